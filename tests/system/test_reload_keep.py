@@ -424,6 +424,87 @@ def test_servers_added_at_run_time_are_added_again(checked):
     assert ("b", "x") not in rows(d)
 
 
+SET = """\
+resolvers res
+    nameserver ns1 127.0.0.1:{ns}
+    timeout resolve 100ms
+    timeout retry 100ms
+frontend fe
+    mode http
+    bind 127.0.0.1:{port}
+    maxconn 100
+    default_backend b
+backend b
+    mode http
+    server plain 127.0.0.1:{up} maxconn 10 check inter 100ms port {bad} rise 1 fall 1
+    server agent 127.0.0.1:{up} agent-check agent-port {bad} agent-inter 100ms
+    server named one.x:{up} resolvers res init-addr none
+"""
+
+
+class Agent:
+    """What is sent to it, with an answer."""
+    def __init__(self, origins):
+        self.sent = []
+        self.port = origins(self.serve).port
+
+    def serve(self, c):
+        c.sendall(b"up\n")
+        self.sent.append(c.recv(100))
+
+
+def test_what_commands_have_set_outlives_a_reload(daemon, origins):
+    """Limits, names, and where checks go; what the configuration has changed counts."""
+    ns, agent = Nameserver(), Agent(origins)
+    try:
+        ns.zone["one.x"], ns.zone["two.x"] = {"a": ["127.0.0.1"]}, {"a": ["127.0.0.2"]}
+        port, bad = free_ports(2)
+        d = daemon(SET.format(ns=ns.port, port=port, up=origins(serve).port, bad=bad), mode=MASTER,
+                   extra="maxconn 200\n    maxsessrate 5000")
+        up = re.search(r"server plain \S+:(\d+)", d.cfg.read_text()).group(1)
+
+        def settings():
+            r, i = rows(d), info(d.admin("show info"))
+            return {"fe": r["fe", "FRONTEND"]["slim"], "plain": r["b", "plain"]["slim"], "addr": r["b", "named"]["addr"],
+                    "check": r["b", "plain"]["status"], "maxconn": i["Maxconn"], "sessions": i["SessRateLimit"],
+                    "connections": i["ConnRateLimit"], "tls": i["SslRateLimit"]}
+
+        assert wait_for(lambda: settings()["check"] == "DOWN" and settings()["addr"].startswith("127.0.0.1:"))
+        first = settings()
+        for command in ("set maxconn server b/plain 7", "set maxconn frontend fe 50", "set maxconn global 150",
+                        "set rate-limit sessions global 1000", "set rate-limit connections global 2000",
+                        "set rate-limit ssl-sessions global 3000", f"set server b/plain check-port {up}",
+                        f"set server b/agent agent-port {agent.port}", "set server b/agent agent-send hello\\n",
+                        "set server b/named fqdn two.x"):
+            d.admin(command)
+        want = {"fe": "50", "plain": "7", "addr": f"127.0.0.2:{up}", "check": "UP", "maxconn": "150", "sessions": "1000",
+                "connections": "2000", "tls": "3000"}
+        assert wait_for(lambda: settings() == want), settings()
+        for n in range(3):
+            if n == 1:
+                worker = worker_of(d)
+                os.kill(worker, signal.SIGKILL)
+                assert wait_for(lambda: children(d.pid) not in ([], [worker]) and d.admin("show info") != "")
+            else:
+                assert reload(d)
+            assert settings() == want
+            agent.sent.clear()
+            assert wait_for(lambda: any(s.startswith(b"hello") for s in agent.sent)), agent.sent
+        # What was changed in the configuration counts, and only that.
+        change(d, "maxconn 100\n", "maxconn 90\n")
+        change(d, "maxconn 10 check", "maxconn 11 check")
+        change(d, "maxsessrate 5000", "maxsessrate 4000")
+        change(d, "one.x", "three.x")
+        assert reload(d)
+        assert settings() == want | {"fe": "90", "plain": "11", "sessions": "4000", "addr": ""}
+        change(d, "global\n", "global\n    tune.reload.keep counters\n")
+        assert reload(d)
+        assert settings() | {"addr": "", "check": ""} == first | {"fe": "90", "plain": "11", "sessions": "4000",
+                                                                  "addr": "", "check": ""}
+    finally:
+        ns.close()
+
+
 def test_states_can_be_turned_off(checked):
     d = checked(extra="tune.reload.keep counters")
     d.admin("set server b/plain state maint")

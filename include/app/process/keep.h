@@ -44,9 +44,12 @@ enum {
 	KEEP_ROOM_SERVERS = 1024 /* for servers that are added at run time */
 };
 
-/* Of the record KEEP_PROCESS: commands have cleared what files of lower generations hold. */
+/* Of the record KEEP_PROCESS. */
 struct kept_process {
+	/* Commands have cleared what files of lower generations hold. */
 	uint64_t cleared, maxima_cleared;
+	/* Limits that commands change. */
+	struct kept_number maxconn, conn_rate, sess_rate, tls_rate;
 };
 
 /* The shards are followed by rows of histograms: 1 + n_shards for each side of a proxy, or for a
@@ -126,7 +129,21 @@ int keep_numbers(struct process *p, const char *name, unsigned int n,
 /* What former processes have of number i. */
 uint64_t keep_number_past(const struct keep_numbers *x, unsigned int i);
 
+/* Notes the limits of the process, which a command has changed. */
+void keep_note_limits(struct process *p);
+
 /* --- parts, each in a file of its own --- */
+
+/* What commands had set of a server besides its state: its limit, its name, where its checks go.
+ * Before its address, which is that of the name. */
+void keep_restore_settings(struct process *p, struct server *s, const struct server_kept *k);
+/* Limits of the process and of frontends. */
+void keep_restore_limits(struct process *p);
+/* The copy of the latest process that had this proxy on this side. 1, or 0: none. */
+int keep_find_proxy(const struct keep *k, const struct proxy *px, unsigned int side,
+	struct proxy_kept *out);
+/* A whole address of IP, or nothing. */
+int keep_take_addr(const struct addr *kept, struct addr *out);
 
 /* Maps: the room for their changes; from now on they are kept; those of the latest former process
  * are made again. 0 or -ERR_NOMEM. */

@@ -25,6 +25,19 @@ struct check_kept {
 	char info[CHECK_INFO_MAX];
 };
 
+/* A number that commands change: as configured, and as it is. */
+struct kept_number {
+	int64_t conf, now;
+};
+
+/* Where checks go, and what is sent to agents. */
+struct check_target_kept {
+	uint32_t conf;          /* a hash of what is configured */
+	uint32_t port;          /* 0: none */
+	struct addr addr;       /* len 0: none */
+	char send[SERVER_KEPT_NAME];
+};
+
 struct server_kept {
 	uint32_t is_set;
 	/* As configured: what a new configuration has changed counts, not what is kept. */
@@ -39,14 +52,19 @@ struct server_kept {
 	char fqdn[SERVER_KEPT_NAME]; /* "": none */
 	char line[SERVER_KEPT_LINE]; /* `add server`: the words after its name; "": configured */
 	struct check_kept check, agent;
+	struct kept_number maxconn;
+	struct check_target_kept check_to, agent_to;
 };
 
 struct proxy_kept {
 	uint32_t is_set;
 	uint32_t downs, is_up;
 	uint64_t last_change_ms, down_since_ms, down_ms;
+	struct kept_number maxconn; /* of the frontend */
 };
 
+/* Writes what is configured to the copy, before it changes at run time. */
+void server_note_conf(struct server_kept *k, const struct server *s);
 /* Renews the copies, if there are some. First worker; under the backend's lock or not. */
 void server_note(const struct server *s);
 void proxy_note(const struct proxy *be);
@@ -54,5 +72,11 @@ void proxy_note(const struct proxy *be);
 void check_set_enabled(struct check *c, int on);
 /* A hash of the address that is configured: to be taken before it changes at run time. */
 uint32_t server_conf_addr(const struct server *s);
+/* Whether a command had set it to a value that this one, with the same configuration, has not. */
+static inline int
+kept_number_is_set(const struct kept_number *k, int64_t conf, int64_t now)
+{
+	return k->conf == conf && k->now != now;
+}
 
 #endif

@@ -5,7 +5,9 @@
 #include "app/admin/admin_int.h"
 #include "app/admin/admin_server.h"
 #include "app/process/frontend.h"
+#include "app/process/process.h"
 #include "cfg/value.h"
+#include "proxy/model/server_kept.h"
 #include "proxy/session/conn_limits.h"
 
 static int
@@ -79,6 +81,7 @@ set_process_limit(struct admin_conn *c, unsigned int *limit, unsigned int value)
 {
 	admin_stop_workers(c);
 	*limit = value;
+	keep_note_limits(c->admin->process);
 	resume_workers(c, NULL);
 }
 
@@ -97,6 +100,7 @@ admin_cmd_set_maxconn_frontend(struct admin_conn *c, int argc, char **argv)
 	else {
 		admin_stop_workers(c);
 		fe->maxconn = n ? (int)n : PROXY_MAXCONN_NONE;
+		proxy_note(fe);
 		resume_workers(c, fe);
 	}
 }

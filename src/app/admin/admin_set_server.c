@@ -230,6 +230,7 @@ admin_cmd_set_server(struct admin_conn *c, int argc, char **argv)
 	for (size_t i = 0; argc > 1 && i < ARRAY_LEN(parts); i++)
 		if (strcmp(argv[1], parts[i].word) == 0) {
 			parts[i].fn(c, s, argc - 2, argv + 2);
+			server_note(s);
 			return;
 		}
 	admin_msg(c, ADMIN_ERR,

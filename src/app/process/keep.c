@@ -23,7 +23,7 @@
 uint32_t
 keep_layout(void)
 {
-	const size_t size[] = { STATE_FORM, sizeof(struct kept_proxy),
+	const size_t size[] = { STATE_FORM, sizeof(struct kept_process), sizeof(struct kept_proxy),
 		sizeof(struct kept_server), sizeof(struct check_kept), CHECK_STATUSES,
 		sizeof(struct kept_slot), sizeof(struct pattern_kept_head),
 		sizeof(struct tls_ticket_keys),
@@ -99,9 +99,7 @@ place_server(struct process *p, struct server *s)
 		return -ERR_FULL;
 	own->n_shards = s->be->n_shards;
 	s->kept = &own->state;
-	own->state.conf_addr = server_conf_addr(s);
-	own->state.conf_weight = s->conf.weight;
-	own->state.conf_disabled = (uint32_t)s->conf.disabled;
+	server_note_conf(&own->state, s);
 	server_place_shards(s, own->shard, s->be->n_shards);
 	rows = keep_server_latency(own, own->n_shards);
 	latency_set_place(&s->latency, &rows);
@@ -122,6 +120,7 @@ place_proxy(struct process *p, struct proxy *px)
 		return -ERR_FULL;
 	own->n_shards = px->n_shards;
 	px->kept = &own->state;
+	own->state.maxconn.conf = px->maxconn;
 	proxy_place_shards(px, own->shard);
 	for (unsigned int i = 0; i < 2; i++) {
 		struct latency_rows rows = keep_proxy_latency(own, own->n_shards, i);

@@ -33,6 +33,7 @@ find_kept_server(const struct keep *k, const struct server *s, struct server_kep
 			continue;
 		memcpy(out, &((const struct kept_server *)item->payload)->state, sizeof(*out));
 		out->fqdn[sizeof(out->fqdn) - 1] = out->line[sizeof(out->line) - 1] = '\0';
+		out->agent_to.send[sizeof(out->agent_to.send) - 1] = '\0';
 		out->check.info[CHECK_INFO_MAX - 1] = out->agent.info[CHECK_INFO_MAX - 1] = '\0';
 		if (out->is_set)
 			return 1;
@@ -40,11 +41,12 @@ find_kept_server(const struct keep *k, const struct server *s, struct server_kep
 	return 0;
 }
 
-static int
-find_kept_proxy(const struct keep *k, const struct proxy *be, struct proxy_kept *out)
+int
+keep_find_proxy(const struct keep *k, const struct proxy *px, unsigned int side,
+	struct proxy_kept *out)
 {
 	for (unsigned int f = k->n_former; f-- > 0;) {
-		const struct memfile_item *item = keep_find_side(&k->former[f], be, PROXY_BE);
+		const struct memfile_item *item = keep_find_side(&k->former[f], px, side);
 
 		if (!item || item->len < sizeof(struct kept_proxy))
 			continue;
@@ -55,9 +57,8 @@ find_kept_proxy(const struct keep *k, const struct proxy *be, struct proxy_kept 
 	return 0;
 }
 
-/* Takes the address if it is a whole one of IP. */
-static int
-take_addr(const struct addr *kept, struct addr *out)
+int
+keep_take_addr(const struct addr *kept, struct addr *out)
 {
 	memset(out, 0, sizeof(*out));
 	if (kept->u.sa.sa_family == AF_INET) {
@@ -77,7 +78,7 @@ keep_last_addr(const struct keep *k, const struct server *s, struct addr *out)
 
 	return find_kept_server(k, s, &kept) && kept.conf_addr == server_conf_addr(s) &&
 		strcmp(kept.fqdn, s->fqdn) == 0 && !(kept.admin & SERVER_MAINT_UNRESOLVED) &&
-		take_addr(&kept.addr, out);
+		keep_take_addr(&kept.addr, out);
 }
 
 /* --- applying --- */
@@ -89,7 +90,7 @@ restore_kept_addr(struct engine *e, struct server *s, const struct server_kept *
 	struct addr a, own;
 
 	if (!(what & (s->fqdn ? KEEP_DNS : KEEP_STATES)) || k->conf_addr != s->kept->conf_addr ||
-		(k->admin & SERVER_MAINT_UNRESOLVED) || !take_addr(&k->addr, &a))
+		(k->admin & SERVER_MAINT_UNRESOLVED) || !keep_take_addr(&k->addr, &a))
 		return;
 	/* A name has got its address when the configuration was read: keep_last_addr(). */
 	if (s->fqdn && !s->has_last_addr && !server_names_service(s))
@@ -181,6 +182,8 @@ restore_server(struct process *p, struct server *s)
 
 	if (!s->kept || !find_kept_server(&p->keep, s, &k))
 		return;
+	if (what & KEEP_STATES)
+		keep_restore_settings(p, s, &k);
 	if (!s->has_file_state)
 		restore_kept_addr(e, s, &k, what);
 	if (!(what & KEEP_STATES))
@@ -201,7 +204,7 @@ restore_backend(struct process *p, struct proxy *be)
 	uint64_t now = loop_now_ms(process_loop(p));
 	struct proxy_kept k;
 
-	if (!find_kept_proxy(&p->keep, be, &k))
+	if (!keep_find_proxy(&p->keep, be, PROXY_BE, &k))
 		return;
 	be->downs = k.downs;
 	be->down_ms = MIN(k.down_ms, now);
@@ -301,6 +304,8 @@ keep_restore_states(struct process *p)
 		}
 		if (p->cfg->global.reload_keep & KEEP_STATES)
 			restore_backend(p, px);
-		proxy_note(px);
 	}
+	keep_restore_limits(p);
+	list_each(it, &p->cfg->proxies.all)
+		proxy_note(list_entry(it, struct proxy, link));
 }

@@ -271,6 +271,7 @@ server_set_maxconn(struct engine *e, struct server *s, int maxconn)
 	lock_take(&s->be->lock, e->sys);
 	atomic_write(&s->conf.maxconn, maxconn);
 	lock_drop(&s->be->lock);
+	server_note(s);
 	queue_serve(e, s->be);
 }
 

@@ -26,6 +26,45 @@ note_check(struct check_kept *k, const struct check *c)
 	(void)snprintf(k->info, sizeof(k->info), "%s", c->info);
 }
 
+static void
+note_target(struct check_target_kept *k, const struct addr *a, unsigned int port, const char *send)
+{
+	k->port = port;
+	k->addr = *a;
+	(void)snprintf(k->send, sizeof(k->send), "%s", send ? send : "");
+}
+
+static void
+note_targets(struct server_kept *k, const struct check_server_conf *c)
+{
+	note_target(&k->check_to, &c->addr, c->port, NULL);
+	note_target(&k->agent_to, &c->agent_addr, c->agent_port, c->agent_send);
+}
+
+static uint32_t
+target_hash(const struct check_target_kept *k)
+{
+	uint32_t h = hash_crc32c(0, &k->port, sizeof(k->port));
+	char text[ADDR_TEXT] = "";
+
+	if (k->addr.len)
+		(void)addr_text(&k->addr, text);
+	h = hash_crc32c(h, text, strlen(text));
+	return hash_crc32c(h, k->send, strlen(k->send));
+}
+
+void
+server_note_conf(struct server_kept *k, const struct server *s)
+{
+	k->conf_addr = server_conf_addr(s);
+	k->conf_weight = s->conf.weight;
+	k->conf_disabled = (uint32_t)s->conf.disabled;
+	k->maxconn.conf = s->conf.maxconn;
+	note_targets(k, &s->conf.check);
+	k->check_to.conf = target_hash(&k->check_to);
+	k->agent_to.conf = target_hash(&k->agent_to);
+}
+
 void
 server_note(const struct server *s)
 {
@@ -44,6 +83,8 @@ server_note(const struct server *s)
 	(void)snprintf(k->fqdn, sizeof(k->fqdn), "%s", s->fqdn ? s->fqdn : "");
 	note_check(&k->check, s->check);
 	note_check(&k->agent, s->agent);
+	note_targets(k, &s->conf.check);
+	k->maxconn.now = s->conf.maxconn;
 	k->is_set = 1;
 }
 
@@ -59,6 +100,7 @@ proxy_note(const struct proxy *be)
 	k->last_change_ms = be->last_change_ms;
 	k->down_since_ms = be->down_since_ms;
 	k->down_ms = be->down_ms;
+	k->maxconn.now = be->maxconn;
 	k->is_set = 1;
 }
 
