@@ -118,9 +118,11 @@ $(BENCHES): $(B)/bench/%: $(O)/tests/bench/%.o $(LIB)
 $(B)/origin: $(O)/demo/origin.o
 	$(call say,LD)$(CC) $(ALL_CFLAGS) -o $@ $< $(ALL_LDFLAGS)
 
+$(B)/tools/peers: $(O)/tests/system/tools/peers/wire.o
 $(TOOLS): $(B)/tools/%: $(O)/tests/system/tools/%.o
 	@mkdir -p $(@D)
-	$(call say,LD)$(CC) $(ALL_CFLAGS) -o $@ $< $(ALL_LDFLAGS) -lm
+	$(call say,LD)$(CC) $(ALL_CFLAGS) -o $@ $^ $(ALL_LDFLAGS) -lm $(TOOL_LIBS)
+$(B)/tools/peers: TOOL_LIBS = -lssl -lcrypto
 
 # Preloaded into the flavour path: hears of each function that is entered.
 $(B)/path.so: tests/system/path/hook.c $(B)/config.mk

@@ -3,6 +3,7 @@
  *
  *     peers --listen FD --connect HOST:PORT|/PATH [--bodies N] [--seed S] [--concurrency C]
  *           [--max BYTES] [--timeout SECONDS] [--lenient]
+ *           [--tls-client 1.2|1.3|both] [--tls-origin PEM]
  *
  * Each connection carries two bodies, one in each direction, of 1 byte to --max (1 MiB), with sizes
  * distributed evenly over their logarithm. A body is a pseudo-random stream whose bytes depend on
@@ -16,6 +17,9 @@
  *   - a body is truncated and yet ends cleanly (recv() = 0): the worst error;
  *   - a connection that no end has reset or closed is reset, or is idle for --timeout seconds;
  *   - there are resets before the header that no end can have sent.
+ * With --tls-client or --tls-origin the ends of that side speak TLS (peers/wire.h), both versions,
+ * and resume sessions. A writer then ends with the closing message, with or without a FIN, and some
+ * truncate a body by a FIN alone: that must not end cleanly on the other side either.
  * --lenient only counts the second kind: Debian's haproxy ends the other side of a reset cleanly.
  *
  * Prints one line of JSON; exits 0 if there was no error. The same seed makes the same plans.
@@ -38,6 +42,8 @@
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "peers/wire.h"
 
 #define MAGIC 0x7461636974316221ull
 #define CHUNK 65536
@@ -64,6 +70,8 @@ struct end {
 	int fd;
 	enum side side;
 	bool connecting, shut, paused, speaks, got_eof;
+	bool cuts; /* with a FIN alone, where it would reset */
+	struct wire *wire; /* NULL: no TLS */
 	struct header out, in;
 	uint64_t out_off, in_off;
 	uint64_t reset_out, reset_in, leave_in; /* offsets of these events */
@@ -90,8 +98,8 @@ static struct {
 
 static struct {
 	uint64_t started, accepted, done[2];
-	uint64_t bytes, whole, resets_done[2], left, early_resets[2], explained[2], clean_short,
-		errors;
+	uint64_t bytes, whole, resets_done[2], cuts_done[2], left;
+	uint64_t early_resets[2], explained[2], clean_short, answered, errors;
 } tally;
 
 static struct end ends = { .prev = &ends, .next = &ends };
@@ -195,6 +203,7 @@ end_plan(struct end *e, uint64_t number)
 	}
 	e->pause_out = draw(e, 3) ? NEVER : draw(e, e->out.len);
 	e->pause_in = draw(e, 4) ? NEVER : draw(e, 100000);
+	e->cuts = e->wire && draw(e, 3) == 0;
 	/* An origin sends first, or when it knows the client. */
 	e->speaks = e->side == CLIENT || draw(e, 4) == 0;
 	e->out.sum = header_sum(&e->out);
@@ -210,6 +219,7 @@ end_new(enum side side, int fd, uint64_t number)
 		abort();
 	e->fd = fd;
 	e->side = side;
+	e->wire = wire_new(fd, side == ORIGIN, mix(opt.seed ^ mix(number * 2 + side)));
 	end_plan(e, number);
 	e->active = now_ms();
 	/* Small receive buffers are slow: a window below a segment waits for timers. Use few. */
@@ -239,6 +249,7 @@ end_free(struct end *e)
 			}
 		}
 	}
+	wire_free(e->wire);
 	close(e->fd);
 	e->prev->next = e->next;
 	e->next->prev = e->prev;
@@ -280,7 +291,11 @@ end_lost(struct end *e, const char *how)
 {
 	bool explained = has_header(e) && e->in.ending != END_CLEAN;
 
-	if (explained)
+	if (errno == EBADMSG)
+		wrong(e, "%s: %s", how, wire_why());
+	else if (e->cuts && e->shut)
+		tally.answered++;
+	else if (explained)
 		tally.explained[e->side]++;
 	else if (!has_header(e))
 		tally.early_resets[e->side]++;
@@ -360,7 +375,7 @@ end_read(struct end *e)
 
 	if (e->got_eof)
 		return false;
-	n = recv(e->fd, io, draw(e, 4) ? CHUNK : want, 0);
+	n = wire_recv(e->wire, e->fd, io, draw(e, 4) ? CHUNK : want);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
 	e->active = now_ms();
@@ -382,6 +397,42 @@ end_read(struct end *e)
 }
 
 /* --- writing --------------------------------------------------------------------------- */
+/* It was reset; data before that, including the header, may still be readable. */
+static bool
+end_write_failed(struct end *e)
+{
+	ssize_t n;
+
+	while (errno != EBADMSG && !has_header(e) &&
+		(n = wire_recv(e->wire, e->fd, io, CHUNK)) > 0) {
+		if (!end_take(e, (size_t)n))
+			break;
+	}
+	return end_lost(e, "send");
+}
+
+/* All is sent, or so much that the rest is cut. True: e is freed. */
+static bool
+end_finish(struct end *e)
+{
+	bool cuts = e->out_off == e->reset_out;
+
+	if (cuts && !e->cuts) {
+		end_reset(e);
+		return true;
+	}
+	if (!cuts && wire_end(e->wire) < 0)
+		return errno == EAGAIN ? false : end_lost(e, "shutdown");
+	if (cuts)
+		tally.cuts_done[e->side]++;
+	else
+		e->cuts = false;
+	if (cuts || !e->wire || draw(e, 2))
+		shutdown(e->fd, SHUT_WR);
+	e->shut = true;
+	return false;
+}
+
 static bool
 end_write(struct end *e)
 {
@@ -394,28 +445,19 @@ end_write(struct end *e)
 	n = (size_t)(stop - e->out_off < CHUNK ? stop - e->out_off : CHUNK);
 	if (n > 1 && draw(e, 3) == 0)
 		n = 1 + draw(e, n);
+	if (wire_again(e->wire))
+		n = wire_again(e->wire);
 	stream_bytes(&e->out, e->out_off, io, n);
-	sent = n ? send(e->fd, io, n, MSG_NOSIGNAL) : 0;
+	sent = n ? wire_send(e->wire, e->fd, io, n) : 0;
 	if (sent < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
 	e->active = now_ms();
-	if (sent < 0) {
-		/* Data before the reset, including the header, may still be readable. */
-		while (!has_header(e) && (sent = recv(e->fd, io, CHUNK, 0)) > 0) {
-			if (!end_take(e, (size_t)sent))
-				break;
-		}
-		return end_lost(e, "send");
-	}
+	if (sent < 0)
+		return end_write_failed(e);
 	e->out_off += (uint64_t)sent;
-	if (e->out_off == e->reset_out) {
-		end_reset(e);
-		return true;
-	}
-	if (e->out_off == e->out.len) {
-		shutdown(e->fd, SHUT_WR);
-		e->shut = true;
-	} else if (e->out_off >= e->pause_out) {
+	if (e->out_off == stop)
+		return end_finish(e);
+	if (e->out_off >= e->pause_out) {
 		e->pause_out = NEVER;
 		end_pause(e);
 	}
@@ -435,7 +477,8 @@ end_next(struct end *e)
 	}
 	if (!e->paused) {
 		ev.events = e->got_eof ? 0 : EPOLLIN;
-		if (e->connecting || (e->speaks && !e->shut))
+		if (e->connecting || wire_read_waits(e->wire) ||
+			(e->speaks && !e->shut && !wire_write_waits(e->wire)))
 			ev.events |= EPOLLOUT;
 	}
 	if (ev.events == 0)
@@ -462,8 +505,12 @@ end_event(struct end *e, uint32_t events)
 		}
 		e->connecting = false;
 	}
-	if ((events & ~(uint32_t)EPOLLOUT) && end_read(e))
-		return;
+	if ((events & ~(uint32_t)EPOLLOUT) || wire_read_waits(e->wire)) {
+		do {
+			if (end_read(e))
+				return;
+		} while (!e->paused && wire_has_more(e->wire));
+	}
 	if (!e->paused && (events & EPOLLOUT) && end_write(e))
 		return;
 	end_next(e);
@@ -521,7 +568,10 @@ turn_wheel(int64_t now)
 			next = e->wheel;
 			e->paused = false;
 			e->active = now;
-			end_next(e);
+			if (wire_has_more(e->wire))
+				end_event(e, EPOLLIN);
+			else
+				end_next(e);
 		}
 	}
 }
@@ -572,6 +622,17 @@ run(void)
 }
 
 static int
+set_up_clients(const char *versions)
+{
+	static const char *const names[] = { "1.2", "1.3", "both" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(versions, names[i]) == 0)
+			return wire_set_up((enum wire_versions)i, NULL);
+	return -1;
+}
+
+static int
 parse_target(const char *arg)
 {
 	struct sockaddr_un *un = (struct sockaddr_un *)&opt.to;
@@ -607,6 +668,8 @@ parse_args(int argc, char **argv)
 		{ "max", 1, NULL, 'm' },
 		{ "timeout", 1, NULL, 't' },
 		{ "lenient", 0, NULL, 'L' },
+		{ "tls-client", 1, NULL, 'C' },
+		{ "tls-origin", 1, NULL, 'O' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int c, bad = 0;
@@ -637,6 +700,12 @@ parse_args(int argc, char **argv)
 		case 'L':
 			opt.lenient = true;
 			break;
+		case 'C':
+			bad |= set_up_clients(optarg) < 0;
+			break;
+		case 'O':
+			bad |= wire_set_up(WIRE_BOTH, optarg) < 0;
+			break;
 		default:
 			bad = 1;
 		}
@@ -652,7 +721,7 @@ static void
 check_resets(void)
 {
 	for (int s = 0; s < 2; s++) {
-		uint64_t sent = tally.resets_done[!s] + tally.left;
+		uint64_t sent = tally.resets_done[!s] + tally.cuts_done[!s] + tally.left;
 		uint64_t seen = tally.early_resets[s] + tally.explained[s];
 
 		if (seen > sent) {
@@ -678,6 +747,13 @@ report(double seconds)
 		{ "client_resets", tally.resets_done[CLIENT] },
 		{ "origin_resets", tally.resets_done[ORIGIN] },
 		{ "left", tally.left },
+		{ "client_cuts", tally.cuts_done[CLIENT] },
+		{ "origin_cuts", tally.cuts_done[ORIGIN] },
+		{ "answered_cuts", tally.answered },
+		{ "handshakes", wire_tally.handshakes },
+		{ "resumed", wire_tally.resumed },
+		{ "tls12", wire_tally.tls12 },
+		{ "key_updates", wire_tally.updates },
 		{ "early_resets", tally.early_resets[0] + tally.early_resets[1] },
 		{ "seen_resets", tally.explained[0] + tally.explained[1] },
 		{ "clean_short", tally.clean_short },

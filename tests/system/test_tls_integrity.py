@@ -1,0 +1,154 @@
+"""Every byte correct over TLS, and no truncated stream that looks complete: the `peers` tool through the proxy, with TLS
+on either side or both; and the tool itself against deliberately faulty proxies of TLS."""
+
+import contextlib
+import os
+import socket
+import ssl
+import threading
+
+import pytest
+from certs import Authority
+from subject import IS_SANITIZED, IS_TACIT, SLOW, listener, only_slow, proxy, tool  # noqa: F401
+
+LENIENT = [] if IS_TACIT else ["--lenient"]
+LONG = "timeout client 60s\ntimeout server 60s\ntimeout connect 10s"
+MANY = int(os.environ.get("BODIES", 1000000))
+
+
+@pytest.fixture(scope="module")
+def ca(tmp_path_factory):
+    return Authority(tmp_path_factory.mktemp("certs"))
+
+
+@pytest.fixture(scope="module")
+def pem(ca):
+    return ca.make("a.pem", "a.test", ["a.test"])
+
+
+def listen_port(s):
+    return s.getsockname()[1]
+
+
+def sides(proxy, listener, ca, pem, which, options="", **kw):
+    """A proxy with TLS on these sides, and what tells the tool of it."""
+    args, bind, server = [*LENIENT], "", f"server s 127.0.0.1:{listen_port(listener)}"
+    if "client" in which:
+        bind = f"ssl crt {pem}"
+        args += ["--tls-client", kw.pop("versions", "both")]
+    if "origin" in which:
+        server += f" ssl verify required ca-file {ca.pem}"
+        args += ["--tls-origin", pem]
+    return proxy(server, options=f"{LONG}\n{options}", bind=bind, log=False, **kw), args
+
+
+def must_be_busy(got, which, n):
+    """All that the tool can do was done."""
+    assert got["connections"] == n // 2
+    assert got["whole"] > n * 0.6
+    assert got["client_resets"] and got["origin_resets"] and got["left"]
+    assert bool(got["client_cuts"]) == ("client" in which) and bool(got["origin_cuts"]) == ("origin" in which)
+    assert got["handshakes"] > n // 2 * 0.8 and got["resumed"] and got["tls12"] and got["key_updates"]
+
+
+@pytest.mark.parametrize("options", ["", "option tcp-smart-connect\noption tcp-smart-accept"], ids=["plain", "smart"])
+@pytest.mark.parametrize("which", ["client", "origin", "client+origin"])
+def test_bodies(proxy, listener, ca, pem, which, options):
+    p, args = sides(proxy, listener, ca, pem, which, options)
+    n = 200 if IS_SANITIZED else 600
+    got = tool("peers", listener, p.port, "--bodies", n, "--seed", os.environ.get("SEED", 1), "--max", 300000, *args)
+    must_be_busy(got, which, n)
+
+
+@pytest.mark.parametrize("mode", ["unmerged", "merged", "ev"])
+def test_bodies_in_each_mode(proxy, listener, ca, pem, mode):
+    if not IS_TACIT:
+        pytest.skip("only tacit has these")
+    extra = "use-poller ev:poll" if mode == "ev" else f"tune.epoll.mode {mode}"
+    p, args = sides(proxy, listener, ca, pem, "client+origin", extra=extra)
+    tool("peers", listener, p.port, "--bodies", 100 if IS_SANITIZED else 300, "--seed", 5, "--max", 300000, *args)
+
+
+def test_bodies_with_tiny_buffers(proxy, listener, ca, pem):
+    p, args = sides(proxy, listener, ca, pem, "client+origin", extra="tune.bufsize 1024" if IS_TACIT else
+                    "tune.bufsize 2048")
+    tool("peers", listener, p.port, "--bodies", 200, "--max", 60000, "--seed", 8, *args)
+
+
+@only_slow
+@pytest.mark.parametrize("which", ["client", "origin", "client+origin"])
+def test_million_bodies(proxy, listener, ca, pem, which):
+    """Together 10^6, in pieces of BODIES / 3."""
+    p, args = sides(proxy, listener, ca, pem, which)
+    n = 3000 if IS_SANITIZED else MANY // 3 // 2 * 2
+    got = tool("peers", listener, p.port, "--bodies", n, "--seed", os.environ.get("SEED", 1), "--max", 65536,
+               "--concurrency", 200, *args, timeout=3600)
+    print(got)
+    must_be_busy(got, which, n)
+
+
+# --- the tool itself -------------------------------------------------------------------------------------
+def bad_proxy(pem, origin_port, spoil):
+    """Ends TLS of clients, connects to the origin without, and spoils what goes to the client."""
+    front = socket.create_server(("127.0.0.1", 0), backlog=256)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(pem)
+
+    def up(client, server):
+        with contextlib.suppress(OSError):
+            while True:
+                got = client.recv(16384)
+                if not got:
+                    break
+                server.sendall(got)
+            server.shutdown(socket.SHUT_WR)
+
+    def serve(raw):
+        with contextlib.suppress(OSError), context.wrap_socket(raw, server_side=True) as client, \
+                socket.create_connection(("127.0.0.1", origin_port)) as server:
+            t = threading.Thread(target=up, args=(client, server), daemon=True)
+            t.start()
+            total, ended = 0, False
+            while not ended:
+                try:
+                    got = server.recv(16384)
+                except OSError:
+                    got = b""
+                ended = not got
+                total += len(got)
+                got, ended = spoil(got, total, ended)
+                client.sendall(got)
+            # Whatever happened: a clean end. That is one of the faults.
+            client.unwrap()
+            t.join(5)
+
+    def run():
+        while True:
+            try:
+                raw, _ = front.accept()
+            except OSError:
+                return
+            threading.Thread(target=serve, args=(raw,), daemon=True).start()
+
+    threading.Thread(target=run, daemon=True).start()
+    return front
+
+
+SPOILS = {
+    "flip": lambda b, total, end: (b[:-1] + bytes([b[-1] ^ 1]) if b and total > 20000 else b, end),
+    "cut": lambda b, total, end: (b"", True) if total > 20000 else (b, end),
+    "clean": lambda b, total, end: (b, end),
+}
+
+
+@pytest.mark.parametrize("how", SPOILS)
+def test_peers_detects_a_faulty_proxy(listener, pem, how):
+    """Bytes that differ, and resets that become closing messages."""
+    front = bad_proxy(pem, listen_port(listener), SPOILS[how])
+    try:
+        got = tool("peers", listener, front.getsockname()[1], "--bodies", 200, "--seed", 3, "--concurrency", 10,
+                   "--timeout", 5, "--max", 100000, "--tls-client", "both", check=False)
+        assert got["errors"] > 0
+        assert ("is wrong" if how == "flip" else "as if it were whole") in got["stderr"], got["stderr"]
+    finally:
+        front.close()
