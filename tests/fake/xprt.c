@@ -494,3 +494,57 @@ fake_wire_end(struct fake_wire *w, struct fake_sock *s)
 	}
 	return fake_wire_flush(w, s) && (w->said_end || !w->is_up);
 }
+
+/* --- as a wire --- */
+
+static struct fake_wire *
+fake_wire_of(struct wire *w)
+{
+	return container_of(w, struct fake_wire, wire);
+}
+
+static long
+on_send(struct wire *w, struct fake_sock *s, const void *buf, size_t len)
+{
+	return fake_wire_send(fake_wire_of(w), s, buf, len);
+}
+
+static long
+on_recv(struct wire *w, struct fake_sock *s, void *buf, size_t len)
+{
+	return fake_wire_recv(fake_wire_of(w), s, buf, len);
+}
+
+static int
+on_flush(struct wire *w, struct fake_sock *s)
+{
+	return fake_wire_flush(fake_wire_of(w), s);
+}
+
+static int
+on_end(struct wire *w, struct fake_sock *s)
+{
+	return fake_wire_end(fake_wire_of(w), s);
+}
+
+static void
+on_free(struct wire *w)
+{
+	free(fake_wire_of(w));
+}
+
+static const struct wire_ops fake_wire_ops = { on_send, on_recv, on_flush, on_end, on_free };
+
+struct fake_wire *
+fake_wire_new(void)
+{
+	struct fake_wire *w;
+
+	fake_memory_is_ours++;
+	w = calloc(1, sizeof(*w));
+	fake_memory_is_ours--;
+	if (!w)
+		abort();
+	w->wire.ops = &fake_wire_ops;
+	return w;
+}

@@ -5,7 +5,7 @@
  * neither peek nor splice. Code that reads or writes the socket directly gets scrambled bytes.
  *
  * The script is under a connection (struct xprt_maker); fake_wire speaks the same protocol for the
- * peer, over a socket of tests/fake/kernel.h.
+ * peer, over a socket of tests/fake/kernel.h: a wire (fake/wire.h), or called directly.
  */
 #ifndef TACIT_FAKE_XPRT_H
 #define TACIT_FAKE_XPRT_H
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fake/kernel.h"
+#include "fake/wire.h"
 #include "net/xprt.h"
 
 #define FAKE_RECORD 1000 /* maximum payload of a record */
@@ -49,6 +49,7 @@ struct fake_records {
 
 /* The peer's end of a connection with such a transport. */
 struct fake_wire {
+	struct wire wire;
 	struct fake_records rec;
 	int is_client, is_up;
 	int is_mute; /* it says no hello, and answers none */
@@ -58,14 +59,12 @@ struct fake_wire {
 	unsigned int sent;
 };
 
-/* Like fake_peer_send(): the number of bytes taken, which may still be in transit, or -EAGAIN or an
- * error. */
+/* Zero but for its operations; abort() without memory. */
+struct fake_wire *fake_wire_new(void);
+/* As the operations of struct wire. */
 long fake_wire_send(struct fake_wire *w, struct fake_sock *s, const void *buf, size_t len);
-/* Like fake_peer_recv(). 0: after the closing message; a FIN without it is -EPROTO. */
 long fake_wire_recv(struct fake_wire *w, struct fake_sock *s, void *buf, size_t len);
-/* Sends pending records: 1 when none are left. */
 int fake_wire_flush(struct fake_wire *w, struct fake_sock *s);
-/* Sends the closing message: 1 when it was sent. */
 int fake_wire_end(struct fake_wire *w, struct fake_sock *s);
 
 #endif

@@ -19,6 +19,20 @@ byte_at(uint32_t id, uint64_t pos)
 
 static void run(struct fake *k, void *arg);
 
+static int
+has_first(const struct agent *a)
+{
+	return a->takes_first || (a->first && a->first[a->first_at]) ||
+		fake_now(a->k) < a->first_due;
+}
+
+/* What comes first is not spoken over the wire. */
+static struct wire *
+wire_now(const struct agent *a)
+{
+	return has_first(a) ? NULL : a->wire;
+}
+
 /* Reads all available data. */
 static void
 read_available(struct agent *a)
@@ -27,8 +41,7 @@ read_available(struct agent *a)
 	long n;
 
 	while (!a->stalled && !a->closed && !a->eof && !a->err) {
-		n = a->wire ? fake_wire_recv(a->wire, a->s, buf, sizeof(buf))
-			    : fake_peer_recv(a->s, buf, sizeof(buf));
+		n = wire_recv(wire_now(a), a->s, buf, sizeof(buf));
 		if (n == -EAGAIN)
 			return;
 		if (n < 0)
@@ -56,7 +69,7 @@ read_available(struct agent *a)
 static long
 send_once(struct agent *a, const void *p, size_t n)
 {
-	long r = a->wire ? fake_wire_send(a->wire, a->s, p, n) : fake_peer_send(a->s, p, n);
+	long r = wire_send(wire_now(a), a->s, p, n);
 
 	if (r >= 0)
 		return r;
@@ -144,8 +157,8 @@ end(struct agent *a, int reset)
 static int
 sends_end(struct agent *a)
 {
-	return !a->wire || a->err || a->fin || !fake_peer_is_connected(a->s) ||
-		fake_wire_end(a->wire, a->s);
+	return a->err || a->fin || !fake_peer_is_connected(a->s) ||
+		wire_end(wire_now(a), a->s);
 }
 
 static void
@@ -190,6 +203,12 @@ step_run(struct agent *a, const struct step *st)
 			fake_peer_shut(a->s);
 			a->fin = 1;
 		}
+		return 1;
+	case STEP_CUT:
+		if (!a->wire && fake_peer_is_connected(a->s))
+			a->fin = 1;
+		if (fake_peer_is_connected(a->s))
+			fake_peer_shut(a->s);
 		return 1;
 	case STEP_STALL:
 	case STEP_READ:
@@ -243,13 +262,13 @@ run(struct fake *k, void *arg)
 	/* not connected yet */
 	if (!fake_peer_is_connected(a->s) && !(fake_peer_poll(a->s) & (EPOLLHUP | EPOLLERR)))
 		return;
-	if (a->wire)
-		(void)fake_wire_flush(a->wire, a->s);
+	(void)wire_flush(wire_now(a), a->s);
 	read_available(a);
 	if (a->takes_first && !a->eof && !a->err)
 		return;
 	if (!sends_first(a))
 		return;
+	(void)wire_flush(wire_now(a), a->s);
 	while (!a->closed) {
 		const struct step *st = &a->step[a->at];
 
@@ -285,7 +304,7 @@ agent_start(struct agent *a, struct fake *k, struct fake_sock *s, uint32_t id,
 }
 
 void
-agent_uses_records(struct agent *a, struct fake_wire *w)
+agent_uses_wire(struct agent *a, struct wire *w)
 {
 	a->wire = w;
 }
@@ -309,7 +328,7 @@ step_name(enum step_kind k)
 {
 	static const char *const names[] = { "end", "send", "wait", "wait_eof", "pause", "shut",
 	    "close",
-		"reset", "stall", "read", "say", "drip", "await" };
+		"reset", "cut", "stall", "read", "say", "drip", "await" };
 
 	return names[k];
 }

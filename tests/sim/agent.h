@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "fake/kernel.h"
-#include "fake/xprt.h"
+#include "fake/wire.h"
 
 enum step_kind {
 	STEP_END,
@@ -21,6 +21,7 @@ enum step_kind {
 	STEP_SHUT,
 	STEP_CLOSE,
 	STEP_RESET,
+	STEP_CUT,      /* FIN without the closing message of its wire; as SHUT without one */
 	STEP_STALL,    /* reads nothing until a WAIT or READ step */
 	STEP_READ,     /* reads again */
 	STEP_SAY,      /* sends the text, in mode http */
@@ -65,7 +66,7 @@ struct agent {
 	int wrong;           /* a byte differed from the expected one */
 	int over;            /* closed, or the script has ended */
 	int closed;
-	struct fake_wire *wire; /* it sends records, fake/xprt.h; NULL: plain bytes */
+	struct wire *wire;   /* fake/wire.h; NULL: plain bytes */
 	char text[AGENT_TEXT]; /* the text that it read, with texts in the script */
 	size_t seen;         /* of it, up to where the last STEP_AWAIT ended */
 };
@@ -79,8 +80,8 @@ void agent_start(struct agent *a, struct fake *k, struct fake_sock *s, uint32_t 
 void agent_sends_first(struct agent *a, const char *text, size_t stop, uint64_t ms);
 /* It is a SOCKS4 proxy first: reads a request of this length before it sends its first text. */
 void agent_takes_first(struct agent *a, uint32_t bytes);
-/* Sends records over w from its first byte on; w belongs to the agent. */
-void agent_uses_records(struct agent *a, struct fake_wire *w);
+/* Speaks over w, but for what comes first; w belongs to the agent. */
+void agent_uses_wire(struct agent *a, struct wire *w);
 /* Both agents' names for messages. */
 const char *step_name(enum step_kind k);
 

@@ -3,11 +3,10 @@
  * one side or both, whatever it does to the bytes. What the ends read and how sessions end must be
  * as on plain sockets; the world checks the bytes.
  */
-#include "unit/proxy/http_rig.h"
-
-#include <stdio.h>
+#include "sim/xprt_dialogues.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "proxy/relay/direction.h"
 #include "sim/faults.h"
@@ -61,54 +60,6 @@ check_scripts(void)
 
 /* --- mode tcp --- */
 
-struct tcp_dialogue {
-	const char *name;
-	struct step client[AGENT_STEPS], origin[AGENT_STEPS];
-	const char *terms;
-	int crosses; /* both sides fill all buffers while the other one writes */
-};
-
-static const struct tcp_dialogue tcp[] = {
-	{ "a question and an answer",
-		{ { STEP_SEND, 100 }, { STEP_WAIT, 300 }, { STEP_END, 0 } },
-		{ { STEP_WAIT, 100 }, { STEP_SEND, 300 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } },
-		"--", 0 },
-	{ "a long answer",
-		{ { STEP_SEND, 4 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } },
-		{ { STEP_WAIT, 4 }, { STEP_SEND, 30000 }, { STEP_SHUT, 0 }, { STEP_WAIT_EOF, 0 },
-			{ STEP_END, 0 } }, "--", 0 },
-	{ "much both ways",
-		{ { STEP_SEND, 20000 }, { STEP_WAIT, 20000 }, { STEP_END, 0 } },
-		{ { STEP_SEND, 20000 }, { STEP_WAIT, 20000 }, { STEP_WAIT_EOF, 0 },
-			{ STEP_END, 0 } }, "--", 1 },
-	{ "one direction ends before the other",
-		{ { STEP_SEND, 100 }, { STEP_SHUT, 0 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } },
-		{ { STEP_WAIT_EOF, 0 }, { STEP_SEND, 5000 }, { STEP_SHUT, 0 }, { STEP_PAUSE, 50 },
-			{ STEP_END, 0 } }, "--", 0 },
-	{ "the server speaks first",
-		{ { STEP_WAIT, 50 }, { STEP_SEND, 50 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } },
-		{ { STEP_SEND, 50 }, { STEP_WAIT, 50 }, { STEP_END, 0 } }, "--", 0 },
-	{ "a slow reader",
-		{ { STEP_SEND, 4 }, { STEP_STALL, 0 }, { STEP_PAUSE, 200 }, { STEP_READ, 0 },
-			{ STEP_WAIT_EOF, 0 }, { STEP_END, 0 } },
-		{ { STEP_WAIT, 4 }, { STEP_SEND, 40000 }, { STEP_SHUT, 0 }, { STEP_WAIT_EOF, 0 },
-			{ STEP_END, 0 } }, "--", 0 },
-	{ "a slow reader that speaks",
-		{ { STEP_SEND, 4 }, { STEP_STALL, 0 }, { STEP_PAUSE, 50 }, { STEP_SEND, 3000 },
-			{ STEP_PAUSE, 200 }, { STEP_READ, 0 }, { STEP_WAIT_EOF, 0 },
-			{ STEP_END, 0 } },
-		{ { STEP_WAIT, 4 }, { STEP_SEND, 40000 }, { STEP_WAIT, 3000 }, { STEP_SHUT, 0 },
-			{ STEP_WAIT_EOF, 0 }, { STEP_END, 0 } }, "--", 1 },
-	{ "a pause in the middle",
-		{ { STEP_SEND, 10 }, { STEP_PAUSE, 50 }, { STEP_SEND, 10 }, { STEP_WAIT, 20 },
-			{ STEP_END, 0 } },
-		{ { STEP_WAIT, 10 }, { STEP_SEND, 10 }, { STEP_WAIT, 10 }, { STEP_SEND, 10 },
-			{ STEP_WAIT_EOF, 0 }, { STEP_END, 0 } }, "--", 0 },
-	{ "the server resets",
-		{ { STEP_SEND, 100 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } },
-		{ { STEP_WAIT, 100 }, { STEP_RESET, 0 } }, "SD", 0 },
-};
-
 static void
 play_tcp(const struct tcp_dialogue *d, const char *name, struct world_config *cfg)
 {
@@ -125,18 +76,19 @@ bytes_are_forwarded_over_transports(void **st)
 	unsigned int up = 0, held = 0, read_waits = 0, write_waits = 0;
 
 	(void)st;
-	for (size_t i = 0; i < ARRAY_LEN(tcp); i++)
+	for (size_t i = 0; i < ARRAY_LEN(tcp_dialogues); i++)
 		ALL_WAYS(way, sides, mode, update)
 		{
+			const struct tcp_dialogue *d = &tcp_dialogues[i];
 			struct world_config cfg = { RIG_WORLD, .sndbuf = 4096, .rcvbuf = 4096,
 						    .bufsize = 2048 };
 
 			/* Otherwise nobody would read the responses that writers wait for. */
-			if (tcp[i].crosses && ways[way].ask_every)
+			if (d->crosses && ways[way].ask_every)
 				continue;
 			cfg.mode = modes[mode];
 			choose(&cfg, way, sides, update);
-			play_tcp(&tcp[i], named(tcp[i].name, way, sides, mode, update), &cfg);
+			play_tcp(d, named(d->name, way, sides, mode, update), &cfg);
 			up += client_side.up + server_side.up;
 			held += client_side.held + server_side.held;
 			read_waits += client_side.read_waited_to_write +
@@ -152,51 +104,14 @@ bytes_are_forwarded_over_transports(void **st)
 
 /* --- mode http --- */
 
-#define BODY "0123456789"
-#define POST "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n" BODY
-#define CHUNKED "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-
-static const struct http_dialogue http[] = {
-	{ "a request", { HTTP_WORLD }, CLIENT_GET, REPLY_OK, NULL, OK2 "\r\nok", "--", 1, 0 },
-	{ "two requests", { HTTP_WORLD },
-		.client = { SAY(GET "\r\n"), AWAIT("ok"), SAY(GET "\r\n"), AWAIT("ok"),
-			{ STEP_CLOSE, 0 } },
-		.origin = { AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"), AWAIT("\r\n\r\n"),
-			SAY(OK2 "\r\nok"), EOF_CLOSE },
-		NULL, OK2 "\r\nok" OK2 "\r\nok", "-- --", 1, 1 },
-	{ "pipelined", { HTTP_WORLD },
-		.client = { SAY(GET "\r\n" GET_CLOSE), EOF_CLOSE },
-		.origin = { AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"), AWAIT("\r\n\r\n"),
-			SAY(OK2 "\r\nok"), EOF_CLOSE },
-		NULL, OK2 "\r\nok" OK2 "Connection: close\r\n\r\nok", "-- --", 1, 1 },
-	{ "a body", { HTTP_WORLD },
-		.client = { SAY(POST), EOF_CLOSE },
-		.origin = { AWAIT(BODY), SAY(OK2 "\r\nok"), EOF_CLOSE },
-		NULL, OK2 "\r\nok", "--", 1, 0 },
-	{ "chunks", { HTTP_WORLD }, CLIENT_GET,
-		REPLY(SAY(CHUNKED "3\r\nabc\r\n"), { STEP_PAUSE, 20 }, SAY("0\r\n\r\n"), EOF_CLOSE),
-		NULL, CHUNKED "3\r\nabc\r\n0\r\n\r\n", "--", 1, 0 },
-	{ "a slow head", { HTTP_WORLD },
-		.client = { { STEP_DRIP, (uintptr_t)(GET "\r\n") }, EOF_CLOSE }, REPLY_OK, NULL,
-		OK2 "\r\nok", "--", 1, 0 },
-	{ "a client that leaves", { HTTP_WORLD, .options = OPT_ABORTONCLOSE },
-		.client = { SAY(GET "\r\n"), { STEP_PAUSE, 50 }, { STEP_SHUT, 0 }, EOF_CLOSE },
-		REPLY({ STEP_PAUSE, 500 }, EOF_CLOSE), NULL, NULL, "CH", 1, 0 },
-	{ "more while the answer is awaited", { HTTP_WORLD, .options = OPT_ABORTONCLOSE },
-		.client = { SAY(GET "\r\n"), { STEP_PAUSE, 50 }, SAY(GET_CLOSE), EOF_CLOSE },
-		.origin = { AWAIT("\r\n\r\n"), { STEP_PAUSE, 100 }, SAY(OK2 "\r\nok"),
-			AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"), EOF_CLOSE },
-		NULL, OK2 "\r\nok" OK2 "Connection: close\r\n\r\nok", "-- --", 1, 1 },
-};
-
 static void
 requests_are_served_over_transports(void **st)
 {
 	(void)st;
-	for (size_t i = 0; i < ARRAY_LEN(http); i++)
+	for (size_t i = 0; i < ARRAY_LEN(http_dialogues); i++)
 		ALL_WAYS(way, sides, mode, update)
 		{
-			struct http_dialogue d = http[i];
+			struct http_dialogue d = http_dialogues[i];
 
 			d.name = named(d.name, way, sides, mode, update);
 			d.cfg.mode = modes[mode];
@@ -211,13 +126,13 @@ static void
 the_dialogues_hold_on_plain_sockets(void **st)
 {
 	(void)st;
-	for (size_t i = 0; i < ARRAY_LEN(tcp); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(tcp_dialogues); i++) {
 		struct world_config cfg = { RIG_WORLD, .sndbuf = 4096, .rcvbuf = 4096,
 					    .bufsize = 2048 };
 
-		play_tcp(&tcp[i], tcp[i].name, &cfg);
+		play_tcp(&tcp_dialogues[i], tcp_dialogues[i].name, &cfg);
 	}
-	http_play_all(http, ARRAY_LEN(http));
+	http_play_all(http_dialogues, ARRAY_LEN(http_dialogues));
 }
 
 /* --- with a call or an allocation that fails --- */
@@ -285,20 +200,22 @@ static void
 faults_are_survived_over_transports(void **st)
 {
 	(void)st;
-	for (size_t i = 0; i < ARRAY_LEN(tcp); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(tcp_dialogues); i++) {
+		const struct tcp_dialogue *d = &tcp_dialogues[i];
 		struct world_config cfg = { RIG_WORLD, .sndbuf = 4096, .rcvbuf = 4096,
 					    .bufsize = 2048 };
 
-		if (!tcp[i].crosses && tcp[i].terms[0] == '-')
-			play_faults(&cfg, tcp[i].client, tcp[i].origin, tcp[i].terms);
+		if (!d->crosses && d->terms[0] == '-')
+			play_faults(&cfg, d->client, d->origin, d->terms);
 	}
-	for (size_t i = 0; i < ARRAY_LEN(http); i++) {
-		struct world_config cfg = http[i].cfg;
+	for (size_t i = 0; i < ARRAY_LEN(http_dialogues); i++) {
+		const struct http_dialogue *d = &http_dialogues[i];
+		struct world_config cfg = d->cfg;
 
 		cfg.http = 1;
-		if (!http[i].reuses)
+		if (!d->reuses)
 			cfg.persistence = HTTP_SERVER_CLOSE;
-		play_faults(&cfg, http[i].client, http[i].origin, http[i].terms);
+		play_faults(&cfg, d->client, d->origin, d->terms);
 	}
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/counter.h"
 #include "base/mem.h"
 #include "event/poller.h"
 #include "net/bind_conf.h"
@@ -14,6 +15,7 @@
 #include "proxy/session/conn_limits.h"
 #include "proxy/sample/capture.h"
 #include "proxy/model/memory.h"
+#include "tls/tls_counts.h"
 #include "proxy/http1/persist.h"
 #include "sim/faults.h"
 #include "sim/world_rules.h"
@@ -127,31 +129,31 @@ loopback(unsigned int port)
 	return a;
 }
 
-/* An agent on a side with a transport sends its records. */
-static void
-give_wire(const struct world *w, struct agent *a, const struct fake_script *script, int is_client)
+struct wire *
+world_wire(struct world *w, enum side side)
 {
+	const struct fake_script *script =
+		side == CLIENT ? w->cfg.client_xprt : w->cfg.server_xprt;
 	struct fake_wire *wire;
 
+	if (w->cfg.tls & 1u << side)
+		return tls_wire_new(&w->tls, side == CLIENT);
 	if (!script)
-		return;
-	fake_memory_is_ours++;
-	wire = calloc(1, sizeof(*wire));
-	fake_memory_is_ours--;
-	assert(wire);
-	wire->is_client = is_client;
+		return NULL;
+	wire = fake_wire_new();
+	wire->is_client = side == CLIENT;
 	wire->is_mute = script->peer_is_mute;
 	wire->update_every = w->cfg.update_every;
-	agent_uses_records(a, wire);
+	return &wire->wire;
 }
 
 static void
 free_wires(struct world *w)
 {
 	for (unsigned int i = 0; i < w->n_clients; i++)
-		free(w->client[i].wire);
+		wire_free(w->client[i].wire);
 	for (unsigned int i = 0; i < w->n_served; i++)
-		free(w->served[i].wire);
+		wire_free(w->served[i].wire);
 }
 
 static void
@@ -180,7 +182,7 @@ origin_accepts(struct fake *k, void *arg)
 				w->origin_script(w, nth, steps);
 			agent_start(&w->served[nth], k, s, 0x80000000u + nth,
 				    w->origin_script ? steps : w->origin_steps, w->origin_react);
-			give_wire(w, &w->served[nth], w->cfg.server_xprt, 0);
+			agent_uses_wire(&w->served[nth], world_wire(w, SERVER));
 			if (w->origin_starts)
 				w->origin_starts(w, &w->served[nth]);
 		}
@@ -205,10 +207,12 @@ add_server(struct world *w, unsigned int i)
 	w->srv[i]->conf.maxconn = c->maxconn;
 	if (w->cfg.socks4)
 		w->srv[i]->conf.socks4 = to;
-	if (w->cfg.server_xprt) {
+	if (w->cfg.server_xprt)
 		w->server_makers[0] = &w->cfg.server_xprt->maker;
+	if (w->cfg.tls & 1u << SERVER)
+		w->server_makers[0] = &w->tls.connects.maker;
+	if (w->server_makers[0])
 		w->srv[i]->xprt = w->server_makers;
-	}
 	w->srv[i]->id = (int)i + 1;
 	list_append(&w->px->servers, &w->srv[i]->link);
 	w->px->n_servers++;
@@ -299,6 +303,8 @@ build_listener(struct world *w)
 	w->ln->max_accept = MAX_ACCEPT;
 	if (w->cfg.client_xprt)
 		w->ln->xprt = &w->cfg.client_xprt->maker;
+	if (w->cfg.tls & 1u << CLIENT)
+		w->ln->xprt = &w->tls.accepts.maker;
 	if (listener_bind(w->ln, &w->sys, 128, why, sizeof(why)) < 0) {
 		world_error(w, "%s", why);
 		return -1;
@@ -338,6 +344,10 @@ world_open(struct world *w, const struct world_config *cfg)
 	fake_route(w->k, WORLD_PORT, cfg->client_delay ? FAKE_FAR : FAKE_NEAR, cfg->client_delay);
 	sys_init(&w->sys, &sys_fake, w->k);
 	w->loop = loop_new(&w->sys, &lc, &reason);
+	if (cfg->tls && tls_sides_open(&w->tls) < 0)
+		return -1;
+	w->tls.update_every = cfg->update_every;
+	w->tls.max_12 = cfg->tls_12;
 	if (!w->loop || build_proxy(w) < 0 ||
 	    engine_init(&w->engine, &w->sys, w->loop, cfg->bufsize ? cfg->bufsize : BUFSIZE,
 	    100000) < 0 ||
@@ -354,6 +364,7 @@ world_open(struct world *w, const struct world_config *cfg)
 	if (cfg->maxpipes)
 		engine_allow_splice(&w->engine, cfg->maxpipes, 0);
 	w->engine.owner = w;
+	w->engine.tls = w->tls.io;
 	w->engine.on_memory = on_memory;
 	engine_allow_zerocopy(&w->engine, cfg->zerocopy, cfg->pinned ? cfg->pinned : PINNED,
 		!cfg->no_fast_path);
@@ -375,7 +386,7 @@ world_client(struct world *w, const struct step *steps, uint64_t react_ns)
 
 	assert(w->n_clients < WORLD_AGENTS);
 	agent_start(a, w->k, fake_client(w->k, WORLD_PORT), w->n_clients + 1, steps, react_ns);
-	give_wire(w, a, w->cfg.client_xprt, 1);
+	agent_uses_wire(a, world_wire(w, CLIENT));
 	w->n_clients++;
 	return a;
 }
@@ -398,6 +409,13 @@ static int
 has_timeouts(const struct world *w)
 {
 	return w->cfg.to.client && w->cfg.to.server && w->cfg.to.connect && w->cfg.to.queue;
+}
+
+/* Connections with servers are made when their sessions are admitted already. */
+static uint64_t
+tls_memory(const struct world *w)
+{
+	return w->tls.io ? tls_io_memory(w->tls.io) : 0;
 }
 
 /* Invariants between two turns. */
@@ -432,7 +450,8 @@ check_sessions(struct world *w)
 			(unsigned long long)w->engine.pipes.bytes);
 	/* One session may be accepted before the end of the last one is noticed. */
 	if (w->cfg.memory &&
-		memory_used(&w->engine) > w->cfg.memory + 2 * w->engine.session_pool.size +
+		memory_used(&w->engine) > w->cfg.memory + tls_memory(w) +
+			2 * w->engine.session_pool.size +
 			(w->cfg.announced ? 2 * w->engine.addr_override_pool.size : 0))
 		world_error(w, "%llu bytes are used, the bound is %llu; %u sessions, %u "
 			"transactions, %u buffers, %u idle connections",
@@ -624,6 +643,8 @@ check_baseline(struct world *w)
 			    w->engine.shared->gate.n,
 			    (unsigned long long)w->engine.shared->gate.held,
 			    (unsigned long long)w->px->fe_gate.held);
+	if (w->tls.io && counter_read(&tls_io_counts(w->tls.io)->live))
+		world_error(w, "TLS is left of connections");
 	if (loop_fds(w->loop) != 1)
 		world_error(w, "%u fds are left in the loop", loop_fds(w->loop));
 	if (w->engine.bulk.bufs.live || !list_is_empty(&w->engine.bulk.waiting))
@@ -659,5 +680,6 @@ world_close(struct world *w)
 		world_error(w, "fd %d was not closed", fake_any_fd(w->k));
 	fake_free(&w->k);
 	free_wires(w);
+	tls_sides_close(&w->tls);
 	return w->why[0] ? -1 : 0;
 }

@@ -9,7 +9,9 @@
 #include "fake/kernel.h"
 #include "net/listener.h"
 #include "proxy/model/session.h"
+#include "fake/xprt.h"
 #include "sim/agent.h"
+#include "sim/tls_wire.h"
 
 struct dice;
 
@@ -55,6 +57,8 @@ struct world_config {
 	int announced; /* accept-proxy */
 	int socks4;    /* each server is its own SOCKS4 proxy */
 	struct fake_script *client_xprt, *server_xprt; /* transports of the sides; NULL: none */
+	unsigned int tls;     /* sides with TLS, 1 << enum side; without those transports */
+	int tls_12;           /* their ends know no TLS 1.3 */
 	unsigned int update_every; /* key updates in records of agents; 0: never */
 	unsigned int maxpipes;  /* 0: nothing is spliced */
 	unsigned int splice_after;
@@ -90,6 +94,7 @@ struct world {
 	struct server *srv[WORLD_SERVERS];
 	struct fake_sock *origin[WORLD_SERVERS];
 	const struct xprt_maker *server_makers[1]; /* of its one worker */
+	struct tls_sides tls;
 	struct world_config cfg;
 	struct agent client[WORLD_AGENTS];
 	unsigned int n_clients;
@@ -137,6 +142,8 @@ const char *world_terms(const struct world *w, char *buf, size_t len);
 uint64_t world_calls(const struct world *w);
 /* A client's connection for ends other than agents. */
 struct fake_sock *world_connect(struct world *w);
+/* The wire of an end of that side, which owns it; NULL: it speaks plain bytes. */
+struct wire *world_wire(struct world *w, enum side side);
 /* Records an error, unless there was one before. */
 void world_error(struct world *w, const char *fmt, ...) fmt_printf(2, 3);
 

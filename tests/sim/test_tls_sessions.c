@@ -1,0 +1,255 @@
+/*
+ * Whole sessions over the real TLS, on one side or both: the dialogues of xprt_dialogues.h, TLS 1.2
+ * and 1.3, with keys that change, small socket buffers, and the k-th system call failing for all
+ * k; for two of them the k-th allocation, too, OpenSSL's included. What the ends read and how sessions end must be as on plain
+ * sockets; the world checks the bytes, and that no cut stream looks whole.
+ */
+#include "sim/xprt_dialogues.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "sim/faults.h"
+#include "tls/openssl.h"
+
+#define CHOICES_MAX 8
+#define CALLS_MAX   400
+#define ALLOCS_MAX  5000
+
+static const enum interest_mode modes[] = { INTEREST_EDGE, INTEREST_MERGED, INTEREST_UNMERGED };
+
+/* How TLS is spoken. */
+struct way {
+	unsigned int sides; /* bit 0: the client's, bit 1: the server's */
+	int is_12;
+	unsigned int update_every;
+	unsigned int buffer; /* of sockets; 0: the fake's own */
+};
+
+static const struct way ways[] = {
+	{ 1, 0, 0, 0 }, { 2, 0, 0, 0 }, { 3, 0, 0, 0 },
+	{ 1, 1, 0, 0 }, { 2, 1, 0, 0 }, { 3, 1, 0, 0 },
+	{ 3, 0, 1, 4096 }, { 1, 0, 2, 2048 }, { 2, 0, 2, 2048 }, { 3, 1, 0, 2048 },
+};
+
+static struct world_config
+with(struct world_config cfg, const struct way *way, enum interest_mode mode)
+{
+	cfg.mode = mode;
+	cfg.tls = way->sides;
+	cfg.tls_12 = way->is_12;
+	cfg.update_every = way->update_every;
+	if (way->buffer)
+		cfg.sndbuf = cfg.rcvbuf = way->buffer;
+	return cfg;
+}
+
+static const char *
+named(const char *name, const struct way *way, enum interest_mode mode)
+{
+	static char text[100];
+
+	(void)snprintf(text, sizeof(text), "%s (sides %u, TLS 1.%d, updates %u, buffers %u, %s)",
+		name, way->sides, way->is_12 ? 2 : 3, way->update_every, way->buffer,
+		interest_mode_name(mode));
+	return text;
+}
+
+#define ALL_WAYS(way, mode)                                                         \
+	for (const struct way *way = ways; way < ways + ARRAY_LEN(ways); way++)     \
+		for (size_t mode = 0; mode < ARRAY_LEN(modes); mode++)
+
+static void
+bytes_are_forwarded_over_tls(void **st)
+{
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(tcp_dialogues); i++)
+		ALL_WAYS(way, mode)
+		{
+			const struct tcp_dialogue *d = &tcp_dialogues[i];
+			struct world_config cfg = with((struct world_config){ RIG_WORLD,
+				.bufsize = 2048 }, way, modes[mode]);
+
+			rig_play(&cfg, d->client, d->origin);
+			if (strcmp(rig_terms(), d->terms) != 0)
+				fail_msg("%s: ends are %s", named(d->name, way, modes[mode]),
+					rig_terms());
+			if (world_close(&w) < 0)
+				fail_msg("%s: %s", named(d->name, way, modes[mode]), w.why);
+		}
+}
+
+static void
+requests_are_served_over_tls(void **st)
+{
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(http_dialogues); i++)
+		ALL_WAYS(way, mode)
+		{
+			struct http_dialogue d = http_dialogues[i];
+
+			d.name = named(d.name, way, modes[mode]);
+			d.cfg = with(d.cfg, way, modes[mode]);
+			http_play(&d);
+		}
+}
+
+/* --- cut streams --- */
+
+/* A FIN without the closing message: the other side sees no clean end. */
+static void
+a_cut_stream_does_not_look_whole(void **st)
+{
+	static const struct step cuts[] = { { STEP_SEND, 5000 }, { STEP_CUT, 0 },
+		{ STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
+	static const struct step stays[] = { { STEP_SEND, 10 }, { STEP_WAIT_EOF, 0 },
+		{ STEP_END, 0 } };
+
+	(void)st;
+	for (unsigned int side = 0; side < 2; side++)
+		ALL_WAYS(way, mode)
+		{
+			struct world_config cfg =
+				with((struct world_config){ RIG_WORLD }, way, modes[mode]);
+			const struct agent *other;
+
+			/* A plain end that sends FIN has said all. */
+			if (!(way->sides & 1u << side))
+				continue;
+			rig_play(&cfg, side == CLIENT ? cuts : stays,
+				side == CLIENT ? stays : cuts);
+			other = side == CLIENT ? &w.served[0] : &w.client[0];
+			assert_true(other->over && other->err && !other->eof);
+			/* A client may be cut before the server's handshake is over. */
+			assert_int_equal(rig_terms()[0], side == CLIENT ? 'C' : 'S');
+			rig_close();
+		}
+}
+
+/* --- with a call or an allocation that fails --- */
+
+struct fault {
+	uint64_t call, alloc; /* 0: none */
+	unsigned int choice;  /* of the call's errors */
+};
+
+/* One connection with a fault: 0 when there was no such call or allocation. */
+static int
+play_fault(const struct world_config *cfg, const struct step *client, const struct step *origin,
+	const char *terms, const struct fault *f)
+{
+	int failed, harmless;
+
+	rig_open(cfg, origin);
+	if (f->call)
+		fake_torture(w.k, fake_calls(w.k) + f->call, f->choice);
+	faults_set(f->alloc);
+	w.mem_faults = 1;
+	(void)world_client(&w, client, 0);
+	world_run(&w, RIG_LIMIT);
+	failed = f->call ? fake_failed_call(w.k) != SYS_CALLS : faults_hit();
+	harmless = f->call && failed && fake_failed_call(w.k) != SYS_CALL_connect &&
+		(fake_failed_errno(w.k) == EAGAIN || fake_failed_errno(w.k) == EINTR);
+	fake_fail(w.k, FAKE_ANY_CALL, 0, 0);
+	faults_set(0);
+	w.non_strict = fake_failed_call(w.k) == SYS_CALL_setsockopt;
+	if ((!failed || harmless) && strcmp(rig_terms(), terms) != 0)
+		fail_msg("call %u, choice %u: ends are %s", (unsigned int)f->call, f->choice,
+			rig_terms());
+	if (world_close(&w) < 0)
+		fail_msg("call %u, choice %u, allocation %u: %s", (unsigned int)f->call, f->choice,
+			(unsigned int)f->alloc, w.why);
+	return failed;
+}
+
+static void
+play_faults(const char *name, const struct world_config *cfg, const struct step *client,
+	const struct step *origin, const char *terms, int allocs)
+{
+	struct fault f = { .call = 1 };
+
+	for (; f.call < CALLS_MAX; f.call++) {
+		for (f.choice = 0; f.choice < CHOICES_MAX; f.choice++)
+			if (!play_fault(cfg, client, origin, terms, &f))
+				break;
+		if (!f.choice)
+			break;
+	}
+	if (f.call < 10 || f.call == CALLS_MAX)
+		fail_msg("%s: %u calls", name, (unsigned int)f.call);
+	if (!allocs)
+		return;
+	f = (struct fault){ .alloc = 1 };
+	while (f.alloc < ALLOCS_MAX && play_fault(cfg, client, origin, terms, &f))
+		f.alloc++;
+	if (f.alloc < 100 || f.alloc == ALLOCS_MAX)
+		fail_msg("%s: %u allocations", name, (unsigned int)f.alloc);
+}
+
+static void
+faults_are_survived_over_tls(void **st)
+{
+	static const struct way both[] = { { 3, 0, 1, 4096 }, { 3, 1, 0, 4096 } };
+	unsigned int n = 0;
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(tcp_dialogues); i++) {
+		const struct tcp_dialogue *d = &tcp_dialogues[i];
+		struct world_config cfg = with((struct world_config){ RIG_WORLD, .bufsize = 2048 },
+			&both[n++ % 2], INTEREST_EDGE);
+
+		/* Short ones. */
+		if (!d->crosses && d->terms[0] == '-')
+			play_faults(d->name, &cfg, d->client, d->origin, d->terms, i == 0);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(http_dialogues); i++) {
+		const struct http_dialogue *d = &http_dialogues[i];
+		struct world_config cfg = with(d->cfg, &both[n++ % 2], INTEREST_EDGE);
+
+		cfg.http = 1;
+		if (!d->reuses)
+			cfg.persistence = HTTP_SERVER_CLOSE;
+		play_faults(d->name, &cfg, d->client, d->origin, d->terms, i == 0);
+	}
+}
+
+/* --- OpenSSL's memory, which may fail, too --- */
+
+static void *
+fault_malloc(size_t n, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	return malloc(n);
+}
+
+static void *
+fault_realloc(void *p, size_t n, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	return realloc(p, n);
+}
+
+static void
+fault_free(void *p, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	free(p);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bytes_are_forwarded_over_tls),
+		cmocka_unit_test(requests_are_served_over_tls),
+		cmocka_unit_test(a_cut_stream_does_not_look_whole),
+		cmocka_unit_test(faults_are_survived_over_tls),
+	};
+
+	if (CRYPTO_set_mem_functions(fault_malloc, fault_realloc, fault_free) != 1)
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
