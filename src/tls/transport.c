@@ -154,6 +154,10 @@ tls_recv(struct conn *c, void *buf, size_t len, size_t *got)
 	t->waits_r = EV_R;
 	tls_enter(t, c, MAX(len, (size_t)TLS_READ_MIN) + TLS_READ_MORE);
 	r = read_records(t, c, buf, len, got);
+	/* Nothing follows the closing message, not even the keys that the peer asks for (RFC 8446,
+	 * 6.1): the socket may be shut, too. */
+	if (t->said_end)
+		t->io->out_len = 0;
 	out = tls_leave(t, c, 0, 0);
 	/* OpenSSL has an answer for the peer, and it could not be sent. */
 	if (out == IO_AGAIN)

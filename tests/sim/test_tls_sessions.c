@@ -1,8 +1,9 @@
 /*
  * Whole sessions over the real TLS, on one side or both: the dialogues of xprt_dialogues.h, TLS 1.2
  * and 1.3, with keys that change, small socket buffers, and the k-th system call failing for all
- * k; for two of them the k-th allocation, too, OpenSSL's included. What the ends read and how sessions end must be as on plain
- * sockets; the world checks the bytes, and that no cut stream looks whole.
+ * k; for two of them the k-th allocation, too, OpenSSL's included. What the ends read and how
+ * sessions end must be as on plain sockets; the world checks the bytes, and that no cut stream
+ * looks whole.
  */
 #include "sim/xprt_dialogues.h"
 
