@@ -167,9 +167,9 @@ static void
 update_keys(struct wire *w)
 {
 	w->chance = w->chance * 6364136223846793005u + 1442695040888963407u;
-	if (w->again || !w->is_up || SSL_version(w->ssl) != TLS1_3_VERSION || w->chance >> 58)
+	if (w->again || !w->is_up || SSL_version(w->ssl) != TLS1_3_VERSION || w->chance >> 61)
 		return;
-	wire_tally.updates += (uint64_t)SSL_key_update(w->ssl, w->chance >> 57 & 1
+	wire_tally.updates += (uint64_t)SSL_key_update(w->ssl, w->chance >> 60 & 1
 		? SSL_KEY_UPDATE_REQUESTED : SSL_KEY_UPDATE_NOT_REQUESTED);
 }
 
