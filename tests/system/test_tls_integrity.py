@@ -3,6 +3,7 @@ on either side or both; and the tool itself against deliberately faulty proxies 
 
 import contextlib
 import os
+import select
 import socket
 import ssl
 import threading
@@ -94,33 +95,37 @@ def bad_proxy(pem, origin_port, spoil):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(pem)
 
-    def up(client, server):
-        with contextlib.suppress(OSError):
-            while True:
-                got = client.recv(16384)
-                if not got:
-                    break
+    def relay(client, server):
+        """In one thread: OpenSSL's object of a connection is not for two."""
+        total, read = 0, [client, server]
+        while True:
+            ready = select.select(read, [], [], 5)[0]
+            if not ready:
+                return
+            if client in ready:
+                got = client.recv(65536)
                 server.sendall(got)
-            server.shutdown(socket.SHUT_WR)
-
-    def serve(raw):
-        with contextlib.suppress(OSError), context.wrap_socket(raw, server_side=True) as client, \
-                socket.create_connection(("127.0.0.1", origin_port)) as server:
-            t = threading.Thread(target=up, args=(client, server), daemon=True)
-            t.start()
-            total, ended = 0, False
-            while not ended:
+                if not got:
+                    read.remove(client)
+                    server.shutdown(socket.SHUT_WR)
+            if server in ready:
                 try:
                     got = server.recv(16384)
                 except OSError:
                     got = b""
-                ended = not got
                 total += len(got)
-                got, ended = spoil(got, total, ended)
-                client.sendall(got)
-            # Whatever happened: a clean end. That is one of the faults.
-            client.unwrap()
-            t.join(5)
+                out, ended = spoil(got, total, not got)
+                client.sendall(out)
+                if ended:
+                    # Whatever happened: a clean end. That is one of the faults.
+                    client.unwrap()
+                    return
+
+    def serve(raw):
+        raw.settimeout(5)
+        with contextlib.suppress(OSError), context.wrap_socket(raw, server_side=True) as client, \
+                socket.create_connection(("127.0.0.1", origin_port), timeout=5) as server:
+            relay(client, server)
 
     def run():
         while True:
