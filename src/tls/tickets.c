@@ -294,7 +294,7 @@ start_ticket(const struct tls_tickets *t, const unsigned char *key, const unsign
 }
 
 /* -1: failure; 0: there is no such key, so that the session is not resumed; 1; 2: resumed, and the
- * client gets a new ticket. */
+ * client gets a new ticket. A client of TLS 1.3 uses each ticket once (RFC 8446, C.4). */
 static int
 on_ticket_key(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher,
 	EVP_MAC_CTX *mac, int encrypts)
@@ -314,7 +314,7 @@ on_ticket_key(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *
 			continue;
 		if (!start_ticket(t, t->keys->key[i], iv, cipher, mac, 0))
 			return -1;
-		return i < TLS_TICKETS_NO - 2 ? 2 : 1;
+		return i < TLS_TICKETS_NO - 2 || SSL_version(ssl) == TLS1_3_VERSION ? 2 : 1;
 	}
 	return 0;
 }

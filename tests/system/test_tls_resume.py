@@ -40,9 +40,10 @@ def pem(ca):
 
 
 class Client:
-    """One that keeps its first session and offers it ever after."""
+    """One that keeps its first session and offers it ever after, or each time the session of the connection before."""
 
-    def __init__(self, version, cert=None):
+    def __init__(self, version, cert=None, latest=False):
+        self.latest = latest
         self.context = ssl.create_default_context()
         self.context.check_hostname = False
         self.context.verify_mode = ssl.CERT_NONE
@@ -59,7 +60,7 @@ class Client:
             got = b"".join(iter(lambda: s.recv(4096), b""))
             assert got.startswith(b"HTTP/1.1 200 "), got
             assert got.split(b"\r\n\r\n")[1][:1] == (b"1" if s.session_reused else b"0")
-            self.session = self.session or s.session
+            self.session = s.session if self.latest else self.session or s.session
             return s.session_reused
 
 
@@ -72,6 +73,22 @@ def test_all_workers_resume(daemon, pem, version, options):
     c = Client(version)
     assert [c.ask(port) for _ in range(41)] == [False] + [True] * 40
     assert (d.info()["SslCacheLookups"], d.info()["SslCacheMisses"]) == ("40" if options else "0", "0")
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("options", ["", "no-tls-tickets", "tls-ticket-keys"])
+def test_tickets_that_are_used_once(daemon, pem, version, options, tmp_path):
+    """As browsers do it (RFC 8446, C.4): each connection brings the ticket of the next one."""
+    (port,) = free_ports(1)
+    if options == "tls-ticket-keys":
+        options += f" {write_keys(tmp_path / 'keys', [key() for _ in range(3)])}"
+    daemon(CFG.format(port=port, pem=pem, options=options))
+    c, ids = Client(version, latest=True), set()
+    for resumes in [False] + [True] * 8:
+        assert c.ask(port) == resumes
+        ids.add(c.session.id)
+    # That of TLS 1.3 is a digest of the ticket. In TLS 1.2 a ticket is used until its key is an old one.
+    assert len(ids) == (9 if version == "1.3" else 1)
 
 
 def test_no_session_is_kept(daemon, pem):
