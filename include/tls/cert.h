@@ -1,7 +1,8 @@
 /*
  * A certificate with its chain, its private key and what belongs to it, as it was read from files
- * or a command. It does not change once it is complete; OpenSSL counts the references of the parts,
- * so that handshakes keep what they use when the certificate is replaced.
+ * or a command. But for the OCSP response it does not change once it is complete; OpenSSL counts
+ * the references of the parts, so that handshakes keep what they use when the certificate is
+ * replaced.
  *
  * Main thread, or the first worker while the others stand still; other workers only read.
  */
@@ -17,6 +18,7 @@
 struct evp_pkey_st;
 struct ocsp_cert_id_st;
 struct stack_st_X509;
+struct tls_ocsp;
 struct x509_st;
 
 #define TLS_WHY_MAX 512 /* size of a reason */
@@ -39,9 +41,10 @@ struct tls_cert {
 	struct evp_pkey_st *dh;   /* DH parameters; NULL: none */
 	struct x509_st *issuer;   /* of the leaf, for OCSP; NULL: unknown */
 	int wants_ocsp;           /* there is an .ocsp file, which may be empty */
-	struct tls_bytes ocsp;    /* a response in DER; none: len 0 */
-	struct ocsp_cert_id_st *ocsp_id; /* what the response is about */
-	int64_t ocsp_expires;     /* seconds since the epoch */
+	struct tls_bytes ocsp_new; /* of that file or a command, not checked yet; none: len 0 */
+	struct ocsp_cert_id_st *ocsp_id; /* of the certificate; NULL: no response is wanted */
+	struct tls_ocsp *ocsp;    /* what is stapled; changes while the workers stand still. NULL:
+				   * none */
 	struct tls_bytes sctl;    /* signed certificate timestamps (RFC 6962) */
 };
 
@@ -65,8 +68,21 @@ int tls_cert_add_key(struct tls_cert *c, const char *text, size_t len, char *why
 int tls_cert_add_issuer(struct tls_cert *c, const char *text, size_t len, char *why) must_check;
 /* A signed certificate timestamp list; its syntax is checked. */
 int tls_cert_add_sctl(struct tls_cert *c, const void *p, size_t len, char *why) must_check;
-/* An OCSP response in DER, which may be empty. The certificate must be complete. */
+/* An OCSP response in DER, which may be empty, for tls_cert_check_ocsp(). */
 int tls_cert_add_ocsp(struct tls_cert *c, const void *p, size_t len, char *why) must_check;
+/*
+ * Takes that response if it is one about this certificate. -ERR_MISSING: there is no issuer, so
+ * that the certificate has no id. Other reasons: the response was dropped, and the one before it
+ * stays if it is about the same certificate.
+ */
+int tls_cert_check_ocsp(struct tls_cert *c, char *why) must_check;
+/* The certificate's id for OCSP, to be freed with tls_ocsp_id_free(). NULL: the issuer is
+ * unknown. */
+struct ocsp_cert_id_st *tls_cert_ocsp_id(const struct tls_cert *c) must_check;
+/* Forgets all that is about OCSP. */
+void tls_cert_drop_ocsp(struct tls_cert *c);
+/* Looks for the issuer in the chain, unless there is one. */
+void tls_cert_find_issuer(struct tls_cert *c);
 /* Whether key and certificate are there and belong to each other; finds the issuer in the chain. */
 int tls_cert_complete(struct tls_cert *c, char *why) must_check;
 

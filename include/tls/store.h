@@ -20,6 +20,7 @@ struct tls_entry {
 	struct tls_cert *cert;    /* NULL: none yet (`new ssl cert`), or removed */
 	int is_there;             /* 0: removed by `del ssl cert` */
 	unsigned int uses;        /* lines that name it: it cannot be removed */
+	unsigned int binds;       /* those that are of bind lines */
 };
 
 struct tls_store {

@@ -27,6 +27,7 @@ tls_line_free(struct tls_line *l)
 {
 	list_remove(&l->link);
 	l->entry->uses--;
+	l->entry->binds--;
 	for (unsigned int i = 0; i < l->n_filters; i++)
 		mem_free(l->filter[i]);
 	mem_free(l->filter);
@@ -84,6 +85,7 @@ tls_bind_add_line(struct tls_bind *b, struct tls_entry *e)
 		return NULL;
 	l->entry = e;
 	e->uses++;
+	e->binds++;
 	list_init(&l->link);
 	list_append(&b->lines, &l->link);
 	return l;

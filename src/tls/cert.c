@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "tls/ocsp.h"
 #include "tls/openssl.h"
 #include "tls/tls_error.h"
 
@@ -38,8 +39,7 @@ tls_cert_put(struct tls_cert *c)
 	EVP_PKEY_free(c->key);
 	EVP_PKEY_free(c->dh);
 	X509_free(c->issuer);
-	OCSP_CERTID_free(c->ocsp_id);
-	mem_free(c->ocsp.p);
+	tls_cert_drop_ocsp(c);
 	mem_free(c->sctl.p);
 	mem_free(c);
 }
@@ -87,8 +87,9 @@ tls_cert_copy(const struct tls_cert *c)
 		return NULL;
 	copy->kind = c->kind;
 	copy->wants_ocsp = c->wants_ocsp;
-	copy->ocsp_expires = c->ocsp_expires;
-	if (copy_parts(copy, c) < 0 || copy_bytes(&copy->ocsp, &c->ocsp) < 0 ||
+	if (c->ocsp)
+		copy->ocsp = tls_ocsp_ref(c->ocsp);
+	if (copy_parts(copy, c) < 0 || copy_bytes(&copy->ocsp_new, &c->ocsp_new) < 0 ||
 		copy_bytes(&copy->sctl, &c->sctl) < 0) {
 		tls_cert_put(copy);
 		return NULL;
@@ -110,11 +111,11 @@ key_kind_of(const EVP_PKEY *key)
 	}
 }
 
-/* The issuer may be part of the chain, anywhere. */
-static void
-find_issuer(struct tls_cert *c)
+/* It may be part of the chain, anywhere. */
+void
+tls_cert_find_issuer(struct tls_cert *c)
 {
-	if (X509_check_issued(c->leaf, c->leaf) == X509_V_OK)
+	if (!c->leaf || c->issuer || X509_check_issued(c->leaf, c->leaf) == X509_V_OK)
 		return;
 	for (int i = 0; i < sk_X509_num(c->chain) && !c->issuer; i++) {
 		X509 *x = sk_X509_value(c->chain, i);
@@ -144,7 +145,6 @@ tls_cert_complete(struct tls_cert *c, char *why)
 		return -ERR_INVAL;
 	}
 	c->kind = key_kind_of(c->key);
-	if (!c->issuer)
-		find_issuer(c);
+	tls_cert_find_issuer(c);
 	return 0;
 }

@@ -2,16 +2,13 @@
  * thread, or the first worker for a command. */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/err.h"
 #include "base/mem.h"
 #include "tls/cert.h"
+#include "tls/ocsp.h"
 #include "tls/openssl.h"
-#include "tls/tls_error.h"
 
-/* Seconds that clocks may differ. */
-#define OCSP_SKEW 300
 #define SCTL_MAX 65535
 
 static int
@@ -62,101 +59,76 @@ tls_cert_add_sctl(struct tls_cert *c, const void *p, size_t len, char *why)
 	return 0;
 }
 
-/* The single response about the certificate: good, and valid now. NULL: none. */
-static const OCSP_SINGLERESP *
-find_single(OCSP_BASICRESP *basic, OCSP_CERTID *id, ASN1_GENERALIZEDTIME **until, char *why)
-{
-	ASN1_GENERALIZEDTIME *revoked, *since;
-	OCSP_SINGLERESP *single;
-	int status, reason;
-
-	if (OCSP_resp_count(basic) != 1) {
-		(void)bad_extra(why, "OCSP response ignored because contains multiple single "
-			"responses");
-		return NULL;
-	}
-	single = OCSP_resp_get0(basic, 0);
-	if (OCSP_id_cmp(OCSP_SINGLERESP_get0_id(single), id) != 0) {
-		(void)bad_extra(why, "OCSP single response: Certificate ID does not match "
-			"certificate and issuer");
-		return NULL;
-	}
-	status = OCSP_single_get0_status(single, &reason, &revoked, &since, until);
-	if (status != V_OCSP_CERTSTATUS_GOOD) {
-		(void)bad_extra(why, "OCSP single response: certificate status not good");
-		return NULL;
-	}
-	if (!*until) {
-		(void)bad_extra(why, "OCSP single response: missing nextupdate");
-		return NULL;
-	}
-	if (!OCSP_check_validity(since, *until, OCSP_SKEW, -1)) {
-		(void)bad_extra(why, "OCSP single response: no longer valid.");
-		return NULL;
-	}
-	return single;
-}
-
-static int64_t
-asn1_seconds(const ASN1_GENERALIZEDTIME *t)
-{
-	struct tm tm;
-
-	return ASN1_TIME_to_tm(t, &tm) ? (int64_t)timegm(&tm) : 0;
-}
-
-static int
-check_response(struct tls_cert *c, OCSP_RESPONSE *resp, OCSP_CERTID *id, char *why)
-{
-	ASN1_GENERALIZEDTIME *until = NULL;
-	OCSP_BASICRESP *basic;
-	int r = -ERR_INVAL;
-
-	if (OCSP_response_status(resp) != OCSP_RESPONSE_STATUS_SUCCESSFUL)
-		return bad_extra(why, "OCSP response status not successful");
-	basic = OCSP_response_get1_basic(resp);
-	if (!basic)
-		return bad_extra(why, "Failed to get basic response from OCSP Response");
-	if (find_single(basic, id, &until, why)) {
-		c->ocsp_expires = asn1_seconds(until) - OCSP_SKEW;
-		r = 0;
-	}
-	OCSP_BASICRESP_free(basic);
-	return r;
-}
-
-static int
-make_ocsp_id(struct tls_cert *c, char *why)
-{
-	if (!c->issuer)
-		return bad_extra(why, "the issuer's certificate is not in the PEM file, nor in a "
-			"file .issuer");
-	OCSP_CERTID_free(c->ocsp_id);
-	c->ocsp_id = OCSP_cert_to_id(NULL, c->leaf, c->issuer);
-	return c->ocsp_id ? 0 : bad_extra(why, "out of memory");
-}
-
 int
 tls_cert_add_ocsp(struct tls_cert *c, const void *p, size_t len, char *why)
 {
-	const unsigned char *at = p;
-	char reason[TLS_ERROR_MAX];
-	OCSP_RESPONSE *resp;
-	int r = make_ocsp_id(c, why);
-
-	if (r)
-		return r;
 	c->wants_ocsp = 1;
-	if (!len)
-		return 0;
-	resp = d2i_OCSP_RESPONSE(NULL, &at, (long)len);
-	if (!resp) {
-		(void)tls_error_take(reason, sizeof(reason));
-		return bad_extra(why, "Unable to parse OCSP response");
+	return set_bytes(&c->ocsp_new, p, len) < 0 ? bad_extra(why, "out of memory") : 0;
+}
+
+struct ocsp_cert_id_st *
+tls_cert_ocsp_id(const struct tls_cert *c)
+{
+	return c->leaf && c->issuer ? OCSP_cert_to_id(NULL, c->leaf, c->issuer) : NULL;
+}
+
+void
+tls_cert_drop_ocsp(struct tls_cert *c)
+{
+	OCSP_CERTID_free(c->ocsp_id);
+	mem_free(c->ocsp_new.p);
+	tls_ocsp_put(c->ocsp);
+	c->ocsp_id = NULL;
+	c->ocsp_new = (struct tls_bytes){ NULL, 0 };
+	c->ocsp = NULL;
+	c->wants_ocsp = 0;
+}
+
+/* Another issuer makes another id, so that the response is about another certificate. */
+static int
+renew_ocsp_id(struct tls_cert *c, char *why)
+{
+	OCSP_CERTID *id = tls_cert_ocsp_id(c);
+
+	if (!id) {
+		(void)bad_extra(why, "the issuer's certificate is not in the PEM file, nor in a "
+			"file .issuer");
+		return -ERR_MISSING;
 	}
-	r = check_response(c, resp, c->ocsp_id, why);
-	OCSP_RESPONSE_free(resp);
-	if (!r && set_bytes(&c->ocsp, p, len) < 0)
-		r = bad_extra(why, "out of memory");
-	return r;
+	if (c->ocsp_id && OCSP_id_cmp(c->ocsp_id, id) != 0) {
+		tls_ocsp_put(c->ocsp);
+		c->ocsp = NULL;
+	}
+	OCSP_CERTID_free(c->ocsp_id);
+	c->ocsp_id = id;
+	return 0;
+}
+
+static int
+take_new_ocsp(struct tls_cert *c, char *why)
+{
+	OCSP_CERTID *about;
+	struct tls_ocsp *made = tls_ocsp_read(c->ocsp_new.p, c->ocsp_new.len, &about, why);
+	int is_ours = made && OCSP_id_cmp(about, c->ocsp_id) == 0;
+
+	mem_free(c->ocsp_new.p);
+	c->ocsp_new = (struct tls_bytes){ NULL, 0 };
+	if (is_ours) {
+		tls_ocsp_put(c->ocsp);
+		c->ocsp = tls_ocsp_ref(made);
+	} else if (made) {
+		(void)bad_extra(why, "OCSP single response: Certificate ID does not match "
+			"certificate and issuer");
+	}
+	tls_ocsp_put(made);
+	OCSP_CERTID_free(about);
+	return is_ours ? 0 : -ERR_INVAL;
+}
+
+int
+tls_cert_check_ocsp(struct tls_cert *c, char *why)
+{
+	int r = c->wants_ocsp ? renew_ocsp_id(c, why) : 0;
+
+	return r || !c->ocsp_new.len ? r : take_new_ocsp(c, why);
 }

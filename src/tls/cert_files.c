@@ -104,6 +104,24 @@ add_ocsp(struct tls_cert *c, const char *text, size_t len, char *why)
 	return tls_cert_add_ocsp(c, text, len, why);
 }
 
+/* In HAProxy's words. */
+static int
+check_ocsp(const char *path, struct tls_cert *c, char *why)
+{
+	char said[TLS_WHY_MAX];
+	int r = tls_cert_check_ocsp(c, said);
+
+	if (r == -ERR_MISSING)
+		(void)snprintf(why, TLS_WHY_MAX,
+			"'%.200s.ocsp' is present and activates OCSP but it is impossible to "
+			"compute the OCSP certificate ID: %.200s",
+			path, said);
+	else if (r)
+		(void)snprintf(why, TLS_WHY_MAX,
+			"'%.200s.ocsp': %.250s. Content will be ignored", path, said);
+	return r;
+}
+
 /* A response that cannot be used is left out, as in HAProxy. */
 static int
 read_ocsp(struct sys *sys, const struct tls_file_rules *rules, const char *path,
@@ -117,6 +135,8 @@ read_ocsp(struct sys *sys, const struct tls_file_rules *rules, const char *path,
 	if (!(rules->extra & TLS_EXTRA_OCSP))
 		return 0;
 	r = add_side_file(sys, rules, path, ".ocsp", c, add_ocsp, why);
+	if (r == 0)
+		r = check_ocsp(path, c, why);
 	if (r < 0 && c->ocsp_id) {
 		memcpy(warning, why, TLS_WHY_MAX);
 		return 0;

@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "tls/openssl.h"
+#include "tls/base64.h"
 
 struct tls_entry *
 tls_part_find(const struct tls_store *s, const char *name, enum tls_part *part)
@@ -34,26 +34,21 @@ tls_part_find(const struct tls_store *s, const char *name, enum tls_part *part)
 
 typedef int set_bytes_fn(struct tls_cert *c, const void *p, size_t len, char *why);
 
-/* Line breaks are skipped. */
 static int
 set_base64(struct tls_cert *c, const char *text, set_bytes_fn *set, char *why)
 {
-	EVP_ENCODE_CTX *ctx = EVP_ENCODE_CTX_new();
 	size_t len = strlen(text);
-	unsigned char *out = mem_alloc(len + 4);
-	int n = 0, last = 0, r = -ERR_SYNTAX;
+	unsigned char *out = mem_alloc(TLS_BASE64_ROOM(len));
+	long n = out ? tls_base64_decode(text, len, out) : -ERR_NOMEM;
 
-	(void)snprintf(why, TLS_WHY_MAX, "it is not base64");
-	if (ctx && out && len < INT32_MAX) {
-		EVP_DecodeInit(ctx);
-		if (EVP_DecodeUpdate(ctx, out, &n, (const unsigned char *)text, (int)len) >= 0 &&
-			EVP_DecodeFinal(ctx, out + n, &last) == 1)
-			r = set(c, out, (size_t)(n + last), why);
-	}
-	EVP_ENCODE_CTX_free(ctx);
+	if (n >= 0)
+		n = set(c, out, (size_t)n, why);
+	else if (out)
+		(void)snprintf(why, TLS_WHY_MAX, "Error reading %s in base64 format",
+			set == tls_cert_add_ocsp ? "OCSP response"
+						 : "signed certificate timestamp list");
 	mem_free(out);
-	ERR_clear_error();
-	return r;
+	return (int)n;
 }
 
 int

@@ -180,6 +180,8 @@ tls_cert_add_pem(struct tls_cert *c, const char *text, size_t len, char *why)
 		X509_free(c->leaf);
 		sk_X509_pop_free(c->chain, X509_free);
 		X509_free(c->issuer);
+		/* They were about the certificate before. */
+		tls_cert_drop_ocsp(c);
 		c->leaf = p.leaf;
 		c->chain = p.chain;
 		c->issuer = NULL;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "tls/ocsp.h"
 #include "tls/openssl.h"
 #include "tls_cert_info.h"
 
@@ -112,4 +113,16 @@ tls_cert_show(const struct tls_cert *c, struct sbuf *out)
 	show_name("Issuer: ", X509_get_issuer_name(x), out);
 	put_chain(c, out);
 	ERR_clear_error();
+}
+
+void
+tls_cert_show_ocsp_key(const struct tls_cert *c, struct sbuf *out)
+{
+	OCSP_CERTID *id = c->ocsp || tls_is_ocsp(c->ocsp_new.p, c->ocsp_new.len)
+		? tls_cert_ocsp_id(c)
+		: NULL;
+
+	if (id)
+		tls_ocsp_id_hex(id, out);
+	OCSP_CERTID_free(id);
 }

@@ -8,6 +8,7 @@
 #include "event/loop.h"
 #include "net/conn_err.h"
 #include "tls/capture.h"
+#include "tls/ocsp.h"
 #include "tls/openssl.h"
 #include "tls_bio.h"
 
@@ -128,13 +129,13 @@ staple_ocsp(SSL *ssl, const struct tls_acceptor *a, const struct tls_cert *c)
 	const struct tls_io *io = a->maker.io;
 	unsigned char *copy;
 
-	if (!c->ocsp.len || SSL_get_tlsext_status_type(ssl) != TLSEXT_STATUSTYPE_ocsp)
+	if (!c->ocsp || SSL_get_tlsext_status_type(ssl) != TLSEXT_STATUSTYPE_ocsp)
 		return;
 	if (io && io->conn &&
-		(int64_t)(loop_wall_ns(io->conn->loop) / 1000000000) > c->ocsp_expires)
+		(int64_t)(loop_wall_ns(io->conn->loop) / 1000000000) > c->ocsp->expires)
 		return;
-	copy = OPENSSL_memdup(c->ocsp.p, c->ocsp.len);
-	if (copy && !SSL_set_tlsext_status_ocsp_resp(ssl, copy, (long)c->ocsp.len))
+	copy = OPENSSL_memdup(c->ocsp->p, c->ocsp->len);
+	if (copy && !SSL_set_tlsext_status_ocsp_resp(ssl, copy, (long)c->ocsp->len))
 		OPENSSL_free(copy);
 }
 

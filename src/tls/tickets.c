@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/sys.h"
+#include "tls/base64.h"
 #include "tls/bind.h"
 #include "tls/cert_files.h"
 #include "tls/openssl.h"
@@ -120,24 +121,13 @@ tls_tickets_new(struct sys *sys)
 	return t;
 }
 
-/* --- base64 --- */
-
 /* The number of bytes, or -ERR_SYNTAX. */
 static int
 decode_ticket_key(const char *text, size_t len, unsigned char out[BASE64_MAX])
 {
-	EVP_ENCODE_CTX *ctx = len && len <= BASE64_MAX ? EVP_ENCODE_CTX_new() : NULL;
-	int n = 0, last = 0, r = -ERR_SYNTAX;
+	long n = len <= BASE64_MAX - 8 ? tls_base64_decode(text, len, out) : 0;
 
-	if (!ctx)
-		return r;
-	EVP_DecodeInit(ctx);
-	if (EVP_DecodeUpdate(ctx, out, &n, (const unsigned char *)text, (int)len) >= 0 &&
-		EVP_DecodeFinal(ctx, out + n, &last) == 1 && n + last > 0)
-		r = n + last;
-	EVP_ENCODE_CTX_free(ctx);
-	ERR_clear_error();
-	return r;
+	return n > 0 ? (int)n : -ERR_SYNTAX;
 }
 
 int

@@ -186,9 +186,10 @@ USAGE_ENDS = re.compile(r" *[\[<{(@].*| \(DEPRECATED\).*")
 # Of tacit alone, or with words of its own.
 OWN_HELP = {"add server", "clear counters", "clear counters all", "disable agent", "disable health", "disable server", "enable agent",
             "enable health", "enable server", "get map", "prepare map", "set maxconn server", "set server", "set weight", "show acl",
-            "show latency", "show map", "show sess", "show startup-logs", "show syscalls", "show trace", "trace", "wait"}
+            "show latency", "show map", "show sess", "show ssl ocsp-response", "show startup-logs", "show syscalls", "show trace", "trace", "wait"}
 ANOTHER = "another command of this name"
-OWN_LEVELS = {"trace": ANOTHER, "show trace": ANOTHER, "set ssl tls-key": "HAProxy lets every user replace keys"}
+OWN_LEVELS = {"trace": ANOTHER, "show trace": ANOTHER, "set ssl tls-key": "HAProxy lets every user replace keys",
+              "set ssl ocsp-response": "HAProxy lets every user replace responses"}
 
 
 def help_of(subject, args=""):

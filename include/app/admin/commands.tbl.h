@@ -111,6 +111,9 @@ ADMIN_CMD("set severity-output", "[none|number|string]",
 ADMIN_CMD("set ssl cert", "<certfile> <payload>",
 	"replace a certificate file",
 	ADMIN, NONE, admin_cmd_set_ssl_cert)
+ADMIN_CMD("set ssl ocsp-response", "<resp|payload>",
+	"update a certificate's OCSP Response from a base64-encode DER",
+	ADMIN, NONE, admin_cmd_set_ssl_ocsp_response)
 ADMIN_CMD("set ssl tls-key", "[id|file] <key>",
 	"set the next TLS key for the <id> or <file> listener to <key>",
 	ADMIN, NONE, admin_cmd_set_ssl_tls_key)
@@ -171,6 +174,9 @@ ADMIN_CMD("show sess", "[<id>|all|older <age>]",
 ADMIN_CMD("show ssl cert", "[<certfile>]",
 	"display the SSL certificates used in memory, or the details of a file",
 	USER, NONE, admin_cmd_show_ssl_cert)
+ADMIN_CMD("show ssl ocsp-response", "[[text|base64] <id|certfile>]",
+	"display the IDs of the OCSP responses used in memory, or the details of a single OCSP response",
+	USER, NONE, admin_cmd_show_ssl_ocsp_response)
 ADMIN_CMD("show startup-logs", "",
 	"report logs emitted during the start", OPERATOR, NONE, admin_cmd_show_startup_logs)
 ADMIN_CMD("show stat", "[desc|json|no-maint|typed|up]*",
@@ -219,14 +225,12 @@ ADMIN_NOT("new ssl ca-file", "files of CAs and lists of certificates are read at
 ADMIN_NOT("new ssl crl-file", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("set ssl ca-file", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("set ssl crl-file", "files of CAs and lists of certificates are read at start")
-ADMIN_NOT("set ssl ocsp-response", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("set table", "tacit has no stick tables")
 ADMIN_NOT("show cache", "tacit has no cache")
 ADMIN_NOT("show peers", "tacit has no peers")
 ADMIN_NOT("show ssl ca-file", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("show ssl crl-file", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("show ssl crt-list", "files of CAs and lists of certificates are read at start")
-ADMIN_NOT("show ssl ocsp-response", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("show ssl providers", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("show table", "tacit has no stick tables")
 #endif

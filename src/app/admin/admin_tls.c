@@ -1,5 +1,6 @@
 /* Certificates at run time (management manual 9.3): shown, changed in a transaction, added and
  * removed. On the first worker; the others stand still for the moment of a change only. */
+#include <stdio.h>
 #include <string.h>
 
 #include "app/admin/admin_int.h"
@@ -9,6 +10,7 @@
 #include "tls/cert_show.h"
 #include "tls/connect.h"
 #include "tls/cert_part.h"
+#include "tls/ocsp.h"
 #include "tls/tls_conf.h"
 
 static struct tls_conf *
@@ -28,21 +30,38 @@ show_one(struct admin_conn *c, const char *name, const struct tls_cert *cert, in
 				  : "Unused");
 	if (cert)
 		tls_cert_show(cert, &c->out);
-	sbuf_adds(&c->out, "OCSP Response Key: \n");
+	sbuf_adds(&c->out, "OCSP Response Key: ");
+	if (cert)
+		tls_cert_show_ocsp_key(cert, &c->out);
+	sbuf_addc(&c->out, '\n');
+}
+
+/* The response that a transaction will put in place, or the one that is stapled. */
+static void
+show_ocsp(struct admin_conn *c, const struct tls_cert *cert)
+{
+	if (cert && cert->ocsp_new.len)
+		tls_ocsp_show(cert->ocsp_new.p, cert->ocsp_new.len, &c->out);
+	else if (cert && cert->ocsp)
+		tls_ocsp_show(cert->ocsp->p, cert->ocsp->len, &c->out);
 }
 
 static void
 show_named(struct admin_conn *c, const char *name)
 {
 	const struct tls_store *s = &conf_of(c)->certs;
-	const struct tls_entry *e = tls_store_find(s, name + (name[0] == '*'));
+	enum tls_part part;
+	const struct tls_entry *e = tls_part_find(s, name + (name[0] == '*'), &part);
 
-	if (!e || (name[0] == '*' && s->change.entry != e)) {
+	if (!e || (part != TLS_PART_PEM && part != TLS_PART_OCSP) ||
+		(name[0] == '*' && s->change.entry != e)) {
 		admin_msg(c, ADMIN_ERR,
 			"Can't display the certificate: Not found or the certificate is a bundle!");
 		return;
 	}
-	if (name[0] == '*')
+	if (part == TLS_PART_OCSP)
+		show_ocsp(c, name[0] == '*' ? s->change.cert : e->cert);
+	else if (name[0] == '*')
 		show_one(c, name, s->change.cert, 0);
 	else
 		show_one(c, name, e->cert, e->uses > 0);
@@ -99,7 +118,7 @@ find_change(struct admin_conn *c, const char *name, const char *verb)
 }
 
 static void
-put_change(struct admin_conn *c, struct tls_entry *e, enum tls_part part)
+put_change(struct admin_conn *c, struct tls_entry *e, enum tls_part part, const char *name)
 {
 	struct tls_store *s = &conf_of(c)->certs;
 	const struct tls_cert *from = s->change.entry ? s->change.cert : e->cert;
@@ -109,10 +128,11 @@ put_change(struct admin_conn *c, struct tls_entry *e, enum tls_part part)
 
 	if (!made || tls_part_set(made, part, c->payload, why) < 0) {
 		admin_msg(c, ADMIN_ERR, "%s.\nCan't load the payload\nCan't update %s!", why,
-			e->name);
+			name);
 		tls_cert_put(made);
 		return;
 	}
+	tls_cert_find_issuer(made);
 	tls_cert_put(s->change.cert);
 	s->change.cert = made;
 	s->change.entry = e;
@@ -142,7 +162,7 @@ admin_cmd_set_ssl_cert(struct admin_conn *c, int argc, char **argv)
 	}
 	if (s->change.entry && s->change.entry != e && !find_change(c, e->name, "set"))
 		return;
-	put_change(c, e, part);
+	put_change(c, e, part, argv[0]);
 }
 
 void
@@ -174,11 +194,30 @@ apply_entry(struct admin_conn *c, const struct tls_entry *e)
 	}
 }
 
+/* 0, or a reason why it cannot be committed. A response that cannot be used is left out, as when
+ * files are read. */
+static int
+check_change(struct tls_cert *cert, char *why, char *warning)
+{
+	int r = tls_cert_complete(cert, why);
+
+	warning[0] = '\0';
+	if (r)
+		return r;
+	r = tls_cert_check_ocsp(cert, why);
+	if (r == -ERR_MISSING)
+		return r;
+	if (r)
+		(void)snprintf(warning, TLS_WHY_MAX, "Loading: %.400s. Content will be ignored.\n",
+			why);
+	return 0;
+}
+
 void
 admin_cmd_commit_ssl_cert(struct admin_conn *c, int argc, char **argv)
 {
 	struct tls_store *s = &conf_of(c)->certs;
-	char why[TLS_WHY_MAX];
+	char why[TLS_WHY_MAX], warning[TLS_WHY_MAX];
 	struct tls_entry *e;
 
 	if (argc < 1) {
@@ -190,7 +229,7 @@ admin_cmd_commit_ssl_cert(struct admin_conn *c, int argc, char **argv)
 		return;
 	}
 	e = s->change.entry;
-	if (tls_cert_complete(s->change.cert, why) < 0) {
+	if (check_change(s->change.cert, why, warning) < 0) {
 		admin_msg(c, ADMIN_ERR, "%s.\nCan't commit %s!", why, argv[0]);
 		return;
 	}
@@ -199,7 +238,7 @@ admin_cmd_commit_ssl_cert(struct admin_conn *c, int argc, char **argv)
 	apply_entry(c, e);
 	admin_resume_workers(c);
 	end_change(s);
-	admin_msg(c, ADMIN_NOTICE, "Committing %s.\nSuccess!", argv[0]);
+	admin_msg(c, ADMIN_NOTICE, "Committing %s.\n%sSuccess!", argv[0], warning);
 }
 
 /* --- new and del --- */

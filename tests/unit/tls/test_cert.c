@@ -1,6 +1,9 @@
 #include "tls/cert.h"
 
+#include <time.h>
+
 #include "base/err.h"
+#include "tls/ocsp.h"
 #include "tls/tls_error.h"
 #include "unit/tls/tls_rig.h"
 
@@ -174,15 +177,23 @@ make_response(const struct rig_id *about, int status, long seconds, unsigned cha
 	return (size_t)n;
 }
 
+static int
+take_response(const void *p, size_t n)
+{
+	return tls_cert_add_ocsp(cert, p, n, why) < 0 ? -ERR_NOMEM
+						       : tls_cert_check_ocsp(cert, why);
+}
+
 static void
 assert_refused(const struct rig_id *about, int status, long seconds, const char *reason)
 {
 	unsigned char *p;
 	size_t n = make_response(about, status, seconds, &p);
 
-	assert_true(tls_cert_add_ocsp(cert, p, n, why) < 0);
+	assert_int_equal(take_response(p, n), -ERR_INVAL);
 	assert_string_equal(why, reason);
-	assert_int_equal(cert->ocsp.len, 0);
+	assert_null(cert->ocsp);
+	assert_int_equal(cert->ocsp_new.len, 0);
 	OPENSSL_free(p);
 }
 
@@ -197,24 +208,63 @@ test_ocsp(void **state)
 	rig_pem_key(text, leaf.key, NULL);
 	assert_int_equal(tls_cert_add_pem(cert, text, strlen(text), why), 0);
 	assert_int_equal(tls_cert_complete(cert, why), 0);
-	assert_true(tls_cert_add_ocsp(cert, "", 0, why) < 0); /* without an issuer */
-	assert_int_equal(cert->wants_ocsp, 0);
+	assert_int_equal(take_response("", 0), -ERR_MISSING); /* without an issuer */
+	assert_null(cert->ocsp_id);
 	text[0] = '\0';
 	rig_pem_cert(text, ca.cert);
 	assert_int_equal(tls_cert_add_issuer(cert, text, strlen(text), why), 0);
-	assert_int_equal(tls_cert_add_ocsp(cert, "", 0, why), 0);
+	assert_int_equal(take_response("", 0), 0);
 	assert_int_equal(cert->wants_ocsp, 1);
-	assert_true(tls_cert_add_ocsp(cert, "abc", 3, why) < 0);
-	assert_refused(&leaf, V_OCSP_CERTSTATUS_REVOKED, 3600,
-		"OCSP single response: certificate status not good");
+	assert_int_equal(take_response("abc", 3), -ERR_INVAL);
+	assert_refused(&leaf, V_OCSP_CERTSTATUS_UNKNOWN, 3600,
+		"OCSP single response: certificate status is unknown");
 	assert_refused(&leaf, V_OCSP_CERTSTATUS_GOOD, -1800,
 		"OCSP single response: no longer valid.");
 	assert_refused(&other, V_OCSP_CERTSTATUS_GOOD, 3600,
 		"OCSP single response: Certificate ID does not match certificate and issuer");
 	n = make_response(&leaf, V_OCSP_CERTSTATUS_GOOD, 3600, &p);
-	assert_int_equal(tls_cert_add_ocsp(cert, p, n, why), 0);
-	assert_int_equal(cert->ocsp.len, n);
+	assert_int_equal(take_response(p, n), 0);
+	assert_int_equal(cert->ocsp->len, n);
+	assert_memory_equal(cert->ocsp->p, p, n);
+	assert_true(llabs(cert->ocsp->expires + TLS_OCSP_SKEW_S - 3600 - time(NULL)) < 60);
 	OPENSSL_free(p);
+}
+
+/* One that cannot be used leaves the one before it; another leaf or issuer does not. */
+static void
+test_replaced_ocsp(void **state)
+{
+	struct tls_cert *copy;
+	unsigned char *p;
+	size_t n;
+
+	(void)state;
+	rig_pem_cert(text, leaf.cert);
+	rig_pem_key(text, leaf.key, NULL);
+	rig_pem_cert(text, ca.cert);
+	assert_is_leaf();
+	/* That it was revoked is what a client has to know. Bytes behind it are left out. */
+	n = make_response(&leaf, V_OCSP_CERTSTATUS_REVOKED, 3600, &p);
+	p = OPENSSL_realloc(p, n + 1);
+	p[n] = 0;
+	assert_int_equal(take_response(p, n + 1), 0);
+	assert_int_equal(cert->ocsp->len, n);
+	OPENSSL_free(p);
+	copy = tls_cert_copy(cert);
+	assert_non_null(copy);
+	assert_ptr_equal(copy->ocsp, cert->ocsp);
+	assert_int_equal(take_response("abc", 3), -ERR_INVAL);
+	assert_ptr_equal(copy->ocsp, cert->ocsp);
+	X509_free(cert->issuer);
+	assert_true(X509_up_ref(other.cert));
+	cert->issuer = other.cert;
+	assert_int_equal(tls_cert_check_ocsp(cert, why), 0);
+	assert_null(cert->ocsp);
+	assert_int_equal(copy->ocsp->refs, 1);
+	assert_int_equal(tls_cert_add_pem(copy, text, strlen(text), why), 0);
+	assert_null(copy->ocsp);
+	assert_int_equal(copy->wants_ocsp, 0);
+	tls_cert_put(copy);
 }
 
 /* A copy owns references of its own. */
@@ -228,7 +278,7 @@ test_copy(void **state)
 	rig_pem_key(text, leaf.key, NULL);
 	rig_pem_cert(text, ca.cert);
 	assert_is_leaf();
-	assert_int_equal(tls_cert_add_ocsp(cert, "", 0, why), 0);
+	assert_int_equal(take_response("", 0), 0);
 	copy = tls_cert_copy(cert);
 	assert_non_null(copy);
 	tls_cert_put(tls_cert_ref(cert));
@@ -250,6 +300,7 @@ main(void)
 		CASE(test_issuer),
 		CASE(test_sctl),
 		CASE(test_ocsp),
+		CASE(test_replaced_ocsp),
 		CASE(test_copy),
 	};
 

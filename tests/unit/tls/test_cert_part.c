@@ -71,7 +71,12 @@ test_parts(void **state)
 	assert_int_equal(cert->sctl.len, 5);
 	assert_true(tls_part_set(cert, TLS_PART_SCTL, "AAMA\nAWI", why) < 0);
 	assert_true(tls_part_set(cert, TLS_PART_SCTL, "not base64!", why) < 0);
-	assert_true(tls_part_set(cert, TLS_PART_OCSP, "AAAA", why) < 0);
+	assert_true(tls_part_set(cert, TLS_PART_OCSP, "AA-AA", why) < 0);
+	assert_string_equal(why, "Error reading OCSP response in base64 format");
+	assert_int_equal(cert->wants_ocsp, 0);
+	/* What it is about is known only when all parts are there. */
+	assert_int_equal(tls_part_set(cert, TLS_PART_OCSP, "AAAA", why), 0);
+	assert_int_equal(cert->ocsp_new.len, 3);
 	assert_int_equal(ERR_peek_error(), 0);
 }
 
