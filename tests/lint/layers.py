@@ -51,7 +51,7 @@ ROOMS = {
     'ev.h': ('src/event/poller_ev.c', 'src/app/'),
     'jemalloc/': ('src/base/mem.c',),
     'ares.h': ('src/dns/message.c',),
-    'seccomp.h': ('src/app/process/syscall_filter.c',),
+    'seccomp.h': ('include/app/process/call_rules.h',),
     'openssl/': ('src/tls/', 'include/tls/', 'src/rule/sample/conv_digest.c'),
     # All other files work on heads.
     'http/h1_': ('src/http/', 'include/http/', 'src/proxy/http1/', 'include/proxy/http1/', 'src/proxy/model/http_txn.c',

@@ -1,14 +1,19 @@
 """What the process may not do once it serves."""
 
+import contextlib
 import ctypes
+import errno
 import os
 import shutil
 import signal
+import socket
+import struct
 import subprocess
 import tempfile
 from pathlib import Path
 
 import pytest
+from intruder import Intruder, Killed, needs_intruder
 from conftest import TACIT, connect, free_port, is_open, recv_all, wait_for
 from subject import IS_SANITIZED, not_sanitized, only_tacit
 
@@ -19,6 +24,7 @@ LIMITS = "defaults\n    timeout connect 1s\n    timeout client 1s\n    timeout s
 # The search for leaks needs to trace the process, which it does not permit any more.
 NO_TRACE = {"ASAN_OPTIONS": "detect_leaks=0"}
 NET_BIND_SERVICE, NET_RAW = 1 << 10, 1 << 13
+MASTER_KEEPS = sum(1 << n for n in (0, 1, 3, 5, 6, 7, 8, 10, 12, 13, 14, 18, 24))
 
 
 def status(pid):
@@ -171,22 +177,172 @@ def test_a_regular_expression_that_is_added_later(daemon, origin):
     assert (code("/later99"), code("/first"), code("/b250cd"), code("/e")) == (b"403", b"403", b"403", b"200")
 
 
+def children(pid):
+    return [int(n) for n in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def with_helper(port, origin, command="/bin/true"):
+    return (f"listen l\n    bind 127.0.0.1:{port}\n    option external-check\n"
+            f"    external-check command {command}\n    server s 127.0.0.1:{origin.port} check inter 50ms\n")
+
+
 @not_sanitized
-def test_the_master_and_the_helper_have_no_filter(daemon, origin):
-    """The one executes worker processes, which would inherit it; the other executes commands."""
-    port = free_port()
-    d = daemon(f"listen l\n    bind 127.0.0.1:{port}\n    option external-check\n"
-               f"    external-check command /bin/true\n    server s 127.0.0.1:{origin.port} check\n",
-               extra="external-check", mode=("-W", "-db"), checked=False)
-    children = Path(f"/proc/{d.pid}/task/{d.pid}/children")
-    worker = int(children.read_text().split()[0])
-    assert wait_for(lambda: is_filtered(worker)) and not is_filtered(d.pid)
-    helper = int(Path(f"/proc/{worker}/task/{worker}/children").read_text().split()[0])
-    assert not is_filtered(helper)
-    os.kill(d.pid, signal.SIGUSR2)
-    assert wait_for(lambda: str(worker) not in children.read_text().split() and children.read_text())
-    assert wait_for(lambda: is_filtered(int(children.read_text().split()[0])))
+def test_the_master_and_the_helper_are_filtered(daemon, origin, tmp_path):
+    """And what they execute: worker processes, which work nevertheless, and commands."""
+    port, seen, script = free_port(), tmp_path / "seen", tmp_path / "check"
+    script.write_text(f"#!/bin/sh\nwhile read name value; do case $name in Seccomp:|NoNewPrivs:) echo $name $value; esac;"
+                      f" done </proc/self/status >{seen}\n")
+    script.chmod(0o755)
+    d = daemon(with_helper(port, origin, script), extra="external-check", mode=("-W", "-db"), checked=False)
+    worker, = children(d.pid)
+    assert wait_for(lambda: is_filtered(worker) and is_filtered(d.pid))
+    helper, = children(worker)
+    assert [status(pid)["NoNewPrivs"] for pid in (d.pid, worker, helper)] == ["1"] * 3
+    assert wait_for(lambda: seen.exists() and seen.read_text() == "NoNewPrivs: 1\nSeccomp: 2\n")
+    d.send(signal.SIGUSR2)
+    assert wait_for(lambda: worker not in children(d.pid) and children(d.pid))
+    assert wait_for(lambda: is_filtered(children(d.pid)[0]))
     assert talks(port)
+    seen.unlink()
+    assert wait_for(seen.exists)
+
+
+@pytest.mark.parametrize("switch", ["insecure-syscalls-wanted", "insecure-setuid-wanted"])
+def test_the_master_and_the_helper_can_be_left_alone(daemon, origin, switch):
+    d = daemon(with_helper(free_port(), origin), extra=f"external-check\n    {switch}", mode=("-W", "-db"), checked=False)
+    worker, = children(d.pid)
+    helper, = children(worker)
+    may_gain = switch == "insecure-setuid-wanted"
+    for pid in (d.pid, worker, helper):
+        assert status(pid)["Seccomp"] == status("self")["Seccomp"]
+        assert (status(pid)["NoNewPrivs"] == "1") != may_gain
+
+
+@not_sanitized
+def test_what_the_master_forbids_stays_forbidden(daemon, origin):
+    """A reload says that it cannot be undone."""
+    d = daemon(listen_on(free_port(), origin), extra="maxconn 100", mode=("-Ws",))
+    for switch, what in (("insecure-syscalls-wanted", "system calls"), ("insecure-setuid-wanted", "new privileges")):
+        d.cfg.write_text(d.cfg.read_text().replace("maxconn 100", f"maxconn 100\n    {switch}"))
+        d.notify.seen.clear()
+        d.send(signal.SIGUSR2)
+        assert d.notify.wait("READY=1")
+        assert f"'{switch}' is without effect: {what} were forbidden before" in d.stderr
+
+
+@needs_root
+def test_the_master_keeps_capabilities_that_worker_processes_need(daemon, origin):
+    d = daemon(listen_on(777, origin), extra="uid 65534\n    gid 65534", mode=("-Ws",))
+    own = capabilities("self")[1]
+    permitted, effective, _, _, bounding = capabilities(d.pid)
+    assert permitted == effective == bounding == own & MASTER_KEEPS
+    d.cfg.write_text(d.cfg.read_text().replace("127.0.0.1:777", "127.0.0.1:778"))
+    d.notify.seen.clear()
+    d.send(signal.SIGUSR2)
+    assert d.notify.wait("READY=1")
+    assert talks(778)
+    assert wait_for(lambda: len(children(d.pid)) == 1)
+
+
+@needs_root
+@pytest.mark.skipif(not shutil.which("setpriv"), reason="needs setpriv")
+def test_ambient_capabilities_reach_later_worker_processes(origin):
+    """As systemd gives them to a service with a user of its own."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        shutil.copy(TACIT, Path(name, "tacit"))
+        cfg = Path(name, "cfg")
+        cfg.write_text(LIMITS + listen_on(777, origin))
+        command = ["setpriv", "--reuid", "65534", "--clear-groups", "--inh-caps", "+net_bind_service",
+                   "--ambient-caps", "+net_bind_service", Path(name, "tacit"), "-W", "-db", "-f", cfg]
+        with subprocess.Popen(command) as proc:
+            try:
+                assert wait_for(lambda: is_open(777))
+                first, = children(proc.pid)
+                cfg.write_text(LIMITS + listen_on(778, origin))
+                proc.send_signal(signal.SIGUSR2)
+                assert wait_for(lambda: is_open(778))
+                assert wait_for(lambda: first not in children(proc.pid))
+            finally:
+                proc.terminate()
+
+
+# --- from inside -------------------------------------------------------------------------------------------
+
+PRIVILEGED = struct.pack("!HH4s8x", socket.htons(socket.AF_INET), 81, socket.inet_aton("127.0.0.1"))
+AT_FDCWD = -100
+# What nothing that executes programs may do. Without a filter none of them fails with EPERM for root.
+FORBIDDEN = [("unshare", 0), ("ptrace", 1, 0), ("process_vm_readv", 0, 0, 0, 0, 0, 0), ("bpf", -1), ("keyctl", -1),
+             ("mount",), ("io_uring_setup",), ("userfaultfd", -1), ("perf_event_open",), ("personality", 0),
+             ("setns", -1), ("ioctl", 0, 0x5412), ("ioctl", 0, 0x500005412)]
+
+
+@not_sanitized
+@needs_intruder
+def test_a_worker_that_was_taken_over(daemon, origin):
+    """Each ends it, and the master replaces it."""
+    port = free_port()
+    d = daemon(listen_on(port, origin), extra="uid 65534\n    gid 65534", mode=("-W", "-db"), checked=False)
+
+    def worker(former=None):
+        """The one that serves, when it is confined."""
+        now = {}
+
+        def is_new():
+            now.clear()
+            with contextlib.suppress(OSError):
+                now.update(d.info())
+            return now.get("Pid") != former and "syscalls" in now.get("Confinement", "")
+
+        assert wait_for(is_new)
+        return now["Pid"]
+
+    with Intruder(int(worker())) as i:
+        fd = i.call("socket", socket.AF_INET, socket.SOCK_STREAM, 0)
+        assert fd > 0
+        assert i.call("bind", fd, i.put(PRIVILEGED), 16) == -errno.EACCES
+    for name, *args in (("execve", 0), ("openat", AT_FDCWD, 0, os.O_WRONLY), ("ptrace", 1, 0), ("setuid", 0)):
+        taken = worker()
+        with pytest.raises(Killed, match=str(int(signal.SIGSYS))), Intruder(int(taken)) as i:
+            i.call(name, *args)
+        assert worker(taken), name
+    assert talks(port)
+
+
+@not_sanitized
+@needs_intruder
+def test_a_master_and_a_helper_that_were_taken_over(daemon, origin):
+    """They may execute programs and open files; the helper has neither a user's nor a port's privileges."""
+    port = free_port()
+    d = daemon(with_helper(port, origin), extra="external-check\n    uid 65534\n    gid 65534", mode=("-W", "-db"),
+               checked=False)
+    worker, = children(d.pid)
+    helper, = children(worker)
+    assert wait_for(lambda: is_filtered(d.pid) and is_filtered(helper))
+    for pid in (d.pid, helper):
+        with Intruder(pid) as i:
+            for name, *args in FORBIDDEN:
+                assert i.call(name, *args) == -errno.EPERM, (pid == helper, name)
+            assert i.call("personality", 0xffffffff) >= 0
+            assert i.call("execve", 0) == -errno.EFAULT
+            if pid == helper:
+                assert i.call("setuid", 0) == -errno.EPERM
+                fd = i.call("socket", socket.AF_INET, socket.SOCK_STREAM, 0)
+                assert i.call("bind", fd, i.put(PRIVILEGED), 16) == -errno.EACCES
+    assert talks(port)
+
+
+@needs_intruder
+def test_nothing_of_it_is_forbidden_elsewhere():
+    """Otherwise the test above would prove nothing."""
+    with subprocess.Popen(["sleep", "60"]) as proc:
+        try:
+            assert wait_for(lambda: "sleep" in Path(f"/proc/{proc.pid}/wchan").read_text() or
+                            status(proc.pid)["State"].startswith("S"))
+            with Intruder(proc.pid) as i:
+                assert [name for name, *args in FORBIDDEN if i.call(name, *args) == -errno.EPERM and name != "ioctl"] == []
+        finally:
+            proc.kill()
 
 
 # --- files -------------------------------------------------------------------------------------------------

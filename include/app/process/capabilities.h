@@ -21,7 +21,10 @@ int capabilities_raise(struct sys *sys, uint64_t set) must_check;
 /* No program that is executed gets any but these. No effect, and 0, if the process may not limit
  * that. 0 or -errno. */
 int capabilities_bound(struct sys *sys, uint64_t set) must_check;
-/* Gives up all but these, of those that the process has. 0 or -errno. */
+/* Gives up all but these, of those that the process has and of those that programs which it
+ * executes inherit. 0 or -errno. */
+int capabilities_limit(struct sys *sys, uint64_t set) must_check;
+/* Gives up all but these, of those that the process has; programs inherit none. 0 or -errno. */
 int capabilities_keep(struct sys *sys, uint64_t set) must_check;
 
 #endif

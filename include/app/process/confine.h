@@ -9,7 +9,10 @@
 
 #include "base/compiler.h"
 
+struct global_conf;
 struct process;
+struct report;
+struct sys;
 
 enum confinement {
 	CONFINED_CAPABILITIES = 1 << 0,
@@ -26,6 +29,13 @@ int confine_privileges(struct process *p) must_check;
 /* Gives up new processes and system calls, when all threads run. 0 or a negative reason that was
  * reported. */
 int confine_calls(struct process *p) must_check;
+/* For a process that executes programs and has given up its privileges: forbids system calls, also
+ * to these programs. 0, also where the kernel or this build has no filter, or -errno. */
+int confine_launcher(const struct global_conf *g) must_check;
+/* For the master, whose worker processes bind, read files and change their user: it gives up what
+ * none of them needs, and forbids system calls. 0 or a negative reason that was reported. */
+int confine_master(struct sys *sys, const struct global_conf *g, const struct report *report)
+	must_check;
 /* The names of what is confined, separated by commas; "none". */
 void confinement_text(unsigned int confined, char *out, size_t size);
 

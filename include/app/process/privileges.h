@@ -22,6 +22,10 @@ int privileges_drop(struct sys *sys, const struct global_conf *g, uint64_t keep,
 /* The same, but for the root directory, which stays. */
 int privileges_drop_user(struct sys *sys, const struct global_conf *g, uint64_t keep, char *why,
 	size_t why_len) must_check;
+/* For the master, which keeps its user, root directory and limits: processes that it starts change
+ * them. `keep`: capabilities that these may need. As above. */
+int privileges_drop_master(struct sys *sys, const struct global_conf *g, uint64_t keep, char *why,
+	size_t why_len) must_check;
 /* Forbids new processes and threads, after the workers' threads were created. 0 or -errno. */
 int privileges_seal(struct sys *sys, const struct global_conf *g) must_check;
 

@@ -86,7 +86,8 @@ static const struct cfg_kw kws[] = {
 		"Allows the process to use files and to bind TCP ports while it serves."),
 	KW_INSECURE("insecure-syscalls-wanted", insecure_syscalls,
 		"Allows all system calls. By default one that tacit does not need while it "
-		"serves ends the process."),
+		"serves ends the process, and the master and commands of checks may not make "
+		"those that only attackers need."),
 	{ .name = "setcap",
 		.sections = CFG_GLOBAL,
 		.min = 1,

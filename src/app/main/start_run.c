@@ -395,9 +395,10 @@ run_master(struct start *st)
 	else if (r < 0)
 		code = 1;
 	if (r == 1) {
+		r = confine_master(&st->sys, &st->cfg.global, &st->report);
 		config_fini(&st->cfg);
 		st->config_is_gone = 1;
-		code = master_run(&st->master);
+		code = r ? 1 : master_run(&st->master);
 	}
 	mem_free(st->pidfile);
 	bind_conf_free(&st->master.cli.bind);

@@ -100,6 +100,23 @@ capabilities_bound(struct sys *sys, uint64_t set)
 }
 
 int
+capabilities_limit(struct sys *sys, uint64_t set)
+{
+	struct __user_cap_header_struct h = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct d[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
+	long r = sys_capget(sys, &h, d);
+
+	for (unsigned int i = 0; i < ARRAY_LEN(d); i++) {
+		uint32_t half = (uint32_t)(set >> 32 * i);
+
+		d[i].effective &= half;
+		d[i].permitted &= half;
+		d[i].inheritable &= half;
+	}
+	return (int)(r < 0 ? r : sys_capset(sys, &h, d));
+}
+
+int
 capabilities_keep(struct sys *sys, uint64_t set)
 {
 	uint64_t permitted;

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 
 #include "app/process/check_command.h"
+#include "app/process/confine.h"
 #include "app/process/privileges.h"
 #include "base/sys.h"
 #include "proxy/check/external_msg.h"
@@ -238,7 +239,7 @@ be_helper(struct sys *sys, const struct check_helper_conf *conf, int fd)
 	(void)!sys_prctl(sys, PR_SET_NAME, (unsigned long)(uintptr_t)"external-check");
 	if (take_descriptors(sys, fd, conf->background) < 0 ||
 		privileges_drop_user(sys, conf->global, 0, why, sizeof(why)) < 0 ||
-		open_descriptors(sys) < 0)
+		open_descriptors(sys) < 0 || confine_launcher(conf->global) < 0)
 		_Exit(1);
 	restore_limit(sys, conf->soft_fds);
 	serve_checker(&h);

@@ -2,10 +2,13 @@
 #include "app/process/confine.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 
 #include "app/process/capabilities.h"
 #include "app/process/file_access.h"
+#include "app/process/forbidden_calls.h"
 #include "app/process/privileges.h"
 #include "app/process/process.h"
 #include "app/process/syscall_filter.h"
@@ -112,6 +115,22 @@ limit_files(struct process *p, struct file_access *f)
 	return r;
 }
 
+/* What this process inherits cannot be undone: the master's limits are those of its start. */
+static void
+warn_of_inherited(struct process *p)
+{
+	const struct global_conf *g = &p->cfg->global;
+	static const char text[] = "'%s' is without effect: %s were forbidden before this process "
+				   "started. Restart to change what the master forbids.";
+
+	if (g->insecure_setuid && sys_prctl(p->sys, PR_GET_NO_NEW_PRIVS, 0) > 0)
+		report_msg(p->report, REPORT_WARNING, text, "insecure-setuid-wanted",
+			"new privileges");
+	if (g->insecure_syscalls && sys_prctl(p->sys, PR_GET_SECCOMP, 0) > 0)
+		report_msg(p->report, REPORT_WARNING, text, "insecure-syscalls-wanted",
+			"system calls");
+}
+
 static int
 drop_privileges(struct process *p)
 {
@@ -119,6 +138,7 @@ drop_privileges(struct process *p)
 	char why[160] = "";
 	int r;
 
+	warn_of_inherited(p);
 	if (privileges_keeps_group(p->sys, g))
 		report_msg(p->report, REPORT_WARNING,
 			"'user %s' without 'group': the process keeps the group of root.", g->user);
@@ -186,6 +206,42 @@ confine_calls(struct process *p)
 		return r;
 	}
 	return filter_calls(p);
+}
+
+/* --- processes that execute programs --- */
+
+/* What starts of worker processes may need, and CAP_KILL to stop those with another user. */
+#define CAP(name) (UINT64_C(1) << (name))
+#define LAUNCHER_CAPABILITIES                                                      \
+	(CAP(CAP_CHOWN) | CAP(CAP_DAC_OVERRIDE) | CAP(CAP_FOWNER) | CAP(CAP_KILL) |   \
+	 CAP(CAP_SETGID) | CAP(CAP_SETUID) | CAP(CAP_SETPCAP) |                     \
+	 CAP(CAP_NET_BIND_SERVICE) | CAP(CAP_NET_ADMIN) | CAP(CAP_NET_RAW) |       \
+	 CAP(CAP_IPC_LOCK) | CAP(CAP_SYS_CHROOT) | CAP(CAP_SYS_RESOURCE))
+
+int
+confine_launcher(const struct global_conf *g)
+{
+	int r;
+
+	if (g->insecure_syscalls || g->insecure_setuid)
+		return 0;
+	r = forbidden_calls_install();
+	return r == -ENOSYS ? 0 : r;
+}
+
+int
+confine_master(struct sys *sys, const struct global_conf *g, const struct report *report)
+{
+	char why[160] = "";
+	int r = privileges_drop_master(sys, g, LAUNCHER_CAPABILITIES, why, sizeof(why));
+
+	if (!r) {
+		r = confine_launcher(g);
+		(void)snprintf(why, sizeof(why), "system calls: %s", r ? err_text(r) : "");
+	}
+	if (r)
+		report_msg(report, REPORT_ALERT, "cannot confine the master: %s", why);
+	return r;
 }
 
 void

@@ -121,6 +121,14 @@ privileges_drop(struct sys *sys, const struct global_conf *g, uint64_t keep, cha
 	return privileges_drop_user(sys, g, keep, why, why_len);
 }
 
+/* Programs that it executes gain none either. */
+static int
+forbid_new(struct sys *sys, const struct global_conf *g, const char **what)
+{
+	*what = "no_new_privs";
+	return g->insecure_setuid ? 0 : (int)sys_prctl(sys, PR_SET_NO_NEW_PRIVS, 1);
+}
+
 int
 privileges_drop_user(struct sys *sys, const struct global_conf *g, uint64_t keep, char *why,
 	size_t why_len)
@@ -136,13 +144,34 @@ privileges_drop_user(struct sys *sys, const struct global_conf *g, uint64_t keep
 		r = drop_capabilities(sys, g, keep, &what);
 	if (!r)
 		r = verify_user(sys, g, &what);
-	if (!r && !g->insecure_setuid) {
-		what = "no_new_privs";
-		r = (int)sys_prctl(sys, PR_SET_NO_NEW_PRIVS, 1);
-	}
+	if (!r)
+		r = forbid_new(sys, g, &what);
 	if (!r) {
 		what = "dumpable";
 		r = set_dumpable(sys, g);
+	}
+	if (r)
+		snprintf(why, why_len, "%s: %s", what, err_text(r));
+	return r;
+}
+
+int
+privileges_drop_master(struct sys *sys, const struct global_conf *g, uint64_t keep, char *why,
+	size_t why_len)
+{
+	const char *what = "";
+	int r = bound_capabilities(sys, g, keep, &what);
+
+	if (!r && !g->insecure_caps) {
+		what = "capabilities";
+		r = capabilities_limit(sys, keep);
+	}
+	if (!r)
+		r = forbid_new(sys, g, &what);
+	/* The limit on core files stays: worker processes inherit it. */
+	if (!r && !g->set_dumpable) {
+		what = "dumpable";
+		r = (int)sys_prctl(sys, PR_SET_DUMPABLE, 0);
 	}
 	if (r)
 		snprintf(why, why_len, "%s: %s", what, err_text(r));
