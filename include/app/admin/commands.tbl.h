@@ -32,6 +32,16 @@ ADMIN_CMD("commit map", "@<ver> <map>",
 ADMIN_CMD("commit ssl cert", "<certfile>",
 	"commit a certificate file",
 	ADMIN, NONE, admin_cmd_commit_ssl_cert)
+ADMIN_CMD("debug dev delay", "[ms] [thr]",
+	"sleep this long", ADMIN, EXPERT, admin_cmd_debug_dev_delay)
+ADMIN_CMD("debug dev exit", "[code]",
+	"immediately exit the process", ADMIN, EXPERT, admin_cmd_debug_dev_exit)
+ADMIN_CMD("debug dev log", "[msg] ...",
+	"send this msg to global logs", ADMIN, EXPERT, admin_cmd_debug_dev_log)
+ADMIN_CMD("debug dev loop", "[ms] [thr]",
+	"loop this long", ADMIN, EXPERT, admin_cmd_debug_dev_loop)
+ADMIN_CMD("debug dev panic", "",
+	"immediately trigger a panic", ADMIN, EXPERT, admin_cmd_debug_dev_panic)
 ADMIN_CMD("del acl", "<acl> [<key>|#<ref>]",
 	"delete acl entries matching <key>", ADMIN, NONE, admin_cmd_del_acl)
 ADMIN_CMD("del map", "<map> [<key>|#<ref>]",
@@ -216,7 +226,17 @@ ADMIN_NOT("add ssl crt-list", "files of CAs and lists of certificates are read a
 ADMIN_NOT("clear table", "tacit has no stick tables")
 ADMIN_NOT("commit ssl ca-file", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("commit ssl crl-file", "files of CAs and lists of certificates are read at start")
-ADMIN_NOT("debug dev", "use a debugger")
+ADMIN_NOT("debug dev bug", "use a debugger")
+ADMIN_NOT("debug dev check", "use a debugger")
+ADMIN_NOT("debug dev close", "use a debugger")
+ADMIN_NOT("debug dev fd", "use a debugger")
+ADMIN_NOT("debug dev hex", "use a debugger")
+ADMIN_NOT("debug dev sched", "use a debugger")
+ADMIN_NOT("debug dev stream", "use a debugger")
+ADMIN_NOT("debug dev sym", "use a debugger")
+ADMIN_NOT("debug dev tkill", "use a debugger")
+ADMIN_NOT("debug dev warn", "use a debugger")
+ADMIN_NOT("debug dev write", "use a debugger")
 ADMIN_NOT("del ssl ca-file", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("del ssl crl-file", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("del ssl crt-list", "files of CAs and lists of certificates are read at start")
