@@ -59,7 +59,7 @@ def test_an_upgrade_reloads_and_does_not_stop(name, service):
 
 
 def test_the_units_are_accepted(root, tmp_path):
-    for name, exposure in (("tacit", 2.0), ("haproxy", 4.0)):
+    for name, exposure in (("tacit", 1.6), ("haproxy", 3.6)):
         text = (root / f"lib/systemd/system/{name}.service").read_text()
         assert "/usr/local" not in text
         unit = tmp_path / f"{name}.service"

@@ -60,7 +60,7 @@ on_delay_mail(void *worker, struct mail *m)
 
 /* The first worker stands still before it answers. */
 static void
-stall(struct admin_conn *c, mail_fn *fn, char **argv, int argc)
+stall_thread(struct admin_conn *c, mail_fn *fn, char **argv, int argc)
 {
 	struct process *p = c->admin->process;
 	long ms = read_number(c, argc > 0 ? argv[0] : NULL, 1, STALL_MAX_MS, "milliseconds");
@@ -80,13 +80,13 @@ stall(struct admin_conn *c, mail_fn *fn, char **argv, int argc)
 void
 admin_cmd_debug_dev_loop(struct admin_conn *c, int argc, char **argv)
 {
-	stall(c, on_loop_mail, argv, argc);
+	stall_thread(c, on_loop_mail, argv, argc);
 }
 
 void
 admin_cmd_debug_dev_delay(struct admin_conn *c, int argc, char **argv)
 {
-	stall(c, on_delay_mail, argv, argc);
+	stall_thread(c, on_delay_mail, argv, argc);
 }
 
 /* Nothing is closed, sent or removed, as when it is killed. */
