@@ -86,6 +86,17 @@ def kept_cpu(run):
     return costs(run, S.HTTP_KEPT, run.n(30000), True, "httpkeptcpu")
 
 
+def one_request(s):
+    """A request on an open connection, and the whole response."""
+    s.sendall(REQUEST)
+    got = b""
+    while not got.endswith(b"ok\n"):
+        part = s.recv(4096)
+        if not part:
+            raise Failed("a kept connection was closed: %r" % got[:80])
+        got += part
+
+
 def resting(port, count):
     """Opens n clients that have had one response each and stay idle: their sockets."""
     clients = []
@@ -93,13 +104,7 @@ def resting(port, count):
         for _ in range(count):
             s = socket.create_connection(("127.0.0.1", port), timeout=AT_REST)
             clients.append(s)
-            s.sendall(REQUEST)
-            got = b""
-            while not got.endswith(b"ok\n"):
-                part = s.recv(4096)
-                if not part:
-                    raise Failed("a kept connection was closed: %r" % got[:80])
-                got += part
+            one_request(s)
     except BaseException:
         for s in clients:
             s.close()

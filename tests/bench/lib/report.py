@@ -38,6 +38,8 @@ TITLES = {
     "tlsresumedcpu": "TLS 1.3, a resumed handshake per request: CPU per request (microseconds) and segments, c=50",
     "tlskept": "TLS 1.3, kept connections with reuse: system calls per request, c=50",
     "tlsbulk": "TLS 1.3, one download at a time: CPU per GiB (milliseconds)",
+    "tlsworkers": "TLS 1.3, full handshakes by several workers, 48 at once (CPU of the proxy in microseconds)",
+    "tlsmem": "TLS 1.3: memory of its own (anonymous pages) per client at rest, in bytes",
     "tlskeptcpu": "TLS 1.3, kept connections with reuse: CPU per request (microseconds), c=50",
     "rules": "Nanoseconds per look-up, and per change, by number of patterns; per condition of 1,000, and of one ACL of 1,000 lines",
     "ledger": "Calls that `show syscalls` and strace counted over 10,000 connections",
@@ -187,6 +189,10 @@ def grids(section, samples):
                                          ("p99 kept", "kept.p99"))]
     elif section == "tlsbulk":
         columns = [("ms/GiB", "cpu", 0)]
+    elif section == "tlsworkers":
+        columns = [("handshakes/s", "rate", 0), ("CPU per connection", "proxy", 1), ("futex calls per connection", "futex", 2)]
+    elif section == "tlsmem":
+        columns = [("4,000", "n", 0)]
     elif section in ("memory", "httpmem"):
         columns = [("1,000", "n1000", 0), ("9,000", "n9000", 0)]
     elif section == "ranges":

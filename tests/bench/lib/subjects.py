@@ -119,6 +119,11 @@ def several(threads):
                  for s in (DEFAULT, HAPROXY, PEER))
 
 
+def several_tls(threads):
+    """The same in mode http for clients with TLS; without a peer that may be as the one installed."""
+    return tuple(replace(s, mode="http", tls=True, admin=False) for s in several(threads)[:2])
+
+
 class Binaries:
     """The program of each kind, and the reason if there is none."""
 

@@ -262,6 +262,17 @@ def tlsbulk(rows):
     return [at_most("tlsbulk", "CPU per GiB, tacit in mode tcp / hitch", 0.95, ratio(rows, "tacit tcp", "hitch", "cpu"))]
 
 
+def tlsworkers(rows):
+    return [at_most("tlsworkers", "futex calls per full handshake, 4 workers", 0.05, value(rows, "tacit 4 workers", "futex"))]
+
+
+def tlsmem(rows):
+    return [at_most("tlsmem", "bytes per TLS client at rest, tacit default / haproxy", 0.60,
+                    ratio(rows, "tacit default", "haproxy", "n")),
+            at_most("tlsmem", "bytes per TLS client at rest, tacit in mode tcp / hitch", 0.60,
+                    ratio(rows, "tacit tcp", "hitch", "n"))]
+
+
 CHECKS = {"syscalls": syscalls, "far": far, "cpu": cpu, "keepalive": keepalive, "bulk": bulk, "mixed": mixed,
           "memory": memory, "idle": idle,
           "workers": workers, "handover": handover, "split": split, "ranges": ranges, "rules": rules, "ledger": ledger,
@@ -269,7 +280,7 @@ CHECKS = {"syscalls": syscalls, "far": far, "cpu": cpu, "keepalive": keepalive, 
           "httpmem": httpmem, "slow": slow, "stat": stat,
           "checks": checks, "reload": reload, "reloadmix": reload_mixed, "tls": tls, "tlscpu": tlscpu,
           "tlsresumed": tlsresumed, "tlsresumedcpu": tlsresumedcpu, "tlskept": tlskept, "tlskeptcpu": tlskeptcpu,
-          "tlsbulk": tlsbulk}
+          "tlsbulk": tlsbulk, "tlsmem": tlsmem, "tlsworkers": tlsworkers}
 
 
 def verdicts(results):

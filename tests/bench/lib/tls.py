@@ -2,10 +2,16 @@
 request back until the end of the handshake is acknowledged. wrk resumes the session of its connection before, and sends
 its request with the end of the handshake, as browsers and curl do."""
 
-from . import http, probe, subjects as S
-from .measuring import interleaved, running, warm
+import socket
+import ssl
+
+from . import http, probe, subjects as S, workers as several
+from .measuring import ERRORS, interleaved, running, warm
 
 SECONDS = 1
+FUTEX_REQUESTS = 200
+# Idle clients: the first ones make the process grow by what is not a connection's.
+MEMORY_FIRST, MEMORY_CLIENTS = 200, 4000
 GIB = 1 << 30
 
 
@@ -61,5 +67,63 @@ def bulk(run):
         return interleaved(run, warm(run, live, "tlsbulk")[0], measure, "tlsbulk")
 
 
+def workers(run):
+    """Full handshakes with 1, 2 and 4 threads: all of OpenSSL's locks are shared by the threads of a process."""
+    rows = [s for n in several.COUNTS for s in S.several_tls(n)]
+    origins = several.origins_of(run)
+
+    def measure(proc):
+        sample = several.load(run, proc, origins, requests, False)[0]
+        calls = probe.calls(run.world, proc, FUTEX_REQUESTS, FUTEX_REQUESTS)
+        return sample | {"futex": calls.get("futex", (0, 0))[0] / FUTEX_REQUESTS}
+
+    with running(run, rows, several.addresses(origins)) as live:
+        live, rate = warm(run, live, "tlsworkers")
+        requests = several.work(run, 4000, rate, len(origins))
+        return interleaved(run, live, measure, "tlsworkers")
+
+
+class Resting:
+    """TLS clients that have had one response each and stay idle."""
+
+    def __init__(self):
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        self.context.check_hostname = False
+        self.context.verify_mode = ssl.CERT_NONE
+        self.context.minimum_version = ssl.TLSVersion.TLSv1_3
+        self.clients = []
+
+    def add(self, port, count):
+        for _ in range(count):
+            raw = socket.create_connection(("127.0.0.1", port), timeout=http.AT_REST)
+            self.clients.append(self.context.wrap_socket(raw))
+            http.one_request(self.clients[-1])
+
+    def close(self):
+        for c in self.clients:
+            c.close()
+
+
+def memory(run):
+    """Anonymous memory per idle client, in bytes: the growth from the first connections to the last ones."""
+    table, origin = {}, http.origin_of(run, closes=False)
+    for subject in run.binaries.present(S.TLS, run.notes):
+        proxy, clients = None, Resting()
+        try:
+            proxy = S.start(run.world, run.binaries, subject, origin.address)
+            clients.add(proxy.port, MEMORY_FIRST)
+            before = probe.own_bytes(proxy.forwards)
+            clients.add(proxy.port, run.n(MEMORY_CLIENTS))
+            grown = probe.own_bytes(proxy.forwards) - before
+            table[subject.name] = {"n": [grown / run.n(MEMORY_CLIENTS)]}
+        except ERRORS as why:
+            run.notes.append("tlsmem: %s: %s" % (subject.name, why))
+        finally:
+            clients.close()
+            if proxy:
+                run.world.forget(proxy)
+    return table
+
+
 SECTIONS = {"tls": full, "tlscpu": full_cpu, "tlsresumed": resumed, "tlsresumedcpu": resumed_cpu, "tlskept": kept,
-            "tlskeptcpu": kept_cpu, "tlsbulk": bulk}
+            "tlskeptcpu": kept_cpu, "tlsbulk": bulk, "tlsmem": memory, "tlsworkers": workers}
