@@ -20,6 +20,9 @@ struct sample_ctx;
 int check_send_build(const struct check_send *s, struct sample_ctx *cx, struct str state_header,
 	struct sbuf *out) must_check;
 
+/* The value of the request's field Host, p NULL: none; it may lie in the arena. 0 or -ERR_RANGE. */
+int check_send_host(const struct check_send *s, struct sample_ctx *cx, struct str *out) must_check;
+
 /*
  * Replaces the hexadecimal digits of b from offset `from` on by the bytes that they mean. 0 or
  * -ERR_SYNTAX.

@@ -12,7 +12,4 @@ check_step_fn check_var_begin;
 /* Forgets the bytes to send or received. */
 void check_bytes_drop(struct check_run *r);
 
-/* What formats and expressions of r's rules see. */
-void check_context_init(struct check_run *r, struct sample_ctx *cx);
-
 #endif

@@ -18,6 +18,8 @@ struct server_tls_conf {
 	enum server_check_tls check;
 	char *sni;               /* `sni`: an expression; NULL: none */
 	char *check_sni;         /* NULL: none */
+	/* Without such a name: the host of the request, or of the request of the check. */
+	uint8_t sni_auto, check_sni_auto;
 	struct tls_bytes check_alpn; /* len 0: as sessions */
 	int has_ssl_check;       /* it is checked, and a rule connect has the word ssl */
 	struct cfg_where where;  /* of the first option */

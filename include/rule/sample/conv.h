@@ -40,6 +40,8 @@ conv_number(const struct rule_arg *a, struct sample_ctx *cx, int64_t *out)
 	return 1;
 }
 
+/* A Host field without its port, in lower case, in the arena; p NULL without memory. */
+struct str conv_host_part(struct str host, struct arena *a);
 /* Maximum decoded size of n bytes of base64. */
 #define CODE_B64_ROOM(n) ((n) / 4 * 3 + 2)
 /* Decodes base64 with padding: the number of bytes, or -1. */

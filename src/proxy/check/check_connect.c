@@ -10,6 +10,7 @@
 #include "net/socks4.h"
 #include "net/xprt.h"
 #include "proxy/backend/server_connect.h"
+#include "proxy/check/check_context.h"
 #include "proxy/check/check_steps.h"
 #include "proxy/check/check_text.h"
 #include "proxy/check/check_tls.h"

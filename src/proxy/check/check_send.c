@@ -222,17 +222,15 @@ write_ending_fields(struct request *r)
 
 /* --- the request line --- */
 
-/* The value of Host, if the rule has one. */
-static int
-find_host(const struct request *r, struct str *out)
+int
+check_send_host(const struct check_send *s, struct sample_ctx *cx, struct str *out)
 {
-	const struct check_send *s = r->s;
 	struct str rest = raw_of(s), line;
 
 	*out = (struct str){ NULL, 0 };
 	for (unsigned int i = 0; i < s->n_headers; i++)
 		if (str_is_nocase(str_of(s->headers[i].name), STR("host")))
-			return header_value(&s->headers[i], r->cx, out);
+			return header_value(&s->headers[i], cx, out);
 	while (s->n_headers == 0 && next_raw_line(&rest, &line))
 		if (line.len > 5 && str_is_nocase((struct str){ line.p, 5 }, STR("host:")))
 			*out = str_trim((struct str){ line.p + 5, line.len - 5 });
@@ -307,7 +305,7 @@ write_check_request(struct request *r)
 	int rc = fill_request(r);
 
 	if (rc == 0)
-		rc = find_host(r, &host);
+		rc = check_send_host(r->s, r->cx, &host);
 	if (rc < 0)
 		return rc;
 	sbuf_add(r->out, r->method.p, r->method.len);

@@ -6,31 +6,12 @@
 #include <string.h>
 
 #include "proxy/check/check_agent.h"
+#include "proxy/check/check_context.h"
 #include "proxy/check/check_send.h"
 #include "proxy/check/check_state.h"
 #include "proxy/check/check_text.h"
 #include "proxy/model/proxy.h"
 #include "rule/sample/var_cond.h"
-
-/* --- context of formats and expressions --- */
-
-void
-check_context_init(struct check_run *r, struct sample_ctx *cx)
-{
-	struct engine *e = r->shared->engine;
-
-	memset(cx, 0, sizeof(*cx));
-	cx->proc = &e->shared->vars;
-	cx->check = &r->vars;
-	cx->server = r->check->srv;
-	cx->arena = &e->eval.arena;
-	cx->regex = e->eval.regex;
-	cx->now_ms = loop_now_ms(e->loop);
-	cx->wall_ns = loop_wall_ns(e->loop);
-	cx->random = &e->eval.random;
-	cx->sys = e->sys;
-	cx->worker = e->index;
-}
 
 /* --- memory --- */
 

@@ -4,8 +4,12 @@
 
 #include "net/conn_err.h"
 #include "net/xprt.h"
+#include "proxy/check/check_context.h"
+#include "proxy/check/check_send.h"
 #include "proxy/check/check_text.h"
 #include "proxy/model/proxy.h"
+#include "rule/sample/conv.h"
+#include "rule/sample/sample.h"
 #include "tls/connect.h"
 
 /* A server sends its tickets right behind the handshake, or not at all. */
@@ -38,20 +42,62 @@ check_tls_maker(const struct check_run *r)
 	return check_uses_tls(r) && s->tls ? tls_server_check_maker(s->tls) : NULL;
 }
 
+/* The HTTP request that follows the connect rule; NULL: none. */
+static const struct check_send *
+request_behind(const struct check_run *r, const struct check_rule *connect)
+{
+	for (const struct list *it = connect->link.next; it != &r->conf->rules; it = it->next) {
+		const struct check_rule *rule = list_entry(it, const struct check_rule, link);
+
+		if (rule->kind == CHECK_RULE_CONNECT)
+			return NULL;
+		if (rule->kind == CHECK_RULE_SEND)
+			return rule->u.send.is_http ? &rule->u.send : NULL;
+	}
+	return NULL;
+}
+
+/* The name to ask for; it may lie in the arena. */
+static struct str
+name_of_check(const struct check_run *r, const struct check_rule *rule, struct sample_ctx *cx)
+{
+	const struct check_connect *c = &rule->u.connect;
+	const struct server_tls_conf *conf = &r->check->srv->conf.tls;
+	const char *name = c->sni ? c->sni : c->defaults ? conf->check_sni : NULL;
+	const struct check_send *send;
+	struct str host = { NULL, 0 };
+
+	if (name)
+		return str_of(name);
+	send = c->defaults && conf->check_sni_auto ? request_behind(r, rule) : NULL;
+	if (!send || check_send_host(send, cx, &host) < 0 || !host.len)
+		return (struct str){ NULL, 0 };
+	return conv_host_part(host, cx->arena);
+}
+
 int
 check_tls_begin(struct check_run *r)
 {
 	const struct check_rule *rule = check_connect_rule(r);
 	const struct check_connect *c = &rule->u.connect;
 	const struct server *s = r->check->srv;
-	const char *name = c->sni ? c->sni : c->defaults ? s->conf.tls.check_sni : NULL;
+	struct sample_ctx cx;
 	struct tls_ask ask = {
-		.name = name ? str_of(name) : (struct str){ NULL, 0 },
 		.alpn = c->alpn.len ? &c->alpn : c->defaults ? &s->conf.tls.check_alpn : NULL,
 		.service = rule->step,
 	};
 
-	return r->conn.xprt ? tls_connect_as(s->tls, &r->conn, &ask) : 0;
+	size_t mark;
+	int result;
+
+	if (!r->conn.xprt)
+		return 0;
+	check_context_init(r, &cx);
+	mark = arena_mark(cx.arena);
+	ask.name = name_of_check(r, rule, &cx);
+	result = tls_connect_as(s->tls, &r->conn, &ask);
+	arena_release(cx.arena, mark);
+	return result;
 }
 
 /* In HAProxy's words. */

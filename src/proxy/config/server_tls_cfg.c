@@ -63,6 +63,20 @@ opt_sni(struct cfg_ctx *ctx, void *obj)
 }
 
 static int
+opt_sni_auto(struct cfg_ctx *ctx, void *obj)
+{
+	tls_of_target(ctx, obj)->sni_auto = (uint8_t)ctx->opt->arg;
+	return 0;
+}
+
+static int
+opt_check_sni_auto(struct cfg_ctx *ctx, void *obj)
+{
+	tls_of_target(ctx, obj)->check_sni_auto = (uint8_t)ctx->opt->arg;
+	return 0;
+}
+
+static int
 opt_check_sni(struct cfg_ctx *ctx, void *obj)
 {
 	return cfg_arg_dup(ctx, 0, &tls_of_target(ctx, obj)->check_sni);
@@ -80,17 +94,36 @@ opt_check_alpn(struct cfg_ctx *ctx, void *obj)
 	return 0;
 }
 
+/* sni-auto is an expression too, unless there is another one. 0 or -1 after an error. */
+static int
+settle_sni_auto(struct server_tls_conf *c, const struct proxy *be, struct cfg_diag *d)
+{
+	if (!c->is_on || !c->sni_auto || c->sni)
+		return 0;
+	if (be->mode != PROXY_HTTP) {
+		cfg_diag_add(d, CFG_WARNING, &c->where,
+			"'sni-auto' : ignored, since backend '%s' is not in mode http.", be->name);
+		return 0;
+	}
+	c->sni = mem_strdup("req.hdr(host),host_only");
+	if (c->sni)
+		return 0;
+	cfg_diag_add(d, CFG_ALERT, &c->where, "'sni-auto' : out of memory.");
+	return -1;
+}
+
 /* In mode http the name is noted before the request's head is written. */
 void
 server_tls_cfg_finish(struct server *s, const struct proxies *ps, struct cfg_diag *d)
 {
+	int r = settle_sni_auto(&s->conf.tls, s->be, d);
 	const char *text = s->conf.tls.sni;
 	void *root = (void *)(uintptr_t)ps;
 	struct rule_err why = { 0 };
 	unsigned int at = SAMPLE_AT_CONN;
 	size_t used;
 
-	if (!s->conf.tls.is_on || !text)
+	if (r < 0 || !s->conf.tls.is_on || !text)
 		return;
 	if (s->be->mode == PROXY_HTTP)
 		at |= SAMPLE_AT_REQ | SAMPLE_AT_TXN;
@@ -129,6 +162,15 @@ static const struct cfg_opt opts[] = {
 	OPT("check-alpn", 1, opt_check_alpn, 0, "<protocol>[,...]",
 		"Protocols that health checks offer to the server by ALPN; the default is alpn."),
 	OPT("check-sni", 1, opt_check_sni, 0, "<name>", "The name that health checks ask for."),
+	OPT("sni-auto", 0, opt_sni_auto, 1, NULL,
+		"Without sni, the name that is asked for is the host of the request's field Host, "
+		"in mode http. In HAProxy 3.3 this is the default, here as in 2.6 it is not."),
+	OPT("no-sni-auto", 0, opt_sni_auto, 0, NULL, "Undoes sni-auto of the defaults."),
+	OPT("check-sni-auto", 0, opt_check_sni_auto, 1, NULL,
+		"Without check-sni, health checks by HTTP ask for the host of the field Host that "
+		"they send."),
+	OPT("no-check-sni-auto", 0, opt_check_sni_auto, 0, NULL,
+		"Undoes check-sni-auto of the defaults."),
 	SETTING("alpn", 1, "<protocol>[,...]", "Protocols offered to the server by ALPN."),
 	SETTING("ca-file", 1, "<file|directory>",
 		"Certificates that the server's certificate is verified with; '@system-ca': those "

@@ -26,15 +26,23 @@ host_len(struct str t)
 	return t.len;
 }
 
+struct str
+conv_host_part(struct str host, struct arena *a)
+{
+	size_t n = host_len(host);
+	char *p = arena_get(a, n);
+
+	for (size_t i = 0; p && i < n; i++)
+		p[i] = str_lower(host.p[i]);
+	return (struct str){ p, p ? n : 0 };
+}
+
 static int
 conv_host(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
 {
-	struct str t = { s->u.str.p, host_len(s->u.str) };
-	char *p = arena_get(cx->arena, t.len);
+	struct str t = conv_host_part(s->u.str, cx->arena);
 
-	for (size_t i = 0; p && i < t.len; i++)
-		p[i] = (char)(t.p[i] >= 'A' && t.p[i] <= 'Z' ? t.p[i] + ('a' - 'A') : t.p[i]);
-	return conv_text(cx, s, p, t.len);
+	return conv_text(cx, s, (char *)(uintptr_t)t.p, t.len);
 }
 
 /* 0 if there is none or it is invalid. */

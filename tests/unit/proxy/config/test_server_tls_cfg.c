@@ -12,6 +12,8 @@ static const struct world_line lines[] = {
 	{ "ssl sni req.hdr(host)", "rules can put what it needs into a variable" },
 	{ "ssl sni nothing", "nothing" },
 	{ "sni", "<expression>" },
+	{ "sni-auto no-sni-auto check-sni-auto no-check-sni-auto", NULL },
+	{ "ssl sni-auto no-sni-auto", NULL },
 	{ "check-ssl check-sni x check-alpn h2,x no-check-ssl", NULL },
 	{ "check-alpn a,,b", "the name of a protocol has 1 to" },
 	{ "alpn http/1.1 crl-file /x crt /y verifyhost z no-verifyhost", NULL },
@@ -52,12 +54,36 @@ test_defaults(void **state)
 	world_fini(&w);
 }
 
+/* It stands for an expression, in mode http, unless the server has one of its own. */
+static void
+test_sni_auto(void **state)
+{
+	struct world w;
+	const struct server *s;
+
+	(void)state;
+	world_good(&w, WORLD_DEFAULTS "backend b\n mode http\n"
+		       " default-server ssl verify none sni-auto check-sni-auto\n"
+		       " server a 127.0.0.1:1\n server b 127.0.0.1:2 sni str(x)\n"
+		       " server c 127.0.0.1:3 no-sni-auto no-check-sni-auto\n");
+	s = world_server(world_proxy(&w, "b"), 0);
+	assert_true(s->sni && s->sni_needs_request && s->sni_varies);
+	assert_true(s->conf.tls.check_sni_auto);
+	s = world_server(world_proxy(&w, "b"), 1);
+	assert_true(s->sni && !s->sni_needs_request && !s->sni_varies);
+	s = world_server(world_proxy(&w, "b"), 2);
+	assert_null(s->sni);
+	assert_false(s->conf.tls.check_sni_auto);
+	world_fini(&w);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_options),
 		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_sni_auto),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,24 @@
+/* What formats and expressions of health checks see. On the first worker. */
+#include "proxy/check/check_context.h"
+
+#include <string.h>
+
+#include "proxy/model/proxy.h"
+
+void
+check_context_init(struct check_run *r, struct sample_ctx *cx)
+{
+	struct engine *e = r->shared->engine;
+
+	memset(cx, 0, sizeof(*cx));
+	cx->proc = &e->shared->vars;
+	cx->check = &r->vars;
+	cx->server = r->check->srv;
+	cx->arena = &e->eval.arena;
+	cx->regex = e->eval.regex;
+	cx->now_ms = loop_now_ms(e->loop);
+	cx->wall_ns = loop_wall_ns(e->loop);
+	cx->random = &e->eval.random;
+	cx->sys = e->sys;
+	cx->worker = e->index;
+}

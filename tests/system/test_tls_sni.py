@@ -1,0 +1,88 @@
+"""sni-auto and check-sni-auto: the name that servers are asked for is that of a request."""
+
+import re
+
+import pytest
+from certs import Authority
+from conftest import free_ports, run, wait_for
+from test_tls import HTTP, Https, fetch
+
+
+@pytest.fixture(scope="module")
+def ca(tmp_path_factory):
+    return Authority(tmp_path_factory.mktemp("certs"))
+
+
+@pytest.fixture
+def https(ca):
+    """A server for a.test and b.test; `asked` has the names that connections asked for."""
+    s = Https(ca.make("s.pem", "s.test", ["a.test", "b.test"]))
+    s.asked = []
+    s.context.sni_callback = lambda sock, name, context: s.asked.append(name)
+    yield s
+    s.close()
+
+
+def test_sessions(daemon, ca, https):
+    """The host of the request, without port and in lower case; sni has priority, and no-sni-auto undoes it."""
+    ports = free_ports(4)
+    lines = ("sni-auto", "sni-auto sni str(b.test)", "sni-auto no-sni-auto", "")
+    daemon(HTTP + "".join(f"listen l{i}\n bind 127.0.0.1:{p}\n retries 0\n server s 127.0.0.1:{https.port} ssl ca-file {ca.pem} {line}\n"
+                          for i, (p, line) in enumerate(zip(ports, lines))))
+    for p in ports:
+        assert fetch(p, "A.test:8443")[0] == 200
+    assert https.asked == ["a.test", "b.test", None, None]
+    # The certificate has to be for the name.
+    assert [fetch(p, "c.test")[0] for p in ports] == [503, 200, 200, 200]
+
+
+def test_sessions_of_defaults(daemon, ca, https):
+    """default-server, and a connection that belongs to another name."""
+    (p,) = free_ports(1)
+    daemon(f"{HTTP}listen l\n bind 127.0.0.1:{p}\n http-reuse always\n default-server ssl ca-file {ca.pem} sni-auto\n"
+           f" server s 127.0.0.1:{https.port}\n", extra="nbthread 1")
+    for name in ("a.test", "b.test", "a.test"):
+        assert fetch(p, name)[0] == 200
+    assert https.asked[:2] == ["a.test", "b.test"]
+
+
+CHECKS = {
+    "none": ("option httpchk GET /", "check-sni-auto", None),
+    "header": ("option httpchk\n http-check send meth GET uri / ver HTTP/1.1 hdr Host A.test:1", "check-sni-auto", "A.test"),
+    "version": ("option httpchk GET / HTTP/1.1\\r\\nHost:\\ b.test", "check-sni-auto", "b.test"),
+    "format": ("option httpchk\n http-check send hdr host %[str(b.test)]", "check-sni-auto", "b.test"),
+    "name": ("option httpchk\n http-check send hdr host a.test", "check-sni-auto check-sni b.test", "b.test"),
+    "off": ("option httpchk\n http-check send hdr host a.test", "check-sni-auto no-check-sni-auto", None),
+    "default": ("option httpchk\n http-check send hdr host a.test", "", None),
+    "rule": ("option httpchk\n http-check connect default sni b.test\n http-check send hdr host a.test", "check-sni-auto", "b.test"),
+    "two": ("option httpchk\n http-check connect default\n http-check send hdr host a.test\n http-check expect status 200",
+            "check-sni-auto", "a.test"),
+    "tcp": ("option tcp-check\n tcp-check connect default", "check-sni-auto", None),
+}
+
+
+def test_checks(daemon, ca):
+    """The field Host that a check sends. Without one nothing is asked for."""
+    servers, text = {}, HTTP
+    for name, (rules, line, _) in CHECKS.items():
+        s = servers[name] = Https(ca.make(f"{name}.pem", "s.test", ["a.test", "b.test"]))
+        s.asked = []
+        s.context.sni_callback = lambda sock, asked, context, to=s.asked: to.append(asked)
+        text += (f"backend {name}\n {'mode tcp' if name == 'tcp' else ''}\n {rules}\n"
+                 f" server s 127.0.0.1:{s.port} ssl verify none check inter 100ms fall 1 {line}\n")
+    d = daemon(text)
+    assert wait_for(lambda: all(s.asked for s in servers.values()))
+    assert {n: set(s.asked) for n, s in servers.items()} == {
+        n: {want and want.lower()} for n, (_, _, want) in CHECKS.items()}
+    assert wait_for(lambda: not re.search("DOWN", d.admin("show stat -1 4 -1"))), d.admin("show stat -1 4 -1")
+    for s in servers.values():
+        s.close()
+
+
+def test_tcp_is_told(tmp_path):
+    """There is no request in mode tcp."""
+    cfg = tmp_path / "c.cfg"
+    cfg.write_text("listen l\n mode tcp\n timeout client 1s\n timeout server 1s\n timeout connect 1s\n bind 127.0.0.1:1\n"
+                   " server s 127.0.0.1:2 ssl verify none sni-auto\n")
+    said = run("-c", "-f", cfg)
+    assert said.returncode == 0 and "'sni-auto' : ignored, since backend 'l' is not in mode http" in said.stderr
