@@ -203,6 +203,21 @@ set_ignored(struct tls_settings *s, const struct setting *row, const char *arg, 
 	return 0;
 }
 
+/* Responders are not asked. */
+static int
+set_ocsp_update(struct tls_settings *s unused, const struct setting *row unused, const char *arg,
+	char *why)
+{
+	if (strcmp(arg, "off") == 0)
+		return 0;
+	(void)snprintf(why, TLS_WHY_MAX, "%s",
+		strcmp(arg, "on") == 0
+			? "responders are not asked; send responses with the command "
+			  "'set ssl ocsp-response'"
+			: "expects 'on' or 'off'");
+	return -ERR_INVAL;
+}
+
 int
 tls_error_is_in(const struct tls_error_set *set, int error)
 {
@@ -238,6 +253,7 @@ static const struct setting table[] = {
 	SWITCH("no-alpn", LISTENS, clear_alpn, TLS_NO_ALPN),
 	ARG("verify", LISTENS, set_verify, 1),
 	ARG("verify", TLS_AT_SERVER, set_verify, 0),
+	ARG("ocsp-update", LISTENS, set_ocsp_update, 0),
 	ARG("crt-ignore-err", TLS_AT_BIND, set_ignored, 0),
 	ARG("ca-ignore-err", TLS_AT_BIND, set_ignored, 1),
 	SWITCH("no-ca-names", LISTENS, set_switch, TLS_NO_CA_NAMES),

@@ -76,6 +76,7 @@ test_errors(void **state)
 		{ "a.pem [alpn x]y", "blank" },
 		{ "a.pem [strict-sni]", "unknown ssl keyword 'strict-sni'" },
 		{ "a.pem [verify maybe]", "'verify' : 'maybe'" },
+		{ "a.pem [ocsp-update on]", "responders are not asked" },
 		{ "a.pem [allow-0rtt]", "early data" },
 		{ "a.pem [npn h2]", "obsolete" },
 	};
