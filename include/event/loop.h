@@ -23,6 +23,7 @@
 
 struct loop;
 struct mailbox;
+struct profile;
 
 /* ev: EV_x bits. Called for events, for speculative tries (with the wanted bits) and for
  * EV_SPIN. */
@@ -73,6 +74,8 @@ struct timers *loop_timers(struct loop *l);
  * a turn, which the others wait for, since the event of a deadline may be among them. */
 struct timers *loop_starts(struct loop *l);
 const struct loop_stats *loop_stats(const struct loop *l);
+/* What its functions cost. */
+struct profile *loop_profile(struct loop *l);
 /* Monotonic milliseconds / nanoseconds, read once per turn after waiting. */
 uint64_t loop_now_ms(const struct loop *l);
 uint64_t loop_now_ns(const struct loop *l);

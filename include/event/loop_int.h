@@ -5,6 +5,7 @@
 #include "event/clock.h"
 #include "event/closing.h"
 #include "event/loop.h"
+#include "event/profile.h"
 
 struct slot {
 	loop_fd_fn *fn; /* NULL: free */
@@ -51,6 +52,7 @@ struct loop {
 	int left_events; /* the last wait filled its array */
 	unsigned int full_turns;
 	struct loop_stats stats;
+	struct profile profile;
 };
 
 /* Lists it for the next commit of interest. */

@@ -12,6 +12,7 @@
 /* "No deadline". */
 #define TIMER_NEVER UINT64_MAX
 
+struct profile;
 struct timer;
 typedef void timer_fn(struct timer *t);
 
@@ -26,6 +27,7 @@ struct timers {
 	struct timer **heap;
 	_Atomic uint32_t n;   /* any thread may read it */
 	uint32_t cap;
+	struct profile *profile; /* counts the calls; NULL: nothing does */
 };
 
 void timers_init(struct timers *ts);

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "dns/resolvers.h"
+#include "event/profile.h"
 
 static void on_lookup_timer(struct timer *t);
 static void ask_all(struct dns_lookup *l);
@@ -230,6 +231,7 @@ on_lookup_timer(struct timer *t)
 			l->query[i].ns->stat.timeout++;
 	end_try(l);
 }
+PROFILE_NAME(on_lookup_timer, dns_lookup_timer)
 
 /* --- responses --- */
 

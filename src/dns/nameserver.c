@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/random.h"
 #include "dns/resolvers.h"
+#include "event/profile.h"
 
 /* Datagrams taken in a turn: the rest has to wait for the next one. */
 #define DATAGRAMS_MAX 64
@@ -115,6 +116,7 @@ on_datagram(void *owner, int fd, uint32_t ev)
 		if (!read_datagram(ns))
 			return;
 }
+PROFILE_NAME(on_datagram, dns_datagram_io)
 
 /* --- life --- */
 

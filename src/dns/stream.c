@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "event/profile.h"
 
 #define LENGTH_SIZE 2
 #define IN_SIZE (LENGTH_SIZE + 65535)
@@ -44,6 +45,7 @@ on_idle_stream(struct timer *t)
 {
 	dns_stream_close(container_of(t, struct dns_stream, idle));
 }
+PROFILE_NAME(on_idle_stream, dns_stream_idle)
 
 static int
 postpone_idle(struct dns_stream *s)
@@ -133,6 +135,7 @@ on_stream_io(void *owner, int fd, uint32_t ev)
 	if (ev & (EV_R | EV_RDHUP | EV_HUP | EV_ERR))
 		read_stream(s);
 }
+PROFILE_NAME(on_stream_io, dns_stream_io)
 
 static int
 open_stream(struct dns_stream *s)

@@ -25,8 +25,10 @@ loop_new(struct sys *sys, const struct loop_config *cfg, int *reason)
 	l->lazy = cfg->lazy;
 	l->max_fd = cfg->max_fd;
 	l->max_events = cfg->max_events;
+	profile_init(&l->profile, sys);
 	timers_init(&l->timers);
 	timers_init(&l->starts);
+	l->timers.profile = l->starts.profile = &l->profile;
 	list_init(&l->tasks);
 	list_init(&l->next);
 	list_init(&l->due);
@@ -99,6 +101,12 @@ const struct loop_stats *
 loop_stats(const struct loop *l)
 {
 	return &l->stats;
+}
+
+struct profile *
+loop_profile(struct loop *l)
+{
+	return &l->profile;
 }
 
 uint64_t
@@ -214,13 +222,16 @@ task_cancel(struct task *t)
 }
 
 static void
-run_tasks(struct list *tasks)
+run_tasks(struct loop *l, struct list *tasks)
 {
 	while (!list_is_empty(tasks)) {
 		struct task *t = list_first(tasks, struct task, link);
+		uint64_t began = profile_begin(&l->profile);
+		task_fn *fn = t->fn;
 
 		list_remove(&t->link);
-		t->fn(t);
+		fn(t);
+		profile_end(&l->profile, (profile_fn *)fn, began, l->clock.now_ns);
 	}
 }
 
@@ -255,6 +266,16 @@ count_wake(struct loop *l, struct slot *s)
 }
 
 static void
+call_handler(struct loop *l, const struct slot *s, int fd, uint32_t ev)
+{
+	uint64_t began = profile_begin(&l->profile);
+	loop_fd_fn *fn = s->fn;
+
+	fn(s->owner, fd, ev);
+	profile_end(&l->profile, (profile_fn *)fn, began, l->clock.now_ns);
+}
+
+static void
 dispatch_event(struct loop *l, const struct poll_event *e)
 {
 	struct slot *s = &l->slots[e->fd];
@@ -282,7 +303,7 @@ dispatch_event(struct loop *l, const struct poll_event *e)
 	if (!(s->in.polled & EV_EDGE))
 		ev |= count_wake(l, s);
 	s->turn = l->turn;
-	s->fn(s->owner, e->fd, ev);
+	call_handler(l, s, e->fd, ev);
 }
 
 /* Fds with a direction believed ready that no event of this turn has served. */
@@ -308,7 +329,7 @@ try_speculative(struct loop *l, unsigned int n)
 		s->turn = l->turn;
 		if (!(ev & EV_SPIN))
 			ev |= count_wake(l, s);
-		s->fn(s->owner, fd, ev);
+		call_handler(l, s, fd, ev);
 	}
 }
 
@@ -378,6 +399,7 @@ loop_turn(struct loop *l, int max_ms)
 	unsigned int n_try;
 	int n, ms;
 
+	profile_turn(&l->profile, l->clock.now_ns);
 	loop_commit(l);
 	ms = wait_ms(l, max_ms);
 	if (l->mailbox)
@@ -404,20 +426,20 @@ loop_turn(struct loop *l, int max_ms)
 	dispatch_class(l, n, 0);
 	if (l->mailbox)
 		mailbox_run(l->mailbox);
-	run_tasks(&l->tasks);
+	run_tasks(l, &l->tasks);
 	dispatch_class(l, n, 1);
-	run_tasks(&l->tasks);
+	run_tasks(l, &l->tasks);
 	try_speculative(l, n_try);
-	run_tasks(&l->tasks);
-	run_tasks(&l->due);
-	run_tasks(&l->tasks);
+	run_tasks(l, &l->tasks);
+	run_tasks(l, &l->due);
+	run_tasks(l, &l->tasks);
 	run_timers(l);
-	run_tasks(&l->tasks);
+	run_tasks(l, &l->tasks);
 	if (l->mailbox) {
 		mailbox_run_own(l->mailbox);
-		run_tasks(&l->tasks);
+		run_tasks(l, &l->tasks);
 	}
-	run_tasks(&l->ends);
+	run_tasks(l, &l->ends);
 	closing_flush(&l->closing, l->sys);
 	if (l->mailbox)
 		(void)mailbox_flush(l->mailbox);

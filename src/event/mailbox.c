@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/sys.h"
 #include "event/loop.h"
+#include "event/profile.h"
 
 /* Milliseconds between two tries to wake a worker, or to register its own eventfd. */
 #define RETRY_MS 10
@@ -188,6 +189,7 @@ on_wake(void *owner, int fd, uint32_t ev)
 	loop_again(mb->loop, fd, DIR_R);
 	loop_progress(mb->loop, fd);
 }
+PROFILE_NAME(on_wake, mailbox_io)
 
 int
 mailbox_sleep(struct mailbox *mb, int ms)
@@ -215,6 +217,17 @@ mailbox_woken(struct mailbox *mb)
 		listen_again(mb);
 }
 
+static void
+deliver_mail(struct mailbox *mb, struct mail *m)
+{
+	struct profile *p = loop_profile(mb->loop);
+	uint64_t began = profile_begin(p);
+
+	count_stat(&mb->stats.mails, 1);
+	m->fn(mb->worker, m);
+	profile_end(p, (profile_fn *)m->fn, began, loop_now_ns(mb->loop));
+}
+
 /* At most the number at the start, so that a handler that posts again cannot block the turn. */
 void
 mailbox_run_own(struct mailbox *mb)
@@ -224,8 +237,7 @@ mailbox_run_own(struct mailbox *mb)
 	while (mb->own_head != end) {
 		struct mail m = mb->own[mb->own_head++ & mb->queue.mask];
 
-		count_stat(&mb->stats.mails, 1);
-		m.fn(mb->worker, &m);
+		deliver_mail(mb, &m);
 	}
 }
 
@@ -237,8 +249,7 @@ mailbox_run(struct mailbox *mb)
 	for (mb->ran = 0; mb->ran <= mb->queue.mask; mb->ran++) {
 		if (!mail_queue_take(&mb->queue, &m))
 			break;
-		count_stat(&mb->stats.mails, 1);
-		m.fn(mb->worker, &m);
+		deliver_mail(mb, &m);
 	}
 	mailbox_run_own(mb);
 }

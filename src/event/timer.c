@@ -7,10 +7,12 @@
 #include "base/counter.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "event/profile.h"
 
 /* Four children per node: half the depth of a binary heap, and siblings share a cache line. */
 #define ARITY 4
 #define HEAP_FIRST 64
+#define NS_PER_MS 1000000u
 
 void
 timers_init(struct timers *ts)
@@ -155,6 +157,17 @@ timers_next(const struct timers *ts)
 	return counter_read(&ts->n) ? ts->heap[0]->key : TIMER_NEVER;
 }
 
+static void
+call_timer(struct timers *ts, struct timer *t, uint64_t due)
+{
+	uint64_t began = ts->profile ? profile_begin(ts->profile) : 0;
+	timer_fn *fn = t->fn;
+
+	fn(t);
+	if (began)
+		profile_count(ts->profile, (profile_fn *)fn, began, due * NS_PER_MS);
+}
+
 unsigned int
 timers_run(struct timers *ts, uint64_t now)
 {
@@ -162,8 +175,9 @@ timers_run(struct timers *ts, uint64_t now)
 
 	while (counter_read(&ts->n) && ts->heap[0]->key <= now) {
 		struct timer *t = ts->heap[0];
+		uint64_t due = t->deadline;
 
-		if (t->deadline > now) {
+		if (due > now) {
 			/* It was postponed: moves it to its current place, once for all changes. */
 			t->key = t->deadline;
 			sift_down(ts, 0, t);
@@ -172,7 +186,7 @@ timers_run(struct timers *ts, uint64_t now)
 		heap_remove(ts, t);
 		t->deadline = TIMER_NEVER;
 		run++;
-		t->fn(t);
+		call_timer(ts, t, due);
 	}
 	return run;
 }

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "base/err.h"
+#include "event/profile.h"
 
 static unsigned int
 sock_needs(const struct xprt *x)
@@ -49,6 +50,7 @@ on_sock(void *owner, int fd, uint32_t ev)
 		out |= EV_W;
 	x->fn(x->owner, fd, out);
 }
+PROFILE_NAME(on_sock, transport_io)
 
 int
 conn_begin_xprt(struct conn *c, loop_fd_fn *fn, void *owner, const struct xprt_maker *m)

@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/sys.h"
+#include "event/profile.h"
 #include "net/sockbuf.h"
 
 /* Duration of a listener's pause when descriptors or memory are out, and the interval of its log
@@ -46,12 +47,14 @@ on_pause_end(struct timer *t)
 	counter_set(&ln->state, LISTENER_FULL);
 	accept_again(ln);
 }
+PROFILE_NAME(on_pause_end, listener_pause_end)
 
 static void
 on_hold_end(struct timer *t)
 {
 	listener_resume(container_of(t, struct listener, hold_timer), LISTENER_HOLD_FRONTEND_RATE);
 }
+PROFILE_NAME(on_hold_end, listener_hold_end)
 
 void
 listener_init(struct listener *ln, struct bind_conf *b)
@@ -204,6 +207,7 @@ on_event(void *owner, int lfd, uint32_t ev)
 	/* If more wait, the level-triggered listener fires again: no probing. */
 	loop_again(ln->loop, lfd, DIR_R);
 }
+PROFILE_NAME(on_event, listener_accept)
 
 void
 listener_release(struct listener *ln)

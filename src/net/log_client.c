@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "event/profile.h"
 
 #define OUT_SIZE 16384u
 /* Room for the decimal length and a blank, or the line feed. */
@@ -192,6 +193,7 @@ on_log_io(void *owner, int fd, uint32_t ev)
 	}
 	pump_ring(c);
 }
+PROFILE_NAME(on_log_io, log_client_io)
 
 static int
 connect_log_socket(struct log_client *c)
@@ -239,6 +241,7 @@ on_client_timer(struct timer *t)
 	else
 		fail_log_conn(c, ETIMEDOUT);
 }
+PROFILE_NAME(on_client_timer, log_client_timer)
 
 static void
 on_ring_news(struct log_ring_reader *rd)

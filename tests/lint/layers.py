@@ -11,7 +11,8 @@ MAY = {
     'http': ('base/',),
     'tls': ('net/', 'cfg/', 'base/', 'event/loop.h'),
     'rule': ('net/', 'http/', 'cfg/', 'base/'),
-    'proxy': ('rule/', 'tls/', 'dns/', 'net/', 'http/', 'cfg/', 'base/', 'event/loop.h', 'event/timer.h'),
+    'proxy': ('rule/', 'tls/', 'dns/', 'net/', 'http/', 'cfg/', 'base/', 'event/loop.h', 'event/profile.h',
+              'event/timer.h'),
     'app': ('',),
 }
 

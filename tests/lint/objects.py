@@ -3,8 +3,8 @@ import os
 import re
 import subprocess
 
-# relocated constants are read-only once the program runs
-CONSTANT = ('.rodata', '.data.rel.ro', '.text', '.init_array', '.fini_array', '.eh_frame', '.debug')
+# relocated constants are read-only once the program runs; the names of profiled functions are const
+CONSTANT = ('.rodata', '.data.rel.ro', '.text', '.init_array', '.fini_array', '.eh_frame', '.debug', 'profile_names')
 
 
 def _readelf(option, path):

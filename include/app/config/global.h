@@ -128,6 +128,7 @@ struct global_conf {
 	int maxaccept;
 	int maxpollevents;
 	int ledger_at_exit;  /* enum ledger_at_exit */
+	int profile_tasks;   /* enum profile_mode */
 	int multi_queue;     /* enum multi_queue */
 	int default_shards;  /* as bind_conf.shards, for lines without `shards` */
 	int wake_elision;    /* tune.wake-elision */
@@ -172,6 +173,7 @@ const char *global_poller(const struct global_conf *g);
 extern const struct cfg_module global_cfg_module;
 /* Performance keywords: they change how work is done, not its results. */
 extern const struct cfg_module tune_cfg_module;
+extern const struct cfg_module profiling_cfg_module;
 /* Keywords that limit memory. */
 extern const struct cfg_module bounds_cfg_module;
 /* cpu-map. */

@@ -7,6 +7,7 @@
 #include "app/process/cli_line.h"
 #include "app/process/cli_send.h"
 #include "base/mem.h"
+#include "event/profile.h"
 #include "proxy/model/byte_count.h"
 
 #define READ_CHUNK 4096
@@ -70,6 +71,7 @@ on_end(struct task *t)
 	if (!c->ask.worker)
 		free_conn(c);
 }
+PROFILE_NAME(on_end, admin_end)
 
 static void
 on_timer(struct timer *t)
@@ -81,6 +83,7 @@ on_timer(struct timer *t)
 	else
 		end_conn(c);
 }
+PROFILE_NAME(on_timer, admin_timer)
 
 /* Sends pending output. 0 when all was sent, 1 when the peer is slow. */
 static int
@@ -297,6 +300,7 @@ on_io(void *owner, int fd, uint32_t ev)
 	else
 		go_on(c);
 }
+PROFILE_NAME(on_io, admin_io)
 
 static void
 on_answer(struct admin_conn *c)

@@ -3,6 +3,7 @@
 
 #include "app/admin/admin_int.h"
 #include "base/atomic.h"
+#include "event/profile.h"
 #include "proxy/model/ring_conf.h"
 
 struct events {
@@ -28,6 +29,7 @@ on_events_again(struct task *t)
 {
 	admin_wake(container_of(t, struct events, again)->conn);
 }
+PROFILE_NAME(on_events_again, admin_events)
 
 static void
 begin_events(struct admin_conn *c, struct events *e)

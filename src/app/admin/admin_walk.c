@@ -5,6 +5,7 @@
 #include "app/admin/admin_int.h"
 #include "base/mem.h"
 #include "event/mailbox.h"
+#include "event/profile.h"
 
 void
 admin_walk(struct admin_conn *c, admin_step_fn *step, const void *state, size_t size)
@@ -94,6 +95,7 @@ on_answered(void *first, struct mail *m)
 	c->ask.worker = NULL;
 	c->ask.on_answer(c);
 }
+PROFILE_NAME(on_answered, admin_walk_answered)
 
 static void
 mail_answer(struct admin_conn *c)
@@ -110,6 +112,7 @@ on_asked(void *worker, struct mail *m)
 	c->ask.is_answered = 1;
 	mail_answer(c);
 }
+PROFILE_NAME(on_asked, admin_walk_asked)
 
 static void
 mail_ask(struct admin_conn *c)
@@ -127,6 +130,7 @@ on_again(struct task *t)
 	else
 		mail_ask(c);
 }
+PROFILE_NAME(on_again, admin_walk)
 
 void
 admin_ask_init(struct admin_ask *a, void (*on_answer)(struct admin_conn *c))

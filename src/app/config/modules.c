@@ -31,6 +31,7 @@ static const struct cfg_module *const modules[] = {
 	&confine_cfg_module,
 	&cpu_map_module,
 	&tune_cfg_module,
+	&profiling_cfg_module,
 	&bounds_cfg_module,
 	&tls_cfg_module,
 	&splice_cfg_module,

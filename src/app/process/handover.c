@@ -7,6 +7,7 @@
 #include "app/process/process.h"
 #include "base/atomic.h"
 #include "event/mailbox.h"
+#include "event/profile.h"
 #include "net/listener.h"
 #include "net/shards.h"
 
@@ -59,6 +60,7 @@ on_handed(void *worker, struct mail *m)
 						: sizeof(m->u.sa.sa_family);
 	listener_take(m->arg, m->fd, &peer);
 }
+PROFILE_NAME(on_handed, handover_mail)
 
 static int
 hand_over(struct listener *ln, struct listener *to, int fd, const struct addr *peer)

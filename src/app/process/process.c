@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/random.h"
 #include "event/mailbox.h"
+#include "event/profile.h"
 #include "net/listener.h"
 #include "proxy/backend/balance.h"
 #include "proxy/check/checker.h"
@@ -40,6 +41,7 @@ on_status(struct timer *t)
 		(unsigned long long)now.cum_conns);
 	(void)!timer_set(loop_timers(l), t, loop_now_ms(l) + PROCESS_STATUS_MS);
 }
+PROFILE_NAME(on_status, status_timer)
 
 int
 process_init(struct process *p, struct sys *sys, struct config *cfg, struct report *report,

@@ -6,6 +6,7 @@
 #include "app/process/process.h"
 #include "base/atomic.h"
 #include "base/counter.h"
+#include "event/profile.h"
 #include "net/listener.h"
 #include "proxy/session/session.h"
 
@@ -102,6 +103,7 @@ process_on_stop_timer(struct timer *t)
 		p->state = PROCESS_GONE;
 	}
 }
+PROFILE_NAME(process_on_stop_timer, process_stop_timer)
 
 /* Lists the servers and their state, for SIGHUP (management manual, 3). */
 static void

@@ -5,6 +5,7 @@
 #include "app/process/process.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "event/profile.h"
 #include "net/listener.h"
 #include "tls/bind.h"
 #include "tls/connect.h"
@@ -104,6 +105,7 @@ on_tickets_timer(struct timer *t)
 	/* It is in the heap already. */
 	(void)!timer_set(loop_timers(l), t, now + TICKETS_CHECK_MS);
 }
+PROFILE_NAME(on_tickets_timer, tickets_timer)
 
 int
 process_start_tickets(struct process *p)

@@ -6,6 +6,7 @@
 #include "app/process/process.h"
 #include "base/futex.h"
 #include "event/mailbox.h"
+#include "event/profile.h"
 
 /* Retry interval while the eventfd of a worker cannot be written. */
 #define RETRY_MS 10
@@ -30,6 +31,7 @@ on_call(void *worker, struct mail *m)
 	(void)m;
 	rendezvous_attend(worker);
 }
+PROFILE_NAME(on_call, rendezvous_mail)
 
 void
 rendezvous_begin(struct process *p)

@@ -8,6 +8,7 @@
 #include "app/process/wake_worker.h"
 #include "base/counter.h"
 #include "event/mailbox.h"
+#include "event/profile.h"
 #include "proxy/model/ring_conf.h"
 
 static struct list *
@@ -23,6 +24,7 @@ on_ring_mail(void *worker, struct mail *m)
 
 	log_ring_collect(m->arg, process_log(w->process));
 }
+PROFILE_NAME(on_ring_mail, ring_mail)
 
 void
 rings_on_log(void *worker, struct log_ring *r)

@@ -7,6 +7,7 @@
 #include <sys/signalfd.h>
 
 #include "base/sys.h"
+#include "event/profile.h"
 
 #define SIGNALS_BATCH 8
 
@@ -57,6 +58,7 @@ on_signals(void *owner, int fd, uint32_t ev)
 		s->fn(s->owner, (int)si[i].ssi_signo,
 			si[i].ssi_code == SI_USER ? (pid_t)si[i].ssi_pid : 0);
 }
+PROFILE_NAME(on_signals, signals_io)
 
 int
 signals_open(struct signals *s, struct loop *l, signals_fn *fn, void *owner)

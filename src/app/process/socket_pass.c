@@ -13,6 +13,7 @@
 #include "app/process/process.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "event/profile.h"
 #include "net/listener.h"
 #include "net/listener_key.h"
 #include "net/shards.h"
@@ -199,6 +200,7 @@ on_pass(void *owner, int fd, uint32_t ev)
 		loop_again(l, fd, DIR_W);
 	loop_want(l, fd, r ? EV_R | EV_W : EV_R);
 }
+PROFILE_NAME(on_pass, socket_pass_io)
 
 int
 socket_pass_start(struct socket_pass *sp, int fd)

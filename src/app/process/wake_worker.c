@@ -6,6 +6,7 @@
 #include "app/process/rings.h"
 #include "base/atomic.h"
 #include "event/mailbox.h"
+#include "event/profile.h"
 #include "proxy/backend/conn_pool.h"
 #include "proxy/model/service.h"
 #include "proxy/resolve/resolve.h"
@@ -20,6 +21,7 @@ on_slots(void *worker, struct mail *m)
 
 	queue_collect(&w->engine, m->arg);
 }
+PROFILE_NAME(on_slots, slots_mail)
 
 static void
 on_moved(void *worker, struct mail *m)
@@ -28,6 +30,7 @@ on_moved(void *worker, struct mail *m)
 
 	conn_pool_drop_stale(&w->engine, m->arg);
 }
+PROFILE_NAME(on_moved, moved_mail)
 
 static void
 collect_asks(struct worker *w)
@@ -45,6 +48,7 @@ on_asks_mail(void *worker, struct mail *m)
 	(void)m;
 	collect_asks(worker);
 }
+PROFILE_NAME(on_asks_mail, asks_mail)
 
 static void
 on_services_mail(void *worker, struct mail *m)
@@ -54,6 +58,7 @@ on_services_mail(void *worker, struct mail *m)
 	(void)m;
 	services_collect(&w->engine);
 }
+PROFILE_NAME(on_services_mail, services_mail)
 
 static void
 on_room(void *worker, struct mail *m)
@@ -62,6 +67,7 @@ on_room(void *worker, struct mail *m)
 
 	conn_limits_resume(&w->engine, m->arg);
 }
+PROFILE_NAME(on_room, room_mail)
 
 static void
 on_server(void *worker, struct mail *m)
@@ -70,6 +76,7 @@ on_server(void *worker, struct mail *m)
 
 	server_change_apply(&w->engine, m->arg);
 }
+PROFILE_NAME(on_server, server_mail)
 
 static void
 pass_alarm(struct worker *w, struct server *srv)
@@ -83,6 +90,7 @@ on_alarm_mail(void *worker, struct mail *m)
 {
 	pass_alarm(worker, m->arg);
 }
+PROFILE_NAME(on_alarm_mail, check_alarm_mail)
 
 /*
  * A full mailbox will be emptied, and wake_worker_catch_up() follows. If it was full only before

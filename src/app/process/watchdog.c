@@ -9,6 +9,7 @@
 #include "base/atomic.h"
 #include "base/err.h"
 #include "event/mailbox.h"
+#include "event/profile.h"
 
 uint64_t
 watchdog_interval(const char *usec, const char *watched, long pid)
@@ -33,6 +34,7 @@ on_watchdog_mail(void *worker, struct mail *m)
 	(void)m;
 	(void)atomic_swap(&w->watchdog_round, atomic_read(&w->process->watchdog.round));
 }
+PROFILE_NAME(on_watchdog_mail, watchdog_mail)
 
 static int
 has_answered(const struct process *p, const struct worker *w)
@@ -68,6 +70,7 @@ on_watchdog_round(struct timer *t)
 	/* It is in the heap already. */
 	(void)!timer_set(loop_timers(l), t, loop_now_ms(l) + p->watchdog.interval_ms);
 }
+PROFILE_NAME(on_watchdog_round, watchdog_round)
 
 int
 watchdog_start(struct process *p)

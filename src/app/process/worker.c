@@ -15,6 +15,7 @@
 #include "base/sbuf.h"
 #include "event/mailbox.h"
 #include "event/poller.h"
+#include "event/profile.h"
 #include "net/listener.h"
 #include "proxy/log/log_conf.h"
 #include "proxy/model/memory.h"
@@ -125,6 +126,7 @@ on_told(void *worker, struct mail *m)
 	(void)worker;
 	(void)m;
 }
+PROFILE_NAME(on_told, worker_told_mail)
 
 /* The first worker may be asleep and has to make the checks of process_run() after each turn. If
  * its mailbox is full it is awake and will make them. */
@@ -273,6 +275,7 @@ worker_open(struct worker *w)
 	w->loop = loop_new(w->sys, &lc, &r);
 	if (!w->loop)
 		return r;
+	profile_set_mode(loop_profile(w->loop), (enum profile_mode)g->profile_tasks);
 	r = make_engine(w);
 	if (r) {
 		loop_free(&w->loop);
@@ -388,6 +391,7 @@ on_leave(void *worker, struct mail *m)
 	(void)m;
 	w->leave = 1;
 }
+PROFILE_NAME(on_leave, worker_leave_mail)
 
 void
 worker_leave(struct worker *w, struct mailbox *from)

@@ -8,6 +8,7 @@
 #include "app/process/process.h"
 #include "app/stats/stats_query.h"
 #include "event/mailbox.h"
+#include "event/profile.h"
 #include "proxy/backend/server_state.h"
 #include "proxy/model/check.h"
 #include "proxy/model/server_kept.h"
@@ -178,6 +179,7 @@ on_end_sessions(void *worker, struct mail *m)
 {
 	end_sessions_of(worker, m->arg);
 }
+PROFILE_NAME(on_end_sessions, stats_end_sessions)
 
 /* The memory of a server that is removed meanwhile is kept. */
 static int

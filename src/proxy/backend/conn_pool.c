@@ -1,9 +1,9 @@
-/* Idle connections to servers, of one worker. A connection in the pool has no bytes pending in
- * either direction; any event on it closes it. */
+/* Idle connections to servers, of one worker: no bytes are pending; any event closes one. */
 #include "proxy/backend/conn_pool.h"
 
 #include "base/atomic.h"
 #include "base/counter.h"
+#include "event/profile.h"
 #include "proxy/model/memory.h"
 
 /* Objects kept for reuse. */
@@ -77,6 +77,7 @@ on_over(struct task *t)
 {
 	close_over(container_of(t, struct engine, idle.task));
 }
+PROFILE_NAME(on_over, conn_pool_over)
 
 static void
 drop_all(struct engine *e, struct list *l)
@@ -151,6 +152,7 @@ on_idle_io(void *owner, int fd, uint32_t ev)
 	if ((ev & (EV_RDHUP | EV_HUP | EV_ERR | EV_SPIN)) || ((ev & EV_R) && !probe_silence(c)))
 		drop_idle(c->of->engine, c);
 }
+PROFILE_NAME(on_idle_io, conn_pool_io)
 
 /* --- what was not needed --- */
 
@@ -163,8 +165,7 @@ arm_purge(struct idle_list *l)
 		loop_timers(loop), &l->timer, loop_now_ms(loop) + l->srv->conf.pool_purge_ms);
 }
 
-/* Connections that were idle during the whole interval are surplus: half of those are closed, the
- * oldest first. */
+/* What was idle during the whole interval is surplus: half of it is closed, the oldest first. */
 static void
 on_purge(struct timer *t)
 {
@@ -179,6 +180,7 @@ on_purge(struct timer *t)
 		while (l->n)
 			drop_idle(l->engine, list_first(&l->conns, struct idle_conn, link));
 }
+PROFILE_NAME(on_purge, conn_pool_purge)
 
 /* --- coming --- */
 

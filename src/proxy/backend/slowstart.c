@@ -3,6 +3,7 @@
 #include "proxy/backend/slowstart.h"
 
 #include "base/atomic.h"
+#include "event/profile.h"
 #include "proxy/backend/balance.h"
 #include "proxy/backend/queue.h"
 #include "proxy/backend/server_state.h"
@@ -101,6 +102,7 @@ on_step(struct timer *t)
 	}
 	plan_next_step(e);
 }
+PROFILE_NAME(on_step, slowstart_step)
 
 void
 slowstart_follow(struct engine *e, struct server *s)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "event/profile.h"
 #include "proxy/check/check_connect.h"
 #include "proxy/check/check_result.h"
 #include "proxy/check/check_steps.h"
@@ -166,6 +167,7 @@ check_run_on_io(void *owner, int fd, uint32_t ev)
 	(void)ev;
 	advance_run(r, proceed[r->state](r, &v), &v);
 }
+PROFILE_NAME(check_run_on_io, check_io)
 
 /* The time to connect, if the rest has its own (manual, timeout check), or the time for all: always
  * `inter`, also while `fastinter` or `downinter` is the time between checks. */
@@ -266,6 +268,7 @@ on_start_due(struct timer *t)
 {
 	start_run(container_of(t, struct check_run, start));
 }
+PROFILE_NAME(on_start_due, check_start)
 
 static void
 on_deadline(struct timer *t)
@@ -285,6 +288,7 @@ on_deadline(struct timer *t)
 	put_timeout(r, &v);
 	finish_run(r, &v);
 }
+PROFILE_NAME(on_deadline, check_deadline)
 
 /* --- observe --- */
 
@@ -312,6 +316,7 @@ on_alarm_task(struct task *t)
 		check_result_observed(r->shared->engine, r->check, last);
 	hurry_run(r);
 }
+PROFILE_NAME(on_alarm_task, check_alarm)
 
 void
 check_run_on_alarm(struct engine *e, struct server *srv)

@@ -2,6 +2,7 @@
  * On the first worker. */
 #include "proxy/check/check_tls.h"
 
+#include "event/profile.h"
 #include "net/conn_err.h"
 #include "net/xprt.h"
 #include "proxy/check/check_context.h"
@@ -159,6 +160,7 @@ on_ticket_io(void *owner, int fd, uint32_t ev)
 	conn_want(&r->conn, 0);
 	(void)!timer_set(check_run_deadlines(r), &r->deadline, check_run_now(r));
 }
+PROFILE_NAME(on_ticket_io, check_ticket_io)
 
 int
 check_tls_await_session(struct check_run *r)

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "event/loop.h"
+#include "event/profile.h"
 #include "proxy/check/external_args.h"
 #include "proxy/check/external_msg.h"
 #include "proxy/model/proxy.h"
@@ -221,6 +222,7 @@ on_send_task(struct task *t)
 		loop_again(l, x->helper->fd, DIR_W);
 	loop_want(l, x->helper->fd, r == -EAGAIN ? EV_R | EV_W : EV_R);
 }
+PROFILE_NAME(on_send_task, external_send)
 
 /* --- answers --- */
 
@@ -273,6 +275,7 @@ on_helper(void *owner, int fd, uint32_t ev)
 	else
 		lose_helper(x);
 }
+PROFILE_NAME(on_helper, external_io)
 
 void
 external_verdict(int status, struct check_verdict *out)

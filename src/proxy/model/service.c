@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "event/profile.h"
 #include "proxy/model/session.h"
 
 /* --- a job --- */
@@ -243,6 +244,7 @@ on_services(struct task *t)
 	run_active(sv);
 	take_done(sv->first, sv);
 }
+PROFILE_NAME(on_services, services_task)
 
 /* --- life --- */
 

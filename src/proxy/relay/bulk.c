@@ -5,6 +5,7 @@
 #include "base/counter.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "event/profile.h"
 #include "proxy/relay/direction.h"
 #include "proxy/model/memory.h"
 
@@ -207,3 +208,4 @@ on_turn(struct task *t)
 	if (!list_is_empty(&e->bulk.waiting))
 		loop_post_next(e->loop, t);
 }
+PROFILE_NAME(on_turn, bulk_turn)

@@ -1,6 +1,7 @@
 /* The pipe of a direction, of its worker's pool. A direction owns one only while it holds bytes;
  * empty it goes back, with bytes in it it is closed. */
 #include "base/counter.h"
+#include "event/profile.h"
 #include "proxy/model/memory.h"
 #include "proxy/relay/direction.h"
 
@@ -17,6 +18,7 @@ on_pipe_timer(struct timer *t)
 	/* The heap had room a moment ago. */
 	(void)!timer_set(loop_timers(e->loop), t, loop_now_ms(e->loop) + PIPES_IDLE_MS);
 }
+PROFILE_NAME(on_pipe_timer, pipe_timer)
 
 void
 engine_splice_init(struct engine *e)

@@ -2,6 +2,7 @@
  * One that is in `active` watches a lookup. */
 #include "base/mem.h"
 #include "dns/resolvers.h"
+#include "event/profile.h"
 #include "proxy/model/dns_ask.h"
 #include "proxy/resolve/resolve.h"
 
@@ -100,6 +101,7 @@ on_asks(struct task *t)
 	resolve_take_asks(all);
 	dns_ask_collect(all->first);
 }
+PROFILE_NAME(on_asks, asks_task)
 
 void
 resolve_asks_start(struct dns_asks *all, struct engine *first)

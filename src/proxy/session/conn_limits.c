@@ -3,6 +3,7 @@
 #include "proxy/session/conn_limits.h"
 
 #include "base/atomic.h"
+#include "event/profile.h"
 #include "net/listener.h"
 
 /* Set by the operator: no connection at all. */
@@ -84,6 +85,7 @@ on_rate_timer(struct timer *t)
 {
 	set_rate_held(container_of(t, struct engine, rate_timer), 0);
 }
+PROFILE_NAME(on_rate_timer, rate_timer)
 
 void
 conn_limits_init(struct engine *e)

@@ -1,6 +1,7 @@
 /* Sessions are made by a listener, on its worker, and freed at the end of the turn that closed
  * them. */
 #include "proxy/session/session.h"
+#include "event/profile.h"
 #include "proxy/model/termination.h"
 
 #include <string.h>
@@ -55,6 +56,7 @@ session_on_end(struct task *t)
 	listener_release(ln);
 	conn_limits_left_process(e);
 }
+PROFILE_NAME(session_on_end, session_end)
 
 static void
 store_peer(struct session *s, const struct addr *peer)

@@ -3,6 +3,7 @@
 #include "proxy/session/session_io.h"
 
 #include "base/log.h"
+#include "event/profile.h"
 #include "proxy/http1/exchange.h"
 #include "proxy/log/session_log.h"
 #include "proxy/model/byte_count.h"
@@ -55,6 +56,7 @@ on_session_io(void *owner, int fd, uint32_t ev)
 		session_raise(s, direction_pump(s, SERVER));
 	session_settle(s);
 }
+PROFILE_NAME(on_session_io, session_io)
 
 static int
 has_sent_request(const struct session *s)
@@ -97,6 +99,7 @@ session_on_task(struct task *t)
 		expect_quick_answer(s);
 	session_settle(s);
 }
+PROFILE_NAME(session_on_task, session_task)
 
 void
 session_on_timer(struct timer *t)
@@ -106,6 +109,7 @@ session_on_timer(struct timer *t)
 	session_raise(s, session_states[s->state].late);
 	session_settle(s);
 }
+PROFILE_NAME(session_on_timer, session_timer)
 
 /* A direction gets its turn. */
 static void

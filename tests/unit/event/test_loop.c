@@ -1,6 +1,9 @@
 /* One turn of the loop on real sockets: order of work, stale events, spinning, timers. */
 #include "loop_rig.h"
 
+#include "base/counter.h"
+#include "event/profile.h"
+
 static struct task task_t, task_e;
 
 static void
@@ -365,6 +368,43 @@ reads_the_clock_once_a_turn(void **st)
 	assert_in_range(ledger_sum(&rig.sys.ledger, SYS_CALL_clock_gettime) - before, 10, 11);
 }
 
+static const struct profile_row *
+profile_row(profile_fn *fn)
+{
+	for (size_t i = 0; i < PROFILE_FNS; i++)
+		if (counter_read(&loop_profile(rig.l)->row[i].fn) == fn)
+			return &loop_profile(rig.l)->row[i];
+	return NULL;
+}
+
+static void
+all_that_a_loop_calls_is_profiled(void **st)
+{
+	struct task a, b, c;
+	struct timer t;
+
+	(void)st;
+	task_init(&a, on_task);
+	task_init(&b, on_task);
+	task_init(&c, on_task);
+	timer_init(&t, on_due);
+	profile_set_mode(loop_profile(rig.l), PROFILE_ON);
+	turn();
+	loop_post(rig.l, &a);
+	loop_post_next(rig.l, &b);
+	loop_post_end(rig.l, &c);
+	assert_int_equal(timer_set(loop_timers(rig.l), &t, loop_now_ms(rig.l)), 0);
+	turn();
+	assert_int_equal(counter_read(&profile_row((profile_fn *)on_task)->calls), 3);
+	assert_int_equal(counter_read(&profile_row((profile_fn *)on_due)->calls), 1);
+	assert_true(counter_read(&profile_row((profile_fn *)on_due)->late_ns) > 0);
+	assert_null(profile_row((profile_fn *)on_fd));
+	assert_int_equal(write(rig.a[1], "x", 1), 1);
+	want_read(rig.a[0], LOOP_CONN, "a");
+	turn();
+	assert_true(counter_read(&profile_row((profile_fn *)on_fd)->calls) > 0);
+}
+
 
 
 int
@@ -384,6 +424,7 @@ main(void)
 		CASE(starts_do_not_wait_for_events),
 		CASE(events_can_be_queried_before_delivery),
 		CASE(reads_the_clock_once_a_turn),
+		CASE(all_that_a_loop_calls_is_profiled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

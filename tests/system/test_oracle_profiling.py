@@ -1,0 +1,117 @@
+"""show profiling and set profiling: HAProxy's form, and a name for each function that runs."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+from conftest import TACIT, admin, connect, free_ports, is_open, recv_all, wait_for
+
+HAPROXY = shutil.which("haproxy")
+CFG = """
+global
+ stats socket {sock} level admin
+ nbthread 2
+{lines}
+defaults
+ mode http
+ timeout connect 5s
+ timeout client 5s
+ timeout server 5s
+frontend f
+ bind 127.0.0.1:{front}
+ default_backend b
+backend b
+ server s 127.0.0.1:{back} check inter 20ms
+frontend o
+ bind 127.0.0.1:{back}
+ http-request return status 200
+"""
+ROW = re.compile(r"  (\S+) +(\d+)((?: +(?:\d+\.\d+[num]?s|-)){4})")
+
+
+@pytest.fixture(name="start")
+def _start(tmp_path):
+    """A function that starts a program: (ask it, its port)."""
+    running = []
+
+    def start(program, lines):
+        front, back = free_ports(2)
+        sock, cfg = tmp_path / f"{len(running)}.sock", tmp_path / f"{len(running)}.cfg"
+        cfg.write_text(CFG.format(sock=sock, front=front, back=back, lines=lines))
+        running.append(subprocess.Popen([program, "-db", "-f", cfg], stderr=subprocess.DEVNULL))
+        assert wait_for(lambda: is_open(front) and sock.exists())
+        return lambda command: admin(sock, command), front
+
+    yield start
+    for p in running:
+        p.kill()
+        p.wait()
+
+
+def use(port, n):
+    for _ in range(n):
+        with connect(port) as c:
+            c.sendall(b"GET / HTTP/1.0\r\n\r\n")
+            assert recv_all(c).startswith(b"HTTP/1.1 200")
+
+
+def rows(text):
+    """{function: calls} of the answer, whose lines have HAProxy's columns."""
+    title, head, *lines = text.rstrip("\n").split("\n")
+    assert title == "Tasks activity:" and head.split() == "function calls cpu_tot cpu_avg lat_tot lat_avg".split()
+    out = {}
+    for line in lines:
+        m = ROW.fullmatch(line)
+        assert m and len(line) == len(head), line
+        out[m[1]] = out.get(m[1], 0) + int(m[2])
+    return out
+
+
+@pytest.mark.skipif(not HAPROXY, reason="needs haproxy")
+@pytest.mark.parametrize("lines", ["profiling.tasks on", "profiling.tasks off", "profiling.tasks auto"])
+def test_status_and_errors_are_the_same(start, lines):
+    asks = [start(program, lines)[0] for program in (HAPROXY, TACIT)]
+    for command in ("show profiling status", "show profiling 3 foo", "show profiling memory",
+                    "set profiling memory off", "set profiling memory on", "set profiling tasks", "set profiling x on",
+                    "set profiling tasks on", "show profiling status", "set profiling tasks off", "show profiling status"):
+        # On a loaded machine a worker may have turned it on.
+        theirs, ours = (ask(command).replace("auto-on ", "auto-off") for ask in asks)
+        assert ours == theirs, command
+
+
+@pytest.mark.skipif(not HAPROXY, reason="needs haproxy")
+def test_columns_are_the_same(start):
+    for program in (HAPROXY, TACIT):
+        ask, port = start(program, "profiling.tasks on")
+        use(port, 20)
+        assert sum(rows(ask("show profiling tasks")).values()) > 60
+        assert len(rows(ask("show profiling tasks 2 byaddr"))) == 2
+
+
+def test_functions_have_names(start):
+    """Those of sessions, their ends, listeners, checks, timers, mail and the admin socket."""
+    ask, port = start(TACIT, "profiling.tasks on\n tune.listener.multi-queue fair")
+    use(port, 50)
+    assert wait_for(lambda: rows(ask("show profiling tasks")).keys() >=
+                    {"session_io", "session_task", "session_end", "listener_accept", "check_start",
+                     "handover_mail", "admin_io", "admin_end"})
+    found = rows(ask("show profiling tasks"))
+    assert not [f for f in found if f.startswith("0x")]
+    assert found["session_end"] >= 50 and 100 <= found["listener_accept"]
+
+
+def test_nothing_is_counted_while_it_is_off(start):
+    ask, port = start(TACIT, "")
+    use(port, 20)
+    assert not rows(ask("show profiling tasks"))
+    ask("set profiling tasks on")
+    use(port, 20)
+    counted = rows(ask("show profiling tasks"))
+    assert counted["session_end"] >= 20
+    ask("set profiling tasks off")
+    use(port, 1)        # a worker that slept sees it in its next turn
+    before = rows(ask("show profiling tasks"))
+    use(port, 20)
+    after = rows(ask("show profiling tasks"))
+    assert after == before
