@@ -17,7 +17,9 @@
 #include "tls/transport.h"
 
 struct sys;
+struct tls_bind_change;
 struct tls_conf;
+struct tls_crt_list;
 struct tls_io;
 struct tls_tickets;
 struct x509_store_st;
@@ -29,6 +31,7 @@ struct tls_source {
 	struct list link;
 	enum tls_source_kind kind;
 	char *path;
+	struct tls_crt_list *list; /* once it is read: of a crt-list or a directory */
 	struct cfg_where where;
 };
 
@@ -38,17 +41,21 @@ struct tls_line {
 	struct tls_entry *entry;
 	char **filter;            /* of a crt-list; none: the certificate's names */
 	unsigned int n_filters;
-	unsigned int variant;     /* its settings, tls_bind.variant */
+	struct tls_variant *variant; /* its settings, of the bind line */
 	int is_default;           /* for clients that ask for no name, or for an unknown one */
-	char *list;               /* the crt-list's path; NULL: of the bind line itself */
+	int is_leaving;           /* a change that is prepared is without it */
+	struct tls_crt_list *list; /* where it stands; NULL: on the bind line itself */
 	unsigned int number;      /* of the line there */
+	char *options;            /* as written there between brackets; NULL: none */
 };
 
 /* Settings that connections are accepted with: those of the bind line, then those of lines of a
  * crt-list. */
 struct tls_variant {
+	unsigned int index;            /* in tls_bind.variant, and of its contexts */
 	struct tls_settings set;
 	struct x509_store_st *trusted; /* NULL: nothing is verified */
+	struct x509_store_st *next;    /* that is about to replace it */
 	struct tls_ca *ca, *ca_verify, *crl;
 };
 
@@ -57,15 +64,18 @@ struct tls_acceptor {
 	struct tls_bind *bind;
 	struct tls_maker maker;
 	struct ssl_ctx_st **ctx;  /* one per variant */
+	unsigned int n_ctx;
 };
 
 struct tls_bind {
 	int is_on;                /* `ssl` */
+	int is_http;
+	int has_dropped_http2;    /* of a list of protocols */
 	struct tls_settings set;
 	struct list sources;
-	struct list lines;
+	struct list lines;        /* handshakes look at names instead */
 	struct tls_names names;
-	struct tls_variant **variant;
+	struct tls_variant **variant; /* handshakes look at that of a line instead */
 	unsigned int n_variants;
 	struct tls_acceptor *acceptor; /* one per worker */
 	unsigned int n_acceptors;
@@ -74,6 +84,7 @@ struct tls_bind {
 	struct tls_tickets *tickets;
 	struct cfg_where where;
 	char *id; /* the proxy's name: sessions are resumed on lines of the same id only */
+	struct tls_bind_change *change; /* that is prepared (tls/bind_change.h); NULL: none */
 };
 
 /* NULL when memory is out. */
@@ -94,17 +105,21 @@ int tls_bind_load(struct tls_bind *b, struct tls_conf *conf, const struct tls_bi
 int tls_bind_check(struct tls_bind *b, char *why) must_check;
 /* Makes the contexts of n workers, io[0..n-1] theirs. 0 or a negative reason. */
 int tls_bind_open(struct tls_bind *b, struct tls_io *const *io, unsigned int n) must_check;
-/* An entry has another certificate: names and contexts take it. 0 or -ERR_NOMEM: they are as
- * before. */
-int tls_bind_renew(struct tls_bind *b, const struct tls_entry *e) must_check;
 /* What makes the transports of a worker's connections; NULL: it does not accept TLS. */
 const struct xprt_maker *tls_bind_maker(const struct tls_bind *b, unsigned int worker);
 /* A line for an entry, at the end; the entry is used from now on. NULL when memory is out. */
 struct tls_line *tls_bind_add_line(struct tls_bind *b, struct tls_entry *e) must_check;
 void tls_line_free(struct tls_line *l);
-/* Makes the table of names anew from the lines. 0 or -ERR_NOMEM with the old one kept. */
-int tls_bind_index(struct tls_bind *b) must_check;
-/* The variant with these settings, which is new if there is none: its index, or -ERR_NOMEM. */
-int tls_bind_variant(struct tls_bind *b, const struct tls_settings *own) must_check;
+/* The table of names that the lines make. 0, or -ERR_NOMEM with nothing in *out. */
+int tls_bind_index(const struct tls_bind *b, struct tls_names *out) must_check;
+/* The contexts and the maker of `a`, for connections that belong to `owner`: a itself, or the
+ * acceptor that gets them later. 0, or a negative reason with why. */
+int tls_acceptor_make(struct tls_acceptor *a, struct tls_acceptor *owner,
+	const struct tls_names *names, struct tls_io *io, char *why) must_check;
+void tls_acceptor_free(struct tls_acceptor *a);
+/* The variant with these settings, which is new if there is none. NULL when memory is out. */
+struct tls_variant *tls_bind_variant(struct tls_bind *b, const struct tls_settings *own) must_check;
+/* Removes those from the n-th on, which no line and no context has. */
+void tls_bind_drop_variants(struct tls_bind *b, unsigned int n);
 
 #endif

@@ -19,31 +19,55 @@ struct x509_store_st;
 
 #define TLS_SYSTEM_CA "@system-ca"
 
-enum tls_ca_kind { TLS_CA_FILE, TLS_CRL_FILE };
+enum tls_ca_kind { TLS_CA_FILE, TLS_CRL_FILE, TLS_CA_KINDS };
 
-/* One file or directory, by its path. It is never freed before the store. */
+/* One file or directory, by its path. */
 struct tls_ca {
-	struct list link;
+	struct list link;         /* in tls_ca_files.all */
 	char *name;
 	enum tls_ca_kind kind;
+	unsigned int uses;        /* bind lines and servers that name it: it cannot be removed */
 	struct stack_st_X509 *certs;
 	struct stack_st_X509_CRL *crls;
 };
 
+/* A transaction of `set ssl ca-file` or `set ssl crl-file`. */
+struct tls_ca_change {
+	struct tls_ca *file;      /* NULL: there is none */
+	struct tls_ca *made;      /* what it is to become; owned */
+};
+
 struct tls_ca_files {
-	struct list all;
+	struct list all;          /* in the order of names */
+	struct tls_ca_change change[TLS_CA_KINDS];
 };
 
 void tls_ca_files_init(struct tls_ca_files *f);
 void tls_ca_files_fini(struct tls_ca_files *f);
 /* NULL: unknown. */
 struct tls_ca *tls_ca_find(const struct tls_ca_files *f, enum tls_ca_kind kind, const char *name);
-/* The file of this path, which is read if it is new; TLS_SYSTEM_CA: those that the system trusts.
- * 0, or a negative reason with why (TLS_WHY_MAX). */
+/* The file of this path, which is read if it is new and has one use more; TLS_SYSTEM_CA: those that
+ * the system trusts. 0, or a negative reason with why (TLS_WHY_MAX). */
 int tls_ca_load(struct tls_ca_files *f, struct sys *sys, enum tls_ca_kind kind, const char *path,
 	struct tls_ca **out, char *why) must_check;
-/* The same from text, which replaces what the file said. */
-int tls_ca_parse(struct tls_ca *ca, const char *text, size_t len, char *why) must_check;
+/* One use of it ends. NULL is allowed. */
+void tls_ca_drop(struct tls_ca *ca);
+
+/* An empty one, which is in no list, or NULL. */
+struct tls_ca *tls_ca_new(enum tls_ca_kind kind, const char *name) must_check;
+/* One that is in no list, or was taken from it. NULL is allowed. */
+void tls_ca_free(struct tls_ca *ca);
+/* In the order of names; f owns it from now on. */
+void tls_ca_insert(struct tls_ca_files *f, struct tls_ca *ca);
+/* A copy in no list, which shares certificates and lists, or NULL. */
+struct tls_ca *tls_ca_copy(const struct tls_ca *ca) must_check;
+/* Adds what PEM text says; it must have something of the kind. 0, or a negative reason with why and
+ * perhaps a part of it. */
+int tls_ca_add(struct tls_ca *ca, const char *text, size_t len, char *why) must_check;
+/* Number of certificates, or of lists; 0 after `new ssl ca-file`. */
+int tls_ca_count(const struct tls_ca *ca);
+/* Each has what the other had. */
+void tls_ca_exchange(struct tls_ca *a, struct tls_ca *b);
 
 /* What certificates of peers are verified with: those of up to two files (NULL: none) and the
  * lists of another. The caller owns a reference. NULL when memory is out. */

@@ -11,9 +11,7 @@ struct ssl_ctx_st;
 struct x509_store_ctx_st;
 
 /* Has OpenSSL ask, for connections of this context. */
-void tls_choose_enable(struct ssl_ctx_st *ctx, struct tls_acceptor *a, unsigned int variant);
-/* The first line for clients that ask for no known name; NULL: there is none. */
-const struct tls_line *tls_default_line(const struct tls_bind *b);
+void tls_choose_enable(struct ssl_ctx_st *ctx, struct tls_acceptor *a, struct tls_variant *v);
 /* SSL_CTX_set_verify()'s callback: errors that the settings ignore do not end the handshake. */
 int tls_on_verify(int ok, struct x509_store_ctx_st *x);
 

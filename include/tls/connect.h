@@ -7,6 +7,7 @@
 
 #include "base/compiler.h"
 #include "base/str.h"
+#include "tls/change.h"
 #include "tls/settings.h"
 
 struct conn;
@@ -25,8 +26,12 @@ int tls_server_load(struct tls_server **out, struct tls_conf *conf, const struct
 int tls_server_ignores_off(const struct tls_server *t);
 /* Makes the contexts of n workers, io[0..n-1] theirs. 0 or a negative reason. */
 int tls_server_open(struct tls_server *t, struct tls_io *const *io, unsigned int n) must_check;
-/* An entry has another certificate: the contexts take it if it is theirs. NULL is allowed. */
-void tls_server_renew(struct tls_server *t, const struct tls_entry *e);
+/* A change while it serves, as of a bind line (tls/bind_change.h). Sessions of former connections
+ * are not resumed after it. *uses grows by 1 if it concerns a server with a certificate. */
+int tls_server_prepare(struct tls_server *t, const struct tls_change *change, unsigned int *uses,
+	char *why) must_check;
+void tls_server_exchange(struct tls_server *t);
+void tls_server_settle(struct tls_server *t);
 /* Its connections may live on. NULL is allowed. */
 void tls_server_free(struct tls_server **t);
 /* What makes the transports of connections, one for each worker; NULL: it was not opened. */

@@ -9,12 +9,13 @@
 #include "tls/bind.h"
 #include "tls/settings.h"
 
-/* Of an acceptor for one variant. NULL with why (TLS_WHY_MAX); the caller owns a reference. */
-struct ssl_ctx_st *tls_context_accept(struct tls_acceptor *a, unsigned int variant, char *why)
+/* Of an acceptor for one variant, which begins with the certificate of `first` (NULL: none). NULL
+ * with why (TLS_WHY_MAX); the caller owns a reference. */
+struct ssl_ctx_st *tls_context_accept(struct tls_acceptor *a, struct tls_variant *v,
+	const struct tls_line *first, char *why) must_check;
+/* Whether connections of this context can use the certificate. 0 or a negative reason with why. */
+int tls_context_try(struct ssl_ctx_st *ctx, const struct tls_cert *c, const char *name, char *why)
 	must_check;
-/* The certificate that the context begins with is the default one, as it is now. 0 or a negative
- * reason with why. */
-int tls_context_set_default(struct tls_acceptor *a, unsigned int variant, char *why) must_check;
 /* Versions, ciphers, curves and signature algorithms of either side. 0 or a negative reason with
  * why. */
 int tls_context_settle(struct ssl_ctx_st *ctx, const struct tls_settings *set, char *why)

@@ -14,6 +14,7 @@ enum { TLS_LIST_WORDS_MAX = 1024 };
 struct tls_list_line {
 	char *path;               /* NULL: there is no certificate on the line */
 	struct tls_settings own;
+	int has_options;          /* there are brackets */
 	char **filter;            /* into the text */
 	unsigned int n_filters;
 	char *words[TLS_LIST_WORDS_MAX];
@@ -22,5 +23,8 @@ struct tls_list_line {
 /* Parses one line, which is changed and must outlive *out. 0, or a negative reason with why
  * (TLS_WHY_MAX); in both cases own has to be freed. */
 int tls_list_line_parse(char *text, struct tls_list_line *out, char *why) must_check;
+/* Its options in HAProxy's order, from mem_alloc(); ca_base: where files of CAs are, or NULL. NULL
+ * when memory is out. */
+char *tls_list_options(const struct tls_settings *own, const char *ca_base) must_check;
 
 #endif

@@ -27,13 +27,18 @@ struct tls_name {
 struct tls_names {
 	struct list all;
 	struct name_index exact, wild;
+	struct tls_name fallback; /* for clients that ask for none of these names, or for none */
 };
 
 void tls_names_init(struct tls_names *t);
 void tls_names_fini(struct tls_names *t);
+/* Each has what the other had. */
+void tls_names_exchange(struct tls_names *a, struct tls_names *b);
 /* A pattern for this line: "name", "*.name", or either with '!' before it. "!*" is ignored. 0 or
  * -ERR_NOMEM. */
 int tls_names_add(struct tls_names *t, const char *pattern, struct tls_line *line) must_check;
+/* A line for clients that ask for no known name. 0 or -ERR_NOMEM. */
+int tls_names_add_fallback(struct tls_names *t, struct tls_line *line) must_check;
 /* The subject's CN and the subjectAltNames. 0 or -ERR_NOMEM. */
 int tls_names_add_cert(struct tls_names *t, struct x509_st *x, struct tls_line *line) must_check;
 /* The lines for a name that a client asks for, in any case; NULL: none. */

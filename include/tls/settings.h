@@ -70,6 +70,8 @@ enum {
  */
 int tls_settings_set(struct tls_settings *s, unsigned int at, const char *name, const char *arg,
 	char *why) must_check;
+/* As ssl-min-ver names it; NULL: unset. */
+const char *tls_version_word(enum tls_version v);
 /* Number of arguments of the setting, or -ERR_UNKNOWN. */
 int tls_settings_args(unsigned int at, const char *name);
 /* What s leaves unset is as in `defaults`. 0 or -ERR_NOMEM. */

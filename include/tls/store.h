@@ -18,6 +18,7 @@ struct tls_entry {
 	struct list link;         /* in tls_store.entries, in the order of names */
 	char *name;
 	struct tls_cert *cert;    /* NULL: none yet (`new ssl cert`), or removed */
+	struct tls_cert *next;    /* that is about to replace it; handshakes do not look at it */
 	int is_there;             /* 0: removed by `del ssl cert` */
 	unsigned int uses;        /* lines that name it: it cannot be removed */
 	unsigned int binds;       /* those that are of bind lines */
@@ -43,6 +44,12 @@ struct tls_entry *tls_store_add(struct tls_store *s, const char *name) must_chec
  * tls_cert_read(). */
 int tls_store_load(struct tls_store *s, struct sys *sys, const struct tls_file_rules *rules,
 	const char *path, struct tls_entry **out, char *why, char *warning) must_check;
+/* The certificate that it will have when a change is in place. */
+static inline const struct tls_cert *
+tls_entry_latest(const struct tls_entry *e)
+{
+	return e->next ? e->next : e->cert;
+}
 /* The certificate from now on; takes over the reference. */
 void tls_entry_set(struct tls_entry *e, struct tls_cert *c);
 

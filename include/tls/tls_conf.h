@@ -36,6 +36,7 @@ struct tls_conf {
 	int maxrecord;                  /* bytes; 0: OpenSSL's */
 	struct tls_store certs;
 	struct tls_ca_files cas;
+	struct list crt_lists;          /* struct tls_crt_list */
 	/* NULL until tls_conf_finish(); contexts keep the sessions of bind lines apart. */
 	struct tls_tickets *tickets;    /* keys of bind lines without a file of them */
 	struct tls_sessions *sessions;  /* also NULL: none are kept */

@@ -6,7 +6,10 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "tls/bind_change.h"
+#include "tls/ca.h"
 #include "tls/context.h"
+#include "tls/crt_lists.h"
 #include "tls/openssl.h"
 
 struct tls_bind *
@@ -31,17 +34,35 @@ tls_line_free(struct tls_line *l)
 	for (unsigned int i = 0; i < l->n_filters; i++)
 		mem_free(l->filter[i]);
 	mem_free(l->filter);
-	mem_free(l->list);
+	mem_free(l->options);
 	mem_free(l);
 }
 
-static void
-close_acceptor(struct tls_acceptor *a)
+void
+tls_acceptor_free(struct tls_acceptor *a)
 {
 	tls_maker_fini(&a->maker);
-	for (unsigned int i = 0; a->ctx && i < a->bind->n_variants; i++)
+	for (unsigned int i = 0; i < a->n_ctx; i++)
 		SSL_CTX_free(a->ctx[i]);
 	mem_free(a->ctx);
+	a->ctx = NULL;
+	a->n_ctx = 0;
+}
+
+void
+tls_bind_drop_variants(struct tls_bind *b, unsigned int n)
+{
+	while (b->n_variants > n) {
+		struct tls_variant *v = b->variant[--b->n_variants];
+
+		tls_settings_free(&v->set);
+		X509_STORE_free(v->trusted);
+		X509_STORE_free(v->next);
+		tls_ca_drop(v->ca);
+		tls_ca_drop(v->ca_verify);
+		tls_ca_drop(v->crl);
+		mem_free(v);
+	}
 }
 
 void
@@ -52,8 +73,9 @@ tls_bind_free(struct tls_bind **bp)
 	if (!b)
 		return;
 	*bp = NULL;
+	tls_bind_settle(b);
 	for (unsigned int i = 0; i < b->n_acceptors; i++)
-		close_acceptor(&b->acceptor[i]);
+		tls_acceptor_free(&b->acceptor[i]);
 	mem_free(b->acceptor);
 	tls_names_fini(&b->names);
 	list_each_safe(it, &b->lines)
@@ -64,11 +86,7 @@ tls_bind_free(struct tls_bind **bp)
 		mem_free(s->path);
 		mem_free(s);
 	}
-	for (unsigned int i = 0; i < b->n_variants; i++) {
-		tls_settings_free(&b->variant[i]->set);
-		X509_STORE_free(b->variant[i]->trusted);
-		mem_free(b->variant[i]);
-	}
+	tls_bind_drop_variants(b, 0);
 	mem_free(b->variant);
 	tls_settings_free(&b->set);
 	mem_free(b->ticket_file);
@@ -94,38 +112,35 @@ tls_bind_add_line(struct tls_bind *b, struct tls_entry *e)
 static int
 add_line_names(struct tls_names *t, struct tls_line *l)
 {
-	int r = 0;
+	const struct tls_cert *c = tls_entry_latest(l->entry);
+	int r = l->is_default ? tls_names_add_fallback(t, l) : 0;
 
 	for (unsigned int i = 0; i < l->n_filters && !r; i++)
 		r = tls_names_add(t, l->filter[i], l);
-	if (r || l->n_filters)
+	if (r || l->n_filters || !c)
 		return r;
-	return l->entry->cert ? tls_names_add_cert(t, l->entry->cert->leaf, l) : 0;
+	return tls_names_add_cert(t, c->leaf, l);
 }
 
 int
-tls_bind_index(struct tls_bind *b)
+tls_bind_index(const struct tls_bind *b, struct tls_names *out)
 {
-	struct tls_names made, *old = &b->names;
 	int r = 0;
 
-	tls_names_init(&made);
+	tls_names_init(out);
 	list_each(it, &b->lines) {
-		if (!r)
-			r = add_line_names(&made, list_entry(it, struct tls_line, link));
+		struct tls_line *l = list_entry(it, struct tls_line, link);
+
+		if (!r && !l->is_leaving)
+			r = add_line_names(out, l);
 	}
-	tls_names_fini(r ? &made : old);
 	if (r)
-		return r;
-	*old = made;
-	/* The list's head has moved. */
-	list_init(&old->all);
-	list_move_all(&made.all, &old->all);
-	return 0;
+		tls_names_fini(out);
+	return r;
 }
 
 /* Takes over what set points to, also on failure. */
-static int
+static struct tls_variant *
 add_variant(struct tls_bind *b, struct tls_settings *set)
 {
 	struct tls_variant *v = mem_zalloc(sizeof(*v)), **grown;
@@ -134,57 +149,64 @@ add_variant(struct tls_bind *b, struct tls_settings *set)
 	if (!grown) {
 		mem_free(v);
 		tls_settings_free(set);
-		return -ERR_NOMEM;
+		return NULL;
 	}
 	v->set = *set;
+	v->index = b->n_variants;
 	b->variant = grown;
-	grown[b->n_variants] = v;
-	return (int)b->n_variants++;
+	grown[b->n_variants++] = v;
+	return v;
 }
 
-int
+struct tls_variant *
 tls_bind_variant(struct tls_bind *b, const struct tls_settings *own)
 {
 	struct tls_settings set = { 0 };
 
 	if (tls_settings_copy(&set, own) < 0)
-		return -ERR_NOMEM;
+		return NULL;
 	if (tls_settings_inherit(&set, &b->set) < 0) {
 		tls_settings_free(&set);
-		return -ERR_NOMEM;
+		return NULL;
 	}
+	/* HTTP/2 is offered only where bytes are forwarded as they are. */
+	if (b->is_http)
+		b->has_dropped_http2 |= tls_alpn_drop_http2(&set.alpn);
 	for (unsigned int i = 0; i < b->n_variants; i++) {
 		if (tls_settings_equal(&b->variant[i]->set, &set)) {
 			tls_settings_free(&set);
-			return (int)i;
+			return b->variant[i];
 		}
 	}
 	return add_variant(b, &set);
 }
 
-static int
-make_contexts(struct tls_acceptor *a, struct tls_bind *b, char *why)
+int
+tls_acceptor_make(struct tls_acceptor *a, struct tls_acceptor *owner, const struct tls_names *names,
+	struct tls_io *io, char *why)
 {
-	memset(a, 0, sizeof(*a));
-	a->bind = b;
+	const struct tls_bind *b = owner->bind;
+	const struct tls_line *first = names->fallback.n ? names->fallback.line[0] : NULL;
+
 	a->ctx = mem_zalloc(b->n_variants * sizeof(struct ssl_ctx_st *));
 	if (!a->ctx)
 		return -ERR_NOMEM;
 	for (unsigned int i = 0; i < b->n_variants; i++) {
-		a->ctx[i] = tls_context_accept(a, i, why);
+		a->ctx[i] = tls_context_accept(owner, b->variant[i], first, why);
 		if (!a->ctx[i])
 			return -ERR_INVAL;
+		a->n_ctx++;
 	}
-	return 0;
+	return io ? tls_maker_init(&a->maker, io, a->ctx[0], TLS_ACCEPTS) : 0;
 }
 
 int
 tls_bind_check(struct tls_bind *b, char *why)
 {
-	struct tls_acceptor a;
-	int r = make_contexts(&a, b, why);
+	struct tls_acceptor a = { .bind = b };
+	int r = tls_acceptor_make(&a, &a, &b->names, NULL, why);
 
-	close_acceptor(&a);
+	tls_acceptor_free(&a);
 	return r;
 }
 
@@ -200,27 +222,9 @@ tls_bind_open(struct tls_bind *b, struct tls_io *const *io, unsigned int n)
 	for (unsigned int i = 0; !r && i < n; i++) {
 		struct tls_acceptor *a = &b->acceptor[b->n_acceptors++];
 
-		r = make_contexts(a, b, why);
-		if (!r)
-			r = tls_maker_init(&a->maker, io[i], a->ctx[0], TLS_ACCEPTS);
+		a->bind = b;
+		r = tls_acceptor_make(a, a, &b->names, io[i], why);
 	}
-	return r;
-}
-
-int
-tls_bind_renew(struct tls_bind *b, const struct tls_entry *e)
-{
-	char why[TLS_WHY_MAX];
-	int is_used = 0, r;
-
-	list_each(it, &b->lines)
-		is_used |= list_entry(it, const struct tls_line, link)->entry == e;
-	if (!is_used)
-		return 0;
-	r = tls_bind_index(b);
-	for (unsigned int i = 0; i < b->n_acceptors && !r; i++)
-		for (unsigned int v = 0; v < b->n_variants && !r; v++)
-			r = tls_context_set_default(&b->acceptor[i], v, why);
 	return r;
 }
 

@@ -12,6 +12,7 @@
 #include "tls/bind.h"
 #include "tls/cert_dir.h"
 #include "tls/crt_list.h"
+#include "tls/crt_lists.h"
 #include "tls/tls_conf.h"
 
 /* Why a line is a default one. */
@@ -25,7 +26,7 @@ struct loading {
 	const struct cfg_where *where;
 	/* The line of the crt-list that is read; NULL: none. */
 	const struct tls_list_line *line;
-	const char *list;
+	struct tls_crt_list *list; /* NULL: the bind line itself */
 	unsigned int number;
 	int is_default;
 	int bad;
@@ -39,36 +40,13 @@ load_failed(struct loading *g, const char *why)
 }
 
 static int
-copy_filters(struct tls_line *l, const struct tls_list_line *from)
-{
-	if (!from->n_filters)
-		return 0;
-	l->filter = mem_zalloc(from->n_filters * sizeof(char *));
-	if (!l->filter)
-		return -ERR_NOMEM;
-	for (unsigned int i = 0; i < from->n_filters; i++) {
-		l->filter[i] = mem_strdup(from->filter[i]);
-		if (!l->filter[i])
-			return -ERR_NOMEM;
-		l->n_filters++;
-	}
-	return 0;
-}
-
-static int
 fill_line(struct loading *g, struct tls_line *l)
 {
-	int v;
-
 	l->is_default = g->is_default ? g->is_default : g->b->lines.next == &l->link;
 	l->number = g->number;
-	if (!g->line)
-		return 0;
-	v = tls_bind_variant(g->b, &g->line->own);
-	if (v < 0 || copy_filters(l, g->line) < 0 || mem_copy_string(&l->list, g->list) < 0)
-		return -ERR_NOMEM;
-	l->variant = (unsigned int)v;
-	return 0;
+	l->list = g->list;
+	l->variant = g->b->variant[0];
+	return g->line ? tls_line_fill(l, g->b, g->list, g->line) : 0;
 }
 
 /* One PEM file. 0 or a negative reason, which has been reported unless the file is missing and may
@@ -137,12 +115,27 @@ load_cert_or_bundle(struct loading *g, const char *path)
 	load_failed(g, why);
 }
 
+/* Those whose lines commands can change. */
+static int
+enter_list(struct loading *g, struct tls_source *s, const char *path)
+{
+	s->list = g->list = tls_crt_lists_take(&g->conf->crt_lists, path);
+	if (!g->list)
+		load_failed(g, "out of memory");
+	return g->list != NULL;
+}
+
 static void
-load_directory(struct loading *g, const char *path)
+load_directory(struct loading *g, struct tls_source *s, char *path)
 {
 	char why[TLS_WHY_MAX];
+	size_t n = strlen(path);
 	struct tls_dir dir;
-	int r = tls_dir_read(g->sys, path, tls_is_cert_name, &dir);
+	int r;
+
+	while (n > 1 && path[n - 1] == '/')
+		path[--n] = '\0';
+	r = tls_dir_read(g->sys, path, tls_is_cert_name, &dir);
 
 	if (r) {
 		(void)snprintf(why, sizeof(why),
@@ -150,18 +143,21 @@ load_directory(struct loading *g, const char *path)
 		load_failed(g, why);
 		return;
 	}
-	for (unsigned int i = 0; i < dir.n; i++)
-		(void)load_cert(g, dir.path[i], 0);
+	if (enter_list(g, s, path)) {
+		g->list->is_directory = 1;
+		for (unsigned int i = 0; i < dir.n; i++)
+			(void)load_cert(g, dir.path[i], 0);
+	}
 	tls_dir_free(&dir);
 }
 
 static void
-load_path(struct loading *g, const char *path)
+load_path(struct loading *g, struct tls_source *s, char *path)
 {
 	struct stat st;
 
 	if (sys_stat(g->sys, path, &st) >= 0 && S_ISDIR(st.st_mode))
-		load_directory(g, path);
+		load_directory(g, s, path);
 	else
 		load_cert_or_bundle(g, path);
 }
@@ -197,7 +193,6 @@ load_list_text(struct loading *g, const char *path, char *text, size_t len)
 
 	if (at.file)
 		g->where = &at;
-	g->list = path;
 	for (char *p = text; *p;) {
 		size_t n = strcspn(p, "\n");
 		int more = p[n] != '\0';
@@ -207,14 +202,15 @@ load_list_text(struct loading *g, const char *path, char *text, size_t len)
 		load_list_line(g, p);
 		p += n + (size_t)more;
 	}
+	g->list->last = g->number;
 	g->where = outer;
-	g->list = NULL;
 	g->number = 0;
 }
 
 static void
-load_list(struct loading *g, const char *path)
+load_list(struct loading *g, struct tls_source *s)
 {
+	const char *path = s->path;
 	char *text, why[TLS_WHY_MAX];
 	size_t len;
 	long r = file_read(g->sys, path, TLS_FILE_MAX, &text, &len);
@@ -225,13 +221,15 @@ load_list(struct loading *g, const char *path)
 		load_failed(g, why);
 		return;
 	}
-	load_list_text(g, path, text, len);
+	if (enter_list(g, s, path))
+		load_list_text(g, path, text, len);
 	mem_free(text);
 }
 
 static void
-load_source(struct loading *g, const struct tls_source *s)
+load_source(struct loading *g, struct tls_source *s)
 {
+	/* As in HAProxy crt-base is not for lists, but for what they name. */
 	char *path = tls_path(g->conf->files.crt_base, s->path);
 
 	g->where = &s->where;
@@ -239,9 +237,10 @@ load_source(struct loading *g, const struct tls_source *s)
 	if (!path)
 		load_failed(g, "out of memory");
 	else if (s->kind == TLS_SOURCE_LIST)
-		load_list(g, path);
+		load_list(g, s);
 	else
-		load_path(g, path);
+		load_path(g, s, path);
+	g->list = NULL;
 	g->is_default = 0;
 	mem_free(path);
 }
@@ -278,20 +277,6 @@ load_trusted(struct loading *g, struct tls_variant *v)
 	v->trusted = tls_ca_make_store(v->ca, v->ca_verify, v->crl);
 	if (!v->trusted)
 		load_failed(g, "out of memory");
-}
-
-/* HTTP/2 is offered only where bytes are forwarded as they are. */
-static void
-settle_alpn(struct loading *g, const struct tls_bind_use *use)
-{
-	int dropped = 0;
-
-	for (unsigned int i = 0; use->is_http && i < g->b->n_variants; i++)
-		dropped |= tls_alpn_drop_http2(&g->b->variant[i]->set.alpn);
-	if (dropped)
-		cfg_diag_add(g->d, CFG_WARNING, &g->b->where,
-			"'alpn' : there is no HTTP/2: 'h2' is not offered to clients, which use "
-			"HTTP/1.1.");
 }
 
 static void
@@ -351,16 +336,20 @@ tls_bind_load(struct tls_bind *b, struct tls_conf *conf, const struct tls_bind_u
 	char why[TLS_WHY_MAX] = "out of memory";
 
 	b->conf = conf;
+	b->is_http = use->is_http;
 	if (tls_settings_inherit(&b->set, &conf->bind_defaults) < 0 ||
-		tls_bind_variant(b, &none) < 0 || mem_copy_string(&b->id, use->proxy) < 0)
+		!tls_bind_variant(b, &none) || mem_copy_string(&b->id, use->proxy) < 0)
 		load_failed(&g, "out of memory");
 	list_each(it, &b->sources)
-		load_source(&g, list_entry(it, const struct tls_source, link));
+		load_source(&g, list_entry(it, struct tls_source, link));
 	g.where = &b->where;
 	settle_defaults(b);
 	for (unsigned int i = 0; i < b->n_variants; i++)
 		load_trusted(&g, b->variant[i]);
-	settle_alpn(&g, use);
+	if (b->has_dropped_http2)
+		cfg_diag_add(d, CFG_WARNING, &b->where,
+			"'alpn' : there is no HTTP/2: 'h2' is not offered to clients, which use "
+			"HTTP/1.1.");
 	load_tickets(&g);
 	warn_of_versions(&g, use);
 	if (!g.bad && list_is_empty(&b->lines)) {
@@ -369,7 +358,7 @@ tls_bind_load(struct tls_bind *b, struct tls_conf *conf, const struct tls_bind_u
 			use->proxy, use->address);
 		g.bad = 1;
 	}
-	if (!g.bad && (tls_bind_index(b) < 0 || tls_bind_check(b, why) < 0))
+	if (!g.bad && (tls_bind_index(b, &b->names) < 0 || tls_bind_check(b, why) < 0))
 		load_failed(&g, why);
 	return g.bad ? -1 : 0;
 }

@@ -18,21 +18,18 @@
 void
 tls_ca_files_init(struct tls_ca_files *f)
 {
+	memset(f, 0, sizeof(*f));
 	list_init(&f->all);
 }
 
-static void
-free_stacks(struct tls_ca *ca)
+void
+tls_ca_free(struct tls_ca *ca)
 {
+	if (!ca)
+		return;
+	list_remove(&ca->link);
 	sk_X509_pop_free(ca->certs, X509_free);
 	sk_X509_CRL_pop_free(ca->crls, X509_CRL_free);
-}
-
-static void
-free_ca(struct tls_ca *ca)
-{
-	list_remove(&ca->link);
-	free_stacks(ca);
 	mem_free(ca->name);
 	mem_free(ca);
 }
@@ -40,8 +37,10 @@ free_ca(struct tls_ca *ca)
 void
 tls_ca_files_fini(struct tls_ca_files *f)
 {
+	for (unsigned int i = 0; i < TLS_CA_KINDS; i++)
+		tls_ca_free(f->change[i].made);
 	list_each_safe(it, &f->all)
-		free_ca(list_entry(it, struct tls_ca, link));
+		tls_ca_free(list_entry(it, struct tls_ca, link));
 }
 
 struct tls_ca *
@@ -95,10 +94,16 @@ add_ca_text(struct tls_ca *ca, const char *text, size_t len, char *why)
 	return r;
 }
 
+int
+tls_ca_count(const struct tls_ca *ca)
+{
+	return ca->kind == TLS_CA_FILE ? sk_X509_num(ca->certs) : sk_X509_CRL_num(ca->crls);
+}
+
 static int
 check_usable(const struct tls_ca *ca, char *why)
 {
-	if (ca->kind == TLS_CA_FILE ? sk_X509_num(ca->certs) > 0 : sk_X509_CRL_num(ca->crls) > 0)
+	if (tls_ca_count(ca) > 0)
 		return 1;
 	(void)snprintf(why, TLS_WHY_MAX, "there is no %s",
 		ca->kind == TLS_CA_FILE ? "certificate" : "certificate revocation list");
@@ -106,26 +111,11 @@ check_usable(const struct tls_ca *ca, char *why)
 }
 
 int
-tls_ca_parse(struct tls_ca *ca, const char *text, size_t len, char *why)
+tls_ca_add(struct tls_ca *ca, const char *text, size_t len, char *why)
 {
-	struct tls_ca made = { .kind = ca->kind };
-	int r;
+	int r = add_ca_text(ca, text, len, why);
 
-	made.certs = sk_X509_new_null();
-	made.crls = sk_X509_CRL_new_null();
-	r = made.certs && made.crls ? add_ca_text(&made, text, len, why) : -ERR_NOMEM;
-	if (r == -ERR_NOMEM)
-		(void)snprintf(why, TLS_WHY_MAX, "out of memory");
-	if (!r && !check_usable(&made, why))
-		r = -ERR_MISSING;
-	if (r) {
-		free_stacks(&made);
-		return r;
-	}
-	free_stacks(ca);
-	ca->certs = made.certs;
-	ca->crls = made.crls;
-	return 0;
+	return r ? r : check_usable(ca, why) ? 0 : -ERR_MISSING;
 }
 
 static int
@@ -203,8 +193,8 @@ read_ca(struct tls_ca *ca, struct sys *sys, const char *path, char *why)
 	return read_ca_file(ca, sys, path, why);
 }
 
-static struct tls_ca *
-make_ca(enum tls_ca_kind kind, const char *path)
+struct tls_ca *
+tls_ca_new(enum tls_ca_kind kind, const char *name)
 {
 	struct tls_ca *ca = mem_zalloc(sizeof(*ca));
 
@@ -212,28 +202,78 @@ make_ca(enum tls_ca_kind kind, const char *path)
 		return NULL;
 	list_init(&ca->link);
 	ca->kind = kind;
-	ca->name = mem_strdup(path);
+	ca->name = mem_strdup(name);
 	ca->certs = sk_X509_new_null();
 	ca->crls = sk_X509_CRL_new_null();
 	if (ca->name && ca->certs && ca->crls)
 		return ca;
-	free_ca(ca);
+	tls_ca_free(ca);
 	return NULL;
 }
 
-int
-tls_ca_load(struct tls_ca_files *f, struct sys *sys, enum tls_ca_kind kind, const char *path,
-	struct tls_ca **out, char *why)
+void
+tls_ca_insert(struct tls_ca_files *f, struct tls_ca *ca)
 {
-	struct tls_ca *ca = tls_ca_find(f, kind, path);
-	char said[TLS_WHY_MAX];
-	int r;
+	struct list *at = f->all.prev;
 
-	*out = ca;
-	if (ca)
-		return 0;
-	ca = make_ca(kind, path);
-	r = ca ? read_ca(ca, sys, path, why) : -ERR_NOMEM;
+	while (at != &f->all && strcmp(list_entry(at, struct tls_ca, link)->name, ca->name) > 0)
+		at = at->prev;
+	list_append(at->next, &ca->link);
+}
+
+static X509 *
+copy_cert(const X509 *x)
+{
+	X509 *same = (X509 *)(uintptr_t)x;
+
+	return X509_up_ref(same) ? same : NULL;
+}
+
+static X509_CRL *
+copy_crl(const X509_CRL *x)
+{
+	X509_CRL *same = (X509_CRL *)(uintptr_t)x;
+
+	return X509_CRL_up_ref(same) ? same : NULL;
+}
+
+struct tls_ca *
+tls_ca_copy(const struct tls_ca *ca)
+{
+	struct tls_ca *copy = tls_ca_new(ca->kind, ca->name);
+
+	if (!copy)
+		return NULL;
+	sk_X509_free(copy->certs);
+	sk_X509_CRL_free(copy->crls);
+	copy->uses = ca->uses;
+	copy->certs = sk_X509_deep_copy(ca->certs, copy_cert, X509_free);
+	copy->crls = sk_X509_CRL_deep_copy(ca->crls, copy_crl, X509_CRL_free);
+	if (copy->certs && copy->crls)
+		return copy;
+	tls_ca_free(copy);
+	return NULL;
+}
+
+void
+tls_ca_exchange(struct tls_ca *a, struct tls_ca *b)
+{
+	struct tls_ca was = *a;
+
+	a->certs = b->certs;
+	a->crls = b->crls;
+	b->certs = was.certs;
+	b->crls = was.crls;
+}
+
+static int
+read_new_ca(struct sys *sys, enum tls_ca_kind kind, const char *path, struct tls_ca **out,
+	char *why)
+{
+	struct tls_ca *ca = tls_ca_new(kind, path);
+	char said[TLS_WHY_MAX];
+	int r = ca ? read_ca(ca, sys, path, why) : -ERR_NOMEM;
+
 	if (!r && !check_usable(ca, said)) {
 		(void)snprintf(
 			why, TLS_WHY_MAX, "unable to load file '%.250s': %.200s", path, said);
@@ -241,13 +281,37 @@ tls_ca_load(struct tls_ca_files *f, struct sys *sys, enum tls_ca_kind kind, cons
 	}
 	if (r == -ERR_NOMEM)
 		(void)snprintf(why, TLS_WHY_MAX, "out of memory");
-	if (r && ca)
-		free_ca(ca);
 	if (r)
-		return r;
-	list_append(&f->all, &ca->link);
+		tls_ca_free(ca);
+	else
+		*out = ca;
+	return r;
+}
+
+int
+tls_ca_load(struct tls_ca_files *f, struct sys *sys, enum tls_ca_kind kind, const char *path,
+	struct tls_ca **out, char *why)
+{
+	struct tls_ca *ca = tls_ca_find(f, kind, path);
+
+	*out = NULL;
+	if (!ca) {
+		int r = read_new_ca(sys, kind, path, &ca, why);
+
+		if (r)
+			return r;
+		tls_ca_insert(f, ca);
+	}
+	ca->uses++;
 	*out = ca;
 	return 0;
+}
+
+void
+tls_ca_drop(struct tls_ca *ca)
+{
+	if (ca)
+		ca->uses--;
 }
 
 /* A certificate may be in both files. */

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "tls/ca.h"
 #include "tls/ocsp.h"
 #include "tls/openssl.h"
 #include "tls_cert_info.h"
@@ -94,13 +95,9 @@ put_algorithm(const EVP_PKEY *key, struct sbuf *out)
 		EVP_PKEY_get_bits(key));
 }
 
-void
-tls_cert_show(const struct tls_cert *c, struct sbuf *out)
+static void
+show_x509(X509 *x, struct sbuf *out)
 {
-	X509 *x = c->leaf;
-
-	if (!x)
-		return;
 	sbuf_adds(out, "Serial: ");
 	show_hex_info(x, TLS_CERT_SERIAL, out);
 	put_date("\nnotBefore: ", X509_get0_notBefore(x), out);
@@ -111,6 +108,14 @@ tls_cert_show(const struct tls_cert *c, struct sbuf *out)
 	show_hex_info(x, TLS_CERT_SHA1, out);
 	show_name("\nSubject: ", X509_get_subject_name(x), out);
 	show_name("Issuer: ", X509_get_issuer_name(x), out);
+}
+
+void
+tls_cert_show(const struct tls_cert *c, struct sbuf *out)
+{
+	if (!c->leaf)
+		return;
+	show_x509(c->leaf, out);
 	put_chain(c, out);
 	ERR_clear_error();
 }
@@ -125,4 +130,53 @@ tls_cert_show_ocsp_key(const struct tls_cert *c, struct sbuf *out)
 	if (id)
 		tls_ocsp_id_hex(id, out);
 	OCSP_CERTID_free(id);
+}
+
+/* --- files of CAs and of revocation lists --- */
+
+static void
+show_crl_head(X509_CRL *x, struct sbuf *out)
+{
+	sbuf_addf(out, "Version %ld\nSignature Algorithm: %s\n", X509_CRL_get_version(x) + 1,
+		OBJ_nid2ln(X509_CRL_get_signature_nid(x)));
+	show_name("Issuer: ", X509_CRL_get_issuer(x), out);
+	put_date("Last Update: ", X509_CRL_get0_lastUpdate(x), out);
+	if (X509_CRL_get0_nextUpdate(x))
+		put_date("Next Update: ", X509_CRL_get0_nextUpdate(x), out);
+	sbuf_adds(out, sk_X509_REVOKED_num(X509_CRL_get_REVOKED(x)) > 0
+			? "Revoked Certificates:\n"
+			: "No Revoked Certificates.\n");
+}
+
+int
+tls_ca_show(const struct tls_ca *ca, int i, struct sbuf *out)
+{
+	if (i >= tls_ca_count(ca))
+		return 0;
+	sbuf_addf(out, " \n%s #%d:\n",
+		ca->kind == TLS_CA_FILE ? "Certificate" : "Certificate Revocation List", i + 1);
+	if (ca->kind == TLS_CA_FILE)
+		show_x509(sk_X509_value(ca->certs, i), out);
+	else
+		show_crl_head(sk_X509_CRL_value(ca->crls, i), out);
+	ERR_clear_error();
+	return 1;
+}
+
+int
+tls_crl_show_revoked(const struct tls_ca *ca, int i, int from, int max, struct sbuf *out)
+{
+	STACK_OF(X509_REVOKED) *all = X509_CRL_get_REVOKED(sk_X509_CRL_value(ca->crls, i));
+	int n = MIN(max, sk_X509_REVOKED_num(all) - from);
+
+	for (int at = from; at < from + n; at++) {
+		const X509_REVOKED *r = sk_X509_REVOKED_value(all, at);
+		const ASN1_INTEGER *serial = X509_REVOKED_get0_serialNumber(r);
+
+		sbuf_adds(out, "    Serial Number: ");
+		show_hex((const char *)ASN1_STRING_get0_data(serial),
+			(size_t)ASN1_STRING_length(serial), out);
+		put_date("\n        Revocation Date: ", X509_REVOKED_get0_revocationDate(r), out);
+	}
+	return MAX(n, 0);
 }

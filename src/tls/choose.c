@@ -17,18 +17,6 @@ struct abilities {
 	int ecdsa, rsa;
 };
 
-const struct tls_line *
-tls_default_line(const struct tls_bind *b)
-{
-	list_each(it, &b->lines) {
-		const struct tls_line *l = list_entry(it, const struct tls_line, link);
-
-		if (l->is_default)
-			return l;
-	}
-	return NULL;
-}
-
 static int
 offers_ecdsa_cipher(SSL *ssl)
 {
@@ -111,14 +99,9 @@ line_for(const struct tls_bind *b, SSL *ssl)
 
 	for (unsigned int i = 0; name && i < name->n; i++)
 		note_line(&k, name->line[i]);
-	if (!k.n && !(b->set.flags & TLS_STRICT_SNI)) {
-		list_each(it, &b->lines) {
-			const struct tls_line *l = list_entry(it, const struct tls_line, link);
-
-			if (l->is_default)
-				note_line(&k, l);
-		}
-	}
+	name = k.n || (b->set.flags & TLS_STRICT_SNI) ? NULL : &b->names.fallback;
+	for (unsigned int i = 0; name && i < name->n; i++)
+		note_line(&k, name->line[i]);
 	return pick_line(&k, ssl);
 }
 
@@ -193,10 +176,10 @@ hello_name(SSL *ssl, size_t *len)
 /* What OpenSSL has copied from the first context at SSL_new(). Versions stay those of the bind
  * line, as in HAProxy, for a client that is given a certificate by default. */
 static int
-switch_context(SSL *ssl, const struct tls_acceptor *a, unsigned int variant, int is_named)
+switch_context(SSL *ssl, const struct tls_acceptor *a, const struct tls_variant *v, int is_named)
 {
-	const struct tls_settings *set = &a->bind->variant[variant]->set;
-	SSL_CTX *ctx = a->ctx[variant];
+	const struct tls_settings *set = &v->set;
+	SSL_CTX *ctx = a->ctx[v->index];
 
 	if (!SSL_set_SSL_CTX(ssl, ctx))
 		return 0;
@@ -221,20 +204,17 @@ on_client_hello(SSL *ssl, int *alert, void *arg)
 	size_t len = 0;
 	const char *asked = hello_name(ssl, &len);
 	const struct tls_name *name = asked ? tls_names_find(&b->names, asked, len) : NULL;
-	unsigned int variant = 0;
+	const struct tls_variant *v = NULL;
 
 	if (!name && (b->set.flags & TLS_STRICT_SNI)) {
 		*alert = SSL_AD_UNRECOGNIZED_NAME;
 		return SSL_CLIENT_HELLO_ERROR;
 	}
-	if (name) {
-		variant = name->line[0]->variant;
-	} else {
-		const struct tls_line *l = tls_default_line(b);
-
-		variant = l ? l->variant : 0;
-	}
-	if (variant && !switch_context(ssl, a, variant, name != NULL)) {
+	if (name)
+		v = name->line[0]->variant;
+	else if (b->names.fallback.n)
+		v = b->names.fallback.line[0]->variant;
+	if (v && v->index && !switch_context(ssl, a, v, name != NULL)) {
 		*alert = SSL_AD_INTERNAL_ERROR;
 		return SSL_CLIENT_HELLO_ERROR;
 	}
@@ -316,9 +296,9 @@ tls_on_verify(int ok, X509_STORE_CTX *x)
 }
 
 void
-tls_choose_enable(SSL_CTX *ctx, struct tls_acceptor *a, unsigned int variant)
+tls_choose_enable(SSL_CTX *ctx, struct tls_acceptor *a, struct tls_variant *v)
 {
-	struct tls_settings *set = &a->bind->variant[variant]->set;
+	struct tls_settings *set = &v->set;
 
 	(void)SSL_CTX_set_app_data(ctx, a);
 	tls_capture_enable(ctx, a->bind->conf);

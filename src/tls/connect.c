@@ -19,20 +19,27 @@ struct tls_connector {
 	SSL_CTX *ctx;
 };
 
+/* What connections are made with. */
+struct tls_connectors {
+	struct tls_connector *of;    /* one per worker */
+	unsigned int n;
+	struct tls_maker checks;
+	X509_STORE *trusted;         /* NULL: nothing is verified */
+};
+
 struct tls_server {
 	struct tls_settings set;
-	X509_STORE *trusted;         /* NULL: nothing is verified */
+	struct tls_ca *ca, *crl;
 	struct tls_entry *crt;       /* of the client's certificate; NULL: none */
-	struct tls_connector *connector;
+	struct tls_connectors now;
+	struct tls_connectors next;  /* of a change that is prepared, and what was before it */
 	const struct xprt_maker **makers; /* those of the connectors */
-	struct tls_maker checks;
-	unsigned int n;
 };
 
 static int
 set_client_cert(SSL_CTX *ctx, const struct tls_server *t, char *why)
 {
-	const struct tls_cert *c = t->crt ? t->crt->cert : NULL;
+	const struct tls_cert *c = t->crt ? tls_entry_latest(t->crt) : NULL;
 
 	if (!c || SSL_CTX_use_cert_and_key(ctx, c->leaf, c->key, c->chain, 1) == 1)
 		return 0;
@@ -41,7 +48,7 @@ set_client_cert(SSL_CTX *ctx, const struct tls_server *t, char *why)
 }
 
 static int
-settle_connect(SSL_CTX *ctx, const struct tls_server *t, char *why)
+settle_connect(SSL_CTX *ctx, const struct tls_server *t, X509_STORE *trusted, char *why)
 {
 	int r = tls_context_settle(ctx, &t->set, why);
 
@@ -51,8 +58,8 @@ settle_connect(SSL_CTX *ctx, const struct tls_server *t, char *why)
 		return r;
 	(void)SSL_CTX_set_options(ctx, SSL_OP_ALL | SSL_OP_NO_COMPRESSION |
 			((t->set.flags & TLS_NO_TICKETS) ? SSL_OP_NO_TICKET : 0));
-	SSL_CTX_set_verify(ctx, t->trusted ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, NULL);
-	if (t->trusted && !SSL_CTX_set1_verify_cert_store(ctx, t->trusted))
+	SSL_CTX_set_verify(ctx, trusted ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, NULL);
+	if (trusted && !SSL_CTX_set1_verify_cert_store(ctx, trusted))
 		return -ERR_NOMEM;
 	if (t->set.alpn.len &&
 		SSL_CTX_set_alpn_protos(ctx, t->set.alpn.p, (unsigned int)t->set.alpn.len) != 0)
@@ -61,12 +68,12 @@ settle_connect(SSL_CTX *ctx, const struct tls_server *t, char *why)
 }
 
 static SSL_CTX *
-make_connect_context(const struct tls_server *t, char *why)
+make_connect_context(const struct tls_server *t, X509_STORE *trusted, char *why)
 {
 	SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
 
 	(void)snprintf(why, TLS_WHY_MAX, "out of memory");
-	if (ctx && settle_connect(ctx, t, why) < 0) {
+	if (ctx && settle_connect(ctx, t, trusted, why) < 0) {
 		SSL_CTX_free(ctx);
 		return NULL;
 	}
@@ -80,7 +87,6 @@ load_server_cas(struct tls_server *t, struct tls_conf *conf, struct sys *sys, ch
 {
 	const struct tls_settings *set = &t->set;
 	const char *name = set->ca_file;
-	struct tls_ca *ca = NULL, *crl = NULL;
 	char *path;
 	int r;
 
@@ -96,18 +102,18 @@ load_server_cas(struct tls_server *t, struct tls_conf *conf, struct sys *sys, ch
 		return -ERR_MISSING;
 	}
 	path = tls_path(name[0] == '@' ? NULL : conf->files.ca_base, name);
-	r = path ? tls_ca_load(&conf->cas, sys, TLS_CA_FILE, path, &ca, why) : -ERR_NOMEM;
+	r = path ? tls_ca_load(&conf->cas, sys, TLS_CA_FILE, path, &t->ca, why) : -ERR_NOMEM;
 	mem_free(path);
 	if (!r && set->crl_file) {
 		path = tls_path(conf->files.ca_base, set->crl_file);
-		r = path ? tls_ca_load(&conf->cas, sys, TLS_CRL_FILE, path, &crl, why)
+		r = path ? tls_ca_load(&conf->cas, sys, TLS_CRL_FILE, path, &t->crl, why)
 			 : -ERR_NOMEM;
 		mem_free(path);
 	}
 	if (r)
 		return r;
-	t->trusted = tls_ca_make_store(ca, NULL, crl);
-	return t->trusted ? 0 : -ERR_NOMEM;
+	t->now.trusted = tls_ca_make_store(t->ca, NULL, t->crl);
+	return t->now.trusted ? 0 : -ERR_NOMEM;
 }
 
 static int
@@ -137,7 +143,7 @@ load_all(struct tls_server *t, struct tls_conf *conf, struct sys *sys, char *why
 		r = load_crt(t, conf, sys, why);
 	if (r)
 		return r;
-	ctx = make_connect_context(t, why);
+	ctx = make_connect_context(t, t->now.trusted, why);
 	SSL_CTX_free(ctx);
 	return ctx ? 0 : -ERR_INVAL;
 }
@@ -170,39 +176,104 @@ tls_server_ignores_off(const struct tls_server *t)
 
 /* --- the workers' --- */
 
+static void
+free_connectors(struct tls_connectors *c)
+{
+	tls_maker_fini(&c->checks);
+	for (unsigned int i = 0; i < c->n; i++) {
+		tls_maker_fini(&c->of[i].maker);
+		SSL_CTX_free(c->of[i].ctx);
+	}
+	mem_free(c->of);
+	X509_STORE_free(c->trusted);
+	memset(c, 0, sizeof(*c));
+}
+
+/* The connector of one worker more. */
+static int
+add_connector(const struct tls_server *t, struct tls_connectors *c, struct tls_io *io, char *why)
+{
+	enum tls_role role = t->set.flags & TLS_NO_REUSE ? TLS_CONNECTS_ANEW : TLS_CONNECTS;
+	struct tls_connector *k = &c->of[c->n];
+	int r;
+
+	k->ctx = make_connect_context(t, c->trusted, why);
+	if (!k->ctx)
+		return -ERR_INVAL;
+	r = tls_maker_init(&k->maker, io, k->ctx, role);
+	if (!r && !c->n)
+		r = tls_maker_init(
+			&c->checks, io, k->ctx, role == TLS_CONNECTS ? TLS_CHECKS : role);
+	c->n++;
+	return r;
+}
+
 int
 tls_server_open(struct tls_server *t, struct tls_io *const *io, unsigned int n)
 {
-	enum tls_role role = t->set.flags & TLS_NO_REUSE ? TLS_CONNECTS_ANEW : TLS_CONNECTS;
 	char why[TLS_WHY_MAX];
 	int r = 0;
 
-	t->connector = mem_zalloc(n * sizeof(*t->connector));
+	t->now.of = mem_zalloc(n * sizeof(*t->now.of));
 	t->makers = mem_zalloc(n * sizeof(struct xprt_maker *));
-	if (!t->connector || !t->makers)
+	if (!t->now.of || !t->makers)
 		return -ERR_NOMEM;
 	for (unsigned int i = 0; i < n && !r; i++) {
-		struct tls_connector *k = &t->connector[t->n++];
-
-		k->ctx = make_connect_context(t, why);
-		if (!k->ctx)
-			return -ERR_NOMEM;
-		r = tls_maker_init(&k->maker, io[i], k->ctx, role);
-		t->makers[i] = &k->maker.maker;
+		r = add_connector(t, &t->now, io[i], why);
+		t->makers[i] = &t->now.of[i].maker.maker;
 	}
-	if (!r)
-		r = tls_maker_init(&t->checks, io[0], t->connector[0].ctx,
-			role == TLS_CONNECTS ? TLS_CHECKS : role);
+	return r;
+}
+
+/* --- a change at run time --- */
+
+int
+tls_server_prepare(struct tls_server *t, const struct tls_change *change, unsigned int *uses,
+	char *why)
+{
+	int is_crt = change->entry && change->entry == t->crt, r = 0;
+	int is_ca = change->ca && (change->ca == t->ca || change->ca == t->crl);
+	struct tls_connectors *c = &t->next;
+
+	if (!is_crt && !is_ca)
+		return 0;
+	/* As in HAProxy, which counts certificates. */
+	*uses += t->crt != NULL;
+	(void)snprintf(why, TLS_WHY_MAX, "out of memory");
+	c->of = mem_zalloc(MAX(t->now.n, 1) * sizeof(*c->of));
+	if (t->ca)
+		c->trusted = tls_ca_make_store(t->ca, NULL, t->crl);
+	if (!c->of || (t->ca && !c->trusted))
+		return -ERR_NOMEM;
+	for (unsigned int i = 0; i < t->now.n && !r; i++)
+		r = add_connector(t, c, t->now.of[i].maker.io, why);
 	return r;
 }
 
 void
-tls_server_renew(struct tls_server *t, const struct tls_entry *e)
+tls_server_exchange(struct tls_server *t)
 {
-	char why[TLS_WHY_MAX];
+	struct tls_connectors *now = &t->now, *next = &t->next, made = *next;
 
-	for (unsigned int i = 0; t && t->crt == e && i < t->n; i++)
-		(void)!set_client_cert(t->connector[i].ctx, t, why);
+	if (!next->of)
+		return;
+	/* Servers point to the makers. */
+	for (unsigned int i = 0; i < now->n; i++) {
+		struct tls_connector was = now->of[i];
+
+		now->of[i] = next->of[i];
+		next->of[i] = was;
+	}
+	next->checks = now->checks;
+	now->checks = made.checks;
+	next->trusted = now->trusted;
+	now->trusted = made.trusted;
+}
+
+void
+tls_server_settle(struct tls_server *t)
+{
+	free_connectors(&t->next);
 }
 
 void
@@ -213,16 +284,13 @@ tls_server_free(struct tls_server **tp)
 	if (!t)
 		return;
 	*tp = NULL;
-	tls_maker_fini(&t->checks);
-	for (unsigned int i = 0; i < t->n; i++) {
-		tls_maker_fini(&t->connector[i].maker);
-		SSL_CTX_free(t->connector[i].ctx);
-	}
-	mem_free(t->connector);
+	free_connectors(&t->now);
+	free_connectors(&t->next);
 	mem_free(t->makers);
 	if (t->crt)
 		t->crt->uses--;
-	X509_STORE_free(t->trusted);
+	tls_ca_drop(t->ca);
+	tls_ca_drop(t->crl);
 	tls_settings_free(&t->set);
 	mem_free(t);
 }
@@ -236,7 +304,7 @@ tls_server_makers(const struct tls_server *t)
 const struct xprt_maker *
 tls_server_check_maker(const struct tls_server *t)
 {
-	return &t->checks.maker;
+	return &t->now.checks.maker;
 }
 
 /* 0 or a negative reason. */
@@ -267,7 +335,7 @@ tls_connect_as(const struct tls_server *t, struct conn *c, const struct tls_ask 
 		return -ERR_NOMEM;
 	if (ask->name.len)
 		host = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
-	return t->trusted && host && !SSL_set1_host(ssl, host) ? -ERR_NOMEM : 0;
+	return t->now.trusted && host && !SSL_set1_host(ssl, host) ? -ERR_NOMEM : 0;
 }
 
 int

@@ -110,14 +110,15 @@ add_ca_names(SSL_CTX *ctx, const struct tls_ca *ca)
 static int
 set_verification(SSL_CTX *ctx, const struct tls_variant *v, char *why)
 {
+	X509_STORE *trusted = v->next ? v->next : v->trusted;
 	int mode = SSL_VERIFY_PEER;
 
-	if (!v->trusted)
+	if (!trusted)
 		return 0;
 	if (v->set.verify == TLS_VERIFY_REQUIRED)
 		mode |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
 	SSL_CTX_set_verify(ctx, mode, tls_on_verify);
-	if (SSL_CTX_set1_verify_cert_store(ctx, v->trusted) &&
+	if (SSL_CTX_set1_verify_cert_store(ctx, trusted) &&
 		(!v->ca || (v->set.flags & TLS_NO_CA_NAMES) || add_ca_names(ctx, v->ca) == 0))
 		return 0;
 	(void)snprintf(why, TLS_WHY_MAX, "out of memory");
@@ -158,9 +159,8 @@ add_ca(EVP_MD_CTX *md, const struct tls_ca *ca)
  * of these. The address may be another one: machines share keys.
  */
 static int
-set_session_context(SSL_CTX *ctx, const struct tls_bind *b, unsigned int variant)
+set_session_context(SSL_CTX *ctx, const struct tls_bind *b, const struct tls_variant *v)
 {
-	const struct tls_variant *v = b->variant[variant];
 	const struct tls_settings *set = &v->set;
 	EVP_MD_CTX *md = EVP_MD_CTX_new();
 	unsigned char id[EVP_MAX_MD_SIZE];
@@ -172,7 +172,7 @@ set_session_context(SSL_CTX *ctx, const struct tls_bind *b, unsigned int variant
 		add_text(md, set->ca_file);
 		add_text(md, set->ca_verify_file);
 		add_text(md, set->crl_file);
-		(void)EVP_DigestUpdate(md, &variant, sizeof(variant));
+		(void)EVP_DigestUpdate(md, &v->index, sizeof(v->index));
 		(void)EVP_DigestUpdate(md, &set->verify, sizeof(set->verify));
 		add_errors(md, &b->set.crt_ignore);
 		add_errors(md, &b->set.ca_ignore);
@@ -189,7 +189,7 @@ set_session_context(SSL_CTX *ctx, const struct tls_bind *b, unsigned int variant
 }
 
 static int
-set_sessions(SSL_CTX *ctx, const struct tls_acceptor *a, unsigned int variant)
+set_sessions(SSL_CTX *ctx, const struct tls_acceptor *a, const struct tls_variant *v)
 {
 	const struct tls_conf *conf = a->bind->conf;
 
@@ -199,7 +199,7 @@ set_sessions(SSL_CTX *ctx, const struct tls_acceptor *a, unsigned int variant)
 		tls_tickets_use(ctx);
 	if (conf->sessions)
 		tls_sessions_use(ctx);
-	return set_session_context(ctx, a->bind, variant);
+	return set_session_context(ctx, a->bind, v);
 }
 
 static void
@@ -217,22 +217,29 @@ set_accept_options(SSL_CTX *ctx, const struct tls_settings *set)
 }
 
 int
-tls_context_set_default(struct tls_acceptor *a, unsigned int variant, char *why)
+tls_context_try(SSL_CTX *ctx, const struct tls_cert *c, const char *name, char *why)
 {
-	SSL_CTX *ctx = a->ctx[variant];
-	const struct tls_line *l = tls_default_line(a->bind);
-	const struct tls_cert *c = l ? l->entry->cert : NULL;
+	SSL *ssl = SSL_new(ctx);
+	int r = ssl && SSL_use_cert_and_key(ssl, c->leaf, c->key, c->chain, 1) == 1;
 
-	if (!c || SSL_CTX_use_cert_and_key(ctx, c->leaf, c->key, c->chain, 1) == 1)
-		return 0;
-	return context_failed(why, "the certificate", l->entry->name);
+	SSL_free(ssl);
+	return r ? 0 : context_failed(why, "the certificate", name);
 }
 
 static int
-settle_accept(SSL_CTX *ctx, struct tls_acceptor *a, unsigned int variant, char *why)
+set_first(SSL_CTX *ctx, const struct tls_line *first, char *why)
+{
+	const struct tls_cert *c = first ? tls_entry_latest(first->entry) : NULL;
+
+	if (!c || SSL_CTX_use_cert_and_key(ctx, c->leaf, c->key, c->chain, 1) == 1)
+		return 0;
+	return context_failed(why, "the certificate", first->entry->name);
+}
+
+static int
+settle_accept(SSL_CTX *ctx, struct tls_acceptor *a, struct tls_variant *v, char *why)
 {
 	const struct tls_conf *conf = a->bind->conf;
-	const struct tls_variant *v = a->bind->variant[variant];
 	int r = tls_context_settle(ctx, &v->set, why);
 
 	if (!r)
@@ -240,7 +247,7 @@ settle_accept(SSL_CTX *ctx, struct tls_acceptor *a, unsigned int variant, char *
 	if (r)
 		return r;
 	set_accept_options(ctx, &v->set);
-	if (set_sessions(ctx, a, variant) < 0)
+	if (set_sessions(ctx, a, v) < 0)
 		return context_failed(why, "the session cache of", a->bind->id);
 	if (conf->dh && EVP_PKEY_up_ref(conf->dh) && !SSL_CTX_set0_tmp_dh_pkey(ctx, conf->dh)) {
 		EVP_PKEY_free(conf->dh);
@@ -248,12 +255,13 @@ settle_accept(SSL_CTX *ctx, struct tls_acceptor *a, unsigned int variant, char *
 	}
 	if (conf->maxrecord)
 		(void)SSL_CTX_set_max_send_fragment(ctx, MAX(conf->maxrecord, 512));
-	tls_choose_enable(ctx, a, variant);
+	tls_choose_enable(ctx, a, v);
 	return 0;
 }
 
 SSL_CTX *
-tls_context_accept(struct tls_acceptor *a, unsigned int variant, char *why)
+tls_context_accept(struct tls_acceptor *a, struct tls_variant *v, const struct tls_line *first,
+	char *why)
 {
 	SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
 
@@ -261,10 +269,7 @@ tls_context_accept(struct tls_acceptor *a, unsigned int variant, char *why)
 		(void)snprintf(why, TLS_WHY_MAX, "out of memory");
 		return NULL;
 	}
-	a->ctx[variant] = ctx;
-	if (settle_accept(ctx, a, variant, why) < 0 ||
-		tls_context_set_default(a, variant, why) < 0) {
-		a->ctx[variant] = NULL;
+	if (settle_accept(ctx, a, v, why) < 0 || set_first(ctx, first, why) < 0) {
 		SSL_CTX_free(ctx);
 		return NULL;
 	}

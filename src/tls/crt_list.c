@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/mem.h"
+#include "base/sbuf.h"
+#include "tls/cert_files.h"
 
 static int
 bad_line(char *why, const char *text)
@@ -50,11 +53,11 @@ take_list_option(struct tls_settings *own, char *const *word, int n, char *why)
 		if (strcmp(word[0], never[i].name) == 0)
 			return bad_line(why, never[i].reason);
 	if (args < 0) {
-		(void)snprintf(why, TLS_WHY_MAX, "unknown ssl keyword '%.100s'", word[0]);
+		(void)snprintf(why, TLS_WHY_MAX, "unknown ssl keyword %.100s", word[0]);
 		return -ERR_UNKNOWN;
 	}
 	if (args > n - 1) {
-		(void)snprintf(why, TLS_WHY_MAX, "'%.100s' expects an argument", word[0]);
+		(void)snprintf(why, TLS_WHY_MAX, "ssl args out of '[]' for %.100s", word[0]);
 		return -ERR_SYNTAX;
 	}
 	r = tls_settings_set(own, TLS_AT_CRT_LIST, word[0], args ? word[1] : "", said);
@@ -95,6 +98,7 @@ tls_list_line_parse(char *text, struct tls_list_line *out, char *why)
 
 	out->path = NULL;
 	out->n_filters = 0;
+	out->has_options = 0;
 	memset(&out->own, 0, sizeof(out->own));
 	if (n < 0)
 		return bad_line(why, "too many words");
@@ -102,14 +106,77 @@ tls_list_line_parse(char *text, struct tls_list_line *out, char *why)
 		return 0;
 	out->path = out->words[0];
 	if (out->path[0] == '[')
-		return bad_line(why, "a certificate is expected before '['");
+		return bad_line(why, "file must start with a cert");
 	if (n > 1 && out->words[1][0] == '[') {
 		r = take_list_options(out, 1, n, why);
 		if (r < 0)
 			return r;
 		at += r;
+		out->has_options = 1;
 	}
 	out->filter = out->words + at;
 	out->n_filters = (unsigned int)(n - at);
 	return 0;
+}
+
+/* --- options as text --- */
+
+static void
+put_option(struct sbuf *out, const char *name, const char *value)
+{
+	if (value)
+		sbuf_addf(out, "%s%s %s", out->len ? " " : "", name, value);
+}
+
+static void
+put_flag(struct sbuf *out, const struct tls_settings *own, unsigned int flag, const char *name)
+{
+	if (own->flags & flag)
+		sbuf_addf(out, "%s%s", out->len ? " " : "", name);
+}
+
+static void
+put_alpn(struct sbuf *out, const struct tls_bytes *alpn)
+{
+	for (size_t i = 0; i < alpn->len; i += 1u + alpn->p[i]) {
+		sbuf_adds(out, i ? "," : "alpn ");
+		sbuf_add(out, (const char *)alpn->p + i + 1, alpn->p[i]);
+	}
+}
+
+static void
+put_file(struct sbuf *out, const char *name, const char *base, const char *file)
+{
+	char *path = file ? tls_path(file[0] == '@' ? NULL : base, file) : NULL;
+
+	put_option(out, name, path);
+	mem_free(path);
+}
+
+char *
+tls_list_options(const struct tls_settings *own, const char *ca_base)
+{
+	static const char *const verify[] = { [TLS_VERIFY_NONE] = "none",
+		[TLS_VERIFY_OPTIONAL] = "optional", [TLS_VERIFY_REQUIRED] = "required" };
+	struct sbuf b;
+	char *text;
+
+	sbuf_init(&b, 0);
+	put_alpn(&b, &own->alpn);
+	put_flag(&b, own, TLS_NO_ALPN, "no-alpn");
+	put_option(&b, "verify", verify[own->verify]);
+	put_flag(&b, own, TLS_NO_CA_NAMES, "no-ca-names");
+	put_file(&b, "ca-file", ca_base, own->ca_file);
+	put_file(&b, "ca-verify-file", ca_base, own->ca_verify_file);
+	put_file(&b, "crl-file", ca_base, own->crl_file);
+	put_option(&b, "ciphers", own->ciphers);
+	put_option(&b, "ciphersuites", own->ciphersuites);
+	put_option(&b, "curves", own->curves);
+	put_option(&b, "sigalgs", own->sigalgs);
+	put_option(&b, "client-sigalgs", own->client_sigalgs);
+	put_option(&b, "ssl-min-ver", tls_version_word(own->min));
+	put_option(&b, "ssl-max-ver", tls_version_word(own->max));
+	text = b.failed ? NULL : mem_strndup(b.p ? b.p : "", b.len);
+	sbuf_fini(&b);
+	return text;
 }

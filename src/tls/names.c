@@ -28,8 +28,29 @@ tls_names_fini(struct tls_names *t)
 		mem_free(n);
 	}
 	list_init(&t->all);
+	mem_free(t->fallback.line);
+	memset(&t->fallback, 0, sizeof(t->fallback));
 	name_index_fini(&t->exact);
 	name_index_fini(&t->wild);
+}
+
+/* A list's head is a part of the list. */
+static void
+move_names(struct tls_names *to, struct tls_names *from)
+{
+	*to = *from;
+	list_init(&to->all);
+	list_move_all(&from->all, &to->all);
+}
+
+void
+tls_names_exchange(struct tls_names *a, struct tls_names *b)
+{
+	struct tls_names was;
+
+	move_names(&was, a);
+	move_names(a, b);
+	move_names(b, &was);
 }
 
 /* The entry of a name, which is new if there is none. */
@@ -93,6 +114,12 @@ tls_names_add(struct tls_names *t, const char *pattern, struct tls_line *line)
 		return append_line(n, line);
 	n->is_excluded = 1;
 	return 0;
+}
+
+int
+tls_names_add_fallback(struct tls_names *t, struct tls_line *line)
+{
+	return append_line(&t->fallback, line);
 }
 
 /* A name with a NUL inside is no name. */

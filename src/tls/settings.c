@@ -62,19 +62,25 @@ clear_switch(struct tls_settings *s, const struct setting *row, const char *arg 
 	return 0;
 }
 
+static const char *const version_words[TLS_VERSIONS] = {
+	[TLS_VERSION_SSL30] = "SSLv3",
+	[TLS_VERSION_10] = "TLSv1.0",
+	[TLS_VERSION_11] = "TLSv1.1",
+	[TLS_VERSION_12] = "TLSv1.2",
+	[TLS_VERSION_13] = "TLSv1.3",
+};
+
+const char *
+tls_version_word(enum tls_version v)
+{
+	return version_words[v];
+}
+
 static int
 find_version(const char *name, enum tls_version *out, char *why)
 {
-	static const char *const names[] = {
-		[TLS_VERSION_SSL30] = "SSLv3",
-		[TLS_VERSION_10] = "TLSv1.0",
-		[TLS_VERSION_11] = "TLSv1.1",
-		[TLS_VERSION_12] = "TLSv1.2",
-		[TLS_VERSION_13] = "TLSv1.3",
-	};
-
 	for (unsigned int i = TLS_VERSION_SSL30; i < TLS_VERSIONS; i++) {
-		if (strcmp(name, names[i]) == 0) {
+		if (strcmp(name, version_words[i]) == 0) {
 			*out = (enum tls_version)i;
 			return 0;
 		}

@@ -18,6 +18,7 @@ static void
 free_store_entry(struct tls_entry *e)
 {
 	tls_cert_put(e->cert);
+	tls_cert_put(e->next);
 	mem_free(e->name);
 	mem_free(e);
 }

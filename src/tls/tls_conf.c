@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "tls/crt_lists.h"
 #include "tls/openssl.h"
 #include "tls/sessions.h"
 #include "tls/tickets.h"
@@ -21,6 +22,7 @@ tls_conf_init(struct tls_conf *t)
 	list_init(&t->ticket_files);
 	tls_store_init(&t->certs);
 	tls_ca_files_init(&t->cas);
+	list_init(&t->crt_lists);
 }
 
 void
@@ -35,6 +37,7 @@ tls_conf_fini(struct tls_conf *t)
 	EVP_PKEY_free(t->dh);
 	tls_store_fini(&t->certs);
 	tls_ca_files_fini(&t->cas);
+	tls_crt_lists_free(&t->crt_lists);
 	tls_tickets_free(t->tickets);
 	list_each_safe(it, &t->ticket_files)
 		tls_tickets_free(list_entry(it, struct tls_tickets, link));

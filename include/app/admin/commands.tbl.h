@@ -9,14 +9,26 @@
 #ifdef ADMIN_CMD
 ADMIN_CMD("_getsocks", "",
 	"pass the listening sockets to another process", USER, HIDDEN, admin_cmd_getsocks)
+ADMIN_CMD("abort ssl ca-file", "<cafile>",
+	"abort a transaction for a CA file",
+	ADMIN, NONE, admin_cmd_abort_ssl_ca_file)
 ADMIN_CMD("abort ssl cert", "<certfile>",
 	"abort a transaction for a certificate file",
 	ADMIN, NONE, admin_cmd_abort_ssl_cert)
+ADMIN_CMD("abort ssl crl-file", "<crlfile>",
+	"abort a transaction for a CRL file",
+	ADMIN, NONE, admin_cmd_abort_ssl_crl_file)
 ADMIN_CMD("add acl", "[@<ver>] <acl> <pattern>", "add an acl entry", ADMIN, NONE, admin_cmd_add_acl)
 ADMIN_CMD("add map", "[@<ver>] <map> <key> <val>",
 	"add a map entry (payload supported instead of key/val)", ADMIN, NONE, admin_cmd_add_map)
 ADMIN_CMD("add server", "<bk>/<srv> <addr> [<option>]*",
 	"create a new server", ADMIN, NONE, admin_cmd_add_server)
+ADMIN_CMD("add ssl ca-file", "<cafile> <payload>",
+	"add a certificate into the CA file",
+	ADMIN, NONE, admin_cmd_add_ssl_ca_file)
+ADMIN_CMD("add ssl crt-list", "<list> <cert> [opts]*",
+	"add to crt-list file <list> a line <cert> or a payload",
+	ADMIN, NONE, admin_cmd_add_ssl_crt_list)
 ADMIN_CMD("clear acl", "[@<ver>] <acl>",
 	"clear the contents of this acl", ADMIN, NONE, admin_cmd_clear_acl)
 ADMIN_CMD("clear counters", "",
@@ -29,9 +41,15 @@ ADMIN_CMD("commit acl", "@<ver> <acl>",
 	"commit the ACL at this version", ADMIN, NONE, admin_cmd_commit_acl)
 ADMIN_CMD("commit map", "@<ver> <map>",
 	"commit the map at this version", ADMIN, NONE, admin_cmd_commit_map)
+ADMIN_CMD("commit ssl ca-file", "<cafile>",
+	"commit a CA file",
+	ADMIN, NONE, admin_cmd_commit_ssl_ca_file)
 ADMIN_CMD("commit ssl cert", "<certfile>",
 	"commit a certificate file",
 	ADMIN, NONE, admin_cmd_commit_ssl_cert)
+ADMIN_CMD("commit ssl crl-file", "<crlfile>",
+	"commit a CRL file",
+	ADMIN, NONE, admin_cmd_commit_ssl_crl_file)
 ADMIN_CMD("debug dev delay", "[ms] [thr]",
 	"sleep this long", ADMIN, EXPERT, admin_cmd_debug_dev_delay)
 ADMIN_CMD("debug dev exit", "[code]",
@@ -48,9 +66,18 @@ ADMIN_CMD("del map", "<map> [<key>|#<ref>]",
 	"delete map entries matching <key>", ADMIN, NONE, admin_cmd_del_map)
 ADMIN_CMD("del server", "<bk>/<srv>",
 	"remove a dynamically added server", ADMIN, NONE, admin_cmd_del_server)
+ADMIN_CMD("del ssl ca-file", "<cafile>",
+	"delete an unused CA file",
+	ADMIN, NONE, admin_cmd_del_ssl_ca_file)
 ADMIN_CMD("del ssl cert", "<certfile>",
 	"delete an unused certificate file",
 	ADMIN, NONE, admin_cmd_del_ssl_cert)
+ADMIN_CMD("del ssl crl-file", "<crlfile>",
+	"delete an unused CRL file",
+	ADMIN, NONE, admin_cmd_del_ssl_crl_file)
+ADMIN_CMD("del ssl crt-list", "<list> <cert[:line]>",
+	"delete a line <cert> from crt-list file <list>",
+	ADMIN, NONE, admin_cmd_del_ssl_crt_list)
 ADMIN_CMD("disable agent", "<bk>/<srv>",
 	"disable agent checks", ADMIN, NONE, admin_cmd_disable_agent)
 ADMIN_CMD("disable dynamic-cookie backend", "<bk>",
@@ -85,9 +112,15 @@ ADMIN_CMD("get var", "<name>",
 ADMIN_CMD("get weight", "<bk>/<srv>",
 	"report a server's current weight", USER, NONE, admin_cmd_get_weight)
 ADMIN_CMD("help", "[<command>]", "list matching or all commands", USER, NONE, admin_cmd_help)
+ADMIN_CMD("new ssl ca-file", "<cafile>",
+	"create a new CA file to be used in a crt-list",
+	ADMIN, NONE, admin_cmd_new_ssl_ca_file)
 ADMIN_CMD("new ssl cert", "<certfile>",
 	"create a new certificate file to be used in a crt-list or a directory",
 	ADMIN, NONE, admin_cmd_new_ssl_cert)
+ADMIN_CMD("new ssl crl-file", "<crlfile>",
+	"create a new CRL file to be used in a crt-list",
+	ADMIN, NONE, admin_cmd_new_ssl_crl_file)
 ADMIN_CMD("operator", "",
 	"lower the level of the current CLI session to operator",
 	OPERATOR, NONE, admin_cmd_operator)
@@ -118,9 +151,15 @@ ADMIN_CMD("set server", "<bk>/<srv> [opts]",
 ADMIN_CMD("set severity-output", "[none|number|string]",
 	"set presence of severity level in feedback information",
 	USER, NONE, admin_cmd_set_severity_output)
+ADMIN_CMD("set ssl ca-file", "<cafile> <payload>",
+	"replace a CA file",
+	ADMIN, NONE, admin_cmd_set_ssl_ca_file)
 ADMIN_CMD("set ssl cert", "<certfile> <payload>",
 	"replace a certificate file",
 	ADMIN, NONE, admin_cmd_set_ssl_cert)
+ADMIN_CMD("set ssl crl-file", "<crlfile> <payload>",
+	"replace a CRL file",
+	ADMIN, NONE, admin_cmd_set_ssl_crl_file)
 ADMIN_CMD("set ssl ocsp-response", "<resp|payload>",
 	"update a certificate's OCSP Response from a base64-encode DER",
 	ADMIN, NONE, admin_cmd_set_ssl_ocsp_response)
@@ -181,12 +220,24 @@ ADMIN_CMD("show servers state", "[<backend>]",
 ADMIN_CMD("show sess", "[<id>|all|older <age>]",
 	"report the list of current sessions or dump this exact session",
 	OPERATOR, NONE, admin_cmd_show_sess)
+ADMIN_CMD("show ssl ca-file", "[<cafile>[:<index>]]",
+	"display the SSL CA files used in memory, or the details of a <cafile>, or a single certificate of index <index>",
+	USER, NONE, admin_cmd_show_ssl_ca_file)
 ADMIN_CMD("show ssl cert", "[<certfile>]",
 	"display the SSL certificates used in memory, or the details of a file",
 	USER, NONE, admin_cmd_show_ssl_cert)
 ADMIN_CMD("show ssl ocsp-response", "[[text|base64] <id|certfile>]",
 	"display the IDs of the OCSP responses used in memory, or the details of a single OCSP response",
 	USER, NONE, admin_cmd_show_ssl_ocsp_response)
+ADMIN_CMD("show ssl crl-file", "[<crlfile>[:<index>]]",
+	"display the SSL CRL files used in memory, or the details of a <crlfile>, or a single CRL of index <index>",
+	USER, NONE, admin_cmd_show_ssl_crl_file)
+ADMIN_CMD("show ssl crt-list", "[-n] [<list>]",
+	"show the list of crt-lists or the content of a crt-list file <list>",
+	USER, NONE, admin_cmd_show_ssl_crt_list)
+ADMIN_CMD("show ssl providers", "",
+	"show loaded SSL providers",
+	USER, NONE, admin_cmd_show_ssl_providers)
 ADMIN_CMD("show startup-logs", "",
 	"report logs emitted during the start", OPERATOR, NONE, admin_cmd_show_startup_logs)
 ADMIN_CMD("show stat", "[desc|json|no-maint|typed|up]*",
@@ -220,9 +271,6 @@ ADMIN_CMD("wait", "{-h|<delay>} [srv-removable <bk>/<srv>]",
 #endif
 
 #ifdef ADMIN_NOT
-ADMIN_NOT("abort ssl ca-file", "files of CAs and lists of certificates are read at start")
-ADMIN_NOT("abort ssl crl-file", "files of CAs and lists of certificates are read at start")
-ADMIN_NOT("add ssl crt-list", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("clear table", "tacit has no stick tables")
 ADMIN_NOT("commit ssl ca-file", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("commit ssl crl-file", "files of CAs and lists of certificates are read at start")
@@ -252,5 +300,12 @@ ADMIN_NOT("show ssl ca-file", "files of CAs and lists of certificates are read a
 ADMIN_NOT("show ssl crl-file", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("show ssl crt-list", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("show ssl providers", "files of CAs and lists of certificates are read at start")
+ADMIN_NOT("debug dev", "use a debugger")
+ADMIN_NOT("httpclient", "use curl(1)")
+ADMIN_NOT("set ssl ocsp-response", "files of CAs and lists of certificates are read at start")
+ADMIN_NOT("set table", "tacit has no stick tables")
+ADMIN_NOT("show cache", "tacit has no cache")
+ADMIN_NOT("show peers", "tacit has no peers")
+ADMIN_NOT("show ssl ocsp-response", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("show table", "tacit has no stick tables")
 #endif

@@ -3,21 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/admin/admin_int.h"
+#include "app/admin/admin_tls_int.h"
 #include "base/err.h"
-#include "net/listener.h"
-#include "tls/bind.h"
 #include "tls/cert_show.h"
-#include "tls/connect.h"
 #include "tls/cert_part.h"
 #include "tls/ocsp.h"
-#include "tls/tls_conf.h"
-
-static struct tls_conf *
-conf_of(const struct admin_conn *c)
-{
-	return &c->admin->process->cfg->tls;
-}
+#include "tls/tls_version.h"
 
 /* --- show --- */
 
@@ -49,7 +40,7 @@ show_ocsp(struct admin_conn *c, const struct tls_cert *cert)
 static void
 show_named(struct admin_conn *c, const char *name)
 {
-	const struct tls_store *s = &conf_of(c)->certs;
+	const struct tls_store *s = &admin_tls_conf(c)->certs;
 	enum tls_part part;
 	const struct tls_entry *e = tls_part_find(s, name + (name[0] == '*'), &part);
 
@@ -70,7 +61,7 @@ show_named(struct admin_conn *c, const char *name)
 void
 admin_cmd_show_ssl_cert(struct admin_conn *c, int argc, char **argv)
 {
-	const struct tls_store *s = &conf_of(c)->certs;
+	const struct tls_store *s = &admin_tls_conf(c)->certs;
 
 	if (argc > 0) {
 		show_named(c, argv[0]);
@@ -101,7 +92,7 @@ end_change(struct tls_store *s)
 static struct tls_entry *
 find_change(struct admin_conn *c, const char *name, const char *verb)
 {
-	struct tls_entry *e = conf_of(c)->certs.change.entry;
+	struct tls_entry *e = admin_tls_conf(c)->certs.change.entry;
 
 	if (!e) {
 		/* HAProxy's words, to the letter. */
@@ -120,7 +111,7 @@ find_change(struct admin_conn *c, const char *name, const char *verb)
 static void
 put_change(struct admin_conn *c, struct tls_entry *e, enum tls_part part, const char *name)
 {
-	struct tls_store *s = &conf_of(c)->certs;
+	struct tls_store *s = &admin_tls_conf(c)->certs;
 	const struct tls_cert *from = s->change.entry ? s->change.cert : e->cert;
 	struct tls_cert *made = from ? tls_cert_copy(from) : tls_cert_new();
 	char why[TLS_WHY_MAX] = "out of memory";
@@ -143,7 +134,7 @@ put_change(struct admin_conn *c, struct tls_entry *e, enum tls_part part, const 
 void
 admin_cmd_set_ssl_cert(struct admin_conn *c, int argc, char **argv)
 {
-	struct tls_store *s = &conf_of(c)->certs;
+	struct tls_store *s = &admin_tls_conf(c)->certs;
 	enum tls_part part;
 	struct tls_entry *e;
 
@@ -171,27 +162,33 @@ admin_cmd_abort_ssl_cert(struct admin_conn *c, int argc, char **argv)
 	if (argc < 1)
 		admin_msg(c, ADMIN_ERR, "'abort ssl cert' expects a filename");
 	else if (find_change(c, argv[0], "abort a transaction for")) {
-		end_change(&conf_of(c)->certs);
+		end_change(&admin_tls_conf(c)->certs);
 		admin_msg(c, ADMIN_NOTICE, "Transaction aborted for certificate '%s'!", argv[0]);
 	}
 }
 
-/* All that uses the entry takes what it has now. */
 static void
-apply_entry(struct admin_conn *c, const struct tls_entry *e)
+commit_change(struct admin_conn *c, struct tls_entry *e, const char *warning)
 {
-	list_each(it, &c->admin->process->cfg->proxies.all) {
-		struct proxy *p = list_entry(it, struct proxy, link);
+	struct tls_change change = { .entry = e };
+	char why[TLS_WHY_MAX];
+	unsigned int uses;
+	int r;
 
-		list_each(bt, &p->binds) {
-			struct bind_conf *b = list_entry(bt, struct bind_conf, link);
-
-			if (b->tls && b->tls->is_on && !p->disabled)
-				(void)!tls_bind_renew(b->tls, e);
-		}
-		list_each(st, &p->servers)
-			tls_server_renew(list_entry(st, struct server, link)->tls, e);
+	e->next = tls_cert_ref(admin_tls_conf(c)->certs.change.cert);
+	r = admin_tls_apply(c, &change, &uses, why);
+	/* The former one now, or the one that cannot be used. */
+	tls_cert_put(e->next);
+	e->next = NULL;
+	if (r < 0) {
+		admin_msg(c, ADMIN_ERR, "%s.\nCan't commit %s!", why, e->name);
+		return;
 	}
+	end_change(&admin_tls_conf(c)->certs);
+	admin_severity(c, ADMIN_NOTICE);
+	sbuf_addf(&c->out, "Committing %s", e->name);
+	admin_tls_dots(c, uses);
+	sbuf_addf(&c->out, "\n%sSuccess!\n", warning);
 }
 
 /* 0, or a reason why it cannot be committed. A response that cannot be used is left out, as when
@@ -216,7 +213,7 @@ check_change(struct tls_cert *cert, char *why, char *warning)
 void
 admin_cmd_commit_ssl_cert(struct admin_conn *c, int argc, char **argv)
 {
-	struct tls_store *s = &conf_of(c)->certs;
+	struct tls_store *s = &admin_tls_conf(c)->certs;
 	char why[TLS_WHY_MAX], warning[TLS_WHY_MAX];
 	struct tls_entry *e;
 
@@ -233,12 +230,7 @@ admin_cmd_commit_ssl_cert(struct admin_conn *c, int argc, char **argv)
 		admin_msg(c, ADMIN_ERR, "%s.\nCan't commit %s!", why, argv[0]);
 		return;
 	}
-	admin_stop_workers(c);
-	tls_entry_set(e, tls_cert_ref(s->change.cert));
-	apply_entry(c, e);
-	admin_resume_workers(c);
-	end_change(s);
-	admin_msg(c, ADMIN_NOTICE, "Committing %s.\n%sSuccess!", argv[0], warning);
+	commit_change(c, e, warning);
 }
 
 /* --- new and del --- */
@@ -246,7 +238,7 @@ admin_cmd_commit_ssl_cert(struct admin_conn *c, int argc, char **argv)
 void
 admin_cmd_new_ssl_cert(struct admin_conn *c, int argc, char **argv)
 {
-	struct tls_store *s = &conf_of(c)->certs;
+	struct tls_store *s = &admin_tls_conf(c)->certs;
 
 	if (argc < 1)
 		admin_msg(c, ADMIN_ERR, "'new ssl cert' expects a filename");
@@ -261,7 +253,7 @@ admin_cmd_new_ssl_cert(struct admin_conn *c, int argc, char **argv)
 void
 admin_cmd_del_ssl_cert(struct admin_conn *c, int argc, char **argv)
 {
-	struct tls_store *s = &conf_of(c)->certs;
+	struct tls_store *s = &admin_tls_conf(c)->certs;
 	struct tls_entry *e = argc > 0 ? tls_store_find(s, argv[0]) : NULL;
 
 	if (argc < 1)
@@ -281,4 +273,11 @@ admin_cmd_del_ssl_cert(struct admin_conn *c, int argc, char **argv)
 		e->is_there = 0;
 		admin_msg(c, ADMIN_NOTICE, "Certificate '%s' deleted!", argv[0]);
 	}
+}
+
+void
+admin_cmd_show_ssl_providers(struct admin_conn *c, int argc unused, char **argv unused)
+{
+	sbuf_adds(&c->out, "Loaded providers : \n");
+	tls_show_providers(&c->out);
 }

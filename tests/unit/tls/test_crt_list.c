@@ -1,5 +1,7 @@
 #include "tls/crt_list.h"
 
+#include "base/mem.h"
+
 #include "base/err.h"
 #include "unit/test.h"
 
@@ -71,10 +73,10 @@ test_errors(void **state)
 {
 	static const char *const rows[][2] = {
 		{ "a.pem [alpn", "missing ']'" },
-		{ "[alpn x] a.pem", "a certificate is expected" },
-		{ "a.pem [alpn]", "expects an argument" },
+		{ "[alpn x] a.pem", "file must start with a cert" },
+		{ "a.pem [alpn]", "ssl args out of '[]' for alpn" },
 		{ "a.pem [alpn x]y", "blank" },
-		{ "a.pem [strict-sni]", "unknown ssl keyword 'strict-sni'" },
+		{ "a.pem [strict-sni]", "unknown ssl keyword strict-sni" },
 		{ "a.pem [verify maybe]", "'verify' : 'maybe'" },
 		{ "a.pem [ocsp-update on]", "responders are not asked" },
 		{ "a.pem [allow-0rtt]", "early data" },
@@ -89,6 +91,33 @@ test_errors(void **state)
 	}
 }
 
+static void
+check_options(const char *options, const char *want)
+{
+	char written[256], *said;
+
+	snprintf(written, sizeof(written), "a.pem [%s]", options);
+	assert_int_equal(parse(written), 0);
+	assert_true(line.has_options);
+	said = tls_list_options(&line.own, "/base");
+	assert_string_equal(said, want);
+	mem_free(said);
+}
+
+/* As HAProxy shows them: in an order of its own, and with the paths of files. */
+static void
+test_options_as_text(void **state)
+{
+	(void)state;
+	check_options("", "");
+	check_options("ssl-max-ver TLSv1.3 ssl-min-ver TLSv1.2 alpn a,bc verify optional",
+		"alpn a,bc verify optional ssl-min-ver TLSv1.2 ssl-max-ver TLSv1.3");
+	check_options("crl-file r.pem ca-file @system-ca ca-verify-file /x no-ca-names no-alpn",
+		"no-alpn no-ca-names ca-file @system-ca ca-verify-file /x crl-file /base/r.pem");
+	check_options("ciphersuites s ciphers c curves g sigalgs x client-sigalgs y",
+		"ciphers c ciphersuites s curves g sigalgs x client-sigalgs y");
+}
+
 int
 main(void)
 {
@@ -96,6 +125,7 @@ main(void)
 		CASE(test_lines),
 		CASE(test_options),
 		CASE(test_errors),
+		CASE(test_options_as_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,17 @@
+/* What a command changes of TLS. All that uses it is made anew beside what handshakes use, and
+ * exchanged while the workers stand still. First worker. */
+#ifndef TACIT_TLS_CHANGE_H
+#define TACIT_TLS_CHANGE_H
+
+struct tls_ca;
+struct tls_crt_list;
+struct tls_entry;
+
+/* One of them; the others are NULL. */
+struct tls_change {
+	struct tls_entry *entry;         /* a certificate, whose `next` is set */
+	const struct tls_ca *ca;         /* a file that says something else than before */
+	const struct tls_crt_list *list; /* a list with other lines */
+};
+
+#endif
