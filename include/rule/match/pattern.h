@@ -113,6 +113,8 @@ pattern_set_looked(const struct pattern_set *p)
 /* out: SAMPLE_ANY for an ACL, else STR, SINT or ADDR. key: of its hashes; copied. */
 void pattern_set_init(struct pattern_set *p, enum pattern_method m, enum sample_type out,
 	const struct keyhash *key);
+/* An empty one that can take the patterns of p. */
+void pattern_set_init_like(struct pattern_set *to, const struct pattern_set *p);
 void pattern_set_fini(struct pattern_set *p);
 /*
  * Makes a pattern for the set without adding it. value: for a map, p NULL otherwise. 0, or a

@@ -41,6 +41,10 @@ int pattern_entry_feed(struct pattern_entry *e, const struct pattern_feed *feed,
 	struct pattern **out, struct rule_err *why) must_check;
 /* Adds its patterns to the sets, all or none. */
 int pattern_entry_enter(struct pattern_entry *e, struct rule_err *why) must_check;
+/* The same for others, one for each set, in order; and removes them from these. */
+int pattern_entry_enter_sets(struct pattern_entry *e, struct pattern_set *sets,
+	struct rule_err *why) must_check;
+void pattern_entry_leave_sets(struct pattern_entry *e, struct pattern_set *sets);
 /* Sets another value, copied, in all sets or none. */
 int pattern_entry_change(struct pattern_entry *e, struct str value,
 	struct rule_err *why) must_check;

@@ -19,6 +19,14 @@
 
 struct pattern_kept;
 
+/* The sets of the version that was prepared last, filled as its entries are added, so that its
+ * commit only swaps them. Not of an `acl` line. */
+struct pattern_next {
+	struct pattern_set *set;     /* for each feed; NULL: there is no such version */
+	uint32_t version;
+	uint64_t after;              /* its entries with ids up to this one are deleted */
+};
+
 struct pattern_ref {
 	struct list link;            /* in pattern_files.refs */
 	int64_t id;
@@ -29,6 +37,7 @@ struct pattern_ref {
 	uint8_t is_map, is_acl;      /* kinds of use */
 	uint8_t two_columns;
 	uint32_t version, next;      /* the current version, and the last one prepared */
+	struct pattern_next coming;
 	struct list entries;         /* of all versions, in order of their ids */
 	struct cursors walks;        /* positions of walks over them: pattern_ref_resume() */
 	_Atomic uint64_t n;          /* number of entries; any thread may read it */
@@ -115,36 +124,5 @@ const struct pattern_entry *pattern_ref_find(const struct pattern_ref *ref, stru
 /* True if the current version has an entry with this text, and all of them have this value. value.p
  * NULL: any value. */
 int pattern_ref_has(const struct pattern_ref *ref, struct str text, struct str value);
-/* Removes the entries of a version. 0 or -ERR_NOMEM, when nothing has changed. */
-int pattern_ref_clear(struct pattern_ref *ref, uint32_t version) must_check;
-/* Prepares a new, empty version. */
-uint32_t pattern_ref_prepare(struct pattern_ref *ref);
-/*
- * Makes the version current and removes those before it. 0, -ERR_RANGE if it was not prepared or
- * was committed already, or -ERR_NOMEM, when nothing has changed.
- */
-int pattern_ref_commit(struct pattern_ref *ref, uint32_t version) must_check;
-
-/*
- * The two operations above in parts, for a ref that no rule changes: planned and swept while others
- * read, applied while the workers are paused, which takes constant time for a file. Between the
- * parts it may be read and changed as usual.
- */
-struct pattern_change {
-	struct pattern_set *to;  /* for each feed: the new set before the swap, the old one after
-				  * it */
-	uint32_t version;
-	int clears;              /* clear; otherwise commit */
-	uint64_t until;          /* later entries are kept */
-	uint64_t after;          /* id of the last entry swept */
-};
-/* 0 when nothing is left to do, or as pattern_ref_clear() and _commit(). */
-int pattern_ref_plan(struct pattern_ref *ref, uint32_t version, int clears,
-	struct pattern_change *ch) must_check;
-/* To be called directly after the plan. */
-void pattern_ref_apply(struct pattern_ref *ref, struct pattern_change *ch);
-void pattern_ref_forget(struct pattern_ref *ref, struct pattern_change *ch);
-/* Sweeps this many entries and frees the deleted ones. 1: there are more. */
-int pattern_ref_sweep(struct pattern_ref *ref, struct pattern_change *ch, unsigned int n);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "app/admin/admin_map_int.h"
 #include "base/err.h"
+#include "rule/match/pattern_version.h"
 
 /* In one step. */
 #define ENTRIES_SWEPT 16
@@ -232,14 +233,20 @@ static int
 sweep_entries(struct admin_conn *c, void *state)
 {
 	struct sweep_walk *w = state;
+	struct sys *sys = c->admin->worker->sys;
+	int has_more;
 
-	(void)c;
-	return pattern_ref_sweep(w->ref, &w->change, ENTRIES_SWEPT);
+	if (w->ref->is_live)
+		shared_lock_take(&w->ref->lock, sys);
+	has_more = pattern_version_sweep(w->ref, &w->change, ENTRIES_SWEPT);
+	if (w->ref->is_live)
+		shared_lock_drop(&w->ref->lock);
+	return has_more;
 }
 
 /*
- * Clears or commits the entries of a version. Workers are paused only for the swap, or during all
- * of it if rules change entries.
+ * Clears or commits the entries of a version. Workers are paused for the swap, and during the plan
+ * too if rules change entries.
  */
 static int
 replace_version(struct admin_map_asked *q, int clears)
@@ -247,20 +254,17 @@ replace_version(struct admin_map_asked *q, int clears)
 	struct sweep_walk w = { .ref = q->ref };
 	int rc;
 
-	if (q->ref->is_live) {
+	if (q->ref->is_live)
 		admin_stop_workers(q->c);
-		rc = clears ? pattern_ref_clear(q->ref, q->version)
-			    : pattern_ref_commit(q->ref, q->version);
-		admin_resume_workers(q->c);
-		return rc;
-	}
-	rc = pattern_ref_plan(q->ref, q->version, clears, &w.change);
+	rc = pattern_version_plan(q->ref, q->version, clears, &w.change);
+	if (!q->ref->is_live)
+		admin_stop_workers(q->c);
+	if (rc == 0)
+		pattern_version_apply(q->ref, &w.change);
+	admin_resume_workers(q->c);
 	if (rc < 0)
 		return rc;
-	admin_stop_workers(q->c);
-	pattern_ref_apply(q->ref, &w.change);
-	admin_resume_workers(q->c);
-	pattern_ref_forget(q->ref, &w.change);
+	pattern_version_forget(q->ref, &w.change);
 	admin_walk(q->c, sweep_entries, &w, sizeof(w));
 	return 0;
 }
@@ -280,7 +284,8 @@ static void
 map_cmd_prepare(struct admin_map_asked *q)
 {
 	if (admin_map_ref(q) == 0)
-		admin_msg(q->c, ADMIN_INFO, "New version created: %u", pattern_ref_prepare(q->ref));
+		admin_msg(q->c, ADMIN_INFO, "New version created: %u",
+			pattern_version_prepare(q->ref));
 }
 
 static void

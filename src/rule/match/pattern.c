@@ -121,6 +121,12 @@ pattern_set_init(struct pattern_set *p, enum pattern_method m, enum sample_type 
 }
 
 void
+pattern_set_init_like(struct pattern_set *to, const struct pattern_set *p)
+{
+	pattern_set_init(to, p->method, p->out, &p->index[0].key);
+}
+
+void
 pattern_set_fini(struct pattern_set *p)
 {
 	for (uint32_t i = 0; i < p->n; i++)
@@ -248,7 +254,7 @@ pattern_set_plan(
 	uint64_t hash;
 	int bad;
 
-	pattern_set_init(to, p->method, p->out, &p->index[0].key);
+	pattern_set_init_like(to, p);
 	for (uint32_t i = 0; i < n; i++) {
 		struct pattern_index *x = pattern_key_index(to, all[i], &hash, &len);
 

@@ -65,21 +65,45 @@ pattern_entry_feed(struct pattern_entry *e, const struct pattern_feed *feed, con
 	return 0;
 }
 
-int
-pattern_entry_enter(struct pattern_entry *e, struct rule_err *why)
+/* sets: one for each pattern, in order; NULL: the sets that the patterns were made for. Leaves
+ * those before `end`, NULL: all. */
+static void
+leave_before(struct pattern_entry *e, struct pattern_set *sets, const struct pattern *end)
 {
-	for (struct pattern *t = e->patterns; t; t = t->next) {
-		int rc = pattern_set_enter(t->set, t);
+	unsigned int i = 0;
+
+	for (struct pattern *t = e->patterns; t != end; t = t->next, i++)
+		pattern_set_leave(sets ? &sets[i] : t->set, t);
+}
+
+int
+pattern_entry_enter_sets(struct pattern_entry *e, struct pattern_set *sets, struct rule_err *why)
+{
+	unsigned int i = 0;
+
+	for (struct pattern *t = e->patterns; t; t = t->next, i++) {
+		int rc = pattern_set_enter(sets ? &sets[i] : t->set, t);
 
 		if (rc == 0)
 			continue;
-		for (struct pattern *in = e->patterns; in != t; in = in->next)
-			pattern_set_leave(in->set, in);
+		leave_before(e, sets, t);
 		why->at = 0;
 		snprintf(why->text, sizeof(why->text), "%s", err_text(rc));
 		return rc;
 	}
 	return 0;
+}
+
+int
+pattern_entry_enter(struct pattern_entry *e, struct rule_err *why)
+{
+	return pattern_entry_enter_sets(e, NULL, why);
+}
+
+void
+pattern_entry_leave_sets(struct pattern_entry *e, struct pattern_set *sets)
+{
+	leave_before(e, sets, NULL);
 }
 
 int

@@ -3,13 +3,13 @@
 #include "rule/match/pattern_ref.h"
 
 #include <assert.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/counter.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "rule/match/pattern_coming.h"
 #include "rule/match/pattern_kept.h"
 
 struct pattern_ref *
@@ -47,6 +47,8 @@ static void
 drop_entry(struct pattern_ref *ref, struct pattern_entry *e, int in_sets)
 {
 	pattern_kept_drop(ref, e, in_sets);
+	if (pattern_coming_has(ref, e))
+		pattern_entry_leave_sets(e, ref->coming.set);
 	pattern_table_remove(&ref->table, e);
 	cursors_leave(&ref->walks, &e->link);
 	list_remove(&e->link);
@@ -64,6 +66,7 @@ pattern_ref_free(struct pattern_ref **refp)
 	list_each_safe(it, &ref->entries)
 		pattern_entry_free(list_entry(it, struct pattern_entry, link), 0);
 	pattern_table_fini(&ref->table);
+	pattern_coming_end(ref);
 	mem_free(ref->feed);
 	mem_free(ref->kept);
 	mem_free(ref->path);
@@ -102,6 +105,7 @@ pattern_ref_feed(
 
 	if (!grown)
 		return ref_no_memory(why);
+	pattern_coming_end(ref);
 	ref->feed = grown;
 	ref->feed[ref->n_feeds++] = (struct pattern_feed){ set, flags };
 	if (ref->is_live)
@@ -167,11 +171,14 @@ pattern_ref_join(struct pattern_ref *ref, struct pattern_entry *e, struct rule_e
 	}
 	if (pattern_table_reserve(&ref->table, ref->n) < 0)
 		return ref_no_memory(why);
+	e->id = ref->last_id + 1;
 	if (e->version == ref->version)
 		rc = pattern_entry_enter(e, why);
+	else if (pattern_coming_has(ref, e))
+		rc = pattern_entry_enter_sets(e, ref->coming.set, why);
 	if (rc < 0)
 		return rc;
-	e->id = ++ref->last_id;
+	ref->last_id = e->id;
 	pattern_table_add(&ref->table, e);
 	list_append(&ref->entries, &e->link);
 	counter_add(&ref->n, 1);
@@ -276,165 +283,4 @@ pattern_ref_has(const struct pattern_ref *ref, struct str text, struct str value
 		current |= pattern_ref_is_current(ref, e);
 	}
 	return current;
-}
-
-/* --- as a whole --- */
-
-/* The contents of a set when `version` is current (with `none`: nothing of ours), in *all from
- * mem_alloc(). */
-static int
-gather_patterns(const struct pattern_ref *ref, const struct pattern_set *set, uint32_t version,
-	int none, struct pattern ***all, uint32_t *n)
-{
-	*n = 0;
-	*all = mem_alloc((set->n + ref->n + 1) * sizeof(struct pattern *));
-	if (!*all)
-		return -ERR_NOMEM;
-	/* Patterns of other lines of the ACL, whose order is irrelevant. */
-	for (uint32_t i = 0; i < set->n; i++)
-		if (set->all[i]->owner != ref)
-			(*all)[(*n)++] = set->all[i];
-	if (none)
-		return 0;
-	list_each(it, &ref->entries) {
-		struct pattern_entry *e = list_entry(it, struct pattern_entry, link);
-
-		for (struct pattern *t = e->patterns; t; t = t->next)
-			if (t->set == set && e->version == version)
-				(*all)[(*n)++] = t;
-	}
-	return 0;
-}
-
-void
-pattern_ref_forget(struct pattern_ref *ref, struct pattern_change *ch)
-{
-	for (unsigned int i = 0; ch->to && i < ref->n_feeds; i++)
-		pattern_set_forget(&ch->to[i]);
-	mem_free(ch->to);
-	ch->to = NULL;
-}
-
-static int
-plan_change(const struct pattern_ref *ref, struct pattern_change *ch)
-{
-	struct pattern **all;
-	uint32_t n;
-	int rc;
-
-	for (unsigned int i = 0; i < ref->n_feeds; i++) {
-		const struct pattern_set *set = ref->feed[i].set;
-
-		rc = gather_patterns(ref, set, ch->version, ch->clears, &all, &n);
-		if (rc < 0)
-			return rc;
-		rc = pattern_set_plan(set, &ch->to[i], all, n);
-		if (rc < 0) {
-			mem_free(all);
-			return rc;
-		}
-		/* Sets of a file have no patterns of other refs. */
-		if (ref->path)
-			pattern_set_fill(&ch->to[i]);
-	}
-	return 0;
-}
-
-int
-pattern_ref_plan(struct pattern_ref *ref, uint32_t version, int clears, struct pattern_change *ch)
-{
-	int rc;
-
-	*ch = (struct pattern_change){ .version = version, .clears = clears,
-		.until = ref->last_id };
-	if (clears && version != ref->version)
-		return 0;
-	if (!clears && ((int32_t)(version - ref->version) <= 0 ||
-			!pattern_ref_has_version(ref, version)))
-		return -ERR_RANGE;
-	ch->to = mem_zalloc((ref->n_feeds + 1) * sizeof(*ch->to));
-	rc = ch->to ? plan_change(ref, ch) : -ERR_NOMEM;
-	if (rc < 0)
-		pattern_ref_forget(ref, ch);
-	return rc;
-}
-
-void
-pattern_ref_apply(struct pattern_ref *ref, struct pattern_change *ch)
-{
-	for (unsigned int i = 0; ch->to && i < ref->n_feeds; i++) {
-		if (!ref->path)
-			pattern_set_fill(&ch->to[i]);
-		pattern_set_swap(ref->feed[i].set, &ch->to[i]);
-	}
-	if (ch->clears && ch->version == ref->version) {
-		ref->cleared = ch->until;
-		pattern_kept_replace(ref, 1);
-	}
-	if (ch->clears)
-		return;
-	ref->version = ch->version;
-	ref->cleared = 0;
-	pattern_kept_replace(ref, 0);
-}
-
-static int
-is_outdated(const struct pattern_change *ch, const struct pattern_entry *e)
-{
-	if (e->id > ch->until)
-		return 0;
-	return ch->clears ? e->version == ch->version : (int32_t)(ch->version - e->version) > 0;
-}
-
-int
-pattern_ref_sweep(struct pattern_ref *ref, struct pattern_change *ch, unsigned int n)
-{
-	struct list *at = pattern_ref_resume(ref, ch->after);
-
-	for (; n && at != &ref->entries; n--) {
-		struct pattern_entry *e = list_entry(at, struct pattern_entry, link);
-
-		at = at->next;
-		ch->after = e->id;
-		if (is_outdated(ch, e))
-			drop_entry(ref, e, 0);
-	}
-	if (at == &ref->entries)
-		return 0;
-	pattern_ref_pause(ref, ch->after, at);
-	return 1;
-}
-
-/* All at once. */
-static int
-change_version(struct pattern_ref *ref, uint32_t version, int clears)
-{
-	struct pattern_change ch;
-	int rc = pattern_ref_plan(ref, version, clears, &ch);
-
-	if (rc < 0)
-		return rc;
-	pattern_ref_apply(ref, &ch);
-	pattern_ref_forget(ref, &ch);
-	while (pattern_ref_sweep(ref, &ch, UINT_MAX))
-		;
-	return 0;
-}
-
-int
-pattern_ref_clear(struct pattern_ref *ref, uint32_t version)
-{
-	return change_version(ref, version, 1);
-}
-
-uint32_t
-pattern_ref_prepare(struct pattern_ref *ref)
-{
-	return ++ref->next;
-}
-
-int
-pattern_ref_commit(struct pattern_ref *ref, uint32_t version)
-{
-	return change_version(ref, version, 0);
 }

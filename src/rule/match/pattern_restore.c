@@ -10,6 +10,7 @@
 #include "base/counter.h"
 #include "base/mem.h"
 #include "rule/match/pattern_kept.h"
+#include "rule/match/pattern_version.h"
 
 /* A change, copied. */
 struct kept_change {
@@ -140,7 +141,7 @@ static int
 repeat_all(struct pattern_ref *ref, const struct pattern_kept_head *head, struct kept_changes *all,
 	struct pattern_restore *out)
 {
-	if (head->file_is_gone && pattern_ref_clear(ref, ref->version) < 0)
+	if (head->file_is_gone && pattern_version_replace(ref, ref->version, 1) < 0)
 		return -1;
 	if (all->n)
 		qsort(all->v, all->n, sizeof(*all->v), by_order);

@@ -6,6 +6,7 @@
 #include "base/sys.h"
 #include "rule/match/pattern_kept.h"
 #include "rule/match/pattern_restore.h"
+#include "rule/match/pattern_version.h"
 #include "unit/test.h"
 
 enum { ROOM = 4 << 20, KIND = 5, ROUNDS = 20000, KEYS = 60 };
@@ -177,12 +178,12 @@ change_at_random(struct pattern_ref *ref, uint32_t *prepared)
 	else if (op < 980)
 		(void)pattern_ref_del(ref, str_z(key));
 	else if (op < 985)
-		assert_int_equal(pattern_ref_clear(ref, ref->version), 0);
+		assert_int_equal(pattern_version_replace(ref, ref->version, 1), 0);
 	else if (op < 988)
-		*prepared = pattern_ref_prepare(ref);
+		*prepared = pattern_version_prepare(ref);
 	else if (op < 996 && *prepared)
 		add_to_map(ref, *prepared, key, value);
-	else if (*prepared && pattern_ref_commit(ref, *prepared) == 0)
+	else if (*prepared && pattern_version_replace(ref, *prepared, 0) == 0)
 		*prepared = 0;
 }
 

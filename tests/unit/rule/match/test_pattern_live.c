@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/thread.h"
 #include "rule/match/pattern_live.h"
+#include "rule/match/pattern_version.h"
 #include "unit/test.h"
 
 enum { SETS = 4, THREADS = 4, ROUNDS = 4000, KEYS = 40, SAME = 500 };
@@ -135,13 +136,13 @@ static void
 versions(void **state)
 {
 	(void)state;
-	assert_int_equal(pattern_ref_prepare(ref), 1);
+	assert_int_equal(pattern_version_prepare(ref), 1);
 	assert_int_equal(pattern_ref_add(ref, 1, STR("a"), STR("1"), &why), 0);
 	is("a", "(none)");
 	assert_int_equal(put("a", "2"), 0);
 	is("a", "2");
 	assert_int_equal(ref->n, 2);
-	assert_int_equal(pattern_ref_commit(ref, 1), 0);
+	assert_int_equal(pattern_version_replace(ref, 1, 0), 0);
 	is("a", "2");
 	assert_int_equal(ref->n, 1);
 	/* The sets were replaced, with the same guard. */
@@ -202,7 +203,7 @@ changes_without_effect_do_not_wait(void **state)
 	shared_lock_looked(&ref->lock);
 	assert_int_equal(ref->lock.state, 0);
 	/* Also for a version that is not in use. */
-	assert_int_equal(pattern_ref_prepare(ref), 1);
+	assert_int_equal(pattern_version_prepare(ref), 1);
 	assert_int_equal(pattern_ref_add(ref, 1, STR("b"), STR("1"), &why), 0);
 	assert_int_equal(pattern_live_del(ref, &sys, STR("b")), 1);
 	assert_int_equal(ref->n, 1);

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "rule/match/pattern_ref.h"
+#include "rule/match/pattern_version.h"
 #include "unit/test.h"
 
 enum { SETS = 4, KEYS = 12, STEPS = 4000, MODEL_MAX = 4096 };
@@ -45,16 +46,29 @@ set_id(struct pattern_ref *of, uint64_t id, struct str value, struct rule_err *e
 }
 
 static int
-open_ref(void **state)
+open_ref_of(const char *path)
 {
-	(void)state;
-	ref = pattern_ref_new("f.map", &keyhash_known);
+	ref = pattern_ref_new(path, &keyhash_known);
 	assert_non_null(ref);
 	for (int i = 0; i < SETS; i++) {
 		pattern_set_init(&set[i], kinds[i].method, SAMPLE_STR, &keyhash_known);
 		assert_int_equal(pattern_ref_feed(ref, &set[i], kinds[i].flags, &why), 0);
 	}
 	return 0;
+}
+
+static int
+open_ref(void **state)
+{
+	(void)state;
+	return open_ref_of("f.map");
+}
+
+static int
+open_line(void **state)
+{
+	(void)state;
+	return open_ref_of(NULL);
 }
 
 static int
@@ -118,10 +132,10 @@ versions(void **state)
 {
 	(void)state;
 	add(0, "a", "old");
-	assert_int_equal(pattern_ref_commit(ref, 1), -ERR_RANGE);
+	assert_int_equal(pattern_version_replace(ref, 1, 0), -ERR_RANGE);
 	assert_false(pattern_ref_has_version(ref, 1));
-	assert_int_equal(pattern_ref_prepare(ref), 1);
-	assert_int_equal(pattern_ref_prepare(ref), 2);
+	assert_int_equal(pattern_version_prepare(ref), 1);
+	assert_int_equal(pattern_version_prepare(ref), 2);
 	assert_true(pattern_ref_has_version(ref, 2));
 	add(1, "a", "never");
 	add(2, "a", "new");
@@ -129,21 +143,21 @@ versions(void **state)
 	/* in every version */
 	assert_int_equal(pattern_ref_set(ref, STR("a"), STR("x"), &why), 3);
 	IS("a", "x");
-	assert_int_equal(pattern_ref_commit(ref, 2), 0);
+	assert_int_equal(pattern_version_replace(ref, 2, 0), 0);
 	IS("a", "x");
 	assert_int_equal(ref->n, 1);
 	assert_int_equal(ref->version, 2);
-	assert_int_equal(pattern_ref_commit(ref, 2), -ERR_RANGE);
-	assert_int_equal(pattern_ref_commit(ref, 0), -ERR_RANGE);
+	assert_int_equal(pattern_version_replace(ref, 2, 0), -ERR_RANGE);
+	assert_int_equal(pattern_version_replace(ref, 0, 0), -ERR_RANGE);
 	/* committing a version without entries empties it at once */
-	assert_int_equal(pattern_ref_commit(ref, pattern_ref_prepare(ref)), 0);
+	assert_int_equal(pattern_version_replace(ref, pattern_version_prepare(ref), 0), 0);
 	IS("a", "(none)");
 	assert_int_equal(ref->n, 0);
 	/* version numbers wrap around */
 	ref->version = ref->next = UINT32_MAX;
-	assert_int_equal(pattern_ref_prepare(ref), 0);
+	assert_int_equal(pattern_version_prepare(ref), 0);
 	add(0, "w", "1");
-	assert_int_equal(pattern_ref_commit(ref, 0), 0);
+	assert_int_equal(pattern_version_replace(ref, 0, 0), 0);
 	IS("w", "1");
 }
 
@@ -152,12 +166,12 @@ clearing(void **state)
 {
 	(void)state;
 	add(0, "a", "1");
-	(void)pattern_ref_prepare(ref);
+	(void)pattern_version_prepare(ref);
 	add(1, "a", "2");
-	assert_int_equal(pattern_ref_clear(ref, 1), 0);
+	assert_int_equal(pattern_version_replace(ref, 1, 1), 0);
 	IS("a", "1");
 	assert_int_equal(ref->n, 1);
-	assert_int_equal(pattern_ref_clear(ref, 0), 0);
+	assert_int_equal(pattern_version_replace(ref, 0, 1), 0);
 	IS("a", "(none)");
 	assert_int_equal(ref->n, 0);
 	add(0, "a", "3");
@@ -197,11 +211,11 @@ lines_of_one_set(void **state)
 	assert_int_equal(pattern_ref_feed(other, &set[0], 0, &why), 0);
 	add(0, "a", "1");
 	assert_int_equal(pattern_ref_add(other, 0, STR("b"), STR("2"), &why), 0);
-	assert_int_equal(pattern_ref_clear(ref, 0), 0);
+	assert_int_equal(pattern_version_replace(ref, 0, 1), 0);
 	IS("a", "(none)");
 	IS("b", "2");
 	add(0, "a", "3");
-	assert_int_equal(pattern_ref_commit(other, pattern_ref_prepare(other)), 0);
+	assert_int_equal(pattern_version_replace(other, pattern_version_prepare(other), 0), 0);
 	IS("a", "3");
 	IS("b", "(none)");
 	pattern_ref_free(&other);
@@ -294,14 +308,14 @@ random_step(const char *const *keys)
 			if (strcmp(model[r].key, key) == 0)
 				snprintf(model[r].value, sizeof(model[0].value), "%s", value);
 	} else if (what < 96) {
-		(void)pattern_ref_prepare(ref);
+		(void)pattern_version_prepare(ref);
 	} else if (what < 98) {
-		assert_int_equal(pattern_ref_clear(ref, version), 0);
+		assert_int_equal(pattern_version_replace(ref, version, 1), 0);
 		for (int r = n_rows - 1; r >= 0; r--)
 			if (model[r].version == version)
 				forget_row(r);
 	} else if (version != ref->version) {
-		assert_int_equal(pattern_ref_commit(ref, version), 0);
+		assert_int_equal(pattern_version_replace(ref, version, 0), 0);
 		for (int r = n_rows - 1; r >= 0; r--)
 			if (model[r].version < version)
 				forget_row(r);
@@ -336,34 +350,105 @@ in_parts(void **state)
 		snprintf(key, sizeof(key), "k%d", i);
 		add(0, key, "old");
 	}
-	assert_int_equal(pattern_ref_plan(ref, 0, 1, &ch), 0);
+	assert_int_equal(pattern_version_plan(ref, 0, 1, &ch), 0);
 	IS("k7", "old");
-	pattern_ref_apply(ref, &ch);
-	pattern_ref_forget(ref, &ch);
+	pattern_version_apply(ref, &ch);
+	pattern_version_forget(ref, &ch);
 	IS("k7", "(none)");
 	assert_null(pattern_ref_find(ref, STR("k7")));
 	assert_int_equal(ref->n, 100);
 	/* Of the entries to be swept one is deleted, and one is added again. */
 	assert_int_equal(pattern_ref_del(ref, STR("k99")), 1);
 	add(0, "k7", "new");
-	assert_int_equal(pattern_ref_sweep(ref, &ch, 10), 1);
+	assert_int_equal(pattern_version_sweep(ref, &ch, 10), 1);
 	assert_int_equal(ref->n, 90);
-	assert_int_equal(pattern_ref_prepare(ref), 1);
+	assert_int_equal(pattern_version_prepare(ref), 1);
 	add(1, "k8", "next");
 	IS("k7", "new");
 	IS("k8", "(none)");
 	/* Another change before the first one is complete. */
-	assert_int_equal(pattern_ref_plan(ref, 1, 0, &ch), 0);
-	pattern_ref_apply(ref, &ch);
-	pattern_ref_forget(ref, &ch);
+	assert_int_equal(pattern_version_plan(ref, 1, 0, &ch), 0);
+	pattern_version_apply(ref, &ch);
+	pattern_version_forget(ref, &ch);
 	IS("k7", "(none)");
 	IS("k8", "next");
-	while (pattern_ref_sweep(ref, &ch, 7))
+	while (pattern_version_sweep(ref, &ch, 7))
 		;
 	assert_int_equal(ref->n, 1);
 	assert_int_equal(pattern_ref_del(ref, STR("k8")), 1);
 	IS("k8", "(none)");
-	assert_int_equal(pattern_ref_plan(ref, 5, 0, &ch), -ERR_RANGE);
+	assert_int_equal(pattern_version_plan(ref, 5, 0, &ch), -ERR_RANGE);
+}
+
+/* The sets of the version that was prepared last are filled before its commit; those of others are
+ * made then. What was cleared, and is not swept yet, does not come back. */
+static void
+the_last_version_is_ready(void **state)
+{
+	struct pattern_change clear, commit;
+
+	(void)state;
+	add(0, "a", "old");
+	assert_int_equal(pattern_version_prepare(ref), 1);
+	add(1, "a", "1");
+	add(1, "b", "gone");
+	assert_int_equal(ref->coming.set[0].n, 2);
+	assert_int_equal(pattern_ref_del(ref, STR("b")), 1);
+	assert_int_equal(ref->coming.set[0].n, 1);
+	assert_int_equal(pattern_version_plan(ref, 1, 1, &clear), 0);
+	pattern_version_apply(ref, &clear);
+	assert_int_equal(ref->coming.set[0].n, 0);
+	add(1, "c", "2");
+	IS("a", "old");
+	assert_int_equal(pattern_version_plan(ref, 1, 0, &commit), 0);
+	assert_int_equal(commit.to[0].n, 0);
+	pattern_version_apply(ref, &commit);
+	pattern_version_forget(ref, &commit);
+	assert_null(ref->coming.set);
+	IS("a", "(none)");
+	IS("c", "2");
+	assert_int_equal(ref->n, 3);
+	while (pattern_version_sweep(ref, &clear, 1))
+		;
+	while (pattern_version_sweep(ref, &commit, 1))
+		;
+	assert_int_equal(ref->n, 1);
+	IS("c", "2");
+	/* Of two the last one. */
+	assert_int_equal(pattern_version_prepare(ref), 2);
+	add(2, "a", "2");
+	assert_int_equal(pattern_version_prepare(ref), 3);
+	add(2, "b", "2");
+	add(3, "a", "3");
+	assert_int_equal(ref->coming.set[0].n, 1);
+	assert_int_equal(pattern_version_replace(ref, 2, 0), 0);
+	IS("a", "2");
+	IS("b", "2");
+	assert_int_equal(pattern_version_replace(ref, 3, 0), 0);
+	IS("a", "3");
+	IS("b", "(none)");
+	assert_int_equal(ref->n, 1);
+}
+
+/* A version that was cleared is committed before the entries are swept: they are in no set twice,
+ * and not in one when they are freed. */
+static void
+cleared_and_committed(void **state)
+{
+	struct pattern_change clear;
+
+	(void)state;
+	assert_int_equal(pattern_version_prepare(ref), 1);
+	assert_int_equal(pattern_version_prepare(ref), 2);
+	add(1, "a", "1");
+	assert_int_equal(pattern_version_plan(ref, 1, 1, &clear), 0);
+	pattern_version_apply(ref, &clear);
+	assert_int_equal(pattern_version_replace(ref, 1, 0), 0);
+	while (pattern_version_sweep(ref, &clear, 1))
+		;
+	assert_int_equal(ref->n, 0);
+	assert_int_equal(set[0].n, 0);
+	IS("a", "(none)");
 }
 
 int
@@ -374,8 +459,11 @@ main(void)
 		cmocka_unit_test_setup_teardown(versions, open_ref, close_ref),
 		cmocka_unit_test_setup_teardown(clearing, open_ref, close_ref),
 		cmocka_unit_test_setup_teardown(refused, open_ref, close_ref),
-		cmocka_unit_test_setup_teardown(lines_of_one_set, open_ref, close_ref),
+		cmocka_unit_test_setup_teardown(lines_of_one_set, open_line, close_ref),
 		cmocka_unit_test_setup_teardown(any_order, open_ref, close_ref),
+		cmocka_unit_test_setup_teardown(any_order, open_line, close_ref),
+		cmocka_unit_test_setup_teardown(the_last_version_is_ready, open_ref, close_ref),
+		cmocka_unit_test_setup_teardown(cleared_and_committed, open_ref, close_ref),
 		cmocka_unit_test_setup_teardown(in_parts, open_ref, close_ref),
 	};
 
