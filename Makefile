@@ -5,7 +5,7 @@
 #   make check          everything that must hold; the last line is the totals
 #   make unit|lint|replay|torture|sim|vtc|system|servers  one part of it (SEED=n for torture and sim)
 #   make all-servers    install the servers that health checks are made for (MariaDB, PostgreSQL ...), and check each
-#   make slow           10^5 bodies checked, 10^6 over TLS, a million connections, 10^8 mails: half an hour
+#   make slow           10^5 bodies checked, 10^6 over TLS, a million connections, 1,000 reloads: half an hour
 #   make dev            -O1 with ASan, UBSan and magics, and the unit tests under them
 #   make tsan           the same under ThreadSanitizer
 #   make tsan-system    four workers under ThreadSanitizer, from outside
@@ -132,11 +132,11 @@ all-servers: deps-servers tests
 bench-self: deps-test bare
 	@sh build-aux/run-pytest bench-self $(TALLY) $(DIR_release) tests/bench
 
-# 10^5 bodies, 10^6 over TLS, a million connections, 10^8 mails, 10^7 orders of ranges: half an hour.
+# 10^5 bodies, 10^6 over TLS, a million connections, 1,000 reloads, 10^8 mails, 10^7 orders of ranges: half an hour.
 slow_src = tests/unit/event/test_mail_queue.c tests/unit/base/test_ranges.c
 slow: deps-test tests
 	@TACIT_SLOW=1 TEST_TIMEOUT=3600 sh build-aux/run-tests slow-unit-$(F) $(TALLY) $(call programs,$(slow_src))
-	@TACIT_SLOW=1 PYTEST_TIMEOUT=1800 PYTEST_ADDOPTS="-k 'thousand_bodies or million or long_wait'" \
+	@TACIT_SLOW=1 PYTEST_TIMEOUT=1800 PYTEST_ADDOPTS="-k 'thousand_bodies or million or long_wait or many_reloads'" \
 		sh build-aux/run-pytest slow-$(F) $(TALLY) $(DIR_$(F)) tests/system
 
 # It reads the objects of the program and of the unit tests.

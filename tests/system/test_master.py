@@ -15,6 +15,7 @@ import pytest
 
 from clients import REQUEST, Load, get, site
 from conftest import BUILD, WAIT, connect, fds, free_port, free_ports, info, is_alive, is_open, recv_all, wait_for
+from subject import IS_SANITIZED, SLOW
 
 MASTER = ("-Ws",)
 
@@ -187,18 +188,49 @@ def test_a_reload_during_a_reload_follows_it(daemon):
     assert get(port) == "9"
 
 
-def test_nothing_is_left_after_many_reloads(daemon):
-    port = free_port()
-    d = daemon(site(port), mode=MASTER)
+def rss_kb(pid):
+    return int(re.search(r"VmRSS:\s*(\d+)", Path(f"/proc/{pid}/status").read_text()).group(1))
+
+
+def is_zombie(pid):
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
+    return False
+
+
+BAD = [("mode http", "mode htpt"), ("bind 127", "bind 256.0.0.1:80\n    bind 127"), ("mode http", "mode http\n    errorfile 503 /none")]
+
+
+def test_nothing_is_left_after_many_reloads(daemon, origin):
+    """Of which each tenth is a bad configuration; connections stay in former worker processes meanwhile."""
+    port, tcp = free_ports(2)
+    reloads = 1000 if SLOW else 30
+    d = daemon(site(port) + f"listen l\n    mode tcp\n    bind 127.0.0.1:{tcp}\n    server s 127.0.0.1:{origin.port}\n",
+               mode=MASTER, extra="mworker-max-reloads 4")
+    good, kept, most, warm = d.cfg.read_text(), [], 0, 0
     baseline, worker = fds(d.pid), len(fds(worker_of(d)))
-    for i in range(20):
-        if i % 4 == 1:
-            change(d, "mode http", "mode htpt")
-        assert reload(d) == (i % 4 != 1)
-        change(d, "mode htpt", "mode http")
+    for i in range(reloads):
+        if i % 10 == 5:
+            d.cfg.write_text(good.replace(*BAD[i // 10 % len(BAD)], 1))
+        kept.append(connect(tcp))
+        for c in kept[5:]:
+            c.close()
+        kept = kept[:5]
+        assert reload(d, sig=(signal.SIGUSR2, signal.SIGHUP)[i % 2], settle=False) == (i % 10 != 5), i
+        d.cfg.write_text(good)
+        most = max(most, len(children(d.pid)))
+        if i == max(20, reloads // 10):
+            warm = rss_kb(d.pid)
+    end = rss_kb(d.pid)
+    for c in kept:
+        c.close()
+    assert most <= 8
+    assert wait_for(lambda: len(children(d.pid)) == 1)
+    assert not is_zombie(worker_of(d))
     assert wait_for(lambda: len(fds(d.pid)) == len(baseline)), (fds(d.pid), baseline)
     assert len(fds(worker_of(d))) == worker
-    assert len(children(d.pid)) == 1
+    print(f"{reloads} reloads: at most {most} worker processes, RSS of the master {warm} to {end} kB")
+    assert IS_SANITIZED or end <= warm + 256
 
 
 # --- ends ---
