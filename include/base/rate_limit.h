@@ -16,14 +16,18 @@ struct rate_limit {
 	struct lock lock;   /* guards the rest */
 	uint64_t start_ms;  /* of the current second */
 	uint32_t cur, prev; /* events in it, and in the one before */
+	uint32_t asked;     /* counted, and neither kept nor cancelled yet */
 };
 
 /* Milliseconds until it is worth asking again, 0: an event is allowed now. With `counts` an allowed
- * event is counted. */
+ * event is counted, and rate_limit_keep() or rate_limit_cancel() follows on the same worker: until
+ * then it may not happen, and others are told to ask again soon. */
 uint64_t rate_limit_wait(struct rate_limit *r, struct sys *sys, uint64_t now_ms, int counts);
 /* An event that has been waited for without counting it. */
 void rate_limit_count(struct rate_limit *r, struct sys *sys, uint64_t now_ms);
-/* A counted event did not happen. */
+void rate_limit_keep(struct rate_limit *r, struct sys *sys);
+void rate_limit_cancel(struct rate_limit *r, struct sys *sys);
+/* A counted event that was kept did not happen. */
 void rate_limit_give_back(struct rate_limit *r, struct sys *sys);
 
 #endif

@@ -128,7 +128,9 @@ struct listener {
 	/* Called before each accept: if it returns 0, waiting clients stay in the backlog, and the
 	 * listener is held or tries again in the next turn. NULL: always accept. */
 	int (*may_accept)(struct listener *ln);
-	void (*not_accepted)(struct listener *ln); /* a permitted accept found no client */
+	/* What a permitted accept came to. NULL: no matter. */
+	void (*has_accepted)(struct listener *ln);
+	void (*not_accepted)(struct listener *ln);
 	struct loop *loop;
 	const struct xprt_maker *xprt; /* of accepted connections; NULL: the socket itself */
 	struct log_sink *log;    /* for messages about pauses; NULL: none */

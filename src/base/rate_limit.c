@@ -3,6 +3,7 @@
 #include "base/rate_limit.h"
 
 #define SECOND_MS 1000u
+#define ASK_AGAIN_MS 1u
 
 /* An idle second is forgotten: the next one begins with its first event. */
 static void
@@ -47,8 +48,12 @@ rate_limit_wait(struct rate_limit *r, struct sys *sys, uint64_t now_ms, int coun
 	lock_take(&r->lock, sys);
 	slide_window(r, now_ms);
 	wait = ms_to_wait(r, now_ms);
-	if (!wait && counts)
+	if (!wait && counts) {
 		r->cur++;
+		r->asked++;
+	} else if (wait && r->asked) {
+		wait = ASK_AGAIN_MS;
+	}
 	lock_drop(&r->lock);
 	return wait;
 }
@@ -62,6 +67,23 @@ rate_limit_count(struct rate_limit *r, struct sys *sys, uint64_t now_ms)
 	slide_window(r, now_ms);
 	r->cur++;
 	lock_drop(&r->lock);
+}
+
+void
+rate_limit_keep(struct rate_limit *r, struct sys *sys)
+{
+	if (likely(!r->max))
+		return;
+	lock_take(&r->lock, sys);
+	r->asked--;
+	lock_drop(&r->lock);
+}
+
+void
+rate_limit_cancel(struct rate_limit *r, struct sys *sys)
+{
+	rate_limit_give_back(r, sys);
+	rate_limit_keep(r, sys);
 }
 
 void

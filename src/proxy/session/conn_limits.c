@@ -161,6 +161,17 @@ enter_process_rates(struct engine *e)
 	return 0;
 }
 
+/* The frontend's rate is left before there is a connection. */
+static void
+leave_frontend_rate(const struct listener *ln)
+{
+	struct proxy *fe = ln->owner;
+	const struct engine *e = ln->worker;
+
+	if (counts_at_accept(ln))
+		rate_limit_cancel(&fe->sess_limit, e->sys);
+}
+
 /* maxsslrate: counted before the handshake, so that those that fail count too. */
 static int
 enter_tls_rate(struct listener *ln)
@@ -182,7 +193,7 @@ leave_tls_rate(const struct listener *ln)
 	const struct engine *e = ln->worker;
 
 	if (unlikely(ln->xprt))
-		rate_limit_give_back(&e->shared->tls_limit, e->sys);
+		rate_limit_cancel(&e->shared->tls_limit, e->sys);
 }
 
 static int
@@ -195,7 +206,7 @@ enter_rates(struct listener *ln)
 			return 1;
 		leave_tls_rate(ln);
 	}
-	conn_limits_no_session(ln);
+	leave_frontend_rate(ln);
 	return 0;
 }
 
@@ -204,9 +215,9 @@ leave_rates(struct listener *ln)
 {
 	const struct engine *e = ln->worker;
 
-	conn_limits_no_session(ln);
+	leave_frontend_rate(ln);
 	leave_tls_rate(ln);
-	rate_limit_give_back(&e->shared->conn_limit, e->sys);
+	rate_limit_cancel(&e->shared->conn_limit, e->sys);
 }
 
 /* --- places --- */
@@ -307,7 +318,21 @@ enter_gates(struct listener *ln)
 	return 0;
 }
 
-/* A permitted accept found no client. */
+/* A permitted accept found a client: what was counted for it is. */
+static void
+has_accepted(struct listener *ln)
+{
+	struct proxy *fe = ln->owner;
+	const struct engine *e = ln->worker;
+
+	if (counts_at_accept(ln))
+		rate_limit_keep(&fe->sess_limit, e->sys);
+	if (unlikely(ln->xprt))
+		rate_limit_keep(&e->shared->tls_limit, e->sys);
+	rate_limit_keep(&e->shared->conn_limit, e->sys);
+}
+
+/* It found none. */
 static void
 not_accepted(struct listener *ln)
 {
@@ -328,5 +353,6 @@ conn_limits_listener(struct listener *ln, struct proxy *fe, struct engine *e)
 	ln->owner = fe;
 	ln->worker = e;
 	ln->may_accept = enter_gates;
+	ln->has_accepted = has_accepted;
 	ln->not_accepted = not_accepted;
 }

@@ -15,11 +15,37 @@ setup(void **st)
 	return 0;
 }
 
+/* The event happens at once if it is allowed. */
+static uint64_t
+ask(uint64_t now)
+{
+	uint64_t wait = rate_limit_wait(&r, NULL, now, 1);
+
+	if (!wait)
+		rate_limit_keep(&r, NULL);
+	return wait;
+}
+
 static void
 take(uint64_t now, unsigned int n)
 {
 	while (n--)
-		assert_int_equal(rate_limit_wait(&r, NULL, now, 1), 0);
+		assert_int_equal(ask(now), 0);
+}
+
+static void
+an_event_that_may_not_happen_delays_little(void **st)
+{
+	(void)st;
+	take(5000, 9);
+	/* Of a worker that has asked, and has found no client yet. */
+	assert_int_equal(rate_limit_wait(&r, NULL, 5000, 1), 0);
+	assert_int_equal(ask(5000), 1);
+	rate_limit_cancel(&r, NULL);
+	assert_int_equal(r.cur, 9);
+	take(5001, 1);
+	assert_int_equal(ask(5001), 999);
+	assert_int_equal(r.asked, 0);
 }
 
 /* As HAProxy: measured with a limit of 10 the times were 10 x 0, 1.0, 1.1, 1.2 ... */
@@ -30,14 +56,14 @@ a_burst_is_followed_by_an_even_rate(void **st)
 
 	(void)st;
 	take(now, 10);
-	assert_int_equal(rate_limit_wait(&r, NULL, now, 1), 1000);
+	assert_int_equal(ask(now), 1000);
 	now += 400;
-	assert_int_equal(rate_limit_wait(&r, NULL, now, 1), 600);
+	assert_int_equal(ask(now), 600);
 	now += 600;
 	for (unsigned int n = 1; n <= 30; n++) {
 		uint64_t wait;
 
-		while ((wait = rate_limit_wait(&r, NULL, now, 1)) > 0) {
+		while ((wait = ask(now)) > 0) {
 			assert_true(wait <= 101);
 			now += wait;
 		}
@@ -52,7 +78,7 @@ a_steady_stream_keeps_to_it(void **st)
 
 	(void)st;
 	for (uint64_t now = 777; now < 20777; now += 1 + now % 7)
-		n += !rate_limit_wait(&r, NULL, now, 1);
+		n += !ask(now);
 	assert_in_range(n, 195, 212);
 }
 
@@ -62,7 +88,7 @@ an_idle_one_allows_the_whole_burst_again(void **st)
 	(void)st;
 	take(1000, 10);
 	take(3100, 10);
-	assert_int_equal(rate_limit_wait(&r, NULL, 3100, 1), 1000);
+	assert_int_equal(ask(3100), 1000);
 }
 
 static void
@@ -93,7 +119,7 @@ an_earlier_time_is_the_current_second(void **st)
 {
 	(void)st;
 	take(5000, 10);
-	assert_int_equal(rate_limit_wait(&r, NULL, 4990, 1), 1000);
+	assert_int_equal(ask(4990), 1000);
 }
 
 int
@@ -101,6 +127,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_burst_is_followed_by_an_even_rate, setup),
+		cmocka_unit_test_setup(an_event_that_may_not_happen_delays_little, setup),
 		cmocka_unit_test_setup(a_steady_stream_keeps_to_it, setup),
 		cmocka_unit_test_setup(an_idle_one_allows_the_whole_burst_again, setup),
 		cmocka_unit_test_setup(without_a_limit_nothing_waits, setup),

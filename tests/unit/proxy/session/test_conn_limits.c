@@ -354,6 +354,33 @@ the_session_rate_counts_sessions_only(void **st)
 	close_two();
 }
 
+/* The place that one worker has before accept() may be given back: another one asks again soon. */
+static void
+a_rate_is_not_used_up_by_a_try(void **st)
+{
+	struct rate_limit *limits[2];
+
+	(void)st;
+	open_two(0, 0);
+	limits[0] = &w.px->sess_limit;
+	limits[1] = &shared.conn_limit;
+	for (unsigned int i = 0; i < ARRAY_LEN(limits); i++) {
+		uint64_t now = loop_now_ms(w.loop);
+
+		limits[i]->max = 1;
+		assert_int_equal(ln[0]->may_accept(ln[0]), 1);
+		assert_int_equal(rate_limit_wait(limits[i], e[1]->sys, now, 1), 1);
+		ln[0]->not_accepted(ln[0]);
+		assert_int_equal(ln[1]->may_accept(ln[1]), 1);
+		ln[1]->has_accepted(ln[1]);
+		assert_int_equal(limits[i]->asked, 0);
+		assert_true(rate_limit_wait(limits[i], e[0]->sys, now, 1) > 1);
+		conn_limits_give_back(ln[1]);
+		limits[i]->max = 0;
+	}
+	close_two();
+}
+
 int
 main(void)
 {
@@ -366,6 +393,7 @@ main(void)
 		cmocka_unit_test(the_highest_rate_is_that_of_all),
 		cmocka_unit_test(the_session_rate_of_a_frontend_counts_all_workers),
 		cmocka_unit_test(the_session_rate_counts_sessions_only),
+		cmocka_unit_test(a_rate_is_not_used_up_by_a_try),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
