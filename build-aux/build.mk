@@ -154,7 +154,8 @@ $(O)/src/%.o: src/%.c $(B)/config.mk build-aux/build.mk
 prefix ?= /usr/local
 exec_prefix = $(prefix)
 sbindir = $(exec_prefix)/sbin
-mandir = $(prefix)/share/man
+datadir = $(prefix)/share
+mandir = $(datadir)/man
 unitdir = $(prefix)/lib/systemd/system
 sysconfdir = /etc
 INSTALL = install
@@ -177,6 +178,7 @@ install: all man
 	$(INSTALL) -D -m 755 $(B)/tacit $(DESTDIR)$(sbindir)/tacit
 	$(INSTALL) -D -m 644 $(B)/man/tacit.8 $(DESTDIR)$(mandir)/man8/tacit.8
 	$(INSTALL) -D -m 644 $(B)/man/tacit.cfg.5 $(DESTDIR)$(mandir)/man5/tacit.cfg.5
+	$(INSTALL) -D -m 755 conf/certbot-deploy $(DESTDIR)$(datadir)/tacit/certbot-deploy
 	$(INSTALL) -d $(DESTDIR)$(unitdir) $(DESTDIR)$(sysconfdir)/tacit
 	sed 's|/usr/local/sbin|$(sbindir)|' conf/tacit.service >$(DESTDIR)$(unitdir)/tacit.service
 	chmod 644 $(DESTDIR)$(unitdir)/tacit.service
@@ -186,6 +188,7 @@ install: all man
 # The configuration is the user's own once it was changed.
 uninstall:
 	rm -f $(DESTDIR)$(sbindir)/tacit $(DESTDIR)$(mandir)/man8/tacit.8 $(DESTDIR)$(mandir)/man5/tacit.cfg.5 \
-		$(DESTDIR)$(unitdir)/tacit.service
+		$(DESTDIR)$(unitdir)/tacit.service $(DESTDIR)$(datadir)/tacit/certbot-deploy
+	[ ! -d $(DESTDIR)$(datadir)/tacit ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$(datadir)/tacit
 	! cmp -s conf/tacit.cfg $(DESTDIR)$(sysconfdir)/tacit/tacit.cfg || rm $(DESTDIR)$(sysconfdir)/tacit/tacit.cfg
 	[ ! -d $(DESTDIR)$(sysconfdir)/tacit ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$(sysconfdir)/tacit

@@ -132,6 +132,77 @@ def test_the_program_is_hardened(root):
     assert "GNU_RELRO" in header and re.search(r"FLAGS.*NOW", header)
 
 
+# --- rsyslog and logrotate, with the files of the packages ---
+
+RSYSLOG = """module(load="imuxsock" SysSock.Use="off")
+global(workDirectory="{dir}")
+input(type="imuxsock" Socket="{dir}/dev/log" CreatePath="on" UseSysTimeStamp="off")
+$ActionFileDefaultTemplate RSYSLOG_TraditionalFileFormat
+$umask 0022
+{snippet}
+*.* {dir}/rest.log
+"""
+
+
+def wait_until(what, limit=15):
+    end = time.monotonic() + limit
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def text_of(path):
+    return path.read_text() if path.exists() else ""
+
+
+@pytest.mark.parametrize("name", ["tacit", "haproxy"])
+def test_messages_have_a_file_that_is_rotated(root, tmp_path, name):
+    """The shipped files say what they say of /var; here that is a directory of the test, and the rsyslogd is its own."""
+    def moved(path):
+        return (root / path).read_text().replace("/var/", f"{tmp_path}/")
+
+    log, pid_file, notify = tmp_path / "log" / f"{name}.log", tmp_path / "rsyslogd.pid", tmp_path / "rotate"
+    log.parent.mkdir()
+    (tmp_path / "dev").mkdir()
+    (tmp_path / "lib/haproxy/dev").mkdir(parents=True)
+    conf, rotation = tmp_path / "rsyslog.conf", tmp_path / "logrotate.conf"
+    conf.write_text(RSYSLOG.format(dir=tmp_path, snippet=moved(f"etc/rsyslog.d/49-{name}.conf")))
+    rotation.write_text(moved(f"etc/logrotate.d/{name}").replace("/usr/lib/rsyslog/rsyslog-rotate", str(notify)))
+    rotation.chmod(0o644)
+    notify.write_text(f"#!/bin/sh\nkill -HUP $(cat {pid_file})\n")
+    notify.chmod(0o755)
+    socket_path = tmp_path / ("lib/haproxy/dev/log" if name == "haproxy" else "dev/log")
+
+    cfg = tmp_path / "t.cfg"
+    cfg.write_text(f"global\n log {socket_path} local0\n stats socket {tmp_path}/admin level admin\n"
+                   f"frontend f\n mode http\n log global\n option httplog\n timeout client 5s\n bind unix@{tmp_path}/front\n"
+                   " http-request return status 200\n")
+
+    def ask(path):
+        return run("curl", "-s", "-o", "/dev/null", "--unix-socket", tmp_path / "front", f"http://h{path}").returncode == 0
+
+    assert run("rsyslogd", "-N1", "-f", conf).returncode == 0
+    with subprocess.Popen(["rsyslogd", "-n", "-i", pid_file, "-f", conf]) as rsyslogd:
+        try:
+            wait_until(lambda: socket_path.exists() and pid_file.exists())
+            with subprocess.Popen([root / "usr/sbin" / name, "-db", "-f", cfg], stderr=subprocess.DEVNULL) as proc:
+                try:
+                    wait_until(lambda: ask("/first"))
+                    wait_until(lambda: "/first" in text_of(log))
+                    assert re.search(rf" {name}\[{proc.pid}\]: .*\"GET /first", log.read_text())
+                    done = run("logrotate", "-d", "-s", tmp_path / "state", rotation)
+                    assert done.returncode == 0 and f"rotating pattern: {log}" in done.stderr, done.stderr
+                    done = run("logrotate", "-f", "-s", tmp_path / "state", rotation)
+                    assert done.returncode == 0, done.stderr
+                    wait_until(lambda: ask("/second") and "/second" in text_of(log))
+                    assert "/first" not in log.read_text() and "/first" in Path(f"{log}.1").read_text()
+                finally:
+                    proc.terminate()
+        finally:
+            rsyslogd.terminate()
+    assert "GET" not in text_of(tmp_path / "rest.log")
+
+
 def test_tools_of_haproxy_work_with_it(root):
     """debian/tests/smoke, which autopkgtest runs against the installed package."""
     done = run("sh", TOP / "debian/tests/smoke", env=dict(os.environ, TACIT=str(root / "usr/sbin/tacit")))

@@ -28,6 +28,7 @@ def test_the_files_are_there(root):
         'usr/sbin/tacit',
         'usr/share/man/man5/tacit.cfg.5',
         'usr/share/man/man8/tacit.8',
+        'usr/share/tacit/certbot-deploy',
         'usr/lib/systemd/system/tacit.service',
         'etc/tacit/tacit.cfg',
     }
@@ -107,13 +108,13 @@ def names_in(table, macro):
 
 @pytest.mark.skipif(not shutil.which('systemd-analyze'), reason='no systemd-analyze')
 def test_the_unit_allows_what_the_program_calls(root):
-    """But for what root does at start, and the drop-in of the unit's comment adds; and for binding threads to CPUs."""
+    """But for what root does at start, and the drop-in of the unit's comment adds."""
     allowed = filter_of_unit((root / 'usr/lib/systemd/system/tacit.service').read_text())
     rows = names_in('include/base/sys.tbl.h', 'SYS_ROW')
     calls = names_in('include/app/process/library_calls.tbl.h', 'LIBRARY_CALL')
     assert len(rows) > 60 and len(calls) > 20 and len(allowed) > 200
     assert {c for c in [*rows, *calls, 'seccomp', 'clone3', 'mmap', 'mprotect'] if c not in allowed} == {
-        'chown', 'chroot', 'setgroups', 'setuid', 'sched_setaffinity'}
+        'chown', 'chroot', 'setgroups', 'setuid'}
 
 
 @pytest.mark.skipif(not shutil.which('groff'), reason='no groff')
