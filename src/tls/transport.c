@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "net/conn_err.h"
 #include "resume.h"
+#include "second_ticket.h"
 #include "tls/capture.h"
 #include "tls_bio.h"
 #include "tls_query.h"
@@ -171,6 +172,7 @@ tls_recv(struct conn *c, void *buf, size_t len, size_t *got)
 		c->eof = 1;
 	/* A failure is reported by the next call. */
 	t->x.holds |= r == IO_ERR;
+	second_ticket_on_read(t);
 	return IO_OK;
 }
 
@@ -242,6 +244,7 @@ tls_send(struct conn *c, const void *buf, size_t len, int more, size_t *put)
 		return r;
 	tls_enter(t, c, TLS_IN_SIZE);
 	tls_take_waiting(t);
+	second_ticket_on_write(t);
 	r = write_records(t, c, buf, len, &n);
 	/* The FIN follows. */
 	if (more && n == len)
@@ -384,6 +387,8 @@ tls_maker_init(struct tls_maker *m, struct tls_io *io, SSL_CTX *ctx, enum tls_ro
 
 	*m = (struct tls_maker){ .maker = { make_tls }, .io = io, .role = role };
 	r = set_ctx(m, ctx);
+	if (r == 0 && role == TLS_ACCEPTS)
+		second_ticket_enable(ctx, io);
 	if (r == 0 && (role == TLS_CONNECTS || role == TLS_CHECKS)) {
 		m->resume = tls_resume_new(ctx, role == TLS_CHECKS ? CHECK_SESSIONS : 1);
 		if (!m->resume)
