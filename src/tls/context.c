@@ -212,7 +212,7 @@ set_accept_options(SSL_CTX *ctx, const struct tls_settings *set)
 	if (set->flags & TLS_NO_TICKETS)
 		options |= SSL_OP_NO_TICKET;
 	(void)SSL_CTX_set_options(ctx, options);
-	/* Certificates come with their chains (tls/cert.h): none is looked for in each handshake. */
+	/* Certificates come with their chains (tls/cert.h): none is looked for in handshakes. */
 	(void)SSL_CTX_set_mode(ctx, SSL_MODE_NO_AUTO_CHAIN);
 }
 
