@@ -51,6 +51,7 @@ struct conn {
 	uint8_t nodelay : 1; /* TCP_NODELAY is set, or the socket is not TCP */
 	uint8_t is_unix : 1;
 	uint8_t expects_end : 1; /* the next read also asks for what follows the data */
+	uint8_t held : 1; /* its last send said that more follows */
 	uint8_t cut : 1; /* a splice() to it was short, which may hide an error */
 	uint8_t owes_preface : 1; /* some of its preface is left to send */
 	struct conn_preface *preface; /* NULL: none; see conn_set_preface() */
@@ -65,6 +66,8 @@ int conn_xprt_is_ready(const struct conn *c, enum dir d);
 enum io_result conn_xprt_recv(struct conn *c, void *buf, size_t len, size_t *got);
 enum io_result conn_xprt_send(struct conn *c, const void *buf, size_t len, int more, size_t *put);
 void conn_xprt_shut(struct conn *c);
+void conn_xprt_finish(struct conn *c);
+int conn_xprt_is_ending(const struct conn *c);
 void conn_xprt_silence(struct conn *c);
 void conn_xprt_close(struct conn *c);
 
@@ -165,6 +168,22 @@ enum io_result conn_send_preface(struct conn *c);
 void conn_set_owner(struct conn *c, loop_fd_fn *fn, void *owner);
 /* Sends the FIN, once, after the transport's closing message. */
 void conn_shut(struct conn *c);
+/* Before the last close, which sends the FIN: sends the transport's closing message, or goes on
+ * with it. Without a transport it does nothing. */
+static inline void
+conn_finish(struct conn *c)
+{
+	if (unlikely(c->xprt))
+		conn_xprt_finish(c);
+}
+
+/* True if the closing message has begun, and waits for the socket (EV_W). */
+static inline int
+conn_is_ending(const struct conn *c)
+{
+	return unlikely(c->xprt) && conn_xprt_is_ending(c);
+}
+
 /*
  * To be called before a close() that follows at once, also when the peer has not closed: sends the
  * FIN, and reads once, since close() resets the connection if received data is unread.
@@ -176,6 +195,9 @@ int conn_is_dead(const struct conn *c);
 void conn_reset_on_close(struct conn *c);
 /* The same for an fd that is not opened as a connection. */
 void conn_fd_reset_on_close(struct sys *sys, int fd);
+/* Sends what the kernel holds back because the last send said that more follows, when nothing
+ * does. */
+void conn_push(struct conn *c);
 /* Bytes that the peer has not acknowledged, 0 if unknown. */
 unsigned int conn_unsent(struct conn *c);
 /* SO_ERROR: 0 or an errno. */

@@ -245,6 +245,16 @@ conn_will_send(struct conn *c)
 }
 
 void
+conn_push(struct conn *c)
+{
+	int on = 1;
+
+	/* The option sends it, also when it was set before (tcp(7)). */
+	if (c->held && !c->is_unix && !c->err)
+		(void)sys_setsockopt(sys_of(c), c->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+}
+
+void
 conn_sent(struct conn *c, size_t put, size_t len)
 {
 	loop_progress(c->loop, c->fd);
@@ -281,6 +291,7 @@ sock_send(struct conn *c, const void *buf, size_t len, int flags, size_t *put, i
 	if (r < 0)
 		return io_failed(c, r);
 	*put = (size_t)r;
+	c->held = (flags & MSG_MORE) != 0;
 	conn_sent(c, *put, len);
 	return IO_OK;
 }

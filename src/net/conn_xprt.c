@@ -207,6 +207,28 @@ conn_xprt_shut(struct conn *c)
 }
 
 void
+conn_xprt_finish(struct conn *c)
+{
+	struct xprt *x = c->xprt;
+
+	if (c->err || !x->is_up || (c->shut && !x->shutting))
+		return;
+	/* What has waited is not followed by the close at once. */
+	if (x->shutting)
+		go_shut(c);
+	else
+		x->shutting = x->ops->shutdown(c) == IO_AGAIN;
+	c->shut = 1;
+	tell_loop(c);
+}
+
+int
+conn_xprt_is_ending(const struct conn *c)
+{
+	return c->xprt->shutting && !c->err;
+}
+
+void
 conn_xprt_want(struct conn *c, unsigned int dirs)
 {
 	c->xprt->wanted = (uint8_t)dirs;

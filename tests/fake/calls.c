@@ -192,6 +192,8 @@ fk_setsockopt(void *ctx, int fd, int lvl, int opt, const void *v, socklen_t len)
 			s->fixed_bufs = 1;
 		} else if (lvl == SOL_SOCKET && opt == SO_RCVLOWAT) {
 			fake_sock_set_low_water(s, *(const unsigned int *)v);
+		} else if (lvl == IPPROTO_TCP && opt == TCP_NODELAY) {
+			fake_sock_push(s);
 		} else if (lvl == IPPROTO_TCP && opt == TCP_REPAIR) {
 			s->repair = *(const int *)v;
 		} else if (lvl == IPPROTO_TCP && opt == TCP_DEFER_ACCEPT) {

@@ -212,6 +212,8 @@ struct fake_sock *fake_sock_new(struct fake *k, int family);
 void fake_sock_wake(struct fake_sock *s, uint32_t key);
 uint32_t fake_sock_poll(struct fake_sock *s);
 /* SO_RCVLOWAT; wakes waiters if that many bytes have already arrived. */
+/* Sends what MSG_MORE holds back. */
+void fake_sock_push(struct fake_sock *s);
 void fake_sock_set_low_water(struct fake_sock *s, unsigned int bytes);
 long fake_sock_send(struct fake_sock *s, const void *buf, size_t len, int flags);
 long fake_sock_recv(struct fake_sock *s, void *buf, size_t len, int flags);

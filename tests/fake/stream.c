@@ -250,6 +250,15 @@ cork_expires(struct fake *k, void *arg)
 	transmit(c.s);
 }
 
+void
+fake_sock_push(struct fake_sock *s)
+{
+	if (s->state != FAKE_EST || s->dead || s->peer->in.pushed == s->peer->in.written)
+		return;
+	s->peer->in.pushed = s->peer->in.written;
+	transmit(s);
+}
+
 static void
 cork(struct fake_sock *s)
 {

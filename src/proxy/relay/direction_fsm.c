@@ -50,9 +50,13 @@ direction_do_bug(struct session *s, int side)
 static void
 direction_do_shut_sink(struct session *s, int side)
 {
-	/* The last direction needs no shutdown(): close() follows and sends the FIN. */
-	if (s->dir[side].broken || direction_is_over(&s->dir[!side]))
+	if (s->dir[side].broken)
 		return;
+	/* The last direction needs no shutdown(): close() follows and sends the FIN. */
+	if (direction_is_over(&s->dir[!side]) && !conn_is_ending(&s->conn[side])) {
+		conn_finish(&s->conn[!side]);
+		return;
+	}
 	conn_shut(&s->conn[!side]);
 	/* client-fin and server-fin start here. */
 	s->last_ms[!side] = session_now_ms(s);

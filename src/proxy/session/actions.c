@@ -268,6 +268,9 @@ session_do_linger(struct session *s)
 			unsent += conn_unsent(&s->conn[side]);
 	if (!unsent)
 		return SESSION_EV_DELIVERED;
+	for (int side = 0; side < SIDES && !s->linger_checks; side++)
+		if (conn_is_open(&s->conn[side]))
+			conn_push(&s->conn[side]);
 	s->linger_checks++;
 	s->wake_ms = session_now_ms(s) + MIN(LINGER_STEP_MS * s->linger_checks, LINGER_STEP_MAX_MS);
 	return SESSION_EV_NONE;

@@ -19,7 +19,7 @@ wants_relay(const struct session *s, int side)
 		dirs |= EV_R;
 	if (to->state != DIRECTION_CLOSED && direction_has_pending(to))
 		dirs |= EV_W;
-	if (unlikely(s->conn[side].owes_preface))
+	if (unlikely(s->conn[side].owes_preface) || conn_is_ending(&s->conn[side]))
 		dirs |= EV_W;
 	return dirs;
 }

@@ -226,6 +226,8 @@ relay_io(struct session *s, int side, uint32_t ev)
 		direction_side_failed(s, CLIENT);
 		return next;
 	}
+	if ((ev & EV_W) && conn_is_ending(c))
+		conn_finish(c);
 	if (ev & EV_R)
 		next = relay_readable(s, side);
 	if (next == SESSION_EV_NONE && (ev & EV_W))
@@ -250,7 +252,12 @@ relay_outcome(const struct session *s)
 	if (exchange_is_plain(s)) {
 		if (req->state != DIRECTION_CLOSED || res->state != DIRECTION_CLOSED)
 			return SESSION_EV_NONE;
-		return req->broken || res->broken ? SESSION_EV_RESET : SESSION_EV_BOTH_CLOSED;
+		if (req->broken || res->broken)
+			return SESSION_EV_RESET;
+		/* Without its closing message a stream would be a truncated one. */
+		if (conn_is_ending(&s->conn[CLIENT]) || conn_is_ending(&s->conn[SERVER]))
+			return SESSION_EV_NONE;
+		return SESSION_EV_BOTH_CLOSED;
 	}
 	if (!direction_is_over(res))
 		return SESSION_EV_NONE;
