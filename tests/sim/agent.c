@@ -143,8 +143,10 @@ has_read(struct agent *a, const char *text)
 static void
 end(struct agent *a, int reset)
 {
-	/* closing with bytes unread is a reset, and the FIN is not sent then */
-	if (!reset && fake_peer_is_connected(a->s) && !fake_peer_unread(a->s))
+	/* closing with bytes unread is a reset, and the FIN is not sent then; a closing message was
+	 * sent before */
+	if (!reset && !a->cut && fake_peer_is_connected(a->s) &&
+		(a->wire || !fake_peer_unread(a->s)))
 		a->fin = 1;
 	if (reset)
 		fake_peer_reset(a->s);
@@ -157,7 +159,7 @@ end(struct agent *a, int reset)
 static int
 sends_end(struct agent *a)
 {
-	return a->err || a->fin || !fake_peer_is_connected(a->s) ||
+	return a->err || a->fin || a->cut || !fake_peer_is_connected(a->s) ||
 		wire_end(wire_now(a), a->s);
 }
 
@@ -183,7 +185,7 @@ step_run(struct agent *a, const struct step *st)
 {
 	switch (st->kind) {
 	case STEP_SEND:
-		return a->fin || send_bytes(a, (uint32_t)st->n);
+		return a->fin || a->cut || send_bytes(a, (uint32_t)st->n);
 	case STEP_WAIT:
 		return a->got >= a->due || a->eof || a->err;
 	case STEP_WAIT_EOF:
@@ -205,10 +207,11 @@ step_run(struct agent *a, const struct step *st)
 		}
 		return 1;
 	case STEP_CUT:
-		if (!a->wire && fake_peer_is_connected(a->s))
-			a->fin = 1;
-		if (fake_peer_is_connected(a->s))
-			fake_peer_shut(a->s);
+		if (!fake_peer_is_connected(a->s) || a->fin)
+			return 1;
+		a->fin = !a->wire;
+		a->cut = 1;
+		fake_peer_shut(a->s);
 		return 1;
 	case STEP_STALL:
 	case STEP_READ:

@@ -61,6 +61,7 @@ struct agent {
 	uint64_t react;      /* ns */
 	int stalled;
 	int fin;             /* it has sent FIN: `sent` is final */
+	int cut;             /* the same, without the closing message of its wire */
 	int eof;             /* it has read EOF */
 	int err;             /* errno, 0: none */
 	int wrong;           /* a byte differed from the expected one */

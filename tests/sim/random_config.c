@@ -3,6 +3,7 @@
 #include "proxy/model/session.h"
 
 #define KIND_MS 3000000 /* a timeout that is never reached */
+#define TLS_BYTES 16384 /* of a connection, about: tls_counts.c */
 
 static uint64_t
 delay(struct dice *d)
@@ -162,4 +163,19 @@ random_bounds(struct dice *d, struct world_config *c)
 {
 	c->memory = memory(d, c->bufsize);
 	zerocopy(d, c);
+}
+
+void
+random_tls(unsigned int n, struct world_config *c)
+{
+	unsigned int way = n / 4;
+
+	if (n % 4)
+		return;
+	c->tls = 1 + way % 3;
+	c->tls_12 = way % 2;
+	c->update_every = way > 3 ? 2 : 0;
+	/* Without peeking, a direction needs a buffer. */
+	if (c->memory)
+		c->memory += n * 2 * TLS_BYTES + c->bufsize;
 }

@@ -125,6 +125,19 @@ scripts(struct plan *p, unsigned int i)
 	}
 }
 
+/* Every third end sends FIN without the closing message of its TLS. */
+static void
+cut_some(struct plan *p)
+{
+	for (unsigned int i = 0; i < p->n; i += 3)
+		for (unsigned int at = 0; at < AGENT_STEPS; at++) {
+			if (p->client[i][at].kind == STEP_SHUT)
+				p->client[i][at].kind = STEP_CUT;
+			if (p->origin[i][at].kind == STEP_SHUT)
+				p->origin[i][at].kind = STEP_CUT;
+		}
+}
+
 static void
 client_arrives(struct fake *k, void *arg)
 {
@@ -199,6 +212,7 @@ measure(struct plan *p, struct random_world_result *r)
 	struct world *w = &p->w;
 
 	r->kind = p->kind;
+	r->tls = w->cfg.tls != 0;
 	r->clients = p->n;
 	r->calls = world_calls(w);
 	r->waits = fake_waits(w->k);
@@ -242,6 +256,9 @@ random_world_play(struct dice *d, unsigned int max_clients, uint32_t max_bytes, 
 	random_bounds(d, &cfg);
 	cfg.announced = dice_is(d, 6);
 	cfg.socks4 = dice_is(d, 6);
+	random_tls(p.n, &cfg);
+	if (cfg.tls && !p.kind)
+		cut_some(&p);
 	if (world_open(&p.w, &cfg) < 0) {
 		snprintf(r->why, sizeof(r->why), "%s", p.w.why);
 		return -1;

@@ -12,6 +12,7 @@
 
 struct random_world_result {
 	int kind;
+	int tls;             /* a side speaks TLS */
 	unsigned int clients;
 	uint64_t bytes;      /* read by all ends */
 	uint64_t bulk_waits;

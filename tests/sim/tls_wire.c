@@ -128,6 +128,7 @@ move_out(struct tls_wire *t, struct fake_sock *s)
 		long n = MIN(BIO_get_mem_data(t->out, &p), CHUNK);
 		long r = fake_peer_send(s, p, (size_t)n);
 
+		t->is_cut |= r < 0 && r != -EAGAIN;
 		if (r <= 0)
 			return 0;
 		(void)BIO_read(t->out, buf, (int)r);
@@ -150,12 +151,20 @@ move_in(struct tls_wire *t, struct fake_sock *s)
 	return r == 0 ? -EPROTO : r;
 }
 
+/* Also an end that reads no data shakes hands. */
 static void
-shake(struct tls_wire *t)
+shake(struct tls_wire *t, struct fake_sock *s)
 {
-	if (!SSL_is_init_finished(t->ssl))
-		(void)SSL_do_handshake(t->ssl);
-	ERR_clear_error();
+	while (!SSL_is_init_finished(t->ssl) && !t->is_cut) {
+		int r = SSL_do_handshake(t->ssl);
+
+		if (r != 1)
+			t->is_cut = SSL_get_error(t->ssl, r) != SSL_ERROR_WANT_READ;
+		ERR_clear_error();
+		(void)move_out(t, s);
+		if (r == 1 || move_in(t, s) <= 0)
+			return;
+	}
 }
 
 static int
@@ -164,7 +173,7 @@ tls_wire_flush(struct wire *w, struct fake_sock *s)
 	struct tls_wire *t = tls_wire_of(w);
 
 	fake_memory_is_ours++;
-	shake(t);
+	shake(t, s);
 	fake_memory_is_ours--;
 	return move_out(t, s);
 }
@@ -222,16 +231,16 @@ static int
 tls_wire_end(struct wire *w, struct fake_sock *s)
 {
 	struct tls_wire *t = tls_wire_of(w);
-	int is_up = SSL_is_init_finished(t->ssl);
-
+	/* A handshake is not broken off by what ends well. */
+	if (!tls_wire_flush(w, s) || !SSL_is_init_finished(t->ssl))
+		return t->is_cut || (fake_peer_poll(s) & (EPOLLERR | EPOLLHUP));
 	fake_memory_is_ours++;
-	if (is_up && !t->said_end && move_out(t, s)) {
+	if (!t->said_end)
 		(void)SSL_shutdown(t->ssl);
-		ERR_clear_error();
-		t->said_end = 1;
-	}
+	ERR_clear_error();
+	t->said_end = 1;
 	fake_memory_is_ours--;
-	return move_out(t, s) && (t->said_end || !is_up);
+	return move_out(t, s);
 }
 
 static void
