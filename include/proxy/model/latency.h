@@ -32,6 +32,11 @@ enum {
 struct latency {
 	_Atomic uint64_t sum_us[LATENCIES];
 	_Atomic uint64_t n[LATENCIES][LATENCY_BUCKETS]; /* not cumulative */
+};
+
+/* One of several side by side. */
+struct latency_row {
+	struct latency counts;
 } cacheline_aligned;
 
 /* Of one worker: NULL until there is something in it. The worker sets it once; any thread may read
@@ -50,7 +55,7 @@ struct latency_use {
 /* Rows in a memory file: the base, of processes that have ended, then one for each worker. */
 struct latency_rows {
 	struct latency_use *use;
-	struct latency *row;
+	struct latency_row *row;
 	unsigned int n_workers;
 };
 

@@ -45,14 +45,14 @@ static size_t
 server_size(unsigned int n)
 {
 	return sizeof(struct kept_server) + n * sizeof(struct server_shard) +
-		(1 + n) * sizeof(struct latency);
+		(1 + n) * sizeof(struct latency_row);
 }
 
 static size_t
 proxy_size(unsigned int n)
 {
 	return sizeof(struct kept_proxy) + n * sizeof(struct proxy_shard) +
-		2 * (1 + n) * sizeof(struct latency);
+		2 * (1 + n) * sizeof(struct latency_row);
 }
 
 static size_t

@@ -114,7 +114,7 @@ static unsigned int
 shards_in(const struct memfile_item *item, uint32_t said, size_t head, size_t size,
 	unsigned int rows)
 {
-	size_t latency = rows * sizeof(struct latency);
+	size_t latency = rows * sizeof(struct latency_row);
 
 	if (item->len < head + latency)
 		return 0;
@@ -127,7 +127,7 @@ static struct latency_rows
 latency_rows_of(const void *shard, size_t size, unsigned int n, unsigned int i,
 	const struct latency_use *use)
 {
-	struct latency *first = (void *)((uintptr_t)shard + n * size);
+	struct latency_row *first = (void *)((uintptr_t)shard + n * size);
 
 	return (struct latency_rows){ .use = (void *)(uintptr_t)use, .row = &first[i * (1 + n)],
 		.n_workers = n };

@@ -83,16 +83,16 @@ latency_set(struct latency_times *t, enum latency_kind k, uint64_t us)
 static struct latency *
 make_counts(struct latency_set *s, unsigned int worker)
 {
-	struct latency *l = s->own.row ? &s->own.row[1 + worker]
-				       : mem_zalloc_aligned(CACHE_LINE, sizeof(*l));
+	struct latency_row *row = s->own.row ? &s->own.row[1 + worker]
+					     : mem_zalloc_aligned(CACHE_LINE, sizeof(*row));
 
-	if (!l)
+	if (!row)
 		return NULL;
 	if (s->own.row)
 		(void)atomic_or(&s->own.use->workers, (uint64_t)1 << worker);
 	/* Readers see it zeroed. */
-	atomic_store_explicit(&s->shard[worker].counts, l, memory_order_release);
-	return l;
+	atomic_store_explicit(&s->shard[worker].counts, &row->counts, memory_order_release);
+	return &row->counts;
 }
 
 void
@@ -126,7 +126,7 @@ static void
 add_base_row(struct latency *out, const struct latency_rows *r)
 {
 	if (r->row && counter_read(&r->use->base))
-		add_counts(out, &r->row[0]);
+		add_counts(out, &r->row[0].counts);
 }
 
 static void
@@ -136,7 +136,7 @@ add_used_rows(struct latency *out, const struct latency_rows *r)
 
 	for (unsigned int i = 0; i < r->n_workers; i++)
 		if (used >> i & 1)
-			add_counts(out, &r->row[1 + i]);
+			add_counts(out, &r->row[1 + i].counts);
 }
 
 void
@@ -213,8 +213,8 @@ latency_set_join(struct latency_set *s, const struct latency_rows *former, int h
 	if (has_ended) {
 		if (!counter_read(&former->use->base) && !counter_read(&former->use->workers))
 			return 0;
-		add_base_row(&s->own.row[0], former);
-		add_used_rows(&s->own.row[0], former);
+		add_base_row(&s->own.row[0].counts, former);
+		add_used_rows(&s->own.row[0].counts, former);
 		counter_set(&s->own.use->base, 1);
 		return 0;
 	}
@@ -261,7 +261,7 @@ latency_set_free(struct latency_set *s)
 uint32_t
 latency_layout(void)
 {
-	static const size_t size[] = { sizeof(struct latency), sizeof(struct latency_use),
+	static const size_t size[] = { sizeof(struct latency_row), sizeof(struct latency_use),
 		offsetof(struct latency, n), LATENCIES };
 	uint32_t h = hash_crc32c(0, size, sizeof(size));
 

@@ -215,7 +215,7 @@ a_renewed_server_has_none(void **st)
 /* --- rows in memory files --- */
 
 struct rows_file {
-	struct latency row[1 + WORKERS];
+	struct latency_row row[1 + WORKERS];
 	struct latency_use use;
 };
 
@@ -253,10 +253,10 @@ rows_of_a_file_are_used_one_by_one(void **st)
 
 	(void)st;
 	make_placed(&s, &file);
-	file.row[0].sum_us[LATENCY_QUEUE] = file.row[2].sum_us[LATENCY_QUEUE] = 1000;
+	file.row[0].counts.sum_us[LATENCY_QUEUE] = file.row[2].counts.sum_us[LATENCY_QUEUE] = 1000;
 	count_one(&s, 2, LATENCY_QUEUE, 7);
 	assert_int_equal(file.use.workers, 1 << 2);
-	assert_int_equal(file.row[3].sum_us[LATENCY_QUEUE], 7);
+	assert_int_equal(file.row[3].counts.sum_us[LATENCY_QUEUE], 7);
 	assert_int_equal(queue_sum(&s), 7);
 	latency_set_free(&s);
 }
@@ -277,7 +277,7 @@ former_processes_are_in_the_sum(void **st)
 	assert_int_equal(own.use.base, 0);
 	count_one(&was, 0, LATENCY_QUEUE, 1);
 	ended.use.base = 1;
-	ended.row[0].sum_us[LATENCY_QUEUE] = 10;
+	ended.row[0].counts.sum_us[LATENCY_QUEUE] = 10;
 	assert_int_equal(latency_set_join(&s, &rows, 1), 0);
 	/* It is in the own file now. */
 	memset(&ended, 0, sizeof(ended));
@@ -293,7 +293,7 @@ former_processes_are_in_the_sum(void **st)
 	latency_set_clear(&s);
 	count_one(&drains, 2, LATENCY_QUEUE, 1);
 	assert_int_equal(queue_sum(&s), 0);
-	assert_int_equal(own.row[0].sum_us[LATENCY_QUEUE], 0);
+	assert_int_equal(own.row[0].counts.sum_us[LATENCY_QUEUE], 0);
 	latency_set_free(&was);
 	latency_set_free(&drains);
 	latency_set_free(&s);
