@@ -53,7 +53,9 @@ struct log_client {
  * be set before. 0 or -ERR_NOMEM. */
 int log_client_start(struct log_client *c, struct loop *l, struct log_ring *r,
 	const struct log_client_conf *conf) must_check;
-/* Sends what the socket takes, and closes. */
-void log_client_stop(struct log_client *c);
+/* It has some, and a connection that may take them. */
+int log_client_is_busy(const struct log_client *c);
+/* Sends what the socket takes, and closes. Returns the number of messages that are left. */
+unsigned int log_client_stop(struct log_client *c);
 
 #endif

@@ -274,19 +274,42 @@ log_client_start(struct log_client *c, struct loop *l, struct log_ring *r,
 	return 0;
 }
 
-void
+int
+log_client_is_busy(const struct log_client *c)
+{
+	return c->state >= LOG_CLIENT_CONNECTING && log_ring_len(c->reader.ring, c->reader.at) >= 0;
+}
+
+/* Messages of the ring that were not sent whole. */
+static unsigned int
+count_unsent(const struct log_client *c)
+{
+	const struct log_ring *r = c->reader.ring;
+	unsigned int n = 0;
+	long len;
+
+	for (uint64_t at = c->reader.at; (len = log_ring_len(r, at)) >= 0; n++)
+		at += LOG_RING_OVERHEAD + (size_t)len;
+	return n;
+}
+
+unsigned int
 log_client_stop(struct log_client *c)
 {
+	unsigned int left;
+
 	if (c->state == LOG_CLIENT_OFF)
-		return;
+		return 0;
 	if (c->state == LOG_CLIENT_UP) {
 		c->on_failure = NULL;
 		pump_ring(c);
 	}
+	left = count_unsent(c);
 	timer_stop(loop_timers(c->loop), &c->timer);
 	close_log_conn(c);
 	log_ring_leave(&c->reader);
 	mem_free(c->out);
 	c->out = NULL;
 	c->state = LOG_CLIENT_OFF;
+	return left;
 }

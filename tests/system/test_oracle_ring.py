@@ -275,3 +275,51 @@ def test_all_workers_write_and_nothing_is_lost_at_the_stop(tmp_path):
         finally:
             proc.kill()
             receiver.close()
+
+
+def slow_server():
+    """A listener whose connections take little at once."""
+    s = socket.socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    s.bind(("127.0.0.1", 0))
+    s.listen()
+    return s
+
+
+def log_much(tmp_path, server):
+    """tacit with about 6 MB in its ring: (process, connection of the server)."""
+    port, cfg = free_ports(1)[0], tmp_path / "cfg"
+    cfg.write_text(CFG.format(sock=tmp_path / "sock", logs=" nbthread 1\n log ring@r len 9000 local0\n", port=port,
+                              rings="ring r\n size 8m\n maxlen 9000\n format raw\n"
+                                    f" server s 127.0.0.1:{server.getsockname()[1]} log-proto octet-count\n"))
+    cfg.write_text(cfg.read_text().replace("%HU", "%HU%HU%HU"))
+    proc = subprocess.Popen([TACIT, "-db", "-f", cfg], stderr=subprocess.PIPE, text=True)
+    assert wait_for(lambda: is_open(port))
+    conn = server.accept()[0]
+    for i in range(1000):
+        request(port, f"n{i}-" + "x" * 2000)
+    return proc, conn
+
+
+def test_servers_have_time_at_the_stop(tmp_path):
+    """More than the sockets hold: it is there when the process has ended."""
+    with slow_server() as server:
+        proc, conn = log_much(tmp_path, server)
+        with proc, conn:
+            proc.terminate()
+            got = recv_all(conn).decode()
+            assert proc.wait(10) == 0
+            assert len([m for m in without_counts(got) if "/n" in m]) == 1000
+            assert "lost" not in proc.stderr.read()
+
+
+def test_what_is_lost_at_the_stop_is_reported(tmp_path):
+    with slow_server() as server:
+        proc, conn = log_much(tmp_path, server)
+        with proc, conn:
+            proc.terminate()
+            errors = proc.communicate(timeout=20)[1]
+            lost = int(re.search(r"ring 'r': (\d+) messages are lost: server 's' has not taken them", errors)[1])
+            took = [m for m in re.findall(r"/n(\d+)-", recv_all(conn).decode())]
+            # Three of each request; the last one may be a part.
+            assert 0 < lost < 1010 and 990 <= lost + len(took) / 3 <= 1010

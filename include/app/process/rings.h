@@ -7,13 +7,16 @@
 
 #include "base/compiler.h"
 
+/* Time for the servers of rings when the process ends. */
+#define RINGS_DRAIN_MS 2000
+
 struct log_ring;
 struct process;
 
 /* Connects to the servers of all rings. 0, or a negative reason. */
 int rings_start(struct process *p) must_check;
-/* Collects what the workers have logged, sends what the servers take at once, and disconnects. The
- * other threads have ended. */
+/* Collects what the workers have logged, and disconnects. Servers have RINGS_DRAIN_MS to take it;
+ * what is left is counted and reported. The other threads have ended. */
 void rings_stop(struct process *p);
 /* For struct log_sink.on_ring: arg is the worker. */
 void rings_on_log(void *worker, struct log_ring *r);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "app/process/process.h"
+#include "app/process/watchdog.h"
 #include "app/process/wake_worker.h"
 #include "base/counter.h"
 #include "event/mailbox.h"
@@ -83,6 +84,48 @@ rings_start(struct process *p)
 	return r;
 }
 
+/* --- the stop --- */
+
+static int
+servers_are_busy(const struct process *p)
+{
+	list_each(it, rings_of(p))
+		list_each(st, &list_entry(it, struct ring_conf, link)->servers)
+			if (log_client_is_busy(&list_entry(st, struct ring_server, link)->client))
+				return 1;
+	return 0;
+}
+
+/* Servers that are connected, or will be, get time to take what the rings have. A second SIGTERM
+ * ends it. */
+static void
+drain_rings(struct process *p)
+{
+	struct loop *l = process_loop(p);
+	uint64_t until = l ? loop_now_ms(l) + RINGS_DRAIN_MS : 0;
+
+	if (!servers_are_busy(p))
+		return;
+	/* Of workers that have ended none answers. */
+	watchdog_stop(p);
+	while (servers_are_busy(p) && p->state != PROCESS_GONE && loop_now_ms(l) < until)
+		if (loop_turn(l, (int)(until - loop_now_ms(l))) < 0)
+			return;
+}
+
+static void
+stop_server(struct process *p, struct ring_conf *c, struct ring_server *s)
+{
+	unsigned int lost = log_client_stop(&s->client);
+
+	if (!lost)
+		return;
+	counter_add(&c->ring.dropped, lost);
+	report_msg(p->report, REPORT_WARNING,
+		"ring '%s': %u messages are lost: server '%s' has not taken them before the end.",
+		c->name, lost, s->name);
+}
+
 void
 rings_stop(struct process *p)
 {
@@ -96,9 +139,13 @@ rings_stop(struct process *p)
 			log_flush(k);
 		k->on_ring = NULL;
 	}
-	list_each(it, rings_of(p))
-		list_each(st, &list_entry(it, struct ring_conf, link)->servers)
-			log_client_stop(&list_entry(st, struct ring_server, link)->client);
+	drain_rings(p);
+	list_each(it, rings_of(p)) {
+		struct ring_conf *c = list_entry(it, struct ring_conf, link);
+
+		list_each(st, &c->servers)
+			stop_server(p, c, list_entry(st, struct ring_server, link));
+	}
 }
 
 uint64_t
