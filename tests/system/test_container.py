@@ -1,0 +1,126 @@
+"""The container file: its packages are what the program needs, and its commands do what it says. No container is made."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import threading
+
+import pytest
+from conftest import ROOT, TACIT, connect, free_ports, is_open, recv_all, wait_for
+from subject import not_sanitized, only_tacit
+
+pytestmark = only_tacit
+TEXT = re.sub(r"\\\n\s*", "", (ROOT / "Containerfile").read_text())
+LINES = [line.split(" ", 1) for line in TEXT.splitlines() if line and not line.startswith("#")]
+NOBODY = 65534
+
+
+def of(word):
+    return [rest for w, rest in LINES if w == word]
+
+
+def exec_form(word):
+    """The array of the last instruction of this name, behind options and CMD."""
+    return json.loads(of(word)[-1][of(word)[-1].index("["):])
+
+
+def test_base_image_and_user():
+    assert {rest.split()[0] for rest in of("FROM")} == {"debian:bookworm-slim"}
+    assert of("USER") == ["10080"] and "--uid 10080" in of("RUN")[-1]
+    assert of("STOPSIGNAL") == ["SIGUSR1"]
+    # What is copied exists, and the ignored folder is not needed.
+    for rest in of("COPY"):
+        source = rest.split()[0]
+        assert source.startswith("--from=build") or (ROOT / source).exists(), rest
+    assert exec_form("CMD")[-1] == of("COPY")[-1].split()[-1] == "/etc/tacit/tacit.cfg"
+
+
+@not_sanitized
+@pytest.mark.skipif(not shutil.which("dpkg-query"), reason="needs dpkg")
+def test_packages_are_those_that_the_program_needs():
+    installed = set(of("RUN")[-1].split("--no-install-recommends")[1].split("&&")[0].split())
+    linked = subprocess.run(["ldd", TACIT], check=True, capture_output=True, text=True).stdout
+    needed = set()
+    for path in re.findall(r" => (/\S+)", linked):
+        found = subprocess.run(["dpkg-query", "-S", f"*{path}"], check=True, capture_output=True, text=True).stdout
+        needed |= {line.split(":")[0] for line in found.splitlines()}
+    # Those of the base image, or of a library that is there.
+    assert needed - {"libc6", "libstdc++6", "libgcc-s1"} == installed
+
+
+class Slow:
+    """A server that answers when it may."""
+
+    def __init__(self):
+        self.begun, self.go_on = threading.Event(), threading.Event()
+
+    def serve(self, conn):
+        conn.recv(4096)
+        self.begun.set()
+        self.go_on.wait(10)
+        conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
+
+
+@pytest.fixture(name="slow")
+def _slow():
+    slow = Slow()
+    yield slow
+    slow.go_on.set()
+
+
+@pytest.fixture(name="started")
+def _started(tmp_path, origins, slow):
+    """The container's program with its configuration, as another user where that can be: (process, its ports, its log)."""
+    front, health = free_ports(2)
+    back = origins(slow.serve).port
+    text = (ROOT / "conf" / "container.cfg").read_text()
+    for port, ours in (("8080", front), ("8081", health), ("8000", back)):
+        assert text.count(f":{port}\n") == 1
+        text = text.replace(f":{port}\n", f":{ours}\n")
+    assert "chroot" not in text and "user" not in text
+    cfg, log = tmp_path / "tacit.cfg", tmp_path / "log"
+    cfg.write_text(text)
+    command = [TACIT if a == "/usr/sbin/tacit" else str(cfg) if a.startswith("/etc/") else a
+               for a in exec_form("ENTRYPOINT") + exec_form("CMD")]
+    assert command[0] == TACIT and str(cfg) in command
+    def drop():
+        if os.getuid() == 0:
+            os.setgroups([])
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+
+    for folder in (tmp_path, *list(tmp_path.parents)[:2]):
+        folder.chmod(0o755)
+    with open(log, "wb") as out, subprocess.Popen(command, stdout=out, preexec_fn=drop) as proc:
+        try:
+            assert wait_for(lambda: is_open(front) and is_open(health))
+            yield proc, front, health, log
+        finally:
+            proc.kill()
+
+
+def is_healthy(port):
+    command = [a.replace("/8081", f"/{port}") for a in exec_form("HEALTHCHECK")]
+    assert command != exec_form("HEALTHCHECK")
+    return subprocess.run(command, stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
+def test_it_is_healthy_logs_and_ends_softly(started, slow):
+    proc, front, health, log = started
+    assert is_healthy(health)
+    with connect(front) as c:
+        c.sendall(b"GET /slow HTTP/1.0\r\n\r\n")
+        assert slow.begun.wait(10)
+        proc.send_signal(getattr(signal, of("STOPSIGNAL")[0]))
+        assert wait_for(lambda: not is_open(front))
+        assert not is_healthy(health)
+        slow.go_on.set()
+        assert recv_all(c).endswith(b"ok")
+    assert proc.wait(10) == 0
+    lines = log.read_text().splitlines()
+    assert len([line for line in lines if '"GET /slow HTTP/1.0"' in line and " www web/w1 " in line]) == 1
+    assert "/alive" not in log.read_text()
