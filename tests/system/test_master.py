@@ -176,6 +176,46 @@ def test_failed_reload_changes_nothing(daemon, break_it, reason):
     assert worker_of(d) != first
 
 
+def test_a_failed_reload_is_seen_by_everybody(daemon, tmp_path):
+    """The exit code of what `systemctl reload` runs, the message, the status, the socket, and the metrics; until one works."""
+    port, metrics, path = *free_ports(2), tmp_path / "m"
+    d = daemon(site(port) + f"frontend m\n    mode http\n    bind 127.0.0.1:{metrics}\n"
+               "    http-request use-service prometheus-exporter\n", "-S", path, mode=MASTER)
+    program = os.environ.get("TACIT") or BUILD / "tacit"
+
+    def shown():
+        fields = info(d.admin("show info"))
+        with connect(metrics) as c:
+            c.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
+            text = recv_all(c).decode()
+        names = (("Reloads", "reloads_total"), ("Failed_reloads", "failed_reloads_total"),
+                 ("Last_reload_successful", "last_reload_successful"))
+        found = [re.search(rf"^haproxy_process_{metric} (\d+)$", text, re.M)[1] for _, metric in names]
+        assert [fields[field] for field, _ in names] == found
+        return tuple(map(int, found))
+
+    def run_reload():
+        return subprocess.run([program, "--reload", path], capture_output=True, text=True, timeout=WAIT, check=False)
+
+    assert shown() == (0, 0, 1)
+    assert run_reload().returncode == 0
+    assert wait_for(lambda: shown() == (1, 0, 1))
+    change(d, '"one"', '"two"')
+    change(d, "mode http", "mode htpt")
+    for n in (1, 2):
+        done = run_reload()
+        assert done.returncode == 1 and "htpt" in done.stdout + done.stderr
+        assert wait_for(lambda: shown() == (1 + n, n, 0))
+        assert "Reload failed: " in status(d) and "htpt" in status(d) and get(port) == "one"
+    # One that replaces it after its death has the same to say.
+    change(d, "mode htpt", "mode http")
+    os.kill(worker_of(d), signal.SIGKILL)
+    assert wait_for(lambda: is_open(port) and is_open(metrics) and children(d.pid))
+    assert wait_for(lambda: shown() == (3, 2, 1)) and get(port) == "two"
+    assert run_reload().returncode == 0
+    assert wait_for(lambda: shown() == (4, 2, 1))
+
+
 def test_a_reload_during_a_reload_follows_it(daemon):
     port = free_port()
     d = daemon(site(port), mode=MASTER)

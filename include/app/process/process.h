@@ -62,6 +62,12 @@ struct process_service {
 	void (*note)(struct process *p);
 };
 
+/* What the master says of its reloads; without one all is 0. */
+struct process_reloads {
+	unsigned int n, failed;
+	unsigned int last_failed; /* the configuration in use is not that of the files */
+};
+
 struct process {
 	enum process_state state;
 	struct sys *sys;           /* the first worker's ledger counts its calls */
@@ -82,6 +88,7 @@ struct process {
 	unsigned int n_workers;
 	const char *pidfile;       /* that is removed at the end; NULL: none */
 	unsigned int confined;     /* bits of enum confinement */
+	struct process_reloads reloads;
 	int running;               /* the other workers' threads are running */
 	int log_failed;            /* a log target has failed, which was reported */
 	int draining;              /* no new sessions: a worker without sessions notifies the

@@ -222,6 +222,9 @@ info_put_own(const struct process *p, const struct totals *t, struct info *i)
 	info_put(i, INFO_syscalls, ledger_total(&t->ledger));
 	confinement_text(p->confined, i->confinement, sizeof(i->confinement));
 	info_put_text(i, INFO_confinement, i->confinement);
+	info_put(i, INFO_reloads, p->reloads.n);
+	info_put(i, INFO_failed_reloads, p->reloads.failed);
+	info_put(i, INFO_last_reload_ok, !p->reloads.last_failed);
 }
 
 void

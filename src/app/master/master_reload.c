@@ -115,6 +115,19 @@ log_failure(struct master *m)
 		(void)sys_sendto(m->sys, w->own.fd, text, (size_t)n, MSG_NOSIGNAL);
 }
 
+/* For its statistics. */
+static void
+tell_reloads(struct master *m)
+{
+	struct worker_process *w = master_find_worker(m, WORKER_CURRENT);
+	char text[64];
+	int n = snprintf(text, sizeof(text), MASTER_RELOADS "%u,%u,%d", m->n_reloads,
+		m->n_failed_reloads, m->reload_failed);
+
+	if (w)
+		(void)sys_sendto(m->sys, w->own.fd, text, (size_t)n, MSG_NOSIGNAL);
+}
+
 static void
 fail_reload(struct master *m)
 {
@@ -125,6 +138,7 @@ fail_reload(struct master *m)
 		master_find_worker(m, WORKER_CURRENT) ? "The former configuration is still used."
 						      : "");
 	log_failure(m);
+	tell_reloads(m);
 	master_say_status(m, "READY=1\n", "serving");
 	m->cli.on_reload(m, m->n_reloads, 0);
 }
@@ -210,6 +224,7 @@ master_on_ready(struct worker_process *w, const char *status)
 	w->started_ms = loop_now_ms(m->loop);
 	m->reload_failed = 0;
 	m->reason[0] = '\0';
+	tell_reloads(m);
 	report_msg(m->report, REPORT_NOTICE, "Loading success.");
 	if (m->state == MASTER_STARTING)
 		begin_to_serve(m, status);

@@ -37,6 +37,17 @@ serve_cli(struct process *p, const char *value)
 	p->master->passed_fd = -1;
 }
 
+/* Also of processes before this one: the master counts. */
+static void
+note_reloads(struct process *p, const char *value)
+{
+	char *at = NULL;
+
+	p->reloads.n = (unsigned int)strtoul(value, &at, 10);
+	p->reloads.failed = *at ? (unsigned int)strtoul(at + 1, &at, 10) : 0;
+	p->reloads.last_failed = *at ? (unsigned int)strtoul(at + 1, &at, 10) : 0;
+}
+
 void
 process_on_master(void *process, const char *line)
 {
@@ -56,6 +67,8 @@ process_on_master(void *process, const char *line)
 		socket_pass_to(&p->pass, (pid_t)strtol(line + sizeof(MASTER_PASS) - 1, NULL, 10));
 	} else if (strncmp(line, MASTER_CLI, sizeof(MASTER_CLI) - 1) == 0) {
 		serve_cli(p, line + sizeof(MASTER_CLI) - 1);
+	} else if (strncmp(line, MASTER_RELOADS, sizeof(MASTER_RELOADS) - 1) == 0) {
+		note_reloads(p, line + sizeof(MASTER_RELOADS) - 1);
 	} else if (strncmp(line, MASTER_LOG, l) == 0) {
 		log_msg(process_log(p), LOG_LEVEL_ALERT, "%s", line + l);
 	}
