@@ -129,7 +129,7 @@ struct listener {
 	 * listener is held or tries again in the next turn. NULL: always accept. */
 	int (*may_accept)(struct listener *ln);
 	/* What a permitted accept came to. NULL: no matter. */
-	void (*has_accepted)(struct listener *ln);
+	void (*did_accept)(struct listener *ln);
 	void (*not_accepted)(struct listener *ln);
 	struct loop *loop;
 	const struct xprt_maker *xprt; /* of accepted connections; NULL: the socket itself */

@@ -190,8 +190,8 @@ on_event(void *owner, int lfd, uint32_t ev)
 			ln->not_accepted(ln);
 		if (fd >= 0) {
 			got++;
-			if (ln->has_accepted)
-				ln->has_accepted(ln);
+			if (ln->did_accept)
+				ln->did_accept(ln);
 			on_accepted(ln, (int)fd, &peer);
 		} else if (fd == -EAGAIN) {
 			empty = 1;

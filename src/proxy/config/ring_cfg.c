@@ -179,8 +179,8 @@ static const struct cfg_kw kws[] = {
 		       "length before it (octet-count). A broken connection is opened again after "
 		       "1 s, and after up to 30 s while that fails. A server that is connected and "
 		       "does not read makes new messages be dropped. While it is not connected the "
-		       "oldest messages are overwritten. DroppedLogs counts both. When the process ends "
-		       "servers have 2 s to take what is left; what they do not take is reported." },
+		       "oldest messages are overwritten. DroppedLogs counts both. When the process "
+		       "ends servers have 2 s for the rest; what they do not take is reported." },
 	KW("size", 1, parse_ring_size, 0, "<size>",
 		"Bytes of memory for messages, at least 16384, which is the default."),
 	KW("timeout connect", 1, parse_ring_timeout, 0, "<time>",

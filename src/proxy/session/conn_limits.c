@@ -320,7 +320,7 @@ enter_gates(struct listener *ln)
 
 /* A permitted accept found a client: what was counted for it is. */
 static void
-has_accepted(struct listener *ln)
+did_accept(struct listener *ln)
 {
 	struct proxy *fe = ln->owner;
 	const struct engine *e = ln->worker;
@@ -353,6 +353,6 @@ conn_limits_listener(struct listener *ln, struct proxy *fe, struct engine *e)
 	ln->owner = fe;
 	ln->worker = e;
 	ln->may_accept = enter_gates;
-	ln->has_accepted = has_accepted;
+	ln->did_accept = did_accept;
 	ln->not_accepted = not_accepted;
 }

@@ -372,7 +372,7 @@ a_rate_is_not_used_up_by_a_try(void **st)
 		assert_int_equal(rate_limit_wait(limits[i], e[1]->sys, now, 1), 1);
 		ln[0]->not_accepted(ln[0]);
 		assert_int_equal(ln[1]->may_accept(ln[1]), 1);
-		ln[1]->has_accepted(ln[1]);
+		ln[1]->did_accept(ln[1]);
 		assert_int_equal(limits[i]->asked, 0);
 		assert_true(rate_limit_wait(limits[i], e[0]->sys, now, 1) > 1);
 		conn_limits_give_back(ln[1]);
