@@ -216,6 +216,26 @@ def test_a_failed_reload_is_seen_by_everybody(daemon, tmp_path):
     assert wait_for(lambda: shown() == (4, 2, 1))
 
 
+def test_who_asks_the_stats_socket_during_a_reload_gets_an_answer(daemon):
+    """Of the former worker process, if that has the connection. One that is kept open with a prompt does not hold it."""
+    d = daemon(site(free_port()), mode=MASTER)
+    first = worker_of(d)
+    with socket.socket(socket.AF_UNIX) as late, socket.socket(socket.AF_UNIX) as idle, socket.socket(socket.AF_UNIX) as kept:
+        for s, text in ((kept, b"prompt\n"), (late, b"show "), (idle, b"")):
+            s.settimeout(WAIT)
+            s.connect(str(d.sock))
+            s.sendall(text)
+        assert kept.recv(64) == b"\n> "
+        assert wait_for(lambda: int(d.info()["Pid"]) == first)  # it has all of them
+        assert reload(d, settle=False)
+        late.sendall(b"info; show stat\n")
+        answer = recv_all(late).decode()
+        assert info(answer)["Pid"] == str(first) and answer.endswith("\n\n") and "# pxname" in answer
+        # It waits for the command of the other, but not for long.
+        assert wait_for(lambda: children(d.pid) != [] and first not in children(d.pid))
+        assert idle.recv(64) == kept.recv(64) == b""
+
+
 def test_a_reload_during_a_reload_follows_it(daemon):
     port = free_port()
     d = daemon(site(port), mode=MASTER)

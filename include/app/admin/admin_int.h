@@ -18,6 +18,8 @@ enum {
 	ADMIN_TURN = 4096,           /* bytes produced in one turn of the loop: others wait */
 	ADMIN_STEPS = 256,           /* steps of a response in one turn, even if they produce
 				      * little */
+	ADMIN_EXPECTED_MS = 2000,    /* for a command to come, after a soft stop */
+	ADMIN_DRAIN_MS = 10000,      /* for a client to take an answer, after it */
 	ADMIN_OUT_MAX = 4 << 20      /* maximum output of one step: a slice and the longest row */
 };
 
@@ -120,6 +122,11 @@ extern const struct admin_cmd admin_cmds[];
 	void run(struct admin_conn *c, int argc, char **argv);
 #include "app/admin/commands.tbl.h"
 #undef ADMIN_CMD
+
+/* A soft stop has begun: connections get little time for what is still to come. */
+void admin_drain(struct admin *a);
+/* True while a connection is owed an answer. */
+int admin_is_owing(const struct admin *a);
 
 /* Severities of messages, as syslog's. */
 enum { ADMIN_ERR = 3, ADMIN_NOTICE = 5, ADMIN_INFO = 6 };

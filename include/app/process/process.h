@@ -53,6 +53,10 @@ struct process_service {
 	struct admin *(*open)(struct worker *w);
 	/* Serves a connection of the master's, which it owns; modes: bits of enum admin_mode. */
 	void (*serve)(struct admin *a, int fd, enum bind_level level, unsigned int modes);
+	/* A soft stop has begun: connections get little time for what is still to come. */
+	void (*drain)(struct admin *a);
+	/* True while a connection is owed an answer. */
+	int (*is_owing)(const struct admin *a);
 	/* Closes its connections; the listeners belong to the process. */
 	void (*close)(struct admin **a);
 	/* Before the start: takes room for the numbers that outlive the process

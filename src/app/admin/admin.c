@@ -411,6 +411,7 @@ close_service(struct admin **ap)
 }
 
 const struct process_service admin_service = {
-	.open = open_service, .serve = serve_master, .close = close_service,
+	.open = open_service, .serve = serve_master, .drain = admin_drain,
+	.is_owing = admin_is_owing, .close = close_service,
 	.keep = info_keep, .note = info_note
 };

@@ -255,7 +255,10 @@ is_over(const struct process *p)
 {
 	if (p->state == PROCESS_GONE)
 		return 1;
-	return p->state >= PROCESS_STOPPING && process_sessions(p) == 0;
+	if (p->state < PROCESS_STOPPING || process_sessions(p))
+		return 0;
+	/* Whoever asks during a reload gets an answer, too. */
+	return p->state > PROCESS_STOPPING || !p->admin || !p->service->is_owing(p->admin);
 }
 
 static void

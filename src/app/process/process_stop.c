@@ -49,6 +49,8 @@ stop_listening(struct process *p, int drains)
 		process_drain_listeners(p);
 	close_frontends(p);
 	process_close_kept_admin(p);
+	if (p->admin)
+		p->service->drain(p->admin);
 	for (unsigned int i = 0; i < p->n_workers; i++)
 		engine_soft_stop(&p->workers[i].engine);
 	rendezvous_end(p);
