@@ -43,7 +43,7 @@ take(struct input *in)
 static struct input
 take_some(struct input *in)
 {
-	size_t n = MIN((size_t)take(in), in->n);
+	size_t most = take(in), n = MIN(most, in->n);
 	struct input out = { in->p, n };
 
 	in->p += n;
