@@ -26,7 +26,7 @@ compose(struct http_client *c, struct http_request *q)
 	struct http_text *t = &c->text;
 
 	http_text_clear(t);
-	if (c->header && q == request(c, 0))
+	if (c->header && !c->wire && q == request(c, 0))
 		http_text_add(t, "%s", c->header);
 	if (q->verb == HTTP_VERB_CONNECT)
 		http_text_add(t, "CONNECT a:80 HTTP/1.%u\r\nHost: a:80\r\n", q->minor);
@@ -108,7 +108,7 @@ send_request(struct http_client *c)
 			return;
 		q = request(c, c->out - 1);
 		upto = c->held || c->tunnel ? c->text.n : pause_at(c, q);
-		r = http_text_send(&c->text, c->s, upto);
+		r = http_text_send(&c->text, c->wire, c->s, upto);
 		if (c->text.at && !c->tunnel && !q->said_ns)
 			q->said_ns = fake_now(c->k);
 		c->mute |= r < 0;
@@ -220,7 +220,7 @@ read_available(struct http_client *c)
 	long n;
 
 	while (!c->stalled && !c->closed && !c->eof && !c->err) {
-		n = fake_peer_recv(c->s, buf, sizeof(buf));
+		n = wire_recv(c->wire, c->s, buf, sizeof(buf));
 		if (n == -EAGAIN)
 			return;
 		if (n < 0)
@@ -239,10 +239,25 @@ read_available(struct http_client *c)
 
 /* --- leaving --- */
 
+/* It has received everything. */
+static int
+is_content(const struct http_client *c)
+{
+	if (!http_text_is_out(&c->text))
+		return 0;
+	if (c->tunnel)
+		return c->reader.got >= c->down;
+	return c->out == c->n && c->in == c->n;
+}
+
 static void
 close_client(struct http_client *c, enum http_leave how)
 {
 	if (how == HTTP_LEAVE_WAIT || (how == HTTP_LEAVE_SHUT && c->shut))
+		return;
+	/* What it has to say is said first, unless the other side does not listen. */
+	if (how != HTTP_LEAVE_RESET && fake_peer_is_connected(c->s) &&
+		!wire_end(c->wire, c->s) && !c->err && (c->eof || is_content(c)))
 		return;
 	if (how == HTTP_LEAVE_SHUT) {
 		c->shut = 1;
@@ -257,15 +272,14 @@ close_client(struct http_client *c, enum http_leave how)
 		fake_peer_close(c->s);
 }
 
-/* It has received everything. */
-static int
-is_content(const struct http_client *c)
+/* The header comes before TLS; a socket has room for it. */
+static void
+greet(struct http_client *c)
 {
-	if (!http_text_is_out(&c->text))
-		return 0;
-	if (c->tunnel)
-		return c->reader.got >= c->down;
-	return c->out == c->n && c->in == c->n;
+	if (c->greeted || !c->wire || !c->header)
+		return;
+	c->greeted = 1;
+	(void)fake_peer_send(c->s, c->header, strlen(c->header));
 }
 
 static void
@@ -278,6 +292,8 @@ run(struct fake *k, void *arg)
 		return;
 	if (!fake_peer_is_connected(c->s) && !(fake_peer_poll(c->s) & (EPOLLHUP | EPOLLERR)))
 		return;
+	greet(c);
+	(void)wire_flush(c->wire, c->s);
 	read_available(c);
 	send_request(c);
 	/* A response may have let it continue. */
@@ -313,6 +329,7 @@ void
 http_client_start(struct http_client *c)
 {
 	c->s = world_connect(c->book->w);
+	c->wire = world_wire(c->book->w, CLIENT);
 	c->k = c->book->w->k;
 	http_reader_begin(&c->reader);
 	if (c->deaf_for)

@@ -15,6 +15,7 @@ struct http_client {
 	struct http_book *book;
 	struct fake *k;
 	struct fake_sock *s;
+	struct wire *wire;   /* NULL: plain bytes */
 	/* Its part of the book, and its parameters. */
 	unsigned int first, n;
 	unsigned int depth; /* maximum number of unanswered requests */
@@ -36,6 +37,7 @@ struct http_client {
 	int tunnel;
 	int stalled, quit;
 	int eof, err, shut, closed;
+	int greeted;         /* the header was sent before its TLS */
 };
 
 void http_client_start(struct http_client *c);

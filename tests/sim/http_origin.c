@@ -20,17 +20,41 @@ later(struct http_origin *o, uint64_t ms)
 	fake_after(o->k, ms * FAKE_MS, run, o);
 }
 
+/* Over TLS: 1 when the closing message was sent, or nobody can get it. */
+static int
+has_said_end(struct http_origin *o)
+{
+	return !fake_peer_is_connected(o->s) || (fake_peer_poll(o->s) & (EPOLLHUP | EPOLLERR)) ||
+		wire_end(o->wire, o->s);
+}
+
 static void
 close_connection(struct http_origin *o, int reset)
 {
+	/* Over TLS what is cut lacks the closing message. */
+	int cuts = o->wire && o->t && o->t->way == HTTP_WAY_CUT;
+
+	o->closed = 1;
+	o->ends = !reset && !cuts && !has_said_end(o);
+	if (o->ends)
+		return;
 	/* closing with bytes unread is a reset */
-	if (!reset && fake_peer_is_connected(o->s) && !fake_peer_unread(o->s) && o->t)
+	if (!reset && !cuts && fake_peer_is_connected(o->s) &&
+		(o->wire || !fake_peer_unread(o->s)) && o->t)
 		o->t->fin = o->t->whole;
 	if (reset)
 		fake_peer_reset(o->s);
 	else
 		fake_peer_close(o->s);
-	o->closed = 1;
+}
+
+static void
+shut_tunnel(struct http_origin *o)
+{
+	if (o->shut || !has_said_end(o))
+		return;
+	fake_peer_shut(o->s);
+	o->shut = 1;
 }
 
 /* --- choosing --- */
@@ -187,9 +211,7 @@ text_sent(struct http_origin *o)
 		break;
 	}
 	if (t->shape == HTTP_SHAPE_TUNNEL) {
-		if (!o->shut)
-			fake_peer_shut(o->s);
-		o->shut = 1;
+		shut_tunnel(o);
 	} else if (o->reader.state == HTTP_READER_OVER) {
 		finished(o);
 	}
@@ -202,7 +224,7 @@ send_response(struct http_origin *o)
 
 	while (!o->closed && o->answers && !o->dead && fake_now(o->k) >= o->due) {
 		size_t before = x->at, upto = MIN(o->hold, o->upto);
-		int r = http_text_send(x, o->s, upto);
+		int r = http_text_send(x, o->wire, o->s, upto);
 
 		o->t->said |= x->at > 0;
 		o->t->head_out |= x->at >= o->head;
@@ -219,8 +241,11 @@ send_response(struct http_origin *o)
 			continue;
 		}
 		/* The rest of the request is still read. */
-		if (o->t->whole)
+		if (o->t->whole) {
+			if (o->t->shape == HTTP_SHAPE_TUNNEL)
+				shut_tunnel(o);
 			return;
+		}
 		text_sent(o);
 		return;
 	}
@@ -244,7 +269,7 @@ head_complete(struct http_origin *o)
 	}
 	o->t->way = choose(o);
 	/* Its end could not be detected. */
-	if (o->t->way == HTTP_WAY_CUT && o->t->shape == HTTP_SHAPE_END)
+	if (o->t->way == HTTP_WAY_CUT && o->t->shape == HTTP_SHAPE_END && !o->wire)
 		o->t->way = HTTP_WAY_CUT_RESET;
 	o->nth++;
 	fake_note(o->k, "# server %u: request %u, way %d", fake_peer_remote_port(o->s), o->q->id,
@@ -314,7 +339,7 @@ read_available(struct http_origin *o)
 	long n = 0;
 
 	while (!o->closed) {
-		n = fake_peer_recv(o->s, buf, sizeof(buf));
+		n = wire_recv(o->wire, o->s, buf, sizeof(buf));
 		if (n <= 0)
 			break;
 		take_bytes(o, buf, (size_t)n);
@@ -334,7 +359,7 @@ idle_connection(struct http_origin *o)
 	} else if (!o->far && !fake_peer_unread(o->s) && !fake_peer_undelivered(o->s) &&
 		o->reader.lines == 0 && !o->reader.n) {
 		/* Not with a full buffer: it must have arrived. */
-		o->soiled = fake_peer_send(o->s, EXTRA, sizeof(EXTRA) - 1) > 0;
+		o->soiled = wire_send(o->wire, o->s, EXTRA, sizeof(EXTRA) - 1) > 0;
 	}
 }
 
@@ -345,10 +370,13 @@ run(struct fake *k, void *arg)
 	int ended;
 
 	(void)k;
+	if (o->ends)
+		close_connection(o, 0);
 	if (o->closed)
 		return;
 	if (!fake_peer_is_connected(o->s) && !(fake_peer_poll(o->s) & (EPOLLHUP | EPOLLERR)))
 		return;
+	(void)wire_flush(o->wire, o->s);
 	ended = read_available(o);
 	if (o->closed)
 		return;
@@ -363,6 +391,7 @@ http_origin_start(struct http_origin *o, struct fake_sock *s)
 {
 	o->s = s;
 	o->k = o->book->w->k;
+	o->wire = world_wire(o->book->w, SERVER);
 	http_reader_begin(&o->reader);
 	fake_peer_notify(s, 0, run, o);
 }

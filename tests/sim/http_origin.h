@@ -17,6 +17,7 @@ struct http_origin {
 	struct dice *dice;
 	struct fake *k;
 	struct fake_sock *s;
+	struct wire *wire; /* NULL: plain bytes */
 	int far;
 	unsigned int server; /* its index */
 	int wild;      /* probability 1 / wild of misbehaviour; 0: never */
@@ -36,6 +37,7 @@ struct http_origin {
 	enum http_then then;
 	int soiled; /* it has sent unrequested data */
 	int tunnel, dead, shut, closed;
+	int ends; /* closed but for its closing message, which the socket has not taken */
 };
 
 void http_origin_start(struct http_origin *o, struct fake_sock *s);

@@ -119,7 +119,7 @@ ends_are_over(const struct world *w)
 		if (!p->client[i].closed)
 			return 0;
 	for (unsigned int i = 0; i < p->n_origins; i++)
-		if (!p->origin[i].closed)
+		if (!p->origin[i].closed || p->origin[i].ends)
 			return 0;
 	return 1;
 }
@@ -237,6 +237,8 @@ bound_memory(struct plan *p)
 	uint64_t each = e->session_pool.size + e->txn_pool.size + 2ull * e->bufsize;
 
 	p->w.cfg.memory = each * ((p->kind ? 8 : 2) + dice(p->d, 8));
+	if (p->w.cfg.tls)
+		p->w.cfg.memory += p->n * 2 * RANDOM_TLS_BYTES;
 	memory_bound(e, p->w.cfg.memory);
 }
 
@@ -312,7 +314,7 @@ check_world(struct plan *p)
 			world_error(w, "client %u hangs, %u of %u requests said, %u answered", i,
 				p->client[i].out, p->client[i].n, p->client[i].in);
 	for (unsigned int i = 0; i < p->n_origins; i++)
-		if (!p->origin[i].closed)
+		if (!p->origin[i].closed || p->origin[i].ends)
 			world_error(w, "a server's connection %u hangs in request %u, way %d", i,
 				p->origin[i].q ? p->origin[i].q->id : 0,
 				p->origin[i].t ? (int)p->origin[i].t->way : -1);
@@ -324,6 +326,7 @@ measure(struct plan *p, struct http_random_result *r)
 	struct world *w = &p->w;
 
 	r->base.kind = p->kind;
+	r->base.tls = w->cfg.tls != 0;
 	r->base.clients = p->n;
 	r->base.calls = world_calls(w);
 	r->base.buf_waits = w->engine.buf_waits;
@@ -380,6 +383,9 @@ http_random_play(struct dice *d, unsigned int max_clients, uint32_t max_bytes, i
 	cfg.announced = p.n % 6 == 0;
 	bounded = cfg.memory != 0;
 	cfg.memory = 0;
+	/* Kind ends would have to be kind to TLS, too. */
+	if (!p.kind)
+		random_tls(p.n, &cfg);
 	if (world_open(&p.w, &cfg) < 0) {
 		snprintf(r->base.why, sizeof(r->base.why), "%s", p.w.why);
 		return -1;
@@ -396,10 +402,14 @@ http_random_play(struct dice *d, unsigned int max_clients, uint32_t max_bytes, i
 	if (show)
 		printf("%s", fake_trace(p.w.k));
 	bad = world_close(&p.w);
-	for (unsigned int i = 0; i < p.n; i++)
+	for (unsigned int i = 0; i < p.n; i++) {
 		http_text_free(&p.client[i].text);
-	for (unsigned int i = 0; i < p.n_origins; i++)
+		wire_free(p.client[i].wire);
+	}
+	for (unsigned int i = 0; i < p.n_origins; i++) {
 		http_text_free(&p.origin[i].text);
+		wire_free(p.origin[i].wire);
+	}
 	snprintf(r->base.why, sizeof(r->base.why), "%s", p.w.why);
 	return bad;
 }

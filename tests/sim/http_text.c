@@ -74,10 +74,10 @@ http_text_body(struct http_text *t, enum http_shape shape, uint32_t seed, size_t
 }
 
 int
-http_text_send(struct http_text *t, struct fake_sock *s, size_t upto)
+http_text_send(struct http_text *t, struct wire *w, struct fake_sock *s, size_t upto)
 {
 	while (t->at < upto) {
-		long n = fake_peer_send(s, t->p + t->at, upto - t->at);
+		long n = wire_send(w, s, t->p + t->at, upto - t->at);
 
 		if (n == -EAGAIN)
 			return 0;

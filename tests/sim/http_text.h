@@ -3,7 +3,7 @@
 #define TACIT_SIM_HTTP_TEXT_H
 
 #include "base/compiler.h"
-#include "fake/kernel.h"
+#include "fake/wire.h"
 #include "sim/http_reader.h"
 
 struct http_text {
@@ -20,7 +20,7 @@ void http_text_add(struct http_text *t, const char *fmt, ...) fmt_printf(2, 3);
 void
 http_text_body(struct http_text *t, enum http_shape shape, uint32_t seed, size_t len, size_t chunk);
 /* Sends it up to there: 1 when done, 0 when the socket is full, -errno when the peer is gone. */
-int http_text_send(struct http_text *t, struct fake_sock *s, size_t upto);
+int http_text_send(struct http_text *t, struct wire *w, struct fake_sock *s, size_t upto);
 static inline int
 http_text_is_out(const struct http_text *t)
 {

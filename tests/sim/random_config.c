@@ -3,7 +3,6 @@
 #include "proxy/model/session.h"
 
 #define KIND_MS 3000000 /* a timeout that is never reached */
-#define TLS_BYTES 16384 /* of a connection, about: tls_counts.c */
 
 static uint64_t
 delay(struct dice *d)
@@ -177,5 +176,5 @@ random_tls(unsigned int n, struct world_config *c)
 	c->update_every = way > 3 ? 2 : 0;
 	/* Without peeking, a direction needs a buffer. */
 	if (c->memory)
-		c->memory += n * 2 * TLS_BYTES + c->bufsize;
+		c->memory += n * 2 * RANDOM_TLS_BYTES + c->bufsize;
 }

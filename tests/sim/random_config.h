@@ -14,6 +14,8 @@ void random_bounds(struct dice *d, struct world_config *c);
 /* The first data of a client where a PROXY header is expected: in a kind world a header. */
 const char *random_header(struct dice *d, int kind);
 
+/* Memory of a connection with TLS, about: tls_counts.c. */
+#define RANDOM_TLS_BYTES 16384
 /* TLS on some sides of a world of n clients, in some worlds; nothing is drawn for it. */
 void random_tls(unsigned int n, struct world_config *c);
 

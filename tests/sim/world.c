@@ -661,7 +661,8 @@ world_close(struct world *w)
 {
 	if (w->loop && w->ln && w->ln->state != LISTENER_NEW) {
 		check_leftovers(w);
-		if (w->engine.n_sessions) {
+		/* After an error clients may still be in the backlog. */
+		for (int i = 0; w->engine.n_sessions && i < 1000; i++) {
 			engine_kill_all(&w->engine);
 			(void)!loop_turn(w->loop, 0);
 		}
