@@ -136,7 +136,7 @@ bench-self: deps-test bare
 slow_src = tests/unit/event/test_mail_queue.c tests/unit/base/test_ranges.c
 slow: deps-test tests
 	@TACIT_SLOW=1 TEST_TIMEOUT=3600 sh build-aux/run-tests slow-unit-$(F) $(TALLY) $(call programs,$(slow_src))
-	@TACIT_SLOW=1 PYTEST_TIMEOUT=1800 PYTEST_ADDOPTS="-k 'thousand_bodies or million or long_wait or many_reloads'" \
+	@TACIT_SLOW=1 PYTEST_TIMEOUT=3600 PYTEST_ADDOPTS="-k 'thousand_bodies or million or long_wait or many_reloads'" \
 		sh build-aux/run-pytest slow-$(F) $(TALLY) $(DIR_$(F)) tests/system
 
 # It reads the objects of the program and of the unit tests.
