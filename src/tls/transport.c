@@ -129,18 +129,21 @@ tls_step(struct conn *c)
 	return r;
 }
 
+/* A try without a whole record would only allocate OpenSSL's buffer and free it. */
 static enum io_result
 read_records(struct tls *t, struct conn *c, char *buf, size_t len, size_t *got)
 {
 	size_t n;
 
-	for (*got = 0; *got < len; *got += n) {
+	*got = 0;
+	do {
 		int ret = SSL_read_ex(t->ssl, buf + *got, len - *got, &n);
 
 		if (ret != 1)
 			return why_not(t, c, ret, &t->waits_r);
+		*got += n;
 		t->io->reads = 0;
-	}
+	} while (*got < len && tls_has_unread_record(t->io));
 	return IO_OK;
 }
 
