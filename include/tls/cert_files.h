@@ -29,16 +29,28 @@ struct tls_file_rules {
 	int del_ext;                         /* ssl-load-extra-del-ext */
 };
 
+/* The files of a certificate. */
+enum tls_cert_file { TLS_CERT_CRT, TLS_CERT_KEY, TLS_CERT_ISSUER, TLS_CERT_OCSP, TLS_CERT_SCTL,
+	TLS_CERT_FILES };
+
+/* Their paths. Those beside the first may be NULL: the file beside it is read if there is one. */
+struct tls_cert_paths {
+	char *of[TLS_CERT_FILES];
+};
+
 /* `base`/`path`, or path alone if it is absolute or base is NULL; from mem_alloc(). NULL when
  * memory is out. */
 char *tls_path(const char *base, const char *path) must_check;
+/* The same for a certificate; the name of one in a crt-store, "@...", is no path. */
+char *tls_crt_path(const struct tls_file_rules *rules, const char *name) must_check;
 
 /*
  * Reads a certificate. 0 and *out with one reference, or a negative reason with why (TLS_WHY_MAX).
  * What is wrong with stapled data and has no effect on the certificate is said in warning
  * (TLS_WHY_MAX, "" if nothing).
  */
-int tls_cert_read(struct sys *sys, const struct tls_file_rules *rules, const char *path,
-	struct tls_cert **out, char *why, char *warning) must_check;
+int tls_cert_read(struct sys *sys, const struct tls_file_rules *rules,
+	const struct tls_cert_paths *paths, struct tls_cert **out, char *why, char *warning)
+	must_check;
 
 #endif

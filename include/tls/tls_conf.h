@@ -37,6 +37,7 @@ struct tls_conf {
 	struct tls_store certs;
 	struct tls_ca_files cas;
 	struct list crt_lists;          /* struct tls_crt_list */
+	struct list crt_stores;         /* struct tls_crt_store */
 	/* NULL until tls_conf_finish(); contexts keep the sessions of bind lines apart. */
 	struct tls_tickets *tickets;    /* keys of bind lines without a file of them */
 	struct tls_sessions *sessions;  /* also NULL: none are kept */

@@ -32,6 +32,7 @@ static const struct {
 	{ "userlist", CFG_USERLIST },
 	{ "resolvers", CFG_RESOLVERS },
 	{ "ring", CFG_RING },
+	{ "crt-store", CFG_CRT_STORE },
 };
 
 /* The first rows, which HAProxy lists too; keywords of http-errors are also valid in proxies. */
@@ -236,7 +237,8 @@ put_man_entry(FILE *to, const char *name, const char *syntax, const char *doc, i
 static void
 man_kws(const struct cfg_registry *reg, unsigned bits, unsigned switches, FILE *to)
 {
-	const unsigned others = CFG_GLOBAL | CFG_USERLIST | CFG_RESOLVERS | CFG_RING;
+	const unsigned others = CFG_GLOBAL | CFG_USERLIST | CFG_RESOLVERS | CFG_RING |
+		CFG_CRT_STORE;
 
 	for (unsigned i = 0; i < reg->nkw; i++) {
 		const struct cfg_kw *kw = reg->kw[i];
@@ -291,7 +293,8 @@ dump_man(const struct cfg_registry *reg, FILE *to)
 		unsigned bits;
 	} parts[] = { { "GLOBAL KEYWORDS", CFG_GLOBAL }, { "PROXY KEYWORDS", CFG_PROXIES },
 		{ "USERLIST KEYWORDS", CFG_USERLIST },
-		{ "RESOLVERS KEYWORDS", CFG_RESOLVERS }, { "RING KEYWORDS", CFG_RING } };
+		{ "RESOLVERS KEYWORDS", CFG_RESOLVERS }, { "RING KEYWORDS", CFG_RING },
+		{ "CRT-STORE KEYWORDS", CFG_CRT_STORE } };
 
 	man_sections(reg, to);
 	for (size_t s = 0; s < ARRAY_LEN(parts); s++) {

@@ -93,6 +93,7 @@ section_names(unsigned bits, char out[LIST_MAX])
 		{ CFG_USERLIST, "userlist" },
 		{ CFG_RESOLVERS, "resolvers" },
 		{ CFG_RING, "ring" },
+		{ CFG_CRT_STORE, "crt-store" },
 	};
 	size_t len = 0;
 

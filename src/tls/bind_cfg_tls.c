@@ -86,7 +86,8 @@ static const struct cfg_opt opts[] = {
 		"directory of them. Files <file>.key, .issuer, .ocsp and .sctl are read too (see "
 		"ssl-load-extra-files). A client gets the certificate for the name that it asks "
 		"for (SNI): an exact name, else a wildcard, else the first certificate of the "
-		"line. An ECDSA certificate and an RSA one may have the same names."),
+		"line. An ECDSA certificate and an RSA one may have the same names. "
+		"'@<store>/<name>' is a certificate of a section crt-store."),
 	SOURCE("default-crt", TLS_SOURCE_DEFAULT_CRT, "<file>",
 		"As crt; clients that ask for no name or an unknown one get it."),
 	SOURCE("crt-list", TLS_SOURCE_LIST, "<file>",

@@ -172,7 +172,7 @@ load_list_line(struct loading *g, char *text)
 	if (r) {
 		load_failed(g, why);
 	} else if (line.path) {
-		char *path = tls_path(g->conf->files.crt_base, line.path);
+		char *path = tls_crt_path(&g->conf->files, line.path);
 
 		g->line = &line;
 		if (path)
@@ -230,7 +230,7 @@ static void
 load_source(struct loading *g, struct tls_source *s)
 {
 	/* As in HAProxy crt-base is not for lists, but for what they name. */
-	char *path = tls_path(g->conf->files.crt_base, s->path);
+	char *path = tls_crt_path(&g->conf->files, s->path);
 
 	g->where = &s->where;
 	g->is_default = s->kind == TLS_SOURCE_DEFAULT_CRT ? DEFAULT_EXPLICIT : 0;

@@ -29,6 +29,12 @@ tls_path(const char *base, const char *path)
 	return p;
 }
 
+char *
+tls_crt_path(const struct tls_file_rules *rules, const char *name)
+{
+	return tls_path(name[0] == '@' ? NULL : rules->crt_base, name);
+}
+
 /* "foobar.crt" and ".key": "foobar.crt.key", or "foobar.key". */
 static char *
 side_path(const struct tls_file_rules *rules, const char *path, const char *ext)
@@ -77,21 +83,6 @@ add_cert_file(struct sys *sys, const char *path, struct tls_cert *c, add_fn *add
 	return (int)r;
 }
 
-/* As add_cert_file(), for a file that need not exist: 1 if it does not. */
-static int
-add_side_file(struct sys *sys, const struct tls_file_rules *rules, const char *path,
-	const char *ext, struct tls_cert *c, add_fn *add, char *why)
-{
-	char *side = side_path(rules, path, ext);
-	int r;
-
-	if (!side)
-		return cert_nomem(why);
-	r = add_cert_file(sys, side, c, add, why);
-	mem_free(side);
-	return r == -ENOENT ? 1 : r;
-}
-
 static int
 add_sctl(struct tls_cert *c, const char *text, size_t len, char *why)
 {
@@ -104,39 +95,69 @@ add_ocsp(struct tls_cert *c, const char *text, size_t len, char *why)
 	return tls_cert_add_ocsp(c, text, len, why);
 }
 
+/* The file that is named, or one beside the certificate's if these are read. 1: there is none. */
+static int
+add_side_file(struct sys *sys, const struct tls_file_rules *rules,
+	const struct tls_cert_paths *paths, enum tls_cert_file file, struct tls_cert *c, char *why)
+{
+	static const struct {
+		const char *ext;
+		unsigned int extra;
+		add_fn *add;
+	} files[TLS_CERT_FILES] = {
+		[TLS_CERT_KEY] = { ".key", TLS_EXTRA_KEY, tls_cert_add_key },
+		[TLS_CERT_ISSUER] = { ".issuer", TLS_EXTRA_ISSUER, tls_cert_add_issuer },
+		[TLS_CERT_OCSP] = { ".ocsp", TLS_EXTRA_OCSP, add_ocsp },
+		[TLS_CERT_SCTL] = { ".sctl", TLS_EXTRA_SCTL, add_sctl },
+	};
+	char *side;
+	int r;
+
+	if (paths->of[file])
+		return add_cert_file(sys, paths->of[file], c, files[file].add, why);
+	if (!(rules->extra & files[file].extra))
+		return 1;
+	side = side_path(rules, paths->of[TLS_CERT_CRT], files[file].ext);
+	if (!side)
+		return cert_nomem(why);
+	r = add_cert_file(sys, side, c, files[file].add, why);
+	mem_free(side);
+	return r == -ENOENT ? 1 : r;
+}
+
 /* In HAProxy's words. */
 static int
-check_ocsp(const char *path, struct tls_cert *c, char *why)
+check_ocsp(const struct tls_cert_paths *paths, struct tls_cert *c, char *why)
 {
+	const char *own = paths->of[TLS_CERT_OCSP];
+	const char *path = own ? own : paths->of[TLS_CERT_CRT], *ext = own ? "" : ".ocsp";
 	char said[TLS_WHY_MAX];
 	int r = tls_cert_check_ocsp(c, said);
 
 	if (r == -ERR_MISSING)
 		(void)snprintf(why, TLS_WHY_MAX,
-			"'%.200s.ocsp' is present and activates OCSP but it is impossible to "
+			"'%.200s%s' is present and activates OCSP but it is impossible to "
 			"compute the OCSP certificate ID: %.200s",
-			path, said);
+			path, ext, said);
 	else if (r)
 		(void)snprintf(why, TLS_WHY_MAX,
-			"'%.200s.ocsp': %.250s. Content will be ignored", path, said);
+			"'%.200s%s': %.250s. Content will be ignored", path, ext, said);
 	return r;
 }
 
 /* A response that cannot be used is left out, as in HAProxy. */
 static int
-read_ocsp(struct sys *sys, const struct tls_file_rules *rules, const char *path,
+read_ocsp(struct sys *sys, const struct tls_file_rules *rules, const struct tls_cert_paths *paths,
 	struct tls_cert *c, char *why, char *warning)
 {
 	int r;
 
-	if ((rules->extra & TLS_EXTRA_ISSUER) && !c->issuer &&
-		add_side_file(sys, rules, path, ".issuer", c, tls_cert_add_issuer, why) < 0)
+	if ((paths->of[TLS_CERT_ISSUER] || !c->issuer) &&
+		add_side_file(sys, rules, paths, TLS_CERT_ISSUER, c, why) < 0)
 		return -ERR_INVAL;
-	if (!(rules->extra & TLS_EXTRA_OCSP))
-		return 0;
-	r = add_side_file(sys, rules, path, ".ocsp", c, add_ocsp, why);
+	r = add_side_file(sys, rules, paths, TLS_CERT_OCSP, c, why);
 	if (r == 0)
-		r = check_ocsp(path, c, why);
+		r = check_ocsp(paths, c, why);
 	if (r < 0 && c->ocsp_id) {
 		memcpy(warning, why, TLS_WHY_MAX);
 		return 0;
@@ -145,32 +166,32 @@ read_ocsp(struct sys *sys, const struct tls_file_rules *rules, const char *path,
 }
 
 static int
-read_all(struct sys *sys, const struct tls_file_rules *rules, const char *path,
+read_all(struct sys *sys, const struct tls_file_rules *rules, const struct tls_cert_paths *paths,
 	struct tls_cert *c, char *why, char *warning)
 {
+	const char *path = paths->of[TLS_CERT_CRT];
 	char said[TLS_WHY_MAX];
 	int r = add_cert_file(sys, path, c, tls_cert_add_pem, why);
 
-	if (!r && !c->key && (rules->extra & TLS_EXTRA_KEY) &&
-		add_side_file(sys, rules, path, ".key", c, tls_cert_add_key, why) < 0)
-		return -ERR_INVAL;
 	if (r)
 		return r;
+	if ((paths->of[TLS_CERT_KEY] || !c->key) &&
+		add_side_file(sys, rules, paths, TLS_CERT_KEY, c, why) < 0)
+		return -ERR_INVAL;
 	r = tls_cert_complete(c, said);
 	if (r) {
 		(void)snprintf(why, TLS_WHY_MAX,
 			"unable to load SSL certificate from file '%.250s': %.200s", path, said);
 		return r;
 	}
-	if ((rules->extra & TLS_EXTRA_SCTL) &&
-		add_side_file(sys, rules, path, ".sctl", c, add_sctl, why) < 0)
+	if (add_side_file(sys, rules, paths, TLS_CERT_SCTL, c, why) < 0)
 		return -ERR_INVAL;
-	return read_ocsp(sys, rules, path, c, why, warning);
+	return read_ocsp(sys, rules, paths, c, why, warning);
 }
 
 int
-tls_cert_read(struct sys *sys, const struct tls_file_rules *rules, const char *path,
-	struct tls_cert **out, char *why, char *warning)
+tls_cert_read(struct sys *sys, const struct tls_file_rules *rules,
+	const struct tls_cert_paths *paths, struct tls_cert **out, char *why, char *warning)
 {
 	struct tls_cert *c = tls_cert_new();
 	int r;
@@ -179,7 +200,7 @@ tls_cert_read(struct sys *sys, const struct tls_file_rules *rules, const char *p
 	warning[0] = '\0';
 	if (!c)
 		return cert_nomem(why);
-	r = read_all(sys, rules, path, c, why, warning);
+	r = read_all(sys, rules, paths, c, why, warning);
 	if (r)
 		tls_cert_put(c);
 	else

@@ -124,7 +124,7 @@ load_crt(struct tls_server *t, struct tls_conf *conf, struct sys *sys, char *why
 
 	if (!t->set.crt)
 		return 0;
-	path = tls_path(conf->files.crt_base, t->set.crt);
+	path = tls_crt_path(&conf->files, t->set.crt);
 	r = path ? tls_store_load(&conf->certs, sys, &conf->files, path, &t->crt, why, warning)
 		 : -ERR_NOMEM;
 	mem_free(path);

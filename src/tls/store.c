@@ -2,6 +2,7 @@
  * still; a name stays until the end. */
 #include "tls/store.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -90,6 +91,7 @@ tls_store_load(struct tls_store *s, struct sys *sys, const struct tls_file_rules
 	const char *path, struct tls_entry **out, char *why, char *warning)
 {
 	struct tls_entry *e = tls_store_find(s, path);
+	struct tls_cert_paths paths = { { NULL } };
 	struct tls_cert *c;
 	int r;
 
@@ -97,7 +99,15 @@ tls_store_load(struct tls_store *s, struct sys *sys, const struct tls_file_rules
 	warning[0] = '\0';
 	if (e && e->cert)
 		return 0;
-	r = tls_cert_read(sys, rules, path, &c, why, warning);
+	if (path[0] == '@') {
+		(void)snprintf(
+			why, TLS_WHY_MAX, "no crt-store has a certificate '%.300s'", path);
+		return -ERR_MISSING;
+	}
+	paths.of[TLS_CERT_CRT] = mem_strdup(path);
+	r = paths.of[TLS_CERT_CRT] ? tls_cert_read(sys, rules, &paths, &c, why, warning)
+				   : -ERR_NOMEM;
+	mem_free(paths.of[TLS_CERT_CRT]);
 	if (r)
 		return r;
 	e = tls_store_add(s, path);

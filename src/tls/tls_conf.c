@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "tls/crt_lists.h"
+#include "tls/crt_store.h"
 #include "tls/openssl.h"
 #include "tls/sessions.h"
 #include "tls/tickets.h"
@@ -23,6 +24,7 @@ tls_conf_init(struct tls_conf *t)
 	tls_store_init(&t->certs);
 	tls_ca_files_init(&t->cas);
 	list_init(&t->crt_lists);
+	list_init(&t->crt_stores);
 }
 
 void
@@ -38,6 +40,7 @@ tls_conf_fini(struct tls_conf *t)
 	tls_store_fini(&t->certs);
 	tls_ca_files_fini(&t->cas);
 	tls_crt_lists_free(&t->crt_lists);
+	tls_crt_stores_free(&t->crt_stores);
 	tls_tickets_free(t->tickets);
 	list_each_safe(it, &t->ticket_files)
 		tls_tickets_free(list_entry(it, struct tls_tickets, link));

@@ -169,6 +169,37 @@ def test_crt_list(daemon, one, tmp_path):
     assert not d.leaked()
 
 
+def test_crt_store(daemon, one, tmp_path):
+    """Certificates of a crt-store by their names: on a bind line, in a crt-list, for a server, and for commands."""
+    def apart(name):
+        crt, _, key = one.make(f"{name}.pem", f"{name}.test", [f"{name}.test"]).read_text().partition("-----BEGIN PRIVATE")
+        (tmp_path / f"{name}.crt").write_text(crt)
+        (tmp_path / "keys").mkdir(exist_ok=True)
+        (tmp_path / "keys" / f"{name}.k").write_text("-----BEGIN PRIVATE" + key)
+
+    for name in ("s1", "s2", "s3"):
+        apart(name)
+    (tmp_path / "list").write_text("@web/s3.crt [ssl-max-ver TLSv1.2] x.test\n")
+    (p,) = free_ports(1)
+    d = daemon(f"{HTTP}crt-store\n load crt s1.crt key s1.k\n load crt s2.crt key s2.k alias two\n"
+               f"crt-store web\n crt-base {tmp_path}\n load crt s3.crt key s3.k\n"
+               f"frontend f\n bind 127.0.0.1:{p} ssl crt s1.crt crt @/two crt-list {tmp_path}/list\n{OK}",
+               extra=f"nbthread 2\n crt-base {tmp_path}\n key-base {tmp_path}/keys")
+
+    def meet(name):
+        with socket.create_connection(("127.0.0.1", p), timeout=10) as raw, \
+                context(ca=one).wrap_socket(raw, server_hostname=name) as s:
+            return s.getpeercert()["subject"][0][0][1]
+
+    assert [meet(n) for n in ("s1.test", "s2.test", "x.test", "s3.test")] == ["s1.test", "s2.test", "s3.test", "s1.test"]
+    assert d.admin("show ssl cert") == f"# filename\n{tmp_path}/s1.crt\n@/two\n@web/s3.crt\n\n"
+    new = one.make("new.pem", "new.test", ["s2.test"])
+    d.admin(f"set ssl cert @/two <<\n{new.read_text()}\n")
+    assert d.admin("commit ssl cert @/two") == "Committing @/two.\nSuccess!\n\n"
+    assert meet("s2.test") == "new.test"
+    assert d.admin(f"add ssl crt-list {tmp_path}/list @/two y.test").endswith("Success!\n\n")
+
+
 RATE, SECONDS = 500, 3
 
 

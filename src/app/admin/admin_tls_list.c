@@ -138,7 +138,7 @@ static struct tls_entry *
 find_added(struct admin_conn *c, const struct tls_crt_list *list, const char *word)
 {
 	const struct tls_conf *conf = admin_tls_conf(c);
-	char *path = tls_path(conf->files.crt_base, word);
+	char *path = tls_crt_path(&conf->files, word);
 	struct tls_entry *e = path ? tls_store_find(&conf->certs, path) : NULL;
 	size_t n = strlen(list->name);
 

@@ -2,6 +2,7 @@
  * listed is unknown. */
 #include "app/config/modules.h"
 
+#include "app/config/crt_store_cfg.h"
 #include "app/config/global.h"
 #include "app/config/tls_cfg.h"
 #include "cfg/env_cfg.h"
@@ -34,6 +35,7 @@ static const struct cfg_module *const modules[] = {
 	&profiling_cfg_module,
 	&bounds_cfg_module,
 	&tls_cfg_module,
+	&crt_store_cfg_module,
 	&splice_cfg_module,
 	&vars_cfg_module,
 	&global_hints_module,

@@ -172,11 +172,12 @@ parse_lifetime(struct cfg_ctx *ctx)
 
 static const struct cfg_kw kws[] = {
 	TEXT("crt-base", files.crt_base, "<directory>",
-		"Directory of certificates and crt-lists that are named without one."),
+		"Directory of certificates that are named without one, also in crt-lists."),
 	TEXT("ca-base", files.ca_base, "<directory>",
 		"Directory of files of ca-file, ca-verify-file and crl-file that are named without "
 		"one."),
-	HINT("key-base", 1, "keys are read from the certificate's file, or from the one beside it"),
+	TEXT("key-base", files.key_base, "<directory>",
+		"Directory of keys that sections crt-store name without one."),
 	TEXT("ssl-default-bind-ciphers", bind_defaults.ciphers, "<list>",
 		"ciphers of bind lines without their own."),
 	TEXT("ssl-default-bind-ciphersuites", bind_defaults.ciphersuites, "<list>",

@@ -6,6 +6,7 @@
 #include "net/listener.h"
 #include "tls/bind.h"
 #include "tls/connect.h"
+#include "tls/crt_store.h"
 
 static int
 load_bind(struct config *c, struct sys *sys, const struct proxy *p, struct bind_conf *b)
@@ -108,6 +109,7 @@ tls_finish(struct config *c, struct sys *sys)
 		cfg_diag_add(&c->diag, CFG_ALERT, NULL, "%s.", why);
 		bad = -1;
 	}
+	bad |= tls_crt_stores_load(&c->tls, sys, &c->diag);
 	list_each(it, &c->proxies.all) {
 		const struct proxy *p = list_entry(it, const struct proxy, link);
 

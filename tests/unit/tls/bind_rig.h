@@ -83,7 +83,7 @@ bind_rig_write(struct bind_rig *g, const char *name, const char *text)
 }
 
 /* A certificate with its key, signed by the rig's CA. */
-static void
+static unused void
 bind_rig_cert(struct bind_rig *g, const char *file, EVP_PKEY *key, const char *cn,
 	const char *names)
 {
@@ -107,7 +107,7 @@ bind_rig_source(struct bind_rig *g, enum tls_source_kind kind, const char *name)
 	list_append(&g->bind->sources, &s->link);
 }
 
-static void
+static unused void
 bind_rig_set(struct bind_rig *g, const char *name, const char *arg)
 {
 	char why[TLS_WHY_MAX];
@@ -125,7 +125,7 @@ bind_rig_try_load(struct bind_rig *g, int is_http)
 	return tls_bind_load(g->bind, &g->conf, &use, &g->sys, &g->diag);
 }
 
-static void
+static unused void
 bind_rig_load(struct bind_rig *g)
 {
 	if (bind_rig_try_load(g, 1))
@@ -154,7 +154,7 @@ note_subject(struct bind_rig *g)
 }
 
 /* A handshake with a client that asks for `name` (NULL: for none). Returns the subject. */
-static const char *
+static unused const char *
 bind_rig_meet(struct bind_rig *g, const char *name, SSL_SESSION *session)
 {
 	SSL *server = SSL_new(g->bind->acceptor[0].ctx[0]);

@@ -74,6 +74,17 @@ write_parts(const char *name, const char *parts)
 	fclose(f);
 }
 
+static int
+read_cert(const char *path, struct tls_cert **c)
+{
+	struct tls_cert_paths paths = { { NULL } };
+	char copy[128];
+
+	snprintf(copy, sizeof(copy), "%s", path);
+	paths.of[TLS_CERT_CRT] = copy;
+	return tls_cert_read(&sys, &rules, &paths, c, why, warning);
+}
+
 static void
 test_side_files(void **state)
 {
@@ -81,26 +92,26 @@ test_side_files(void **state)
 
 	(void)state;
 	write_parts("a.crt", "c");
-	assert_int_equal(tls_cert_read(&sys, &rules, path_of("a.crt"), &c, why, warning),
+	assert_int_equal(read_cert(path_of("a.crt"), &c),
 		-ERR_MISSING);
 	assert_non_null(strstr(why, "No Private Key found"));
 	write_parts("a.crt.key", "k");
-	assert_int_equal(tls_cert_read(&sys, &rules, path_of("a.crt"), &c, why, warning), 0);
+	assert_int_equal(read_cert(path_of("a.crt"), &c), 0);
 	assert_null(c->issuer);
 	tls_cert_put(c);
 	write_parts("a.crt.issuer", "i");
 	write_parts("a.crt.ocsp", "");
-	assert_int_equal(tls_cert_read(&sys, &rules, path_of("a.crt"), &c, why, warning), 0);
+	assert_int_equal(read_cert(path_of("a.crt"), &c), 0);
 	assert_non_null(c->issuer);
 	assert_int_equal(c->wants_ocsp, 1);
 	tls_cert_put(c);
 	rules.extra = TLS_EXTRA_KEY;
-	assert_int_equal(tls_cert_read(&sys, &rules, path_of("a.crt"), &c, why, warning), 0);
+	assert_int_equal(read_cert(path_of("a.crt"), &c), 0);
 	assert_null(c->issuer);
 	assert_int_equal(c->wants_ocsp, 0);
 	tls_cert_put(c);
 	rules.extra = 0;
-	assert_true(tls_cert_read(&sys, &rules, path_of("a.crt"), &c, why, warning) < 0);
+	assert_true(read_cert(path_of("a.crt"), &c) < 0);
 }
 
 /* A response that cannot be used is a warning; timestamps that cannot be used are an error. */
@@ -112,12 +123,12 @@ test_bad_side_files(void **state)
 	(void)state;
 	write_parts("a.pem", "cki");
 	write_parts("a.pem.ocsp", "c");
-	assert_int_equal(tls_cert_read(&sys, &rules, path_of("a.pem"), &c, why, warning), 0);
+	assert_int_equal(read_cert(path_of("a.pem"), &c), 0);
 	assert_non_null(strstr(warning, "Unable to parse OCSP response"));
 	assert_null(c->ocsp);
 	tls_cert_put(c);
 	write_parts("a.pem.sctl", "c");
-	assert_true(tls_cert_read(&sys, &rules, path_of("a.pem"), &c, why, warning) < 0);
+	assert_true(read_cert(path_of("a.pem"), &c) < 0);
 	assert_non_null(strstr(why, "a.pem.sctl"));
 }
 
@@ -129,9 +140,9 @@ test_del_ext(void **state)
 	(void)state;
 	write_parts("b.crt", "c");
 	write_parts("b.key", "k");
-	assert_true(tls_cert_read(&sys, &rules, path_of("b.crt"), &c, why, warning) < 0);
+	assert_true(read_cert(path_of("b.crt"), &c) < 0);
 	rules.del_ext = 1;
-	assert_int_equal(tls_cert_read(&sys, &rules, path_of("b.crt"), &c, why, warning), 0);
+	assert_int_equal(read_cert(path_of("b.crt"), &c), 0);
 	tls_cert_put(c);
 }
 
@@ -141,7 +152,7 @@ test_missing(void **state)
 	struct tls_cert *c;
 
 	(void)state;
-	assert_int_equal(tls_cert_read(&sys, &rules, path_of("no.pem"), &c, why, warning), -ENOENT);
+	assert_int_equal(read_cert(path_of("no.pem"), &c), -ENOENT);
 	assert_non_null(strstr(why, "No such file or directory"));
 	assert_non_null(strstr(why, "no.pem"));
 }
