@@ -18,6 +18,7 @@
 struct evp_pkey_st;
 struct ocsp_cert_id_st;
 struct stack_st_X509;
+struct tls_issuers;
 struct tls_ocsp;
 struct x509_st;
 
@@ -46,6 +47,7 @@ struct tls_cert {
 	struct tls_ocsp *ocsp;    /* what is stapled; changes while the workers stand still. NULL:
 				   * none */
 	struct tls_bytes sctl;    /* signed certificate timestamps (RFC 6962) */
+	struct tls_issuers *issuers; /* while files are read: what chains share; NULL: nothing */
 };
 
 /* An empty one with one reference, or NULL. */

@@ -9,6 +9,7 @@
 #include "tls/cert.h"
 
 struct sys;
+struct tls_issuers;
 
 #define TLS_FILE_MAX (16u << 20) /* bytes of a file */
 
@@ -26,6 +27,7 @@ enum {
 struct tls_file_rules {
 	char *crt_base, *ca_base, *key_base; /* NULL: none */
 	unsigned int extra;
+	struct tls_issuers *issuers;         /* that chains share; NULL: nothing */
 	int del_ext;                         /* ssl-load-extra-del-ext */
 };
 

@@ -9,6 +9,7 @@
 #include "base/list.h"
 #include "tls/ca.h"
 #include "tls/cert_files.h"
+#include "tls/issuers.h"
 #include "tls/settings.h"
 #include "tls/store.h"
 
@@ -35,6 +36,7 @@ struct tls_conf {
 	int keylog;                     /* secrets are kept */
 	int maxrecord;                  /* bytes; 0: OpenSSL's */
 	struct tls_store certs;
+	struct tls_issuers issuers;     /* files.issuers */
 	struct tls_ca_files cas;
 	struct list crt_lists;          /* struct tls_crt_list */
 	struct list crt_stores;         /* struct tls_crt_store */

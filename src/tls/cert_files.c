@@ -200,7 +200,9 @@ tls_cert_read(struct sys *sys, const struct tls_file_rules *rules,
 	warning[0] = '\0';
 	if (!c)
 		return cert_nomem(why);
+	c->issuers = rules->issuers;
 	r = read_all(sys, rules, paths, c, why, warning);
+	c->issuers = NULL;
 	if (r)
 		tls_cert_put(c);
 	else

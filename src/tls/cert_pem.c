@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "tls/cert.h"
+#include "tls/issuers.h"
 #include "tls/openssl.h"
 #include "tls/tls_error.h"
 
@@ -20,6 +21,7 @@ struct pem_parts {
 	X509 *leaf;
 	STACK_OF(X509) *chain;
 	EVP_PKEY *key, *dh;
+	struct tls_issuers *issuers;
 };
 
 static void
@@ -50,12 +52,22 @@ bad_block(const struct pem_block *b, char *why)
 	return -ERR_SYNTAX;
 }
 
+static X509 *
+parse_cert(const struct pem_parts *p, const struct pem_block *b)
+{
+	const unsigned char *at = b->data;
+
+	if (strcmp(b->name, PEM_STRING_X509_TRUSTED) == 0)
+		return d2i_X509_AUX(NULL, &at, b->len);
+	if (p->leaf && p->issuers)
+		return tls_issuers_take(p->issuers, at, b->len);
+	return d2i_X509(NULL, &at, b->len);
+}
+
 static int
 take_cert_block(struct pem_parts *p, const struct pem_block *b, char *why)
 {
-	const unsigned char *at = b->data;
-	X509 *x = strcmp(b->name, PEM_STRING_X509_TRUSTED) == 0 ? d2i_X509_AUX(NULL, &at, b->len)
-								: d2i_X509(NULL, &at, b->len);
+	X509 *x = parse_cert(p, b);
 
 	if (!x)
 		return bad_block(b, why);
@@ -148,12 +160,13 @@ read_pem_blocks(struct pem_parts *p, BIO *bio, char *why)
 }
 
 static int
-read_pem_text(struct pem_parts *p, const char *text, size_t len, char *why)
+read_pem_text(struct pem_parts *p, struct tls_issuers *issuers, const char *text, size_t len,
+	char *why)
 {
 	BIO *bio = len <= INT32_MAX ? BIO_new_mem_buf(text, (int)len) : NULL;
 	int r;
 
-	memset(p, 0, sizeof(*p));
+	*p = (struct pem_parts){ .issuers = issuers };
 	if (!bio) {
 		(void)snprintf(why, TLS_WHY_MAX, "out of memory");
 		return -ERR_NOMEM;
@@ -172,7 +185,7 @@ int
 tls_cert_add_pem(struct tls_cert *c, const char *text, size_t len, char *why)
 {
 	struct pem_parts p;
-	int r = read_pem_text(&p, text, len, why);
+	int r = read_pem_text(&p, c->issuers, text, len, why);
 
 	if (r)
 		return r;
@@ -204,7 +217,7 @@ int
 tls_cert_add_key(struct tls_cert *c, const char *text, size_t len, char *why)
 {
 	struct pem_parts p;
-	int r = read_pem_text(&p, text, len, why);
+	int r = read_pem_text(&p, c->issuers, text, len, why);
 
 	if (r)
 		return r;
@@ -224,7 +237,7 @@ int
 tls_cert_add_issuer(struct tls_cert *c, const char *text, size_t len, char *why)
 {
 	struct pem_parts p;
-	int r = read_pem_text(&p, text, len, why);
+	int r = read_pem_text(&p, c->issuers, text, len, why);
 
 	if (r)
 		return r;

@@ -109,6 +109,7 @@ tls_finish(struct config *c, struct sys *sys)
 		cfg_diag_add(&c->diag, CFG_ALERT, NULL, "%s.", why);
 		bad = -1;
 	}
+	c->tls.files.issuers = &c->tls.issuers;
 	bad |= tls_crt_stores_load(&c->tls, sys, &c->diag);
 	list_each(it, &c->proxies.all) {
 		const struct proxy *p = list_entry(it, const struct proxy, link);
@@ -116,5 +117,7 @@ tls_finish(struct config *c, struct sys *sys)
 		if (!p->disabled)
 			bad |= load_binds(c, sys, p) | load_servers(c, sys, p);
 	}
+	c->tls.files.issuers = NULL;
+	tls_issuers_fini(&c->tls.issuers);
 	return bad;
 }
