@@ -156,16 +156,11 @@ KNOWN_KW("nopoll", CFG_GLOBAL, NULL)
 KNOWN_KW("noreuseport", CFG_GLOBAL, NULL)
 KNOWN_KW("nosplice", CFG_GLOBAL, NULL)
 KNOWN_KW("numa-cpu-mapping", CFG_GLOBAL, NULL)
-KNOWN_KW("ocsp-update.disable", CFG_GLOBAL,
-	"send responses with the command 'set ssl ocsp-response'")
-KNOWN_KW("ocsp-update.httpproxy", CFG_GLOBAL,
-	"send responses with the command 'set ssl ocsp-response'")
-KNOWN_KW("ocsp-update.maxdelay", CFG_GLOBAL,
-	"send responses with the command 'set ssl ocsp-response'")
-KNOWN_KW("ocsp-update.mindelay", CFG_GLOBAL,
-	"send responses with the command 'set ssl ocsp-response'")
-KNOWN_KW("ocsp-update.mode", CFG_GLOBAL,
-	"send responses with the command 'set ssl ocsp-response'")
+KNOWN_KW("ocsp-update.disable", CFG_GLOBAL, NULL)
+KNOWN_KW("ocsp-update.httpproxy", CFG_GLOBAL, "responders are asked directly")
+KNOWN_KW("ocsp-update.maxdelay", CFG_GLOBAL, NULL)
+KNOWN_KW("ocsp-update.mindelay", CFG_GLOBAL, NULL)
+KNOWN_KW("ocsp-update.mode", CFG_GLOBAL, NULL)
 KNOWN_KW("option abortonclose", CFG_BE, NULL)
 KNOWN_KW("option accept-invalid-http-request", CFG_FE, NULL)
 KNOWN_KW("option accept-invalid-http-response", CFG_BE, NULL)
@@ -467,10 +462,8 @@ KNOWN_KW("tune.ssl.keylog", CFG_GLOBAL, NULL)
 KNOWN_KW("tune.ssl.keyupdate-rate-limit", CFG_GLOBAL, NULL)
 KNOWN_KW("tune.ssl.lifetime", CFG_GLOBAL, NULL)
 KNOWN_KW("tune.ssl.maxrecord", CFG_GLOBAL, NULL)
-KNOWN_KW("tune.ssl.ocsp-update.maxdelay", CFG_GLOBAL,
-	"send responses with the command 'set ssl ocsp-response'")
-KNOWN_KW("tune.ssl.ocsp-update.mindelay", CFG_GLOBAL,
-	"send responses with the command 'set ssl ocsp-response'")
+KNOWN_KW("tune.ssl.ocsp-update.maxdelay", CFG_GLOBAL, NULL)
+KNOWN_KW("tune.ssl.ocsp-update.mindelay", CFG_GLOBAL, NULL)
 KNOWN_KW("tune.ssl.ssl-ctx-cache-size", CFG_GLOBAL, NULL)
 KNOWN_KW("tune.stick-counters", CFG_GLOBAL, NULL)
 KNOWN_KW("tune.takeover-other-tg-connections", CFG_GLOBAL, NULL)

@@ -78,6 +78,8 @@ int tls_cert_add_ocsp(struct tls_cert *c, const void *p, size_t len, char *why) 
  * stays if it is about the same certificate.
  */
 int tls_cert_check_ocsp(struct tls_cert *c, char *why) must_check;
+/* Responses are wanted, though there is no file .ocsp. 0, or -ERR_MISSING as above. */
+int tls_cert_want_ocsp(struct tls_cert *c, char *why) must_check;
 /* The certificate's id for OCSP, to be freed with tls_ocsp_id_free(). NULL: the issuer is
  * unknown. */
 struct ocsp_cert_id_st *tls_cert_ocsp_id(const struct tls_cert *c) must_check;

@@ -24,6 +24,8 @@ enum tls_version {
 
 enum tls_verify { TLS_VERIFY_UNSET, TLS_VERIFY_NONE, TLS_VERIFY_OPTIONAL, TLS_VERIFY_REQUIRED };
 
+enum tls_ocsp_update { TLS_OCSP_UNSET, TLS_OCSP_ON, TLS_OCSP_OFF };
+
 /* Switches; 0 is the default of each. */
 enum {
 	TLS_NO_TICKETS = 1,
@@ -51,6 +53,8 @@ struct tls_settings {
 	unsigned int off;         /* no-tlsv12 and so on: bit n is version n */
 	unsigned int flags;
 	struct tls_error_set crt_ignore, ca_ignore;
+	/* Of the certificates of a line, not of its connections: neither inherited nor compared. */
+	enum tls_ocsp_update ocsp_update;
 };
 
 /* Where a setting may stand. */

@@ -13,6 +13,8 @@
 #include "tls/cert.h"
 #include "tls/cert_files.h"
 
+struct ocsp_job;
+
 /* A name. It is never freed before the store, so that lines may point to it. */
 struct tls_entry {
 	struct list link;         /* in tls_store.entries, in the order of names */
@@ -22,6 +24,8 @@ struct tls_entry {
 	int is_there;             /* 0: removed by `del ssl cert` */
 	unsigned int uses;        /* lines that name it: it cannot be removed */
 	unsigned int binds;       /* those that are of bind lines */
+	int updates_ocsp;         /* ocsp-update: its OCSP response is asked for */
+	struct ocsp_job *job;     /* of app/process; NULL: none */
 };
 
 struct tls_store {

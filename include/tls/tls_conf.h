@@ -18,6 +18,19 @@ enum {
 	TLS_LIFETIME_DEFAULT_S = 300
 };
 
+enum {
+	TLS_OCSP_MIN_S = 300,
+	TLS_OCSP_MAX_S = 3600
+};
+
+/* Updates of OCSP responses. */
+struct tls_ocsp_conf {
+	enum tls_ocsp_update mode;      /* of lines that do not say; UNSET: off */
+	uint32_t min_s, max_s;          /* between two updates of a response */
+	int off;                        /* whatever else is said */
+	int is_wanted;                  /* there is a certificate that is updated */
+};
+
 struct evp_pkey_st;
 struct sys;
 struct tls_sessions;
@@ -35,6 +48,7 @@ struct tls_conf {
 	int capture_size;               /* bytes of a client's hello; 0: nothing is kept */
 	int keylog;                     /* secrets are kept */
 	int maxrecord;                  /* bytes; 0: OpenSSL's */
+	struct tls_ocsp_conf ocsp;
 	struct tls_store certs;
 	struct tls_issuers issuers;     /* files.issuers */
 	struct tls_ca_files cas;

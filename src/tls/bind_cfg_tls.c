@@ -148,9 +148,11 @@ static const struct cfg_opt opts[] = {
 	SETTING("prefer-client-ciphers", 0, NULL, "The client's order of ciphers counts."),
 	SETTING("strict-sni", 0, NULL, "Refuses clients that ask for no name or an unknown one."),
 	SETTING("no-strict-sni", 0, NULL, "Undoes strict-sni of ssl-default-bind-options."),
-	SETTING("ocsp-update", 1, "off",
-		"Responders are not asked for OCSP responses, so that 'on' is an error: send them "
-		"with the command 'set ssl ocsp-response'."),
+	SETTING("ocsp-update", 1, "on|off",
+		"Asks the responders of the certificates for OCSP responses, before those expire; "
+		"the default is ocsp-update.mode. The responder is that of the certificate "
+		"(authority information access) with a URL of http; 'resolvers default' finds its "
+		"address."),
 	NEVER("allow-0rtt", 0, "early data can be replayed."),
 	NEVER("npn", 1, "NPN is obsolete; use 'alpn'."),
 	NEVER("generate-certificates", 0, "certificates are not made at run time."),

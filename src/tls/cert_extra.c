@@ -66,6 +66,13 @@ tls_cert_add_ocsp(struct tls_cert *c, const void *p, size_t len, char *why)
 	return set_bytes(&c->ocsp_new, p, len) < 0 ? bad_extra(why, "out of memory") : 0;
 }
 
+int
+tls_cert_want_ocsp(struct tls_cert *c, char *why)
+{
+	c->wants_ocsp = 1;
+	return tls_cert_check_ocsp(c, why);
+}
+
 struct ocsp_cert_id_st *
 tls_cert_ocsp_id(const struct tls_cert *c)
 {

@@ -209,19 +209,18 @@ set_ignored(struct tls_settings *s, const struct setting *row, const char *arg, 
 	return 0;
 }
 
-/* Responders are not asked. */
 static int
-set_ocsp_update(struct tls_settings *s unused, const struct setting *row unused, const char *arg,
+set_ocsp_update(struct tls_settings *s, const struct setting *row unused, const char *arg,
 	char *why)
 {
-	if (strcmp(arg, "off") == 0)
-		return 0;
-	(void)snprintf(why, TLS_WHY_MAX, "%s",
-		strcmp(arg, "on") == 0
-			? "responders are not asked; send responses with the command "
-			  "'set ssl ocsp-response'"
-			: "expects 'on' or 'off'");
-	return -ERR_INVAL;
+	int is_on = strcmp(arg, "on") == 0;
+
+	if (!is_on && strcmp(arg, "off") != 0) {
+		(void)snprintf(why, TLS_WHY_MAX, "expects 'on' or 'off'");
+		return -ERR_INVAL;
+	}
+	s->ocsp_update = is_on ? TLS_OCSP_ON : TLS_OCSP_OFF;
+	return 0;
 }
 
 int

@@ -20,6 +20,8 @@ tls_conf_init(struct tls_conf *t)
 	t->files.extra = TLS_EXTRA_ALL;
 	t->cache_size = TLS_CACHE_DEFAULT;
 	t->lifetime_s = TLS_LIFETIME_DEFAULT_S;
+	t->ocsp.min_s = TLS_OCSP_MIN_S;
+	t->ocsp.max_s = TLS_OCSP_MAX_S;
 	list_init(&t->ticket_files);
 	tls_store_init(&t->certs);
 	tls_issuers_init(&t->issuers);

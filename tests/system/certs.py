@@ -25,14 +25,16 @@ class Authority:
         openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", 30,
                 "-subj", f"/CN={name}", "-keyout", self.key, "-out", self.pem)
 
-    def make(self, file, cn, names=(), kind="ec", days=30, passphrase=None, subject=None):
-        """PEM with certificate and key for this CN; its path. subject: /O=.../CN=..., instead of the CN alone."""
+    def make(self, file, cn, names=(), kind="ec", days=30, passphrase=None, subject=None, responder=None):
+        """PEM with certificate and key for this CN; its path. subject: /O=.../CN=..., instead of the CN alone; responder:
+        the URL of one for OCSP."""
         self.serial += 1
         out = self.dir / file
         key, csr, crt, ext = (self.dir / f".{self.serial}.{e}" for e in ("key", "csr", "crt", "ext"))
         openssl("req", "-new", "-newkey", *NEW_KEY[kind], "-nodes", "-subj", subject or f"/CN={cn}", "-keyout", key,
                 "-out", csr)
-        ext.write_text("subjectAltName=" + ",".join(f"DNS:{n}" for n in names) if names else "")
+        ext.write_text(("subjectAltName=" + ",".join(f"DNS:{n}" for n in names) + "\n" if names else "") +
+                       (f"authorityInfoAccess=OCSP;URI:{responder}\n" if responder else ""))
         openssl("x509", "-req", "-in", csr, "-CA", self.pem, "-CAkey", self.key, "-set_serial", 1000 + self.serial,
                 "-days", days, "-extfile", ext, "-out", crt)
         if passphrase:
@@ -41,16 +43,27 @@ class Authority:
         out.write_text(crt.read_text() + key.read_text())
         return out
 
-    def ocsp(self, pem, status="V", minutes=60):
-        """A response in DER about a certificate of this CA, valid for so many minutes from now on; V: good, R: revoked."""
+    def index(self, pem, status):
+        """The file with what is known of this certificate, as openssl-ca(1) writes it; V: good, R: revoked."""
         self.serial += 1
-        index, out = (self.dir / f".{self.serial}.{e}" for e in ("index", "ocsp"))
+        index = self.dir / f".{self.serial}.index"
         serial = subprocess.run(["openssl", "x509", "-in", pem, "-noout", "-serial"], check=True, capture_output=True,
                                 text=True, timeout=60).stdout.strip().partition("=")[2]
         index.write_text(f"{status}\t400101000000Z\t{'260101000000Z' if status == 'R' else ''}\t{serial}\tunknown\t/CN=x\n"
                          if status else "")
-        openssl("ocsp", "-index", index, "-rsigner", self.pem, "-rkey", self.key, "-CA", self.pem, "-issuer", self.pem,
-                "-cert", pem, "-nmin", minutes, "-respout", out)
+        return index
+
+    def openssl_ocsp(self, pem, status, minutes, *asked, out, key=None):
+        """Runs openssl-ocsp(1) as a responder that signs with its own key, or with that of another authority."""
+        signer = key or self
+        openssl("ocsp", "-index", self.index(pem, status), "-rsigner", signer.pem, "-rkey", signer.key, "-CA", self.pem,
+                *asked, "-nmin", minutes, "-respout", out)
+
+    def ocsp(self, pem, status="V", minutes=60):
+        """A response in DER about a certificate of this CA, valid for so many minutes from now on."""
+        self.serial += 1
+        out = self.dir / f".{self.serial}.ocsp"
+        self.openssl_ocsp(pem, status, minutes, "-issuer", self.pem, "-cert", pem, out=out)
         return out.read_bytes()
 
     def crl(self, *revoked, days=30):

@@ -229,6 +229,9 @@ ADMIN_CMD("show ssl cert", "[<certfile>]",
 ADMIN_CMD("show ssl ocsp-response", "[[text|base64] <id|certfile>]",
 	"display the IDs of the OCSP responses used in memory, or the details of a single OCSP response",
 	USER, NONE, admin_cmd_show_ssl_ocsp_response)
+ADMIN_CMD("show ssl ocsp-updates", "",
+	"display information about the next OCSP responses that are asked for",
+	USER, NONE, admin_cmd_show_ssl_ocsp_updates)
 ADMIN_CMD("show ssl crl-file", "[<crlfile>[:<index>]]",
 	"display the SSL CRL files used in memory, or the details of a <crlfile>, or a single CRL of index <index>",
 	USER, NONE, admin_cmd_show_ssl_crl_file)
@@ -264,6 +267,9 @@ ADMIN_CMD("shutdown sessions server", "<bk>/<srv>",
 	"kill sessions on a server", ADMIN, NONE, admin_cmd_shutdown_sessions_server)
 ADMIN_CMD("trace", "{off|error|state|io|clear} [<id>]",
 	"record state changes of sessions", ADMIN, NONE, admin_cmd_trace)
+ADMIN_CMD("update ssl ocsp-response", "<certfile>",
+	"ask for the OCSP response of a certificate now",
+	ADMIN, NONE, admin_cmd_update_ssl_ocsp_response)
 ADMIN_CMD("user", "",
 	"lower the level of the current CLI session to user", USER, NONE, admin_cmd_user)
 ADMIN_CMD("wait", "{-h|<delay>} [srv-removable <bk>/<srv>]",

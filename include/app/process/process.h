@@ -13,6 +13,7 @@
 #include "app/process/keep.h"
 #include "app/process/master_link.h"
 #include "app/process/notify.h"
+#include "app/process/ocsp_update.h"
 #include "app/process/rendezvous.h"
 #include "app/process/report.h"
 #include "app/process/signals.h"
@@ -109,6 +110,7 @@ struct process {
 	struct timer status_timer;
 	struct watchdog watchdog;
 	struct timer tickets_timer; /* changes the keys of TLS tickets */
+	struct ocsp_updates ocsp;  /* since the start */
 	struct timer stop_timer;   /* end of grace, then hard-stop-after */
 	const char *node;          /* global `node`, or hostname */
 	char hostname[65];

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/admin/admin_int.h"
+#include "app/process/ocsp_job.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "tls/base64.h"
@@ -166,4 +167,48 @@ admin_cmd_set_ssl_ocsp_response(struct admin_conn *c, int argc, char **argv)
 	else
 		admin_msg(c, ADMIN_ERR, "Out of memory.");
 	mem_free(der);
+}
+
+/* --- updates --- */
+
+static int
+next_job(struct admin_conn *c, void *state)
+{
+	struct list **at = state;
+
+	if (*at == &c->admin->process->ocsp.jobs)
+		return 0;
+	ocsp_job_show(list_entry(*at, const struct ocsp_job, link), &c->out);
+	*at = (*at)->next;
+	return 1;
+}
+
+/* Jobs are never removed while the process serves. */
+void
+admin_cmd_show_ssl_ocsp_updates(struct admin_conn *c, int argc unused, char **argv unused)
+{
+	struct list *at = c->admin->process->ocsp.jobs.next;
+
+	sbuf_adds(&c->out,
+		"OCSP Certid | Path | Next Update | Last Update | Successes | Failures | Last "
+		"Update Status | Last Update Status (str)\n");
+	if (c->admin->process->ocsp.is_on)
+		admin_walk(c, next_job, &at, sizeof(struct list *));
+}
+
+void
+admin_cmd_update_ssl_ocsp_response(struct admin_conn *c, int argc, char **argv)
+{
+	char why[TLS_WHY_MAX];
+	struct tls_entry *e;
+
+	if (argc < 1) {
+		admin_msg(c, ADMIN_ERR, "'update ssl ocsp-response' expects a filename");
+		return;
+	}
+	e = tls_store_find(certs_of(c), argv[0]);
+	if (!e)
+		admin_msg(c, ADMIN_ERR, "'update ssl ocsp-response' unknown file '%s'.", argv[0]);
+	else if (ocsp_update_now(c->admin->process, e, why) < 0)
+		admin_msg(c, ADMIN_ERR, "Can't update '%s': %s.", argv[0], why);
 }

@@ -160,6 +160,46 @@ parse_lifetime(struct cfg_ctx *ctx)
 	return 0;
 }
 
+static int
+parse_on_off(struct cfg_ctx *ctx, int *on)
+{
+	*on = strcmp(cfg_arg(ctx, 0), "on") == 0;
+	return *on || strcmp(cfg_arg(ctx, 0), "off") == 0
+		? 0
+		: cfg_error(ctx, 0, "'%s' : expects 'on' or 'off'.", cfg_kw_name(ctx));
+}
+
+static int
+parse_ocsp_mode(struct cfg_ctx *ctx)
+{
+	struct config *c = ctx->root;
+	int on;
+
+	if (parse_on_off(ctx, &on))
+		return -1;
+	c->tls.ocsp.mode = on ? TLS_OCSP_ON : TLS_OCSP_OFF;
+	return 0;
+}
+
+static int
+parse_ocsp_disable(struct cfg_ctx *ctx)
+{
+	return parse_on_off(ctx, &((struct config *)ctx->root)->tls.ocsp.off);
+}
+
+static int
+parse_ocsp_delay(struct cfg_ctx *ctx)
+{
+	struct tls_ocsp_conf *o = &((struct config *)ctx->root)->tls.ocsp;
+	int is_max = strstr(ctx->kw->name, "maxdelay") != NULL;
+	int s;
+
+	if (cfg_arg_int(ctx, 0, 1, 365 * 86400, &s))
+		return -1;
+	*(is_max ? &o->max_s : &o->min_s) = (uint32_t)s;
+	return 0;
+}
+
 #define TEXT(n, fld, syn, text)                                                              \
 	{ .name = n, .sections = CFG_GLOBAL, .min = 1, .max = 1, .parse = parse_tls_text,     \
 	  .syntax = syn, .arg = FIELD(fld), .doc = text }
@@ -213,6 +253,22 @@ static const struct cfg_kw kws[] = {
 		.sections = CFG_GLOBAL,
 		.parse = parse_del_ext,
 		.doc = "The names of these files have their ending instead of .crt." },
+	KW("ocsp-update.mode", 1, parse_ocsp_mode, "on|off",
+		"Whether OCSP responses are asked for where neither the bind line nor the line of "
+		"a crt-list says (ocsp-update); certificates without a responder are left out. "
+		"The default is off."),
+	KW("ocsp-update.disable", 1, parse_ocsp_disable, "on|off",
+		"Asks no responder, whatever else is said."),
+	KW("ocsp-update.mindelay", 1, parse_ocsp_delay, "<seconds>",
+		"Least time between two requests for the response of a certificate, and the first "
+		"pause after a failure: each further one is twice as long. The default is 300."),
+	KW("ocsp-update.maxdelay", 1, parse_ocsp_delay, "<seconds>",
+		"Longest time between two requests; a response that expires earlier is asked for "
+		"earlier. The default is 3600."),
+	KW("tune.ssl.ocsp-update.mindelay", 1, parse_ocsp_delay, "<seconds>",
+		"The same as ocsp-update.mindelay."),
+	KW("tune.ssl.ocsp-update.maxdelay", 1, parse_ocsp_delay, "<seconds>",
+		"The same as ocsp-update.maxdelay."),
 	KW("ssl-server-verify", 1, parse_server_verify, "none|required",
 		"The default of verify for servers."),
 	KW("tune.ssl.default-dh-param", 1, parse_default_dh, "<bits>",

@@ -3,6 +3,7 @@
 #include "app/config/tls_finish.h"
 
 #include "app/config/config.h"
+#include "dns/resolvers.h"
 #include "net/listener.h"
 #include "tls/bind.h"
 #include "tls/connect.h"
@@ -99,6 +100,24 @@ load_servers(struct config *c, struct sys *sys, const struct proxy *p)
 	return bad;
 }
 
+/* Updates of OCSP responses: their delays, and who finds the addresses of responders. */
+static int
+settle_ocsp(struct config *c)
+{
+	const struct tls_ocsp_conf *o = &c->tls.ocsp;
+	struct resolvers *res = proxies_find_resolvers(&c->proxies, RESOLVERS_DEFAULT);
+
+	if (o->min_s > o->max_s) {
+		cfg_diag_add(&c->diag, CFG_ALERT, NULL,
+			"'ocsp-update.mindelay' (%u) is above 'ocsp-update.maxdelay' (%u).",
+			o->min_s, o->max_s);
+		return -1;
+	}
+	if (o->is_wanted && !o->off && res)
+		res->is_asked = 1;
+	return 0;
+}
+
 int
 tls_finish(struct config *c, struct sys *sys)
 {
@@ -119,5 +138,6 @@ tls_finish(struct config *c, struct sys *sys)
 	}
 	c->tls.files.issuers = NULL;
 	tls_issuers_fini(&c->tls.issuers);
+	bad |= settle_ocsp(c);
 	return bad;
 }

@@ -35,7 +35,8 @@ set_limits(struct start *st)
 		.ulimit_n = (unsigned int)g->ulimit_n,
 		.hard_limit = (unsigned int)g->fd_hard_limit,
 		.listeners = process_listeners(&st->process) +
-			resolve_descriptors(&st->cfg.proxies),
+			resolve_descriptors(&st->cfg.proxies) +
+			(st->cfg.tls.ocsp.is_wanted ? OCSP_UPDATES_AT_ONCE : 0),
 		.workers = st->process.n_workers,
 		.admin_conns = list_is_empty(&g->admin_binds) ? 0 : (unsigned int)g->stats_maxconn,
 		.maxpipes = (unsigned int)g->splice.maxpipes,

@@ -241,6 +241,7 @@ process_start(struct process *p)
 	keep_restore_maps(p);
 	keep_restore_tickets(p);
 	keep_forget_names(p);
+	ocsp_updates_start(p);
 	totals_read(p, &now);
 	p->at_start = now.ledger;
 	p->state = PROCESS_RUNNING;
@@ -319,6 +320,7 @@ process_fini(struct process *p)
 
 	state_files_free(p);
 	rings_stop(p);
+	ocsp_updates_stop(p);
 	process_close_listeners(p, 1);
 	resolve_stop(&p->resolve);
 	services_stop(&p->services);

@@ -78,7 +78,7 @@ test_errors(void **state)
 		{ "a.pem [alpn x]y", "blank" },
 		{ "a.pem [strict-sni]", "unknown ssl keyword strict-sni" },
 		{ "a.pem [verify maybe]", "'verify' : 'maybe'" },
-		{ "a.pem [ocsp-update on]", "responders are not asked" },
+		{ "a.pem [ocsp-update maybe]", "expects 'on' or 'off'" },
 		{ "a.pem [allow-0rtt]", "early data" },
 		{ "a.pem [npn h2]", "obsolete" },
 	};

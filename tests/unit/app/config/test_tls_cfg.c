@@ -21,7 +21,9 @@ values(void **state)
 			     "ssl-server-verify none\ntune.ssl.lifetime 1h\n"
 			     "tune.ssl.cachesize 0\ntune.ssl.maxrecord 1400\n"
 			     "tune.ssl.capture-buffer-size 96\ntune.ssl.keylog on\n"
-			     "tune.ssl.default-dh-param 2048"),
+			     "tune.ssl.default-dh-param 2048\n"
+			     "ocsp-update.mode on\nocsp-update.mindelay 10\n"
+			     "tune.ssl.ocsp-update.maxdelay 20\nocsp-update.disable on"),
 		0);
 	assert_string_equal(t->files.crt_base, "/c");
 	assert_string_equal(t->files.ca_base, "/d");
@@ -38,6 +40,10 @@ values(void **state)
 	assert_int_equal(t->capture_size, 96);
 	assert_int_equal(t->keylog, 1);
 	assert_int_equal(t->default_dh, 2048);
+	assert_int_equal(t->ocsp.mode, TLS_OCSP_ON);
+	assert_int_equal(t->ocsp.min_s, 10);
+	assert_int_equal(t->ocsp.max_s, 20);
+	assert_int_equal(t->ocsp.off, 1);
 }
 
 static void
@@ -51,6 +57,10 @@ mistakes(void **state)
 		"ssl-default-bind-options ssl-min-ver TLSv9",
 		"ssl-default-server-options strict-sni",
 		"ssl-server-verify optional",
+		"ocsp-update.mode maybe",
+		"ocsp-update.disable maybe",
+		"ocsp-update.mindelay 0",
+		"ocsp-update.maxdelay x",
 		"tune.ssl.lifetime 0",
 		"tune.ssl.cachesize -1",
 		"tune.ssl.default-dh-param 512",

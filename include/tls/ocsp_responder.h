@@ -1,0 +1,41 @@
+/*
+ * What is said to an OCSP responder (RFC 6960, appendix A) about a certificate, and whether its
+ * answer may be stapled. First worker, or the main thread while the configuration is read.
+ */
+#ifndef TACIT_TLS_OCSP_RESPONDER_H
+#define TACIT_TLS_OCSP_RESPONDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "base/sbuf.h"
+
+struct ocsp_cert_id_st;
+struct tls_cert;
+struct tls_ocsp;
+
+/* Bytes of names and paths of a responder. */
+#define TLS_OCSP_HOST_MAX 256
+#define TLS_OCSP_PATH_MAX 1024
+
+struct tls_ocsp_responder {
+	char host[TLS_OCSP_HOST_MAX];  /* a name or an IP address, without brackets */
+	unsigned int port;
+	char path[TLS_OCSP_PATH_MAX];
+};
+
+/* The first responder of the certificate (authority information access) that is asked over plain
+ * HTTP. 0, or -ERR_MISSING. */
+int tls_ocsp_responder_of(const struct tls_cert *c, struct tls_ocsp_responder *out) must_check;
+/* Appends the whole HTTP request, which asks about the certificate alone. 0 or -ERR_NOMEM. */
+int tls_ocsp_request(const struct tls_cert *c, const struct tls_ocsp_responder *to,
+	struct sbuf *out) must_check;
+/*
+ * The response if it may be stapled: it passes tls_ocsp_read(), is about the certificate, and was
+ * signed by the issuer or by who the issuer has authorized. NULL with why (TLS_WHY_MAX).
+ */
+struct tls_ocsp *tls_ocsp_accept(const struct tls_cert *c, const void *der, size_t len, char *why)
+	must_check;
+
+#endif

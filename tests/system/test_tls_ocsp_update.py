@@ -1,0 +1,304 @@
+"""OCSP responses that tacit asks for itself; `openssl ocsp` and small servers of the test are the responders."""
+
+import contextlib
+import re
+import socket
+import subprocess
+import threading
+
+import pytest
+from certs import Authority
+from conftest import free_ports, run, wait_for
+from nameserver import Nameserver
+from subject import LogServer
+from test_oracle_tls_ocsp import stapled
+from test_tls import HTTP
+
+
+@pytest.fixture(scope="module")
+def ca(tmp_path_factory):
+    return Authority(tmp_path_factory.mktemp("certs"))
+
+
+def certificate(ca, name, url, issuer=True):
+    """PEM of a certificate whose responder is asked at this URL; without one if it is None."""
+    pem = ca.make(f"{name}.pem", f"{name}.test", [f"{name}.test"], responder=url)
+    if issuer:
+        pem.write_text(pem.read_text() + ca.pem.read_text())
+    return pem
+
+
+class Responder:
+    """`answer(body)` makes the bytes that follow a request."""
+
+    def __init__(self, answer):
+        self.answer, self.requests, self.open, self.most = answer, [], 0, 0
+        self.sock = socket.create_server(("127.0.0.1", 0))
+        self.port = self.sock.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}/ocsp?x=1"
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def _run(self):
+        with contextlib.suppress(OSError):
+            while True:
+                conn, _ = self.sock.accept()
+                self.open += 1
+                self.most = max(self.most, self.open)
+                threading.Thread(target=self._serve, args=(conn,), daemon=True).start()
+
+    def _serve(self, conn):
+        with contextlib.suppress(OSError), conn:
+            conn.settimeout(20)
+            got = b""
+            while b"\r\n\r\n" not in got:
+                got += conn.recv(4096)
+            head, _, body = got.partition(b"\r\n\r\n")
+            size = int(re.search(rb"Content-Length: (\d+)", head)[1])
+            while len(body) < size:
+                body += conn.recv(4096)
+            self.requests.append(head.decode())
+            for piece in self.answer(body):
+                conn.sendall(piece)
+        self.open -= 1
+
+    def close(self):
+        self.sock.close()
+
+
+def signed(ca, pem, minutes=60, key=None):
+    """A function that answers requests about this certificate as `openssl ocsp` does."""
+    def answer(body):
+        request, out = (ca.dir / f"req{threading.get_ident()}.{e}" for e in ("in", "out"))
+        request.write_bytes(body)
+        ca.openssl_ocsp(pem, "V", minutes, "-reqin", request, out=out, key=key)
+        return out.read_bytes()
+    return answer
+
+
+def http(der, status="200 OK", extra=""):
+    return [f"HTTP/1.1 {status}\r\nContent-Type: application/ocsp-response\r\nContent-Length: {len(der)}\r\n{extra}\r\n".encode() + der]
+
+
+@pytest.fixture
+def responder():
+    made = []
+
+    def start(answer):
+        made.append(Responder(answer))
+        return made[-1]
+    yield start
+    for r in made:
+        r.close()
+
+
+def frontend(port, line):
+    return f"{HTTP}frontend f\n bind 127.0.0.1:{port} ssl {line}\n http-request return status 200\n"
+
+
+def rows(d):
+    """`show ssl ocsp-updates`: {file: columns}."""
+    lines = d.admin("show ssl ocsp-updates").splitlines()
+    assert lines[0].startswith("OCSP Certid | Path | Next Update | Last Update | Successes | Failures | ")
+    return {r[1].rpartition("/")[2]: r for r in (line.split(" | ") for line in lines[1:] if line)}
+
+
+def test_openssl_is_asked(daemon, ca, tmp_path):
+    """A certificate without any response gets one from `openssl ocsp`, by the word on the bind line, and it is logged."""
+    (port, p) = free_ports(2)
+    pem = certificate(ca, "o", f"http://127.0.0.1:{port}")
+    index = ca.index(pem, "V")
+    log = LogServer()
+    with subprocess.Popen(["openssl", "ocsp", "-index", index, "-port", str(port), "-rsigner", ca.pem, "-rkey", ca.key, "-CA", ca.pem,
+                           "-nmin", "60", "-nrequest", "3"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as proc:
+        try:
+            # It answers one after another, and a connection without a request holds it.
+            assert any("waiting for OCSP client connections" in line for line in iter(proc.stderr.readline, ""))
+            d = daemon(frontend(p, f"crt {pem} ocsp-update on"), extra=f"log 127.0.0.1:{log.port} local0\n nbthread 2")
+            assert wait_for(lambda: stapled(p, "o")), d.admin("show ssl ocsp-updates")
+        finally:
+            proc.kill()
+    assert stapled(p, "o")[0] == "good"
+    row = rows(d)["o.pem"]
+    assert row[4:] == ["1", "0", "1", "Update successful"]
+    assert re.fullmatch(r"\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}", row[2]) and row[0].startswith("30")
+    assert wait_for(lambda: any(re.search(rf'-:- \[[^]]+\] <OCSP-UPDATE> {pem} 1 "Update successful" 0 1', m) for m in log.lines)), log.lines
+    assert row[0] in d.admin("show ssl ocsp-response")
+
+
+def test_forms_of_responses(daemon, ca, responder):
+    """With a length, in chunks, until the end, byte by byte, behind a 100: by a crt-list, on all workers."""
+    forms = {
+        "length": http,
+        "chunks": lambda der: [b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n" % 7, der[:7],
+                               b"\r\n%x\r\n" % len(der[7:]), der[7:] + b"\r\n0\r\n\r\n"],
+        "end": lambda der: [b"HTTP/1.0 200 OK\r\n\r\n", der],
+        "bytes": lambda der: [bytes([b]) for b in http(der)[0]],
+        "early": lambda der: [b"HTTP/1.1 100 Continue\r\n\r\n", *http(der)],
+    }
+    lines, servers = [], {}
+    for name, form in forms.items():
+        r = responder(None)
+        pem = certificate(ca, name, r.url)
+        r.answer = lambda body, pem=pem, form=form: form(signed(ca, pem)(body))
+        servers[name] = r
+        lines.append(f"{pem} [ocsp-update on]")
+    crt_list = ca.dir / "forms.list"
+    crt_list.write_text("\n".join(lines) + "\n")
+    (p,) = free_ports(1)
+    d = daemon(frontend(p, f"crt-list {crt_list}"), extra="nbthread 4")
+    assert wait_for(lambda: all(r[4] == "1" for r in rows(d).values())), d.admin("show ssl ocsp-updates")
+    assert {name: stapled(p, name)[0] for name in forms} == dict.fromkeys(forms, "good")
+    assert set(rows(d)) == {f"{n}.pem" for n in forms}
+    head = servers["length"].requests[0]
+    assert head.startswith("POST /ocsp?x=1 HTTP/1.1\r\n") and f"\r\nHost: 127.0.0.1:{servers['length'].port}\r\n" in head
+    assert "\r\nContent-Type: application/ocsp-request\r\n" in head
+    assert not d.leaked()
+
+
+def test_failures(daemon, ca, responder):
+    """Nothing that is not a valid response about the certificate, signed by its issuer, is stapled; the next try waits."""
+    stranger = Authority(ca.dir / "stranger", name="test CA")
+    other = certificate(ca, "other", None)
+    answers = {
+        "status": (lambda pem: lambda body: http(b"x", "503 Busy"), "2", "HTTP error"),
+        "closes": (lambda pem: lambda body: [], "2", "HTTP error"),
+        "cut": (lambda pem: lambda body: [http(signed(ca, pem)(body))[0][:-1]], "2", "HTTP error"),
+        "large": (lambda pem: lambda body: http(b"x" * 100000), "2", "HTTP error"),
+        "text": (lambda pem: lambda body: http(b"nonsense"), "4", "OCSP response check failure"),
+        "empty": (lambda pem: lambda body: http(b""), "3", 'Missing "ocsp-response" header'),
+        "stranger": (lambda pem: lambda body: http(signed(ca, pem, key=stranger)(body)), "4", "OCSP response check failure"),
+        "another": (lambda pem: lambda body: http(ca.ocsp(other)), "4", "OCSP response check failure"),
+    }
+    line = ""
+    for name, (answer, _, _) in answers.items():
+        r = responder(None)
+        pem = certificate(ca, name, r.url)
+        r.answer = answer(pem)
+        line += f" crt {pem}"
+    refused = certificate(ca, "refused", f"http://127.0.0.1:{free_ports(1)[0]}/")
+    named = certificate(ca, "named", "http://responder.invalid/")
+    (p,) = free_ports(1)
+    d = daemon(frontend(p, f"{line} crt {refused} crt {named} ocsp-update on") +
+               f"resolvers default\n nameserver a 127.0.0.1:{free_ports(1)[0]}\n resolve_retries 1\n timeout retry 100ms\n")
+    want = {f"{n}.pem": ["0", "1", status, text] for n, (_, status, text) in answers.items()}
+    want |= {"refused.pem": ["0", "1", "2", "HTTP error"], "named.pem": ["0", "1", "2", "HTTP error"]}
+    assert wait_for(lambda: {n: r[4:] for n, r in rows(d).items()} == want), d.admin("show ssl ocsp-updates")
+    assert {stapled(p, n) for n in (*answers, "refused")} == {None}
+    assert not d.leaked()
+
+
+def test_names(daemon, ca, responder):
+    """`resolvers default` finds the responder's address; a name that comes later is asked for again after a while."""
+    r, ns = responder(None), Nameserver()
+    ns.zone["ocsp.test"] = {"a": ["127.0.0.1"]}
+    pem, late = (certificate(ca, n, f"http://{n}.test:{r.port}/") for n in ("ocsp", "late"))
+    r.answer = lambda body: http(signed(ca, pem if len(r.requests) == 1 else late)(body))
+    (p,) = free_ports(1)
+    d = daemon(frontend(p, f"crt {pem} crt {late}") + f"resolvers default\n nameserver a 127.0.0.1:{ns.port}\n hold nx 0\n",
+               extra="ocsp-update.mode on\n ocsp-update.mindelay 1\n ocsp-update.maxdelay 60")
+    assert wait_for(lambda: rows(d)["ocsp.pem"][4] == "1"), d.admin("show ssl ocsp-updates")
+    assert f"\r\nHost: ocsp.test:{r.port}\r\n" in r.requests[0]
+    assert wait_for(lambda: rows(d)["late.pem"][5] != "0")
+    ns.zone["late.test"] = {"a": ["127.0.0.1"]}
+    assert wait_for(lambda: rows(d)["late.pem"][4] == "1"), d.admin("show ssl ocsp-updates")
+    assert stapled(p, "late")[0] == "good"
+    ns.close()
+
+
+def test_a_few_at_once(daemon, ca, responder):
+    """At most four responders are asked at the same time, and one that never answers does not hold back others."""
+    gate = threading.Event()
+    r = responder(None)
+    pems = [certificate(ca, f"m{i}", r.url) for i in range(9)]
+
+    def answer(body):
+        gate.wait(20)
+        return http(b"no")
+    r.answer = answer
+    (p,) = free_ports(1)
+    d = daemon(frontend(p, " ".join(f"crt {x}" for x in pems) + " ocsp-update on"))
+    assert wait_for(lambda: len(r.requests) == 4)
+    assert {x[5] for x in rows(d).values()} == {"0"}
+    gate.set()
+    assert wait_for(lambda: {x[5] for x in rows(d).values()} == {"1"}), d.admin("show ssl ocsp-updates")
+    assert r.most <= 4 and len(r.requests) == 9 and not d.leaked()
+
+
+def test_renewals(daemon, ca, responder):
+    """A response is asked for again before it expires, not more often than mindelay; a file's response is enough at the start;
+    commands ask at once; another certificate is asked about."""
+    r = responder(None)
+    pem, first = certificate(ca, "r", r.url), certificate(ca, "first", r.url)
+    r.answer = lambda body: http(signed(ca, pem, minutes=5)(body))
+    (p, q) = free_ports(2)
+    d = daemon(frontend(p, f"crt {pem}"), extra="ocsp-update.mode on\n ocsp-update.mindelay 1\n ocsp-update.maxdelay 2")
+    assert wait_for(lambda: len(r.requests) >= 3)
+    d.stop()
+    first.with_name("first.pem.ocsp").write_bytes(ca.ocsp(first))
+    r.answer = lambda body: http(signed(ca, first)(body))
+    r.requests.clear()
+    d = daemon(frontend(q, f"crt {first}"), extra="ocsp-update.mode on")
+    assert stapled(q, "first")[0] == "good" and rows(d)["first.pem"][3:6] == ["-", "0", "0"]
+    assert d.admin(f"update ssl ocsp-response {first}") == "\n"
+    assert wait_for(lambda: rows(d)["first.pem"][4] == "1")
+    assert len(r.requests) == 1
+    assert "unknown file" in d.admin("update ssl ocsp-response nothing")
+    assert "expects a filename" in d.admin("update ssl ocsp-response")
+    r.answer = lambda body: http(signed(ca, pem)(body))
+    d.admin(f"set ssl cert {first} <<\n{pem.read_text()}")
+    assert "Success!" in d.admin(f"commit ssl cert {first}")
+    assert wait_for(lambda: stapled(q, "r"))
+    assert rows(d)["first.pem"][4] == "2"
+
+
+def test_failures_at_once(daemon, ca, responder):
+    """An update that fails before anything was waited for is tried again, too."""
+    r = responder(None)
+    pem, none = certificate(ca, "before", r.url), certificate(ca, "none3", None)
+    r.answer = lambda body: http(signed(ca, pem)(body))
+    (p,) = free_ports(1)
+    d = daemon(frontend(p, f"crt {pem} ocsp-update on"), extra="ocsp-update.mindelay 1\n ocsp-update.maxdelay 1")
+    assert wait_for(lambda: rows(d)["before.pem"][4] == "1")
+    d.admin(f"set ssl cert {pem} <<\n{none.read_text()}")
+    assert "Success!" in d.admin(f"commit ssl cert {pem}")
+    assert wait_for(lambda: int(rows(d)["before.pem"][5]) > 1), d.admin("show ssl ocsp-updates")
+    assert stapled(p, "none3") is None
+
+
+def test_it_can_be_off(daemon, ca, responder):
+    """Off by default, on one line, by ocsp-update.disable, and for certificates that name no responder."""
+    r = responder(lambda body: [])
+    pem, none = certificate(ca, "off", r.url), certificate(ca, "none", None)
+    asked = certificate(ca, "asked", r.url)
+    for line, extra in ((f"crt {pem}", ""), (f"crt {pem} ocsp-update off", "ocsp-update.mode on"),
+                        (f"crt {pem} ocsp-update on", "ocsp-update.disable on"), (f"crt {none}", "ocsp-update.mode on")):
+        (p,) = free_ports(1)
+        d = daemon(frontend(p, line), extra=extra)
+        assert rows(d) == {}
+        if "disable" in extra:
+            assert "ocsp-update.disable is set" in d.admin(f"update ssl ocsp-response {pem}")
+        d.stop()
+    assert not r.requests
+    (p,) = free_ports(1)
+    d = daemon(frontend(p, f"crt {asked}"))
+    assert d.admin(f"update ssl ocsp-response {asked}") == "\n"
+    assert wait_for(lambda: r.requests)
+    assert rows(d) == {}
+
+
+def test_what_cannot_be_updated(ca, tmp_path):
+    """A line that says on needs a responder and the issuer; delays have an order."""
+    none, alone = certificate(ca, "none2", None), certificate(ca, "alone", "http://127.0.0.1:1/", issuer=False)
+    tls = certificate(ca, "tls", "https://127.0.0.1/")
+    for line, extra, want in (
+            (f"crt {none} ocsp-update on", "", "it names no OCSP responder with a URL of http"),
+            (f"crt {tls} ocsp-update on", "", "it names no OCSP responder with a URL of http"),
+            (f"crt {alone} ocsp-update on", "", "the issuer's certificate is not in the PEM file"),
+            (f"crt {none} ocsp-update maybe", "", "expects 'on' or 'off'"),
+            (f"crt {none}", "ocsp-update.mode maybe", "expects 'on' or 'off'"),
+            (f"crt {none}", "ocsp-update.mindelay 10\n ocsp-update.maxdelay 5", "is above"),
+            (f"crt {none}", "ocsp-update.httpproxy 127.0.0.1:1", "responders are asked directly")):
+        cfg = tmp_path / "c.cfg"
+        cfg.write_text(f"global\n {extra}\n" + frontend(1, line))
+        said = run("-c", "-f", cfg)
+        assert said.returncode == 1 and want in said.stderr, (line, said.stderr)
