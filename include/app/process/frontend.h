@@ -9,13 +9,15 @@
 
 struct process;
 struct proxy;
+struct sbuf;
 
 /* Its sockets stop listening, and its sessions continue (net/listener.h, listener_suspend). Log
  * messages say so. */
 void frontend_pause(struct process *p, struct proxy *fe);
 /* 0, or a negative reason: an address is busy, which is logged, and it stays paused. */
 int frontend_resume(struct process *p, struct proxy *fe) must_check;
-/* Closes its sockets for good. Its sessions end after their current exchange. */
-void frontend_stop(struct process *p, struct proxy *fe);
+/* Closes its sockets for good. Its sessions end after their current exchange. The message for the
+ * terminal is appended to `lines`, since a write may take long; NULL: it is written. */
+void frontend_stop(struct process *p, struct proxy *fe, struct sbuf *lines);
 
 #endif

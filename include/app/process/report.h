@@ -23,6 +23,9 @@ struct sys;
 
 void report_msg(const struct report *r, enum report_level level, const char *fmt, ...)
 	fmt_printf(3, 4);
+/* Appends that message to a buffer instead, unless it is not to be shown. */
+void report_add(const struct report *r, struct sbuf *to, enum report_level level, const char *fmt,
+	...) fmt_printf(4, 5);
 /* Lines of other messages in this form, as they are. */
 void report_text(const struct report *r, const char *text);
 /* Is standard error the stream of the journal that $JOURNAL_STREAM names ("device:inode"; NULL:

@@ -56,7 +56,7 @@ admin_cmd_shutdown_frontend(struct admin_conn *c, int argc, char **argv)
 	if (fe && is_shut_down(fe))
 		admin_msg(c, ADMIN_NOTICE, "Frontend was already shut down.");
 	else if (fe)
-		frontend_stop(c->admin->process, fe);
+		frontend_stop(c->admin->process, fe, NULL);
 }
 
 /* --- limits --- */

@@ -103,9 +103,10 @@ frontend_resume(struct process *p, struct proxy *fe)
 }
 
 void
-frontend_stop(struct process *p, struct proxy *fe)
+frontend_stop(struct process *p, struct proxy *fe, struct sbuf *lines)
 {
 	struct proxy_stat front, back;
+	char text[TEXT_MAX];
 
 	rendezvous_begin(p);
 	process_close_binds(p, &fe->binds);
@@ -113,6 +114,12 @@ frontend_stop(struct process *p, struct proxy *fe)
 	rendezvous_end(p);
 	proxy_stat_sum(fe, PROXY_FE, &front);
 	proxy_stat_sum(fe, PROXY_BE, &back);
-	log_frontend(p, fe, "Proxy %s stopped (cumulated conns: FE: %llu, BE: %llu).", fe->name,
+	(void)snprintf(text, sizeof(text),
+		"Proxy %s stopped (cumulated conns: FE: %llu, BE: %llu).", fe->name,
 		(unsigned long long)front.cum_conn, (unsigned long long)back.cum_conn);
+	if (lines)
+		report_add(p->report, lines, REPORT_WARNING, "%s", text);
+	else
+		report_msg(p->report, REPORT_WARNING, "%s", text);
+	log_send(process_log(p), &fe->logs, LOG_LEVEL_WARNING, fe->log.tag, text, strlen(text));
 }

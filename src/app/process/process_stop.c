@@ -11,13 +11,13 @@
 #include "proxy/session/session.h"
 
 static void
-close_frontends(struct process *p)
+close_frontends(struct process *p, struct sbuf *lines)
 {
 	list_each(it, &p->cfg->proxies.all) {
 		struct proxy *px = list_entry(it, struct proxy, link);
 
 		if (!px->disabled && px->listening != PROXY_STOPPED)
-			frontend_stop(p, px);
+			frontend_stop(p, px, lines);
 	}
 }
 
@@ -34,12 +34,15 @@ set_stop_timer(struct process *p, uint64_t ms)
 static void
 stop_listening(struct process *p, int drains)
 {
+	struct sbuf lines;
+
 	if (p->state >= PROCESS_STOPPING)
 		return;
 	socket_pass_assume(&p->pass);
 	/* Which sockets does the master keep? */
 	if (p->master)
 		master_link_read(p->master);
+	sbuf_init(&lines, 0);
 	rendezvous_begin(p);
 	p->state = PROCESS_STOPPING;
 	(void)atomic_swap(&p->draining, 1);
@@ -47,13 +50,17 @@ stop_listening(struct process *p, int drains)
 		process_sessions(p));
 	if (drains)
 		process_drain_listeners(p);
-	close_frontends(p);
+	close_frontends(p, &lines);
 	process_close_kept_admin(p);
 	if (p->admin)
 		p->service->drain(p->admin);
 	for (unsigned int i = 0; i < p->n_workers; i++)
 		engine_soft_stop(&p->workers[i].engine);
 	rendezvous_end(p);
+	/* A thousand lines perhaps, while the others serve again. */
+	if (lines.len)
+		report_text(p->report, lines.p);
+	sbuf_fini(&lines);
 	timer_stop(loop_timers(process_loop(p)), &p->status_timer);
 	timer_stop(loop_timers(process_loop(p)), &p->stop_timer);
 	if (p->cfg->global.hard_stop_after_ms)

@@ -23,8 +23,8 @@ priority_of(const char *line, int before)
 	return before;
 }
 
-void
-report_text(const struct report *r, const char *text)
+static void
+add_priorities(struct sbuf *out, const char *text)
 {
 	int priority = 6;
 
@@ -32,11 +32,24 @@ report_text(const struct report *r, const char *text)
 		n = strcspn(text, "\n");
 		n += text[n] == '\n';
 		priority = priority_of(text, priority);
-		if (r->has_priorities)
-			fprintf(r->to, "<%d>", priority);
-		(void)!fwrite(text, 1, n, r->to);
+		sbuf_addf(out, "<%d>", priority);
+		sbuf_add(out, text, n);
 	}
+}
+
+void
+report_text(const struct report *r, const char *text)
+{
+	struct sbuf out;
+
+	sbuf_init(&out, 0);
+	if (r->has_priorities)
+		add_priorities(&out, text);
+	if (r->has_priorities && out.len && !out.failed)
+		text = out.p;
+	(void)!fwrite(text, 1, strlen(text), r->to);
 	fflush(r->to);
+	sbuf_fini(&out);
 }
 
 void
@@ -56,20 +69,37 @@ report_find_journal(struct report *r, struct sys *sys, const char *stream)
 	r->has_priorities = !*end && device == st.st_dev && inode == st.st_ino;
 }
 
+static void
+compose_line(const struct report *r, struct sbuf *to, enum report_level level, const char *fmt,
+	va_list ap)
+{
+	if ((r->quiet && level != REPORT_ALERT) || (level == REPORT_NOTICE && !r->verbose))
+		return;
+	sbuf_addf(to, "%-11s(%d) : ", names[level], r->pid);
+	sbuf_vaddf(to, fmt, ap);
+	sbuf_addc(to, '\n');
+}
+
+void
+report_add(const struct report *r, struct sbuf *to, enum report_level level, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	compose_line(r, to, level, fmt, ap);
+	va_end(ap);
+}
+
 void
 report_msg(const struct report *r, enum report_level level, const char *fmt, ...)
 {
 	struct sbuf text;
 	va_list ap;
 
-	if ((r->quiet && level != REPORT_ALERT) || (level == REPORT_NOTICE && !r->verbose))
-		return;
 	sbuf_init(&text, 0);
-	sbuf_addf(&text, "%-11s(%d) : ", names[level], r->pid);
 	va_start(ap, fmt);
-	sbuf_vaddf(&text, fmt, ap);
+	compose_line(r, &text, level, fmt, ap);
 	va_end(ap);
-	sbuf_addc(&text, '\n');
 	if (text.len)
 		report_text(r, text.p);
 	if (r->kept && !r->is_started && text.len)

@@ -147,7 +147,7 @@ a_stopped_one_is_closed(void **state)
 	start("nbthread 2", "");
 	before = process_listeners(&proc);
 	frontend_pause(&proc, fe);
-	frontend_stop(&proc, fe);
+	frontend_stop(&proc, fe, NULL);
 	check_text("Proxy f stopped (cumulated conns: FE: 0, BE: 0).");
 	assert_int_equal(fe->listening, PROXY_STOPPED);
 	assert_int_equal(count_in_state(LISTENER_CLOSED), 2);
