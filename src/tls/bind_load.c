@@ -13,7 +13,7 @@
 #include "tls/cert_dir.h"
 #include "tls/crt_list.h"
 #include "tls/crt_lists.h"
-#include "tls/ocsp_responder.h"
+#include "tls/ocsp_enable.h"
 #include "tls/tls_conf.h"
 
 /* Why a line is a default one. */
@@ -50,34 +50,6 @@ fill_line(struct loading *g, struct tls_line *l)
 	return g->line ? tls_line_fill(l, g->b, g->list, g->line) : 0;
 }
 
-/* By `ocsp-update` of the line of the list, of the bind line, or of all. A certificate that cannot
- * be updated is an error only where a line says that it is. */
-static int
-settle_ocsp_update(struct loading *g, struct tls_entry *e)
-{
-	enum tls_ocsp_update own = g->line && g->line->own.ocsp_update
-		? g->line->own.ocsp_update
-		: g->b->set.ocsp_update;
-	enum tls_ocsp_update want = own ? own : g->conf->ocsp.mode;
-	struct tls_ocsp_responder to;
-	char why[TLS_WHY_MAX], text[TLS_WHY_MAX];
-
-	if (want != TLS_OCSP_ON)
-		return 0;
-	(void)snprintf(why, sizeof(why), "it names no OCSP responder with a URL of http");
-	if (tls_ocsp_responder_of(e->cert, &to) == 0 &&
-		(e->cert->ocsp_id || tls_cert_want_ocsp(e->cert, why) == 0)) {
-		e->updates_ocsp = g->conf->ocsp.is_wanted = 1;
-		return 0;
-	}
-	if (!own)
-		return 0;
-	(void)snprintf(text, sizeof(text), "'ocsp-update' : certificate '%.200s' : %.250s",
-		e->name, why);
-	load_failed(g, text);
-	return -ERR_INVAL;
-}
-
 /* One PEM file. 0 or a negative reason, which has been reported unless the file is missing and may
  * be a bundle. */
 static int
@@ -98,9 +70,12 @@ load_cert(struct loading *g, const char *path, int may_be_missing)
 		cfg_diag_add(g->d, CFG_WARNING, g->where, "%s.", warning);
 	l = tls_bind_add_line(g->b, e);
 	r = l ? fill_line(g, l) : -ERR_NOMEM;
+	(void)snprintf(why, sizeof(why), "out of memory");
+	if (!r)
+		r = tls_ocsp_enable(g->conf, g->b, g->line ? &g->line->own : NULL, e, why);
 	if (r)
-		load_failed(g, "out of memory");
-	return r ? r : settle_ocsp_update(g, e);
+		load_failed(g, why);
+	return r;
 }
 
 /* "example.pem.rsa", "example.pem.dsa", "example.pem.ecdsa" for "example.pem". The number found. */

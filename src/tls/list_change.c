@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "tls/ca.h"
+#include "tls/ocsp_enable.h"
 
 int
 tls_bind_names_list(const struct tls_bind *b, const struct tls_crt_list *list)
@@ -65,6 +66,7 @@ tls_list_add_line(struct tls_bind *b, struct tls_conf *conf, struct tls_crt_list
 {
 	struct tls_line *l = tls_bind_add_line(b, e);
 	unsigned int before = b->n_variants;
+	int r;
 
 	(void)snprintf(why, TLS_WHY_MAX, "out of memory");
 	if (!l)
@@ -73,7 +75,15 @@ tls_list_add_line(struct tls_bind *b, struct tls_conf *conf, struct tls_crt_list
 	l->list = list;
 	if (tls_line_fill(l, b, list, from) < 0)
 		return -ERR_NOMEM;
-	return b->n_variants > before ? find_trusted(l->variant, conf, why) : 0;
+	if (b->n_variants > before && (r = find_trusted(l->variant, conf, why)) < 0)
+		return r;
+	/* What asks responders is prepared at the start. */
+	if (from->own.ocsp_update == TLS_OCSP_ON && !conf->ocsp.is_wanted) {
+		(void)snprintf(why, TLS_WHY_MAX,
+			"'ocsp-update' : no certificate of the configuration is updated");
+		return -ERR_INVAL;
+	}
+	return tls_ocsp_enable(conf, b, &from->own, e, why);
 }
 
 void

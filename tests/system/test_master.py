@@ -1,7 +1,6 @@
 """The master: reloads, failed reloads, worker processes that die, and what the service manager is told."""
 
 import contextlib
-import ctypes
 import os
 import re
 import signal
@@ -15,6 +14,7 @@ import pytest
 
 from clients import REQUEST, Load, get, site
 from conftest import BUILD, WAIT, connect, fds, free_port, free_ports, info, is_alive, is_open, recv_all, wait_for
+from stalled import stopped_thread
 from subject import IS_SANITIZED, SLOW
 
 MASTER = ("-Ws",)
@@ -450,99 +450,6 @@ def cfg_file(tmp_path):
         path.write_text("defaults\n    timeout connect 1s\n    timeout client 5s\n    timeout server 5s\n" + text)
         return path
     return write
-
-
-# --- watchdog ---
-
-PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH = 0x4206, 0x4207, 17
-
-
-@contextlib.contextmanager
-def stopped_thread(tid):
-    """A thread that does not run, while the others of its process do."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
-    if libc.ptrace(PTRACE_SEIZE, tid, None, None) or libc.ptrace(PTRACE_INTERRUPT, tid, None, None):
-        pytest.skip("threads cannot be traced here")
-    os.waitpid(tid, 0x40000000)  # __WALL
-    try:
-        yield
-    finally:
-        libc.ptrace(PTRACE_DETACH, tid, None, None)
-
-
-def worker_threads(pid):
-    """Not those of a sanitizer."""
-    names = {int(p.name): (p / "comm").read_text() for p in Path(f"/proc/{pid}/task").iterdir()}
-    return [pid, *(tid for tid, name in names.items() if "/" in name)]
-
-
-def feeds(d, seconds):
-    """The number of WATCHDOG=1 in this time."""
-    d.notify.wait("none", 0.01)
-    d.notify.seen.clear()
-    d.notify.wait("none", seconds)
-    return sum("WATCHDOG=1" in m for m in d.notify.seen)
-
-
-@pytest.mark.parametrize("mode", [MASTER, ("-db",)])
-def test_a_stalled_worker_stops_the_watchdogs_food(daemon, mode):
-    port = free_port()
-    d = daemon(site(port), extra="nbthread 3", mode=mode, env={"WATCHDOG_USEC": "400000"})
-    serving = worker_of(d) if mode == MASTER else d.pid
-    assert 5 <= feeds(d, 1) <= 11
-    for tid in worker_threads(serving):
-        with stopped_thread(tid):
-            feeds(d, 0.3)
-            assert feeds(d, 1) == 0
-        assert wait_for(lambda: feeds(d, 0.5) > 2)
-    if mode == MASTER:
-        os.kill(d.pid, signal.SIGUSR2)
-        assert feeds(d, 1) >= 5
-
-
-@pytest.mark.parametrize("how,mode", [("loop", ("-db",)), ("delay", MASTER)])
-def test_a_worker_that_is_slow_feeds_the_watchdog_and_one_that_stalls_does_not(daemon, how, mode):
-    """By commands that are made for it. WatchdogSec is 400 ms."""
-    d = daemon(site(free_port()), extra="nbthread 3", mode=mode, env={"WATCHDOG_USEC": "400000"})
-    d.notify.seen.clear()
-    for _ in range(10):
-        assert d.admin(f"expert-mode on; debug dev {how} 50 2") == "\n\n"
-        d.notify.wait("none", 0.1)
-    assert sum("WATCHDOG=1" in m for m in d.notify.seen) >= 3
-    assert d.admin(f"expert-mode on; debug dev {how} 2000 3") == "\n\n"
-    feeds(d, 0.3)
-    assert feeds(d, 0.6) == 0
-    assert d.notify.wait("WATCHDOG=1")
-
-
-def test_debug_commands(daemon, tmp_path):
-    """They need the expert mode and the level admin, and do what they say."""
-    log = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-    log.bind(str(tmp_path / "log"))
-    log.settimeout(WAIT)
-    d = daemon(site(free_port()), extra=f"log {tmp_path}/log local0\n    nbthread 2", mode=MASTER, checked=False)
-    assert "restricted to expert mode only" in d.admin("debug dev exit 3")
-    assert "Permission denied" in d.admin("operator; expert-mode on; debug dev exit 3")
-    for line, reason in (("loop x", "expects milliseconds from 0"), ("loop -1", "expects milliseconds from 0"),
-                         ("delay 1 3", "expects the number of a thread from 0 to 2"), ("delay 1 0", "numbered from 1"),
-                         ("exit 256", "expects an exit code from 0 to 255"), ("hex 0", "not supported: use a debugger")):
-        assert reason in d.admin(f"expert-mode on; debug dev {line}"), line
-    d.admin("expert-mode on; debug dev log hello you")
-    while b"hello you" not in log.recv(4096):
-        pass
-    for line, code in (("exit 3", 3), ("panic", 128 + signal.SIGABRT)):
-        first = worker_of(d)
-        with contextlib.suppress(OSError):
-            d.admin(f"expert-mode on; debug dev {line}")
-        assert wait_for(lambda: f"Current worker ({first}) exited with code {code}" in d.stderr)
-        assert wait_for(lambda: children(d.pid) not in ([], [first]) and "Pid" in d.admin("show info"))
-    log.close()
-
-
-def test_no_watchdog_for_another_process(daemon):
-    d = daemon(site(free_port()), env={"WATCHDOG_USEC": "40000", "WATCHDOG_PID": "1"})
-    assert feeds(d, 0.3) == 0
 
 
 # --- the master's socket ---

@@ -155,6 +155,32 @@ def test_forms_of_responses(daemon, ca, responder):
     assert not d.leaked()
 
 
+def test_a_line_that_is_added_at_run_time(daemon, ca, responder):
+    """Its certificate is updated too, if responders are asked at all; once its line is removed it is not."""
+    servers = [responder(None) for _ in range(2)]
+    first, second = pems = [certificate(ca, name, r.url) for name, r in zip(("first", "second"), servers, strict=True)]
+    for r, pem in zip(servers, pems, strict=True):
+        r.answer = lambda body, pem=pem: http(signed(ca, pem)(body))
+    crt_list = ca.dir / "added.list"
+    for word, reason in (("on", None), ("off", "no certificate of the configuration is updated")):
+        crt_list.write_text(f"{first} [ocsp-update {word}]\n")
+        (p,) = free_ports(1)
+        d = daemon(frontend(p, f"crt-list {crt_list}"), extra="nbthread 3")
+        d.admin(f"new ssl cert {second}")
+        d.admin(f"set ssl cert {second} <<\n{second.read_text()}\n")
+        d.admin(f"commit ssl cert {second}")
+        said = d.admin(f"add ssl crt-list {crt_list} <<\n{second} [ocsp-update on]\n\n")
+        if reason:
+            assert reason in said
+            assert len(servers[1].requests) == 1
+            continue
+        assert "Success!" in said
+        assert wait_for(lambda d=d: rows(d).get("second.pem", [""] * 5)[4] == "1"), d.admin("show ssl ocsp-updates")
+        assert stapled(p, "second")[0] == "good"
+        assert "deleted" in d.admin(f"del ssl crt-list {crt_list} {second}")
+        assert set(rows(d)) == {"first.pem"}
+
+
 def test_failures(daemon, ca, responder):
     """Nothing that is not a valid response about the certificate, signed by its issuer, is stapled; the next try waits."""
     stranger = Authority(ca.dir / "stranger", name="test CA")

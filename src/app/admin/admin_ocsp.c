@@ -175,10 +175,14 @@ static int
 next_job(struct admin_conn *c, void *state)
 {
 	struct list **at = state;
+	const struct ocsp_job *j;
 
 	if (*at == &c->admin->process->ocsp.jobs)
 		return 0;
-	ocsp_job_show(list_entry(*at, const struct ocsp_job, link), &c->out);
+	j = list_entry(*at, const struct ocsp_job, link);
+	/* Its lines may have been removed. */
+	if (j->entry->binds)
+		ocsp_job_show(j, &c->out);
 	*at = (*at)->next;
 	return 1;
 }

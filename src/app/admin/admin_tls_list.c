@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/admin/admin_tls_int.h"
+#include "app/process/ocsp_update.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "net/listener.h"
@@ -230,6 +231,7 @@ insert_line(struct admin_conn *c, struct tls_crt_list *list, struct tls_entry *e
 		sbuf_addf(&c->out, "\n%s.\nFailed!\n", why);
 	else
 		sbuf_adds(&c->out, "\nSuccess!\n");
+	ocsp_updates_look(c->admin->process);
 }
 
 void
