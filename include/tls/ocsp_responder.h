@@ -1,5 +1,5 @@
 /*
- * What is said to an OCSP responder (RFC 6960, appendix A) about a certificate, and whether its
+ * The request to an OCSP responder (RFC 6960, appendix A) about a certificate, and whether its
  * answer may be stapled. First worker, or the main thread while the configuration is read.
  */
 #ifndef TACIT_TLS_OCSP_RESPONDER_H

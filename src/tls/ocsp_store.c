@@ -1,4 +1,4 @@
-/* OCSP responses by the ids of certificates. First worker: nobody else changes the store. */
+/* OCSP responses by the ids of certificates. First worker: only it changes the store. */
 #include "tls/ocsp_store.h"
 
 #include <stdlib.h>

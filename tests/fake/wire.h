@@ -15,7 +15,7 @@ struct wire_ops {
 	long (*recv)(struct wire *w, struct fake_sock *s, void *buf, size_t len);
 	/* Sends pending records: 1 when none are left. */
 	int (*flush)(struct wire *w, struct fake_sock *s);
-	/* Sends the closing message: 1 when it was sent, or there is nobody to send it to. */
+	/* Sends the closing message: 1 when it was sent, or the peer has gone. */
 	int (*end)(struct wire *w, struct fake_sock *s);
 	void (*free)(struct wire *w);
 };

@@ -20,7 +20,7 @@ later(struct http_origin *o, uint64_t ms)
 	fake_after(o->k, ms * FAKE_MS, run, o);
 }
 
-/* Over TLS: 1 when the closing message was sent, or nobody can get it. */
+/* Over TLS: 1 when the closing message was sent, or the peer has gone. */
 static int
 has_said_end(struct http_origin *o)
 {

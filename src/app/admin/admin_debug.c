@@ -37,7 +37,7 @@ be_busy(struct worker *w, unsigned int ms)
 		;
 }
 
-/* The word is nobody else's: only time ends it. */
+/* No other thread wakes this futex word: only the time ends the wait. */
 static void
 be_asleep(struct worker *w, unsigned int ms)
 {

@@ -80,7 +80,7 @@ show_ca_file(struct admin_conn *c, const struct tls_ca *ca, int is_change, int i
 	struct ca_walk w = { .at = MAX(index - 1, 0), .end = index ? index : INT32_MAX,
 		.revoked = -1 };
 
-	/* As in HAProxy, which says nothing of a file without CAs. */
+	/* As HAProxy does: a file without CAs has no answer. */
 	if (ca->kind == TLS_CA_FILE && tls_ca_count(ca) <= w.at)
 		return;
 	sbuf_addf(&c->out, "Filename: %s%s\nStatus: %s\n", is_change ? "*" : "", ca->name,

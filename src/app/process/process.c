@@ -258,7 +258,7 @@ is_over(const struct process *p)
 		return 1;
 	if (p->state < PROCESS_STOPPING || process_sessions(p))
 		return 0;
-	/* Whoever asks during a reload gets an answer, too. */
+	/* A client of the stats socket is answered during a reload, too. */
 	return p->state > PROCESS_STOPPING || !p->admin || !p->service->is_owing(p->admin);
 }
 
