@@ -1,4 +1,4 @@
-/* Connections at a soft stop: a client that asks while processes change is answered. First worker. */
+/* Connections at a soft stop: a client that asks during a reload is answered. First worker. */
 #include "app/admin/admin_int.h"
 
 /* Its command is to come. One with a prompt may wait for hours. */
