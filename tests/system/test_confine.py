@@ -215,7 +215,8 @@ def test_the_master_and_the_helper_can_be_left_alone(daemon, origin, switch):
     may_gain = switch == "insecure-setuid-wanted"
     for pid in (d.pid, worker, helper):
         assert status(pid)["Seccomp"] == status("self")["Seccomp"]
-        assert (status(pid)["NoNewPrivs"] == "1") != may_gain
+        # The master gives it up after the first worker process has started.
+        assert wait_for(lambda pid=pid: (status(pid)["NoNewPrivs"] == "1") != may_gain)
 
 
 @not_sanitized
@@ -234,8 +235,11 @@ def test_what_the_master_forbids_stays_forbidden(daemon, origin):
 def test_the_master_keeps_capabilities_that_worker_processes_need(daemon, origin):
     d = daemon(listen_on(777, origin), extra="uid 65534\n    gid 65534", mode=("-Ws",))
     own = capabilities("self")[1]
-    permitted, effective, _, _, bounding = capabilities(d.pid)
-    assert permitted == effective == bounding == own & MASTER_KEEPS
+
+    def kept():
+        permitted, effective, _, _, bounding = capabilities(d.pid)
+        return permitted == effective == bounding == own & MASTER_KEEPS
+    assert wait_for(kept), capabilities(d.pid)
     d.cfg.write_text(d.cfg.read_text().replace("127.0.0.1:777", "127.0.0.1:778"))
     d.notify.seen.clear()
     d.send(signal.SIGUSR2)

@@ -226,18 +226,18 @@ ADMIN_CMD("show ssl ca-file", "[<cafile>[:<index>]]",
 ADMIN_CMD("show ssl cert", "[<certfile>]",
 	"display the SSL certificates used in memory, or the details of a file",
 	USER, NONE, admin_cmd_show_ssl_cert)
+ADMIN_CMD("show ssl crl-file", "[<crlfile>[:<index>]]",
+	"display the SSL CRL files used in memory, or the details of a <crlfile>, or a single CRL of index <index>",
+	USER, NONE, admin_cmd_show_ssl_crl_file)
+ADMIN_CMD("show ssl crt-list", "[-n] [<list>]",
+	"show the list of crt-lists or the content of a crt-list file <list>",
+	ADMIN, NONE, admin_cmd_show_ssl_crt_list)
 ADMIN_CMD("show ssl ocsp-response", "[[text|base64] <id|certfile>]",
 	"display the IDs of the OCSP responses used in memory, or the details of a single OCSP response",
 	USER, NONE, admin_cmd_show_ssl_ocsp_response)
 ADMIN_CMD("show ssl ocsp-updates", "",
 	"display information about the next OCSP responses that are asked for",
 	USER, NONE, admin_cmd_show_ssl_ocsp_updates)
-ADMIN_CMD("show ssl crl-file", "[<crlfile>[:<index>]]",
-	"display the SSL CRL files used in memory, or the details of a <crlfile>, or a single CRL of index <index>",
-	USER, NONE, admin_cmd_show_ssl_crl_file)
-ADMIN_CMD("show ssl crt-list", "[-n] [<list>]",
-	"show the list of crt-lists or the content of a crt-list file <list>",
-	USER, NONE, admin_cmd_show_ssl_crt_list)
 ADMIN_CMD("show ssl providers", "",
 	"show loaded SSL providers",
 	USER, NONE, admin_cmd_show_ssl_providers)
@@ -278,8 +278,6 @@ ADMIN_CMD("wait", "{-h|<delay>} [srv-removable <bk>/<srv>]",
 
 #ifdef ADMIN_NOT
 ADMIN_NOT("clear table", "tacit has no stick tables")
-ADMIN_NOT("commit ssl ca-file", "files of CAs and lists of certificates are read at start")
-ADMIN_NOT("commit ssl crl-file", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("debug dev bug", "use a debugger")
 ADMIN_NOT("debug dev check", "use a debugger")
 ADMIN_NOT("debug dev close", "use a debugger")
@@ -291,27 +289,9 @@ ADMIN_NOT("debug dev sym", "use a debugger")
 ADMIN_NOT("debug dev tkill", "use a debugger")
 ADMIN_NOT("debug dev warn", "use a debugger")
 ADMIN_NOT("debug dev write", "use a debugger")
-ADMIN_NOT("del ssl ca-file", "files of CAs and lists of certificates are read at start")
-ADMIN_NOT("del ssl crl-file", "files of CAs and lists of certificates are read at start")
-ADMIN_NOT("del ssl crt-list", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("httpclient", "use curl(1)")
-ADMIN_NOT("new ssl ca-file", "files of CAs and lists of certificates are read at start")
-ADMIN_NOT("new ssl crl-file", "files of CAs and lists of certificates are read at start")
-ADMIN_NOT("set ssl ca-file", "files of CAs and lists of certificates are read at start")
-ADMIN_NOT("set ssl crl-file", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("set table", "tacit has no stick tables")
 ADMIN_NOT("show cache", "tacit has no cache")
 ADMIN_NOT("show peers", "tacit has no peers")
-ADMIN_NOT("show ssl ca-file", "files of CAs and lists of certificates are read at start")
-ADMIN_NOT("show ssl crl-file", "files of CAs and lists of certificates are read at start")
-ADMIN_NOT("show ssl crt-list", "files of CAs and lists of certificates are read at start")
-ADMIN_NOT("show ssl providers", "files of CAs and lists of certificates are read at start")
-ADMIN_NOT("debug dev", "use a debugger")
-ADMIN_NOT("httpclient", "use curl(1)")
-ADMIN_NOT("set ssl ocsp-response", "files of CAs and lists of certificates are read at start")
-ADMIN_NOT("set table", "tacit has no stick tables")
-ADMIN_NOT("show cache", "tacit has no cache")
-ADMIN_NOT("show peers", "tacit has no peers")
-ADMIN_NOT("show ssl ocsp-response", "files of CAs and lists of certificates are read at start")
 ADMIN_NOT("show table", "tacit has no stick tables")
 #endif
