@@ -63,6 +63,9 @@ take_infos(STACK_OF(X509_INFO) *infos, STACK_OF(X509) *certs, STACK_OF(X509_CRL)
 		X509_INFO *info = sk_X509_INFO_value(infos, i);
 
 		if (info->x509) {
+			/* OpenSSL keeps what it finds in extensions beside the certificate: it is
+			 * found here, before workers verify with it. */
+			(void)X509_check_purpose(info->x509, -1, 0);
 			if (sk_X509_push(certs, info->x509) <= 0)
 				return -ERR_NOMEM;
 			info->x509 = NULL;

@@ -214,7 +214,8 @@ def test_in_the_background(tmp_path, command):
     try:
         helper, = children(pid)
         assert [os.readlink(f"/proc/{helper}/fd/{n}") for n in (0, 1, 2)] == ["/dev/null"] * 3
-        assert sorted(os.listdir(f"/proc/{helper}/fd"), key=int) == ["0", "1", "2", "3", "4", "5"]
+        # It opens the last two once it runs.
+        assert wait_for(lambda: sorted(os.listdir(f"/proc/{helper}/fd"), key=int) == ["0", "1", "2", "3", "4", "5"])
     finally:
         os.kill(pid, signal.SIGTERM)
     assert wait_for(lambda: not is_alive(pid) and not is_alive(helper))

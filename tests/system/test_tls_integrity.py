@@ -48,7 +48,9 @@ def must_be_busy(got, which, n):
     assert got["connections"] == n // 2
     assert got["whole"] > n * 0.6
     assert got["client_resets"] and got["origin_resets"] and got["left"]
-    assert bool(got["client_cuts"]) == ("client" in which) and bool(got["origin_cuts"]) == ("origin" in which)
+    for side in ("client", "origin"):
+        # Among a hundred connections there may be none.
+        assert bool(got[f"{side}_cuts"]) == (side in which) or (IS_SANITIZED and not got[f"{side}_cuts"])
     assert got["handshakes"] > n // 2 * 0.8 and got["resumed"] and got["tls12"] and got["key_updates"]
 
 

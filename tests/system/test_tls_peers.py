@@ -172,7 +172,9 @@ def test_servers(daemon, ca, pems, tmp_path, name, kind):
         with started(origin, *start(tmp_path, origin, pems[kind], version)):
             d = daemon(f"{DEFAULTS}listen l\n bind 127.0.0.1:{port}\n http-reuse never\n"
                        " http-response set-header X-TLS \"%[ssl_bc_protocol] %[ssl_bc_is_resumed]\"\n"
-                       f" server s 127.0.0.1:{origin} ssl verify required ca-file {ca.pem} sni str(a.test)\n")
+                       f" server s 127.0.0.1:{origin} ssl verify required ca-file {ca.pem} sni str(a.test)\n",
+                       extra="nbthread 1")
+            # Each worker has sessions of its own.
             for resumed in ("0", "1"):
                 said = run("curl", "-sS", "-i", f"http://127.0.0.1:{port}/")
                 assert has in said, (version, said[:2000])

@@ -69,7 +69,7 @@ put_in_place(struct tls_entry *e)
 static void
 test_certificate(void **state)
 {
-	struct tls_change change = { NULL };
+	struct tls_change change = { .entry = NULL };
 
 	(void)state;
 	bind_rig_cert(&g, "a.pem", rig_ec(), "a.test", NULL);
@@ -132,7 +132,7 @@ present_client(const struct rig_id *by)
 static void
 test_ca(void **state)
 {
-	struct tls_change change = { NULL };
+	struct tls_change change = { .entry = NULL };
 	struct tls_ca *ca, *made;
 	SSL_SESSION *session;
 	char text[RIG_TEXT] = "";
@@ -194,7 +194,7 @@ test_list(void **state)
 {
 	static const char *const bad[] = { "b.pem [ciphers NONE] x.test",
 		"b.pem [ca-file nope verify required] x.test", "b.pem [verify required] x.test" };
-	struct tls_change change = { NULL };
+	struct tls_change change = { .entry = NULL };
 	struct tls_crt_list *list;
 	struct tls_cert *c;
 	struct tls_entry *e;
@@ -242,7 +242,7 @@ test_list(void **state)
 static void
 test_strangers(void **state)
 {
-	struct tls_change change = { NULL };
+	struct tls_change change = { .entry = NULL };
 
 	(void)state;
 	bind_rig_cert(&g, "a.pem", rig_ec(), "a.test", NULL);
