@@ -48,9 +48,7 @@ def must_be_busy(got, which, n):
     assert got["connections"] == n // 2
     assert got["whole"] > n * 0.6
     assert got["client_resets"] and got["origin_resets"] and got["left"]
-    for side in ("client", "origin"):
-        # Among a hundred connections there may be none.
-        assert bool(got[f"{side}_cuts"]) == (side in which) or (IS_SANITIZED and not got[f"{side}_cuts"])
+    assert bool(got["client_cuts"]) == ("client" in which) and bool(got["origin_cuts"]) == ("origin" in which)
     assert got["handshakes"] > n // 2 * 0.8 and got["resumed"] and got["tls12"] and got["key_updates"]
 
 
@@ -58,10 +56,10 @@ def must_be_busy(got, which, n):
 @pytest.mark.parametrize("which", ["client", "origin", "client+origin"])
 def test_bodies(proxy, listener, ca, pem, which, options):
     p, args = sides(proxy, listener, ca, pem, which, options)
-    # Fewer at once than there are: a session is resumed by a later connection.
-    n, at_once = (200, 25) if IS_SANITIZED else (600, 100)
-    got = tool("peers", listener, p.port, "--bodies", n, "--seed", os.environ.get("SEED", 1), "--max", 300000,
-               "--concurrency", at_once, *args)
+    # With fewer bodies what the tool does by chance may not happen. More connections than at once: a session is
+    # resumed by a later one.
+    n = 600
+    got = tool("peers", listener, p.port, "--bodies", n, "--seed", os.environ.get("SEED", 1), "--max", 300000, *args)
     must_be_busy(got, which, n)
 
 

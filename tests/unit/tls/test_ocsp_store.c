@@ -82,7 +82,7 @@ test_keys(void **state)
 	k.key[0].hex[strlen(k.key[0].hex) - 1] = '\0';
 	assert_null(tls_ocsp_find(&store, k.key[0].hex));
 	tls_ocsp_keys_free(&k);
-	/* A server's certificate, or one that nobody uses, is not stapled. */
+	/* A server's certificate, or one that no line uses, is not stapled. */
 	a->binds = 0;
 	assert_int_equal(tls_ocsp_keys(&store, &k), 0);
 	assert_int_equal(k.n, 2);
