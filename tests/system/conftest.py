@@ -12,6 +12,7 @@ by its own pid.
 """
 
 import contextlib
+import itertools
 import os
 import random
 import re
@@ -55,19 +56,40 @@ defaults
 """
 
 
+def _own_ports():
+    """A range of ports that no other test process takes from: its number is the name of an abstract socket, which the
+    kernel gives to one process at a time and frees when that ends. Below the kernel's range of ephemeral ports: one of
+    those could be taken before the program under test binds it."""
+    size = 1000
+    starts = list(range(10000, 32000, size))
+    random.shuffle(starts)
+    for start in starts:
+        claim = socket.socket(socket.AF_UNIX)
+        try:
+            claim.bind(f"\0tacit-tests-ports-{start}")
+        except OSError:
+            claim.close()
+            continue
+        return claim, itertools.cycle(range(start, start + size))
+    raise RuntimeError("no range of ports is free")
+
+
+_CLAIM, _PORTS = _own_ports()
+
+
 def free_ports(n):
-    """n distinct unused ports of 127.0.0.1. Below the kernel's range of ephemeral ports: one of those could be taken
-    before the program under test binds it."""
+    """n distinct unused ports of 127.0.0.1, none of them given out a short time ago."""
     with contextlib.ExitStack() as stack:
         ports = []
         while len(ports) < n:
-            port = random.randrange(10000, 32000)
             s = stack.enter_context(socket.socket())
-            try:
+            # as a program under test does: connections that are over do not count
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            port = next(_PORTS)
+            with contextlib.suppress(OSError):
                 s.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            ports.append(port)
+                s.listen()
+                ports.append(port)
         return ports
 
 

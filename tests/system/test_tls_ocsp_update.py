@@ -29,10 +29,11 @@ def certificate(ca, name, url, issuer=True):
 
 
 class Responder:
-    """`answer(body)` makes the bytes that follow a request."""
+    """`answer(body)` makes the bytes that follow a request; `most`: requests that waited for theirs at the same time."""
 
     def __init__(self, answer):
         self.answer, self.requests, self.open, self.most = answer, [], 0, 0
+        self.lock = threading.Lock()
         self.sock = socket.create_server(("127.0.0.1", 0))
         self.port = self.sock.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}/ocsp?x=1"
@@ -42,8 +43,6 @@ class Responder:
         with contextlib.suppress(OSError):
             while True:
                 conn, _ = self.sock.accept()
-                self.open += 1
-                self.most = max(self.most, self.open)
                 threading.Thread(target=self._serve, args=(conn,), daemon=True).start()
 
     def _serve(self, conn):
@@ -56,10 +55,18 @@ class Responder:
             size = int(re.search(rb"Content-Length: (\d+)", head)[1])
             while len(body) < size:
                 body += conn.recv(4096)
-            self.requests.append(head.decode())
-            for piece in self.answer(body):
+            with self.lock:
+                self.requests.append(head.decode())
+                self.open += 1
+                self.most = max(self.most, self.open)
+            try:
+                pieces = self.answer(body)
+            finally:
+                # before the answer: the next request may be here as soon as it is read
+                with self.lock:
+                    self.open -= 1
+            for piece in pieces:
                 conn.sendall(piece)
-        self.open -= 1
 
     def close(self):
         self.sock.close()
