@@ -33,6 +33,7 @@ TITLES = {
     "reload": "A reload every two seconds: what fails of 2,000 connections a second, and of 1,000 requests a second on kept "
               "connections; latencies in microseconds",
     "tls": "TLS 1.3, a full handshake per request, origin closes: system calls per request (clock reads apart)",
+    "tlsprompt": "TLS 1.3, a full handshake per request, the request sent at once: system calls per request (clock reads apart)",
     "tlscpu": "TLS 1.3, a full handshake per request: CPU per request (microseconds) and segments, c=50",
     "tlsresumed": "TLS 1.3, a resumed handshake per request, origin closes: system calls per request (clock reads apart)",
     "tlsresumedcpu": "TLS 1.3, a resumed handshake per request: CPU per request (microseconds) and segments, c=50",
@@ -145,7 +146,7 @@ def grids(section, samples):
     title = TITLES[section]
     if not rows:
         return [(title, [["", "no data: see the notes"]])]
-    if section in ("syscalls", "http", "httpkept", "tls", "tlsresumed", "tlskept"):
+    if section in ("syscalls", "http", "httpkept", "tls", "tlsprompt", "tlsresumed", "tlskept"):
         return [(title, calls_grid(rows, ("c1", "c50")))]
     if section in ("far", "httpfar"):
         out = [(title, calls_grid(rows, ("c1",)))]

@@ -32,6 +32,7 @@ class Subject:
     idle_servers: int = 0    # of a second backend without traffic
     checked_servers: int = 0 # the same, which are checked
     tls: bool = False        # of clients
+    resumes: bool = True     # TLS sessions; otherwise each handshake is a full one
     deferred: bool = False   # a second port takes only connections that have sent something
 
 
@@ -101,6 +102,8 @@ RELOADED_MIXED = tuple(replace(s, deferred=True) for s in RELOADED if s.mode == 
 HTTP_PLAIN = http((DEFAULT, HAPROXY, NGINX, PEER))
 # hitch forwards what it decrypts as it is: the row in mode tcp does the same.
 TLS = tuple(replace(s, tls=True) for s in HTTP_PLAIN + (replace(DEFAULT, name="tacit tcp"), Subject("hitch", "hitch")))
+# hitch cannot be told to give out no tickets.
+TLS_FULL = tuple(replace(s, resumes=False) for s in TLS if s.kind != "hitch")
 TLS_KEPT = tuple(replace(s, reuse=True) for s in TLS)
 
 # HAProxy's splice-auto hardly ever splices; with the other options it always does.
@@ -189,6 +192,7 @@ def haproxy_config(subject, port, servers, admin=None, beside=None, pem=None):
     lines = ["global", "    maxconn %d" % MAXCONN, "    nbthread %d" % subject.threads]
     lines += ["    stats socket " + admin] if admin else []
     lines += ["    " + w for w in subject.words]
+    lines += [] if subject.resumes else ["    tune.ssl.cachesize 0", "    ssl-default-bind-options no-tls-tickets"]
     lines += ["defaults", "    mode " + subject.mode, "    timeout connect 10s", "    timeout client 1h",
               "    timeout server 1h"]
     if subject.reuse:
@@ -235,7 +239,8 @@ http {
 }
 """% ("on" if subject.master else "off", directory, port, directory, directory, directory, directory, directory, server,
        "keepalive 128; keepalive_requests 1000000000;" if subject.reuse else "", port,
-       " ssl; ssl_protocols TLSv1.2 TLSv1.3; ssl_certificate %s; ssl_certificate_key %s" % (pem, pem) if pem else "",
+       " ssl; ssl_protocols TLSv1.2 TLSv1.3; ssl_certificate %s; ssl_certificate_key %s%s" % (
+           pem, pem, "" if subject.resumes else "; ssl_session_cache off; ssl_session_tickets off") if pem else "",
        "listen 127.0.0.1:%d backlog=4096%s;" % (beside[0], " deferred" if subject.deferred else "") if beside else "", kept)
 
 

@@ -230,6 +230,11 @@ def tls(rows):
             at_most("tls", "getpid per request", 0, value(rows, "tacit default", "c50:getpid") or 0)]
 
 
+def tlsprompt(rows):
+    return [at_most("tlsprompt", "calls per request, full handshake, the request sent at once, c=50", 13,
+                    value(rows, "tacit default", "c50"))]
+
+
 def tlscpu(rows):
     return [at_most("tlscpu", "CPU per request, full handshake, tacit default / the best of haproxy, nginx and hitch", 0.90,
                     to_the_better(rows, "tacit default", TLS_PEERS, "proxy")),
@@ -278,7 +283,7 @@ CHECKS = {"syscalls": syscalls, "far": far, "cpu": cpu, "keepalive": keepalive, 
           "workers": workers, "handover": handover, "split": split, "ranges": ranges, "rules": rules, "ledger": ledger,
           "http": http, "httpfar": httpfar, "httpcpu": httpcpu, "httpkept": httpkept, "httpkeptcpu": httpkeptcpu,
           "httpmem": httpmem, "slow": slow, "stat": stat,
-          "checks": checks, "reload": reload, "reloadmix": reload_mixed, "tls": tls, "tlscpu": tlscpu,
+          "checks": checks, "reload": reload, "reloadmix": reload_mixed, "tls": tls, "tlsprompt": tlsprompt, "tlscpu": tlscpu,
           "tlsresumed": tlsresumed, "tlsresumedcpu": tlsresumedcpu, "tlskept": tlskept, "tlskeptcpu": tlskeptcpu,
           "tlsbulk": tlsbulk, "tlsmem": tlsmem, "tlsworkers": tlsworkers}
 

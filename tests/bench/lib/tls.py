@@ -24,6 +24,11 @@ def full(run):
     return http.counted(run, S.TLS, http.origin_of(run), ((1, run.n(200)), (50, run.n(1000))), False, "tls")
 
 
+def full_prompt(run):
+    """The calls of full handshakes by a client that sends its request at once: wrk, which has nothing to resume."""
+    return http.counted(run, S.TLS_FULL, http.origin_of(run), ((1, 1), (50, 50)), False, "tlsprompt", client=wrk_of(run))
+
+
 def full_cpu(run):
     """CPU and segments per request at c=50, each on a connection of its own."""
     return http.costs(run, S.TLS, run.n(2000), False, "tlscpu")
@@ -125,5 +130,5 @@ def memory(run):
     return table
 
 
-SECTIONS = {"tls": full, "tlscpu": full_cpu, "tlsresumed": resumed, "tlsresumedcpu": resumed_cpu, "tlskept": kept,
+SECTIONS = {"tls": full, "tlsprompt": full_prompt, "tlscpu": full_cpu, "tlsresumed": resumed, "tlsresumedcpu": resumed_cpu, "tlskept": kept,
             "tlskeptcpu": kept_cpu, "tlsbulk": bulk, "tlsmem": memory, "tlsworkers": workers}
