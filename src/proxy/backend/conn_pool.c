@@ -27,38 +27,6 @@ conn_pool_init(struct engine *e)
 
 /* --- leaving --- */
 
-/* Removes it from its lists; the caller adds it to another one. */
-static void
-unlink_conn(struct idle_conn *c)
-{
-	struct idle_list *l = c->of;
-
-	if (c->holder) {
-		*c->holder = NULL;
-		c->holder = NULL;
-	} else {
-		list_remove(&c->link);
-		atomic_write(&l->n, l->n - 1);
-		if (c->uses > 1)
-			atomic_write(&l->n_safe, l->n_safe - 1);
-		atomic_write(&l->least, MIN(l->least, l->n));
-		if (l->srv->conf.pool_max >= 0)
-			(void)atomic_sub(&l->srv->idle_total, 1u);
-	}
-	list_remove(&c->age);
-	c->of = NULL;
-}
-
-/* Descriptors are closed at the end of a turn, like those of sessions. */
-static void
-drop_idle(struct engine *e, struct idle_conn *c)
-{
-	unlink_conn(c);
-	conn_want(&c->conn, 0);
-	list_append(&e->idle.over, &c->age);
-	loop_post_end(e->loop, &e->idle.task);
-}
-
 static void
 close_over(struct engine *e)
 {
@@ -83,7 +51,7 @@ static void
 drop_all(struct engine *e, struct list *l)
 {
 	while (!list_is_empty(l))
-		drop_idle(e, list_first(l, struct idle_conn, age));
+		idle_conn_drop(e, list_first(l, struct idle_conn, age));
 }
 
 void
@@ -126,34 +94,6 @@ conn_pool_forget_server(struct engine *e, struct server *srv)
 	l->engine = NULL;
 }
 
-/* --- watching --- */
-
-/* A server must not send anything before a request: data is treated like a close and discarded. */
-static int
-probe_silence(struct idle_conn *c)
-{
-	size_t got;
-	char byte;
-
-	c->unsure = 0;
-	if (!conn_can(&c->conn, XPRT_PEEK))
-		return conn_recv(&c->conn, &byte, 1, &got) == IO_AGAIN;
-	return conn_peek(&c->conn, &byte, 1, &got) == IO_AGAIN;
-}
-
-static void
-on_idle_io(void *owner, int fd, uint32_t ev)
-{
-	struct idle_conn *c = owner;
-
-	(void)fd;
-	if (!c->of)
-		return;
-	if ((ev & (EV_RDHUP | EV_HUP | EV_ERR | EV_SPIN)) || ((ev & EV_R) && !probe_silence(c)))
-		drop_idle(c->of->engine, c);
-}
-PROFILE_NAME(on_idle_io, conn_pool_io)
-
 /* --- what was not needed --- */
 
 static int
@@ -173,12 +113,12 @@ on_purge(struct timer *t)
 	unsigned int n = (l->least + 1) / 2;
 
 	while (n-- > 0)
-		drop_idle(l->engine, container_of(l->conns.prev, struct idle_conn, link));
+		idle_conn_drop(l->engine, container_of(l->conns.prev, struct idle_conn, link));
 	atomic_write(&l->least, l->n);
 	/* Without its timer they might never be closed. */
 	if (l->n && arm_purge(l) < 0)
 		while (l->n)
-			drop_idle(l->engine, list_first(&l->conns, struct idle_conn, link));
+			idle_conn_drop(l->engine, list_first(&l->conns, struct idle_conn, link));
 }
 PROFILE_NAME(on_purge, conn_pool_purge)
 
@@ -286,7 +226,7 @@ conn_pool_put(struct engine *e, struct server *srv, struct conn *c, unsigned int
 	} else {
 		put_shared(e, l, ic);
 	}
-	conn_set_owner(c, on_idle_io, ic);
+	conn_set_owner(c, idle_conn_on_io, ic);
 	conn_want(c, EV_R);
 	memory_watch(e);
 	conn_init(c);
@@ -299,23 +239,12 @@ static void
 hand_over_idle(struct engine *e, struct idle_conn *c, loop_fd_fn *fn, void *owner, struct conn *out,
 	unsigned int *uses)
 {
-	unlink_conn(c);
+	idle_conn_unlink(c);
 	*out = c->conn;
 	*uses = c->uses;
 	pool_put(&e->idle.pool, c);
 	conn_set_owner(out, fn, owner);
 	memory_watch(e);
-}
-
-/* True if no data has arrived since it was put here. Mostly known without a system call. An
- * undelivered event of this turn may report data. */
-static int
-probe_unsoiled(struct engine *e, struct idle_conn *c)
-{
-	int fd = c->conn.fd;
-
-	return (!c->unsure && !conn_is_ready(&c->conn, DIR_R) && !loop_has_news(e->loop, fd)) ||
-		probe_silence(c);
 }
 
 /* The minimum number of requests that a connection must have carried; 0: none may be used. */
@@ -349,8 +278,8 @@ conn_pool_get(struct engine *e, struct server *srv, int first, loop_fd_fn *fn, v
 
 		if (c->uses < least)
 			continue;
-		if (!is_current(srv, &c->conn) || !probe_unsoiled(e, c)) {
-			drop_idle(e, c);
+		if (!is_current(srv, &c->conn) || !idle_conn_probe(e, c)) {
+			idle_conn_drop(e, c);
 			continue;
 		}
 		hand_over_idle(e, c, fn, owner, out, uses);
@@ -367,8 +296,8 @@ conn_pool_take_held(struct engine *e, struct idle_conn **holder, loop_fd_fn *fn,
 {
 	struct server *srv = (*holder)->of->srv;
 
-	if (!is_current(srv, &(*holder)->conn) || !probe_unsoiled(e, *holder)) {
-		drop_idle(e, *holder);
+	if (!is_current(srv, &(*holder)->conn) || !idle_conn_probe(e, *holder)) {
+		idle_conn_drop(e, *holder);
 		return 0;
 	}
 	hand_over_idle(e, *holder, fn, owner, out, uses);
@@ -381,7 +310,7 @@ void
 conn_pool_release(struct engine *e, struct idle_conn **holder)
 {
 	if (*holder)
-		drop_idle(e, *holder);
+		idle_conn_drop(e, *holder);
 }
 
 /* --- from outside --- */
@@ -398,13 +327,13 @@ drop_conns_to(struct engine *e, struct server *srv, int only_stale)
 		struct idle_conn *c = list_entry(it, struct idle_conn, link);
 
 		if (!only_stale || !is_current(srv, &c->conn))
-			drop_idle(e, c);
+			idle_conn_drop(e, c);
 	}
 	list_each_safe(it, &e->idle.held) {
 		struct idle_conn *c = list_entry(it, struct idle_conn, age);
 
 		if (c->of == l && (!only_stale || !is_current(srv, &c->conn)))
-			drop_idle(e, c);
+			idle_conn_drop(e, c);
 	}
 }
 
@@ -423,7 +352,7 @@ conn_pool_drop_stale(struct engine *e, struct server *srv)
 void
 conn_pool_drop_oldest(struct engine *e)
 {
-	drop_idle(e, list_first(&e->idle.all, struct idle_conn, age));
+	idle_conn_drop(e, list_first(&e->idle.all, struct idle_conn, age));
 }
 
 void
