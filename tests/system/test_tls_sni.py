@@ -1,6 +1,8 @@
 """sni-auto and check-sni-auto: the name that servers are asked for is that of a request."""
 
+import random
 import re
+import threading
 
 import pytest
 from certs import Authority
@@ -44,6 +46,32 @@ def test_sessions_of_defaults(daemon, ca, https):
     for name in ("a.test", "b.test", "a.test"):
         assert fetch(p, name)[0] == 200
     assert https.asked[:2] == ["a.test", "b.test"]
+
+
+def test_names_do_not_mix(daemon, ca, https):
+    """Eight clients at once, on all workers: each response comes of the name that its request asks for, and most go
+    over a connection that is there."""
+    (p,) = free_ports(1)
+    daemon(f"{HTTP}listen l\n bind 127.0.0.1:{p}\n http-reuse always\n"
+           f" server s 127.0.0.1:{https.port} ssl verify none sni-auto\n")
+    wrong = []
+
+    def ask(seed):
+        dice = random.Random(seed)
+        for _ in range(40):
+            name = f"{dice.choice('abcd')}.test"
+            status, text = fetch(p, name)
+            if status != 200 or not text.startswith(f"{name} "):
+                wrong.append((name, status, text))
+
+    https.context.sni_callback = lambda sock, name, context: https.names.update({sock: name})
+    clients = [threading.Thread(target=ask, args=(seed,)) for seed in range(8)]
+    for c in clients:
+        c.start()
+    for c in clients:
+        c.join()
+    assert not wrong
+    assert https.accepted <= 160
 
 
 CHECKS = {

@@ -6,7 +6,8 @@
  *
  * A connection may be kept only if request and response ended exactly and both sides allow it. Its
  * destination and source must be those of the server's line; a connection changed by set-dst or
- * set-src has to be closed.
+ * set-src has to be closed. Where the name that is asked for (sni) varies, a request gets a
+ * connection that has asked for the same name, byte by byte, or for none.
  */
 #ifndef TACIT_PROXY_BACKEND_CONN_POOL_H
 #define TACIT_PROXY_BACKEND_CONN_POOL_H
@@ -36,6 +37,9 @@ int conn_pool_put(struct engine *e, struct server *srv, struct conn *c, unsigned
  */
 int conn_pool_get(struct engine *e, struct server *srv, int first, loop_fd_fn *fn, void *owner,
 	struct conn *out, unsigned int *uses);
+/* The same where the name varies (server.sni_varies); len 0: one that asked for none. */
+int conn_pool_get_named(struct engine *e, struct server *srv, struct str name, int first,
+	loop_fd_fn *fn, void *owner, struct conn *out, unsigned int *uses);
 /* The same for the reserved one; *holder is NULL afterwards. 0: it was closed because data had
  * arrived. */
 int conn_pool_take_held(struct engine *e, struct idle_conn **holder, loop_fd_fn *fn, void *owner,

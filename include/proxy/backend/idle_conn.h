@@ -15,6 +15,8 @@ struct idle_conn {
 	struct idle_conn **holder; /* the session's reference; NULL: not reserved */
 	struct list link;          /* of->conns; not linked if reserved */
 	struct list age;           /* engine.idle.all or .held, oldest first, or .over */
+	struct list name_link;     /* proxy/backend/idle_names.h; not linked: names do not matter */
+	uint64_t name_hash;
 	unsigned int uses;         /* requests carried */
 	uint8_t unsure;            /* data may have arrived before it was put here */
 };

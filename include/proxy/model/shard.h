@@ -18,6 +18,7 @@
 #include "proxy/model/stat_times.h"
 
 struct engine;
+struct idle_names;
 struct proxies;
 struct proxy;
 struct server;
@@ -68,6 +69,7 @@ struct idle_list {
 	struct engine *engine;   /* NULL: not used yet */
 	struct server *srv;
 	struct list conns;       /* struct idle_conn.link, newest first */
+	struct idle_names *names; /* the same by the name asked for; owned; NULL: all asked alike */
 	struct list link;        /* engine.idle.lists */
 	unsigned int n;
 	unsigned int n_safe;     /* those used more than once */

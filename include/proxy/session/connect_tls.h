@@ -12,5 +12,8 @@ int connect_tls_begin(struct session *s) must_check;
 void connect_tls_note(struct session *s);
 /* True if the connection, one to the session's server, was made for the same name. */
 int connect_tls_is(const struct session *s, const struct conn *c);
+/* Where the name varies: uses an idle connection that was made for the same. 1, or 0: there is
+ * none. */
+int connect_tls_reuse(struct session *s) must_check;
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/atomic.h"
 #include "base/counter.h"
 #include "event/profile.h"
+#include "proxy/backend/idle_names.h"
 #include "proxy/model/memory.h"
 
 /* Objects kept for reuse. */
@@ -66,6 +67,7 @@ conn_pool_fini(struct engine *e)
 
 		timer_stop(loop_timers(e->loop), &l->timer);
 		list_remove(it);
+		idle_names_free(&l->names);
 	}
 	pool_fini(&e->idle.pool);
 }
@@ -91,6 +93,7 @@ conn_pool_forget_server(struct engine *e, struct server *srv)
 		return;
 	timer_stop(loop_timers(e->loop), &l->timer);
 	list_remove(&l->link);
+	idle_names_free(&l->names);
 	l->engine = NULL;
 }
 
@@ -187,6 +190,15 @@ is_idle_wanted(const struct engine *e, const struct server *srv, const struct co
 				  loop_fds(e->loop) <= e->idle.low_fds);
 }
 
+/* Connections that have asked for different names have to be found by name. 0: no memory. */
+static int
+prepare_names(struct engine *e, struct idle_list *l)
+{
+	if (unlikely(l->srv->sni_varies) && !l->names)
+		l->names = idle_names_new(&e->eval.random);
+	return !l->srv->sni_varies || l->names;
+}
+
 static void
 put_shared(struct engine *e, struct idle_list *l, struct idle_conn *c)
 {
@@ -195,6 +207,8 @@ put_shared(struct engine *e, struct idle_list *l, struct idle_conn *c)
 	l->conns.next->prev = &c->link;
 	l->conns.next = &c->link;
 	list_append(&e->idle.all, &c->age);
+	if (unlikely(l->names))
+		idle_names_add(l->names, c);
 	atomic_write(&l->n, l->n + 1);
 	if (c->uses > 1)
 		atomic_write(&l->n_safe, l->n_safe + 1);
@@ -211,7 +225,8 @@ conn_pool_put(struct engine *e, struct server *srv, struct conn *c, unsigned int
 		!memory_reserve(e, &e->idle.pool))
 		return 0;
 	l = list_of(e, srv);
-	if (!holder && ((!l->timer.pos && arm_purge(l) < 0) || !enter_idle_total(srv)))
+	if (!holder && (!prepare_names(e, l) || (!l->timer.pos && arm_purge(l) < 0) ||
+			       !enter_idle_total(srv)))
 		return 0;
 	ic = pool_get(&e->idle.pool);
 	assert(ic);
@@ -220,6 +235,7 @@ conn_pool_put(struct engine *e, struct server *srv, struct conn *c, unsigned int
 	ic->unsure = (uint8_t)conn_is_ready(c, DIR_R);
 	list_init(&ic->link);
 	list_init(&ic->age);
+	list_init(&ic->name_link);
 	if (holder) {
 		*holder = ic;
 		list_append(&e->idle.held, &ic->age);
@@ -264,6 +280,23 @@ least_uses(enum http_reuse how, int first)
 	return 1;
 }
 
+/* 0: it was closed, since it is of no use. */
+static int
+take_idle(struct engine *e, struct idle_conn *c, loop_fd_fn *fn, void *owner, struct conn *out,
+	unsigned int *uses)
+{
+	struct server *srv = c->of->srv;
+
+	if (!is_current(srv, &c->conn) || !idle_conn_probe(e, c)) {
+		idle_conn_drop(e, c);
+		return 0;
+	}
+	hand_over_idle(e, c, fn, owner, out, uses);
+	counter_add(&srv->shard[e->index].stat.reuse, 1);
+	counter_add(&srv->be->shard[e->index].be.reuse, 1);
+	return 1;
+}
+
 int
 conn_pool_get(struct engine *e, struct server *srv, int first, loop_fd_fn *fn, void *owner,
 	struct conn *out, unsigned int *uses)
@@ -276,16 +309,30 @@ conn_pool_get(struct engine *e, struct server *srv, int first, loop_fd_fn *fn, v
 	list_each_safe(it, &l->conns) {
 		struct idle_conn *c = list_entry(it, struct idle_conn, link);
 
-		if (c->uses < least)
-			continue;
-		if (!is_current(srv, &c->conn) || !idle_conn_probe(e, c)) {
-			idle_conn_drop(e, c);
-			continue;
-		}
-		hand_over_idle(e, c, fn, owner, out, uses);
-		counter_add(&srv->shard[e->index].stat.reuse, 1);
-		counter_add(&srv->be->shard[e->index].be.reuse, 1);
-		return 1;
+		if (c->uses >= least && take_idle(e, c, fn, owner, out, uses))
+			return 1;
+	}
+	return 0;
+}
+
+int
+conn_pool_get_named(struct engine *e, struct server *srv, struct str name, int first,
+	loop_fd_fn *fn, void *owner, struct conn *out, unsigned int *uses)
+{
+	struct idle_list *l = list_of(e, srv);
+	unsigned int least = least_uses(srv->be->http.reuse, first);
+	struct list *slot;
+	uint64_t hash;
+
+	if (!least || !l->names)
+		return 0;
+	slot = idle_names_slot(l->names, name, &hash);
+	list_each_safe(it, slot) {
+		struct idle_conn *c = list_entry(it, struct idle_conn, name_link);
+
+		if (c->uses >= least && idle_conn_has_name(c, name, hash) &&
+			take_idle(e, c, fn, owner, out, uses))
+			return 1;
 	}
 	return 0;
 }
@@ -294,16 +341,7 @@ int
 conn_pool_take_held(struct engine *e, struct idle_conn **holder, loop_fd_fn *fn, void *owner,
 	struct conn *out, unsigned int *uses)
 {
-	struct server *srv = (*holder)->of->srv;
-
-	if (!is_current(srv, &(*holder)->conn) || !idle_conn_probe(e, *holder)) {
-		idle_conn_drop(e, *holder);
-		return 0;
-	}
-	hand_over_idle(e, *holder, fn, owner, out, uses);
-	counter_add(&srv->shard[e->index].stat.reuse, 1);
-	counter_add(&srv->be->shard[e->index].be.reuse, 1);
-	return 1;
+	return take_idle(e, *holder, fn, owner, out, uses);
 }
 
 void

@@ -15,6 +15,7 @@ idle_conn_unlink(struct idle_conn *c)
 		c->holder = NULL;
 	} else {
 		list_remove(&c->link);
+		list_remove(&c->name_link);
 		atomic_write(&l->n, l->n - 1);
 		if (c->uses > 1)
 			atomic_write(&l->n_safe, l->n_safe - 1);

@@ -134,7 +134,6 @@ server_tls_cfg_finish(struct server *s, const struct proxies *ps, struct cfg_dia
 	else
 		s->sni_needs_request =
 			(rule_expr_needs(s->sni) & (SAMPLE_AT_REQ | SAMPLE_AT_TXN)) != 0;
-	/* Sessions of one name may share a connection. */
 	s->sni_varies = strncmp(text, "str(", 4) != 0;
 }
 
@@ -153,8 +152,8 @@ static const struct cfg_opt opts[] = {
 		"say."),
 	OPT("sni", 1, opt_sni, 0, "<expression>",
 		"The name that is asked for (SNI), such as str(example.org), ssl_fc_sni or, in "
-		"mode http, req.hdr(host). Unless it begins with str( a connection stays with its "
-		"client."),
+		"mode http, req.hdr(host). A connection is used again (http-reuse) for requests "
+		"that ask for the same name only; upper and lower case differ."),
 	OPT("check-ssl", 0, opt_check_ssl, SERVER_CHECK_TLS_ON, NULL,
 		"Health checks use TLS, also with an address or a port of their own."),
 	OPT("no-check-ssl", 0, opt_check_ssl, SERVER_CHECK_TLS_OFF, NULL,

@@ -126,6 +126,8 @@ connect_reuse(struct session *s)
 		s->is_private = s->held_private;
 		return conn_pool_take_held(e, &s->held, e->on_io, s, c, &s->uses);
 	}
+	if (unlikely(s->srv->sni_varies))
+		return connect_tls_reuse(s);
 	return conn_pool_get(e, s->srv, s->requests == 1, e->on_io, s, c, &s->uses);
 }
 

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "net/xprt.h"
+#include "proxy/backend/conn_pool.h"
 #include "proxy/model/http_txn.h"
 #include "proxy/sample/eval.h"
 #include "rule/sample/expr.h"
@@ -36,12 +37,16 @@ eval_name(const struct session *s, unsigned int at, struct arena *a)
 	return value.u.str;
 }
 
-static struct str
-name_to_ask(const struct session *s, struct arena *a)
+/* len 0: none. -ERR_NOMEM: it could not be noted, and without its name a server must not be
+ * trusted. */
+static int
+name_to_ask(const struct session *s, struct arena *a, struct str *out)
 {
+	*out = (struct str){ NULL, 0 };
 	if (!s->srv->sni)
-		return (struct str){ NULL, 0 };
-	return s->srv->sni_needs_request ? noted_name(s) : eval_name(s, SAMPLE_AT_CONN, a);
+		return 0;
+	*out = s->srv->sni_needs_request ? noted_name(s) : eval_name(s, SAMPLE_AT_CONN, a);
+	return s->srv->sni_needs_request && !out->p ? -ERR_NOMEM : 0;
 }
 
 static void
@@ -82,11 +87,9 @@ connect_tls_begin(struct session *s)
 
 	if (!s->srv->tls)
 		return 0;
-	/* Without its name a server must not be trusted. */
-	if (s->srv->sni_needs_request && !noted_name(s).p)
-		return -ERR_NOMEM;
-	ask.name = name_to_ask(s, a);
-	r = tls_connect_as(s->srv->tls, &s->conn[SERVER], &ask);
+	r = name_to_ask(s, a, &ask.name);
+	if (!r)
+		r = tls_connect_as(s->srv->tls, &s->conn[SERVER], &ask);
 	arena_release(a, mark);
 	return r;
 }
@@ -95,7 +98,7 @@ int
 connect_tls_is(const struct session *s, const struct conn *c)
 {
 	struct arena *a = &s->engine->eval.arena;
-	struct str made = { NULL, 0 };
+	struct str made = { NULL, 0 }, name;
 	size_t mark;
 	int same;
 
@@ -103,7 +106,22 @@ connect_tls_is(const struct session *s, const struct conn *c)
 		return 1;
 	mark = arena_mark(a);
 	(void)!conn_query(c, XPRT_QUERY_SERVER_NAME, &made);
-	same = str_is(made, name_to_ask(s, a));
+	same = name_to_ask(s, a, &name) == 0 && str_is(made, name);
 	arena_release(a, mark);
 	return same;
+}
+
+int
+connect_tls_reuse(struct session *s)
+{
+	struct arena *a = &s->engine->eval.arena;
+	size_t mark = arena_mark(a);
+	struct str name;
+	int r = 0;
+
+	if (name_to_ask(s, a, &name) == 0)
+		r = conn_pool_get_named(s->engine, s->srv, name, s->requests == 1, s->engine->on_io,
+			s, &s->conn[SERVER], &s->uses);
+	arena_release(a, mark);
+	return r;
 }

@@ -298,7 +298,7 @@ keep_server(struct session *s)
 {
 	struct engine *e = s->engine;
 	int own = s->is_private || (s->be && s->be->http.reuse == HTTP_REUSE_NEVER) ||
-		(s->srv && (s->srv->conf.proxy_header || s->srv->sni_varies ||
+		(s->srv && (s->srv->conf.proxy_header ||
 				   source_is_of_client(&s->srv->conf.source)));
 
 	if (!conn_is_open(&s->conn[SERVER]) || !s->txn->keep_alive[SERVER] ||
