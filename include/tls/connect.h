@@ -1,6 +1,6 @@
 /*
  * TLS to a server: a context for each worker. Made by the main thread before workers run; each is
- * used by one worker.
+ * used by one worker. What one worker may resume another one may, too.
  */
 #ifndef TACIT_TLS_CONNECT_H
 #define TACIT_TLS_CONNECT_H
@@ -43,7 +43,8 @@ const struct xprt_maker *tls_server_check_maker(const struct tls_server *t);
 struct tls_ask {
 	struct str name;             /* SNI; len 0: none */
 	const struct tls_bytes *alpn; /* NULL, or len 0: as the settings say */
-	unsigned int service;        /* connections of one service and name share sessions */
+	unsigned int service;        /* connections of one service and name share sessions; 0 but
+				      * for checks */
 };
 
 /*

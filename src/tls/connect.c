@@ -10,8 +10,10 @@
 #include "tls/context.h"
 #include "tls/names.h"
 #include "tls/openssl.h"
+#include "tls/shared_sessions.h"
 #include "tls/tls_conf.h"
 #include "tls/transport.h"
+#include "resume.h"
 #include "tls_bio.h"
 
 struct tls_connector {
@@ -208,6 +210,23 @@ add_connector(const struct tls_server *t, struct tls_connectors *c, struct tls_i
 	return r;
 }
 
+/* Each worker may resume what another one has got. Those of a change share among themselves. */
+static int
+share_sessions(const struct tls_connectors *c)
+{
+	struct shared_sessions *sh;
+
+	if (c->n < 2 || !c->of->maker.resume)
+		return 0;
+	sh = shared_sessions_new();
+	if (!sh)
+		return -ERR_NOMEM;
+	for (unsigned int i = 0; i < c->n; i++)
+		tls_resume_share(c->of[i].maker.resume, sh);
+	shared_sessions_put(sh);
+	return 0;
+}
+
 int
 tls_server_open(struct tls_server *t, struct tls_io *const *io, unsigned int n)
 {
@@ -222,7 +241,7 @@ tls_server_open(struct tls_server *t, struct tls_io *const *io, unsigned int n)
 		r = add_connector(t, &t->now, io[i], why);
 		t->makers[i] = &t->now.of[i].maker.maker;
 	}
-	return r;
+	return r ? r : share_sessions(&t->now);
 }
 
 /* --- a change at run time --- */
@@ -247,7 +266,7 @@ tls_server_prepare(struct tls_server *t, const struct tls_change *change, unsign
 		return -ERR_NOMEM;
 	for (unsigned int i = 0; i < t->now.n && !r; i++)
 		r = add_connector(t, c, t->now.of[i].maker.io, why);
-	return r;
+	return r ? r : share_sessions(c);
 }
 
 void

@@ -4,7 +4,11 @@
 
 #include <string.h>
 
+#include "base/atomic.h"
 #include "base/mem.h"
+#include "event/loop.h"
+#include "net/conn.h"
+#include "tls/shared_sessions.h"
 #include "tls_bio.h"
 
 struct kept_session {
@@ -14,7 +18,8 @@ struct kept_session {
 };
 
 struct tls_resume {
-	unsigned int refs;
+	unsigned int refs;           /* atomic */
+	struct shared_sessions *shared; /* a reference; NULL: none */
 	unsigned int n, next;        /* places, and the one that is taken when all are used */
 	struct kept_session kept[];
 };
@@ -35,8 +40,8 @@ is_same_name(const char *a, const char *b)
 }
 
 /* NULL: there is none of this name and service. */
-static const struct kept_session *
-find_session(const struct tls_resume *r, const char *name, unsigned int service)
+static struct kept_session *
+find_session(struct tls_resume *r, const char *name, unsigned int service)
 {
 	for (unsigned int i = 0; i < r->n; i++)
 		if (r->kept[i].last && r->kept[i].service == service &&
@@ -48,12 +53,31 @@ find_session(const struct tls_resume *r, const char *name, unsigned int service)
 static struct kept_session *
 place_for(struct tls_resume *r, const char *name, unsigned int service)
 {
-	const struct kept_session *same = find_session(r, name, service);
-	unsigned int i = same ? (unsigned int)(same - r->kept) : r->next;
+	struct kept_session *k = find_session(r, name, service);
 
-	if (!same)
-		r->next = (r->next + 1) % r->n;
-	return &r->kept[i];
+	if (k)
+		return k;
+	k = &r->kept[r->next];
+	r->next = (r->next + 1) % r->n;
+	return k;
+}
+
+/* The session is the list's now. NULL: no memory, and it is the caller's. */
+static struct kept_session *
+keep_session(struct tls_resume *r, const char *name, unsigned int service, SSL_SESSION *session)
+{
+	struct kept_session *k;
+	char *copy;
+
+	/* The name may be the former session's. */
+	if (mem_copy_string(&copy, name) < 0)
+		return NULL;
+	k = place_for(r, name, service);
+	forget_session(k);
+	k->name = copy;
+	k->service = service;
+	k->last = session;
+	return k;
 }
 
 /* The new session belongs to whoever returns 1. */
@@ -62,21 +86,16 @@ on_new_session(SSL *ssl, SSL_SESSION *session)
 {
 	const struct tls_io *io = BIO_get_data(SSL_get_rbio(ssl));
 	struct tls *t = io->cur;
-	struct kept_session *k;
-	char *name;
+	const char *name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
 
 	if (!t || !t->resume || !SSL_SESSION_is_resumable(session))
 		return 0;
+	/* A second one serves the others no better. */
+	if (t->resume->shared && !t->has_session)
+		shared_sessions_publish(t->resume->shared, name, session, !SSL_session_reused(ssl),
+			loop_now_ms(io->conn->loop));
 	t->has_session = 1;
-	/* The name may be the former session's. */
-	if (mem_copy_string(&name, SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name)) < 0)
-		return 0;
-	k = place_for(t->resume, name, t->service);
-	forget_session(k);
-	k->name = name;
-	k->service = t->service;
-	k->last = session;
-	return 1;
+	return keep_session(t->resume, name, t->service, session) != NULL;
 }
 
 struct tls_resume *
@@ -97,26 +116,49 @@ tls_resume_new(SSL_CTX *ctx, unsigned int n)
 struct tls_resume *
 tls_resume_get(struct tls_resume *r)
 {
-	r->refs++;
+	(void)atomic_add(&r->refs, 1u);
 	return r;
 }
 
 void
 tls_resume_put(struct tls_resume *r)
 {
-	if (!r || --r->refs)
+	if (!r || atomic_sub(&r->refs, 1u))
 		return;
 	for (unsigned int i = 0; i < r->n; i++)
 		forget_session(&r->kept[i]);
+	shared_sessions_put(r->shared);
 	mem_free(r);
 }
 
 void
-tls_resume_offer(const struct tls_resume *r, SSL *ssl, unsigned int service)
+tls_resume_share(struct tls_resume *r, struct shared_sessions *sh)
 {
-	const struct kept_session *k = find_session(
-		r, SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name), service);
+	assert(!r->shared);
+	r->shared = shared_sessions_get(sh);
+}
 
+/* One of another worker, as if it had come here. */
+static struct kept_session *
+take_shared(struct tls_resume *r, const char *name, unsigned int service)
+{
+	SSL_SESSION *session = r->shared ? shared_sessions_copy(r->shared, name) : NULL;
+	struct kept_session *k = session ? keep_session(r, name, service, session) : NULL;
+
+	if (!k)
+		SSL_SESSION_free(session);
+	return k;
+}
+
+void
+tls_resume_offer(struct tls_resume *r, SSL *ssl, unsigned int service)
+{
+	const char *name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
+	const struct kept_session *k = find_session(r, name, service);
+
+	/* That of TLS 1.3 is used once. */
+	if (!k || !SSL_SESSION_is_resumable(k->last))
+		k = take_shared(r, name, service);
 	if (k && SSL_set_session(ssl, k->last) != 1)
 		ERR_clear_error();
 }

@@ -7,14 +7,18 @@
 
 #include "tls/openssl.h"
 
+struct shared_sessions;
 struct tls_resume;
 
 /* NULL when memory is out. The connections of ctx are to keep their sessions, n at most. */
 struct tls_resume *tls_resume_new(SSL_CTX *ctx, unsigned int n);
 struct tls_resume *tls_resume_get(struct tls_resume *r);
-/* NULL is allowed. */
+/* By any thread. NULL is allowed. */
 void tls_resume_put(struct tls_resume *r);
+/* From now on it passes sessions to others, and takes theirs when it has none to offer: for
+ * connections of one service. */
+void tls_resume_share(struct tls_resume *r, struct shared_sessions *sh);
 /* Offers the session of this service to the server, in the hello to come. */
-void tls_resume_offer(const struct tls_resume *r, SSL *ssl, unsigned int service);
+void tls_resume_offer(struct tls_resume *r, SSL *ssl, unsigned int service);
 
 #endif

@@ -18,8 +18,8 @@
 #define SMALL_UNTIL  65536
 /* So long after the last data it begins anew. */
 #define SMALL_AGAIN_MS 1000
-/* Sessions that are kept for the checks of a server. */
-#define CHECK_SESSIONS 8
+/* Sessions that a worker keeps of a server: of names, and of what checks do. */
+#define SERVER_SESSIONS 8
 
 /* Of a handshake, in HAProxy's words: the peer left before it said anything whole, or it is another
  * than it should be. */
@@ -393,7 +393,7 @@ tls_maker_init(struct tls_maker *m, struct tls_io *io, SSL_CTX *ctx, enum tls_ro
 	if (r == 0 && role == TLS_ACCEPTS)
 		second_ticket_enable(ctx, io);
 	if (r == 0 && (role == TLS_CONNECTS || role == TLS_CHECKS)) {
-		m->resume = tls_resume_new(ctx, role == TLS_CHECKS ? CHECK_SESSIONS : 1);
+		m->resume = tls_resume_new(ctx, SERVER_SESSIONS);
 		if (!m->resume)
 			r = -ERR_NOMEM;
 	}

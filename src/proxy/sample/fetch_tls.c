@@ -243,6 +243,7 @@ const struct rule_fetch tls_fetches[] = {
 	CERT("ssl_f", CONN, OWN_CERT, "frontend"),
 	CERT("ssl_s", SRV, OF_SERVER, "server"),
 	ROW("ssl_s_chain_der", SRV, SAMPLE_BIN, fetch_cert_part, TLS_CERT_CHAIN_DER | OF_SERVER,
-		"The server's certificates in DER."),
+		"The server's certificates in DER; unknown where a session of another worker was "
+		"resumed, which has the first one only."),
 	{ .name = NULL },
 };

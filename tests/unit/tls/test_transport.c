@@ -353,6 +353,9 @@ sessions_of_servers_are_resumed(void **st)
 		assert_false(is_resumed("two", TLS_CONNECTS));
 		assert_false(is_resumed(NULL, TLS_CONNECTS));
 		assert_true(is_resumed(NULL, TLS_CONNECTS));
+		/* Each name keeps its own. */
+		assert_true(is_resumed("one", TLS_CONNECTS));
+		assert_true(is_resumed("two", TLS_CONNECTS));
 	}
 	tls_maker_fini(&g.maker);
 	assert_false(is_resumed("one", TLS_CONNECTS_ANEW));
