@@ -53,6 +53,7 @@ enum interest_mode {
 struct interest {
 	uint8_t state[DIRS]; /* enum interest_state */
 	uint8_t polled;      /* registered with the kernel: EV_R | EV_W | EV_EDGE */
+	uint8_t in_memory;   /* EV_R: bytes to read that the kernel does not know of */
 };
 
 /* Up to two registrations in order; each is the complete new mask. */

@@ -75,7 +75,8 @@ plan_edge(const struct interest *in)
 /*
  * Level-triggered, in one call. A direction that fired and is not wanted is removed, as it would
  * fire again; an unwanted direction that did not fire stays until it does or until another call is
- * made.
+ * made. A speculative one joins the call instead of being tried, unless its bytes are in memory: the
+ * kernel would not report them.
  */
 static struct interest_plan
 plan_merged(struct interest *in)
@@ -87,7 +88,7 @@ plan_merged(struct interest *in)
 	if (!(blocked & ~in->polled) && !(fired & in->polled))
 		return plan;
 	for (int d = 0; d < DIRS; d++)
-		if (in->state[d] == INTEREST_SPEC && !(in->polled & dir_bit[d])) {
+		if (in->state[d] == INTEREST_SPEC && !((in->polled | in->in_memory) & dir_bit[d])) {
 			in->state[d] = INTEREST_BLOCKED;
 			blocked |= dir_bit[d];
 		}

@@ -90,8 +90,10 @@ interest_step(struct loop *l, int fd, struct slot *s, enum dir d, enum interest_
 
 	if (next == s->in.state[d])
 		return;
-	/* Without lazy registration nothing is tried before it is registered. */
-	if (next == INTEREST_SPEC && ev == INTEREST_WANT && !l->lazy && !(s->in.polled & EV_RW))
+	/* Without lazy registration nothing is tried before it is registered, but for what the
+	 * kernel does not report. */
+	if (next == INTEREST_SPEC && ev == INTEREST_WANT && !l->lazy && !(s->in.polled & EV_RW) &&
+		!(d == DIR_R && s->in.in_memory))
 		next = INTEREST_BLOCKED;
 	s->in.state[d] = (uint8_t)next;
 	loop_mark_dirty(l, fd, s);
@@ -126,6 +128,16 @@ void
 loop_presume_ready(struct loop *l, int fd, enum dir d)
 {
 	interest_step(l, fd, slot_of(l, fd), d, INTEREST_READY);
+}
+
+void
+loop_hold(struct loop *l, int fd, int holds)
+{
+	struct slot *s = slot_of(l, fd);
+
+	s->in.in_memory = holds ? EV_R : 0;
+	if (holds)
+		interest_step(l, fd, s, DIR_R, INTEREST_READY);
 }
 
 int

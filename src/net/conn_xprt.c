@@ -27,9 +27,8 @@ tell_loop(struct conn *c)
 {
 	const struct xprt *x = c->xprt;
 
-	if (x->holds)
-		loop_presume_ready(c->loop, c->fd, DIR_R);
-	else if (x->drained && !x->ended)
+	loop_hold(c->loop, c->fd, x->holds);
+	if (!x->holds && x->drained && !x->ended)
 		loop_again(c->loop, c->fd, DIR_R);
 	loop_want(c->loop, c->fd, sock_needs(x));
 }

@@ -53,6 +53,21 @@ merged_folds_the_other_direction_in(void **st)
 	assert_int_equal(in.state[DIR_R], INTEREST_BLOCKED);
 }
 
+/* Bytes in memory: no event would come for them. */
+static void
+merged_leaves_what_only_a_try_can_read(void **st)
+{
+	struct interest in = make(INTEREST_SPEC, INTEREST_BLOCKED, 0);
+	struct interest_plan p;
+
+	(void)st;
+	in.in_memory = EV_R;
+	p = interest_plan(&in, INTEREST_MERGED);
+	assert_int_equal(p.n, 1);
+	assert_int_equal(p.mask[0], EV_W);
+	assert_int_equal(in.state[DIR_R], INTEREST_SPEC);
+}
+
 static void
 merged_swaps_a_fired_direction_for_the_wanted_one(void **st)
 {
@@ -172,6 +187,7 @@ main(void)
 		cmocka_unit_test(wanted_and_ready_are_independent),
 		cmocka_unit_test(every_state_has_a_name),
 		cmocka_unit_test(merged_folds_the_other_direction_in),
+		cmocka_unit_test(merged_leaves_what_only_a_try_can_read),
 		cmocka_unit_test(merged_swaps_a_fired_direction_for_the_wanted_one),
 		cmocka_unit_test(merged_keeps_harmless_registrations),
 		cmocka_unit_test(merged_removes_unwanted_directions_that_fired),

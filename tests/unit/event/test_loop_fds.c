@@ -102,6 +102,28 @@ data_without_an_event_can_be_tried(void **st)
 	assert_true(loop_is_ready(rig.l, rig.a[0], DIR_R));
 }
 
+/* No event comes for bytes in memory: they are tried in every mode, registered or not. */
+static void
+held_bytes_are_tried_without_an_event(void **st)
+{
+	(void)st;
+	for (int mode = INTEREST_UNMERGED; mode <= INTEREST_EDGE; mode++)
+		for (int lazy = 0; lazy < 2; lazy++) {
+			teardown(st);
+			setup_mode((enum interest_mode)mode, lazy);
+			rig.read_some = 0;
+			assert_int_equal(loop_add(rig.l, rig.a[0], LOOP_CONN, on_fd,
+				(void *)(uintptr_t) "a"), 0);
+			loop_hold(rig.l, rig.a[0], 1);
+			loop_want(rig.l, rig.a[0], EV_R);
+			turn();
+			assert_true(rig.last_ev & EV_R);
+			loop_hold(rig.l, rig.a[0], 0);
+			loop_again(rig.l, rig.a[0], DIR_R);
+			assert_false(loop_is_ready(rig.l, rig.a[0], DIR_R));
+		}
+}
+
 static void
 a_failed_registration_is_reported(void **st)
 {
@@ -234,6 +256,7 @@ main(void)
 		CASE(listeners_stay_level_triggered_in_edge_mode),
 		CASE(a_presumption_is_for_merged_modes_only),
 		CASE(data_without_an_event_can_be_tried),
+		CASE(held_bytes_are_tried_without_an_event),
 		CASE(a_failed_registration_is_reported),
 		CASE(numbers_beyond_the_table_are_refused),
 		CASE(an_error_ends_waiting_both_ways),
