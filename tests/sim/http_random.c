@@ -36,6 +36,13 @@ struct plan {
 
 /* --- ends --- */
 
+/* The last request that was planned asks for a tunnel. */
+static int
+ends_tunnel(const struct plan *p)
+{
+	return p->book.req[p->book.n - 1].wish == HTTP_SHAPE_TUNNEL;
+}
+
 static void
 plan_client(struct plan *p, struct http_client *c)
 {
@@ -69,7 +76,10 @@ plan_client(struct plan *p, struct http_client *c)
 	c->down = p->book.req[p->book.n - 1].wish_len;
 	if (p->w.cfg.announced)
 		c->header = random_header(d, 1);
-	c->leave = HTTP_LEAVE_CLOSE;
+	/* A kind client of a tunnel takes the closing message of TLS, too: it would meet a closed
+	 * socket, which is a reset. */
+	c->leave = p->kind && p->w.cfg.tls & 1u << CLIENT && ends_tunnel(p) ? HTTP_LEAVE_SHUT
+									    : HTTP_LEAVE_CLOSE;
 	if (dice_is(d, 4)) {
 		c->deaf_at = dice(d, 100) * FAKE_MS;
 		c->deaf_for = (1 + http_plan_pause(&how)) * FAKE_MS;
@@ -383,9 +393,10 @@ http_random_play(struct dice *d, unsigned int max_clients, uint32_t max_bytes, i
 	cfg.announced = p.n % 6 == 0;
 	bounded = cfg.memory != 0;
 	cfg.memory = 0;
-	/* Kind ends would have to be kind to TLS, too. */
-	if (!p.kind)
-		random_tls(p.n, &cfg);
+	random_tls(p.n, &cfg);
+	/* An answer to a key update may meet a client that has closed, which is a reset. */
+	if (p.kind)
+		cfg.update_every = 0;
 	if (world_open(&p.w, &cfg) < 0) {
 		snprintf(r->base.why, sizeof(r->base.why), "%s", p.w.why);
 		return -1;

@@ -191,7 +191,7 @@ test_random_http_worlds(void **state)
 	is_partial |= one || n < HTTP_SEEDS;
 	if (is_partial)
 		return;
-	assert_true(t.all.tls > n / 16);
+	assert_true(t.all.tls > n / 6);
 	assert_true(t.bound > 3000 && t.told > 1000 && t.logged > 5000 && t.stopped > 500);
 }
 
