@@ -127,6 +127,49 @@ a_cut_stream_does_not_look_whole(void **st)
 		}
 }
 
+/* --- a socket that is full when its connection ends --- */
+
+#define CLOSED "HTTP/1.0 200 OK\r\n"
+
+/* The server ends later than it sends, and the closing message finds no room: whichever send that
+ * is, the client sees a clean end. */
+static void
+the_closing_message_waits_for_room(void **st)
+{
+	static const char *const bodies[] = { CLOSED "\r\nok",
+		CLOSED "Content-Length: 2\r\n\r\nok",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n" };
+	static const struct step waits[] = { SAY(GET_CLOSE), EOF_CLOSE };
+	static const struct step half[] = { SAY(GET_CLOSE), { STEP_SHUT, 0 }, EOF_CLOSE };
+
+	(void)st;
+	for (size_t i = 0; i < 2 * ARRAY_LEN(bodies); i++)
+		ALL_WAYS(way, mode)
+		for (unsigned int nth = 1;; nth++) {
+			const struct step origin[] = { AWAIT("\r\n\r\n"), SAY(bodies[i / 2]),
+				{ STEP_PAUSE, 50 }, { STEP_CLOSE, 0 } };
+			struct world_config cfg =
+				with((struct world_config){ HTTP_WORLD }, way, modes[mode]);
+			int failed;
+
+			if (!(way->sides & 1u << CLIENT))
+				break;
+			rig_open(&cfg, origin);
+			fake_fail(w.k, SYS_CALL_sendto, nth, EAGAIN);
+			(void)world_client(&w, i % 2 ? half : waits, 0);
+			world_run(&w, RIG_LIMIT);
+			failed = fake_failed_call(w.k) == SYS_CALL_sendto;
+			if (!w.client[0].eof || !strstr(w.client[0].text, "ok") ||
+				strcmp(rig_terms(), "--") != 0)
+				fail_msg("%s, send %u: errno %d after \"%s\", ends are %s",
+					named("a close", way, modes[mode]), nth, w.client[0].err,
+					w.client[0].text, rig_terms());
+			rig_close();
+			if (!failed)
+				break;
+		}
+}
+
 /* --- with a call or an allocation that fails --- */
 
 struct fault {
@@ -247,6 +290,7 @@ main(void)
 		cmocka_unit_test(bytes_are_forwarded_over_tls),
 		cmocka_unit_test(requests_are_served_over_tls),
 		cmocka_unit_test(a_cut_stream_does_not_look_whole),
+		cmocka_unit_test(the_closing_message_waits_for_room),
 		cmocka_unit_test(faults_are_survived_over_tls),
 	};
 

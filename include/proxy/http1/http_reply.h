@@ -15,7 +15,8 @@ enum session_event http_tarpit_io(struct session *s, int side, uint32_t ev) must
 /* The state of REPLY: ANSWERED, CLIENT_GONE, or NONE. */
 enum session_event http_reply_outcome(const struct session *s);
 /* The reply is sent and the request is incomplete: its rest is read and discarded for a while, so
- * that no reset destroys the reply (RFC 9112, 9.6). */
+ * that no reset destroys the reply (RFC 9112, 9.6). Or the transport's closing message waits for
+ * the client's socket, for as long as the client may be idle. */
 int http_reply_drains(const struct session *s);
 uint64_t http_reply_deadline(const struct session *s);
 

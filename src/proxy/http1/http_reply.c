@@ -117,8 +117,9 @@ http_reply_drains(const struct session *s)
 {
 	const struct conn *c = &s->conn[CLIENT];
 
-	return is_out(&s->dir[SERVER]) && (c->shut || !exchange_has_request(s->txn)) && !c->eof &&
-		!c->err;
+	if (!is_out(&s->dir[SERVER]) || c->err)
+		return 0;
+	return conn_is_ending(c) || (!c->eof && (c->shut || !exchange_has_request(s->txn)));
 }
 
 uint64_t
@@ -126,6 +127,10 @@ http_reply_deadline(const struct session *s)
 {
 	unsigned int ms = s->fe->to.client;
 
+	/* As in mode tcp. */
+	if (conn_is_ending(&s->conn[CLIENT]))
+		return timer_key_after(
+			s->last_ms[CLIENT], s->fe->to.client_fin ? s->fe->to.client_fin : ms);
 	if (http_reply_drains(s))
 		return s->last_ms[CLIENT] + (ms ? MIN(ms, DRAIN_MS) : DRAIN_MS);
 	return ms ? s->last_ms[CLIENT] + ms : TIMER_NEVER;
@@ -165,6 +170,8 @@ http_reply_io(struct session *s, int side, uint32_t ev)
 	(void)side;
 	if ((ev & EV_W) && !direction_is_over(&s->dir[SERVER]) && http_has_answer(s->txn))
 		flush_reply(s);
+	if ((ev & EV_W) && conn_is_ending(c))
+		conn_finish(c);
 	if ((ev & EV_R) && http_reply_drains(s))
 		(void)throw_away(s);
 	if ((ev & EV_ERR) && (c->err || conn_take_error(c)))

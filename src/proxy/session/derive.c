@@ -186,8 +186,10 @@ derive_reply(const struct session *s, struct derived *d)
 {
 	if (direction_has_pending(&s->dir[SERVER]))
 		d->wants[CLIENT] |= EV_W;
-	if (http_reply_drains(s))
+	if (http_reply_drains(s) && !s->conn[CLIENT].eof)
 		d->wants[CLIENT] |= EV_R;
+	if (conn_is_ending(&s->conn[CLIENT]))
+		d->wants[CLIENT] |= EV_W;
 	d->deadline = http_reply_deadline(s);
 	derive_buffer_wait(s, SERVER, d);
 }

@@ -189,6 +189,8 @@ extend_lingering(struct session *s)
 enum session_event
 session_do_reply_timeout(struct session *s)
 {
+	if (conn_is_ending(&s->conn[CLIENT]))
+		return SESSION_EV_CLOSE;
 	if (http_reply_drains(s))
 		return extend_lingering(s) ? SESSION_EV_NONE : SESSION_EV_CLOSE;
 	if (session_now_ms(s) < http_reply_deadline(s))
@@ -313,6 +315,18 @@ keep_server(struct session *s)
 	(void)conn_pool_put(e, s->srv, &s->conn[SERVER], s->uses + 1, own ? &s->held : NULL);
 }
 
+/* Without its closing message a response that ends with its connection would look cut: 1, and the
+ * client's socket has no room for it yet. */
+static int
+owes_end(struct session *s)
+{
+	struct conn *c = &s->conn[CLIENT];
+
+	if (!conn_is_ending(c))
+		conn_finish(c);
+	return conn_is_ending(c);
+}
+
 enum session_event
 session_do_next_request(struct session *s)
 {
@@ -321,8 +335,8 @@ session_do_next_request(struct session *s)
 	s->logged = 1;
 	keep_server(s);
 	if (!goes_on(s))
-		return exchange_needs_lingering_close(s) ? SESSION_EV_DRAIN_REQUEST
-							 : SESSION_EV_CLOSE;
+		return exchange_needs_lingering_close(s) || owes_end(s) ? SESSION_EV_DRAIN_REQUEST
+									: SESSION_EV_CLOSE;
 	close_server(s);
 	http_txn_put(s);
 	captures_end(s);
