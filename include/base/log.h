@@ -17,6 +17,7 @@
 #include "base/compiler.h"
 #include "base/list.h"
 #include "base/log_sample.h"
+#include "base/str.h"
 #include "base/sys.h"
 #include "base/wall.h"
 
@@ -70,6 +71,7 @@ enum log_dest_kind {
 	LOG_DEST_RING /* messages to a ring in memory */
 };
 
+struct log_profile;
 struct log_ring;
 
 struct log_dest {
@@ -95,6 +97,8 @@ struct log_line {
 	enum log_level level;    /* less severe messages are not sent */
 	enum log_level minlevel; /* more severe messages are sent at this level */
 	unsigned int max_len;  /* of a message including its header; to a ring without it */
+	const char *tag;       /* of all messages; NULL: their own */
+	struct log_profile *profile; /* proxy/model/log_profile.h; NULL: none */
 	struct log_sample sample; /* of the messages that the level permits */
 };
 
@@ -110,6 +114,14 @@ struct log_ident {
 };
 
 struct log_target; /* an opened destination */
+
+/* A message, besides its level. */
+struct log_message {
+	const char *tag;     /* NULL: the sink's */
+	const char *sd;      /* structured data for lines in the RFC 5424 format (6.3); NULL: "-" */
+	struct str text;
+	int is_json;         /* lines in that format take the text as it is */
+};
 
 /* One per worker. A target is opened when it is first used, after a chroot. */
 struct log_sink {
@@ -150,14 +162,21 @@ void log_sink_fini(struct log_sink *k);
  */
 void log_send(struct log_sink *k, const struct list *lines, enum log_level level, const char *tag,
 	      const char *msg, size_t len);
-/* As log_send() with structured data for lines in the RFC 5424 format (6.3); NULL: "-". is_json:
- * the message is JSON, which lines in that format take as it is. */
-void log_send_sd(struct log_sink *k, const struct list *lines, enum log_level level,
-	const char *tag, const char *sd, int is_json, const char *msg, size_t len);
+void log_send_message(struct log_sink *k, const struct list *lines, enum log_level level,
+	const struct log_message *m);
+/* True if its level and sample permit one more message, which is counted. */
+int log_line_takes(struct log_line *l, enum log_level level) must_check;
+/* Sends to one line, which takes it. */
+void log_line_send(struct log_sink *k, const struct log_line *l, enum log_level level,
+	const struct log_message *m);
 /* Writes a whole message of now, in this form, to `out` of this size. Its length, without a NUL. */
 size_t log_compose(struct log_sink *k, enum log_form form, int facility, enum log_level level,
 	const char *text, char *out, size_t size);
-/* Maximum length of a message that none of these lines truncates. */
+/* Maximum length of a message that this line does not truncate; LOG_LEN_MAX if its level does not
+ * permit it. */
+size_t log_line_room(struct log_sink *k, const struct log_line *l, enum log_level level,
+	const char *tag, const char *sd);
+/* The same for all of these lines. */
 size_t log_room(struct log_sink *k, const struct list *lines, enum log_level level,
 	const char *tag, const char *sd);
 /* Sends a message of the process itself to the log lines of `global`. k may be NULL. */

@@ -275,32 +275,35 @@ sink_room(struct log_sink *k, size_t len, uint64_t now_ns)
 	return (struct log_rec *)(void *)(k->ring + k->used);
 }
 
-/* What is logged, besides its level. */
-struct log_message {
-	const char *tag, *sd;
-	struct str text;
-	int is_json;
-};
-
 static size_t
-put_log_message(struct log_sink *k, const struct log_line *l, int level,
+put_log_message(struct log_sink *k, const struct log_line *l, int level, const char *tag,
 	const struct log_message *m, uint64_t now_ns, char *to, size_t max)
 {
+	const char *sd = m->sd ? m->sd : "-";
 	size_t n = 0;
 
 	if (l->form == LOG_FORM_JSON && !m->is_json)
-		return put_object(k, level, m->tag, m->text, now_ns, to, max);
+		return put_object(k, level, tag, m->text, now_ns, to, max);
 	if (l->form == LOG_FORM_RFC5424) {
-		n += put_clean_text(to, max, m->sd, strlen(m->sd));
+		n += put_clean_text(to, max, sd, strlen(sd));
 		n += put_clean_text(to + n, max - n, " ", 1);
 	}
 	return n + put_clean_text(to + n, max - n, m->text.p, m->text.len);
+}
+
+static const char *
+line_tag(const struct log_sink *k, const struct log_line *l, const char *tag)
+{
+	if (l->tag)
+		return l->tag;
+	return tag ? tag : k->id.tag;
 }
 
 static void
 send_one(struct log_sink *k, const struct log_line *l, int level, const struct log_message *m,
 	uint64_t now_ns)
 {
+	const char *tag = line_tag(k, l, m->tag);
 	char head[LOG_HEAD_MAX];
 	struct sbuf b;
 	struct log_target *t = log_target_get(k, &l->dest);
@@ -309,7 +312,7 @@ send_one(struct log_sink *k, const struct log_line *l, int level, const struct l
 	size_t n, max;
 
 	sbuf_init_fixed(&b, head, sizeof(head));
-	add_head(&b, k, l->form, l->facility * 8 + level, m->tag, now_ns);
+	add_head(&b, k, l->form, l->facility * 8 + level, tag, now_ns);
 	max = line_max(l, b.len);
 	if (t && !log_target_is_resting(t, now_ns))
 		r = sink_room(k, max + 1, now_ns);
@@ -322,7 +325,7 @@ send_one(struct log_sink *k, const struct log_line *l, int level, const struct l
 	p = (char *)(r + 1);
 	n = MIN(b.len, max);
 	memcpy(p, b.p, n);
-	n += put_log_message(k, l, level, m, now_ns, p + n, max - n);
+	n += put_log_message(k, l, level, tag, m, now_ns, p + n, max - n);
 	p[n++] = '\n';
 	r->target = (uint32_t)(t - k->target);
 	r->len = (uint32_t)n;
@@ -334,49 +337,69 @@ void
 log_send(struct log_sink *k, const struct list *lines, enum log_level level, const char *tag,
 	const char *msg, size_t len)
 {
-	log_send_sd(k, lines, level, tag, NULL, 0, msg, len);
+	struct log_message m = { .tag = tag, .text = { msg, len } };
+
+	log_send_message(k, lines, level, &m);
+}
+
+int
+log_line_takes(struct log_line *l, enum log_level level)
+{
+	return level <= l->level && log_sample_take(&l->sample);
 }
 
 void
-log_send_sd(struct log_sink *k, const struct list *lines, enum log_level level, const char *tag,
-	const char *sd, int is_json, const char *msg, size_t len)
+log_line_send(struct log_sink *k, const struct log_line *l, enum log_level level,
+	const struct log_message *m)
 {
-	struct log_message m = { .sd = sd ? sd : "-", .text = { msg, len }, .is_json = is_json };
+	send_one(k, l, (int)MAX(level, l->minlevel), m, sink_now(k));
+}
+
+void
+log_send_message(struct log_sink *k, const struct list *lines, enum log_level level,
+	const struct log_message *m)
+{
 	uint64_t now_ns;
 
 	if (!k || !lines || list_is_empty(lines))
 		return;
-	m.tag = tag ? tag : k->id.tag;
 	now_ns = sink_now(k);
 	list_each(it, (struct list *)(uintptr_t)lines) {
 		struct log_line *l = list_entry(it, struct log_line, link);
 
-		if (level <= l->level && log_sample_take(&l->sample))
-			send_one(k, l, (int)MAX(level, l->minlevel), &m, now_ns);
+		if (log_line_takes(l, level))
+			send_one(k, l, (int)MAX(level, l->minlevel), m, now_ns);
 	}
+}
+
+size_t
+log_line_room(struct log_sink *k, const struct log_line *l, enum log_level level,
+	const char *tag, const char *sd)
+{
+	char head[LOG_HEAD_MAX];
+	struct sbuf b;
+	size_t n, max;
+
+	if (level > l->level)
+		return LOG_LEN_MAX;
+	sbuf_init_fixed(&b, head, sizeof(head));
+	add_head(&b, k, l->form, l->facility * 8 + (int)MAX(level, l->minlevel),
+		line_tag(k, l, tag), sink_now(k));
+	max = line_max(l, b.len);
+	n = b.len + (l->form == LOG_FORM_RFC5424 ? (sd ? strlen(sd) : 1) + 1 : 0);
+	return n < max ? max - n : 0;
 }
 
 size_t
 log_room(struct log_sink *k, const struct list *lines, enum log_level level, const char *tag,
 	const char *sd)
 {
-	uint64_t now_ns = sink_now(k);
 	size_t room = LOG_LEN_MAX;
 
 	list_each(it, (struct list *)(uintptr_t)lines) {
 		const struct log_line *l = list_entry(it, struct log_line, link);
-		char head[LOG_HEAD_MAX];
-		struct sbuf b;
-		size_t n, max;
 
-		if (level > l->level)
-			continue;
-		sbuf_init_fixed(&b, head, sizeof(head));
-		add_head(&b, k, l->form, l->facility * 8 + (int)MAX(level, l->minlevel),
-			tag ? tag : k->id.tag, now_ns);
-		max = line_max(l, b.len);
-		n = b.len + (l->form == LOG_FORM_RFC5424 ? (sd ? strlen(sd) : 1) + 1 : 0);
-		room = MIN(room, n < max ? max - n : 0);
+		room = MIN(room, log_line_room(k, l, level, tag, sd));
 	}
 	return room;
 }

@@ -33,6 +33,7 @@ static const struct {
 	{ "resolvers", CFG_RESOLVERS },
 	{ "ring", CFG_RING },
 	{ "crt-store", CFG_CRT_STORE },
+	{ "log-profile", CFG_LOG_PROFILE },
 };
 
 /* The first rows, which HAProxy lists too; keywords of http-errors are also valid in proxies. */
@@ -238,7 +239,7 @@ static void
 man_kws(const struct cfg_registry *reg, unsigned bits, unsigned switches, FILE *to)
 {
 	const unsigned others = CFG_GLOBAL | CFG_USERLIST | CFG_RESOLVERS | CFG_RING |
-		CFG_CRT_STORE;
+		CFG_CRT_STORE | CFG_LOG_PROFILE;
 
 	for (unsigned i = 0; i < reg->nkw; i++) {
 		const struct cfg_kw *kw = reg->kw[i];
@@ -294,7 +295,8 @@ dump_man(const struct cfg_registry *reg, FILE *to)
 	} parts[] = { { "GLOBAL KEYWORDS", CFG_GLOBAL }, { "PROXY KEYWORDS", CFG_PROXIES },
 		{ "USERLIST KEYWORDS", CFG_USERLIST },
 		{ "RESOLVERS KEYWORDS", CFG_RESOLVERS }, { "RING KEYWORDS", CFG_RING },
-		{ "CRT-STORE KEYWORDS", CFG_CRT_STORE } };
+		{ "CRT-STORE KEYWORDS", CFG_CRT_STORE },
+		{ "LOG-PROFILE KEYWORDS", CFG_LOG_PROFILE } };
 
 	man_sections(reg, to);
 	for (size_t s = 0; s < ARRAY_LEN(parts); s++) {

@@ -87,7 +87,6 @@ cfg_known_section_why(const char *name)
 		const char *name, *why;
 	} reasons[] = {
 		{ "log-forward", "tacit receives no log messages: send them to a syslog daemon" },
-		{ "log-profile", "each proxy has one log-format" },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(reasons); i++)

@@ -94,6 +94,7 @@ section_names(unsigned bits, char out[LIST_MAX])
 		{ CFG_RESOLVERS, "resolvers" },
 		{ CFG_RING, "ring" },
 		{ CFG_CRT_STORE, "crt-store" },
+		{ CFG_LOG_PROFILE, "log-profile" },
 	};
 	size_t len = 0;
 

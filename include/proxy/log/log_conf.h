@@ -27,8 +27,9 @@ void proxy_log_fini(struct proxy *p);
 
 /*
  * Completes the log settings: opens rings, applies log-send-hostname to lines without a format,
- * replaces `log global` by the global lines, compiles a frontend's formats. root: the
- * configuration. Reports to d; 0, or -1 after an error.
+ * gives lines the tags of their profiles, replaces `log global` by the global lines, compiles the
+ * formats of a frontend and of its profiles. root: the configuration. Reports to d; 0, or -1 after
+ * an error.
  */
 int log_global_finish(struct log_global *g, struct cfg_diag *d) must_check;
 int proxy_log_finish(struct proxy *p, const struct log_global *g, struct proxies *root,

@@ -5,7 +5,9 @@
 #define TACIT_PROXY_LOG_LOG_FORMAT_H
 
 #include "base/compiler.h"
+#include "base/log.h"
 #include "base/sbuf.h"
+#include "proxy/model/log_profile.h"
 #include "proxy/sample/eval.h"
 #include "rule/sample/fmt.h"
 
@@ -31,15 +33,33 @@ struct session;
 /* http: the proxy is in mode http. 0, or a negative reason with why filled in. */
 int log_format_compile(const struct rule_vocab *v, const char *text, int http,
 	struct rule_fmt **out, struct rule_err *why) must_check;
+/* The same where more is known than in every log line: SAMPLE_AT_x. */
+int log_format_compile_at(const struct rule_vocab *v, const char *text, unsigned int at,
+	struct rule_fmt **out, struct rule_err *why) must_check;
 enum log_stage log_format_stage(const struct rule_fmt *f);
 /* Appends the line of s. */
 void log_format_render(const struct rule_fmt *f, struct session *s, const struct log_context *cx,
 	struct sbuf *out);
-/* The default format of frontends: "Connect from ..." (manual 8.2.1). Known at accept. */
-void
-log_format_render_default(struct session *s, const struct log_context *cx, struct sbuf *out);
-/* The line of a session without a valid PROXY header (manual 8.2.5). */
-void
-log_format_render_refused(struct session *s, const struct log_context *cx, struct sbuf *out);
+
+/* --- the line of a session, of its proxy's formats --- */
+
+/* Maximum length of structured data; longer data is omitted. */
+#define LOG_FORMAT_SD_MAX 4096
+
+/* A line that is being written. */
+struct log_entry {
+	struct session *s;
+	enum log_step step;
+	enum log_level level;
+	struct log_context cx;
+};
+
+/* The formats of its proxy have a text for it at this step. */
+int log_format_has_line(const struct session *s, enum log_step step);
+/* Writes that text to out, which is empty; JSON takes at most `room` bytes. 1: it is JSON. */
+int log_format_line(const struct log_entry *e, size_t room, struct sbuf *out);
+/* Writes structured data to out, which is empty. f NULL: none. Its text; NULL: none, or it is too
+ * long. */
+const char *log_format_sd(const struct log_entry *e, const struct rule_fmt *f, struct sbuf *out);
 
 #endif

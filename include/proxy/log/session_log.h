@@ -1,15 +1,19 @@
 /*
  * The log line of a session (configuration manual, 8.2 and 8.3). The first call at which all data
- * of the format is known writes it; s->logged says that it was written.
+ * of the format is known writes it; s->logged says that it was written. With `log-steps` there is a
+ * line for each of these steps instead. On the session's worker.
  */
 #ifndef TACIT_PROXY_LOG_SESSION_LOG_H
 #define TACIT_PROXY_LOG_SESSION_LOG_H
 
-struct session;
+#include "proxy/model/log_profile.h"
+#include "proxy/model/session.h"
+
+struct sample_ctx;
 
 /*
  * For formats that need no later data, and for `option logasap`: called when the backend is known,
- * and again when the server is connected.
+ * and again when the server is connected or, in mode http, has responded: the step response.
  */
 void session_log_early(struct session *s);
 /*
@@ -18,5 +22,17 @@ void session_log_early(struct session *s);
  * client that sent nothing.
  */
 void session_log(struct session *s);
+/* The line of this step if `log-steps` names it. */
+void session_log_listed(struct session *s, enum log_step step);
+/* The session has come to this step. */
+static inline void
+session_log_step(struct session *s, enum log_step step)
+{
+	if (unlikely(s->fe->log.steps))
+		session_log_listed(s, step);
+}
+/* A line of the rule `do-log`, which looks at cx. level: what the rules that are running have set,
+ * as session.log_level. Whether and when the session has another line does not change. */
+void session_log_by_rule(struct session *s, enum log_step step, struct sample_ctx *cx, int level);
 
 #endif

@@ -17,6 +17,7 @@ struct rule_fmt;
 struct log_global {
 	struct list lines;   /* struct log_line */
 	struct list rings;   /* struct ring_conf: proxy/model/ring_conf.h */
+	struct list profiles; /* struct log_profile: proxy/model/log_profile.h */
 	char *tag;           /* log-tag; NULL: the program's name */
 	char *hostname;      /* log-send-hostname; "": this machine's name; NULL: not given */
 };
@@ -48,6 +49,9 @@ struct proxy_log {
 	int json;                   /* written by log_json.h */
 	struct log_text error;      /* error-log-format: for connections without a valid request */
 	struct log_text sd;         /* log-format-sd: structured data of RFC 5424 */
+	unsigned int steps;         /* log-steps: bits of enum log_step; 0: not given */
+	int has_profiles;           /* lines of proxy.logs have a profile: log/profile_lines.h */
+	int profile_stage;          /* enum log_stage at which what they need is known */
 	uint64_t count;             /* number of lines written: %lc */
 };
 

@@ -24,6 +24,9 @@ struct log_context {
 	uint64_t now_ms;             /* the loop's clock: end of Tt */
 	int asap;                    /* option logasap: totals are prefixed with + */
 	uint64_t count;              /* number of earlier lines of this frontend: %lc */
+	const char *step;            /* at which the line is written: %OG; NULL: it is no line */
+	/* The rule `do-log` that writes the line; its log and at change meanwhile. NULL: none. */
+	struct sample_ctx *rule;
 };
 
 /* Lives during one evaluation; must not be copied. */

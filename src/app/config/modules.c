@@ -14,6 +14,7 @@
 #include "proxy/config/forward_cfg.h"
 #include "proxy/config/http_cfg.h"
 #include "proxy/config/log_cfg.h"
+#include "proxy/config/log_profile_cfg.h"
 #include "proxy/config/proxy_cfg.h"
 #include "proxy/config/resolvers_cfg.h"
 #include "proxy/config/ring_cfg.h"
@@ -63,6 +64,7 @@ static const struct cfg_module *const modules[] = {
 	&balance_cfg_module,
 	&persist_cfg_module,
 	&log_cfg_module,
+	&log_profile_cfg_module,
 	&capture_cfg_module,
 	&unique_id_cfg_module,
 	&server_state_cfg_module,

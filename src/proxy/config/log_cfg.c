@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "cfg/ctx.h"
 #include "proxy/config/log_dest_cfg.h"
+#include "proxy/config/log_profile_cfg.h"
 #include "proxy/config/proxy_cfg.h"
 #include "proxy/log/log_conf.h"
 #include "proxy/log/log_format.h"
@@ -26,7 +27,7 @@ is_global(const struct cfg_ctx *ctx)
 
 /* --- log ----------------------------------------------------------------------------------- */
 
-/* [len <n>] [format <f>] [sample <ranges>:<size>], from argument *i on. */
+/* [len <n>] [format <f>] [sample <ranges>:<size>] [profile <name>], from argument *i on. */
 static int
 parse_settings(struct cfg_ctx *ctx, int *i, struct log_line *l)
 {
@@ -52,6 +53,9 @@ parse_settings(struct cfg_ctx *ctx, int *i, struct log_line *l)
 			if (log_sample_parse(value, &l->sample, &why) < 0)
 				return cfg_error(
 					ctx, *i + 1, "'log' : sample '%s': %s.", value, why);
+		} else if (strcmp(word, "profile") == 0) {
+			if (log_profile_cfg_name(ctx, *i + 1, l) < 0)
+				return -1;
 		} else {
 			return 0;
 		}
@@ -157,9 +161,8 @@ parse_log(struct cfg_ctx *ctx)
 
 /* --- names --------------------------------------------------------------------------------- */
 
-/* A word of the syslog header: short and without control bytes or blanks. */
-static int
-parse_word(struct cfg_ctx *ctx, char **out)
+int
+log_cfg_word(struct cfg_ctx *ctx, char **out)
 {
 	const char *s = cfg_arg(ctx, 0);
 
@@ -180,13 +183,13 @@ parse_tag(struct cfg_ctx *ctx)
 {
 	struct proxy *p = ctx->obj;
 
-	return parse_word(ctx, is_global(ctx) ? &global_of(ctx)->tag : &p->log.tag);
+	return log_cfg_word(ctx, is_global(ctx) ? &global_of(ctx)->tag : &p->log.tag);
 }
 
 static int
 parse_hostname(struct cfg_ctx *ctx)
 {
-	return parse_word(ctx, &global_of(ctx)->hostname);
+	return log_cfg_word(ctx, &global_of(ctx)->hostname);
 }
 
 /* --- formats and options ------------------------------------------------------------------- */
@@ -263,11 +266,13 @@ static const struct cfg_kw kws[] = {
 		.max = CFG_ANY,
 		.parse = parse_log,
 		.syntax =
-			"global | <target> [len <length>] [format <format>] <facility> "
+			"global | <target> [len <length>] [format <format>] "
+			"[sample <ranges>:<size>] [profile <name>] <facility> "
 			"[<level> [<minlevel>]]",
 		.doc = "Target of logs: an address of a syslog daemon (UDP), a unix datagram "
 			"socket, stdout, stderr, fd@<n>, or ring@<name>. With the prefix tcp@, "
-			"tcp4@, tcp6@ or uxst@ an own ring sends over a stream." },
+			"tcp4@, tcp6@ or uxst@ an own ring sends over a stream. A 'log-profile' "
+			"says what its lines look like." },
 	{ .name = "log-tag",
 		.sections = CFG_GLOBAL | CFG_PROXIES,
 		.min = 1,

@@ -10,6 +10,7 @@
 #include "proxy/sample/capture_rule.h"
 #include "proxy/model/errors.h"
 #include "proxy/sample/fetch.h"
+#include "proxy/log/act_log.h"
 #include "proxy/log/log_alias.h"
 #include "rule/action/action.h"
 #include "rule/match/tables.h"
@@ -20,7 +21,7 @@ proxy_vocab_init(struct rule_vocab *v)
 	static const struct rule_action *const actions[] = { rule_head_actions, rule_uri_actions,
 		rule_var_actions, rule_end_actions, rule_redirect_actions, rule_misc_actions,
 		rule_auth_actions, rule_map_actions, rule_service_actions, capture_actions,
-		endpoint_actions, resolve_actions, priority_actions };
+		endpoint_actions, resolve_actions, priority_actions, log_actions };
 	int r;
 
 	memset(v, 0, sizeof(*v));

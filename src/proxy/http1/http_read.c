@@ -13,6 +13,7 @@
 #include "proxy/model/http_count.h"
 #include "proxy/http1/http_out.h"
 #include "proxy/http1/informational.h"
+#include "proxy/log/session_log.h"
 #include "proxy/sample/capture.h"
 #include "proxy/sample/http_line.h"
 #include "proxy/model/memory.h"
@@ -127,6 +128,7 @@ complete_head(struct session *s, size_t used)
 		s->logged = 1;
 		return SESSION_EV_ANSWER;
 	}
+	session_log_step(s, LOG_STEP_REQUEST);
 	return request_process(s);
 }
 

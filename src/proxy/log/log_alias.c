@@ -167,7 +167,6 @@ put_f(struct log_render *r)
 	put_string(r, r->s->fe->name);
 }
 
-/* With TLS "~" would be appended for the transport. */
 static void
 put_ft(struct log_render *r)
 {
@@ -409,6 +408,12 @@ static void
 put_lc(struct log_render *r)
 {
 	put_hexable(r, r->cx->count);
+}
+
+static void
+put_OG(struct log_render *r)
+{
+	put_string(r, r->cx->step);
 }
 
 static void

@@ -95,13 +95,17 @@ put_HV(struct log_render *r)
 
 /* --- the response --------------------------------------------------------------------------- */
 
+/* Rules of a response run before its status is that of the transaction. */
 void
 put_ST(struct log_render *r)
 {
 	const struct http_txn *t = r->s->txn;
+	unsigned int status = t ? t->status : 0;
 
-	if (t && t->status)
-		sbuf_addu(r->out, t->status);
+	if (!status && t && r->cx->rule)
+		status = t->res.status;
+	if (status)
+		sbuf_addu(r->out, status);
 	else
 		sbuf_adds(r->out, "-1");
 }

@@ -7,6 +7,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "proxy/log/log_format.h"
+#include "proxy/log/profile_lines.h"
+#include "proxy/model/log_profile.h"
 #include "proxy/model/proxies.h"
 #include "proxy/model/ring_conf.h"
 
@@ -16,6 +18,7 @@ log_global_init(struct log_global *g)
 	memset(g, 0, sizeof(*g));
 	list_init(&g->lines);
 	list_init(&g->rings);
+	list_init(&g->profiles);
 }
 
 void
@@ -23,6 +26,7 @@ log_global_fini(struct log_global *g)
 {
 	log_lines_free(&g->lines);
 	ring_confs_free(&g->rings);
+	log_profiles_free(&g->profiles);
 	mem_free(g->tag);
 	mem_free(g->hostname);
 	log_global_init(g);
@@ -74,6 +78,7 @@ proxy_log_inherit(struct proxy *p, const struct proxy *defaults)
 		r = mem_copy_string(&p->log.format_text, defaults->log.format_text);
 		p->log.format_where = defaults->log.format_where;
 		p->log.preset = defaults->log.preset;
+		p->log.steps = defaults->log.steps;
 		p->log.error.where = defaults->log.error.where;
 		p->log.sd.where = defaults->log.sd.where;
 		if (r == 0)
@@ -98,9 +103,9 @@ proxy_log_fini(struct proxy *p)
 	memset(&p->log, 0, sizeof(p->log));
 }
 
-/* log-send-hostname changes the default format. */
+/* log-send-hostname changes the default format. A profile is complete now. */
 static void
-settle_forms(struct list *lines, const struct log_global *g)
+settle_lines(struct list *lines, const struct log_global *g)
 {
 	list_each(it, lines) {
 		struct log_line *l = list_entry(it, struct log_line, link);
@@ -109,16 +114,18 @@ settle_forms(struct list *lines, const struct log_global *g)
 			l->form = LOG_FORM_RFC3164;
 		if (l->dest.kind == LOG_DEST_RING)
 			l->form = ring_conf_form(l->dest.ring, l->form);
+		l->tag = l->profile ? l->profile->tag : NULL;
 	}
 }
 
 int
 log_global_finish(struct log_global *g, struct cfg_diag *d)
 {
-	int r = ring_confs_finish(&g->rings, d);
+	int rings = ring_confs_finish(&g->rings, d);
+	int profiles = log_profiles_finish(&g->profiles, d);
 
-	settle_forms(&g->lines, g);
-	return r;
+	settle_lines(&g->lines, g);
+	return rings | profiles;
 }
 
 /* NULL: the default line. */
@@ -214,11 +221,12 @@ proxy_log_finish(struct proxy *p, const struct log_global *g, struct proxies *ro
 		cfg_diag_add(d, CFG_ALERT, NULL, "out of memory");
 		return -1;
 	}
-	settle_forms(&p->logs, g);
+	settle_lines(&p->logs, g);
 	if (!(p->caps & PROXY_FE))
 		return 0;
 	check_sd(p, d);
 	return compile_line(p, root, d) |
 		compile_text(p, "error-log-format", &p->log.error, root, d) |
-		compile_text(p, "log-format-sd", &p->log.sd, root, d);
+		compile_text(p, "log-format-sd", &p->log.sd, root, d) |
+		profile_lines_compile(p, root, d);
 }

@@ -1,4 +1,5 @@
-/* Compiles log formats. Main thread; what a format needs says when a session can be logged. */
+/* Compiles log formats, on the main thread, and writes lines with them, on the session's worker.
+ * What a format needs says when a session can be logged. */
 #include "proxy/log/log_format.h"
 
 #include <assert.h>
@@ -6,6 +7,7 @@
 #include "net/proxy_header.h"
 #include "proxy/model/addr_override.h"
 #include "proxy/log/log_alias.h"
+#include "proxy/log/log_json.h"
 #include "proxy/model/session.h"
 
 #define SCOPE (SAMPLE_AT_CONN | SAMPLE_AT_BACK | SAMPLE_AT_SERVER | SAMPLE_AT_END)
@@ -14,8 +16,14 @@ int
 log_format_compile(const struct rule_vocab *v, const char *text, int http, struct rule_fmt **out,
 	struct rule_err *why)
 {
-	return rule_fmt_compile(
-		v, text, RULE_FMT_LOG, SCOPE | (http ? SAMPLE_AT_TXN : 0), out, why);
+	return log_format_compile_at(v, text, http ? SAMPLE_AT_TXN : 0, out, why);
+}
+
+int
+log_format_compile_at(const struct rule_vocab *v, const char *text, unsigned int at,
+	struct rule_fmt **out, struct rule_err *why)
+{
+	return rule_fmt_compile(v, text, RULE_FMT_LOG, SCOPE | at, out, why);
 }
 
 enum log_stage
@@ -28,13 +36,20 @@ log_format_stage(const struct rule_fmt *f)
 	return needs & SAMPLE_AT_SERVER ? LOG_STAGE_CONNECT : LOG_STAGE_ACCEPT;
 }
 
-static void
+/* A rule that logs sees what it sees, and what every line can show. */
+static struct sample_ctx *
 look_at(struct eval *l, struct session *s, const struct log_context *cx)
 {
 	unsigned int txn = s->is_http ? SAMPLE_AT_TXN : 0;
 
+	if (cx->rule) {
+		cx->rule->log = cx;
+		cx->rule->at |= SCOPE | txn;
+		return cx->rule;
+	}
 	eval_init(l, s, SCOPE | txn);
 	l->log = *cx;
+	return &l->cx;
 }
 
 void
@@ -43,58 +58,100 @@ log_format_render(const struct rule_fmt *f, struct session *s, const struct log_
 {
 	struct eval l;
 
-	look_at(&l, s, cx);
-	rule_fmt_write(f, &l.cx, out);
+	rule_fmt_write(f, look_at(&l, s, cx), out);
 }
 
+/* --- the line of a session --- */
+
 static void
-put_alias(const struct eval *l, const char *name, struct sbuf *out)
+put_alias(const struct sample_ctx *l, const char *name, struct sbuf *out)
 {
 	const struct rule_alias *a = log_alias_find(name);
 
 	assert(a);
-	a->write(&l->cx, RULE_FMT_LOG, out);
+	a->write(l, RULE_FMT_LOG, out);
 }
 
-void
-log_format_render_default(struct session *s, const struct log_context *cx, struct sbuf *out)
+/* The default format of frontends: "Connect from ..." (manual 8.2.1). Known at accept. */
+static void
+render_default(struct session *s, const struct log_context *cx, struct sbuf *out)
 {
-	struct eval l;
+	struct eval look;
+	const struct sample_ctx *l = look_at(&look, s, cx);
 
-	look_at(&l, s, cx);
 	sbuf_adds(out, "Connect ");
 	if (addr_family(addr_override_source(s)) != AF_UNIX) {
 		sbuf_adds(out, "from ");
-		put_alias(&l, "ci", out);
+		put_alias(l, "ci", out);
 		sbuf_addc(out, ':');
-		put_alias(&l, "cp", out);
+		put_alias(l, "cp", out);
 		sbuf_addc(out, ' ');
 	}
 	sbuf_adds(out, "to ");
-	put_alias(&l, "fi", out);
+	put_alias(l, "fi", out);
 	sbuf_addc(out, ':');
-	put_alias(&l, "fp", out);
+	put_alias(l, "fp", out);
 	sbuf_adds(out, " (");
-	put_alias(&l, "f", out);
+	put_alias(l, "f", out);
 	sbuf_adds(out, s->is_http ? "/HTTP)" : "/TCP)");
 }
 
-void
-log_format_render_refused(struct session *s, const struct log_context *cx, struct sbuf *out)
+/* The line of a session without a valid PROXY header (manual 8.2.5). */
+static void
+render_refused(struct session *s, const struct log_context *cx, struct sbuf *out)
 {
 	const struct listener *ln = s->listener;
-	struct eval l;
+	struct eval look;
+	const struct sample_ctx *l = look_at(&look, s, cx);
 
-	look_at(&l, s, cx);
-	put_alias(&l, "ci", out);
+	put_alias(l, "ci", out);
 	sbuf_addc(out, ':');
-	put_alias(&l, "cp", out);
+	put_alias(l, "cp", out);
 	sbuf_adds(out, " [");
-	put_alias(&l, "t", out);
+	put_alias(l, "t", out);
 	sbuf_addf(out, "] %s/", s->fe->name);
 	if (ln->bind->name)
 		sbuf_adds(out, ln->bind->name);
 	else
 		sbuf_addu(out, (uint64_t)ln->id);
 	sbuf_addf(out, ": %s", conn_err_text((enum conn_err)s->conn_err));
+}
+
+/* A session without a request has the default format's line at other steps only, as in HAProxy. One
+ * with an invalid PROXY header, or no handshake, has its own line. */
+int
+log_format_has_line(const struct session *s, enum log_step step)
+{
+	const struct proxy_log *conf = &s->fe->log;
+
+	return step != LOG_STEP_ERROR || conf->format || conf->json || conf->error.fmt ||
+		s->conn_err;
+}
+
+int
+log_format_line(const struct log_entry *e, size_t room, struct sbuf *out)
+{
+	struct session *s = e->s;
+	const struct proxy_log *conf = &s->fe->log;
+
+	if (conf->error.fmt && e->step == LOG_STEP_ERROR)
+		log_format_render(conf->error.fmt, s, &e->cx, out);
+	else if (conf->json) {
+		log_json_write(s, &e->cx, room, out);
+		return 1;
+	} else if (s->conn_err)
+		render_refused(s, &e->cx, out);
+	else if (conf->format)
+		log_format_render(conf->format, s, &e->cx, out);
+	else
+		render_default(s, &e->cx, out);
+	return 0;
+}
+
+const char *
+log_format_sd(const struct log_entry *e, const struct rule_fmt *f, struct sbuf *out)
+{
+	if (f)
+		log_format_render(f, e->s, &e->cx, out);
+	return out->len && !out->failed ? out->p : NULL;
 }

@@ -1,5 +1,5 @@
-/* Logs a session or a transaction, once. On the session's worker; the line waits in the
- * worker's log sink until the turn ends. */
+/* Logs a session or a transaction: once, or at the steps that `log-steps` and rules name. On the
+ * session's worker; the line waits in the worker's log sink until the turn ends. */
 #include "proxy/log/session_log.h"
 
 #include "base/atomic.h"
@@ -7,11 +7,8 @@
 #include "net/conn_err.h"
 #include "proxy/model/http_txn.h"
 #include "proxy/log/log_format.h"
-#include "proxy/log/log_json.h"
+#include "proxy/log/profile_lines.h"
 #include "proxy/model/session.h"
-
-/* Maximum length of structured data; longer data is omitted. */
-#define SD_MAX 4096
 
 /* What log-separate-errors treats as an error: a failure, a retry, a status of 500 and above. A
  * rule's response is none. */
@@ -22,6 +19,13 @@ is_error(const struct session *s)
 		(s->txn && s->txn->status >= 500);
 }
 
+/* `log-steps` names it. */
+static int
+step_is_listed(const struct proxy *fe, enum log_step step)
+{
+	return fe->log.steps >> step & 1;
+}
+
 /* It had no request. */
 static int
 is_bad(const struct session *s)
@@ -29,86 +33,76 @@ is_bad(const struct session *s)
 	return s->is_http && !(s->txn && s->txn->head_ms);
 }
 
-/* 1: it is JSON. */
+/* A level that rules have set takes precedence (manual, set-log-level); set: as
+ * session.log_level. */
 static int
-render_line(struct session *s, const struct log_context *cx, size_t room, struct sbuf *out)
+level_of(const struct session *s, int error, int set)
 {
-	const struct proxy_log *conf = &s->fe->log;
-
-	if (conf->error.fmt && (is_bad(s) || s->conn_err))
-		log_format_render(conf->error.fmt, s, cx, out);
-	else if (conf->json) {
-		log_json_write(s, cx, room, out);
-		return 1;
-	} else if (s->conn_err)
-		log_format_render_refused(s, cx, out);
-	else if (conf->format)
-		log_format_render(conf->format, s, cx, out);
-	else
-		log_format_render_default(s, cx, out);
-	return 0;
-}
-
-/* A rule's level takes precedence (manual, set-log-level). */
-static int
-level_of(const struct session *s, int error)
-{
-	if (s->log_level)
-		return s->log_level - 1;
+	if (set)
+		return set - 1;
 	return error && (s->fe->options & OPT_LOG_ERRORS) ? LOG_LEVEL_ERR : LOG_LEVEL_INFO;
 }
 
+/* All targets get one text. */
 static void
-write_line(struct session *s)
+send_shared(const struct log_entry *e)
 {
-	struct engine *e = s->engine;
-	struct log_sink *k = e->log;
-	struct proxy_log *conf = &s->fe->log;
-	int error = is_error(s), is_json;
-	struct log_context cx = {
-		.sys = e->sys,
-		.id = &k->id,
-		.wall = &k->wall_past,
-		.now_ms = loop_now_ms(e->loop),
-		.asap = (s->fe->options & OPT_LOGASAP) != 0,
-	};
-	enum log_level level = (enum log_level)level_of(s, error);
-	char text[LOG_LEN_MAX + 1], data[SD_MAX];
-	const char *extra = NULL;
+	char text[LOG_LEN_MAX + 1], data[LOG_FORMAT_SD_MAX];
+	struct proxy_log *conf = &e->s->fe->log;
+	const struct list *lines = &e->s->fe->logs;
+	struct log_sink *k = e->s->engine->log;
+	struct log_message m = { .tag = conf->tag };
 	struct sbuf line, sd;
 	size_t room = 0;
 
+	sbuf_init_fixed(&sd, data, sizeof(data));
+	m.sd = log_format_sd(e, conf->sd.fmt, &sd);
+	if (conf->json)
+		room = log_room(k, lines, e->level, m.tag, m.sd);
+	sbuf_init_fixed(&line, text, sizeof(text));
+	m.is_json = log_format_line(e, room, &line);
+	m.text = (struct str){ line.p, line.len };
+	log_send_message(k, lines, e->level, &m);
+}
+
+static void
+write_line(struct session *s, enum log_step step, struct sample_ctx *rule, int set)
+{
+	struct engine *en = s->engine;
+	struct proxy_log *conf = &s->fe->log;
+	int error = is_error(s);
+	struct log_entry e = {
+		.s = s,
+		.step = step,
+		.level = (enum log_level)level_of(s, error, set),
+		.cx = {
+			.sys = en->sys,
+			.id = &en->log->id,
+			.wall = &en->log->wall_past,
+			.now_ms = loop_now_ms(en->loop),
+			.asap = (s->fe->options & OPT_LOGASAP) != 0,
+			.step = log_steps[step].name,
+			.rule = rule,
+		},
+	};
+
 	if (!error && (s->fe->options & OPT_DONTLOG_NORMAL))
 		return;
-	cx.count = atomic_add(&conf->count, 1) - 1;
-	sbuf_init_fixed(&sd, data, sizeof(data));
-	if (conf->sd.fmt)
-		log_format_render(conf->sd.fmt, s, &cx, &sd);
-	if (sd.len && !sd.failed)
-		extra = sd.p;
-	if (conf->json)
-		room = log_room(k, &s->fe->logs, level, conf->tag, extra);
-	sbuf_init_fixed(&line, text, sizeof(text));
-	is_json = render_line(s, &cx, room, &line);
-	log_send_sd(k, &s->fe->logs, level, conf->tag, extra, is_json, line.p,
-		line.len);
-}
-
-/* The default format is only for sessions that reached a request, as in HAProxy. Those with an
- * invalid PROXY header, or no handshake, have their own line. */
-static int
-has_line(const struct session *s)
-{
-	const struct proxy_log *conf = &s->fe->log;
-
-	return conf->format || conf->json || conf->error.fmt || s->conn_err || !is_bad(s);
+	e.cx.count = atomic_add(&conf->count, 1) - 1;
+	if (conf->has_profiles)
+		profile_lines_send(&e);
+	else
+		send_shared(&e);
 }
 
 static int
-is_line_wanted(const struct session *s)
+is_line_wanted(const struct session *s, enum log_step step)
 {
-	return !s->logged && s->log_level >= 0 && s->engine->log &&
-		!list_is_empty(&s->fe->logs) && has_line(s);
+	const struct proxy *fe = s->fe;
+
+	return !s->logged && s->log_level >= 0 && s->engine->log && !list_is_empty(&fe->logs) &&
+		(log_format_has_line(s, step) ||
+			(fe->log.has_profiles && profile_lines_exist(fe, step)));
 }
 
 /* Fields that always exist; whether the session succeeded is known at the end. */
@@ -121,27 +115,37 @@ stage_of(const struct proxy *fe)
 
 	if (fe->log.json || (fe->options & (OPT_DONTLOG_NORMAL | OPT_LOG_ERRORS)))
 		return LOG_STAGE_END;
-	return MAX(line, data);
+	return MAX(MAX(line, data), (enum log_stage)fe->log.profile_stage);
+}
+
+static enum log_step
+early_step(const struct session *s)
+{
+	if (s->txn)
+		return http_has_answer(s->txn) ? LOG_STEP_RESPONSE : LOG_STEP_REQUEST;
+	return s->connected_ms ? LOG_STEP_CONNECT : LOG_STEP_ACCEPT;
 }
 
 void
 session_log_early(struct session *s)
 {
+	enum log_step step = early_step(s);
 	enum log_stage needed = stage_of(s->fe), known;
 
+	/* Connections have calls of their own. */
+	if (s->fe->log.steps && s->txn)
+		session_log_listed(s, step);
 	/* In mode http each request is logged. */
-	if (!is_line_wanted(s) || (s->is_http && !s->txn))
+	if (s->fe->log.steps || !is_line_wanted(s, step) || (s->is_http && !s->txn))
 		return;
-	if (s->txn)
-		known = http_has_answer(s->txn) ? LOG_STAGE_CONNECT : LOG_STAGE_ACCEPT;
-	else
-		known = s->connected_ms ? LOG_STAGE_CONNECT : LOG_STAGE_ACCEPT;
+	known = step == LOG_STEP_RESPONSE || step == LOG_STEP_CONNECT ? LOG_STAGE_CONNECT
+								      : LOG_STAGE_ACCEPT;
 	if ((s->fe->options & OPT_LOGASAP) && needed == LOG_STAGE_END)
 		needed = LOG_STAGE_CONNECT;
 	if (needed > known)
 		return;
 	s->logged = 1;
-	write_line(s);
+	write_line(s, step, NULL, s->log_level);
 }
 
 /*
@@ -164,10 +168,30 @@ is_null(const struct session *s)
 void
 session_log(struct session *s)
 {
-	if (!is_line_wanted(s))
+	enum log_step step = is_bad(s) || s->conn_err ? LOG_STEP_ERROR : LOG_STEP_CLOSE;
+
+	if (!is_line_wanted(s, step))
 		return;
 	s->logged = 1;
 	if ((s->fe->options & OPT_DONTLOGNULL) && is_null(s))
 		return;
-	write_line(s);
+	if (s->fe->log.steps && step == LOG_STEP_CLOSE && !step_is_listed(s->fe, step))
+		return;
+	write_line(s, step, NULL, s->log_level);
+}
+
+void
+session_log_listed(struct session *s, enum log_step step)
+{
+	if (step_is_listed(s->fe, step) && is_line_wanted(s, step))
+		write_line(s, step, NULL, s->log_level);
+}
+
+void
+session_log_by_rule(struct session *s, enum log_step step, struct sample_ctx *cx, int level)
+{
+	int effective = level ? level : s->log_level;
+
+	if (effective >= 0 && s->engine->log && !list_is_empty(&s->fe->logs))
+		write_line(s, step, cx, effective);
 }

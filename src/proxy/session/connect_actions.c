@@ -172,6 +172,7 @@ session_do_established(struct session *s)
 	server_observe(s->engine, s->srv, SERVER_CONNECTED);
 	/* The client could not send anything meanwhile: its timeout starts now. */
 	s->last_ms[CLIENT] = s->last_ms[SERVER] = now;
+	session_log_step(s, LOG_STEP_CONNECT);
 	if (s->txn) {
 		s->dir[CLIENT].ops = &http_request_ops;
 		s->dir[SERVER].ops = &http_response_ops;

@@ -6,6 +6,7 @@
 #include "net/xprt.h"
 #include "proxy/model/addr_override.h"
 #include "proxy/model/count.h"
+#include "proxy/log/session_log.h"
 #include "proxy/model/memory.h"
 #include "proxy/sample/capture.h"
 #include "proxy/session/conn_limits.h"
@@ -142,6 +143,7 @@ session_first_event(struct session *s)
 {
 	if (unlikely(conn_awaits_handshake(&s->conn[CLIENT])))
 		return SESSION_EV_AWAIT_CLIENT_HANDSHAKE;
+	session_log_step(s, LOG_STEP_ACCEPT);
 	if (s->is_http)
 		return SESSION_EV_AWAIT_REQUEST;
 	if (tcp_content_rules_of_frontend(s->fe))

@@ -13,7 +13,7 @@ from conftest import BUILD, ROOT, TACIT, WAIT, connect, free_port
 from subject import LogServer
 
 FILES_MAX = 32
-FIRST, LAST = "on_accepted", "log_send_sd"
+FIRST, LAST = "on_accepted", "log_send_message"
 CONNECTIONS = 3
 
 CONFIG = """

@@ -106,6 +106,15 @@ test_every_form(void **state)
 }
 
 static void
+send_sd(struct world *w, const char *tag, const char *sd, int is_json, const char *text, size_t len)
+{
+	const struct log_message m = { .tag = tag, .sd = sd, .text = { text, len },
+		.is_json = is_json };
+
+	log_send_message(&w->sink, &w->lines, LOG_LEVEL_INFO, &m);
+}
+
+static void
 test_structured_data(void **state)
 {
 	struct world w;
@@ -113,19 +122,64 @@ test_structured_data(void **state)
 	(void)state;
 	world_init(&w);
 	w.line.form = LOG_FORM_RFC5424;
-	log_send_sd(&w.sink, &w.lines, LOG_LEVEL_INFO, "t", "[a b=\"\n\"]", 0, "m", 1);
+	send_sd(&w, "t", "[a b=\"\n\"]", 0, "m", 1);
 	assert_non_null(strstr(got(&w), " - [a b=\"#0A\"] m\n"));
 	/* Other formats have no field for it. */
 	w.line.form = LOG_FORM_SHORT;
-	log_send_sd(&w.sink, &w.lines, LOG_LEVEL_INFO, "t", "[a]", 0, "m", 1);
+	send_sd(&w, "t", "[a]", 0, "m", 1);
 	assert_string_equal(got(&w), "<6>m\n");
 	/* It is truncated as the text is. */
 	w.line.form = LOG_FORM_RFC5424;
 	w.line.max_len = LOG_LEN_MIN;
-	log_send_sd(&w.sink, &w.lines, LOG_LEVEL_INFO, "t",
+	send_sd(&w, "t",
 		"[a b=\"0123456789012345678901234567890123456789012345678901234567890123456789\"]",
 		0, "m", 1);
 	assert_int_equal(strlen(got(&w)), LOG_LEN_MIN + 1);
+	world_fini(&w);
+}
+
+/* A line's own tag replaces that of all messages, in the header and in the room that it takes. */
+static void
+test_tag_of_a_line(void **state)
+{
+	struct world w;
+	size_t room;
+
+	(void)state;
+	world_init(&w);
+	w.line.form = LOG_FORM_RFC5424;
+	room = log_room(&w.sink, &w.lines, LOG_LEVEL_INFO, "theirs", NULL);
+	w.line.tag = "own";
+	assert_int_equal(log_room(&w.sink, &w.lines, LOG_LEVEL_INFO, "theirs", NULL), room + 3);
+	assert_int_equal(log_line_room(&w.sink, &w.line, LOG_LEVEL_INFO, NULL, NULL), room + 3);
+	send_sd(&w, "theirs", NULL, 0, "m", 1);
+	assert_non_null(strstr(got(&w), " own "));
+	w.line.form = LOG_FORM_JSON;
+	log_send(&w.sink, &w.lines, LOG_LEVEL_INFO, NULL, "m", 1);
+	assert_non_null(strstr(got(&w), "\"tag\":\"own\""));
+	world_fini(&w);
+}
+
+/* One line of several; its level and sample count there too. */
+static void
+test_one_line(void **state)
+{
+	const struct log_message m = { .tag = "t", .text = STR("m") };
+	struct world w;
+	const char *why;
+
+	(void)state;
+	world_init(&w);
+	w.line.form = LOG_FORM_SHORT;
+	w.line.minlevel = LOG_LEVEL_NOTICE;
+	assert_int_equal(log_sample_parse("2:2", &w.line.sample, &why), 0);
+	assert_false(log_line_takes(&w.line, LOG_LEVEL_ERR));
+	assert_true(log_line_takes(&w.line, LOG_LEVEL_ERR));
+	log_line_send(&w.sink, &w.line, LOG_LEVEL_ERR, &m);
+	assert_string_equal(got(&w), "<5>m\n");
+	w.line.level = LOG_LEVEL_EMERG;
+	assert_false(log_line_takes(&w.line, LOG_LEVEL_ERR));
+	assert_int_equal(w.line.sample.seen, 2);
 	world_fini(&w);
 }
 
@@ -143,7 +197,7 @@ test_json(void **state)
 	assert_string_equal(strstr(got(&w), ",\"level\":"),
 		",\"level\":\"warning\",\"tag\":\"t\\\"g\",\"pid\":4321,"
 		"\"message\":\"a \\\"b\\\"\\u000a\\ufffd\"}\n");
-	log_send_sd(&w.sink, &w.lines, LOG_LEVEL_INFO, NULL, NULL, 1, "{\"a\":1}", 7);
+	send_sd(&w, NULL, NULL, 1, "{\"a\":1}", 7);
 	assert_string_equal(got(&w), "{\"a\":1}\n");
 	memset(text, '\\', sizeof(text));
 	memset(escaped, '\\', sizeof(escaped) - 1);
@@ -178,8 +232,7 @@ test_room(void **state)
 
 			w.line.form = (enum log_form)form;
 			n = log_room(&w.sink, &w.lines, LOG_LEVEL_INFO, NULL, sd[i]);
-			log_send_sd(&w.sink, &w.lines, LOG_LEVEL_INFO, NULL, sd[i],
-				form == LOG_FORM_JSON, text, n);
+			send_sd(&w, NULL, sd[i], form == LOG_FORM_JSON, text, n);
 			assert_int_equal(strlen(got(&w)), w.line.max_len + 1);
 		}
 	/* A message below this level does not count. */
@@ -353,6 +406,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_form),
 		cmocka_unit_test(test_structured_data),
+		cmocka_unit_test(test_tag_of_a_line),
+		cmocka_unit_test(test_one_line),
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_room),
 		cmocka_unit_test(test_levels_filter_and_cap),

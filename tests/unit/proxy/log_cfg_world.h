@@ -9,6 +9,7 @@
 #include "cfg/env.h"
 #include "cfg/reader.h"
 #include "proxy/config/log_cfg.h"
+#include "proxy/config/log_profile_cfg.h"
 #include "proxy/config/ring_cfg.h"
 #include "proxy/log/log_conf.h"
 #include "proxy/log/log_format.h"
@@ -76,6 +77,7 @@ cfg_world_read(struct cfg_world *w, const char *text)
 	assert_int_equal(cfg_registry_add(&w->registry, &cfg_world_module), 0);
 	assert_int_equal(cfg_registry_add(&w->registry, &log_cfg_module), 0);
 	assert_int_equal(cfg_registry_add(&w->registry, &ring_cfg_module), 0);
+	assert_int_equal(cfg_registry_add(&w->registry, &log_profile_cfg_module), 0);
 	cfg_diag_init(&w->diag, 0);
 	cfg_env_init(&w->env);
 	cfg_reader_init(&w->reader, &opts);

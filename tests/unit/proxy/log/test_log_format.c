@@ -42,23 +42,26 @@ test_tcplog_is_haproxys(void **state)
 static void
 test_default_line(void **state)
 {
+	struct log_entry e = { .step = LOG_STEP_CLOSE };
 	static struct log_world w;
 	struct sbuf b;
 
 	(void)state;
 	log_world_init(&w);
+	e.s = &w.s;
+	e.cx = w.cx;
 	sbuf_init_fixed(&b, w.line, sizeof(w.line));
-	log_format_render_default(&w.s, &w.cx, &b);
+	assert_int_equal(log_format_line(&e, 0, &b), 0);
 	assert_string_equal(b.p, "Connect from 10.0.1.2:33313 to 10.0.3.31:8012 (fnt/TCP)");
 	log_world_addr(&w.s.peer, "::1", 52038);
 	log_world_addr(&w.listener.addr, "::1", 43113);
 	sbuf_reset(&b);
-	log_format_render_default(&w.s, &w.cx, &b);
+	assert_int_equal(log_format_line(&e, 0, &b), 0);
 	assert_string_equal(b.p, "Connect from ::1:52038 to ::1:43113 (fnt/TCP)");
 	log_world_unix(&w.s.peer);
 	log_world_unix(&w.listener.addr);
 	sbuf_reset(&b);
-	log_format_render_default(&w.s, &w.cx, &b);
+	assert_int_equal(log_format_line(&e, 0, &b), 0);
 	assert_string_equal(b.p, "Connect to unix:2 (fnt/TCP)");
 }
 

@@ -7,6 +7,7 @@
 #include "event/poller.h"
 #include "net/proxy_header.h"
 #include "proxy/model/http_txn.h"
+#include "proxy/sample/eval.h"
 
 /* The session of log_world.h with a loop, logging to a socketpair. */
 struct world {
@@ -430,6 +431,80 @@ test_tag_and_no_target(void **state)
 	world_fini(&w);
 }
 
+/* `log-steps`: a line for each step that it names, whatever the formats need; errors always. */
+static void
+test_listed_steps(void **state)
+{
+	static struct world w;
+	static struct http_txn txn;
+
+	(void)state;
+	world_init(&w, 0, "%OG %B");
+	w.log.fe.log.steps = 1u << LOG_STEP_ACCEPT | 1u << LOG_STEP_CLOSE;
+	session_log_step(&w.log.s, LOG_STEP_ACCEPT);
+	assert_string_equal(got(&w), "<6>accept 212\n");
+	session_log_step(&w.log.s, LOG_STEP_CONNECT);
+	session_log_early(&w.log.s);
+	assert_string_equal(got(&w), "");
+	session_log(&w.log.s);
+	assert_string_equal(got(&w), "<6>close 212\n");
+	/* It is logged: nothing follows. */
+	session_log_step(&w.log.s, LOG_STEP_ACCEPT);
+	session_log(&w.log.s);
+	assert_string_equal(got(&w), "");
+	w.log.s.logged = 0;
+	w.log.fe.log.steps = 1u << LOG_STEP_RESPONSE;
+	session_log(&w.log.s);
+	assert_string_equal(got(&w), "");
+	assert_int_equal(w.log.s.logged, 1);
+	w.log.s.logged = 0;
+	w.log.s.is_http = 1;
+	w.log.s.txn = &txn;
+	session_log(&w.log.s);
+	assert_string_equal(got(&w), "<6>error 0\n");
+	/* Silent is silent at all steps. */
+	w.log.s.logged = 0;
+	w.log.s.log_level = -1;
+	session_log_step(&w.log.s, LOG_STEP_RESPONSE);
+	assert_string_equal(got(&w), "");
+	w.log.s.txn = NULL;
+	world_fini(&w);
+}
+
+/* `do-log` writes its line besides the session's own. */
+static void
+test_lines_of_rules(void **state)
+{
+	static struct world w;
+	struct sample_ctx cx;
+	struct eval look;
+
+	(void)state;
+	world_init(&w, 0, "%OG %B");
+	eval_init(&look, &w.log.s, 0);
+	cx = look.cx;
+	session_log_by_rule(&w.log.s, LOG_STEP_TCP_REQ_SESS, &cx, 0);
+	assert_string_equal(got(&w), "<6>tcp-req-sess 212\n");
+	assert_int_equal(w.log.s.logged, 0);
+	session_log_by_rule(&w.log.s, LOG_STEP_HTTP_REQ, &cx, LOG_LEVEL_ERR + 1);
+	assert_string_equal(got(&w), "<3>http-req 212\n");
+	session_log_by_rule(&w.log.s, LOG_STEP_HTTP_REQ, &cx, -1);
+	/* The rules that are running have the last word. */
+	w.log.s.log_level = -1;
+	session_log_by_rule(&w.log.s, LOG_STEP_HTTP_REQ, &cx, 0);
+	assert_string_equal(got(&w), "");
+	session_log_by_rule(&w.log.s, LOG_STEP_HTTP_REQ, &cx, LOG_LEVEL_ALERT + 1);
+	assert_string_equal(got(&w), "<1>http-req 212\n");
+	w.log.s.log_level = 0;
+	session_log(&w.log.s);
+	assert_string_equal(got(&w), "<6>close 212\n");
+	session_log_by_rule(&w.log.s, LOG_STEP_HTTP_RES, &cx, 0);
+	assert_string_equal(got(&w), "<6>http-res 212\n");
+	w.log.engine.log = NULL;
+	session_log_by_rule(&w.log.s, LOG_STEP_HTTP_RES, &cx, 0);
+	world_fini(&w);
+}
+
 int
 main(void)
 {
@@ -445,6 +520,8 @@ main(void)
 		cmocka_unit_test(test_dontlognull),
 		cmocka_unit_test(test_refused_headers),
 		cmocka_unit_test(test_tag_and_no_target),
+		cmocka_unit_test(test_listed_steps),
+		cmocka_unit_test(test_lines_of_rules),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
