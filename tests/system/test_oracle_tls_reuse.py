@@ -24,7 +24,8 @@ class Server:
         self.sock = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.port = self.sock.getsockname()[1]
         self.count = itertools.count(1)
-        threading.Thread(target=self._run, daemon=True).start()
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
 
     def _run(self):
         with contextlib.suppress(OSError):
@@ -53,6 +54,8 @@ class Server:
                 s.sendall(f"HTTP/1.1 {status}\r\n{more}Content-Length: {len(said)}\r\n\r\n".encode() + said)
 
     def close(self):
+        self.sock.shutdown(socket.SHUT_RDWR)
+        self.thread.join()
         self.sock.close()
 
 

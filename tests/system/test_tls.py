@@ -270,7 +270,8 @@ class Https:
         self.open = []
         self.sock = socket.create_server(("127.0.0.1", 0))
         self.port = self.sock.getsockname()[1]
-        threading.Thread(target=self._run, daemon=True).start()
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
 
     def _note(self, s, name, _):
         self.names[s] = name
@@ -299,6 +300,9 @@ class Https:
                 s.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
 
     def close(self):
+        # The thread may be about to accept: from the next server, if that has got the number of this socket.
+        self.sock.shutdown(socket.SHUT_RDWR)
+        self.thread.join()
         self.sock.close()
         for s in self.open:
             with contextlib.suppress(OSError):
