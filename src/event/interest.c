@@ -75,8 +75,8 @@ plan_edge(const struct interest *in)
 /*
  * Level-triggered, in one call. A direction that fired and is not wanted is removed, as it would
  * fire again; an unwanted direction that did not fire stays until it does or until another call is
- * made. A speculative one joins the call instead of being tried, unless its bytes are in memory: the
- * kernel would not report them.
+ * made. A speculative one joins the call instead of being tried, unless its bytes are in memory:
+ * the kernel would not report them.
  */
 static struct interest_plan
 plan_merged(struct interest *in)
