@@ -13,6 +13,7 @@
 #include "base/gate.h"
 #include "base/list.h"
 #include "base/lock.h"
+#include "base/name_index.h"
 #include "base/rate_limit.h"
 #include "net/listener.h"
 #include "proxy/model/balance_conf.h"
@@ -138,6 +139,7 @@ struct proxy {
 	/* Backend. */
 	struct list servers;      /* struct server: server_list.h */
 	unsigned int n_servers;
+	struct name_index server_names; /* while the configuration is read */
 	uint64_t last_serial;     /* of a server */
 	/* Gets the sessions that nothing binds to a server, in place of balancing; NULL: none.
 	 * Owned, and not in the list. */

@@ -212,6 +212,7 @@ finish_proxy(struct proxy *p, const struct proxies *ps, struct cfg_diag *d)
 {
 	int r = proxy_assign_ids(p, d);
 
+	name_index_fini(&p->server_names);
 	if (!p->to.queue)
 		p->to.queue = p->to.connect;
 	if (!p->to.tarpit)

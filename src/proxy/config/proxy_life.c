@@ -68,6 +68,7 @@ proxy_free(struct proxy **pp)
 
 		server_free(&s);
 	}
+	name_index_fini(&p->server_names);
 	server_free(&p->dispatch);
 	proxy_log_fini(p);
 	capture_conf_fini(&p->captures);

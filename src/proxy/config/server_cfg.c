@@ -232,17 +232,16 @@ static const struct cfg_opt opts[] = {
 static int
 check_name(struct cfg_ctx *ctx, const struct proxy *be, const char *name)
 {
+	const struct server *other;
+
 	if (server_cfg_check_name(ctx, name))
 		return -1;
-	list_each(it, &be->servers) {
-		const struct server *s = list_entry(it, const struct server, link);
-
-		if (strcmp(s->name, name) == 0)
-			return cfg_error(ctx, 0,
-				"another server named '%s' was already defined at line %u, please "
-				"use distinct names",
-				name, s->where.line);
-	}
+	other = name_index_find(&be->server_names, name);
+	if (other)
+		return cfg_error(ctx, 0,
+			"another server named '%s' was already defined at line %u, please use "
+			"distinct names",
+			name, other->where.line);
 	return 0;
 }
 
@@ -259,6 +258,10 @@ add_server(struct cfg_ctx *ctx, const char *name, int i, const struct server *li
 	s = server_new(p, name, &p->default_server);
 	if (!s)
 		return cfg_nomem(ctx);
+	if (name_index_add(&p->server_names, s->name, s) < 0) {
+		server_free(&s);
+		return cfg_nomem(ctx);
+	}
 	t = (struct server_target){ .conf = &s->conf, .server = s };
 	s->where = cfg_arg_where(ctx, 0);
 	bad |= server_cfg_address(ctx, i, s);
