@@ -87,10 +87,45 @@ parse_proxy_header(struct session *s)
 
 /* --- its bytes --- */
 
+/* 0: there is no memory. */
+static int
+get_header_buffer(struct session *s)
+{
+	struct direction *h = &s->dir[CLIENT];
+
+	if (!memory_reserve_client_buffer(s) || direction_buf_get(s->engine, h) < 0)
+		return 0;
+	h->head = h->tail = s->is_http ? s->engine->maxrewrite : 0;
+	h->lookahead = 0;
+	return 1;
+}
+
 /*
- * Without a buffer the header is peeked at in the kernel, and only the header is consumed. An
- * incomplete one is left there and checked again later: `ahead` records for the log that something
- * has arrived.
+ * All bytes that were peeked at are the header's, and it goes on. They are taken out of the kernel,
+ * since the stream's end is seen behind them only.
+ */
+static enum session_event
+keep_partial_header(struct session *s, const char *part, size_t len, int drained)
+{
+	struct direction *h = &s->dir[CLIENT];
+	uint32_t all = h->lookahead;
+	char *at;
+
+	if (!h->buf && !get_header_buffer(s)) {
+		direction_wait_for_buffer(s, CLIENT);
+		return SESSION_EV_NONE;
+	}
+	h->lookahead = all;
+	at = h->buf + h->tail + all - len;
+	if (at != part)
+		memcpy(at, part, len);
+	return conn_take(&s->conn[CLIENT], at, len, drained) == IO_OK ? SESSION_EV_NONE
+								      : SESSION_EV_CLIENT_GONE;
+}
+
+/*
+ * The header is peeked at in the kernel, and only the header is consumed. What came of it before is
+ * in the buffer; without one there is nothing, or no memory, and it is looked at again later.
  */
 static enum session_event
 look_in_place(struct session *s)
@@ -98,10 +133,13 @@ look_in_place(struct session *s)
 	struct engine *e = s->engine;
 	struct conn *src = &s->conn[CLIENT];
 	struct direction *h = &s->dir[CLIENT];
+	char *head = h->buf ? h->buf + h->tail : e->scratch;
+	size_t size = h->buf ? e->bufsize - h->tail : e->bufsize, had = h->buf ? h->lookahead : 0;
 	struct proxy_header header;
 	size_t got;
+	int is_short;
 
-	switch (conn_peek(src, e->scratch, e->bufsize, &got)) {
+	switch (conn_peek(src, head + had, size - had, &got)) {
 	case IO_AGAIN:
 		return SESSION_EV_NONE;
 	case IO_OK:
@@ -110,19 +148,20 @@ look_in_place(struct session *s)
 	case IO_ERR:
 		return SESSION_EV_CLIENT_GONE;
 	}
-	h->lookahead = (uint32_t)got;
-	switch (proxy_header_parse(e->scratch, got, e->bufsize, &header)) {
+	is_short = got < size - had;
+	h->lookahead = (uint32_t)(had + got); /* also for the log: something has arrived */
+	switch (proxy_header_parse(head, had + got, size, &header)) {
 	case PROXY_HEADER_MORE:
-		direction_wait_for_buffer(s, CLIENT);
-		return SESSION_EV_NONE;
+		return keep_partial_header(s, head + had, got, is_short);
 	case PROXY_HEADER_BAD:
 		return refuse_header(s, header.err);
 	case PROXY_HEADER_WHOLE:
-		h->lookahead = 0;
 		break;
 	}
-	if (conn_take(src, e->scratch, header.len, got < e->bufsize && got == header.len) != IO_OK)
+	if (conn_take(src, head + had, header.len - had, is_short && had + got == header.len) !=
+		IO_OK)
 		return SESSION_EV_CLIENT_GONE;
+	h->lookahead = h->buf ? (uint32_t)header.len : 0;
 	return accept_header(s, &header);
 }
 
@@ -137,15 +176,11 @@ read_header(struct session *s)
 	/* What follows it is for the transport, and stays in the kernel. */
 	if (s->listener->xprt)
 		return io_event(look_in_place(s));
-	if (!h->buf) {
-		if (!memory_reserve_client_buffer(s) || direction_buf_get(e, h) < 0) {
-			if (conn_can(&s->conn[CLIENT], XPRT_PEEK))
-				return io_event(look_in_place(s));
-			direction_wait_for_buffer(s, CLIENT);
-			return io_stop();
-		}
-		h->head = h->tail = s->is_http ? e->maxrewrite : 0;
-		h->lookahead = 0;
+	if (!h->buf && !get_header_buffer(s)) {
+		if (conn_can(&s->conn[CLIENT], XPRT_PEEK))
+			return io_event(look_in_place(s));
+		direction_wait_for_buffer(s, CLIENT);
+		return io_stop();
 	}
 	at = h->tail + h->lookahead;
 	switch (conn_recv(&s->conn[CLIENT], h->buf + at, e->bufsize - at, &got)) {

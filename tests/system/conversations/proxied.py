@@ -10,16 +10,16 @@ RFC = "the PROXY protocol 2"
 
 
 def both(header, name):
-    for n in (0, len(header)):
-        @talk(RFC, "closed", at=PROXIED, name=f"proxy_{name}_ends_at_{n}")
+    for n in range(len(header) + 1):
+        # HAProxy calls "PROXY TCP" and "PROXY TCP4" a protocol that it does not know, and what is shorter or longer truncated.
+        @talk(RFC, "closed", at=PROXIED, name=f"proxy_{name}_ends_at_{n}", alone=header[:n] in (b"PROXY TCP", b"PROXY TCP4"))
         def _ends(c, n=n):
             c.raw(header[:n])
             c.half_close()
             if n == len(header):
                 c.name = CLIENT
 
-    # Each costs the wait for the rest of the header.
-    for n in range(1, len(header), 5):
+    for n in range(1, len(header)):
         @talk(RFC, "answered", at=PROXIED, name=f"proxy_{name}_goes_on_at_{n}", alone=True)
         def _goes_on(c, n=n):
             c.raw(header[:n])
