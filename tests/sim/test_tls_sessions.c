@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "sim/faults.h"
-#include "tls/openssl.h"
+#include "sim/openssl_faults.h"
 
 #define CHOICES_MAX 8
 #define CALLS_MAX   400
@@ -257,32 +257,6 @@ faults_are_survived_over_tls(void **st)
 	}
 }
 
-/* --- OpenSSL's memory, which may fail, too --- */
-
-static void *
-fault_malloc(size_t n, const char *file, int line)
-{
-	(void)file;
-	(void)line;
-	return malloc(n);
-}
-
-static void *
-fault_realloc(void *p, size_t n, const char *file, int line)
-{
-	(void)file;
-	(void)line;
-	return realloc(p, n);
-}
-
-static void
-fault_free(void *p, const char *file, int line)
-{
-	(void)file;
-	(void)line;
-	free(p);
-}
-
 int
 main(void)
 {
@@ -294,7 +268,7 @@ main(void)
 		cmocka_unit_test(faults_are_survived_over_tls),
 	};
 
-	if (CRYPTO_set_mem_functions(fault_malloc, fault_realloc, fault_free) != 1)
+	if (openssl_faults_begin() < 0)
 		return 1;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

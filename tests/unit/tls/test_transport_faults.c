@@ -2,33 +2,10 @@
  * OpenSSL's allocations too. What was read is a prefix of what was written, nothing is leaked, and
  * the next connection works. */
 #include "sim/faults.h"
+#include "sim/openssl_faults.h"
 #include "unit/tls/dialogue.h"
 
 static struct rig g;
-
-static void *
-fault_malloc(size_t n, const char *file, int line)
-{
-	(void)file;
-	(void)line;
-	return malloc(n);
-}
-
-static void *
-fault_realloc(void *p, size_t n, const char *file, int line)
-{
-	(void)file;
-	(void)line;
-	return realloc(p, n);
-}
-
-static void
-fault_free(void *p, const char *file, int line)
-{
-	(void)file;
-	(void)line;
-	free(p);
-}
 
 static int
 setup(void **st)
@@ -125,7 +102,7 @@ static const struct CMUnitTest tests[] = {
 int
 main(void)
 {
-	if (CRYPTO_set_mem_functions(fault_malloc, fault_realloc, fault_free) != 1)
+	if (openssl_faults_begin() < 0)
 		return 1;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
