@@ -310,6 +310,18 @@ def test_a_dead_worker_is_replaced_behind_its_sockets(daemon, keyword):
     assert f"Current worker ({first}) exited with code 137 (Killed)" in d.stderr
 
 
+def test_who_has_served_is_replaced_at_once(daemon):
+    """However often: only those that end soon after their start are waited for."""
+    port = free_port()
+    d = daemon(site(port), mode=MASTER)
+    for _ in range(3):
+        assert get(port) == "one"
+        time.sleep(1.1)
+        os.kill(worker_of(d), signal.SIGKILL)
+    assert get(port) == "one"
+    assert d.stderr.count("exited with code 137") == 3 and "the next worker will start" not in d.stderr
+
+
 def test_attempts_to_replace_a_worker_get_rarer(daemon):
     port = free_port()
     d = daemon(site(port), mode=MASTER)

@@ -23,8 +23,7 @@
 #include "event/loop.h"
 
 enum {
-	MASTER_STABLE_MS =
-		10000,         /* a worker process that served this long has not failed at once */
+	MASTER_STABLE_MS = 1000, /* who served this long and ends is replaced at once */
 	MASTER_DELAY_MS = 100, /* before the second attempt to replace one; then doubled */
 	MASTER_DELAY_MAX_MS = 10000,
 	MASTER_KILL_MS = 5000,   /* for the end after SIGTERM; then SIGKILL */
