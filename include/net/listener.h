@@ -167,10 +167,10 @@ int listener_bind(struct listener *ln, struct sys *sys, int default_backlog, cha
 void listener_take(struct listener *ln, int fd, const struct addr *peer);
 /*
  * Drops new SYNs as if they were lost; clients repeat them after a second, when the socket is
- * closed or another process listens. Handshakes in progress continue. No effect if another process
- * may hold the socket too.
+ * closed or another process listens. Handshakes in progress continue. 0: not if another process may
+ * hold the socket too.
  */
-void listener_refuse_new(struct listener *ln);
+int listener_refuse_new(struct listener *ln);
 /*
  * To be called before it is closed: accepts the connections in the backlog as far as its limits
  * allow, since closing would reset them. Its worker must be paused, or be the caller. No effect if

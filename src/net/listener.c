@@ -258,7 +258,7 @@ is_ours_alone(const struct listener *ln)
 		ln->state != LISTENER_SUSPENDED;
 }
 
-void
+int
 listener_refuse_new(struct listener *ln)
 {
 	/* Byte 13 of a TCP header has the flags: SYN without ACK. */
@@ -271,9 +271,9 @@ listener_refuse_new(struct listener *ln)
 	};
 	struct sock_fprog prog = { .len = ARRAY_LEN(drop_syn), .filter = drop_syn };
 
-	if (is_ours_alone(ln) && addr_family(&ln->addr) != AF_UNIX)
-		(void)sys_setsockopt(loop_sys(ln->loop), ln->fd, SOL_SOCKET, SO_ATTACH_FILTER,
-			&prog, sizeof(prog));
+	return is_ours_alone(ln) && addr_family(&ln->addr) != AF_UNIX &&
+		sys_setsockopt(loop_sys(ln->loop), ln->fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog,
+			sizeof(prog)) == 0;
 }
 
 void

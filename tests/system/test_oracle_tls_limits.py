@@ -118,7 +118,8 @@ def test_fields_of_show_info(tmp_path, pem):
         # 3 clients, and 1 to 3 connections to the server, each of which has two ends.
         assert 5 <= before["CurrSslConns"] <= 9 and before["CurrSslConns"] <= before["CumSslConns"] <= 9
         assert before["MaxSslConns"] == 100 and before["SslRateLimit"] == 200
-        assert before["SslFrontendKeyRate"] == before["SslRate"] == before["MaxSslRate"] >= 4
+        # Handshakes of two seconds have two rates.
+        assert 1 <= before["SslFrontendKeyRate"] <= before["MaxSslRate"] and 1 <= before["SslRate"] <= before["MaxSslRate"] <= 9
         assert 1 <= before["SslBackendKeyRate"] <= 3
         # One was resumed; what is left of the second before counts, too.
         assert 0 < after["SslFrontendSessionReuse_pct"] <= 100

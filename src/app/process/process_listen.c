@@ -13,8 +13,9 @@
 #include "proxy/session/session.h"
 #include "tls/bind.h"
 
-/* Time that handshakes in progress get before the listeners are closed. */
-#define HANDSHAKE_MS 1
+/* Time that handshakes in progress get before the listeners are closed: more than a slice of the
+ * scheduler. */
+#define HANDSHAKE_MS 10
 
 void
 process_each_of_binds(struct list *binds, process_listener_fn *fn, void *arg)
@@ -132,9 +133,9 @@ remove_path(struct listener *ln, void *process)
 }
 
 static void
-refuse_new(struct listener *ln, void *arg unused)
+refuse_new(struct listener *ln, void *refused)
 {
-	listener_refuse_new(ln);
+	*(int *)refused |= listener_refuse_new(ln);
 }
 
 static void
@@ -147,8 +148,11 @@ drain_backlog(struct listener *ln, void *arg unused)
 void
 process_drain_listeners(struct process *p)
 {
-	each_of_frontends(p, refuse_new, NULL);
-	futex_pause(p->sys, HANDSHAKE_MS);
+	int refused = 0;
+
+	each_of_frontends(p, refuse_new, &refused);
+	if (refused)
+		futex_pause(p->sys, HANDSHAKE_MS);
 	each_of_frontends(p, drain_backlog, NULL);
 }
 

@@ -303,7 +303,7 @@ draining_accepts_the_queue_only(void **st)
 	(void)st;
 	ln.max_accept = 4;
 	connect_some(fd, 20);
-	listener_refuse_new(&ln);
+	assert_int_equal(listener_refuse_new(&ln), 1);
 	listener_drain(&ln);
 	assert_int_equal(n_got, 20);
 	assert_int_equal(ln.conns, 20);
