@@ -167,8 +167,8 @@ int listener_bind(struct listener *ln, struct sys *sys, int default_backlog, cha
 void listener_take(struct listener *ln, int fd, const struct addr *peer);
 /*
  * Drops new SYNs as if they were lost; clients repeat them after a second, when the socket is
- * closed or another process listens. Handshakes in progress continue. 0: not if another process may
- * hold the socket too.
+ * closed or another process listens. Handshakes in progress continue. 0: no effect, since another
+ * process may hold the socket too.
  */
 int listener_refuse_new(struct listener *ln);
 /*

@@ -271,9 +271,13 @@ listener_refuse_new(struct listener *ln)
 	};
 	struct sock_fprog prog = { .len = ARRAY_LEN(drop_syn), .filter = drop_syn };
 
-	return is_ours_alone(ln) && addr_family(&ln->addr) != AF_UNIX &&
-		sys_setsockopt(loop_sys(ln->loop), ln->fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog,
-			sizeof(prog)) == 0;
+	if (!is_ours_alone(ln) || addr_family(&ln->addr) == AF_UNIX)
+		return 0;
+	/* Some kernels want a capability for it that the process has given up: clients may then be
+	 * reset. */
+	(void)sys_setsockopt(
+		loop_sys(ln->loop), ln->fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof(prog));
+	return 1;
 }
 
 void
