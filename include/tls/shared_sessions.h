@@ -3,8 +3,8 @@
  * its own from, since OpenSSL changes one while it is used. One is kept for each name that was
  * asked for, up to a number.
  *
- * There is no lock. Who looks at one takes it out of its place and puts it back; who finds the
- * place empty meanwhile goes without. Any worker may call these functions.
+ * There is no lock. A worker that reads one takes it out of its place and puts it back; another one
+ * that finds the place empty meanwhile has none. Any worker may call these functions.
  */
 #ifndef TACIT_TLS_SHARED_SESSIONS_H
 #define TACIT_TLS_SHARED_SESSIONS_H

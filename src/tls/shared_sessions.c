@@ -1,5 +1,5 @@
-/* Places that hold a session or nothing, and are exchanged: whoever has taken a session out is the
- * only one that knows it. */
+/* Each place holds a session or nothing. A worker takes a session out by an exchange; no other one
+ * can reach it then. */
 #include "tls/shared_sessions.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ struct packed {
 };
 
 struct place {
-	struct packed *kept;   /* NULL: none, or somebody looks at it. Atomic, as the next. */
+	struct packed *kept;   /* NULL: none, or a worker reads it. Atomic, as the next. */
 	uint64_t since_ms;
 };
 

@@ -103,9 +103,19 @@ def fields_of(program, directory, pem):
     return out
 
 
+def fields_within_a_second(program, directory, pem):
+    """The same, measured again if a second ended meanwhile: the rates of two seconds are averages."""
+    directory.mkdir()
+    for i in range(5):
+        out = fields_of(program, directory / str(i), pem)
+        if out[0]["SslFrontendKeyRate"] == out[0]["MaxSslRate"]:
+            break
+    return out
+
+
 @pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
 def test_fields_of_show_info(tmp_path, pem):
-    theirs, ours = (fields_of(p, tmp_path / n, pem) for p, n in ((HAPROXY, "theirs"), (TACIT, "ours")))
+    theirs, ours = (fields_within_a_second(p, tmp_path / n, pem) for p, n in ((HAPROXY, "theirs"), (TACIT, "ours")))
     # A connection to the server is shared by requests of several clients, on as many workers as there are.
     loose = {"CurrSslConns", "CumSslConns", "SslRate", "MaxSslRate", "SslBackendKeyRate", "SslBackendMaxKeyRate",
              "SslFrontendKeyRate", "SslFrontendMaxKeyRate", "SslFrontendSessionReuse_pct", "SslCacheLookups",
@@ -118,8 +128,7 @@ def test_fields_of_show_info(tmp_path, pem):
         # 3 clients, and 1 to 3 connections to the server, each of which has two ends.
         assert 5 <= before["CurrSslConns"] <= 9 and before["CurrSslConns"] <= before["CumSslConns"] <= 9
         assert before["MaxSslConns"] == 100 and before["SslRateLimit"] == 200
-        # Handshakes of two seconds have two rates.
-        assert 1 <= before["SslFrontendKeyRate"] <= before["MaxSslRate"] and 1 <= before["SslRate"] <= before["MaxSslRate"] <= 9
+        assert before["SslFrontendKeyRate"] == before["SslRate"] == before["MaxSslRate"] >= 4
         assert 1 <= before["SslBackendKeyRate"] <= 3
         # One was resumed; what is left of the second before counts, too.
         assert 0 < after["SslFrontendSessionReuse_pct"] <= 100
