@@ -61,8 +61,9 @@ class Server:
                     got += part
             except OSError:
                 got += b" (timeout)"
-            s.close()
+            # The client sees the close and may look at the list at once.
             self.got.append(got)
+            s.close()
 
 
 def fields(b):
