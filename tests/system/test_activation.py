@@ -158,3 +158,17 @@ def test_messages_for_the_journal(tmp_path, mode):
     assert any(line.startswith("<1>[ALERT] ") and "in use" in line for line in lines), lines
     assert any(line.startswith("<5>[NOTICE] ") for line in lines), lines
     assert all(line[0] == "<" for line in lines), lines
+
+
+@pytest.mark.parametrize("mode", ["-db", "-Ws", "-c"])
+def test_messages_about_a_configuration_for_the_journal(tmp_path, mode):
+    with open(tmp_path / "journal", "w+", encoding="utf-8") as err:
+        cfg = tmp_path / "cfg"
+        cfg.write_text("listen l\n mode http\n bind 127.0.0.1:1\n timeout cleint 1s\n")
+        st = os.fstat(err.fileno())
+        env = dict(os.environ, JOURNAL_STREAM=f"{st.st_dev}:{st.st_ino}")
+        assert subprocess.run([TACIT, mode, "-f", cfg], stderr=err, env=env, timeout=WAIT, check=False).returncode == 1
+        lines = (tmp_path / "journal").read_text().splitlines()
+    assert any(line.startswith("<1>[ALERT] ") and f"[{cfg}:4:2]" in line for line in lines), lines
+    assert any("timeout cleint 1s" in line for line in lines), lines
+    assert all(line.startswith("<1>") for line in lines), lines

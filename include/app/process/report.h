@@ -19,6 +19,7 @@ struct report {
 	int has_priorities; /* it is read by the journal: each line begins with <N> */
 };
 
+struct cfg_diag;
 struct sys;
 
 void report_msg(const struct report *r, enum report_level level, const char *fmt, ...)
@@ -28,6 +29,8 @@ void report_add(const struct report *r, struct sbuf *to, enum report_level level
 	...) fmt_printf(4, 5);
 /* Lines of other messages in this form, as they are. */
 void report_text(const struct report *r, const char *text);
+/* The messages about a configuration; with `quiet` only those that reject it. */
+void report_diag(const struct report *r, const struct cfg_diag *d, int quiet);
 /* Is standard error the stream of the journal that $JOURNAL_STREAM names ("device:inode"; NULL:
  * none)? To be called again when it has changed. */
 void report_find_journal(struct report *r, struct sys *sys, const char *stream);

@@ -135,7 +135,7 @@ load_config(struct start *st)
 			return 1;
 		quiet = 1;
 	} else if (r || !start_has_master(st)) {
-		cfg_diag_print(d, stderr, quiet);
+		report_diag(&st->report, d, quiet);
 	}
 	cfg_diag_summary(d, sum, sizeof(sum));
 	if (r) {
@@ -207,7 +207,7 @@ start_main(int argc, char *const *argv, const char *const *environment)
 	if (!r)
 		r = inherit_link(&st, environment);
 	if (r) {
-		cfg_diag_print(&st.cfg.diag, stderr, 1);
+		report_diag(&st.report, &st.cfg.diag, 1);
 		report_msg(&st.report, REPORT_ALERT, "cannot start: %s", err_text(r));
 	} else if (do_without_files(&st, &code)) {
 		/* The master has done that. */

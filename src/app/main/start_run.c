@@ -374,7 +374,7 @@ run_first_worker(struct start *st)
 	st->report.has_priorities = 0;
 	st->report.pid = (int)sys_getpid(&st->sys);
 	st->cfg.diag.pid = st->report.pid;
-	cfg_diag_print(&st->cfg.diag, stderr, st->cfg.global.quiet);
+	report_diag(&st->report, &st->cfg.diag, st->cfg.global.quiet);
 	return run_process(st);
 }
 

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/sys.h"
+#include "cfg/diag.h"
 
 static const char *const names[] = { "[ALERT]", "[WARNING]", "[NOTICE]" };
 
@@ -50,6 +51,18 @@ report_text(const struct report *r, const char *text)
 	(void)!fwrite(text, 1, strlen(text), r->to);
 	fflush(r->to);
 	sbuf_fini(&out);
+}
+
+void
+report_diag(const struct report *r, const struct cfg_diag *d, int quiet)
+{
+	struct sbuf text;
+
+	sbuf_init(&text, 0);
+	cfg_diag_text(d, &text, quiet);
+	if (text.len)
+		report_text(r, text.p);
+	sbuf_fini(&text);
 }
 
 void
