@@ -101,7 +101,6 @@ bool cfg_diag_is_lost(const struct cfg_diag *d, const char *name);
 
 /* All entries in order; with `quiet` only those that reject the configuration. */
 void cfg_diag_text(const struct cfg_diag *d, struct sbuf *out, bool quiet);
-void cfg_diag_print(const struct cfg_diag *d, FILE *to, bool quiet);
 
 /* Prints all entries as one JSON document: {"valid":true,"messages":[{"severity":"warning",
  * "text":"...","places":[{"file":"web.cfg","line":3,"column":8}]}],"not_shown":0}, and a newline.

@@ -342,18 +342,6 @@ cfg_diag_text(const struct cfg_diag *d, struct sbuf *to, bool quiet)
 	}
 }
 
-void
-cfg_diag_print(const struct cfg_diag *d, FILE *to, bool quiet)
-{
-	struct sbuf text;
-
-	sbuf_init(&text, 0);
-	cfg_diag_text(d, &text, quiet);
-	if (text.len)
-		fputs(text.p, to);
-	sbuf_fini(&text);
-}
-
 static unsigned
 count_entries(const struct cfg_diag *d, enum cfg_sev sev)
 {

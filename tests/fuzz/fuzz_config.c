@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "cfg/env_cfg.h"
 #include "cfg/reader.h"
+#include "fake/print_diag.h"
 
 struct root {
 	int open;
@@ -179,7 +180,7 @@ check_diag(const struct cfg_diag *d)
 	}
 	f = open_memstream(&out, &len);
 	expect(f != NULL);
-	cfg_diag_print(d, f, false);
+	print_diag(d, f, false);
 	fclose(f);
 	for (size_t i = 0; i < len; i++)
 		expect(out[i] == '\n' || out[i] == '\t' || (unsigned char)out[i] >= ' ');

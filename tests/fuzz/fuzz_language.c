@@ -11,6 +11,7 @@
 #include "cfg/reader.h"
 #include "proxy/config/proxies_finish.h"
 #include "proxy/config/proxy_life.h"
+#include "fake/print_diag.h"
 
 int
 names_host(const char *host, int family, struct sockaddr_storage *out, socklen_t *len)
@@ -70,7 +71,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	expect(rc == 0 || c.diag.count[CFG_ALERT] > 0);
 	f = open_memstream(&out, &len);
 	expect(f != NULL);
-	cfg_diag_print(&c.diag, f, false);
+	print_diag(&c.diag, f, false);
 	fclose(f);
 	free(out);
 	config_fini(&c);

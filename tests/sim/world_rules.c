@@ -17,6 +17,7 @@
 #include "proxy/config/proxy_cfg.h"
 #include "proxy/config/rules_cfg.h"
 #include "proxy/config/proxy_life.h"
+#include "fake/print_diag.h"
 
 struct world_rules {
 	struct proxies ps;      /* first: ctx->root */
@@ -107,7 +108,7 @@ world_rules_new(struct proxy *p, const char *lines, char *why, unsigned long len
 		FILE *f = fmemopen(why, len, "w");
 
 		if (f) {
-			cfg_diag_print(&d, f, true);
+			print_diag(&d, f, true);
 			(void)fclose(f);
 		}
 		world_rules_free(&root);

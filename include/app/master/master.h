@@ -27,7 +27,8 @@ enum {
 	MASTER_DELAY_MS = 100, /* before the second attempt to replace one; then doubled */
 	MASTER_DELAY_MAX_MS = 10000,
 	MASTER_KILL_MS = 5000,   /* for the end after SIGTERM; then SIGKILL */
-	MASTER_LOG_MAX = 1 << 20 /* bytes of a startup log that are kept */
+	MASTER_LOG_MAX = 1 << 20, /* bytes of a startup log that are kept */
+	MASTER_VERSION_MAX = 32
 };
 
 enum master_state {
@@ -52,6 +53,7 @@ struct worker_process {
 	unsigned int reloads; /* that it has survived */
 	uint64_t started_ms;  /* loop clock; from when it was ready on, since then */
 	int is_reload;        /* started by a reload, not for one that had died */
+	char version[MASTER_VERSION_MAX]; /* of its program; "" until it has said it */
 };
 
 struct master {
@@ -106,6 +108,8 @@ void master_pass_sockets(struct master *m, pid_t to);
 /* Adds a worker process that was forked. NULL when memory is out: it was killed. */
 struct worker_process *master_add_worker(struct master *m, const struct spawned *own);
 void master_drop_worker(struct worker_process *w);
+/* Sends it a signal; that it cannot is reported. */
+void master_signal(const struct worker_process *w, int sig);
 /* Collects the worker processes that have ended. */
 void master_reap(struct master *m);
 /* The worker process that serves; the one that starts; NULL: none. */

@@ -6,6 +6,7 @@
 
 #include "app/admin/admin.h"
 #include "app/config/limits.h"
+#include "app/config/version.h"
 #include "app/main/start_int.h"
 #include "app/process/capabilities.h"
 #include "app/process/check_helper.h"
@@ -146,8 +147,8 @@ say_ready(struct start *st)
 	if (st->link.fd < 0)
 		former_stop(&st->former);
 	if (st->link.fd >= 0) {
-		notify_send(&st->notify, "X_EXIT_ON_FAILURE=%d\nX_MAX_RELOADS=%u",
-			g->exit_on_failure, (unsigned int)g->max_reloads);
+		notify_send(&st->notify, "X_EXIT_ON_FAILURE=%d\nX_MAX_RELOADS=%u\nX_VERSION=%s",
+			g->exit_on_failure, (unsigned int)g->max_reloads, VERSION_COMPAT);
 		fflush(stderr);
 		master_link_restore_stderr(&st->link);
 		report_find_journal(&st->report, &st->sys,

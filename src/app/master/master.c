@@ -59,8 +59,7 @@ on_kill_timer(struct timer *t)
 	struct master *m = container_of(t, struct master, kill_timer);
 
 	list_each(it, &m->workers)
-		(void)sys_kill(m->sys, list_entry(it, struct worker_process, link)->own.pid,
-			SIGKILL);
+		master_signal(list_entry(it, struct worker_process, link), SIGKILL);
 }
 
 /* --- signals --- */
@@ -91,8 +90,7 @@ on_master_signal(void *owner, int sig, pid_t from)
 		break;
 	case SIGQUIT:
 		list_each(it, &m->workers)
-			(void)sys_kill(m->sys,
-				list_entry(it, struct worker_process, link)->own.pid, SIGQUIT);
+			master_signal(list_entry(it, struct worker_process, link), SIGQUIT);
 		break;
 	default:
 		break;

@@ -20,7 +20,7 @@ struct master_cmd {
 
 static void
 add_process(struct sbuf *out, const struct master *m, pid_t pid, const char *type,
-	const char *reloads, uint64_t since_ms)
+	const char *reloads, uint64_t since_ms, const char *version)
 {
 	uint64_t up = (loop_now_ms(m->loop) - since_ms) / 1000;
 	char uptime[40];
@@ -29,7 +29,7 @@ add_process(struct sbuf *out, const struct master *m, pid_t pid, const char *typ
 		(unsigned int)(up / 3600 % 24), (unsigned int)(up / 60 % 60),
 		(unsigned int)(up % 60));
 	sbuf_addf(out, "%-15d %-15s %-15s %-15s %-15s\n", (int)pid, type, reloads, uptime,
-		VERSION_COMPAT);
+		version);
 }
 
 static void
@@ -42,7 +42,7 @@ add_workers(struct sbuf *out, const struct master *m, int leaving)
 		if ((w->state == WORKER_LEAVING) != leaving)
 			continue;
 		(void)snprintf(reloads, sizeof(reloads), "%u", w->reloads);
-		add_process(out, m, w->own.pid, "worker", reloads, w->started_ms);
+		add_process(out, m, w->own.pid, "worker", reloads, w->started_ms, w->version);
 	}
 }
 
@@ -56,7 +56,8 @@ cmd_show_proc(struct master_conn *c)
 		m->n_failed_reloads);
 	sbuf_addf(&c->out, "%-15s %-15s %-15s %-15s %-15s\n", "#<PID>", "<type>", "<reloads>",
 		"<uptime>", "<version>");
-	add_process(&c->out, m, (pid_t)sys_getpid(m->sys), "master", reloads, m->started_ms);
+	add_process(&c->out, m, (pid_t)sys_getpid(m->sys), "master", reloads, m->started_ms,
+		VERSION_COMPAT);
 	sbuf_adds(&c->out, "# workers\n");
 	add_workers(&c->out, m, 0);
 	if (master_find_worker(m, WORKER_LEAVING)) {

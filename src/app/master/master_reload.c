@@ -185,13 +185,13 @@ stop_former(struct master *m)
 			continue;
 		w->reloads++;
 		if (w->state == WORKER_CURRENT)
-			(void)sys_kill(m->sys, w->own.pid, m->is_hard ? SIGTERM : SIGUSR1);
+			master_signal(w, m->is_hard ? SIGTERM : SIGUSR1);
 		w->state = WORKER_LEAVING;
 		if (w->reloads > m->max_reloads) {
 			report_msg(m->report, REPORT_WARNING,
 				"Former worker (%d) has survived %u reloads: ending it",
 				(int)w->own.pid, w->reloads);
-			(void)sys_kill(m->sys, w->own.pid, SIGTERM);
+			master_signal(w, SIGTERM);
 		}
 	}
 }

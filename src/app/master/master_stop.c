@@ -53,7 +53,7 @@ master_stop(struct master *m, int sig)
 		struct worker_process *w = list_entry(it, struct worker_process, link);
 		int starts = w->state == WORKER_STARTING;
 
-		(void)sys_kill(m->sys, w->own.pid, starts ? SIGTERM : sig);
+		master_signal(w, starts ? SIGTERM : sig);
 		if (!starts)
 			w->state = WORKER_LEAVING;
 	}

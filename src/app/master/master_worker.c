@@ -2,6 +2,7 @@
  * thread. Only one that is not ready yet may pass sockets: it has not met the network. */
 #define _GNU_SOURCE
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -9,6 +10,7 @@
 
 #include "app/master/master.h"
 #include "app/process/master_link.h"
+#include "base/err.h"
 #include "base/mem.h"
 
 /* What one message says. */
@@ -31,8 +33,9 @@ line_value(const char *line, const char *name)
 }
 
 static void
-read_setting(struct master *m, const char *line)
+read_setting(struct worker_process *w, const char *line)
 {
+	struct master *m = w->master;
 	const char *v = line_value(line, "X_EXIT_ON_FAILURE=");
 
 	if (v)
@@ -40,6 +43,9 @@ read_setting(struct master *m, const char *line)
 	v = line_value(line, "X_MAX_RELOADS=");
 	if (v)
 		m->max_reloads = (unsigned int)strtoul(v, NULL, 10);
+	v = line_value(line, "X_VERSION=");
+	if (v)
+		(void)snprintf(w->version, sizeof(w->version), "%s", v);
 }
 
 static void
@@ -60,7 +66,7 @@ read_worker_line(struct worker_process *w, const char *line, struct worker_messa
 	else if ((v = line_value(line, "X_USES=")) != NULL)
 		msg->uses_fd = (int)strtol(v, NULL, 10);
 	else if (w->state == WORKER_STARTING)
-		read_setting(w->master, line);
+		read_setting(w, line);
 }
 
 static void
@@ -209,6 +215,18 @@ master_find_worker(const struct master *m, enum worker_state state)
 }
 
 /* --- ends --- */
+
+void
+master_signal(const struct worker_process *w, int sig)
+{
+	const struct master *m = w->master;
+	long r = sys_kill(m->sys, w->own.pid, sig);
+
+	/* As root without CAP_KILL, when the worker process has another user. */
+	if (r < 0)
+		report_msg(m->report, REPORT_ALERT, "cannot send SIG%s to worker (%d): %s",
+			sigabbrev_np(sig), (int)w->own.pid, err_text((int)r));
+}
 
 static struct worker_process *
 find_pid(const struct master *m, pid_t pid)

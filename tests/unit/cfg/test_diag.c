@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cfg/diag.h"
+#include "fake/print_diag.h"
 #include "unit/test.h"
 
 static char out[200000];
@@ -12,7 +13,7 @@ printed(const struct cfg_diag *d, bool quiet)
 	FILE *f = fmemopen(out, sizeof(out), "w");
 
 	assert_non_null(f);
-	cfg_diag_print(d, f, quiet);
+	print_diag(d, f, quiet);
 	fclose(f);
 	return out;
 }

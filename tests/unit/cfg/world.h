@@ -11,6 +11,7 @@
 #include "cfg/env.h"
 #include "cfg/env_cfg.h"
 #include "cfg/reader.h"
+#include "fake/print_diag.h"
 #include "unit/test.h"
 
 struct world {
@@ -287,7 +288,7 @@ world_printed(struct world *w)
 	FILE *f = fmemopen(w->printed, sizeof(w->printed), "w");
 
 	assert_non_null(f);
-	cfg_diag_print(&w->diag, f, false);
+	print_diag(&w->diag, f, false);
 	fclose(f);
 	return w->printed;
 }

@@ -30,6 +30,7 @@
 #include "proxy/config/userlist_cfg.h"
 #include "proxy/config/proxy_life.h"
 #include "tls/bind_cfg_tls.h"
+#include "fake/print_diag.h"
 #include "unit/test.h"
 
 /* Timeouts, so that nothing is missing. Four lines: the tested lines begin at line 5. */
@@ -94,7 +95,7 @@ world_load(struct world *w, const char *text)
 	WORLD_ENDS();
 	f = fmemopen(w->printed, sizeof(w->printed), "w");
 	assert_non_null(f);
-	cfg_diag_print(&w->diag, f, false);
+	print_diag(&w->diag, f, false);
 	(void)fclose(f);
 }
 

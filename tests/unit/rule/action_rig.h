@@ -3,6 +3,7 @@
 #define TACIT_TEST_RULE_ACTION_RIG_H
 
 #include "expr_rig.h"
+#include "fake/print_diag.h"
 #include "unit/test.h"
 
 #include "base/sys.h"
@@ -191,7 +192,7 @@ action_rig_read(struct action_rig *r, const char *lines)
 	memset(r->printed, 0, sizeof(r->printed));
 	f = fmemopen(r->printed, sizeof(r->printed), "w");
 	assert_non_null(f);
-	cfg_diag_print(&r->diag, f, false);
+	print_diag(&r->diag, f, false);
 	(void)fclose(f);
 	return rc;
 }

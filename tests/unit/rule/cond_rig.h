@@ -6,6 +6,7 @@
 #define TESTS_RULE_COND_RIG_H
 
 #include "unit/rule/expr_rig.h"
+#include "fake/print_diag.h"
 #include "unit/test.h"
 
 #include <arpa/inet.h>
@@ -218,7 +219,7 @@ cond_rig_read(struct cond_rig *r, const char *lines)
 	cfg_reader_fini(&reader);
 	f = fmemopen(r->printed, sizeof(r->printed), "w");
 	assert_non_null(f);
-	cfg_diag_print(&r->diag, f, false);
+	print_diag(&r->diag, f, false);
 	fclose(f);
 	return bad || r->printed[0] ? r->printed : NULL;
 }

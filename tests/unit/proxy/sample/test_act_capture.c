@@ -5,6 +5,7 @@
 
 #include "proxy/model/http_txn.h"
 #include "proxy/model/session.h"
+#include "fake/print_diag.h"
 
 static int
 parse_rule(struct cfg_ctx *ctx)
@@ -60,7 +61,7 @@ load(const char *text)
 	}
 	f = fmemopen(w.printed, sizeof(w.printed), "w");
 	assert_non_null(f);
-	cfg_diag_print(&w.diag, f, false);
+	print_diag(&w.diag, f, false);
 	(void)fclose(f);
 	return bad;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "fake/print_diag.h"
 
 static struct userlists all;
 static struct userlist *l;
@@ -117,7 +118,7 @@ unknown_users_and_groups(void **state)
 	assert_int_equal(userlist_finish(l, &diag), -1);
 	f = fmemopen(text, sizeof(text), "w");
 	assert_non_null(f);
-	cfg_diag_print(&diag, f, false);
+	print_diag(&diag, f, false);
 	(void)fclose(f);
 	assert_non_null(strstr(text, "userlist 'L': no such user 'b' specified in group 'g'."));
 	assert_non_null(strstr(text, "userlist 'L': no such group 'h' specified in user 'a'."));

@@ -1,0 +1,340 @@
+"""The packages on a machine of their own, under systemd: what an operator does with systemctl and dpkg, and what happens then."""
+import contextlib
+import os
+import re
+import time
+from pathlib import Path
+
+import pytest
+from machine import Machine, need_machine
+
+DEB = Path(os.environ["TACIT_BUILD"]) / "deb"
+
+CFG = """\
+global
+    log /dev/log local0
+    stats socket /run/tacit/admin.sock mode 660 level admin
+    {extra}
+defaults
+    mode http
+    timeout connect 5s
+    timeout client 5s
+    timeout server 5s
+frontend main
+    bind {bind}
+    http-request return status 200 content-type text/plain string {word}
+"""
+
+# One connection after the other until its input ends; then how many were answered, how many were refused, and how many
+# ended without an answer.
+LOAD = """\
+import socket, sys, threading
+end = threading.Event()
+good = refused = lost = 0
+threading.Thread(target=lambda: (sys.stdin.read(), end.set()), daemon=True).start()
+while not end.is_set():
+    try:
+        with socket.create_connection(("127.0.0.1", 80), timeout=10) as s:
+            s.sendall(b"GET / HTTP/1.1\\r\\nHost: a\\r\\nConnection: close\\r\\n\\r\\n")
+            got = b""
+            while part := s.recv(4096):
+                got += part
+        if got.startswith(b"HTTP/1.1 200 "):
+            good += 1
+        else:
+            lost += 1
+    except ConnectionRefusedError:
+        refused += 1
+    except OSError:
+        lost += 1
+    if good + refused + lost == 1:
+        print("begun", flush=True)
+print(good, refused, lost)
+"""
+
+
+def package(name):
+    return next(DEB.glob(f"{name}_*.deb"))
+
+
+class Service:
+    """A service of a machine, its configuration and its journal."""
+
+    def __init__(self, machine, name="tacit", cfg="/etc/tacit/tacit.cfg"):
+        self.m, self.name, self.cfg = machine, name, cfg
+
+    def configure(self, word="one", bind=":80", extra=""):
+        self.m.write(self.cfg, CFG.format(word=word, bind=bind, extra=extra))
+
+    def ctl(self, verb, check=True):
+        return self.m.run("systemctl", verb, self.name, check=check)
+
+    def show(self, field):
+        return self.m.run("systemctl", "show", "--value", "-p", field, self.name).stdout.strip()
+
+    def main_pid(self):
+        return int(self.show("MainPID"))
+
+    def workers(self):
+        children = self.m.run("cat", f"/proc/{self.main_pid()}/task/{self.main_pid()}/children", check=False).stdout
+        return [int(pid) for pid in children.split()]
+
+    def answer(self, url="http://127.0.0.1/"):
+        return self.m.run("curl", "-s", "-m", "10", url, check=False).stdout
+
+    def admin(self, command, sock="/run/tacit/admin.sock"):
+        script = ("import socket, sys\ns = socket.socket(socket.AF_UNIX)\ns.connect(sys.argv[1])\n"
+                  "s.sendall(sys.argv[2].encode() + b'\\n')\nwhile part := s.recv(65536): print(part.decode(), end='')\n")
+        return self.m.run("python3", "-c", script, sock, command).stdout
+
+    def journal(self, *options):
+        return self.m.run("journalctl", "-u", self.name, "-o", "cat", "--no-pager", *options).stdout
+
+    def wait_for(self, what, limit=15):
+        end = time.monotonic() + limit
+        while not what():
+            assert time.monotonic() < end, self.m.run("systemctl", "status", "--no-pager", self.name, check=False).stdout \
+                + self.journal("-n", "30")
+            time.sleep(0.05)
+
+    @contextlib.contextmanager
+    def drop_in(self, text):
+        path = f"/etc/systemd/system/{self.name}.service.d/test.conf"
+        self.m.write(path, text)
+        self.m.run("systemctl", "daemon-reload")
+        try:
+            yield
+        finally:
+            self.m.run("rm", path)
+            self.m.run("systemctl", "daemon-reload")
+            self.ctl("reset-failed", check=False)
+
+    @contextlib.contextmanager
+    def load(self, may_lose=0):
+        """Connections all the time. None may be refused, and not more than these may end without an answer."""
+        with self.m.start("python3", "-c", LOAD) as client:
+            assert client.stdout.readline() == "begun\n"
+            try:
+                yield
+            finally:
+                client.stdin.close()
+                result = client.stdout.read()
+        good, refused, lost = map(int, result.split())
+        assert refused == 0 and lost <= may_lose and good > 10, result
+
+
+@pytest.fixture(name="machine", scope="module")
+def _machine():
+    need_machine()
+    with contextlib.closing(Machine()) as m:
+        for name in "tacit", "tacit-haproxy-compat":
+            m.copy(package(name), f"/tmp/{name}.deb")
+        m.run("dpkg", "-i", "/tmp/tacit.deb")
+        yield m
+
+
+@pytest.fixture(name="tacit")
+def _tacit(machine):
+    """The service, serving "one" at port 80."""
+    s = Service(machine)
+    s.configure()
+    s.ctl("reset-failed", check=False)
+    s.ctl("restart")
+    assert s.answer() == "one"
+    return s
+
+
+def status_of(machine, pid):
+    return dict(line.split(":\t", 1) for line in machine.run("cat", f"/proc/{pid}/status").stdout.splitlines())
+
+
+def test_it_is_started_and_confined(tacit, machine):
+    assert tacit.ctl("is-enabled").stdout.strip() == "enabled"
+    assert tacit.show("StatusText").startswith("Serving")
+    worker, = tacit.workers()
+    status = status_of(machine, worker)
+    assert status["NoNewPrivs"] == "1" and status["Seccomp"] == "2"
+    assert int(status["CapEff"], 16) == int(status["CapPrm"], 16) == int(status["CapInh"], 16) == 0
+    assert status["Uid"].split()[0] != "0" and status["Groups"].split() in ([], [status["Gid"].split()[0]])
+    assert int(re.search(r"Max open files +(\d+)", machine.run("cat", f"/proc/{worker}/limits").stdout)[1]) >= 8000
+    score = machine.run("systemd-analyze", "security", "--no-pager", "tacit.service").stdout
+    assert float(re.search(r"exposure level for tacit.service: ([0-9.]+)", score)[1]) <= 2.0
+    assert "Uptime_sec:" in tacit.admin("show info")
+
+
+def test_reloads_under_load_lose_nothing(tacit):
+    master = tacit.main_pid()
+    with tacit.load():
+        for i in range(5):
+            tacit.configure(word=f"word{i}")
+            tacit.ctl("reload")
+            assert tacit.answer() == f"word{i}"
+    assert tacit.main_pid() == master
+
+
+def test_a_bad_reload_fails_and_changes_nothing(tacit, machine):
+    worker = tacit.workers()
+    machine.write(tacit.cfg, CFG.format(word="two", bind=":80", extra="nbthred 2"))
+    assert tacit.ctl("reload", check=False).returncode != 0
+    assert tacit.ctl("is-active").stdout.strip() == "active"
+    assert tacit.workers() == worker and tacit.answer() == "one"
+    tacit.wait_for(lambda: "tacit.cfg:4:5]" in tacit.journal("-p", "err"))
+    assert "reload" in tacit.show("StatusText").lower(), tacit.show("StatusText")
+    tacit.configure(word="two")
+    tacit.ctl("reload")
+    assert tacit.answer() == "two"
+
+
+def test_a_start_that_fails_says_why(tacit, machine):
+    tacit.ctl("stop")
+    machine.write(tacit.cfg, "frontend f\n bind :80\n mode tpc\n")
+    assert tacit.ctl("start", check=False).returncode != 0
+    tacit.wait_for(lambda: "tacit.cfg:3:7]" in tacit.journal("-p", "err"))
+    tacit.ctl("stop")
+
+
+def test_a_worker_and_a_master_that_die_are_replaced(tacit, machine):
+    master, (worker,) = tacit.main_pid(), tacit.workers()
+    machine.run("kill", "-KILL", worker)
+    tacit.wait_for(lambda: tacit.workers() not in ([], [worker]) and tacit.answer() == "one")
+    assert tacit.main_pid() == master and tacit.show("NRestarts") == "0"
+    machine.run("kill", "-KILL", master)
+    tacit.wait_for(lambda: tacit.main_pid() not in (0, master) and tacit.answer() == "one")
+    assert tacit.show("NRestarts") == "1"
+
+
+def test_the_watchdog_ends_a_service_that_stalls_and_not_one_that_is_slow(tacit):
+    with tacit.drop_in("[Service]\nWatchdogSec=2\n"):
+        tacit.ctl("restart")
+        for _ in range(6):
+            tacit.admin("expert-mode on; debug dev loop 500")
+        assert tacit.show("NRestarts") == "0"
+        tacit.admin("expert-mode on; debug dev loop 8000 1")
+        tacit.wait_for(lambda: tacit.show("NRestarts") == "1" and tacit.answer() == "one")
+        # The journal has what systemd says of the unit, too.
+        tacit.wait_for(lambda: "Watchdog timeout" in tacit.journal())
+
+
+def test_a_stop_is_quick_and_leaves_nothing(tacit, machine):
+    everything = tacit.workers() + [tacit.main_pid()]
+    with machine.start("python3", "-c", "import socket; s = socket.create_connection(('127.0.0.1', 80)); print(1, flush=True); s.recv(1)") as c:
+        assert c.stdout.readline() == "1\n"
+        begin = time.monotonic()
+        tacit.ctl("stop")
+        assert time.monotonic() - begin < 20
+        c.stdin.close()
+    assert tacit.show("Result") == "success" and tacit.ctl("is-active", check=False).stdout.strip() == "inactive"
+    for pid in everything:
+        assert machine.run("test", "-e", f"/proc/{pid}", check=False).returncode == 1
+    assert machine.run("test", "-e", "/run/tacit", check=False).returncode == 1
+
+
+def test_an_upgrade_under_load_loses_nothing(tacit, machine):
+    """The new program calls itself another version; the master stays, and shows which process runs what."""
+    master = tacit.main_pid()
+    machine.run("dpkg-deb", "-R", "/tmp/tacit.deb", "/tmp/next")
+    machine.run("sed", "-i", "s/^Version: .*/Version: 9.8/", "/tmp/next/DEBIAN/control")
+    machine.run("python3", "-c", """if True:
+        import re
+        program = open("/tmp/next/usr/sbin/tacit", "rb").read()
+        program, n = re.subn(rb"3[.]0[.]0-tacit[0-9]", b"3.0.0-tacit9", program)
+        assert n
+        open("/tmp/next/usr/sbin/tacit", "wb").write(program)
+        """)
+    machine.run("dpkg-deb", "-b", "/tmp/next", "/tmp/next.deb")
+    with tacit.load():
+        machine.run("dpkg", "-i", "/tmp/next.deb")
+    assert tacit.main_pid() == master and tacit.answer() == "one"
+    worker, = tacit.workers()
+    assert machine.run("readlink", f"/proc/{worker}/exe").stdout.strip() == "/usr/sbin/tacit"
+    versions = {line.split()[0]: line.split()[-1] for line in tacit.admin("show proc", "/run/tacit/master.sock").splitlines()
+                if re.match("[0-9]", line)}
+    assert set(versions) == {str(master), str(worker)}
+    assert "tacit9" in versions[str(worker)] and "tacit9" not in versions[str(master)]
+    tacit.ctl("restart")
+    assert tacit.admin("show proc", "/run/tacit/master.sock").count("tacit9") == 2
+    machine.run("dpkg", "-i", "/tmp/tacit.deb")
+
+
+def test_sockets_of_systemd_are_kept_over_a_restart(tacit, machine):
+    machine.write("/etc/systemd/system/tacit.socket", "[Socket]\nListenStream=127.0.0.1:80\nFileDescriptorName=web\n")
+    tacit.ctl("stop")
+    tacit.configure(bind="fd@web")
+    try:
+        with tacit.drop_in("[Unit]\nRequires=tacit.socket\nAfter=tacit.socket\n"):
+            machine.run("systemctl", "start", "tacit.socket")
+            assert tacit.ctl("is-active", check=False).stdout.strip() == "inactive"
+            # The first connection starts the service.
+            assert tacit.answer() == "one"
+            # The connection that is open when the service stops is closed: a restart is no reload.
+            with tacit.load(may_lose=1):
+                master = tacit.main_pid()
+                tacit.ctl("restart")
+                assert tacit.main_pid() != master and tacit.answer() == "one"
+                tacit.ctl("reload")
+            tacit.ctl("stop")
+    finally:
+        machine.run("systemctl", "stop", "tacit.socket", "tacit.service")
+        machine.run("rm", "/etc/systemd/system/tacit.socket")
+
+
+def test_a_service_may_start_as_root_and_drop_its_rights(tacit, machine):
+    """The drop-in that the unit's comment describes."""
+    unit = machine.run("cat", "/lib/systemd/system/tacit.service").stdout
+    drop_in = "\n".join(line[4:] for line in unit.splitlines() if line.startswith("#   "))
+    assert "DynamicUser=no" in drop_in
+    machine.run("mkdir", "-p", "/var/empty")
+    tacit.configure(extra="user tacit\n    group tacit\n    chroot /var/empty")
+    with tacit.drop_in(drop_in):
+        tacit.ctl("restart")
+        worker, = tacit.workers()
+        assert tacit.answer() == "one"
+        assert machine.run("readlink", f"/proc/{worker}/root").stdout.strip() == "/var/empty"
+        status = status_of(machine, worker)
+        assert status["Uid"].split()[0] != "0" and int(status["CapPrm"], 16) == 0
+        tacit.configure(word="two", extra="user tacit\n    group tacit\n    chroot /var/empty")
+        tacit.ctl("reload")
+        assert tacit.answer() == "two"
+        tacit.ctl("stop")
+
+
+def test_a_removed_package_stops_and_a_purged_one_leaves_no_file(tacit, machine):
+    machine.run("dpkg", "-r", "tacit")
+    assert tacit.answer() == "" and machine.run("test", "-e", tacit.cfg).returncode == 0
+    machine.run("dpkg", "-P", "tacit")
+    assert machine.run("test", "-e", tacit.cfg, check=False).returncode == 1
+    machine.run("dpkg", "-i", "/tmp/tacit.deb")
+
+
+HAPROXY_CFG = """
+frontend test
+    bind :80
+    http-request return status 200 content-type text/plain string one
+"""
+
+
+def test_the_compat_package_replaces_a_haproxy_that_runs(machine):
+    haproxy = Service(machine, "haproxy", "/etc/haproxy/haproxy.cfg")
+    if machine.run("test", "-e", haproxy.cfg, check=False).returncode:
+        pytest.skip("haproxy is not installed")
+    machine.run("systemctl", "stop", "tacit")
+    stock = machine.run("cat", haproxy.cfg).stdout
+    machine.write(haproxy.cfg, stock + HAPROXY_CFG)
+    haproxy.ctl("enable")
+    haproxy.ctl("start")
+    assert haproxy.answer() == "one"
+    assert "tacit" not in haproxy.admin("show info", "/run/haproxy/admin.sock")
+    machine.run("apt-get", "install", "-y", "/tmp/tacit.deb", "/tmp/tacit-haproxy-compat.deb")
+    haproxy.wait_for(lambda: haproxy.answer() == "one")
+    assert "tacit" in haproxy.admin("show info", "/run/haproxy/admin.sock")
+    assert machine.run("cat", haproxy.cfg).stdout == stock + HAPROXY_CFG
+    assert haproxy.ctl("is-enabled").stdout.strip() == "enabled"
+    worker, = haproxy.workers()
+    status = status_of(machine, worker)
+    assert machine.run("cat", f"/proc/{worker}/comm").stdout.strip() == "haproxy"
+    assert int(status["CapPrm"], 16) == 0 and status["Seccomp"] == "2" and status["Uid"].split()[0] != "0"
+    assert machine.run("readlink", f"/proc/{worker}/root").stdout.strip() == "/var/lib/haproxy"
+    with haproxy.load():
+        haproxy.ctl("reload")
+    machine.write(haproxy.cfg, stock + "frontend\n")
+    assert haproxy.ctl("reload", check=False).returncode != 0 and haproxy.answer() == "one"
