@@ -31,17 +31,31 @@ tls_drop_kept(struct tls *t)
 	drop_kept(t->io, &t->out);
 }
 
-/* Appends to what is kept. 0, or -ERR_NOMEM and nothing has changed. */
+/* Bytes that were taken are no longer kept. */
+static void
+forget_taken(struct tls_io *io, struct tls_kept *k)
+{
+	counter_sub(&io->counts.kept, k->at);
+	k->len -= k->at;
+	memmove(k->bytes, k->bytes + k->at, k->len);
+	k->at = 0;
+}
+
+/* Appends to what is kept. 0, or -ERR_NOMEM and no byte is lost. */
 static int
 keep_more(struct tls_io *io, struct tls_kept **k, const void *p, size_t n)
 {
-	size_t old = *k ? (*k)->len : 0;
-	struct tls_kept *grown = mem_resize(*k, 1, sizeof(**k) + old + n);
+	struct tls_kept *grown;
+	size_t old = 0;
 
+	if (*k) {
+		forget_taken(io, *k);
+		old = (*k)->len;
+	}
+	grown = mem_resize(*k, 1, sizeof(**k) + old + n);
 	if (!grown)
 		return -ERR_NOMEM;
-	if (!*k)
-		grown->at = 0;
+	grown->at = 0;
 	memcpy(grown->bytes + old, p, n);
 	grown->len = (uint32_t)(old + n);
 	*k = grown;
@@ -152,6 +166,12 @@ send_bytes(struct conn *c, const uint8_t *p, size_t n, int more, size_t *put)
 	if (!loop_is_ready(c->loop, c->fd, DIR_W))
 		return IO_AGAIN;
 	return conn_sock_send(c, p, n, more, put);
+}
+
+int
+tls_owes_much(const struct tls *t)
+{
+	return t->out && t->out->len - t->out->at > TLS_OUT_SIZE + TLS_ANSWERS_MAX;
 }
 
 enum io_result

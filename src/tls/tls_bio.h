@@ -23,6 +23,8 @@
 #define TLS_IN_SIZE  (4 * TLS_RECORD_WIRE)
 /* Room for these records and for a message or an alert. */
 #define TLS_OUT_SIZE ((TLS_SEND_RECORDS + 1) * TLS_RECORD_WIRE)
+/* Answers that may wait behind the user's data; one that asks for new keys takes 27 bytes. */
+#define TLS_ANSWERS_MAX 16384
 
 /* Bytes that have to be kept between two operations. */
 struct tls_kept {
@@ -91,6 +93,9 @@ enum io_result tls_leave(struct tls *t, struct conn *c, int hold, int more);
 void tls_send_alert(struct tls *t, struct conn *c);
 /* Sends what is left of former operations: IO_OK, IO_AGAIN or IO_ERR. */
 enum io_result tls_flush(struct tls *t, struct conn *c, int more);
+/* True if the peer has not taken more than the user's data and TLS_ANSWERS_MAX: what it sends makes
+ * more answers, so it is not read. */
+int tls_owes_much(const struct tls *t);
 /* True if a whole record has been read and waits. */
 int tls_has_record(const struct tls *t);
 /* The same within an operation, of what OpenSSL has not taken yet. */

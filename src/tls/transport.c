@@ -155,6 +155,12 @@ tls_recv(struct conn *c, void *buf, size_t len, size_t *got)
 
 	if (t->has_failed)
 		return IO_ERR;
+	if (tls_owes_much(t)) {
+		t->waits_r = EV_W;
+		r = tls_flush(t, c, 0);
+		if (r != IO_OK)
+			return r;
+	}
 	t->waits_r = EV_R;
 	tls_enter(t, c, MAX(len, (size_t)TLS_READ_MIN) + TLS_READ_MORE);
 	r = read_records(t, c, buf, len, got);

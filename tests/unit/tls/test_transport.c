@@ -1,5 +1,7 @@
 /* TLS as a transport, on the fake kernel, with OpenSSL over memory as its peer. */
+#include "base/counter.h"
 #include "net/conn_err.h"
+#include "tls/tls_counts.h"
 #include "unit/tls/dialogue.h"
 
 static struct rig g;
@@ -223,6 +225,74 @@ a_reset_ends_without_closing_message(void **st)
 	assert_int_equal(fake_peer_recv(g.sock, raw, sizeof(raw)), -ECONNRESET);
 }
 
+/* --- a peer that asks and does not listen --- */
+
+/* Reads what can be read, without sending: bytes of the user. */
+static size_t
+hear(void)
+{
+	char buf[100];
+	size_t got, all = 0;
+
+	while (conn_is_ready(&g.c, DIR_R) &&
+		conn_recv(&g.c, buf, sizeof(buf), &got) == IO_OK)
+		all += got;
+	conn_want(&g.c, EV_R);
+	rig_turn(&g);
+	return all;
+}
+
+#define KEPT_MAX 200000 /* bytes in memory */
+
+/* The peer asks for new keys, each of which has to be answered (RFC 8446, 4.6.3), and each time
+ * takes so many bytes of the answers, until its socket takes no more: the daemon's side does not
+ * read then. */
+static unsigned int
+ask_for_keys(unsigned int most, size_t takes)
+{
+	unsigned int n = 0;
+	char raw[64];
+
+	assert_true(takes < sizeof(raw));
+	for (; n < most && BIO_pending(g.from_peer) < 1000; n++) {
+		assert_int_equal(SSL_key_update(g.peer, SSL_KEY_UPDATE_REQUESTED), 1);
+		(void)SSL_do_handshake(g.peer);
+		rig_peer_say(&g);
+		(void)hear();
+		if (takes)
+			(void)fake_peer_recv(g.sock, raw, takes);
+		assert_true(counter_read(&tls_io_counts(g.io)->kept) < KEPT_MAX);
+	}
+	return n;
+}
+
+/* Answers wait in memory up to a bound. When the peer takes them, all goes on. */
+static void
+answers_that_are_not_taken_are_bounded(void **st)
+{
+	const unsigned int most = 30000;
+	size_t heard = 0;
+	char byte;
+
+	(void)st;
+	use_version(TLS1_3_VERSION);
+	greet(TLS_ACCEPTS);
+	assert_true(ask_for_keys(most, 0) < most);
+	assert_int_equal(SSL_write(g.peer, "x", 1), 1);
+	for (int i = 0; i < 1000 && !heard; i++) {
+		rig_peer_move(&g);
+		(void)SSL_read(g.peer, &byte, 1);
+		ERR_clear_error();
+		heard = hear();
+	}
+	assert_int_equal(heard, 1);
+	rig_disconnect(&g);
+	/* What is taken slowly makes room for as much. */
+	greet(TLS_ACCEPTS);
+	assert_true(ask_for_keys(most, 20) > 5000);
+	rig_disconnect(&g);
+}
+
 /* --- what is no handshake --- */
 
 /* The peer sends that and perhaps ends: the handshake fails, and nothing was read. */
@@ -396,6 +466,7 @@ static const struct CMUnitTest tests[] = {
 	TLS_CASE(a_truncated_stream_is_an_error),
 	TLS_CASE(a_closing_message_is_an_end),
 	TLS_CASE(a_reset_ends_without_closing_message),
+	SMALL_CASE(answers_that_are_not_taken_are_bounded),
 	TLS_CASE(what_is_no_hello_is_refused),
 	TLS_CASE(a_refusal_is_said),
 	TLS_CASE(who_has_left_is_not_answered),

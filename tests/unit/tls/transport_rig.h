@@ -164,19 +164,13 @@ rig_connect(struct rig *g, enum tls_role role, void (*on_daemon)(int))
 	return 0;
 }
 
-/* Moves bytes between the peer's memory and its socket. */
+/* Moves bytes from the peer's memory to its socket. */
 static inline void
-rig_peer_move(struct rig *g)
+rig_peer_say(struct rig *g)
 {
 	char buf[4096];
 	long r;
 
-	while ((r = fake_peer_recv(g->sock, buf, sizeof(buf))) > 0)
-		BIO_write(g->to_peer, buf, (int)r);
-	if (r == 0 && !g->peer_eof) {
-		g->peer_eof = 1;
-		BIO_set_mem_eof_return(g->to_peer, 0);
-	}
 	while (BIO_pending(g->from_peer) > 0) {
 		char *p;
 		long n = BIO_get_mem_data(g->from_peer, &p);
@@ -190,6 +184,22 @@ rig_peer_move(struct rig *g)
 		if (g->piece)
 			break;
 	}
+}
+
+/* The same in both directions. */
+static inline void
+rig_peer_move(struct rig *g)
+{
+	char buf[4096];
+	long r;
+
+	while ((r = fake_peer_recv(g->sock, buf, sizeof(buf))) > 0)
+		BIO_write(g->to_peer, buf, (int)r);
+	if (r == 0 && !g->peer_eof) {
+		g->peer_eof = 1;
+		BIO_set_mem_eof_return(g->to_peer, 0);
+	}
+	rig_peer_say(g);
 }
 
 static inline void
