@@ -170,6 +170,72 @@ the_closing_message_waits_for_room(void **st)
 		}
 }
 
+/* When the session has left the worker, by the clock of the fake kernel; 0: not yet. It is logged
+ * before. */
+static uint64_t left_at;
+
+static void
+note_end(struct world *of)
+{
+	if (of->n_ends && !left_at && list_is_empty(&of->engine.sessions))
+		left_at = fake_now(of->k);
+}
+
+/* A response of so many bytes to a client that does not read it for a minute. The time that the
+ * session lives after the server has closed, in milliseconds. */
+static uint64_t
+close_before(struct world_config *cfg, char *text, size_t len)
+{
+	static const struct step client[] = { SAY(GET_CLOSE), { STEP_STALL, 0 },
+		{ STEP_PAUSE, 60000 }, { STEP_READ, 0 }, EOF_CLOSE };
+	const struct step origin[] = { AWAIT("\r\n\r\n"), { STEP_SAY, (uintptr_t)text },
+		{ STEP_PAUSE, 50 }, { STEP_CLOSE, 0 } };
+	char kept = text[len];
+
+	text[len] = '\0';
+	left_at = 0;
+	rig_open(cfg, origin);
+	w.meddle = note_end;
+	(void)world_client(&w, client, 0);
+	world_run(&w, RIG_LIMIT);
+	text[len] = kept;
+	assert_true(left_at > w.opened);
+	return (left_at - w.opened) / 1000000 - 50;
+}
+
+/* A client that never makes that room: the session, which is whole, lives for as long as the client
+ * may be idle, and then its end does not look clean. */
+static void
+the_closing_message_waits_no_longer_than_the_client_may_be_idle(void **st)
+{
+	static const struct way narrow[] = { { 1, 0, 0, 2048 }, { 1, 1, 0, 2048 } };
+	char text[4200] = CLOSED "\r\n";
+	const size_t head = strlen(text);
+
+	(void)st;
+	memset(text + head, 'x', sizeof(text) - 1 - head);
+	for (size_t i = 0; i < 2 * ARRAY_LEN(narrow) * ARRAY_LEN(modes); i++) {
+		struct world_config cfg = with((struct world_config){ HTTP_WORLD },
+			&narrow[i % 2], modes[i / 2 % ARRAY_LEN(modes)]);
+		unsigned int waited = 0;
+		uint64_t limit = cfg.to.client;
+
+		if (i >= ARRAY_LEN(narrow) * ARRAY_LEN(modes))
+			limit = cfg.to.client_fin = 7000;
+		/* From what fits to what does not, by less than a closing message. */
+		for (size_t len = 3600; len < sizeof(text) - 1; len += 12) {
+			uint64_t ms = close_before(&cfg, text, len);
+
+			if (strcmp(rig_terms(), "--") == 0 && !w.client[0].eof) {
+				waited++;
+				assert_int_equal(ms, limit);
+			}
+			rig_close();
+		}
+		assert_true(waited > 0);
+	}
+}
+
 /* --- with a call or an allocation that fails --- */
 
 struct fault {
@@ -265,6 +331,8 @@ main(void)
 		cmocka_unit_test(requests_are_served_over_tls),
 		cmocka_unit_test(a_cut_stream_does_not_look_whole),
 		cmocka_unit_test(the_closing_message_waits_for_room),
+		cmocka_unit_test(
+			the_closing_message_waits_no_longer_than_the_client_may_be_idle),
 		cmocka_unit_test(faults_are_survived_over_tls),
 	};
 
