@@ -88,7 +88,9 @@ memfile_read(struct memfile_view *v, const void *bytes, size_t size, uint32_t la
 	if (size < MEMFILE_HEAD)
 		return refuse_file(why, "it is too short");
 	memcpy(&head, at, sizeof(head));
-	used = atomic_load_explicit(&head.used, memory_order_acquire);
+	used = counter_read(&head.used);
+	/* The copy orders nothing: records are read after the length that covers them. */
+	atomic_thread_fence(memory_order_acquire);
 	if (memcmp(head.magic, MEMFILE_MAGIC, sizeof(head.magic)) != 0)
 		return refuse_file(why, "it is no memory file");
 	if (head.version != MEMFILE_VERSION || head.layout != layout)

@@ -61,11 +61,13 @@ set_key_len(struct tls_tickets *t, size_t len)
 	return t->cipher ? 0 : -ERR_NOMEM;
 }
 
-/* Version 0 says that a reader in another process would see a mixture. */
+/* Version 0 says that a reader in another process would see a mixture: it is written before any
+ * key. */
 static void
 write_copy(struct tls_ticket_keys *to, const struct tls_ticket_keys *from, uint32_t version)
 {
 	counter_set(&to->version, 0u);
+	atomic_thread_fence(memory_order_release);
 	to->renewed_ms = from->renewed_ms;
 	memcpy(to->key, from->key, sizeof(to->key));
 	atomic_store_explicit(&to->version, version, memory_order_release);
@@ -250,7 +252,9 @@ tls_tickets_restore(struct tls_tickets *t, const struct tls_ticket_keys *kept)
 
 	copy.renewed_ms = kept->renewed_ms;
 	memcpy(copy.key, kept->key, sizeof(copy.key));
-	if (version && atomic_load_explicit(&kept->version, memory_order_acquire) == version) {
+	/* The keys are read before the version is read again. */
+	atomic_thread_fence(memory_order_acquire);
+	if (version && counter_read(&kept->version) == version) {
 		t->keys->renewed_ms = copy.renewed_ms;
 		memcpy(t->keys->key, copy.key, sizeof(copy.key));
 		note_change(t);
