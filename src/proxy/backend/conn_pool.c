@@ -410,8 +410,10 @@ conn_pool_needed(const struct server *srv)
 
 	for (unsigned int i = 0; i < srv->be->n_shards; i++) {
 		const struct idle_list *l = &srv->shard[i].idle;
+		unsigned int idle = atomic_read(&l->n), least = atomic_read(&l->least);
 
-		n += atomic_read(&l->n) - MIN(atomic_read(&l->least), atomic_read(&l->n));
+		/* Another worker may change either of them. */
+		n += idle - MIN(least, idle);
 	}
 	return n;
 }
