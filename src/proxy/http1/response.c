@@ -17,12 +17,10 @@
 #include "proxy/model/http_count.h"
 #include "proxy/http1/http_out.h"
 #include "proxy/http1/note_invalid.h"
-#include "net/silent_drop.h"
+#include "proxy/http1/response_rules.h"
 #include "proxy/sample/capture.h"
 #include "proxy/model/memory.h"
 #include "proxy/log/session_log.h"
-#include "proxy/http1/rule_outcome.h"
-#include "proxy/sample/eval.h"
 
 /* The server closed or failed before that; a kept connection may be closed at any time. */
 static enum session_event
@@ -153,79 +151,7 @@ forget_copy(struct session *s)
 		direction_buf_free(s->engine, h);
 }
 
-/* --- rules --- */
-
-static int
-has_rules(const struct proxy *p)
-{
-	return (int)(p->rules.has &
-		(RULE_IN(TCP_RES_CONTENT) | RULE_IN(HTTP_RESPONSE) |
-			RULE_IN(HTTP_AFTER_RESPONSE)));
-}
-
-static enum session_event
-apply_response_outcome(struct session *s, const struct rule_outcome *v)
-{
-	rule_outcome_blame(s, v, v->what == RULE_END_REJECT ? 'D' : 'H');
-	if (v->what != RULE_END_REPLY && v->what != RULE_END_ERROR)
-		rule_outcome_count_denied(s, SERVER);
-	if (v->what == RULE_END_DROP)
-		conn_silent_drop_on_close(&s->conn[CLIENT]);
-	if (v->what == RULE_END_DROP || v->what == RULE_END_REJECT)
-		return SESSION_EV_CLOSE;
-	rule_outcome_reply(s, v);
-	return SESSION_EV_ANSWER;
-}
-
-/* Runs one list: NONE, or the event with which a rule has ended the response. */
-static enum session_event
-run_response_list(struct session *s, const struct proxy *px, unsigned int list, struct eval *look)
-{
-	struct rule_outcome v = { .head = rule_outcome_head(s) };
-	struct rules_at at = { 0 };
-
-	if (!proxy_has_rules(&px->rules, list) ||
-		rule_outcome_run(s, px, list, &at, look, &v) != RULE_FINAL)
-		return SESSION_EV_NONE;
-	s->txn->no_after = list == RULE_HTTP_AFTER_RESPONSE;
-	return apply_response_outcome(s, &v);
-}
-
-/* The backend's rules come first (manual, http-response). */
-static enum session_event
-run_rules(struct session *s)
-{
-	static const unsigned int lists[] = { RULE_TCP_RES_CONTENT, RULE_HTTP_RESPONSE,
-		RULE_HTTP_AFTER_RESPONSE };
-	enum session_event ev = SESSION_EV_NONE;
-	struct eval look;
-
-	for (size_t i = 0; i < ARRAY_LEN(lists) && ev == SESSION_EV_NONE; i++) {
-		/* Content rules exist in backends only. */
-		int has_fe = s->be != s->fe && lists[i] != RULE_TCP_RES_CONTENT;
-
-		if (lists[i] == RULE_HTTP_AFTER_RESPONSE)
-			capture_cookie(s, &s->txn->res);
-		eval_init(&look, s, rule_place_scope((enum rule_place)lists[i]));
-		look.cx.req_ended = 1;
-		look.cx.res_len = s->txn->h1[SERVER]->parser.at + s->dir[SERVER].lookahead;
-		ev = run_response_list(s, s->be, lists[i], &look);
-		if (ev == SESSION_EV_NONE && has_fe)
-			ev = run_response_list(s, s->fe, lists[i], &look);
-	}
-	return ev;
-}
-
 /* --- the final one --- */
-
-/* A rule requests that the connection be closed. */
-static void
-obey_close(struct http_txn *t)
-{
-	if (http_lists(&t->res, HTTP_F_CONNECTION, STR("close")))
-		t->keep_alive[CLIENT] = 0;
-	http_drop_id(&t->res, HTTP_F_CONNECTION);
-}
 
 /* NONE: it is being sent; else a local reply replaces it, or it is retried. The texts made by rules
  * are in the arena until it is written. */
@@ -235,15 +161,9 @@ place_final(struct session *s, uint32_t end)
 	struct http_txn *t = s->txn;
 	enum session_event ev;
 
-	if (has_rules(s->be) || has_rules(s->fe)) {
-		ev = run_rules(s);
-		if (ev != SESSION_EV_NONE)
-			return ev;
-		if (!exchange_is_plain(s))
-			obey_close(t);
-	} else {
-		capture_cookie(s, &t->res);
-	}
+	ev = response_rules_run(s);
+	if (ev != SESSION_EV_NONE)
+		return ev;
 	if (exchange_is_plain(s) && open_tunnel(s) < 0)
 		return bad_response(s);
 	t->status = t->res.status;

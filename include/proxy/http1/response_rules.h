@@ -1,0 +1,14 @@
+/* The rules that look at a server's final response, on the session's worker. */
+#ifndef TACIT_PROXY_HTTP1_RESPONSE_RULES_H
+#define TACIT_PROXY_HTTP1_RESPONSE_RULES_H
+
+#include "proxy/model/session.h"
+
+/*
+ * Runs them on the head, which is parsed and not yet written, and captures its cookie. NONE: it may
+ * be sent; ANSWER: a local reply takes its place; CLOSE: nothing is sent. The texts that rules make
+ * are in the worker's arena, which the caller releases.
+ */
+enum session_event response_rules_run(struct session *s) must_check;
+
+#endif
