@@ -1,117 +1,30 @@
 /* Idle connections to servers, on the fake kernel: which client may reuse which, and when they are
  * closed. */
-#include "unit/proxy/session_rig.h"
+#include "unit/proxy/pool_rig.h"
 
 #include "base/err.h"
-
-#include "proxy/backend/conn_pool.h"
 #include "proxy/backend/server_state.h"
-#include "proxy/backend/server_addr.h"
-
-#define PORT 3000
-#define USERS 12
-
-/* A user of connections; u->conn.fd is -1 when it has none. */
-struct user {
-	struct conn conn;
-	unsigned int uses;
-	uint32_t ev; /* the event it received */
-};
-
-static struct user user[USERS];
-static struct fake_sock *origin;
-static struct fake_sock *peer[1024]; /* by descriptor: the server's end */
-static struct server *srv;
-static struct engine *e;
-static unsigned int base_fds;
-
-static void
-on_user(void *owner, int fd, uint32_t ev)
-{
-	struct user *u = owner;
-
-	assert_int_equal(u->conn.fd, fd);
-	u->ev |= ev;
-	loop_want(e->loop, fd, 0);
-}
-
-static void
-open_rig(enum interest_mode mode)
-{
-	struct world_config cfg = { RIG_WORLD };
-
-	cfg.mode = mode;
-	rig_open(&cfg, NULL);
-	e = &w.engine;
-	srv = w.srv[0];
-	srv->be->http.reuse = HTTP_REUSE_ALWAYS;
-	origin = fake_origin(w.k, PORT, 128);
-	base_fds = fake_fds(w.k);
-	memset(user, 0, sizeof(user));
-	memset(peer, 0, sizeof(peer));
-	for (int i = 0; i < USERS; i++)
-		conn_init(&user[i].conn);
-}
 
 static int
 setup(void **st)
 {
 	(void)st;
-	open_rig(INTEREST_EDGE);
+	pool_rig_open(INTEREST_EDGE);
 	return 0;
 }
 
-/* Everything is freed: the world checks descriptors and pools. */
 static int
 teardown(void **st)
 {
 	(void)st;
-	for (int i = 0; i < USERS; i++)
-		conn_close(&user[i].conn);
-	conn_pool_drop_server(e, srv);
-	assert_int_equal(loop_turn(e->loop, 0), 0);
-	assert_int_equal(fake_fds(w.k), base_fds);
-	assert_int_equal(e->idle.pool.live, 0);
-	rig_close();
+	pool_rig_close();
 	return 0;
 }
 
 static void
-turn(void)
-{
-	(void)fake_run_due(w.k);
-	assert_int_equal(loop_turn(e->loop, 0), 0);
-}
-
-/* A new connection as it is after a response: drained and registered. */
-static void
 connect_user(struct user *u)
 {
-	struct addr to;
-	const char *why;
-	struct addr_spec spec;
-	long fd;
-
-	assert_int_equal(addr_parse("127.0.0.1:3000", 0, &spec, &why), 0);
-	to = spec.addr;
-	fd = sys_socket(e->sys, AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-	assert_true(fd >= 0);
-	assert_true(sys_connect(e->sys, (int)fd, &to.u.sa, to.len) == -EINPROGRESS);
-	assert_int_equal(conn_open(&u->conn, e->loop, (int)fd, on_user, u, CONN_TCP), 0);
-	loop_want(e->loop, (int)fd, EV_R);
-	loop_again(e->loop, (int)fd, DIR_R);
-	turn();
-	peer[fd] = fake_origin_accept(origin);
-	assert_non_null(peer[fd]);
-	u->conn.addr_gen = addr_cell_gen(&srv->addr);
-	u->uses = 1;
-	u->ev = 0;
-}
-
-static int
-put(struct user *u)
-{
-	return conn_pool_put(e, srv, &u->conn, u->uses, NULL);
+	pool_rig_connect(u, NULL);
 }
 
 static int
@@ -123,16 +36,6 @@ get(struct user *u, int first)
 	u->uses++;
 	loop_want(e->loop, u->conn.fd, EV_R);
 	return 1;
-}
-
-static unsigned int
-count(void)
-{
-	unsigned int all, safe;
-
-	conn_pool_count(srv, &all, &safe);
-	assert_true(safe <= all);
-	return all;
 }
 
 static struct idle_conn *
@@ -150,18 +53,6 @@ fill(unsigned int n)
 	for (unsigned int i = 0; i < n; i++)
 		assert_int_equal(put(&user[i]), 1);
 	assert_int_equal(count(), n);
-}
-
-static void
-wait_ms(uint64_t ms)
-{
-	uint64_t until = fake_now(w.k) + ms * FAKE_MS;
-
-	while (fake_now(w.k) < until) {
-		int left = (int)((until - fake_now(w.k)) / FAKE_MS) + 1;
-
-		assert_int_equal(loop_turn(e->loop, left), 0);
-	}
 }
 
 static void
@@ -617,7 +508,7 @@ random_operations_keep_one_owner(void **st)
 
 	for (unsigned int i = 0; i < 60; i++) {
 		(void)teardown(st);
-		open_rig(modes[i % ARRAY_LEN(modes)]);
+		pool_rig_open(modes[i % ARRAY_LEN(modes)]);
 		seed = i + 1;
 		memset(ended, 0, sizeof(ended));
 		memset(ending, 0, sizeof(ending));

@@ -1,15 +1,7 @@
 /* Idle connections that have asked for names, on the fake kernel: who gets which. */
-#include "unit/proxy/session_rig.h"
-
-#include <errno.h>
+#include "unit/proxy/pool_rig.h"
 
 #include "base/err.h"
-#include "net/xprt.h"
-#include "proxy/backend/conn_pool.h"
-#include "proxy/backend/server_addr.h"
-
-#define PORT 3000
-#define USERS 24
 
 /* A transport that passes bytes through and knows a name; NULL: it was not asked for one. */
 struct named {
@@ -17,17 +9,6 @@ struct named {
 	const char *name;
 };
 
-struct user {
-	struct conn conn;
-	unsigned int uses;
-};
-
-static struct user user[USERS];
-static struct fake_sock *origin;
-static struct fake_sock *peer[1024]; /* by descriptor: the server's end */
-static struct server *srv;
-static struct engine *e;
-static unsigned int base_fds;
 static const char *next_name; /* of the next transport */
 static int live;              /* transports */
 
@@ -92,86 +73,29 @@ make_named(const struct xprt_maker *m, const struct conn *c, int *reason)
 
 static const struct xprt_maker maker = { make_named };
 
-static void
-on_user(void *owner, int fd, uint32_t ev)
-{
-	const struct user *u = owner;
-
-	(void)ev;
-	assert_int_equal(u->conn.fd, fd);
-}
-
 static int
 setup(void **st)
 {
-	struct world_config cfg = { RIG_WORLD };
-
 	(void)st;
-	cfg.mode = INTEREST_EDGE;
-	rig_open(&cfg, NULL);
-	e = &w.engine;
-	srv = w.srv[0];
+	pool_rig_open(INTEREST_EDGE);
 	srv->sni_varies = 1;
-	srv->be->http.reuse = HTTP_REUSE_ALWAYS;
-	origin = fake_origin(w.k, PORT, 128);
-	base_fds = fake_fds(w.k);
-	memset(user, 0, sizeof(user));
-	memset(peer, 0, sizeof(peer));
-	for (int i = 0; i < USERS; i++)
-		conn_init(&user[i].conn);
 	return 0;
-}
-
-static void
-turn(void)
-{
-	(void)fake_run_due(w.k);
-	assert_int_equal(loop_turn(e->loop, 0), 0);
 }
 
 static int
 teardown(void **st)
 {
 	(void)st;
-	for (int i = 0; i < USERS; i++)
-		conn_close(&user[i].conn);
-	conn_pool_drop_server(e, srv);
-	turn();
-	assert_int_equal(fake_fds(w.k), base_fds);
-	assert_int_equal(e->idle.pool.live, 0);
+	pool_rig_close();
 	assert_int_equal(live, 0);
-	rig_close();
 	return 0;
 }
 
-/* A connection as it is after a response. */
 static void
 connect_as(struct user *u, const char *name)
 {
-	struct addr_spec spec;
-	const char *why;
-	long fd = sys_socket(e->sys, AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-
-	assert_true(fd >= 0);
-	assert_int_equal(addr_parse("127.0.0.1:3000", 0, &spec, &why), 0);
-	assert_int_equal(
-		sys_connect(e->sys, (int)fd, &spec.addr.u.sa, spec.addr.len), -EINPROGRESS);
 	next_name = name;
-	assert_int_equal(
-		conn_open_xprt(&u->conn, e->loop, (int)fd, on_user, u, CONN_TCP, &maker), 0);
-	conn_want(&u->conn, EV_R);
-	loop_again(e->loop, (int)fd, DIR_R);
-	turn();
-	peer[fd] = fake_origin_accept(origin);
-	assert_non_null(peer[fd]);
-	u->conn.addr_gen = addr_cell_gen(&srv->addr);
-	u->uses = 1;
-}
-
-static int
-put(struct user *u)
-{
-	return conn_pool_put(e, srv, &u->conn, u->uses, NULL);
+	pool_rig_connect(u, &maker);
 }
 
 static void
@@ -201,15 +125,6 @@ static int
 get(struct user *u, const char *name)
 {
 	return get_bytes(u, str_or_none(name));
-}
-
-static unsigned int
-count(void)
-{
-	unsigned int all, safe;
-
-	conn_pool_count(srv, &all, &safe);
-	return all;
 }
 
 static void
@@ -297,7 +212,6 @@ what_has_gone_is_not_found(void **st)
 	struct idle_conn *mine = NULL;
 	struct addr to;
 	unsigned int uses;
-	uint64_t until;
 	int fd;
 
 	(void)st;
@@ -319,12 +233,7 @@ what_has_gone_is_not_found(void **st)
 	assert_int_equal(count(), 0);
 	/* Surplus. */
 	assert_int_equal(put(&user[2]), 1);
-	until = fake_now(w.k) + 11000 * FAKE_MS;
-	while (fake_now(w.k) < until) {
-		int left = (int)((until - fake_now(w.k)) / FAKE_MS) + 1;
-
-		assert_int_equal(loop_turn(e->loop, left), 0);
-	}
+	wait_ms(11000);
 	assert_int_equal(count(), 0);
 	assert_int_equal(get(&user[2], "a"), 0);
 	/* A private one belongs to its client, whatever its name is. */
