@@ -176,6 +176,7 @@ catch_up_with_backend(struct worker *w, struct proxy *be)
 		struct server *s = list_entry(it, struct server, link);
 
 		server_change_apply(&w->engine, s);
+		conn_pool_drop_stale(&w->engine, s);
 		pass_alarm(w, s);
 	}
 }

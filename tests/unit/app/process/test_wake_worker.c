@@ -1,4 +1,5 @@
 /* Slots and places that a session of one worker frees for sessions of another. */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +9,8 @@
 #include "base/atomic.h"
 #include "unit/app/bench.h"
 #include "event/mailbox.h"
+#include "proxy/backend/conn_pool.h"
+#include "proxy/backend/server_addr.h"
 #include "unit/test.h"
 
 #define CLIENTS 12
@@ -120,6 +123,65 @@ a_full_mailbox_loses_no_wakeup(void **state)
 	bench_stop();
 }
 
+static void
+on_no_io(void *owner, int fd, uint32_t ev)
+{
+	(void)owner;
+	(void)fd;
+	(void)ev;
+}
+
+/* The other worker has an idle connection to the server; it stands still. */
+static void
+give_idle_connection(struct worker *to, struct server *srv)
+{
+	int fd = bench_connect("back");
+	struct conn c;
+
+	assert_true(fd >= 0);
+	assert_int_equal(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
+	assert_int_equal(conn_open(&c, to->loop, fd, on_no_io, NULL, CONN_UNIX), 0);
+	loop_presume_again(to->loop, fd, DIR_R);
+	c.addr_gen = addr_cell_gen(&srv->addr);
+	assert_int_equal(conn_pool_put(&to->engine, srv, &c, 1, NULL), 1);
+}
+
+/* The same when a server moves: idle connections to its former address are closed, long before
+ * pool-purge-delay. */
+static void
+a_full_mailbox_leaves_no_connection_to_a_former_address(void **state)
+{
+	struct mail m = { .fn = on_mail };
+	struct timespec ms = { .tv_nsec = 1000000 };
+	struct worker *other;
+	unsigned int all, safe;
+	struct server *srv;
+	struct proxy *px;
+	struct addr a;
+
+	(void)state;
+	bench_start("nbthread 2", "");
+	other = &proc.workers[1];
+	px = list_first(&proc.cfg->proxies.all, struct proxy, link);
+	srv = list_first(&px->servers, struct server, link);
+	srv->conf.pool_purge_ms = 3600000;
+	rendezvous_begin(&proc);
+	give_idle_connection(other, srv);
+	conn_pool_count(srv, &all, &safe);
+	assert_int_equal(all, 1);
+	while (mailbox_post(w->mailbox, other->mailbox, &m) == 0)
+		;
+	(void)addr_cell_get(&srv->addr, &a);
+	server_set_addr(&w->engine, srv, &a);
+	rendezvous_end(&proc);
+	for (int i = 0; i < 3000 && all; i++) {
+		nanosleep(&ms, NULL);
+		conn_pool_count(srv, &all, &safe);
+	}
+	assert_int_equal(all, 0);
+	bench_stop();
+}
+
 int
 main(void)
 {
@@ -128,6 +190,7 @@ main(void)
 		cmocka_unit_test(a_frontend_at_its_maxconn_resumes_on_every_worker),
 		cmocka_unit_test(a_process_at_its_maxconn_resumes_on_every_worker),
 		cmocka_unit_test(a_full_mailbox_loses_no_wakeup),
+		cmocka_unit_test(a_full_mailbox_leaves_no_connection_to_a_former_address),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
