@@ -140,6 +140,21 @@ def admin(path, command, timeout=WAIT):
         return recv_all(s).decode()
 
 
+def answers(path):
+    """True once the program with this stats socket answers: its listeners are bound then, and it serves. The file is
+    there earlier."""
+    with contextlib.suppress(OSError):
+        return admin(path, "show version") != ""
+    return False
+
+
+def is_listening(port):
+    """True if a socket of 127.0.0.1 or of all addresses listens on this port: known without a connection, which the
+    program would count and log."""
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return any(r[3] == "0A" and int(r[1].split(":")[1], 16) == port for r in rows)
+
+
 def info(text):
     """`show info` as a dictionary."""
     return dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)

@@ -66,8 +66,8 @@ class Subject:
                                          stdout=err, stderr=err, **popen)
         self.started = time.monotonic()
         try:
-            assert wait_for(lambda: self.sock.exists() or self.proc.poll() is not None) and self.proc.poll() is None, self.err
-            time.sleep(0.2)
+            assert wait_for(lambda: self.answers() or self.proc.poll() is not None, 3 * WAIT) and self.proc.poll() is None, \
+                self.err
         except BaseException:
             self.stop()
             raise
@@ -75,6 +75,12 @@ class Subject:
     @property
     def err(self):
         return (self.dir / "err").read_text(errors="replace")
+
+    def answers(self):
+        """True once it serves: the socket is there before its listeners are."""
+        with contextlib.suppress(OSError):
+            return self.admin("show version") != ""
+        return False
 
     def admin(self, command):
         got = admin(self.sock, command)

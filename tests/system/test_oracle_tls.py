@@ -6,17 +6,16 @@ import socket
 import ssl
 import struct
 import subprocess
-import time
 
 import pytest
 from certs import Authority
-from conftest import TACIT, free_port, is_open, wait_for
+from conftest import TACIT, admin, answers, free_port, is_open, wait_for
 from subject import LogServer
 
 HAPROXY = shutil.which("haproxy")
 pytestmark = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
 
-CLIENT_MS = 700
+CLIENT_MS = 1500
 
 
 @pytest.fixture(scope="module")
@@ -51,15 +50,15 @@ CASES = [
 ]
 
 
-def fail(port, what, then):
-    """Such a client; it returns when the proxy has closed."""
+def fail(port, what, then, barrier):
+    """Such a client; it returns when the proxy has closed. barrier: returns when the proxy has read what was sent."""
     with socket.create_connection(("127.0.0.1", port), timeout=5) as s:
         if what:
             s.sendall(what)
         if then == "fin":
             s.shutdown(socket.SHUT_WR)
         if then == "rst":
-            time.sleep(0.05)
+            barrier()
             s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             return
         try:
@@ -104,29 +103,34 @@ def slow(port):
 
 def lines_of(program, pem, tmp_path, options):
     """The log lines of all cases, without what varies."""
-    log, port = LogServer(), free_port()
+    log, port, sock = LogServer(), free_port(), tmp_path / f"{program.rsplit('/', 1)[-1]}.sock"
     cfg = tmp_path / f"{program.rsplit('/', 1)[-1]}.cfg"
-    cfg.write_text(f"global\n log 127.0.0.1:{log.port} local0\n nbthread 1\n"
+    cfg.write_text(f"global\n log 127.0.0.1:{log.port} local0\n nbthread 1\n stats socket {sock} level admin\n"
                    f"defaults\n mode http\n log global\n option httplog\n {options}\n timeout client {CLIENT_MS}ms\n"
                    " timeout connect 1s\n timeout server 1s\n"
                    f"frontend f\n bind 127.0.0.1:{port} ssl crt {pem} name b\n http-request return status 200\n")
     with subprocess.Popen([program, "-db", "-f", cfg], stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL) as p:
         try:
-            assert wait_for(lambda: is_open(port))
-            time.sleep(0.1)
+            assert wait_for(lambda: answers(sock))
+
+            def barrier():
+                """It has one thread: what clients did before its second answer was dealt with, and logged."""
+                for _ in range(2):
+                    admin(sock, "show version")
+
             log.drain()
             log.lines.clear()
             said = []
             for name, what, then in CASES:
-                fail(port, what, then)
-                time.sleep(0.15)
+                fail(port, what, then, barrier)
+                barrier()
                 said.append((name, ended(log)))
             distrust(port)
-            time.sleep(0.1)
+            barrier()
             said.append(("no trust", ended(log)))
             assert slow(port).startswith(b"HTTP/1.1 200 "), program
-            time.sleep(0.1)
+            barrier()
             said.append(("served", [line.split()[0] for line in ended(log)]))
             assert said[-1][1] == ["f~"]
         finally:

@@ -3,7 +3,6 @@
 import re
 import socket
 import ssl
-import time
 
 import pytest
 from certs import Authority, openssl
@@ -53,7 +52,7 @@ def world(tmp_path_factory):
 def told(port, c):
     """What a client that says nothing is told."""
     try:
-        with socket.create_connection(("127.0.0.1", port), timeout=1) as raw, c.wrap_socket(raw) as s:
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as raw, c.wrap_socket(raw) as s:
             return "end" if s.recv(1) == b"" else "data"
     except OSError as e:
         return reason(e)
@@ -87,7 +86,7 @@ def columns(sock):
 
 
 def watched(world, tmp_path, line, probe, options=""):
-    """probe(port) with both programs: what it says, the log lines and the counters."""
+    """probe(ports) with both programs: what it says, the log lines and the counters."""
     log = LogServer()
     seen = ",".join(f"%[{w}]" for w in SEEN)
     text = f"frontend f\n bind 127.0.0.1:{{p[0]}} name b ssl crt {world['server']} {line.format(**world)}\n" \
@@ -97,16 +96,12 @@ def watched(world, tmp_path, line, probe, options=""):
     def all_of(p):
         log.drain()
         log.lines.clear()
-        said = probe(p[0])
-        time.sleep(0.1)
-        log.drain()
-        lines = [without_times(line) for line in log.lines]
+        said = probe(p)
+        p.barrier()
+        lines = [without_times(line) for line in log.drain()]
         log.lines.clear()
-        sock = tmp_path / ("haproxy.sock" if all_of.calls else "tacit.sock")
-        all_of.calls += 1
-        return said, lines, columns(sock)
+        return said, lines, columns(p.sock)
 
-    all_of.calls = 0
     try:
         return in_both(tmp_path, text, all_of)
     finally:
@@ -122,8 +117,8 @@ def must_agree(ours, theirs):
 
 @pytest.mark.parametrize("line", LINES)
 def test_certificates(world, tmp_path, line):
-    def probe(port):
-        said = []
+    def probe(p):
+        said, (port,) = [], p
         for name, crt in world["clients"].items():
             for version in ("TLSv1_2", "TLSv1_3"):
                 c = client(crt=crt, high=version)
@@ -142,8 +137,8 @@ def test_authorities_are_named(world, tmp_path):
     """What a client is asked for (openssl s_client shows it)."""
     import subprocess
 
-    def names(port):
-        said = subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{port}"], stdin=subprocess.DEVNULL,
+    def names(p):
+        said = subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{p[0]}"], stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=20, check=False).stdout
         return [re.findall(r"^CN = .*$", said.partition("Acceptable client certificate CA names")[2].partition("---")[0],
                            re.MULTILINE)]
@@ -161,21 +156,21 @@ ERROR_FORMAT = 'error-log-format "%ci %[fc_err] %[fc_err_str] %[ssl_fc_err,hex] 
 @pytest.mark.parametrize("options", [ERROR_FORMAT, "option tcplog", "option dontlognull\n " + ERROR_FORMAT])
 def test_errors_are_logged(world, tmp_path, options, version):
     """Why a handshake has failed, in the log."""
-    def probe(port):
-        said = []
+    def probe(p):
+        said, (port,) = [], p
         for name in ("none", "expired", "revoked", "stranger", "below, alone"):
             said.append((name, told(port, client(crt=world["clients"][name], high=version))))
-            time.sleep(0.05)
+            p.barrier()
         for kw in ({"ciphers": "AES128-SHA", "high": "TLSv1_2"}, {"curve": "secp521r1"},
                    {"low": "TLSv1", "high": "TLSv1_1", "ciphers": "ALL:@SECLEVEL=0"}):
             said.append((kw, told(port, client(**kw))))
-            time.sleep(0.05)
+            p.barrier()
         raw = socket.create_connection(("127.0.0.1", port), timeout=5)
         with ssl.create_default_context().wrap_socket(raw, server_hostname="a.test", do_handshake_on_connect=False) as s:
             with pytest.raises(ssl.SSLError):
                 s.do_handshake()
             # A reset before the alert was read would hide it.
-            time.sleep(0.05)
+            p.barrier()
         return said
 
     ours, theirs = watched(world, tmp_path, "verify required ca-file {ca_file} crl-file {crl} curves X25519:P-256 "

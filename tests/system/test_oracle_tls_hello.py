@@ -2,7 +2,6 @@
 
 import socket
 import struct
-import time
 
 import pytest
 from certs import Authority
@@ -86,15 +85,15 @@ def test_unusual_hellos(pem, tmp_path, size):
         f" error-log-format \"hello {words}\"\n http-request return status 200\n"
 
     def probe(p):
+        log.drain()
         log.lines.clear()
         for hello in HELLOS:
             with socket.create_connection(("127.0.0.1", p[0]), timeout=5) as s:
                 s.sendall(handmade(*hello))
                 while s.recv(4096):
                     pass
-            time.sleep(0.05)
-        log.drain()
-        return [line.partition("hello ")[2] for line in log.lines]
+            p.barrier()
+        return [line.partition("hello ")[2] for line in log.drain()]
 
     ours, theirs = in_both(tmp_path, text, probe, extra=f"tune.ssl.capture-buffer-size {size}")
     log.close()

@@ -96,13 +96,15 @@ SEQUENCES = {
 }
 
 
-def play(port, sequence):
-    """[(over a new connection, name)] of each request. Which of several that are idle is taken may differ."""
+def play(port, sequence, barrier):
+    """[(over a new connection, name)] of each request. Which of several that are idle is taken may differ. Between two steps
+    the program puts aside the connection that was used, or closes it."""
     clients, seen, said = {}, set(), []
     for step in sequence:
         who, what = int(step[0]), step[1:]
         if what == "-":
             clients.pop(who).sock.close()
+            barrier()
             continue
         if who not in clients:
             clients[who] = Client(port)
@@ -110,6 +112,7 @@ def play(port, sequence):
         number, asked = clients[who].ask(name, slash + path or "/")
         said.append((number not in seen, asked))
         seen.add(number)
+        barrier()
     for c in clients.values():
         c.sock.close()
     return said
@@ -135,7 +138,7 @@ LINE = ("listen l{i}\n bind 127.0.0.1:{{p[{i}]}}\n http-reuse {mode}\n http-requ
 def compare(server, tmp_path, cases):
     """Cases are (mode, options of the server, sequence)."""
     text = "".join(LINE.format(i=i, mode=mode, port=server.port, options=options) for i, (mode, options, _) in enumerate(cases))
-    ours, theirs = in_both(tmp_path, text, lambda p: [play(port, case[2]) for port, case in zip(p, cases)], len(cases))
+    ours, theirs = in_both(tmp_path, text, lambda p: [play(port, case[2], p.barrier) for port, case in zip(p, cases)], len(cases))
     assert [(c, a, b) for c, a, b in zip(cases, ours, theirs) if a != b] == []
     return ours
 

@@ -5,7 +5,6 @@ import re
 import socket
 import ssl
 import threading
-import time
 
 import pytest
 from certs import Authority
@@ -125,18 +124,14 @@ def test_servers(world, tmp_path, line):
         said = []
         for port in p:
             said.append([fetch(port), fetch(port)])
-        time.sleep(0.1)
-        log.drain()
-        lines = [without_times(line) for line in log.lines]
+        p.barrier()
+        lines = [without_times(line) for line in log.drain()]
         log.lines.clear()
-        program = "haproxy" if probe.calls else "tacit"
-        probe.calls += 1
-        head, *rows = admin(tmp_path / f"{program}.sock", "show stat").strip().split("\n")
+        head, *rows = admin(p.sock, "show stat").strip().split("\n")
         names = head[2:].split(",")
         wanted = ("econ", "eresp", "wretr", "wredis", "hrsp_2xx", "hrsp_5xx", "stot", "lbtot")
         return said, lines, [{n: v for n, v in zip(names, r.split(",")) if n in wanted} for r in rows]
 
-    probe.calls = 0
     ours, theirs = in_both(tmp_path, text, probe, len(servers))
     log.close()
     kinds = list(servers)

@@ -12,7 +12,7 @@ import threading
 import time
 
 import pytest
-from conftest import TACIT, WAIT, admin, free_port, recv_all, wait_for
+from conftest import TACIT, WAIT, admin, answers, free_port, recv_all, wait_for
 from nameserver import A, AAAA, REFUSED, SERVFAIL, Nameserver
 from subject import LogServer
 
@@ -87,7 +87,7 @@ class Subject:
             self.proc = subprocess.Popen([program, "-db", "-f", str(directory / "t.cfg")],
                                          stdin=subprocess.DEVNULL, stdout=err, stderr=err)
         try:
-            assert wait_for(lambda: self.sock.exists() or self.proc.poll() is not None), "no socket"
+            assert wait_for(lambda: answers(self.sock) or self.proc.poll() is not None), "no answer"
             assert self.proc.poll() is None, self.errors.read_text()
         except BaseException:
             self.stop()

@@ -5,9 +5,8 @@ import shutil
 import socket
 import ssl
 import subprocess
-import time
 
-from conftest import TACIT, free_ports, is_open, wait_for
+from conftest import TACIT, WAIT, admin, answers, free_ports, wait_for
 
 HAPROXY = shutil.which("haproxy")
 DEFAULTS = """defaults
@@ -18,19 +17,31 @@ DEFAULTS = """defaults
 """
 
 
+class Ports(list):
+    """Of one running program, and its stats socket."""
+
+    sock = None
+
+    def barrier(self):
+        """Returns when the program, which has one thread, has dealt with all that clients have done so far: what it logs of
+        that was sent. The second answer takes a turn of its loop that began after the first one."""
+        for _ in range(2):
+            admin(self.sock, "show version")
+
+
 @contextlib.contextmanager
 def started(program, tmp_path, text, ports=1, extra=""):
     """The program with this configuration, in which {p[0]}, {p[1]} ... are ports; they are passed on."""
-    p = free_ports(ports)
+    p = Ports(free_ports(ports))
     cfg = tmp_path / f"{program.rsplit('/', 1)[-1]}.cfg"
-    sock = tmp_path / f"{program.rsplit('/', 1)[-1]}.sock"
+    sock = p.sock = tmp_path / f"{program.rsplit('/', 1)[-1]}.sock"
+    sock.unlink(missing_ok=True)
     cfg.write_text(f"global\n nbthread 1\n stats socket {sock} level admin\n {extra}\n{DEFAULTS}" + text.format(p=p))
     with open(f"{cfg}.err", "w+", encoding="utf-8") as err, subprocess.Popen(
             [program, "-db", "-f", cfg], stdout=subprocess.DEVNULL, stderr=err) as proc:
         try:
-            assert wait_for(lambda: is_open(p[0]) or proc.poll() is not None) and proc.poll() is None, \
+            assert wait_for(lambda: answers(sock) or proc.poll() is not None, 3 * WAIT) and proc.poll() is None, \
                 (program, open(err.name, encoding="utf-8").read())
-            time.sleep(0.1)
             yield p
             assert proc.poll() is None, (program, "has died", open(err.name, encoding="utf-8").read())
         finally:
