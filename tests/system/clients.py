@@ -4,7 +4,7 @@ import socket
 import threading
 import time
 
-from conftest import WAIT, connect, recv_all
+from conftest import WAIT, connect, recv_all, wait_for
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 SITE = """\
@@ -95,6 +95,10 @@ class Load:
                 got += len(chunk)
                 time.sleep(0.005)
             assert got == self.size, got
+
+    def wait(self, **counts):
+        """Until so many of each kind are done, within a limit: a busy machine takes longer for them."""
+        return wait_for(lambda: all(self.done.get(kind, 0) >= n for kind, n in counts.items()), 3 * WAIT)
 
     def stop(self):
         self._end.set()

@@ -1,6 +1,7 @@
 """The master: reloads, failed reloads, worker processes that die, and what the service manager is told."""
 
 import contextlib
+import math
 import os
 import re
 import signal
@@ -278,6 +279,8 @@ def test_nothing_is_left_after_many_reloads(daemon, origin):
         kept = kept[:5]
         assert reload(d, sig=(signal.SIGUSR2, signal.SIGHUP)[i % 2], settle=False) == (i % 10 != 5), i
         d.cfg.write_text(good)
+        # Those that have survived too many reloads are told to end, which takes them a moment.
+        wait_for(lambda: len(children(d.pid)) <= 8)
         most = max(most, len(children(d.pid)))
         if i == max(20, reloads // 10):
             warm = rss_kb(d.pid)
@@ -288,7 +291,7 @@ def test_nothing_is_left_after_many_reloads(daemon, origin):
     assert wait_for(lambda: len(children(d.pid)) == 1)
     assert not is_zombie(worker_of(d))
     assert wait_for(lambda: len(fds(d.pid)) == len(baseline)), (fds(d.pid), baseline)
-    assert len(fds(worker_of(d))) == worker
+    assert wait_for(lambda: len(fds(worker_of(d))) == worker), fds(worker_of(d))
     print(f"{reloads} reloads: at most {most} worker processes, RSS of the master {warm} to {end} kB")
     assert IS_SANITIZED or end <= warm + 256
 
@@ -302,9 +305,9 @@ def test_a_dead_worker_is_replaced_behind_its_sockets(daemon, keyword):
     inodes = listening_inodes(port)
     first = worker_of(d)
     os.kill(first, signal.SIGKILL)
-    began = time.monotonic()
     assert get(port) == "one"
-    assert time.monotonic() - began < (0.2 if BUILD.name == "build" else 5)
+    # At once, and not after the pause that follows a second failure.
+    assert "the next worker will start" not in d.stderr
     assert worker_of(d) != first
     assert listening_inodes(port) == inodes
     assert f"Current worker ({first}) exited with code 137 (Killed)" in d.stderr
@@ -327,9 +330,15 @@ def test_attempts_to_replace_a_worker_get_rarer(daemon):
     d = daemon(site(port), mode=MASTER)
     change(d, "mode http", "mode htpt")
     os.kill(worker_of(d), signal.SIGKILL)
+    began = time.monotonic()
+
+    def attempts():
+        return d.stderr.count("a worker cannot start")
+
     time.sleep(2.5)
-    attempts = d.stderr.count("a worker cannot start")
-    assert 3 <= attempts <= 6
+    assert wait_for(lambda: attempts() >= 3)
+    # Pauses of 0, 100, 200, 400 ... ms, and each attempt takes a while.
+    assert attempts() <= 3 + math.log2((time.monotonic() - began) / 0.1)
     # clients wait; a reload is tried at once
     with connect(port) as c:
         c.sendall(REQUEST)
@@ -377,7 +386,7 @@ def test_a_stalled_worker_ends_with_its_master(daemon):
         d.send(signal.SIGKILL)
         d.wait()
         assert not wait_for(lambda: not is_running(stalled), 2)
-        assert wait_for(lambda: not is_running(stalled), 8)
+        assert wait_for(lambda: not is_running(stalled), 2 * WAIT)
 
 
 def is_running(pid):
@@ -564,7 +573,8 @@ def test_commands_for_a_former_worker(daemon, origin, tmp_path):
         assert f"127.0.0.1:{c.getsockname()[1]}" in ask(tmp_path / "m", f"@!{first} show sess")
         assert info(ask(tmp_path / "m", "@1 show info"))["Pid"] != str(first)
     assert wait_for(lambda: not is_running(first))
-    assert "Can't find" in ask(tmp_path / "m", f"@!{first} show info")
+    # Once the master has waited for it, too.
+    assert wait_for(lambda: "Can't find" in ask(tmp_path / "m", f"@!{first} show info"))
 
 
 @pytest.mark.skipif(not os.environ.get("TACIT_SLOW"), reason="make slow: a minute")
@@ -692,12 +702,15 @@ def test_a_killed_worker_loses_what_was_in_flight(daemon):
         for _ in range(kills):
             time.sleep(0.7)
             os.kill(worker_of(d), signal.SIGKILL)
-    finally:
         time.sleep(0.7)
+        load.wait(short=201, deferred=8)
+    finally:
         load.stop()
     # no client waits for the next worker in vain: each thread has at most one connection that was accepted
     assert len(load.failed) <= kills * 4, load.failed
-    assert all(f.startswith("short: ") and ("reset" in f or "IndexError" in f) for f in load.failed), load.failed
+    assert all("reset" in f or "IndexError" in f or "AssertionError(b'')" in f for f in load.failed), load.failed
+    # The deferred ones wait in the kernel for half a second, and are accepted for a moment: four at each kill would be all.
+    assert sum(f.startswith("deferred: ") for f in load.failed) <= 2, load.failed
     assert load.done["short"] > 200 and load.done["deferred"] >= 8, load.done
     assert wait_for(lambda: len(children(d.pid)) == 1)
 
@@ -721,6 +734,7 @@ def test_no_client_notices_reloads(daemon, origins, workers):
         for _ in range(8):
             time.sleep(1)
             assert reload(d, settle=False)
+        load.wait(short=501, download=5, mid_header=7, deferred=11)
     finally:
         load.stop()
     assert not load.failed, (load.failed[:5], len(load.failed), load.done)

@@ -69,6 +69,7 @@ def test_no_client_notices_a_replacement(replace, origins, workers, fetch):
             time.sleep(0.7)
             old, d = d, replace(cfg, d, fetch=fetch, extra=f"nbthread {workers}")
             assert wait_for(lambda: serving_pid(replace) == d.pid)
+        load.wait(short=201)
     finally:
         load.stop()
     assert not load.failed, (load.failed[:5], len(load.failed), load.done)
