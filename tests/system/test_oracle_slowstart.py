@@ -17,14 +17,15 @@ HAPROXY = shutil.which("haproxy")
 pytestmark = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
 
 START = 4  # seconds
+LATE = START / 16 / 2  # half of a step of tacit
 CFG = """
  log 127.0.0.1:{log} local0
 defaults
  log global
  timeout connect 1s
- timeout queue 9s
- timeout client 9s
- timeout server 9s
+ timeout queue 30s
+ timeout client 30s
+ timeout server 30s
  default-server slowstart {start}s
 backend rr
  server s 127.0.0.1:{origin} weight 100 maxconn 50
@@ -85,10 +86,21 @@ class Pair:
 
 
 @pytest.fixture
-def pair(tmp_path, origins):
-    p = Pair(tmp_path, origins(echo))
-    yield p
-    p.stop()
+def make_pair(tmp_path, origins):
+    """A function that starts both."""
+    with contextlib.ExitStack() as stack:
+        def make():
+            directory = tmp_path / str(len(list(tmp_path.iterdir())))
+            directory.mkdir()
+            p = Pair(directory, origins(echo))
+            stack.callback(p.stop)
+            return p
+        yield make
+
+
+@pytest.fixture
+def pair(make_pair):
+    return make_pair()
 
 
 def note(subject, seen):
@@ -119,17 +131,36 @@ def lines(log):
     return out
 
 
-def test_what_is_shown_while_servers_start(pair):
-    seen = [{}, {}]
+def test_what_is_shown_while_servers_start(make_pair):
+    """A look that comes too late, since the machine is busy, may miss a step: then both start once more."""
+    for tries_left in (3, 2, 1, 0):
+        slowest, check = shown_while_servers_start(make_pair())
+        try:
+            check()
+            break
+        except AssertionError:
+            if slowest < LATE or not tries_left:
+                raise
+
+
+def shown_while_servers_start(pair):
+    """The longest time between two looks, and a function that compares what was seen."""
+    seen, slowest = [{}, {}], 0
     for subject in pair.both:
         for command in BACK_UP:
             assert subject.admin(command) == "\n", command
-    end = time.monotonic() + START + 1.2
+    last = time.monotonic()
+    end = last + START + 1.2
     while time.monotonic() < end:
         for subject, got in zip(pair.both, seen):
             note(subject, got)
+        slowest = max(slowest, time.monotonic() - last)
+        last = time.monotonic()
         time.sleep(0.02)
-    theirs, ours = seen
+    return slowest, lambda: compare_starts(pair, *seen)
+
+
+def compare_starts(pair, theirs, ours):
     assert theirs.keys() == ours.keys()
     # no server had its weight at once, or never
     assert len(theirs["rr", "s"]) == START + 1 and len(ours["rr", "s"]) > START + 1
@@ -155,7 +186,7 @@ def test_maxconn_grows(pair):
         for _ in range(60):
             stack.enter_context(socket.create_connection(("127.0.0.1", front), WAIT))
         most, steps = 0, []
-        while time.monotonic() < began + START + 0.5:
+        while time.monotonic() < began + START + 0.5 or (most < 50 and time.monotonic() < began + START + WAIT):
             now = int(subject.stat()[1]["rr", "s"]["scur"])
             assert now <= max(1, 50 * min(time.monotonic() - began, START) / START), (now, time.monotonic() - began)
             if now != most:

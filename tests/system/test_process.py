@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import (BUILD, GLOBAL, TACIT, Notify, connect, cpu_ticks, fds, free_port, free_ports, is_alive, is_open,
+from conftest import (BUILD, GLOBAL, TACIT, Notify, connect, cpu_ticks, fds, free_port, free_ports, is_open,
                       needs_descriptors, recv_all, run, wait_for)
 
 
@@ -26,6 +26,25 @@ def talks(port, text=b"hello"):
         c.sendall(text)
         c.shutdown(socket.SHUT_WR)
         return recv_all(c) == text
+
+
+def has_ended(pid):
+    """It is gone, or only its exit code is left."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def is_calm(pid, tries=5):
+    """Whether there is a second in which it takes no more than a twentieth of a CPU: what it had to do before takes longer on a
+    busy machine, and one that spins never rests."""
+    for _ in range(tries):
+        before, began = cpu_ticks(pid), time.monotonic()
+        time.sleep(1)
+        if cpu_ticks(pid) - before <= 0.05 * os.sysconf("SC_CLK_TCK") * (time.monotonic() - began):
+            return True
+    return False
 
 
 def served(port):
@@ -249,7 +268,7 @@ def test_background(cfg_file, origin, tmp_path):
         assert all(open_now[n] == "/dev/null" for n in (0, 1, 2))
     finally:
         os.kill(pid, signal.SIGTERM)
-        assert wait_for(lambda: not is_alive(pid) or open(f"/proc/{pid}/stat").read().split()[2] == "Z")
+        assert wait_for(lambda: has_ended(pid))
 
 
 def test_background_failure_is_the_parents(cfg_file, tmp_path):
@@ -318,7 +337,7 @@ def test_soft_stop_closes_kept_http_clients(daemon):
 
         assert wait_for(one_is_told)
         assert d.wait() == 0
-        assert time.monotonic() - start < 10
+        assert time.monotonic() - start < 25
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -371,10 +390,12 @@ def test_soft_stop_under_load_resets_no_connection(daemon, threads):
         clients = [threading.Thread(target=ask_until_refused, args=(port, outcomes)) for _ in range(16)]
         for c in clients:
             c.start()
+        n = len(outcomes) + 100
         time.sleep(0.3)
+        assert wait_for(lambda n=n: len(outcomes) > n)
         d.send(signal.SIGUSR1)
         for c in clients:
-            c.join(20)
+            c.join(60)
         assert d.wait() == 0
     assert len(outcomes) > 500
     assert set(outcomes) == {b"HTTP/1.1 503 "}
@@ -395,12 +416,13 @@ def test_hard_stop_after(daemon, origin):
         start = time.monotonic()
         d.send(signal.SIGUSR1)
         assert d.wait() == 0
-        assert 0.25 < time.monotonic() - start < 3
+        # Before timeout client, which is 10 s.
+        assert 0.25 < time.monotonic() - start < 9
 
 
 def test_grace(daemon, origin):
     port = free_port()
-    d = daemon(listen_on(port, origin), extra="grace 500ms", checked=False)
+    d = daemon(listen_on(port, origin), extra="grace 3s", checked=False)
     d.send(signal.SIGUSR1)
     time.sleep(0.1)
     assert talks(port)
@@ -480,9 +502,7 @@ def test_inherited_listener_that_others_keep(daemon, origin, poller):
             assert d.notify.wait("STOPPING=1")
             for _ in range(5):
                 stack.enter_context(connect(port))
-            before = cpu_ticks(d.pid)
-            time.sleep(1)
-            assert cpu_ticks(d.pid) - before <= 0.05 * os.sysconf("SC_CLK_TCK")
+            assert is_calm(d.pid)
             c.sendall(b"still there")
             assert c.recv(100) == b"still there"
             assert d.is_running()
@@ -713,9 +733,7 @@ def test_few_descriptors_many_clients(daemon, origin):
             sel.register(c, selectors.EVENT_WRITE)
         # the connected clients use all descriptors, and none sends anything
         time.sleep(0.3)
-        before = cpu_ticks(d.pid)
-        time.sleep(1)
-        assert cpu_ticks(d.pid) - before <= 0.05 * os.sysconf("SC_CLK_TCK")
+        assert is_calm(d.pid)
         served = 0
         end = time.monotonic() + 60
         while served < 1000 and time.monotonic() < end:
@@ -743,12 +761,11 @@ def test_out_of_descriptors(daemon, origin):
     resource.prlimit(d.pid, resource.RLIMIT_NOFILE, (top + 1, old[1]))
     with connect(port) as c:
         c.sendall(b"x")
-        time.sleep(0.3)
-        before = cpu_ticks(d.pid)
-        time.sleep(2)
-        assert cpu_ticks(d.pid) - before <= 0.05 * 2 * os.sysconf("SC_CLK_TCK")
+        began = time.monotonic()
+        time.sleep(1.3)
+        assert is_calm(d.pid)
         lines = [l for l in d.stderr.split("\n") if "accept() on" in l]
-        assert 1 <= len(lines) <= 3
+        assert 1 <= len(lines) <= 1.5 + time.monotonic() - began
         assert "Too many open files" in lines[0]
         resource.prlimit(d.pid, resource.RLIMIT_NOFILE, old)
         assert c.recv(1) == b"x"

@@ -127,11 +127,21 @@ def test_servers_come_and_go_while_they_are_listed(many):
         changer.join()
 
 
-def test_results_of_checks_are_read_from_any_worker(daemon, origins):
+def close_each(listening):
+    """Accepts, and closes at once."""
+    with contextlib.suppress(OSError):
+        while True:
+            listening.accept()[0].close()
+
+
+def test_results_of_checks_are_read_from_any_worker(daemon):
     """Texts of checks, which the first worker writes all the time."""
     port = free_port()
-    o = origins()
-    servers = "".join(f"    server s{i} 127.0.0.1:{o.port if i % 2 else 1} check inter 20ms\n" for i in range(60))
+    # Nobody has to accept them: a thread for each check, as other origins have it, would be too slow for so many.
+    listening = socket.create_server(("127.0.0.1", 0), backlog=4000)
+    threading.Thread(target=close_each, args=(listening,), daemon=True).start()
+    good = listening.getsockname()[1]
+    servers = "".join(f"    server s{i} 127.0.0.1:{good if i % 2 else 1} check inter 20ms\n" for i in range(60))
     d = daemon(page(port, lines=f"backend b\n{servers}"), extra="nbthread 4\n    tune.listener.multi-queue fair")
 
     def states():
@@ -142,6 +152,8 @@ def test_results_of_checks_are_read_from_any_worker(daemon, origins):
         for r in rows(get(port, "/stats;csv")[2]):
             if r["type"] == "2":
                 assert r["check_status"].replace("* ", "") == ("L4OK" if int(r["svname"][1:]) % 2 else "L4CON")
+    listening.shutdown(socket.SHUT_RDWR)
+    listening.close()
 
 
 def test_a_stop_ends_clients_that_read_slowly(many):
@@ -322,8 +334,8 @@ def test_sessions_of_all_workers_are_ended(daemon, origins):
         for c in clients:
             with contextlib.suppress(ConnectionResetError):
                 assert c.recv(1) == b""
-        # Not by a timeout.
-        assert time.monotonic() - began < 4
+        # Not by a timeout, which would be after 10 s.
+        assert time.monotonic() - began < 8
     assert d.info()["Fsm_bugs"] == "0"
 
 

@@ -49,7 +49,8 @@ def test_port_offset(run, telling):
 
 def test_same_port(run, telling):
     """Without a port: the client's destination port."""
-    o = telling(("127.0.0.2", 0), word="there")
+    # The number has to be free at 127.0.0.1, too.
+    o = telling(("127.0.0.2", free_ports(1)[0]), word="there")
     run(f"listen l\n bind 127.0.0.1:{o.port}\n server s 127.0.0.2\n")
     assert ask(o.port) == "there"
 

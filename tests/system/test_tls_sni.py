@@ -91,7 +91,7 @@ CHECKS = {
 
 def test_checks(daemon, ca):
     """The field Host that a check sends. Without one nothing is asked for."""
-    servers, text = {}, HTTP
+    servers, text = {}, HTTP + "    timeout check 5s\n"
     for name, (rules, line, _) in CHECKS.items():
         s = servers[name] = Https(ca.make(f"{name}.pem", "s.test", ["a.test", "b.test"]))
         s.asked = []

@@ -26,6 +26,7 @@ defaults
  timeout connect 1s
  timeout client 10s
  timeout server 10s
+ timeout check 5s
 frontend web
  bind 127.0.0.1:{front}
  default_backend app
@@ -245,7 +246,7 @@ defaults
  log-tag haproxy
  retries 0
  timeout connect 1s
- timeout client 300ms
+ timeout client 2s
  timeout server 5s
 listen good
  bind 127.0.0.1:{good}

@@ -88,8 +88,8 @@ def waits(c):
     (ends_after_answer, server_answers, "", "--", "4"),
     (resets_after_answer, server_waits, "", "CD", "4"),
     (reads_until_reset, server_resets, "", "SD", "4"),
-    (waits, quiet, "timeout client 200ms", "cD", "0"),
-    (waits, server_waits, "timeout server 200ms", "sD", "4"),
+    (waits, quiet, "timeout client 1s", "cD", "0"),
+    (waits, server_waits, "timeout server 1s", "sD", "4"),
 ])
 def test_termination_code(proxy, origins, client, server, options, end, got):
     p = proxy(origins(server).port, options=options)
@@ -236,7 +236,7 @@ def test_a_half_closed_connection_survives_idle_time(proxy, origins):
         conn.sendall(b"late")
 
     o = origins(handle)
-    p = proxy(o.port, options="timeout client 3s")
+    p = proxy(o.port, options="timeout client 8s")
     with connect(p.port) as c:
         c.sendall(b"all")
         c.shutdown(socket.SHUT_WR)
@@ -444,6 +444,12 @@ def states(p, o):
     return kept
 
 
+def wakes_within(p, seconds):
+    before = wakes(p.pid)
+    time.sleep(seconds)
+    return wakes(p.pid) - before
+
+
 VARIANTS = ["", "tune.epoll.mode unmerged", "tune.epoll.mode edge", "tune.lazy-register off", "use-poller ev:poll",
             "use-poller ev:epoll"] if IS_TACIT else [""]
 
@@ -459,7 +465,8 @@ def test_idle_sessions_do_not_wake_it(proxy, origins, variant):
     p = proxy(origins(handle).port, options="timeout client 30s\ntimeout server 30s", extra=variant)
     kept = states(p, servers)
     try:
-        time.sleep(0.2)
+        # What was written last may still be on its way on a busy machine.
+        wait_for(lambda: wakes_within(p, 0.3) <= 2 * WORKERS + 3)
         w0, (c0, _), start = wakes(p.pid), schedstat(p.pid), time.monotonic()
         time.sleep(1.4)
         w1, (c1, _), rested = wakes(p.pid), schedstat(p.pid), time.monotonic() - start
@@ -468,12 +475,12 @@ def test_idle_sessions_do_not_wake_it(proxy, origins, variant):
         for c in kept:
             c.close()
     assert w1 - w0 <= 10 * rested + 2 * WORKERS, rested  # each worker wakes now and then by itself
-    assert c1 - c0 < 15e6
+    assert c1 - c0 < 11e6 * rested
 
 
 def test_a_dead_end_with_pending_data_does_not_spin(proxy, origins):
     """The server is reset while its data waits for a client that does not read."""
-    release = threading.Event()
+    release, is_closed = threading.Event(), threading.Event()
 
     def handle(conn):
         conn.setblocking(False)
@@ -483,28 +490,30 @@ def test_a_dead_end_with_pending_data_does_not_spin(proxy, origins):
             except BlockingIOError:
                 time.sleep(0.002)
         hard_close(conn)
+        is_closed.set()
         release.wait(10)
 
     p = proxy(origins(handle).port, options="timeout client 3s\ntimeout server 3s\ntimeout client-fin 3s")
     with connect(p.port):
-        time.sleep(1.2)
-        w0, (c0, _) = wakes(p.pid), schedstat(p.pid)
+        assert is_closed.wait(10)
+        time.sleep(0.5)
+        w0, (c0, _), began = wakes(p.pid), schedstat(p.pid), time.monotonic()
         time.sleep(1)
-        w1, (c1, _) = wakes(p.pid), schedstat(p.pid)
+        w1, (c1, _), took = wakes(p.pid), schedstat(p.pid), time.monotonic() - began
         release.set()
-    assert w1 - w0 <= 25  # a session that lingers may check every 50 ms
-    assert c1 - c0 < 20e6
+    assert w1 - w0 <= 25 * took  # a session that lingers may check every 50 ms
+    assert c1 - c0 < 20e6 * took
 
 
 @not_sanitized
 def test_a_process_without_clients_sleeps(proxy, origin):
     p = proxy(origin.port)
     time.sleep(0.3)
-    w0, (c0, _) = wakes(p.pid), schedstat(p.pid)
+    w0, (c0, _), began = wakes(p.pid), schedstat(p.pid), time.monotonic()
     time.sleep(1.5)
-    w1, (c1, _) = wakes(p.pid), schedstat(p.pid)
-    assert w1 - w0 <= 15
-    assert c1 - c0 < 5e6
+    w1, (c1, _), took = wakes(p.pid), schedstat(p.pid), time.monotonic() - began
+    assert w1 - w0 <= 10 * took
+    assert c1 - c0 < 3.4e6 * took
 
 
 @only_tacit
@@ -533,7 +542,8 @@ def test_bytes_for_a_closed_client_are_not_waited_for(proxy, origins, how):
         hard_close(held[0])
     else:
         held[0].close()
-    assert wait_for(lambda: p.sessions == 0, 3), p.admin("show sess")
+    # Before a timeout, which is 10 s.
+    assert wait_for(lambda: p.sessions == 0, 7), p.admin("show sess")
 
 
 def test_descriptors_sent_along_a_unix_socket_stop_nothing(proxy, origin, tmp_path):

@@ -32,15 +32,17 @@ def test_a_stalled_worker_stops_the_watchdogs_food(daemon, mode):
     port = free_port()
     d = daemon(site(port), extra="nbthread 3", mode=mode, env={"WATCHDOG_USEC": "400000"})
     serving = worker_of(d) if mode == MASTER else d.pid
-    assert 5 <= feeds(d, 1) <= 11
+    # On a busy machine it is late, and two seconds' worth may come at once, but not each time.
+    assert any(5 <= feeds(d, 1) <= 11 for _ in range(6))
     for tid in worker_threads(serving):
         with stopped_thread(tid):
-            feeds(d, 0.3)
+            # One that was due may come late, and then none.
+            assert wait_for(lambda: feeds(d, 0.5) == 0)
             assert feeds(d, 1) == 0
         assert wait_for(lambda: feeds(d, 0.5) > 2)
     if mode == MASTER:
         os.kill(d.pid, signal.SIGUSR2)
-        assert feeds(d, 1) >= 5
+        assert any(feeds(d, 1) >= 5 for _ in range(6))
 
 
 @pytest.mark.parametrize("how,mode", [("loop", ("-db",)), ("delay", MASTER)])
@@ -48,14 +50,18 @@ def test_a_worker_that_is_slow_feeds_the_watchdog_and_one_that_stalls_does_not(d
     """By commands that are made for it. WatchdogSec is 400 ms."""
     d = daemon(site(free_port()), extra="nbthread 3", mode=mode, env={"WATCHDOG_USEC": "400000"})
     d.notify.seen.clear()
-    for _ in range(10):
+
+    def fed():
         assert d.admin(f"expert-mode on; debug dev {how} 50 2") == "\n\n"
         d.notify.wait("none", 0.1)
-    assert sum("WATCHDOG=1" in m for m in d.notify.seen) >= 3
-    assert d.admin(f"expert-mode on; debug dev {how} 2000 3") == "\n\n"
-    feeds(d, 0.3)
-    assert feeds(d, 0.6) == 0
-    assert d.notify.wait("WATCHDOG=1")
+        return sum("WATCHDOG=1" in m for m in d.notify.seen) >= 3
+
+    assert wait_for(fed, 5 * WAIT)
+    assert d.admin(f"expert-mode on; debug dev {how} 6000 3") == "\n\n"
+    # One that was due may come late, and then none.
+    assert wait_for(lambda: feeds(d, 0.5) == 0, 3)
+    assert feeds(d, 1) == 0
+    assert d.notify.wait("WATCHDOG=1", 2 * WAIT)
 
 
 def test_debug_commands(daemon, tmp_path):
