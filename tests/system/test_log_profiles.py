@@ -177,6 +177,7 @@ def lines_of(server, n):
 
 def test_each_target_has_its_own_lines(start):
     d, ports, a, b = start(CONFIG, GLOBAL)
+    a.drain()
     a.lines.clear()
     assert get(ports["web"], "/a").endswith(b"ok")
     assert lines_of(b, 1) == ["web close 200"]

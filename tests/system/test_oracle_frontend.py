@@ -9,7 +9,7 @@ import threading
 import time
 
 import pytest
-from conftest import TACIT, Origin, connect, free_ports, recv_all, wait_for
+from conftest import TACIT, WAIT, Origin, connect, free_ports, recv_all, wait_for
 from test_oracle_stat import Subject
 
 HAPROXY = shutil.which("haproxy")
@@ -54,10 +54,10 @@ def serve(conn):
         conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
 
-def ask(conn):
+def ask(conn, patience=2):
     """What comes back for a request: the status and whether the connection stays; "silence", or the error."""
     try:
-        conn.settimeout(0.4)
+        conn.settimeout(patience)
         conn.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         got = conn.recv(4096).lower()
         return got[9:12], b"connection: close" in got
@@ -269,7 +269,6 @@ def test_maxconn_of_a_frontend(players):
 def test_rate(players, what):
     """A burst of the limit, then none for a second, then an even rate."""
     def play(p):
-        assert p.subject.admin(f"set rate-limit {what} global 10") == "\n"
         start, out = time.monotonic(), []
         for _ in range(16):
             with connect(p.ports[0]) as c:
@@ -277,8 +276,16 @@ def test_rate(players, what):
                 assert c.recv(100)
             out.append(time.monotonic() - start)
         return out
-    for times in map(play, players):
-        assert times[9] < 0.8 and 0.9 < times[10] < 1.9 and times[15] - times[10] > 0.38, times
+    for p in players:
+        assert p.subject.admin(f"set rate-limit {what} global 10") == "\n"
+        for _ in range(4):
+            times = play(p)
+            assert 0.9 < times[10] and times[15] - times[10] > 0.38, times
+            # A busy machine may be late, but not each time.
+            if times[9] < 0.8 and times[10] < 1.9:
+                break
+            time.sleep(2.1)
+        assert times[9] < 0.8 and times[10] < 1.9, times
 
 
 def test_configured_rate(tmp_path):
@@ -339,16 +346,20 @@ def test_rate_of_a_frontend(tmp_path, mode, threads):
         stack.callback(origin.close)
         rows = []
         for name, program in (("haproxy", HAPROXY), ("tacit", TACIT)):
-            (tmp_path / name).mkdir()
-            ports = free_ports(2)
-            s = Subject(program, tmp_path / name, FRONTEND_RATE.format(
-                extra=f"nbthread {threads}", mode=mode, p=ports, origin=origin.port))
-            stack.callback(s.stop)
-            times = times_of_answers(ports[0], 12)
-            # HAProxy's threads exceed the limit, by up to all of them: each compares before any counts
-            if program == TACIT or threads == 1:
-                assert times[7] < 0.8 and 0.9 < times[8] and times[11] < 2.2, times
-            assert times_of_answers(ports[1], 12)[11] < 0.8
+            for attempt in range(4):
+                (tmp_path / f"{name}{attempt}").mkdir()
+                ports = free_ports(2)
+                # HAProxy's threads exceed the limit, by up to all of them, since each compares before any counts; and they
+                # count sessions wrong when they accept at the same time.
+                s = Subject(program, tmp_path / f"{name}{attempt}", FRONTEND_RATE.format(
+                    extra=f"nbthread {threads if program == TACIT else 1}", mode=mode, p=ports, origin=origin.port))
+                stack.callback(s.stop)
+                times, others = times_of_answers(ports[0], 12), times_of_answers(ports[1], 12)
+                assert 0.9 < times[8], times
+                # A busy machine may be late, but not each time.
+                if times[7] < 0.8 and times[11] < 2.2 and others[11] < 0.8:
+                    break
+            assert times[7] < 0.8 and times[11] < 2.2 and others[11] < 0.8, (times, others)
             stat = s.stat()[1]
             rows.append([(stat[fe, "FRONTEND"]["rate_lim"], stat[fe, "FRONTEND"]["stot"], stat[fe, "FRONTEND"]["status"])
                          for fe in "fg"])
@@ -362,16 +373,16 @@ def test_limits_of_all_workers(daemon):
     origin = Origin(serve)
     port, = free_ports(1)
     d = daemon(f"defaults\n mode http\n timeout connect 5s\n timeout client 5s\n timeout server 5s\n"
-               f"listen l\n bind 127.0.0.1:{port} shards by-thread\n server s 127.0.0.1:{origin.port}\n",
+               f"listen l\n timeout client 60s\n bind 127.0.0.1:{port} shards by-thread\n server s 127.0.0.1:{origin.port}\n",
                extra="nbthread 4", checked=False)
     with contextlib.ExitStack() as stack:
         for limit in ("set maxconn frontend l", "set maxconn global"):
             assert d.admin(f"{limit} 3") == "\n"
             clients = [stack.enter_context(connect(port)) for _ in range(20)]
-            assert [ask(c) for c in clients[:8]].count("silence") >= 5
+            assert [ask(c, 0.4) for c in clients[:8]].count("silence") >= 5
             assert d.admin(f"{limit} 60") == "\n"
             for c in clients:
-                c.settimeout(5)
+                c.settimeout(WAIT)
                 c.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
                 assert c.recv(100).startswith(b"HTTP/1.1 200")
                 c.close()
@@ -390,7 +401,7 @@ def test_pauses_under_load(daemon, bind):
                f"frontend f\n bind 127.0.0.1:{port} {bind}\n default_backend b\n"
                f"frontend g\n bind 127.0.0.1:{other} {bind}\n default_backend b\n"
                f"backend b\n server s 127.0.0.1:{origin.port}\n", extra="nbthread 3", checked=False)
-    over = threading.Event()
+    over, ok = threading.Event(), (b"200", False)
     seen = {port: {}, other: {}}
 
     def client(to):
@@ -405,18 +416,20 @@ def test_pauses_under_load(daemon, bind):
     for t in threads:
         t.start()
     try:
-        for _ in range(30):
+        for i in range(30):
             assert d.admin("disable frontend f") == "\n"
             with pytest.raises(ConnectionRefusedError), connect(port):
                 pass
+            # Once for certain; the other pauses are short.
+            assert i or wait_for(lambda: "ConnectionRefusedError" in seen[port])
             assert d.admin("enable frontend f") == "\n"
             want = sum(seen[port].values()) + 2
             assert wait_for(lambda want=want: sum(seen[port].values()) >= want)
+        assert wait_for(lambda: seen[other].get(ok, 0) > 30 and seen[port].get(ok, 0) > 10), seen
     finally:
         over.set()
         for t in threads:
             t.join()
-    ok = (b"200", False)
     assert set(seen[other]) == {ok} and seen[other][ok] > 30
     assert set(seen[port]) <= {ok, "ConnectionRefusedError", "ConnectionResetError", "BrokenPipeError"}
     assert seen[port][ok] > 10 and "ConnectionRefusedError" in seen[port]

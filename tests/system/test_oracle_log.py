@@ -6,7 +6,7 @@ import socket
 import struct
 import time
 
-from conftest import connect, free_ports, recv_all
+from conftest import connect, free_ports, recv_all, wait_for
 from subject import LogServer
 from test_oracle_stat import both, http_origin, pytestmark  # noqa: F401
 
@@ -39,11 +39,12 @@ backend empty
 GET = b"GET / HTTP/1.1\r\nHost: h\r\n\r\n"
 
 
-def leave(port, data=b"", reset=False):
-    """Sends that and closes."""
+def leave(port, data=b"", reset=False, answers=0):
+    """Sends that and closes, when so many responses are there, which it does not read."""
     with connect(port) as s:
         if data:
             s.sendall(data)
+        assert not answers or wait_for(lambda: s.recv(65536, socket.MSG_PEEK).count(b"HTTP/1.") >= answers)
         time.sleep(0.05)
         if reset:
             s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -62,8 +63,8 @@ def path(name):
 
 
 WAYS = {
-    "a request": lambda p: leave(p, GET),
-    "two": lambda p: leave(p, GET + GET),
+    "a request": lambda p: leave(p, GET, answers=1),
+    "two": lambda p: leave(p, GET + GET, answers=2),
     "no request": lambda p: stay(p, b"JUNK / LINE MORE\r\n\r\n"),
     "a bad length": lambda p: stay(p, GET[:-2] + b"Content-Length: x\r\n\r\n"),
     "none behind a good one": lambda p: stay(p, GET + b"JUNK\r\n\r\n"),
@@ -75,11 +76,11 @@ WAYS = {
     "a part, late": lambda p: stay(p, b"GET / HT"),
     "at rest until late": lambda p: stay(p, GET),
     "a part behind a good one": lambda p: stay(p, GET + b"GET / "),
-    "denied": lambda p: leave(p, path(b"/deny")),
+    "denied": lambda p: leave(p, path(b"/deny"), answers=1),
     "rejected": lambda p: stay(p, path(b"/reject")),
-    "nobody there": lambda p: leave(p, path(b"/dead")),
-    "no server": lambda p: leave(p, path(b"/empty")),
-    "no answer": lambda p: leave(p, path(b"/die")),
+    "nobody there": lambda p: leave(p, path(b"/dead"), answers=1),
+    "no server": lambda p: leave(p, path(b"/empty"), answers=1),
+    "no answer": lambda p: leave(p, path(b"/die"), answers=1),
 }
 
 
@@ -90,12 +91,13 @@ def run_ways(both, origins, lines):
     log = LogServer()
     seen = {}
 
-    def traffic(_):
+    def traffic(subject):
         seen.clear()
+        settle(subject, log, 0)
         for name, go in WAYS.items():
             n, began = len(log.lines), time.time()
             go(f)
-            seen[name] = (began, [line.split("]: ", 1)[1] for line in settle(log, n)])
+            seen[name] = (began, [line.split("]: ", 1)[1] for line in settle(subject, log, n)])
 
     try:
         return both(CFG.format(f=f, d=d, o=o.port, log=log.port, lines=lines), traffic, lambda _: dict(seen))
@@ -103,14 +105,12 @@ def run_ways(both, origins, lines):
         log.close()
 
 
-def settle(log, n):
-    """Waits until no line has arrived for a while; returns those from number n on."""
-    quiet, before = time.monotonic(), len(log.lines)
-    while time.monotonic() < quiet + 0.25:
-        time.sleep(0.02)
-        if len(log.lines) != before:
-            quiet, before = time.monotonic(), len(log.lines)
-    return log.lines[n:]
+def settle(subject, log, n):
+    """The lines from number n on, when the program, which has one thread, has dealt with all that clients have done: its second
+    answer takes a turn of its loop that began after the first one."""
+    for _ in range(2):
+        subject.admin("show version")
+    return log.drain()[n:]
 
 
 def without_port(line):
@@ -197,7 +197,7 @@ def test_servers_that_change(both):
         for i, command in enumerate(re.split(r"[|\n]", COMMANDS)):
             n, printed = len(log.lines), len(subject.err)
             assert subject.admin(command) == "\n"
-            logged = [re.sub(r"^(<\d+>).*?\]: ", r"\1", line) for line in settle(log, n)]
+            logged = [re.sub(r"^(<\d+>).*?\]: ", r"\1", line) for line in settle(subject, log, n)]
             said[i, command] = logged, re.sub(r"\(\d+\)", "(PID)", subject.err[printed:])
 
     try:
@@ -244,12 +244,11 @@ def test_samples(both):
     def traffic(subject):
         for i in range(9):
             for port in (f, g):
-                leave(port, path(b"/%d" % i))
+                leave(port, path(b"/%d" % i), answers=1)
         for i in range(4):
-            leave(e, path(b"/good%d" % i))
-            leave(e, path(b"/error%d" % i))
-        time.sleep(0.3)
-        subject.lines = [line.split('"')[1].split()[1] for line in log.drain() if '"' in line]
+            leave(e, path(b"/good%d" % i), answers=1)
+            leave(e, path(b"/error%d" % i), answers=1)
+        subject.lines = [line.split('"')[1].split()[1] for line in settle(subject, log, 0) if '"' in line]
         log.lines.clear()
 
     theirs, ours = both(SAMPLED.format(f=f, g=g, e=e, log=log.port), traffic, lambda s: s.lines)

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from conftest import TACIT, admin, free_port, wait_for
+from conftest import TACIT, admin, answers, free_port, wait_for
 
 FILES = {"i.map": "a 1\nb 2\n", "ip.map": "10.0.0.0/8 ten\n10.1.2.3 host\n::/0 six\n", "r.map": "^/x xs\nb bs\n",
          "a.map": "a 1.2.3.4\n", "n.map": "1 one\n5:9 many\n", "b.map": "a A\na B\n# no entry\nc two  words \n",
@@ -82,7 +82,7 @@ def test_map_commands(tmp_path, workers):
             + LINES.replace("DIR", str(tmp_path)) + " default_backend b\nbackend b\n server s 127.0.0.1:1\n")
         with subprocess.Popen([program, "-db", "-f", "x.cfg"], cwd=tmp_path, stderr=subprocess.DEVNULL) as p:
             try:
-                assert wait_for(sock.exists) and p.poll() is None
+                assert wait_for(lambda s=sock: answers(s)) and p.poll() is None
                 got.append({})
                 for line in (COMMANDS.strip().split("\n") + PAYLOADS + ["show map DIR/i.map", "show map DIR/a.map"]):
                     got[-1][line] = cleaned(admin(sock, line.replace("DIR", str(tmp_path))))

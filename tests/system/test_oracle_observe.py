@@ -71,7 +71,7 @@ def played(program, directory, layer, on_error, limit):
     checked = socket.create_server(("127.0.0.1", check))
     options = f"check port {check} inter 60s fall 40 observe {layer} error-limit {limit} on-error {on_error}"
     cfg = (f" log 127.0.0.1:{log.port} local0\ndefaults\n log global\n mode http\n retries 0\n option log-health-checks\n"
-           f" timeout connect 1s\n timeout client 5s\n timeout server 300ms\n"
+           f" timeout connect 1s\n timeout client 5s\n timeout server 1500ms\n"
            f"backend b\n server s 127.0.0.1:{server.port} {options}\n"
            f"backend deaf\n server s 127.0.0.1:{deaf} {options}\n"
            f"frontend f\n bind 127.0.0.1:{front}\n default_backend b\n"

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 
 import pytest
-from conftest import TACIT, admin, connect, free_ports, is_open, recv_all, wait_for
+from conftest import TACIT, admin, answers, connect, free_ports, recv_all, wait_for
 
 HAPROXY = shutil.which("haproxy")
 CFG = """
@@ -40,7 +40,7 @@ def _start(tmp_path):
         sock, cfg = tmp_path / f"{len(running)}.sock", tmp_path / f"{len(running)}.cfg"
         cfg.write_text(CFG.format(sock=sock, front=front, back=back, lines=lines))
         running.append(subprocess.Popen([program, "-db", "-f", cfg], stderr=subprocess.DEVNULL))
-        assert wait_for(lambda: is_open(front) and sock.exists())
+        assert wait_for(lambda: answers(sock))
         return lambda command: admin(sock, command), front
 
     yield start
@@ -93,7 +93,7 @@ def test_functions_have_names(start):
     """Those of sessions, their ends, listeners, checks, timers, mail and the admin socket."""
     ask, port = start(TACIT, "profiling.tasks on\n tune.listener.multi-queue fair")
     use(port, 50)
-    assert wait_for(lambda: rows(ask("show profiling tasks")).keys() >=
+    assert wait_for(lambda: use(port, 2) or rows(ask("show profiling tasks")).keys() >=
                     {"session_io", "session_task", "session_end", "listener_accept", "check_start",
                      "handover_mail", "admin_io", "admin_end"})
     found = rows(ask("show profiling tasks"))
@@ -107,11 +107,13 @@ def test_nothing_is_counted_while_it_is_off(start):
     assert not rows(ask("show profiling tasks"))
     ask("set profiling tasks on")
     use(port, 20)
-    counted = rows(ask("show profiling tasks"))
-    assert counted["session_end"] >= 20
+    assert wait_for(lambda: rows(ask("show profiling tasks"))["session_end"] >= 20)
     ask("set profiling tasks off")
-    use(port, 1)        # a worker that slept sees it in its next turn
-    before = rows(ask("show profiling tasks"))
-    use(port, 20)
-    after = rows(ask("show profiling tasks"))
-    assert after == before
+
+    def adds_nothing():
+        before = rows(ask("show profiling tasks"))
+        use(port, 20)
+        return rows(ask("show profiling tasks")) == before
+
+    # A worker that slept sees it in its next turn, and each has one sooner or later.
+    assert wait_for(adds_nothing)

@@ -1,5 +1,6 @@
 """RDP clients reach the same servers through HAProxy and tacit: `balance rdp-cookie` and `persist rdp-cookie`."""
 
+import contextlib
 import shutil
 import socket
 import struct
@@ -37,8 +38,10 @@ class Server:
                 s = self.sock.accept()[0]
             except OSError:
                 return
-            s.sendall(self.name)
-            s.close()
+            # With what the client said unread the close would be a reset, which may overtake the name.
+            with contextlib.suppress(OSError), s:
+                s.recv(4096)
+                s.sendall(self.name)
 
 
 def ask(port, cookie):

@@ -134,6 +134,16 @@ def without_counts(text):
     return out
 
 
+def is_whole(text):
+    """It ends with the end of a message that was counted."""
+    while text:
+        n, _, rest = text.partition(" ")
+        if not n.isdigit() or len(rest) < int(n):
+            return False
+        text = rest[int(n):]
+    return True
+
+
 @pytest.mark.parametrize("proto", ["log-proto legacy", "log-proto octet-count", ""])
 def test_bytes_of_each_format(both, proto):
     rings = [f" format {form}\n maxlen 200\n server s 127.0.0.1:PORT {proto}\n" for form in FORMS]
@@ -270,6 +280,8 @@ def test_all_workers_write_and_nothing_is_lost_at_the_stop(tmp_path):
                 return len(paths) == 800
 
             assert wait_for(all_there), len(paths)
+            # The last one may not have come to its end yet.
+            assert wait_for(lambda: is_whole(receiver.heard.decode()))
             messages = without_counts(receiver.heard.decode())
             assert len([m for m in messages if re.search(r"/[abcd]-\d", m)]) == 800
         finally:

@@ -5,7 +5,7 @@ import socket
 import threading
 
 import pytest
-from conftest import TACIT, wait_for
+from conftest import TACIT, WAIT, wait_for
 from test_oracle_stat import Subject
 
 HAPROXY = shutil.which("haproxy")
@@ -52,7 +52,7 @@ class Server:
     def run(self):
         while not self.got:
             s, peer = self.sock.accept()
-            s.settimeout(.3)
+            s.settimeout(1.5)
             got = b""
             try:
                 while part := s.recv(4096):
@@ -68,11 +68,11 @@ def first_bytes(program, directory):
     cfg = "defaults\n mode tcp\n timeout connect 2s\n timeout client 2s\n timeout server 2s\n"
     for i, (options, lines) in enumerate(CHECKS):
         port = str(servers[i].port)
-        cfg += f"backend b{i}\n{lines} server s 127.0.0.1:{port} check inter 500 {options.replace('PORT', port)}\n"
+        cfg += f"backend b{i}\n{lines} server s 127.0.0.1:{port} check inter 3000 {options.replace('PORT', port)}\n"
     directory.mkdir()
     subject = Subject(program, directory, cfg)
     try:
-        wait_for(lambda: all(s.got for s in servers))
+        wait_for(lambda: all(s.got for s in servers), 3 * WAIT)
     finally:
         subject.stop()
     return {check: s.got for check, s in zip(CHECKS, servers)}

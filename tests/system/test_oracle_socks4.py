@@ -9,7 +9,7 @@ import threading
 import time
 
 import pytest
-from conftest import TACIT, wait_for
+from conftest import TACIT, WAIT, wait_for
 from test_oracle_stat import Subject
 
 HAPROXY = shutil.which("haproxy")
@@ -59,7 +59,7 @@ class Proxy:
             threading.Thread(target=self.serve, args=(s, peer), daemon=True).start()
 
     def serve(self, s, peer):
-        s.settimeout(3)
+        s.settimeout(WAIT)
         got = b""
         try:
             while len(got) < 16:
@@ -85,11 +85,12 @@ class Proxy:
         s.close()
 
 
-def play(program, directory):
+def play(program, directory, pace):
+    """pace: a factor of all intervals and timeouts."""
     proxies = [Proxy(script) for script, _, _ in CHECKS]
-    cfg = "defaults\n mode tcp\n timeout connect 2s\n timeout client 2s\n timeout server 2s\n timeout check 200ms\n"
+    cfg = f"defaults\n mode tcp\n timeout connect {2 * pace}s\n timeout client 2s\n timeout server 2s\n timeout check {200 * pace}ms\n"
     for i, (_, options, lines) in enumerate(CHECKS):
-        cfg += (f"backend b{i}\n{lines} server s 1.2.3.4:8765 check inter 300 rise 1 fall 1 socks4 127.0.0.1:{proxies[i].port}"
+        cfg += (f"backend b{i}\n{lines} server s 1.2.3.4:8765 check inter {300 * pace} rise 1 fall 1 socks4 127.0.0.1:{proxies[i].port}"
                 f" {options}\n")
     directory.mkdir()
     subject = Subject(program, directory, cfg)
@@ -103,8 +104,8 @@ def play(program, directory):
         return all(r[1] and not r[1].startswith("*") for r in said)
     try:
         # 200 of them say so at once, others after the time
-        time.sleep(1.5)
-        assert wait_for(have_ended)
+        time.sleep(1.5 * pace)
+        assert wait_for(have_ended, 2 * WAIT)
         added = subject.admin("add server b0/new 5.6.7.8:1 socks4 127.0.0.1:1 check check-via-socks4")
     finally:
         subject.stop()
@@ -113,13 +114,26 @@ def play(program, directory):
     return said, [p.heard[0] if p.heard else None for p in proxies], added
 
 
-def test_checks(tmp_path):
-    theirs, ours = play(HAPROXY, tmp_path / "haproxy"), play(TACIT, tmp_path / "tacit")
-    # HAProxy tells the error of some other call here
+def differences(directory, pace):
+    """What both have said, and [(check, what HAProxy did, what tacit did)] where they differ."""
+    directory.mkdir()
+    theirs, ours = play(HAPROXY, directory / "haproxy", pace), play(TACIT, directory / "tacit", pace)
+    # HAProxy tells the error of some other call here, or none
     theirs[0][:] = [tuple(re.sub(r"(deny the request|read error during handshake) \([A-Z][a-z ]+\)", r"\1", c) for c in row)
                     for row in theirs[0]]
-    for i, check in enumerate(CHECKS):
-        assert (ours[0][i], ours[1][i]) == (theirs[0][i], theirs[1][i]), check
+    theirs[0][:] = [tuple(re.sub(r"aborted by server( \([A-Z][a-z ]+\))?$", "aborted by server (Connection reset by peer)", c)
+                          for c in row) for row in theirs[0]]
+    return theirs, ours, [(check, theirs[0][i], theirs[1][i], ours[0][i], ours[1][i]) for i, check in enumerate(CHECKS)
+                          if (ours[0][i], ours[1][i]) != (theirs[0][i], theirs[1][i])]
+
+
+def test_checks(tmp_path):
+    """On a busy machine an answer may come too late, for either program: a difference counts that shows at each pace."""
+    for pace in (1, 5):
+        theirs, ours, differ = differences(tmp_path / str(pace), pace)
+        if not differ:
+            break
+    assert not differ
     assert [r[1] for r in theirs[0]][:3] == ["L4OK", "SOCKERR", "L4OK"]
     # HAProxy 2.6 has no socks4 for servers that are added at run time
     assert ours[2] == "New server registered.\n\n"
