@@ -6,7 +6,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
 
 import pytest
 
@@ -105,7 +104,8 @@ def test_a_socket_that_is_not_used(activated):
     with listening() as s:
         a = activated(site(port), [s], "web")
         assert wait_for(lambda: is_open(port)), a.stderr
-        assert f"socket 3 of the service manager (127.0.0.1:{s.getsockname()[1]}) is used by no bind line" in a.stderr
+        text = f"socket 3 of the service manager (127.0.0.1:{s.getsockname()[1]}) is used by no bind line"
+        assert wait_for(lambda: text in a.stderr), a.stderr
 
 
 @pytest.mark.parametrize("bind, how, why", [
@@ -142,7 +142,6 @@ def test_with_systemd(tmp_path):
             assert get(port) == "one"
         finally:
             p.terminate()
-            time.sleep(0.1)
 
 
 @pytest.mark.parametrize("mode", ["-db", "-Ws"])

@@ -121,19 +121,22 @@ def test_sessions_of_all_workers_are_seen_once(daemon, origins):
     """Those that stay, while others begin and end; then all are ended, each by its own worker."""
     front = free_port()
     o = origins(lambda conn: conn.recv(1))
-    d = daemon(f"listen l\n    bind 127.0.0.1:{front}\n    server s 127.0.0.1:{o.port}\n",
+    d = daemon(f"listen l\n    bind 127.0.0.1:{front}\n    timeout client 60s\n    timeout server 60s\n"
+               f"    server s 127.0.0.1:{o.port}\n",
                extra="nbthread 4\n    tune.listener.multi-queue fair\n    stats maxconn 20")
-    until = time.monotonic() + 2
     lists = []
 
+    def goes_on():
+        return time.monotonic() < until or len(lists) <= 3
+
     def come_and_go():
-        while time.monotonic() < until:
+        while goes_on():
             with contextlib.suppress(OSError), connect(front) as c:
                 c.sendall(b"x")
                 c.recv(1)
 
     def look():
-        while time.monotonic() < until:
+        while goes_on():
             lists.append(sessions(d))
 
     with contextlib.ExitStack() as stack:
@@ -142,11 +145,12 @@ def test_sessions_of_all_workers_are_seen_once(daemon, origins):
         assert wait_for(lambda: int(d.info()["CurrConns"]) == 300)
         stay = sessions(d)
         assert len(stay) == 300
+        until = time.monotonic() + 2
         threads = [threading.Thread(target=fn, daemon=True) for fn in (come_and_go, come_and_go, look, look, look)]
         for t in threads:
             t.start()
         for t in threads:
-            t.join(20)
+            t.join(60)
         assert len(lists) > 3
         assert all(stay <= seen for seen in lists)
         one = sorted(stay)[0]

@@ -18,6 +18,7 @@ defaults
  timeout connect 1s
  timeout client 10s
  timeout server 10s
+ timeout check 5s
 backend app
  option httpchk
  default-server inter 50ms rise 2 fall 2
@@ -137,4 +138,4 @@ def test_a_drain_waits_for_sessions(site):
         assert one.disabled(shutdown_sessions=True) == ["1 (initial 1)", "", ""]
         with contextlib.suppress(ConnectionResetError):
             assert recv_all(s) == b""
-    assert one.state()["scur"] == "0" and "MAINT" in one.state()["status"]
+    assert wait_for(lambda: one.state()["scur"] == "0") and "MAINT" in one.state()["status"]

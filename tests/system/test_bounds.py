@@ -58,11 +58,11 @@ def small_client(port):
     return s
 
 
-def fill(sender, data):
+def fill(sender, data, pause=0.5):
     """Sends until nothing is accepted for a while; returns the number of bytes."""
     sender.setblocking(False)
     at, last = 0, time.monotonic()
-    while at < len(data) and time.monotonic() < last + 0.5:
+    while at < len(data) and time.monotonic() < last + pause:
         try:
             at += sender.send(data[at:at + 65536])
             last = time.monotonic()
@@ -105,7 +105,8 @@ def test_without_bounds_the_kernel_takes_more(proxy, origin_of_one):
     with small_client(p.port) as c:
         c.sendall(b"x")
         with origin_of_one.accept() as s:
-            assert fill(c, b"y" * BODY) > 256 << 10
+            # Where more is taken it is taken within this time also on a busy machine.
+            assert fill(c, b"y" * BODY, 5) > 256 << 10
 
 
 @only_tacit

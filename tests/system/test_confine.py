@@ -38,6 +38,23 @@ def capabilities(pid):
     return tuple(int(s[name], 16) for name in ("CapPrm", "CapEff", "CapInh", "CapAmb", "CapBnd"))
 
 
+def low_port():
+    """A port below 1024 that no other test uses: its number is the name of an abstract socket, which stays open."""
+    for port in range(600, 690):
+        claim = socket.socket(socket.AF_UNIX)
+        try:
+            claim.bind(f"\0tacit-tests-port-{port}")
+        except OSError:
+            claim.close()
+            continue
+        CLAIMS.append(claim)
+        return port
+    raise RuntimeError("no port below 1024 is free")
+
+
+CLAIMS = []
+
+
 def tasks(pid):
     return [int(t) for t in os.listdir(f"/proc/{pid}/task")]
 
@@ -109,16 +126,16 @@ def test_the_helper_of_checks_has_none_either(daemon, origin):
 def test_a_file_may_permit_what_is_raised_at_start(origin):
     """As HAProxy's manual says of setcap: what the program's file permits is not effective until it is asked for."""
     with tempfile.TemporaryDirectory() as name:
-        program, cfg = Path(name, "tacit"), Path(name, "cfg")
+        program, cfg, port = Path(name, "tacit"), Path(name, "cfg"), low_port()
         Path(name).chmod(0o755)
         shutil.copy(TACIT, program)
         if subprocess.run(["setcap", "cap_net_bind_service=p", program]).returncode:
             pytest.skip("the file system has no capabilities of files")
-        cfg.write_text("global\n    setcap cap_net_bind_service\n" + LIMITS + listen_on(777, origin))
+        cfg.write_text("global\n    setcap cap_net_bind_service\n" + LIMITS + listen_on(port, origin))
         with subprocess.Popen(["setpriv", "--reuid", "65534", "--clear-groups", program, "-db", "-f", cfg]) as proc:
             try:
-                assert wait_for(lambda: is_open(777))
-                assert talks(777)
+                assert wait_for(lambda: is_open(port))
+                assert talks(port)
                 assert capabilities(proc.pid)[:2] == (NET_BIND_SERVICE, NET_BIND_SERVICE)
             finally:
                 proc.kill()
@@ -183,7 +200,7 @@ def children(pid):
 
 def with_helper(port, origin, command="/bin/true"):
     return (f"listen l\n    bind 127.0.0.1:{port}\n    option external-check\n"
-            f"    external-check command {command}\n    server s 127.0.0.1:{origin.port} check inter 50ms\n")
+            f"    external-check command {command}\n    server s 127.0.0.1:{origin.port} check inter 1s\n")
 
 
 @not_sanitized
@@ -197,7 +214,7 @@ def test_the_master_and_the_helper_are_filtered(daemon, origin, tmp_path):
     worker, = children(d.pid)
     assert wait_for(lambda: is_filtered(worker) and is_filtered(d.pid))
     helper, = children(worker)
-    assert [status(pid)["NoNewPrivs"] for pid in (d.pid, worker, helper)] == ["1"] * 3
+    assert wait_for(lambda: [status(pid)["NoNewPrivs"] for pid in (d.pid, worker, helper)] == ["1"] * 3)
     assert wait_for(lambda: seen.exists() and seen.read_text() == "NoNewPrivs: 1\nSeccomp: 2\n")
     d.send(signal.SIGUSR2)
     assert wait_for(lambda: worker not in children(d.pid) and children(d.pid))
@@ -233,18 +250,19 @@ def test_what_the_master_forbids_stays_forbidden(daemon, origin):
 
 @needs_root
 def test_the_master_keeps_capabilities_that_worker_processes_need(daemon, origin):
-    d = daemon(listen_on(777, origin), extra="uid 65534\n    gid 65534", mode=("-Ws",))
+    port, other = low_port(), low_port()
+    d = daemon(listen_on(port, origin), extra="uid 65534\n    gid 65534", mode=("-Ws",))
     own = capabilities("self")[1]
 
     def kept():
         permitted, effective, _, _, bounding = capabilities(d.pid)
         return permitted == effective == bounding == own & MASTER_KEEPS
     assert wait_for(kept), capabilities(d.pid)
-    d.cfg.write_text(d.cfg.read_text().replace("127.0.0.1:777", "127.0.0.1:778"))
+    d.cfg.write_text(d.cfg.read_text().replace(f"127.0.0.1:{port}", f"127.0.0.1:{other}"))
     d.notify.seen.clear()
     d.send(signal.SIGUSR2)
     assert d.notify.wait("READY=1")
-    assert talks(778)
+    assert talks(other)
     assert wait_for(lambda: len(children(d.pid)) == 1)
 
 
@@ -255,17 +273,17 @@ def test_ambient_capabilities_reach_later_worker_processes(origin):
     with tempfile.TemporaryDirectory() as name:
         Path(name).chmod(0o755)
         shutil.copy(TACIT, Path(name, "tacit"))
-        cfg = Path(name, "cfg")
-        cfg.write_text(LIMITS + listen_on(777, origin))
+        cfg, port, other = Path(name, "cfg"), low_port(), low_port()
+        cfg.write_text(LIMITS + listen_on(port, origin))
         command = ["setpriv", "--reuid", "65534", "--clear-groups", "--inh-caps", "+net_bind_service",
                    "--ambient-caps", "+net_bind_service", Path(name, "tacit"), "-W", "-db", "-f", cfg]
         with subprocess.Popen(command) as proc:
             try:
-                assert wait_for(lambda: is_open(777))
+                assert wait_for(lambda: is_open(port))
                 first, = children(proc.pid)
-                cfg.write_text(LIMITS + listen_on(778, origin))
+                cfg.write_text(LIMITS + listen_on(other, origin))
                 proc.send_signal(signal.SIGUSR2)
-                assert wait_for(lambda: is_open(778))
+                assert wait_for(lambda: is_open(other))
                 assert wait_for(lambda: first not in children(proc.pid))
             finally:
                 proc.terminate()

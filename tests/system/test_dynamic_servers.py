@@ -86,6 +86,13 @@ def test_a_server_comes_and_goes(daemon, named, workers):
     d.admin("disable server b/s1")
 
 
+def is_queued(d):
+    """A session waits, for a server or for any of the backend."""
+    head, *rows = d.admin("show stat").strip().split("\n")
+    at = head.split(",").index("qcur")
+    return any(row.split(",")[at] not in ("", "0") for row in rows)
+
+
 def test_a_session_keeps_its_server(daemon):
     """Also one that waits, and a connection that is kept for a client."""
     def echo(sock):
@@ -100,6 +107,7 @@ def test_a_session_keeps_its_server(daemon):
         assert c.recv(100) == b"hello"
         with connect(port) as waits:
             waits.sendall(b"second")
+            assert wait_for(lambda: is_queued(d))
             d.admin("disable server l/n")
             assert d.admin("del server l/n") == "Server still has connections attached to it, cannot remove it.\n\n"
             c.sendall(b"again")

@@ -124,10 +124,11 @@ def test_commands_that_cannot_be_run(daemon, command):
     d = daemon(listening(*free_ports(1)) + lines("/nonexistent/x", ["a"], name="missing") + lines(plain, ["b"], name="plain"),
                extra="external-check")
     assert wait_for(lambda: {**statuses(d, "missing"), **statuses(d, "plain")} == {"a": "DOWN", "b": "DOWN"})
+    texts = ("External check of server missing/a: cannot execute /nonexistent/x: No such file or directory.",
+             f"External check of server plain/b: cannot execute {plain}: Permission denied.")
+    assert wait_for(lambda: all(text in d.stderr for text in texts)), d.stderr
     time.sleep(0.5)
-    for text in ("External check of server missing/a: cannot execute /nonexistent/x: No such file or directory.",
-                 f"External check of server plain/b: cannot execute {plain}: Permission denied."):
-        assert d.stderr.count(text) == 1, d.stderr
+    assert [d.stderr.count(text) for text in texts] == [1, 1], d.stderr
 
 
 def test_a_killed_helper_is_reported(daemon, command):
@@ -139,10 +140,10 @@ def test_a_killed_helper_is_reported(daemon, command):
     assert wait_for(pids.exists)
     os.kill(helper, signal.SIGKILL)
     assert wait_for(lambda: statuses(d, "b") == {"pass": "DOWN", "slow": "DOWN"}), statuses(d, "b")
+    assert wait_for(lambda: children(d.pid) == [])
+    assert wait_for(lambda: "External check error, code: -1, info: \"the helper process has ended\"" in d.stderr), d.stderr
     time.sleep(0.5)
-    assert children(d.pid) == []
     assert d.stderr.count("The helper process of external checks has ended") == 1, d.stderr
-    assert "External check error, code: -1, info: \"the helper process has ended\"" in d.stderr, d.stderr
     assert wait_for(lambda: not any(is_alive(int(p)) for p in pids.read_text().split()))
     assert len(d.fds()) == len(d.base) - 1
 
@@ -230,7 +231,7 @@ def played(program, directory, cfg, is_done, also=lambda subject: None):
         subject = Subject(program, directory, f" {GLOBAL}\n log 127.0.0.1:{log.port} local0\ndefaults\n log global\n"
                           " timeout connect 1s\n timeout client 5s\n timeout server 5s\n" + cfg)
         try:
-            assert wait_for(lambda: is_done(subject)), subject.stat()[1]
+            assert wait_for(lambda: is_done(subject), 3 * WAIT), subject.stat()[1]
             rows, extra = subject.stat()[1], also(subject)
         finally:
             subject.stop()
@@ -248,7 +249,7 @@ def test_words_of_haproxy(tmp_path, command):
     for name in servers:
         for health in ("", " option log-health-checks\n"):
             cfg += lines("/nonexistent" if name == "missing" else command, [name], name=name + ("h" if health else ""),
-                         options="inter 1s fall 1", more=health)
+                         options="inter 3s fall 1", more=health)
     columns = ("status", "check_status", "check_code", "check_desc", "last_chk", "chkfail", "chkdown", "check_rise",
                "check_fall", "check_health")
 

@@ -88,16 +88,21 @@ def full_queue():
 def test_server_that_does_not_accept(proxy, retries, expect):
     s, fill = full_queue()
     p = proxy(s.getsockname()[1], options=f"timeout connect 250ms\nretries {retries}")
-    start = time.monotonic()
-    with connect(p.port) as c:
-        c.sendall(b"hello")
-        assert ends(c) == b""
-    took = (time.monotonic() - start) * 1000
-    line = fields(p.log.wait()[0])
-    assert (line["end"], line["tc"]) == ("sC", "-1")
-    assert line["counts"].split("/")[4] == str(retries)
-    assert expect - 20 <= int(line["tt"]) <= expect + 150
-    assert took >= expect - 20
+    for n in range(1, 6):
+        start = time.monotonic()
+        with connect(p.port) as c:
+            c.sendall(b"hello")
+            assert ends(c) == b""
+        took = (time.monotonic() - start) * 1000
+        line = fields(p.log.wait(n)[n - 1])
+        assert (line["end"], line["tc"]) == ("sC", "-1")
+        assert line["counts"].split("/")[4] == str(retries)
+        assert expect - 20 <= int(line["tt"])
+        assert took >= expect - 20
+        # A busy machine may be late, but not each time.
+        if int(line["tt"]) <= expect + 150:
+            break
+    assert int(line["tt"]) <= expect + 150
     for f in [s, *fill]:
         f.close()
 
@@ -204,9 +209,13 @@ class Injected:
             args += ["-e", "inject=" + rule]
         calls = ",".join(rule.split(":")[0] for rule in rules)
         self.proc = subprocess.Popen([*args, "-e", "trace=" + calls, "-p", str(pid)], stderr=subprocess.PIPE)
-        status = f"/proc/{pid}/status"
-        with_tracer = lambda: re.search(r"TracerPid:\s+[1-9]", open(status).read())  # noqa: E731
-        if not wait_for(lambda: with_tracer() or self.proc.poll() is not None, 5) or self.proc.poll() is not None:
+        statuses = [f"/proc/{pid}/task/{task}/status" for task in os.listdir(f"/proc/{pid}/task")]
+
+        def is_traced():
+            return all(re.search(r"TracerPid:\s+[1-9]", open(status).read()) for status in statuses)
+
+        # All of its threads.
+        if not wait_for(lambda: is_traced() or self.proc.poll() is not None) or self.proc.poll() is not None:
             pytest.skip("cannot trace: " + self.proc.stderr.read().decode())
         time.sleep(0.1)
 
@@ -305,20 +314,22 @@ def test_out_of_descriptors_is_logged_once_a_second(proxy, origin, tmp_path):
     p.d.base[-1] = "the log's socket"
     clients = []
     with Injected(p.pid, "accept4:error=EMFILE", output=tmp_path / "calls"):
-        c0, _ = schedstat(p.pid)
+        (c0, _), began = schedstat(p.pid), time.monotonic()
         for _ in range(20):
             clients.append(connect(p.port))
             clients[-1].sendall(b"hello")
         time.sleep(1.5)
+        assert wait_for(lambda: (tmp_path / "calls").read_text().count("EMFILE") >= 5)
         c1, _ = schedstat(p.pid)
+    took = time.monotonic() - began
     # It tries again about every 100 ms.
-    assert 5 <= (tmp_path / "calls").read_text().count("EMFILE") <= 30
-    assert c1 - c0 < 75e6
+    assert (tmp_path / "calls").read_text().count("EMFILE") <= 20 * took
+    assert c1 - c0 < 50e6 * took
     for c in clients:
         assert c.recv(5) == b"hello"
         c.close()
-    said = [line for line in log.lines if "open files" in line]
-    assert 1 <= len(said) <= 4, log.lines
+    said = [line for line in log.drain() if "open files" in line]
+    assert 1 <= len(said) <= 2.5 + took, log.lines
     log.close()
 
 
@@ -345,7 +356,8 @@ def test_log_to_a_reader_that_does_not_read(proxy, origin, tmp_path):
         start = time.monotonic()
         for _ in range(total):
             assert talk(p.port) == b"hello"
-        assert time.monotonic() - start < 10
+        # Nobody reads: a session that waited for the target would wait for ever.
+        assert time.monotonic() - start < 60
         assert wait_for(lambda: p.sessions == 0)
         s.setblocking(False)
         kept = 0
@@ -374,7 +386,7 @@ def test_log_to_a_reader_that_does_not_read(proxy, origin, tmp_path):
             with contextlib.suppress(BlockingIOError):
                 return b" l l/s " in s.recv(4096)
 
-        assert wait_for(heard, 5, 0.2)
+        assert wait_for(heard, step=0.2)
 
 
 def test_log_to_a_closed_stdout(origin, tmp_path):
@@ -460,29 +472,39 @@ def namespaced(daemon, tmp_path):
 def test_server_that_is_not_there(namespaced):
     """SYNs are sent and never answered."""
     n = namespaced("server s 10.9.0.2:80", options="timeout connect 400ms\nretries 1")
-    with n.connect() as c:
-        assert ends(c) == b""
-    line = n.line()
-    assert (line["end"], line["tc"]) == ("sC", "-1")
-    assert line["counts"].endswith("/1")
-    assert 780 <= int(line["tt"]) <= 1000
+    for _ in range(5):
+        with n.connect() as c:
+            assert ends(c) == b""
+        line = n.line()
+        assert (line["end"], line["tc"]) == ("sC", "-1")
+        assert line["counts"].endswith("/1")
+        assert 780 <= int(line["tt"])
+        # A busy machine may be late, but not each time.
+        if int(line["tt"]) <= 1000:
+            break
+    assert int(line["tt"]) <= 1000
 
 
 @pytest.mark.parametrize("address", ["10.9.1.1", "10.9.2.1"], ids=["unreachable", "blackhole"])
 def test_server_without_a_route(namespaced, address):
     """connect() fails at once; retries are not a tight loop."""
     n = namespaced(f"server s {address}:80", options="timeout connect 300ms\nretries 2")
-    with n.connect() as c:
-        assert ends(c) == b""
-    line = n.line()
-    assert line["end"] == "SC"
-    assert line["counts"].endswith("/2")
-    if IS_TACIT:
-        assert 550 <= int(line["tt"]) <= 900
+    for _ in range(5):
+        with n.connect() as c:
+            assert ends(c) == b""
+        line = n.line()
+        assert line["end"] == "SC"
+        assert line["counts"].endswith("/2")
+        assert not IS_TACIT or 550 <= int(line["tt"])
+        # As above.
+        if int(line["tt"]) <= 900:
+            break
+    assert not IS_TACIT or int(line["tt"]) <= 900
 
 
-ORIGIN = """import socket,threading
+ORIGIN = """import socket,sys,threading
 s=socket.socket(); s.setsockopt(socket.SOL_SOCKET,socket.SO_REUSEADDR,1); s.bind(('127.0.0.1',8000)); s.listen(64)
+open(sys.argv[1],'w').close()
 def run(c):
     while True:
         d=c.recv(4096)
@@ -500,7 +522,8 @@ def test_out_of_local_ports(namespaced, tmp_path):
     script = tmp_path / "origin.py"
     script.write_text(ORIGIN)
     more = (f"sysctl -qw net.ipv4.ip_local_port_range='40000 40007' net.ipv4.tcp_tw_reuse=1 && "
-            f"{{ {sys.executable} {script} & echo $! >{tmp_path}/pid; sleep .5; }} &&")
+            f"{{ {sys.executable} {script} {tmp_path}/listens & echo $! >{tmp_path}/pid; while [ ! -e {tmp_path}/listens ]; do "
+            "sleep .05; done; } &&")
     n = namespaced("server s 127.0.0.1:8000", options="timeout connect 200ms\nretries 1", more=more)
     origin = int((tmp_path / "pid").read_text())
     try:
@@ -524,7 +547,7 @@ def test_out_of_local_ports(namespaced, tmp_path):
                     return c.recv(1) == b"z"
 
         # Ports that its own side closed first are in TIME_WAIT for a while.
-        assert wait_for(works, 5, 0.3)
+        assert wait_for(works, step=0.3)
         for c in held[4:]:
             c.close()
         assert wait_for(lambda: int(n.d.info()["CurrConns"]) == 0)

@@ -14,6 +14,7 @@ defaults
  timeout connect 1s
  timeout client 9s
  timeout server 9s
+ timeout check 5s
 frontend f
  bind 127.0.0.1:{port}
  mode http

@@ -399,7 +399,8 @@ def test_checks(daemon, ca):
     """Health checks by HTTP use TLS as sessions do, unless they are told otherwise."""
     https = Https(ca.make("h.pem", "h.test"))
     (p,) = free_ports(1)
-    d = daemon(f"{HTTP}listen a\n bind 127.0.0.1:{p}\n option httpchk GET /\n default-server inter 100ms check\n"
+    d = daemon(f"{HTTP}listen a\n bind 127.0.0.1:{p}\n option httpchk GET /\n timeout check 5s\n"
+               " default-server inter 100ms check\n"
                f" server tls 127.0.0.1:{https.port} ssl verify none\n"
                f" server plain 127.0.0.1:{https.port} ssl verify none no-check-ssl fall 1\n"
                f" server asked 127.0.0.1:{https.port} verify none check-ssl check-sni h.test ca-file {ca.pem}\n")

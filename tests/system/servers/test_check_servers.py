@@ -232,6 +232,7 @@ defaults
  timeout connect 2s
  timeout client 5s
  timeout server 5s
+ timeout check 5s
 frontend f
  {mode}
  bind 127.0.0.1:{own}
