@@ -12,7 +12,7 @@ import urllib.request
 
 import pytest
 
-from conftest import all_fds, connect, free_port, free_ports, info, recv_all, wait_for
+from conftest import WAIT, all_fds, connect, free_port, free_ports, info, recv_all, wait_for
 from nameserver import Nameserver
 from test_master import MASTER, change, children, get, reload, worker_of
 
@@ -145,7 +145,7 @@ def test_no_counter_goes_back_over_20_reloads(site):
         c.close()
     assert wait_for(lambda: len(children(d.pid)) == 1)
     assert not gone_back(before, lasting(d))
-    assert rows(d)["plain", "s"]["scur"] == "0"
+    assert wait_for(lambda: rows(d)["plain", "s"]["scur"] == "0")
 
 
 def count(d):
@@ -173,7 +173,7 @@ def test_counters_are_exact(site):
     assert reload(d)
     assert count(d)["bytes"] == 5 * 1010
     # The files of those that have ended are closed once their numbers are in a later one.
-    assert sum(link.startswith("/memfd:kept") for link in all_fds(d.pid).values()) <= 2
+    assert wait_for(lambda: sum(link.startswith("/memfd:kept") for link in all_fds(d.pid).values()) <= 2)
 
 
 def test_a_killed_worker_loses_no_counter(site):
@@ -272,6 +272,8 @@ def test_cleared_counters_stay_cleared(site):
         assert rows(d)["site", "FRONTEND"]["req_tot"] == "0"
         assert rows(d)["site", "FRONTEND"]["smax"] == "0"
         use(d, 2)
+        # What is there is the maximum after that.
+        assert wait_for(lambda: rows(d)["site", "FRONTEND"]["scur"] == "0")
         d.admin("clear counters")
         assert rows(d)["site", "FRONTEND"]["smax"] == "0"
         assert reload(d, settle=False)
@@ -331,7 +333,9 @@ STATES = ("status", "weight", "chkfail", "chkdown", "check_status", "last_chk", 
 
 
 def states(d, servers=("up", "down", "new", "plain", "off")):
-    return {s: tuple(rows(d)["b", s][c] for c in STATES) for s in servers}
+    """Of one moment. A check that is running is marked."""
+    r = rows(d)
+    return {s: tuple(r["b", s][c].removeprefix("* ") for c in STATES) for s in servers}
 
 
 @pytest.fixture
@@ -547,7 +551,8 @@ def test_names_outlive_their_name_server(daemon, origins, init):
     for _ in range(2):
         began = time.monotonic()
         assert reload(d)
-        assert time.monotonic() - began < 3
+        # A name server that does not answer is waited for longer.
+        assert time.monotonic() - began < WAIT / 2
         assert [rows(d)["l", s]["addr"] for s in "st"] == before
         time.sleep(1.5)
         assert get(port) == "ok"
@@ -695,6 +700,9 @@ def test_many_entries_stop_nobody(mapped, rules):
     fill(d, m)
     assert ask(d.port, "n99999") == answer
     with Requests(d.port, rules) as r:
+        assert wait_for(lambda: len(r.times) > 200, 3 * WAIT)
+    before = sorted(r.times)[len(r.times) * 99 // 100]
+    with Requests(d.port, rules) as r:
         for _ in range(3):
             assert reload(d)
         for _ in range(2):
@@ -709,5 +717,5 @@ def test_many_entries_stop_nobody(mapped, rules):
     assert entries(d, "map", name) == []
     r.times.sort()
     print(f"{len(r.times)} requests, the slowest {r.times[-1] * 1000:.1f} ms")
-    # A loaded machine adds some: the bound is that of a pause for all entries.
-    assert len(r.times) > 100 and r.times[len(r.times) * 99 // 100] < 0.05
+    # The bound is that of a pause for all entries; a loaded machine adds as much as it did before.
+    assert len(r.times) > 100 and r.times[len(r.times) * 99 // 100] < 0.05 + 2 * before

@@ -242,10 +242,19 @@ backend c
 
 @pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
 def test_haproxy_checks_the_same(subject):
-    """What DNS and checks say of one server: up, down by a name, down by a check, and both."""
-    seen = []
-    for program in (HAPROXY, TACIT):
-        ns, web = Nameserver(), Web("up", "127.0.0.1")
+    """What DNS and checks say of one server: up, down by a name, down by a check, and both. As above, a difference counts
+    that shows three times."""
+    for _ in range(3):
+        seen = [say_with_checks(subject, program) for program in (HAPROXY, TACIT)]
+        if seen[0] == seen[1]:
+            break
+    assert seen[0] == seen[1]
+
+
+def say_with_checks(subject, program):
+    """The lines of one program, in alphabetical order."""
+    ns, web = Nameserver(), Web("up", "127.0.0.1")
+    try:
         ns.zone["app.x"] = {"a": ["127.0.0.2"]}
         ns.zone[SERVICE] = {"srv": [(1, 8001, "n1.x", "127.0.0.11")]}
         s = subject(section(ns) + CHECKED.replace("PORT", str(web.port)), program)
@@ -262,9 +271,9 @@ def test_haproxy_checks_the_same(subject):
         s.wait_until("s1", "MAINT (resolution)", "")
         ns.zone[SERVICE] = {}
         s.wait_until("t1", "MAINT (resolution)", "", backend="c")
-        seen.append(sorted(re.sub(r"duration: \d+ms", "duration: Nms", line) for line in s.said()))
+        return sorted(re.sub(r"duration: \d+ms", "duration: Nms", line) for line in s.said())
+    finally:
         ns.close()
-    assert seen[0] == seen[1]
 
 
 ANSWERS = [
@@ -437,6 +446,8 @@ backend b
             s.admin(f"set server b/s addr {where}")
         time.sleep(0.03)
     ns.zone["app.x"] = {"a": ["127.0.0.12"]}
+    # An answer from before may be on its way.
+    ns.wait_for("app.x", 3)
     s.wait_until("s", "no check", f"127.0.0.12:{origins[0].port}")
     time.sleep(0.2)
     after = [get(port) for _ in range(20)]
@@ -473,6 +484,14 @@ def raw(port, data):
     s = socket.create_connection(("127.0.0.1", port), timeout=WAIT)
     s.sendall(data)
     return s
+
+
+def session_of(s, client):
+    """Its id, once its connection was accepted."""
+    found = wait_for(lambda: [row.split(":")[0] for row in s.admin("show sess").split("\n")
+                              if f":{client.getsockname()[1]} " in row])
+    assert found, s.admin("show sess")
+    return found[0]
 
 
 @pytest.mark.parametrize("program", [p for p in (HAPROXY, TACIT) if p])
@@ -559,7 +578,7 @@ def test_what_clients_do_while_they_wait(subject, ns, workers):
     ns.silent = True
     ns.zone["app.x"] = {"a": ["127.0.0.7"]}
     port = free_port()
-    s = subject(asking(ns, port).replace("timeout retry 150ms", "timeout retry 1s"), workers=workers)
+    s = subject(asking(ns, port).replace("timeout retry 150ms", "timeout retry 2s"), workers=workers)
     get_one = b"GET / HTTP/1.1\r\nHost: app.x\r\n\r\n"
     gone = raw(port, get_one)
     reset = raw(port, get_one)
@@ -573,9 +592,7 @@ def test_what_clients_do_while_they_wait(subject, ns, workers):
     gone.close()
     reset.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
     reset.close()
-    mine = f"{killed.getsockname()[1]}"
-    line = next(row for row in s.admin("show sess").split("\n") if f":{mine} " in row)
-    s.admin("shutdown session " + line.split(":")[0])
+    s.admin("shutdown session " + session_of(s, killed))
     body.sendall(b"56789")
     time.sleep(0.2)
     ns.silent = False
@@ -622,7 +639,7 @@ def test_without_an_answer_the_request_goes_on(subject, ns):
     ns.silent = True
     begun = time.time()
     assert ask(port, "late.x") == (200, "")
-    assert 0.4 < time.time() - begun < 2
+    assert 0.4 < time.time() - begun < 5
     assert ask(port, "app.x") == (200, "127.0.0.7")
 
 
@@ -695,7 +712,7 @@ def test_clients_of_mode_tcp_wait(subject, ns, origins, workers):
     tcp-request content reject unless { var(txn.one) -m ip 127.0.0.1 }
     tcp-request content set-dst var(txn.two)"""
     s = subject(tcp_asking(ns, port, there.port, lines).replace("2s", "100ms")
-                .replace("timeout retry 150ms", "timeout retry 1s"), workers=workers)
+                .replace("timeout retry 150ms", "timeout retry 2s"), workers=workers)
     stay, gone, reset, half, killed = (raw(port, b"hello") for _ in range(5))
     half.shutdown(socket.SHUT_WR)
     assert wait_for(lambda: ns.asked("one.x") > 0)
@@ -703,9 +720,7 @@ def test_clients_of_mode_tcp_wait(subject, ns, origins, workers):
     gone.close()
     reset.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
     reset.close()
-    mine = f"{killed.getsockname()[1]}"
-    line = next(row for row in s.admin("show sess").split("\n") if f":{mine} " in row)
-    s.admin("shutdown session " + line.split(":")[0])
+    s.admin("shutdown session " + session_of(s, killed))
     stay.sendall(b" and more" * 5000)
     ns.silent = False
     assert recv_all(half) == b"hello"

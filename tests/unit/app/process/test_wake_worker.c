@@ -117,7 +117,7 @@ a_full_mailbox_loses_no_wakeup(void **state)
 		&w->engine, 1, list_first(&proc.cfg->proxies.all, struct proxy, link));
 	assert_int_equal(atomic_read(&other->behind), 1);
 	rendezvous_end(&proc);
-	for (int i = 0; i < 3000 && atomic_read(&other->behind); i++)
+	for (int i = 0; i < 20000 && atomic_read(&other->behind); i++)
 		nanosleep(&ms, NULL);
 	assert_int_equal(atomic_read(&other->behind), 0);
 	bench_stop();
