@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def openssl(*args):
-    subprocess.run(["openssl", *map(str, args)], check=True, capture_output=True, timeout=60)
+    subprocess.run(["openssl", *map(str, args)], check=True, capture_output=True, timeout=180)
 
 
 NEW_KEY = {"ec": ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"], "ec384": ["ec", "-pkeyopt", "ec_paramgen_curve:P-384"],

@@ -150,17 +150,19 @@ def peer(pem):
 
 DEFAULTS = """
 defaults
- timeout connect 400ms
- timeout check 500ms
+ timeout connect {connect}ms
+ timeout check {check}ms
  timeout client 1s
  timeout server 1s
 """
 
 
-def see(program, directory, cfg, is_enough):
-    """{(backend, server): its columns} once each had a result that is_enough() accepts."""
+def see(program, directory, cfg, is_enough, pace=1):
+    """{(backend, server): its columns} once each had a result that is_enough() accepts. pace: a factor of timeouts and of
+    long intervals."""
     directory.mkdir()
-    subject = Subject(program, directory, f"{DEFAULTS}{cfg}frontend f\n mode tcp\n bind 127.0.0.1:{free_port()}\n")
+    cfg = cfg.replace("inter 1500", f"inter {1500 * pace}")
+    subject = Subject(program, directory, f"{DEFAULTS.format(connect=400 * pace, check=500 * pace)}{cfg}frontend f\n mode tcp\n bind 127.0.0.1:{free_port()}\n")
     rows = {}
 
     def look():
@@ -168,7 +170,7 @@ def see(program, directory, cfg, is_enough):
         rows.update({k: tuple(r[c] for c in COLUMNS) for k, r in seen.items() if is_enough(r)})
         return len(rows) == len(seen)
     try:
-        assert wait_for(look, 2 * WAIT, 0.03), rows
+        assert wait_for(look, 3 * WAIT, 0.03), rows
         return rows
     finally:
         subject.stop()
@@ -178,10 +180,17 @@ def is_over(row):
     return row["check_status"] not in ("", "INI") and not row["check_status"].startswith("* ")
 
 
+# On a busy machine a server may answer too late, to either program: a difference counts that shows at each pace.
+PACES = (1, 5)
+
+
 def both_see(tmp_path, cfg, is_enough=is_over):
-    theirs, ours = (see(p, tmp_path / n, cfg, is_enough) for n, p in (("haproxy", HAPROXY), ("tacit", TACIT)))
-    # The text of errno, if the reset was there before the handshake began, depends on the moment.
-    theirs = {k: (*row[:4], row[4].replace("failure (Connection reset by peer)", "failure")) for k, row in theirs.items()}
+    for pace in PACES:
+        theirs, ours = (see(p, tmp_path / f"{n}{pace}", cfg, is_enough, pace) for n, p in (("haproxy", HAPROXY), ("tacit", TACIT)))
+        # The text of errno, if the reset was there before the handshake began, depends on the moment.
+        theirs = {k: (*row[:4], row[4].replace("failure (Connection reset by peer)", "failure")) for k, row in theirs.items()}
+        if ours == theirs:
+            break
     assert ours == theirs
     return ours
 
@@ -251,12 +260,17 @@ def test_names_and_protocols(tmp_path, peer, ca):
     for i, (rules, options) in enumerate([*rows, ("", f"ssl ca-file {ca.pem}")]):
         p = peers[i] = peer(alpn=["h2", "x", "y", "z"], certificate=other if i == len(rows) else None)
         cfg += f"backend b{i}\n mode tcp\n{rules} server s 127.0.0.1:{p.port} check inter 1500 fall 1 {options}\n"
-    theirs = see(HAPROXY, tmp_path / "haproxy", cfg, is_over)
-    asked = {i: p.asked() for i, p in peers.items()}
-    for p in peers.values():
-        p.forget()
-    assert see(TACIT, tmp_path / "tacit", cfg, is_over) == theirs
-    assert {i: p.asked() for i, p in peers.items()} == asked
+    for pace in PACES:
+        seen = []
+        for name, program in (("haproxy", HAPROXY), ("tacit", TACIT)):
+            for p in peers.values():
+                p.forget()
+            said = see(program, tmp_path / f"{name}{pace}", cfg, is_over, pace)
+            seen.append((said, {i: p.asked() for i, p in peers.items()}))
+        theirs, ours = seen
+        if ours == theirs:
+            break
+    assert ours == theirs
 
 
 def test_elsewhere(tmp_path, peer):
@@ -279,12 +293,13 @@ def test_sessions_are_resumed(tmp_path, peer, version):
             ("expect", "verify none"), ("httpchk", "ssl verify none"), ("http ssl", "verify none"),
             ("httpchk", "check-ssl check-sni good.test verify none")]):
         p = peers[i] = peer(maximum_version=getattr(ssl.TLSVersion, version))
-        cfg += f"backend b{i}\n {RULES[rules]}\n server s 127.0.0.1:{p.port} check inter 50 {options}\n"
+        cfg += f"backend b{i}\n {RULES[rules]}\n server s 127.0.0.1:{p.port} check inter 500 {options}\n"
     # The tickets of the first connection of a check come when it may be closed already.
     p = peers["two"] = peer(maximum_version=ssl.TLSVersion.TLSv1_2)
     cfg += ("backend two\n mode tcp\n option tcp-check\n tcp-check connect ssl sni a.test\n tcp-check connect ssl sni b.test\n"
-            f" server s 127.0.0.1:{p.port} check inter 50 verify none\n")
-    see(TACIT, tmp_path / "tacit", cfg, lambda row: all(len(p.resumed) > 10 for p in peers.values()))
+            f" server s 127.0.0.1:{p.port} check inter 500 verify none\n")
+    # A check that is given up has no session that the next one could resume: each has half a second for its handshake.
+    see(TACIT, tmp_path / "tacit", cfg, lambda row: all(len(p.resumed) > 10 for p in peers.values()), 20)
     for i, p in peers.items():
         first = 2 if i == "two" else 1
         assert p.resumed[first:10].count(False) == 0, (i, p.resumed)
