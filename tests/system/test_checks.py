@@ -101,10 +101,9 @@ listen l
     bind 127.0.0.1:{ports[2]}
     balance roundrobin
     option log-health-checks
-    server s1 127.0.0.1:{ports[0]} check inter 10s fall 2 on-marked-down shutdown-sessions
+    server s1 127.0.0.1:{ports[0]} check inter 2s fall 2 on-marked-down shutdown-sessions
     server s2 127.0.0.1:{ports[1]}
 """, extra=f"nbthread {workers}")
-    d.base[-1] = "the socket for messages comes with the first one"
     with contextlib.ExitStack() as stack:
         clients = []
         for _ in range(12):
