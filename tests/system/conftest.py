@@ -148,13 +148,6 @@ def answers(path):
     return False
 
 
-def is_listening(port):
-    """True if a socket of 127.0.0.1 or of all addresses listens on this port: known without a connection, which the
-    program would count and log."""
-    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
-    return any(r[3] == "0A" and int(r[1].split(":")[1], 16) == port for r in rows)
-
-
 def info(text):
     """`show info` as a dictionary."""
     return dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)

@@ -10,13 +10,16 @@ import time
 
 import pytest
 
-from conftest import ROOT, WAIT, free_port, is_listening, wait_for
+from conftest import ROOT, WAIT, answers, free_port, wait_for
 from subject import TACIT, LogServer, only_tacit
 
 HALOG = shutil.which("halog")
 ODD = b'"\\\t\xc3\xa9\xe9{|}#'
 
 CONFIG = """
+global
+    stats socket {sock} level user
+
 defaults
     mode http
     option httplog
@@ -119,11 +122,12 @@ def lines_of(tmp_path):
         origin, log, port = Origin(), LogServer(), free_port()
         made.extend([origin, log])
         cfg = tmp_path / f"{len(made)}.cfg"
-        cfg.write_text(CONFIG.format(log=log.port, port=port, origin=origin.port, form=form, extra=extra))
+        sock = tmp_path / f"{len(made)}.sock"
+        cfg.write_text(CONFIG.format(sock=sock, log=log.port, port=port, origin=origin.port, form=form, extra=extra))
         p = subprocess.Popen([program, "-db", "-f", cfg], stderr=subprocess.DEVNULL)
         try:
             # A connection to look whether it is there would be logged, too, by one program and not by the other.
-            assert wait_for(lambda: p.poll() is not None or is_listening(port))
+            assert wait_for(lambda: p.poll() is not None or answers(sock))
             assert p.poll() is None
             log.drain()
             log.lines.clear()

@@ -7,7 +7,7 @@ import struct
 import threading
 
 import pytest
-from conftest import TACIT, free_ports, is_open, wait_for
+from conftest import TACIT, free_ports
 from test_oracle_stat import Subject
 
 HAPROXY = shutil.which("haproxy")
@@ -69,7 +69,6 @@ def script(program, directory, servers):
     directory.mkdir()
     subject = Subject(program, directory, cfg)
     try:
-        wait_for(lambda: all(is_open(p) for p in ports.values()))
         # Without a key HAProxy walks along the ring of consistent hashing.
         return [(name, c, ask(ports[name], c)) for name in LINES for c in [*tokens(servers[1]), *USERS] for _ in range(2)
                 if name != "user" or c.lower().startswith("user=")]
