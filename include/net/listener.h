@@ -107,6 +107,12 @@ struct listener {
 	struct listener *lead;   /* the copy whose socket it shares; NULL: it has its own */
 	int shared;              /* other workers wait for the same socket: one is woken, not all */
 	int reuseport;           /* other sockets bind the same address */
+	/* Bind lines that share its port (net/overlap.h). */
+	int overlaps;
+	struct listener *overlap_root; /* the first of them; NULL: this one */
+	struct listener *overlap_next; /* in the order of binding; NULL: the last */
+	unsigned int twin;       /* number of those before it with the same address */
+	int port_kept;           /* the first of them: one of the others has its socket already */
 	/* May pass a connection to another worker: returns 1 if that worker took it. NULL:
 	 * never. */
 	int (*route)(struct listener *ln, int fd, const struct addr *peer);

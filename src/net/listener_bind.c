@@ -267,14 +267,29 @@ probe_port(struct maker *m, int family)
 	return r;
 }
 
+/* Bind lines that share a port are probed before the first of them holds it. */
+static int
+probe_ports(struct maker *m)
+{
+	int r = 0;
+
+	for (struct listener *ln = m->ln; ln && r == 0; ln = ln->overlap_next) {
+		struct maker one = *m;
+
+		one.ln = ln;
+		r = probe_port(&one, addr_family(&ln->addr));
+	}
+	return r;
+}
+
 static int
 make_socket(struct maker *m, int backlog)
 {
 	int family = addr_family(&m->ln->addr);
 	int r = 0;
 
-	if (m->ln->reuseport && !m->ln->first)
-		r = probe_port(m, family);
+	if (m->ln->reuseport && !m->ln->first && !m->ln->overlap_root && !m->ln->port_kept)
+		r = probe_ports(m);
 	m->shares_port = m->ln->reuseport;
 	if (r == 0)
 		r = open_socket(m, family);

@@ -63,6 +63,8 @@ listener_key(const struct listener *ln, char key[LISTENER_KEY_MAX])
 
 	sbuf_init_fixed(&out, key, LISTENER_KEY_MAX);
 	add_escaped(&out, addr_text(&a, text));
+	if (ln->first ? ln->first->twin : ln->twin)
+		sbuf_addf(&out, ",twin=%u", ln->first ? ln->first->twin : ln->twin);
 	if (shard)
 		sbuf_addf(&out, ",shard=%u", shard);
 	if (b->interface[0]) {

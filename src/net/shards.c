@@ -69,7 +69,7 @@ copy_one(struct listener *first, uint64_t threads, unsigned int shards)
 		if (g)
 			g->of[g->n++] = ln;
 		ln->shared = shards < n;
-		ln->reuseport = shards > 1;
+		ln->reuseport = shards > 1 || first->overlaps;
 		nth++;
 	}
 	return 0;

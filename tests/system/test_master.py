@@ -146,11 +146,12 @@ def test_options_of_a_kept_socket_change(daemon):
         assert wait_for(lambda: d.info()["CurrConns"] != "0")
 
 
+TAKEN = socket.create_server(("127.0.0.1", 0))
 # What is wrong, by what the reason says.
 BAD = [
     (lambda d, port: change(d, "mode http", "mode htpt"), "htpt"),
     (lambda d, port: d.cfg.unlink(), "tacit.cfg"),
-    (lambda d, port: change(d, f"127.0.0.1:{port}", f"127.0.0.1:{port},127.0.0.1:{port}"), "in use"),
+    (lambda d, port: change(d, f"127.0.0.1:{port}", f"127.0.0.1:{port},127.0.0.1:{TAKEN.getsockname()[1]}"), "in use"),
     (lambda d, port: change(d, "set-dumpable", "set-dumpable\n    chroot /nowhere"), "chroot"),
     (lambda d, port: change(d, "set-dumpable", "set-dumpable\n    maxconn 1000000\n    fd-hard-limit 1000"), "maxconn"),
     (lambda d, port: d.cfg.write_text("defaults\n"), "listener"),
@@ -434,7 +435,7 @@ def test_a_worker_that_survives_too_many_reloads_is_ended(daemon, origin):
 
 def test_first_start_that_fails(cfg_file, tmp_path):
     port = free_port()
-    for text in (site(port, "a").replace("mode http", "mode x"), site(port) + f"    bind 127.0.0.1:{port}\n"):
+    for text in (site(port, "a").replace("mode http", "mode x"), site(port) + f"    bind 127.0.0.1:{TAKEN.getsockname()[1]}\n"):
         r = subprocess.run([os.environ.get("TACIT") or BUILD / "tacit", "-W", "-f", cfg_file(text), "-p",
                             tmp_path / "pid"], capture_output=True, text=True, timeout=WAIT, check=False)
         assert r.returncode == 1

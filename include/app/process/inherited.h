@@ -35,6 +35,8 @@ void inherited_fini(struct inherited_sockets *s);
  * closed. */
 int inherited_add(struct inherited_sockets *s, int fd, const char *name, enum inherited_from from)
 	must_check;
+/* A socket of this name that was not taken; NULL: none. */
+struct inherited_socket *inherited_find(const struct inherited_sockets *s, const char *name);
 /* A socket of this name, each once, which the caller owns from now on; NULL: none. */
 struct inherited_socket *inherited_take(struct inherited_sockets *s, const char *name);
 /* Closes those that were not taken. */

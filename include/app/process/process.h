@@ -164,6 +164,9 @@ int process_make_listeners(struct process *p) must_check;
 void process_drain_listeners(struct process *p);
 /* Finds an inherited socket for this listener, before it is bound; NULL: it has to open one. */
 struct inherited_socket *process_find_kept(struct process *p, struct listener *ln);
+/* Before the first of the listeners that share a port is bound: lets the others join those of them
+ * whose sockets are open already. */
+void process_permit_overlap(const struct process *p, struct listener *ln);
 /* Under a master: passes the listener's socket to it. 0 or a negative reason that was reported. */
 int process_keep(struct process *p, struct listener *ln, const struct inherited_socket *s)
 	must_check;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "app/config/binds_finish.h"
 #include "app/config/bounds_cfg.h"
 #include "app/config/modules.h"
 #include "app/config/options.h"
@@ -257,6 +258,7 @@ config_load(struct config *c, struct sys *sys, const struct options *o)
 	bad |= proxies_fit_errors(&c->proxies, (size_t)(c->global.bufsize - c->global.maxrewrite),
 		&c->diag);
 	bad |= check_threads(c, sys);
+	bad |= binds_finish(c) != 0;
 	bad |= tls_finish(c, sys);
 	return bad || cfg_diag_is_fatal(&c->diag) ? -ERR_INVAL : 0;
 }

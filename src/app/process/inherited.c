@@ -44,19 +44,27 @@ inherited_add(struct inherited_sockets *s, int fd, const char *name, enum inheri
 }
 
 struct inherited_socket *
-inherited_take(struct inherited_sockets *s, const char *name)
+inherited_find(const struct inherited_sockets *s, const char *name)
 {
 	for (unsigned int i = 0; i < s->n; i++) {
-		unsigned int at = (s->next + i) % s->n;
-		struct inherited_socket *k = &s->v[at];
+		struct inherited_socket *k = &s->v[(s->next + i) % s->n];
 
-		if (k->fd >= 0 && !k->taken && strcmp(k->name, name) == 0) {
-			k->taken = 1;
-			s->next = at + 1;
+		if (k->fd >= 0 && !k->taken && strcmp(k->name, name) == 0)
 			return k;
-		}
 	}
 	return NULL;
+}
+
+struct inherited_socket *
+inherited_take(struct inherited_sockets *s, const char *name)
+{
+	struct inherited_socket *k = inherited_find(s, name);
+
+	if (k) {
+		k->taken = 1;
+		s->next = (unsigned int)(k - s->v) + 1;
+	}
+	return k;
 }
 
 void

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "net/listener.h"
 #include "net/listener_key.h"
+#include "net/overlap.h"
 
 struct inherited_socket *
 process_find_kept(struct process *p, struct listener *ln)
@@ -18,6 +19,36 @@ process_find_kept(struct process *p, struct listener *ln)
 	if (s)
 		ln->kept_fd = s->fd;
 	return s;
+}
+
+/* The descriptor that a listener will get, or -1: a new one. */
+static int
+open_socket_of(const struct process *p, const struct listener *ln)
+{
+	const struct inherited_socket *s;
+	char key[LISTENER_KEY_MAX];
+
+	if (ln->inherit_fd >= 0 || !p->inherited)
+		return ln->inherit_fd;
+	listener_key(ln, key);
+	s = inherited_find(p->inherited, key);
+	return s ? s->fd : -1;
+}
+
+void
+process_permit_overlap(const struct process *p, struct listener *ln)
+{
+	if (!ln->overlaps || ln->overlap_root || ln->first)
+		return;
+	for (const struct listener *l = ln; l; l = l->overlap_next) {
+		int fd = open_socket_of(p, l);
+
+		if (fd < 0)
+			continue;
+		/* A failure shows when the next one binds. */
+		(void)!overlap_permit(p->sys, fd);
+		ln->port_kept = 1;
+	}
 }
 
 int

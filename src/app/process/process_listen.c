@@ -189,13 +189,18 @@ bind_one(struct process *p, struct listener *ln, const char *what, const char *n
 	const struct cfg_where *at = &ln->bind->where;
 	int tries = p->former && former_can_help(p->former) ? FORMER_PATIENCE_MS / FORMER_STEP_MS
 							    : 0;
-	const struct inherited_socket *kept = process_find_kept(p, ln);
+	const struct inherited_socket *kept;
 	char why[256] = "";
-	int r = listener_bind(ln, p->sys, backlog, why, sizeof(why));
+	int r;
+
+	process_permit_overlap(p, ln);
+	kept = process_find_kept(p, ln);
+	r = listener_bind(ln, p->sys, backlog, why, sizeof(why));
 
 	/* By one of the processes that this one replaces? */
 	for (; r == -EADDRINUSE && tries; tries--) {
 		former_ask(p->former);
+		process_permit_overlap(p, ln);
 		kept = process_find_kept(p, ln);
 		r = listener_bind(ln, p->sys, backlog, why, sizeof(why));
 	}

@@ -98,6 +98,22 @@ sockets_of_one_address_are_counted(void **st)
 }
 
 static void
+bind_lines_with_one_address_are_counted(void **st)
+{
+	struct listener copy;
+
+	(void)st;
+	set_addr("127.0.0.1:80");
+	ln.twin = 2;
+	assert_string_equal(key(), "127.0.0.1:80,twin=2");
+	/* the copies of the second line belong to it */
+	copy = ln;
+	ln.twin = 0;
+	ln.first = &copy;
+	assert_string_equal(key(), "127.0.0.1:80,twin=2");
+}
+
+static void
 a_path_is_one_word(void **st)
 {
 	char path[200];
@@ -126,6 +142,7 @@ main(void)
 		cmocka_unit_test_setup(the_address_and_what_is_settled_with_it, setup),
 		cmocka_unit_test_setup(a_port_of_the_kernels_choice_is_not_named, setup),
 		cmocka_unit_test_setup(sockets_of_one_address_are_counted, setup),
+		cmocka_unit_test_setup(bind_lines_with_one_address_are_counted, setup),
 		cmocka_unit_test_setup(a_path_is_one_word, setup),
 	};
 
