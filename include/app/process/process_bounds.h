@@ -1,4 +1,4 @@
-/* Warnings about limits in the configuration. */
+/* Warnings about limits. */
 #ifndef TACIT_APP_PROCESS_PROCESS_BOUNDS_H
 #define TACIT_APP_PROCESS_PROCESS_BOUNDS_H
 
@@ -6,5 +6,8 @@
 
 /* Warns of socket buffer sizes above the kernel's limits. */
 void process_check_sockbufs(struct process *p);
+/* maxconn is reached: counted, and logged by one of the workers, once a minute at most. On this
+ * worker. */
+void process_note_full(struct worker *w);
 
 #endif

@@ -41,6 +41,7 @@ struct worker {
 	int behind;              /* a mail did not fit: it has to check everything; atomic */
 	uint32_t watchdog_round; /* that it has answered; atomic */
 	int called;              /* a pause was requested; atomic */
+	_Atomic uint64_t full_times; /* how often it became full */
 	int full;            /* maxconn sessions are open: its frontends' listeners are held */
 };
 

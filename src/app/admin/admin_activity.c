@@ -16,6 +16,7 @@ enum gauge {
 	LOOPS,
 	EVENTS,
 	IDLE_PCT,
+	MAXCONN_REACHED,
 	RENDEZVOUS,
 	RENDEZVOUS_MAX_US,
 	MAIL_POSTS,
@@ -41,6 +42,7 @@ static const char *const names[GAUGES] = {
 	[LOOPS] = "loops",
 	[EVENTS] = "poll_events",
 	[IDLE_PCT] = "idle_pct",
+	[MAXCONN_REACHED] = "maxconn_reached",
 	[RENDEZVOUS] = "rendezvous",
 	[RENDEZVOUS_MAX_US] = "rendezvous_max_us",
 	[MAIL_POSTS] = "mail_posts",
@@ -105,6 +107,7 @@ read_worker(struct process *p, const struct worker *w, struct reading *r)
 	r->v[LOOPS] = counter_read(&ls->turns);
 	r->v[EVENTS] = counter_read(&ls->events);
 	r->v[IDLE_PCT] = loop_idle_pct(w->loop);
+	r->v[MAXCONN_REACHED] = counter_read(&w->full_times);
 	r->v[RENDEZVOUS] = w->index ? 0 : p->meet.held;
 	r->v[RENDEZVOUS_MAX_US] = w->index ? 0 : (p->meet.longest_ns + 999) / 1000;
 	if (w->mailbox)

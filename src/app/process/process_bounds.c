@@ -1,7 +1,12 @@
-/* Warnings about bounds that the configuration sets. Main thread, at start. */
+/* Warnings about bounds that the configuration sets. */
 #include "app/process/process_bounds.h"
 
+#include "base/atomic.h"
+#include "base/counter.h"
 #include "base/err.h"
+
+/* A process at its limit reaches it again with each session that ends. */
+#define FULL_LOG_MS 60000
 
 static void
 warn_if_less(struct process *p, const char *name, const char *side, int want, int got)
@@ -35,4 +40,20 @@ process_check_sockbufs(struct process *p)
 {
 	check_sockbuf(p, "client", &p->cfg->global.client_buf);
 	check_sockbuf(p, "server", &p->cfg->global.server_buf);
+}
+
+void
+process_note_full(struct worker *w)
+{
+	struct process *p = w->process;
+	uint64_t now = loop_now_ms(w->loop), last = atomic_read(&p->full_log_ms);
+
+	counter_add(&w->full_times, 1);
+	/* Another worker may have been faster. */
+	if ((last && now < last + FULL_LOG_MS) || !atomic_replace(&p->full_log_ms, &last, now))
+		return;
+	log_msg(&w->log, LOG_LEVEL_WARNING,
+		"maxconn %u of the process is reached: more connections wait until others end. "
+		"maxconn_reached in 'show activity' counts this.",
+		w->engine.shared->max_sessions);
 }

@@ -8,6 +8,7 @@
 
 #include "app/process/wake_worker.h"
 #include "app/process/process.h"
+#include "app/process/process_bounds.h"
 #include "app/process/rings.h"
 #include "base/atomic.h"
 #include "base/err.h"
@@ -116,6 +117,7 @@ on_full(struct engine *e)
 
 	if (!w->full) {
 		w->full = 1;
+		process_note_full(w);
 		process_each_listener(w->process, hold_one, e);
 	}
 }
