@@ -295,10 +295,11 @@ unknown_opt(struct cfg_ctx *ctx, enum cfg_opt_place place, int at, bool lost)
 	for (const struct cfg_known_opt *k = cfg_known_opts[place]; k->name; k++)
 		cfg_suggest_offer(&near, k->name);
 	if (near.best)
-		cfg_error(ctx, at, "'%s' : unknown keyword '%s'; did you mean '%s' maybe ?",
-			  cfg_kw_name(ctx), name, near.best);
+		cfg_error(ctx, at, "'%s' : unknown keyword '%s'; did you mean '%s' maybe ?%s",
+			  cfg_kw_name(ctx), name, near.best, cfg_word_oddity(name));
 	else if (!lost)
-		cfg_error(ctx, at, "'%s' : unknown keyword '%s'.", cfg_kw_name(ctx), name);
+		cfg_error(ctx, at, "'%s' : unknown keyword '%s'.%s", cfg_kw_name(ctx), name,
+			cfg_word_oddity(name));
 	return near.best ? opt_words(ctx, place, near.best) : 0;
 }
 

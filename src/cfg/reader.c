@@ -219,12 +219,12 @@ out_of_section(struct cfg_reader *r)
 			cfg_suggest_offer(&near, s->name);
 	if (near.best) {
 		cfg_error_col(&r->ctx, w[0].col,
-			 "unknown keyword '%.60s' out of section; did you mean '%s' maybe ?",
-			 w[0].text, near.best);
+			 "unknown keyword '%.60s' out of section; did you mean '%s' maybe ?%s",
+			 w[0].text, near.best, cfg_word_oddity(w[0].text));
 		return skip_section(r);
 	}
-	return cfg_error_col(
-		&r->ctx, w[0].col, "unknown keyword '%.60s' out of section.", w[0].text);
+	return cfg_error_col(&r->ctx, w[0].col, "unknown keyword '%.60s' out of section.%s",
+		w[0].text, cfg_word_oddity(w[0].text));
 }
 
 static int

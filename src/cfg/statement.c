@@ -279,10 +279,10 @@ report_unknown(struct cfg_ctx *ctx)
 		!cfg_registry_kw(ctx->registry, near.best, ctx->section->bit);
 	if (near.best)
 		return cfg_error(ctx, -1,
-			"unknown keyword '%s' in '%s' section; did you mean '%s' maybe ?", given,
-			ctx->section->name, near.best);
-	return cfg_error(
-		ctx, -1, "unknown keyword '%s' in '%s' section.", given, ctx->section->name);
+			"unknown keyword '%s' in '%s' section; did you mean '%s' maybe ?%s", given,
+			ctx->section->name, near.best, cfg_word_oddity(given));
+	return cfg_error(ctx, -1, "unknown keyword '%s' in '%s' section.%s", given,
+		ctx->section->name, cfg_word_oddity(given));
 }
 
 /* --- dispatch ------------------------------------------------------------ */

@@ -65,3 +65,16 @@ cfg_suggest_offer(struct cfg_suggest *s, const char *candidate)
 		s->best = candidate;
 	}
 }
+
+const char *
+cfg_word_oddity(const char *word)
+{
+	if (strncmp(word, "\xef\xbb\xbf", 3) == 0)
+		return " It begins with a byte order mark: save the file without one.";
+	if (strstr(word, "\xc2\xa0"))
+		return " It contains a no-break space.";
+	for (; *word; word++)
+		if ((unsigned char)*word >= 0x80)
+			return " It contains characters that are not ASCII.";
+	return "";
+}

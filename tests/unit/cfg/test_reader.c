@@ -101,6 +101,24 @@ outside_of_sections(void **state)
 		     "  ^\n");
 }
 
+/* Editors show neither. */
+static void
+bytes_that_are_not_seen(void **state)
+{
+	(void)state;
+	world_expect("\xef\xbb\xbf" "global\n", "",
+		     "[ALERT]    config : parsing [t.cfg:1:1] : unknown keyword '\xef\xbb\xbf"
+		     "global' out of section; did you mean 'global' maybe ? It begins with a byte "
+		     "order mark: save the file without one.\n"
+		     "  \xef\xbb\xbf" "global\n"
+		     "  ^\n");
+	world_expect("front\xc3\xa9\n", "",
+		     "[ALERT]    config : parsing [t.cfg:1:1] : unknown keyword 'front\xc3\xa9' "
+		     "out of section. It contains characters that are not ASCII.\n"
+		     "  front\xc3\xa9\n"
+		     "  ^\n");
+}
+
 /* Errors that follow from a section that cannot be read are not reported. */
 static void
 lost_sections(void **state)
@@ -398,6 +416,7 @@ main(void)
 		cmocka_unit_test(sections_and_inheritance),
 		cmocka_unit_test(section_errors),
 		cmocka_unit_test(outside_of_sections),
+		cmocka_unit_test(bytes_that_are_not_seen),
 		cmocka_unit_test(lost_sections),
 		cmocka_unit_test(files_end_sections),
 		cmocka_unit_test(conditional_blocks),

@@ -197,6 +197,9 @@ misspellings(void **state)
 	expect_text("listen l\n option tcplogx\n",
 		    "unknown keyword 'option tcplogx' in 'listen' section; did you mean 'option "
 		    "tcplog' maybe ?");
+	expect_text("global\n maxconn\xc2\xa0" "1\n",
+		    "unknown keyword 'maxconn\xc2\xa0" "1' in 'global' section; did you mean "
+		    "'maxconn' maybe ? It contains a no-break space.");
 	expect_text("listen l\n tiemout client 1s\n",
 		"unknown keyword 'tiemout' in 'listen' section; did you mean 'timeout client' "
 		"maybe ?");
