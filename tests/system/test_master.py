@@ -152,7 +152,7 @@ BAD = [
     (lambda d, port: change(d, "mode http", "mode htpt"), "htpt"),
     (lambda d, port: d.cfg.unlink(), "tacit.cfg"),
     (lambda d, port: change(d, f"127.0.0.1:{port}", f"127.0.0.1:{port},127.0.0.1:{TAKEN.getsockname()[1]}"), "in use"),
-    (lambda d, port: change(d, "set-dumpable", "set-dumpable\n    chroot /nowhere"), "chroot"),
+    (lambda d, port: change(d, "set-dumpable", "set-dumpable\n    chroot /nowhere"), "chroot to '/nowhere': No such"),
     (lambda d, port: change(d, "set-dumpable", "set-dumpable\n    maxconn 1000000\n    fd-hard-limit 1000"), "maxconn"),
     (lambda d, port: d.cfg.write_text("defaults\n"), "listener"),
 ]

@@ -115,7 +115,7 @@ privileges_drop(struct sys *sys, const struct global_conf *g, uint64_t keep, cha
 	int r = g->chroot ? change_root(sys, g->chroot) : 0;
 
 	if (r) {
-		snprintf(why, why_len, "chroot: %s", err_text(r));
+		snprintf(why, why_len, "chroot to '%s': %s", g->chroot, err_text(r));
 		return r;
 	}
 	return privileges_drop_user(sys, g, keep, why, why_len);
