@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import re
 import resource
 import selectors
 import signal
@@ -16,7 +15,6 @@ from pathlib import Path
 import pytest
 from conftest import (BUILD, GLOBAL, TACIT, Notify, connect, cpu_ticks, fds, free_port, free_ports, is_open,
                       needs_descriptors, recv_all, run, wait_for)
-from subject import LogServer
 
 
 def listen_on(port, origin):
@@ -582,24 +580,6 @@ def test_maxconn_is_enforced(daemon, origin):
         a.close()
         c.settimeout(10)
         assert c.recv(1) == b"x"
-
-
-def test_the_log_says_that_maxconn_is_reached(daemon, origin):
-    """Once for all workers, and not again for each connection that waits; `show activity` counts."""
-    log, port = LogServer(), free_port()
-    d = daemon(listen_on(port, origin), extra=f"maxconn 2\n    log 127.0.0.1:{log.port} local0")
-    with served(port):
-        assert re.search(r"^maxconn_reached: 0\b", d.admin("show activity"), re.M)
-    for _ in range(3):
-        with served(port) as a, served(port), connect(port) as c:
-            c.sendall(b"x")
-            a.close()
-            assert c.recv(1) == b"x"
-    assert wait_for(lambda: d.info()["CurrConns"] == "0")
-    lines = [line for line in log.drain() if "maxconn" in line]
-    assert len(lines) == 1 and lines[0].startswith("<132>") and "maxconn 2 of the process is reached" in lines[0], lines
-    assert int(re.search(r"^maxconn_reached: (\d+)", d.admin("show activity"), re.M)[1]) >= 3
-    log.close()
 
 
 def test_frontend_maxconn_is_enforced(daemon, origin):

@@ -26,6 +26,9 @@ struct sys;
 /* The maximum of an automatic maxconn: each possible connection costs a little at start. */
 #define LIMITS_AUTO_MAX 100000u
 #define LIMITS_AUTO_MIN 1u
+/* An automatic maxconn below this is warned of: it is the default of HAProxy, which does not start
+ * with less. */
+#define LIMITS_AUTO_FEW 100u
 /* Margin for descriptor numbers: descriptors inherited from the parent raise ours. */
 #define LIMITS_TABLE_MAX (1u << 18)
 

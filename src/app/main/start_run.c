@@ -56,7 +56,11 @@ set_limits(struct start *st)
 	limits_explain(l, text, sizeof(text));
 	r = l->short_of ? -EPERM : limits_apply(&st->sys, &in, l);
 	if (!r) {
-		report_msg(&st->report, REPORT_NOTICE, "%s", text);
+		if (l->derived && l->maxconn < LIMITS_AUTO_FEW)
+			report_msg(&st->report, REPORT_WARNING,
+				"%s. Raise 'ulimit -n' or set maxconn.", text);
+		else
+			report_msg(&st->report, REPORT_NOTICE, "%s", text);
 		return 0;
 	}
 	if (g->strict_limits) {
