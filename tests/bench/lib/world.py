@@ -48,8 +48,8 @@ class World:
             self.notes.append("one CPU only: subject, origin and client share it")
         busy = os.getloadavg()[0]
         if busy >= 1:
-            self.notes.append("the machine was busy (load %.1f): latencies, requests per second and "
-                              "segments are worse than it can do" % busy)
+            self.notes.append("the machine was busy (load %.1f): latencies, requests per second, segments and "
+                              "system calls are worse than it can do" % busy)
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
         self.nofile = hard
