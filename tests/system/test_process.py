@@ -418,6 +418,9 @@ def test_hard_stop_after(daemon, origin):
         assert d.wait() == 0
         # Before timeout client, which is 10 s.
         assert 0.25 < time.monotonic() - start < 9
+    assert [line.split(" : ")[1] for line in d.stderr.splitlines()[-2:]] == [
+        "soft-stop running for too long, performing a hard-stop.",
+        "Proxy l hard-stopped (1 remaining conns will be closed)."]
 
 
 def test_grace(daemon, origin):

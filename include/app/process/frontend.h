@@ -19,5 +19,7 @@ int frontend_resume(struct process *p, struct proxy *fe) must_check;
 /* Closes its sockets for good. Its sessions end after their current exchange. The message for the
  * terminal is appended to `lines`, since a write may take long; NULL: it is written. */
 void frontend_stop(struct process *p, struct proxy *fe, struct sbuf *lines);
+/* hard-stop-after is over: logs how many of its sessions are closed, if any are left. */
+void frontend_note_hard_stop(struct process *p, struct proxy *fe);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "app/process/process.h"
+#include "base/atomic.h"
 #include "base/err.h"
 #include "net/listener.h"
 #include "proxy/model/proxy.h"
@@ -122,4 +123,14 @@ frontend_stop(struct process *p, struct proxy *fe, struct sbuf *lines)
 	else
 		report_msg(p->report, REPORT_WARNING, "%s", text);
 	log_send(process_log(p), &fe->logs, LOG_LEVEL_WARNING, fe->log.tag, text, strlen(text));
+}
+
+void
+frontend_note_hard_stop(struct process *p, struct proxy *fe)
+{
+	unsigned int n = atomic_read(&fe->fe_gate.n);
+
+	if (n)
+		log_frontend(p, fe, "Proxy %s hard-stopped (%u remaining conns will be closed).",
+			fe->name, n);
 }

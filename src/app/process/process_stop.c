@@ -96,6 +96,22 @@ hard_stop(struct process *p)
 	set_stop_timer(p, PROCESS_KILL_MS);
 }
 
+/* Clients that were to be served are not: to the terminal, too. In HAProxy's words. */
+static void
+note_hard_stop(struct process *p)
+{
+	static const char text[] = "soft-stop running for too long, performing a hard-stop.";
+
+	report_msg(p->report, REPORT_WARNING, "%s", text);
+	log_msg(process_log(p), LOG_LEVEL_WARNING, "%s", text);
+	list_each(it, &p->cfg->proxies.all) {
+		struct proxy *px = list_entry(it, struct proxy, link);
+
+		if (!px->disabled)
+			frontend_note_hard_stop(p, px);
+	}
+}
+
 void
 process_on_stop_timer(struct timer *t)
 {
@@ -104,9 +120,7 @@ process_on_stop_timer(struct timer *t)
 	if (p->state == PROCESS_GRACE) {
 		stop_listening(p, 1);
 	} else if (p->state == PROCESS_STOPPING) {
-		log_msg(process_log(p), LOG_LEVEL_WARNING,
-			"soft stop took longer than hard-stop-after: ending %u connections",
-			process_sessions(p));
+		note_hard_stop(p);
 		hard_stop(p);
 	} else {
 		p->state = PROCESS_GONE;
