@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/names.h"
+#include "cfg/arg_address.h"
 #include "cfg/ctx.h"
 #include "cfg/value_set.h"
 #include "net/listener.h"
@@ -67,9 +68,11 @@ add_address(struct cfg_ctx *ctx, int arg, const char *text, struct bind_conf *b,
 static int
 add_addresses(struct cfg_ctx *ctx, int arg, struct bind_conf *b, void *owner)
 {
-	const char *s = cfg_arg(ctx, arg);
-	char one[ADDRESS_MAX];
+	char one[ADDRESS_MAX], buf[CFG_ADDRESS_MAX];
+	const char *s = cfg_arg_address(ctx, arg, buf);
 
+	if (!s)
+		return -1;
 	do {
 		size_t n = strcspn(s, ",");
 

@@ -170,6 +170,29 @@ def test_same_severity(line, text, tmp_path):
     assert ours == theirs and (ours or ("[WARNING]" in said) == ("[WARNING]" in told)), f"{said}\n---\n{told}"
 
 
+# Variables in addresses, outside of quotes. ZERO is a port that bind refuses: that the value counts. NOT is not set.
+ADDRESSES = """bind 127.0.0.1:$PORT|bind :${PORT}|bind $HOST:$PORT|bind ${HOST}:$PORT|bind ':$PORT'|bind :$ZERO|bind :8$ZERO
+bind :$NOT|bind $NOT:80|bind :$NOT$PORT|bind 127.0.0.1:80,$HOST:$PORT|bind unix@/tmp/$HOST|bind abns@$HOST
+server t $HOST:$PORT|server t ${HOST}|server t $HOST:$NOT|server t $NOT:80|server t $PORT:80
+server t $HOST source $HOST|server t $HOST source $PORT|server t $HOST check addr $HOST|server t $HOST check addr $PORT
+server t $HOST socks4 $HOST:$PORT|server t $HOST socks4 $HOST:$ZERO|source $HOST|source $PORT|dispatch $HOST:$PORT
+dispatch $HOST:$ZERO|log $HOST local0|log $HOST:$PORT local0|log $PORT$HOST local0
+tcp-check connect addr $HOST|tcp-check connect addr $PORT"""
+
+
+@pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
+@pytest.mark.parametrize("line", words(ADDRESSES))
+def test_variables_in_addresses(line, tmp_path, monkeypatch):
+    monkeypatch.setenv("PORT", "8080")
+    monkeypatch.setenv("ZERO", "0")
+    monkeypatch.setenv("HOST", "127.0.0.1")
+    monkeypatch.delenv("NOT", raising=False)
+    path = tmp_path / "t.cfg"
+    path.write_text(DEFAULTS + f"listen l\n bind :79\n balance roundrobin\n option tcp-check\n {line}\n")
+    (theirs, said), (ours, told) = verdict(HAPROXY, path), verdict(TACIT, path)
+    assert ours == theirs, f"{line}\n--- haproxy ({theirs})\n{said}\n--- tacit ({ours})\n{told}"
+
+
 # HAProxy accepts these with another meaning than what is written; here they are errors.
 STRICTER = [
     "maxconn 10x", "maxconn -1", "maxconn 4294967296", "retries x", "retries -1", "fullconn 1x", "backlog x",

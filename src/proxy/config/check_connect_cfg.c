@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "cfg/arg_address.h"
 #include "proxy/config/check_rule_cfg.h"
 #include "tls/settings.h"
 
@@ -34,11 +35,14 @@ static int
 take_connect_addr(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg unused)
 {
 	struct addr_spec spec;
-	const char *why = "";
+	const char *why = "", *text;
+	char buf[CFG_ADDRESS_MAX];
 
-	if (addr_parse(cfg_arg(ctx, i), ADDR_ALLOW_NAME | ADDR_ALLOW_UNIX, &spec, &why) < 0)
-		return cfg_error(ctx, i, "'%s' : '%.200s' : %s", cfg_kw_name(ctx), cfg_arg(ctx, i),
-			why);
+	text = cfg_arg_address(ctx, i, buf);
+	if (!text)
+		return -1;
+	if (addr_parse(text, ADDR_ALLOW_NAME | ADDR_ALLOW_UNIX, &spec, &why) < 0)
+		return cfg_error(ctx, i, "'%s' : '%.200s' : %s", cfg_kw_name(ctx), text, why);
 	r->u.connect.addr = spec.addr;
 	return 1;
 }

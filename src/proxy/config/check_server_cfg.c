@@ -2,6 +2,7 @@
  * read. */
 #include <limits.h>
 
+#include "cfg/arg_address.h"
 #include "cfg/ctx.h"
 #include "proxy/config/check_cfg.h"
 #include "proxy/config/proxy_cfg.h"
@@ -78,11 +79,14 @@ opt_check_addr(struct cfg_ctx *ctx, void *obj)
 	struct addr *field = check_field(ctx, obj);
 	unsigned int flags = field == &c->addr ? ADDR_ALLOW_UNIX : ADDR_NO_PORT;
 	struct addr_spec spec;
-	const char *why = "";
+	const char *why = "", *text;
+	char buf[CFG_ADDRESS_MAX];
 
-	if (addr_parse(cfg_arg(ctx, 0), flags | server_cfg_name_flag(ctx), &spec, &why) < 0)
-		return cfg_error(ctx, 0, "'%s' : '%.200s' : %s", ctx->opt->name, cfg_arg(ctx, 0),
-			why);
+	text = cfg_arg_address(ctx, 0, buf);
+	if (!text)
+		return -1;
+	if (addr_parse(text, flags | server_cfg_name_flag(ctx), &spec, &why) < 0)
+		return cfg_error(ctx, 0, "'%s' : '%.200s' : %s", ctx->opt->name, text, why);
 	*field = spec.addr;
 	return 0;
 }

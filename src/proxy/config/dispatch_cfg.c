@@ -3,6 +3,7 @@
 #include "proxy/config/dispatch_cfg.h"
 
 #include "base/err.h"
+#include "cfg/arg_address.h"
 #include "cfg/ctx.h"
 #include "proxy/config/proxies_finish.h"
 #include "proxy/config/proxy_cfg.h"
@@ -38,14 +39,17 @@ parse_dispatch(struct cfg_ctx *ctx)
 {
 	struct proxy *p = ctx->obj;
 	struct addr_spec spec;
-	const char *why = "";
+	const char *why = "", *text;
+	char buf[CFG_ADDRESS_MAX];
 
-	if (addr_parse(cfg_arg(ctx, 0), ADDR_WANT_PORT | ADDR_ALLOW_UNIX | ADDR_ALLOW_NAME, &spec,
-		    &why) < 0)
-		return cfg_error(ctx, 0, "'dispatch' : '%.200s' : %s", cfg_arg(ctx, 0), why);
+	text = cfg_arg_address(ctx, 0, buf);
+	if (!text)
+		return -1;
+	if (addr_parse(text, ADDR_WANT_PORT | ADDR_ALLOW_UNIX | ADDR_ALLOW_NAME, &spec, &why) < 0)
+		return cfg_error(ctx, 0, "'dispatch' : '%.200s' : %s", text, why);
 	if (addr_is_any(&spec.addr))
 		return cfg_error(ctx, 0, "'dispatch' : '%.200s' is not an address to connect to.",
-			cfg_arg(ctx, 0));
+			text);
 	server_free(&p->dispatch);
 	p->dispatch = make_dispatch(p, &spec);
 	if (!p->dispatch)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "cfg/arg_address.h"
 #include "cfg/ctx.h"
 #include "net/addr.h"
 #include "proxy/config/ring_cfg.h"
@@ -73,10 +74,13 @@ int
 log_dest_parse(struct cfg_ctx *ctx, struct log_line *l)
 {
 	struct log_dest *out = &l->dest;
-	const char *s = cfg_arg(ctx, 0), *why = NULL, *name;
+	char buf[CFG_ADDRESS_MAX];
+	const char *s = cfg_arg_address(ctx, 0, buf), *why = NULL, *name;
 	struct addr_spec spec;
 	int bad = 0;
 
+	if (!s)
+		return -1;
 	if (parse_log_fd(ctx, s, out, &bad))
 		return bad;
 	if (skip_prefix(s, "ring@", &name))

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "cfg/arg_address.h"
 #include "cfg/ctx.h"
 #include "dns/nameserver.h"
 #include "dns/resolv_conf.h"
@@ -72,18 +73,21 @@ static int
 parse_nameserver(struct cfg_ctx *ctx)
 {
 	struct resolvers *res = ctx->obj;
-	const char *name = cfg_arg(ctx, 0), *why = "";
+	const char *name = cfg_arg(ctx, 0), *why = "", *text;
 	const struct dns_nameserver *other = resolvers_find_nameserver(res, name);
 	const unsigned int flags = ADDR_ALLOW_DGRAM | ADDR_ALLOW_NAME | ADDR_WANT_PORT;
 	struct addr_spec spec;
+	char buf[CFG_ADDRESS_MAX];
 
 	if (other)
 		return cfg_error(ctx, 0,
 			"nameserver '%s' has same name as another nameserver (declared at %s:%u).",
 			name, other->where.file ? other->where.file->name : "?", other->where.line);
-	if (addr_parse(cfg_arg(ctx, 1), flags, &spec, &why) < 0)
-		return cfg_error(ctx, 1, "'nameserver %s' : '%.200s' : %s.", name, cfg_arg(ctx, 1),
-			why);
+	text = cfg_arg_address(ctx, 1, buf);
+	if (!text)
+		return -1;
+	if (addr_parse(text, flags, &spec, &why) < 0)
+		return cfg_error(ctx, 1, "'nameserver %s' : '%.200s' : %s.", name, text, why);
 	if (ctx->argc > 2)
 		return cfg_error(ctx, 2, "'nameserver' : the option '%.60s' is not supported.",
 			cfg_arg(ctx, 2));

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/sbuf.h"
+#include "cfg/arg_address.h"
 #include "cfg/ctx.h"
 #include "net/addr.h"
 #include "proxy/model/proxies.h"
@@ -135,11 +136,15 @@ parse_ring_server(struct cfg_ctx *ctx)
 	const unsigned int flags = ADDR_ALLOW_NAME | ADDR_ALLOW_UNIX | ADDR_WANT_PORT;
 	struct ring_server *s;
 	struct addr_spec spec;
-	const char *why;
+	const char *why, *text;
+	char buf[CFG_ADDRESS_MAX];
 
-	if (addr_parse(cfg_arg(ctx, 1), flags, &spec, &why) < 0)
-		return cfg_error(ctx, 1, "'server %s' : '%.200s' : %s.", cfg_arg(ctx, 0),
-			cfg_arg(ctx, 1), why);
+	text = cfg_arg_address(ctx, 1, buf);
+	if (!text)
+		return -1;
+	if (addr_parse(text, flags, &spec, &why) < 0)
+		return cfg_error(ctx, 1, "'server %s' : '%.200s' : %s.", cfg_arg(ctx, 0), text,
+			why);
 	s = ring_conf_add_server(ctx->obj, cfg_arg(ctx, 0));
 	if (!s)
 		return cfg_nomem(ctx);

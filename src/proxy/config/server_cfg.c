@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "cfg/arg_address.h"
 #include "cfg/ctx.h"
 #include "http/head.h"
 #include "proxy/model/proxy.h"
@@ -86,11 +87,14 @@ opt_socks4(struct cfg_ctx *ctx, void *obj)
 {
 	struct server_target *t = obj;
 	struct addr_spec spec;
-	const char *why = "";
+	const char *why = "", *text;
+	char buf[CFG_ADDRESS_MAX];
 
-	if (addr_parse(cfg_arg(ctx, 0), ADDR_WANT_PORT | server_cfg_name_flag(ctx), &spec, &why) <
-		0)
-		return cfg_error(ctx, 0, "'socks4' : '%.200s' : %s", cfg_arg(ctx, 0), why);
+	text = cfg_arg_address(ctx, 0, buf);
+	if (!text)
+		return -1;
+	if (addr_parse(text, ADDR_WANT_PORT | server_cfg_name_flag(ctx), &spec, &why) < 0)
+		return cfg_error(ctx, 0, "'socks4' : '%.200s' : %s", text, why);
 	t->conf->socks4 = spec.addr;
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/names.h"
+#include "cfg/arg_address.h"
 #include "cfg/ctx.h"
 #include "dns/message.h"
 #include "proxy/config/proxy_cfg.h"
@@ -199,13 +200,17 @@ server_cfg_check_name(struct cfg_ctx *ctx, const char *name)
 int
 server_cfg_address(struct cfg_ctx *ctx, int i, struct server *s)
 {
-	const char *why = "";
+	const char *why = "", *text;
+	char buf[CFG_ADDRESS_MAX];
 
-	if (addr_parse(cfg_arg(ctx, i),
+	text = cfg_arg_address(ctx, i, buf);
+	if (!text)
+		return -1;
+	if (addr_parse(text,
 		    ADDR_ALLOW_OFFSET | ADDR_ALLOW_UNIX | ADDR_KEEP_NAME | ADDR_ALLOW_MPTCP,
 		    &s->spec, &why) < 0)
 		return cfg_error(ctx, i, "'server %s/%s' : '%.200s' : %s", s->be->name, s->name,
-			cfg_arg(ctx, i), why);
+			text, why);
 	if (s->spec.name) {
 		s->fqdn = mem_strndup(s->spec.name, s->spec.name_len);
 		s->spec.name = NULL;

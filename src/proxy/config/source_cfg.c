@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cfg/arg_address.h"
 #include "cfg/value.h"
 #include "http/head.h"
 #include "proxy/config/server_name_cfg.h"
@@ -88,12 +89,16 @@ static int
 parse_source_args(struct cfg_ctx *ctx, unsigned int flags, struct source_conf *out, int *taken)
 {
 	struct addr_spec spec;
-	const char *why = "";
+	const char *why = "", *text;
+	char buf[CFG_ADDRESS_MAX];
 	int r = 0;
 
 	*taken = 1;
-	if (addr_parse(cfg_arg(ctx, 0), flags | server_cfg_name_flag(ctx), &spec, &why) < 0)
-		return cfg_error(ctx, 0, "'source' : '%.200s' : %s", cfg_arg(ctx, 0), why);
+	text = cfg_arg_address(ctx, 0, buf);
+	if (!text)
+		return -1;
+	if (addr_parse(text, flags | server_cfg_name_flag(ctx), &spec, &why) < 0)
+		return cfg_error(ctx, 0, "'source' : '%.200s' : %s", text, why);
 	memset(out, 0, sizeof(*out));
 	out->addr = spec.addr;
 	out->port_lo = spec.port_lo;
