@@ -153,7 +153,8 @@ static const struct cfg_opt opts[] = {
 		"the default is ocsp-update.mode. The responder is that of the certificate "
 		"(authority information access) with a URL of http; 'resolvers default' finds its "
 		"address."),
-	NEVER("allow-0rtt", 0, "early data can be replayed."),
+	{ .name = "allow-0rtt", .class = CFG_HINT,
+		.doc = "early data can be replayed, so it is not accepted and clients do without" },
 	NEVER("npn", 1, "NPN is obsolete; use 'alpn'."),
 	NEVER("generate-certificates", 0, "certificates are not made at run time."),
 	NEVER("ca-sign-file", 1, "certificates are not made at run time."),

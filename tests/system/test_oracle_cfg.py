@@ -60,7 +60,7 @@ cpu-map 1/1 3-1|cpu-map 1/1 63|cpu-map 1/1 64|cpu-map 1/1 1023|cpu-map 1/1 1024|
 cpu-map 1/1 0 x|cpu-map auto:1/1-4 0-1 1-2|cpu-map auto:1/1-4 0 0 1 1|cpu-map auto:1/1-4 0-1 1-3|cpu-map 1/1/1 0
 cpu-map auto: 0|cpu-map AUTO:1 0|cpu-map auto:1/1- 0-|cpu-map auto:1/all 0-|cpu-map 1/ALL 0|cpu-map 1/1 ""
 cpu-map 1/1 ,0|cpu-map 1/+1 0|cpu-map 1/1 +1|cpu-map 1/01 01|no cpu-map 1/1 0|cpu-map all/1-2 0-1
-cpu-map auto:all/1 0-63|cpu-map auto:2/1-2 0-1|cpu-map auto:2/1-2 0-3|cpu-map 1/1-4 0 1 2 3 4 5|cpu-map 1- 0
+cpu-map auto:1-4 0-3|cpu-map auto:1-4 0-2|cpu-map auto:all 0-63|cpu-map auto:all/1 0-63|cpu-map auto:2/1-2 0-1|cpu-map auto:2/1-2 0-3|cpu-map 1/1-4 0 1 2 3 4 5|cpu-map 1- 0
 cpu-map 1/60- 0|cpu-map 1/64- 0|cpu-map 1/65- 0|cpu-map 1/1 1023-|cpu-map 1/1 1024-|cpu-map 1/1 0-5000|cpu-map auto:1/2 5
 nbthread 0|nbthread 1|nbthread 65|nbthread x|nbthread 1x|nbthread|nbthread -1|nbthread 1 2|nbthread ""|thread-groups 1
 thread-groups 0|thread-groups 2|numa-cpu-mapping|no numa-cpu-mapping|stats socket /tmp/x thread 1

@@ -12,6 +12,7 @@
 /* Groups and threads in the first argument. */
 struct where {
 	int spread; /* auto: */
+	int no_threads; /* only groups are named */
 	uint64_t groups, threads;
 };
 
@@ -39,6 +40,7 @@ read_where(struct cfg_ctx *ctx, struct where *w)
 	memcpy(groups, s, n);
 	groups[n] = '\0';
 	w->threads = UINT64_MAX;
+	w->no_threads = !*slash;
 	if (cfg_value_set(groups, CFG_SET_MAX, &w->groups, &err) ||
 		(*slash && cfg_value_set(slash + 1, CFG_SET_MAX, &w->threads, &err)))
 		return report_cpu_map(ctx, 0, &err);
@@ -57,12 +59,19 @@ read_cpus(struct cfg_ctx *ctx, cpu_set_t *cpus)
 	return 0;
 }
 
+/* "auto:1-4 0-3" gave several processes a CPU each. HAProxy accepts it, and binds nothing. */
+static int
+is_of_processes(const struct where *w)
+{
+	return w->spread && w->no_threads && (w->groups & (w->groups - 1));
+}
+
 /* "auto:" assigns one CPU to each thread, or to one thread of each group. */
 static int
 check_sizes(struct cfg_ctx *ctx, const struct where *w, const cpu_set_t *cpus)
 {
 	int groups = __builtin_popcountll(w->groups);
-	int threads = __builtin_popcountll(w->threads);
+	int threads = is_of_processes(w) ? 1 : __builtin_popcountll(w->threads);
 
 	if (groups > 1 && threads > 1)
 		return cfg_error(ctx, 0,
@@ -106,6 +115,12 @@ parse_cpu_map(struct cfg_ctx *ctx)
 		return -1;
 	if (w.spread && check_sizes(ctx, &w, &cpus))
 		return -1;
+	if (is_of_processes(&w)) {
+		cfg_note(ctx, 0,
+			"'cpu-map' ignored: it binds several processes, and there is one; '1/' "
+			"before the range binds threads.");
+		return 0;
+	}
 	if (!(w.groups & 1)) {
 		cfg_note(ctx, 0, "'cpu-map' ignored: group 1 is the only thread group.");
 		return 0;

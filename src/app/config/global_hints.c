@@ -12,6 +12,7 @@
 #define COMPRESSION "compression is not supported"
 #define ABSENT "tacit has nothing of the kind"
 #define NEVER "tacit never does it"
+#define EXPOSE "keywords do not depend on it"
 
 static const struct cfg_kw kws[] = {
 	HINT("tune.h2.header-table-size", 1, H2),
@@ -23,6 +24,9 @@ static const struct cfg_kw kws[] = {
 	HINT("maxcompcpuusage", 1, COMPRESSION),
 	HINT("maxcomprate", 1, COMPRESSION),
 	HINT("maxzlibmem", 1, COMPRESSION),
+	HINT("expose-deprecated-directives", 0, EXPOSE),
+	HINT("expose-experimental-directives", 0, EXPOSE),
+	HINT("h2-workaround-bogus-websocket-clients", 0, H2),
 	HINT("tune.buffers.limit", 1, ABSENT),
 	HINT("tune.buffers.reserve", 1, ABSENT),
 	HINT("tune.idletimer", 1, ABSENT),

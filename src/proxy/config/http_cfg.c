@@ -117,9 +117,12 @@ retry_word(struct cfg_ctx *ctx, int i, uint32_t *bits)
 	if (strcmp(word, "none") == 0)
 		return ctx->argc == 1 ? 0 : cfg_error(ctx, i,
 			"'retry-on' : 'none' cannot be combined with others.");
-	if (strcmp(word, "0rtt-rejected") == 0)
-		return cfg_error(
-			ctx, i, "'retry-on 0rtt-rejected' is not supported.");
+	if (strcmp(word, "0rtt-rejected") == 0) {
+		cfg_note(ctx, i,
+			"'retry-on 0rtt-rejected' is accepted and has no effect: no early data is "
+			"sent.");
+		return 0;
+	}
 	return cfg_error(ctx, i, "'retry-on' : unknown keyword '%.40s'.", word);
 }
 

@@ -203,7 +203,8 @@ static const struct cfg_opt opts[] = {
 	SETTING("tls-tickets", 0, NULL, "Undoes no-tls-tickets."),
 	SETTING("no-ssl-reuse", 0, NULL, "Does not resume sessions."),
 	SETTING("ssl-reuse", 0, NULL, "Resumes sessions, whatever the defaults say."),
-	NEVER("allow-0rtt", 0, "early data can be replayed."),
+	{ .name = "allow-0rtt", .class = CFG_HINT,
+		.doc = "early data can be replayed, so none is sent" },
 	NEVER("npn", 1, "NPN is obsolete; use 'alpn'."),
 	{ 0 },
 };

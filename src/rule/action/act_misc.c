@@ -1,5 +1,5 @@
 /* Actions that ask the proxy for something: disable-l7-retry, expect-proxy, set-log-level,
- * set-timeout, strict-mode, wait-for-body. */
+ * set-timeout, strict-mode, wait-for-body, wait-for-handshake. */
 #include <string.h>
 
 #include "base/log.h"
@@ -185,6 +185,18 @@ run_no_retry(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *o
 	return RULE_CONT;
 }
 
+/* --- wait-for-handshake --------------------------------------------------------------------- */
+
+/* Without early data every request comes after the handshake. */
+static enum rule_result
+run_handshake(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
+{
+	(void)r;
+	(void)cx;
+	(void)out;
+	return RULE_CONT;
+}
+
 const struct rule_action rule_misc_actions[] = {
 	{ .name = "disable-l7-retry",
 		.places = RULE_IN(HTTP_REQUEST),
@@ -222,5 +234,9 @@ const struct rule_action rule_misc_actions[] = {
 		.run = run_wait,
 		.syntax = "time <time> [at-least <bytes>]",
 		.doc = "Waits for the body, or for this many bytes of it." },
+	{ .name = "wait-for-handshake",
+		.places = RULE_IN(HTTP_REQUEST),
+		.run = run_handshake,
+		.doc = "Goes on: there is no early data, so the handshake is over." },
 	{ 0 },
 };

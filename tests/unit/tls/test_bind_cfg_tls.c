@@ -25,7 +25,7 @@ static const struct world_line lines[] = {
 	{ "no-tls-tickets tls-tickets prefer-client-ciphers strict-sni no-strict-sni", NULL },
 	{ "ocsp-update off ocsp-update on", NULL },
 	{ "ocsp-update maybe", "expects 'on' or 'off'" },
-	{ "allow-0rtt", "early data" },
+	{ "allow-0rtt alpn h3", NULL },
 	{ "npn h2", "NPN is obsolete" },
 	{ "generate-certificates", "not made at run time" },
 	{ "ca-sign-file /x", "not made at run time" },

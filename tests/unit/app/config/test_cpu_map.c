@@ -130,7 +130,8 @@ static void
 other_groups(void **state)
 {
 	static const char *const lines[] = { "cpu-map 2 0", "cpu-map 2/1 0", "cpu-map 64 0",
-		"cpu-map even 0", "cpu-map 2-/1 0", "cpu-map auto:2/1-2 0-1" };
+		"cpu-map even 0", "cpu-map 2-/1 0", "cpu-map auto:2/1-2 0-1",
+		"cpu-map auto:1-4 0-3", "cpu-map auto:2-3 0-1" };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
@@ -139,6 +140,8 @@ other_groups(void **state)
 		assert_null(global_cpus(&cfg.global, 0));
 	}
 	assert_int_equal(world_global("cpu-map auto:2/1-2 0-3"), -1);
+	assert_int_equal(world_global("cpu-map auto:1-4 0-2"), -1);
+	assert_non_null(strstr(world_diagnostic(), "takes 4 CPUs, not 3"));
 	assert_int_equal(world_global("cpu-map 2/1 x"), -1);
 }
 
@@ -192,7 +195,7 @@ mistakes(void **state)
 		{ "auto:1-2/1 0-3", "takes 2 CPUs, not 4" },
 		{ "auto:1-2/1-2 0-3", "not both" },
 		{ "auto:1-2/1-2 0-1", "not both" },
-		{ "auto:all 0-63", "not both" },
+		{ "auto:all 0-62", "takes 64 CPUs, not 63" },
 	};
 	char line[128];
 

@@ -15,7 +15,7 @@ static const struct world_line lines[] = {
 	{ "retry-on 200", "unknown keyword '200'" },
 	{ "retry-on none 503", "'none' cannot be combined with others" },
 	{ "retry-on 503 none", "'none' cannot be combined with others" },
-	{ "retry-on 0rtt-rejected", "not supported" },
+	{ "retry-on 0rtt-rejected 503", NULL },
 	{ "retry-on bogus", "unknown keyword 'bogus'" },
 	{ "retry-on", "<failure or status>" },
 	{ "http-send-name-header X-Server", NULL },

@@ -21,7 +21,7 @@ static const struct world_line lines[] = {
 	{ "ssl-min-ver TLSv1.2 ssl-max-ver TLSv1.3 force-tlsv12 no-tlsv13", NULL },
 	{ "no-tls-tickets tls-tickets no-ssl-reuse ssl-reuse", NULL },
 	{ "ssl-min-ver 3", "'3' is no version" },
-	{ "allow-0rtt", "early data" },
+	{ "allow-0rtt tls-tickets", NULL },
 	{ "npn x", "NPN is obsolete" },
 	{ "strict-sni", "unknown keyword" },
 };

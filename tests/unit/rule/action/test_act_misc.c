@@ -28,6 +28,16 @@ test_expect_proxy(void **state)
 	action_rig_refuses(&r, "http-request expect-proxy layer4", "is not for 'http-request'");
 }
 
+/* There is no early data to wait for the end of. */
+static void
+test_wait_for_handshake(void **state)
+{
+	(void)state;
+	run("http-request wait-for-handshake");
+	run("http-request wait-for-handshake if { method GET }");
+	action_rig_refuses(&r, "http-response wait-for-handshake", "is not for 'http-response'");
+}
+
 static void
 test_log_level(void **state)
 {
@@ -124,6 +134,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(test_expect_proxy),
+		CASE(test_wait_for_handshake),
 		CASE(test_log_level),
 		CASE(test_timeouts),
 		CASE(test_strict_mode),
