@@ -57,6 +57,7 @@ enum proxy_option {
 	OPT_ABORTONCLOSE     = 1u << 14,
 	OPT_HTTP_BUFFER_REQUEST = 1u << 15,
 	OPT_HTTP_IGNORE_PROBES = 1u << 16,
+	OPT_HTTP_PRETEND_KEEPALIVE = 1u << 17,
 	OPT_DONTLOG_NORMAL   = 1u << 21,
 	OPT_LOG_ERRORS       = 1u << 22, /* option log-separate-errors */
 	OPT_LOG_CHECKS       = 1u << 23, /* option log-health-checks */

@@ -259,6 +259,10 @@ static const struct cfg_kw kws[] = {
 	OPTION("http-buffer-request", CFG_PROXIES, OPT_HTTP_BUFFER_REQUEST,
 		"Waits for the whole request body, or for a full buffer, before the request is "
 		"processed further."),
+	OPTION("http-pretend-keepalive", CFG_BE, OPT_HTTP_PRETEND_KEEPALIVE,
+		"Lets the server believe that its connection is kept, though it is closed after "
+		"the response (httpclose, http-server-close): some servers send no chunks when "
+		"they know."),
 	OPTION("http-ignore-probes", CFG_FE, OPT_HTTP_IGNORE_PROBES,
 		"Sends no response, writes no log line and counts no error for a client that sent "
 		"nothing."),

@@ -138,7 +138,7 @@ write_request(struct session *s)
 	struct http_txn *t = s->txn;
 	char text[FORWARD_TEXT_MAX];
 	struct arena a = { .p = text, .cap = sizeof(text) };
-	int r;
+	int r, says_kept;
 
 	/* The rules have run and may have changed it. */
 	capture_cookie(s, &t->req);
@@ -152,11 +152,12 @@ write_request(struct session *s)
 		r = http_add_forwarding(s, &t->req, &a);
 	if (r < 0)
 		return r;
+	says_kept = t->keep_alive[SERVER] || (s->be->options & OPT_HTTP_PRETEND_KEEPALIVE);
 	if (t->upgrades)
 		r = add_connection(&t->req, "upgrade");
-	else if (t->keep_alive[SERVER] && t->version == HTTP_1_0)
+	else if (says_kept && t->version == HTTP_1_0)
 		r = add_connection(&t->req, "keep-alive");
-	else if (!t->keep_alive[SERVER] && t->version != HTTP_1_0)
+	else if (!says_kept && t->version != HTTP_1_0)
 		r = add_connection(&t->req, "close");
 	if (r == 0)
 		r = add_server_name(s);

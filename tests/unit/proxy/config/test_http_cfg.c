@@ -45,7 +45,7 @@ static const struct world_line lines[] = {
 	{ "no option httpclose", NULL },
 	{ "option http-no-delay", NULL },
 	{ "option http-use-proxy-header", "not supported" },
-	{ "option http-pretend-keepalive", "not supported" },
+	{ "option http-pretend-keepalive", NULL },
 	{ "option http-reuse", "unknown" },
 };
 
