@@ -107,9 +107,17 @@ act_is_token(struct str s)
 int
 act_field_name(const struct rule *r, struct cfg_ctx *ctx, int arg, struct str *out)
 {
-	if (!act_is_token(str_of(cfg_arg(ctx, arg))))
+	const char *name = cfg_arg(ctx, arg);
+	size_t n = strlen(name);
+
+	if (n > 1 && name[n - 1] == ':' && act_is_token((struct str){ name, n - 1 }))
+		return cfg_error(ctx, arg,
+			"'%s %s' : '%s' cannot be the name of a header: it ends before the colon, "
+			"else '%s:' would be sent.",
+			rule_place_name(r->place), r->action->name, name, name);
+	if (!act_is_token(str_of(name)))
 		return cfg_error(ctx, arg, "'%s %s' : '%s' cannot be the name of a header.",
-			rule_place_name(r->place), r->action->name, cfg_arg(ctx, arg));
+			rule_place_name(r->place), r->action->name, name);
 	return act_text(ctx, arg, out);
 }
 

@@ -90,6 +90,8 @@ test_refused(void **state)
 	action_rig_refuses(&r, "http-request set-header \"a b\" x",
 		"cannot be the name of a header");
 	action_rig_refuses(&r, "http-request set-header \"\" x", "cannot be the name of a header");
+	action_rig_refuses(&r, "http-request set-header X-A: x", "it ends before the colon");
+	action_rig_refuses(&r, "http-request set-header : x", "cannot be the name of a header.");
 	action_rig_refuses(&r, "http-request set-header a", "expects <name> <fmt>");
 	action_rig_refuses(&r, "http-request del-header", "expects <name>");
 	action_rig_refuses(&r, "http-request del-header a -m", "'-m' expects");
