@@ -39,6 +39,17 @@ count_lines(const struct tls_bind *b, const struct tls_change *change)
 	return n;
 }
 
+static int
+try_line(const struct tls_line *l, char *why)
+{
+	SSL *ssl = tls_context_trial(&l->variant->set, why);
+	int r = ssl ? tls_context_try(ssl, tls_entry_latest(l->entry), l->entry->name, why)
+		    : -ERR_INVAL;
+
+	SSL_free(ssl);
+	return r;
+}
+
 /* The lines that get another certificate must be able to use it. */
 static int
 try_entry(const struct tls_bind *b, const struct tls_entry *e, char *why)
@@ -49,8 +60,7 @@ try_entry(const struct tls_bind *b, const struct tls_entry *e, char *why)
 		const struct tls_line *l = list_entry(it, const struct tls_line, link);
 
 		if (!r && b->n_acceptors && l->entry == e)
-			r = tls_context_try(b->acceptor[0].ctx[l->variant->index], e->next,
-				e->name, why);
+			r = try_line(l, why);
 	}
 	return r;
 }

@@ -11,9 +11,11 @@
 #include "base/sys.h"
 #include "tls/bind.h"
 #include "tls/cert_dir.h"
+#include "tls/context.h"
 #include "tls/crt_list.h"
 #include "tls/crt_lists.h"
 #include "tls/ocsp_enable.h"
+#include "tls/openssl.h"
 #include "tls/tls_conf.h"
 
 /* Why a line is a default one. */
@@ -31,6 +33,8 @@ struct loading {
 	unsigned int number;
 	int is_default;
 	int bad;
+	SSL **trial;          /* of each variant; NULL: its settings were refused */
+	unsigned int n_trials;
 };
 
 static void
@@ -38,6 +42,47 @@ load_failed(struct loading *g, const char *why)
 {
 	cfg_diag_add(g->d, CFG_ALERT, g->where, "%s.", why);
 	g->bad = 1;
+}
+
+/* What the certificates of a new variant are tried on. 0 or -ERR_NOMEM. */
+static int
+add_trial(struct loading *g)
+{
+	char why[TLS_WHY_MAX];
+	SSL **grown = mem_resize(g->trial, g->n_trials + 1, sizeof(SSL *));
+
+	if (!grown)
+		return -ERR_NOMEM;
+	g->trial = grown;
+	grown[g->n_trials] = tls_context_trial(&g->b->variant[g->n_trials]->set, why);
+	if (!grown[g->n_trials++])
+		load_failed(g, why);
+	return 0;
+}
+
+/* OpenSSL refuses some certificates (a weak key, a weak signature): that is found at the start, not
+ * when the first client asks for one. 0 or a negative reason, which has been reported. */
+static int
+try_cert(struct loading *g, const struct tls_line *l)
+{
+	const struct tls_variant *v = l->variant;
+	char why[TLS_WHY_MAX] = "out of memory";
+	int r = v->index == g->n_trials ? add_trial(g) : 0;
+
+	if (!r && g->trial[v->index])
+		r = tls_context_try(g->trial[v->index], l->entry->cert, l->entry->name, why);
+	if (r)
+		load_failed(g, why);
+	return r;
+}
+
+static void
+free_trials(struct loading *g)
+{
+	while (g->n_trials)
+		SSL_free(g->trial[--g->n_trials]);
+	mem_free(g->trial);
+	g->trial = NULL;
 }
 
 static int
@@ -71,6 +116,8 @@ load_cert(struct loading *g, const char *path, int may_be_missing)
 	l = tls_bind_add_line(g->b, e);
 	r = l ? fill_line(g, l) : -ERR_NOMEM;
 	(void)snprintf(why, sizeof(why), "out of memory");
+	if (!r && try_cert(g, l) < 0)
+		return -ERR_INVAL;
 	if (!r)
 		r = tls_ocsp_enable(g->conf, g->b, g->line ? &g->line->own : NULL, e, why);
 	if (r)
@@ -167,7 +214,7 @@ load_path(struct loading *g, struct tls_source *s, char *path)
 }
 
 static void
-load_list_line(struct loading *g, char *text)
+load_list_line(struct loading *g, char *text, struct cfg_where *at)
 {
 	struct tls_list_line line;
 	char why[TLS_WHY_MAX];
@@ -178,6 +225,7 @@ load_list_line(struct loading *g, char *text)
 	} else if (line.path) {
 		char *path = tls_crt_path(&g->conf->files, line.path);
 
+		at->col = (unsigned int)(line.path - text) + 1;
 		g->line = &line;
 		if (path)
 			load_cert_or_bundle(g, path);
@@ -203,7 +251,8 @@ load_list_text(struct loading *g, const char *path, char *text, size_t len)
 
 		p[n] = '\0';
 		at.line = ++g->number;
-		load_list_line(g, p);
+		at.col = 0;
+		load_list_line(g, p, &at);
 		p += n + (size_t)more;
 	}
 	g->list->last = g->number;
@@ -342,10 +391,14 @@ tls_bind_load(struct tls_bind *b, struct tls_conf *conf, const struct tls_bind_u
 	b->conf = conf;
 	b->is_http = use->is_http;
 	if (tls_settings_inherit(&b->set, &conf->bind_defaults) < 0 ||
-		!tls_bind_variant(b, &none) || mem_copy_string(&b->id, use->proxy) < 0)
+		!tls_bind_variant(b, &none) || mem_copy_string(&b->id, use->proxy) < 0 ||
+		add_trial(&g) < 0) {
 		load_failed(&g, "out of memory");
+		return -1;
+	}
 	list_each(it, &b->sources)
 		load_source(&g, list_entry(it, struct tls_source, link));
+	free_trials(&g);
 	g.where = &b->where;
 	settle_defaults(b);
 	for (unsigned int i = 0; i < b->n_variants; i++)

@@ -216,14 +216,36 @@ set_accept_options(SSL_CTX *ctx, const struct tls_settings *set)
 	(void)SSL_CTX_set_mode(ctx, SSL_MODE_NO_AUTO_CHAIN);
 }
 
-int
-tls_context_try(SSL_CTX *ctx, const struct tls_cert *c, const char *name, char *why)
+static int
+say_refused(const char *name, char *why)
 {
-	SSL *ssl = SSL_new(ctx);
-	int r = ssl && SSL_use_cert_and_key(ssl, c->leaf, c->key, c->chain, 1) == 1;
+	char reason[TLS_ERROR_MAX];
 
-	SSL_free(ssl);
-	return r ? 0 : context_failed(why, "the certificate", name);
+	(void)snprintf(why, TLS_WHY_MAX,
+		"unable to load SSL certificate into SSL Context '%.300s': %s", name,
+		tls_error_take(reason, sizeof(reason)));
+	return -ERR_INVAL;
+}
+
+int
+tls_context_try(SSL *ssl, const struct tls_cert *c, const char *name, char *why)
+{
+	if (SSL_use_cert_and_key(ssl, c->leaf, c->key, c->chain, 1) == 1)
+		return 0;
+	return say_refused(name, why);
+}
+
+SSL *
+tls_context_trial(const struct tls_settings *set, char *why)
+{
+	SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
+	SSL *ssl = NULL;
+
+	(void)snprintf(why, TLS_WHY_MAX, "out of memory");
+	if (ctx && tls_context_settle(ctx, set, why) == 0)
+		ssl = SSL_new(ctx);
+	SSL_CTX_free(ctx);
+	return ssl;
 }
 
 static int
@@ -233,7 +255,7 @@ set_first(SSL_CTX *ctx, const struct tls_line *first, char *why)
 
 	if (!c || SSL_CTX_use_cert_and_key(ctx, c->leaf, c->key, c->chain, 1) == 1)
 		return 0;
-	return context_failed(why, "the certificate", first->entry->name);
+	return say_refused(first->entry->name, why);
 }
 
 static int

@@ -153,6 +153,29 @@ test_crt_list(void **state)
 	}
 }
 
+/* OpenSSL takes no RSA key of 512 bits, unless the settings of the line allow it: that is found
+ * before a client asks for the name. */
+static void
+test_refused_certificates(void **state)
+{
+	char text[512];
+
+	(void)state;
+	bind_rig_cert(&g, "a.pem", rig_ec(), "a.test", NULL);
+	bind_rig_cert(&g, "w.pem", EVP_RSA_gen(512), "w.test", NULL);
+	snprintf(text, sizeof(text),
+		"%s/a.pem\n%s/w.pem [ciphers DEFAULT@SECLEVEL=0] v.test\n %s/w.pem\n", g.dir,
+		g.dir, g.dir);
+	bind_rig_write(&g, "list", text);
+	bind_rig_source(&g, TLS_SOURCE_LIST, "list");
+	assert_int_equal(bind_rig_try_load(&g, 1), -1);
+	assert_int_equal(g.diag.nentry, 1);
+	assert_true(bind_rig_says(&g, "w.pem': ee key too small"));
+	assert_int_equal(g.diag.entry[0].where.line, 3);
+	assert_int_equal(g.diag.entry[0].where.col, 2);
+	assert_int_equal(ERR_peek_error(), 0);
+}
+
 /* Errors name the line of the list. */
 static void
 test_crt_list_errors(void **state)
@@ -334,6 +357,7 @@ main(void)
 		CASE(test_two_keys_by_cipher),
 		CASE(test_crt_list),
 		CASE(test_crt_list_errors),
+		CASE(test_refused_certificates),
 		CASE(test_load_errors),
 		CASE(test_bad_ciphers),
 		CASE(test_no_version),
