@@ -38,11 +38,15 @@ struct tls_source {
 /* A certificate of a bind line. */
 struct tls_line {
 	struct list link;         /* in tls_bind.lines */
+	struct list same;         /* in tls_entry.lines */
+	struct tls_bind *bind;
 	struct tls_entry *entry;
+	unsigned int order;       /* in tls_bind.lines: numbers grow */
 	char **filter;            /* of a crt-list; none: the certificate's names */
 	unsigned int n_filters;
 	struct tls_variant *variant; /* its settings, of the bind line */
 	int is_default;           /* for clients that ask for no name, or for an unknown one */
+	int is_known;             /* it is in the table of names */
 	int is_leaving;           /* a change that is prepared is without it */
 	struct tls_crt_list *list; /* where it stands; NULL: on the bind line itself */
 	unsigned int number;      /* of the line there */
@@ -57,6 +61,7 @@ struct tls_variant {
 	struct x509_store_st *trusted; /* NULL: nothing is verified */
 	struct x509_store_st *next;    /* that is about to replace it */
 	struct tls_ca *ca, *ca_verify, *crl;
+	unsigned int n_lines;
 };
 
 /* What one worker accepts with. */
@@ -74,6 +79,7 @@ struct tls_bind {
 	struct tls_settings set;
 	struct list sources;
 	struct list lines;        /* handshakes look at names instead */
+	unsigned int last_order;  /* of a line */
 	struct tls_names names;
 	struct tls_variant **variant; /* handshakes look at that of a line instead */
 	unsigned int n_variants;
@@ -110,12 +116,15 @@ const struct xprt_maker *tls_bind_maker(const struct tls_bind *b, unsigned int w
 /* A line for an entry, at the end; the entry is used from now on. NULL when memory is out. */
 struct tls_line *tls_bind_add_line(struct tls_bind *b, struct tls_entry *e) must_check;
 void tls_line_free(struct tls_line *l);
-/* The table of names that the lines make. 0, or -ERR_NOMEM with nothing in *out. */
-int tls_bind_index(const struct tls_bind *b, struct tls_names *out) must_check;
+/* The settings of a line from now on. */
+void tls_line_use(struct tls_line *l, struct tls_variant *v);
+/* Enters the names of all lines. 0 or -ERR_NOMEM. */
+int tls_bind_index(struct tls_bind *b) must_check;
 /* The contexts and the maker of `a`, for connections that belong to `owner`: a itself, or the
- * acceptor that gets them later. 0, or a negative reason with why. */
+ * acceptor that gets them later. They begin with the certificate of `first` (NULL: none). 0, or a
+ * negative reason with why. */
 int tls_acceptor_make(struct tls_acceptor *a, struct tls_acceptor *owner,
-	const struct tls_names *names, struct tls_io *io, char *why) must_check;
+	const struct tls_line *first, struct tls_io *io, char *why) must_check;
 void tls_acceptor_free(struct tls_acceptor *a);
 /* The variant with these settings, which is new if there is none. NULL when memory is out. */
 struct tls_variant *tls_bind_variant(struct tls_bind *b, const struct tls_settings *own) must_check;

@@ -7,11 +7,12 @@ struct tls_ca;
 struct tls_crt_list;
 struct tls_entry;
 
-/* One of them; the others are NULL. */
+/* The entry, the CA or the list; the others are NULL. */
 struct tls_change {
 	struct tls_entry *entry;         /* a certificate, whose `next` is set */
 	const struct tls_ca *ca;         /* a file that says something else than before */
 	const struct tls_crt_list *list; /* a list with other lines */
+	struct tls_entry *listed;        /* with a list: of its lines that come or leave */
 };
 
 #endif

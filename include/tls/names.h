@@ -1,7 +1,7 @@
 /*
  * The names that the certificates of a bind line are for, as a client asks for one (SNI): exact
  * names first, then wildcards. Made by the main thread, or the first worker while the others stand
- * still; then workers only read.
+ * still; then workers only read. A change: tls/names_change.h.
  */
 #ifndef TACIT_TLS_NAMES_H
 #define TACIT_TLS_NAMES_H
@@ -21,7 +21,13 @@ struct tls_name {
 	char *name;            /* lower case; of a wildcard without its '*' */
 	struct tls_line **line;
 	unsigned int n, cap;
-	int is_excluded;       /* a filter began with '!' */
+	unsigned int n_excluded; /* filters that began with '!' */
+};
+
+/* What a pattern says. */
+struct tls_pattern {
+	char name[TLS_NAME_MAX + 1]; /* as in struct tls_name */
+	int is_wild, is_excluded;
 };
 
 struct tls_names {
@@ -32,14 +38,23 @@ struct tls_names {
 
 void tls_names_init(struct tls_names *t);
 void tls_names_fini(struct tls_names *t);
-/* Each has what the other had. */
-void tls_names_exchange(struct tls_names *a, struct tls_names *b);
 /* A pattern for this line: "name", "*.name", or either with '!' before it. "!*" is ignored. 0 or
  * -ERR_NOMEM. */
 int tls_names_add(struct tls_names *t, const char *pattern, struct tls_line *line) must_check;
+/* False: no client can ask for it. */
+int tls_pattern_read(struct tls_pattern *p, const char *pattern);
+/* A name without lines. NULL when memory is out. */
+struct tls_name *tls_name_new(const char *name) must_check;
+/* NULL is allowed. */
+void tls_name_free(struct tls_name *n);
 /* A line for clients that ask for no known name. 0 or -ERR_NOMEM. */
 int tls_names_add_fallback(struct tls_names *t, struct tls_line *line) must_check;
-/* The subject's CN and the subjectAltNames. 0 or -ERR_NOMEM. */
+typedef int tls_name_fn(void *arg, const char *pattern, struct tls_line *line);
+/* Calls fn for the subject's CN and the subjectAltNames, until it returns something else than 0,
+ * which is returned. */
+int tls_names_of_cert(struct x509_st *x, tls_name_fn *fn, void *arg, struct tls_line *line)
+	must_check;
+/* Those names. 0 or -ERR_NOMEM. */
 int tls_names_add_cert(struct tls_names *t, struct x509_st *x, struct tls_line *line) must_check;
 /* The lines for a name that a client asks for, in any case; NULL: none. */
 const struct tls_name *tls_names_find(const struct tls_names *t, const char *name, size_t len);

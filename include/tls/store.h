@@ -22,6 +22,7 @@ struct tls_entry {
 	struct tls_cert *cert;    /* NULL: none yet (`new ssl cert`), or removed */
 	struct tls_cert *next;    /* that is about to replace it; handshakes do not look at it */
 	int is_there;             /* 0: removed by `del ssl cert` */
+	struct list lines;        /* of bind lines: struct tls_line, by `same` */
 	unsigned int uses;        /* lines that name it: it cannot be removed */
 	unsigned int binds;       /* those that are of bind lines */
 	int updates_ocsp;         /* ocsp-update: its OCSP response is asked for */

@@ -26,9 +26,21 @@ tls_bind_new(void)
 }
 
 void
+tls_line_use(struct tls_line *l, struct tls_variant *v)
+{
+	if (l->variant)
+		l->variant->n_lines--;
+	if (v)
+		v->n_lines++;
+	l->variant = v;
+}
+
+void
 tls_line_free(struct tls_line *l)
 {
 	list_remove(&l->link);
+	list_remove(&l->same);
+	tls_line_use(l, NULL);
 	l->entry->uses--;
 	l->entry->binds--;
 	for (unsigned int i = 0; i < l->n_filters; i++)
@@ -104,15 +116,19 @@ tls_bind_add_line(struct tls_bind *b, struct tls_entry *e)
 	l->entry = e;
 	e->uses++;
 	e->binds++;
+	l->bind = b;
+	l->order = ++b->last_order;
 	list_init(&l->link);
 	list_append(&b->lines, &l->link);
+	list_init(&l->same);
+	list_append(&e->lines, &l->same);
 	return l;
 }
 
 static int
 add_line_names(struct tls_names *t, struct tls_line *l)
 {
-	const struct tls_cert *c = tls_entry_latest(l->entry);
+	const struct tls_cert *c = l->entry->cert;
 	int r = l->is_default ? tls_names_add_fallback(t, l) : 0;
 
 	for (unsigned int i = 0; i < l->n_filters && !r; i++)
@@ -123,19 +139,17 @@ add_line_names(struct tls_names *t, struct tls_line *l)
 }
 
 int
-tls_bind_index(const struct tls_bind *b, struct tls_names *out)
+tls_bind_index(struct tls_bind *b)
 {
 	int r = 0;
 
-	tls_names_init(out);
 	list_each(it, &b->lines) {
 		struct tls_line *l = list_entry(it, struct tls_line, link);
 
-		if (!r && !l->is_leaving)
-			r = add_line_names(out, l);
+		if (!r)
+			r = add_line_names(&b->names, l);
+		l->is_known = 1;
 	}
-	if (r)
-		tls_names_fini(out);
 	return r;
 }
 
@@ -182,11 +196,10 @@ tls_bind_variant(struct tls_bind *b, const struct tls_settings *own)
 }
 
 int
-tls_acceptor_make(struct tls_acceptor *a, struct tls_acceptor *owner, const struct tls_names *names,
+tls_acceptor_make(struct tls_acceptor *a, struct tls_acceptor *owner, const struct tls_line *first,
 	struct tls_io *io, char *why)
 {
 	const struct tls_bind *b = owner->bind;
-	const struct tls_line *first = names->fallback.n ? names->fallback.line[0] : NULL;
 
 	a->ctx = mem_zalloc(b->n_variants * sizeof(struct ssl_ctx_st *));
 	if (!a->ctx)
@@ -200,11 +213,17 @@ tls_acceptor_make(struct tls_acceptor *a, struct tls_acceptor *owner, const stru
 	return io ? tls_maker_init(&a->maker, io, a->ctx[0], TLS_ACCEPTS) : 0;
 }
 
+static const struct tls_line *
+first_line(const struct tls_bind *b)
+{
+	return b->names.fallback.n ? b->names.fallback.line[0] : NULL;
+}
+
 int
 tls_bind_check(struct tls_bind *b, char *why)
 {
 	struct tls_acceptor a = { .bind = b };
-	int r = tls_acceptor_make(&a, &a, &b->names, NULL, why);
+	int r = tls_acceptor_make(&a, &a, first_line(b), NULL, why);
 
 	tls_acceptor_free(&a);
 	return r;
@@ -223,7 +242,7 @@ tls_bind_open(struct tls_bind *b, struct tls_io *const *io, unsigned int n)
 		struct tls_acceptor *a = &b->acceptor[b->n_acceptors++];
 
 		a->bind = b;
-		r = tls_acceptor_make(a, a, &b->names, io[i], why);
+		r = tls_acceptor_make(a, a, first_line(b), io[i], why);
 	}
 	return r;
 }

@@ -9,10 +9,12 @@
 #include "tls/ca.h"
 #include "tls/context.h"
 #include "tls/list_change.h"
+#include "tls/names_change.h"
 #include "tls/openssl.h"
 
 struct tls_bind_change {
-	struct tls_names names;
+	struct tls_names_change names;
+	struct tls_entry *entry;    /* whose lines come, leave, or get another certificate; NULL */
 	struct tls_acceptor *made;  /* one per acceptor of the bind line; NULL: those stay */
 	unsigned int n_made;
 	int is_in_place;
@@ -30,12 +32,13 @@ count_lines(const struct tls_bind *b, const struct tls_change *change)
 {
 	unsigned int n = 0;
 
-	list_each(it, &b->lines) {
-		const struct tls_line *l = list_entry(it, const struct tls_line, link);
-
-		n += (change->entry && l->entry == change->entry) ||
-			variant_trusts(l->variant, change->ca);
-	}
+	for (unsigned int i = 0; change->ca && i < b->n_variants; i++)
+		if (variant_trusts(b->variant[i], change->ca))
+			n += b->variant[i]->n_lines;
+	if (!change->entry)
+		return n;
+	list_each(it, &change->entry->lines)
+		n += list_entry(it, const struct tls_line, same)->bind == b;
 	return n;
 }
 
@@ -50,35 +53,102 @@ try_line(const struct tls_line *l, char *why)
 	return r;
 }
 
-/* The lines that get another certificate must be able to use it. */
 static int
-try_entry(const struct tls_bind *b, const struct tls_entry *e, char *why)
+add_to_change(void *arg, const char *pattern, struct tls_line *line)
+{
+	return names_change_add(arg, pattern, line);
+}
+
+static int
+remove_from_change(void *arg, const char *pattern, struct tls_line *line)
+{
+	return names_change_remove(arg, pattern, line);
+}
+
+/* What its certificate, which is c, is for. */
+static int
+each_name_of(struct tls_names_change *names, const struct tls_cert *c, struct tls_line *l,
+	tls_name_fn *fn)
 {
 	int r = 0;
 
-	list_each(it, &b->lines) {
-		const struct tls_line *l = list_entry(it, const struct tls_line, link);
+	for (unsigned int i = 0; i < l->n_filters && !r; i++)
+		r = fn(names, l->filter[i], l);
+	if (r || l->n_filters || !c)
+		return r;
+	return tls_names_of_cert(c->leaf, fn, names, l);
+}
 
-		if (!r && b->n_acceptors && l->entry == e)
-			r = try_line(l, why);
-	}
+/* A line with names of its own keeps them, whatever its certificate. */
+static int
+renew_line(struct tls_names_change *names, struct tls_line *l)
+{
+	const struct tls_entry *e = l->entry;
+	int r = 0;
+
+	if (!l->n_filters)
+		r = each_name_of(names, e->cert, l, remove_from_change);
+	if (!r && !l->n_filters)
+		r = each_name_of(names, e->next, l, add_to_change);
 	return r;
+}
+
+static int
+drop_line(struct tls_names_change *names, struct tls_line *l)
+{
+	int r = l->is_default ? names_change_remove_fallback(names, l) : 0;
+
+	return r ? r : each_name_of(names, l->entry->cert, l, remove_from_change);
+}
+
+/* Lines with another certificate, and new ones, must be able to use it. */
+static int
+change_line(struct tls_bind_change *c, const struct tls_change *change, struct tls_line *l,
+	char *why)
+{
+	int r = 0;
+
+	if (l->is_leaving)
+		return drop_line(&c->names, l);
+	if (change->entry)
+		r = renew_line(&c->names, l);
+	else if (!l->is_known)
+		r = each_name_of(&c->names, l->entry->cert, l, add_to_change);
+	if (!r && (change->entry || !l->is_known))
+		r = try_line(l, why);
+	return r;
+}
+
+static int
+change_lines(const struct tls_bind *b, struct tls_bind_change *c, const struct tls_change *change,
+	char *why)
+{
+	int r = 0;
+
+	if (!c->entry)
+		return 0;
+	list_each(it, &c->entry->lines) {
+		struct tls_line *l = list_entry(it, struct tls_line, same);
+
+		if (!r && l->bind == b && (!change->list || l->list == change->list))
+			r = change_line(c, change, l, why);
+	}
+	return r ? r : names_change_make_room(&c->names);
 }
 
 /* True if contexts have to change, and not only what is chosen of them. */
 static int
 needs_contexts(const struct tls_bind *b, const struct tls_change *change,
-	const struct tls_names *names)
+	const struct tls_line *then)
 {
-	const struct tls_name *now = &b->names.fallback, *then = &names->fallback;
+	const struct tls_line *now = b->names.fallback.n ? b->names.fallback.line[0] : NULL;
 
 	if (change->ca || (b->n_acceptors && b->acceptor[0].n_ctx != b->n_variants))
 		return 1;
 	/* They begin with the first certificate. */
-	if (!now->n || !then->n)
-		return now->n != then->n;
-	return now->line[0]->entry != then->line[0]->entry ||
-		then->line[0]->entry == change->entry;
+	if (!now || !then)
+		return now != then;
+	return now->entry != then->entry || then->entry == change->entry;
 }
 
 static int
@@ -108,8 +178,8 @@ make_acceptors(struct tls_bind *b, struct tls_bind_change *c, char *why)
 		struct tls_acceptor *owner = &b->acceptor[i];
 
 		c->n_made++;
-		r = tls_acceptor_make(
-			&c->made[i], owner, &c->names, owner->maker.io, why);
+		r = tls_acceptor_make(&c->made[i], owner, names_change_first(&c->names),
+			owner->maker.io, why);
 	}
 	return r;
 }
@@ -129,12 +199,12 @@ tls_bind_prepare(struct tls_bind *b, const struct tls_change *change, unsigned i
 	c = b->change = mem_zalloc(sizeof(*c));
 	if (!c)
 		return -ERR_NOMEM;
-	r = tls_bind_index(b, &c->names);
-	if (!r && change->entry)
-		r = try_entry(b, change->entry, why);
+	names_change_init(&c->names, &b->names);
+	c->entry = change->list ? change->listed : change->entry;
+	r = change_lines(b, c, change, why);
 	if (!r && change->ca)
 		r = trust_anew(b, change->ca);
-	if (!r && needs_contexts(b, change, &c->names))
+	if (!r && needs_contexts(b, change, names_change_first(&c->names)))
 		r = make_acceptors(b, c, why);
 	return r;
 }
@@ -152,6 +222,17 @@ exchange_acceptor(struct tls_acceptor *a, struct tls_acceptor *b)
 	b->n_ctx = was.n_ctx;
 }
 
+static void
+note_known(const struct tls_bind *b, const struct tls_entry *e)
+{
+	list_each(it, &e->lines) {
+		struct tls_line *l = list_entry(it, struct tls_line, same);
+
+		if (l->bind == b)
+			l->is_known = !l->is_leaving;
+	}
+}
+
 void
 tls_bind_exchange(struct tls_bind *b)
 {
@@ -159,7 +240,9 @@ tls_bind_exchange(struct tls_bind *b)
 
 	if (!c)
 		return;
-	tls_names_exchange(&b->names, &c->names);
+	names_change_apply(&c->names);
+	if (c->entry)
+		note_known(b, c->entry);
 	for (unsigned int i = 0; i < c->n_made; i++)
 		exchange_acceptor(&b->acceptor[i], &c->made[i]);
 	c->is_in_place = 1;
@@ -184,7 +267,7 @@ tls_bind_settle(struct tls_bind *b)
 		}
 		v->next = NULL;
 	}
-	tls_names_fini(&c->names);
+	names_change_fini(&c->names);
 	for (unsigned int i = 0; i < c->n_made; i++)
 		tls_acceptor_free(&c->made[i]);
 	mem_free(c->made);

@@ -91,7 +91,7 @@ fill_line(struct loading *g, struct tls_line *l)
 	l->is_default = g->is_default ? g->is_default : g->b->lines.next == &l->link;
 	l->number = g->number;
 	l->list = g->list;
-	l->variant = g->b->variant[0];
+	tls_line_use(l, g->b->variant[0]);
 	return g->line ? tls_line_fill(l, g->b, g->list, g->line) : 0;
 }
 
@@ -415,7 +415,7 @@ tls_bind_load(struct tls_bind *b, struct tls_conf *conf, const struct tls_bind_u
 			use->proxy, use->address);
 		g.bad = 1;
 	}
-	if (!g.bad && (tls_bind_index(b, &b->names) < 0 || tls_bind_check(b, why) < 0))
+	if (!g.bad && (tls_bind_index(b) < 0 || tls_bind_check(b, why) < 0))
 		load_failed(&g, why);
 	return g.bad ? -1 : 0;
 }

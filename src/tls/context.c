@@ -217,7 +217,7 @@ set_accept_options(SSL_CTX *ctx, const struct tls_settings *set)
 }
 
 static int
-say_refused(const char *name, char *why)
+cert_refused(const char *name, char *why)
 {
 	char reason[TLS_ERROR_MAX];
 
@@ -232,7 +232,7 @@ tls_context_try(SSL *ssl, const struct tls_cert *c, const char *name, char *why)
 {
 	if (SSL_use_cert_and_key(ssl, c->leaf, c->key, c->chain, 1) == 1)
 		return 0;
-	return say_refused(name, why);
+	return cert_refused(name, why);
 }
 
 SSL *
@@ -255,7 +255,7 @@ set_first(SSL_CTX *ctx, const struct tls_line *first, char *why)
 
 	if (!c || SSL_CTX_use_cert_and_key(ctx, c->leaf, c->key, c->chain, 1) == 1)
 		return 0;
-	return say_refused(first->entry->name, why);
+	return cert_refused(first->entry->name, why);
 }
 
 static int

@@ -89,12 +89,17 @@ int
 tls_line_fill(struct tls_line *l, struct tls_bind *b, struct tls_crt_list *list,
 	const struct tls_list_line *from)
 {
+	struct tls_variant *v;
+
 	l->list = list;
 	if (from->has_options) {
 		l->options = tls_list_options(&from->own, b->conf->files.ca_base);
 		if (!l->options)
 			return -ERR_NOMEM;
 	}
-	l->variant = tls_bind_variant(b, &from->own);
-	return l->variant && copy_filters(l, from) == 0 ? 0 : -ERR_NOMEM;
+	v = tls_bind_variant(b, &from->own);
+	if (!v)
+		return -ERR_NOMEM;
+	tls_line_use(l, v);
+	return copy_filters(l, from);
 }

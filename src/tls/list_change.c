@@ -90,10 +90,10 @@ void
 tls_list_remove_line(struct tls_bind *b, const struct tls_crt_list *list, unsigned int number,
 	const struct tls_entry *e)
 {
-	list_each_safe(it, &b->lines) {
-		struct tls_line *l = list_entry(it, struct tls_line, link);
+	list_each_safe(it, &e->lines) {
+		struct tls_line *l = list_entry(it, struct tls_line, same);
 
-		if (l->list == list && l->number == number && l->entry == e)
+		if (l->bind == b && l->list == list && l->number == number)
 			tls_line_free(l);
 	}
 	/* What a failed change has brought. */

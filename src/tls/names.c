@@ -18,15 +18,20 @@ tls_names_init(struct tls_names *t)
 }
 
 void
+tls_name_free(struct tls_name *n)
+{
+	if (!n)
+		return;
+	mem_free(n->line);
+	mem_free(n->name);
+	mem_free(n);
+}
+
+void
 tls_names_fini(struct tls_names *t)
 {
-	list_each_safe(it, &t->all) {
-		struct tls_name *n = list_entry(it, struct tls_name, link);
-
-		mem_free(n->line);
-		mem_free(n->name);
-		mem_free(n);
-	}
+	list_each_safe(it, &t->all)
+		tls_name_free(list_entry(it, struct tls_name, link));
 	list_init(&t->all);
 	mem_free(t->fallback.line);
 	memset(&t->fallback, 0, sizeof(t->fallback));
@@ -34,23 +39,19 @@ tls_names_fini(struct tls_names *t)
 	name_index_fini(&t->wild);
 }
 
-/* A list's head is a part of the list. */
-static void
-move_names(struct tls_names *to, struct tls_names *from)
+struct tls_name *
+tls_name_new(const char *name)
 {
-	*to = *from;
-	list_init(&to->all);
-	list_move_all(&from->all, &to->all);
-}
+	struct tls_name *n = mem_zalloc(sizeof(*n));
 
-void
-tls_names_exchange(struct tls_names *a, struct tls_names *b)
-{
-	struct tls_names was;
-
-	move_names(&was, a);
-	move_names(a, b);
-	move_names(b, &was);
+	if (n)
+		n->name = mem_strdup(name);
+	if (!n || !n->name) {
+		mem_free(n);
+		return NULL;
+	}
+	list_init(&n->link);
+	return n;
 }
 
 /* The entry of a name, which is new if there is none. */
@@ -61,13 +62,9 @@ take_tls_name(struct tls_names *t, struct name_index *index, const char *name)
 
 	if (n)
 		return n;
-	n = mem_zalloc(sizeof(*n));
-	if (!n)
-		return NULL;
-	n->name = mem_strdup(name);
-	if (!n->name || name_index_add(index, n->name, n) < 0) {
-		mem_free(n->name);
-		mem_free(n);
+	n = tls_name_new(name);
+	if (!n || name_index_add(index, n->name, n) < 0) {
+		tls_name_free(n);
 		return NULL;
 	}
 	list_append(&t->all, &n->link);
@@ -91,28 +88,36 @@ append_line(struct tls_name *n, struct tls_line *line)
 }
 
 int
-tls_names_add(struct tls_names *t, const char *pattern, struct tls_line *line)
+tls_pattern_read(struct tls_pattern *p, const char *pattern)
 {
-	int is_excluded = pattern[0] == '!', is_wild;
-	char name[TLS_NAME_MAX + 1];
-	struct tls_name *n;
 	size_t len;
 
-	pattern += is_excluded;
-	is_wild = pattern[0] == '*';
-	pattern += is_wild;
+	p->is_excluded = pattern[0] == '!';
+	pattern += p->is_excluded;
+	p->is_wild = pattern[0] == '*';
+	pattern += p->is_wild;
 	len = strlen(pattern);
-	/* No client can ask for it. */
 	if (!len || len > TLS_NAME_MAX)
 		return 0;
 	for (size_t i = 0; i <= len; i++)
-		name[i] = str_lower(pattern[i]);
-	n = take_tls_name(t, is_wild ? &t->wild : &t->exact, name);
+		p->name[i] = str_lower(pattern[i]);
+	return 1;
+}
+
+int
+tls_names_add(struct tls_names *t, const char *pattern, struct tls_line *line)
+{
+	struct tls_pattern p;
+	struct tls_name *n;
+
+	if (!tls_pattern_read(&p, pattern))
+		return 0;
+	n = take_tls_name(t, p.is_wild ? &t->wild : &t->exact, p.name);
 	if (!n)
 		return -ERR_NOMEM;
-	if (!is_excluded)
+	if (!p.is_excluded)
 		return append_line(n, line);
-	n->is_excluded = 1;
+	n->n_excluded++;
 	return 0;
 }
 
@@ -122,9 +127,15 @@ tls_names_add_fallback(struct tls_names *t, struct tls_line *line)
 	return append_line(&t->fallback, line);
 }
 
+struct visit {
+	tls_name_fn *fn;
+	void *arg;
+	struct tls_line *line;
+};
+
 /* A name with a NUL inside is no name. */
 static int
-add_asn1(struct tls_names *t, const ASN1_STRING *s, struct tls_line *line)
+visit_asn1(const struct visit *v, const ASN1_STRING *s)
 {
 	unsigned char *utf8;
 	int n = ASN1_STRING_to_UTF8(&utf8, s), r = 0;
@@ -132,13 +143,13 @@ add_asn1(struct tls_names *t, const ASN1_STRING *s, struct tls_line *line)
 	if (n < 0)
 		return 0;
 	if ((size_t)n == strlen((const char *)utf8) && utf8[0] != '!')
-		r = tls_names_add(t, (const char *)utf8, line);
+		r = v->fn(v->arg, (const char *)utf8, v->line);
 	OPENSSL_free(utf8);
 	return r;
 }
 
 static int
-add_alt_names(struct tls_names *t, X509 *x, struct tls_line *line)
+visit_alt_names(const struct visit *v, X509 *x)
 {
 	GENERAL_NAMES *all = X509_get_ext_d2i(x, NID_subject_alt_name, NULL, NULL);
 	int r = 0;
@@ -147,22 +158,35 @@ add_alt_names(struct tls_names *t, X509 *x, struct tls_line *line)
 		const GENERAL_NAME *g = sk_GENERAL_NAME_value(all, i);
 
 		if (g->type == GEN_DNS)
-			r = add_asn1(t, g->d.dNSName, line);
+			r = visit_asn1(v, g->d.dNSName);
 	}
 	GENERAL_NAMES_free(all);
 	return r;
 }
 
 int
-tls_names_add_cert(struct tls_names *t, X509 *x, struct tls_line *line)
+tls_names_of_cert(X509 *x, tls_name_fn *fn, void *arg, struct tls_line *line)
 {
+	const struct visit v = { fn, arg, line };
 	const X509_NAME *subject = X509_get_subject_name(x);
-	int at = -1, r = add_alt_names(t, x, line);
+	int at = -1, r = visit_alt_names(&v, x);
 
 	while (!r && (at = X509_NAME_get_index_by_NID(subject, NID_commonName, at)) >= 0)
-		r = add_asn1(t, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at)), line);
+		r = visit_asn1(&v, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at)));
 	ERR_clear_error();
 	return r;
+}
+
+static int
+add_to_table(void *arg, const char *pattern, struct tls_line *line)
+{
+	return tls_names_add(arg, pattern, line);
+}
+
+int
+tls_names_add_cert(struct tls_names *t, X509 *x, struct tls_line *line)
+{
+	return tls_names_of_cert(x, add_to_table, t, line);
 }
 
 const struct tls_name *

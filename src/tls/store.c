@@ -50,6 +50,7 @@ make_store_entry(struct tls_store *s, const char *name)
 	if (!e)
 		return NULL;
 	list_init(&e->link);
+	list_init(&e->lines);
 	e->name = mem_strdup(name);
 	if (!e->name || name_index_add(&s->index, e->name, e) < 0) {
 		free_store_entry(e);

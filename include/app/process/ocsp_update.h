@@ -27,8 +27,8 @@ struct ocsp_updates {
 void ocsp_updates_start(struct process *p);
 /* Ends what is under way. May not have been started. */
 void ocsp_updates_stop(struct process *p);
-/* Certificates or their bind lines have changed. */
-void ocsp_updates_look(struct process *p);
+/* The certificate of this entry, or its bind lines, have changed. */
+void ocsp_updates_look(struct process *p, struct tls_entry *e);
 /* Asks for this one now. 0, or a negative reason with why (TLS_WHY_MAX). */
 int ocsp_update_now(struct process *p, struct tls_entry *e, char *why) must_check;
 /* Called by a job: it is idle again, with its result. */

@@ -231,7 +231,7 @@ admin_cmd_commit_ssl_cert(struct admin_conn *c, int argc, char **argv)
 		return;
 	}
 	commit_change(c, e, warning);
-	ocsp_updates_look(c->admin->process);
+	ocsp_updates_look(c->admin->process, e);
 }
 
 /* --- new and del --- */
@@ -272,7 +272,7 @@ admin_cmd_del_ssl_cert(struct admin_conn *c, int argc, char **argv)
 			end_change(s);
 		tls_entry_set(e, NULL);
 		e->is_there = 0;
-		ocsp_updates_look(c->admin->process);
+		ocsp_updates_look(c->admin->process, e);
 		admin_msg(c, ADMIN_NOTICE, "Certificate '%s' deleted!", argv[0]);
 	}
 }

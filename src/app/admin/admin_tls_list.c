@@ -167,10 +167,12 @@ find_added(struct admin_conn *c, const struct tls_crt_list *list, const char *wo
 static const struct tls_line *
 find_list_line(struct admin_conn *c, const struct tls_crt_list *list, const struct tls_entry *e)
 {
-	list_each(it, &bind_of(c, list)->lines) {
-		const struct tls_line *l = list_entry(it, const struct tls_line, link);
+	const struct tls_bind *b = bind_of(c, list);
 
-		if (l->list == list && l->entry == e)
+	list_each(it, &e->lines) {
+		const struct tls_line *l = list_entry(it, const struct tls_line, same);
+
+		if (l->bind == b && l->list == list)
 			return l;
 	}
 	return NULL;
@@ -207,7 +209,7 @@ static void
 insert_line(struct admin_conn *c, struct tls_crt_list *list, struct tls_entry *e,
 	const struct tls_list_line *line)
 {
-	struct tls_change change = { .list = list };
+	struct tls_change change = { .list = list, .listed = e };
 	char why[TLS_WHY_MAX];
 	struct adding a = { admin_tls_conf(c), list, e, line, why };
 	unsigned int uses = 0;
@@ -231,7 +233,7 @@ insert_line(struct admin_conn *c, struct tls_crt_list *list, struct tls_entry *e
 		sbuf_addf(&c->out, "\n%s.\nFailed!\n", why);
 	else
 		sbuf_adds(&c->out, "\nSuccess!\n");
-	ocsp_updates_look(c->admin->process);
+	ocsp_updates_look(c->admin->process, e);
 }
 
 void
@@ -268,7 +270,7 @@ admin_cmd_add_ssl_crt_list(struct admin_conn *c, int argc, char **argv)
 struct deleting {
 	struct admin_conn *c;
 	const struct tls_crt_list *list;
-	const struct tls_entry *entry;
+	struct tls_entry *entry;
 	unsigned int number;
 	int is_leaving;
 	int said;             /* a bind line that uses it as default was named */
@@ -279,10 +281,10 @@ mark_in_bind(struct bind_conf *b, struct proxy *p unused, void *arg)
 {
 	const struct deleting *d = arg;
 
-	list_each(it, &b->tls->lines) {
-		struct tls_line *l = list_entry(it, struct tls_line, link);
+	list_each(it, &d->entry->lines) {
+		struct tls_line *l = list_entry(it, struct tls_line, same);
 
-		if (l->list == d->list && l->entry == d->entry && l->number == d->number)
+		if (l->bind == b->tls && l->list == d->list && l->number == d->number)
 			l->is_leaving = d->is_leaving;
 	}
 	return 0;
@@ -303,10 +305,10 @@ name_if_default(struct bind_conf *b, struct proxy *p unused, void *arg)
 {
 	struct deleting *d = arg;
 
-	list_each(it, &b->tls->lines) {
-		const struct tls_line *l = list_entry(it, const struct tls_line, link);
+	list_each(it, &d->entry->lines) {
+		const struct tls_line *l = list_entry(it, const struct tls_line, same);
 
-		if (l->list != d->list || l->entry != d->entry || l->number != d->number ||
+		if (l->bind != b->tls || l->list != d->list || l->number != d->number ||
 			!l->is_default || (b->tls->set.flags & TLS_STRICT_SNI))
 			continue;
 		if (!d->said++)
@@ -330,10 +332,10 @@ find_number(struct admin_conn *c, struct deleting *d, unsigned int asked, int is
 	struct sbuf all;
 
 	sbuf_init(&all, 0);
-	list_each(it, &b->lines) {
-		const struct tls_line *l = list_entry(it, const struct tls_line, link);
+	list_each(it, &d->entry->lines) {
+		const struct tls_line *l = list_entry(it, const struct tls_line, same);
 
-		if (l->list != d->list || l->entry != d->entry)
+		if (l->bind != b || l->list != d->list)
 			continue;
 		sbuf_addf(&all, "%s%u", n++ ? ", " : "", l->number);
 		is_right |= is_asked && l->number == asked;
@@ -360,7 +362,7 @@ find_number(struct admin_conn *c, struct deleting *d, unsigned int asked, int is
 static void
 delete_line(struct admin_conn *c, struct deleting *d)
 {
-	struct tls_change change = { .list = d->list };
+	struct tls_change change = { .list = d->list, .listed = d->entry };
 	char why[TLS_WHY_MAX];
 	unsigned int uses;
 

@@ -129,17 +129,19 @@ ocsp_updates_on_end(struct ocsp_job *j)
 	(void)!timer_set(loop_timers(l), &p->ocsp.timer, loop_now_ms(l));
 }
 
+static void
+look_at_entry(struct process *p, struct tls_entry *e)
+{
+	if (e->binds && e->cert && (e->updates_ocsp || e->job))
+		(void)job_for(p, e);
+}
+
 void
-ocsp_updates_look(struct process *p)
+ocsp_updates_look(struct process *p, struct tls_entry *e)
 {
 	if (!p->ocsp.is_on)
 		return;
-	list_each(it, &p->cfg->tls.certs.entries) {
-		struct tls_entry *e = list_entry(it, struct tls_entry, link);
-
-		if (e->binds && e->cert && (e->updates_ocsp || e->job))
-			(void)job_for(p, e);
-	}
+	look_at_entry(p, e);
 	run_due(p);
 }
 
@@ -151,7 +153,11 @@ ocsp_updates_start(struct process *p)
 	list_init(&p->ocsp.jobs);
 	timer_init(&p->ocsp.timer, on_ocsp_timer);
 	p->ocsp.is_on = !p->cfg->tls.ocsp.off;
-	ocsp_updates_look(p);
+	if (!p->ocsp.is_on)
+		return;
+	list_each(it, &p->cfg->tls.certs.entries)
+		look_at_entry(p, list_entry(it, struct tls_entry, link));
+	run_due(p);
 }
 
 void

@@ -38,9 +38,9 @@ entry(const char *name)
 
 /* A certificate in memory, for an entry. */
 static struct tls_cert *
-make_cert(EVP_PKEY *key, const char *cn)
+make_cert(EVP_PKEY *key, const char *cn, const char *names)
 {
-	struct rig_id id = rig_identity(key, cn, NULL, &g.ca, 10);
+	struct rig_id id = rig_identity(key, cn, names, &g.ca, 10);
 	struct tls_cert *c = tls_cert_new();
 	char text[RIG_TEXT] = "";
 
@@ -78,7 +78,7 @@ test_certificate(void **state)
 	bind_rig_source(&g, TLS_SOURCE_CRT, "b.pem");
 	bind_rig_load(&g);
 	change.entry = entry("a.pem");
-	change.entry->next = make_cert(rig_ec(), "new.test");
+	change.entry->next = make_cert(rig_ec(), "new.test", NULL);
 	assert_int_equal(tls_bind_prepare(g.bind, &change, &uses, why), 0);
 	assert_int_equal(uses, 1);
 	MEETS(NULL, "a.test");
@@ -89,6 +89,49 @@ test_certificate(void **state)
 	MEETS("new.test", "new.test");
 	MEETS("b.test", "b.test");
 	MEETS("a.test", "new.test");
+}
+
+/* The certificate of an entry from now on. */
+static void
+commit(struct tls_entry *e, struct tls_cert *c)
+{
+	struct tls_change change = { .entry = e };
+
+	e->next = c;
+	assert_int_equal(tls_bind_prepare(g.bind, &change, &uses, why), 0);
+	put_in_place(e);
+}
+
+/* A name that leaves one certificate stays with the others, and comes back to its place among
+ * them. */
+static void
+test_shared_names(void **state)
+{
+	(void)state;
+	bind_rig_cert(&g, "a.pem", rig_ec(), "a.test", NULL);
+	bind_rig_cert(&g, "b.pem", rig_ec(), "b.test", "DNS:both.test,DNS:*.w.test");
+	bind_rig_cert(&g, "c.pem", rig_ec(), "c.test", "DNS:both.test,DNS:x.w.test");
+	bind_rig_source(&g, TLS_SOURCE_CRT, "a.pem");
+	bind_rig_source(&g, TLS_SOURCE_CRT, "b.pem");
+	bind_rig_source(&g, TLS_SOURCE_CRT, "c.pem");
+	bind_rig_load(&g);
+	MEETS("both.test", "b.test");
+	commit(entry("b.pem"), make_cert(rig_ec(), "d.test", NULL));
+	MEETS("d.test", "d.test");
+	MEETS("b.test", "a.test");
+	MEETS("both.test", "c.test");
+	MEETS("x.w.test", "c.test");
+	MEETS("y.w.test", "a.test");
+	commit(entry("c.pem"), make_cert(rig_ec(), "c.test", NULL));
+	MEETS("both.test", "a.test");
+	MEETS("x.w.test", "a.test");
+	commit(entry("c.pem"), make_cert(rig_ec(), "c.test", "DNS:both.test"));
+	MEETS("both.test", "c.test");
+	commit(entry("b.pem"), make_cert(rig_ec(), "b.test", "DNS:both.test,DNS:*.w.test"));
+	MEETS("both.test", "b.test");
+	MEETS("x.w.test", "b.test");
+	MEETS("d.test", "a.test");
+	assert_int_equal(uses, 4);
 }
 
 /* OpenSSL takes no RSA key of 512 bits: the line stays as it is. */
@@ -106,7 +149,7 @@ test_bad_certificate(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		struct tls_change change = { .entry = entry(names[i]) };
 
-		change.entry->next = make_cert(EVP_RSA_gen(512), "weak.test");
+		change.entry->next = make_cert(EVP_RSA_gen(512), "weak.test", NULL);
 		assert_true(tls_bind_prepare(g.bind, &change, &uses, why) < 0);
 		assert_non_null(strstr(why, names[i]));
 		tls_bind_settle(g.bind);
@@ -173,7 +216,7 @@ test_ca(void **state)
 static int
 try_line(struct tls_crt_list *list, const char *text)
 {
-	struct tls_change change = { .list = list };
+	struct tls_change change = { .list = list, .listed = entry("b.pem") };
 	struct tls_list_line line;
 	char copy[256];
 	int r;
@@ -208,7 +251,7 @@ test_list(void **state)
 	list = tls_crt_lists_find_path(&g.conf.crt_lists, bind_rig_path(&g, "list"));
 	assert_non_null(list);
 	assert_int_equal(list->last, 2);
-	c = make_cert(rig_ec(), "b.test");
+	c = make_cert(rig_ec(), "b.test", NULL);
 	e = tls_store_add(&g.conf.certs, bind_rig_path(&g, "b.pem"));
 	tls_entry_set(e, c);
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
@@ -219,6 +262,14 @@ test_list(void **state)
 		assert_int_equal(e->uses, 0);
 		MEETS("x.test", "a.test");
 	}
+	/* A certificate that OpenSSL refuses is no better here than in the configuration. */
+	tls_entry_set(e, make_cert(EVP_RSA_gen(512), "b.test", NULL));
+	assert_true(try_line(list, "b.pem x.test") < 0);
+	assert_non_null(strstr(why, "b.pem': ee key too small"));
+	tls_bind_settle(g.bind);
+	tls_list_remove_line(g.bind, list, list->last--, e);
+	MEETS("x.test", "a.test");
+	tls_entry_set(e, make_cert(rig_ec(), "b.test", NULL));
 	assert_int_equal(try_line(list, "b.pem [ssl-max-ver TLSv1.2] x.test *.y.test"), 0);
 	MEETS("x.test", "a.test");
 	put_in_place(NULL);
@@ -231,6 +282,7 @@ test_list(void **state)
 		"ssl-max-ver TLSv1.2");
 	list_entry(g.bind->lines.prev, struct tls_line, link)->is_leaving = 1;
 	change.list = list;
+	change.listed = e;
 	assert_int_equal(tls_bind_prepare(g.bind, &change, &uses, why), 0);
 	put_in_place(NULL);
 	tls_list_remove_line(g.bind, list, list->last, e);
@@ -266,6 +318,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(test_certificate),
+		CASE(test_shared_names),
 		CASE(test_bad_certificate),
 		CASE(test_ca),
 		CASE(test_list),
