@@ -95,6 +95,7 @@ PLAIN(epoll_wait, epoll_wait, (, int ep, struct epoll_event *ev, int n, int ms),
 PLAIN(eventfd2, eventfd, (, unsigned int count, int flags), (count, flags))
 PLAIN(execve, execve, (, const char *path, const char *const *args, const char *const *env),
 	(path, (char *const *)(uintptr_t)args, (char *const *)(uintptr_t)env))
+PLAIN(fallocate, fallocate, (, int fd, int mode, off_t at, off_t len), (fd, mode, at, len))
 PLAIN(fcntl, fcntl, (, int fd, int cmd, long arg), (fd, cmd, arg))
 PLAIN(fstat, fstat, (, int fd, struct stat *st), (fd, st))
 PLAIN(futex, syscall, (, uint32_t *word, int op, uint32_t val, const struct timespec *ts),
@@ -130,6 +131,7 @@ PLAIN(prctl, prctl, (, int op, unsigned long a), (op, a, 0ul, 0ul, 0ul))
 PLAIN(pread64, pread, (, int fd, void *buf, size_t len, off_t at), (fd, buf, len, at))
 PLAIN(prlimit64, prlimit, (, int res, const struct rlimit *set, struct rlimit *get),
 	(0, (__rlimit_resource_t)res, set, get))
+PLAIN(pwrite64, pwrite, (, int fd, const void *buf, size_t len, off_t at), (fd, buf, len, at))
 PLAIN(read, read, (, int fd, void *buf, size_t len), (fd, buf, len))
 PLAIN(readlink, readlink, (, const char *path, char *buf, size_t len), (path, buf, len))
 PLAIN(recvfrom, recv, (, int fd, void *buf, size_t len, int flags), (fd, buf, len, flags))

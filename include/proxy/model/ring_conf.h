@@ -6,6 +6,7 @@
 #include "base/compiler.h"
 #include "base/list.h"
 #include "base/log_ring.h"
+#include "base/log_ring_file.h"
 #include "cfg/diag.h"
 #include "net/log_client.h"
 
@@ -29,6 +30,10 @@ struct ring_conf {
 	uint32_t connect_ms, server_ms;
 	struct list servers;    /* struct ring_server */
 	struct log_ring ring;
+	char *backing_file;     /* NULL: none */
+	struct cfg_where backing_where; /* of its path */
+	struct log_ring_file file;
+	void *process;          /* what reports its failures */
 };
 
 /* NULL: none. */
@@ -40,6 +45,8 @@ struct ring_server *ring_conf_add_server(struct ring_conf *c, const char *name);
 void ring_confs_free(struct list *rings);
 /* Settles sizes and timeouts, and allocates memory for messages. 0, or -1 after a report. */
 int ring_confs_finish(struct list *rings, struct cfg_diag *d) must_check;
+/* Descriptors of their files and servers. */
+unsigned int ring_confs_descriptors(const struct list *rings);
 /* The format of a line to this ring, whose own would be `form`. */
 enum log_form ring_conf_form(struct log_ring *r, enum log_form form);
 

@@ -14,12 +14,14 @@
 #include "app/process/keep.h"
 #include "app/process/ledger_report.h"
 #include "app/process/pidfile.h"
+#include "app/process/rings.h"
 #include "app/process/totals.h"
 #include "app/promex/promex.h"
 #include "app/stats/stats.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "proxy/check/checker.h"
+#include "proxy/model/ring_conf.h"
 #include "proxy/sample/route.h"
 
 /* For changes of maps: memory that is not written to is not taken. */
@@ -37,6 +39,7 @@ set_limits(struct start *st)
 		.hard_limit = (unsigned int)g->fd_hard_limit,
 		.listeners = process_listeners(&st->process) +
 			resolve_descriptors(&st->cfg.proxies) +
+			ring_confs_descriptors(&st->cfg.proxies.log.rings) +
 			(st->cfg.tls.ocsp.is_wanted ? OCSP_UPDATES_AT_ONCE : 0),
 		.workers = st->process.n_workers,
 		.admin_conns = list_is_empty(&g->admin_binds) ? 0 : (unsigned int)g->stats_maxconn,
@@ -220,7 +223,9 @@ bring_up(struct start *st, const char *notify_path)
 		return r;
 	inherited_close_rest(&st->inherited);
 	state_files_read(p);
-	r = confine_privileges(p);
+	r = rings_open_files(p);
+	if (!r)
+		r = confine_privileges(p);
 	if (!r && st->link.fd >= 0)
 		r = master_link_end_with(&st->link);
 	if (!r)

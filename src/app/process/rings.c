@@ -2,12 +2,15 @@
  * before the threads run, and after they have ended, whoever logs is that owner. */
 #include "app/process/rings.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 #include "app/process/process.h"
 #include "app/process/watchdog.h"
 #include "app/process/wake_worker.h"
 #include "base/counter.h"
+#include "base/err.h"
+#include "cfg/diag.h"
 #include "event/mailbox.h"
 #include "event/profile.h"
 #include "proxy/model/ring_conf.h"
@@ -45,6 +48,84 @@ rings_collect(struct process *p)
 	list_each(it, rings_of(p))
 		log_ring_collect(&list_entry(it, struct ring_conf, link)->ring, process_log(p));
 }
+
+/* --- files --- */
+
+static void
+on_file_failure(void *arg, int err)
+{
+	const struct ring_conf *c = arg;
+	const struct process *p = c->process;
+
+	report_msg(p->report, REPORT_WARNING,
+		"ring '%s': backing-file '%s' cannot be written: %s. It lacks messages from now "
+		"on.",
+		c->name, c->backing_file, err_text(-err));
+}
+
+/* In the form of errors of the configuration. */
+static void
+say_at_path(const struct ring_conf *c, enum cfg_sev sev, const char *fmt, ...) fmt_printf(3, 4);
+
+static void
+say_at_path(const struct ring_conf *c, enum cfg_sev sev, const char *fmt, ...)
+{
+	const struct process *p = c->process;
+	struct cfg_diag d;
+	struct sbuf text;
+	va_list ap;
+
+	cfg_diag_init(&d, p->report->pid);
+	va_start(ap, fmt);
+	cfg_diag_vadd(&d, sev, &c->backing_where, fmt, ap);
+	va_end(ap);
+	sbuf_init(&text, 0);
+	cfg_diag_text(&d, &text, p->report->quiet);
+	if (text.len)
+		report_text(p->report, text.p);
+	sbuf_fini(&text);
+	cfg_diag_fini(&d);
+}
+
+static int
+open_ring_file(struct process *p, struct ring_conf *c)
+{
+	int r;
+
+	c->process = p;
+	c->file.on_failure = on_file_failure;
+	c->file.arg = c;
+	r = log_ring_file_open(&c->file, p->sys, &c->ring, c->backing_file);
+	if (r < 0) {
+		say_at_path(c, CFG_ALERT, "cannot open backing-file '%s' for ring '%s': %s.",
+			c->backing_file, c->name,
+			r == -ERR_UNSUPPORTED ? "it is no regular file" : err_text(r));
+		return -ERR_SYS;
+	}
+	if (c->file.rename_err)
+		say_at_path(c, CFG_WARNING,
+			"backing-file '%s' of ring '%s' is overwritten: it cannot get the suffix "
+			"'%s': %s.",
+			c->backing_file, c->name, LOG_RING_FILE_SUFFIX,
+			err_text(c->file.rename_err));
+	return 0;
+}
+
+int
+rings_open_files(struct process *p)
+{
+	int bad = 0;
+
+	list_each(it, rings_of(p)) {
+		struct ring_conf *c = list_entry(it, struct ring_conf, link);
+
+		if (c->backing_file)
+			bad |= open_ring_file(p, c);
+	}
+	return bad ? -ERR_SYS : 0;
+}
+
+/* --- servers --- */
 
 /* Reported once per server: DroppedLogs counts what is lost. */
 static void
@@ -145,6 +226,7 @@ rings_stop(struct process *p)
 
 		list_each(st, &c->servers)
 			stop_server(p, c, list_entry(st, struct ring_server, link));
+		log_ring_file_close(&c->file, p->state < PROCESS_RUNNING);
 	}
 }
 

@@ -25,7 +25,7 @@ handled_signals(sigset_t *set)
 int
 signals_block(struct sys *sys)
 {
-	static const int ignored[] = { SIGPIPE, SIGTTIN };
+	static const int ignored[] = { SIGPIPE, SIGTTIN, SIGXFSZ };
 	struct sigaction sa;
 	sigset_t set;
 

@@ -64,6 +64,31 @@ parse_ring_description(struct cfg_ctx *ctx)
 	return r < 0 ? cfg_nomem(ctx) : 0;
 }
 
+/* The file belongs to the process: it is opened at the start. */
+static int
+parse_backing_file(struct cfg_ctx *ctx)
+{
+	const struct list *rings = &((struct proxies *)ctx->root)->log.rings;
+	const char *path = cfg_arg(ctx, 0);
+	struct ring_conf *c = ctx->obj;
+
+	if (!*path)
+		return cfg_error(ctx, 0, "'backing-file' expects <path>.");
+	if (c->backing_file)
+		return cfg_error(ctx, 0,
+			"'backing-file' already specified for ring '%s' (was '%s').", c->name,
+			c->backing_file);
+	list_each(it, (struct list *)(uintptr_t)rings) {
+		const struct ring_conf *other = list_entry(it, const struct ring_conf, link);
+
+		if (other->backing_file && strcmp(other->backing_file, path) == 0)
+			return cfg_error(ctx, 0,
+				"'backing-file' : ring '%s' has this file already.", other->name);
+	}
+	c->backing_where = cfg_arg_where(ctx, 0);
+	return cfg_arg_dup(ctx, 0, &c->backing_file);
+}
+
 static int
 parse_ring_format(struct cfg_ctx *ctx)
 {
@@ -159,12 +184,9 @@ parse_ring_server(struct cfg_ctx *ctx)
 	}
 
 static const struct cfg_kw kws[] = {
-	{ .name = "backing-file",
-		.sections = CFG_RING,
-		.min = 1,
-		.max = CFG_ANY,
-		.class = CFG_UNSUPPORTED,
-		.doc = "rings are in memory only: have a 'server' of the ring write them" },
+	KW("backing-file", 1, parse_backing_file, 0, "<path>",
+		"The messages are also in this file, as lines, and stay there however the process "
+		"ends. A former file gets the suffix .bak. See 'Rings in files'."),
 	KW("description", CFG_ANY, parse_ring_description, 0, "<text>",
 		"Text for 'show events'; the default is the ring's name."),
 	KW("format", 1, parse_ring_format, 0, "<format>",
@@ -187,7 +209,8 @@ static const struct cfg_kw kws[] = {
 		       "oldest messages are overwritten. DroppedLogs counts both. When the process "
 		       "ends servers have 2 s for the rest; what they do not take is reported." },
 	KW("size", 1, parse_ring_size, 0, "<size>",
-		"Bytes of memory for messages, at least 16384, which is the default."),
+		"Bytes of memory for messages, and of the file, at least 16384, which is the "
+		"default."),
 	KW("timeout connect", 1, parse_ring_timeout, 0, "<time>",
 		"Time for a connection to a server; the default is what the kernel allows."),
 	KW("timeout server", 1, parse_ring_timeout, 1, "<time>",

@@ -58,6 +58,7 @@ free_ring(struct ring_conf *c)
 	log_ring_fini(&c->ring);
 	mem_free(c->name);
 	mem_free(c->description);
+	mem_free(c->backing_file);
 	mem_free(c);
 }
 
@@ -109,6 +110,21 @@ ring_confs_finish(struct list *rings, struct cfg_diag *d)
 		}
 	}
 	return r;
+}
+
+unsigned int
+ring_confs_descriptors(const struct list *rings)
+{
+	unsigned int n = 0;
+
+	list_each(it, (struct list *)(uintptr_t)rings) {
+		const struct ring_conf *c = list_entry(it, const struct ring_conf, link);
+
+		n += c->backing_file != NULL;
+		list_each(st, (struct list *)(uintptr_t)&c->servers)
+			n++;
+	}
+	return n;
 }
 
 enum log_form

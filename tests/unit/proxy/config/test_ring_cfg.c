@@ -22,7 +22,8 @@ every_keyword_is_kept(void **state)
 	(void)state;
 	cfg_world_read(&w, "global\n log ring@my.ring:1 local7\n"
 			   "ring my.ring:1\n description some words\n format rfc5424\n"
-			   " maxlen 1200\n size 32764\n timeout connect 5s\n timeout server 10s\n"
+			   " maxlen 1200\n size 32764\n backing-file some/file\n"
+			   " timeout connect 5s\n timeout server 10s\n"
 			   " server a 127.0.0.1:6514 log-proto octet-count\n"
 			   " server b /some/path\n");
 	assert_int_equal(log_global_finish(&w.proxies.log, &w.diag), 0);
@@ -31,6 +32,10 @@ every_keyword_is_kept(void **state)
 	assert_string_equal(c->description, "some words");
 	assert_int_equal(c->ring.maxlen, 1200);
 	assert_int_equal(c->ring.size, 32764);
+	assert_string_equal(c->backing_file, "some/file");
+	assert_int_equal(c->backing_where.line, 8);
+	assert_int_equal(c->backing_where.col, 15);
+	assert_int_equal(ring_confs_descriptors(&w.proxies.log.rings), 3);
 	s = list_first(&c->servers, struct ring_server, link);
 	assert_string_equal(s->name, "a");
 	assert_int_equal(s->conf.counts_octets, 1);
@@ -118,7 +123,12 @@ mistakes_are_reported(void **state)
 		{ "ring a\n size 16383\n", "size" },
 		{ "ring a\n maxlen 20000\n",
 			"ring 'a' event max length '20000' exceeds size, forced to size '16380'" },
-		{ "ring a\n backing-file /x\n", "rings are in memory only" },
+		{ "ring a\n backing-file /x\n backing-file /y\n",
+			"'backing-file' already specified for ring 'a' (was '/x')" },
+		{ "ring a\n backing-file /x\nring b\n backing-file /x\n",
+			"ring 'a' has this file already" },
+		{ "ring a\n backing-file\n", "backing-file" },
+		{ "ring a\n backing-file \"\"\n", "'backing-file' expects <path>" },
 		{ "ring a\n server s 127.0.0.1\n", "'server s' : '127.0.0.1'" },
 		{ "ring a\n server s udp@127.0.0.1:1\n", "'server s'" },
 		{ "ring a\n server s 127.0.0.1:1 ssl\n", "over TCP without TLS" },
