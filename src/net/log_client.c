@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "event/profile.h"
+#include "net/conn_err.h"
 
 #define OUT_SIZE 16384u
 /* Room for the decimal length and a blank, or the line feed. */
@@ -92,15 +93,27 @@ close_log_conn(struct log_client *c)
 	c->len = c->sent = c->done = 0;
 }
 
+static const char *
+text_of_failure(const struct log_client *c, int err)
+{
+	const struct xprt *x = c->conn.xprt;
+
+	if (c->state == LOG_CLIENT_HANDSHAKING && x)
+		return conn_err_text(err == ETIMEDOUT ? CONN_ERR_TLS_LATE
+				: x->failure	      ? (enum conn_err)x->failure
+						      : CONN_ERR_TLS_FAILED);
+	return err ? err_text(-err) : "end of file";
+}
+
 static void
 fail_log_conn(struct log_client *c, int err)
 {
+	if (c->on_failure)
+		c->on_failure(c->arg, text_of_failure(c, err));
 	close_log_conn(c);
 	c->state = LOG_CLIENT_PAUSING;
 	set_client_timer(c, c->pause_ms);
 	c->pause_ms = MIN(c->pause_ms * 2, (uint32_t)LOG_CLIENT_RETRY_MAX_MS);
-	if (c->on_failure)
-		c->on_failure(c->arg, err);
 }
 
 /* Sends until the socket is full or the ring is empty. */
@@ -166,6 +179,43 @@ on_log_conn_up(struct log_client *c)
 	timer_stop(loop_timers(c->loop), &c->timer);
 }
 
+/* True when it is complete: not before that does the ring wait for the server. */
+static int
+end_log_handshake(struct log_client *c)
+{
+	switch (conn_handshake(&c->conn)) {
+	case IO_OK:
+		on_log_conn_up(c);
+		return 1;
+	case IO_AGAIN:
+		conn_want(&c->conn, EV_R);
+		break;
+	case IO_EOF:
+	case IO_ERR:
+		fail_log_conn(c, c->conn.err);
+		break;
+	}
+	return 0;
+}
+
+/* True if it is connected. */
+static int
+end_log_connect(struct log_client *c, uint32_t ev)
+{
+	int err = conn_take_error(&c->conn);
+
+	if (err) {
+		fail_log_conn(c, err);
+		return 0;
+	}
+	if (!(ev & EV_W))
+		return 0;
+	c->state = LOG_CLIENT_HANDSHAKING;
+	if (c->conn.xprt && !c->conf->connect_ms)
+		set_client_timer(c, LOG_CLIENT_HANDSHAKE_MS);
+	return 1;
+}
+
 static void
 on_log_io(void *owner, int fd, uint32_t ev)
 {
@@ -176,17 +226,10 @@ on_log_io(void *owner, int fd, uint32_t ev)
 		fail_log_conn(c, ELOOP);
 		return;
 	}
-	if (c->state == LOG_CLIENT_CONNECTING) {
-		int err = conn_take_error(&c->conn);
-
-		if (err) {
-			fail_log_conn(c, err);
-			return;
-		}
-		if (!(ev & EV_W))
-			return;
-		on_log_conn_up(c);
-	}
+	if (c->state == LOG_CLIENT_CONNECTING && !end_log_connect(c, ev))
+		return;
+	if (c->state == LOG_CLIENT_HANDSHAKING && !end_log_handshake(c))
+		return;
 	if ((ev & (EV_R | EV_RDHUP | EV_HUP | EV_ERR)) && drain_log_conn(c)) {
 		fail_log_conn(c, c->conn.err);
 		return;
@@ -208,10 +251,12 @@ connect_log_socket(struct log_client *c)
 		return (int)fd;
 	r = sys_connect(sys, (int)fd, &to->u.sa, to->len);
 	if (r >= 0 || r == -EINPROGRESS)
-		r = conn_open(&c->conn, c->loop, (int)fd, on_log_io, c, kind);
-	if (r < 0)
+		r = conn_open_xprt(&c->conn, c->loop, (int)fd, on_log_io, c, kind, c->xprt);
+	if (r < 0) {
 		(void)sys_close(sys, (int)fd);
-	return (int)MIN(r, 0);
+		return (int)r;
+	}
+	return c->conn.xprt ? c->on_open(c->arg, &c->conn) : 0;
 }
 
 static void
@@ -219,11 +264,11 @@ open_log_conn(struct log_client *c)
 {
 	int r = connect_log_socket(c);
 
+	c->state = LOG_CLIENT_CONNECTING;
 	if (r < 0) {
 		fail_log_conn(c, -r);
 		return;
 	}
-	c->state = LOG_CLIENT_CONNECTING;
 	set_client_timer(c, c->conf->connect_ms);
 	/* A new connection has received nothing. */
 	loop_presume_again(c->loop, c->conn.fd, DIR_R);

@@ -9,11 +9,16 @@
 #include "base/log_ring_file.h"
 #include "cfg/diag.h"
 #include "net/log_client.h"
+#include "proxy/model/server_tls.h"
+
+struct tls_server;
 
 struct ring_server {
 	struct list link;
 	char *name;
 	struct log_client_conf conf;
+	struct server_tls_conf tls_conf; /* sni: a name, not an expression */
+	struct tls_server *tls; /* NULL: no TLS. app/config reads it, app/process opens it */
 	struct log_client client;
 	struct ring_conf *ring;
 	void *process;  /* what reports failures */
@@ -45,6 +50,11 @@ struct ring_server *ring_conf_add_server(struct ring_conf *c, const char *name);
 void ring_confs_free(struct list *rings);
 /* Settles sizes and timeouts, and allocates memory for messages. 0, or -1 after a report. */
 int ring_confs_finish(struct list *rings, struct cfg_diag *d) must_check;
+/* True if there is a server with TLS. */
+int ring_confs_use_tls(const struct list *rings);
+/* Calls fn for each of those, until it returns something other than 0. */
+typedef int ring_server_fn(struct ring_server *s, void *arg);
+int ring_confs_each_tls(const struct list *rings, ring_server_fn *fn, void *arg);
 /* Descriptors of their files and servers. */
 unsigned int ring_confs_descriptors(const struct list *rings);
 /* The format of a line to this ring, whose own would be `form`. */

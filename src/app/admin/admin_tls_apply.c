@@ -2,6 +2,7 @@
  * while pointers are exchanged. */
 #include "app/admin/admin_tls_int.h"
 #include "net/listener.h"
+#include "proxy/model/ring_conf.h"
 #include "tls/bind_change.h"
 #include "tls/connect.h"
 
@@ -31,6 +32,20 @@ admin_tls_each_bind(struct admin_conn *c, admin_tls_bind_fn *fn, void *arg)
 
 typedef int tls_server_fn(struct tls_server *t, void *arg);
 
+struct ring_call {
+	tls_server_fn *fn;
+	void *arg;
+};
+
+static int
+on_ring_server(struct ring_server *s, void *arg)
+{
+	const struct ring_call *c = arg;
+
+	return c->fn(s->tls, c->arg);
+}
+
+/* Of proxies, then of rings. */
 static int
 each_tls_server(struct admin_conn *c, tls_server_fn *fn, void *arg)
 {
@@ -46,6 +61,9 @@ each_tls_server(struct admin_conn *c, tls_server_fn *fn, void *arg)
 				r = fn(s->tls, arg);
 		}
 	}
+	if (!r)
+		r = ring_confs_each_tls(&c->admin->process->cfg->proxies.log.rings, on_ring_server,
+			&(struct ring_call){ fn, arg });
 	return r;
 }
 

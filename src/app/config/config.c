@@ -21,6 +21,7 @@
 #include "proxy/config/proxies_finish.h"
 #include "proxy/config/proxy_life.h"
 #include "proxy/config/resolvers_cfg.h"
+#include "proxy/model/ring_conf.h"
 #include "tls/bind.h"
 #include "tls/tls_version.h"
 
@@ -307,7 +308,7 @@ config_uses_tls(const struct config *c)
 		if (!p->disabled && (binds_use_tls(p) || servers_use_tls(p)))
 			return 1;
 	}
-	return 0;
+	return ring_confs_use_tls(&c->proxies.log.rings);
 }
 
 int

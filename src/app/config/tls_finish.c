@@ -5,6 +5,7 @@
 #include "app/config/config.h"
 #include "dns/resolvers.h"
 #include "net/listener.h"
+#include "proxy/model/ring_conf.h"
 #include "tls/bind.h"
 #include "tls/connect.h"
 #include "tls/crt_store.h"
@@ -100,6 +101,41 @@ load_servers(struct config *c, struct sys *sys, const struct proxy *p)
 	return bad;
 }
 
+struct ring_loading {
+	struct config *cfg;
+	struct sys *sys;
+	int bad;
+};
+
+/* All of them: each has its own report. */
+static int
+load_ring_server(struct ring_server *s, void *arg)
+{
+	struct ring_loading *l = arg;
+	struct cfg_diag *d = &l->cfg->diag;
+	char why[TLS_WHY_MAX];
+
+	if (tls_server_load(&s->tls, &l->cfg->tls, &s->tls_conf.set, l->sys, why) < 0) {
+		cfg_diag_add(d, CFG_ALERT, &s->tls_conf.where, "server '%s' : %s.", s->name, why);
+		l->bad = -1;
+	} else if (tls_server_ignores_off(s->tls)) {
+		cfg_diag_add(d, CFG_WARNING, &s->tls_conf.where,
+			"'server %s/%s' : no-sslv3/no-tlsv1x are ignored for this server. Use only "
+			"'ssl-min-ver' and 'ssl-max-ver' to fix.",
+			s->ring->name, s->name);
+	}
+	return 0;
+}
+
+static int
+load_rings(struct config *c, struct sys *sys)
+{
+	struct ring_loading l = { .cfg = c, .sys = sys };
+
+	(void)ring_confs_each_tls(&c->proxies.log.rings, load_ring_server, &l);
+	return l.bad;
+}
+
 /* Updates of OCSP responses: their delays, and who finds the addresses of responders. */
 static int
 settle_ocsp(struct config *c)
@@ -136,6 +172,7 @@ tls_finish(struct config *c, struct sys *sys)
 		if (!p->disabled)
 			bad |= load_binds(c, sys, p) | load_servers(c, sys, p);
 	}
+	bad |= load_rings(c, sys);
 	c->tls.files.issuers = NULL;
 	tls_issuers_fini(&c->tls.issuers);
 	bad |= settle_ocsp(c);

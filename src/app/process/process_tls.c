@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "event/profile.h"
 #include "net/listener.h"
+#include "proxy/model/ring_conf.h"
 #include "tls/bind.h"
 #include "tls/connect.h"
 #include "tls/tickets.h"
@@ -59,6 +60,17 @@ open_servers(struct process *p, const struct proxy *be, struct tls_io *const *io
 	return 0;
 }
 
+/* On the first worker. */
+static int
+open_ring_server(struct ring_server *s, void *io)
+{
+	int r = tls_server_open(s->tls, io, 1);
+
+	if (!r)
+		s->client.xprt = tls_server_makers(s->tls)[0];
+	return r;
+}
+
 int
 process_open_tls(struct process *p)
 {
@@ -77,6 +89,8 @@ process_open_tls(struct process *p)
 		if (!fe->disabled && !r)
 			r = open_servers(p, fe, io);
 	}
+	if (!r)
+		r = ring_confs_each_tls(&p->cfg->proxies.log.rings, open_ring_server, io);
 	mem_free(io);
 	return r;
 }

@@ -3,7 +3,6 @@
 #include "app/process/rings.h"
 
 #include <stdarg.h>
-#include <string.h>
 
 #include "app/process/process.h"
 #include "app/process/watchdog.h"
@@ -14,6 +13,8 @@
 #include "event/mailbox.h"
 #include "event/profile.h"
 #include "proxy/model/ring_conf.h"
+#include "tls/conn_info.h"
+#include "tls/connect.h"
 
 static struct list *
 rings_of(const struct process *p)
@@ -127,20 +128,38 @@ rings_open_files(struct process *p)
 
 /* --- servers --- */
 
+static int
+on_server_open(void *arg, struct conn *c)
+{
+	const struct ring_server *s = arg;
+	const char *name = s->tls_conf.sni;
+	struct tls_ask ask = { .name = name ? str_of(name) : (struct str){ NULL, 0 } };
+
+	return tls_connect_as(s->tls, c, &ask);
+}
+
 /* Reported once per server: DroppedLogs counts what is lost. */
 static void
-on_server_failure(void *arg, int err)
+on_server_failure(void *arg, const char *why)
 {
 	struct ring_server *s = arg;
 	const struct process *p = s->process;
+	struct sbuf more;
 
 	if (s->has_failed)
 		return;
 	s->has_failed = 1;
+	sbuf_init(&more, 0);
+	/* OpenSSL's reason. */
+	if (s->client.conn.xprt &&
+		tls_info_text(&s->client.conn, TLS_INFO_ERROR_TEXT, &more) < 0)
+		more.len = 0;
 	report_msg(p->report, REPORT_WARNING,
-		"ring '%s': server '%s' cannot be reached or has closed the connection: %s. tacit "
-		"tries again. DroppedLogs in 'show info' counts messages that are lost.",
-		s->ring->name, s->name, err ? strerror(err) : "end of file");
+		"ring '%s': server '%s' cannot be reached or has closed the connection: %s%s%s%s. "
+		"tacit tries again. DroppedLogs in 'show info' counts messages that are lost.",
+		s->ring->name, s->name, why, more.len ? " (" : "", more.len ? more.p : "",
+		more.len ? ")" : "");
+	sbuf_fini(&more);
 }
 
 int
@@ -155,6 +174,7 @@ rings_start(struct process *p)
 			struct ring_server *s = list_entry(st, struct ring_server, link);
 
 			s->process = p;
+			s->client.on_open = on_server_open;
 			s->client.on_failure = on_server_failure;
 			s->client.arg = s;
 			if (!r)

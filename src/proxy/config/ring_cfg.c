@@ -6,9 +6,9 @@
 
 #include "base/mem.h"
 #include "base/sbuf.h"
-#include "cfg/arg_address.h"
 #include "cfg/ctx.h"
 #include "net/addr.h"
+#include "proxy/config/ring_server_cfg.h"
 #include "proxy/model/proxies.h"
 #include "proxy/model/ring_conf.h"
 
@@ -134,49 +134,6 @@ parse_ring_timeout(struct cfg_ctx *ctx)
 	return cfg_arg_timeout(ctx, 0, ctx->kw->arg ? &c->server_ms : &c->connect_ms);
 }
 
-/* --- servers --- */
-
-/* From argument 2 on. */
-static int
-parse_ring_server_options(struct cfg_ctx *ctx, struct ring_server *s)
-{
-	static const struct cfg_enum protocols[] = { { "legacy", 0 }, { "octet-count", 1 },
-		{ 0 } };
-
-	for (int i = 2; i < ctx->argc; i += 2) {
-		if (strcmp(cfg_arg(ctx, i), "log-proto") != 0)
-			return cfg_error(ctx, i,
-				"'server %s' : '%s' : in a ring a server has the option log-proto "
-				"only; messages are sent over TCP without TLS.",
-				s->name, cfg_arg(ctx, i));
-		if (cfg_arg_enum(ctx, i + 1, protocols, &s->conf.counts_octets) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int
-parse_ring_server(struct cfg_ctx *ctx)
-{
-	const unsigned int flags = ADDR_ALLOW_NAME | ADDR_ALLOW_UNIX | ADDR_WANT_PORT;
-	struct ring_server *s;
-	struct addr_spec spec;
-	const char *why, *text;
-	char buf[CFG_ADDRESS_MAX];
-
-	text = cfg_arg_address(ctx, 1, buf);
-	if (!text)
-		return -1;
-	if (addr_parse(text, flags, &spec, &why) < 0)
-		return cfg_error(ctx, 1, "'server %s' : '%.200s' : %s.", cfg_arg(ctx, 0), text,
-			why);
-	s = ring_conf_add_server(ctx->obj, cfg_arg(ctx, 0));
-	if (!s)
-		return cfg_nomem(ctx);
-	s->conf.addr = spec.addr;
-	return parse_ring_server_options(ctx, s);
-}
-
 #define KW(n, most, fn, a, syn, text)                                                     \
 	{                                                                                  \
 		.name = n, .sections = CFG_RING, .min = 1, .max = most, .parse = fn,       \
@@ -199,20 +156,26 @@ static const struct cfg_kw kws[] = {
 		.sections = CFG_RING,
 		.min = 2,
 		.max = CFG_ANY,
-		.parse = parse_ring_server,
-		.syntax = "<name> <address>:<port> [log-proto legacy|octet-count]",
+		.parse = ring_server_cfg_parse,
+		.syntax = "<name> <address>:<port> [log-proto legacy|octet-count] "
+			  "[ssl [<option>...]]",
 		.doc = "A syslog server that gets the messages of this ring over TCP or a unix "
 		       "stream socket: each with a line feed (legacy, the default), or with its "
-		       "length before it (octet-count). A broken connection is opened again after "
-		       "1 s, and after up to 30 s while that fails. A server that is connected and "
-		       "does not read makes new messages be dropped. While it is not connected the "
-		       "oldest messages are overwritten. DroppedLogs counts both. When the process "
-		       "ends servers have 2 s for the rest; what they do not take is reported." },
+		       "length before it (octet-count). With ssl it gets them over TLS (RFC "
+		       "5425, which asks for octet-count); then the options of TLS of other "
+		       "servers are valid too, and sni takes a constant name: str(<name>). A "
+		       "broken connection is opened again after 1 s, and after up to 30 s while "
+		       "that fails. A server that is connected and does not read makes new "
+		       "messages be dropped. While it is not connected the oldest messages are "
+		       "overwritten. DroppedLogs counts both. What the kernel had taken when a "
+		       "connection broke may be lost. When the process ends servers have 2 s for "
+		       "the rest; what they do not take is reported." },
 	KW("size", 1, parse_ring_size, 0, "<size>",
 		"Bytes of memory for messages, and of the file, at least 16384, which is the "
 		"default."),
 	KW("timeout connect", 1, parse_ring_timeout, 0, "<time>",
-		"Time for a connection to a server; the default is what the kernel allows."),
+		"Time for a connection to a server and its TLS handshake; the default is what the "
+		"kernel allows, and 30 s for the handshake."),
 	KW("timeout server", 1, parse_ring_timeout, 1, "<time>",
 		"Time in which a server has to take some of the bytes that wait for it; the "
 		"default is none."),

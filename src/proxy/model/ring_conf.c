@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "tls/connect.h"
 
 struct ring_conf *
 ring_conf_find(const struct list *rings, const char *name)
@@ -52,6 +53,8 @@ free_ring(struct ring_conf *c)
 	list_each_safe(it, &c->servers) {
 		struct ring_server *s = list_entry(it, struct ring_server, link);
 
+		tls_server_free(&s->tls);
+		server_tls_fini(&s->tls_conf);
 		mem_free(s->name);
 		mem_free(s);
 	}
@@ -110,6 +113,37 @@ ring_confs_finish(struct list *rings, struct cfg_diag *d)
 		}
 	}
 	return r;
+}
+
+int
+ring_confs_each_tls(const struct list *rings, ring_server_fn *fn, void *arg)
+{
+	int r = 0;
+
+	list_each(it, (struct list *)(uintptr_t)rings) {
+		struct ring_conf *c = list_entry(it, struct ring_conf, link);
+
+		list_each(st, &c->servers) {
+			struct ring_server *s = list_entry(st, struct ring_server, link);
+
+			if (!r && s->tls_conf.is_on)
+				r = fn(s, arg);
+		}
+	}
+	return r;
+}
+
+int
+ring_confs_use_tls(const struct list *rings)
+{
+	list_each(it, (struct list *)(uintptr_t)rings) {
+		const struct ring_conf *c = list_entry(it, const struct ring_conf, link);
+
+		list_each(st, (struct list *)(uintptr_t)&c->servers)
+			if (list_entry(st, const struct ring_server, link)->tls_conf.is_on)
+				return 1;
+	}
+	return 0;
 }
 
 unsigned int

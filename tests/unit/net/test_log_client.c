@@ -13,14 +13,16 @@ static struct log_client client;
 static struct log_client_conf conf;
 static int server, peer;
 static unsigned int failures;
-static int failed_with;
+static char failed_with[80];
 
 static void
-on_failure(void *arg, int err)
+on_failure(void *arg, const char *why)
 {
 	(void)arg;
 	failures++;
-	failed_with = err;
+	snprintf(failed_with, sizeof(failed_with), "%s", why);
+	/* It may be asked for more. */
+	assert_int_equal(conn_is_open(&client.conn), client.state != LOG_CLIENT_OFF);
 }
 
 static void
@@ -167,7 +169,7 @@ a_refused_connection_is_tried_again_later(void **st)
 	for (int i = 0; i < 100 && !failures; i++)
 		rig_turn(10);
 	assert_int_equal(failures, 1);
-	assert_int_equal(failed_with, ECONNREFUSED);
+	assert_string_equal(failed_with, "Connection refused");
 	assert_int_equal(client.state, LOG_CLIENT_PAUSING);
 	assert_int_equal(client.timer.deadline, loop_now_ms(rig_loop) + LOG_CLIENT_RETRY_MS);
 	assert_int_equal(client.pause_ms, 2 * LOG_CLIENT_RETRY_MS);
@@ -248,7 +250,7 @@ a_server_that_does_not_read_loses_its_connection(void **st)
 	assert_int_equal(client.reader.holds, 1);
 	for (int i = 0; i < 100 && !failures; i++)
 		rig_turn(10);
-	assert_int_equal(failed_with, ETIMEDOUT);
+	assert_string_equal(failed_with, "Connection timed out");
 }
 
 static void
@@ -265,9 +267,153 @@ an_end_from_the_server_is_seen_without_messages(void **st)
 	for (int i = 0; i < 100 && !failures; i++)
 		rig_turn(10);
 	assert_int_equal(failures, 1);
+	assert_string_equal(failed_with, "end of file");
 	assert_int_equal(client.state, LOG_CLIENT_PAUSING);
 }
 
+/* --- a transport --- */
+
+static enum io_result step_says;
+static int refuses;
+
+static enum io_result
+step(struct conn *c)
+{
+	if (step_says == IO_ERR)
+		conn_failed(c, -EPROTO);
+	return step_says;
+}
+
+static enum io_result
+take_none(struct conn *c, void *buf, size_t len, size_t *got)
+{
+	(void)c;
+	(void)buf;
+	(void)len;
+	*got = 0;
+	return IO_AGAIN;
+}
+
+static enum io_result
+put_all(struct conn *c, const void *buf, size_t len, int more, size_t *n)
+{
+	(void)more;
+	*n = len;
+	return send(c->fd, buf, len, 0) == (ssize_t)len ? IO_OK : IO_ERR;
+}
+
+static enum io_result
+say_end(struct conn *c)
+{
+	(void)c;
+	return IO_OK;
+}
+
+static unsigned int
+want(const struct xprt *x, unsigned int dir)
+{
+	/* It begins by writing, and waits for the answer. */
+	return x->is_up ? dir : (unsigned int)(client.state == LOG_CLIENT_CONNECTING ? EV_W : EV_R);
+}
+
+static void
+free_none(struct conn *c)
+{
+	(void)c;
+}
+
+static struct xprt *
+make_transport(const struct xprt_maker *m, const struct conn *c, int *reason)
+{
+	static const struct xprt_ops ops = { .step = step, .recv = take_none, .send = put_all,
+		.shutdown = say_end, .want = want, .close = free_none };
+	static struct xprt x;
+
+	(void)m;
+	(void)c;
+	(void)reason;
+	x = (struct xprt){ .ops = &ops };
+	return &x;
+}
+
+static int
+on_open(void *arg, struct conn *c)
+{
+	(void)arg;
+	assert_non_null(c->xprt);
+	return refuses ? -ERR_NOMEM : 0;
+}
+
+static void
+start_over_transport(void)
+{
+	static const struct xprt_maker maker = { make_transport };
+
+	client.xprt = &maker;
+	client.on_open = on_open;
+	refuses = 0;
+	step_says = IO_AGAIN;
+	put("first", 5);
+	start();
+	for (int i = 0; i < 100 && client.state == LOG_CLIENT_CONNECTING; i++)
+		rig_turn(10);
+	assert_int_equal(client.state, LOG_CLIENT_HANDSHAKING);
+}
+
+static void
+the_ring_waits_for_no_handshake(void **st)
+{
+	(void)st;
+	start_over_transport();
+	assert_int_equal(client.reader.holds, 0);
+	assert_int_equal(client.timer.deadline, loop_now_ms(rig_loop) + LOG_CLIENT_HANDSHAKE_MS);
+	assert_true(log_client_is_busy(&client));
+	put("second", 6);
+	assert_int_equal(client.len, 0);
+	step_says = IO_OK;
+	peer = accept(server, NULL, NULL);
+	assert_int_equal(send(peer, "x", 1, 0), 1);
+	for (int i = 0; i < 100 && client.state != LOG_CLIENT_UP; i++)
+		rig_turn(10);
+	assert_string_equal(heard(15), "5 first6 second");
+	assert_int_equal(client.reader.holds, 1);
+	assert_int_equal(client.timer.pos, 0);
+	assert_int_equal(failures, 0);
+}
+
+static void
+a_handshake_that_fails_or_takes_too_long_is_a_failure(void **st)
+{
+	(void)st;
+	start_over_transport();
+	client.timer.fn(&client.timer);
+	assert_string_equal(failed_with, "Timeout during SSL handshake");
+	assert_int_equal(client.state, LOG_CLIENT_PAUSING);
+	client.timer.fn(&client.timer);
+	for (int i = 0; i < 100 && client.state == LOG_CLIENT_CONNECTING; i++)
+		rig_turn(10);
+	step_says = IO_ERR;
+	close(accept(server, NULL, NULL));
+	close(accept(server, NULL, NULL));
+	for (int i = 0; i < 100 && failures < 2; i++)
+		rig_turn(10);
+	assert_string_equal(failed_with, "SSL handshake failure");
+	assert_int_equal(client.pause_ms, 4 * LOG_CLIENT_RETRY_MS);
+}
+
+static void
+a_transport_without_memory_is_tried_again(void **st)
+{
+	(void)st;
+	start_over_transport();
+	client.timer.fn(&client.timer);
+	refuses = 1;
+	client.timer.fn(&client.timer);
+	assert_int_equal(failures, 2);
+	assert_string_equal(failed_with, "out of memory");
+	assert_int_equal(client.state, LOG_CLIENT_PAUSING);
+	assert_false(conn_is_open(&client.conn));
+}
 
 int
 main(void)
@@ -281,6 +427,9 @@ main(void)
 		CASE(what_was_not_sent_whole_is_sent_again),
 		CASE(a_server_that_does_not_read_loses_its_connection),
 		CASE(an_end_from_the_server_is_seen_without_messages),
+		CASE(the_ring_waits_for_no_handshake),
+		CASE(a_handshake_that_fails_or_takes_too_long_is_a_failure),
+		CASE(a_transport_without_memory_is_tried_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

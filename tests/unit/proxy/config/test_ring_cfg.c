@@ -24,7 +24,8 @@ every_keyword_is_kept(void **state)
 			   "ring my.ring:1\n description some words\n format rfc5424\n"
 			   " maxlen 1200\n size 32764\n backing-file some/file\n"
 			   " timeout connect 5s\n timeout server 10s\n"
-			   " server a 127.0.0.1:6514 log-proto octet-count\n"
+			   " server a 127.0.0.1:6514 ssl verify required ca-file /a/file"
+			   " sni str(A.example),lower log-proto octet-count crt /b\n"
 			   " server b /some/path\n");
 	assert_int_equal(log_global_finish(&w.proxies.log, &w.diag), 0);
 	assert_int_equal(w.diag.nentry, 0);
@@ -42,8 +43,16 @@ every_keyword_is_kept(void **state)
 	assert_int_equal(s->conf.connect_ms, 5000);
 	assert_int_equal(s->conf.server_ms, 10000);
 	assert_int_equal(addr_port(&s->conf.addr), 6514);
+	assert_int_equal(s->tls_conf.is_on, 1);
+	assert_string_equal(s->tls_conf.sni, "a.example");
+	assert_string_equal(s->tls_conf.set.ca_file, "/a/file");
+	assert_string_equal(s->tls_conf.set.crt, "/b");
+	assert_int_equal(s->tls_conf.set.verify, TLS_VERIFY_REQUIRED);
+	assert_int_equal(s->tls_conf.where.col, 26);
+	assert_int_equal(ring_confs_use_tls(&w.proxies.log.rings), 1);
 	s = list_entry(s->link.next, struct ring_server, link);
 	assert_int_equal(s->conf.counts_octets, 0);
+	assert_int_equal(s->tls_conf.is_on, 0);
 	assert_int_equal(addr_family(&s->conf.addr), AF_UNIX);
 	/* The line has the ring's format. */
 	assert_ptr_equal(cfg_world_line(&w.proxies.log.lines, 0)->dest.ring, &c->ring);
@@ -64,6 +73,7 @@ defaults_are_haproxys(void **state)
 	assert_int_equal(c->ring.form, LOG_FORM_RAW);
 	assert_int_equal(c->ring.maxlen, 1024);
 	assert_int_equal(c->ring.size, 16384);
+	assert_int_equal(ring_confs_use_tls(&w.proxies.log.rings), 0);
 	assert_int_equal(cfg_world_line(&w.proxies.log.lines, 0)->form, LOG_FORM_RAW);
 	cfg_world_fini(&w);
 }
@@ -131,7 +141,17 @@ mistakes_are_reported(void **state)
 		{ "ring a\n backing-file \"\"\n", "'backing-file' expects <path>" },
 		{ "ring a\n server s 127.0.0.1\n", "'server s' : '127.0.0.1'" },
 		{ "ring a\n server s udp@127.0.0.1:1\n", "'server s'" },
-		{ "ring a\n server s 127.0.0.1:1 ssl\n", "over TCP without TLS" },
+		{ "ring a\n server s 127.0.0.1:1 check\n",
+			"'server s' : 'check' : in a ring a server has the options log-proto" },
+		{ "ring a\n server s 127.0.0.1:1 ssl check-sni x\n", "'check-sni' : in a ring" },
+		{ "ring a\n server s 127.0.0.1:1 ssl ca-file\n", "'ca-file' expects" },
+		{ "ring a\n server s 127.0.0.1:1 ssl verify maybe\n", "'server s' : 'verify' : " },
+		{ "ring a\n server s 127.0.0.1:1 ssl sni\n", "a constant: str(<name>)" },
+		{ "ring a\n server s 127.0.0.1:1 ssl sni ssl_fc_sni\n", "a constant: str(<name>)" },
+		{ "ring a\n server s 127.0.0.1:1 ssl sni str(a),none\n", "'none'" },
+		{ "ring a\n server s 127.0.0.1:1 ssl sni str()\n", "the name is empty" },
+		{ "ring a\n server s 127.0.0.1:1 verify none\n",
+			"'server s' : options of TLS have no effect without 'ssl'" },
 		{ "ring a\n server s 127.0.0.1:1 log-proto\n", "log-proto" },
 		{ "ring a\n server s 127.0.0.1:1 log-proto x\n", "'x'" },
 		{ "ring a\n timeout check 3s\n", "timeout" },
