@@ -187,6 +187,21 @@ def test_the_list_of_rings(both):
         assert admin(theirs.sock, command).strip() == admin(ours.sock, command).strip(), command
 
 
+def test_a_client_that_only_asks_gets_a_large_ring_whole(both):
+    """It has shut down its side, and the answer is more than a socket holds."""
+    shown = []
+    for subject in both([" size 1048576\n"], ["local0"]):
+        with connect(subject.port) as c:
+            for i in range(1500):
+                c.sendall(f"GET /{i:05}{'x' * 400} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
+                answer = b""
+                while b"\r\n\r\n" not in answer:
+                    answer += c.recv(65536)
+        assert wait_for(lambda s=subject: "/01499" in admin(s.sock, "show events r0")[-1000:])
+        shown.append(re.findall(r"/(\d{5})x{400}\n", admin(subject.sock, "show events r0")))
+    assert shown[0] == shown[1] == [f"{i:05}" for i in range(1500)]
+
+
 def test_addresses_of_streams_make_rings(tmp_path):
     if not HAPROXY:
         pytest.skip("haproxy is not installed")

@@ -129,6 +129,6 @@ admin_cmd_show_events(struct admin_conn *c, int argc, char **argv)
 		e.ring = &r->ring;
 		admin_walk(c, next_event, &e, sizeof(e));
 		c->walk.end = end_events;
-		c->walk.stops_on_input = 1;
+		c->walk.stops_on_input = e.waits;
 	}
 }
