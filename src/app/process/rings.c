@@ -73,18 +73,13 @@ say_at_path(const struct ring_conf *c, enum cfg_sev sev, const char *fmt, ...)
 {
 	const struct process *p = c->process;
 	struct cfg_diag d;
-	struct sbuf text;
 	va_list ap;
 
 	cfg_diag_init(&d, p->report->pid);
 	va_start(ap, fmt);
 	cfg_diag_vadd(&d, sev, &c->backing_where, fmt, ap);
 	va_end(ap);
-	sbuf_init(&text, 0);
-	cfg_diag_text(&d, &text, p->report->quiet);
-	if (text.len)
-		report_text(p->report, text.p);
-	sbuf_fini(&text);
+	report_diag(p->report, &d, p->report->quiet);
 	cfg_diag_fini(&d);
 }
 
