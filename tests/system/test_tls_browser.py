@@ -74,10 +74,16 @@ def test_names_and_certificates(browser, site, ca, host):
 
 
 def test_it_resumes(browser, site):
-    """Each page is a connection; those after the first are resumed."""
-    opened(browser, at(site, "b"))
-    assert wait_for(lambda: opened(browser, at(site, "b"))[0][3] == "1", step=0)
-    assert opened(browser, at(site, "b"))[0][3] == "1"
+    """Each page is a connection. A ticket serves once, and a connection that the browser opens in advance may take it:
+    the next page has to wait for another one then."""
+    said = []
+
+    def three_resumed():
+        said.append(opened(browser, at(site, "b"))[0][3])
+        return said.count("1") >= 3
+
+    assert wait_for(three_resumed, step=0), said
+    assert said[0] == "0" and len(said) <= 12, said
 
 
 def test_statistics(browser, site):
