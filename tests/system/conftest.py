@@ -360,7 +360,7 @@ def daemon(tmp_path):
     for d, checked in running:
         try:
             if checked and d.proc.poll() is None:
-                leaked = d.leaked(5)
+                leaked = d.leaked(WAIT / 2)
                 if leaked:
                     wrong.append(f"descriptors left open: {leaked}")
                 try:

@@ -219,7 +219,7 @@ def test_others_may_truncate_and_remove_it(daemon, tmp_path):
     assert file.stat().st_size <= 16384
     file.unlink()
     request(port, "two")
-    assert "/two" in d.admin("show events r")
+    assert wait_for(lambda: "/two" in d.admin("show events r"))
     assert d.is_running() and not file.exists()
 
 
@@ -243,7 +243,7 @@ def test_a_file_system_that_fills_up_is_reported(daemon, tmp_path):
             request(port, f"lost{i}")
         assert wait_for(lambda: "backing-file" in d.stderr)
         assert d.stderr.count(f"ring 'r': backing-file '{file}' cannot be written: No space left on device.") == 1
-        assert "/lost2" in d.admin("show events r")
+        assert wait_for(lambda: "/lost2" in d.admin("show events r"))
         (disk / "full").unlink()
         request(port, "again")
         assert has(file, "/again")
