@@ -16,23 +16,6 @@ struct log_render {
 	unsigned int flags;   /* enum rule_fmt_flag */
 };
 
-/* NULL: nothing is known. */
-static inline void
-log_put_string(struct log_render *r, const char *p)
-{
-	rule_fmt_put(r->out, r->flags, p ? str_of(p) : (struct str){ NULL, 0 });
-}
-
-/* A number that flag X writes in hexadecimal; it does not apply to most. */
-static inline void
-log_put_hexable(struct log_render *r, uint64_t v)
-{
-	if (r->flags & RULE_FMT_X)
-		sbuf_addf(r->out, "%04llX", (unsigned long long)v);
-	else
-		sbuf_addu(r->out, v);
-}
-
 /* "+" if the value is not final. */
 static inline void
 log_put_plus(struct log_render *r)
@@ -85,16 +68,6 @@ void put_Tq(struct log_render *r);
 void put_tr(struct log_render *r);
 void put_trg(struct log_render *r);
 void put_trl(struct log_render *r);
-
-/* Aliases of addresses, log_alias_addr.c. */
-void put_ci(struct log_render *r);
-void put_cp(struct log_render *r);
-void put_fi(struct log_render *r);
-void put_fp(struct log_render *r);
-void put_bi(struct log_render *r);
-void put_bp(struct log_render *r);
-void put_si(struct log_render *r);
-void put_sp(struct log_render *r);
 
 /* Aliases of TLS, log_alias_tls.c. */
 void put_sslc(struct log_render *r);

@@ -10,12 +10,161 @@
 #include "proxy/log/log_alias_int.h"
 #include "proxy/model/http_txn.h"
 
+/* NULL: nothing is known. */
+static void
+put_string(struct log_render *r, const char *p)
+{
+	rule_fmt_put(r->out, r->flags, p ? str_of(p) : (struct str){ NULL, 0 });
+}
+
+/* A number that flag X writes in hexadecimal; it does not apply to most. */
+static void
+put_hexable(struct log_render *r, uint64_t v)
+{
+	if (r->flags & RULE_FMT_X)
+		sbuf_addf(r->out, "%04llX", (unsigned long long)v);
+	else
+		sbuf_addu(r->out, v);
+}
+
+static void
+put_hex_bytes(struct log_render *r, const void *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		sbuf_addf(r->out, "%02X", ((const unsigned char *)p)[i]);
+}
+
+static void
+put_ip(struct log_render *r, const struct addr *a)
+{
+	char text[ADDR_TEXT];
+	int family = a ? addr_family(a) : AF_UNSPEC;
+
+	if (family == AF_UNSPEC)
+		put_string(r, NULL);
+	else if ((r->flags & RULE_FMT_X) && family == AF_INET)
+		put_hex_bytes(r, &a->u.in.sin_addr, sizeof(a->u.in.sin_addr));
+	else if ((r->flags & RULE_FMT_X) && family == AF_INET6)
+		put_hex_bytes(r, &a->u.in6.sin6_addr, sizeof(a->u.in6.sin6_addr));
+	else
+		put_string(r, addr_host_text(a, text));
+}
+
+/* unix sockets have no port: the id of the listener or server is used. */
+static void
+put_port(struct log_render *r, const struct addr *a, int id)
+{
+	int family = a ? addr_family(a) : AF_UNSPEC;
+
+	if (family == AF_UNSPEC)
+		put_string(r, NULL);
+	else
+		put_hexable(r, family == AF_UNIX ? (unsigned int)id : addr_port(a));
+}
+
+/* --- addresses ----------------------------------------------------------------------------- */
+
+/* The destination of the client's connection. */
+static const struct addr *
+front_address(const struct log_render *r, struct addr *space)
+{
+	return addr_override_destination(r->s, space) == 0 ? space : &r->s->listener->addr;
+}
+
+static const struct addr *
+back_address(const struct log_render *r, struct addr *space)
+{
+	const struct conn *c = &r->s->conn[SERVER];
+
+	if (!r->cx->sys || !conn_is_open(c) || addr_of_socket(r->cx->sys, c->fd, space) < 0)
+		return NULL;
+	return space;
+}
+
+/* The server's address, with the client's port plus its offset. */
+static const struct addr *
+server_address(const struct log_render *r, struct addr *space)
+{
+	const struct server *srv = r->s->srv;
+	struct addr front;
+	int port;
+
+	if (!srv)
+		return NULL;
+	(void)addr_cell_get(&srv->addr, space);
+	if (!srv->spec.has_offset)
+		return space;
+	port = (int)addr_port(front_address(r, &front)) + srv->spec.port_offset;
+	addr_set_port(space, (unsigned int)port & 0xffffu);
+	return space;
+}
+
+static void
+put_ci(struct log_render *r)
+{
+	put_ip(r, addr_override_source(r->s));
+}
+
+static void
+put_cp(struct log_render *r)
+{
+	put_port(r, addr_override_source(r->s), r->s->listener->id);
+}
+
+static void
+put_fi(struct log_render *r)
+{
+	struct addr a;
+
+	put_ip(r, front_address(r, &a));
+}
+
+static void
+put_fp(struct log_render *r)
+{
+	struct addr a;
+
+	put_port(r, front_address(r, &a), r->s->listener->id);
+}
+
+static void
+put_bi(struct log_render *r)
+{
+	struct addr a;
+
+	put_ip(r, back_address(r, &a));
+}
+
+static void
+put_bp(struct log_render *r)
+{
+	struct addr a;
+
+	put_port(r, back_address(r, &a), r->s->srv ? r->s->srv->id : 0);
+}
+
+static void
+put_si(struct log_render *r)
+{
+	struct addr a;
+
+	put_ip(r, server_address(r, &a));
+}
+
+static void
+put_sp(struct log_render *r)
+{
+	struct addr a;
+
+	put_port(r, server_address(r, &a), r->s->srv ? r->s->srv->id : 0);
+}
+
 /* --- names --------------------------------------------------------------------------------- */
 
 static void
 put_f(struct log_render *r)
 {
-	log_put_string(r, r->s->fe->name);
+	put_string(r, r->s->fe->name);
 }
 
 static void
@@ -31,7 +180,7 @@ put_b(struct log_render *r)
 {
 	const struct proxy *be = session_backend(r->s);
 
-	log_put_string(r, be ? be->name : r->s->fe->name);
+	put_string(r, be ? be->name : r->s->fe->name);
 }
 
 static void
@@ -40,15 +189,15 @@ put_s(struct log_render *r)
 	const struct session *s = r->s;
 
 	if (log_is_served(s))
-		log_put_string(r, s->txn->served_by);
+		put_string(r, s->txn->served_by);
 	else
-		log_put_string(r, s->srv ? s->srv->name : "<NOSRV>");
+		put_string(r, s->srv ? s->srv->name : "<NOSRV>");
 }
 
 static void
 put_H(struct log_render *r)
 {
-	log_put_string(r, r->cx->id->node);
+	put_string(r, r->cx->id->node);
 }
 
 /* --- dates --------------------------------------------------------------------------------- */
@@ -97,7 +246,7 @@ put_Tl(struct log_render *r)
 static void
 put_Ts(struct log_render *r)
 {
-	log_put_hexable(r, (uint64_t)accept_sec(r));
+	put_hexable(r, (uint64_t)accept_sec(r));
 }
 
 static void
@@ -224,7 +373,7 @@ put_sc(struct log_render *r)
 	const struct session *s = r->s;
 
 	if (!s->srv || s->srv->is_dispatch)
-		log_put_string(r, "0");
+		put_string(r, "0");
 	else
 		sbuf_addu(r->out, s->has_left ? s->left_srv_cur : atomic_read(&s->srv->cur));
 }
@@ -252,25 +401,25 @@ put_bq(struct log_render *r)
 static void
 put_rt(struct log_render *r)
 {
-	log_put_hexable(r, r->s->txn ? r->s->txn->id : r->s->id);
+	put_hexable(r, r->s->txn ? r->s->txn->id : r->s->id);
 }
 
 static void
 put_lc(struct log_render *r)
 {
-	log_put_hexable(r, r->cx->count);
+	put_hexable(r, r->cx->count);
 }
 
 static void
 put_OG(struct log_render *r)
 {
-	log_put_string(r, r->cx->step);
+	put_string(r, r->cx->step);
 }
 
 static void
 put_pid(struct log_render *r)
 {
-	log_put_hexable(r, (unsigned int)r->cx->id->pid);
+	put_hexable(r, (unsigned int)r->cx->id->pid);
 }
 
 /* --- the table ----------------------------------------------------------------------------- */
