@@ -69,8 +69,9 @@ class Machine:
         self.dir = Path(tempfile.mkdtemp(prefix="tacit-machine-"))
         self.group = cgroups() / self.dir.name
         self.group.mkdir()
-        enter = (f"echo 0 >{self.group}/cgroup.procs && exec unshare --fork --kill-child --pid --mount --cgroup --uts --ipc"
-                 ' --net sh -ec "$0"')
+        # It ends with the process of the test, however that ends.
+        enter = (f"echo 0 >{self.group}/cgroup.procs && exec setpriv --pdeathsig KILL unshare --fork --kill-child --pid"
+                 ' --mount --cgroup --uts --ipc --net sh -ec "$0"')
         with open(self.dir / "boot.log", "wb") as log:
             self.proc = subprocess.Popen(["sh", "-c", enter, BOOT], cwd=self.dir, stdin=subprocess.DEVNULL,
                                          stdout=log, stderr=log, start_new_session=True)
