@@ -1,7 +1,7 @@
 /*
  * The file of a ring (configuration manual 3.9, backing-file): the messages of the ring as lines,
- * for whoever looks at it after a crash. It is written with pwrite(), not mapped: whatever others
- * do to the file, or a full file system, is an error of a call and no signal.
+ * to be read after a crash. It is written with pwrite(), not mapped: a file that another program
+ * truncates, or a full file system, is an error of a call and no signal.
  *
  * The file is as large as the ring and is written in a circle. NUL bytes stand behind the newest
  * line; the first line behind them may be the rest of one that was overwritten. Opened by the main

@@ -1,5 +1,5 @@
-/* Variables in addresses, which HAProxy expands outside of quotes too, though it says nothing of
- * that: files of platforms that hand a port out say `bind *:$PORT`. Main thread, while the
+/* Variables in addresses. HAProxy expands them outside of quotes too, which its manual does not
+ * mention: files of platforms that hand a port out say `bind *:$PORT`. Main thread, while the
  * configuration is read. */
 #include "cfg/arg_address.h"
 

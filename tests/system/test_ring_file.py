@@ -105,10 +105,14 @@ def test_all_workers_write_and_the_newest_stay(daemon, tmp_path):
     d = daemon(site(port, file))
     for i in range(900):
         request(port, f"{i:04}{'x' * (i % 60)}")
-    assert has(file, f"/0899{'x' * (899 % 60)}")
+    last = [f"/{i:04}{'x' * (i % 60)}" for i in range(880, 900)]
+    assert wait_for(lambda: set(last) <= set(lines(file)))
     numbers = [int(m[1]) for m in map(re.compile(r"/(\d{4})x*$").match, lines(file)) if m]
-    # Two workers may change places.
-    assert sorted(numbers) == list(range(900 - len(numbers), 900)) and 300 < len(numbers) < 500
+    assert len(numbers) == len(set(numbers)) and 300 < len(numbers) < 500
+    # Messages of several workers may change places: among the oldest another one may have been overwritten.
+    moved = 0 if WORKERS == 1 else 4 * WORKERS
+    assert set(range(900 - len(numbers) + moved, 900)) <= set(numbers)
+    assert min(numbers) >= 900 - len(numbers) - moved
     if WORKERS == 1:
         assert numbers == sorted(numbers)
     assert d.stop() == 0
