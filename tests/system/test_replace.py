@@ -185,9 +185,8 @@ def test_a_program_that_listens_again(replace):
     port, other = free_ports(2)
     d = replace(site(port), program=HAPROXY, ready=False)
     assert wait_for(lambda: is_open(port))
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", other))
-        taken.listen()
+    # With SO_REUSEADDR: connections of an earlier test may be in TIME_WAIT there.
+    with socket.create_server(("127.0.0.1", other)):
         new = replace(site(port) + f"    bind 127.0.0.1:{other}\n", d, fetch=False, ready=False)
         assert new.wait() == 1
     assert wait_for(lambda: is_open(port))
