@@ -62,3 +62,28 @@ file_read(struct sys *sys, const char *path, size_t max, char **text, size_t *le
 	sys_close(sys, (int)fd);
 	return rc;
 }
+
+char *
+file_text(struct sys *sys, int fd, size_t max)
+{
+	struct stat st;
+	size_t have = 0, size;
+	char *text;
+
+	if (sys_fstat(sys, fd, &st) < 0 || st.st_size < 0)
+		return NULL;
+	size = MIN((size_t)st.st_size, max);
+	text = mem_alloc(size + 1);
+	while (text && have < size) {
+		long r = sys_pread64(sys, fd, text + have, size - have, (off_t)have);
+
+		if (r <= 0) {
+			mem_free(text);
+			return NULL;
+		}
+		have += (size_t)r;
+	}
+	if (text)
+		text[have] = '\0';
+	return text;
+}

@@ -9,6 +9,7 @@
 #include "app/process/master_link.h"
 #include "app/process/pidfile.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 
 void
@@ -23,24 +24,6 @@ master_say_status(struct master *m, const char *first, const char *status)
 
 /* --- logs of starts --- */
 
-static char *
-read_log(struct master *m, int fd)
-{
-	struct stat st = { 0 };
-	char *text;
-	long r;
-
-	if (sys_fstat(m->sys, fd, &st) < 0)
-		return NULL;
-	st.st_size = MIN(st.st_size, MASTER_LOG_MAX);
-	text = mem_alloc((size_t)st.st_size + 1);
-	if (!text)
-		return NULL;
-	r = sys_pread64(m->sys, fd, text, (size_t)st.st_size, 0);
-	text[r > 0 ? r : 0] = '\0';
-	return text;
-}
-
 /* What a worker process has said until now goes to the terminal. */
 static void
 take_log(struct worker_process *w)
@@ -50,7 +33,7 @@ take_log(struct worker_process *w)
 	if (w->own.log_fd < 0)
 		return;
 	mem_free(m->startup_log);
-	m->startup_log = read_log(m, w->own.log_fd);
+	m->startup_log = file_text(m->sys, w->own.log_fd, MASTER_LOG_MAX);
 	(void)sys_close(m->sys, w->own.log_fd);
 	w->own.log_fd = -1;
 	if (m->startup_log)

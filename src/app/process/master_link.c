@@ -5,12 +5,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/sys.h"
 
@@ -20,32 +22,6 @@ master_link_init(struct master_link *m, struct sys *sys)
 	memset(m, 0, sizeof(*m));
 	m->sys = sys;
 	m->fd = m->stderr_fd = m->passed_fd = -1;
-}
-
-/* The whole list, with a NUL. */
-static char *
-read_list(struct sys *sys, int fd)
-{
-	struct stat st;
-	size_t have = 0;
-	char *list;
-
-	if (sys_fstat(sys, fd, &st) < 0 || st.st_size < 0)
-		return NULL;
-	list = mem_alloc((size_t)st.st_size + 1);
-	while (list && have < (size_t)st.st_size) {
-		long r = sys_pread64(
-			sys, fd, list + have, (size_t)st.st_size - have, (off_t)have);
-
-		if (r <= 0) {
-			mem_free(list);
-			return NULL;
-		}
-		have += (size_t)r;
-	}
-	if (list)
-		list[have] = '\0';
-	return list;
 }
 
 /* Lines of the form "17 127.0.0.1:80". */
@@ -102,7 +78,7 @@ master_link_inherit(struct master_link *m, const char *value, struct inherited_s
 	}
 	m->fd = fds[0];
 	m->stderr_fd = fds[2];
-	list = read_list(m->sys, fds[1]);
+	list = file_text(m->sys, fds[1], SIZE_MAX);
 	(void)sys_close(m->sys, fds[1]);
 	r = list ? parse_socket_list(list, to) : -ERR_SYS;
 	mem_free(list);

@@ -48,11 +48,39 @@ whole_files(void **state)
 	unlink(path);
 }
 
+static void
+open_files(void **state)
+{
+	char path[] = "/tmp/tacit-file-XXXXXX", *text;
+	struct sys sys;
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	unlink(path);
+	sys_init(&sys, &sys_linux, NULL);
+	/* its position is at the end */
+	assert_int_equal(write(fd, "0123456789", 10), 10);
+	text = file_text(&sys, fd, 100);
+	assert_string_equal(text, "0123456789");
+	mem_free(text);
+	text = file_text(&sys, fd, 3);
+	assert_string_equal(text, "012");
+	mem_free(text);
+	assert_int_equal(ftruncate(fd, 0), 0);
+	text = file_text(&sys, fd, 3);
+	assert_string_equal(text, "");
+	mem_free(text);
+	close(fd);
+	assert_null(file_text(&sys, fd, 3));
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_files),
+		cmocka_unit_test(open_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
