@@ -36,6 +36,9 @@ void fd_store_init(struct fd_store *s, struct sys *sys);
 void fd_store_fini(struct fd_store *s);
 /* Takes the descriptor. 0 or -ERR_NOMEM, with the descriptor closed. */
 int fd_store_add(struct fd_store *s, int fd, const char *key, pid_t from) must_check;
+/* Adds one as another image of this process had it, with this name; otherwise as fd_store_add(). */
+int fd_store_restore(struct fd_store *s, const struct stored_socket *stored, const char *key)
+	must_check;
 /* This process uses the socket with this number. */
 void fd_store_use(struct fd_store *s, int fd, pid_t user);
 /* Another process goes on with the socket of this name: its path is no longer ours. */

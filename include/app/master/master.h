@@ -27,6 +27,7 @@ enum {
 	MASTER_DELAY_MS = 100, /* before the second attempt to replace one; then doubled */
 	MASTER_DELAY_MAX_MS = 10000,
 	MASTER_KILL_MS = 5000,   /* for the end after SIGTERM; then SIGKILL */
+	MASTER_REEXEC_WAIT_MS = 5000, /* for clients of the master's socket */
 	MASTER_LOG_MAX = 1 << 20, /* bytes of a startup log that are kept */
 	MASTER_VERSION_MAX = 32
 };
@@ -44,6 +45,12 @@ enum worker_state {
 	WORKER_LEAVING  /* told to stop */
 };
 
+/* What a path names. */
+struct file_id {
+	dev_t dev;
+	ino_t ino; /* 0: unknown */
+};
+
 /* A worker process. */
 struct worker_process {
 	struct list link;
@@ -54,6 +61,14 @@ struct worker_process {
 	uint64_t started_ms;  /* loop clock; from when it was ready on, since then */
 	int is_reload;        /* started by a reload, not for one that had died */
 	char version[MASTER_VERSION_MAX]; /* of its program; "" until it has said it */
+	unsigned int state_version; /* MASTER_STATE_VERSION of its program; 0: none */
+	struct file_id program;     /* that was to be executed */
+};
+
+/* What the master needs of the first configuration, which it does not keep. */
+struct master_settings {
+	int quiet; /* of its report */
+	int insecure_caps, insecure_setuid, insecure_syscalls, set_dumpable; /* confine.h */
 };
 
 struct master {
@@ -63,7 +78,8 @@ struct master {
 	struct daemon *daemon;       /* told when the first worker process is ready */
 	struct spawn_conf spawn;
 	struct former *former;       /* told to stop when the first worker process is ready */
-	const char *pidfile;         /* NULL: none */
+	char *pidfile;               /* NULL: none; freed by the caller */
+	struct master_settings settings;
 	int pid_fd;                  /* open until it is written, -1 then */
 	enum master_state state;
 	struct loop *loop;
@@ -74,6 +90,8 @@ struct master {
 	struct list workers;         /* struct worker_process, the latest last */
 	struct timer respawn_timer;
 	struct timer kill_timer;
+	struct timer reexec_timer;
+	uint64_t reexec_latest_ms;   /* loop clock */
 	unsigned int failures;       /* of worker processes in a row */
 	unsigned int max_reloads;    /* mworker-max-reloads; UINT32_MAX: none */
 	int exit_on_failure;
@@ -94,6 +112,11 @@ struct master {
  */
 int master_start(struct master *m, const char *notify_path, int *link_fd, int *stderr_fd)
 	must_check;
+/*
+ * Goes on as the master that has executed this program in its place, with what the descriptor has
+ * whose number $TACIT_MASTER_STATE was. 0, or a negative reason that was reported.
+ */
+int master_resume(struct master *m, const char *notify_path, const char *state_fd) must_check;
 /* Runs until all worker processes have ended; returns the exit code. */
 int master_run(struct master *m);
 
@@ -126,6 +149,21 @@ void master_on_respawn(struct timer *t);
 unsigned int master_respawn_delay(unsigned int failures);
 /* The text of the first alert in a startup log, without its head; "" if there is none. */
 void master_first_alert(const char *log, char *out, size_t len);
+/* To be called when a worker process serves: if it runs another program than this one, which can go
+ * on as the master, the master will execute that program. */
+void master_plan_reexec(struct master *m);
+/* Timer: does it, once nothing is going on that would be lost. */
+void master_on_reexec(struct timer *t);
+/* The file that the next worker process executes. */
+void master_find_file(const struct master *m, struct file_id *out);
+/* What is the same for each image of the master. */
+void master_init(struct master *m);
+/* Opens the loop and signals. 0 or a negative reason. */
+int master_open_loop(struct master *m) must_check;
+/* Raises the limit: there may be as many sockets as all configurations together have. */
+void master_raise_descriptors(const struct master *m);
+/* Reports what failed; returns the reason. */
+int master_report_failure(const struct master *m, const char *what, int reason);
 /* STATUS= for the service manager, after what has to be said of the latest reload. */
 void master_say_status(struct master *m, const char *first, const char *status);
 

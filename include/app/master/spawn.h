@@ -8,7 +8,10 @@
 #include "app/master/fd_store.h"
 #include "base/compiler.h"
 
+struct sbuf;
 struct sys;
+
+#define MASTER_STATE_ENV "TACIT_MASTER_STATE"
 
 /* What the master was started with. */
 struct spawn_conf {
@@ -37,5 +40,10 @@ int spawn_fork(struct sys *sys, struct spawned *out, int *link_fd, int *stderr_f
  * reason. */
 int spawn_exec(struct sys *sys, const struct spawn_conf *c, struct fd_store *store,
 	struct spawned *out) must_check;
+/* Executes the program in this process, with $TACIT_MASTER_STATE: the number of this descriptor
+ * (app/master/master_state.h). Returns only if that failed: -errno. */
+int spawn_replace(struct sys *sys, const struct spawn_conf *c, int state_fd) must_check;
+/* A file in memory with this text, closed at exec. Its descriptor or a negative reason. */
+int spawn_file(struct sys *sys, const char *name, const struct sbuf *text) must_check;
 
 #endif

@@ -88,20 +88,16 @@ init_sockets(struct start *st, const char *const *environment)
 
 /* Of a worker process that the master executed. */
 static int
-inherit_link(struct start *st, const char *const *environment)
+inherit_link(struct start *st)
 {
-	static const char name[] = MASTER_LINK_ENV "=";
+	const char *value = cfg_env_get(&st->cfg.env, MASTER_LINK_ENV);
 
-	for (; *environment; environment++)
-		if (strncmp(*environment, name, sizeof(name) - 1) == 0)
-			break;
-	if (!*environment)
+	if (!value)
 		return 0;
 	/* The first worker process has replaced the former ones. */
 	st->opts.n_former = 0;
 	st->opts.fetch_from = NULL;
-	return master_link_inherit(
-		&st->link, *environment + sizeof(name) - 1, &st->inherited);
+	return master_link_inherit(&st->link, value, &st->inherited);
 }
 
 /* The address that a name of a server had before. */
@@ -160,6 +156,27 @@ load_config(struct start *st)
 	return 0;
 }
 
+/* The exit code. */
+static int
+load_and_run(struct start *st)
+{
+	int code, r = 0;
+
+	/* The master has done that. */
+	if (st->opts.directory && st->link.fd < 0)
+		r = (int)sys_chdir(&st->sys, st->opts.directory);
+	if (st->opts.n_hints)
+		report_msg(&st->report, REPORT_NOTICE, "options of -d without effect here: %s",
+			st->opts.hints);
+	if (r) {
+		report_msg(&st->report, REPORT_ALERT, "cannot change to directory %s: %s",
+			st->opts.directory, err_text(r));
+		return 1;
+	}
+	code = load_config(st);
+	return !code && st->opts.action == OPTIONS_RUN ? start_run(st) : code;
+}
+
 static void
 keep_pid(struct sys *sys)
 {
@@ -178,6 +195,7 @@ start_main(int argc, char *const *argv, const char *const *environment)
 {
 	/* Static because it is large: the process itself. */
 	static struct start st;
+	const char *state = NULL;
 	char why[256];
 	int code = 1;
 	int r;
@@ -205,26 +223,16 @@ start_main(int argc, char *const *argv, const char *const *environment)
 	report_find_journal(&st.report, &st.sys, cfg_env_get(&st.cfg.env, "JOURNAL_STREAM"));
 	st.cfg.diag.pid = st.report.pid;
 	if (!r)
-		r = inherit_link(&st, environment);
+		r = inherit_link(&st);
+	if (!r)
+		state = cfg_env_get(&st.cfg.env, MASTER_STATE_ENV);
 	if (r) {
 		report_diag(&st.report, &st.cfg.diag, 1);
 		report_msg(&st.report, REPORT_ALERT, "cannot start: %s", err_text(r));
+	} else if (state) {
+		code = start_resume(&st, state);
 	} else if (do_without_files(&st, &code)) {
-		/* The master has done that. */
-		if (st.opts.directory && st.link.fd < 0)
-			r = (int)sys_chdir(&st.sys, st.opts.directory);
-		if (st.opts.n_hints)
-			report_msg(&st.report, REPORT_NOTICE,
-				"options of -d without effect here: %s", st.opts.hints);
-		if (r)
-			report_msg(&st.report, REPORT_ALERT, "cannot change to directory %s: %s",
-				   st.opts.directory, err_text(r));
-		else
-			code = load_config(&st);
-		if (!r && !code && st.opts.action == OPTIONS_RUN)
-			code = start_run(&st);
-		else if (r)
-			code = 1;
+		code = load_and_run(&st);
 	}
 	former_close(&st.former);
 	inherited_fini(&st.inherited);

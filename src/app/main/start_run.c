@@ -8,6 +8,7 @@
 #include "app/config/limits.h"
 #include "app/config/version.h"
 #include "app/main/start_int.h"
+#include "app/master/master_state.h"
 #include "app/process/capabilities.h"
 #include "app/process/check_helper.h"
 #include "app/process/confine.h"
@@ -100,8 +101,8 @@ wants_background(const struct start *st)
 	       (st->opts.place == OPTIONS_AS_CONFIGURED && st->cfg.global.daemon);
 }
 
-static const char *
-pidfile_path(const struct start *st)
+const char *
+start_pidfile(const struct start *st)
 {
 	/* The master writes its own pid. */
 	if (st->link.fd >= 0)
@@ -112,7 +113,7 @@ pidfile_path(const struct start *st)
 static int
 open_pidfile(struct start *st)
 {
-	const char *path = pidfile_path(st);
+	const char *path = start_pidfile(st);
 	int r;
 
 	st->pid_fd = -1;
@@ -154,8 +155,10 @@ say_ready(struct start *st)
 	if (st->link.fd < 0)
 		former_stop(&st->former);
 	if (st->link.fd >= 0) {
-		notify_send(&st->notify, "X_EXIT_ON_FAILURE=%d\nX_MAX_RELOADS=%u\nX_VERSION=%s",
-			g->exit_on_failure, (unsigned int)g->max_reloads, VERSION_COMPAT);
+		notify_send(&st->notify,
+			"X_EXIT_ON_FAILURE=%d\nX_MAX_RELOADS=%u\nX_VERSION=%s\nX_MASTER_STATE=%d",
+			g->exit_on_failure, (unsigned int)g->max_reloads, VERSION_COMPAT,
+			MASTER_STATE_VERSION);
 		fflush(stderr);
 		master_link_restore_stderr(&st->link);
 		report_find_journal(&st->report, &st->sys,
@@ -265,9 +268,8 @@ report_ledger(const struct start *st)
 	}
 }
 
-/* If it is asked for. 1 in the process that goes on; 0 and the exit code in the one that ends. */
-static int
-go_to_background(struct start *st, int *code)
+int
+start_background(struct start *st, int *code)
 {
 	enum daemon_side side = DAEMON_CHILD;
 	int r;
@@ -286,8 +288,8 @@ go_to_background(struct start *st, int *code)
 	return side == DAEMON_CHILD;
 }
 
-static int
-run_process(struct start *st)
+int
+start_process(struct start *st)
 {
 	struct process *p = &st->process;
 	int code = 0;
@@ -304,7 +306,7 @@ run_process(struct start *st)
 	p->metrics = &promex_service;
 	p->debug = st->opts.place == OPTIONS_DEBUG;
 	p->inherited = &st->inherited;
-	p->pidfile = pidfile_path(st);
+	p->pidfile = start_pidfile(st);
 	if (st->link.fd >= 0)
 		p->master = &st->link;
 	p->keep = st->keep;
@@ -320,7 +322,7 @@ run_process(struct start *st)
 	}
 	proxies_set_fullconn(&st->cfg.proxies, p->limits.maxconn);
 	fflush(NULL);
-	if (st->link.fd < 0 && !go_to_background(st, &code)) {
+	if (st->link.fd < 0 && !start_background(st, &code)) {
 		process_fini(p);
 		return code;
 	}
@@ -339,81 +341,9 @@ run_process(struct start *st)
 		notify_close(&st->notify);
 	if (st->pid_fd >= 0)
 		(void)sys_close(&st->sys, st->pid_fd);
-	else if (pidfile_path(st))
-		pidfile_remove(&st->sys, pidfile_path(st), (pid_t)sys_getpid(&st->sys));
+	else if (start_pidfile(st))
+		pidfile_remove(&st->sys, start_pidfile(st), (pid_t)sys_getpid(&st->sys));
 	return r ? 1 : exit_code(st);
-}
-
-/* --- the master --- */
-
-static int
-init_master(struct start *st)
-{
-	const char *path = pidfile_path(st);
-	struct master *m = &st->master;
-
-	char why[160] = "out of memory";
-
-	m->sys = &st->sys;
-	m->report = &st->report;
-	m->daemon = &st->daemon;
-	m->former = &st->former;
-	start_name_former(st);
-	m->spawn.argv = st->argv;
-	m->spawn.environment = st->environment;
-	/* The configuration will be gone. */
-	if (mem_copy_string(&st->pidfile, path)) {
-		report_msg(&st->report, REPORT_ALERT, "cannot start: %s", err_text(-ERR_NOMEM));
-		return -ERR_NOMEM;
-	}
-	m->pidfile = st->pidfile;
-	if (st->opts.master_socket &&
-		master_cli_parse(&m->cli, st->opts.master_socket, why, sizeof(why))) {
-		report_msg(&st->report, REPORT_ALERT, "option '-S': '%s': %s",
-			st->opts.master_socket, why);
-		return -ERR_INVAL;
-	}
-	return 0;
-}
-
-/* The first worker process goes on with the configuration that was read. */
-static int
-run_first_worker(struct start *st)
-{
-	daemon_leave(&st->daemon);
-	st->report.has_priorities = 0;
-	st->report.pid = (int)sys_getpid(&st->sys);
-	st->cfg.diag.pid = st->report.pid;
-	report_diag(&st->report, &st->cfg.diag, st->cfg.global.quiet);
-	return run_process(st);
-}
-
-static int
-run_master(struct start *st)
-{
-	const char *notify_path = cfg_env_get(&st->cfg.env, "NOTIFY_SOCKET");
-	int code = 0;
-	int r;
-
-	fflush(NULL);
-	if (!go_to_background(st, &code))
-		return code;
-	r = init_master(st);
-	if (!r)
-		r = master_start(&st->master, notify_path, &st->link.fd, &st->link.stderr_fd);
-	if (r == 0)
-		code = run_first_worker(st);
-	else if (r < 0)
-		code = 1;
-	if (r == 1) {
-		r = confine_master(&st->sys, &st->cfg.global, &st->report);
-		config_fini(&st->cfg);
-		st->config_is_gone = 1;
-		code = r ? 1 : master_run(&st->master);
-	}
-	mem_free(st->pidfile);
-	bind_conf_free(&st->master.cli.bind);
-	return code;
 }
 
 int
@@ -425,10 +355,10 @@ start_run(struct start *st)
 		return 1;
 	}
 	if (start_has_master(st))
-		return run_master(st);
+		return start_master(st);
 	if (st->opts.master_socket && st->link.fd < 0) {
 		report_msg(&st->report, REPORT_ALERT, "option '-S' needs a master (-W)");
 		return 1;
 	}
-	return run_process(st);
+	return start_process(st);
 }

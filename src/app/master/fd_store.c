@@ -65,25 +65,33 @@ grow_store(struct fd_store *s)
 }
 
 int
+fd_store_restore(struct fd_store *s, const struct stored_socket *stored, const char *key)
+{
+	struct stored_socket k = *stored;
+
+	k.key = mem_strdup(key);
+	if (!k.key || grow_store(s)) {
+		mem_free(k.key);
+		(void)sys_close(s->sys, k.fd);
+		return -ERR_NOMEM;
+	}
+	s->v[s->n++] = k;
+	return 0;
+}
+
+int
 fd_store_add(struct fd_store *s, int fd, const char *key, pid_t from)
 {
 	struct stored_socket k = { .fd = fd, .from = from, .user = from };
 	char path[sizeof(((struct sockaddr_un *)NULL)->sun_path) + 1];
 	struct stat st;
 
-	k.key = mem_strdup(key);
-	if (!k.key || grow_store(s)) {
-		mem_free(k.key);
-		(void)sys_close(s->sys, fd);
-		return -ERR_NOMEM;
-	}
 	if (listener_key_path(key, path, sizeof(path)) == 0 && sys_stat(s->sys, path, &st) == 0) {
 		k.dev = st.st_dev;
 		k.ino = st.st_ino;
 		k.made = st.st_mtim;
 	}
-	s->v[s->n++] = k;
-	return 0;
+	return fd_store_restore(s, &k, key);
 }
 
 void

@@ -16,8 +16,8 @@
 /* Numbers of descriptors that the loop has room for: one for each worker process. */
 #define FDS_MAX 65536
 
-static int
-report_failure(const struct master *m, const char *what, int reason)
+int
+master_report_failure(const struct master *m, const char *what, int reason)
 {
 	report_msg(m->report, REPORT_ALERT, "%s: %s", what, err_text(reason));
 	return reason;
@@ -43,9 +43,8 @@ open_files(struct master *m, const char *notify_path)
 	return 0;
 }
 
-/* As many sockets as all configurations together may have. */
-static void
-raise_descriptors(struct master *m)
+void
+master_raise_descriptors(const struct master *m)
 {
 	struct rlimit most = m->spawn.fds;
 
@@ -99,8 +98,21 @@ on_master_signal(void *owner, int sig, pid_t from)
 
 /* --- start and end --- */
 
-static int
-open_master_loop(struct master *m)
+void
+master_init(struct master *m)
+{
+	list_init(&m->workers);
+	timer_init(&m->respawn_timer, master_on_respawn);
+	timer_init(&m->kill_timer, on_kill_timer);
+	timer_init(&m->reexec_timer, master_on_reexec);
+	fd_store_init(&m->store, m->sys);
+	m->signals.fd = -1;
+	m->max_reloads = UINT32_MAX;
+	spawn_find_program(&m->spawn, m->sys);
+}
+
+int
+master_open_loop(struct master *m)
 {
 	struct loop_config conf = {
 		.poller = poller_find(POLLER),
@@ -132,19 +144,13 @@ master_start(struct master *m, const char *notify_path, int *link_fd, int *stder
 		report_msg(m->report, REPORT_ALERT, "the master's socket: %s", why);
 		return r;
 	}
-	list_init(&m->workers);
-	timer_init(&m->respawn_timer, master_on_respawn);
-	timer_init(&m->kill_timer, on_kill_timer);
-	fd_store_init(&m->store, m->sys);
-	m->signals.fd = -1;
-	m->max_reloads = UINT32_MAX;
-	spawn_find_program(&m->spawn, m->sys);
+	master_init(m);
 	(void)!sys_prlimit64(m->sys, RLIMIT_NOFILE, NULL, &m->spawn.fds);
 	r = signals_block(m->sys);
 	if (!r)
 		r = spawn_fork(m->sys, &first, link_fd, stderr_fd);
 	if (r < 0)
-		return report_failure(m, "cannot fork a worker process", r);
+		return master_report_failure(m, "cannot fork a worker process", r);
 	if (r == 0) {
 		notify_close(&m->notify);
 		master_cli_leave(m);
@@ -152,13 +158,13 @@ master_start(struct master *m, const char *notify_path, int *link_fd, int *stder
 			(void)sys_close(m->sys, m->pid_fd);
 		return 0;
 	}
-	raise_descriptors(m);
-	r = open_master_loop(m);
+	master_raise_descriptors(m);
+	r = master_open_loop(m);
 	if (!r)
 		r = master_cli_start(m);
 	if (!r && !master_add_worker(m, &first))
 		r = -ERR_NOMEM;
-	return r ? report_failure(m, "cannot start the master", r) : 1;
+	return r ? master_report_failure(m, "cannot start the master", r) : 1;
 }
 
 static void
@@ -168,6 +174,7 @@ close_master(struct master *m)
 		master_drop_worker(list_entry(it, struct worker_process, link));
 	timer_stop(loop_timers(m->loop), &m->respawn_timer);
 	timer_stop(loop_timers(m->loop), &m->kill_timer);
+	timer_stop(loop_timers(m->loop), &m->reexec_timer);
 	signals_close(&m->signals);
 	master_cli_close(m);
 	loop_free(&m->loop);
@@ -187,7 +194,7 @@ master_run(struct master *m)
 		int r = loop_turn(m->loop, -1);
 
 		if (r && r != -EINTR) {
-			(void)report_failure(m, "waiting for events failed", r);
+			(void)master_report_failure(m, "waiting for events failed", r);
 			m->exit_code = 1;
 			break;
 		}

@@ -61,15 +61,19 @@ static int
 start_worker(struct master *m, int is_reload)
 {
 	struct worker_process *w;
+	struct file_id program;
 	struct spawned own;
-	int r = spawn_exec(m->sys, &m->spawn, &m->store, &own);
+	int r;
 
+	master_find_file(m, &program);
+	r = spawn_exec(m->sys, &m->spawn, &m->store, &own);
 	if (r)
 		return r;
 	w = master_add_worker(m, &own);
 	if (!w)
 		return -ERR_NOMEM;
 	w->is_reload = is_reload;
+	w->program = program;
 	report_msg(m->report, REPORT_NOTICE, "New worker (%d) forked", (int)own.pid);
 	return 0;
 }
@@ -218,6 +222,7 @@ master_on_ready(struct worker_process *w, const char *status)
 		m->cli.on_reload(m, m->n_reloads, 1);
 	if (m->reload_again)
 		master_reload(m);
+	master_plan_reexec(m);
 }
 
 /* --- a worker process has ended --- */

@@ -46,6 +46,9 @@ read_setting(struct worker_process *w, const char *line)
 	v = line_value(line, "X_VERSION=");
 	if (v)
 		(void)snprintf(w->version, sizeof(w->version), "%s", v);
+	v = line_value(line, "X_MASTER_STATE=");
+	if (v)
+		w->state_version = (unsigned int)strtoul(v, NULL, 10);
 }
 
 static void
@@ -200,18 +203,6 @@ master_drop_worker(struct worker_process *w)
 		(void)sys_close(m->sys, w->own.log_fd);
 	list_remove(&w->link);
 	mem_free(w);
-}
-
-struct worker_process *
-master_find_worker(const struct master *m, enum worker_state state)
-{
-	list_each(it, &m->workers) {
-		struct worker_process *w = list_entry(it, struct worker_process, link);
-
-		if (w->state == state)
-			return w;
-	}
-	return NULL;
 }
 
 /* --- ends --- */

@@ -1,5 +1,5 @@
-/* Forks worker processes. Master process, one thread; what the child does before it executes the
- * program may fail only by ending the child. */
+/* Forks worker processes, and executes programs. Master process, one thread; what the child does
+ * before it executes the program may fail only by ending the child. */
 #define _GNU_SOURCE
 #include "app/master/spawn.h"
 
@@ -101,21 +101,14 @@ spawn_fork(struct sys *sys, struct spawned *out, int *link_fd, int *stderr_fd)
 	return 1;
 }
 
-/* The list of inherited sockets, as a file. */
-static int
-make_list(struct sys *sys, struct fd_store *store)
+int
+spawn_file(struct sys *sys, const char *name, const struct sbuf *text)
 {
-	struct sbuf text;
-	long fd = -ERR_NOMEM;
+	long fd = text->failed ? -ERR_NOMEM : sys_memfd_create(sys, name, MFD_CLOEXEC);
 	size_t put = 0;
 
-	sbuf_init(&text, 0);
-	fd_store_list(store, &text);
-	file_store_list(&store->files, &text);
-	if (!text.failed)
-		fd = sys_memfd_create(sys, "sockets", MFD_CLOEXEC);
-	while (fd >= 0 && put < text.len) {
-		long r = sys_write(sys, (int)fd, text.p + put, text.len - put);
+	while (fd >= 0 && put < text->len) {
+		long r = sys_write(sys, (int)fd, text->p + put, text->len - put);
 
 		if (r <= 0) {
 			(void)sys_close(sys, (int)fd);
@@ -124,8 +117,22 @@ make_list(struct sys *sys, struct fd_store *store)
 			put += (size_t)r;
 		}
 	}
-	sbuf_fini(&text);
 	return (int)fd;
+}
+
+/* The list of inherited sockets, as a file. */
+static int
+make_list(struct sys *sys, struct fd_store *store)
+{
+	struct sbuf text;
+	int fd;
+
+	sbuf_init(&text, 0);
+	fd_store_list(store, &text);
+	file_store_list(&store->files, &text);
+	fd = spawn_file(sys, "sockets", &text);
+	sbuf_fini(&text);
+	return fd;
 }
 
 static int
@@ -136,9 +143,10 @@ is_variable(const char *entry, const char *name)
 	return strncmp(entry, name, n) == 0 && entry[n] == '=';
 }
 
-/* Ours, with the variables that concern this child. The child's memory goes with it. */
-static const char *const *
-make_environment(const char *const *ours, const char *link, const char *listen_pid)
+/* Ours, with `own` in place of what such programs were told before, and LISTEN_PID unless that is
+ * NULL. NULL: memory is out. */
+static const char **
+make_environment(const char *const *ours, const char *own, const char *listen_pid)
 {
 	size_t n = 0, at = 0;
 	const char **env;
@@ -147,12 +155,12 @@ make_environment(const char *const *ours, const char *link, const char *listen_p
 		n++;
 	env = mem_zalloc((n + 2) * sizeof(*env));
 	for (size_t i = 0; env && i < n; i++) {
-		if (is_variable(ours[i], MASTER_LINK_ENV))
+		if (is_variable(ours[i], MASTER_LINK_ENV) || is_variable(ours[i], MASTER_STATE_ENV))
 			continue;
-		env[at++] = is_variable(ours[i], "LISTEN_PID") ? listen_pid : ours[i];
+		env[at++] = listen_pid && is_variable(ours[i], "LISTEN_PID") ? listen_pid : ours[i];
 	}
 	if (env)
-		env[at] = link;
+		env[at] = own;
 	return env;
 }
 
@@ -174,8 +182,8 @@ become_worker(struct sys *sys, const struct spawn_conf *c, const struct fd_store
 	const int fds[3])
 {
 	char link[64], listen_pid[32];
-	const char *const *env;
 	const char *const *argv = (const char *const *)c->argv;
+	const char **env;
 	long r;
 
 	(void)snprintf(link, sizeof(link), MASTER_LINK_ENV "=%d,%d,%d", fds[0], fds[1], fds[2]);
@@ -213,4 +221,19 @@ spawn_exec(struct sys *sys, const struct spawn_conf *c, struct fd_store *store,
 		become_worker(sys, c, store, (const int[]){ link_fd, list, stderr_fd });
 	(void)sys_close(sys, list);
 	return r < 0 ? r : 0;
+}
+
+int
+spawn_replace(struct sys *sys, const struct spawn_conf *c, int state_fd)
+{
+	char own[64];
+	const char **env;
+	int r = -ENOMEM;
+
+	(void)snprintf(own, sizeof(own), MASTER_STATE_ENV "=%d", state_fd);
+	env = make_environment(c->environment, own, NULL);
+	if (env)
+		r = (int)sys_execve(sys, c->program, (const char *const *)c->argv, env);
+	mem_free(env);
+	return r;
 }

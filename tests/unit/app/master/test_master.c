@@ -1,6 +1,9 @@
+#define _GNU_SOURCE
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -135,6 +138,56 @@ sockets_are_inherited(void **st)
 		130);
 }
 
+/* A master that goes on with this state and a child that exits with 7; its exit code. */
+static int
+resume_with(const char *format, const char *number)
+{
+	struct master m = { .sys = &sys, .report = &report };
+	char *argv[] = { (char *)"/bin/true", NULL };
+	char state[256], fd[32];
+	int link[2], status = 0, file, kept = dup(0);
+	pid_t pid = fork(), child;
+
+	if (pid == 0) {
+		sys_init(&sys, &sys_linux, NULL);
+		report.to = fopen("/dev/null", "w");
+		m.spawn.argv = argv;
+		file = memfd_create("state", MFD_CLOEXEC);
+		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, link) || file < 0)
+			_exit(98);
+		/* It ends before anything watches it. */
+		child = fork();
+		if (child == 0)
+			_exit(7);
+		(void)waitid(P_PID, (id_t)child, &(siginfo_t){ 0 }, WEXITED | WNOWAIT);
+		snprintf(state, sizeof(state), format, (int)child, link[0], kept);
+		if (write(file, state, strlen(state)) < 0)
+			_exit(97);
+		snprintf(fd, sizeof(fd), number, file);
+		if (master_resume(&m, NULL, fd))
+			_exit(96);
+		/* Later programs do not get it. */
+		if (fcntl(kept, F_GETFD) != FD_CLOEXEC || fcntl(file, F_GETFD) >= 0)
+			_exit(95);
+		_exit(master_run(&m));
+	}
+	close(kept);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void
+it_goes_on_in_another_program(void **st)
+{
+	(void)st;
+	assert_int_equal(resume_with("version 1\nmaster 0 1 9\nworker %d %d 1 0 0 0 \n"
+		"file %d 0\nlog\n", "%d"), 7);
+	assert_int_equal(resume_with("version 2\nlog\n", "%d"), 96);
+	assert_int_equal(resume_with("version 1\nlog\n", "%d,"), 96);
+	assert_int_equal(resume_with("version 1\nlog\n", "x%d"), 96);
+}
+
 static void
 later_attempts_wait_longer(void **st)
 {
@@ -170,6 +223,7 @@ main(void)
 		cmocka_unit_test(the_first_one_decides),
 		cmocka_unit_test(one_that_dies_is_replaced),
 		cmocka_unit_test(sockets_are_inherited),
+		cmocka_unit_test(it_goes_on_in_another_program),
 		cmocka_unit_test(later_attempts_wait_longer),
 		cmocka_unit_test(the_first_alert_is_the_reason),
 	};
