@@ -47,6 +47,7 @@ struct tls_line {
 	struct tls_variant *variant; /* its settings, of the bind line */
 	int is_default;           /* for clients that ask for no name, or for an unknown one */
 	int is_known;             /* it is in the table of names */
+	enum tls_ocsp_update ocsp_update; /* as it says itself, or its bind line does */
 	int is_leaving;           /* a change that is prepared is without it */
 	struct tls_crt_list *list; /* where it stands; NULL: on the bind line itself */
 	unsigned int number;      /* of the line there */

@@ -27,6 +27,9 @@ struct x509_st;
 /* What decides which clients can use it. */
 enum tls_key_kind { TLS_KEY_RSA, TLS_KEY_ECDSA, TLS_KEY_OTHER };
 
+/* `ocsp-update`: what a place of the configuration says of a certificate. */
+enum tls_ocsp_update { TLS_OCSP_UNSET, TLS_OCSP_ON, TLS_OCSP_OFF };
+
 /* Bytes from mem_alloc(). */
 struct tls_bytes {
 	unsigned char *p;

@@ -18,6 +18,7 @@ struct tls_load {
 	struct list link;
 	struct tls_cert_paths path;  /* as written */
 	char *alias;                 /* NULL: it is called by its crt */
+	enum tls_ocsp_update ocsp_update;
 	struct cfg_where where;
 };
 

@@ -9,11 +9,16 @@
 #include "tls/tls_conf.h"
 
 /*
- * Settles it for a certificate that a bind line uses: by the line of its crt-list (`own`; NULL:
- * none), by the bind line, or by the global section. 0; or a negative reason with why
- * (TLS_WHY_MAX): the line or the bind line says that it is updated, and it cannot be.
+ * Settles it for the certificate of a line that a bind line has got: by the line of its crt-list
+ * (`own`; NULL: none), by the bind line, by its crt-store, or by the global section; the first that
+ * says something counts. 0; or a negative reason with why (TLS_WHY_MAX): the line or the bind line
+ * says that it is updated, and it cannot be; or two lines, or a line and the crt-store, differ.
  */
-int tls_ocsp_enable(struct tls_conf *conf, const struct tls_bind *b,
-	const struct tls_settings *own, struct tls_entry *e, char *why) must_check;
+int tls_ocsp_enable(struct tls_conf *conf, struct tls_line *l, const struct tls_settings *own,
+	char *why) must_check;
+/* What the line `load` of an entry's certificate says. 0, or a negative reason with why
+ * (TLS_WHY_MAX): it says that it is updated, and it cannot be. */
+int tls_ocsp_enable_load(struct tls_conf *conf, struct tls_entry *e, enum tls_ocsp_update said,
+	char *why) must_check;
 
 #endif

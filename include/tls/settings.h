@@ -24,8 +24,6 @@ enum tls_version {
 
 enum tls_verify { TLS_VERIFY_UNSET, TLS_VERIFY_NONE, TLS_VERIFY_OPTIONAL, TLS_VERIFY_REQUIRED };
 
-enum tls_ocsp_update { TLS_OCSP_UNSET, TLS_OCSP_ON, TLS_OCSP_OFF };
-
 /* Switches; 0 is the default of each. */
 enum {
 	TLS_NO_TICKETS = 1,

@@ -150,7 +150,10 @@ static const struct cfg_opt opts[] = {
 	SETTING("no-strict-sni", 0, NULL, "Undoes strict-sni of ssl-default-bind-options."),
 	SETTING("ocsp-update", 1, "on|off",
 		"Asks the responders of the certificates for OCSP responses, before those expire; "
-		"the default is ocsp-update.mode. The responder is that of the certificate "
+		"the default is that of the certificate's line 'load' in a crt-store, else "
+		"ocsp-update.mode. Lines that say different things for one certificate are an "
+		"error, as a line that says 'off' is where another one follows an "
+		"ocsp-update.mode that says 'on'. The responder is that of the certificate "
 		"(authority information access) with a URL of http; 'resolvers default' finds its "
 		"address."),
 	{ .name = "allow-0rtt", .class = CFG_HINT,

@@ -119,7 +119,7 @@ load_cert(struct loading *g, const char *path, int may_be_missing)
 	if (!r && try_cert(g, l) < 0)
 		return -ERR_INVAL;
 	if (!r)
-		r = tls_ocsp_enable(g->conf, g->b, g->line ? &g->line->own : NULL, e, why);
+		r = tls_ocsp_enable(g->conf, l, g->line ? &g->line->own : NULL, why);
 	if (r)
 		load_failed(g, why);
 	return r;

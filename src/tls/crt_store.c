@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "tls/ocsp_enable.h"
 #include "tls/tls_conf.h"
 
 struct tls_crt_store *
@@ -115,7 +116,7 @@ find_files(const struct tls_conf *conf, const struct tls_crt_store *s, const str
 /* 0, or a negative reason with why. */
 static int
 read_load(struct tls_conf *conf, struct sys *sys, const char *name,
-	const struct tls_cert_paths *files, char *why, char *warning)
+	const struct tls_cert_paths *files, enum tls_ocsp_update update, char *why, char *warning)
 {
 	struct tls_entry *e;
 	struct tls_cert *c;
@@ -136,7 +137,7 @@ read_load(struct tls_conf *conf, struct sys *sys, const char *name,
 		return -ERR_NOMEM;
 	}
 	tls_entry_set(e, c);
-	return 0;
+	return tls_ocsp_enable_load(conf, e, update, why);
 }
 
 static int
@@ -149,7 +150,8 @@ load_one(struct tls_conf *conf, struct sys *sys, const struct tls_crt_store *s,
 
 	if (!r) {
 		name = make_name(s, l, files.of[TLS_CERT_CRT]);
-		r = name ? read_load(conf, sys, name, &files, why, warning) : -ERR_NOMEM;
+		r = name ? read_load(conf, sys, name, &files, l->ocsp_update, why, warning)
+			 : -ERR_NOMEM;
 	}
 	mem_free(name);
 	free_paths(&files);

@@ -83,7 +83,7 @@ tls_list_add_line(struct tls_bind *b, struct tls_conf *conf, struct tls_crt_list
 			"'ocsp-update' : no certificate of the configuration is updated");
 		return -ERR_INVAL;
 	}
-	return tls_ocsp_enable(conf, b, &from->own, e, why);
+	return tls_ocsp_enable(conf, l, &from->own, why);
 }
 
 void

@@ -83,6 +83,11 @@ tls_store_add(struct tls_store *s, const char *name)
 	if (!e)
 		return NULL;
 	insert_by_name(s, e);
+	/* What was said of one that was removed is not about this one. */
+	if (!e->is_there) {
+		e->load_ocsp = TLS_OCSP_UNSET;
+		e->updates_ocsp = 0;
+	}
 	e->is_there = 1;
 	return e;
 }

@@ -188,6 +188,64 @@ def test_a_line_that_is_added_at_run_time(daemon, ca, responder):
         assert set(rows(d)) == {"first.pem"}
 
 
+def test_a_crt_store(daemon, ca, responder):
+    """The word of a line `load` counts for lines that say nothing, whatever ocsp-update.mode says; they may repeat it."""
+    servers = {name: responder(None) for name in ("loaded", "repeated", "quiet", "global")}
+    pems = {name: certificate(ca, name, r.url) for name, r in servers.items()}
+    for name, r in servers.items():
+        r.answer = lambda body, pem=pems[name]: http(signed(ca, pem)(body))
+    crt_list = ca.dir / "store.list"
+    crt_list.write_text(f"@w/loaded\n{pems['repeated']} [ocsp-update on]\n")
+    for mode, updated in (("off", {"@w/loaded", "repeated.pem"}), ("on", {"@w/loaded", "repeated.pem", "global.pem"})):
+        (p,) = free_ports(1)
+        d = daemon(f"crt-store w\n load crt {pems['loaded']} alias loaded ocsp-update on\n"
+                   f"crt-store\n load ocsp-update on crt {pems['repeated']}\n load crt {pems['quiet']} ocsp-update off\n" +
+                   frontend(p, f"crt-list {crt_list} crt {pems['quiet']} crt {pems['global']} crt @w/loaded"),
+                   extra=f"nbthread 2\n ocsp-update.mode {mode}")
+        want = {name.rpartition("/")[2] for name in updated}
+        assert wait_for(lambda d=d, want=want: {n for n, r in rows(d).items() if r[4] == "1"} == want), d.admin("show ssl ocsp-updates")
+        assert stapled(p, "loaded")[0] == "good" and stapled(p, "quiet") is None
+        assert not d.leaked()
+        d.stop()
+    assert not servers["quiet"].requests
+
+
+def test_places_that_contradict(daemon, ca, responder, tmp_path):
+    """One certificate is updated or it is not: lines, the crt-store and ocsp-update.mode may not differ about it."""
+    r = responder(None)
+    pem = certificate(ca, "both", r.url)
+    r.answer = lambda body: http(signed(ca, pem)(body))
+    lists = {word: ca.dir / f"{word}.list" for word in ("on", "off", "unset")}
+    for word, path in lists.items():
+        path.write_text(f"{pem}{'' if word == 'unset' else f' [ocsp-update {word}]'}\n")
+    for store, lines, mode, want in (
+            ("on", [f"crt {pem} ocsp-update off"], "off", "'off' of this line contradicts 'on' of its crt-store"),
+            ("off", [f"crt-list {lists['on']}"], "on", "'on' of this line contradicts 'off' of its crt-store"),
+            ("", [f"crt-list {lists['on']}", f"crt {pem} ocsp-update off"], "", "'off' of this line contradicts 'on' of another line"),
+            ("", [f"crt-list {lists['on']} crt-list {lists['off']}"], "", "'off' of this line contradicts 'on' of another line"),
+            ("", [f"crt {pem} ocsp-update off", f"crt {pem}"], "on", "'on' of ocsp-update.mode contradicts 'off' of another line"),
+            ("", [f"crt {pem}", f"crt {pem} ocsp-update off"], "on", "'off' of this line contradicts 'on' of ocsp-update.mode"),
+            ("on", [f"crt-list {lists['unset']}", f"crt {pem} ocsp-update on"], "off", None),
+            ("", [f"crt {pem}", f"crt-list {lists['on']}"], "", None)):
+        cfg = tmp_path / "c.cfg"
+        load = f"crt-store\n load crt {pem} ocsp-update {store}\n" if store else ""
+        binds = "\n".join(f" bind 127.0.0.1:{i} ssl {line}" for i, line in enumerate(lines, 1))
+        cfg.write_text(f"global\n {mode and f'ocsp-update.mode {mode}'}\n{load}{HTTP}frontend f\n{binds}\n http-request return status 200\n")
+        said = run("-c", "-f", cfg)
+        assert said.returncode == (1 if want else 0) and (want or "") in said.stderr, (store, lines, mode, said.stderr)
+    # a line that is gone says nothing any more
+    (p,) = free_ports(1)
+    other = certificate(ca, "beside", r.url)
+    lists["on"].write_text(f"{other}\n{pem} [ocsp-update on]\n")
+    d = daemon(frontend(p, f"crt-list {lists['on']}"))
+    assert wait_for(lambda: rows(d)["both.pem"][4] == "1"), d.admin("show ssl ocsp-updates")
+    assert "'off' of this line contradicts 'on' of another line" in d.admin(f"add ssl crt-list {lists['on']} <<\n{pem} [ocsp-update off]\n\n")
+    assert set(rows(d)) == {"both.pem"}
+    assert "deleted in crtlist" in d.admin(f"del ssl crt-list {lists['on']} {pem}")
+    assert "Success!" in d.admin(f"add ssl crt-list {lists['on']} <<\n{pem} [ocsp-update off]\n\n")
+    assert rows(d) == {}
+
+
 def test_failures(daemon, ca, responder):
     """Nothing that is not a valid response about the certificate, signed by its issuer, is stapled; the next try waits."""
     stranger = Authority(ca.dir / "stranger", name="test CA")
@@ -328,6 +386,7 @@ def test_what_cannot_be_updated(ca, tmp_path):
             (f"crt {tls} ocsp-update on", "", "it names no OCSP responder with a URL of http"),
             (f"crt {alone} ocsp-update on", "", "the issuer's certificate is not in the PEM file"),
             (f"crt {none} ocsp-update maybe", "", "expects 'on' or 'off'"),
+            ("crt @/x", f"\ncrt-store\n load crt {none} alias x ocsp-update on", "'load' : 'ocsp-update' : certificate '@/x' : it names no OCSP"),
             (f"crt {none}", "ocsp-update.mode maybe", "expects 'on' or 'off'"),
             (f"crt {none}", "ocsp-update.mindelay 10\n ocsp-update.maxdelay 5", "is above"),
             (f"crt {none}", "ocsp-update.httpproxy 127.0.0.1:1", "responders are asked directly")):

@@ -45,17 +45,31 @@ load_value(struct tls_load *l, const char *name)
 }
 
 static int
+take_ocsp_update(struct cfg_ctx *ctx, struct tls_load *l, int i)
+{
+	const char *value = cfg_arg(ctx, i + 1);
+
+	if (l->ocsp_update)
+		return cfg_error(ctx, i, "'load' : 'ocsp-update' is there already.");
+	if (strcmp(value, "on") != 0 && strcmp(value, "off") != 0)
+		return cfg_error(ctx, *value ? i + 1 : i,
+			"'load' : 'ocsp-update' expects 'on' or 'off'.");
+	l->ocsp_update = strcmp(value, "on") == 0 ? TLS_OCSP_ON : TLS_OCSP_OFF;
+	return 0;
+}
+
+static int
 take_load_value(struct cfg_ctx *ctx, struct tls_load *l, int i)
 {
 	const char *name = cfg_arg(ctx, i);
 	char **to = load_value(l, name);
 
 	if (strcmp(name, "ocsp-update") == 0)
-		return cfg_error(ctx, i, "'load' : 'ocsp-update' is not supported.");
+		return take_ocsp_update(ctx, l, i);
 	if (!to)
 		return cfg_error(ctx, i,
-			"'load' : unknown parameter '%s'; crt, key, ocsp, issuer, sctl and alias "
-			"are known.",
+			"'load' : unknown parameter '%s'; crt, key, ocsp, issuer, sctl, alias "
+			"and ocsp-update are known.",
 			name);
 	if (*to)
 		return cfg_error(ctx, i, "'load' : '%s' is there already.", name);
@@ -113,12 +127,14 @@ static const struct cfg_kw kws[] = {
 		.max = CFG_ANY,
 		.parse = parse_load,
 		.syntax = "crt <file> [key <file>] [ocsp <file>] [issuer <file>] [sctl <file>] "
-			  "[alias <name>]",
+			  "[alias <name>] [ocsp-update on|off]",
 		.doc = "A certificate. A key of its own counts instead of that in crt; files that "
 		       "are not named are looked for beside crt (see ssl-load-extra-files). Other "
 		       "lines call it @<store>/<name>, by its alias or else by its crt as written "
 		       "here; without an alias that of a store without a name is called by its "
-		       "path." },
+		       "path. ocsp-update as on a bind line: it counts where neither the bind line "
+		       "nor the line of a crt-list says, and before ocsp-update.mode. Places that "
+		       "say different things for one certificate are an error." },
 	{ 0 },
 };
 

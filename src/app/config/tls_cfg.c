@@ -254,9 +254,9 @@ static const struct cfg_kw kws[] = {
 		.parse = parse_del_ext,
 		.doc = "The names of these files have their ending instead of .crt." },
 	KW("ocsp-update.mode", 1, parse_ocsp_mode, "on|off",
-		"Whether OCSP responses are asked for where neither the bind line nor the line of "
-		"a crt-list says (ocsp-update); certificates without a responder are left out. "
-		"The default is off."),
+		"Whether OCSP responses are asked for where no bind line, line of a crt-list or "
+		"line 'load' of a crt-store says (ocsp-update); certificates without a responder "
+		"are left out. The default is off."),
 	KW("ocsp-update.disable", 1, parse_ocsp_disable, "on|off",
 		"Asks no responder, whatever else is said."),
 	KW("ocsp-update.mindelay", 1, parse_ocsp_delay, "<seconds>",

@@ -38,6 +38,18 @@ renew_cert(struct ocsp_job *j)
 		take_cert(j, j->entry->cert);
 }
 
+/* Lines that say on or off come and go at run time. */
+static void
+follow_lines(struct ocsp_job *j)
+{
+	if (j->state != OCSP_IDLE)
+		return;
+	if (!j->entry->updates_ocsp)
+		j->due_ms = TIMER_NEVER;
+	else if (j->due_ms == TIMER_NEVER && j->cert && j->cert->ocsp_id)
+		j->due_ms = ocsp_job_next(j, 0);
+}
+
 /* NULL when memory is out. */
 static struct ocsp_job *
 job_for(struct process *p, struct tls_entry *e)
@@ -132,8 +144,12 @@ ocsp_updates_on_end(struct ocsp_job *j)
 static void
 look_at_entry(struct process *p, struct tls_entry *e)
 {
+	struct ocsp_job *j = NULL;
+
 	if (e->binds && e->cert && (e->updates_ocsp || e->job))
-		(void)job_for(p, e);
+		j = job_for(p, e);
+	if (j)
+		follow_lines(j);
 }
 
 void

@@ -32,7 +32,9 @@ values(void **state)
 
 	(void)state;
 	assert_int_equal(read_text("crt-store web\n crt-base /c\n key-base /k\n"
-				   " load key b alias x crt a issuer d ocsp e sctl f\n load crt g\n"
+				   " load key b alias x crt a issuer d ocsp e sctl f"
+				   " ocsp-update off\n"
+				   " load ocsp-update on crt g\n"
 				   "crt-store\n load crt h\ncrt-store\n load crt i\n"), 0);
 	s = tls_crt_store_find(&cfg.tls.crt_stores, "web");
 	assert_non_null(s);
@@ -45,8 +47,10 @@ values(void **state)
 	assert_string_equal(l->path.of[TLS_CERT_ISSUER], "d");
 	assert_string_equal(l->path.of[TLS_CERT_OCSP], "e");
 	assert_string_equal(l->path.of[TLS_CERT_SCTL], "f");
+	assert_int_equal(l->ocsp_update, TLS_OCSP_OFF);
 	l = list_entry(l->link.next, const struct tls_load, link);
 	assert_null(l->alias);
+	assert_int_equal(l->ocsp_update, TLS_OCSP_ON);
 	assert_null(l->path.of[TLS_CERT_KEY]);
 	s = tls_crt_store_find(&cfg.tls.crt_stores, "");
 	assert_non_null(s);
@@ -61,7 +65,11 @@ mistakes(void **state)
 		{ "crt-store w\n load alias x\n", "'crt' is missing" },
 		{ "crt-store w\n load crt a key\n", "'key' expects an argument" },
 		{ "crt-store w\n load crt a crt b\n", "'crt' is there already" },
-		{ "crt-store w\n load crt a ocsp-update on\n", "'ocsp-update' is not supported" },
+		{ "crt-store w\n load crt a ocsp-update\n", "'ocsp-update' expects 'on' or 'off'" },
+		{ "crt-store w\n load crt a ocsp-update yes\n",
+			"'ocsp-update' expects 'on' or 'off'" },
+		{ "crt-store w\n load ocsp-update on crt a ocsp-update off\n",
+			"'ocsp-update' is there already" },
 		{ "crt-store w\n load crt a kye b\n", "unknown parameter 'kye'" },
 		{ "crt-store w\ncrt-store w\n", "crt-store 'w' already exists" },
 		{ "crt-store a/b\n", "'/' is not permitted" },
