@@ -28,9 +28,10 @@ struct tls_ocsp_responder {
 /* The first responder of the certificate (authority information access) that is asked over plain
  * HTTP. 0, or -ERR_MISSING. */
 int tls_ocsp_responder_of(const struct tls_cert *c, struct tls_ocsp_responder *out) must_check;
-/* Appends the whole HTTP request, which asks about the certificate alone. 0 or -ERR_NOMEM. */
+/* Appends the whole HTTP request, which asks about the certificate alone; for an HTTP proxy its
+ * target has the absolute form (RFC 9112, 3.2.2). 0 or -ERR_NOMEM. */
 int tls_ocsp_request(const struct tls_cert *c, const struct tls_ocsp_responder *to,
-	struct sbuf *out) must_check;
+	int is_for_proxy, struct sbuf *out) must_check;
 /*
  * The response if it may be stapled: it passes tls_ocsp_read(), is about the certificate, and was
  * signed by the issuer or by who the issuer has authorized. NULL with why (TLS_WHY_MAX).

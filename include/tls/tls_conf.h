@@ -7,6 +7,7 @@
 
 #include "base/compiler.h"
 #include "base/list.h"
+#include "net/addr.h"
 #include "tls/ca.h"
 #include "tls/cert_files.h"
 #include "tls/issuers.h"
@@ -28,6 +29,8 @@ struct tls_ocsp_conf {
 	enum tls_ocsp_update mode;      /* of lines that do not say; UNSET: off */
 	uint32_t min_s, max_s;          /* between two updates of a response */
 	int off;                        /* whatever else is said */
+	struct addr proxy;              /* that requests go to; len 0: to responders */
+	char *hosts;                    /* text of the file of hosts at the start; NULL: none */
 	int is_wanted;                  /* there is a certificate that is updated */
 };
 

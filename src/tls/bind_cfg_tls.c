@@ -154,8 +154,9 @@ static const struct cfg_opt opts[] = {
 		"ocsp-update.mode. Lines that say different things for one certificate are an "
 		"error, as a line that says 'off' is where another one follows an "
 		"ocsp-update.mode that says 'on'. The responder is that of the certificate "
-		"(authority information access) with a URL of http; 'resolvers default' finds its "
-		"address."),
+		"(authority information access) with a URL of http. Its address is that of "
+		"/etc/hosts, as it was at the start, else 'resolvers default' finds it, unless "
+		"there is an ocsp-update.httpproxy."),
 	{ .name = "allow-0rtt", .class = CFG_HINT,
 		.doc = "early data can be replayed, so it is not accepted and clients do without" },
 	NEVER("npn", 1, "NPN is obsolete; use 'alpn'."),

@@ -101,18 +101,31 @@ request_der(const struct tls_cert *c, unsigned char **der)
 	return n;
 }
 
-int
-tls_ocsp_request(const struct tls_cert *c, const struct tls_ocsp_responder *to, struct sbuf *out)
+static void
+put_authority(const struct tls_ocsp_responder *to, struct sbuf *out)
 {
-	int is_ip6 = strchr(to->host, ':') != NULL, n;
-	unsigned char *der = NULL;
+	int is_ip6 = strchr(to->host, ':') != NULL;
 
-	n = request_der(c, &der);
+	sbuf_addf(out, is_ip6 ? "[%s]" : "%s", to->host);
+	if (to->port != HTTP_PORT)
+		sbuf_addf(out, ":%u", to->port);
+}
+
+int
+tls_ocsp_request(const struct tls_cert *c, const struct tls_ocsp_responder *to, int is_for_proxy,
+	struct sbuf *out)
+{
+	unsigned char *der = NULL;
+	int n = request_der(c, &der);
+
 	if (n > 0) {
-		sbuf_addf(out, "POST %s HTTP/1.1\r\nHost: %s%s%s", to->path, is_ip6 ? "[" : "",
-			to->host, is_ip6 ? "]" : "");
-		if (to->port != HTTP_PORT)
-			sbuf_addf(out, ":%u", to->port);
+		sbuf_adds(out, "POST ");
+		if (is_for_proxy) {
+			sbuf_adds(out, "http://");
+			put_authority(to, out);
+		}
+		sbuf_addf(out, "%s HTTP/1.1\r\nHost: ", to->path);
+		put_authority(to, out);
 		sbuf_addf(out,
 			"\r\nContent-Type: application/ocsp-request\r\nContent-Length: %d\r\n"
 			"Accept: application/ocsp-response\r\nConnection: close\r\n\r\n",

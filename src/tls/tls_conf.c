@@ -38,6 +38,7 @@ tls_conf_fini(struct tls_conf *t)
 	mem_free(t->files.key_base);
 	tls_settings_free(&t->bind_defaults);
 	tls_settings_free(&t->server_defaults);
+	mem_free(t->ocsp.hosts);
 	mem_free(t->dh_file);
 	EVP_PKEY_free(t->dh);
 	tls_store_fini(&t->certs);

@@ -296,6 +296,42 @@ def test_names(daemon, ca, responder):
     ns.close()
 
 
+def test_the_file_of_hosts(daemon, ca, responder):
+    """A name that /etc/hosts has needs no name server."""
+    r = responder(None)
+    pem = certificate(ca, "hosts", f"http://localhost:{r.port}/")
+    r.answer = lambda body: http(signed(ca, pem)(body))
+    (p,) = free_ports(1)
+    d = daemon(frontend(p, f"crt {pem} ocsp-update on") + f"resolvers default\n nameserver a 127.0.0.1:{free_ports(1)[0]}\n")
+    assert wait_for(lambda: rows(d)["hosts.pem"][4] == "1"), d.admin("show ssl ocsp-updates")
+    assert f"\r\nHost: localhost:{r.port}\r\n" in r.requests[0]
+
+
+def test_a_proxy(daemon, ca, responder):
+    """The proxy gets all requests with the whole URL, also for names that only it knows; a failure names it."""
+    r, log = responder(None), LogServer()
+    pems = {host: certificate(ca, f"p{i}", f"http://{host}/ocsp?x=1") for i, host in enumerate(("only.proxy.test", "192.0.2.1:8080"))}
+
+    def answer(body):
+        (host,) = [h for h in pems if f"POST http://{h}/ocsp?x=1 HTTP/1.1\r\nHost: {h}\r\n" in r.requests[-1]]
+        return http(signed(ca, pems[host])(body))
+    r.answer = answer
+    (p, q) = free_ports(2)
+    crts = " ".join(f"crt {pem}" for pem in pems.values())
+    # One after another: an answer looks at the last request.
+    for pem in pems.values():
+        d = daemon(frontend(p, f"crt {pem} ocsp-update on"), extra=f"ocsp-update.httpproxy localhost:{r.port}\n nbthread 2")
+        assert wait_for(lambda d=d: [row[4] for row in rows(d).values()] == ["1"]), (d.admin("show ssl ocsp-updates"), r.requests)
+        assert stapled(p, pem.stem)[0] == "good"
+        assert not d.leaked()
+        d.stop()
+    assert len(r.requests) == 2
+    (closed,) = free_ports(1)
+    d = daemon(frontend(q, f"{crts} ocsp-update on"), extra=f"ocsp-update.httpproxy 127.0.0.1:{closed}\n log 127.0.0.1:{log.port} local0")
+    assert wait_for(lambda: sum(f"by the proxy 127.0.0.1:{closed}: " in m for m in log.lines) == 2), log.lines
+    assert {row[7] for row in rows(d).values()} == {"HTTP error"}
+
+
 def test_a_few_at_once(daemon, ca, responder):
     """At most four responders are asked at the same time, and one that never answers does not hold back others."""
     gate = threading.Event()
@@ -389,7 +425,9 @@ def test_what_cannot_be_updated(ca, tmp_path):
             ("crt @/x", f"\ncrt-store\n load crt {none} alias x ocsp-update on", "'load' : 'ocsp-update' : certificate '@/x' : it names no OCSP"),
             (f"crt {none}", "ocsp-update.mode maybe", "expects 'on' or 'off'"),
             (f"crt {none}", "ocsp-update.mindelay 10\n ocsp-update.maxdelay 5", "is above"),
-            (f"crt {none}", "ocsp-update.httpproxy 127.0.0.1:1", "responders are asked directly")):
+            (f"crt {none}", "ocsp-update.httpproxy :80", "the proxy needs an address"),
+            (f"crt {none}", "ocsp-update.httpproxy 127.0.0.1:x", "'127.0.0.1:x' : the port"),
+            (f"crt {none}", "ocsp-update.httpproxy /run/proxy", "a unix socket is not acceptable")):
         cfg = tmp_path / "c.cfg"
         cfg.write_text(f"global\n {extra}\n" + frontend(1, line))
         said = run("-c", "-f", cfg)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/config/config.h"
+#include "cfg/arg_address.h"
 #include "cfg/ctx.h"
 
 #define FIELD(name) ((intptr_t)offsetof(struct tls_conf, name))
@@ -200,6 +201,31 @@ parse_ocsp_delay(struct cfg_ctx *ctx)
 	return 0;
 }
 
+/* The port of an HTTP proxy that is given without one. */
+enum { HTTP_PROXY_PORT = 80 };
+
+static int
+parse_ocsp_proxy(struct cfg_ctx *ctx)
+{
+	struct config *c = ctx->root;
+	const char *why = NULL, *text;
+	char buf[CFG_ADDRESS_MAX];
+	struct addr_spec spec;
+
+	text = cfg_arg_address(ctx, 0, buf);
+	if (!text)
+		return -1;
+	if (addr_parse(text, ADDR_ALLOW_NAME, &spec, &why) < 0)
+		return cfg_error(ctx, 0, "'%s' : '%.200s' : %s.", cfg_kw_name(ctx), text, why);
+	if (addr_is_any(&spec.addr))
+		return cfg_error(ctx, 0, "'%s' : '%.200s' : the proxy needs an address.",
+			cfg_kw_name(ctx), text);
+	if (!spec.port_lo)
+		addr_set_port(&spec.addr, HTTP_PROXY_PORT);
+	c->tls.ocsp.proxy = spec.addr;
+	return 0;
+}
+
 #define TEXT(n, fld, syn, text)                                                              \
 	{ .name = n, .sections = CFG_GLOBAL, .min = 1, .max = 1, .parse = parse_tls_text,     \
 	  .syntax = syn, .arg = FIELD(fld), .doc = text }
@@ -259,6 +285,10 @@ static const struct cfg_kw kws[] = {
 		"are left out. The default is off."),
 	KW("ocsp-update.disable", 1, parse_ocsp_disable, "on|off",
 		"Asks no responder, whatever else is said."),
+	KW("ocsp-update.httpproxy", 1, parse_ocsp_proxy, "<address>[:<port>]",
+		"An HTTP proxy that requests to OCSP responders go to, with the responder's whole "
+		"URL; the proxy finds its address. It is spoken to over plain HTTP. Its own name "
+		"is resolved at the start; the default of the port is 80."),
 	KW("ocsp-update.mindelay", 1, parse_ocsp_delay, "<seconds>",
 		"Least time between two requests for the response of a certificate, and the first "
 		"pause after a failure: each further one is twice as long. The default is 300."),

@@ -3,6 +3,8 @@
 #include "app/config/tls_finish.h"
 
 #include "app/config/config.h"
+#include "base/file.h"
+#include "dns/hosts.h"
 #include "dns/resolvers.h"
 #include "net/listener.h"
 #include "proxy/model/ring_conf.h"
@@ -138,10 +140,11 @@ load_rings(struct config *c, struct sys *sys)
 
 /* Updates of OCSP responses: their delays, and who finds the addresses of responders. */
 static int
-settle_ocsp(struct config *c)
+settle_ocsp(struct config *c, struct sys *sys)
 {
-	const struct tls_ocsp_conf *o = &c->tls.ocsp;
+	struct tls_ocsp_conf *o = &c->tls.ocsp;
 	struct resolvers *res = proxies_find_resolvers(&c->proxies, RESOLVERS_DEFAULT);
+	size_t len;
 
 	if (o->min_s > o->max_s) {
 		cfg_diag_add(&c->diag, CFG_ALERT, NULL,
@@ -149,8 +152,13 @@ settle_ocsp(struct config *c)
 			o->min_s, o->max_s);
 		return -1;
 	}
-	if (o->is_wanted && !o->off && res)
+	if (!o->is_wanted || o->off || o->proxy.len)
+		return 0;
+	if (res)
 		res->is_asked = 1;
+	/* Later it may be out of reach. Without the file there are name servers. */
+	if (!o->hosts)
+		(void)!file_read(sys, HOSTS_FILE, HOSTS_MAX, &o->hosts, &len);
 	return 0;
 }
 
@@ -175,6 +183,6 @@ tls_finish(struct config *c, struct sys *sys)
 	bad |= load_rings(c, sys);
 	c->tls.files.issuers = NULL;
 	tls_issuers_fini(&c->tls.issuers);
-	bad |= settle_ocsp(c);
+	bad |= settle_ocsp(c, sys);
 	return bad;
 }

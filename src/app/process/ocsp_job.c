@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/wall.h"
+#include "dns/hosts.h"
 #include "dns/resolvers.h"
 #include "tls/ocsp.h"
 #include "tls/ocsp_store.h"
@@ -60,13 +61,19 @@ wall_now_s(const struct ocsp_job *j)
 	return (int64_t)(loop_wall_ns(process_loop(j->process)) / 1000000000);
 }
 
+static const struct tls_ocsp_conf *
+ocsp_conf_of(const struct ocsp_job *j)
+{
+	return &j->process->cfg->tls.ocsp;
+}
+
 /* In the form of HAProxy's log-format for updates. */
 static void
 log_update(const struct ocsp_job *j, const char *why)
 {
 	uint64_t ns = loop_wall_ns(process_loop(j->process));
 	struct wall w = { .valid = 0 };
-	char text[64];
+	char text[64], by[ADDR_TEXT] = "";
 	struct sbuf date;
 
 	sbuf_init_fixed(&date, text, sizeof(text));
@@ -76,10 +83,13 @@ log_update(const struct ocsp_job *j, const char *why)
 		"-:- [%s.%03u] <OCSP-UPDATE> %s %d \"%s\" %u %u", text,
 		(unsigned int)(ns / 1000000 % 1000), j->entry->name, (int)j->result,
 		ocsp_result_text(j->result), j->failures, j->successes);
-	if (why)
-		log_msg(process_log(j->process), LOG_LEVEL_WARNING,
-			"OCSP update of %s: responder %s:%u: %s", j->entry->name, j->to.host,
-			j->to.port, why);
+	if (!why)
+		return;
+	if (ocsp_conf_of(j)->proxy.len)
+		(void)addr_text(&ocsp_conf_of(j)->proxy, by);
+	log_msg(process_log(j->process), LOG_LEVEL_WARNING,
+		"OCSP update of %s: responder %s:%u%s%s: %s", j->entry->name, j->to.host,
+		j->to.port, *by ? " by the proxy " : "", by, why);
 }
 
 static void
@@ -142,22 +152,29 @@ on_fetched(struct ocsp_fetch *f, unsigned int status, struct str body)
 
 /* --- the responder --- */
 
+/* The responder, or the proxy. */
 static void
-fetch_from(struct ocsp_job *j, struct addr *a)
+fetch_by(struct ocsp_job *j, const struct addr *a)
 {
 	struct sbuf request;
 	int r;
 
 	sbuf_init(&request, 0);
-	addr_set_port(a, j->to.port);
 	j->state = OCSP_FETCHING;
-	r = tls_ocsp_request(j->cert, &j->to, &request);
+	r = tls_ocsp_request(j->cert, &j->to, ocsp_conf_of(j)->proxy.len != 0, &request);
 	if (r < 0)
 		sbuf_fini(&request);
 	else
 		r = ocsp_fetch_start(&j->fetch, a, &request);
 	if (r < 0)
 		end_update(j, OCSP_HTTP_ERROR, err_text(r));
+}
+
+static void
+fetch_from(struct ocsp_job *j, struct addr *a)
+{
+	addr_set_port(a, j->to.port);
+	fetch_by(j, a);
 }
 
 static void
@@ -217,17 +234,23 @@ look_up_responder(struct ocsp_job *j)
 		fetch_from_answer(j, known);
 	else if (r < 0)
 		end_update(j, OCSP_HTTP_ERROR,
-			res ? err_text(r) : "no section 'resolvers default' to find its name");
+			res ? err_text(r)
+			    : "it is not in /etc/hosts, and there is no section 'resolvers "
+			      "default' to find its name");
 }
 
 void
 ocsp_job_start(struct ocsp_job *j)
 {
+	const struct tls_ocsp_conf *conf = ocsp_conf_of(j);
 	struct addr a;
 
 	if (tls_ocsp_responder_of(j->cert, &j->to) < 0)
 		end_update(j, OCSP_HTTP_ERROR, "the certificate names no responder");
-	else if (addr_parse_ip(j->to.host, &a) == 0)
+	else if (conf->proxy.len)
+		fetch_by(j, &conf->proxy);
+	else if (addr_parse_ip(j->to.host, &a) == 0 ||
+		(conf->hosts && hosts_find(conf->hosts, j->to.host, &a) == 0))
 		fetch_from(j, &a);
 	else
 		look_up_responder(j);

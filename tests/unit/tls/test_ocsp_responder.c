@@ -99,6 +99,31 @@ test_urls(void **state)
 	assert_int_equal(ERR_peek_error(), 0);
 }
 
+/* A proxy is told where the request goes on to. */
+static void
+test_request_for_proxy(void **state)
+{
+	static const struct {
+		struct tls_ocsp_responder to;
+		const char *head;
+	} rows[] = {
+		{ { .host = "ocsp.test", .port = 80, .path = "/a?b" },
+			"POST http://ocsp.test/a?b HTTP/1.1\r\nHost: ocsp.test\r\n" },
+		{ { .host = "2001:db8::1", .port = 81, .path = "/" },
+			"POST http://[2001:db8::1]:81/ HTTP/1.1\r\nHost: [2001:db8::1]:81\r\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct sbuf b;
+
+		sbuf_init(&b, 0);
+		assert_int_equal(tls_ocsp_request(cert, &rows[i].to, 1, &b), 0);
+		assert_memory_equal(b.p, rows[i].head, strlen(rows[i].head));
+		sbuf_fini(&b);
+	}
+}
+
 static void
 test_request(void **state)
 {
@@ -110,7 +135,7 @@ test_request(void **state)
 
 	(void)state;
 	sbuf_init(&b, 0);
-	assert_int_equal(tls_ocsp_request(cert, &to, &b), 0);
+	assert_int_equal(tls_ocsp_request(cert, &to, 0, &b), 0);
 	assert_ptr_equal(strstr(b.p, "POST /x HTTP/1.1\r\nHost: [2001:db8::1]:81\r\n"), b.p);
 	der = (const unsigned char *)strstr(b.p, "\r\n\r\n") + 4;
 	assert_int_equal(strtol(strstr(b.p, "Content-Length: ") + 16, NULL, 10),
@@ -174,6 +199,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_urls, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_request, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_request_for_proxy, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_signatures, setup, teardown),
 	};
 

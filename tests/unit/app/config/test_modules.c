@@ -98,7 +98,8 @@ try_number(const char *section, const char *before)
 	uint64_t bad;
 
 	/* an address, of which "1" and "0x10" are spellings; hexadecimal digits */
-	if (strstr(before, "source") || strstr(before, "send-binary"))
+	if (strstr(before, "source") || strstr(before, "httpproxy") ||
+		strstr(before, "send-binary"))
 		return 0;
 	/* one at a time: a keyword may be rejected the second time */
 	for (size_t i = 0; i < nh; i++)
