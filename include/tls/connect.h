@@ -49,7 +49,8 @@ struct tls_ask {
 
 /*
  * Before the first byte of a connection that its makers made. If the server's certificate is
- * verified it must be for the name, or without one for `verifyhost`. 0 or a negative reason.
+ * verified it must be for the name, or without one for `verifyhost`. 0 or a negative reason;
+ * -ERR_RANGE: the name has a NUL, or more bytes than a name may have.
  */
 int tls_connect_as(const struct tls_server *t, struct conn *c, const struct tls_ask *ask)
 	must_check;

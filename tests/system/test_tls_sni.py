@@ -1,12 +1,15 @@
 """sni-auto and check-sni-auto: the name that servers are asked for is that of a request."""
 
+import csv
 import random
 import re
+import socket
 import threading
 
 import pytest
 from certs import Authority
 from conftest import free_ports, run, wait_for
+from subject import LogServer
 from test_tls import HTTP, Https, fetch
 
 
@@ -46,6 +49,30 @@ def test_sessions_of_defaults(daemon, ca, https):
     for name in ("a.test", "b.test", "a.test"):
         assert fetch(p, name)[0] == 200
     assert https.asked[:2] == ["a.test", "b.test"]
+
+
+def test_names_that_cannot_be_asked_for(daemon, ca, https):
+    """Too long a name, and one with a NUL: no fault of the server, no lack of resources, and not tried again."""
+    log = LogServer()
+    ports = free_ports(3)
+    server = f"server s 127.0.0.1:{https.port} ssl ca-file {ca.pem} sni"
+    d = daemon(HTTP + f"defaults\n retries 3\n timeout connect 10s\n timeout client 10s\n timeout server 10s\n log 127.0.0.1:{log.port} local0\n"
+               f"listen request\n bind 127.0.0.1:{ports[0]}\n mode http\n option httplog\n {server} req.hdr(host),url_dec\n"
+               f"listen connection\n bind 127.0.0.1:{ports[1]}\n mode http\n option httplog\n {server} str({'a' * 256})\n"
+               f"listen tcp\n bind 127.0.0.1:{ports[2]}\n option tcplog\n {server} str({'a' * 256})\n")
+
+    names = ("a.test", "a" * 256, "a.test%00b", "%00a.test", "b.test")
+    assert [fetch(ports[0], name)[0] for name in names] == [200, 503, 503, 503, 200]
+    assert fetch(ports[1], "a.test")[0] == 503
+    with socket.create_connection(("127.0.0.1", ports[2]), timeout=20) as s:
+        assert s.recv(1) == b""
+    assert https.asked == ["a.test", "b.test"]
+    assert wait_for(lambda: len(log.lines) == 7), log.lines
+    states = sorted(re.search(r"\] (\w+) .* ([-\w]{2})(?:--)? \d+/\d+/", line).groups() for line in log.lines)
+    assert states == [("connection", "PC"), *[("request", "--")] * 2, *[("request", "PC")] * 3, ("tcp", "PC")], log.lines
+    rows = csv.DictReader(d.admin("show stat").lstrip("# ").splitlines())
+    assert {r["pxname"]: (r["econ"], r["wretr"], r["wredis"]) for r in rows if r["svname"] == "BACKEND"} == \
+        {"request": ("3", "0", "0"), "connection": ("1", "0", "0"), "tcp": ("1", "0", "0")}
 
 
 def test_names_do_not_mix(daemon, ca, https):

@@ -108,7 +108,7 @@ struct session {
 	uint32_t requests;      /* mode http: number of requests so far, including the current
 				 * one */
 	uint16_t retries;       /* number of retries so far */
-	int16_t connect_err;    /* errno of the last failed connect(); 0: timeout */
+	int16_t connect_err;    /* of the last failed connect(): errno, ERR_RANGE; 0: timeout */
 	uint32_t key;           /* the balancing key, if has_key */
 	/* Its priority in queues (set-priority-class, set-priority-offset). */
 	int32_t prio_class : 12, prio_offset : 20;

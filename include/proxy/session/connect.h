@@ -6,8 +6,8 @@
 #include "proxy/model/session.h"
 
 /*
- * Starts a connection to s->srv: 1 if established, 0 if in progress, -errno on failure;
- * s->conn[SERVER] is open unless it failed.
+ * Starts a connection to s->srv: 1 if established, 0 if in progress, -errno or -ERR_RANGE
+ * (see connect_is_unnamed()) on failure; s->conn[SERVER] is open unless it failed.
  */
 int connect_server(struct session *s) must_check;
 /* Uses an idle connection to s->srv: 1, or 0 if a new one is needed. */
@@ -16,5 +16,10 @@ int connect_reuse(struct session *s) must_check;
 const struct xprt_maker *server_xprt(const struct session *s);
 /* True for local failures (descriptors, ports, memory), not the server's. */
 int connect_is_resource(int err);
+
+/* The reason of a failure, positive, for what connect_tls_begin() has returned. */
+int connect_tls_reason(int r);
+/* True if `sni` made a name that no server can be asked for: another try would fail, too. */
+int connect_is_unnamed(int err);
 
 #endif

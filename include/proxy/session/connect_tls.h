@@ -5,8 +5,8 @@
 #include "base/compiler.h"
 #include "proxy/model/session.h"
 
-/* Before the first byte: the name that is asked for. 0 or a negative reason; nothing to do without
- * TLS of the configuration. */
+/* Before the first byte: the name that is asked for. 0 or a negative reason, -ERR_RANGE if it is
+ * none that can be asked for (tls_connect_as()); nothing to do without TLS of the configuration. */
 int connect_tls_begin(struct session *s) must_check;
 /* While the request can still be looked at: the name, if it depends on the request. */
 void connect_tls_note(struct session *s);

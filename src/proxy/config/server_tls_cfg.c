@@ -153,7 +153,9 @@ static const struct cfg_opt opts[] = {
 	OPT("sni", 1, opt_sni, 0, "<expression>",
 		"The name that is asked for (SNI), such as str(example.org), ssl_fc_sni or, in "
 		"mode http, req.hdr(host). A connection is used again (http-reuse) for requests "
-		"that ask for the same name only; upper and lower case differ."),
+		"that ask for the same name only; upper and lower case differ. A name that no "
+		"server can be asked for, of more than 255 bytes or with a NUL, ends the session "
+		"without retries: with 503 in mode http, and with PC in the log."),
 	OPT("check-ssl", 0, opt_check_ssl, SERVER_CHECK_TLS_ON, NULL,
 		"Health checks use TLS, also with an address or a port of their own."),
 	OPT("no-check-ssl", 0, opt_check_ssl, SERVER_CHECK_TLS_OFF, NULL,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "proxy/relay/direction.h"
+#include "base/err.h"
 #include "net/sockbuf.h"
 #include "net/socks4.h"
 #include "net/xprt.h"
@@ -26,6 +27,19 @@ connect_is_resource(int err)
 {
 	return err == EMFILE || err == ENFILE || err == ENOBUFS || err == ENOMEM ||
 		err == EADDRNOTAVAIL || err == EADDRINUSE || err == EAGAIN;
+}
+
+/* Others are memory that is not there. */
+int
+connect_tls_reason(int r)
+{
+	return r == -ERR_RANGE ? ERR_RANGE : ENOMEM;
+}
+
+int
+connect_is_unnamed(int err)
+{
+	return err == ERR_RANGE;
 }
 
 /* Options that MPTCP does not have are left out. */
@@ -89,12 +103,12 @@ open_server(struct session *s, int fd, enum conn_kind kind)
 
 	if (r < 0) {
 		(void)sys_close(e->sys, fd);
-		return r;
+		return -EMFILE;
 	}
 	r = s->conn[SERVER].xprt ? connect_tls_begin(s) : 0;
 	if (r < 0) {
 		conn_close(&s->conn[SERVER]);
-		return r;
+		return -connect_tls_reason(r);
 	}
 	conn_want(&s->conn[SERVER], EV_W);
 	/* A new socket cannot have received anything. */
@@ -187,7 +201,7 @@ connect_server(struct session *s)
 	}
 	e = open_server(s, (int)fd, family == AF_UNIX ? CONN_UNIX : CONN_TCP);
 	if (e < 0)
-		return -EMFILE;
+		return e;
 	s->conn[SERVER].addr_gen = gen;
 	e = begin_preface(s, &target);
 	if (e < 0) {

@@ -115,6 +115,8 @@ plan_retry(struct session *s, uint64_t delay)
 		conn_close(&s->conn[SERVER]);
 	}
 	counter_add(&srv_stat(s)->failed_conns, 1);
+	if (connect_is_unnamed(s->connect_err))
+		return SESSION_EV_GIVE_UP;
 	/* What this host lacks says nothing about the server. */
 	if (!connect_is_resource(s->connect_err))
 		server_observe(s->engine, s->srv, SERVER_CONNECT_FAILED);
@@ -149,13 +151,20 @@ session_do_retry_timeout(struct session *s)
 	return plan_retry(s, 0);
 }
 
+static char
+connect_failure_cause(int err)
+{
+	if (!err)
+		return 's';
+	if (connect_is_unnamed(err))
+		return 'P';
+	return connect_is_resource(err) ? 'R' : 'S';
+}
+
 enum session_event
 session_do_give_up(struct session *s)
 {
-	if (!s->connect_err)
-		session_blame(s, 's', 'C');
-	else
-		session_blame(s, connect_is_resource(s->connect_err) ? 'R' : 'S', 'C');
+	session_blame(s, connect_failure_cause(s->connect_err), 'C');
 	counter_add(&srv_stat(s)->econ, 1);
 	counter_add(&be_stat(s)->econ, 1);
 	return session_failure_event(s, 503);

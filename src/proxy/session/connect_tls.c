@@ -12,15 +12,21 @@
 #include "rule/sample/expr.h"
 #include "tls/connect.h"
 
+/* A name, and behind it the expression that it came of. */
+struct noted_name {
+	size_t len;
+	char text[];
+};
+
 /* What was noted, for this server or for one with the same expression; p NULL: nothing. */
 static struct str
-noted_name(const struct session *s)
+noted_for(const struct session *s)
 {
-	const char *name = s->txn ? s->txn->sni : NULL;
+	const struct noted_name *n = s->txn ? s->txn->sni : NULL;
 
-	if (!name || strcmp(name + strlen(name) + 1, s->srv->conf.tls.sni) != 0)
+	if (!n || strcmp(n->text + n->len, s->srv->conf.tls.sni) != 0)
 		return (struct str){ NULL, 0 };
-	return str_of(name);
+	return (struct str){ n->text, n->len };
 }
 
 /* In the arena, which the caller releases; len 0: none. */
@@ -45,24 +51,28 @@ name_to_ask(const struct session *s, struct arena *a, struct str *out)
 	*out = (struct str){ NULL, 0 };
 	if (!s->srv->sni)
 		return 0;
-	*out = s->srv->sni_needs_request ? noted_name(s) : eval_name(s, SAMPLE_AT_CONN, a);
+	*out = s->srv->sni_needs_request ? noted_for(s) : eval_name(s, SAMPLE_AT_CONN, a);
 	return s->srv->sni_needs_request && !out->p ? -ERR_NOMEM : 0;
 }
 
-static void
-put_noted(char *out, struct str name, const char *text)
+static struct noted_name *
+make_noted(struct str name, const char *expression)
 {
+	struct noted_name *n = mem_alloc(sizeof(*n) + name.len + strlen(expression) + 1);
+
+	if (!n)
+		return NULL;
+	n->len = name.len;
 	if (name.len)
-		memcpy(out, name.p, name.len);
-	out[name.len] = '\0';
-	memcpy(out + name.len + 1, text, strlen(text) + 1);
+		memcpy(n->text, name.p, name.len);
+	memcpy(n->text + name.len, expression, strlen(expression) + 1);
+	return n;
 }
 
 void
 connect_tls_note(struct session *s)
 {
 	struct arena *a = &s->engine->eval.arena;
-	const char *text = s->srv->conf.tls.sni;
 	struct http_txn *t = s->txn;
 	size_t mark = arena_mark(a);
 	struct str name;
@@ -71,9 +81,7 @@ connect_tls_note(struct session *s)
 		return;
 	mem_free(t->sni);
 	name = eval_name(s, SAMPLE_AT_CONN | SAMPLE_AT_REQ | SAMPLE_AT_TXN, a);
-	t->sni = mem_alloc(name.len + strlen(text) + 2);
-	if (t->sni)
-		put_noted(t->sni, name, text);
+	t->sni = make_noted(name, s->srv->conf.tls.sni);
 	arena_release(a, mark);
 }
 

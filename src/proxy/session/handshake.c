@@ -44,7 +44,7 @@ reach_server(struct session *s)
 	if (r == 0 && xprt)
 		r = connect_tls_begin(s);
 	if (r < 0) {
-		s->connect_err = ENOMEM;
+		s->connect_err = (int16_t)connect_tls_reason(r);
 		return SESSION_EV_REFUSED;
 	}
 	return xprt ? shake_hands(s) : SESSION_EV_UP;
