@@ -29,7 +29,8 @@ enum {
 	MASTER_KILL_MS = 5000,   /* for the end after SIGTERM; then SIGKILL */
 	MASTER_REEXEC_WAIT_MS = 5000, /* for clients of the master's socket */
 	MASTER_LOG_MAX = 1 << 20, /* bytes of a startup log that are kept */
-	MASTER_VERSION_MAX = 32
+	MASTER_VERSION_MAX = 32,
+	MASTER_MESSAGES_MAX = 32 /* of a worker process that are read in a turn of the loop */
 };
 
 enum master_state {

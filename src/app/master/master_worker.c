@@ -1,6 +1,7 @@
 /* Worker processes as the master sees them: what they say, and their end. Master process, one
  * thread. Only one that is not ready yet may pass sockets: it has not met the network. */
 #define _GNU_SOURCE
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,8 +125,9 @@ passed_fd(struct msghdr *h)
 	return fd;
 }
 
+/* At most so many: what is left is read in the next turn, after all else that waits. */
 static void
-read_messages(struct worker_process *w)
+read_messages(struct worker_process *w, unsigned int most)
 {
 	struct master *m = w->master;
 	char text[MASTER_LINK_MSG_MAX + 1];
@@ -140,6 +142,8 @@ read_messages(struct worker_process *w)
 		struct mmsghdr msg = { .msg_hdr = { .msg_iov = &iov, .msg_iovlen = 1,
 			.msg_control = &control, .msg_controllen = sizeof(control) } };
 
+		if (!most--)
+			return;
 		r = sys_recvmmsg(m->sys, w->own.fd, &msg, 1, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 		if (r <= 0 || msg.msg_len == 0)
 			break;
@@ -167,7 +171,7 @@ on_worker(void *owner, int fd, uint32_t ev)
 
 	(void)ev;
 	loop_progress(w->master->loop, fd);
-	read_messages(w);
+	read_messages(w, MASTER_MESSAGES_MAX);
 }
 
 struct worker_process *
@@ -242,9 +246,9 @@ master_reap(struct master *m)
 
 		if (!w)
 			continue;
-		/* Messages that it sent before its end. */
+		/* Messages that it sent before its end: no more than the socket holds. */
 		if (w->own.fd >= 0)
-			read_messages(w);
+			read_messages(w, UINT_MAX);
 		master_on_exit(w, WIFSIGNALED(status) ? 128 + WTERMSIG(status)
 						      : WEXITSTATUS(status));
 	}

@@ -2,8 +2,10 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -216,6 +218,49 @@ the_first_alert_is_the_reason(void **st)
 	assert_int_equal(strlen(text), sizeof(text) - 1);
 }
 
+/* A worker process may send as much as it likes: the master's other work waits for a part of it
+ * only, and nothing is lost. */
+static void
+a_flood_is_read_in_parts(void **st)
+{
+	struct loop_config conf = { .poller = poller_find("ev:epoll"), .mode = INTEREST_MERGED,
+		.max_fd = 1024, .max_events = 8, .lazy = 1 };
+	struct master m = { .sys = &sys, .report = &report, .notify.fd = -1,
+		.state = MASTER_RUNNING };
+	struct spawned own = { .pid = 1, .log_fd = -1 };
+	const int all = 2 * MASTER_MESSAGES_MAX + 3;
+	struct worker_process *w;
+	int ends[2], reason, before = 0, seen = 0;
+
+	(void)st;
+	sys_init(&sys, &sys_linux, NULL);
+	list_init(&m.workers);
+	m.loop = loop_new(&sys, &conf, &reason);
+	assert_non_null(m.loop);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	for (int i = 1; i <= all; i++) {
+		char text[32];
+		int n = snprintf(text, sizeof(text), "X_VERSION=%d", i);
+
+		assert_int_equal(send(ends[1], text, (size_t)n, MSG_DONTWAIT), n);
+	}
+	own.fd = ends[0];
+	w = master_add_worker(&m, &own);
+	assert_non_null(w);
+	while (seen < all) {
+		assert_int_equal(loop_turn(m.loop, 1000), 0);
+		seen = (int)strtol(w->version, NULL, 10);
+		assert_int_equal(seen, MIN(before + MASTER_MESSAGES_MAX, all));
+		before = seen;
+	}
+	/* The end is seen, too. */
+	close(ends[1]);
+	assert_int_equal(loop_turn(m.loop, 1000), 0);
+	assert_int_equal(w->own.fd, -1);
+	master_drop_worker(w);
+	loop_free(&m.loop);
+}
+
 int
 main(void)
 {
@@ -226,6 +271,7 @@ main(void)
 		cmocka_unit_test(it_goes_on_in_another_program),
 		cmocka_unit_test(later_attempts_wait_longer),
 		cmocka_unit_test(the_first_alert_is_the_reason),
+		cmocka_unit_test(a_flood_is_read_in_parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
