@@ -126,39 +126,47 @@ remove_line_of(struct tls_edit *e, const struct tls_line *line)
 	}
 }
 
+/* The edit of the name of a pattern. NULL with *r: 0 if no client can ask for it, or -ERR_NOMEM. */
+static struct tls_edit *
+edit_for(struct tls_names_change *c, const char *pattern, struct tls_pattern *p, int *r)
+{
+	struct tls_edit *e;
+
+	*r = 0;
+	if (!tls_pattern_read(p, pattern))
+		return NULL;
+	e = take_edit(c, p);
+	if (!e)
+		*r = -ERR_NOMEM;
+	return e;
+}
+
 int
 names_change_add(struct tls_names_change *c, const char *pattern, struct tls_line *line)
 {
 	struct tls_pattern p;
-	struct tls_edit *e;
+	int r;
+	struct tls_edit *e = edit_for(c, pattern, &p, &r);
 
-	if (!tls_pattern_read(&p, pattern))
-		return 0;
-	e = take_edit(c, &p);
-	if (!e)
-		return -ERR_NOMEM;
-	if (!p.is_excluded)
-		return insert_line_of(e, line);
-	e->n_excluded++;
-	return 0;
+	if (e && p.is_excluded)
+		e->n_excluded++;
+	else if (e)
+		r = insert_line_of(e, line);
+	return r;
 }
 
 int
 names_change_remove(struct tls_names_change *c, const char *pattern, struct tls_line *line)
 {
 	struct tls_pattern p;
-	struct tls_edit *e;
+	int r;
+	struct tls_edit *e = edit_for(c, pattern, &p, &r);
 
-	if (!tls_pattern_read(&p, pattern))
-		return 0;
-	e = take_edit(c, &p);
-	if (!e)
-		return -ERR_NOMEM;
-	if (!p.is_excluded)
+	if (e && !p.is_excluded)
 		remove_line_of(e, line);
-	else if (e->n_excluded)
+	else if (e && e->n_excluded)
 		e->n_excluded--;
-	return 0;
+	return r;
 }
 
 int
