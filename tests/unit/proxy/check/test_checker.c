@@ -414,10 +414,12 @@ maintenance_stops_checks(void **st)
 static void
 begin(const char *options, int passes, const char *first, const char *second)
 {
-	char text[SERVER_STATUS_MAX];
+	char text[SERVER_STATUS_MAX], more[100];
 	struct server *s;
 
-	start("", options);
+	/* One check: the next one does not come due when this process is held up. */
+	(void)snprintf(more, sizeof(more), "inter 600000 %s", options);
+	start("", more);
 	s = world_server(world_proxy(&w, "b"), 0);
 	if (!passes) {
 		close(listening[0]);
