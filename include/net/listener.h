@@ -63,6 +63,7 @@ struct bind_conf {
 	void (*tls_free)(struct tls_bind **b);
 };
 
+struct keepalive;
 struct listener;
 struct log_sink;
 struct sockbuf;
@@ -146,7 +147,7 @@ struct listener {
 	unsigned int max_accept; /* tune.maxaccept */
 	/* Options that accepted sockets inherit. */
 	int nodelay;
-	int keepalive;
+	const struct keepalive *keepalive; /* NULL: off; must outlive it */
 	int quickack_off;        /* tcp-smart-accept */
 	const struct sockbuf *sockbuf; /* NULL: the kernel's defaults; must outlive it */
 	/* Counters. */

@@ -1,5 +1,5 @@
 /* Making listening sockets, at start. What accepted sockets inherit is set here, once per listener
- * and not once per connection: TCP_NODELAY, SO_KEEPALIVE, TCP_USER_TIMEOUT, quick ACKs, buffers. */
+ * and not once per connection: TCP_NODELAY, keep-alive, TCP_USER_TIMEOUT, quick ACKs, buffers. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +15,7 @@
 #include "base/counter.h"
 #include "base/err.h"
 #include "base/sys.h"
+#include "net/keepalive.h"
 #include "net/listener.h"
 #include "net/sockbuf.h"
 
@@ -90,6 +91,15 @@ set_buffers(struct maker *m)
 	return r < 0 ? bind_failed(m, what, r) : 0;
 }
 
+/* The kernel may not have the values for MPTCP: they are the system's then. */
+static int
+keepalive_done(struct maker *m, const char *what, int r)
+{
+	if ((r == -ENOPROTOOPT || r == -EOPNOTSUPP) && m->ln->is_mptcp)
+		return 0;
+	return r < 0 ? bind_failed(m, what, r) : 0;
+}
+
 /* Options that accepted sockets inherit, and options of listeners. */
 static int
 set_tcp_options(struct maker *m)
@@ -101,7 +111,8 @@ set_tcp_options(struct maker *m)
 	if (r == 0 && ln->nodelay)
 		r = set_int(m, "set TCP_NODELAY", IPPROTO_TCP, TCP_NODELAY, 1);
 	if (r == 0 && ln->keepalive)
-		r = set_int(m, "set SO_KEEPALIVE", SOL_SOCKET, SO_KEEPALIVE, 1);
+		r = keepalive_done(m, "set the keep-alive",
+			keepalive_set(m->sys, m->fd, ln->keepalive));
 	if (r == 0 && b->user_timeout_ms)
 		r = set_int(m, "set TCP_USER_TIMEOUT", IPPROTO_TCP, TCP_USER_TIMEOUT,
 			    (int)b->user_timeout_ms);
@@ -325,6 +336,15 @@ take_over(struct maker *m, int backlog)
 	return start_listening(m, backlog);
 }
 
+static int
+reset_keepalive(struct maker *m)
+{
+	if (!m->ln->keepalive)
+		return set_int(m, "clear SO_KEEPALIVE", SOL_SOCKET, SO_KEEPALIVE, 0);
+	return keepalive_done(m, "reset the keep-alive",
+		keepalive_reset(m->sys, m->fd, m->ln->keepalive));
+}
+
 /* What set_tcp_options() sets only if the configuration has it: the socket may have it from a
  * former one. The values are the kernel's defaults. */
 static int
@@ -332,10 +352,8 @@ clear_tcp_options(struct maker *m)
 {
 	const struct listener *ln = m->ln;
 	const struct bind_conf *b = ln->bind;
-	int r = 0;
+	int r = reset_keepalive(m);
 
-	if (!ln->keepalive)
-		r = set_int(m, "clear SO_KEEPALIVE", SOL_SOCKET, SO_KEEPALIVE, 0);
 	if (r == 0 && !b->user_timeout_ms)
 		r = set_int(m, "clear TCP_USER_TIMEOUT", IPPROTO_TCP, TCP_USER_TIMEOUT, 0);
 	if (r == 0 && !b->defer_accept)

@@ -37,6 +37,8 @@ LISTEN = """balance|balance roundrobin|balance static-rr|balance leastconn|balan
 balance foo|balance random(3)|balance random(0)|balance random()|balance random(-1)|balance random(x)|maxconn 0|maxconn 5
 maxconn|maxconn 10 20|backlog 0|backlog 5|fullconn 5|retries 0|retries 5|retries|option redispatch|option redispatch 0
 option redispatch -1|option redispatch 3|no option redispatch|option tcpka|option clitcpka|option clitcpka x
+clitcpka-cnt|clitcpka-cnt 0|clitcpka-cnt 3|clitcpka-cnt 3s|clitcpka-idle|clitcpka-idle 0|clitcpka-idle 3|clitcpka-idle 3m
+clitcpka-idle 3x|clitcpka-intvl 1500ms|clitcpka-intvl -1|no clitcpka-intvl|srvtcpka-cnt 3|srvtcpka-idle 3|srvtcpka-intvl 3
 option srvtcpka|option nolinger|no option nolinger|no retries|option bogus|option|option allbackups
 option tcp-smart-accept|option tcp-smart-connect|option logasap|option dontlognull|option tcplog|option contstats
 option socket-stats|option splice-auto|option persist|id 5|id 0|id -1|id x|description|description a b c|disabled x|enabled
@@ -70,13 +72,13 @@ tune.listener.multi-queue off|tune.listener.multi-queue|tune.listener.multi-queu
 # A keyword for the other side is ignored with a warning, or rejected, even if it is not supported here.
 IN_FRONTEND = """option http-pretend-keepalive|stick on src|stick match src|option httpchk|http-check send meth GET
 tcp-check connect|balance roundrobin|cookie x insert|force-persist if TRUE|ignore-persist if TRUE|use-server s if TRUE
-default-server weight 5|server-template s 3 127.0.0.1:1|server s 127.0.0.1:1|retries 3|option redispatch
+srvtcpka-cnt 3|default-server weight 5|server-template s 3 127.0.0.1:1|server s 127.0.0.1:1|retries 3|option redispatch
 option transparent|tcp-response content accept|tcp-response inspect-delay 5s|timeout server 5s|http-reuse safe
 dispatch 127.0.0.1:1|fullconn 5|load-server-state-from-file none"""
 IN_BACKEND = """monitor fail if FALSE|monitor-uri /x|rate-limit sessions 5|option contstats|option socket-stats
 declare capture request len 4|capture request header x len 5|tcp-request connection accept|tcp-request session accept
 maxconn 5|backlog 5|bind 127.0.0.1:99|option disable-h2-upgrade|option idle-close-on-response|option clitcpka
-option tcp-smart-accept|timeout client 5s"""
+option tcp-smart-accept|clitcpka-cnt 3|timeout client 5s"""
 VERSIONS = """3.0-3.1|3.1-3.3|3.0-|3.0:3.1|3-3.2|3:3.2|3.1|gt 3.1|3.0-3.1:3.2|3.3-3.1|3.3:3.1|-- -3.1|-|3.0-3.x|3.1.1
 3.70000"""
 

@@ -15,6 +15,7 @@
 #include "base/lock.h"
 #include "base/name_index.h"
 #include "base/rate_limit.h"
+#include "net/keepalive.h"
 #include "net/listener.h"
 #include "proxy/model/balance_conf.h"
 #include "proxy/model/capture_conf.h"
@@ -124,6 +125,7 @@ struct proxy {
 	struct list binds;        /* struct bind_conf */
 	int maxconn;              /* 0: from global, or PROXY_MAXCONN_NONE */
 	int backlog;              /* 0: from maxconn */
+	struct keepalive client_keepalive; /* with OPT_CLITCPKA */
 	struct rate_limit sess_limit; /* `rate-limit sessions`: of all workers together */
 	char *default_be_name;    /* default_backend */
 	struct cfg_where default_be_where;
@@ -161,6 +163,7 @@ struct proxy {
 				   * proxies_set_fullconn() */
 	uint64_t reach;           /* maximum number of connections from frontends */
 	const struct proxy *reached_by; /* the last frontend that was counted */
+	struct keepalive server_keepalive; /* with OPT_SRVTCPKA */
 	int retries;              /* default 3 */
 	int redispatch_every;     /* option redispatch N: 0 off, -1 last retry, N every Nth */
 	struct server_conf default_server;

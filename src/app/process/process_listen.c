@@ -229,7 +229,7 @@ prepare_listener(struct process *p, struct listener *ln, struct proxy *fe)
 	ln->xprt = tls_bind_maker(ln->bind->tls, ln->thread);
 	ln->max_accept = (unsigned int)p->cfg->global.maxaccept;
 	ln->nodelay = 1;
-	ln->keepalive = (fe->options & OPT_CLITCPKA) != 0;
+	ln->keepalive = fe->options & OPT_CLITCPKA ? &fe->client_keepalive : NULL;
 	ln->sockbuf = &p->cfg->global.client_buf;
 	ln->quickack_off = is_quickack_off(fe);
 }

@@ -1,6 +1,8 @@
-/* Options of proxies that are one bit each, and option redispatch. Main thread, while the
- * configuration is read. */
+/* Options of proxies that are one bit each, option redispatch, and the values of TCP's keep-alive.
+ * Main thread, while the configuration is read. */
 #include "proxy/config/proxy_cfg.h"
+
+#include <limits.h>
 
 #include "cfg/ctx.h"
 #include "proxy/model/proxies.h"
@@ -38,6 +40,45 @@ parse_redispatch(struct cfg_ctx *ctx)
 	return 0;
 }
 
+/* Beyond the kernel's limit the system's value stays, as in HAProxy, which does not say so. */
+static int
+take_keepalive(struct cfg_ctx *ctx, uint64_t value, int max)
+{
+	int *field = (int *)(void *)((char *)ctx->obj + ctx->kw->arg);
+
+	*field = value > (uint64_t)max ? 0 : (int)value;
+	if (value > (uint64_t)max)
+		cfg_warn(ctx, 0, "'%s' : '%s' is not set: the kernel's maximum is %d.",
+			cfg_kw_name(ctx), cfg_arg(ctx, 0), max);
+	return 0;
+}
+
+static int
+parse_keepalive_count(struct cfg_ctx *ctx)
+{
+	int n;
+
+	if (cfg_arg_int(ctx, 0, 0, INT_MAX, &n))
+		return -1;
+	return take_keepalive(ctx, (uint64_t)n, KEEPALIVE_COUNT_MAX);
+}
+
+/* A part of a second counts as a whole one. */
+static int
+parse_keepalive_time(struct cfg_ctx *ctx)
+{
+	uint64_t ms;
+
+	if (cfg_arg_time(ctx, 0, CFG_UNIT_S, 0, CFG_TIME_MAX_MS, &ms))
+		return -1;
+	return take_keepalive(ctx, (ms + 999) / 1000, KEEPALIVE_SECONDS_MAX);
+}
+
+#define KEEPALIVE(n, where, fn, field, syn, text)                                    \
+	{                                                                            \
+		.name = n, .sections = where, .min = 1, .max = 1, .parse = fn,       \
+		.arg = offsetof(struct proxy, field), .syntax = syn, .doc = text     \
+	}
 #define OPTION(n, where, bits, text)                                                         \
 	{                                                                                    \
 		.name = "option " n, .sections = where, .flags = CFG_KW_NO,                  \
@@ -45,6 +86,21 @@ parse_redispatch(struct cfg_ctx *ctx)
 	}
 
 static const struct cfg_kw kws[] = {
+	KEEPALIVE("clitcpka-cnt", CFG_FE, parse_keepalive_count, client_keepalive.count, "<count>",
+		"Keep-alive probes without an answer that end a connection from a client, 1 to "
+		"127; 0, the default, uses the system's value. It and the times below apply with "
+		"option clitcpka or tcpka."),
+	KEEPALIVE("clitcpka-idle", CFG_FE, parse_keepalive_time, client_keepalive.idle, "<time>",
+		"Time without data before keep-alive probes are sent to a client, 1 to 32767 s; "
+		"the unit is seconds, and 0, the default, uses the system's value."),
+	KEEPALIVE("clitcpka-intvl", CFG_FE, parse_keepalive_time, client_keepalive.interval,
+		"<time>", "As clitcpka-idle: the time between two probes."),
+	KEEPALIVE("srvtcpka-cnt", CFG_BE, parse_keepalive_count, server_keepalive.count, "<count>",
+		"As clitcpka-cnt, for connections to servers, with option srvtcpka or tcpka."),
+	KEEPALIVE("srvtcpka-idle", CFG_BE, parse_keepalive_time, server_keepalive.idle, "<time>",
+		"As clitcpka-idle, for connections to servers."),
+	KEEPALIVE("srvtcpka-intvl", CFG_BE, parse_keepalive_time, server_keepalive.interval,
+		"<time>", "As clitcpka-intvl, for connections to servers."),
 	OPTION("allbackups", CFG_BE, OPT_ALLBACKUPS,
 		"Uses all backup servers instead of the first one only."),
 	OPTION("clitcpka", CFG_FE, OPT_CLITCPKA,

@@ -122,6 +122,8 @@ proxy_inherit(struct proxy *p, const struct proxy *defaults)
 	p->to = defaults->to;
 	p->maxconn = defaults->maxconn;
 	p->backlog = defaults->backlog;
+	p->client_keepalive = defaults->client_keepalive;
+	p->server_keepalive = defaults->server_keepalive;
 	p->sess_limit.max = defaults->sess_limit.max;
 	p->balance = defaults->balance;
 	p->has_balance = defaults->has_balance;

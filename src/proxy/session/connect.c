@@ -10,6 +10,7 @@
 
 #include "proxy/relay/direction.h"
 #include "base/err.h"
+#include "net/keepalive.h"
 #include "net/sockbuf.h"
 #include "net/socks4.h"
 #include "net/xprt.h"
@@ -44,11 +45,22 @@ connect_is_unnamed(int err)
 
 /* Options that MPTCP does not have are left out. */
 static long
+unless_mptcp(const struct session *s, long r)
+{
+	return (r == -ENOPROTOOPT || r == -EOPNOTSUPP) && s->srv->spec.is_mptcp ? 0 : r;
+}
+
+static long
 set_sockopt_int(struct session *s, int fd, int level, int opt, int value)
 {
-	long r = sys_setsockopt(s->engine->sys, fd, level, opt, &value, sizeof(value));
+	return unless_mptcp(
+		s, sys_setsockopt(s->engine->sys, fd, level, opt, &value, sizeof(value)));
+}
 
-	return (r == -ENOPROTOOPT || r == -EOPNOTSUPP) && s->srv->spec.is_mptcp ? 0 : r;
+static long
+set_server_keepalive(struct session *s, int fd)
+{
+	return unless_mptcp(s, keepalive_set(s->engine->sys, fd, &s->be->server_keepalive));
 }
 
 /* The client's request is there or about to arrive: its segment can carry the handshake's ACK. */
@@ -75,7 +87,7 @@ set_server_options(struct session *s, int fd)
 	long r = 0;
 
 	if (s->be->options & OPT_SRVTCPKA)
-		r = set_sockopt_int(s, fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+		r = set_server_keepalive(s, fd);
 	if (r >= 0 && srv->conf.user_timeout_ms)
 		r = set_sockopt_int(
 			s, fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)srv->conf.user_timeout_ms);

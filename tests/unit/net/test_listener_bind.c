@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "net/keepalive.h"
 #include "net/listener.h"
 #include "net/sockbuf.h"
 
@@ -44,11 +45,12 @@ static void
 accepted_sockets_inherit_what_the_listener_was_given(void **st)
 {
 	static const struct sockbuf small = { .rcv = 8192, .snd = 16384, .notsent = 4096 };
+	static const struct keepalive alive = { .count = 5, .idle = 70, .interval = 8 };
 	int fd, acc;
 
 	(void)st;
 	ln.nodelay = 1;
-	ln.keepalive = 1;
+	ln.keepalive = &alive;
 	ln.sockbuf = &small;
 	bind_conf.user_timeout_ms = 1234;
 	bind_conf.defer_accept = 0;
@@ -59,12 +61,40 @@ accepted_sockets_inherit_what_the_listener_was_given(void **st)
 		assert_int_equal(errno, EAGAIN);
 	assert_true(rig_opt(acc, IPPROTO_TCP, TCP_NODELAY) != 0);
 	assert_true(rig_opt(acc, SOL_SOCKET, SO_KEEPALIVE) != 0);
+	assert_int_equal(rig_opt(acc, IPPROTO_TCP, TCP_KEEPCNT), 5);
+	assert_int_equal(rig_opt(acc, IPPROTO_TCP, TCP_KEEPIDLE), 70);
+	assert_int_equal(rig_opt(acc, IPPROTO_TCP, TCP_KEEPINTVL), 8);
 	assert_int_equal(rig_opt(acc, IPPROTO_TCP, TCP_USER_TIMEOUT), 1234);
 	assert_int_equal(rig_opt(acc, SOL_SOCKET, SO_RCVBUF), 2 * small.rcv);
 	assert_int_equal(rig_opt(acc, SOL_SOCKET, SO_SNDBUF), 2 * small.snd);
 	assert_int_equal(rig_opt(acc, IPPROTO_TCP, TCP_NOTSENT_LOWAT), small.notsent);
 	close(acc);
 	close(fd);
+}
+
+/* The kernel has no way back to its own values but to be given them. */
+static void
+a_kept_socket_loses_what_is_not_configured_any_more(void **st)
+{
+	static const struct keepalive before = { .count = 5, .idle = 70, .interval = 8 };
+	static const struct keepalive after = { .idle = 60 };
+	int fresh = socket(AF_INET, SOCK_STREAM, 0);
+
+	(void)st;
+	ln.keepalive = &before;
+	assert_int_equal(bind_it(), 0);
+	ln.kept_fd = ln.fd;
+	ln.keepalive = &after;
+	assert_int_equal(bind_it(), 0);
+	assert_int_equal(rig_opt(ln.fd, IPPROTO_TCP, TCP_KEEPIDLE), 60);
+	assert_int_equal(rig_opt(ln.fd, IPPROTO_TCP, TCP_KEEPCNT),
+		rig_opt(fresh, IPPROTO_TCP, TCP_KEEPCNT));
+	assert_int_equal(rig_opt(ln.fd, IPPROTO_TCP, TCP_KEEPINTVL),
+		rig_opt(fresh, IPPROTO_TCP, TCP_KEEPINTVL));
+	ln.keepalive = NULL;
+	assert_int_equal(bind_it(), 0);
+	assert_int_equal(rig_opt(ln.fd, SOL_SOCKET, SO_KEEPALIVE), 0);
+	close(fresh);
 }
 
 static void
@@ -215,6 +245,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(accepted_sockets_inherit_what_the_listener_was_given),
+		CASE(a_kept_socket_loses_what_is_not_configured_any_more),
 		CASE(port_zero_becomes_known),
 		CASE(options_of_the_listener_itself),
 		CASE(a_taken_port_is_an_error_that_names_it),

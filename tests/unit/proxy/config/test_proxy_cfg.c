@@ -48,6 +48,16 @@ static const struct world_line lines[] = {
 	SWITCH("nolinger"),
 	SWITCH("tcp-smart-accept"),
 	SWITCH("tcp-smart-connect"),
+	{ "clitcpka-cnt 0", NULL },
+	{ "clitcpka-cnt 127", NULL },
+	{ "clitcpka-cnt 3s", "'3s'" },
+	{ "clitcpka-cnt", "<count>" },
+	{ "clitcpka-idle 32767", NULL },
+	{ "clitcpka-idle 10m", NULL },
+	{ "clitcpka-intvl 3x", "'x'" },
+	{ "no clitcpka-intvl 3", "clitcpka-intvl" },
+	{ "srvtcpka-cnt 5", NULL },
+	{ "srvtcpka-intvl 500ms", NULL },
 	{ "option redispatch", NULL },
 	{ "option redispatch 3", NULL },
 	{ "option redispatch -65535", NULL },
@@ -143,6 +153,8 @@ test_inheritance(void **state)
 		"defaults base\n timeout client 1s\n timeout connect 2s\n timeout server 3s\n"
 		" maxconn 5\n backlog 6\n fullconn 7\n retries 8\n option redispatch 2\n"
 		" balance first\n"
+		" clitcpka-cnt 3\n clitcpka-idle 1500ms\n"
+		" srvtcpka-intvl 1m\n srvtcpka-cnt 128\n srvtcpka-idle 1d\n"
 		" option tcpka\n option nolinger\n default_backend b\n source 10.0.0.9\n disabled\n"
 		" default-server weight 9 maxconn 10\n"
 		"defaults next from base\n retries 80\n no option clitcpka\n enabled\n"
@@ -152,6 +164,9 @@ test_inheritance(void **state)
 	assert_int_equal(w.result, 0);
 	assert_non_null(strstr(w.printed,
 		"proxy 'new' : 'default_backend' takes precedence over its servers"));
+	assert_non_null(strstr(w.printed,
+		"'srvtcpka-cnt' : '128' is not set: the kernel's maximum is 127."));
+	assert_non_null(strstr(w.printed, "'srvtcpka-idle' : '1d' is not set"));
 	p = world_proxy(&w, "old");
 	assert_int_equal(p->to.server, 3000);
 	assert_int_equal(p->maxconn, 5);
@@ -161,6 +176,11 @@ test_inheritance(void **state)
 	assert_int_equal(p->redispatch_every, 2);
 	assert_int_equal(p->balance, BALANCE_FIRST);
 	assert_int_equal(p->options, OPT_CLITCPKA | OPT_SRVTCPKA | OPT_NOLINGER | OPT_REDISPATCH);
+	assert_int_equal(p->client_keepalive.count, 3);
+	assert_int_equal(p->client_keepalive.idle, 2);
+	assert_int_equal(p->client_keepalive.interval, 0);
+	assert_int_equal(p->server_keepalive.count, 0);
+	assert_int_equal(p->server_keepalive.interval, 60);
 	assert_int_equal(p->disabled, 1);
 	assert_string_equal(p->default_be_name, "b");
 	p = world_proxy(&w, "new");
@@ -214,9 +234,10 @@ static void
 test_misplaced(void **state)
 {
 	static const char *const fe[] = { "retries 3", "fullconn 3", "option redispatch",
-		"option srvtcpka", "balance first", "source 1.2.3.4" };
+		"option srvtcpka", "srvtcpka-cnt 3", "balance first", "source 1.2.3.4" };
 	static const char *const be[] = { "maxconn 3", "backlog 3", "bind :80", "default_backend x",
-		"use_backend x", "option clitcpka", "option tcp-smart-accept" };
+		"use_backend x", "option clitcpka", "clitcpka-idle 3",
+		"option tcp-smart-accept" };
 	char text[256];
 
 	(void)state;

@@ -108,6 +108,7 @@ options_are_set_before(void **st)
 		{ 0, 0, 0, 0, NULL },
 		{ OPT_CLITCPKA, 0, 0, 0, NULL },
 		{ OPT_SRVTCPKA, 0, 0, 0, "SO_KEEPALIVE" },
+		{ OPT_SRVTCPKA, 0, 0, 0, "TCP_KEEPIDLE" },
 		{ 0, 5000, 0, 0, "TCP_USER_TIMEOUT" },
 		{ 0, 0, 1, 0, "6:30" },
 		{ OPT_SMART_CONNECT, 0, 0, 0, NULL },
@@ -117,6 +118,7 @@ options_are_set_before(void **st)
 
 	(void)st;
 	assert_int_equal(TCP_FASTOPEN_CONNECT, 30);
+	w.px->server_keepalive.idle = 7;
 	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
 		const char *option, *connected;
 
