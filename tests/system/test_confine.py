@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from intruder import Intruder, Killed, needs_intruder
-from conftest import TACIT, connect, free_port, is_open, recv_all, wait_for
+from conftest import TACIT, WAIT, connect, free_port, is_open, recv_all, wait_for
 from subject import IS_SANITIZED, not_sanitized, only_tacit
 
 pytestmark = only_tacit
@@ -23,7 +23,7 @@ needs_root = pytest.mark.skipif(os.getuid() != 0, reason="needs root")
 LIMITS = "defaults\n    timeout connect 1s\n    timeout client 1s\n    timeout server 1s\n"
 # The search for leaks needs to trace the process, which it does not permit any more.
 NO_TRACE = {"ASAN_OPTIONS": "detect_leaks=0"}
-NET_BIND_SERVICE, NET_RAW = 1 << 10, 1 << 13
+NET_BIND_SERVICE, NET_ADMIN, NET_RAW = 1 << 10, 1 << 12, 1 << 13
 MASTER_KEEPS = sum(1 << n for n in (0, 1, 3, 5, 6, 7, 8, 10, 12, 13, 14, 18, 24))
 
 
@@ -87,13 +87,26 @@ def test_no_capability_is_left(daemon, origin, user):
 @needs_root
 @pytest.mark.parametrize("user", ["", "    uid 65534\n    gid 65534"])
 @pytest.mark.parametrize("line,kept", [("source 0.0.0.0 usesrc clientip", NET_RAW),
-                                       ("source 127.0.0.1:700-710", NET_BIND_SERVICE)])
+                                       ("source 127.0.0.1:700-710", NET_BIND_SERVICE),
+                                       ("\n    tcp-request content set-mark 7", NET_ADMIN)])
 def test_what_the_configuration_needs_is_left(daemon, origin, user, line, kept):
     """And suffices for it."""
     port = free_port()
     d = daemon(listen_on(port, origin, line), extra=user, env=NO_TRACE)
     assert talks(port)
     assert capabilities(d.pid) == (kept, kept, 0, 0, kept)
+
+
+@needs_root
+@pytest.mark.skipif(not shutil.which("setpriv"), reason="needs setpriv")
+def test_marks_need_a_capability(tmp_path, origin):
+    """Each of them would fail in silence otherwise."""
+    cfg = tmp_path / "t.cfg"
+    cfg.write_text("global\n" + LIMITS + listen_on(free_port(), origin, "\n    tcp-request content set-mark 7"))
+    cfg.chmod(0o644)
+    told = subprocess.run(["setpriv", "--bounding-set", "-net_admin,-net_raw", "--inh-caps", "-all", TACIT, "-db", "-f", cfg],
+                          capture_output=True, text=True, timeout=WAIT, check=False)
+    assert told.returncode == 1 and "'set-mark' needs the capability CAP_NET_ADMIN" in told.stderr
 
 
 @needs_root

@@ -38,6 +38,7 @@ struct proxies {
 	void *last_arg;
 	int keep_unresolved;   /* -dr: a server's name that cannot be resolved is no error */
 	unsigned int cookie_max; /* tune.http.cookielen: maximum size of a captured cookie */
+	int sets_mark;           /* some rule sets the mark of packets: needs CAP_NET_ADMIN */
 	int external_checks;     /* global external-check: commands may be run */
 	int spread_checks;       /* per cent of a check's interval that are random */
 	unsigned int max_spread_checks_ms; /* between the first checks of a backend; 0: no limit */

@@ -30,6 +30,9 @@ capabilities_wanted(const struct config *c)
 {
 	uint64_t set = c->global.setcap;
 
+	if (c->proxies.sets_mark)
+		set |= BIT(CAP_NET_ADMIN);
+
 	list_each(it, &c->proxies.all) {
 		const struct proxy *px = list_entry(it, const struct proxy, link);
 

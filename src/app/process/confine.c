@@ -150,6 +150,25 @@ drop_privileges(struct process *p)
 	return r;
 }
 
+/* At start, rather than in silence for each connection. */
+static int
+check_marks(struct process *p)
+{
+	uint32_t mark = 0;
+	long fd, r;
+
+	if (!p->cfg->proxies.sets_mark)
+		return 0;
+	fd = sys_socket(p->sys, AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	r = fd < 0 ? fd : sys_setsockopt(p->sys, (int)fd, SOL_SOCKET, SO_MARK, &mark, sizeof(mark));
+	if (fd >= 0)
+		(void)sys_close(p->sys, (int)fd);
+	if (r < 0)
+		report_msg(p->report, REPORT_ALERT,
+			"'set-mark' needs the capability CAP_NET_ADMIN: %s", err_text((int)r));
+	return r < 0 ? (int)r : 0;
+}
+
 int
 confine_privileges(struct process *p)
 {
@@ -157,6 +176,8 @@ confine_privileges(struct process *p)
 	int r = open_file_rules(p, &files), dropped;
 
 	dropped = r ? 0 : drop_privileges(p);
+	if (!r && !dropped)
+		dropped = check_marks(p);
 	if (!r && !dropped)
 		r = limit_files(p, &files);
 	file_access_close(&files);

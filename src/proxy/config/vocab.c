@@ -5,6 +5,7 @@
 
 #include "proxy/sample/act_capture.h"
 #include "proxy/sample/act_addr.h"
+#include "proxy/sample/act_packet.h"
 #include "proxy/sample/act_priority.h"
 #include "proxy/sample/act_resolve.h"
 #include "proxy/sample/capture_rule.h"
@@ -21,7 +22,8 @@ proxy_vocab_init(struct rule_vocab *v)
 	static const struct rule_action *const actions[] = { rule_head_actions, rule_uri_actions,
 		rule_var_actions, rule_end_actions, rule_redirect_actions, rule_misc_actions,
 		rule_auth_actions, rule_map_actions, rule_service_actions, capture_actions,
-		endpoint_actions, resolve_actions, priority_actions, log_actions };
+		endpoint_actions, resolve_actions, priority_actions, packet_actions,
+		log_actions };
 	int r;
 
 	memset(v, 0, sizeof(*v));

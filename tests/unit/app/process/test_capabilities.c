@@ -58,6 +58,8 @@ a_configuration_wants_what_its_keywords_need(void **state)
 	assert_true(wanted("", " source 0.0.0.0 usesrc 10.0.0.1") == CAP(NET_RAW));
 	assert_true(wanted("", "#source 127.0.0.1:80-90 usesrc client") ==
 		(CAP(NET_RAW) | CAP(NET_BIND_SERVICE)));
+	assert_true(wanted("", " tcp-request content set-tos 8") == 0);
+	assert_true(wanted("", " tcp-request content set-mark 0x10") == CAP(NET_ADMIN));
 	assert_true(wanted("setcap cap_net_admin,cap_net_raw\nsetcap cap_sys_resource", "") ==
 		(CAP(NET_ADMIN) | CAP(NET_RAW) | CAP(SYS_RESOURCE)));
 }

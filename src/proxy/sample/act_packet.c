@@ -1,0 +1,159 @@
+/* Actions set-mark, set-nice and set-tos: how packets to the client are treated on their way.
+ * Parsed on the main thread, run on the session's worker. As in HAProxy a call that fails changes
+ * nothing else: that marks may be set is checked at start (app/process/confine.c). */
+#include "proxy/sample/act_packet.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sys.h"
+#include "cfg/ctx.h"
+#include "proxy/model/proxies.h"
+#include "proxy/model/session.h"
+#include "rule/action/act.h"
+
+#define TOS_MAX 255
+
+/* Decimal, or hexadecimal after 0x: 0, or -1. */
+static int
+parse_unsigned(const char *s, uint64_t max, uint64_t *out)
+{
+	int is_hex = s[0] == '0' && (s[1] == 'x' || s[1] == 'X');
+	const char *digits = is_hex ? s + 2 : s;
+	char *end;
+
+	if (!*digits || strspn(digits, is_hex ? "0123456789abcdefABCDEF" : "0123456789") !=
+			strlen(digits))
+		return -1;
+	/* HAProxy takes 010 for 8, which its manual does not say. */
+	if (!is_hex && digits[0] == '0' && digits[1])
+		return -1;
+	errno = 0;
+	*out = strtoull(digits, &end, is_hex ? 16 : 10);
+	return errno || *out > max ? -1 : 0;
+}
+
+static int
+parse_packet(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
+	unsigned int at)
+{
+	uint64_t max = (uint64_t)r->action->kind, n;
+
+	(void)v;
+	(void)at;
+	if (act_need(r, ctx, arg, 1) < 0)
+		return -1;
+	if (parse_unsigned(cfg_arg(ctx, arg), max, &n) < 0)
+		return cfg_error(ctx, arg,
+			"'%s %s' : '%s' is no number from 0 to %llu, in decimal digits or, after "
+			"0x, hexadecimal ones.",
+			rule_place_name(r->place), r->action->name, cfg_arg(ctx, arg),
+			(unsigned long long)max);
+	r->num[0] = (int64_t)n;
+	return arg + 1;
+}
+
+static void
+set_client_option(struct rule_outcome *out, int level, int opt, int64_t value)
+{
+	struct session *s = out->proxy;
+	uint32_t v = (uint32_t)value;
+
+	(void)!sys_setsockopt(s->engine->sys, s->conn[CLIENT].fd, level, opt, &v, sizeof(v));
+}
+
+/* An IPv6 socket may carry IPv4: sets both. */
+static enum rule_result
+run_tos(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
+{
+	const struct session *s = out->proxy;
+	int family = addr_family(&s->listener->addr);
+
+	(void)cx;
+	if (s->conn[CLIENT].fd < 0 || family == AF_UNIX)
+		return RULE_CONT;
+	set_client_option(out, IPPROTO_IP, IP_TOS, r->num[0]);
+	if (family == AF_INET6)
+		set_client_option(out, IPPROTO_IPV6, IPV6_TCLASS, r->num[0]);
+	return RULE_CONT;
+}
+
+static enum rule_result
+run_mark(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
+{
+	const struct session *s = out->proxy;
+
+	(void)cx;
+	if (s->conn[CLIENT].fd >= 0)
+		set_client_option(out, SOL_SOCKET, SO_MARK, r->num[0]);
+	return RULE_CONT;
+}
+
+/* The process has to be permitted to set marks. */
+static int
+check_mark(struct rule *r, void *root, struct rule_err *why)
+{
+	(void)r;
+	(void)why;
+	((struct proxies *)root)->sets_mark = 1;
+	return 0;
+}
+
+static int
+parse_nice(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
+	unsigned int at)
+{
+	int nice;
+
+	(void)v;
+	(void)at;
+	if (act_need(r, ctx, arg, 1) < 0 || cfg_arg_int(ctx, arg, INT_MIN, INT_MAX, &nice))
+		return -1;
+	cfg_note(ctx, arg - 1, "'%s set-nice' has no effect: all connections are treated alike",
+		rule_place_name(r->place));
+	return arg + 1;
+}
+
+static enum rule_result
+run_nice(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
+{
+	(void)r;
+	(void)cx;
+	(void)out;
+	return RULE_CONT;
+}
+
+#define CONTENT                                                                        \
+	(RULE_IN(TCP_REQ_CONTENT) | RULE_IN(TCP_RES_CONTENT) | RULE_IN(HTTP_REQUEST) | \
+		RULE_IN(HTTP_RESPONSE))
+
+const struct rule_action packet_actions[] = {
+	{ .name = "set-mark",
+		.places = RULE_IN_TCP | CONTENT,
+		.parse = parse_packet,
+		.run = run_mark,
+		.check = check_mark,
+		.syntax = "<mark>",
+		.doc = "Sets the mark of packets to the client, which netfilter and routing rules "
+			"look at: 0 to 4294967295, also as 0x<hex>. The process keeps the "
+			"capability CAP_NET_ADMIN, without which it does not start.",
+		.kind = UINT32_MAX },
+	{ .name = "set-nice",
+		.places = CONTENT,
+		.parse = parse_nice,
+		.run = run_nice,
+		.syntax = "<nice>",
+		.doc = "Has no effect: all connections are treated alike." },
+	{ .name = "set-tos",
+		.places = RULE_IN_TCP | CONTENT,
+		.parse = parse_packet,
+		.run = run_tos,
+		.syntax = "<tos>",
+		.doc = "Sets the TOS or DSCP field of packets to the client: all 8 bits, 0 to 255, "
+			"also as 0x<hex>. The kernel leaves the two low bits to ECN.",
+		.kind = TOS_MAX },
+	{ 0 },
+};
