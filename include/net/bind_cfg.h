@@ -9,6 +9,7 @@
 
 struct cfg_ctx;
 struct bind_conf;
+struct bind_unix;
 
 #define BIND_LISTENERS_MAX 65536 /* of one line: ports times addresses */
 
@@ -17,10 +18,10 @@ extern const struct cfg_module bind_cfg_module;
 
 /*
  * Reads `<address>[,...] [<option>...]` from argument `first` on and appends a struct bind_conf
- * with its listeners (owned by `owner`) to `binds`. 0 and *out (may be NULL), or -1 after the error
- * was reported.
+ * with its listeners (owned by `owner`) to `binds`. u: what holds for unix sockets otherwise, or
+ * NULL. 0 and *out (may be NULL), or -1 after the error was reported.
  */
-int bind_cfg_line(struct cfg_ctx *ctx, int first, struct list *binds, void *owner,
-		  struct bind_conf **out);
+int bind_cfg_line(struct cfg_ctx *ctx, int first, const struct bind_unix *u, struct list *binds,
+		  void *owner, struct bind_conf **out);
 
 #endif

@@ -2,19 +2,20 @@
 #include "net/bind_cfg.h"
 
 #include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/names.h"
 #include "cfg/arg_address.h"
 #include "cfg/ctx.h"
 #include "cfg/value_set.h"
+#include "net/bind_unix.h"
 #include "net/listener.h"
 
 /* TCP_MAXSEG, in either direction. */
 #define MSS_MAX 65535
-#define MODE_MAX 07777
 /* One address of the list: host name, prefix, ports. */
 #define ADDRESS_MAX 512
 
@@ -47,8 +48,29 @@ add_bind_listener(struct cfg_ctx *ctx, struct bind_conf *b, const struct addr_sp
 	return ln->inherit_name ? 0 : cfg_nomem(ctx);
 }
 
+/* As in HAProxy the prefix and the path are joined as they are, also if the path is relative. */
 static int
-add_address(struct cfg_ctx *ctx, int arg, const char *text, struct bind_conf *b, void *owner)
+add_prefix(struct cfg_ctx *ctx, int arg, const struct bind_unix *u, struct addr *a)
+{
+	char path[sizeof(a->u.un.sun_path)];
+	int n;
+
+	if (!u || !u->prefix || addr_family(a) != AF_UNIX || !a->u.un.sun_path[0])
+		return 0;
+	n = snprintf(path, sizeof(path), "%s%s", u->prefix, a->u.un.sun_path);
+	if (n < 0 || (size_t)n >= sizeof(path))
+		return cfg_error(ctx, arg,
+			"'%s' : '%.100s' : with the prefix '%.100s' of 'unix-bind' the path is "
+			"longer than %zu bytes.",
+			cfg_kw_name(ctx), a->u.un.sun_path, u->prefix, sizeof(path) - 1);
+	memcpy(a->u.un.sun_path, path, (size_t)n + 1);
+	a->len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + (size_t)n + 1);
+	return 0;
+}
+
+static int
+add_address(struct cfg_ctx *ctx, int arg, const char *text, const struct bind_unix *u,
+	struct bind_conf *b, void *owner)
 {
 	unsigned int flags = ADDR_WANT_PORT | ADDR_ALLOW_RANGE | ADDR_ALLOW_FD | ADDR_ALLOW_NAME |
 		ADDR_ALLOW_UNIX | ADDR_ALLOW_MPTCP | ADDR_ALLOW_FD_NAME;
@@ -57,6 +79,8 @@ add_address(struct cfg_ctx *ctx, int arg, const char *text, struct bind_conf *b,
 
 	if (addr_parse(text, flags, &spec, &why) < 0)
 		return cfg_error(ctx, arg, "'%s' : '%s' : %s", cfg_kw_name(ctx), text, why);
+	if (add_prefix(ctx, arg, u, &spec.addr))
+		return -1;
 	for (unsigned int port = spec.port_lo; port <= spec.port_hi; port++) {
 		if (add_bind_listener(ctx, b, &spec, port, owner))
 			return -1;
@@ -66,7 +90,8 @@ add_address(struct cfg_ctx *ctx, int arg, const char *text, struct bind_conf *b,
 
 /* Addresses are separated by commas; a trailing comma is ignored, as in HAProxy. */
 static int
-add_addresses(struct cfg_ctx *ctx, int arg, struct bind_conf *b, void *owner)
+add_addresses(struct cfg_ctx *ctx, int arg, const struct bind_unix *u, struct bind_conf *b,
+	void *owner)
 {
 	char one[ADDRESS_MAX], buf[CFG_ADDRESS_MAX];
 	const char *s = cfg_arg_address(ctx, arg, buf);
@@ -82,7 +107,7 @@ add_addresses(struct cfg_ctx *ctx, int arg, struct bind_conf *b, void *owner)
 				cfg_kw_name(ctx), ADDRESS_MAX - 1);
 		memcpy(one, s, n);
 		one[n] = '\0';
-		if (add_address(ctx, arg, one, b, owner))
+		if (add_address(ctx, arg, one, u, b, owner))
 			return -1;
 		s += n;
 		if (*s == ',')
@@ -92,8 +117,8 @@ add_addresses(struct cfg_ctx *ctx, int arg, struct bind_conf *b, void *owner)
 }
 
 int
-bind_cfg_line(
-	struct cfg_ctx *ctx, int first, struct list *binds, void *owner, struct bind_conf **out)
+bind_cfg_line(struct cfg_ctx *ctx, int first, const struct bind_unix *u, struct list *binds,
+	void *owner, struct bind_conf **out)
 {
 	struct bind_conf *b = bind_conf_new();
 	int bad;
@@ -101,8 +126,13 @@ bind_cfg_line(
 	if (!b)
 		return cfg_nomem(ctx);
 	b->where = cfg_arg_where(ctx, first);
+	if (u) {
+		b->mode = u->mode;
+		b->uid = u->uid;
+		b->gid = u->gid;
+	}
 	/* Options are parsed even if the addresses are invalid, to report all errors in one run. */
-	bad = add_addresses(ctx, first, b, owner) |
+	bad = add_addresses(ctx, first, u, b, owner) |
 		cfg_parse_opts(ctx, CFG_OPT_BIND, first + 1, b);
 	if (!bad && b->id && b->n_listeners > 1)
 		bad = cfg_error(ctx, first, "'%s' : 'id' can only be used with a single socket.",
@@ -203,65 +233,31 @@ opt_interface(struct cfg_ctx *ctx, void *obj)
 static int
 opt_mode(struct cfg_ctx *ctx, void *obj)
 {
-	struct bind_conf *b = obj;
-	const char *s = cfg_arg(ctx, 0);
-	unsigned int mode = 0;
-
-	for (const char *p = s; *p; p++) {
-		mode = mode * 8 + (unsigned int)(*p - '0');
-		if (*p < '0' || *p > '7' || mode > MODE_MAX)
-			mode = MODE_MAX + 1;
-	}
-	if (mode == 0 || mode > MODE_MAX)
-		return cfg_error(
-			ctx, 0, "'mode' : '%.40s' is not an octal number (1..%o expected).", s,
-				MODE_MAX);
-	b->mode = (mode_t)mode;
-	return 0;
+	return bind_unix_mode(ctx, 0, &((struct bind_conf *)obj)->mode);
 }
 
 static int
 opt_uid(struct cfg_ctx *ctx, void *obj)
 {
-	struct bind_conf *b = obj;
-	int64_t id;
-
-	if (cfg_arg_int64(ctx, 0, 0, UINT32_MAX - 1, &id))
-		return -1;
-	b->uid = (uid_t)id;
-	return 0;
+	return bind_unix_uid(ctx, 0, &((struct bind_conf *)obj)->uid);
 }
 
 static int
 opt_gid(struct cfg_ctx *ctx, void *obj)
 {
-	struct bind_conf *b = obj;
-	int64_t id;
-
-	if (cfg_arg_int64(ctx, 0, 0, UINT32_MAX - 1, &id))
-		return -1;
-	b->gid = (gid_t)id;
-	return 0;
+	return bind_unix_gid(ctx, 0, &((struct bind_conf *)obj)->gid);
 }
 
 static int
 opt_user(struct cfg_ctx *ctx, void *obj)
 {
-	struct bind_conf *b = obj;
-
-	if (names_user(cfg_arg(ctx, 0), &b->uid) < 0)
-		return cfg_error(ctx, 0, "'user' : unknown user '%.60s'.", cfg_arg(ctx, 0));
-	return 0;
+	return bind_unix_user(ctx, 0, &((struct bind_conf *)obj)->uid);
 }
 
 static int
 opt_group(struct cfg_ctx *ctx, void *obj)
 {
-	struct bind_conf *b = obj;
-
-	if (names_group(cfg_arg(ctx, 0), &b->gid) < 0)
-		return cfg_error(ctx, 0, "'group' : unknown group '%.60s'.", cfg_arg(ctx, 0));
-	return 0;
+	return bind_unix_group(ctx, 0, &((struct bind_conf *)obj)->gid);
 }
 
 static int

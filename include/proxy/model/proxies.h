@@ -5,6 +5,7 @@
 #include "base/compiler.h"
 #include "base/list.h"
 #include "base/name_index.h"
+#include "net/bind_unix.h"
 #include "proxy/model/proxy.h"
 #include "rule/match/pattern_file.h"
 #include "rule/match/userlist.h"
@@ -38,6 +39,7 @@ struct proxies {
 	void *last_arg;
 	int keep_unresolved;   /* -dr: a server's name that cannot be resolved is no error */
 	unsigned int cookie_max; /* tune.http.cookielen: maximum size of a captured cookie */
+	struct bind_unix unix_bind; /* global unix-bind, of the `bind` lines that follow */
 	int sets_mark;           /* some rule sets the mark of packets: needs CAP_NET_ADMIN */
 	int external_checks;     /* global external-check: commands may be run */
 	int spread_checks;       /* per cent of a check's interval that are random */

@@ -8,6 +8,7 @@
 #include "base/names.h"
 #include "cfg/ctx.h"
 #include "net/bind_cfg.h"
+#include "net/bind_unix.h"
 #include "net/listener.h"
 #include "proxy/model/engine.h"
 
@@ -245,11 +246,19 @@ parse_stats_socket(struct cfg_ctx *ctx)
 	struct global_conf *g = ctx->obj;
 	struct bind_conf *b;
 
-	if (bind_cfg_line(ctx, 0, &g->admin_binds, NULL, &b) < 0)
+	if (bind_cfg_line(ctx, 0, NULL, &g->admin_binds, NULL, &b) < 0)
 		return -1;
 	if (b->accept_proxy)
 		return cfg_error(ctx, 0, "'stats socket' : 'accept-proxy' is not supported.");
 	return 0;
+}
+
+static int
+parse_unix_bind(struct cfg_ctx *ctx)
+{
+	struct config *c = ctx->root;
+
+	return bind_unix_parse(ctx, &c->proxies.unix_bind);
 }
 
 static int
@@ -296,6 +305,11 @@ static const struct cfg_kw kws[] = {
 		"1 is supported."),
 	KW("uid", 1, 1, parse_uid, "<number>", "User id to run as."),
 	KW("gid", 1, 1, parse_gid, "<number>", "Group id to run as."),
+	KW("unix-bind", 0, CFG_ANY, parse_unix_bind,
+		"[prefix <path>] [mode <octal>] [user <name>] [uid <uid>] [group <name>] "
+		"[gid <gid>]",
+		"Settings of unix sockets of the bind lines that follow, which may say otherwise; "
+		"the prefix is put before their paths. Stats sockets have their own only."),
 	KW("user", 1, 1, parse_user, "<name>", "User to run as."),
 	KW("group", 1, 1, parse_group, "<name>", "Group to run as."),
 	KW("chroot", 1, 1, parse_chroot, "<directory>",

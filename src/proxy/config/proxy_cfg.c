@@ -202,8 +202,9 @@ static int
 parse_bind(struct cfg_ctx *ctx)
 {
 	struct proxy *p = ctx->obj;
+	const struct proxies *ps = ctx->root;
 
-	return bind_cfg_line(ctx, 0, &p->binds, p, NULL);
+	return bind_cfg_line(ctx, 0, &ps->unix_bind, &p->binds, p, NULL);
 }
 
 static int

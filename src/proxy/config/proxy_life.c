@@ -181,6 +181,7 @@ proxies_init(struct proxies *ps)
 	list_init(&ps->resolvers);
 	ps->keep_unresolved = 0;
 	list_init(&ps->removed);
+	bind_unix_init(&ps->unix_bind);
 }
 
 static void
@@ -221,4 +222,5 @@ proxies_fini(struct proxies *ps)
 	}
 	ps->n = 0;
 	log_global_fini(&ps->log);
+	bind_unix_fini(&ps->unix_bind);
 }

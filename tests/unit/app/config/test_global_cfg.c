@@ -42,6 +42,40 @@ values(void **state)
 }
 
 static void
+unix_sockets_of_bind_lines(void **state)
+{
+	static const char *const bad[][2] = {
+		{ "unix-bind foo 1", "'unix-bind' : unknown setting 'foo'; there are prefix, mode, "
+			"user, uid, group and gid." },
+		{ "unix-bind mode", "'unix-bind' : 'mode' expects a value." },
+		{ "unix-bind mode 600 mode 9", "'mode' : '9' is not an octal number (1..7777 "
+			"expected)." },
+		{ "unix-bind user nobody-of-that-name", "'user' : unknown user "
+			"'nobody-of-that-name'." },
+	};
+	const struct bind_unix *u = &cfg.proxies.unix_bind;
+	char line[256];
+
+	(void)state;
+	assert_true(!u->prefix && !u->mode && u->uid == (uid_t)-1 && u->gid == (gid_t)-1);
+	assert_int_equal(world_global("unix-bind\nunix-bind prefix /a mode 0600 uid 3\n"
+				      "unix-bind prefix /b gid 4\nunix-bind user root"), 0);
+	assert_string_equal(u->prefix, "/b");
+	assert_true(u->mode == 0600 && u->uid == 0 && u->gid == 4);
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		assert_int_equal(world_global(bad[i][0]), -1);
+		assert_string_equal(world_diagnostic(), bad[i][1]);
+	}
+	/* The stats socket has no prefix; with it the path of another may become too long. */
+	(void)snprintf(line, sizeof(line), "unix-bind prefix /%0100d\nstats socket /12345678\n"
+		"frontend f\nbind /12345678", 0);
+	assert_int_equal(world_global(line), -1);
+	assert_non_null(strstr(world_diagnostic(), "'bind' : '/12345678' : with the prefix '/000"));
+	assert_non_null(
+		strstr(world_diagnostic(), "of 'unix-bind' the path is longer than 107 bytes."));
+}
+
+static void
 a_master_and_its_workers(void **state)
 {
 	(void)state;
@@ -170,6 +204,7 @@ main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, world_open, world_close)
 	const struct CMUnitTest tests[] = { T(values), T(a_master_and_its_workers),
+					    T(unix_sockets_of_bind_lines),
 					    T(sections_merge), T(switches), T(names),
 					    T(stats_socket), T(ranges), T(workers) };
 
