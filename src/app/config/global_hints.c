@@ -9,6 +9,7 @@
 	  .class = CFG_HINT, .doc = why }
 
 #define H2 "HTTP/2 is not supported"
+#define LUA "Lua is not supported"
 #define COMPRESSION "compression is not supported"
 #define ABSENT "tacit has nothing of the kind"
 #define NEVER "tacit never does it"
@@ -33,6 +34,15 @@ static const struct cfg_kw kws[] = {
 	HINT("tune.pattern.cache-size", 1, ABSENT),
 	HINT("tune.runqueue-depth", 1, ABSENT),
 	HINT("tune.sched.low-latency", 1, ABSENT),
+	HINT("tune.recv_enough", 1, ABSENT),
+	HINT("tune.lua.forced-yield", 1, LUA),
+	HINT("tune.lua.maxmem", 1, LUA),
+	HINT("tune.lua.service-timeout", 1, LUA),
+	HINT("tune.lua.session-timeout", 1, LUA),
+	HINT("tune.lua.task-timeout", 1, LUA),
+	HINT("tune.peers.max-updates-at-once", 1, "peers are not supported"),
+	HINT("ssl-mode-async", 0, "there are no asynchronous engines"),
+	HINT_NO("busy-polling", 0, "a worker with nothing to do sleeps"),
 	HINT("tune.idle-pool.shared", 1, "each worker keeps its own idle connections"),
 	HINT("stats bind-process", CFG_ANY, "there is one process"),
 	HINT_NO("numa-cpu-mapping", 0, "workers run where the system or cpu-map lets them"),

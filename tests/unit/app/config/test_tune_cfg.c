@@ -121,6 +121,11 @@ hints(void **state)
 	assert_int_equal(cfg.diag.count[CFG_ALERT], 0);
 	assert_int_equal(cfg.diag.count[CFG_WARNING], 0);
 	assert_int_equal(cfg.diag.count[CFG_NOTICE], 2);
+	assert_int_equal(world_global("busy-polling\nno busy-polling\ntune.lua.maxmem 5\n"
+				      "tune.recv_enough 9"), 0);
+	assert_string_equal(world_diagnostic(), "'tune.recv_enough' is accepted and has no effect: "
+		"tacit has nothing of the kind");
+	assert_int_equal(cfg.diag.count[CFG_NOTICE], 6);
 }
 
 int
