@@ -25,6 +25,8 @@ void server_report(struct engine *e, const struct server *s, const struct server
 	const char *cause);
 /* Any other message about a server. */
 void server_log(struct engine *e, const struct server *s, enum log_level level, const char *text);
+/* The same, as an alert. */
+void server_alert(struct engine *e, const struct server *s, const char *text);
 
 /* "<backend>/<server> ...": in the log and on the terminal, or in the log only. */
 void server_report_change(struct engine *e, const struct server *s, const char *fmt, ...)

@@ -36,5 +36,7 @@ persist_choose(struct session *s)
 int persist_strip(struct session *s, struct arena *a) must_check;
 /* Sets the cookie in the response's head. Results likewise. */
 int persist_answer(struct session *s, struct arena *a) must_check;
+/* True if that adds a cookie and hides the response from caches (nocache). */
+int persist_hides_answer(const struct session *s);
 
 #endif

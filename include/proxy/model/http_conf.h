@@ -47,6 +47,7 @@ struct http_conf {
 	char *monitor_uri;   /* NULL: none */
 	struct list monitor_fails; /* struct monitor_rule, of this section only */
 	char *send_name;     /* http-send-name-header: a field name; NULL: none */
+	int max_ka_queue;    /* max-keep-alive-queue; -1: no limit */
 	/* HTTP keywords of the section itself, one bit each, for warnings in mode tcp. */
 	uint32_t given;
 };

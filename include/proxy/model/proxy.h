@@ -62,6 +62,8 @@ enum proxy_option {
 	OPT_DONTLOG_NORMAL   = 1u << 21,
 	OPT_LOG_ERRORS       = 1u << 22, /* option log-separate-errors */
 	OPT_LOG_CHECKS       = 1u << 23, /* option log-health-checks */
+	OPT_PREFER_LAST_SERVER = 1u << 24,
+	OPT_CHECKCACHE       = 1u << 25,
 	OPT_TRANSPARENT      = 1u << 8, /* struct proxy.dispatch is the client's destination */
 	OPT_PERSIST          = 1u << 20
 };

@@ -33,20 +33,32 @@ wake_workers(struct engine *e, struct proxy *be, uint64_t who)
 
 /* --- critical sections --- */
 
+/* Whether sessions are to stay with it (manual, option prefer-last-server and
+ * max-keep-alive-queue). */
+static int
+is_preferred_locked(const struct server *srv)
+{
+	int max = srv->be->http.max_ka_queue;
+
+	lock_assert_held(&srv->be->lock);
+	return (srv->be->options & OPT_PREFER_LAST_SERVER) &&
+		(max < 0 || srv->queued < (unsigned int)max || server_has_room(srv));
+}
+
 /*
- * The server with a connection authenticated by the client, which the session still holds: with
- * another one the client would have to authenticate again (manual, option prefer-last-server). Hash
- * algorithms make their own choice. NULL: none.
+ * The server to which the session still holds a connection of its own. If its client has
+ * authenticated it, it would have to do so again with another one (manual, option
+ * prefer-last-server). Hash algorithms make their own choice. NULL: none.
  */
 static struct server *
-authenticated_server(const struct session *s)
+last_server_locked(const struct session *s)
 {
-	struct server *srv = s->held && s->held_private ? conn_pool_server(s->held) : NULL;
+	struct server *srv = s->held ? conn_pool_server(s->held) : NULL;
 
-	return srv && srv->be == s->be && server_is_running(srv) &&
-			!balance_hashes(s->be->balance)
-		? srv
-		: NULL;
+	lock_assert_held(&s->be->lock);
+	if (!srv || srv->be != s->be || !server_is_running(srv) || balance_hashes(s->be->balance))
+		return NULL;
+	return s->held_private || is_preferred_locked(srv) ? srv : NULL;
 }
 
 static int
@@ -132,7 +144,7 @@ join_backend_locked(struct session *s, struct list *ours)
 static enum session_event
 choose_or_wait_locked(struct session *s, int *moved)
 {
-	struct server *want = s->bound ? s->bound : authenticated_server(s);
+	struct server *want = s->bound ? s->bound : last_server_locked(s);
 	enum session_event ev;
 
 	lock_assert_held(&s->be->lock);

@@ -55,6 +55,13 @@ server_log(struct engine *e, const struct server *s, enum log_level level, const
 	log_to_backend(e, s->be, level, text);
 }
 
+void
+server_alert(struct engine *e, const struct server *s, const char *text)
+{
+	send_notice(e, 1, text);
+	log_to_backend(e, s->be, LOG_LEVEL_ALERT, text);
+}
+
 static void
 say_line(struct engine *e, const struct server *s, enum log_level level, const char *what)
 {

@@ -1,6 +1,7 @@
 /* Keywords of HTTP connections. Main thread, while the configuration is read. */
 #include "proxy/config/http_cfg.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -19,6 +20,8 @@ enum given {
 	GIVEN_BUFFER_REQUEST,
 	GIVEN_IGNORE_PROBES,
 	GIVEN_SEND_NAME,
+	GIVEN_PREFER_LAST,
+	GIVEN_CHECKCACHE,
 	GIVENS
 };
 
@@ -30,6 +33,8 @@ static const char *const names[GIVENS] = {
 	[GIVEN_BUFFER_REQUEST] = "option http-buffer-request",
 	[GIVEN_IGNORE_PROBES] = "option http-ignore-probes",
 	[GIVEN_SEND_NAME] = "http-send-name-header",
+	[GIVEN_CHECKCACHE] = "option checkcache",
+	[GIVEN_PREFER_LAST] = "option prefer-last-server",
 };
 
 static struct http_conf *
@@ -193,6 +198,17 @@ parse_monitor_fail(struct cfg_ctx *ctx)
 
 /* --- options of one bit --- */
 
+/* Options that mode tcp warns of. */
+static const struct {
+	unsigned int bit;
+	enum given which;
+} marked_options[] = {
+	{ OPT_HTTP_BUFFER_REQUEST, GIVEN_BUFFER_REQUEST },
+	{ OPT_HTTP_IGNORE_PROBES, GIVEN_IGNORE_PROBES },
+	{ OPT_PREFER_LAST_SERVER, GIVEN_PREFER_LAST },
+	{ OPT_CHECKCACHE, GIVEN_CHECKCACHE },
+};
+
 static int
 parse_option(struct cfg_ctx *ctx)
 {
@@ -200,13 +216,22 @@ parse_option(struct cfg_ctx *ctx)
 	unsigned int bit = (unsigned int)ctx->kw->arg;
 
 	p->options &= ~bit;
-	if (ctx->form == CFG_FORM_SET)
-		p->options |= bit;
-	if (ctx->form == CFG_FORM_SET && bit == OPT_HTTP_BUFFER_REQUEST)
-		(void)mark_given(ctx, GIVEN_BUFFER_REQUEST);
-	if (ctx->form == CFG_FORM_SET && bit == OPT_HTTP_IGNORE_PROBES)
-		(void)mark_given(ctx, GIVEN_IGNORE_PROBES);
+	if (ctx->form != CFG_FORM_SET)
+		return 0;
+	p->options |= bit;
+	for (size_t i = 0; i < ARRAY_LEN(marked_options); i++)
+		if (marked_options[i].bit == bit)
+			(void)mark_given(ctx, marked_options[i].which);
 	return 0;
+}
+
+/* As in HAProxy any negative number is no limit. */
+static int
+parse_max_ka_queue(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+
+	return cfg_arg_int(ctx, 0, INT_MIN, INT_MAX, &p->http.max_ka_queue);
 }
 
 #define OPTION(n, where, bit, text)                                                                \
@@ -239,6 +264,16 @@ static const struct cfg_kw kws[] = {
 		.syntax = "<header>",
 		.doc = "Sets this header field to the name of the server that the request is sent "
 			"to." },
+	{ .name = "max-keep-alive-queue",
+		.once = "max-keep-alive-queue",
+		.sections = CFG_BE,
+		.min = 1,
+		.max = 1,
+		.parse = parse_max_ka_queue,
+		.syntax = "<number>",
+		.doc = "With option prefer-last-server: a client's next request is balanced again "
+			"when the last server is full and this many sessions wait for it; -1, the "
+			"default, is no limit. After a 401 or 407 it has no effect." },
 	{ .name = "monitor fail",
 		.sections = CFG_FRONTEND | CFG_LISTEN,
 		.min = 2,
@@ -256,6 +291,11 @@ static const struct cfg_kw kws[] = {
 		.doc = "Responds to requests for this URI at once; they are not logged." },
 	OPTION("abortonclose", CFG_BE, OPT_ABORTONCLOSE,
 		"Closes a session that waits for a server when its client has closed its side."),
+	OPTION("checkcache", CFG_BE, OPT_CHECKCACHE,
+		"Blocks a response that sets a cookie and that caches may keep: the client gets "
+		"502, and an alert is logged. Unlike in the manual's list, and as in HAProxy 2.6, "
+		"a response passes that has no max-age, s-maxage, Expires, ETag and "
+		"Last-Modified."),
 	OPTION("http-buffer-request", CFG_PROXIES, OPT_HTTP_BUFFER_REQUEST,
 		"Waits for the whole request body, or for a full buffer, before the request is "
 		"processed further."),
@@ -277,6 +317,11 @@ static const struct cfg_kw kws[] = {
 		"Closes the connection to the server after each response."),
 	PERSISTENCE("httpclose", HTTP_CLOSE, "Closes the connections on both sides after each "
 		"response."),
+	OPTION("prefer-last-server", CFG_BE, OPT_PREFER_LAST_SERVER,
+		"Sends a client's next request to the server of the last one if the client still "
+		"has its own connection to it, as with 'http-reuse never' and send-proxy, unless "
+		"the balance algorithm is a hash or persistence says otherwise. Connections that "
+		"clients share are nobody's own."),
 	{ .name = "retry-on",
 		.sections = CFG_BE,
 		.flags = CFG_KW_STRICT,

@@ -76,13 +76,22 @@ treat_cookies(struct session *s, const char *who, struct arena *a)
 	return r;
 }
 
+/* Whether a response with a cookie of ours must not be kept. */
+static int
+is_hidden_from_caches(const struct session *s)
+{
+	enum http_method m = s->txn->method;
+
+	return s->be->persist.nocache &&
+		(m == HTTP_GET || m == HTTP_HEAD ||
+			http_lists(&s->txn->res, HTTP_F_CACHE_CONTROL, STR("public")));
+}
+
 /* Otherwise all clients of a cache would get that server. */
 static int
 hide_from_caches(const struct session *s, struct http_head *res)
 {
-	enum http_method m = s->txn->method;
-
-	if (!s->be->persist.nocache || (m != HTTP_GET && m != HTTP_HEAD) ||
+	if (!is_hidden_from_caches(s) ||
 		http_lists(res, HTTP_F_CACHE_CONTROL, STR("private")) ||
 		http_lists(res, HTTP_F_CACHE_CONTROL, STR("no-store")) ||
 		http_lists(res, HTTP_F_CACHE_CONTROL, STR("no-cache")))
@@ -115,22 +124,58 @@ insert_cookie(struct session *s, const char *who, struct arena *a)
 	return hide_from_caches(s, &s->txn->res);
 }
 
+/* If persistence is ignored, cookies set by the server are not changed either. */
+static int
+minds_cookies(const struct session *s)
+{
+	const struct persist_state *p = &s->txn->persist;
+
+	return p->asked && !p->ignored && s->srv && !s->srv->is_dispatch &&
+		persist_conf_shows(&s->be->persist);
+}
+
+/* Unless the server's own cookie is preserved. */
+static int
+inserts_cookie(const struct session *s)
+{
+	const struct persist_conf *c = &s->be->persist;
+
+	return c->way == PERSIST_INSERT && !(c->postonly && s->txn->method != HTTP_POST) &&
+		!(persist_holds(s) && !s->txn->persist.is_due);
+}
+
 int
 persist_answer(struct session *s, struct arena *a)
 {
-	const struct persist_conf *c = &s->be->persist;
-	const struct persist_state *p = &s->txn->persist;
 	char text[DYNAMIC_COOKIE_TEXT];
 	const char *who;
 	int r;
 
-	/* If persistence is ignored, cookies set by the server are not changed either. */
-	if (!p->asked || p->ignored || !s->srv || s->srv->is_dispatch || !persist_conf_shows(c))
+	if (!minds_cookies(s))
 		return 0;
 	who = server_cookie(s->srv, text);
 	r = treat_cookies(s, who, a);
-	if (r < 0 || c->way != PERSIST_INSERT || p->answered == 'P' ||
-		(c->postonly && s->txn->method != HTTP_POST) || (persist_holds(s) && !p->is_due))
+	if (r < 0 || s->txn->persist.answered == 'P' || !inserts_cookie(s))
 		return r;
 	return insert_cookie(s, who, a);
+}
+
+static int
+preserves_cookie(const struct session *s)
+{
+	const struct persist_conf *c = &s->be->persist;
+	struct http_cookie_walk w = { 0 };
+	struct http_cookie one;
+
+	while (c->preserve && http_set_cookie_next(&s->txn->res, &w, &one))
+		if (is_named(&one, c))
+			return 1;
+	return 0;
+}
+
+int
+persist_hides_answer(const struct session *s)
+{
+	return minds_cookies(s) && inserts_cookie(s) && is_hidden_from_caches(s) &&
+		!preserves_cookie(s);
 }

@@ -2,8 +2,13 @@
  * worker. */
 #include "proxy/http1/response_rules.h"
 
+#include <stdio.h>
+
+#include "http/cacheable.h"
 #include "net/silent_drop.h"
+#include "proxy/backend/server_report.h"
 #include "proxy/http1/exchange.h"
+#include "proxy/http1/persist.h"
 #include "proxy/http1/rule_outcome.h"
 #include "proxy/model/http_txn.h"
 #include "proxy/sample/capture.h"
@@ -45,6 +50,31 @@ run_response_list(struct session *s, const struct proxy *px, unsigned int list, 
 	return apply_response_outcome(s, &v);
 }
 
+/* option checkcache: a response that would share a cookie is denied. */
+static enum session_event
+check_cache(struct session *s)
+{
+	const struct rule_outcome denied = { .what = RULE_END_DENY, .status = 502 };
+	char text[256];
+
+	if (!(s->be->options & OPT_CHECKCACHE) || !http_shares_cookie(&s->txn->res) ||
+		persist_hides_answer(s))
+		return SESSION_EV_NONE;
+	(void)snprintf(text, sizeof(text),
+		"Blocking cacheable cookie in response from instance %s, server %s.", s->be->name,
+		s->srv->name);
+	server_alert(s->engine, s->srv, text);
+	return apply_response_outcome(s, &denied);
+}
+
+/* Between http-response and http-after-response: cookies of the server are known. */
+static enum session_event
+look_at_cookies(struct session *s)
+{
+	capture_cookie(s, &s->txn->res);
+	return check_cache(s);
+}
+
 /* The backend's rules come first (manual, http-response). */
 static enum session_event
 run_response_lists(struct session *s)
@@ -59,7 +89,9 @@ run_response_lists(struct session *s)
 		int has_fe = s->be != s->fe && lists[i] != RULE_TCP_RES_CONTENT;
 
 		if (lists[i] == RULE_HTTP_AFTER_RESPONSE)
-			capture_cookie(s, &s->txn->res);
+			ev = look_at_cookies(s);
+		if (ev != SESSION_EV_NONE)
+			break;
 		eval_init(&look, s, rule_place_scope((enum rule_place)lists[i]));
 		look.cx.req_ended = 1;
 		look.cx.res_len = s->txn->h1[SERVER]->parser.at + s->dir[SERVER].lookahead;
@@ -84,10 +116,8 @@ response_rules_run(struct session *s)
 {
 	enum session_event ev;
 
-	if (!has_response_rules(s->be) && !has_response_rules(s->fe)) {
-		capture_cookie(s, &s->txn->res);
-		return SESSION_EV_NONE;
-	}
+	if (!has_response_rules(s->be) && !has_response_rules(s->fe))
+		return look_at_cookies(s);
 	ev = run_response_lists(s);
 	if (ev == SESSION_EV_NONE && !exchange_is_plain(s))
 		obey_close(s->txn);

@@ -12,6 +12,7 @@ http_conf_init(struct http_conf *c)
 {
 	memset(c, 0, sizeof(*c));
 	c->retry_on = 1u << HTTP_RETRY_CONN_FAILURE;
+	c->max_ka_queue = -1;
 	list_init(&c->monitor_fails);
 }
 
@@ -37,6 +38,7 @@ http_conf_inherit(struct http_conf *c, const struct http_conf *defaults, unsigne
 	c->reuse = defaults->reuse;
 	c->persistence = defaults->persistence;
 	c->retry_on = defaults->retry_on;
+	c->max_ka_queue = defaults->max_ka_queue;
 	if (caps & (PROXY_FE | PROXY_DEFAULTS))
 		r = mem_copy_string(&c->monitor_uri, defaults->monitor_uri);
 	if (r == 0 && caps & (PROXY_BE | PROXY_DEFAULTS))

@@ -44,6 +44,10 @@ static const struct world_line lines[] = {
 	{ "option http-server-close", NULL },
 	{ "no option httpclose", NULL },
 	{ "option http-no-delay", NULL },
+	{ "max-keep-alive-queue 0", NULL },
+	{ "max-keep-alive-queue -1", NULL },
+	{ "max-keep-alive-queue x", "'x'" },
+	{ "max-keep-alive-queue", "<number>" },
 	{ "option http-use-proxy-header", "not supported" },
 	{ "option http-pretend-keepalive", NULL },
 	{ "option http-reuse", "unknown" },
@@ -117,11 +121,13 @@ test_values(void **state)
 		WORLD_DEFAULTS
 		" http-reuse always\n retry-on 503 empty-response\n monitor-uri /x\n"
 		" option httpclose\n option abortonclose\n option http-buffer-request\n"
-		" http-send-name-header X-A\n"
+		" http-send-name-header X-A\n max-keep-alive-queue 3\n"
+		" option prefer-last-server\n"
 		"listen a\n bind :1\n"
 		"listen b\n bind :2\n http-reuse never\n http-send-name-header X-B\n"
 		"  retry-on all-retryable-errors\n"
 		"  no option abortonclose\n  no option http-buffer-request\n"
+		"  no option prefer-last-server\n"
 		"frontend f\n bind :3\nbackend c\n retry-on none\n"
 		"defaults\n timeout client 1\n timeout connect 1\n timeout server 1\n"
 		"listen d\n bind :4\n");
@@ -131,7 +137,9 @@ test_values(void **state)
 	assert_int_equal(p->http.retry_on, BIT(503) | BIT(EMPTY_RESPONSE));
 	assert_string_equal(p->http.monitor_uri, "/x");
 	assert_int_equal(p->http.persistence, HTTP_CLOSE);
-	assert_int_equal(p->options, OPT_ABORTONCLOSE | OPT_HTTP_BUFFER_REQUEST);
+	assert_int_equal(p->options,
+		OPT_ABORTONCLOSE | OPT_HTTP_BUFFER_REQUEST | OPT_PREFER_LAST_SERVER);
+	assert_int_equal(p->http.max_ka_queue, 3);
 	p = world_proxy(&w, "b");
 	assert_int_equal(p->http.reuse, HTTP_REUSE_NEVER);
 	assert_int_equal(p->http.retry_on,
@@ -149,6 +157,7 @@ test_values(void **state)
 	assert_int_equal(p->http.reuse, HTTP_REUSE_SAFE);
 	assert_int_equal(p->http.retry_on, BIT(CONN_FAILURE));
 	assert_null(p->http.monitor_uri);
+	assert_int_equal(p->http.max_ka_queue, -1);
 	world_fini(&w);
 }
 
@@ -158,7 +167,8 @@ test_tcp(void **state)
 {
 	static const char *const given[][2] = { { "http-reuse", " safe" }, { "retry-on", " 503" },
 		{ "monitor-uri", " /x" }, { "monitor fail", " if TRUE" },
-		{ "option http-buffer-request", "" }, { "option http-ignore-probes", "" } };
+		{ "option http-buffer-request", "" }, { "option http-ignore-probes", "" },
+		{ "option prefer-last-server", "" }, { "option checkcache", "" } };
 	struct world w;
 
 	(void)state;

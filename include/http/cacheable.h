@@ -1,0 +1,17 @@
+/* Whether a response is one that caches may keep, for `option checkcache`. No I/O. */
+#ifndef TACIT_HTTP_CACHEABLE_H
+#define TACIT_HTTP_CACHEABLE_H
+
+#include "http/head.h"
+
+/*
+ * True if a cache on the way may keep this response together with a cookie that it sets (manual,
+ * option checkcache). res->method is that of the request.
+ *
+ * The manual blocks more: it does not mention that a response is not kept either when it has
+ * neither a time (max-age, s-maxage, Expires) nor a validator (ETag, Last-Modified). HAProxy 2.6
+ * delivers such a response. Of several directives in Cache-Control the last one applies.
+ */
+int http_shares_cookie(const struct http_head *res);
+
+#endif

@@ -1,0 +1,240 @@
+"""Options of proxies in mode http: HAProxy and tacit get the same requests and responses, and what servers, clients and
+logs see is compared."""
+
+import contextlib
+import re
+import shutil
+import threading
+from urllib.parse import quote, unquote
+
+import pytest
+from conftest import TACIT, WAIT, Origin, connect, free_ports, wait_for
+from subject import LogServer
+from test_oracle_stat import Subject
+
+HAPROXY = shutil.which("haproxy")
+pytestmark = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
+
+CFG = """ log 127.0.0.1:{log} local0
+{more}defaults
+ mode http
+ log global
+ option httplog
+ timeout connect 2s
+ timeout client 5s
+ timeout server 5s
+ timeout queue 5s
+"""
+# What differs from run to run in a line of a log: ports, times, and bytes, which HAProxy counts in its own form.
+VARIES = re.compile(r"(?<=127\.0\.0\.1:)\d+|\[\d\d/[^]]*\]|(?<= )[-\d]+(?:/[-\d]+){4}(?= )|(?<= \d\d\d )\d+(?= )")
+
+
+def read_head(conn, buf):
+    """The next head, and the bytes behind it; b"" at the end of the stream."""
+    while b"\r\n\r\n" not in buf:
+        got = conn.recv(65536)
+        if not got:
+            return b"", buf
+        buf += got
+    head, _, rest = buf.partition(b"\r\n\r\n")
+    return head + b"\r\n\r\n", rest
+
+
+class Server(Origin):
+    """Keeps its connections and answers each request with answer(its path), or an empty 200; `heads`: what it got."""
+
+    def __init__(self, answer=lambda path: b""):
+        self.heads, self.answer = [], answer
+        super().__init__(self.serve)
+
+    def serve(self, conn):
+        buf = b""
+        while True:
+            head, buf = read_head(conn, buf)
+            if not head:
+                return
+            self.heads.append(head)
+            conn.sendall(self.answer(head.split(b" ")[1].decode()) or b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+
+
+class Client:
+    """One connection, on which requests without bodies are sent."""
+
+    def __init__(self, port):
+        self.conn, self.buf = connect(port), b""
+
+    def ask(self, request):
+        """The head of what comes back; b"": the end. Its body is read."""
+        self.conn.sendall(request)
+        head, self.buf = read_head(self.conn, self.buf)
+        length = re.search(rb"(?i)content-length: *(\d+)", head)
+        while length and len(self.buf) < int(length[1]):
+            got = self.conn.recv(65536)
+            assert got, "a body is cut"
+            self.buf += got
+        self.buf = self.buf[int(length[1]):] if length else self.buf
+        return head
+
+    def get(self, path="/", more=""):
+        return self.ask(f"GET {path} HTTP/1.1\r\nHost: h\r\n{more}\r\n".encode())
+
+
+class Run:
+    """One program with a configuration in which {p0}, {p1}.. are free ports, and {s0}.. those of the servers."""
+
+    def __init__(self, program, directory, cfg, servers, stack, more=""):
+        directory.mkdir()
+        self.ports = free_ports(4)
+        self.log = LogServer()
+        stack.callback(self.log.close)
+        self.stack, self.servers, self.is_tacit = stack, servers, program == TACIT
+        ports = {f"p{i}": p for i, p in enumerate(self.ports)}
+        ports.update({f"s{i}": s.port for i, s in enumerate(servers)})
+        self.subject = Subject(program, directory, (CFG + cfg).format(log=self.log.port, more=more, **ports))
+        stack.callback(self.subject.stop)
+
+    def client(self, port=0):
+        c = Client(self.ports[port])
+        self.stack.callback(c.conn.close)
+        return c
+
+    def lines(self, n):
+        """The first n lines of the log, once they are there."""
+        return [VARIES.sub("*", line) for line in self.log.wait(n)[:n]]
+
+
+@pytest.fixture
+def same(tmp_path):
+    """same(cfg, play, answers, more=""): play(Run) of HAProxy, which must be equal for tacit. answers: one function for
+    each server; more: lines of the global section."""
+    def compare(cfg, play, answers=(lambda path: b"",), more=""):
+        found = []
+        for name, program in (("haproxy", HAPROXY), ("tacit", TACIT)):
+            with contextlib.ExitStack() as stack:
+                servers = [Server(a) for a in answers]
+                for s in servers:
+                    stack.callback(s.close)
+                found.append(play(Run(program, tmp_path / name, cfg, servers, stack, more)))
+        theirs, ours = found
+        assert ours == theirs
+        return theirs
+    return compare
+
+
+# --- option prefer-last-server ---
+
+def named(name):
+    return lambda path: b"HTTP/1.1 200 OK\r\nWho: %s\r\nContent-Length: 0\r\n\r\n" % name
+
+
+def who(head):
+    return re.search(rb"(?i)who: (\w)", head)[1].decode()
+
+
+LAST = """listen l
+ bind 127.0.0.1:{{p0}}
+ option prefer-last-server
+ {}
+ server a 127.0.0.1:{{s0}}
+ server b 127.0.0.1:{{s1}}
+"""
+
+
+@pytest.mark.parametrize("how, want", [
+    ("http-reuse never", "aaaa bbbb"),
+    ("http-reuse never\n no option prefer-last-server", "abab abab"),
+    ("http-reuse never\n balance leastconn", "aaaa bbbb"),
+    ("http-reuse never\n balance hdr(H)", None),                # a hash has its own choice
+    ("http-reuse safe", "abab abab"),                           # such connections are nobody's
+    ("http-reuse never\n option http-server-close", "abab abab"),
+])
+def test_the_next_request_goes_to_the_last_server(same, how, want):
+    def play(run):
+        out = []
+        for _ in range(2):
+            c = run.client()
+            out.append("".join(who(c.get(more=f"H: {i}\r\n")) for i in range(4)))
+        return " ".join(out)
+
+    theirs = same(LAST.format(how), play, (named(b"a"), named(b"b")))
+    assert want in (theirs, None)
+
+
+@pytest.mark.parametrize("limit, queued, want", [("0", 0, "b"), ("1", 1, "a"), ("-1", 1, "a")])
+def test_few_sessions_wait_for_the_last_server(same, limit, queued, want):
+    """Server a serves one request at a time, and another client has it."""
+    cfg = LAST.format(f"http-reuse never\n max-keep-alive-queue {limit}\n default-server maxconn 1")
+    done = threading.Event()
+
+    def a(path):
+        if path == "/hold":
+            assert done.wait(WAIT)
+        return named(b"a")(path)
+
+    def play(run):
+        done.clear()
+        first, second, third = run.client(), run.client(), run.client()
+        assert [who(first.get()), who(second.get())] == ["a", "b"]
+        third.conn.sendall(b"GET /hold HTTP/1.1\r\nHost: h\r\n\r\n")
+        assert wait_for(lambda: run.servers[0].heads[-1].startswith(b"GET /hold"))
+        first.conn.sendall(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        if queued:
+            assert wait_for(lambda: run.subject.stat()[1]["l", "a"]["qcur"] == "1")
+            done.set()
+        got = who(read_head(first.conn, b"")[0])
+        done.set()
+        return got, who(read_head(third.conn, b"")[0])
+
+    assert same(cfg, play, (a, named(b"b"))) == (want, "a")
+
+
+# --- option checkcache ---
+
+# What the server sends, separated by bars: the status, then fields.
+CHECKED = [*(f"{status}|Set-Cookie: a=b|ETag: x" for status in (200, 201, 203, 301, 302, 404, 410, 500, 501)),
+           "201|Set-Cookie: a=b|ETag: x|Cache-Control: public", "200|ETag: x", "200|Set-Cookie: a=b", "200|Set-Cookie: a=b|Expires: 0",
+           "200|Set-Cookie: a=b|Last-Modified: x", "200|Set-Cookie: a=b|Cache-Control: max-age=5",
+           *(f"200|Set-Cookie: a=b|ETag: x|{more}" for more in (
+               "Pragma: no-cache", "Pragma: x, no-cache", "Cache-Control: private", "Cache-Control: private, public",
+               "Cache-Control: public, max-age=0", "Cache-Control: s-maxage=0", "Cache-Control: NO-STORE, max-age=9",
+               'Cache-Control: no-cache="set-cookie, x"', 'Cache-Control: no-cache="x"')),
+           "200|Set-Cookie: S=b|ETag: x"]
+
+
+def checked(path):
+    status, *fields = unquote(path)[1:].split("|")
+    return "\r\n".join([f"HTTP/1.1 {status} X", *fields, "Content-Length: 0", "", ""]).encode()
+
+
+@pytest.mark.parametrize("more", [
+    "", "cookie S insert", "cookie S insert nocache", "cookie S insert preserve nocache", "cookie S prefix",
+    "http-response set-header Cache-Control private", "http-response set-header Set-Cookie x=y",
+    "http-after-response del-header Set-Cookie"])
+def test_cacheable_cookies_are_blocked(same, more):
+    """HAProxy 2.6 sends its page with the status of the server or 500, not with 502 as its manual says."""
+    cfg = f"""frontend f
+ bind 127.0.0.1:{{p0}}
+ default_backend b
+backend b
+ option checkcache
+ {more}
+ server s 127.0.0.1:{{s0}} cookie c
+"""
+
+    def play(run):
+        passed = []
+        for method, case in [("GET", c) for c in CHECKED] + [("POST", CHECKED[0]), ("POST", CHECKED[9])]:
+            c = run.client()
+            head = c.ask(f"{method} /{quote(case)} HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n".encode())
+            blocked = b"text/html" in head
+            if blocked and run.is_tacit:
+                assert head.startswith(b"HTTP/1.1 502 ")
+            passed.append((method, case, not blocked))
+        ends = [re.search(r" - - (\S\S)", line)[1] for line in run.lines(len(passed))]
+        alerts = [re.search(r"Blocking.*", line)[0] for line in run.log.lines if "Blocking" in line]
+        assert len(alerts) == len([e for e in ends if e.startswith("PH")]) == [p[2] for p in passed].count(False)
+        rows = run.subject.stat()[1]
+        return passed, ends, alerts, [(row, rows[row]["dresp"]) for row in (("f", "FRONTEND"), ("b", "BACKEND"))]
+
+    passed = {p[1]: p[2] for p in same(cfg, play, (checked,))[0]}
+    assert passed["200|ETag: x"] or "Set-Cookie x" in more
