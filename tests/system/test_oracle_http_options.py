@@ -4,11 +4,12 @@ logs see is compared."""
 import contextlib
 import re
 import shutil
+import signal
 import threading
 from urllib.parse import quote, unquote
 
 import pytest
-from conftest import TACIT, WAIT, Origin, connect, free_ports, wait_for
+from conftest import TACIT, WAIT, Origin, connect, free_ports, is_open, wait_for
 from subject import LogServer
 from test_oracle_stat import Subject
 
@@ -38,6 +39,11 @@ def read_head(conn, buf):
         buf += got
     head, _, rest = buf.partition(b"\r\n\r\n")
     return head + b"\r\n\r\n", rest
+
+
+def lower(head):
+    """Names of fields are sent as received by tacit, and in lower case by HAProxy."""
+    return re.sub(rb"(?m)^[^ \r]+:", lambda m: m[0].lower(), head)
 
 
 class Server(Origin):
@@ -97,6 +103,10 @@ class Run:
         c = Client(self.ports[port])
         self.stack.callback(c.conn.close)
         return c
+
+    def served(self):
+        """What the first server got."""
+        return [sorted(lower(h).strip().split(b"\r\n")) for h in self.servers[0].heads]
 
     def lines(self, n):
         """The first n lines of the log, once they are there."""
@@ -238,3 +248,88 @@ backend b
 
     passed = {p[1]: p[2] for p in same(cfg, play, (checked,))[0]}
     assert passed["200|ETag: x"] or "Set-Cookie x" in more
+
+
+# --- option http-restrict-req-hdr-names ---
+
+@pytest.mark.parametrize("front, back", [
+    ("preserve", "preserve"), ("delete", "preserve"), ("preserve", "delete"), ("reject", "delete"), ("delete", "reject")])
+def test_names_with_other_characters(same, front, back):
+    """The rules of each proxy come first."""
+    cfg = f"""frontend f
+ bind 127.0.0.1:{{p0}}
+ option http-restrict-req-hdr-names {front}
+ http-request set-header Seen %[req.hdr(a_b)]
+ http-request del-header gone_
+ default_backend b
+backend b
+ option http-restrict-req-hdr-names {back}
+ http-request set-header Then %[req.hdr(a_b)]
+ http-request set-header x_y z if {{{{ path /back }}}}
+ server s 127.0.0.1:{{s0}}
+"""
+
+    def play(run):
+        got = [run.client().get(path, more)[:12] for path, more in (
+            ("/", "Aa-9: 1\r\n"), ("/", "a_b: 1\r\na-b: 2\r\n"), ("/", "c.d: 1\r\n"), ("/", "e!: 1\r\n"), ("/back", ""),
+            ("/", "gone_: 1\r\n"), ("/", "_: 1\r\n"))]
+        rows = run.subject.stat()[1]
+        ends = [re.search(r" (\d+) - - (\S\S)", line) for line in run.lines(len(got))]
+        return got, run.served(), [e and e.group(2) for e in ends], [rows[r]["dreq"] for r in (("f", "FRONTEND"), ("b", "BACKEND"))]
+
+    theirs = same(cfg, play)
+    assert (b"HTTP/1.1 403" in theirs[0]) == ("reject" in (front, back))
+
+
+# --- http-request early-hint ---
+
+HINT = "http-request early-hint Link"
+
+
+@pytest.mark.parametrize("rules, version, want", [
+    ([f"{HINT} a=%[path]"], "1.1", 1),
+    ([f"{HINT} a", f'{HINT} "</b>; rel=preload"'], "1.1", 1),
+    ([f"{HINT} a", "http-request set-header X y", f"{HINT} b"], "1.1", 2),
+    ([f"{HINT} a", f"{HINT} b if FALSE", f"{HINT} c"], "1.1", 2),
+    ([f"{HINT} a if FALSE", f"{HINT} b"], "1.1", 1),
+    ([f"{HINT} a", "http-request return status 200"], "1.1", 1),
+    (["http-request return status 200 if TRUE", f"{HINT} a"], "1.1", 0),
+    ([f"{HINT} a"], "1.0", 0),
+    ([f"{HINT} a", "http-response set-header Y 1", "http-after-response set-header Z 1"], "1.1", 1),
+])
+def test_early_hints(same, rules, version, want):
+    cfg = "listen l\n bind 127.0.0.1:{p0}\n " + "\n ".join(rules) + "\n server s 127.0.0.1:{s0}\n"
+
+    def play(run):
+        c = run.client()
+        c.conn.sendall(f"GET /x HTTP/{version}\r\nHost: h\r\n\r\n".encode())
+        heads = []
+        while not heads or b" 103 " in heads[-1]:
+            head, c.buf = read_head(c.conn, c.buf)
+            heads.append(lower(head))
+        assert c.buf == b""
+        return heads
+
+    theirs = same(cfg, play)
+    assert len(theirs) == want + 1 and theirs[-1].startswith(b"HTTP/1.1 200 ")
+
+
+# --- option idle-close-on-response ---
+
+@pytest.mark.parametrize("option, waits", [("option idle-close-on-response", True), ("no option idle-close-on-response", False)])
+def test_idle_clients_of_a_process_that_stops(same, option, waits):
+    """With the option they get one more response, which ends the connection."""
+    cfg = f"listen l\n bind 127.0.0.1:{{p0}}\n {option}\n server s 127.0.0.1:{{s0}}\n"
+
+    def play(run):
+        c = run.client()
+        first = lower(c.get())
+        run.subject.proc.send_signal(signal.SIGUSR1)
+        assert wait_for(lambda: not is_open(run.ports[0]))
+        second = lower(c.get()) if waits else b""
+        assert c.conn.recv(1) == b""
+        assert run.subject.proc.wait(WAIT) == 0
+        return first, second
+
+    theirs = same(cfg, play)
+    assert (b"connection: close" in theirs[1]) == waits

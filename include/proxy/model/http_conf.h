@@ -23,6 +23,10 @@ enum http_reuse {
  * applies. */
 enum http_persistence { HTTP_KEEP_ALIVE, HTTP_SERVER_CLOSE, HTTP_CLOSE };
 
+/* option http-restrict-req-hdr-names: what becomes of other characters than letters, digits and
+ * hyphens. */
+enum http_names { HTTP_NAMES_PRESERVE, HTTP_NAMES_DELETE, HTTP_NAMES_REJECT };
+
 /* retry-on: one bit for each kind of failure. */
 enum http_retry {
 #define HTTP_RETRY(id, name, all) HTTP_RETRY_##id,
@@ -43,6 +47,7 @@ struct monitor_rule {
 struct http_conf {
 	enum http_reuse reuse;
 	enum http_persistence persistence;
+	enum http_names names;
 	uint32_t retry_on;   /* 1 << enum http_retry */
 	char *monitor_uri;   /* NULL: none */
 	struct list monitor_fails; /* struct monitor_rule, of this section only */

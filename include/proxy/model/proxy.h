@@ -64,6 +64,7 @@ enum proxy_option {
 	OPT_LOG_CHECKS       = 1u << 23, /* option log-health-checks */
 	OPT_PREFER_LAST_SERVER = 1u << 24,
 	OPT_CHECKCACHE       = 1u << 25,
+	OPT_IDLE_CLOSE       = 1u << 26, /* option idle-close-on-response */
 	OPT_TRANSPARENT      = 1u << 8, /* struct proxy.dispatch is the client's destination */
 	OPT_PERSIST          = 1u << 20
 };

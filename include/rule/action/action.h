@@ -36,6 +36,14 @@ enum rule_end {
 
 enum rule_timeout { RULE_TIMEOUT_SERVER, RULE_TIMEOUT_TUNNEL, RULE_TIMEOUTS };
 
+/* early-hint: a field of a 103, in the arena. */
+struct rule_hint {
+	struct rule_hint *next;
+	const struct rule *by;
+	struct str name, value;
+	int begins;              /* a new 103: the rule before it in the list gave no hint */
+};
+
 /*
  * The outcome of running one list. Its owner zeroes it before the first list of a message and sets
  * head. Texts lie in the arena of the sample_ctx or belong to the rule.
@@ -61,6 +69,7 @@ struct rule_outcome {
 	int expects_proxy;       /* expect-proxy: the connection must send a PROXY header */
 	int log_level;           /* set-log-level: 0 not set, -1 silent, else LOG_LEVEL_x + 1 */
 	int no_l7_retry;         /* disable-l7-retry */
+	struct rule_hint *hints, *last_hint; /* NULL: none */
 	unsigned int timeout_ms[RULE_TIMEOUTS]; /* set-timeout: 0 not set */
 	unsigned int wait_ms;    /* RULE_YIELD: maximum wait; 0: the inspect delay */
 	int awaits_answer;       /* RULE_YIELD: not for data, but for a name server */

@@ -22,6 +22,7 @@ enum given {
 	GIVEN_SEND_NAME,
 	GIVEN_PREFER_LAST,
 	GIVEN_CHECKCACHE,
+	GIVEN_IDLE_CLOSE,
 	GIVENS
 };
 
@@ -33,6 +34,7 @@ static const char *const names[GIVENS] = {
 	[GIVEN_BUFFER_REQUEST] = "option http-buffer-request",
 	[GIVEN_IGNORE_PROBES] = "option http-ignore-probes",
 	[GIVEN_SEND_NAME] = "http-send-name-header",
+	[GIVEN_IDLE_CLOSE] = "option idle-close-on-response",
 	[GIVEN_CHECKCACHE] = "option checkcache",
 	[GIVEN_PREFER_LAST] = "option prefer-last-server",
 };
@@ -207,6 +209,7 @@ static const struct {
 	{ OPT_HTTP_IGNORE_PROBES, GIVEN_IGNORE_PROBES },
 	{ OPT_PREFER_LAST_SERVER, GIVEN_PREFER_LAST },
 	{ OPT_CHECKCACHE, GIVEN_CHECKCACHE },
+	{ OPT_IDLE_CLOSE, GIVEN_IDLE_CLOSE },
 };
 
 static int
@@ -232,6 +235,25 @@ parse_max_ka_queue(struct cfg_ctx *ctx)
 	struct proxy *p = ctx->obj;
 
 	return cfg_arg_int(ctx, 0, INT_MIN, INT_MAX, &p->http.max_ka_queue);
+}
+
+/* As in HAProxy it cannot be negated, and mode tcp does not warn of it. */
+static int
+parse_names(struct cfg_ctx *ctx)
+{
+	static const struct cfg_enum ways[] = {
+		{ "preserve", HTTP_NAMES_PRESERVE },
+		{ "delete", HTTP_NAMES_DELETE },
+		{ "reject", HTTP_NAMES_REJECT },
+		{ NULL, 0 },
+	};
+	struct proxy *p = ctx->obj;
+	int way;
+
+	if (cfg_arg_enum(ctx, 0, ways, &way))
+		return -1;
+	p->http.names = (enum http_names)way;
+	return 0;
 }
 
 #define OPTION(n, where, bit, text)                                                                \
@@ -313,10 +335,22 @@ static const struct cfg_kw kws[] = {
 		.flags = CFG_KW_NO,
 		.class = CFG_HINT,
 		.doc = "bytes are never held back for more to come" },
+	{ .name = "option http-restrict-req-hdr-names",
+		.sections = CFG_PROXIES,
+		.min = 1,
+		.max = 1,
+		.parse = parse_names,
+		.syntax = "preserve|delete|reject",
+		.doc = "After a proxy's http-request rules: deletes request headers whose names "
+			"have other characters than letters, digits and hyphens, or rejects such "
+			"requests with 403. The default is preserve." },
 	PERSISTENCE("http-server-close", HTTP_SERVER_CLOSE,
 		"Closes the connection to the server after each response."),
 	PERSISTENCE("httpclose", HTTP_CLOSE, "Closes the connections on both sides after each "
 		"response."),
+	OPTION("idle-close-on-response", CFG_FE, OPT_IDLE_CLOSE,
+		"Keeps idle connections of clients when the process stops: each is closed after "
+		"the response to its next request, which says so, or by its timeout."),
 	OPTION("prefer-last-server", CFG_BE, OPT_PREFER_LAST_SERVER,
 		"Sends a client's next request to the server of the last one if the client still "
 		"has its own connection to it, as with 'http-reuse never' and send-proxy, unless "

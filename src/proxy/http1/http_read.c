@@ -67,7 +67,7 @@ http_read_deadline(const struct session *s)
 	if (s->requests > (s->txn != NULL) && !s->txn) {
 		uint64_t end = timer_key_after(s->state_ms, rest ? rest : to->client);
 
-		return MIN(end, stop_time(s));
+		return s->fe->options & OPT_IDLE_CLOSE ? end : MIN(end, stop_time(s));
 	}
 	/* A body that is waited for has the time above, or as long as data arrives. */
 	if (!to->http_request || (s->txn && s->txn->head_ms))

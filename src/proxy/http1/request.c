@@ -9,6 +9,7 @@
 #include "proxy/model/count.h"
 #include "proxy/relay/direction.h"
 #include "proxy/model/http_count.h"
+#include "proxy/http1/early_hints.h"
 #include "proxy/http1/http_out.h"
 #include "proxy/http1/informational.h"
 #include "base/counter.h"
@@ -60,6 +61,15 @@ body_may_grow(const struct session *s)
 	return h->state == DIRECTION_OPEN && h->tail + h->lookahead < s->engine->bufsize;
 }
 
+/* An informational response is cut: nothing else may be sent. */
+static enum session_event
+lose_client(struct session *s)
+{
+	session_blame(s, 'R', 'R');
+	conn_reset_on_close(&s->conn[CLIENT]);
+	return SESSION_EV_CLOSE;
+}
+
 /* A client that expects 100 (Continue) gets it from tacit, since no server has seen the request yet
  * (RFC 9110, 10.1.1). */
 static enum session_event
@@ -70,11 +80,8 @@ ask_for_body(struct session *s)
 	if (t->version == HTTP_1_0 || !http_lists(&t->req, HTTP_F_EXPECT, STR("100-continue")))
 		return SESSION_EV_NONE;
 	http_drop_id(&t->req, HTTP_F_EXPECT);
-	if (informational_send(s, STR("HTTP/1.1 100 Continue\r\n\r\n")) == 0)
-		return SESSION_EV_NONE;
-	session_blame(s, 'R', 'R');
-	conn_reset_on_close(&s->conn[CLIENT]);
-	return SESSION_EV_CLOSE;
+	return informational_send(s, STR("HTTP/1.1 100 Continue\r\n\r\n")) == 0 ? SESSION_EV_NONE
+									 : lose_client(s);
 }
 
 static int
@@ -228,7 +235,10 @@ run_list(struct session *s, const struct proxy *px, unsigned int list, struct ev
 	look_at_body(s, &look->cx);
 	v->head = rule_outcome_head(s);
 	result = rule_outcome_run(s, px, list, &s->txn->at, look, v);
-	if (result == RULE_FINAL) {
+	if (v->hints && early_hints_send(s, v->hints) < 0) {
+		s->txn->req_is_gone = 1;
+		ev = lose_client(s);
+	} else if (result == RULE_FINAL) {
 		ev = apply_outcome(s, v);
 	} else if (arena_mark(a) > mark && http_settle_request(s) < 0) {
 		/* Its texts are released with the arena. */
@@ -263,6 +273,46 @@ apply_rules(struct session *s, const struct proxy *px, unsigned int list)
 	t->at = (struct rules_at){ NULL, 0 };
 	t->wait_until_ms = 0;
 	return io_more(1);
+}
+
+/* option http-restrict-req-hdr-names: the characters that it leaves. */
+static int
+has_plain_name(const struct http_field *f)
+{
+	for (size_t i = 0; i < f->name.len; i++) {
+		char c = str_lower(f->name.p[i]);
+
+		if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '-')
+			return 0;
+	}
+	return 1;
+}
+
+/* 0, or -1: there is such a name, and it is not to be deleted. */
+static int
+restrict_names(struct http_head *h, enum http_names how)
+{
+	for (unsigned int i = 0; i < h->n; i++) {
+		if (h->field[i].dropped || has_plain_name(&h->field[i]))
+			continue;
+		if (how == HTTP_NAMES_REJECT)
+			return -1;
+		http_drop(h, i);
+	}
+	return 0;
+}
+
+/* The rules http-request, and what follows them in each proxy. */
+static struct io_step
+apply_request_rules(struct session *s, const struct proxy *px)
+{
+	const struct rule_outcome denied = { .what = RULE_END_DENY, .status = 403 };
+	struct io_step step = apply_rules(s, px, RULE_HTTP_REQUEST);
+
+	if (!step.more || px->http.names == HTTP_NAMES_PRESERVE || px->mode != PROXY_HTTP ||
+		restrict_names(&s->txn->req, px->http.names) == 0)
+		return step;
+	return io_event(apply_outcome(s, &denied));
 }
 
 /* --- the statistics --- */
@@ -341,7 +391,7 @@ run_stage(struct session *s)
 	case STAGE_FE_BODY:
 		return await_body(s, s->fe, buffers_request(s->fe));
 	case STAGE_FE_RULES:
-		return apply_rules(s, s->fe, RULE_HTTP_REQUEST);
+		return apply_request_rules(s, s->fe);
 	case STAGE_FE_STATS:
 		return admit_to_stats(s, s->fe);
 	case STAGE_FE_SERVE:
@@ -358,7 +408,7 @@ run_stage(struct session *s)
 	case STAGE_BE_BODY:
 		return t->be ? await_body(s, t->be, buffers_request(t->be)) : io_more(1);
 	case STAGE_BE_RULES:
-		return be ? apply_rules(s, be, RULE_HTTP_REQUEST) : io_more(1);
+		return be ? apply_request_rules(s, be) : io_more(1);
 	case STAGE_BE_STATS:
 		return admit_to_stats(s, be);
 	case STAGE_BE_SERVE:

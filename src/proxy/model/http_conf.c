@@ -39,6 +39,7 @@ http_conf_inherit(struct http_conf *c, const struct http_conf *defaults, unsigne
 	c->persistence = defaults->persistence;
 	c->retry_on = defaults->retry_on;
 	c->max_ka_queue = defaults->max_ka_queue;
+	c->names = defaults->names;
 	if (caps & (PROXY_FE | PROXY_DEFAULTS))
 		r = mem_copy_string(&c->monitor_uri, defaults->monitor_uri);
 	if (r == 0 && caps & (PROXY_BE | PROXY_DEFAULTS))

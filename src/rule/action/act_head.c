@@ -126,6 +126,37 @@ run_field(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 	return RULE_CONT;
 }
 
+/* --- early-hint ----------------------------------------------------------------------------- */
+
+static struct rule_hint *
+new_hint(struct arena *a)
+{
+	size_t align = _Alignof(struct rule_hint);
+	char *p = arena_get(a, sizeof(struct rule_hint) + align - 1);
+
+	return p ? (struct rule_hint *)(void *)(p + (align - (uintptr_t)p % align) % align) : NULL;
+}
+
+/* Responses of their own for rules that do not follow each other, as in HAProxy. A hint that
+ * cannot be given is left out: it is only a hint. */
+static enum rule_result
+run_hint(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
+{
+	struct rule_hint *last = out->last_hint, *hint = new_hint(cx->arena);
+	struct str value;
+
+	if (!hint || act_write(r->fmt[0], cx, &value) < 0 || !act_is_value(value))
+		return RULE_CONT;
+	*hint = (struct rule_hint){ .by = r, .name = r->text[0], .value = str_trim(value) };
+	hint->begins = !last || last->by->link.next != &r->link;
+	if (last)
+		last->next = hint;
+	else
+		out->hints = hint;
+	out->last_hint = hint;
+	return RULE_CONT;
+}
+
 /* --- del-header ----------------------------------------------------------------------------- */
 
 static int
@@ -336,6 +367,14 @@ const struct rule_action rule_head_actions[] = {
 		.syntax = "<name> <fmt>",
 		.doc = "Replaces all header fields of this name by one.",
 		.kind = FIELD_SET },
+	{ .name = "early-hint",
+		.places = RULE_IN(HTTP_REQUEST),
+		.parse = parse_field,
+		.run = run_hint,
+		.syntax = "<name> <fmt>",
+		.doc = "Sends the client this header field in a response 103 (Early Hints) before "
+			"any other, unless it speaks HTTP/1.0. Rules that follow each other make "
+			"one response." },
 	{ .name = "del-header",
 		.places = RULE_IN_HTTP,
 		.parse = parse_del,
