@@ -10,6 +10,7 @@ from urllib.parse import quote, unquote
 
 import pytest
 from conftest import TACIT, WAIT, Origin, connect, free_ports, is_open, wait_for
+from conftest import run as run_program
 from subject import LogServer
 from test_oracle_stat import Subject
 
@@ -333,3 +334,75 @@ def test_idle_clients_of_a_process_that_stops(same, option, waits):
 
     theirs = same(cfg, play)
     assert (b"connection: close" in theirs[1]) == waits
+
+
+# --- h1-case-adjust ---
+
+ADJUSTED = [("host", "HoSt"), ("foo-bar", "FOO-bar"), ("content-length", "Content-LENGTH"), ("content-type", "CONTENT-type"),
+            ("connection", "CONNECTION"), ("link", "LINK"), ("set-cookie", "SET-cookie"), ("x-made", "X-mADE")]
+
+
+@pytest.mark.parametrize("options", [("client",), ("server",), ("client", "server"), ()])
+@pytest.mark.parametrize("of_file", [False, True])
+def test_case_of_names(same, tmp_path, options, of_file):
+    """Only names in the table are changed, and only those are the same in both programs."""
+    table = tmp_path / "names"
+    table.write_text("# a comment\n\n" + "".join(f" {a} \t{b} \n" for a, b in ADJUSTED))
+    more = f" h1-case-adjust-file {table}\n" if of_file else "".join(f" h1-case-adjust {a} {b}\n" for a, b in ADJUSTED)
+    cfg = "listen l\n bind 127.0.0.1:{p0}\n" + "".join(f" option h1-case-adjust-bogus-{o}\n" for o in options)
+    cfg += """ http-request deny if {{ path /deny }}
+ http-request return status 200 content-type text/plain string x hdr x-made 1 if {{ path /return }}
+ http-request early-hint Link x
+ http-request set-header x-made y
+ cookie S insert
+ server s 127.0.0.1:{s0} cookie c
+"""
+
+    def answer(path):
+        return b"HTTP/1.1 200 OK\r\nfoo-BAR: Foo-Bar: y\r\nOther: 1\r\nContent-Length: 17\r\n\r\nconnection: body\n"
+
+    def names(head):
+        found = [line.partition(b":")[0] for line in head.split(b"\r\n")[1:] if line]
+        return sorted(n if n.lower().decode() in dict(ADJUSTED) and n != n.lower() else n.lower() for n in found)
+
+    def play(run):
+        def adjusted(head, side):
+            return names(head) if side in options else names(lower(head))
+
+        c = run.client()
+        got = [adjusted(c.ask(b"GET / HTTP/1.1\r\nhOST: h\r\nfoo-BAR: 1\r\nOther: x\r\n\r\n"), "client")]
+        head, c.buf = read_head(c.conn, c.buf)
+        assert b" 200 " in head
+        while not c.buf.endswith(b"connection: body\n"):
+            c.buf += c.conn.recv(99)
+        got.append(adjusted(head, "client"))
+        for path in ("/deny", "/return"):
+            got.append(adjusted(run.client().get(path, "Connection: close\r\n"), "client"))
+        return got, [adjusted(h, "server") for h in run.servers[0].heads]
+
+    theirs = same(cfg, play, (answer,), more)
+    assert (b"LINK" in theirs[0][0]) == ("client" in options)
+    assert (b"HoSt" in theirs[1][0]) == ("server" in options)
+
+
+@pytest.mark.parametrize("lines, text, says", [
+    (["h1-case-adjust host HoSt", "h1-case-adjust host Host"], "", "duplicate entry 'host'"),
+    (["h1-case-adjust-file {file}", "h1-case-adjust host Host"], "host HoSt\n", "duplicate entry 'host'"),
+    (["h1-case-adjust-file {file}", "h1-case-adjust-file {file}"], "host HoSt\n", ""),
+    (["h1-case-adjust host hosts"], "", "must not differ"),
+    (["h1-case-adjust Host HOST"], "", ""),
+    (["h1-case-adjust host"], "", "<from>"),
+    (["h1-case-adjust host HOST x"], "", "'x'"),
+    (["h1-case-adjust-file {file}"], "a A\nhost\n", "line 2"),
+    (["h1-case-adjust-file {file}"], "host HOST x\n", "must not differ"),
+    (["h1-case-adjust-file {file}"], " # host x\n\nhost  Host\r\n", ""),
+    (["h1-case-adjust-file {file}.not"], "", "file"),
+])
+def test_tables_that_are_refused(tmp_path, lines, text, says):
+    (tmp_path / "names").write_text(text)
+    (tmp_path / "t.cfg").write_text("global\n" + "\n".join(lines).format(file=tmp_path / "names")
+                                    + "\nlisten l\n mode http\n bind 127.0.0.1:99\n")
+    for program in (HAPROXY, TACIT):
+        r = run_program("-c", "-f", tmp_path / "t.cfg", program=program)
+        assert (r.returncode == 0) == (says == ""), r.stderr
+        assert says in r.stderr

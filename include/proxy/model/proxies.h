@@ -6,6 +6,7 @@
 #include "base/list.h"
 #include "base/name_index.h"
 #include "net/bind_unix.h"
+#include "http/name_case.h"
 #include "proxy/model/proxy.h"
 #include "rule/match/pattern_file.h"
 #include "rule/match/userlist.h"
@@ -32,6 +33,7 @@ struct proxies {
 	struct rule_vocab vocab; /* of rules and formats */
 	struct pattern_files files; /* pattern files that they use */
 	struct userlists userlists; /* sections userlist */
+	struct name_case name_case; /* of the section global */
 	struct list resolvers; /* struct resolvers.link: sections resolvers */
 	/* The address that the name of a server had in a former process: 1, or 0: none. NULL: there
 	 * was none. */

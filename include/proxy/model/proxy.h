@@ -65,6 +65,8 @@ enum proxy_option {
 	OPT_PREFER_LAST_SERVER = 1u << 24,
 	OPT_CHECKCACHE       = 1u << 25,
 	OPT_IDLE_CLOSE       = 1u << 26, /* option idle-close-on-response */
+	OPT_H1_CASE_CLIENT   = 1u << 27, /* option h1-case-adjust-bogus-client */
+	OPT_H1_CASE_SERVER   = 1u << 28,
 	OPT_TRANSPARENT      = 1u << 8, /* struct proxy.dispatch is the client's destination */
 	OPT_PERSIST          = 1u << 20
 };

@@ -15,6 +15,7 @@
 #include "proxy/config/http_cfg.h"
 #include "proxy/config/log_cfg.h"
 #include "proxy/config/log_profile_cfg.h"
+#include "proxy/config/name_case_cfg.h"
 #include "proxy/config/proxy_cfg.h"
 #include "proxy/config/resolvers_cfg.h"
 #include "proxy/config/ring_cfg.h"
@@ -48,6 +49,7 @@ static const struct cfg_module *const modules[] = {
 	&dispatch_cfg_module,
 	&timeouts_cfg_module,
 	&http_cfg_module,
+	&name_case_cfg_module,
 	&errors_cfg_module,
 	&http_error_cfg_module,
 	&forward_cfg_module,

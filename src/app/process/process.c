@@ -102,6 +102,7 @@ open_workers(struct process *p)
 	p->shared.tls_limit.max = (unsigned int)g->maxsslrate;
 	p->tls.max = (unsigned int)g->maxsslconn;
 	p->shared.stop_spread_ms = g->close_spread_ms;
+	p->shared.name_case = &p->cfg->proxies.name_case;
 	for (unsigned int i = 0; i < p->n_workers && !r; i++)
 		r = worker_open(&p->workers[i]);
 	return r;

@@ -348,6 +348,10 @@ static const struct cfg_kw kws[] = {
 		"Closes the connection to the server after each response."),
 	PERSISTENCE("httpclose", HTTP_CLOSE, "Closes the connections on both sides after each "
 		"response."),
+	OPTION("h1-case-adjust-bogus-client", CFG_FE, OPT_H1_CASE_CLIENT,
+		"Writes the headers of responses to clients as h1-case-adjust says."),
+	OPTION("h1-case-adjust-bogus-server", CFG_BE, OPT_H1_CASE_SERVER,
+		"Writes the headers of requests to servers as h1-case-adjust says."),
 	OPTION("idle-close-on-response", CFG_FE, OPT_IDLE_CLOSE,
 		"Keeps idle connections of clients when the process stops: each is closed after "
 		"the response to its next request, which says so, or by its timeout."),

@@ -178,6 +178,7 @@ proxies_init(struct proxies *ps)
 	pattern_files_init(&ps->files, NULL);
 	ps->vocab.files = &ps->files;
 	userlists_init(&ps->userlists);
+	name_case_init(&ps->name_case);
 	list_init(&ps->resolvers);
 	ps->keep_unresolved = 0;
 	list_init(&ps->removed);
@@ -211,6 +212,7 @@ proxies_fini(struct proxies *ps)
 	}
 	pattern_files_fini(&ps->files);
 	userlists_fini(&ps->userlists);
+	name_case_fini(&ps->name_case);
 	name_index_fini(&ps->guids);
 	name_index_fini(&ps->frontends);
 	name_index_fini(&ps->backends);

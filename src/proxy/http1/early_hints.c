@@ -2,6 +2,7 @@
 #include "proxy/http1/early_hints.h"
 
 #include "base/sbuf.h"
+#include "proxy/http1/case_adjust.h"
 #include "proxy/http1/informational.h"
 #include "proxy/model/http_txn.h"
 #include "proxy/relay/direction.h"
@@ -40,5 +41,6 @@ early_hints_send(struct session *s, const struct rule_hint *first)
 		return 0;
 	sbuf_init_fixed(&b, s->engine->scratch, room_for_hints(s));
 	write_hints(first, &b);
+	case_adjust_to_client(s, b.p, b.len);
 	return b.failed ? 0 : informational_send(s, (struct str){ b.p, b.len });
 }

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "http/h1_framing.h"
 #include "http/h1_write.h"
+#include "proxy/http1/case_adjust.h"
 #include "proxy/http1/exchange.h"
 #include "proxy/sample/capture.h"
 #include "proxy/http1/persist.h"
@@ -97,6 +98,10 @@ place_head(struct session *s, int side, struct http_head *head, uint32_t end)
 	if (n > end)
 		return -ERR_RANGE;
 	(void)h1_write(head, e->scratch);
+	if (side == CLIENT)
+		case_adjust_to_server(s, e->scratch, n);
+	else
+		case_adjust_to_client(s, e->scratch, n);
 	h->head = end - (uint32_t)n;
 	memcpy(h->buf + h->head, e->scratch, n);
 	/* Its texts are overwritten. */

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "http/h1_write.h"
+#include "proxy/http1/case_adjust.h"
 #include "proxy/http1/exchange.h"
 #include "proxy/relay/direction.h"
 #include "proxy/model/errors.h"
@@ -146,6 +147,7 @@ local_reply_make(struct session *s, struct http_head *head, struct str body)
 	if (n > room || body.len > room - n)
 		return -ERR_RANGE;
 	(void)h1_write(head, e->scratch);
+	case_adjust_to_client(s, e->scratch, n);
 	if (body.len)
 		memcpy(e->scratch + n, body.p, body.len);
 	if (take_buf(s) < 0)
@@ -245,7 +247,9 @@ local_reply_make_page(struct session *s)
 	before = keep_informational(&s->dir[SERVER]);
 	n = http_reply_write(r, connection_of_reply(s->txn), s->txn->method,
 		s->dir[SERVER].buf + before, s->engine->bufsize - before);
-	if (n > 0)
+	if (n > 0) {
+		case_adjust_to_client(s, s->dir[SERVER].buf + before, (size_t)n);
 		hold_reply(s, (size_t)n);
+	}
 	return n < 0 ? (int)n : 0;
 }

@@ -48,6 +48,16 @@ static const struct world_line lines[] = {
 	{ "max-keep-alive-queue -1", NULL },
 	{ "max-keep-alive-queue x", "'x'" },
 	{ "max-keep-alive-queue", "<number>" },
+	{ "option http-restrict-req-hdr-names delete", NULL },
+	{ "option http-restrict-req-hdr-names reject x", "unexpected argument 'x'" },
+	{ "option http-restrict-req-hdr-names", "preserve|delete|reject" },
+	{ "option http-restrict-req-hdr-names keep", "'keep'" },
+	{ "option h1-case-adjust-bogus-client", NULL },
+	{ "no option h1-case-adjust-bogus-server", NULL },
+	{ "http-request early-hint Link x", NULL },
+	{ "http-request early-hint Link", "<name> <fmt>" },
+	{ "http-request early-hint a:b x", "'a:b' cannot be the name of a header" },
+	{ "http-response early-hint Link x", "early-hint" },
 	{ "option http-use-proxy-header", "not supported" },
 	{ "option http-pretend-keepalive", NULL },
 	{ "option http-reuse", "unknown" },
@@ -168,7 +178,8 @@ test_tcp(void **state)
 	static const char *const given[][2] = { { "http-reuse", " safe" }, { "retry-on", " 503" },
 		{ "monitor-uri", " /x" }, { "monitor fail", " if TRUE" },
 		{ "option http-buffer-request", "" }, { "option http-ignore-probes", "" },
-		{ "option prefer-last-server", "" }, { "option checkcache", "" } };
+		{ "option prefer-last-server", "" }, { "option checkcache", "" },
+		{ "option idle-close-on-response", "" } };
 	struct world w;
 
 	(void)state;
