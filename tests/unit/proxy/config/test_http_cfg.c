@@ -53,6 +53,8 @@ static const struct world_line lines[] = {
 	{ "option http-restrict-req-hdr-names", "preserve|delete|reject" },
 	{ "option http-restrict-req-hdr-names keep", "'keep'" },
 	{ "option h1-case-adjust-bogus-client", NULL },
+	{ "option disable-h2-upgrade", NULL },
+	{ "no option disable-h2-upgrade", NULL },
 	{ "no option h1-case-adjust-bogus-server", NULL },
 	{ "http-request early-hint Link x", NULL },
 	{ "http-request early-hint Link", "<name> <fmt>" },
