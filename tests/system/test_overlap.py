@@ -1,10 +1,11 @@
 """Bind lines that share a port: a wildcard beside an address, IPv4 beside IPv6, the same address twice."""
 
+import os
 import socket
 
 import pytest
 
-from conftest import free_port, free_ports, is_open, recv_all, run
+from conftest import connect, free_port, free_ports, is_open, recv_all, run
 from test_master import MASTER, listening_inodes, reload
 from test_replace import replace, serving_pid  # noqa: F401 (a fixture)
 
@@ -115,3 +116,49 @@ def test_a_process_takes_over_lines_that_share_a_port(replace, fetch):  # noqa: 
     assert (ask(p), ask(p, "127.0.0.2")) == ("a", "b")
     assert serving_pid(replace) == last.pid
     last.stop()
+
+
+# Each follows the one before, on the same port.
+MOVES = ["127.0.0.1:{p}", ":{p}", ":{p} interface lo", ":::{p} v4v6", "127.0.0.1:{p} shards 2", ":::{p}", ":{p} shards 2",
+         "127.0.0.1:{p} transparent", ":{p},:::{p} v6only", "127.0.0.1:{p}"]
+
+
+def is_open_at(port, host):
+    try:
+        connect(port, host).close()
+        return True
+    except OSError:
+        return False
+
+
+def usable(move):
+    return "transparent" not in move or os.geteuid() == 0
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_reload_moves_a_line_to_an_address_that_overlaps(daemon, workers):
+    """The former address is in use until the new process is ready."""
+    p = free_port()
+    moves = [move.format(p=p) for move in MOVES if usable(move)]
+    d = daemon(frontends(a=moves[0]), extra=f"nbthread {workers}", mode=MASTER)
+    for n, move in enumerate(moves[1:]):
+        text = d.cfg.read_text()
+        d.cfg.write_text(text[:text.index("frontend ")] + frontends(**{f"f{n}": move}))
+        assert reload(d), (move, d.stderr)
+        assert ask(p) == f"f{n}", move
+    # What the former ones had is free again.
+    assert not is_open_at(p, "127.0.0.2")
+    d.base = d.fds()
+
+
+@pytest.mark.parametrize("fetch", [True, False])
+def test_a_process_takes_over_an_address_that_overlaps(replace, fetch):  # noqa: F811
+    p = free_port()
+    d = replace(frontends(a=f"127.0.0.1:{p}"))
+    for name, bind in (("b", f":{p}"), ("c", f"127.0.0.1:{p}")):
+        new = replace(frontends(**{name: bind}), d, fetch=fetch)
+        assert d.wait() == 0
+        assert ask(p) == name and serving_pid(replace) == new.pid
+        d = new
+    assert not is_open_at(p, "127.0.0.2")
+    d.stop()

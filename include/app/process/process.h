@@ -168,6 +168,11 @@ struct inherited_socket *process_find_kept(struct process *p, struct listener *l
 /* Before the first of the listeners that share a port is bound: lets the others join those of them
  * whose sockets are open already. */
 void process_permit_overlap(const struct process *p, struct listener *ln);
+/* After a bind that failed with EADDRINUSE: the address may have been held by an inherited socket
+ * whose listener has gone from the configuration, or is another one now (a wildcard, an option).
+ * Lets ln, and those that share its port, be bound beside it until it is closed; 1 if there is
+ * one. */
+int process_join_inherited(const struct process *p, struct listener *ln);
 /* Under a master: passes the listener's socket to it. 0 or a negative reason that was reported. */
 int process_keep(struct process *p, struct listener *ln, const struct inherited_socket *s)
 	must_check;

@@ -31,8 +31,9 @@ grow_inherited(struct inherited_sockets *s)
 int
 inherited_add(struct inherited_sockets *s, int fd, const char *name, enum inherited_from from)
 {
-	struct inherited_socket k = { .fd = fd, .from = from, .name = mem_strdup(name) };
+	struct inherited_socket k = { .fd = fd, .from = from, .port = -1 };
 
+	k.name = mem_strdup(name);
 	if (!k.name || grow_inherited(s)) {
 		mem_free(k.name);
 		(void)sys_close(s->sys, fd);

@@ -2,6 +2,7 @@
  * this one replaces. Before threads run. */
 #include "app/process/process.h"
 #include "base/err.h"
+#include "net/addr.h"
 #include "net/listener.h"
 #include "net/listener_key.h"
 #include "net/overlap.h"
@@ -49,6 +50,38 @@ process_permit_overlap(const struct process *p, struct listener *ln)
 		(void)!overlap_permit(p->sys, fd);
 		ln->port_kept = 1;
 	}
+}
+
+/* A socket whose listener this process does not have, or has not bound yet. */
+static int
+holds_address_of(struct sys *sys, struct inherited_socket *s, const struct listener *ln)
+{
+	struct addr a;
+
+	if (s->taken || s->fd < 0 || (s->port >= 0 && s->port != (int)addr_port(&ln->addr)))
+		return 0;
+	if (addr_of_socket(sys, s->fd, &a) < 0)
+		return 0;
+	s->port = (int)addr_port(&a);
+	return s->port != 0 && s->port == (int)addr_port(&ln->addr) &&
+		(addr_is_any(&a) || addr_is_any(&ln->addr) || addr_is_same_host(&a, &ln->addr));
+}
+
+int
+process_join_inherited(const struct process *p, struct listener *ln)
+{
+	unsigned int joined = 0;
+
+	for (const struct listener *l = ln; p->inherited && l; l = l->overlap_next)
+		for (unsigned int i = 0; i < p->inherited->n; i++) {
+			struct inherited_socket *s = &p->inherited->v[i];
+
+			joined += holds_address_of(p->sys, s, l) &&
+				overlap_permit(p->sys, s->fd) == 0;
+		}
+	if (joined)
+		ln->reuseport = ln->port_kept = 1;
+	return joined != 0;
 }
 
 int

@@ -184,6 +184,20 @@ process_close_kept_admin(struct process *p)
 }
 
 static int
+try_bind(struct process *p, struct listener *ln, int backlog, const struct inherited_socket **kept,
+	char *why, size_t why_len)
+{
+	int r;
+
+	process_permit_overlap(p, ln);
+	*kept = process_find_kept(p, ln);
+	r = listener_bind(ln, p->sys, backlog, why, why_len);
+	if (r == -EADDRINUSE && process_join_inherited(p, ln))
+		r = listener_bind(ln, p->sys, backlog, why, why_len);
+	return r;
+}
+
+static int
 bind_one(struct process *p, struct listener *ln, const char *what, const char *name, int backlog)
 {
 	const struct cfg_where *at = &ln->bind->where;
@@ -193,16 +207,11 @@ bind_one(struct process *p, struct listener *ln, const char *what, const char *n
 	char why[256] = "";
 	int r;
 
-	process_permit_overlap(p, ln);
-	kept = process_find_kept(p, ln);
-	r = listener_bind(ln, p->sys, backlog, why, sizeof(why));
-
+	r = try_bind(p, ln, backlog, &kept, why, sizeof(why));
 	/* By one of the processes that this one replaces? */
 	for (; r == -EADDRINUSE && tries; tries--) {
 		former_ask(p->former);
-		process_permit_overlap(p, ln);
-		kept = process_find_kept(p, ln);
-		r = listener_bind(ln, p->sys, backlog, why, sizeof(why));
+		r = try_bind(p, ln, backlog, &kept, why, sizeof(why));
 	}
 	if (!r)
 		return process_keep(p, ln, kept);
