@@ -345,6 +345,15 @@ reset_keepalive(struct maker *m)
 		keepalive_reset(m->sys, m->fd, m->ln->keepalive));
 }
 
+/* A kind of socket that does not know the option does not have a value either. */
+static int
+reset_int(struct maker *m, const char *what, int level, int opt)
+{
+	int r = set_int(m, what, level, opt, 0);
+
+	return r == -EOPNOTSUPP || r == -ENOPROTOOPT ? 0 : r;
+}
+
 /* What set_tcp_options() sets only if the configuration has it: the socket may have it from a
  * former one. The values are the kernel's defaults. */
 static int
@@ -356,6 +365,10 @@ clear_tcp_options(struct maker *m)
 
 	if (r == 0 && !b->user_timeout_ms)
 		r = set_int(m, "clear TCP_USER_TIMEOUT", IPPROTO_TCP, TCP_USER_TIMEOUT, 0);
+	if (r == 0 && !b->mss)
+		r = reset_int(m, "clear TCP_MAXSEG", IPPROTO_TCP, TCP_MAXSEG);
+	if (r == 0 && !(ln->sockbuf && ln->sockbuf->notsent))
+		r = reset_int(m, "clear TCP_NOTSENT_LOWAT", IPPROTO_TCP, TCP_NOTSENT_LOWAT);
 	if (r == 0 && !b->defer_accept)
 		r = set_int(m, "clear TCP_DEFER_ACCEPT", IPPROTO_TCP, TCP_DEFER_ACCEPT, 0);
 	if (r == 0 && !b->tfo)

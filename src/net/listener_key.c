@@ -7,6 +7,7 @@
 #include "base/sbuf.h"
 #include "net/listener.h"
 #include "net/shards.h"
+#include "net/sockbuf.h"
 
 #define UNIX_PREFIX "unix@"
 
@@ -52,6 +53,18 @@ configured_addr(const struct listener *ln)
 	return a;
 }
 
+/* The protocol, and that sizes of buffers are set: they are fixed then, and not tuned any more. */
+static void
+add_tcp(struct sbuf *out, const struct listener *ln)
+{
+	if (ln->is_mptcp)
+		sbuf_adds(out, ",mptcp");
+	if (ln->sockbuf && ln->sockbuf->rcv)
+		sbuf_adds(out, ",rcvbuf");
+	if (ln->sockbuf && ln->sockbuf->snd)
+		sbuf_adds(out, ",sndbuf");
+}
+
 void
 listener_key(const struct listener *ln, char key[LISTENER_KEY_MAX])
 {
@@ -75,8 +88,10 @@ listener_key(const struct listener *ln, char key[LISTENER_KEY_MAX])
 		sbuf_adds(&out, b->v6only ? ",v6only" : ",v4v6");
 	if (b->transparent)
 		sbuf_adds(&out, ",transparent");
-	if (addr_family(&a) != AF_UNIX)
+	if (addr_family(&a) != AF_UNIX) {
+		add_tcp(&out, ln);
 		return;
+	}
 	if (b->mode)
 		sbuf_addf(&out, ",mode=%o", (unsigned int)b->mode);
 	if (b->uid != (uid_t)-1)

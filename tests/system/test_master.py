@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import socket
+import struct
 import subprocess
 import threading
 import time
@@ -144,6 +145,35 @@ def test_options_of_a_kept_socket_change(daemon):
     assert listening_inodes(port) == inodes
     with connect(port):
         assert wait_for(lambda: d.info()["CurrConns"] != "0")
+
+
+def offered(port):
+    """What a listener promises to a client: its maximum segment size, and its first window (tcpi_snd_wnd)."""
+    with connect(port) as c:
+        info = c.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
+        return c.getsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG), struct.unpack_from("I", info, 228)[0]
+
+
+def test_options_that_a_socket_inherits_can_be_taken_back(daemon):
+    """A reload without them has the kernel's defaults again, not what the kept socket had."""
+    port = free_port()
+    d = daemon(site(port), mode=MASTER)
+    bind, tune = f"bind 127.0.0.1:{port}", "set-dumpable"
+    for _ in range(2):
+        mss, window = offered(port)
+        assert mss > 1000 and window > 32768
+        change(d, bind + "\n", bind + " mss 1000\n")
+        change(d, tune, tune + "\n    tune.rcvbuf.client 8192\n    tune.sndbuf.client 8192\n    tune.notsent-lowat.client 4096")
+        assert reload(d)
+        mss, window = offered(port)
+        assert mss <= 1000 and window <= 16384
+        change(d, bind + " mss 1000\n", bind + "\n")
+        change(d, "    tune.rcvbuf.client 8192\n    tune.sndbuf.client 8192\n    tune.notsent-lowat.client 4096", "")
+        assert reload(d)
+    mss, window = offered(port)
+    assert mss > 1000 and window > 32768
+    assert get(port) == "one"
+    d.base = d.fds()
 
 
 TAKEN = socket.create_server(("127.0.0.1", 0))

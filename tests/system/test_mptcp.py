@@ -3,7 +3,9 @@
 import socket
 
 import pytest
-from conftest import connect, free_ports, recv_all
+from clients import get, site
+from conftest import connect, free_port, free_ports, recv_all
+from test_master import MASTER, change, reload
 
 MPTCP = 262
 
@@ -97,3 +99,17 @@ def test_a_client_of_tcp_is_served(daemon):
         s.close()
         assert recv_all(c) == b"ho"
     server.close()
+
+
+def test_a_reload_changes_the_protocol(daemon):
+    port = free_port()
+    d = daemon(site(port), mode=MASTER)
+    for old, new in (("", "mptcp@"), ("mptcp@", ""), ("", "mptcp@")):
+        change(d, f"bind {old}127", f"bind {new}127")
+        assert reload(d), d.stderr
+        with mptcp_socket() as c:
+            c.settimeout(5)
+            c.connect(("127.0.0.1", port))
+            assert uses_mptcp(c) == bool(new)
+        assert get(port) == "one"
+    d.base = d.fds()

@@ -243,6 +243,18 @@ prepare_listener(struct process *p, struct listener *ln, struct proxy *fe)
 	ln->quickack_off = is_quickack_off(fe);
 }
 
+/* Of all before the first is bound: the names of sockets depend on them. */
+static void
+prepare_frontend(struct process *p, struct proxy *fe)
+{
+	list_each(it, &fe->binds) {
+		struct bind_conf *b = list_entry(it, struct bind_conf, link);
+
+		list_each(lt, &b->listeners)
+			prepare_listener(p, list_entry(lt, struct listener, link), fe);
+	}
+}
+
 static int
 bind_frontend(struct process *p, struct proxy *fe)
 {
@@ -258,7 +270,6 @@ bind_frontend(struct process *p, struct proxy *fe)
 			struct listener *ln = list_entry(lt, struct listener, link);
 			const struct listener *first = ln->first ? ln->first : ln;
 
-			prepare_listener(p, ln, fe);
 			/* An address that failed for one worker is not tried for the others. */
 			if (first != failed && bind_one(p, ln, "proxy", fe->name, backlog))
 				failed = first;
@@ -288,6 +299,12 @@ process_bind(struct process *p)
 	int bad = 0;
 
 	process_check_sockbufs(p);
+	list_each(it, &p->cfg->proxies.all) {
+		struct proxy *px = list_entry(it, struct proxy, link);
+
+		if (!px->disabled)
+			prepare_frontend(p, px);
+	}
 	list_each(it, &p->cfg->proxies.all) {
 		struct proxy *px = list_entry(it, struct proxy, link);
 

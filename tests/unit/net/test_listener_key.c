@@ -4,6 +4,7 @@
 #include "net/listener.h"
 #include "net/listener_key.h"
 #include "net/shards.h"
+#include "net/sockbuf.h"
 #include "unit/test.h"
 
 static struct bind_conf bind_conf;
@@ -56,6 +57,23 @@ the_address_and_what_is_settled_with_it(void **st)
 	bind_conf.v6only = 1;
 	set_addr("[::1]:443");
 	assert_string_equal(key(), "[::1]:443,interface=eth0,v6only,transparent");
+}
+
+/* A socket keeps its protocol, and buffers of a fixed size stay so. */
+static void
+the_protocol_and_fixed_buffers(void **st)
+{
+	struct sockbuf sizes = { .notsent = 4096 };
+
+	(void)st;
+	set_addr("127.0.0.1:80");
+	ln.sockbuf = &sizes;
+	assert_string_equal(key(), "127.0.0.1:80");
+	sizes.rcv = 8192;
+	assert_string_equal(key(), "127.0.0.1:80,rcvbuf");
+	sizes.snd = 16384;
+	ln.is_mptcp = 1;
+	assert_string_equal(key(), "127.0.0.1:80,mptcp,rcvbuf,sndbuf");
 }
 
 static void
@@ -140,6 +158,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(the_address_and_what_is_settled_with_it, setup),
+		cmocka_unit_test_setup(the_protocol_and_fixed_buffers, setup),
 		cmocka_unit_test_setup(a_port_of_the_kernels_choice_is_not_named, setup),
 		cmocka_unit_test_setup(sockets_of_one_address_are_counted, setup),
 		cmocka_unit_test_setup(bind_lines_with_one_address_are_counted, setup),
