@@ -81,7 +81,8 @@ static int
 may_be_negative(const char *before)
 {
 	static const char *const names[] = { "option redispatch", "tune.maxaccept", " mss",
-						"max-keep-alive-queue", " pool-max-conn", " max-reuse" };
+						" pool-max-conn", " max-reuse",
+						"max-keep-alive-queue" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strstr(before, names[i]))
