@@ -6,6 +6,7 @@
 #include "base/list.h"
 #include "cfg/registry.h"
 #include "net/bind_conf.h"
+#include "net/listener.h"
 
 struct cfg_ctx;
 struct bind_conf;
@@ -23,5 +24,8 @@ extern const struct cfg_module bind_cfg_module;
  */
 int bind_cfg_line(struct cfg_ctx *ctx, int first, const struct bind_unix *u, struct list *binds,
 		  void *owner, struct bind_conf **out);
+/* The value of the option `proto` of bind and server lines, but for whether it fits the mode. 0, or
+ * -1 after the error was reported. */
+int bind_cfg_proto(struct cfg_ctx *ctx, enum mux_proto *out) must_check;
 
 #endif

@@ -17,6 +17,8 @@
 #include "net/addr.h"
 
 enum bind_level { BIND_USER, BIND_OPERATOR, BIND_ADMIN };
+/* `proto` of bind and server lines. */
+enum mux_proto { MUX_ANY, MUX_H1, MUX_NONE };
 enum bind_severity { BIND_SEVERITY_NONE, BIND_SEVERITY_NUMBER, BIND_SEVERITY_STRING };
 
 /* Interface names: IFNAMSIZ. */
@@ -50,6 +52,7 @@ struct bind_conf {
 	int accept_proxy;        /* connections begin with a PROXY header */
 	int defer_accept;
 	int tfo;
+	enum mux_proto proto;    /* what the mode implies, too */
 	int expose_fd;           /* a stats socket may pass the listening sockets */
 	int transparent;
 	int v4v6, v6only;

@@ -308,6 +308,26 @@ opt_severity(struct cfg_ctx *ctx, void *obj)
 	return 0;
 }
 
+int
+bind_cfg_proto(struct cfg_ctx *ctx, enum mux_proto *out)
+{
+	const char *s = cfg_arg(ctx, 0);
+
+	if (strcmp(s, "h1") != 0 && strcmp(s, "none") != 0)
+		return cfg_error(ctx, 0,
+			"'proto' : '%.40s' is not supported; there are h1, in mode http, and none, "
+			"in mode tcp.",
+			s);
+	*out = *s == 'h' ? MUX_H1 : MUX_NONE;
+	return 0;
+}
+
+static int
+opt_proto(struct cfg_ctx *ctx, void *obj)
+{
+	return bind_cfg_proto(ctx, &((struct bind_conf *)obj)->proto);
+}
+
 /* Threads of the process, or of group 1: the same threads, but the two forms cannot be mixed. */
 static int
 opt_thread(struct cfg_ctx *ctx, void *obj)
@@ -390,6 +410,9 @@ static const struct cfg_opt opts[] = {
 	OPT("mode", 1, opt_mode, "<octal>", "Permissions of a unix socket."),
 	OPT("mss", 1, opt_mss, "<size>", "TCP maximum segment size to announce."),
 	OPT("name", 1, opt_name, "<name>", "The sockets' name in the statistics."),
+	OPT("proto", 1, opt_proto, "h1|none",
+		"The protocol of connections, which the mode says too: h1 in mode http, none in "
+		"mode tcp."),
 	OPT("severity-output", 1, opt_severity, "none|number|string",
 		"Prints a severity before each message of a stats socket."),
 	OPT("shards", 1, opt_shards, "<number>|by-thread|by-group",

@@ -18,7 +18,7 @@ stream+ipv4@:80|stream+unix@/x|udp@:80|1.2.3.4|localhost:80|[127.0.0.1]:80|:80,:
 BIND_OPTIONS = """backlog 0|backlog 10|backlog -1|backlog 2147483648|maxconn 0|maxconn 5|maxconn -1|mss 0|mss 1460
 mss 70000|tcp-ut 0|tcp-ut 10s|tcp-ut -1|tcp-ut 1e99|mode 660|mode 8|mode 99999|mode x|uid 0|user root|group root
 user no-such-user|level admin|level foo|interface lo|interface|v4v6|v6only|tfo|transparent|defer-accept
-severity-output string|severity-output x|expose-fd listeners|name|name x name y|id 1|id 0|id -1|bogus
+proto none|proto h1|proto foo|proto|severity-output string|severity-output x|expose-fd listeners|name|name x name y|id 1|id 0|id -1|bogus
 thread 1|thread 64|thread 65|thread 0|thread 1/1|thread 2/1|thread 0/1|thread 1/all|thread all|thread odd|thread 1-64
 thread 1/1 thread 2|thread 1 thread 1/1|thread 1/1 thread 1/2|thread 1 thread 64|thread 1-|thread 3-1|thread -1|thread x
 thread 1x|thread 1,2|thread 1/|thread /1|thread|thread ""|thread 1/1/1|thread x/1|thread 1-2/1|thread all/1|thread 1/65
@@ -26,7 +26,7 @@ thread 64-|thread 63 thread 64|shards 1|shards 2|shards 0|shards -1|shards by-th
 shards 2 shards 3|shards +2"""
 
 SERVER_OPTIONS = """weight 0|weight 256|weight 257|weight -1|maxconn 0|maxconn 9|maxqueue 0|maxqueue 9|disabled|enabled
-backup|no-backup|tfo|no-tfo|tcp-ut 5|tcp-ut -1|inter 2s|rise 2|fall 3|port 80|no-check|slowstart 5s|minconn 5|no-ssl
+backup|no-backup|proto none|proto h1|proto foo|proto|ws auto|ws h1|ws foo|ws|tfo|no-tfo|tcp-ut 5|tcp-ut -1|inter 2s|rise 2|fall 3|port 80|no-check|slowstart 5s|minconn 5|no-ssl
 no-send-proxy|source 1.2.3.4|source 1.2.3.4:10-20|source 1.2.3.4 interface lo|source 1.2.3.4:+1|source|bogus
 weight 5 weight 6"""
 
@@ -83,6 +83,11 @@ VERSIONS = """3.0-3.1|3.1-3.3|3.0-|3.0:3.1|3-3.2|3:3.2|3.1|gt 3.1|3.0-3.1:3.2|3.
 3.70000"""
 
 WHOLE = {
+    "proto of mode http": "listen f\n mode http\n bind :1 proto h1\n server s :1 proto h1\n",
+    "proto none in mode http": "listen f\n mode http\n bind :1 proto none\n",
+    "server's proto none in mode http": "backend b\n mode http\n server s :1 proto none\n",
+    "server's proto h1 in mode tcp": "backend b\n server s :1 proto h1\n",
+    "proto set before the mode": "listen f\n bind :1 proto h1\n mode http\n",
     "no bind": "frontend f\n",
     "listen without bind": "listen f\n",
     "backend only": "backend f\n",

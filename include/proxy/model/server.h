@@ -109,6 +109,7 @@ struct server_conf {
 	int backup;
 	int tfo;
 	enum server_hash_key hash_key;
+	enum mux_proto proto;    /* what the mode implies, too */
 	unsigned int proxy_header; /* enum server_proxy_header; 0: none */
 	struct server_tlv *tlvs; /* further fields of PROXY headers of version 2; owned */
 	unsigned int user_timeout_ms; /* tcp-ut, 0: none */

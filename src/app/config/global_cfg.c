@@ -250,6 +250,8 @@ parse_stats_socket(struct cfg_ctx *ctx)
 		return -1;
 	if (b->accept_proxy)
 		return cfg_error(ctx, 0, "'stats socket' : 'accept-proxy' is not supported.");
+	if (b->proto)
+		return cfg_error(ctx, 0, "'stats socket' : 'proto' is not supported.");
 	return 0;
 }
 

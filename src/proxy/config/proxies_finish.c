@@ -164,6 +164,20 @@ check_timeouts(const struct proxy *p, struct cfg_diag *d)
 			proxy_kind(p), p->name);
 }
 
+/* `proto` says what the mode says. */
+static void
+check_proto(const struct proxy *p, enum mux_proto proto, const char *of, const char *name,
+	const struct cfg_where *where, struct cfg_diag *d)
+{
+	static const char *const names[] = { [MUX_ANY] = "", [MUX_H1] = "h1",
+		[MUX_NONE] = "none" };
+
+	if (proto && (proto == MUX_H1) != (p->mode == PROXY_HTTP))
+		cfg_diag_add(d, CFG_ALERT, where,
+			"proxy '%s' : MUX protocol '%s' is not usable for %s'%s'.", p->name,
+			names[proto], of, name);
+}
+
 static void
 check_frontend(struct proxy *p, struct cfg_diag *d)
 {
@@ -172,6 +186,16 @@ check_frontend(struct proxy *p, struct cfg_diag *d)
 			"%s '%s' has no 'bind' directive. Please declare it as a backend if this "
 			"was intended.",
 			proxy_kind(p), p->name);
+	list_each(it, &p->binds) {
+		const struct bind_conf *b = list_entry(it, const struct bind_conf, link);
+
+		check_proto(p, b->proto, "", "bind", &b->where, d);
+		if (b->proto == MUX_NONE && p->may_upgrade)
+			cfg_diag_add(d, CFG_ALERT, &b->where,
+				"proxy '%s' : 'proto none' is not supported in front of a backend "
+				"in mode http.",
+				p->name);
+	}
 	if (p->default_be)
 		check_ports(p, p->default_be, d);
 	list_each(it, &p->use_backends) {
@@ -195,6 +219,7 @@ proxies_finish_server(struct server *s, const struct proxies *ps, struct cfg_dia
 	source_cfg_finish(s, s->be, d);
 	server_proxy_cfg_finish(s, ps, d);
 	server_tls_cfg_finish(s, ps, d);
+	check_proto(s->be, s->conf.proto, "server ", s->name, &s->where, d);
 	settle_minconn(s);
 	server_cfg_find_resolvers(s, ps, d);
 }

@@ -9,6 +9,7 @@
 #include "cfg/arg_address.h"
 #include "cfg/ctx.h"
 #include "http/head.h"
+#include "net/bind_cfg.h"
 #include "proxy/model/proxy.h"
 #include "proxy/model/server_list.h"
 #include "proxy/config/guid_cfg.h"
@@ -116,6 +117,26 @@ server_opt_tcp_ut(struct cfg_ctx *ctx, void *obj)
 }
 
 static int
+server_opt_proto(struct cfg_ctx *ctx, void *obj)
+{
+	struct server_target *t = obj;
+
+	return bind_cfg_proto(ctx, &t->conf->proto);
+}
+
+/* An Upgrade is of HTTP/1.1, the only protocol that servers are spoken to in. */
+static int
+server_opt_ws(struct cfg_ctx *ctx, void *obj unused)
+{
+	const char *s = cfg_arg(ctx, 0);
+
+	if (strcmp(s, "auto") != 0 && strcmp(s, "h1") != 0)
+		return cfg_error(ctx, 0, "'ws' : '%.40s' is not supported; there are auto and h1.",
+			s);
+	return 0;
+}
+
+static int
 server_opt_id(struct cfg_ctx *ctx, void *obj)
 {
 	struct server_target *t = obj;
@@ -208,6 +229,9 @@ static const struct cfg_opt opts[] = {
 	OPT("pool-purge-delay", 1, opt_purge, 0, "<time>",
 		"Interval at which half of the surplus idle connections are closed; the default is "
 		"5 s, and 0 keeps none."),
+	OPT("proto", 1, server_opt_proto, 0, "h1|none",
+		"The protocol of connections, which the mode says too: h1 in mode http, none in "
+		"mode tcp."),
 	OPT("socks4", 1, opt_socks4, 0, "<address>:<port>",
 		"Connects to the server through this SOCKS4 proxy. The server's address has to be "
 		"an IPv4 address. Health checks do not use the proxy, see check-via-socks4."),
@@ -227,6 +251,8 @@ static const struct cfg_opt opts[] = {
 		"Maximum time that sent data may stay unacknowledged."),
 	OPT_FLAG("tfo", tfo, 1, "Connects with TCP Fast Open."),
 	OPT("weight", 1, opt_weight, 0, "<number>", "The server's share of the load, 0 to 256."),
+	OPT("ws", 1, server_opt_ws, 0, "auto|h1",
+		"The protocol of websockets: HTTP/1.1, as of all requests."),
 	HINT("pool-low-conn", "each worker keeps its own idle connections"),
 	{ 0 },
 };

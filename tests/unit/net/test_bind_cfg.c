@@ -4,6 +4,9 @@
 static const struct world_line lines[] = {
 	{ "", NULL },
 	{ "backlog 0", NULL },
+	{ "proto h1", "proxy 'f' : MUX protocol 'h1' is not usable for 'bind'." },
+	{ "proto none", NULL },
+	{ "proto h2", "'proto' : 'h2' is not supported; there are h1, in mode http, and none" },
 	{ "backlog 1024", NULL },
 	{ "backlog 2147483647", NULL },
 	{ "backlog -1", "'-1'" },

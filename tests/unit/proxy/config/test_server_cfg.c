@@ -78,6 +78,11 @@ static const struct world_line options[] = {
 	{ "hash-key addr hash-key addr-port", NULL },
 	{ "hash-key name", "'name'" },
 	{ "hash-key", "{id | addr | addr-port}" },
+	{ "proto none", NULL },
+	{ "proto h2", "'h2' is not supported" },
+	{ "ws auto", NULL },
+	{ "ws h1", NULL },
+	{ "ws h2", "'ws' : 'h2' is not supported; there are auto and h1." },
 	{ "socks4 10.0.0.9:1080", NULL },
 	{ "socks4 [::1]:1080 weight 5", NULL },
 	{ "socks4 10.0.0.9", "'10.0.0.9' : the port is missing" },
@@ -111,6 +116,11 @@ test_options(void **state)
 	world_lines("backend b\n default-server ", options, ARRAY_LEN(options), "");
 	world_reports(WORLD_DEFAULTS "backend b\n server s 10.0.0.1:80 source * usesrc hdr_ip(x)\n",
 		0, "server 's' cannot use header x as source IP in non-HTTP mode");
+	world_reports(WORLD_DEFAULTS "backend b\n default-server proto h1\n server s 10.0.0.1:1\n",
+		-1, "proxy 'b' : MUX protocol 'h1' is not usable for server 's'.");
+	world_reports(WORLD_DEFAULTS "frontend f\n bind :1 proto none\n default_backend b\n"
+		"backend b\n mode http\n server s 10.0.0.1:1\n",
+		-1, "'proto none' is not supported in front of a backend in mode http.");
 }
 
 static const struct world_line lines[] = {
