@@ -1,5 +1,4 @@
-/* Making listening sockets, at start. What accepted sockets inherit is set here, once per listener
- * and not once per connection: TCP_NODELAY, keep-alive, TCP_USER_TIMEOUT, quick ACKs, buffers. */
+/* Making listening sockets, at start. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -15,14 +14,8 @@
 #include "base/counter.h"
 #include "base/err.h"
 #include "base/sys.h"
-#include "net/keepalive.h"
 #include "net/listener.h"
-#include "net/sockbuf.h"
-
-/* Seconds to wait for data with the handshake's last ACK; HAProxy's value (manual 5.1
- * defer-accept). */
-#define DEFER_SECONDS 1
-#define TFO_QUEUE_MIN 128
+#include "net/listener_options.h"
 
 struct maker {
 	struct listener *ln;
@@ -82,49 +75,18 @@ set_address_options(struct maker *m, int family)
 	return r;
 }
 
+/* What accepted sockets inherit. A socket that was bound before may have other values. */
 static int
-set_buffers(struct maker *m)
+set_tcp_options(struct maker *m, int was_bound)
 {
 	const char *what = "";
-	int r = m->ln->sockbuf ? sockbuf_set(m->sys, m->fd, AF_INET, m->ln->sockbuf, &what) : 0;
+	int r = 0;
 
+	if (was_bound)
+		r = listener_options_clear(m->ln, m->sys, m->fd, &what);
+	if (r == 0)
+		r = listener_options_set(m->ln, m->sys, m->fd, &what);
 	return r < 0 ? bind_failed(m, what, r) : 0;
-}
-
-/* The kernel may not have the values for MPTCP: they are the system's then. */
-static int
-keepalive_done(struct maker *m, const char *what, int r)
-{
-	if ((r == -ENOPROTOOPT || r == -EOPNOTSUPP) && m->ln->is_mptcp)
-		return 0;
-	return r < 0 ? bind_failed(m, what, r) : 0;
-}
-
-/* Options that accepted sockets inherit, and options of listeners. */
-static int
-set_tcp_options(struct maker *m)
-{
-	const struct listener *ln = m->ln;
-	const struct bind_conf *b = ln->bind;
-	int r = set_buffers(m);
-
-	if (r == 0 && ln->nodelay)
-		r = set_int(m, "set TCP_NODELAY", IPPROTO_TCP, TCP_NODELAY, 1);
-	if (r == 0 && ln->keepalive)
-		r = keepalive_done(m, "set the keep-alive",
-			keepalive_set(m->sys, m->fd, ln->keepalive));
-	if (r == 0 && b->user_timeout_ms)
-		r = set_int(m, "set TCP_USER_TIMEOUT", IPPROTO_TCP, TCP_USER_TIMEOUT,
-			    (int)b->user_timeout_ms);
-	if (r == 0 && b->mss)
-		r = set_int(m, "set TCP_MAXSEG", IPPROTO_TCP, TCP_MAXSEG, b->mss);
-	if (r == 0 && b->defer_accept)
-		r = set_int(
-			m, "set TCP_DEFER_ACCEPT", IPPROTO_TCP, TCP_DEFER_ACCEPT, DEFER_SECONDS);
-	if (r == 0 && b->tfo)
-		r = set_int(m, "set TCP_FASTOPEN", IPPROTO_TCP, TCP_FASTOPEN,
-			MAX(b->backlog, TFO_QUEUE_MIN));
-	return r;
 }
 
 /*
@@ -160,13 +122,6 @@ bind_path(struct maker *m, struct addr *tmp)
 	return 0;
 }
 
-/* The kernel does not have the option for MPTCP. */
-static int
-has_quickack(const struct listener *ln)
-{
-	return addr_family(&ln->addr) != AF_UNIX && !ln->is_mptcp;
-}
-
 /* Accepted sockets inherit this too, but listen() resets the state of ACKs: it is set
  * afterwards. */
 static int
@@ -176,7 +131,7 @@ start_listening(struct maker *m, int backlog)
 
 	if (r < 0)
 		return bind_failed(m, "listen", r);
-	if (m->ln->quickack_off && has_quickack(m->ln))
+	if (m->ln->quickack_off && listener_has_quickack(m->ln))
 		return set_int(m, "clear TCP_QUICKACK", IPPROTO_TCP, TCP_QUICKACK, 0);
 	return 0;
 }
@@ -308,7 +263,7 @@ make_socket(struct maker *m, int backlog)
 		return r;
 	r = family == AF_UNIX ? 0 : set_address_options(m, family);
 	if (r == 0 && family != AF_UNIX)
-		r = set_tcp_options(m);
+		r = set_tcp_options(m, 0);
 	if (r == 0)
 		r = bind_and_listen(m, backlog);
 	return r;
@@ -329,53 +284,11 @@ take_over(struct maker *m, int backlog)
 	    (r = sys_fcntl(m->sys, m->fd, F_SETFD, FD_CLOEXEC)) < 0)
 		return bind_failed(m, "set up the inherited descriptor", flags < 0 ? flags : r);
 	if (addr_family(&m->ln->addr) != AF_UNIX) {
-		e = set_tcp_options(m);
+		e = set_tcp_options(m, 0);
 		if (e < 0)
 			return e;
 	}
 	return start_listening(m, backlog);
-}
-
-static int
-reset_keepalive(struct maker *m)
-{
-	if (!m->ln->keepalive)
-		return set_int(m, "clear SO_KEEPALIVE", SOL_SOCKET, SO_KEEPALIVE, 0);
-	return keepalive_done(m, "reset the keep-alive",
-		keepalive_reset(m->sys, m->fd, m->ln->keepalive));
-}
-
-/* A kind of socket that does not know the option does not have a value either. */
-static int
-reset_int(struct maker *m, const char *what, int level, int opt)
-{
-	int r = set_int(m, what, level, opt, 0);
-
-	return r == -EOPNOTSUPP || r == -ENOPROTOOPT ? 0 : r;
-}
-
-/* What set_tcp_options() sets only if the configuration has it: the socket may have it from a
- * former one. The values are the kernel's defaults. */
-static int
-clear_tcp_options(struct maker *m)
-{
-	const struct listener *ln = m->ln;
-	const struct bind_conf *b = ln->bind;
-	int r = reset_keepalive(m);
-
-	if (r == 0 && !b->user_timeout_ms)
-		r = set_int(m, "clear TCP_USER_TIMEOUT", IPPROTO_TCP, TCP_USER_TIMEOUT, 0);
-	if (r == 0 && !b->mss)
-		r = reset_int(m, "clear TCP_MAXSEG", IPPROTO_TCP, TCP_MAXSEG);
-	if (r == 0 && !(ln->sockbuf && ln->sockbuf->notsent))
-		r = reset_int(m, "clear TCP_NOTSENT_LOWAT", IPPROTO_TCP, TCP_NOTSENT_LOWAT);
-	if (r == 0 && !b->defer_accept)
-		r = set_int(m, "clear TCP_DEFER_ACCEPT", IPPROTO_TCP, TCP_DEFER_ACCEPT, 0);
-	if (r == 0 && !b->tfo)
-		r = set_int(m, "clear TCP_FASTOPEN", IPPROTO_TCP, TCP_FASTOPEN, 0);
-	if (r == 0 && !ln->quickack_off && has_quickack(ln))
-		r = set_int(m, "set TCP_QUICKACK", IPPROTO_TCP, TCP_QUICKACK, 1);
-	return r;
 }
 
 /* A socket that was bound for this address before, and listens. It may be joined by others. */
@@ -393,9 +306,7 @@ use_kept(struct maker *m, int backlog)
 		if (m->ln->reuseport)
 			e = set_int(m, "set SO_REUSEPORT", SOL_SOCKET, SO_REUSEPORT, 1);
 		if (e == 0)
-			e = clear_tcp_options(m);
-		if (e == 0)
-			e = set_tcp_options(m);
+			e = set_tcp_options(m, 1);
 	}
 	if (e == 0)
 		e = start_listening(m, backlog);
