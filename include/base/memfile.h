@@ -104,7 +104,7 @@ int memfile_read(struct memfile_view *v, const void *bytes, size_t size, uint32_
  * alias. NULL: none. */
 const struct memfile_item *memfile_find(const struct memfile_view *v, uint32_t kind,
 	const char *key, const char *alias);
-/* Frees keys and items; the memory stays. */
+/* Frees keys and items; the memory stays. Nothing is found any more. */
 void memfile_forget_names(struct memfile_view *v);
 void memfile_close(struct memfile_view *v);
 

@@ -120,6 +120,8 @@ memfile_find(const struct memfile_view *v, uint32_t kind, const char *key, const
 {
 	const struct memfile_item *item = NULL;
 
+	if (!v->index)
+		return NULL;
 	if (alias[0])
 		item = name_index_find(&v->index[MEMFILE_KINDS + kind], alias);
 	return item ? item : name_index_find(&v->index[kind], key);

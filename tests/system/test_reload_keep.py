@@ -258,6 +258,19 @@ def test_servers_added_at_run_time_count_too(site):
     assert count(d)["app"] == total
 
 
+def test_servers_can_be_added_after_a_reload(site):
+    """When it serves, it has forgotten the names in the files of former processes."""
+    d = site()
+    port = re.search(r"server a 127.0.0.1:(\d+)", d.cfg.read_text()).group(1)
+    assert reload(d)
+    pid = d.info()["Pid"]
+    assert "registered" in d.admin(f"add server app/x 127.0.0.1:{port}")
+    d.admin("enable server app/x")
+    use(d, 6)
+    assert rows(d)["app", "x"]["stot"] != "0"
+    assert d.info()["Pid"] == pid
+
+
 def test_cleared_counters_stay_cleared(site):
     d = site()
     with connect(d.tcp) as c:
