@@ -108,7 +108,8 @@ def test_gates_can_add_to_the_tally_of_others(gates, tmp_path):
     ('import nothing_of_the_kind\n', '0 1 0', 'test_x.py'),
     ('', '0 1 0', '(there is none)'),
     ('import os\nos._exit(0)\n', '0 1 0', 'test_x.py (pytest: exit 0)'),
-], ids=['good', 'fail', 'skip', 'error', 'empty', 'dies'])
+    ('import atexit\natexit.register(print, "a warning")\ndef test_a(): pass\n', '1 0 0', None),
+], ids=['good', 'fail', 'skip', 'error', 'empty', 'dies', 'warns'])
 def test_pytest_is_counted(tmp_path, text, counts, named):
     (tmp_path / 't').mkdir()
     (tmp_path / 't/test_x.py').write_text(text)
