@@ -18,7 +18,7 @@ struct inherited_socket {
 	int fd;
 	enum inherited_from from;
 	int taken;
-	int port; /* that it is bound to, 0 for a unix socket; -1: nobody has asked */
+	int port; /* that it is bound to, 0 for a unix socket; -1: not known yet */
 	char *name;
 };
 
