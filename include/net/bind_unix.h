@@ -26,8 +26,7 @@ int bind_unix_parse(struct cfg_ctx *ctx, struct bind_unix *u) must_check;
 /* The values of argument i, of `unix-bind` and of a bind line's options alike. 0, or -1 after
  * cfg_error(). */
 int bind_unix_mode(struct cfg_ctx *ctx, int i, mode_t *out) must_check;
-int bind_unix_uid(struct cfg_ctx *ctx, int i, uid_t *out) must_check;
-int bind_unix_gid(struct cfg_ctx *ctx, int i, gid_t *out) must_check;
+int bind_unix_id(struct cfg_ctx *ctx, int i, id_t *out) must_check; /* uid, gid */
 int bind_unix_user(struct cfg_ctx *ctx, int i, uid_t *out) must_check;
 int bind_unix_group(struct cfg_ctx *ctx, int i, gid_t *out) must_check;
 

@@ -239,13 +239,13 @@ opt_mode(struct cfg_ctx *ctx, void *obj)
 static int
 opt_uid(struct cfg_ctx *ctx, void *obj)
 {
-	return bind_unix_uid(ctx, 0, &((struct bind_conf *)obj)->uid);
+	return bind_unix_id(ctx, 0, &((struct bind_conf *)obj)->uid);
 }
 
 static int
 opt_gid(struct cfg_ctx *ctx, void *obj)
 {
-	return bind_unix_gid(ctx, 0, &((struct bind_conf *)obj)->gid);
+	return bind_unix_id(ctx, 0, &((struct bind_conf *)obj)->gid);
 }
 
 static int

@@ -31,24 +31,13 @@ bind_unix_mode(struct cfg_ctx *ctx, int i, mode_t *out)
 }
 
 int
-bind_unix_uid(struct cfg_ctx *ctx, int i, uid_t *out)
+bind_unix_id(struct cfg_ctx *ctx, int i, id_t *out)
 {
 	int64_t id;
 
 	if (cfg_arg_int64(ctx, i, 0, UINT32_MAX - 1, &id))
 		return -1;
-	*out = (uid_t)id;
-	return 0;
-}
-
-int
-bind_unix_gid(struct cfg_ctx *ctx, int i, gid_t *out)
-{
-	int64_t id;
-
-	if (cfg_arg_int64(ctx, i, 0, UINT32_MAX - 1, &id))
-		return -1;
-	*out = (gid_t)id;
+	*out = (id_t)id;
 	return 0;
 }
 
@@ -95,11 +84,11 @@ parse_setting(struct cfg_ctx *ctx, int i, struct bind_unix *u)
 	if (strcmp(name, "user") == 0)
 		return bind_unix_user(ctx, i + 1, &u->uid);
 	if (strcmp(name, "uid") == 0)
-		return bind_unix_uid(ctx, i + 1, &u->uid);
+		return bind_unix_id(ctx, i + 1, &u->uid);
 	if (strcmp(name, "group") == 0)
 		return bind_unix_group(ctx, i + 1, &u->gid);
 	if (strcmp(name, "gid") == 0)
-		return bind_unix_gid(ctx, i + 1, &u->gid);
+		return bind_unix_id(ctx, i + 1, &u->gid);
 	return cfg_error(ctx, i,
 		"'unix-bind' : unknown setting '%.60s'; there are prefix, mode, user, uid, group "
 		"and gid.",

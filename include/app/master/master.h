@@ -159,6 +159,8 @@ void master_on_reexec(struct timer *t);
 void master_find_file(const struct master *m, struct file_id *out);
 /* What is the same for each image of the master. */
 void master_init(struct master *m);
+/* Without the service manager's socket it goes on, with a warning. */
+void master_open_notify(struct master *m, const char *path);
 /* Opens the loop and signals. 0 or a negative reason. */
 int master_open_loop(struct master *m) must_check;
 /* Raises the limit: there may be as many sockets as all configurations together have. */

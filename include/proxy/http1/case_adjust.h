@@ -1,5 +1,5 @@
-/* Heads that go to bogus clients or servers (manual, option h1-case-adjust-bogus-client and
- * -server). Private to proxy. */
+/* The case of names in heads for bogus clients and servers (manual, option
+ * h1-case-adjust-bogus-client, -server). Private to proxy. */
 #ifndef TACIT_PROXY_HTTP1_CASE_ADJUST_H
 #define TACIT_PROXY_HTTP1_CASE_ADJUST_H
 

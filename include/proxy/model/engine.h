@@ -77,7 +77,7 @@ struct engine_shared {
 	uint64_t invalid_msgs;       /* so far; atomic: proxy/model/invalid_msg.h */
 	struct dns_asks *asks;       /* names that rules ask for; NULL: none can be */
 	struct services *services;   /* NULL: there are no local services */
-	const struct name_case *name_case; /* h1-case-adjust; NULL: no proxy asks for it */
+	const struct name_case *name_case; /* h1-case-adjust */
 	uint32_t stop_spread_ms;     /* close-spread-time; 0: not set, or ENGINE_STOP_NEVER */
 	int screens;                 /* a rule may reject connections before they become sessions */
 	char apart_too[CACHE_LINE];

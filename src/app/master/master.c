@@ -23,6 +23,13 @@ master_report_failure(const struct master *m, const char *what, int reason)
 	return reason;
 }
 
+void
+master_open_notify(struct master *m, const char *path)
+{
+	if (notify_open(&m->notify, m->sys, path))
+		report_msg(m->report, REPORT_WARNING, "$NOTIFY_SOCKET '%s' cannot be used", path);
+}
+
 static int
 open_files(struct master *m, const char *notify_path)
 {
@@ -37,9 +44,7 @@ open_files(struct master *m, const char *notify_path)
 			return r;
 		}
 	}
-	if (notify_open(&m->notify, m->sys, notify_path))
-		report_msg(m->report, REPORT_WARNING, "$NOTIFY_SOCKET '%s' cannot be used",
-			notify_path);
+	master_open_notify(m, notify_path);
 	return 0;
 }
 

@@ -1,6 +1,5 @@
 /* The master goes on with a new program: it takes over what the former one knew and has left open.
  * Master process, one thread. */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 
@@ -39,9 +38,7 @@ master_resume(struct master *m, const char *notify_path, const char *state_fd)
 	master_init(m);
 	m->pid_fd = -1;
 	m->state = MASTER_RUNNING;
-	if (notify_open(&m->notify, m->sys, notify_path))
-		report_msg(m->report, REPORT_WARNING, "$NOTIFY_SOCKET '%s' cannot be used",
-			notify_path);
+	master_open_notify(m, notify_path);
 	r = signals_block(m->sys);
 	if (!r)
 		r = master_open_loop(m);

@@ -87,7 +87,6 @@ restore_worker(struct master *m, const struct state_line *l)
 	w->state = (enum worker_state)l->v[2];
 	w->reloads = (unsigned int)l->v[3];
 	w->started_ms = l->v[4];
-	w->is_reload = (int)l->v[5];
 	(void)snprintf(w->version, sizeof(w->version), "%s", l->text);
 	return 0;
 }
@@ -123,7 +122,7 @@ static const struct state_row {
 	{ "master", 3, restore_master },
 	{ "reloads", 3, restore_reloads },
 	{ "commands", 1, restore_commands },
-	{ "worker", 6, restore_worker },
+	{ "worker", 5, restore_worker },
 	{ "socket", 6, restore_socket },
 	{ "file", 2, restore_file },
 };

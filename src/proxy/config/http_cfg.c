@@ -363,8 +363,8 @@ static const struct cfg_kw kws[] = {
 	OPTION("prefer-last-server", CFG_BE, OPT_PREFER_LAST_SERVER,
 		"Sends a client's next request to the server of the last one if the client still "
 		"has its own connection to it, as with 'http-reuse never' and send-proxy, unless "
-		"the balance algorithm is a hash or persistence says otherwise. Connections that "
-		"clients share are nobody's own."),
+		"the balance algorithm is a hash or persistence says otherwise. A connection that "
+		"clients share does not count."),
 	{ .name = "retry-on",
 		.sections = CFG_BE,
 		.flags = CFG_KW_STRICT,

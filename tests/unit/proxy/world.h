@@ -53,6 +53,33 @@ struct world {
 	int result;
 };
 
+/* With the modules that are registered. */
+static inline void
+world_open_reader(struct world *w)
+{
+	static const struct cfg_facts facts = { .version = "3.4.0" };
+	struct cfg_reader_opts opts = {
+		.root = w,
+		.registry = &w->registry,
+		.diag = &w->diag,
+		.env = &w->env,
+		.sys = &w->sys,
+		.facts = &facts,
+	};
+
+	cfg_reader_init(&w->reader, &opts);
+}
+
+static inline void
+world_print(struct world *w)
+{
+	FILE *f = fmemopen(w->printed, sizeof(w->printed), "w");
+
+	assert_non_null(f);
+	print_diag(&w->diag, f, false);
+	(void)fclose(f);
+}
+
 /* Reads and finishes; the result is in w->result, the diagnostics in w->printed. */
 static inline void
 world_load(struct world *w, const char *text)
@@ -68,16 +95,6 @@ world_load(struct world *w, const char *text)
 		&server_state_cfg_module, &stats_cfg_module,
 		&userlist_cfg_module, &server_name_cfg_module,
 		&server_proxy_cfg_module, &resolvers_cfg_module };
-	static const struct cfg_facts facts = { .version = "3.4.0" };
-	struct cfg_reader_opts opts = {
-		.root = w,
-		.registry = &w->registry,
-		.diag = &w->diag,
-		.env = &w->env,
-		.sys = &w->sys,
-		.facts = &facts,
-	};
-	FILE *f;
 
 	memset(w, 0, sizeof(*w));
 	sys_init(&w->sys, &sys_linux, NULL);
@@ -87,16 +104,13 @@ world_load(struct world *w, const char *text)
 		assert_int_equal(cfg_registry_add(&w->registry, modules[i]), 0);
 	cfg_diag_init(&w->diag, 0);
 	cfg_env_init(&w->env);
-	cfg_reader_init(&w->reader, &opts);
+	world_open_reader(w);
 	WORLD_BEGINS();
 	w->result = cfg_reader_text(&w->reader, "t.cfg", text, strlen(text));
 	w->result |= cfg_reader_end(&w->reader);
 	w->result |= proxies_finish(&w->proxies, &w->diag);
 	WORLD_ENDS();
-	f = fmemopen(w->printed, sizeof(w->printed), "w");
-	assert_non_null(f);
-	print_diag(&w->diag, f, false);
-	(void)fclose(f);
+	world_print(w);
 }
 
 static inline void

@@ -183,7 +183,7 @@ static void
 it_goes_on_in_another_program(void **st)
 {
 	(void)st;
-	assert_int_equal(resume_with("version 1\nmaster 0 1 9\nworker %d %d 1 0 0 0 \n"
+	assert_int_equal(resume_with("version 1\nmaster 0 1 9\nworker %d %d 1 0 0 \n"
 		"file %d 0\nlog\n", "%d"), 7);
 	assert_int_equal(resume_with("version 2\nlog\n", "%d"), 96);
 	assert_int_equal(resume_with("version 1\nlog\n", "%d,"), 96);

@@ -23,28 +23,14 @@ static const struct cfg_module section_module = { .name = "a section", .sections
 static void
 load(struct world *w, const char *lines)
 {
-	static const struct cfg_facts facts = { .version = "3.4.0" };
-	struct cfg_reader_opts opts = {
-		.root = w,
-		.registry = &w->registry,
-		.diag = &w->diag,
-		.env = &w->env,
-		.sys = &w->sys,
-		.facts = &facts,
-	};
-	FILE *f;
-
 	world_load(w, "");
 	cfg_reader_fini(&w->reader);
 	assert_int_equal(cfg_registry_add(&w->registry, &section_module), 0);
 	assert_int_equal(cfg_registry_add(&w->registry, &name_case_cfg_module), 0);
-	cfg_reader_init(&w->reader, &opts);
+	world_open_reader(w);
 	w->result = cfg_reader_text(&w->reader, "t.cfg", lines, strlen(lines));
 	w->result |= cfg_reader_end(&w->reader);
-	f = fmemopen(w->printed, sizeof(w->printed), "w");
-	assert_non_null(f);
-	print_diag(&w->diag, f, false);
-	(void)fclose(f);
+	world_print(w);
 }
 
 static void
