@@ -2,10 +2,11 @@
 SUBJECT=/usr/sbin/haproxy runs the tests with HAProxy."""
 
 import socket
+import threading
 from collections import Counter
 
 import pytest
-from conftest import Origin, connect, free_ports, recv_all
+from conftest import WAIT, Origin, connect, free_ports, recv_all
 from subject import SUBJECT, IS_TACIT
 
 
@@ -103,6 +104,29 @@ def test_source_ports(run, telling):
     seen = [ask(front).split()[:2] for _ in range(30)]
     assert all(a == "127.0.0.6" and low <= int(p) < low + 200 for a, p in seen), seen
     assert len({p for _, p in seen}) == 30
+
+
+def test_source_ports_are_used_again(run, origins):
+    """Those whose connections are over, also while the kernel waits for late segments (TIME_WAIT). One that is open
+    keeps its port."""
+    ended = threading.Semaphore(0)
+
+    def handle(conn):
+        conn.sendall(str(conn.getpeername()[1]).encode())
+        assert conn.recv(1) == b""
+        ended.release()
+    o = origins(handle)
+    front, low = free_ports(2)
+    run(f"listen l\n bind 127.0.0.1:{front}\n timeout client 9s\n"
+        f" server s 127.0.0.1:{o.port} source 127.0.0.6:{low}-{low + 2}\n")
+    with connect(front) as kept:
+        of_kept = int(kept.recv(9))
+        seen = []
+        for _ in range(12):
+            with connect(front) as c:
+                seen.append(int(c.recv(9)))
+            assert ended.acquire(timeout=WAIT)
+        assert set(seen) == {low, low + 1, low + 2} - {of_kept}, seen
 
 
 def test_unix_and_abstract(run, telling, tmp_path):

@@ -6,7 +6,11 @@
 #include "proxy/model/engine.h"
 #include "proxy/model/server.h"
 
-/* Binds fd to the server's `source`; of a range of ports to the first free one. 0 or -errno. */
+/* How many sockets to try, each from the next port of the server's `source`, when connect() says
+ * EADDRNOTAVAIL: a connection from this port to this address is open. 1 without a range. */
+int server_source_tries(const struct server *srv);
+/* Binds fd to the server's `source`; of a range of ports to the next one that no other program
+ * holds. 0 or -errno. */
 long server_bind_source(struct engine *e, struct server *srv, int fd) must_check;
 /* Binds fd to an address that need not be this host's (IP_TRANSPARENT, which needs CAP_NET_ADMIN),
  * port 0: any port. NULL: none is known, only the interface is set. 0 or -errno. */

@@ -6,10 +6,17 @@
 #include <string.h>
 #include <sys/socket.h>
 
-static int
-count_ports(const struct source_conf *src)
+/* So many ports are tried in one go: other clients wait meanwhile. */
+#define PORTS_TRIED 64
+
+int
+server_source_tries(const struct server *srv)
 {
-	return src->port_lo ? (int)(src->port_hi - src->port_lo + 1) : 1;
+	const struct source_conf *src = &srv->conf.source;
+
+	if (!src->port_lo || src->as != SOURCE_AS_SELF)
+		return 1;
+	return (int)MIN(src->port_hi - src->port_lo + 1, PORTS_TRIED);
 }
 
 static long
@@ -30,6 +37,15 @@ leave_port_open(struct engine *e, int fd)
 	return sys_setsockopt(e->sys, fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
 }
 
+/* The port may still be bound by an earlier connection that has ended (TIME_WAIT). */
+static long
+share_port(struct engine *e, int fd)
+{
+	int on = 1;
+
+	return sys_setsockopt(e->sys, fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+}
+
 long
 server_bind_as(struct engine *e, const struct server *srv, const struct addr *as, int fd)
 {
@@ -41,11 +57,8 @@ server_bind_as(struct engine *e, const struct server *srv, const struct addr *as
 	r = addr_family(as) == AF_INET6
 		? sys_setsockopt(e->sys, fd, IPPROTO_IPV6, IPV6_TRANSPARENT, &on, sizeof(on))
 		: sys_setsockopt(e->sys, fd, IPPROTO_IP, IP_TRANSPARENT, &on, sizeof(on));
-	/* The client's port may still be bound by an earlier connection that has ended. */
 	if (r >= 0)
-		r = addr_port(as)
-			? sys_setsockopt(e->sys, fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on))
-			: leave_port_open(e, fd);
+		r = addr_port(as) ? share_port(e, fd) : leave_port_open(e, fd);
 	return r < 0 ? r : sys_bind(e->sys, fd, &as->u.sa, as->len);
 }
 
@@ -53,14 +66,13 @@ long
 server_bind_source(struct engine *e, struct server *srv, int fd)
 {
 	const struct source_conf *src = &srv->conf.source;
-	int tries = count_ports(src);
+	int tries = server_source_tries(srv);
 	struct addr a;
 	long r = bind_interface(e, src, fd);
 
 	if (r < 0 || !src->addr.len)
 		return r;
-	if (!src->port_lo)
-		r = leave_port_open(e, fd);
+	r = src->port_lo ? share_port(e, fd) : leave_port_open(e, fd);
 	while (r >= 0 && tries-- > 0) {
 		(void)server_source_addr(srv, &a);
 		r = sys_bind(e->sys, fd, &a.u.sa, a.len);

@@ -330,6 +330,27 @@ fail_connect(struct check_run *r, int err, struct check_verdict *v)
 						       : check_run_fail(r, err, v);
 }
 
+/* The descriptor, *result as connect() has it, or -errno. */
+static int
+connect_socket_from(struct check_run *r, const struct addr *to, int holds_back, long *result)
+{
+	struct sys *sys = r->shared->engine->sys;
+	int tries = server_source_tries(r->check->srv);
+	int fd;
+
+	for (;;) {
+		fd = take_socket(r, addr_family(to));
+		if (fd < 0)
+			return fd;
+		if (holds_back)
+			hold_back_ack(r, fd);
+		*result = sys_connect(sys, fd, &to->u.sa, to->len);
+		if (*result != -EADDRNOTAVAIL || --tries <= 0)
+			return fd;
+		(void)sys_close(sys, fd);
+	}
+}
+
 enum check_step
 check_connect_begin(struct check_run *r, struct check_verdict *v)
 {
@@ -343,13 +364,10 @@ check_connect_begin(struct check_run *r, struct check_verdict *v)
 		conn_close(&r->conn);
 	check_bytes_drop(r);
 	r->ended = r->is_connected = r->has_read_deadline = 0;
-	fd = take_socket(r, family);
+	is_bare = !needs_connection(r) && !sends_proxy_header(r);
+	fd = connect_socket_from(r, &to, is_last_rule(r) && family != AF_UNIX && is_bare, &c);
 	if (fd < 0)
 		return check_run_fail(r, -fd, v);
-	is_bare = !needs_connection(r) && !sends_proxy_header(r);
-	if (is_last_rule(r) && family != AF_UNIX && is_bare)
-		hold_back_ack(r, fd);
-	c = sys_connect(e->sys, fd, &to.u.sa, to.len);
 	/* A send that follows asks the same. */
 	if (c == -EINPROGRESS && (needs_connection(r) || !sends_next(r)))
 		c = ask_connected(r, fd, &to);

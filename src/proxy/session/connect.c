@@ -181,24 +181,14 @@ new_server_socket(struct session *s, int family)
 	return fd;
 }
 
-int
-connect_server(struct session *s)
+/* With its options, bound to its source: the descriptor or -errno. */
+static long
+open_server_socket(struct session *s, int family)
 {
-	const struct addr *via = &s->srv->conf.socks4;
-	struct sys *sys = s->engine->sys;
-	uint32_t gen;
-	struct addr target, to;
-	long fd, r = 0;
-	int e, family;
+	long fd = new_server_socket(s, family), r;
 
-	addr_override_target(s, &gen, &target);
-	to = unlikely(via->len) ? *via : target;
-	family = addr_family(&to);
-
-	conn_pool_make_room(s->engine);
-	fd = new_server_socket(s, family);
 	if (fd < 0)
-		return (int)fd;
+		return fd;
 	r = set_server_buffers(s, (int)fd, family);
 	if (r >= 0 && family != AF_UNIX) {
 		r = set_server_options(s, (int)fd);
@@ -206,12 +196,47 @@ connect_server(struct session *s)
 			r = bind_source(s, (int)fd);
 	}
 	if (r >= 0)
-		r = sys_connect(sys, (int)fd, &to.u.sa, to.len);
-	if (r < 0 && r != -EINPROGRESS) {
+		return fd;
+	(void)sys_close(s->engine->sys, (int)fd);
+	return r;
+}
+
+/* The descriptor, *result as connect() has it, or -errno. */
+static long
+connect_socket(struct session *s, const struct addr *to, long *result)
+{
+	struct sys *sys = s->engine->sys;
+	int tries = server_source_tries(s->srv);
+	long fd;
+
+	do {
+		fd = open_server_socket(s, addr_family(to));
+		if (fd < 0)
+			return fd;
+		*result = sys_connect(sys, (int)fd, &to->u.sa, to->len);
+		if (*result >= 0 || *result == -EINPROGRESS)
+			return fd;
 		(void)sys_close(sys, (int)fd);
-		return (int)r;
-	}
-	e = open_server(s, (int)fd, family == AF_UNIX ? CONN_UNIX : CONN_TCP);
+	} while (*result == -EADDRNOTAVAIL && --tries > 0);
+	return *result;
+}
+
+int
+connect_server(struct session *s)
+{
+	const struct addr *via = &s->srv->conf.socks4;
+	uint32_t gen;
+	struct addr target, to;
+	long fd, r;
+	int e;
+
+	addr_override_target(s, &gen, &target);
+	to = unlikely(via->len) ? *via : target;
+	conn_pool_make_room(s->engine);
+	fd = connect_socket(s, &to, &r);
+	if (fd < 0)
+		return (int)fd;
+	e = open_server(s, (int)fd, addr_family(&to) == AF_UNIX ? CONN_UNIX : CONN_TCP);
 	if (e < 0)
 		return e;
 	s->conn[SERVER].addr_gen = gen;

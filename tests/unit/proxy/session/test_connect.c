@@ -269,6 +269,35 @@ ports_in_use_are_skipped(void **st)
 	assert_true(connect_is_resource(EADDRINUSE));
 }
 
+/* A connection from that port to that server is open: the kernel says so when it connects. */
+static void
+ports_with_a_connection_are_skipped(void **st)
+{
+	uint64_t n = ledger_sum(&w.sys.ledger, SYS_CALL_connect);
+
+	(void)st;
+	srv->conf.source.addr = local(0);
+	srv->conf.source.port_lo = SOURCE_PORT;
+	srv->conf.source.port_hi = SOURCE_PORT + 2;
+	fake_fail(w.k, SYS_CALL_connect, n + 1, EADDRNOTAVAIL);
+	fake_fail_again(w.k, 1);
+	assert_int_equal(connect_server(&s), 0);
+	assert_int_equal(fake_fd_port(w.k, s.conn[SERVER].fd), SOURCE_PORT + 2);
+	assert_int_equal(fake_fds(w.k), 2 + 1);
+	again();
+	/* Each port is tried once. */
+	fake_fail(w.k, SYS_CALL_connect, n + 4, EADDRNOTAVAIL);
+	fake_fail_again(w.k, 100);
+	assert_int_equal(connect_server(&s), -EADDRNOTAVAIL);
+	assert_int_equal(ledger_sum(&w.sys.ledger, SYS_CALL_connect), n + 6);
+	assert_int_equal(fake_fds(w.k), 2);
+	/* A turn is not spent on a long range. */
+	srv->conf.source.port_hi = SOURCE_PORT + 60000;
+	assert_int_equal(connect_server(&s), -EADDRNOTAVAIL);
+	assert_int_equal(ledger_sum(&w.sys.ledger, SYS_CALL_connect), n + 6 + 64);
+	assert_int_equal(fake_fds(w.k), 2);
+}
+
 /* Whatever call fails: its error is returned, and no descriptor stays open. */
 static void
 failures_leave_nothing(void **st)
@@ -393,6 +422,7 @@ main(void)
 		CASE(the_client_may_be_shown),
 		CASE(ports_of_a_range_are_used_in_turn),
 		CASE(ports_in_use_are_skipped),
+		CASE(ports_with_a_connection_are_skipped),
 		CASE(failures_leave_nothing),
 		CASE(local_shortages_are_distinguished),
 		CASE(the_port_may_follow_the_clients),
