@@ -147,7 +147,8 @@ def test_a_server_is_checked_once(daemon):
 
 
 def test_checks_pass_over_a_source_port_in_use(daemon):
-    """A client's connection has one of two ports for a long time: no check fails for it."""
+    """A client's connection has one of four ports for a long time: no check fails for it. One may be in use by the
+    connection with which the start was awaited."""
     def handle(sock):
         sock.sendall(b"here")
         sock.recv(1)
@@ -155,10 +156,11 @@ def test_checks_pass_over_a_source_port_in_use(daemon):
     server = Origin(handle)
     front, low = free_ports(2)
     d = daemon(f"listen l\n    bind 127.0.0.1:{front}\n    option tcp-check\n    tcp-check expect string here\n"
-               f"    server s 127.0.0.1:{server.port} check inter 20ms source 127.0.0.6:{low}-{low + 1}\n")
+               f"    timeout check 9s\n"
+               f"    server s 127.0.0.1:{server.port} check inter 20ms source 127.0.0.6:{low}-{low + 3}\n")
     with connect(front) as c:
         assert c.recv(4) == b"here"
         before = server.count
-        assert wait_for(lambda: server.count > before + 20)
+        assert wait_for(lambda: server.count > before + 40)
         assert column(d, "l", "chkfail") == {"s": "0"}
     server.close()
