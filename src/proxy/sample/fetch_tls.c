@@ -133,7 +133,7 @@ fetch_cert_name(const struct rule_args *a, struct sample_ctx *cx, struct sample 
 	struct tls_dn_part part = {
 		.entry = a->n > 0 ? a->arg[0].text : (struct str){ NULL, 0 },
 		.nth = a->n > 1 && a->arg[1].type == ARG_INT ? a->arg[1].num : 1,
-		.is_rfc2253 = a->n > 2,
+		.is_rfc2253 = a->arg[2].text.len > 0,
 	};
 	struct sbuf b;
 	int r;
@@ -147,7 +147,7 @@ fetch_cert_name(const struct rule_args *a, struct sample_ctx *cx, struct sample 
 static int
 init_cert_name(struct rule_args *a, const struct rule_vocab *v unused, const char **why)
 {
-	if (a->n < 3 || str_is(a->arg[2].text, STR("rfc2253")))
+	if (a->arg[2].text.len == 0 || str_is(a->arg[2].text, STR("rfc2253")))
 		return 0;
 	a->bad = 2;
 	*why = "the only format is rfc2253";

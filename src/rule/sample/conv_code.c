@@ -151,7 +151,7 @@ init_chunks(struct rule_args *a, const struct rule_vocab *v unused, const char *
 {
 	struct rule_arg *size = &a->arg[1];
 
-	if (size->type != ARG_INT && a->n == 0 && !a->kind)
+	if (a->n < 3 && size->type != ARG_INT && a->arg[0].text.len == 0 && !a->kind)
 		size->num = INT32_MAX;
 	a->bad = 1;
 	*why = a->kind ? "a piece has 1 to 8 bytes" : "a piece has 1 byte or more";
@@ -232,7 +232,7 @@ static int
 init_url_enc(struct rule_args *a, const struct rule_vocab *v unused, const char **why)
 {
 	*why = "the only type is 'query'";
-	return a->n == 0 || str_is(a->arg[0].text, STR("query")) ? 0 : -1;
+	return a->arg[0].type == ARG_END || str_is(a->arg[0].text, STR("query")) ? 0 : -1;
 }
 
 static int

@@ -81,11 +81,10 @@ conv_language(const struct rule_args *a, struct sample_ctx *cx unused, struct sa
 const struct rule_conv rule_language_convs[] = {
 	{ .name = "language",
 		.arg = { ARG_ENUM, ARG_STR },
-		.min = 1,
 		.in = SAMPLE_STR,
 		.out = SAMPLE_STR,
 		.conv = conv_language,
-		.syntax = "<lang>[;<lang>...][,<default>]",
+		.syntax = "[<lang>[;<lang>...]][,<default>]",
 		.doc = "The one of these languages that an Accept-Language field prefers." },
 	{ .name = NULL },
 };

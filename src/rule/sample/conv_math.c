@@ -78,9 +78,9 @@ conv_test(const struct rule_args *a, struct sample_ctx *cx unused, struct sample
 }
 
 #define BINARY(n, k, text)                                                               \
-	{ .name = n, .arg = { ARG_INTVAR }, .min = 1, .in = SAMPLE_SINT,                  \
+	{ .name = n, .arg = { ARG_INTVAR }, .in = SAMPLE_SINT,                            \
 		.out = SAMPLE_SINT, .conv = conv_binary, .kind = k,                       \
-		.syntax = "<value>|<variable>", .doc = text }
+		.syntax = "[<value>|<variable>]", .doc = text " The value is 0 if it is left out." }
 #define TEST(n, k, text)                                                                 \
 	{ .name = n, .in = SAMPLE_SINT, .out = SAMPLE_BOOL, .conv = conv_test, .kind = k, \
 		.doc = text }

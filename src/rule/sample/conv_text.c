@@ -59,7 +59,7 @@ conv_cut(const struct rule_args *a, struct sample_ctx *cx unused, struct sample 
 static int
 is_one_of(char c, struct str set)
 {
-	return memchr(set.p, c, set.len) != NULL;
+	return set.len > 0 && memchr(set.p, c, set.len) != NULL;
 }
 
 static int
@@ -230,18 +230,16 @@ const struct rule_conv rule_text_convs[] = {
 	{ .name = "ltrim",
 		TEXT,
 		.arg = { ARG_ENUM },
-		.min = 1,
 		.conv = conv_trim,
 		.kind = 0,
-		.syntax = "<chars>",
+		.syntax = "[<chars>]",
 		.doc = "Removes these characters from the beginning." },
 	{ .name = "rtrim",
 		TEXT,
 		.arg = { ARG_ENUM },
-		.min = 1,
 		.conv = conv_trim,
 		.kind = 1,
-		.syntax = "<chars>",
+		.syntax = "[<chars>]",
 		.doc = "Removes these characters from the end." },
 	{ .name = "upper", TEXT, .conv = conv_case, .kind = 1, .doc = "Converts to upper case "
 		"(ASCII)." },

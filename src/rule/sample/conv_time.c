@@ -22,7 +22,8 @@ conv_strftime(const struct rule_args *a, struct sample_ctx *cx, struct sample *s
 	at = (time_t)sec;
 	if (!(a->kind ? localtime_r(&at, &tm) : gmtime_r(&at, &tm)))
 		return 0;
-	t.len = strftime(text, sizeof(text), a->arg[0].text.p, &tm);
+	if (a->arg[0].type != ARG_END)
+		t.len = strftime(text, sizeof(text), a->arg[0].text.p, &tm);
 	t = arena_copy(cx->arena, t);
 	sample_set_str(s, t);
 	return t.p != NULL;
@@ -71,9 +72,9 @@ conv_http_date(const struct rule_args *a, struct sample_ctx *cx, struct sample *
 }
 
 #define STRFTIME(n, local, text)                                                         \
-	{ .name = n, .arg = { ARG_ENUM, ARG_INT }, .min = 1, .in = SAMPLE_SINT,           \
+	{ .name = n, .arg = { ARG_ENUM, ARG_INT }, .in = SAMPLE_SINT,                     \
 		.out = SAMPLE_STR, .conv = conv_strftime, .kind = local,                  \
-		.syntax = "<format>[,<offset>]", .doc = text }
+		.syntax = "[<format>][,<offset>]", .doc = text }
 
 const struct rule_conv rule_time_convs[] = {
 	{ .name = "http_date",
@@ -84,7 +85,9 @@ const struct rule_conv rule_time_convs[] = {
 		.init = init_http_date,
 		.syntax = "[<offset>],[s|ms|us]",
 		.doc = "Formats a time since 1970 in this unit as an HTTP date." },
-	STRFTIME("ltime", 1, "Formats seconds since 1970 in local time, as strftime(3)."),
-	STRFTIME("utime", 0, "Formats seconds since 1970 in UTC, as strftime(3)."),
+	STRFTIME("ltime", 1, "Formats seconds since 1970 in local time, as strftime(3); empty "
+		"without a format."),
+	STRFTIME("utime", 0, "Formats seconds since 1970 in UTC, as strftime(3); empty without a "
+		"format."),
 	{ .name = NULL },
 };

@@ -46,7 +46,7 @@ fetch_int(const struct rule_args *a, struct sample_ctx *cx unused, struct sample
 static int
 fetch_str(const struct rule_args *a, struct sample_ctx *cx unused, struct sample *s)
 {
-	sample_set_str(s, a->arg[0].text);
+	sample_set_str(s, a->arg[0].text.p ? a->arg[0].text : STR(""));
 	return 1;
 }
 
@@ -115,7 +115,10 @@ fetch_bin(const struct rule_args *a, struct sample_ctx *cx unused, struct sample
 static int
 init_env(struct rule_args *a, const struct rule_vocab *v, const char **why)
 {
-	const char *value = v->env ? cfg_env_get(v->env, a->arg[0].text.p) : NULL;
+	const char *value = NULL;
+
+	if (v->env && a->arg[0].type != ARG_END)
+		value = cfg_env_get(v->env, a->arg[0].text.p);
 
 	a->arg[0].ref = value ? mem_strdup(value) : NULL;
 	*why = "out of memory";
@@ -293,13 +296,13 @@ const struct rule_fetch rule_misc_fetches[] = {
 		.doc = "The microseconds of the current second." },
 	{ .name = "env",
 		.arg = { ARG_ENUM },
-		.min = 1,
 		.out = SAMPLE_STR,
 		.fetch = fetch_ref,
 		.init = init_env,
 		.free = free_ref,
-		.syntax = "<name>",
-		.doc = "An environment variable, as it was when the configuration was read." },
+		.syntax = "[<name>]",
+		.doc = "An environment variable, as it was when the configuration was read; none "
+			"without a name." },
 	{ .name = "hostname",
 		.out = SAMPLE_STR,
 		.fetch = fetch_ref,
@@ -329,11 +332,10 @@ const struct rule_fetch rule_misc_fetches[] = {
 		.doc = "This address." },
 	{ .name = "meth",
 		.arg = { ARG_ENUM },
-		.min = 1,
 		.out = SAMPLE_STR,
 		.fetch = fetch_str,
-		.syntax = "<method>",
-		.doc = "This method." },
+		.syntax = "[<method>]",
+		.doc = "This method; empty without one." },
 	{ .name = "nbproc",
 		.out = SAMPLE_SINT,
 		.fetch = fetch_one,
@@ -348,11 +350,10 @@ const struct rule_fetch rule_misc_fetches[] = {
 		.doc = "A random number from 0 up to, not including, the range (2^32)." },
 	{ .name = "str",
 		.arg = { ARG_STR },
-		.min = 1,
 		.out = SAMPLE_STR,
 		.fetch = fetch_str,
-		.syntax = "<string>",
-		.doc = "This text." },
+		.syntax = "[<string>]",
+		.doc = "This text; empty without one." },
 	{ .name = "thread",
 		.out = SAMPLE_SINT,
 		.fetch = fetch_thread,

@@ -13,6 +13,7 @@ differs_from_haproxy(void **state)
 	IS("bin(00),be2dec(.,9)", "17: 'be2dec': a piece has 1 to 8 bytes");
 	IS("bin(00),be2dec(.,0)", "17: 'be2dec': a piece has 1 to 8 bytes");
 	IS("bin(00),be2hex(:)", "14: 'be2hex': a piece has 1 byte or more");
+	IS("bin(00),be2hex(,,1)", "16: 'be2hex': a piece has 1 byte or more");
 	IS("bin(00),be2hex(:,0)", "17: 'be2hex': a piece has 1 byte or more");
 	IS("str(a),url_enc(path)", "15: 'url_enc': the only type is 'query'");
 }
