@@ -46,5 +46,7 @@ struct str conv_host_part(struct str host, struct arena *a);
 #define CODE_B64_ROOM(n) ((n) / 4 * 3 + 2)
 /* Decodes base64 with padding: the number of bytes, or -1. */
 long code_b64_decode(struct str text, char *out);
+/* The same for base64url, without padding. */
+long code_b64url_decode(struct str text, char *out);
 
 #endif

@@ -28,6 +28,7 @@ rule_tables_add(struct rule_vocab *v)
 		rule_var_convs,
 		rule_regsub_convs,
 		rule_json_convs,
+		rule_json_query_convs,
 		rule_language_convs,
 	};
 	int r = 0;

@@ -94,6 +94,12 @@ code_b64_decode(struct str text, char *out)
 	return base64_decode(text, PLAIN, out);
 }
 
+long
+code_b64url_decode(struct str text, char *out)
+{
+	return base64_decode(text, FOR_URLS, out);
+}
+
 static int
 conv_b64dec(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
