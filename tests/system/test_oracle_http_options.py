@@ -406,3 +406,30 @@ def test_tables_that_are_refused(tmp_path, lines, text, says):
         r = run_program("-c", "-f", tmp_path / "t.cfg", program=program)
         assert (r.returncode == 0) == (says == ""), r.stderr
         assert says in r.stderr
+
+
+# --- idle connections to servers ---
+
+SHORT = """listen l
+ bind 127.0.0.1:{{p0}}
+ http-reuse {}
+ server a 127.0.0.1:{{s0}} pool-purge-delay 60s pool-low-conn {}
+"""
+
+
+@pytest.mark.parametrize("low", [0, 5])
+@pytest.mark.parametrize("reuse", ["safe", "aggressive"])
+def test_clients_of_one_request_leave_few_idle_connections(same, reuse, low):
+    """If each left its own, those would take up all that the server can serve at once. With aggressive the first request has
+    looked for one."""
+    def play(run):
+        def idle():
+            head, row = run.subject.admin("show servers conn l").split("\n")[:2]
+            return int(dict(zip(head[2:].split(" "), row.split(" ")))["idle_cur"])
+
+        for _ in range(30):
+            c = run.client()
+            assert b" 200 " in c.get("/", "Connection: close\r\n")
+            assert c.conn.recv(1) == b""
+        assert wait_for(lambda: low + 1 <= idle() <= max(2, low + 1)), idle()
+    same(SHORT.format(reuse, low), play)

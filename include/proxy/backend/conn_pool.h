@@ -20,9 +20,10 @@ void conn_pool_fini(struct engine *e);
 
 /*
  * Takes ownership of c, a connection to srv that has carried `uses` requests: 1, and *c is empty.
- * 0: the caller has to close it: it is not wanted (pool-max-conn, pool-purge-delay, max-reuse,
- * descriptors or memory are short, the server is in maintenance or depends on the client's address)
- * or not usable: the peer has closed it, or zero-copy completions are pending.
+ * 0: the caller has to close it: it is not wanted (requests look for no more than there are,
+ * pool-max-conn, pool-purge-delay, max-reuse, descriptors or memory are short, the server is in
+ * maintenance or depends on the client's address) or not usable: the peer has closed it, or
+ * zero-copy completions are pending.
  *
  * holder: the connection is reserved for that session (http-reuse never, and authenticated
  * connections). *holder is set, and cleared when the connection is closed; the pool's limits do not

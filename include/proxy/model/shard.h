@@ -74,6 +74,7 @@ struct idle_list {
 	unsigned int n;
 	unsigned int n_safe;     /* those used more than once */
 	unsigned int least;      /* lowest number since the timer last ran */
+	unsigned int wanted;     /* number that requests have looked for and not found */
 	struct timer timer;      /* pool-purge-delay */
 };
 

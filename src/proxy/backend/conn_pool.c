@@ -115,6 +115,7 @@ on_purge(struct timer *t)
 	struct idle_list *l = container_of(t, struct idle_list, timer);
 	unsigned int n = (l->least + 1) / 2;
 
+	l->wanted -= MIN(l->wanted, n);
 	while (n-- > 0)
 		idle_conn_drop(l->engine, container_of(l->conns.prev, struct idle_conn, link));
 	atomic_write(&l->least, l->n);
@@ -190,6 +191,25 @@ is_idle_wanted(const struct engine *e, const struct server *srv, const struct co
 				  loop_fds(e->loop) <= e->idle.low_fds);
 }
 
+/*
+ * A request has found none that it could take: from now on one more is kept. Never more than were
+ * in use at once; where names differ also those that have asked for other names.
+ */
+static void
+want_more(struct idle_list *l)
+{
+	if (l->wanted < l->n + atomic_read(&l->srv->cur))
+		l->wanted++;
+}
+
+/* True if one more would be of no use: those that are there are as many as requests look for. */
+static int
+is_surplus(const struct idle_list *l)
+{
+	return l->n > l->wanted &&
+		l->n > (unsigned int)l->srv->conf.pool_low / l->srv->be->n_shards;
+}
+
 /* Connections that have asked for different names have to be found by name. 0: no memory. */
 static int
 prepare_names(struct engine *e, struct idle_list *l)
@@ -225,6 +245,8 @@ conn_pool_put(struct engine *e, struct server *srv, struct conn *c, unsigned int
 		!memory_reserve(e, &e->idle.pool))
 		return 0;
 	l = list_of(e, srv);
+	if (!holder && is_surplus(l))
+		return 0;
 	if (!holder && (!prepare_names(e, l) || (!l->timer.pos && arm_purge(l) < 0) ||
 			       !enter_idle_total(srv)))
 		return 0;
@@ -312,6 +334,8 @@ conn_pool_get(struct engine *e, struct server *srv, int first, loop_fd_fn *fn, v
 		if (c->uses >= least && take_idle(e, c, fn, owner, out, uses))
 			return 1;
 	}
+	if (!l->n)
+		want_more(l);
 	return 0;
 }
 
@@ -323,6 +347,7 @@ conn_pool_get_named(struct engine *e, struct server *srv, struct str name, int f
 	unsigned int least = least_uses(srv->be->http.reuse, first);
 	struct list *slot;
 	uint64_t hash;
+	int is_known = 0;
 
 	if (!least || !l->names)
 		return 0;
@@ -330,10 +355,14 @@ conn_pool_get_named(struct engine *e, struct server *srv, struct str name, int f
 	list_each_safe(it, slot) {
 		struct idle_conn *c = list_entry(it, struct idle_conn, name_link);
 
-		if (c->uses >= least && idle_conn_has_name(c, name, hash) &&
-			take_idle(e, c, fn, owner, out, uses))
+		if (!idle_conn_has_name(c, name, hash))
+			continue;
+		if (c->uses >= least && take_idle(e, c, fn, owner, out, uses))
 			return 1;
+		is_known |= c->of == l;
 	}
+	if (!is_known)
+		want_more(l);
 	return 0;
 }
 

@@ -223,6 +223,9 @@ static const struct cfg_opt opts[] = {
 	OPT_FLAG("no-backup", backup, 0, "The server is no backup, whatever the defaults say."),
 	OPT_FLAG("no-tfo", tfo, 0, "Disables TCP Fast Open, whatever the defaults say."),
 	OPT_FLAG("non-backup", backup, 0, "As no-backup."),
+	OPT_COUNT("pool-low-conn", pool_low,
+		"More idle connections than requests have use for are closed only beyond this "
+		"number, of which each worker gets its share; the default is 0."),
 	OPT("pool-max-conn", 1, opt_bound, FIELD(pool_max) << 1, "<number>",
 		"Maximum number of idle connections; 0 keeps none, and -1, the default, sets no "
 		"limit."),
@@ -253,7 +256,6 @@ static const struct cfg_opt opts[] = {
 	OPT("weight", 1, opt_weight, 0, "<number>", "The server's share of the load, 0 to 256."),
 	OPT("ws", 1, server_opt_ws, 0, "auto|h1",
 		"The protocol of websockets: HTTP/1.1, as of all requests."),
-	HINT("pool-low-conn", "each worker keeps its own idle connections"),
 	{ 0 },
 };
 

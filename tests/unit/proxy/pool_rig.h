@@ -46,6 +46,8 @@ pool_rig_open(enum interest_mode mode)
 	e = &w.engine;
 	srv = w.srv[0];
 	srv->be->http.reuse = HTTP_REUSE_ALWAYS;
+	/* All are kept, as if requests had looked for them. */
+	srv->shard->idle.wanted = USERS;
 	origin = fake_origin(w.k, PORT, 128);
 	base_fds = fake_fds(w.k);
 	memset(user, 0, sizeof(user));

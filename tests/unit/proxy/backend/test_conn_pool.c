@@ -328,6 +328,46 @@ connections_used_from_time_to_time_stay(void **st)
 	}
 }
 
+/* Requests that look for one and find none say how many to keep: never more than are in use at
+ * once, and not for a request that would not take what is there. */
+static void
+no_more_are_kept_than_are_looked_for(void **st)
+{
+	struct idle_list *l = &srv->shard->idle;
+
+	(void)st;
+	l->wanted = 0;
+	for (int i = 0; i < 4; i++)
+		connect_user(&user[i]);
+	assert_int_equal(put(&user[0]), 1);
+	assert_int_equal(put(&user[1]), 0);
+	srv->be->http.reuse = HTTP_REUSE_SAFE;
+	srv->cur = 3;
+	assert_int_equal(get(&user[5], 1), 0);
+	srv->be->http.reuse = HTTP_REUSE_AGGRESSIVE;
+	assert_int_equal(get(&user[5], 1), 0);
+	assert_int_equal(put(&user[1]), 0);
+	srv->be->http.reuse = HTTP_REUSE_ALWAYS;
+	assert_int_equal(get(&user[0], 1), 1);
+	assert_int_equal(get(&user[5], 1), 0);
+	assert_true(put(&user[0]) && put(&user[1]));
+	assert_int_equal(put(&user[2]), 0);
+	assert_true(get(&user[0], 1) && get(&user[1], 1));
+	srv->cur = 1;
+	assert_int_equal(get(&user[5], 1), 0);
+	srv->cur = 0;
+	assert_true(put(&user[0]) && put(&user[1]));
+	assert_int_equal(put(&user[2]), 0);
+	/* What goes as surplus does not come back. */
+	wait_ms(10001);
+	assert_int_equal(count(), 1);
+	assert_int_equal(put(&user[2]), 0);
+	srv->conf.pool_low = 1;
+	assert_int_equal(put(&user[2]), 1);
+	assert_int_equal(put(&user[3]), 0);
+	srv->conf.pool_low = 0;
+}
+
 static void
 a_session_may_hold_a_private_connection(void **st)
 {
@@ -599,6 +639,7 @@ main(void)
 		CASE(bounds_are_kept),
 		CASE(unneeded_connections_are_closed_by_halves),
 		CASE(connections_used_from_time_to_time_stay),
+		CASE(no_more_are_kept_than_are_looked_for),
 		CASE(a_session_may_hold_a_private_connection),
 		CASE(the_oldest_is_closed_to_make_room),
 		CASE(a_server_that_moves_leaves_none_behind),

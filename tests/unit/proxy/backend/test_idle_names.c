@@ -250,6 +250,29 @@ what_has_gone_is_not_found(void **st)
 	assert_int_equal(count(), 0);
 }
 
+/* One more is kept for each name that was looked for and not found, not for one that is there but
+ * may not be used. */
+static void
+as_many_are_kept_as_names_are_looked_for(void **st)
+{
+	struct user *u = &user[2];
+
+	(void)st;
+	srv->shard->idle.wanted = 0;
+	srv->cur = 1;
+	put_new(&user[0], "a");
+	connect_as(&user[1], "b");
+	assert_int_equal(put(&user[1]), 0);
+	srv->be->http.reuse = HTTP_REUSE_AGGRESSIVE;
+	assert_int_equal(
+		conn_pool_get_named(e, srv, str_of("a"), 1, on_user, u, &u->conn, &u->uses), 0);
+	assert_int_equal(put(&user[1]), 0);
+	assert_int_equal(get(u, "b"), 0);
+	assert_int_equal(put(&user[1]), 1);
+	assert_true(get(&user[0], "a") && get(&user[1], "b"));
+	srv->cur = 0;
+}
+
 /* Without memory for the table nothing is shared, and nothing is lost. */
 static void
 without_a_table_none_is_kept(void **st)
@@ -332,6 +355,7 @@ main(void)
 		CASE(modes_count_requests_of_a_connection),
 		CASE(bounds_are_of_all_names),
 		CASE(what_has_gone_is_not_found),
+		CASE(as_many_are_kept_as_names_are_looked_for),
 		CASE(without_a_table_none_is_kept),
 		CASE(random_operations_follow_a_model),
 	};

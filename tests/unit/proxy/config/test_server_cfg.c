@@ -23,7 +23,7 @@ static const struct world_line options[] = {
 	{ "pool-purge-delay 5s", NULL },
 	{ "pool-purge-delay 5x", "5x" },
 	{ "pool-purge-delay", "<time>" },
-	{ "pool-low-conn 5", NULL },
+	NUMBER("pool-low-conn"),
 	{ "max-reuse 0", NULL },
 	{ "max-reuse -1", NULL },
 	{ "max-reuse -2", "-2" },
