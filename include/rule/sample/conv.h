@@ -49,4 +49,8 @@ long code_b64_decode(struct str text, char *out);
 /* The same for base64url, without padding. */
 long code_b64url_decode(struct str text, char *out);
 
+/* The parts of a token in the compact form of JWS (RFC 7515, 7.1), still encoded. Their number; 4:
+ * more than 3. */
+unsigned int conv_split_token(struct str token, struct str part[3]);
+
 #endif

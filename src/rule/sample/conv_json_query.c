@@ -33,9 +33,7 @@ conv_json_query(const struct rule_args *a, struct sample_ctx *cx, struct sample 
 /* kind of the converters, and the index of the part. */
 enum { TOKEN_HEADER, TOKEN_PAYLOAD };
 
-/* The parts of a token in the compact form of JWS (RFC 7515, 7.1), still encoded. Their number; 4:
- * more than 3. */
-static unsigned int
+unsigned int
 conv_split_token(struct str token, struct str part[3])
 {
 	unsigned int n = 0;
