@@ -24,6 +24,7 @@ extern const struct rule_conv rule_regsub_convs[];
 extern const struct rule_conv rule_json_convs[];
 extern const struct rule_conv rule_json_query_convs[];
 extern const struct rule_conv rule_protobuf_convs[];
+extern const struct rule_conv rule_fix_convs[];
 extern const struct rule_conv rule_language_convs[];
 
 #endif

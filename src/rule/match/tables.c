@@ -30,6 +30,7 @@ rule_tables_add(struct rule_vocab *v)
 		rule_json_convs,
 		rule_json_query_convs,
 		rule_protobuf_convs,
+		rule_fix_convs,
 		rule_language_convs,
 	};
 	int r = 0;
