@@ -5,6 +5,7 @@ import json
 import os
 import random
 import re
+import selectors
 import socket
 import threading
 import time
@@ -112,6 +113,38 @@ def test_sessions_are_ended_while_their_events_wait(proxy, origin, mode):
     assert wait_for(lambda: p.sessions == 0), p.admin("show sess")
     assert p.info()["Fsm_bugs"] == "0"
     assert min(activity(p)["connections"]) > 0
+
+
+def test_who_waits_for_the_server_is_not_ended_with_its_sessions(proxy, origin):
+    """Those get the slots of the ones that end, one after the other."""
+    p = proxy(origin.port, options="maxconn 50\n    timeout queue 60s\n    default-server maxconn 1", log=False, extra=FOUR)
+
+    def counts():
+        head, *rows = p.admin("show stat l -1 -1").strip().split("\n")
+        rows = [dict(zip(head[2:].split(","), r.split(","))) for r in rows]
+        return int(rows[1]["scur"]), int(rows[-1]["qcur"])
+
+    with connect(p.port) as first, contextlib.ExitStack() as stack:
+        first.sendall(b"0")
+        assert first.recv(1) == b"0"
+        waiting = [stack.enter_context(connect(p.port)) for _ in range(8)]
+        assert wait_for(lambda: counts() == (1, 8)), counts()
+        assert p.admin("shutdown sessions server l/s").strip() == ""
+        with contextlib.suppress(ConnectionResetError):
+            assert first.recv(1) == b""
+        for c in waiting:
+            c.sendall(b"x")
+        with selectors.DefaultSelector() as some:
+            for c in waiting:
+                some.register(c, selectors.EVENT_READ)
+            while some.get_map():
+                ready = some.select(WAIT)
+                assert ready
+                for key, _ in ready:
+                    assert key.fileobj.recv(1) == b"x"
+                    some.unregister(key.fileobj)
+                    key.fileobj.close()
+    p.settle()
 
 
 MAP_RULES = """

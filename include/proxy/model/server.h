@@ -193,6 +193,7 @@ struct server {
 	/* Load. */
 	unsigned int cur;        /* sessions with a slot (connecting or connected) */
 	unsigned int queued;     /* sessions waiting for this server */
+	uint32_t slots;          /* number of slots given so far, modulo 2^32 */
 	uint32_t queue_served;   /* number of sessions that left the queue with a slot, modulo
 				  * 2^32 */
 	uint64_t waiting;        /* workers whose queue for it is not empty, one bit each */

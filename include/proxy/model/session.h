@@ -112,7 +112,11 @@ struct session {
 	uint32_t key;           /* the balancing key, if has_key */
 	/* Its priority in queues (set-priority-class, set-priority-offset). */
 	int32_t prio_class : 12, prio_offset : 20;
-	unsigned int left_be_cur, left_srv_cur; /* has_left: values for its last log line */
+	unsigned int left_be_cur; /* has_left: values for its last log line */
+	union {
+		unsigned int left_srv_cur;
+		uint32_t slot;  /* until then: the number of its slot, of server.slots */
+	};
 	uint8_t redispatch;     /* the next assignment avoids srv */
 	uint8_t redispatched;
 	uint8_t forced;         /* force-persist: only that server may be used */

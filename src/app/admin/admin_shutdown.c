@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "app/admin/admin_int.h"
+#include "base/atomic.h"
 #include "proxy/session/session.h"
 #include "proxy/session/session_walk.h"
 
@@ -15,6 +16,7 @@ struct end_tour {
 	session_pick_fn *pick;
 	unsigned long long id;
 	const struct server *srv;
+	uint32_t slots; /* server.slots when the command was given */
 	unsigned int ended;
 };
 
@@ -24,10 +26,13 @@ has_id(const struct session *s, const void *arg)
 	return s->id == ((const struct end_tour *)arg)->id;
 }
 
+/* Sessions that waited for those that end here get their slots, and are to be served. */
 static int
-is_on(const struct session *s, const void *arg)
+was_on(const struct session *s, const void *arg)
 {
-	return s->srv == ((const struct end_tour *)arg)->srv;
+	const struct end_tour *t = arg;
+
+	return session_is_on(s, t->srv) && (s->has_left || (int32_t)(s->slot - t->slots) <= 0);
 }
 
 static void
@@ -75,9 +80,11 @@ admin_cmd_shutdown_session(struct admin_conn *c, int argc, char **argv)
 void
 admin_cmd_shutdown_sessions_server(struct admin_conn *c, int argc, char **argv)
 {
-	struct end_tour t = { .tour.visit = end_sessions, .pick = is_on };
+	struct end_tour t = { .tour.visit = end_sessions, .pick = was_on };
 
 	t.srv = admin_find_server(c, argc, argv);
-	if (t.srv)
-		admin_tour(c, &t, sizeof(t));
+	if (!t.srv)
+		return;
+	t.slots = atomic_read(&t.srv->slots);
+	admin_tour(c, &t, sizeof(t));
 }

@@ -25,13 +25,24 @@ queue_of_backend(const struct session *s)
 	return &s->be->shard[s->engine->index];
 }
 
+static void
+give_slot_locked(struct session *s, struct server_stat *st)
+{
+	struct server *srv = s->srv;
+
+	lock_assert_held(&s->be->lock);
+	server_get_slot(srv, st);
+	s->slot = srv->slots + 1;
+	atomic_write(&srv->slots, s->slot);
+	s->has_slot = 1;
+}
+
 void
 slot_get_locked(struct session *s)
 {
 	lock_assert_held(&s->be->lock);
 	assert(!s->has_slot);
-	server_get_slot(s->srv, srv_stat(s));
-	s->has_slot = 1;
+	give_slot_locked(s, srv_stat(s));
 	slot_taken_locked(s);
 }
 
@@ -205,8 +216,7 @@ grant_slot_locked(struct session *s, struct server_stat *st)
 
 	lock_assert_held(&s->be->lock);
 	told = list_is_empty(granted) ? worker_bit(s->engine->index) : 0;
-	server_get_slot(s->srv, st);
-	s->has_slot = 1;
+	give_slot_locked(s, st);
 	list_append(granted, &s->queue_link);
 	return told;
 }

@@ -12,7 +12,7 @@ kill_sessions_on(struct engine *e, const struct server *srv, char cause)
 	list_each_safe(it, &e->sessions) {
 		struct session *s = list_entry(it, struct session, link);
 
-		if (s->srv == srv)
+		if (session_is_on(s, srv))
 			session_kill(s, cause);
 	}
 }
