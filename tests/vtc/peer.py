@@ -106,8 +106,12 @@ def main(args):
         s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, int(args.pop(0)[7:]))
     s.settimeout(TIMEOUT)
     if listening:
-        s.bind(where)
+        # A path, like the file with the port, appears when it takes connections.
+        is_path = isinstance(where, str)
+        s.bind(where + ".new" if is_path else where)
         s.listen(16)
+        if is_path:
+            os.rename(where + ".new", where)
         if portfile:
             with open(portfile + ".new", "w") as f:
                 f.write("global\n\tsetenv PORT %d\n" % s.getsockname()[1])
