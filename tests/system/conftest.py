@@ -57,9 +57,9 @@ defaults
 
 
 def _own_ports():
-    """A range of ports that no other test process takes from: its number is the name of an abstract socket, which the
-    kernel gives to one process at a time and frees when that ends. Below the kernel's range of ephemeral ports: one of
-    those could be taken before the program under test binds it."""
+    """A range of ports that no other test process takes from, and its number. The first port is in the name of an abstract
+    socket, which the kernel gives to one process at a time and frees when that ends. Below the kernel's range of ephemeral
+    ports: one of those could be taken before the program under test binds it."""
     size = 1000
     starts = list(range(10000, 32000, size))
     random.shuffle(starts)
@@ -70,11 +70,17 @@ def _own_ports():
         except OSError:
             claim.close()
             continue
-        return claim, itertools.cycle(range(start, start + size))
+        return claim, itertools.cycle(range(start, start + size)), start // size
     raise RuntimeError("no range of ports is free")
 
 
-_CLAIM, _PORTS = _own_ports()
+_CLAIM, _PORTS, _NUMBER = _own_ports()
+_NETWORKS = itertools.cycle(range(1, 250))
+
+
+def free_network():
+    """The first three bytes of loopback addresses that no other test uses, whatever the port."""
+    return f"127.{200 + _NUMBER}.{next(_NETWORKS)}"
 
 
 def free_ports(n):

@@ -3,13 +3,12 @@ comes back. HAProxy plays them too. Addresses are replaced by addresses of the l
 
 import contextlib
 import os
-import random
 import re
 import shutil
 import socket
 
 import pytest
-from conftest import TACIT, WAIT, Origin, recv_all, wait_for
+from conftest import TACIT, WAIT, Origin, free_network, recv_all, wait_for
 from test_oracle_stat import Subject
 
 CONF = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "conf")
@@ -99,7 +98,7 @@ class Site:
 
     def __init__(self, program, directory, stack):
         self.program, self.dir, self.stack = program, directory, stack
-        self.net = f"127.{random.randrange(1, 250)}.{random.randrange(1, 250)}"
+        self.net = free_network()
 
     def address(self, host):
         return f"{self.net}.{host}"
