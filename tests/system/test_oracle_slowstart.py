@@ -98,11 +98,6 @@ def make_pair(tmp_path, origins):
         yield make
 
 
-@pytest.fixture
-def pair(make_pair):
-    return make_pair()
-
-
 def note(subject, seen):
     """Adds what is shown now of each server and backend to its list, if it has changed."""
     shown = {key: [row[c] for c in COLUMNS] for key, row in subject.stat()[1].items() if key[1] != "FRONTEND"}
@@ -175,8 +170,17 @@ def compare_starts(pair, theirs, ours):
 
 
 @only_tacit
-def test_maxconn_grows(pair):
-    """Sixty clients for fifty slots."""
+def test_maxconn_grows(make_pair):
+    """Looks that come too late, since the machine is busy, miss steps: then it is started once more."""
+    for tries_left in (3, 2, 1, 0):
+        slowest, steps = grown(make_pair())
+        if len(steps) >= 15 or slowest < LATE or not tries_left:
+            break
+    assert len(steps) >= 15, steps
+
+
+def grown(pair):
+    """Sixty clients for fifty slots. The longest time between two looks, and the numbers of sessions that were seen."""
     subject, front = pair.both[1], pair.fronts[1]
     with contextlib.ExitStack() as stack:
         subject.admin("disable server rr/t")
@@ -185,7 +189,7 @@ def test_maxconn_grows(pair):
         subject.admin("enable server rr/s")
         for _ in range(60):
             stack.enter_context(socket.create_connection(("127.0.0.1", front), WAIT))
-        most, steps = 0, []
+        most, steps, slowest, last = 0, [], 0, began
         while time.monotonic() < began + START + 0.5 or (most < 50 and time.monotonic() < began + START + WAIT):
             now = int(subject.stat()[1]["rr", "s"]["scur"])
             assert now <= max(1, 50 * min(time.monotonic() - began, START) / START), (now, time.monotonic() - began)
@@ -193,6 +197,8 @@ def test_maxconn_grows(pair):
                 steps.append(now)
             assert now >= most
             most = now
+            slowest, last = max(slowest, time.monotonic() - last), time.monotonic()
             time.sleep(0.02)
-    assert most == 50 and len(steps) >= 15, steps
+    assert most == 50, steps
     assert wait_for(lambda: subject.stat()[1]["rr", "s"]["scur"] == "0")
+    return slowest, steps
