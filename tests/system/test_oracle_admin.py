@@ -17,6 +17,7 @@ defaults
  timeout client 5s
  timeout server 5s
  timeout connect 1s
+ timeout check 5s
 frontend f
  bind 127.0.0.1:{f}
  maxconn 150

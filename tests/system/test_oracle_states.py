@@ -41,7 +41,7 @@ defaults
  timeout connect 1s
  timeout client 5s
  timeout server 5s
- timeout check 150ms
+ timeout check 1s
  default-server inter 100ms fall 2
 resolvers r
  nameserver a 127.0.0.1:{closed}
