@@ -66,7 +66,8 @@ class Web:
             daemon_threads = True
             request_queue_size = 128
 
-        self.server = Server((address, port), Handler)
+        # One that no other test takes, whatever the address.
+        self.server = Server((address, port or free_port()), Handler)
         self.port = self.server.server_address[1]
         threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
 
