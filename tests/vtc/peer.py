@@ -116,6 +116,8 @@ def main(args):
             with open(portfile + ".new", "w") as f:
                 f.write("global\n\tsetenv PORT %d\n" % s.getsockname()[1])
             os.rename(portfile + ".new", portfile)
+        # Others have to start first.
+        s.settimeout(4 * TIMEOUT)
         s, _ = s.accept()
         s.settimeout(TIMEOUT)
     else:
