@@ -8,7 +8,8 @@ half-closes, resets, and looking at how the other side ended.
     peer.py -l FILE.cfg STEP...     the same on a free port of 127.0.0.1, put as PORT into a configuration to load
 
 Steps: send:TEXT  sendn:N  recv:TEXT  recvn:N  until:TEXT (reads up to it, in whatever case)  eof (the other side closed cleanly)  reset (it reset us)
-end (either)  shut (half-close)  rst (close with a reset)  close  sleep:SECONDS  rcvbuf:N (before connecting)
+end (either)  shut (half-close)  rst (close with a reset)  close  sleep:SECONDS  wait:FILE (until it exists)
+rcvbuf:N (before connecting)
 """
 import os
 import socket
@@ -16,7 +17,7 @@ import struct
 import sys
 import time
 
-TIMEOUT = 15
+TIMEOUT = 30
 
 
 def fail(why):
@@ -77,6 +78,12 @@ def step(s, what):
         s.close()
     elif word == "sleep":
         time.sleep(float(arg))
+    elif word == "wait":
+        until = time.monotonic() + TIMEOUT
+        while not os.path.exists(arg):
+            if time.monotonic() > until:
+                fail("%s does not exist" % arg)
+            time.sleep(0.01)
     else:
         fail("no such step: " + what)
 

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""Waits until the sessions of all frontends have ended: a client that has been closed knows nothing of when the proxy
+counts it as gone, and a listener may be looked at before the end of a client that came earlier.
+
+    ended.py ADDRESS:PORT [current=N] [total=N] [idle=N]
+
+The address is that of the stats socket. Then there are `current` sessions (0), `total` have been counted so far (a
+client that waits for nothing may not have been accepted when it is gone), and servers have `idle` connections.
+"""
+import socket
+import sys
+import time
+
+TIMEOUT = 30
+
+
+def ask(address, commands):
+    host, port = address.rsplit(":", 1)
+    with socket.create_connection((host, int(port)), TIMEOUT) as s:
+        s.sendall(commands + b"\n")
+        got = b""
+        while True:
+            part = s.recv(65536)
+            if not part:
+                return got.decode()
+            got += part
+
+
+def look(address):
+    """What `show info` and `show stat` count now."""
+    info, stat = ask(address, b"show info; show stat").split("\n# ")
+    head, *lines = stat.strip().splitlines()
+    rows = [dict(zip(head.split(","), line.split(","))) for line in lines]
+    front = [row for row in rows if row["svname"] == "FRONTEND"]
+    return {
+        "process": int(info.split("\nCurrConns: ")[1].split()[0]),
+        "current": sum(int(row["scur"]) for row in front),
+        "total": sum(int(row["stot"]) for row in front),
+        "idle": sum(int(row["srv_icur"] or 0) for row in rows if row["type"] == "2"),
+    }
+
+
+def main(address, *words):
+    want = {"current": 0, "total": 0}
+    for word in words:
+        name, _, n = word.partition("=")
+        want[name] = int(n)
+    want["process"] = want["current"]
+    until = time.monotonic() + TIMEOUT
+    while True:
+        have = look(address)
+        if have["total"] >= want["total"] and all(have[name] == want[name] for name in want if name != "total"):
+            break
+        if time.monotonic() > until:
+            sys.exit("ended: there are %s, not %s" % (have, want))
+        time.sleep(0.01)
+    # Each worker answers for its own sessions, in a later turn: what it was about to log has been sent.
+    ask(address, b"show sess")
+
+
+main(*sys.argv[1:])
