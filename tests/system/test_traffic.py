@@ -586,3 +586,17 @@ def test_answer_of_a_server_that_resets_an_upload(proxy, listener):
             got = c.recv(6)
             assert got == b"answer"
             assert is_reset(c)
+
+
+@only_tacit
+def test_a_lack_of_ports_is_said(proxy, origin):
+    """The line of a session has RC for whatever is short on this host."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.6", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        p = proxy(f"server s 127.0.0.1:{origin.port} source 127.0.0.6:{port}-{port}", "retries 0")
+        with connect(p.port) as c, contextlib.suppress(ConnectionResetError):
+            assert c.recv(1) == b""
+        assert fields(p.log.wait()[0])["end"] == "RC"
+        assert [line for line in p.log.drain() if line.endswith("Connect() failed for backend l: no free ports.")]

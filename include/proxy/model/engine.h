@@ -120,6 +120,8 @@ struct engine {
 	_Atomic uint64_t memory_holds;       /* number of times that they had to wait */
 	_Atomic uint64_t buf_waits;          /* number of times that no buffer was available */
 	_Atomic uint64_t lingers;
+	uint64_t shortage_ms;        /* when a connect() last failed for what is short here, and it
+				      * was said */
 	_Atomic uint64_t elided_inline; /* freed slots given to a session of the same worker */
 	_Atomic uint64_t granted;            /* freed slots given to a session of another worker, by
 					      * a message */

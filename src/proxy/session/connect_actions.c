@@ -2,6 +2,11 @@
  * given up. See actions.c. */
 #include "proxy/session/actions.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
 #include "proxy/backend/balance.h"
 #include "proxy/backend/server_observe.h"
 #include "proxy/http1/l7_retry.h"
@@ -23,6 +28,9 @@
 #include "proxy/log/session_log.h"
 #include "proxy/model/persist_state.h"
 
+/* Interval of messages about what is short. */
+#define SHORTAGE_LOG_MS 1000
+
 /* Delay between two attempts at the same server (manual, `retries`). */
 #define TURN_AROUND_MS 1000
 
@@ -41,6 +49,23 @@ take_idle_connection(struct session *s)
 	if (!t->reused)
 		conn_pool_make_room(s->engine);
 	return t->reused;
+}
+
+/* RC in the line of a session does not say what is short here. */
+static void
+say_what_is_short(const struct session *s, int err)
+{
+	struct engine *e = s->engine;
+	const struct proxy *be = s->be;
+	uint64_t now = session_now_ms(s);
+	char text[256];
+
+	if (e->shortage_ms && now - e->shortage_ms < SHORTAGE_LOG_MS)
+		return;
+	e->shortage_ms = now;
+	(void)snprintf(text, sizeof(text), "Connect() failed for backend %.128s: %s.", be->name,
+		err == EADDRNOTAVAIL || err == EADDRINUSE ? "no free ports" : strerror(err));
+	log_send(e->log, &be->logs, LOG_LEVEL_ALERT, be->log.tag, text, strlen(text));
 }
 
 enum session_event
@@ -64,6 +89,8 @@ session_do_connect(struct session *s)
 	counter_add(&be_stat(s)->connect, 1);
 	if (r < 0) {
 		s->connect_err = -r;
+		if (connect_is_resource(-r))
+			say_what_is_short(s, -r);
 		return SESSION_EV_REFUSED;
 	}
 	return r > 0 ? handshake_or_up(s) : SESSION_EV_NONE;
