@@ -11,10 +11,10 @@ SITE = """\
 listen site
     mode http
     timeout http-keep-alive 5s
-    # A stop closes idle connections: a request may be on its way then, which no client can know.
-    option idle-close-on-response
     bind 127.0.0.1:{port}
     http-request return status 200 content-type text/plain string "{text}"
+    # A stop closes idle connections: a request may be on its way then, which no client can know.
+    option idle-close-on-response
 """
 
 

@@ -396,14 +396,15 @@ def demo_origin(port):
 
 
 class Origin:
-    """A server on a port of its own, which no other test process takes when it is closed: each connection is passed to
-    handle(socket) in a thread."""
+    """A server on a port of its own, which on the loopback network no other test process takes when it is closed: each
+    connection is passed to handle(socket) in a thread."""
 
     def __init__(self, handle, address=("127.0.0.1", 0), family=socket.AF_INET, backlog=512):
         self.sock = socket.socket(family)
         if family != socket.AF_UNIX:
             self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            address = (address[0], address[1] or free_port(), *address[2:])
+            if address[0].startswith("127.") and not address[1]:
+                address = (address[0], free_port())
         self.sock.bind(address)
         self.sock.listen(backlog)
         self.port = self.sock.getsockname()[1] if family != socket.AF_UNIX else None
