@@ -116,7 +116,7 @@ struct server_conf {
 	struct addr socks4;      /* the SOCKS4 proxy on the way to it; len 0: none */
 	struct source_conf source; /* after loading, the backend's if it has none */
 	/* Idle connections in mode http: proxy/backend/conn_pool.h. */
-	int pool_low;            /* pool-low-conn: so many are kept though nobody needs them */
+	int pool_low;            /* pool-low-conn: so many are kept though no request needs them */
 	int pool_max;            /* pool-max-conn, over all workers; -1: no limit */
 	unsigned int pool_purge_ms; /* pool-purge-delay; 0: none are kept */
 	char *cookie;            /* its value in the persistence cookie; NULL: none; owned */
