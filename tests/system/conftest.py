@@ -318,9 +318,15 @@ class Daemon:
 
     def leaked(self, limit=WAIT):
         """Descriptors beyond those open when it was ready; empty when they are closed again."""
-        wait_for(lambda: len(self.fds()) <= len(self.base), limit)
-        now = self.fds()
-        return {} if len(now) <= len(self.base) else {n: l for n, l in now.items() if self.base.get(n) != l}
+        now = {}
+
+        def are_closed():
+            # One look counts: a browser may come back between two.
+            nonlocal now
+            now = self.fds()
+            return len(now) <= len(self.base)
+
+        return {} if wait_for(are_closed, limit) else {n: l for n, l in now.items() if self.base.get(n) != l}
 
     def send(self, sig):
         self.proc.send_signal(sig)
