@@ -1,5 +1,6 @@
-"""Clients of several kinds that run while processes are replaced: none of them may notice it."""
+"""Clients that run while processes are replaced and servers come and go: none of them may notice it."""
 
+import http.client
 import socket
 import threading
 import time
@@ -106,3 +107,60 @@ class Load:
         self._end.set()
         for t in self._threads:
             t.join(2 * WAIT)
+
+
+class Requests:
+    """Clients that send one request after the other until stop(): on connections that they keep as long as the answers
+    allow, or on one connection for each request. `done` counts the requests that got a complete 200, `failed` has a line
+    for each other one."""
+
+    def __init__(self, port, at_once, kept=False):
+        self.port, self.kept = port, kept
+        self.failed = []
+        self._done = [0] * at_once
+        self._end = threading.Event()
+        self._threads = [threading.Thread(target=self._run, args=(n,)) for n in range(at_once)]
+        for t in self._threads:
+            t.start()
+
+    @property
+    def done(self):
+        return sum(self._done)
+
+    def _run(self, number):
+        client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=3 * WAIT)
+        # A client that is closed connects again for its next request. An idle connection may not be closed under it.
+        headers = {} if self.kept else {"Connection": "close"}
+        while not self._end.is_set():
+            try:
+                client.request("GET", "/", headers=headers)
+                answer = client.getresponse()
+                answer.read()
+                if answer.status != 200:
+                    raise OSError(f"status {answer.status}")
+                self._done[number] += 1
+            except (OSError, http.client.HTTPException) as e:
+                self.failed.append(f"client {number}, after {self._done[number]} requests: {e!r}")
+                client.close()
+        client.close()
+
+    def wait(self, more):
+        """Until so many further requests are done; false if one fails before, or if none is done for a long time."""
+        end = self.done + more
+        while self.done < end and not self.failed:
+            before = self.done
+            if not wait_for(lambda n=before: self.done > n or self.failed, 3 * WAIT):
+                return False
+        return not self.failed
+
+    def stop(self):
+        """Ends after the requests that are in flight."""
+        self._end.set()
+        for t in self._threads:
+            t.join()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()

@@ -4,11 +4,11 @@ import contextlib
 import random
 import shutil
 import socket
-import subprocess
 import threading
 import time
 
 import pytest
+from clients import Requests
 from conftest import TACIT, WAIT, Origin, admin, connect, free_port, free_ports, recv_all, rss_kib, wait_for
 from subject import not_sanitized, only_tacit
 from test_checks import statuses
@@ -179,25 +179,22 @@ def test_churn_under_load_costs_no_request(daemon, named, workers):
     port = free_port()
     d = daemon(CONFIG.format(port=port, first=first.port).replace("mode http\n    server", "mode http\n    balance random\n    server"),
                extra=f"nbthread {workers}\n    tune.listener.multi-queue fair")
-    ab = subprocess.Popen(["ab", "-q", "-k", "-s", "20", "-n", "4000", "-c", "12", f"http://127.0.0.1:{port}/"],
-                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    dice, live, added, last = random.Random(workers), {}, 0, 0
-    while ab.poll() is None:
-        if len(live) < 4 and dice.random() < 0.6:
-            free = [i for i in range(4) if i not in live.values()]
-            live[f"s{added + 2}"] = i = dice.choice(free)
-            added += 1
-            assert "New server" in d.admin(f"add server b/s{added + 1} 127.0.0.1:{others[i].port} enabled check inter 20ms")
-            d.admin(f"enable health b/s{added + 1}")
-        elif live:
-            name = dice.choice(list(live))
-            d.admin(f"disable server b/{name}")
-            last = wait_for(lambda n=name: "deleted" in d.admin(f"del server b/{n}"))
-            assert last
-            del live[name]
-    out = ab.communicate(timeout=6 * WAIT)[0]
-    assert "Complete requests:      4000" in out and "Failed requests:        0" in out and "Non-2xx" not in out, out
-    assert added > 5 and sum(o.asked for o in others) > 50
+    dice, live, added = random.Random(workers), {}, 0
+    with Requests(port, 12, kept=True) as load:
+        while (load.done < 4000 or added < 6) and not load.failed:
+            if len(live) < 4 and dice.random() < 0.6:
+                free = [i for i in range(4) if i not in live.values()]
+                live[f"s{added + 2}"] = i = dice.choice(free)
+                added += 1
+                assert "New server" in d.admin(f"add server b/s{added + 1} 127.0.0.1:{others[i].port} enabled check inter 20ms")
+                d.admin(f"enable health b/s{added + 1}")
+            elif live:
+                name = dice.choice(list(live))
+                d.admin(f"disable server b/{name}")
+                assert wait_for(lambda n=name: "deleted" in d.admin(f"del server b/{n}"))
+                del live[name]
+    assert not load.failed
+    assert sum(o.asked for o in others) > 50
     for name in live:
         d.admin(f"disable server b/{name}")
         assert wait_for(lambda n=name: "deleted" in d.admin(f"del server b/{n}"))
