@@ -24,7 +24,8 @@
 #   make clean          remove what was built; distclean: what configure made, too
 #   make help           this list
 #
-# NOINSTALL=1 skips installing missing Debian packages, CI=1 makes warnings errors, V=1 shows commands.
+# NOINSTALL=1 skips installing missing Debian packages, CI=1 makes warnings errors, V=1 shows commands. Tests find the
+# programs of declared Debian packages only: DEPS=ci those of .ci/run, too (a browser, systemd), DEPS=any what PATH has.
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := all
@@ -57,7 +58,12 @@ F ?= release
 programs = $(patsubst %.c,$(DIR_$(F))/%,$(sort $(wildcard $(1))))
 torture_src = tests/sim/test_torture*.c
 sim_src = $(filter-out $(wildcard $(torture_src)),$(wildcard tests/sim/test_*.c))
-run_tests = @sh build-aux/run-tests
+
+# Tests find the programs of the packages that build-aux/install-deps names for this list, and no others.
+DEPS ?= test
+with = sh build-aux/with-declared $(if $(filter any,$(DEPS)),any,$(1))
+run_tests = @$(call with,$(DEPS)) sh build-aux/run-tests
+run_pytest = @$(call with,$(DEPS)) sh build-aux/run-pytest
 
 # What the sanitizers should say when they find something.
 export ASAN_OPTIONS ?= detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1
@@ -116,34 +122,34 @@ replay: $(DIR_$(F))/config.mk
 	$(run_tests) replay-$(F) $(TALLY) $(call programs,tests/fuzz/fuzz_*.c)
 
 vtc: deps-test tests
-	@sh build-aux/run-vtc vtc-$(F) $(TALLY) $(DIR_$(F))/tacit $(sort $(wildcard tests/vtc/*.vtc))
+	@$(call with,$(DEPS)) sh build-aux/run-vtc vtc-$(F) $(TALLY) $(DIR_$(F))/tacit $(sort $(wildcard tests/vtc/*.vtc))
 
 system: deps-test tests bare
-	@sh build-aux/run-pytest system-$(F) $(TALLY) $(DIR_$(F)) tests/system
+	$(run_pytest) system-$(F) $(TALLY) $(DIR_$(F)) tests/system
 
 # Health checks against the servers that they are made for: those that start at once, if they are installed; and all.
 servers: deps-test tests
-	@sh build-aux/run-pytest servers-$(F) $(TALLY) $(DIR_$(F)) tests/system/servers
+	@$(call with,servers) sh build-aux/run-pytest servers-$(F) $(TALLY) $(DIR_$(F)) tests/system/servers
 
 all-servers: deps-servers tests
-	@TACIT_SERVERS=all sh build-aux/run-pytest all-servers-$(F) $(TALLY) $(DIR_$(F)) tests/system/servers
+	@TACIT_SERVERS=all $(call with,servers) sh build-aux/run-pytest all-servers-$(F) $(TALLY) $(DIR_$(F)) tests/system/servers
 
 # The benchmark's own parts: its readers, its verdicts, and that the limit forwards correctly.
 bench-self: deps-test bare
-	@sh build-aux/run-pytest bench-self $(TALLY) $(DIR_release) tests/bench
+	$(run_pytest) bench-self $(TALLY) $(DIR_release) tests/bench
 
 # 10^5 bodies, 10^6 over TLS, a million connections, 1,000 reloads, 10^8 mails, 10^7 orders of ranges: half an hour.
 slow_src = tests/unit/event/test_mail_queue.c tests/unit/base/test_ranges.c
 slow: deps-test tests
-	@TACIT_SLOW=1 TEST_TIMEOUT=3600 sh build-aux/run-tests slow-unit-$(F) $(TALLY) $(call programs,$(slow_src))
+	@TACIT_SLOW=1 TEST_TIMEOUT=3600 $(call with,$(DEPS)) sh build-aux/run-tests slow-unit-$(F) $(TALLY) $(call programs,$(slow_src))
 	@TACIT_SLOW=1 PYTEST_TIMEOUT=3600 PYTEST_ADDOPTS="-k 'thousand_bodies or million or long_wait or many_reloads'" \
-		sh build-aux/run-pytest slow-$(F) $(TALLY) $(DIR_$(F)) tests/system
+		$(call with,$(DEPS)) sh build-aux/run-pytest slow-$(F) $(TALLY) $(DIR_$(F)) tests/system
 
 # It reads the objects of the program and of the unit tests.
 lint: deps-test $(DIR_release)/config.mk
 	$(call inner,release) tests
-	@rc=0; sh build-aux/run-pytest lint-self $(TALLY) $(DIR_release) tests/lint || rc=1; \
-	python3 tests/lint/lint.py --objects $(DIR_release)/obj --tally $(TALLY) || rc=1; exit $$rc
+	@rc=0; $(call with,$(DEPS)) sh build-aux/run-pytest lint-self $(TALLY) $(DIR_release) tests/lint || rc=1; \
+	$(call with,$(DEPS)) python3 tests/lint/lint.py --objects $(DIR_release)/obj --tally $(TALLY) || rc=1; exit $$rc
 
 # Daemons with several workers wherever a test does not say how many: all of vtc and system, which takes
 # ThreadSanitizer three minutes. It counts a socket that is written to and another that is read as an order
@@ -161,17 +167,17 @@ dev tsan:
 
 fuzz: deps-ci $(DIR_fuzz)/config.mk
 	$(call inner,fuzz) replay
-	@sh build-aux/run-fuzz fuzz $(TALLY) $(DIR_fuzz) $(or $(S),60) $(or $(T),all)
+	@$(call with,ci) sh build-aux/run-fuzz fuzz $(TALLY) $(DIR_fuzz) $(or $(S),60) $(or $(T),all)
 
 bare: $(DIR_release)/config.mk
 	$(call inner,release) benches
 
 bench: deps-bench all bare
-	python3 tests/bench/bench
+	$(call with,bench) python3 tests/bench/bench
 
 # The part of it that is exact and takes seconds: system calls per connection against their bounds.
 bench-gate: deps-bench all bare
-	@python3 tests/bench/bench --gate
+	@$(call with,bench) python3 tests/bench/bench --gate
 
 cov: deps-ci $(DIR_cov)/config.mk
 	$(call inner,cov) tests
@@ -182,23 +188,27 @@ cov: deps-ci $(DIR_cov)/config.mk
 path: deps-test all $(DIR_path)/config.mk
 	$(call inner,path) all path
 	@rm -f $(DIR_path)/files.txt
-	@sh build-aux/run-pytest path $(TALLY) $(DIR_path) tests/system/path; rc=$$?; cat $(DIR_path)/files.txt; exit $$rc
+	$(run_pytest) path $(TALLY) $(DIR_path) tests/system/path; rc=$$?; cat $(DIR_path)/files.txt; exit $$rc
 
 # --- the gates -------------------------------------------------------------------------------------------
 # In one go: install, build, run each gate, show the end of what failed, one line of totals.
 CHECK_GATES = tests unit lint replay torture sim bench-self vtc system servers
 CI_GATES = dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system/dev tsan tsan-system/tsan workers-system \
-	all-servers clang/clang path/path ci-fuzz/fuzz distcheck/distcheck packages
+	all-servers clang/clang path/path ci-fuzz/fuzz distcheck/distcheck packages declared
 
-.PHONY: check ci-gates dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system clang ci-fuzz
+.PHONY: check ci-gates dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system declared clang ci-fuzz
 check: deps-test
 	@sh build-aux/gates $(TALLY) $(CHECK_GATES)
 
 ci-gates: deps-ci
-	@sh build-aux/gates $(TALLY) $(CI_GATES)
+	@DEPS=ci sh build-aux/gates $(TALLY) $(CI_GATES)
 
 dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system: dev-%:
 	@$(MAKE) F=dev $*
+
+# All packages are there for it: which programs belong to them is known of these only.
+declared: deps-ci
+	@$(call with,ci) sh build-aux/run-pytest declared $(TALLY) $(DIR_release) tests/lint -k test_declared
 
 clang: deps-ci $(DIR_clang)/config.mk
 	$(call inner,clang) WERROR=1 tests replay
@@ -215,19 +225,19 @@ dist: configure
 	@sh build-aux/dist $(DIR_release)
 
 distcheck: configure
-	@sh build-aux/dist $(DIR_release) check
+	@$(call with,ci) sh build-aux/dist $(DIR_release) check
 
 deb: deps-deb configure
-	@sh build-aux/deb $(DIR_release)
+	@$(call with,deb) sh build-aux/deb $(DIR_release)
 
 packages: deb
-	@sh build-aux/run-pytest packages $(TALLY) $(DIR_release) tests/packages
+	@$(call with,deb) sh build-aux/run-pytest packages $(TALLY) $(DIR_release) tests/packages
 
 # The picture of the state machines, out of the rows that the program runs on.
 fsm.svg: deps-doc
 	@mkdir -p build
-	python3 build-aux/fsm-dot include/proxy/model/fsm.tbl.h >build/fsm.dot
-	dot -Tsvg -o build/fsm.svg build/fsm.dot
+	$(call with,doc) python3 build-aux/fsm-dot include/proxy/model/fsm.tbl.h >build/fsm.dot
+	$(call with,doc) dot -Tsvg -o build/fsm.svg build/fsm.dot
 
 format:
 	python3 build-aux/format src include tests
