@@ -101,6 +101,24 @@ def test_gates_can_add_to_the_tally_of_others(gates, tmp_path):
     assert (tmp_path / 'tally.failed').read_text() == 'bad: x::one\n'
 
 
+@pytest.mark.parametrize('make,last,failed', [
+    ('echo "unit 5 0 0" >>"$tally"', '10 passed, 0 failed', []),
+    ('[ $1 = check ] || { echo "E: no package" >&2; exit 2; }; echo "unit 5 0 0" >>"$tally"', '5 passed, 1 failed',
+     ['make ci-gates, before its gates: see above']),
+    ('exit 2', '0 passed, 2 failed', [f'make {part}, before its gates: see above' for part in ('check', 'ci-gates')]),
+    ('echo "unit 4 1 0" >>"$tally"; echo "unit: x" >>"$tally.failed"; exit 2', '8 passed, 2 failed', ['unit: x', 'unit: x']),
+], ids=['good', 'no-packages-for-ci', 'no-packages', 'bad'])
+def test_a_part_of_ci_that_never_came_to_its_gates_has_failed(tmp_path, make, last, failed):
+    for name in ('.ci/run', 'build-aux/totals'):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(open(os.path.join(TOP, name), encoding='utf-8').read())
+    script(tmp_path / 'bin/make', 'tally=${2#TALLY=}; ' + make)
+    done = run('bash', '.ci/run', cwd=tmp_path, PATH=f'{tmp_path}/bin:{os.environ["PATH"]}')
+    lines = done.stdout.rstrip('\n').split('\n')
+    assert lines[-1] == last and (done.returncode == 0) == (not failed), done.stdout + done.stderr
+    assert lines[1:-1] == [f'    {name}' for name in failed]
+
+
 @pytest.mark.parametrize('text,counts,named', [
     ('def test_a(): pass\n', '1 0 0', None),
     ('def test_a(): pass\ndef test_b(): assert 0\n', '1 1 0', 'test_x.py::test_b'),
