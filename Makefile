@@ -3,6 +3,7 @@
 #   make                the release build: build/tacit
 #   make run            build, then start conf/demo.cfg and its origin in the foreground
 #   make check          everything that must hold; the last line is the totals
+#   make fresh          make run and make check on a new machine: a bare Debian 12, as root and as a user (needs root)
 #   make unit|lint|replay|torture|sim|vtc|system|servers  one part of it (SEED=n for torture and sim)
 #   make all-servers    install the servers that health checks are made for (MariaDB, PostgreSQL ...), and check each
 #   make slow           10^5 bodies checked, 10^6 over TLS, a million connections, 1,000 reloads: half an hour
@@ -85,8 +86,8 @@ run: all
 	@exec $(DIR_release)/origin 127.0.0.1 18080 $(DIR_release)/tacit -db -f conf/demo.cfg
 
 # --- set-up ----------------------------------------------------------------------------------------------
-.PHONY: deps-build deps-test deps-ci deps-servers deps-bench deps-doc deps-deb
-deps-build deps-test deps-ci deps-servers deps-bench deps-doc deps-deb: deps-%:
+.PHONY: deps-build deps-test deps-ci deps-servers deps-bench deps-doc deps-deb deps-fresh
+deps-build deps-test deps-ci deps-servers deps-bench deps-doc deps-deb deps-fresh: deps-%:
 	@$(if $(NOINSTALL),:,sh build-aux/install-deps $*)
 
 configure: configure.ac | deps-build
@@ -196,9 +197,13 @@ CHECK_GATES = tests unit lint replay torture sim bench-self vtc system servers
 CI_GATES = dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system/dev tsan tsan-system/tsan workers-system \
 	all-servers clang/clang path/path ci-fuzz/fuzz distcheck/distcheck packages declared
 
-.PHONY: check ci-gates dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system declared clang ci-fuzz
+.PHONY: check fresh ci-gates dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system declared clang ci-fuzz
 check: deps-test
 	@sh build-aux/gates $(TALLY) $(CHECK_GATES)
+
+# A new machine has none of what a list forgot: libraries, data, programs that others find.
+fresh: deps-fresh
+	@sh build-aux/fresh $(TALLY)
 
 ci-gates: deps-ci
 	@DEPS=ci sh build-aux/gates $(TALLY) $(CI_GATES)
