@@ -1,5 +1,6 @@
 #include "net_rig.h"
 
+#include <linux/filter.h>
 #include <poll.h>
 #include <stdio.h>
 
@@ -292,6 +293,19 @@ an_accepted_unix_socket_is_given_its_buffer(void **st)
 	listener_close(&un, &rig_sys);
 }
 
+/* True if this process may attach a filter to a socket: some kernels want a capability for it. */
+static bool
+filters_are_allowed(void)
+{
+	struct sock_filter all[] = { BPF_STMT(BPF_RET | BPF_K, UINT32_MAX) };
+	struct sock_fprog prog = { .len = 1, .filter = all };
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	int r = setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof(prog));
+
+	close(fd);
+	return r == 0;
+}
+
 /* Before the first turn it accepts the whole queue, more than one round may, and no later
  * connection. */
 static void
@@ -308,8 +322,10 @@ draining_accepts_the_queue_only(void **st)
 	assert_int_equal(n_got, 20);
 	assert_int_equal(ln.conns, 20);
 	/* The SYN of the next connection is dropped. */
-	assert_int_equal(connect(late, &ln.addr.u.sa, ln.addr.len), -1);
-	assert_int_equal(poll(&p, 1, 50), 0);
+	if (filters_are_allowed()) {
+		assert_int_equal(connect(late, &ln.addr.u.sa, ln.addr.len), -1);
+		assert_int_equal(poll(&p, 1, 50), 0);
+	}
 	turns(3);
 	assert_int_equal(n_got, 20);
 	/* Accepted connections work. */
