@@ -1,9 +1,13 @@
 /*
  * Any bytes sent to the admin socket, in pieces, on a worker that runs on the fake kernel and has a
- * session open. Answers contain no NUL and end with a line or a prompt; a level cannot change what
- * it is not permitted to change; and after the client has closed nothing of it is left.
+ * session open: on a connection of the socket, or on one that the master passes. Sessions come and
+ * go meanwhile, and a ring gets their log lines; time passes for commands that wait; the client may
+ * read slowly, or leave before it has its answer. Answers contain no NUL, but for those that ask for
+ * it, and end with a line or a prompt; a level cannot change what it is not permitted to change; and
+ * after the client has closed nothing of it is left.
  */
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,12 +25,17 @@
 #define ORIGIN_PORT 2000
 #define TURNS_MAX 20000
 #define ANSWER_MAX (16 << 20)
+#define RELAY_PORT 1002
+
+/* Bits of the first byte: how the client behaves. */
+enum { ENDS_SIDE = 4, IS_RELAYED = 8, TAKES_SLOWLY = 16, LEAVES = 32, HAS_MODES = 64 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char text[] =
 	"global\n nbthread 1\n stats socket ipv4@127.0.0.1:1001 level admin\n stats timeout 5s\n"
-	"defaults\n timeout connect 5s\n timeout client 5s\n timeout server 5s\n"
+	"ring r\n format raw\n size 16384\n"
+	"defaults\n log ring@r local0\n option tcplog\n timeout connect 5s\n timeout client 5s\n timeout server 5s\n"
 	"listen l\n bind 127.0.0.1:1000\n server s 127.0.0.1:2000 weight 9\n"
 	" acl a src 10.0.0.0/8 1.2.3.4\n acl p dst_port -u 7 gt 1024\n use_backend b if a p\n"
 	"backend b\n balance static-rr\n server c 127.0.0.1:2001 weight 9\n";
@@ -44,6 +53,7 @@ struct scene {
 static struct scene c;
 static char answer[ANSWER_MAX + 1];
 static size_t answer_len;
+static int was_reset; /* the client has sent bytes in vain: that takes back what it has not read */
 
 static void
 check(int ok)
@@ -71,6 +81,12 @@ load(void)
 	check(proxies_shard(&c.cfg.proxies, 1) == 0);
 }
 
+static int
+has_conn(void)
+{
+	return !list_is_empty(&c.proc.admin->conns);
+}
+
 static void
 turn(void)
 {
@@ -78,8 +94,32 @@ turn(void)
 	(void)fake_run_due(c.k);
 }
 
+/* A connection as the master passes one. */
+static struct fake_sock *
+pass_relay(int level, unsigned int modes)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(RELAY_PORT),
+		.sin_addr = { htonl(INADDR_LOOPBACK) } };
+	struct fake_sock *origin = fake_origin(c.k, RELAY_PORT, 1), *end;
+	int fd = (int)sys_socket(&c.sys, AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+
+	(void)sys_connect(&c.sys, fd, (const struct sockaddr *)&to, sizeof(to));
+	check(sys_connect(&c.sys, fd, (const struct sockaddr *)&to, sizeof(to)) == 0);
+	end = fake_origin_accept(origin);
+	fake_peer_close(origin);
+	admin_service.serve(c.proc.admin, fd, (enum bind_level)level, modes);
+	return end;
+}
+
+/* A session that ends at once: the ring gets a line. */
 static void
-open_scene(int level)
+come_and_go(void)
+{
+	fake_peer_close(fake_client(c.k, FRONT_PORT));
+}
+
+static void
+open_scene(int level, int how)
 {
 	struct bind_conf *b;
 
@@ -93,25 +133,29 @@ open_scene(int level)
 	b = list_first(&c.cfg.global.admin_binds, struct bind_conf, link);
 	b->level = (enum bind_level)level;
 	check(process_init(&c.proc, &c.sys, &c.cfg, &c.report, &c.nobody) == 0);
+	process_open_log(&c.proc, "fuzz");
 	c.proc.service = &admin_service;
 	c.proc.limits = (struct limits){ .maxconn = 16, .fds = 64, .table = 64 };
 	check(process_bind(&c.proc) == 0 && process_start(&c.proc) == 0);
 	(void)fake_origin(c.k, ORIGIN_PORT, 16);
 	turn();
 	c.client = fake_client(c.k, FRONT_PORT);
-	c.admin = fake_client(c.k, ADMIN_PORT);
-	for (int i = 0; i < 8 && !(process_sessions(&c.proc) && c.proc.admin->n); i++)
+	if (how & IS_RELAYED)
+		c.admin = pass_relay(level, how & HAS_MODES ? 3u << ADMIN_MODE_EXPERIMENTAL : 0);
+	else
+		c.admin = fake_client(c.k, ADMIN_PORT);
+	for (int i = 0; i < 8 && !(process_sessions(&c.proc) && has_conn()); i++)
 		turn();
-	check(process_sessions(&c.proc) == 1 && c.proc.admin->n == 1);
+	check(process_sessions(&c.proc) == 1 && has_conn());
 }
 
 static void
 close_scene(void)
 {
 	fake_peer_close(c.admin);
-	for (int i = 0; i < 8; i++)
+	for (int i = 0; i < 16 && (i < 8 || has_conn()); i++)
 		turn();
-	check(c.proc.admin->n == 0);
+	check(!has_conn() && c.proc.admin->n == 0);
 	check(!fake_abuse(c.k, FAKE_BAD_FD) && !fake_abuse(c.k, FAKE_RECV_ZERO));
 	engine_kill_all(&process_first(&c.proc)->engine);
 	turn();
@@ -122,29 +166,51 @@ close_scene(void)
 	fake_free(&c.k);
 }
 
-/* Reads what is available: 0 after the daemon has closed. */
+/* Reads at most this much of what is available: 0 after the daemon has closed. */
 static int
-take(void)
+take(size_t most)
 {
-	long n;
+	long n = 1;
 
-	do {
-		n = fake_peer_recv(c.admin, answer + answer_len, ANSWER_MAX - answer_len);
-		if (n > 0)
+	while (n > 0 && most) {
+		n = fake_peer_recv(c.admin, answer + answer_len, MIN(most, ANSWER_MAX - answer_len));
+		if (n > 0) {
 			answer_len += (size_t)n;
-	} while (n > 0);
+			most -= (size_t)n;
+		}
+	}
+	was_reset |= n == -ECONNRESET;
 	check(answer_len < ANSWER_MAX);
-	return n == -EAGAIN;
+	return n > 0 || n == -EAGAIN;
+}
+
+/* True while the current command waits: for a time, or for events. */
+static int
+is_waiting(void)
+{
+	return has_conn() && list_first(&c.proc.admin->conns, struct admin_conn, link)->wake_ms;
+}
+
+/* Lets it end. 0: it was none, or waits for events: a client ends these. */
+static int
+pass_time(void)
+{
+	if (!is_waiting() ||
+		list_first(&c.proc.admin->conns, struct admin_conn, link)->wake_ms == TIMER_NEVER)
+		return 0;
+	fake_advance(c.k, 100 * FAKE_SEC);
+	return 1;
 }
 
 /* Sends it in pieces; a daemon that closes early has sent a reason. */
 static void
-play(const uint8_t *p, size_t len, size_t piece, int shut)
+play(const uint8_t *p, size_t len, size_t piece, int how)
 {
-	size_t was = 1;
+	size_t was = 1, half = len / 2;
 	int left = TURNS_MAX;
 
 	answer_len = 0;
+	was_reset = 0;
 	while (len && --left) {
 		long n = fake_peer_send(c.admin, p, piece < len ? piece : len);
 
@@ -152,20 +218,28 @@ play(const uint8_t *p, size_t len, size_t piece, int shut)
 			p += n;
 			len -= (size_t)n;
 		} else if (n != -EAGAIN) {
+			was_reset = 1;
 			break;
+		} else {
+			(void)pass_time();
+		}
+		if (len < half) {
+			come_and_go();
+			half = 0;
 		}
 		turn();
-		if (!take())
+		if (!take(how & TAKES_SLOWLY ? 100 : SIZE_MAX))
 			break;
 	}
-	if (shut)
+	if (how & ENDS_SIDE)
 		fake_peer_shut(c.admin);
-	for (int quiet = 0; quiet < 4 && --left;) {
+	come_and_go();
+	for (int quiet = 0; quiet < 4 && --left && !(how & LEAVES && is_waiting());) {
 		was = answer_len;
 		turn();
-		if (!take())
+		if (!take(SIZE_MAX))
 			break;
-		quiet = was == answer_len ? quiet + 1 : 0;
+		quiet = was == answer_len && !pass_time() ? quiet + 1 : 0;
 	}
 	check(left > 0);
 }
@@ -204,15 +278,15 @@ look_at_servers(int level)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	int level = size ? data[0] % 3 : BIND_ADMIN;
+	int level = size ? data[0] % 3 : BIND_ADMIN, how = size ? data[0] : 0;
 	size_t piece = size > 1 ? (size_t)data[1] * 4 + 1 : 1;
 
-	open_scene(level);
+	open_scene(level, how);
 	if (size > 2) {
-		play(data + 2, size - 2, piece, data[0] & 4);
+		play(data + 2, size - 2, piece, how);
 		answer[answer_len] = '\0';
-		check(!memchr(answer, 0, answer_len));
-		check(ends_well());
+		check(memmem(data, size, "events", 6) || !memchr(answer, 0, answer_len));
+		check(was_reset || is_waiting() || ends_well());
 		look_at_servers(level);
 	}
 	close_scene();

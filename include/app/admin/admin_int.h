@@ -3,6 +3,7 @@
 #define TACIT_APP_ADMIN_ADMIN_INT_H
 
 #include "app/admin/admin.h"
+#include "app/process/cli_line.h"
 #include "app/process/cli_mode.h"
 #include "app/process/process.h"
 #include "base/list.h"
@@ -11,7 +12,6 @@
 #include "net/listener.h"
 
 enum {
-	ADMIN_LINE_MAX = 16384,      /* maximum length of a line with all its commands */
 	ADMIN_ARGS_MAX = 64,
 	ADMIN_SLICE = 65536,         /* bytes of a response produced before they are sent: each
 				      * time the client wakes up, on a CPU that others need */
@@ -78,6 +78,7 @@ struct admin_conn {
 	int exposes_fd;      /* `expose-fd` of its socket */
 	char *line;          /* the unprocessed rest of the current line, in `in`; NULL: none */
 	size_t line_len;     /* bytes of `in` that the line uses, with its payload */
+	struct cli_scan scan; /* of `in` */
 	char *line_payload;  /* the payload lines after "<<", or NULL */
 	struct admin_walk walk;
 	uint64_t wake_ms;    /* the walk's next step comes at this time of the loop; 0: now */

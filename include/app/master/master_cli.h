@@ -5,6 +5,7 @@
 #ifndef TACIT_APP_MASTER_MASTER_CLI_H
 #define TACIT_APP_MASTER_MASTER_CLI_H
 
+#include "app/process/cli_line.h"
 #include "base/compiler.h"
 #include "base/sbuf.h"
 #include "net/bind_conf.h"
@@ -15,7 +16,6 @@ struct master;
 
 enum {
 	MASTER_CLI_CONNS = 10,          /* connections at once; others wait */
-	MASTER_CLI_LINE = 16384,        /* bytes of a line with its payload */
 	MASTER_CLI_AHEAD = 65536,       /* of an answer that the client has not read yet */
 	MASTER_CLI_OUT = 4 << 20,
 	MASTER_CLI_IDLE_MS = 60000      /* of a client; a worker process may take longer */
@@ -42,10 +42,14 @@ struct master_conn {
 	unsigned int modes;         /* bits of enum admin_mode, for worker processes */
 	pid_t target;               /* the worker process that takes commands; 0: the master */
 	struct conn relay;          /* to the one that answers the current command */
+	struct sbuf ask;            /* what it is sent: a command with its payload */
+	size_t asked;               /* bytes of it that were sent */
 	int is_relaying;
-	char *at;                   /* the rest of the current line, in `in`; NULL: none */
-	char *payload;              /* of its last command, in `in`; NULL: none */
-	size_t line_len;            /* bytes of `in` that the line uses */
+	/* The current line; `in` may move, so these are places in it. */
+	int has_line;
+	size_t at;                  /* its rest */
+	struct cli_scan scan;       /* where the payload of its last command is */
+	size_t line_len;            /* bytes that it uses, with its payload */
 	int prompt;
 	int quit;                   /* closes when all is sent */
 	int gone;
@@ -62,11 +66,10 @@ int master_cli_start(struct master *m) must_check;
 /* In a worker process that was forked: closes its copy. */
 void master_cli_leave(struct master *m);
 void master_cli_close(struct master *m);
-/* Begins a line without its end, with the payload of its last command or NULL. Both must stay in
- * place until it is done. */
-void master_cli_begin(struct master_conn *c, char *line, char *payload);
-/* Runs its commands up to one whose answer has to be waited for; answers are appended to c->out.
- * c->at NULL: it is done. */
+/* Begins a line: the first bytes of c->in, with the payload that c->scan has found. */
+void master_cli_begin(struct master_conn *c, size_t len);
+/* Runs its commands up to one whose answer has to be waited for, or until there is much to send;
+ * answers are appended to c->out. Afterwards c->has_line is 0 if it is done. */
 void master_cli_go_on(struct master_conn *c);
 /* Reads and sends what is there. */
 void master_cli_serve(struct master_conn *c);

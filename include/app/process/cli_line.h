@@ -8,15 +8,32 @@
 #include "base/compiler.h"
 #include "base/sbuf.h"
 
-/*
- * Length of the first command of the input with its payload; 0: incomplete. *payload: the start of
- * the payload, 0: none. At EOF an unterminated line is complete, but a payload is not.
- */
-size_t cli_line_len(const char *in, size_t len, int eof, size_t *payload) must_check;
+enum {
+	CLI_LINE_MAX = 16384,      /* bytes of a line with all its commands */
+	CLI_PAYLOAD_MAX = 131072,  /* of a payload: a certificate with its chain */
+	CLI_READ_CHUNK = 4096,     /* that are read at once */
+	/* What is kept of the input: nothing is read behind a command that is complete. */
+	CLI_INPUT_MAX = CLI_LINE_MAX + CLI_PAYLOAD_MAX + 2 * CLI_READ_CHUNK
+};
+
+/* How far the first command of the input has been looked at, so that no byte of a payload is looked
+ * at twice while it comes; all zero at first. */
+struct cli_scan {
+	size_t payload;     /* its start, 0: none */
+	size_t at;          /* of the first line of it that has not ended */
+	unsigned int lines; /* that have ended, with that of the words */
+};
+
+/* Length of the first command of the input with its payload; 0: incomplete. At EOF an unterminated
+ * line is complete, but a payload is not. */
+size_t cli_line_len(const char *in, size_t len, int eof, struct cli_scan *s) must_check;
+/* True if the first command of the input is longer than one may be; len: its length, 0: it is
+ * incomplete. */
+int cli_line_is_long(const char *in, size_t have, size_t len) must_check;
 /* Ends the words of this command and its payload with a NUL each, without their line ends. Returns
  * the payload; NULL: none. */
 char *cli_line_begin(char *in, size_t len, size_t payload);
 /* Removes a command from the start of the input. */
-void cli_line_drop(struct sbuf *in, size_t len);
+void cli_line_drop(struct sbuf *in, size_t len, struct cli_scan *s);
 
 #endif

@@ -4,13 +4,10 @@
 
 #include "app/admin/admin_int.h"
 #include "app/admin/info.h"
-#include "app/process/cli_line.h"
 #include "app/process/cli_send.h"
 #include "base/mem.h"
 #include "event/profile.h"
 #include "proxy/model/byte_count.h"
-
-#define READ_CHUNK 4096
 
 static void on_io(void *owner, int fd, uint32_t ev);
 static void go_on(struct admin_conn *c);
@@ -99,55 +96,51 @@ admin_flush(struct admin_conn *c)
 }
 
 static size_t
-command_len(const struct admin_conn *c, size_t *payload)
+command_len(struct admin_conn *c)
 {
-	return cli_line_len(c->in.p, c->in.len, c->conn.eof, payload);
+	return cli_line_len(c->in.p, c->in.len, c->conn.eof, &c->scan);
 }
 
 /* In interactive mode each payload line gets a prompt. */
 static void
-prompt_payload(struct admin_conn *c, size_t len)
+prompt_payload(struct admin_conn *c)
 {
-	unsigned int lines = 0;
-
 	if (!c->prompt)
 		return;
-	for (size_t i = 0; i < len; i++)
-		lines += c->in.p[i] == '\n';
-	for (; c->plus < lines; c->plus++)
+	for (; c->plus < c->scan.lines; c->plus++)
 		sbuf_adds(&c->out, "+ ");
 }
 
-/* The first `len` bytes of the input are a command, with a payload from `payload` on. */
+/* The first `len` bytes of the input are a command. */
 static void
-begin_command(struct admin_conn *c, size_t len, size_t payload)
+begin_command(struct admin_conn *c, size_t len)
 {
-	if (payload) {
-		prompt_payload(c, len - 1);
+	if (c->scan.payload) {
+		prompt_payload(c);
 		c->plus = 0;
 	}
 	c->admin->lines++;
 	c->line_len = len;
-	admin_begin_line(c, c->in.p, cli_line_begin(c->in.p, len, payload));
+	admin_begin_line(c, c->in.p, cli_line_begin(c->in.p, len, c->scan.payload));
 }
 
 /* The next line of the input; 0: incomplete. */
 static int
 take_line(struct admin_conn *c)
 {
-	size_t payload, len = command_len(c, &payload);
+	size_t len = command_len(c);
 
 	if (len)
-		begin_command(c, len, payload);
-	else if (payload)
-		prompt_payload(c, c->in.len);
+		begin_command(c, len);
+	else if (c->scan.payload)
+		prompt_payload(c);
 	return len > 0;
 }
 
 static void
 end_line(struct admin_conn *c)
 {
-	cli_line_drop(&c->in, c->line_len);
+	cli_line_drop(&c->in, c->line_len, &c->scan);
 	c->line_len = 0;
 	if (!c->prompt || c->quit)
 		c->state = ADMIN_CLOSING;
@@ -190,22 +183,29 @@ run_lines(struct admin_conn *c)
 	}
 }
 
+/* True if a command is complete, or longer than one may be: then the connection has been told. */
 static int
-has_command(const struct admin_conn *c)
+find_admin_command(struct admin_conn *c)
 {
-	size_t payload;
+	size_t len = command_len(c);
 
-	return command_len(c, &payload) > 0;
+	if (!c->in.failed && !cli_line_is_long(c->in.p, c->in.len, len))
+		return len > 0;
+	sbuf_adds(&c->out, c->in.failed ? "Out of memory\n\n" : "Command line too long\n\n");
+	c->state = ADMIN_CLOSING;
+	return 1;
 }
 
-/* Up to the next complete command: later ones may wait in the socket, whatever their number. */
+/* Up to the next complete command: later ones may wait in the socket, whatever their number. The
+ * current line has pointers into the input, so there must be none. */
 static void
 read_input(struct admin_conn *c)
 {
-	char buf[READ_CHUNK];
+	char buf[CLI_READ_CHUNK];
 	size_t got;
 
-	while (c->state == ADMIN_READING && !c->conn.eof && !has_command(c) &&
+	assert(!c->line);
+	while (c->state == ADMIN_READING && !find_admin_command(c) && !c->conn.eof &&
 		loop_is_ready(c->conn.loop, c->conn.fd, DIR_R)) {
 		switch (conn_recv(&c->conn, buf, sizeof(buf), &got)) {
 		case IO_OK:
@@ -218,10 +218,6 @@ read_input(struct admin_conn *c)
 		default:
 			end_conn(c);
 			return;
-		}
-		if (c->in.failed) {
-			sbuf_adds(&c->out, "Command line too long\n\n");
-			c->state = ADMIN_CLOSING;
 		}
 	}
 }
@@ -325,7 +321,7 @@ open_admin_conn(struct admin *a, int fd)
 	}
 	c->admin = a;
 	c->timeout_ms = w->process->cfg->global.stats_timeout_ms;
-	sbuf_init(&c->in, ADMIN_LINE_MAX);
+	sbuf_init(&c->in, CLI_INPUT_MAX);
 	sbuf_init(&c->out, ADMIN_OUT_MAX);
 	timer_init(&c->timer, on_timer);
 	task_init(&c->end, on_end);

@@ -60,7 +60,7 @@ why_not_added(const struct proxy *be, const char *name, int argc)
 static void
 report_errors(struct admin_conn *c, const struct server_line *line, const struct cfg_diag *d)
 {
-	char name[ADMIN_LINE_MAX];
+	char name[CLI_LINE_MAX];
 	size_t n = (size_t)snprintf(name, sizeof(name), "'server %s/%s' : ", line->be->name,
 		line->argv[0]);
 

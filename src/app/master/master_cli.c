@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "app/master/master.h"
-#include "app/process/cli_line.h"
 #include "app/process/cli_send.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -62,59 +61,102 @@ send_answers(struct master_conn *c)
 		end_master_conn(c);
 }
 
-/* The next line with its payload; 0: it is incomplete. */
+static void
+fail_line(struct master_conn *c, const char *why)
+{
+	master_cli_end_relay(c);
+	c->has_line = 0;
+	c->quit = 1;
+	if (c->out.failed) {
+		sbuf_reset(&c->out);
+		c->sent = 0;
+	}
+	sbuf_adds(&c->out, why);
+}
+
+/* The length of the next line with its payload; 0: it is incomplete, or too long. */
+static size_t
+find_line(struct master_conn *c)
+{
+	size_t len = cli_line_len(c->in.p, c->in.len, c->conn.eof, &c->scan);
+
+	if (cli_line_is_long(c->in.p, c->in.len, len)) {
+		fail_line(c, "Command line too long\n\n");
+		return 0;
+	}
+	return len;
+}
+
+/* 0: there is no more for now. */
+static int
+read_master_input(struct master_conn *c)
+{
+	char buf[CLI_READ_CHUNK];
+	size_t got;
+	enum io_result r;
+
+	if (c->conn.eof || !loop_is_ready(c->conn.loop, c->conn.fd, DIR_R))
+		return 0;
+	r = conn_recv(&c->conn, buf, sizeof(buf), &got);
+	if (r == IO_ERR)
+		end_master_conn(c);
+	if (r == IO_OK)
+		sbuf_add(&c->in, buf, got);
+	if (c->in.failed)
+		fail_line(c, "Out of memory\n\n");
+	return r == IO_OK || (r == IO_EOF && c->in.len);
+}
+
+/* The next line becomes the current one. What follows it stays in the socket, whatever its length:
+ * 0: there is none yet. */
 static int
 take_master_line(struct master_conn *c)
 {
-	size_t payload, len = cli_line_len(c->in.p, c->in.len, c->conn.eof, &payload);
+	size_t len;
 
-	if (!len)
-		return 0;
-	c->line_len = len;
-	master_cli_begin(c, c->in.p, cli_line_begin(c->in.p, len, payload));
+	while (!(len = find_line(c)))
+		if (c->quit || !read_master_input(c) || c->gone)
+			return 0;
+	master_cli_begin(c, len);
 	return 1;
+}
+
+static int
+is_waiting(const struct master_conn *c)
+{
+	return c->waits_for || c->is_relaying;
 }
 
 /* Without a prompt a connection is for one line. */
 static void
 run_master_lines(struct master_conn *c)
 {
-	while (!c->quit && !c->waits_for && !c->is_relaying && (c->at || c->in.len)) {
-		if (!c->at && !take_master_line(c))
+	while (!c->gone && !c->quit && !is_waiting(c)) {
+		if (!c->has_line && !take_master_line(c))
 			return;
 		master_cli_go_on(c);
-		if (c->at)
+		if (c->has_line)
 			return;
 		if (!c->prompt && !c->waits_for)
 			c->quit = 1;
-		cli_line_drop(&c->in, c->line_len);
+		cli_line_drop(&c->in, c->line_len, &c->scan);
 	}
 }
 
+/* Goes on until it has to wait for the client or for an answer. */
 static void
-read_lines(struct master_conn *c)
+advance_client(struct master_conn *c)
 {
-	char buf[4096];
-	size_t got;
-
-	while (!c->gone && !c->quit && !c->conn.eof && !c->waits_for && !c->is_relaying &&
-		loop_is_ready(c->conn.loop, c->conn.fd, DIR_R)) {
-		enum io_result r = conn_recv(&c->conn, buf, sizeof(buf), &got);
-
-		if (r == IO_ERR)
-			end_master_conn(c);
-		if (r != IO_OK)
-			break;
-		sbuf_add(&c->in, buf, got);
-		if (c->in.failed) {
-			sbuf_adds(&c->out, "Command line too long\n\n");
-			c->quit = 1;
-			return;
-		}
+	do {
+		if (c->is_relaying)
+			master_cli_settle_relay(c);
 		run_master_lines(c);
-	}
-	if (!c->gone)
-		run_master_lines(c);
+		if (c->out.failed)
+			fail_line(c, "Out of memory or answer too large\n\n");
+		send_answers(c);
+		if (c->is_relaying)
+			master_cli_settle_relay(c);
+	} while (!c->gone && !c->quit && c->has_line && !is_waiting(c) && c->sent == c->out.len);
 }
 
 void
@@ -125,16 +167,8 @@ master_cli_serve(struct master_conn *c)
 
 	if (c->gone)
 		return;
-	/* The end of an answer lets the next command begin. */
-	do {
-		if (c->is_relaying)
-			master_cli_settle_relay(c);
-		read_lines(c);
-		send_answers(c);
-		if (c->is_relaying)
-			master_cli_settle_relay(c);
-	} while (!c->gone && c->at && !c->is_relaying);
-	waits = c->waits_for || c->is_relaying;
+	advance_client(c);
+	waits = is_waiting(c);
 	has_output = c->sent < c->out.len;
 	if (!c->gone && !has_output && !waits && (c->quit || c->conn.eof))
 		end_master_conn(c);
@@ -176,7 +210,7 @@ on_master_accept(struct listener *ln, int fd, const struct addr *peer)
 	}
 	c->master = m;
 	c->level = ln->bind->level;
-	sbuf_init(&c->in, MASTER_CLI_LINE);
+	sbuf_init(&c->in, CLI_INPUT_MAX);
 	sbuf_init(&c->out, MASTER_CLI_OUT);
 	timer_init(&c->timer, on_conn_idle);
 	task_init(&c->end, on_conn_end);

@@ -325,31 +325,55 @@ say_master_prompt(struct master_conn *c)
 }
 
 void
-master_cli_begin(struct master_conn *c, char *line, char *payload)
+master_cli_begin(struct master_conn *c, size_t len)
 {
-	c->at = line;
-	c->payload = payload;
+	(void)cli_line_begin(c->in.p, len, c->scan.payload);
+	c->has_line = 1;
+	c->at = 0;
+	c->line_len = len;
 }
 
-/* Commands are separated by semicolons; nothing follows one that waits or quits. */
+static int
+has_much_to_send(const struct master_conn *c)
+{
+	return c->out.len - c->sent >= MASTER_CLI_AHEAD;
+}
+
+/* Nothing of a line follows a command that waits or quits. */
+static int
+is_line_over(const struct master_conn *c)
+{
+	return !c->in.p[c->at] || c->quit || c->waits_for;
+}
+
+/* The next of the commands that semicolons separate. 1: another process answers it. */
+static int
+run_next_cmd(struct master_conn *c)
+{
+	char *text = c->in.p + c->at, *end;
+	int is_last;
+
+	text += strspn(text, " \t");
+	end = command_end(text);
+	is_last = !*end;
+	c->at = (size_t)(end - c->in.p) + !is_last;
+	*end = '\0';
+	if (!*text)
+		return 0;
+	if (run_master_cmd(c, text, is_last && c->scan.payload ? c->in.p + c->scan.payload : NULL))
+		return 1;
+	if (!c->quit && !c->waits_for)
+		sbuf_adds(&c->out, "\n");
+	return 0;
+}
+
 void
 master_cli_go_on(struct master_conn *c)
 {
-	while (*c->at && !c->quit && !c->waits_for) {
-		char *text = c->at + strspn(c->at, " \t");
-		char *end = command_end(text);
-		int is_last = !*end;
-
-		c->at = is_last ? end : end + 1;
-		*end = '\0';
-		if (!*text)
-			continue;
-		if (run_master_cmd(c, text, is_last ? c->payload : NULL))
+	while (!is_line_over(c))
+		if (has_much_to_send(c) || run_next_cmd(c))
 			return;
-		if (!c->quit && !c->waits_for)
-			sbuf_adds(&c->out, "\n");
-	}
-	c->at = NULL;
+	c->has_line = 0;
 	if (c->prompt && !c->quit && !c->waits_for)
 		say_master_prompt(c);
 }

@@ -8,6 +8,7 @@
 
 #include "app/master/master.h"
 #include "app/master/master_cli.h"
+#include "app/process/cli_send.h"
 #include "app/process/master_link.h"
 #include "base/err.h"
 
@@ -61,6 +62,8 @@ master_cli_end_relay(struct master_conn *c)
 	if (c->is_relaying)
 		conn_close(&c->relay);
 	c->is_relaying = 0;
+	sbuf_fini(&c->ask);
+	c->asked = 0;
 }
 
 /* To send nothing fails only if the other end of a unix socket is closed: a client that has only
@@ -91,13 +94,30 @@ read_answer(struct master_conn *c)
 	}
 }
 
+/* A worker process that refuses the rest has said why. */
+static void
+send_command(struct master_conn *c)
+{
+	if (cli_send(&c->relay, &c->ask, &c->asked) != IO_ERR)
+		return;
+	sbuf_reset(&c->ask);
+	c->asked = 0;
+}
+
 void
 master_cli_settle_relay(struct master_conn *c)
 {
+	unsigned int dirs = 0;
+
+	send_command(c);
 	read_answer(c);
-	if (c->is_relaying)
-		loop_want(c->relay.loop, c->relay.fd,
-			c->out.len - c->sent < MASTER_CLI_AHEAD ? EV_R : 0);
+	if (!c->is_relaying)
+		return;
+	if (c->asked < c->ask.len)
+		dirs = EV_W;
+	if (c->out.len - c->sent < MASTER_CLI_AHEAD)
+		dirs |= EV_R;
+	loop_want(c->relay.loop, c->relay.fd, dirs);
 }
 
 static void
@@ -130,23 +150,19 @@ pass_connection(struct master_conn *c, const struct worker_process *w, int fd)
 	return (int)sys_sendmsg(c->master->sys, w->own.fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* The command fits into the buffer of a new socket. */
+/* 0 or -ERR_NOMEM. */
 static int
-send_command(struct master_conn *c, int fd, const char *text, const char *payload)
+make_command(struct master_conn *c, const char *text, const char *payload)
 {
-	struct sbuf b;
-	long r = -ERR_NOMEM;
+	struct sbuf *b = &c->ask;
 
-	sbuf_init(&b, 0);
-	sbuf_addf(&b, "%s%s\n%s", text, payload ? "<<" : "", payload ? payload : "");
-	if (payload)
-		sbuf_adds(&b, "\n");
-	if (!b.failed)
-		r = sys_sendto(c->master->sys, fd, b.p, b.len, MSG_NOSIGNAL);
-	if (r >= 0)
-		r = (size_t)r == b.len ? 0 : -ERR_FULL;
-	sbuf_fini(&b);
-	return (int)r;
+	sbuf_init(b, 0);
+	sbuf_addf(b, "%s%s\n", text, payload ? "<<" : "");
+	if (payload) {
+		sbuf_adds(b, payload);
+		sbuf_adds(b, "\n");
+	}
+	return b->failed ? -ERR_NOMEM : 0;
 }
 
 int
@@ -165,11 +181,12 @@ master_cli_relay(struct master_conn *c, pid_t pid, const char *text, const char 
 	r = pass_connection(c, w, ends[1]);
 	(void)sys_close(sys, ends[1]);
 	if (r >= 0)
-		r = send_command(c, ends[0], text, payload);
+		r = make_command(c, text, payload);
 	if (r >= 0)
 		r = conn_open(&c->relay, c->master->loop, ends[0], on_relay, c, CONN_UNIX);
 	if (r < 0) {
 		(void)sys_close(sys, ends[0]);
+		master_cli_end_relay(c);
 		return r;
 	}
 	c->is_relaying = 1;

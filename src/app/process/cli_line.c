@@ -11,14 +11,32 @@ wants_payload(const char *line, size_t len)
 		(len == 2 || line[len - 3] == ' ' || line[len - 3] == '\t');
 }
 
-size_t
-cli_line_len(const char *in, size_t have, int eof, size_t *payload)
+/* The length of the command when the empty line behind its payload has come. */
+static size_t
+payload_end(const char *in, size_t have, struct cli_scan *s)
 {
-	const char *nl = have ? memchr(in, '\n', have) : NULL;
-	const char *end, *at;
+	while (s->at < have) {
+		const char *at = in + s->at, *nl = memchr(at, '\n', have - s->at);
+
+		if (!nl)
+			return 0;
+		if (nl == at || (nl == at + 1 && *at == '\r'))
+			return (size_t)(nl - in) + 1;
+		s->at = (size_t)(nl - in) + 1;
+		s->lines++;
+	}
+	return 0;
+}
+
+size_t
+cli_line_len(const char *in, size_t have, int eof, struct cli_scan *s)
+{
+	const char *nl;
 	size_t len;
 
-	*payload = 0;
+	if (s->payload)
+		return payload_end(in, have, s);
+	nl = have ? memchr(in, '\n', have) : NULL;
 	if (!nl)
 		return eof ? have : 0;
 	len = (size_t)(nl - in);
@@ -26,16 +44,19 @@ cli_line_len(const char *in, size_t have, int eof, size_t *payload)
 		len--;
 	if (!wants_payload(in, len))
 		return (size_t)(nl - in) + 1;
-	*payload = (size_t)(nl - in) + 1;
-	end = in + have;
-	for (at = in + *payload; at < end; at = nl + 1) {
-		nl = memchr(at, '\n', (size_t)(end - at));
-		if (!nl)
-			return 0;
-		if (nl == at || (nl == at + 1 && *at == '\r'))
-			return (size_t)(nl - in) + 1;
-	}
-	return 0;
+	s->payload = s->at = (size_t)(nl - in) + 1;
+	s->lines = 1;
+	return payload_end(in, have, s);
+}
+
+int
+cli_line_is_long(const char *in, size_t have, size_t len)
+{
+	size_t n = len ? len : have;
+
+	if (n <= CLI_LINE_MAX)
+		return 0;
+	return n > CLI_LINE_MAX + CLI_PAYLOAD_MAX || !memchr(in, '\n', CLI_LINE_MAX);
 }
 
 char *
@@ -53,8 +74,9 @@ cli_line_begin(char *in, size_t len, size_t payload)
 }
 
 void
-cli_line_drop(struct sbuf *in, size_t len)
+cli_line_drop(struct sbuf *in, size_t len, struct cli_scan *s)
 {
+	*s = (struct cli_scan){ .payload = 0 };
 	if (!len)
 		return;
 	memmove(in->p, in->p + len, in->len - len);

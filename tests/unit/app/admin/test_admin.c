@@ -230,7 +230,7 @@ a_payload_is_part_of_its_command(void **st)
 static void
 a_line_has_a_maximum_length(void **st)
 {
-	static char line[ADMIN_LINE_MAX + 8192];
+	static char line[CLI_LINE_MAX + 8192];
 	int fd = connect_admin();
 
 	(void)st;
@@ -240,8 +240,8 @@ a_line_has_a_maximum_length(void **st)
 	close(fd);
 	/* A line of the maximum length is only unknown. */
 	fd = connect_admin();
-	line[ADMIN_LINE_MAX - 1] = '\n';
-	line[ADMIN_LINE_MAX] = '\0';
+	line[CLI_LINE_MAX - 1] = '\n';
+	line[CLI_LINE_MAX] = '\0';
 	assert_int_equal(strncmp(ask(fd, line), "Unknown command", 15), 0);
 	close(fd);
 }

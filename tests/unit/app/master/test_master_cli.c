@@ -5,6 +5,7 @@
 
 #include "app/master/master.h"
 #include "app/master/master_cli.h"
+#include "unit/app/master_rig.h"
 #include "unit/test.h"
 
 static struct master_cli cli;
@@ -97,16 +98,17 @@ lines_have_commands(void **st)
 		struct master m = { .state = MASTER_STOPPING };
 		struct master_conn c = { .master = &m, .prompt = t[i].prompt,
 			.level = BIND_OPERATOR };
-		char line[100];
 
 		sbuf_init(&c.out, 0);
-		snprintf(line, sizeof(line), "%s", t[i].line);
+		sbuf_init(&c.in, 0);
+		sbuf_addf(&c.in, "%s\n", t[i].line);
 		list_init(&m.workers);
-		master_cli_begin(&c, line, NULL);
+		master_cli_begin(&c, c.in.len);
 		master_cli_go_on(&c);
-		assert_null(c.at);
+		assert_false(c.has_line);
 		assert_string_equal(c.out.p ? c.out.p : "", t[i].answer);
 		sbuf_fini(&c.out);
+		sbuf_fini(&c.in);
 	}
 }
 
@@ -132,6 +134,157 @@ a_client_that_left_is_noticed(void **st)
 	assert_int_equal(close(ends[0]), 0);
 }
 
+/* --- on the fake kernel --- */
+
+static struct master_rig rig;
+static struct sbuf got;
+static char asked[400000];
+static size_t n_asked;
+static const char *info_says; /* the worker process's answer */
+static size_t next_command;   /* bytes that it waits for */
+
+static struct fake_sock *worker_end;
+static size_t command_ends; /* bytes of a command */
+
+static void
+take_relay(struct master_rig *r, struct fake_sock *end, const char *head)
+{
+	(void)r;
+	assert_string_equal(head, "X_CLI=0,0");
+	assert_null(worker_end);
+	worker_end = end;
+	command_ends = n_asked + next_command;
+}
+
+/* Reads a command, answers, and closes. 1: something has come. */
+static int
+answer_relay(void)
+{
+	size_t before = n_asked;
+	long n;
+
+	if (!worker_end)
+		return 0;
+	while ((n = fake_peer_recv(worker_end, asked + n_asked, sizeof(asked) - n_asked)) > 0)
+		n_asked += (size_t)n;
+	if (n_asked < command_ends)
+		return n_asked > before;
+	assert_true(fake_peer_send(worker_end, info_says, strlen(info_says)) > 0);
+	fake_peer_close(worker_end);
+	worker_end = NULL;
+	return 1;
+}
+
+/* Sends a text as the client; the whole answer. */
+static const char *
+ask_master(const char *text, size_t len)
+{
+	char part[4096];
+	long n;
+
+	sbuf_fini(&got);
+	sbuf_init(&got, 0);
+	for (int quiet = 0; quiet < 8; quiet++) {
+		long sent = len ? fake_peer_send(rig.client, text, len) : 0;
+
+		if (sent > 0) {
+			text += sent;
+			len -= (size_t)sent;
+			quiet = 0;
+		}
+		master_rig_turn(&rig);
+		if (answer_relay())
+			quiet = 0;
+		while ((n = fake_peer_recv(rig.client, part, sizeof(part))) > 0) {
+			sbuf_add(&got, part, (size_t)n);
+			quiet = 0;
+		}
+	}
+	return got.len ? got.p : "";
+}
+
+/* A worker process that waits for commands of this length. */
+static void
+open_rig(size_t command, unsigned int buffers)
+{
+	n_asked = 0;
+	next_command = command;
+	info_says = "an answer\n\n";
+	rig.on_relay = take_relay;
+	master_rig_open(&rig, "user", buffers);
+}
+
+static void
+close_rig(void)
+{
+	fake_peer_close(rig.client);
+	for (int i = 0; i < 4; i++)
+		master_rig_turn(&rig);
+	master_rig_close(&rig);
+	sbuf_fini(&got);
+}
+
+/* What follows a line, whatever its length, does not touch the line. */
+static void
+a_line_stays_while_more_input_comes(void **st)
+{
+	static char text[30000];
+	size_t n = (size_t)snprintf(text, sizeof(text), "@1 show info;show cli level\n");
+
+	(void)st;
+	memset(text + n, 'x', 12000);
+	open_rig(strlen("show info\n"), 1 << 20);
+	assert_string_equal(ask_master(text, n + 12000), "an answer\n\nuser\n\n");
+	close_rig();
+}
+
+/* Each line is short: that many are not "too long". */
+static void
+many_lines_wait_in_the_socket(void **st)
+{
+	enum { LINES = 2000 };
+	static const char line[] = "@1 show info;show cli level\n", answer[] = "an answer\n\nuser\n\nmaster> ";
+	struct sbuf text, want;
+
+	(void)st;
+	sbuf_init(&text, 0);
+	sbuf_init(&want, 0);
+	sbuf_adds(&text, "prompt\n");
+	sbuf_adds(&want, "\nmaster> ");
+	for (int i = 0; i < LINES; i++) {
+		sbuf_adds(&text, line);
+		sbuf_adds(&want, answer);
+	}
+	open_rig(strlen("show info\n"), 1 << 20);
+	assert_string_equal(ask_master(text.p, text.len), want.p);
+	assert_int_equal(rig.n_relays, LINES);
+	close_rig();
+	sbuf_fini(&text);
+	sbuf_fini(&want);
+}
+
+/* A certificate with its chain, through sockets with little room. */
+static void
+a_payload_is_passed_on(void **st)
+{
+	enum { LINES = 2000 };
+	struct sbuf text;
+
+	(void)st;
+	sbuf_init(&text, 0);
+	sbuf_adds(&text, "@1 set ssl cert x <<\n");
+	for (int i = 0; i < LINES; i++)
+		sbuf_adds(&text, "0123456789012345678901234567890123456789012345678901234567890123\n");
+	sbuf_adds(&text, "\n");
+	assert_true(text.len > 128000);
+	open_rig(text.len - 3, 8192);
+	assert_string_equal(ask_master(text.p, text.len), "an answer\n\n");
+	assert_int_equal(n_asked, text.len - 3);
+	assert_memory_equal(asked, text.p + 3, n_asked);
+	close_rig();
+	sbuf_fini(&text);
+}
+
 int
 main(void)
 {
@@ -140,6 +293,9 @@ main(void)
 		cmocka_unit_test(what_is_refused),
 		cmocka_unit_test(lines_have_commands),
 		cmocka_unit_test(a_client_that_left_is_noticed),
+		cmocka_unit_test(a_line_stays_while_more_input_comes),
+		cmocka_unit_test(many_lines_wait_in_the_socket),
+		cmocka_unit_test(a_payload_is_passed_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
