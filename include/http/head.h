@@ -55,6 +55,7 @@ struct http_field {
 	struct str name, value; /* the value without surrounding blanks */
 	uint16_t id;            /* enum http_field_id */
 	uint8_t dropped;        /* deleted: not sent */
+	uint8_t arrived;        /* as its sender wrote it: no rule has added or changed it */
 };
 
 struct http_head {

@@ -259,6 +259,7 @@ on_name(struct work *w)
 	f->name = head_slice(w, p->line, p->at);
 	f->id = (uint16_t)http_field_id(f->name);
 	f->dropped = 0;
+	f->arrived = 1;
 	p->at++;
 	return enter_state(w, VALUE);
 }

@@ -232,6 +232,7 @@ http_set_value(struct http_head *h, unsigned int place, struct str value)
 	if (!http_value_is_valid(value))
 		return -ERR_INVAL;
 	h->field[place].value = str_trim(value);
+	h->field[place].arrived = 0;
 	return 0;
 }
 

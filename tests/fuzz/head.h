@@ -1,13 +1,15 @@
 /*
  * The checks of both fuzzers of heads: the result is the same however the bytes arrive, slices are
- * inside the buffer, a second, slower parser finds nothing invalid in an accepted head, and a head
- * that was written is parsed as the same head.
+ * inside the buffer, a second, slower parser finds nothing invalid in an accepted head, a head
+ * that was written is parsed as the same head, and of a head that goes on only the fields of the
+ * connection are taken.
  */
 #ifndef TESTS_FUZZ_HEAD_H
 #define TESTS_FUZZ_HEAD_H
 
 #include "unit/http/feed.h"
 #include "http/h1_write.h"
+#include "http/hop.h"
 
 /* Number of split points tried for each input. */
 #define SPLITS 8
@@ -97,6 +99,46 @@ hold_written(const struct fed *f)
 	free(keep);
 }
 
+/* True if this field of an arrived head concerns one connection only, whatever Connection says. */
+static inline int
+is_of_hop(const struct http_field *f)
+{
+	static const char *const names[] = { "connection", "keep-alive", "proxy-connection", "te",
+		"upgrade" };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (str_is_nocase(f->name, str_of(names[i])))
+			return 1;
+	return 0;
+}
+
+/* Strips a copy: what is of the hop goes, or is what the facts say; all else stays as it was. */
+static inline void
+hold_hop(const struct fed *f)
+{
+	static struct http_field field[FEED_FIELDS];
+	struct http_head h = f->head;
+	unsigned int said;
+
+	memcpy(field, f->head.field, h.n * sizeof(*field));
+	h.field = field;
+	h.max = FEED_FIELDS;
+	said = http_strip_hop(&h);
+	hold(!(said & HTTP_HOP_CLOSE));
+	hold(!(said & HTTP_HOP_UPGRADE) || (said & HTTP_HOP_SWITCH));
+	for (unsigned int i = 0; i < f->head.n; i++) {
+		const struct http_field *was = &f->head.field[i], *is = &field[i];
+
+		if (!is_of_hop(was))
+			hold(!is->dropped && str_is(is->value, was->value));
+		else if (is->id == HTTP_F_TE)
+			hold(is->dropped ||
+				(h.kind == HTTP_REQUEST && str_is(is->value, STR("trailers"))));
+		else
+			hold(is->dropped || (is->id == HTTP_F_UPGRADE && (said & HTTP_HOP_UPGRADE)));
+	}
+}
+
 static inline void
 hold_body(const struct fed *f, const char *text, size_t len)
 {
@@ -138,6 +180,7 @@ fuzz_head(enum http_kind kind, const char *data, size_t size)
 		hold_lines(&f);
 		hold_framing(&f.head);
 		hold_written(&f);
+		hold_hop(&f);
 		hold_body(&f, keep + f.used, size - f.used);
 		(void)h1_persists(&f.head);
 	}

@@ -1,25 +1,12 @@
 /*
- * Heads to be sent: hop-by-hop fields are removed and those for the next hop are added (RFC 9110,
- * 7.6), and the head is written in front of the body. Private to proxy.
+ * Heads to be sent: fields for the next hop are added (RFC 9110, 7.6; http/hop.h drops those of the
+ * hop before), and the head is written in front of the body. Private to proxy.
  */
 #ifndef TACIT_PROXY_HTTP1_HTTP_OUT_H
 #define TACIT_PROXY_HTTP1_HTTP_OUT_H
 
 #include "proxy/model/http_txn.h"
 
-/*
- * Maximum number of names in all Connection fields of a message (tacit.cfg(5)). Each name is
- * searched among all fields, so that a head full of names would cost as much as thousands of
- * others. Normal messages have one or two. A message with more is rejected and counted in ereq or
- * eresp.
- */
-#define HTTP_HOP_NAMES_MAX 32
-
-/* Removes the fields named in Connection before rules run, so that a peer cannot remove fields
- * added by rules. 0; -1: too many names. */
-int http_strip_named(struct http_head *h) must_check;
-/* Removes fields about the sender's connection. 1: an upgrade is requested, otherwise 0. */
-int http_strip_hop(struct http_head *h);
 /* To be called after rules changed the request: moves its texts into the client's buffer, in front
  * of the body. 0 or -ERR_RANGE: there is no room. */
 int http_settle_request(struct session *s) must_check;

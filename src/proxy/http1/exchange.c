@@ -107,7 +107,9 @@ http_is_cut(const struct session *s, int side)
 int
 exchange_may_reuse(const struct session *s)
 {
-	return !http_closes_server(s->fe, s->be) && !s->txn->upgrades;
+	const struct http_txn *t = s->txn;
+
+	return !http_closes_server(s->fe, s->be) && !t->upgrades && !t->rule_closes;
 }
 
 /* --- bodies --- */

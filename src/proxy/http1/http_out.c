@@ -16,61 +16,6 @@
 /* The end of the last field, and of the head: CRLF CRLF. */
 #define HEAD_TAIL 4
 
-/*
- * Fields that Connection may name. Fields that framing or access decisions depend on are not
- * included: a client that names X-Forwarded-For or Authorization wants them to be removed
- * (CVE-2025-48865, CVE-2022-1388).
- */
-static int
-may_be_named(struct str name)
-{
-	enum http_field_id id = http_field_id(name);
-
-	return id == HTTP_F_OTHER || id == HTTP_F_TE || id == HTTP_F_KEEP_ALIVE;
-}
-
-int
-http_strip_named(struct http_head *h)
-{
-	unsigned int names = 0;
-
-	for (int at = http_find_id(h, HTTP_F_CONNECTION, 0); at >= 0;
-		at = http_find_id(h, HTTP_F_CONNECTION, (unsigned int)at + 1)) {
-		struct str rest = h->field[at].value, name;
-
-		while (http_list_next(&rest, &name)) {
-			if (++names > HTTP_HOP_NAMES_MAX)
-				return -1;
-			if (may_be_named(name))
-				(void)http_drop_all(h, name);
-		}
-	}
-	return 0;
-}
-
-/* HTTP/1.0 requests cannot be upgraded (RFC 9110, 7.8). */
-static int
-requests_upgrade(const struct http_head *h)
-{
-	return !(h->kind == HTTP_REQUEST && h->version == HTTP_1_0) &&
-		http_find_id(h, HTTP_F_UPGRADE, 0) >= 0 &&
-		http_lists(h, HTTP_F_CONNECTION, STR("upgrade"));
-}
-
-int
-http_strip_hop(struct http_head *h)
-{
-	int upgrade = requests_upgrade(h);
-
-	http_drop_id(h, HTTP_F_CONNECTION);
-	http_drop_id(h, HTTP_F_PROXY_CONNECTION);
-	http_drop_id(h, HTTP_F_KEEP_ALIVE);
-	http_drop_id(h, HTTP_F_TE);
-	if (!upgrade)
-		http_drop_id(h, HTTP_F_UPGRADE);
-	return upgrade;
-}
-
 int
 http_settle_request(struct session *s)
 {
@@ -158,6 +103,10 @@ write_request(struct session *s)
 	if (r < 0)
 		return r;
 	says_kept = t->keep_alive[SERVER] || (s->be->options & OPT_HTTP_PRETEND_KEEPALIVE);
+	if (http_find_id(&t->req, HTTP_F_TE, 0) >= 0)
+		r = add_connection(&t->req, "TE");
+	if (r < 0)
+		return r;
 	if (t->upgrades)
 		r = add_connection(&t->req, "upgrade");
 	else if (says_kept && t->version == HTTP_1_0)

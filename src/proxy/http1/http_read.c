@@ -11,7 +11,6 @@
 #include "proxy/http1/exchange.h"
 #include "proxy/relay/direction.h"
 #include "proxy/model/http_count.h"
-#include "proxy/http1/http_out.h"
 #include "proxy/http1/informational.h"
 #include "proxy/log/session_log.h"
 #include "proxy/sample/capture.h"
@@ -117,10 +116,6 @@ complete_head(struct session *s, size_t used)
 	if (exchange_take_ahead(s, CLIENT) < 0) {
 		t->keep_alive[CLIENT] = 0;
 		return request_refuse(s, http_bad_status((enum http_bad)t->h1[CLIENT]->body.bad));
-	}
-	if (http_strip_named(&t->req) < 0) {
-		t->keep_alive[CLIENT] = 0;
-		return request_refuse(s, 400);
 	}
 	t->status = monitor_status(s);
 	if (t->status) {

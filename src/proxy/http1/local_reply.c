@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "http/h1_write.h"
+#include "http/hop.h"
 #include "proxy/http1/case_adjust.h"
 #include "proxy/http1/exchange.h"
 #include "proxy/relay/direction.h"
@@ -139,6 +140,8 @@ local_reply_make(struct session *s, struct http_head *head, struct str body)
 	}
 	if (run_after_rules(s, head) < 0)
 		r = -ERR_INVAL;
+	else if (http_strip_hop(head) & HTTP_HOP_CLOSE)
+		s->txn->keep_alive[CLIENT] = 0;
 	if (r == 0)
 		r = add_connection_of_reply(head, connection_of_reply(s->txn));
 	if (r < 0)

@@ -14,6 +14,7 @@
 #include "proxy/http1/informational.h"
 #include "base/counter.h"
 #include "http/h1_message.h"
+#include "http/hop.h"
 #include "net/silent_drop.h"
 #include "proxy/sample/capture.h"
 #include "proxy/sample/eval.h"
@@ -368,12 +369,15 @@ static struct io_step
 finish_request(struct session *s)
 {
 	struct http_txn *t = s->txn;
+	unsigned int said;
 
 	if (s->dir[CLIENT].broken && t->be)
 		return abort_request(s);
 	/* Rules may have changed it. */
 	t->method = t->req.method;
-	t->upgrades = (uint8_t)http_strip_hop(&t->req);
+	said = http_strip_hop(&t->req);
+	t->upgrades = (said & HTTP_HOP_UPGRADE) != 0;
+	t->rule_closes = (said & HTTP_HOP_CLOSE) != 0;
 	return io_event(SESSION_EV_REQUEST);
 }
 

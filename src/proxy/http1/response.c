@@ -14,6 +14,7 @@
 #include "http/auth.h"
 #include "http/h1_framing.h"
 #include "http/h1_message.h"
+#include "http/hop.h"
 #include "proxy/model/http_count.h"
 #include "proxy/http1/http_out.h"
 #include "proxy/http1/note_invalid.h"
@@ -89,8 +90,6 @@ pass_informational(struct session *s, size_t used)
 	h->head = h->tail = h->tail + (uint32_t)used;
 	h->lookahead -= (uint32_t)used;
 	if (t->version != HTTP_1_0) {
-		if (http_strip_named(&t->res) < 0)
-			return io_event(bad_response(s));
 		(void)http_strip_hop(&t->res);
 		if (http_place_response(s, h->tail) < 0)
 			return io_event(bad_response(s));
@@ -99,16 +98,27 @@ pass_informational(struct session *s, size_t used)
 	return direction_flush(s, SERVER);
 }
 
-/* Becomes a tunnel: after 101, or a successful CONNECT. -1: it was not requested, or the request is
- * incomplete. */
+/* True if the request is complete and asked for a tunnel, and the response, whose Connection has
+ * said this, gives it (RFC 9110, 7.8 and 9.3.6). */
 static int
+tunnel_is_agreed(const struct session *s, unsigned int said)
+{
+	const struct http_txn *t = s->txn;
+
+	if (s->dir[CLIENT].state != DIRECTION_DONE)
+		return 0;
+	if (t->res.status == 101)
+		return t->upgrades && (said & HTTP_HOP_SWITCH);
+	return t->method == HTTP_CONNECT;
+}
+
+/* Becomes a tunnel: after 101, or a successful CONNECT. */
+static void
 open_tunnel(struct session *s)
 {
 	struct http_txn *t = s->txn;
 	struct direction *h = &s->dir[CLIENT];
 
-	if (h->state != DIRECTION_DONE || (t->method != HTTP_CONNECT && !t->upgrades))
-		return -1;
 	direction_event(s, CLIENT, DIRECTION_EV_RESET);
 	h->ops = &relay_plain;
 	t->h1[CLIENT]->body.framing = HTTP_BODY_TUNNEL;
@@ -116,7 +126,6 @@ open_tunnel(struct session *s)
 	h->tail += h->lookahead;
 	h->lookahead = 0;
 	t->keep_alive[CLIENT] = t->keep_alive[SERVER] = 0;
-	return 0;
 }
 
 static int
@@ -160,12 +169,19 @@ place_final(struct session *s, uint32_t end)
 {
 	struct http_txn *t = s->txn;
 	enum session_event ev;
+	unsigned int said;
 
 	ev = response_rules_run(s);
 	if (ev != SESSION_EV_NONE)
 		return ev;
-	if (exchange_is_plain(s) && open_tunnel(s) < 0)
-		return bad_response(s);
+	said = http_strip_hop(&t->res);
+	if (said & HTTP_HOP_CLOSE)
+		t->keep_alive[CLIENT] = 0;
+	if (exchange_is_plain(s)) {
+		if (!tunnel_is_agreed(s, said))
+			return bad_response(s);
+		open_tunnel(s);
+	}
 	t->status = t->res.status;
 	if (http_place_response(s, end) == 0)
 		return SESSION_EV_NONE;
@@ -222,9 +238,6 @@ pass_final(struct session *s, size_t used)
 	if (h1_framing_to_fields(&t->res, t->version) < 0)
 		return io_event(bad_response(s));
 	decide_keep_alive(s);
-	if (http_strip_named(&t->res) < 0)
-		return io_event(bad_response(s));
-	(void)http_strip_hop(&t->res);
 	h->head = h->tail = end;
 	h->lookahead -= (uint32_t)used;
 	mark = arena_mark(&s->engine->eval.arena);

@@ -102,24 +102,10 @@ run_response_lists(struct session *s)
 	return ev;
 }
 
-/* A rule requests that the connection be closed. */
-static void
-obey_close(struct http_txn *t)
-{
-	if (http_lists(&t->res, HTTP_F_CONNECTION, STR("close")))
-		t->keep_alive[CLIENT] = 0;
-	http_drop_id(&t->res, HTTP_F_CONNECTION);
-}
-
 enum session_event
 response_rules_run(struct session *s)
 {
-	enum session_event ev;
-
 	if (!has_response_rules(s->be) && !has_response_rules(s->fe))
 		return look_at_cookies(s);
-	ev = run_response_lists(s);
-	if (ev == SESSION_EV_NONE && !exchange_is_plain(s))
-		obey_close(s->txn);
-	return ev;
+	return run_response_lists(s);
 }

@@ -104,6 +104,7 @@ set_field(struct http_head *h, struct str name, struct str value)
 		return http_add(h, name, value);
 	h->field[at].name = name;
 	h->field[at].value = value;
+	h->field[at].arrived = 0;
 	for (int i = http_find(h, name, (unsigned int)at + 1); i >= 0;
 		i = http_find(h, name, (unsigned int)i + 1))
 		http_drop(h, (unsigned int)i);
@@ -325,6 +326,7 @@ replace_one(const struct rule *r, struct sample_ctx *cx, struct http_field *f, s
 	if (!act_is_value((struct str){ b.p, b.len }))
 		return -1;
 	f->value = str_trim((struct str){ b.p, b.len });
+	f->arrived = 0;
 	a->used += b.len;
 	return 0;
 }

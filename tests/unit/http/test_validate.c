@@ -195,10 +195,10 @@ static void
 other_fields_are_ignored(void **st)
 {
 	struct http_field field[2] = {
-		{ STR("Host"), STR("a"), HTTP_F_HOST, 1 },
+		{ STR("Host"), STR("a"), HTTP_F_HOST, 1, 0 },
 	};
-	struct http_field other = { STR("X"), STR("\1"), HTTP_F_OTHER, 0 };
-	struct http_field host = { STR("Host"), STR("b"), HTTP_F_HOST, 0 };
+	struct http_field other = { STR("X"), STR("\1"), HTTP_F_OTHER, 0, 0 };
+	struct http_field host = { STR("Host"), STR("b"), HTTP_F_HOST, 0, 0 };
 	struct http_head h;
 
 	(void)st;

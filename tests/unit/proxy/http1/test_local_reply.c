@@ -39,6 +39,13 @@ static const struct http_dialogue pages[] = {
 	  .to_client = "HTTP/1.1 200 OK\r\nX-B: c\r\nContent-Length: 2\r\nContent-Type: a/b\r\n"
 		  "X-A: c\r\n\r\nok",
 	  .terms = "LR" },
+	{ .name = "a rule closes the connection", .cfg = { HTTP_WORLD,
+		.rules = "http-request return content-type a/b string ok hdr Keep-Alive 3\n"
+			 "http-after-response set-header Connection close" },
+	  .client = { SAY(GET "\r\n"), EOF_CLOSE }, .origin = { EOF_CLOSE },
+	  .to_client = "HTTP/1.1 200 OK\r\nKeep-Alive: 3\r\nContent-Length: 2\r\n"
+		  "Content-Type: a/b\r\nConnection: close\r\n\r\nok",
+	  .terms = "LR" },
 	{ .name = "formats", .cfg = { HTTP_WORLD, ABSENT,
 		.rules = "http-request set-var(txn.p) path\n"
 			 "http-error status 503 content-type a/b hdr X-P %[var(txn.p)] "

@@ -22,12 +22,12 @@ static const struct http_dialogue rewrites[] = {
 			     "Connection: close\r\n\r\n",
 		.terms = "--",
 		.served = 1 },
-	/* Fields named by Connection are dropped before rules add any. */
+	/* A client cannot remove what rules set. */
 	{ .name = "fields named by Connection",
-		RULES("http-request set-header X-A ours"),
+		RULES("http-request set-header X-A %[req.hdr(x-a)],ours"),
 		ASKS(GET "Connection: X-A\r\nX-A: theirs\r\n\r\n"),
 		REPLY_OK,
-		.to_server = GET "X-A: ours\r\nConnection: close\r\n\r\n",
+		.to_server = GET "X-A: theirs,ours\r\nConnection: close\r\n\r\n",
 		.terms = "--",
 		.served = 1 },
 	{ .name = "fetches of Connection",

@@ -188,6 +188,12 @@ a_tunnel_forwards_any_bytes(void **st)
 		  .origin = { AWAIT("\r\n\r\n"), SAY("HTTP/1.1 101 Switching Protocols\r\n\r\nhi"),
 			  EOF_CLOSE },
 		  .terms = "PH", .served = 1 },
+		{ .name = "a switch that Connection does not say", .cfg = { HTTP_WORLD },
+		  .client = { SAY(GET "Upgrade: x\r\nConnection: upgrade\r\n\r\n"),
+			  AWAIT("502 "), { STEP_CLOSE, 0 } },
+		  .origin = { AWAIT("\r\n\r\n"), SAY("HTTP/1.1 101 Switching Protocols\r\n"
+			  "Upgrade: x\r\n\r\nhi"), EOF_CLOSE },
+		  .terms = "PH", .served = 1 },
 	};
 
 	(void)st;

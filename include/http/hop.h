@@ -1,0 +1,28 @@
+/*
+ * Fields that concern one connection only (RFC 9110, 7.6.1). A proxy forwards none of them: it says
+ * to each side what holds for that side's connection. No I/O.
+ */
+#ifndef TACIT_HTTP_HOP_H
+#define TACIT_HTTP_HOP_H
+
+#include "http/head.h"
+
+/* Facts of a head, as bits. */
+enum http_hop {
+	/* Connection lists upgrade, and this is no request of HTTP/1.0 (RFC 9110, 7.8). */
+	HTTP_HOP_SWITCH = 1,
+	/* Upgrade names a protocol, too: it is left in the head. */
+	HTTP_HOP_UPGRADE = 2,
+	/* A rule has put close into Connection. */
+	HTTP_HOP_CLOSE = 4,
+};
+
+/*
+ * Drops the fields about the sender's connection; returns bits of enum http_hop. To be called after
+ * the rules, which see what arrived. Other fields stay, also those that Connection names: a sender
+ * must not be able to remove what a proxy in front of this one has added. Keep-Alive and
+ * Proxy-Connection stay if a rule has set them. Of TE in a request trailers stays.
+ */
+unsigned int http_strip_hop(struct http_head *h);
+
+#endif

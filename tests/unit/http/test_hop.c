@@ -1,0 +1,181 @@
+/* What is left of a head when the fields of one connection are taken out of it. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "http/h1_parse.h"
+#include "http/h1_write.h"
+#include "http/hop.h"
+#include "unit/test.h"
+
+#define FIELDS 16
+
+struct row {
+	const char *in, *out; /* fields with their line ends */
+	unsigned int said;
+};
+
+static char text[1024];
+
+/* Parses a head with these fields into h, whose texts lie in text. */
+static void
+parse(struct http_head *h, struct http_field *field, const char *start, const char *fields)
+{
+	struct h1_parser p = { 0 };
+	size_t used;
+	int is_response = strncmp(start, "HTTP/", 5) == 0;
+
+	(void)snprintf(text, sizeof(text), "%s%s\r\n", start, fields);
+	http_head_init(h, is_response ? HTTP_RESPONSE : HTTP_REQUEST, field, FIELDS);
+	h->method = HTTP_GET;
+	assert_int_equal(is_response ? h1_parse_response(&p, text, strlen(text), h, &used)
+				     : h1_parse_request(&p, text, strlen(text), h, &used),
+		HTTP_COMPLETE);
+}
+
+static void
+assert_left(const struct http_head *h, unsigned int said, const char *start, const struct row *r)
+{
+	char want[1024], got[1024];
+
+	(void)snprintf(want, sizeof(want), "%s%s\r\n", start, r->out);
+	got[h1_write(h, got)] = '\0';
+	if (strcmp(got, want) != 0 || said != r->said)
+		fail_msg("\"%s\": %u, \"%s\"", r->in, said, got);
+}
+
+static void
+check(const char *start, const struct row *r, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct http_field field[FIELDS];
+		struct http_head h;
+
+		parse(&h, field, start, r[i].in);
+		assert_left(&h, http_strip_hop(&h), start, &r[i]);
+	}
+}
+
+#define REQUEST "GET / HTTP/1.1\r\nHost: a\r\n"
+#define SWITCH HTTP_HOP_SWITCH
+#define UPGRADE (HTTP_HOP_SWITCH | HTTP_HOP_UPGRADE)
+
+static void
+a_request_keeps_what_connection_names(void **st)
+{
+	static const struct row row[] = {
+		{ "X-A: b\r\n", "X-A: b\r\n", 0 },
+		{ "Connection: close\r\nX-A: b\r\n", "X-A: b\r\n", 0 },
+		{ "Connection: X-A, keep-alive\r\nX-A: b\r\n", "X-A: b\r\n", 0 },
+		{ "X-A: b\r\nconnection: x-a\r\nX-B: c\r\nConnection: x-b\r\n",
+			"X-A: b\r\nX-B: c\r\n", 0 },
+		{ "Connection: host, cookie, authorization, content-length, transfer-encoding\r\n"
+		  "Cookie: a=b\r\nAuthorization: x\r\nContent-Length: 0\r\n",
+			"Cookie: a=b\r\nAuthorization: x\r\nContent-Length: 0\r\n", 0 },
+		{ "Connection: Trailer\r\nTrailer: X-A\r\nTransfer-Encoding: chunked\r\n",
+			"Trailer: X-A\r\nTransfer-Encoding: chunked\r\n", 0 },
+	};
+
+	(void)st;
+	check(REQUEST, row, ARRAY_LEN(row));
+}
+
+static void
+fields_of_the_hop_are_dropped(void **st)
+{
+	static const struct row row[] = {
+		{ "Keep-Alive: 3\r\nProxy-Connection: close\r\nkeep-alive: 4\r\n", "", 0 },
+		{ "TE: gzip\r\n", "", 0 },
+		{ "TE: gzip\r\nte: deflate, TRAILERS\r\n", "te: trailers\r\n", 0 },
+	};
+
+	(void)st;
+	check(REQUEST, row, ARRAY_LEN(row));
+}
+
+static void
+an_upgrade_needs_both_fields(void **st)
+{
+	static const struct row row[] = {
+		{ "Upgrade: x\r\n", "", 0 },
+		{ "Connection: upgrade\r\n", "", SWITCH },
+		{ "Connection: a, Upgrade\r\nUpgrade: x\r\n", "Upgrade: x\r\n", UPGRADE },
+		{ "Upgrade: x\r\nConnection: close\r\nConnection: upgrade\r\nUpgrade: y/1\r\n",
+			"Upgrade: x\r\nUpgrade: y/1\r\n", UPGRADE },
+	};
+
+	(void)st;
+	check(REQUEST, row, ARRAY_LEN(row));
+}
+
+static void
+a_request_of_http_1_0_upgrades_nothing(void **st)
+{
+	static const struct row row[] = {
+		{ "Connection: upgrade\r\nUpgrade: x\r\nTE: trailers\r\nX-A: b\r\n",
+			"X-A: b\r\n", 0 },
+	};
+
+	(void)st;
+	check("GET / HTTP/1.0\r\n", row, ARRAY_LEN(row));
+}
+
+static void
+a_response_is_cleaned_too(void **st)
+{
+	static const struct row row[] = {
+		{ "Connection: X-A, close\r\nX-A: b\r\nKeep-Alive: 5\r\nTE: trailers\r\n"
+		  "Proxy-Connection: close\r\n", "X-A: b\r\n", 0 },
+		{ "Upgrade: x\r\n", "", 0 },
+		{ "Upgrade: x\r\nConnection: upgrade\r\n", "Upgrade: x\r\n", UPGRADE },
+		{ "Connection: Set-Cookie\r\nSet-Cookie: a=b\r\n", "Set-Cookie: a=b\r\n", 0 },
+	};
+
+	(void)st;
+	check("HTTP/1.1 200 OK\r\n", row, ARRAY_LEN(row));
+}
+
+/* A rule sets, adds or changes fields after the head was parsed. */
+static void
+fields_that_rules_set_are_obeyed(void **st)
+{
+	static const struct row keep = { "", "Keep-Alive: 5\r\nProxy-Connection: p\r\n", 0 };
+	static const struct row close = { "Connection: close\r\n", "", HTTP_HOP_CLOSE };
+	static const struct row changed = { "Keep-Alive: 3\r\n", "Keep-Alive: 4\r\n", 0 };
+	static const struct row alone = { "", "Upgrade: x\r\n", 0 };
+	struct http_field field[FIELDS];
+	struct http_head h;
+
+	(void)st;
+	parse(&h, field, REQUEST, keep.in);
+	assert_int_equal(http_add(&h, STR("Keep-Alive"), STR("5")), 0);
+	assert_int_equal(http_add(&h, STR("Proxy-Connection"), STR("p")), 0);
+	assert_left(&h, http_strip_hop(&h), REQUEST, &keep);
+
+	parse(&h, field, REQUEST, close.in);
+	assert_int_equal(http_add(&h, STR("Connection"), STR("a, close")), 0);
+	assert_left(&h, http_strip_hop(&h), REQUEST, &close);
+
+	parse(&h, field, REQUEST, changed.in);
+	assert_int_equal(http_set_value(&h, 1, STR("4")), 0);
+	assert_left(&h, http_strip_hop(&h), REQUEST, &changed);
+
+	parse(&h, field, "HTTP/1.1 200 OK\r\n", alone.in);
+	assert_int_equal(http_add(&h, STR("Upgrade"), STR("x")), 0);
+	assert_left(&h, http_strip_hop(&h), "HTTP/1.1 200 OK\r\n", &alone);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_request_keeps_what_connection_names),
+		cmocka_unit_test(fields_of_the_hop_are_dropped),
+		cmocka_unit_test(an_upgrade_needs_both_fields),
+		cmocka_unit_test(a_request_of_http_1_0_upgrades_nothing),
+		cmocka_unit_test(a_response_is_cleaned_too),
+		cmocka_unit_test(fields_that_rules_set_are_obeyed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
