@@ -1,10 +1,12 @@
 /* Drops the fields that concern one connection only. Pure; one pass over the fields. */
 #include "http/hop.h"
 
+#include <string.h>
+
 #include "http/scan.h"
 
 static int
-lists(struct str rest, struct str token)
+list_has(struct str rest, struct str token)
 {
 	struct str one;
 
@@ -27,20 +29,138 @@ take_connection(struct http_head *h, unsigned int place)
 	const struct http_field *f = &h->field[place];
 	unsigned int said = 0;
 
-	if (!is_old_request(h) && lists(f->value, STR("upgrade")))
+	if (!is_old_request(h) && list_has(f->value, STR("upgrade")))
 		said |= HTTP_HOP_SWITCH;
-	if (!f->arrived && lists(f->value, STR("close")))
+	if (!f->arrived && list_has(f->value, STR("close")))
 		said |= HTTP_HOP_CLOSE;
 	http_drop(h, place);
 	return said;
 }
+
+/* --- Upgrade --- */
+
+/* The next element, without blanks; a quote has no meaning in a list of protocols. 0 when there are
+ * no more. */
+static int
+next_protocol(struct str *rest, struct str *out)
+{
+	const char *comma;
+	size_t n;
+
+	if (!rest->len)
+		return 0;
+	comma = memchr(rest->p, ',', rest->len);
+	n = comma ? (size_t)(comma - rest->p) : rest->len;
+	*out = str_trim((struct str){ rest->p, n });
+	n += comma != NULL;
+	rest->p += n;
+	rest->len -= n;
+	return 1;
+}
+
+static int
+begins_nocase(struct str s, struct str with)
+{
+	return s.len >= with.len && str_is_nocase((struct str){ s.p, with.len }, with);
+}
+
+/* h2, h2c and their drafts (h2c-14), with or without a version. */
+static int
+is_http2(struct str name)
+{
+	return str_is_nocase(name, STR("h2")) || str_is_nocase(name, STR("h2c")) ||
+		begins_nocase(name, STR("h2-")) || begins_nocase(name, STR("h2c-"));
+}
+
+/*
+ * True if this protocol may be offered: a name, maybe with a version (RFC 9110, 7.8), and not
+ * HTTP/2, whose requests would pass the rules unseen. Anything else could be read as h2c by a
+ * lenient server.
+ */
+static int
+may_be_offered(struct str protocol)
+{
+	size_t n = http_scan_token(protocol.p, protocol.len), v;
+
+	if (!n || is_http2((struct str){ protocol.p, n }))
+		return 0;
+	if (n == protocol.len)
+		return 1;
+	v = protocol.len - n - 1;
+	return protocol.p[n] == '/' && v && http_scan_token(protocol.p + n + 1, v) == v;
+}
+
+/* The next run of protocols that stand side by side and may be offered. 0: there is none. *bad: one
+ * was left out before it. */
+static int
+next_run(struct str *rest, struct str *run, int *bad)
+{
+	struct str one;
+
+	*run = (struct str){ NULL, 0 };
+	while (next_protocol(rest, &one)) {
+		if (!one.len)
+			continue;
+		if (may_be_offered(one)) {
+			if (!run->p)
+				run->p = one.p;
+			run->len = (size_t)(one.p + one.len - run->p);
+			continue;
+		}
+		*bad = 1;
+		if (run->p)
+			return 1;
+	}
+	return run->p != NULL;
+}
+
+/* Adds a further field of Upgrade, which has arrived if the first one has. 0 or -1: no room. */
+static int
+add_run(struct http_head *h, const struct http_field *first, struct str run)
+{
+	unsigned int i;
+
+	if (http_add(h, first->name, run) < 0)
+		return -1;
+	/* It stands behind all others of its name. */
+	for (i = h->n - 1; h->field[i].id != HTTP_F_UPGRADE || h->field[i].dropped; i--)
+		;
+	h->field[i].arrived = first->arrived;
+	return 0;
+}
+
+/*
+ * Leaves the protocols that may be offered. Several runs of them become several fields, which needs
+ * no memory; those for which the head has no room are not offered. Returns bits of enum http_hop.
+ */
+static unsigned int
+take_upgrade(struct http_head *h, unsigned int place)
+{
+	struct http_field *f = &h->field[place];
+	struct str rest = f->value, run, more;
+	int bad = 0;
+
+	if (!next_run(&rest, &run, &bad)) {
+		http_drop(h, place);
+		return bad ? HTTP_HOP_REFUSED : 0;
+	}
+	while (next_run(&rest, &more, &bad))
+		if (add_run(h, f, more) < 0)
+			break;
+	if (!bad)
+		return HTTP_HOP_UPGRADE;
+	f->value = run;
+	return HTTP_HOP_UPGRADE | HTTP_HOP_REFUSED;
+}
+
+/* --- TE --- */
 
 /* Leaves trailers alone: transfer codings are settled between neighbours. */
 static void
 take_te(struct http_head *h, unsigned int place)
 {
 	if (h->kind != HTTP_REQUEST || is_old_request(h) ||
-		!lists(h->field[place].value, STR("trailers")) ||
+		!list_has(h->field[place].value, STR("trailers")) ||
 		http_set_value(h, place, STR("trailers")) < 0)
 		http_drop(h, place);
 }
@@ -58,7 +178,7 @@ drop_upgrade(struct http_head *h)
 unsigned int
 http_strip_hop(struct http_head *h)
 {
-	unsigned int said = 0, protocols = 0;
+	unsigned int said = 0;
 
 	for (unsigned int i = 0; i < h->n; i++) {
 		if (h->field[i].dropped)
@@ -68,7 +188,10 @@ http_strip_hop(struct http_head *h)
 			said |= take_connection(h, i);
 			break;
 		case HTTP_F_UPGRADE:
-			protocols++;
+			said |= take_upgrade(h, i);
+			break;
+		case HTTP_F_HTTP2_SETTINGS:
+			http_drop(h, i);
 			break;
 		case HTTP_F_TE:
 			take_te(h, i);
@@ -82,9 +205,9 @@ http_strip_hop(struct http_head *h)
 			break;
 		}
 	}
-	if (protocols && (said & HTTP_HOP_SWITCH))
-		said |= HTTP_HOP_UPGRADE;
-	else if (protocols)
+	if ((said & HTTP_HOP_UPGRADE) && !(said & HTTP_HOP_SWITCH)) {
 		drop_upgrade(h);
+		said &= ~(unsigned int)HTTP_HOP_UPGRADE;
+	}
 	return said;
 }

@@ -10,6 +10,7 @@
 #include "unit/http/feed.h"
 #include "http/h1_write.h"
 #include "http/hop.h"
+#include "http/scan.h"
 
 /* Number of split points tried for each input. */
 #define SPLITS 8
@@ -104,11 +105,31 @@ static inline int
 is_of_hop(const struct http_field *f)
 {
 	static const char *const names[] = { "connection", "keep-alive", "proxy-connection", "te",
-		"upgrade" };
+		"upgrade", "http2-settings" };
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (str_is_nocase(f->name, str_of(names[i])))
 			return 1;
+	return 0;
+}
+
+/* Looks for h2 and h2c between two bytes that no name has, without knowing lists and versions. */
+static inline int
+names_http2(struct str s)
+{
+	for (size_t i = 0; i + 1 < s.len; i++) {
+		size_t end = i + 2;
+
+		if ((i && http_is(s.p[i - 1], HTTP_C_TOKEN)) || str_lower(s.p[i]) != 'h' ||
+			s.p[i + 1] != '2')
+			continue;
+		if (i && s.p[i - 1] == '/')
+			continue; /* a version */
+		if (end < s.len && str_lower(s.p[end]) == 'c')
+			end++;
+		if (end == s.len || !http_is(s.p[end], HTTP_C_TOKEN))
+			return 1;
+	}
 	return 0;
 }
 
@@ -126,6 +147,9 @@ hold_hop(const struct fed *f)
 	said = http_strip_hop(&h);
 	hold(!(said & HTTP_HOP_CLOSE));
 	hold(!(said & HTTP_HOP_UPGRADE) || (said & HTTP_HOP_SWITCH));
+	for (unsigned int i = 0; i < h.n; i++)
+		hold(field[i].dropped || field[i].id != HTTP_F_UPGRADE ||
+			(field[i].value.len && !names_http2(field[i].value)));
 	for (unsigned int i = 0; i < f->head.n; i++) {
 		const struct http_field *was = &f->head.field[i], *is = &field[i];
 
@@ -135,7 +159,8 @@ hold_hop(const struct fed *f)
 			hold(is->dropped ||
 				(h.kind == HTTP_REQUEST && str_is(is->value, STR("trailers"))));
 		else
-			hold(is->dropped || (is->id == HTTP_F_UPGRADE && (said & HTTP_HOP_UPGRADE)));
+			hold(is->dropped ||
+				(is->id == HTTP_F_UPGRADE && (said & HTTP_HOP_UPGRADE)));
 	}
 }
 

@@ -62,8 +62,7 @@ struct http_txn {
 	uint32_t name_len;       /* http-send-name-header: length of the server's name, the last
 				  * value of the placed head */
 	uint8_t persists;        /* the client keeps its connection open */
-	uint8_t upgrades;        /* the client requests an upgrade */
-	uint8_t rule_closes;     /* a rule has put close into the request's Connection */
+	uint8_t hop;             /* bits of enum http_hop: what its Connection asks for */
 	uint8_t placed;          /* the request is ready to be sent: see http_place_request() */
 	uint8_t req_is_gone;     /* a rule ended the request: its head is not used any more */
 	uint8_t dechunks;        /* the response is sent without chunks to an HTTP/1.0 client */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "http/hop.h"
 #include "proxy/model/count.h"
 #include "proxy/http1/l7_retry.h"
 #include "proxy/http1/note_invalid.h"
@@ -109,7 +110,7 @@ exchange_may_reuse(const struct session *s)
 {
 	const struct http_txn *t = s->txn;
 
-	return !http_closes_server(s->fe, s->be) && !t->upgrades && !t->rule_closes;
+	return !http_closes_server(s->fe, s->be) && !(t->hop & (HTTP_HOP_UPGRADE | HTTP_HOP_CLOSE));
 }
 
 /* --- bodies --- */

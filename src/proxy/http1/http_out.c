@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "http/h1_framing.h"
 #include "http/h1_write.h"
+#include "http/hop.h"
 #include "proxy/http1/case_adjust.h"
 #include "proxy/http1/exchange.h"
 #include "proxy/sample/capture.h"
@@ -107,7 +108,7 @@ write_request(struct session *s)
 		r = add_connection(&t->req, "TE");
 	if (r < 0)
 		return r;
-	if (t->upgrades)
+	if (t->hop & HTTP_HOP_UPGRADE)
 		r = add_connection(&t->req, "upgrade");
 	else if (says_kept && t->version == HTTP_1_0)
 		r = add_connection(&t->req, "keep-alive");

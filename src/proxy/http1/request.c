@@ -71,8 +71,7 @@ lose_client(struct session *s)
 	return SESSION_EV_CLOSE;
 }
 
-/* A client that expects 100 (Continue) gets it from tacit, since no server has seen the request yet
- * (RFC 9110, 10.1.1). */
+/* Sends 100 (Continue), since no server has seen the request yet (RFC 9110, 10.1.1). */
 static enum session_event
 ask_for_body(struct session *s)
 {
@@ -369,15 +368,12 @@ static struct io_step
 finish_request(struct session *s)
 {
 	struct http_txn *t = s->txn;
-	unsigned int said;
 
 	if (s->dir[CLIENT].broken && t->be)
 		return abort_request(s);
 	/* Rules may have changed it. */
 	t->method = t->req.method;
-	said = http_strip_hop(&t->req);
-	t->upgrades = (said & HTTP_HOP_UPGRADE) != 0;
-	t->rule_closes = (said & HTTP_HOP_CLOSE) != 0;
+	t->hop = (uint8_t)http_strip_hop(&t->req);
 	return io_event(SESSION_EV_REQUEST);
 }
 

@@ -98,8 +98,9 @@ pass_informational(struct session *s, size_t used)
 	return direction_flush(s, SERVER);
 }
 
-/* True if the request is complete and asked for a tunnel, and the response, whose Connection has
- * said this, gives it (RFC 9110, 7.8 and 9.3.6). */
+/* True if the request is complete and asked for a tunnel, and the response, whose fields of the hop
+ * have said this, gives it (RFC 9110, 7.8 and 9.3.6). A protocol that was not offered is refused
+ * where it is known. */
 static int
 tunnel_is_agreed(const struct session *s, unsigned int said)
 {
@@ -108,7 +109,8 @@ tunnel_is_agreed(const struct session *s, unsigned int said)
 	if (s->dir[CLIENT].state != DIRECTION_DONE)
 		return 0;
 	if (t->res.status == 101)
-		return t->upgrades && (said & HTTP_HOP_SWITCH);
+		return (t->hop & HTTP_HOP_UPGRADE) && (said & HTTP_HOP_SWITCH) &&
+			!(said & HTTP_HOP_REFUSED);
 	return t->method == HTTP_CONNECT;
 }
 

@@ -108,6 +108,66 @@ an_upgrade_needs_both_fields(void **st)
 	check(REQUEST, row, ARRAY_LEN(row));
 }
 
+#define REFUSED HTTP_HOP_REFUSED
+#define ASKS "Connection: upgrade\r\n"
+
+/* Also as a lenient server would read it: in any case, with a version, in quotes, in any list. */
+static void
+http_2_is_not_offered(void **st)
+{
+	static const struct row row[] = {
+		{ ASKS "Upgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQ\r\n", "", SWITCH | REFUSED },
+		{ "Upgrade: h2c\r\n", "", REFUSED },
+		{ "http2-settings: A\r\nX-A: b\r\n", "X-A: b\r\n", 0 },
+		{ ASKS "Upgrade: H2C\r\n", "", SWITCH | REFUSED },
+		{ ASKS "Upgrade: h2\r\nUpgrade: h2c/1\r\nUpgrade: h2C/2.0\r\n", "",
+			SWITCH | REFUSED },
+		{ ASKS "Upgrade: h2c-14, h2-17\r\n", "", SWITCH | REFUSED },
+		{ ASKS "Upgrade: h2c;q=1\r\n", "", SWITCH | REFUSED },
+		{ ASKS "Upgrade: \"h2c\"\r\n", "", SWITCH | REFUSED },
+		{ ASKS "Upgrade: x h2c\r\n", "", SWITCH | REFUSED },
+		{ ASKS "Upgrade: x/h2c/1\r\n", "", SWITCH | REFUSED },
+		{ ASKS "Upgrade: ,\th2c ,\r\n", "", SWITCH | REFUSED },
+		{ ASKS "Upgrade: \r\n", "", SWITCH },
+		{ ASKS "Upgrade: , ,\r\n", "", SWITCH },
+		{ ASKS "Upgrade: \"a, h2c\r\n", "", SWITCH | REFUSED },
+		{ ASKS "Upgrade: h2c, websocket\r\n", "Upgrade: websocket\r\n",
+			UPGRADE | REFUSED },
+		{ ASKS "Upgrade: websocket , h2c\r\n", "Upgrade: websocket\r\n",
+			UPGRADE | REFUSED },
+		{ ASKS "Upgrade: a/1, b,h2,c, h2c,,d/2\r\nX-A: b\r\n",
+			"Upgrade: a/1, b\r\nX-A: b\r\nUpgrade: c\r\nUpgrade: d/2\r\n",
+			UPGRADE | REFUSED },
+		{ ASKS "Upgrade: h2c\r\nUpgrade: x\r\n", "Upgrade: x\r\n", UPGRADE | REFUSED },
+		{ ASKS "Upgrade: h2cx, xh2c, h3, HTTP/2.0, TLS/1.0\r\n",
+			"Upgrade: h2cx, xh2c, h3, HTTP/2.0, TLS/1.0\r\n", UPGRADE },
+		{ "Upgrade: a,h2c,b\r\n", "", REFUSED },
+	};
+
+	(void)st;
+	check(REQUEST, row, ARRAY_LEN(row));
+	check("HTTP/1.1 426 No\r\n", row, ARRAY_LEN(row));
+}
+
+/* Runs of protocols for which the head has no field left are not offered. */
+static void
+a_full_head_offers_fewer_protocols(void **st)
+{
+	struct http_field field[FIELDS];
+	struct http_head h;
+	char out[1024];
+
+	(void)st;
+	parse(&h, field, REQUEST, ASKS "Upgrade: a,h2,b,h2,c,h2c,d\r\nX-A: b\r\n");
+	h.max = h.n + 1;
+	assert_int_equal(http_strip_hop(&h), UPGRADE | REFUSED);
+	out[h1_write(&h, out)] = '\0';
+	assert_null(strstr(out, "h2"));
+	assert_non_null(strstr(out, "Upgrade: a\r\n"));
+	assert_non_null(strstr(out, "X-A: b\r\n"));
+	assert_non_null(strstr(out, "Upgrade: b\r\n"));
+}
+
 static void
 a_request_of_http_1_0_upgrades_nothing(void **st)
 {
@@ -172,6 +232,8 @@ main(void)
 		cmocka_unit_test(a_request_keeps_what_connection_names),
 		cmocka_unit_test(fields_of_the_hop_are_dropped),
 		cmocka_unit_test(an_upgrade_needs_both_fields),
+		cmocka_unit_test(http_2_is_not_offered),
+		cmocka_unit_test(a_full_head_offers_fewer_protocols),
 		cmocka_unit_test(a_request_of_http_1_0_upgrades_nothing),
 		cmocka_unit_test(a_response_is_cleaned_too),
 		cmocka_unit_test(fields_that_rules_set_are_obeyed),

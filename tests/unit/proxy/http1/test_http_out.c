@@ -41,6 +41,35 @@ static const struct http_dialogue requests[] = {
 	  ASK("TE: gzip;q=0.5, Trailers\r\nTE: deflate\r\nConnection: TE\r\n"), REPLY_OK,
 	  .to_server = GET "TE: trailers\r\nConnection: TE\r\nConnection: close\r\n\r\n",
 	  ANSWERED },
+	/* Behind a 101 no rule would see the requests. */
+	{ .name = "HTTP/2 is not offered",
+	  .cfg = { HTTP_WORLD, .rules = "http-request set-header Saw %[req.hdr(upgrade)]" },
+	  ASK("Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
+		  "HTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA\r\n"), REPLY_OK,
+	  .to_server = GET "Saw: h2c\r\nConnection: close\r\n\r\n", ANSWERED },
+	{ .name = "other protocols are", .cfg = { HTTP_WORLD },
+	  ASK("Connection: Upgrade\r\nUpgrade: H2c, x/2\r\nUpgrade: h2\r\n"), REPLY_OK,
+	  .to_server = GET "Upgrade: x/2\r\nConnection: upgrade\r\n\r\n", ANSWERED },
+	{ .name = "a server switches to HTTP/2",
+	  .cfg = { HTTP_WORLD },
+	  .client = { SAY(GET "Connection: Upgrade\r\nUpgrade: h2c\r\n\r\n"), AWAIT("502 "),
+		  SAY("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), EOF_CLOSE },
+	  .origin = { AWAIT("\r\n\r\n"), SAY("HTTP/1.1 101 Go\r\nConnection: upgrade\r\n"
+		  "Upgrade: h2c\r\n\r\nhello"), EOF_CLOSE },
+	  .to_server = GET "Connection: close\r\n\r\n", .terms = "PH", .served = 1 },
+	{ .name = "a server switches to HTTP/2 instead",
+	  .cfg = { HTTP_WORLD },
+	  .client = { SAY(GET "Connection: Upgrade\r\nUpgrade: h2c, x\r\n\r\n"),
+		  AWAIT("502 "), { STEP_CLOSE, 0 } },
+	  .origin = { AWAIT("\r\n\r\n"), SAY("HTTP/1.1 101 Go\r\nConnection: upgrade\r\n"
+		  "Upgrade: h2c\r\n\r\nhello"), EOF_CLOSE },
+	  .to_server = GET "Upgrade: x\r\nConnection: upgrade\r\n\r\n", .terms = "PH",
+	  .served = 1 },
+	{ .name = "a rule's HTTP2-Settings", .cfg = { HTTP_WORLD,
+		  .rules = "http-request set-header HTTP2-Settings A\n"
+			   "http-request set-header Upgrade h2c\n"
+			   "http-request set-header Connection upgrade" },
+	  ASK(""), REPLY_OK, .to_server = GET "Connection: close\r\n\r\n", ANSWERED },
 	{ .name = "a rule closes the server's connection",
 	  .cfg = { HTTP_WORLD, .persistence = HTTP_KEEP_ALIVE,
 		  .rules = "http-request set-header Connection close" }, .reuses = 1,
@@ -129,6 +158,22 @@ static const struct http_dialogue responses[] = {
 			EOF_CLOSE },
 		.to_client = "HTTP/1.1 200 OK\r\nKeep-Alive: 7\r\nContent-Length: 2\r\n"
 			     "Saw: close/u/5\r\n\r\nok",
+		.terms = "--", .served = 1 },
+	{ .name = "HTTP/2 is not offered to a client",
+		.cfg = { HTTP_WORLD },
+		.client = { SAY(GET "\r\n"), AWAIT("ok"), { STEP_CLOSE, 0 } },
+		.origin = { AWAIT("\r\n\r\n"),
+			SAY(OK2 "Upgrade: h2,h2c\r\nConnection: Upgrade\r\n\r\nok"),
+			EOF_CLOSE },
+		ANSWERED },
+	{ .name = "HTTP/2 is left out of an offer",
+		.cfg = { HTTP_WORLD },
+		.client = { SAY(GET "\r\n"), AWAIT("ok"), { STEP_CLOSE, 0 } },
+		.origin = { AWAIT("\r\n\r\n"),
+			SAY("HTTP/1.1 426 Up\r\nUpgrade: TLS/1.0, h2c\r\nConnection: Upgrade\r\n"
+			    "Content-Length: 2\r\n\r\nok"), EOF_CLOSE },
+		.to_client = "HTTP/1.1 426 Up\r\nUpgrade: TLS/1.0\r\nContent-Length: 2\r\n"
+			     "Connection: upgrade\r\n\r\nok",
 		.terms = "--", .served = 1 },
 	{ .name = "an HTTP/1.0 server",
 		.cfg = { HTTP_WORLD },
