@@ -40,8 +40,12 @@ compose(struct http_client *c, struct http_request *q)
 			http_text_add(t, "X-Long-%d: %0100d\r\n", i, i);
 	else if (q->bad == HTTP_BAD_HEAD)
 		http_text_add(t, "%s", bad[q->len % ARRAY_LEN(bad)]);
+	/* Names what must arrive all the same, and offers what must not. */
+	if (q->id % 3 == 0)
+		http_text_add(t, "Connection: X-Id, Host, Cookie, HTTP2-Settings\r\n"
+				 "HTTP2-Settings: AAMA\r\n");
 	if (q->upgrade)
-		http_text_add(t, "Connection: upgrade\r\nUpgrade: sim\r\n");
+		http_text_add(t, "Connection: upgrade\r\nUpgrade: h2c, sim\r\n");
 	else if (q->close)
 		http_text_add(t, "Connection: close\r\n");
 	else if (!q->minor)

@@ -110,6 +110,8 @@ compose(struct http_origin *o)
 			i ? 103u : 100u, q->id, nth);
 	http_text_add(x, "HTTP/1.1 %u Said\r\nX-Id: %u\r\nX-Try: %u\r\n", t->status, q->id, nth);
 	http_persist_response_fields(o->book, q, o->server, x);
+	if (q->id % 2)
+		http_text_add(x, "Connection: X-Id, X-Try, Set-Cookie\r\n");
 	if (t->status == 101)
 		http_text_add(x, "Connection: upgrade\r\nUpgrade: sim\r\n");
 	else if (o->announced)

@@ -86,6 +86,10 @@ field(struct http_parsed *m, const char *line)
 		m->close |= strcasecmp(value, "close") == 0;
 	} else if (NAMED("Upgrade")) {
 		m->upgrade = 1;
+		if (strstr(value, "h2"))
+			return 0;
+	} else if (NAMED("HTTP2-Settings") || NAMED("Keep-Alive")) {
+		return 0;
 	} else if (NAMED("Expect")) {
 		m->expect = 1;
 	} else if (NAMED("X-Extra")) {
