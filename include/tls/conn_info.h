@@ -55,7 +55,7 @@ enum tls_whose { TLS_OF_PEER, TLS_OWN };
 
 /* A part of a distinguished name; entry.len 0: all of it. */
 struct tls_dn_part {
-	struct str entry;
+	struct str entry;  /* in any case, but digits */
 	int64_t nth;       /* 1: the first, -1: the last */
 	int is_rfc2253;    /* of the whole name: as in LDAP */
 };

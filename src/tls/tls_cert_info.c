@@ -116,7 +116,7 @@ tls_cert_add_info(X509 *x, enum tls_cert_info what, struct sbuf *out)
 	}
 }
 
-/* "CN", or an object identifier in digits. */
+/* True if the entry has this name, whatever its case: "CN", or an object identifier in digits. */
 static int
 entry_is(const X509_NAME_ENTRY *e, struct str want)
 {
@@ -125,7 +125,7 @@ entry_is(const X509_NAME_ENTRY *e, struct str want)
 	char digits[64];
 
 	if (nid != NID_undef)
-		return str_is(str_of(OBJ_nid2sn(nid)), want);
+		return str_is_nocase(str_of(OBJ_nid2sn(nid)), want);
 	return OBJ_obj2txt(digits, sizeof(digits), o, 1) > 0 && str_is(str_of(digits), want);
 }
 

@@ -202,7 +202,8 @@ init_cert_name(struct rule_args *a, const struct rule_vocab *v unused, const cha
 	ROW(prefix "_der", scope, SAMPLE_BIN, fetch_cert_part, TLS_CERT_DER | of,             \
 		"The certificate of the " whose " in DER."),                                     \
 	NAME(prefix "_i_dn", scope, OF_ISSUER | of,                                           \
-		"The name of the issuer of the certificate of the " whose ", or an entry of it."), \
+		"The name of the issuer of the certificate of the " whose ", or an entry "    \
+		"of it: cn or CN."),                                                             \
 	ROW(prefix "_key_alg", scope, SAMPLE_STR, fetch_cert_part, TLS_CERT_KEY_ALG | of,     \
 		"The algorithm of the key in the certificate of the " whose "."),                \
 	ROW(prefix "_notafter", scope, SAMPLE_STR, fetch_cert_part, TLS_CERT_NOT_AFTER | of,  \
@@ -211,7 +212,7 @@ init_cert_name(struct rule_args *a, const struct rule_vocab *v unused, const cha
 		"The begin of the validity of the certificate of the " whose "."),               \
 	NAME(prefix "_s_dn", scope, of,                                                       \
 		"The name of the subject of the certificate of the " whose ", or an entry of "   \
-		"it."),                                                                          \
+		"it: cn or CN."),                                                                \
 	ROW(prefix "_serial", scope, SAMPLE_BIN, fetch_cert_part, TLS_CERT_SERIAL | of,       \
 		"The serial number of the certificate of the " whose "."),                       \
 	ROW(prefix "_sha1", scope, SAMPLE_BIN, fetch_cert_part, TLS_CERT_SHA1 | of,           \
