@@ -9,6 +9,7 @@
 #include "net/conn_err.h"
 #include "tls/capture.h"
 #include "tls/ocsp.h"
+#include "tls/hello_name.h"
 #include "tls/openssl.h"
 #include "tls_bio.h"
 
@@ -152,25 +153,11 @@ on_status_asked(SSL *ssl, void *arg unused)
 							    : SSL_TLSEXT_ERR_NOACK;
 }
 
-/* The name is accepted, and belongs to the session then: it is not resumed for another one. */
+/* The name is accepted, and OpenSSL keeps it in the session: tls_hello_match_session(). */
 static int
 on_servername(SSL *ssl unused, int *alert unused, void *arg unused)
 {
 	return SSL_TLSEXT_ERR_OK;
-}
-
-/* The host name of the extension (RFC 6066, 3), not terminated; NULL: none. */
-static const char *
-hello_name(SSL *ssl, size_t *len)
-{
-	const unsigned char *p;
-	size_t n;
-
-	if (!SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_server_name, &p, &n) || n < 5 ||
-		(size_t)(p[0] << 8 | p[1]) + 2 != n || p[2] != TLSEXT_NAMETYPE_host_name)
-		return NULL;
-	*len = (size_t)(p[3] << 8 | p[4]);
-	return *len <= n - 5 ? (const char *)p + 5 : NULL;
 }
 
 /* What OpenSSL has copied from the first context at SSL_new(). Versions stay those of the bind
@@ -202,7 +189,7 @@ on_client_hello(SSL *ssl, int *alert, void *arg)
 	const struct tls_acceptor *a = arg;
 	const struct tls_bind *b = a->bind;
 	size_t len = 0;
-	const char *asked = hello_name(ssl, &len);
+	const char *asked = tls_hello_name(ssl, &len);
 	const struct tls_name *name = asked ? tls_names_find(&b->names, asked, len) : NULL;
 	const struct tls_variant *v = NULL;
 

@@ -1,5 +1,7 @@
-/* When the second ticket is sent. */
+/* What OpenSSL asks about tickets, and when the second one is sent. */
 #include "second_ticket.h"
+
+#include "tls/hello_name.h"
 
 enum second_ticket {
 	NOT_OWED, /* there was no first one, or both were sent */
@@ -20,11 +22,22 @@ on_ticket(SSL *ssl, void *arg)
 	return 1;
 }
 
+/* Decides about a ticket that was decrypted, or not: one for another name is as none. */
+static SSL_TICKET_RETURN
+on_ticket_read(SSL *ssl, SSL_SESSION *session, const unsigned char *key_name unused,
+	size_t len unused, SSL_TICKET_STATUS status, void *arg unused)
+{
+	if ((status != SSL_TICKET_SUCCESS && status != SSL_TICKET_SUCCESS_RENEW) ||
+		!tls_hello_match_session(ssl, session))
+		return SSL_TICKET_RETURN_IGNORE_RENEW;
+	return status == SSL_TICKET_SUCCESS ? SSL_TICKET_RETURN_USE : SSL_TICKET_RETURN_USE_RENEW;
+}
+
 void
 second_ticket_enable(SSL_CTX *ctx, struct tls_io *io)
 {
 	(void)SSL_CTX_set_num_tickets(ctx, 1);
-	(void)SSL_CTX_set_session_ticket_cb(ctx, on_ticket, NULL, io);
+	(void)SSL_CTX_set_session_ticket_cb(ctx, on_ticket, on_ticket_read, io);
 }
 
 void

@@ -2,7 +2,8 @@
  * The second ticket of a client with TLS 1.3. OpenSSL sends two after a full handshake, so that the
  * client can open more connections the next time than it has now. A ticket takes a twentieth of the
  * CPU of a handshake, and many clients close after one answer: the first ticket ends the handshake,
- * the second one goes with the second answer. On the worker of the connection.
+ * the second one goes with the second answer. A ticket is used for the name that it was made for.
+ * On the worker of the connection.
  */
 #ifndef TACIT_TLS_SECOND_TICKET_H
 #define TACIT_TLS_SECOND_TICKET_H

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "event/loop.h"
 #include "tls/bind.h"
+#include "tls/hello_name.h"
 #include "tls/openssl.h"
 #include "tls/tls_conf.h"
 #include "tls_bio.h"
@@ -253,6 +254,10 @@ on_session_asked(SSL *ssl, const unsigned char *id, int len, int *needs_copy)
 		return NULL;
 	found = d2i_SSL_SESSION(NULL, &at, (long)n);
 	OPENSSL_cleanse(der, n);
+	if (found && !tls_hello_match_session(ssl, found)) {
+		SSL_SESSION_free(found);
+		found = NULL;
+	}
 	return found;
 }
 

@@ -23,7 +23,7 @@ defaults
     timeout connect 1s
 frontend f
     bind 127.0.0.1:{port} ssl crt {pem} {options}
-    http-request return status 200 content-type text/plain lf-string "%[ssl_fc_is_resumed] %[ssl_c_used]"
+    http-request return status 200 content-type text/plain lf-string "%[ssl_fc_is_resumed] %[ssl_c_used] %[ssl_fc_sni]"
 """
 VERSIONS = {"1.2": ssl.TLSVersion.TLSv1_2, "1.3": ssl.TLSVersion.TLSv1_3}
 FAIR = "nbthread 4\n    tune.listener.multi-queue fair"
@@ -52,14 +52,15 @@ class Client:
             self.context.load_cert_chain(cert)
         self.session = None
 
-    def ask(self, port):
-        """True if the session was resumed; both sides say the same."""
+    def ask(self, port, name="a.test"):
+        """True if the session was resumed; both sides say the same, and the server knows the name."""
         with socket.create_connection(("127.0.0.1", port), timeout=5) as raw, \
-             self.context.wrap_socket(raw, server_hostname="a.test", session=self.session) as s:
+             self.context.wrap_socket(raw, server_hostname=name, session=self.session) as s:
             s.sendall(b"GET / HTTP/1.0\r\n\r\n")
             got = b"".join(iter(lambda: s.recv(4096), b""))
             assert got.startswith(b"HTTP/1.1 200 "), got
-            assert got.split(b"\r\n\r\n")[1][:1] == (b"1" if s.session_reused else b"0")
+            resumed, _, asked = got.split(b"\r\n\r\n")[1].decode().split(" ")
+            assert (resumed, asked) == ("1" if s.session_reused else "0", name or "")
             self.session = s.session if self.latest else self.session or s.session
             return s.session_reused
 
@@ -89,6 +90,35 @@ def test_tickets_that_are_used_once(daemon, pem, version, options, tmp_path):
         ids.add(c.session.id)
     # That of TLS 1.3 is a digest of the ticket. In TLS 1.2 a ticket is used until its key is an old one.
     assert len(ids) == (9 if version == "1.3" else 1)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("options", ["", "no-tls-tickets"])
+def test_names_have_sessions_of_their_own(daemon, ca, version, options):
+    """A session is resumed for the name that it was made for, or for none (RFC 6066, 3): on all workers, after a reload, though
+    all names have one certificate and one line."""
+    pem = ca.make("names.pem", "a.test", ["a.test", "b.test", "aa.test"])
+    (port,) = free_ports(1)
+    d = daemon(CFG.format(port=port, pem=pem, options=options), mode=MASTER, extra=FAIR)
+    for name, others in (("a.test", ["b.test", None, "aa.test", "A.test", "a.tes", "unknown.test"]), (None, ["a.test", "unknown.test"]),
+                         ("unknown.test", [None, "a.test"])):
+        c = Client(version)
+        assert not c.ask(port, name)
+        for kept in range(2):
+            assert [(other, c.ask(port, other)) for other in others * 4] == [(other, False) for other in others * 4]
+            if not (kept and options):
+                assert [c.ask(port, name) for _ in range(8)] == [True] * 8
+            assert kept or reload(d)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_session_with_another_name_is_replaced(daemon, ca, version):
+    """The whole handshake brings a session of the new name."""
+    pem = ca.make("two.pem", "a.test", ["a.test", "b.test"])
+    (port,) = free_ports(1)
+    daemon(CFG.format(port=port, pem=pem, options=""))
+    c = Client(version, latest=True)
+    assert [c.ask(port, name) for name in ("a.test", "b.test", "b.test", "a.test", "a.test")] == [False, False, True, False, True]
 
 
 def test_no_session_is_kept(daemon, pem):
