@@ -7,9 +7,10 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "net/tls_hello.h"
 #include "tls/openssl.h"
 
-enum { EXT_GROUPS = 10, EXT_POINT_FORMATS = 11, RANDOM_LEN = 32, MESSAGE_HEAD = 4 };
+enum { EXT_GROUPS = 10, EXT_POINT_FORMATS = 11 };
 
 struct tls_capture {
 	uint64_t ciphers_hash;         /* of all, also of those that are not kept */
@@ -21,43 +22,6 @@ struct tls_capture {
 };
 
 /* --- the hello --- */
-
-struct rest {
-	const uint8_t *p;
-	size_t len;
-	int bad;
-};
-
-static struct rest
-hello_take_bytes(struct rest *r, size_t n)
-{
-	struct rest out = { r->p, n, 0 };
-
-	if (r->bad || n > r->len) {
-		r->bad = 1;
-		return (struct rest){ NULL, 0, 1 };
-	}
-	r->p += n;
-	r->len -= n;
-	return out;
-}
-
-static size_t
-hello_take_number(struct rest *r, size_t n)
-{
-	struct rest b = hello_take_bytes(r, n);
-	size_t v = 0;
-
-	for (size_t i = 0; i < b.len; i++)
-		v = v << 8 | b.p[i];
-	return v;
-}
-
-static struct rest
-hello_take_vector(struct rest *r, size_t n)
-{
-	return hello_take_bytes(r, hello_take_number(r, n));
-}
 
 static size_t
 room_left(const struct tls_capture *c, size_t room)
@@ -83,14 +47,14 @@ add_to_list(struct tls_capture *c, enum tls_hello_list list, const uint8_t *p, s
 
 /* Of a list that was invalid: none, and no further extensions. */
 static void
-add_extensions(struct tls_capture *c, struct rest all, size_t room)
+add_extensions(struct tls_capture *c, struct hello_part all, size_t room)
 {
-	struct rest groups = { NULL, 0, 0 }, formats = { NULL, 0, 0 };
+	struct hello_part groups = { NULL, 0, 0 }, formats = { NULL, 0, 0 };
 
 	while (all.len && !groups.bad && !formats.bad) {
 		const uint8_t *type = all.p;
 		size_t number = hello_take_number(&all, 2);
-		struct rest body = hello_take_vector(&all, 2);
+		struct hello_part body = hello_take_vector(&all, 2);
 
 		if (all.bad)
 			break;
@@ -120,17 +84,10 @@ get_capture(struct tls_capture **c)
 int
 tls_capture_hello(struct tls_capture **cp, size_t room, const uint8_t *message, size_t len)
 {
-	struct rest m = { message, len, 0 }, ciphers;
-	size_t type = hello_take_number(&m, 1), version;
+	struct hello_fields f;
 	struct tls_capture *c;
 
-	(void)hello_take_bytes(&m, MESSAGE_HEAD - 1);
-	version = hello_take_number(&m, 2);
-	(void)hello_take_bytes(&m, RANDOM_LEN);
-	(void)hello_take_vector(&m, 1);
-	ciphers = hello_take_vector(&m, 2);
-	(void)hello_take_vector(&m, 1);
-	if (m.bad || type != SSL3_MT_CLIENT_HELLO)
+	if (hello_read_fields((struct str){ (const char *)message, len }, &f) < 0)
 		return 0;
 	c = get_capture(cp);
 	if (c && !c->lists)
@@ -139,11 +96,11 @@ tls_capture_hello(struct tls_capture **cp, size_t room, const uint8_t *message, 
 		return -ERR_NOMEM;
 	memset(c->len, 0, sizeof(c->len));
 	c->has_hello = 1;
-	c->version = (uint16_t)version;
-	c->ciphers_hash = XXH64(ciphers.p, ciphers.len, 0);
-	add_to_list(c, TLS_HELLO_CIPHERS, ciphers.p, ciphers.len, room);
-	if (m.len)
-		add_extensions(c, hello_take_vector(&m, 2), room);
+	c->version = f.version;
+	c->ciphers_hash = XXH64(f.ciphers.p, f.ciphers.len, 0);
+	add_to_list(c, TLS_HELLO_CIPHERS, f.ciphers.p, f.ciphers.len, room);
+	if (f.rest.len)
+		add_extensions(c, hello_take_vector(&f.rest, 2), room);
 	return 0;
 }
 

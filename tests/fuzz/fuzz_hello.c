@@ -1,12 +1,17 @@
 /*
  * The first bytes of connections: a result is final, a complete hello needs all of its bytes and
- * none after them, and its names are slices of it.
+ * none after them, its names are slices of it, and it is the same in whatever records it comes.
+ * What is kept of a client's hello agrees with it.
  */
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "rule/sample/hello.h"
+#include "net/tls_hello.h"
+#include "tls/capture.h"
+
+#define BYTES_MAX 2048
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -17,64 +22,157 @@ expect(int ok)
 		abort();
 }
 
-/* The memory has exactly that size, so that a read beyond it is detected. */
-static enum hello_found
-parse_copy(const uint8_t *data, size_t n, struct hello *h, uint32_t *version, int *versions)
+/* What was found, with the message as a copy. */
+struct result {
+	enum hello_found found, found_ssl2;
+	uint32_t version_ssl2;
+	size_t len;
+	char message[BYTES_MAX];
+};
+
+/* Memory of exactly that size, so that a read or write beyond it is detected. */
+static char *
+exact_copy(const void *p, size_t n)
 {
 	char *copy = malloc(n ? n : 1);
-	enum hello_found found;
 
 	expect(copy != NULL);
 	if (n)
-		memcpy(copy, data, n);
-	memset(h, 0, sizeof(*h));
-	found = hello_parse((struct str){ copy, n }, h);
-	*versions = (int)hello_version((struct str){ copy, n }, version);
-	if (h->name.p) {
-		expect(h->name.p >= copy && h->name.p + h->name.len <= copy + n);
-		expect(h->name.len > 0 && h->name.len <= HELLO_NAME_MAX);
-		expect(!memchr(h->name.p, '\0', h->name.len) && h->is_client);
-		h->name.p = (const char *)data + (h->name.p - copy);
+		memcpy(copy, p, n);
+	return copy;
+}
+
+static void
+find_in_copy(const uint8_t *data, size_t n, struct result *r)
+{
+	char *copy = exact_copy(data, n), *room = NULL;
+	struct hello_message m;
+	struct str text;
+
+	r->len = 0;
+	r->found = hello_find((struct str){ copy, n }, &m);
+	r->found_ssl2 = hello_ssl2_version((struct str){ copy, n }, &r->version_ssl2);
+	if (r->found == HELLO_WHOLE) {
+		expect(m.len >= 6 && m.len <= n);
+		room = m.p ? NULL : malloc(m.len);
+		expect(m.p || room);
+		text = hello_join(&m, room);
+		expect(text.len == m.len);
+		r->len = m.len;
+		memcpy(r->message, text.p, text.len);
 	}
-	if (h->protocol.p) {
-		expect(h->protocol.p >= copy && h->protocol.p + h->protocol.len <= copy + n);
-		expect(h->is_client);
-		h->protocol.p = (const char *)data + (h->protocol.p - copy);
-	}
+	free(room);
 	free(copy);
-	return found;
+}
+
+static void
+copy_result(struct result *to, const struct result *from)
+{
+	memcpy(to, from, offsetof(struct result, message));
+	if (from->len)
+		memcpy(to->message, from->message, from->len);
 }
 
 static int
-is_same(const struct hello *a, const struct hello *b)
+is_inside(struct str part, const char *p, size_t n)
 {
-	return a->type == b->type && a->version == b->version && a->is_client == b->is_client &&
-		a->name.p == b->name.p && a->name.len == b->name.len &&
-		a->protocol.p == b->protocol.p && a->protocol.len == b->protocol.len &&
-		a->has_groups == b->has_groups && a->ticket == b->ticket;
+	return part.p >= p && part.p + part.len <= p + n;
+}
+
+static void
+read_message(const struct result *r, struct hello *h)
+{
+	char *copy = exact_copy(r->message, r->len);
+	struct tls_capture *c = NULL;
+	int64_t version;
+
+	hello_read((struct str){ copy, r->len }, h);
+	expect(h->is_client || (!h->name.p && !h->protocol.p && !h->has_groups && !h->ticket));
+	if (h->name.p) {
+		expect(is_inside(h->name, copy, r->len));
+		expect(h->name.len > 0 && h->name.len <= HELLO_NAME_MAX);
+		expect(!memchr(h->name.p, '\0', h->name.len));
+	}
+	if (h->protocol.p)
+		expect(is_inside(h->protocol, copy, r->len) && h->protocol.len > 0);
+	expect(tls_capture_hello(&c, 96, (const uint8_t *)copy, r->len) == 0);
+	if (h->is_client) {
+		expect(tls_capture_number(c, TLS_HELLO_VERSION, &version) == 0);
+		expect(version == ((h->version >> 16 << 8) | (h->version & 0xff)));
+	}
+	tls_capture_free(&c);
+	h->name.p = h->protocol.p = NULL;
+	free(copy);
+}
+
+static void
+add_record(uint8_t *to, size_t *n, uint8_t type, const char *p, size_t len)
+{
+	to[(*n)++] = type;
+	to[(*n)++] = 3;
+	to[(*n)++] = 1;
+	to[(*n)++] = (uint8_t)(len >> 8);
+	to[(*n)++] = (uint8_t)len;
+	memcpy(to + *n, p, len);
+	*n += len;
+}
+
+/* The message in other records, which the data chooses, is the same one. */
+static void
+cut_again(const struct result *r, const uint8_t *data, size_t size)
+{
+	static uint8_t to[64 * BYTES_MAX];
+	struct hello_message m;
+	size_t n = 0, at = 0;
+	char *copy, *room;
+
+	for (size_t i = 0; at < r->len; i++) {
+		uint8_t dice = data[i % size];
+		size_t some = dice % 7u + (i >= size);
+
+		if (dice % 7 == 6)
+			some = r->len - at;
+		if (dice & 0x80)
+			add_record(to, &n, 21, "\1\0", 2);
+		if (dice & 0x40)
+			add_record(to, &n, 20, "\1", 1);
+		some = some < r->len - at ? some : r->len - at;
+		add_record(to, &n, 22, r->message + at, some);
+		at += some;
+	}
+	copy = exact_copy(to, n);
+	room = malloc(r->len);
+	expect(room != NULL);
+	expect(hello_find((struct str){ copy, n - 1 }, &m) == HELLO_MORE);
+	expect(hello_find((struct str){ copy, n }, &m) == HELLO_WHOLE && m.len == r->len);
+	expect(memcmp(hello_join(&m, room).p, r->message, r->len) == 0);
+	free(room);
+	free(copy);
 }
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	enum hello_found now = HELLO_MORE, next;
-	int versions = HELLO_MORE, next_versions;
-	uint32_t version = 0, next_version = 0;
-	struct hello h = { 0 }, g = { 0 };
+	static struct result now, next;
+	struct hello h;
 
-	if (size > 2048)
-		size = 2048;
+	if (size > BYTES_MAX)
+		size = BYTES_MAX;
+	now.found = now.found_ssl2 = HELLO_MORE;
+	now.len = 0;
 	for (size_t n = 0; n <= size; n++) {
-		next = parse_copy(data, n, &g, &next_version, &next_versions);
-		expect(now == HELLO_MORE || next == now);
-		expect(versions == HELLO_MORE || next_versions == versions);
-		expect(now != HELLO_WHOLE || is_same(&g, &h));
-		expect(versions != HELLO_WHOLE || version == next_version);
-		expect(next != HELLO_WHOLE || (n >= 11 && next_versions == HELLO_WHOLE));
-		now = next;
-		versions = next_versions;
-		version = next_version;
-		h = g;
+		find_in_copy(data, n, &next);
+		expect(now.found == HELLO_MORE || next.found == now.found);
+		expect(now.found_ssl2 == HELLO_MORE || next.found_ssl2 == now.found_ssl2);
+		expect(now.found_ssl2 != HELLO_WHOLE || now.version_ssl2 == next.version_ssl2);
+		expect(next.found != HELLO_WHOLE || n >= 11);
+		if (now.found == HELLO_WHOLE)
+			expect(now.len == next.len && !memcmp(now.message, next.message, now.len));
+		copy_result(&now, &next);
+	}
+	if (now.found == HELLO_WHOLE) {
+		read_message(&now, &h);
+		cut_again(&now, data, size);
 	}
 	return 0;
 }

@@ -2,8 +2,9 @@
  * 7.3.5). */
 #include <strings.h>
 
+#include "net/tls_hello.h"
+#include "rule/sample/arena.h"
 #include "rule/sample/fetch.h"
-#include "rule/sample/hello.h"
 #include "rule/sample/rdp.h"
 
 static struct str
@@ -14,14 +15,21 @@ first_bytes(const struct rule_args *a, const struct sample_ctx *cx)
 
 /* --- TLS --- */
 
-/* 1: complete. */
+/* 1: complete. The message is put together in the arena if it comes in several records. */
 static int
-find_hello(const struct rule_args *a, struct sample_ctx *cx, struct sample *s, struct hello *h)
+find_message(const struct rule_args *a, struct sample_ctx *cx, struct sample *s, struct hello *h)
 {
-	enum hello_found found = hello_parse(first_bytes(a, cx), h);
+	struct hello_message m;
+	enum hello_found found = hello_find(first_bytes(a, cx), &m);
+	char *room = NULL;
 
 	s->may_change = found == HELLO_MORE && !cx->req_ended;
-	return found == HELLO_WHOLE;
+	if (found == HELLO_WHOLE && !m.p)
+		room = arena_get(cx->arena, m.len);
+	if (found != HELLO_WHOLE || !(m.p || room))
+		return 0;
+	hello_read(hello_join(&m, room), h);
+	return 1;
 }
 
 static int
@@ -29,7 +37,7 @@ fetch_type(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
 	struct hello h;
 
-	if (!find_hello(a, cx, s, &h))
+	if (!find_message(a, cx, s, &h))
 		return 0;
 	sample_set_int(s, h.type);
 	return 1;
@@ -38,10 +46,16 @@ fetch_type(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 static int
 fetch_hello_version(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
+	struct hello h;
 	uint32_t version;
-	enum hello_found found = hello_version(first_bytes(a, cx), &version);
+	enum hello_found found = hello_ssl2_version(first_bytes(a, cx), &version);
 
-	s->may_change = found == HELLO_MORE && !cx->req_ended;
+	if (found == HELLO_NOT && find_message(a, cx, s, &h)) {
+		version = h.version;
+		found = HELLO_WHOLE;
+	} else if (found == HELLO_MORE) {
+		s->may_change = !cx->req_ended;
+	}
 	if (found != HELLO_WHOLE)
 		return 0;
 	sample_set_int(s, version);
@@ -53,7 +67,7 @@ fetch_hello_name(const struct rule_args *a, struct sample_ctx *cx, struct sample
 {
 	struct hello h;
 
-	if (!find_hello(a, cx, s, &h) || !h.name.p)
+	if (!find_message(a, cx, s, &h) || !h.name.p)
 		return 0;
 	sample_set_str(s, h.name);
 	return 1;
@@ -64,7 +78,7 @@ fetch_protocol(const struct rule_args *a, struct sample_ctx *cx, struct sample *
 {
 	struct hello h;
 
-	if (!find_hello(a, cx, s, &h) || !h.protocol.p)
+	if (!find_message(a, cx, s, &h) || !h.protocol.p)
 		return 0;
 	sample_set_str(s, h.protocol);
 	return 1;
@@ -75,7 +89,7 @@ fetch_hello_groups(const struct rule_args *a, struct sample_ctx *cx, struct samp
 {
 	struct hello h;
 
-	if (!find_hello(a, cx, s, &h) || !h.has_groups)
+	if (!find_message(a, cx, s, &h) || !h.has_groups)
 		return 0;
 	sample_set_bool(s, 1);
 	return 1;
@@ -86,7 +100,7 @@ fetch_ticket(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
 	struct hello h;
 
-	if (!find_hello(a, cx, s, &h) || !h.is_client)
+	if (!find_message(a, cx, s, &h) || !h.is_client)
 		return 0;
 	sample_set_int(s, h.ticket);
 	return 1;

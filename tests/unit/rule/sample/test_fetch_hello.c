@@ -1,6 +1,6 @@
 #include "unit/rule/expr_rig.h"
 
-#include "unit/rule/hello_rig.h"
+#include "unit/net/hello_rig.h"
 
 static struct expr_rig rig;
 
@@ -60,6 +60,39 @@ hellos(void **state)
 	IS("rep_ssl_hello_type", "2");
 }
 
+/* The hello of a client that cuts it into two records, behind an alert. */
+static void
+hello_in_pieces(void **state)
+{
+	static char to[1024] = "\25\3\1\0\2\1\0\26\3\1\0\62";
+	const struct hello_parts parts = { .extensions = STR(HELLO_SNI_A HELLO_ALPN HELLO_GROUPS) };
+	struct str whole = hello_make(&parts);
+	size_t left = whole.len - 5 - 50;
+
+	(void)state;
+	memcpy(to + 12, whole.p + 5, 50);
+	memcpy(to + 62, "\26\3\1", 3);
+	to[65] = (char)(left >> 8);
+	to[66] = (char)left;
+	memcpy(to + 67, whole.p + 55, left);
+	rig.cx.req_bytes = (struct str){ to, 67 + left };
+	IS("req.ssl_hello_type", "1");
+	IS("req.ssl_ver", "196611");
+	IS("req.ssl_sni", "a");
+	IS("req.ssl_alpn", "h2");
+	IS("req.ssl_ec_ext", "1");
+	IS("req.ssl_st_ext", "0");
+	rig.cx.req_bytes.len--;
+	assert_string_equal(rig_state(&rig, "req.ssl_sni"), "0+");
+	rig.cx.req_bytes.len = 7;
+	assert_string_equal(rig_state(&rig, "req.ssl_sni"), "0+");
+	rig.cx.req_bytes = STR("\x80\x0b\1\3\1\0\3\0\0\0\20ab");
+	IS("req.ssl_ver", "196609");
+	IS("req.ssl_sni", "(none)");
+	rig.cx.req_bytes.len--;
+	assert_string_equal(rig_state(&rig, "req.ssl_ver"), "0+");
+}
+
 #define RDP "\3\0\0\52\45\340\0\0\0\0\0"
 
 /* The results of HAProxy 2.6, which requires neither version 3 nor a connection request before the
@@ -105,6 +138,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(hellos),
+		CASE(hello_in_pieces),
 		CASE(rdp_cookies),
 	};
 

@@ -2,20 +2,26 @@
 #include <stdlib.h>
 
 #include "base/compiler.h"
-#include "rule/sample/hello.h"
-#include "unit/rule/hello_rig.h"
+#include "net/tls_hello.h"
+#include "unit/net/hello_rig.h"
 #include "unit/test.h"
 
+#define RECORD 5
 #define ALL HELLO_SNI_A HELLO_ALPN HELLO_GROUPS HELLO_TICKET
 
 /* As "type|version|name|protocol|groups|ticket", or "not", "more". */
 static const char *
 read_as(struct str bytes)
 {
-	static char out[400];
+	static char out[400], room[sizeof(hello_bytes)];
+	struct hello_message m;
 	struct hello h;
-	enum hello_found found = hello_parse(bytes, &h);
+	enum hello_found found = hello_find(bytes, &m);
 
+	if (found == HELLO_WHOLE) {
+		assert_true(m.len <= sizeof(room));
+		hello_read(hello_join(&m, room), &h);
+	}
 	if (found != HELLO_WHOLE)
 		return found == HELLO_MORE ? "more" : "not";
 	snprintf(out, sizeof(out), "%d|%u.%u|%.*s|%.*s|%d|%d|%d", h.type, h.version >> 16,
@@ -37,7 +43,7 @@ hellos(void **state)
 		{ { .extensions = STR(ALL), .record = "\3\0" }, "1|3.3|a|h2|1|1|1" },
 		{ { .extensions = STR(ALL), .record = "\3\4" }, "1|3.3|a|h2|1|1|1" },
 		{ { .extensions = STR(ALL), .record = "\2\0" }, "not" },
-		{ { .extensions = STR(ALL), .record = "\4\0" }, "not" }, /* accepts it */
+		{ { .extensions = STR(ALL), .record = "\4\0" }, "1|3.3|a|h2|1|1|1" },
 		{ { .extensions = STR(ALL), .version = "\3\0" }, "1|3.0|||0|0|0" },
 		{ { .extensions = STR(ALL), .version = "\3\1" }, "1|3.1|a|h2|1|1|1" },
 		{ { .extensions = STR(ALL), .version = "\3\4" }, "1|3.4|a|h2|1|1|1" },
@@ -48,7 +54,7 @@ hellos(void **state)
 		{ { .extensions = STR(ALL), .type = 2 }, "2|3.3|||0|0|0" },
 		{ { .extensions = STR(ALL), .type = 11 }, "11|3.3|||0|0|0" },
 		/* lengths */
-		{ { .extensions = STR(ALL), .more_message = 1 }, "not" },
+		{ { .extensions = STR(ALL), .more_message = 1 }, "more" },
 		{ { .extensions = STR(ALL), .more_message = -1 }, "1|3.3|||0|0|0" },
 		{ { .extensions = STR(ALL), .more_record = 1 }, "1|3.3|a|h2|1|1|1" },
 		{ { .extensions = STR(ALL), .more_record = -1 }, "not" },             /* takes it */
@@ -106,13 +112,86 @@ pieces(void **state)
 static void
 others(void **state)
 {
-	static const struct str t[] = { STR("G"), STR("GET / HTTP/1.1\r\n"), STR("\25\3\1\0\2\1\0"),
-		STR("\26\2"), STR("\26\3\1\0\3\1\0\0\0"), STR("\26\3\1\0\5\1\0\0\1\0") };
+	static const struct str t[] = { STR("G"), STR("GET / HTTP/1.1\r\n"),
+		STR("\25\3\1\0\3\1\0\0"), STR("\24\3\1\0\2"), STR("\27\3\1\0\1x"),
+		STR("\26\3\1\0\4\1\2\0\1"), STR("\26\2"), STR("\26\3\1\0\3\1\0\0\0"),
+		STR("\26\3\1\0\5\1\0\0\1\0") };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(t); i++)
 		assert_string_equal(read_as(t[i]), "not");
 	assert_string_equal(read_as((struct str){ NULL, 0 }), "more");
+}
+
+/* A message in records of `size` bytes; `between` stands before each of them. */
+static struct str
+cut(struct str whole, size_t size, struct str between, char *to)
+{
+	size_t n = 0, at = RECORD;
+
+	while (at < whole.len) {
+		size_t some = whole.len - at < size ? whole.len - at : size;
+
+		memcpy(to + n, between.p, between.len);
+		n += between.len;
+		memcpy(to + n, "\26\3\3", 3);
+		to[n + 3] = (char)(some >> 8);
+		to[n + 4] = (char)some;
+		memcpy(to + n + RECORD, whole.p + at, some);
+		n += RECORD + some;
+		at += some;
+	}
+	return (struct str){ to, n };
+}
+
+#define EMPTY "\26\3\1\0\0"
+#define ALERT "\25\3\1\0\2\1\0"
+#define CCS   "\24\3\3\0\1\1"
+
+/* One message in any records is the same message, and is waited for. */
+static void
+records(void **state)
+{
+	static const struct str between[] = { STR(""), STR(EMPTY), STR(ALERT), STR(CCS),
+		STR(EMPTY CCS ALERT ALERT EMPTY) };
+	static char to[1 << 14];
+	const struct hello_parts parts = { .extensions = STR(ALL) };
+	struct str whole = hello_make(&parts);
+
+	(void)state;
+	for (size_t size = 1; size <= whole.len; size++) {
+		for (size_t i = 0; i < ARRAY_LEN(between); i++) {
+			struct str s = cut(whole, size, between[i], to);
+
+			assert_string_equal(read_as(s), "1|3.3|a|h2|1|1|1");
+			for (size_t n = 0; n < s.len; n++)
+				assert_string_equal(read_as((struct str){ to, n }), "more");
+		}
+	}
+	/* Nothing else may come between. */
+	assert_string_equal(read_as(cut(whole, 50, STR("\27\3\3\0\1x"), to)), "not");
+	assert_string_equal(read_as(cut(whole, 50, STR("\26\2\3\0\0"), to)), "not");
+	assert_string_equal(read_as(cut(whole, 50, STR("\24\3\3\0\2\1\1"), to)), "not");
+}
+
+static void
+fields(void **state)
+{
+	const struct hello_parts parts = { .extensions = STR(ALL), .session = 7, .ciphers = 4 };
+	struct hello_fields f;
+	struct str m = hello_make(&parts);
+
+	(void)state;
+	m.p += RECORD;
+	m.len -= RECORD;
+	assert_int_equal(hello_read_fields(m, &f), 0);
+	assert_int_equal(f.version, 0x303);
+	assert_int_equal(f.session.len, 7);
+	assert_int_equal(f.ciphers.len, 4);
+	assert_int_equal(f.compressions.len, 1);
+	assert_int_equal(f.rest.len, sizeof(ALL) - 1 + 2);
+	m.len -= f.rest.len + 1;
+	assert_true(hello_read_fields(m, &f) < 0);
 }
 
 static void
@@ -123,15 +202,14 @@ versions(void **state)
 	uint32_t v = 0;
 
 	(void)state;
-	assert_int_equal(hello_version(hello_make(&parts), &v), HELLO_WHOLE);
-	assert_int_equal(v, 3 << 16 | 2);
-	assert_int_equal(hello_version(STR(old), &v), HELLO_WHOLE);
+	assert_int_equal(hello_ssl2_version(hello_make(&parts), &v), HELLO_NOT);
+	assert_int_equal(hello_ssl2_version(STR(old), &v), HELLO_WHOLE);
 	assert_int_equal(v, 3 << 16 | 1);
 	for (size_t n = 1; n < sizeof(old) - 1; n++)
-		assert_int_equal(hello_version((struct str){ old, n }, &v), HELLO_MORE);
-	assert_int_equal(hello_version(STR("\x80\x08\1\3"), &v), HELLO_NOT);
-	assert_int_equal(hello_version(STR("\x80\x2e\4"), &v), HELLO_NOT);
-	assert_int_equal(hello_version(STR("SSH-2.0"), &v), HELLO_NOT);
+		assert_int_equal(hello_ssl2_version((struct str){ old, n }, &v), HELLO_MORE);
+	assert_int_equal(hello_ssl2_version(STR("\x80\x08\1\3"), &v), HELLO_NOT);
+	assert_int_equal(hello_ssl2_version(STR("\x80\x2e\4"), &v), HELLO_NOT);
+	assert_int_equal(hello_ssl2_version(STR("SSH-2.0"), &v), HELLO_NOT);
 }
 
 int
@@ -141,6 +219,8 @@ main(void)
 		cmocka_unit_test(hellos),
 		cmocka_unit_test(pieces),
 		cmocka_unit_test(others),
+		cmocka_unit_test(records),
+		cmocka_unit_test(fields),
 		cmocka_unit_test(versions),
 	};
 
