@@ -1,6 +1,9 @@
 """Which certificate and which settings a client gets, from HAProxy and from tacit."""
 
+import contextlib
+import socket
 import subprocess
+from pathlib import Path
 
 import pytest
 from certs import Authority
@@ -112,3 +115,36 @@ def test_defaults(ca, pems, tmp_path, words):
     ours, theirs = in_both(tmp_path, cfg, lambda p: [(kw, ask(p[0], client(ca, **kw))[0]) for kw in CLIENTS],
                            extra=words.format(dh=dh))
     assert [(a, b) for a, b in zip(ours, theirs) if a != b] == []
+
+
+MANUAL = Path(__file__).parents[2] / "man/tacit.cfg.5.in"
+
+
+def test_manual_compares_names(ca, pems, tmp_path):
+    """A line that verifies clients does so for connections that ask for its name, whatever host the requests name. The rule of
+    the manual refuses requests for another host."""
+    (rule,) = [line.replace("\\-", "-").replace("{", "{{").replace("}", "}}").strip() for line in MANUAL.read_text(encoding="utf-8").splitlines()
+               if "ssl_fc_sni,lower,strcmp" in line]
+    host = "http-request set-var(txn.host) req.hdr(host),lower,field(1,:)"
+    assert host.replace("-", "\\-") in MANUAL.read_text(encoding="utf-8")
+    crt_list = tmp_path / "list"
+    crt_list.write_text(f"{pems['b']} open.test\n{pems['a']} [verify required ca-file {ca.pem}] secret.test\n")
+    mine = ca.make("client.pem", "client")
+    text = f"frontend f\n bind 127.0.0.1:{{p[0]}} ssl crt-list {crt_list}\n{RESPONSE}" \
+        f"frontend g\n bind 127.0.0.1:{{p[1]}} ssl crt-list {crt_list}\n {host}\n {rule}\n{RESPONSE}"
+
+    def get(port, name, host, crt=None):
+        """The status; the name of the failure without one."""
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=5) as raw, \
+                client(crt=crt, high="TLSv1_2").wrap_socket(raw, server_hostname=name) as s:
+            s.sendall(f"GET / HTTP/1.0\r\nHost: {host}\r\n\r\n".encode())
+            return s.recv(4096).split()[1].decode()
+        return None
+
+    def probe(p):
+        return [[get(port, *case) for case in (("open.test", "open.test"), ("open.test", "secret.test"), (None, "secret.test"),
+                                               ("secret.test", "secret.test"), ("secret.test", "Secret.test:443", mine))]
+                for port in p]
+
+    ours, theirs = in_both(tmp_path, text, probe, 2)
+    assert ours == theirs == [["200", "200", "200", None, "200"], ["200", "421", "421", None, "200"]]
