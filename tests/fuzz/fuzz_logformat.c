@@ -65,7 +65,7 @@ render(const struct rule_fmt *f, struct scene *c, char *to, size_t cap, int *fai
 	struct sbuf b;
 
 	sbuf_init_fixed(&b, to, cap);
-	log_format_render(f, &c->s, &cx, &b);
+	log_format_render(f, NULL, &c->s, &cx, &b);
 	check(b.len < cap && to[b.len] == '\0');
 	*failed = b.failed;
 	return b.len;

@@ -132,3 +132,5 @@ INFO_ROW(failed_reloads, 1023, "Failed_reloads", "MGP", FIELD_U32,
 	"Reloads that have failed: the former configuration went on")
 INFO_ROW(last_reload_ok, 1024, "Last_reload_successful", "SGP", FIELD_U32,
 	"0: the latest reload has failed, and the configuration in use is not that of the files")
+INFO_ROW(regex_ended, 1025, "Regexes_given_up", "MCP", FIELD_U64,
+	"Regular expressions that were given up, which counts as no match")

@@ -8,13 +8,14 @@
 #include "base/ledger.h"
 #include "event/loop.h"
 #include "event/mailbox.h"
+#include "rule/sample/shortfall.h"
 
 struct process;
 
 struct totals {
 	unsigned int sessions;
 	uint64_t cum_conns, cum_sess, requests, bytes_in, bytes_sent;
-	uint64_t fsm_bugs, lingers, logs_dropped;
+	uint64_t fsm_bugs, lingers, logs_dropped, shortfalls[SHORTFALLS];
 	uint64_t memory_used, memory_live; /* proxy/model/memory.h */
 	uint64_t memory_holds, buf_waits;
 	uint64_t pool_fails;

@@ -37,9 +37,9 @@ int log_format_compile(const struct rule_vocab *v, const char *text, int http,
 int log_format_compile_at(const struct rule_vocab *v, const char *text, unsigned int at,
 	struct rule_fmt **out, struct rule_err *why) must_check;
 enum log_stage log_format_stage(const struct rule_fmt *f);
-/* Appends the line of s. */
-void log_format_render(const struct rule_fmt *f, struct session *s, const struct log_context *cx,
-	struct sbuf *out);
+/* Appends the line of s. where: of the format, for messages; NULL: unknown. */
+void log_format_render(const struct rule_fmt *f, const struct cfg_where *where, struct session *s,
+	const struct log_context *cx, struct sbuf *out);
 
 /* --- the line of a session, of its proxy's formats --- */
 
@@ -60,6 +60,7 @@ int log_format_has_line(const struct session *s, enum log_step step);
 int log_format_line(const struct log_entry *e, size_t room, struct sbuf *out);
 /* Writes structured data to out, which is empty. f NULL: none. Its text; NULL: none, or it is too
  * long. */
-const char *log_format_sd(const struct log_entry *e, const struct rule_fmt *f, struct sbuf *out);
+const char *log_format_sd(const struct log_entry *e, const struct rule_fmt *f,
+	const struct cfg_where *where, struct sbuf *out);
 
 #endif

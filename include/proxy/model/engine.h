@@ -72,6 +72,7 @@ struct engine_shared {
 	uint64_t second;             /* connections in this second (base/freq.h) */
 	struct rate_limit conn_limit, sess_limit; /* new ones of the process */
 	struct rate_limit tls_limit; /* the same of connections that begin with TLS */
+	struct rate_limit shortfall_limit[SHORTFALLS]; /* messages about them */
 	struct vars vars;            /* of scope proc */
 	struct lock vars_lock;
 	uint64_t invalid_msgs;       /* so far; atomic: proxy/model/invalid_msg.h */

@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "base/wall.h"
 #include "rule/sample/sample.h"
+#include "rule/sample/shortfall.h"
 
 struct regex_work;
 struct sys;
@@ -15,6 +16,7 @@ struct sys;
 struct eval_scratch {
 	struct arena arena;
 	struct regex_work *regex;
+	struct shortfalls shortfalls;
 	struct wall wall;            /* the last broken-down date */
 	struct random_source random;
 };

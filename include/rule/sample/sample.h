@@ -12,9 +12,11 @@
 #include "base/str.h"
 #include "rule/sample/arena.h"
 
+struct cfg_where;
 struct http_head;
 struct random_source;
 struct regex_work;
+struct shortfalls;
 struct sys;
 
 enum sample_type {
@@ -95,6 +97,8 @@ struct sample_ctx {
 	struct vars *proc, *sess, *txn, *reqv, *resv, *check;
 	struct arena *arena;
 	struct regex_work *regex;  /* the worker's; NULL: regexes never match */
+	struct shortfalls *shortfalls; /* the worker's; NULL: nobody counts them */
+	const struct cfg_where *where; /* of the rule or format, for messages; NULL: unknown */
 	uint64_t now_ms;           /* the loop's clock */
 	uint64_t wall_ns;
 	struct random_source *random; /* the worker's */

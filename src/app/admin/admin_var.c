@@ -21,6 +21,7 @@ init_context(struct admin_conn *c, struct sample_ctx *cx)
 	cx->proc = &e->shared->vars;
 	cx->arena = &e->eval.arena;
 	cx->regex = e->eval.regex;
+	cx->shortfalls = &e->eval.shortfalls;
 	cx->now_ms = loop_now_ms(e->loop);
 	cx->wall_ns = loop_wall_ns(e->loop);
 	cx->random = &e->eval.random;

@@ -22,6 +22,8 @@ add_engine(struct totals *t, const struct engine *e)
 	t->requests += counter_read(&e->requests);
 	t->fsm_bugs += counter_read(&e->fsm_bugs);
 	t->lingers += counter_read(&e->lingers);
+	for (int i = 0; i < SHORTFALLS; i++)
+		t->shortfalls[i] += counter_read(&e->eval.shortfalls.n[i]);
 	freq_merge(&t->conn_rate, &e->conn_rate);
 	freq_merge(&t->sess_rate, &e->sess_rate);
 	freq_merge(&t->sent_rate, &e->sent_rate);

@@ -16,6 +16,7 @@ check_context_init(struct check_run *r, struct sample_ctx *cx)
 	cx->server = r->check->srv;
 	cx->arena = &e->eval.arena;
 	cx->regex = e->eval.regex;
+	cx->shortfalls = &e->eval.shortfalls;
 	cx->now_ms = loop_now_ms(e->loop);
 	cx->wall_ns = loop_wall_ns(e->loop);
 	cx->random = &e->eval.random;

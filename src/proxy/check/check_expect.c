@@ -146,7 +146,7 @@ matches_regex_over_hex(const struct check_expect *e, struct sample_ctx *cx, stru
 		hex[2 * i] = digits[(unsigned char)data.p[i] >> 4];
 		hex[2 * i + 1] = digits[(unsigned char)data.p[i] & 15];
 	}
-	return regex_match(e->pattern.regex, cx->regex, (struct str){ hex, 2 * n }, 0, NULL);
+	return regex_match(e->pattern.regex, cx, (struct str){ hex, 2 * n }, 0, NULL);
 }
 
 static int
@@ -154,7 +154,7 @@ matches_pattern(const struct check_expect *e, struct sample_ctx *cx, struct str 
 	struct str text)
 {
 	if (e->match == CHECK_MATCH_RSTRING)
-		return regex_match(e->pattern.regex, cx->regex, data, 0, NULL);
+		return regex_match(e->pattern.regex, cx, data, 0, NULL);
 	if (e->match == CHECK_MATCH_RBINARY)
 		return matches_regex_over_hex(e, cx, data);
 	return text.len == 0 || (data.len && memmem(data.p, data.len, text.p, text.len) != NULL);

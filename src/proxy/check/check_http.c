@@ -97,7 +97,7 @@ matches_status(const struct check_expect *e, struct sample_ctx *cx, unsigned int
 
 	if (e->match == CHECK_MATCH_RSTATUS) {
 		(void)snprintf(text, sizeof(text), "%u", status);
-		return regex_match(e->pattern.regex, cx->regex, str_of(text), 0, NULL);
+		return regex_match(e->pattern.regex, cx, str_of(text), 0, NULL);
 	}
 	for (unsigned int i = 0; i < e->n_ranges; i++)
 		if (status >= e->ranges[i].lo && status <= e->ranges[i].hi)
@@ -137,7 +137,7 @@ matches_text(const struct check_pattern *p, struct sample_ctx *cx, struct str te
 	case CHECK_METHOD_REG:
 		break;
 	}
-	return regex_match(p->regex, cx->regex, s, 0, NULL);
+	return regex_match(p->regex, cx, s, 0, NULL);
 }
 
 /* hdr: any element of the list; fhdr: the whole value. */

@@ -96,6 +96,7 @@ check_send_begin(struct check_run *r, struct check_verdict *v)
 	if (check_run_server(r)->be->check.send_state)
 		state = check_state_text(r->check->srv, r->shared->node, text);
 	check_context_init(r, &cx);
+	cx.where = r->rule ? &r->rule->where : NULL;
 	mark = arena_mark(cx.arena);
 	sbuf_init_fixed(&out, r->shared->scratch, e->bufsize);
 	if (r->check->is_agent)
@@ -129,6 +130,7 @@ look_at_answer(struct check_run *r, struct check_verdict *v)
 	if (r->check->is_agent)
 		return check_agent_look(r->shared->engine, r->check, &in, v);
 	check_context_init(r, &cx);
+	cx.where = r->rule ? &r->rule->where : NULL;
 	return check_expect_eval(r->rule, &in, &cx, v);
 }
 
@@ -204,6 +206,7 @@ check_var_begin(struct check_run *r, struct check_verdict *v)
 
 	(void)v;
 	check_context_init(r, &cx);
+	cx.where = r->rule ? &r->rule->where : NULL;
 	mark = arena_mark(cx.arena);
 	run_var(r->rule, &cx);
 	arena_release(cx.arena, mark);

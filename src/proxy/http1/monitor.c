@@ -31,6 +31,7 @@ monitor_status(struct session *s)
 	list_each(it, &c->monitor_fails) {
 		const struct monitor_rule *r = list_entry(it, const struct monitor_rule, link);
 
+		look.cx.where = &r->where;
 		if (rule_cond_eval(r->cond, &look.cx) == RULE_YES)
 			return 503;
 	}

@@ -31,6 +31,7 @@ ask_rules(struct session *s, struct sample_ctx *cx)
 	list_each(it, &s->be->persist.rules) {
 		const struct persist_rule *r = list_entry(it, const struct persist_rule, link);
 
+		cx->where = &r->where;
 		if (rule_cond_eval(r->cond, cx) != RULE_YES)
 			continue;
 		s->forced = r->what == PERSIST_FORCE;
@@ -60,6 +61,7 @@ ask_uses(struct session *s, struct sample_ctx *cx)
 		const struct persist_rule *r = list_entry(it, const struct persist_rule, link);
 		struct server *srv;
 
+		cx->where = &r->where;
 		if (rule_cond_eval(r->cond, cx) != RULE_YES)
 			continue;
 		srv = r->fmt ? made_server(s, r->fmt, cx) : r->srv;

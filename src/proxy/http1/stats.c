@@ -75,8 +75,11 @@ evaluate_admin(struct session *s, const struct proxy *px)
 	eval_init(&look, s, rule_place_scope(RULE_HTTP_REQUEST));
 	look.cx.req_ended = 1;
 	list_each(it, &px->stats->admin_rules) {
-		if (rule_cond_eval(list_entry(it, const struct stats_admin_rule, link)->cond,
-			    &look.cx) == RULE_YES)
+		const struct stats_admin_rule *r =
+			list_entry(it, const struct stats_admin_rule, link);
+
+		look.cx.where = &r->where;
+		if (rule_cond_eval(r->cond, &look.cx) == RULE_YES)
 			return 1;
 	}
 	return 0;

@@ -53,12 +53,16 @@ look_at(struct eval *l, struct session *s, const struct log_context *cx)
 }
 
 void
-log_format_render(const struct rule_fmt *f, struct session *s, const struct log_context *cx,
-	struct sbuf *out)
+log_format_render(const struct rule_fmt *f, const struct cfg_where *where, struct session *s,
+	const struct log_context *cx, struct sbuf *out)
 {
 	struct eval l;
+	struct sample_ctx *look = look_at(&l, s, cx);
+	const struct cfg_where *rule = look->where;
 
-	rule_fmt_write(f, look_at(&l, s, cx), out);
+	look->where = where;
+	rule_fmt_write(f, look, out);
+	look->where = rule;
 }
 
 /* --- the line of a session --- */
@@ -135,23 +139,24 @@ log_format_line(const struct log_entry *e, size_t room, struct sbuf *out)
 	const struct proxy_log *conf = &s->fe->log;
 
 	if (conf->error.fmt && e->step == LOG_STEP_ERROR)
-		log_format_render(conf->error.fmt, s, &e->cx, out);
+		log_format_render(conf->error.fmt, &conf->error.where, s, &e->cx, out);
 	else if (conf->json) {
 		log_json_write(s, &e->cx, room, out);
 		return 1;
 	} else if (s->conn_err)
 		render_refused(s, &e->cx, out);
 	else if (conf->format)
-		log_format_render(conf->format, s, &e->cx, out);
+		log_format_render(conf->format, &conf->format_where, s, &e->cx, out);
 	else
 		render_default(s, &e->cx, out);
 	return 0;
 }
 
 const char *
-log_format_sd(const struct log_entry *e, const struct rule_fmt *f, struct sbuf *out)
+log_format_sd(const struct log_entry *e, const struct rule_fmt *f, const struct cfg_where *where,
+	struct sbuf *out)
 {
 	if (f)
-		log_format_render(f, e->s, &e->cx, out);
+		log_format_render(f, where, e->s, &e->cx, out);
 	return out->len && !out->failed ? out->p : NULL;
 }

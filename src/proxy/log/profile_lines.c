@@ -144,13 +144,14 @@ send_profile_line(const struct log_entry *e, const struct log_line *l,
 	const struct rule_fmt *fmt = on ? own_fmt(on, &on->format, fe) : NULL;
 	const struct rule_fmt *data = on ? own_fmt(on, &on->sd, fe) : NULL;
 	struct log_message m = { .tag = fe->log.tag };
+	const struct cfg_where *data_where = data ? &on->sd.where : &fe->log.sd.where;
 	size_t room = 0;
 
 	if (!data)
 		data = fe->log.sd.fmt;
 	if (l->form == LOG_FORM_RFC5424 && data) {
 		if (draw_anew(sd, data))
-			(void)log_format_sd(e, data, &sd->out);
+			(void)log_format_sd(e, data, data_where, &sd->out);
 		m.sd = sd->out.len && !sd->out.failed ? sd->out.p : NULL;
 	}
 	/* JSON is as long as its target allows. */
@@ -160,7 +161,7 @@ send_profile_line(const struct log_entry *e, const struct log_line *l,
 	}
 	if (draw_anew(text, fmt)) {
 		if (fmt)
-			log_format_render(fmt, e->s, &e->cx, &text->out);
+			log_format_render(fmt, &on->format.where, e->s, &e->cx, &text->out);
 		else
 			m.is_json = log_format_line(e, room, &text->out);
 	}

@@ -56,7 +56,7 @@ send_shared(const struct log_entry *e)
 	size_t room = 0;
 
 	sbuf_init_fixed(&sd, data, sizeof(data));
-	m.sd = log_format_sd(e, conf->sd.fmt, &sd);
+	m.sd = log_format_sd(e, conf->sd.fmt, &conf->sd.where, &sd);
 	if (conf->json)
 		room = log_room(k, lines, e->level, m.tag, m.sd);
 	sbuf_init_fixed(&line, text, sizeof(text));

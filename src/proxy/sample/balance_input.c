@@ -27,6 +27,7 @@ key_of_expr(struct session *s, const struct rule_expr *e, uint32_t *key)
 
 	eval_init(&look, s, balance_scope(s->be));
 	look.cx.req_ended = 1;
+	look.cx.where = &s->be->balance_by.where;
 	if (!look.cx.req)
 		look.cx.at &= ~(unsigned int)SAMPLE_AT_REQ;
 	mark = arena_mark(look.cx.arena);

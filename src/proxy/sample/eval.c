@@ -48,6 +48,8 @@ eval_init(struct eval *l, struct session *s, unsigned int at)
 		l->cx.txn = l->cx.reqv = l->cx.resv = &s->vars;
 	l->cx.arena = &e->eval.arena;
 	l->cx.regex = e->eval.regex;
+	l->cx.shortfalls = &e->eval.shortfalls;
+	l->cx.where = s->fe ? &s->fe->where : NULL;
 	l->cx.now_ms = l->log.now_ms;
 	l->cx.wall_ns = e->loop ? loop_wall_ns(e->loop) : 0;
 	l->cx.random = &e->eval.random;

@@ -56,6 +56,7 @@ match_use_backend(struct session *s)
 
 		if (!left--)
 			break;
+		look.cx.where = &u->where;
 		if (u->cond && rule_cond_eval(u->cond, &look.cx) != RULE_YES)
 			continue;
 		be = u->fmt ? dynamic_backend(fe, u, &look.cx) : u->be;

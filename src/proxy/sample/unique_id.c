@@ -23,6 +23,7 @@ make_unique_id(struct session *s, const struct rule_fmt *fmt, struct arena *a)
 		at |= SAMPLE_AT_REQ | SAMPLE_AT_TXN;
 	eval_init(&l, s, at);
 	l.cx.arena = a;
+	l.cx.where = &s->fe->unique_id.where;
 	sbuf_init_fixed(&b, text, sizeof(text));
 	rule_fmt_write(fmt, &l.cx, &b);
 	capture_put(s, CAPTURE_ID, 0, (struct str){ b.p, b.len });

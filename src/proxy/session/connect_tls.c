@@ -38,6 +38,7 @@ eval_name(const struct session *s, unsigned int at, struct arena *a)
 
 	eval_init(&l, (struct session *)(uintptr_t)s, at);
 	l.cx.arena = a;
+	l.cx.where = &s->srv->where;
 	if (!rule_expr_eval_as(s->srv->sni, &l.cx, SAMPLE_STR, &value))
 		return (struct str){ NULL, 0 };
 	return value.u.str;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "proxy/relay/direction.h"
 #include "proxy/sample/capture.h"
@@ -32,12 +33,27 @@ engine_shared_init(struct engine_shared *sh, unsigned int n, unsigned int max_se
 	sh->max_sessions = max_sessions;
 	vars_init(&sh->vars);
 	sh->vars.lock = &sh->vars_lock;
+	for (int i = 0; i < SHORTFALLS; i++)
+		sh->shortfall_limit[i].max = 1;
 }
 
 void
 engine_shared_fini(struct engine_shared *sh)
 {
 	vars_fini(&sh->vars);
+}
+
+/* Logs a shortfall of an evaluation, unless one of its kind has been logged within a second. */
+static void
+log_shortfall(void *engine, enum shortfall_kind kind, const char *text)
+{
+	struct engine *e = engine;
+	struct rate_limit *limit = &e->shared->shortfall_limit[kind];
+
+	if (rate_limit_wait(limit, e->sys, e->loop ? loop_now_ms(e->loop) : 0, 1))
+		return;
+	rate_limit_keep(limit, e->sys);
+	log_msg(e->log, LOG_LEVEL_WARNING, "%s", text);
 }
 
 int
@@ -72,6 +88,8 @@ engine_init(struct engine *e, struct sys *sys, struct loop *loop, unsigned int b
 	if (!e->scratch)
 		return -ERR_NOMEM;
 	r = eval_scratch_init(&e->eval, bufsize, sys);
+	e->eval.shortfalls.tell = log_shortfall;
+	e->eval.shortfalls.arg = e;
 	if (r) {
 		mem_free(e->scratch);
 		e->scratch = NULL;

@@ -20,6 +20,7 @@ make_tlvs(const struct session *s, struct arena *a, struct proxy_header_tlv *out
 	l.cx.arena = a;
 	for (const struct server_tlv *t = s->srv->conf.tlvs; t; t = t->next) {
 		out[n].type = t->type;
+		l.cx.where = &t->where;
 		n += rule_fmt_text(t->fmt, &l.cx, &out[n].value) == 0;
 	}
 	return n;

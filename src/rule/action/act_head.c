@@ -222,12 +222,12 @@ value_has_part(struct str name, struct str part)
 }
 
 static int
-is_meant(const struct rule *r, const struct sample_ctx *cx, struct str name)
+match_name(const struct rule *r, struct sample_ctx *cx, struct str name)
 {
 	struct str part = r->text[0];
 
 	if (r->num[0] == NAME_REG)
-		return regex_match(r->ref, cx->regex, name, 0, NULL);
+		return regex_match(r->ref, cx, name, 0, NULL);
 	if (part.len > name.len)
 		return 0;
 	if (r->num[0] == NAME_BEG)
@@ -249,7 +249,7 @@ run_del(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 	}
 	for (unsigned int i = 0; i < h->n; i++)
 		if (!h->field[i].dropped && !is_framing(h->field[i].name) &&
-			is_meant(r, cx, h->field[i].name))
+			match_name(r, cx, h->field[i].name))
 			http_drop(h, i);
 	return RULE_CONT;
 }
@@ -285,14 +285,14 @@ replace_value(const struct rule *r, struct sample_ctx *cx, struct str value, str
 	int any = 0;
 
 	if (r->action->kind == REPLACE_LINE) {
-		if (!regex_match(r->ref, cx->regex, value, 0, &m))
+		if (!regex_match(r->ref, cx, value, 0, &m))
 			return 0;
 		regex_subst(subst, &m, b);
 		return 1;
 	}
 	/* The bytes between the elements are not changed. */
 	while (http_list_next(&rest, &item)) {
-		if (!regex_match(r->ref, cx->regex, item, 0, &m))
+		if (!regex_match(r->ref, cx, item, 0, &m))
 			continue;
 		sbuf_add(b, value.p, (size_t)(item.p - value.p));
 		regex_subst(subst, &m, b);

@@ -136,7 +136,7 @@ run_replace_uri(const struct rule *r, struct sample_ctx *cx, struct rule_outcome
 	struct regex_match m;
 	struct sbuf b;
 
-	if (!old.p || !regex_match(r->ref, cx->regex, old, 0, &m))
+	if (!old.p || !regex_match(r->ref, cx, old, 0, &m))
 		return RULE_CONT;
 	if (act_write(r->fmt[0], cx, &subst) < 0 || a->cap == a->used)
 		return act_failed(r, out);

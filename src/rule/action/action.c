@@ -223,8 +223,10 @@ rules_check(struct list *rules, void *root, struct cfg_diag *diag)
 static enum rule_result
 run_rule(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 {
-	enum rule_truth t = r->cond ? rule_cond_eval(r->cond, cx) : RULE_YES;
+	enum rule_truth t;
 
+	cx->where = &r->where;
+	t = r->cond ? rule_cond_eval(r->cond, cx) : RULE_YES;
 	if (t == RULE_NO)
 		return RULE_CONT;
 	if (t == RULE_WAIT)

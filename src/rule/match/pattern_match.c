@@ -161,7 +161,7 @@ try_texts(const struct pattern_set *p, struct str s, struct sample_ctx *cx,
 	for (uint32_t i = 0; i < p->n_list; i++) {
 		const struct pattern *t = p->list[i];
 
-		if (p->method == PATTERN_REG ? regex_match(t->regex, cx->regex, s, 0, groups)
+		if (p->method == PATTERN_REG ? regex_match(t->regex, cx, s, 0, groups)
 			: p->method == PATTERN_SUB ? has_inside(t, s)
 						   : has_part(t, p->method, s))
 			return t;

@@ -53,7 +53,7 @@ conv_regsub(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 		return 0;
 	}
 	sbuf_init_fixed(&out, room->p + room->used, left);
-	(void)regex_replace(a->arg[0].ref, cx->regex, s->u.str, a->arg[1].text, (int)a->kind, &out);
+	(void)regex_replace(a->arg[0].ref, cx, s->u.str, a->arg[1].text, (int)a->kind, &out);
 	if (out.failed) {
 		room->refused++;
 		return 0;

@@ -9,17 +9,22 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/sys.h"
+#include "rule/sample/sample.h"
+#include "rule/sample/shortfall.h"
+
+#define SHOWN_MAX 120
 
 struct regex {
 	pcre2_code *code;
 	uint32_t groups;
+	char shown[SHOWN_MAX + 1]; /* the beginning of its text, for messages */
 };
 
 struct regex_work {
 	pcre2_match_data *data;
 	pcre2_match_context *bounds;
 	pcre2_jit_stack *stack;
-	uint64_t limited;
 };
 
 /* The library allocates through mem.h. */
@@ -100,6 +105,7 @@ regex_new(struct str text, unsigned int flags, struct regex **out, struct regex_
 	 * interpreter is used. */
 	(void)pcre2_jit_compile(r->code, PCRE2_JIT_COMPLETE);
 	pcre2_pattern_info(r->code, PCRE2_INFO_CAPTURECOUNT, &r->groups);
+	memcpy(r->shown, text.p, MIN(text.len, (size_t)SHOWN_MAX));
 	*out = r;
 	return 0;
 }
@@ -131,8 +137,6 @@ regex_work_new(void)
 		regex_work_free(&w);
 		return NULL;
 	}
-	pcre2_set_match_limit(w->bounds, REGEX_STEPS_MAX);
-	pcre2_set_depth_limit(w->bounds, REGEX_DEPTH_MAX);
 	pcre2_set_heap_limit(w->bounds, REGEX_HEAP_KB);
 	if (w->stack)
 		pcre2_jit_stack_assign(w->bounds, NULL, w->stack);
@@ -151,12 +155,6 @@ regex_work_free(struct regex_work **w)
 	*w = NULL;
 }
 
-uint64_t
-regex_work_limited(const struct regex_work *w)
-{
-	return w->limited;
-}
-
 static void
 take_groups(const struct regex *r, struct regex_work *w, struct str subject, struct regex_match *m)
 {
@@ -172,22 +170,81 @@ take_groups(const struct regex *r, struct regex_work *w, struct str subject, str
 	}
 }
 
-int
-regex_match(const struct regex *r, struct regex_work *w, struct str subject, size_t from,
-	struct regex_match *m)
+/* Returns what PCRE2 says when it may take so many steps. */
+static int
+match_within(const struct regex *r, struct regex_work *w, struct str s, size_t from, uint32_t steps)
 {
-	PCRE2_SPTR p = (PCRE2_SPTR)(subject.p ? subject.p : "");
+	PCRE2_SPTR p = (PCRE2_SPTR)s.p;
 	int rc;
 
-	if (!w)
+	pcre2_set_match_limit(w->bounds, steps);
+	rc = pcre2_match(r->code, p, s.len, from, 0, w->data, w->bounds);
+	if (rc == PCRE2_ERROR_JIT_STACKLIMIT)
+		rc = pcre2_match(r->code, p, s.len, from, PCRE2_NO_JIT, w->data, w->bounds);
+	return rc;
+}
+
+/* The time that this thread has had of the processor, so that a machine with much to do does not
+ * end matches earlier. */
+static uint64_t
+processor_ns(struct sys *sys)
+{
+	return sys ? sys_clock_ns(sys, CLOCK_THREAD_CPUTIME_ID) : 0;
+}
+
+/* Returns what PCRE2 says when a match that has used up its first steps gets more, as long as the
+ * time allows. Each time it begins again: PCRE2 cannot go on. */
+static int
+match_longer(const struct regex *r, struct sample_ctx *cx, struct str s, size_t from)
+{
+	uint64_t steps = REGEX_STEPS_FIRST, left = REGEX_TIME_MS * UINT64_C(1000000), next;
+
+	for (;;) {
+		uint64_t took = processor_ns(cx->sys);
+		int rc = match_within(r, cx->regex, s, from, (uint32_t)steps);
+
+		if (rc != PCRE2_ERROR_MATCHLIMIT || steps == REGEX_STEPS_MAX)
+			return rc;
+		took = processor_ns(cx->sys) - took;
+		left -= MIN(left, took);
+		next = MIN(steps * REGEX_STEPS_GROW, (uint64_t)REGEX_STEPS_MAX);
+		if (took && next > steps * left / took)
+			next = steps * left / took;
+		if (next <= steps)
+			return rc;
+		steps = next;
+	}
+}
+
+/* Counts and tells why the match was given up. */
+static void
+tell_end(const struct regex *r, struct sample_ctx *cx, int rc)
+{
+	char why[120] = "";
+
+	(void)pcre2_get_error_message(rc, (PCRE2_UCHAR *)why, sizeof(why));
+	shortfall_add(cx, SHORTFALL_REGEX, why, "regex '%s'", r->shown);
+}
+
+int
+regex_match(const struct regex *r, struct sample_ctx *cx, struct str subject, size_t from,
+	struct regex_match *m)
+{
+	struct str s = { subject.p ? subject.p : "", subject.len };
+	int rc;
+
+	if (!cx->regex)
 		return 0;
-	rc = pcre2_match(r->code, p, subject.len, from, 0, w->data, w->bounds);
+	rc = match_within(r, cx->regex, s, from, REGEX_STEPS_FIRST);
+	if (rc == PCRE2_ERROR_MATCHLIMIT)
+		rc = match_longer(r, cx, s, from);
 	if (rc < 0) {
-		w->limited += rc != PCRE2_ERROR_NOMATCH;
+		if (rc != PCRE2_ERROR_NOMATCH)
+			tell_end(r, cx, rc);
 		return 0;
 	}
 	if (m)
-		take_groups(r, w, (struct str){ (const char *)p, subject.len }, m);
+		take_groups(r, cx->regex, s, m);
 	return 1;
 }
 
@@ -243,7 +300,7 @@ regex_subst(struct str s, const struct regex_match *m, struct sbuf *out)
 }
 
 unsigned int
-regex_replace(const struct regex *r, struct regex_work *w, struct str subject, struct str subst,
+regex_replace(const struct regex *r, struct sample_ctx *cx, struct str subject, struct str subst,
 	int all, struct sbuf *out)
 {
 	struct regex_match m;
@@ -252,7 +309,7 @@ regex_replace(const struct regex *r, struct regex_work *w, struct str subject, s
 
 	if (!subject.p)
 		subject.p = "";
-	while (from <= subject.len && !out->failed && regex_match(r, w, subject, from, &m)) {
+	while (from <= subject.len && !out->failed && regex_match(r, cx, subject, from, &m)) {
 		start = (size_t)(m.group[0].p - subject.p);
 		from = start + m.group[0].len;
 		/* An empty match directly after a replacement does not count, as in sed. */

@@ -117,7 +117,7 @@ log_world_format(struct log_world *w, const char *format, int http)
 	if (log_format_compile(&vocab, format, http, &f, &why) < 0)
 		fail_msg("%s: %s", format, why.text);
 	sbuf_init_fixed(&b, w->line, sizeof(w->line));
-	log_format_render(f, &w->s, &w->cx, &b);
+	log_format_render(f, NULL, &w->s, &w->cx, &b);
 	assert_false(b.failed);
 	rule_fmt_free(&f);
 	return w->line;

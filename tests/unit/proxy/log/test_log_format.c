@@ -182,7 +182,7 @@ test_small_buffer(void **state)
 	proxy_vocab_init(&vocab);
 	assert_int_equal(log_format_compile(&vocab, LOG_FORMAT_TCP, 0, &f, &why), 0);
 	sbuf_init_fixed(&b, small, sizeof(small));
-	log_format_render(f, &w.s, &w.cx, &b);
+	log_format_render(f, NULL, &w.s, &w.cx, &b);
 	assert_true(b.failed);
 	assert_string_equal(small, "10.0.1.2:33313");
 	rule_fmt_free(&f);

@@ -2,6 +2,7 @@
 #include "unit/proxy/session_rig.h"
 
 #include "base/err.h"
+#include "base/log.h"
 #include "proxy/model/engine.h"
 #include "sim/faults.h"
 
@@ -80,12 +81,72 @@ half_of_a_buffer_is_for_heads(void **st)
 	engine_fini(&e);
 }
 
+/* Returns the number of messages that wait for the kernel. */
+static unsigned int
+messages(const struct log_sink *to)
+{
+	static size_t before;
+	unsigned int n = to->used > before;
+
+	before = to->used;
+	return n;
+}
+
+static void
+fall_short(struct engine *e, enum shortfall_kind kind)
+{
+	struct shortfalls *s = &e->eval.shortfalls;
+
+	s->tell(s->arg, kind, "[web.cfg:7] : it is short.");
+}
+
+/* Two workers log one line in a second. */
+static void
+shortfalls_are_logged_once_a_second(void **st)
+{
+	struct engine_shared shared;
+	struct log_sink sink;
+	struct log_line line;
+	struct log_ident id = { .tag = "t", .pid = 1 };
+	struct engine e[2];
+	struct list lines;
+
+	(void)st;
+	log_line_init(&line);
+	line.dest.kind = LOG_DEST_FD;
+	line.dest.fd = 1;
+	list_init(&lines);
+	list_append(&lines, &line.link);
+	log_sink_init(&sink, &sys, &id);
+	sink.lines = &lines;
+	engine_shared_init(&shared, ARRAY_LEN(e), 10);
+	for (unsigned int i = 0; i < ARRAY_LEN(e); i++) {
+		assert_int_equal(engine_init(&e[i], &sys, loop, 4096, 10), 0);
+		engine_join(&e[i], &shared, i);
+		e[i].log = &sink;
+	}
+	fall_short(&e[0], SHORTFALL_REGEX);
+	assert_int_equal(messages(&sink), 1);
+	fall_short(&e[0], SHORTFALL_REGEX);
+	fall_short(&e[1], SHORTFALL_REGEX);
+	assert_int_equal(messages(&sink), 0);
+	fake_advance(k, 2000000000);
+	assert_int_equal(loop_turn(loop, 0), 0);
+	fall_short(&e[1], SHORTFALL_REGEX);
+	assert_int_equal(messages(&sink), 1);
+	for (unsigned int i = 0; i < ARRAY_LEN(e); i++)
+		engine_fini(&e[i]);
+	engine_shared_fini(&shared);
+	log_sink_fini(&sink);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(no_id_is_given_twice),
 		CASE(half_of_a_buffer_is_for_heads),
+		CASE(shortfalls_are_logged_once_a_second),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

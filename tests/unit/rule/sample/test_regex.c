@@ -1,26 +1,43 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "base/sys.h"
+#include "cfg/diag.h"
 #include "rule/sample/regex.h"
+#include "rule/sample/sample.h"
+#include "rule/sample/shortfall.h"
 #include "unit/test.h"
 
-static struct regex_work *work;
+static struct sample_ctx cx;
+static struct shortfalls shortfalls;
+static char told[SHORTFALL_TEXT_MAX];
+
+static void
+keep_text(void *arg, enum shortfall_kind kind, const char *text)
+{
+	(void)arg;
+	assert_int_equal(kind, SHORTFALL_REGEX);
+	snprintf(told, sizeof(told), "%s", text);
+}
 
 static int
 open_work(void **state)
 {
 	(void)state;
-	work = regex_work_new();
-	return work ? 0 : -1;
+	shortfalls.tell = keep_text;
+	cx.shortfalls = &shortfalls;
+	cx.regex = regex_work_new();
+	return cx.regex ? 0 : -1;
 }
 
 static int
 close_work(void **state)
 {
 	(void)state;
-	regex_work_free(&work);
-	regex_work_free(&work);
+	regex_work_free(&cx.regex);
+	regex_work_free(&cx.regex);
 	return 0;
 }
 
@@ -57,7 +74,7 @@ matches(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
 		struct regex *r = compile(t[i].regex, t[i].flags);
-		int got = regex_match(r, work, str_of(t[i].subject), 0, NULL);
+		int got = regex_match(r, &cx, str_of(t[i].subject), 0, NULL);
 
 		if (got != t[i].want)
 			fail_msg("<%s> on <%s>: %d", t[i].regex, t[i].subject, got);
@@ -70,31 +87,32 @@ static void
 groups(void **state)
 {
 	struct regex *r = compile("(a)(x)?(b*)", 0);
+	struct sample_ctx without = { 0 };
 	struct regex_match m;
 
 	(void)state;
-	assert_int_equal(regex_match(r, work, STR("--abb-"), 0, &m), 1);
+	assert_int_equal(regex_match(r, &cx, STR("--abb-"), 0, &m), 1);
 	assert_true(str_is(m.group[0], STR("abb")));
 	assert_true(str_is(m.group[1], STR("a")));
 	assert_int_equal(m.group[2].len, 0);
 	assert_true(str_is(m.group[3], STR("bb")));
 	assert_int_equal(m.group[9].len, 0);
-	assert_int_equal(regex_match(r, work, STR("a-ab"), 1, &m), 1);
+	assert_int_equal(regex_match(r, &cx, STR("a-ab"), 1, &m), 1);
 	assert_true(str_is(m.group[0], STR("ab")));
 	regex_free(&r);
 
 	/* The text before `from` is context, and cannot match. */
 	r = compile("^b", 0);
-	assert_int_equal(regex_match(r, work, STR("ab"), 1, &m), 0);
+	assert_int_equal(regex_match(r, &cx, STR("ab"), 1, &m), 0);
 	regex_free(&r);
 	/* More groups than can be referenced. */
 	r = compile("(1)(2)(3)(4)(5)(6)(7)(8)(9)(0)(a)", 0);
-	assert_int_equal(regex_match(r, work, STR("1234567890a"), 0, &m), 1);
+	assert_int_equal(regex_match(r, &cx, STR("1234567890a"), 0, &m), 1);
 	assert_true(str_is(m.group[9], STR("9")));
 	regex_free(&r);
 	/* Without memory for it nothing matches. */
 	r = compile("x", 0);
-	assert_int_equal(regex_match(r, NULL, STR("x"), 0, &m), 0);
+	assert_int_equal(regex_match(r, &without, STR("x"), 0, &m), 0);
 	regex_free(&r);
 }
 
@@ -131,24 +149,93 @@ refused(void **state)
 	free(longest);
 }
 
-/* A million steps, between our limit and the default: the match is given up and counted; the next
- * match works. */
-static void
-bounded(void **state)
+/* --- the bounds --- */
+
+static uint64_t clock_ns, clock_step_ns;
+
+/* A processor's clock that goes on by clock_step_ns whenever it is read. */
+static long
+read_clock(void *arg, clockid_t id, struct timespec *ts)
 {
-	struct regex *r = compile("^(a+)+$", 0), *deep = compile("^(?:(a)|b)*?c", 0);
-	static char much[60001];
-	uint64_t before = regex_work_limited(work);
+	(void)arg;
+	assert_int_equal(id, CLOCK_THREAD_CPUTIME_ID);
+	clock_ns += clock_step_ns;
+	ts->tv_sec = (time_t)(clock_ns / 1000000000);
+	ts->tv_nsec = (long)(clock_ns % 1000000000);
+	return 0;
+}
+
+static const struct sys_ops clock_ops = { .clock_gettime = read_clock };
+
+/* HAProxy 2.6 matches with 22 letters, which takes 6 million steps, and not with 23. */
+static void
+takes_as_many_steps_as_haproxy(void **state)
+{
+	struct regex *r = compile("^(a+)+$|^a*!$", 0);
+	struct sys sys = { .ops = &clock_ops };
 
 	(void)state;
-	assert_int_equal(
-		regex_match(r, work, STR("aaaaaaaaaaaaaaaaaaaa!"), 0, NULL), 0);
-	assert_int_equal(regex_work_limited(work), before + 1);
-	memset(much, 'a', sizeof(much) - 1);
-	(void)regex_match(deep, work, str_of(much), 0, NULL);
-	assert_int_equal(regex_match(r, work, STR("aaa"), 0, NULL), 1);
+	clock_step_ns = 1000;
+	cx.sys = &sys;
+	assert_int_equal(regex_match(r, &cx, STR("aaaaaaaaaaaaaaaaaaaaaa!"), 0, NULL), 1);
+	assert_int_equal(shortfalls.n[SHORTFALL_REGEX], 0);
+	assert_int_equal(regex_match(r, &cx, STR("aaaaaaaaaaaaaaaaaaaaaaaa!"), 0, NULL), 0);
+	assert_int_equal(shortfalls.n[SHORTFALL_REGEX], 1);
+	cx.sys = NULL;
 	regex_free(&r);
-	regex_free(&deep);
+}
+
+/* Where a step takes long, the time ends the match. */
+static void
+takes_no_more_time_than_it_has(void **state)
+{
+	struct regex *r = compile("^(a+)+$|^a*!$", 0);
+	uint64_t before = shortfalls.n[SHORTFALL_REGEX];
+	struct sys sys = { .ops = &clock_ops };
+
+	(void)state;
+	clock_step_ns = REGEX_TIME_MS * UINT64_C(1000000) / 2;
+	cx.sys = &sys;
+	assert_int_equal(regex_match(r, &cx, STR("aaaaaaaaaaaa!"), 0, NULL), 1);
+	assert_int_equal(regex_match(r, &cx, STR("aaaaaaaaaaaaaaaaaaaaaa!"), 0, NULL), 0);
+	assert_int_equal(shortfalls.n[SHORTFALL_REGEX], before + 1);
+	cx.sys = NULL;
+	regex_free(&r);
+}
+
+/* What needs more memory than the stack of machine code has is interpreted. */
+static void
+long_subjects_match(void **state)
+{
+	struct regex *r = compile("^(?:(a)|(b)|ab)*c$", 0);
+	uint64_t before = shortfalls.n[SHORTFALL_REGEX];
+	char much[16384];
+
+	(void)state;
+	memset(much, 'a', sizeof(much));
+	much[sizeof(much) - 1] = 'c';
+	assert_int_equal(regex_match(r, &cx, (struct str){ much, sizeof(much) }, 0, NULL), 1);
+	assert_int_equal(shortfalls.n[SHORTFALL_REGEX], before);
+	regex_free(&r);
+}
+
+/* A match that is given up is told with the place of its rule. The next match works. */
+static void
+an_end_is_told(void **state)
+{
+	struct regex *r = compile("^(a+)+$", 0);
+	struct cfg_file file = { .name = (char *)(uintptr_t)"web.cfg" };
+	struct cfg_where where = { .file = &file, .line = 7 };
+
+	(void)state;
+	cx.where = &where;
+	assert_int_equal(
+		regex_match(r, &cx, STR("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!"), 0, NULL), 0);
+	assert_string_equal(told, "[web.cfg:7] : regex '^(a+)+$' is given up and counts as no "
+				  "match: match limit exceeded.");
+	cx.where = NULL;
+	assert_int_equal(regex_match(r, &cx, STR("aaa"), 0, NULL), 1);
+	regex_free(&r);
 }
 
 static void
@@ -185,7 +272,7 @@ replaced(void **state)
 
 		sbuf_init(&b, 0);
 		assert_null(regex_subst_why_not(str_of(t[i].subst)));
-		n = regex_replace(r, work, str_of(t[i].in), str_of(t[i].subst), t[i].all, &b);
+		n = regex_replace(r, &cx, str_of(t[i].in), str_of(t[i].subst), t[i].all, &b);
 		if (n != t[i].n || strcmp(b.p ? b.p : "", t[i].out) != 0)
 			fail_msg("s/%s/%s/ of <%s>: <%s> %u", t[i].regex, t[i].subst, t[i].in, b.p,
 				n);
@@ -215,7 +302,7 @@ too_small(void **state)
 
 	(void)state;
 	sbuf_init_fixed(&b, room, sizeof(room));
-	(void)regex_replace(r, work, STR("aaaaaaaa"), STR("bbb"), 1, &b);
+	(void)regex_replace(r, &cx, STR("aaaaaaaa"), STR("bbb"), 1, &b);
 	assert_true(b.failed);
 	assert_true(b.len < sizeof(room));
 	regex_free(&r);
@@ -228,7 +315,10 @@ main(void)
 		cmocka_unit_test(matches),
 		cmocka_unit_test(groups),
 		cmocka_unit_test(refused),
-		cmocka_unit_test(bounded),
+		cmocka_unit_test(takes_as_many_steps_as_haproxy),
+		cmocka_unit_test(takes_no_more_time_than_it_has),
+		cmocka_unit_test(long_subjects_match),
+		cmocka_unit_test(an_end_is_told),
 		cmocka_unit_test(replaced),
 		cmocka_unit_test(replacements_checked),
 		cmocka_unit_test(too_small),

@@ -1,0 +1,33 @@
+/*
+ * Evaluations that end without their result for lack of steps or of room. HAProxy's rules take that
+ * for "not found" or "no match", and so do these: therefore it is counted and told.
+ */
+#ifndef TACIT_RULE_SAMPLE_SHORTFALL_H
+#define TACIT_RULE_SAMPLE_SHORTFALL_H
+
+#include <stdint.h>
+
+#include "base/compiler.h"
+
+struct sample_ctx;
+
+enum shortfall_kind {
+	SHORTFALL_REGEX, /* a regular expression was given up */
+	SHORTFALLS
+};
+
+#define SHORTFALL_TEXT_MAX 400
+
+/* One per worker, which alone writes it. */
+struct shortfalls {
+	_Atomic uint64_t n[SHORTFALLS];
+	/* Told of each one, with the place of the rule where it is known. May be NULL. */
+	void (*tell)(void *arg, enum shortfall_kind kind, const char *text);
+	void *arg;
+};
+
+/* Counts one and tells of it, if cx has somebody who is told. The text is a subject. */
+void shortfall_add(struct sample_ctx *cx, enum shortfall_kind kind, const char *why,
+	const char *subject, ...) fmt_printf(4, 5);
+
+#endif
