@@ -41,7 +41,7 @@ PAIRS = [
 @pytest.mark.parametrize("first, second, expected", PAIRS)
 def test_the_most_specific_address_gets_the_connection(daemon, first, second, expected):
     p = free_port()
-    d = daemon(frontends(a=first.format(p=p), b=second.format(p=p)))
+    d = daemon(frontends(a=first.format(p=p), b=second.format(p=p)), extra="user root")
     for _ in range(8):
         assert {host: ask(p, host) for host in expected} == expected
     assert d.stderr == ""

@@ -15,6 +15,8 @@ struct sys;
 
 /* True if it changes its user but keeps root's group. */
 int privileges_keeps_group(struct sys *sys, const struct global_conf *g);
+/* True if it stays root and `global` does not name a user, not even root. */
+int privileges_stays_root(struct sys *sys, const struct global_conf *g);
 /* `keep`: capabilities to keep (app/process/capabilities.h). 0, or -errno (-ERR_PERM if root could
  * be regained) with why naming the failed step. */
 int privileges_drop(struct sys *sys, const struct global_conf *g, uint64_t keep, char *why,

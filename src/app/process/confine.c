@@ -142,6 +142,11 @@ drop_privileges(struct process *p)
 	if (privileges_keeps_group(p->sys, g))
 		report_msg(p->report, REPORT_WARNING,
 			"'user %s' without 'group': the process keeps the group of root.", g->user);
+	if (privileges_stays_root(p->sys, g))
+		report_msg(p->report, REPORT_WARNING,
+			"the process stays root, since 'global' has no 'user': whoever takes it "
+			"over may connect to the unix sockets of root's services. 'user root' says "
+			"that this is wanted.");
 	r = privileges_drop(p->sys, g, capabilities_wanted(p->cfg), why, sizeof(why));
 	if (r)
 		report_msg(p->report, REPORT_ALERT, "cannot drop privileges: %s", why);

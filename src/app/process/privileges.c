@@ -109,6 +109,12 @@ privileges_keeps_group(struct sys *sys, const struct global_conf *g)
 }
 
 int
+privileges_stays_root(struct sys *sys, const struct global_conf *g)
+{
+	return !g->user && sys_getuid(sys) == 0;
+}
+
+int
 privileges_drop(struct sys *sys, const struct global_conf *g, uint64_t keep, char *why,
 	size_t why_len)
 {

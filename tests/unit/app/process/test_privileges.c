@@ -225,6 +225,29 @@ root_keeps_its_group_without_a_setting(void **state)
 	assert_false(privileges_keeps_group(&s, &g));
 }
 
+static void
+only_a_setting_says_that_root_is_wanted(void **state)
+{
+	char name[] = "root";
+	struct global_conf g = { 0 };
+	struct sys_ops ops = sys_linux;
+	struct sys s;
+
+	(void)state;
+	ops.getuid = f_getuid;
+	sys_init(&s, &ops, NULL);
+	assert_true(privileges_stays_root(&s, &g));
+	g.group = name;
+	assert_true(privileges_stays_root(&s, &g));
+	g.user = name;
+	assert_false(privileges_stays_root(&s, &g));
+	g.uid = 100;
+	assert_false(privileges_stays_root(&s, &g));
+	g = (struct global_conf){ 0 };
+	uid = 100;
+	assert_false(privileges_stays_root(&s, &g));
+}
+
 #define CAP(name) (UINT64_C(1) << CAP_##name)
 
 static void
@@ -334,6 +357,7 @@ main(void)
 		cmocka_unit_test_setup(calls_are_in_the_right_order, reset),
 		cmocka_unit_test_setup(without_settings_nothing_is_called, reset),
 		cmocka_unit_test_setup(root_keeps_its_group_without_a_setting, reset),
+		cmocka_unit_test_setup(only_a_setting_says_that_root_is_wanted, reset),
 		cmocka_unit_test_setup(no_capability_is_left, reset),
 		cmocka_unit_test_setup(wanted_capabilities_are_left, reset),
 		cmocka_unit_test_setup(net_admin_is_in_the_place_of_net_raw, reset),
