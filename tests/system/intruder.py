@@ -18,7 +18,7 @@ NAMES = ("r15 r14 r13 r12 rbp rbx r11 r10 r9 r8 rax rcx rdx rsi rdi orig_rax rip
          "fs_base gs_base ds es fs gs").split()
 CALLS = {"read": 0, "bind": 49, "ptrace": 101, "setuid": 105, "personality": 135, "mount": 165, "unshare": 272,
          "execve": 59, "openat": 257, "socket": 41, "process_vm_readv": 310, "bpf": 321, "io_uring_setup": 425,
-         "keyctl": 250, "getppid": 110, "perf_event_open": 298, "userfaultfd": 323, "setns": 308, "ioctl": 16}
+         "keyctl": 250, "getppid": 110, "connect": 42, "sendto": 44, "perf_event_open": 298, "userfaultfd": 323, "setns": 308, "ioctl": 16}
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]

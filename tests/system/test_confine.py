@@ -118,6 +118,15 @@ def test_setcap_keeps_more(daemon, origin):
 
 
 @needs_root
+@pytest.mark.parametrize("setting,warns", [("", True), ("group root", True), ("user root", False), ("uid 0", False),
+                                           ("uid 65534\n    gid 65534", False)])
+def test_a_process_that_stays_root_is_warned_of(daemon, origin, setting, warns):
+    """Unless the configuration says that it is to."""
+    d = daemon(listen_on(free_port(), origin), extra=setting, env=NO_TRACE)
+    assert d.stderr.count("the process stays root, since 'global' has no 'user'") == warns
+
+
+@needs_root
 def test_capabilities_can_be_left_alone(daemon, origin):
     d = daemon(listen_on(free_port(), origin), extra="insecure-capabilities-wanted")
     own = capabilities("self")
@@ -342,6 +351,91 @@ def test_a_worker_that_was_taken_over(daemon, origin):
             i.call(name, *args)
         assert worker(taken), name
     assert talks(port)
+
+
+def sun(path):
+    return struct.pack("=H", socket.AF_UNIX) + str(path).encode() + b"\0"
+
+
+def enter_masters_socket(i, path, command):
+    """A worker process that was taken over connects, and sends a line; returns its descriptor."""
+    fd = i.call("socket", socket.AF_UNIX, socket.SOCK_STREAM, 0)
+    assert fd > 0
+    assert i.call("connect", fd, i.put(sun(path)), len(sun(path))) == 0
+    i.call("sendto", fd, i.put(command), len(command), socket.MSG_NOSIGNAL)
+    return fd
+
+
+def ask_master(path, command):
+    with socket.socket(socket.AF_UNIX) as s:
+        s.settimeout(WAIT)
+        s.connect(str(path))
+        s.sendall(command + b"\n")
+        return recv_all(s).decode()
+
+
+REFUSED = "connects to the master's socket, and is refused"
+
+
+@needs_intruder
+def test_a_worker_may_not_ask_the_master(daemon, origin, tmp_path):
+    """Also as the master's own user, which the mode of its socket permits."""
+    path = tmp_path / "master.sock"
+    d = daemon(listen_on(free_port(), origin), "-S", path, mode=("-W", "-db"), env=NO_TRACE)
+    worker, = children(d.pid)
+    assert ask_master(path, b"show proc").count("worker") > 1
+    with Intruder(worker) as i:
+        for _ in range(2):
+            fd = enter_masters_socket(i, path, b"show proc\n")
+            assert i.call("read", fd, i.put(b"\0" * 64), 64) in (0, -errno.ECONNRESET)
+    assert d.stderr.count(f"worker ({worker}) {REFUSED}") == 1
+    assert ask_master(path, b"show proc").count("worker") > 1
+
+
+@needs_intruder
+@pytest.mark.parametrize("waiting", [0, 10])
+def test_a_dead_worker_may_not_ask_the_master_either(daemon, origin, tmp_path, waiting):
+    """What it has sent is not done after its end, when its pid is nobody's. Also if others wait for the master."""
+    path = tmp_path / "master.sock"
+    d = daemon(listen_on(free_port(), origin), "-S", path, mode=("-W", "-db"), env=NO_TRACE)
+    worker, = children(d.pid)
+    before = len(os.listdir(f"/proc/{d.pid}/fd"))
+    with contextlib.ExitStack() as stack:
+        for _ in range(waiting):
+            stack.enter_context(socket.socket(socket.AF_UNIX)).connect(str(path))
+        assert wait_for(lambda: len(os.listdir(f"/proc/{d.pid}/fd")) == before + waiting)
+        os.kill(d.pid, signal.SIGSTOP)
+        with Intruder(worker) as i:
+            enter_masters_socket(i, path, b"reload\n")
+        os.kill(worker, signal.SIGKILL)
+        os.kill(d.pid, signal.SIGCONT)
+        assert wait_for(lambda: children(d.pid) not in ([], [worker]))
+        assert wait_for(lambda: f"worker ({worker}) {REFUSED}" in d.stderr)
+    assert "0 [failed: 0]" in ask_master(path, b"show proc").splitlines()[1]
+    assert "Reloading the configuration" not in d.stderr
+
+
+@pytest.mark.parametrize("jailed", [False, True])
+def test_a_server_may_be_the_masters_socket(daemon, tmp_path, jailed):
+    """With a frontend of its own, or a path that differs, somebody has wanted that. It holds after a reload, too."""
+    if jailed and os.getuid():
+        pytest.skip("needs root")
+    path, port = tmp_path / "run" / "master.sock", free_port()
+    path.parent.mkdir()
+    server = "unix@/run/master.sock" if jailed else f"unix@{tmp_path}/run/../run/master.sock"
+    d = daemon(f"listen l\n    bind 127.0.0.1:{port}\n    server m {server}\n", "-S", path, mode=("-W", "-db"),
+               extra=f"chroot {tmp_path}" if jailed else "", env=NO_TRACE)
+
+    def version():
+        with connect(port) as c:
+            c.sendall(b"show version\n")
+            return recv_all(c).strip().decode()
+
+    first, = children(d.pid)
+    assert "tacit" in version()
+    d.send(signal.SIGUSR2)
+    assert wait_for(lambda: children(d.pid) not in ([], [first]) and first not in children(d.pid))
+    assert "tacit" in version()
 
 
 @not_sanitized

@@ -653,15 +653,6 @@ def test_a_user_without_a_group_is_warned_of(daemon, origin, more, warns):
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="needs root")
-@pytest.mark.parametrize("setting,warns", [("", True), ("group root", True), ("user root", False), ("uid 0", False),
-                                           ("uid 65534\n    gid 65534", False)])
-def test_a_process_that_stays_root_is_warned_of(daemon, origin, setting, warns):
-    """Unless the configuration says that it is to."""
-    d = daemon(listen_on(free_port(), origin), extra=setting, env={"ASAN_OPTIONS": "detect_leaks=0"})
-    assert d.stderr.count("the process stays root, since 'global' has no 'user'") == warns
-
-
-@pytest.mark.skipif(os.getuid() != 0, reason="needs root")
 @pytest.mark.skipif(not os.path.exists("/usr/share/zoneinfo/Asia/Kolkata"), reason="needs time zones")
 def test_the_time_zone_is_known_in_a_jail(daemon, origin, tmp_path):
     """The time zone is read before chroot()."""

@@ -28,6 +28,7 @@ struct start {
 	struct process process;
 	int pid_fd;
 	struct master_link link; /* in a worker process */
+	int asks_master;         /* a server is the master's socket */
 	struct inherited_sockets inherited;
 	struct former former;
 	struct activation activation;

@@ -64,6 +64,8 @@ struct worker_process {
 	char version[MASTER_VERSION_MAX]; /* of its program; "" until it has said it */
 	unsigned int state_version; /* MASTER_STATE_VERSION of its program; 0: none */
 	struct file_id program;     /* that was to be executed */
+	int asks_master;            /* a server of its configuration is the master's socket */
+	int was_refused;            /* by that socket, which was reported */
 };
 
 /* What the master needs of the first configuration, which it does not keep. */
@@ -132,6 +134,8 @@ void master_pass_sockets(struct master *m, pid_t to);
 /* Adds a worker process that was forked. NULL when memory is out: it was killed. */
 struct worker_process *master_add_worker(struct master *m, const struct spawned *own);
 void master_drop_worker(struct worker_process *w);
+/* The worker process with this pid; NULL: none. */
+struct worker_process *master_find_pid(const struct master *m, pid_t pid);
 /* Sends it a signal; that it cannot is reported. */
 void master_signal(const struct worker_process *w, int sig);
 /* Collects the worker processes that have ended. */

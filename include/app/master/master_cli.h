@@ -27,6 +27,8 @@ struct master_cli {
 	struct list conns;          /* struct master_conn */
 	/* Called when a reload has ended: its number, and whether it was successful. */
 	void (*on_reload)(struct master *m, unsigned int number, int success);
+	/* Accepts what waits, also beyond the limit. */
+	void (*accept_all)(struct master *m);
 	unsigned int n;
 };
 

@@ -15,6 +15,7 @@ struct sbuf;
 
 #define MASTER_STATE_VERSION 1
 #define MASTER_STATE_LOG "log"
+#define MASTER_STATE_ASKS " asks-master"
 
 void master_state_write(const struct master *m, struct sbuf *out);
 /* Takes over what the text says, which it overwrites; the loop is open. 0 or a negative reason. */

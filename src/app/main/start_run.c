@@ -11,6 +11,7 @@
 #include "app/master/master_state.h"
 #include "app/process/capabilities.h"
 #include "app/process/check_helper.h"
+#include "app/process/connect_targets.h"
 #include "app/process/confine.h"
 #include "app/process/keep.h"
 #include "app/process/ledger_report.h"
@@ -146,6 +147,22 @@ start_helper(struct start *st)
 	return r;
 }
 
+/* True if a server is the master's socket: then this process may connect to it. */
+static int
+asks_master(struct start *st)
+{
+	struct master_cli own = { 0 };
+	char why[160];
+	int r = 0;
+
+	if (st->opts.master_socket &&
+		master_cli_parse(&own, st->opts.master_socket, why, sizeof(why)) == 0)
+		r = addr_family(&own.listener.addr) == AF_UNIX &&
+			connect_targets_have(&st->cfg, &st->sys, &own.listener.addr);
+	bind_conf_free(&own.bind);
+	return r;
+}
+
 static void
 say_ready(struct start *st)
 {
@@ -156,9 +173,10 @@ say_ready(struct start *st)
 		former_stop(&st->former);
 	if (st->link.fd >= 0) {
 		notify_send(&st->notify,
-			"X_EXIT_ON_FAILURE=%d\nX_MAX_RELOADS=%u\nX_VERSION=%s\nX_MASTER_STATE=%d",
+			"X_EXIT_ON_FAILURE=%d\nX_MAX_RELOADS=%u\nX_VERSION=%s\nX_MASTER_STATE=%d\n"
+			"X_ASKS_MASTER=%d",
 			g->exit_on_failure, (unsigned int)g->max_reloads, VERSION_COMPAT,
-			MASTER_STATE_VERSION);
+			MASTER_STATE_VERSION, st->asks_master);
 		fflush(stderr);
 		master_link_restore_stderr(&st->link);
 		report_find_journal(&st->report, &st->sys,
@@ -226,6 +244,7 @@ bring_up(struct start *st, const char *notify_path)
 		return r;
 	inherited_close_rest(&st->inherited);
 	state_files_read(p);
+	st->asks_master = asks_master(st);
 	r = rings_open_files(p);
 	if (!r)
 		r = confine_privileges(p);

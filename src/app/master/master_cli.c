@@ -1,8 +1,11 @@
 /* Connections of the master's socket, from accept to close. Master process, one thread. */
+#define _GNU_SOURCE
 #include "app/master/master_cli.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "app/master/master.h"
 #include "app/process/cli_send.h"
@@ -195,11 +198,33 @@ on_master_conn(void *owner, int fd, uint32_t ev)
 		master_cli_serve(c);
 }
 
+/* Of a unix socket the kernel says who has connected. Only a worker process whose configuration
+ * says so may: whoever takes over another one must not get a say in all of them. */
+static int
+is_refused(const struct master *m, int fd)
+{
+	struct ucred other = { 0 };
+	socklen_t len = sizeof(other);
+	struct worker_process *w;
+
+	if (sys_getsockopt(m->sys, fd, SOL_SOCKET, SO_PEERCRED, &other, &len) < 0)
+		return 1;
+	w = master_find_pid(m, other.pid);
+	if (!w || w->asks_master)
+		return 0;
+	if (!w->was_refused)
+		report_msg(m->report, REPORT_WARNING,
+			"worker (%d) connects to the master's socket, and is refused",
+			(int)other.pid);
+	w->was_refused = 1;
+	return 1;
+}
+
 static void
 on_master_accept(struct listener *ln, int fd, const struct addr *peer)
 {
 	struct master *m = ln->owner;
-	struct master_conn *c = mem_zalloc(sizeof(*c));
+	struct master_conn *c = is_refused(m, fd) ? NULL : mem_zalloc(sizeof(*c));
 
 	(void)peer;
 	if (!c || conn_open(&c->conn, m->loop, fd, on_master_conn, c, CONN_UNIX) < 0) {
@@ -239,6 +264,22 @@ answer_reload(struct master *m, unsigned int number, int success)
 	}
 }
 
+static void
+accept_all(struct master *m)
+{
+	struct listener *ln = &m->cli.listener;
+	long fd = 0;
+
+	while (ln->loop && ln->fd >= 0 && (fd >= 0 || fd == -ECONNABORTED)) {
+		struct addr peer = { .len = sizeof(peer.u) };
+
+		fd = sys_accept4(m->sys, ln->fd, &peer.u.sa, &peer.len,
+			SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (fd >= 0)
+			listener_take(ln, (int)fd, &peer);
+	}
+}
+
 int
 master_cli_bind(struct master *m, char *why, size_t len)
 {
@@ -246,6 +287,7 @@ master_cli_bind(struct master *m, char *why, size_t len)
 
 	list_init(&m->cli.conns);
 	m->cli.on_reload = answer_reload;
+	m->cli.accept_all = accept_all;
 	if (!m->cli.bind)
 		return 0;
 	m->cli.bind->maxconn = MASTER_CLI_CONNS;

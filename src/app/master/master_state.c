@@ -27,8 +27,10 @@ master_state_write(const struct master *m, struct sbuf *out)
 	list_each(it, &m->workers) {
 		const struct worker_process *w = list_entry(it, struct worker_process, link);
 
-		sbuf_addf(out, "worker %d %d %d %u %" PRIu64 " %s\n", (int)w->own.pid, w->own.fd,
-			(int)w->state, w->reloads, w->started_ms, w->version);
+		/* Behind the version, where a program that does not know it reads on. */
+		sbuf_addf(out, "worker %d %d %d %u %" PRIu64 " %s%s\n", (int)w->own.pid, w->own.fd,
+			(int)w->state, w->reloads, w->started_ms, w->version,
+			w->asks_master ? MASTER_STATE_ASKS : "");
 	}
 	for (unsigned int i = 0; i < m->store.n; i++) {
 		const struct stored_socket *k = &m->store.v[i];

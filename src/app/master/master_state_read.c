@@ -81,13 +81,17 @@ restore_worker(struct master *m, const struct state_line *l)
 {
 	struct spawned own = { .pid = (pid_t)l->v[0], .fd = (int)l->v[1], .log_fd = -1 };
 	struct worker_process *w = master_add_worker(m, &own);
+	const char *asks;
 
 	if (!w)
 		return -ERR_NOMEM;
 	w->state = (enum worker_state)l->v[2];
 	w->reloads = (unsigned int)l->v[3];
 	w->started_ms = l->v[4];
-	(void)snprintf(w->version, sizeof(w->version), "%s", l->text);
+	asks = strstr(l->text, MASTER_STATE_ASKS);
+	w->asks_master = asks != NULL;
+	(void)snprintf(w->version, sizeof(w->version), "%.*s",
+		(int)(asks ? (size_t)(asks - l->text) : strlen(l->text)), l->text);
 	return 0;
 }
 

@@ -44,6 +44,9 @@ read_setting(struct worker_process *w, const char *line)
 	v = line_value(line, "X_MAX_RELOADS=");
 	if (v)
 		m->max_reloads = (unsigned int)strtoul(v, NULL, 10);
+	v = line_value(line, "X_ASKS_MASTER=");
+	if (v)
+		w->asks_master = *v == '1';
 	v = line_value(line, "X_VERSION=");
 	if (v)
 		(void)snprintf(w->version, sizeof(w->version), "%s", v);
@@ -223,18 +226,6 @@ master_signal(const struct worker_process *w, int sig)
 			sigabbrev_np(sig), (int)w->own.pid, err_text((int)r));
 }
 
-static struct worker_process *
-find_pid(const struct master *m, pid_t pid)
-{
-	list_each(it, &m->workers) {
-		struct worker_process *w = list_entry(it, struct worker_process, link);
-
-		if (w->own.pid == pid)
-			return w;
-	}
-	return NULL;
-}
-
 void
 master_reap(struct master *m)
 {
@@ -242,10 +233,13 @@ master_reap(struct master *m)
 	long pid;
 
 	while ((pid = sys_wait4(m->sys, -1, &status, WNOHANG)) > 0) {
-		struct worker_process *w = find_pid(m, (pid_t)pid);
+		struct worker_process *w = master_find_pid(m, (pid_t)pid);
 
 		if (!w)
 			continue;
+		/* Its pid still says whose the connections are that it left behind. */
+		if (m->cli.accept_all)
+			m->cli.accept_all(m);
 		/* Messages that it sent before its end: no more than the socket holds. */
 		if (w->own.fd >= 0)
 			read_messages(w, UINT_MAX);

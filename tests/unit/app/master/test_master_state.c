@@ -68,7 +68,7 @@ what_is_written_is_read(void **st)
 		"master 1234567890123 1 4294967295\n"
 		"reloads 7 3 1 cannot bind 127.0.0.1:80: in use\n"
 		"worker 71 %d 2 5 1000 3.0.0-tacit0.1\n"
-		"worker 72 %d 1 0 2000 \n"
+		"worker 72 %d 1 0 2000  asks-master\n"
 		"socket %d 72 0 0 0 0 127.0.0.1:80 namespace 7\n"
 		"socket %d 72 64769 18446744073709551614 1790000000 999999999 /run/a b.sock\n"
 		"file %d 0\n"
