@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from intruder import Intruder, Killed, needs_intruder
-from conftest import TACIT, WAIT, connect, free_port, is_open, recv_all, wait_for
+from conftest import TACIT, WAIT, connect, free_port, free_ports, is_open, recv_all, wait_for
 from subject import IS_SANITIZED, not_sanitized, only_tacit
 
 pytestmark = only_tacit
@@ -477,8 +477,8 @@ def test_nothing_of_it_is_forbidden_elsewhere():
 # --- files -------------------------------------------------------------------------------------------------
 
 
-needs_landlock = pytest.mark.skipif(IS_SANITIZED or ctypes.CDLL(None).syscall(444, None, 0, 1) < 1,
-                                    reason="needs Landlock")
+ABI = ctypes.CDLL(None).syscall(444, None, 0, 1)
+needs_landlock = pytest.mark.skipif(IS_SANITIZED or ABI < 1, reason="needs Landlock")
 
 
 @needs_landlock
@@ -522,3 +522,123 @@ def test_source_ports_of_the_configuration_can_be_bound(daemon, origin):
 def test_everything_is_confined_by_default(daemon, origin):
     d = daemon(listen_on(free_port(), origin))
     assert wait_for(lambda: d.info()["Confinement"] == "capabilities,files,syscalls")
+
+
+@needs_landlock
+def test_a_worker_process_is_confined_further(daemon, origin):
+    d = daemon(listen_on(free_port(), origin), mode=("-W", "-db"), env=NO_TRACE)
+    scopes = ",abstract,signals" if ABI >= 6 else ""
+    assert wait_for(lambda: d.info()["Confinement"] == f"capabilities,files{scopes},syscalls")
+
+
+# --- connections -------------------------------------------------------------------------------------------
+
+needs_ports = pytest.mark.skipif(IS_SANITIZED or ABI < 4, reason="needs Landlock of Linux 6.7")
+needs_scopes = pytest.mark.skipif(IS_SANITIZED or ABI < 6, reason="needs Landlock of Linux 6.12")
+# Without a word on its level a stats socket has the level operator.
+PLAIN = "global\n    stats socket {sock}\n    set-dumpable\n" + LIMITS
+
+
+@pytest.fixture
+def plain(daemon, tmp_path):
+    """A daemon whose stats socket may not change servers."""
+    return lambda cfg, **more: daemon(PLAIN.format(sock=tmp_path / "d0" / "stats.sock") + cfg, raw=True, env=NO_TRACE, **more)
+
+
+def sin(port):
+    return struct.pack("=H", socket.AF_INET) + struct.pack("!H4s8x", port, socket.inet_aton("127.0.0.1"))
+
+
+def outcome(i, kind, family, protocol, address):
+    """Of connect() from inside, with a socket that does not block."""
+    fd = i.call("socket", family, kind | socket.SOCK_NONBLOCK, protocol)
+    return fd if fd < 0 else i.call("connect", fd, i.put(address), len(address))
+
+
+@needs_ports
+@needs_intruder
+def test_connections_are_limited_to_ports_of_the_configuration(plain, origin):
+    port, checked, other = free_port(), free_port(), free_port()
+    d = plain(listen_on(port, origin, f"check port {checked}"))
+    assert talks(port)
+    assert wait_for(lambda: {"connections", "syscalls"} <= set(d.info()["Confinement"].split(",")))
+    with Intruder(d.pid) as i:
+        def tcp(to):
+            return outcome(i, socket.SOCK_STREAM, socket.AF_INET, 0, sin(to))
+        assert tcp(origin.port) in (0, -errno.EINPROGRESS)
+        assert tcp(checked) in (-errno.ECONNREFUSED, -errno.EINPROGRESS)
+        assert [tcp(to) for to in (other, port, 22)] == [-errno.EACCES] * 3
+        # datagrams are free
+        assert outcome(i, socket.SOCK_DGRAM, socket.AF_INET, 0, sin(53)) == 0
+    # Landlock does not know Multipath TCP
+    with pytest.raises(Killed, match=str(int(signal.SIGSYS))), Intruder(d.pid) as i:
+        i.call("socket", socket.AF_INET, socket.SOCK_STREAM, 262)
+    d.kill()
+
+
+@needs_ports
+def test_ports_of_all_kinds_can_be_connected_to(plain, origin):
+    """What each part of the configuration says; a wrong rule would break it."""
+    ports = free_ports(3)
+    logs, names = socket.create_server(("127.0.0.1", 0)), socket.create_server(("127.0.0.1", 0))
+    with logs, names:
+        d = plain(listen_on(ports[0], origin) +
+                  f"listen d\n    bind 127.0.0.1:{ports[1]}\n    dispatch 127.0.0.1:{origin.port}\n"
+                  f"listen c\n    bind 127.0.0.1:{ports[2]}\n    option tcp-check\n    tcp-check connect port {origin.port}\n"
+                  f"    server s 127.0.0.1:1 check inter 100ms\n    log tcp@127.0.0.1:{logs.getsockname()[1]} local0\n"
+                  "resolvers r\n    parse-resolv-conf\n" f"    nameserver n tcp@127.0.0.1:{names.getsockname()[1]}\n"
+                  "backend n\n    server s x.invalid:81 resolvers r init-addr none\n")
+        assert "connections" in d.info()["Confinement"]
+        assert talks(ports[0]) and talks(ports[1])
+        assert wait_for(lambda: ",UP," in [row for row in d.admin("show stat").split("\n") if row.startswith("c,s")][0])
+        for server in (logs, names):
+            server.settimeout(WAIT)
+            server.accept()[0].close()
+
+
+@needs_ports
+@pytest.mark.parametrize("free", ["    stats socket {sock}2 level admin", "server s 127.0.0.1"])
+def test_connections_are_free_where_ports_may_change(plain, origin, tmp_path, free):
+    cfg = listen_on(free_port(), origin)
+    if "stats" in free:
+        cfg = "global\n" + free.format(sock=tmp_path / "d0" / "stats.sock") + "\n" + cfg
+    else:
+        cfg += f"backend b\n    {free}\n"
+    d = plain(cfg)
+    assert "connections" not in d.info()["Confinement"]
+
+
+@needs_scopes
+@needs_intruder
+def test_a_worker_process_reaches_no_abstract_socket_of_others(daemon, origin):
+    d = daemon(listen_on(free_port(), origin), mode=("-W", "-db"), env=NO_TRACE)
+    name = f"\0tacit-tests-abstract-{d.pid}"
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind(name)
+        other.listen()
+        assert wait_for(lambda: {"abstract", "signals"} <= set(d.info()["Confinement"].split(",")))
+        worker, = children(d.pid)
+        address = struct.pack("=H", socket.AF_UNIX) + name.encode()
+        with Intruder(worker) as i:
+            assert outcome(i, socket.SOCK_STREAM, socket.AF_UNIX, 0, address) == -errno.EPERM
+    # so a server with such an address is refused, rather than down for ever
+    told = d.admin("add server l/new abns@x")
+    assert "may not connect to 'abns@x'" in told
+    assert "l,new" not in d.admin("show stat")
+
+
+@needs_scopes
+def test_abstract_sockets_of_the_configuration_can_be_connected_to(daemon):
+    port, name = free_port(), f"tacit-tests-abns-{os.getpid()}"
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("\0" + name.ljust(107, "\0"))
+        server.listen()
+        server.settimeout(WAIT)
+        d = daemon(f"listen l\n    bind 127.0.0.1:{port}\n    balance roundrobin\n    server s abns@{name}\n",
+                   mode=("-W", "-db"), env=NO_TRACE)
+        assert "abstract" not in d.info()["Confinement"]
+        with connect(port) as c:
+            c.sendall(b"x")
+            with server.accept()[0] as s:
+                assert s.recv(1) == b"x"
+    assert "registered" in d.admin("add server l/new abns@x")

@@ -136,6 +136,8 @@ struct worker_process *master_add_worker(struct master *m, const struct spawned 
 void master_drop_worker(struct worker_process *w);
 /* The worker process with this pid; NULL: none. */
 struct worker_process *master_find_pid(const struct master *m, pid_t pid);
+/* Sends it a message with this descriptor, which stays open here. 0 or more, or -errno. */
+long master_send_fd(const struct worker_process *w, const char *text, int fd) must_check;
 /* Sends it a signal; that it cannot is reported. */
 void master_signal(const struct worker_process *w, int sig);
 /* Collects the worker processes that have ended. */

@@ -13,7 +13,7 @@
 
 #include "base/compiler.h"
 
-enum { CALL_RULE_ARGS = 2 };
+enum { CALL_RULE_ARGS = 3 };
 
 /* A call, when all these arguments are as they say. */
 struct call_rule {

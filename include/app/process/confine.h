@@ -17,11 +17,14 @@ struct sys;
 enum confinement {
 	CONFINED_CAPABILITIES = 1 << 0,
 	CONFINED_FILES        = 1 << 1,
-	CONFINED_SYSCALLS     = 1 << 2
+	CONFINED_SYSCALLS     = 1 << 2,
+	CONFINED_CONNECTIONS  = 1 << 3, /* to the TCP ports of the configuration */
+	CONFINED_ABSTRACT     = 1 << 4, /* to no abstract unix socket */
+	CONFINED_SIGNALS      = 1 << 5  /* to no other process */
 };
 
 /* Room for all names. */
-#define CONFINEMENT_TEXT_MAX 64
+#define CONFINEMENT_TEXT_MAX 96
 
 /* Gives up user, root directory, capabilities and files, before there are threads. 0 or a negative
  * reason that was reported. */

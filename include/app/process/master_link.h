@@ -30,7 +30,8 @@ struct sys;
 
 /* Lines of the master's messages. */
 #define MASTER_RELEASED "X_RELEASED=" /* the name of a socket */
-#define MASTER_PASS "X_PASS="         /* the pid of a process that asks for the sockets */
+#define MASTER_PASS "X_PASS="         /* the pid of a process that asks for the sockets, with a
+				       * connection to it */
 #define MASTER_CLI "X_CLI="           /* <level>,<modes>, with a connection of the admin socket */
 #define MASTER_RELOADS "X_RELOADS="   /* <number>,<failed ones>,<1: the latest has failed> */
 #define MASTER_LOG "X_LOG="           /* a text for the logs */

@@ -18,6 +18,7 @@
 
 struct listener;
 struct process;
+struct sys;
 
 #define SOCKET_PASS_COUNT "X_SOCKETS="
 #define SOCKET_PASS_USES "X_USES="
@@ -38,9 +39,11 @@ void socket_pass_init(struct socket_pass *sp, struct process *p);
 /* Passes the sockets to the process at the other end of this descriptor, and owns it from now on.
  * Who asked before and is not ready yet is given up. 0 or a negative reason. */
 int socket_pass_start(struct socket_pass *sp, int fd) must_check;
-/* Passes them to a process that sent SIGTTOU, if it wants them and is one of root or of our own
- * user. */
-void socket_pass_to(struct socket_pass *sp, pid_t pid);
+/* Connects to a process that sent SIGTTOU, if it wants the sockets and is one of root or of our own
+ * user: the descriptor or a negative reason. */
+int socket_pass_connect(struct sys *sys, pid_t pid) must_check;
+/* Passes them to such a process. fd: the connection, which it owns from now on; or -1. */
+void socket_pass_to(struct socket_pass *sp, pid_t pid, int fd);
 /* This process stops listening: whoever has the sockets goes on with all of them. */
 void socket_pass_assume(struct socket_pass *sp);
 void socket_pass_close(struct socket_pass *sp);

@@ -12,6 +12,7 @@
 
 struct syscall_filter {
 	int may_fork; /* insecure-fork-wanted */
+	int may_mptcp; /* Multipath TCP, which Landlock does not limit */
 	pid_t self;   /* abort() sends it a signal */
 	pid_t helper; /* of external checks, which is killed and waited for; 0: none */
 };

@@ -135,19 +135,10 @@ static int
 pass_connection(struct master_conn *c, const struct worker_process *w, int fd)
 {
 	char text[64];
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = { .head = { .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET,
-			      .cmsg_type = SCM_RIGHTS } };
-	struct iovec iov = { .iov_base = text };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
-		.msg_controllen = sizeof(control) };
 
-	iov.iov_len = (size_t)snprintf(
+	(void)snprintf(
 		text, sizeof(text), MASTER_CLI "%u,%u", (unsigned int)c->level, c->modes);
-	memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
-	return (int)sys_sendmsg(c->master->sys, w->own.fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
+	return (int)master_send_fd(w, text, fd);
 }
 
 /* 0 or -ERR_NOMEM. */

@@ -4,6 +4,7 @@
 
 #include "app/master/master.h"
 #include "app/process/master_link.h"
+#include "app/process/socket_pass.h"
 
 static void
 on_released(void *master, const char *key)
@@ -33,11 +34,14 @@ void
 master_pass_sockets(struct master *m, pid_t to)
 {
 	struct worker_process *w = master_find_worker(m, WORKER_CURRENT);
+	int fd = w ? socket_pass_connect(m->sys, to) : -1;
 	char text[64];
-	int n = snprintf(text, sizeof(text), MASTER_PASS "%ld", (long)to);
 
-	if (w && to > 0)
-		(void)sys_sendto(m->sys, w->own.fd, text, (size_t)n, MSG_NOSIGNAL);
+	if (fd < 0)
+		return;
+	(void)snprintf(text, sizeof(text), MASTER_PASS "%ld", (long)to);
+	(void)!master_send_fd(w, text, fd);
+	(void)sys_close(m->sys, fd);
 }
 
 void

@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 
 #include "app/process/capabilities.h"
+#include "app/process/connect_targets.h"
 #include "app/process/file_access.h"
 #include "app/process/forbidden_calls.h"
 #include "app/process/privileges.h"
@@ -56,6 +57,104 @@ allow_ports(struct process *p, struct file_access *f)
 	return r;
 }
 
+/* --- connections --- */
+
+/* Ports that have a rule already. */
+struct port_rules {
+	struct file_access *files;
+	uint8_t seen[8192];
+	int error;
+};
+
+static void
+allow_target(const struct addr *a, void *rules)
+{
+	struct port_rules *r = rules;
+	unsigned int port = addr_port(a);
+	uint8_t bit = (uint8_t)(1 << port % 8);
+
+	if (!port || (r->seen[port / 8] & bit) || r->error)
+		return;
+	r->seen[port / 8] |= bit;
+	r->error = file_access_connect(r->files, port);
+}
+
+static int
+allow_targets(struct process *p, struct file_access *f)
+{
+	struct port_rules rules = { .files = f };
+
+	if (f->limits & ACCESS_CONNECT)
+		connect_targets_each(p->cfg, allow_target, &rules);
+	return rules.error;
+}
+
+static void
+note_abstract(const struct addr *a, void *found)
+{
+	if (addr_family(a) == AF_UNIX && !a->u.un.sun_path[0])
+		*(int *)found = 1;
+}
+
+/* Without a master it passes its sockets through such a socket of the process that replaces it. */
+static int
+needs_abstract(const struct process *p)
+{
+	int found = !p->master;
+
+	connect_targets_each(p->cfg, note_abstract, &found);
+	return found;
+}
+
+/* It kills its helper. Without a master it tells former processes to stop, and children of whoever
+ * became this process may have asked for a signal at its end, which counts as sent by it. */
+static int
+needs_signals(const struct process *p)
+{
+	return !p->master || p->helper.pid > 0;
+}
+
+/* NULL: the configuration says all ports. The master's socket can change ports, and a former worker
+ * process may have. */
+static const char *
+unknown_ports(const struct process *p)
+{
+	return p->master ? "there is a master" : connect_targets_unknown(p->cfg);
+}
+
+/* A server that is added while the process runs may use it, where that is possible. */
+static int
+needs_mptcp(const struct process *p)
+{
+	if (!(p->confined & CONFINED_CONNECTIONS))
+		return 1;
+	list_each(it, &p->cfg->proxies.all) {
+		const struct proxy *px = list_entry(it, const struct proxy, link);
+
+		if (px->dispatch && px->dispatch->spec.is_mptcp)
+			return 1;
+		list_each(st, &px->servers)
+			if (list_entry(st, const struct server, link)->spec.is_mptcp)
+				return 1;
+	}
+	return 0;
+}
+
+static unsigned int
+wanted_limits(const struct process *p)
+{
+	const char *why = unknown_ports(p);
+
+	if (why)
+		report_msg(p->report, REPORT_NOTICE,
+			"TCP connections are not limited to ports of the configuration: %s", why);
+	return (knows_ports(p) ? ACCESS_BIND : 0) | (why ? 0 : ACCESS_CONNECT) |
+		(needs_abstract(p) ? 0 : ACCESS_ABSTRACT) |
+		(needs_signals(p) ? 0 : ACCESS_SIGNAL);
+}
+
+/* --- files --- */
+
 /* Paths that it removes at its end. */
 static int
 allow_removals(struct process *p, struct file_access *f)
@@ -89,7 +188,7 @@ open_file_rules(struct process *p, struct file_access *f)
 	f->fd = -1;
 	if (g->insecure_files || g->insecure_setuid)
 		return 0;
-	r = file_access_open(f, p->sys, knows_ports(p));
+	r = file_access_open(f, p->sys, wanted_limits(p));
 	if (r == -ENOSYS) {
 		report_msg(p->report, REPORT_NOTICE,
 			"files are not limited: the kernel or this build has no Landlock");
@@ -102,7 +201,9 @@ open_file_rules(struct process *p, struct file_access *f)
 		r = file_access_read(f, "/usr/share/zoneinfo");
 	if (!r)
 		r = allow_removals(p, f);
-	return r ? r : allow_ports(p, f);
+	if (!r)
+		r = allow_ports(p, f);
+	return r ? r : allow_targets(p, f);
 }
 
 static int
@@ -110,9 +211,16 @@ limit_files(struct process *p, struct file_access *f)
 {
 	int r = f->fd >= 0 ? file_access_limit(f) : 0;
 
-	if (f->fd >= 0 && !r)
-		p->confined |= CONFINED_FILES;
-	return r;
+	if (f->fd < 0 || r)
+		return r;
+	p->confined |= CONFINED_FILES;
+	if (f->limits & ACCESS_CONNECT)
+		p->confined |= CONFINED_CONNECTIONS;
+	if (f->limits & ACCESS_ABSTRACT)
+		p->confined |= CONFINED_ABSTRACT;
+	if (f->limits & ACCESS_SIGNAL)
+		p->confined |= CONFINED_SIGNALS;
+	return 0;
 }
 
 /* What this process inherits cannot be undone: the master's limits are those of its start. */
@@ -200,6 +308,7 @@ filter_calls(struct process *p)
 	const struct global_conf *g = &p->cfg->global;
 	struct syscall_filter f = {
 		.may_fork = g->insecure_fork,
+		.may_mptcp = needs_mptcp(p),
 		.self = (pid_t)sys_getpid(p->sys),
 		.helper = p->helper.pid,
 	};
@@ -279,6 +388,9 @@ confinement_text(unsigned int confined, char *out, size_t size)
 	} names[] = {
 		{ CONFINED_CAPABILITIES, "capabilities" },
 		{ CONFINED_FILES, "files" },
+		{ CONFINED_CONNECTIONS, "connections" },
+		{ CONFINED_ABSTRACT, "abstract" },
+		{ CONFINED_SIGNALS, "signals" },
 		{ CONFINED_SYSCALLS, "syscalls" },
 	};
 	size_t at = 0;

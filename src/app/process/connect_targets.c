@@ -122,6 +122,64 @@ connect_targets_each(const struct config *c, connect_target_fn *fn, void *arg)
 	give_target(&w, &c->tls.ocsp.proxy);
 }
 
+/* --- what the configuration does not say --- */
+
+static const char *
+unknown_of_server(const struct server *s)
+{
+	struct addr a;
+
+	(void)addr_cell_get(&s->addr, &a);
+	if (addr_family(&a) == AF_UNIX)
+		return NULL;
+	if (s->spec.has_offset)
+		return "a server has the port of its client";
+	if (s->fqdn && s->fqdn[0] == '_')
+		return "SRV records have the ports of servers";
+	return NULL;
+}
+
+static const char *
+unknown_of_proxy(const struct proxy *px)
+{
+	const char *why = px->dispatch ? unknown_of_server(px->dispatch) : NULL;
+
+	list_each(it, &px->servers)
+		if (!why)
+			why = unknown_of_server(list_entry(it, const struct server, link));
+	list_each(it, &px->check.rules) {
+		const struct check_rule *r = list_entry(it, const struct check_rule, link);
+
+		if (r->kind == CHECK_RULE_CONNECT && r->u.connect.port_expr)
+			why = "a check computes its port";
+	}
+	if (px->state_file != STATE_FILE_NONE)
+		why = "a state file may have ports of servers";
+	return why;
+}
+
+static const char *
+unknown_of_global(const struct config *c)
+{
+	list_each(it, &c->global.admin_binds)
+		if (list_entry(it, const struct bind_conf, link)->level == BIND_ADMIN)
+			return "a stats socket has the level admin";
+	if (c->tls.ocsp.is_wanted && !c->tls.ocsp.off && !c->tls.ocsp.proxy.len)
+		return "certificates name OCSP responders";
+	return NULL;
+}
+
+const char *
+connect_targets_unknown(const struct config *c)
+{
+	const char *why = unknown_of_global(c);
+
+	list_each(it, &c->proxies.all)
+		if (!why)
+			why = unknown_of_proxy(list_entry(it, const struct proxy, link));
+	return why;
+}
+
 /* --- one of them --- */
 
 struct search {

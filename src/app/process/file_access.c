@@ -1,10 +1,11 @@
-/* Limits the files that a process may use. Main thread, before other threads are started: the rules
+/* Limits what a process may use. Main thread, before other threads are started: the rules
  * hold for the thread and those that it starts. */
 #include "app/process/file_access.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/landlock.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ enum {
 	ABI_TRUNCATE = 3,
 	ABI_TCP = 4,
 	ABI_IOCTL = 5,
+	ABI_SCOPES = 6,
 	RULE_PORT = 2
 };
 
@@ -24,10 +26,13 @@ enum {
 #define FS_TRUNCATE (UINT64_C(1) << 14)
 #define FS_IOCTL (UINT64_C(1) << 15)
 #define NET_BIND_TCP (UINT64_C(1) << 0)
+#define NET_CONNECT_TCP (UINT64_C(1) << 1)
+#define SCOPE_ABSTRACT (UINT64_C(1) << 0)
+#define SCOPE_SIGNAL (UINT64_C(1) << 1)
 
-/* struct landlock_ruleset_attr since ABI_TCP; earlier kernels know its first member. */
+/* struct landlock_ruleset_attr since ABI_SCOPES; earlier kernels know its first members. */
 struct ruleset_attr {
-	uint64_t fs, net;
+	uint64_t fs, net, scoped;
 };
 
 /* struct landlock_net_port_attr */
@@ -54,11 +59,43 @@ newest_abi(struct sys *sys)
 #endif
 }
 
-int
-file_access_open(struct file_access *f, struct sys *sys, int limits_ports)
+static uint64_t
+net_rights(unsigned int limits)
 {
-	struct ruleset_attr attr = { 0, limits_ports ? NET_BIND_TCP : 0 };
-	int abi;
+	return (limits & ACCESS_BIND ? NET_BIND_TCP : 0) |
+		(limits & ACCESS_CONNECT ? NET_CONNECT_TCP : 0);
+}
+
+static uint64_t
+scopes_of(unsigned int limits)
+{
+	return (limits & ACCESS_ABSTRACT ? SCOPE_ABSTRACT : 0) |
+		(limits & ACCESS_SIGNAL ? SCOPE_SIGNAL : 0);
+}
+
+/* As far as this kernel has them. */
+static unsigned int
+possible_limits(int abi, unsigned int limits)
+{
+	if (abi < ABI_TCP)
+		limits &= ~(ACCESS_BIND | ACCESS_CONNECT);
+	if (abi < ABI_SCOPES)
+		limits &= ~(ACCESS_ABSTRACT | ACCESS_SIGNAL);
+	return limits;
+}
+
+static size_t
+attr_size(int abi)
+{
+	return abi >= ABI_SCOPES ? sizeof(struct ruleset_attr)
+		: abi >= ABI_TCP ? offsetof(struct ruleset_attr, scoped)
+				 : offsetof(struct ruleset_attr, net);
+}
+
+int
+file_access_open(struct file_access *f, struct sys *sys, unsigned int limits)
+{
+	struct ruleset_attr attr = { 0 };
 	long r;
 
 	*f = (struct file_access){ .sys = sys, .fd = -1 };
@@ -66,14 +103,14 @@ file_access_open(struct file_access *f, struct sys *sys, int limits_ports)
 	/* EOPNOTSUPP: turned off when the kernel was started */
 	if (r <= 0)
 		return r == 0 || r == -EOPNOTSUPP ? -ENOSYS : (int)r;
-	abi = (int)r;
-	attr.fs = fs_rights(abi);
-	r = sys_landlock_create_ruleset(
-		sys, &attr, abi >= ABI_TCP ? sizeof(attr) : sizeof(attr.fs), 0);
+	f->limits = possible_limits((int)r, limits);
+	attr.fs = fs_rights((int)r);
+	attr.net = net_rights(f->limits);
+	attr.scoped = scopes_of(f->limits);
+	r = sys_landlock_create_ruleset(sys, &attr, attr_size((int)r), 0);
 	if (r < 0)
 		return (int)r;
 	f->fd = (int)r;
-	f->limits_ports = limits_ports && abi >= ABI_TCP;
 	return 0;
 }
 
@@ -118,14 +155,26 @@ file_access_remove(struct file_access *f, const char *path)
 	return allow_below(f, dir, LANDLOCK_ACCESS_FS_REMOVE_FILE);
 }
 
+static int
+allow_port(struct file_access *f, unsigned int limit, uint64_t access, unsigned int port)
+{
+	struct port_attr attr = { access, port };
+
+	if (!(f->limits & limit))
+		return 0;
+	return (int)sys_landlock_add_rule(f->sys, f->fd, RULE_PORT, &attr, 0);
+}
+
 int
 file_access_bind(struct file_access *f, unsigned int port)
 {
-	struct port_attr attr = { NET_BIND_TCP, port };
+	return allow_port(f, ACCESS_BIND, NET_BIND_TCP, port);
+}
 
-	if (!f->limits_ports)
-		return 0;
-	return (int)sys_landlock_add_rule(f->sys, f->fd, RULE_PORT, &attr, 0);
+int
+file_access_connect(struct file_access *f, unsigned int port)
+{
+	return allow_port(f, ACCESS_CONNECT, NET_CONNECT_TCP, port);
 }
 
 int

@@ -37,6 +37,15 @@ serve_cli(struct process *p, const char *value)
 	p->master->passed_fd = -1;
 }
 
+static void
+pass_sockets(struct process *p, const char *pid)
+{
+	int fd = p->master->passed_fd;
+
+	p->master->passed_fd = -1;
+	socket_pass_to(&p->pass, (pid_t)strtol(pid, NULL, 10), fd);
+}
+
 /* Also of processes before this one: the master counts. */
 static void
 note_reloads(struct process *p, const char *value)
@@ -64,7 +73,7 @@ process_on_master(void *process, const char *line)
 		(void)snprintf(key, sizeof(key), "%s", line + n);
 		process_each_listener(p, release_named, key);
 	} else if (strncmp(line, MASTER_PASS, sizeof(MASTER_PASS) - 1) == 0) {
-		socket_pass_to(&p->pass, (pid_t)strtol(line + sizeof(MASTER_PASS) - 1, NULL, 10));
+		pass_sockets(p, line + sizeof(MASTER_PASS) - 1);
 	} else if (strncmp(line, MASTER_CLI, sizeof(MASTER_CLI) - 1) == 0) {
 		serve_cli(p, line + sizeof(MASTER_CLI) - 1);
 	} else if (strncmp(line, MASTER_RELOADS, sizeof(MASTER_RELOADS) - 1) == 0) {

@@ -194,7 +194,7 @@ process_on_signal(struct process *p, int sig, pid_t from)
 			"SIGUSR2: there is no reload without a master (-W)");
 		break;
 	case SIGTTOU:
-		socket_pass_to(&p->pass, from);
+		socket_pass_to(&p->pass, from, -1);
 		break;
 	case SIGHUP:
 		log_proxies(p);

@@ -249,27 +249,44 @@ check_peer(struct sys *sys, int fd)
 	return other.uid == 0 || other.uid == (uid_t)sys_getuid(sys) ? 0 : -ERR_PERM;
 }
 
-void
-socket_pass_to(struct socket_pass *sp, pid_t pid)
+int
+socket_pass_connect(struct sys *sys, pid_t pid)
 {
-	struct process *p = sp->process;
 	struct sockaddr_un un = { .sun_family = AF_UNIX };
 	int n = snprintf(un.sun_path + 1, sizeof(un.sun_path) - 1, SOCKET_PASS_NAME, (long)pid);
 	long fd, r;
 
-	if (pid <= 0 || p->state != PROCESS_RUNNING)
-		return;
-	fd = sys_socket(p->sys, AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (pid <= 0)
+		return -ERR_INVAL;
+	fd = sys_socket(sys, AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
-		return;
+		return (int)fd;
 	/* Without blocking: it says EAGAIN when that process does not accept. */
-	r = sys_connect(p->sys, (int)fd, (const struct sockaddr *)(const void *)&un,
+	r = sys_connect(sys, (int)fd, (const struct sockaddr *)(const void *)&un,
 		(socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n));
-	if (r < 0 || check_peer(p->sys, (int)fd)) {
-		(void)sys_close(p->sys, (int)fd);
+	if (r >= 0)
+		r = check_peer(sys, (int)fd);
+	if (r >= 0)
+		return (int)fd;
+	(void)sys_close(sys, (int)fd);
+	return (int)r;
+}
+
+void
+socket_pass_to(struct socket_pass *sp, pid_t pid, int fd)
+{
+	struct process *p = sp->process;
+
+	if (p->state != PROCESS_RUNNING) {
+		if (fd >= 0)
+			(void)sys_close(p->sys, fd);
 		return;
 	}
+	if (fd < 0)
+		fd = socket_pass_connect(p->sys, pid);
+	if (fd < 0)
+		return;
 	log_msg(process_log(p), LOG_LEVEL_NOTICE, "process %ld asks for the listening sockets",
 		(long)pid);
-	(void)!socket_pass_start(sp, (int)fd);
+	(void)!socket_pass_start(sp, fd);
 }

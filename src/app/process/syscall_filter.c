@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <linux/sockios.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -18,7 +19,10 @@
 
 enum { TYPE_MASK = 0xf };
 
-#define SOCKET(family, type) { "socket", { ARG_IS(0, family), ARG_BITS(1, TYPE_MASK, type) }, 2 }
+/* With another protocol than that of its type a socket would be SCTP, ICMP or Multipath TCP. */
+#define SOCKET_OF(family, type, protocol)                                                       \
+	{ "socket", { ARG_IS(0, family), ARG_BITS(1, TYPE_MASK, type), ARG_IS(2, protocol) }, 3 }
+#define SOCKET(family, type) SOCKET_OF(family, type, 0)
 
 static const struct call_rule limits[] = {
 	SOCKET(AF_INET, SOCK_STREAM),
@@ -64,6 +68,20 @@ allow_call(scmp_filter_ctx ctx, const char *name)
 }
 
 static int
+allow_mptcp(scmp_filter_ctx ctx)
+{
+	static const struct call_rule sockets[] = {
+		SOCKET_OF(AF_INET, SOCK_STREAM, IPPROTO_MPTCP),
+		SOCKET_OF(AF_INET6, SOCK_STREAM, IPPROTO_MPTCP),
+	};
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(sockets) && !r; i++)
+		r = call_rules_add(ctx, SCMP_ACT_ALLOW, &sockets[i]);
+	return r;
+}
+
+static int
 allow_processes(scmp_filter_ctx ctx, const struct syscall_filter *f)
 {
 	static const char *const names[] = { "clone", "clone3", "fork", "vfork", "wait4" };
@@ -92,6 +110,8 @@ add_rules(scmp_filter_ctx ctx, const struct syscall_filter *f)
 		r = allow_call(ctx, allowed[i]);
 	for (size_t i = 0; i < ARRAY_LEN(limits) && !r; i++)
 		r = call_rules_add(ctx, SCMP_ACT_ALLOW, &limits[i]);
+	if (!r && f->may_mptcp)
+		r = allow_mptcp(ctx);
 	return r ? r : allow_processes(ctx, f);
 }
 

@@ -92,6 +92,49 @@ all_of_a_configuration(void **state)
 	assert_string_equal(targets("global\n ocsp-update.httpproxy 127.0.0.1:1001\n"), "53 1001 ");
 }
 
+static const char *
+unknown_of(const char *global, const char *backend)
+{
+	const char *why;
+	char text[1024];
+
+	snprintf(text, sizeof(text), "global\n%s\n" TIMES "backend b\n%s\n", global, backend);
+	load(text);
+	why = connect_targets_unknown(&cfg);
+	return why ? why : "";
+}
+
+/* Each of the first could connect to a port that no rule has. */
+static void
+ports_that_nobody_knows(void **state)
+{
+	static const char *const t[][3] = {
+		{ "", " server s 127.0.0.1", "client" },
+		{ "", " server s 127.0.0.1:+1000", "client" },
+		{ "", " option transparent", "client" },
+		{ "", " server s _http._tcp.x:80 resolvers default", "SRV" },
+		{ "", " option tcp-check\n tcp-check connect port str(81)\n server s 127.0.0.1:80",
+			"computes" },
+		{ "", " load-server-state-from-file local\n server s 127.0.0.1:80", "state file" },
+		{ " stats socket /run/a level admin", " server s 127.0.0.1:80", "admin" },
+		{ " stats socket /run/a level operator", " server s 127.0.0.1:80", "" },
+		{ " stats socket /run/a", " server s 127.0.0.1:80", "" },
+		{ "", " server s 127.0.0.1:80 check port 81", "" },
+		{ "", " server s localhost:80", "" },
+		{ "", " server s x.invalid:80 resolvers default init-addr none", "" },
+		{ "", " server s 0.0.0.0:80", "" },
+		{ "", " server s unix@/run/s", "" },
+		{ "", " server s 127.0.0.1:80\n tcp-request content set-dst-port int(1)", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		const char *why = unknown_of(t[i][0], t[i][1]);
+
+		assert_true(*t[i][2] ? strstr(why, t[i][2]) != NULL : !*why);
+	}
+}
+
 static int
 finds_socket(const char *root, const char *server, const char *path)
 {
@@ -132,6 +175,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(all_of_a_configuration, setup, teardown),
+		cmocka_unit_test_setup_teardown(ports_that_nobody_knows, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_socket_is_found_by_any_path, setup, teardown),
 	};
 

@@ -143,6 +143,27 @@ opens_packet_socket(void)
 }
 
 static int
+opens_sctp(void)
+{
+	return errno_if(socket(AF_INET, SOCK_STREAM, IPPROTO_SCTP));
+}
+
+static int
+opens_ping_socket(void)
+{
+	return errno_if(socket(AF_INET, SOCK_DGRAM, IPPROTO_ICMP));
+}
+
+/* Some kernels have none. */
+static int
+opens_mptcp(void)
+{
+	int r = errno_if(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, IPPROTO_MPTCP));
+
+	return r == EPROTONOSUPPORT || r == ENOPROTOOPT ? 0 : r;
+}
+
+static int
 makes_executable(void)
 {
 	void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -299,6 +320,9 @@ static const struct probe {
 	{ "opens_raw_socket", opens_raw_socket, SIGSYS, 0 },
 	{ "opens_netlink", opens_netlink, SIGSYS, 0 },
 	{ "opens_packet_socket", opens_packet_socket, SIGSYS, 0 },
+	{ "opens_sctp", opens_sctp, SIGSYS, 0 },
+	{ "opens_ping_socket", opens_ping_socket, SIGSYS, 0 },
+	{ "opens_mptcp", opens_mptcp, SIGSYS, 0 },
 	{ "makes_executable", makes_executable, SIGSYS, 0 },
 	/* JIT compilers ask first */
 	{ "maps_executable", maps_executable, 0, EACCES },
@@ -382,6 +406,19 @@ a_process_that_may_fork_may_do_nothing_else(void **state)
 }
 
 static void
+multipath_tcp_can_be_allowed(void **state)
+{
+	static const struct syscall_filter f = { .may_mptcp = 1 };
+	int status;
+
+	needs_filter(state);
+	status = status_of(opens_mptcp, &f);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	status = status_of(opens_sctp, &f);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
+}
+
+static void
 the_helper_can_be_killed(void **state)
 {
 	static const struct syscall_filter f = { .helper = 12345678 };
@@ -441,6 +478,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_call_is_allowed_refused_or_the_end),
 		cmocka_unit_test(a_process_that_may_fork_may_do_nothing_else),
+		cmocka_unit_test(multipath_tcp_can_be_allowed),
 		cmocka_unit_test(the_helper_can_be_killed),
 		cmocka_unit_test(it_holds_for_all_threads),
 	};
