@@ -50,9 +50,23 @@ add_once(struct http_head *h, enum http_field_id id, struct str value)
 	return http_add(h, str_of(http_field_name(id)), value);
 }
 
+void
+h1_obey_status(struct http_head *h)
+{
+	if (h->kind != HTTP_RESPONSE || h->framing == HTTP_BODY_TUNNEL || response_may_have_body(h))
+		return;
+	h->framing = HTTP_BODY_NONE;
+	if (h->status < 200 || h->status == 204) {
+		http_drop_id(h, HTTP_F_CONTENT_LENGTH);
+		http_drop_id(h, HTTP_F_TRANSFER_ENCODING);
+		http_drop_id(h, HTTP_F_TRAILER);
+	}
+}
+
 int
 h1_framing_to_fields(struct http_head *h, enum http_version receiver)
 {
+	h1_obey_status(h);
 	if (h->framing == HTTP_BODY_TUNNEL && h->status / 100 == 2) {
 		http_drop_id(h, HTTP_F_CONTENT_LENGTH);
 		http_drop_id(h, HTTP_F_TRANSFER_ENCODING);

@@ -32,7 +32,8 @@ struct http_txn {
 	struct vars vars, req_vars, res_vars; /* scopes txn, req and res */
 	/* Data of the original request, kept to the end: */
 	uint64_t id;             /* unique in the process, as sessions' are: engine_next_id() */
-	enum http_method method;
+	enum http_method method; /* as the server gets it; before: as it came, too */
+	enum http_method asked;  /* as it came: what body the client expects behind a head */
 	enum http_version version;
 	enum http_version res_version; /* version of the server's response, if has_res_version */
 	uint32_t head_end; /* offset in the client's buffer where the head ends and the body
@@ -66,6 +67,7 @@ struct http_txn {
 	uint8_t placed;          /* the request is ready to be sent: see http_place_request() */
 	uint8_t req_is_gone;     /* a rule ended the request: its head is not used any more */
 	uint8_t dechunks;        /* the response is sent without chunks to an HTTP/1.0 client */
+	uint8_t drops_body;      /* the body of the response is not sent */
 	uint8_t local;           /* the response is a local reply */
 	uint8_t reused;          /* the server connection has carried earlier requests */
 	uint8_t fresh;           /* the next attempt needs a new connection: a reused one was

@@ -158,6 +158,8 @@ body_step(struct session *s, int side, char *p, size_t got, size_t *used, size_t
 		n = got ? h1_body_take(b, p, got) : 0;
 		*used = *out = n < 0 ? 0 : (size_t)n;
 	}
+	if (side == SERVER && t->drops_body)
+		*out = 0;
 	if (n < 0) {
 		note_bad_body(s, side, p, got, *used);
 		return RELAY_BAD;

@@ -100,7 +100,7 @@ complete_head(struct session *s, size_t used)
 	struct direction *h = &s->dir[CLIENT];
 
 	http_note_head_time(s);
-	t->method = t->req.method;
+	t->method = t->asked = t->req.method;
 	t->version = t->req.version;
 	http_line_keep(t);
 	capture_fields(s, &t->req);

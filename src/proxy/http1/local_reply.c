@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "http/h1_framing.h"
 #include "http/h1_write.h"
 #include "http/hop.h"
+#include "http/reply.h"
 #include "proxy/http1/case_adjust.h"
 #include "proxy/http1/exchange.h"
 #include "proxy/relay/direction.h"
@@ -134,7 +136,7 @@ local_reply_make(struct session *s, struct http_head *head, struct str body)
 	int r = 0;
 
 	check_request_end(s);
-	if (s->txn->method == HTTP_HEAD) {
+	if (s->txn->asked == HTTP_HEAD) {
 		head->framing = HTTP_BODY_NONE;
 		body = (struct str){ NULL, 0 };
 	}
@@ -142,6 +144,9 @@ local_reply_make(struct session *s, struct http_head *head, struct str body)
 		r = -ERR_INVAL;
 	else if (http_strip_hop(head) & HTTP_HOP_CLOSE)
 		s->txn->keep_alive[CLIENT] = 0;
+	h1_obey_status(head);
+	if (http_status_has_no_body(head->status))
+		body = (struct str){ NULL, 0 };
 	if (r == 0)
 		r = add_connection_of_reply(head, connection_of_reply(s->txn));
 	if (r < 0)
@@ -174,7 +179,7 @@ make_changed(struct session *s, const struct http_reply *r, struct str name, str
 		rc = http_add(head, name, value);
 	}
 	if (rc == 0)
-		rc = local_reply_make(s, head, http_reply_body(r, s->txn->method));
+		rc = local_reply_make(s, head, http_reply_body(r, s->txn->asked));
 	arena_release(&s->engine->eval.arena, mark);
 	return rc;
 }
@@ -248,7 +253,7 @@ local_reply_make_page(struct session *s)
 	if (take_buf(s) < 0)
 		return -ERR_NOMEM;
 	before = keep_informational(&s->dir[SERVER]);
-	n = http_reply_write(r, connection_of_reply(s->txn), s->txn->method,
+	n = http_reply_write(r, connection_of_reply(s->txn), s->txn->asked,
 		s->dir[SERVER].buf + before, s->engine->bufsize - before);
 	if (n > 0) {
 		case_adjust_to_client(s, s->dir[SERVER].buf + before, (size_t)n);

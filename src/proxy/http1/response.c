@@ -8,6 +8,7 @@
 #include "proxy/model/count.h"
 #include "proxy/backend/server_observe.h"
 #include "proxy/model/termination.h"
+#include "proxy/http1/dropped_body.h"
 #include "proxy/http1/exchange.h"
 #include "proxy/relay/direction.h"
 #include "base/counter.h"
@@ -91,6 +92,7 @@ pass_informational(struct session *s, size_t used)
 	h->lookahead -= (uint32_t)used;
 	if (t->version != HTTP_1_0) {
 		(void)http_strip_hop(&t->res);
+		h1_obey_status(&t->res);
 		if (http_place_response(s, h->tail) < 0)
 			return io_event(bad_response(s));
 	}
@@ -148,7 +150,29 @@ decide_keep_alive(struct session *s)
 		t->keep_alive[SERVER] = 0;
 	if (ends_with_connection(sent))
 		t->keep_alive[CLIENT] = 0;
-	t->dechunks = sent != received;
+}
+
+/* Decides what becomes of the body, after the rules. One that is dropped and that only the end of
+ * the connection ends is not waited for. */
+static void
+decide_body(struct http_txn *t)
+{
+	struct h1_body *received = &t->h1[SERVER]->body;
+
+	t->drops_body = t->res.framing == HTTP_BODY_NONE && received->framing != HTTP_BODY_NONE;
+	t->dechunks = t->res.framing == HTTP_BODY_CLOSE && received->framing == HTTP_BODY_CHUNKED;
+	if (t->drops_body && received->framing == HTTP_BODY_CLOSE)
+		received->framing = HTTP_BODY_NONE;
+}
+
+/* A client that asked for the head alone gets no body, whatever a rule has made of its method. */
+static void
+obey_method(struct http_txn *t)
+{
+	if (t->asked != HTTP_HEAD || t->method == HTTP_HEAD || t->res.framing == HTTP_BODY_TUNNEL)
+		return;
+	t->res.method = HTTP_HEAD;
+	t->res.framing = HTTP_BODY_NONE;
 }
 
 /* The server has responded: the request is not retried. */
@@ -176,6 +200,9 @@ place_final(struct session *s, uint32_t end)
 	ev = response_rules_run(s);
 	if (ev != SESSION_EV_NONE)
 		return ev;
+	if (h1_framing_to_fields(&t->res, t->version) < 0)
+		return exchange_fail(s, 502, 'P', 'H');
+	decide_body(t);
 	said = http_strip_hop(&t->res);
 	if (said & HTTP_HOP_CLOSE)
 		t->keep_alive[CLIENT] = 0;
@@ -190,6 +217,12 @@ place_final(struct session *s, uint32_t end)
 	return exchange_fail(s, 502, 'P', 'H');
 }
 
+static const struct relay_ops *
+body_ops(const struct http_txn *t)
+{
+	return t->drops_body ? &http_dropped_body_ops : &http_body_ops;
+}
+
 /* Sends the final head with the received part of the body. As pass_final(). */
 static struct io_step
 start_body(struct session *s)
@@ -199,13 +232,14 @@ start_body(struct session *s)
 	struct io_step step;
 
 	http_note_answer_time(s);
-	h->ops = exchange_is_plain(s) ? &relay_plain : &http_body_ops;
+	h->ops = exchange_is_plain(s) ? &relay_plain : body_ops(s->txn);
 	forget_copy(s);
 	http_count_response(s);
 	session_log_early(s);
 	if (exchange_take_ahead(s, SERVER) < 0)
 		ev = exchange_reject_body(s, SERVER);
-	exchange_foresee(s, SERVER);
+	if (!s->txn->drops_body)
+		exchange_foresee(s, SERVER);
 	step = direction_flush(s, SERVER);
 	if (step.more)
 		direction_event(s, SERVER, DIRECTION_EV_EMPTY);
@@ -237,6 +271,7 @@ pass_final(struct session *s, size_t used)
 	capture_fields(s, &t->res);
 	http_txn_allow_added(s, &t->res);
 	h1_body_begin(&t->h1[SERVER]->body, &t->res);
+	obey_method(t);
 	if (h1_framing_to_fields(&t->res, t->version) < 0)
 		return io_event(bad_response(s));
 	decide_keep_alive(s);

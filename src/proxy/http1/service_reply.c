@@ -7,6 +7,7 @@
 
 #include "base/counter.h"
 #include "http/h1_framing.h"
+#include "http/reply.h"
 #include "http/status.h"
 #include "proxy/http1/local_reply.h"
 #include "proxy/http1/rule_outcome.h"
@@ -38,8 +39,8 @@ set_framing(struct http_txn *t, struct http_head *head, int has_body)
 {
 	int r;
 
-	head->method = t->method;
-	if (t->method == HTTP_HEAD)
+	head->method = t->asked;
+	if (t->asked == HTTP_HEAD)
 		return 0;
 	head->framing = has_body ? HTTP_BODY_CHUNKED : HTTP_BODY_NONE;
 	r = h1_framing_to_fields(head, t->version);
@@ -77,8 +78,11 @@ service_reply_make_head(struct session *s)
 	t->is_served = r == 0;
 	if (r < 0)
 		t->status = 500;
-	if (r < 0 || !t->job->has_body || t->method == HTTP_HEAD)
-		http_txn_drop_job(t);
+	if (r == 0 && http_status_has_no_body(t->status))
+		t->is_chunked = 0;
+	else if (r == 0 && t->job->has_body && t->asked != HTTP_HEAD)
+		return;
+	http_txn_drop_job(t);
 }
 
 int

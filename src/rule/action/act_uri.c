@@ -20,7 +20,8 @@ parse_fmt(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int a
 
 /* --- methods -------------------------------------------------------------------------------- */
 
-/* Statuses that decide about the end of a response: server and client must agree about it. */
+/* True for a method whose response ends elsewhere than that of others: a client that has asked for
+ * something else would wait for more. */
 static int
 decides_framing(enum http_method m)
 {
@@ -57,7 +58,8 @@ run_method(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out
 	if (act_write(r->fmt[0], cx, &text) < 0 || !act_is_token(text))
 		return act_failed(r, out);
 	m = http_method_of(text);
-	if (m != h->method && (decides_framing(m) || decides_framing(h->method)))
+	/* Of the response to what was a HEAD only the head is sent. */
+	if (m != h->method && (decides_framing(m) || h->method == HTTP_CONNECT))
 		return act_failed(r, out);
 	h->method = m;
 	h->method_text = text;
@@ -172,10 +174,10 @@ parse_status(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, in
 	(void)at;
 	if (act_need(r, ctx, arg, 1) < 0 || cfg_arg_int(ctx, arg, 100, 999, &status) < 0)
 		return -1;
-	if (http_status_has_no_body((unsigned int)status))
+	if (status < 200)
 		return cfg_error(ctx, arg,
-			"'%s set-status' : a response with status %d has no body: none can be made "
-			"of another.",
+			"'%s set-status' : %d is no final status: the client would wait for another "
+			"response.",
 			rule_place_name(r->place), status);
 	r->num[0] = status;
 	if (!act_is(ctx, arg + 1, "reason"))
@@ -189,11 +191,20 @@ parse_status(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, in
 	return act_text(ctx, arg + 2, &r->text[0]) < 0 ? -1 : arg + 3;
 }
 
-/* A response without a body becomes one with an empty body; 101 is not a final response. */
+/* True for a response whose status allows no body, unless an earlier rule has set that status: then
+ * the body is still there. */
+static int
+lacks_body(const struct http_head *h)
+{
+	return http_status_has_no_body(h->status) && h->method != HTTP_HEAD &&
+		h->framing == HTTP_BODY_NONE;
+}
+
+/* A response without a body becomes one with an empty body. */
 static int
 give_body(struct http_head *h, struct arena *a)
 {
-	char *digits = h->status >= 200 ? arena_get(a, HTTP_LENGTH_DIGITS) : NULL;
+	char *digits = arena_get(a, HTTP_LENGTH_DIGITS);
 
 	return digits ? http_set_length(h, 0, digits) : -ERR_INVAL;
 }
@@ -203,7 +214,11 @@ run_status(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out
 {
 	struct http_head *h = cx->res;
 
-	if (http_status_has_no_body(h->status) && give_body(h, cx->arena) < 0)
+	/* 101 is not a final response. */
+	if (h->status < 200)
+		return act_failed(r, out);
+	if (!http_status_has_no_body((unsigned int)r->num[0]) && lacks_body(h) &&
+		give_body(h, cx->arena) < 0)
 		return act_failed(r, out);
 	h->status = (unsigned int)r->num[0];
 	h->reason = r->text[0].p ? r->text[0] : str_of(http_status_reason(h->status));
@@ -228,7 +243,8 @@ const struct rule_action rule_uri_actions[] = {
 		.parse = parse_set_method,
 		.run = run_method,
 		.syntax = "<fmt>",
-		.doc = "Sets the method. HEAD and CONNECT can neither be set nor replaced." },
+		.doc = "Sets the method. HEAD and CONNECT cannot be set, and CONNECT cannot be "
+		       "replaced. Of the response to what was a HEAD the client gets the head." },
 	SET("set-path", HTTP_PART_PATH, "Sets the path; the query stays the same."),
 	SET("set-pathq", HTTP_PART_PATHQ, "Sets the path and the query."),
 	SET("set-query", HTTP_PART_QUERY, "Sets the query."),
@@ -241,6 +257,6 @@ const struct rule_action rule_uri_actions[] = {
 		.parse = parse_status,
 		.run = run_status,
 		.syntax = "<status> [reason <text>]",
-		.doc = "Sets the status, to one whose responses have a body." },
+		.doc = "Sets the status, of 200 to 999. With 204 and 304 the body is dropped." },
 	{ 0 },
 };

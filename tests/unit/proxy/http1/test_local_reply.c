@@ -46,6 +46,19 @@ static const struct http_dialogue pages[] = {
 	  .to_client = "HTTP/1.1 200 OK\r\nKeep-Alive: 3\r\nContent-Length: 2\r\n"
 		  "Content-Type: a/b\r\nConnection: close\r\n\r\nok",
 	  .terms = "LR" },
+	{ .name = "a rule makes it 204", .cfg = { HTTP_WORLD,
+		.rules = "http-request return content-type a/b string ok\n"
+			 "http-after-response set-status 204" },
+	  .client = { SAY(GET "\r\n"), AWAIT("\r\n\r\n"), { STEP_CLOSE, 0 } },
+	  .origin = { EOF_CLOSE },
+	  .to_client = "HTTP/1.1 204 No Content\r\nContent-Type: a/b\r\n\r\n", .terms = "LR" },
+	{ .name = "a rule makes it 304", .cfg = { HTTP_WORLD, ABSENT,
+		.rules = "http-after-response set-status 304" },
+	  .client = { SAY(GET_CLOSE), EOF_CLOSE }, .origin = { EOF_CLOSE },
+	  .to_client = "HTTP/1.1 304 Not Modified\r\nContent-Length: 107\r\n"
+		  "Cache-Control: no-cache\r\nContent-Type: text/html\r\n"
+		  "Connection: close\r\n\r\n",
+	  .terms = "SC" },
 	{ .name = "formats", .cfg = { HTTP_WORLD, ABSENT,
 		.rules = "http-request set-var(txn.p) path\n"
 			 "http-error status 503 content-type a/b hdr X-P %[var(txn.p)] "

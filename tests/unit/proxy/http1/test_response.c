@@ -296,6 +296,95 @@ rules_change_responses(void **st)
 	http_play_all(rules, ARRAY_LEN(rules));
 }
 
+/* --- a head alone --- */
+
+#define NEXT SAY(GET "X-Next: 1\r\n\r\n"), AWAIT("next")
+#define ANSWER_NEXT SAY("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nnext"), EOF_CLOSE
+#define GOT_NEXT "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nnext"
+#define HEAD_AS_GET .persistence = HTTP_KEEP_ALIVE, \
+	.rules = "http-request set-method GET if METH_HEAD"
+#define ASK_HEAD SAY("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n"), AWAIT("\r\n\r\n")
+#define EMPTIES(n) .persistence = HTTP_KEEP_ALIVE, .rules = "http-response set-status " #n \
+	" unless { res.hdr(content-length) 4 }"
+
+/* The body is read to its end and not sent; both connections serve the next request. */
+static const struct http_dialogue heads[] = {
+	{ .name = "a HEAD that became a GET", .cfg = { HTTP_WORLD, HEAD_AS_GET }, .reuses = 1,
+	  .client = { ASK_HEAD, NEXT, { STEP_CLOSE, 0 } },
+	  .origin = { AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"), AWAIT("X-Next"), ANSWER_NEXT },
+	  .to_server = GET "\r\n" GET "X-Next: 1\r\n\r\n",
+	  .to_client = OK2 "\r\n" GOT_NEXT, .terms = "-- --", .served = 1 },
+	{ .name = "in chunks, some later", .cfg = { HTTP_WORLD, HEAD_AS_GET }, .reuses = 1,
+	  .client = { ASK_HEAD, NEXT, { STEP_CLOSE, 0 } },
+	  .origin = { AWAIT("\r\n\r\n"), SAY("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
+		  "\r\n2\r\no"), { STEP_PAUSE, 20 }, SAY("k\r\n0\r"), { STEP_PAUSE, 20 },
+		  SAY("\n\r\n"), AWAIT("X-Next"), ANSWER_NEXT },
+	  .to_client = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" GOT_NEXT,
+	  .terms = "-- --", .served = 1 },
+	{ .name = "until the server closes", .cfg = { HTTP_WORLD, HEAD_AS_GET }, .reuses = 1,
+	  .client = { ASK_HEAD, { STEP_CLOSE, 0 } },
+	  .origin = { AWAIT("\r\n\r\n"), SAY("HTTP/1.1 200 OK\r\n\r\nok"), EOF_CLOSE },
+	  .to_client = "HTTP/1.1 200 OK\r\n\r\n", .terms = "--", .served = 1 },
+	{ .name = "a server that closes too early", .cfg = { HTTP_WORLD, HEAD_AS_GET }, .reuses = 1,
+	  .client = { ASK_HEAD, { STEP_PAUSE, 100 }, { STEP_CLOSE, 0 } },
+	  .origin = { AWAIT("\r\n\r\n"), SAY(OK2 "\r\n"), { STEP_PAUSE, 20 },
+		  { STEP_CLOSE, 0 } },
+	  .to_client = OK2 "\r\n", .terms = "SD", .served = 1 },
+	{ .name = "HTTP/1.0", .cfg = { HTTP_WORLD, HEAD_AS_GET },
+	  .client = { SAY("HEAD / HTTP/1.0\r\n\r\n"), EOF_CLOSE },
+	  .origin = { AWAIT("\r\n\r\n"), SAY("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
+		  "\r\n2\r\nok\r\n0\r\n\r\n"), EOF_CLOSE },
+	  .to_client = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", .terms = "--",
+	  .served = 1, .reuses = 1 },
+	{ .name = "a local reply to it", .cfg = { HTTP_WORLD, .rules =
+		  "http-request set-method GET if METH_HEAD\n"
+		  "http-response return content-type a/b string hello" },
+	  .client = { ASK_HEAD, { STEP_CLOSE, 0 } }, REPLY_OK,
+	  .to_client = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Type: a/b\r\n\r\n",
+	  .terms = "LH", .served = 1 },
+	{ .name = "set-status 204", .cfg = { HTTP_WORLD, EMPTIES(204) }, .reuses = 1,
+	  .client = { SAY(GET "\r\n"), AWAIT("\r\n\r\n"), NEXT, { STEP_CLOSE, 0 } },
+	  .origin = { AWAIT("\r\n\r\n"), SAY(OK2 "\r\no"), { STEP_PAUSE, 20 }, SAY("k"),
+		  AWAIT("X-Next"), ANSWER_NEXT },
+	  .to_client = "HTTP/1.1 204 No Content\r\n\r\n" GOT_NEXT, .terms = "-- --",
+	  .served = 1 },
+	{ .name = "set-status 204 of chunks", .cfg = { HTTP_WORLD, EMPTIES(204) }, .reuses = 1,
+	  .client = { SAY(GET "\r\n"), AWAIT("\r\n\r\n"), NEXT, { STEP_CLOSE, 0 } },
+	  .origin = { AWAIT("\r\n\r\n"), SAY("HTTP/1.1 200 OK\r\nTrailer: a\r\n"
+		  "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\na: b\r\n\r\n"),
+		  AWAIT("X-Next"), ANSWER_NEXT },
+	  .to_client = "HTTP/1.1 204 No Content\r\n\r\n" GOT_NEXT, .terms = "-- --",
+	  .served = 1 },
+	{ .name = "set-status 304", .cfg = { HTTP_WORLD, EMPTIES(304) }, .reuses = 1,
+	  .client = { SAY(GET "\r\n"), AWAIT("\r\n\r\n"), NEXT, { STEP_CLOSE, 0 } },
+	  .origin = { AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"), AWAIT("X-Next"), ANSWER_NEXT },
+	  .to_client = "HTTP/1.1 304 Not Modified\r\nContent-Length: 2\r\n\r\n" GOT_NEXT,
+	  .terms = "-- --", .served = 1 },
+	{ .name = "a later rule brings the body back", .cfg = { HTTP_WORLD, .rules =
+		  "http-response set-status 204\nhttp-after-response set-status 201" },
+	  .client = { SAY(GET "\r\n"), AWAIT("ok"), { STEP_CLOSE, 0 } }, REPLY_OK,
+	  .to_client = "HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok", .terms = "--",
+	  .served = 1 },
+	{ .name = "204 with a length", .cfg = { HTTP_WORLD },
+	  .client = { SAY(GET "\r\n"), AWAIT("\r\n\r\n"), { STEP_CLOSE, 0 } },
+	  .origin = { AWAIT("\r\n\r\n"), SAY("HTTP/1.1 204 No\r\nContent-Length: 0\r\nX-A: b\r\n"
+		  "\r\n"), EOF_CLOSE },
+	  .to_client = "HTTP/1.1 204 No\r\nX-A: b\r\n\r\n", .terms = "--", .served = 1 },
+	{ .name = "103 with a length", .cfg = { HTTP_WORLD },
+	  .client = { SAY(GET "\r\n"), AWAIT("ok"), { STEP_CLOSE, 0 } },
+	  .origin = { AWAIT("\r\n\r\n"), SAY("HTTP/1.1 103 Hints\r\nContent-Length: 0\r\n\r\n"
+		  OK2 "\r\nok"), EOF_CLOSE },
+	  .to_client = "HTTP/1.1 103 Hints\r\n\r\n" OK2 "\r\nok", .terms = "--",
+	  .served = 1 },
+};
+
+static void
+clients_get_a_head_alone(void **st)
+{
+	(void)st;
+	http_play_all(heads, ARRAY_LEN(heads));
+}
+
 int
 main(void)
 {
@@ -306,6 +395,7 @@ main(void)
 		cmocka_unit_test(the_status_tells_the_reason),
 		cmocka_unit_test(a_tunnel_forwards_any_bytes),
 		cmocka_unit_test(fast_responses_are_read_early),
+		cmocka_unit_test(clients_get_a_head_alone),
 		cmocka_unit_test(rules_change_responses),
 	};
 

@@ -80,8 +80,12 @@ test_methods(void **state)
 	action_rig_fails(&r, RULE_HTTP_REQUEST, "http-request set-method %[rq(M)]",
 		"GET / HTTP/1.1\r\nHost: h\r\nM: GET /x", NULL);
 	/* The client and the server must agree on the end of the response. */
+	assert_string_equal(action_rig_request(&r, "http-request set-method GET",
+				    "HEAD / HTTP/1.1\r\nHost: h"),
+		"GET / HTTP/1.1|Host: h|");
+	assert_int_equal(r.req.method, HTTP_GET);
 	action_rig_fails(&r, RULE_HTTP_REQUEST, "http-request set-method GET",
-		"HEAD / HTTP/1.1\r\nHost: h", NULL);
+		"CONNECT h:80 HTTP/1.1\r\nHost: h:80", NULL);
 	action_rig_fails(&r, RULE_HTTP_REQUEST, "http-request set-method %[rq(M)]",
 		"GET / HTTP/1.1\r\nHost: h\r\nM: HEAD", NULL);
 	assert_string_equal(action_rig_request(&r, "http-request set-method %[rq(M)]",
@@ -103,9 +107,21 @@ test_status(void **state)
 	assert_string_equal(
 		action_rig_response(&r, "http-response set-status 503 reason \"Slow Down\"", res),
 		"HTTP/1.1 503 Slow Down|Content-Length: 0|");
-	action_rig_refuses(&r, "http-response set-status 204", "has no body");
-	action_rig_refuses(&r, "http-response set-status 304", "has no body");
-	action_rig_refuses(&r, "http-response set-status 101", "has no body");
+	/* The body is dropped where the response is sent, unless a later rule brings it back. */
+	assert_string_equal(action_rig_response(&r, "http-response set-status 204",
+				    "HTTP/1.1 200 OK\r\nContent-Length: 2"),
+		"HTTP/1.1 204 No Content|Content-Length: 2|");
+	assert_string_equal(
+		action_rig_response(&r, "http-response set-status 204\nhttp-response set-status 201",
+			"HTTP/1.1 200 OK\r\nContent-Length: 2"),
+		"HTTP/1.1 201 Created|Content-Length: 2|");
+	assert_int_equal(r.res.framing, HTTP_BODY_LENGTH);
+	assert_int_equal(r.res.length, 2);
+	assert_string_equal(action_rig_response(&r, "http-response set-status 304",
+				    "HTTP/1.1 304 OK\r\nContent-Length: 2"),
+		"HTTP/1.1 304 Not Modified|Content-Length: 2|");
+	action_rig_refuses(&r, "http-response set-status 100", "is no final status");
+	action_rig_refuses(&r, "http-response set-status 101", "is no final status");
 	action_rig_refuses(&r, "http-response set-status 99", "100..999");
 	action_rig_refuses(&r, "http-response set-status 1000", "100..999");
 	action_rig_refuses(&r, "http-response set-status 500 reason", "expects <status>");
@@ -123,6 +139,9 @@ test_status(void **state)
 	assert_string_equal(action_rig_response(&r, "http-response set-status 200",
 		"HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked"),
 		"HTTP/1.1 200 OK|Content-Length: 0|");
+	action_rig_fails(&r, RULE_HTTP_RESPONSE, "http-response set-status 204",
+		"GET / HTTP/1.1\r\nHost: h",
+		"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade");
 	action_rig_fails(&r, RULE_HTTP_RESPONSE, "http-response set-status 500",
 		"GET / HTTP/1.1\r\nHost: h",
 		"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade");

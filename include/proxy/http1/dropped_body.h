@@ -1,0 +1,10 @@
+/* The body of a response that is read and not sent. */
+#ifndef TACIT_PROXY_HTTP1_DROPPED_BODY_H
+#define TACIT_PROXY_HTTP1_DROPPED_BODY_H
+
+#include "proxy/relay/relay_ops.h"
+
+/* Of the direction to the client, once the head is placed: txn->drops_body. */
+extern const struct relay_ops http_dropped_body_ops;
+
+#endif
