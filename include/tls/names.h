@@ -58,5 +58,8 @@ int tls_names_of_cert(struct x509_st *x, tls_name_fn *fn, void *arg, struct tls_
 int tls_names_add_cert(struct tls_names *t, struct x509_st *x, struct tls_line *line) must_check;
 /* The lines for a name that a client asks for, in any case; NULL: none. */
 const struct tls_name *tls_names_find(const struct tls_names *t, const char *name, size_t len);
+/* The wildcard that covers a name that was found exactly, for kinds of keys that its own lines do
+ * not have; NULL: none, or a filter excludes the name. */
+const struct tls_name *tls_names_find_wider(const struct tls_names *t, const struct tls_name *n);
 
 #endif

@@ -32,6 +32,22 @@ offers_ecdsa_cipher(SSL *ssl)
 	return 0;
 }
 
+static int
+hello_offers_ecdsa(SSL *ssl)
+{
+	const unsigned char *p;
+	size_t n = SSL_client_hello_isv2(ssl) ? 0 : SSL_client_hello_get0_ciphers(ssl, &p);
+
+	for (size_t i = 0; i + 1 < n; i += 2) {
+		const SSL_CIPHER *c = SSL_CIPHER_find(ssl, p + i);
+
+		/* The ciphers of TLS 1.3; signalling values have "any" key, too. */
+		if (p[i] == 0x13 || (c && SSL_CIPHER_get_auth_nid(c) == NID_auth_ecdsa))
+			return 1;
+	}
+	return 0;
+}
+
 static struct abilities
 client_abilities(SSL *ssl)
 {
@@ -71,13 +87,10 @@ note_line(struct by_kind *k, const struct tls_line *l)
 }
 
 static const struct tls_line *
-pick_line(const struct by_kind *k, SSL *ssl)
+pick_line(const struct by_kind *k, struct abilities can)
 {
 	static const enum tls_key_kind order[] = { TLS_KEY_ECDSA, TLS_KEY_RSA, TLS_KEY_OTHER };
-	struct abilities can = { 1, 1 };
 
-	if (k->n > 1)
-		can = client_abilities(ssl);
 	if (k->of[TLS_KEY_ECDSA] && can.ecdsa)
 		return k->of[TLS_KEY_ECDSA];
 	if (k->of[TLS_KEY_RSA] && can.rsa)
@@ -90,20 +103,34 @@ pick_line(const struct by_kind *k, SSL *ssl)
 	return NULL;
 }
 
-static const struct tls_line *
-line_for(const struct tls_bind *b, SSL *ssl)
+/* Notes the lines for a name, and those of the wildcard above it for other kinds of keys. ssl: only
+ * those whose settings the connection has; NULL: all. */
+static void
+note_name(struct by_kind *k, const struct tls_acceptor *a, const struct tls_name *name, SSL *ssl)
 {
+	const SSL_CTX *has = ssl ? SSL_get_SSL_CTX(ssl) : NULL;
+
+	for (; name; name = tls_names_find_wider(&a->bind->names, name))
+		for (unsigned int i = 0; i < name->n; i++)
+			if (!has || a->ctx[name->line[i]->variant->index] == has)
+				note_line(k, name->line[i]);
+}
+
+static const struct tls_line *
+line_for(const struct tls_acceptor *a, SSL *ssl)
+{
+	const struct tls_bind *b = a->bind;
 	const char *asked = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
-	const struct tls_name *name =
-		asked ? tls_names_find(&b->names, asked, strlen(asked)) : NULL;
+	struct abilities can = { 1, 1 };
 	struct by_kind k = { { NULL }, 0 };
 
-	for (unsigned int i = 0; name && i < name->n; i++)
-		note_line(&k, name->line[i]);
-	name = k.n || (b->set.flags & TLS_STRICT_SNI) ? NULL : &b->names.fallback;
-	for (unsigned int i = 0; name && i < name->n; i++)
-		note_line(&k, name->line[i]);
-	return pick_line(&k, ssl);
+	if (asked)
+		note_name(&k, a, tls_names_find(&b->names, asked, strlen(asked)), ssl);
+	if (!k.n && !(b->set.flags & TLS_STRICT_SNI))
+		note_name(&k, a, &b->names.fallback, NULL);
+	if (k.n > 1)
+		can = client_abilities(ssl);
+	return pick_line(&k, can);
 }
 
 /* OpenSSL frees the copy. */
@@ -128,7 +155,7 @@ static int
 on_certificate(SSL *ssl, void *arg)
 {
 	const struct tls_acceptor *a = arg;
-	const struct tls_line *l = line_for(a->bind, ssl);
+	const struct tls_line *l = line_for(a, ssl);
 	const struct tls_cert *c = l ? l->entry->cert : NULL;
 
 	if (!c)
@@ -183,6 +210,49 @@ switch_context(SSL *ssl, const struct tls_acceptor *a, const struct tls_variant 
 	return 1;
 }
 
+/* As client_abilities(), before OpenSSL has read the extensions. */
+static struct abilities
+hello_abilities(SSL *ssl)
+{
+	struct abilities a = { 0, 0 };
+	const unsigned char *p;
+	size_t n;
+
+	if (!SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_signature_algorithms, &p, &n)) {
+		a.rsa = 1;
+		return a;
+	}
+	for (size_t i = 2; i + 1 < n; i += 2) {
+		int is_pss = p[i] == 8 && p[i + 1] >= 4 && p[i + 1] <= 11 && p[i + 1] != 7 &&
+			p[i + 1] != 8;
+
+		a.ecdsa |= p[i] < 8 && p[i + 1] == TLSEXT_signature_ecdsa;
+		a.rsa |= is_pss || (p[i] < 8 && p[i + 1] == TLSEXT_signature_rsa);
+	}
+	if (a.ecdsa)
+		a.ecdsa = hello_offers_ecdsa(ssl);
+	return a;
+}
+
+/* The line whose settings a client gets that asks for a name: that of the certificate which
+ * on_certificate() will choose. */
+static const struct tls_line *
+line_of_hello(const struct tls_acceptor *a, SSL *ssl, const struct tls_name *name)
+{
+	struct by_kind k = { { NULL }, 0 };
+	struct abilities can = { 1, 1 };
+	int differ = 0;
+
+	note_name(&k, a, name, NULL);
+	for (unsigned int i = 0; i < ARRAY_LEN(k.of); i++)
+		differ |= k.of[i] && k.of[i]->variant != name->line[0]->variant;
+	if (!differ)
+		return name->line[0];
+	if (k.n > 1)
+		can = hello_abilities(ssl);
+	return pick_line(&k, can);
+}
+
 static int
 on_client_hello(SSL *ssl, int *alert, void *arg)
 {
@@ -198,7 +268,7 @@ on_client_hello(SSL *ssl, int *alert, void *arg)
 		return SSL_CLIENT_HELLO_ERROR;
 	}
 	if (name)
-		v = name->line[0]->variant;
+		v = line_of_hello(a, ssl, name)->variant;
 	else if (b->names.fallback.n)
 		v = b->names.fallback.line[0]->variant;
 	if (v && v->index && !switch_context(ssl, a, v, name != NULL)) {
@@ -230,7 +300,7 @@ on_add_sct(SSL *ssl, unsigned int type unused, unsigned int context unused,
 	void *arg)
 {
 	const struct tls_acceptor *a = arg;
-	const struct tls_line *l = index == 0 ? line_for(a->bind, ssl) : NULL;
+	const struct tls_line *l = index == 0 ? line_for(a, ssl) : NULL;
 	const struct tls_cert *c = l ? l->entry->cert : NULL;
 
 	if (!c || !c->sctl.len)

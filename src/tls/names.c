@@ -189,22 +189,46 @@ tls_names_add_cert(struct tls_names *t, X509 *x, struct tls_line *line)
 	return tls_names_of_cert(x, add_to_table, t, line);
 }
 
+/* In lower case, NUL-terminated. False: it is no name. */
+static int
+fold_name(const char *name, size_t len, char low[TLS_NAME_MAX + 1])
+{
+	if (!len || len > TLS_NAME_MAX || memchr(name, '\0', len))
+		return 0;
+	for (size_t i = 0; i < len; i++)
+		low[i] = str_lower(name[i]);
+	low[len] = '\0';
+	return 1;
+}
+
+static const struct tls_name *
+find_wild(const struct tls_names *t, const char *low)
+{
+	const char *dot = strchr(low, '.');
+	const struct tls_name *n = dot ? name_index_find(&t->wild, dot) : NULL;
+
+	return n && n->n ? n : NULL;
+}
+
 const struct tls_name *
 tls_names_find(const struct tls_names *t, const char *name, size_t len)
 {
 	char low[TLS_NAME_MAX + 1];
 	const struct tls_name *n;
-	const char *dot;
 
-	if (!len || len > TLS_NAME_MAX || memchr(name, '\0', len))
+	if (!fold_name(name, len, low))
 		return NULL;
-	for (size_t i = 0; i < len; i++)
-		low[i] = str_lower(name[i]);
-	low[len] = '\0';
 	n = name_index_find(&t->exact, low);
 	if (n)
 		return n->n ? n : NULL;
-	dot = strchr(low, '.');
-	n = dot ? name_index_find(&t->wild, dot) : NULL;
-	return n && n->n ? n : NULL;
+	return find_wild(t, low);
+}
+
+const struct tls_name *
+tls_names_find_wider(const struct tls_names *t, const struct tls_name *n)
+{
+	int is_exact = n->name && !n->n_excluded &&
+		name_index_find(&t->exact, n->name) == n;
+
+	return is_exact ? find_wild(t, n->name) : NULL;
 }

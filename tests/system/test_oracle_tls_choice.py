@@ -28,7 +28,10 @@ def pems(ca):
              ("plain", []), ("again", ["a.test"]))}
     for kind in ("rsa", "ec", "ed25519"):
         made[kind] = ca.make(f"{kind}.pem", f"{kind}.kind", ["both.test"], kind=kind)
+        made["w" + kind] = ca.make(f"w{kind}.pem", f"w{kind}.kind", ["*.w.test"], kind=kind)
+        made["x" + kind] = ca.make(f"x{kind}.pem", f"x{kind}.kind", ["x.w.test"], kind=kind)
         made["d" + kind] = ca.make(f"d{kind}.pem", f"d{kind}.kind", ["other.test"], kind=kind)
+    made["ca"] = ca.pem
     return made
 
 
@@ -43,6 +46,9 @@ LINES = [
     "crt {plain} crt {a} crt {b}", "crt {a} crt {rsa} crt {ec}", "crt {a} crt {ec} crt {rsa}", "crt {rsa} crt {ec}",
     "crt {ec}", "crt {rsa}", "crt {ed25519} crt {rsa}", "crt {a} crt {ed25519} crt {rsa} crt {ec}",
     "crt {drsa} crt {dec} crt {a}", "crt {dec} crt {drsa} crt {a}", "crt {l} crt {a}",
+    # Exactly one kind of key, the other by a wildcard.
+    "crt {xec} crt {wrsa}", "crt {wrsa} crt {xec} strict-sni", "crt {xrsa} crt {wec}", "crt {drsa} crt {xec} crt {wrsa}",
+    "crt {xec} crt {wec} crt {drsa}", "crt {xed25519} crt {wrsa}", "crt {dec} crt {xrsa} crt {wec} crt {wrsa}",
     "crt {a} ssl-min-ver TLSv1.3", "crt {a} ssl-max-ver TLSv1.2 crt {b}", "crt {a} no-tlsv13", "crt {a} force-tlsv12",
 ]
 
@@ -61,6 +67,10 @@ LISTS = [
     "{a} a.test\n{b} a.test\n", "{a}\n{rsa} both.test\n{ec} both.test\n", "{plain} *\n{a} a.test\n", "{a} unknown\n{b} !*.w.test\n",
     "{a} [ciphers ECDHE-ECDSA-AES256-GCM-SHA384]\n{b} [ciphersuites TLS_CHACHA20_POLY1305_SHA256]\n",
     "{l} *.l.test !no.l.test !yes.l.test\n{a} *.w.test\n",
+    "{xec}\n{wrsa} *.w.test !x.w.test\n", "{xec} x.w.test\n{wrsa} [ssl-max-ver TLSv1.2] *.w.test\n",
+    "{xec} x.w.test\n{wrsa} [verify required ca-file {ca}] *.w.test\n",
+    "{xec} [verify required ca-file {ca}] x.w.test\n{wrsa} *.w.test\n",
+    "{ec} [verify required ca-file {ca}] both.test\n{rsa} both.test\n",
 ]
 
 
