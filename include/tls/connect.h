@@ -52,8 +52,7 @@ struct tls_ask {
  * verified it must be for the name, or without one for `verifyhost`. 0 or a negative reason;
  * -ERR_RANGE: the name has a NUL, or more bytes than a name may have.
  */
-int tls_connect_as(const struct tls_server *t, struct conn *c, const struct tls_ask *ask)
-	must_check;
+int tls_connect_as(struct conn *c, const struct tls_ask *ask) must_check;
 /* True if nothing came yet that the next connection could resume: in TLS 1.3 that follows the
  * handshake, also a resumed one, since OpenSSL uses a ticket once. */
 int tls_awaits_session(const struct conn *c);

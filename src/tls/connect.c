@@ -10,6 +10,7 @@
 #include "tls/context.h"
 #include "tls/names.h"
 #include "tls/openssl.h"
+#include "tls/server_name.h"
 #include "tls/shared_sessions.h"
 #include "tls/tls_conf.h"
 #include "tls/transport.h"
@@ -60,7 +61,8 @@ settle_connect(SSL_CTX *ctx, const struct tls_server *t, X509_STORE *trusted, ch
 		return r;
 	(void)SSL_CTX_set_options(ctx, SSL_OP_ALL | SSL_OP_NO_COMPRESSION |
 			((t->set.flags & TLS_NO_TICKETS) ? SSL_OP_NO_TICKET : 0));
-	SSL_CTX_set_verify(ctx, trusted ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, NULL);
+	if (trusted)
+		tls_server_name_enable(ctx, &t->set);
 	if (trusted && !SSL_CTX_set1_verify_cert_store(ctx, trusted))
 		return -ERR_NOMEM;
 	if (t->set.alpn.len &&
@@ -340,10 +342,9 @@ set_asked_name(struct conn *c, struct str name)
 }
 
 int
-tls_connect_as(const struct tls_server *t, struct conn *c, const struct tls_ask *ask)
+tls_connect_as(struct conn *c, const struct tls_ask *ask)
 {
 	SSL *ssl = tls_of(c)->ssl;
-	const char *host = t->set.verifyhost;
 	int r = ask->name.len ? set_asked_name(c, ask->name) : 0;
 
 	if (r < 0)
@@ -352,9 +353,7 @@ tls_connect_as(const struct tls_server *t, struct conn *c, const struct tls_ask 
 	if (ask->alpn && ask->alpn->len &&
 		SSL_set_alpn_protos(ssl, ask->alpn->p, (unsigned int)ask->alpn->len) != 0)
 		return -ERR_NOMEM;
-	if (ask->name.len)
-		host = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
-	return t->now.trusted && host && !SSL_set1_host(ssl, host) ? -ERR_NOMEM : 0;
+	return 0;
 }
 
 int

@@ -138,3 +138,34 @@ def test_servers(world, tmp_path, line):
     assert [(k, a, b) for k, a, b in zip(kinds, ours[0], theirs[0]) if a != b] == []
     assert [(a, b) for a, b in zip(ours[1], theirs[1]) if a != b] == []
     assert [(a, b) for a, b in zip(ours[2], theirs[2]) if a != b] == []
+
+
+CERTIFICATES = [("x", ["*.lan"]), ("x", ["*.a.test"]), ("x", ["f*o.a.test"]), ("x", ["a.*.test"]), ("x", ["*"]), ("host.lan", []),
+                ("*.a.test", ["other.test"]), ("foo.a.test", ["other.test"]), ("x", ["xn--*.a.test", "*.test"]), ("x", ["f.a.test", "lan"])]
+NAMES = ["host.lan", "HOST.LAN", "lan", "foo.a.test", "f.a.test", "a.test", "bar.foo.a.test", "foo.a.test.", "xn--foo.a.test"]
+
+
+def test_names_of_certificates(world, tmp_path):
+    """Which names of a certificate, and which wildcards, are the name that is asked for: by verifyhost and by sni."""
+    ca = world["ca"]
+    servers = [Server(ca.make(f"name{i}.pem", cn, names)) for i, (cn, names) in enumerate(CERTIFICATES)]
+    text = "frontend f\n bind 127.0.0.1:{p[0]}\n use_backend %[req.hdr(x)]\n"
+    for i, s in enumerate(servers):
+        text += f"backend {i}-sni\n retries 0\n server s 127.0.0.1:{s.port} ssl ca-file {ca.pem} sni req.hdr(host)\n"
+        for j, name in enumerate(NAMES):
+            text += f"backend {i}-{j}\n retries 0\n server s 127.0.0.1:{s.port} ssl ca-file {ca.pem} verifyhost {name}\n"
+
+    def status(port, backend, host):
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as s:
+            s.sendall(f"GET / HTTP/1.0\r\nHost: {host}\r\nX: {backend}\r\n\r\n".encode())
+            return s.recv(4096).split()[1].decode()
+
+    def probe(p):
+        return [(cert, name, status(p[0], f"{i}-{j}", "x"), status(p[0], f"{i}-sni", name))
+                for i, cert in enumerate(CERTIFICATES) for j, name in enumerate(NAMES)]
+
+    ours, theirs = in_both(tmp_path, text, probe)
+    for s in servers:
+        s.close()
+    assert [(a, b) for a, b in zip(ours, theirs) if a != b] == []
+    assert {status for *_, status in ours} == {"200", "503"}

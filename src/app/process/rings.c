@@ -130,7 +130,7 @@ on_server_open(void *arg, struct conn *c)
 	const char *name = s->tls_conf.sni;
 	struct tls_ask ask = { .name = name ? str_of(name) : (struct str){ NULL, 0 } };
 
-	return tls_connect_as(s->tls, c, &ask);
+	return tls_connect_as(c, &ask);
 }
 
 /* Reported once per server: DroppedLogs counts what is lost. */

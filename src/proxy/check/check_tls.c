@@ -96,7 +96,7 @@ check_tls_begin(struct check_run *r)
 	check_context_init(r, &cx);
 	mark = arena_mark(cx.arena);
 	ask.name = name_of_check(r, rule, &cx);
-	result = tls_connect_as(s->tls, &r->conn, &ask);
+	result = tls_connect_as(&r->conn, &ask);
 	arena_release(cx.arena, mark);
 	return result;
 }

@@ -98,7 +98,7 @@ connect_tls_begin(struct session *s)
 		return 0;
 	r = name_to_ask(s, a, &ask.name);
 	if (!r)
-		r = tls_connect_as(s->srv->tls, &s->conn[SERVER], &ask);
+		r = tls_connect_as(&s->conn[SERVER], &ask);
 	arena_release(a, mark);
 	return r;
 }

@@ -99,7 +99,7 @@ connect_as(struct str name)
 {
 	struct tls_ask ask = { .name = name };
 
-	return tls_connect_as(server, &g.c, &ask);
+	return tls_connect_as(&g.c, &ask);
 }
 
 static void
