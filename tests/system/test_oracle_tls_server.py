@@ -169,3 +169,27 @@ def test_names_of_certificates(world, tmp_path):
         s.close()
     assert [(a, b) for a, b in zip(ours, theirs) if a != b] == []
     assert {status for *_, status in ours} == {"200", "503"}
+
+
+def test_wrong_name_is_not_tried_again(world, tmp_path):
+    """No retry helps where the certificate is not for the name of sni; of verifyhost another server may have another one."""
+    good, ca = world["servers"]["good"], world["ca_file"]
+    text = "".join(f"listen l{i}\n bind 127.0.0.1:{{p[{i}]}}\n mode {mode}\n retries 2\n option redispatch\n"
+                   f" server s 127.0.0.1:{good.port} ssl ca-file {ca} {line}\n server t 127.0.0.1:{good.port} ssl ca-file {ca} {line}\n"
+                   for i, (mode, line) in enumerate((mode, line) for mode in ("http", "tcp") for line in
+                                                    ("sni str(wrong.test)", "sni str(good.test)", "verifyhost wrong.test")))
+
+    def probe(p):
+        said = []
+        for port in p:
+            with socket.create_connection(("127.0.0.1", port), timeout=20) as s:
+                s.sendall(b"GET / HTTP/1.0\r\n\r\n")
+                said.append(s.recv(4096)[9:12])
+        p.barrier()
+        head, *rows = admin(p.sock, "show stat").strip().split("\n")
+        rows = [dict(zip(head[2:].split(","), r.split(","))) for r in rows]
+        return said, [tuple(r[n] for n in ("pxname", "econ", "wretr", "wredis")) for r in rows if r["svname"] == "BACKEND"]
+
+    ours, theirs = in_both(tmp_path, text, probe, 6)
+    assert ours == theirs
+    assert ours[1][0] == ("l0", "1", "0", "0") and ours[1][3] == ("l3", "1", "0", "0")

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "net/conn_err.h"
+#include "net/xprt.h"
 #include "proxy/backend/balance.h"
 #include "proxy/backend/server_observe.h"
 #include "proxy/http1/l7_retry.h"
@@ -133,9 +135,21 @@ session_redispatches(const struct session *s, int n)
 	return every > 0 && n % every == 0;
 }
 
+/* True if the server's certificate is not for the name that was asked for (sni): it is so for each
+ * connection that asks for it. */
+static int
+server_has_other_name(const struct session *s)
+{
+	const struct xprt *x = s->conn[SERVER].xprt;
+
+	return x && x->failure == CONN_ERR_TLS_NAME;
+}
+
 static enum session_event
 plan_retry(struct session *s, uint64_t delay)
 {
+	int is_vain = server_has_other_name(s);
+
 	if (conn_is_open(&s->conn[SERVER])) {
 		if (s->conn[SERVER].err)
 			s->connect_err = s->conn[SERVER].err;
@@ -147,7 +161,7 @@ plan_retry(struct session *s, uint64_t delay)
 	/* What this host lacks says nothing about the server. */
 	if (!connect_is_resource(s->connect_err))
 		server_observe(s->engine, s->srv, SERVER_CONNECT_FAILED);
-	if (s->retries >= (unsigned int)s->be->retries || (s->txn && !http_retries(s->be,
+	if (is_vain || s->retries >= (unsigned int)s->be->retries || (s->txn && !http_retries(s->be,
 		HTTP_RETRY_CONN_FAILURE)))
 		return SESSION_EV_GIVE_UP;
 	s->retries++;
