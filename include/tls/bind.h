@@ -63,6 +63,8 @@ struct tls_variant {
 	struct x509_store_st *next;    /* that is about to replace it */
 	struct tls_ca *ca, *ca_verify, *crl;
 	unsigned int n_lines;
+	int is_idle;                   /* its last line has left, and with it what it trusted */
+	int is_stale;                  /* its contexts are to be made anew: it is used again */
 };
 
 /* What one worker accepts with. */
@@ -129,6 +131,8 @@ int tls_acceptor_make(struct tls_acceptor *a, struct tls_acceptor *owner,
 void tls_acceptor_free(struct tls_acceptor *a);
 /* The variant with these settings, which is new if there is none. NULL when memory is out. */
 struct tls_variant *tls_bind_variant(struct tls_bind *b, const struct tls_settings *own) must_check;
+/* Lets go what the variants trust that no line uses any more. */
+void tls_bind_rest_variants(struct tls_bind *b);
 /* Removes those from the n-th on, which no line and no context has. */
 void tls_bind_drop_variants(struct tls_bind *b, unsigned int n);
 

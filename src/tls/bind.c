@@ -61,6 +61,33 @@ tls_acceptor_free(struct tls_acceptor *a)
 	a->n_ctx = 0;
 }
 
+/* Contexts have references of their own. */
+static void
+drop_trusted(struct tls_variant *v)
+{
+	X509_STORE_free(v->trusted);
+	X509_STORE_free(v->next);
+	tls_ca_drop(v->ca);
+	tls_ca_drop(v->ca_verify);
+	tls_ca_drop(v->crl);
+	v->trusted = v->next = NULL;
+	v->ca = v->ca_verify = v->crl = NULL;
+}
+
+void
+tls_bind_rest_variants(struct tls_bind *b)
+{
+	/* The first is that of the bind line itself. */
+	for (unsigned int i = 1; i < b->n_variants; i++) {
+		struct tls_variant *v = b->variant[i];
+
+		if (v->n_lines)
+			continue;
+		drop_trusted(v);
+		v->is_idle = 1;
+	}
+}
+
 void
 tls_bind_drop_variants(struct tls_bind *b, unsigned int n)
 {
@@ -68,11 +95,7 @@ tls_bind_drop_variants(struct tls_bind *b, unsigned int n)
 		struct tls_variant *v = b->variant[--b->n_variants];
 
 		tls_settings_free(&v->set);
-		X509_STORE_free(v->trusted);
-		X509_STORE_free(v->next);
-		tls_ca_drop(v->ca);
-		tls_ca_drop(v->ca_verify);
-		tls_ca_drop(v->crl);
+		drop_trusted(v);
 		mem_free(v);
 	}
 }

@@ -145,6 +145,9 @@ needs_contexts(const struct tls_bind *b, const struct tls_change *change,
 
 	if (change->ca || (b->n_acceptors && b->acceptor[0].n_ctx != b->n_variants))
 		return 1;
+	for (unsigned int i = 0; i < b->n_variants; i++)
+		if (b->variant[i]->is_stale)
+			return 1;
 	/* They begin with the first certificate. */
 	if (!now || !then)
 		return now != then;
@@ -266,6 +269,8 @@ tls_bind_settle(struct tls_bind *b)
 			X509_STORE_free(v->next);
 		}
 		v->next = NULL;
+		if (c->is_in_place && c->n_made)
+			v->is_stale = 0;
 	}
 	names_change_fini(&c->names);
 	for (unsigned int i = 0; i < c->n_made; i++)

@@ -75,8 +75,13 @@ tls_list_add_line(struct tls_bind *b, struct tls_conf *conf, struct tls_crt_list
 	l->list = list;
 	if (tls_line_fill(l, b, list, from) < 0)
 		return -ERR_NOMEM;
-	if (b->n_variants > before && (r = find_trusted(l->variant, conf, why)) < 0)
-		return r;
+	if (l->variant->is_idle || b->n_variants > before) {
+		l->variant->is_stale = l->variant->is_idle;
+		l->variant->is_idle = 0;
+		r = find_trusted(l->variant, conf, why);
+		if (r < 0)
+			return r;
+	}
 	/* What asks responders is prepared at the start. */
 	if (from->own.ocsp_update == TLS_OCSP_ON && !conf->ocsp.is_wanted) {
 		(void)snprintf(why, TLS_WHY_MAX,
@@ -99,4 +104,5 @@ tls_list_remove_line(struct tls_bind *b, const struct tls_crt_list *list, unsign
 	/* What a failed change has brought. */
 	if (b->n_acceptors)
 		tls_bind_drop_variants(b, b->acceptor[0].n_ctx);
+	tls_bind_rest_variants(b);
 }

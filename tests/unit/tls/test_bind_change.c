@@ -290,6 +290,79 @@ test_list(void **state)
 	assert_int_equal(e->uses, 0);
 }
 
+static void
+remove_last_line(struct tls_crt_list *list, struct tls_entry *e)
+{
+	struct tls_change change = { .list = list, .listed = e };
+
+	list_entry(g.bind->lines.prev, struct tls_line, link)->is_leaving = 1;
+	assert_int_equal(tls_bind_prepare(g.bind, &change, &uses, why), 0);
+	put_in_place(NULL);
+	tls_list_remove_line(g.bind, list, list->last, e);
+}
+
+static struct tls_ca *
+add_ca(const struct rig_id *id)
+{
+	struct tls_ca *ca = tls_ca_new(TLS_CA_FILE, "own.pem");
+	char text[RIG_TEXT] = "";
+
+	rig_pem_cert(text, id->cert);
+	assert_int_equal(tls_ca_add(ca, text, strlen(text), why), 0);
+	tls_ca_insert(&g.conf.cas, ca);
+	return ca;
+}
+
+/* A file of CAs is free when the last line with it has left. A line with the same settings that
+ * comes later trusts the file of that time. */
+static void
+test_trusted_of_lines(void **state)
+{
+	static const char line[] = "b.pem [ca-file own.pem verify required] x.test";
+	struct tls_crt_list *list;
+	struct tls_entry *e;
+	struct tls_ca *ca;
+
+	(void)state;
+	bind_rig_cert(&g, "a.pem", rig_ec(), "a.test", NULL);
+	snprintf(why, sizeof(why), "%s\n", bind_rig_path(&g, "a.pem"));
+	bind_rig_write(&g, "list", why);
+	bind_rig_source(&g, TLS_SOURCE_LIST, "list");
+	bind_rig_load(&g);
+	list = tls_crt_lists_find_path(&g.conf.crt_lists, bind_rig_path(&g, "list"));
+	e = tls_store_add(&g.conf.certs, bind_rig_path(&g, "b.pem"));
+	tls_entry_set(e, make_cert(rig_ec(), "b.test", NULL));
+	for (int i = 0; i < 3; i++) {
+		const struct rig_id *trusted = i % 2 ? &other : &g.ca;
+
+		ca = add_ca(trusted);
+		assert_int_equal(try_line(list, line), 0);
+		put_in_place(NULL);
+		assert_int_equal(ca->uses, 1);
+		present_client(trusted);
+		MEETS("x.test", "b.test");
+		present_client(i % 2 ? &g.ca : &other);
+		MEETS("x.test", "");
+		/* A line that cannot be used changes nothing of that. */
+		assert_true(
+			try_line(list, "b.pem [ca-file own.pem verify required ciphers NONE]") < 0);
+		tls_bind_settle(g.bind);
+		tls_list_remove_line(g.bind, list, list->last--, e);
+		assert_int_equal(ca->uses, 1);
+		MEETS("x.test", "");
+		remove_last_line(list, e);
+		assert_int_equal(ca->uses, 0);
+		MEETS("x.test", "a.test");
+		assert_int_equal(g.bind->n_variants, 2);
+		tls_ca_free(ca);
+	}
+	/* Without the file the line is refused as if it were the first one. */
+	assert_true(try_line(list, line) < 0);
+	tls_bind_settle(g.bind);
+	tls_list_remove_line(g.bind, list, list->last--, e);
+	MEETS("x.test", "a.test");
+}
+
 /* What does not concern the line leaves it alone. */
 static void
 test_strangers(void **state)
@@ -322,6 +395,7 @@ main(void)
 		CASE(test_bad_certificate),
 		CASE(test_ca),
 		CASE(test_list),
+		CASE(test_trusted_of_lines),
 		CASE(test_strangers),
 	};
 
