@@ -495,6 +495,22 @@ def test_background_with_a_master(cfg_file, tmp_path):
     assert not pid_file.exists()
 
 
+def test_sockets_that_cannot_be_fetched(daemon, tmp_path):
+    """A master says so and goes on without; other processes do not start. /dev/null is no path."""
+    missing = tmp_path / "missing"
+    for args, says in ((["-x", missing], True), (["-x", "/dev/null"], False)):
+        port = free_port()
+        d = daemon(site(port), *args, mode=MASTER)
+        assert get(port) == "one"
+        d.stop()
+        assert ("[ALERT]" in d.stderr and f"cannot get the listening sockets through '{missing}'" in d.stderr) == says
+    d = daemon(site(free_port()), "-x", missing, ready=False, checked=False)
+    assert d.wait() == 1
+    port = free_port()
+    d = daemon(site(port), "-x", "/dev/null")
+    assert get(port) == "one"
+
+
 @pytest.fixture
 def cfg_file(tmp_path):
     def write(text):

@@ -1,5 +1,7 @@
 /* The processes that the new one replaces: -sf, -st, -x. Main thread, at start; with a master its
  * first worker process takes the sockets, and the master sends the signals. */
+#include <string.h>
+
 #include "app/main/start_int.h"
 #include "base/err.h"
 
@@ -21,8 +23,11 @@ start_prepare_former(struct start *st)
 	start_name_former(st);
 	f->user = st->cfg.global.uid;
 	st->process.former = f;
-	if (st->opts.fetch_from)
+	if (st->opts.fetch_from && strcmp(st->opts.fetch_from, "/dev/null") != 0)
 		r = former_fetch(f, st->opts.fetch_from);
+	/* A master goes on without: it has said why, and there is another way to get them. */
+	if (st->link.fd >= 0)
+		r = 0;
 	if (r || st->link.fd >= 0 || sys_getuid(&st->sys) != 0)
 		return r;
 	r = former_keep_privileges(f);
