@@ -1,10 +1,10 @@
 /*
  * Any bytes sent to the admin socket, in pieces, on a worker that runs on the fake kernel and has a
  * session open: on a connection of the socket, or on one that the master passes. Sessions come and
- * go meanwhile, and a ring gets their log lines; time passes for commands that wait; the client may
- * read slowly, or leave before it has its answer. Answers contain no NUL, but for those that ask for
- * it, and end with a line or a prompt; a level cannot change what it is not permitted to change; and
- * after the client has closed nothing of it is left.
+ * go meanwhile, and a ring gets their log lines; time passes for commands that wait; the client
+ * may read slowly, or leave before it has its answer. Answers contain no NUL, but for those that
+ * ask for it, and end with a line or a prompt; a level cannot change what it is not permitted to
+ * change; and after the client has closed nothing of it is left.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -35,7 +35,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static const char text[] =
 	"global\n nbthread 1\n stats socket ipv4@127.0.0.1:1001 level admin\n stats timeout 5s\n"
 	"ring r\n format raw\n size 16384\n"
-	"defaults\n log ring@r local0\n option tcplog\n timeout connect 5s\n timeout client 5s\n timeout server 5s\n"
+	"defaults\n log ring@r local0\n option tcplog\n"
+	" timeout connect 5s\n timeout client 5s\n timeout server 5s\n"
 	"listen l\n bind 127.0.0.1:1000\n server s 127.0.0.1:2000 weight 9\n"
 	" acl a src 10.0.0.0/8 1.2.3.4\n acl p dst_port -u 7 gt 1024\n use_backend b if a p\n"
 	"backend b\n balance static-rr\n server c 127.0.0.1:2001 weight 9\n";
@@ -107,7 +108,8 @@ pass_relay(int level, unsigned int modes)
 	check(sys_connect(&c.sys, fd, (const struct sockaddr *)&to, sizeof(to)) == 0);
 	end = fake_origin_accept(origin);
 	fake_peer_close(origin);
-	admin_service.serve(c.proc.admin, fd, (enum bind_level)level, modes);
+	admin_service.serve(c.proc.admin, fd,
+		&(struct cli_rights){ .level = (enum bind_level)level, .modes = modes });
 	return end;
 }
 
@@ -149,12 +151,33 @@ open_scene(int level, int how)
 	check(process_sessions(&c.proc) == 1 && has_conn());
 }
 
+/* True while the current command waits: for a time, or for events. */
+static int
+is_waiting(void)
+{
+	return has_conn() && list_first(&c.proc.admin->conns, struct admin_conn, link)->wake_ms;
+}
+
+/* Lets it end. 0: it was none, or waits for events: a client ends these. */
+static int
+pass_time(void)
+{
+	if (!is_waiting() ||
+		list_first(&c.proc.admin->conns, struct admin_conn, link)->wake_ms == TIMER_NEVER)
+		return 0;
+	fake_advance(c.k, 10 * 86400 * FAKE_SEC);
+	return 1;
+}
+
 static void
 close_scene(void)
 {
+	/* A wait goes on without its client. */
 	fake_peer_close(c.admin);
-	for (int i = 0; i < 16 && (i < 8 || has_conn()); i++)
+	for (int i = 0; i < 500 && (i < 8 || has_conn()); i++) {
+		(void)pass_time();
 		turn();
+	}
 	check(!has_conn() && c.proc.admin->n == 0);
 	check(!fake_abuse(c.k, FAKE_BAD_FD) && !fake_abuse(c.k, FAKE_RECV_ZERO));
 	engine_kill_all(&process_first(&c.proc)->engine);
@@ -173,7 +196,8 @@ take(size_t most)
 	long n = 1;
 
 	while (n > 0 && most) {
-		n = fake_peer_recv(c.admin, answer + answer_len, MIN(most, ANSWER_MAX - answer_len));
+		n = fake_peer_recv(
+			c.admin, answer + answer_len, MIN(most, ANSWER_MAX - answer_len));
 		if (n > 0) {
 			answer_len += (size_t)n;
 			most -= (size_t)n;
@@ -182,24 +206,6 @@ take(size_t most)
 	was_reset |= n == -ECONNRESET;
 	check(answer_len < ANSWER_MAX);
 	return n > 0 || n == -EAGAIN;
-}
-
-/* True while the current command waits: for a time, or for events. */
-static int
-is_waiting(void)
-{
-	return has_conn() && list_first(&c.proc.admin->conns, struct admin_conn, link)->wake_ms;
-}
-
-/* Lets it end. 0: it was none, or waits for events: a client ends these. */
-static int
-pass_time(void)
-{
-	if (!is_waiting() ||
-		list_first(&c.proc.admin->conns, struct admin_conn, link)->wake_ms == TIMER_NEVER)
-		return 0;
-	fake_advance(c.k, 100 * FAKE_SEC);
-	return 1;
 }
 
 /* Sends it in pieces; a daemon that closes early has sent a reason. */

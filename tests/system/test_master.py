@@ -511,6 +511,22 @@ def test_sockets_that_cannot_be_fetched(daemon, tmp_path):
     assert get(port) == "one"
 
 
+def test_sockets_through_the_masters_socket(daemon, tmp_path):
+    """A new master takes them from the worker process of the former one; no client is refused meanwhile."""
+    port, path = free_port(), tmp_path / "m"
+    first = daemon(site(port), "-S", path, mode=MASTER)
+    inodes = listening_inodes(port)
+    load = Load(port, None, 0, kinds=["short"] * 2)
+    second = daemon(site(port), "-x", path, "-sf", str(first.pid), "-S", tmp_path / "n", mode=MASTER)
+    assert first.wait() == 0
+    load.stop()
+    assert load.failed == [] and load.done["short"] > 0
+    assert listening_inodes(port) == inodes
+    assert "cannot get" not in second.stderr
+    assert ask(tmp_path / "n", "user; _getsocks") == "Permission denied\n\n"
+    assert get(port) == "one"
+
+
 @pytest.fixture
 def cfg_file(tmp_path):
     def write(text):
@@ -554,7 +570,7 @@ def test_the_masters_socket_answers(mastered):
     assert master("@master show version") == master("@ show  version") == version + "\n\n"
     assert "Unknown command: 'nonsense'" in master("nonsense")
     assert "reload" in master("help")
-    assert master("prompt", "show version", "quit").startswith(f"\nmaster> {version}\n\nmaster> ")
+    assert master("prompt", "show version", "quit").startswith(f"master> {version}\n\nmaster> ")
     assert master("show version; show cli level") == f"{version}\n\nadmin\n\n"
     # one line only, and it need not end
     assert master("show version", "show version") == version + "\n\n"
@@ -568,18 +584,18 @@ def test_commands_for_worker_processes(mastered):
     assert info(master(f"@!{worker} show info"))["Pid"] == str(worker)
     level = "admin\n\n"
     assert master("@1 show cli level; show cli level") == level * 2
-    assert master("@1; show cli level; @; show cli level") == f"\n{level}\n{level}"
+    assert master("@1; show cli level; @; show cli level") == level * 2
     assert master("@1 expert-mode on; @1 expert-mode") == "\nexpert-mode is ON\n\n"
     for prefix in ("@2", "@!1", "@x", "@!"):
         assert master(f"{prefix} show info") == f"Can't find the target PID matching the prefix '{prefix}'\n\n"
     # a prompt for each target
     pid = f"{worker}> "
     assert master("prompt", "@1", "show cli level", "@", "@1 show cli level", "quit") == \
-        f"\nmaster> \n{pid}{level}{pid}\nmaster> {level}master> "
-    assert master("prompt", "expert-mode on", "experimental-mode on", "@1", "quit").endswith(f"master(xe)> \n{worker}(xe)> ")
+        f"master> {pid}{level}{pid}master> {level}master> "
+    assert master("prompt", "expert-mode on", "experimental-mode on", "@1", "quit").endswith(f"master(xe)> {worker}(xe)> ")
     # modes and levels go along
     assert master("experimental-mode on; @1 set var proc.x int(7); @1 get var proc.x") == \
-        "\n\nproc.x: type=sint value=<7>\n\n"
+        "\nproc.x: type=sint value=<7>\n\n"
     assert master("user; @1 show cli level; @1 disable frontend site").endswith("user\n\nPermission denied\n\n")
     # a semicolon behind a backslash is the worker's
     assert master(r"@1 echo a\;b").count("\n\n") == 1
@@ -593,18 +609,6 @@ def test_commands_for_worker_processes(mastered):
         text = recv_all(s).decode()
     assert text.count("Pid: ") == 300 and text.endswith(level)
     assert wait_for(lambda: master("@1 show cli sockets") is not None)
-
-
-def test_a_payload_for_a_worker(daemon, tmp_path):
-    (tmp_path / "map").write_text("a b\n")
-    d = daemon(site(free_port()) + f"    http-request set-var(txn.x) str(a),map({tmp_path}/map)\n", "-S", tmp_path / "m",
-               mode=MASTER)
-    assert ask(tmp_path / "m", f"@1 show cli level; add map {tmp_path}/map <<", "c d", "e f", "").startswith("admin\n\n")
-    assert "e f" not in ask(tmp_path / "m", f"@1 show map {tmp_path}/map")
-    assert ask(tmp_path / "m", f"@1; add map {tmp_path}/map <<", "c d", "e f", "") == "\n\n"
-    text = ask(tmp_path / "m", f"@1 show map {tmp_path}/map")
-    assert " c d\n" in text and " e f\n" in text
-    assert d.is_running()
 
 
 def test_commands_for_a_former_worker(daemon, origin, tmp_path):
@@ -666,7 +670,7 @@ def test_reload_by_the_masters_socket(mastered):
     answer = master("reload")
     assert answer.startswith("Success=0\n--\n") and "htpt" in answer
     assert "htpt" in master("show startup-logs")
-    assert master("prompt", "quit") == "\nmaster[ReloadFailed]> "
+    assert master("prompt", "quit") == "master[ReloadFailed]> "
     assert "master          2 [failed: 1]" in master("show proc")
     change(d, "mode htpt", "mode http")
     # each of several clients gets the result of a reload that began after its request

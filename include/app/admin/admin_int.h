@@ -129,8 +129,7 @@ void admin_drain(struct admin *a);
 /* True while a connection is owed an answer. */
 int admin_is_owing(const struct admin *a);
 
-/* Severities of messages, as syslog's. */
-enum { ADMIN_ERR = 3, ADMIN_NOTICE = 5, ADMIN_INFO = 6 };
+enum { ADMIN_ERR = CLI_ERR, ADMIN_NOTICE = CLI_NOTICE, ADMIN_INFO = CLI_INFO };
 
 /* A message for the user, prefixed with its severity if the user asked for that. */
 void admin_msg(struct admin_conn *c, int severity, const char *fmt, ...) fmt_printf(3, 4);

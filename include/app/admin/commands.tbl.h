@@ -89,6 +89,7 @@ ADMIN_CMD("disable health", "<bk>/<srv>",
 	"disable health checks", ADMIN, NONE, admin_cmd_disable_health)
 ADMIN_CMD("disable server", "<bk>/<srv>",
 	"disable a server for maintenance", ADMIN, NONE, admin_cmd_disable_server)
+ADMIN_CMD("echo", "<text>", "print text", USER, NONE, admin_cmd_echo)
 ADMIN_CMD("enable agent", "<bk>/<srv>", "enable agent checks", ADMIN, NONE, admin_cmd_enable_agent)
 ADMIN_CMD("enable dynamic-cookie backend", "<bk>",
 	"enable dynamic cookies on a specific backend",

@@ -6,6 +6,7 @@
 #define TACIT_APP_MASTER_MASTER_CLI_H
 
 #include "app/process/cli_line.h"
+#include "app/process/cli_mode.h"
 #include "base/compiler.h"
 #include "base/sbuf.h"
 #include "net/bind_conf.h"
@@ -42,6 +43,7 @@ struct master_conn {
 	struct task end;
 	enum bind_level level;
 	unsigned int modes;         /* bits of enum admin_mode, for worker processes */
+	enum bind_severity severity;
 	pid_t target;               /* the worker process that takes commands; 0: the master */
 	struct conn relay;          /* to the one that answers the current command */
 	struct sbuf ask;            /* what it is sent: a command with its payload */
@@ -73,6 +75,11 @@ void master_cli_begin(struct master_conn *c, size_t len);
 /* Runs its commands up to one whose answer has to be waited for, or until there is much to send;
  * answers are appended to c->out. Afterwards c->has_line is 0 if it is done. */
 void master_cli_go_on(struct master_conn *c);
+/* Runs a command of the master's own, with one blank between words. 0: there is nothing to say. */
+int master_cli_run_own(struct master_conn *c, const char *text) must_check;
+/* A message, with its severity if the client wants that. */
+void master_cli_msg(struct master_conn *c, enum cli_severity severity, const char *fmt, ...)
+	fmt_printf(3, 4);
 /* Reads and sends what is there. */
 void master_cli_serve(struct master_conn *c);
 
@@ -83,6 +90,9 @@ int master_cli_has_client(const struct master_conn *c);
 /* Has a worker process answer a command. 0 or a negative reason. */
 int master_cli_relay(struct master_conn *c, pid_t pid, const char *text, const char *payload)
 	must_check;
+/* Gives the client's connection to the current worker process, for _getsocks. 0 or a negative
+ * reason. */
+int master_cli_give_away(struct master_conn *c) must_check;
 /* Takes what has come of the answer; c->is_relaying 0: that was all. */
 void master_cli_settle_relay(struct master_conn *c);
 void master_cli_end_relay(struct master_conn *c);

@@ -1,7 +1,10 @@
-/* What a command of the admin socket requires besides a level; a connection of the master's says
- * which modes are on. */
+/* What a command of the admin socket requires besides a level, how its messages look, and what a
+ * connection of the master's says of that. */
 #ifndef TACIT_APP_PROCESS_CLI_MODE_H
 #define TACIT_APP_PROCESS_CLI_MODE_H
+
+#include "base/sbuf.h"
+#include "net/listener.h"
 
 enum admin_mode {
 	ADMIN_MODE_NONE,
@@ -9,5 +12,18 @@ enum admin_mode {
 	ADMIN_MODE_EXPERIMENTAL, /* experimental-mode on */
 	ADMIN_MODE_EXPERT        /* expert-mode on */
 };
+
+/* Severities of messages, as syslog's. */
+enum cli_severity { CLI_ERR = 3, CLI_NOTICE = 5, CLI_INFO = 6 };
+
+/* What a client has on a connection that the master passes. */
+struct cli_rights {
+	enum bind_level level;
+	unsigned int modes; /* bits of enum admin_mode */
+	enum bind_severity severity;
+};
+
+/* The prefix of a message. */
+void cli_add_severity(struct sbuf *out, enum bind_severity form, int severity);
 
 #endif

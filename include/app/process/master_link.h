@@ -32,7 +32,9 @@ struct sys;
 #define MASTER_RELEASED "X_RELEASED=" /* the name of a socket */
 #define MASTER_PASS "X_PASS="         /* the pid of a process that asks for the sockets, with a
 				       * connection to it */
-#define MASTER_CLI "X_CLI="           /* <level>,<modes>, with a connection of the admin socket */
+#define MASTER_CLI "X_CLI="           /* <level>,<modes>,<severity>, with a connection of the
+				       * admin socket */
+#define MASTER_GETSOCKS "X_GETSOCKS"  /* with a connection that wants the sockets */
 #define MASTER_RELOADS "X_RELOADS="   /* <number>,<failed ones>,<1: the latest has failed> */
 #define MASTER_LOG "X_LOG="           /* a text for the logs */
 

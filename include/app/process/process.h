@@ -46,14 +46,15 @@ enum process_state {
 };
 
 struct admin;
+struct cli_rights;
 struct checker;
 
 /* The service of the stats sockets: app/admin/admin.h. */
 struct process_service {
 	/* Takes over accepting on all admin listeners. NULL when memory is out. */
 	struct admin *(*open)(struct worker *w);
-	/* Serves a connection of the master's, which it owns; modes: bits of enum admin_mode. */
-	void (*serve)(struct admin *a, int fd, enum bind_level level, unsigned int modes);
+	/* Serves a connection of the master's, which it owns. */
+	void (*serve)(struct admin *a, int fd, const struct cli_rights *rights);
 	/* A soft stop has begun: connections get little time for what is still to come. */
 	void (*drain)(struct admin *a);
 	/* True while a connection is owed an answer. */

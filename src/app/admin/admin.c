@@ -353,14 +353,15 @@ on_accept(struct listener *ln, int fd, const struct addr *peer)
 
 /* The master bounds their number. */
 static void
-serve_master(struct admin *a, int fd, enum bind_level level, unsigned int modes)
+serve_master(struct admin *a, int fd, const struct cli_rights *rights)
 {
 	struct admin_conn *c = open_admin_conn(a, fd);
 
 	if (!c)
 		return;
-	c->level = level;
-	c->modes = modes;
+	c->level = rights->level;
+	c->modes = rights->modes;
+	c->severity = rights->severity;
 	admin_settle(c);
 }
 

@@ -21,6 +21,14 @@ admin_cmd_quit(struct admin_conn *c, int argc, char **argv)
 }
 
 void
+admin_cmd_echo(struct admin_conn *c, int argc, char **argv)
+{
+	for (int i = 0; i < argc; i++)
+		sbuf_addf(&c->out, "%s%s", i ? " " : "", argv[i]);
+	sbuf_addc(&c->out, '\n');
+}
+
+void
 admin_cmd_set_timeout(struct admin_conn *c, int argc, char **argv)
 {
 	uint64_t ms;

@@ -7,13 +7,7 @@
 void
 admin_severity(struct admin_conn *c, int severity)
 {
-	static const char *const names[] = { "emerg", "alert", "crit", "err",
-					     "warning", "notice", "info", "debug" };
-
-	if (c->severity == BIND_SEVERITY_NUMBER)
-		sbuf_addf(&c->out, "[%d]: ", severity);
-	else if (c->severity == BIND_SEVERITY_STRING)
-		sbuf_addf(&c->out, "[%s]: ", names[severity]);
+	cli_add_severity(&c->out, c->severity, severity);
 }
 
 void

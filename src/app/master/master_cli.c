@@ -235,6 +235,7 @@ on_master_accept(struct listener *ln, int fd, const struct addr *peer)
 	}
 	c->master = m;
 	c->level = ln->bind->level;
+	c->severity = ln->bind->severity;
 	sbuf_init(&c->in, CLI_INPUT_MAX);
 	sbuf_init(&c->out, MASTER_CLI_OUT);
 	timer_init(&c->timer, on_conn_idle);

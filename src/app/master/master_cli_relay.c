@@ -132,13 +132,26 @@ on_relay(void *owner, int fd, uint32_t ev)
 
 /* Passes one end of a connection to the worker process, which serves it as its own socket does. */
 static int
-pass_connection(struct master_conn *c, const struct worker_process *w, int fd)
+pass_connection(const struct master_conn *c, const struct worker_process *w, int fd)
 {
 	char text[64];
 
-	(void)snprintf(
-		text, sizeof(text), MASTER_CLI "%u,%u", (unsigned int)c->level, c->modes);
+	(void)snprintf(text, sizeof(text), MASTER_CLI "%u,%u,%u", (unsigned int)c->level, c->modes,
+		(unsigned int)c->severity);
 	return (int)master_send_fd(w, text, fd);
+}
+
+int
+master_cli_give_away(struct master_conn *c)
+{
+	const struct worker_process *w = master_find_worker(c->master, WORKER_CURRENT);
+	int fd, r = w ? (int)master_send_fd(w, MASTER_GETSOCKS, c->conn.fd) : -ERR_UNKNOWN;
+
+	if (r < 0)
+		return r;
+	fd = conn_take_fd(&c->conn);
+	(void)sys_close(c->master->sys, fd);
+	return 0;
 }
 
 /* 0 or -ERR_NOMEM. */

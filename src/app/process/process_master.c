@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/process/cli_mode.h"
 #include "app/process/process.h"
 #include "net/listener.h"
 #include "net/listener_key.h"
@@ -22,21 +23,28 @@ release_named(struct listener *ln, void *arg)
 		ln->kept_open &= ~(unsigned int)LISTENER_KEPT_MASTER;
 }
 
-/* <level>,<modes> */
+/* <level>,<modes>,<severity> */
 static void
 serve_cli(struct process *p, const char *value)
 {
+	unsigned long v[3] = { 0 };
+	struct cli_rights rights;
 	char *end;
-	unsigned long level = strtoul(value, &end, 10);
-	unsigned long modes = *end == ',' ? strtoul(end + 1, NULL, 10) : 0;
 
-	if (!p->admin || p->master->passed_fd < 0 || level > BIND_ADMIN)
+	for (int i = 0; i < 3; i++) {
+		v[i] = strtoul(value, &end, 10);
+		value = end + (*end == ',');
+	}
+	if (!p->admin || p->master->passed_fd < 0 || v[0] > BIND_ADMIN ||
+		v[2] > BIND_SEVERITY_STRING)
 		return;
-	p->service->serve(p->admin, p->master->passed_fd, (enum bind_level)level,
-		(unsigned int)modes);
+	rights = (struct cli_rights){ .level = (enum bind_level)v[0],
+		.modes = (unsigned int)v[1], .severity = (enum bind_severity)v[2] };
+	p->service->serve(p->admin, p->master->passed_fd, &rights);
 	p->master->passed_fd = -1;
 }
 
+/* Another process has asked for the sockets; the master has a connection to it. */
 static void
 pass_sockets(struct process *p, const char *pid)
 {
@@ -44,6 +52,17 @@ pass_sockets(struct process *p, const char *pid)
 
 	p->master->passed_fd = -1;
 	socket_pass_to(&p->pass, (pid_t)strtol(pid, NULL, 10), fd);
+}
+
+/* A client of the master's socket has asked for them. */
+static void
+answer_getsocks(struct process *p)
+{
+	int fd = p->master->passed_fd;
+
+	p->master->passed_fd = -1;
+	if (fd >= 0)
+		(void)!socket_pass_start(&p->pass, fd);
 }
 
 /* Also of processes before this one: the master counts. */
@@ -76,6 +95,8 @@ process_on_master(void *process, const char *line)
 		pass_sockets(p, line + sizeof(MASTER_PASS) - 1);
 	} else if (strncmp(line, MASTER_CLI, sizeof(MASTER_CLI) - 1) == 0) {
 		serve_cli(p, line + sizeof(MASTER_CLI) - 1);
+	} else if (strcmp(line, MASTER_GETSOCKS) == 0) {
+		answer_getsocks(p);
 	} else if (strncmp(line, MASTER_RELOADS, sizeof(MASTER_RELOADS) - 1) == 0) {
 		note_reloads(p, line + sizeof(MASTER_RELOADS) - 1);
 	} else if (strncmp(line, MASTER_LOG, l) == 0) {

@@ -74,16 +74,38 @@ lines_have_commands(void **st)
 		{ " ; ;", 0, "" },
 		{ "show cli level", 0, "operator\n\n" },
 		{ "  show\tcli  level ; @ ; @master show cli level", 0,
-			"operator\n\n\noperator\n\n" },
-		{ "user;show cli level", 0, "\nuser\n\n" },
-		{ "user;reload", 0, "\nPermission denied\n\n" },
+			"operator\n\noperator\n\n" },
+		{ "user;show cli level", 0, "user\n\n" },
+		{ "user;reload", 0, "Permission denied\n\n" },
+		{ "set severity-output number;user;reload;set severity-output string;reload;"
+		  "set severity-output none;reload;set severity-output x", 0,
+			"[3]: Permission denied\n\n[err]: Permission denied\n\n"
+			"Permission denied\n\n"
+			"one of 'none', 'number', 'string' is a required argument\n\n" },
+		{ "set severity-output number;@2 show info", 0,
+			"[3]: Can't find the target PID matching the prefix '@2'\n\n" },
+		{ "echo  a  b;echo", 0, "a b\n\n\n\n" },
+		{ "show env A;show env B;show env C", 0,
+			"A=1\n\nB=\n\nVariable not found\n\n" },
+		{ "show env", 0, "A=1\nB=\n\n" },
+		{ "user;show env", 0, "Permission denied\n\n" },
+		{ "_getsocks", 0, "Permission denied\n\n" },
+		{ "help show v", 0,
+			"The following commands are valid at this level:\n"
+			"  show version                            : "
+			"show version of the current process\n"
+			"  help [<command>]                        : "
+			"list matching or all commands\n"
+			"  prompt                                  : "
+			"toggle interactive mode with prompt\n"
+			"  quit                                    : disconnect\n\n" },
 		{ "reload", 0, "Success=0\n--\nThe master is starting or stopping.\n\n" },
-		{ "prompt", 0, "\nmaster> " },
-		{ "prompt", 1, "\n" },
+		{ "prompt", 0, "master> " },
+		{ "prompt", 1, "" },
 		{ "", 1, "master> " },
 		{ "@1 show info", 0,
 			"Can't find the target PID matching the prefix '@1'\n\n" },
-		{ "@", 1, "\nmaster> " },
+		{ "@", 1, "master> " },
 		{ "@!4000000000 x;@x y;@-1;@1x z;@!;show cli level", 0,
 			"Can't find the target PID matching the prefix '@!4000000000'\n\n"
 			"Can't find the target PID matching the prefix '@x'\n\n"
@@ -95,7 +117,8 @@ lines_have_commands(void **st)
 
 	(void)st;
 	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
-		struct master m = { .state = MASTER_STOPPING };
+		static const char *const env[] = { "A=1", "B=", NULL };
+		struct master m = { .state = MASTER_STOPPING, .spawn.environment = env };
 		struct master_conn c = { .master = &m, .prompt = t[i].prompt,
 			.level = BIND_OPERATOR };
 
@@ -150,7 +173,7 @@ static void
 take_relay(struct master_rig *r, struct fake_sock *end, const char *head)
 {
 	(void)r;
-	assert_string_equal(head, "X_CLI=0,0");
+	assert_string_equal(head, "X_CLI=0,0,0");
 	assert_null(worker_end);
 	worker_end = end;
 	command_ends = n_asked + next_command;
@@ -243,14 +266,15 @@ static void
 many_lines_wait_in_the_socket(void **st)
 {
 	enum { LINES = 2000 };
-	static const char line[] = "@1 show info;show cli level\n", answer[] = "an answer\n\nuser\n\nmaster> ";
+	static const char line[] = "@1 show info;show cli level\n";
+	static const char answer[] = "an answer\n\nuser\n\nmaster> ";
 	struct sbuf text, want;
 
 	(void)st;
 	sbuf_init(&text, 0);
 	sbuf_init(&want, 0);
 	sbuf_adds(&text, "prompt\n");
-	sbuf_adds(&want, "\nmaster> ");
+	sbuf_adds(&want, "master> ");
 	for (int i = 0; i < LINES; i++) {
 		sbuf_adds(&text, line);
 		sbuf_adds(&want, answer);
@@ -274,7 +298,7 @@ a_payload_is_passed_on(void **st)
 	sbuf_init(&text, 0);
 	sbuf_adds(&text, "@1 set ssl cert x <<\n");
 	for (int i = 0; i < LINES; i++)
-		sbuf_adds(&text, "0123456789012345678901234567890123456789012345678901234567890123\n");
+		sbuf_addf(&text, "%064d\n", i);
 	sbuf_adds(&text, "\n");
 	assert_true(text.len > 128000);
 	open_rig(text.len - 3, 8192);
