@@ -189,7 +189,7 @@ ADMIN_CMD("show env", "[var]",
 ADMIN_CMD("show errors", "[<px>] [request|response]",
 	"report last request and/or response errors for each proxy",
 	OPERATOR, NONE, admin_cmd_show_errors)
-ADMIN_CMD("show events", "[<sink>] [-w] [-n]",
+ADMIN_CMD("show events", "[<sink>] [-w] [-n] [-0]",
 	"show event sink state", USER, NONE, admin_cmd_show_events)
 ADMIN_CMD("show fd", "[num]",
 	"dump list of file descriptors in use or a specific one", OPERATOR, NONE, admin_cmd_show_fd)

@@ -11,6 +11,7 @@ struct events {
 	struct log_ring *ring;
 	int waits;    /* -w */
 	int from_end; /* -n */
+	char delimiter; /* NUL with -0 */
 	struct admin_conn *conn;
 	struct task again;
 };
@@ -70,7 +71,7 @@ next_event(struct admin_conn *c, void *state)
 	(void)log_ring_copy(e->ring, e->reader.at, text);
 	log_ring_advance(&e->reader);
 	sbuf_add(&c->out, text, (size_t)len);
-	sbuf_addc(&c->out, '\n');
+	sbuf_addc(&c->out, e->delimiter);
 	return 1;
 }
 
@@ -93,17 +94,19 @@ list_sinks(struct admin_conn *c)
 	}
 }
 
-/* Words such as -w, -n and -nw. 0, or -1. */
+/* Words such as -w, -n, -0 and -nw. 0, or -1. */
 static int
 take_event_options(int argc, char **argv, struct events *e)
 {
 	for (int i = 0; i < argc; i++) {
-		size_t n = strspn(argv[i] + (argv[i][0] == '-'), "wn");
+		size_t n = strspn(argv[i] + (argv[i][0] == '-'), "wn0");
 
 		if (argv[i][0] != '-' || !n || argv[i][1 + n])
 			return -1;
 		e->waits |= strchr(argv[i], 'w') != NULL;
 		e->from_end |= strchr(argv[i], 'n') != NULL;
+		if (strchr(argv[i], '0'))
+			e->delimiter = '\0';
 	}
 	return 0;
 }
@@ -111,7 +114,7 @@ take_event_options(int argc, char **argv, struct events *e)
 void
 admin_cmd_show_events(struct admin_conn *c, int argc, char **argv)
 {
-	struct events e = { .waits = 0 };
+	struct events e = { .delimiter = '\n' };
 	struct ring_conf *r;
 
 	if (argc == 0) {

@@ -129,6 +129,22 @@ new_ones_come_until_the_client_says_something(void **st)
 }
 
 static void
+a_nul_may_end_each(void **st)
+{
+	char buf[64];
+	int fd;
+
+	(void)st;
+	say("hello");
+	say("world");
+	fd = wait_for_events("show events one -0;show events one -n0\n");
+	assert_int_equal(recv(fd, buf, sizeof(buf), MSG_DONTWAIT), 14);
+	assert_memory_equal(buf, "hello\0world\0\n\n", 14);
+	close(fd);
+	bench_turns();
+}
+
+static void
 old_ones_come_first(void **st)
 {
 	int fd;
@@ -177,6 +193,7 @@ main(void)
 		CASE(what_they_have_is_shown),
 		CASE(words_that_it_does_not_know_are_refused),
 		CASE(new_ones_come_until_the_client_says_something),
+		CASE(a_nul_may_end_each),
 		CASE(old_ones_come_first),
 		CASE(a_client_that_has_ended_its_input_does_not_wait),
 		CASE(a_waiting_client_does_not_outlive_the_process),
