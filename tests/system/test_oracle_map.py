@@ -52,6 +52,10 @@ set map DIR/b.map k 3; show map @2 DIR/b.map; clear map @1 DIR/b.map; show map @
 commit map; commit map DIR/b.map; commit map @1; commit map @7 DIR/b.map; commit map @0 DIR/b.map
 commit map @2 DIR/b.map; commit map @2 DIR/b.map; show map DIR/b.map; get map DIR/b.map k; show map @0 DIR/b.map
 prepare acl #1; commit acl @1 #1; show acl #1; prepare acl; prepare acl nosuch; commit acl @9 #1; commit acl @1
+get map DIR/s.acl y; get map #0 FOO.com; set map DIR/s.acl y v; get map DIR/s.acl y; add map DIR/s.acl n w; add map DIR/s.acl n
+show acl DIR/s.acl; get acl DIR/s.acl n; set map DIR/s.acl nosuch v; add map @9 DIR/s.acl n w; get acl DIR/b.map k
+get acl DIR/i.map z; add acl DIR/i.map k; show acl DIR/i.map; show map DIR/s.acl; clear map DIR/s.acl; clear acl DIR/i.map
+prepare map DIR/s.acl; commit map @1 DIR/s.acl; del map DIR/s.acl n
 clear map DIR/i.map; show map DIR/i.map; clear map; clear acl nosuch; clear acl @1; clear acl DIR/s.acl; show acl DIR/s.acl
 """
 PAYLOADS = ["add map DIR/i.map <<\nc 3\nd 4\n", "add map DIR/a.map <<\nb  1.2.3.5\nc x\n"]

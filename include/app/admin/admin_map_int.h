@@ -23,6 +23,8 @@ const char *admin_map_kind(const struct admin_map_asked *q);
 int admin_map_version(struct admin_map_asked *q) must_check;
 /* Finds the map or ACL that the next word names. 0, or -1 after a message. */
 int admin_map_ref(struct admin_map_asked *q) must_check;
+/* The same, but a command for maps takes an ACL, too, and the reverse: they share their numbers. */
+int admin_map_ref_either(struct admin_map_asked *q) must_check;
 
 /* The commands `show` and `get`. */
 void admin_map_show(struct admin_map_asked *q);

@@ -42,13 +42,13 @@ admin_map_version(struct admin_map_asked *q)
 	return 0;
 }
 
-int
-admin_map_ref(struct admin_map_asked *q)
+static int
+take_ref(struct admin_map_asked *q, int either)
 {
 	const struct pattern_files *f = &q->c->admin->process->cfg->proxies.files;
 
 	q->ref = q->argc > 0 ? pattern_files_find(f, q->argv[0]) : NULL;
-	if (!q->ref || !(q->is_map ? q->ref->is_map : q->ref->is_acl)) {
+	if (!q->ref || !(either || (q->is_map ? q->ref->is_map : q->ref->is_acl))) {
 		report_unknown_map(q);
 		return -1;
 	}
@@ -57,6 +57,18 @@ admin_map_ref(struct admin_map_asked *q)
 	q->argc--;
 	q->argv++;
 	return 0;
+}
+
+int
+admin_map_ref(struct admin_map_asked *q)
+{
+	return take_ref(q, 0);
+}
+
+int
+admin_map_ref_either(struct admin_map_asked *q)
+{
+	return take_ref(q, 1);
 }
 
 /* --- add --- */
@@ -116,7 +128,7 @@ map_cmd_add(struct admin_map_asked *q)
 				: "'add acl' expects two parameters: ACL identifier and pattern.");
 		return;
 	}
-	if (admin_map_ref(q) < 0)
+	if (admin_map_ref_either(q) < 0)
 		return;
 	if (!pattern_ref_has_version(q->ref, q->version))
 		admin_msg(q->c, ADMIN_ERR,
@@ -180,7 +192,7 @@ map_cmd_set(struct admin_map_asked *q)
 			"'set map' expects three parameters: map identifier, key and value.");
 		return;
 	}
-	if (admin_map_ref(q) < 0)
+	if (admin_map_ref_either(q) < 0)
 		return;
 	by_id = stop_for_entry(q, q->argv[0], &e);
 	if (!by_id)

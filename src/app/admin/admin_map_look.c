@@ -207,7 +207,7 @@ admin_map_get(struct admin_map_asked *q)
 			admin_map_kind(q));
 		return;
 	}
-	if (admin_map_ref(q) < 0)
+	if (admin_map_ref_either(q) < 0)
 		return;
 	arena.p = mem_alloc(WORK_ROOM);
 	cx.regex = regex_work_new();

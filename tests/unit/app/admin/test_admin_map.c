@@ -68,7 +68,11 @@ mistakes(void **st)
 			"or one parameter (map identifier) and a payload" },
 		{ "add acl #0", "'add acl' expects two parameters: ACL identifier and pattern." },
 		{ "add acl #0 x", "'x' is not a number." },
-		{ "add acl #1 x", "Unknown ACL identifier. Please use #<id> or <file>." },
+		{ "add acl #1 x",
+			"This ACL is shared with a map containing samples. You must use the "
+			"command 'add map' to add values." },
+		{ "add acl #7 x", "Unknown ACL identifier. Please use #<id> or <file>." },
+		{ "clear map #0", "Unknown map identifier. Please use #<id> or <file>." },
 		{ "set map #1 x",
 			"'set map' expects three parameters: map identifier, key and value." },
 		{ "set map #1 x y", "entry not found." },
@@ -87,6 +91,22 @@ mistakes(void **st)
 	for (size_t i = 0; i < ARRAY_LEN(t); i++)
 		if (strcmp(rig_line(rig_command(t[i][0]), 0), t[i][1]) != 0)
 			fail_msg("%s: %s", t[i][0], rig_command(t[i][0]));
+}
+
+/* They have one list of numbers; a value does not change what an ACL matches. */
+static void
+commands_for_maps_take_acls(void **st)
+{
+	(void)st;
+	assert_string_equal(rig_command("add map #0 7 seven"), "\n");
+	assert_non_null(strstr(rig_command("show acl #0"), " 7 seven\n"));
+	assert_string_equal(rig_command("set map #0 7 sept"), "\n");
+	assert_non_null(strstr(rig_command("show acl #0"), " 7 sept\n"));
+	assert_non_null(strstr(rig_command("get map #0 7"), "found=yes, "));
+	assert_non_null(strstr(rig_command("get map #0 7"), "value=none\n"));
+	assert_non_null(strstr(rig_command("get acl #0 7"), "match=yes, "));
+	assert_string_equal(rig_command("set map #0 8 x"), "entry not found.\n\n");
+	assert_non_null(strstr(rig_command("get acl #1 b"), "match=yes, "));
 }
 
 /* A user whose level permits no changes cannot change these (manual, `level`). */
@@ -111,6 +131,7 @@ main(void)
 		TEST(entries_from_a_payload),
 		TEST(whole_versions),
 		TEST(mistakes),
+		TEST(commands_for_maps_take_acls),
 		TEST(permissions),
 	};
 
