@@ -9,6 +9,7 @@
 
 #include "base/compiler.h"
 #include "base/sbuf.h"
+#include "cfg/missing.h"
 #include "cfg/places.h"
 
 /*
@@ -24,6 +25,10 @@
  * concern, unless they are about a whole line (col 0). A notice is not
  * printed for a line that has an error.
  *
+ * What differs between messages about several proxies or servers stands between two bytes
+ * CFG_DIAG_NAME: "missing timeouts for \001frontend 'f'\001" and the same for 'g' are one entry,
+ * with the text of the first.
+ *
  * The engine also owns the texts of the files that were read, so that a place
  * (struct cfg_where) stays printable until cfg_diag_fini(), long after the
  * line was parsed. Diagnostics without a place have no file.
@@ -37,6 +42,9 @@ enum {
 	CFG_LOST_MAX = 256,		/* names of unreadable sections kept */
 	CFG_FILES_MAX = 4096,		/* files in one configuration */
 };
+
+/* Encloses what messages that are one entry may differ in: CFG_DIAG_NAME "'%s'" CFG_DIAG_NAME. */
+#define CFG_DIAG_NAME "\001"
 
 enum cfg_sev {
 	CFG_ALERT,	/* an error: the configuration is rejected */
@@ -52,14 +60,16 @@ struct cfg_file {
 	char *text;		/* len bytes and a NUL */
 	size_t len;
 	unsigned number;	/* in the order of reading, from 0 */
+	bool is_list;		/* a crt-list: not counted as a configuration file */
 };
 
 struct cfg_diag_entry {
 	enum cfg_sev sev;
 	struct cfg_where where;		/* first place */
 	struct cfg_places places;	/* all places; none when `where` has no file */
-	uint32_t hash;			/* of the text */
+	uint32_t hash;			/* of the key */
 	char *text;
+	char *key;			/* the text without what may differ (CFG_DIAG_NAME) */
 };
 
 struct cfg_diag {
@@ -71,6 +81,7 @@ struct cfg_diag {
 	struct cfg_diag_entry *entry;
 	unsigned nentry, cap;
 	struct cfg_places errors;	/* lines with an error */
+	struct cfg_places missing[CFG_MISSING_COUNT];	/* lines that need what is not there */
 	struct cfg_file **file;
 	unsigned nfile, filecap;
 	char *lost[CFG_LOST_MAX];	/* names of sections that could not be read */
@@ -85,6 +96,10 @@ void cfg_diag_fini(struct cfg_diag *d);
 const struct cfg_file *cfg_diag_file(struct cfg_diag *d, const char *name, const char *text,
 				     size_t len);
 
+/* The same for a file of data that a line names. */
+const struct cfg_file *cfg_diag_list_file(struct cfg_diag *d, const char *name, const char *text,
+					  size_t len);
+
 /* Adds a diagnostic; `where` may be NULL. Messages have no final newline. */
 void cfg_diag_add(struct cfg_diag *d, enum cfg_sev sev, const struct cfg_where *where,
 		  const char *fmt, ...) fmt_printf(4, 5);
@@ -94,24 +109,30 @@ void cfg_diag_vadd(struct cfg_diag *d, enum cfg_sev sev, const struct cfg_where 
 /* True if the configuration is rejected: there was an alert, or a warning with werror. */
 bool cfg_diag_is_fatal(const struct cfg_diag *d);
 
+/* True if a line needs a feature that is missing. */
+bool cfg_diag_misses(const struct cfg_diag *d);
+
 /* Records that a section of this name could not be read, which was reported, so that references to
  * it are not reported as errors. */
 void cfg_diag_lose(struct cfg_diag *d, const char *name);
 bool cfg_diag_is_lost(const struct cfg_diag *d, const char *name);
 
-/* All entries in order; with `quiet` only those that reject the configuration. */
+/* Writes all entries in order, then the features that are missing; with `quiet` only the entries
+ * that reject the configuration. */
 void cfg_diag_text(const struct cfg_diag *d, struct sbuf *out, bool quiet);
 
 /* Prints all entries as one JSON document: {"valid":true,"messages":[{"severity":"warning",
  * "text":"...","places":[{"file":"web.cfg","line":3,"column":8}]}],"not_shown":0}, and a newline.
- * A message about a whole line has no column, one about the whole configuration no place. */
+ * A message about a whole line has no column, one about the whole configuration no place. Missing
+ * features follow: "not_supported":[{"feature":"Lua","instead":"...","places":[...]}]. */
 void cfg_diag_print_json(const struct cfg_diag *d, FILE *to);
 
 /* False if the place is omitted: a notice about a line that has an error. */
 bool cfg_diag_shows(const struct cfg_diag *d, const struct cfg_diag_entry *e,
 		    const struct cfg_where *w);
 
-/* "web.cfg: 3 errors (5 lines), 1 warning": the number of different messages. */
+/* Writes "web.cfg: 3 errors (5 lines), 1 warning": the number of different messages, and "4 files"
+ * if there are several configuration files. */
 void cfg_diag_summary(const struct cfg_diag *d, char *out, size_t size);
 
 /* Finds `line` (from 1) in `f`; returns its start, *len excludes the line end. */

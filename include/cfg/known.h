@@ -13,6 +13,7 @@
 struct cfg_known_kw {
 	const char *name;
 	unsigned sections;
+	const char *removed;	/* the version of HAProxy that removed it, or NULL */
 	const char *fix;	/* suggested replacement, or NULL */
 };
 

@@ -92,6 +92,7 @@ struct tls_bind {
 	char *ticket_file;        /* `tls-ticket-keys`; NULL: none */
 	struct tls_tickets *tickets;
 	struct cfg_where where;
+	struct cfg_where alpn_where; /* of the option `alpn` */
 	char *id; /* the proxy's name: sessions are resumed on lines of the same id only */
 	struct tls_bind_change *change; /* that is prepared (tls/bind_change.h); NULL: none */
 };

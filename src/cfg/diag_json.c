@@ -29,6 +29,32 @@ put_place(struct sbuf *out, const struct cfg_where *w)
 }
 
 static void
+put_missing(struct sbuf *out, const struct cfg_diag *d)
+{
+	const char *comma = "";
+
+	sbuf_adds(out, ",\"not_supported\":[");
+	for (unsigned int m = 0; m < CFG_MISSING_COUNT; m++) {
+		const struct cfg_places *p = &d->missing[m];
+
+		if (!p->n)
+			continue;
+		sbuf_addf(out, "%s{\"feature\":", comma);
+		put_text(out, cfg_missing_name(m));
+		sbuf_adds(out, ",\"instead\":");
+		put_text(out, cfg_missing_instead(m));
+		sbuf_adds(out, ",\"places\":[");
+		for (unsigned int i = 0; i < p->n; i++) {
+			sbuf_adds(out, i ? "," : "");
+			put_place(out, &p->at[i]);
+		}
+		sbuf_adds(out, "]}");
+		comma = ",";
+	}
+	sbuf_addc(out, ']');
+}
+
+static void
 put_diagnostic(struct sbuf *out, const struct cfg_diag *d, const struct cfg_diag_entry *e)
 {
 	const char *comma = "";
@@ -70,7 +96,10 @@ put_document(const struct cfg_diag *d, struct sbuf *out)
 		put_diagnostic(out, d, &d->entry[i]);
 		comma = ",";
 	}
-	sbuf_addf(out, "],\"not_shown\":%u}\n", d->dropped);
+	sbuf_addc(out, ']');
+	if (cfg_diag_misses(d))
+		put_missing(out, d);
+	sbuf_addf(out, ",\"not_shown\":%u}\n", d->dropped);
 }
 
 void

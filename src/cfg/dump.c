@@ -34,6 +34,7 @@ static const struct {
 	{ "ring", CFG_RING },
 	{ "crt-store", CFG_CRT_STORE },
 	{ "log-profile", CFG_LOG_PROFILE },
+	{ "peers", CFG_PEERS },
 };
 
 /* The first rows, which HAProxy lists too; keywords of http-errors are also valid in proxies. */
@@ -164,7 +165,10 @@ dump_all_kws(const struct cfg_registry *reg, FILE *to)
 static void
 dump_all(const struct cfg_registry *reg, FILE *to)
 {
-	fputs("# class, sections (Global Defaults Frontend Backend Listen), keyword, arguments\n",
+	fputs("# implemented: has its effect. hint: accepted without effect, with a notice that "
+	      "says why.\n"
+	      "# unsupported: HAProxy 2.6 to 3.x knows it, and here it is an error.\n"
+	      "# class, sections (Global Defaults Frontend Backend Listen), keyword, arguments\n",
 		to);
 	dump_all_kws(reg, to);
 	for (unsigned p = 0; p < CFG_OPT_PLACES; p++) {
@@ -239,7 +243,7 @@ static void
 man_kws(const struct cfg_registry *reg, unsigned bits, unsigned switches, FILE *to)
 {
 	const unsigned others = CFG_GLOBAL | CFG_USERLIST | CFG_RESOLVERS | CFG_RING |
-		CFG_CRT_STORE | CFG_LOG_PROFILE;
+		CFG_CRT_STORE | CFG_LOG_PROFILE | CFG_PEERS;
 
 	for (unsigned i = 0; i < reg->nkw; i++) {
 		const struct cfg_kw *kw = reg->kw[i];
@@ -296,7 +300,8 @@ dump_man(const struct cfg_registry *reg, FILE *to)
 		{ "USERLIST KEYWORDS", CFG_USERLIST },
 		{ "RESOLVERS KEYWORDS", CFG_RESOLVERS }, { "RING KEYWORDS", CFG_RING },
 		{ "CRT-STORE KEYWORDS", CFG_CRT_STORE },
-		{ "LOG-PROFILE KEYWORDS", CFG_LOG_PROFILE } };
+		{ "LOG-PROFILE KEYWORDS", CFG_LOG_PROFILE },
+		{ "PEERS KEYWORDS", CFG_PEERS } };
 
 	man_sections(reg, to);
 	for (size_t s = 0; s < ARRAY_LEN(parts); s++) {

@@ -7,10 +7,12 @@
 #include "base/compiler.h"
 
 const struct cfg_known_kw cfg_known_kws[] = {
-#define KNOWN_KW(name, sections, fix) { name, sections, fix },
+#define KNOWN_KW(name, sections, fix) { name, sections, NULL, fix },
+#define REMOVED_KW(name, sections, version, fix) { name, sections, version, fix },
 #include "cfg/known_kws.tbl.h"
 #undef KNOWN_KW
-	{ NULL, 0, NULL }
+#undef REMOVED_KW
+	{ NULL, 0, NULL, NULL }
 };
 
 #define KNOWN_SERVER(name, args)

@@ -95,6 +95,7 @@ section_names(unsigned bits, char out[LIST_MAX])
 		{ CFG_RING, "ring" },
 		{ CFG_CRT_STORE, "crt-store" },
 		{ CFG_LOG_PROFILE, "log-profile" },
+		{ CFG_PEERS, "peers" },
 	};
 	size_t len = 0;
 
@@ -179,6 +180,9 @@ known_only(struct cfg_ctx *ctx, const struct cfg_known_kw *k)
 {
 	char list[LIST_MAX];
 
+	if (k->removed && (k->sections & ctx->section->bit))
+		return cfg_error(ctx, -1, "keyword '%s' was removed in HAProxy %s: %s.", k->name,
+			k->removed, k->fix);
 	if (k->sections & ctx->section->bit && is_off_anyway(ctx, k->name)) {
 		cfg_note(ctx, -1, "'%s' is not supported, so it is off already.", k->name);
 		return 0;

@@ -19,6 +19,8 @@ struct prefix {
 };
 
 static const char why_datagram[] = "datagram addresses are not acceptable here";
+static const char why_quic[] = "'quic' is not supported: remove this line, and rules that offer "
+			       "HTTP/3 by 'alt-svc'; clients use the line for TCP";
 static const char why_mptcp[] = "MPTCP is not acceptable here";
 
 static const struct prefix prefixes[] = {
@@ -35,8 +37,8 @@ static const struct prefix prefixes[] = {
 	{ "udp4@", ADDR_INET, AF_INET, why_datagram },
 	{ "udp6@", ADDR_INET, AF_INET6, why_datagram },
 	{ "dgram+", ADDR_INET, AF_UNSPEC, why_datagram },
-	{ "quic4@", ADDR_INET, AF_INET, "QUIC is not supported" },
-	{ "quic6@", ADDR_INET, AF_INET6, "QUIC is not supported" },
+	{ "quic4@", ADDR_INET, AF_INET, why_quic },
+	{ "quic6@", ADDR_INET, AF_INET6, why_quic },
 	{ "mptcp@", ADDR_INET, AF_UNSPEC, why_mptcp },
 	{ "mptcp4@", ADDR_INET, AF_INET, why_mptcp },
 	{ "mptcp6@", ADDR_INET, AF_INET6, why_mptcp },

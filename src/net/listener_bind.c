@@ -31,8 +31,13 @@ bind_failed(struct maker *m, const char *what, long r)
 {
 	char host[ADDR_TEXT];
 
-	(void)snprintf(m->why, m->why_len, "cannot %s for %s: %s", what,
-		addr_text(&m->ln->addr, host), err_text((int)r));
+	unsigned int port = addr_port(&m->ln->addr);
+
+	(void)snprintf(m->why, m->why_len, "cannot %s for %s: %s%s", what,
+		addr_text(&m->ln->addr, host), err_text((int)r),
+		r == -EACCES && port && port < 1024
+			? " (ports below 1024 are for root or need CAP_NET_BIND_SERVICE)"
+			: "");
 	return (int)r;
 }
 

@@ -213,11 +213,24 @@ load_path(struct loading *g, struct tls_source *s, char *path)
 		load_cert_or_bundle(g, path);
 }
 
+/* Warns once of what the last settings offered; `where` is the place of their `alpn`. */
+static void
+warn_of_http2(struct loading *g, const struct cfg_where *where)
+{
+	if (g->b->has_dropped_http2)
+		cfg_diag_add(g->d, CFG_WARNING, where,
+			"'alpn' : there is no HTTP/2: 'h2' is not offered to clients, which use "
+			"HTTP/1.1.");
+	g->b->has_dropped_http2 = 0;
+}
+
 static void
 load_list_line(struct loading *g, char *text, struct cfg_where *at)
 {
 	struct tls_list_line line;
 	char why[TLS_WHY_MAX];
+	const char *word = strstr(text, "alpn ");
+	size_t alpn = word ? (size_t)(word - text) : 0;
 	int r = tls_list_line_parse(text, &line, why);
 
 	if (r) {
@@ -233,6 +246,12 @@ load_list_line(struct loading *g, char *text, struct cfg_where *at)
 			load_failed(g, "out of memory");
 		mem_free(path);
 		g->line = NULL;
+		/* the settings of the bind line were reported there */
+		if (!line.own.alpn.len)
+			g->b->has_dropped_http2 = 0;
+		if (alpn)
+			at->col = (unsigned int)alpn + 1;
+		warn_of_http2(g, at);
 	}
 	tls_settings_free(&line.own);
 }
@@ -241,7 +260,7 @@ static void
 load_list_text(struct loading *g, const char *path, char *text, size_t len)
 {
 	const struct cfg_where *outer = g->where;
-	struct cfg_where at = { .file = cfg_diag_file(g->d, path, text, len) };
+	struct cfg_where at = { .file = cfg_diag_list_file(g->d, path, text, len) };
 
 	if (at.file)
 		g->where = &at;
@@ -396,6 +415,7 @@ tls_bind_load(struct tls_bind *b, struct tls_conf *conf, const struct tls_bind_u
 		load_failed(&g, "out of memory");
 		return -1;
 	}
+	warn_of_http2(&g, &b->alpn_where);
 	list_each(it, &b->sources)
 		load_source(&g, list_entry(it, struct tls_source, link));
 	free_trials(&g);
@@ -403,10 +423,6 @@ tls_bind_load(struct tls_bind *b, struct tls_conf *conf, const struct tls_bind_u
 	settle_defaults(b);
 	for (unsigned int i = 0; i < b->n_variants; i++)
 		load_trusted(&g, b->variant[i]);
-	if (b->has_dropped_http2)
-		cfg_diag_add(d, CFG_WARNING, &b->where,
-			"'alpn' : there is no HTTP/2: 'h2' is not offered to clients, which use "
-			"HTTP/1.1.");
 	load_tickets(&g);
 	warn_of_versions(&g, use);
 	if (!g.bad && list_is_empty(&b->lines)) {

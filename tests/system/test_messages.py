@@ -7,6 +7,7 @@ import re
 import subprocess
 
 import pytest
+from certs import Authority
 from conftest import TACIT
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -34,6 +35,7 @@ def test_each_cause_is_one_entry(path):
     code, entries = check(path)
     assert code == 1
     last = entries.pop()
+    entries = [e for e in entries if not e[1].startswith("not supported here: ")]
     said = [(e[0], e[1]) for e in entries]
     assert len(set(said)) == len(said)
     wrong = {n for e in entries if e[0] == "ALERT" for n in e[2]}
@@ -67,6 +69,7 @@ def test_json_has_the_same_messages(path):
     assert (done.returncode, done.stdout.count("\n"), found["valid"]) == (code, 1, False)
     severity = {"error": "ALERT", "warning": "WARNING", "notice": "NOTICE"}
     texts = [(severity[m["severity"]], m["text"].split("\n")[0]) for m in found["messages"]]
+    entries = [e for e in entries if not e[1].startswith("not supported here: ")]
     assert texts == [(e[0], e[1]) for e in entries[:-1]]
     for m, e in zip(found["messages"], entries):
         lines = [p["line"] for p in m["places"]]
@@ -81,3 +84,124 @@ def test_json_of_a_right_configuration(tmp_path):
                    " server s 127.0.0.1:81\n")
     done = subprocess.run([TACIT, "-cj", "-f", cfg], capture_output=True, text=True, timeout=20, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, '{"valid":true,"messages":[],"not_shown":0}\n', "")
+
+
+def say(tmp_path, text, *options):
+    cfg = tmp_path / "a.cfg"
+    cfg.write_text(text)
+    done = subprocess.run([TACIT, *options, "-c", "-f", "a.cfg"], cwd=tmp_path, capture_output=True, text=True, timeout=20,
+                          check=False)
+    return done.returncode, done.stderr
+
+
+TIMEOUTS = "defaults\n timeout client 1s\n timeout connect 1s\n timeout server 1s\n mode http\n"
+MIGRATION = TIMEOUTS + """frontend f
+ bind 127.0.0.1:80
+ stick-table type ip size 1k store conn_cur
+ http-request track-sc0 src
+ http-request deny if { sc_conn_cur(0) gt 10 } || { src_conn_rate gt 1 }
+ http-request use-service lua.hello
+ http-request lua.auth
+ http-request set-header x %[lua.foo] if { src,lua.bar -m found }
+ filter compression
+ http-request set-var(txn.k) sc_key(0)
+"""
+
+
+def test_missing_features_are_summed_up_at_the_end(tmp_path):
+    code, told = say(tmp_path, MIGRATION)
+    assert code == 1
+    sums = [line for line in told.splitlines() if "not supported here" in line]
+    assert len(sums) == 1
+    assert sums[0].endswith(": config : not supported here: stick tables (4 lines: 8, 9, 10, 15), compression (14), "
+                            "Lua (3 lines: 11, 12, 13)")
+    tail = told[told.index("not supported here"):].splitlines()
+    assert [line.split(":")[0] for line in tail[1:4]] == [f"   | instead of {f}" for f in
+                                                          ("stick tables", "compression", "Lua")]
+    assert tail[4].startswith("[ALERT]") and "Fatal errors found" in tail[4]
+    assert "prometheus" not in told and "unknown" not in told
+
+
+def test_json_has_the_missing_features(tmp_path):
+    (tmp_path / "a.cfg").write_text(MIGRATION)
+    done = subprocess.run([TACIT, "-cj", "-f", "a.cfg"], cwd=tmp_path, capture_output=True, text=True, timeout=20,
+                          check=False)
+    missing = json.loads(done.stdout)["not_supported"]
+    assert [m["feature"] for m in missing] == ["stick tables", "compression", "Lua"]
+    assert [p["line"] for p in missing[2]["places"]] == [11, 12, 13]
+    assert missing[2]["places"][0] == {"file": "a.cfg", "line": 11, "column": 27}
+    assert all(m["instead"] for m in missing)
+
+
+REMOVED = (("reqadd X-A:\\ b", "2.1: use 'http-request add-header'."), ("rspidel ^Server", "use 'http-response del-header'."),
+           ("block if TRUE", "2.1: use 'http-request deny'."), ("appsession x len 3 timeout 3h", "1.6: use 'cookie'."),
+           ("option forceclose", "2.0: remove it, or use 'option httpclose'."), ("option http-use-htx", "2.1: remove it."),
+           ("redispatch", "use 'option redispatch'."), ("reqisetbe x y", "use 'use_backend'."))
+
+
+@pytest.mark.parametrize("line,what", REMOVED)
+def test_words_removed_long_ago(line, what, tmp_path):
+    code, told = say(tmp_path, TIMEOUTS + f"listen l\n bind 127.0.0.1:80\n {line}\n")
+    assert code == 1
+    assert " was removed in HAProxy " in told and what in told
+    assert "not supported" not in told
+
+
+def test_backends_that_are_nearly_there(tmp_path):
+    code, told = say(tmp_path, TIMEOUTS + "frontend f\n bind 127.0.0.1:80\n use_backend apps if TRUE\n"
+                     " default_backend zzzzz\nbackend app\n")
+    assert code == 1
+    assert "unable to find required use_backend: 'apps'; did you mean 'app'?\n" in told
+    assert "unable to find required default_backend: 'zzzzz'.\n" in told
+
+
+def test_many_proxies_have_one_warning(tmp_path):
+    code, told = say(tmp_path, "".join(f"listen l{i}\n bind 127.0.0.1:{8000 + i}\n mode tcp\n" for i in range(21)))
+    assert code == 0
+    assert told.count("missing timeouts") == 1
+    assert "   | and 20 more lines: 4, 7, 10, 13, 16, 19, 22, 25, 28, 31, 34, 37, ...\n" in told
+
+
+# The column of the caret.
+CARETS = (("frontend f\n bind 127.0.0.1:80\n mode tcp\n http-request deny\n", "9:15", "'http-request' rules ignored"),
+          ("frontend f\n bind 127.0.0.1:80\n mode tcp\n option httplog\n", "9:2", "'option httplog' not usable"),
+          ("frontend f\n bind 127.0.0.1:80\n mode tcp\n option tcplog\n", "9:2", "log format ignored"),
+          ("frontend f\n bind 127.0.0.1:80\n capture cookie a len 200\n", "8:23", "truncating capture length"),
+          ("backend b\n server s 127.0.0.1:80 ssl verify none alpn h2 ca-file @system-ca\n", "7:45", "'alpn'"))
+
+
+@pytest.mark.parametrize("text,place,what", CARETS)
+def test_the_caret_is_under_what_is_wrong(text, place, what, tmp_path):
+    _, told = say(tmp_path, TIMEOUTS + text)
+    assert re.search(rf"parsing \[a\.cfg:{place}\] : .*{what}", told), told
+
+
+def test_diagnostics_tell_of_proxies_without_servers(tmp_path):
+    text = TIMEOUTS + "frontend f\n bind 127.0.0.1:80\nbackend b\nbackend full\n server s 127.0.0.1:80\n"
+    assert "DIAG" not in say(tmp_path, text)[1]
+    code, told = say(tmp_path, text, "-dD")
+    assert code == 0
+    assert re.search(r"\[DIAG\].*a\.cfg:6:\d+\] : frontend 'f' has no backend", told)
+    assert re.search(r"\[DIAG\].*a\.cfg:8:\d+\] : backend 'b' has no server", told)
+    assert "'full'" not in told
+
+
+def test_the_option_c_takes_files(tmp_path):
+    (tmp_path / "a.cfg").write_text(TIMEOUTS + "listen l\n bind 127.0.0.1:80\n server s 127.0.0.1:81\n")
+    done = subprocess.run([TACIT, "-c", "a.cfg"], cwd=tmp_path, capture_output=True, text=True, timeout=20, check=False)
+    assert (done.returncode, done.stdout) == (0, "Configuration file is valid\n")
+    done = subprocess.run([TACIT, "a.cfg"], cwd=tmp_path, capture_output=True, text=True, timeout=20, check=False)
+    assert done.returncode == 1 and "unexpected argument 'a.cfg'" in done.stderr
+
+
+def test_lines_of_a_crt_list(tmp_path):
+    """Their own column, and the list is no configuration file."""
+    Authority(tmp_path / "ca").make("a.pem", "a", ["a"]).rename(tmp_path / "a.pem")
+    (tmp_path / "list").write_text("# names\na.pem [alpn h2,http/1.1] a\n")
+    text = TIMEOUTS + "frontend f\n bind 127.0.0.1:80 ssl crt-list list\n"
+    code, told = say(tmp_path, text)
+    assert code == 0
+    assert re.search(r"parsing \[list:2:8\] : 'alpn' : there is no HTTP/2", told), told
+    code, told = say(tmp_path, text + " bogus\n")
+    assert code == 1
+    assert "configuration: a.cfg: 1 error (1 line), 1 warning." in told

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "cfg/places.h"
 
 #define CAPTURES_MAX 256           /* slots of one kind */
 #define CAPTURE_LEN_MAX 65535      /* bytes of one capture */
@@ -25,6 +26,7 @@ enum capture_kind {
 struct capture_slot {
 	char *name;       /* field name, or prefix of the cookie; NULL: filled by rules */
 	uint32_t max;
+	struct cfg_where where; /* of its length */
 	uint32_t nth, at; /* index among all slots, and offset of its bytes:
 			   * capture_conf_finish() */
 };

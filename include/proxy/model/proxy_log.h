@@ -44,7 +44,7 @@ struct proxy_log {
 	char *tag;                  /* log-tag; NULL: the process's */
 	enum log_preset preset;     /* option tcplog, httplog: used without log-format */
 	char *format_text;          /* log-format; NULL: the preset's */
-	struct cfg_where format_where;
+	struct cfg_where format_where; /* of either */
 	struct rule_fmt *format;  /* compiled; NULL: the default format, or JSON */
 	int json;                   /* written by log_json.h */
 	struct log_text error;      /* error-log-format: for connections without a valid request */

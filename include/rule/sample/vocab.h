@@ -173,5 +173,7 @@ const char *rule_suggest_conv(const struct rule_vocab *v, struct str name);
 /* Known to HAProxy but not supported. */
 int rule_is_known_fetch(struct str name);
 int rule_is_known_conv(struct str name);
+/* True if the name is one that only a script can make: "lua.x". */
+int rule_is_of_lua(struct str name);
 
 #endif

@@ -342,7 +342,10 @@ options_parse(struct options *o, int argc, char *const *argv, char *why, size_t 
 				r = add_file(&w, argv[w.i]);
 			break;
 		}
-		if (argv[w.i][0] != '-' || !argv[w.i][1])
+		/* "-c FILE" */
+		if (o->action == OPTIONS_CHECK && argv[w.i][0] != '-')
+			r = add_file(&w, argv[w.i]);
+		else if (argv[w.i][0] != '-' || !argv[w.i][1])
 			r = option_fail(&w, -ERR_UNKNOWN, "unexpected argument '%s'", argv[w.i]);
 		else
 			r = on_word(&w);

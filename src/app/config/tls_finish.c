@@ -75,12 +75,14 @@ load_server(struct config *c, struct sys *sys, const struct proxy *p, struct ser
 	char why[TLS_WHY_MAX];
 
 	if (p->mode == PROXY_HTTP && tls_alpn_drop_http2(&set->alpn))
-		cfg_diag_add(&c->diag, CFG_WARNING, where,
+		cfg_diag_add(&c->diag, CFG_WARNING,
+			s->conf.tls.alpn_where.file ? &s->conf.tls.alpn_where : where,
 			"'alpn' : there is no HTTP/2: 'h2' is not offered to the server.");
 	if (tls_server_load(&s->tls, &c->tls, set, sys, why) == 0) {
 		if (tls_server_ignores_off(s->tls))
 			cfg_diag_add(&c->diag, CFG_WARNING, &s->conf.tls.where,
-				"'server %s/%s' : no-sslv3/no-tlsv1x are ignored for this server. "
+				"'server " CFG_DIAG_NAME "%s/%s" CFG_DIAG_NAME
+				"' : no-sslv3/no-tlsv1x are ignored for this server. "
 				"Use only 'ssl-min-ver' and 'ssl-max-ver' to fix.",
 				p->name, s->name);
 		return 0;

@@ -77,8 +77,9 @@ cut_cookies(struct proxy *p, unsigned int most, struct cfg_diag *d)
 
 	if (!p->captures.n[CAPTURE_COOKIE] || slot->max <= most)
 		return;
-	cfg_diag_add(d, CFG_WARNING, &p->where,
-		"truncating capture length to %u bytes for frontend '%s', as 'tune.http.cookielen' "
+	cfg_diag_add(d, CFG_WARNING, &slot->where,
+		"truncating capture length to %u bytes for frontend " CFG_DIAG_NAME "'%s'"
+		CFG_DIAG_NAME ", as 'tune.http.cookielen' "
 		"allows no more.",
 		most, p->name);
 	for (unsigned int i = 0; i < p->captures.n[CAPTURE_COOKIE]; i++)
@@ -92,8 +93,9 @@ capture_cfg_finish(struct proxies *ps, struct cfg_diag *d)
 		struct proxy *p = list_entry(it, struct proxy, link);
 
 		if (p->mode != PROXY_HTTP && p->captures.n[CAPTURE_COOKIE]) {
-			cfg_diag_add(d, CFG_WARNING, &p->where,
-				"'capture cookie' ignored for frontend '%s': it needs 'mode http'.",
+			cfg_diag_add(d, CFG_WARNING, &p->captures.slot[CAPTURE_COOKIE]->where,
+				"'capture cookie' ignored for frontend " CFG_DIAG_NAME "'%s'"
+				CFG_DIAG_NAME ": it needs 'mode http'.",
 				p->name);
 			capture_forget(&p->captures, CAPTURE_COOKIE);
 		}

@@ -245,23 +245,27 @@ warn_ignored(const struct proxy *p, struct cfg_diag *d)
 
 	if (c->own_rules && c->family == CHECK_FAMILY_HTTP && c->method != CHECK_HTTP)
 		cfg_diag_add(d, CFG_WARNING, &p->where,
-			"%s '%s' uses http-check rules without 'option httpchk', so the rules are "
+			CFG_DIAG_NAME "%s '%s'" CFG_DIAG_NAME
+			" uses http-check rules without 'option httpchk', so the rules are "
 			"ignored.",
 			proxy_kind(p), p->name);
 	if (c->own_rules && c->family == CHECK_FAMILY_TCP && c->method != CHECK_TCP)
 		cfg_diag_add(d, CFG_WARNING, &p->where,
-			"%s '%s' uses tcp-check rules without 'option tcp-check', so the rules are "
+			CFG_DIAG_NAME "%s '%s'" CFG_DIAG_NAME
+			" uses tcp-check rules without 'option tcp-check', so the rules are "
 			"ignored.",
 			proxy_kind(p), p->name);
 	if (c->method == CHECK_HTTP || c->method == CHECK_CONNECT)
 		return;
 	if (c->disable_on_404)
 		cfg_diag_add(d, CFG_WARNING, &p->where,
-			"'disable-on-404' will be ignored for %s '%s' (requires 'option httpchk').",
+			"'disable-on-404' will be ignored for " CFG_DIAG_NAME "%s '%s'" CFG_DIAG_NAME
+			" (requires 'option httpchk').",
 			proxy_kind(p), p->name);
 	if (c->send_state)
 		cfg_diag_add(d, CFG_WARNING, &p->where,
-			"'send-state' will be ignored for %s '%s' (requires 'option httpchk').",
+			"'send-state' will be ignored for " CFG_DIAG_NAME "%s '%s'" CFG_DIAG_NAME
+			" (requires 'option httpchk').",
 			proxy_kind(p), p->name);
 }
 
@@ -324,7 +328,8 @@ settle_observe(struct server *s, struct cfg_diag *d)
 
 	if (c->observe == CHECK_OBSERVE_LAYER7 && s->be->mode != PROXY_HTTP) {
 		cfg_diag_add(d, CFG_WARNING, &s->where,
-			"'server %s/%s' : 'observe layer7' requires 'mode http', so it is ignored.",
+			"'server " CFG_DIAG_NAME "%s/%s" CFG_DIAG_NAME
+			"' : 'observe layer7' requires 'mode http', so it is ignored.",
 			s->be->name, s->name);
 		c->observe = CHECK_OBSERVE_NONE;
 	}

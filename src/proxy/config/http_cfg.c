@@ -390,7 +390,8 @@ http_conf_check(const struct proxy *p, struct cfg_diag *d)
 	for (unsigned int i = 0; i < GIVENS; i++)
 		if (p->http.given & 1u << i)
 			cfg_diag_add(d, CFG_WARNING, &p->where,
-				"'%s' ignored for proxy '%s': it needs 'mode http'.",
+				"'%s' ignored for proxy " CFG_DIAG_NAME "'%s'" CFG_DIAG_NAME
+				": it needs 'mode http'.",
 				names[i], p->name);
 }
 

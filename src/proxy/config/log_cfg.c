@@ -255,6 +255,7 @@ parse_preset(struct cfg_ctx *ctx)
 	mem_free(p->log.format_text);
 	p->log.format_text = NULL;
 	p->log.preset = (enum log_preset)preset;
+	p->log.format_where = cfg_arg_where(ctx, -1);
 	return 0;
 }
 

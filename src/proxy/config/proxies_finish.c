@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "cfg/diag.h"
+#include "cfg/suggest.h"
 #include "proxy/backend/balance.h"
 #include "proxy/config/dispatch_cfg.h"
 #include "proxy/config/capture_cfg.h"
@@ -50,17 +51,37 @@ check_modes(struct proxy *p, const struct proxy *be, const char *what,
 		names[be->mode], be->name, proxy_file(be), be->where.line, what);
 }
 
+/* NULL: none is near. */
+static const char *
+nearest_backend(const struct proxies *ps, const char *name)
+{
+	struct cfg_suggest near;
+
+	cfg_suggest_init(&near, name);
+	list_each(it, &ps->all) {
+		const struct proxy *p = list_entry(it, const struct proxy, link);
+
+		if (p->caps & PROXY_BE)
+			cfg_suggest_offer(&near, p->name);
+	}
+	return near.best;
+}
+
 static struct proxy *
 find_target(struct proxies *ps, const struct proxy *p, const char *kw, const char *name,
 	const struct cfg_where *where, struct cfg_diag *d)
 {
 	struct proxy *be = proxies_find(ps, name, PROXY_BE);
+	const char *near;
 
 	if (!be && cfg_diag_is_lost(d, name))
 		return NULL;
+	near = be ? NULL : nearest_backend(ps, name);
 	if (!be)
-		cfg_diag_add(d, CFG_ALERT, where, "Proxy '%s': unable to find required %s: '%s'.",
-			p->name, kw, name);
+		cfg_diag_add(d, CFG_ALERT, where,
+			"Proxy " CFG_DIAG_NAME "'%s'" CFG_DIAG_NAME
+			": unable to find required %s: '%s'%s%s%s", p->name, kw, name,
+			near ? "; did you mean '" : "", near ? near : "", near ? "'?" : ".");
 	else if (be == p)
 		cfg_diag_add(d, CFG_ALERT, where, "Proxy '%s': loop detected for %s: '%s'.",
 			p->name, kw, name);
@@ -100,8 +121,8 @@ resolve_targets(struct proxies *ps, struct proxy *p, struct cfg_diag *d)
 				&p->default_be_where, d);
 		if ((p->caps & PROXY_BE) && !list_is_empty(&p->servers))
 			cfg_diag_add(d, CFG_WARNING, &p->default_be_where,
-				"proxy '%s' : 'default_backend' takes precedence over its servers, "
-				"which are never used.",
+				"proxy " CFG_DIAG_NAME "'%s'" CFG_DIAG_NAME
+				" : 'default_backend' takes precedence over its servers, which are never used.",
 				p->name);
 	}
 	p->fallback_be = fallback;
@@ -157,11 +178,32 @@ check_timeouts(const struct proxy *p, struct cfg_diag *d)
 
 	/* The line that sets them may have had an error. */
 	if ((client || server) && !p->errors_read)
-		cfg_diag_add(d, CFG_WARNING, NULL,
-			"missing timeouts for %s '%s'.\n"
+		cfg_diag_add(d, CFG_WARNING, &p->where,
+			"missing timeouts for " CFG_DIAG_NAME "%s '%s'" CFG_DIAG_NAME ".\n"
 			"Without them connections that hang are never closed. Please set these\n"
 			"timeouts to more than zero: 'client', 'connect', 'server'.",
 			proxy_kind(p), p->name);
+}
+
+/* With -dD: each connection that no rule answers fails. */
+static void
+check_reach(const struct proxy *p, struct cfg_diag *d)
+{
+	int servers = (p->caps & PROXY_BE) && (p->n_servers || p->dispatch);
+
+	if (p->errors_read || p->stats)
+		return;
+	if ((p->caps & PROXY_FE) && !servers && !p->default_be_name &&
+		list_is_empty(&p->use_backends))
+		cfg_diag_add(d, CFG_DIAGMSG, &p->where,
+			CFG_DIAG_NAME "%s '%s'" CFG_DIAG_NAME
+			" has no backend: what no rule answers is refused, with 503 in mode http.",
+			proxy_kind(p), p->name);
+	else if (p->caps == PROXY_BE && !servers)
+		cfg_diag_add(d, CFG_DIAGMSG, &p->where,
+			"backend " CFG_DIAG_NAME "'%s'" CFG_DIAG_NAME
+			" has no server: what no rule answers is refused, with 503 in mode http.",
+			p->name);
 }
 
 /* `proto` says what the mode says. */
@@ -183,7 +225,8 @@ check_frontend(struct proxy *p, struct cfg_diag *d)
 {
 	if (list_is_empty(&p->binds) && !p->errors_read)
 		cfg_diag_add(d, CFG_WARNING, &p->where,
-			"%s '%s' has no 'bind' directive. Please declare it as a backend if this "
+			CFG_DIAG_NAME "%s '%s'" CFG_DIAG_NAME
+			" has no 'bind' directive. Please declare it as a backend if this "
 			"was intended.",
 			proxy_kind(p), p->name);
 	list_each(it, &p->binds) {
@@ -258,6 +301,7 @@ finish_proxy(struct proxy *p, const struct proxies *ps, struct cfg_diag *d)
 	if (p->caps & PROXY_FE)
 		check_frontend(p, d);
 	check_timeouts(p, d);
+	check_reach(p, d);
 }
 
 /* The names in its expressions are resolved now. */

@@ -295,7 +295,8 @@ stats_cfg_finish(struct proxy *p, struct proxies *root, struct cfg_diag *d)
 	}
 	if (p->mode != PROXY_HTTP && p->has_own_stats)
 		cfg_diag_add(d, CFG_WARNING, &p->where,
-			"'stats' statement ignored for proxy '%s' as it requires HTTP mode.",
+			"'stats' statement ignored for proxy " CFG_DIAG_NAME "'%s'" CFG_DIAG_NAME
+			" as it requires HTTP mode.",
 			p->name);
 	return check_admin_rules(p->stats, root, d);
 }

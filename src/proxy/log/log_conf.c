@@ -143,8 +143,9 @@ preset_text(const struct proxy *p, struct cfg_diag *d)
 
 	if (p->mode == PROXY_HTTP || p->log.preset < LOG_PRESET_HTTP)
 		return texts[p->log.preset];
-	cfg_diag_add(d, CFG_WARNING, NULL,
-		"'option httplog' not usable with frontend '%s' (needs 'mode http'). Falling back "
+	cfg_diag_add(d, CFG_WARNING, &p->log.format_where,
+		"'option httplog' not usable with frontend " CFG_DIAG_NAME "'%s'" CFG_DIAG_NAME
+		" (needs 'mode http'). Falling back "
 		"to 'option tcplog'.",
 		p->name);
 	return LOG_FORMAT_TCP;
@@ -176,8 +177,11 @@ compile_line(struct proxy *p, struct proxies *root, struct cfg_diag *d)
 	if (list_is_empty(&p->logs) && d->count[CFG_ALERT])
 		return 0; /* the `log` line may have had an error */
 	if (list_is_empty(&p->logs)) {
-		cfg_diag_add(d, CFG_WARNING, NULL,
-			"log format ignored for frontend '%s' since it has no log address.",
+		if (!text)
+			(void)preset_text(p, d);
+		cfg_diag_add(d, CFG_WARNING, &p->log.format_where,
+			"log format ignored for frontend " CFG_DIAG_NAME "'%s'" CFG_DIAG_NAME
+			" since it has no log address.",
 			p->name);
 		return 0;
 	}
@@ -208,8 +212,8 @@ check_sd(struct proxy *p, struct cfg_diag *d)
 		if (list_entry(it, struct log_line, link)->form == LOG_FORM_RFC5424)
 			return;
 	cfg_diag_add(d, CFG_WARNING, &p->log.sd.where,
-		"'log-format-sd' has no effect in frontend '%s': no log address of it has the "
-		"format rfc5424.",
+		"'log-format-sd' has no effect in frontend " CFG_DIAG_NAME "'%s'"
+			CFG_DIAG_NAME ": no log address of it has the format rfc5424.",
 		p->name);
 }
 

@@ -115,7 +115,8 @@ forward_conf_check(const struct proxy *p, struct cfg_diag *d)
 	for (unsigned int i = 0; i < ARRAY_LEN(on); i++)
 		if (on[i])
 			cfg_diag_add(d, CFG_WARNING, &p->where,
-				"'option %s' ignored for proxy '%s' as it requires HTTP mode.",
+				"'option %s' ignored for proxy " CFG_DIAG_NAME "'%s'" CFG_DIAG_NAME
+				" as it requires HTTP mode.",
 				names[i], p->name);
 }
 

@@ -237,13 +237,15 @@ persist_conf_finish(struct proxy *p, struct proxies *root, struct cfg_diag *d)
 		check_rule(p, list_entry(it, struct persist_rule, link), root, d);
 	if ((p->caps & PROXY_BE) && c->rdp_cookie && p->mode == PROXY_HTTP && !p->disabled)
 		cfg_diag_add(d, CFG_WARNING, &c->rdp_where,
-			"'persist rdp-cookie' will be ignored for backend '%s' (needs 'mode tcp').",
+			"'persist rdp-cookie' will be ignored for backend " CFG_DIAG_NAME "'%s'"
+			CFG_DIAG_NAME " (needs 'mode tcp').",
 			p->name);
 	if (!(p->caps & PROXY_BE) || !c->name)
 		return 0;
 	if (p->mode != PROXY_HTTP && !p->disabled)
 		cfg_diag_add(d, CFG_WARNING, &c->where,
-			"cookie will be ignored for backend '%s' (needs 'mode http').", p->name);
+			"cookie will be ignored for backend " CFG_DIAG_NAME "'%s'" CFG_DIAG_NAME
+			" (needs 'mode http').", p->name);
 	if (persist_conf_index(p) < 0)
 		return -ERR_NOMEM;
 	check_dynamic(p, d);

@@ -63,15 +63,28 @@ proxy_rules_run(const struct proxy_rules *r, unsigned int list, struct rules_at 
 
 /* --- the configuration is complete --- */
 
+/* Warns at each rule of the list. */
+static void
+warn_each_rule(const struct list *rules, const char *kind, const char *name, struct cfg_diag *d)
+{
+	list_each(it, rules)
+		cfg_diag_add(d, CFG_WARNING, &list_entry(it, const struct rule, link)->where,
+			"'%s' rules ignored for proxy " CFG_DIAG_NAME "'%s'" CFG_DIAG_NAME
+			": they need 'mode http'.",
+			kind, name);
+}
+
 /* Mode tcp has no messages. */
 static void
 check_mode(const struct proxy *p, struct cfg_diag *d)
 {
-	for (unsigned int i = 0; i < RULES_LISTS; i++)
-		if (proxy_has_rules(&p->rules, i) && needs_http(i))
-			cfg_diag_add(d, CFG_WARNING, &p->where,
-				"'%s' rules ignored for proxy '%s': they need 'mode http'.",
-				list_name(i), p->name);
+	for (unsigned int i = 0; i < RULES_LISTS; i++) {
+		if (!needs_http(i))
+			continue;
+		if (p->rules.before)
+			warn_each_rule(&p->rules.before->own[i], list_name(i), p->name, d);
+		warn_each_rule(&p->rules.own[i], list_name(i), p->name, d);
+	}
 }
 
 static int

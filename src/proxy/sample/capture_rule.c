@@ -173,6 +173,7 @@ capture_slot_add(struct cfg_ctx *ctx, int arg, enum capture_kind kind, const cha
 		return -1;
 	switch (capture_add(&p->captures, kind, name, (unsigned int)len, out)) {
 	case 0:
+		p->captures.slot[kind][p->captures.n[kind] - 1].where = cfg_arg_where(ctx, arg);
 		return 0;
 	case -ERR_FULL:
 		return cfg_error(ctx, arg,

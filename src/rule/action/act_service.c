@@ -17,6 +17,9 @@ parse_service(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, i
 		return -1;
 	if (act_is(ctx, arg, exporter_name))
 		return arg + 1;
+	if (rule_is_of_lua(str_of(cfg_arg(ctx, arg))))
+		return cfg_error(ctx, arg, "'%s use-service %s' is not supported.",
+			rule_place_name(r->place), cfg_arg(ctx, arg));
 	cfg_suggest_init(&s, cfg_arg(ctx, arg));
 	cfg_suggest_offer(&s, exporter_name);
 	return cfg_error(ctx, arg,

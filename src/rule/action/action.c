@@ -52,7 +52,7 @@ is_not_supported(struct str name)
 	for (size_t i = 0; i < ARRAY_LEN(not_supported); i++)
 		if (str_is(str_of(not_supported[i]), name))
 			return 1;
-	return 0;
+	return rule_is_of_lua(name);
 }
 
 static int

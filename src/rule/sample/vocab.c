@@ -142,13 +142,20 @@ static const char *const known_convs[] = {
 #undef KNOWN_CONV
 };
 
+/* Scripts name their own fetches, converters, actions and services. */
+int
+rule_is_of_lua(struct str name)
+{
+	return name.len > 4 && memcmp(name.p, "lua.", 4) == 0;
+}
+
 int
 rule_is_known_fetch(struct str name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(known_fetches); i++)
 		if (is_word_named(name, known_fetches[i]))
 			return 1;
-	return 0;
+	return rule_is_of_lua(name);
 }
 
 int
@@ -157,5 +164,5 @@ rule_is_known_conv(struct str name)
 	for (size_t i = 0; i < ARRAY_LEN(known_convs); i++)
 		if (is_word_named(name, known_convs[i]))
 			return 1;
-	return 0;
+	return rule_is_of_lua(name);
 }

@@ -30,7 +30,7 @@ option_errors(void **state)
 {
 	(void)state;
 	world_expect(
-		"listen l\n bind :80 backlog x tfo\n bind :81 tfo backlog\n bind :82 alpn h2 tfo\n"
+		"listen l\n bind :80 backlog x tfo\n bind :81 tfo backlog\n bind :82 alpn x tfo\n"
 		" bind :83 tof backlog 1\n bind :84 shards 2 nice 3 tfo\n"
 		" bind :85 backlog 65536\n bind :86 xyzzyxyzzy tfo\n",
 		"begin listen <l> from <->\n"
@@ -57,7 +57,7 @@ option_errors(void **state)
 		"                ^\n"
 		"[ALERT]    config : parsing [t.cfg:4:11] : 'bind' : keyword 'alpn' is known but "
 		"not supported.\n"
-		"   bind :82 alpn h2 tfo\n"
+		"   bind :82 alpn x tfo\n"
 		"            ^\n"
 		"[ALERT]    config : parsing [t.cfg:5:11] : 'bind' : unknown keyword 'tof'; did "
 		"you mean 'tfo' maybe ?\n"

@@ -233,6 +233,55 @@ repeated(void **state)
 	cfg_diag_fini(&d);
 }
 
+/* Messages that differ in a name only are one entry, with the text of the first. */
+static void
+named(void **state)
+{
+	static const char text[] = "1\n2\n3\n4\n";
+	static const char *const names[] = { "a", "bb", "" };
+	struct cfg_diag d;
+	struct cfg_where w = { .col = 1 };
+
+	(void)state;
+	cfg_diag_init(&d, 0);
+	w.file = cfg_diag_file(&d, "a.cfg", text, strlen(text));
+	for (w.line = 1; w.line <= 3; w.line++)
+		cfg_diag_add(&d, CFG_WARNING, &w,
+			"nothing for " CFG_DIAG_NAME "'%s'" CFG_DIAG_NAME " here",
+			names[w.line - 1]);
+	cfg_diag_add(&d, CFG_WARNING, &w,
+		"nothing for " CFG_DIAG_NAME "'a'" CFG_DIAG_NAME " there");
+	assert_string_equal(printed(&d, false),
+			    "[WARNING]  config : parsing [a.cfg:1:1] : nothing for 'a' here\n"
+			    "  1\n"
+			    "  ^\n"
+			    "   | and 2 more lines: 2, 3\n"
+			    "[WARNING]  config : parsing [a.cfg:4:1] : nothing for 'a' there\n"
+			    "  4\n"
+			    "  ^\n");
+	cfg_diag_fini(&d);
+}
+
+/* Files that lines name, such as a crt-list, are no configuration files. */
+static void
+lists_of_lines(void **state)
+{
+	struct cfg_diag d;
+	struct cfg_where w = { .line = 1, .col = 1 };
+
+	(void)state;
+	cfg_diag_init(&d, 0);
+	(void)cfg_diag_file(&d, "a.cfg", "x\n", 2);
+	w.file = cfg_diag_list_file(&d, "l", "y\n", 2);
+	cfg_diag_add(&d, CFG_ALERT, &w, "wrong");
+	cfg_diag_summary(&d, out, sizeof(out));
+	assert_string_equal(out, "a.cfg: 1 error (1 line), 0 warnings");
+	(void)cfg_diag_file(&d, "b.cfg", "x\n", 2);
+	cfg_diag_summary(&d, out, sizeof(out));
+	assert_string_equal(out, "2 files: 1 error (1 line), 0 warnings");
+	cfg_diag_fini(&d);
+}
+
 /* A line with an error has no notices; the same message keeps its other lines. */
 static void
 hidden(void **state)
@@ -278,6 +327,8 @@ main(void)
 		cmocka_unit_test(bounds),
 		cmocka_unit_test(files),
 		cmocka_unit_test(repeated),
+		cmocka_unit_test(named),
+		cmocka_unit_test(lists_of_lines),
 		cmocka_unit_test(hidden),
 	};
 

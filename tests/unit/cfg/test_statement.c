@@ -144,8 +144,8 @@ classes(void **state)
 		     "listen l\n option contstats\n no option contstats\n option splice-auto\n"
 		     " stick-table type ip\n contimeout 5\n stick match src\n",
 		GLOBAL_SEEN("") "begin listen <l> from <->\nend listen <l>\n",
-		"[ALERT]    config : parsing [t.cfg:3:2] : keyword 'nbproc' is "
-		"known but not supported (use 'nbthread').\n"
+		"[ALERT]    config : parsing [t.cfg:3:2] : keyword 'nbproc' was "
+		"removed in HAProxy 2.5: use 'nbthread'.\n"
 		"   nbproc 3\n"
 		"   ^\n"
 		"[ALERT]    config : parsing [t.cfg:4:2] : unknown keyword 'stick-table' in "
@@ -166,14 +166,19 @@ classes(void **state)
 		"known but not supported.\n"
 		"   stick-table type ip\n"
 		"   ^\n"
-		"[ALERT]    config : parsing [t.cfg:10:2] : keyword 'contimeout' is "
-		"known but not supported (use 'timeout connect').\n"
+		"[ALERT]    config : parsing [t.cfg:10:2] : keyword 'contimeout' was "
+		"removed in HAProxy 2.1: use 'timeout connect'.\n"
 		"   contimeout 5\n"
 		"   ^\n"
 		"[ALERT]    config : parsing [t.cfg:11:2] : keyword 'stick match' is "
 		"known but not supported.\n"
 		"   stick match src\n"
-		"   ^\n");
+		"   ^\n"
+		"[ALERT]    config : not supported here: stick tables (2 lines: 9, 11)\n"
+		"   | instead of stick tables: 'rate-limit sessions' limits a frontend and "
+		"'maxconn' a server; 'balance source', 'hash-type consistent' and 'cookie' keep a "
+		"client "
+		"with its server; nftables limits single addresses\n");
 }
 
 static void

@@ -214,6 +214,39 @@ a_unix_socket_replaces_the_old_one(void **st)
 }
 
 static long
+no_bind(void *ctx, int fd, const struct sockaddr *sa, socklen_t len)
+{
+	(void)ctx;
+	(void)fd;
+	(void)sa;
+	(void)len;
+	return -EACCES;
+}
+
+/* Who may have such a port is said where it is refused. */
+static void
+a_privileged_port_says_what_it_needs(void **st)
+{
+	struct sys_ops ops = sys_linux;
+	const char *end = NULL;
+	struct sys sys;
+
+	(void)st;
+	ops.bind = no_bind;
+	sys_init(&sys, &ops, NULL);
+	assert_int_equal(addr_parse_ip("127.0.0.1", &ln.addr), 0);
+	addr_set_port(&ln.addr, 1023);
+	assert_int_equal(listener_bind(&ln, &sys, 10, why, sizeof(why)), -EACCES);
+	end = strstr(why, "127.0.0.1:1023: Permission denied (ports below 1024 ");
+	assert_non_null(end);
+	assert_non_null(strstr(end, "CAP_NET_BIND_SERVICE"));
+	addr_set_port(&ln.addr, 1024);
+	assert_int_equal(listener_bind(&ln, &sys, 10, why, sizeof(why)), -EACCES);
+	assert_null(strstr(why, "1024 "));
+	assert_non_null(strstr(why, "Permission denied"));
+}
+
+static long
 no_chmod(void *ctx, const char *path, mode_t mode)
 {
 	(void)ctx;
@@ -249,6 +282,7 @@ main(void)
 		CASE(port_zero_becomes_known),
 		CASE(options_of_the_listener_itself),
 		CASE(a_taken_port_is_an_error_that_names_it),
+		CASE(a_privileged_port_says_what_it_needs),
 		CASE(an_inherited_socket_is_served),
 		CASE(a_descriptor_that_is_no_socket_is_refused),
 		CASE(a_unix_socket_replaces_the_old_one),

@@ -6,10 +6,10 @@ test_timeouts(void **state)
 	static const struct {
 		const char *text, *says;
 	} t[] = {
-		{ "listen a\n bind :1\n", "config : missing timeouts for proxy 'a'.\n   | " },
-		{ "frontend a\n bind :1\n", "config : missing timeouts for frontend 'a'.\n   | " },
+		{ "listen a\n bind :1\n", "missing timeouts for proxy 'a'.\n   | " },
+		{ "frontend a\n bind :1\n", "missing timeouts for frontend 'a'.\n   | " },
 		{ "backend a\n server s :1\n",
-			"config : missing timeouts for backend 'a'.\n   | " },
+			"missing timeouts for backend 'a'.\n   | " },
 		{ WORLD_DEFAULTS "listen a\n bind :1\n timeout client 0\n", "for proxy 'a'" },
 		{ WORLD_DEFAULTS "backend a\n server s :1\n timeout connect 0\n",
 			"for backend 'a'" },

@@ -70,7 +70,7 @@ static const struct world_line lines[] = {
 	{ "option socket-stats", NULL },
 	{ "option splice-auto", NULL },
 	{ "no option splice-auto", NULL },
-	{ "option http_proxy", "not supported" },
+	{ "option http_proxy", "was removed in HAProxy 2.5: use 'http-request set-dst'" },
 	{ "option tcpak", "did you mean 'option tcpka'" },
 	{ "option", "one more word" },
 	{ "default_backend other", NULL },

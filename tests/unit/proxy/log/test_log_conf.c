@@ -130,10 +130,13 @@ test_format_without_a_target(void **state)
 	cfg_world_read(&w, "frontend a\n option tcplog\n log global\nfrontend b\n log-format x\n"
 			   "frontend c\nbackend d\n");
 	assert_int_equal(finish(&w), 0);
-	assert_int_equal(w.diag.nentry, 2);
+	assert_int_equal(w.diag.nentry, 1);
 	assert_int_equal(w.diag.entry[0].sev, CFG_WARNING);
 	assert_string_equal(w.diag.entry[0].text,
 			    "log format ignored for frontend 'a' since it has no log address.");
+	assert_int_equal(w.diag.entry[0].places.n, 2);
+	assert_int_equal(w.diag.entry[0].places.at[0].line, 2);
+	assert_int_equal(w.diag.entry[0].places.at[1].line, 5);
 	assert_null(cfg_world_proxy_at(&w, 0)->log.format);
 	cfg_world_fini(&w);
 }

@@ -36,7 +36,9 @@ test_other_names(void **state)
 	action_rig_refuses(&r, "http-request use-service prometheus-exportr if TRUE",
 		"unknown service name 'prometheus-exportr'; did you mean 'prometheus-exporter'?");
 	action_rig_refuses(&r, "http-request use-service lua.hello",
-		"unknown service name 'lua.hello'; there is only 'prometheus-exporter'.");
+		"'http-request use-service lua.hello' is not supported.");
+	action_rig_refuses(&r, "http-request use-service somethingelse",
+		"unknown service name 'somethingelse'; there is only 'prometheus-exporter'.");
 	action_rig_refuses(&r, "http-request use-service prometheus-exporter now", "if");
 	action_rig_refuses(&r, "http-response use-service prometheus-exporter",
 		"is not for 'http-response'");
