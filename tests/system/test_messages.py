@@ -205,3 +205,37 @@ def test_lines_of_a_crt_list(tmp_path):
     code, told = say(tmp_path, text + " bogus\n")
     assert code == 1
     assert "configuration: a.cfg: 1 error (1 line), 1 warning." in told
+
+
+# What HAProxy 3 has to tune, and files of its generators have: OPNsense, the Kubernetes controller of haproxytech, Ray.
+NEWER = ("limited-quic", "no-quic", "noktls", "lua-prepend-path /usr/share/?.lua", "httpclient.resolvers.prefer ipv4",
+         "tune.lua.bool-sample-conversion normal", "tune.h2.fe.max-total-streams 5", "tune.h2.be.initial-window-size 65536",
+         "tune.quic.frontend.max-idle-timeout 30s", "tune.disable-zero-copy-forwarding", "tune.stick-counters 5",
+         "tune.zlib.memlevel 8", "tune.vars.txn-max-size 1024", "tune.ring.queues 3", "tune.glitches.kill.cpu-usage 50",
+         "cpu-policy performance", "cpu-set drop-cpu 3", "warn-blocked-traffic-after 50ms", "stats-file /tmp/x",
+         "tune.max-checks-per-thread 3", "tune.lua.openlibs none", "tune.lua.log.stderr auto", "thread-group 1 1-4")
+
+
+@pytest.mark.parametrize("line", NEWER)
+def test_what_tunes_nothing_here_is_a_notice(line, tmp_path):
+    code, told = say(tmp_path, f"global\n {line}\n" + TIMEOUTS + "listen l\n bind 127.0.0.1:80\n server s 127.0.0.1:81\n")
+    assert code == 0
+    assert re.search(rf"^\[NOTICE\] .*a\.cfg:2:2\] : '{line.split()[0]}' is accepted and has no effect: \w", told, re.M), told
+    assert "WARNING" not in told and "ALERT" not in told
+
+
+# What changes the meaning of traffic is no hint.
+@pytest.mark.parametrize("line", ("lua-load /x.lua", "lua-load-per-thread /x.lua", "ssl-security-level 3",
+                                  "pp2-never-send-local", "harden.reject-privileged-ports.tcp on", "dns-accept-family ipv4"))
+def test_what_changes_traffic_is_an_error(line, tmp_path):
+    code, told = say(tmp_path, f"global\n {line}\n" + TIMEOUTS)
+    assert code == 1
+    assert f"keyword '{line.split()[0]}' is known but not supported" in told
+    assert ("Lua (2)" in told) == line.startswith("lua")
+
+
+def test_quic_addresses_say_what_to_do(tmp_path):
+    code, told = say(tmp_path, TIMEOUTS + "frontend f\n bind 127.0.0.1:80\n bind quic4@127.0.0.1:80 ssl crt x alpn h3\n")
+    assert code == 1
+    assert "a.cfg:8:7] : 'bind' : 'quic4@127.0.0.1:80' : 'quic' is not supported: remove this line" in told
+    assert "not supported here: QUIC and HTTP/3 (8)" in told

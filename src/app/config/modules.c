@@ -12,10 +12,12 @@
 #include "proxy/config/dispatch_cfg.h"
 #include "proxy/config/errors_cfg.h"
 #include "proxy/config/forward_cfg.h"
+#include "proxy/config/hints_cfg.h"
 #include "proxy/config/http_cfg.h"
 #include "proxy/config/log_cfg.h"
 #include "proxy/config/log_profile_cfg.h"
 #include "proxy/config/name_case_cfg.h"
+#include "proxy/config/peers_cfg.h"
 #include "proxy/config/proxy_cfg.h"
 #include "proxy/config/resolvers_cfg.h"
 #include "proxy/config/ring_cfg.h"
@@ -74,6 +76,8 @@ static const struct cfg_module *const modules[] = {
 	&userlist_cfg_module,
 	&resolvers_cfg_module,
 	&ring_cfg_module,
+	&peers_cfg_module,
+	&proxy_hints_module,
 };
 
 int

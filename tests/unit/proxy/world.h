@@ -14,10 +14,12 @@
 #include "proxy/config/dispatch_cfg.h"
 #include "proxy/config/errors_cfg.h"
 #include "proxy/config/forward_cfg.h"
+#include "proxy/config/hints_cfg.h"
 #include "proxy/config/http_cfg.h"
 #include "proxy/config/log_cfg.h"
 #include "proxy/config/proxies_finish.h"
 #include "proxy/model/proxies.h"
+#include "proxy/config/peers_cfg.h"
 #include "proxy/config/proxy_cfg.h"
 #include "proxy/config/resolvers_cfg.h"
 #include "proxy/config/rules_cfg.h"
@@ -94,7 +96,8 @@ world_load(struct world *w, const char *text)
 		&persist_cfg_module, &log_cfg_module, &capture_cfg_module, &unique_id_cfg_module,
 		&server_state_cfg_module, &stats_cfg_module,
 		&userlist_cfg_module, &server_name_cfg_module,
-		&server_proxy_cfg_module, &resolvers_cfg_module };
+		&server_proxy_cfg_module, &resolvers_cfg_module, &peers_cfg_module,
+		&proxy_hints_module };
 
 	memset(w, 0, sizeof(*w));
 	sys_init(&w->sys, &sys_linux, NULL);

@@ -1,0 +1,9 @@
+/* Keywords of proxies and options of their lines that are accepted and have no effect. */
+#ifndef TACIT_PROXY_CONFIG_HINTS_CFG_H
+#define TACIT_PROXY_CONFIG_HINTS_CFG_H
+
+#include "cfg/registry.h"
+
+extern const struct cfg_module proxy_hints_module;
+
+#endif
