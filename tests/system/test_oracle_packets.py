@@ -3,6 +3,7 @@
 import contextlib
 import ctypes
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -112,7 +113,7 @@ def has_ipv6():
 SECTIONS = [("tcp", "127.0.0.1", TCP), ("http", "127.0.0.1", HTTP)] + ([("http", "::1", IPV6)] if has_ipv6() else [])
 
 
-def script(program, directory, origins):
+def script(program, directory, origins, rename=lambda lines: lines):
     """What is seen while a client of each has got an answer; the name of a server's port is that of its section."""
     def answer(conn):
         while conn.recv(4096):
@@ -124,7 +125,7 @@ def script(program, directory, origins):
             port, server = free_port(), origins(answer).port
             ports.update({port: name, server: name})
             clients.append((port, host))
-            cfg += f"listen l{port}\n mode {mode}\n bind {host}:{port}\n {lines}\n server s 127.0.0.1:{server}\n"
+            cfg += f"listen l{port}\n mode {mode}\n bind {host}:{port}\n {rename(lines)}\n server s 127.0.0.1:{server}\n"
     directory.mkdir()
     subject = Subject(program, directory, cfg)
     try:
@@ -145,3 +146,12 @@ def test_connections_have_the_same_options(tmp_path, origins):
     assert want["content", "client"]["tos"] == 0x1c and want["mark answer", "client"]["mark"] == 0xabcd
     assert want["keep both", "client"]["keep"] == [3, 660, 70]
     assert got == want
+
+
+def test_newer_names_do_the_same(tmp_path, origins):
+    """set-fc-tos and set-fc-mark are what HAProxy 3 calls them; the value may be an expression."""
+    want = script(TACIT, tmp_path / "old", origins)
+    assert script(TACIT, tmp_path / "new", origins, lambda t: t.replace(" set-", " set-fc-").replace("-fc-nice", "-nice")) == want
+    assert script(TACIT, tmp_path / "sample", origins, lambda t: re.sub(
+        r"(http-re[a-z]+) set-(tos|mark) (0x[0-9a-fA-F]+|\d+)",
+        lambda m: f"{m[1]} set-fc-{m[2]} int({int(m[3], 0)}),add(0)", t)) == want

@@ -1,8 +1,9 @@
-/* Actions set-mark, set-nice and set-tos: how packets to the client are treated on their way.
+/* Actions set-mark, set-nice, set-tos, set-fc-mark, set-fc-tos: how packets to the client travel.
  * Parsed on the main thread, run on the session's worker. As in HAProxy a call that fails changes
  * nothing else: that marks may be set is checked at start (app/process/confine.c). */
 #include "proxy/sample/act_packet.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <netinet/in.h>
@@ -42,10 +43,12 @@ parse_packet(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, in
 {
 	uint64_t max = (uint64_t)r->action->kind, n;
 
-	(void)v;
-	(void)at;
 	if (act_need(r, ctx, arg, 1) < 0)
 		return -1;
+	/* a newer name takes an expression, too */
+	if (strncmp(r->action->name, "set-fc-", 7) == 0 &&
+		!isdigit((unsigned char)cfg_arg(ctx, arg)[0]))
+		return act_expr(r, v, ctx, arg, at, &r->expr) < 0 ? -1 : arg + 1;
 	if (parse_unsigned(cfg_arg(ctx, arg), max, &n) < 0)
 		return cfg_error(ctx, arg,
 			"'%s %s' : '%s' is no number from 0 to %llu, in decimal digits or, after "
@@ -54,6 +57,25 @@ parse_packet(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, in
 			(unsigned long long)max);
 	r->num[0] = (int64_t)n;
 	return arg + 1;
+}
+
+/* The value of the rule, of which the low bits count: 1, or 0 if its expression has none. */
+static int
+take_packet_value(const struct rule *r, struct sample_ctx *cx, int64_t *out)
+{
+	struct sample s;
+	size_t mark;
+	int found;
+
+	*out = r->num[0];
+	if (!r->expr)
+		return 1;
+	mark = arena_mark(cx->arena);
+	found = rule_expr_eval_as(r->expr, cx, SAMPLE_SINT, &s) == 1;
+	arena_release(cx->arena, mark);
+	if (found)
+		*out = s.u.sint & r->action->kind;
+	return found;
 }
 
 static void
@@ -71,13 +93,13 @@ run_tos(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 {
 	const struct session *s = out->proxy;
 	int family = addr_family(&s->listener->addr);
+	int64_t tos;
 
-	(void)cx;
-	if (s->conn[CLIENT].fd < 0 || family == AF_UNIX)
+	if (s->conn[CLIENT].fd < 0 || family == AF_UNIX || !take_packet_value(r, cx, &tos))
 		return RULE_CONT;
-	set_client_option(out, IPPROTO_IP, IP_TOS, r->num[0]);
+	set_client_option(out, IPPROTO_IP, IP_TOS, tos);
 	if (family == AF_INET6)
-		set_client_option(out, IPPROTO_IPV6, IPV6_TCLASS, r->num[0]);
+		set_client_option(out, IPPROTO_IPV6, IPV6_TCLASS, tos);
 	return RULE_CONT;
 }
 
@@ -86,9 +108,10 @@ run_mark(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 {
 	const struct session *s = out->proxy;
 
-	(void)cx;
-	if (s->conn[CLIENT].fd >= 0)
-		set_client_option(out, SOL_SOCKET, SO_MARK, r->num[0]);
+	int64_t mark;
+
+	if (s->conn[CLIENT].fd >= 0 && take_packet_value(r, cx, &mark))
+		set_client_option(out, SOL_SOCKET, SO_MARK, mark);
 	return RULE_CONT;
 }
 
@@ -131,6 +154,21 @@ run_nice(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 		RULE_IN(HTTP_RESPONSE))
 
 const struct rule_action packet_actions[] = {
+	{ .name = "set-fc-mark",
+		.places = RULE_IN_TCP | CONTENT,
+		.parse = parse_packet,
+		.run = run_mark,
+		.check = check_mark,
+		.syntax = "<mark>|<sample>",
+		.doc = "The newer name of set-mark; the mark may come from a sample.",
+		.kind = UINT32_MAX },
+	{ .name = "set-fc-tos",
+		.places = RULE_IN_TCP | CONTENT,
+		.parse = parse_packet,
+		.run = run_tos,
+		.syntax = "<tos>|<sample>",
+		.doc = "The newer name of set-tos; the value may come from a sample.",
+		.kind = TOS_MAX },
 	{ .name = "set-mark",
 		.places = RULE_IN_TCP | CONTENT,
 		.parse = parse_packet,

@@ -29,6 +29,14 @@ test_lines(void **state)
 		{ "http-request set-tos 1 2", "either 'if' or 'unless'" },
 		{ "http-request set-mark 4294967296", "number from 0 to 4294967295" },
 		{ "http-request set-mark 99999999999999999999", "number from 0 to 4294967295" },
+		{ "http-request set-fc-tos 0x10", "" },
+		{ "tcp-request connection set-fc-mark 5", "" },
+		{ "http-request set-fc-mark src_port,add(3)", "" },
+		{ "http-response set-fc-tos int(3) if TRUE", "" },
+		{ "http-request set-fc-tos 256", "'256' is no number from 0 to 255" },
+		{ "http-request set-fc-mark nothing", "unknown fetch 'nothing'" },
+		{ "http-request set-fc-mark", "expects <mark>|<sample>" },
+		{ "http-request set-bc-mark 1", "'http-request set-bc-mark' is not supported." },
 		{ "http-after-response set-tos 1", ":10:22] : action" },
 		{ "http-request set-nice 1024", "'http-request set-nice' has no effect" },
 		{ "tcp-request content set-nice -5 if TRUE", "has no effect" },
@@ -63,6 +71,8 @@ test_marks_are_known(void **state)
 		{ "", 0 },
 		{ " http-request set-tos 8\n", 0 },
 		{ " http-request set-mark 0\n", 1 },
+		{ " http-request set-fc-tos 8\n", 0 },
+		{ " http-request set-fc-mark 8\n", 1 },
 	};
 	char text[512];
 
