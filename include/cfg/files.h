@@ -11,6 +11,7 @@
 
 struct sys;
 struct cfg_diag;
+struct cfg_dir;
 struct cfg_reader;
 
 struct cfg_files {
@@ -30,6 +31,7 @@ char *cfg_files_join(const struct cfg_files *fs);
 
 /* Reads every file and passes it to the reader. 0, or -1 when one could not be read or had errors;
  * all are tried. */
-int cfg_files_read(const struct cfg_files *fs, struct sys *sys, struct cfg_reader *r);
+int cfg_files_read(const struct cfg_files *fs, struct sys *sys, struct cfg_dir *dir,
+	struct cfg_reader *r);
 
 #endif

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/sys.h"
 #include "cfg/diag.h"
+#include "cfg/dir.h"
 #include "cfg/reader.h"
 
 enum {
@@ -195,7 +196,7 @@ cfg_files_join(const struct cfg_files *fs)
 }
 
 static int
-read_one(struct sys *sys, const char *path, struct cfg_reader *r)
+read_one(struct sys *sys, const char *path, struct cfg_dir *dir, struct cfg_reader *r)
 {
 	char *text;
 	size_t len;
@@ -204,18 +205,22 @@ read_one(struct sys *sys, const char *path, struct cfg_reader *r)
 
 	if (rc < 0)
 		return report_path(r->ctx.diag, path, "cannot read configuration file", rc);
-	bad = cfg_reader_text(r, path, text, len);
+	rc = cfg_dir_begin(dir, sys, path, r->ctx.diag->nfile);
+	bad = rc < 0 ? report_path(r->ctx.diag, path, "cannot change to the directory of", rc)
+		     : cfg_reader_text(r, path, text, len);
 	mem_free(text);
-	return bad;
+	rc = cfg_dir_enter(dir, sys, NULL);
+	return rc < 0 ? report_path(r->ctx.diag, path, "cannot change back behind", rc) : bad;
 }
 
 int
-cfg_files_read(const struct cfg_files *fs, struct sys *sys, struct cfg_reader *r)
+cfg_files_read(const struct cfg_files *fs, struct sys *sys, struct cfg_dir *dir,
+	struct cfg_reader *r)
 {
 	int rc = 0;
 
 	for (unsigned i = 0; i < fs->npath; i++)
-		if (read_one(sys, fs->path[i], r))
+		if (read_one(sys, fs->path[i], dir, r))
 			rc = -1;
 	return rc;
 }

@@ -11,6 +11,7 @@
 #include "base/compiler.h"
 #include "cfg/cond.h"
 #include "cfg/diag.h"
+#include "cfg/dir.h"
 #include "cfg/env.h"
 #include "cfg/registry.h"
 #include "proxy/model/proxies.h"
@@ -28,6 +29,7 @@ struct config {
 	struct cfg_registry registry;
 	struct cfg_diag diag;
 	struct cfg_env env;
+	struct cfg_dir dir;     /* of files that are named by relative names */
 	char hostname[65];      /* the kernel's host name, as in struct utsname */
 };
 

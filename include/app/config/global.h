@@ -183,6 +183,7 @@ extern const struct cfg_module vars_cfg_module;
 /* Keywords of what the process may do while it serves. */
 extern const struct cfg_module confine_cfg_module;
 /* Keywords of `global` that are accepted without effect. */
+extern const struct cfg_module path_cfg_module;
 extern const struct cfg_module global_hints_module;
 
 #endif

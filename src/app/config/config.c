@@ -57,6 +57,7 @@ config_fini(struct config *c)
 	tls_conf_fini(&c->tls);
 	vars_fini(&c->vars);
 	cfg_env_fini(&c->env);
+	cfg_dir_fini(&c->dir);
 	cfg_diag_fini(&c->diag);
 	cfg_registry_fini(&c->registry);
 }
@@ -230,7 +231,7 @@ read_files(struct config *c, struct sys *sys, const struct options *o)
 	if (!set_variables(c, sys, o, &files)) {
 		config_facts(c, &facts);
 		cfg_reader_init(&reader, &opts);
-		bad |= cfg_files_read(&files, sys, &reader);
+		bad |= cfg_files_read(&files, sys, &c->dir, &reader);
 		bad |= cfg_reader_end(&reader);
 		cfg_reader_fini(&reader);
 	} else {
@@ -238,6 +239,19 @@ read_files(struct config *c, struct sys *sys, const struct options *o)
 	}
 	cfg_files_fini(&files);
 	return bad;
+}
+
+/* What is read behind the last file lies where the first one said; tls_finish() goes on from there.
+ * Returns non-zero after an error. */
+static int
+enter_dir(struct config *c, struct sys *sys, const struct cfg_file *f)
+{
+	int r = cfg_dir_enter(&c->dir, sys, f);
+
+	if (r < 0)
+		cfg_diag_add(&c->diag, CFG_ALERT, NULL,
+			"'default-path' : cannot change the directory: %s", err_text(r));
+	return r < 0;
 }
 
 int
@@ -251,6 +265,7 @@ config_load(struct config *c, struct sys *sys, const struct options *o)
 	c->proxies.keep_unresolved = (o->flags & OPTIONS_KEEP_NAMES) != 0;
 	bad = draw_key(c, sys) != 0;
 	bad |= read_files(c, sys, o);
+	bad |= enter_dir(c, sys, c->diag.nfile ? c->diag.file[0] : NULL);
 	bad |= resolvers_add_default(&c->proxies, sys) != 0;
 	apply_options(c, o);
 	bad |= bounds_finish(&c->global, global_threads(&c->global, sys), o->memory_mb,
@@ -261,6 +276,7 @@ config_load(struct config *c, struct sys *sys, const struct options *o)
 	bad |= check_threads(c, sys);
 	bad |= binds_finish(c) != 0;
 	bad |= tls_finish(c, sys);
+	bad |= enter_dir(c, sys, NULL);
 	return bad || cfg_diag_is_fatal(&c->diag) ? -ERR_INVAL : 0;
 }
 

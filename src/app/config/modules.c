@@ -42,6 +42,7 @@ static const struct cfg_module *const modules[] = {
 	&crt_store_cfg_module,
 	&splice_cfg_module,
 	&vars_cfg_module,
+	&path_cfg_module,
 	&global_hints_module,
 	&env_cfg_module,
 	&bind_cfg_module,

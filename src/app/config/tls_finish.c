@@ -36,6 +36,14 @@ load_bind(struct config *c, struct sys *sys, const struct proxy *p, struct bind_
 }
 
 static int
+report_dir(struct config *c, const struct cfg_where *where)
+{
+	cfg_diag_add(&c->diag, CFG_ALERT, where,
+		"'default-path' : cannot change to the directory of this file.");
+	return -1;
+}
+
+static int
 load_binds(struct config *c, struct sys *sys, const struct proxy *p)
 {
 	int bad = 0;
@@ -43,8 +51,10 @@ load_binds(struct config *c, struct sys *sys, const struct proxy *p)
 	list_each(it, &p->binds) {
 		struct bind_conf *b = list_entry(it, struct bind_conf, link);
 
-		if (b->tls)
+		if (b->tls && cfg_dir_enter(&c->dir, sys, b->where.file) == 0)
 			bad |= load_bind(c, sys, p, b);
+		else if (b->tls)
+			bad |= report_dir(c, &b->where);
 	}
 	return bad;
 }
@@ -99,8 +109,10 @@ load_servers(struct config *c, struct sys *sys, const struct proxy *p)
 	list_each(it, &p->servers) {
 		struct server *s = list_entry(it, struct server, link);
 
-		if (server_uses_tls(s))
+		if (server_uses_tls(s) && cfg_dir_enter(&c->dir, sys, s->where.file) == 0)
 			bad |= load_server(c, sys, p, s);
+		else if (server_uses_tls(s))
+			bad |= report_dir(c, &s->where);
 	}
 	return bad;
 }

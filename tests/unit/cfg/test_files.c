@@ -7,9 +7,11 @@
 
 #include "base/mem.h"
 #include "base/sys.h"
+#include "cfg/dir.h"
 #include "cfg/files.h"
 
 static char dir[64];
+static struct cfg_dir from; /* names begin where the process was started */
 static struct sys sys;
 
 static int
@@ -78,7 +80,7 @@ directories(void **state)
 	snprintf(want, sizeof(want), "%s/b.cfg;%s/B.cfg;%s/a.cfg;%s/b.cfg", dir, dir, dir, dir);
 	assert_string_equal(all, want);
 	mem_free(all);
-	assert_int_equal(cfg_files_read(&fs, &sys, &w.reader), 0);
+	assert_int_equal(cfg_files_read(&fs, &sys, &from, &w.reader), 0);
 	assert_string_equal(w.seen.p,
 			    "begin global <> from <->\nmaxconn = 2\nend global <>\n"
 			    "begin frontend <f> from <->\nend frontend <f>\n"
@@ -103,7 +105,7 @@ missing_files(void **state)
 	snprintf(path, sizeof(path), "%s/a.cfg", dir);
 	assert_int_equal(cfg_files_add(&fs, &sys, path, &w.diag), 0);
 	unlink(path);
-	assert_int_equal(cfg_files_read(&fs, &sys, &w.reader), -1);
+	assert_int_equal(cfg_files_read(&fs, &sys, &from, &w.reader), -1);
 	assert_int_equal(w.diag.count[CFG_ALERT], 2);
 	assert_string_equal(w.diag.entry[0].text,
 		"cannot open configuration file/directory '/nonexistent/x.cfg': No such file "
@@ -131,11 +133,11 @@ big_file(void **state)
 	world_init(&w);
 	cfg_files_init(&fs);
 	assert_int_equal(cfg_files_add(&fs, &sys, path, &w.diag), 0);
-	assert_int_equal(cfg_files_read(&fs, &sys, &w.reader), 0);
+	assert_int_equal(cfg_files_read(&fs, &sys, &from, &w.reader), 0);
 	assert_non_null(strstr(w.seen.p, "maxconn = 77"));
 	/* a sparse file, so that it needs no space */
 	assert_int_equal(truncate(path, (off_t)CFG_FILE_MAX * 2), 0);
-	assert_int_equal(cfg_files_read(&fs, &sys, &w.reader), -1);
+	assert_int_equal(cfg_files_read(&fs, &sys, &from, &w.reader), -1);
 	assert_non_null(strstr(w.diag.entry[0].text, "File too large"));
 	cfg_files_fini(&fs);
 	world_fini(&w);
@@ -154,7 +156,7 @@ descriptors_are_closed(void **state)
 	world_init(&w);
 	cfg_files_init(&fs);
 	assert_int_equal(cfg_files_add(&fs, &sys, dir, &w.diag), 0);
-	assert_int_equal(cfg_files_read(&fs, &sys, &w.reader), 0);
+	assert_int_equal(cfg_files_read(&fs, &sys, &from, &w.reader), 0);
 	after = open("/dev/null", O_RDONLY);
 	close(after);
 	assert_int_equal(before, after);
