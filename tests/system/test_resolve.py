@@ -612,6 +612,38 @@ def test_what_clients_do_while_they_wait(subject, ns, workers):
     assert ask(port, "app.x") == (200, "127.0.0.7")
 
 
+def test_a_body_larger_than_a_buffer_waits(subject, ns, origins):
+    """What has no room stays in the kernel until the name is known."""
+    bodies = []
+
+    def take(conn):
+        got = b""
+        while b"\r\n\r\n" not in got or len(got.split(b"\r\n\r\n", 1)[1]) < 60000:
+            got += conn.recv(65536)
+        bodies.append(got)
+        conn.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")
+
+    ns.silent = True
+    ns.zone["app.x"] = {"a": ["127.0.0.7"]}
+    port = free_port()
+    subject(section(ns) + f"""
+frontend f
+    bind 127.0.0.1:{port}
+    http-request do-resolve(txn.ip,res,ipv4) hdr(host),host_only
+    http-request set-header X-Ip %[var(txn.ip)]
+    default_backend b
+backend b
+    server s 127.0.0.1:{origins(take).port}
+""")
+    c = raw(port, b"POST / HTTP/1.1\r\nHost: app.x\r\nContent-Length: 60000\r\n\r\n" + b"0123456789" * 6000)
+    assert wait_for(lambda: ns.asked("app.x") > 1)
+    ns.silent = False
+    assert c.recv(65536).startswith(b"HTTP/1.1 204 ")
+    head, body = bodies[0].split(b"\r\n\r\n", 1)
+    assert b"X-Ip: 127.0.0.7" in head and body == b"0123456789" * 6000
+    c.close()
+
+
 def test_a_request_that_came_with_its_fin_waits(subject, ns):
     """The daemon waits for the client, and stands still while that sends both: one event has both."""
     ns.silent = True

@@ -249,6 +249,9 @@ read_client(struct session *s)
 	struct conn *src = &s->conn[CLIENT];
 	size_t got, at, room;
 
+	/* What is left of a body stays in the kernel, and a rule that waits for it has to know. */
+	if (s->txn && s->txn->head_ms && !direction_has_room(e, h))
+		return io_event(request_process(s));
 	if (!(src->err || conn_is_ready(src, DIR_R)) || make_room(s) < 0)
 		return io_stop();
 	at = h->tail + h->lookahead;

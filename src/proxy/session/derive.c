@@ -131,7 +131,10 @@ derive_relay(const struct session *s, struct derived *d)
 void
 derive_read(const struct session *s, struct derived *d)
 {
-	d->wants[CLIENT] = s->dir[CLIENT].waits_for_buffer || http_read_awaits_name(s) ? 0 : EV_R;
+	const struct direction *h = &s->dir[CLIENT];
+
+	if (!h->waits_for_buffer && !http_read_awaits_name(s) && direction_has_room(s->engine, h))
+		d->wants[CLIENT] = EV_R;
 	/* An informational response. */
 	if (direction_has_pending(&s->dir[SERVER]))
 		d->wants[CLIENT] |= EV_W;
