@@ -1,6 +1,7 @@
-/* The origin of the demonstration and of tests: answers each HTTP request with a small page and
- * closes. A program of its own, so that what is counted of tacit is tacit's alone; one thread.
- * All exchanges may last equally long: the oldest is the first to be late. */
+/* The origin of the demonstration and of tests: answers each HTTP request with a small page. It keeps a connection
+ * as HTTP/1.1 does, but closes it after anything other than a GET without a body, since it reads no bodies. A program of its own, so that
+ * what is counted of tacit is tacit's alone; one thread. All exchanges may last equally long: the oldest is the first
+ * to be late. */
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -17,13 +18,16 @@
 #include <unistd.h>
 
 #define REQUEST_MAX 8192 /* bytes of a request's head */
-#define TIMEOUT_MS 10000 /* of a whole exchange */
+#define TIMEOUT_MS 10000 /* of an exchange, and of the pause before it */
 #define EVENTS 64
 
-static const char answer[] =
-	"HTTP/1.1 200 OK\r\nServer: tacit-demo-origin\r\nContent-Type: text/plain\r\n"
-	"Content-Length: 56\r\nConnection: close\r\n\r\n"
-	"Hello. This page came through tacit from its demo page.\n";
+#define ANSWER(connection) \
+	"HTTP/1.1 200 OK\r\nServer: tacit-demo-origin\r\nContent-Type: text/plain\r\n" \
+	"Content-Length: 56\r\n" connection "\r\n" \
+	"Hello. This page came through tacit from its demo page.\n"
+
+static const char answer_kept[] = ANSWER(""), answer_old[] = ANSWER("Connection: keep-alive\r\n"),
+		  answer_last[] = ANSWER("Connection: close\r\n");
 
 enum state { READ_REQUEST, SEND_ANSWER, DRAIN };
 
@@ -31,10 +35,11 @@ struct exchange {
 	TAILQ_ENTRY(exchange) link;
 	int fd;
 	enum state state;
-	size_t sent;
-	unsigned int seen;    /* bytes of the request so far */
-	unsigned int matched; /* of "\r\n\r\n" */
+	const char *answer; /* what is left of it */
+	int is_last;        /* the connection ends after it */
+	size_t used;        /* bytes in head */
 	long long deadline;
+	char head[REQUEST_MAX + 1]; /* of the request, and what follows it */
 };
 
 struct origin {
@@ -67,61 +72,121 @@ watch(struct origin *o, int op, int fd, unsigned int events, void *who)
 	return epoll_ctl(o->epoll_fd, op, fd, &ev);
 }
 
-/* Has the blank line that ends the head come? */
-static int
-ends_head(struct exchange *x, const char *p, size_t n)
+/* Returns the answer to the request with this head, a string. Only a GET without a body is followed by another one, and
+ * only if the client keeps the connection; an old client is told that it is kept. */
+static const char *
+answer_to(const char *head)
 {
-	static const char end[] = "\r\n\r\n";
-
-	x->seen += (unsigned int)n;
-	for (size_t i = 0; i < n && x->matched < 4; i++) {
-		if (p[i] == end[x->matched])
-			x->matched++;
-		else
-			x->matched = p[i] == '\r';
-	}
-	return x->matched == 4;
+	if (strncmp(head, "GET ", 4) || strcasestr(head, "\r\nContent-Length:") ||
+	    strcasestr(head, "\r\nTransfer-Encoding:") || strcasestr(head, "\r\nConnection: close\r"))
+		return answer_last;
+	if (strstr(head, " HTTP/1.1\r\n"))
+		return answer_kept;
+	return strcasestr(head, "\r\nConnection: keep-alive\r") ? answer_old : answer_last;
 }
 
-/* 0, or -1 when the exchange is over. */
+/* Takes the next request's head out of what was read. Returns 1 if it is complete, 0 if not, -1 if it is too long. */
+static int
+take_request(struct exchange *x)
+{
+	char *end;
+	size_t size;
+
+	x->head[x->used] = '\0';
+	end = strstr(x->head, "\r\n\r\n");
+	if (!end)
+		return x->used == REQUEST_MAX ? -1 : 0;
+	size = (size_t)(end - x->head) + 4;
+	end[2] = '\0';
+	x->answer = answer_to(x->head);
+	x->is_last = x->answer == answer_last;
+	x->used -= size;
+	memmove(x->head, x->head + size, x->used);
+	return 1;
+}
+
+/* Sends what is left of the answer. Returns 1 if that was all and another request may follow, 0 if there is something
+ * to wait for, -1 when the connection is over. */
 static int
 send_answer(struct origin *o, struct exchange *x)
 {
-	ssize_t n = send(x->fd, answer + x->sent, sizeof(answer) - 1 - x->sent, MSG_NOSIGNAL);
+	ssize_t n = send(x->fd, x->answer, strlen(x->answer), MSG_NOSIGNAL);
 
-	if (n < 0)
-		return errno == EAGAIN ? watch(o, EPOLL_CTL_MOD, x->fd, EPOLLOUT, x) : -1;
-	x->sent += (size_t)n;
-	if (x->sent < sizeof(answer) - 1)
+	if (n < 0 && errno != EAGAIN)
+		return -1;
+	if (n > 0)
+		x->answer += n;
+	if (*x->answer) {
+		x->state = SEND_ANSWER;
 		return watch(o, EPOLL_CTL_MOD, x->fd, EPOLLOUT, x);
-	/* What the client still says is read to its end: a reset would take the answer back. */
-	shutdown(x->fd, SHUT_WR);
-	x->state = DRAIN;
-	return watch(o, EPOLL_CTL_MOD, x->fd, EPOLLIN, x);
+	}
+	if (x->is_last) {
+		/* What the client still says is read to its end: a reset would take the answer back. */
+		shutdown(x->fd, SHUT_WR);
+		x->state = DRAIN;
+		x->used = 0;
+	}
+	return x->is_last ? watch(o, EPOLL_CTL_MOD, x->fd, EPOLLIN, x) : 1;
 }
 
-/* 0, or -1 when the exchange is over. */
+/* Puts the exchange behind the others: it has all its time again. */
+static void
+exchange_renew(struct origin *o, struct exchange *x)
+{
+	TAILQ_REMOVE(&o->all, x, link);
+	TAILQ_INSERT_TAIL(&o->all, x, link);
+	x->deadline = now_ms() + TIMEOUT_MS;
+}
+
+/* Answers the requests that were read. Returns 0, or -1 when the connection is over. */
+static int
+answer_requests(struct origin *o, struct exchange *x)
+{
+	int r;
+
+	while ((r = take_request(x)) > 0) {
+		r = send_answer(o, x);
+		if (r <= 0)
+			return r;
+		exchange_renew(o, x);
+	}
+	return r;
+}
+
+/* Returns 0, or -1 when the connection is over. */
 static int
 read_request(struct origin *o, struct exchange *x)
 {
-	char buf[4096];
-	ssize_t n = recv(x->fd, buf, sizeof(buf), 0);
+	/* There is room: a head that fills all of it is too long, and its connection is over. */
+	ssize_t n = recv(x->fd, x->head + x->used, REQUEST_MAX - x->used, 0);
 
 	if (n <= 0)
 		return n < 0 && errno == EAGAIN ? 0 : -1;
 	if (x->state == DRAIN)
 		return 0;
-	if (ends_head(x, buf, (size_t)n)) {
-		x->state = SEND_ANSWER;
-		return send_answer(o, x);
-	}
-	return x->seen > REQUEST_MAX ? -1 : 0;
+	x->used += (size_t)n;
+	return answer_requests(o, x);
+}
+
+/* Sends on. When the answer is out, requests that came meanwhile are answered. Returns 0, or -1 as above. */
+static int
+send_on(struct origin *o, struct exchange *x)
+{
+	int r = send_answer(o, x);
+
+	if (r <= 0)
+		return r;
+	exchange_renew(o, x);
+	x->state = READ_REQUEST;
+	if (watch(o, EPOLL_CTL_MOD, x->fd, EPOLLIN, x))
+		return -1;
+	return answer_requests(o, x);
 }
 
 static void
 on_ready(struct origin *o, struct exchange *x)
 {
-	if (x->state == SEND_ANSWER ? send_answer(o, x) : read_request(o, x))
+	if (x->state == SEND_ANSWER ? send_on(o, x) : read_request(o, x))
 		exchange_end(o, x);
 }
 

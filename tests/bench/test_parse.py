@@ -55,12 +55,13 @@ def test_a_failed_accept_is_no_connection():
     assert parse.accepted({"accept4": (250, 50), "connect": (200, 200)}) == 200
 
 
-LEDGER = """# call                    total           ok        again        error   per_conn
-accept4                     208          202            6            0      1.035
-epoll_wait                  584          582            0            2      2.905
-clock_gettime               586          586            0            0      2.915 vdso
-total                      3339                                            16.612
+LEDGER = """# call                    total           ok        again        error   per_conn    per_req
+accept4                     208          202            6            0      1.035      0.518
+epoll_wait                  584          582            0            2      2.905      1.453
+clock_gettime               586          586            0            0      2.915      1.458 vdso
+total                      3339                                            16.612      8.306
 connections                 201
+requests                    402
 """
 
 

@@ -393,7 +393,7 @@ def daemon(tmp_path):
 
 @contextlib.contextmanager
 def demo_origin(port):
-    """build/origin on that port of 127.0.0.1: one small page for each request, then it closes."""
+    """build/origin on that port of 127.0.0.1: one small page for each request; it keeps connections."""
     with subprocess.Popen([BUILD / "origin", "127.0.0.1", str(port)], stdout=subprocess.PIPE) as proc:
         try:
             assert proc.stdout.readline() == b"listening\n"

@@ -12,7 +12,7 @@ CONNECTIONS = 10000
 # Calls made only by the daemon's own code; the others are made by libc and the loader too.
 OURS = ("accept4 bind close_range connect epoll_create1 epoll_ctl epoll_wait getpeername getsockname getsockopt listen "
         "recvfrom sendmsg sendto setsockopt shutdown signalfd4 socket").split()
-ROW = re.compile(r"^ *(\d+) +(\d+) +(\d+) +\S+  (\w+)$", re.MULTILINE)
+ROW = re.compile(r"^ *(\d+) +(\d+) +(\d+) +\S+ +\S+  (\w+)$", re.MULTILINE)
 
 
 def strace_counts(path):

@@ -687,11 +687,12 @@ def test_no_core_dumps(daemon, origin):
 def test_demonstration(daemon, how, code):
     """conf/demo.cfg on other ports: forwards, redirects, denies, replies by itself, and prints the ledger at its
     end."""
-    port, answers, back = free_ports(3)
+    port, answers, back, stats = free_ports(4)
     text = Path(__file__).parents[2].joinpath("conf", "demo.cfg").read_text()
-    for old, new in (("127.0.0.1:8080", port), ("127.0.0.1:8081", answers), ("127.0.0.1:18080", back)):
+    for old, new in (("127.0.0.1:8080", port), ("127.0.0.1:8081", answers), ("127.0.0.1:18080", back),
+                     ("127.0.0.1:8404", stats)):
         text = text.replace(old, f"127.0.0.1:{new}")
-    text = text.replace("unix@build/demo.sock", "unix@stats.sock")
+    text = text.replace("build/demo", "stats")
     # as `make run` starts both
     d = daemon(text, raw=True, program=str(BUILD / "origin"), mode=("127.0.0.1", back, TACIT, "-db"), checked=False)
 
@@ -713,7 +714,7 @@ def test_demonstration(daemon, how, code):
     # the origin ends with it, however it ends
     assert wait_for(lambda: not is_open(back))
     if code == 0:
-        assert "per conn." in d.stdout and "accept4" in d.stdout and "total" in d.stdout
+        assert "per conn." in d.stdout and "per req." in d.stdout and "accept4" in d.stdout and "total" in d.stdout
 
 
 @needs_descriptors

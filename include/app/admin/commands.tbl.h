@@ -249,7 +249,7 @@ ADMIN_CMD("show stat", "[desc|json|no-maint|typed|up]*",
 ADMIN_CMD("show stats", "[desc|json|no-maint|typed|up]*",
 	"same as show stat", USER, HIDDEN, admin_cmd_show_stat)
 ADMIN_CMD("show syscalls", "",
-	"system calls by name and outcome, and per connection", USER, NONE, admin_cmd_show_syscalls)
+	"system calls by name and outcome, per connection and request", USER, NONE, admin_cmd_show_syscalls)
 ADMIN_CMD("show tasks", "", "show running tasks", USER, NONE, admin_cmd_show_tasks)
 ADMIN_CMD("show threads", "",
 	"show some threads debugging information", USER, NONE, admin_cmd_show_threads)

@@ -10,11 +10,17 @@
 /* Number of descriptors examined in one step; most are closed. */
 #define FDS_PER_VISIT 8192
 
+static double
+per(uint64_t sum, uint64_t count)
+{
+	return count ? (double)sum / (double)count : 0.0;
+}
+
 void
 admin_cmd_show_syscalls(struct admin_conn *c, int argc, char **argv)
 {
 	const struct ledger *l;
-	uint64_t conns, total;
+	uint64_t total;
 	struct totals t;
 	char wakes[200];
 
@@ -23,26 +29,26 @@ admin_cmd_show_syscalls(struct admin_conn *c, int argc, char **argv)
 	/* Counts up to now: calls for this response are not included. */
 	totals_read(c->admin->process, &t);
 	l = &t.ledger;
-	conns = t.cum_conns;
 	total = ledger_total(l);
-	sbuf_addf(&c->out, "# %-16s %12s %12s %12s %12s %10s\n", "call", "total", "ok", "again",
-		"error", "per_conn");
+	sbuf_addf(&c->out, "# %-16s %12s %12s %12s %12s %10s %10s\n", "call", "total", "ok", "again",
+		"error", "per_conn", "per_req");
 	for (int i = 0; i < SYS_CALLS; i++) {
 		enum sys_call call = (enum sys_call)i;
 		uint64_t sum = ledger_sum(l, call);
 
 		if (!sum)
 			continue;
-		sbuf_addf(&c->out, "%-18s %12llu %12llu %12llu %12llu %10.3f%s\n",
+		sbuf_addf(&c->out, "%-18s %12llu %12llu %12llu %12llu %10.3f %10.3f%s\n",
 			ledger_name(call), (unsigned long long)sum,
 			(unsigned long long)l->n[i][SYS_OK], (unsigned long long)l->n[i][SYS_AGAIN],
 			(unsigned long long)l->n[i][SYS_ERROR],
-			conns ? (double)sum / (double)conns : 0.0,
+			per(sum, t.cum_conns), per(sum, t.requests),
 			ledger_is_clock(call) ? " vdso" : "");
 	}
-	sbuf_addf(&c->out, "%-18s %12llu %38s %10.3f\n", "total", (unsigned long long)total, "",
-		  conns ? (double)total / (double)conns : 0.0);
-	sbuf_addf(&c->out, "%-18s %12llu\n", "connections", (unsigned long long)conns);
+	sbuf_addf(&c->out, "%-18s %12llu %38s %10.3f %10.3f\n", "total", (unsigned long long)total, "",
+		  per(total, t.cum_conns), per(total, t.requests));
+	sbuf_addf(&c->out, "%-18s %12llu\n", "connections", (unsigned long long)t.cum_conns);
+	sbuf_addf(&c->out, "%-18s %12llu\n", "requests", (unsigned long long)t.requests);
 	if (c->admin->process->n_workers > 1) {
 		totals_wakes_text(&t, wakes, sizeof(wakes));
 		sbuf_addf(&c->out, "%s\n", wakes);

@@ -280,7 +280,8 @@ report_ledger(const struct start *st)
 	if (what == LEDGER_SILENT)
 		return;
 	totals_read(p, &now);
-	ledger_report(stdout, &now.ledger, what == LEDGER_ALL ? NULL : &p->at_start, now.cum_conns);
+	ledger_report(stdout, &now.ledger, what == LEDGER_ALL ? NULL : &p->at_start, now.cum_conns,
+		now.requests);
 	if (p->n_workers > 1) {
 		totals_wakes_text(&now, wakes, sizeof(wakes));
 		puts(wakes);

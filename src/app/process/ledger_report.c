@@ -20,22 +20,29 @@ by_sum(const void *a, const void *b)
 	return x->sum < y->sum ? 1 : x->sum > y->sum ? -1 : 0;
 }
 
+/* Prints a column with sum per count, or "-" for a count of 0. */
 static void
-print_row(FILE *to, const struct row *r, uint64_t conns)
+print_share(FILE *to, uint64_t sum, uint64_t count)
 {
-	fprintf(to, "%10llu %10llu %10llu ", (unsigned long long)r->sum,
-		(unsigned long long)r->n[SYS_AGAIN], (unsigned long long)r->n[SYS_ERROR]);
-	if (conns)
-		fprintf(to, "%10.2f  ", (double)r->sum / (double)conns);
+	if (count)
+		fprintf(to, " %10.2f", (double)sum / (double)count);
 	else
-		fprintf(to, "%10s  ", "-");
-	fprintf(to, "%s%s\n", ledger_name(r->call),
-		ledger_is_clock(r->call) ? " (mostly without entering the kernel; not in the total)"
-					 : "");
+		fprintf(to, " %10s", "-");
+}
+
+static void
+print_row(FILE *to, const struct row *r, uint64_t conns, uint64_t requests, const char *name)
+{
+	fprintf(to, "%10llu %10llu %10llu", (unsigned long long)r->sum,
+		(unsigned long long)r->n[SYS_AGAIN], (unsigned long long)r->n[SYS_ERROR]);
+	print_share(to, r->sum, conns);
+	print_share(to, r->sum, requests);
+	fprintf(to, "  %s", name);
 }
 
 void
-ledger_report(FILE *to, const struct ledger *now, const struct ledger *start, uint64_t conns)
+ledger_report(FILE *to, const struct ledger *now, const struct ledger *start, uint64_t conns,
+	uint64_t requests)
 {
 	struct row rows[SYS_CALLS];
 	struct row total = { .sum = 0 };
@@ -58,14 +65,15 @@ ledger_report(FILE *to, const struct ledger *now, const struct ledger *start, ui
 		total.sum += ledger_is_clock(r->call) ? 0 : r->sum;
 	}
 	qsort(rows, n, sizeof(rows[0]), by_sum);
-	fprintf(to, "\nsystem calls for %llu connections:\n%10s %10s %10s %10s\n",
-		(unsigned long long)conns, "calls", "not yet", "errors", "per conn.");
-	for (unsigned int i = 0; i < n; i++)
-		print_row(to, &rows[i], conns);
-	fprintf(to, "%10llu %10llu %10llu ", (unsigned long long)total.sum,
-		(unsigned long long)total.n[SYS_AGAIN], (unsigned long long)total.n[SYS_ERROR]);
-	if (conns)
-		fprintf(to, "%10.2f  total\n", (double)total.sum / (double)conns);
-	else
-		fprintf(to, "%10s  total\n", "-");
+	fprintf(to, "\nsystem calls for %llu connections and %llu requests:\n%10s %10s %10s %10s %10s\n",
+		(unsigned long long)conns, (unsigned long long)requests, "calls", "not yet", "errors",
+		"per conn.", "per req.");
+	for (unsigned int i = 0; i < n; i++) {
+		print_row(to, &rows[i], conns, requests, ledger_name(rows[i].call));
+		fputs(ledger_is_clock(rows[i].call)
+				? " (mostly without entering the kernel; not in the total)\n"
+				: "\n",
+			to);
+	}
+	print_row(to, &total, conns, requests, "total\n");
 }
