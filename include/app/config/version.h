@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #define VERSION_NAME "tacit"
-#define VERSION_DATE "2026/11/20"
+#define VERSION_DATE "2026/11/27"
 /* The version for tools that parse "Version: A.B.C": a level of HAProxy's interfaces, then tacit's
  * version. */
 #define VERSION_COMPAT "3.0.0-tacit" TACIT_VERSION
