@@ -56,6 +56,8 @@ struct persist_conf {
 	uint8_t indirect, nocache, postonly, preserve;
 	char *attrs;           /* attributes of a cookie that tacit sets: "; domain=a; Secure", or
 			        * NULL */
+	char *extra;           /* what `attr` has added to them, in any line and in the defaults
+			        * section: "; a=b", or NULL */
 	unsigned int max_idle, max_life; /* in s; 0: no limit */
 	struct cfg_where where;
 	struct list rules;     /* struct persist_rule: force and ignore; the first match applies */
@@ -69,7 +71,7 @@ struct persist_conf {
 
 void persist_conf_init(struct persist_conf *c);
 void persist_conf_fini(struct persist_conf *c);
-/* Deletes the `cookie` settings. */
+/* Deletes the `cookie` settings, but for those of `attr`: lines add to them, as in HAProxy. */
 void persist_conf_drop_cookie(struct persist_conf *c);
 /* Copies the cookie settings of the defaults section. 0 or -ERR_NOMEM. */
 int persist_conf_inherit(struct persist_conf *c, const struct persist_conf *defaults) must_check;

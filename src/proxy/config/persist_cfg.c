@@ -118,6 +118,17 @@ take_word(struct cfg_ctx *ctx, struct line *l)
 		word);
 }
 
+/* Keeps what `attr` has added so far, for the next line. */
+static int
+keep_extra(struct cfg_ctx *ctx, struct line *l)
+{
+	mem_free(l->conf->extra);
+	l->conf->extra = NULL;
+	if (!l->attrs.len || (l->conf->extra = mem_strdup(l->attrs.p)))
+		return 0;
+	return cfg_nomem(ctx);
+}
+
 static int
 put_attrs(struct cfg_ctx *ctx, struct line *l)
 {
@@ -133,6 +144,8 @@ put_attrs(struct cfg_ctx *ctx, struct line *l)
 			"'cookie' : attributes too long; the limit is %d bytes.", ATTRS_MAX);
 	else if (all.len && !(l->conf->attrs = mem_strdup(all.p)))
 		r = cfg_nomem(ctx);
+	else
+		r = keep_extra(ctx, l);
 	sbuf_fini(&all);
 	return r;
 }
@@ -162,6 +175,7 @@ parse_persist_cookie(struct cfg_ctx *ctx)
 			cfg_arg(ctx, 0));
 	sbuf_init(&l.domains, ATTRS_MAX);
 	sbuf_init(&l.attrs, ATTRS_MAX);
+	sbuf_adds(&l.attrs, l.conf->extra ? l.conf->extra : "");
 	for (; r == 0 && l.at < ctx->argc; l.at++)
 		r = take_word(ctx, &l);
 	if (r == 0)

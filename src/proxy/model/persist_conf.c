@@ -56,6 +56,8 @@ void
 persist_conf_fini(struct persist_conf *c)
 {
 	persist_conf_drop_cookie(c);
+	mem_free(c->extra);
+	c->extra = NULL;
 	free_rules(&c->rules);
 	free_rules(&c->uses);
 	dynamic_cookies_fini(&c->dynamic);
@@ -82,7 +84,8 @@ persist_conf_inherit(struct persist_conf *c, const struct persist_conf *defaults
 	if (mem_copy_string(&c->dynamic.key, defaults->dynamic.key) < 0 ||
 		mem_copy_string(&c->rdp_cookie, defaults->rdp_cookie) < 0)
 		return -ERR_NOMEM;
-	if (mem_copy_string(&c->name, defaults->name) < 0)
+	if (mem_copy_string(&c->name, defaults->name) < 0 ||
+		mem_copy_string(&c->extra, defaults->extra) < 0)
 		return -ERR_NOMEM;
 	return mem_copy_string(&c->attrs, defaults->attrs);
 }

@@ -97,6 +97,24 @@ test_values(void **state)
 	world_fini(&w);
 }
 
+/* Lines of `cookie` replace each other, but what `attr` says adds up, as in HAProxy. */
+static void
+test_attributes_add_up(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_load(&w, WORLD_DEFAULTS " mode http\n cookie D insert secure attr a=b domain .d.e\n"
+		"backend a\n cookie A insert attr c\n"
+		"backend b\n cookie B insert attr x httponly\n cookie B insert\n"
+		"backend c\n cookie C insert secure\n");
+	assert_int_equal(w.result, 0);
+	assert_string_equal(world_proxy(&w, "a")->persist.attrs, "; a=b; c");
+	assert_string_equal(world_proxy(&w, "b")->persist.attrs, "; a=b; x");
+	assert_string_equal(world_proxy(&w, "c")->persist.attrs, "; Secure; a=b");
+	world_fini(&w);
+}
+
 /* The rules of a section are ordered. */
 static void
 test_rules(void **state)
@@ -123,6 +141,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_attributes_add_up),
 		cmocka_unit_test(test_rules),
 	};
 
