@@ -362,7 +362,8 @@ def test_users_and_conditions_together(daemon):
                     "backend b\n    server a 127.0.0.1:1\n"))
     d.port = port
     form = "s=a&action=maint&b=b"
-    assert get(port, "/stats")[0] == 401
+    status, headers, _ = get(port, "/stats")
+    assert (status, headers["WWW-Authenticate"]) == (401, 'Basic realm="HAProxy Statistics"')
     assert get(port, "/stats", "POST", form)[0] == 401
     assert "<form method=post" not in get(port, "/stats", headers=basic("clerk:c"))[2]
     assert "<form method=post" in get(port, "/stats", headers=basic("boss:b"))[2]

@@ -74,7 +74,7 @@ struct rule_outcome {
 	unsigned int wait_ms;    /* RULE_YIELD: maximum wait; 0: the inspect delay */
 	int awaits_answer;       /* RULE_YIELD: not for data, but for a name server */
 	void *proxy;             /* for the actions of the proxy layer: struct session */
-	const char *name;        /* of the proxy whose rules run */
+	const char *realm;       /* of the action auth, without one of its own */
 };
 
 struct rule {

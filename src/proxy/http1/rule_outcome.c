@@ -2,6 +2,7 @@
  * ran the list carries the rest out. */
 #include "proxy/http1/rule_outcome.h"
 
+#include "proxy/model/stats_conf.h"
 #include "proxy/model/termination.h"
 #include "proxy/model/http_count.h"
 #include "proxy/http1/local_reply.h"
@@ -54,7 +55,8 @@ rule_outcome_run(struct session *s, const struct proxy *px, unsigned int list, s
 	enum rule_result result;
 
 	*v = (struct rule_outcome){
-		.proxy = s, .non_strict = s->txn->non_strict, .head = v->head, .name = px->name
+		.proxy = s, .non_strict = s->txn->non_strict, .head = v->head,
+		.realm = list == RULES_STATS ? STATS_REALM_DEFAULT : px->name
 	};
 	result = proxy_rules_run(&px->rules, list, at, &look->cx, v);
 	take_notes(s, v);

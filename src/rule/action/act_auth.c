@@ -52,7 +52,7 @@ act_basic_challenge(const char *realm, struct arena *a)
 static enum rule_result
 run_auth(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 {
-	struct str value = act_basic_challenge(r->text[0].p ? r->text[0].p : out->name, cx->arena);
+	struct str value = act_basic_challenge(r->text[0].p ? r->text[0].p : out->realm, cx->arena);
 
 	out->what = value.p ? RULE_END_REPLY : RULE_END_ERROR;
 	out->status = value.p ? 401 : 500;
@@ -71,6 +71,6 @@ const struct rule_action rule_auth_actions[] = {
 		.run = run_auth,
 		.syntax = "[realm <realm>]",
 		.doc = "Responds with 401, which asks for a user and password of this realm; the "
-			"default realm is the proxy's name." },
+			"default realm is the proxy's name, for statistics 'HAProxy Statistics'." },
 	{ 0 },
 };

@@ -6,7 +6,7 @@ asks(const char *line, const char *value)
 {
 	action_rig_good(&r, line);
 	action_rig_heads(&r, "GET / HTTP/1.1\r\nHost: h", NULL);
-	r.v.name = "px";
+	r.v.realm = "px";
 	assert_int_equal(action_rig_run(&r, RULE_HTTP_REQUEST), RULE_FINAL);
 	assert_int_equal(r.v.what, RULE_END_REPLY);
 	assert_int_equal(r.v.status, 401);
@@ -51,7 +51,7 @@ without_room(void **state)
 	(void)state;
 	action_rig_good(&r, "http-request auth");
 	action_rig_heads(&r, "GET / HTTP/1.1\r\nHost: h", NULL);
-	r.v.name = "px";
+	r.v.realm = "px";
 	r.x.arena.used = r.x.arena.cap;
 	assert_int_equal(action_rig_run(&r, RULE_HTTP_REQUEST), RULE_FINAL);
 	assert_int_equal(r.v.what, RULE_END_ERROR);
