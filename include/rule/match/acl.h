@@ -23,6 +23,7 @@ struct acl_test {
 	char *criterion;         /* as written: lines that differ only in their patterns are
 				  * merged */
 	enum pattern_method method;
+	uint8_t is_method;       /* method without -m: pattern_match_http_method() */
 	const struct pattern_set *own;   /* patterns of the line; NULL: none yet */
 	const struct pattern_set **file; /* and of files; all owned by the configuration */
 	unsigned int n_files;

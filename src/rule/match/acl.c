@@ -233,12 +233,14 @@ rule_acl_check(const struct rule_acl *a, void *root, struct rule_err *why)
 /* --- evaluation --- */
 
 static int
-match_in_set(const struct pattern_set *p, const struct sample *s, struct sample_ctx *cx)
+match_in_set(const struct acl_test *t, const struct pattern_set *p, const struct sample *s,
+	struct sample_ctx *cx)
 {
 	int yes;
 
 	pattern_set_look(p, cx->sys);
-	yes = pattern_match(p, s, cx, NULL) != NULL;
+	yes = t->is_method ? pattern_match_http_method(p, s->u.str) != NULL
+			   : pattern_match(p, s, cx, NULL) != NULL;
 	pattern_set_looked(p);
 	return yes;
 }
@@ -250,10 +252,10 @@ test_holds(const struct acl_test *t, const struct sample *s, struct sample_ctx *
 		return 1;
 	if (t->method == PATTERN_BOOL)
 		return pattern_match_bool(s, cx);
-	if (match_in_set(t->own, s, cx))
+	if (match_in_set(t, t->own, s, cx))
 		return 1;
 	for (unsigned int i = 0; i < t->n_files; i++)
-		if (match_in_set(t->file[i], s, cx))
+		if (match_in_set(t, t->file[i], s, cx))
 			return 1;
 	return 0;
 }

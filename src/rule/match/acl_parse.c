@@ -87,6 +87,7 @@ take_method(struct parsing *ps)
 	if (ps->test->n_files)
 		return fail_at(ps, ps->i, 0, "'-m' must stand before '-f'");
 	ps->test->method = m;
+	ps->test->is_method = 0;
 	ps->i += 2;
 	return 0;
 }
@@ -319,6 +320,7 @@ parse_criterion(struct parsing *ps)
 			strcmp(match, "ver") == 0 ? PATTERN_VER : pattern_method_of(str_of(match));
 	else
 		t->method = pattern_method_default(rule_expr_type(t->expr));
+	t->is_method = strcmp(text, "method") == 0;
 	ps->i = 1;
 	return 0;
 }
@@ -332,7 +334,8 @@ merge_test(struct parsing *ps)
 	list_each(it, &ps->acl->tests) {
 		struct acl_test *t = list_entry(it, struct acl_test, link);
 
-		if (t->method != ps->test->method || strcmp(t->criterion, ps->test->criterion) != 0)
+		if (t->method != ps->test->method || t->is_method != ps->test->is_method ||
+			strcmp(t->criterion, ps->test->criterion) != 0)
 			continue;
 		acl_test_free(ps->test);
 		ps->test = t;

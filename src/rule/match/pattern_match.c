@@ -1,6 +1,7 @@
 /* Looking a sample up among the patterns of a set. */
 #include <string.h>
 
+#include "http/head.h"
 #include "rule/match/pattern.h"
 #include "rule/match/pattern_key.h"
 
@@ -308,6 +309,38 @@ pattern_match(const struct pattern_set *p, const struct sample *sample, struct s
 	case PATTERN_METHODS:
 		break;
 	}
+	return NULL;
+}
+
+/* HAProxy does not know PATCH. */
+static int
+is_known_method(struct str text)
+{
+	enum http_method m = http_method_of(text);
+
+	return m != HTTP_OTHER && m != HTTP_PATCH;
+}
+
+/* True if a pattern with -i, which equals it but for case, stands for this method. */
+static int
+stands_for(const struct pattern *t, struct str method)
+{
+	return is_known_method(t->text) || is_known_method(method) ? str_is(t->text, method) : 1;
+}
+
+const struct pattern *
+pattern_match_http_method(const struct pattern_set *p, struct str method)
+{
+	const struct pattern *t = p->index[0].n ? find_whole(&p->index[0], method) : NULL;
+
+	if (t || !p->index[1].n)
+		return t;
+	t = find_whole(&p->index[1], method);
+	if (!t || stands_for(t, method))
+		return t;
+	list_each(it, &t->same)
+		if (stands_for(list_entry(it, const struct pattern, same), method))
+			return list_entry(it, const struct pattern, same);
 	return NULL;
 }
 

@@ -38,6 +38,42 @@ static const struct http_dialogue rewrites[] = {
 			"Upgrade: x\r\nX-A: yes\r\nConnection: upgrade\r\n\r\n",
 		.terms = "--",
 		.served = 1 },
+	/* As HAProxy: a method that it knows has its case, and -i is for the others. */
+	{ .name = "methods without case",
+		RULES("http-request add-header S a if { method -i get }\n"
+		      "http-request add-header S b if { method -i GET }\n"
+		      "http-request add-header S c if { method GET }\n"
+		      "http-request add-header S d if { method get }\n"
+		      "http-request add-header S e if { method -i -m str get }\n"
+		      "http-request add-header S f if { method -i get GET }\n"
+		      "http-request add-header S g if { method,lower get }"),
+		ASKS(GET "\r\n"),
+		REPLY_OK,
+		.to_server = GET "S: b\r\nS: c\r\nS: e\r\nS: f\r\nS: g\r\nConnection: close\r\n\r\n",
+		.terms = "--",
+		.served = 1 },
+	{ .name = "unknown methods without case",
+		RULES("acl m method -m str -i put\nacl m method -i PuT\n"
+		      "http-request add-header S a if { method -i get }\n"
+		      "http-request add-header S b if { method -i GET }\n"
+		      "http-request add-header S c if { method get }\n"
+		      "http-request add-header S d if { method -i GeT }\n"
+		      "http-request add-header S e if { method Get }\n"
+		      "http-request add-header S f if { method -i patch } || m"),
+		ASKS("Get / HTTP/1.1\r\nHost: a\r\n\r\n"),
+		REPLY_OK,
+		.to_server = "Get / HTTP/1.1\r\nHost: a\r\nS: a\r\nS: d\r\nS: e\r\n"
+			     "Connection: close\r\n\r\n",
+		.terms = "--",
+		.served = 1 },
+	{ .name = "PATCH without case",
+		RULES("acl m method -m str -i puT\nacl m method -i PATch\n"
+		      "http-request add-header S f if { method -i patch } m"),
+		ASKS("PATCH / HTTP/1.1\r\nHost: a\r\n\r\n"),
+		REPLY_OK,
+		.to_server = "PATCH / HTTP/1.1\r\nHost: a\r\nS: f\r\nConnection: close\r\n\r\n",
+		.terms = "--",
+		.served = 1 },
 	{ .name = "allow ends the list",
 		RULES("http-request allow if { path / }\nhttp-request deny"),
 		ASKS(GET "\r\n"),
