@@ -41,6 +41,8 @@ int rule_expr_check_pattern(const struct rule_expr *e, struct str text,
 enum sample_type rule_expr_type(const struct rule_expr *e);
 /* SAMPLE_AT_x that it requires. */
 unsigned int rule_expr_needs(const struct rule_expr *e);
+/* True if it can be evaluated where these SAMPLE_AT_x are available. */
+int rule_expr_fits(const struct rule_expr *e, unsigned int at);
 /* SAMPLE_AT_x that it can use in addition. */
 unsigned int rule_expr_uses(const struct rule_expr *e);
 /*

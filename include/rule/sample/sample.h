@@ -81,6 +81,7 @@ struct sample_cursor {
 struct sample_ctx {
 	unsigned int at;           /* SAMPLE_AT_x that are available */
 	struct http_head *req, *res; /* NULL: none */
+	struct str method;         /* of the request as it came; empty: not known, see req */
 	struct str req_body;       /* received part, without framing */
 	int req_body_whole;
 	int req_body_full;         /* there is no room for more of it */

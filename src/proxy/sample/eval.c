@@ -8,6 +8,7 @@
 #include "http/h1_body.h"
 #include "proxy/model/http_txn.h"
 #include "proxy/model/session.h"
+#include "proxy/sample/http_line.h"
 
 /* Names used without a log sink. */
 static const struct log_ident nobody = { .tag = "" };
@@ -19,6 +20,7 @@ look_at_transaction(struct sample_ctx *cx, struct http_txn *t, unsigned int at)
 	cx->txn = &t->vars;
 	cx->reqv = &t->req_vars;
 	cx->resv = &t->res_vars;
+	cx->method = http_line_method(t);
 	if ((at & SAMPLE_AT_REQ) && t->head_ms && !t->placed)
 		cx->req = &t->req;
 	if ((at & SAMPLE_AT_RES) && t->res.status && !http_has_answer(t))

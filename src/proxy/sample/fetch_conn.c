@@ -211,7 +211,6 @@ fetch_first(const struct rule_args *a unused, struct sample_ctx *cx, struct samp
 }
 
 #define CONN .needs = SAMPLE_AT_CONN
-#define REQ .needs = SAMPLE_AT_REQ
 #define FIGURE(n, what, text)                                                             \
 	{                                                                                 \
 		.name = n, CONN, .out = SAMPLE_SINT, .fetch = fetch_figure, .kind = what, \
@@ -288,7 +287,7 @@ const struct rule_fetch conn_fetches[] = {
 	LOCAL("fc_src_is_local", FRONT, "the client's address"),
 	FIGURE("fc_unacked", UNACKED, "unacknowledged segments."),
 	{ .name = "http_first_req",
-		REQ,
+		.either = SAMPLE_AT_REQ | SAMPLE_AT_RES | SAMPLE_AT_TXN,
 		.out = SAMPLE_BOOL,
 		.fetch = fetch_first,
 		.doc = "Is it the first request of its connection?" },

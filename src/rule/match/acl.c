@@ -179,7 +179,7 @@ int
 rule_acl_can_hold(const struct rule_acl *a, unsigned int at)
 {
 	list_each(it, &a->tests)
-		if (!(rule_expr_needs(list_entry(it, struct acl_test, link)->expr) & ~at))
+		if (rule_expr_fits(list_entry(it, struct acl_test, link)->expr, at))
 			return 1;
 	/* Without tests it was invalid, which was reported. */
 	return list_is_empty(&a->tests);
@@ -270,7 +270,7 @@ eval_test(const struct acl_test *t, struct sample_ctx *cx)
 	struct sample s;
 
 	/* Evaluated where its data is not available: no sample. */
-	if (rule_expr_needs(t->expr) & ~cx->at)
+	if (!rule_expr_fits(t->expr, cx->at))
 		return RULE_NO;
 	cx->nth = 0;
 	do {

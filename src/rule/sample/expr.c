@@ -340,6 +340,14 @@ rule_expr_needs(const struct rule_expr *e)
 	return e->needs;
 }
 
+int
+rule_expr_fits(const struct rule_expr *e, unsigned int at)
+{
+	unsigned int either = e->uses & ~e->needs;
+
+	return !(e->needs & ~at) && (!either || (either & at));
+}
+
 unsigned int
 rule_expr_uses(const struct rule_expr *e)
 {

@@ -18,8 +18,14 @@ fetch_head_of(struct sample_ctx *cx, enum fetch_side side, struct sample *s)
 static int
 fetch_head_method(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
 {
-	const struct http_head *h = fetch_head_of(cx, FETCH_REQ, s);
+	const struct http_head *h;
 
+	/* As in HAProxy: whatever rules have made of it, and in responses too. */
+	if (cx->method.len) {
+		sample_set_str(s, cx->method);
+		return 1;
+	}
+	h = cx->at & SAMPLE_AT_REQ ? fetch_head_of(cx, FETCH_REQ, s) : NULL;
 	if (!h)
 		return 0;
 	sample_set_str(s, h->method_text);
@@ -391,11 +397,11 @@ const struct rule_fetch rule_head_fetches[] = {
 	ADDR("hdr_ip", EITHER),
 	INT("hdr_val", EITHER),
 	{ .name = "method",
-		SIDE_REQ,
+		.either = SAMPLE_AT_REQ | SAMPLE_AT_RES | SAMPLE_AT_TXN,
 		.out = SAMPLE_STR,
 		.fetch = fetch_head_method,
 		.match = "str",
-		.doc = "The request's method." },
+		.doc = "The method of the request as it came; also available in responses." },
 	LINE("req.fhdr", REQ),
 	COUNT("req.fhdr_cnt", REQ, AS_LINE, LINE_COUNT_DOC),
 	LIST("req.hdr", REQ),

@@ -279,6 +279,20 @@ static const struct http_dialogue rules[] = {
 		.to_client = OK2 "Connection: close\r\n\r\nok",
 		.terms = "--",
 		.served = 1 },
+	/* What is known of the request. */
+	{ .name = "the request of a response",
+		.cfg = { HTTP_WORLD, .persistence = HTTP_KEEP_ALIVE, .rules =
+			"http-request set-method PUT if { path /x }\n"
+			"http-response add-header A %[http_first_req],%[method] if METH_GET\n"
+			"http-after-response add-header A second if METH_GET !{ http_first_req }" },
+		.client = { SAY(GET "\r\n"), AWAIT("ok"), SAY("GET /x HTTP/1.1\r\nHost: a\r\n\r\n"),
+			AWAIT("second\r\n\r\nok"), { STEP_CLOSE, 0 } },
+		.origin = { AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"), AWAIT("PUT /x"),
+			SAY(OK2 "\r\nok"), EOF_CLOSE },
+		.to_client = OK2 "A: 1,GET\r\n\r\nok" OK2 "A: 0,GET\r\nA: second\r\n\r\nok",
+		.terms = "-- --",
+		.served = 1,
+		.reuses = 1 },
 	{ .name = "no rules for informational responses",
 		RULES("http-response set-header X-A b"),
 		CLOSING,
