@@ -44,6 +44,9 @@ struct capture_conf {
  */
 int capture_add(struct capture_conf *c, enum capture_kind kind, const char *name, unsigned int max,
 	unsigned int *out) must_check;
+/* Copies the slots that rules of a defaults section fill, before others are added. As
+ * capture_add(). */
+int capture_inherit(struct capture_conf *c, const struct capture_conf *defaults) must_check;
 /* True if there is no slot of this kind. */
 void capture_forget(struct capture_conf *c, enum capture_kind kind);
 /* To be called after the last slot was added. */

@@ -30,6 +30,11 @@ begin_proxy(struct cfg_ctx *ctx, unsigned int caps)
 	if ((caps & PROXY_DEFAULTS) && ctx->from && ((struct proxy *)ctx->from)->rules.has)
 		return cfg_error(ctx, -1,
 			"a defaults section cannot inherit from one that has rules.");
+	if (!(caps & PROXY_FE) && ctx->from &&
+		((struct proxy *)ctx->from)->captures.n[CAPTURE_REQUEST])
+		return cfg_error(ctx, -1,
+			"a backend cannot inherit from a defaults section whose rules capture "
+			"something with 'len': only frontends have captures.");
 	p = proxy_new(ctx->name, caps);
 	if (!p)
 		return cfg_nomem(ctx);

@@ -151,7 +151,8 @@ proxy_inherit(struct proxy *p, const struct proxy *defaults)
 		persist_conf_inherit(&p->persist, &defaults->persist) < 0 ||
 		check_conf_inherit(&p->check, &defaults->check) < 0 ||
 		((p->caps & (PROXY_FE | PROXY_DEFAULTS)) &&
-			unique_id_conf_inherit(&p->unique_id, &defaults->unique_id) < 0))
+			unique_id_conf_inherit(&p->unique_id, &defaults->unique_id) < 0) ||
+		((p->caps & PROXY_FE) && capture_inherit(&p->captures, &defaults->captures) < 0))
 		return -ERR_NOMEM;
 	return proxy_log_inherit(p, defaults);
 }

@@ -41,6 +41,21 @@ capture_add(struct capture_conf *c, enum capture_kind kind, const char *name, un
 	return 0;
 }
 
+int
+capture_inherit(struct capture_conf *c, const struct capture_conf *defaults)
+{
+	unsigned int at;
+	int r = 0;
+
+	for (unsigned int k = 0; k < CAPTURE_KINDS; k++)
+		for (unsigned int i = 0; r == 0 && i < defaults->n[k]; i++) {
+			const struct capture_slot *slot = &defaults->slot[k][i];
+
+			r = capture_add(c, (enum capture_kind)k, slot->name, slot->max, &at);
+		}
+	return r;
+}
+
 void
 capture_conf_finish(struct capture_conf *c)
 {

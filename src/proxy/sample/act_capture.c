@@ -18,14 +18,14 @@ capture_syntax_error(const struct rule *r, struct cfg_ctx *ctx, int arg)
 		r->action->syntax);
 }
 
-/* "len": a new slot of this section. */
+/* "len": a new slot of this section, or of the frontends that inherit from it. */
 static int
 parse_len(struct rule *r, struct cfg_ctx *ctx, int arg)
 {
 	const struct proxy *p = ctx->obj;
 	unsigned int i = 0;
 
-	if (!(p->caps & PROXY_FE))
+	if (!(p->caps & (PROXY_FE | PROXY_DEFAULTS)))
 		return cfg_error(ctx, arg - 1,
 			"'%s capture' : '%s' is no frontend, and has nothing to capture in: "
 			"'id' names what a frontend declares.",

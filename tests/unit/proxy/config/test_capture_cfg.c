@@ -43,6 +43,32 @@ test_sections(void **state)
 		"'capture cookie' ignored for frontend 'f': it needs 'mode http'");
 }
 
+#define NAMED "defaults d\n mode http\n timeout client 1s\n timeout connect 1s\n" \
+	" timeout server 1s\n http-request capture req.hdr(a) len 7\n"
+
+/* The slots of a named defaults section are the first ones of each frontend. */
+static void
+test_defaults_have_slots(void **state)
+{
+	const struct proxy *f;
+
+	(void)state;
+	world_load(&w, NAMED " http-request capture req.hdr(b) id 0\n"
+		"frontend f from d\n bind :80\n declare capture request len 9\n"
+		" http-request capture req.hdr(c) id 1\n"
+		"frontend g from d\n bind :81\n");
+	assert_int_equal(w.result, 0);
+	f = proxies_find(&w.proxies, "f", PROXY_FE);
+	assert_int_equal(f->captures.n[CAPTURE_REQUEST], 2);
+	assert_int_equal(f->captures.slot[CAPTURE_REQUEST][0].max, 7);
+	assert_int_equal(f->captures.slot[CAPTURE_REQUEST][1].max, 9);
+	f = proxies_find(&w.proxies, "g", PROXY_FE);
+	assert_int_equal(f->captures.n[CAPTURE_REQUEST], 1);
+	world_fini(&w);
+	world_reports(NAMED "backend b from d\n server s 127.0.0.1:1\n", -1,
+		"only frontends have captures");
+}
+
 static void
 test_cookies_are_cut(void **state)
 {
@@ -70,6 +96,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_sections),
+		cmocka_unit_test(test_defaults_have_slots),
 		cmocka_unit_test(test_cookies_are_cut),
 	};
 
