@@ -23,6 +23,10 @@ enum given {
 	GIVEN_PREFER_LAST,
 	GIVEN_CHECKCACHE,
 	GIVEN_IDLE_CLOSE,
+	GIVEN_INVALID_REQ,
+	GIVEN_INVALID_RES,
+	GIVEN_UNSAFE_REQ,
+	GIVEN_UNSAFE_RES,
 	GIVENS
 };
 
@@ -37,7 +41,13 @@ static const char *const names[GIVENS] = {
 	[GIVEN_IDLE_CLOSE] = "option idle-close-on-response",
 	[GIVEN_CHECKCACHE] = "option checkcache",
 	[GIVEN_PREFER_LAST] = "option prefer-last-server",
+	[GIVEN_INVALID_REQ] = "option accept-invalid-http-request",
+	[GIVEN_INVALID_RES] = "option accept-invalid-http-response",
+	[GIVEN_UNSAFE_REQ] = "option accept-unsafe-violations-in-http-request",
+	[GIVEN_UNSAFE_RES] = "option accept-unsafe-violations-in-http-response",
 };
+
+#define STAY_REFUSED "invalid messages are refused all the same."
 
 static struct http_conf *
 mark_given(struct cfg_ctx *ctx, enum given which)
@@ -256,6 +266,22 @@ parse_names(struct cfg_ctx *ctx)
 	return 0;
 }
 
+/* Nothing invalid is accepted. A section's mode is known at its end; defaults have none. */
+static int
+parse_accept_invalid(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+	unsigned int bit = 1u << ctx->kw->arg;
+
+	p->http.given &= ~bit;
+	if (ctx->form != CFG_FORM_SET)
+		return 0;
+	p->http.given |= bit;
+	if (p->caps & PROXY_DEFAULTS)
+		cfg_warn(ctx, 0, "'%s' : " STAY_REFUSED, cfg_kw_name(ctx));
+	return 0;
+}
+
 #define OPTION(n, where, bit, text)                                                                \
 	{                                                                                          \
 		.name = "option " n, .sections = where, .flags = CFG_KW_NO, .parse = parse_option, \
@@ -265,6 +291,13 @@ parse_names(struct cfg_ctx *ctx)
 	{                                                                              \
 		.name = "option " n, .sections = CFG_PROXIES, .flags = CFG_KW_NO,      \
 		.parse = parse_persistence, .arg = how, .doc = text                    \
+	}
+
+#define ACCEPT(n, where, which)                                                          \
+	{                                                                                \
+		.name = "option accept-" n, .sections = where, .flags = CFG_KW_NO,       \
+		.parse = parse_accept_invalid, .arg = which,                             \
+		.doc = "Accepted with a warning: invalid messages are refused all the same." \
 	}
 
 static const struct cfg_kw kws[] = {
@@ -313,6 +346,10 @@ static const struct cfg_kw kws[] = {
 		.doc = "Responds to requests for this URI at once; they are not logged." },
 	OPTION("abortonclose", CFG_BE, OPT_ABORTONCLOSE,
 		"Closes a session that waits for a server when its client has closed its side."),
+	ACCEPT("invalid-http-request", CFG_FE, GIVEN_INVALID_REQ),
+	ACCEPT("invalid-http-response", CFG_BE, GIVEN_INVALID_RES),
+	ACCEPT("unsafe-violations-in-http-request", CFG_FE, GIVEN_UNSAFE_REQ),
+	ACCEPT("unsafe-violations-in-http-response", CFG_BE, GIVEN_UNSAFE_RES),
 	OPTION("checkcache", CFG_BE, OPT_CHECKCACHE,
 		"Blocks a response that sets a cookie and that caches may keep: the client gets "
 		"502, and an alert is logged. Unlike in the manual's list, and as in HAProxy 2.6, "
@@ -385,14 +422,21 @@ const struct cfg_module http_cfg_module = {
 void
 http_conf_check(const struct proxy *p, struct cfg_diag *d)
 {
-	if (p->mode == PROXY_HTTP || p->disabled)
+	if (p->disabled)
 		return;
-	for (unsigned int i = 0; i < GIVENS; i++)
-		if (p->http.given & 1u << i)
+	for (unsigned int i = p->mode == PROXY_HTTP ? GIVEN_INVALID_REQ : 0; i < GIVENS; i++) {
+		if (!(p->http.given & 1u << i))
+			continue;
+		if (p->mode == PROXY_HTTP)
+			cfg_diag_add(d, CFG_WARNING, &p->where,
+				"'%s' in proxy " CFG_DIAG_NAME "'%s'" CFG_DIAG_NAME ": " STAY_REFUSED,
+				names[i], p->name);
+		else
 			cfg_diag_add(d, CFG_WARNING, &p->where,
 				"'%s' ignored for proxy " CFG_DIAG_NAME "'%s'" CFG_DIAG_NAME
-				": it needs 'mode http'.",
+				" as it requires HTTP mode.",
 				names[i], p->name);
+	}
 }
 
 void

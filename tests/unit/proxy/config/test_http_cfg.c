@@ -181,7 +181,11 @@ test_tcp(void **state)
 		{ "monitor-uri", " /x" }, { "monitor fail", " if TRUE" },
 		{ "option http-buffer-request", "" }, { "option http-ignore-probes", "" },
 		{ "option prefer-last-server", "" }, { "option checkcache", "" },
-		{ "option idle-close-on-response", "" } };
+		{ "option idle-close-on-response", "" },
+		{ "option accept-invalid-http-request", "" },
+		{ "option accept-invalid-http-response", "" },
+		{ "option accept-unsafe-violations-in-http-request", "" },
+		{ "option accept-unsafe-violations-in-http-response", "" } };
 	struct world w;
 
 	(void)state;
@@ -191,12 +195,43 @@ test_tcp(void **state)
 		(void)snprintf(text, sizeof(text), WORLD_DEFAULTS "listen l\n bind :80\n %s%s\n",
 			given[i][0], given[i][1]);
 		(void)snprintf(want, sizeof(want),
-			"'%s' ignored for proxy 'l': it needs 'mode http'", given[i][0]);
+			"'%s' ignored for proxy 'l' as it requires HTTP mode.", given[i][0]);
 		world_reports(text, 0, want);
 	}
 	world_good(&w, WORLD_DEFAULTS " http-reuse safe\n monitor-uri /x\n"
 				      "listen l\n bind :80\n option http-server-close\n");
 	world_fini(&w);
+}
+
+/* Nothing invalid is accepted, and the section says so. */
+static void
+test_invalid_messages(void **state)
+{
+	static const char *const options[] = { "accept-invalid-http-request",
+		"accept-invalid-http-response", "accept-unsafe-violations-in-http-request",
+		"accept-unsafe-violations-in-http-response" };
+	struct world w;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(options); i++) {
+		char text[512], want[128];
+
+		(void)snprintf(text, sizeof(text),
+			WORLD_DEFAULTS "listen l\n bind :80\n option %s\n mode http\n", options[i]);
+		(void)snprintf(want, sizeof(want), "'option %s' in proxy 'l': invalid messages are "
+			"refused all the same.", options[i]);
+		world_reports(text, 0, want);
+		(void)snprintf(text, sizeof(text), WORLD_DEFAULTS " option %s\n", options[i]);
+		(void)snprintf(want, sizeof(want), "'option %s' : invalid messages are refused",
+			options[i]);
+		world_reports(text, 0, want);
+		(void)snprintf(text, sizeof(text), WORLD_DEFAULTS " mode http\nlisten l\n bind :80\n"
+			" option %s\n no option %s\n", options[i], options[i]);
+		world_good(&w, text);
+		world_fini(&w);
+	}
+	world_reports(WORLD_DEFAULTS "frontend f\n bind :80\n option accept-invalid-http-response\n",
+		0, "ignored because frontend 'f' has no backend capability");
 }
 
 int
@@ -208,6 +243,7 @@ main(void)
 		cmocka_unit_test(test_persistence),
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_tcp),
+		cmocka_unit_test(test_invalid_messages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
