@@ -140,6 +140,7 @@ struct global_conf {
 	int ranges_fast_path;
 	int maxrewrite;      /* buffer space reserved for additions to a head */
 	int http_maxhdr;     /* maximum number of fields of a head */
+	int http_line_max;   /* bytes of a request line that are kept for logs */
 	int http_low_water;  /* tune.http.low-water */
 	/* Percentages of descriptors in use above which no connection is kept idle, and above which
 	 * an idle one is closed for a new one. */

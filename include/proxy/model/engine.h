@@ -107,6 +107,7 @@ struct engine {
 	unsigned int bufsize;        /* tune.bufsize */
 	unsigned int maxrewrite;     /* tune.maxrewrite */
 	unsigned int maxhdr;         /* tune.http.maxhdr: maximum fields of a head */
+	unsigned int line_max;       /* tune.http.logurilen: bytes of a request line in logs */
 	unsigned int max_reads;      /* per direction and turn */
 	int low_water;               /* tune.http.low-water */
 	const struct sockbuf *server_buf; /* for sockets to servers; NULL: the kernel's defaults */

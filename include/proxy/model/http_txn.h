@@ -13,8 +13,9 @@
 #include "proxy/model/rules.h"
 #include "proxy/model/session.h"
 
-/* Maximum length of the request line kept for the log. */
-#define HTTP_LINE_MAX 1024
+/* Length of the request line that is kept for the log, unless tune.http.logurilen is set; as in
+ * HAProxy, whose default of 1024 is one more than it shows. */
+#define HTTP_LINE_MAX 1023
 /* Space for fields that rules and options add, in addition to tune.http.maxhdr. */
 #define HTTP_FIELDS_ADDED 64
 
@@ -39,9 +40,10 @@ struct http_txn {
 	uint32_t head_end; /* offset in the client's buffer where the head ends and the body
 			    * begins */
 	uint32_t looked_at; /* length of the head when it was last parsed */
-	uint32_t line_len;       /* length of line: "GET /path HTTP/1.1", truncated to
-				  * HTTP_LINE_MAX; 0: invalid */
-	uint16_t line_method, line_target; /* lengths of its parts, as far as they are in it */
+	char *line;              /* "GET /path HTTP/1.1"; in the same memory */
+	uint32_t line_max;       /* room for it: tune.http.logurilen */
+	uint32_t line_len;       /* its length, truncated to line_max; 0: invalid */
+	uint32_t line_method, line_target; /* lengths of its parts, as far as they are in it */
 	/* Times on the loop's clock in ms; 0: not yet. */
 	uint64_t began_ms;       /* first byte of the request */
 	uint64_t began_wall_ns;
@@ -93,9 +95,8 @@ struct http_txn {
 	struct rules_at at;      /* the rule at which the request waits */
 	uint64_t wait_until_ms;  /* deadline for its body; 0: none */
 	unsigned int timeout_ms[RULE_TIMEOUTS]; /* set-timeout; 0: the backend's value */
-	char line[HTTP_LINE_MAX];
 	struct addr_override endpoints; /* address changes by rules */
-	struct http_field field[]; /* 2 * (maxhdr + HTTP_FIELDS_ADDED), then h1 */
+	struct http_field field[]; /* 2 * (maxhdr + HTTP_FIELDS_ADDED), then h1, then line */
 };
 
 /* Pools of the engine, for session.c. */

@@ -1,4 +1,5 @@
 /* Keywords of `global` that bound what is held: by the kernel for each socket, and by us. */
+#include <limits.h>
 #include <string.h>
 
 #include "app/config/bounds_cfg.h"
@@ -93,6 +94,14 @@ parse_maxhdr(struct cfg_ctx *ctx)
 }
 
 static int
+parse_line_max(struct cfg_ctx *ctx)
+{
+	struct global_conf *g = ctx->obj;
+
+	return cfg_arg_int(ctx, 0, 1, INT_MAX, &g->http_line_max);
+}
+
+static int
 parse_fd_ratio(struct cfg_ctx *ctx)
 {
 	return cfg_arg_percent(ctx, 0, 100,
@@ -178,6 +187,9 @@ static const struct cfg_kw kws[] = {
 	SWITCH("tune.ranges.fast-path", parse_fast_path, "{ on | off }",
 		"Handles completions of zero-copy sends that arrive in order without a set of "
 		"ranges."),
+	KW("tune.http.logurilen", parse_line_max, "<bytes>",
+		"How much of a request line logs can show, of at most a buffer; the default is "
+		"1023. 'log ... len' bounds a whole line."),
 	KW("tune.http.maxhdr", parse_maxhdr, "<number>",
 		"Maximum number of header fields of a message; the default is 101."),
 	KW("tune.maxrewrite", parse_maxrewrite, "<bytes>",

@@ -7,6 +7,7 @@
 #include "base/sys.h"
 #include "net/bind_cfg.h"
 #include "net/listener.h"
+#include "proxy/model/http_txn.h"
 #include "proxy/model/session.h"
 
 void
@@ -28,6 +29,7 @@ global_init(struct global_conf *g)
 	g->ranges_fast_path = 1;
 	g->maxrewrite = GLOBAL_MAXREWRITE_DEFAULT;
 	g->http_maxhdr = GLOBAL_MAXHDR_DEFAULT;
+	g->http_line_max = HTTP_LINE_MAX;
 	g->pool_low_fds = GLOBAL_POOL_LOW_FDS;
 	g->pool_high_fds = GLOBAL_POOL_HIGH_FDS;
 	g->maxaccept = GLOBAL_MAXACCEPT_DEFAULT;

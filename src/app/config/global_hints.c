@@ -29,7 +29,6 @@ static const struct cfg_kw kws[] = {
 	HINT("tune.h2.initial-window-size", 1, H2),
 	HINT("tune.h2.max-concurrent-streams", 1, H2),
 	HINT("tune.h2.max-frame-size", 1, H2),
-	HINT("tune.http.logurilen", 1, "request lines are cut at 1024 bytes in logs"),
 	HINT("tune.comp.maxlevel", 1, COMPRESSION),
 	HINT("maxcompcpuusage", 1, COMPRESSION),
 	HINT("maxcomprate", 1, COMPRESSION),

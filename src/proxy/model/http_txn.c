@@ -25,7 +25,7 @@ void
 http_txn_pool_init(struct engine *e)
 {
 	size_t size = sizeof(struct http_txn) + 2 * fields_of(e) * sizeof(struct http_field) +
-		SIDES * sizeof(struct h1_message);
+		SIDES * sizeof(struct h1_message) + e->line_max;
 
 	pool_init(&e->txn_pool, "http_txn", size, TXNS_KEPT);
 }
@@ -40,12 +40,14 @@ http_txn_get(struct session *s)
 	if (!t)
 		return NULL;
 	memory_watch(e);
-	/* line and endpoints are large and have their own lengths, so they are not zeroed. */
-	memset(t, 0, offsetof(struct http_txn, line));
+	/* endpoints are large and have their own lengths, so they are not zeroed. */
+	memset(t, 0, offsetof(struct http_txn, endpoints));
 	h1 = (struct h1_message *)(void *)(t->field + 2 * fields_of(e));
 	memset(h1, 0, SIDES * sizeof(*h1));
 	t->h1[CLIENT] = h1;
 	t->h1[SERVER] = h1 + 1;
+	t->line = (char *)(h1 + SIDES);
+	t->line_max = e->line_max;
 	t->endpoints.said[ENDPOINT_SRC].len = t->endpoints.said[ENDPOINT_DST].len = 0;
 	http_head_init(&t->req, HTTP_REQUEST, t->field, e->maxhdr);
 	http_head_init(&t->res, HTTP_RESPONSE, t->field + fields_of(e), e->maxhdr);

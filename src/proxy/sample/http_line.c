@@ -4,14 +4,14 @@
 #include <string.h>
 
 /* Returns how much of it there was room for. */
-static uint16_t
+static uint32_t
 keep_part(struct http_txn *t, struct str part)
 {
-	size_t n = MIN(part.len, HTTP_LINE_MAX - t->line_len);
+	size_t n = MIN(part.len, t->line_max - t->line_len);
 
 	memcpy(t->line + t->line_len, part.p, n);
 	t->line_len += (uint32_t)n;
-	return (uint16_t)n;
+	return (uint32_t)n;
 }
 
 void

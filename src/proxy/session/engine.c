@@ -80,6 +80,7 @@ engine_init(struct engine *e, struct sys *sys, struct loop *loop, unsigned int b
 	slowstart_init(e);
 	conn_limits_init(e);
 	zerocopy_init(&e->zerocopy, sys, &e->buf_pool);
+	e->line_max = HTTP_LINE_MAX;
 	engine_allow_http(e, HTTP_REWRITE_DEFAULT, HTTP_FIELDS_DEFAULT);
 	e->low_water = 1;
 	engine_allow_captures(e, 0);

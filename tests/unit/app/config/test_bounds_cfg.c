@@ -142,18 +142,21 @@ static void
 http(void **state)
 {
 	static const char *const bad[] = { "tune.http.maxhdr 0", "tune.http.maxhdr 32768",
-		"tune.maxrewrite -1", "tune.pool-low-fd-ratio 101", "tune.pool-high-fd-ratio -1" };
+		"tune.http.logurilen 0", "tune.http.logurilen x", "tune.maxrewrite -1", "tune.pool-low-fd-ratio 101", "tune.pool-high-fd-ratio -1" };
 	struct global_conf *g = &cfg.global;
 
 	(void)state;
 	assert_int_equal(g->maxrewrite, 1024);
 	assert_int_equal(g->http_maxhdr, 101);
+	assert_int_equal(g->http_line_max, 1023);
 	assert_int_equal(g->pool_low_fds, 20);
 	assert_int_equal(g->pool_high_fds, 25);
 	assert_int_equal(world_global("tune.http.maxhdr 32767\ntune.maxrewrite 2000\n"
+				      "tune.http.logurilen 70000\n"
 				      "tune.pool-low-fd-ratio 0\ntune.pool-high-fd-ratio 100"),
 		0);
 	assert_int_equal(g->http_maxhdr, 32767);
+	assert_int_equal(g->http_line_max, 70000);
 	assert_int_equal(g->maxrewrite, 2000);
 	assert_int_equal(g->pool_low_fds, 0);
 	assert_int_equal(g->pool_high_fds, 100);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 static struct http_txn room;
+static char kept[HTTP_LINE_MAX];
 static char text[2 * HTTP_LINE_MAX];
 
 /* A request whose method and target are padded with 'x' to these lengths. */
@@ -12,6 +13,8 @@ with(const char *method, size_t method_len, const char *target, size_t target_le
 	enum http_version version)
 {
 	memset(&room, 0, sizeof(room));
+	room.line = kept;
+	room.line_max = sizeof(kept);
 	memset(text, 'x', sizeof(text));
 	memcpy(text, method, strlen(method));
 	memcpy(text + method_len, target, strlen(target));
@@ -80,12 +83,34 @@ test_truncated(void **state)
 	}
 }
 
+/* tune.http.logurilen */
+static void
+test_shorter(void **state)
+{
+	(void)state;
+	memset(&room, 0, sizeof(room));
+	room.line = kept;
+	room.line_max = 9;
+	room.req.method_text = STR("GET");
+	room.req.target = STR("/abcdefgh");
+	room.req.version = HTTP_1_1;
+	http_line_keep(&room);
+	assert_true(str_is((struct str){ kept, room.line_len }, STR("GET /abcd")));
+	assert_true(str_is(http_line_target(&room), STR("/abcd")));
+	room.line_max = 2;
+	http_line_keep(&room);
+	assert_true(str_is(http_line_method(&room), STR("GE")));
+	assert_true(str_is(http_line_target(&room), STR("")));
+	assert_int_equal(room.line_len, room.line_method);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_shorter),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
