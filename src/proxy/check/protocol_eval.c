@@ -203,43 +203,72 @@ eval_smtp_hello(struct str data, int is_last, struct check_verdict *out)
 #define LDAP_RESPONSE_MIN 14
 #define LDAP_RFC "See RFC: http://tools.ietf.org/html/rfc4511#section-4.1.9"
 
-/* Skips a tag and its length (BER, X.690): 0 if the tag is another one. */
-static int
-skip_ber(struct str *s, unsigned int tag)
-{
-	unsigned int len;
+/* What is known of a part of an answer. */
+enum ldap_part { LDAP_FITS, LDAP_MORE, LDAP_OTHER };
 
-	if (s->len < 2 || byte_at(*s, 0) != tag)
-		return 0;
-	len = byte_at(*s, 1);
-	*s = bytes_from(*s, 2 + (len & 0x80 ? len & 0x7f : 0));
-	return 1;
+/* Skips these bytes. */
+static enum ldap_part
+skip_bytes(struct str *s, struct str bytes)
+{
+	if (s->len < bytes.len)
+		return LDAP_MORE;
+	if (!str_is((struct str){ s->p, bytes.len }, bytes))
+		return LDAP_OTHER;
+	*s = bytes_from(*s, bytes.len);
+	return LDAP_FITS;
 }
 
-/* A BindResponse to message 1: its resultCode, or -1. */
-static int
-ldap_result(struct str s)
+/* Skips a tag and its length (BER, X.690), which has up to four bytes in the long form and always
+ * an end (RFC 4511, 5.1). */
+static enum ldap_part
+skip_ber(struct str *s, unsigned int tag)
+{
+	unsigned int len, more;
+
+	if (s->len < 2)
+		return LDAP_MORE;
+	len = byte_at(*s, 1);
+	more = len & 0x80 ? len & 0x7f : 0;
+	if (byte_at(*s, 0) != tag || len == 0x80 || more > 4)
+		return LDAP_OTHER;
+	if (s->len < 2 + more)
+		return LDAP_MORE;
+	*s = bytes_from(*s, 2 + more);
+	return LDAP_FITS;
+}
+
+/* Reads a BindResponse to message 1, of which a part may have come: *result is its resultCode. */
+static enum ldap_part
+ldap_result(struct str s, int *result)
 {
 	static const struct str message_id = { "\x02\x01\x01", 3 };
 	static const struct str enumerated = { "\x0a\x01", 2 };
+	enum ldap_part part = skip_ber(&s, 0x30);
 
-	if (!skip_ber(&s, 0x30) || s.len < 3 || !str_is((struct str){ s.p, 3 }, message_id))
-		return -1;
-	s = bytes_from(s, 3);
-	if (!skip_ber(&s, 0x61) || s.len < 3 || !str_is((struct str){ s.p, 2 }, enumerated))
-		return -1;
-	return (int)byte_at(s, 2);
+	if (part == LDAP_FITS)
+		part = skip_bytes(&s, message_id);
+	if (part == LDAP_FITS)
+		part = skip_ber(&s, 0x61);
+	if (part == LDAP_FITS)
+		part = skip_bytes(&s, enumerated);
+	if (part == LDAP_FITS && !s.len)
+		part = LDAP_MORE;
+	if (part == LDAP_FITS)
+		*result = (int)byte_at(s, 0);
+	return part;
 }
 
 static enum check_step
 eval_ldap(struct str data, int is_last, struct check_verdict *out)
 {
-	int result;
+	enum ldap_part part = LDAP_MORE;
+	int result = 0;
 
-	if (data.len < LDAP_RESPONSE_MIN)
+	if (data.len >= LDAP_RESPONSE_MIN)
+		part = ldap_result(data, &result);
+	if (part == LDAP_MORE)
 		return is_last ? check_fail(out, CHECK_L7RSP, -1, "%s", "") : CHECK_STEP_WAIT;
-	result = ldap_result(data);
-	if (result < 0)
+	if (part == LDAP_OTHER)
 		return check_fail(out, CHECK_L7RSP, -1, "Not LDAPv3 protocol");
 	if (result > 0)
 		return check_fail(out, CHECK_L7STS, result, LDAP_RFC);
