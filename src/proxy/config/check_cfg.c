@@ -69,12 +69,17 @@ take_check_version(struct cfg_ctx *ctx, int i, struct check_request *r)
 	return r->version && r->raw ? 0 : cfg_nomem(ctx);
 }
 
+/* As in HAProxy the section does not inherit rules then: they belong to the request of the defaults
+ * section. */
 static int
 parse_httpchk(struct cfg_ctx *ctx)
 {
-	struct check_request *r = &set_method(ctx, CHECK_HTTP)->request;
+	struct check_conf *c = set_method(ctx, CHECK_HTTP);
+	struct check_request *r = &c->request;
 	int uri = ctx->argc > 1;
 
+	if (!c->own_rules)
+		check_conf_drop_rules(c);
 	check_request_fini(r);
 	if (ctx->argc > 1 && cfg_arg_dup(ctx, 0, &r->method))
 		return -1;

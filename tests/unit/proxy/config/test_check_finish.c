@@ -108,8 +108,12 @@ test_inherited(void **state)
 	rules_are(D " option httpchk\n http-check expect status 200\n" B
 		" http-check send\n http-check expect status 201\n http-check expect string a\n",
 		"c0 s1 e2 e3");
+	/* As in HAProxy they belong to the option of the defaults section. */
 	rules_are(
-		D " http-check expect status 200 comment x\n" B " option httpchk\n", "c0 s0 e1:x");
+		D " http-check expect status 200 comment x\n" B " option httpchk\n", "c0 s0 e0");
+	rules_are(D " option httpchk GET /d\n http-check send uri /d\n"
+		  " http-check expect status 404\n" B " option httpchk /b\n", "c0 s0 e0");
+	rules_are(D B " http-check send\n option httpchk /b\n", "c0 s1 e0");
 	rules_are(
 		D " option httpchk\n http-check expect status 200\n" B " option tcp-check\n", "c0");
 	rules_are(D " option httpchk\n http-check expect status 200\n" B " option redis-check\n",
