@@ -152,7 +152,7 @@ static const struct cfg_kw kws[] = {
 		.sections = CFG_FE,
 		.flags = CFG_KW_NO,
 		.class = CFG_HINT,
-		.doc = "sockets are always counted one by one" },
+		.doc = "show stat has no lines for single sockets" },
 	{ 0 },
 };
 
