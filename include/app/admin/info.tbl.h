@@ -134,3 +134,5 @@ INFO_ROW(last_reload_ok, 1024, "Last_reload_successful", "SGP", FIELD_U32,
 	"0: the latest reload has failed, and the configuration in use is not that of the files")
 INFO_ROW(regex_ended, 1025, "Regexes_given_up", "MCP", FIELD_U64,
 	"Regular expressions that were given up, which counts as no match")
+INFO_ROW(values_too_long, 1026, "Values_too_long", "MCP", FIELD_U64,
+	"Values of expressions that were longer than tune.bufsize, and so had none")

@@ -21,7 +21,10 @@ struct eval_scratch {
 	struct random_source random;
 };
 
-/* bytes: size for the texts of one evaluation. sys: the worker's. 0 or -ERR_NOMEM. */
+/* Longest values that the arena has room for at once. */
+#define EVAL_SCRATCH_VALUES 8
+
+/* bytes: of a value. sys: the worker's. 0 or -ERR_NOMEM. */
 int eval_scratch_init(struct eval_scratch *r, size_t bytes, struct sys *sys) must_check;
 void eval_scratch_fini(struct eval_scratch *r);
 

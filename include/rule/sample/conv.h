@@ -25,6 +25,14 @@ conv_bytes(struct sample_ctx *cx, struct sample *s, char *p, size_t n)
 	return r;
 }
 
+/* No result: it is longer than a value may be. */
+static inline int
+conv_too_long(struct sample_ctx *cx)
+{
+	cx->arena->refused++;
+	return 0;
+}
+
 /* The number in an argument, or of the variable that it names. 0: the variable is not set. */
 static inline int
 conv_number(const struct rule_arg *a, struct sample_ctx *cx, int64_t *out)

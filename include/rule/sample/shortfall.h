@@ -13,6 +13,7 @@ struct sample_ctx;
 
 enum shortfall_kind {
 	SHORTFALL_REGEX, /* a regular expression was given up */
+	SHORTFALL_ROOM,  /* a value is too long */
 	SHORTFALLS
 };
 

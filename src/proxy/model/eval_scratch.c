@@ -12,10 +12,11 @@ eval_scratch_init(struct eval_scratch *r, size_t bytes, struct sys *sys)
 {
 	memset(r, 0, sizeof(*r));
 	random_init(&r->random, sys);
-	r->arena.p = mem_alloc(bytes);
+	r->arena.p = mem_alloc(bytes * EVAL_SCRATCH_VALUES);
 	if (!r->arena.p)
 		return -ERR_NOMEM;
-	r->arena.cap = bytes;
+	r->arena.cap = bytes * EVAL_SCRATCH_VALUES;
+	r->arena.max = bytes;
 	r->regex = regex_work_new();
 	if (r->regex)
 		return 0;

@@ -242,16 +242,35 @@ init_url_enc(struct rule_args *a, const struct rule_vocab *v unused, const char 
 }
 
 static int
+is_unreserved(char c)
+{
+	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+		(c && strchr("-_.~", c));
+}
+
+static size_t
+url_enc_len(struct str t)
+{
+	size_t n = t.len;
+
+	for (size_t i = 0; i < t.len; i++)
+		n += is_unreserved(t.p[i]) ? 0 : 2;
+	return n;
+}
+
+static int
 conv_url_enc(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
 {
 	struct str t = s->u.str;
-	char *start = t.len < SIZE_MAX / 3 ? arena_get(cx->arena, t.len * 3) : NULL, *p = start;
+	size_t n = url_enc_len(t);
+	char *start = n <= arena_value_max(cx->arena) ? arena_get(cx->arena, n) : NULL, *p = start;
 
-	for (size_t i = 0; p && i < t.len; i++) {
+	if (!start)
+		return conv_too_long(cx);
+	for (size_t i = 0; i < t.len; i++) {
 		char c = t.p[i];
 
-		if ((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-			(c && strchr("-_.~", c))) {
+		if (is_unreserved(c)) {
 			*p++ = c;
 		} else {
 			*p++ = '%';

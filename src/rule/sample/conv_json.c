@@ -75,17 +75,22 @@ escape_json(char *p, uint32_t c)
 	return p;
 }
 
+#define ESCAPED_MAX 6 /* "\u0000" */
+
 static int
 conv_json(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
 	struct str t = s->u.str;
-	char *start = t.len < SIZE_MAX / 6 ? arena_get(cx->arena, t.len * 6) : NULL, *p = start;
+	size_t max = arena_value_max(cx->arena), most = MIN(t.len, max) * ESCAPED_MAX;
+	char *start = arena_get(cx->arena, MIN(most, max + ESCAPED_MAX)), *p = start;
 
 	while (p && t.len > 0) {
 		uint32_t c = (unsigned char)t.p[0];
 		int bad = 0;
 		size_t n = 1;
 
+		if ((size_t)(p - start) > max)
+			return conv_too_long(cx);
 		if (a->kind & JSON_UTF8)
 			n = decode_utf8(t, (a->kind & JSON_PERMISSIVE) != 0, &c, &bad);
 		if (bad && !(a->kind & JSON_SILENT))

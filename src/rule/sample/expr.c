@@ -5,6 +5,7 @@
 #include "rule/sample/args.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "rule/sample/shortfall.h"
 
 struct step {
 	const struct rule_conv *conv;
@@ -356,24 +357,92 @@ rule_expr_uses(const struct rule_expr *e)
 
 /* --- evaluation --- */
 
-int
-rule_expr_eval(const struct rule_expr *e, struct sample_ctx *cx, struct sample *s)
+static int
+is_text(const struct sample *s)
 {
-	s->has_more = s->may_change = 0;
-	if (!e->fetch->fetch(&e->args, cx, s))
+	return s->type == SAMPLE_STR || s->type == SAMPLE_BIN;
+}
+
+/* Returns 0, or -1 for a text that is longer than a value may be, which is counted. */
+static int
+check_length(const struct sample *s, struct arena *a)
+{
+	if (!is_text(s) || !a->max || s->u.str.len <= a->max)
 		return 0;
+	a->refused++;
+	return -1;
+}
+
+/* Frees what has been taken of the arena since it was marked, but for the text of s. */
+static void
+keep_only(struct sample *s, struct arena *a, size_t mark)
+{
+	const char *from = a->p + mark, *end = a->p + a->used;
+
+	if (!is_text(s) || !s->u.str.p || s->u.str.p < from || s->u.str.p >= end) {
+		arena_release(a, mark);
+		return;
+	}
+	memmove(a->p + mark, s->u.str.p, s->u.str.len);
+	s->u.str.p = a->p + mark;
+	arena_release(a, mark + s->u.str.len);
+}
+
+/* A converter does not need what those before it have made, besides its input. What the fetch has
+ * made stays: it may go on there for its next value. */
+static int
+eval_steps(const struct rule_expr *e, struct sample_ctx *cx, struct sample *s)
+{
+	size_t mark = arena_mark(cx->arena);
+
 	for (unsigned int i = 0; i < e->n; i++) {
 		const struct step *p = &e->step[i];
 
-		if (sample_cast(s, p->in, cx->arena) || !p->conv->conv(&p->args, cx, s))
+		if (sample_cast(s, p->in, cx->arena) || !p->conv->conv(&p->args, cx, s) ||
+			check_length(s, cx->arena))
 			return 0;
+		if (i > 0)
+			keep_only(s, cx->arena, mark);
 	}
 	return 1;
+}
+
+/* Evaluates it without telling of a value that is too long. */
+static int
+eval_quietly(const struct rule_expr *e, struct sample_ctx *cx, struct sample *s)
+{
+	s->has_more = s->may_change = 0;
+	return e->fetch->fetch(&e->args, cx, s) && check_length(s, cx->arena) == 0 &&
+		eval_steps(e, cx, s);
+}
+
+static void
+tell_too_long(const struct rule_expr *e, struct sample_ctx *cx)
+{
+	shortfall_add(cx, SHORTFALL_ROOM, "it is longer than tune.bufsize", "'%s'", e->text);
+}
+
+int
+rule_expr_eval(const struct rule_expr *e, struct sample_ctx *cx, struct sample *s)
+{
+	uint64_t before = cx->arena->refused;
+
+	if (likely(eval_quietly(e, cx, s)))
+		return 1;
+	if (unlikely(cx->arena->refused != before))
+		tell_too_long(e, cx);
+	return 0;
 }
 
 int
 rule_expr_eval_as(const struct rule_expr *e, struct sample_ctx *cx, enum sample_type type,
 	struct sample *s)
 {
-	return rule_expr_eval(e, cx, s) && sample_cast(s, type, cx->arena) == 0;
+	uint64_t before = cx->arena->refused;
+
+	if (eval_quietly(e, cx, s) && sample_cast(s, type, cx->arena) == 0)
+		return 1;
+	if (unlikely(cx->arena->refused != before))
+		tell_too_long(e, cx);
+	return 0;
 }

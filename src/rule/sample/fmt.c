@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "rule/sample/shortfall.h"
 
 #define MERGES (RULE_FMT_LOG | RULE_FMT_MERGE)
 
@@ -412,10 +413,14 @@ rule_fmt_text(const struct rule_fmt *f, struct sample_ctx *cx, struct str *out)
 		*out = str_of(literal);
 		return 0;
 	}
+	if (whole->max)
+		half = MIN(half, whole->max + 1); /* and a NUL */
 	if (half == 0)
 		goto refused;
 	/* Texts of its expressions are in the other end of the arena and are released with them. */
-	rest = (struct arena){ .p = whole->p + whole->used + half, .cap = room - half };
+	rest = (struct arena){ .p = whole->p + whole->used + half,
+		.cap = room - half,
+		.max = whole->max };
 	sbuf_init_fixed(&b, whole->p + whole->used, half);
 	cx->arena = &rest;
 	rule_fmt_write(f, cx, &b);
@@ -428,5 +433,6 @@ rule_fmt_text(const struct rule_fmt *f, struct sample_ctx *cx, struct str *out)
 	return 0;
 refused:
 	whole->refused++;
+	shortfall_add(cx, SHORTFALL_ROOM, "it is longer than tune.bufsize", "a format");
 	return -1;
 }

@@ -15,6 +15,7 @@ shortfall_add(struct sample_ctx *cx, enum shortfall_kind kind, const char *why,
 {
 	static const char *const meaning[SHORTFALLS] = {
 		[SHORTFALL_REGEX] = "is given up and counts as no match",
+		[SHORTFALL_ROOM] = "has no value",
 	};
 	const struct cfg_where *at = cx->where;
 	struct shortfalls *s = cx->shortfalls;

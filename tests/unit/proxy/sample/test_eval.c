@@ -13,9 +13,10 @@ test_room(void **state)
 
 	(void)state;
 	assert_int_equal(eval_scratch_init(&room, 100, NULL), 0);
-	assert_int_equal(room.arena.cap, 100);
+	assert_int_equal(room.arena.max, 100);
 	assert_non_null(room.regex);
-	assert_non_null(arena_get(&room.arena, 100));
+	for (int i = 0; i < EVAL_SCRATCH_VALUES; i++)
+		assert_non_null(arena_get(&room.arena, 100));
 	eval_scratch_fini(&room);
 	assert_null(room.arena.p);
 	eval_scratch_fini(&room);

@@ -9,6 +9,7 @@
 static struct world w;
 static struct session s;
 static struct sample_ctx cx;
+static struct arena arena; /* of no bytes */
 static struct server *a, *b, *c;
 static struct proxy *l, *bare;
 
@@ -30,7 +31,9 @@ setup(void **state)
 	memset(&s, 0, sizeof(s));
 	s.fe = l;
 	s.be = l;
-	cx = (struct sample_ctx){ .session = &s, .sys = &w.sys, .now_ms = 5000 };
+	cx = (struct sample_ctx){
+		.session = &s, .arena = &arena, .sys = &w.sys, .now_ms = 5000
+	};
 	return 0;
 }
 

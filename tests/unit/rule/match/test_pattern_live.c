@@ -73,7 +73,7 @@ look_up(int i, const char *key, struct sys *who, char *to, size_t size)
 {
 	struct sample s = { .type = SAMPLE_STR, .u.str = str_of(key) };
 	char room[256];
-	struct arena arena = { room, 0, sizeof(room), 0 };
+	struct arena arena = { .p = room, .cap = sizeof(room) };
 	struct sample_ctx cx = { .arena = &arena };
 	const struct pattern *hit;
 

@@ -8,7 +8,7 @@
 #include "unit/test.h"
 
 static char room[4096];
-static struct arena arena = { room, 0, sizeof(room), 0 };
+static struct arena arena = { .p = room, .cap = sizeof(room) };
 static struct sample_ctx cx;
 
 static int

@@ -10,7 +10,7 @@
 enum { SETS = 4, KEYS = 12, STEPS = 4000, MODEL_MAX = 4096 };
 
 static char room[4096];
-static struct arena arena = { room, 0, sizeof(room), 0 };
+static struct arena arena = { .p = room, .cap = sizeof(room) };
 static struct sample_ctx cx = { .arena = &arena };
 static struct pattern_set set[SETS];
 static struct pattern_ref *ref;

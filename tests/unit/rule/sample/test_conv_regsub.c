@@ -1,6 +1,7 @@
 #include "unit/rule/conv_rig.h"
 
 #include "rule/sample/regex.h"
+#include "rule/sample/shortfall.h"
 
 static struct expr_rig rig;
 static struct regex_work *work;
@@ -70,6 +71,43 @@ without_room(void **state)
 	rig.arena.cap = RIG_ARENA;
 }
 
+static char told[SHORTFALL_TEXT_MAX];
+
+static void
+keep_text(void *arg, enum shortfall_kind kind, const char *text)
+{
+	(void)arg;
+	assert_int_equal(kind, SHORTFALL_ROOM);
+	snprintf(told, sizeof(told), "%s", text);
+}
+
+/* Whatever the converters may need, a value only has to fit at its end. */
+static void
+fits_as_a_whole(void **state)
+{
+	struct shortfalls shortfalls = { .tell = keep_text };
+
+	(void)state;
+	rig.cx.shortfalls = &shortfalls;
+	rig.arena = (struct arena){ .p = rig.mem, .cap = 80, .max = 10 };
+	IS("str(0123456789),json,json,url_enc,url_enc,lower,upper,lower,upper,regsub(x,y)",
+		"0123456789");
+	IS("str(01234),hex", "3031323334");
+	IS("str(01234),hex,lower,upper,b64dec,hex,length", "(none)");
+	IS("str(///),url_enc", "%2F%2F%2F");
+	assert_int_equal(rig.arena.refused, 0);
+	told[0] = 0;
+	IS("str(////),url_enc", "(none)");
+	assert_string_equal(told,
+		"'str(////),url_enc' has no value: it is longer than tune.bufsize.");
+	IS("str(012345),hex", "(none)");
+	IS("str(/////),json", "\\/\\/\\/\\/\\/");
+	IS("str(//////),json", "(none)");
+	assert_int_equal(rig.arena.refused, shortfalls.n[SHORTFALL_ROOM]);
+	rig.cx.shortfalls = NULL;
+	rig.arena = (struct arena){ .p = rig.mem, .cap = RIG_ARENA };
+}
+
 int
 main(void)
 {
@@ -77,6 +115,7 @@ main(void)
 		CASE(replacing),
 		CASE(mistakes),
 		CASE(without_room),
+		CASE(fits_as_a_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
