@@ -33,7 +33,10 @@ enum rule_fmt_flag {
 	/* For a request line: '"' and '#' are written as #XX, even where E would escape '"'. */
 	RULE_FMT_MARK = 1u << 6,
 	/* Nothing is escaped: for bytes that are no line of a protocol, such as a body. */
-	RULE_FMT_RAW = 1u << 7
+	RULE_FMT_RAW = 1u << 7,
+	/* With RULE_FMT_LOG, the value of an expression: its control characters are escaped, for
+	 * the sake of the line, and all other bytes are unchanged. */
+	RULE_FMT_VALUE = 1u << 8
 };
 
 /*

@@ -315,9 +315,11 @@ mark_of(unsigned int flags, unsigned char ch)
 		return '#';
 	if ((flags & RULE_FMT_E) && (ch == '"' || ch == '\\' || ch == ']'))
 		return '\\';
-	if (flags & RULE_FMT_LOG)
+	if ((flags & RULE_FMT_LOG) && !(flags & RULE_FMT_VALUE))
 		return ch < 0x20 || ch > 0x7e || ch == '"' || ch == '#' ? '#' : '\0';
-	return (ch < 0x20 && ch != '\t') || ch == 0x7f ? '%' : '\0';
+	if ((ch >= 0x20 && ch != 0x7f) || ch == '\t')
+		return '\0';
+	return flags & RULE_FMT_LOG ? '#' : '%';
 }
 
 static void
@@ -360,7 +362,7 @@ static void
 put_expr(const struct part *part, unsigned int style, struct sample_ctx *cx, struct sbuf *out)
 {
 	size_t mark = arena_mark(cx->arena);
-	unsigned int flags = part->flags;
+	unsigned int flags = part->flags | RULE_FMT_VALUE;
 	struct sample s;
 
 	if (!(style & RULE_FMT_LOG))

@@ -169,9 +169,35 @@ test_odd_bytes(void **state)
 	assert_string_equal(made("%[odd]", 0).p, "a%0D%0A\tb%00c%7F\xe9\"]\\#");
 	assert_string_equal(made("%{+E}[odd]", 0).p, "a%0D%0A\tb%00c%7F\xe9\\\"\\]\\\\#");
 	assert_string_equal(made("%[odd]", RULE_FMT_LOG).p,
-		"a#0D#0A#09b#00c#7F#E9#22]\\#23");
+		"a#0D#0A\tb#00c#7F\xe9\"]\\#");
 	assert_string_equal(made("%{+Q,+E}[odd]", RULE_FMT_LOG).p,
-		"\"a#0D#0A#09b#00c#7F#E9\\\"\\]\\\\#23\"");
+		"\"a#0D#0A\tb#00c#7F\xe9\\\"\\]\\\\#\"");
+}
+
+/* HAProxy 2.6 writes the value of an expression as it is. Here a log line stays one line. */
+static void
+each_byte_of_a_value_is_logged(void **state)
+{
+	char byte, want[8];
+	struct sbuf out;
+
+	(void)state;
+	for (unsigned int c = 0; c < 256; c++) {
+		int ends_a_line = (c < 0x20 && c != '\t') || c == 0x7f;
+
+		byte = (char)c;
+		snprintf(want, sizeof(want), ends_a_line ? "#%02X" : "%c", c);
+		sbuf_init(&out, 0);
+		rule_fmt_put(&out, RULE_FMT_LOG | RULE_FMT_VALUE, (struct str){ &byte, 1 });
+		assert_string_equal(out.p, want);
+		sbuf_reset(&out);
+		snprintf(want, sizeof(want),
+			ends_a_line ? "#%02X" : strchr("\"\\]", (int)c) ? "\\%c" : "%c", c);
+		rule_fmt_put(&out, RULE_FMT_LOG | RULE_FMT_VALUE | RULE_FMT_E,
+			(struct str){ &byte, 1 });
+		assert_string_equal(out.p, want);
+		sbuf_fini(&out);
+	}
 }
 
 static void
@@ -285,6 +311,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(test_both_styles),
 		CASE(test_odd_bytes),
+		CASE(each_byte_of_a_value_is_logged),
 		CASE(test_refused),
 		CASE(test_literal),
 		CASE(test_check),
