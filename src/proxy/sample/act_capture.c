@@ -85,16 +85,20 @@ check_capture(struct rule *r, void *root unused, struct rule_err *why)
 	return -1;
 }
 
+/* Stores the sample. In mode tcp the rule waits for one that data may still bring. */
 static enum rule_result
 run_capture(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out unused)
 {
 	size_t mark = arena_mark(cx->arena);
 	struct sample s;
+	int found = rule_expr_eval_as(r->expr, cx, SAMPLE_STR, &s) == 1;
 
-	if (rule_expr_eval_as(r->expr, cx, SAMPLE_STR, &s) == 1)
+	if (found)
 		capture_put(cx->session, (enum capture_kind)r->num[NUM_KIND],
 			(unsigned int)r->num[NUM_INDEX], s.u.str);
 	arena_release(cx->arena, mark);
+	if (!found && s.may_change && !cx->req_ended && r->place == RULE_TCP_REQ_CONTENT)
+		return RULE_YIELD;
 	return RULE_CONT;
 }
 

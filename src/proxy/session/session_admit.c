@@ -146,9 +146,9 @@ session_first_event(struct session *s)
 	session_log_step(s, LOG_STEP_ACCEPT);
 	if (s->is_http)
 		return SESSION_EV_AWAIT_REQUEST;
+	captures_begin(s);
 	if (tcp_content_rules_of_frontend(s->fe))
 		return SESSION_EV_INSPECT;
-	captures_begin(s);
 	return SESSION_EV_ACCEPTED;
 }
 

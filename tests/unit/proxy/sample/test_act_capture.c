@@ -173,12 +173,54 @@ test_runs(void **state)
 	world_fini(&w);
 }
 
+/* In mode tcp a rule waits for a sample that data may still bring. */
+static void
+waits_for_data(void **state)
+{
+	static struct engine e;
+	static struct session s;
+	char room[64];
+	struct arena arena = { .p = room, .cap = sizeof(room) };
+	struct sample_ctx cx = { .at = SAMPLE_AT_CONN | SAMPLE_AT_REQ,
+		.session = &s,
+		.arena = &arena,
+		.req_bytes = { "ab", 2 } };
+	struct rule_outcome v = { 0 };
+	const struct rule *next = NULL;
+	struct proxy *f;
+	struct list *rules;
+
+	(void)state;
+	assert_int_equal(
+		load("frontend f\n test tcp-request content capture req.payload(0,3) len 9\n"), 0);
+	f = world_proxy(&w, "f");
+	rules = &f->rules.own[RULE_TCP_REQ_CONTENT];
+	s.engine = &e;
+	s.fe = f;
+	engine_allow_captures(&e, f->captures.size);
+	captures_begin(&s);
+	assert_int_equal(rules_run(rules, &next, &cx, &v), RULE_YIELD);
+	is(&s, CAPTURE_REQUEST, 0, NULL);
+	cx.req_bytes = STR("abcd");
+	assert_int_equal(rules_run(rules, &next, &cx, &v), RULE_CONT);
+	is(&s, CAPTURE_REQUEST, 0, "abc");
+	/* The delay has ended. */
+	cx.req_bytes = STR("ab");
+	cx.req_ended = 1;
+	next = NULL;
+	assert_int_equal(rules_run(rules, &next, &cx, &v), RULE_CONT);
+	captures_end(&s);
+	pool_fini(&e.capture_pool);
+	world_fini(&w);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_runs),
+		cmocka_unit_test(waits_for_data),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
