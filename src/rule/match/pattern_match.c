@@ -267,6 +267,12 @@ as_text(struct sample *s, struct sample_ctx *cx)
 }
 
 static int
+as_bytes(struct sample *s, struct sample_ctx *cx)
+{
+	return s->type == SAMPLE_STR || sample_cast(s, SAMPLE_BIN, cx->arena) == 0;
+}
+
+static int
 as_address(struct sample *s, struct sample_ctx *cx)
 {
 	return s->type == SAMPLE_IPV4 || s->type == SAMPLE_IPV6 ||
@@ -296,6 +302,7 @@ pattern_match(const struct pattern_set *p, const struct sample *sample, struct s
 	case PATTERN_IP:
 		return as_address(&s, cx) ? match_net(p, &s) : NULL;
 	case PATTERN_BIN:
+		return as_bytes(&s, cx) ? match_text(p, s.u.str, cx, groups) : NULL;
 	case PATTERN_STR:
 	case PATTERN_BEG:
 	case PATTERN_END:
@@ -349,8 +356,7 @@ pattern_match_bool(const struct sample *sample, struct sample_ctx *cx)
 {
 	struct sample s = *sample;
 
-	if (s.type != SAMPLE_BOOL && s.type != SAMPLE_SINT &&
-		sample_cast(&s, SAMPLE_BOOL, cx->arena) < 0)
+	if (!as_number(&s, cx))
 		return 0;
 	return s.u.sint != 0;
 }

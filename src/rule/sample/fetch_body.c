@@ -55,29 +55,38 @@ next_param(struct str *rest, struct str *name, struct str *value)
 }
 
 static int
-find_body_param(struct str *rest, struct str name, struct str *value)
+find_body_param(const struct rule_args *a, struct str *rest, struct str *value)
 {
-	struct str n;
+	struct str n, name = a->arg[0].text;
+	int nocase = a->arg[1].text.len > 0;
 
 	while (next_param(rest, &n, value))
-		if (name.len == 0 || str_is(n, name))
+		if (name.len == 0 || (nocase ? str_is_nocase(n, name) : str_is(n, name)))
 			return 1;
 	return 0;
 }
 
 static int
+init_body_param(struct rule_args *a, const struct rule_vocab *v unused, const char **why)
+{
+	a->bad = 1;
+	*why = "the only flag is 'i'";
+	return a->arg[1].text.len && !str_is(a->arg[1].text, STR("i")) ? -1 : 0;
+}
+
+static int
 fetch_body_param(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
-	struct str name = a->arg[0].text, value, rest;
+	struct str value, rest;
 
 	s->may_change = !cx->req_body_whole;
 	if (cx->nth == 0)
 		cx->cursor.rest = cx->req_body;
-	if (!find_body_param(&cx->cursor.rest, name, &value))
+	if (!find_body_param(a, &cx->cursor.rest, &value))
 		return 0;
 	sample_set_str(s, value);
 	rest = cx->cursor.rest;
-	s->has_more = (uint8_t)find_body_param(&rest, name, &value);
+	s->has_more = (uint8_t)find_body_param(a, &rest, &value);
 	return 1;
 }
 
@@ -231,11 +240,13 @@ const struct rule_fetch rule_body_fetches[] = {
 		.doc = "The length of req.body." },
 	{ .name = "req.body_param",
 		.needs = SAMPLE_AT_REQ,
-		.arg = { ARG_STR },
-		.syntax = "[<name>]",
+		.arg = { ARG_STR, ARG_ENUM },
+		.syntax = "[<name>[,i]]",
 		.out = SAMPLE_STR,
 		.fetch = fetch_body_param,
-		.doc = "The first parameter of this name in a urlencoded body, not decoded." },
+		.init = init_body_param,
+		.doc = "The first parameter of this name in a urlencoded body, not decoded; i "
+			"ignores the case of the name." },
 	{ .name = "req.body_size",
 		.needs = SAMPLE_AT_REQ,
 		.out = SAMPLE_SINT,

@@ -206,6 +206,8 @@ const struct rule_fetch rule_hello_fetches[] = {
 		.doc = "Mode tcp: the session ticket extension of a client's TLS hello: 0: absent, "
 			"1: empty, 2: with a ticket." },
 	VERSION("req.ssl_ver"),
+	RDP("req_rdp_cookie"),
+	RDP_COUNT("req_rdp_cookie_cnt"),
 	TYPE("req_ssl_hello_type", REQ, "client"),
 	SNI("req_ssl_sni"),
 	VERSION("req_ssl_ver"),

@@ -29,8 +29,8 @@ init_bool(struct rule_args *a, const struct rule_vocab *v unused, const char **w
 {
 	struct str t = a->arg[0].text;
 
-	a->kind = str_is(t, STR("true")) || str_is(t, STR("1"));
-	if (a->kind || str_is(t, STR("false")) || str_is(t, STR("0")))
+	a->kind = str_is_nocase(t, STR("true")) || str_is(t, STR("1"));
+	if (a->kind || str_is_nocase(t, STR("false")) || str_is(t, STR("0")))
 		return 0;
 	*why = "it takes 'true', 'false', '1' or '0'";
 	return -1;

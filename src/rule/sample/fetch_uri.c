@@ -108,16 +108,21 @@ init_param(struct rule_args *a, const struct rule_vocab *v unused, const char **
 {
 	a->bad = 1;
 	*why = "the delimiter is one character";
-	return a->arg[1].text.len > 1 ? -1 : 0;
+	if (a->arg[1].text.len > 1)
+		return -1;
+	a->bad = 2;
+	*why = "the only flag is 'i'";
+	return a->arg[2].text.len && !str_is(a->arg[2].text, STR("i")) ? -1 : 0;
 }
 
 static int
-find_uri_param(struct str *rest, char delim, struct str name, struct str *value)
+find_uri_param(const struct rule_args *a, struct str *rest, char delim, struct str *value)
 {
-	struct str n;
+	struct str n, name = a->arg[0].text;
+	int nocase = a->arg[2].text.len > 0;
 
 	while (http_param_next(rest, delim, &n, value))
-		if (name.len == 0 || str_is(n, name))
+		if (name.len == 0 || (nocase ? str_is_nocase(n, name) : str_is(n, name)))
 			return 1;
 	return 0;
 }
@@ -128,17 +133,17 @@ fetch_param(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
 	const struct http_head *h = fetch_head_of(cx, FETCH_REQ, s);
 	char delim = a->arg[1].text.len > 0 ? a->arg[1].text.p[0] : '?';
-	struct str name = a->arg[0].text, value, rest, more;
+	struct str value, rest, more;
 	int64_t n = 0;
 
 	if (!h)
 		return 0;
 	if (cx->nth == 0)
 		cx->cursor.rest = http_params(h->target, delim);
-	if (!cx->cursor.rest.p || !find_uri_param(&cx->cursor.rest, delim, name, &value))
+	if (!cx->cursor.rest.p || !find_uri_param(a, &cx->cursor.rest, delim, &value))
 		return 0;
 	rest = cx->cursor.rest;
-	s->has_more = (uint8_t)find_uri_param(&rest, delim, name, &more);
+	s->has_more = (uint8_t)find_uri_param(a, &rest, delim, &more);
 	sample_set_str(s, value);
 	if (a->kind) {
 		if (sample_parse_int(value, &n))
@@ -156,11 +161,13 @@ fetch_param(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 	{ .name = n, REQ, .out = SAMPLE_STR, .fetch = fetch_base, .kind = query,          \
 		.doc = words, .match = "str", .derives = 1 }
 #define PARAM(n)                                                                         \
-	{ .name = n, REQ, .arg = { ARG_STR, ARG_STR }, .syntax = "[<name>[,<delim>]]",    \
+	{ .name = n, REQ, .arg = { ARG_STR, ARG_STR, ARG_ENUM },                          \
+		.syntax = "[<name>[,<delim>[,i]]]",                                       \
 		.out = SAMPLE_STR, .fetch = fetch_param, .init = init_param,              \
 		.match = "str", .derives = 1,                                             \
 		.doc = "The first parameter of that name (of any) in the query, which "   \
-		       "begins behind '?' or <delim>, as it came. In ACLs: each." }
+		       "begins behind '?' or <delim>, as it came; i ignores the case of the "     \
+		       "name. In ACLs: each." }
 
 const struct rule_fetch rule_uri_fetches[] = {
 	BASE("base", 0, "The first Host field followed by the path."),
@@ -195,8 +202,8 @@ const struct rule_fetch rule_uri_fetches[] = {
 	PARAM("urlp"),
 	{ .name = "urlp_val",
 		REQ,
-		.arg = { ARG_STR, ARG_STR },
-		.syntax = "[<name>[,<delim>]]",
+		.arg = { ARG_STR, ARG_STR, ARG_ENUM },
+		.syntax = "[<name>[,<delim>[,i]]]",
 		.out = SAMPLE_SINT,
 		.fetch = fetch_param,
 		.init = init_param,

@@ -27,7 +27,7 @@ names(void **state)
 	assert_int_equal(pattern_op_of(STR("ne")), PATTERN_OPS);
 }
 
-/* The manual's tables in 7.1. */
+/* The manual's tables in 7.1, and what HAProxy 2.6 accepts besides. */
 static void
 types(void **state)
 {
@@ -36,10 +36,12 @@ types(void **state)
 		enum pattern_method own;
 		const char *others;
 	} t[] = {
-		{ SAMPLE_BOOL, PATTERN_BOOL, "found bool int len str beg end sub dir dom reg" },
-		{ SAMPLE_SINT, PATTERN_INT, "found bool int len str beg end sub dir dom reg" },
-		{ SAMPLE_IPV4, PATTERN_IP, "found int len ip str beg end sub dir dom reg" },
-		{ SAMPLE_IPV6, PATTERN_IP, "found int len ip str beg end sub dir dom reg" },
+		{ SAMPLE_BOOL, PATTERN_BOOL, "found bool int len str beg end sub dir dom reg bin" },
+		{ SAMPLE_SINT, PATTERN_INT,
+			"found bool int len ip str beg end sub dir dom reg bin" },
+		{ SAMPLE_IPV4, PATTERN_IP,
+			"found bool int len ip str beg end sub dir dom reg bin" },
+		{ SAMPLE_IPV6, PATTERN_IP, "found int len ip str beg end sub dir dom reg bin" },
 		{ SAMPLE_STR, PATTERN_STR,
 			"found bool int len ip str beg end sub dir dom reg bin" },
 		{ SAMPLE_BIN, PATTERN_METHODS, "found len ip str beg end sub dir dom reg bin" },

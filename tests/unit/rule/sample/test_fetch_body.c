@@ -12,6 +12,9 @@ bodies(void **state)
 	IS("req.body_size", "19");
 	IS("req.body_param(p)", "1");
 	IS("req.body_param", "1");
+	IS("req.body_param(P)", "(none)");
+	IS("req.body_param(P,i)", "1");
+	IS("req.body_param(p,x)", "17: 'req.body_param': the only flag is 'i'");
 	IS("req.body_param(x)", "");
 	IS("req.body_param(w)", "(none)");
 	IS("req.body_param(z)", "(none)");

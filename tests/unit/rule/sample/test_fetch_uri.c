@@ -34,12 +34,18 @@ parameters(void **state)
 	IS("urlp(s,;)", "9");
 	IS("urlp(a,;)", "3");
 	IS("urlp(a,ab)", "7: 'urlp': the delimiter is one character");
+	IS("urlp(A)", "(none)");
+	IS("urlp(A,,i)", "12");
+	IS("url_param(S,;,i)", "9");
+	IS("urlp_val(A,?,i)", "12");
+	IS("urlp(a,?,I)", "9: 'urlp': the only flag is 'i'");
 	IS("urlp_val(a)", "12");
 	IS("urlp_val(b)", "0");
 	IS("urlp_val(e)", "0");
 	EACH("urlp(a)", "12|3|");
 	EACH("urlp", "12|x%20y|9||3|");
 	EACH("urlp_val(a)", "12|3|");
+	EACH("urlp(A,,i)", "12|3|");
 	EACH("urlp(nope)", "-|");
 	rig_request(&h, "GET /p HTTP/1.1\r\nHost: h\r\n\r\n");
 	IS("urlp(a)", "(none)");
