@@ -6,6 +6,9 @@
 
 #include "http/head.h"
 
+/* What a head takes at most besides its texts, http_texts_size(). */
+#define H1_EXTRA_MAX 17
+
 /* The number of bytes that h1_write() writes, including the empty line. */
 size_t h1_size(const struct http_head *h);
 /* Writes the head to out, which has room for h1_size() bytes. Returns the number of bytes. */

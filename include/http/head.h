@@ -64,6 +64,9 @@ struct http_head {
 	/* Of the request. In a response: of the request that it answers, set before its end is
 	 * parsed. */
 	enum http_method method;
+	/* At least so many bytes of texts can be added before it is as long as it may be: what is
+	 * known without a look at all fields. 0: nothing is known. */
+	uint32_t room;
 	/* Requests only. */
 	struct str method_text;
 	struct str target;      /* as received (RFC 9112, 3.2) */
@@ -137,6 +140,13 @@ int http_set_length(struct http_head *h, uint64_t length, char *digits) must_che
 
 /* --- its texts --- */
 
+/* What a field takes besides its texts: what separates them in HTTP/1. */
+#define HTTP_FIELD_EXTRA 4
+
+/* The length of all texts, with HTTP_FIELD_EXTRA for each field. */
+size_t http_texts_size(const struct http_head *h);
+/* The part of it that is in fields of this name. */
+size_t http_fields_size(const struct http_head *h, struct str name);
 /*
  * Copies all texts to out, one after the other: at most h1_size() bytes. The head then refers to
  * the copies as if they were at home, where the caller moves them. Returns the number of bytes.

@@ -8,21 +8,17 @@
 #define VERSION_LEN 8
 #define REQUEST_EXTRA (1 + 1 + VERSION_LEN + 2)
 #define RESPONSE_EXTRA (VERSION_LEN + 1 + 3 + 1 + 2)
-/* ": " and the line end. */
-#define FIELD_EXTRA 4
+_Static_assert(RESPONSE_EXTRA + 2 == H1_EXTRA_MAX && REQUEST_EXTRA < RESPONSE_EXTRA, "most of all");
 
 size_t
 h1_size(const struct http_head *h)
 {
-	size_t n = 2;
+	size_t n = 2 + http_texts_size(h);
 
 	if (h->kind == HTTP_REQUEST)
-		n += h->method_text.len + h->target.len + REQUEST_EXTRA;
+		n += REQUEST_EXTRA;
 	else if (h->kind == HTTP_RESPONSE)
-		n += h->reason.len + RESPONSE_EXTRA;
-	for (unsigned int i = 0; i < h->n; i++)
-		if (!h->field[i].dropped)
-			n += h->field[i].name.len + h->field[i].value.len + FIELD_EXTRA;
+		n += RESPONSE_EXTRA;
 	return n;
 }
 

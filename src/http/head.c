@@ -275,6 +275,33 @@ http_set_length(struct http_head *h, uint64_t length, char *digits)
 
 /* --- its texts --- */
 
+static size_t
+field_size(const struct http_field *f)
+{
+	return f->name.len + f->value.len + HTTP_FIELD_EXTRA;
+}
+
+size_t
+http_texts_size(const struct http_head *h)
+{
+	size_t n = h->method_text.len + h->target.len + h->reason.len;
+
+	for (unsigned int i = 0; i < h->n; i++)
+		if (!h->field[i].dropped)
+			n += field_size(&h->field[i]);
+	return n;
+}
+
+size_t
+http_fields_size(const struct http_head *h, struct str name)
+{
+	size_t n = 0;
+
+	for (int i = http_find(h, name, 0); i >= 0; i = http_find(h, name, (unsigned int)i + 1))
+		n += field_size(&h->field[i]);
+	return n;
+}
+
 static char *
 pack_text(struct str *s, char *out, ptrdiff_t away)
 {

@@ -99,6 +99,17 @@ is_as_sent(const struct http_request *q, const struct http_parsed *m)
 	return m->length == (q->shape == HTTP_SHAPE_LENGTH ? (long)q->len : -1);
 }
 
+/* The rules that make heads long are no reason to lose a byte. */
+static void
+check_long(struct http_book *b, const struct http_request *q, const struct http_parsed *m,
+	size_t len)
+{
+	if (b->added.exact && m->has_long != len)
+		world_error(b->w, "%s %u has %zu bytes of X-Long, not %zu",
+			m->status ? "the answer to" : "request", q->id, m->has_long, len);
+	b->longest = MAX(b->longest, m->has_long);
+}
+
 struct http_try *
 http_book_request(struct http_book *b, const struct http_parsed *m, unsigned int server,
 	unsigned int nth, struct http_request **out)
@@ -129,6 +140,7 @@ http_book_request(struct http_book *b, const struct http_parsed *m, unsigned int
 	t->status = q->status;
 	t->shape = q->wish;
 	t->len = q->wish_len;
+	check_long(b, q, m, b->added.up);
 	http_persist_check_request(b, q, m, server);
 	return t;
 }
@@ -195,6 +207,8 @@ check_servers_response(struct http_book *b, const struct http_request *q,
 	else if (m->status >= 200 && shape == HTTP_SHAPE_LENGTH && (uint32_t)m->length != t->len)
 		world_error(b->w, "the answer to %u is to have %ld bytes, not %u", q->id, m->length,
 			t->len);
+	if (m->status >= 200 || m->status == 101)
+		check_long(b, q, m, b->added.down);
 }
 
 enum http_shape

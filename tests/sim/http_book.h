@@ -8,6 +8,7 @@
 #define TACIT_SIM_HTTP_BOOK_H
 
 #include "proxy/model/persist_conf.h"
+#include "sim/http_long.h"
 #include "sim/http_reader.h"
 #include "sim/world.h"
 
@@ -108,8 +109,10 @@ struct http_book {
 	int rules;             /* some rules may reply */
 	uint64_t stopped_ns;   /* start of a soft stop; 0: none */
 	struct http_persist bound;
+	struct http_long added;
 	struct http_request req[HTTP_BOOK_MAX];
 	unsigned int n;
+	size_t longest;        /* the most bytes of X-Long that a head had */
 	unsigned int whole, own, again; /* responses, and retries */
 };
 

@@ -26,7 +26,7 @@ struct plan {
 	int wild;
 	int waits_for_body; /* a rule waits for the body */
 	int stops; /* there will be a soft stop */
-	char rules[1000], lines[1600];
+	char rules[1000], lines[1600 + sizeof(((struct http_long *)0)->lines)];
 	uint32_t max_bytes;
 	unsigned int n, started;
 	struct http_client client[CLIENTS_MAX];
@@ -232,8 +232,11 @@ config(struct plan *p)
 	if (dice_is(d, 3))
 		rules(p);
 	p->book.bound.n_servers = c.n_servers;
-	(void)snprintf(p->lines, sizeof(p->lines), "%s%s", p->rules,
-		http_persist_configure(&p->book, d));
+	/* No random choice elsewhere, to keep existing worlds unchanged. */
+	if (p->n % 5 == 2)
+		http_long_configure(&p->book.added, d, c.bufsize, p->kind);
+	(void)snprintf(p->lines, sizeof(p->lines), "%s%s%s", p->rules,
+		http_persist_configure(&p->book, d), p->book.added.lines);
 	c.rules = p->lines[0] ? p->lines : NULL;
 	c.prepare = http_persist_set_cookies;
 	return c;
@@ -247,6 +250,9 @@ bound_memory(struct plan *p)
 	uint64_t each = e->session_pool.size + e->txn_pool.size + 2ull * e->bufsize;
 
 	p->w.cfg.memory = each * ((p->kind ? 8 : 2) + dice(p->d, 8));
+	/* A head that grows takes a larger buffer, or fails. */
+	if (p->book.added.any && p->kind)
+		p->w.cfg.memory += (uint64_t)p->n * SIDES * e->wide_pool.size;
 	if (p->w.cfg.tls)
 		p->w.cfg.memory += p->n * 2 * RANDOM_TLS_BYTES;
 	memory_bound(e, p->w.cfg.memory);
@@ -351,6 +357,7 @@ measure(struct plan *p, struct http_random_result *r)
 	r->told = p->book.bound.told;
 	r->logged = p->book.bound.logged;
 	r->stopped = p->book.stopped_ns != 0;
+	r->grown = p->book.longest;
 	r->reused = (unsigned int)w->px->shard[0].be.reuse;
 	for (unsigned int i = 0; i < p->book.n; i++)
 		r->base.bytes += p->book.req[i].got;

@@ -15,6 +15,7 @@ struct http_random_result {
 	/* Persistence counters: requests that named a server, clients that got a cookie; requests
 	 * logged with captures; a soft stop. */
 	unsigned int bound, told, logged, stopped;
+	size_t grown; /* the most bytes that rules added to a head which came whole */
 };
 
 int http_random_play(struct dice *d, unsigned int max_clients, uint32_t max_bytes, int show,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "sim/http_long.h"
 
 uint8_t
 http_byte(uint32_t seed, uint64_t pos)
@@ -64,6 +65,44 @@ cookies(struct http_parsed *m, const char *value)
 	m->crumbs += strncmp(value, "a=1", 3) == 0;
 	m->crumbs += strstr(value, "b=2") != NULL;
 	m->crumbs += strncmp(value, "other=1", 7) == 0;
+}
+
+#define LONG_NAME "X-Long: "
+#define LONG_NAME_LEN (sizeof(LONG_NAME) - 1)
+
+/* Checks the bytes of a value, or of its first part. */
+static int
+long_value(struct http_reader *r, size_t n)
+{
+	const char *value = r->line + LONG_NAME_LEN;
+
+	for (size_t i = 0; i < n; i++)
+		if (value[i] != http_long_byte(r->folded + i))
+			return 0;
+	r->said.has_long += n;
+	return 1;
+}
+
+static int
+is_long(const struct http_reader *r)
+{
+	return r->state == HTTP_READER_HEAD && r->n >= LONG_NAME_LEN &&
+		strncasecmp(r->line, LONG_NAME, LONG_NAME_LEN) == 0;
+}
+
+/* The line is longer than its memory: what it brought so far is checked, but for its last bytes, in
+ * which its end is looked for. 0, or -1: it is not as it must be. */
+static int
+fold_line(struct http_reader *r)
+{
+	size_t n = r->n - LONG_NAME_LEN - 2;
+
+	if (!is_long(r) || !long_value(r, n))
+		return -1;
+	r->folded += n;
+	memmove(r->line + LONG_NAME_LEN, r->line + r->n - 2, 2);
+	r->n = LONG_NAME_LEN + 2;
+	return 0;
 }
 
 static int
@@ -136,6 +175,12 @@ line_is_complete(struct http_reader *r)
 		return;
 	}
 	r->line[r->n - 2] = '\0';
+	if (is_long(r)) {
+		if (!long_value(r, r->n - 2 - LONG_NAME_LEN))
+			r->state = HTTP_READER_BAD;
+		r->folded = r->n = 0;
+		return;
+	}
 	r->n = 0;
 	if (r->state == HTTP_READER_SIZE) {
 		chunk_size(r);
@@ -158,7 +203,7 @@ line_is_complete(struct http_reader *r)
 static void
 add(struct http_reader *r, uint8_t c)
 {
-	if (r->n == HTTP_READER_LINE) {
+	if (r->n == HTTP_READER_LINE && fold_line(r) < 0) {
 		r->state = HTTP_READER_BAD;
 		return;
 	}

@@ -37,6 +37,7 @@ struct http_parsed {
 	uint32_t path;    /* /17 is 17 */
 	uint32_t id, nth; /* X-Id, 0: none; X-Try */
 	int extra;        /* X-Extra: unrequested */
+	size_t has_long;  /* bytes of the values of X-Long, which are as http_long_byte() says */
 	char cookie[40];     /* the value of SRV in Cookie or Set-Cookie, "" for none */
 	unsigned int sets;   /* number of Set-Cookie fields with it */
 	unsigned int crumbs; /* number of other cookies */
@@ -54,6 +55,7 @@ struct http_reader {
 	int wrong; /* a byte differed from the expected one */
 	enum http_shape shape;
 	unsigned int lines;
+	size_t folded; /* bytes of this line of X-Long that were checked and dropped */
 	char line[HTTP_READER_LINE];
 	size_t n;
 };

@@ -27,6 +27,7 @@ struct http_totals {
 	struct totals all;
 	unsigned int requests, whole, own, again, reused;
 	unsigned int bound, told, logged, stopped;
+	unsigned int grown; /* worlds in which a head grew by more than tune.maxrewrite */
 };
 
 /* Totals of all worlds. */
@@ -82,6 +83,7 @@ play_http(uint64_t seed, int show, struct http_totals *t)
 	t->told += r.told;
 	t->logged += r.logged;
 	t->stopped += r.stopped;
+	t->grown += r.grown > 1024;
 	if (!bad)
 		return;
 	t->all.bad++;
@@ -185,14 +187,15 @@ test_random_http_worlds(void **state)
 		t.all.worlds, t.all.kind, t.requests, t.whole, t.own, t.again, t.reused,
 		(unsigned long long)t.all.bytes, (unsigned long long)t.all.calls);
 	print_message("%u requests named a server, %u clients were told of one, %u requests were "
-		      "logged with captures, %u worlds were stopped\n",
-		t.bound, t.told, t.logged, t.stopped);
+		      "logged with captures, %u worlds were stopped, in %u heads grew much\n",
+		t.bound, t.told, t.logged, t.stopped, t.grown);
 	assert_int_equal(t.all.bad, 0);
 	is_partial |= one || n < HTTP_SEEDS;
 	if (is_partial)
 		return;
 	assert_true(t.all.tls > n / 6);
 	assert_true(t.bound > 3000 && t.told > 1000 && t.logged > 5000 && t.stopped > 500);
+	assert_true(t.grown > 200);
 }
 
 int

@@ -64,7 +64,7 @@ read_lines(struct world_rules *root, const char *lines, struct cfg_diag *d)
 	struct cfg_reader_opts opts = { .root = root, .registry = &registry, .diag = d,
 		.env = &env, .facts = &facts };
 	struct cfg_reader reader;
-	char text[16384];
+	static char text[1 << 17];
 	int r;
 
 	(void)snprintf(text, sizeof(text), "listen px\n%s\n", lines);

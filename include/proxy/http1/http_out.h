@@ -8,12 +8,12 @@
 #include "proxy/model/http_txn.h"
 
 /* To be called after rules changed the request: moves its texts into the client's buffer, in front
- * of the body. 0 or -ERR_RANGE: there is no room. */
+ * of the body, which makes way if they have grown. 0 or -ERR_RANGE: there is no room. */
 int http_settle_request(struct session *s) must_check;
 /* Prepares the request to be sent to the chosen server; once. 0 or -ERR_RANGE: there is no room. */
 int http_place_request(struct session *s) must_check;
-/* The same for a complete response head, final or informational, whose text ends at this offset of
- * the server's buffer. */
-int http_place_response(struct session *s, uint32_t end) must_check;
+/* The same for a complete response head, final or informational, whose text ends where the pending
+ * bytes of the server's direction begin, and end. */
+int http_place_response(struct session *s) must_check;
 
 #endif

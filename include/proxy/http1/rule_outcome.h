@@ -3,14 +3,26 @@
 #define TACIT_PROXY_HTTP1_RULE_OUTCOME_H
 
 #include "proxy/model/http_txn.h"
+#include "http/h1_write.h"
 #include "proxy/model/rules.h"
 #include "proxy/sample/eval.h"
 
 /* The head for replies of rules; it uses the fields of a head that is no longer needed. */
 struct http_head *rule_outcome_head(struct session *s);
+/* To be called when a head of len received bytes was parsed, before rules see it. Notes how many
+ * they may add without a look at its length. */
+static inline void
+rule_outcome_note_room(const struct session *s, struct http_head *h, size_t len)
+{
+	/* "a:b" becomes "a: b", and Transfer-Encoding may be added. */
+	size_t most = len + 2ul * h->n + 32 + H1_EXTRA_MAX;
+
+	h->room = most < s->engine->bufsize ? (uint32_t)(s->engine->bufsize - most) : 0;
+}
 /*
  * Runs a list of px on the session's data, from *at on; look is set up, and v->head is
- * rule_outcome_head() where rules may reply. Applies log level, timeouts and counters; the caller
+ * rule_outcome_head() where rules may reply; v->most is the length of the texts of the head that
+ * they change, 0: as long as a buffer permits. Applies log level, timeouts and counters; the caller
  * handles the end of the message. The texts lie in the worker's arena: the caller marks and
  * releases it.
  */

@@ -84,6 +84,12 @@ struct engine_shared {
 	char apart_too[CACHE_LINE];
 };
 
+/* Sizes in buffers of tune.bufsize: of a buffer for a head that has grown, which takes up to one,
+ * with what follows it; and of the memory for the texts of one evaluation, so that the texts of a
+ * whole head fit, and a format as long as a head behind them: rule_fmt_text() halves the rest. */
+#define WIDE_BUFS 2
+#define EVAL_BUFS 4
+
 struct engine {
 	unsigned int index;          /* index of the worker, from 0: its shard of counters */
 	struct loop *loop;
@@ -98,6 +104,7 @@ struct engine {
 	uint64_t next_id;            /* engine_next_id() */
 	struct pool session_pool;
 	struct pool buf_pool;
+	struct pool wide_pool;       /* buffers for heads that have grown: direction_make_room() */
 	struct pool txn_pool;
 	struct pool capture_pool;    /* engine_allow_captures() */
 	struct pool addr_override_pool;

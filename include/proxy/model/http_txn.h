@@ -18,6 +18,9 @@
 #define HTTP_LINE_MAX 1023
 /* Space for fields that rules and options add, in addition to tune.http.maxhdr. */
 #define HTTP_FIELDS_ADDED 64
+/* After so many failures the rules http-after-response are not run any more: on a response, and on
+ * the page for error 500 instead of it. */
+#define HTTP_AFTER_FAILS_MAX 2
 
 struct h1_message; /* http/h1_message.h */
 struct service_job;
@@ -80,7 +83,8 @@ struct http_txn {
 	uint8_t non_strict;             /* strict-mode off, for the current rules */
 	uint8_t has_reply;       /* a local reply is made: it is the lookahead of dir[SERVER] until
 				  * it is sent */
-	uint8_t no_after;        /* an http-after-response rule failed: no more are run */
+	uint8_t after_fails;     /* number of failures of http-after-response:
+				  * HTTP_AFTER_FAILS_MAX */
 	uint8_t is_unsaid;       /* no byte of it has arrived */
 	uint8_t is_mute;         /* the local reply is an empty file: nothing is sent */
 	uint8_t slow_reads;      /* consecutive reads that brought few bytes of the request's

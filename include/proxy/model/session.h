@@ -52,6 +52,7 @@ struct direction {
 	uint8_t is_bulk;        /* a bulk transfer: uses a pipe or a larger buffer */
 	uint8_t no_splice;      /* splicing is not supported by the kernel */
 	uint8_t is_big;         /* buf is from the pool of bulk buffers */
+	uint8_t is_wide;        /* buf is from engine.wide_pool */
 	uint8_t waits;          /* it waits for its turn among the bulk transfers */
 	uint8_t side;           /* which direction it is, while it waits */
 	struct list turn_link;  /* in the waiting list of bulk transfers */

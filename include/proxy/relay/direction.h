@@ -95,6 +95,18 @@ int direction_reserve_room(struct engine *e, const struct direction *h);
  * direction_reserve_room(), and bulk_reach() for more than tune.bufsize. */
 void direction_buf_append(struct engine *e, struct direction *h, const char *p, size_t n);
 
+/*
+ * Moves the bytes from offset `from` on, the lookahead included, to offset `to` behind it, with
+ * head and tail if they stand there; what stands before them keeps its offset. Takes a wide buffer
+ * if they do not fit otherwise: `to` must be at most tune.bufsize. 0, or -1: there is no memory for
+ * one, and nothing has changed.
+ */
+int direction_make_room(struct engine *e, struct direction *h, uint32_t from, uint32_t to)
+	must_check;
+/* Nothing is pending: moves the lookahead to offset `at`, into a buffer of the usual size if there
+ * is one. */
+void direction_move_lookahead(struct engine *e, struct direction *h, uint32_t at);
+
 /* True if the next read uses a pipe. */
 int direction_splices(const struct session *s, int side);
 /* One splice() from the source, and those to the sink. 0: *step has the result; -1: the data has to

@@ -3,6 +3,7 @@
 #define TACIT_RULE_ACTION_ACT_H
 
 #include "cfg/ctx.h"
+#include "http/head.h"
 #include "rule/action/action.h"
 
 /* Checks that arguments arg..arg+n-1 exist: 0, or -1 after an error that
@@ -36,6 +37,25 @@ struct str act_basic_challenge(const char *realm, struct arena *a);
 
 /* The text of a format, in the arena or static. 0, or -1: it does not fit. */
 int act_write(const struct rule_fmt *f, struct sample_ctx *cx, struct str *out) must_check;
+/* Takes `more` bytes of the room of the head that is known: 1, or 0: it is not enough. */
+static inline int
+act_take_room(struct http_head *h, size_t more)
+{
+	if (more > h->room)
+		return 0;
+	h->room -= (uint32_t)more;
+	return 1;
+}
+/* True if the head may have that many bytes of texts more, and `less` bytes of which they replace
+ * fewer: looks at all of it, and notes its room. */
+int act_find_room(const struct rule_outcome *out, struct http_head *h, size_t more, size_t less);
+/* The same; what is known is enough while there is much room. */
+static inline int
+act_fits(const struct rule_outcome *out, struct http_head *h, size_t more, size_t less)
+{
+	return act_take_room(h, more > less ? more - less : 0) || act_find_room(out, h, more, less);
+}
+
 /* A rewrite failed: ends the message in strict mode, otherwise continues with the next rule. */
 enum rule_result act_failed(const struct rule *r, struct rule_outcome *out);
 

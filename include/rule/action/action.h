@@ -64,6 +64,8 @@ struct rule_outcome {
 	/* Without has_answer: a field that replaces those of its name in the proxy's response. p
 	 * NULL: none. */
 	struct str field, value;
+	size_t most;             /* of the texts of the head that rules change: http_texts_size();
+				  * 0: no bound */
 	int non_strict;                 /* strict-mode off: failed rewrites are ignored */
 	unsigned int failed_rewrites;
 	int expects_proxy;       /* expect-proxy: the connection must send a PROXY header */

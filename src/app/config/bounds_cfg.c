@@ -193,8 +193,9 @@ static const struct cfg_kw kws[] = {
 	KW("tune.http.maxhdr", parse_maxhdr, "<number>",
 		"Maximum number of header fields of a message; the default is 101."),
 	KW("tune.maxrewrite", parse_maxrewrite, "<bytes>",
-		"Space that is reserved in a buffer for additions to a header, at most half of "
-		"tune.bufsize; the default is 1024."),
+		"Space that stays free in a buffer while a header is received, at most half of "
+		"tune.bufsize; the default is 1024. It is the least that rules can add; a header "
+		"that grows by more is moved, and may become as long as tune.bufsize."),
 	{ .name = "tune.pool-high-fd-ratio",
 		.sections = CFG_GLOBAL,
 		.min = 1,

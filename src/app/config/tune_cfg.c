@@ -236,7 +236,10 @@ static const struct cfg_kw kws[] = {
 		.parse = parse_tune_flag,
 		.arg = FIELD(no_poll),
 		.doc = "Disables poll." },
-	KW("tune.bufsize", parse_bufsize, "<bytes>", "Size of a buffer; the default is 16384."),
+	KW("tune.bufsize", parse_bufsize, "<bytes>",
+		"Size of a buffer; the default is 16384. A header must fit into one: a received "
+		"one besides tune.maxrewrite, and one that rules have changed as a whole. A "
+		"rewrite that would make it longer fails."),
 	KW("tune.maxaccept", parse_maxaccept, "<number>",
 		"Maximum number of connections accepted for one event of a listener; the default "
 		"is 64."),

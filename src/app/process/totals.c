@@ -42,7 +42,7 @@ add_engine(struct totals *t, const struct engine *e)
 	t->zerocopy.refused += counter_read(&e->zerocopy.refused);
 	t->zerocopy.full += counter_read(&e->zerocopy.full);
 	t->pool_fails += counter_read(&e->session_pool.fails) + counter_read(&e->buf_pool.fails) +
-		counter_read(&e->bulk.bufs.fails);
+		counter_read(&e->wide_pool.fails) + counter_read(&e->bulk.bufs.fails);
 }
 
 static void

@@ -411,7 +411,7 @@ read_ahead(struct session *s)
 	size_t got, at = h->tail + h->lookahead;
 	enum io_result r;
 
-	if (h->buf ? h->is_big || h->pin || at >= e->bufsize
+	if (h->buf ? h->is_big || h->is_wide || h->pin || at >= e->bufsize
 		   : !memory_reserve_buffer(e) || direction_buf_get(e, h) < 0)
 		return IO_OK;
 	/* A request is moved to leave room for tune.maxrewrite. */

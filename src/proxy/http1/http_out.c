@@ -12,10 +12,41 @@
 #include "proxy/http1/exchange.h"
 #include "proxy/sample/capture.h"
 #include "proxy/http1/persist.h"
+#include "proxy/relay/direction.h"
 #include "proxy/sample/unique_id.h"
 
 /* The end of the last field, and of the head: CRLF CRLF. */
 #define HEAD_TAIL 4
+
+/* The head of n bytes has grown: the bytes that follow it, from offset *end on, are moved behind
+ * it. 0, or -ERR_RANGE: it is longer than a buffer, or there is no larger one for both. */
+static int
+move_body(struct session *s, int side, uint32_t *end, size_t n)
+{
+	struct engine *e = s->engine;
+
+	if (n > e->bufsize || direction_make_room(e, &s->dir[side], *end, (uint32_t)n) < 0)
+		return -ERR_RANGE;
+	*end = (uint32_t)n;
+	return 0;
+}
+
+/* The texts leave the buffer before the body is moved over them. */
+static int
+settle_grown(struct session *s, size_t n)
+{
+	struct http_txn *t = s->txn;
+	char *to;
+
+	if (n > s->engine->bufsize)
+		return -ERR_RANGE;
+	(void)http_pack(&t->req, s->engine->scratch, s->engine->scratch);
+	if (move_body(s, CLIENT, &t->head_end, n) < 0)
+		return -ERR_RANGE;
+	to = s->dir[CLIENT].buf;
+	(void)http_pack(&t->req, to, to);
+	return 0;
+}
 
 int
 http_settle_request(struct session *s)
@@ -25,30 +56,33 @@ http_settle_request(struct session *s)
 	char *to;
 
 	/* It has to be sent as HTTP/1. */
-	if (n > t->head_end)
-		return -ERR_RANGE;
+	if (unlikely(n > t->head_end))
+		return settle_grown(s, n);
 	to = s->dir[CLIENT].buf + t->head_end - n;
 	n = http_pack(&t->req, s->engine->scratch, to);
 	memcpy(to, s->engine->scratch, n);
 	return 0;
 }
 
-/* Writes the head so that it ends where the old one ended: the body follows there. */
+/* Writes the head so that it ends at *end, where the old one ended: the body follows there. One
+ * that is too long for that moves the body and *end. */
 static int
-place_head(struct session *s, int side, struct http_head *head, uint32_t end)
+place_head(struct session *s, int side, struct http_head *head, uint32_t *end)
 {
 	struct engine *e = s->engine;
 	struct direction *h = &s->dir[side];
 	size_t n = h1_size(head);
 
-	if (n > end)
+	if (unlikely(n > e->bufsize))
 		return -ERR_RANGE;
 	(void)h1_write(head, e->scratch);
 	if (side == CLIENT)
 		case_adjust_to_server(s, e->scratch, n);
 	else
 		case_adjust_to_client(s, e->scratch, n);
-	h->head = end - (uint32_t)n;
+	if (unlikely(n > *end) && move_body(s, side, end, n) < 0)
+		return -ERR_RANGE;
+	h->head = *end - (uint32_t)n;
 	memcpy(h->buf + h->head, e->scratch, n);
 	/* Its texts are overwritten. */
 	http_head_init(head, head->kind, head->field, head->max);
@@ -116,7 +150,23 @@ write_request(struct session *s)
 		r = add_connection(&t->req, "close");
 	if (r == 0)
 		r = add_server_name(s);
-	return r == 0 ? place_head(s, CLIENT, &t->req, t->head_end) : r;
+	return r == 0 ? place_head(s, CLIENT, &t->req, &t->head_end) : r;
+}
+
+/* Moves the placed request and what follows it by that many bytes. 0 or -ERR_RANGE, as
+ * move_body(). */
+static int
+move_request(struct session *s, uint32_t by)
+{
+	struct http_txn *t = s->txn;
+	struct engine *e = s->engine;
+
+	if (t->head_end + by > e->bufsize ||
+		direction_make_room(e, &s->dir[CLIENT], t->start, t->start + by) < 0)
+		return -ERR_RANGE;
+	t->start += by;
+	t->head_end += by;
+	return 0;
 }
 
 /* The request was placed for an attempt at another server, maybe, and nothing of it is sent: the
@@ -127,11 +177,14 @@ change_server_name(struct session *s)
 	struct http_txn *t = s->txn;
 	struct direction *h = &s->dir[CLIENT];
 	struct str name = sent_server_name(s);
-	char *end = h->buf + t->head_end - HEAD_TAIL, *start = h->buf + t->start;
+	uint32_t grows = name.len > t->name_len ? (uint32_t)name.len - t->name_len : 0;
+	char *end, *start;
 
 	assert(h->head == t->start);
-	if (t->start + t->name_len < name.len)
+	if (unlikely(grows > t->start) && move_request(s, grows - t->start) < 0)
 		return -ERR_RANGE;
+	end = h->buf + t->head_end - HEAD_TAIL;
+	start = h->buf + t->start;
 	t->start = t->start + t->name_len - (uint32_t)name.len;
 	h->head = t->start;
 	memmove(h->buf + t->start, start, (size_t)(end - t->name_len - start));
@@ -190,10 +243,11 @@ say_connection(struct http_txn *t)
 }
 
 static int
-write_response(struct session *s, uint32_t end)
+write_response(struct session *s)
 {
 	struct http_txn *t = s->txn;
 	struct http_head *h = &t->res;
+	uint32_t end = s->dir[SERVER].tail;
 	int r = 0;
 
 	/* An informational response never ends the connection. */
@@ -205,17 +259,17 @@ write_response(struct session *s, uint32_t end)
 	/* The version is tacit's, not the server's (RFC 9110, 6.2): with HTTP/1.0 the client would
 	 * assume that its next hop does not know 1.1. */
 	h->version = HTTP_1_1;
-	return r == 0 ? place_head(s, SERVER, h, end) : r;
+	return r == 0 ? place_head(s, SERVER, h, &end) : r;
 }
 
 int
-http_place_response(struct session *s, uint32_t end)
+http_place_response(struct session *s)
 {
 	struct arena *a = &s->engine->eval.arena;
 	size_t mark = arena_mark(a);
-	int r = write_response(s, end);
+	int r = write_response(s);
 
 	arena_release(a, mark);
-	s->txn->out_head = end - s->dir[SERVER].head;
+	s->txn->out_head = direction_buffered(&s->dir[SERVER]);
 	return r;
 }

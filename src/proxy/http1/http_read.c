@@ -19,6 +19,7 @@
 #include "proxy/http1/monitor.h"
 #include "proxy/http1/note_invalid.h"
 #include "proxy/http1/request.h"
+#include "proxy/http1/rule_outcome.h"
 
 /* A head is slow if this many consecutive reads brought fewer bytes than that. */
 #define HTTP_SLOW_READS 2u
@@ -117,6 +118,7 @@ complete_head(struct session *s, size_t used)
 		t->keep_alive[CLIENT] = 0;
 		return request_refuse(s, http_bad_status((enum http_bad)t->h1[CLIENT]->body.bad));
 	}
+	rule_outcome_note_room(s, &t->req, used);
 	t->status = monitor_status(s);
 	if (t->status) {
 		counter_add(&fe_stat(s)->intercepted, 1);
@@ -249,7 +251,8 @@ read_client(struct session *s)
 	struct conn *src = &s->conn[CLIENT];
 	size_t got, at, room;
 
-	/* What is left of a body stays in the kernel, and a rule that waits for it has to know. */
+	/* What is left of a body stays in the kernel, and a rule that waits for it has to know: the
+	 * head may have grown meanwhile. */
 	if (s->txn && s->txn->head_ms && !direction_has_room(e, h))
 		return io_event(request_process(s));
 	if (!(src->err || conn_is_ready(src, DIR_R)) || make_room(s) < 0)

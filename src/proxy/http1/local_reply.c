@@ -42,7 +42,7 @@ take_buf(struct session *s)
 
 	if (h->buf || memory_reserve_buffer(s->engine))
 		return direction_buf_get(s->engine, h);
-	if (!req->buf || req->lookahead || req->is_big || req->pin)
+	if (!req->buf || req->lookahead || req->is_big || req->is_wide || req->pin)
 		return -1;
 	h->buf = req->buf;
 	req->buf = NULL;
@@ -81,28 +81,31 @@ hold_reply(struct session *s, size_t n)
 static int
 has_after_rules(const struct session *s, const struct proxy *p)
 {
-	return p && !s->txn->no_after && proxy_has_rules(&p->rules, RULE_HTTP_AFTER_RESPONSE);
+	return p && s->txn->after_fails < HTTP_AFTER_FAILS_MAX &&
+		proxy_has_rules(&p->rules, RULE_HTTP_AFTER_RESPONSE);
 }
 
-/* 0, or -1: a rewrite failed. */
+/* 0, or -1: a rewrite failed. most: of the texts of the head. */
 static int
-run_after(struct session *s, const struct proxy *p, struct eval *look)
+run_after(struct session *s, const struct proxy *p, struct eval *look, size_t most)
 {
-	struct rule_outcome v = { 0 };
+	struct rule_outcome v = { .most = most };
 	struct rules_at at = { 0 };
 
 	if (!has_after_rules(s, p))
 		return 0;
-	s->txn->no_after =
-		rule_outcome_run(s, p, RULE_HTTP_AFTER_RESPONSE, &at, look, &v) == RULE_FINAL;
-	return s->txn->no_after ? -1 : 0;
+	if (rule_outcome_run(s, p, RULE_HTTP_AFTER_RESPONSE, &at, look, &v) != RULE_FINAL)
+		return 0;
+	s->txn->after_fails++;
+	return -1;
 }
 
-/* The backend's rules come first (manual, http-after-response). */
+/* The backend's rules come first (manual, http-after-response). room: bytes for the head. */
 static int
-run_after_rules(struct session *s, struct http_head *head)
+run_after_rules(struct session *s, struct http_head *head, size_t room)
 {
 	struct proxy *be = session_backend(s);
+	size_t most = room > H1_EXTRA_MAX ? room - H1_EXTRA_MAX : 1;
 	struct eval look;
 
 	/* Without a request head the rules are not evaluated, as in HAProxy. */
@@ -112,9 +115,9 @@ run_after_rules(struct session *s, struct http_head *head)
 	look.cx.req = NULL;
 	look.cx.res = head;
 	look.cx.req_ended = 1;
-	if (be != s->fe && run_after(s, be, &look) < 0)
+	if (be != s->fe && run_after(s, be, &look, most) < 0)
 		return -1;
-	return run_after(s, s->fe, &look);
+	return run_after(s, s->fe, &look, most);
 }
 
 static int
@@ -140,7 +143,7 @@ local_reply_make(struct session *s, struct http_head *head, struct str body)
 		head->framing = HTTP_BODY_NONE;
 		body = (struct str){ NULL, 0 };
 	}
-	if (run_after_rules(s, head) < 0)
+	if (run_after_rules(s, head, room - MIN(body.len, room)) < 0)
 		r = -ERR_INVAL;
 	else if (http_strip_hop(head) & HTTP_HOP_CLOSE)
 		s->txn->keep_alive[CLIENT] = 0;
@@ -226,29 +229,48 @@ local_reply_make_page_with(struct session *s, struct str name, struct str value)
 	return r->status ? make_changed(s, r, name, value) : 0;
 }
 
+/* What has to be made of its parts: 0, negative: that failed; 1: nothing, it is sent as it is. */
+static int
+make_parts(struct session *s, const struct error_page *p)
+{
+	const struct str none = { NULL, 0 };
+	struct proxy *be = session_backend(s);
+	const struct http_reply *r = proxy_error(s->fe, be, s->txn->status);
+
+	if (p)
+		return make_formatted(s, p, none, none);
+	if (!r->status || (!has_after_rules(s, s->fe) && !has_after_rules(s, be)))
+		return 1;
+	return make_changed(s, r, none, none);
+}
+
+void
+local_reply_failed(struct session *s)
+{
+	s->txn->status = 500;
+	if (s->term[0] != '-')
+		s->term[0] = 'P';
+}
+
 int
 local_reply_make_page(struct session *s)
 {
-	const struct str none = { NULL, 0 };
 	struct proxy *be = session_backend(s);
 	const struct error_page *p = proxy_error_page(s->fe, be, s->txn->status);
 	const struct http_reply *r;
 	uint32_t before;
+	int made = -1;
 	long n;
 
-	if (p && make_formatted(s, p, none, none) == 0)
-		return 0;
-	/* The page for that error may have formats too, which are not tried. */
-	if (p)
-		s->txn->status = 500;
-	r = proxy_error(s->fe, be, s->txn->status);
-
-	if (r->status && (has_after_rules(s, s->fe) || has_after_rules(s, be))) {
-		if (make_changed(s, r, none, none) == 0)
-			return 0;
-		s->txn->status = 500;
-		r = proxy_error(s->fe, be, 500);
+	/* The page for error 500 may have formats too, which are not tried. */
+	for (int i = 0; i < HTTP_AFTER_FAILS_MAX && made < 0; i++, p = NULL) {
+		made = make_parts(s, p);
+		if (made < 0)
+			local_reply_failed(s);
 	}
+	if (made == 0)
+		return 0;
+	r = proxy_error(s->fe, be, s->txn->status);
 	check_request_end(s);
 	if (take_buf(s) < 0)
 		return -ERR_NOMEM;

@@ -93,7 +93,7 @@ pass_informational(struct session *s, size_t used)
 	if (t->version != HTTP_1_0) {
 		(void)http_strip_hop(&t->res);
 		h1_obey_status(&t->res);
-		if (http_place_response(s, h->tail) < 0)
+		if (http_place_response(s) < 0)
 			return io_event(bad_response(s));
 	}
 	response_expect_head(s);
@@ -191,7 +191,7 @@ forget_copy(struct session *s)
 /* NONE: it is being sent; else a local reply replaces it, or it is retried. The texts made by rules
  * are in the arena until it is written. */
 static enum session_event
-place_final(struct session *s, uint32_t end)
+place_final(struct session *s)
 {
 	struct http_txn *t = s->txn;
 	enum session_event ev;
@@ -212,7 +212,7 @@ place_final(struct session *s, uint32_t end)
 		open_tunnel(s);
 	}
 	t->status = t->res.status;
-	if (http_place_response(s, end) == 0)
+	if (http_place_response(s) == 0)
 		return SESSION_EV_NONE;
 	return exchange_fail(s, 502, 'P', 'H');
 }
@@ -255,7 +255,6 @@ pass_final(struct session *s, size_t used)
 {
 	struct http_txn *t = s->txn;
 	struct direction *h = &s->dir[SERVER];
-	uint32_t end = h->tail + (uint32_t)used;
 	enum session_event ev;
 	size_t mark;
 
@@ -275,21 +274,12 @@ pass_final(struct session *s, size_t used)
 	if (h1_framing_to_fields(&t->res, t->version) < 0)
 		return io_event(bad_response(s));
 	decide_keep_alive(s);
-	h->head = h->tail = end;
+	h->head = h->tail = h->tail + (uint32_t)used;
 	h->lookahead -= (uint32_t)used;
 	mark = arena_mark(&s->engine->eval.arena);
-	ev = place_final(s, end);
+	ev = place_final(s);
 	arena_release(&s->engine->eval.arena, mark);
 	return ev == SESSION_EV_NONE ? start_body(s) : io_event(ev);
-}
-
-static void
-move_ahead(struct session *s)
-{
-	struct direction *h = &s->dir[SERVER];
-
-	memmove(h->buf + s->engine->maxrewrite, h->buf + h->tail, h->lookahead);
-	h->head = h->tail = s->engine->maxrewrite;
 }
 
 /* Parses received data, which may contain several heads; more: another read is worth a try. */
@@ -319,7 +309,7 @@ parse_heads(struct session *s)
 			return pass_final(s, used);
 		step = pass_informational(s, used);
 		if (step.more && h->lookahead)
-			move_ahead(s);
+			direction_move_lookahead(s->engine, h, s->engine->maxrewrite);
 	}
 	return step;
 }
@@ -384,7 +374,7 @@ read_head(struct session *s, int side)
 	size_t got, at;
 
 	if (has_next_head(s)) {
-		move_ahead(s);
+		direction_move_lookahead(e, h, e->maxrewrite);
 		step = parse_heads(s);
 		if (step.ev != SESSION_EV_NONE || h->ops != &http_response_ops ||
 			direction_pending(h))

@@ -46,7 +46,7 @@ run_response_list(struct session *s, const struct proxy *px, unsigned int list, 
 	if (!proxy_has_rules(&px->rules, list) ||
 		rule_outcome_run(s, px, list, &at, look, &v) != RULE_FINAL)
 		return SESSION_EV_NONE;
-	s->txn->no_after = list == RULE_HTTP_AFTER_RESPONSE;
+	s->txn->after_fails += list == RULE_HTTP_AFTER_RESPONSE;
 	return apply_response_outcome(s, &v);
 }
 
@@ -107,5 +107,6 @@ response_rules_run(struct session *s)
 {
 	if (!has_response_rules(s->be) && !has_response_rules(s->fe))
 		return look_at_cookies(s);
+	rule_outcome_note_room(s, &s->txn->res, s->txn->h1[SERVER]->parser.at);
 	return run_response_lists(s);
 }

@@ -56,7 +56,8 @@ rule_outcome_run(struct session *s, const struct proxy *px, unsigned int list, s
 
 	*v = (struct rule_outcome){
 		.proxy = s, .non_strict = s->txn->non_strict, .head = v->head,
-		.realm = list == RULES_STATS ? STATS_REALM_DEFAULT : px->name
+		.realm = list == RULES_STATS ? STATS_REALM_DEFAULT : px->name,
+		.most = v->most ? v->most : s->engine->bufsize - H1_EXTRA_MAX
 	};
 	result = proxy_rules_run(&px->rules, list, at, &look->cx, v);
 	take_notes(s, v);
@@ -100,5 +101,5 @@ rule_outcome_reply(struct session *s, const struct rule_outcome *v)
 	else if (local_reply_has_formats(s))
 		rc = local_reply_make_page(s);
 	if (rc < 0)
-		s->txn->status = 500;
+		local_reply_failed(s);
 }

@@ -77,7 +77,7 @@ service_reply_make_head(struct session *s)
 	arena_release(a, mark);
 	t->is_served = r == 0;
 	if (r < 0)
-		t->status = 500;
+		local_reply_failed(s);
 	if (r == 0 && http_status_has_no_body(t->status))
 		t->is_chunked = 0;
 	else if (r == 0 && t->job->has_body && t->asked != HTTP_HEAD)

@@ -16,6 +16,7 @@ memory_live(const struct engine *e)
 {
 	return (uint64_t)e->session_pool.live * e->session_pool.size +
 		(uint64_t)e->buf_pool.live * e->buf_pool.size +
+		(uint64_t)e->wide_pool.live * e->wide_pool.size +
 		(uint64_t)e->idle.pool.live * e->idle.pool.size +
 		(uint64_t)e->txn_pool.live * e->txn_pool.size +
 		(uint64_t)e->capture_pool.live * e->capture_pool.size +
@@ -29,6 +30,7 @@ memory_used(const struct engine *e)
 {
 	return memory_live(e) + (uint64_t)e->session_pool.kept * e->session_pool.size +
 		(uint64_t)e->buf_pool.kept * e->buf_pool.size +
+		(uint64_t)e->wide_pool.kept * e->wide_pool.size +
 		(uint64_t)e->idle.pool.kept * e->idle.pool.size +
 		(uint64_t)e->txn_pool.kept * e->txn_pool.size +
 		(uint64_t)e->capture_pool.kept * e->capture_pool.size +
@@ -54,6 +56,7 @@ memory_bound(struct engine *e, uint64_t max)
 		return;
 	keep_less(&e->session_pool, max / KEEP / 2);
 	keep_less(&e->buf_pool, max / KEEP);
+	keep_less(&e->wide_pool, max / KEEP / 2);
 	keep_less(&e->idle.pool, max / KEEP / 2);
 	keep_less(&e->txn_pool, max / KEEP / 2);
 	keep_less(&e->capture_pool, max / KEEP / 2);

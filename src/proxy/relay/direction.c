@@ -110,7 +110,7 @@ send_buf(struct session *s, int side, int more, size_t *put)
 	size_t n = direction_buffered(h);
 	enum io_result r;
 
-	if (h->is_big || !is_opaque(s, side))
+	if (h->is_big || h->is_wide || !is_opaque(s, side))
 		r = conn_send(&s->conn[!side], p, n, more, put);
 	else
 		r = zerocopy_send(

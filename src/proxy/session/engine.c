@@ -19,6 +19,7 @@
 /* Objects kept for reuse; others are freed. */
 #define SESSIONS_KEPT 1024
 #define BUFS_KEPT 256
+#define WIDE_KEPT 4
 /* Maximum reads of one direction per dispatch, so that a fast stream does not starve the others. */
 #define MAX_READS 8
 /* Until engine_allow_http(). */
@@ -74,6 +75,7 @@ engine_init(struct engine *e, struct sys *sys, struct loop *loop, unsigned int b
 	e->on_server_change = server_change_apply;
 	pool_init(&e->session_pool, "session", SESSION_SIZE, SESSIONS_KEPT);
 	pool_init(&e->buf_pool, "buffer", bufsize, BUFS_KEPT);
+	pool_init(&e->wide_pool, "wide", (size_t)WIDE_BUFS * bufsize, WIDE_KEPT);
 	bulk_init(e);
 	conn_pool_init(e);
 	engine_splice_init(e);
@@ -127,6 +129,7 @@ engine_fini(struct engine *e)
 	zerocopy_fini(&e->zerocopy);
 	pool_fini(&e->session_pool);
 	pool_fini(&e->buf_pool);
+	pool_fini(&e->wide_pool);
 	pool_fini(&e->txn_pool);
 	pool_fini(&e->capture_pool);
 	pool_fini(&e->addr_override_pool);

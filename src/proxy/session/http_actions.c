@@ -286,10 +286,7 @@ reset_session(struct session *s)
 static void
 move_next_request(struct session *s)
 {
-	struct direction *h = &s->dir[CLIENT];
-
-	memmove(h->buf + s->engine->maxrewrite, h->buf + h->tail, h->lookahead);
-	h->head = h->tail = s->engine->maxrewrite;
+	direction_move_lookahead(s->engine, &s->dir[CLIENT], s->engine->maxrewrite);
 	session_post(s, SESSION_EV_NONE);
 }
 

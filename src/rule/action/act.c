@@ -127,6 +127,20 @@ act_write(const struct rule_fmt *f, struct sample_ctx *cx, struct str *out)
 	return rule_fmt_text(f, cx, out);
 }
 
+int
+act_find_room(const struct rule_outcome *out, struct http_head *h, size_t more, size_t less)
+{
+	size_t n;
+
+	if (!out->most)
+		return 1;
+	n = http_texts_size(h) - less + more;
+	if (n > out->most)
+		return 0;
+	h->room = (uint32_t)MIN(out->most - n, UINT32_MAX);
+	return 1;
+}
+
 enum rule_result
 act_failed(const struct rule *r, struct rule_outcome *out)
 {

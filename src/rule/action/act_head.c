@@ -111,6 +111,30 @@ set_field(struct http_head *h, struct str name, struct str value)
 	return 0;
 }
 
+/* The authority of a target follows Host, and grows with it. */
+static size_t
+growth_of_target(const struct rule *r, const struct http_head *h, struct str host)
+{
+	if (r->place != RULE_HTTP_REQUEST || http_field_id(r->text[0]) != HTTP_F_HOST ||
+		(h->target.len && h->target.p[0] == '/'))
+		return 0;
+	return host.len;
+}
+
+static int
+field_fits(const struct rule *r, struct http_head *h, struct str value,
+	const struct rule_outcome *out)
+{
+	struct str name = r->text[0];
+	size_t more = name.len + value.len + HTTP_FIELD_EXTRA;
+
+	/* Twice the value is enough for all fields. */
+	if (act_take_room(h, more + value.len))
+		return 1;
+	return act_find_room(out, h, more + growth_of_target(r, h, value),
+		r->action->kind == FIELD_SET ? http_fields_size(h, name) : 0);
+}
+
 static enum rule_result
 run_field(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 {
@@ -118,7 +142,8 @@ run_field(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 	struct str value;
 	int rc;
 
-	if (act_write(r->fmt[0], cx, &value) < 0 || !act_is_value(value))
+	if (act_write(r->fmt[0], cx, &value) < 0 || !act_is_value(value) ||
+		!field_fits(r, h, value, out))
 		return act_failed(r, out);
 	rc = r->action->kind == FIELD_SET ? set_field(h, r->text[0], str_trim(value))
 					  : http_add(h, r->text[0], str_trim(value));
@@ -307,8 +332,10 @@ replace_value(const struct rule *r, struct sample_ctx *cx, struct str value, str
 
 /* 0, or -1: the result is too long or not a valid field value. */
 static int
-replace_one(const struct rule *r, struct sample_ctx *cx, struct http_field *f, struct str subst)
+replace_one(const struct rule *r, struct sample_ctx *cx, struct http_field *f, struct str subst,
+	const struct rule_outcome *out)
 {
+	struct http_head *h = head_at_place(r, cx);
 	struct arena *a = cx->arena;
 	struct sbuf b;
 
@@ -323,7 +350,9 @@ replace_one(const struct rule *r, struct sample_ctx *cx, struct http_field *f, s
 		a->refused++;
 		return -1;
 	}
-	if (!act_is_value((struct str){ b.p, b.len }))
+	if (!act_is_value((struct str){ b.p, b.len }) ||
+		!act_fits(out, h, b.len + growth_of_target(r, h, (struct str){ b.p, b.len }),
+			f->value.len))
 		return -1;
 	f->value = str_trim((struct str){ b.p, b.len });
 	f->arrived = 0;
@@ -341,7 +370,7 @@ run_replace_field(const struct rule *r, struct sample_ctx *cx, struct rule_outco
 		return act_failed(r, out);
 	for (int i = http_find(h, r->text[0], 0); i >= 0;
 		i = http_find(h, r->text[0], (unsigned int)i + 1))
-		if (replace_one(r, cx, &h->field[i], subst) < 0)
+		if (replace_one(r, cx, &h->field[i], subst, out) < 0)
 			return act_failed(r, out);
 	return follow_host(r, cx) < 0 ? act_failed(r, out) : RULE_CONT;
 }

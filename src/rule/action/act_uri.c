@@ -59,7 +59,8 @@ run_method(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out
 		return act_failed(r, out);
 	m = http_method_of(text);
 	/* Of the response to what was a HEAD only the head is sent. */
-	if (m != h->method && (decides_framing(m) || h->method == HTTP_CONNECT))
+	if ((m != h->method && (decides_framing(m) || h->method == HTTP_CONNECT)) ||
+		!act_fits(out, h, text.len, h->method_text.len))
 		return act_failed(r, out);
 	h->method = m;
 	h->method_text = text;
@@ -68,11 +69,39 @@ run_method(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out
 
 /* --- targets -------------------------------------------------------------------------------- */
 
+static struct str
+uri_part_of(struct str target, enum http_part part)
+{
+	struct http_uri u;
+
+	if (part == HTTP_PART_URI)
+		return target;
+	http_uri_split(target, &u);
+	if (part == HTTP_PART_QUERY)
+		return u.query;
+	return part == HTTP_PART_PATH ? u.path : u.pathq;
+}
+
+/* A new target may bring an authority, which is Host then. */
 static int
-set_uri_part(struct sample_ctx *cx, enum http_part part, struct str value)
+target_fits(const struct rule_outcome *out, struct http_head *h, enum http_part part,
+	struct str value)
+{
+	size_t more = value.len + 1;
+
+	if (part == HTTP_PART_URI && value.len && value.p[0] != '/')
+		more += value.len;
+	if (act_take_room(h, more))
+		return 1;
+	return act_find_room(out, h, more, uri_part_of(h->target, part).len);
+}
+
+static int
+set_uri_part(struct sample_ctx *cx, enum http_part part, struct str value,
+	const struct rule_outcome *out)
 {
 	size_t mark = arena_mark(cx->arena), room = cx->req->target.len + value.len + 1;
-	char *p = arena_get(cx->arena, room);
+	char *p = target_fits(out, cx->req, part, value) ? arena_get(cx->arena, room) : NULL;
 
 	if (!p)
 		return -1;
@@ -88,7 +117,7 @@ run_set_uri(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *ou
 	struct str value;
 
 	if (act_write(r->fmt[0], cx, &value) < 0 ||
-		set_uri_part(cx, (enum http_part)r->action->kind, value) < 0)
+		set_uri_part(cx, (enum http_part)r->action->kind, value, out) < 0)
 		return act_failed(r, out);
 	return RULE_CONT;
 }
@@ -118,17 +147,6 @@ parse_replace_uri(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ct
 	return arg + 2;
 }
 
-static struct str
-uri_part_of(struct str target, enum http_part part)
-{
-	struct http_uri u;
-
-	if (part == HTTP_PART_URI)
-		return target;
-	http_uri_split(target, &u);
-	return part == HTTP_PART_PATH ? u.path : u.pathq;
-}
-
 static enum rule_result
 run_replace_uri(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 {
@@ -149,7 +167,7 @@ run_replace_uri(const struct rule *r, struct sample_ctx *cx, struct rule_outcome
 		return act_failed(r, out);
 	}
 	a->used += b.len;
-	if (set_uri_part(cx, part, (struct str){ b.p, b.len }) < 0)
+	if (set_uri_part(cx, part, (struct str){ b.p, b.len }, out) < 0)
 		return act_failed(r, out);
 	return RULE_CONT;
 }
@@ -191,6 +209,9 @@ parse_status(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, in
 	return act_text(ctx, arg + 2, &r->text[0]) < 0 ? -1 : arg + 3;
 }
 
+/* The field "Content-Length: 0", about. */
+#define CONTENT_LENGTH_MAX 32
+
 /* True for a response whose status allows no body, unless an earlier rule has set that status: then
  * the body is still there. */
 static int
@@ -213,15 +234,16 @@ static enum rule_result
 run_status(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 {
 	struct http_head *h = cx->res;
+	unsigned int status = (unsigned int)r->num[0];
+	struct str reason = r->text[0].p ? r->text[0] : str_of(http_status_reason(status));
 
 	/* 101 is not a final response. */
-	if (h->status < 200)
+	if (h->status < 200 || !act_fits(out, h, reason.len + CONTENT_LENGTH_MAX, h->reason.len))
 		return act_failed(r, out);
-	if (!http_status_has_no_body((unsigned int)r->num[0]) && lacks_body(h) &&
-		give_body(h, cx->arena) < 0)
+	if (!http_status_has_no_body(status) && lacks_body(h) && give_body(h, cx->arena) < 0)
 		return act_failed(r, out);
-	h->status = (unsigned int)r->num[0];
-	h->reason = r->text[0].p ? r->text[0] : str_of(http_status_reason(h->status));
+	h->status = status;
+	h->reason = reason;
 	return RULE_CONT;
 }
 

@@ -111,7 +111,8 @@ after_response_rules_change_replies(void **st)
 	http_play_all(pages, ARRAY_LEN(pages));
 }
 
-/* If a rewrite fails, a plain error page is sent, which rules do not change. */
+/* If a rewrite fails, an error page is sent; and if it fails for that too, one that rules do not
+ * change. */
 static void
 a_failed_rewrite_sends_an_error_page(void **st)
 {
@@ -123,11 +124,12 @@ a_failed_rewrite_sends_an_error_page(void **st)
 	(void)snprintf(rules, sizeof(rules),
 		"http-request return status 204\n"
 		"http-after-response set-header X-A b\n"
-		"http-after-response set-header X-B %%[src]%04000d", 1);
+		"http-after-response set-header X-B %%[src]%04200d", 1);
 	rig_play(&cfg, client, NULL);
 	assert_memory_equal(w.client[0].text, "HTTP/1.1 500 ", 13);
 	assert_null(strstr(w.client[0].text, "X-A"));
-	assert_int_equal(w.px->shard[0].fe.failed_rewrites, 1);
+	assert_int_equal(w.px->shard[0].fe.failed_rewrites, 2);
+	assert_string_equal(rig_terms(), "PR");
 	assert_int_equal(w.px->shard[0].fe.hrsp[5], 1);
 	rig_close();
 }
@@ -144,9 +146,9 @@ a_format_is_too_long(void **st)
 	(void)st;
 	for (int also = 0; also < 2; also++) {
 		(void)snprintf(rules, sizeof(rules),
-			"http-error status 403 content-type a/b lf-string \"%%[src]%04000d\"\n"
+			"http-error status 403 content-type a/b lf-string \"%%[src]%04200d\"\n"
 			"http-error status 500 content-type a/b %s%0*d\"\nhttp-request deny",
-			1, also ? "lf-string \"%[src]" : "string \"", also ? 4000 : 8, 1);
+			1, also ? "lf-string \"%[src]" : "string \"", also ? 4200 : 8, 1);
 		rig_play(&cfg, client, NULL);
 		assert_memory_equal(w.client[0].text, "HTTP/1.1 500 ", 13);
 		assert_int_equal(strstr(w.client[0].text, "00000001") == NULL, also);
