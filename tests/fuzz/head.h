@@ -164,6 +164,37 @@ hold_hop(const struct fed *f)
 	}
 }
 
+/* A head to which rules have added a long field, as it is settled in a buffer: its texts go to
+ * other memory and from there to their place, and none depends on where it was before. */
+static inline void
+hold_grown(const struct fed *f)
+{
+	static struct http_field field[FEED_FIELDS];
+	static struct fed grown;
+	static char value[20000];
+	struct http_head *h = &grown.head;
+	size_t len = f->used * 37 % sizeof(value), n;
+	char *away, *home;
+
+	memset(value, 'v', len);
+	*h = f->head;
+	h->field = memcpy(field, f->head.field, f->head.n * sizeof(*field));
+	if (http_add(h, STR("X-Long"), (struct str){ value, len }) < 0)
+		return;
+	n = h1_size(h);
+	hold(http_texts_size(h) < n && n <= http_texts_size(h) + H1_EXTRA_MAX);
+	hold(http_fields_size(h, STR("x-long")) >= len + strlen("X-Long") + HTTP_FIELD_EXTRA);
+	away = malloc(n);
+	home = malloc(n);
+	hold(away && home);
+	hold(http_pack(h, away, away) <= n && http_pack(h, home, home) <= n);
+	memset(away, '\n', n);
+	free(away);
+	memset(value, '\n', len);
+	hold_written(&grown);
+	free(home);
+}
+
 static inline void
 hold_body(const struct fed *f, const char *text, size_t len)
 {
@@ -206,6 +237,7 @@ fuzz_head(enum http_kind kind, const char *data, size_t size)
 		hold_framing(&f.head);
 		hold_written(&f);
 		hold_hop(&f);
+		hold_grown(&f);
 		hold_body(&f, keep + f.used, size - f.used);
 		(void)h1_persists(&f.head);
 	}
