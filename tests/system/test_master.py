@@ -476,7 +476,8 @@ def test_first_start_that_fails(cfg_file, tmp_path):
 def test_background_with_a_master(cfg_file, tmp_path):
     port = free_port()
     pid_file = tmp_path / "pid"
-    cfg = cfg_file(site(port) + f"global\n    stats socket {tmp_path}/s\n")
+    # Dumpable: the descriptors of others are hidden from all but root.
+    cfg = cfg_file(site(port) + f"global\n    stats socket {tmp_path}/s\n    set-dumpable\n")
     r = subprocess.run([os.environ.get("TACIT") or BUILD / "tacit", "-D", "-W", "-f", cfg, "-p", pid_file],
                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=WAIT, check=False)
     assert r.returncode == 0
