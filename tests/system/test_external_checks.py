@@ -208,7 +208,7 @@ def test_commands_run_as_the_user_of_the_daemon(daemon):
 def test_in_the_background(tmp_path, command):
     """The helper does not hold the streams that the daemon was started with: run() would wait for their end."""
     port, = free_ports(1)
-    (tmp_path / "t.cfg").write_text(f"global\n external-check\n pidfile {tmp_path}/pid\ndefaults\n timeout client 1s\n"
+    (tmp_path / "t.cfg").write_text(f"global\n external-check\n set-dumpable\n pidfile {tmp_path}/pid\ndefaults\n timeout client 1s\n"
                                     " timeout server 1s\n timeout connect 1s\n" + listening(port) + lines(command, ["file"]))
     assert run("-D", "-f", tmp_path / "t.cfg").returncode == 0
     pid = int((tmp_path / "pid").read_text())
