@@ -7,8 +7,8 @@
 
 #include "base/compiler.h"
 
-/* First address of a host for streams; family: AF_UNSPEC (IPv4 preferred), AF_INET or AF_INET6. 0
- * or -ERR_RESOLVE. */
+/* Looks up the address of a host for streams that the C library puts first; family: AF_UNSPEC,
+ * AF_INET or AF_INET6. 0 or -ERR_RESOLVE. */
 int names_host(const char *host, int family, struct sockaddr_storage *out,
 	       socklen_t *len) must_check;
 /* 0 or -ERR_UNKNOWN. */

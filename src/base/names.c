@@ -12,22 +12,20 @@ int
 names_host(const char *host, int family, struct sockaddr_storage *out, socklen_t *len)
 {
 	struct addrinfo hints = { .ai_family = family, .ai_socktype = SOCK_STREAM };
-	struct addrinfo *found = NULL, *best = NULL;
+	struct addrinfo *found = NULL, *first;
 
 	if (getaddrinfo(host, NULL, &hints, &found) != 0)
 		return -ERR_RESOLVE;
-	for (struct addrinfo *ai = found; ai; ai = ai->ai_next) {
-		if (ai->ai_family != AF_INET && ai->ai_family != AF_INET6)
-			continue;
-		if (!best || (best->ai_family == AF_INET6 && ai->ai_family == AF_INET))
-			best = ai;
-	}
-	if (best) {
-		memcpy(out, best->ai_addr, best->ai_addrlen);
-		*len = best->ai_addrlen;
+	/* The C library has put them into the order in which they are to be tried. */
+	for (first = found; first; first = first->ai_next)
+		if (first->ai_family == AF_INET || first->ai_family == AF_INET6)
+			break;
+	if (first) {
+		memcpy(out, first->ai_addr, first->ai_addrlen);
+		*len = first->ai_addrlen;
 	}
 	freeaddrinfo(found);
-	return best ? 0 : -ERR_RESOLVE;
+	return first ? 0 : -ERR_RESOLVE;
 }
 
 int

@@ -320,7 +320,7 @@ def test_a_proxy(daemon, ca, responder):
     crts = " ".join(f"crt {pem}" for pem in pems.values())
     # One after another: an answer looks at the last request.
     for pem in pems.values():
-        d = daemon(frontend(p, f"crt {pem} ocsp-update on"), extra=f"ocsp-update.httpproxy localhost:{r.port}\n nbthread 2")
+        d = daemon(frontend(p, f"crt {pem} ocsp-update on"), extra=f"ocsp-update.httpproxy ipv4@localhost:{r.port}\n nbthread 2")
         assert wait_for(lambda d=d: [row[4] for row in rows(d).values()] == ["1"]), (d.admin("show ssl ocsp-updates"), r.requests)
         assert stapled(p, pem.stem)[0] == "good"
         assert not d.leaked()
