@@ -6,7 +6,7 @@ import resource
 import pytest
 from conftest import connect, free_port, needs_descriptors, wait_for
 from subject import LogServer
-from test_process import listen_on, served
+from test_process import listen_on, served, talks
 
 
 def test_the_log_says_that_maxconn_is_reached(daemon, origin):
@@ -36,3 +36,9 @@ def test_few_descriptors_without_maxconn(daemon, fds_allowed, is_few):
     assert (int(maxconn) < 100) == is_few
     assert (f"[WARNING]  ({d.pid}) : maxconn {maxconn} (derived): {fds_allowed} descriptors" in d.stderr) == is_few
     assert ("Raise 'ulimit -n'" in d.stderr) == is_few
+
+
+def test_in_the_foreground_no_pid_file_is_needed(daemon, origin):
+    port = free_port()
+    d = daemon(listen_on(port, origin), "-p", "/nonexistent/pid")
+    assert talks(port) and "[WARNING]" in d.stderr and "cannot create pidfile /nonexistent/pid" in d.stderr

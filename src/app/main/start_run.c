@@ -111,6 +111,13 @@ start_pidfile(const struct start *st)
 	return st->opts.pidfile ? st->opts.pidfile : st->cfg.global.pidfile;
 }
 
+/* Who runs it in the foreground knows its pid: HAProxy does not write the file then. */
+static enum report_level
+pidfile_failure(const struct start *st)
+{
+	return wants_background(st) ? REPORT_ALERT : REPORT_WARNING;
+}
+
 static int
 open_pidfile(struct start *st)
 {
@@ -122,9 +129,12 @@ open_pidfile(struct start *st)
 		return 0;
 	r = pidfile_open(&st->sys, path, &st->pid_fd);
 	if (r)
-		report_msg(&st->report, REPORT_ALERT, "cannot create pidfile %s: %s", path,
+		report_msg(&st->report, pidfile_failure(st), "cannot create pidfile %s: %s", path,
 			err_text(r));
-	return r;
+	if (!r || wants_background(st))
+		return r;
+	st->process.pidfile = NULL;
+	return 0;
 }
 
 /* A process of its own runs commands: this one will not be allowed to. */
@@ -215,8 +225,9 @@ write_pidfile(struct start *st)
 	r = pidfile_write(&st->sys, st->pid_fd, (pid_t)sys_getpid(&st->sys));
 	st->pid_fd = -1;
 	if (r)
-		report_msg(&st->report, REPORT_ALERT, "cannot write the pidfile: %s", err_text(r));
-	return r;
+		report_msg(&st->report, pidfile_failure(st), "cannot write the pidfile: %s",
+			err_text(r));
+	return wants_background(st) ? r : 0;
 }
 
 /* Opens what needs privileges, drops them, and starts to serve. */

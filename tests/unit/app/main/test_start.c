@@ -103,8 +103,15 @@ cannot_start(void **state)
 		1);
 	assert_non_null(strstr(console, "/nonexistent/a"));
 	assert_non_null(strstr(console, "/nonexistent/b"));
-	assert_int_equal(program_on("-db -p /nonexistent/pid", GOOD), 1);
-	assert_non_null(strstr(console, "/nonexistent/pid"));
+	/* in the foreground nobody needs the pid file: it goes on to what fails */
+	assert_int_equal(
+		program_on("-db -p /nonexistent/pid", GOOD " bind unix@/nonexistent/a\n"), 1);
+	assert_non_null(strstr(console, "cannot create pidfile /nonexistent/pid"));
+	assert_non_null(strstr(console, "/nonexistent/a"));
+	assert_int_equal(
+		program_on("-D -p /nonexistent/pid", GOOD " bind unix@/nonexistent/a\n"), 1);
+	assert_non_null(strstr(console, "cannot create pidfile /nonexistent/pid"));
+	assert_null(strstr(console, "/nonexistent/a"));
 	assert_int_equal(program_on("-db", "global\n chroot /nonexistent\n" GOOD), 1);
 }
 
