@@ -1,23 +1,31 @@
 /* The name, the version and the features that -v, -vv and .if show. Constant data. */
 #include "app/config/version.h"
 
+#include <string.h>
+
 #include "app/config/global.h"
 #include "base/compiler.h"
 #include "base/mem.h"
 #include "event/poller.h"
 #include "tls/tls_version.h"
 
+#ifdef __clang__
+#define COMPILER "clang"
+#else
+#define COMPILER "gcc"
+#endif
+
 /* Only supported features, so that tests which require others are skipped. */
 const char *const version_features[] = { "ACCEPT4", "CPU_AFFINITY", "CRYPT_H", "EPOLL",
-	"GETADDRINFO", "LIBCRYPT", "PCRE2", "PCRE2_JIT", "POLL", "PRCTL", "LINUX_SPLICE", "OPENSSL",
+	"GETADDRINFO", "LIBCRYPT", "PCRE2", "PCRE2_JIT", "POLL", "PRCTL", "PROMEX",
+	"LINUX_SPLICE", "OPENSSL",
 	"SYSTEMD", "TFO", "THREAD", "TPROXY", "LINUX_TPROXY", NULL };
 const char *const version_enabled[] = { "POLL", "EPOLL", "GETADDRINFO", "SPLICE", NULL };
 
 static void
 print_features(FILE *to)
 {
-	static const char *const absent[] = { "LUA", "NS", "PROMEX", "QUIC",
-		"SLZ", "ZLIB" };
+	static const char *const absent[] = { "LUA", "NS", "QUIC", "SLZ", "ZLIB" };
 
 	fputs("Feature list :", to);
 	for (const char *const *f = version_features; *f; f++)
@@ -40,15 +48,25 @@ print_pollers(FILE *to)
 	fprintf(to, "Total: %u, will use %s.\n", n, poller_all()[0]->name);
 }
 
-void
-version_print(FILE *to, int build)
+/* Tools take the first line for the version of HAProxy. */
+static void
+print_versions(FILE *to, const char *progname)
 {
+	if (strcmp(progname, "haproxy") == 0) {
+		fprintf(to, "HAProxy version %s %s - %s\n", VERSION_COMPAT, VERSION_DATE,
+			VERSION_URL);
+		fprintf(to, "This is %s version %s.\n", VERSION_NAME, TACIT_VERSION);
+		return;
+	}
 	fprintf(to, "%s version %s %s\n", VERSION_NAME, TACIT_VERSION, VERSION_DATE);
 	fprintf(to, "Interfaces: HAProxy version %s\n", VERSION_COMPAT);
-	if (!build)
-		return;
+}
+
+static void
+print_build(FILE *to)
+{
 	fputs("Build options :\n  TARGET  = linux-glibc\n", to);
-	fprintf(to, "  CC      = %s\n", __VERSION__);
+	fputs("  CC      = " COMPILER " " __VERSION__ "\n", to);
 #ifdef TACIT_MAGIC
 	fputs("  DEBUG   = magics, pools keep nothing\n", to);
 #else
@@ -60,11 +78,22 @@ version_print(FILE *to, int build)
 #else
 	fputs("  SECCOMP = none\n\n", to);
 #endif
+}
+
+void
+version_print(FILE *to, const char *progname, int build)
+{
+	print_versions(to, progname);
+	if (!build)
+		return;
+	print_build(to);
 	print_features(to);
 	fprintf(to, "Default settings :\n  bufsize = %d, maxpollevents = %d, maxaccept = %d\n\n",
 		GLOBAL_BUFSIZE_DEFAULT, GLOBAL_POLLEVENTS_DEFAULT, GLOBAL_MAXACCEPT_DEFAULT);
 	fprintf(to, "Built with multi-threading support (MAX_TGROUPS=1, MAX_THREADS=%d).\n\n",
 		GLOBAL_THREADS_MAX);
 	fprintf(to, "Built with OpenSSL version : %s\n\n", tls_version_name);
+	fputs("Built with the Prometheus exporter as a service\n\n", to);
 	print_pollers(to);
+	fputs("\nAvailable services : prometheus-exporter\n", to);
 }

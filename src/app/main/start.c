@@ -27,7 +27,7 @@ print_usage(const struct start *st, FILE *to)
 static int
 usage_error(const struct start *st, const char *why)
 {
-	version_print(stderr, 0);
+	version_print(stderr, st->opts.progname, 0);
 	if (why[0])
 		fprintf(stderr, "%s: %s\n", st->opts.progname, why);
 	print_usage(st, stderr);
@@ -43,7 +43,7 @@ do_without_files(struct start *st, int *code)
 	switch (st->opts.action) {
 	case OPTIONS_VERSION:
 	case OPTIONS_BUILD:
-		version_print(stdout, st->opts.action == OPTIONS_BUILD);
+		version_print(stdout, st->opts.progname, st->opts.action == OPTIONS_BUILD);
 		return 0;
 	case OPTIONS_COND:
 		*code = config_cond(&st->cfg, st->opts.cond, stderr);

@@ -8,15 +8,21 @@
 #include "unit/test.h"
 
 static char *
-printed(int build)
+printed_as(const char *progname, int build)
 {
 	char *text = NULL;
 	size_t len = 0;
 	FILE *to = open_memstream(&text, &len);
 
-	version_print(to, build);
+	version_print(to, progname, build);
 	fclose(to);
 	return text;
+}
+
+static char *
+printed(int build)
+{
+	return printed_as("tacit", build);
 }
 
 static void
@@ -36,6 +42,13 @@ long_form(void **state)
 {
 	static const char *const lines[] = { "  TARGET  = linux-glibc\n", "Feature list : +",
 		" +THREAD", " +OPENSSL", "Built with OpenSSL version : OpenSSL 3", "MALLOC",
+		" +PROMEX", "Built with the Prometheus exporter as a service\n",
+		"Available services : prometheus-exporter\n",
+#ifdef __clang__
+		"  CC      = clang ",
+#else
+		"  CC      = gcc 1",
+#endif
 		"epoll : modes unmerged, merged, edge\n", "ev:poll : modes unmerged, merged\n",
 		"will use epoll." };
 	char *text = printed(1);
@@ -44,6 +57,22 @@ long_form(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
 		assert_non_null(strstr(text, lines[i]));
 	free(text);
+}
+
+/* Tools want the prefix, and take the third word. */
+static void
+called_as_haproxy(void **state)
+{
+	static const char first[] = "HAProxy version " VERSION_COMPAT " 20";
+	char *text = printed_as("haproxy", 0), *build = printed_as("haproxy", 1);
+
+	(void)state;
+	assert_int_equal(strncmp(text, first, strlen(first)), 0);
+	assert_int_equal(strncmp(build, text, strlen(text)), 0);
+	assert_non_null(strstr(text, " - https://"));
+	assert_non_null(strstr(text, "tacit version " TACIT_VERSION));
+	free(text);
+	free(build);
 }
 
 /* Tools take "Version: A.B.C" apart: A.B must be at least 1.5 and everything non-empty. */
@@ -63,6 +92,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(short_form),
 		cmocka_unit_test(long_form),
+		cmocka_unit_test(called_as_haproxy),
 		cmocka_unit_test(compatible_version),
 	};
 
