@@ -186,13 +186,12 @@ install: all man
 	$(INSTALL) -d $(DESTDIR)$(unitdir) $(DESTDIR)$(sysconfdir)/tacit
 	sed 's|/usr/local/sbin|$(sbindir)|' conf/tacit.service >$(DESTDIR)$(unitdir)/tacit.service
 	chmod 644 $(DESTDIR)$(unitdir)/tacit.service
-	[ -e $(DESTDIR)$(sysconfdir)/tacit/tacit.cfg ] || \
-		$(INSTALL) -m 644 conf/tacit.cfg $(DESTDIR)$(sysconfdir)/tacit/tacit.cfg
+	$(INSTALL) -m 644 conf/tacit.cfg $(DESTDIR)$(datadir)/tacit/tacit.cfg
 
-# The configuration is the user's own once it was changed.
+# The configuration is the user's own.
 uninstall:
 	rm -f $(DESTDIR)$(sbindir)/tacit $(DESTDIR)$(mandir)/man8/tacit.8 $(DESTDIR)$(mandir)/man5/tacit.cfg.5 \
-		$(DESTDIR)$(unitdir)/tacit.service $(DESTDIR)$(datadir)/tacit/certbot-deploy
+		$(DESTDIR)$(unitdir)/tacit.service $(DESTDIR)$(datadir)/tacit/certbot-deploy \
+		$(DESTDIR)$(datadir)/tacit/tacit.cfg
 	[ ! -d $(DESTDIR)$(datadir)/tacit ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$(datadir)/tacit
-	! cmp -s conf/tacit.cfg $(DESTDIR)$(sysconfdir)/tacit/tacit.cfg || rm $(DESTDIR)$(sysconfdir)/tacit/tacit.cfg
 	[ ! -d $(DESTDIR)$(sysconfdir)/tacit ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$(sysconfdir)/tacit

@@ -36,7 +36,7 @@ def control(name, part):
 
 def test_files_of_the_operator_are_conffiles():
     assert set(control("tacit", "conffiles").split()) == {
-        "/etc/default/tacit", "/etc/logrotate.d/tacit", "/etc/rsyslog.d/49-tacit.conf", "/etc/tacit/tacit.cfg"}
+        "/etc/default/tacit", "/etc/logrotate.d/tacit", "/etc/rsyslog.d/49-tacit.conf"}
     assert set(control("tacit-haproxy-compat", "conffiles").split()) == {
         "/etc/default/haproxy", "/etc/logrotate.d/haproxy", "/etc/rsyslog.d/49-haproxy.conf"}
 
@@ -103,9 +103,22 @@ def test_the_program_is_called_haproxy_when_it_is_started_as_haproxy(root, tmp_p
 
 
 def test_the_examples_are_right(root):
-    for path in sorted((root / "usr/share/doc/tacit/examples").glob("*.cfg")) + [root / "etc/tacit/tacit.cfg"]:
+    for path in sorted((root / "usr/share/doc/tacit/examples").glob("*.cfg")) + [root / "usr/share/tacit/tacit.cfg"]:
         done = run(root / "usr/sbin/tacit", "-c", "-q", "-f", path)
         assert done.returncode == 0, f"{path}\n{done.stderr}"
+
+
+def test_debians_configuration_of_haproxy_is_read(root, tmp_path):
+    """With the error files that the compat package brings."""
+    errors = root / "usr/share/tacit-haproxy-compat/errors"
+    names = sorted(path.name for path in errors.iterdir())
+    assert names == [f"{code}.http" for code in (400, 403, 408, 500, 502, 503, 504)]
+    cfg = tmp_path / "haproxy.cfg"
+    cfg.write_text("defaults\n mode http\n timeout connect 1s\n timeout client 1s\n timeout server 1s\n" +
+                   "".join(f" errorfile {name[:3]} {errors / name}\n" for name in names) +
+                   "listen l\n bind 127.0.0.1:8080\n")
+    done = run(root / "usr/sbin/haproxy", "-c", "-f", cfg)
+    assert done.returncode == 0 and "WARNING" not in done.stderr, done.stderr
 
 
 def test_bash_completes_the_options(root):

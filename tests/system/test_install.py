@@ -30,22 +30,23 @@ def test_the_files_are_there(root):
         'usr/share/man/man8/tacit.8',
         'usr/share/tacit/certbot-deploy',
         'usr/lib/systemd/system/tacit.service',
-        'etc/tacit/tacit.cfg',
+        'usr/share/tacit/tacit.cfg',
     }
+    # There is a place for a configuration, and none that nobody has written.
+    assert [p.name for p in (root / 'etc/tacit').iterdir()] == []
 
 
 def test_a_configuration_that_is_there_stays(root):
     mine = root / 'etc/tacit/tacit.cfg'
-    before = mine.read_text()
     mine.write_text('# mine\n')
     assert run('make', 'NOINSTALL=1', 'install', f'DESTDIR={root}', 'prefix=/usr').returncode == 0
     assert mine.read_text() == '# mine\n'
-    mine.write_text(before)
+    mine.unlink()
 
 
 def test_the_example_is_right_and_the_program_is_hardened(root):
     program = root / 'usr/sbin/tacit'
-    done = run(program, '-c', '-f', root / 'etc/tacit/tacit.cfg')
+    done = run(program, '-c', '-f', root / 'usr/share/tacit/tacit.cfg')
     assert done.returncode == 0, done.stderr
     header = run('readelf', '-hldW', program).stdout
     assert re.search(r'Type:\s+DYN', header)
