@@ -31,7 +31,8 @@ enum {
 	TLS_STRICT_SNI = 4,
 	TLS_NO_CA_NAMES = 8,
 	TLS_NO_REUSE = 16,
-	TLS_NO_ALPN = 32
+	TLS_NO_ALPN = 32,
+	TLS_WANTS_0RTT = 64 /* of a line of a crt-list: shown, and nothing else */
 };
 
 /* X509_V_ERR_x whose handshakes go on: bit n is error n. */

@@ -206,6 +206,7 @@ tls_bind_variant(struct tls_bind *b, const struct tls_settings *own)
 		tls_settings_free(&set);
 		return NULL;
 	}
+	set.flags &= ~(unsigned int)TLS_WANTS_0RTT;
 	/* HTTP/2 is offered only where bytes are forwarded as they are. */
 	if (b->is_http)
 		b->has_dropped_http2 |= tls_alpn_drop_http2(&set.alpn);

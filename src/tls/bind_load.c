@@ -239,6 +239,10 @@ load_list_line(struct loading *g, char *text, struct cfg_where *at)
 		char *path = tls_crt_path(&g->conf->files, line.path);
 
 		at->col = (unsigned int)(line.path - text) + 1;
+		if (line.own.flags & TLS_WANTS_0RTT)
+			cfg_diag_add(g->d, CFG_NOTICE, g->where,
+				"'allow-0rtt' has no effect here: early data can be replayed, so "
+				"it is not accepted and clients do without.");
 		g->line = &line;
 		if (path)
 			load_cert_or_bundle(g, path);

@@ -40,18 +40,11 @@ cut_words(char *text, char **word)
 static int
 take_list_option(struct tls_settings *own, char *const *word, int n, char *why)
 {
-	static const struct {
-		const char *name, *reason;
-	} never[] = {
-		{ "allow-0rtt", "early data can be replayed, and is not supported" },
-		{ "npn", "NPN is obsolete and not supported; use 'alpn'" },
-	};
 	int args = tls_settings_args(TLS_AT_CRT_LIST, word[0]), r;
 	char said[TLS_WHY_MAX];
 
-	for (size_t i = 0; i < ARRAY_LEN(never); i++)
-		if (strcmp(word[0], never[i].name) == 0)
-			return bad_line(why, never[i].reason);
+	if (strcmp(word[0], "npn") == 0)
+		return bad_line(why, "NPN is obsolete and not supported; use 'alpn'");
 	if (args < 0) {
 		(void)snprintf(why, TLS_WHY_MAX, "unknown ssl keyword %.100s", word[0]);
 		return -ERR_UNKNOWN;
@@ -166,6 +159,7 @@ tls_list_options(const struct tls_settings *own, const char *ca_base)
 	put_flag(&b, own, TLS_NO_ALPN, "no-alpn");
 	put_option(&b, "verify", verify[own->verify]);
 	put_flag(&b, own, TLS_NO_CA_NAMES, "no-ca-names");
+	put_flag(&b, own, TLS_WANTS_0RTT, "allow-0rtt");
 	put_file(&b, "ca-file", ca_base, own->ca_file);
 	put_file(&b, "ca-verify-file", ca_base, own->ca_verify_file);
 	put_file(&b, "crl-file", ca_base, own->crl_file);

@@ -262,6 +262,7 @@ static const struct setting table[] = {
 	ARG("crt-ignore-err", TLS_AT_BIND, set_ignored, 0),
 	ARG("ca-ignore-err", TLS_AT_BIND, set_ignored, 1),
 	SWITCH("no-ca-names", LISTENS, set_switch, TLS_NO_CA_NAMES),
+	SWITCH("allow-0rtt", TLS_AT_CRT_LIST, set_switch, TLS_WANTS_0RTT),
 	SWITCH("strict-sni", TLS_AT_BIND | TLS_AT_BIND_DEFAULTS, set_switch, TLS_STRICT_SNI),
 	SWITCH("no-strict-sni", TLS_AT_BIND, clear_switch, TLS_STRICT_SNI),
 	SWITCH("prefer-client-ciphers", TLS_AT_BIND | TLS_AT_BIND_DEFAULTS, set_switch,

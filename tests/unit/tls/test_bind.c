@@ -132,10 +132,11 @@ test_crt_list(void **state)
 	bind_rig_cert(&g, "b.pem", rig_ec(), "b.test", NULL);
 	snprintf(text, sizeof(text),
 		"# names\n\n%s/f.pem !*\n%s/w.pem [ssl-max-ver TLSv1.2] *.w.test !n.w.test\n"
-		"%s/b.pem [alpn x/1]", g.dir, g.dir, g.dir);
+		"%s/b.pem [allow-0rtt alpn x/1]", g.dir, g.dir, g.dir);
 	bind_rig_write(&g, "list", text);
 	bind_rig_source(&g, TLS_SOURCE_LIST, "list");
 	bind_rig_load(&g);
+	assert_true(bind_rig_says(&g, "'allow-0rtt' has no effect here"));
 	assert_int_equal(g.bind->n_variants, 3);
 	MEETS("f.test", "f.test");
 	MEETS("m.w.test", "w.x");

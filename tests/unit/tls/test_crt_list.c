@@ -79,7 +79,6 @@ test_errors(void **state)
 		{ "a.pem [strict-sni]", "unknown ssl keyword strict-sni" },
 		{ "a.pem [verify maybe]", "'verify' : 'maybe'" },
 		{ "a.pem [ocsp-update maybe]", "expects 'on' or 'off'" },
-		{ "a.pem [allow-0rtt]", "early data" },
 		{ "a.pem [npn h2]", "obsolete" },
 	};
 
@@ -114,6 +113,8 @@ test_options_as_text(void **state)
 		"alpn a,bc verify optional ssl-min-ver TLSv1.2 ssl-max-ver TLSv1.3");
 	check_options("crl-file r.pem ca-file @system-ca ca-verify-file /x no-ca-names no-alpn",
 		"no-alpn no-ca-names ca-file @system-ca ca-verify-file /x crl-file /base/r.pem");
+	check_options("alpn a allow-0rtt verify none ciphers c no-ca-names",
+		"alpn a verify none no-ca-names allow-0rtt ciphers c");
 	check_options("ciphersuites s ciphers c curves g sigalgs x client-sigalgs y",
 		"ciphers c ciphersuites s curves g sigalgs x client-sigalgs y");
 }
