@@ -74,6 +74,19 @@ def test_frontend(ca, pems, tmp_path, kind, version):
     assert ours[2][1]["ssl_c_s_dn(OU,2)"] == ours[2][1]["ssl_c_s_dn(Ou,2)"] == "two"
 
 
+def test_acls_of_the_name(ca, pems, tmp_path):
+    """ssl_fc_sni has ACLs of its own."""
+    text = f"frontend f\n bind 127.0.0.1:{{p[0]}} ssl crt {pems['ec']}\n http-request return status 401 if {{{{ ssl_fc_sni_end .test }}}}\n" \
+        " http-request return status 402 if {{ ssl_fc_sni_reg -i ^b[0-9] }}\n http-request return status 403 if {{ ssl_fc_sni c }}\n" \
+        " http-request return status 404\n"
+
+    def probe(p):
+        return [ask(p[0], client(), name)[1].split()[1] for name in ("a.test", "B1.lan", "c", "d.TEST", None)]
+
+    ours, theirs = in_both(tmp_path, text, probe)
+    assert ours == theirs == ["401", "402", "403", "404", "404"]
+
+
 def test_plain(tmp_path):
     """Without TLS."""
     text = "frontend f\n bind 127.0.0.1:{p[0]}\n http-request return status 200\n" + \
