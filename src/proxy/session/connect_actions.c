@@ -53,21 +53,36 @@ take_idle_connection(struct session *s)
 	return t->reused;
 }
 
-/* RC in the line of a session does not say what is short here. */
+/* Says why connections fail that the log lines of their sessions do not tell apart; at most once
+ * per interval, of which last_ms is the time. */
 static void
-say_what_is_short(const struct session *s, int err)
+say_at_times(const struct session *s, uint64_t *last_ms, int level, const char *why)
 {
-	struct engine *e = s->engine;
 	const struct proxy *be = s->be;
 	uint64_t now = session_now_ms(s);
 	char text[256];
 
-	if (e->shortage_ms && now - e->shortage_ms < SHORTAGE_LOG_MS)
+	if (*last_ms && now - *last_ms < SHORTAGE_LOG_MS)
 		return;
-	e->shortage_ms = now;
+	*last_ms = now;
 	(void)snprintf(text, sizeof(text), "Connect() failed for backend %.128s: %s.", be->name,
-		err == EADDRNOTAVAIL || err == EADDRINUSE ? "no free ports" : strerror(err));
-	log_send(e->log, &be->logs, LOG_LEVEL_ALERT, be->log.tag, text, strlen(text));
+		why);
+	log_send(s->engine->log, &be->logs, level, be->log.tag, text, strlen(text));
+}
+
+/* RC in the line of a session does not say what is short here, nor PC what is wrong with a name. */
+static void
+say_what_failed(const struct session *s, int err)
+{
+	struct engine *e = s->engine;
+
+	if (connect_is_unnamed(err))
+		say_at_times(s, &e->unnamed_ms, LOG_LEVEL_WARNING,
+			"the name for sni is longer than 255 bytes or has a NUL");
+	else if (connect_is_resource(err))
+		say_at_times(s, &e->shortage_ms, LOG_LEVEL_ALERT,
+			err == EADDRNOTAVAIL || err == EADDRINUSE ? "no free ports"
+								  : strerror(err));
 }
 
 enum session_event
@@ -91,8 +106,7 @@ session_do_connect(struct session *s)
 	counter_add(&be_stat(s)->connect, 1);
 	if (r < 0) {
 		s->connect_err = -r;
-		if (connect_is_resource(-r))
-			say_what_is_short(s, -r);
+		say_what_failed(s, -r);
 		return SESSION_EV_REFUSED;
 	}
 	return r > 0 ? handshake_or_up(s) : SESSION_EV_NONE;
