@@ -193,3 +193,45 @@ def test_wrong_name_is_not_tried_again(world, tmp_path):
     ours, theirs = in_both(tmp_path, text, probe, 6)
     assert ours == theirs
     assert ours[1][0] == ("l0", "1", "0", "0") and ours[1][3] == ("l3", "1", "0", "0")
+
+
+def test_ssl_that_is_switched(world, tmp_path):
+    """set server ssl: what it says, the column of show servers state, and what requests get."""
+    text = f"""listen a
+ bind 127.0.0.1:{{p[0]}}
+ retries 0
+ http-reuse always
+ default-server ssl verify none sni req.hdr(host)
+ server s 127.0.0.1:{world["servers"]["good"].port}
+listen b
+ bind 127.0.0.1:{{p[1]}}
+ retries 0
+ http-reuse always
+ default-server ssl verify none
+ server s 127.0.0.1:{{p[3]}} no-ssl
+listen c
+ bind 127.0.0.1:{{p[2]}}
+ server s 127.0.0.1:{{p[3]}}
+listen plain
+ bind 127.0.0.1:{{p[3]}}
+ http-request return status 203
+"""
+    lines = ["a/s ssl", "a/s ssl x", "c/s ssl on", "c/s ssl off", "c/s ssl", "a/s ssl off", "b/s ssl on", "a/s ssl on", "b/s ssl off",
+             "a/nosuch ssl on", "a/s ssl on", "b/s nosuch"]
+
+    def state(p):
+        rows = [row.split() for row in admin(p.sock, "show servers state").strip().split("\n")[1:]]
+        at = rows[0].index("srv_use_ssl") - 1
+        return [(row[1], row[3], row[at]) for row in rows[1:]]
+
+    def probe(p):
+        said = []
+        for line in ["", *lines]:
+            said.append((admin(p.sock, f"set server {line}").strip() if line else "", state(p),
+                         [fetch(port)[0] for port in p[:3] for _ in range(2)]))
+        return said
+
+    ours, theirs = in_both(tmp_path, text, probe, 4)
+    assert ours == theirs
+    assert ours[0][2] == ["200", "200", "203", "203", "203", "203"]
+    assert ours[lines.index("b/s ssl on") + 1][2][2] == "503"

@@ -148,7 +148,7 @@ ADMIN_CMD("set profiling", "<what> {auto|on|off}",
 ADMIN_CMD("set rate-limit", "<setting> <value>",
 	"change a rate limiting value", ADMIN, NONE, admin_cmd_set_rate_limit)
 ADMIN_CMD("set server", "<bk>/<srv> [opts]",
-	"change a server's state, weight, address or checks", ADMIN, NONE, admin_cmd_set_server)
+	"change a server's state, weight, address or ssl", ADMIN, NONE, admin_cmd_set_server)
 ADMIN_CMD("set severity-output", "[none|number|string]",
 	"set presence of severity level in feedback information",
 	USER, NONE, admin_cmd_set_severity_output)

@@ -278,12 +278,12 @@ server_names_service(const struct server *s)
 {
 	return s->fqdn[0] == '_';
 }
-/* True if its sessions or its checks use TLS. */
+/* True if its sessions or its checks use TLS, or may at run time. */
 static inline int
 server_uses_tls(const struct server *s)
 {
-	return s->conf.tls.is_on || s->conf.tls.check == SERVER_CHECK_TLS_ON ||
-		s->conf.tls.has_ssl_check;
+	return s->conf.tls.is_on || s->conf.tls.is_off || s->conf.tls.has_ssl_check ||
+		s->conf.tls.check == SERVER_CHECK_TLS_ON;
 }
 /* Maximum number of sessions with a slot at present; 0: no limit. Any worker may ask. */
 unsigned int server_limit(const struct server *s);

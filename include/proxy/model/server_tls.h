@@ -15,6 +15,7 @@ enum server_check_tls {
 
 struct server_tls_conf {
 	int is_on;               /* `ssl` */
+	int is_off;              /* `no-ssl`, whose default was `ssl`: it may be set at run time */
 	enum server_check_tls check;
 	char *sni;               /* `sni`: an expression; NULL: none */
 	char *check_sni;         /* NULL: none */

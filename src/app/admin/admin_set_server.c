@@ -8,9 +8,11 @@
 #include "app/admin/admin_server.h"
 #include "base/mem.h"
 #include "proxy/backend/server_state.h"
+#include "proxy/backend/server_tls.h"
 #include "proxy/model/check.h"
 #include "proxy/model/server_kept.h"
 #include "proxy/model/proxy.h"
+#include "tls/connect.h"
 
 #define FROM_CLI ", changed from CLI"
 
@@ -201,6 +203,28 @@ set_fqdn(struct admin_conn *c, struct server *s, int argc, char **argv)
 		admin_msg(c, ADMIN_ERR, "set server <b>/<s> fqdn requires a FQDN.");
 }
 
+/* --- TLS --- */
+
+static void
+set_ssl(struct admin_conn *c, struct server *s, int argc, char **argv)
+{
+	const char *to = argc > 0 ? argv[0] : "";
+	int on = strcmp(to, "on") == 0;
+
+	if (!s->tls || !tls_server_makers(s->tls)) {
+		admin_msg(c, ADMIN_NOTICE,
+			"'set server <srv> ssl' cannot be set.  default-server should define ssl "
+			"settings");
+	} else if (!on && strcmp(to, "off") != 0) {
+		admin_msg(c, ADMIN_ERR, "'set server <srv> ssl' expects 'on' or 'off'.");
+	} else {
+		admin_stop_workers(c);
+		server_set_tls(engine_of(c), s, on);
+		admin_resume_workers(c);
+		admin_msg(c, ADMIN_NOTICE, "server ssl setting updated.");
+	}
+}
+
 /* --- the command --- */
 
 static const struct {
@@ -216,6 +240,7 @@ static const struct {
 	{ "check-port", set_check_port },
 	{ "fqdn", set_fqdn },
 	{ "health", set_health },
+	{ "ssl", set_ssl },
 	{ "state", set_state },
 	{ "weight", set_weight },
 };
@@ -235,7 +260,7 @@ admin_cmd_set_server(struct admin_conn *c, int argc, char **argv)
 		}
 	admin_msg(c, ADMIN_ERR,
 		"usage: set server <backend>/<server> addr | agent | agent-addr | agent-port | "
-		"agent-send | check-addr | check-port | fqdn | health | state | weight");
+		"agent-send | check-addr | check-port | fqdn | health | ssl | state | weight");
 }
 
 /* --- enable and disable --- */

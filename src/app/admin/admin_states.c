@@ -95,8 +95,9 @@ static void
 print_check_target(struct sbuf *o, const struct server *s)
 {
 	const struct check_server_conf *c = &s->conf.check;
+	const struct server_tls_conf *tls = &s->conf.tls;
 
-	sbuf_addf(o, " - %d %u ", s->xprt != NULL, c->port);
+	sbuf_addf(o, " - %d %u ", tls->is_on ? 1 : tls->is_off ? -1 : 0, c->port);
 	admin_print_host(o, &c->addr);
 	sbuf_addc(o, ' ');
 	admin_print_host(o, &c->agent_addr);

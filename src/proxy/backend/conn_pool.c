@@ -161,11 +161,11 @@ is_one_place(const struct server *srv)
 	return !srv->spec.has_offset && !addr_is_any(&a);
 }
 
-/* True if it leads to the address that the server has now. */
+/* True if it leads to the address that the server has now, and has TLS if the server has. */
 static int
 is_current(const struct server *srv, const struct conn *c)
 {
-	return c->addr_gen == addr_cell_gen(&srv->addr);
+	return c->addr_gen == addr_cell_gen(&srv->addr) && !c->xprt == !srv->xprt;
 }
 
 /* Takes a place among the idle connections of all workers. */

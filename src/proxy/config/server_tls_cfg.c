@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "cfg/ctx.h"
+#include "proxy/backend/server_tls.h"
 #include "proxy/config/proxy_cfg.h"
 #include "proxy/model/proxies.h"
 #include "proxy/model/server.h"
@@ -23,7 +24,10 @@ tls_of_target(struct cfg_ctx *ctx, void *obj)
 static int
 opt_server_ssl(struct cfg_ctx *ctx, void *obj)
 {
-	tls_of_target(ctx, obj)->is_on = (int)ctx->opt->arg;
+	struct server_tls_conf *c = tls_of_target(ctx, obj);
+
+	c->is_off = !ctx->opt->arg && (c->is_on || c->is_off);
+	c->is_on = (int)ctx->opt->arg;
 	return 0;
 }
 
@@ -100,7 +104,7 @@ opt_check_alpn(struct cfg_ctx *ctx, void *obj)
 static int
 settle_sni_auto(struct server_tls_conf *c, const struct proxy *be, struct cfg_diag *d)
 {
-	if (!c->is_on || !c->sni_auto || c->sni)
+	if (!(c->is_on || c->is_off) || !c->sni_auto || c->sni)
 		return 0;
 	if (be->mode != PROXY_HTTP) {
 		cfg_diag_add(d, CFG_WARNING, &c->where,
@@ -125,7 +129,7 @@ server_tls_cfg_finish(struct server *s, const struct proxies *ps, struct cfg_dia
 	unsigned int at = SAMPLE_AT_CONN;
 	size_t used;
 
-	if (r < 0 || !s->conf.tls.is_on || !text)
+	if (r < 0 || !(s->conf.tls.is_on || s->conf.tls.is_off) || !text)
 		return;
 	if (s->be->mode == PROXY_HTTP)
 		at |= SAMPLE_AT_REQ | SAMPLE_AT_TXN;
@@ -134,9 +138,7 @@ server_tls_cfg_finish(struct server *s, const struct proxies *ps, struct cfg_dia
 		cfg_diag_add(d, CFG_ALERT, &s->conf.tls.where,
 			"'sni' : %s; rules can put what it needs into a variable.", why.text);
 	else
-		s->sni_needs_request =
-			(rule_expr_needs(s->sni) & (SAMPLE_AT_REQ | SAMPLE_AT_TXN)) != 0;
-	s->sni_varies = strncmp(text, "str(", 4) != 0;
+		server_tls_settle(s);
 }
 
 #define OPT(n, args, fn, a, syn, text)                                                         \

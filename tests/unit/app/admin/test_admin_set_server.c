@@ -47,7 +47,7 @@ teardown(void **st)
 
 #define USAGE                                                                             \
 	"usage: set server <backend>/<server> addr | agent | agent-addr | agent-port | "  \
-	"agent-send | check-addr | check-port | fqdn | health | state | weight\n\n"
+	"agent-send | check-addr | check-port | fqdn | health | ssl | state | weight\n\n"
 
 static void
 wrong_words_are_explained(void **st)

@@ -1,0 +1,18 @@
+/*
+ * Whether sessions with a server use TLS, which operators change while they run. The settings have
+ * been read at start, also for `no-ssl`. Idle connections that no longer fit are closed, and are
+ * not used again before that either.
+ */
+#ifndef TACIT_PROXY_BACKEND_SERVER_TLS_H
+#define TACIT_PROXY_BACKEND_SERVER_TLS_H
+
+#include "base/compiler.h"
+#include "proxy/model/engine.h"
+#include "proxy/model/server.h"
+
+/* What its name (sni) needs while sessions use TLS; nothing otherwise. */
+void server_tls_settle(struct server *s);
+/* Switches it on or off: s->tls has been opened. e: the first worker's; the others stand still. */
+void server_set_tls(struct engine *e, struct server *s, int on);
+
+#endif
