@@ -65,6 +65,29 @@ def test_all_rows_are_there_once(many):
     assert sum(a == b for a, b in zip(theirs, ours[1:])) > SERVERS * 0.99
 
 
+def test_a_proxy_that_answers_itself_counts_bytes_twice(daemon):
+    """As in HAProxy, a listen section is the backend of what it answers itself: for statistics, metrics, rules and errors."""
+    port, other = free_port(), free_port()
+    d = daemon(f"listen own\n    mode http\n    bind 127.0.0.1:{port}\n    stats uri /stats\n"
+               "    http-request use-service prometheus-exporter if { path /metrics }\n"
+               "    http-request return status 200 if { path /r }\n    http-request deny if { path /d }\n"
+               "    use_backend else if { path /e }\n    server s 127.0.0.1:1\n"
+               f"backend else\n    mode http\n    http-request return status 200\n"
+               f"frontend front\n    mode http\n    bind 127.0.0.1:{other}\n    http-request return status 200\n")
+
+    def counted():
+        return {(r["# pxname"], r["svname"]): (int(r["bin"]), int(r["bout"])) for r in rows(d.admin("show stat"))}
+
+    for n, path in enumerate(("/stats;csv", "/metrics", "/r", "/d")):
+        assert get(port, path)[0] in (200, 403)
+        now = counted()
+        assert now["own", "BACKEND"] == now["own", "FRONTEND"] and now["own", "FRONTEND"][1] > 80 * n
+    assert get(port, "/e")[0] == get(other, "/")[0] == 200
+    after = counted()
+    assert after["own", "BACKEND"] == now["own", "BACKEND"] != after["own", "FRONTEND"]
+    assert after["else", "BACKEND"] == tuple(a - b for a, b in zip(after["own", "FRONTEND"], now["own", "FRONTEND"]))
+
+
 @not_sanitized
 def test_slow_clients_cost_a_slice_each(many):
     """Clients that read nothing; others are served meanwhile, and the slow ones get it all in the end."""

@@ -35,6 +35,18 @@ stat_of(const struct session *s, const struct proxy *p)
 	return p ? &p->shard[s->engine->index].be : NULL;
 }
 
+/* NULL: none yet. As in HAProxy, a listen section is its own backend for what it answers itself, or
+ * ends, before there is another one. */
+static const struct proxy *
+counted_backend(const struct session *s)
+{
+	const struct proxy *be = session_backend(s);
+
+	if (be || !(s->fe->caps & PROXY_BE))
+		return be;
+	return s->state == SESSION_CLOSED || (s->txn && s->txn->local) ? s->fe : NULL;
+}
+
 /* Before it is connected, or has failed, its server may change. While it is queued, srv is guarded
  * by the backend's lock. */
 static int
@@ -47,7 +59,7 @@ has_its_server(const struct session *s)
 static void
 count_messages(struct session *s)
 {
-	struct proxy_stat *fe = fe_stat(s), *be = stat_of(s, session_backend(s));
+	struct proxy_stat *fe = fe_stat(s), *be = stat_of(s, counted_backend(s));
 	uint64_t in = take_grown(s, CLIENT), out = take_grown(s, SERVER);
 	uint64_t whole = s->dir[CLIENT].counted;
 
