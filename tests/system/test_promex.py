@@ -170,6 +170,20 @@ def test_numbers_are_those_of_show_stat(site):
     assert value(found, "haproxy_frontend_requests_denied_total", proxy="site:a.b-c_d") == 1
 
 
+def test_limits_of_idle_connections_rates_and_the_node(daemon):
+    port = free_port()
+    d = daemon(exporter(port, "backend b\n    server a 127.0.0.1:1 pool-max-conn 4\n    server b 127.0.0.1:1 pool-max-conn 0\n"
+                        "    server c 127.0.0.1:1\n"), extra="node here")
+    found = metrics(port)
+    limits = {dict(key)["server"]: n for key, n in found["haproxy_server_idle_connections_limit"][1].items()}
+    assert limits == {"a": 4, "b": 0}
+    assert [r["src_ilim"] for r in show_stat(d) if r["pxname"] == "b" and r["type"] == "2"] == ["4", "0", ""]
+    for scope in ("frontend", "backend", "server"):
+        assert found[f"haproxy_{scope}_current_session_rate"][0] == "gauge"
+    assert value(found, "haproxy_server_current_session_rate", proxy="b", server="a") == 0
+    assert value(found, "haproxy_process_node", node="here") == 1
+
+
 def test_numbers_are_those_of_show_info(site):
     found, info = metrics(site.metrics_port), site.info()
     for name, field in (("nbthread", "Nbthread"), ("max_connections", "Maxconn"), ("listeners", "Listeners"),

@@ -28,6 +28,7 @@ static const uint8_t part_of[STAT_COLS + 1] = {
 	[STAT_downtime] = STAT_PART_STATE, [STAT_check_status] = STAT_PART_STATE,
 	[STAT_check_code] = STAT_PART_STATE, [STAT_check_duration] = STAT_PART_STATE,
 	[STAT_srv_icur] = STAT_PART_IDLE, [STAT_idle_conn_cur] = STAT_PART_IDLE,
+	[STAT_src_ilim] = STAT_PART_IDLE,
 	[STAT_safe_conn_cur] = STAT_PART_IDLE, [STAT_need_conn_est] = STAT_PART_IDLE,
 };
 

@@ -293,6 +293,8 @@ put_server_idle(struct stat_row *r, const struct server *s)
 	put_stat(r, STAT_srv_icur, idle);
 	put_stat(r, STAT_idle_conn_cur, idle - safe);
 	put_stat(r, STAT_safe_conn_cur, safe);
+	if (s->conf.pool_max >= 0)
+		stat_row_int(r, STAT_src_ilim, s->conf.pool_max);
 	put_stat(r, STAT_need_conn_est, conn_pool_needed(s));
 }
 

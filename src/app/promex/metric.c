@@ -109,7 +109,7 @@ metric_put_global(struct sbuf *out, const struct metric *m, const struct info *i
 	sbuf_adds(out, m->full[SCOPE_GLOBAL]);
 	if (v->kind == VAL_TEXT) {
 		/* What is text says so by a label, and is always 1. */
-		sbuf_adds(out, "{version=\"");
+		sbuf_adds(out, m->value == INFO_node ? "{node=\"" : "{version=\"");
 		put_label_value(out, v->u.s);
 		sbuf_adds(out, "\"} 1\n");
 		return;
