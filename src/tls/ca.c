@@ -299,8 +299,10 @@ tls_ca_load(struct tls_ca_files *f, struct sys *sys, enum tls_ca_kind kind, cons
 
 	*out = NULL;
 	if (!ca) {
-		int r = read_new_ca(sys, kind, path, &ca, why);
+		int r = sys ? read_new_ca(sys, kind, path, &ca, why) : -ERR_MISSING;
 
+		if (!sys)
+			(void)snprintf(why, TLS_WHY_MAX, "unable to load %.300s", path);
 		if (r)
 			return r;
 		tls_ca_insert(f, ca);

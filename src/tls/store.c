@@ -105,9 +105,10 @@ tls_store_load(struct tls_store *s, struct sys *sys, const struct tls_file_rules
 	warning[0] = '\0';
 	if (e && e->cert)
 		return 0;
-	if (path[0] == '@') {
-		(void)snprintf(
-			why, TLS_WHY_MAX, "no crt-store has a certificate '%.300s'", path);
+	if (path[0] == '@' || !sys) {
+		(void)snprintf(why, TLS_WHY_MAX,
+			sys ? "no crt-store has a certificate '%.300s'" : "unable to load %.300s",
+			path);
 		return -ERR_MISSING;
 	}
 	paths.of[TLS_CERT_CRT] = mem_strdup(path);

@@ -6,13 +6,12 @@
 #include "app/admin/admin_add_server.h"
 #include "app/admin/admin_int.h"
 #include "app/admin/admin_server.h"
-#include "app/process/confine.h"
+#include "app/process/process_servers.h"
 #include "base/atomic.h"
 #include "base/err.h"
 #include "proxy/backend/balance.h"
 #include "proxy/backend/conn_pool.h"
 #include "proxy/check/checker.h"
-#include "proxy/config/server_add.h"
 #include "proxy/model/proxy.h"
 
 /* --- add server --- */
@@ -74,23 +73,6 @@ report_errors(struct admin_conn *c, const struct server_line *line, const struct
 	}
 }
 
-/* What it may connect to was settled at the start. 0, or -1 after a report. */
-static int
-verify_reachable(const struct process *p, const struct server *s, struct cfg_diag *d)
-{
-	char text[ADDR_TEXT];
-	struct addr a;
-
-	(void)addr_cell_get(&s->addr, &a);
-	if (!(p->confined & CONFINED_ABSTRACT) || addr_family(&a) != AF_UNIX || a.u.un.sun_path[0])
-		return 0;
-	cfg_diag_add(d, CFG_ALERT, NULL,
-		"this process may not connect to '%s': its configuration has no address 'abns@' "
-		"but those of 'bind' lines.",
-		addr_text(&a, text));
-	return -1;
-}
-
 /* Warnings do not stop a server. */
 static void
 add_and_report(struct admin_conn *c, const struct server_line *line)
@@ -101,16 +83,7 @@ add_and_report(struct admin_conn *c, const struct server_line *line)
 
 	cfg_diag_init(&d, 0);
 	admin_stop_workers(c);
-	s = server_add(line, &d);
-	if (s && verify_reachable(p, s, &d)) {
-		server_remove(&p->cfg->proxies, s);
-		s = NULL;
-	}
-	if (s && checker_add(p->checker, s) < 0) {
-		cfg_diag_add(&d, CFG_ALERT, NULL, "%s", err_text(-ERR_NOMEM));
-		server_remove(&p->cfg->proxies, s);
-		s = NULL;
-	}
+	s = process_add_server(p, line, &d);
 	if (s) {
 		s->last_change_ms = s->down_since_ms = admin_now_ms(c);
 		keep_add_server(p, s, line->argc, line->argv);

@@ -76,28 +76,34 @@ refuse_admin(struct config *c)
 	return bad;
 }
 
+/* sys NULL: no file is read. */
 static int
-load_server(struct config *c, struct sys *sys, const struct proxy *p, struct server *s)
+load_server(struct config *c, struct sys *sys, struct server *s, struct cfg_diag *d)
 {
+	const struct proxy *p = s->be;
 	struct tls_settings *set = &s->conf.tls.set;
 	/* Its line may say nothing of TLS if rules of checks do. */
 	const struct cfg_where *where = s->conf.tls.where.file ? &s->conf.tls.where : &s->where;
 	char why[TLS_WHY_MAX];
 
 	if (p->mode == PROXY_HTTP && tls_alpn_drop_http2(&set->alpn))
-		cfg_diag_add(&c->diag, CFG_WARNING,
+		cfg_diag_add(d, CFG_WARNING,
 			s->conf.tls.alpn_where.file ? &s->conf.tls.alpn_where : where,
 			"'alpn' : there is no HTTP/2: 'h2' is not offered to the server.");
 	if (tls_server_load(&s->tls, &c->tls, set, sys, why) == 0) {
 		if (tls_server_ignores_off(s->tls))
-			cfg_diag_add(&c->diag, CFG_WARNING, &s->conf.tls.where,
+			cfg_diag_add(d, CFG_WARNING, &s->conf.tls.where,
 				"'server " CFG_DIAG_NAME "%s/%s" CFG_DIAG_NAME
 				"' : no-sslv3/no-tlsv1x are ignored for this server. "
 				"Use only 'ssl-min-ver' and 'ssl-max-ver' to fix.",
 				p->name, s->name);
 		return 0;
 	}
-	cfg_diag_add(&c->diag, CFG_ALERT, where, "server '%s' : %s.", s->name, why);
+	/* A command has named the server. */
+	if (sys)
+		cfg_diag_add(d, CFG_ALERT, where, "server '%s' : %s.", s->name, why);
+	else
+		cfg_diag_add(d, CFG_ALERT, where, "%s.", why);
 	return -1;
 }
 
@@ -110,7 +116,7 @@ load_servers(struct config *c, struct sys *sys, const struct proxy *p)
 		struct server *s = list_entry(it, struct server, link);
 
 		if (server_uses_tls(s) && cfg_dir_enter(&c->dir, sys, s->where.file) == 0)
-			bad |= load_server(c, sys, p, s);
+			bad |= load_server(c, sys, s, &c->diag);
 		else if (server_uses_tls(s))
 			bad |= report_dir(c, &s->where);
 	}
@@ -199,4 +205,10 @@ tls_finish(struct config *c, struct sys *sys)
 	tls_issuers_fini(&c->tls.issuers);
 	bad |= settle_ocsp(c, sys);
 	return bad;
+}
+
+int
+tls_finish_added(struct config *c, struct server *s, struct cfg_diag *d)
+{
+	return server_uses_tls(s) ? load_server(c, NULL, s, d) : 0;
 }

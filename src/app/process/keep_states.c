@@ -5,11 +5,10 @@
 #include <string.h>
 
 #include "app/process/process.h"
+#include "app/process/process_servers.h"
 #include "base/err.h"
 #include "proxy/backend/server_addr.h"
 #include "proxy/backend/server_state.h"
-#include "proxy/check/checker.h"
-#include "proxy/config/server_add.h"
 #include "proxy/model/check.h"
 #include "proxy/model/server_kept.h"
 
@@ -244,11 +243,7 @@ add_kept_server(struct process *p, struct proxy *be, char *name, char *line)
 		w = strtok_r(NULL, " ", &rest))
 		argv[words.argc++] = w;
 	cfg_diag_init(&d, 0);
-	s = words.argc > 1 ? server_add(&words, &d) : NULL;
-	if (s && checker_add(p->checker, s) < 0) {
-		server_remove(&cfg->proxies, s);
-		s = NULL;
-	}
+	s = words.argc > 1 ? process_add_server(p, &words, &d) : NULL;
 	if (s) {
 		s->last_change_ms = s->down_since_ms = p->started_ms;
 		keep_add_server(p, s, words.argc, argv);

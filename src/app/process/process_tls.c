@@ -46,16 +46,23 @@ open_binds(struct process *p, const struct proxy *fe, struct tls_io *const *io)
 }
 
 static int
+open_server_tls(const struct process *p, struct server *s, struct tls_io *const *io)
+{
+	int r = s->tls ? tls_server_open(s->tls, io, p->n_workers) : 0;
+
+	if (!r && s->conf.tls.is_on && s->tls)
+		s->xprt = tls_server_makers(s->tls);
+	return r;
+}
+
+static int
 open_servers(struct process *p, const struct proxy *be, struct tls_io *const *io)
 {
 	list_each(it, &be->servers) {
-		struct server *s = list_entry(it, struct server, link);
-		int r = s->tls ? tls_server_open(s->tls, io, p->n_workers) : 0;
+		int r = open_server_tls(p, list_entry(it, struct server, link), io);
 
 		if (r)
 			return r;
-		if (s->conf.tls.is_on && s->tls)
-			s->xprt = tls_server_makers(s->tls);
 	}
 	return 0;
 }
@@ -91,6 +98,26 @@ process_open_tls(struct process *p)
 	}
 	if (!r)
 		r = ring_confs_each_tls(&p->cfg->proxies.log.rings, open_ring_server, io);
+	mem_free(io);
+	return r;
+}
+
+int
+process_open_added_tls(struct process *p, struct server *s)
+{
+	struct tls_io **io;
+	int r;
+
+	if (!s->tls)
+		return 0;
+	if (!process_first(p)->tls)
+		return -ERR_UNSUPPORTED;
+	io = mem_zalloc(p->n_workers * sizeof(struct tls_io *));
+	if (!io)
+		return -ERR_NOMEM;
+	for (unsigned int i = 0; i < p->n_workers; i++)
+		io[i] = p->workers[i].tls;
+	r = open_server_tls(p, s, io);
 	mem_free(io);
 	return r;
 }

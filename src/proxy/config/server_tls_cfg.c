@@ -142,8 +142,7 @@ server_tls_cfg_finish(struct server *s, const struct proxies *ps, struct cfg_dia
 }
 
 #define OPT(n, args, fn, a, syn, text)                                                         \
-	{ .name = n, .min = args, .max = args, .parse = fn, .arg = a, .syntax = syn,          \
-	  .only_at_start = true, .doc = text }
+	{ .name = n, .min = args, .max = args, .parse = fn, .arg = a, .syntax = syn, .doc = text }
 #define SETTING(n, args, syn, text) OPT(n, args, opt_server_setting, 0, syn, text)
 #define NEVER(n, args, why) \
 	{ .name = n, .min = args, .max = args, .class = CFG_UNSUPPORTED, .doc = why }
