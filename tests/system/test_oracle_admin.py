@@ -186,8 +186,8 @@ USAGE_ENDS = re.compile(r" *[\[<{(@].*| \(DEPRECATED\).*")
 
 # Of tacit alone, or with words of its own.
 OWN_HELP = {"add server", "add ssl ca-file", "clear counters", "clear counters all", "debug dev delay", "debug dev loop",
-            "disable agent", "disable health", "disable server", "enable agent", "enable health", "enable server", "get map",
-            "new ssl crl-file", "prepare map", "set maxconn server", "set server", "set weight", "show acl", "show latency",
+            "disable agent", "disable health", "disable server", "echo", "enable agent", "enable health", "enable server",
+            "get map", "new ssl crl-file", "prepare map", "set maxconn server", "set weight", "show acl", "show events", "show latency",
             "show map", "show sess", "show ssl ca-file", "show ssl crl-file", "show ssl ocsp-response", "show ssl ocsp-updates",
             "show startup-logs", "show syscalls", "show trace", "trace", "update ssl ocsp-response", "wait"}
 ANOTHER = "another command of this name"
@@ -323,7 +323,7 @@ def test_levels(both, words):
 ARGS = ("", "x", "x y", "nobody/x", "b/nobody", "b/nobody x", "b/s1 x", "nobody 5", "f x", "x global 5", "5 6")
 NOT_ASKED = {
     "quit", "prompt", "help",                                  # of the dialogue, above
-    "wait", "add ssl ca-file", "show ssl ocsp-updates", "update ssl ocsp-response",  # later than 2.6
+    "wait", "echo", "add ssl ca-file", "show ssl ocsp-updates", "update ssl ocsp-response",  # later than 2.6
     "_getsocks",                                               # answers with descriptors: test_replace.py
     "clear counters", "clear counters all", "set maxconn global", "shutdown frontend", "disable frontend",   # they do it
     "show info", "show stat", "show stats", "show schema json", "show version", "show env", "show libs", "show threads",
@@ -333,7 +333,6 @@ NOT_ASKED = {
 }
 OWN_WORDS = {
     "set maxconn frontend f x": "a value must be a number",
-    "set server b/s1 x": "without ssl",
     "shutdown session f x": "an identifier may be without 0x",
     "show acl": "HAProxy's own client has some",
     "del acl *": "HAProxy says map",

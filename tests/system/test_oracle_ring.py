@@ -184,7 +184,9 @@ def test_the_list_of_rings(both):
     lists = [admin(s.sock, "show events").split("\n") for s in (theirs, ours)]
     assert [line for line in lists[0] if "buf0" not in line] == lists[1]
     for command in ("show events none", "show events r0 -x", "show events stdout", "show events r0", "help show events"):
-        assert admin(theirs.sock, command).strip() == admin(ours.sock, command).strip(), command
+        # HAProxy 2.6 has no -0
+        said = admin(ours.sock, command).replace("[-n] [-0]     ", "[-n]          ")
+        assert admin(theirs.sock, command).strip() == said.strip(), command
 
 
 def test_a_client_that_only_asks_gets_a_large_ring_whole(both):
