@@ -72,6 +72,7 @@ make_named(const struct xprt_maker *m, const struct conn *c, int *reason)
 }
 
 static const struct xprt_maker maker = { make_named };
+static const struct xprt_maker *const makers[] = { &maker };
 
 static int
 setup(void **st)
@@ -79,6 +80,7 @@ setup(void **st)
 	(void)st;
 	pool_rig_open(INTEREST_EDGE);
 	srv->sni_varies = 1;
+	srv->xprt = makers;
 	return 0;
 }
 
