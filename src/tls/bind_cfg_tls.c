@@ -80,8 +80,7 @@ opt_ticket_keys(struct cfg_ctx *ctx, void *obj)
 #define SOURCE(n, v, syn, text)                                                           \
 	{ .name = n, .min = 1, .max = 1, .parse = opt_tls_source, .arg = v, .syntax = syn,    \
 	  .doc = text }
-#define NEVER(n, args, why) \
-	{ .name = n, .min = args, .max = args, .class = CFG_UNSUPPORTED, .doc = why }
+#define HINT(n, why) { .name = n, .min = 1, .max = 1, .class = CFG_HINT, .doc = why }
 
 static const struct cfg_opt opts[] = {
 	{ .name = "ssl", .parse = opt_bind_ssl, .doc = "Accepts TLS connections; needs crt." },
@@ -163,10 +162,11 @@ static const struct cfg_opt opts[] = {
 		"there is an ocsp-update.httpproxy."),
 	{ .name = "allow-0rtt", .class = CFG_HINT,
 		.doc = "early data can be replayed, so it is not accepted and clients do without" },
-	NEVER("npn", 1, "NPN is obsolete; use 'alpn'."),
-	NEVER("generate-certificates", 0, "certificates are not made at run time."),
-	NEVER("ca-sign-file", 1, "certificates are not made at run time."),
-	NEVER("ca-sign-pass", 1, "certificates are not made at run time."),
+	HINT("npn", "NPN is obsolete, and clients use ALPN: see 'alpn'"),
+	HINT("ca-sign-file", "certificates are not made at run time"),
+	HINT("ca-sign-pass", "certificates are not made at run time"),
+	{ .name = "generate-certificates", .class = CFG_UNSUPPORTED,
+		.doc = "certificates are not made at run time." },
 	{ 0 },
 };
 

@@ -141,7 +141,7 @@ parse_rdp_cookie(struct cfg_ctx *ctx, const char *paren, struct balance_by *by)
 static int
 parse_arguments(struct cfg_ctx *ctx, struct proxy *p, const char *paren)
 {
-	struct balance_by by = { 0 };
+	struct balance_by by = { .where = cfg_arg_where(ctx, 0) };
 	int r = 0;
 
 	balance_by_fini(&p->balance_by);

@@ -122,7 +122,8 @@ resolve_targets(struct proxies *ps, struct proxy *p, struct cfg_diag *d)
 		if ((p->caps & PROXY_BE) && !list_is_empty(&p->servers))
 			cfg_diag_add(d, CFG_WARNING, &p->default_be_where,
 				"proxy " CFG_DIAG_NAME "'%s'" CFG_DIAG_NAME
-				" : 'default_backend' takes precedence over its servers, which are never used.",
+				" : 'default_backend' takes precedence over its servers, which are "
+				"never used.",
 				p->name);
 	}
 	p->fallback_be = fallback;
@@ -275,6 +276,21 @@ fill_servers(struct proxy *p, const struct proxies *ps, struct cfg_diag *d)
 	}
 }
 
+/* Without requests there is nothing that such an algorithm could hash: HAProxy does the same. */
+static void
+settle_balance(struct proxy *p, struct cfg_diag *d)
+{
+	const struct cfg_where *where = p->balance_by.where.file ? &p->balance_by.where : &p->where;
+
+	if (!(p->caps & PROXY_BE) || p->mode == PROXY_HTTP || !balance_needs_http(p->balance))
+		return;
+	cfg_diag_add(d, CFG_WARNING, where,
+		"'balance %s' is not possible for " CFG_DIAG_NAME "%s '%s'" CFG_DIAG_NAME
+		" (needs 'mode http'). Falling back to round robin.",
+		balance_name(p->balance), proxy_kind(p), p->name);
+	p->balance = BALANCE_ROUNDROBIN;
+}
+
 static void
 finish_proxy(struct proxy *p, const struct proxies *ps, struct cfg_diag *d)
 {
@@ -288,6 +304,7 @@ finish_proxy(struct proxy *p, const struct proxies *ps, struct cfg_diag *d)
 	http_conf_check(p, d);
 	forward_conf_check(p, d);
 	fill_servers(p, ps, d);
+	settle_balance(p, d);
 	if (r == 0)
 		r = dispatch_cfg_finish(p, ps, d);
 	if (r == 0)

@@ -367,6 +367,8 @@ parse_default_server(struct cfg_ctx *ctx)
 	struct proxy *p = ctx->obj;
 	struct server_target t = { .conf = &p->default_server };
 
+	if (!ctx->argc)
+		cfg_warn(ctx, -1, "'default-server' has no option, so that it changes nothing.");
 	return cfg_parse_opts(ctx, CFG_OPT_SERVER, 0, &t);
 }
 
@@ -374,7 +376,7 @@ static const struct cfg_kw kws[] = {
 	{ .name = "default-server",
 		.sections = CFG_BE,
 		.flags = CFG_KW_STRICT,
-		.min = 1,
+		.min = 0,
 		.max = CFG_ANY,
 		.parse = parse_default_server,
 		.syntax = "<option>...",

@@ -144,9 +144,6 @@ server_tls_cfg_finish(struct server *s, const struct proxies *ps, struct cfg_dia
 #define OPT(n, args, fn, a, syn, text)                                                         \
 	{ .name = n, .min = args, .max = args, .parse = fn, .arg = a, .syntax = syn, .doc = text }
 #define SETTING(n, args, syn, text) OPT(n, args, opt_server_setting, 0, syn, text)
-#define NEVER(n, args, why) \
-	{ .name = n, .min = args, .max = args, .class = CFG_UNSUPPORTED, .doc = why }
-
 static const struct cfg_opt opts[] = {
 	OPT("ssl", 0, opt_server_ssl, 1, NULL,
 		"Connects with TLS. The server's certificate is verified with ca-file; a "
@@ -210,7 +207,8 @@ static const struct cfg_opt opts[] = {
 	SETTING("ssl-reuse", 0, NULL, "Resumes sessions, whatever the defaults say."),
 	{ .name = "allow-0rtt", .class = CFG_HINT,
 		.doc = "early data can be replayed, so none is sent" },
-	NEVER("npn", 1, "NPN is obsolete; use 'alpn'."),
+	{ .name = "npn", .min = 1, .max = 1, .class = CFG_HINT,
+		.doc = "NPN is obsolete, and servers use ALPN: see 'alpn'" },
 	{ 0 },
 };
 

@@ -88,10 +88,6 @@ balance_check(const struct proxy *be, struct proxies *root, struct cfg_diag *d)
 
 	if (!(be->caps & PROXY_BE))
 		return;
-	if (be->mode != PROXY_HTTP && balance_needs_http(be->balance))
-		cfg_diag_add(d, CFG_ALERT, &be->where,
-			"backend '%s': 'balance %s' needs 'mode http'.", be->name,
-			balance_name(be->balance));
 	if (be->mode == PROXY_HTTP && be->balance == BALANCE_RDP_COOKIE)
 		cfg_diag_add(d, CFG_WARNING, &be->where,
 			"backend '%s': 'balance rdp-cookie' is roundrobin without 'mode tcp'.",

@@ -109,8 +109,9 @@ test_lines(void **state)
 	world_lines("backend b\n ", lines, ARRAY_LEN(lines), "");
 	world_lines("backend b\n mode http\n ", http_lines, ARRAY_LEN(http_lines), "");
 	/* There is no request in mode tcp. */
-	world_reports(
-		"backend b\n mode tcp\n balance uri\n", -1, "'balance uri' needs 'mode http'");
+	world_reports(WORLD_DEFAULTS "backend b\n mode tcp\n balance uri\n server s :1\n", 0,
+		"[t.cfg:7:10] : 'balance uri' is not possible for backend 'b' (needs 'mode http'). "
+		"Falling back to round robin.");
 }
 
 static void

@@ -129,7 +129,7 @@ static const struct world_line lines[] = {
 	{ "server s 10.0.0.1:80 id 0", "'0'" },
 	{ "server s 10.0.0.1:80 id 2147483648", "2147483648" },
 	{ "default-server id 5", "'id' is not allowed in 'default-server'" },
-	{ "default-server", "<option>" },
+	{ "default-server", NULL },
 	{ "server s", "<name> <address>" },
 	{ "server", "<name> <address>" },
 	{ "server s! 10.0.0.1:80", "character '!' is not permitted" },
