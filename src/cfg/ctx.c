@@ -180,14 +180,40 @@ cfg_arg_int(struct cfg_ctx *ctx, int i, int min, int max, int *out)
 	return 0;
 }
 
+/* Takes "5s" of "5sec" and "5s[" with a warning, as HAProxy does. What has a digit behind the unit
+ * ("1m30s") means something else. 0 or -1. */
+static int
+take_time_before(struct cfg_ctx *ctx, int i, uint64_t min_ms, uint64_t max_ms, uint64_t *out_ms)
+{
+	const char *s = cfg_arg(ctx, i);
+	size_t n = strspn(s, "0123456789");
+	char time[32];
+
+	n += s[n] && s[n + 1] == 's' && strchr("mu", s[n]) ? 2 : s[n] && strchr("smhd", s[n]);
+	if (n >= sizeof(time) || strpbrk(s + n, "0123456789"))
+		return -1;
+	memcpy(time, s, n);
+	time[n] = '\0';
+	if (!strpbrk(time, "smhd") ||
+		cfg_value_time(time, CFG_UNIT_MS, min_ms, max_ms, out_ms, NULL))
+		return -1;
+	cfg_warn(ctx, i, "unexpected character '%c' in '%s': '%.60s' is taken for '%s'.",
+		isprint((unsigned char)s[n]) ? s[n] : '?',
+		ctx->opt ? ctx->opt->name : cfg_kw_name(ctx), s, time);
+	return 0;
+}
+
 int
 cfg_arg_time(struct cfg_ctx *ctx, int i, enum cfg_unit unit, uint64_t min_ms, uint64_t max_ms,
 	     uint64_t *out_ms)
 {
 	struct cfg_value_err err;
 
-	return cfg_value_time(cfg_arg(ctx, i), unit, min_ms, max_ms, out_ms, &err)
-		? report_value(ctx, i, &err) : 0;
+	if (cfg_value_time(cfg_arg(ctx, i), unit, min_ms, max_ms, out_ms, &err) == 0)
+		return 0;
+	if (!ctx->at_run_time && take_time_before(ctx, i, min_ms, max_ms, out_ms) == 0)
+		return 0;
+	return report_value(ctx, i, &err);
 }
 
 int

@@ -133,6 +133,16 @@ section_args(struct cfg_reader *r, const struct cfg_section *s)
 	} else if ((s->flags & CFG_SEC_FROM) && !(s->flags & CFG_SEC_DEFAULTS) && r->ndefaults) {
 		ctx->from = r->defaults[r->ndefaults - 1].obj;
 	}
+	/* HAProxy ignores such words without one */
+	if (i < n && (s->flags & CFG_SEC_DEFAULTS) && r->name) {
+		struct cfg_where at = { ctx->where.file, ctx->where.line, w[i].col };
+
+		cfg_diag_add(ctx->diag, CFG_WARNING, &at,
+			"'%s' : what follows the name is ignored: keywords belong on lines of "
+			"their own.",
+			s->name);
+		return 0;
+	}
 	if (i < n)
 		return cfg_error_col(&r->ctx, w[i].col,
 			"'%s' cannot handle unexpected argument '%.60s'.", s->name, w[i].text);

@@ -201,6 +201,12 @@ struct check_conf {
 	enum check_family family;    /* of the rules */
 	unsigned int steps;          /* number of own rules, with comment lines */
 	char *comment;               /* of a comment line: for the next rule */
+	struct check_order_error {
+		const char *keyword;
+		const char *missing; /* the rule before it; NULL: the order is right */
+		unsigned int step;
+		struct cfg_where where;
+	} order;                     /* an error only if the rules are used */
 	struct list rules;           /* struct check_rule, complete after check_conf_finish() */
 };
 

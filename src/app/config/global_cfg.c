@@ -194,12 +194,12 @@ static int
 parse_node(struct cfg_ctx *ctx)
 {
 	const char *s = cfg_arg(ctx, 0);
-	size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_");
+	size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.");
 
 	if (s[n])
 		return cfg_error(
-			ctx, 0, "'node' : character '%c' is not permitted (letters, digits, '-' "
-				"and '_' expected).", s[n]);
+			ctx, 0, "'node' : character '%c' is not permitted (letters, digits, '.', "
+				"'-' and '_' expected).", s[n]);
 	if (n == 0 || n > GLOBAL_NAME_MAX)
 		return cfg_error(ctx, 0,
 			"'node' expects a name of 1 to %d characters.", GLOBAL_NAME_MAX);

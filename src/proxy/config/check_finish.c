@@ -225,7 +225,7 @@ complete_rules(struct check_conf *c)
 	enum check_family family =
 		c->method < ARRAY_LEN(families) ? families[c->method] : CHECK_FAMILY_NONE;
 
-	if (c->family != family)
+	if (c->family != family || c->order.missing)
 		check_conf_drop_rules(c);
 	if (c->method == CHECK_HTTP)
 		return complete_http(c);
@@ -259,8 +259,8 @@ warn_ignored(const struct proxy *p, struct cfg_diag *d)
 		return;
 	if (c->disable_on_404)
 		cfg_diag_add(d, CFG_WARNING, &p->where,
-			"'disable-on-404' will be ignored for " CFG_DIAG_NAME "%s '%s'" CFG_DIAG_NAME
-			" (requires 'option httpchk').",
+			"'disable-on-404' will be ignored for " CFG_DIAG_NAME "%s '%s'"
+			CFG_DIAG_NAME " (requires 'option httpchk').",
 			proxy_kind(p), p->name);
 	if (c->send_state)
 		cfg_diag_add(d, CFG_WARNING, &p->where,
@@ -392,6 +392,20 @@ check_server_finish(struct server *s, struct cfg_diag *d)
 	return check_options(s, d);
 }
 
+/* Reports rules that follow each other in the wrong order, if they are used. 0 or -1. */
+static int
+report_order(const struct check_conf *c, struct cfg_diag *d)
+{
+	const struct check_order_error *o = &c->order;
+
+	if (!o->missing || c->method != CHECK_HTTP)
+		return 0;
+	cfg_diag_add(d, CFG_ALERT, &o->where,
+		"'%s' : unable to add the rule at step %u (missing %s rule).", o->keyword, o->step,
+		o->missing);
+	return -1;
+}
+
 int
 check_conf_finish(struct proxy *p, struct proxies *root, struct cfg_diag *d)
 {
@@ -400,7 +414,7 @@ check_conf_finish(struct proxy *p, struct proxies *root, struct cfg_diag *d)
 	if (!(p->caps & PROXY_BE))
 		return bad;
 	warn_ignored(p, d);
-	bad |= check_external_finish(p, root, d);
+	bad |= report_order(&p->check, d) | check_external_finish(p, root, d);
 	if (complete_rules(&p->check) < 0) {
 		cfg_diag_add(d, CFG_ALERT, &p->where, "%s", err_text(-ERR_NOMEM));
 		return -1;

@@ -99,9 +99,10 @@ last_own_rule(const struct check_conf *c)
 	return c->own_rules ? check_conf_last_rule(c) : NULL;
 }
 
-/* Whether the rules before this one allow it. -1 after an error. */
+/* Whether the rules before this one allow it. A rule of http-check that misses another one before
+ * it is noted: that is an error only if the rules are used. -1 after an error. */
 static int
-check_order(struct cfg_ctx *ctx, const struct check_conf *c, enum check_family family,
+check_order(struct cfg_ctx *ctx, struct check_conf *c, enum check_family family,
 	enum check_rule_kind kind)
 {
 	const struct check_rule *last = last_own_rule(c);
@@ -114,7 +115,7 @@ check_order(struct cfg_ctx *ctx, const struct check_conf *c, enum check_family f
 			"'%s' : the first step must also be a 'connect', optionally preceded by a "
 			"'set-var', an 'unset-var' or a 'comment', when there is a 'connect' step.",
 			cfg_kw_name(ctx));
-	if (family != CHECK_FAMILY_HTTP)
+	if (family != CHECK_FAMILY_HTTP || c->order.missing)
 		return 0;
 	if (kind == CHECK_RULE_CONNECT && last->kind != CHECK_RULE_EXPECT)
 		missing = "expect";
@@ -122,10 +123,12 @@ check_order(struct cfg_ctx *ctx, const struct check_conf *c, enum check_family f
 		missing = "connect";
 	if (kind == CHECK_RULE_EXPECT && last->kind == CHECK_RULE_CONNECT)
 		missing = "send";
-	if (!missing)
-		return 0;
-	return cfg_error(ctx, -1, "'%s' : unable to add the rule at step %u (missing %s rule).",
-		cfg_kw_name(ctx), c->steps + 1, missing);
+	if (missing)
+		c->order = (struct check_order_error){ .keyword = ctx->kw->name,
+			.missing = missing,
+			.step = c->steps + 1,
+			.where = cfg_arg_where(ctx, -1) };
+	return 0;
 }
 
 struct check_rule *

@@ -119,6 +119,8 @@ take_init_addr(struct cfg_ctx *ctx, struct resolve_conf *c, const char *word)
 	struct addr a;
 	int method;
 
+	if (!*word)
+		return 0;
 	if (c->n_init == INIT_ADDR_MAX)
 		return cfg_error(ctx, 0,
 			"'%s' : too many initialization methods (%d allowed at most).",
@@ -147,6 +149,11 @@ opt_init_addr(struct cfg_ctx *ctx, void *obj)
 
 	c->n_init = 0;
 	c->init_ip.len = 0;
+	cfg_take(ctx, ctx->argc > 0);
+	if (!cfg_arg(ctx, 0)[0]) {
+		cfg_warn(ctx, -1, "'init-addr' names no method: its default applies.");
+		return 0;
+	}
 	return each_word(ctx, c, take_init_addr);
 }
 
@@ -157,13 +164,14 @@ opt_init_addr(struct cfg_ctx *ctx, void *obj)
 	}
 
 static const struct cfg_opt opts[] = {
-	OPT("init-addr", opt_init_addr, "<method>[,<method>]...",
+	{ .name = "init-addr", .min = 0, .max = 1, .parse = opt_init_addr, .only_at_start = true,
+		.syntax = "<method>[,<method>]...", .doc =
 		"What finds the address of a name at start, in order: libc asks the C library, an "
 		"address is used as it is, none starts the server without an address, in "
 		"maintenance, and last is the address before a reload (tune.reload.keep). If none "
 		"of them finds one, tacit does not start. With resolvers none uses the address "
 		"before a reload, too. The default is last,libc with resolvers, and libc,last "
-		"without."),
+		"without; it applies, too, if there is no method, with a warning." },
 	OPT("resolve-net", opt_resolve_net, "<network>[,<network>]...",
 		"Networks whose addresses are preferred, at most five."),
 	OPT("resolve-opts", opt_resolve_opts, "<option>[,<option>]...",

@@ -65,6 +65,11 @@ parse_stats_realm(struct cfg_ctx *ctx)
 			"'stats realm' : no control characters can stand in a header.");
 	if (strlen(cfg_arg(ctx, 0)) > REALM_MAX)
 		return cfg_error(ctx, 0, "'stats realm' : more than %d bytes.", REALM_MAX);
+	if (ctx->argc > 1)
+		cfg_warn(ctx, 1,
+			"'stats realm' : only '%.60s' is shown: a blank in the text needs a "
+			"backslash before it, or quotes around the text.",
+			cfg_arg(ctx, 0));
 	return cfg_arg_dup(ctx, 0, &c->realm);
 }
 
@@ -228,7 +233,7 @@ static const struct cfg_kw kws[] = {
 		.syntax = "{allow | deny | auth [realm <realm>]} [{if | unless} <condition>]",
 		.doc = "Who may see the statistics: the first rule that applies decides. It cannot "
 			"be used with 'stats auth' and 'stats realm'." },
-	STATS("realm", 1, 1, parse_stats_realm, "<text>",
+	STATS("realm", 1, CFG_ANY, parse_stats_realm, "<text>",
 		"What a browser shows when it asks for the password; the default is 'HAProxy "
 		"Statistics'."),
 	STATS("refresh", 1, 1, parse_stats_refresh, "<time>",

@@ -102,6 +102,7 @@ check_conf_set_family(struct check_conf *c, enum check_family family)
 	c->own_rules = 1;
 	c->begins_with_connect = 0;
 	c->steps = 0;
+	c->order.missing = NULL;
 	c->family = family;
 }
 

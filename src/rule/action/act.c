@@ -110,11 +110,17 @@ act_field_name(const struct rule *r, struct cfg_ctx *ctx, int arg, struct str *o
 	const char *name = cfg_arg(ctx, arg);
 	size_t n = strlen(name);
 
-	if (n > 1 && name[n - 1] == ':' && act_is_token((struct str){ name, n - 1 }))
-		return cfg_error(ctx, arg,
-			"'%s %s' : '%s' cannot be the name of a header: it ends before the colon, "
-			"else '%s:' would be sent.",
-			rule_place_name(r->place), r->action->name, name, name);
+	/* HAProxy sends "name:: value", and finds no field of that name. */
+	if (n > 1 && name[n - 1] == ':' && act_is_token((struct str){ name, n - 1 })) {
+		cfg_warn(ctx, arg,
+			"'%s %s' : the name of a header ends before the colon: this is '%.*s'.",
+			rule_place_name(r->place), r->action->name, (int)n - 1, name);
+		if (act_text(ctx, arg, out) < 0)
+			return -1;
+		out->len--;
+		((char *)(uintptr_t)out->p)[out->len] = '\0';
+		return 0;
+	}
 	if (!act_is_token(str_of(name)))
 		return cfg_error(ctx, arg, "'%s %s' : '%s' cannot be the name of a header.",
 			rule_place_name(r->place), r->action->name, name);

@@ -63,10 +63,15 @@ parse_field(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int
 	if (act_need(r, ctx, arg, 2) < 0 || parse_field_name(r, ctx, arg) < 0 ||
 		parse_value(r, v, ctx, arg + 1, at) < 0)
 		return -1;
-	if (r->action->kind == FIELD_ADD && http_field_id(r->text[0]) == HTTP_F_HOST)
-		return cfg_error(ctx, arg,
-			"'%s add-header' : a request has one Host; see 'set-header'.",
+	r->num[0] = r->action->kind;
+	/* HAProxy sends two of them. */
+	if (r->action->kind == FIELD_ADD && http_field_id(r->text[0]) == HTTP_F_HOST) {
+		cfg_warn(ctx, arg,
+			"'%s add-header' : a request has one Host: it is replaced, as by "
+			"'set-header'.",
 			rule_place_name(r->place));
+		r->num[0] = FIELD_SET;
+	}
 	return arg + 2;
 }
 
@@ -145,8 +150,8 @@ run_field(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 	if (act_write(r->fmt[0], cx, &value) < 0 || !act_is_value(value) ||
 		!field_fits(r, h, value, out))
 		return act_failed(r, out);
-	rc = r->action->kind == FIELD_SET ? set_field(h, r->text[0], str_trim(value))
-					  : http_add(h, r->text[0], str_trim(value));
+	rc = r->num[0] == FIELD_SET ? set_field(h, r->text[0], str_trim(value))
+				    : http_add(h, r->text[0], str_trim(value));
 	if (rc < 0 || follow_host(r, cx) < 0)
 		return act_failed(r, out);
 	return RULE_CONT;

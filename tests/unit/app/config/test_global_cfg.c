@@ -130,8 +130,9 @@ names(void **state)
 	assert_int_equal(world_global("user no-such-user-here"), -1);
 	assert_non_null(strstr(world_diagnostic(), "no-such-user-here"));
 	assert_int_equal(world_global("group no-such-group-here"), -1);
-	assert_int_equal(world_global("node a.b"), -1);
-	assert_non_null(strstr(world_diagnostic(), "character '.' is not permitted"));
+	assert_int_equal(world_global("node a.b_c-1"), 0);
+	assert_int_equal(world_global("node a/b"), -1);
+	assert_non_null(strstr(world_diagnostic(), "character '/' is not permitted"));
 	assert_int_equal(world_global("chroot relative"), -1);
 }
 
