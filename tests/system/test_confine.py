@@ -110,6 +110,15 @@ def test_marks_need_a_capability(tmp_path, origin):
 
 
 @needs_root
+@pytest.mark.parametrize("rule", ["tcp-request connection silent-drop if FALSE",
+                                  "tcp-response content silent-drop if FALSE"])
+@pytest.mark.parametrize("kept", ["", "setcap cap_net_admin"])
+def test_a_silent_drop_that_is_not_silent_is_told(daemon, origin, rule, kept):
+    d = daemon(listen_on(free_port(), origin, f"\n    {rule}"), extra=kept, env=NO_TRACE)
+    assert ("'silent-drop' sends a reset, which the first router drops" in d.stderr) == (not kept), d.stderr
+
+
+@needs_root
 def test_setcap_keeps_more(daemon, origin):
     d = daemon(listen_on(free_port(), origin), extra="uid 65534\n    setcap cap_net_raw,cap_net_bind_service",
                env=NO_TRACE)

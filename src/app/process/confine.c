@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 
 #include "app/process/capabilities.h"
@@ -14,6 +16,7 @@
 #include "app/process/process.h"
 #include "app/process/syscall_filter.h"
 #include "base/err.h"
+#include "cfg/diag.h"
 #include "net/listener.h"
 
 /* Connections may be bound to any port of a client. */
@@ -282,6 +285,57 @@ check_marks(struct process *p)
 	return r < 0 ? (int)r : 0;
 }
 
+static const struct rule *
+find_silent_drop(const struct proxy_rules *rules)
+{
+	for (unsigned int i = 0; i < RULES_LISTS; i++)
+		list_each(it, (struct list *)(uintptr_t)&rules->own[i]) {
+			const struct rule *r = list_entry(it, const struct rule, link);
+
+			if (strcmp(r->action->name, "silent-drop") == 0)
+				return r;
+		}
+	return rules->before ? find_silent_drop(rules->before) : NULL;
+}
+
+/* Returns a rule of any proxy that drops connections silently, or NULL. */
+static const struct rule *
+first_silent_drop(const struct process *p)
+{
+	list_each(it, &p->cfg->proxies.all) {
+		const struct rule *r =
+			find_silent_drop(&list_entry(it, const struct proxy, link)->rules);
+
+		if (r)
+			return r;
+	}
+	return NULL;
+}
+
+/* Says that silent-drop will send a reset: only a socket in repair mode closes without one. */
+static void
+check_silent_drops(struct process *p)
+{
+	const struct rule *rule = first_silent_drop(p);
+	int on = 1;
+	long fd, r;
+
+	if (!rule)
+		return;
+	fd = sys_socket(p->sys, AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	r = fd < 0 ? 0
+		   : sys_setsockopt(p->sys, (int)fd, IPPROTO_TCP, TCP_REPAIR, &on, sizeof(on));
+	if (fd >= 0)
+		(void)sys_close(p->sys, (int)fd);
+	if (r < 0)
+		report_msg(p->report, REPORT_WARNING,
+			"[%s:%u] : 'silent-drop' sends a reset, which the first router drops, and "
+			"clients on this network see: without one it needs the capability "
+			"CAP_NET_ADMIN (%s). 'setcap cap_net_admin' keeps it.",
+			rule->where.file ? rule->where.file->name : "?", rule->where.line,
+			err_text((int)r));
+}
+
 int
 confine_privileges(struct process *p)
 {
@@ -291,6 +345,8 @@ confine_privileges(struct process *p)
 	dropped = r ? 0 : drop_privileges(p);
 	if (!r && !dropped)
 		dropped = check_marks(p);
+	if (!r && !dropped)
+		check_silent_drops(p);
 	if (!r && !dropped)
 		r = limit_files(p, &files);
 	file_access_close(&files);
