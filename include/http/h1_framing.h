@@ -22,8 +22,8 @@ void h1_obey_status(struct http_head *h);
  * The other way round, before a head is written for a receiver of this version: Transfer-Encoding
  * is there if the body is sent in chunks. HTTP/1.0 does not know it: such a body ends when the
  * connection is closed, which becomes the framing. A response that could have a body and has none
- * says so with a Content-Length of 0; h1_obey_status() is called. A successful CONNECT has no body, whatever its response says
- * (RFC 9110, 9.3.6). 0 or -ERR_RANGE: the field does not fit.
+ * says so with a Content-Length of 0; h1_obey_status() is called. A successful CONNECT has no body,
+ * whatever its response says (RFC 9110, 9.3.6). 0 or -ERR_RANGE: the field does not fit.
  */
 int h1_framing_to_fields(struct http_head *h, enum http_version receiver) must_check;
 

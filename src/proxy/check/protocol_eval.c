@@ -208,7 +208,7 @@ enum ldap_part { LDAP_FITS, LDAP_MORE, LDAP_OTHER };
 
 /* Skips these bytes. */
 static enum ldap_part
-skip_bytes(struct str *s, struct str bytes)
+ldap_skip(struct str *s, struct str bytes)
 {
 	if (s->len < bytes.len)
 		return LDAP_MORE;
@@ -246,11 +246,11 @@ ldap_result(struct str s, int *result)
 	enum ldap_part part = skip_ber(&s, 0x30);
 
 	if (part == LDAP_FITS)
-		part = skip_bytes(&s, message_id);
+		part = ldap_skip(&s, message_id);
 	if (part == LDAP_FITS)
 		part = skip_ber(&s, 0x61);
 	if (part == LDAP_FITS)
-		part = skip_bytes(&s, enumerated);
+		part = ldap_skip(&s, enumerated);
 	if (part == LDAP_FITS && !s.len)
 		part = LDAP_MORE;
 	if (part == LDAP_FITS)

@@ -194,8 +194,8 @@ parse_status(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, in
 		return -1;
 	if (status < 200)
 		return cfg_error(ctx, arg,
-			"'%s set-status' : %d is no final status: the client would wait for another "
-			"response.",
+			"'%s set-status' : %d is no final status: the client would wait for "
+			"another response.",
 			rule_place_name(r->place), status);
 	r->num[0] = status;
 	if (!act_is(ctx, arg + 1, "reason"))

@@ -142,7 +142,8 @@ static void
 http(void **state)
 {
 	static const char *const bad[] = { "tune.http.maxhdr 0", "tune.http.maxhdr 32768",
-		"tune.http.logurilen 0", "tune.http.logurilen x", "tune.maxrewrite -1", "tune.pool-low-fd-ratio 101", "tune.pool-high-fd-ratio -1" };
+		"tune.http.logurilen 0", "tune.http.logurilen x", "tune.maxrewrite -1",
+		"tune.pool-low-fd-ratio 101", "tune.pool-high-fd-ratio -1" };
 	struct global_conf *g = &cfg.global;
 
 	(void)state;

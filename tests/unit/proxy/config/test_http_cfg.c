@@ -225,12 +225,13 @@ test_invalid_messages(void **state)
 		(void)snprintf(want, sizeof(want), "'option %s' : invalid messages are refused",
 			options[i]);
 		world_reports(text, 0, want);
-		(void)snprintf(text, sizeof(text), WORLD_DEFAULTS " mode http\nlisten l\n bind :80\n"
+		(void)snprintf(text, sizeof(text), WORLD_DEFAULTS " mode http\nlisten l\n bind :8\n"
 			" option %s\n no option %s\n", options[i], options[i]);
 		world_good(&w, text);
 		world_fini(&w);
 	}
-	world_reports(WORLD_DEFAULTS "frontend f\n bind :80\n option accept-invalid-http-response\n",
+	world_reports(WORLD_DEFAULTS "frontend f\n bind :80\n"
+		" option accept-invalid-http-response\n",
 		0, "ignored because frontend 'f' has no backend capability");
 }
 

@@ -49,7 +49,8 @@ static const struct http_dialogue rewrites[] = {
 		      "http-request add-header S g if { method,lower get }"),
 		ASKS(GET "\r\n"),
 		REPLY_OK,
-		.to_server = GET "S: b\r\nS: c\r\nS: e\r\nS: f\r\nS: g\r\nConnection: close\r\n\r\n",
+		.to_server = GET "S: b\r\nS: c\r\nS: e\r\nS: f\r\nS: g\r\n"
+			     "Connection: close\r\n\r\n",
 		.terms = "--",
 		.served = 1 },
 	{ .name = "unknown methods without case",

@@ -112,7 +112,8 @@ test_status(void **state)
 				    "HTTP/1.1 200 OK\r\nContent-Length: 2"),
 		"HTTP/1.1 204 No Content|Content-Length: 2|");
 	assert_string_equal(
-		action_rig_response(&r, "http-response set-status 204\nhttp-response set-status 201",
+		action_rig_response(&r,
+			"http-response set-status 204\nhttp-response set-status 201",
 			"HTTP/1.1 200 OK\r\nContent-Length: 2"),
 		"HTTP/1.1 201 Created|Content-Length: 2|");
 	assert_int_equal(r.res.framing, HTTP_BODY_LENGTH);
