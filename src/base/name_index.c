@@ -8,7 +8,7 @@
 #include "base/keyhash.h"
 #include "base/mem.h"
 
-#define CAP_FIRST 16
+#define CAP_FIRST 2
 
 static uint64_t
 hash_name(const char *name)

@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 
-#define SBUF_FIRST 256
+#define SBUF_FIRST 64
 
 void
 sbuf_init(struct sbuf *b, size_t max)

@@ -35,8 +35,8 @@ check_entries(const struct pattern_ref *ref)
 	list_each(it, &ref->entries) {
 		const struct pattern_entry *e = list_entry(it, struct pattern_entry, link);
 
-		expect(pattern_ref_find(ref, e->text) != NULL);
-		expect(strlen(e->text.p) == e->text.len && strlen(e->value.p) == e->value.len);
+		expect(pattern_ref_find(ref, pattern_entry_text(e)) != NULL);
+		expect(strlen(e->bytes) == e->text_len && strlen(e->value) == e->value_len);
 		n++;
 	}
 	expect(n == ref->n);

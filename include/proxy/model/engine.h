@@ -84,11 +84,8 @@ struct engine_shared {
 	char apart_too[CACHE_LINE];
 };
 
-/* Sizes in buffers of tune.bufsize: of a buffer for a head that has grown, which takes up to one,
- * with what follows it; and of the memory for the texts of one evaluation, so that the texts of a
- * whole head fit, and a format as long as a head behind them: rule_fmt_text() halves the rest. */
+/* The size in buffers of tune.bufsize of one for a head that has grown, which takes up to one, with what follows it. */
 #define WIDE_BUFS 2
-#define EVAL_BUFS 4
 
 struct engine {
 	unsigned int index;          /* index of the worker, from 0: its shard of counters */

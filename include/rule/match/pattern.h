@@ -59,28 +59,44 @@ enum pattern_op pattern_op_of(struct str word);
 
 #define PATTERN_NOCASE 1u
 #define PATTERN_NO_DNS 2u        /* host names are errors, not resolved */
-#define PATTERN_BORROW 4u        /* text and value outlive the pattern and are NUL-terminated: not
-				  * copied */
 
 #define PATTERN_TEXT_MAX 65535   /* bytes of one */
 #define PATTERN_SET_MAX (1u << 24)
 #define PATTERN_PART_MAX 255     /* longer path and domain parts are tried one by one */
 
+struct pattern_entry;
+struct pattern_ref;
+
+/* A set, the map or ACL whose entries it is made of (NULL: none), and its options. */
+struct pattern_feed {
+	struct pattern_ref *ref;
+	struct pattern_set *set;
+	unsigned int flags;          /* PATTERN_x */
+};
+
+/* There may be millions of them: an entry, its text and its first pattern are one piece of memory. */
 struct pattern {
-	struct str text;         /* as written */
-	struct str key;          /* what is compared */
-	struct str value;        /* of a map, as written; p NULL: none */
-	struct sample data;      /* the value as the map's type */
-	uint64_t order;          /* ascending in order of addition to the set */
+	struct str key;          /* what is compared: in the entry's text, in `net` or `lo`, or in bytes behind */
+	union {
+		struct {
+			int64_t lo, hi; /* of numbers, both inclusive */
+		};
+		struct regex *regex;
+		char net[PATTERN_NET_KEY];
+	};
 	uint8_t nocase;
 	uint32_t at;             /* index in set->all */
-	int64_t lo, hi;          /* of numbers, both inclusive */
-	struct regex *regex;
+	uint64_t order;          /* ascending in order of addition to the set */
 	struct list same;        /* further patterns with its key; the index finds only the first */
-	struct pattern_set *set; /* the set that it was made for */
-	const void *owner;       /* struct pattern_ref, or NULL */
-	struct pattern *next;    /* list of its owner */
-	char bytes[];            /* text, key, value */
+	const struct pattern_feed *feed; /* what it was made for */
+	struct pattern_entry *entry; /* its owner: text and value */
+	struct pattern *next;    /* of the same entry, for another set */
+};
+
+/* A value of a map as its type. */
+struct pattern_data {
+	enum sample_type type;
+	union sample_value u;
 };
 
 struct pattern_set {
@@ -93,6 +109,7 @@ struct pattern_set {
 	struct pattern **list;   /* patterns that are not in an index */
 	uint32_t n_list, list_cap;
 	struct shared_lock *guard; /* the owner's; NULL: changes only while workers are paused */
+	struct pattern_feed *alone; /* of patterns that pattern_set_add() has made; or NULL */
 };
 
 /* To be called around pattern_match() where others may change the set. */
@@ -116,23 +133,31 @@ void pattern_set_init(struct pattern_set *p, enum pattern_method m, enum sample_
 /* An empty one that can take the patterns of p. */
 void pattern_set_init_like(struct pattern_set *to, const struct pattern_set *p);
 void pattern_set_fini(struct pattern_set *p);
+/* The number of bytes behind a pattern of this set for a text of that length. */
+size_t pattern_room(const struct pattern_set *p, unsigned int flags, size_t len) must_check;
 /*
- * Makes a pattern for the set without adding it. value: for a map, p NULL otherwise. 0, or a
- * negative reason with *why, whose `at` is an offset in text.
+ * Makes a pattern of e's text and value for the feed's set, at t, which has pattern_room() bytes behind it
+ * (pattern_entry_bytes), without adding it. 0, or a negative reason with *why, whose `at` is an offset in the text.
  */
-int pattern_make(struct pattern_set *p, struct str text, enum pattern_op op, unsigned int flags,
-	struct str value, struct pattern **out, struct rule_err *why) must_check;
-/* Sets another value, which must outlive it. The old value is kept if the new one is invalid. */
+int pattern_make(struct pattern *t, const struct pattern_feed *feed, struct pattern_entry *e,
+	enum pattern_op op, unsigned int flags, struct rule_err *why) must_check;
+/* Reads another value of its entry. The old value is kept if the new one is invalid. */
 int pattern_change(struct pattern *t, struct str value, struct rule_err *why) must_check;
-/* Frees a pattern that is in no set. */
-void pattern_free(struct pattern *t);
+/* Frees what a pattern that is in no set owns. */
+void pattern_drop(struct pattern *t);
+/* The value of a map. Its bytes are those of the entry. */
+struct pattern_data pattern_value(const struct pattern *t);
 
-/* Adds it to the set, which then owns it. Of equal patterns the first one is found. 0, -ERR_FULL or
+/* Adds it to the set. Of equal patterns the first one is found. 0, -ERR_FULL or
  * -ERR_NOMEM. */
 int pattern_set_enter(struct pattern_set *p, struct pattern *t) must_check;
-/* Removes it from the set; the caller owns it. */
+/* Makes room in an empty set for about n patterns with these flags. 0 or -ERR_NOMEM. */
+int pattern_set_expect(struct pattern_set *p, unsigned int flags, uint64_t n) must_check;
+/* Asks for the memory that adding t will touch. */
+void pattern_set_prefetch(struct pattern_set *p, const struct pattern *t);
+/* Removes it from the set. */
 void pattern_set_leave(struct pattern_set *p, struct pattern *t);
-/* Makes a pattern and adds it. */
+/* Makes an entry with a pattern and adds it to a set without a map or ACL, which then owns it. value: p NULL: none. */
 int pattern_set_add(struct pattern_set *p, struct str text, enum pattern_op op, unsigned int flags,
 	struct str value, struct rule_err *why) must_check;
 /*

@@ -12,32 +12,59 @@ struct kept_slot;
 struct pattern_entry {
 	struct list link;            /* in pattern_ref.entries, in order of addition */
 	struct pattern_entry *next;  /* next in the same bucket */
-	uint64_t hash;               /* of text, with its owner's key */
-	uint64_t id;                 /* its id in `show map` */
+	union {
+		uint64_t id;         /* its id in `show map` */
+		uint64_t hash;       /* of its text, until it is added to a ref */
+	};
 	uint32_t version;
-	struct str text, value;      /* NUL-terminated; value.p NULL: none */
+	uint32_t text_len, value_len;
+	uint32_t has_first : 1;      /* `first` is a pattern */
+	uint32_t first_at : 31;      /* offset of the bytes that it needs; 0: there is no room for it */
+	char *value;                 /* behind the text, or memory of its own once it was changed; NULL: none */
 	struct kept_slot *slot;      /* in the memory that outlives the process; NULL: none */
-	char *changed;               /* storage of a value that was changed */
-	struct pattern *patterns;    /* its patterns, linked by pattern.next: one per set */
-	char bytes[];
+	struct pattern first;        /* its pattern for the first set; `next` leads to the others in any case */
+	char bytes[];                /* text, value, and what `first` needs */
 };
 
-/* A set made from the entries, and its options. */
-struct pattern_feed {
-	struct pattern_set *set;
-	unsigned int flags;          /* PATTERN_x */
-};
+/* Its text and its value, each with a NUL behind. */
+static inline struct str
+pattern_entry_text(const struct pattern_entry *e)
+{
+	return (struct str){ e->bytes, e->text_len };
+}
+
+/* p NULL: it has no value. */
+static inline struct str
+pattern_entry_value(const struct pattern_entry *e)
+{
+	return (struct str){ e->value, e->value_len };
+}
+
+/* The first of its patterns, or NULL; pattern.next leads on. */
+static inline struct pattern *
+pattern_entry_first(struct pattern_entry *e)
+{
+	return e->has_first ? &e->first : e->first.next;
+}
+
+/* The bytes behind one of its patterns. */
+static inline char *
+pattern_entry_bytes(const struct pattern *t)
+{
+	return t == &t->entry->first ? t->entry->bytes + t->entry->first_at : (char *)(uintptr_t)(t + 1);
+}
 
 /* Copies both. NULL when memory is out. */
 struct pattern_entry *pattern_entry_new(const struct keyhash *key, struct str text,
 	struct str value) must_check;
+/* The same with room for its first pattern, for this set and with these flags. */
+struct pattern_entry *pattern_entry_new_for(const struct keyhash *key, struct str text, struct str value,
+	const struct pattern_set *set, unsigned int flags) must_check;
 /* in_sets: its patterns are in their sets and are removed from them. */
 void pattern_entry_free(struct pattern_entry *e, int in_sets);
-/* True if it has this text, with this keyhash(). */
-int pattern_entry_is(const struct pattern_entry *e, struct str text, uint64_t hash);
-/* Makes another pattern with this owner for the feed's set, without adding it. 0, or a negative
- * reason with *why. */
-int pattern_entry_feed(struct pattern_entry *e, const struct pattern_feed *feed, const void *owner,
+/* Makes another pattern for the feed's set, without adding it; the first one is for the set that the entry has room
+ * for, if it has. 0, or a negative reason with *why. */
+int pattern_entry_feed(struct pattern_entry *e, const struct pattern_feed *feed, enum pattern_op op, unsigned int flags,
 	struct pattern **out, struct rule_err *why) must_check;
 /* Adds its patterns to the sets, all or none. */
 int pattern_entry_enter(struct pattern_entry *e, struct rule_err *why) must_check;

@@ -43,13 +43,15 @@ pattern_fold(unsigned char c)
 void pattern_index_init(struct pattern_index *x, int fold, const struct keyhash *key);
 void pattern_index_fini(struct pattern_index *x);
 /*
- * Adds item->key with a hash of its bytes in any order; len: the value for pattern_index_has_len().
- * 0, -ERR_EXISTS when an equal key is there, or -ERR_NOMEM.
+ * Adds item->key, which is not in the index, with a hash of its bytes in any order; len: the value for
+ * pattern_index_has_len(). Returns 0 or -ERR_NOMEM.
  */
 int pattern_index_add(struct pattern_index *x, struct pattern *item, uint64_t hash,
 	size_t len) must_check;
 /* Reserves room for n keys of up to this length. 0 or -ERR_NOMEM. */
 int pattern_index_reserve(struct pattern_index *x, uint32_t n, size_t len_max) must_check;
+/* Asks for the memory that adding or finding a key with this hash will touch. */
+void pattern_index_prefetch(const struct pattern_index *x, uint64_t hash);
 /* Replaces item by one with an equal key, or removes it if that is NULL. */
 void pattern_index_replace(struct pattern_index *x, const struct pattern *item, uint64_t hash,
 	struct pattern *heir);

@@ -5,8 +5,6 @@
 
 #include "rule/match/pattern.h"
 
-#define PATTERN_KEY_FIXED 18 /* keys whose length is not that of the text */
-
 /* Delimiters of parts of paths (dir) and of URLs and hosts (dom). */
 int pattern_is_delimiter(enum pattern_method m, char c);
 uint64_t pattern_number_hash(const struct keyhash *key, int64_t v);

@@ -44,7 +44,7 @@ struct pattern_ref {
 	uint64_t last_id;
 	uint64_t cleared;            /* current entries with ids up to this one are deleted */
 	struct pattern_table table;  /* the entries by text */
-	struct pattern_feed *feed;   /* array of sets, in order */
+	struct pattern_feed **feed;  /* one for each set, in order */
 	unsigned int n_feeds;
 	struct shared_lock lock;     /* the guard of its sets, if is_live */
 	uint8_t is_live;             /* rules change it */
@@ -74,6 +74,10 @@ int pattern_ref_make(struct pattern_ref *ref, uint32_t version, struct str text,
 	struct pattern_entry **out, struct rule_err *why) must_check;
 int pattern_ref_join(struct pattern_ref *ref, struct pattern_entry *e,
 	struct rule_err *why) must_check;
+/* Makes room for about n entries in an empty ref and its sets. 0, or a negative reason with *why. */
+int pattern_ref_expect(struct pattern_ref *ref, uint64_t n, struct rule_err *why) must_check;
+/* Asks for the memory that appending e will touch. */
+void pattern_ref_prefetch(struct pattern_ref *ref, struct pattern_entry *e);
 /* True if it is of the current version, and so in the sets. */
 static inline int
 pattern_ref_is_current(const struct pattern_ref *ref, const struct pattern_entry *e)

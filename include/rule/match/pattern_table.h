@@ -21,7 +21,11 @@ void pattern_table_init(struct pattern_table *t, const struct keyhash *key);
 void pattern_table_fini(struct pattern_table *t);
 /* Reserves room for one entry more than n. 0 or -ERR_NOMEM. */
 int pattern_table_reserve(struct pattern_table *t, uint64_t n) must_check;
-/* There must be room. */
+/* Makes an empty table large enough for n entries. 0 or -ERR_NOMEM. */
+int pattern_table_expect(struct pattern_table *t, uint64_t n) must_check;
+/* Asks for the memory that adding e will touch, before it is added. */
+void pattern_table_prefetch(const struct pattern_table *t, const struct pattern_entry *e);
+/* Adds an entry whose id is still the hash of its text. There must be room. */
 void pattern_table_add(struct pattern_table *t, struct pattern_entry *e);
 void pattern_table_remove(struct pattern_table *t, struct pattern_entry *e);
 /* An entry with this text, and the next one, in any order. NULL: none. */

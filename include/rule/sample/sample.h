@@ -32,15 +32,17 @@ enum sample_type {
 	SAMPLE_ANY
 };
 
+union sample_value {
+	int64_t sint;                /* BOOL (0, 1) and SINT */
+	struct in_addr ipv4;
+	struct in6_addr ipv6;
+	/* STR and BIN: bytes in the traffic, static, or in the arena */
+	struct str str;
+};
+
 struct sample {
 	enum sample_type type;
-	union {
-		int64_t sint;        /* BOOL (0, 1) and SINT */
-		struct in_addr ipv4;
-		struct in6_addr ipv6;
-		/* STR and BIN: bytes in the traffic, static, or in the arena */
-		struct str str;
-	} u;
+	union sample_value u;
 	/*
 	 * Set by a fetch with several values (the elements of a header): call it again with
 	 * ctx->nth + 1. Value 0 is the one that the manual defines where only one counts (the last

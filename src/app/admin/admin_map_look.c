@@ -65,10 +65,10 @@ static void
 print_entry(struct sbuf *out, const struct pattern_entry *e)
 {
 	sbuf_addf(out, "%#llx ", (unsigned long long)e->id);
-	sbuf_add(out, e->text.p, e->text.len);
-	if (e->value.p) {
+	sbuf_add(out, e->bytes, e->text_len);
+	if (e->value) {
 		sbuf_addc(out, ' ');
-		sbuf_add(out, e->value.p, e->value.len);
+		sbuf_add(out, e->value, e->value_len);
 	}
 	sbuf_addc(out, '\n');
 }
@@ -142,14 +142,14 @@ print_hit(const struct admin_map_asked *q, const struct pattern_set *set, const 
 
 	sbuf_addf(out, ", %s=yes, idx=%s, %s=\"", q->is_map ? "found" : "match", index_name(set, t),
 		q->is_map ? "key" : "pattern");
-	sbuf_add(out, t->text.p, t->text.len);
+	sbuf_add(out, t->entry->bytes, t->entry->text_len);
 	sbuf_addc(out, '"');
 	if (q->is_map && set->out == SAMPLE_ANY) {
 		sbuf_adds(out, ", value=none");
 	} else if (q->is_map) {
 		sbuf_adds(out, ", value=\"");
-		sbuf_add(out, t->value.p, t->value.len);
-		sbuf_addf(out, "\", type=\"%s\"", type_name(t->data.type));
+		sbuf_add(out, t->entry->value, t->entry->value_len);
+		sbuf_addf(out, "\", type=\"%s\"", type_name(pattern_value(t).type));
 	}
 }
 
@@ -178,7 +178,7 @@ look_up(const struct admin_map_asked *q, const struct pattern_feed *feed,
 static void
 look_up_line(const struct admin_map_asked *q, struct sample_ctx *cx)
 {
-	const struct pattern_feed *feed = &q->ref->feed[0];
+	const struct pattern_feed *feed = q->ref->feed[0];
 	struct pattern_set set;
 	struct rule_err why;
 
@@ -188,7 +188,7 @@ look_up_line(const struct admin_map_asked *q, struct sample_ctx *cx)
 
 		/* A resolved host name is only found by that name. */
 		if (pattern_ref_is_current(q->ref, e) &&
-			pattern_set_add(&set, e->text, PATTERN_EQ, feed->flags,
+			pattern_set_add(&set, pattern_entry_text(e), PATTERN_EQ, feed->flags,
 				(struct str){ NULL, 0 }, &why) == -ERR_NOMEM)
 			break;
 	}
@@ -217,7 +217,7 @@ admin_map_get(struct admin_map_asked *q)
 		look_up_line(q, &cx);
 	} else {
 		for (unsigned int i = 0; i < q->ref->n_feeds; i++)
-			look_up(q, &q->ref->feed[i], q->ref->feed[i].set, &cx);
+			look_up(q, q->ref->feed[i], q->ref->feed[i]->set, &cx);
 	}
 	mem_free(arena.p);
 	regex_work_free(&cx.regex);

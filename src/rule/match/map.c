@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/sbuf.h"
+#include "rule/match/pattern_entry.h"
 #include "rule/match/pattern_file.h"
 #include "rule/match/pattern_key.h"
 #include "rule/match/pattern_number.h"
@@ -140,7 +141,7 @@ fill_groups(const struct pattern *hit, const struct regex_match *groups, struct 
 	if (arena->used == arena->cap)
 		return 0;
 	sbuf_init_fixed(&b, arena->p + arena->used, arena->cap - arena->used);
-	regex_subst(hit->value, groups, &b);
+	regex_subst(pattern_entry_value(hit->entry), groups, &b);
 	return take_map_text(arena, &b, s);
 }
 
@@ -149,8 +150,10 @@ static int
 take_value(const struct pattern_set *p, const struct pattern *hit, struct arena *arena,
 	struct sample *s)
 {
-	s->type = hit->data.type;
-	s->u = hit->data.u;
+	struct pattern_data d = pattern_value(hit);
+
+	s->type = d.type;
+	s->u = d.u;
 	if (!p->guard || s->type != SAMPLE_STR)
 		return 1;
 	s->u.str = arena_copy(arena, s->u.str);

@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "rule/match/pattern_entry.h"
 #include "rule/match/pattern_key.h"
 
 #define ALL_TYPES (~0u)
@@ -130,7 +131,8 @@ void
 pattern_set_fini(struct pattern_set *p)
 {
 	for (uint32_t i = 0; i < p->n; i++)
-		pattern_free(p->all[i]);
+		pattern_entry_free(p->all[i]->entry, 0);
+	mem_free(p->alone);
 	mem_free(p->all);
 	mem_free(p->list);
 	pattern_index_fini(&p->index[0]);
@@ -186,6 +188,43 @@ pattern_set_enter(struct pattern_set *p, struct pattern *t)
 	return 0;
 }
 
+/* True if patterns of this method are found one by one. */
+static int
+is_listed(enum pattern_method m)
+{
+	return m == PATTERN_SUB || m == PATTERN_REG;
+}
+
+int
+pattern_set_expect(struct pattern_set *p, unsigned int flags, uint64_t n)
+{
+	struct pattern **all;
+
+	if (p->n || n > PATTERN_SET_MAX)
+		return 0;
+	all = mem_resize(p->all, (size_t)n, sizeof(struct pattern *));
+	if (!all)
+		return -ERR_NOMEM;
+	p->all = all;
+	p->cap = (uint32_t)n;
+	if (is_listed(p->method))
+		return 0;
+	/* Networks are most often those of IPv4: the other index grows as needed. */
+	return pattern_index_reserve(&p->index[p->method != PATTERN_IP && flags & PATTERN_NOCASE],
+		(uint32_t)n, 0);
+}
+
+void
+pattern_set_prefetch(struct pattern_set *p, const struct pattern *t)
+{
+	uint64_t hash;
+	size_t len;
+	const struct pattern_index *x = pattern_key_index(p, t, &hash, &len);
+
+	if (x)
+		pattern_index_prefetch(x, hash);
+}
+
 static void
 leave_list(struct pattern_set *p, const struct pattern *t)
 {
@@ -230,16 +269,22 @@ int
 pattern_set_add(struct pattern_set *p, struct str text, enum pattern_op op, unsigned int flags,
 	struct str value, struct rule_err *why)
 {
+	struct pattern_entry *e = pattern_entry_new_for(&p->index[0].key, text, value, p, flags);
 	struct pattern *t;
-	int rc = pattern_make(p, text, op, flags, value, &t, why);
+	int rc = -ERR_NOMEM;
 
-	if (rc < 0)
-		return rc;
-	rc = pattern_set_enter(p, t);
-	if (rc < 0) {
-		pattern_free(t);
-		snprintf(why->text, sizeof(why->text), "%s", err_text(rc));
+	if (!p->alone)
+		p->alone = mem_zalloc(sizeof(*p->alone));
+	if (p->alone && e) {
+		p->alone->set = p;
+		rc = pattern_entry_feed(e, p->alone, op, flags, &t, why);
 	}
+	if (rc == 0)
+		rc = pattern_entry_enter(e, why);
+	if (rc == -ERR_NOMEM)
+		snprintf(why->text, sizeof(why->text), "%s", err_text(rc));
+	if (rc < 0 && e)
+		pattern_entry_free(e, 0);
 	return rc;
 }
 

@@ -23,7 +23,7 @@ pattern_coming_begin(struct pattern_ref *ref, uint32_t version)
 	if (!ref->coming.set)
 		return;
 	for (unsigned int i = 0; i < ref->n_feeds; i++)
-		pattern_set_init_like(&ref->coming.set[i], ref->feed[i].set);
+		pattern_set_init_like(&ref->coming.set[i], ref->feed[i]->set);
 	ref->coming.version = version;
 	ref->coming.after = ref->last_id;
 }

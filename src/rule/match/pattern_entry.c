@@ -8,60 +8,101 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-struct pattern_entry *
-pattern_entry_new(const struct keyhash *key, struct str text, struct str value)
+/* Returns an entry with n bytes, of which text and value are the first. */
+static struct pattern_entry *
+new_entry(const struct keyhash *key, struct str text, struct str value, size_t n)
 {
-	struct pattern_entry *e = mem_zalloc(sizeof(*e) + text.len + 1 + value.len + 1);
+	struct pattern_entry *e = mem_alloc(sizeof(*e) + n);
 
 	if (!e)
 		return NULL;
+	memset(e, 0, sizeof(*e));
 	list_init(&e->link);
 	e->hash = keyhash(key, text.p, text.len);
 	if (text.len)
 		memcpy(e->bytes, text.p, text.len);
-	e->text = (struct str){ e->bytes, text.len };
+	e->bytes[text.len] = '\0';
+	e->text_len = (uint32_t)text.len;
 	if (!value.p)
 		return e;
-	e->value = (struct str){ e->bytes + text.len + 1, value.len };
-	memcpy(e->bytes + text.len + 1, value.p, value.len);
+	e->value = e->bytes + text.len + 1;
+	e->value_len = (uint32_t)value.len;
+	memcpy(e->value, value.p, value.len);
+	e->value[value.len] = '\0';
 	return e;
+}
+
+struct pattern_entry *
+pattern_entry_new(const struct keyhash *key, struct str text, struct str value)
+{
+	return new_entry(key, text, value, text.len + 1 + value.len + 1);
+}
+
+struct pattern_entry *
+pattern_entry_new_for(const struct keyhash *key, struct str text, struct str value,
+	const struct pattern_set *set, unsigned int flags)
+{
+	size_t room = pattern_room(set, flags, text.len), n = text.len + 1 + value.len + 1;
+	/* There may be numbers in it. */
+	size_t at = room ? (n + 7) & ~(size_t)7 : n;
+	struct pattern_entry *e = new_entry(key, text, value, at + room);
+
+	if (e)
+		e->first_at = at & INT32_MAX;
+	return e;
+}
+
+/* Frees a value that is not part of the entry. */
+static void
+free_value(struct pattern_entry *e)
+{
+	if (e->value != e->bytes + e->text_len + 1)
+		mem_free(e->value);
 }
 
 void
 pattern_entry_free(struct pattern_entry *e, int in_sets)
 {
-	struct pattern *t;
+	struct pattern *t, *next;
 
-	while ((t = e->patterns) != NULL) {
-		e->patterns = t->next;
+	for (t = pattern_entry_first(e); t; t = next) {
+		next = t->next;
 		if (in_sets)
-			pattern_set_leave(t->set, t);
-		pattern_free(t);
+			pattern_set_leave(t->feed->set, t);
+		pattern_drop(t);
+		if (t != &e->first)
+			mem_free(t);
 	}
-	mem_free(e->changed);
+	free_value(e);
 	mem_free(e);
 }
 
 int
-pattern_entry_is(const struct pattern_entry *e, struct str text, uint64_t hash)
-{
-	return e->hash == hash && str_is(e->text, text);
-}
-
-int
-pattern_entry_feed(struct pattern_entry *e, const struct pattern_feed *feed, const void *owner,
+pattern_entry_feed(struct pattern_entry *e, const struct pattern_feed *feed, enum pattern_op op, unsigned int flags,
 	struct pattern **out, struct rule_err *why)
 {
-	struct pattern **end = &e->patterns;
-	int rc = pattern_make(
-		feed->set, e->text, PATTERN_EQ, feed->flags | PATTERN_BORROW, e->value, out, why);
+	struct pattern *last = &e->first, *t = &e->first;
+	int is_first = e->first_at && !e->has_first, rc;
 
-	if (rc < 0)
+	why->at = 0;
+	if (!is_first)
+		t = mem_zalloc(sizeof(*t) + pattern_room(feed->set, flags, e->text_len));
+	if (!t) {
+		snprintf(why->text, sizeof(why->text), "%s", err_text(-ERR_NOMEM));
+		return -ERR_NOMEM;
+	}
+	rc = pattern_make(t, feed, e, op, flags, why);
+	if (rc < 0) {
+		if (!is_first)
+			mem_free(t);
 		return rc;
-	(*out)->owner = owner;
-	while (*end)
-		end = &(*end)->next;
-	*end = *out;
+	}
+	e->has_first |= is_first;
+	while (!is_first && last->next)
+		last = last->next;
+	if (!is_first)
+		last->next = t;
+	*out = t;
 	return 0;
 }
 
@@ -72,8 +113,8 @@ leave_before(struct pattern_entry *e, struct pattern_set *sets, const struct pat
 {
 	unsigned int i = 0;
 
-	for (struct pattern *t = e->patterns; t != end; t = t->next, i++)
-		pattern_set_leave(sets ? &sets[i] : t->set, t);
+	for (struct pattern *t = pattern_entry_first(e); t != end; t = t->next, i++)
+		pattern_set_leave(sets ? &sets[i] : t->feed->set, t);
 }
 
 int
@@ -81,8 +122,8 @@ pattern_entry_enter_sets(struct pattern_entry *e, struct pattern_set *sets, stru
 {
 	unsigned int i = 0;
 
-	for (struct pattern *t = e->patterns; t; t = t->next, i++) {
-		int rc = pattern_set_enter(sets ? &sets[i] : t->set, t);
+	for (struct pattern *t = pattern_entry_first(e); t; t = t->next, i++) {
+		int rc = pattern_set_enter(sets ? &sets[i] : t->feed->set, t);
 
 		if (rc == 0)
 			continue;
@@ -121,18 +162,20 @@ pattern_entry_change(struct pattern_entry *e, struct str value, struct rule_err 
 	if (value.len)
 		memcpy(own, value.p, value.len);
 	own[value.len] = '\0';
-	for (struct pattern *t = e->patterns; t && rc == 0; t = t->next)
+	for (struct pattern *t = pattern_entry_first(e); t && rc == 0; t = t->next)
 		rc = pattern_change(t, copy, why);
 	if (rc < 0) {
+		struct rule_err old;
+
 		/* If one set rejects the value, the others get the old one back. */
-		for (struct pattern *t = e->patterns; t; t = t->next)
-			if (pattern_change(t, e->value, why) < 0)
+		for (struct pattern *t = pattern_entry_first(e); t; t = t->next)
+			if (pattern_change(t, pattern_entry_value(e), &old) < 0)
 				break;
 		mem_free(own);
 		return rc;
 	}
-	mem_free(e->changed);
-	e->changed = own;
-	e->value = copy;
+	free_value(e);
+	e->value = own;
+	e->value_len = (uint32_t)value.len;
 	return 0;
 }

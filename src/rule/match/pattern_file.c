@@ -4,15 +4,17 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "base/err.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/mem.h"
 #include "base/sbuf.h"
 #include "cfg/diag.h"
 #include "rule/match/pattern_ids.h"
 #include "rule/match/pattern_number.h"
+
+#define PENDING_MAX 8 /* entries of lines that are made ahead */
 
 /* A set and its use. */
 struct loaded {
@@ -93,8 +95,10 @@ next_line(struct str *rest)
 	return line;
 }
 
+/* Makes the entry of a line. Returns 0, or a negative reason with *why. */
 static int
-add_pattern_line(struct pattern_ref *ref, struct str line, struct rule_err *why)
+make_line_entry(
+	struct pattern_ref *ref, struct str line, struct pattern_entry **out, struct rule_err *why)
 {
 	struct str key = line, value = { NULL, 0 };
 	size_t n = 0;
@@ -111,23 +115,83 @@ add_pattern_line(struct pattern_ref *ref, struct str line, struct rule_err *why)
 			n++;
 		value = trim_end((struct str){ line.p + n, line.len - n });
 	}
-	return pattern_ref_add(ref, ref->version, key, value, why);
+	return pattern_ref_make(ref, ref->version, key, value, out, why);
+}
+
+/* Entries that are made but not yet in their ref: while the next ones are made, the memory that their tables need
+ * arrives in the cache. */
+struct pending {
+	struct pattern_entry *e[PENDING_MAX];
+	unsigned long line[PENDING_MAX];
+	unsigned int n;
+};
+
+/* Appends all entries to the ref. Returns 0, or a negative reason with *why and the line in *number; then the rest is
+ * freed. */
+static int
+join_pending(struct pattern_ref *ref, struct pending *p, unsigned long *number, struct rule_err *why)
+{
+	int rc = 0;
+
+	for (unsigned int i = 0; i < p->n; i++) {
+		if (rc == 0) {
+			rc = pattern_ref_join(ref, p->e[i], why);
+			if (rc == 0)
+				continue;
+			*number = p->line[i];
+		}
+		pattern_entry_free(p->e[i], 0);
+	}
+	p->n = 0;
+	return rc;
+}
+
+/* Adds one line to the entries that are to be appended. */
+static int
+add_pattern_line(struct pattern_ref *ref, struct str line, struct pending *p, unsigned long *number,
+	struct rule_err *why)
+{
+	int rc = p->n < PENDING_MAX ? 0 : join_pending(ref, p, number, why);
+
+	if (rc == 0)
+		rc = make_line_entry(ref, line, &p->e[p->n], why);
+	if (rc < 0)
+		return rc;
+	pattern_ref_prefetch(ref, p->e[p->n]);
+	p->line[p->n++] = *number;
+	return 0;
+}
+
+static uint64_t
+count_lines(struct str text)
+{
+	const char *end = text.p + text.len;
+	uint64_t n = 1;
+
+	for (const char *p = text.p; p < end && (p = memchr(p, '\n', (size_t)(end - p))) != NULL; p++)
+		n++;
+	return n;
 }
 
 static int
 parse_patterns(struct pattern_ref *ref, struct str text, struct rule_err *why)
 {
 	struct rule_err reason = { 0 };
-	unsigned long number = 0;
-	struct str line;
-	int rc = 0;
+	struct pending pending = { .n = 0 };
+	unsigned long number = 0, join_line;
+	int rc = pattern_ref_expect(ref, count_lines(text), &reason);
 
 	while (rc == 0 && text.len) {
-		line = next_line(&text);
+		struct str line = next_line(&text);
+
 		number++;
 		if (line.len)
-			rc = add_pattern_line(ref, line, &reason);
+			rc = add_pattern_line(ref, line, &pending, &number, &reason);
 	}
+	if (rc == 0)
+		rc = join_pending(ref, &pending, &number, &reason);
+	else
+		(void)join_pending(ref, &pending, &join_line, &(struct rule_err){ 0 });
 	if (rc < 0)
 		snprintf(why->text, sizeof(why->text), "line %lu of '%.80s': %.90s", number,
 			ref->path, reason.text);
@@ -190,7 +254,7 @@ read_pattern_file(struct pattern_files *f, struct pattern_ref *ref)
 		rc = file_read(f->sys, ref->path, PATTERN_FILE_MAX, &text, &len);
 	if (rc < 0)
 		return report_file(f, ref->path, rc);
-	ref->file_hash = hash_crc32c((uint32_t)len, text, len);
+	ref->file_hash = (uint32_t)XXH3_64bits(text, len);
 	rc = parse_patterns(ref, (struct str){ text, len }, &f->why);
 	mem_free(text);
 	return rc < 0 ? -1 : 0;
@@ -390,7 +454,7 @@ static void
 stop_names(struct pattern_ref *ref)
 {
 	for (unsigned int i = 0; i < ref->n_feeds; i++)
-		ref->feed[i].flags |= PATTERN_NO_DNS;
+		ref->feed[i]->flags |= PATTERN_NO_DNS;
 }
 
 int

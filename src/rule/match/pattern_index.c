@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "rule/match/pattern.h"
 
-#define CAP_FIRST 16
+#define CAP_FIRST 4
 /* Old slots moved with each added key: a table that has doubled has room for half as many as it
  * had. */
 #define MOVED_AT_ONCE 4
@@ -158,11 +158,16 @@ pattern_index_reserve(struct pattern_index *x, uint32_t n, size_t len_max)
 	return make_lens(x, len_max);
 }
 
+void
+pattern_index_prefetch(const struct pattern_index *x, uint64_t hash)
+{
+	if (x->cap)
+		__builtin_prefetch(&x->slot[keyhash_slot(hash, x->cap)], 1);
+}
+
 int
 pattern_index_add(struct pattern_index *x, struct pattern *item, uint64_t hash, size_t len)
 {
-	if (pattern_index_find(x, hash, item->key.p, item->key.len))
-		return -ERR_EXISTS;
 	if (reserve_slot(x) < 0 || make_lens(x, len) < 0)
 		return -ERR_NOMEM;
 	x->lens[len / 64] |= UINT64_C(1) << len % 64;

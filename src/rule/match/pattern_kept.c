@@ -103,9 +103,9 @@ static struct kept_slot *
 fill_new_slot(struct pattern_ref *ref, enum kept_slot_kind kind, const struct pattern_entry *e,
 	uint64_t serial)
 {
-	int has_value = kind != KEPT_SLOT_GONE && e->value.p;
+	int has_value = kind != KEPT_SLOT_GONE && e->value;
 	struct kept_slot *s =
-		new_slot(ref, e->text.len + (has_value ? e->value.len : 0));
+		new_slot(ref, e->text_len + (has_value ? e->value_len : 0));
 
 	if (!s) {
 		if (ref->kept->head)
@@ -113,11 +113,11 @@ fill_new_slot(struct pattern_ref *ref, enum kept_slot_kind kind, const struct pa
 		return NULL;
 	}
 	s->version = e->version;
-	s->text_len = (uint32_t)e->text.len;
-	s->value_len = has_value ? (uint32_t)e->value.len : KEPT_SLOT_NO_VALUE;
-	memcpy(s->bytes, e->text.p, e->text.len);
+	s->text_len = e->text_len;
+	s->value_len = has_value ? e->value_len : KEPT_SLOT_NO_VALUE;
+	memcpy(s->bytes, e->bytes, e->text_len);
 	if (has_value)
-		memcpy(s->bytes + e->text.len, e->value.p, e->value.len);
+		memcpy(s->bytes + e->text_len, e->value, e->value_len);
 	counter_set(&s->serial, serial);
 	atomic_store_explicit(&s->kind, (uint32_t)kind, memory_order_release);
 	return s;

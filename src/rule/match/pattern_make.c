@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/names.h"
 #include "base/str.h"
-#include "rule/match/pattern.h"
+#include "rule/match/pattern_entry.h"
 #include "rule/match/pattern_key.h"
 #include "rule/match/pattern_number.h"
 
@@ -29,15 +29,16 @@ static int
 make_number(
 	const struct pattern_set *p, struct pattern *t, enum pattern_op op, struct rule_err *why)
 {
-	const char *text = NULL;
+	struct str text = pattern_entry_text(t->entry);
+	const char *reason = NULL;
 
-	if (pattern_range_parse(t->text, p->method == PATTERN_VER, &t->lo, &t->hi, &text) < 0)
-		return pattern_fail(why, -ERR_SYNTAX, "'%.60s' %s", t->text.p, text);
+	if (pattern_range_parse(text, p->method == PATTERN_VER, &t->lo, &t->hi, &reason) < 0)
+		return pattern_fail(why, -ERR_SYNTAX, "'%.60s' %s", text.p, reason);
 	if (op == PATTERN_EQ)
 		return 0;
 	if (t->lo != t->hi)
 		return pattern_fail(why, -ERR_SYNTAX,
-			"'%.60s' is a range, where an operator takes a number", t->text.p);
+			"'%.60s' is a range, where an operator takes a number", text.p);
 	if (op == PATTERN_GE || op == PATTERN_GT) {
 		/* No number is above the largest one: an empty range. */
 		t->lo += op == PATTERN_GT && t->lo < INT64_MAX;
@@ -52,70 +53,72 @@ make_number(
 static int
 make_bytes(struct pattern *t, char *to, struct rule_err *why)
 {
-	if (t->text.len % 2)
+	struct str text = pattern_entry_text(t->entry);
+
+	if (text.len % 2)
 		return pattern_fail(why, -ERR_SYNTAX,
-			"'%.60s' has an odd number of hexadecimal digits", t->text.p);
-	for (size_t i = 0; i < t->text.len; i += 2) {
-		int high = str_hex_digit(t->text.p[i]), low = str_hex_digit(t->text.p[i + 1]);
+			"'%.60s' has an odd number of hexadecimal digits", text.p);
+	for (size_t i = 0; i < text.len; i += 2) {
+		int high = str_hex_digit(text.p[i]), low = str_hex_digit(text.p[i + 1]);
 
 		if (high < 0 || low < 0) {
 			why->at = i;
 			snprintf(why->text, sizeof(why->text), "'%.60s' is not hexadecimal",
-				t->text.p);
+				text.p);
 			return -ERR_SYNTAX;
 		}
 		to[i / 2] = (char)(high << 4 | low);
 	}
-	t->key = (struct str){ to, t->text.len / 2 };
+	t->key = (struct str){ to, text.len / 2 };
 	return 0;
 }
 
 static int
-take_net(struct pattern *t, unsigned int flags, char *to, struct rule_err *why)
+take_net(struct pattern *t, unsigned int flags, struct rule_err *why)
 {
 	struct pattern_net net;
 	struct sockaddr_storage ss;
 	socklen_t len;
-	const char *text;
+	struct str text = pattern_entry_text(t->entry);
+	const char *reason;
 
-	if (pattern_net_parse(t->text, &net, &text) < 0) {
+	if (pattern_net_parse(text, &net, &reason) < 0) {
 		/* Names are IPv4 only and have no mask. */
-		if (flags & PATTERN_NO_DNS || strpbrk(t->text.p, ":/ ") || !t->text.len)
-			return pattern_fail(why, -ERR_SYNTAX, "'%.60s' %s", t->text.p, text);
-		if (names_host(t->text.p, AF_INET, &ss, &len) < 0)
+		if (flags & PATTERN_NO_DNS || strpbrk(text.p, ":/ ") || !text.len)
+			return pattern_fail(why, -ERR_SYNTAX, "'%.60s' %s", text.p, reason);
+		if (names_host(text.p, AF_INET, &ss, &len) < 0)
 			return pattern_fail(why, -ERR_RESOLVE,
 				"'%.60s' is no address, and no name that can be resolved",
-				t->text.p);
+				text.p);
 		net = (struct pattern_net){ .bits = 32 };
 		net.hi = (uint64_t)ntohl(((struct sockaddr_in *)(void *)&ss)->sin_addr.s_addr)
 			<< 32;
 	}
-	pattern_net_key(&net, to);
-	t->key = (struct str){ to, PATTERN_NET_KEY };
-	t->lo = net.bits;
-	t->hi = net.v6;
+	pattern_net_key(&net, t->net);
+	t->key = (struct str){ t->net, PATTERN_NET_KEY };
 	return 0;
 }
 
 static int
 take_regex(struct pattern *t, struct rule_err *why)
 {
+	struct str text = pattern_entry_text(t->entry);
 	struct regex_err reason = { 0 };
-	int rc = regex_new(t->text, t->nocase ? REGEX_NOCASE : 0, &t->regex, &reason);
+	int rc = regex_new(text, t->nocase ? REGEX_NOCASE : 0, &t->regex, &reason);
 
 	if (rc < 0) {
 		why->at = reason.at;
-		snprintf(why->text, sizeof(why->text), "regex '%.60s' : %.120s", t->text.p,
+		snprintf(why->text, sizeof(why->text), "regex '%.60s' : %.120s", text.p,
 			reason.text);
 	}
 	return rc;
 }
 
-/* The text to compare with: in lower case, without delimiters around parts. */
+/* The text to compare with, without delimiters around parts; in lower case it is a copy. */
 static void
 make_text(const struct pattern_set *p, struct pattern *t, char *to)
 {
-	struct str s = t->text;
+	struct str s = pattern_entry_text(t->entry);
 
 	if (p->method == PATTERN_DIR || p->method == PATTERN_DOM) {
 		while (s.len && pattern_is_delimiter(p->method, s.p[0])) {
@@ -125,10 +128,12 @@ make_text(const struct pattern_set *p, struct pattern *t, char *to)
 		while (s.len && pattern_is_delimiter(p->method, s.p[s.len - 1]))
 			s.len--;
 	}
+	t->key = s;
+	if (!t->nocase)
+		return;
 	for (size_t i = 0; i < s.len; i++)
-		to[i] = (char)(t->nocase ? pattern_fold((unsigned char)s.p[i])
-					 : (unsigned char)s.p[i]);
-	t->key = (struct str){ to, s.len };
+		to[i] = (char)pattern_fold((unsigned char)s.p[i]);
+	t->key.p = to;
 }
 
 static int
@@ -141,11 +146,10 @@ take_key(const struct pattern_set *p, struct pattern *t, enum pattern_op op, uns
 	case PATTERN_LEN:
 		if (make_number(p, t, op, why) < 0)
 			return -ERR_SYNTAX;
-		memcpy(to, &t->lo, sizeof(t->lo));
-		t->key = (struct str){ to, sizeof(t->lo) };
+		t->key = (struct str){ (const char *)&t->lo, sizeof(t->lo) };
 		return 0;
 	case PATTERN_IP:
-		return take_net(t, flags, to, why);
+		return take_net(t, flags, why);
 	case PATTERN_BIN:
 		return make_bytes(t, to, why);
 	case PATTERN_REG:
@@ -184,84 +188,88 @@ read_value(enum sample_type out, struct str value, struct sample *data, struct r
 	return 0;
 }
 
+/* True if values have another type than text. */
+static int
+is_typed(const struct pattern_set *p)
+{
+	return p->out == SAMPLE_SINT || p->out == SAMPLE_ADDR;
+}
+
+/* True if the keys of texts have bytes of their own. */
+static int
+copies_key(const struct pattern_set *p, unsigned int flags)
+{
+	return p->method == PATTERN_BIN || (flags & PATTERN_NOCASE && p->method >= PATTERN_STR &&
+		p->method != PATTERN_REG);
+}
+
+size_t
+pattern_room(const struct pattern_set *p, unsigned int flags, size_t len)
+{
+	return (is_typed(p) ? sizeof(struct pattern_data) : 0) + (copies_key(p, flags) ? len : 0);
+}
+
+/* The typed value behind a pattern of a set whose values are typed. */
+static struct pattern_data *
+data_of(const struct pattern *t)
+{
+	return (struct pattern_data *)(void *)pattern_entry_bytes(t);
+}
+
+struct pattern_data
+pattern_value(const struct pattern *t)
+{
+	struct pattern_data d = { .type = SAMPLE_STR };
+
+	if (is_typed(t->feed->set))
+		return *data_of(t);
+	d.u.str = pattern_entry_value(t->entry);
+	return d;
+}
+
 int
 pattern_change(struct pattern *t, struct str value, struct rule_err *why)
 {
 	struct sample data = { 0 };
-	int rc = read_value(t->set->out, value, &data, why);
+	int rc;
 
-	if (rc < 0)
-		return rc;
-	t->value = value;
-	t->data = data;
-	return 0;
+	if (!is_typed(t->feed->set))
+		return 0;
+	rc = read_value(t->feed->set->out, value, &data, why);
+	if (rc == 0)
+		*data_of(t) = (struct pattern_data){ data.type, data.u };
+	return rc;
 }
 
 /* --- making --- */
 
-static void
-copy_texts(struct pattern *t, struct str text, struct str value)
-{
-	if (text.len)
-		memcpy(t->bytes, text.p, text.len);
-	t->text = (struct str){ t->bytes, text.len };
-	if (value.p) {
-		t->value = (struct str){ t->bytes + text.len + 1, value.len };
-		memcpy(t->bytes + text.len + 1, value.p, value.len);
-	}
-}
-
-static struct pattern *
-new_pattern(struct str text, struct str value, unsigned int flags, char **key)
-{
-	/* Keys are never longer than the text, except those of a fixed size. */
-	size_t room = MAX(text.len, (size_t)PATTERN_KEY_FIXED);
-	size_t texts = flags & PATTERN_BORROW ? 0 : text.len + 1 + value.len + 1;
-	struct pattern *t = mem_zalloc(sizeof(*t) + texts + room);
-
-	if (!t)
-		return NULL;
-	if (texts) {
-		copy_texts(t, text, value);
-	} else {
-		t->text = text;
-		t->value = value;
-	}
-	*key = t->bytes + texts;
-	t->nocase = (flags & PATTERN_NOCASE) != 0;
-	list_init(&t->same);
-	return t;
-}
-
 void
-pattern_free(struct pattern *t)
+pattern_drop(struct pattern *t)
 {
-	regex_free(&t->regex);
-	mem_free(t);
+	if (t->feed->set->method == PATTERN_REG)
+		regex_free(&t->regex);
 }
 
 int
-pattern_make(struct pattern_set *p, struct str text, enum pattern_op op, unsigned int flags,
-	struct str value, struct pattern **out, struct rule_err *why)
+pattern_make(struct pattern *t, const struct pattern_feed *feed, struct pattern_entry *e,
+	enum pattern_op op, unsigned int flags, struct rule_err *why)
 {
-	struct pattern *t;
-	char *key;
+	size_t data = is_typed(feed->set) ? sizeof(struct pattern_data) : 0;
 	int rc;
 
 	why->at = 0;
-	if (text.len > PATTERN_TEXT_MAX)
+	if (e->text_len > PATTERN_TEXT_MAX)
 		return pattern_fail(
 			why, -ERR_RANGE, "a pattern has at most %d bytes", PATTERN_TEXT_MAX);
-	t = new_pattern(text, value, flags, &key);
-	if (!t)
-		return pattern_fail(why, -ERR_NOMEM, "%s", err_text(-ERR_NOMEM));
-	t->set = p;
-	rc = take_key(p, t, op, flags, key, why);
-	if (rc == 0 && p->out != SAMPLE_ANY)
-		rc = read_value(p->out, t->value, &t->data, why);
+	memset(t, 0, sizeof(*t));
+	t->feed = feed;
+	t->entry = e;
+	t->nocase = (flags & PATTERN_NOCASE) != 0;
+	list_init(&t->same);
+	rc = take_key(feed->set, t, op, flags, pattern_entry_bytes(t) + data, why);
+	if (rc == 0)
+		rc = pattern_change(t, pattern_entry_value(e), why);
 	if (rc < 0)
-		pattern_free(t);
-	else
-		*out = t;
+		pattern_drop(t);
 	return rc;
 }

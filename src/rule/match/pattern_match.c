@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "http/head.h"
-#include "rule/match/pattern.h"
+#include "rule/match/pattern_entry.h"
 #include "rule/match/pattern_key.h"
 
 /* The one that was added first; either may be NULL. */
@@ -332,7 +332,9 @@ is_known_method(struct str text)
 static int
 stands_for(const struct pattern *t, struct str method)
 {
-	return is_known_method(t->text) || is_known_method(method) ? str_is(t->text, method) : 1;
+	struct str text = pattern_entry_text(t->entry);
+
+	return is_known_method(text) || is_known_method(method) ? str_is(text, method) : 1;
 }
 
 const struct pattern *

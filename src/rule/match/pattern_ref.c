@@ -67,6 +67,8 @@ pattern_ref_free(struct pattern_ref **refp)
 		pattern_entry_free(list_entry(it, struct pattern_entry, link), 0);
 	pattern_table_fini(&ref->table);
 	pattern_coming_end(ref);
+	for (unsigned int i = 0; i < ref->n_feeds; i++)
+		mem_free(ref->feed[i]);
 	mem_free(ref->feed);
 	mem_free(ref->kept);
 	mem_free(ref->path);
@@ -100,20 +102,24 @@ int
 pattern_ref_feed(
 	struct pattern_ref *ref, struct pattern_set *set, unsigned int flags, struct rule_err *why)
 {
-	struct pattern_feed *grown =
-		mem_resize(ref->feed, ref->n_feeds + 1, sizeof(struct pattern_feed));
+	struct pattern_feed **grown = mem_resize(ref->feed, ref->n_feeds + 1, sizeof(struct pattern_feed *));
+	struct pattern_feed *feed = mem_alloc(sizeof(*feed));
 
-	if (!grown)
+	if (grown)
+		ref->feed = grown;
+	if (!grown || !feed) {
+		mem_free(feed);
 		return ref_no_memory(why);
+	}
 	pattern_coming_end(ref);
-	ref->feed = grown;
-	ref->feed[ref->n_feeds++] = (struct pattern_feed){ set, flags };
+	*feed = (struct pattern_feed){ ref, set, flags };
+	ref->feed[ref->n_feeds++] = feed;
 	if (ref->is_live)
 		set->guard = &ref->lock;
 	list_each(it, &ref->entries) {
 		struct pattern_entry *e = list_entry(it, struct pattern_entry, link);
 		struct pattern *t;
-		int rc = pattern_entry_feed(e, &ref->feed[ref->n_feeds - 1], ref, &t, why);
+		int rc = pattern_entry_feed(e, feed, PATTERN_EQ, flags, &t, why);
 
 		if (rc == 0 && e->version == ref->version && pattern_set_enter(set, t) < 0)
 			rc = ref_no_memory(why);
@@ -129,7 +135,7 @@ pattern_ref_guard(struct pattern_ref *ref)
 	assert(ref->path);
 	ref->is_live = 1;
 	for (unsigned int i = 0; i < ref->n_feeds; i++)
-		ref->feed[i].set->guard = &ref->lock;
+		ref->feed[i]->set->guard = &ref->lock;
 }
 
 int
@@ -142,7 +148,9 @@ int
 pattern_ref_make(struct pattern_ref *ref, uint32_t version, struct str text, struct str value,
 	struct pattern_entry **out, struct rule_err *why)
 {
-	struct pattern_entry *e = pattern_entry_new(&ref->table.key, text, value);
+	struct pattern_entry *e = ref->n_feeds
+		? pattern_entry_new_for(&ref->table.key, text, value, ref->feed[0]->set, ref->feed[0]->flags)
+		: pattern_entry_new(&ref->table.key, text, value);
 	struct pattern *t;
 	int rc = 0;
 
@@ -151,7 +159,7 @@ pattern_ref_make(struct pattern_ref *ref, uint32_t version, struct str text, str
 		return ref_no_memory(why);
 	e->version = version;
 	for (unsigned int i = 0; i < ref->n_feeds && rc == 0; i++)
-		rc = pattern_entry_feed(e, &ref->feed[i], ref, &t, why);
+		rc = pattern_entry_feed(e, ref->feed[i], PATTERN_EQ, ref->feed[i]->flags, &t, why);
 	if (rc < 0)
 		pattern_entry_free(e, 0);
 	else
@@ -171,19 +179,36 @@ pattern_ref_join(struct pattern_ref *ref, struct pattern_entry *e, struct rule_e
 	}
 	if (pattern_table_reserve(&ref->table, ref->n) < 0)
 		return ref_no_memory(why);
-	e->id = ref->last_id + 1;
 	if (e->version == ref->version)
 		rc = pattern_entry_enter(e, why);
-	else if (pattern_coming_has(ref, e))
+	else if (ref->coming.set && e->version == ref->coming.version)
 		rc = pattern_entry_enter_sets(e, ref->coming.set, why);
 	if (rc < 0)
 		return rc;
-	ref->last_id = e->id;
 	pattern_table_add(&ref->table, e);
+	e->id = ++ref->last_id;
 	list_append(&ref->entries, &e->link);
 	counter_add(&ref->n, 1);
 	pattern_kept_add(ref, e);
 	return 0;
+}
+
+int
+pattern_ref_expect(struct pattern_ref *ref, uint64_t n, struct rule_err *why)
+{
+	int rc = pattern_table_expect(&ref->table, n);
+
+	for (unsigned int i = 0; i < ref->n_feeds && rc == 0; i++)
+		rc = pattern_set_expect(ref->feed[i]->set, ref->feed[i]->flags, n);
+	return rc < 0 ? ref_no_memory(why) : 0;
+}
+
+void
+pattern_ref_prefetch(struct pattern_ref *ref, struct pattern_entry *e)
+{
+	pattern_table_prefetch(&ref->table, e);
+	for (const struct pattern *t = pattern_entry_first(e); t; t = t->next)
+		pattern_set_prefetch(t->feed->set, t);
 }
 
 int
@@ -278,7 +303,7 @@ pattern_ref_has(const struct pattern_ref *ref, struct str text, struct str value
 	int current = 0;
 
 	for (; e; e = pattern_table_next(e)) {
-		if (value.p && !(e->value.p && str_is(e->value, value)))
+		if (value.p && !(e->value && str_is(pattern_entry_value(e), value)))
 			return 0;
 		current |= pattern_ref_is_current(ref, e);
 	}

@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-#define BUCKETS_FIRST 16
+#define BUCKETS_FIRST 2
 /* Old buckets moved with each entry: a table that has doubled has room for as many entries as it
  * had buckets. */
 #define MOVED_AT_ONCE 2
@@ -45,6 +45,12 @@ push_entry(struct pattern_entry **at, struct pattern_entry *e)
 	*at = e;
 }
 
+static uint64_t
+hash_of(const struct pattern_table *t, const struct pattern_entry *e)
+{
+	return keyhash(&t->key, e->bytes, e->text_len);
+}
+
 static void
 move_one(struct pattern_table *t)
 {
@@ -53,7 +59,7 @@ move_one(struct pattern_table *t)
 	t->bucket[2 * t->moved] = t->bucket[2 * t->moved + 1] = NULL;
 	for (; e; e = next) {
 		next = e->next;
-		push_entry(&t->bucket[keyhash_slot(e->hash, t->n_buckets)], e);
+		push_entry(&t->bucket[keyhash_slot(hash_of(t, e), t->n_buckets)], e);
 	}
 	if (++t->moved < t->n_buckets / 2)
 		return;
@@ -61,17 +67,17 @@ move_one(struct pattern_table *t)
 	t->old = NULL;
 }
 
+/* The first buckets are empty; later ones are written before they are read (move_one). */
 static int
-grow_buckets(struct pattern_table *t)
+grow_buckets(struct pattern_table *t, uint32_t want)
 {
-	uint32_t want = t->n_buckets ? 2 * t->n_buckets : BUCKETS_FIRST;
-	struct pattern_entry **bucket = mem_alloc(want * sizeof(struct pattern_entry *));
+	struct pattern_entry **bucket = t->n_buckets
+		? mem_alloc(want * sizeof(struct pattern_entry *))
+		: mem_zalloc(want * sizeof(struct pattern_entry *));
 
 	assert(!t->old);
 	if (!bucket)
 		return -ERR_NOMEM;
-	if (!t->n_buckets)
-		memset(bucket, 0, want * sizeof(struct pattern_entry *));
 	t->old = t->bucket;
 	t->moved = 0;
 	t->bucket = bucket;
@@ -84,7 +90,24 @@ pattern_table_reserve(struct pattern_table *t, uint64_t n)
 {
 	for (int i = 0; i < MOVED_AT_ONCE && t->old; i++)
 		move_one(t);
-	return n < t->n_buckets ? 0 : grow_buckets(t);
+	return n < t->n_buckets ? 0 : grow_buckets(t, t->n_buckets ? 2 * t->n_buckets : BUCKETS_FIRST);
+}
+
+int
+pattern_table_expect(struct pattern_table *t, uint64_t n)
+{
+	uint32_t want = BUCKETS_FIRST;
+
+	while (want < n && want < PATTERN_SET_MAX)
+		want *= 2;
+	return t->n_buckets ? 0 : grow_buckets(t, want);
+}
+
+void
+pattern_table_prefetch(const struct pattern_table *t, const struct pattern_entry *e)
+{
+	if (t->n_buckets)
+		__builtin_prefetch(bucket_of(t, e->hash), 1);
 }
 
 void
@@ -96,7 +119,7 @@ pattern_table_add(struct pattern_table *t, struct pattern_entry *e)
 void
 pattern_table_remove(struct pattern_table *t, struct pattern_entry *e)
 {
-	struct pattern_entry **at = bucket_of(t, e->hash);
+	struct pattern_entry **at = bucket_of(t, hash_of(t, e));
 
 	while (*at != e)
 		at = &(*at)->next;
@@ -104,9 +127,9 @@ pattern_table_remove(struct pattern_table *t, struct pattern_entry *e)
 }
 
 static struct pattern_entry *
-first_equal(struct pattern_entry *e, struct str text, uint64_t hash)
+first_equal(struct pattern_entry *e, struct str text)
 {
-	while (e && !pattern_entry_is(e, text, hash))
+	while (e && !str_is(pattern_entry_text(e), text))
 		e = e->next;
 	return e;
 }
@@ -114,13 +137,11 @@ first_equal(struct pattern_entry *e, struct str text, uint64_t hash)
 struct pattern_entry *
 pattern_table_find(const struct pattern_table *t, struct str text)
 {
-	uint64_t hash = keyhash(&t->key, text.p, text.len);
-
-	return t->n_buckets ? first_equal(*bucket_of(t, hash), text, hash) : NULL;
+	return t->n_buckets ? first_equal(*bucket_of(t, keyhash(&t->key, text.p, text.len)), text) : NULL;
 }
 
 struct pattern_entry *
 pattern_table_next(const struct pattern_entry *e)
 {
-	return first_equal(e->next, e->text, e->hash);
+	return first_equal(e->next, pattern_entry_text(e));
 }

@@ -21,15 +21,15 @@ gather_patterns(const struct pattern_ref *ref, const struct pattern_set *set, ui
 		return -ERR_NOMEM;
 	/* Patterns of other lines of the ACL, whose order is irrelevant. */
 	for (uint32_t i = 0; i < set->n; i++)
-		if (set->all[i]->owner != ref)
+		if (set->all[i]->feed->ref != ref)
 			(*all)[(*n)++] = set->all[i];
 	if (none)
 		return 0;
 	list_each(it, &ref->entries) {
 		struct pattern_entry *e = list_entry(it, struct pattern_entry, link);
 
-		for (struct pattern *t = e->patterns; t; t = t->next)
-			if (t->set == set && e->version == version)
+		for (struct pattern *t = pattern_entry_first(e); t; t = t->next)
+			if (t->feed->set == set && e->version == version)
 				(*all)[(*n)++] = t;
 	}
 	return 0;
@@ -54,7 +54,7 @@ plan_change(const struct pattern_ref *ref, struct pattern_change *ch)
 	int rc;
 
 	for (unsigned int i = 0; i < ref->n_feeds; i++) {
-		const struct pattern_set *set = ref->feed[i].set;
+		const struct pattern_set *set = ref->feed[i]->set;
 
 		if (is_empty) {
 			pattern_set_init_like(&ch->to[i], set);
@@ -114,7 +114,7 @@ pattern_version_apply(struct pattern_ref *ref, struct pattern_change *ch)
 			pattern_set_swap(&ch->to[i], &ref->coming.set[i]);
 		if (!ref->path)
 			pattern_set_fill(&ch->to[i]);
-		pattern_set_swap(ref->feed[i].set, &ch->to[i]);
+		pattern_set_swap(ref->feed[i]->set, &ch->to[i]);
 	}
 	if (!ch->clears) {
 		apply_commit(ref, ch);

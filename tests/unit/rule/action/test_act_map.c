@@ -139,7 +139,7 @@ test_refused(void **state)
 	action_rig_heads(&r, REQ, NULL);
 	assert_int_equal(action_rig_run(&r, RULE_HTTP_REQUEST), RULE_CONT);
 	assert_int_equal(pattern_files_find(&r.files, map)->refused, 1);
-	assert_string_equal(pattern_ref_find(pattern_files_find(&r.files, map), STR("a"))->value.p,
+	assert_string_equal(pattern_ref_find(pattern_files_find(&r.files, map), STR("a"))->value,
 		"5");
 	r.x.arena.cap = r.x.arena.used;
 	assert_int_equal(action_rig_run(&r, RULE_HTTP_REQUEST), RULE_FINAL);
@@ -176,9 +176,9 @@ test_wrong(void **state)
 	action_rig_good(&r, lines("http-request add-acl(@A) a if { rq(a) -f @A } "
 				  "{ rq(b),map(@M) -m found }"));
 	assert_true(pattern_files_find(&r.files, acl)->is_live);
-	assert_non_null(pattern_files_find(&r.files, acl)->feed[0].set->guard);
+	assert_non_null(pattern_files_find(&r.files, acl)->feed[0]->set->guard);
 	assert_false(pattern_files_find(&r.files, map)->is_live);
-	assert_null(pattern_files_find(&r.files, map)->feed[0].set->guard);
+	assert_null(pattern_files_find(&r.files, map)->feed[0]->set->guard);
 }
 
 int

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "rule/match/pattern.h"
+#include "rule/match/pattern_entry.h"
 #include "unit/test.h"
 
 static const struct str NO_VALUE = { NULL, 0 };
@@ -114,7 +114,7 @@ removed_entries(void **state)
 	assert_int_equal(t[3]->at, 0);
 	for (int i = 0; i < 5; i++)
 		if (i != 3)
-			pattern_free(t[i]);
+			pattern_entry_free(t[i]->entry, 0);
 	pattern_set_fini(&p);
 }
 
@@ -133,9 +133,22 @@ removal_from_the_list(void **state)
 	assert_int_equal(p.n_list, 2);
 	assert_ptr_equal(p.list[0], t[0]);
 	assert_ptr_equal(p.list[1], t[2]);
-	pattern_free(t[1]);
-	pattern_free(t[3]);
+	pattern_entry_free(t[1]->entry, 0);
+	pattern_entry_free(t[3]->entry, 0);
 	pattern_set_fini(&p);
+}
+
+/* A pattern that is in no set. */
+static struct pattern *
+made(const struct pattern_feed *feed, struct str text, unsigned int flags)
+{
+	struct pattern_entry *e = pattern_entry_new_for(&keyhash_known, text, NO_VALUE, feed->set, flags);
+	struct pattern *t;
+	struct rule_err why;
+
+	assert_non_null(e);
+	assert_int_equal(pattern_entry_feed(e, feed, PATTERN_EQ, flags, &t, &why), 0);
+	return t;
 }
 
 /* The whole set is replaced; some entries are in both, others only in one. */
@@ -145,18 +158,15 @@ replacing_the_whole_set(void **state)
 	struct pattern **all = mem_alloc(3 * sizeof(struct pattern *));
 	struct pattern_set p, to;
 	struct pattern *t[4];
-	struct rule_err why;
 	const struct keyhash key = { 8000, 7 };
 
 	(void)state;
 	pattern_set_init(&p, PATTERN_DIR, SAMPLE_ANY, &key);
 	t[0] = enter(&p, "gone");
 	t[1] = enter(&p, "stays");
-	assert_int_equal(pattern_make(&p, STR("stays"), PATTERN_EQ, PATTERN_NOCASE, NO_VALUE,
-				 &t[2], &why), 0);
+	t[2] = made(p.alone, STR("stays"), PATTERN_NOCASE);
 	/* "" is not part of a path: this one goes to the list */
-	assert_int_equal(
-		pattern_make(&p, STR("/"), PATTERN_EQ, 0, NO_VALUE, &t[3], &why), 0);
+	t[3] = made(p.alone, STR("/"), 0);
 	memcpy(all, t + 1, 3 * sizeof(struct pattern *));
 	assert_int_equal(pattern_set_plan(&p, &to, all, 3), 0);
 	assert_int_equal(p.n, 2);
@@ -173,7 +183,7 @@ replacing_the_whole_set(void **state)
 		assert_ptr_equal(p.all[i], t[i + 1]);
 		assert_int_equal(p.all[i]->order, i);
 	}
-	pattern_free(t[0]);
+	pattern_entry_free(t[0]->entry, 0);
 	pattern_set_fini(&p);
 }
 

@@ -5,9 +5,8 @@
 #include "unit/test.h"
 
 static struct pattern_set texts, numbers;
-static struct pattern_feed feeds[2] = { { &texts, 0 }, { &numbers, 0 } };
+static struct pattern_feed feeds[2] = { { NULL, &texts, 0 }, { NULL, &numbers, 0 } };
 static struct rule_err why;
-static const int owner;
 
 static int
 setup(void **state)
@@ -30,14 +29,15 @@ teardown(void **state)
 static struct pattern_entry *
 made(const char *text, const char *value)
 {
-	struct pattern_entry *e = pattern_entry_new(&keyhash_known, str_of(text), str_of(value));
+	struct pattern_entry *e =
+		pattern_entry_new_for(&keyhash_known, str_of(text), str_of(value), &texts, 0);
 	struct pattern *t;
 
 	assert_non_null(e);
 	for (size_t i = 0; i < ARRAY_LEN(feeds); i++) {
-		assert_int_equal(pattern_entry_feed(e, &feeds[i], &owner, &t, &why), 0);
-		assert_ptr_equal(t->owner, &owner);
-		assert_ptr_equal(t->set, feeds[i].set);
+		assert_int_equal(pattern_entry_feed(e, &feeds[i], PATTERN_EQ, 0, &t, &why), 0);
+		assert_ptr_equal(t->entry, e);
+		assert_ptr_equal(t->feed, &feeds[i]);
 	}
 	return e;
 }
@@ -51,14 +51,14 @@ an_entry_copies_its_texts(void **state)
 	(void)state;
 	memset(text, 'x', 3);
 	memset(value, 'x', 5);
-	assert_string_equal(e->text.p, "key");
-	assert_string_equal(e->value.p, "value");
-	assert_true(pattern_entry_is(e, STR("key"), keyhash(&keyhash_known, "key", 3)));
-	assert_false(pattern_entry_is(e, STR("kex"), keyhash(&keyhash_known, "kex", 3)));
-	assert_false(pattern_entry_is(e, STR("kex"), e->hash));
+	assert_true(str_is(pattern_entry_text(e), STR("key")));
+	assert_string_equal(e->bytes, "key");
+	assert_string_equal(e->value, "value");
+	assert_int_equal(e->hash, keyhash(&keyhash_known, "key", 3));
 	pattern_entry_free(e, 0);
 	e = pattern_entry_new(&keyhash_known, STR("key"), (struct str){ NULL, 0 });
-	assert_null(e->value.p);
+	assert_null(e->value);
+	assert_null(pattern_entry_first(e));
 	pattern_entry_free(e, 0);
 }
 
@@ -98,22 +98,52 @@ values(void **state)
 
 	(void)state;
 	assert_int_equal(pattern_entry_change(e, STR("23"), &why), 0);
-	assert_string_equal(e->value.p, "23");
-	assert_string_equal(e->patterns->value.p, "23");
-	assert_int_equal(e->patterns->next->data.u.sint, 23);
+	assert_string_equal(e->value, "23");
+	assert_true(str_is(pattern_value(pattern_entry_first(e)).u.str, STR("23")));
+	assert_int_equal(pattern_value(pattern_entry_first(e)->next).u.sint, 23);
 	/* the second set rejects this value */
 	assert_int_equal(pattern_entry_change(e, STR("x"), &why), -ERR_SYNTAX);
 	assert_string_equal(why.text, "the value 'x' is not a number");
-	assert_string_equal(e->value.p, "23");
-	assert_string_equal(e->patterns->value.p, "23");
-	assert_int_equal(e->patterns->next->data.u.sint, 23);
+	assert_string_equal(e->value, "23");
+	assert_true(str_is(pattern_value(pattern_entry_first(e)).u.str, STR("23")));
+	assert_int_equal(pattern_value(pattern_entry_first(e)->next).u.sint, 23);
 	pattern_entry_free(e, 0);
+}
+
+/* An entry made before it has a set, or whose first set needs bytes for a key in lower case and a typed value. */
+static void
+patterns_inside_and_outside_of_the_entry(void **state)
+{
+	static const struct pattern_feed folded = { NULL, &numbers, PATTERN_NOCASE };
+	struct pattern_entry *without = pattern_entry_new(&keyhash_known, STR("LONGER"), STR("7")),
+			     *with = pattern_entry_new_for(&keyhash_known, STR("LONGER"), STR("7"),
+				     &numbers, PATTERN_NOCASE);
+	struct pattern *t[2];
+
+	(void)state;
+	assert_int_equal(pattern_entry_feed(without, &folded, PATTERN_EQ, PATTERN_NOCASE, &t[0], &why), 0);
+	assert_int_equal(pattern_entry_feed(with, &folded, PATTERN_EQ, PATTERN_NOCASE, &t[1], &why), 0);
+	assert_ptr_not_equal(t[0], &without->first);
+	assert_ptr_equal(t[1], &with->first);
+	assert_int_equal(pattern_entry_change(with, STR("a value that is longer, and no number"), &why),
+		-ERR_SYNTAX);
+	assert_int_equal(pattern_entry_change(with, STR("00000000000000000000000008"), &why), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_true(str_is(t[i]->key, STR("longer")));
+		assert_int_equal(pattern_value(t[i]).type, SAMPLE_SINT);
+		assert_int_equal(pattern_value(t[i]).u.sint, 7 + i);
+		assert_ptr_equal(pattern_entry_first(t[i]->entry), t[i]);
+		assert_int_equal((uintptr_t)pattern_entry_bytes(t[i]) % sizeof(int64_t), 0);
+	}
+	pattern_entry_free(without, 0);
+	pattern_entry_free(with, 0);
 }
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(patterns_inside_and_outside_of_the_entry),
 		cmocka_unit_test(an_entry_copies_its_texts),
 		cmocka_unit_test(entries_are_added_to_and_removed_from_sets),
 		cmocka_unit_test(a_failure_in_one_set_changes_none),

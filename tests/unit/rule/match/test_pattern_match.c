@@ -323,8 +323,8 @@ which_of_several(void **state)
 			add(&p, t[i].patterns[k], PATTERN_EQ, 0);
 		hit = look_up(&p, text_sample(t[i].subject));
 		assert_non_null(hit);
-		if (!str_is(hit->data.u.str, str_of(t[i].want)))
-			fail_msg("%zu: <%s> is <%s>", i, t[i].subject, hit->data.u.str.p);
+		if (!str_is(pattern_value(hit).u.str, str_of(t[i].want)))
+			fail_msg("%zu: <%s> is <%s>", i, t[i].subject, pattern_value(hit).u.str.p);
 		pattern_set_fini(&p);
 	}
 }
@@ -483,7 +483,7 @@ networks_like_a_naive_matcher(void **state)
 				if ((v & mask) == net[i].hi >> 32 && net[i].bits > want)
 					want = net[i].bits;
 			}
-			assert_int_equal(hit ? hit->lo : -1, want);
+			assert_int_equal(hit ? hit->net[16] : -1, want);
 		}
 		pattern_set_fini(&p);
 	}

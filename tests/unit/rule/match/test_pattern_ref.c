@@ -93,7 +93,7 @@ look_up(int i, const char *key)
 	struct sample s = { .type = SAMPLE_STR, .u.str = str_of(key) };
 	const struct pattern *t = pattern_match(&set[i], &s, &cx, NULL);
 
-	return t ? t->value.p : "(none)";
+	return t ? t->entry->value : "(none)";
 }
 
 #define IS(key, value) assert_string_equal(look_up(0, key), value)
@@ -118,7 +118,7 @@ one_by_one(void **state)
 	assert_int_equal(set_id(ref, 3, STR(""), &why), 1);
 	IS("b", "");
 	assert_int_equal(set_id(ref, 77, STR(""), &why), 0);
-	assert_string_equal(pattern_ref_find(ref, STR("a"))->value.p, "a longer one");
+	assert_string_equal(pattern_ref_find(ref, STR("a"))->value, "a longer one");
 	assert_null(pattern_ref_find(ref, STR("z")));
 	assert_int_equal(pattern_ref_del(ref, STR("a")), 1);
 	assert_int_equal(pattern_ref_del(ref, STR("a")), 0);
@@ -197,7 +197,7 @@ refused(void **state)
 	assert_int_equal(set[0].n, 1);
 	assert_int_equal(ref->n, 1);
 	assert_int_equal(pattern_ref_set(ref, STR("a"), STR("8"), &why), 1);
-	assert_int_equal(numbers.all[0]->data.u.sint, 8);
+	assert_int_equal(pattern_value(numbers.all[0]).u.sint, 8);
 	pattern_set_forget(&numbers);
 }
 
