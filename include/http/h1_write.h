@@ -6,7 +6,7 @@
 
 #include "http/head.h"
 
-/* What a head takes at most besides its texts, http_texts_size(). */
+/* The most that a head takes besides its texts, http_texts_size(). */
 #define H1_EXTRA_MAX 17
 
 /* The number of bytes that h1_write() writes, including the empty line. */

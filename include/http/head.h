@@ -140,7 +140,7 @@ int http_set_length(struct http_head *h, uint64_t length, char *digits) must_che
 
 /* --- its texts --- */
 
-/* What a field takes besides its texts: what separates them in HTTP/1. */
+/* The bytes of a field besides its texts: what separates them in HTTP/1. */
 #define HTTP_FIELD_EXTRA 4
 
 /* The length of all texts, with HTTP_FIELD_EXTRA for each field. */

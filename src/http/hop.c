@@ -122,7 +122,7 @@ add_run(struct http_head *h, const struct http_field *first, struct str run)
 
 	if (http_add(h, first->name, run) < 0)
 		return -1;
-	/* It stands behind all others of its name. */
+	/* The new field stands behind all others of its name. */
 	for (i = h->n - 1; h->field[i].id != HTTP_F_UPGRADE || h->field[i].dropped; i--)
 		;
 	h->field[i].arrived = first->arrived;

@@ -206,7 +206,7 @@ take_protocol(struct hello_part body, struct hello *out)
 	return list.bad || body.bad || body.len ? -1 : 0;
 }
 
-/* Of the extensions used here none may be repeated (RFC 8446 4.2). */
+/* Reads an extension. None of those used may be repeated (RFC 8446 4.2). */
 static int
 take_extension(uint32_t type, struct hello_part body, unsigned int *seen, struct hello *out)
 {

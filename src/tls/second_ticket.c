@@ -1,4 +1,4 @@
-/* What OpenSSL asks about tickets, and when the second one is sent. */
+/* Answers to OpenSSL about tickets, and when the second one is sent. */
 #include "second_ticket.h"
 
 #include "tls/hello_name.h"

@@ -22,7 +22,7 @@ expect(int ok)
 		abort();
 }
 
-/* What was found, with the message as a copy. */
+/* The findings, with the message as a copy. */
 struct result {
 	enum hello_found found, found_ssl2;
 	uint32_t version_ssl2;

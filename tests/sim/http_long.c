@@ -50,7 +50,7 @@ http_long_configure(struct http_long *l, struct dice *d, size_t bufsize, int kin
 	if (loose)
 		n = (size_t)snprintf(l->lines, sizeof(l->lines),
 			"http-request strict-mode off\nhttp-response strict-mode off\n");
-	/* What has passed strictly is whole. */
+	/* A message that has passed strictly is whole. */
 	l->exact |= !loose;
 	l->up = add_rules(l, d, "http-request", most, &n);
 	l->down = add_rules(l, d, "http-response", most, &n);

@@ -10,7 +10,7 @@
 
 #include "sim/dice.h"
 
-/* What a head takes besides: a kind world has room for it. */
+/* The bytes of a head besides: a kind world has room for it. */
 #define HTTP_LONG_REST 700
 
 struct http_long {

@@ -1,4 +1,4 @@
-/* What a command of the admin socket requires besides a level, how its messages look, and what a
+/* The bits that say what a command of the admin socket requires besides a level, how its messages look, and what a
  * connection of the master's says of that. */
 #ifndef TACIT_APP_PROCESS_CLI_MODE_H
 #define TACIT_APP_PROCESS_CLI_MODE_H
@@ -16,7 +16,7 @@ enum admin_mode {
 /* Severities of messages, as syslog's. */
 enum cli_severity { CLI_ERR = 3, CLI_NOTICE = 5, CLI_INFO = 6 };
 
-/* What a client has on a connection that the master passes. */
+/* The rights of a client on a connection that the master passes. */
 struct cli_rights {
 	enum bind_level level;
 	unsigned int modes; /* bits of enum admin_mode */

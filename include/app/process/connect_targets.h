@@ -16,7 +16,7 @@ struct sys;
  * come several times. */
 typedef void connect_target_fn(const struct addr *a, void *arg);
 void connect_targets_each(const struct config *c, connect_target_fn *fn, void *arg);
-/* What makes other TCP ports possible than those, as the end of a sentence; NULL: nothing. */
+/* Returns what makes other TCP ports possible, as the end of a sentence; NULL: nothing. */
 const char *connect_targets_unknown(const struct config *c);
 /* True if one of them is this unix socket, also by another path. To be called before the root
  * directory changes. */

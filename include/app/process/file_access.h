@@ -14,7 +14,7 @@
 
 struct sys;
 
-/* What is limited besides files, as far as the kernel can; one bit each. */
+/* The limits besides files, as far as the kernel can; one bit each. */
 enum {
 	ACCESS_BIND     = 1u << 0, /* TCP ports; Linux 6.7 */
 	ACCESS_CONNECT  = 1u << 1, /* the same */

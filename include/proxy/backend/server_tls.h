@@ -10,7 +10,7 @@
 #include "proxy/model/engine.h"
 #include "proxy/model/server.h"
 
-/* What its name (sni) needs while sessions use TLS; nothing otherwise. */
+/* Prepares what its name (sni) needs while sessions use TLS; does nothing otherwise. */
 void server_tls_settle(struct server *s);
 /* Switches it on or off: s->tls has been opened. e: the first worker's; the others stand still. */
 void server_set_tls(struct engine *e, struct server *s, int on);

@@ -111,7 +111,7 @@ start_pidfile(const struct start *st)
 	return st->opts.pidfile ? st->opts.pidfile : st->cfg.global.pidfile;
 }
 
-/* Who runs it in the foreground knows its pid: HAProxy does not write the file then. */
+/* A pid file matters little in the foreground: HAProxy does not write the file then. */
 static enum report_level
 pidfile_failure(const struct start *st)
 {

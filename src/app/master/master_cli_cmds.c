@@ -10,7 +10,7 @@
 
 #define SEVERITY "set severity-output "
 
-/* What becomes of a command. */
+/* The fate of a command. */
 enum master_outcome {
 	OUTCOME_SILENT,   /* it was about the dialogue: there is nothing to say */
 	OUTCOME_ANSWERED,
@@ -131,7 +131,7 @@ run_master_cmd(struct master_conn *c, char *text, const char *payload)
 	squeeze_blanks(plain);
 	if (c->level == BIND_ADMIN && run_mode_cmd(c, plain, &out))
 		return target ? OUTCOME_ANSWERED : out;
-	/* It holds for the commands that follow, too; a worker process answers an empty line. */
+	/* The level holds for the commands that follow, too; a worker process answers an empty line. */
 	if (target && strncmp(plain, SEVERITY, strlen(SEVERITY)) == 0) {
 		(void)!master_cli_run_own(c, plain);
 		return OUTCOME_ANSWERED;

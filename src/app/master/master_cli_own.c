@@ -156,7 +156,7 @@ cmd_echo(struct master_conn *c, const char *args)
 	sbuf_addf(&c->out, "%s\n", args);
 }
 
-/* Of worker processes, and of what the master says itself. */
+/* Sets the severity of worker processes' messages, and of the master's own. */
 static void
 cmd_set_severity(struct master_conn *c, const char *args)
 {

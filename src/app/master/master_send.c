@@ -1,4 +1,4 @@
-/* What the master says to worker processes with a descriptor. Master process, one thread. */
+/* Messages of the master to worker processes with a descriptor. Master process, one thread. */
 #include <string.h>
 #include <sys/socket.h>
 

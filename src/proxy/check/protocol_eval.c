@@ -203,7 +203,7 @@ eval_smtp_hello(struct str data, int is_last, struct check_verdict *out)
 #define LDAP_RESPONSE_MIN 14
 #define LDAP_RFC "See RFC: http://tools.ietf.org/html/rfc4511#section-4.1.9"
 
-/* What is known of a part of an answer. */
+/* The state of a part of an answer. */
 enum ldap_part { LDAP_FITS, LDAP_MORE, LDAP_OTHER };
 
 /* Skips these bytes. */

@@ -7,7 +7,7 @@
 #include "cfg/ctx.h"
 #include "net/addr.h"
 
-/* What is known of a section while it is read. */
+/* The state of a section while it is read. */
 struct peers {
 	struct cfg_where where;
 	unsigned int n;       /* lines `peer` and `server` */

@@ -251,7 +251,7 @@ read_client(struct session *s)
 	struct conn *src = &s->conn[CLIENT];
 	size_t got, at, room;
 
-	/* What is left of a body stays in the kernel, and a rule that waits for it has to know: the
+	/* The rest of a body stays in the kernel, and a rule that waits for it has to know: the
 	 * head may have grown meanwhile. */
 	if (s->txn && s->txn->head_ms && !direction_has_room(e, h))
 		return io_event(request_process(s));

@@ -229,7 +229,7 @@ local_reply_make_page_with(struct session *s, struct str name, struct str value)
 	return r->status ? make_changed(s, r, name, value) : 0;
 }
 
-/* What has to be made of its parts: 0, negative: that failed; 1: nothing, it is sent as it is. */
+/* Makes its parts: 0, negative: that failed; 1: there are none, it is sent as it is. */
 static int
 make_parts(struct session *s, const struct error_page *p)
 {

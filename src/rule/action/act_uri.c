@@ -58,7 +58,7 @@ run_method(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out
 	if (act_write(r->fmt[0], cx, &text) < 0 || !act_is_token(text))
 		return act_failed(r, out);
 	m = http_method_of(text);
-	/* Of the response to what was a HEAD only the head is sent. */
+	/* A response to what was a HEAD: only the head is sent. */
 	if ((m != h->method && (decides_framing(m) || h->method == HTTP_CONNECT)) ||
 		!act_fits(out, h, text.len, h->method_text.len))
 		return act_failed(r, out);

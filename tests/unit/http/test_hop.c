@@ -1,4 +1,4 @@
-/* What is left of a head when the fields of one connection are taken out of it. */
+/* The rest of a head when the fields of one connection are taken out of it. */
 
 #include <stdio.h>
 #include <string.h>
@@ -111,7 +111,7 @@ an_upgrade_needs_both_fields(void **st)
 #define REFUSED HTTP_HOP_REFUSED
 #define ASKS "Connection: upgrade\r\n"
 
-/* Also as a lenient server would read it: in any case, with a version, in quotes, in any list. */
+/* Upgrade as a lenient server would read it: in any case, with a version, in quotes, in any list. */
 static void
 http_2_is_not_offered(void **st)
 {

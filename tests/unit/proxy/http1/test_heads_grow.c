@@ -243,7 +243,7 @@ static const struct {
 	/* Each fits, both do not. */
 	{ "http-request strict-mode off\nhttp-request add-header X " A2000
 	  "\nhttp-request add-header X " A2000, "--", 0, 1, 0, OK2 },
-	/* It replaces one: there is room. */
+	/* The value replaces one: there is room. */
 	{ "http-request set-header X " A2000 "\nhttp-request set-header X b" A2000, "--", 0, 0, 0,
 	  OK2 },
 	/* The reply, and the page instead of it. */

@@ -279,7 +279,7 @@ static const struct http_dialogue rules[] = {
 		.to_client = OK2 "Connection: close\r\n\r\nok",
 		.terms = "--",
 		.served = 1 },
-	/* What is known of the request. */
+	/* The request. */
 	{ .name = "the request of a response",
 		.cfg = { HTTP_WORLD, .persistence = HTTP_KEEP_ALIVE, .rules =
 			"http-request set-method PUT if { path /x }\n"

@@ -81,7 +81,7 @@ keep_text(void *arg, enum shortfall_kind kind, const char *text)
 	snprintf(told, sizeof(told), "%s", text);
 }
 
-/* Whatever the converters may need, a value only has to fit at its end. */
+/* A value may need more in converters: it only has to fit at its end. */
 static void
 fits_as_a_whole(void **state)
 {

@@ -203,7 +203,7 @@ takes_no_more_time_than_it_has(void **state)
 	regex_free(&r);
 }
 
-/* What needs more memory than the stack of machine code has is interpreted. */
+/* An expression that needs more memory than the stack of machine code has is interpreted. */
 static void
 long_subjects_match(void **state)
 {
