@@ -1,7 +1,7 @@
-/* The origin of the demonstration and of tests: answers each HTTP request with a small page. It keeps a connection
- * as HTTP/1.1 does, but closes it after anything other than a GET without a body, since it reads no bodies. A program of its own, so that
- * what is counted of tacit is tacit's alone; one thread. All exchanges may last equally long: the oldest is the first
- * to be late. */
+/* The origin of the demonstration and of tests: answers each HTTP request with a small page. It
+ * keeps a connection as HTTP/1.1 does, but closes it after anything other than a GET without a
+ * body, since it reads no bodies. A program of its own, so that what is counted of tacit is tacit's
+ * alone; one thread. All exchanges may last equally long: the oldest is the first to be late. */
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -72,20 +72,23 @@ watch(struct origin *o, int op, int fd, unsigned int events, void *who)
 	return epoll_ctl(o->epoll_fd, op, fd, &ev);
 }
 
-/* Returns the answer to the request with this head, a string. Only a GET without a body is followed by another one, and
- * only if the client keeps the connection; an old client is told that it is kept. */
+/* Returns the answer to the request with this head, a string. Only a GET without a body is followed
+ * by another one, and only if the client keeps the connection; an old client is told that it is
+ * kept. */
 static const char *
 answer_to(const char *head)
 {
 	if (strncmp(head, "GET ", 4) || strcasestr(head, "\r\nContent-Length:") ||
-	    strcasestr(head, "\r\nTransfer-Encoding:") || strcasestr(head, "\r\nConnection: close\r"))
+		strcasestr(head, "\r\nTransfer-Encoding:") ||
+		strcasestr(head, "\r\nConnection: close\r"))
 		return answer_last;
 	if (strstr(head, " HTTP/1.1\r\n"))
 		return answer_kept;
 	return strcasestr(head, "\r\nConnection: keep-alive\r") ? answer_old : answer_last;
 }
 
-/* Takes the next request's head out of what was read. Returns 1 if it is complete, 0 if not, -1 if it is too long. */
+/* Takes the next request's head out of what was read. Returns 1 if it is complete, 0 if not, -1 if
+ * it is too long. */
 static int
 take_request(struct exchange *x)
 {
@@ -105,8 +108,8 @@ take_request(struct exchange *x)
 	return 1;
 }
 
-/* Sends what is left of the answer. Returns 1 if that was all and another request may follow, 0 if there is something
- * to wait for, -1 when the connection is over. */
+/* Sends what is left of the answer. Returns 1 if that was all and another request may follow, 0 if
+ * there is something to wait for, -1 when the connection is over. */
 static int
 send_answer(struct origin *o, struct exchange *x)
 {
@@ -121,7 +124,8 @@ send_answer(struct origin *o, struct exchange *x)
 		return watch(o, EPOLL_CTL_MOD, x->fd, EPOLLOUT, x);
 	}
 	if (x->is_last) {
-		/* What the client still says is read to its end: a reset would take the answer back. */
+		/* What the client still says is read to its end: a reset would take the answer
+		 * back. */
 		shutdown(x->fd, SHUT_WR);
 		x->state = DRAIN;
 		x->used = 0;
@@ -168,7 +172,8 @@ read_request(struct origin *o, struct exchange *x)
 	return answer_requests(o, x);
 }
 
-/* Sends on. When the answer is out, requests that came meanwhile are answered. Returns 0, or -1 as above. */
+/* Sends on. When the answer is out, requests that came meanwhile are answered. Returns 0, or -1 as
+ * above. */
 static int
 send_on(struct origin *o, struct exchange *x)
 {

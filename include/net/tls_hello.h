@@ -29,8 +29,6 @@ struct hello_part {
 	int bad;
 };
 
-struct hello_part hello_part_of(struct str s);
-struct hello_part hello_take_bytes(struct hello_part *from, size_t n);
 /* A number of n bytes in network byte order, n up to 4. */
 uint32_t hello_take_number(struct hello_part *from, size_t n);
 /* A vector: its length in n bytes, followed by that many bytes. */

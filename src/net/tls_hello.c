@@ -21,13 +21,13 @@ enum {
 	SSL2_MIN = 9 /* bytes of an SSLv2 hello after its length: type, version, three lengths */
 };
 
-struct hello_part
+static struct hello_part
 hello_part_of(struct str s)
 {
 	return (struct hello_part){ (const uint8_t *)s.p, s.len, 0 };
 }
 
-struct hello_part
+static struct hello_part
 hello_take_bytes(struct hello_part *from, size_t n)
 {
 	struct hello_part out = { from->p, n, from->bad };

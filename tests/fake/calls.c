@@ -270,6 +270,8 @@ fk_getsockopt(void *ctx, int fd, int lvl, int opt, void *v, socklen_t *len)
 
 	if (r == 0 && (s = fake_sock_of(k, fd, &r)) && lvl == IPPROTO_TCP && opt == TCP_INFO) {
 		r = tcp_info(s, v, len);
+	} else if (r == 0 && s && lvl == SOL_SOCKET && opt == SO_PEERCRED) {
+		memset(v, 0, *len); /* no process that exists */
 	} else if (r == 0 && s) {
 		r = socket_option(k, s, lvl, opt, &value);
 		if (r == 0 && *len >= sizeof(value)) {

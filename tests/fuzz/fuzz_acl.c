@@ -76,7 +76,7 @@ check_condition(const struct rule_cond *c)
 {
 	static char room[16384];
 	static struct regex_work *work;
-	struct arena arena = { room, 0, sizeof(room), 0 };
+	struct arena arena = { .p = room, .cap = sizeof(room) };
 	struct fake_random random_world;
 	struct sample_ctx cx = { .at = ~0u, .arena = &arena, .random = &random_world.source };
 	enum rule_truth t;

@@ -13,7 +13,8 @@
 /* The version that version_atleast() and similar predicates compare with. */
 #define VERSION_LEVEL "3.4.0"
 
-/* -v, and with `build` -vv, of a program that is called so: as haproxy it begins as tools expect. */
+/* -v, and with `build` -vv, of a program that is called so: as haproxy it begins as tools
+ * expect. */
 void version_print(FILE *to, const char *progname, int build);
 /* Names for feature() and enabled(), NULL at the end. */
 extern const char *const version_features[];

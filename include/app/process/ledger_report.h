@@ -7,7 +7,8 @@
 
 #include "base/ledger.h"
 
-/* Prints the system calls of now since start (NULL: all) by name, per connection and per HTTP request. */
+/* Prints the system calls of now since start (NULL: all) by name, per connection and per HTTP
+ * request. */
 void ledger_report(FILE *to, const struct ledger *now, const struct ledger *start, uint64_t conns,
 	uint64_t requests);
 

@@ -84,7 +84,8 @@ struct engine_shared {
 	char apart_too[CACHE_LINE];
 };
 
-/* The size in buffers of tune.bufsize of one for a head that has grown, which takes up to one, with what follows it. */
+/* The size in buffers of tune.bufsize of one for a head that has grown, which takes up to one, with
+ * what follows it. */
 #define WIDE_BUFS 2
 
 struct engine {

@@ -74,9 +74,10 @@ struct pattern_feed {
 	unsigned int flags;          /* PATTERN_x */
 };
 
-/* There may be millions of them: an entry, its text and its first pattern are one piece of memory. */
+/* There may be millions of them: an entry, its text and its first pattern are one piece of
+ * memory. */
 struct pattern {
-	struct str key;          /* what is compared: in the entry's text, in `net` or `lo`, or in bytes behind */
+	struct str key; /* what is compared: in the entry's text, below, or in bytes behind */
 	union {
 		struct {
 			int64_t lo, hi; /* of numbers, both inclusive */
@@ -136,8 +137,9 @@ void pattern_set_fini(struct pattern_set *p);
 /* The number of bytes behind a pattern of this set for a text of that length. */
 size_t pattern_room(const struct pattern_set *p, unsigned int flags, size_t len) must_check;
 /*
- * Makes a pattern of e's text and value for the feed's set, at t, which has pattern_room() bytes behind it
- * (pattern_entry_bytes), without adding it. 0, or a negative reason with *why, whose `at` is an offset in the text.
+ * Makes a pattern of e's text and value for the feed's set, at t, which has pattern_room() bytes
+ * behind it (pattern_entry_bytes), without adding it. 0, or a negative reason with *why, whose `at`
+ * is an offset in the text.
  */
 int pattern_make(struct pattern *t, const struct pattern_feed *feed, struct pattern_entry *e,
 	enum pattern_op op, unsigned int flags, struct rule_err *why) must_check;
@@ -157,7 +159,8 @@ int pattern_set_expect(struct pattern_set *p, unsigned int flags, uint64_t n) mu
 void pattern_set_prefetch(struct pattern_set *p, const struct pattern *t);
 /* Removes it from the set. */
 void pattern_set_leave(struct pattern_set *p, struct pattern *t);
-/* Makes an entry with a pattern and adds it to a set without a map or ACL, which then owns it. value: p NULL: none. */
+/* Makes an entry with a pattern and adds it to a set without a map or ACL, which then owns it.
+ * value: p NULL: none. */
 int pattern_set_add(struct pattern_set *p, struct str text, enum pattern_op op, unsigned int flags,
 	struct str value, struct rule_err *why) must_check;
 /*

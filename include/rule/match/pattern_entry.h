@@ -19,10 +19,11 @@ struct pattern_entry {
 	uint32_t version;
 	uint32_t text_len, value_len;
 	uint32_t has_first : 1;      /* `first` is a pattern */
-	uint32_t first_at : 31;      /* offset of the bytes that it needs; 0: there is no room for it */
-	char *value;                 /* behind the text, or memory of its own once it was changed; NULL: none */
+	uint32_t first_at : 31; /* offset of the bytes that it needs; 0: there is no room for it */
+	char *value; /* behind the text, or memory of its own once it was changed; NULL: none */
 	struct kept_slot *slot;      /* in the memory that outlives the process; NULL: none */
-	struct pattern first;        /* its pattern for the first set; `next` leads to the others in any case */
+	struct pattern
+		first; /* its pattern for the first set; `next` leads to the others in any case */
 	char bytes[];                /* text, value, and what `first` needs */
 };
 
@@ -51,21 +52,22 @@ pattern_entry_first(struct pattern_entry *e)
 static inline char *
 pattern_entry_bytes(const struct pattern *t)
 {
-	return t == &t->entry->first ? t->entry->bytes + t->entry->first_at : (char *)(uintptr_t)(t + 1);
+	return t == &t->entry->first ? t->entry->bytes + t->entry->first_at
+				     : (char *)(uintptr_t)(t + 1);
 }
 
 /* Copies both. NULL when memory is out. */
 struct pattern_entry *pattern_entry_new(const struct keyhash *key, struct str text,
 	struct str value) must_check;
 /* The same with room for its first pattern, for this set and with these flags. */
-struct pattern_entry *pattern_entry_new_for(const struct keyhash *key, struct str text, struct str value,
-	const struct pattern_set *set, unsigned int flags) must_check;
+struct pattern_entry *pattern_entry_new_for(const struct keyhash *key, struct str text,
+	struct str value, const struct pattern_set *set, unsigned int flags) must_check;
 /* in_sets: its patterns are in their sets and are removed from them. */
 void pattern_entry_free(struct pattern_entry *e, int in_sets);
-/* Makes another pattern for the feed's set, without adding it; the first one is for the set that the entry has room
- * for, if it has. 0, or a negative reason with *why. */
-int pattern_entry_feed(struct pattern_entry *e, const struct pattern_feed *feed, enum pattern_op op, unsigned int flags,
-	struct pattern **out, struct rule_err *why) must_check;
+/* Makes another pattern for the feed's set, without adding it; the first one is for the set that
+ * the entry has room for, if it has. 0, or a negative reason with *why. */
+int pattern_entry_feed(struct pattern_entry *e, const struct pattern_feed *feed, enum pattern_op op,
+	unsigned int flags, struct pattern **out, struct rule_err *why) must_check;
 /* Adds its patterns to the sets, all or none. */
 int pattern_entry_enter(struct pattern_entry *e, struct rule_err *why) must_check;
 /* The same for others, one for each set, in order; and removes them from these. */

@@ -43,8 +43,8 @@ pattern_fold(unsigned char c)
 void pattern_index_init(struct pattern_index *x, int fold, const struct keyhash *key);
 void pattern_index_fini(struct pattern_index *x);
 /*
- * Adds item->key, which is not in the index, with a hash of its bytes in any order; len: the value for
- * pattern_index_has_len(). Returns 0 or -ERR_NOMEM.
+ * Adds item->key, which is not in the index, with a hash of its bytes in any order; len: the value
+ * for pattern_index_has_len(). Returns 0 or -ERR_NOMEM.
  */
 int pattern_index_add(struct pattern_index *x, struct pattern *item, uint64_t hash,
 	size_t len) must_check;

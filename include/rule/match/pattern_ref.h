@@ -74,7 +74,8 @@ int pattern_ref_make(struct pattern_ref *ref, uint32_t version, struct str text,
 	struct pattern_entry **out, struct rule_err *why) must_check;
 int pattern_ref_join(struct pattern_ref *ref, struct pattern_entry *e,
 	struct rule_err *why) must_check;
-/* Makes room for about n entries in an empty ref and its sets. 0, or a negative reason with *why. */
+/* Makes room for about n entries in an empty ref and its sets. 0, or a negative reason with
+ * *why. */
 int pattern_ref_expect(struct pattern_ref *ref, uint64_t n, struct rule_err *why) must_check;
 /* Asks for the memory that appending e will touch. */
 void pattern_ref_prefetch(struct pattern_ref *ref, struct pattern_entry *e);

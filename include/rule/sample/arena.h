@@ -1,8 +1,8 @@
 /*
  * Memory for texts made by an evaluation: one arena per worker. Marked and released like a stack.
- * A value has at most tune.bufsize bytes, and the arena several times as many: for what the value is
- * made of, and for the values that rules have given a message. If a text does not fit the sample is
- * not found, which is counted.
+ * A value has at most tune.bufsize bytes, and the arena several times as many: for what the value
+ * is made of, and for the values that rules have given a message. If a text does not fit the sample
+ * is not found, which is counted.
  */
 #ifndef TACIT_RULE_SAMPLE_ARENA_H
 #define TACIT_RULE_SAMPLE_ARENA_H

@@ -11,7 +11,7 @@
 #define FDS_PER_VISIT 8192
 
 static double
-per(uint64_t sum, uint64_t count)
+per_count(uint64_t sum, uint64_t count)
 {
 	return count ? (double)sum / (double)count : 0.0;
 }
@@ -30,8 +30,8 @@ admin_cmd_show_syscalls(struct admin_conn *c, int argc, char **argv)
 	totals_read(c->admin->process, &t);
 	l = &t.ledger;
 	total = ledger_total(l);
-	sbuf_addf(&c->out, "# %-16s %12s %12s %12s %12s %10s %10s\n", "call", "total", "ok", "again",
-		"error", "per_conn", "per_req");
+	sbuf_addf(&c->out, "# %-16s %12s %12s %12s %12s %10s %10s\n", "call", "total", "ok",
+		"again", "error", "per_conn", "per_req");
 	for (int i = 0; i < SYS_CALLS; i++) {
 		enum sys_call call = (enum sys_call)i;
 		uint64_t sum = ledger_sum(l, call);
@@ -42,11 +42,11 @@ admin_cmd_show_syscalls(struct admin_conn *c, int argc, char **argv)
 			ledger_name(call), (unsigned long long)sum,
 			(unsigned long long)l->n[i][SYS_OK], (unsigned long long)l->n[i][SYS_AGAIN],
 			(unsigned long long)l->n[i][SYS_ERROR],
-			per(sum, t.cum_conns), per(sum, t.requests),
+			per_count(sum, t.cum_conns), per_count(sum, t.requests),
 			ledger_is_clock(call) ? " vdso" : "");
 	}
-	sbuf_addf(&c->out, "%-18s %12llu %38s %10.3f %10.3f\n", "total", (unsigned long long)total, "",
-		  per(total, t.cum_conns), per(total, t.requests));
+	sbuf_addf(&c->out, "%-18s %12llu %38s %10.3f %10.3f\n", "total", (unsigned long long)total,
+		"", per_count(total, t.cum_conns), per_count(total, t.requests));
 	sbuf_addf(&c->out, "%-18s %12llu\n", "connections", (unsigned long long)t.cum_conns);
 	sbuf_addf(&c->out, "%-18s %12llu\n", "requests", (unsigned long long)t.requests);
 	if (c->admin->process->n_workers > 1) {

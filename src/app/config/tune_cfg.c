@@ -192,7 +192,8 @@ static const struct cfg_kw kws[] = {
 		.doc = "Registers a descriptor in the poller only after a read or write would have "
 		       "blocked; the default is on." },
 	SWITCH("tune.ledger.at-exit", parse_ledger, "{ on | all | off }",
-		"Prints the system calls by name, per connection and per request at exit: those made while "
+		"Prints the system calls by name, per connection and per request at exit: those "
+		"made while "
 		"serving, or with 'all' those of the start too."),
 	KW("tune.listener.multi-queue", parse_multi_queue, "{ on | fair | off }",
 		"Which worker gets a new connection: a less busy one than the worker that accepted "

@@ -131,7 +131,8 @@ run_master_cmd(struct master_conn *c, char *text, const char *payload)
 	squeeze_blanks(plain);
 	if (c->level == BIND_ADMIN && run_mode_cmd(c, plain, &out))
 		return target ? OUTCOME_ANSWERED : out;
-	/* The level holds for the commands that follow, too; a worker process answers an empty line. */
+	/* The level holds for the commands that follow, too; a worker process answers an empty
+	 * line. */
 	if (target && strncmp(plain, SEVERITY, strlen(SEVERITY)) == 0) {
 		(void)!master_cli_run_own(c, plain);
 		return OUTCOME_ANSWERED;

@@ -65,9 +65,10 @@ ledger_report(FILE *to, const struct ledger *now, const struct ledger *start, ui
 		total.sum += ledger_is_clock(r->call) ? 0 : r->sum;
 	}
 	qsort(rows, n, sizeof(rows[0]), by_sum);
-	fprintf(to, "\nsystem calls for %llu connections and %llu requests:\n%10s %10s %10s %10s %10s\n",
-		(unsigned long long)conns, (unsigned long long)requests, "calls", "not yet", "errors",
-		"per conn.", "per req.");
+	fprintf(to, "\nsystem calls for %llu connections and %llu requests:\n",
+		(unsigned long long)conns, (unsigned long long)requests);
+	fprintf(to, "%10s %10s %10s %10s %10s\n", "calls", "not yet", "errors", "per conn.",
+		"per req.");
 	for (unsigned int i = 0; i < n; i++) {
 		print_row(to, &rows[i], conns, requests, ledger_name(rows[i].call));
 		fputs(ledger_is_clock(rows[i].call)

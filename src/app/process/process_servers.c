@@ -8,28 +8,29 @@
 #include "base/err.h"
 #include "proxy/check/checker.h"
 
-/* True if the process may connect to the server: that was settled at the start. */
+/* Returns 0 if the process may connect to the server, which was settled at the start; otherwise -1,
+ * with the reason in d. */
 static int
-may_connect(const struct process *p, const struct server *s, struct cfg_diag *d)
+check_connect(const struct process *p, const struct server *s, struct cfg_diag *d)
 {
 	char text[ADDR_TEXT];
 	struct addr a;
 
 	(void)addr_cell_get(&s->addr, &a);
 	if (!(p->confined & CONFINED_ABSTRACT) || addr_family(&a) != AF_UNIX || a.u.un.sun_path[0])
-		return 1;
+		return 0;
 	cfg_diag_add(d, CFG_ALERT, NULL,
 		"this process may not connect to '%s': its configuration has no address 'abns@' "
 		"but those of 'bind' lines.",
 		addr_text(&a, text));
-	return 0;
+	return -1;
 }
 
 /* 0, or -1 after the reason was reported. */
 static int
 equip_server(struct process *p, struct server *s, struct cfg_diag *d)
 {
-	int r = may_connect(p, s, d) ? tls_finish_added(p->cfg, s, d) : -1;
+	int r = check_connect(p, s, d) == 0 ? tls_finish_added(p->cfg, s, d) : -1;
 
 	if (r)
 		return -1;

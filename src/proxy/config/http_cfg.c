@@ -429,7 +429,8 @@ http_conf_check(const struct proxy *p, struct cfg_diag *d)
 			continue;
 		if (p->mode == PROXY_HTTP)
 			cfg_diag_add(d, CFG_WARNING, &p->where,
-				"'%s' in proxy " CFG_DIAG_NAME "'%s'" CFG_DIAG_NAME ": " STAY_REFUSED,
+				"'%s' in proxy " CFG_DIAG_NAME "'%s'" CFG_DIAG_NAME
+				": " STAY_REFUSED,
 				names[i], p->name);
 		else
 			cfg_diag_add(d, CFG_WARNING, &p->where,

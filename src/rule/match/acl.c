@@ -211,7 +211,8 @@ static int
 check_patterns(const struct acl_test *t, const struct pattern_set *set, struct rule_err *why)
 {
 	for (uint32_t i = 0; set && t->method == PATTERN_STR && i < set->n; i++)
-		if (rule_expr_check_pattern(t->expr, pattern_entry_text(set->all[i]->entry), why) < 0)
+		if (rule_expr_check_pattern(t->expr, pattern_entry_text(set->all[i]->entry), why) <
+			0)
 			return -1;
 	return 0;
 }

@@ -190,7 +190,7 @@ pattern_set_enter(struct pattern_set *p, struct pattern *t)
 
 /* True if patterns of this method are found one by one. */
 static int
-is_listed(enum pattern_method m)
+tries_one_by_one(enum pattern_method m)
 {
 	return m == PATTERN_SUB || m == PATTERN_REG;
 }
@@ -207,7 +207,7 @@ pattern_set_expect(struct pattern_set *p, unsigned int flags, uint64_t n)
 		return -ERR_NOMEM;
 	p->all = all;
 	p->cap = (uint32_t)n;
-	if (is_listed(p->method))
+	if (tries_one_by_one(p->method))
 		return 0;
 	/* Networks are most often those of IPv4: the other index grows as needed. */
 	return pattern_index_reserve(&p->index[p->method != PATTERN_IP && flags & PATTERN_NOCASE],

@@ -10,7 +10,7 @@
 
 /* Returns an entry with n bytes, of which text and value are the first. */
 static struct pattern_entry *
-new_entry(const struct keyhash *key, struct str text, struct str value, size_t n)
+alloc_entry(const struct keyhash *key, struct str text, struct str value, size_t n)
 {
 	struct pattern_entry *e = mem_alloc(sizeof(*e) + n);
 
@@ -35,7 +35,7 @@ new_entry(const struct keyhash *key, struct str text, struct str value, size_t n
 struct pattern_entry *
 pattern_entry_new(const struct keyhash *key, struct str text, struct str value)
 {
-	return new_entry(key, text, value, text.len + 1 + value.len + 1);
+	return alloc_entry(key, text, value, text.len + 1 + value.len + 1);
 }
 
 struct pattern_entry *
@@ -45,7 +45,7 @@ pattern_entry_new_for(const struct keyhash *key, struct str text, struct str val
 	size_t room = pattern_room(set, flags, text.len), n = text.len + 1 + value.len + 1;
 	/* There may be numbers in it. */
 	size_t at = room ? (n + 7) & ~(size_t)7 : n;
-	struct pattern_entry *e = new_entry(key, text, value, at + room);
+	struct pattern_entry *e = alloc_entry(key, text, value, at + room);
 
 	if (e)
 		e->first_at = at & INT32_MAX;
@@ -78,8 +78,8 @@ pattern_entry_free(struct pattern_entry *e, int in_sets)
 }
 
 int
-pattern_entry_feed(struct pattern_entry *e, const struct pattern_feed *feed, enum pattern_op op, unsigned int flags,
-	struct pattern **out, struct rule_err *why)
+pattern_entry_feed(struct pattern_entry *e, const struct pattern_feed *feed, enum pattern_op op,
+	unsigned int flags, struct pattern **out, struct rule_err *why)
 {
 	struct pattern *last = &e->first, *t = &e->first;
 	int is_first = e->first_at && !e->has_first, rc;

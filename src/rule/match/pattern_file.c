@@ -118,18 +118,19 @@ make_line_entry(
 	return pattern_ref_make(ref, ref->version, key, value, out, why);
 }
 
-/* Entries that are made but not yet in their ref: while the next ones are made, the memory that their tables need
- * arrives in the cache. */
+/* Entries that are made but not yet in their ref: while the next ones are made, the memory that
+ * their tables need arrives in the cache. */
 struct pending {
 	struct pattern_entry *e[PENDING_MAX];
 	unsigned long line[PENDING_MAX];
 	unsigned int n;
 };
 
-/* Appends all entries to the ref. Returns 0, or a negative reason with *why and the line in *number; then the rest is
- * freed. */
+/* Appends all entries to the ref. Returns 0, or a negative reason with *why and the line in
+ * *number; then the rest is freed. */
 static int
-join_pending(struct pattern_ref *ref, struct pending *p, unsigned long *number, struct rule_err *why)
+join_pending(
+	struct pattern_ref *ref, struct pending *p, unsigned long *number, struct rule_err *why)
 {
 	int rc = 0;
 
@@ -163,12 +164,13 @@ add_pattern_line(struct pattern_ref *ref, struct str line, struct pending *p, un
 }
 
 static uint64_t
-count_lines(struct str text)
+count_text_lines(struct str text)
 {
 	const char *end = text.p + text.len;
 	uint64_t n = 1;
 
-	for (const char *p = text.p; p < end && (p = memchr(p, '\n', (size_t)(end - p))) != NULL; p++)
+	for (const char *p = text.p; p < end && (p = memchr(p, '\n', (size_t)(end - p))) != NULL;
+		p++)
 		n++;
 	return n;
 }
@@ -179,7 +181,7 @@ parse_patterns(struct pattern_ref *ref, struct str text, struct rule_err *why)
 	struct rule_err reason = { 0 };
 	struct pending pending = { .n = 0 };
 	unsigned long number = 0, join_line;
-	int rc = pattern_ref_expect(ref, count_lines(text), &reason);
+	int rc = pattern_ref_expect(ref, count_text_lines(text), &reason);
 
 	while (rc == 0 && text.len) {
 		struct str line = next_line(&text);

@@ -211,7 +211,7 @@ pattern_room(const struct pattern_set *p, unsigned int flags, size_t len)
 
 /* The typed value behind a pattern of a set whose values are typed. */
 static struct pattern_data *
-data_of(const struct pattern *t)
+typed_value(const struct pattern *t)
 {
 	return (struct pattern_data *)(void *)pattern_entry_bytes(t);
 }
@@ -222,7 +222,7 @@ pattern_value(const struct pattern *t)
 	struct pattern_data d = { .type = SAMPLE_STR };
 
 	if (is_typed(t->feed->set))
-		return *data_of(t);
+		return *typed_value(t);
 	d.u.str = pattern_entry_value(t->entry);
 	return d;
 }
@@ -237,7 +237,7 @@ pattern_change(struct pattern *t, struct str value, struct rule_err *why)
 		return 0;
 	rc = read_value(t->feed->set->out, value, &data, why);
 	if (rc == 0)
-		*data_of(t) = (struct pattern_data){ data.type, data.u };
+		*typed_value(t) = (struct pattern_data){ data.type, data.u };
 	return rc;
 }
 

@@ -102,7 +102,8 @@ int
 pattern_ref_feed(
 	struct pattern_ref *ref, struct pattern_set *set, unsigned int flags, struct rule_err *why)
 {
-	struct pattern_feed **grown = mem_resize(ref->feed, ref->n_feeds + 1, sizeof(struct pattern_feed *));
+	struct pattern_feed **grown =
+		mem_resize(ref->feed, ref->n_feeds + 1, sizeof(struct pattern_feed *));
 	struct pattern_feed *feed = mem_alloc(sizeof(*feed));
 
 	if (grown)
@@ -148,9 +149,9 @@ int
 pattern_ref_make(struct pattern_ref *ref, uint32_t version, struct str text, struct str value,
 	struct pattern_entry **out, struct rule_err *why)
 {
-	struct pattern_entry *e = ref->n_feeds
-		? pattern_entry_new_for(&ref->table.key, text, value, ref->feed[0]->set, ref->feed[0]->flags)
-		: pattern_entry_new(&ref->table.key, text, value);
+	struct pattern_entry *e = ref->n_feeds ? pattern_entry_new_for(&ref->table.key, text, value,
+							 ref->feed[0]->set, ref->feed[0]->flags)
+					       : pattern_entry_new(&ref->table.key, text, value);
 	struct pattern *t;
 	int rc = 0;
 

@@ -46,7 +46,7 @@ push_entry(struct pattern_entry **at, struct pattern_entry *e)
 }
 
 static uint64_t
-hash_of(const struct pattern_table *t, const struct pattern_entry *e)
+entry_hash(const struct pattern_table *t, const struct pattern_entry *e)
 {
 	return keyhash(&t->key, e->bytes, e->text_len);
 }
@@ -59,7 +59,7 @@ move_one(struct pattern_table *t)
 	t->bucket[2 * t->moved] = t->bucket[2 * t->moved + 1] = NULL;
 	for (; e; e = next) {
 		next = e->next;
-		push_entry(&t->bucket[keyhash_slot(hash_of(t, e), t->n_buckets)], e);
+		push_entry(&t->bucket[keyhash_slot(entry_hash(t, e), t->n_buckets)], e);
 	}
 	if (++t->moved < t->n_buckets / 2)
 		return;
@@ -90,7 +90,8 @@ pattern_table_reserve(struct pattern_table *t, uint64_t n)
 {
 	for (int i = 0; i < MOVED_AT_ONCE && t->old; i++)
 		move_one(t);
-	return n < t->n_buckets ? 0 : grow_buckets(t, t->n_buckets ? 2 * t->n_buckets : BUCKETS_FIRST);
+	return n < t->n_buckets ? 0
+				: grow_buckets(t, t->n_buckets ? 2 * t->n_buckets : BUCKETS_FIRST);
 }
 
 int
@@ -119,7 +120,7 @@ pattern_table_add(struct pattern_table *t, struct pattern_entry *e)
 void
 pattern_table_remove(struct pattern_table *t, struct pattern_entry *e)
 {
-	struct pattern_entry **at = bucket_of(t, hash_of(t, e));
+	struct pattern_entry **at = bucket_of(t, entry_hash(t, e));
 
 	while (*at != e)
 		at = &(*at)->next;
@@ -137,7 +138,8 @@ first_equal(struct pattern_entry *e, struct str text)
 struct pattern_entry *
 pattern_table_find(const struct pattern_table *t, struct str text)
 {
-	return t->n_buckets ? first_equal(*bucket_of(t, keyhash(&t->key, text.p, text.len)), text) : NULL;
+	return t->n_buckets ? first_equal(*bucket_of(t, keyhash(&t->key, text.p, text.len)), text)
+			    : NULL;
 }
 
 struct pattern_entry *

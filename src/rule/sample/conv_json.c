@@ -81,7 +81,7 @@ static int
 conv_json(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
 	struct str t = s->u.str;
-	size_t max = arena_value_max(cx->arena), most = MIN(t.len, max) * ESCAPED_MAX;
+	size_t max = arena_value_max(cx->arena), most = MIN(t.len, max + 1) * ESCAPED_MAX;
 	char *start = arena_get(cx->arena, MIN(most, max + ESCAPED_MAX)), *p = start;
 
 	while (p && t.len > 0) {

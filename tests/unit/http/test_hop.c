@@ -111,7 +111,8 @@ an_upgrade_needs_both_fields(void **st)
 #define REFUSED HTTP_HOP_REFUSED
 #define ASKS "Connection: upgrade\r\n"
 
-/* Upgrade as a lenient server would read it: in any case, with a version, in quotes, in any list. */
+/* Upgrade as a lenient server would read it: in any case, with a version, in quotes, in any
+ * list. */
 static void
 http_2_is_not_offered(void **st)
 {

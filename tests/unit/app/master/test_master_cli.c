@@ -247,7 +247,7 @@ close_rig(void)
 	sbuf_fini(&got);
 }
 
-/* Bytes that follow a line, whatever its length, does not touch the line. */
+/* Bytes that follow a line, whatever their number, do not touch the line. */
 static void
 a_line_stays_while_more_input_comes(void **st)
 {

@@ -41,19 +41,24 @@ per_connection_and_request(void **state)
 	now.n[SYS_CALL_clock_gettime][SYS_OK] = 1000;
 	text = printed(20, 40);
 	assert_non_null(strstr(text, "\nsystem calls for 20 connections and 40 requests:\n"));
-	accept_at = strstr(text, "        20          0          0       1.00       0.50  accept4\n");
-	recv_at = strstr(text, "        43          2          1       2.15       1.07  recvfrom\n");
+	accept_at =
+		strstr(text, "        20          0          0       1.00       0.50  accept4\n");
+	recv_at =
+		strstr(text, "        43          2          1       2.15       1.07  recvfrom\n");
 	assert_non_null(accept_at);
 	assert_non_null(recv_at);
 	assert_true(recv_at < accept_at);
 	assert_null(strstr(text, "bind"));
-	assert_non_null(strstr(text, "        63          2          1       3.15       1.57  total\n"));
+	assert_non_null(
+		strstr(text, "        63          2          1       3.15       1.57  total\n"));
 	free(text);
 	text = printed_from(NULL, 20, 30);
-	assert_non_null(strstr(text, "         3          0          0       0.15       0.10  bind\n"));
+	assert_non_null(
+		strstr(text, "         3          0          0       0.15       0.10  bind\n"));
 	free(text);
 	text = printed(0, 0);
-	assert_non_null(strstr(text, "        63          2          1          -          -  total\n"));
+	assert_non_null(
+		strstr(text, "        63          2          1          -          -  total\n"));
 	free(text);
 }
 

@@ -142,7 +142,8 @@ removal_from_the_list(void **state)
 static struct pattern *
 made(const struct pattern_feed *feed, struct str text, unsigned int flags)
 {
-	struct pattern_entry *e = pattern_entry_new_for(&keyhash_known, text, NO_VALUE, feed->set, flags);
+	struct pattern_entry *e =
+		pattern_entry_new_for(&keyhash_known, text, NO_VALUE, feed->set, flags);
 	struct pattern *t;
 	struct rule_err why;
 

@@ -110,7 +110,8 @@ values(void **state)
 	pattern_entry_free(e, 0);
 }
 
-/* An entry made before it has a set, or whose first set needs bytes for a key in lower case and a typed value. */
+/* An entry made before it has a set, or whose first set needs bytes for a key in lower case and a
+ * typed value. */
 static void
 patterns_inside_and_outside_of_the_entry(void **state)
 {
@@ -121,11 +122,14 @@ patterns_inside_and_outside_of_the_entry(void **state)
 	struct pattern *t[2];
 
 	(void)state;
-	assert_int_equal(pattern_entry_feed(without, &folded, PATTERN_EQ, PATTERN_NOCASE, &t[0], &why), 0);
-	assert_int_equal(pattern_entry_feed(with, &folded, PATTERN_EQ, PATTERN_NOCASE, &t[1], &why), 0);
+	assert_int_equal(
+		pattern_entry_feed(without, &folded, PATTERN_EQ, PATTERN_NOCASE, &t[0], &why), 0);
+	assert_int_equal(
+		pattern_entry_feed(with, &folded, PATTERN_EQ, PATTERN_NOCASE, &t[1], &why), 0);
 	assert_ptr_not_equal(t[0], &without->first);
 	assert_ptr_equal(t[1], &with->first);
-	assert_int_equal(pattern_entry_change(with, STR("a value that is longer, and no number"), &why),
+	assert_int_equal(
+		pattern_entry_change(with, STR("a value that is longer, and no number"), &why),
 		-ERR_SYNTAX);
 	assert_int_equal(pattern_entry_change(with, STR("00000000000000000000000008"), &why), 0);
 	for (int i = 0; i < 2; i++) {
