@@ -33,7 +33,7 @@ enum {
 static char subject[SUBJECTS][TEXT];
 static struct str at_hand;
 static char room[16384];
-static struct arena arena = { room, 0, sizeof(room), 0 };
+static struct arena arena = { .p = room, .cap = sizeof(room) };
 static struct sample_ctx cx = { .at = ~0u, .arena = &arena };
 
 /* Key number i of n; for prefixes with additional text. */
