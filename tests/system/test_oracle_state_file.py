@@ -132,7 +132,8 @@ def warnings(subject):
     text = re.sub(r"\[WARNING\] +\(\d+\) : (config : )?", "W ", subject.err).replace(str(subject.dir), "DIR")
     return sorted(re.sub(r"\d+ active.*", "", line) for line in text.split("\n")
                   if line.startswith("W ") and " via " not in line and "reason:" not in line
-                  and "remains in" not in line and " can be " not in line and "stopped" not in line)
+                  and "remains in" not in line and " can be " not in line and "stopped" not in line
+                  and "stays root" not in line)
 
 
 def test_each_field(world):
