@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -352,7 +353,7 @@ run_opt(struct cfg_ctx *ctx, const struct cfg_opt *o, int at, void *obj, bool *f
 	if (ctx->at_run_time && o->only_at_start) {
 		*failed = true;
 		cfg_error(ctx, at, "'%s' option is not accepted for dynamic server", o->name);
-		return o->max < 0 ? 0 : 1 + o->min;
+		return o->max < 0 ? 0 : 1 + MIN(rest, o->max);
 	}
 	if (o->class == CFG_HINT) {
 		cfg_note(ctx, at, "'%s' : '%s' has no effect here%s%s", cfg_kw_name(ctx), o->name,
