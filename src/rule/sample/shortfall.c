@@ -19,7 +19,7 @@ shortfall_add(struct sample_ctx *cx, enum shortfall_kind kind, const char *why,
 	};
 	const struct cfg_where *at = cx->where;
 	struct shortfalls *s = cx->shortfalls;
-	char text[SHORTFALL_TEXT_MAX], place[SHORTFALL_TEXT_MAX / 2] = "", what[200];
+	char text[SHORTFALL_TEXT_MAX], place[SHORTFALL_TEXT_MAX / 2] = "", what[150];
 	va_list ap;
 
 	if (!s)
