@@ -22,6 +22,7 @@
 struct world_rules {
 	struct proxies ps;      /* first: ctx->root */
 	struct proxy *p;
+	struct cfg_diag diag; /* rules say their places in its files */
 };
 
 static int
@@ -97,23 +98,21 @@ struct world_rules *
 world_rules_new(struct proxy *p, const char *lines, char *why, unsigned long len)
 {
 	struct world_rules *root = mem_zalloc(sizeof(*root));
-	struct cfg_diag d;
 
 	if (!root)
 		return NULL;
 	root->p = p;
 	proxies_init(&root->ps);
-	cfg_diag_init(&d, 0);
-	if (read_lines(root, lines, &d)) {
+	cfg_diag_init(&root->diag, 0);
+	if (read_lines(root, lines, &root->diag)) {
 		FILE *f = fmemopen(why, len, "w");
 
 		if (f) {
-			print_diag(&d, f, true);
+			print_diag(&root->diag, f, true);
 			(void)fclose(f);
 		}
 		world_rules_free(&root);
 	}
-	cfg_diag_fini(&d);
 	return root;
 }
 
@@ -123,6 +122,7 @@ world_rules_free(struct world_rules **r)
 	if (!*r)
 		return;
 	proxies_fini(&(*r)->ps);
+	cfg_diag_fini(&(*r)->diag);
 	mem_free(*r);
 	*r = NULL;
 }

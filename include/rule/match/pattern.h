@@ -85,7 +85,7 @@ struct pattern {
 		struct regex *regex;
 		char net[PATTERN_NET_KEY];
 	};
-	uint8_t nocase;
+	uint8_t nocase, has_regex;
 	uint32_t at;             /* index in set->all */
 	uint64_t order;          /* ascending in order of addition to the set */
 	struct list same;        /* further patterns with its key; the index finds only the first */
@@ -173,7 +173,8 @@ int pattern_set_plan(const struct pattern_set *p, struct pattern_set *to, struct
  * Cannot fail. */
 void pattern_set_fill(struct pattern_set *to);
 /* Swaps: p then has the contents of `to`, and `to` those of p, to be dropped; their owner has the
- * patterns. The guard stays with p. Cannot fail; constant time. */
+ * patterns. The guard stays with p, and so does the feed of patterns without a map or ACL. Cannot
+ * fail; constant time. */
 void pattern_set_swap(struct pattern_set *p, struct pattern_set *to);
 /* Frees a set whose patterns have another owner; also a plan that is not applied. */
 void pattern_set_forget(struct pattern_set *to);

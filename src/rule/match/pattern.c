@@ -364,6 +364,8 @@ pattern_set_swap(struct pattern_set *p, struct pattern_set *to)
 	struct pattern_set was = *p;
 
 	to->guard = p->guard;
+	to->alone = p->alone;
+	was.alone = NULL;
 	*p = *to;
 	*to = was;
 }

@@ -106,6 +106,7 @@ take_regex(struct pattern *t, struct rule_err *why)
 	struct regex_err reason = { 0 };
 	int rc = regex_new(text, t->nocase ? REGEX_NOCASE : 0, &t->regex, &reason);
 
+	t->has_regex = rc == 0;
 	if (rc < 0) {
 		why->at = reason.at;
 		snprintf(why->text, sizeof(why->text), "regex '%.60s' : %.120s", text.p,
@@ -246,7 +247,8 @@ pattern_change(struct pattern *t, struct str value, struct rule_err *why)
 void
 pattern_drop(struct pattern *t)
 {
-	if (t->feed->set->method == PATTERN_REG)
+	/* The set may be gone. */
+	if (t->has_regex)
 		regex_free(&t->regex);
 }
 
