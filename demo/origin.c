@@ -124,7 +124,7 @@ send_answer(struct origin *o, struct exchange *x)
 		return watch(o, EPOLL_CTL_MOD, x->fd, EPOLLOUT, x);
 	}
 	if (x->is_last) {
-		/* What the client still says is read to its end: a reset would take the answer
+		/* The rest from the client is read to its end: a reset would take the answer
 		 * back. */
 		shutdown(x->fd, SHUT_WR);
 		x->state = DRAIN;
