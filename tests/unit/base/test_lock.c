@@ -78,13 +78,34 @@ one_at_a_time(void **st)
 	(void)run(0);
 }
 
-/* The holder is not running: waiting threads must yield so that it runs soon. */
+static void *
+take_once(void *arg)
+{
+	struct thread *t = arg;
+
+	lock_take(&shared.lock, &t->sys);
+	lock_drop(&shared.lock);
+	return NULL;
+}
+
+/* The holder keeps the lock until the waiting thread has yielded. */
 static void
 a_long_wait_yields_the_cpu(void **st)
 {
+	static struct thread holder, waiter;
+
 	(void)st;
-	assert_true(run(64) > 0);
-	assert_true(shared.lock.contended > 0);
+	memset(&shared, 0, sizeof(shared));
+	sys_init(&holder.sys, &sys_linux, NULL);
+	sys_init(&waiter.sys, &sys_linux, NULL);
+	lock_take(&shared.lock, &holder.sys);
+	assert_int_equal(pthread_create(&waiter.id, NULL, take_once, &waiter), 0);
+	while (!atomic_read(&waiter.sys.ledger.n[SYS_CALL_sched_yield][SYS_OK]))
+		(void)sched_yield();
+	lock_drop(&shared.lock);
+	assert_int_equal(pthread_join(waiter.id, NULL), 0);
+	assert_int_equal(shared.lock.contended, 1);
+	assert_true(shared.lock.yields > 0);
 }
 
 static void
