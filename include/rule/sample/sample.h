@@ -100,7 +100,7 @@ struct sample_ctx {
 	struct vars *proc, *sess, *txn, *reqv, *resv, *check;
 	struct arena *arena;
 	struct regex_work *regex;  /* the worker's; NULL: regexes never match */
-	struct shortfalls *shortfalls; /* the worker's; NULL: nobody counts them */
+	struct shortfalls *shortfalls; /* the worker's; NULL: they are not counted */
 	const struct cfg_where *where; /* of the rule or format, for messages; NULL: unknown */
 	uint64_t now_ms;           /* the loop's clock */
 	uint64_t wall_ns;

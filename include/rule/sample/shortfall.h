@@ -27,7 +27,7 @@ struct shortfalls {
 	void *arg;
 };
 
-/* Counts one and tells of it, if cx has somebody who is told. The text is a subject. */
+/* Counts one and reports it, if cx has a function for that. The text is a subject. */
 void shortfall_add(struct sample_ctx *cx, enum shortfall_kind kind, const char *why,
 	const char *subject, ...) fmt_printf(4, 5);
 

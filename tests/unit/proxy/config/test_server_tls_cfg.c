@@ -49,7 +49,7 @@ test_defaults(void **state)
 	assert_non_null(s->sni);
 	assert_false(s->sni_varies);
 	s = world_server(world_proxy(&w, "b"), 1);
-	/* It may be switched on. */
+	/* TLS may be switched on. */
 	assert_false(s->conf.tls.is_on);
 	assert_true(s->conf.tls.is_off);
 	assert_non_null(s->sni);
