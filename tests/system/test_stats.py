@@ -76,6 +76,8 @@ def test_a_proxy_that_answers_itself_counts_bytes_twice(daemon):
                f"frontend front\n    mode http\n    bind 127.0.0.1:{other}\n    http-request return status 200\n")
 
     def counted():
+        # a client has its answer before the worker has counted it
+        assert wait_for(lambda: d.info()["CurrConns"] == "0")
         return {(r["# pxname"], r["svname"]): (int(r["bin"]), int(r["bout"])) for r in rows(d.admin("show stat"))}
 
     for n, path in enumerate(("/stats;csv", "/metrics", "/r", "/d")):
