@@ -1,6 +1,8 @@
 """maxsslrate, maxsslconn, and what show info says of TLS: HAProxy and tacit do the same."""
 
 import contextlib
+import csv
+import io
 import shutil
 import socket
 import ssl
@@ -63,6 +65,10 @@ class Running:
     def info(self):
         fields = info(admin(self.sock, "show info"))
         return {name: int(value) for name, value in fields.items() if "ssl" in name.lower()}
+
+    def accepted(self, frontend):
+        rows = csv.DictReader(io.StringIO(admin(self.sock, f"show stat {frontend} 1 -1")))
+        return next(int(row["conn_tot"]) for row in rows)
 
     def close(self):
         self.proc.kill()
@@ -178,6 +184,8 @@ def test_limit_of_connections(tmp_path, pem):
         # Nor is there one to the server.
         with socket.create_connection(("127.0.0.1", r.plain), timeout=10) as c:
             assert b" 503 " in ask(c)
+        # The other ends of its four attempts count, too, until they are seen to be closed.
+        assert wait_for(lambda: r.accepted("inner") == 4 and r.info()["CurrSslConns"] == 2)
         first.close()
         assert wait_for(lambda: r.info()["CurrSslConns"] == 1)
         third = r.connect()
