@@ -113,7 +113,7 @@ def test_one_call_or_segment_more_is_never_the_same():
         assert baseline.verdict(c, was, was + 1) == "worse", c.what
 
 
-@pytest.mark.parametrize("words", [["--quick"], ["--rows", "tacit"], ["--reps", "4"], ["--gate"]])
+@pytest.mark.parametrize("words", [["--quick"], ["--rows", "tacit"], ["--reps", "4"], ["--gate", "calls"]])
 def test_a_first_look_is_nothing_to_commit_to(words, tmp_path):
     path = tmp_path / "b.json"
     done = subprocess.run([os.path.join(HERE, "bench"), "--save-baseline", "--baseline", str(path), *words],

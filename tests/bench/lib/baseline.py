@@ -15,7 +15,7 @@ Difference = namedtuple("Difference", "section what committed now verdict")
 TACIT = ("tacit default", "tacit unmerged", "tacit merged", "tacit edge", "tacit tuned")
 # Each floor is below the effect of one call or segment; a busy machine changes the values by less.
 CALLS, ALL_CALLS, SEGMENTS = 0.01, 0.04, 0.03
-BYTES, CPU, TIME = 0.02, 0.08, 0.20
+BYTES, CPU, TIME, INSTRUCTIONS = 0.02, 0.08, 0.20, 0.01
 
 
 def less(section, what, get, within, floor=0.0):
@@ -133,7 +133,13 @@ def slow():
     yield less("slow", "bytes of memory per slow sender", one(mine, "memory"), 2 * BYTES)
 
 
-COMPARED = (*calls(), *http(), *segments(), *costs(), *resting(), *several(), *transfers(), *slow())
+def instructions():
+    """Only of the program itself: which variants of a library's functions run depends on the CPU."""
+    for kind in ("TCP, kept", "TCP, closed", "HTTP, kept", "HTTP, closed", "TLS, kept"):
+        yield less("instructions", "instructions per request, %s, tacit default" % kind, one("tacit default", kind + ".own"), INSTRUCTIONS)
+
+
+COMPARED = (*calls(), *http(), *segments(), *costs(), *resting(), *several(), *transfers(), *slow(), *instructions())
 
 
 def values(results):

@@ -43,6 +43,7 @@ TITLES = {
     "tlsmem": "TLS 1.3: memory of its own (anonymous pages) per client at rest, in bytes",
     "tlskeptcpu": "TLS 1.3, kept connections with reuse: CPU per request (microseconds), c=50",
     "rules": "Nanoseconds per look-up, and per change, by number of patterns; per condition of 1,000, and of one ACL of 1,000 lines",
+    "instructions": "User instructions per request, by callgrind: all, and those of the program itself",
     "ledger": "Calls that `show syscalls` and strace counted over 10,000 connections",
 }
 SHORT = {"accept4": "accept", "epoll_ctl": "ctl", "recvfrom": "recv", "sendto": "send", "setsockopt": "sockopt"}
@@ -116,6 +117,28 @@ def worst_grid(samples, metric):
     return grid
 
 
+def instruction_kinds(rows):
+    return list(dict.fromkeys(m[:-len(".own")] for row in rows.values() for m in row if m.endswith(".own")))
+
+
+def instructions_grid(rows):
+    grid = [["", *(h for kind in instruction_kinds(rows) for h in (kind, "own"))]]
+    for name, row in rows.items():
+        grid.append([name] + [number(row.get(kind + part), 0) for kind in instruction_kinds(rows) for part in ("", ".own")])
+    return grid
+
+
+def functions_grid(row):
+    """One line per place, with the functions in which most instructions are spent."""
+    kinds = instruction_kinds({"": row})
+    lists = [sorted(((m[len(kind) + 1:], n) for m, n in row.items() if m.startswith(kind + ":")), key=lambda f: -f[1])
+             for kind in kinds]
+    grid = [["", *kinds]]
+    for i in range(max(map(len, lists), default=0)):
+        grid.append([str(i + 1)] + ["%s %s" % (found[i][0], number(found[i][1], 0)) if i < len(found) else "" for found in lists])
+    return grid
+
+
 def merge_grid(rows):
     """The table that compares unmerged with merged epoll updates, per 10,000 connections with a far server."""
     before, after = rows.get("tacit unmerged"), rows.get("tacit merged")
@@ -157,6 +180,9 @@ def grids(section, samples):
         return out
     if section in ("segments", "cpu", "keepalive", "httpcpu", "httpkeptcpu", "tlscpu", "tlsresumedcpu", "tlskeptcpu"):
         return [(title, cost_grid(rows, samples))]
+    if section == "instructions":
+        return [(title, instructions_grid(rows))] + [
+            ("Functions that cost most: " + name, functions_grid(row)) for name, row in rows.items()]
     if section == "latency":
         columns = [("%s %s" % (m, p), "%s.%s" % (m, p), 0)
                    for m in ("close", "keepalive") for p in ("p50", "p99", "p999")]

@@ -6,9 +6,10 @@ import shutil
 import subprocess
 from dataclasses import dataclass, replace
 
-from .world import Failed, free_port, listens, log_of, wait_for
+from .world import START_SECONDS, Failed, free_port, listens, log_of, wait_for
 
 MAXCONN = 9500
+SLOW_START_SECONDS = 120
 LONG_BYTES = 16 << 20    # a long download
 STREAM_MODULE = "/usr/lib/nginx/modules/ngx_stream_module.so"
 
@@ -273,10 +274,11 @@ http {
        directory)
 
 
-def start(world, binaries, subject, server, beside=None):
+def start(world, binaries, subject, server, beside=None, under=()):
     """Starts a subject in front of server; returns its process, with .port, .subject and .admin.
 
-    beside: the address behind a second port, .beside (not for kind bare). Failed when it does not listen."""
+    beside: the address behind a second port, .beside (not for kind bare). under: the words of a program that runs it.
+    Failed when it does not listen."""
     port = free_port()
     admin = world.path("admin.%d" % port) if subject.admin else None
     second = (free_port(), beside) if beside else None
@@ -293,7 +295,9 @@ def start(world, binaries, subject, server, beside=None):
         argv = [path, "-c", world.write(name, nginx_stream_config(subject, port, server, world.dir, second))]
     else:
         argv = [path, *(["-W"] if subject.master else []), "-db", "-f", world.write(name, haproxy_config(subject, port, server, admin, second, pem))]
-    p = listening(world, world.spawn(argv, cpu=world.cpus_of(subject.threads)), port, subject.name)
+    # Under another program it is not timed, and starts slowly.
+    cpu, seconds = (None, SLOW_START_SECONDS) if under else (world.cpus_of(subject.threads), START_SECONDS)
+    p = listening(world, world.spawn([*under, *argv], cpu=cpu), port, subject.name, seconds)
     p.subject, p.admin, p.beside = subject, admin, second and second[0]
     p.forwards = first_child(p.pid) if subject.kind == "hitch" else p.pid
     p.scheme = "https" if subject.tls else "http"
@@ -310,10 +314,10 @@ def first_child(pid):
     return int(children()[0])
 
 
-def listening(world, p, port, name):
+def listening(world, p, port, name, seconds=START_SECONDS):
     """Waits until the process listens on the port."""
     try:
-        wait_for(lambda: p.poll() is not None or listens(p.pid, port), name)
+        wait_for(lambda: p.poll() is not None or listens(p.pid, port), name, seconds)
     except Failed as why:
         said = log_of(p)
         world.forget(p)
