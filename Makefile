@@ -2,7 +2,8 @@
 #
 #   make                the release build: build/tacit
 #   make run            build, then start conf/demo.cfg and its origin in the foreground
-#   make check          everything that must hold; the last line is the totals
+#   make check          the tests; the last line is the totals
+#   make nightly        everything, in every flavour: two hours
 #   make fresh          make run and make check on a new machine: a bare Debian 12, as root and as a user (needs root)
 #   make unit|lint|replay|torture|sim|vtc|system|servers  one part of it (SEED=n for torture and sim)
 #   make all-servers    install the servers that health checks are made for (MariaDB, PostgreSQL ...), and check each
@@ -12,6 +13,7 @@
 #   make tsan-system    four workers under ThreadSanitizer, from outside
 #   make workers-system three workers of the release build, from outside
 #   make fuzz T=x S=60  fuzz one target (default: each) for S seconds
+#   make instructions   user instructions per request against the committed report, by callgrind
 #   make bench          the measurements (half an hour), into build/bench/
 #   make cov            line coverage of the tests, into build/cov/html/
 #   make path           the files that one TCP connection passes, from accept to its log line
@@ -162,7 +164,7 @@ tsan-system:
 workers-system:
 	@TACIT_WORKERS=3 $(MAKE) -k vtc system
 
-.PHONY: dev tsan fuzz bench bench-gate cov
+.PHONY: dev tsan fuzz bench bench-gate instructions cov
 dev tsan:
 	@$(MAKE) F=$@ unit
 
@@ -176,9 +178,13 @@ bare: $(DIR_release)/config.mk
 bench: deps-bench all bare
 	$(call with,bench) python3 tests/bench/bench
 
-# The part of it that is exact and takes seconds: system calls per connection against their bounds.
+# The parts of it that are exact and take seconds: system calls per connection against their bounds, and user instructions
+# per request against the committed report.
 bench-gate: deps-bench all bare
-	@$(call with,bench) python3 tests/bench/bench --gate
+	@$(call with,bench) python3 tests/bench/bench --gate calls
+
+instructions: deps-ci all bare
+	@$(call with,ci) python3 tests/bench/bench --gate instructions
 
 cov: deps-ci $(DIR_cov)/config.mk
 	$(call inner,cov) tests
@@ -194,10 +200,12 @@ path: deps-test all $(DIR_path)/config.mk
 # --- the gates -------------------------------------------------------------------------------------------
 # In one go: install, build, run each gate, show the end of what failed, one line of totals.
 CHECK_GATES = tests unit lint replay torture sim bench-self vtc system servers
-CI_GATES = dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system/dev tsan tsan-system/tsan workers-system \
-	all-servers clang/clang path/path ci-fuzz/fuzz distcheck/distcheck packages declared
+CI_GATES = dev-unit dev-torture dev-sim/dev tsan/tsan clang-syntax/clang instructions packages declared
+NIGHTLY_GATES = dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system/dev tsan tsan-system/tsan workers-system \
+	all-servers clang/clang path/path ci-fuzz/fuzz distcheck/distcheck instructions packages declared
 
-.PHONY: check fresh ci-gates dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system declared clang ci-fuzz
+.PHONY: check nightly fresh ci-gates nightly-gates dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system declared \
+	clang clang-syntax ci-fuzz
 check: deps-test
 	@sh build-aux/gates $(TALLY) $(CHECK_GATES)
 
@@ -208,6 +216,13 @@ fresh: deps-fresh
 ci-gates: deps-ci
 	@DEPS=ci sh build-aux/gates $(TALLY) $(CI_GATES)
 
+# Every flavour of every test: before a release, and before an issue is called done.
+nightly:
+	@sh build-aux/run-parts nightly check nightly-gates
+
+nightly-gates: deps-ci
+	@DEPS=ci sh build-aux/gates $(TALLY) $(NIGHTLY_GATES)
+
 dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system: dev-%:
 	@$(MAKE) F=dev $*
 
@@ -217,6 +232,10 @@ declared: deps-ci
 
 clang: deps-ci $(DIR_clang)/config.mk
 	$(call inner,clang) WERROR=1 tests replay
+
+# Its warnings, without the time that code takes.
+clang-syntax: deps-ci $(DIR_clang)/config.mk
+	$(call inner,clang) WERROR=1 syntax
 
 ci-fuzz:
 	@$(MAKE) fuzz S=20

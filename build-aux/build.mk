@@ -50,7 +50,7 @@ REPLAY := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(FUZZ_SRC))
 TOOLS := $(patsubst tests/system/tools/%.c,$(B)/tools/%,$(sort $(wildcard tests/system/tools/*.c)))
 BENCHES := $(patsubst tests/bench/%.c,$(B)/bench/%,$(sort $(wildcard tests/bench/*.c)))
 
-.PHONY: all demo tests replay benches path
+.PHONY: all demo tests replay benches path syntax
 all: $(LIB) $(BIN)
 	@:
 demo: $(B)/origin
@@ -63,6 +63,12 @@ benches: $(BENCHES)
 	@:
 path: $(B)/path.so
 	@:
+# Warnings only: no code is made. One file is compiled in its own way.
+syntax: $(B)/gen/app/stats/page_files.h
+	$(call say,SYNTAX)printf '%s\n' $(MAIN) $(LIB_SRC) $(FAKE_SRC) $(SIM_SRC) \
+		$(filter-out %/test_added_state.c,$(UNIT_SRC)) $(SIM_TEST_SRC) $(FUZZ_SRC) \
+		$(sort $(wildcard tests/system/tools/*.c tests/bench/*.c demo/*.c)) | \
+		xargs -P $(or $(shell getconf _NPROCESSORS_ONLN 2>/dev/null),2) -n 40 $(CC) $(ALL_CPPFLAGS) -Itests -Isrc $(ALL_CFLAGS) -fsyntax-only
 
 # V=1 shows the commands, otherwise one short line each.
 say = $(if $(V),,@echo "  $(1) $@" &&)
