@@ -7,6 +7,7 @@ import argparse
 import os
 import sys
 
+import commits
 import graph
 import heads
 import layers
@@ -24,6 +25,7 @@ import words
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RULES = {
+    'commits': commits.check,
     'layers': layers.check,
     'links': graph.check_links,
     'knots': graph.check_knots,
