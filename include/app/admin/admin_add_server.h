@@ -5,8 +5,8 @@
 struct admin_conn;
 struct server;
 
-/* What `del server` would say: 1: it is removed, 0: not while it is in use, -1: not as it is, with
- * *why. The workers are paused for a moment. */
+/* The result `del server` would have: 1: it is removed, 0: not while it is in use, -1: it cannot be
+ * removed, with *why. Pauses the workers for a moment. */
 int admin_check_removal(struct admin_conn *c, const struct server *s, const char **why);
 
 #endif

@@ -140,8 +140,8 @@ void admin_severity(struct admin_conn *c, int severity);
 const char *admin_level_name(enum bind_level level);
 
 /*
- * To be called around changes of other workers' data and walks over it: they are paused in between
- * (app/process/rendezvous.h). For less than a millisecond.
+ * Pauses the other workers (app/process/rendezvous.h), for less than a millisecond: around changes
+ * of their data and walks over it.
  */
 void admin_stop_workers(struct admin_conn *c);
 void admin_resume_workers(struct admin_conn *c);

@@ -1,4 +1,4 @@
-/* What the commands about proxies and servers share. */
+/* Declarations shared by the commands about proxies and servers. */
 #ifndef TACIT_APP_ADMIN_ADMIN_SERVER_H
 #define TACIT_APP_ADMIN_ADMIN_SERVER_H
 

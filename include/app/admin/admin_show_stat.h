@@ -4,7 +4,7 @@
 
 #include "app/admin/admin_stat.h"
 
-/* What comes before the first row. */
+/* Prints the lines before the first row. */
 void stat_print_begin(const struct stat_walk *w, struct sbuf *out);
 /* The next row, if any: 1. 0: that was the end. */
 int stat_print_next(struct stat_walk *w, const struct process *p, struct sbuf *out) must_check;

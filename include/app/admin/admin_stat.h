@@ -52,7 +52,7 @@ enum stat_step {
 	STAT_ITEM
 };
 
-/* From the first proxy on; all of them. */
+/* Starts a walk over all proxies, at the first one. */
 void stat_walk_init(struct stat_walk *w, const struct process *p);
 enum stat_step stat_walk_next(struct stat_walk *w, const struct process *p,
 	struct stat_item *out) must_check;

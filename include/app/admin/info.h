@@ -29,7 +29,7 @@ int info_keep(struct process *p) must_check;
 void info_note(struct process *p);
 void info_add_past(struct info *i, const struct process *p);
 /* The values of now. They refer to *i: it must not be copied. */
-/* Those of this process alone. */
+/* Reads the values of this process alone. */
 void info_read_own(struct info *i, const struct process *p, int is_float);
 void info_read(struct info *i, const struct process *p, int is_float);
 

@@ -4,7 +4,7 @@
 
 #include "app/admin/stat_row.h"
 
-/* What is known of a column. */
+/* The name, type and description of a column. */
 const struct field *stat_field(enum stat_col c);
 /* A line for each value of a row, with its description if has_desc. */
 void stat_row_print_typed(struct sbuf *out, const struct stat_row *r, int has_desc);

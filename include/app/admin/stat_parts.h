@@ -14,7 +14,7 @@ enum stat_part {
 	STAT_PARTS = 31
 };
 
-/* Those that have to be made for this column; for STAT_COLS: all. */
+/* The parts that this column needs; for STAT_COLS: all. */
 unsigned int stat_parts_of(enum stat_col only);
 
 #endif

@@ -7,8 +7,9 @@
 #ifndef TACIT_APP_MAIN_OWN_PID_H
 #define TACIT_APP_MAIN_OWN_PID_H
 
-/* From now on getpid() asks the kernel once in each process. The page is zero, and its own: it has
- * MADV_WIPEONFORK and stays. Without one each call asks, as libc's does. */
+/* Stores the pid in this page, so that getpid() asks the kernel once in each process. The page
+ * is zero, has MADV_WIPEONFORK, and is never unmapped. Without a page each call asks, as libc's
+ * does. */
 void own_pid_keep(_Atomic int *page);
 
 #endif

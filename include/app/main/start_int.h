@@ -1,4 +1,4 @@
-/* What the parts of the start share. */
+/* Declarations shared by the parts of the start. */
 #ifndef TACIT_APP_MAIN_START_INT_H
 #define TACIT_APP_MAIN_START_INT_H
 
@@ -51,7 +51,7 @@ int start_master(struct start *st);
 /* Goes to the background if it is asked for. 1 in the process that goes on; 0 and the exit code in
  * the one that ends. */
 int start_background(struct start *st, int *code) must_check;
-/* Of the process that is not a master's worker process. NULL: none. */
+/* The pid file of a process that is not a master's worker process. NULL: none. */
 const char *start_pidfile(const struct start *st);
 
 /* Tells st->former what the options say. */

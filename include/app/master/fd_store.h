@@ -45,8 +45,8 @@ void fd_store_use(struct fd_store *s, int fd, pid_t user);
 void fd_store_give(struct fd_store *s, const char *key);
 /* Closes the sockets that a process bound which did not get ready. */
 void fd_store_drop_of(struct fd_store *s, pid_t from);
-/* To be called when a process is ready: closes the sockets that it does not use, after fn was
- * called with each name. */
+/* Closes the sockets that a process which is ready does not use, after fn was called with each
+ * name. */
 typedef void fd_store_fn(void *arg, const char *key);
 void fd_store_release(struct fd_store *s, pid_t user, fd_store_fn *fn, void *arg);
 /* Closes all sockets, after fn was called with each name. Paths stay until fd_store_fini(): a

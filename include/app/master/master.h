@@ -46,7 +46,7 @@ enum worker_state {
 	WORKER_LEAVING  /* told to stop */
 };
 
-/* What a path names. */
+/* The identity of the file at a path. */
 struct file_id {
 	dev_t dev;
 	ino_t ino; /* 0: unknown */
@@ -68,7 +68,7 @@ struct worker_process {
 	int was_refused;            /* by that socket, which was reported */
 };
 
-/* What the master needs of the first configuration, which it does not keep. */
+/* Settings copied from the first configuration, which the master does not keep. */
 struct master_settings {
 	int quiet; /* of its report */
 	int insecure_caps, insecure_setuid, insecure_syscalls, set_dumpable; /* confine.h */
@@ -156,14 +156,14 @@ void master_on_respawn(struct timer *t);
 unsigned int master_respawn_delay(unsigned int failures);
 /* The text of the first alert in a startup log, without its head; "" if there is none. */
 void master_first_alert(const char *log, char *out, size_t len);
-/* To be called when a worker process serves: if it runs another program than this one, which can go
- * on as the master, the master will execute that program. */
+/* Called when a worker process serves: if it runs another program than this one, which can go on as
+ * the master, the master will execute that program. */
 void master_plan_reexec(struct master *m);
 /* Timer: does it, once nothing is going on that would be lost. */
 void master_on_reexec(struct timer *t);
 /* The file that the next worker process executes. */
 void master_find_file(const struct master *m, struct file_id *out);
-/* What is the same for each image of the master. */
+/* Initializes the state that each image of the master shares. */
 void master_init(struct master *m);
 /* Without the service manager's socket it goes on, with a warning. */
 void master_open_notify(struct master *m, const char *path);

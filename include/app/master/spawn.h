@@ -13,7 +13,7 @@ struct sys;
 
 #define MASTER_STATE_ENV "TACIT_MASTER_STATE"
 
-/* What the master was started with. */
+/* The program, arguments and environment that the master was started with. */
 struct spawn_conf {
 	char *const *argv;
 	const char *const *environment;

@@ -13,7 +13,7 @@
 struct config;
 struct sys;
 
-/* What `setcap` names, and what keywords need while tacit serves. */
+/* The capabilities that `setcap` names, and those that keywords need while tacit serves. */
 uint64_t capabilities_wanted(const struct config *c);
 /* Makes what a process without root is permitted to have effective, if anything is wanted: the file
  * of the program may permit more than it gives (setcap(8), "=p"). 0 or -errno. */

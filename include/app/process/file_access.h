@@ -1,5 +1,5 @@
 /*
- * What a process may use while it serves (landlock(7)). Files: it may remove its pid file and the
+ * Limits what a serving process may use (landlock(7)). Files: it may remove its pid file and the
  * paths of its stats sockets, and read the time zone; it can open, create, remove or execute no
  * other file. Descriptors that are open stay usable, and unix sockets at paths can be connected to.
  * Where the caller knows enough: the TCP ports that it may bind and connect to, and neither
@@ -45,7 +45,8 @@ int file_access_bind(struct file_access *f, unsigned int port) must_check;
 /* The process may connect to this TCP port, at any address. The same. */
 int file_access_connect(struct file_access *f, unsigned int port) must_check;
 
-/* From now on, for this thread and those that it starts. The process can gain no privileges. */
+/* Applies the limits to this thread and those that it starts. The process can gain no
+ * privileges. */
 int file_access_limit(struct file_access *f) must_check;
 
 #endif

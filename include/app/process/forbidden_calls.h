@@ -10,8 +10,8 @@
 
 #include "base/compiler.h"
 
-/* From now on. The process must have given up new privileges. 0; -ENOSYS if the kernel has no such
- * filter or this build leaves it out; another -errno. */
+/* Installs the filter. The process must have given up new privileges. 0; -ENOSYS if the kernel has
+ * no such filter or this build leaves it out; another -errno. */
 int forbidden_calls_install(void) must_check;
 
 #endif

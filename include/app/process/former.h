@@ -55,7 +55,7 @@ former_can_help(const struct former *f)
 }
 /* This process is ready: who passed sockets learns which ones go on. */
 void former_say_ready(struct former *f);
-/* And all are told to stop. */
+/* Signals all previous processes to stop. */
 void former_stop(struct former *f);
 /* Closes everything. Unless former_say_ready() was called they go on, and listen again (SIGTTIN) if
  * they had been asked. */

@@ -1,7 +1,8 @@
 /*
- * What outlives a worker process. Under a master each has a memory file (base/memfile.h) in which
- * its counters lie from the start: a worker counts there as it would anywhere else, and what it has
- * counted survives its death. The master keeps the files and hands them to the next worker process.
+ * State that outlives a worker process. Under a master each has a memory file (base/memfile.h) in
+ * which its counters lie from the start: a worker counts there as it would anywhere else, and what
+ * it has counted survives its death. The master keeps the files and hands them to the next worker
+ * process.
  * That one shows the sum of
  *
  *   - its own shards,
@@ -44,7 +45,7 @@ enum {
 	KEEP_ROOM_SERVERS = 1024 /* for servers that are added at run time */
 };
 
-/* Of the record KEEP_PROCESS. */
+/* Payload of a KEEP_PROCESS record. */
 struct kept_process {
 	/* Commands have cleared what files of lower generations hold. */
 	uint64_t cleared, maxima_cleared;
@@ -126,7 +127,7 @@ void keep_clear(struct process *p, int all);
  * During keep_open(). 0 or -ERR_FULL. */
 int keep_numbers(struct process *p, const char *name, unsigned int n,
 	int (*is_maximum)(unsigned int i), struct keep_numbers *out) must_check;
-/* What former processes have of number i. */
+/* The value of number i in previous processes. */
 uint64_t keep_number_past(const struct keep_numbers *x, unsigned int i);
 
 /* Notes the limits of the process, which a command has changed. */
@@ -134,8 +135,8 @@ void keep_note_limits(struct process *p);
 
 /* --- parts, each in a file of its own --- */
 
-/* What commands had set of a server besides its state: its limit, its name, where its checks go.
- * Before its address, which is that of the name. */
+/* Restores what commands had set of a server besides its state: its limit, its name, where its
+ * checks go. Called before its address, which belongs to the name. */
 void keep_restore_settings(struct process *p, struct server *s, const struct server_kept *k);
 /* Limits of the process and of frontends. */
 void keep_restore_limits(struct process *p);
@@ -152,7 +153,7 @@ int keep_begin_maps(struct process *p) must_check;
 void keep_restore_maps(struct process *p);
 /* The keys of TLS tickets: a copy of them is kept from now on. 0 or -ERR_FULL. */
 int keep_begin_tickets(struct process *p) must_check;
-/* Those of the latest former process, before the own ones are used. */
+/* Restores the keys of the latest previous process, before the own ones are used. */
 void keep_restore_tickets(struct process *p);
 size_t keep_tickets_room(const struct process *p);
 /* Changes with the layout of any record. */

@@ -38,7 +38,7 @@ struct sys;
 #define MASTER_RELOADS "X_RELOADS="   /* <number>,<failed ones>,<1: the latest has failed> */
 #define MASTER_LOG "X_LOG="           /* a text for the logs */
 
-/* What the master says: called by master_link_read(). A NULL text: the master has ended. */
+/* Called by master_link_read() for each line of the master. A NULL text: the master has ended. */
 typedef void master_link_fn(void *owner, const char *line);
 
 struct master_link {
@@ -71,7 +71,7 @@ void master_link_restore_stderr(struct master_link *m);
 int master_link_open(struct master_link *m, struct loop *l, master_link_fn *fn, void *owner)
 	must_check;
 /*
- * Also a process whose loop stands still ends with its master: the kernel sends SIGALRM, and
+ * Makes even a process whose loop hangs end with its master: the kernel sends SIGALRM, and
  * MASTER_LINK_END_S later a second one, which is deadly. After the last change of users, which
  * forgets it. 0 or -errno.
  */

@@ -17,8 +17,8 @@
 
 struct ocsp_fetch;
 
-/* It is over, and closed. status: of the response, with its body, which is valid during the call;
- * 0: there was none. May begin another one. */
+/* Called when the fetch has ended and its connection is closed. status: of the response, with its
+ * body, which is valid during the call; 0: there was none. May begin another one. */
 typedef void ocsp_fetched_fn(struct ocsp_fetch *f, unsigned int status, struct str body);
 
 struct ocsp_fetch {

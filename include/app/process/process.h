@@ -68,7 +68,7 @@ struct process_service {
 	void (*note)(struct process *p);
 };
 
-/* What the master says of its reloads; without one all is 0. */
+/* The master's report about its reloads; without a master all is 0. */
 struct process_reloads {
 	unsigned int n, failed;
 	unsigned int last_failed; /* the configuration in use is not that of the files */
@@ -155,7 +155,7 @@ int process_join(struct process *p) must_check;
 /* Closes whatever is still open. */
 void process_fini(struct process *p);
 
-/* Of all workers, including connections being handed over. */
+/* The sessions of all workers, including connections being handed over. */
 unsigned int process_sessions(const struct process *p);
 
 /* Copies listeners for the workers that accept on them, according to `thread` and `shards`. 0 or
@@ -177,7 +177,7 @@ int process_join_inherited(const struct process *p, struct listener *ln);
 /* Under a master: passes the listener's socket to it. 0 or a negative reason that was reported. */
 int process_keep(struct process *p, struct listener *ln, const struct inherited_socket *s)
 	must_check;
-/* What the master says; a master_link_fn. */
+/* Handles a line of the master; a master_link_fn. */
 void process_on_master(void *process, const char *line);
 /* Closes the stats sockets that the master keeps. */
 void process_close_kept_admin(struct process *p);

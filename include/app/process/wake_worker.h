@@ -9,7 +9,7 @@
 struct mail;
 struct worker;
 
-/* To be called before its loop runs, if there are several workers. */
+/* Called before the worker's loop runs, if there are several workers. */
 void wake_worker_enable(struct worker *w);
 /* Sends a mail that only asks `to` to check something: never blocks, never fails. If it does not
  * fit, `to` checks everything after emptying its mailbox. */

@@ -1,4 +1,5 @@
-/* What a request for metrics asks for: "?scope=server&metrics=haproxy_server_status&no-maint". */
+/* The parameters of a request for metrics:
+ * "?scope=server&metrics=haproxy_server_status&no-maint". */
 #ifndef TACIT_APP_PROMEX_PROMEX_QUERY_H
 #define TACIT_APP_PROMEX_PROMEX_QUERY_H
 

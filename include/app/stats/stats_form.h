@@ -9,7 +9,7 @@
 struct process;
 struct proxy;
 
-/* What has come of a form; the redirection and the page call it by HAProxy's word, ";st=DONE". */
+/* The result of a form; the redirection and the page call it by HAProxy's word, ";st=DONE". */
 enum stats_result {
 	STATS_NONE,  /* nothing was changed */
 	STATS_PART,  /* some servers are unknown, others were changed */
@@ -27,7 +27,7 @@ struct stats_message {
 };
 
 const struct stats_message *stats_message(enum stats_result r);
-/* That of a word; of an unknown one that of STATS_UNKN. */
+/* The message of a word; for an unknown one that of STATS_UNKN. */
 const struct stats_message *stats_message_of(struct str word);
 
 /* A form while it is carried out: "s=a&s=b&action=drain&b=%23st". */

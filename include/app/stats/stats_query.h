@@ -1,4 +1,4 @@
-/* What a request for the statistics asks for, in its target (management manual 9.1). */
+/* The parameters of a request for the statistics, in its target (management manual 9.1). */
 #ifndef TACIT_APP_STATS_STATS_QUERY_H
 #define TACIT_APP_STATS_STATS_QUERY_H
 
