@@ -30,7 +30,7 @@ void cursors_put(struct cursors *cs, uint64_t after, struct list *next);
 struct list *cursors_take(struct cursors *cs, uint64_t after) must_check;
 void cursors_skip(struct cursors *cs, const struct list *item);
 
-/* To be called before an item is removed from the list. */
+/* Moves cursors off an item, before it is removed from the list. */
 static inline void
 cursors_leave(struct cursors *cs, const struct list *item)
 {

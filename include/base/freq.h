@@ -28,7 +28,7 @@ uint32_t freq_count_second(uint64_t *second, uint64_t now_ms);
  * twice.
  */
 void freq_merge(struct freq *sum, const struct freq *f);
-/* From any thread, as freq_merge(). */
+/* Reads the rate. Any thread, as freq_merge(). */
 uint32_t freq_read(const struct freq *f, uint64_t now_ms);
 
 #endif

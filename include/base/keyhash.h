@@ -100,7 +100,7 @@ keyhash_slot(uint64_t hash, uint32_t n)
 	return (uint32_t)((hash >> 32) * n >> 32);
 }
 
-/* Of a whole text. */
+/* Hashes a whole text. */
 uint64_t keyhash(const struct keyhash *k, const char *p, size_t n);
 
 #endif

@@ -20,7 +20,7 @@
 
 struct sys;
 
-/* What was done to the file that had the name before. */
+/* The fate of the file that had the name before. */
 enum log_ring_former {
 	LOG_RING_FORMER_NONE,
 	LOG_RING_FORMER_RENAMED,
