@@ -62,7 +62,7 @@ void cfg_reader_fini(struct cfg_reader *r);
  * error. */
 int cfg_reader_text(struct cfg_reader *r, const char *name, const char *text, size_t len);
 
-/* To be called after the last file. 0, or -1 when the configuration is rejected. */
+/* Called after the last file. 0, or -1 when the configuration is rejected. */
 int cfg_reader_end(struct cfg_reader *r);
 
 #endif

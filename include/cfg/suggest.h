@@ -22,7 +22,7 @@ void cfg_suggest_offer(struct cfg_suggest *s, const char *candidate);
 /* Edit distance, at most `limit` + 1. */
 unsigned cfg_distance(const char *a, const char *b, unsigned limit);
 
-/* What is not seen in an unknown word, as a sentence behind a blank: "", a byte order
+/* Describes invisible bytes in an unknown word, as a sentence behind a blank: "", a byte order
  * mark, a no-break space, or other bytes that are not ASCII. No keyword has one. */
 const char *cfg_word_oddity(const char *word);
 
