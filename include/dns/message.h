@@ -23,7 +23,7 @@
 
 enum dns_type { DNS_A = 1, DNS_CNAME = 5, DNS_AAAA = 28, DNS_SRV = 33 };
 
-/* What a response says; the first row of errors is what `hold` distinguishes. */
+/* The status of a response; the first row of errors is what `hold` distinguishes. */
 enum dns_status {
 	DNS_VALID,
 	DNS_NX,          /* no such name */
