@@ -74,8 +74,8 @@ interest_is_wanted(const struct interest *in, enum dir d)
 }
 
 /*
- * What to register now. Moves speculative directions to BLOCKED where the mode requires it (hence
- * not const). The caller applies each mask and stores the last one in `polled`.
+ * Decides what to register now. Moves speculative directions to BLOCKED where the mode requires it
+ * (hence not const). The caller applies each mask and stores the last one in `polled`.
  */
 struct interest_plan interest_plan(struct interest *in, enum interest_mode mode);
 

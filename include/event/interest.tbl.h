@@ -1,5 +1,5 @@
 /*
- * What we want and what we believe, per fd and direction:
+ * The state of wanted and believed readiness, per fd and direction:
  *   INTEREST_ROW(state, WANT, STOP, AGAIN, READY)
  * IDLE     not wanted; believed ready (or never tried)
  * SPEC     wanted and believed ready: just try

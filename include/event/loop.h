@@ -70,11 +70,12 @@ void loop_free(struct loop **l);
 
 struct sys *loop_sys(struct loop *l);
 struct timers *loop_timers(struct loop *l);
-/* Of what begins at a time and ends nothing: these are not delayed by events that did not fit into
- * a turn, which the others wait for, since the event of a deadline may be among them. */
+/* The timers of what begins at a time and ends nothing: these are not delayed by events that did
+ * not fit into a turn, which the others wait for, since the event of a deadline may be among
+ * them. */
 struct timers *loop_starts(struct loop *l);
 const struct loop_stats *loop_stats(const struct loop *l);
-/* What its functions cost. */
+/* The cost of the functions that it calls. */
 struct profile *loop_profile(struct loop *l);
 /* Monotonic milliseconds / nanoseconds, read once per turn after waiting. */
 uint64_t loop_now_ms(const struct loop *l);

@@ -76,7 +76,7 @@ void mailbox_stats(const struct mailbox *mb, struct mailbox_stats *out);
 /* --- for the loop --- */
 /* Flushes and prepares to sleep. Returns the time to wait instead of ms; 0: there is mail. */
 int mailbox_sleep(struct mailbox *mb, int ms);
-/* To be called after each wait. */
+/* Marks the worker as awake. Called after each wait. */
 void mailbox_woken(struct mailbox *mb);
 /* Runs the mail in the queue and the mail to itself. */
 void mailbox_run(struct mailbox *mb);

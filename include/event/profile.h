@@ -1,5 +1,5 @@
 /*
- * What the functions that a loop calls cost (profiling.tasks): handlers of descriptors, tasks,
+ * Cost of the functions that a loop calls (profiling.tasks): handlers of descriptors, tasks,
  * timers and mail. While it is off no clock is read for it. A function called by another one that
  * is counted, as a session's by its transport, counts in both.
  */
@@ -34,7 +34,7 @@ struct profile_row {
 	_Atomic uint64_t late_ns;     /* from when it was due until it was called */
 };
 
-/* Of one loop. */
+/* The profile of one loop. */
 struct profile {
 	struct sys *sys;
 	_Atomic int mode;             /* enum profile_mode: the next turn follows it */
