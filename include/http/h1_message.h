@@ -1,4 +1,4 @@
-/* What HTTP/1 keeps of a message while it arrives: how far its head and its body are parsed. */
+/* The state of an HTTP/1 message while it arrives: how far its head and its body are parsed. */
 #ifndef TACIT_HTTP_H1_MESSAGE_H
 #define TACIT_HTTP_H1_MESSAGE_H
 

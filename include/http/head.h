@@ -41,7 +41,7 @@ enum http_field_id {
 	HTTP_FIELD_IDS
 };
 
-/* What follows a head (RFC 9110, 6.4). */
+/* The kind of body that follows a head (RFC 9110, 6.4). */
 enum http_framing {
 	HTTP_BODY_NONE,    /* the message has no body */
 	HTTP_BODY_LENGTH,  /* as many bytes as the head says */
@@ -61,7 +61,7 @@ struct http_field {
 struct http_head {
 	enum http_kind kind;
 	enum http_version version;
-	/* Of the request. In a response: of the request that it answers, set before its end is
+	/* The request's. In a response: of the request that it answers, set before its end is
 	 * parsed. */
 	enum http_method method;
 	/* At least so many bytes of texts can be added before it is as long as it may be: what is

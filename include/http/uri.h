@@ -69,8 +69,8 @@ enum http_part {
 int http_set_part(struct http_head *req, enum http_part part, struct str value, char *out,
 	size_t cap) must_check;
 /*
- * To be called after Host was changed: sets the same authority in the target, if it has one.
- * Results as above; out needs the length of both.
+ * Sets the authority in the target to that of Host, if it has one, after Host was changed. Results
+ * as above; out needs the length of both.
  */
 int http_follow_host(struct http_head *req, char *out, size_t cap) must_check;
 
