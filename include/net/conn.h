@@ -185,8 +185,8 @@ conn_is_ending(const struct conn *c)
 }
 
 /*
- * To be called before a close() that follows at once, also when the peer has not closed: sends the
- * FIN, and reads once, since close() resets the connection if received data is unread.
+ * Sends the FIN before a close() that follows at once, also when the peer has not closed, and reads
+ * once, since close() resets the connection if received data is unread.
  */
 void conn_end(struct conn *c, void *scratch, size_t size);
 /* True if the connection has failed in the kernel too: not after a local lack of memory. */
@@ -216,7 +216,8 @@ void conn_close_late(struct conn *c);
 
 /* --- the preface, for conn.c: net/conn_preface.c --- */
 
-/* What is left of it and then data, in one call: bytes of the data that were sent, or -errno. */
+/* Sends the rest of the preface and then data, in one call: bytes of the data that were sent, or
+ * -errno. */
 long conn_preface_send(struct conn *c, const void *buf, size_t len, int flags);
 void conn_preface_drop(struct conn *c);
 

@@ -138,7 +138,7 @@ struct listener {
 	/* Called before each accept: if it returns 0, waiting clients stay in the backlog, and the
 	 * listener is held or tries again in the next turn. NULL: always accept. */
 	int (*may_accept)(struct listener *ln);
-	/* What a permitted accept came to. NULL: no matter. */
+	/* Called after a permitted accept, with its result. NULL: no matter. */
 	void (*did_accept)(struct listener *ln);
 	void (*not_accepted)(struct listener *ln);
 	struct loop *loop;
@@ -182,9 +182,9 @@ void listener_take(struct listener *ln, int fd, const struct addr *peer);
  */
 int listener_refuse_new(struct listener *ln);
 /*
- * To be called before it is closed: accepts the connections in the backlog as far as its limits
- * allow, since closing would reset them. Its worker must be paused, or be the caller. No effect if
- * another process may hold the socket too.
+ * Accepts the connections in the backlog as far as its limits allow, before it is closed, since
+ * closing would reset them. Its worker must be paused, or be the caller. No effect if another
+ * process may hold the socket too.
  */
 void listener_drain(struct listener *ln);
 /* Adds it to the loop and starts accepting. */

@@ -61,7 +61,7 @@ struct log_client {
  * on_open, and on_failure, may be set before. 0 or -ERR_NOMEM. */
 int log_client_start(struct log_client *c, struct loop *l, struct log_ring *r,
 	const struct log_client_conf *conf) must_check;
-/* It has some, and a connection that may take them. */
+/* True if messages are queued and the connection is open or opening. */
 int log_client_is_busy(const struct log_client *c);
 /* Sends what the socket takes, and closes. Returns the number of messages that are left. */
 unsigned int log_client_stop(struct log_client *c);

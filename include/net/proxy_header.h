@@ -77,7 +77,7 @@ struct proxy_header_ssl {
 	unsigned int n_subs;
 };
 
-/* What a header says. */
+/* The fields of a header. */
 struct proxy_header_fields {
 	int version;                 /* 1 or 2 */
 	const struct addr *src, *dst; /* NULL: unknown */

@@ -19,9 +19,9 @@ struct sockbuf {
 };
 
 /*
- * To be called before listen(), whose connections inherit the sizes, or before connect(), which
- * announces the window. On unix sockets only the send buffer applies, and nothing is inherited. 0,
- * or -errno and *what names the option.
+ * Called before listen(), whose connections inherit the sizes, or before connect(), which announces
+ * the window. On unix sockets only the send buffer applies, and nothing is inherited. 0, or -errno
+ * and *what names the option.
  */
 int sockbuf_set(struct sys *sys, int fd, int family, const struct sockbuf *b, const char **what)
 	must_check;

@@ -52,7 +52,7 @@ struct xprt_ops {
 	/* Sends the closing message, before the FIN or the close. IO_OK, IO_ERR, or IO_AGAIN: it is
 	 * called again, except after a close. */
 	enum io_result (*shutdown)(struct conn *c);
-	/* What the socket has to be ready for to continue in this direction, EV_R or EV_W. 0: the
+	/* The readiness of the socket that continuing in this direction needs, EV_R or EV_W. 0: the
 	 * user has to continue in the other direction first. */
 	unsigned int (*want)(const struct xprt *x, unsigned int dir);
 	/* 0, or -ERR_UNKNOWN: unknown (yet). *out is valid as long as the transport. */
@@ -111,7 +111,7 @@ conn_open_xprt(struct conn *c, struct loop *l, int fd, loop_fd_fn *fn, void *own
 	return likely(!m) ? conn_open(c, l, fd, fn, owner, kind)
 			  : conn_open_over(c, l, fd, fn, owner, kind, m);
 }
-/* To be called before the handshake of a connection to a server: 0, or a negative reason. */
+/* Sets the name to ask the server for (SNI), before the handshake: 0, or a negative reason. */
 int conn_set_name(struct conn *c, const char *name) must_check;
 /* 0, or -ERR_UNKNOWN: the socket and most transports have no answer. */
 int conn_query(const struct conn *c, enum xprt_query what, struct str *out) must_check;

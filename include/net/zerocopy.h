@@ -66,10 +66,9 @@ enum io_result zerocopy_send(struct zerocopy_pool *zp, struct conn *c, struct ze
 /* The owner no longer uses buf: it returns to its pool now, or when the kernel has completed the
  * sends. */
 void zerocopy_release(struct zerocopy_pool *zp, struct zerocopy_pin **pin, char *buf);
-/* To be called on EV_ERR: reads the completions. Returns their number; 0: the event had another
- * cause. */
+/* Reads the completions, on EV_ERR. Returns their number; 0: the event had another cause. */
 unsigned int zerocopy_reap(struct zerocopy_pool *zp, struct conn *c);
-/* To be called before conn_close(): gives up the memory that is still pinned. */
+/* Gives up the memory that is still pinned, before conn_close(). */
 void zerocopy_close(struct zerocopy_pool *zp, struct conn *c);
 
 #endif
