@@ -19,10 +19,10 @@ void balance_by_fini(struct balance_by *by);
 /* Copies the defaults section's settings; expr stays owned by it. 0 or -ERR_NOMEM. */
 int balance_by_inherit(struct balance_by *by, const struct balance_by *defaults) must_check;
 
-/* To be called when all servers are known: allocates all memory. 0 or -ERR_NOMEM. */
+/* Allocates all memory, once all servers are known. 0 or -ERR_NOMEM. */
 int balance_init(struct proxy *be) must_check;
 void balance_fini(struct proxy *be);
-/* To be called after a server's state or weight changed. Never fails. */
+/* Follows a change of a server's state or weight. Never fails. */
 void balance_refresh(struct proxy *be);
 
 /*
@@ -48,8 +48,7 @@ int balance_wants_body(enum balance_algo algo, const struct http_head *req);
 /* The key from urlencoded parameters: 0 if there is none. */
 int balance_key_of_form(const struct balance_by *by, const struct hash_type *t, struct str body,
 	uint32_t *key);
-/* To be called when all proxies are known: reports algorithms that do not fit the mode, and unknown
- * names. */
+/* Reports algorithms that do not fit the mode, and unknown names, once all proxies are known. */
 void balance_check(const struct proxy *be, struct proxies *root, struct cfg_diag *d);
 /* True if it needs requests: the backend's mode must be http. */
 int balance_needs_http(enum balance_algo algo);

@@ -1,7 +1,7 @@
 /*
- * What sessions find out about their server, for its health (manual 5.2, observe). Each worker
+ * Findings of sessions about their server, for its health (manual 5.2, observe). Each worker
  * reports its own sessions; consecutive errors of all workers are counted together. When there are
- * error-limit of them the first worker is told, which applies on-error.
+ * error-limit of them the first worker is notified, which applies on-error.
  */
 #ifndef TACIT_PROXY_BACKEND_SERVER_OBSERVE_H
 #define TACIT_PROXY_BACKEND_SERVER_OBSERVE_H
@@ -20,7 +20,7 @@ enum server_finding {
 	SERVER_CLOSED_EARLY      /* before its response */
 };
 
-/* What server_observe() does for a server with `observe`. */
+/* The slow part of server_observe(), for a server with `observe`. */
 void server_observe_finding(struct engine *e, struct server *s, enum server_finding f);
 
 /* Reports a finding. It changes neither the state of the server nor sessions before the worker is

@@ -19,8 +19,8 @@ struct server_before {
 };
 
 struct server_before server_before(const struct server *s);
-/* To be called after the change, when the sessions that waited for the server were redistributed.
- * Reports the difference through this engine's log. cause: follows the state. */
+/* Reports the difference through this engine's log, after the change, when the sessions that waited
+ * for the server were redistributed. cause: follows the state. */
 void server_report(struct engine *e, const struct server *s, const struct server_before *before,
 	const char *cause);
 /* Any other message about a server. */

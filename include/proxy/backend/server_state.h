@@ -18,8 +18,8 @@ void server_set_admin(struct engine *e, struct server *s, enum server_admin bit,
 /* At start: sets admin as it was before, with the servers that track it. This is neither reported
  * nor counted. */
 void server_restore(struct engine *e, struct server *s, unsigned int admin);
-/* What checks have found. cause: follows the state in messages: ", changed from CLI". A server in
- * maintenance does not change. */
+/* Applies the result of checks. cause: follows the state in messages: ", changed from CLI". A
+ * server in maintenance does not change. */
 void server_set_oper(struct engine *e, struct server *s, enum server_oper oper, const char *cause);
 /* Its `slowstart` is over: it is SERVER_RUNNING. */
 void server_end_start(struct engine *e, struct server *s);

@@ -15,7 +15,7 @@ void slowstart_fini(struct engine *e);
 /* Sets its parts for its state at this time: true if its weight changed. A server that is down
  * keeps them. */
 int slowstart_update_locked(struct server *s, uint64_t now_ms);
-/* To be called after each change of its state. */
+/* Follows a change of the server's state. */
 void slowstart_follow(struct engine *e, struct server *s);
 
 #endif

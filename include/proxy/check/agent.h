@@ -1,6 +1,6 @@
 /*
- * What an agent says of its server (manual 5.2, agent-check): words between blanks and commas, up
- * to the end of a line. Pure.
+ * Parses an agent's report about its server (manual 5.2, agent-check): words between blanks and
+ * commas, up to the end of a line. Pure.
  */
 #ifndef TACIT_PROXY_CHECK_AGENT_H
 #define TACIT_PROXY_CHECK_AGENT_H

@@ -1,4 +1,4 @@
-/* What follows from the answer of an agent (manual 5.2, agent-check). On the first worker. */
+/* Applies the answer of an agent (manual 5.2, agent-check). On the first worker. */
 #ifndef TACIT_PROXY_CHECK_CHECK_AGENT_H
 #define TACIT_PROXY_CHECK_CHECK_AGENT_H
 

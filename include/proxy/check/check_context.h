@@ -1,4 +1,4 @@
-/* What formats and expressions of health checks see. On the first worker. */
+/* The evaluation context of formats and expressions of health checks. On the first worker. */
 #ifndef TACIT_PROXY_CHECK_CHECK_CONTEXT_H
 #define TACIT_PROXY_CHECK_CHECK_CONTEXT_H
 

@@ -1,7 +1,6 @@
 /*
- * What a health check does with the bytes that it received, and what it says about the end of a
- * step, in HAProxy's words (manual 4.2: http-check expect, tcp-check expect). Pure: no descriptor,
- * no clock.
+ * Evaluates the bytes that a health check received, and words the result of a step as HAProxy does
+ * (manual 4.2: http-check expect, tcp-check expect). Pure: no descriptor, no clock.
  */
 #ifndef TACIT_PROXY_CHECK_CHECK_EXPECT_H
 #define TACIT_PROXY_CHECK_CHECK_EXPECT_H
@@ -29,7 +28,7 @@ struct check_verdict {
 	char info[CHECK_INFO_MAX]; /* for the log; "": none */
 };
 
-/* What an expect rule looks at. */
+/* The input of an expect rule. */
 struct check_input {
 	struct str received;     /* all bytes since the last send or connect: the next expect sees
 				  * them too */

@@ -27,7 +27,7 @@ check_error_status(const struct check_expect *e, enum check_status built_in)
 	return e->error_status != CHECK_UNK ? e->error_status : built_in;
 }
 
-/* What the pattern's search needs. */
+/* Arguments of the pattern's search. */
 struct check_search {
 	const struct check_rule *r;
 	struct sample_ctx *cx;

@@ -1,5 +1,4 @@
-/* What follows from the result of a check: health, the state of the server, messages. On the first
- * worker. */
+/* Applies the result of a check: health, the state of the server, messages. On the first worker. */
 #ifndef TACIT_PROXY_CHECK_CHECK_RESULT_H
 #define TACIT_PROXY_CHECK_CHECK_RESULT_H
 

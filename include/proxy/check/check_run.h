@@ -18,7 +18,7 @@
 /* Runs after which a server that was far is tried as a near one again. */
 #define CHECK_FAR_RUNS 32
 
-/* What the runs share. */
+/* Data shared by the runs. */
 struct check_shared {
 	struct engine *engine;
 	struct pool bufs;            /* of engine->bufsize bytes */

@@ -1,6 +1,6 @@
 /*
- * What a health check sends (manual 4.2: http-check send, tcp-check send). Pure: no descriptor, no
- * clock.
+ * The bytes that a health check sends (manual 4.2: http-check send, tcp-check send). Pure: no
+ * descriptor, no clock.
  */
 #ifndef TACIT_PROXY_CHECK_CHECK_SEND_H
 #define TACIT_PROXY_CHECK_CHECK_SEND_H

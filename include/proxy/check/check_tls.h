@@ -5,7 +5,7 @@
 #include "base/compiler.h"
 #include "proxy/check/check_run.h"
 
-/* What makes the transport of the connection that is opened next; NULL: a plain socket. */
+/* The maker of the transport of the next connection; NULL: a plain socket. */
 const struct xprt_maker *check_tls_maker(const struct check_run *r);
 /* Before the first byte: what the connection asks for. 0 or a negative reason; nothing to do
  * without TLS. */

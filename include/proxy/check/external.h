@@ -31,7 +31,7 @@ struct external_job {
 	const struct server *srv;
 	/* The command begins: the time of the check counts from here. */
 	void (*on_start)(struct external_job *j);
-	/* It has ended: its status as of wait(2), or EXTERNAL_NO_HELPER. */
+	/* Called when it has ended, with its status as of wait(2), or EXTERNAL_NO_HELPER. */
 	void (*on_end)(struct external_job *j, int status);
 	int err;             /* errno of the last time that it was not executed; 0: it was */
 	uint8_t is_running;  /* otherwise it waits, if it was started */

@@ -1,5 +1,5 @@
-/* What the command of an external check is told of the server: its arguments and its environment
- * (manual 4.2, external-check command). */
+/* Arguments and environment of an external check's command, which describe the server (manual 4.2,
+ * external-check command). */
 #ifndef TACIT_PROXY_CHECK_EXTERNAL_ARGS_H
 #define TACIT_PROXY_CHECK_EXTERNAL_ARGS_H
 

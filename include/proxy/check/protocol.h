@@ -8,7 +8,7 @@
 #include "base/compiler.h"
 #include "proxy/model/check_conf.h"
 
-/* What a rule with CHECK_MATCH_PROTOCOL expects: check_expect.protocol. */
+/* The answer that a rule with CHECK_MATCH_PROTOCOL expects: check_expect.protocol. */
 enum check_protocol {
 	CHECK_MYSQL_GREETING,
 	CHECK_MYSQL_RESULT,      /* the packet behind the greeting */

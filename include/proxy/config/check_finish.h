@@ -1,4 +1,4 @@
-/* What is said of health checks when the configuration is complete. Main thread. */
+/* Checks of the health checks' configuration that need all of it. Main thread. */
 #ifndef TACIT_PROXY_CONFIG_CHECK_FINISH_H
 #define TACIT_PROXY_CONFIG_CHECK_FINISH_H
 

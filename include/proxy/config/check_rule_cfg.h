@@ -1,5 +1,5 @@
 /*
- * What http-check and tcp-check have in common: the words of a rule's line and the rules connect,
+ * The common part of http-check and tcp-check: the words of a rule's line and the rules connect,
  * comment, set-var and unset-var. Main thread, while the configuration is read. Functions return 0,
  * or -1 after they have reported an error.
  */
@@ -31,7 +31,7 @@ int check_cfg_text(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t ar
 int check_cfg_text_fmt(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg) must_check;
 int check_cfg_text_hex(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg) must_check;
 
-/* Of the keyword: http-check or tcp-check. */
+/* The family of the keyword: http-check or tcp-check. */
 enum check_family check_cfg_family(const struct cfg_ctx *ctx);
 /* A new rule of this line; NULL after an error. Sets the family of the section's rules. */
 struct check_rule *check_cfg_add(struct cfg_ctx *ctx, enum check_rule_kind kind) must_check;

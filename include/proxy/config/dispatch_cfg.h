@@ -12,8 +12,8 @@ struct proxy;
 
 extern const struct cfg_module dispatch_cfg_module;
 
-/* To be called when all sections are known: makes p->dispatch, or frees it where `balance` is set.
- * 0 or -ERR_NOMEM. */
+/* Makes p->dispatch, or frees it where `balance` is set, once all sections are known. 0 or
+ * -ERR_NOMEM. */
 int dispatch_cfg_finish(struct proxy *p, const struct proxies *ps, struct cfg_diag *d) must_check;
 
 #endif

@@ -17,7 +17,7 @@ extern const struct cfg_module persist_cfg_module;  /* cookie, use-server, ... *
 struct server;
 struct server_conf;
 
-/* What the options of a server line apply to: a server, or the defaults of those that follow. */
+/* The target of the options of a server line: a server, or the defaults of those that follow. */
 struct server_target {
 	struct server_conf *conf;
 	struct server *server; /* NULL for default-server */

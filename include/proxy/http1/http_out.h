@@ -7,8 +7,8 @@
 
 #include "proxy/model/http_txn.h"
 
-/* To be called after rules changed the request: moves its texts into the client's buffer, in front
- * of the body, which makes way if they have grown. 0 or -ERR_RANGE: there is no room. */
+/* Moves the texts of a request that rules changed into the client's buffer, in front of the body,
+ * which makes way if they have grown. 0 or -ERR_RANGE: there is no room. */
 int http_settle_request(struct session *s) must_check;
 /* Prepares the request to be sent to the chosen server; once. 0 or -ERR_RANGE: there is no room. */
 int http_place_request(struct session *s) must_check;

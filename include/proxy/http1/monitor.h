@@ -4,8 +4,8 @@
 
 #include "proxy/model/session.h"
 
-/* To be called when the request's head is complete: the status of the response, 200 or 503; 0: not
- * a monitor request. */
+/* The status of the response to a monitor request whose head is complete, 200 or 503; 0: not a
+ * monitor request. */
 unsigned int monitor_status(struct session *s);
 
 #endif

@@ -12,8 +12,8 @@
 enum session_event request_process(struct session *s) must_check;
 /* The same when the client has closed and the rest of the body will not arrive. */
 enum session_event request_cut(struct session *s) must_check;
-/* It waits for the body because of its balancing algorithm (url_param). If the body does not arrive
- * logs still have the time of the head, as in HAProxy. */
+/* True if the balancing algorithm made the request wait for its body (url_param). If the body does
+ * not arrive logs still have the time of the head, as in HAProxy. */
 int request_is_taken(const struct session *s);
 /* The request is invalid and gets a local reply with this status: ANSWER. */
 enum session_event request_refuse(struct session *s, unsigned int status) must_check;

@@ -13,7 +13,8 @@ extern const struct relay_ops http_response_ops;
 
 /* The next bytes of the server are a head: after an informational one, or of another attempt. */
 void response_expect_head(struct session *s);
-/* That side timed out before the head was complete: the event of a local reply or a retry. */
+/* Handles a timeout of that side before the head was complete: returns the event of a local reply
+ * or a retry. */
 enum session_event response_late(struct session *s, int side) must_check;
 
 #endif

@@ -9,8 +9,8 @@
 
 /* The head for replies of rules; it uses the fields of a head that is no longer needed. */
 struct http_head *rule_outcome_head(struct session *s);
-/* To be called when a head of len received bytes was parsed, before rules see it. Notes how many
- * they may add without a look at its length. */
+/* Notes how much rules may add to a parsed head of len received bytes without computing its length,
+ * before they see it. */
 static inline void
 rule_outcome_note_room(const struct session *s, struct http_head *h, size_t len)
 {

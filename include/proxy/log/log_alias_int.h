@@ -7,7 +7,7 @@
 #include "proxy/model/session.h"
 #include "rule/sample/fmt.h"
 
-/* What an alias formats, and where to. */
+/* The source and the output of an alias. */
 struct log_render {
 	const struct session *s;
 	const struct log_context *cx;

@@ -26,7 +26,7 @@ enum balance_algo {
 	BALANCE_RDP_COOKIE
 };
 
-/* What a hash algorithm uses as key (manual, `balance uri`, `url_param`, `hdr`, `hash`). */
+/* The key of a hash algorithm (manual, `balance uri`, `url_param`, `hdr`, `hash`). */
 struct balance_by {
 	char *name;          /* of the parameter, field or cookie; owned */
 	unsigned int len;    /* uri: maximum number of bytes, 0: all */
@@ -74,7 +74,7 @@ enum hash_affinity {
 struct balance {
 	struct server **group;   /* in file order; by id for `first` */
 	unsigned int n;
-	/* To be read without the lock (atomic_read). */
+	/* Read without the lock (atomic_read). */
 	unsigned int usable;     /* usable servers of the group: all of it, unless in panic */
 	unsigned int n_known;    /* active servers that are usable unless checks say otherwise */
 	int panic;               /* so few are usable that all of these are in the group */

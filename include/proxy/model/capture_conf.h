@@ -31,7 +31,7 @@ struct capture_slot {
 			   * capture_conf_finish() */
 };
 
-/* Of a frontend. */
+/* The captures of a frontend. */
 struct capture_conf {
 	struct capture_slot *slot[CAPTURE_KINDS];
 	unsigned int n[CAPTURE_KINDS];
@@ -49,7 +49,7 @@ int capture_add(struct capture_conf *c, enum capture_kind kind, const char *name
 int capture_inherit(struct capture_conf *c, const struct capture_conf *defaults) must_check;
 /* True if there is no slot of this kind. */
 void capture_forget(struct capture_conf *c, enum capture_kind kind);
-/* To be called after the last slot was added. */
+/* Called after the last slot was added. */
 void capture_conf_finish(struct capture_conf *c);
 void capture_conf_fini(struct capture_conf *c);
 

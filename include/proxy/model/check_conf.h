@@ -185,7 +185,7 @@ struct check_rule {
 /* The keywords that rules come from. */
 enum check_family { CHECK_FAMILY_NONE, CHECK_FAMILY_TCP, CHECK_FAMILY_HTTP };
 
-/* Of a backend or a defaults section. */
+/* The health checks of a backend or a defaults section. */
 struct check_conf {
 	enum check_method method;
 	struct cfg_where where;      /* of the option */
@@ -240,7 +240,7 @@ enum check_status check_status_of_number(unsigned int n);
 const char *check_status_code(enum check_status s);
 const char *check_status_text(enum check_status s);
 
-/* Of a server (manual 5.2). Part of struct server_conf: owns agent_send and track. */
+/* The checks of a server (manual 5.2). Part of struct server_conf: owns agent_send and track. */
 enum check_on_error {
 	CHECK_ON_FAIL,
 	CHECK_ON_FASTINTER,
@@ -248,7 +248,7 @@ enum check_on_error {
 	CHECK_ON_MARK_DOWN
 };
 enum check_observe { CHECK_OBSERVE_NONE, CHECK_OBSERVE_LAYER4, CHECK_OBSERVE_LAYER7 };
-/* What a server is before its first check, and how many checks change that. */
+/* The state of a server before its first check, and the number of checks that change it. */
 enum check_init_state {
 	CHECK_INIT_UP,           /* one */
 	CHECK_INIT_FULLY_UP,     /* `fall` */

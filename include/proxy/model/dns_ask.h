@@ -48,7 +48,7 @@ struct dns_asks {
  * when memory is out or no names are looked up. */
 struct dns_ask *dns_ask_new(struct session *s, const struct rule *by, struct resolvers *res,
 	const char *name, enum dns_type prefer) must_check;
-/* That of this rule; NULL: none. */
+/* The question of this rule; NULL: none. */
 struct dns_ask *dns_ask_find(const struct session *s, const struct rule *by);
 /* True if the session waits for one. */
 int dns_ask_is_pending(const struct session *s);

@@ -116,7 +116,7 @@ void http_txn_put(struct session *s);
 void http_txn_drop_job(struct http_txn *t);
 /* True if its response has begun and is incomplete, so far; never for a tunnel. */
 int http_response_is_cut(const struct http_txn *t);
-/* To be called when a head is complete: fields may now be added beyond tune.http.maxhdr. */
+/* Allows a complete head more fields than tune.http.maxhdr. */
 void http_txn_allow_added(struct session *s, struct http_head *h);
 /* Its backend as far as known; NULL: not yet, or none. */
 static inline struct proxy *

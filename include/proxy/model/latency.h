@@ -39,8 +39,8 @@ struct latency_row {
 	struct latency counts;
 } cacheline_aligned;
 
-/* Of one worker: NULL until there is something in it. The worker sets it once; any thread may read
- * it. */
+/* The histograms of one worker: NULL until there is something in it. The worker sets it once; any
+ * thread may read it. */
 struct latency_shard {
 	struct latency *_Atomic counts;
 };
@@ -59,7 +59,7 @@ struct latency_rows {
 	unsigned int n_workers;
 };
 
-/* Of a server, or of one side of a proxy. */
+/* The histograms of a server, or of one side of a proxy. */
 struct latency_set {
 	struct latency_shard *shard; /* one for each worker */
 	unsigned int n;
@@ -75,7 +75,7 @@ struct latency_times {
 	unsigned int has;        /* bits of those that it has */
 };
 
-/* Of bucket i, for i < LATENCY_BOUNDS: its inclusive upper bound, also as text in seconds. */
+/* The inclusive upper bound of bucket i, for i < LATENCY_BOUNDS, also as text in seconds. */
 uint64_t latency_bound_us(unsigned int i);
 const char *latency_bound_text(unsigned int i);
 const char *latency_name(enum latency_kind k);
@@ -100,7 +100,7 @@ void latency_set_place(struct latency_set *s, const struct latency_rows *own);
  * now on. Only numbers are taken from it. 0 or -ERR_NOMEM. */
 int latency_set_join(struct latency_set *s, const struct latency_rows *former, int has_ended)
 	must_check;
-/* What former processes have counted and will count is no longer in the sums either. */
+/* Removes from the sums what previous processes have counted and will count, too. */
 void latency_set_clear(struct latency_set *s);
 void latency_set_free(struct latency_set *s);
 /* A number that changes with kinds and bounds. */

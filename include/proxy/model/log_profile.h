@@ -64,7 +64,7 @@ struct log_profile *log_profile_add(struct list *profiles, const char *name);
 void log_profiles_free(struct list *profiles);
 /* Checks that each has a section. 0, or -1 after a report. */
 int log_profiles_finish(struct list *profiles, struct cfg_diag *d) must_check;
-/* What it says of a step; NULL: nothing. */
+/* The profile's row of a step; NULL: none. */
 const struct log_profile_step *log_profile_on(const struct log_profile *p, enum log_step step);
 /* Which of its compiled formats a proxy of this mode takes. */
 int log_profile_fmt_index(const struct log_profile_step *on, int is_http) must_check;

@@ -35,8 +35,8 @@ int memory_reserve_buffer(struct engine *e);
  * http_read.c reserves for a request and for all responses, one more stays free.
  */
 int memory_reserve_client_buffer(const struct session *s);
-/* To be called after each session and buffer was taken or returned, and when the bytes in pipes
- * change: updates e->memory_tight and notifies the owner of a change. */
+/* Updates e->memory_tight and notifies the owner of a change: called after each session and buffer
+ * was taken or returned, and when the bytes in pipes change. */
 void memory_watch(struct engine *e);
 
 #endif

@@ -88,7 +88,7 @@ struct proxy_timeouts {
 /* A maxconn of 0 that the operator has set: no connection is accepted. */
 #define PROXY_MAXCONN_NONE (-1)
 
-/* What a proxy does with its listeners; changes only while the workers are paused. */
+/* The state of a proxy's listeners; changes only while the workers are paused. */
 enum proxy_listening {
 	PROXY_LISTENS,
 	PROXY_PAUSED,

@@ -13,7 +13,7 @@ struct rule_fmt;
 #define LOG_LINES_MAX 32 /* of one section */
 #define LOG_TAG_MAX 64   /* bytes of a log-tag, and of a host's name */
 
-/* Of `global`. */
+/* The log settings of `global`. */
 struct log_global {
 	struct list lines;   /* struct log_line */
 	struct list rings;   /* struct ring_conf: proxy/model/ring_conf.h */
@@ -39,7 +39,7 @@ struct log_text {
 	struct rule_fmt *fmt;       /* compiled */
 };
 
-/* Of a proxy, in addition to its lines (proxy.logs) and options. */
+/* The log settings of a proxy, in addition to its lines (proxy.logs) and options. */
 struct proxy_log {
 	char *tag;                  /* log-tag; NULL: the process's */
 	enum log_preset preset;     /* option tcplog, httplog: used without log-format */

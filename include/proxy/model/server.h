@@ -43,7 +43,7 @@ enum server_admin {
 #define SERVER_MAINT (SERVER_MAINT_FORCED | SERVER_MAINT_TRACKED | SERVER_MAINT_UNRESOLVED)
 #define SERVER_DRAIN (SERVER_DRAIN_FORCED | SERVER_DRAIN_TRACKED)
 
-/* What its checks have found. */
+/* The result of its checks. */
 enum server_oper {
 	SERVER_RUNNING,  /* also without checks */
 	SERVER_STARTING, /* running since a while ago, with `slowstart` */
@@ -92,7 +92,7 @@ enum server_proxy_header {
 	SERVER_PROXY_CERT_KEY  = 1u << 9
 };
 
-/* What a server's points on the ring of consistent hashing depend on. */
+/* The input of a server's points on the ring of consistent hashing. */
 enum server_hash_key {
 	SERVER_HASH_ID,
 	SERVER_HASH_ADDR,

@@ -1,5 +1,5 @@
 /*
- * What of a server's and a backend's state outlives the process: copies in its memory file
+ * The state of servers and backends that outlives the process: copies in its memory file
  * (app/process/keep.h), which the first worker renews after each change. A later process reads them
  * as numbers from outside.
  */

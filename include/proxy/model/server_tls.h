@@ -1,5 +1,5 @@
-/* What a server line says about TLS. Main thread, while the configuration is read; then it does
- * not change. */
+/* The TLS options of a server line. Main thread, while the configuration is read; then they do not
+ * change. */
 #ifndef TACIT_PROXY_MODEL_SERVER_TLS_H
 #define TACIT_PROXY_MODEL_SERVER_TLS_H
 

@@ -9,7 +9,7 @@
 #include "cfg/diag.h"
 #include "rule/sample/fmt.h"
 
-/* Of one server. */
+/* The TLVs of one server. */
 #define SERVER_TLVS_MAX 32
 
 struct server_tlv {

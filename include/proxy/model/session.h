@@ -148,7 +148,7 @@ struct session {
 	struct addr peer;
 };
 
-/* What a session takes: room for an inet address. One more byte would cost each session 128: the
+/* The size of a session: room for an inet address. One more byte would cost each session 128: the
  * next size of the allocator. */
 #define SESSION_SIZE \
 	(offsetof(struct session, peer) + offsetof(struct addr, u) + sizeof(struct sockaddr_in6))

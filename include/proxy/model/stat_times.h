@@ -17,7 +17,7 @@ struct stat_times {
 	/* sums over the last STAT_AVERAGE_OVER sessions */
 	_Atomic uint64_t qtime, ctime, rtime, ttime;
 	_Atomic uint64_t qtime_max, ctime_max, rtime_max, ttime_max;
-	/* Of a sum: the number of sessions in it, at least 1 when it is shown. Of a shard 0. */
+	/* The number of sessions in a sum, at least 1 when it is shown. In a shard 0. */
 	_Atomic uint64_t n;
 };
 

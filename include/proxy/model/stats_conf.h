@@ -20,7 +20,7 @@ enum stats_flag {
 	STATS_DESC         = 1u << 4  /* show-desc */
 };
 
-/* What a job of the statistics has in service_job.flags. Its conf is the struct proxy. */
+/* The values of service_job.flags for a job of the statistics. Its conf is the struct proxy. */
 enum stats_job_flag {
 	STATS_JOB_POST    = 1u << 0,
 	STATS_JOB_ADMIN   = 1u << 1, /* a line `stats admin` allows changes */

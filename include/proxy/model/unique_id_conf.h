@@ -8,7 +8,7 @@ struct rule_fmt;
 
 #define UNIQUE_ID_MAX 127 /* maximum length; longer ids are truncated */
 
-/* Of a frontend. */
+/* The unique-id settings of a frontend. */
 struct unique_id_conf {
 	char *text;              /* unique-id-format; NULL: none */
 	struct cfg_where where;

@@ -21,8 +21,8 @@ void bulk_fini(struct engine *e);
 int engine_allow_bulk(struct engine *e, unsigned int after, unsigned int bufsize,
 	unsigned int per_turn) must_check;
 
-/* To be called after each read with the requested and the returned size: a direction with enough
- * consecutive full reads is a bulk transfer. A short read is a pause. */
+/* Notes the requested and the returned size of a read: a direction with enough consecutive full
+ * reads is a bulk transfer. A short read is a pause. */
 void bulk_note(struct session *s, int side, size_t got, size_t asked);
 /* The source is known to send this many bytes: the direction is a bulk transfer at once. */
 void bulk_expect(struct session *s, int side, uint64_t n);
@@ -41,7 +41,7 @@ int bulk_take_turn(struct session *s, int side);
 /* The bytes left in this turn; and accounting for used ones. */
 uint64_t bulk_turn(struct engine *e);
 void bulk_used(struct engine *e, uint64_t n);
-/* To be called when the direction or its session ends. */
+/* Called when the direction or its session ends. */
 static inline void
 bulk_leave(struct direction *h)
 {

@@ -61,7 +61,7 @@ void direction_collect(struct session *s);
 int direction_speculative_send(struct session *s);
 /* Writes pending data; more: none is left. */
 struct io_step direction_flush(struct session *s, int side) must_check;
-/* To be called when the source has sent FIN and all its data is read. */
+/* Called when the source has sent FIN and all its data is read. */
 enum session_event direction_eof(struct session *s, int side) must_check;
 /* The same, for a message that may end so: always in plain TCP. */
 void direction_source_ended(struct session *s, int side);

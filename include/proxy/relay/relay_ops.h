@@ -1,7 +1,7 @@
 /*
- * What a direction does with the bytes that the pump (direction.c) moves: plain TCP, TCP inspected
- * by rules, a head or a body of HTTP/1. direction.ops selects it and changes during the exchange. A
- * NULL operation behaves like plain TCP: every byte is forwarded unchanged.
+ * The operations of a direction on the bytes that the pump (direction.c) moves: plain TCP, TCP
+ * inspected by rules, a head or a body of HTTP/1. direction.ops selects it and changes during the
+ * exchange. A NULL operation behaves like plain TCP: every byte is forwarded unchanged.
  */
 #ifndef TACIT_PROXY_RELAY_RELAY_OPS_H
 #define TACIT_PROXY_RELAY_RELAY_OPS_H
@@ -55,8 +55,8 @@ struct relay_ops {
 	 * are to be forwarded (fewer than *used if framing is removed). */
 	enum relay_status (*step)(struct session *s, int side, char *p, size_t n, size_t *used,
 		size_t *out);
-	/* To be called when the bytes of a step other than RELAY_ON are forwarded. n bytes follow
-	 * the message; rest NULL: still in the kernel. */
+	/* Called when the bytes of a step other than RELAY_ON are forwarded. n bytes follow the
+	 * message; rest NULL: still in the kernel. */
 	enum session_event (*end)(struct session *s, int side, enum relay_status status,
 		const char *rest, size_t n);
 	/* True if a FIN may be sent with these bytes. over: they end the message. */

@@ -22,7 +22,7 @@ struct service {
 	struct dns_watch watch;
 };
 
-/* What is looked up for a server. */
+/* A server whose address is looked up. */
 struct server_dns {
 	struct resolve *of;
 	struct server *srv;

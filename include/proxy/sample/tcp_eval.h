@@ -11,7 +11,7 @@
  */
 void tcp_content_eval_init(struct eval *look, struct session *s, unsigned int at);
 void tcp_content_eval_done(struct eval *look, struct session *s);
-/* What the client has sent and is not forwarded yet; it stays where it is. */
+/* The bytes of the client that are received and not forwarded yet; they stay where they are. */
 struct str tcp_received(const struct session *s);
 
 #endif

@@ -1,4 +1,5 @@
-/* What a session waits for, derived from its state on each request and never stored. */
+/* The readiness and deadline that a session waits for, derived from its state on each request and
+ * never stored. */
 #ifndef TACIT_PROXY_SESSION_DERIVE_H
 #define TACIT_PROXY_SESSION_DERIVE_H
 

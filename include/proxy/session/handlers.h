@@ -38,7 +38,7 @@ struct session_state_row {
 
 extern const struct session_state_row session_states[]; /* SESSION_STATES */
 
-/* What the session waits for in its state. */
+/* The readiness and deadline that the session waits for in its state. */
 static inline struct derived
 session_derive(const struct session *s)
 {

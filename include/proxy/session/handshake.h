@@ -6,7 +6,7 @@
 #include "net/xprt.h"
 #include "proxy/model/session.h"
 
-/* What follows when the server's socket is connected: UP, or a handshake. */
+/* The event when the server's socket is connected: UP, or a handshake. */
 static inline enum session_event
 handshake_or_up(const struct session *s)
 {

@@ -1,4 +1,4 @@
-/* What PROXY headers to servers say of the client's TLS. On the session's worker. */
+/* The client's TLS in PROXY headers to servers. On the session's worker. */
 #ifndef TACIT_PROXY_SESSION_PROXY_PROTOCOL_TLS_H
 #define TACIT_PROXY_SESSION_PROXY_PROTOCOL_TLS_H
 

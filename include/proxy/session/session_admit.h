@@ -9,7 +9,7 @@
 int session_admit(struct session *s, int fd, int *expects) must_check;
 /* The first event, which depends on the mode. */
 enum session_event session_first_event(struct session *s) must_check;
-/* To be called after its PROXY header: returns the first event, or DENIED. */
+/* Admits a session after its PROXY header: returns the first event, or DENIED. */
 enum session_event session_admit_again(struct session *s) must_check;
 
 #endif

@@ -9,8 +9,7 @@ void session_on_task(struct task *t);
 void session_on_timer(struct timer *t);
 /* Raises the event that a handler returned; NONE: does nothing. session_settle() follows. */
 void session_raise(struct session *s, enum session_event ev);
-/* To be called after any change: derives interest and deadline, or schedules the session to be
- * freed. */
+/* Derives interest and deadline after any change, or schedules the session to be freed. */
 void session_settle(struct session *s);
 /* Sets the interest of one side, EV_R | EV_W. */
 void session_want(struct session *s, int side, unsigned int dirs);

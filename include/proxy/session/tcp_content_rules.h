@@ -43,8 +43,8 @@ tcp_content_rules_of_response(const struct session *s)
 	return !s->txn && proxy_has_rules(&s->be->rules, RULE_TCP_RES_CONTENT);
 }
 
-/* To be called when the server is connected: holds its first bytes back if rules need them. Returns
- * the event for the session, as tcp_content_end_response(). */
+/* Holds back the first bytes of a connected server if rules need them. Returns the event for the
+ * session, as tcp_content_end_response(). */
 enum session_event tcp_content_begin_response(struct session *s) must_check;
 /* True while they are held back. */
 static inline int
