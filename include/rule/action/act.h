@@ -29,7 +29,7 @@ int act_is_token(struct str s);
 /* True for a valid field value: no control byte except HTAB (RFC 9110, 5.5). */
 int act_is_value(struct str s);
 
-/* Of the keyword `redirect`: act_redirect.c. */
+/* The action of the keyword `redirect`: act_redirect.c. */
 extern const struct rule_action rule_redirect_keyword;
 
 /* "Basic realm=..." for WWW-Authenticate (RFC 7617), in the arena; p NULL: it does not fit. */

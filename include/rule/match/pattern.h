@@ -113,7 +113,7 @@ struct pattern_set {
 	struct pattern_feed *alone; /* of patterns that pattern_set_add() has made; or NULL */
 };
 
-/* To be called around pattern_match() where others may change the set. */
+/* Begins a look-up (pattern_match()) where others may change the set. */
 static inline void
 pattern_set_look(const struct pattern_set *p, struct sys *sys)
 {
@@ -164,8 +164,8 @@ void pattern_set_leave(struct pattern_set *p, struct pattern *t);
 int pattern_set_add(struct pattern_set *p, struct str text, enum pattern_op op, unsigned int flags,
 	struct str value, struct rule_err *why) must_check;
 /*
- * To replace the contents of a set: prepares `to` for these n patterns, which were made for p and
- * may be in it. `all` is from mem_alloc(); `to` owns it, or after -ERR_NOMEM the caller.
+ * Plans to replace the contents of a set: prepares `to` for these n patterns, which were made for p
+ * and may be in it. `all` is from mem_alloc(); `to` owns it, or after -ERR_NOMEM the caller.
  */
 int pattern_set_plan(const struct pattern_set *p, struct pattern_set *to, struct pattern **all,
 	uint32_t n) must_check;

@@ -1,5 +1,5 @@
 /*
- * What was changed in a map or ACL file at run time, in a memory file that outlives the process
+ * Changes of a map or ACL file at run time, in a memory file that outlives the process
  * (base/memfile.h): a slot for each entry that was added, for each value of the file that was
  * changed, and for each key of the file that was deleted. A slot is freed with its entry, so the
  * memory does not grow with the number of changes. A later process reads the same file and repeats

@@ -100,7 +100,7 @@ void pattern_ref_del_entry(struct pattern_ref *ref, struct pattern_entry *e);
  */
 int pattern_ref_set(struct pattern_ref *ref, struct str text, struct str value,
 	struct rule_err *why) must_check;
-/* To be called around reading the entries where rules may change them. */
+/* Begins reading the entries where rules may change them. */
 static inline void
 pattern_ref_look(struct pattern_ref *ref, struct sys *sys)
 {

@@ -32,7 +32,7 @@ uint32_t pattern_version_prepare(struct pattern_ref *ref);
  */
 int pattern_version_plan(struct pattern_ref *ref, uint32_t version, int clears,
 	struct pattern_change *ch) must_check;
-/* To be called directly after the plan. */
+/* Applies the change, directly after its plan. */
 void pattern_version_apply(struct pattern_ref *ref, struct pattern_change *ch);
 void pattern_version_forget(struct pattern_ref *ref, struct pattern_change *ch);
 /* Sweeps this many entries and frees the deleted ones. 1: there are more. */
