@@ -67,7 +67,7 @@ struct tls_variant {
 	int is_stale;                  /* its contexts are to be made anew: it is used again */
 };
 
-/* What one worker accepts with. */
+/* The contexts and keys that one worker accepts with. */
 struct tls_acceptor {
 	struct tls_bind *bind;
 	struct tls_maker maker;
@@ -102,7 +102,7 @@ struct tls_bind *tls_bind_new(void) must_check;
 /* Connections that its makers made may live on. */
 void tls_bind_free(struct tls_bind **b);
 
-/* What a bind line is for. */
+/* The owner of a bind line, for messages and choices. */
 struct tls_bind_use {
 	const char *proxy, *address; /* for messages; the proxy's name is the id, too */
 	int is_http;                 /* its connections speak HTTP/1 */
@@ -115,7 +115,7 @@ int tls_bind_load(struct tls_bind *b, struct tls_conf *conf, const struct tls_bi
 int tls_bind_check(struct tls_bind *b, char *why) must_check;
 /* Makes the contexts of n workers, io[0..n-1] theirs. 0 or a negative reason. */
 int tls_bind_open(struct tls_bind *b, struct tls_io *const *io, unsigned int n) must_check;
-/* What makes the transports of a worker's connections; NULL: it does not accept TLS. */
+/* The maker of the transports of a worker's connections; NULL: it does not accept TLS. */
 const struct xprt_maker *tls_bind_maker(const struct tls_bind *b, unsigned int worker);
 /* A line for an entry, at the end; the entry is used from now on. NULL when memory is out. */
 struct tls_line *tls_bind_add_line(struct tls_bind *b, struct tls_entry *e) must_check;

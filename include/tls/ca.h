@@ -69,7 +69,7 @@ int tls_ca_count(const struct tls_ca *ca);
 /* Each has what the other had. */
 void tls_ca_exchange(struct tls_ca *a, struct tls_ca *b);
 
-/* What certificates of peers are verified with: those of up to two files (NULL: none) and the
+/* A store that verifies certificates of peers: with those of up to two files (NULL: none) and the
  * lists of another. The caller owns a reference. NULL when memory is out. */
 struct x509_store_st *tls_ca_make_store(const struct tls_ca *a, const struct tls_ca *b,
 	const struct tls_ca *crl) must_check;

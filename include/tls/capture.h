@@ -1,5 +1,5 @@
 /*
- * What a client has said in its hello, and the secrets of a connection, for those who ask for them:
+ * The contents of a client's hello, and the secrets of a connection, if they are configured:
  * tune.ssl.capture-buffer-size, tune.ssl.keylog. On the connection's worker.
  */
 #ifndef TACIT_TLS_CAPTURE_H
@@ -62,7 +62,7 @@ int tls_capture_secret_text(const struct tls_capture *c, enum tls_secret which, 
 /* The names of the ciphers, with commas: OpenSSL's, or UNKNOWN(1234). */
 int tls_capture_cipher_names(const struct conn *c, int without_grease, struct sbuf *out)
 	must_check;
-/* Of a connection; NULL: nothing. */
+/* The capture of a connection; NULL: none. */
 const struct tls_capture *tls_capture_of(const struct conn *c);
 
 #endif

@@ -14,7 +14,7 @@
 
 #include "base/compiler.h"
 
-/* Of OpenSSL; stack_st_X509 is STACK_OF(X509). */
+/* Types of OpenSSL; stack_st_X509 is STACK_OF(X509). */
 struct evp_pkey_st;
 struct ocsp_cert_id_st;
 struct stack_st_X509;
@@ -24,7 +24,7 @@ struct x509_st;
 
 #define TLS_WHY_MAX 512 /* size of a reason */
 
-/* What decides which clients can use it. */
+/* The kind of its key, which decides which clients can use it. */
 enum tls_key_kind { TLS_KEY_RSA, TLS_KEY_ECDSA, TLS_KEY_OTHER };
 
 /* `ocsp-update`: what a place of the configuration says of a certificate. */

@@ -1,5 +1,5 @@
-/* What a command changes of TLS. All that uses it is made anew beside what handshakes use, and
- * exchanged while the workers stand still. First worker. */
+/* Changes of TLS by commands. New contexts are built beside the live ones and swapped in while the
+ * workers are paused. First worker. */
 #ifndef TACIT_TLS_CHANGE_H
 #define TACIT_TLS_CHANGE_H
 

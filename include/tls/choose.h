@@ -1,6 +1,6 @@
 /*
- * What OpenSSL asks of us in a handshake: which certificate and settings a client gets. On the
- * worker of the connection; reads the bind line's tables and changes nothing.
+ * Callbacks of OpenSSL in a handshake: they choose a client's certificate and settings. On the
+ * worker of the connection; they read the bind line's tables and change nothing.
  */
 #ifndef TACIT_TLS_CHOOSE_H
 #define TACIT_TLS_CHOOSE_H

@@ -1,6 +1,6 @@
 /*
- * What a TLS connection has agreed on, and the certificates of both sides. On the connection's
- * worker.
+ * The negotiated parameters of a TLS connection, and the certificates of both sides. On the
+ * connection's worker.
  */
 #ifndef TACIT_TLS_CONN_INFO_H
 #define TACIT_TLS_CONN_INFO_H
@@ -67,7 +67,7 @@ int tls_info_text(const struct conn *c, enum tls_info what, struct sbuf *out) mu
 int tls_info_number(const struct conn *c, enum tls_info what, int64_t *out) must_check;
 int tls_info_cert(const struct conn *c, enum tls_whose whose, enum tls_cert_info what,
 	struct sbuf *out) must_check;
-/* Of the certificate's subject, or its issuer. */
+/* Prints the name of the certificate's subject, or its issuer. */
 int tls_info_name(const struct conn *c, enum tls_whose whose, int is_issuer,
 	const struct tls_dn_part *part, struct sbuf *out) must_check;
 

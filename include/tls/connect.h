@@ -34,12 +34,12 @@ void tls_server_exchange(struct tls_server *t);
 void tls_server_settle(struct tls_server *t);
 /* Its connections may live on. NULL is allowed. */
 void tls_server_free(struct tls_server **t);
-/* What makes the transports of connections, one for each worker; NULL: it was not opened. */
+/* The makers of the transports of connections, one for each worker; NULL: it was not opened. */
 const struct xprt_maker *const *tls_server_makers(const struct tls_server *t);
 /* The same for health checks, which run on the first worker: their sessions are kept apart. */
 const struct xprt_maker *tls_server_check_maker(const struct tls_server *t);
 
-/* What a connection asks for. */
+/* The requests of a connection: name, protocols, sessions. */
 struct tls_ask {
 	struct str name;             /* SNI; len 0: none */
 	const struct tls_bytes *alpn; /* NULL, or len 0: as the settings say */

@@ -9,8 +9,8 @@
 #include "tls/bind.h"
 #include "tls/settings.h"
 
-/* Of an acceptor for one variant, which begins with the certificate of `first` (NULL: none). NULL
- * with why (TLS_WHY_MAX); the caller owns a reference. */
+/* Makes an acceptor's context for one variant, which begins with the certificate of `first` (NULL:
+ * none). NULL with why (TLS_WHY_MAX); the caller owns a reference. */
 struct ssl_ctx_st *tls_context_accept(struct tls_acceptor *a, struct tls_variant *v,
 	const struct tls_line *first, char *why) must_check;
 /* A connection of these settings, on which certificates are tried; the caller frees it. NULL with

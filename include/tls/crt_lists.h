@@ -10,7 +10,7 @@
 #include "tls/bind.h"
 #include "tls/crt_list.h"
 
-/* It is never freed before the set. */
+/* A crt-list. Never freed before the set. */
 struct tls_crt_list {
 	struct list link;         /* in the order of names */
 	char *name;
@@ -23,7 +23,7 @@ struct tls_crt_list *tls_crt_lists_find_path(const struct list *lists, const cha
 /* The list of this name, which is new if there is none. NULL when memory is out. */
 struct tls_crt_list *tls_crt_lists_take(struct list *lists, const char *name) must_check;
 void tls_crt_lists_free(struct list *lists);
-/* What a line of a list says about a certificate. 0 or -ERR_NOMEM. */
+/* Copies the fields of a line of a list. 0 or -ERR_NOMEM. */
 int tls_line_fill(struct tls_line *l, struct tls_bind *b, struct tls_crt_list *list,
 	const struct tls_list_line *from) must_check;
 

@@ -17,7 +17,7 @@ struct tls_issuers {
 };
 
 void tls_issuers_init(struct tls_issuers *t);
-/* What was taken from it lives on. */
+/* Frees the set; certificates that were taken from it live on. */
 void tls_issuers_fini(struct tls_issuers *t);
 /* The certificate of this DER, with one reference. NULL: OpenSSL cannot parse it, or memory is
  * out. */

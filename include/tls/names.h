@@ -24,7 +24,7 @@ struct tls_name {
 	unsigned int n_excluded; /* filters that began with '!' */
 };
 
-/* What a pattern says. */
+/* A parsed pattern. */
 struct tls_pattern {
 	char name[TLS_NAME_MAX + 1]; /* as in struct tls_name */
 	int is_wild, is_excluded;
@@ -54,7 +54,7 @@ typedef int tls_name_fn(void *arg, const char *pattern, struct tls_line *line);
  * which is returned. */
 int tls_names_of_cert(struct x509_st *x, tls_name_fn *fn, void *arg, struct tls_line *line)
 	must_check;
-/* Those names. 0 or -ERR_NOMEM. */
+/* Adds the certificate's names. 0 or -ERR_NOMEM. */
 int tls_names_add_cert(struct tls_names *t, struct x509_st *x, struct tls_line *line) must_check;
 /* The lines for a name that a client asks for, in any case; NULL: none. */
 const struct tls_name *tls_names_find(const struct tls_names *t, const char *name, size_t len);

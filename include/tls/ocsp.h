@@ -16,7 +16,7 @@
 /* Seconds that the clock of a responder may differ from ours. */
 #define TLS_OCSP_SKEW_S 300
 
-/* Of OpenSSL. */
+/* Types of OpenSSL. */
 struct ocsp_cert_id_st;
 
 /* A response that was checked. It does not change. */

@@ -16,8 +16,8 @@
  */
 int tls_ocsp_enable(struct tls_conf *conf, struct tls_line *l, const struct tls_settings *own,
 	char *why) must_check;
-/* What the line `load` of an entry's certificate says. 0, or a negative reason with why
- * (TLS_WHY_MAX): it says that it is updated, and it cannot be. */
+/* Applies `ocsp-update` of the line `load` of an entry's certificate. 0, or a negative reason with
+ * why (TLS_WHY_MAX): the line wants updates, and the certificate cannot have them. */
 int tls_ocsp_enable_load(struct tls_conf *conf, struct tls_entry *e, enum tls_ocsp_update said,
 	char *why) must_check;
 

@@ -35,8 +35,8 @@ struct tls_ocsp_users {
 	size_t n;
 };
 
-/* Those with the id; that of a transaction follows them, unless it has a response of its own. 0 or
- * -ERR_NOMEM. */
+/* Finds the certificates with the id; that of a transaction follows them, unless it has a response
+ * of its own. 0 or -ERR_NOMEM. */
 int tls_ocsp_users(const struct tls_store *s, const struct ocsp_cert_id_st *id,
 	struct tls_ocsp_users *out) must_check;
 /* Gives all of them the response, while the other workers stand still. */

@@ -1,7 +1,7 @@
 /*
- * What words of the configuration say about TLS: the options that bind lines, lines of a crt-list,
- * server lines and the defaults of `global` share. Main thread, while the configuration is read;
- * workers only read.
+ * Settings of TLS in the configuration: the options that bind lines, lines of a crt-list, server
+ * lines and the defaults of `global` share. Main thread, while the configuration is read; workers
+ * only read.
  */
 #ifndef TACIT_TLS_SETTINGS_H
 #define TACIT_TLS_SETTINGS_H
@@ -52,7 +52,8 @@ struct tls_settings {
 	unsigned int off;         /* no-tlsv12 and so on: bit n is version n */
 	unsigned int flags;
 	struct tls_error_set crt_ignore, ca_ignore;
-	/* Of the certificates of a line, not of its connections: neither inherited nor compared. */
+	/* A setting of the certificates of a line, not of its connections: neither inherited nor
+	 * compared. */
 	enum tls_ocsp_update ocsp_update;
 };
 
@@ -77,7 +78,7 @@ int tls_settings_set(struct tls_settings *s, unsigned int at, const char *name, 
 const char *tls_version_word(enum tls_version v);
 /* Number of arguments of the setting, or -ERR_UNKNOWN. */
 int tls_settings_args(unsigned int at, const char *name);
-/* What s leaves unset is as in `defaults`. 0 or -ERR_NOMEM. */
+/* Copies from `defaults` what s leaves unset. 0 or -ERR_NOMEM. */
 int tls_settings_inherit(struct tls_settings *s, const struct tls_settings *defaults) must_check;
 /* A copy; to is all zero. 0 or -ERR_NOMEM with `to` freed. */
 int tls_settings_copy(struct tls_settings *to, const struct tls_settings *from) must_check;

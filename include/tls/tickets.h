@@ -48,7 +48,7 @@ struct tls_tickets {
 
 /* Three random keys, of 80 bytes. NULL when memory or random bytes are out. */
 struct tls_tickets *tls_tickets_new(struct sys *sys) must_check;
-/* Those of a file: a line for each, in base64, the last three count. NULL with why
+/* Reads the keys of a file: a line for each, in base64, the last three count. NULL with why
  * (TLS_WHY_MAX). */
 struct tls_tickets *tls_tickets_read(struct sys *sys, const char *path, char *why) must_check;
 /* No context may use them any more. NULL is allowed. */
@@ -62,7 +62,7 @@ int tls_tickets_push(struct tls_tickets *t, const char *base64) must_check;
 /* Key i in base64. */
 void tls_tickets_show(const struct tls_tickets *t, unsigned int i, struct sbuf *out);
 
-/* From now on changes are copied to these, which have TLS_SECRET_SIZE bytes to the next page. */
+/* Copies all later changes to `kept`, which has TLS_SECRET_SIZE bytes to the next page. */
 void tls_tickets_keep(struct tls_tickets *t, struct sys *sys, struct tls_ticket_keys *kept);
 /* Takes keys that another process has kept, and may be changing. 1, or 0: they cannot be used. */
 int tls_tickets_restore(struct tls_tickets *t, const struct tls_ticket_keys *kept);

@@ -1,5 +1,5 @@
-/* What `global` says about TLS, and the files that have been read. One per process. Main thread,
- * or the first worker while the others stand still; other workers only read. */
+/* The TLS settings of `global`, and the files that have been read. One per process. Main thread, or
+ * the first worker while the others are paused; other workers only read. */
 #ifndef TACIT_TLS_TLS_CONF_H
 #define TACIT_TLS_TLS_CONF_H
 

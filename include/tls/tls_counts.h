@@ -11,11 +11,11 @@
 struct tls;
 struct tls_io;
 
-/* Of all workers. Zero at first; max is set before connections are made. */
+/* Counters of all workers. Zero at first; max is set before connections are made. */
 struct tls_shared {
 	unsigned int max;     /* maxsslconn: connections with clients and servers; 0: no limit */
 	unsigned int n;       /* current ones, if there is a limit; atomic */
-	/* Those of this second (base/freq.h). */
+	/* The numbers of this second (base/freq.h). */
 	uint64_t accepted_second, client_keys_second, server_keys_second;
 };
 
@@ -27,7 +27,7 @@ struct tls_counts {
 	struct freq client_keys, server_keys; /* handshakes that resumed no session */
 };
 
-/* What the io's connections count in, besides its own; NULL: nothing. */
+/* Sets the counters that the io's connections count in, besides its own; NULL: none. */
 void tls_io_share(struct tls_io *io, struct tls_shared *shared);
 const struct tls_counts *tls_io_counts(const struct tls_io *io);
 /* Bytes that its connections take: an estimate for each, and what waits for sockets. */
@@ -37,7 +37,7 @@ uint64_t tls_io_memory(const struct tls_io *io);
 
 /* A connection begins: 0, or -ERR_FULL at maxsslconn. */
 int tls_count_begin(struct tls_io *io) must_check;
-/* It has begun to accept. */
+/* Counts a connection that has begun to accept. */
 void tls_count_accept(struct tls_io *io, uint64_t now_ms);
 /* Its handshake is done. */
 void tls_count_handshake(struct tls *t, uint64_t now_ms);

@@ -1,5 +1,5 @@
-/* What the TLS connections of one worker share: the BIO that OpenSSL reads and writes through, and
- * its buffers. Owned by the worker. */
+/* State shared by the TLS connections of one worker: the BIO that OpenSSL reads and writes through,
+ * and its buffers. Owned by the worker. */
 #ifndef TACIT_TLS_TLS_IO_H
 #define TACIT_TLS_TLS_IO_H
 
