@@ -83,7 +83,7 @@ list_cmd(struct admin_conn *c, const struct admin_cmd *cmd)
 	sbuf_addf(&c->out, "  %-40s: %s\n", left, cmd->help);
 }
 
-/* Those that begin with this text. Returns their number. */
+/* Lists the commands that begin with this text. Returns their number. */
 static unsigned int
 list_matches(struct admin_conn *c, const char *prefix)
 {

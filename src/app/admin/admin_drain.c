@@ -8,7 +8,7 @@ is_expected(const struct admin_conn *c)
 	return c->state == ADMIN_READING && !c->line && !c->prompt;
 }
 
-/* What only waits, for events or for a time, is cut. */
+/* True if an answer is owed. A command that waits, for events or for a time, is cut. */
 static int
 is_owed(const struct admin_conn *c)
 {

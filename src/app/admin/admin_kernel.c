@@ -1,4 +1,4 @@
-/* What is asked of the kernel: show syscalls, show fd, show pools. */
+/* Commands that ask the kernel: show syscalls, show fd, show pools. */
 #include <string.h>
 
 #include "app/admin/admin_int.h"

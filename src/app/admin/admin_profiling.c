@@ -21,7 +21,7 @@ struct profiled_list {
 	size_t n;
 };
 
-/* What `show profiling` was asked for. */
+/* The arguments of `show profiling`. */
 struct profiling_query {
 	unsigned int parts;
 	int by_addr;
@@ -152,7 +152,8 @@ show_tasks(struct admin_conn *c, const struct profiling_query *q)
 	}
 }
 
-/* That of the first worker: the mode is the same in all, and with auto each decides for itself. */
+/* Shows the mode of the first worker: it is the same in all, and with auto each decides for
+ * itself. */
 static void
 show_status(struct admin_conn *c)
 {
@@ -210,7 +211,7 @@ admin_cmd_show_profiling(struct admin_conn *c, int argc, char **argv)
 		show_tasks(c, &q);
 }
 
-/* To turn it on begins a new count, as the manual says. */
+/* Starts a new count when it is turned on, as the manual says. */
 static void
 set_tasks_mode(struct admin_conn *c, enum profile_mode mode)
 {

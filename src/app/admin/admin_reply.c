@@ -1,4 +1,4 @@
-/* What the admin commands share: messages, and standing workers. Runs on the first worker. */
+/* Messages of the admin commands, and pausing of the workers. Runs on the first worker. */
 #include <stdarg.h>
 
 #include "app/admin/admin_int.h"

@@ -67,7 +67,7 @@ admin_parse_port(const char *text, unsigned int *port)
 	return 0;
 }
 
-/* Also of a proxy that is disabled or stopped. */
+/* Finds a server, also one whose proxy is disabled or stopped. */
 static struct server *
 server_named(struct admin_conn *c, int argc, char **argv)
 {

@@ -60,7 +60,7 @@ check_bits(const struct check *c)
 		(c->is_running ? STATE_RUNNING : 0u) | (c->is_agent ? STATE_AGENT : 0u);
 }
 
-/* Also without checks a server that is `disabled` has paused ones. */
+/* A server that is `disabled` has paused checks even if it has none. */
 static unsigned int
 pause_bit(const struct server *s)
 {
@@ -105,7 +105,7 @@ print_check_target(struct sbuf *o, const struct server *s)
 	sbuf_addf(o, " %u\n", c->agent_port ? c->agent_port : c->port);
 }
 
-/* Also of a server whose name has no address. */
+/* The port, also of a server whose name has no address. */
 static unsigned int
 server_port(const struct server *s, const struct addr *own)
 {

@@ -45,7 +45,7 @@ on_ring_server(struct ring_server *s, void *arg)
 	return c->fn(s->tls, c->arg);
 }
 
-/* Of proxies, then of rings. */
+/* Visits the servers of proxies, then those of rings. */
 static int
 each_tls_server(struct admin_conn *c, tls_server_fn *fn, void *arg)
 {

@@ -174,7 +174,8 @@ end_ca_change(struct tls_ca_change *change)
 	change->file = NULL;
 }
 
-/* What the payload makes of the file: alone, or beside what is there. NULL: it is not valid. */
+/* Makes the file out of the payload, alone or beside the present contents. NULL: it is not
+ * valid. */
 static struct tls_ca *
 make_changed_ca(struct admin_conn *c, struct tls_ca *ca, int adds)
 {

@@ -134,7 +134,7 @@ parse_added(struct admin_conn *c, char *word, struct tls_list_line *line)
 	return -1;
 }
 
-/* What is known under the path of a line. NULL after a message. */
+/* Finds the certificate at the path of a line. NULL after a message. */
 static struct tls_entry *
 find_added(struct admin_conn *c, const struct tls_crt_list *list, const char *word)
 {

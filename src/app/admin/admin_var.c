@@ -11,7 +11,7 @@
 /* Bytes of a value that are shown. */
 #define VARS_SHOWN_MAX 1024
 
-/* What an expression sees that no session evaluates. */
+/* The context of an expression that no session evaluates. */
 static void
 init_context(struct admin_conn *c, struct sample_ctx *cx)
 {

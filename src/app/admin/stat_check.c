@@ -40,7 +40,7 @@ put_result(struct stat_row *r, const struct check *c, const struct check_cols *c
 	stat_row_int(r, cols->health, c->health);
 }
 
-/* Of servers with observe, and of those that track one. */
+/* Prints the findings of servers with observe, and of those that track one. */
 static void
 put_observed(struct stat_row *r, const struct server *s)
 {

@@ -1,7 +1,7 @@
-/* What columns of show stat are made of. Pure. */
+/* Parts of a row that a column of show stat needs. Pure. */
 #include "app/admin/stat_parts.h"
 
-/* Of other columns all parts are made. */
+/* The part of a column; a column without one here needs all parts. */
 static const uint8_t part_of[STAT_COLS + 1] = {
 	[STAT_qmax] = STAT_PART_COUNTERS, [STAT_smax] = STAT_PART_COUNTERS,
 	[STAT_stot] = STAT_PART_COUNTERS, [STAT_bin] = STAT_PART_COUNTERS,

@@ -76,7 +76,7 @@ counter_at(const void *stat, size_t at)
 	return counter_read(n);
 }
 
-/* Also over former processes. */
+/* The sum over workers and previous processes. */
 static uint64_t
 sum_counter(const struct server *s, size_t at)
 {
@@ -240,7 +240,7 @@ put_weights(struct stat_row *r, const struct server *s)
 				all);
 }
 
-/* Of a unix socket HAProxy shows no path. */
+/* HAProxy shows no path of a unix socket. */
 static const char *
 address_text(const struct server *s, char *buf)
 {

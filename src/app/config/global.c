@@ -1,4 +1,4 @@
-/* What the section global sets: defaults, and freeing it. Main thread, before workers run. */
+/* Settings of the section global: defaults, and freeing it. Main thread, before workers run. */
 #include "app/config/global.h"
 
 #include <string.h>

@@ -77,7 +77,7 @@ start_has_master(const struct start *st)
 		((st->opts.flags & OPTIONS_MASTER) || st->cfg.global.master);
 }
 
-/* What other processes have opened. */
+/* Reads the sockets that other processes have opened. */
 static void
 init_sockets(struct start *st, const char *const *environment)
 {
@@ -86,7 +86,7 @@ init_sockets(struct start *st, const char *const *environment)
 	former_init(&st->former, &st->sys, &st->report, &st->inherited);
 }
 
-/* Of a worker process that the master executed. */
+/* Takes over the link of a worker process that the master executed. */
 static int
 inherit_link(struct start *st)
 {

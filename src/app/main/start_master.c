@@ -42,7 +42,7 @@ init_master(struct start *st)
 	return 0;
 }
 
-/* Of a configuration or of a state. */
+/* Runs the master, begun from a configuration or from a saved state. */
 static int
 run_confined_master(struct start *st)
 {

@@ -1,5 +1,5 @@
-/* From a configuration to the exit code: the process that serves, or the master. Main thread; what
- * was begun is undone in reverse order. */
+/* Runs the process that serves, or the master: from a configuration to the exit code. Main thread;
+ * what was begun is undone in reverse order. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -267,7 +267,7 @@ bring_up(struct start *st, const char *notify_path)
 		r = write_pidfile(st);
 	if (r)
 		return r;
-	/* It signals former processes. */
+	/* Before seccomp: say_ready() sends signals to the previous processes. */
 	say_ready(st);
 	return confine_calls(p);
 }

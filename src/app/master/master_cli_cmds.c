@@ -80,7 +80,7 @@ squeeze_blanks(char *s)
 	*out = '\0';
 }
 
-/* Those that are about this connection are the master's, whatever takes the others. */
+/* True if the command is about this connection: the master runs it, whoever gets the others. */
 static int
 is_about_dialogue(const char *text)
 {

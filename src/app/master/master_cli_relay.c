@@ -27,8 +27,8 @@ find_serving(const struct master *m, pid_t pid)
 	return NULL;
 }
 
-/* What follows the @: nothing and "master" are the master, a number is relative, and only the
- * current process has one; ! and a pid is any process. */
+/* Parses the text behind the @: nothing and "master" are the master, a number is relative, and only
+ * the current process has one; ! and a pid is any process. */
 int
 master_cli_target(const struct master *m, const char *prefix, pid_t *pid)
 {
@@ -66,8 +66,8 @@ master_cli_end_relay(struct master_conn *c)
 	c->asked = 0;
 }
 
-/* To send nothing fails only if the other end of a unix socket is closed: a client that has only
- * ended its side still reads. That of a TCP connection shows when something is sent. */
+/* Sends nothing, which fails only if the other end of a unix socket is closed: a client that has
+ * only ended its side still reads. The end of a TCP connection shows when something is sent. */
 int
 master_cli_has_client(const struct master_conn *c)
 {

@@ -34,7 +34,8 @@ master_find_file(const struct master *m, struct file_id *out)
 	identify_file(m, m->spawn.program, out);
 }
 
-/* It serves, so it is known to work; the file may have changed since it was executed. */
+/* True if the process serves, hence is known to work, and runs another program; the file may have
+ * changed since it was executed. */
 static int
 runs_newer_program(const struct worker_process *w)
 {

@@ -24,7 +24,7 @@ master_say_status(struct master *m, const char *first, const char *status)
 
 /* --- logs of starts --- */
 
-/* What a worker process has said until now goes to the terminal. */
+/* Stores the process's startup log, which went to the terminal until now. */
 static void
 take_log(struct worker_process *w)
 {
@@ -161,7 +161,7 @@ master_reload(struct master *m)
 
 /* --- a worker process is ready --- */
 
-/* Those that it replaces stop; one that has survived too many reloads ends. */
+/* Stops the processes that it replaces; one that has survived too many reloads ends. */
 static void
 stop_former(struct master *m)
 {
@@ -281,7 +281,7 @@ master_on_exit(struct worker_process *w, int code)
 	enum worker_state was = w->state;
 
 	file_store_on_end(&m->store.files, w->own.pid, was != WORKER_STARTING);
-	/* It is no longer among those that are told something. */
+	/* No message is sent to it any more. */
 	w->state = WORKER_LEAVING;
 	if (was == WORKER_STARTING)
 		on_failed_start(w, code);

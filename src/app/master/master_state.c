@@ -42,7 +42,7 @@ master_state_write(const struct master *m, struct sbuf *out)
 	for (unsigned int i = 0; i < m->store.files.n; i++)
 		sbuf_addf(out, "file %d %d\n", m->store.files.v[i].fd,
 			(int)m->store.files.v[i].from);
-	/* To the end: lines of others. */
+	/* Must be last: the rest of the file is the workers' startup log. */
 	sbuf_addf(out, MASTER_STATE_LOG "\n%s", m->startup_log ? m->startup_log : "");
 }
 

@@ -1,4 +1,4 @@
-/* What the master computes from numbers and texts alone. Pure. */
+/* Results that the master computes from numbers and texts alone. Pure. */
 #include <string.h>
 
 #include "app/master/master.h"

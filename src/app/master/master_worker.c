@@ -14,7 +14,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-/* What one message says. */
+/* One parsed message. */
 struct worker_message {
 	const char *status, *fd_name, *given;
 	int is_ready, is_alive;
@@ -157,7 +157,7 @@ read_messages(struct worker_process *w, unsigned int most)
 		loop_again(m->loop, w->own.fd, DIR_R);
 		return;
 	}
-	/* It has ended, as SIGCHLD will say. */
+	/* The process has ended, as SIGCHLD will report. */
 	if (w->own.fd >= 0) {
 		loop_detach(m->loop, w->own.fd);
 		(void)sys_close(m->sys, w->own.fd);

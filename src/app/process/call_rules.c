@@ -1,4 +1,4 @@
-/* What all filters of system calls have in common. Main thread. */
+/* The common part of all filters of system calls. Main thread. */
 #include "app/process/call_rules.h"
 
 #ifdef TACIT_CALL_RULES

@@ -83,7 +83,7 @@ capabilities_raise(struct sys *sys, uint64_t set)
 	uint64_t permitted;
 	int r;
 
-	/* Those of root are effective already. */
+	/* Root's capabilities are effective already. */
 	if (!set || sys_getuid(sys) == 0)
 		return 0;
 	r = read_permitted(sys, &permitted);

@@ -11,7 +11,7 @@
 
 #include "base/sys.h"
 
-/* What the daemon ignores or has blocked is no business of the command. */
+/* Undoes what the daemon ignores or has blocked: it is no business of the command. */
 static void
 reset_signals(struct sys *sys)
 {

@@ -227,7 +227,8 @@ limit_files(struct process *p, struct file_access *f)
 	return 0;
 }
 
-/* What this process inherits cannot be undone: the master's limits are those of its start. */
+/* Warns of limits that cannot be undone, since they are inherited: the master's are those of its
+ * start. */
 static void
 warn_of_inherited(struct process *p)
 {
@@ -402,7 +403,8 @@ confine_calls(struct process *p)
 
 /* --- processes that execute programs --- */
 
-/* What starts of worker processes may need, and CAP_KILL to stop those with another user. */
+/* Capabilities that starts of worker processes may need, and CAP_KILL to stop those with another
+ * user. */
 #define CAP(name) (UINT64_C(1) << (name))
 #define LAUNCHER_CAPABILITIES                                                      \
 	(CAP(CAP_CHOWN) | CAP(CAP_DAC_OVERRIDE) | CAP(CAP_FOWNER) | CAP(CAP_KILL) |   \

@@ -11,7 +11,7 @@
 #include <sched.h>
 #include <sys/ioctl.h>
 
-/* Of a command of ioctl() the kernel reads 32 bits. */
+/* The kernel reads 32 bits of a command of ioctl(). */
 #define COMMAND UINT32_MAX
 /* personality() with it changes nothing. */
 #define ASK_PERSONALITY UINT32_MAX

@@ -15,7 +15,7 @@
 
 #define TEXT_MAX 512
 
-/* To the terminal and the proxy's own logs. */
+/* Writes to the terminal and the proxy's own logs. */
 static void fmt_printf(3, 4)
 log_frontend(struct process *p, const struct proxy *fe, const char *fmt, ...)
 {

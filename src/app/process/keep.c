@@ -17,7 +17,7 @@
 /* Time between two notes of the numbers of the process. */
 #define NOTE_MS 100
 
-/* To be changed with the meaning of the structures' members. */
+/* Changes with the meaning of the structures' members. */
 #define STATE_FORM 1u
 
 uint32_t
@@ -157,7 +157,8 @@ make_records(struct process *p)
 	return r;
 }
 
-/* What was cleared before stays so: files of that time may still be there at the next start. */
+/* Inherits the marks of cleared counters: files of that time may still be there at the next
+ * start. */
 static void
 inherit_marks(struct keep *k)
 {

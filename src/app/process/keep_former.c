@@ -61,7 +61,7 @@ drop_former(struct keep *k, unsigned int i)
 		(--k->n_former - i) * sizeof(*k->former));
 }
 
-/* What the latest one says was cleared. */
+/* Drops the files that the latest process has recorded as cleared. */
 static void
 drop_cleared(struct keep *k)
 {

@@ -66,7 +66,7 @@ find_chunks(const struct memfile_view *v, const char *path, const struct memfile
 	return n;
 }
 
-/* Of the latest process: it has the changes of those before. */
+/* Restores the changes that the latest process saved: it has those of earlier ones, too. */
 void
 keep_restore_maps(struct process *p)
 {

@@ -1,6 +1,6 @@
-/* What commands had set in a former worker process besides states of servers: limits, names, where
- * checks go. First worker, at the start, before the other threads run. Where the configuration has
- * changed, that counts. Each value comes from a process that may be hostile. */
+/* Settings by commands in a previous worker process, besides states of servers: limits, names,
+ * where checks go. First worker, at the start, before the other threads run. Where the
+ * configuration has changed, that counts. Each value comes from a process that may be hostile. */
 #include <string.h>
 
 #include "app/process/process.h"
@@ -123,7 +123,7 @@ restore_process(struct process *p)
 	restore_number(&sh->tls_limit.max, &k.tls_rate, INT32_MAX);
 }
 
-/* It is called once before commands can change anything. */
+/* Called once before commands can change anything. */
 static void
 note_configured_limits(struct process *p)
 {

@@ -17,7 +17,7 @@
 
 /* --- finding --- */
 
-/* What the latest process has that had this server. It may be written meanwhile: a copy. */
+/* Copies the state in the latest process that had this server: that process may be writing it. */
 static int
 find_kept_server(const struct keep *k, const struct server *s, struct server_kept *out)
 {
@@ -255,7 +255,7 @@ add_kept_server(struct process *p, struct proxy *be, char *name, char *line)
 	cfg_diag_fini(&d);
 }
 
-/* Of the latest process only: what it had removed stays so. */
+/* Re-adds run-time servers of the last process only; those it deleted stay deleted. */
 static void
 add_kept_servers(struct process *p)
 {

@@ -98,11 +98,11 @@ run_due(struct process *p)
 			continue;
 		p->ocsp.n_running++;
 		ocsp_job_start(j);
-		/* It may have failed at once. */
+		/* The job may have failed at once. */
 		if (may_start(j))
 			next = MIN(next, j->due_ms);
 	}
-	/* What there was no room for starts when another one ends. */
+	/* A job that found no room starts when another one ends. */
 	(void)!timer_set(loop_timers(process_loop(p)), &p->ocsp.timer, next);
 }
 

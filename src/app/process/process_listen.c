@@ -243,7 +243,7 @@ prepare_listener(struct process *p, struct listener *ln, struct proxy *fe)
 	ln->quickack_off = is_quickack_off(fe);
 }
 
-/* Of all before the first is bound: the names of sockets depend on them. */
+/* Prepares all frontends before the first is bound: the names of sockets depend on them. */
 static void
 prepare_frontend(struct process *p, struct proxy *fe)
 {

@@ -1,4 +1,4 @@
-/* What the master says to the process. First worker. */
+/* Messages of the master to the process. First worker. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,7 +65,7 @@ answer_getsocks(struct process *p)
 		(void)!socket_pass_start(&p->pass, fd);
 }
 
-/* Also of processes before this one: the master counts. */
+/* The master counts, hence these include processes before this one. */
 static void
 note_reloads(struct process *p, const char *value)
 {

@@ -143,7 +143,7 @@ on_tickets_timer(struct timer *t)
 		(void)!tls_tickets_rotate(k, now);
 		rendezvous_end(p);
 	}
-	/* It is in the heap already. */
+	/* The timer is in the heap already. */
 	(void)!timer_set(loop_timers(l), t, now + TICKETS_CHECK_MS);
 }
 PROFILE_NAME(on_tickets_timer, tickets_timer)

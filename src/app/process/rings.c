@@ -202,7 +202,7 @@ drain_rings(struct process *p)
 
 	if (!servers_are_busy(p))
 		return;
-	/* Of workers that have ended none answers. */
+	/* The workers have ended and do not answer. */
 	watchdog_stop(p);
 	while (servers_are_busy(p) && p->state != PROCESS_GONE && loop_now_ms(l) < until)
 		if (loop_turn(l, (int)(until - loop_now_ms(l))) < 0)

@@ -18,7 +18,7 @@
 #include "base/sys.h"
 #include "net/listener_key.h"
 
-/* What is read but not used yet: less than two lines. */
+/* The most text that is read and not used yet: less than two lines. */
 #define TEXT_MAX 8192
 
 struct fetching {
@@ -214,7 +214,7 @@ socket_fetch_done(struct socket_fetch *f, const struct inherited_sockets *of)
 	if (f->fd < 0)
 		return 0;
 	r = say_fetched(f, of);
-	/* It closes when it has read all. */
+	/* The other side closes when it has read all. */
 	while (r > 0)
 		r = sys_recvfrom(f->sys, f->fd, buf, sizeof(buf), 0);
 	socket_fetch_close(f);

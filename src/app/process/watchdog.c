@@ -63,11 +63,11 @@ on_watchdog_round(struct timer *t)
 		notify_send(p->notify, "WATCHDOG=1");
 		(void)atomic_fetch_add(&p->watchdog.round, 1);
 	}
-	/* Also again: a mail that finds a full mailbox is lost. */
+	/* Repeated: a mail that finds a full mailbox is lost. */
 	for (unsigned int i = 0; i < p->n_workers; i++)
 		if (!has_answered(p, &p->workers[i]))
 			poke_tell(process_first(p), &p->workers[i], &m);
-	/* It is in the heap already. */
+	/* The timer is in the heap already. */
 	(void)!timer_set(loop_timers(l), t, loop_now_ms(l) + p->watchdog.interval_ms);
 }
 PROFILE_NAME(on_watchdog_round, watchdog_round)

@@ -108,7 +108,7 @@ metric_put_global(struct sbuf *out, const struct metric *m, const struct info *i
 	metric_put_header(out, m, SCOPE_GLOBAL);
 	sbuf_adds(out, m->full[SCOPE_GLOBAL]);
 	if (v->kind == VAL_TEXT) {
-		/* What is text says so by a label, and is always 1. */
+		/* A text is the label of a metric that is always 1. */
 		sbuf_adds(out, m->value == INFO_node ? "{node=\"" : "{version=\"");
 		put_label_value(out, v->u.s);
 		sbuf_adds(out, "\"} 1\n");
@@ -206,7 +206,8 @@ enum { STATE_DOWN, STATE_UP, STATE_MAINT, STATE_DRAIN, STATE_NOLB, METRIC_STATES
 
 static const char *const states[] = { "DOWN", "UP", "MAINT", "DRAIN", "NOLB" };
 
-/* Of the text in the column status: "UP 1/3", "MAINT (via b/s)", "no check" and others. */
+/* The state in the text of the column status: "UP 1/3", "MAINT (via b/s)", "no check" and
+ * others. */
 static unsigned int
 state_of_text(const char *status)
 {
@@ -243,7 +244,7 @@ put_state_counts(struct sample_line *l)
 
 /* --- results of checks --- */
 
-/* Those before are none. */
+/* Earlier values are no results. */
 #define FIRST_RESULT CHECK_SOCKERR
 
 static void

@@ -87,7 +87,7 @@ begin_walk(struct promex_state *st, const struct process *p)
 		[SCOPE_BACKEND] = ROW_BACKEND, [SCOPE_SERVER] = ROW_SERVER };
 
 	stat_walk_init(&st->walk, p);
-	/* Of a histogram no column is read: one that costs little. */
+	/* A histogram reads no column: this one costs little. */
 	st->walk.args.only = st->metric.form == METRIC_LATENCY ? STAT_scur
 							       : (enum stat_col)st->metric.value;
 	st->walk.args.types = types[st->scope];

@@ -60,7 +60,7 @@ number_of_col(const struct stat_row *r, enum stat_col c)
 	return r->v[c].kind == VAL_INT ? r->v[c].u.n : 0;
 }
 
-/* Those that the row has, with slashes between them. */
+/* Prints the columns present in the row, separated by '/'. */
 static void
 html_cell(struct sbuf *out, const struct stat_row *r, const enum stat_col *cols, size_t n)
 {

@@ -1,4 +1,4 @@
-/* What a request for the statistics asks for: ";csv", "?scope=name". Pure. */
+/* Parses the parameters of a request for the statistics: ";csv", "?scope=name". Pure. */
 #include "app/stats/stats_query.h"
 
 #include "base/compiler.h"
