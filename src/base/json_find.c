@@ -43,7 +43,7 @@ json_hex4(const char *p, const char *end)
 	return v;
 }
 
-/* What the character behind a backslash means; 0: no such escape ('u' is another matter). */
+/* The meaning of the character behind a backslash; 0: no such escape ('u' is another matter). */
 static char
 json_escaped(char c)
 {

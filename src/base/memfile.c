@@ -183,7 +183,7 @@ memfile_open(struct memfile_view *v, struct sys *sys, int fd, uint32_t layout, c
 		(void)sys_munmap(sys, map, (size_t)st.st_size);
 		return (int)r;
 	}
-	/* It may hold secrets; a core of this process can do without it. */
+	/* The file may hold secrets; a core of this process can do without it. */
 	(void)sys_madvise(sys, map, (size_t)st.st_size, MADV_DONTDUMP);
 	v->sys = sys;
 	v->map = map;
