@@ -1,5 +1,5 @@
-/* What parse functions call. Main thread, while the configuration is read; a helper that fails
- * has reported why. */
+/* Helpers of parse functions. Main thread, while the configuration is read; a helper that fails has
+ * reported why. */
 #include "cfg/ctx.h"
 
 #include <assert.h>
