@@ -66,7 +66,7 @@ hosts_find(const char *text, const char *name, struct addr *out)
 			continue;
 		*out = a;
 		r = 0;
-		/* What name servers are asked for is an IPv4 address, too. */
+		/* As with DNS (A before AAAA), prefer IPv4. */
 		if (addr_family(&a) == AF_INET)
 			break;
 	}

@@ -287,7 +287,8 @@ dns_lookup_on_message(struct dns_query *q, const uint8_t *p, size_t n)
 		return;
 	}
 	dns_response_fini(&r);
-	/* What is no response to the question may be forged: the right one may follow. */
+	/* A datagram that is no response to the question may be forged: the right one may
+	 * follow. */
 	if (status == DNS_INVALID ||
 		(status == DNS_TRUNCATED && !q->by_stream && ask_one(l, q, 1) == 0))
 		return;
@@ -365,7 +366,7 @@ dns_lookup_watch(struct resolvers *res, const char *name, enum dns_type prefer, 
 		return -ERR_NOMEM;
 	w->lookup = l;
 	list_append(&l->watches, &w->link);
-	/* Also if others watch it already: its next lookup may be hours away. */
+	/* Starts even if others watch it already: its next lookup may be hours away. */
 	if (res->loop)
 		dns_lookup_start(l);
 	return 0;

@@ -111,7 +111,7 @@ on_datagram(void *owner, int fd, uint32_t ev)
 		dns_nameserver_renew(ns);
 		return;
 	}
-	/* What it tells of may close the socket. */
+	/* A callback may close the socket. */
 	for (int i = 0; i < DATAGRAMS_MAX && ns->fd == fd; i++)
 		if (!read_datagram(ns))
 			return;
