@@ -271,7 +271,7 @@ open_wake(struct mailbox *mb)
 	}
 	mb->efd = (int)r;
 	loop_want(mb->loop, mb->efd, EV_R);
-	/* It is new: nothing to read. */
+	/* The descriptor is new: nothing to read. */
 	loop_again(mb->loop, mb->efd, DIR_R);
 	loop_set_mailbox(mb->loop, mb);
 	return 0;

@@ -6,7 +6,7 @@
 
 #include "base/counter.h"
 
-/* Those of all PROFILE_NAME() in the program: the linker's. */
+/* The bounds of all PROFILE_NAME() in the program: the linker's. */
 extern const struct profile_name __start_profile_names[] __attribute__((weak));
 extern const struct profile_name __stop_profile_names[] __attribute__((weak));
 

@@ -178,7 +178,7 @@ timers_run(struct timers *ts, uint64_t now)
 		uint64_t due = t->deadline;
 
 		if (due > now) {
-			/* It was postponed: moves it to its current place, once for all changes. */
+			/* Postponed: moves it to its current place, once for all changes. */
 			t->key = t->deadline;
 			sift_down(ts, 0, t);
 			continue;
