@@ -1,4 +1,4 @@
-/* What a challenge of a response says (RFC 9110, 11.6 and 11.7). Sans-I/O. */
+/* Reads the challenges of a response (RFC 9110, 11.6 and 11.7). Sans-I/O. */
 #include "http/auth.h"
 
 #include "base/compiler.h"

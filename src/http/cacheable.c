@@ -1,4 +1,4 @@
-/* What a response says to caches about itself (RFC 9111, 3 and 5.2.2), read as HAProxy does. */
+/* Reads what a response tells caches (RFC 9111, 3 and 5.2.2), as HAProxy does. */
 #include "http/cacheable.h"
 
 #include "base/compiler.h"

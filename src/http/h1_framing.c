@@ -1,5 +1,5 @@
-/* What the fields of HTTP/1 say of a body, and what they have to say. Pure: it looks at the head
- * alone. A head that the parser has accepted does not contradict itself. */
+/* Reads the framing of a body from the fields of HTTP/1, and writes it to them. Pure: it reads the
+ * head alone. A head that the parser has accepted does not contradict itself. */
 #include "http/h1_framing.h"
 
 #include "http/reply.h"
@@ -72,7 +72,7 @@ h1_framing_to_fields(struct http_head *h, enum http_version receiver)
 		http_drop_id(h, HTTP_F_TRANSFER_ENCODING);
 	}
 	if (receiver == HTTP_1_0) {
-		/* Also without a body, as to HEAD (RFC 9112, 6.1). */
+		/* Responses without a body have them, too, as to HEAD (RFC 9112, 6.1). */
 		http_drop_id(h, HTTP_F_TRANSFER_ENCODING);
 		http_drop_id(h, HTTP_F_TRAILER);
 		if (h->framing == HTTP_BODY_CHUNKED)
