@@ -1,4 +1,4 @@
-/* What a `bind` line says, with its listeners. Made and freed while no worker runs. */
+/* The settings of a `bind` line, with its listeners. Made and freed while no worker runs. */
 #include "net/bind_conf.h"
 
 #include "base/mem.h"

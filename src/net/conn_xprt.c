@@ -212,7 +212,7 @@ conn_xprt_finish(struct conn *c)
 
 	if (c->err || !x->is_up || (c->shut && !x->shutting))
 		return;
-	/* What has waited is not followed by the close at once. */
+	/* Data that has waited is not followed by the close at once. */
 	if (x->shutting)
 		go_shut(c);
 	else

@@ -241,7 +241,7 @@ listener_hold_until(struct listener *ln, uint64_t until_ms)
 		listener_hold(ln, LISTENER_HOLD_FRONTEND_RATE);
 }
 
-/* It is no longer started: no time may bring it back. */
+/* Stops the timers: the listener is no longer started, and no time may bring it back. */
 static void
 stop_timers(struct listener *ln)
 {
@@ -250,7 +250,7 @@ stop_timers(struct listener *ln)
 	ln->held &= ~(unsigned int)LISTENER_HOLD_FRONTEND_RATE;
 }
 
-/* It listens, and no other process or listener uses its socket. */
+/* True if it listens, and no other process or listener uses its socket. */
 static int
 is_ours_alone(const struct listener *ln)
 {

@@ -80,7 +80,7 @@ set_address_options(struct maker *m, int family)
 	return r;
 }
 
-/* What accepted sockets inherit. A socket that was bound before may have other values. */
+/* Sets what accepted sockets inherit. A socket that was bound before may have other values. */
 static int
 set_tcp_options(struct maker *m, int was_bound)
 {

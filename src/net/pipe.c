@@ -113,7 +113,7 @@ pipe_put(struct pipe_pool *pp, struct pipe *p)
 	}
 	counter_sub(&pp->used, 1);
 	counter_add(&pp->n_idle, 1);
-	/* It becomes the next one to be used, since its pages are in the cache. */
+	/* Reuses it first, since its pages are in the cache. */
 	list_append(pp->idle.next, &p->link);
 }
 
