@@ -95,7 +95,7 @@ collect_group(struct proxy *be)
 }
 
 /*
- * What scaled weights are divided by in the map: as little as there is room for, so that also a
+ * The divisor of scaled weights in the map: the smallest for which there is room, so that also a
  * small weight has a fraction. Without a common divisor the map of weights in full is no longer.
  */
 static unsigned int

@@ -1,4 +1,4 @@
-/* What an algorithm that hashes looks up. */
+/* The keys that hash algorithms look up. */
 #include <arpa/inet.h>
 #include <string.h>
 

@@ -108,7 +108,8 @@ arm_purge(struct idle_list *l)
 		loop_timers(loop), &l->timer, loop_now_ms(loop) + l->srv->conf.pool_purge_ms);
 }
 
-/* What was idle during the whole interval is surplus: half of it is closed, the oldest first. */
+/* Closes half of the surplus, the oldest first: connections that were idle during the whole
+ * interval. */
 static void
 on_purge(struct timer *t)
 {
@@ -382,7 +383,8 @@ conn_pool_release(struct engine *e, struct idle_conn **holder)
 
 /* --- from outside --- */
 
-/* Those of a server that this worker has, or only those to an address that it no longer has. */
+/* Closes this worker's idle connections to a server, or only those to an address that it no longer
+ * has. */
 static void
 drop_conns_to(struct engine *e, struct server *srv, int only_stale)
 {

@@ -96,7 +96,7 @@ count_usable(const struct proxy *be, unsigned int *active, unsigned int *backup)
 	}
 }
 
-/* What happened to a server that takes no more sessions. */
+/* Reports the change of a server that takes no more sessions. */
 static void
 say_less(struct engine *e, const struct server *s, const struct server_before *before,
 	enum log_level level, const char *what, const char *cause)

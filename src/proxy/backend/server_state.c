@@ -159,7 +159,7 @@ server_begin_stopped(struct engine *e, struct server *s)
 		loop_now_ms(e->loop));
 	s->downs = s->be->downs = 0;
 	atomic_write(&s->changes, 0u);
-	/* It has never been up. */
+	/* The server has never been up. */
 	balance_refresh(s->be);
 	lock_drop(&s->be->lock);
 	list_each(it, &s->trackers) {

@@ -124,7 +124,7 @@ slot_unqueue_locked(struct session *s)
 	lock_assert_held(&s->be->lock);
 	if (!is_linked(s))
 		return;
-	/* It was granted a slot and is in no queue. */
+	/* The session was granted a slot and is in no queue. */
 	if (s->has_slot) {
 		list_remove(&s->queue_link);
 		return;
@@ -146,7 +146,8 @@ slot_unqueue_locked(struct session *s)
 
 /* --- who is next --- */
 
-/* It is bound to this server by force-persist, or by persistence while the server is up. */
+/* True if the session is bound to this server by force-persist, or by persistence while the server
+ * is up. */
 static int
 is_tied(const struct session *s)
 {
@@ -249,7 +250,7 @@ slot_offer_locked(struct engine *e, struct server *srv, struct list *ours)
 	return tell;
 }
 
-/* It waits for any server from now on. */
+/* Makes the session wait for any server. */
 static void
 move_to_backend_locked(struct session *s)
 {
@@ -259,7 +260,8 @@ move_to_backend_locked(struct session *s)
 	slot_queue_locked(s);
 }
 
-/* Those with a priority, in their order. What stays is out of the queue for a moment. */
+/* Moves sessions with a priority, in their order. Those that stay are out of the queue for a
+ * moment. */
 static void
 move_prioritized_locked(struct server *srv, struct session_queue *queue)
 {
