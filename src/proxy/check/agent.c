@@ -8,7 +8,7 @@
 
 #include "base/compiler.h"
 
-/* What was found besides the result. */
+/* Findings besides the result. */
 struct words {
 	struct agent_say *say;
 	struct str health;       /* the word on health as it was written */

@@ -1,4 +1,4 @@
-/* What formats and expressions of health checks see. On the first worker. */
+/* The evaluation context of formats and expressions of health checks. On the first worker. */
 #include "proxy/check/check_context.h"
 
 #include <string.h>

@@ -16,7 +16,7 @@
 
 #define SLOT_MS 10
 
-/* What a rule begins with, and what goes on when the descriptor is ready. */
+/* The first step of a rule, and the step when the descriptor is ready. */
 static check_step_fn *const begin[] = {
 	[CHECK_RULE_CONNECT] = check_connect_begin,
 	[CHECK_RULE_SEND] = check_send_begin,
@@ -87,7 +87,7 @@ next_slot(uint64_t at_ms)
 	return (at_ms + SLOT_MS - 1) / SLOT_MS * SLOT_MS;
 }
 
-/* It cannot fail during a run: the timer is in its heap, or has left it just now. */
+/* Cannot fail during a run: the timer is in its heap, or has left it just now. */
 static void
 move_deadline(struct check_run *r, uint64_t at_ms)
 {

@@ -53,7 +53,7 @@ build_tcp(const struct check_send *s, struct sample_ctx *cx, struct sbuf *out)
 
 /* --- HTTP --- */
 
-/* What is known of a request while it is written. */
+/* A request while it is written. */
 struct request {
 	const struct check_send *s;
 	struct sample_ctx *cx;
@@ -172,7 +172,7 @@ write_raw_fields(struct request *r)
 	}
 }
 
-/* What follows the empty line. */
+/* The bytes behind the empty line. */
 static struct str
 raw_body(const struct check_send *s)
 {

@@ -1,4 +1,4 @@
-/* What a server is told about its state. On the first worker. */
+/* Header field that reports its state to a server. On the first worker. */
 #include "proxy/check/check_state.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include "base/atomic.h"
 #include "proxy/model/proxy.h"
 
-/* Of the servers in use. */
+/* The weight of the servers in use. */
 static unsigned int
 sum_weights(const struct proxy *be)
 {

@@ -186,7 +186,7 @@ send_run(struct external *x, struct external_job *j)
 	return 0;
 }
 
-/* What can be sent now. */
+/* Sends the requests that can be sent now. */
 static int
 send_due(struct external *x)
 {
