@@ -47,7 +47,7 @@ take_connect_addr(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg
 	return 1;
 }
 
-/* Of the protocols of HAProxy there is one here for each family: the one that it uses anyway. */
+/* Only the family's default protocol is supported: h1 in http-check, none in tcp-check. */
 static int
 take_connect_proto(struct cfg_ctx *ctx, int i, struct check_rule *r unused, intptr_t arg unused)
 {
@@ -72,7 +72,7 @@ take_connect_alpn(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg
 
 	if (tls_alpn_parse(cfg_arg(ctx, i), &r->u.connect.alpn, why) < 0)
 		return cfg_error(ctx, i, "'%s' : 'alpn' : %s.", cfg_kw_name(ctx), why);
-	/* What http-check sends is HTTP/1. */
+	/* Requests of http-check are HTTP/1. */
 	if (check_cfg_family(ctx) == CHECK_FAMILY_HTTP && tls_alpn_drop_http2(&r->u.connect.alpn))
 		cfg_warn(ctx, i, "'%s' : there is no HTTP/2: 'h2' is not offered to the server.",
 			cfg_kw_name(ctx));

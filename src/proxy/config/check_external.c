@@ -1,5 +1,5 @@
-/* What external checks need: the permission of the section global, and a command. Main thread, when
- * the configuration is complete. */
+/* Checks the requirements of external checks: the permission of the section global, and a command.
+ * Main thread, when the configuration is complete. */
 #include "proxy/config/check_external.h"
 
 #include "proxy/model/proxies.h"

@@ -1,5 +1,5 @@
-/* What the rules of health checks imply, and what can only be said of them when the configuration
- * is complete. Main thread, before the workers start. */
+/* Completes rules of health checks, and reports errors that only the complete configuration shows.
+ * Main thread, before the workers start. */
 #include <string.h>
 
 #include "base/err.h"
@@ -364,7 +364,7 @@ check_options(const struct server *s, struct cfg_diag *d)
 	return bad;
 }
 
-/* What checks with TLS need is read from files, at the start. */
+/* Files that checks with TLS need are read at the start. */
 static int
 settle_ssl_checks(struct server *s, struct cfg_diag *d)
 {

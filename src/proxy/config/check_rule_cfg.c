@@ -10,7 +10,7 @@
 #include "proxy/check/check_send.h"
 #include "proxy/model/proxies.h"
 
-/* What formats and expressions may use: the server, and the last response. */
+/* Formats and expressions may use the server, and the last response. */
 #define CHECK_SCOPE (SAMPLE_AT_CHECK | SAMPLE_AT_RES)
 
 /* --- words --- */

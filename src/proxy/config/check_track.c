@@ -138,7 +138,7 @@ check_track_resolve_one(const struct proxies *root, struct server *s, struct cfg
 		return -1;
 	if (!s->track)
 		return 0;
-	/* It may be removed. */
+	/* A dynamic server may be removed. */
 	if (s->track->is_dynamic)
 		return report_track(
 			s, d, "unable to use", s->track, "for tracking as it is a dynamic server");

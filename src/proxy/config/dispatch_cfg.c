@@ -11,7 +11,7 @@
 #include "proxy/model/proxy.h"
 #include "proxy/model/server.h"
 
-/* What logs call it. */
+/* The name in logs. */
 #define DISPATCH_NAME "<NOSRV>"
 
 static struct server *

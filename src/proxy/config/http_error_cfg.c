@@ -188,7 +188,7 @@ fill_page(struct cfg_ctx *ctx, const struct custom *c, struct error_page *p)
 	if (c->type && cfg_arg_dup(ctx, c->type, &p->type) < 0)
 		return -1;
 	if (!c->is_fmt) {
-		/* It may contain a NUL. */
+		/* The text may contain a NUL. */
 		p->text = mem_alloc(c->body.len + 1);
 		p->len = c->body.len;
 		if (p->text && p->len)

@@ -1,4 +1,4 @@
-/* What can only be said of a configuration when all of it is known. */
+/* Checks that need the complete configuration. */
 #include <string.h>
 
 #include "base/err.h"

@@ -15,7 +15,7 @@
 #include "proxy/model/proxies.h"
 
 #define RESOLV_CONF_MAX 65536
-/* Of accepted_payload_size: a header alone. */
+/* The least accepted_payload_size: a header alone. */
 #define PAYLOAD_LEAST 12
 
 /* --- the section --- */

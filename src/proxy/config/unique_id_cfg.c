@@ -22,7 +22,7 @@ parse_unique_id_format(struct cfg_ctx *ctx)
 	struct rule_err why = { 0 };
 	struct rule_fmt *f;
 
-	/* It is sent in a header field. */
+	/* The id is sent in a header field. */
 	if (!http_value_is_valid(str_of(cfg_arg(ctx, 0))))
 		return cfg_error(ctx, 0,
 			"'unique-id-format' : control characters are not allowed.");
