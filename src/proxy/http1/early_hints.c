@@ -8,7 +8,7 @@
 #include "proxy/relay/direction.h"
 #include "rule/action/action.h"
 
-/* What is left of an informational response before it stays in the same buffer. */
+/* The room left of an informational response before it stays in the same buffer. */
 static size_t
 room_for_hints(const struct session *s)
 {

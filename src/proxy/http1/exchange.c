@@ -130,7 +130,7 @@ exchange_reach(const struct session *s, int side, size_t room)
 	return room;
 }
 
-/* What was decoded before has overwritten its framing. */
+/* Bytes decoded earlier have overwritten their framing. */
 static void
 note_bad_body(const struct session *s, int side, const char *p, size_t n, size_t decoded)
 {

@@ -55,7 +55,7 @@ http_settle_request(struct session *s)
 	size_t n = h1_size(&t->req);
 	char *to;
 
-	/* It has to be sent as HTTP/1. */
+	/* Changed requests are sent as HTTP/1. */
 	if (unlikely(n > t->head_end))
 		return settle_grown(s, n);
 	to = s->dir[CLIENT].buf + t->head_end - n;

@@ -187,7 +187,7 @@ make_changed(struct session *s, const struct http_reply *r, struct str name, str
 	return rc;
 }
 
-/* It has formats. 0, or a negative reason: nothing was written. */
+/* Makes a reply with formats. 0, or a negative reason: nothing was written. */
 static int
 make_formatted(struct session *s, const struct error_page *p, struct str name, struct str value)
 {

@@ -90,7 +90,7 @@ buffers_request(const struct proxy *px)
 	return (px->options & OPT_HTTP_BUFFER_REQUEST) != 0;
 }
 
-/* It is a POST, and was one originally. */
+/* True if the method is POST, and was POST originally. */
 static int
 wants_key(const struct http_txn *t)
 {
@@ -149,7 +149,7 @@ event_of_end(enum rule_end what)
 	return what == RULE_END_TARPIT ? SESSION_EV_TARPIT : SESSION_EV_ANSWER;
 }
 
-/* It was delayed until its body was there. */
+/* True if the request was delayed until its body was there. */
 static int
 was_buffered(const struct session *s)
 {
@@ -199,7 +199,7 @@ apply_outcome(struct session *s, const struct rule_outcome *v)
 	return event_of_end(v->what);
 }
 
-/* It waits for more data or its deadline. */
+/* Waits for more data or the deadline. */
 static enum session_event
 wait_for_body(struct session *s, unsigned int ms)
 {
@@ -210,7 +210,7 @@ wait_for_body(struct session *s, unsigned int ms)
 	return ask_for_body(s);
 }
 
-/* It waits for a name server; the body may come meanwhile. */
+/* Waits for a name server; the body may come meanwhile. */
 static enum session_event
 wait_for_answer(struct session *s, unsigned int ms)
 {
