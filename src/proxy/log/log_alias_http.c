@@ -45,7 +45,7 @@ put_HU(struct log_render *r)
 	put_part(r, http_line_target(r->s->txn));
 }
 
-/* From the question mark on. */
+/* The target from the question mark on. */
 static struct str
 query_of(struct str target)
 {

@@ -8,7 +8,7 @@
 
 /* --- formats -------------------------------------------------------------------------------- */
 
-/* What a frontend of the profile is compiled for. */
+/* A frontend whose profile is being compiled. */
 struct compiling {
 	const struct proxy *proxy;
 	const struct log_profile *profile;

@@ -10,8 +10,8 @@
 #include "proxy/log/profile_lines.h"
 #include "proxy/model/session.h"
 
-/* What log-separate-errors treats as an error: a failure, a retry, a status of 500 and above. A
- * rule's response is none. */
+/* True if log-separate-errors treats it as an error: a failure, a retry, a status of 500 and above.
+ * A rule's response is none. */
 static int
 is_error(const struct session *s)
 {
@@ -26,7 +26,7 @@ step_is_listed(const struct proxy *fe, enum log_step step)
 	return fe->log.steps >> step & 1;
 }
 
-/* It had no request. */
+/* True if there was no request. */
 static int
 is_bad(const struct session *s)
 {
@@ -155,7 +155,7 @@ session_log_early(struct session *s)
 static int
 is_null(const struct session *s)
 {
-	/* Whatever has come of a handshake, as in HAProxy. */
+	/* True for all results of a handshake, as in HAProxy. */
 	if (s->conn_err == CONN_ERR_TLS_CLOSED || s->conn_err == CONN_ERR_TLS_LATE)
 		return 1;
 	/* Bytes of a PROXY header are not counted; they are still in the buffer. */
