@@ -1,4 +1,4 @@
-/* What persistence has come to for one request. Runs on the session's worker. */
+/* The result of persistence for one request. Runs on the session's worker. */
 #include "proxy/model/persist_state.h"
 
 #include "proxy/model/http_txn.h"
@@ -12,12 +12,12 @@ persist_letters(const struct session *s, char out[2])
 	out[0] = out[1] = '-';
 	if (!p || !s->txn->head_ms || !persist_conf_shows(be ? &be->persist : &s->fe->persist))
 		return;
-	/* It was answered before its cookie was read. */
+	/* The request was answered before its cookie was read. */
 	if (!p->asked) {
 		out[0] = out[1] = 'N';
 		return;
 	}
-	/* It was sent to another server, as if its server had been down. */
+	/* D: sent to another server, as if its server had been down. */
 	out[0] = p->asked == 'V' && s->srv && !persist_holds(s) ? 'D' : p->asked;
 	out[1] = p->answered;
 }

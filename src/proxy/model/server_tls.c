@@ -1,4 +1,4 @@
-/* What a server line says about TLS, as data. Main thread. */
+/* The TLS options of a server line, as data. Main thread. */
 #include "proxy/model/server_tls.h"
 
 #include <string.h>

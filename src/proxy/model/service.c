@@ -133,7 +133,7 @@ return_job(struct service_job *j)
 	lock_take(&sv->lock, sv->first->sys);
 	list_append(&sv->done[worker], &j->link);
 	lock_drop(&sv->lock);
-	/* It may be another worker's now. */
+	/* The job may belong to another worker now. */
 	wake_owner(sv, sv->first, worker);
 }
 
@@ -181,7 +181,7 @@ take_todo(struct services *sv)
 	}
 }
 
-/* Those that are not done get behind the others. */
+/* Runs a slice of each; unfinished jobs go to the end of the list. */
 static void
 run_active(struct services *sv)
 {
