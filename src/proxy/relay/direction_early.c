@@ -27,7 +27,7 @@ direction_collect(struct session *s)
 		return;
 	case IO_OK:
 		if (!may_keep) {
-			/* It stays there until the server's side is established. */
+			/* The data stays there until the server's side is established. */
 			h->left_in_kernel = 1;
 			return;
 		}
