@@ -20,7 +20,7 @@ send_back(struct dns_ask *a)
 	lock_take(&all->lock, e->sys);
 	list_append(&all->done[worker], &a->link);
 	lock_drop(&all->lock);
-	/* It may be another worker's now. */
+	/* The question may belong to another worker now. */
 	if (worker == e->index)
 		loop_post(e->loop, &all->task);
 	else
