@@ -1,4 +1,4 @@
-/* What the backend of a session hashes: the session is looked at once, before it is balanced. */
+/* The balancing key of a session, evaluated once, before it is balanced. */
 #include <string.h>
 
 #include "proxy/backend/balance.h"

@@ -139,7 +139,7 @@ conv_capture(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 
 	if (!x || i >= x->fe->captures.n[kind])
 		return 0;
-	/* It may be the contents of the slot. */
+	/* The string may be the contents of the slot. */
 	s->u.str = arena_copy(cx->arena, s->u.str);
 	if (!s->u.str.p)
 		return 0;

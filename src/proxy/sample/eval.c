@@ -1,5 +1,5 @@
-/* What an evaluation sees of a session, and its scratch memory. One scratch per worker; it is
- * empty between evaluations. */
+/* Evaluation context of a session, and its scratch memory. One scratch per worker; it is empty
+ * between evaluations. */
 #include "proxy/sample/eval.h"
 
 #include <string.h>

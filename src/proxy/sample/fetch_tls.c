@@ -167,7 +167,7 @@ init_cert_name(struct rule_args *a, const struct rule_vocab *v unused, const cha
 		.fetch = fetch_cert_name, .init = init_cert_name,                          \
 		.syntax = "[<entry>[,<number>[,rfc2253]]]", .kind = what, .doc = text }
 
-/* What all connections have. */
+/* The fetches of both sides. */
 #define SIDE(prefix, scope, of, whom)                                                            \
 	FLAG(prefix, scope, fetch_tls_use, of,                                                   \
 		"True if the connection of the " whom " uses TLS."),                             \

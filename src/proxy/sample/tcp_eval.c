@@ -1,5 +1,5 @@
-/* What rules of mode tcp see of a client: the bytes that it has sent, and the HTTP request that
- * they may be. Runs on the session's worker. */
+/* A client's data for rules of mode tcp: the bytes that it has sent, and the HTTP request that they
+ * may be. Runs on the session's worker. */
 #include "proxy/sample/tcp_eval.h"
 
 #include "http/h1_parse.h"
