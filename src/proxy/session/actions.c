@@ -1,5 +1,5 @@
 /*
- * What the machines do on a transition. An action never assigns a state; one that must branch
+ * Actions of the machines on a transition. An action never assigns a state; one that must branch
  * returns the event that follows.
  */
 #include "proxy/session/actions.h"
@@ -35,7 +35,7 @@ time_of(uint64_t ms, unsigned int us)
 	return ms * 1000 + us;
 }
 
-/* What happened in one turn of the loop took no time. */
+/* Counts no time for events in one turn of the loop. */
 static void
 read_times(const struct session *s, struct latency_times *out)
 {

@@ -332,7 +332,7 @@ did_accept(struct listener *ln)
 	rate_limit_keep(&e->shared->conn_limit, e->sys);
 }
 
-/* It found none. */
+/* Called when the accept found no connection. */
 static void
 not_accepted(struct listener *ln)
 {

@@ -157,7 +157,7 @@ connect_reuse(struct session *s)
 	return conn_pool_get(e, s->srv, s->requests == 1, e->on_io, s, c, &s->uses);
 }
 
-/* What the connection begins with, besides data. */
+/* Prepares what the connection sends before data. */
 static int
 begin_preface(struct session *s, const struct addr *to)
 {

@@ -1,5 +1,5 @@
-/* What the session machine does on the way to its server: it is connected to, or tried again, or
- * given up. See actions.c. */
+/* Actions of the session machine on the way to the server: connect, try again, give up. See
+ * actions.c. */
 #include "proxy/session/actions.h"
 
 #include <errno.h>
@@ -172,7 +172,7 @@ plan_retry(struct session *s, uint64_t delay)
 	counter_add(&srv_stat(s)->failed_conns, 1);
 	if (connect_is_unnamed(s->connect_err))
 		return SESSION_EV_GIVE_UP;
-	/* What this host lacks says nothing about the server. */
+	/* A resource that this host lacks is no finding about the server. */
 	if (!connect_is_resource(s->connect_err))
 		server_observe(s->engine, s->srv, SERVER_CONNECT_FAILED);
 	if (is_vain || s->retries >= (unsigned int)s->be->retries || (s->txn && !http_retries(s->be,
@@ -248,6 +248,6 @@ session_do_established(struct session *s)
 		direction_plan_zerocopy(s);
 	if (tcp_content_rules_of_response(s))
 		ev = tcp_content_begin_response(s);
-	/* Also for a bulk transfer, whose head must not wait for its turn. */
+	/* Pumps a bulk transfer, too: its head must not wait for its turn. */
 	return ev == SESSION_EV_NONE ? direction_pump_now(s, CLIENT) : ev;
 }

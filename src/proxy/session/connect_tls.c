@@ -18,7 +18,7 @@ struct noted_name {
 	char text[];
 };
 
-/* What was noted, for this server or for one with the same expression; p NULL: nothing. */
+/* The noted name, for this server or for one with the same expression; p NULL: none. */
 static struct str
 noted_for(const struct session *s)
 {

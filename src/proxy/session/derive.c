@@ -153,7 +153,7 @@ derive_tarpit(const struct session *s, struct derived *d)
 	d->deadline = s->state_ms + (be ? be->to.tarpit : s->fe->to.tarpit);
 }
 
-/* Whatever has been received: slow sending does not extend it. */
+/* Received bytes do not extend the deadline: slow sending cannot. */
 void
 derive_header(const struct session *s, struct derived *d)
 {
@@ -172,7 +172,7 @@ derive_client_handshake(const struct session *s, struct derived *d)
 	d->deadline = timer_key_after(s->state_ms, hs ? hs : s->fe->to.client);
 }
 
-/* What waits for a name server only may have all of the client's data. */
+/* A session that only waits for a name server may have all of the client's data. */
 void
 derive_inspect(const struct session *s, struct derived *d)
 {

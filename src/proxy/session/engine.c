@@ -1,4 +1,4 @@
-/* What the sessions of one worker share: pools, scratch memory, counters. One worker. */
+/* State shared by the sessions of one worker: pools, scratch memory, counters. One worker. */
 #include "proxy/model/engine.h"
 
 #include <string.h>

@@ -11,7 +11,7 @@
 #include "proxy/session/handlers.h"
 #include "proxy/session/proxy_protocol_out.h"
 
-/* What the server's transport has come to. */
+/* Continues the handshake of the server's transport. */
 static enum session_event
 shake_hands(struct session *s)
 {

@@ -1,4 +1,4 @@
-/* What the session machine does on transitions that only mode http has: see actions.c. */
+/* Actions of the session machine on transitions that only mode http has: see actions.c. */
 #include "proxy/session/actions.h"
 #include "proxy/model/byte_count.h"
 #include "proxy/sample/capture.h"

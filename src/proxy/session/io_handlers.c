@@ -1,5 +1,5 @@
-/* What a session does with events of its descriptors, state by state. Runs on the session's worker.
- * Each handler returns the event that follows and raises none. */
+/* Handlers of a session's descriptor events, state by state. Runs on the session's worker. Each
+ * handler returns the event that follows and raises none. */
 #include "proxy/http1/exchange.h"
 #include "proxy/model/count.h"
 #include "proxy/model/termination.h"

@@ -17,7 +17,7 @@ late_unless(struct session *s, enum session_event ev)
 								   : SESSION_EV_NONE;
 }
 
-/* It waited for a buffer and may try again: 1 if it did. */
+/* Ends the wait for a buffer, so that the direction may try again: 1 if it waited. */
 static int
 end_buffer_wait(struct session *s, int side)
 {

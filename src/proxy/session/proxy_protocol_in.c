@@ -173,7 +173,7 @@ read_header(struct session *s)
 	struct direction *h = &s->dir[CLIENT];
 	size_t got, at;
 
-	/* What follows it is for the transport, and stays in the kernel. */
+	/* Bytes behind the header are for the transport, and stay in the kernel. */
 	if (s->listener->xprt)
 		return io_event(look_in_place(s));
 	if (!h->buf && !get_header_buffer(s)) {

@@ -1,4 +1,4 @@
-/* What PROXY headers to servers say of the client's TLS, in HAProxy's order. On the session's
+/* Writes the client's TLS into PROXY headers to servers, in HAProxy's order. On the session's
  * worker. */
 #include "proxy/session/proxy_protocol_tls.h"
 

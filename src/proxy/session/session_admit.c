@@ -74,7 +74,7 @@ count_session_rates(const struct session *s, struct second n)
 	freq_raise(&st->sess_rate, n.of_frontend);
 }
 
-/* It is one of the current sessions. */
+/* Makes it one of the current sessions. */
 static void
 register_session(struct session *s)
 {
@@ -158,7 +158,7 @@ session_admit_again(struct session *s)
 	struct second none = { 0 };
 	int expects = 0;
 
-	/* It is treated as just accepted, whatever time header and handshake have taken. */
+	/* Treated as just accepted, whatever time header and handshake have taken. */
 	s->last_ms[CLIENT] = session_now_ms(s);
 	if (!tcp_conn_rules_allow(s, RULE_TCP_SESSION, &expects)) {
 		/* These are not logged (manual, tcp-request session). */

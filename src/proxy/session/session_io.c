@@ -1,5 +1,5 @@
-/* What reaches a session from the loop: events of its descriptors, its task, its deadline. Runs on
- * the session's worker. The only file that raises the events that handlers return. */
+/* Entry points of the loop into a session: events of its descriptors, its task, its deadline. Runs
+ * on the session's worker. The only file that raises the events that handlers return. */
 #include "proxy/session/session_io.h"
 
 #include "base/log.h"
@@ -17,7 +17,7 @@ void
 session_raise(struct session *s, enum session_event ev)
 {
 	session_event(s, ev);
-	/* It has a backend now: some log lines need no more. */
+	/* The backend is known now: some log lines need no more. */
 	if (ev == SESSION_EV_ACCEPTED || ev == SESSION_EV_PASSED)
 		session_log_early(s);
 }
@@ -41,7 +41,7 @@ on_session_io(void *owner, int fd, uint32_t ev)
 	int side = fd == s->conn[CLIENT].fd ? CLIENT : SERVER;
 	enum session_event next = SESSION_EV_NONE;
 
-	/* It was ended earlier in this turn: data that arrives now is not counted. */
+	/* Ended earlier in this turn: data that arrives now is not counted. */
 	if (s->state == SESSION_CLOSED)
 		return;
 	if (ev & EV_ERR)

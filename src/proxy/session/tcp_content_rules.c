@@ -260,7 +260,7 @@ tcp_content_end_response(struct session *s)
 	ev = evaluate_response(s, 1);
 	if (ev == SESSION_EV_NONE)
 		ev = send_held(s).ev;
-	/* It has sent nothing: its timeout continues. */
+	/* The server has sent nothing: its timeout continues. */
 	s->last_ms[SERVER] = last;
 	/* Unless its data could not be stored: without rules it can continue. */
 	if (ev == SESSION_EV_NONE && waited)
