@@ -1,5 +1,5 @@
-/* What the parsers of actions share: arguments, format strings, and how a run fails. Parsers
- * run on the main thread, actions on the session's worker. */
+/* Helpers of the parsers of actions: arguments, format strings, and failures of a run. Parsers run
+ * on the main thread, actions on the session's worker. */
 #include "rule/action/act.h"
 
 #include <string.h>

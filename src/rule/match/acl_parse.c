@@ -312,7 +312,7 @@ parse_criterion(struct parsing *ps)
 	t->criterion = mem_strdup(text);
 	if (!t->criterion)
 		return cfg_nomem(ps->words->ctx);
-	/* It may be evaluated wherever its section's rules run; see rule_acl_can_hold(). */
+	/* Evaluated wherever its section's rules run; see rule_acl_can_hold(). */
 	if (rule_expr_parse_acl(ps->vocab, text, strlen(text), ~0u, &t->expr, &match, &why) < 0)
 		return fail_at(ps, 0, why.at, why.text);
 	if (match)

@@ -1,4 +1,4 @@
-/* What a pattern says: its key, its value. */
+/* Parses a pattern: its key, its value. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -99,7 +99,8 @@ read_chunk(struct kept_changes *all, const struct memfile_item *item)
 	return 0;
 }
 
-/* What is deleted of the file first, its values next, then what was added, in order. */
+/* Sorts deletions of the file's keys first, changes of its values next, then additions, in
+ * order. */
 static int
 by_order(const void *a, const void *b)
 {

@@ -34,7 +34,7 @@ weight_of(struct str params)
 	return 1000;
 }
 
-/* That entry of our list, or one with p NULL. */
+/* The entry of this language in our list, or one with p NULL. */
 static struct str
 find_language(struct str list, struct str lang)
 {

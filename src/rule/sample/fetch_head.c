@@ -63,7 +63,7 @@ fetch_req_http(const struct rule_args *a unused, struct sample_ctx *cx, struct s
 
 /* --- fields --- */
 
-/* What a fetch does with a field's values, in kind besides the side. */
+/* The result of a fetch for a field's values, in kind besides the side. */
 enum { AS_LIST = 0, AS_LINE = 4, AS_ADDR = 8, AS_INT = 16, SIDE_MASK = 3 };
 
 struct values {

@@ -1,4 +1,4 @@
-/* What an RDP client says first. Pure, any thread: it only looks at the bytes. */
+/* Parses an RDP client's first packet. Pure, any thread: it only reads the bytes. */
 #include "rule/sample/rdp.h"
 
 #include <string.h>
