@@ -65,7 +65,7 @@ remove_from_change(void *arg, const char *pattern, struct tls_line *line)
 	return names_change_remove(arg, pattern, line);
 }
 
-/* What its certificate, which is c, is for. */
+/* Visits the names of a line whose certificate is c. */
 static int
 each_name_of(struct tls_names_change *names, const struct tls_cert *c, struct tls_line *l,
 	tls_name_fn *fn)

@@ -44,7 +44,7 @@ load_failed(struct loading *g, const char *why)
 	g->bad = 1;
 }
 
-/* What the certificates of a new variant are tried on. 0 or -ERR_NOMEM. */
+/* Adds the connection on which certificates of a new variant are tried. 0 or -ERR_NOMEM. */
 static int
 add_trial(struct loading *g)
 {
@@ -166,7 +166,7 @@ load_cert_or_bundle(struct loading *g, const char *path)
 	load_failed(g, why);
 }
 
-/* Those whose lines commands can change. */
+/* Enters the list among those whose lines commands can change. */
 static int
 enter_list(struct loading *g, struct tls_source *s, const char *path)
 {

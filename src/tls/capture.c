@@ -45,7 +45,7 @@ add_to_list(struct tls_capture *c, enum tls_hello_list list, const uint8_t *p, s
 	c->len[list] = (uint16_t)(c->len[list] + n);
 }
 
-/* Of a list that was invalid: none, and no further extensions. */
+/* Adds the extensions. An invalid list adds nothing, and ends them. */
 static void
 add_extensions(struct tls_capture *c, struct hello_part all, size_t room)
 {

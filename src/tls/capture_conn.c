@@ -1,5 +1,5 @@
-/* What OpenSSL tells of a handshake is kept for fetches. On the worker of the connection; OpenSSL
- * is not asked where the configuration wants nothing. */
+/* Saves for fetches what OpenSSL reports of a handshake. On the worker of the connection; no
+ * callback is set where the configuration needs none. */
 #include "base/err.h"
 #include "tls/capture.h"
 #include "tls/conn_info.h"

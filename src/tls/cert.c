@@ -111,7 +111,7 @@ key_kind_of(const EVP_PKEY *key)
 	}
 }
 
-/* It may be part of the chain, anywhere. */
+/* Finds the issuer, anywhere in the chain. */
 void
 tls_cert_find_issuer(struct tls_cert *c)
 {

@@ -1,5 +1,5 @@
-/* What handshakes staple to a certificate: OCSP responses and signed certificate timestamps. Main
- * thread, or the first worker for a command. */
+/* Data that handshakes staple to a certificate: OCSP responses and signed certificate timestamps.
+ * Main thread, or the first worker for a command. */
 #include <stdio.h>
 #include <string.h>
 

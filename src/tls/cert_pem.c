@@ -16,7 +16,7 @@ struct pem_block {
 	long len;
 };
 
-/* What a text brought. */
+/* The contents of a text. */
 struct pem_parts {
 	X509 *leaf;
 	STACK_OF(X509) *chain;

@@ -27,7 +27,7 @@ show_hex_info(X509 *x, enum tls_cert_info what, struct sbuf *out)
 	sbuf_fini(&b);
 }
 
-/* What OpenSSL prints to a BIO. */
+/* Appends what OpenSSL has printed to a BIO. */
 static void
 put_bio(BIO *bio, struct sbuf *out)
 {

@@ -13,7 +13,7 @@
 #include "tls/openssl.h"
 #include "tls_bio.h"
 
-/* What a client can verify. */
+/* The signatures that a client can verify. */
 struct abilities {
 	int ecdsa, rsa;
 };
@@ -187,8 +187,8 @@ on_servername(SSL *ssl unused, int *alert unused, void *arg unused)
 	return SSL_TLSEXT_ERR_OK;
 }
 
-/* What OpenSSL has copied from the first context at SSL_new(). Versions stay those of the bind
- * line, as in HAProxy, for a client that is given a certificate by default. */
+/* Sets again what OpenSSL has copied from the first context at SSL_new(). Versions stay those of
+ * the bind line, as in HAProxy, for a client that is given a certificate by default. */
 static int
 switch_context(SSL *ssl, const struct tls_acceptor *a, const struct tls_variant *v, int is_named)
 {

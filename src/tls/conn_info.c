@@ -1,4 +1,4 @@
-/* What a TLS connection has agreed on. On its worker; changes nothing of it. */
+/* The negotiated parameters of a TLS connection. On its worker; changes nothing of it. */
 #include "tls/conn_info.h"
 
 #include "base/err.h"

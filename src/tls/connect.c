@@ -22,7 +22,7 @@ struct tls_connector {
 	SSL_CTX *ctx;
 };
 
-/* What connections are made with. */
+/* The makers of connections, and what they verify with. */
 struct tls_connectors {
 	struct tls_connector *of;    /* one per worker */
 	unsigned int n;

@@ -78,7 +78,7 @@ tls_crt_stores_free(struct list *stores)
 	list_init(stores);
 }
 
-/* From mem_alloc(), or NULL. */
+/* The name of a certificate, from mem_alloc(), or NULL. */
 static char *
 make_name(const struct tls_crt_store *s, const struct tls_load *l, const char *crt)
 {

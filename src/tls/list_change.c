@@ -39,7 +39,7 @@ find_known(struct tls_conf *conf, enum tls_ca_kind kind, const char *name, struc
 	return *out ? 0 : -ERR_MISSING;
 }
 
-/* What clients are verified with by a variant that a line has brought. */
+/* Finds the files that verify clients for a variant that a line has brought. */
 static int
 find_trusted(struct tls_variant *v, struct tls_conf *conf, char *why)
 {
@@ -82,7 +82,7 @@ tls_list_add_line(struct tls_bind *b, struct tls_conf *conf, struct tls_crt_list
 		if (r < 0)
 			return r;
 	}
-	/* What asks responders is prepared at the start. */
+	/* Requests to responders are prepared at the start. */
 	if (from->own.ocsp_update == TLS_OCSP_ON && !conf->ocsp.is_wanted) {
 		(void)snprintf(why, TLS_WHY_MAX,
 			"'ocsp-update' : no certificate of the configuration is updated");
@@ -101,7 +101,7 @@ tls_list_remove_line(struct tls_bind *b, const struct tls_crt_list *list, unsign
 		if (l->bind == b && l->list == list && l->number == number)
 			tls_line_free(l);
 	}
-	/* What a failed change has brought. */
+	/* Drop contexts prepared by a failed change. */
 	if (b->n_acceptors)
 		tls_bind_drop_variants(b, b->acceptor[0].n_ctx);
 	tls_bind_rest_variants(b);

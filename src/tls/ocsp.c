@@ -27,7 +27,7 @@ asn1_seconds(const ASN1_GENERALIZEDTIME *t)
 	return ASN1_TIME_to_tm(t, &tm) ? (int64_t)timegm(&tm) : 0;
 }
 
-/* That a certificate was revoked is what clients want to know; HAProxy staples it too. */
+/* Accepts a revoked status, too: clients want to know it, and HAProxy staples it. */
 static int
 check_single(OCSP_SINGLERESP *single, int64_t *expires, char *why)
 {

@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "tls/ocsp_responder.h"
 
-/* What counts for a certificate at one place, and what says so. */
+/* The setting of a certificate at one place, and the word that sets it. */
 struct update_word {
 	enum tls_ocsp_update value;
 	const char *by;

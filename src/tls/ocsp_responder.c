@@ -15,7 +15,7 @@
 
 /* --- where it is --- */
 
-/* What goes into a request as it is: no blanks, no control characters. */
+/* True if it can go into a request as it is: no blanks, no control characters. */
 static int
 is_plain(const char *s)
 {

@@ -156,7 +156,7 @@ tls_resume_offer(struct tls_resume *r, SSL *ssl, unsigned int service)
 	const char *name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
 	const struct kept_session *k = find_session(r, name, service);
 
-	/* That of TLS 1.3 is used once. */
+	/* A TLS 1.3 ticket is single-use. */
 	if (!k || !SSL_SESSION_is_resumable(k->last))
 		k = take_shared(r, name, service);
 	if (k && SSL_set_session(ssl, k->last) != 1)

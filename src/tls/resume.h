@@ -15,8 +15,8 @@ struct tls_resume *tls_resume_new(SSL_CTX *ctx, unsigned int n);
 struct tls_resume *tls_resume_get(struct tls_resume *r);
 /* By any thread. NULL is allowed. */
 void tls_resume_put(struct tls_resume *r);
-/* From now on it passes sessions to others, and takes theirs when it has none to offer: for
- * connections of one service. */
+/* Shares sessions with other workers, and takes theirs when it has none to offer: for connections
+ * of one service. */
 void tls_resume_share(struct tls_resume *r, struct shared_sessions *sh);
 /* Offers the session of this service to the server, in the hello to come. */
 void tls_resume_offer(struct tls_resume *r, SSL *ssl, unsigned int service);

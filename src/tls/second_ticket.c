@@ -54,7 +54,7 @@ second_ticket_on_write(struct tls *t)
 		t->second_ticket = ANSWERED;
 	} else if (t->second_ticket == DUE) {
 		t->second_ticket = NOT_OWED;
-		/* It leaves in front of the data. */
+		/* The ticket leaves in front of the data. */
 		(void)SSL_new_session_ticket(t->ssl);
 	}
 }

@@ -65,7 +65,7 @@ tls_sessions_new(unsigned int n)
 	return t;
 }
 
-/* It has the keys of connections. */
+/* Wiped before it is freed: it has the keys of connections. */
 static void
 free_session(struct session *s)
 {
@@ -131,7 +131,7 @@ take_locked(struct part *p, struct session **at)
 	return s;
 }
 
-/* Those that have to go for it: at most two. */
+/* Inserts s; returns in gone[] the entries it evicts (same id, oldest), for the caller to free. */
 static void
 add_locked(const struct tls_sessions *t, struct part *p, struct session *s, struct session *gone[2])
 {
@@ -261,7 +261,7 @@ on_session_asked(SSL *ssl, const unsigned char *id, int len, int *needs_copy)
 	return found;
 }
 
-/* It is too old, or its connection has failed. */
+/* Called for a session that is too old, or whose connection has failed. */
 static void
 on_session_removed(SSL_CTX *ctx, SSL_SESSION *session)
 {

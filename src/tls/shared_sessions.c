@@ -33,7 +33,7 @@ struct shared_sessions {
 	struct place place[PLACES];
 };
 
-/* It has the keys of connections. */
+/* Wiped before it is freed: it has the keys of connections. */
 static void
 free_packed(struct packed *p)
 {
@@ -114,7 +114,7 @@ shared_sessions_publish(struct shared_sessions *sh, const char *name, const SSL_
 	free_packed(atomic_swap(&place->kept, p));
 }
 
-/* What came meanwhile is newer. */
+/* Puts the session back, unless a newer one came meanwhile. */
 static void
 put_back(struct place *place, struct packed *p)
 {

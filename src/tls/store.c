@@ -59,7 +59,7 @@ make_store_entry(struct tls_store *s, const char *name)
 	return e;
 }
 
-/* From the end on, since the files of a directory come in order. */
+/* Searches from the end, since the files of a directory come in order. */
 static void
 insert_by_name(struct tls_store *s, struct tls_entry *e)
 {
@@ -83,7 +83,7 @@ tls_store_add(struct tls_store *s, const char *name)
 	if (!e)
 		return NULL;
 	insert_by_name(s, e);
-	/* What was said of one that was removed is not about this one. */
+	/* Settings of a removed certificate are not about this one. */
 	if (!e->is_there) {
 		e->load_ocsp = TLS_OCSP_UNSET;
 		e->updates_ocsp = 0;

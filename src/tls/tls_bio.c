@@ -121,7 +121,7 @@ on_bio_read(BIO *bio, char *buf, size_t len, size_t *got)
 	return 1;
 }
 
-/* What OpenSSL has not taken: 0 or -ERR_NOMEM. */
+/* Saves the input that OpenSSL has not taken: 0 or -ERR_NOMEM. */
 static int
 keep_input(struct tls *t)
 {

@@ -1,4 +1,4 @@
-/* What `global` says about TLS. Main thread. */
+/* The TLS settings of `global`. Main thread. */
 #include "tls/tls_conf.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* What the TLS connections of one worker share, on that worker. */
+/* State shared by the TLS connections of one worker, on that worker. */
 #include "tls/tls_io.h"
 
 #include "base/counter.h"

@@ -1,4 +1,4 @@
-/* What others may ask of a TLS connection. */
+/* Queries of a TLS connection by others. */
 #ifndef TACIT_TLS_TLS_QUERY_H
 #define TACIT_TLS_TLS_QUERY_H
 

@@ -5,7 +5,7 @@
 
 #include "tls/openssl.h"
 
-/* What a key of P-521 signs: two numbers of 66 bytes. */
+/* The size of a number in a signature by a key of P-521, which has two. */
 #define EC_NUMBER_MAX 66
 
 int
@@ -118,7 +118,7 @@ ec_signature(struct str sig, unsigned char *out, size_t cap)
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* Of the algorithm's curve; 0: it has none. */
+/* The bits of the algorithm's curve; 0: it has none. */
 static int
 ec_curve_bits(enum tls_token_alg alg)
 {

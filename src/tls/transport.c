@@ -16,13 +16,13 @@
 /* Records are small until the transfer is this long: the client can decrypt what has come. */
 #define SMALL_RECORD 4096
 #define SMALL_UNTIL  65536
-/* So long after the last data it begins anew. */
+/* Idle time after which records are small again. */
 #define SMALL_AGAIN_MS 1000
 /* Sessions that a worker keeps of a server: of names, and of what checks do. */
 #define SERVER_SESSIONS 8
 
-/* Of a handshake, in HAProxy's words: the peer left before it said anything whole, or it is another
- * than it should be. */
+/* The failure of a handshake, in HAProxy's words: the peer left before it sent anything whole, or
+ * it is another than it should be. */
 static enum conn_err
 failure_of(const struct tls *t, int has_left)
 {
@@ -49,7 +49,7 @@ tls_failed(struct tls *t, struct conn *c, int err)
 	return IO_ERR;
 }
 
-/* What OpenSSL says after a call that did not succeed; dir: the user's direction. */
+/* The reason of a call of OpenSSL that did not succeed; dir: the user's direction. */
 static enum io_result
 why_not(struct tls *t, struct conn *c, int ret, uint8_t *waits)
 {
