@@ -289,7 +289,7 @@ fake_sock_connect(struct fake_sock *s, const struct sockaddr *sa, socklen_t len)
 	return 0;
 }
 
-/* What is on its way to the former connection does not reach the next one: that is a new socket. */
+/* Data in flight on the previous connection does not reach the next one: that is a new socket. */
 long
 fake_file_disconnect(struct fake_file *f)
 {
