@@ -1,6 +1,6 @@
 /*
- * What a former worker process has kept of a map: any bytes are refused or repeated within their
- * bounds, and the map stays one that can be used.
+ * A map in a previous worker process's memory file: any bytes are refused or repeated within their
+ * bounds, and the map stays usable.
  */
 #include <stdint.h>
 #include <stdlib.h>

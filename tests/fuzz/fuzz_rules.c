@@ -104,7 +104,7 @@ run(struct world *w, int place)
 		expect(r == RULE_CONT || r == RULE_STOP || r == RULE_FINAL || r == RULE_YIELD);
 		expect((r == RULE_YIELD) == (next != NULL));
 		expect((r == RULE_FINAL) == (v.what != RULE_END_NONE));
-		/* It waits only while more data may arrive. */
+		/* Rules wait only while more data may arrive. */
 		w->cx.req_ended = times > 0;
 		w->cx.req_body_whole = 1;
 		expect(times++ < AGAIN_MAX);

@@ -120,7 +120,7 @@ send_raw(const uint8_t *p, size_t n)
 	(void)fake_run_due(g.k);
 }
 
-/* What OpenSSL would send next, changed at one place, cut or doubled. */
+/* Sends OpenSSL's next bytes, changed at one place, cut or doubled. */
 static void
 send_changed(struct input *in)
 {
