@@ -26,7 +26,7 @@ has_first(const struct agent *a)
 		fake_now(a->k) < a->first_due;
 }
 
-/* What comes first is not spoken over the wire. */
+/* Bytes of the proxy that it is first are not spoken over the wire. */
 static struct wire *
 wire_now(const struct agent *a)
 {

@@ -79,7 +79,7 @@ void agent_start(struct agent *a, struct fake *k, struct fake_sock *s, uint32_t 
 /* Sends this text before the first step, a valid or invalid PROXY header: with a pause after `stop`
  * bytes of it if ms is not 0. */
 void agent_sends_first(struct agent *a, const char *text, size_t stop, uint64_t ms);
-/* It is a SOCKS4 proxy first: reads a request of this length before it sends its first text. */
+/* Makes it a SOCKS4 proxy first: reads a request of this length before it sends its first text. */
 void agent_takes_first(struct agent *a, uint32_t bytes);
 /* Speaks over w, but for what comes first; w belongs to the agent. */
 void agent_uses_wire(struct agent *a, struct wire *w);

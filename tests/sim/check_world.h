@@ -23,7 +23,7 @@ struct check_plan {
 	int judged;
 	int shutdown;                    /* on-marked-down shutdown-sessions */
 	int takes_404;                   /* http-check disable-on-404 */
-	/* What becomes of the next check of a server; *one_way is 0. */
+	/* Chooses the outcome of a server's next check; *one_way is 0. */
 	enum check_try_kind (*choose)(struct check_world *c, unsigned int server,
 		uint64_t *one_way);
 	/* rise, fall and intervals of each server, and how it begins */

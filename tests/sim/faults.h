@@ -8,7 +8,7 @@
 void faults_apply(int on);
 /* Makes the nth counted allocation fail; 0: none. Restarts the count. */
 void faults_set(uint64_t nth);
-/* And this many after it. */
+/* Makes this many allocations after it fail, too. */
 void faults_set_again(uint64_t times);
 uint64_t faults_counted(void);
 /* True if the allocation that was to fail has happened. */

@@ -80,7 +80,7 @@ is_retried(const struct http_book *b, const struct http_try *t)
 	return has_failed(b) && be->http.retry_on & ~(1u << HTTP_RETRY_CONN_FAILURE);
 }
 
-/* Also on a kept connection: that the server has closed it is not recorded. */
+/* True on a reused connection, too: the book does not record that the server has closed it. */
 static int
 may_come_again(const struct http_book *b, const struct http_request *q)
 {
@@ -250,7 +250,7 @@ http_book_body(
 	b->whole += (unsigned int)q->whole;
 }
 
-/* It looks complete: checks that it was sent so. */
+/* Checks that a response that looks complete was sent so. */
 static void
 check_whole(const struct http_book *b, const struct http_request *q)
 {

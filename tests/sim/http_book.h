@@ -75,12 +75,12 @@ struct http_request {
 	int sets, forgets, strays;
 	/* Timing: the delay before it, the part sent first, the delay before the rest. */
 	uint32_t pause, hold, hold_ms;
-	/* What happened. */
+	/* The events. */
 	uint64_t said_ns; /* time of its first byte, 0: not yet */
 	int sent; /* all of it was sent */
 	struct http_try tries[HTTP_TRIES_MAX];
 	unsigned int n_tries;
-	/* What the client received. */
+	/* The response as received by the client. */
 	int answered; /* the final head has come, */
 	int own;      /* and it was a local reply */
 	int closes;   /* it announces the close */

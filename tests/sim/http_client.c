@@ -153,7 +153,7 @@ found(struct http_client *c)
 	fake_note(c->k, "# client %u: %u for request %u, id %u, try %u", fake_peer_port(c->s),
 		m->status, q->id, m->id, m->nth);
 	if (!q->answered) {
-		/* It does not wait any longer. */
+		/* The client does not wait any longer. */
 		if (m->status == 100 && q->expect && !c->goes_on) {
 			c->goes_on = 1;
 			c->due = 0;
@@ -175,7 +175,7 @@ answered(struct http_client *c)
 
 	http_book_body(c->book, q, &c->reader, HTTP_HOW_WHOLE);
 	c->in++;
-	/* It will receive no more. */
+	/* The client will receive no more. */
 	if (q->closes)
 		c->mute = 1;
 	http_reader_begin(&c->reader);
@@ -243,7 +243,7 @@ read_available(struct http_client *c)
 
 /* --- leaving --- */
 
-/* It has received everything. */
+/* True if the client has received everything. */
 static int
 is_content(const struct http_client *c)
 {
@@ -259,7 +259,7 @@ close_client(struct http_client *c, enum http_leave how)
 {
 	if (how == HTTP_LEAVE_WAIT || (how == HTTP_LEAVE_SHUT && c->shut))
 		return;
-	/* What it has to say is said first, unless the other side does not listen. */
+	/* Sends first what is left, unless the other side does not listen. */
 	if (how != HTTP_LEAVE_RESET && fake_peer_is_connected(c->s) &&
 		!wire_end(c->wire, c->s) && !c->err && (c->eof || is_content(c)))
 		return;

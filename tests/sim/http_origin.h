@@ -9,7 +9,7 @@
 #include "sim/http_book.h"
 #include "sim/http_text.h"
 
-/* What it does after its response. */
+/* The origin's action after its response. */
 enum http_then { HTTP_THEN_STAY, HTTP_THEN_CLOSE, HTTP_THEN_PAUSE_CLOSE, HTTP_THEN_RESET };
 
 struct http_origin {

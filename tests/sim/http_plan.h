@@ -14,7 +14,7 @@ struct http_plan {
 };
 
 void http_plan_request(const struct http_plan *p, struct http_request *q);
-/* Of bodies, and in ms. */
+/* Sizes of bodies, and pauses in ms. */
 uint32_t http_plan_size(const struct http_plan *p);
 uint32_t http_plan_pause(const struct http_plan *p);
 

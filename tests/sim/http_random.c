@@ -288,7 +288,8 @@ settle(struct plan *p, int bounded)
 
 /* --- at the end --- */
 
-/* It was not sent early enough before the stop: the idle connection may have been closed. */
+/* True if the request was not sent early enough before the stop: the idle connection may have been
+ * closed. */
 static int
 crosses_stop(const struct plan *p, const struct http_request *q)
 {

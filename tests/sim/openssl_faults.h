@@ -2,8 +2,8 @@
 #ifndef TACIT_SIM_OPENSSL_FAULTS_H
 #define TACIT_SIM_OPENSSL_FAULTS_H
 
-/* From now on they are counted with the others. Before OpenSSL has made the first one; 0, or -1:
- * it was too late. */
+/* Counts OpenSSL's allocations with the others. Called before OpenSSL has made the first one; 0, or
+ * -1: it was too late. */
 int openssl_faults_begin(void);
 
 #endif

@@ -222,7 +222,8 @@ the_closing_message_waits_no_longer_than_the_client_may_be_idle(void **st)
 
 		if (i >= ARRAY_LEN(narrow) * ARRAY_LEN(modes))
 			limit = cfg.to.client_fin = 7000;
-		/* From what fits to what does not, by less than a closing message. */
+		/* Lengths around the limit: the first fit, the last exceed it by less than a
+		 * closing message. */
 		for (size_t len = 3600; len < sizeof(text) - 1; len += 12) {
 			uint64_t ms = close_before(&cfg, text, len);
 

@@ -24,7 +24,7 @@ struct scenario {
 	enum check_how how;
 	uint64_t one_way_ms;
 	unsigned int check_ms;
-	/* What becomes of the first checks of the first server; all others pass. */
+	/* The outcomes of the first checks of the first server; all others pass. */
 	enum check_try_kind kinds[4];
 	unsigned int n_kinds;
 };

@@ -118,7 +118,7 @@ tls_wire_of(struct wire *w)
 	return container_of(w, struct tls_wire, wire);
 }
 
-/* What OpenSSL has written: 1 when nothing is left. */
+/* Moves the bytes that OpenSSL has written: 1 when none are left. */
 static int
 move_out(struct tls_wire *t, struct fake_sock *s)
 {
@@ -151,7 +151,7 @@ move_in(struct tls_wire *t, struct fake_sock *s)
 	return r == 0 ? -EPROTO : r;
 }
 
-/* Also an end that reads no data shakes hands. */
+/* Continues the handshake of an end, even if it reads no data. */
 static void
 shake(struct tls_wire *t, struct fake_sock *s)
 {

@@ -10,7 +10,7 @@
 #include "tls/tls_io.h"
 #include "tls/transport.h"
 
-/* Of one world. */
+/* The two sides of one world. */
 struct tls_sides {
 	struct tls_io *io;          /* NULL: there is no TLS */
 	struct tls_maker accepts, connects;

@@ -548,7 +548,7 @@ may_look_ended(const struct world *w, const struct world_end *e, enum side from)
 	return w->non_strict || (late && (!e->unread[from] || w->cfg.max_events));
 }
 
-/* What `to` has read of the data from `from`. */
+/* Checks the data from `from` that `to` has read. */
 static void
 check_stream(struct world *w, const struct agent *from, const struct agent *to, const char *way,
 	     const struct world_end *e, enum side side)
