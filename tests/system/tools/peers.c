@@ -397,7 +397,7 @@ end_read(struct end *e)
 }
 
 /* --- writing --------------------------------------------------------------------------- */
-/* It was reset; data before that, including the header, may still be readable. */
+/* The end was reset; data before that, including the header, may still be readable. */
 static bool
 end_write_failed(struct end *e)
 {

@@ -114,7 +114,7 @@ note_up(struct wire *w)
 	wire_tally.tls12 += SSL_version(w->ssl) == TLS1_2_VERSION;
 }
 
-/* Of a call that did not succeed: as recv() and send(), with errno. */
+/* The result of a call that did not succeed: as recv() and send(), with errno. */
 static ssize_t
 failed(struct wire *w, int ret, int saved_errno)
 {

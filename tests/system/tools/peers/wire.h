@@ -1,6 +1,6 @@
 /*
- * What an end of peers reads and writes through: its socket, or TLS on it. The functions are as
- * recv() and send(), with errno; `struct wire *` is NULL for a plain socket.
+ * The wire that an end of peers reads and writes through: its socket, or TLS on it. The functions
+ * are as recv() and send(), with errno; `struct wire *` is NULL for a plain socket.
  */
 #ifndef TACIT_PEERS_WIRE_H
 #define TACIT_PEERS_WIRE_H
@@ -11,7 +11,7 @@
 
 struct wire;
 
-/* What TLS has come to, of all wires. */
+/* Counters of TLS, over all wires. */
 struct wire_tally {
 	uint64_t handshakes, resumed, updates, tls12;
 };
