@@ -88,7 +88,7 @@ master_rig_sendmsg(void *ctx, int fd, const struct msghdr *m, int flags)
 	return r->refuses ? -EAGAIN : (long)m->msg_iov->iov_len;
 }
 
-/* To send nothing asks whether the client is there. */
+/* Sending nothing asks whether the client is there. */
 static long
 master_rig_sendto(void *ctx, int fd, const void *buf, size_t len, int flags)
 {

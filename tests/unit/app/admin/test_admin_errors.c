@@ -146,7 +146,7 @@ requests_and_responses_are_chosen(void **st)
 	assert_non_null(strstr(rig_command("show errors"), "invalid response"));
 }
 
-/* Of two the later one stays, in whatever order they come, and while one is shown. */
+/* The later of two stays, in whatever order they come, and while one is shown. */
 static void
 the_latest_stays(void **st)
 {

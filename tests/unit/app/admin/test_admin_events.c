@@ -120,7 +120,7 @@ new_ones_come_until_the_client_says_something(void **st)
 	assert_false(list_is_empty(&ring_one()->readers));
 	assert_int_equal(send(fd, "show info\n", 10, 0), 10);
 	bench_turns();
-	/* What it says is discarded. */
+	/* Input of the client is discarded. */
 	assert_string_equal(heard(fd), "\n");
 	assert_int_equal(recv(fd, &(char){ 0 }, 1, MSG_DONTWAIT), 0);
 	assert_true(list_is_empty(&ring_one()->readers));

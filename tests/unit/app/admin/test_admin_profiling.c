@@ -16,7 +16,7 @@ two(void)
 {
 }
 
-/* Of a call of so many nanoseconds, that was on time. */
+/* Counts a call of so many nanoseconds, that was on time. */
 static void
 count_call(profile_fn *fn, uint64_t ns)
 {

@@ -92,7 +92,7 @@ the_first_one_decides(void **st)
 	assert_int_equal(run_with(is_killed, "exit 0"), 128 + SIGKILL);
 }
 
-/* It is replaced until one stays, which asks its master to stop. */
+/* A worker that is replaced until one stays, which asks its master to stop. */
 static void
 needs_another(struct master_link *link)
 {
@@ -157,7 +157,7 @@ resume_with(const char *format, const char *number)
 		file = memfd_create("state", MFD_CLOEXEC);
 		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, link) || file < 0)
 			_exit(98);
-		/* It ends before anything watches it. */
+		/* The child ends before anything watches it. */
 		child = fork();
 		if (child == 0)
 			_exit(7);

@@ -49,7 +49,7 @@ count_descriptor(const struct master *of, int fd)
 	n_descriptors++;
 }
 
-/* What was read is written again, word for word. */
+/* A state that was read is written again, word for word. */
 static void
 what_is_written_is_read(void **st)
 {

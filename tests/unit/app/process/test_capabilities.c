@@ -28,7 +28,7 @@ teardown(void **state)
 	return files_close(state);
 }
 
-/* What a configuration with these lines of `global` and of a backend wants. */
+/* The capabilities wanted by a configuration with these lines of `global` and of a backend. */
 static uint64_t
 wanted(const char *global, const char *backend)
 {

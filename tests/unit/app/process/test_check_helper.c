@@ -198,7 +198,8 @@ found_in_path(void **state)
 	expect(EXTERNAL_ENDED, 4, 6 << 8);
 }
 
-/* Of the daemon's: no descriptor, no signal that is ignored or blocked, not its limit. */
+/* The helper inherits nothing of the daemon: no descriptor, no signal that is ignored or blocked,
+ * not its limit. */
 static void
 clean_process(void **state)
 {

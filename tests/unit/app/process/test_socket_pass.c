@@ -104,7 +104,7 @@ one_that_fails_changes_nothing(void **st)
 	bench_stop();
 }
 
-/* What was passed goes on, even if the other side has not said so yet. */
+/* Passed sockets stay in use, even if the other side has not confirmed them yet. */
 static void
 a_stop_meanwhile(void **st)
 {
@@ -127,7 +127,7 @@ a_stop_meanwhile(void **st)
 	bench_stop();
 }
 
-/* Whatever the other side sends, it ends with its connection. */
+/* Nonsense of the other side ends with its connection. */
 static void
 nonsense_is_ignored(void **st)
 {
@@ -157,7 +157,7 @@ nonsense_is_ignored(void **st)
 	bench_stop();
 }
 
-/* What a process says that does not pass sockets. */
+/* Answers of a process that does not pass sockets. */
 static void
 answers_that_are_refused(void **st)
 {

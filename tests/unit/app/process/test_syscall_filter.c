@@ -25,8 +25,8 @@
 #include "base/compiler.h"
 #include "unit/test.h"
 
-/* What a thief of the process would try, and what the process itself does. Each returns 0, or the
- * errno of a call that was refused. */
+/* Calls that a thief of the process would try, and calls of the process itself. Each returns 0, or
+ * the errno of a call that was refused. */
 
 static int
 errno_if(long r)

@@ -19,7 +19,7 @@ opens_and_closes(void **state)
 	bench_close();
 }
 
-/* It has the number of pipes that is configured; none if splicing is off. */
+/* The worker has the configured number of pipes; none if splicing is off. */
 static void
 splices_as_configured(void **state)
 {

@@ -78,7 +78,7 @@ all_scopes_are_there(void **st)
 	assert_null(strstr(text, "haproxy_server_queue_limit"));
 }
 
-/* Of a backend with servers in several states. */
+/* The states of a backend with servers in several states. */
 static void
 states_are_counted(void **st)
 {
@@ -159,7 +159,7 @@ check_metric(const struct metric *m, const struct stat_item *all)
 	static struct stat_item one;
 	unsigned int n = m->form == METRIC_CODES ? 6 : 1;
 
-	/* What was there before is not taken for a value. */
+	/* Old memory is not taken for a value. */
 	memset(&one, 0x55, sizeof(one));
 	if (all->type == TYPE_SERVER)
 		stat_server_row(&proc, all->server, (enum stat_col)m->value, &one.row, &one.texts);

@@ -1,4 +1,4 @@
-/* What the query of a request for metrics asks for. */
+/* The parameters in the query of a request for metrics. */
 #include "unit/test.h"
 
 #include "app/promex/promex_query.h"

@@ -1,4 +1,4 @@
-/* What follows the prefix in a request for the statistics. */
+/* The parameters behind the prefix in a request for the statistics. */
 #include "unit/test.h"
 
 #include "app/stats/stats_query.h"
