@@ -68,7 +68,7 @@ depth(void **state)
 	}
 }
 
-/* Whatever is cut off, nothing behind the end is read, and no other value is found. */
+/* A cut text is not read beyond its end, and no other value is found. */
 static void
 cut_texts(void **state)
 {

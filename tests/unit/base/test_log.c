@@ -128,7 +128,7 @@ test_structured_data(void **state)
 	w.line.form = LOG_FORM_SHORT;
 	send_sd(&w, "t", "[a]", 0, "m", 1);
 	assert_string_equal(got(&w), "<6>m\n");
-	/* It is truncated as the text is. */
+	/* Structured data is truncated as the text is. */
 	w.line.form = LOG_FORM_RFC5424;
 	w.line.max_len = LOG_LEN_MIN;
 	send_sd(&w, "t",
@@ -183,7 +183,7 @@ test_one_line(void **state)
 	world_fini(&w);
 }
 
-/* Whatever the message is, a line is one object, and never longer than its target allows. */
+/* A line is one object for any message, and never longer than its target allows. */
 static void
 test_json(void **state)
 {

@@ -190,7 +190,7 @@ a_turn_of_messages_is_one_call(void **state)
 
 /* --- the circle --- */
 
-/* What is in the file, oldest first, as the manual says that it is read. */
+/* The contents of the file, oldest first, as the manual describes how to read it. */
 static const char *
 in_order(void)
 {

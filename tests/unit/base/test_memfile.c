@@ -52,7 +52,7 @@ records_are_found_by_key_and_alias(void **st)
 	strcpy(a, "one");
 	strcpy(b, "two");
 	assert_int_equal(memfile_seal(&file), 0);
-	/* It is written on after it was sealed. */
+	/* The sealed file is written to again. */
 	assert_non_null(memfile_add(&file, 3, "gone", "", 10));
 	memfile_remove(&file, memfile_add(&file, 3, "gone", "", 10));
 	assert_int_equal(memfile_open(&view, &sys, file.fd, LAYOUT, &why), 0);

@@ -50,7 +50,7 @@ first_of_a_name(void **state)
 	name_index_fini(&x);
 }
 
-/* Whatever is removed, the others are found, in a table that was filled to its limit too. */
+/* Remaining items are found after any removal, in a table that was filled to its limit, too. */
 static void
 removed_items(void **state)
 {

@@ -38,7 +38,7 @@ an_event_that_may_not_happen_delays_little(void **st)
 {
 	(void)st;
 	take(5000, 9);
-	/* Of a worker that has asked, and has found no client yet. */
+	/* A worker has asked, and has found no client yet. */
 	assert_int_equal(rate_limit_wait(&r, NULL, 5000, 1), 0);
 	assert_int_equal(ask(5000), 1);
 	rate_limit_cancel(&r, NULL);
