@@ -148,7 +148,7 @@ forged_answers_are_dropped(void **st)
 	put_a(&rig_msg, 0, NULL, "10.6.6.6");
 	send_response(s);
 	assert_int_equal(s->ns->stat.invalid, 1);
-	/* From another port: the kernel does not deliver it, and there is no event. */
+	/* Sent from another port: the kernel does not deliver it, and there is no event. */
 	put_head(&rig_msg, id, 0x8180, NAME, DNS_A);
 	put_a(&rig_msg, 0, NULL, "10.6.6.6");
 	fd = socket(AF_INET, SOCK_DGRAM, 0);
