@@ -133,7 +133,7 @@ stress_turn(struct stress *s)
 	int ms = r == 0 ? 0 : r == 1 ? 1 : s->patience_ms;
 
 	assert_int_equal(loop_turn(s->l, ms), 0);
-	/* It slept, nothing woke it, and there was mail. */
+	/* The worker slept, nothing woke it, and there was mail. */
 	if (ms == s->patience_ms && s->mb->stats.sleeps > sleeps &&
 	    loop_stats(s->l)->events == events && stress_seen(s) > seen)
 		s->lost++;

@@ -295,7 +295,7 @@ on_start(struct timer *t)
 	note('s');
 }
 
-/* What begins something has no event to wait for. */
+/* Timers that begin something have no event to wait for. */
 static void
 starts_do_not_wait_for_events(void **st)
 {

@@ -19,7 +19,7 @@ what_is_believed_ready_is_tried_in_the_next_turn(void **st)
 	assert_int_equal(loop_add(rig.l, rig.a[0], LOOP_CONN, on_fd, (void *)(uintptr_t) "a"), 0);
 	loop_want(rig.l, rig.a[0], EV_R);
 	turn();
-	/* It is tried without an event, and registered only after EAGAIN. */
+	/* The descriptor is tried without an event, and registered only after EAGAIN. */
 	assert_string_equal(rig.log, "a");
 	assert_int_equal(ctls(), before);
 	assert_false(loop_is_ready(rig.l, rig.a[0], DIR_R));

@@ -301,7 +301,7 @@ check_invariants(const struct scene *sc, const struct world *w)
 
 	for (int p = 0; p < POSTERS; p++) {
 		posts += w->p[p].sent;
-		/* It has posted, and its steps 2 to 4 are still to come. */
+		/* The thread has posted, and its steps 2 to 4 are still to come. */
 		busy |= w->p[p].unflushed > 0;
 	}
 	if (w->writes > posts || w->wakes > w->writes)

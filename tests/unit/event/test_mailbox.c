@@ -471,7 +471,7 @@ a_turn_that_does_not_block_does_not_announce_sleep(void **st)
 	assert_int_equal(stats(B).sleeps, 0);
 	turn(B, 1);
 	assert_int_equal(stats(B).sleeps, 1);
-	/* It counts as awake again afterwards. */
+	/* B counts as awake again afterwards. */
 	post(A, B, "a");
 	assert_int_equal(mailbox_flush(A->mb), 0);
 	assert_int_equal(stats(A).elided_awake, 1);

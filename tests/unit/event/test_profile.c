@@ -1,4 +1,4 @@
-/* What a loop's functions cost, with a clock that the test moves. */
+/* The cost of a loop's functions, with a clock that the test moves. */
 
 #include <string.h>
 
