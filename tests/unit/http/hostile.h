@@ -147,7 +147,7 @@ static const struct hostile_thing hostile_sizes[] = {
 	T("FFFFFFFFFFFFFFFF3"), T("0000000000000000000000000000000000000003"),
 };
 
-/* What follows "3\r\nabc". */
+/* Bytes behind "3\r\nabc". */
 static const struct hostile_thing hostile_chunk_ends[] = {
 	T("0\r\n\r\n"), T("\n0\r\n\r\n"), T("\r0\r\n\r\n"), T("\r\r\n0\r\n\r\n"),
 	T("d\r\n0\r\n\r\n"),

@@ -220,7 +220,7 @@ but(const struct http_head *h, int k, char *text, size_t cap)
 	}
 }
 
-/* Whatever the field contains: one cookie is removed, and all others stay unchanged. */
+/* One cookie is removed from any field, and all others stay unchanged. */
 static void
 test_property(void **state)
 {

@@ -36,7 +36,7 @@ names_of_a_head_change(void **st)
 	check(&c, "host: a\r\nhost: b\r\n\r\n", "host: a\r\nHoSt: b\r\n\r\n");
 	check(&c, "GET / HTTP/1.1\r\nHOST: host: a\r\nhosts: b\r\nx-Y:\r\n\r\nhost: c\r\n",
 		"GET / HTTP/1.1\r\nHoSt: host: a\r\nhosts: b\r\nX-y:\r\n\r\nhost: c\r\n");
-	/* What is cut, and what is no head. */
+	/* Cut texts, and texts without a head. */
 	check(&c, "GET / HTTP/1.1\r\nhost: a\r\nx-y: b", "GET / HTTP/1.1\r\nHoSt: a\r\nx-y: b");
 	check(&c, "host", "host");
 	check(&c, "\r\n\r\nhost: c\r\n", "\r\n\r\nhost: c\r\n");

@@ -318,7 +318,7 @@ test_follow_host(void **state)
 	assert_part(h.target, "http://u.x/");
 }
 
-/* What the parser accepts as a target. */
+/* True if the parser accepts it as a target. */
 static int
 is_valid(enum http_method method, struct str target)
 {
