@@ -19,7 +19,8 @@ test_new(void **state)
 	bind_conf_free(&b);
 }
 
-/* It is removed from its list, and its listeners are freed (the leak checker verifies the rest). */
+/* A freed bind_conf is removed from its list, and its listeners are freed (the leak checker
+ * verifies the rest). */
 static void
 test_frees(void **state)
 {

@@ -150,7 +150,7 @@ one_call_reads_the_bytes_and_the_end(void **st)
 	}
 }
 
-/* It is read only on request, and not after an event has reported the end. */
+/* The end is read only on request, and not after an event has reported it. */
 static void
 a_known_end_is_not_read_again(void **st)
 {
@@ -491,7 +491,7 @@ late_closes_happen_at_the_end_of_the_turn(void **st)
 	assert_int_equal(loop_turn(rig_loop, 0), 0);
 	assert_int_equal(rig_calls(SYS_CALL_close_range), 1);
 	assert_int_equal(rig_calls(SYS_CALL_close), 0);
-	/* It is closed already: nothing is done. */
+	/* Closed already: nothing is done. */
 	conn_close_late(&c);
 	assert_int_equal(loop_turn(rig_loop, 0), 0);
 	assert_int_equal(rig_calls(SYS_CALL_close_range), 1);

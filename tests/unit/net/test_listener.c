@@ -348,7 +348,7 @@ a_drained_one_keeps_to_its_limits(void **st)
 	close_some(fd, 5);
 }
 
-/* What connect() returns: 0, or -errno. */
+/* The result of connect(): 0, or -errno. */
 static int
 try_connect(void)
 {

@@ -147,7 +147,7 @@ an_inherited_socket_is_served(void **st)
 	assert_int_equal(bind(fd, &a.u.sa, a.len), 0);
 	assert_int_equal(listen(fd, 5), 0);
 	assert_int_equal(addr_of_socket(&rig_sys, fd, &a), 0);
-	/* It connects before the listener is started. */
+	/* The client connects before the listener is started. */
 	client = rig_connect(&a);
 	ln.addr.len = 0;
 	ln.inherit_fd = fd;

@@ -21,7 +21,7 @@ on_failure(void *arg, const char *why)
 	(void)arg;
 	failures++;
 	snprintf(failed_with, sizeof(failed_with), "%s", why);
-	/* It may be asked for more. */
+	/* The callback may send more. */
 	assert_int_equal(conn_is_open(&client.conn), client.state != LOG_CLIENT_OFF);
 }
 
@@ -101,7 +101,7 @@ come_up(void)
 	assert_true(peer >= 0);
 }
 
-/* What has come, at least n bytes. */
+/* The bytes received so far, at least n. */
 static const char *
 heard(size_t n)
 {
@@ -312,7 +312,7 @@ say_end(struct conn *c)
 static unsigned int
 want(const struct xprt *x, unsigned int dir)
 {
-	/* It begins by writing, and waits for the answer. */
+	/* The transport begins by writing, and waits for the answer. */
 	return x->is_up ? dir : (unsigned int)(client.state == LOG_CLIENT_CONNECTING ? EV_W : EV_R);
 }
 

@@ -191,7 +191,7 @@ the_end_is_left_to_recv(void **st)
 	await(EV_R | EV_RDHUP);
 	assert_int_equal(splice_in(&src, p, 1000, &n), SPLICE_ASK);
 	assert_int_equal(conn_recv(&src, buf, sizeof(buf), &n), IO_EOF);
-	/* From now on the end is known. */
+	/* The end is known now. */
 	assert_int_equal(splice_in(&src, p, 1000, &n), SPLICE_ASK);
 	assert_int_equal(rig_calls(SYS_CALL_splice), 1);
 }

@@ -243,7 +243,7 @@ a_handshake_is_part_of_the_first_write(void **st)
 	assert_int_equal(open_conn(&script), 0);
 	assert_int_equal(conn_send(&c, "hello", 5, 0, &put), IO_AGAIN);
 	assert_int_equal(put, 0);
-	/* To write, it waits until it can read. */
+	/* The transport can write only after it can read. */
 	conn_want(&c, EV_W);
 	assert_false(conn_is_ready(&c, DIR_W));
 	turn();
@@ -341,7 +341,7 @@ held_bytes_are_readable(void **st)
 	assert_int_equal(fake_now(k), before);
 	assert_int_equal(conn_recv(&c, buf, 4, &got), IO_OK);
 	assert_int_equal(got, 4);
-	/* That was all. The event may have been the socket's, so it is read once, and then not
+	/* Nothing is left. The event may have been the socket's, so it is read once, and then not
 	 * again before it reports another one. */
 	assert_int_equal(conn_recv(&c, buf, 4, &got), IO_AGAIN);
 	assert_false(conn_is_ready(&c, DIR_R));

@@ -452,7 +452,7 @@ memory_that_cannot_be_given_up_is_lost(void **st)
 	pool_put(&bufs, buf);
 	peer_reads(0, ROOM);
 	peer_reads('a', BUF);
-	/* It is freed only at the end (teardown). */
+	/* The buffer is freed only at the end (teardown). */
 }
 
 /* The entry of the error queue has another origin: it releases no buffer. */
