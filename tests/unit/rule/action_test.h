@@ -1,4 +1,4 @@
-/* What every test of actions includes: a rig of its own. */
+/* Included by every test of actions: a rig of its own. */
 #ifndef TACIT_TEST_RULE_ACTION_TEST_H
 #define TACIT_TEST_RULE_ACTION_TEST_H
 

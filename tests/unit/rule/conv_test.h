@@ -1,4 +1,4 @@
-/* What every test of converters includes: HAProxy's rows, in the file ROWS, and a rig. */
+/* Included by every test of converters: HAProxy's rows, in the file ROWS, and a rig. */
 #ifndef TACIT_TEST_RULE_CONV_TEST_H
 #define TACIT_TEST_RULE_CONV_TEST_H
 

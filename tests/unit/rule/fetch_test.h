@@ -1,4 +1,4 @@
-/* What tests of fetches include: a rig with the request MESSAGE. */
+/* Included by tests of fetches: a rig with the request MESSAGE. */
 #ifndef TACIT_TEST_RULE_FETCH_TEST_H
 #define TACIT_TEST_RULE_FETCH_TEST_H
 

@@ -110,7 +110,7 @@ test_wait_for_body(void **state)
 	r.x.cx.req_body = STR("abcd");
 	assert_int_equal(action_rig_run(&r, RULE_HTTP_REQUEST), RULE_CONT);
 	assert_null(r.next);
-	/* It continued at the same rule: no rule ran twice. */
+	/* The run continued at the same rule: no rule ran twice. */
 	assert_int_equal(http_find(&r.req, STR("A"), 4), -1);
 	assert_true(http_find(&r.req, STR("B"), 0) >= 0);
 

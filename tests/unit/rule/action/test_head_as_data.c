@@ -306,7 +306,7 @@ test_responses(void **state)
 	}
 }
 
-/* To a receiver of HTTP/1.0 a body of unknown length ends with the connection. */
+/* A body of unknown length ends with the connection for a receiver of HTTP/1.0. */
 static void
 test_old_receiver(void **state)
 {

@@ -202,7 +202,7 @@ changes_without_effect_do_not_wait(void **state)
 	assert_int_equal(pattern_live_put(ref, &patient, STR("a"), STR("1"), &why), 0);
 	shared_lock_looked(&ref->lock);
 	assert_int_equal(ref->lock.state, 0);
-	/* Also for a version that is not in use. */
+	/* Deletes from a version that is not in use, too. */
 	assert_int_equal(pattern_version_prepare(ref), 1);
 	assert_int_equal(pattern_ref_add(ref, 1, STR("b"), STR("1"), &why), 0);
 	assert_int_equal(pattern_live_del(ref, &sys, STR("b")), 1);

@@ -286,7 +286,7 @@ casts(void **state)
 	assert_false(pattern_match_bool(&ip, &cx));
 }
 
-/* Of several matches the manual wants the most specific or the first (map). */
+/* The manual wants the most specific or the first of several matches (map). */
 static void
 which_of_several(void **state)
 {

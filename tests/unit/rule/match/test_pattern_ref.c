@@ -357,7 +357,7 @@ in_parts(void **state)
 	IS("k7", "(none)");
 	assert_null(pattern_ref_find(ref, STR("k7")));
 	assert_int_equal(ref->n, 100);
-	/* Of the entries to be swept one is deleted, and one is added again. */
+	/* One of the entries to be swept is deleted, and one is added again. */
 	assert_int_equal(pattern_ref_del(ref, STR("k99")), 1);
 	add(0, "k7", "new");
 	assert_int_equal(pattern_version_sweep(ref, &ch, 10), 1);
@@ -414,7 +414,7 @@ the_last_version_is_ready(void **state)
 		;
 	assert_int_equal(ref->n, 1);
 	IS("c", "2");
-	/* Of two the last one. */
+	/* The last of two wins. */
 	assert_int_equal(pattern_version_prepare(ref), 2);
 	add(2, "a", "2");
 	assert_int_equal(pattern_version_prepare(ref), 3);

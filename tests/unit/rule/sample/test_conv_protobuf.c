@@ -41,7 +41,7 @@ bad_arguments(void **state)
 	IS("bin(0800),protobuf(536870911)", "(none)");
 }
 
-/* Whatever is cut off a message, nothing behind it is found. */
+/* Nothing behind the end of a cut message is found. */
 static void
 cut_messages(void **state)
 {
