@@ -25,7 +25,7 @@ struct bind_rig {
 	struct rig_id ca;
 	char dir[64];
 	char path[160];
-	/* What the client has. */
+	/* The client. */
 	SSL_CTX *client;
 	SSL *ssl;
 	char subject[64];      /* of the certificate that it got; "": the handshake failed */

@@ -12,7 +12,7 @@ struct dialogue {
 	size_t write_len;       /* of each conn_send() */
 	void (*on_daemon)(int); /* 1: the daemon's side runs from now on; 0: not */
 	int uses_more;          /* the last conn_send() says that the FIN follows */
-	/* What has come of it. */
+	/* The result. */
 	size_t heard, told;     /* bytes of the request, and of the answer that the peer has read */
 	size_t written;         /* bytes of the answer that conn_send() has accepted */
 	int is_up, eof, failed, shut;

@@ -363,7 +363,7 @@ test_trusted_of_lines(void **state)
 	MEETS("x.test", "a.test");
 }
 
-/* What does not concern the line leaves it alone. */
+/* Changes of other certificates leave the line alone. */
 static void
 test_strangers(void **state)
 {

@@ -1,4 +1,4 @@
-/* What is kept of a client's hello: the lists, cut to the room that they share. */
+/* The captured parts of a client's hello: the lists, cut to the room that they share. */
 #include "tls/capture.h"
 
 #include <stdlib.h>

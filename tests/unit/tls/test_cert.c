@@ -243,7 +243,7 @@ test_replaced_ocsp(void **state)
 	rig_pem_key(text, leaf.key, NULL);
 	rig_pem_cert(text, ca.cert);
 	assert_is_leaf();
-	/* That it was revoked is what a client has to know. Bytes behind it are left out. */
+	/* A revoked status is accepted: a client has to know it. Bytes behind it are left out. */
 	n = make_response(&leaf, V_OCSP_CERTSTATUS_REVOKED, 3600, &p);
 	p = OPENSSL_realloc(p, n + 1);
 	p[n] = 0;

@@ -74,7 +74,7 @@ test_parts(void **state)
 	assert_true(tls_part_set(cert, TLS_PART_OCSP, "AA-AA", why) < 0);
 	assert_string_equal(why, "Error reading OCSP response in base64 format");
 	assert_int_equal(cert->wants_ocsp, 0);
-	/* What it is about is known only when all parts are there. */
+	/* The certificate of a response is known only when all parts are there. */
 	assert_int_equal(tls_part_set(cert, TLS_PART_OCSP, "AAAA", why), 0);
 	assert_int_equal(cert->ocsp_new.len, 3);
 	assert_int_equal(ERR_peek_error(), 0);

@@ -1,4 +1,4 @@
-/* What is known of a TLS connection after a dialogue on the fake kernel. */
+/* Parameters of a TLS connection after a dialogue on the fake kernel. */
 #include "tls/conn_info.h"
 
 #include "unit/tls/dialogue.h"

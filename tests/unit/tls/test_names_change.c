@@ -12,7 +12,7 @@ static struct tls_names t;
 static struct tls_names_change c;
 static struct tls_line line[LINES];
 
-/* What each line is for now, and what it will be for. */
+/* The names of each line now, and after the change. */
 static unsigned char has[LINES][WORDS], will[LINES][WORDS];
 static uint32_t seed = 1;
 
@@ -130,7 +130,7 @@ test_model(void **state)
 	assert_is(has);
 }
 
-/* What a table without names becomes, and a name that comes and goes in one change. */
+/* A table without names, and a name that comes and goes in one change. */
 static void
 test_new_and_gone(void **state)
 {

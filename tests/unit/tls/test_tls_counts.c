@@ -1,4 +1,4 @@
-/* What is counted of TLS connections, and maxsslconn. */
+/* Counters of TLS connections, and maxsslconn. */
 #include "tls/tls_counts.h"
 
 #include "base/counter.h"
@@ -76,7 +76,7 @@ one_beyond_the_limit_is_not_made(void **st)
 	assert_int_equal(reason, -ERR_FULL);
 	assert_int_equal(shared.n, 1);
 	assert_int_equal(counter_read(&tls_io_counts(g.io)->live), 1);
-	/* That of another worker has ended, and so has ours. */
+	/* Another worker's connection has ended, and so has ours. */
 	rig_disconnect(&g);
 	assert_int_equal(shared.n, 0);
 	talk(TLS_CONNECTS);

@@ -121,7 +121,7 @@ a_full_handshake_takes_four_calls(void **st)
 	assert_int_equal(calls(SYS_CALL_shutdown), 1);
 }
 
-/* It waits for an acknowledgement of the end of its handshake, and tickets bring that. */
+/* The daemon waits for an acknowledgement of the end of its handshake, and tickets bring that. */
 static void
 a_client_that_sends_nothing_gets_tickets(void **st)
 {
@@ -287,7 +287,7 @@ answers_that_are_not_taken_are_bounded(void **st)
 	}
 	assert_int_equal(heard, 1);
 	rig_disconnect(&g);
-	/* What is taken slowly makes room for as much. */
+	/* Slow reading makes room for as much. */
 	greet(TLS_ACCEPTS);
 	assert_true(ask_for_keys(most, 20) > 5000);
 	rig_disconnect(&g);
