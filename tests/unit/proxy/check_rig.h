@@ -93,7 +93,7 @@ check_rig_eval(struct check_rig *r, const struct check_rule *rule, struct str by
 	return step;
 }
 
-/* What a server sends, and what is said of it. */
+/* A server's bytes, and the resulting message. */
 struct check_case {
 	const char *lines;
 	struct str bytes;

@@ -489,7 +489,7 @@ is_above(struct proxy *be, const struct server *s)
 		conns * (unsigned int)s->uweight * be->hash_balance_factor;
 }
 
-/* Whatever the loads are: the first server on the ring that is not above its share is chosen. */
+/* The first server on the ring that is not above its share is chosen, for all loads. */
 static void
 a_bounded_hash_takes_the_next_on_the_ring(void **st)
 {

@@ -141,7 +141,7 @@ give_part(struct proxy *be, int n, unsigned int part)
 	balance_refresh(be);
 }
 
-/* Also a weight of one has sixteenths, and large ones are rounded up where room is short. */
+/* Even a weight of one has sixteenths, and large ones are rounded up where room is short. */
 static void
 test_parts(void **state)
 {
@@ -203,12 +203,12 @@ test_panic(void **state)
 	assert_int_equal(be->lb.panic, 1);
 	assert_string_equal(picks(be, 4), "ABCD");
 	assert_int_equal(proxy_usable_servers(be), 1);
-	/* Of three. */
+	/* One of three known servers is left. */
 	put_admin(nth(be, 2), SERVER_MAINT_FORCED, 1);
 	assert_int_equal(be->lb.panic, 1);
 	assert_int_equal(be->lb.n_known, 3);
 	assert_null(strchr(picks(be, 6), 'C'));
-	/* Of two, then. */
+	/* Then one of two. */
 	assert_int_equal(put_weight(nth(be, 1), 0), 0);
 	assert_int_equal(be->lb.panic, 0);
 	assert_string_equal(picks(be, 3), "DDD");

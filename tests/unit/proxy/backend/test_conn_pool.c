@@ -358,7 +358,7 @@ no_more_are_kept_than_are_looked_for(void **st)
 	srv->cur = 0;
 	assert_true(put(&user[0]) && put(&user[1]));
 	assert_int_equal(put(&user[2]), 0);
-	/* What goes as surplus does not come back. */
+	/* Surplus connections do not come back. */
 	wait_ms(10001);
 	assert_int_equal(count(), 1);
 	assert_int_equal(put(&user[2]), 0);
@@ -568,7 +568,7 @@ random_operations_keep_one_owner(void **st)
 	}
 }
 
-/* What leads to a former address is closed, and not kept, not even by a session for itself. */
+/* A connection to a previous address is closed, and not kept, not even by a session for itself. */
 static void
 a_server_that_moves_leaves_none_behind(void **st)
 {
@@ -591,7 +591,7 @@ a_server_that_moves_leaves_none_behind(void **st)
 	conn_close(&user[2].conn);
 	turn();
 	assert_int_equal(fake_fds(w.k), base_fds);
-	/* It is not used even before its worker has received the message. */
+	/* The connection is not used even before its worker has received the message. */
 	fill(1);
 	connect_user(&user[3]);
 	assert_int_equal(conn_pool_put(e, srv, &user[3].conn, 1, &mine), 1);

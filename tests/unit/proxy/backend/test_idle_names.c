@@ -163,7 +163,7 @@ a_request_gets_what_has_asked_for_its_name(void **st)
 	b = user[7].conn.fd;
 	assert_true(a != b && a != none && b != none && a != late_a);
 	assert_int_equal(count(), 0);
-	/* It takes no call to find one. */
+	/* Finding one takes no call. */
 	assert_int_equal(ledger_total(&e->sys->ledger), before);
 	assert_int_equal(srv->shard->stat.reuse, 4);
 }

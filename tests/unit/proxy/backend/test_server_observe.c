@@ -1,5 +1,5 @@
-/* What sessions find out about a server, and who is told. Which finding counts at which layer, and
- * the statuses, are those of HAProxy 2.6 (observed). */
+/* Findings of sessions about a server, and their receivers. The layer of each finding, and the
+ * statuses, are those of HAProxy 2.6 (observed). */
 #include "unit/test.h"
 
 #include <string.h>

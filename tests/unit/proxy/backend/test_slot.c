@@ -236,7 +236,7 @@ an_unusable_server_gets_no_session(void **st)
 	assert_false(s[1].has_slot);
 	assert_false(s[2].has_slot);
 	assert_int_equal(a->cur, 0);
-	/* It comes back, now with two slots. */
+	/* The server comes back, now with two slots. */
 	a->conf.maxconn = 2;
 	server_put_state_locked(a, (struct server_state){ SERVER_READY, SERVER_RUNNING }, 2);
 	server_put_state_locked(b, (struct server_state){ SERVER_MAINT_FORCED, SERVER_RUNNING }, 2);
@@ -570,8 +570,8 @@ a_prioritized_session_may_give_up(void **st)
 	assert_false(s[1].has_slot || s[3].has_slot);
 }
 
-/* Those that persistence binds to the server stay, in the same order. The last one that is looked
- * at leaves while they are out of the queue. */
+/* Sessions that persistence binds to the server stay, in the same order. The last one leaves while
+ * they are out of the queue. */
 static void
 prioritized_sessions_leave_a_server_too(void **st)
 {

@@ -22,7 +22,7 @@ read_clock(void *ctx, clockid_t id, struct timespec *ts)
 	return 0;
 }
 
-/* To this many ms after the beginning of the test. */
+/* Advances the clock to this many ms after the beginning of the test. */
 static void
 go_to(uint64_t ms)
 {
@@ -60,7 +60,7 @@ restart(struct server *srv)
 	(void)logged();
 }
 
-/* Of the turns of its backend, in thousandths. */
+/* The server's share of its backend's turns, in thousandths. */
 static unsigned int
 share_of(const struct server *srv)
 {
@@ -177,7 +177,7 @@ time_goes_on_whatever_else_changes(void **st)
 		"<5>Server b/s remains in forced drain mode.");
 }
 
-/* Of a server that is down again the weight stays what it was. */
+/* The weight of a server that is down again stays what it was. */
 static void
 a_server_that_fails_again_begins_again(void **st)
 {

@@ -1,4 +1,4 @@
-/* What an agent says. Results and words are those of HAProxy 2.6, which also takes a negative
+/* Reports of an agent. Results and words are those of HAProxy 2.6, which also takes a negative
  * maxconn, as a very large one. */
 #include <limits.h>
 #include <stdlib.h>

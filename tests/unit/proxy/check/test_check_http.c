@@ -76,7 +76,7 @@ static const struct check_case bodies[] = {
 		RSP(NO_BODY " comment: e") },
 	{ " option httpchk HEAD /\n http-check expect string ok\n",
 		S("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"), 0, RSP(NO_BODY) },
-	/* What matches is found at once, what does not when the body is whole. */
+	/* A match is found at once, a difference when the body is whole. */
 	{ E "string ok\n", S("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nok"), 0, PASS },
 	{ E "! string ok\n", S("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nok"), 0,
 		RSP(UNWANTED) },

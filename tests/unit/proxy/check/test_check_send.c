@@ -1,4 +1,4 @@
-/* What health checks send: byte for byte what HAProxy 2.6 was seen to send. */
+/* Bytes of health checks: exactly what HAProxy 2.6 was seen to send. */
 #include "proxy/check/check_send.h"
 #include "base/err.h"
 #include "unit/proxy/check_rig.h"

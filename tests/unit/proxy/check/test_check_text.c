@@ -1,4 +1,4 @@
-/* What is said of checks that end without a verdict of an expect rule, as HAProxy 2.6 says it. */
+/* Messages of checks that end without a verdict of an expect rule, as in HAProxy 2.6. */
 #include "proxy/check/check_text.h"
 #include "unit/proxy/check_rig.h"
 

@@ -325,7 +325,7 @@ a_far_server_that_refuses_is_down(void **st)
 	far_server_is_refused("ev:poll", INTEREST_MERGED);
 }
 
-/* Also while checks are further apart than `inter`, or closer. */
+/* Holds while checks are further apart than `inter`, or closer. */
 static void
 inter_is_the_timeout(void **st)
 {
@@ -346,7 +346,8 @@ inter_is_the_timeout(void **st)
 	close(silent);
 }
 
-/* From the end of a check, so that a server that does not answer is left alone for a while. */
+/* An interval begins at the end of a check, so that a server that does not answer is left alone for
+ * a while. */
 static void
 intervals_begin_at_the_end_of_a_check(void **st)
 {
@@ -476,7 +477,7 @@ the_initial_state_is_configured(void **st)
 	begin("rise 1 init-state down", 1, "DOWN", "UP");
 }
 
-/* Also after maintenance. */
+/* The initial state also follows maintenance. */
 static void
 maintenance_ends_in_the_initial_state(void **st)
 {

@@ -309,7 +309,7 @@ killed_commands_count(void **state)
 	stop();
 }
 
-/* It is reaped, and not started again. */
+/* A dead helper is reaped, and not started again. */
 static void
 helper_that_dies(void **state)
 {
@@ -335,7 +335,7 @@ helper_that_dies(void **state)
 	stop();
 }
 
-/* What is not an answer ends the helper, too. */
+/* Bytes that are no answer end the helper, too. */
 static void
 garbage_ends_the_helper(void **state)
 {

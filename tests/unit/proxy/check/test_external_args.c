@@ -121,7 +121,7 @@ test_run_time(void **state)
 	world_fini(&w);
 }
 
-/* What a configuration needs for external checks, in HAProxy's words. */
+/* The requirements of external checks, in HAProxy's words. */
 static void
 test_needs(void **state)
 {

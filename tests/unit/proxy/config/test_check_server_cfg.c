@@ -229,7 +229,7 @@ test_track(void **state)
 	world_fini(&w);
 }
 
-/* From the beginning, through a chain, also of servers that come first. */
+/* Tracking counts from the beginning, through a chain, also for servers that come first. */
 static void
 test_track_maint(void **state)
 {

@@ -95,7 +95,7 @@ errors_have_a_place(void **state)
 			"'on close format' is there already, at line 2." },
 		{ "log-profile p\n on close format \"%[nosuch]\"\n", 2, 18,
 			"failed to parse 'on close format' : " },
-		/* What rules see later or never. */
+		/* Fetches that are available later or never. */
 		{ "log-profile p\n on close format %[req.hdr(a)]\n", 2, 18,
 			"failed to parse 'on close format' : " },
 		{ "log-profile p\n on http-req sd %[res.hdr(a)]\n", 2, 17,

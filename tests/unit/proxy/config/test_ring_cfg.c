@@ -106,7 +106,7 @@ streams_make_rings_in_the_format_of_their_line(void **state)
 	cfg_world_fini(&w);
 }
 
-/* What is reported last. */
+/* The last report. */
 static const char *
 report_of(const char *text, struct cfg_world *w)
 {

@@ -58,7 +58,7 @@ test_defaults(void **state)
 	world_fini(&w);
 }
 
-/* It stands for an expression, in mode http, unless the server has one of its own. */
+/* sni-auto stands for an expression, in mode http, unless the server has one of its own. */
 static void
 test_sni_auto(void **state)
 {

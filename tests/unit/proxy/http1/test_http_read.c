@@ -397,7 +397,7 @@ monitor_uri_is_answered(void **st)
 	world_run(&w, RIG_LIMIT);
 	assert_int_equal(strncmp(w.client[0].text, "HTTP/1.1 200 ", 13), 0);
 	assert_non_null(strstr(w.client[0].text, "HTTP/1.1 502 "));
-	/* It is not logged. */
+	/* The monitor request is not logged. */
 	assert_string_equal(rig_terms(), "SH");
 	rig_close();
 }

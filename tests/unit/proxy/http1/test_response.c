@@ -200,8 +200,8 @@ a_tunnel_forwards_any_bytes(void **st)
 	http_play_all(d, ARRAY_LEN(d));
 }
 
-/* From a fast server the response is read early, without an event; with a slow one this fails once,
- * and then events are used. */
+/* A fast server's response is read early, without an event; with a slow one this fails once, and
+ * then events are used. */
 static void
 fast_responses_are_read_early(void **st)
 {

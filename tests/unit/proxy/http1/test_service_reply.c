@@ -18,7 +18,7 @@ static int
 begin_rows(struct service_job *j, void *owner)
 {
 	(void)owner;
-	/* It needs a second turn. */
+	/* The job needs a second turn. */
 	if (!j->state) {
 		j->state = mem_alloc(1);
 		return 1;
@@ -209,7 +209,7 @@ a_client_that_reads_one_byte_at_a_time_gets_it_all(void **st)
 	close_rows(1);
 }
 
-/* What is generated and not taken is a slice, a buffer and the kernel's buffers. */
+/* The service generates at most a slice, a buffer and the kernel's buffers ahead. */
 static void
 a_client_that_does_not_read_stops_the_service(void **st)
 {
@@ -228,7 +228,7 @@ a_client_that_does_not_read_stops_the_service(void **st)
 	close_rows(1);
 }
 
-/* It leaves in the middle, while the first worker has the job, and while it has not. */
+/* The client leaves in the middle, while the first worker has the job, and while it has not. */
 static void
 a_client_that_leaves_ends_the_job(void **st)
 {
@@ -288,7 +288,7 @@ a_response_waits_for_a_buffer(void **st)
 	close_rows(1);
 }
 
-/* What a client may have after a fault: nothing, an error, all of it, or what does not look
+/* A client may have after a fault: nothing, an error, all of it, or a response that does not look
  * whole. */
 static void
 check_after_fault(const char *what, uint64_t k)

@@ -71,7 +71,7 @@ world_fini(struct world *w)
 	}
 }
 
-/* What the targets get of one line, each with its number before it. */
+/* The texts that the targets get of one line, each with its number before it. */
 static const char *
 sent(struct world *w, enum log_step step)
 {

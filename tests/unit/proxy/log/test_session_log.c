@@ -56,7 +56,7 @@ world_init(struct world *w, unsigned int options, const char *format)
 	w->log.engine.loop = w->loop;
 	w->log.engine.sys = &w->sys;
 	w->log.engine.log = &w->sink;
-	/* It was accepted five seconds ago. */
+	/* Accepted five seconds ago. */
 	s->accept_ms = loop_now_ms(w->loop) - 5007;
 	s->queued_ms = s->accept_ms + 11;
 	s->connected_ms = s->queued_ms + 22;
@@ -309,7 +309,7 @@ test_default_format_needs_a_request(void **state)
 		w.log.s.txn = &t;
 		session_log(&w.log.s);
 		assert_int_equal(*got(&w) != '\0', rows[i].logged);
-		/* It is not logged later either. */
+		/* Nor is it logged later. */
 		assert_int_equal(w.log.s.logged, rows[i].logged);
 		w.log.s.txn = NULL;
 		world_fini(&w);
@@ -448,7 +448,7 @@ test_listed_steps(void **state)
 	assert_string_equal(got(&w), "");
 	session_log(&w.log.s);
 	assert_string_equal(got(&w), "<6>close 212\n");
-	/* It is logged: nothing follows. */
+	/* Logged: nothing follows. */
 	session_log_step(&w.log.s, LOG_STEP_ACCEPT);
 	session_log(&w.log.s);
 	assert_string_equal(got(&w), "");

@@ -53,7 +53,7 @@ set_override(enum rule_place place, enum endpoint which, const char *text)
 	assert_int_equal(addr_override_set(&s, place, which, &a), 0);
 }
 
-/* Of a server at 1.2.3.4 with this offset for a port. */
+/* The port of a server at 1.2.3.4 with this offset. */
 static unsigned int
 target_port(int offset)
 {

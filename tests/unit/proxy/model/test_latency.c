@@ -279,7 +279,7 @@ former_processes_are_in_the_sum(void **st)
 	ended.use.base = 1;
 	ended.row[0].counts.sum_us[LATENCY_QUEUE] = 10;
 	assert_int_equal(latency_set_join(&s, &rows, 1), 0);
-	/* It is in the own file now. */
+	/* The sum is in the own file now. */
 	memset(&ended, 0, sizeof(ended));
 	assert_int_equal(queue_sum(&s), 11);
 	rows = rows_of(&live);

@@ -164,7 +164,7 @@ test_near(void **state)
 	proxy_free(&be);
 }
 
-/* It is worthwhile while two of three early reads find data. */
+/* Early reads are worthwhile while two of three find data. */
 static void
 test_quick(void **state)
 {
@@ -191,8 +191,8 @@ test_quick(void **state)
 	proxy_free(&be);
 }
 
-/* It is worthwhile while one of three early reads finds data; a long series of successes permits a
- * long series of misses. */
+/* Early reads of both are worthwhile while one of three finds data; a long series of successes
+ * permits a long series of misses. */
 static void
 test_brief(void **state)
 {

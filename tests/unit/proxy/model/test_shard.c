@@ -236,10 +236,10 @@ former_counters_are_part_of_sums(void **st)
 		assert_int_equal(sum.h1.streams, cleared ? 3 : 17);
 		assert_int_equal(sum.h1.streams - sum.h1.streams_over, 3);
 		assert_int_equal(sum.conn_rate.max, cleared ? 0 : 100);
-		/* Of the last second they are part too. */
+		/* The rates of the last second include them, too. */
 		assert_int_equal(freq_read(&sum.conn_rate, 5500), 200);
 	}
-	/* It counts on. */
+	/* The previous process counts on. */
 	former[0].fe.hrsp[2]++;
 	proxy_stat_sum(px, PROXY_FE, &sum);
 	assert_int_equal(sum.hrsp[2], 22);
@@ -358,7 +358,7 @@ clearing_maxima_keeps_counters(void **st)
 	assert_int_equal(srv->downs, 7);
 }
 
-/* What is counted up and down must not be lost. */
+/* Gauges, which are counted up and down, must not be lost. */
 static void
 clearing_all_keeps_gauges(void **st)
 {

@@ -469,7 +469,7 @@ a_body_is_spliced_to_its_end(void **st)
 	}
 }
 
-/* Whatever call fails, the bytes are copied, the bodies end correctly, and the connections are
+/* The bytes are copied whichever call fails, the bodies end correctly, and the connections are
  * kept. */
 static void
 bodies_are_copied_when_splicing_fails(void **st)

@@ -67,7 +67,7 @@ small_reads_are_copied(void **st)
 	rig_close();
 }
 
-/* To the host itself the kernel copies: zero-copy is neither enabled nor used. */
+/* Zero-copy is neither enabled nor used to the host itself: the kernel copies there. */
 static void
 loopback_is_not_used(void **st)
 {

@@ -194,7 +194,7 @@ public_keys(void **state)
 	IS(RS256, "txn.alg,txn.alg", "-5");
 }
 
-/* What a client could put into the head of its token. */
+/* Values that a client could put into the head of its token. */
 static void
 chosen_by_clients(void **state)
 {

@@ -49,7 +49,7 @@ play(struct world_config *cfg, const struct step *client)
 	world_run(&w, RIG_LIMIT);
 }
 
-/* It is a session when the handshake is complete, and has a server only then. */
+/* The connection is a session when the handshake is complete, and has a server only then. */
 static void
 ends(const char *terms, uint64_t sessions, enum conn_err err)
 {
@@ -89,7 +89,7 @@ one_that_does_not_come_is_late(void **st)
 
 		cfg.to.client = 1000;
 		cfg.to.client_hs = hs;
-		/* It says hello only with its first bytes. */
+		/* The client's hello comes with its first bytes only. */
 		script.peer_is_mute = 1;
 		play(&cfg, silent);
 		ends("PR", 0, CONN_ERR_TLS_LATE);

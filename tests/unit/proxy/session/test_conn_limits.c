@@ -320,7 +320,8 @@ the_session_rate_of_a_frontend_counts_all_workers(void **st)
 	close_two();
 }
 
-/* What is no session is not counted; with accept-proxy the session begins with the header. */
+/* Connections that are no session are not counted; with accept-proxy the session begins with the
+ * header. */
 static void
 the_session_rate_counts_sessions_only(void **st)
 {

@@ -298,7 +298,7 @@ ports_with_a_connection_are_skipped(void **st)
 	assert_int_equal(fake_fds(w.k), 2);
 }
 
-/* Whatever call fails: its error is returned, and no descriptor stays open. */
+/* The error of any call that fails is returned, and no descriptor stays open. */
 static void
 failures_leave_nothing(void **st)
 {

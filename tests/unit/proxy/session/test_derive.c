@@ -307,8 +307,8 @@ a_tunnel_has_a_timeout_of_its_own(void **st)
 	assert_int_equal(session_deadline(&s), 30022);
 	be.to.server_fin = 0;
 	assert_int_equal(session_deadline(&s), 35000);
-	/* It does not apply while requests and responses alternate, nor before the connection is
-	 * established. */
+	/* The tunnel timeout does not apply while requests and responses alternate, nor before the
+	 * connection is established. */
 	set_half(CLIENT, DIRECTION_OPEN, 0);
 	s.txn = &txn;
 	assert_int_equal(session_deadline(&s), 20100);

@@ -63,7 +63,7 @@ no_id_is_given_twice(void **st)
 	engine_shared_fini(&shared);
 }
 
-/* What is added to a head uses at most half of a buffer. */
+/* Additions to a head use at most half of a buffer. */
 static void
 half_of_a_buffer_is_for_heads(void **st)
 {

@@ -37,7 +37,7 @@ one_that_is_complete_connects(void **st)
 	rig_close();
 }
 
-/* It has failed to connect, as one that refuses: and is counted. */
+/* Counted as a failed connection, like a server that refuses. */
 static void
 one_that_fails_is_a_failed_connection(void **st)
 {

@@ -22,7 +22,7 @@ fe(void)
 	return &w.px->shard[0].fe;
 }
 
-/* It is counted as a connection in any case, and as a session after its header has arrived. */
+/* Counted as a connection in any case, and as a session after its header has arrived. */
 static void
 ends(const char *terms, uint64_t sessions, enum conn_err err)
 {

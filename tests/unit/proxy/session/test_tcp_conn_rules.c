@@ -22,7 +22,7 @@ play(const char *lines, const struct step *client)
 	rig_play(&cfg, client, answers);
 }
 
-/* It is counted as a connection in any case, and as a session only if it is accepted. */
+/* Counted as a connection in any case, and as a session only if it is accepted. */
 static void
 counts(uint64_t dcon, uint64_t dses, uint64_t dreq, uint64_t sessions)
 {
