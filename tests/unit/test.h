@@ -1,4 +1,4 @@
-/* What each test of cmocka includes: cmocka, and the headers that it needs before it. */
+/* Included by each test: cmocka, and the headers that it needs before it. */
 #ifndef TESTS_UNIT_TEST_H
 #define TESTS_UNIT_TEST_H
 
