@@ -100,3 +100,15 @@ def calls_of(text, names):
             continue
         found += [(number, m.group(1)) for m in pattern.finditer(line)]
     return found
+
+
+def comments_of(text):
+    """[(line, words)] of each comment of a C file, its lines joined."""
+    found = []
+    for match in _TOKEN.finditer(text):
+        if match.group(0)[0] in '"\'':
+            continue
+        lines = (re.sub(r'^\s*(?:/\*+|\*/|\*|//)\s?', '', line) for line in match.group(0).split('\n'))
+        words = ' '.join(' '.join(lines).split())
+        found.append((text.count('\n', 0, match.start()) + 1, words.removesuffix('*/').strip()))
+    return found

@@ -14,6 +14,7 @@ import layers
 import locked
 import names
 import objects
+import openings
 import owner
 import pure
 import sizes
@@ -32,6 +33,7 @@ RULES = {
     'heads': heads.check,
     'locked': locked.check,
     'names': names.check,
+    'openings': openings.check,
     'owner': owner.check,
     'pure': pure.check,
     'sizes': sizes.check,
