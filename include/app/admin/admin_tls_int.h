@@ -13,7 +13,7 @@ typedef int admin_tls_bind_fn(struct bind_conf *b, struct proxy *p, void *arg);
 int admin_tls_each_bind(struct admin_conn *c, admin_tls_bind_fn *fn, void *arg);
 
 /*
- * Puts a change in place everywhere: made while the workers run, exchanged while they stand still.
+ * Puts a change in place everywhere: made while the workers run, exchanged while they are paused.
  * *uses: the certificates of lines and servers that it concerns. 0, or a negative reason with why
  * (TLS_WHY_MAX), and nothing has changed.
  */

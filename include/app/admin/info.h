@@ -23,8 +23,8 @@ struct info {
 };
 
 const struct field *info_field_of(enum info_field f);
-/* The numbers that outlive the process (process_service.keep and .note), and adding those of former
- * processes to the values. */
+/* The numbers that outlive the process (process_service.keep and .note), and adding those of
+ * previous processes to the values. */
 int info_keep(struct process *p) must_check;
 void info_note(struct process *p);
 void info_add_past(struct info *i, const struct process *p);

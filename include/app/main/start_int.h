@@ -32,7 +32,7 @@ struct start {
 	struct inherited_sockets inherited;
 	struct former former;
 	struct activation activation;
-	struct keep keep;        /* the files of former ones */
+	struct keep keep;        /* the files of previous ones */
 	struct master master;    /* in the master */
 	char *const *argv;
 	const char *const *environment;
@@ -56,7 +56,7 @@ const char *start_pidfile(const struct start *st);
 
 /* Tells st->former what the options say. */
 void start_name_former(struct start *st);
-/* Before anything is bound: fetches the sockets of the former process, if -x is given. 0 or a
+/* Before anything is bound: fetches the sockets of the previous process, if -x is given. 0 or a
  * negative reason that was reported. */
 int start_prepare_former(struct start *st) must_check;
 /* Asks the master with a unix socket at this path to reload, waits, and prints what it says.

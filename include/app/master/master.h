@@ -2,7 +2,7 @@
  * The master: a process without network input that starts worker processes, keeps their listening
  * sockets open for its whole life, and replaces a worker process by one with a new configuration.
  * The new one reads the configuration, takes the sockets and says that it is ready; only then the
- * former one is told to stop. If it does not get ready nothing changes for the former one.
+ * previous one is told to stop. If it does not get ready nothing changes for the previous one.
  */
 #ifndef TACIT_APP_MASTER_MASTER_H
 #define TACIT_APP_MASTER_MASTER_H
@@ -98,7 +98,7 @@ struct master {
 	unsigned int failures;       /* of worker processes in a row */
 	unsigned int max_reloads;    /* mworker-max-reloads; UINT32_MAX: none */
 	int exit_on_failure;
-	int is_hard;                 /* the former worker process ends at the next reload */
+	int is_hard;                 /* the previous worker process ends at the next reload */
 	int reload_again;            /* a reload was requested while another one was going on */
 	unsigned int n_reloads, n_failed_reloads;
 	int reload_failed;           /* the latest one */
@@ -146,7 +146,7 @@ void master_reap(struct master *m);
 struct worker_process *master_find_worker(const struct master *m, enum worker_state state);
 /* Starts a reload, or notes that one is to follow that which is going on. */
 void master_reload(struct master *m);
-/* A worker process has said that it is ready: it takes the place of the former one. */
+/* A worker process has said that it is ready: it takes the place of the previous one. */
 void master_on_ready(struct worker_process *w, const char *status);
 /* A worker process has ended with this exit code, 128 and the signal if it was killed. */
 void master_on_exit(struct worker_process *w, int code);

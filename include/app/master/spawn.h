@@ -29,7 +29,7 @@ struct spawned {
 };
 
 /*
- * Finds the path to execute: argv[0] if it is absolute, so that a link is followed anew each time,
+ * Finds the path to execute: argv[0] if it is absolute, so that a link is followed each time,
  * otherwise the path of the running program. A new program at that path is used by the next spawn.
  */
 void spawn_find_program(struct spawn_conf *c, struct sys *sys);

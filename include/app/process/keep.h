@@ -7,13 +7,14 @@
  *
  *   - its own shards,
  *   - its `base`, in its own file: all that processes had counted which had ended when it started;
- *   - shards and base of each former process that had not ended then: it may count on while it
+ *   - shards and base of each previous process that had not ended then: it may count on while it
  *     drains.
  *
  * So each number is in exactly one of the files that the master keeps, and nothing has to be moved
- * at a moment that a death could hit: a base is complete before its process is ready, and only then
- * the master closes the files that went into it. Proxies and servers are found by name, or by guid.
- * What does not fit, of another version or damaged, starts anew, and a message says so.
+ * at a moment that a death could hit: a base is complete before its process is ready, and only
+ * then the master closes the files that went into it. Proxies and servers are found by name, or by
+ * guid. What does not fit, of another version or damaged, starts from zero, and a message reports
+ * it.
  */
 #ifndef TACIT_APP_PROCESS_KEEP_H
 #define TACIT_APP_PROCESS_KEEP_H
@@ -41,7 +42,7 @@ enum keep_kind {
 };
 
 enum {
-	KEEP_FORMER_MAX = 256,   /* files of former processes that are looked at */
+	KEEP_FORMER_MAX = 256,   /* files of previous processes that are looked at */
 	KEEP_ROOM_SERVERS = 1024 /* for servers that are added at run time */
 };
 
@@ -71,13 +72,13 @@ struct kept_server {
 	cacheline_aligned struct server_shard shard[];
 };
 
-/* Numbers of the whole process: a record KEEP_NUMBERS has n own ones, then n of former processes
+/* Numbers of the whole process: a record KEEP_NUMBERS has n own ones, then n of previous processes
  * that have ended. */
 struct keep_numbers {
 	uint64_t *own;           /* NULL: nothing is kept */
 	unsigned int n;
-	int (*is_maximum)(unsigned int i); /* of former ones the highest counts, not the sum */
-	const uint64_t *past[2 * KEEP_FORMER_MAX + 1]; /* own base, then both of former processes */
+	int (*is_maximum)(unsigned int i); /* of previous ones the highest counts, not the sum */
+	const uint64_t *past[2 * KEEP_FORMER_MAX + 1]; /* own base, then both of previous ones */
 	unsigned int n_past;
 };
 
@@ -100,14 +101,14 @@ struct keep {
 /* Opens the files that the master has handed over, *k being zeroed. A file that cannot be used is
  * reported. */
 void keep_open_former(struct keep *k, struct inherited_sockets *in, const struct report *report);
-/* The address that a server's name had in a former process. 1, or 0: none. */
+/* The address that a server's name had in a previous process. 1, or 0: none. */
 int keep_last_addr(const struct keep *k, const struct server *s, struct addr *out);
 /* Under a master: makes the own file, moves the shards there and gives it to the master. p->keep
- * has the former ones. To be called after process_init(). 0, or a negative reason that was
+ * has the previous ones. To be called after process_init(). 0, or a negative reason that was
  * reported. */
 int keep_open(struct process *p) must_check;
-/* Gives servers the states that they had in a former process, adds those that were added there at
- * run time, and begins to note states. To be called after state_files_apply(), before others
+/* Gives servers the states that they had in a previous process, adds those that were added there
+ * at run time, and begins to note states. To be called after state_files_apply(), before others
  * run. */
 void keep_restore_states(struct process *p);
 /* Frees what only the start needs. */
@@ -120,11 +121,11 @@ void keep_after_turn(struct process *p);
  * caller's are paused. */
 void keep_add_server(struct process *p, struct server *s, int argc, char *const *argv);
 void keep_remove_server(struct process *p, struct server *s);
-/* `clear counters`, with all: everything, else maxima. What former processes have counted and will
- * count is no longer shown, here and after reloads. */
+/* `clear counters`, with all: everything, else maxima. What previous processes have counted and
+ * will count is no longer shown, here and after reloads. */
 void keep_clear(struct process *p, int all);
-/* Takes room for n numbers, and finds those of former processes. name: changes with their meaning.
- * During keep_open(). 0 or -ERR_FULL. */
+/* Takes room for n numbers, and finds those of previous processes. name: changes with their
+ * meaning. During keep_open(). 0 or -ERR_FULL. */
 int keep_numbers(struct process *p, const char *name, unsigned int n,
 	int (*is_maximum)(unsigned int i), struct keep_numbers *out) must_check;
 /* The value of number i in previous processes. */
@@ -146,8 +147,8 @@ int keep_find_proxy(const struct keep *k, const struct proxy *px, unsigned int s
 /* A whole address of IP, or nothing. */
 int keep_take_addr(const struct addr *kept, struct addr *out);
 
-/* Maps: the room for their changes; from now on they are kept; those of the latest former process
- * are made again. 0 or -ERR_NOMEM. */
+/* Maps: the room for their changes; from now on they are kept; those of the latest previous
+ * process are made again. 0 or -ERR_NOMEM. */
 size_t keep_maps_room(const struct process *p);
 int keep_begin_maps(struct process *p) must_check;
 void keep_restore_maps(struct process *p);
@@ -158,7 +159,7 @@ void keep_restore_tickets(struct process *p);
 size_t keep_tickets_room(const struct process *p);
 /* Changes with the layout of any record. */
 uint32_t keep_layout(void);
-/* Finds the counters of former processes for these. 0 or -ERR_NOMEM. */
+/* Finds the counters of previous processes for these. 0 or -ERR_NOMEM. */
 int keep_join_proxy(struct process *p, struct proxy *px, struct kept_proxy *own) must_check;
 int keep_join_server(struct process *p, struct server *s, struct kept_server *own) must_check;
 /* The rows of histograms in such a record with n shards, of a proxy those of side i. */
@@ -171,7 +172,7 @@ keep_guid(const char *guid)
 	return guid ? guid : "";
 }
 
-/* The keys of the records of a proxy in former files; side: PROXY_FE or PROXY_BE, or both for a
+/* The keys of the records of a proxy in previous files; side: PROXY_FE or PROXY_BE, or both for a
  * listen section. */
 #define KEEP_KEY_MAX 1024
 void keep_proxy_key(char key[KEEP_KEY_MAX], const struct proxy *px, unsigned int side);

@@ -1,7 +1,7 @@
 /*
  * OCSP responses that are asked for (ocsp-update): for each certificate file that wants it, its
- * responder is asked before the response has expired. All on the first worker; other workers stand
- * still only while a response is exchanged.
+ * responder is asked before the response has expired. All on the first worker; other workers are
+ * paused only while a response is exchanged.
  */
 #ifndef TACIT_APP_PROCESS_OCSP_UPDATE_H
 #define TACIT_APP_PROCESS_OCSP_UPDATE_H

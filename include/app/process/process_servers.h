@@ -1,11 +1,11 @@
-/* Servers that are added while the process runs, or that its former process had added. */
+/* Servers that are added while the process runs, or that its previous process had added. */
 #ifndef TACIT_APP_PROCESS_PROCESS_SERVERS_H
 #define TACIT_APP_PROCESS_PROCESS_SERVERS_H
 
 #include "app/process/process.h"
 #include "proxy/config/server_add.h"
 
-/* Adds a server with its TLS and its checks; the other workers stand still, or have not started.
+/* Adds a server with its TLS and its checks; the other workers are paused, or have not started.
  * NULL: the reasons are in d, and nothing has changed. */
 struct server *process_add_server(struct process *p, const struct server_line *line,
 	struct cfg_diag *d) must_check;

@@ -10,7 +10,7 @@ struct server;
 /* Makes the contexts of all workers; nothing if there is no TLS. 0 or a negative reason. */
 int process_open_tls(struct process *p) must_check;
 
-/* Makes those for a server that was added at run time; the workers stand still. 0 or a negative
+/* Makes those for a server that was added at run time; the workers are paused. 0 or a negative
  * reason, -ERR_UNSUPPORTED if the configuration has no TLS. */
 int process_open_added_tls(struct process *p, struct server *s) must_check;
 

@@ -1,5 +1,5 @@
 /* Servers that are added and removed at run time (management manual 9.3). On the first worker; the
- * others stand still meanwhile. */
+ * others are paused meanwhile. */
 #include <stdio.h>
 #include <string.h>
 
@@ -130,7 +130,7 @@ has_session_of(const struct engine *e, const struct server *srv)
 	return 0;
 }
 
-/* The workers stand still. */
+/* The workers are paused. */
 static int
 is_in_use(const struct process *p, const struct server *s)
 {
@@ -165,7 +165,7 @@ admin_check_removal(struct admin_conn *c, const struct server *s, const char **w
 	*why = why_not_removed(s);
 	if (*why)
 		return -1;
-	/* The workers need not stand still while it is obviously in use. */
+	/* The workers need not be paused while it is obviously in use. */
 	if (atomic_read(&s->cur) || atomic_read(&s->queued))
 		return 0;
 	admin_stop_workers(c);

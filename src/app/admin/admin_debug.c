@@ -1,4 +1,4 @@
-/* debug dev: has a worker stand still, or the process end, so that whatever watches it can be tried
+/* debug dev: makes a worker hang, or the process end, so that whatever watches it can be tried
  * (management manual 9.3). HAProxy stalls the thread that runs the command; here any of them. */
 #include <limits.h>
 #include <signal.h>
@@ -58,7 +58,7 @@ on_delay_mail(void *worker, struct mail *m)
 	be_asleep(worker, (unsigned int)(uintptr_t)m->arg);
 }
 
-/* The first worker stands still before it answers. */
+/* The first worker hangs before it answers. */
 static void
 stall_thread(struct admin_conn *c, mail_fn *fn, char **argv, int argc)
 {

@@ -1,4 +1,4 @@
-/* OCSP responses at run time (management manual 9.3). On the first worker; the others stand still
+/* OCSP responses at run time (management manual 9.3). On the first worker; the others are paused
  * for the moment of a change only. */
 #include <stdio.h>
 #include <string.h>

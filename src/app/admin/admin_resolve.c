@@ -1,5 +1,5 @@
 /* Names and addresses of servers: show resolvers, and set server addr and fqdn. On the first
- * worker; the others stand still only while a server's port mapping ends. */
+ * worker; the others are paused only while a server's port mapping ends. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Certificates at run time (management manual 9.3): shown, changed in a transaction, added and
- * removed. On the first worker; the others stand still for the moment of a change only. */
+ * removed. On the first worker; the others are paused for the moment of a change only. */
 #include <stdio.h>
 #include <string.h>
 
@@ -177,7 +177,7 @@ commit_change(struct admin_conn *c, struct tls_entry *e, const char *warning)
 
 	e->next = tls_cert_ref(admin_tls_conf(c)->certs.change.cert);
 	r = admin_tls_apply(c, &change, &uses, why);
-	/* The former one now, or the one that cannot be used. */
+	/* The previous one now, or the one that cannot be used. */
 	tls_cert_put(e->next);
 	e->next = NULL;
 	if (r < 0) {

@@ -1,4 +1,4 @@
-/* Changes of TLS at run time, on all bind lines and servers. First worker; the others stand still
+/* Changes of TLS at run time, on all bind lines and servers. First worker; the others are paused
  * while pointers are exchanged. */
 #include "app/admin/admin_tls_int.h"
 #include "net/listener.h"

@@ -1,5 +1,5 @@
-/* Files of CAs and revocation lists at run time (management manual 9.3), in HAProxy's words. On the
- * first worker; the others stand still for the moment of a change only. */
+/* Files of CAs and revocation lists at run time (management manual 9.3), in HAProxy's words. On
+ * the first worker; the others are paused for the moment of a change only. */
 #include <stdlib.h>
 #include <string.h>
 

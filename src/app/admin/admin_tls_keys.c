@@ -1,5 +1,5 @@
-/* Keys of TLS tickets at run time (management manual 9.3). On the first worker; the others stand
- * still for the moment of a change only. */
+/* Keys of TLS tickets at run time (management manual 9.3). On the first worker; the others are
+ * paused for the moment of a change only. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Crt-lists at run time (management manual 9.3), in HAProxy's words. On the first worker; the
- * others stand still for the moment of a change only. */
+ * others are paused for the moment of a change only. */
 #include <stdlib.h>
 #include <string.h>
 

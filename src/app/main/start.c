@@ -94,7 +94,7 @@ inherit_link(struct start *st)
 
 	if (!value)
 		return 0;
-	/* The first worker process has replaced the former ones. */
+	/* The first worker process has replaced the previous ones. */
 	st->opts.n_former = 0;
 	st->opts.fetch_from = NULL;
 	return master_link_inherit(&st->link, value, &st->inherited);

@@ -1,4 +1,4 @@
-/* The master's start, with its first worker process, and its start anew when it has executed a new
+/* The master's start, with its first worker process, and its restart when it has executed a new
  * program in its place. Main thread. */
 #include <stdio.h>
 

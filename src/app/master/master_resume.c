@@ -1,5 +1,5 @@
-/* The master goes on with a new program: it takes over what the former one knew and has left open.
- * Master process, one thread. */
+/* The master goes on with a new program: it takes over what the previous one knew and has left
+ * open. Master process, one thread. */
 #include <fcntl.h>
 #include <stdlib.h>
 

@@ -63,7 +63,7 @@ close_link_ends(struct sys *sys, const int ends[2], int log_fd)
 	(void)sys_close(sys, log_fd);
 }
 
-/* In the child: standard error becomes the log; returns the former one, above the standard
+/* In the child: standard error becomes the log; returns the previous one, above the standard
  * streams. */
 static int
 redirect_stderr(struct sys *sys, int log_fd)

@@ -109,17 +109,17 @@ needs_abstract(const struct process *p)
 	return found;
 }
 
-/* True if the process sends signals: it kills its helper. Without a master it tells former
- * processes to stop, and children of whoever became this process may have asked for a signal at its
- * end, which counts as sent by it. */
+/* True if the process sends signals: it kills its helper. Without a master it tells previous
+ * processes to stop, and children of whoever became this process may have asked for a signal at
+ * its end, which counts as sent by it. */
 static int
 needs_signals(const struct process *p)
 {
 	return !p->master || p->helper.pid > 0;
 }
 
-/* NULL: the configuration says all ports. The master's socket can change ports, and a former worker
- * process may have. */
+/* NULL: the configuration says all ports. The master's socket can change ports, and a previous
+ * worker process may have. */
 static const char *
 unknown_ports(const struct process *p)
 {
@@ -198,7 +198,7 @@ open_file_rules(struct process *p, struct file_access *f)
 			"files are not limited: the kernel or this build has no Landlock");
 		return 0;
 	}
-	/* strftime() reads the time zone anew when it has changed. */
+	/* strftime() reads the time zone again when it has changed. */
 	if (!r)
 		r = file_access_read(f, "/etc/localtime");
 	if (!r)

@@ -1,5 +1,5 @@
-/* The files of former worker processes. First worker, before others run. Their processes may write
- * on, and may be hostile: sizes are verified here, once, and the rest is numbers. */
+/* The files of previous worker processes. First worker, before others run. Their processes may
+ * write on, and may be hostile: sizes are verified here, once, and the rest is numbers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* States of servers that a former worker process had. First worker, at the start, before the other
- * threads run. Each value comes from a process that may be hostile, and is verified before it is
- * used. */
+/* States of servers that a previous worker process had. First worker, at the start, before the
+ * other threads run. Each value comes from a process that may be hostile, and is verified before
+ * it is used. */
 #include <stdio.h>
 #include <string.h>
 
