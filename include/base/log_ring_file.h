@@ -47,7 +47,7 @@ struct log_ring_file {
  * Makes the file and writes what the ring has. A regular file of this name that is not empty gets
  * the suffix .bak; if that fails it is overwritten. f is zero but for on_failure and arg. The ring
  * is open and outlives the file. 0, -ERR_UNSUPPORTED: it is no regular file, or another negative
- * reason; then nothing has changed but that a former .bak may be gone.
+ * reason; then nothing has changed but that a previous .bak may be gone.
  */
 int log_ring_file_open(struct log_ring_file *f, struct sys *sys, struct log_ring *r,
 	const char *path) must_check;

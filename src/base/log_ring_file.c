@@ -90,7 +90,7 @@ on_file_news(struct log_ring_reader *rd)
 
 /* --- the start --- */
 
-/* Gives a former file its other name. 0 or a negative reason. */
+/* Gives a previous file its other name. 0 or a negative reason. */
 static int
 rename_former(struct log_ring_file *f)
 {
