@@ -75,7 +75,7 @@ int dns_lookup_watch(struct resolvers *res, const char *name, enum dns_type pref
  */
 int dns_lookup_ask(struct resolvers *res, const char *name, enum dns_type prefer,
 	struct dns_watch *w, const struct dns_answer **known) must_check;
-/* The watcher has an answer of a former process: failures are held back as if it had come now. */
+/* The watcher has an answer of a previous process: failures are held back as if it had come now. */
 void dns_lookup_hold(struct dns_watch *w, uint64_t now_ms);
 /* Stops watching, if w watches anything. */
 void dns_lookup_unwatch(struct dns_watch *w);

@@ -80,7 +80,8 @@ on_stream_message(void *owner, const uint8_t *p, size_t n)
 	take_message(owner, p, n, 1);
 }
 
-/* Reads one datagram: 1, or 0: there is none. An error that a former query met is read like one. */
+/* Reads one datagram: 1, or 0: there is none. An error that a previous query met is read like
+ * one. */
 static int
 read_datagram(struct dns_nameserver *ns)
 {
