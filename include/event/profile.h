@@ -60,7 +60,7 @@ const char *profile_name_of(profile_fn *fn);
 void profile_init(struct profile *p, struct sys *sys);
 /* By any thread. */
 void profile_set_mode(struct profile *p, enum profile_mode mode);
-/* While its worker stands still. */
+/* While its worker is paused. */
 void profile_clear(struct profile *p);
 
 /* Before the loop waits; the turn's work began at began_ns. In the mode auto it reads the clock. */
