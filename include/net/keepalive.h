@@ -21,7 +21,7 @@ struct keepalive {
 
 /* Enables it, for any worker. 0, or -errno. */
 int keepalive_set(struct sys *sys, int fd, const struct keepalive *k) must_check;
-/* Gives the socket the system's value where *k has none: a former configuration may have set
+/* Gives the socket the system's value where *k has none: a previous configuration may have set
  * others. 0, or -errno. */
 int keepalive_reset(struct sys *sys, int fd, const struct keepalive *k) must_check;
 

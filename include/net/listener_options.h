@@ -14,7 +14,7 @@ struct sys;
 int listener_options_set(const struct listener *ln, struct sys *sys, int fd, const char **what)
 	must_check;
 /* Gives the socket the kernel's defaults where the listener has no value: it may have one of a
- * former configuration. */
+ * previous configuration. */
 int listener_options_clear(const struct listener *ln, struct sys *sys, int fd, const char **what)
 	must_check;
 /* The kernel does not have TCP_QUICKACK for MPTCP. listen() resets it: it is set afterwards. */
