@@ -12,7 +12,7 @@
 
 /* Prepares what its name (sni) needs while sessions use TLS; does nothing otherwise. */
 void server_tls_settle(struct server *s);
-/* Switches it on or off: s->tls has been opened. e: the first worker's; the others stand still. */
+/* Switches it on or off: s->tls has been opened. e: the first worker's; the others are paused. */
 void server_set_tls(struct engine *e, struct server *s, int on);
 
 #endif

@@ -34,7 +34,7 @@ struct dynamic_cookies {
 
 /* Allocates and makes those of p, when its servers are known. 0 or -ERR_NOMEM. */
 int dynamic_cookies_make(struct proxy *p) must_check;
-/* A server is removed, while the workers stand still. */
+/* A server is removed, while the workers are paused. */
 void dynamic_cookies_forget(struct dynamic_cookies *d, struct server *s);
 void dynamic_cookies_fini(struct dynamic_cookies *d);
 /* On the first worker: sets the cookies after a change of the key or of is_on. */

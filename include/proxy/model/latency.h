@@ -64,7 +64,7 @@ struct latency_set {
 	struct latency_shard *shard; /* one for each worker */
 	unsigned int n;
 	struct latency_rows own; /* row NULL: the shards are memory of the process */
-	struct latency_rows *past; /* of former processes, which may still count */
+	struct latency_rows *past; /* of previous processes, which may still count */
 	unsigned int n_past;
 };
 
@@ -84,7 +84,7 @@ void latency_set(struct latency_times *t, enum latency_kind k, uint64_t us);
 /* On this worker. */
 void latency_count(struct latency_set *s, unsigned int worker, const struct latency_times *t);
 
-/* All workers together, and former processes. */
+/* All workers together, and previous processes. */
 void latency_sum(const struct latency_set *s, struct latency *out);
 /* The number of sessions in it. */
 uint64_t latency_total(const struct latency *l, enum latency_kind k);
@@ -92,11 +92,11 @@ uint64_t latency_total(const struct latency *l, enum latency_kind k);
  * Prometheus does: of the last bucket its lower bound. 0 without any. */
 uint64_t latency_quantile_us(const struct latency *l, enum latency_kind k, unsigned int permille);
 
-/* While no worker counts. Makes it anew for so many workers: 0 or -ERR_NOMEM. */
+/* While no worker counts. Rebuilds it for so many workers: 0 or -ERR_NOMEM. */
 int latency_set_make(struct latency_set *s, unsigned int workers) must_check;
 /* Its shards lie in these rows, zeroed, from now on. There are no sessions yet. */
 void latency_set_place(struct latency_set *s, const struct latency_rows *own);
-/* Adds what a former process has counted: to the own base if it has ended, else to each sum from
+/* Adds what a previous process has counted: to the own base if it has ended, else to each sum from
  * now on. Only numbers are taken from it. 0 or -ERR_NOMEM. */
 int latency_set_join(struct latency_set *s, const struct latency_rows *former, int has_ended)
 	must_check;

@@ -35,8 +35,8 @@ struct proxies {
 	struct userlists userlists; /* sections userlist */
 	struct name_case name_case; /* of the section global */
 	struct list resolvers; /* struct resolvers.link: sections resolvers */
-	/* The address that the name of a server had in a former process: 1, or 0: none. NULL: there
-	 * was none. */
+	/* The address that the name of a server had in a previous process: 1, or 0: none. NULL:
+	 * there was none. */
 	int (*last_addr)(void *arg, const struct server *s, struct addr *out);
 	void *last_arg;
 	int keep_unresolved;   /* -dr: a server's name that cannot be resolved is no error */

@@ -143,7 +143,7 @@ struct server {
 	 * ::): the destination of the client (manual 5, `server`). The first worker may change it
 	 * while others connect. */
 	struct addr_cell addr;
-	int has_last_addr;       /* its first address is that which it had in a former process */
+	int has_last_addr;       /* its first address is that which it had in a previous process */
 	char *fqdn;              /* its host name, as written or changed since; NULL: none */
 	struct resolvers *resolvers; /* NULL: the name is not looked up at run time */
 	struct server_dns *dns;  /* while it is looked up: proxy/resolve */

@@ -108,9 +108,9 @@ struct proxy_shard {
 } cacheline_aligned;
 
 /*
- * Counters of former worker processes (app/process/keep.h), which sums include: rows of struct
- * proxy_stat or struct server_stat, `stride` bytes apart. They belong to other processes, which may
- * still count: nothing but numbers is taken from them.
+ * Counters of previous worker processes (app/process/keep.h), which sums include: rows of struct
+ * proxy_stat or struct server_stat, `stride` bytes apart. They belong to other processes, which
+ * may still count: nothing but numbers is taken from them.
  */
 struct stat_span {
 	const void *first;

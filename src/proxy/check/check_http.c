@@ -1,5 +1,5 @@
-/* Evaluates expect rules of http-check. Pure. The response is parsed anew each time more of it has
- * come: it is small, and mostly comes at once. */
+/* Evaluates expect rules of http-check. Pure. The response is parsed again each time more of it
+ * has arrived: it is small, and mostly comes at once. */
 #include "proxy/check/check_http.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* A server: settings, state, what was learned of it. Made by the main thread; state changes
- * under the backend's lock or while workers stand still. */
+ * under the backend's lock or while workers are paused. */
 #include "proxy/model/server.h"
 
 #include <stdio.h>

@@ -124,7 +124,7 @@ proxies_shard(struct proxies *ps, unsigned int n)
 #define ADD(f) counter_add(&out->f, counter_read(&st->f));
 #define RAISE(f) counter_max(&out->f, counter_read(&st->f));
 
-/* The former one may be cleared. */
+/* The previous one may be cleared. */
 static void
 merge_past_rate(struct freq *sum, const struct freq *f, int is_cleared)
 {
@@ -244,7 +244,7 @@ proxy_stat_sum(const struct proxy *p, unsigned int side, struct proxy_stat *out)
 	counter_max(&out->times.n, (uint64_t)1);
 }
 
-/* --- those of former processes --- */
+/* --- those of previous processes --- */
 
 int
 stat_past_add(struct stat_past *past, struct stat_span span)
