@@ -1,5 +1,5 @@
 /*
- * Repeating the changes of a map or ACL file that a former process has kept
+ * Repeating the changes of a map or ACL file that a previous process has kept
  * (rule/match/pattern_kept.h). At the start, before workers run.
  */
 #ifndef TACIT_RULE_MATCH_PATTERN_RESTORE_H
@@ -21,8 +21,8 @@ struct pattern_restore {
 	unsigned int refused; /* values that are not valid any more, and changes that were lost */
 };
 
-/* Repeats the changes that a former process has kept: the payloads of its records of this ref. They
- * may be written meanwhile, and may be hostile. */
+/* Repeats the changes that a previous process has kept: the payloads of its records of this ref.
+ * They may be written meanwhile, and may be hostile. */
 enum pattern_restored pattern_kept_restore(struct pattern_ref *ref,
 	const struct memfile_item *const *chunk, unsigned int n, struct pattern_restore *out);
 

@@ -1,5 +1,5 @@
 /* Sets of patterns. A pattern is found through an index, through another one with the same
- * key, or in the list that is tried one by one. Changed while workers stand still, or under
+ * key, or in the list that is tried one by one. Changed while workers are paused, or under
  * the guard. */
 #include "rule/match/pattern.h"
 

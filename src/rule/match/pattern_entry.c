@@ -1,5 +1,5 @@
-/* An entry of a map or an ACL and its patterns, one for each set. Changed while workers stand
- * still, or by the one that holds the guard. */
+/* An entry of a map or an ACL and its patterns, one for each set. Changed while workers are
+ * paused, or by the one that holds the guard. */
 #include "rule/match/pattern_entry.h"
 
 #include <stdio.h>

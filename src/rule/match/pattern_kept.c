@@ -1,4 +1,4 @@
-/* Slots of changed entries. Under the guard of the ref, or while the workers stand still. A slot is
+/* Slots of changed entries. Under the guard of the ref, or while the workers are paused. A slot is
  * complete before its kind is written, and free before another entry gets it. */
 #include "rule/match/pattern_kept.h"
 

@@ -1,5 +1,5 @@
 /* The entries of a map or an ACL and the sets that are made of them. Changed while workers
- * stand still, or under the guard; entries and sets always agree. */
+ * are paused, or under the guard; entries and sets always agree. */
 #include "rule/match/pattern_ref.h"
 
 #include <assert.h>

@@ -1,6 +1,6 @@
-/* Repeats what a former process has changed in a map or ACL file. Main thread, before others run.
- * The former process may write meanwhile, and may be hostile: slots are copied, and sizes verified
- * in the copy. */
+/* Repeats what a previous process has changed in a map or ACL file. Main thread, before others
+ * run. The previous process may write meanwhile, and may be hostile: slots are copied, and sizes
+ * verified in the copy. */
 #include "rule/match/pattern_restore.h"
 
 #include <stdlib.h>
