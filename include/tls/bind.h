@@ -2,7 +2,7 @@
  * TLS of a bind line: what its options say, the certificates, and for each worker the contexts
  * that its connections are accepted with.
  *
- * Main thread until the workers run, then the first worker while the others stand still; handshakes
+ * Main thread until the workers run, then the first worker while the others are paused; handshakes
  * of all workers read.
  */
 #ifndef TACIT_TLS_BIND_H
@@ -64,7 +64,7 @@ struct tls_variant {
 	struct tls_ca *ca, *ca_verify, *crl;
 	unsigned int n_lines;
 	int is_idle;                   /* its last line has left, and with it what it trusted */
-	int is_stale;                  /* its contexts are to be made anew: it is used again */
+	int is_stale;                  /* its contexts must be rebuilt: it is used again */
 };
 
 /* The contexts and keys that one worker accepts with. */

@@ -2,7 +2,7 @@
  * A change of a bind line that serves:
  *
  *	r = tls_bind_prepare(b, &change, &uses, why);
- *	(all workers stand still) tls_bind_exchange(b);
+ *	(all workers paused) tls_bind_exchange(b);
  *	tls_bind_settle(b);
  *
  * Handshakes that have begun keep what they have. First worker.

@@ -1,6 +1,6 @@
 /*
- * Files of trusted certificates and of revocation lists, each parsed once, and the X509_STOREs that
- * are made of them. Main thread, or the first worker while the others stand still.
+ * Files of trusted certificates and of revocation lists, each parsed once, and the X509_STOREs
+ * that are made of them. Main thread, or the first worker while the others are paused.
  */
 #ifndef TACIT_TLS_CA_H
 #define TACIT_TLS_CA_H

@@ -4,7 +4,7 @@
  * the references of the parts, so that handshakes keep what they use when the certificate is
  * replaced.
  *
- * Main thread, or the first worker while the others stand still; other workers only read.
+ * Main thread, or the first worker while the others are paused; other workers only read.
  */
 #ifndef TACIT_TLS_CERT_H
 #define TACIT_TLS_CERT_H
@@ -47,7 +47,7 @@ struct tls_cert {
 	int wants_ocsp;           /* there is an .ocsp file, which may be empty */
 	struct tls_bytes ocsp_new; /* of that file or a command, not checked yet; none: len 0 */
 	struct ocsp_cert_id_st *ocsp_id; /* of the certificate; NULL: no response is wanted */
-	struct tls_ocsp *ocsp;    /* what is stapled; changes while the workers stand still. NULL:
+	struct tls_ocsp *ocsp;    /* what is stapled; changes while the workers are paused. NULL:
 				   * none */
 	struct tls_bytes sctl;    /* signed certificate timestamps (RFC 6962) */
 	struct tls_issuers *issuers; /* while files are read: what chains share; NULL: nothing */

@@ -1,5 +1,5 @@
 /*
- * OpenSSL's contexts. Made by the main thread, or the first worker while the others stand still;
+ * OpenSSL's contexts. Made by the main thread, or the first worker while the others are paused;
  * each is used by one worker.
  */
 #ifndef TACIT_TLS_CONTEXT_H

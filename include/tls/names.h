@@ -1,7 +1,7 @@
 /*
  * The names that the certificates of a bind line are for, as a client asks for one (SNI): exact
- * names first, then wildcards. Made by the main thread, or the first worker while the others stand
- * still; then workers only read. A change: tls/names_change.h.
+ * names first, then wildcards. Made by the main thread, or the first worker while the others are
+ * paused; then workers only read. A change: tls/names_change.h.
  */
 #ifndef TACIT_TLS_NAMES_H
 #define TACIT_TLS_NAMES_H

@@ -3,7 +3,7 @@
  * made ready beside the table, and put in place while no one looks names up.
  *
  *	names_change_init(&c, table); names_change_remove(...); names_change_add(...); ...
- *	(all workers stand still) names_change_apply(&c);
+ *	(all workers paused) names_change_apply(&c);
  *	names_change_fini(&c);
  *
  * First worker. Only one change of a table is prepared at a time.

@@ -2,7 +2,7 @@
  * OCSP responses (RFC 6960), which handshakes staple to a certificate (RFC 6066, 8). A certificate
  * is known by its id there: digests of the issuer's name and key, and the serial number.
  *
- * Main thread, or the first worker while the others stand still; other workers only read.
+ * Main thread, or the first worker while the others are paused; other workers only read.
  */
 #ifndef TACIT_TLS_OCSP_H
 #define TACIT_TLS_OCSP_H

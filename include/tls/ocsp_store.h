@@ -39,7 +39,7 @@ struct tls_ocsp_users {
  * of its own. 0 or -ERR_NOMEM. */
 int tls_ocsp_users(const struct tls_store *s, const struct ocsp_cert_id_st *id,
 	struct tls_ocsp_users *out) must_check;
-/* Gives all of them the response, while the other workers stand still. */
+/* Gives all of them the response, while the other workers are paused. */
 void tls_ocsp_users_set(const struct tls_ocsp_users *u, struct tls_ocsp *o);
 void tls_ocsp_users_free(struct tls_ocsp_users *u);
 

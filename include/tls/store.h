@@ -2,7 +2,7 @@
  * All certificates of the process by name, each parsed once, whatever the number of bind lines and
  * workers. A name is the path of the file, or that of `new ssl cert`.
  *
- * Main thread, or the first worker while the others stand still; other workers only read.
+ * Main thread, or the first worker while the others are paused; other workers only read.
  */
 #ifndef TACIT_TLS_STORE_H
 #define TACIT_TLS_STORE_H

@@ -3,7 +3,7 @@
  * share. There are three: the ultimate one is for others that have rotated before us, the
  * penultimate one encrypts, and all of them decrypt. Workers read them without a lock.
  *
- * Main thread, or the first worker while the others stand still. The keys lie in memory of their
+ * Main thread, or the first worker while the others are paused. The keys lie in memory of their
  * own that is not part of a core, and are cleansed.
  */
 #ifndef TACIT_TLS_TICKETS_H

@@ -1,5 +1,5 @@
 /* TLS of a bind line: its life, its certificates and settings, and the contexts of the workers.
- * Main thread, or the first worker while the others stand still. */
+ * Main thread, or the first worker while the others are paused. */
 #include "tls/bind.h"
 
 #include <string.h>

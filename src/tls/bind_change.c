@@ -1,4 +1,4 @@
-/* Names and contexts of a bind line made anew, and exchanged. First worker. */
+/* Rebuilds names and contexts of a bind line, and exchanges them. First worker. */
 #include "tls/bind_change.h"
 
 #include <stdio.h>

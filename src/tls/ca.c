@@ -1,5 +1,5 @@
 /* Trusted certificates and revocation lists. Main thread, or the first worker while the others
- * stand still; an X509_STORE is shared by the workers and has a lock of its own. */
+ * are paused; an X509_STORE is shared by the workers and has a lock of its own. */
 #include "tls/ca.h"
 
 #include <stdio.h>

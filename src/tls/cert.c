@@ -1,5 +1,5 @@
 /* A certificate with what belongs to it: its life, and whether it is complete. Main thread, or the
- * first worker while the others stand still. */
+ * first worker while the others are paused. */
 #include "tls/cert.h"
 
 #include <stdio.h>

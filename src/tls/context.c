@@ -1,5 +1,5 @@
 /* Contexts that connections are accepted with. Main thread, or the first worker while the others
- * stand still; all contexts refer to the same certificates and keys. */
+ * are paused; all contexts refer to the same certificates and keys. */
 #include "tls/context.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Names of certificates. Made by the main thread, or the first worker while the others stand
- * still; a look-up changes nothing. */
+/* Names of certificates. Made by the main thread, or the first worker while the others are paused;
+ * a look-up changes nothing. */
 #include "tls/names.h"
 
 #include <string.h>

@@ -69,7 +69,7 @@ keep_session(struct tls_resume *r, const char *name, unsigned int service, SSL_S
 	struct kept_session *k;
 	char *copy;
 
-	/* The name may be the former session's. */
+	/* The name may be the previous session's. */
 	if (mem_copy_string(&copy, name) < 0)
 		return NULL;
 	k = place_for(r, name, service);

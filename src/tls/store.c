@@ -1,5 +1,5 @@
-/* All certificates of the process by name. Main thread, or the first worker while the others stand
- * still; a name stays until the end. */
+/* All certificates of the process by name. Main thread, or the first worker while the others are
+ * paused; a name stays until the end. */
 #include "tls/store.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Keys of session tickets. They change on the first worker while the others stand still; OpenSSL
+/* Keys of session tickets. They change on the first worker while the others are paused; OpenSSL
  * asks for them on the worker of the connection. */
 #include "tls/tickets.h"
 

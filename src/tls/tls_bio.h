@@ -91,7 +91,7 @@ enum io_result tls_leave(struct tls *t, struct conn *c, int hold, int more);
 /* Before it ends, when OpenSSL has failed: sends what it has written, as far as the socket takes
  * it. */
 void tls_send_alert(struct tls *t, struct conn *c);
-/* Sends what is left of former operations: IO_OK, IO_AGAIN or IO_ERR. */
+/* Sends what is left of earlier operations: IO_OK, IO_AGAIN or IO_ERR. */
 enum io_result tls_flush(struct tls *t, struct conn *c, int more);
 /* True if the peer has not taken more than the user's data and TLS_ANSWERS_MAX: what it sends makes
  * more answers, so it is not read. */
