@@ -1,6 +1,6 @@
 /*
- * Memory files of former worker processes: any bytes are refused or read within their bounds, and
- * every record that is listed is found by its key.
+ * Memory files of previous worker processes: any bytes are refused or read within their bounds,
+ * and every record that is listed is found by its key.
  */
 #include <stdint.h>
 #include <stdlib.h>

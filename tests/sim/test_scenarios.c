@@ -1,7 +1,7 @@
 /*
- * Every scenario once, without faults: bytes, termination codes, system calls, nothing left
- * open; and the calls themselves against golden/NAME.txt. UPDATE_GOLDEN=1 writes those anew, to
- * be looked at.
+ * Every scenario once, without faults: bytes, termination codes, system calls, nothing left open;
+ * and the calls themselves against golden/NAME.txt. UPDATE_GOLDEN=1 rewrites those, to be
+ * reviewed.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* The file of a ring: lines in a circle, a former file, and what goes wrong at the start and later.
- * A model of whole lines says what has to be in the file. */
+/* The file of a ring: lines in a circle, a previous file, and what goes wrong at the start and
+ * later. A model of whole lines says what has to be in the file. */
 #include "base/log_ring_file.h"
 
 #include <errno.h>
@@ -344,7 +344,7 @@ one_that_cannot_be_renamed_is_overwritten(void **state)
 	assert_int_equal(rmdir(bak), 0);
 }
 
-/* The former process writes on, as after a reload. */
+/* The previous process writes on, as after a reload. */
 static void
 one_that_is_written_is_written_on(void **state)
 {

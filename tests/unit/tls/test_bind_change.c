@@ -171,7 +171,7 @@ present_client(const struct rig_id *by)
 	rig_free(&id);
 }
 
-/* Another CA counts once it is in place, and sessions of clients of the former one end. */
+/* Another CA counts once it is in place, and sessions of clients of the previous one end. */
 static void
 test_ca(void **state)
 {

@@ -66,7 +66,7 @@ assert_same_name(const char *name, const struct tls_names *other)
 	assert_memory_equal(a->line, b->line, a->n * sizeof(*a->line));
 }
 
-/* The table is the one that is made anew of what lines are for. */
+/* The table equals one that is rebuilt from the names of all lines. */
 static void
 assert_is(unsigned char of[LINES][WORDS])
 {

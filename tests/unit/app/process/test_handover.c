@@ -189,7 +189,7 @@ end_standstill(struct timer *t)
 	rendezvous_end(&proc);
 }
 
-/* Two workers stand still, and the first one has handed over one end of the pair. */
+/* Two workers are paused, and the first one has handed over one end of the pair. */
 static void
 hand_over_one(int pair[2])
 {

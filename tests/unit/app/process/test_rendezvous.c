@@ -1,4 +1,4 @@
-/* Workers that stand still while a command changes what they read without a lock. */
+/* Workers that are paused while a command changes what they read without a lock. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -87,7 +87,7 @@ one_worker_makes_no_call(void **state)
 	bench_stop();
 }
 
-/* A worker that stands still sleeps: a few calls for each standstill, however long it lasts. */
+/* A worker that is paused sleeps: a few calls for each standstill, however long it lasts. */
 static void
 standing_still_does_not_spin(void **state)
 {

@@ -131,7 +131,7 @@ on_no_io(void *owner, int fd, uint32_t ev)
 	(void)ev;
 }
 
-/* The other worker has an idle connection to the server; it stands still. */
+/* The other worker has an idle connection to the server; it is paused. */
 static void
 give_idle_connection(struct worker *to, struct server *srv)
 {
@@ -146,7 +146,7 @@ give_idle_connection(struct worker *to, struct server *srv)
 	assert_int_equal(conn_pool_put(&to->engine, srv, &c, 1, NULL), 1);
 }
 
-/* The same when a server moves: idle connections to its former address are closed, long before
+/* The same when a server moves: idle connections to its previous address are closed, long before
  * pool-purge-delay. */
 static void
 a_full_mailbox_leaves_no_connection_to_a_former_address(void **state)

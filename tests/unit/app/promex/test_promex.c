@@ -169,7 +169,7 @@ check_metric(const struct metric *m, const struct stat_item *all)
 		check_column(&one.row, &all->row, (enum stat_col)(m->value + i));
 }
 
-/* Gives each counter another value, also those of a former process. */
+/* Gives each counter another value, also those of a previous process. */
 static void
 fill_counters(struct server *s)
 {

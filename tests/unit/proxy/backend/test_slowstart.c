@@ -151,7 +151,7 @@ only_those_that_come_back_start_slowly(void **st)
 	assert_int_equal(t->oper, SERVER_STARTING);
 }
 
-/* Drain and weight 0 do not stop the time, but a change of state begins it anew. */
+/* Drain and weight 0 do not stop the time, but a change of state restarts it. */
 static void
 time_goes_on_whatever_else_changes(void **st)
 {

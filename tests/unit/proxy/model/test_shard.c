@@ -209,7 +209,7 @@ rates_of_frontends_are_added(void **st)
 	assert_int_equal(freq_read(&sum.sess_rate, 5500), 0);
 }
 
-/* Former processes: their counts are added and their maxima taken, unless those were cleared. */
+/* Previous processes: their counts are added and their maxima taken, unless those were cleared. */
 static void
 former_counters_are_part_of_sums(void **st)
 {
@@ -250,7 +250,7 @@ former_counters_are_part_of_sums(void **st)
 	assert_int_equal(sum.hrsp[2], 0);
 }
 
-/* Every counter of a server, and of one side of a proxy, reaches a sum of former ones. */
+/* Every counter of a server, and of one side of a proxy, reaches a sum of previous ones. */
 static void
 no_counter_of_a_former_process_is_missing(void **st)
 {
@@ -302,7 +302,7 @@ averages_go_on_from_one_process_to_the_next(void **st)
 	server_stat_sum(srv, &sum);
 	assert_int_equal(sum.times.n, 400);
 	assert_int_equal(sum.times.qtime, 100 * 50 + 300 * 10);
-	/* Only 24 of the former ones are among the last ones, then none. */
+	/* Only 24 of the previous ones are among the last ones, then none. */
 	time_sessions(0, 700, 10);
 	server_stat_sum(srv, &sum);
 	assert_int_equal(sum.times.n, STAT_AVERAGE_OVER);

@@ -63,7 +63,7 @@ claims_are_as_observed(void **state)
 	}
 }
 
-/* The algorithm as described in the header: for each slot all claims are computed anew. */
+/* The algorithm as described in the header: for each slot all claims are computed again. */
 static void
 check_claims(const int *weight, int n)
 {
