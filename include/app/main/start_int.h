@@ -54,7 +54,7 @@ int start_background(struct start *st, int *code) must_check;
 /* The pid file of a process that is not a master's worker process. NULL: none. */
 const char *start_pidfile(const struct start *st);
 
-/* Tells st->former what the options say. */
+/* Sets st->former from the options. */
 void start_name_former(struct start *st);
 /* Before anything is bound: fetches the sockets of the previous process, if -x is given. 0 or a
  * negative reason that was reported. */

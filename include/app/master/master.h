@@ -2,7 +2,8 @@
  * The master: a process without network input that starts worker processes, keeps their listening
  * sockets open for its whole life, and replaces a worker process by one with a new configuration.
  * The new one reads the configuration, takes the sockets and says that it is ready; only then the
- * previous one is told to stop. If it does not get ready nothing changes for the previous one.
+ * previous one is signalled to stop. If it does not get ready nothing changes for the previous
+ * one.
  */
 #ifndef TACIT_APP_MASTER_MASTER_H
 #define TACIT_APP_MASTER_MASTER_H
@@ -36,14 +37,14 @@ enum {
 enum master_state {
 	MASTER_STARTING, /* the first worker process is not ready yet */
 	MASTER_RUNNING,
-	MASTER_STOPPING, /* the worker processes have been told to stop */
+	MASTER_STOPPING, /* the worker processes have been signalled to stop */
 	MASTER_OVER
 };
 
 enum worker_state {
 	WORKER_STARTING,
 	WORKER_CURRENT,
-	WORKER_LEAVING  /* told to stop */
+	WORKER_LEAVING  /* signalled to stop */
 };
 
 /* The identity of the file at a path. */
@@ -78,9 +79,9 @@ struct master {
 	struct sys *sys;
 	const struct report *report; /* its pid is the master's */
 	struct notify notify;
-	struct daemon *daemon;       /* told when the first worker process is ready */
+	struct daemon *daemon;       /* notified when the first worker process is ready */
 	struct spawn_conf spawn;
-	struct former *former;       /* told to stop when the first worker process is ready */
+	struct former *former;       /* signalled to stop when the first worker process is ready */
 	char *pidfile;               /* NULL: none; freed by the caller */
 	struct master_settings settings;
 	int pid_fd;                  /* open until it is written, -1 then */
@@ -127,7 +128,8 @@ int master_run(struct master *m);
 
 /* Stops all worker processes with this signal; the master ends with the last of them. */
 void master_stop(struct master *m, int sig);
-/* Closes the sockets that the process `user` does not use, and tells the current worker process. */
+/* Closes the sockets that the process `user` does not use, and notifies the current worker
+ * process. */
 void master_release_sockets(struct master *m, pid_t user);
 /* Has the current worker process pass the sockets to a process that asked by signal. */
 void master_pass_sockets(struct master *m, pid_t to);

@@ -1,8 +1,8 @@
 /*
- * The master's state, as text: for the program that it executes in its place, which inherits
- * its descriptors, its pid and its children. Lines of a word, numbers, and a text to the end of the
- * line; what follows the line "log" is the latest startup log. A change of their meaning is another
- * MASTER_STATE_VERSION: a worker process tells the master which one its program reads
+ * The master's state, as text: for the program that it executes in its place, which inherits its
+ * descriptors, its pid and its children. Lines of a word, numbers, and a text to the end of the
+ * line; what follows the line "log" is the latest startup log. A change of their meaning is
+ * another MASTER_STATE_VERSION: a worker process reports to the master which one its program reads
  * (X_MASTER_STATE=).
  */
 #ifndef TACIT_APP_MASTER_MASTER_STATE_H

@@ -1,6 +1,6 @@
 /*
  * Running in the background: the parent waits until the child serves or has failed, so that its
- * exit code tells the result.
+ * exit code is the result.
  */
 #ifndef TACIT_APP_PROCESS_DAEMON_H
 #define TACIT_APP_PROCESS_DAEMON_H

@@ -1,5 +1,5 @@
 /*
- * The processes that this one replaces (-sf, -st, -x). They are told to stop when this one is
+ * The processes that this one replaces (-sf, -st, -x). They are signalled to stop when this one is
  * ready; if it does not get ready they go on.
  */
 #ifndef TACIT_APP_PROCESS_FORMER_H

@@ -57,12 +57,12 @@ void master_link_init(struct master_link *m, struct sys *sys);
  * reason. */
 int master_link_inherit(struct master_link *m, const char *value, struct inherited_sockets *to)
 	must_check;
-/* Tells the master that another process goes on with this socket, and with its path. */
+/* Notifies the master that another process goes on with this socket, and with its path. */
 void master_link_given(struct master_link *m, const char *key);
 /* Closes what is left open. */
 void master_link_fini(struct master_link *m);
 
-/* Tells the master that this socket is used; a new one is passed to it. 0 or -errno. */
+/* Notifies the master that this socket is used; a new one is passed to it. 0 or -errno. */
 int master_link_keep(struct master_link *m, const char *key, int fd, int is_new) must_check;
 /* Messages go to the terminal from now on. */
 void master_link_restore_stderr(struct master_link *m);

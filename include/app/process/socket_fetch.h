@@ -31,8 +31,8 @@ int socket_fetch_path(struct socket_fetch *f, struct sys *sys, const char *path,
 /* The same on a connection, which it owns from now on. */
 int socket_fetch_from(struct socket_fetch *f, struct sys *sys, int fd,
 	struct inherited_sockets *to, char *why, size_t len) must_check;
-/* Tells the other process which ones were taken and waits until it has understood. 0, or a negative
- * reason: it may be gone. */
+/* Reports to the other process which ones were taken and waits until it has understood. 0, or a
+ * negative reason: it may be gone. */
 int socket_fetch_done(struct socket_fetch *f, const struct inherited_sockets *of) must_check;
 void socket_fetch_close(struct socket_fetch *f);
 

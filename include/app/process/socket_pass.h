@@ -1,7 +1,7 @@
 /*
  * Passes the listening sockets of this process to the one that will replace it, which asked for
  * them on a stats socket (`_getsocks`) or by SIGTTOU. Both listen on them from then on; this
- * process stops when it is told to.
+ * process stops when it is asked to.
  *
  * What it sends over the unix stream: a line X_SOCKETS=<number>, then for each socket a line with
  * its name (net/listener_key.h) and the descriptor. What it reads, when the other process is ready:

@@ -1,7 +1,7 @@
 /*
  * Requests to other workers: each is a function of struct engine, wake_x (slots granted to their
  * sessions, frontends with free places, servers that have changed or moved ...). None is lost: if
- * a mailbox is full its owner is told to check everything, which has to include a new request.
+ * a mailbox is full its owner is asked to check everything, which has to include a new request.
  */
 #ifndef TACIT_APP_PROCESS_WAKE_WORKER_H
 #define TACIT_APP_PROCESS_WAKE_WORKER_H

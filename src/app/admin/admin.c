@@ -183,7 +183,7 @@ run_lines(struct admin_conn *c)
 	}
 }
 
-/* True if a command is complete, or longer than one may be: then the connection has been told. */
+/* True if a command is complete, or longer than one may be: then the connection has its error. */
 static int
 find_admin_command(struct admin_conn *c)
 {

@@ -143,7 +143,7 @@ is_variable(const char *entry, const char *name)
 	return strncmp(entry, name, n) == 0 && entry[n] == '=';
 }
 
-/* Ours, with `own` in place of what such programs were told before, and LISTEN_PID unless that is
+/* Ours, with `own` in place of the variables of such programs, and LISTEN_PID unless that is
  * NULL. NULL: memory is out. */
 static const char **
 make_environment(const char *const *ours, const char *own, const char *listen_pid)

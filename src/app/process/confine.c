@@ -109,7 +109,7 @@ needs_abstract(const struct process *p)
 	return found;
 }
 
-/* True if the process sends signals: it kills its helper. Without a master it tells previous
+/* True if the process sends signals: it kills its helper. Without a master it signals previous
  * processes to stop, and children of whoever became this process may have asked for a signal at
  * its end, which counts as sent by it. */
 static int

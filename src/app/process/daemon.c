@@ -1,5 +1,5 @@
 /* Forks into the background. Main thread, before any other thread exists; the parent stays
- * until the child says that it serves, or has ended, and its exit code tells which. */
+ * until the child reports that it serves, or has ended, and its exit code shows which. */
 #include "app/process/daemon.h"
 
 #include <fcntl.h>

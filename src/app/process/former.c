@@ -60,7 +60,7 @@ signal_all(const struct former *f, int sig)
 	}
 }
 
-/* A byte: they are told to stop. The end of the file: the start has failed. */
+/* A byte: they are asked to stop. The end of the file: the start has failed. */
 static void
 run_helper(const struct former *f, int fd)
 {

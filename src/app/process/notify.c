@@ -1,4 +1,4 @@
-/* Tells the service manager that the process is ready, reloads or stops. First worker; a
+/* Notifies the service manager that the process is ready, reloads or stops. First worker; a
  * datagram that cannot be sent is dropped. */
 #include "app/process/notify.h"
 

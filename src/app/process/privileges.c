@@ -62,7 +62,7 @@ change_groups(struct sys *sys, const struct global_conf *g, const char **what)
 	return (int)sys_setgid(sys, g->gid);
 }
 
-/* A new user has no capability unless the kernel is told to keep them. */
+/* A new user has no capability unless the kernel is asked to keep them. */
 static int
 change_user(struct sys *sys, const struct global_conf *g, uint64_t keep, const char **what)
 {

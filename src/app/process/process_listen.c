@@ -1,4 +1,4 @@
-/* The process's listeners: what they are told before they bind, and all of them in order. */
+/* The process's listeners: their settings before they bind, and all of them in order. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
-/* Listening sockets of another process. Main thread, before any other thread exists. The connection
- * stays open until this process is ready: its end tells the other one that it failed. */
+/* Listening sockets of another process. Main thread, before any other thread exists. The
+ * connection stays open until this process is ready: its end shows the other one that it
+ * failed. */
 #define _GNU_SOURCE
 #include "app/process/socket_fetch.h"
 

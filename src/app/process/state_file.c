@@ -81,7 +81,7 @@ has_file(const struct proxy *px, enum state_file which)
 	return !px->disabled && (px->caps & PROXY_BE) && px->state_file == which;
 }
 
-/* Backends that want the global file without there being one are told. */
+/* Backends that want the global file without there being one are reported. */
 static unsigned int
 count_users(struct process *p, enum state_file which)
 {
