@@ -133,7 +133,7 @@ struct log_sink {
 	/* Called when a target fails and is suspended for a while. err: errno. May be NULL. */
 	void (*on_failure)(void *arg, const struct log_dest *dest, int err);
 	void *failure_arg;
-	/* Called when messages were posted to this ring that its owner was not told of: it has to
+	/* Called when messages were posted to this ring without notice to its owner: it has to
 	 * collect them. */
 	void (*on_ring)(void *arg, struct log_ring *r);
 	void *ring_arg;

@@ -62,13 +62,13 @@ int log_ring_open(struct log_ring *r) must_check;
 void log_ring_fini(struct log_ring *r);
 
 /* --- any thread --- */
-/* Takes the batch over: 1: the owner has to collect, 0: it was told already, or -ERR_FULL: too much
- * waits, and the caller still owns it. */
+/* Takes the batch over: 1: the owner has to collect, 0: it was notified already, or -ERR_FULL: too
+ * much waits, and the caller still owns it. */
 int log_ring_post(struct log_ring *r, struct log_batch *b) must_check;
 void log_ring_count_lost(struct log_ring *r, unsigned int n);
 
 /* --- the owner --- */
-/* Stores what was posted, then tells the readers. k: writes the headers of the ring's own
+/* Stores what was posted, then notifies the readers. k: writes the headers of the ring's own
  * messages. */
 void log_ring_collect(struct log_ring *r, struct log_sink *k);
 /* Begins with the oldest message, or after the newest one. */

@@ -38,7 +38,7 @@ struct log_ring_file {
 	char *out;            /* lines that were not written yet; NULL: the file is not open */
 	size_t size, len;
 	int has_failed;       /* which was told */
-	/* Lines were not written, because of this errno: told once. May be NULL. */
+	/* Lines were not written, because of this errno: reported once. May be NULL. */
 	void (*on_failure)(void *arg, int err);
 	void *arg;
 };

@@ -19,9 +19,9 @@ struct rate_limit {
 	uint32_t asked;     /* counted, and neither kept nor cancelled yet */
 };
 
-/* Milliseconds until it is worth asking again, 0: an event is allowed now. With `counts` an allowed
- * event is counted, and rate_limit_keep() or rate_limit_cancel() follows on the same worker: until
- * then it may not happen, and others are told to ask again soon. */
+/* Milliseconds until it is worth asking again, 0: an event is allowed now. With `counts` an
+ * allowed event is counted, and rate_limit_keep() or rate_limit_cancel() follows on the same
+ * worker: until then it may not happen, and others have to ask again soon. */
 uint64_t rate_limit_wait(struct rate_limit *r, struct sys *sys, uint64_t now_ms, int counts);
 /* An event that has been waited for without counting it. */
 void rate_limit_count(struct rate_limit *r, struct sys *sys, uint64_t now_ms);
