@@ -10,7 +10,7 @@
 #include "base/array.h"
 #include "base/mem.h"
 
-/* Index of `name`, or the place to insert it; *found tells which. */
+/* Index of `name`, or the place to insert it; *found says which. */
 static unsigned
 env_find(const struct cfg_env *env, const char *name, bool *found)
 {
