@@ -54,7 +54,7 @@ struct dns_watch {
 	struct dns_lookup *lookup; /* NULL: none */
 	int asks_once;             /* on_failure() comes at once, whatever `hold` says */
 	/* A valid response has come and is part of lookup->answer. May unwatch and watch others.
-	 * by: its server; NULL if another watch of the lookup was told first. */
+	 * by: its server; NULL if another watch of the lookup was notified first. */
 	void (*on_answer)(struct dns_watch *w, struct dns_nameserver *by);
 	/* The lookup has failed, and the last valid response is older than `hold`. */
 	void (*on_failure)(struct dns_watch *w, enum dns_status status);
@@ -69,9 +69,9 @@ void dns_watch_init(struct dns_watch *w);
 int dns_lookup_watch(struct resolvers *res, const char *name, enum dns_type prefer,
 	struct dns_watch *w) must_check;
 /*
- * Asks once: w is told as above, and has to unwatch then. 1: the answer is known, in *known until
- * the next call, and w watches nothing. 0, or as dns_lookup_watch(), or -ERR_FULL: too many names
- * are being asked for.
+ * Asks once: w is notified as above, and has to unwatch then. 1: the answer is known, in *known
+ * until the next call, and w watches nothing. 0, or as dns_lookup_watch(), or -ERR_FULL: too many
+ * names are being asked for.
  */
 int dns_lookup_ask(struct resolvers *res, const char *name, enum dns_type prefer,
 	struct dns_watch *w, const struct dns_answer **known) must_check;

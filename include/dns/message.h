@@ -3,7 +3,7 @@
  *
  * c-ares writes queries and expands compressed names; it is included in message.c only. Its
  * channel, which also sends and retries, is not used: it has no statistics of single name servers,
- * asks them one after the other instead of all at once, and does not tell of the error codes that
+ * asks them one after the other instead of all at once, and does not report the error codes that
  * `hold` distinguishes. Its parsers of whole responses drop the additional section, in which
  * servers send the addresses of SRV targets.
  */

@@ -195,7 +195,7 @@ send_datagram(struct dns_nameserver *ns, const uint8_t *p, size_t n)
 	if (r < 0)
 		return r;
 	put = sys_sendto(loop_sys(ns->res->loop), ns->fd, p, n, MSG_NOSIGNAL);
-	/* An earlier datagram was refused, which is told once; this one was not sent. */
+	/* An earlier datagram was refused, which is reported once; this one was not sent. */
 	if (put == -ECONNREFUSED)
 		put = sys_sendto(loop_sys(ns->res->loop), ns->fd, p, n, MSG_NOSIGNAL);
 	return put < 0 ? (int)put : 0;
