@@ -6,7 +6,7 @@
  *   2. mail, then posted tasks (first reads and sends for everyone)
  *   3. other fds' events, then tasks they posted, then those of loop_post_next()
  *   4. due starts and timers, then tasks they posted, then mail to oneself
- *   5. end-of-turn tasks   (freeing, log lines), then what loop_close() was told
+ *   5. end-of-turn tasks   (freeing, log lines), then the closes of loop_close()
  *   6. workers that got mail and sleep are woken
  */
 #ifndef TACIT_EVENT_LOOP_H

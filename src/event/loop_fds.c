@@ -1,5 +1,5 @@
 /* The fd table of a loop, on its worker: the owner of an fd, what is wanted of it, and what the
- * poller is told. The poller holds exactly `polled`, which only loop_commit() changes. */
+ * poller is given. The poller holds exactly `polled`, which only loop_commit() changes. */
 #include <string.h>
 
 #include "base/err.h"
