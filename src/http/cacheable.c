@@ -1,4 +1,4 @@
-/* Reads what a response tells caches (RFC 9111, 3 and 5.2.2), as HAProxy does. */
+/* Reads what a response permits caches (RFC 9111, 3 and 5.2.2), as HAProxy does. */
 #include "http/cacheable.h"
 
 #include "base/compiler.h"

@@ -93,7 +93,7 @@ size_digit(struct h1_body *b, char c)
 		b->line = 0;
 		body_credit(b, FRAME_FREE);
 	}
-	/* With 16 digits, the first one tells whether the size is above 2^63 - 1. */
+	/* With 16 digits, the first one shows whether the size is above 2^63 - 1. */
 	if (b->line == SIZE_DIGITS || b->left > INT64_MAX >> 4)
 		return body_fail(b, HTTP_BAD_CHUNK_SIZE);
 	b->left = b->left << 4 | chunk_digit(c);
