@@ -39,7 +39,7 @@ struct conn {
 	struct xprt *xprt; /* NULL: the socket itself */
 	int fd;        /* -1: none */
 	int err;       /* errno of the first IO_ERR, 0 before */
-	int late_err;  /* errno that was told before the data that preceded it: reported after it */
+	int late_err;  /* errno that came before the data that preceded it: reported after it */
 	uint32_t addr_gen; /* for the owner: generation of the address it was opened to */
 	uint8_t eof;   /* IO_EOF was or will be reported: RDHUP and a short read, or recv() = 0 */
 	uint8_t sends; /* number of sends up to CONN_SENDS_MAX: TCP_NODELAY is set before the
@@ -100,7 +100,7 @@ conn_can(const struct conn *c, unsigned int cap)
  */
 enum io_result conn_recv(struct conn *c, void *buf, size_t len, size_t *got);
 /*
- * The next conn_recv() is speculative: no event has told of data, nor of what follows it, and that
+ * The next conn_recv() is speculative: no event has reported data, nor what follows it, and that
  * is most likely the end. On a socket one call reads both: IO_OK with eof set if that was right.
  */
 void conn_expect_end(struct conn *c);

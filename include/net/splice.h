@@ -15,7 +15,7 @@
 enum splice_result {
 	SPLICE_OK,
 	SPLICE_AGAIN,
-	SPLICE_ASK,    /* only conn_recv() can tell whether it is EOF, urgent data or an error */
+	SPLICE_ASK,    /* only conn_recv() can see whether it is EOF, urgent data or an error */
 	SPLICE_CANNOT, /* the kernel does not support it here: copy */
 	SPLICE_ERR     /* the connection failed; see c->err */
 };

@@ -106,7 +106,7 @@ sock_read(struct conn *c, uint8_t *ended, void *buf, size_t len, int flags, size
 
 /*
  * Handles a short read. If the peer's FIN was seen before, the rest is EOF. After an error no
- * further event comes, and only another read tells which error. With urgent data the read may have
+ * further event comes, and only another read shows which error. With urgent data the read may have
  * stopped there, and more may follow.
  */
 static void
@@ -151,7 +151,7 @@ asks_for_end(const struct conn *c, size_t len)
 /*
  * Two reads in one call: the bytes, and what is behind them: the end, nothing yet, or a byte more.
  * The call takes an error before the bytes that came before it: those are still there. One that
- * comes between its reads stays with the socket, and is told as soon as that is registered.
+ * comes between its reads stays with the socket, and is reported as soon as that is registered.
  */
 static enum io_result
 sock_recv_with_end(struct conn *c, char *buf, size_t len, size_t *got)
