@@ -1,8 +1,8 @@
 /*
  * Servers whose address changes while they run: by DNS answers and by operators. The first worker
  * makes the changes. Other workers read addresses without a lock (net/addr_cell.h), and close idle
- * connections to previous addresses when they are told; a connection to one is not kept or used
- * again before that either.
+ * connections to previous addresses when they are notified; a connection to one is not kept or
+ * used again before that either.
  */
 #ifndef TACIT_PROXY_BACKEND_SERVER_ADDR_H
 #define TACIT_PROXY_BACKEND_SERVER_ADDR_H

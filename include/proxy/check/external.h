@@ -1,7 +1,7 @@
 /*
- * External checks, on the checker's side: commands are run by a helper process, which is told over
- * a socket. On the first worker. At most EXTERNAL_COMMANDS_MAX commands run at the same time;
- * others wait for one to end, in the order in which they came.
+ * External checks, on the checker's side: commands are run by a helper process, which receives
+ * them over a socket. On the first worker. At most EXTERNAL_COMMANDS_MAX commands run at the same
+ * time; others wait for one to end, in the order in which they came.
  */
 #ifndef TACIT_PROXY_CHECK_EXTERNAL_H
 #define TACIT_PROXY_CHECK_EXTERNAL_H

@@ -1,5 +1,5 @@
 /*
- * Header fields that tell servers the client's address: X-Forwarded-For, X-Original-To (manual 4.2,
+ * Header fields with the client's address for servers: X-Forwarded-For, X-Original-To (manual 4.2,
  * option forwardfor and originalto) and Forwarded (RFC 7239; option forwarded).
  */
 #ifndef TACIT_PROXY_MODEL_FORWARD_H

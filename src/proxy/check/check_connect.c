@@ -384,7 +384,7 @@ check_connect_begin(struct check_run *r, struct check_verdict *v)
 enum check_step
 check_connect_proceed(struct check_run *r, struct check_verdict *v)
 {
-	/* Some pollers do not tell errors. */
+	/* Some pollers do not report errors. */
 	int may_have_failed = loop_seen(r->conn.loop, r->conn.fd) & (EV_ERR | EV_HUP) ||
 		!loop_has_errors(r->conn.loop);
 	int err = may_have_failed ? conn_take_error(&r->conn) : 0;

@@ -22,7 +22,7 @@ struct slot {
 	struct external_job *job; /* NULL: cancelled, the command has not ended yet */
 	uint32_t id;
 	uint8_t is_taken;
-	uint8_t kill_due;        /* the helper has not been told yet */
+	uint8_t kill_due;        /* the helper has not been notified yet */
 };
 
 struct external {

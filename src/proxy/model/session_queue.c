@@ -23,7 +23,7 @@ session_queue_is_empty(const struct session_queue *q)
 	return list_is_empty(&q->fifo) && !q->prioritized.first;
 }
 
-/* Ids tell apart sessions that came in the same millisecond. */
+/* Ids distinguish sessions that came in the same millisecond. */
 int
 session_queue_is_before(const struct session *a, const struct session *b)
 {

@@ -53,7 +53,7 @@ take_idle_connection(struct session *s)
 	return t->reused;
 }
 
-/* Says why connections fail that the log lines of their sessions do not tell apart; at most once
+/* Logs why connections fail, if the log lines of their sessions do not show it; at most once
  * per interval, of which last_ms is the time. */
 static void
 say_at_times(const struct session *s, uint64_t *last_ms, int level, const char *why)

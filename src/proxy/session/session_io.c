@@ -68,7 +68,7 @@ has_sent_request(const struct session *s)
 
 /*
  * The request was sent, and a quick server responds before the next turn: no event is needed, and
- * an fd used for one request is never registered. In mode tcp only its end tells how long an fd is
+ * an fd used for one request is never registered. In mode tcp only its end shows how long an fd is
  * used: that has to arrive as early.
  */
 static void
