@@ -1,7 +1,8 @@
 /*
- * Regular expressions (PCRE2) for -m reg, map_reg, regsub and the replace-x actions (manual 7.1.4).
- * Compiled once and shared by all workers; the work memory of a match is per worker. Every match is
- * limited: one that exceeds the limits is no match, which is counted and told (shortfall.h).
+ * Regular expressions (PCRE2) for -m reg, map_reg, regsub and the replace-x actions (manual
+ * 7.1.4). Compiled once and shared by all workers; the work memory of a match is per worker. Every
+ * match is limited: one that exceeds the limits is no match, which is counted and reported
+ * (shortfall.h).
  *
  * The steps are those that PCRE2 allows by default, and HAProxy with it: nested repetitions use
  * them up within about 50 ms when they are compiled to machine code, within about 500 ms when they

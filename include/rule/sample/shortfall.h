@@ -1,6 +1,6 @@
 /*
- * Evaluations that end without their result for lack of steps or of room. HAProxy's rules take that
- * for "not found" or "no match", and so do these: therefore it is counted and told.
+ * Evaluations that end without their result for lack of steps or of room. HAProxy's rules take
+ * that for "not found" or "no match", and so do these: therefore it is counted and reported.
  */
 #ifndef TACIT_RULE_SAMPLE_SHORTFALL_H
 #define TACIT_RULE_SAMPLE_SHORTFALL_H
@@ -22,7 +22,7 @@ enum shortfall_kind {
 /* One per worker, which alone writes it. */
 struct shortfalls {
 	_Atomic uint64_t n[SHORTFALLS];
-	/* Told of each one, with the place of the rule where it is known. May be NULL. */
+	/* Called for each one, with the place of the rule where it is known. May be NULL. */
 	void (*tell)(void *arg, enum shortfall_kind kind, const char *text);
 	void *arg;
 };

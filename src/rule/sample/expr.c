@@ -407,7 +407,7 @@ eval_steps(const struct rule_expr *e, struct sample_ctx *cx, struct sample *s)
 	return 1;
 }
 
-/* Evaluates it without telling of a value that is too long. */
+/* Evaluates it without reporting a value that is too long. */
 static int
 eval_quietly(const struct rule_expr *e, struct sample_ctx *cx, struct sample *s)
 {

@@ -216,7 +216,7 @@ match_longer(const struct regex *r, struct sample_ctx *cx, struct str s, size_t 
 	}
 }
 
-/* Counts and tells why the match was given up. */
+/* Counts and reports why the match was given up. */
 static void
 tell_end(const struct regex *r, struct sample_ctx *cx, int rc)
 {
