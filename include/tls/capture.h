@@ -39,7 +39,7 @@ enum tls_secret {
 	TLS_SECRETS
 };
 
-/* Has OpenSSL tell what conf wants, for connections of this context. */
+/* Has OpenSSL report what conf wants, for connections of this context. */
 void tls_capture_enable(struct ssl_ctx_st *ctx, const struct tls_conf *conf);
 /* NULL is allowed. */
 void tls_capture_free(struct tls_capture **c);

@@ -85,7 +85,7 @@ tls_context_settle(SSL_CTX *ctx, const struct tls_settings *set, char *why)
 	return 0;
 }
 
-/* Names of the CAs are told to clients, so that they can choose a certificate. */
+/* Names of the CAs are sent to clients, so that they can choose a certificate. */
 static int
 add_ca_names(SSL_CTX *ctx, const struct tls_ca *ca)
 {

@@ -258,7 +258,7 @@ tls_enter(struct tls *t, struct conn *c, size_t read_max)
 	io->conn = c;
 	io->p = t->in ? t->in->bytes + t->in->at : io->in;
 	io->n = t->in ? t->in->len - t->in->at : 0;
-	/* The loop was told that the socket is readable because of bytes in memory. */
+	/* The loop believes that the socket is readable because of bytes in memory. */
 	io->reads = t->x.holds && t->x.drained && !t->x.ended ? 0 : READS_MAX;
 	io->read_max = MIN(read_max, sizeof(io->in));
 	io->in_result = IO_OK;
