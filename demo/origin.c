@@ -72,9 +72,9 @@ watch(struct origin *o, int op, int fd, unsigned int events, void *who)
 	return epoll_ctl(o->epoll_fd, op, fd, &ev);
 }
 
-/* Returns the answer to the request with this head, a string. Only a GET without a body is followed
- * by another one, and only if the client keeps the connection; an old client is told that it is
- * kept. */
+/* Returns the answer to the request with this head, a string. Only a GET without a body is
+ * followed by another one, and only if the client keeps the connection; the response tells an old
+ * client that it is kept. */
 static const char *
 answer_to(const char *head)
 {

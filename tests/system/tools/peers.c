@@ -5,11 +5,12 @@
  *           [--max BYTES] [--timeout SECONDS] [--lenient]
  *           [--tls-client 1.2|1.3|both] [--tls-origin PEM]
  *
- * Each connection carries two bodies, one in each direction, of 1 byte to --max (1 MiB), with sizes
- * distributed evenly over their logarithm. A body is a pseudo-random stream whose bytes depend on
- * the sender and on their position, so a byte that is lost, duplicated, moved or from another
- * connection is detected. It begins with a header that tells the reader what to expect: the length,
- * and whether the writer will truncate it by a reset or close without reading everything.
+ * Each connection carries two bodies, one in each direction, of 1 byte to --max (1 MiB), with
+ * sizes distributed evenly over their logarithm. A body is a pseudo-random stream whose bytes
+ * depend on the sender and on their position, so a byte that is lost, duplicated, moved or from
+ * another connection is detected. It begins with a header that shows the reader what to expect:
+ * the length, and whether the writer will truncate it by a reset or close without reading
+ * everything.
  *
  * Writers and readers pause at random; writers end with a half-close, a reset (SO_LINGER 0) or a
  * close. It is an error when

@@ -298,7 +298,7 @@ a_failed_consume_ends_the_stream(void **st)
 	assert_int_equal(conn_peek(&c, buf, sizeof(buf), &got), IO_OK);
 	assert_int_equal(conn_take(&c, buf, 5, 0), IO_ERR);
 	assert_true(c.err != 0);
-	/* The kernel considers the connection intact: only a reset tells the peer. */
+	/* The kernel considers the connection intact: only a reset notifies the peer. */
 	assert_false(conn_is_dead(&c));
 }
 

@@ -63,7 +63,7 @@ ask(void)
 	assert_memory_equal(heard, "\4\1\x22\x3d\1\2\3\4HAProxy", SOCKS4_REQUEST_LEN);
 }
 
-/* The proxy says something, and the loop tells. */
+/* The proxy sends something, and the loop reports it. */
 static void
 proxy_says(const char *bytes, size_t n)
 {

@@ -99,7 +99,7 @@ test_urls(void **state)
 	assert_int_equal(ERR_peek_error(), 0);
 }
 
-/* A proxy is told where the request goes on to. */
+/* A proxy gets the target of the request. */
 static void
 test_request_for_proxy(void **state)
 {

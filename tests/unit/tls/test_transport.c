@@ -345,7 +345,7 @@ what_is_no_hello_is_refused(void **st)
 	must_be_refused("\x16", 1, 1, 1);
 }
 
-/* A peer whose hello is refused is told so by an alert. */
+/* A peer whose hello is refused gets an alert. */
 static void
 a_refusal_is_said(void **st)
 {

@@ -313,7 +313,7 @@ far_server_is_refused(const char *with, enum interest_mode how)
 	mode = INTEREST_EDGE;
 }
 
-/* With each poller and mode, also those that cannot tell errors, or try before they wait. */
+/* With each poller and mode, also those that cannot report errors, or try before they wait. */
 static void
 a_far_server_that_refuses_is_down(void **st)
 {

@@ -55,7 +55,7 @@ test_listen(void **state)
 		"\nPATH=/usr/bin:/bin");
 }
 
-/* The address of the check is not the one that is told. */
+/* The address of the check is not the one that is passed. */
 static void
 test_backend(void **state)
 {

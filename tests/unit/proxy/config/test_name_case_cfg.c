@@ -19,7 +19,7 @@ static const struct cfg_section sections[] = {
 };
 static const struct cfg_module section_module = { .name = "a section", .sections = sections };
 
-/* The result of the lines, of which the first one that is told is in w->printed. */
+/* The result of the lines, of which the first reported one is in w->printed. */
 static void
 load(struct world *w, const char *lines)
 {

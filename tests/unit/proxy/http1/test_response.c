@@ -144,7 +144,7 @@ failures_get_a_local_reply(void **st)
 	http_play_all(failures, ARRAY_LEN(failures));
 }
 
-/* A missing or invalid response causes a local reply; its status tells the reason. */
+/* A missing or invalid response causes a local reply; its status is the reason. */
 static void
 the_status_tells_the_reason(void **st)
 {

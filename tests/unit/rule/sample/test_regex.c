@@ -219,7 +219,7 @@ long_subjects_match(void **state)
 	regex_free(&r);
 }
 
-/* A match that is given up is told with the place of its rule. The next match works. */
+/* A match that is given up is reported with the place of its rule. The next match works. */
 static void
 an_end_is_told(void **state)
 {
