@@ -42,14 +42,14 @@ struct start {
 int start_has_master(const struct start *st);
 /* Runs what the configuration says; returns the exit code. */
 int start_run(struct start *st);
-/* Goes on as the master that has executed this program; state_fd: $TACIT_MASTER_STATE. Returns the
- * exit code. */
+/* Continues as the master that has executed this program; state_fd: $TACIT_MASTER_STATE. Returns
+ * the exit code. */
 int start_resume(struct start *st, const char *state_fd);
 /* The process that serves, and the master; they return the exit code. */
 int start_process(struct start *st);
 int start_master(struct start *st);
-/* Goes to the background if it is asked for. 1 in the process that goes on; 0 and the exit code in
- * the one that ends. */
+/* Goes to the background if it is asked for. 1 in the process that continues; 0 and the exit code
+ * in the one that ends. */
 int start_background(struct start *st, int *code) must_check;
 /* The pid file of a process that is not a master's worker process. NULL: none. */
 const char *start_pidfile(const struct start *st);

@@ -41,7 +41,7 @@ int fd_store_restore(struct fd_store *s, const struct stored_socket *stored, con
 	must_check;
 /* This process uses the socket with this number. */
 void fd_store_use(struct fd_store *s, int fd, pid_t user);
-/* Another process goes on with the socket of this name: its path is no longer ours. */
+/* Another process takes over the socket of this name: its path is no longer ours. */
 void fd_store_give(struct fd_store *s, const char *key);
 /* Closes the sockets that a process bound which did not get ready. */
 void fd_store_drop_of(struct fd_store *s, pid_t from);
@@ -50,7 +50,7 @@ void fd_store_drop_of(struct fd_store *s, pid_t from);
 typedef void fd_store_fn(void *arg, const char *key);
 void fd_store_release(struct fd_store *s, pid_t user, fd_store_fn *fn, void *arg);
 /* Closes all sockets, after fn was called with each name. Paths stay until fd_store_fini(): a
- * worker process may still have to say which of them another process goes on with. */
+ * worker process may still have to say which of them another process takes over. */
 void fd_store_release_all(struct fd_store *s, fd_store_fn *fn, void *arg);
 /* The list of numbers and names for a new process (app/process/master_link.h). */
 void fd_store_list(const struct fd_store *s, struct sbuf *out);

@@ -100,7 +100,7 @@ struct master {
 	unsigned int max_reloads;    /* mworker-max-reloads; UINT32_MAX: none */
 	int exit_on_failure;
 	int is_hard;                 /* the previous worker process ends at the next reload */
-	int reload_again;            /* a reload was requested while another one was going on */
+	int reload_again;            /* a reload was requested during another one */
 	unsigned int n_reloads, n_failed_reloads;
 	int reload_failed;           /* the latest one */
 	char reason[256];            /* why, "" if it did not fail */
@@ -117,8 +117,8 @@ struct master {
 int master_start(struct master *m, const char *notify_path, int *link_fd, int *stderr_fd)
 	must_check;
 /*
- * Goes on as the master that has executed this program in its place, with what the descriptor has
- * whose number $TACIT_MASTER_STATE was. 0, or a negative reason that was reported.
+ * Continues as the master that has executed this program in its place, with what the descriptor
+ * has whose number $TACIT_MASTER_STATE was. 0, or a negative reason that was reported.
  */
 int master_resume(struct master *m, const char *notify_path, const char *state_fd) must_check;
 /* Runs until all worker processes have ended; returns the exit code. */
@@ -146,7 +146,7 @@ void master_signal(const struct worker_process *w, int sig);
 void master_reap(struct master *m);
 /* The worker process that serves; the one that starts; NULL: none. */
 struct worker_process *master_find_worker(const struct master *m, enum worker_state state);
-/* Starts a reload, or notes that one is to follow that which is going on. */
+/* Starts a reload, or notes that one is to follow the current one. */
 void master_reload(struct master *m);
 /* A worker process has said that it is ready: it takes the place of the previous one. */
 void master_on_ready(struct worker_process *w, const char *status);
@@ -158,16 +158,16 @@ void master_on_respawn(struct timer *t);
 unsigned int master_respawn_delay(unsigned int failures);
 /* The text of the first alert in a startup log, without its head; "" if there is none. */
 void master_first_alert(const char *log, char *out, size_t len);
-/* Called when a worker process serves: if it runs another program than this one, which can go on as
- * the master, the master will execute that program. */
+/* Called when a worker process serves: if it runs another program than this one, which can
+ * continue as the master, the master will execute that program. */
 void master_plan_reexec(struct master *m);
-/* Timer: does it, once nothing is going on that would be lost. */
+/* Timer: does it, once nothing is in progress that would be lost. */
 void master_on_reexec(struct timer *t);
 /* The file that the next worker process executes. */
 void master_find_file(const struct master *m, struct file_id *out);
 /* Initializes the state that each image of the master shares. */
 void master_init(struct master *m);
-/* Without the service manager's socket it goes on, with a warning. */
+/* Continues without the service manager's socket, with a warning. */
 void master_open_notify(struct master *m, const char *path);
 /* Opens the loop and signals. 0 or a negative reason. */
 int master_open_loop(struct master *m) must_check;

@@ -93,7 +93,7 @@ int master_cli_relay(struct master_conn *c, pid_t pid, const char *text, const c
 /* Gives the client's connection to the current worker process, for _getsocks. 0 or a negative
  * reason. */
 int master_cli_give_away(struct master_conn *c) must_check;
-/* Takes what has come of the answer; c->is_relaying 0: that was all. */
+/* Takes the received part of the answer; c->is_relaying 0: it was the last. */
 void master_cli_settle_relay(struct master_conn *c);
 void master_cli_end_relay(struct master_conn *c);
 

@@ -1,6 +1,6 @@
 /*
  * The processes that this one replaces (-sf, -st, -x). They are signalled to stop when this one is
- * ready; if it does not get ready they go on.
+ * ready; if it does not get ready they continue.
  */
 #ifndef TACIT_APP_PROCESS_FORMER_H
 #define TACIT_APP_PROCESS_FORMER_H
@@ -53,12 +53,12 @@ former_can_help(const struct former *f)
 {
 	return f->n_pids > 0;
 }
-/* This process is ready: who passed sockets learns which ones go on. */
+/* This process is ready: who passed sockets is notified which ones stay in use. */
 void former_say_ready(struct former *f);
 /* Signals all previous processes to stop. */
 void former_stop(struct former *f);
-/* Closes everything. Unless former_say_ready() was called they go on, and listen again (SIGTTIN) if
- * they had been asked. */
+/* Closes everything. Unless former_say_ready() was called they continue, and listen again
+ * (SIGTTIN) if they had been asked. */
 void former_close(struct former *f);
 
 #endif

@@ -57,7 +57,7 @@ void master_link_init(struct master_link *m, struct sys *sys);
  * reason. */
 int master_link_inherit(struct master_link *m, const char *value, struct inherited_sockets *to)
 	must_check;
-/* Notifies the master that another process goes on with this socket, and with its path. */
+/* Notifies the master that another process takes over this socket, and with its path. */
 void master_link_given(struct master_link *m, const char *key);
 /* Closes what is left open. */
 void master_link_fini(struct master_link *m);

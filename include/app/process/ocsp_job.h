@@ -1,6 +1,6 @@
 /*
  * Updates of the OCSP response of one certificate file: the address of its responder, the answer,
- * and what becomes of it. On the first worker.
+ * and its use. On the first worker.
  */
 #ifndef TACIT_APP_PROCESS_OCSP_JOB_H
 #define TACIT_APP_PROCESS_OCSP_JOB_H

@@ -4,9 +4,9 @@
  * process stops when it is asked to.
  *
  * What it sends over the unix stream: a line X_SOCKETS=<number>, then for each socket a line with
- * its name (net/listener_key.h) and the descriptor. What it reads, when the other process is ready:
- * X_USES=<index> for each socket that goes on, counted from 0, then READY=1. Then it closes. If the
- * other process goes away before, nothing has changed.
+ * its name (net/listener_key.h) and the descriptor. What it reads, when the other process is
+ * ready: X_USES=<index> for each socket that stays in use, counted from 0, then READY=1. Then it
+ * closes. If the other process goes away before, nothing has changed.
  */
 #ifndef TACIT_APP_PROCESS_SOCKET_PASS_H
 #define TACIT_APP_PROCESS_SOCKET_PASS_H
@@ -44,7 +44,7 @@ int socket_pass_start(struct socket_pass *sp, int fd) must_check;
 int socket_pass_connect(struct sys *sys, pid_t pid) must_check;
 /* Passes them to such a process. fd: the connection, which it owns from now on; or -1. */
 void socket_pass_to(struct socket_pass *sp, pid_t pid, int fd);
-/* This process stops listening: whoever has the sockets goes on with all of them. */
+/* This process stops listening: whoever has the sockets takes over all of them. */
 void socket_pass_assume(struct socket_pass *sp);
 void socket_pass_close(struct socket_pass *sp);
 

@@ -222,7 +222,7 @@ read_input(struct admin_conn *c)
 	}
 }
 
-/* When it goes on, or has been idle for too long. */
+/* When it continues, or has been idle for too long. */
 static uint64_t
 next_timer(const struct admin_conn *c)
 {

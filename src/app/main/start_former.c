@@ -25,7 +25,7 @@ start_prepare_former(struct start *st)
 	st->process.former = f;
 	if (st->opts.fetch_from && strcmp(st->opts.fetch_from, "/dev/null") != 0)
 		r = former_fetch(f, st->opts.fetch_from);
-	/* A master goes on without: it has said why, and there is another way to get them. */
+	/* A master continues without: it has reported why, and there is another way to get them. */
 	if (st->link.fd >= 0)
 		r = 0;
 	if (r || st->link.fd >= 0 || sys_getuid(&st->sys) != 0)

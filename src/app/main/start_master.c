@@ -84,7 +84,7 @@ start_resume(struct start *st, const char *state_fd)
 	return code;
 }
 
-/* The first worker process goes on with the configuration that was read. */
+/* The first worker process continues with the configuration that was read. */
 static int
 run_first_worker(struct start *st)
 {

@@ -146,7 +146,7 @@ run_master_lines(struct master_conn *c)
 	}
 }
 
-/* Goes on until it has to wait for the client or for an answer. */
+/* Continues until it has to wait for the client or for an answer. */
 static void
 advance_client(struct master_conn *c)
 {

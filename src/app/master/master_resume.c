@@ -1,4 +1,4 @@
-/* The master goes on with a new program: it takes over what the previous one knew and has left
+/* The master continues with a new program: it takes over what the previous one knew and has left
  * open. Master process, one thread. */
 #include <fcntl.h>
 #include <stdlib.h>

@@ -42,7 +42,7 @@ ocsp_job_free(struct ocsp_job *j)
 	mem_free(j);
 }
 
-/* --- what becomes of it --- */
+/* --- its result --- */
 
 /* In the words of ssl_ocsp_status_str. */
 static const char *

@@ -1,4 +1,4 @@
-/* Sockets of listeners that other processes opened or will go on with: the master, the process that
+/* Sockets of listeners that other processes opened or will take over: the master, the process that
  * this one replaces. Before threads run. */
 #include "app/process/process.h"
 #include "base/err.h"

@@ -68,7 +68,7 @@ add_passed(struct listener *ln, void *arg)
 		sp->v[sp->n++] = ln;
 }
 
-/* The other process goes on with it and its copies, and removes its path. */
+/* The other process takes over it and its copies, and removes its path. */
 static void
 give_away(struct process *p, struct listener *ln)
 {

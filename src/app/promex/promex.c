@@ -52,7 +52,7 @@ begin_metrics(struct service_job *j, void *owner)
 	return 0;
 }
 
-/* Goes on to the first metric at or behind this place that is asked for. 0: there is none. */
+/* Advances to the first metric at or behind this place that is asked for. 0: there is none. */
 static int
 find_metric(struct promex_state *st)
 {

@@ -49,7 +49,7 @@ make_state(struct service_job *j, const struct process *process)
 
 /* --- forms --- */
 
-/* The browser then asks for the page, with a word for what has come of the form. */
+/* The browser then asks for the page, with a word for the result of the form. */
 static void
 redirect_form(struct service_job *j, enum stats_result result)
 {
