@@ -37,7 +37,7 @@ struct log_ring_file {
 	size_t at;            /* where out begins in the file */
 	char *out;            /* lines that were not written yet; NULL: the file is not open */
 	size_t size, len;
-	int has_failed;       /* which was told */
+	int has_failed;       /* which was reported */
 	/* Lines were not written, because of this errno: reported once. May be NULL. */
 	void (*on_failure)(void *arg, int err);
 	void *arg;

@@ -117,7 +117,7 @@ oldest_is_held(const struct log_ring *r)
 	return 0;
 }
 
-/* Readers that stand at the oldest message go on to the next one. */
+/* Readers at the oldest message advance to the next one. */
 static void
 forget_oldest(struct log_ring *r)
 {
