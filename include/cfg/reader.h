@@ -11,15 +11,14 @@
 #include "cfg/lexer.h"
 
 /*
- * The driver: files into lines, lines into sections, keywords and conditional
- * blocks (manual 2.1 to 2.4), each handed to its owner. Knows nothing of what a
- * section means. Everything wrong is reported through the diagnostics; reading
- * goes on to the end of the last file.
+ * The driver: files into lines, lines into sections, keywords and conditional blocks (manual 2.1
+ * to 2.4), each handed to its owner. Knows nothing of what a section means. Everything wrong is
+ * reported through the diagnostics; reading continues to the end of the last file.
  *
- *	cfg_reader_init(&r, &opts);
- *	cfg_reader_text(&r, "a.cfg", text, len);	// once per file, in order
- *	ok = cfg_reader_end(&r) == 0;
- *	cfg_reader_fini(&r);				// the diagnostics stay
+ * 	cfg_reader_init(&r, &opts);
+ * 	cfg_reader_text(&r, "a.cfg", text, len);	// once per file, in order
+ * 	ok = cfg_reader_end(&r) == 0;
+ * 	cfg_reader_fini(&r);				// the diagnostics stay
  */
 
 enum {

@@ -1,5 +1,5 @@
 /* Reads lines, follows sections and conditional blocks, and hands each line on. Main thread. A
- * section that cannot be opened is skipped to its end, and reading goes on. */
+ * section that cannot be opened is skipped to its end, and reading continues. */
 #include "cfg/reader.h"
 
 #include <ctype.h>
