@@ -175,7 +175,7 @@ ask_one(struct dns_lookup *l, struct dns_query *q, int by_stream)
 	return n < 0 ? n : dns_nameserver_send(q, msg, (size_t)n);
 }
 
-/* Servers that cannot be asked are not waited for; without any the timer goes on. */
+/* Servers that cannot be asked are not waited for; without any the timer continues. */
 static void
 ask_all(struct dns_lookup *l)
 {
