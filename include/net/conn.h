@@ -168,8 +168,8 @@ enum io_result conn_send_preface(struct conn *c);
 void conn_set_owner(struct conn *c, loop_fd_fn *fn, void *owner);
 /* Sends the FIN, once, after the transport's closing message. */
 void conn_shut(struct conn *c);
-/* Before the last close, which sends the FIN: sends the transport's closing message, or goes on
- * with it. Without a transport it does nothing. */
+/* Before the last close, which sends the FIN: sends the transport's closing message, or continues
+ * it. Without a transport it does nothing. */
 static inline void
 conn_finish(struct conn *c)
 {

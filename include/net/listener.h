@@ -93,7 +93,7 @@ enum listener_hold {
 	LISTENER_HOLD_FRONTEND_RATE = 16 /* `rate-limit sessions`, until a time */
 };
 
-/* Other processes that have its socket open too and will go on with it. */
+/* Other processes that have its socket open too and will keep it. */
 enum listener_keeper {
 	LISTENER_KEPT_MASTER = 1,
 	LISTENER_KEPT_NEXT = 2 /* the process that replaces this one */
@@ -126,7 +126,7 @@ struct listener {
 	char *inherit_name;      /* what is behind fd@; NULL: nothing (app/process/activation.h) */
 	int is_mptcp;            /* its socket is one of Multipath TCP */
 	int kept_fd;             /* a socket bound before for this address, or -1 */
-	unsigned int kept_open;  /* enum listener_keeper: its socket will go on */
+	unsigned int kept_open;  /* enum listener_keeper: its socket will stay open */
 	int backlog;             /* of its socket */
 	int any_port;            /* the kernel chose the port of its socket */
 	int fd;

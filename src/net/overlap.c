@@ -106,7 +106,7 @@ count_twins(const struct placed *v, unsigned int n, overlap_fn *twins, void *arg
 }
 
 /* The listeners of one port. A wildcard address overlaps with all of them: that IPv4 and IPv6 only
- * addresses do not is not worth a distinction, since all that comes of it is an option. */
+ * addresses do not is not worth a distinction, since it only decides an option. */
 static void
 link_port(struct placed *v, unsigned int n, overlap_fn *twins, void *arg)
 {
