@@ -65,7 +65,7 @@ struct check_run {
 };
 
 /*
- * A step begins a rule, or goes on with it when its descriptor is ready. CHECK_STEP_WAIT: r->state
+ * A step begins a rule, or continues it when its descriptor is ready. CHECK_STEP_WAIT: r->state
  * says for what. CHECK_STEP_FAIL: *v is the result of the check.
  */
 typedef enum check_step check_step_fn(struct check_run *r, struct check_verdict *v);

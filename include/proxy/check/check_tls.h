@@ -10,7 +10,7 @@ const struct xprt_maker *check_tls_maker(const struct check_run *r);
 /* Before the first byte: what the connection asks for. 0 or a negative reason; nothing to do
  * without TLS. */
 int check_tls_begin(struct check_run *r) must_check;
-/* Begins the handshake, or goes on with it. */
+/* Begins the handshake, or continues it. */
 enum check_step check_tls_proceed(struct check_run *r, struct check_verdict *v);
 /* The result of a handshake that has failed: CHECK_STEP_FAIL. */
 enum check_step check_tls_fail(struct check_run *r, struct check_verdict *v);

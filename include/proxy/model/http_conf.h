@@ -23,7 +23,7 @@ enum http_reuse {
  * applies. */
 enum http_persistence { HTTP_KEEP_ALIVE, HTTP_SERVER_CLOSE, HTTP_CLOSE };
 
-/* option http-restrict-req-hdr-names: what becomes of other characters than letters, digits and
+/* option http-restrict-req-hdr-names: the treatment of characters other than letters, digits and
  * hyphens. */
 enum http_names { HTTP_NAMES_PRESERVE, HTTP_NAMES_DELETE, HTTP_NAMES_REJECT };
 

@@ -63,7 +63,7 @@ struct http_txn {
 	/* source usesrc hdr_ip: the address in the header; AF_UNSPEC: none. */
 	sa_family_t source_family;
 	unsigned char source_ip[16];
-	/* sni of a server that needs the request: what came of it; NULL: it was not noted. */
+	/* sni of a server that needs the request: its result; NULL: it was not noted. */
 	struct noted_name *sni;
 	uint32_t name_len;       /* http-send-name-header: length of the server's name, the last
 				  * value of the placed head */

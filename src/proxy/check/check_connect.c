@@ -280,7 +280,7 @@ go_on_connected(struct check_run *r, struct check_verdict *v)
 	return r->conn.xprt ? check_tls_proceed(r, v) : send_header_alone(r, v);
 }
 
-/* Waits until it is connected, or goes on as if it were. */
+/* Waits until it is connected, or continues as if it were. */
 static enum check_step
 open_connection(struct check_run *r, int fd, int family, long c, struct check_verdict *v)
 {

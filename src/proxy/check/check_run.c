@@ -1,5 +1,5 @@
 /* The run of a check: its rules one after the other, its deadline, and the next run. On the first
- * worker; a run that is not going on has only its start and perhaps a socket. */
+ * worker; a run that is not active has only its start and perhaps a socket. */
 #include "proxy/check/check_run.h"
 
 #include <errno.h>
@@ -135,7 +135,7 @@ set_read_deadline(struct check_run *r)
 		move_deadline(r, MAX(r->deadline.deadline, check_run_now(r) + ms));
 }
 
-/* Runs rules until one has to wait. step: what has become of the current one. */
+/* Runs rules until one has to wait. step: the result of the current one. */
 static void
 advance_run(struct check_run *r, enum check_step step, struct check_verdict *v)
 {

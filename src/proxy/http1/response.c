@@ -152,7 +152,7 @@ decide_keep_alive(struct session *s)
 		t->keep_alive[CLIENT] = 0;
 }
 
-/* Decides what becomes of the body, after the rules. One that is dropped and that only the end of
+/* Decides the fate of the body, after the rules. One that is dropped and that only the end of
  * the connection ends is not waited for. */
 static void
 decide_body(struct http_txn *t)

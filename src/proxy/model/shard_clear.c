@@ -75,7 +75,7 @@ clear_check(struct check *c)
 		c->fails = c->observed_fails = 0;
 }
 
-/* Previous processes go on counting. */
+/* Previous processes continue counting. */
 static void
 clear_past(struct stat_past *past, int all)
 {

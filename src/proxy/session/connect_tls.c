@@ -12,7 +12,7 @@
 #include "rule/sample/expr.h"
 #include "tls/connect.h"
 
-/* A name, and behind it the expression that it came of. */
+/* A name, and behind it its expression. */
 struct noted_name {
 	size_t len;
 	char text[];

@@ -162,7 +162,7 @@ derive_header(const struct session *s, struct derived *d)
 	derive_buffer_wait(s, CLIENT, d);
 }
 
-/* The same: neither does a handshake that goes on slowly. */
+/* The same: neither does a slow handshake. */
 void
 derive_client_handshake(const struct session *s, struct derived *d)
 {

@@ -101,8 +101,8 @@ get_header_buffer(struct session *s)
 }
 
 /*
- * All bytes that were peeked at are the header's, and it goes on. They are taken out of the kernel,
- * since the stream's end is seen behind them only.
+ * All bytes that were peeked at are the header's, and more follow. They are taken out of the
+ * kernel, since the stream's end is seen behind them only.
  */
 static enum session_event
 keep_partial_header(struct session *s, const char *part, size_t len, int drained)
@@ -124,8 +124,8 @@ keep_partial_header(struct session *s, const char *part, size_t len, int drained
 }
 
 /*
- * The header is peeked at in the kernel, and only the header is consumed. What came of it before is
- * in the buffer; without one there is nothing, or no memory, and it is looked at again later.
+ * The header is peeked at in the kernel, and only the header is consumed. Its earlier bytes are in
+ * the buffer; without one there is nothing, or no memory, and it is peeked at again later.
  */
 static enum session_event
 look_in_place(struct session *s)

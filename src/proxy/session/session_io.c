@@ -127,7 +127,7 @@ on_slot(struct session *s)
 	session_post(s, SESSION_EV_SLOT);
 }
 
-/* Its rules go on. */
+/* Its rules continue. */
 static void
 on_resolved(struct session *s)
 {
