@@ -389,7 +389,7 @@ keep_only(struct sample *s, struct arena *a, size_t mark)
 }
 
 /* A converter does not need what those before it have made, besides its input. What the fetch has
- * made stays: it may go on there for its next value. */
+ * made stays: it may continue there for its next value. */
 static int
 eval_steps(const struct rule_expr *e, struct sample_ctx *cx, struct sample *s)
 {

@@ -193,7 +193,7 @@ processor_ns(struct sys *sys)
 }
 
 /* Returns what PCRE2 says when a match that has used up its first steps gets more, as long as the
- * time allows. Each time it begins again: PCRE2 cannot go on. */
+ * time allows. Each time it begins again: PCRE2 cannot continue. */
 static int
 match_longer(const struct regex *r, struct sample_ctx *cx, struct str s, size_t from)
 {
