@@ -35,7 +35,7 @@ enum {
 	TLS_WANTS_0RTT = 64 /* of a line of a crt-list: shown, and nothing else */
 };
 
-/* X509_V_ERR_x whose handshakes go on: bit n is error n. */
+/* X509_V_ERR_x whose handshakes continue: bit n is error n. */
 struct tls_error_set {
 	uint64_t bits[2];
 	int all;

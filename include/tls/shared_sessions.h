@@ -23,7 +23,7 @@ struct shared_sessions *shared_sessions_get(struct shared_sessions *sh);
 /* The last one frees it. NULL is allowed. */
 void shared_sessions_put(struct shared_sessions *sh);
 /*
- * Offers a session to the other workers. is_new: it came of a whole handshake, so that what is
+ * Offers a session to the other workers. is_new: it is from a whole handshake, so that what is
  * there may be of no use any more; else it is taken only in place of an old one. name NULL: none
  * was asked for. Without memory nothing happens.
  */

@@ -278,7 +278,7 @@ on_client_hello(SSL *ssl, int *alert, void *arg)
 	return SSL_CLIENT_HELLO_SUCCESS;
 }
 
-/* No protocol in common: the connection goes on without one. */
+/* No protocol in common: the connection continues without one. */
 static int
 on_alpn(SSL *ssl unused, const unsigned char **out, unsigned char *out_len,
 	const unsigned char *in, unsigned int in_len, void *arg)
