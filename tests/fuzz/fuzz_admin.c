@@ -172,7 +172,7 @@ pass_time(void)
 static void
 close_scene(void)
 {
-	/* A wait goes on without its client. */
+	/* A wait continues without its client. */
 	fake_peer_close(c.admin);
 	for (int i = 0; i < 500 && (i < 8 || has_conn()); i++) {
 		(void)pass_time();

@@ -1,8 +1,8 @@
 /*
  * The checks of both fuzzers of heads: the result is the same however the bytes arrive, slices are
  * inside the buffer, a second, slower parser finds nothing invalid in an accepted head, a head
- * that was written is parsed as the same head, and of a head that goes on only the fields of the
- * connection are taken.
+ * that was written is parsed as the same head, and of a head that is forwarded only the fields of
+ * the connection are taken.
  */
 #ifndef TESTS_FUZZ_HEAD_H
 #define TESTS_FUZZ_HEAD_H

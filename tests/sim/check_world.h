@@ -1,7 +1,7 @@
 /*
- * A world (sim/world.h) whose servers are checked, each on a port of its own: what becomes of a
- * check is decided when it begins, and when judged is set the state of each server is compared with
- * the model's between any two turns.
+ * A world (sim/world.h) whose servers are checked, each on a port of its own: the outcome of a
+ * check is decided when it begins, and when judged is set the state of each server is compared
+ * with the model's between any two turns.
  */
 #ifndef TACIT_SIM_CHECK_WORLD_H
 #define TACIT_SIM_CHECK_WORLD_H

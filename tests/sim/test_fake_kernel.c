@@ -258,7 +258,7 @@ test_buffers_are_bounded_and_signal_free_space(void **state)
 	fd = accept_one(r, l);
 	watch(r, fd, EPOLLOUT | EPOLLET);
 	assert_int_equal(wait_ms(r, 0), EPOLLOUT);
-	/* 10,000 fit into the send buffer; 5,000 of them go on to the receiver */
+	/* 10,000 fit into the send buffer; 5,000 of them move to the receiver */
 	assert_int_equal(sys_sendto(&r->sys, fd, big, sizeof(big), MSG_NOSIGNAL), 10000);
 	assert_int_equal(sys_sendto(&r->sys, fd, big, sizeof(big), MSG_NOSIGNAL), 5000);
 	assert_int_equal(sys_sendto(&r->sys, fd, big, sizeof(big), MSG_NOSIGNAL), -EAGAIN);

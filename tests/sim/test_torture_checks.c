@@ -1,8 +1,8 @@
 /*
  * Checks of each kind with their k-th system call failing, for all k and each way that call can
  * fail, and with their k-th allocation failing, for all k; alone, and with the next ones of its
- * kind. Whatever failed, checks go on: a server that answers is up again soon, nothing leaks, and
- * no session goes to a server that is down.
+ * kind. Checks continue after any failure: a server that answers is up again soon, nothing leaks,
+ * and no session goes to a server that is down.
  */
 #include <stdio.h>
 #include <stdlib.h>

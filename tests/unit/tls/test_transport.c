@@ -266,7 +266,7 @@ ask_for_keys(unsigned int most, size_t takes)
 	return n;
 }
 
-/* Answers wait in memory up to a bound. When the peer takes them, all goes on. */
+/* Answers wait in memory up to a bound. When the peer takes them, all continues. */
 static void
 answers_that_are_not_taken_are_bounded(void **st)
 {

@@ -119,7 +119,7 @@ paths_go_with_their_socket(void **st)
 	(void)st;
 	snprintf(un.sun_path, sizeof(un.sun_path), "%s", files_path("sock"));
 	snprintf(key, sizeof(key), "unix@%s,mode=600", un.sun_path);
-	/* the last one: another process goes on with the socket, and says so late */
+	/* the last one: another process takes over the socket, and reports it late */
 	for (int turn = 0; turn < 3; turn++) {
 		int replaced = turn == 1, given = turn == 2, fd = socket(AF_UNIX, SOCK_STREAM, 0);
 

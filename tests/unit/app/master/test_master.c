@@ -140,7 +140,7 @@ sockets_are_inherited(void **st)
 		130);
 }
 
-/* A master that goes on with this state and a child that exits with 7; its exit code. */
+/* A master that continues with this state and a child that exits with 7; its exit code. */
 static int
 resume_with(const char *format, const char *number)
 {

@@ -1,4 +1,4 @@
-/* Forms of the statistics page: what they name, and what comes of it. */
+/* Forms of the statistics page: what they name, and the result. */
 #include "unit/app/service_rig.h"
 #include "unit/test.h"
 

@@ -34,7 +34,7 @@ prepare(struct proxy *px)
 
 static char secure[] = "; Secure";
 
-/* One exchange: the request's cookies and the response's fields, and what becomes of both. */
+/* One exchange: the request's cookies and the response's fields, and the results. */
 struct row {
 	const char *name;
 	struct persist_conf conf;

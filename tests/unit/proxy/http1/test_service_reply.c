@@ -266,7 +266,7 @@ a_service_that_fails_does_not_look_whole(void **st)
 	close_rows(1);
 }
 
-/* Without a buffer the response waits for one, and goes on. */
+/* Without a buffer the response waits for one, and continues. */
 static void
 a_response_waits_for_a_buffer(void **st)
 {

@@ -153,7 +153,7 @@ refused(void **state)
 
 static uint64_t clock_ns, clock_step_ns;
 
-/* A processor's clock that goes on by clock_step_ns whenever it is read. */
+/* A processor's clock that advances by clock_step_ns whenever it is read. */
 static long
 read_clock(void *arg, clockid_t id, struct timespec *ts)
 {
