@@ -1,5 +1,5 @@
-/* The bits that say what a command of the admin socket requires besides a level, how its messages
- * look, and what a connection of the master's says of that. */
+/* The bits that say what a command of the admin socket requires besides a level, the form of its
+ * messages, and what a connection of the master's says of that. */
 #ifndef TACIT_APP_PROCESS_CLI_MODE_H
 #define TACIT_APP_PROCESS_CLI_MODE_H
 

@@ -42,7 +42,7 @@ enum keep_kind {
 };
 
 enum {
-	KEEP_FORMER_MAX = 256,   /* files of previous processes that are looked at */
+	KEEP_FORMER_MAX = 256,   /* files of previous processes that are read */
 	KEEP_ROOM_SERVERS = 1024 /* for servers that are added at run time */
 };
 

@@ -32,7 +32,7 @@ const struct stats_message *stats_message_of(struct str word);
 
 /* A form while it is carried out: "s=a&s=b&action=drain&b=%23st". */
 struct stats_form {
-	struct str rest;         /* what has not been looked at */
+	struct str rest;         /* the part that is not parsed yet */
 	struct proxy *be;        /* NULL: unknown */
 	const struct stats_action *action; /* NULL: unknown */
 	int is_complete;         /* b, action and s are there */

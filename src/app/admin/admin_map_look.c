@@ -1,4 +1,4 @@
-/* Maps and ACLs at run time, looked at and searched. */
+/* Maps and ACLs at run time, listed and searched. */
 #include "app/admin/admin_map_int.h"
 #include "base/atomic.h"
 #include "base/counter.h"

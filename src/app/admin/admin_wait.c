@@ -1,5 +1,5 @@
-/* wait: the next command of the line comes later (HAProxy 3.0, management manual 9.3). On the first
- * worker; between two looks at a condition nothing runs. */
+/* wait: the next command of the line comes later (HAProxy 3.0, management manual 9.3). On the
+ * first worker; between two checks of a condition nothing runs. */
 #include <string.h>
 
 #include "app/admin/admin_add_server.h"

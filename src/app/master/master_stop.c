@@ -13,7 +13,7 @@ on_released(void *master, const char *key)
 	struct master *m = master;
 	int n = snprintf(text, sizeof(text), MASTER_RELEASED "%s", key);
 
-	/* One that does not read them closes the socket without a look at its backlog. */
+	/* One that does not read them closes the socket without reading its backlog. */
 	list_each(it, &m->workers) {
 		struct worker_process *w = list_entry(it, struct worker_process, link);
 

@@ -15,7 +15,7 @@
 
 /* Age of ticket keys. */
 #define TICKETS_MS UINT64_C(3600000)
-/* How often it is looked at. */
+/* How often it is checked. */
 #define TICKETS_CHECK_MS 60000
 
 static int
@@ -139,7 +139,7 @@ on_tickets_timer(struct timer *t)
 
 	if (now - renewed >= tickets_period(p)) {
 		rendezvous_begin(p);
-		/* Without random bytes the old keys stay: the next look tries again. */
+		/* Without random bytes the old keys stay: the next check tries again. */
 		(void)!tls_tickets_rotate(k, now);
 		rendezvous_end(p);
 	}

@@ -1,5 +1,5 @@
 /* The filter of system calls. Main thread, when all threads run; it holds for all of them. The
- * kernel remembers which calls it always allows: only those with limits cost a look. */
+ * kernel remembers which calls it always allows: only those with limits cost a check. */
 #include "app/process/syscall_filter.h"
 
 #include <errno.h>

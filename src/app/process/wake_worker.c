@@ -1,5 +1,5 @@
 /* Wakes another worker for work that waits there. Any worker; when the mailbox is full a flag
- * makes its owner look at everything. */
+ * makes its owner check everything. */
 #include "app/process/wake_worker.h"
 
 #include "app/process/process.h"
