@@ -64,7 +64,7 @@ name_index_make_room(const struct name_index *x, uint32_t more, struct name_inde
 	uint32_t cap = x->cap ? x->cap : CAP_FIRST;
 
 	memset(out, 0, sizeof(*out));
-	/* As name_index_add() looks at it before the last one. */
+	/* As name_index_add() checks it before the last one. */
 	while (more && 2 * (x->n + more - 1) >= cap)
 		cap *= 2;
 	if (!more || cap == x->cap)
