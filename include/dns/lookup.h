@@ -8,7 +8,7 @@
  *    tries the lookup has failed, with the last error or a timeout.
  * 4. A truncated response is asked for again over TCP.
  *
- * The time to live of records is not looked at, as in HAProxy: the settings of the section say how
+ * The time to live of records is ignored, as in HAProxy: the settings of the section say how
  * often names are asked for and how long they hold.
  */
 #ifndef TACIT_DNS_LOOKUP_H

@@ -1,4 +1,4 @@
-/* The file of hosts. Its text is looked through for each name: that is rare, and a copy in another
+/* The file of hosts. Its text is searched for each name: that is rare, and a copy in another
  * form would be no smaller. Any thread. */
 #include "dns/hosts.h"
 
