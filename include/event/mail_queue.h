@@ -8,7 +8,7 @@
  * free for the next round. A poster claims a number by moving `tail`; only the owner moves `head`.
  * Mail of one poster stays in order.
  *
- * The state is RUNNING, CHECKING (about to sleep, looks once more) or ASLEEP.
+ * The state is RUNNING, CHECKING (about to sleep, checks once more) or ASLEEP.
  *
  *   poster  1 publish the mail               owner  a set CHECKING
  *           2 RUNNING? then that is all             b mail in the queue? then RUNNING, no sleep
