@@ -40,7 +40,7 @@ enum h1_parse_status h1_parse_request(struct h1_parser *p, const char *buf, size
 enum h1_parse_status h1_parse_response(struct h1_parser *p, const char *buf, size_t len,
 	struct http_head *out, size_t *used);
 
-/* The same in one call, for bytes that are only looked at. */
+/* The same in one call, for bytes that are only peeked at. */
 enum h1_parse_status h1_peek_request(const char *buf, size_t len, struct http_head *out);
 
 /*

@@ -64,8 +64,8 @@ struct http_head {
 	/* The request's. In a response: of the request that it answers, set before its end is
 	 * parsed. */
 	enum http_method method;
-	/* At least so many bytes of texts can be added before it is as long as it may be: what is
-	 * known without a look at all fields. 0: nothing is known. */
+	/* At least so many bytes of texts can be added before it is as long as it may be: known
+	 * without reading all fields. 0: nothing is known. */
 	uint32_t room;
 	/* Requests only. */
 	struct str method_text;
@@ -103,7 +103,7 @@ struct str http_length_text(uint64_t n, char *digits);
 /* Parses a Content-Length: 0, -ERR_SYNTAX unless all are digits, -ERR_RANGE above 2^63 - 1. */
 int http_length_of(struct str value, uint64_t *n) must_check;
 
-/* --- looking --- */
+/* --- look-ups --- */
 
 /* Index of the first field with this id (name) from index `from` on that is not dropped, or -1. */
 int http_find_id(const struct http_head *h, enum http_field_id id, unsigned int from);

@@ -1,6 +1,6 @@
 /*
- * Character classes of HTTP/1 heads, and scans for runs of a class. These scans look at every byte
- * of a head, so they process 16 bytes at a time where the CPU supports it. Each has a portable
+ * Character classes of HTTP/1 heads, and scans for runs of a class. These scans read every byte of
+ * a head, so they process 16 bytes at a time where the CPU supports it. Each has a portable
  * version; a test compares both. Nothing is read beyond p[n).
  */
 #ifndef TACIT_HTTP_SCAN_H

@@ -1,4 +1,4 @@
-/* The reader of HTTP/1 heads. Pure: the caller keeps the state. Each byte is looked at once. */
+/* The reader of HTTP/1 heads. Pure: the caller keeps the state. Each byte is read once. */
 #include "http/h1_parse.h"
 
 #include "http/h1_framing.h"

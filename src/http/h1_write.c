@@ -1,4 +1,4 @@
-/* The writer of HTTP/1 heads. Pure: it looks at the head alone. What it writes the parser reads as
+/* The writer of HTTP/1 heads. Pure: it reads the head alone. What it writes the parser reads as
  * the same head. */
 #include "http/h1_write.h"
 

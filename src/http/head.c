@@ -119,7 +119,7 @@ http_length_text(uint64_t n, char *digits)
 	return (struct str){ digits, len };
 }
 
-/* --- looking --- */
+/* --- look-ups --- */
 
 int
 http_find_id(const struct http_head *h, enum http_field_id id, unsigned int from)
