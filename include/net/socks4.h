@@ -1,6 +1,6 @@
 /*
  * Connections to servers through a SOCKS4 proxy (www.openssh.com/txt/socks4.protocol): a request
- * below any transport, and a reply of 8 bytes, of which only the code is looked at. The bytes
+ * below any transport, and a reply of 8 bytes, of which only the code is read. The bytes
  * behind it are the server's.
  */
 #ifndef TACIT_NET_SOCKS4_H

@@ -6,9 +6,9 @@
 #include <string.h>
 
 /*
- * A reader that sees a word of a change has synchronized with the store of that word, so its second
- * look at seq sees at least the odd value before it. Fences would do the same, but ThreadSanitizer
- * does not know them.
+ * A reader that sees a word of a change has synchronized with the store of that word, so its
+ * second read of seq sees at least the odd value before it. Fences would do the same, but
+ * ThreadSanitizer does not know them.
  */
 void
 addr_cell_set(struct addr_cell *c, const struct addr *a)
