@@ -22,7 +22,7 @@
 struct check_shared {
 	struct engine *engine;
 	struct pool bufs;            /* of engine->bufsize bytes */
-	char *scratch;               /* the same size: the answer that is being looked at */
+	char *scratch;               /* the same size: the answer that is being evaluated */
 	unsigned int spread;         /* spread-checks, per cent */
 	const char *node;
 	struct external *external;   /* NULL: there is no external check */

@@ -1,4 +1,4 @@
-/* The rules that look at a server's final response, on the session's worker. */
+/* The rules for a server's final response, on the session's worker. */
 #ifndef TACIT_PROXY_HTTP1_RESPONSE_RULES_H
 #define TACIT_PROXY_HTTP1_RESPONSE_RULES_H
 

@@ -1,5 +1,5 @@
 /*
- * Sections `log-profile` (manual 8.3.5): what the lines for a target of `log` look like. Main
+ * Sections `log-profile` (manual 8.3.5): the forms of the lines for a target of `log`. Main
  * thread, while the configuration is read; only read after that.
  */
 #ifndef TACIT_PROXY_MODEL_LOG_PROFILE_H

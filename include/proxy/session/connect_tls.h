@@ -8,7 +8,7 @@
 /* Before the first byte: the name that is asked for. 0 or a negative reason, -ERR_RANGE if it is
  * none that can be asked for (tls_connect_as()); nothing to do without TLS of the configuration. */
 int connect_tls_begin(struct session *s) must_check;
-/* While the request can still be looked at: the name, if it depends on the request. */
+/* While the request can still be read: the name, if it depends on the request. */
 void connect_tls_note(struct session *s);
 /* True if the connection, one to the session's server, was made for the same name. */
 int connect_tls_is(const struct session *s, const struct conn *c);

@@ -160,7 +160,7 @@ check_expect_proceed(struct check_run *r, struct check_verdict *v)
 	return CHECK_STEP_WAIT;
 }
 
-/* Expects that follow each other look at the same bytes. */
+/* Expects that follow each other read the same bytes. */
 enum check_step
 check_expect_begin(struct check_run *r, struct check_verdict *v)
 {

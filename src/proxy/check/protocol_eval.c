@@ -1,4 +1,4 @@
-/* Evaluates the answers of built-in methods. Pure. Each looks at all bytes since the last send; a
+/* Evaluates the answers of built-in methods. Pure. Each reads all bytes since the last send; a
  * field beyond them is never read. */
 #include "proxy/check/protocol_eval.h"
 

@@ -41,7 +41,7 @@ stats_are_asked_for(const struct session *s, const struct proxy *px)
 		has_uri_prefix(path_asked_for(t), str_of(stats_conf_uri(px->stats)));
 }
 
-/* --- who may look --- */
+/* --- who may see it --- */
 
 int
 stats_admit(struct session *s, const struct proxy *px, struct rule_outcome *v)

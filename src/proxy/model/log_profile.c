@@ -1,5 +1,4 @@
-/* Profiles of log lines. Main thread, while the configuration is read; workers only look at
- * them. */
+/* Profiles of log lines. Main thread, while the configuration is read; workers only read them. */
 #include "proxy/model/log_profile.h"
 
 #include <string.h>

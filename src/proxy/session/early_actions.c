@@ -1,5 +1,5 @@
-/* Actions of sessions whose client has not said yet what is needed: a PROXY header, or what rules
- * look at. See actions.c. */
+/* Actions of sessions whose client has not said yet what is needed: a PROXY header, or data that
+ * rules inspect. See actions.c. */
 #include "proxy/model/count.h"
 #include "proxy/model/termination.h"
 #include "proxy/relay/direction.h"
