@@ -47,7 +47,7 @@ act_take_room(struct http_head *h, size_t more)
 	return 1;
 }
 /* True if the head may have that many bytes of texts more, and `less` bytes of which they replace
- * fewer: looks at all of it, and notes its room. */
+ * fewer: reads all of it, and notes its room. */
 int act_find_room(const struct rule_outcome *out, struct http_head *h, size_t more, size_t less);
 /* The same; what is known is enough while there is much room. */
 static inline int

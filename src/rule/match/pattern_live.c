@@ -1,5 +1,5 @@
-/* Changes entries while other workers look. What is new is made first; the guard is held only
- * to put it in place. */
+/* Changes entries during look-ups of other workers. What is new is made first; the guard is held
+ * only to put it in place. */
 #include "rule/match/pattern_live.h"
 
 #include "base/atomic.h"

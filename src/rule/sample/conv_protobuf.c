@@ -217,7 +217,7 @@ wire_number(const struct field_type *type, struct str value)
 	return (int64_t)v;
 }
 
-/* kind: with the head of gRPC. What it says to be compressed cannot be looked into. */
+/* kind: with the head of gRPC. What it says to be compressed cannot be read. */
 static int
 conv_wire_field(const struct rule_args *a, struct sample_ctx *cx unused, struct sample *s)
 {

@@ -1,4 +1,4 @@
-/* Fetches that look at no traffic (manual 7.3.2). */
+/* Fetches that use no traffic (manual 7.3.2). */
 #include <stdio.h>
 
 #include "base/mem.h"
