@@ -81,10 +81,10 @@ struct tls_bind {
 	int has_dropped_http2;    /* of a list of protocols */
 	struct tls_settings set;
 	struct list sources;
-	struct list lines;        /* handshakes look at names instead */
+	struct list lines;        /* handshakes search names instead */
 	unsigned int last_order;  /* of a line */
 	struct tls_names names;
-	struct tls_variant **variant; /* handshakes look at that of a line instead */
+	struct tls_variant **variant; /* handshakes use that of a line instead */
 	unsigned int n_variants;
 	struct tls_acceptor *acceptor; /* one per worker */
 	unsigned int n_acceptors;

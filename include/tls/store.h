@@ -20,7 +20,7 @@ struct tls_entry {
 	struct list link;         /* in tls_store.entries, in the order of names */
 	char *name;
 	struct tls_cert *cert;    /* NULL: none yet (`new ssl cert`), or removed */
-	struct tls_cert *next;    /* that is about to replace it; handshakes do not look at it */
+	struct tls_cert *next;    /* that is about to replace it; handshakes do not read it */
 	int is_there;             /* 0: removed by `del ssl cert` */
 	struct list lines;        /* of bind lines: struct tls_line, by `same` */
 	unsigned int uses;        /* lines that name it: it cannot be removed */
