@@ -51,7 +51,7 @@ world_global(const char *lines)
 	(void)cfg_reader_end(&r);
 	cfg_reader_fini(&r);
 	mem_free(text);
-	/* Errors of earlier lines still count: only the new ones are looked at. */
+	/* Errors of earlier lines still count: only the new ones are checked. */
 	return cfg.diag.count[CFG_ALERT] > before ? -1 : 0;
 }
 

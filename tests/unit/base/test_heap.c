@@ -24,7 +24,7 @@ item_is_before(const struct heap_node *a, const struct heap_node *b)
 	return x->key != y->key ? x->key < y->key : x->number < y->number;
 }
 
-/* The first one of those in the heap, by looking at all of them. */
+/* The first one of those in the heap, found by reading all of them. */
 static struct item *
 first_item(void)
 {

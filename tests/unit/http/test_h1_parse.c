@@ -465,7 +465,7 @@ parsed_bytes_are_not_read_again(void **st)
 	}
 }
 
-/* A request that is only looked at. */
+/* A request that is only peeked at. */
 static void
 requests_can_be_peeked_at(void **st)
 {

@@ -412,7 +412,7 @@ a_busy_port_keeps_it_suspended(void **st)
 	assert_int_equal(try_connect(), 0);
 }
 
-/* Holds change while it is suspended, and are looked at again afterwards. */
+/* Holds change while it is suspended, and are checked again afterwards. */
 static void
 a_held_one_is_restarted_full(void **st)
 {

@@ -125,7 +125,7 @@ types_for_another(void)
 
 	if (errno_of(ioctl(0, TIOCSTI, &c)) != EPERM)
 		return 1;
-	/* The kernel does not look at the upper half. */
+	/* The kernel ignores the upper half. */
 	return errno_of(syscall(SYS_ioctl, 0, (5L << 32) | TIOCSTI, &c)) == EPERM ? 0 : 2;
 }
 

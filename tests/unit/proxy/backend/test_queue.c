@@ -658,8 +658,8 @@ handing_giver(void *arg)
 	return NULL;
 }
 
-/* Finds no free slot, and gets one before it looks again. It takes no lock in between, which would
- * order its accesses before those of the other thread. */
+/* Finds no free slot, and gets one before it checks again. It takes no lock in between, which
+ * would order its accesses before those of the other thread. */
 static void *
 handing_taker(void *arg)
 {

@@ -449,7 +449,7 @@ sessions_queued_for_another_server_are_not_served(void **st)
 	assert_false(s[1].has_slot);
 }
 
-/* One message is enough for all sessions granted before the worker looks. */
+/* One message is enough for all sessions granted before the worker checks. */
 static void
 a_second_grant_needs_no_second_message(void **st)
 {
@@ -465,7 +465,7 @@ a_second_grant_needs_no_second_message(void **st)
 	a->conf.maxconn++;
 	assert_int_equal(slot_offer_locked(&w.engine, a, &ours), 0);
 	assert_true(s[2].has_slot);
-	/* The worker has looked. */
+	/* The worker has checked. */
 	slot_unqueue_locked(&s[1]);
 	slot_unqueue_locked(&s[2]);
 	a->conf.maxconn++;

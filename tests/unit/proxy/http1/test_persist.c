@@ -247,7 +247,7 @@ test_strip(void **state)
 	done();
 }
 
-/* In mode tcp there is no request; rules look at the connection. */
+/* In mode tcp there is no request; rules see the connection. */
 static void
 test_tcp(void **state)
 {

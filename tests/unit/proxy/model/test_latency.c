@@ -244,7 +244,7 @@ queue_sum(const struct latency_set *s)
 	return sum.sum_us[LATENCY_QUEUE];
 }
 
-/* A row that is not used is not looked at: that would allocate its page. */
+/* A row that is not used is not read: that would allocate its page. */
 static void
 rows_of_a_file_are_used_one_by_one(void **st)
 {

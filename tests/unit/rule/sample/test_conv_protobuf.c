@@ -13,7 +13,7 @@ differs_from_haproxy(void **state)
 	/* HAProxy takes a field without a value for an empty one, and drops bits above 64 */
 	IS("bin(08),protobuf(1)", "(none)");
 	IS("bin(08ffffffffffffffffff02),protobuf(1,uint64)", "(none)");
-	/* HAProxy looks into what is compressed */
+	/* HAProxy reads compressed messages */
 	IS("bin(00000000020801),ungrpc(1,int32)", "1");
 	IS("bin(01000000020801),ungrpc(1,int32)", "(none)");
 	/* not a number, and numbers beyond 64 bits */
