@@ -1,4 +1,4 @@
-/* The rows of show stat as text: CSV, typed or JSON, as the walk's args say. */
+/* The rows of show stat as text: CSV, typed or JSON, as the walk's args select. */
 #ifndef TACIT_APP_ADMIN_ADMIN_SHOW_STAT_H
 #define TACIT_APP_ADMIN_ADMIN_SHOW_STAT_H
 

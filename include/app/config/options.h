@@ -38,7 +38,7 @@ enum options_place {
 	OPTIONS_FOREGROUND, /* -db */
 	OPTIONS_DEBUG,      /* -d: foreground with debug output */
 	OPTIONS_DAEMON,     /* -D */
-	OPTIONS_SUPERVISED  /* -Ws: foreground, whatever the configuration says */
+	OPTIONS_SUPERVISED  /* -Ws: foreground, for any configuration */
 };
 
 #define OPTIONS_QUIET    1u   /* -q */

@@ -40,7 +40,7 @@ struct start {
 
 /* The process that was started becomes a master, and is not one's worker process. */
 int start_has_master(const struct start *st);
-/* Runs what the configuration says; returns the exit code. */
+/* Runs the configuration; returns the exit code. */
 int start_run(struct start *st);
 /* Continues as the master that has executed this program; state_fd: $TACIT_MASTER_STATE. Returns
  * the exit code. */
@@ -59,7 +59,7 @@ void start_name_former(struct start *st);
 /* Before anything is bound: fetches the sockets of the previous process, if -x is given. 0 or a
  * negative reason that was reported. */
 int start_prepare_former(struct start *st) must_check;
-/* Asks the master with a unix socket at this path to reload, waits, and prints what it says.
+/* Asks the master with a unix socket at this path to reload, waits, and prints its answer.
  * Returns the exit code: 0 if the reload was successful, otherwise 1. */
 int start_reload(struct sys *sys, const char *path);
 

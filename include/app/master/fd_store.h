@@ -18,7 +18,7 @@ struct stored_socket {
 	int fd;      /* -1: closed, its path is still there */
 	char *key;
 	pid_t from;  /* the process that bound it */
-	pid_t user;  /* the latest process that said it uses it */
+	pid_t user;  /* the latest process that uses it */
 	dev_t dev;   /* the socket at the path of a unix socket */
 	ino_t ino;   /* 0: none */
 	struct timespec made; /* a later socket may have its number */
@@ -50,7 +50,7 @@ void fd_store_drop_of(struct fd_store *s, pid_t from);
 typedef void fd_store_fn(void *arg, const char *key);
 void fd_store_release(struct fd_store *s, pid_t user, fd_store_fn *fn, void *arg);
 /* Closes all sockets, after fn was called with each name. Paths stay until fd_store_fini(): a
- * worker process may still have to say which of them another process takes over. */
+ * worker process may still have to report which of them another process takes over. */
 void fd_store_release_all(struct fd_store *s, fd_store_fn *fn, void *arg);
 /* The list of numbers and names for a new process (app/process/master_link.h). */
 void fd_store_list(const struct fd_store *s, struct sbuf *out);

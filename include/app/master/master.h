@@ -1,8 +1,8 @@
 /*
  * The master: a process without network input that starts worker processes, keeps their listening
  * sockets open for its whole life, and replaces a worker process by one with a new configuration.
- * The new one reads the configuration, takes the sockets and says that it is ready; only then the
- * previous one is signalled to stop. If it does not get ready nothing changes for the previous
+ * The new one reads the configuration, takes the sockets and reports that it is ready; only then
+ * the previous one is signalled to stop. If it does not get ready nothing changes for the previous
  * one.
  */
 #ifndef TACIT_APP_MASTER_MASTER_H
@@ -62,7 +62,7 @@ struct worker_process {
 	unsigned int reloads; /* that it has survived */
 	uint64_t started_ms;  /* loop clock; from when it was ready on, since then */
 	int is_reload;        /* started by a reload, not for one that had died */
-	char version[MASTER_VERSION_MAX]; /* of its program; "" until it has said it */
+	char version[MASTER_VERSION_MAX]; /* of its program; "" until it is reported */
 	unsigned int state_version; /* MASTER_STATE_VERSION of its program; 0: none */
 	struct file_id program;     /* that was to be executed */
 	int asks_master;            /* a server of its configuration is the master's socket */
@@ -148,7 +148,7 @@ void master_reap(struct master *m);
 struct worker_process *master_find_worker(const struct master *m, enum worker_state state);
 /* Starts a reload, or notes that one is to follow the current one. */
 void master_reload(struct master *m);
-/* A worker process has said that it is ready: it takes the place of the previous one. */
+/* A worker process has reported that it is ready: it takes the place of the previous one. */
 void master_on_ready(struct worker_process *w, const char *status);
 /* A worker process has ended with this exit code, 128 and the signal if it was killed. */
 void master_on_exit(struct worker_process *w, int code);
@@ -175,7 +175,7 @@ int master_open_loop(struct master *m) must_check;
 void master_raise_descriptors(const struct master *m);
 /* Reports what failed; returns the reason. */
 int master_report_failure(const struct master *m, const char *what, int reason);
-/* STATUS= for the service manager, after what has to be said of the latest reload. */
+/* STATUS= for the service manager, after the result of the latest reload. */
 void master_say_status(struct master *m, const char *first, const char *status);
 
 #endif

@@ -18,7 +18,8 @@ struct sbuf;
 #define MASTER_STATE_ASKS " asks-master"
 
 void master_state_write(const struct master *m, struct sbuf *out);
-/* Takes over what the text says, which it overwrites; the loop is open. 0 or a negative reason. */
+/* Takes over the state in the text, which it overwrites; the loop is open. 0 or a negative
+ * reason. */
 int master_state_read(struct master *m, char *text) must_check;
 /* Calls fn with each descriptor that is passed on, but for the text's own. */
 void master_state_descriptors(const struct master *m, void (*fn)(const struct master *m, int fd));

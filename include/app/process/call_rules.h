@@ -15,7 +15,7 @@
 
 enum { CALL_RULE_ARGS = 3 };
 
-/* A call, when all these arguments are as they say. */
+/* A call, when all these arguments match. */
 struct call_rule {
 	const char *name;
 	struct scmp_arg_cmp args[CALL_RULE_ARGS];

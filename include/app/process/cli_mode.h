@@ -1,5 +1,5 @@
-/* The bits that say what a command of the admin socket requires besides a level, the form of its
- * messages, and what a connection of the master's says of that. */
+/* The bits of a command of the admin socket: what it requires besides a level, the form of its
+ * messages; and the same of a connection of the master's. */
 #ifndef TACIT_APP_PROCESS_CLI_MODE_H
 #define TACIT_APP_PROCESS_CLI_MODE_H
 

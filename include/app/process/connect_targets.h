@@ -1,5 +1,5 @@
 /*
- * Where a process connects to while it serves, as far as its configuration says so: servers, their
+ * Where a process connects to while it serves, as far as its configuration shows: servers, their
  * checks and agents, SOCKS4 proxies, name servers, logs, servers of rings, and the proxy of OCSP
  * requests.
  */

@@ -12,7 +12,7 @@ struct proxy;
 struct sbuf;
 
 /* Its sockets stop listening, and its sessions continue (net/listener.h, listener_suspend). Log
- * messages say so. */
+ * messages report it. */
 void frontend_pause(struct process *p, struct proxy *fe);
 /* 0, or a negative reason: an address is busy, which is logged, and it stays paused. */
 int frontend_resume(struct process *p, struct proxy *fe) must_check;

@@ -96,7 +96,7 @@ struct process {
 	unsigned int confined;     /* bits of enum confinement */
 	struct process_reloads reloads;
 	int running;               /* the other workers' threads are running */
-	uint64_t full_log_ms;      /* when a log line said that maxconn is reached; atomic */
+	uint64_t full_log_ms;      /* time of the last log line about maxconn; atomic */
 	int log_failed;            /* a log target has failed, which was reported */
 	int draining;              /* no new sessions: a worker without sessions notifies the
 				    * first */

@@ -1,5 +1,4 @@
-/* The admin service: its connections, from accept to close. What the commands say is in
- * admin_*.c. */
+/* The admin service: its connections, from accept to close. The commands are in admin_*.c. */
 #include "app/admin/admin.h"
 
 #include "app/admin/admin_int.h"

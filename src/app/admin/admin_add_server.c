@@ -56,7 +56,7 @@ why_not_added(const struct proxy *be, const char *name, int argc)
 	return NULL;
 }
 
-/* Without the server's name at the beginning, which the command has said. */
+/* Without the server's name at the beginning, which is in the command. */
 static void
 report_errors(struct admin_conn *c, const struct server_line *line, const struct cfg_diag *d)
 {

@@ -241,7 +241,7 @@ read_files(struct config *c, struct sys *sys, const struct options *o)
 	return bad;
 }
 
-/* The lines read after the last file lie where the first one said; tls_finish() continues from
+/* The lines read after the last file lie where the first one chose; tls_finish() continues from
  * there. Returns non-zero after an error. */
 static int
 enter_dir(struct config *c, struct sys *sys, const struct cfg_file *f)

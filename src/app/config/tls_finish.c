@@ -82,7 +82,7 @@ load_server(struct config *c, struct sys *sys, struct server *s, struct cfg_diag
 {
 	const struct proxy *p = s->be;
 	struct tls_settings *set = &s->conf.tls.set;
-	/* Its line may say nothing of TLS if rules of checks do. */
+	/* Its line may have no option of TLS if rules of checks do. */
 	const struct cfg_where *where = s->conf.tls.where.file ? &s->conf.tls.where : &s->where;
 	char why[TLS_WHY_MAX];
 

@@ -1,4 +1,4 @@
-/* The keywords of global that say how work is done: tune.*, pollers, and the like. Main
+/* The keywords of global for how work is done: tune.*, pollers, and the like. Main
  * thread, while the configuration is read. */
 #include <string.h>
 

@@ -198,9 +198,9 @@ on_master_conn(void *owner, int fd, uint32_t ev)
 		master_cli_serve(c);
 }
 
-/* True if a client is refused: the kernel says which process has connected. Only a worker process
- * whose configuration says so may: whoever takes over another one must not get a say in all of
- * them. */
+/* True if a client is refused: the kernel knows which process has connected. Only a worker process
+ * whose configuration permits it may: whoever takes over another one must not get power over all
+ * of them. */
 static int
 is_refused(const struct master *m, int fd)
 {

@@ -12,7 +12,7 @@
 
 /* The fate of a command. */
 enum master_outcome {
-	OUTCOME_SILENT,   /* it was about the dialogue: there is nothing to say */
+	OUTCOME_SILENT,   /* it was about the dialogue: there is no answer */
 	OUTCOME_ANSWERED,
 	OUTCOME_RELAYED   /* another process answers */
 };
@@ -92,8 +92,8 @@ is_about_dialogue(const char *text)
 	return 0;
 }
 
-/* A prefix alone says who takes the commands that follow. Returns the command behind it, or NULL
- * when there is no more to do. */
+/* A prefix alone selects who takes the commands that follow. Returns the command behind it, or
+ * NULL when there is no more to do. */
 static char *
 take_prefix_word(struct master_conn *c, char *text, pid_t *target)
 {

@@ -94,7 +94,7 @@ read_answer(struct master_conn *c)
 	}
 }
 
-/* A worker process that refuses the rest has said why. */
+/* A worker process that refuses the rest has answered why. */
 static void
 send_command(struct master_conn *c)
 {

@@ -1,4 +1,4 @@
-/* Worker processes as the master sees them: what they say, and their end. Master process, one
+/* Worker processes as the master sees them: their messages, and their end. Master process, one
  * thread. Only one that is not ready yet may pass sockets: it has not met the network. */
 #define _GNU_SOURCE
 #include <limits.h>
@@ -237,7 +237,7 @@ master_reap(struct master *m)
 
 		if (!w)
 			continue;
-		/* Its pid still says whose the connections are that it left behind. */
+		/* Its pid still shows who owns the connections that it left behind. */
 		if (m->cli.accept_all)
 			m->cli.accept_all(m);
 		/* Messages that it sent before its end: no more than the socket holds. */

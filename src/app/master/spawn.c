@@ -17,7 +17,7 @@
 #include "base/sys.h"
 
 #define SELF "/proc/self/exe"
-/* As a shell says that a program cannot be executed. */
+/* The exit code of a shell for a program that cannot be executed. */
 #define EXIT_NO_EXEC 126
 
 void

@@ -95,7 +95,7 @@ capabilities_bound(struct sys *sys, uint64_t set)
 {
 	long r = 0;
 
-	/* The kernel says EINVAL of the first that it does not know. */
+	/* The kernel returns EINVAL for the first that it does not know. */
 	for (unsigned int cap = 0; cap < 64 && r >= 0; cap++)
 		if (!(set & BIT(cap)))
 			r = sys_prctl(sys, PR_CAPBSET_DROP, cap);

@@ -1,4 +1,4 @@
-/* Confines the process step by step, and says what failed. Main thread, at start. */
+/* Confines the process step by step, and reports what failed. Main thread, at start. */
 #include "app/process/confine.h"
 
 #include <errno.h>
@@ -314,7 +314,7 @@ first_silent_drop(const struct process *p)
 	return NULL;
 }
 
-/* Says that silent-drop will send a reset: only a socket in repair mode closes without one. */
+/* Warns that silent-drop will send a reset: only a socket in repair mode closes without one. */
 static void
 check_silent_drops(struct process *p)
 {

@@ -1,5 +1,5 @@
 /* The worker process's end of its connection to the master. First worker; blocking until it is
- * added to the loop, since what it says before must arrive. */
+ * added to the loop, since its messages before that must arrive. */
 #include "app/process/master_link.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* Listening sockets on their way to the next process. First worker; nothing waits for the other
- * side, and until it says that it is ready nothing of this process changes. */
+ * side, and until it reports that it is ready nothing of this process changes. */
 #define _GNU_SOURCE
 #include "app/process/socket_pass.h"
 
@@ -261,7 +261,7 @@ socket_pass_connect(struct sys *sys, pid_t pid)
 	fd = sys_socket(sys, AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return (int)fd;
-	/* Without blocking: it says EAGAIN when that process does not accept. */
+	/* Without blocking: it returns EAGAIN when that process does not accept. */
 	r = sys_connect(sys, (int)fd, (const struct sockaddr *)(const void *)&un,
 		(socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n));
 	if (r >= 0)

@@ -1,5 +1,5 @@
 /* A worker's life: what it is made of, its turns, its thread. Runs on the worker's own thread, but
- * for what says otherwise in the header. */
+ * for functions whose header has another thread. */
 #include "app/process/worker.h"
 
 #include <errno.h>
