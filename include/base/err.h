@@ -1,4 +1,4 @@
-/* Negative reasons. A function returns 0 or -ERR_x (or -errno where it says so). */
+/* Negative reasons. A function returns 0 or -ERR_x (or -errno where it is documented). */
 #ifndef TACIT_BASE_ERR_H
 #define TACIT_BASE_ERR_H
 

@@ -4,7 +4,7 @@
  * log_ring_post() and log_ring_count_lost() is for it alone.
  *
  * New messages overwrite the oldest ones. A reader that holds what it has not read yet makes new
- * ones be dropped instead: they are counted, and the ring says so as soon as it has room again.
+ * ones be dropped instead: they are counted, and the ring reports it as soon as it has room again.
  */
 #ifndef TACIT_BASE_LOG_RING_H
 #define TACIT_BASE_LOG_RING_H
@@ -34,10 +34,10 @@ struct log_ring {
 	enum log_form form;
 	unsigned int maxlen;      /* of a message with its header */
 	size_t size;
-	int facility;             /* of what the ring says itself */
+	int facility;             /* of the ring's own messages */
 	struct log_batch *posted; /* newest first; atomic */
 	uint64_t posted_bytes;    /* atomic */
-	uint64_t unsaid;          /* lost since the ring last said so; atomic */
+	uint64_t unsaid;          /* lost since the ring's last report; atomic */
 	_Atomic uint64_t dropped; /* lost by the owner, or by a reader */
 	/* The owner's. Offsets only grow; a byte's place is its offset modulo size. */
 	char *mem;

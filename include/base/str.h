@@ -60,7 +60,7 @@ str_hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* For eight bytes at once: the top bit of a byte says that its lower seven bits are between A and
+/* For eight bytes at once: the top bit of a byte is set if its lower seven bits are between A and
  * Z. */
 static inline uint64_t
 str_lower8(uint64_t c)

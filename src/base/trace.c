@@ -1,4 +1,4 @@
-/* The trace of one worker, a ring that only it writes. A record's number says whether it is still
+/* The trace of one worker, a ring that only it writes. A record's number shows whether it is still
  * the one that a reader means. */
 #include "base/trace.h"
 
