@@ -31,8 +31,8 @@ struct cfg_dir {
 
 void cfg_dir_fini(struct cfg_dir *d);
 
-/* Begins a configuration file with this number (struct cfg_file), in the directory that the policy
- * says. 0 or a negative reason. */
+/* Begins a configuration file with this number (struct cfg_file), in the directory of the policy.
+ * 0 or a negative reason. */
 int cfg_dir_begin(struct cfg_dir *d, struct sys *sys, const char *path, unsigned number) must_check;
 /* Sets the policy and changes to its directory. 0 or a negative reason. */
 int cfg_dir_set(struct cfg_dir *d, struct sys *sys, enum cfg_dir_policy policy,

@@ -5,8 +5,8 @@
 
 /*
  * The features of HAProxy that are not there, as a configuration asks for them. Each line that
- * needs one has a message of its own; which features these are, and what to use instead, is said
- * once, behind all messages:
+ * needs one has a message of its own; which features these are, and what to use instead, is
+ * reported once, behind all messages:
  *
  *   [ALERT]    (1234) : config : not supported here: stick tables (3 lines: 12, 14, 30), Lua (5)
  *      | instead of stick tables: ...
