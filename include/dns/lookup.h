@@ -8,7 +8,7 @@
  *    tries the lookup has failed, with the last error or a timeout.
  * 4. A truncated response is asked for again over TCP.
  *
- * The time to live of records is ignored, as in HAProxy: the settings of the section say how
+ * The time to live of records is ignored, as in HAProxy: the settings of the section decide how
  * often names are asked for and how long they hold.
  */
 #ifndef TACIT_DNS_LOOKUP_H
@@ -52,7 +52,7 @@ struct dns_lookup {
 struct dns_watch {
 	struct list link;
 	struct dns_lookup *lookup; /* NULL: none */
-	int asks_once;             /* on_failure() comes at once, whatever `hold` says */
+	int asks_once;             /* on_failure() comes at once, for any `hold` */
 	/* A valid response has come and is part of lookup->answer. May unwatch and watch others.
 	 * by: its server; NULL if another watch of the lookup was notified first. */
 	void (*on_answer)(struct dns_watch *w, struct dns_nameserver *by);

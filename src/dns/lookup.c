@@ -159,7 +159,7 @@ end_try(struct dns_lookup *l)
 		ask_all(l);
 }
 
-/* by_stream: over TCP, whatever the name server's line says. */
+/* by_stream: over TCP, for any line of the name server. */
 static int
 ask_one(struct dns_lookup *l, struct dns_query *q, int by_stream)
 {

@@ -201,7 +201,7 @@ set_address(struct addr *a, const uint8_t *p, unsigned int type, size_t len)
 	return a->len ? 0 : -1;
 }
 
-/* 0, or -1: its data is invalid. A target of "." says that there is no such service (RFC 2782). */
+/* 0, or -1: its data is invalid. A target of "." means that there is no such service (RFC 2782). */
 static int
 read_record(const struct reader *r, const struct rr *rr, struct dns_record *out)
 {
