@@ -124,8 +124,8 @@ void loop_again(struct loop *l, int fd, enum dir d);
 void loop_presume_again(struct loop *l, int fd, enum dir d);
 /* The opposite: the fd may be ready without an event. */
 void loop_presume_ready(struct loop *l, int fd, enum dir d);
-/* Says whether bytes were taken from the socket that its user has not read: the fd is then readable
- * whatever the kernel reports. */
+/* Notes whether bytes were taken from the socket that its user has not read: the fd is then
+ * readable whatever the kernel reports. */
 void loop_hold(struct loop *l, int fd, int holds);
 /* True if the last wait filled its array, so that events of other fds may be left in the kernel. */
 int loop_left_events(const struct loop *l);

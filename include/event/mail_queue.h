@@ -1,5 +1,5 @@
 /*
- * The queue of a mailbox, and the state that says whether its owner sleeps. Any thread posts; the
+ * The queue of a mailbox, and the state that shows whether its owner sleeps. Any thread posts; the
  * owner takes mail, and falls asleep when there is none. Nothing here blocks or calls the kernel:
  * event/mailbox.c writes the eventfd and waits.
  *

@@ -1,5 +1,5 @@
 /* The queue of a mailbox: any thread posts, its owner takes and sleeps. All accesses to tail, seq
- * and state are sequentially consistent; mail_queue.h says why no owner sleeps on mail. */
+ * and state are sequentially consistent; mail_queue.h explains why no owner sleeps on mail. */
 #include "event/mail_queue.h"
 
 #include "base/err.h"

@@ -1,5 +1,5 @@
 /* epoll, the default poller, on its loop's worker. Level- or edge-triggered as each registration
- * says. */
+ * requires. */
 #include <limits.h>
 #include <string.h>
 
