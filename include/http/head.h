@@ -73,7 +73,7 @@ struct http_head {
 	/* Responses only. */
 	unsigned int status;    /* 100..999 */
 	struct str reason;
-	/* Both. Content-Length, if there is a body, says the same. */
+	/* Both. Content-Length, if there is a body, has the same value. */
 	enum http_framing framing;
 	uint64_t length;        /* of the body: HTTP_BODY_LENGTH */
 	struct http_field *field; /* array of the caller */
@@ -132,9 +132,9 @@ void http_drop(struct http_head *h, unsigned int place);
 unsigned int http_drop_all(struct http_head *h, struct str name);
 void http_drop_id(struct http_head *h, enum http_field_id id);
 /*
- * A body of this length follows: Content-Length is added, and what said otherwise is dropped. Its
- * text is written to digits, HTTP_LENGTH_DIGITS bytes that must outlive the head. 0 or -ERR_RANGE:
- * the array is full.
+ * A body of this length follows: Content-Length is added, and contradicting fields are dropped.
+ * Its text is written to digits, HTTP_LENGTH_DIGITS bytes that must outlive the head. 0 or
+ * -ERR_RANGE: the array is full.
  */
 int http_set_length(struct http_head *h, uint64_t length, char *digits) must_check;
 

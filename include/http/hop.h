@@ -1,6 +1,6 @@
 /*
- * Fields that concern one connection only (RFC 9110, 7.6.1). A proxy forwards none of them: it says
- * to each side what holds for that side's connection. No I/O.
+ * Fields that concern one connection only (RFC 9110, 7.6.1). A proxy forwards none of them: it
+ * writes to each side those for that side's connection. No I/O.
  */
 #ifndef TACIT_HTTP_HOP_H
 #define TACIT_HTTP_HOP_H

@@ -36,7 +36,7 @@ struct work {
 	struct http_head *h;
 };
 
-/* --- what a step says: MORE bytes, BAD, or COMPLETE, which lets the next step have its turn --- */
+/* --- steps: MORE bytes, BAD, or COMPLETE, which lets the next step have its turn --- */
 
 static enum h1_parse_status
 enter_state(struct work *w, enum state next)
