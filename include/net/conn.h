@@ -51,7 +51,7 @@ struct conn {
 	uint8_t nodelay : 1; /* TCP_NODELAY is set, or the socket is not TCP */
 	uint8_t is_unix : 1;
 	uint8_t expects_end : 1; /* the next read also asks for what follows the data */
-	uint8_t held : 1; /* its last send said that more follows */
+	uint8_t held : 1; /* its last send announced more */
 	uint8_t cut : 1; /* a splice() to it was short, which may hide an error */
 	uint8_t owes_preface : 1; /* some of its preface is left to send */
 	struct conn_preface *preface; /* NULL: none; see conn_set_preface() */
@@ -195,8 +195,7 @@ int conn_is_dead(const struct conn *c);
 void conn_reset_on_close(struct conn *c);
 /* The same for an fd that is not opened as a connection. */
 void conn_fd_reset_on_close(struct sys *sys, int fd);
-/* Sends what the kernel holds back because the last send said that more follows, when nothing
- * does. */
+/* Sends what the kernel holds back because the last send announced more, when nothing follows. */
 void conn_push(struct conn *c);
 /* Bytes that the peer has not acknowledged, 0 if unknown. */
 unsigned int conn_unsent(struct conn *c);

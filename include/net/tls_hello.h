@@ -61,7 +61,7 @@ struct hello_fields {
 	struct hello_part rest; /* behind them: nothing, or a vector of extensions */
 };
 
-/* Reads the fields of a message with its head, whatever length the head says. 0, or -1: it is no
+/* Reads the fields of a message with its head, for any length in the head. 0, or -1: it is no
  * client's hello, or a length is invalid. */
 int hello_read_fields(struct str message, struct hello_fields *out) must_check;
 

@@ -32,7 +32,7 @@ enum xprt_query {
 
 /*
  * The operations, called with the connection open. step, recv, send and shutdown return IO_AGAIN
- * when they have to wait; want() then says for what.
+ * when they have to wait; want() then returns for what.
  */
 struct xprt_ops {
 	/* Capabilities (XPRT_x of conn.h) of the socket that remain available. */
@@ -70,7 +70,7 @@ struct xprt {
 	loop_fd_fn *fn;    /* the user's handler */
 	void *owner;
 	uint8_t holds;     /* set by the transport: see recv */
-	uint8_t failure;   /* the same: enum conn_err, why step has failed; 0: it does not say */
+	uint8_t failure;   /* the same: enum conn_err, why step has failed; 0: unknown */
 	/* Maintained by net/conn_xprt.c: */
 	uint8_t wanted;    /* directions that the user wants */
 	uint8_t is_up;     /* step has returned IO_OK */

@@ -1,5 +1,5 @@
 /* Connections with a transport, on the worker that owns them. Between two calls the loop believes
- * the socket readable if the transport holds bytes, and watches what want() says for the user's
+ * the socket readable if the transport holds bytes, and watches what want() returns for the user's
  * directions. */
 #include "net/xprt.h"
 

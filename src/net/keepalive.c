@@ -52,7 +52,7 @@ reset_row(struct sys *sys, int fd, int fresh, int opt)
 	return sys_setsockopt(sys, fd, IPPROTO_TCP, opt, &system, sizeof(system));
 }
 
-/* The kernel takes no 0 for its own value: a new socket says what that is. */
+/* The kernel takes no 0 for its own value: a new socket shows what that is. */
 int
 keepalive_reset(struct sys *sys, int fd, const struct keepalive *k)
 {

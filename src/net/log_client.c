@@ -149,7 +149,7 @@ pump_ring(struct log_client *c)
 	}
 }
 
-/* Servers say nothing; if one does it is ignored. 1: the connection has ended. */
+/* Servers send nothing; if one does it is ignored. 1: the connection has ended. */
 static int
 drain_log_conn(struct log_client *c)
 {
