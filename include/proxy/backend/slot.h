@@ -3,7 +3,7 @@
  * (proxy.lock). Nothing here waits, logs or calls the loop.
  *
  * Each worker's sessions wait in separate queues (proxy/model/session_queue.h), so that a freed
- * slot finds one of the same worker first; the masks server.waiting and proxy.waiting say which
+ * slot finds one of the same worker first; the masks server.waiting and proxy.waiting show which
  * queues are not empty.
  */
 #ifndef TACIT_PROXY_BACKEND_SLOT_H

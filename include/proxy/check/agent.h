@@ -15,8 +15,8 @@ enum agent_admin { AGENT_ADMIN_SAME, AGENT_ADMIN_READY, AGENT_ADMIN_DRAIN, AGENT
 struct agent_say {
 	enum agent_health health;
 	enum agent_admin admin;
-	int weight;              /* per cent of the configured weight; -1: not said */
-	int maxconn;             /* -1: not said */
+	int weight;              /* per cent of the configured weight; -1: not given */
+	int maxconn;             /* -1: not given */
 	/* L7OK, L7STS, or CHECKED without a word on health; in HAProxy's words. */
 	struct check_verdict verdict;
 };

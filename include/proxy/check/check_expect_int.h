@@ -37,7 +37,7 @@ struct check_search {
 };
 
 /*
- * Searches the pattern of STRING, RSTRING, BINARY, RBINARY as min-recv says. CHECK_STEP_WAIT;
+ * Searches the pattern of STRING, RSTRING, BINARY, RBINARY as min-recv requires. CHECK_STEP_WAIT;
  * CHECK_STEP_NEXT: `found` is known; CHECK_STEP_FAIL: the pattern is a format that makes no
  * hexadecimal digits.
  */

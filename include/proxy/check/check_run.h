@@ -65,8 +65,8 @@ struct check_run {
 };
 
 /*
- * A step begins a rule, or continues it when its descriptor is ready. CHECK_STEP_WAIT: r->state
- * says for what. CHECK_STEP_FAIL: *v is the result of the check.
+ * A step begins a rule, or continues it when its descriptor is ready. CHECK_STEP_WAIT: for the
+ * event of r->state. CHECK_STEP_FAIL: *v is the result of the check.
  */
 typedef enum check_step check_step_fn(struct check_run *r, struct check_verdict *v);
 

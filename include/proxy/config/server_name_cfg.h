@@ -1,4 +1,4 @@
-/* Names in server lines, and what their options say about resolving them. */
+/* Names in server lines, and the options for resolving them. */
 #ifndef TACIT_PROXY_CONFIG_SERVER_NAME_CFG_H
 #define TACIT_PROXY_CONFIG_SERVER_NAME_CFG_H
 
@@ -22,7 +22,7 @@ server_cfg_name_flag(const struct cfg_ctx *ctx)
 }
 /* Parses the address in argument i; a host name is kept in s->fqdn. 0, or -1 after an error. */
 int server_cfg_address(struct cfg_ctx *ctx, int i, struct server *s) must_check;
-/* Finds the address of a server with a name, as its init-addr says. like: a server of the same
+/* Finds the address of a server with a name, by its init-addr. like: a server of the same
  * name that has one, or NULL. 0, or -1 after an error, which argument i gets. */
 int server_cfg_init_addr(struct cfg_ctx *ctx, int i, struct server *s,
 	const struct server *like) must_check;

@@ -21,8 +21,8 @@ int local_reply_make(struct session *s, struct http_head *head, struct str body)
 int local_reply_make_page_with(struct session *s, struct str name, struct str value) must_check;
 /* True if the page for txn->status has formats, which need the request. */
 int local_reply_has_formats(const struct session *s);
-/* A reply could not be made: the page for error 500 replaces it, and the termination code says that
- * the cause is here. */
+/* A reply could not be made: the page for error 500 replaces it, and the termination code shows
+ * that the cause is here. */
 void local_reply_failed(struct session *s);
 /* Writes the proxies' page for txn->status. If has_reply is 0 after 0, nothing is to be sent. */
 int local_reply_make_page(struct session *s) must_check;

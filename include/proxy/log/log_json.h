@@ -11,7 +11,7 @@ struct session;
 
 /*
  * Writes the line to out, which is empty, in at most `room` bytes: texts that are too long are
- * truncated, and the line says so. The line is always valid; {"cut":true} is the minimum.
+ * truncated, and the line shows it. The line is always valid; {"cut":true} is the minimum.
  */
 void log_json_write(struct session *s, const struct log_context *cx, size_t room,
 	struct sbuf *out);

@@ -16,7 +16,7 @@ struct proxy;
 int profile_lines_compile(struct proxy *p, struct proxies *root, struct cfg_diag *d) must_check;
 /* A profile has a text for a line without one of the proxy's at this step. */
 int profile_lines_exist(const struct proxy *fe, enum log_step step);
-/* Writes the line of e to each target as its profile says. On the session's worker. */
+/* Writes the line of e to each target, by its profile. On the session's worker. */
 void profile_lines_send(const struct log_entry *e);
 
 #endif

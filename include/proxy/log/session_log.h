@@ -1,7 +1,7 @@
 /*
  * The log line of a session (configuration manual, 8.2 and 8.3). The first call at which all data
- * of the format is known writes it; s->logged says that it was written. With `log-steps` there is a
- * line for each of these steps instead. On the session's worker.
+ * of the format is known writes it; s->logged is set when it was written. With `log-steps` there
+ * is a line for each of these steps instead. On the session's worker.
  */
 #ifndef TACIT_PROXY_LOG_SESSION_LOG_H
 #define TACIT_PROXY_LOG_SESSION_LOG_H

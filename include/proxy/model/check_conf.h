@@ -1,6 +1,6 @@
 /*
  * Settings of health checks: the method of a backend with its rules (manual 4.2: option httpchk,
- * option tcp-check, http-check, tcp-check ...) and what a server line says about them (manual 5.2).
+ * option tcp-check, http-check, tcp-check ...) and their options on server lines (manual 5.2).
  * Plain data: read by config, used by proxy/check.
  */
 #ifndef TACIT_PROXY_MODEL_CHECK_CONF_H

@@ -1,7 +1,7 @@
 /*
  * Names that rules ask for (do-resolve). A session's worker makes a question and waits; the first
  * worker looks the name up; then the question is the session's worker's again. Between them it
- * stands in a list under a lock, and a message only says that there is something: it may be lost.
+ * stands in a list under a lock, and a message only announces it: it may be lost.
  */
 #ifndef TACIT_PROXY_MODEL_DNS_ASK_H
 #define TACIT_PROXY_MODEL_DNS_ASK_H

@@ -128,7 +128,7 @@ struct engine {
 	_Atomic uint64_t buf_waits;          /* number of times that no buffer was available */
 	_Atomic uint64_t lingers;
 	uint64_t shortage_ms;        /* when a connect() last failed for what is short here, and it
-				      * was said */
+				      * was logged */
 	uint64_t unnamed_ms;         /* the same of a name that no server can be asked for */
 	_Atomic uint64_t elided_inline; /* freed slots given to a session of the same worker */
 	_Atomic uint64_t granted;            /* freed slots given to a session of another worker, by

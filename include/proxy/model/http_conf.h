@@ -69,8 +69,8 @@ void monitor_rule_free(struct monitor_rule **r);
 
 /* True if the connection to the client is closed after the response. Only the frontend decides. */
 int http_closes_client(const struct proxy *fe);
-/* True if the connection to the server is closed after the response: if either of the two says
- * so. */
+/* True if the connection to the server is closed after the response: if either of the two requires
+ * it. */
 int http_closes_server(const struct proxy *fe, const struct proxy *be);
 /* True if a response with this status is to be retried. */
 int http_retries_status(const struct proxy *be, unsigned int status);

@@ -1,8 +1,8 @@
 /*
- * The steps of a session at which lines are logged (manual 8.3.5):
- * LOG_STEP(id, name, at, http, auto): at is what formats for it can use besides what every log line
- * can, http says that it exists in mode http only, auto that `log-steps` may name it. The others,
- * without ERROR, are those of `do-log` rules.
+ * The steps of a session at which lines are logged (manual 8.3.5): LOG_STEP(id, name, at, http,
+ * auto): at is what formats for it can use besides what every log line can, http: it exists in
+ * mode http only, auto: `log-steps` may name it. The others, without ERROR, are those of `do-log`
+ * rules.
  */
 #ifdef LOG_STEP
 LOG_STEP(ACCEPT, "accept", 0, 0, 1)

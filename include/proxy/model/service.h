@@ -2,8 +2,8 @@
  * Local services: responses of any length that tacit generates itself, such as the statistics. The
  * session's worker makes a job of the request and waits; the first worker, to which the states of
  * servers and checks belong, generates the head and then the body, a slice each time that the
- * client has taken the one before. Between the two workers a job stands in a list under a lock, and
- * a message only says that there is something: it may be lost.
+ * client has taken the one before. Between the two workers a job stands in a list under a lock,
+ * and a message only announces it: it may be lost.
  */
 #ifndef TACIT_PROXY_MODEL_SERVICE_H
 #define TACIT_PROXY_MODEL_SERVICE_H

@@ -30,8 +30,8 @@ struct zerocopy_pin;
 
 /*
  * One direction. dir[CLIENT] reads from the client and writes to the server. dir[SERVER] is all
- * that goes to the client: what is read from the server, and what tacit says itself (informational
- * responses, local replies).
+ * that goes to the client: what is read from the server, and what tacit sends itself
+ * (informational responses, local replies).
  */
 struct direction {
 	enum direction_state state;

@@ -24,7 +24,7 @@ struct stat_times {
 /* Adds a session to averages and maxima: sessions is the number so far, including this one. */
 void stat_times_count(struct stat_times *t, uint64_t sessions, const struct latency_times *one);
 /* Adds averages of the same time: of a shard that has counted so many sessions, or of a sum, which
- * says itself of how many. Each session has the same weight. */
+ * has their number. Each session has the same weight. */
 void stat_times_add(struct stat_times *sum, const struct stat_times *t, uint64_t sessions);
 /* Adds a sum of later sessions. Of those before, only as many count as are missing from
  * STAT_AVERAGE_OVER. */

@@ -68,7 +68,7 @@ void resolve_asks_stop(struct dns_asks *all);
 void resolve_take_asks(struct dns_asks *all);
 
 /* --- resolve_service.c --- */
-/* The server belongs to the service that its name says. 0 or -ERR_NOMEM. */
+/* The server belongs to the service of its name. 0 or -ERR_NOMEM. */
 int resolve_service_join(struct server_dns *d) must_check;
 /* 0 or -ERR_NOMEM. */
 int resolve_service_watch(struct service *v) must_check;

@@ -253,7 +253,7 @@ hash_last_resort(const struct proxy *be, unsigned int at)
 
 /*
  * The server that a hash selects is the result even if it has no free slot, unless its queue is
- * full too or its load limit is reached; or as hash-preserve-affinity says.
+ * full too or its load limit is reached; or as hash-preserve-affinity decides.
  */
 static struct server *
 pick_hash(struct proxy *be, const uint32_t *key, const struct server *avoid, int *full)

@@ -58,8 +58,8 @@ check_target(struct check_run *r)
 }
 
 /*
- * Asks whether the connection is there. On a host that is near it is, before any event could say
- * so.
+ * Asks whether the connection is there. On a host that is near it is, before any event could
+ * report it.
  */
 static long
 ask_connected(struct check_run *r, int fd, const struct addr *to)
@@ -187,7 +187,7 @@ send_header_alone(struct check_run *r, struct check_verdict *v)
 
 /* --- the SOCKS4 proxy --- */
 
-/* As the PROXY header: the server line is for checks only if it says so. NULL: none. */
+/* As the PROXY header: the server line is for checks only if an option makes it so. NULL: none. */
 static const struct addr *
 proxy_on_the_way(const struct check_run *r)
 {

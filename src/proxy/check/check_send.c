@@ -64,7 +64,7 @@ struct request {
 	int closes, upgrades;    /* it lists close, upgrade */
 };
 
-/* Methods whose requests have no body unless one is given; all others say that theirs is empty. */
+/* Methods whose requests have no body unless one is given; all others announce an empty one. */
 static int
 is_bodiless(struct str method)
 {

@@ -57,7 +57,7 @@ init_check(struct entry *e, struct server *s, int is_agent)
 	e->check.health = check_initial_health(&e->check);
 }
 
-/* Connects, sends what agent-send says at that time, and waits for a line. */
+/* Connects, sends the text of agent-send at that time, and waits for a line. */
 static int
 make_agent_rules(struct entry *e)
 {

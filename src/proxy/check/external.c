@@ -1,5 +1,5 @@
 /* Commands of external checks and the helper that runs them. On the first worker; a slot is taken
- * from the request until the helper says that the command has ended. */
+ * from the request until the helper reports that the command has ended. */
 #include "proxy/check/external.h"
 
 #include <errno.h>

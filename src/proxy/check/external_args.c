@@ -1,5 +1,5 @@
 /* Arguments and environment of the command of an external check, in HAProxy's words. On the first
- * worker, at the beginning of each check: what it says of the server is true at that time. */
+ * worker, at the beginning of each check: its values are those of that time. */
 #include "proxy/check/external_args.h"
 
 #include <stdio.h>

@@ -68,7 +68,7 @@ parse_cookielen(struct cfg_ctx *ctx)
 	return 0;
 }
 
-/* --- what the whole configuration says --- */
+/* --- the whole configuration --- */
 
 static void
 cut_cookies(struct proxy *p, unsigned int most, struct cfg_diag *d)

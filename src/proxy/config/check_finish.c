@@ -269,7 +269,7 @@ warn_ignored(const struct proxy *p, struct cfg_diag *d)
 			proxy_kind(p), p->name);
 }
 
-/* True if every connect says which port it means. */
+/* True if every connect has a port. */
 static int
 rules_have_ports(const struct check_conf *c)
 {

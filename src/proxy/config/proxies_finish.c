@@ -207,7 +207,7 @@ check_reach(const struct proxy *p, struct cfg_diag *d)
 			p->name);
 }
 
-/* `proto` says what the mode says. */
+/* `proto` repeats the mode. */
 static void
 check_proto(const struct proxy *p, enum mux_proto proto, const char *of, const char *name,
 	const struct cfg_where *where, struct cfg_diag *d)

@@ -40,7 +40,7 @@ parse_redispatch(struct cfg_ctx *ctx)
 	return 0;
 }
 
-/* Beyond the kernel's limit the system's value stays, as in HAProxy, which does not say so. */
+/* Beyond the kernel's limit the system's value stays, as in HAProxy, without a warning. */
 static int
 take_keepalive(struct cfg_ctx *ctx, uint64_t value, int max)
 {

@@ -1,4 +1,4 @@
-/* Servers with a name: what their lines say about resolving it, and their first address. Main
+/* Servers with a name: the options for resolving it, and their first address. Main
  * thread, while the configuration is read. */
 #include "proxy/config/server_name_cfg.h"
 

@@ -100,8 +100,8 @@ pass_informational(struct session *s, size_t used)
 	return direction_flush(s, SERVER);
 }
 
-/* True if the request is complete and asked for a tunnel, and the response, whose fields of the hop
- * have said this, gives it (RFC 9110, 7.8 and 9.3.6). A protocol that was not offered is refused
+/* True if the request is complete and asked for a tunnel, and the response, whose fields of the
+ * hop announced it, gives it (RFC 9110, 7.8 and 9.3.6). A protocol that was not offered is refused
  * where it is known. */
 static int
 tunnel_is_agreed(const struct session *s, unsigned int said)
@@ -138,8 +138,8 @@ ends_with_connection(enum http_framing framing)
 	return framing == HTTP_BODY_CLOSE || framing == HTTP_BODY_TUNNEL;
 }
 
-/* Decides whether the connections are kept. The head says how the body is sent; that may differ
- * from how it is received. */
+/* Decides whether the connections are kept. The head announces how the body is sent; that may
+ * differ from how it is received. */
 static void
 decide_keep_alive(struct session *s)
 {

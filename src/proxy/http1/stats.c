@@ -104,9 +104,9 @@ is_of_host(struct str uri, struct str host)
 }
 
 /*
- * A page of another site can have a browser send the form, with the user's password. A browser says
- * where a form comes from in at least one of these fields. A client without these fields, such as
- * curl, is not a browser.
+ * A page of another site can have a browser send the form, with the user's password. A browser
+ * sends the origin of a form in at least one of these fields. A client without these fields, such
+ * as curl, is not a browser.
  */
 static int
 is_foreign(const struct http_head *h)

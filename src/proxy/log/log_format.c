@@ -1,5 +1,5 @@
 /* Compiles log formats, on the main thread, and writes lines with them, on the session's worker.
- * What a format needs says when a session can be logged. */
+ * The needs of a format decide when a session can be logged. */
 #include "proxy/log/log_format.h"
 
 #include <assert.h>

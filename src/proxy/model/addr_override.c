@@ -161,7 +161,7 @@ addr_override_target(const struct session *s, uint32_t *gen, struct addr *out)
 				0xffff);
 }
 
-/* --- who says --- */
+/* --- whose addresses --- */
 
 /* The session's, allocated on first use. */
 static struct session_addr_override *

@@ -1,5 +1,5 @@
-/* A proxy: defaults, inheritance, freeing. Main thread; what changes later says in proxy.h
- * under which lock. */
+/* A proxy: defaults, inheritance, freeing. Main thread; proxy.h documents the locks of what
+ * changes later. */
 #include "proxy/model/proxy.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* How a server's name is resolved, as its line says. Set while the configuration is read. */
+/* How a server's name is resolved, by its line. Set while the configuration is read. */
 #include "proxy/model/resolve_conf.h"
 
 #include <string.h>

@@ -76,7 +76,7 @@ token_text(const struct rule_arg *a, struct sample_ctx *cx, struct str *out)
 }
 
 /*
- * A client chooses what a variable says, mostly. It may not do without a signature, nor have the
+ * A client mostly chooses the value of a variable. It may not do without a signature, nor have the
  * name of a file taken for a secret.
  */
 static enum tls_token_result

@@ -1,4 +1,4 @@
-/* Fetches about TLS connections (manual 7.3.4). On the session's worker; what OpenSSL says is
+/* Fetches about TLS connections (manual 7.3.4). On the session's worker; OpenSSL's texts are
  * copied to the arena. */
 #include <string.h>
 

@@ -70,7 +70,8 @@ say_at_times(const struct session *s, uint64_t *last_ms, int level, const char *
 	log_send(s->engine->log, &be->logs, level, be->log.tag, text, strlen(text));
 }
 
-/* RC in the line of a session does not say what is short here, nor PC what is wrong with a name. */
+/* RC in the line of a session does not show what is short here, nor PC what is wrong with a
+ * name. */
 static void
 say_what_failed(const struct session *s, int err)
 {

@@ -1,4 +1,4 @@
-/* Actions of sessions whose client has not said yet what is needed: a PROXY header, or data that
+/* Actions of sessions whose client has not sent yet what is needed: a PROXY header, or data that
  * rules inspect. See actions.c. */
 #include "proxy/model/count.h"
 #include "proxy/model/termination.h"
