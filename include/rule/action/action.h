@@ -14,7 +14,7 @@
 enum rule_result {
 	RULE_CONT,       /* the next rule */
 	RULE_STOP,       /* skip the rest of this list: allow, accept */
-	RULE_FINAL,      /* v->what says how the message ends: deny, return, redirect, ... */
+	RULE_FINAL,      /* v->what is how the message ends: deny, return, redirect, ... */
 	/* run again from this rule on when more data arrives: wait-for-body, inspect-delay */
 	RULE_YIELD
 };

@@ -187,8 +187,8 @@ void pattern_set_forget(struct pattern_set *to);
 const struct pattern *pattern_match(const struct pattern_set *p, const struct sample *s,
 	struct sample_ctx *cx, struct regex_match *groups);
 /*
- * The same for the sample of the fetch `method` in a set of texts, as HAProxy compares it: a method
- * that it knows is compared with case, whatever -i says, and with no other text.
+ * The same for the sample of the fetch `method` in a set of texts, as HAProxy compares it: a
+ * method that it knows is compared with case, even with -i, and with no other text.
  */
 const struct pattern *pattern_match_http_method(const struct pattern_set *p, struct str method);
 /* For PATTERN_BOOL, which has no patterns. */

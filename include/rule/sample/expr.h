@@ -46,7 +46,7 @@ int rule_expr_fits(const struct rule_expr *e, unsigned int at);
 /* SAMPLE_AT_x that it can use in addition. */
 unsigned int rule_expr_uses(const struct rule_expr *e);
 /*
- * 1 found, 0 not: s->may_change says whether waiting may help. cx->nth selects one of several
+ * 1 found, 0 not: s->may_change shows whether waiting may help. cx->nth selects one of several
  * values.
  */
 int rule_expr_eval(const struct rule_expr *e, struct sample_ctx *cx, struct sample *s);

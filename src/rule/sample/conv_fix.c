@@ -91,7 +91,7 @@ fix_number(struct str v)
 	return v.len > 0 ? n : -1;
 }
 
-/* The sum of the bytes before the last field, which says what it has to be. */
+/* The sum of the bytes before the last field, which has the expected one. */
 static int
 is_fix_checksum(struct str message, struct str value)
 {

@@ -217,7 +217,7 @@ wire_number(const struct field_type *type, struct str value)
 	return (int64_t)v;
 }
 
-/* kind: with the head of gRPC. What it says to be compressed cannot be read. */
+/* kind: with the head of gRPC. A message marked as compressed cannot be read. */
 static int
 conv_wire_field(const struct rule_args *a, struct sample_ctx *cx unused, struct sample *s)
 {

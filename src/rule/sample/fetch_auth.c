@@ -1,4 +1,4 @@
-/* Fetches of what a client sends to say who it is (manual 7.3.6; RFC 7617, RFC 6750). Nothing is
+/* Fetches of a client's credentials (manual 7.3.6; RFC 7617, RFC 6750). Nothing is
  * checked: that is proxy/sample/fetch_userlist.c. */
 #include "rule/sample/conv.h"
 #include "rule/sample/fetch.h"

@@ -170,7 +170,7 @@ take_groups(const struct regex *r, struct regex_work *w, struct str subject, str
 	}
 }
 
-/* Returns what PCRE2 says when it may take so many steps. */
+/* Returns PCRE2's result when it may take so many steps. */
 static int
 match_within(const struct regex *r, struct regex_work *w, struct str s, size_t from, uint32_t steps)
 {
@@ -192,7 +192,7 @@ processor_ns(struct sys *sys)
 	return sys ? sys_clock_ns(sys, CLOCK_THREAD_CPUTIME_ID) : 0;
 }
 
-/* Returns what PCRE2 says when a match that has used up its first steps gets more, as long as the
+/* Returns PCRE2's result when a match that has used up its first steps gets more, as long as the
  * time allows. Each time it begins again: PCRE2 cannot continue. */
 static int
 match_longer(const struct regex *r, struct sample_ctx *cx, struct str s, size_t from)

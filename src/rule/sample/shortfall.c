@@ -1,4 +1,4 @@
-/* Counts evaluations that ended for lack of steps or room, and says where. On the worker that
+/* Counts evaluations that ended for lack of steps or room, and reports where. On the worker that
  * evaluates. */
 #include "rule/sample/shortfall.h"
 
