@@ -1,5 +1,5 @@
 /*
- * TLS of a bind line: what its options say, the certificates, and for each worker the contexts
+ * TLS of a bind line: its options, the certificates, and for each worker the contexts
  * that its connections are accepted with.
  *
  * Main thread until the workers run, then the first worker while the others are paused; handshakes
@@ -47,7 +47,7 @@ struct tls_line {
 	struct tls_variant *variant; /* its settings, of the bind line */
 	int is_default;           /* for clients that ask for no name, or for an unknown one */
 	int is_known;             /* it is in the table of names */
-	enum tls_ocsp_update ocsp_update; /* as it says itself, or its bind line does */
+	enum tls_ocsp_update ocsp_update; /* its own setting, or its bind line's */
 	int is_leaving;           /* a change that is prepared is without it */
 	struct tls_crt_list *list; /* where it stands; NULL: on the bind line itself */
 	unsigned int number;      /* of the line there */

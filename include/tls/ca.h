@@ -61,8 +61,8 @@ void tls_ca_free(struct tls_ca *ca);
 void tls_ca_insert(struct tls_ca_files *f, struct tls_ca *ca);
 /* A copy in no list, which shares certificates and lists, or NULL. */
 struct tls_ca *tls_ca_copy(const struct tls_ca *ca) must_check;
-/* Adds what PEM text says; it must have something of the kind. 0, or a negative reason with why and
- * perhaps a part of it. */
+/* Adds the contents of PEM text; it must have something of the kind. 0, or a negative reason with
+ * why and perhaps a part of it. */
 int tls_ca_add(struct tls_ca *ca, const char *text, size_t len, char *why) must_check;
 /* Number of certificates, or of lists; 0 after `new ssl ca-file`. */
 int tls_ca_count(const struct tls_ca *ca);

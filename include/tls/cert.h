@@ -27,7 +27,7 @@ struct x509_st;
 /* The kind of its key, which decides which clients can use it. */
 enum tls_key_kind { TLS_KEY_RSA, TLS_KEY_ECDSA, TLS_KEY_OTHER };
 
-/* `ocsp-update`: what a place of the configuration says of a certificate. */
+/* `ocsp-update`: the setting of a certificate at one place. */
 enum tls_ocsp_update { TLS_OCSP_UNSET, TLS_OCSP_ON, TLS_OCSP_OFF };
 
 /* Bytes from mem_alloc(). */

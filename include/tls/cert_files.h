@@ -48,7 +48,7 @@ char *tls_crt_path(const struct tls_file_rules *rules, const char *name) must_ch
 
 /*
  * Reads a certificate. 0 and *out with one reference, or a negative reason with why (TLS_WHY_MAX).
- * What is wrong with stapled data and has no effect on the certificate is said in warning
+ * Errors of stapled data that have no effect on the certificate are in warning
  * (TLS_WHY_MAX, "" if nothing).
  */
 int tls_cert_read(struct sys *sys, const struct tls_file_rules *rules,

@@ -43,7 +43,7 @@ const struct xprt_maker *tls_server_check_maker(const struct tls_server *t);
 /* The requests of a connection: name, protocols, sessions. */
 struct tls_ask {
 	struct str name;             /* SNI; len 0: none */
-	const struct tls_bytes *alpn; /* NULL, or len 0: as the settings say */
+	const struct tls_bytes *alpn; /* NULL, or len 0: the settings' */
 	unsigned int service;        /* connections of one service and name share sessions; 0 but
 				      * for checks */
 };

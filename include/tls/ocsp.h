@@ -35,7 +35,7 @@ struct tls_ocsp {
  */
 struct tls_ocsp *tls_ocsp_read(const void *der, size_t len, struct ocsp_cert_id_st **about,
 	char *why) must_check;
-/* Whether it is a response at all, whatever it says. */
+/* True if it is a response at all, of any status. */
 int tls_is_ocsp(const void *der, size_t len);
 struct tls_ocsp *tls_ocsp_ref(struct tls_ocsp *o);
 /* NULL is allowed. */

@@ -10,9 +10,9 @@
 
 /*
  * Settles it for the certificate of a line that a bind line has got: by the line of its crt-list
- * (`own`; NULL: none), by the bind line, by its crt-store, or by the global section; the first that
- * says something counts. 0; or a negative reason with why (TLS_WHY_MAX): the line or the bind line
- * says that it is updated, and it cannot be; or two lines, or a line and the crt-store, differ.
+ * (`own`; NULL: none), by the bind line, by its crt-store, or by the global section; the first
+ * that is set counts. 0; or a negative reason with why (TLS_WHY_MAX): the line or the bind line
+ * wants updates, and it cannot have them; or two lines, or a line and the crt-store, differ.
  */
 int tls_ocsp_enable(struct tls_conf *conf, struct tls_line *l, const struct tls_settings *own,
 	char *why) must_check;

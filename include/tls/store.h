@@ -25,7 +25,7 @@ struct tls_entry {
 	struct list lines;        /* of bind lines: struct tls_line, by `same` */
 	unsigned int uses;        /* lines that name it: it cannot be removed */
 	unsigned int binds;       /* those that are of bind lines */
-	enum tls_ocsp_update load_ocsp; /* as the line `load` of its crt-store says */
+	enum tls_ocsp_update load_ocsp; /* of the line `load` of its crt-store */
 	int updates_ocsp;         /* ocsp-update: its OCSP response is asked for */
 	struct ocsp_job *job;     /* of app/process; NULL: none */
 };

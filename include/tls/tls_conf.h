@@ -26,9 +26,9 @@ enum {
 
 /* Updates of OCSP responses. */
 struct tls_ocsp_conf {
-	enum tls_ocsp_update mode;      /* of lines that do not say; UNSET: off */
+	enum tls_ocsp_update mode;      /* of lines without the setting; UNSET: off */
 	uint32_t min_s, max_s;          /* between two updates of a response */
-	int off;                        /* whatever else is said */
+	int off;                        /* overrides all other settings */
 	struct addr proxy;              /* that requests go to; len 0: to responders */
 	char *hosts;                    /* text of the file of hosts at the start; NULL: none */
 	int is_wanted;                  /* there is a certificate that is updated */

@@ -1,4 +1,4 @@
-/* Crt-lists by name, and what their lines say. Main thread, or the first worker. */
+/* Crt-lists by name, and the settings of their lines. Main thread, or the first worker. */
 #include "tls/crt_lists.h"
 
 #include <string.h>

@@ -23,7 +23,7 @@ word_for(const struct tls_conf *conf, const struct tls_entry *e, enum tls_ocsp_u
 	return (struct update_word){ conf->ocsp.mode, "ocsp-update.mode" };
 }
 
-/* A certificate has one response, whichever line staples it. What nothing is said about fits with
+/* A certificate has one response, whichever line staples it. A place without the setting fits with
  * everything. */
 static int
 check_same(const struct tls_entry *e, struct update_word a, struct update_word b, char *why)
@@ -88,7 +88,7 @@ tls_ocsp_enable(struct tls_conf *conf, struct tls_line *l, const struct tls_sett
 	r = check_others(conf, l, want, why);
 	if (r)
 		return r;
-	/* A line that said otherwise may be gone. */
+	/* A line with another setting may be gone. */
 	if (want.value == TLS_OCSP_OFF)
 		e->updates_ocsp = 0;
 	if (want.value != TLS_OCSP_ON || !e->cert)

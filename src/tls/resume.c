@@ -1,4 +1,4 @@
-/* The last sessions of a server, on one worker. OpenSSL says when there is a new one: within a
+/* The last sessions of a server, on one worker. OpenSSL reports a new one: within a
  * read, as TLS 1.3 sends tickets after the handshake. */
 #include "resume.h"
 

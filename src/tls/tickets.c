@@ -61,7 +61,7 @@ set_key_len(struct tls_tickets *t, size_t len)
 	return t->cipher ? 0 : -ERR_NOMEM;
 }
 
-/* Version 0 says that a reader in another process would see a mixture: it is written before any
+/* Version 0 shows that a reader in another process would see a mixture: it is written before any
  * key. */
 static void
 write_copy(struct tls_ticket_keys *to, const struct tls_ticket_keys *from, uint32_t version)
