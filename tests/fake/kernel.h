@@ -60,7 +60,7 @@ void fake_set_cpus(struct fake *k, unsigned int n);
 /* Zero-copy sends; all zero: sent from the pages, and each is acknowledged at once. */
 struct fake_zc_conf {
 	int refused;        /* SO_ZEROCOPY is not supported */
-	int copied;         /* the acknowledgement says that they were copied, as on loopback */
+	int copied;         /* the acknowledgement reports that they were copied, as on loopback */
 	int shuffle;        /* acknowledgements are out of order */
 	unsigned int limit; /* unacknowledged sends on a socket, 0: any; more are ENOBUFS */
 	uint32_t first;     /* number of a socket's first send */

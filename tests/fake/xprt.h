@@ -26,7 +26,7 @@ struct fake_script {
 	size_t read_max;         /* maximum size of a read from the socket; 0: no limit */
 	size_t record;           /* payload of one record; 0: FAKE_RECORD */
 	unsigned int ask_every;  /* so many records later it reads an answer before it writes on */
-	int peer_is_mute;        /* the peer says no hello, and answers none */
+	int peer_is_mute;        /* the peer sends no hello, and answers none */
 	int refuses;             /* creating a transport fails */
 	/* Counters, for all connections together. */
 	unsigned int made, live, up;
@@ -52,7 +52,7 @@ struct fake_wire {
 	struct wire wire;
 	struct fake_records rec;
 	int is_client, is_up;
-	int is_mute; /* it says no hello, and answers none */
+	int is_mute; /* it sends no hello, and answers none */
 	int said_hello, said_end, heard_end;
 	int is_cut; /* a FIN came before the closing message */
 	unsigned int update_every; /* after so many records the other side must answer */

@@ -1,5 +1,5 @@
 /*
- * Answers to health checks, and what agents say: the first byte selects the rule, the second how
+ * Answers to health checks, and reports of agents: the first byte selects the rule, the second how
  * much is known of the end, the rest is what came. Whatever it is: nothing is read beyond it, a
  * check that hears no more comes to an end, a verdict has its words, and evaluating leaves nothing
  * behind.

@@ -1,5 +1,5 @@
 /*
- * Expressions of rules: the first byte says how much memory there is for texts, the rest is the
+ * Expressions of rules: the first byte sets how much memory there is for texts, the rest is the
  * expression. It is rejected with a text and a place inside it, or evaluated on a request and a
  * response until it has no more values, within its memory.
  */

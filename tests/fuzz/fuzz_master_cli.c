@@ -4,7 +4,7 @@
  * leave. Nothing is left afterwards. The same bytes in one piece get the same answers, whatever
  * the pieces were: what a line means does not depend on when its bytes come.
  *
- * An input is a head of HEAD bytes, which say how both ends behave, and the bytes of the client.
+ * An input is a head of HEAD bytes, which set how both ends behave, and the bytes of the client.
  */
 #include <stdint.h>
 
@@ -31,7 +31,7 @@ enum {
 struct answerer {
 	struct fake_sock *end;   /* NULL: closed */
 	uint8_t how;
-	unsigned int wait;       /* turns before it says more */
+	unsigned int wait;       /* turns before it sends more */
 	size_t left;             /* bytes of its answer */
 	int has_read;
 };

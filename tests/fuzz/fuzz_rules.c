@@ -1,8 +1,8 @@
 /*
- * Rules: the first byte says how much memory there is for texts, the rest are lines of a section,
- * rules and ACLs of every place. They are rejected with a text, or run on a request and a response.
- * Heads stay valid: written out they are parsed as the same message, and so is a response made by
- * the rules.
+ * Rules: the first byte sets how much memory there is for texts, the rest are lines of a section,
+ * rules and ACLs of every place. They are rejected with a text, or run on a request and a
+ * response. Heads stay valid: written out they are parsed as the same message, and so is a
+ * response made by the rules.
  */
 #include <stdint.h>
 #include <stdlib.h>

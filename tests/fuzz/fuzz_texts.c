@@ -1,7 +1,7 @@
 /*
- * The parsers of the texts in heads: targets, parameters, lists, cookies, and complete error files.
- * The first byte says how the rest is used. Results are slices of the input, and a change affects
- * only the named part.
+ * The parsers of the texts in heads: targets, parameters, lists, cookies, and complete error
+ * files. The first byte selects how the rest is used. Results are slices of the input, and a
+ * change affects only the named part.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /*
- * The transport of TLS against a peer that is right up to a point and then is not: a handshake with
- * an in-memory client or server, up to a flight that the input chooses, then what the input says:
- * its bytes as they are, records of any type under the connection's keys, data, changed records,
- * changes of keys, the closing message, FIN, pauses. No crash, no more memory than some records,
- * an end, and no byte that was not sent.
+ * The transport of TLS against a peer that is right up to a point and then is not: a handshake
+ * with an in-memory client or server, up to a flight that the input chooses, then what the input
+ * selects: its bytes as they are, records of any type under the connection's keys, data, changed
+ * records, changes of keys, the closing message, FIN, pauses. No crash, no more memory than some
+ * records, an end, and no byte that was not sent.
  *
  * The input: a byte for the role and version, one for the flights, then operations of a byte each
  * with their arguments.

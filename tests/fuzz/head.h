@@ -100,7 +100,7 @@ hold_written(const struct fed *f)
 	free(keep);
 }
 
-/* True if this field of an arrived head concerns one connection only, whatever Connection says. */
+/* True if this field of an arrived head concerns one connection only, for any Connection. */
 static inline int
 is_of_hop(const struct http_field *f)
 {
@@ -133,7 +133,7 @@ names_http2(struct str s)
 	return 0;
 }
 
-/* Strips a copy: what is of the hop goes, or is what the facts say; all else stays as it was. */
+/* Strips a copy: what is of the hop goes, or follows from the facts; all else stays as it was. */
 static inline void
 hold_hop(const struct fed *f)
 {

@@ -39,7 +39,7 @@ struct check_try {
 	unsigned int server, port;
 	uint64_t start, deadline; /* ns */
 	uint64_t one_way;
-	/* The result; until the server has said something it is that of the deadline. */
+	/* The result; until the server has sent something it is that of the deadline. */
 	uint64_t verdict_at;
 	enum check_model_answer passes;
 	int applied;        /* by the test */

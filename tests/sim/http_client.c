@@ -16,7 +16,7 @@ request(struct http_client *c, unsigned int nth)
 	return &c->book->req[c->first + nth];
 }
 
-/* --- saying --- */
+/* --- sending --- */
 
 static void
 compose(struct http_client *c, struct http_request *q)

@@ -87,7 +87,7 @@ http_persist_set_cookies(struct proxy *px)
 	}
 }
 
-/* --- what is said --- */
+/* --- messages --- */
 
 void
 http_persist_plan(struct http_book *b, struct dice *d, struct http_request *q)

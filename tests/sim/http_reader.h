@@ -37,7 +37,7 @@ struct http_parsed {
 	uint32_t path;    /* /17 is 17 */
 	uint32_t id, nth; /* X-Id, 0: none; X-Try */
 	int extra;        /* X-Extra: unrequested */
-	size_t has_long;  /* bytes of the values of X-Long, which are as http_long_byte() says */
+	size_t has_long;  /* bytes of the values of X-Long, which are those of http_long_byte() */
 	char cookie[40];     /* the value of SRV in Cookie or Set-Cookie, "" for none */
 	unsigned int sets;   /* number of Set-Cookie fields with it */
 	unsigned int crumbs; /* number of other cookies */

@@ -163,7 +163,7 @@ origin_script(struct world *w, unsigned int nth, struct step *steps)
 	memcpy(steps, p->origin[nth % p->n], sizeof(p->origin[0]));
 }
 
-/* Before its script it is a proxy, perhaps one that says no, leaves within its reply or is
+/* Before its script it is a proxy, perhaps one that refuses, leaves within its reply or is
  * silent. */
 static void
 origin_starts(struct world *w, struct agent *a)

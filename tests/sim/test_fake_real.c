@@ -321,7 +321,7 @@ run_script(struct box *b, uint64_t seed)
 	}
 }
 
-/* 0 when both kernels say the same. */
+/* 0 when both kernels return the same. */
 static int
 compare(script_fn *script, uint64_t seed, unsigned int settle_us, int report)
 {

@@ -114,7 +114,7 @@ a_cut_stream_does_not_look_whole(void **st)
 				with((struct world_config){ RIG_WORLD }, way, modes[mode]);
 			const struct agent *other;
 
-			/* A plain end that sends FIN has said all. */
+			/* A plain end that sends FIN has sent all. */
 			if (!(way->sides & 1u << side))
 				continue;
 			rig_play(&cfg, side == CLIENT ? cuts : stays,

@@ -1,8 +1,8 @@
 /*
  * Every scenario again with its k-th system call failing, for all k and each way that call can
- * fail, and with its k-th allocation failing, for all k; alone, and with the next ones of its kind.
- * What must hold then: nothing crashes, hangs or leaks, no byte is wrong, no stream is cut short
- * and looks complete. What only says "again" must change nothing at all.
+ * fail, and with its k-th allocation failing, for all k; alone, and with the next ones of its
+ * kind. What must hold then: nothing crashes, hangs or leaks, no byte is wrong, no stream is cut
+ * short and looks complete. A call that only fails with "again" must change nothing at all.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -49,7 +49,7 @@ world_error(struct world *w, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* --- what ends sessions say --- */
+/* --- results of sessions --- */
 
 static int
 server_index(const struct world *w, const struct server *srv)

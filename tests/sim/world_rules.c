@@ -22,7 +22,7 @@
 struct world_rules {
 	struct proxies ps;      /* first: ctx->root */
 	struct proxy *p;
-	struct cfg_diag diag; /* rules say their places in its files */
+	struct cfg_diag diag; /* rules report their places in its files */
 };
 
 static int

@@ -1,4 +1,5 @@
-/* Rings: what is kept, what readers hold, what is lost and said; and batches of several threads. */
+/* Rings: what is kept, what readers hold, what is lost and reported; and batches of several
+ * threads. */
 #include "base/log_ring.h"
 
 #include <pthread.h>

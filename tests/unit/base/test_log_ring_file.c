@@ -1,5 +1,5 @@
 /* The file of a ring: lines in a circle, a previous file, and what goes wrong at the start and
- * later. A model of whole lines says what has to be in the file. */
+ * later. A model of whole lines computes what has to be in the file. */
 #include "base/log_ring_file.h"
 
 #include <errno.h>

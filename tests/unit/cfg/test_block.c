@@ -4,8 +4,8 @@
 #include "unit/test.h"
 
 /* Runs a script of directives: I i (if 1, 0), ? (an if that cannot be evaluated), E e (elif 1, 0),
- * L (else), F (endif). The letter in `want` says whether lines are active after it: y or n; '!'
- * says that the directive is rejected. */
+ * L (else), F (endif). The letter in `want` shows whether lines are active after it: y or n; '!':
+ * the directive is rejected. */
 static void
 script(const char *dirs, const char *want)
 {

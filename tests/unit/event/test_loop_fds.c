@@ -177,7 +177,8 @@ an_error_ends_waiting_both_ways(void **st)
 	close(p[1]);
 }
 
-/* With an error queue EPOLLERR may mean an answer: nothing is inferred before the owner says so. */
+/* With an error queue EPOLLERR may mean an answer: nothing is inferred before the owner calls
+ * for it. */
 static void
 an_entry_of_the_error_queue_is_no_error(void **st)
 {

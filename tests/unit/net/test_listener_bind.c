@@ -223,7 +223,7 @@ no_bind(void *ctx, int fd, const struct sockaddr *sa, socklen_t len)
 	return -EACCES;
 }
 
-/* A refusal says who may have such a port. */
+/* A refusal names who may have such a port. */
 static void
 a_privileged_port_says_what_it_needs(void **st)
 {

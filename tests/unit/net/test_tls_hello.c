@@ -31,7 +31,7 @@ read_as(struct str bytes)
 	return out;
 }
 
-/* A comment after a row says what HAProxy 2.6 does, where it differs. */
+/* A comment after a row has what HAProxy 2.6 does, where it differs. */
 static void
 hellos(void **state)
 {

@@ -11,7 +11,7 @@ struct dialogue {
 	size_t read_len;        /* of each conn_recv() */
 	size_t write_len;       /* of each conn_send() */
 	void (*on_daemon)(int); /* 1: the daemon's side runs from now on; 0: not */
-	int uses_more;          /* the last conn_send() says that the FIN follows */
+	int uses_more;          /* the last conn_send() announces the FIN */
 	/* The result. */
 	size_t heard, told;     /* bytes of the request, and of the answer that the peer has read */
 	size_t written;         /* bytes of the answer that conn_send() has accepted */

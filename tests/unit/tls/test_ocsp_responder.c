@@ -17,7 +17,7 @@ sign_again(struct rig_id *id, const struct rig_id *by)
 	assert_true(X509_sign(id->cert, by->key, EVP_sha256()) > 0);
 }
 
-/* A certificate whose access to OCSP is said to be this; NULL: nothing is. */
+/* A certificate with this access to OCSP; NULL: none. */
 static struct tls_cert *
 cert_with(const char *access)
 {

@@ -133,7 +133,7 @@ test_many_names(void **state)
 	assert_int_equal(kept, 16);
 }
 
-/* A resumed handshake brings the same again; a whole one says that what was offered is of no
+/* A resumed handshake brings the same again; a whole one shows that the offered one is of no
  * use. */
 static void
 test_what_replaces_what(void **state)

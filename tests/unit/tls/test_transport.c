@@ -366,7 +366,7 @@ a_refusal_is_said(void **st)
 	assert_int_equal(raw[6], SSL_AD_DECODE_ERROR);
 }
 
-/* No signature is made for a peer that has said hello and left. */
+/* No signature is made for a peer that has sent its hello and left. */
 static void
 who_has_left_is_not_answered(void **st)
 {

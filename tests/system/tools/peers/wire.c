@@ -191,7 +191,7 @@ wire_send(struct wire *w, int fd, const void *buf, size_t n)
 		return (ssize_t)put;
 	saved = errno;
 	ret = (int)failed(w, ret, saved);
-	/* The peer said the closing message before, and is gone. */
+	/* The peer sent the closing message before, and is gone. */
 	if (ret == 0) {
 		errno = saved ? saved : EPIPE;
 		return -1;

@@ -32,7 +32,7 @@ ssize_t wire_recv(struct wire *w, int fd, void *buf, size_t n);
 /* After EAGAIN the same bytes must be passed again, wire_again() of them. */
 ssize_t wire_send(struct wire *w, int fd, const void *buf, size_t n);
 size_t wire_again(const struct wire *w);
-/* Says the closing message, if there is TLS: 0, or -1 and errno. FIN is left to the caller. */
+/* Sends the closing message, if there is TLS: 0, or -1 and errno. FIN is left to the caller. */
 int wire_end(struct wire *w);
 /* Bytes can be read that poll() does not know of. */
 bool wire_has_more(const struct wire *w);

@@ -220,7 +220,7 @@ clean_process(void **state)
 	expect(EXTERNAL_ENDED, 5, 0);
 }
 
-/* More than there are places: refused, and said so. */
+/* More than there are places: refused, and reported. */
 static void
 bounded(void **state)
 {

@@ -59,7 +59,7 @@ a_name_is_there_once_in_a_scope(void **st)
 				(metric_at(i).scopes & metric_at(j).scopes));
 }
 
-/* A help is one line without escapes, and says no milliseconds of a metric in seconds. */
+/* A help is one line without escapes, and has no milliseconds for a metric in seconds. */
 static void
 helps_fit_the_values(void **st)
 {

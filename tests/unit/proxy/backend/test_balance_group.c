@@ -4,7 +4,7 @@
 #include "unit/proxy/states.h"
 #include "proxy/config/proxy_life.h"
 
-/* Over a full cycle every server is chosen as often as its weight says, wherever the cycle
+/* Over a full cycle every server is chosen as often as its weight requires, wherever the cycle
  * begins. */
 static void
 test_exact(void **state)

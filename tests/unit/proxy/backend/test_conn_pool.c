@@ -328,7 +328,7 @@ connections_used_from_time_to_time_stay(void **st)
 	}
 }
 
-/* Requests that look for one and find none say how many to keep: never more than are in use at
+/* Requests that look for one and find none decide how many to keep: never more than are in use at
  * once, and not for a request that would not take what is there. */
 static void
 no_more_are_kept_than_are_looked_for(void **st)

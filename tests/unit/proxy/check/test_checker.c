@@ -406,7 +406,7 @@ an_agent_sets_weight_state_and_limit(void **st)
 	until("MAINT");
 	answer = "ready\n";
 	until("UP");
-	/* Whether it can be reached says nothing. */
+	/* Its reachability decides nothing. */
 	answer = "";
 	for (int i = 0; i < 50; i++)
 		turn();

@@ -202,7 +202,7 @@ statuses_of_processes(void **state)
 	stop();
 }
 
-/* The process is killed; what it says afterwards is not a result of the next check. */
+/* The process is killed; its later output is not a result of the next check. */
 static void
 timeout_kills(void **state)
 {

@@ -1,5 +1,5 @@
-/* The built-in methods: what they send, and what is said of answers. Compared with HAProxy 2.6; it
- * reads beyond packets that are too short, and takes fewer forms of LDAP lengths. */
+/* The built-in methods: what they send, and the messages about answers. Compared with HAProxy 2.6;
+ * it reads beyond packets that are too short, and takes fewer forms of LDAP lengths. */
 #include "proxy/check/check_send.h"
 #include "proxy/check/protocol.h"
 #include "unit/proxy/check_rig.h"

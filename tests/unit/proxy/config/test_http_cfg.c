@@ -203,7 +203,7 @@ test_tcp(void **state)
 	world_fini(&w);
 }
 
-/* Nothing invalid is accepted, and the section says so. */
+/* Nothing invalid is accepted, and the section has an error. */
 static void
 test_invalid_messages(void **state)
 {

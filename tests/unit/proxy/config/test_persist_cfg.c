@@ -97,7 +97,7 @@ test_values(void **state)
 	world_fini(&w);
 }
 
-/* Lines of `cookie` replace each other, but what `attr` says adds up, as in HAProxy. */
+/* Lines of `cookie` replace each other, but values of `attr` add up, as in HAProxy. */
 static void
 test_attributes_add_up(void **state)
 {

@@ -101,7 +101,7 @@ test_defaults(void **state)
 	world_fini(&w);
 }
 
-/* The first line of a section replaces all that its defaults section says, as in HAProxy. */
+/* The first line of a section replaces all of its defaults section, as in HAProxy. */
 static void
 test_inheritance(void **state)
 {

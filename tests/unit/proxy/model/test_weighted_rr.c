@@ -118,8 +118,8 @@ claims_are_counted(void **state)
 	}
 }
 
-/* Each member is chosen as often as its weight says, and never deviates by more than one and a half
- * from its share. */
+/* Each member is chosen as often as its weight requires, and never deviates by more than one and a
+ * half from its share. */
 static void
 even_is_even(void **state)
 {

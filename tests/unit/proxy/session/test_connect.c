@@ -269,7 +269,7 @@ ports_in_use_are_skipped(void **st)
 	assert_true(connect_is_resource(EADDRINUSE));
 }
 
-/* A connection from that port to that server is open: the kernel says so when it connects. */
+/* A connection from that port to that server is open: the kernel reports it when it connects. */
 static void
 ports_with_a_connection_are_skipped(void **st)
 {

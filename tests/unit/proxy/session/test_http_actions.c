@@ -265,9 +265,9 @@ challenge_first(struct world *x, unsigned int nth, struct step *steps)
 }
 
 /*
- * A connection that the server has authenticated is never used for another client, whatever
- * http-reuse says and however many responses follow, and it belongs to its client as long as that
- * stays connected.
+ * A connection that the server has authenticated is never used for another client, for any
+ * http-reuse and however many responses follow, and it belongs to its client as long as that stays
+ * connected.
  */
 static void
 an_authenticated_connection_is_private(void **st)

@@ -9,7 +9,7 @@ static void
 differs_from_haproxy(void **state)
 {
 	(void)state;
-	/* 49 and 35 are empty: the manual says that no value may be, and HAProxy takes both */
+	/* 49 and 35 are empty: the manual allows no empty value, and HAProxy takes both */
 	IS("bin(383d4649582e342e3401393d390133353d410134393d0131303d30393901),fix_is_valid", "0");
 	IS("bin(383d4649582e342e3401393d390133353d0134393d530131303d31313701),fix_is_valid", "0");
 	/* a field out of its place: HAProxy waits for more */
@@ -32,7 +32,7 @@ bad_arguments(void **state)
 	IS("str(a),fix_tag_value(msgtype)", "(none)");
 }
 
-/* While a message comes in, nothing is said about it; then it is valid, whatever follows. */
+/* While a message comes in, the result is open; then it is valid, whatever follows. */
 static void
 coming_message(void **state)
 {
