@@ -32,7 +32,7 @@ void bulk_drained(const struct engine *e, struct direction *h);
 /* Size of the next read. It exceeds tune.bufsize only if a larger buffer is available from
  * bulk_buf(). */
 size_t bulk_reach(struct engine *e, const struct direction *h);
-/* A larger buffer; available after bulk_reach() has permitted it. */
+/* A larger buffer, once bulk_reach() exceeds tune.bufsize. */
 char *bulk_buf(struct engine *e);
 void bulk_buf_put(struct engine *e, char *buf);
 
