@@ -147,12 +147,12 @@ int keep_find_proxy(const struct keep *k, const struct proxy *px, unsigned int s
 /* A whole address of IP, or nothing. */
 int keep_take_addr(const struct addr *kept, struct addr *out);
 
-/* Maps: the room for their changes; from now on they are kept; those of the latest previous
- * process are made again. 0 or -ERR_NOMEM. */
+/* Maps: the room for their changes; their changes are saved from now on; those of the latest
+ * previous process are repeated. 0 or -ERR_NOMEM. */
 size_t keep_maps_room(const struct process *p);
 int keep_begin_maps(struct process *p) must_check;
 void keep_restore_maps(struct process *p);
-/* The keys of TLS tickets: a copy of them is kept from now on. 0 or -ERR_FULL. */
+/* The keys of TLS tickets: a copy of them is saved from now on. 0 or -ERR_FULL. */
 int keep_begin_tickets(struct process *p) must_check;
 /* Restores the keys of the latest previous process, before the own ones are used. */
 void keep_restore_tickets(struct process *p);

@@ -1,5 +1,5 @@
 /* Messages of the process to its terminal, each flushed at once. Any thread; only the main one
- * before the others start, which is what is kept. */
+ * before the others start, whose messages are saved. */
 #include "app/process/report.h"
 
 #include <stdarg.h>
