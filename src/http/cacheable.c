@@ -56,7 +56,7 @@ is_age(struct str directive)
 	return 0;
 }
 
-/* Lists of Cache-Control change what is kept. has_age: there is max-age or s-maxage. */
+/* Lists of Cache-Control change whether it is stored. has_age: there is max-age or s-maxage. */
 static void
 read_cache_control(const struct http_head *res, int *keeps, int *has_age)
 {
