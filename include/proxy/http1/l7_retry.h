@@ -1,6 +1,6 @@
 /*
- * Retries of requests: on another connection because a kept one was closed, or because of retry-on.
- * Private to proxy.
+ * Retries of requests: on another connection because an idle one was closed, or because of
+ * retry-on. Private to proxy.
  */
 #ifndef TACIT_PROXY_HTTP1_L7_RETRY_H
 #define TACIT_PROXY_HTTP1_L7_RETRY_H
@@ -14,9 +14,10 @@ enum session_event l7_retry_after_loss(struct session *s, int side) must_check;
  * NONE. */
 enum session_event l7_retry_without_answer(struct session *s) must_check;
 /*
- * True if the client should decide about a retry: both its connection and the server's have carried
- * earlier requests. Clients know that a kept connection can be closed at any time (RFC 9112, 9.3.1)
- * and which requests can be repeated. The connection is closed without a response, as HAProxy does.
+ * True if the client should decide about a retry: both its connection and the server's have
+ * carried earlier requests. Clients know that a persistent connection can be closed at any time
+ * (RFC 9112, 9.3.1) and which requests can be repeated. The connection is closed without a
+ * response, as HAProxy does.
  */
 int l7_retry_is_left_to_client(const struct session *s);
 /* True if a failure of this server may cause a retry. */

@@ -46,7 +46,7 @@ void invalid_msg_keep(struct invalid_msgs *all, struct invalid_msg *m, struct sy
 struct invalid_msg *invalid_msg_take(struct invalid_msgs *all, struct sys *sys) must_check;
 /* Ends the show of m, which may be NULL. It is freed if there is a later one. */
 void invalid_msg_give_back(struct invalid_msgs *all, struct invalid_msg *m, struct sys *sys);
-/* Frees what is kept, when no worker runs. */
+/* Frees the message, when no worker runs. */
 void invalid_msgs_fini(struct invalid_msgs *all);
 
 #endif

@@ -40,7 +40,7 @@ struct check_target_kept {
 
 struct server_kept {
 	uint32_t is_set;
-	/* As configured: what a new configuration has changed counts, not what is kept. */
+	/* As configured: a new configuration's changes count, not the saved value. */
 	uint32_t conf_addr;      /* a hash */
 	int32_t conf_weight;
 	uint32_t conf_disabled;

@@ -10,7 +10,7 @@ void connect_source_note(struct session *s);
 /* The address for the connection to s->srv, without a port if the kernel may choose it: 1. 0: this
  * host's own is used. */
 int connect_source_get(const struct session *s, struct addr *out);
-/* True if the kept connection to s->srv has the right one. */
+/* True if the idle connection to s->srv has the right one. */
 int connect_source_is(const struct session *s, const struct conn *c);
 
 #endif

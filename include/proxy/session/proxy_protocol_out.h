@@ -7,7 +7,7 @@
 /* Has the new connection to s->srv begin with a header, if the server wants one: 0 or
  * -ERR_NOMEM. */
 int proxy_protocol_begin(struct session *s) must_check;
-/* True if the kept connection c began with the header that s would send. */
+/* True if the idle connection c began with the header that s would send. */
 int proxy_protocol_matches(const struct session *s, const struct conn *c);
 
 #endif

@@ -289,7 +289,7 @@ enum session_event
 http_read(struct session *s)
 {
 	struct direction *h = &s->dir[CLIENT];
-	/* The next request of a kept connection has arrived with the one before. */
+	/* The next request of a persistent connection has arrived with the one before. */
 	struct io_step step = io_more(h->lookahead && !s->txn);
 
 	h->waits_for_buffer = 0;

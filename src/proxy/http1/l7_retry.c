@@ -7,7 +7,7 @@
 #include "proxy/relay/relay_ops.h"
 
 /*
- * The server closed a kept connection before any part of the request could be sent: a connection
+ * The server closed a reused connection before any part of the request could be sent: a connection
  * failure. If something was sent the server may have processed it, and retry-on decides about a
  * retry.
  */

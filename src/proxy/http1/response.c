@@ -24,7 +24,7 @@
 #include "proxy/model/memory.h"
 #include "proxy/log/session_log.h"
 
-/* The server closed or failed before that; a kept connection may be closed at any time. */
+/* The server closed or failed before that; a reused connection may be closed at any time. */
 static enum session_event
 no_answer(struct session *s)
 {

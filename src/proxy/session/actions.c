@@ -79,7 +79,7 @@ session_end_exchange(struct session *s)
 			count_times(s);
 		queue_leave(s);
 	}
-	/* On a kept connection the requests are logged, once each. */
+	/* On a persistent connection the requests are logged, once each. */
 	if (!s->is_http || !s->logged)
 		session_log(s);
 }

@@ -36,7 +36,7 @@
 /* Delay between two attempts at the same server (manual, `retries`). */
 #define TURN_AROUND_MS 1000
 
-/* Uses a kept connection, if allowed. */
+/* Reuses an idle connection, if allowed. */
 static int
 take_idle_connection(struct session *s)
 {
