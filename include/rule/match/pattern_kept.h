@@ -63,7 +63,7 @@ struct pattern_kept {
  * Without a change nothing is written. 0 or -ERR_NOMEM. */
 int pattern_kept_begin(struct pattern_ref *ref, struct memfile *file, uint32_t kind) must_check;
 
-/* --- called with each change; a ref that is not kept is allowed --- */
+/* --- called with each change; a ref that is not saved is allowed --- */
 
 void pattern_kept_add(struct pattern_ref *ref, struct pattern_entry *e);
 void pattern_kept_change(struct pattern_ref *ref, struct pattern_entry *e);

@@ -1,5 +1,5 @@
 /*
- * Repeating the changes of a map or ACL file that a previous process has kept
+ * Repeating the changes of a map or ACL file that a previous process has saved
  * (rule/match/pattern_kept.h). At the start, before workers run.
  */
 #ifndef TACIT_RULE_MATCH_PATTERN_RESTORE_H
@@ -11,8 +11,8 @@
 
 enum pattern_restored {
 	PATTERN_RESTORED,
-	PATTERN_UNCHANGED,       /* nothing was kept */
-	PATTERN_FILE_CHANGED,    /* the file is another: what was kept is not used */
+	PATTERN_UNCHANGED,       /* nothing was saved */
+	PATTERN_FILE_CHANGED,    /* the file is another: the saved changes are not used */
 	PATTERN_DAMAGED
 };
 
@@ -21,7 +21,7 @@ struct pattern_restore {
 	unsigned int refused; /* values that are not valid any more, and changes that were lost */
 };
 
-/* Repeats the changes that a previous process has kept: the payloads of its records of this ref.
+/* Repeats the changes that a previous process has saved: the payloads of its records of this ref.
  * They may be written meanwhile, and may be hostile. */
 enum pattern_restored pattern_kept_restore(struct pattern_ref *ref,
 	const struct memfile_item *const *chunk, unsigned int n, struct pattern_restore *out);

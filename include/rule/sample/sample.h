@@ -65,7 +65,7 @@ enum sample_scope {
 	SAMPLE_AT_RES    = 1u << 4, /* a response's head */
 	SAMPLE_AT_END    = 1u << 5, /* the log line: totals and times */
 	SAMPLE_AT_BODY   = 1u << 6, /* the request's body, buffered */
-	SAMPLE_AT_TXN    = 1u << 7, /* a transaction: what is kept of its heads for the log */
+	SAMPLE_AT_TXN    = 1u << 7, /* a transaction: the parts of its heads for the log */
 	SAMPLE_AT_CHECK  = 1u << 8  /* a health check of a server */
 };
 
