@@ -64,7 +64,7 @@ void tls_tickets_show(const struct tls_tickets *t, unsigned int i, struct sbuf *
 
 /* Copies all later changes to `kept`, which has TLS_SECRET_SIZE bytes to the next page. */
 void tls_tickets_keep(struct tls_tickets *t, struct sys *sys, struct tls_ticket_keys *kept);
-/* Takes keys that another process has kept, and may be changing. 1, or 0: they cannot be used. */
+/* Takes keys that another process has saved, and may be changing. 1, or 0: they cannot be used. */
 int tls_tickets_restore(struct tls_tickets *t, const struct tls_ticket_keys *kept);
 
 /* Tickets of this context are made with its acceptor's keys (bind.tickets). */

@@ -1,4 +1,4 @@
-/* The BIO of a worker's transports and the bytes that are kept between two operations. On the
+/* The BIO of a worker's transports and the bytes that are saved between two operations. On the
  * worker; between operations no pointer into the shared buffers is left. */
 #include "tls_bio.h"
 
@@ -13,7 +13,7 @@
 /* Reads of the socket in one operation: more would keep other connections waiting. */
 #define READS_MAX 4
 
-/* --- what is kept --- */
+/* --- saved bytes --- */
 
 static void
 drop_kept(struct tls_io *io, struct tls_kept **k)
@@ -31,7 +31,7 @@ tls_drop_kept(struct tls *t)
 	drop_kept(t->io, &t->out);
 }
 
-/* Bytes that were taken are no longer kept. */
+/* Bytes that were taken are no longer saved. */
 static void
 forget_taken(struct tls_io *io, struct tls_kept *k)
 {
@@ -41,7 +41,7 @@ forget_taken(struct tls_io *io, struct tls_kept *k)
 	k->at = 0;
 }
 
-/* Appends to what is kept. 0, or -ERR_NOMEM and no byte is lost. */
+/* Appends to the saved bytes. 0, or -ERR_NOMEM and no byte is lost. */
 static int
 keep_more(struct tls_io *io, struct tls_kept **k, const void *p, size_t n)
 {
@@ -85,7 +85,7 @@ read_socket(struct tls_io *io)
 	if (!io->reads)
 		return 0;
 	io->reads--;
-	/* The kept bytes have been taken: p may have pointed there. */
+	/* The saved bytes have been taken: p may have pointed there. */
 	drop_kept(t->io, &t->in);
 	io->in_result = conn_sock_recv(io->conn, io->in, io->read_max, &got);
 	if (t->x.drained && !t->x.ended)

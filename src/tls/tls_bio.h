@@ -26,7 +26,7 @@
 /* Answers that may wait behind the user's data; one that asks for new keys takes 27 bytes. */
 #define TLS_ANSWERS_MAX 16384
 
-/* Bytes that have to be kept between two operations. */
+/* Bytes that have to be saved between two operations. */
 struct tls_kept {
 	uint32_t at, len;
 	uint8_t bytes[];

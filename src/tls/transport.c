@@ -68,7 +68,7 @@ why_not(struct tls *t, struct conn *c, int ret, uint8_t *waits)
 	}
 }
 
-/* Nothing may be written before what is kept was sent. */
+/* Nothing may be written before the saved bytes were sent. */
 static enum io_result
 flush_first(struct tls *t, struct conn *c, uint8_t *waits)
 {
