@@ -74,7 +74,7 @@ watch(struct origin *o, int op, int fd, unsigned int events, void *who)
 
 /* Returns the answer to the request with this head, a string. Only a GET without a body is
  * followed by another one, and only if the client keeps the connection; the response shows an old
- * client that it is kept. */
+ * client that it stays open. */
 static const char *
 answer_to(const char *head)
 {
