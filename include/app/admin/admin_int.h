@@ -51,8 +51,8 @@ struct admin_walk {
 #define ADMIN_WAKE_BY_CALL TIMER_NEVER
 
 /*
- * A worker's sessions, descriptors and trace can be read only on that worker: it gets a mail and
- * uses c->out and the walk's state until it has finished.
+ * A worker's sessions, descriptors and trace can be read only on that worker: it gets a message
+ * and uses c->out and the walk's state until it has finished.
  */
 typedef void admin_visit_fn(struct admin_conn *c, struct worker *w, void *state);
 
@@ -61,7 +61,7 @@ struct admin_ask {
 	admin_visit_fn *visit;
 	int is_answered;       /* it has finished, and the first worker has to be notified */
 	void (*on_answer)(struct admin_conn *c); /* called on the first worker's thread */
-	struct task again;     /* retries a mail that did not fit, in the sender's next turn */
+	struct task again;     /* retries a message that did not fit, in the sender's next turn */
 };
 
 struct admin_conn {

@@ -192,7 +192,7 @@ void process_each_listener(struct process *p, process_listener_fn *fn, void *arg
 void process_each_of_binds(struct list *binds, process_listener_fn *fn, void *arg);
 unsigned int process_listeners(const struct process *p);
 
-/* Runs the mail that the workers have not read yet. They are paused or have ended. */
+/* Runs the messages that the workers have not read yet. They are paused or have ended. */
 void process_run_mail(struct process *p);
 
 /* The worker that does the process's own work. */

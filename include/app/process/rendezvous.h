@@ -1,7 +1,7 @@
 /*
- * Pauses all workers. Between begin and end every worker except the first waits at the point of its
- * turn where mail is handled: it holds no lock and no session is being dispatched, so the first
- * worker may read and change its data. For rare operations: admin commands, the stop.
+ * Pauses all workers. Between begin and end every worker except the first waits at the point of
+ * its turn where messages are handled: it holds no lock and no session is being dispatched, so the
+ * first worker may read and change its data. For rare operations: admin commands, the stop.
  */
 #ifndef TACIT_APP_PROCESS_RENDEZVOUS_H
 #define TACIT_APP_PROCESS_RENDEZVOUS_H

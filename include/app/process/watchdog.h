@@ -1,7 +1,7 @@
 /*
  * WATCHDOG=1 for the service manager, as sd_watchdog_enabled(3) describes: sent while every worker
- * makes progress. Each round sends a mail to every worker; the next round sends WATCHDOG=1 if all
- * have answered. Otherwise nothing is sent, and the service manager's time runs out.
+ * makes progress. Each round sends a message to every worker; the next round sends WATCHDOG=1 if
+ * all have answered. Otherwise nothing is sent, and the service manager's time runs out.
  */
 #ifndef TACIT_APP_PROCESS_WATCHDOG_H
 #define TACIT_APP_PROCESS_WATCHDOG_H

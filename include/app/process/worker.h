@@ -38,7 +38,7 @@ struct worker {
 	int has_thread;          /* the thread runs */
 	int leave;               /* the thread has to end */
 	unsigned int coming;     /* connections that others have accepted for it; atomic */
-	int behind;              /* a mail did not fit: it has to check everything; atomic */
+	int behind;              /* a message did not fit: it has to check everything; atomic */
 	uint32_t watchdog_round; /* that it has answered; atomic */
 	int called;              /* a pause was requested; atomic */
 	_Atomic uint64_t full_times; /* how often it became full */
@@ -54,7 +54,8 @@ void worker_open_log(struct worker *w, const char *progname);
 int worker_open(struct worker *w) must_check;
 /* Starts a thread that runs its loop until worker_leave(). 0 or -errno. */
 int worker_run(struct worker *w) must_check;
-/* Called by the first worker: ends the thread after it has handled its mail, and waits for it. */
+/* Called by the first worker: ends the thread after it has handled its messages, and waits for
+ * it. */
 void worker_leave(struct worker *w, struct mailbox *from);
 /* Binds the calling thread, the worker's, to the CPUs of `cpu-map`. */
 void worker_bind_cpus(struct worker *w);

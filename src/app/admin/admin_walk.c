@@ -1,5 +1,5 @@
 /* Long answers, on the first worker's thread, and questions to workers: a visitor runs on the
- * worker's own, and the connection is the visitor's until its mail has come back. */
+ * worker's own, and the connection is the visitor's until its message has come back. */
 #include <string.h>
 
 #include "app/admin/admin_int.h"

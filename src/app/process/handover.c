@@ -68,7 +68,7 @@ hand_over(struct listener *ln, struct listener *to, int fd, const struct addr *p
 	struct worker *from = worker_of(ln), *w = worker_of(to);
 	struct mail m = { .fn = on_handed, .arg = to, .fd = fd };
 
-	/* A unix client bound to a path: its address does not fit into the mail. */
+	/* A unix client bound to a path: its address does not fit into the message. */
 	if (peer->len > sizeof(m.u))
 		return 0;
 	memcpy(&m.u, &peer->u, peer->len);

@@ -63,7 +63,7 @@ on_watchdog_round(struct timer *t)
 		notify_send(p->notify, "WATCHDOG=1");
 		(void)atomic_fetch_add(&p->watchdog.round, 1);
 	}
-	/* Repeated: a mail that finds a full mailbox is lost. */
+	/* Repeated: a message that finds a full mailbox is lost. */
 	for (unsigned int i = 0; i < p->n_workers; i++)
 		if (!has_answered(p, &p->workers[i]))
 			poke_tell(process_first(p), &p->workers[i], &m);
