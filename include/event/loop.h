@@ -3,11 +3,11 @@
  *
  * One turn: commit interest (epoll_ctl), wait, read the clock once, then in this order:
  *   1. listeners' events   (accept and connect for everyone)
- *   2. mail, then posted tasks (first reads and sends for everyone)
+ *   2. messages, then posted tasks (first reads and sends for everyone)
  *   3. other fds' events, then tasks they posted, then those of loop_post_next()
- *   4. due starts and timers, then tasks they posted, then mail to oneself
+ *   4. due starts and timers, then tasks they posted, then messages to oneself
  *   5. end-of-turn tasks   (freeing, log lines), then the closes of loop_close()
- *   6. workers that got mail and sleep are woken
+ *   6. workers that got messages and sleep are woken
  */
 #ifndef TACIT_EVENT_LOOP_H
 #define TACIT_EVENT_LOOP_H

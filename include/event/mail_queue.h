@@ -1,28 +1,28 @@
 /*
  * The queue of a mailbox, and the state that shows whether its owner sleeps. Any thread posts; the
- * owner takes mail, and falls asleep when there is none. Nothing here blocks or calls the kernel:
- * event/mailbox.c writes the eventfd and waits.
+ * owner takes messages, and falls asleep when there are none. Nothing here blocks or calls the
+ * kernel: event/mailbox.c writes the eventfd and waits.
  *
  * The queue is a ring of slots with a sequence number each. Slot number pos % size has seq == pos
- * when it is free for mail number pos, pos + 1 when that mail is published, pos + size when it is
- * free for the next round. A poster claims a number by moving `tail`; only the owner moves `head`.
- * Mail of one poster stays in order.
+ * when it is free for message number pos, pos + 1 when that message is published, pos + size when
+ * it is free for the next round. A poster claims a number by moving `tail`; only the owner moves
+ * `head`. Messages of one poster stay in order.
  *
  * The state is RUNNING, CHECKING (about to sleep, checks once more) or ASLEEP.
  *
- *   poster  1 publish the mail               owner  a set CHECKING
- *           2 RUNNING? then that is all             b mail in the queue? then RUNNING, no sleep
+ *   poster  1 publish the message            owner  a set CHECKING
+ *           2 RUNNING? then that is all             b message there? then RUNNING, no sleep
  *           3 exchange for RUNNING: ASLEEP?         c CHECKING -> ASLEEP, or else no sleep
  *           4 then write the eventfd                d wait
  *                                                   e set RUNNING
- *                                                   f take the mail, read the eventfd
+ *                                                   f take the message, read the eventfd
  *
  * A poster does 2 to 4 at the end of its turn, once for all that it posted to one owner.
  *
- * No owner sleeps while there is mail. All these accesses are sequentially consistent, so there is
- * one order of them. Say the owner waits in d, the mail at `head` is published, and its poster P
- * has done 2 and what follows from it. The owner saw no mail in b, so a < b < 1 < 2, and what P saw
- * in 2 was set by a or later:
+ * No owner sleeps while there is a message. All these accesses are sequentially consistent, so
+ * there is one order of them. Say the owner waits in d, the message at `head` is published, and
+ * its poster P has done 2 and what follows from it. The owner saw no message in b, so a < b < 1 <
+ * 2, and what P saw in 2 was set by a or later:
  *   - RUNNING. It was not set before c, or c would have failed. So another poster exchanged it in
  *     after c, got ASLEEP, and writes in 4.
  *   - CHECKING or ASLEEP. P exchanges in 3, not before c, or c would have failed. It got ASLEEP,
@@ -30,9 +30,9 @@
  * So after c an eventfd is written, or a poster stands between 3 and 4. The owner reads the eventfd
  * in f before its next a, and d comes after c: no write that follows c is lost before d.
  *
- * A write that f consumes before its mail is seen does no harm: the mail was published before the
- * write, so the next b sees it. Mail behind a claimed number that is not yet published waits for
- * that poster, which still has its 1 to 4 to do.
+ * A write that f consumes before its message is seen does no harm: the message was published
+ * before the write, so the next b sees it. Messages behind a claimed number that is not yet
+ * published wait for that poster, which still has its 1 to 4 to do.
  *
  * tests/unit/event/mailbox_steps.h is a model of this with one access per step. The test runs the
  * model in every order, and compares each function here with it, access by access.
@@ -82,7 +82,7 @@ struct mail_queue {
 	_Alignas(MAIL_LINE) uint64_t head;          /* used by the owner only */
 };
 
-/* slots: a power of two, owned by the caller. first: the number of the first mail. */
+/* slots: a power of two, owned by the caller. first: the number of the first message. */
 void mail_queue_init(struct mail_queue *q, struct mail_slot *slots, uint64_t size, uint64_t first);
 
 /* --- any thread --- */
@@ -95,9 +95,10 @@ int mail_queue_claim_wakeup(struct mail_queue *q) must_check;
 /* --- the owner --- */
 
 int mail_queue_has_mail(const struct mail_queue *q);
-/* 1 with the oldest mail in *out, 0 if there is none. */
+/* 1 with the oldest message in *out, 0 if there is none. */
 int mail_queue_take(struct mail_queue *q, struct mail *out) must_check;
-/* 1 if the owner may wait now, and must wake up after that; 0 if there is mail or soon will be. */
+/* 1 if the owner may wait now, and must wake up after that; 0 if there is a message or soon will
+ * be. */
 int mail_queue_fall_asleep(struct mail_queue *q) must_check;
 void mail_queue_wake_up(struct mail_queue *q);
 

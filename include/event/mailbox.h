@@ -1,11 +1,11 @@
 /*
- * Mail between workers: small messages that run on the receiver's thread. Each worker has one
- * mailbox, attached to its loop; mail runs in phase 2 of a turn. The eventfd is written only to
- * wake a sleeping worker, at most once per turn of the poster for each receiver. event/mail_queue.h
- * proves that no worker sleeps while it has mail.
+ * Small messages between workers that run on the receiver's thread. Each worker has one mailbox,
+ * attached to its loop; messages run in phase 2 of a turn. The eventfd is written only to wake a
+ * sleeping worker, at most once per turn of the poster for each receiver. event/mail_queue.h
+ * proves that no worker sleeps while it has a message.
  *
  * A mailbox belongs to one thread: other threads may only pass it to mailbox_post() as `to`. A
- * thread without a loop can have one too: it posts and flushes, and gets no mail.
+ * thread without a loop can have one too: it posts and flushes, and gets no messages.
  */
 #ifndef TACIT_EVENT_MAILBOX_H
 #define TACIT_EVENT_MAILBOX_H
@@ -35,17 +35,17 @@ struct mailbox_config {
  * Counters of a mailbox. After a flush posts == writes + elided_awake + elided_self + elided_batch.
  */
 struct mailbox_stats {
-	uint64_t posts;        /* mails sent */
+	uint64_t posts;        /* messages sent */
 	uint64_t writes;       /* eventfds written */
 	uint64_t elided_awake; /* the receiver was awake */
 	uint64_t elided_self;  /* sent to itself: no queue, no call */
 	uint64_t elided_batch; /* covered by another write of the same turn */
 	uint64_t full;         /* posts rejected */
 	uint64_t write_errors; /* writes of an eventfd that failed and were repeated */
-	uint64_t mails;        /* mails received and run, including those to itself */
+	uint64_t mails;        /* messages received and run, including those to itself */
 	uint64_t sleeps;       /* waits entered ASLEEP */
 	uint64_t wakes;        /* events of the own eventfd */
-	uint64_t empty_wakes;  /* wakes that found no mail */
+	uint64_t empty_wakes;  /* wakes that found no message */
 };
 
 /*
@@ -55,15 +55,15 @@ struct mailbox_stats {
  */
 struct mailbox *mailbox_new(const struct mailbox_config *cfg, int *reason) must_check;
 /*
- * No thread may post to it any more, and its mail must have run (asserted): mailbox_run() does that
- * after the last turn. Its own posts must have been flushed.
+ * No thread may post to it any more, and its messages must have run (asserted): mailbox_run() does
+ * that after the last turn. Its own posts must have been flushed.
  */
 void mailbox_free(struct mailbox **mb);
 
 /*
  * Sends a copy of *m. 0, or -ERR_FULL: the queue of `to` is full, nothing was sent, and the caller
- * still owns what m refers to. `to` is woken at the latest when `from` flushes. Mail to oneself
- * runs later in the same turn or in the next one.
+ * still owns what m refers to. `to` is woken at the latest when `from` flushes. Messages to
+ * oneself run later in the same turn or in the next one.
  */
 int mailbox_post(struct mailbox *from, struct mailbox *to, const struct mail *m) must_check;
 /* Wakes the receivers of all posts since the last flush. The loop calls it before it waits and
@@ -74,13 +74,13 @@ unsigned int mailbox_flush(struct mailbox *mb);
 void mailbox_stats(const struct mailbox *mb, struct mailbox_stats *out);
 
 /* --- for the loop --- */
-/* Flushes and prepares to sleep. Returns the time to wait instead of ms; 0: there is mail. */
+/* Flushes and prepares to sleep. Returns the time to wait instead of ms; 0: there are messages. */
 int mailbox_sleep(struct mailbox *mb, int ms);
 /* Marks the worker as awake. Called after each wait. */
 void mailbox_woken(struct mailbox *mb);
-/* Runs the mail in the queue and the mail to itself. */
+/* Runs the messages in the queue and those to itself. */
 void mailbox_run(struct mailbox *mb);
-/* Runs the mail to itself. */
+/* Runs the messages to itself. */
 void mailbox_run_own(struct mailbox *mb);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * Cost of the functions that a loop calls (profiling.tasks): handlers of descriptors, tasks,
- * timers and mail. While it is off no clock is read for it. A function called by another one that
- * is counted, as a session's by its transport, counts in both.
+ * timers and messages. While it is off no clock is read for it. A function called by another one
+ * that is counted, as a session's by its transport, counts in both.
  */
 #ifndef TACIT_EVENT_PROFILE_H
 #define TACIT_EVENT_PROFILE_H

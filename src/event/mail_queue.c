@@ -1,5 +1,6 @@
-/* The queue of a mailbox: any thread posts, its owner takes and sleeps. All accesses to tail, seq
- * and state are sequentially consistent; mail_queue.h explains why no owner sleeps on mail. */
+/* The queue of a mailbox: any thread posts, its owner takes and sleeps. All accesses to tail,
+ * seq and state are sequentially consistent; mail_queue.h explains why no owner sleeps on a
+ * message. */
 #include "event/mail_queue.h"
 
 #include "base/err.h"
@@ -33,7 +34,7 @@ mail_queue_post(struct mail_queue *q, const struct mail *m)
 
 		slot = slot_at(q, pos);
 		ahead = (int64_t)(atomic_load(&slot->seq) - pos);
-		/* The mail of the previous round has not been taken. */
+		/* The message of the previous round has not been taken. */
 		if (ahead < 0)
 			return -ERR_FULL;
 		/* Another poster has taken this number: try again with the current tail. */
@@ -84,7 +85,7 @@ mail_queue_fall_asleep(struct mail_queue *q)
 		atomic_store(&q->state, MAIL_RUNNING);
 		return 0;
 	}
-	/* A poster that saw CHECKING has set RUNNING meanwhile: there is mail. */
+	/* A poster that saw CHECKING has set RUNNING meanwhile: there are messages. */
 	return atomic_compare_exchange_strong(&q->state, &checking, MAIL_ASLEEP);
 }
 

@@ -35,7 +35,7 @@ struct mailbox {
 	/* used by the owner only */
 	int asleep;       /* the state is ASLEEP, or a poster has changed it since */
 	int deaf;         /* the eventfd is not registered */
-	unsigned int ran; /* mails taken from the queue in this turn */
+	unsigned int ran; /* messages taken from the queue in this turn */
 	struct mail *own; /* a ring with as many entries as the queue has slots */
 	uint64_t own_head, own_tail;
 	uint64_t out_mask; /* bits of out */
@@ -130,7 +130,7 @@ mailbox_post(struct mailbox *from, struct mailbox *to, const struct mail *m)
 		return post_own(to, m);
 	if (mail_queue_post(&to->queue, m) < 0) {
 		count_stat(&from->stats.full, 1);
-		/* If it sleeps on earlier mail, it wakes now and makes room. */
+		/* If it sleeps on earlier messages, it wakes now and makes room. */
 		if (o->posts)
 			wake_target(from, o);
 		return -ERR_FULL;
