@@ -216,9 +216,10 @@ struct server *server_new(struct proxy *be, const char *name,
 			  const struct server_conf *defaults) must_check;
 void server_free(struct server **s);
 /*
- * A server that was removed at run time: mail of other workers may still name it, so its memory is
- * kept for another server. server_retire() frees the rest; server_renew() makes it as server_new()
- * does, with cleared shards: 0 or -ERR_NOMEM. All workers but the caller's are paused.
+ * A server that was removed at run time: messages of other workers may still name it, so its
+ * memory is kept for another server. server_retire() frees the rest; server_renew() makes it as
+ * server_new() does, with cleared shards: 0 or -ERR_NOMEM. All workers but the caller's are
+ * paused.
  */
 void server_retire(struct server *s);
 int server_renew(struct server *s, struct proxy *be, const char *name,

@@ -1,5 +1,5 @@
-/* Servers that are added and removed at run time. On the first worker, while all others are paused.
- * The memory of a removed server is kept for the next one: mail may still name it. */
+/* Servers that are added and removed at run time. On the first worker, while all others are
+ * paused. The memory of a removed server is kept for the next one: messages may still name it. */
 #include "proxy/config/server_add.h"
 
 #include "base/err.h"
