@@ -61,7 +61,7 @@ mail_slot(const struct mail_queue *q, uint64_t pos)
 	return &q->slots[pos & q->mask];
 }
 
-/* Ends in DONE or FULL. A place is full while it holds the mail of the round before. */
+/* Ends in DONE or FULL. A place is full while it holds the message of the round before. */
 static inline void
 post_step(struct mail_queue *q, struct mail_op *op, const struct mail *m)
 {
@@ -125,7 +125,7 @@ mail_is_there(const struct mail_queue *q)
 	return atomic_load(&mail_slot(q, q->head)->seq) == q->head + 1;
 }
 
-/* Stops at SLEEP_WAIT; or ends in DONE: there is mail, or there will be shortly. */
+/* Stops at SLEEP_WAIT; or ends in DONE: there are messages, or there will be shortly. */
 static inline void
 sleep_step(struct mail_queue *q, struct mail_op *op)
 {
@@ -157,7 +157,7 @@ sleep_step(struct mail_queue *q, struct mail_op *op)
 	}
 }
 
-/* Ends in DONE with the oldest mail in *out, or in EMPTY. */
+/* Ends in DONE with the oldest message in *out, or in EMPTY. */
 static inline void
 take_step(struct mail_queue *q, struct mail_op *op, struct mail *out)
 {

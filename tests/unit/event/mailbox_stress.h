@@ -1,8 +1,8 @@
 /*
- * Mail between real threads, with random delays before and after every access: several posters, and
- * one owner that sleeps in its loop. Every mail must arrive once and in order, and the owner must
- * not sleep while there is mail. Included after event/mailbox.c, whose accesses call
- * stress_delay().
+ * Messages between real threads, with random delays before and after every access: several
+ * posters, and one owner that sleeps in its loop. Every message must arrive once and in order, and
+ * the owner must not sleep while there are messages. Included after event/mailbox.c, whose
+ * accesses call stress_delay().
  */
 #ifndef TACIT_TESTS_MAILBOX_STRESS_H
 #define TACIT_TESTS_MAILBOX_STRESS_H
@@ -27,7 +27,7 @@ struct stress_poster {
 	struct mailbox *mb;
 	uint64_t mails;  /* to be posted */
 	_Atomic uint64_t seen; /* received by the owner, in order */
-	uint64_t wrong;  /* mails out of order */
+	uint64_t wrong;  /* messages out of order */
 	unsigned int id;
 	pthread_t thread;
 };
@@ -38,7 +38,7 @@ struct stress {
 	struct mailbox *mb;
 	struct stress_poster p[STRESS_POSTERS];
 	int patience_ms;  /* maximum duration of a wait; a longer one counts as lost */
-	uint64_t lost;    /* waits that ended by timeout with mail in the queue */
+	uint64_t lost;    /* waits that ended by timeout with messages in the queue */
 	int stop;         /* the posters stop; atomic */
 };
 
@@ -81,7 +81,8 @@ stress_on_mail(void *worker, struct mail *m)
 	atomic_store_explicit(&p->seen, next + 1, memory_order_release);
 }
 
-/* Posts a few mails at a time; sometimes waits until they have arrived and all threads are idle. */
+/* Posts a few messages at a time; sometimes waits until they have arrived and all threads are
+ * idle. */
 static void *
 stress_poster_run(void *arg)
 {
@@ -133,7 +134,7 @@ stress_turn(struct stress *s)
 	int ms = r == 0 ? 0 : r == 1 ? 1 : s->patience_ms;
 
 	assert_int_equal(loop_turn(s->l, ms), 0);
-	/* The worker slept, nothing woke it, and there was mail. */
+	/* The worker slept, nothing woke it, and there were messages. */
 	if (ms == s->patience_ms && s->mb->stats.sleeps > sleeps &&
 	    loop_stats(s->l)->events == events && stress_seen(s) > seen)
 		s->lost++;
@@ -171,7 +172,7 @@ stress_open(struct stress *s, enum interest_mode mode, uint64_t mails)
 			pthread_create(&s->p[i].thread, NULL, stress_poster_run, &s->p[i]), 0);
 }
 
-/* Delivers the remaining mail. */
+/* Delivers the remaining messages. */
 static void
 stress_close(struct stress *s)
 {
@@ -183,7 +184,7 @@ stress_close(struct stress *s)
 	loop_free(&s->l);
 }
 
-/* Runs until all mail has arrived, or some is lost: 0 if there was no error. */
+/* Runs until all messages have arrived, or some are lost: 0 if there was no error. */
 static int
 stress_run(struct stress *s, uint64_t mails, const char *what)
 {

@@ -25,15 +25,15 @@
 /* Positions wrap around during the search. */
 #define FIRST (UINT64_MAX - 2)
 #define OWNER POSTERS
-/* The wait ends for another reason than mail. */
+/* The wait ends for another reason than a message. */
 #define OTHER (POSTERS + 1)
 #define MOVES (POSTERS + 2)
 
-/* A poster's script: p posts its next mail, f wakes the owner as the end of a turn does. */
+/* A poster's script: p posts its next message, f wakes the owner as the end of a turn does. */
 struct poster {
 	struct mail_op op;
 	uint8_t at;        /* position in its script */
-	uint8_t sent;      /* mails posted */
+	uint8_t sent;      /* messages posted */
 	uint8_t unflushed; /* posted since it last woke the owner */
 	uint8_t retry;     /* the queue was full: it wakes the owner and posts again */
 };
@@ -50,7 +50,7 @@ struct world {
 	uint8_t blocked;          /* the wait may block */
 	uint8_t woken;            /* the wait returned the eventfd's event */
 	uint8_t count, edge;      /* the eventfd: its counter, and the edge that epoll holds */
-	uint8_t expect[POSTERS];  /* the next mail of each poster */
+	uint8_t expect[POSTERS];  /* the next message of each poster */
 	uint8_t writes, wakes, taken;
 };
 

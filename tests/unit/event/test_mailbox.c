@@ -1,4 +1,4 @@
-/* Mail between loops on the fake kernel: who is woken, what it costs, and what is counted. */
+/* Messages between loops on the fake kernel: who is woken, what it costs, and what is counted. */
 
 #include <string.h>
 #include <sys/eventfd.h>
@@ -176,7 +176,7 @@ an_awake_worker_costs_no_call(void **st)
 	assert_int_equal(stats(A).posts, 3);
 	assert_int_equal(stats(A).elided_awake, 3);
 	assert_int_equal(stats(A).writes, 0);
-	/* B sees the mail before it would sleep, and does not wait. */
+	/* B sees the message before it would sleep, and does not wait. */
 	turn(B, -1);
 	assert_string_equal(B->log, "abc");
 	assert_int_equal(stats(B).sleeps, 0);
@@ -280,7 +280,7 @@ mail_to_oneself_runs_this_turn_without_a_call(void **st)
 	assert_int_equal(stats(A).writes, 0);
 }
 
-/* Mail that keeps posting itself does not extend the turn, and the next turn does not wait. */
+/* A message that keeps posting itself does not extend the turn, and the next turn does not wait. */
 static void
 mail_to_oneself_does_not_hold_up_the_turn(void **st)
 {
@@ -308,7 +308,7 @@ on_mail_from_b(void *worker, struct mail *m)
 		assert_int_equal(mailbox_post(B->mb, A->mb, m), 0);
 }
 
-/* The same for mail that others keep posting during delivery. */
+/* The same for messages that others keep posting during delivery. */
 static void
 a_stream_of_mail_does_not_hold_up_the_turn(void **st)
 {
@@ -387,7 +387,7 @@ a_failed_wakeup_is_retried(void **st)
 	(void)st;
 	fake_after(rig.k, FAKE_MS, a_posts_and_cannot_write, NULL);
 	turn(B, 100);
-	/* B was not woken, but checks its mail when its wait ends. */
+	/* B was not woken, but checks its messages when its wait ends. */
 	assert_string_equal(B->log, "abc");
 	assert_int_equal(stats(B).wakes, 0);
 	turn(A, -1);

@@ -121,7 +121,7 @@ on_mail(void *worker, struct mail *m)
 	(void)atomic_add(&ran, 1u);
 }
 
-/* A full mailbox does not prevent the standstill, and none of its mail is lost. */
+/* A full mailbox does not prevent the standstill, and none of its messages is lost. */
 static void
 works_with_full_mailboxes(void **state)
 {

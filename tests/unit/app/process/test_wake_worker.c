@@ -98,7 +98,7 @@ on_mail(void *worker, struct mail *m)
 	(void)m;
 }
 
-/* A message that does not fit into the mailbox is not needed: the other worker checks
+/* A message that does not fit into the messagebox is not needed: the other worker checks
  * everything. */
 static void
 a_full_mailbox_loses_no_wakeup(void **state)

@@ -169,7 +169,7 @@ memory_of_removed_servers_is_used_again(void **st)
 	server_remove(&w.proxies, first);
 	assert_int_equal(be->n_servers, 1);
 	assert_int_equal(be->lb.n, 1);
-	/* Mail may still name it. */
+	/* Messages may still name it. */
 	assert_ptr_equal(first->be, be);
 	assert_non_null(first->shard);
 	s = add("m 10.0.0.4:80");
