@@ -96,7 +96,7 @@ memfile_read(struct memfile_view *v, const void *bytes, size_t size, uint32_t la
 	if (head.version != MEMFILE_VERSION || head.layout != layout)
 		return refuse_file(why, "another version of tacit has written it");
 	if (used > size)
-		return refuse_file(why, "it is shorter than it says");
+		return refuse_file(why, "it is truncated");
 	while (pos < used) {
 		long n = verify_record(v, at + pos, used - pos, why);
 

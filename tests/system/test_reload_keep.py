@@ -322,7 +322,7 @@ def test_memory_that_cannot_be_used_is_refused(site):
             f.seek(start + at)
             f.write(junk)
         assert reload(d)
-        assert "the memory of a former worker process cannot be used" in d.stderr
+        assert "the memory file of a previous worker process cannot be used" in d.stderr
         assert rows(d)["site", "FRONTEND"]["req_tot"] == "0"
         use(d, 3)
 
@@ -654,7 +654,7 @@ def test_a_file_that_has_changed_wins(mapped):
     assert reload(d)
     assert entries(d, "map", "map") == ["k3 new"]
     assert entries(d, "map", "live") == ["k0 changed"]
-    assert f"'{d.files['map']}' has changed: what was changed of it at run time is not kept" in d.stderr
+    assert f"'{d.files['map']}' has changed: its run-time changes are dropped" in d.stderr
 
 
 def test_maps_can_be_turned_off(mapped):

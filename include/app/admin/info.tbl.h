@@ -129,7 +129,7 @@ INFO_ROW(confinement, 1021, "Confinement", "COS", FIELD_STR,
 /* The master counts them: nothing is added to what previous processes had. */
 INFO_ROW(reloads, 1022, "Reloads", "MGP", FIELD_U32, "Reloads of the master so far")
 INFO_ROW(failed_reloads, 1023, "Failed_reloads", "MGP", FIELD_U32,
-	"Reloads that have failed: the former configuration went on")
+	"Reloads that have failed: the previous configuration stayed in use")
 INFO_ROW(last_reload_ok, 1024, "Last_reload_successful", "SGP", FIELD_U32,
 	"0: the latest reload has failed, and the configuration in use is not that of the files")
 INFO_ROW(regex_ended, 1025, "Regexes_given_up", "MCP", FIELD_U64,

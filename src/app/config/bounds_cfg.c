@@ -139,8 +139,8 @@ finish_zerocopy(struct global_conf *g, struct cfg_diag *d)
 		return 0;
 	if (poller && !poller->has_errors)
 		cfg_diag_add(d, CFG_WARNING, &g->zerocopy_where,
-			"'tune.zerocopy.threshold' has no effect with poller '%s', which cannot "
-			"tell of the kernel's answers.",
+			"'tune.zerocopy.threshold' has no effect with poller '%s', which does "
+			"not report the kernel's acknowledgements.",
 			poller->name);
 	if (g->zerocopy_threshold <= (uint64_t)g->bufsize)
 		return 0;

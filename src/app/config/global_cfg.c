@@ -328,9 +328,9 @@ static const struct cfg_kw kws[] = {
 	KW_FIELD("hard-stop-after", parse_time, hard_stop_after_ms, "<time>",
 		"Maximum duration of a soft stop; sessions that are left are closed."),
 	KW("close-spread-time", 1, 1, parse_close_spread, "<time>|infinite",
-		"Time over which a soft stop closes kept connections, idle or after their next "
-		"request. Without it idle ones are closed within a second, and others after their "
-		"next request; infinite: none is closed."),
+		"Time over which a soft stop closes persistent connections, idle or after their "
+		"next request. Without it idle ones are closed within a second, and others after "
+		"their next request; infinite: none is closed."),
 	KW_FIELD("grace", parse_time, grace_ms, "<time>",
 		"Time during which connections are still accepted after a soft stop is requested."),
 	KW("stats socket", 1, CFG_ANY, parse_stats_socket, "<address> [<option>...]",

@@ -157,7 +157,7 @@ static const struct cfg_kw kws[] = {
 	HINT("tune.stick-counters", 1, TABLES),
 	HINT("tune.renice.runtime", 1, NICE),
 	HINT("tune.renice.startup", 1, NICE),
-	HINT("warn-blocked-traffic-after", 1, "the watchdog tells of a worker that stands still"),
+	HINT("warn-blocked-traffic-after", 1, "the watchdog reports a worker that hangs"),
 	HINT("noktls", 0, "TLS is never moved to the kernel"),
 	HINT("tune.epoll.mask-events", 1, ABSENT),
 	HINT("h1-accept-payload-with-any-method", 0, "such requests are accepted anyway"),

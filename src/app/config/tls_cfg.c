@@ -82,8 +82,8 @@ parse_extra_files(struct cfg_ctx *ctx)
 		if (cfg_arg_enum(ctx, i, names, &one))
 			return -1;
 		if ((one == 0 || one == TLS_EXTRA_ALL) && ctx->argc > 1)
-			return cfg_error(ctx, i, "'%s' : '%s' stands alone.", cfg_kw_name(ctx),
-				cfg_arg(ctx, i));
+			return cfg_error(ctx, i, "'%s' : '%s' cannot be combined with others.",
+				cfg_kw_name(ctx), cfg_arg(ctx, i));
 		all |= (unsigned int)one;
 	}
 	c->tls.files.extra = all;
@@ -284,7 +284,7 @@ static const struct cfg_kw kws[] = {
 		"line 'load' of a crt-store says (ocsp-update); certificates without a responder "
 		"are left out. The default is off."),
 	KW("ocsp-update.disable", 1, parse_ocsp_disable, "on|off",
-		"Asks no responder, whatever else is said."),
+		"Asks no responder; overrides all other settings."),
 	KW("ocsp-update.httpproxy", 1, parse_ocsp_proxy, "<address>[:<port>]",
 		"An HTTP proxy that requests to OCSP responders go to, with the responder's whole "
 		"URL; the proxy finds its address. It is spoken to over plain HTTP. Its own name "

@@ -254,7 +254,7 @@ static const struct cfg_kw kws[] = {
 		.syntax = "{ counters | server-states | maps | dns | tls-tickets }... | none",
 		.doc = "What outlives a worker process when it is reloaded, or dies and is "
 		       "replaced. counters: those of the statistics and of show info, and "
-		       "histograms, do not begin at zero again, and connections that a former "
+		       "histograms, do not begin at zero again, and connections that a previous "
 		       "process still has count too. server-states: states, weights, limits and "
 		       "addresses of servers that were changed at run time, results of checks, "
 		       "servers that were added, and limits of frontends and of the process. "

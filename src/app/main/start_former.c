@@ -33,6 +33,6 @@ start_prepare_former(struct start *st)
 	r = former_keep_privileges(f);
 	if (r)
 		report_msg(&st->report, REPORT_ALERT,
-			"cannot keep the privilege to end former processes: %s", err_text(r));
+			"cannot keep the privilege to end previous processes: %s", err_text(r));
 	return r;
 }

@@ -71,7 +71,7 @@ set_limits(struct start *st)
 	if (g->strict_limits) {
 		report_msg(&st->report, REPORT_ALERT,
 			"%s, but only %llu can be had (%s). Raise 'ulimit -n', lower maxconn, or "
-			"say 'no strict-limits'.",
+			"set 'no strict-limits'.",
 			text, (unsigned long long)in.hard, err_text(r));
 		return r;
 	}

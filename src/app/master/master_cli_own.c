@@ -229,7 +229,7 @@ static const struct master_cmd cmds[] = {
 	{ "expert-mode", "[on|off]", BIND_ADMIN, "mode of commands for worker processes", NULL, 0 },
 	{ "experimental-mode", "[on|off]", BIND_ADMIN, "mode of commands for worker processes",
 		NULL, 0 },
-	{ "hard-reload", "", BIND_OPERATOR, "reload, and end the former worker at once",
+	{ "hard-reload", "", BIND_OPERATOR, "reload, and end the previous worker at once",
 		cmd_hard_reload, 0 },
 	{ "operator", "", BIND_OPERATOR,
 		"lower the level of the current CLI session to operator", cmd_operator, 1 },

@@ -122,7 +122,7 @@ fail_reload(struct master *m)
 	m->is_hard = 0;
 	m->n_failed_reloads++;
 	report_msg(m->report, REPORT_WARNING, "Loading failure! %s",
-		master_find_worker(m, WORKER_CURRENT) ? "The former configuration is still used."
+		master_find_worker(m, WORKER_CURRENT) ? "The previous configuration is still used."
 						      : "");
 	log_failure(m);
 	tell_reloads(m);

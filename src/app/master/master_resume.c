@@ -43,7 +43,7 @@ master_resume(struct master *m, const char *notify_path, const char *state_fd)
 	if (!r)
 		r = master_open_loop(m);
 	if (r)
-		return master_report_failure(m, "cannot go on as master", r);
+		return master_report_failure(m, "cannot continue as master", r);
 	text = read_state(m, state_fd);
 	r = text ? master_state_read(m, text) : -ERR_INVAL;
 	mem_free(text);

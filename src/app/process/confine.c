@@ -258,8 +258,8 @@ drop_privileges(struct process *p)
 	if (privileges_stays_root(p->sys, g))
 		report_msg(p->report, REPORT_WARNING,
 			"the process stays root, since 'global' has no 'user': whoever takes it "
-			"over may connect to the unix sockets of root's services. 'user root' says "
-			"that this is wanted.");
+			"over may connect to the unix sockets of root's services. 'user root' "
+			"confirms that.");
 	r = privileges_drop(p->sys, g, capabilities_wanted(p->cfg), why, sizeof(why));
 	if (r)
 		report_msg(p->report, REPORT_ALERT, "cannot drop privileges: %s", why);

@@ -142,7 +142,7 @@ open_ask_socket(struct former *f)
 	if (r >= 0)
 		return;
 	report_msg(f->report, REPORT_WARNING,
-		"cannot ask former processes for their sockets: %s", err_text((int)r));
+		"cannot ask previous processes for their sockets: %s", err_text((int)r));
 	if (f->ask_fd >= 0)
 		(void)sys_close(f->sys, f->ask_fd);
 	f->ask_fd = -1;
@@ -182,7 +182,7 @@ former_ask(struct former *f)
 	else if (socket_fetch_from(&f->fetch[f->n_fetches], f->sys, (int)fd, f->sockets, why,
 			 sizeof(why)))
 		report_msg(f->report, REPORT_WARNING,
-			"cannot get the listening sockets of a former process: %s", why);
+			"cannot get the listening sockets of a previous process: %s", why);
 	else
 		f->n_fetches++;
 }

@@ -195,7 +195,7 @@ keep_open(struct process *p)
 	memfile_close_fd(&k->own);
 	if (r)
 		report_msg(p->report, REPORT_ALERT,
-			"cannot make the memory that outlives the process: %s", err_text(r));
+			"cannot create the memory file of the process: %s", err_text(r));
 	return r;
 }
 

@@ -14,8 +14,8 @@ static void
 say_refused(const struct report *report, const char *why)
 {
 	report_msg(report, REPORT_WARNING,
-		"the memory of a former worker process cannot be used: %s. What it has counted "
-		"starts anew.",
+		"the memory file of a previous worker process cannot be used: %s. Its counters "
+		"start from zero.",
 		why);
 }
 

@@ -42,16 +42,16 @@ report_restored(const struct process *p, const struct pattern_ref *ref, enum pat
 {
 	if (how == PATTERN_FILE_CHANGED)
 		report_msg(p->report, REPORT_WARNING,
-			"'%s' has changed: what was changed of it at run time is not kept",
+			"'%s' has changed: its run-time changes are dropped",
 			ref->path);
 	else if (how == PATTERN_DAMAGED)
 		report_msg(p->report, REPORT_WARNING,
-			"'%s': the memory of a former worker process is damaged. What was changed "
-			"at run time is lost.",
+			"'%s': the memory file of a previous worker process is damaged: run-time "
+			"changes are lost.",
 			ref->path);
 	else if (r->refused)
 		report_msg(p->report, REPORT_WARNING,
-			"'%s': %u changes of run time cannot be made again", ref->path, r->refused);
+			"'%s': %u run-time changes cannot be repeated", ref->path, r->refused);
 }
 
 /* The records of a file, in order. */

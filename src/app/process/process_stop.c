@@ -28,7 +28,7 @@ set_stop_timer(struct process *p, uint64_t ms)
 	if (timer_set(loop_timers(process_loop(p)), &p->stop_timer,
 		    loop_now_ms(process_loop(p)) + ms))
 		log_msg(process_log(p), LOG_LEVEL_ALERT,
-			"the stop cannot be timed: out of memory");
+			"cannot set the timer of the stop: out of memory");
 }
 
 static void

@@ -74,8 +74,8 @@ on_log_failure(void *arg, const struct log_dest *dest, int err)
 		(void)addr_text(&a, name);
 	}
 	report_msg(p->report, REPORT_ALERT,
-		"logs are lost: '%s' takes none: %s (errno=%d). DroppedLogs in 'show info' counts "
-		"them.",
+		"log target '%s' failed: %s (errno=%d); messages are dropped. DroppedLogs in 'show "
+		"info' counts them.",
 		name, strerror(err), err);
 }
 
