@@ -105,7 +105,7 @@ static const struct cfg_opt opts[] = {
 		"Certificates that clients' certificates are verified with; '@system-ca': those "
 		"that the system trusts."),
 	SETTING("ca-verify-file", 1, "<file>",
-		"More of them, whose names are not told to clients."),
+		"More of them, whose names are not sent to clients."),
 	SETTING("crl-file", 1, "<file>",
 		"Revocation lists, one for each certificate of the chain that is verified."),
 	SETTING("verify", 1, "none|optional|required",
@@ -115,7 +115,7 @@ static const struct cfg_opt opts[] = {
 		"Errors of clients' certificates that do not end the handshake."),
 	SETTING("ca-ignore-err", 1, "all|<error>[,...]",
 		"Errors of the certificates above clients' that do not end the handshake."),
-	SETTING("no-ca-names", 0, NULL, "Does not tell clients the names of ca-file."),
+	SETTING("no-ca-names", 0, NULL, "Does not send clients the names of ca-file."),
 	SETTING("ciphers", 1, "<list>", "Ciphers up to TLS 1.2, as in openssl-ciphers(1)."),
 	SETTING("ciphersuites", 1, "<list>", "Cipher suites of TLS 1.3."),
 	SETTING("curves", 1, "<list>", "Groups for the key exchange, separated by colons."),

@@ -19,7 +19,7 @@ parse_auth(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int 
 		return -1;
 	if (!act_is_value(str_of(cfg_arg(ctx, arg + 1))))
 		return cfg_error(ctx, arg + 1,
-			"'%s auth' : no control characters can stand in a header.",
+			"'%s auth' : control characters are not allowed in a header.",
 			rule_place_name(r->place));
 	if (strlen(cfg_arg(ctx, arg + 1)) > REALM_MAX)
 		return cfg_error(ctx, arg + 1, "'%s auth' : more than %d bytes.",

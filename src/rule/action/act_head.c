@@ -40,7 +40,7 @@ parse_field_name(struct rule *r, struct cfg_ctx *ctx, int arg)
 		return -1;
 	if (is_framing(r->text[0]))
 		return cfg_error(ctx, arg,
-			"'%s %s' : '%s' says where a message ends, and is not for rules to change.",
+			"'%s %s' : '%s' frames the message: rules cannot change it.",
 			rule_place_name(r->place), r->action->name, cfg_arg(ctx, arg));
 	return 0;
 }
@@ -51,7 +51,8 @@ parse_value(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int
 	unsigned int at)
 {
 	if (!act_is_value(str_of(cfg_arg(ctx, arg))))
-		return cfg_error(ctx, arg, "'%s %s' : no control characters can stand in a header.",
+		return cfg_error(ctx, arg,
+			"'%s %s' : control characters are not allowed in a header.",
 			rule_place_name(r->place), r->action->name);
 	return act_fmt(r, v, ctx, arg, at, &r->fmt[0]);
 }

@@ -84,8 +84,8 @@ parse_set_timeout(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ct
 		return -1;
 	if (!(at & SAMPLE_AT_BACK))
 		return cfg_error(ctx, arg,
-			"'%s set-timeout' : these are timeouts of backends, which a frontend has "
-				"not.",
+			"'%s set-timeout' : a frontend has none of these timeouts: use it in the "
+				"backend.",
 			rule_place_name(r->place));
 	if (cfg_arg_enum(ctx, arg, names, &which) < 0)
 		return -1;
@@ -237,6 +237,6 @@ const struct rule_action rule_misc_actions[] = {
 	{ .name = "wait-for-handshake",
 		.places = RULE_IN(HTTP_REQUEST),
 		.run = run_handshake,
-		.doc = "Goes on: there is no early data, so the handshake is over." },
+		.doc = "Continues: there is no early data, so the handshake is over." },
 	{ 0 },
 };

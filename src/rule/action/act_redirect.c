@@ -28,7 +28,7 @@ parse_location(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, 
 
 	if (!act_is_value(str_of(cfg_arg(ctx, arg))))
 		return cfg_error(ctx, arg,
-			"'redirect' : no control characters can stand in a header.");
+			"'redirect' : control characters are not allowed in a header.");
 	if (!literal)
 		return act_fmt(r, v, ctx, arg, at, &r->fmt[0]);
 	sbuf_init(&b, 0);
@@ -116,8 +116,8 @@ parse_pair(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int 
 	if (kind) {
 		if (kind != LOCATION && r->place != RULE_HTTP_REQUEST)
 			return cfg_error(ctx, arg,
-				"'redirect' : '%s' needs the request, which is gone; there is "
-				"'location'.",
+				"'redirect' : '%s' needs the request, which is not available "
+				"here; use 'location'.",
 				word);
 		r->num[AT_KIND] = kind;
 		return parse_location(r, v, ctx, arg + 1, at, literal);

@@ -42,8 +42,8 @@ parse_set_method(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx
 			rule_place_name(r->place), literal);
 	if (literal && decides_framing(http_method_of(str_of(literal))))
 		return cfg_error(ctx, arg,
-			"'%s set-method' : no other request can become a %s, as its response ends "
-			"elsewhere.",
+			"'%s set-method' : a request cannot be changed to %s, whose response ends "
+			"differently.",
 			rule_place_name(r->place), literal);
 	return arg + 1;
 }
@@ -204,7 +204,7 @@ parse_status(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, in
 		return -1;
 	if (!act_is_value(str_of(cfg_arg(ctx, arg + 2))))
 		return cfg_error(ctx, arg + 2,
-			"'%s set-status' : no control characters can stand in a reason.",
+			"'%s set-status' : control characters are not allowed in a reason.",
 			rule_place_name(r->place));
 	return act_text(ctx, arg + 2, &r->text[0]) < 0 ? -1 : arg + 3;
 }

@@ -126,8 +126,8 @@ warn_unreached(const struct list *rules, enum rule_place place, struct cfg_ctx *
 
 	if (last && last->action->ends && !last->cond)
 		cfg_warn(ctx, -1,
-			"previous '%s' action is final and has no condition attached: nothing "
-			"behind line %u is ever done.",
+			"previous '%s' action is final and has no condition attached: rules "
+			"after line %u are never evaluated.",
 			rule_place_name(place), last->where.line);
 }
 

@@ -59,7 +59,7 @@ read_type(struct reading *rd)
 		return -1;
 	if (!act_is_value(str_of(cfg_arg(rd->ctx, rd->arg + 1))))
 		return FAIL(rd, rd->arg + 1,
-			"'%s %s' : no control characters can stand in a header.",
+			"'%s %s' : control characters are not allowed in a header.",
 			rule_place_name(rd->r->place), rd->r->action->name);
 	if (act_text(rd->ctx, rd->arg + 1, &rd->a->type) < 0)
 		return -1;
@@ -87,7 +87,7 @@ read_hdr(struct reading *rd)
 			rule_place_name(rd->r->place), rd->r->action->name, h->name.p);
 	if (!act_is_value(str_of(cfg_arg(rd->ctx, rd->arg + 2))))
 		return FAIL(rd, rd->arg + 2,
-			"'%s %s' : no control characters can stand in a header.",
+			"'%s %s' : control characters are not allowed in a header.",
 			rule_place_name(rd->r->place), rd->r->action->name);
 	if (act_fmt(rd->r, rd->v, rd->ctx, rd->arg + 2, rd->at, &h->fmt) < 0)
 		return -1;

@@ -272,7 +272,7 @@ open_line(struct parsing *ps)
 	struct pattern_ref *ref;
 
 	if (!ps->vocab->files) {
-		(void)fail_at(ps, 0, 0, "patterns cannot be kept here");
+		(void)fail_at(ps, 0, 0, "patterns cannot be stored here");
 		return NULL;
 	}
 	ref = pattern_files_line(ps->vocab->files, &line, &ps->test->own);
@@ -296,7 +296,7 @@ take_patterns(struct parsing *ps)
 		return take_values(ps, ref);
 	if (!is_end(ps))
 		cfg_note(ps->words->ctx, ps->words->first + ps->i,
-			"values are not looked at by matching method '%s'", pattern_method_name(m));
+			"matching method '%s' ignores values", pattern_method_name(m));
 	return 0;
 }
 

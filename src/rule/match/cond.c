@@ -143,7 +143,7 @@ take_atom(struct parsing *ps)
 		return -1;
 	if (!rule_acl_can_hold(ps->atom.acl, ps->at))
 		cfg_warn(ps->ctx, first,
-			"'%s' : this ACL never matches: what it looks at does not exist here",
+			"'%s' : this ACL never matches: its fetch is not available here",
 			cfg_kw_name(ps->ctx));
 	return keep_atom(ps);
 }

@@ -113,7 +113,8 @@ check_scope(const struct rule_fetch *f, unsigned int at, struct rule_err *why)
 		missing |= f->either;
 	if (!missing)
 		return 0;
-	return rule_fail(why, 0, -ERR_INVAL, "'%s' needs %s, and here there is none yet", f->name,
+	return rule_fail(why, 0, -ERR_INVAL,
+		"'%s' cannot be used here: it needs %s, which is not available", f->name,
 		scope_text(missing));
 }
 

@@ -6,7 +6,7 @@ static const struct world_line lines[] = {
 	{ "unique-id-format", "<format>" },
 	{ "unique-id-format %ci %cp", "unexpected argument '%cp'" },
 	{ "unique-id-format %foo", "failed to parse unique-id : no variable is called '%foo'" },
-	{ "unique-id-format %[res.hdr(x)]", "'res.hdr' needs a response" },
+	{ "unique-id-format %[res.hdr(x)]", "'res.hdr' cannot be used here: it needs a response" },
 	{ "unique-id-format 'a\\tb'", NULL },
 	{ "unique-id-format \"a\\x01b\"", "control characters are not allowed" },
 	{ "unique-id-header", "<name>" },

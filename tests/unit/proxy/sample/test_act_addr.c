@@ -23,7 +23,7 @@ test_lines(void **state)
 		{ "http-request set-src", "'http-request set-src' expects <sample>." },
 		{ "http-request set-src nope", "unknown fetch 'nope'" },
 		{ "http-request set-src src dst", "either 'if' or 'unless'" },
-		{ "tcp-request connection set-src hdr(x)", "'hdr' needs a request" },
+		{ "tcp-request connection set-src hdr(x)", "'hdr' cannot be used here" },
 		{ "http-response set-src src", "is not for" },
 		{ "http-after-response set-dst src", "is not for" },
 	};

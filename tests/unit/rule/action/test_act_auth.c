@@ -40,7 +40,7 @@ valid_and_invalid_lines(void **state)
 	action_rig_refuses(&r, "http-request auth realm", "expects [realm <realm>]");
 	action_rig_refuses(&r, "http-request auth real x", "found 'real'");
 	action_rig_refuses(&r, "http-request auth realm x y", "found 'y'");
-	action_rig_refuses(&r, "http-request auth realm \"a\\nb\"", "no control characters");
+	action_rig_refuses(&r, "http-request auth realm \"a\\nb\"", "control characters are not");
 	action_rig_refuses(&r, "http-response auth", "action 'auth' is not for 'http-response'");
 }
 

@@ -66,10 +66,10 @@ test_framing_stays(void **state)
 		char line[256];
 
 		(void)snprintf(line, sizeof(line), "http-request %s", lines[i]);
-		action_rig_refuses(&r, line, "says where a message ends");
+		action_rig_refuses(&r, line, "frames the message");
 	}
 	action_rig_refuses(&r, "http-request set-header Content-Length: 5",
-		"says where a message ends");
+		"frames the message");
 	assert_string_equal(action_rig_response(&r, "http-response del-header . -m reg", RES),
 		"HTTP/1.1 200 OK|Content-Length: 0|");
 	assert_string_equal(action_rig_response(&r, "http-response del-header content -m beg", RES),
@@ -103,7 +103,8 @@ test_refused(void **state)
 	action_rig_refuses(&r, "http-request del-header a -m", "'-m' expects");
 	action_rig_refuses(&r, "http-request del-header a -m dom", "dom");
 	action_rig_refuses(&r, "http-request del-header ( -m reg", "(byte ");
-	action_rig_refuses(&r, "http-request set-header a \"x\\r\\ny\"", "no control characters");
+	action_rig_refuses(
+		&r, "http-request set-header a \"x\\r\\ny\"", "control characters are not");
 	action_rig_refuses(&r, "http-request set-header a 100%", "(byte 5 of '100%')");
 	action_rig_refuses(&r, "http-request replace-header a [ x", "(byte ");
 	action_rig_refuses(&r, "http-request replace-header a x", "expects <name> <regex> <fmt>");

@@ -63,7 +63,8 @@ test_timeouts(void **state)
 	    "http-request set-timeout tunnel int(0)");
 	assert_int_equal(r.v.timeout_ms[RULE_TIMEOUT_SERVER], 0);
 	assert_int_equal(r.v.timeout_ms[RULE_TIMEOUT_TUNNEL], 0);
-	action_rig_refuses(&r, "http-request set-timeout server 5s", "which a frontend has not");
+	action_rig_refuses(
+		&r, "http-request set-timeout server 5s", "a frontend has none of these timeouts");
 	action_rig_refuses(&r, "backend b\nhttp-request set-timeout client 5s", "client");
 	action_rig_refuses(&r, "backend b\nhttp-request set-timeout server 5x", "5x");
 	action_rig_refuses(&r, "backend b\nhttp-request set-timeout server 0", "0");

@@ -90,9 +90,11 @@ test_refused(void **state)
 		"'code' expects an argument");
 	action_rig_refuses(&r, "http-request redirect location / set-cookie \"a; b\"", "a cookie");
 	action_rig_refuses(&r, "http-request redirect location / set-cookie \"a\\nb\"", "a cookie");
-	action_rig_refuses(&r, "http-request redirect location \"a\\rb\"", "no control characters");
+	action_rig_refuses(
+		&r, "http-request redirect location \"a\\rb\"", "control characters are not");
 	action_rig_refuses(&r, "http-request redirect location %[nope]", "nope");
-	action_rig_refuses(&r, "http-response redirect prefix /", "which is gone");
+	action_rig_refuses(
+		&r, "http-response redirect prefix /", "needs the request, which is not");
 	action_rig_refuses(&r, "redirect", "expects 'location', 'prefix' or 'scheme'");
 }
 

@@ -91,8 +91,8 @@ test_methods(void **state)
 	assert_string_equal(action_rig_request(&r, "http-request set-method %[rq(M)]",
 				    "HEAD / HTTP/1.1\r\nHost: h\r\nM: HEAD"),
 		"HEAD / HTTP/1.1|Host: h|M: HEAD|");
-	action_rig_refuses(&r, "http-request set-method HEAD", "ends elsewhere");
-	action_rig_refuses(&r, "http-request set-method CONNECT", "ends elsewhere");
+	action_rig_refuses(&r, "http-request set-method HEAD", "ends differently");
+	action_rig_refuses(&r, "http-request set-method CONNECT", "ends differently");
 	action_rig_refuses(&r, "http-request set-method \"a b\"", "cannot be a method");
 }
 
@@ -126,7 +126,8 @@ test_status(void **state)
 	action_rig_refuses(&r, "http-response set-status 99", "100..999");
 	action_rig_refuses(&r, "http-response set-status 1000", "100..999");
 	action_rig_refuses(&r, "http-response set-status 500 reason", "expects <status>");
-	action_rig_refuses(&r, "http-response set-status 500 reason \"a\\nb\"", "no control");
+	action_rig_refuses(
+		&r, "http-response set-status 500 reason \"a\\nb\"", "control characters are not");
 	action_rig_refuses(&r, "http-request set-status 500", "is not for 'http-request' rules");
 	/* A request without a body gets an empty one, whatever Content-Length it had. */
 	assert_string_equal(

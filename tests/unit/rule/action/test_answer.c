@@ -156,9 +156,9 @@ test_refused(void **state)
 	refuses("hdr A", "'hdr' expects a name and a format");
 	refuses("hdr \"a b\" c", "cannot be the name of a header");
 	refuses("hdr Content-Length 5", "comes by itself");
-	refuses("hdr A \"b\\rc\"", "no control characters");
+	refuses("hdr A \"b\\rc\"", "control characters are not allowed");
 	refuses("hdr A %[nope]", "nope");
-	refuses("content-type \"a\\nb\" string x", "no control characters");
+	refuses("content-type \"a\\nb\" string x", "control characters are not allowed");
 	for (int i = 0; i < 33; i++)
 		n += (size_t)snprintf(line + n, sizeof(line) - n, " hdr A b");
 	refuses(line, "more than 32 headers");

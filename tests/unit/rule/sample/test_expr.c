@@ -183,13 +183,13 @@ scopes(void **state)
 {
 	(void)state;
 	rig.cx.at = SAMPLE_AT_CONN;
-	IS("req.x", "0: 'req.x' needs a request, and here there is none yet");
-	IS("res.x", "0: 'res.x' needs a response, and here there is none yet");
-	IS("x", "0: 'x' needs a request, and here there is none yet");
+	IS("req.x", "0: 'req.x' cannot be used here: it needs a request, which is not available");
+	IS("res.x", "0: 'res.x' cannot be used here: it needs a response, which is not available");
+	IS("x", "0: 'x' cannot be used here: it needs a request, which is not available");
 	rig.cx.at = SAMPLE_AT_CONN | SAMPLE_AT_REQ;
 	IS("req.x", "text");
 	IS("x", "text");
-	IS("res.x", "0: 'res.x' needs a response, and here there is none yet");
+	IS("res.x", "0: 'res.x' cannot be used here: it needs a response, which is not available");
 	rig.cx.at = SAMPLE_AT_RES;
 	IS("x", "text");
 	rig.cx.at = RIG_EVERYWHERE;

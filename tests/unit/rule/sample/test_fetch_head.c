@@ -87,7 +87,8 @@ start_lines(void **state)
 	IS("method", "POST");
 	IS("req.ver", "1.1");
 	IS("req.proto_http", "1");
-	IS("status", "0: 'status' needs a response, and here there is none yet");
+	IS("status",
+		"0: 'status' cannot be used here: it needs a response, which is not available");
 	rig_response(&h, "HTTP/1.0 302 Found\r\nX: a\r\nX: b\r\n\r\n");
 	IS("status", "302");
 	IS("res.ver", "1.0");
