@@ -138,7 +138,7 @@ section_args(struct cfg_reader *r, const struct cfg_section *s)
 		struct cfg_where at = { ctx->where.file, ctx->where.line, w[i].col };
 
 		cfg_diag_add(ctx->diag, CFG_WARNING, &at,
-			"'%s' : what follows the name is ignored: keywords belong on lines of "
+			"'%s' : words behind the name are ignored: put keywords on lines of "
 			"their own.",
 			s->name);
 		return 0;

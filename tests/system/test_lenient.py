@@ -19,9 +19,9 @@ LINES = (
     (LISTEN + " http-request add-header Host x\n", "a request has one Host: it is replaced"),
     (DEFAULTS + "listen l\n bind 127.0.0.1:80\n server s 127.0.0.1:81 init-addr\n", "'init-addr' names no method"),
     (DEFAULTS + 'listen l\n bind 127.0.0.1:80\n server s 127.0.0.1:81 init-addr ""\n', "'init-addr' names no method"),
-    ("defaults x mode http\n" + LISTEN, "what follows the name is ignored"),
+    ("defaults x mode http\n" + LISTEN, "words behind the name are ignored"),
     (DEFAULTS + "defaults x from d mode http\nlisten l from d\n bind 127.0.0.1:80\n server s 127.0.0.1:81\n",
-     "what follows the name is ignored"),
+     "words behind the name are ignored"),
     (LISTEN + " http-check expect status 200\n http-check send meth GET\n", "the rules are ignored"),
     (LISTEN + " http-check connect\n http-check expect status 200\n tcp-check connect\n", "the rules are ignored"),
     (LISTEN + " http-request set-header X-Foo: bar\n", "'http-request set-header' : the name of a header ends before the colon"
@@ -46,7 +46,7 @@ ERRORS = (
     (LISTEN + " option tcp-check\n tcp-check send x\n tcp-check connect\n", "the first step must also be a 'connect'"),
     (LISTEN + " http-check send meth GET\n http-check connect\n", "the first step must also be a 'connect'"),
     (LISTEN + " http-request set-header X:Foo bar\n", "'X:Foo' cannot be the name of a header"),
-    (LISTEN + " http-request set-header Content-Length: 5\n", "says where a message ends"),
+    (LISTEN + " http-request set-header Content-Length: 5\n", "frames the message"),
     ("global\n node a/b\n" + LISTEN, "character '/' is not permitted"),
     ("global x\n" + LISTEN, "'global' cannot handle unexpected argument 'x'"),
 )

@@ -77,7 +77,7 @@ int check_cfg_parse_var(struct cfg_ctx *ctx) must_check;
 			  "[ssl] [sni <name>] [alpn <protocols>] [linger] [proto <name>] "         \
 			  "[comment <text>]",                                       \
 		.doc = "Opens a new connection: without TLS, PROXY header and SOCKS4 proxy, "      \
-		       "unless the words ssl, send-proxy or via-socks4 say so, or default, which " \
-		       "stands for what the server line says of checks." }
+		       "unless the words ssl, send-proxy or via-socks4 are there, or default, "    \
+		       "which stands for the server line's options of checks." }
 
 #endif

@@ -396,7 +396,7 @@ static const struct cfg_kw kws[] = {
 		"Writes the headers of requests to servers as h1-case-adjust says."),
 	OPTION("idle-close-on-response", CFG_FE, OPT_IDLE_CLOSE,
 		"Keeps idle connections of clients when the process stops: each is closed after "
-		"the response to its next request, which says so, or by its timeout."),
+		"the response to its next request, which announces it, or by its timeout."),
 	OPTION("prefer-last-server", CFG_BE, OPT_PREFER_LAST_SERVER,
 		"Sends a client's next request to the server of the last one if the client still "
 		"has its own connection to it, as with 'http-reuse never' and send-proxy, unless "

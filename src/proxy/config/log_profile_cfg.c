@@ -84,8 +84,8 @@ parse_step_name(struct cfg_ctx *ctx, int i, const char *name, int automatic)
 			"'%s' : the step 'quic-init' is not supported: there is no QUIC.",
 			cfg_kw_name(ctx));
 	if (step >= 0)
-		return cfg_error(ctx, i, "'%s' : lines of the step '%s' are not a matter of "
-			"log-steps; the steps are accept, request, connect, response and close, "
+		return cfg_error(ctx, i, "'%s' : the step '%s' cannot be in log-steps; "
+			"the steps are accept, request, connect, response and close, "
 			"and 'all'.", cfg_kw_name(ctx), name);
 	cfg_suggest_init(&near, name);
 	for (int s = 0; s < LOG_STEP_LINES; s++)

@@ -198,12 +198,12 @@ check_reach(const struct proxy *p, struct cfg_diag *d)
 		list_is_empty(&p->use_backends))
 		cfg_diag_add(d, CFG_DIAGMSG, &p->where,
 			CFG_DIAG_NAME "%s '%s'" CFG_DIAG_NAME
-			" has no backend: what no rule answers is refused, with 503 in mode http.",
+			" has no backend: unless a rule answers it refuses, with 503 in mode http.",
 			proxy_kind(p), p->name);
 	else if (p->caps == PROXY_BE && !servers)
 		cfg_diag_add(d, CFG_DIAGMSG, &p->where,
 			"backend " CFG_DIAG_NAME "'%s'" CFG_DIAG_NAME
-			" has no server: what no rule answers is refused, with 503 in mode http.",
+			" has no server: unless a rule answers it refuses, with 503 in mode http.",
 			p->name);
 }
 

@@ -143,7 +143,7 @@ parse_ring_timeout(struct cfg_ctx *ctx)
 static const struct cfg_kw kws[] = {
 	KW("backing-file", 1, parse_backing_file, 0, "<path>",
 		"The messages are also in this file, as lines, and stay there however the process "
-		"ends. A former file gets the suffix .bak. See 'Rings in files'."),
+		"ends. A previous file gets the suffix .bak. See 'Rings in files'."),
 	KW("description", CFG_ANY, parse_ring_description, 0, "<text>",
 		"Text for 'show events'; the default is the ring's name."),
 	KW("format", 1, parse_ring_format, 0, "<format>",

@@ -147,7 +147,7 @@ server_tls_cfg_finish(struct server *s, const struct proxies *ps, struct cfg_dia
 static const struct cfg_opt opts[] = {
 	OPT("ssl", 0, opt_server_ssl, 1, NULL,
 		"Connects with TLS. The server's certificate is verified with ca-file; a "
-		"configuration without ca-file has to say 'verify none'."),
+		"configuration without ca-file needs 'verify none'."),
 	OPT("no-ssl", 0, opt_server_ssl, 0, NULL, "Connects without TLS, whatever the defaults "
 		"say."),
 	OPT("sni", 1, opt_sni, 0, "<expression>",

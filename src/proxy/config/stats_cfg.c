@@ -62,7 +62,7 @@ parse_stats_realm(struct cfg_ctx *ctx)
 		return -1;
 	if (!http_value_is_valid(str_of(cfg_arg(ctx, 0))))
 		return cfg_error(ctx, 0,
-			"'stats realm' : no control characters can stand in a header.");
+			"'stats realm' : control characters are not allowed in a header.");
 	if (strlen(cfg_arg(ctx, 0)) > REALM_MAX)
 		return cfg_error(ctx, 0, "'stats realm' : more than %d bytes.", REALM_MAX);
 	if (ctx->argc > 1)
@@ -211,7 +211,7 @@ static const struct cfg_kw kws[] = {
 		.parse = parse_stats_admin,
 		.syntax = "{if | unless} <condition>",
 		.doc = "Lets those to whom the condition applies change servers on the page. A "
-			"browser has to say, in Sec-Fetch-Site, Origin or Referer, that the form "
+			"browser has to send, in Sec-Fetch-Site, Origin or Referer, that the form "
 			"comes from the host that it is sent to; clients that say nothing of it, "
 			"such as curl, are let." },
 	STATS("auth", 1, 1, parse_stats_auth, "<user>:<password>",

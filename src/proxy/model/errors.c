@@ -166,7 +166,7 @@ check_page_sizes(const struct proxy_errors *e, size_t most, struct cfg_diag *d)
 		if (size <= most || l->inherited)
 			continue;
 		cfg_diag_add(d, CFG_ALERT, &l->where,
-			"this answer is too large: %zu bytes, where tune.bufsize minus "
+			"this response is too large: %zu bytes, where tune.bufsize minus "
 			"tune.maxrewrite is %zu.",
 			size, most);
 		rc = -1;

@@ -194,7 +194,7 @@ check_rule(struct proxy *p, struct persist_rule *r, struct proxies *root, struct
 	/* Bytes are only available where connections wait for them. */
 	if (p->mode == PROXY_TCP && needs & ~persist_scope(p))
 		cfg_diag_add(d, CFG_ALERT, &r->where,
-			"'%s' : what clients send cannot be looked at in mode tcp.",
+			"'%s' : request contents are not available in mode tcp.",
 			names[r->what]);
 	if (rule_cond_check(r->cond, root, &why) < 0 ||
 		(r->fmt && rule_fmt_check(r->fmt, root, &why) < 0))

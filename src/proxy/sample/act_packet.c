@@ -176,7 +176,7 @@ const struct rule_action packet_actions[] = {
 		.check = check_mark,
 		.syntax = "<mark>",
 		.doc = "Sets the mark of packets to the client, which netfilter and routing rules "
-			"look at: 0 to 4294967295, also as 0x<hex>. The process keeps the "
+			"match: 0 to 4294967295, also as 0x<hex>. The process keeps the "
 			"capability CAP_NET_ADMIN, without which it does not start.",
 		.kind = UINT32_MAX },
 	{ .name = "set-nice",

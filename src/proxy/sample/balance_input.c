@@ -97,7 +97,7 @@ balance_check(const struct proxy *be, struct proxies *root, struct cfg_diag *d)
 	/* Bytes are only available where connections wait for them. */
 	if (rule_expr_needs(by->expr) & ~balance_scope(be))
 		cfg_diag_add(d, CFG_ALERT, &by->where,
-			"'balance hash' : what clients send cannot be looked at in mode tcp.");
+			"'balance hash' : request contents are not available in mode tcp.");
 	if (rule_expr_check(by->expr, root, &why) < 0)
 		cfg_diag_add(d, CFG_ALERT, &by->where, "'balance hash' : %s.", why.text);
 }

@@ -33,7 +33,7 @@ static const struct world_line lines[] = {
 	{ "balance hash", "'balance hash' expects an expression" },
 	{ "balance hash srx", "'balance hash' : " },
 	{ "balance hash src x", "unexpected argument 'x'" },
-	{ "balance hash path", "'balance hash' : what clients send cannot be looked at" },
+	{ "balance hash path", "'balance hash' : request contents are not available" },
 	{ "balance hash nbsrv(none)", "'balance hash' : " },
 	{ "balance leastconn x", "unexpected argument 'x'" },
 	{ "balance random 3", "unexpected argument '3'" },

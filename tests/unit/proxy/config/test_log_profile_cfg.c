@@ -106,7 +106,7 @@ errors_have_a_place(void **state)
 			"'log' : 'profile' expects the name of a log-profile." },
 		{ "frontend f\n log-steps accept,clos\n", 2, 12,
 			"'log-steps' : unknown step 'clos'; did you mean 'close'?" },
-		{ "frontend f\n log-steps error\n", 2, 12, "not a matter of log-steps" },
+		{ "frontend f\n log-steps error\n", 2, 12, "cannot be in log-steps" },
 		{ "frontend f\n log-steps accept,\n", 2, 12, "'log-steps' : unknown step ''." },
 	};
 	struct cfg_world w;

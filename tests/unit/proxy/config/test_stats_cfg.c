@@ -12,7 +12,7 @@ static const struct world_line lines[] = {
 	{ "stats uri stats", "'stats' does not begin with '/'" },
 	{ "stats uri /a /b", "unexpected argument '/b'" },
 	{ "stats realm My\\ Realm", NULL },
-	{ "stats realm \"a\\x0ab\"", "no control characters" },
+	{ "stats realm \"a\\x0ab\"", "control characters are not allowed" },
 	{ "stats realm", "<text>" },
 	{ "stats auth u:p", NULL },
 	{ "stats auth u:p:q", NULL },

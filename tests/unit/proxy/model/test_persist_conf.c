@@ -85,7 +85,7 @@ test_modes(void **state)
 	world_reports(WORLD_DEFAULTS "backend b\n cookie S insert\n" SERVERS, 0,
 		"cookie will be ignored for backend 'b' (needs 'mode http')");
 	world_reports(WORLD_DEFAULTS "backend b\n use-server s1 if { path / }\n" SERVERS, -1,
-		"'use-server' : what clients send cannot be looked at in mode tcp");
+		"'use-server' : request contents are not available in mode tcp");
 	world_reports(WORLD_DEFAULTS "backend b\n use-server s1 if { src ::1 }\n" SERVERS, 0, "");
 	world_reports(WORLD_DEFAULTS "backend b\n use-server %[nbsrv(x)] if TRUE\n" SERVERS, -1,
 		"'use-server' : ");

@@ -138,7 +138,7 @@ test_check(void **state)
 {
 	(void)state;
 	world_reports(WORLD_DEFAULTS "backend b\n balance hash path\n" SERVERS, -1,
-		"what clients send cannot be looked at in mode tcp");
+		"request contents are not available in mode tcp");
 	world_reports(WORLD_DEFAULTS "backend b\n balance hash nbsrv(none)\n" SERVERS, -1,
 		"'balance hash' : ");
 	world_reports(WORLD_DEFAULTS
