@@ -43,7 +43,7 @@ without_a_name_they_are_listed(void **st)
 }
 
 static void
-what_they_have_is_shown(void **st)
+stored_events_are_shown(void **st)
 {
 	(void)st;
 	say("hello");
@@ -103,7 +103,7 @@ ring_one(void)
 }
 
 static void
-new_ones_come_until_the_client_says_something(void **st)
+events_follow_until_the_client_sends_something(void **st)
 {
 	int fd;
 
@@ -190,9 +190,9 @@ main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CASE(without_a_name_they_are_listed),
-		CASE(what_they_have_is_shown),
+		CASE(stored_events_are_shown),
 		CASE(words_that_it_does_not_know_are_refused),
-		CASE(new_ones_come_until_the_client_says_something),
+		CASE(events_follow_until_the_client_sends_something),
 		CASE(a_nul_may_end_each),
 		CASE(old_ones_come_first),
 		CASE(a_client_that_has_ended_its_input_does_not_wait),

@@ -92,7 +92,7 @@ wrong_words_are_explained(void **st)
 }
 
 static void
-health_is_what_the_operator_says(void **st)
+set_server_health_sets_the_state(void **st)
 {
 	char text[SERVER_STATUS_MAX];
 
@@ -159,7 +159,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(wrong_words_are_explained, setup, teardown),
-		cmocka_unit_test_setup_teardown(health_is_what_the_operator_says, setup, teardown),
+		cmocka_unit_test_setup_teardown(set_server_health_sets_the_state, setup, teardown),
 		cmocka_unit_test_setup_teardown(agents_can_be_overruled, setup, teardown),
 		cmocka_unit_test_setup_teardown(checks_go_somewhere_else, setup, teardown),
 	};

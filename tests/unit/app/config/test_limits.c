@@ -248,7 +248,7 @@ fake_getuid(void *ctx)
 }
 
 static void
-tells_the_kernel(void **state)
+limits_are_set_in_the_kernel(void **state)
 {
 	struct sys_ops ops = sys_linux;
 	struct sys sys;
@@ -290,7 +290,8 @@ main(void)
 		cmocka_unit_test(connections_and_pipes_share_descriptors),
 		cmocka_unit_test(workers_need_descriptors_of_their_own),
 		cmocka_unit_test(optional_pipes_take_the_remaining_descriptors),
-		cmocka_unit_test(explains),	       cmocka_unit_test(tells_the_kernel),
+		cmocka_unit_test(explains),
+		cmocka_unit_test(limits_are_set_in_the_kernel),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

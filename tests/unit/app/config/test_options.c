@@ -111,7 +111,7 @@ hints(void **state)
 }
 
 static void
-former_processes(void **state)
+previous_processes(void **state)
 {
 	char many[4000] = "-f a -sf";
 
@@ -186,7 +186,7 @@ main(void)
 		cmocka_unit_test(places),
 		cmocka_unit_test(values),
 		cmocka_unit_test(hints),
-		cmocka_unit_test(former_processes),
+		cmocka_unit_test(previous_processes),
 		cmocka_unit_test(mistakes),
 		cmocka_unit_test(too_many_files),
 	};

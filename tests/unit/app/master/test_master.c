@@ -101,7 +101,7 @@ needs_another(struct master_link *link)
 }
 
 static void
-one_that_dies_is_replaced(void **st)
+a_dead_worker_is_replaced(void **st)
 {
 	(void)st;
 	assert_int_equal(run_with(needs_another,
@@ -180,7 +180,7 @@ resume_with(const char *format, const char *number)
 }
 
 static void
-it_goes_on_in_another_program(void **st)
+another_program_continues_as_the_master(void **st)
 {
 	(void)st;
 	assert_int_equal(resume_with("version 1\nmaster 0 1 9\nworker %d %d 1 0 0 \n"
@@ -266,9 +266,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_one_decides),
-		cmocka_unit_test(one_that_dies_is_replaced),
+		cmocka_unit_test(a_dead_worker_is_replaced),
 		cmocka_unit_test(sockets_are_inherited),
-		cmocka_unit_test(it_goes_on_in_another_program),
+		cmocka_unit_test(another_program_continues_as_the_master),
 		cmocka_unit_test(later_attempts_wait_longer),
 		cmocka_unit_test(the_first_alert_is_the_reason),
 		cmocka_unit_test(a_flood_is_read_in_parts),

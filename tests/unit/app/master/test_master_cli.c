@@ -42,7 +42,7 @@ an_address_and_options(void **st)
 }
 
 static void
-what_is_refused(void **st)
+refused_commands(void **st)
 {
 	static const char *const t[][2] = {
 		{ "", "" }, { "192.0.2.1:99", "loopback" }, { "127.0.0.1", "port" },
@@ -314,7 +314,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_address_and_options),
-		cmocka_unit_test(what_is_refused),
+		cmocka_unit_test(refused_commands),
 		cmocka_unit_test(lines_have_commands),
 		cmocka_unit_test(a_client_that_left_is_noticed),
 		cmocka_unit_test(a_line_stays_while_more_input_comes),

@@ -51,7 +51,7 @@ count_descriptor(const struct master *of, int fd)
 
 /* A state that was read is written again, word for word. */
 static void
-what_is_written_is_read(void **st)
+a_written_state_is_read(void **st)
 {
 	char text[2048], copy[sizeof(text)];
 	int link[2], former[2];
@@ -126,7 +126,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_is_written_is_read, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_written_state_is_read, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_form_is_refused, setup, teardown),
 	};
 

@@ -111,7 +111,7 @@ f_getuid(void *ctx)
 }
 
 static void
-what_its_file_permits_is_made_effective(void **state)
+permitted_capabilities_become_effective(void **state)
 {
 	struct sys_ops ops = sys_linux;
 	struct sys s;
@@ -140,7 +140,7 @@ main(void)
 			a_configuration_wants_what_its_keywords_need, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			names_that_are_no_capability_are_refused, setup, teardown),
-		cmocka_unit_test(what_its_file_permits_is_made_effective),
+		cmocka_unit_test(permitted_capabilities_become_effective),
 	};
 
 	sys_init(&sys, &sys_linux, NULL);

@@ -73,7 +73,7 @@ exit_of(pid_t pid)
 }
 
 static void
-all_are_told_once(void **st)
+all_are_signalled_once(void **st)
 {
 	pid_t pids[3] = { start_waiting(), start_waiting(), start_waiting() };
 
@@ -127,7 +127,7 @@ not_if_the_start_fails(void **st)
 
 /* Another program stops listening: nobody connects, and it continues when the start fails. */
 static void
-one_that_does_not_answer(void **st)
+a_process_without_sockets_stops_listening(void **st)
 {
 	pid_t pid = start_waiting();
 
@@ -179,7 +179,7 @@ answer(pid_t to)
 }
 
 static void
-one_that_passes_its_sockets(void **st)
+a_process_passes_its_sockets(void **st)
 {
 	sigset_t set;
 	pid_t pid, to = getpid();
@@ -219,13 +219,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(all_are_told_once, open_former, close_former),
+		cmocka_unit_test_setup_teardown(all_are_signalled_once, open_former, close_former),
 		cmocka_unit_test_setup_teardown(by_a_helper, open_former, close_former),
 		cmocka_unit_test_setup_teardown(not_if_the_start_fails, open_former, close_former),
 		cmocka_unit_test_setup_teardown(
-			one_that_does_not_answer, open_former, close_former),
+			a_process_without_sockets_stops_listening, open_former, close_former),
 		cmocka_unit_test_setup_teardown(
-			one_that_passes_its_sockets, open_former, close_former),
+			a_process_passes_its_sockets, open_former, close_former),
 		cmocka_unit_test_setup_teardown(
 			a_socket_that_is_not_there, open_former, close_former),
 	};

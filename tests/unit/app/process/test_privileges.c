@@ -226,7 +226,7 @@ root_keeps_its_group_without_a_setting(void **state)
 }
 
 static void
-only_a_setting_says_that_root_is_wanted(void **state)
+only_a_setting_keeps_root(void **state)
 {
 	char name[] = "root";
 	struct global_conf g = { 0 };
@@ -357,7 +357,7 @@ main(void)
 		cmocka_unit_test_setup(calls_are_in_the_right_order, reset),
 		cmocka_unit_test_setup(without_settings_nothing_is_called, reset),
 		cmocka_unit_test_setup(root_keeps_its_group_without_a_setting, reset),
-		cmocka_unit_test_setup(only_a_setting_says_that_root_is_wanted, reset),
+		cmocka_unit_test_setup(only_a_setting_keeps_root, reset),
 		cmocka_unit_test_setup(no_capability_is_left, reset),
 		cmocka_unit_test_setup(wanted_capabilities_are_left, reset),
 		cmocka_unit_test_setup(net_admin_is_in_the_place_of_net_raw, reset),

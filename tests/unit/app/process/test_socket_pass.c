@@ -72,7 +72,7 @@ pass_to_child(const char *const *names, unsigned int expected, int ends_well)
 }
 
 static void
-those_that_are_used_are_kept(void **st)
+used_sockets_stay_open(void **st)
 {
 	static const char *const names[] = { "abns@tacit-pass-b", NULL };
 	struct listener *a, *b;
@@ -92,7 +92,7 @@ those_that_are_used_are_kept(void **st)
 }
 
 static void
-one_that_fails_changes_nothing(void **st)
+a_start_that_fails_changes_nothing(void **st)
 {
 	static const char *const names[] = { "abns@tacit-pass-a", "abns@tacit-pass-b", NULL };
 
@@ -196,8 +196,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(those_that_are_used_are_kept),
-		cmocka_unit_test(one_that_fails_changes_nothing),
+		cmocka_unit_test(used_sockets_stay_open),
+		cmocka_unit_test(a_start_that_fails_changes_nothing),
 		cmocka_unit_test(a_stop_meanwhile),
 		cmocka_unit_test(nonsense_is_ignored),
 		cmocka_unit_test(answers_that_are_refused),

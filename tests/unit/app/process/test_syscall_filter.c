@@ -448,7 +448,7 @@ wait_and_exec(void *arg)
 }
 
 static void
-it_holds_for_all_threads(void **state)
+the_filter_holds_for_all_threads(void **state)
 {
 	int status;
 	pid_t pid;
@@ -480,7 +480,7 @@ main(void)
 		cmocka_unit_test(a_process_that_may_fork_may_do_nothing_else),
 		cmocka_unit_test(multipath_tcp_can_be_allowed),
 		cmocka_unit_test(the_helper_can_be_killed),
-		cmocka_unit_test(it_holds_for_all_threads),
+		cmocka_unit_test(the_filter_holds_for_all_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -149,7 +149,7 @@ give_idle_connection(struct worker *to, struct server *srv)
 /* The same when a server moves: idle connections to its previous address are closed, long before
  * pool-purge-delay. */
 static void
-a_full_mailbox_leaves_no_connection_to_a_former_address(void **state)
+a_full_mailbox_leaves_no_connection_to_a_previous_address(void **state)
 {
 	struct mail m = { .fn = on_mail };
 	struct timespec ms = { .tv_nsec = 1000000 };
@@ -190,7 +190,7 @@ main(void)
 		cmocka_unit_test(a_frontend_at_its_maxconn_resumes_on_every_worker),
 		cmocka_unit_test(a_process_at_its_maxconn_resumes_on_every_worker),
 		cmocka_unit_test(a_full_mailbox_loses_no_wakeup),
-		cmocka_unit_test(a_full_mailbox_leaves_no_connection_to_a_former_address),
+		cmocka_unit_test(a_full_mailbox_leaves_no_connection_to_a_previous_address),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

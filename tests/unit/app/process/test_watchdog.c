@@ -17,7 +17,7 @@ the_interval_is_a_part_of_the_managers(void **st)
 }
 
 static void
-one_that_runs_sends_it(void **st)
+a_running_worker_answers(void **st)
 {
 	int pair[2];
 	char text[64];
@@ -43,7 +43,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_interval_is_a_part_of_the_managers),
-		cmocka_unit_test(one_that_runs_sends_it),
+		cmocka_unit_test(a_running_worker_answers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

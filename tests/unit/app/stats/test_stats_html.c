@@ -75,7 +75,7 @@ values_of_checks_are_escaped(void **st)
 }
 
 static void
-what_a_row_does_not_have_is_empty(void **st)
+missing_values_are_empty_cells(void **st)
 {
 	struct stat_item item = { .type = TYPE_FRONTEND, .proxy = &px, .server = &srv };
 
@@ -125,7 +125,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(texts_cannot_leave_their_place),
 		cmocka_unit_test(values_of_checks_are_escaped),
-		cmocka_unit_test(what_a_row_does_not_have_is_empty),
+		cmocka_unit_test(missing_values_are_empty_cells),
 		cmocka_unit_test(times_are_percentiles_and_bars),
 	};
 	int r = cmocka_run_group_tests(tests, NULL, NULL);
