@@ -35,7 +35,7 @@ test_values(void **state)
 }
 
 static void
-test_of_nothing(void **state)
+test_hash_of_nothing(void **state)
 {
 	(void)state;
 	assert_int_equal(hash_sdbm("", 0), 0);
@@ -72,7 +72,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_values),
-		cmocka_unit_test(test_of_nothing),
+		cmocka_unit_test(test_hash_of_nothing),
 		cmocka_unit_test(test_any_byte),
 		cmocka_unit_test(test_crc32c),
 	};

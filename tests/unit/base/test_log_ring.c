@@ -115,7 +115,7 @@ the_oldest_are_overwritten(void **state)
 }
 
 static void
-a_batch_is_told_once(void **state)
+the_owner_is_notified_once_for_a_batch(void **state)
 {
 	(void)state;
 	assert_int_equal(post("a"), 1);
@@ -187,7 +187,7 @@ a_message_that_never_fits_is_dropped(void **state)
 }
 
 static void
-what_waits_for_the_owner_is_bounded(void **state)
+waiting_messages_are_bounded(void **state)
 {
 	char text[4096];
 	int n = 0;
@@ -231,7 +231,7 @@ a_line_has_the_format_and_length_of_the_ring(void **state)
 }
 
 static void
-what_it_says_itself_has_its_header(void **state)
+own_messages_have_a_header(void **state)
 {
 	(void)state;
 	ring.form = LOG_FORM_SHORT;
@@ -320,13 +320,13 @@ main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CASE(the_oldest_are_overwritten),
-		CASE(a_batch_is_told_once),
+		CASE(the_owner_is_notified_once_for_a_batch),
 		CASE(a_reader_that_holds_makes_new_ones_be_dropped),
 		CASE(a_target_that_does_not_hold_loses_the_oldest),
 		CASE(a_message_that_never_fits_is_dropped),
-		CASE(what_waits_for_the_owner_is_bounded),
+		CASE(waiting_messages_are_bounded),
 		CASE(a_line_has_the_format_and_length_of_the_ring),
-		CASE(what_it_says_itself_has_its_header),
+		CASE(own_messages_have_a_header),
 		CASE(in_json_too),
 		CASE(threads_post_without_loss),
 	};

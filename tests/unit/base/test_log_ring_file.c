@@ -148,7 +148,7 @@ exists(const char *name)
 }
 
 static void
-it_has_the_size_of_the_ring_and_is_private(void **state)
+the_file_has_the_size_of_the_ring_and_is_private(void **state)
 {
 	static const char none[SIZE];
 	struct stat st;
@@ -211,7 +211,7 @@ in_order(void)
 /* Lines of all lengths, several laps: the newest are there, whole and in order; before them is at
  * most the rest of one. */
 static void
-it_keeps_the_newest_in_order(void **state)
+the_file_keeps_the_newest_lines_in_order(void **state)
 {
 	static char all[40000];
 	size_t n = 0;
@@ -272,7 +272,7 @@ more_than_the_ring_has_leaves_what_it_has(void **state)
 }
 
 static void
-short_writes_go_on(void **state)
+short_writes_are_continued(void **state)
 {
 	(void)state;
 	shorten = 1;
@@ -286,7 +286,7 @@ short_writes_go_on(void **state)
 /* --- what had the name before --- */
 
 static void
-a_former_file_is_kept_once(void **state)
+the_previous_file_is_renamed_once(void **state)
 {
 	(void)state;
 	write_file(path, "former");
@@ -328,7 +328,7 @@ an_empty_one_is_not_kept(void **state)
 }
 
 static void
-one_that_cannot_be_renamed_is_overwritten(void **state)
+a_file_that_cannot_be_renamed_is_overwritten(void **state)
 {
 	(void)state;
 	assert_int_equal(mkdir(bak, 0700), 0);
@@ -346,7 +346,7 @@ one_that_cannot_be_renamed_is_overwritten(void **state)
 
 /* The previous process writes on, as after a reload. */
 static void
-one_that_is_written_is_written_on(void **state)
+the_previous_process_still_writes_its_file(void **state)
 {
 	struct log_ring_file former;
 
@@ -411,7 +411,7 @@ a_file_system_need_not_allocate(void **state)
 }
 
 static void
-what_is_no_regular_file_is_left_alone(void **state)
+other_than_regular_files_are_left_alone(void **state)
 {
 	(void)state;
 	assert_int_equal(log_ring_file_open(&file, &sys, &ring, "/dev/null"), -ERR_UNSUPPORTED);
@@ -426,7 +426,7 @@ what_is_no_regular_file_is_left_alone(void **state)
 }
 
 static void
-failures_of_writes_are_told_once(void **state)
+failures_of_writes_are_reported_once(void **state)
 {
 	(void)state;
 	start();
@@ -465,23 +465,23 @@ int
 main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CASE(it_has_the_size_of_the_ring_and_is_private),
+		CASE(the_file_has_the_size_of_the_ring_and_is_private),
 		CASE(messages_of_before_and_later_are_lines),
 		CASE(a_turn_of_messages_is_one_call),
-		CASE(it_keeps_the_newest_in_order),
+		CASE(the_file_keeps_the_newest_lines_in_order),
 		CASE(lines_may_fill_it_to_the_last_byte),
 		CASE(more_than_the_ring_has_leaves_what_it_has),
-		CASE(short_writes_go_on),
-		CASE(a_former_file_is_kept_once),
+		CASE(short_writes_are_continued),
+		CASE(the_previous_file_is_renamed_once),
 		CASE(another_size_is_no_matter),
 		CASE(an_empty_one_is_not_kept),
-		CASE(one_that_cannot_be_renamed_is_overwritten),
-		CASE(one_that_is_written_is_written_on),
+		CASE(a_file_that_cannot_be_renamed_is_overwritten),
+		CASE(the_previous_process_still_writes_its_file),
 		CASE(a_start_that_fails_can_be_undone),
 		CASE(a_full_file_system_is_an_error_of_the_start),
 		CASE(a_file_system_need_not_allocate),
-		CASE(what_is_no_regular_file_is_left_alone),
-		CASE(failures_of_writes_are_told_once),
+		CASE(other_than_regular_files_are_left_alone),
+		CASE(failures_of_writes_are_reported_once),
 		CASE(a_file_that_others_truncate_grows_again),
 	};
 

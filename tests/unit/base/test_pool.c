@@ -62,7 +62,7 @@ test_a_pool_of_tiny_objects_can_link_them(void **state)
 }
 
 static void
-test_a_pool_says_when_memory_is_out(void **state)
+test_a_pool_reports_that_memory_is_out(void **state)
 {
 	struct pool p;
 
@@ -98,7 +98,7 @@ test_an_aligned_pool_fills_its_pages(void **state)
 }
 
 static void
-test_what_is_reserved_can_be_had(void **state)
+test_reserved_objects_are_available(void **state)
 {
 	struct pool p;
 	void *obj;
@@ -130,9 +130,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_pool_counts_and_keeps),
 		cmocka_unit_test(test_a_pool_of_tiny_objects_can_link_them),
-		cmocka_unit_test(test_a_pool_says_when_memory_is_out),
+		cmocka_unit_test(test_a_pool_reports_that_memory_is_out),
 		cmocka_unit_test(test_an_aligned_pool_fills_its_pages),
-		cmocka_unit_test(test_what_is_reserved_can_be_had),
+		cmocka_unit_test(test_reserved_objects_are_available),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@
 #include "unit/test.h"
 
 static void
-test_it_grows(void **state)
+test_a_buffer_grows(void **state)
 {
 	struct sbuf b;
 	char piece[1000];
@@ -25,7 +25,7 @@ test_it_grows(void **state)
 }
 
 static void
-test_what_can_be_added(void **state)
+test_additions(void **state)
 {
 	struct sbuf b;
 
@@ -132,8 +132,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_it_grows),
-		cmocka_unit_test(test_what_can_be_added),
+		cmocka_unit_test(test_a_buffer_grows),
+		cmocka_unit_test(test_additions),
 		cmocka_unit_test(test_signed_numbers_and_copies_of_itself),
 		cmocka_unit_test(test_the_bound_is_sticky),
 		cmocka_unit_test(test_storage_of_the_caller),

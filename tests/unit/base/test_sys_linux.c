@@ -133,7 +133,7 @@ test_bytes_go_through_a_pipe_without_a_copy(void **state)
 }
 
 static void
-test_clocks_only_go_on(void **state)
+test_clocks_never_go_back(void **state)
 {
 	struct sys s;
 	uint64_t a, b;
@@ -232,7 +232,7 @@ main(void)
 		cmocka_unit_test(test_two_neighbours_are_closed_by_one_call),
 		cmocka_unit_test(test_closed_numbers_may_be_reused_by_other_threads),
 		cmocka_unit_test(test_bytes_go_through_a_pipe_without_a_copy),
-		cmocka_unit_test(test_clocks_only_go_on),
+		cmocka_unit_test(test_clocks_never_go_back),
 		cmocka_unit_test(test_interrupted_calls_are_made_again_unless_they_wait),
 		cmocka_unit_test(test_no_row_is_empty),
 	};
