@@ -100,7 +100,7 @@ lists(void **state)
 }
 
 static void
-each_says_what_to_do(void **state)
+each_feature_has_a_replacement(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < CFG_MISSING_COUNT; i++) {
@@ -116,7 +116,7 @@ main(void)
 		cmocka_unit_test(words),
 		cmocka_unit_test(messages),
 		cmocka_unit_test(lists),
-		cmocka_unit_test(each_says_what_to_do),
+		cmocka_unit_test(each_feature_has_a_replacement),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
