@@ -222,7 +222,7 @@ serve_stream(struct server_rig *s, const char *ip, size_t first)
 }
 
 static void
-what_is_truncated_comes_over_tcp(void **st)
+truncated_responses_are_repeated_over_tcp(void **st)
 {
 	struct server_rig *s = &rig_ns[0];
 
@@ -513,7 +513,7 @@ main(void)
 		cmocka_unit_test(no_response_is_a_timeout),
 		cmocka_unit_test(forged_answers_are_dropped),
 		cmocka_unit_test(ids_and_ports_change),
-		cmocka_unit_test(what_is_truncated_comes_over_tcp),
+		cmocka_unit_test(truncated_responses_are_repeated_over_tcp),
 		cmocka_unit_test(a_stream_server_is_asked_over_tcp),
 		cmocka_unit_test(an_idle_stream_is_closed),
 		cmocka_unit_test(big_datagrams_are_dropped),

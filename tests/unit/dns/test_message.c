@@ -175,7 +175,7 @@ services_are_read(void **st)
 }
 
 static void
-error_codes_are_told_apart(void **st)
+error_codes_are_distinguished(void **st)
 {
 	static const struct {
 		unsigned int flags;
@@ -287,7 +287,7 @@ main(void)
 		cmocka_unit_test_teardown(a_chain_of_aliases_is_followed, teardown),
 		cmocka_unit_test_teardown(aliases_that_lead_nowhere_are_an_error, teardown),
 		cmocka_unit_test_teardown(services_are_read, teardown),
-		cmocka_unit_test_teardown(error_codes_are_told_apart, teardown),
+		cmocka_unit_test_teardown(error_codes_are_distinguished, teardown),
 		cmocka_unit_test_teardown(answers_to_other_questions_are_invalid, teardown),
 		cmocka_unit_test_teardown(malformed_messages_are_invalid, teardown),
 		cmocka_unit_test_teardown(cut_messages_are_invalid, teardown),
