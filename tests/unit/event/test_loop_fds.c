@@ -11,7 +11,7 @@ ctls(void)
 }
 
 static void
-what_is_believed_ready_is_tried_in_the_next_turn(void **st)
+fds_believed_ready_are_tried_in_the_next_turn(void **st)
 {
 	uint64_t before = ctls();
 
@@ -251,7 +251,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(what_is_believed_ready_is_tried_in_the_next_turn),
+		CASE(fds_believed_ready_are_tried_in_the_next_turn),
 		CASE(without_lazy_registration_nothing_is_tried_first),
 		CASE(edge_registers_once),
 		CASE(listeners_stay_level_triggered_in_edge_mode),

@@ -642,7 +642,7 @@ stress(enum interest_mode mode, uint64_t mails, int patience_ms, int bug, const 
 }
 
 static void
-threads_lose_no_mail_and_no_wake_up(void **st)
+threads_lose_no_message_and_no_wake_up(void **st)
 {
 	(void)st;
 	assert_int_equal(stress(INTEREST_EDGE, stress_mails(), 5000, MAILBOX_NO_BUG, "edge"), 0);
@@ -669,7 +669,7 @@ main(void)
 		cmocka_unit_test(no_order_of_steps_loses_a_wake_up),
 		cmocka_unit_test(planted_bugs_are_detected),
 		cmocka_unit_test(functions_make_the_steps_of_the_model),
-		cmocka_unit_test(threads_lose_no_mail_and_no_wake_up),
+		cmocka_unit_test(threads_lose_no_message_and_no_wake_up),
 		cmocka_unit_test(threads_notice_a_lost_wake_up),
 	};
 

@@ -185,7 +185,7 @@ an_awake_worker_costs_no_call(void **st)
 }
 
 static void
-a_sleeping_worker_is_woken_once_for_a_turn_of_mail(void **st)
+a_sleeping_worker_is_woken_once_per_turn(void **st)
 {
 	(void)st;
 	fake_after(rig.k, FAKE_MS, a_posts_abc, NULL);
@@ -262,7 +262,7 @@ on_task(struct task *t)
 }
 
 static void
-mail_to_oneself_runs_this_turn_without_a_call(void **st)
+messages_to_oneself_run_this_turn_without_a_call(void **st)
 {
 	uint64_t before;
 
@@ -282,7 +282,7 @@ mail_to_oneself_runs_this_turn_without_a_call(void **st)
 
 /* A message that keeps posting itself does not extend the turn, and the next turn does not wait. */
 static void
-mail_to_oneself_does_not_hold_up_the_turn(void **st)
+messages_to_oneself_do_not_hold_up_the_turn(void **st)
 {
 	struct mail m = { .fn = on_mail_again };
 
@@ -310,7 +310,7 @@ on_mail_from_b(void *worker, struct mail *m)
 
 /* The same for messages that others keep posting during delivery. */
 static void
-a_stream_of_mail_does_not_hold_up_the_turn(void **st)
+a_stream_of_messages_does_not_hold_up_the_turn(void **st)
 {
 	struct mail m = { .fn = on_mail_from_b };
 
@@ -324,7 +324,7 @@ a_stream_of_mail_does_not_hold_up_the_turn(void **st)
 }
 
 static void
-a_full_queue_says_so_and_loses_nothing(void **st)
+a_full_queue_refuses_and_loses_nothing(void **st)
 {
 	(void)st;
 	post(A, B, "abcd");
@@ -433,7 +433,7 @@ on_event(void *owner, int fd, uint32_t ev)
 }
 
 static void
-mail_runs_after_listeners_and_before_tasks(void **st)
+messages_run_after_listeners_and_before_tasks(void **st)
 {
 	const uint64_t one = 1;
 	int conn;
@@ -548,17 +548,17 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(an_awake_worker_costs_no_call),
-		CASE(a_sleeping_worker_is_woken_once_for_a_turn_of_mail),
+		CASE(a_sleeping_worker_is_woken_once_per_turn),
 		CASE(only_a_level_triggered_eventfd_is_read),
 		CASE(without_elision_each_post_is_a_write),
-		CASE(mail_to_oneself_runs_this_turn_without_a_call),
-		CASE(mail_to_oneself_does_not_hold_up_the_turn),
-		CASE(a_stream_of_mail_does_not_hold_up_the_turn),
-		CASE(a_full_queue_says_so_and_loses_nothing),
+		CASE(messages_to_oneself_run_this_turn_without_a_call),
+		CASE(messages_to_oneself_do_not_hold_up_the_turn),
+		CASE(a_stream_of_messages_does_not_hold_up_the_turn),
+		CASE(a_full_queue_refuses_and_loses_nothing),
 		CASE(a_full_queue_wakes_its_owner_at_once),
 		CASE(a_failed_wakeup_is_retried),
 		CASE(a_pending_wakeup_shortens_the_wait),
-		CASE(mail_runs_after_listeners_and_before_tasks),
+		CASE(messages_run_after_listeners_and_before_tasks),
 		CASE(a_turn_that_does_not_block_does_not_announce_sleep),
 		CASE(without_a_registration_it_polls),
 		CASE(a_failed_open_returns_the_error),
