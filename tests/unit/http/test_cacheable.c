@@ -81,7 +81,7 @@ shares(const char *const *fields, size_t n, enum http_method method, unsigned in
 }
 
 static void
-what_the_response_says_counts(void **st)
+fields_of_the_response_decide(void **st)
 {
 	(void)st;
 	for (size_t i = 0; i < ARRAY_LEN(row); i++) {
@@ -123,7 +123,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_the_response_says_counts),
+		cmocka_unit_test(fields_of_the_response_decide),
 		cmocka_unit_test(cookies_are_kept_with_a_time_or_a_validator),
 	};
 

@@ -317,7 +317,7 @@ bytes_can_be_skipped(void **st)
 }
 
 static void
-to_the_end(void **st)
+a_body_to_the_end_of_the_connection(void **st)
 {
 	static const enum http_framing endless[] = { HTTP_BODY_CLOSE, HTTP_BODY_TUNNEL };
 
@@ -570,7 +570,7 @@ main(void)
 		cmocka_unit_test(persistence),
 		cmocka_unit_test(by_length),
 		cmocka_unit_test(bytes_can_be_skipped),
-		cmocka_unit_test(to_the_end),
+		cmocka_unit_test(a_body_to_the_end_of_the_connection),
 		cmocka_unit_test(chunks),
 		cmocka_unit_test(pieces_by_kind),
 		cmocka_unit_test(sizes_refused),
