@@ -16,7 +16,7 @@ inet_addr_of(const char *text)
 }
 
 static void
-what_is_set_is_read(void **st)
+the_address_that_was_set_is_read(void **st)
 {
 	static const char *const texts[] = { "10.1.2.3:80", "[2001:db8::1]:65535", "0.0.0.0:0",
 		"[::]:1", "unix@/run/x", "abns@name" };
@@ -125,7 +125,7 @@ int
 main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_set_is_read),
+		cmocka_unit_test(the_address_that_was_set_is_read),
 		cmocka_unit_test(the_scope_is_kept),
 		cmocka_unit_test(readers_see_whole_addresses),
 	};

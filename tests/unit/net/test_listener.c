@@ -156,7 +156,7 @@ nobody(struct listener *l)
 
 /* When it may not accept, connections stay in the backlog, and it asks again later. */
 static void
-it_asks_before_each_accept(void **st)
+may_accept_is_called_before_each_accept(void **st)
 {
 	int fd[5];
 
@@ -485,7 +485,7 @@ main(void)
 		CASE(accepted_sockets_are_nonblocking_and_closed_on_exec),
 		CASE(its_maxconn_leaves_the_rest_in_the_backlog),
 		CASE(a_hold_lasts_until_the_last_reason_is_gone),
-		CASE(it_asks_before_each_accept),
+		CASE(may_accept_is_called_before_each_accept),
 		CASE(without_descriptors_it_pauses),
 		CASE(a_closed_listener_accepts_no_connection),
 		CASE(a_closed_inherited_listener_does_not_wake),

@@ -225,7 +225,7 @@ no_bind(void *ctx, int fd, const struct sockaddr *sa, socklen_t len)
 
 /* A refusal names who may have such a port. */
 static void
-a_privileged_port_says_what_it_needs(void **st)
+a_refused_privileged_port_names_the_capability(void **st)
 {
 	struct sys_ops ops = sys_linux;
 	const char *end = NULL;
@@ -282,7 +282,7 @@ main(void)
 		CASE(port_zero_becomes_known),
 		CASE(options_of_the_listener_itself),
 		CASE(a_taken_port_is_an_error_that_names_it),
-		CASE(a_privileged_port_says_what_it_needs),
+		CASE(a_refused_privileged_port_names_the_capability),
 		CASE(an_inherited_socket_is_served),
 		CASE(a_descriptor_that_is_no_socket_is_refused),
 		CASE(a_unix_socket_replaces_the_old_one),

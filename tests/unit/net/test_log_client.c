@@ -198,7 +198,7 @@ pauses_grow_up_to_a_limit(void **st)
 }
 
 static void
-what_was_not_sent_whole_is_sent_again(void **st)
+a_message_sent_in_part_is_sent_again(void **st)
 {
 	char text[1000];
 	int n = 0;
@@ -424,7 +424,7 @@ main(void)
 		CASE(a_turn_of_messages_is_one_call),
 		CASE(a_refused_connection_is_tried_again_later),
 		CASE(pauses_grow_up_to_a_limit),
-		CASE(what_was_not_sent_whole_is_sent_again),
+		CASE(a_message_sent_in_part_is_sent_again),
 		CASE(a_server_that_does_not_read_loses_its_connection),
 		CASE(an_end_from_the_server_is_seen_without_messages),
 		CASE(the_ring_waits_for_no_handshake),

@@ -252,7 +252,7 @@ to_taker(struct listener *l, int fd, const struct addr *peer)
 }
 
 static void
-what_is_routed_is_the_takers(void **st)
+a_routed_connection_belongs_to_its_taker(void **st)
 {
 	int c;
 
@@ -289,7 +289,7 @@ main(void)
 		CASE(shards_are_of_equal_size),
 		CASE(addresses_stay_in_order),
 		CASE(a_shared_socket_is_registered_for_one),
-		CASE(what_is_routed_is_the_takers),
+		CASE(a_routed_connection_belongs_to_its_taker),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -94,7 +94,7 @@ the_reply_may_come_in_pieces(void **st)
 }
 
 static void
-what_follows_is_the_servers(void **st)
+bytes_behind_the_reply_are_the_servers(void **st)
 {
 	char greeting[16];
 	size_t n;
@@ -163,7 +163,7 @@ a_proxy_that_resets_has_failed(void **st)
 }
 
 static void
-it_carries_ipv4_only(void **st)
+requests_carry_ipv4_only(void **st)
 {
 	struct addr to = server_at("[2001:db8::1]:80");
 	char heard[32];
@@ -183,11 +183,11 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(the_reply_may_come_in_pieces),
-		CASE(what_follows_is_the_servers),
+		CASE(bytes_behind_the_reply_are_the_servers),
 		cmocka_unit_test(all_other_codes_deny),
 		CASE(a_proxy_that_closes_has_failed),
 		CASE(a_proxy_that_resets_has_failed),
-		CASE(it_carries_ipv4_only),
+		CASE(requests_carry_ipv4_only),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

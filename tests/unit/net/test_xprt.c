@@ -194,7 +194,7 @@ the_socket_can_do_everything(void **st)
 }
 
 static void
-a_transport_can_do_what_it_says(void **st)
+a_transport_has_the_capabilities_that_it_declares(void **st)
 {
 	struct zerocopy_pool zp = { .threshold = 1 };
 	struct str out;
@@ -218,7 +218,7 @@ a_transport_can_do_what_it_says(void **st)
 }
 
 static void
-one_that_cannot_be_made_leaves_the_fd(void **st)
+a_transport_that_cannot_be_made_leaves_the_fd(void **st)
 {
 	int fd = 3;
 
@@ -258,7 +258,7 @@ a_handshake_is_part_of_the_first_write(void **st)
 }
 
 static void
-what_is_on_the_wire_is_not_what_is_written(void **st)
+the_wire_differs_from_the_written_bytes(void **st)
 {
 	char raw[64];
 	size_t put;
@@ -367,7 +367,7 @@ fill_socket(char *big, size_t len)
 }
 
 static void
-it_writes_while_it_reads(void **st)
+a_transport_can_write_while_it_reads(void **st)
 {
 	char big[1000], buf[64];
 	size_t got;
@@ -399,7 +399,7 @@ it_writes_while_it_reads(void **st)
 }
 
 static void
-it_reads_while_it_writes(void **st)
+a_transport_can_read_while_it_writes(void **st)
 {
 	size_t put;
 
@@ -461,7 +461,7 @@ a_writer_waits_for_the_reader(void **st)
 /* --- ends --- */
 
 static void
-the_end_is_said_before_the_fin(void **st)
+the_closing_message_precedes_the_fin(void **st)
 {
 
 	(void)st;
@@ -478,7 +478,7 @@ the_end_is_said_before_the_fin(void **st)
 }
 
 static void
-an_end_that_finds_no_room_is_said_later(void **st)
+a_closing_message_without_room_is_sent_later(void **st)
 {
 	char big[1000], all[20000];
 	size_t n, r;
@@ -512,7 +512,7 @@ an_end_that_finds_no_room_is_said_later(void **st)
 }
 
 static void
-a_close_says_the_end_but_not_a_reset(void **st)
+a_close_sends_the_closing_message_but_a_reset_does_not(void **st)
 {
 	(void)st;
 	for (int how = 0; how < 3; how++) {
@@ -586,19 +586,20 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(the_socket_can_do_everything),
-		CASE(a_transport_can_do_what_it_says),
-		CASE(one_that_cannot_be_made_leaves_the_fd),
+		CASE(a_transport_has_the_capabilities_that_it_declares),
+		CASE(a_transport_that_cannot_be_made_leaves_the_fd),
 		CASE(a_handshake_is_part_of_the_first_write),
-		CASE(what_is_on_the_wire_is_not_what_is_written),
+		CASE(the_wire_differs_from_the_written_bytes),
 		CASE(records_are_cut_anywhere),
 		CASE(held_bytes_are_readable),
-		cmocka_unit_test_setup_teardown(it_writes_while_it_reads, setup_small, teardown),
-		CASE(it_reads_while_it_writes),
-		CASE(a_writer_waits_for_the_reader),
-		CASE(the_end_is_said_before_the_fin),
 		cmocka_unit_test_setup_teardown(
-			an_end_that_finds_no_room_is_said_later, setup_small, teardown),
-		CASE(a_close_says_the_end_but_not_a_reset),
+			a_transport_can_write_while_it_reads, setup_small, teardown),
+		CASE(a_transport_can_read_while_it_writes),
+		CASE(a_writer_waits_for_the_reader),
+		CASE(the_closing_message_precedes_the_fin),
+		cmocka_unit_test_setup_teardown(
+			a_closing_message_without_room_is_sent_later, setup_small, teardown),
+		CASE(a_close_sends_the_closing_message_but_a_reset_does_not),
 		CASE(a_fin_without_a_closing_message_is_an_error),
 		CASE(events_go_to_the_new_owner),
 	};

@@ -271,7 +271,7 @@ acknowledgements_in_any_order(void **st)
 }
 
 static void
-it_is_disabled_when_the_kernel_copies(void **st)
+zerocopy_is_disabled_when_the_kernel_copies(void **st)
 {
 	static const struct fake_zc_conf copied = { .copied = 1 };
 
@@ -583,7 +583,7 @@ main(void)
 		CASE(a_buffer_is_pinned_until_it_is_acknowledged),
 		CASE(acknowledgements_in_order),
 		CASE(acknowledgements_in_any_order),
-		CASE(it_is_disabled_when_the_kernel_copies),
+		CASE(zerocopy_is_disabled_when_the_kernel_copies),
 		CASE(an_unsupported_kernel_is_probed_once),
 		CASE(without_room_in_the_kernel_it_is_copied),
 		CASE(without_any_room_it_is_given_up),
