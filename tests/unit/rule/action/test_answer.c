@@ -39,7 +39,7 @@ refuses(const char *arguments, const char *says)
 }
 
 static void
-test_what_has_no_effect(void **state)
+test_words_without_effect_are_warned_of(void **state)
 {
 	(void)state;
 	assert_int_equal(action_rig_read(&r, "http-request return content-type a/b"), 0);
@@ -182,7 +182,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(test_what_has_no_effect),
+		CASE(test_words_without_effect_are_warned_of),
 		CASE(test_payloads),
 		CASE(test_files),
 		CASE(test_sections),

@@ -214,7 +214,7 @@ changes_at_random(void **st)
 }
 
 static void
-what_finds_no_room_is_said(void **st)
+changes_without_room_are_reported(void **st)
 {
 	static char big[8000];
 	struct pattern_restore r;
@@ -274,7 +274,7 @@ main(void)
 			a_map_that_was_not_changed_takes_no_memory, setup, teardown),
 		cmocka_unit_test_setup_teardown(each_change_is_repeated, setup, teardown),
 		cmocka_unit_test_setup_teardown(changes_at_random, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_finds_no_room_is_said, setup, teardown),
+		cmocka_unit_test_setup_teardown(changes_without_room_are_reported, setup, teardown),
 		cmocka_unit_test_setup_teardown(damaged_slots_are_refused, setup, teardown),
 	};
 

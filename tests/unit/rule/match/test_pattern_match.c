@@ -288,7 +288,7 @@ casts(void **state)
 
 /* The manual wants the most specific or the first of several matches (map). */
 static void
-which_of_several(void **state)
+the_best_of_several_matches_is_taken(void **state)
 {
 	static const struct {
 		enum pattern_method method;
@@ -515,7 +515,7 @@ main(void)
 		cmocka_unit_test(versions),
 		cmocka_unit_test(addresses),
 		cmocka_unit_test(casts),
-		cmocka_unit_test(which_of_several),
+		cmocka_unit_test(the_best_of_several_matches_is_taken),
 		cmocka_unit_test(like_a_naive_matcher),
 		cmocka_unit_test(networks_like_a_naive_matcher),
 		cmocka_unit_test(groups),

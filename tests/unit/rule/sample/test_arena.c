@@ -1,7 +1,7 @@
 #include "unit/rule/expr_rig.h"
 
 static void
-what_fits(void **state)
+blocks_that_fit(void **state)
 {
 	char mem[8];
 	struct arena a = { .p = mem, .cap = sizeof(mem) };
@@ -45,7 +45,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_fits),
+		cmocka_unit_test(blocks_that_fit),
 		cmocka_unit_test(marks),
 	};
 

@@ -6,7 +6,7 @@
 
 /* The results of HAProxy 2.6. */
 static void
-of_requests(void **state)
+cookies_of_requests(void **state)
 {
 	(void)state;
 	IS("cook(c1)", "v1");
@@ -37,7 +37,7 @@ of_requests(void **state)
 }
 
 static void
-of_responses(void **state)
+cookies_of_responses(void **state)
 {
 	(void)state;
 	rig_response(&h, "HTTP/1.1 200 OK\r\nSet-Cookie: a=1; path=/\r\nSet-Cookie: b=2\r\n"
@@ -56,8 +56,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(of_requests),
-		CASE(of_responses),
+		CASE(cookies_of_requests),
+		CASE(cookies_of_responses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -221,7 +221,7 @@ long_subjects_match(void **state)
 
 /* A match that is given up is reported with the place of its rule. The next match works. */
 static void
-an_end_is_told(void **state)
+a_match_that_gives_up_is_reported(void **state)
 {
 	struct regex *r = compile("^(a+)+$", 0);
 	struct cfg_file file = { .name = (char *)(uintptr_t)"web.cfg" };
@@ -318,7 +318,7 @@ main(void)
 		cmocka_unit_test(takes_as_many_steps_as_haproxy),
 		cmocka_unit_test(takes_no_more_time_than_it_has),
 		cmocka_unit_test(long_subjects_match),
-		cmocka_unit_test(an_end_is_told),
+		cmocka_unit_test(a_match_that_gives_up_is_reported),
 		cmocka_unit_test(replaced),
 		cmocka_unit_test(replacements_checked),
 		cmocka_unit_test(too_small),

@@ -106,7 +106,7 @@ each_by_itself(void **state)
 
 /* Variables of scope proc exist from the start; they are set or not. */
 static void
-of_everybody(void **state)
+variables_of_the_process(void **state)
 {
 	(void)state;
 	assert_string_equal(held("proc.a", text("v")), "X--N-NGL");
@@ -138,7 +138,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(reads_each_word),
 		TEST(each_by_itself),
-		TEST(of_everybody),
+		TEST(variables_of_the_process),
 		TEST(all_of_a_set_have_to_hold),
 	};
 
