@@ -67,7 +67,7 @@ the_second_ticket_goes_with_the_second_answer(void **st)
 }
 
 static void
-one_that_resumes_gets_one_ticket(void **st)
+a_resumed_session_gets_one_ticket(void **st)
 {
 	SSL_SESSION *kept;
 
@@ -125,7 +125,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TICKET_CASE(the_second_ticket_goes_with_the_second_answer),
-		TICKET_CASE(one_that_resumes_gets_one_ticket),
+		TICKET_CASE(a_resumed_session_gets_one_ticket),
 		TICKET_CASE(there_is_no_second_ticket_before_tls_1_3),
 	};
 

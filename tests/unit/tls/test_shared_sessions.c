@@ -136,7 +136,7 @@ test_many_names(void **state)
 /* A resumed handshake brings the same again; a whole one shows that the offered one is of no
  * use. */
 static void
-test_what_replaces_what(void **state)
+test_replacement(void **state)
 {
 	(void)state;
 	publish("a", 1, 0, 5000);
@@ -213,7 +213,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(test_names_are_kept_apart),
 		CASE(test_many_names),
-		CASE(test_what_replaces_what),
+		CASE(test_replacement),
 		CASE(test_references),
 		CASE(test_workers_at_once),
 	};

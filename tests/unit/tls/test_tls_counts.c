@@ -112,7 +112,7 @@ shake_hands(void)
 
 /* The peer reads nothing: records wait. */
 static void
-what_waits_for_the_socket_is_counted(void **st)
+records_waiting_for_the_socket_are_counted(void **st)
 {
 	const struct tls_counts *c;
 	static char data[65536];
@@ -138,7 +138,7 @@ main(void)
 		CASE(handshakes_are_counted_by_their_side),
 		CASE(one_beyond_the_limit_is_not_made),
 		CASE(their_memory_is_estimated),
-		CASE(what_waits_for_the_socket_is_counted),
+		CASE(records_waiting_for_the_socket_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -325,7 +325,7 @@ must_be_refused(const void *bytes, size_t n, int ends, size_t piece)
 }
 
 static void
-what_is_no_hello_is_refused(void **st)
+bytes_that_are_no_hello_are_refused(void **st)
 {
 	static const uint8_t ssl2[] = { 0x80, 0x2e, 1, 0, 2, 0, 0x15, 0, 0, 0, 0x10, 1, 0, 0x80, 2,
 		0, 0x80, 3, 0, 0x80, 4, 0, 0x80, 5, 0, 0x80, 6, 0, 0x40, 7, 0, 0xc0, 1, 2, 3, 4, 5,
@@ -347,7 +347,7 @@ what_is_no_hello_is_refused(void **st)
 
 /* A peer whose hello is refused gets an alert. */
 static void
-a_refusal_is_said(void **st)
+a_refused_hello_is_answered_by_an_alert(void **st)
 {
 	static const uint8_t empty_hello[] = { 0x16, 3, 1, 0, 4, 1, 0, 0, 0 };
 	unsigned char raw[64];
@@ -368,7 +368,7 @@ a_refusal_is_said(void **st)
 
 /* No signature is made for a peer that has sent its hello and left. */
 static void
-who_has_left_is_not_answered(void **st)
+no_signature_for_a_peer_that_has_left(void **st)
 {
 	char buf[64];
 	size_t got;
@@ -467,9 +467,9 @@ static const struct CMUnitTest tests[] = {
 	TLS_CASE(a_closing_message_is_an_end),
 	TLS_CASE(a_reset_ends_without_closing_message),
 	SMALL_CASE(answers_that_are_not_taken_are_bounded),
-	TLS_CASE(what_is_no_hello_is_refused),
-	TLS_CASE(a_refusal_is_said),
-	TLS_CASE(who_has_left_is_not_answered),
+	TLS_CASE(bytes_that_are_no_hello_are_refused),
+	TLS_CASE(a_refused_hello_is_answered_by_an_alert),
+	TLS_CASE(no_signature_for_a_peer_that_has_left),
 	TLS_CASE(sessions_of_servers_are_resumed),
 	TLS_CASE(queries_have_answers),
 };
