@@ -331,7 +331,7 @@ connections_used_from_time_to_time_stay(void **st)
 /* Requests that look for one and find none decide how many to keep: never more than are in use at
  * once, and not for a request that would not take what is there. */
 static void
-no_more_are_kept_than_are_looked_for(void **st)
+no_more_connections_stay_idle_than_are_requested(void **st)
 {
 	struct idle_list *l = &srv->shard->idle;
 
@@ -639,7 +639,7 @@ main(void)
 		CASE(bounds_are_kept),
 		CASE(unneeded_connections_are_closed_by_halves),
 		CASE(connections_used_from_time_to_time_stay),
-		CASE(no_more_are_kept_than_are_looked_for),
+		CASE(no_more_connections_stay_idle_than_are_requested),
 		CASE(a_session_may_hold_a_private_connection),
 		CASE(the_oldest_is_closed_to_make_room),
 		CASE(a_server_that_moves_leaves_none_behind),

@@ -209,7 +209,7 @@ bounds_are_of_all_names(void **st)
 
 /* One that is dropped is not found any more. */
 static void
-what_has_gone_is_not_found(void **st)
+closed_connections_are_not_found(void **st)
 {
 	struct idle_conn *mine = NULL;
 	struct addr to;
@@ -255,7 +255,7 @@ what_has_gone_is_not_found(void **st)
 /* One more is kept for each name that was looked for and not found, not for one that is there but
  * may not be used. */
 static void
-as_many_are_kept_as_names_are_looked_for(void **st)
+as_many_connections_stay_idle_as_names_are_requested(void **st)
 {
 	struct user *u = &user[2];
 
@@ -356,8 +356,8 @@ main(void)
 		CASE(a_request_gets_what_has_asked_for_its_name),
 		CASE(modes_count_requests_of_a_connection),
 		CASE(bounds_are_of_all_names),
-		CASE(what_has_gone_is_not_found),
-		CASE(as_many_are_kept_as_names_are_looked_for),
+		CASE(closed_connections_are_not_found),
+		CASE(as_many_connections_stay_idle_as_names_are_requested),
 		CASE(without_a_table_none_is_kept),
 		CASE(random_operations_follow_a_model),
 	};

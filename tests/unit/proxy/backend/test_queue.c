@@ -62,7 +62,7 @@ a_slot_stays_with_its_worker(void **st)
 }
 
 static void
-a_slot_for_another_worker_is_mailed_and_collected(void **st)
+a_slot_for_another_worker_is_sent_and_collected(void **st)
 {
 	struct server *srv;
 
@@ -717,7 +717,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(without_a_slot_a_session_waits),
 		CASE(a_slot_stays_with_its_worker),
-		CASE(a_slot_for_another_worker_is_mailed_and_collected),
+		CASE(a_slot_for_another_worker_is_sent_and_collected),
 		CASE(a_granted_session_that_ends_passes_its_slot_on),
 		CASE(a_message_for_one_serves_another),
 		CASE(a_granted_session_is_killed_as_if_queued),

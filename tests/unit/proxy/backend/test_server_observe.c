@@ -107,7 +107,7 @@ consecutive_errors_raise_an_alarm(void **state)
 }
 
 static void
-other_workers_send_mail(void **state)
+other_workers_send_messages(void **state)
 {
 	enum server_finding last;
 
@@ -133,7 +133,7 @@ main(void)
 		cmocka_unit_test(layers_count_different_findings),
 		cmocka_unit_test(some_statuses_are_errors),
 		cmocka_unit_test(consecutive_errors_raise_an_alarm),
-		cmocka_unit_test(other_workers_send_mail),
+		cmocka_unit_test(other_workers_send_messages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

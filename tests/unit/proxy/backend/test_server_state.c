@@ -163,7 +163,7 @@ a_backend_goes_down_with_its_last_server(void **st)
 
 /* b/t follows b/s: the backend is in panic from the first of both. */
 static void
-the_log_says_when_panic_begins_and_ends(void **st)
+the_log_reports_begin_and_end_of_panic(void **st)
 {
 	const char *text;
 
@@ -220,7 +220,7 @@ main(void)
 			teardown),
 		cmocka_unit_test_setup_teardown(a_backend_goes_down_with_its_last_server,
 			setup_tracked, teardown),
-		cmocka_unit_test_setup_teardown(the_log_says_when_panic_begins_and_ends,
+		cmocka_unit_test_setup_teardown(the_log_reports_begin_and_end_of_panic,
 			setup_tracked, teardown),
 		cmocka_unit_test_setup_teardown(there_is_no_panic_before_the_first_check,
 			setup_tracked, teardown),

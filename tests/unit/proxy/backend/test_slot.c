@@ -426,7 +426,7 @@ own_sessions_come_first_after_the_same_wait(void **st)
 }
 
 static void
-of_other_workers_the_oldest_is_served(void **st)
+the_oldest_session_of_other_workers_is_served(void **st)
 {
 	(void)st;
 	more_workers();
@@ -668,7 +668,7 @@ main(void)
 		CASE(own_sessions_come_first_for_a_while),
 		CASE(sessions_that_waited_too_long_come_before_own),
 		CASE(own_sessions_come_first_after_the_same_wait),
-		CASE(of_other_workers_the_oldest_is_served),
+		CASE(the_oldest_session_of_other_workers_is_served),
 		CASE(sessions_queued_for_another_server_are_not_served),
 		CASE(a_second_grant_needs_no_second_message),
 		CASE(sessions_of_all_workers_leave_a_server_in_order),

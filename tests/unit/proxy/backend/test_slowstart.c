@@ -153,7 +153,7 @@ only_those_that_come_back_start_slowly(void **st)
 
 /* Drain and weight 0 do not stop the time, but a change of state restarts it. */
 static void
-time_goes_on_whatever_else_changes(void **st)
+other_changes_do_not_stop_the_slow_start(void **st)
 {
 	(void)st;
 	restart(s);
@@ -312,7 +312,7 @@ main(void)
 		TEST(weight_and_maxconn_grow_with_time),
 		TEST(there_are_steps_only_while_a_server_starts),
 		TEST(only_those_that_come_back_start_slowly),
-		TEST(time_goes_on_whatever_else_changes),
+		TEST(other_changes_do_not_stop_the_slow_start),
 		TEST(a_server_that_fails_again_begins_again),
 		TEST(with_a_static_algorithm_only_maxconn_grows),
 		TEST(a_tracking_server_starts_in_its_own_time),

@@ -242,7 +242,7 @@ http_is_asked_and_understood(void **st)
 }
 
 static void
-servers_are_told_their_state(void **st)
+send_state_reports_the_state_to_servers(void **st)
 {
 	char expected[200];
 
@@ -609,7 +609,7 @@ main(void)
 		cmocka_unit_test(a_server_goes_down_and_comes_back),
 		cmocka_unit_test(a_connection_costs_four_calls),
 		cmocka_unit_test(http_is_asked_and_understood),
-		cmocka_unit_test(servers_are_told_their_state),
+		cmocka_unit_test(send_state_reports_the_state_to_servers),
 		cmocka_unit_test(silence_is_a_failure),
 		cmocka_unit_test(a_far_server_that_refuses_is_down),
 		cmocka_unit_test(inter_is_the_timeout),

@@ -253,7 +253,7 @@ static const struct {
 };
 
 static void
-what_does_not_fit_is_a_failed_rewrite(void **st)
+a_head_without_room_is_a_failed_rewrite(void **st)
 {
 	static const struct step client[] = { SAY(GET_CLOSE), EOF_CLOSE };
 	static const struct step origin[] = { AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"), EOF_CLOSE };
@@ -333,7 +333,7 @@ main(void)
 		cmocka_unit_test(responses_grow),
 		cmocka_unit_test(requests_behind_a_grown_one_are_not_lost),
 		cmocka_unit_test(a_grown_request_is_sent_to_another_server),
-		cmocka_unit_test(what_does_not_fit_is_a_failed_rewrite),
+		cmocka_unit_test(a_head_without_room_is_a_failed_rewrite),
 		cmocka_unit_test(without_memory_a_head_cannot_grow),
 		cmocka_unit_test(a_head_that_grows_costs_no_call),
 	};

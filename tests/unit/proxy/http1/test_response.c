@@ -146,7 +146,7 @@ failures_get_a_local_reply(void **st)
 
 /* A missing or invalid response causes a local reply; its status is the reason. */
 static void
-the_status_tells_the_reason(void **st)
+the_status_shows_the_reason(void **st)
 {
 	static const struct {
 		const char *name, *status;
@@ -406,7 +406,7 @@ main(void)
 		cmocka_unit_test(informational_responses_are_forwarded),
 		cmocka_unit_test(informational_responses_are_not_truncated),
 		cmocka_unit_test(failures_get_a_local_reply),
-		cmocka_unit_test(the_status_tells_the_reason),
+		cmocka_unit_test(the_status_shows_the_reason),
 		cmocka_unit_test(a_tunnel_forwards_any_bytes),
 		cmocka_unit_test(fast_responses_are_read_early),
 		cmocka_unit_test(clients_get_a_head_alone),

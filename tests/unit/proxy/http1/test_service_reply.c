@@ -246,7 +246,7 @@ a_client_that_leaves_ends_the_job(void **st)
 }
 
 static void
-a_service_that_fails_does_not_look_whole(void **st)
+the_response_of_a_failed_service_is_truncated(void **st)
 {
 	static const struct step client[] = { ASK("GET", "1.1", ""), EOF_CLOSE };
 
@@ -377,7 +377,7 @@ main(void)
 		cmocka_unit_test(a_client_that_reads_one_byte_at_a_time_gets_it_all),
 		cmocka_unit_test(a_client_that_does_not_read_stops_the_service),
 		cmocka_unit_test(a_client_that_leaves_ends_the_job),
-		cmocka_unit_test(a_service_that_fails_does_not_look_whole),
+		cmocka_unit_test(the_response_of_a_failed_service_is_truncated),
 		cmocka_unit_test(a_response_waits_for_a_buffer),
 		cmocka_unit_test(each_allocation_may_fail),
 		cmocka_unit_test(each_call_may_fail),

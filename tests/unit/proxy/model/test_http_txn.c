@@ -71,7 +71,7 @@ a_silent_client_has_a_transaction_too(void **st)
 }
 
 static void
-rules_look_at_it(void **st)
+rules_see_variables_and_complete_heads(void **st)
 {
 	static const struct world_config cfg = { HTTP_WORLD };
 	static const struct step end[] = { { STEP_END, 0 } };
@@ -119,7 +119,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_transaction_is_new),
 		cmocka_unit_test(a_silent_client_has_a_transaction_too),
-		cmocka_unit_test(rules_look_at_it),
+		cmocka_unit_test(rules_see_variables_and_complete_heads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,7 +64,7 @@ count_one(struct latency_set *s, unsigned int worker, enum latency_kind k, uint6
 }
 
 static void
-what_a_session_does_not_have_is_not_counted(void **st)
+missing_times_are_not_counted(void **st)
 {
 	struct latency_set s = { 0 };
 	struct latency sum;
@@ -262,7 +262,7 @@ rows_of_a_file_are_used_one_by_one(void **st)
 }
 
 static void
-former_processes_are_in_the_sum(void **st)
+sums_include_previous_processes(void **st)
 {
 	static struct rows_file ended, live, own;
 	struct latency_set was = { 0 }, drains = { 0 }, s = { 0 };
@@ -304,13 +304,13 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_bucket_ends_with_its_bound),
-		cmocka_unit_test(what_a_session_does_not_have_is_not_counted),
+		cmocka_unit_test(missing_times_are_not_counted),
 		cmocka_unit_test(quantiles_are_interpolated),
 		CASE(workers_are_added_and_allocate_what_they_use),
 		CASE(only_clear_counters_all_clears_them),
 		CASE(a_renewed_server_has_none),
 		cmocka_unit_test(rows_of_a_file_are_used_one_by_one),
-		cmocka_unit_test(former_processes_are_in_the_sum),
+		cmocka_unit_test(sums_include_previous_processes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

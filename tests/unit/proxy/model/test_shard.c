@@ -211,7 +211,7 @@ rates_of_frontends_are_added(void **st)
 
 /* Previous processes: their counts are added and their maxima taken, unless those were cleared. */
 static void
-former_counters_are_part_of_sums(void **st)
+sums_include_previous_processes(void **st)
 {
 	static struct proxy_shard former[2];
 	struct stat_span span = { &former->fe, sizeof(former[0]), 2, 0 };
@@ -252,7 +252,7 @@ former_counters_are_part_of_sums(void **st)
 
 /* Every counter of a server, and of one side of a proxy, reaches a sum of previous ones. */
 static void
-no_counter_of_a_former_process_is_missing(void **st)
+no_counter_of_a_previous_process_is_missing(void **st)
 {
 	static struct server_stat row;
 	static struct proxy_stat both;
@@ -283,7 +283,7 @@ add_former(struct server_stat *base, const struct server_stat *row, unsigned int
 
 /* Averages are of the last sessions, also where these are of several processes. */
 static void
-averages_go_on_from_one_process_to_the_next(void **st)
+averages_continue_in_the_next_process(void **st)
 {
 	/* 100 sessions of 50 ms on two workers. */
 	struct server_stat row[2] = { { .cum_sess = 40 }, { .cum_sess = 60 } };
@@ -389,9 +389,9 @@ main(void)
 		CASE(a_proxys_counters_are_added_separately),
 		CASE(maxima_and_last_times_are_the_largest),
 		CASE(averages_are_weighted),
-		CASE(former_counters_are_part_of_sums),
-		CASE(no_counter_of_a_former_process_is_missing),
-		CASE(averages_go_on_from_one_process_to_the_next),
+		CASE(sums_include_previous_processes),
+		CASE(no_counter_of_a_previous_process_is_missing),
+		CASE(averages_continue_in_the_next_process),
 		CASE(rates_of_frontends_are_added),
 		CASE(clearing_maxima_keeps_counters),
 		CASE(clearing_all_keeps_gauges),

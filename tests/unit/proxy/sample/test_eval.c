@@ -24,7 +24,7 @@ test_room(void **state)
 
 /* All that expressions may use is there, also for a session that is not logged. */
 static void
-test_look(void **state)
+test_context_of_a_session(void **state)
 {
 	static struct log_world w;
 	struct eval l;
@@ -71,7 +71,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_room),
-		cmocka_unit_test(test_look),
+		cmocka_unit_test(test_context_of_a_session),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,7 +35,7 @@ hold_a_session(void)
 }
 
 static void
-it_rests_until_its_deadline(void **st)
+the_added_state_rests_until_its_deadline(void **st)
 {
 	struct session *s = hold_a_session();
 
@@ -52,7 +52,7 @@ it_rests_until_its_deadline(void **st)
 }
 
 static void
-it_ends_when_it_is_killed(void **st)
+a_killed_session_leaves_the_added_state(void **st)
 {
 	(void)st;
 	session_post(hold_a_session(), SESSION_EV_KILL);
@@ -66,8 +66,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_rests_until_its_deadline),
-		cmocka_unit_test(it_ends_when_it_is_killed),
+		cmocka_unit_test(the_added_state_rests_until_its_deadline),
+		cmocka_unit_test(a_killed_session_leaves_the_added_state),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,7 +65,7 @@ ends(const char *terms, uint64_t sessions, enum conn_err err)
 }
 
 static void
-one_that_is_complete_begins_the_session(void **st)
+a_complete_handshake_begins_the_session(void **st)
 {
 	struct world_config cfg = with_handshake();
 
@@ -79,7 +79,7 @@ one_that_is_complete_begins_the_session(void **st)
 }
 
 static void
-one_that_does_not_come_is_late(void **st)
+a_missing_handshake_times_out(void **st)
 {
 	static const struct step silent[] = { { STEP_PAUSE, 5000 }, EOF_CLOSE };
 
@@ -100,7 +100,7 @@ one_that_does_not_come_is_late(void **st)
 }
 
 static void
-one_that_fails_ends_the_connection(void **st)
+a_failed_handshake_ends_the_connection(void **st)
 {
 	struct world_config cfg = with_handshake();
 
@@ -115,9 +115,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_that_is_complete_begins_the_session),
-		cmocka_unit_test(one_that_does_not_come_is_late),
-		cmocka_unit_test(one_that_fails_ends_the_connection),
+		cmocka_unit_test(a_complete_handshake_begins_the_session),
+		cmocka_unit_test(a_missing_handshake_times_out),
+		cmocka_unit_test(a_failed_handshake_ends_the_connection),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,7 +26,7 @@ play(const struct step *origin, int is_mute)
 }
 
 static void
-one_that_is_complete_connects(void **st)
+a_complete_handshake_connects(void **st)
 {
 	(void)st;
 	play(hears_hello, 0);
@@ -39,7 +39,7 @@ one_that_is_complete_connects(void **st)
 
 /* Counted as a failed connection, like a server that refuses. */
 static void
-one_that_fails_is_a_failed_connection(void **st)
+a_failed_handshake_is_a_failed_connection(void **st)
 {
 	(void)st;
 	play(leaves, 1);
@@ -50,7 +50,7 @@ one_that_fails_is_a_failed_connection(void **st)
 
 /* timeout connect is for both. */
 static void
-one_that_does_not_come_is_late(void **st)
+a_missing_handshake_times_out(void **st)
 {
 	(void)st;
 	play(is_silent, 1);
@@ -63,9 +63,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_that_is_complete_connects),
-		cmocka_unit_test(one_that_fails_is_a_failed_connection),
-		cmocka_unit_test(one_that_does_not_come_is_late),
+		cmocka_unit_test(a_complete_handshake_connects),
+		cmocka_unit_test(a_failed_handshake_is_a_failed_connection),
+		cmocka_unit_test(a_missing_handshake_times_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

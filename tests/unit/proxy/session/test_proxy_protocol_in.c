@@ -437,7 +437,7 @@ kill_it(struct world *x)
 
 /* A client that has sent nothing owns no buffer, and can be killed. */
 static void
-it_may_be_killed(void **st)
+a_session_waiting_for_the_header_can_be_killed(void **st)
 {
 	struct world_config cfg = { RIG_WORLD, .announced = 1, .texts = 1 };
 
@@ -466,7 +466,7 @@ main(void)
 		cmocka_unit_test(requests_are_timed_from_the_header_on),
 		cmocka_unit_test(clients_are_timed_from_the_header_on),
 		cmocka_unit_test(its_place_is_released),
-		cmocka_unit_test(it_may_be_killed),
+		cmocka_unit_test(a_session_waiting_for_the_header_can_be_killed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
