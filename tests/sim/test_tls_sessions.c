@@ -99,7 +99,7 @@ requests_are_served_over_tls(void **st)
 
 /* A FIN without the closing message: the other side sees no clean end. */
 static void
-a_cut_stream_does_not_look_whole(void **st)
+a_truncated_stream_does_not_end_cleanly(void **st)
 {
 	static const struct step cuts[] = { { STEP_SEND, 5000 }, { STEP_CUT, 0 },
 		{ STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
@@ -330,7 +330,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bytes_are_forwarded_over_tls),
 		cmocka_unit_test(requests_are_served_over_tls),
-		cmocka_unit_test(a_cut_stream_does_not_look_whole),
+		cmocka_unit_test(a_truncated_stream_does_not_end_cleanly),
 		cmocka_unit_test(the_closing_message_waits_for_room),
 		cmocka_unit_test(
 			the_closing_message_waits_no_longer_than_the_client_may_be_idle),

@@ -223,7 +223,7 @@ faults_are_survived_over_transports(void **st)
 
 /* Where a plain socket is peeked at, a session with a transport waits for a buffer. */
 static void
-it_waits_for_a_buffer(void **st)
+a_session_without_a_buffer_waits(void **st)
 {
 	static const struct step client[] = { { STEP_SEND, 4 }, { STEP_PAUSE, 50 },
 					      { STEP_SEND, 96 }, { STEP_WAIT, 300 },
@@ -287,7 +287,7 @@ main(void)
 		cmocka_unit_test(bytes_are_forwarded_over_transports),
 		cmocka_unit_test(requests_are_served_over_transports),
 		cmocka_unit_test(faults_are_survived_over_transports),
-		cmocka_unit_test(it_waits_for_a_buffer),
+		cmocka_unit_test(a_session_without_a_buffer_waits),
 		cmocka_unit_test(a_transport_that_cannot_be_made_ends_the_connection),
 	};
 
