@@ -20,14 +20,14 @@ rule_outcome_note_room(const struct session *s, struct http_head *h, size_t len)
 	h->room = most < s->engine->bufsize ? (uint32_t)(s->engine->bufsize - most) : 0;
 }
 /*
- * Runs a list of px on the session's data, from *at on; look is set up, and v->head is
+ * Runs a list of px on the session's data, from *at on; eval is set up, and v->head is
  * rule_outcome_head() where rules may reply; v->most is the length of the texts of the head that
  * they change, 0: as long as a buffer permits. Applies log level, timeouts and counters; the caller
  * handles the end of the message. The texts lie in the worker's arena: the caller marks and
  * releases it.
  */
 enum rule_result rule_outcome_run(struct session *s, const struct proxy *px, unsigned int list,
-	struct rules_at *at, struct eval *look, struct rule_outcome *v);
+	struct rules_at *at, struct eval *eval, struct rule_outcome *v);
 /* Counts a request or response that a rule rejected. */
 void rule_outcome_count_denied(struct session *s, int side);
 /* True if a rule has responded as it should: no error, and nothing denied. */

@@ -6,11 +6,11 @@
 #include "proxy/sample/eval.h"
 
 /*
- * Sets up look for the data that the client has sent, also for use_backend conditions. To be
+ * Sets up eval for the data that the client has sent, also for use_backend conditions. To be
  * followed by tcp_content_eval_done().
  */
-void tcp_content_eval_init(struct eval *look, struct session *s, unsigned int at);
-void tcp_content_eval_done(struct eval *look, struct session *s);
+void tcp_content_eval_init(struct eval *eval, struct session *s, unsigned int at);
+void tcp_content_eval_done(struct eval *eval, struct session *s);
 /* The bytes of the client that are received and not forwarded yet; they stay where they are. */
 struct str tcp_received(const struct session *s);
 

@@ -87,14 +87,14 @@ has_after_rules(const struct session *s, const struct proxy *p)
 
 /* 0, or -1: a rewrite failed. most: of the texts of the head. */
 static int
-run_after(struct session *s, const struct proxy *p, struct eval *look, size_t most)
+run_after(struct session *s, const struct proxy *p, struct eval *eval, size_t most)
 {
 	struct rule_outcome v = { .most = most };
 	struct rules_at at = { 0 };
 
 	if (!has_after_rules(s, p))
 		return 0;
-	if (rule_outcome_run(s, p, RULE_HTTP_AFTER_RESPONSE, &at, look, &v) != RULE_FINAL)
+	if (rule_outcome_run(s, p, RULE_HTTP_AFTER_RESPONSE, &at, eval, &v) != RULE_FINAL)
 		return 0;
 	s->txn->after_fails++;
 	return -1;
@@ -106,18 +106,18 @@ run_after_rules(struct session *s, struct http_head *head, size_t room)
 {
 	struct proxy *be = session_backend(s);
 	size_t most = room > H1_EXTRA_MAX ? room - H1_EXTRA_MAX : 1;
-	struct eval look;
+	struct eval eval;
 
 	/* Without a request head the rules are not evaluated, as in HAProxy. */
 	if (!s->txn->head_ms || (!has_after_rules(s, s->fe) && !has_after_rules(s, be)))
 		return 0;
-	eval_init(&look, s, rule_place_scope(RULE_HTTP_AFTER_RESPONSE));
-	look.cx.req = NULL;
-	look.cx.res = head;
-	look.cx.req_ended = 1;
-	if (be != s->fe && run_after(s, be, &look, most) < 0)
+	eval_init(&eval, s, rule_place_scope(RULE_HTTP_AFTER_RESPONSE));
+	eval.cx.req = NULL;
+	eval.cx.res = head;
+	eval.cx.req_ended = 1;
+	if (be != s->fe && run_after(s, be, &eval, most) < 0)
 		return -1;
-	return run_after(s, s->fe, &look, most);
+	return run_after(s, s->fe, &eval, most);
 }
 
 static int
@@ -193,13 +193,13 @@ make_formatted(struct session *s, const struct error_page *p, struct str name, s
 {
 	size_t mark = arena_mark(&s->engine->eval.arena);
 	struct http_head *head = rule_outcome_head(s);
-	struct eval look;
+	struct eval eval;
 	struct str body;
 	int rc;
 
-	eval_init(&look, s, ERROR_PAGE_SCOPE);
-	look.cx.req_ended = 1;
-	rc = error_page_make(p, &look.cx, head, &body);
+	eval_init(&eval, s, ERROR_PAGE_SCOPE);
+	eval.cx.req_ended = 1;
+	rc = error_page_make(p, &eval.cx, head, &body);
 	if (rc == 0 && name.p) {
 		(void)http_drop_all(head, name);
 		rc = http_add(head, name, value) < 0 ? -1 : 0;

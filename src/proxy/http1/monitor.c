@@ -22,17 +22,17 @@ unsigned int
 monitor_status(struct session *s)
 {
 	const struct http_conf *c = &s->fe->http;
-	struct eval look;
+	struct eval eval;
 
 	if (!c->monitor_uri || !is_asked_for(s->txn->req.target, str_of(c->monitor_uri)))
 		return 0;
-	eval_init(&look, s, ROUTE_SCOPE);
-	look.cx.req_ended = 1;
+	eval_init(&eval, s, ROUTE_SCOPE);
+	eval.cx.req_ended = 1;
 	list_each(it, &c->monitor_fails) {
 		const struct monitor_rule *r = list_entry(it, const struct monitor_rule, link);
 
-		look.cx.where = &r->where;
-		if (rule_cond_eval(r->cond, &look.cx) == RULE_YES)
+		eval.cx.where = &r->where;
+		if (rule_cond_eval(r->cond, &eval.cx) == RULE_YES)
 			return 503;
 	}
 	return 200;

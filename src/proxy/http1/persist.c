@@ -177,20 +177,20 @@ void
 persist_apply(struct session *s)
 {
 	const struct persist_conf *c = &s->be->persist;
-	struct eval look;
+	struct eval eval;
 
-	eval_init(&look, s, persist_scope(s->be));
-	look.cx.req_ended = 1;
-	if (!look.cx.req)
-		look.cx.at &= ~(unsigned int)SAMPLE_AT_REQ;
-	ask_rules(s, &look.cx);
-	ask_uses(s, &look.cx);
+	eval_init(&eval, s, persist_scope(s->be));
+	eval.cx.req_ended = 1;
+	if (!eval.cx.req)
+		eval.cx.at &= ~(unsigned int)SAMPLE_AT_REQ;
+	ask_rules(s, &eval.cx);
+	ask_uses(s, &eval.cx);
 	if (!s->txn && c->rdp_cookie && !s->bound)
 		ask_rdp_cookie(s);
 	if (!s->txn || !c->name)
 		return;
 	s->txn->persist.asked = s->txn->persist.answered = 'N';
-	ask_cookies(s, (int64_t)(look.cx.wall_ns / 1000000000u));
+	ask_cookies(s, (int64_t)(eval.cx.wall_ns / 1000000000u));
 }
 
 /* --- on the way to the server --- */

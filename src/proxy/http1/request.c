@@ -224,7 +224,7 @@ wait_for_answer(struct session *s, unsigned int ms)
 /* Runs one list of rules: returns the event with which a rule, or a failure, has ended the
  * request. */
 static enum session_event
-run_list(struct session *s, const struct proxy *px, unsigned int list, struct eval *look,
+run_list(struct session *s, const struct proxy *px, unsigned int list, struct eval *eval,
 	struct rule_outcome *v)
 {
 	struct arena *a = &s->engine->eval.arena;
@@ -232,9 +232,9 @@ run_list(struct session *s, const struct proxy *px, unsigned int list, struct ev
 	enum session_event ev = SESSION_EV_NONE;
 	enum rule_result result;
 
-	look_at_body(s, &look->cx);
+	look_at_body(s, &eval->cx);
 	v->head = rule_outcome_head(s);
-	result = rule_outcome_run(s, px, list, &s->txn->at, look, v);
+	result = rule_outcome_run(s, px, list, &s->txn->at, eval, v);
 	if (v->hints && early_hints_send(s, v->hints) < 0) {
 		s->txn->req_is_gone = 1;
 		ev = lose_client(s);
@@ -261,13 +261,13 @@ apply_rules(struct session *s, const struct proxy *px, unsigned int list)
 	unsigned int at = rule_place_scope(RULE_HTTP_REQUEST);
 	struct rule_outcome v = { 0 };
 	enum session_event ev;
-	struct eval look;
+	struct eval eval;
 
 	if (!proxy_has_rules(&px->rules, list))
 		return io_more(1);
-	eval_init(&look, s, t->be ? at | SAMPLE_AT_BACK : at);
-	look.cx.req_ended = 1;
-	ev = run_list(s, px, list, &look, &v);
+	eval_init(&eval, s, t->be ? at | SAMPLE_AT_BACK : at);
+	eval.cx.req_ended = 1;
+	ev = run_list(s, px, list, &eval, &v);
 	if (ev != SESSION_EV_NONE || t->at.next)
 		return io_event(ev);
 	t->at = (struct rules_at){ NULL, 0 };

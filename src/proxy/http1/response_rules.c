@@ -38,13 +38,13 @@ apply_response_outcome(struct session *s, const struct rule_outcome *v)
 
 /* Runs one list: NONE, or the event with which a rule has ended the response. */
 static enum session_event
-run_response_list(struct session *s, const struct proxy *px, unsigned int list, struct eval *look)
+run_response_list(struct session *s, const struct proxy *px, unsigned int list, struct eval *eval)
 {
 	struct rule_outcome v = { .head = rule_outcome_head(s) };
 	struct rules_at at = { 0 };
 
 	if (!proxy_has_rules(&px->rules, list) ||
-		rule_outcome_run(s, px, list, &at, look, &v) != RULE_FINAL)
+		rule_outcome_run(s, px, list, &at, eval, &v) != RULE_FINAL)
 		return SESSION_EV_NONE;
 	s->txn->after_fails += list == RULE_HTTP_AFTER_RESPONSE;
 	return apply_response_outcome(s, &v);
@@ -82,7 +82,7 @@ run_response_lists(struct session *s)
 	static const unsigned int lists[] = { RULE_TCP_RES_CONTENT, RULE_HTTP_RESPONSE,
 		RULE_HTTP_AFTER_RESPONSE };
 	enum session_event ev = SESSION_EV_NONE;
-	struct eval look;
+	struct eval eval;
 
 	for (size_t i = 0; i < ARRAY_LEN(lists) && ev == SESSION_EV_NONE; i++) {
 		/* Content rules exist in backends only. */
@@ -92,12 +92,12 @@ run_response_lists(struct session *s)
 			ev = look_at_cookies(s);
 		if (ev != SESSION_EV_NONE)
 			break;
-		eval_init(&look, s, rule_place_scope((enum rule_place)lists[i]));
-		look.cx.req_ended = 1;
-		look.cx.res_len = s->txn->h1[SERVER]->parser.at + s->dir[SERVER].lookahead;
-		ev = run_response_list(s, s->be, lists[i], &look);
+		eval_init(&eval, s, rule_place_scope((enum rule_place)lists[i]));
+		eval.cx.req_ended = 1;
+		eval.cx.res_len = s->txn->h1[SERVER]->parser.at + s->dir[SERVER].lookahead;
+		ev = run_response_list(s, s->be, lists[i], &eval);
 		if (ev == SESSION_EV_NONE && has_fe)
-			ev = run_response_list(s, s->fe, lists[i], &look);
+			ev = run_response_list(s, s->fe, lists[i], &eval);
 	}
 	return ev;
 }

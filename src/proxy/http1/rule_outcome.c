@@ -50,7 +50,7 @@ take_notes(struct session *s, const struct rule_outcome *v)
 
 enum rule_result
 rule_outcome_run(struct session *s, const struct proxy *px, unsigned int list, struct rules_at *at,
-	struct eval *look, struct rule_outcome *v)
+	struct eval *eval, struct rule_outcome *v)
 {
 	enum rule_result result;
 
@@ -59,7 +59,7 @@ rule_outcome_run(struct session *s, const struct proxy *px, unsigned int list, s
 		.realm = list == RULES_STATS ? STATS_REALM_DEFAULT : px->name,
 		.most = v->most ? v->most : s->engine->bufsize - H1_EXTRA_MAX
 	};
-	result = proxy_rules_run(&px->rules, list, at, &look->cx, v);
+	result = proxy_rules_run(&px->rules, list, at, &eval->cx, v);
 	take_notes(s, v);
 	return result;
 }

@@ -49,19 +49,19 @@ stats_admit(struct session *s, const struct proxy *px, struct rule_outcome *v)
 	const struct stats_conf *c = px->stats;
 	struct str name, password;
 	struct sample sample;
-	struct eval look;
+	struct eval eval;
 
 	s->txn->served_by = s->engine->shared->services ? "<STATS>" : NULL;
 	if (list_is_empty(&c->users))
 		return 1;
-	eval_init(&look, s, rule_place_scope(RULE_HTTP_REQUEST));
-	if (rule_basic_auth(&look.cx, &sample, &name, &password) &&
+	eval_init(&eval, s, rule_place_scope(RULE_HTTP_REQUEST));
+	if (rule_basic_auth(&eval.cx, &sample, &name, &password) &&
 		stats_conf_admits(c, name, password))
 		return 1;
 	v->what = RULE_END_REPLY;
 	v->status = 401;
 	v->field = STR("WWW-Authenticate");
-	v->value = act_basic_challenge(stats_conf_realm(c), look.cx.arena);
+	v->value = act_basic_challenge(stats_conf_realm(c), eval.cx.arena);
 	return 0;
 }
 
@@ -70,16 +70,16 @@ stats_admit(struct session *s, const struct proxy *px, struct rule_outcome *v)
 static int
 evaluate_admin(struct session *s, const struct proxy *px)
 {
-	struct eval look;
+	struct eval eval;
 
-	eval_init(&look, s, rule_place_scope(RULE_HTTP_REQUEST));
-	look.cx.req_ended = 1;
+	eval_init(&eval, s, rule_place_scope(RULE_HTTP_REQUEST));
+	eval.cx.req_ended = 1;
 	list_each(it, &px->stats->admin_rules) {
 		const struct stats_admin_rule *r =
 			list_entry(it, const struct stats_admin_rule, link);
 
-		look.cx.where = &r->where;
-		if (rule_cond_eval(r->cond, &look.cx) == RULE_YES)
+		eval.cx.where = &r->where;
+		if (rule_cond_eval(r->cond, &eval.cx) == RULE_YES)
 			return 1;
 	}
 	return 0;

@@ -57,12 +57,12 @@ log_format_render(const struct rule_fmt *f, const struct cfg_where *where, struc
 	const struct log_context *cx, struct sbuf *out)
 {
 	struct eval l;
-	struct sample_ctx *look = look_at(&l, s, cx);
-	const struct cfg_where *rule = look->where;
+	struct sample_ctx *eval = look_at(&l, s, cx);
+	const struct cfg_where *rule = eval->where;
 
-	look->where = where;
-	rule_fmt_write(f, look, out);
-	look->where = rule;
+	eval->where = where;
+	rule_fmt_write(f, eval, out);
+	eval->where = rule;
 }
 
 /* --- the line of a session --- */
@@ -80,8 +80,8 @@ put_alias(const struct sample_ctx *l, const char *name, struct sbuf *out)
 static void
 render_default(struct session *s, const struct log_context *cx, struct sbuf *out)
 {
-	struct eval look;
-	const struct sample_ctx *l = look_at(&look, s, cx);
+	struct eval eval;
+	const struct sample_ctx *l = look_at(&eval, s, cx);
 
 	sbuf_adds(out, "Connect ");
 	if (addr_family(addr_override_source(s)) != AF_UNIX) {
@@ -105,8 +105,8 @@ static void
 render_refused(struct session *s, const struct log_context *cx, struct sbuf *out)
 {
 	const struct listener *ln = s->listener;
-	struct eval look;
-	const struct sample_ctx *l = look_at(&look, s, cx);
+	struct eval eval;
+	const struct sample_ctx *l = look_at(&eval, s, cx);
 
 	put_alias(l, "ci", out);
 	sbuf_addc(out, ':');

@@ -16,7 +16,7 @@
 
 struct json {
 	struct session *s;
-	const struct eval *look;
+	const struct eval *eval;
 	size_t max;            /* maximum length of each text */
 	struct sbuf *out;
 };
@@ -46,7 +46,7 @@ json_put_alias(struct json *j, const char *name)
 
 	assert(a);
 	sbuf_init_fixed(&b, text, sizeof(text));
-	a->write(&j->look->cx, RULE_FMT_LOG, &b);
+	a->write(&j->eval->cx, RULE_FMT_LOG, &b);
 	sbuf_adds(j->out, b.len == 0 || text[0] == '-' ? "null" : text);
 }
 
@@ -132,7 +132,7 @@ put_end(struct json *j)
 
 	assert(a);
 	sbuf_addc(j->out, '"');
-	a->write(&j->look->cx, RULE_FMT_LOG, j->out);
+	a->write(&j->eval->cx, RULE_FMT_LOG, j->out);
 	sbuf_addc(j->out, '"');
 }
 
@@ -201,7 +201,7 @@ put_unique_id(struct json *j)
 {
 	struct str id;
 
-	if (!unique_id_get(j->s, j->look->cx.arena, &id))
+	if (!unique_id_get(j->s, j->eval->cx.arena, &id))
 		id = (struct str){ NULL, 0 };
 	json_put_text(j, id);
 }
@@ -245,14 +245,14 @@ void
 log_json_write(struct session *s, const struct log_context *cx, size_t room, struct sbuf *out)
 {
 	struct json j = { .s = s, .out = out };
-	struct eval look;
+	struct eval eval;
 
-	eval_init(&look, s, SAMPLE_AT_CONN | SAMPLE_AT_BACK | SAMPLE_AT_SERVER | SAMPLE_AT_END |
+	eval_init(&eval, s, SAMPLE_AT_CONN | SAMPLE_AT_BACK | SAMPLE_AT_SERVER | SAMPLE_AT_END |
 			SAMPLE_AT_TXN);
-	look.log = *cx;
+	eval.log = *cx;
 	/* A total that is not final is not marked. */
-	look.log.asap = 0;
-	j.look = &look;
+	eval.log.asap = 0;
+	j.eval = &eval;
 	for (size_t i = 0; i < ARRAY_LEN(cuts); i++) {
 		j.max = cuts[i];
 		sbuf_reset(out);

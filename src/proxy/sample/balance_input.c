@@ -21,20 +21,20 @@ static int
 key_of_expr(struct session *s, const struct rule_expr *e, uint32_t *key)
 {
 	struct sample found = { 0 };
-	struct eval look;
+	struct eval eval;
 	size_t mark;
 	int known;
 
-	eval_init(&look, s, balance_scope(s->be));
-	look.cx.req_ended = 1;
-	look.cx.where = &s->be->balance_by.where;
-	if (!look.cx.req)
-		look.cx.at &= ~(unsigned int)SAMPLE_AT_REQ;
-	mark = arena_mark(look.cx.arena);
-	known = rule_expr_eval_as(e, &look.cx, SAMPLE_BIN, &found);
+	eval_init(&eval, s, balance_scope(s->be));
+	eval.cx.req_ended = 1;
+	eval.cx.where = &s->be->balance_by.where;
+	if (!eval.cx.req)
+		eval.cx.at &= ~(unsigned int)SAMPLE_AT_REQ;
+	mark = arena_mark(eval.cx.arena);
+	known = rule_expr_eval_as(e, &eval.cx, SAMPLE_BIN, &found);
 	if (known)
 		*key = balance_key_of_text(&s->be->hash_type, found.u.str.p, found.u.str.len);
-	arena_release(look.cx.arena, mark);
+	arena_release(eval.cx.arena, mark);
 	return known;
 }
 

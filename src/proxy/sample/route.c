@@ -27,17 +27,17 @@ dynamic_backend(const struct proxy *fe, const struct use_backend *u, struct samp
 }
 
 static void
-look_begin(struct eval *look, struct session *s)
+look_begin(struct eval *eval, struct session *s)
 {
 	if (s->fe->route_looks && !s->txn) {
-		tcp_content_eval_init(look, s, ROUTE_SCOPE);
+		tcp_content_eval_init(eval, s, ROUTE_SCOPE);
 		return;
 	}
-	eval_init(look, s, ROUTE_SCOPE);
-	look->cx.req_ended = 1;
+	eval_init(eval, s, ROUTE_SCOPE);
+	eval->cx.req_ended = 1;
 	/* Without a request its fetches are not evaluated. */
-	if (!look->cx.req)
-		look->cx.at &= ~(unsigned int)SAMPLE_AT_REQ;
+	if (!eval->cx.req)
+		eval->cx.at &= ~(unsigned int)SAMPLE_AT_REQ;
 }
 
 static struct proxy *
@@ -46,23 +46,23 @@ match_use_backend(struct session *s)
 	const struct proxy *fe = s->fe;
 	unsigned int left = fe->n_routes;
 	struct proxy *be = fe->default_be;
-	struct eval look;
+	struct eval eval;
 
 	if (!left)
 		return fe->default_be;
-	look_begin(&look, s);
+	look_begin(&eval, s);
 	list_each(it, &fe->use_backends) {
 		const struct use_backend *u = list_entry(it, const struct use_backend, link);
 
 		if (!left--)
 			break;
-		look.cx.where = &u->where;
-		if (u->cond && rule_cond_eval(u->cond, &look.cx) != RULE_YES)
+		eval.cx.where = &u->where;
+		if (u->cond && rule_cond_eval(u->cond, &eval.cx) != RULE_YES)
 			continue;
-		be = u->fmt ? dynamic_backend(fe, u, &look.cx) : u->be;
+		be = u->fmt ? dynamic_backend(fe, u, &eval.cx) : u->be;
 		break;
 	}
-	tcp_content_eval_done(&look, s);
+	tcp_content_eval_done(&eval, s);
 	return be;
 }
 

@@ -20,10 +20,10 @@ tcp_received(const struct session *s)
  * request. Its fields need a transaction; without memory for one there is no request.
  */
 static void
-look_for_request(struct eval *look, struct session *s)
+look_for_request(struct eval *eval, struct session *s)
 {
 	struct engine *e = s->engine;
-	struct str b = look->cx.req_bytes;
+	struct str b = eval->cx.req_bytes;
 	struct http_txn *t;
 
 	if (!b.len || !memory_reserve(e, &e->txn_pool))
@@ -34,11 +34,11 @@ look_for_request(struct eval *look, struct session *s)
 	http_head_init(&t->req, HTTP_REQUEST, t->field, e->maxhdr);
 	switch (h1_peek_request(b.p, b.len, &t->req)) {
 	case HTTP_COMPLETE:
-		look->cx.req = &t->req;
-		look->borrowed = t;
+		eval->cx.req = &t->req;
+		eval->borrowed = t;
 		return;
 	case HTTP_BAD:
-		look->cx.req_not_http = 1;
+		eval->cx.req_not_http = 1;
 		break;
 	case HTTP_MORE:
 		break;
@@ -47,19 +47,19 @@ look_for_request(struct eval *look, struct session *s)
 }
 
 void
-tcp_content_eval_init(struct eval *look, struct session *s, unsigned int at)
+tcp_content_eval_init(struct eval *eval, struct session *s, unsigned int at)
 {
-	eval_init(look, s, at);
-	look->cx.req_bytes = tcp_received(s);
-	look->cx.req_ended = 1;
-	if (look->cx.req_bytes.len)
-		look_for_request(look, s);
+	eval_init(eval, s, at);
+	eval->cx.req_bytes = tcp_received(s);
+	eval->cx.req_ended = 1;
+	if (eval->cx.req_bytes.len)
+		look_for_request(eval, s);
 }
 
 void
-tcp_content_eval_done(struct eval *look, struct session *s)
+tcp_content_eval_done(struct eval *eval, struct session *s)
 {
-	if (look->borrowed)
-		pool_put(&s->engine->txn_pool, look->borrowed);
-	look->borrowed = NULL;
+	if (eval->borrowed)
+		pool_put(&s->engine->txn_pool, eval->borrowed);
+	eval->borrowed = NULL;
 }

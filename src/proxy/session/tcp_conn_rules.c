@@ -13,14 +13,14 @@ eval_conn_rules(struct session *s, enum rule_place place, int *expects)
 {
 	struct rule_outcome v = { .proxy = s };
 	struct rules_at at = { 0 };
-	struct eval look;
+	struct eval eval;
 	size_t mark;
 
-	eval_init(&look, s, rule_place_scope(place));
-	look.cx.req_ended = 1;
-	mark = arena_mark(look.cx.arena);
-	(void)proxy_rules_run(&s->fe->rules, place, &at, &look.cx, &v);
-	arena_release(look.cx.arena, mark);
+	eval_init(&eval, s, rule_place_scope(place));
+	eval.cx.req_ended = 1;
+	mark = arena_mark(eval.cx.arena);
+	(void)proxy_rules_run(&s->fe->rules, place, &at, &eval.cx, &v);
+	arena_release(eval.cx.arena, mark);
 	*expects |= v.expects_proxy;
 	return v.what;
 }

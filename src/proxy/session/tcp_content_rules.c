@@ -29,15 +29,15 @@ inspecting_proxy(const struct session *s)
 /* All rules run again whenever data arrives, on all data so far (manual). */
 static enum rule_result
 run_content_rules(struct session *s, const struct proxy *px, enum rule_place place,
-	struct eval *look, struct rule_outcome *v)
+	struct eval *eval, struct rule_outcome *v)
 {
 	struct rules_at at = { 0 };
-	size_t mark = arena_mark(look->cx.arena);
+	size_t mark = arena_mark(eval->cx.arena);
 	enum rule_result r;
 
 	*v = (struct rule_outcome){ .proxy = s };
-	r = proxy_rules_run(&px->rules, place, &at, &look->cx, v);
-	arena_release(look->cx.arena, mark);
+	r = proxy_rules_run(&px->rules, place, &at, &eval->cx, v);
+	arena_release(eval->cx.arena, mark);
 	if (v->log_level)
 		s->log_level = (int8_t)v->log_level;
 	return r;
@@ -101,13 +101,13 @@ static enum rule_result
 evaluate_client_rules(struct session *s, struct rule_outcome *v)
 {
 	unsigned int at = rule_place_scope(RULE_TCP_REQ_CONTENT) | (s->be ? SAMPLE_AT_BACK : 0);
-	struct eval look;
+	struct eval eval;
 	enum rule_result r;
 
-	tcp_content_eval_init(&look, s, at);
-	look.cx.req_ended = is_final(s);
-	r = run_content_rules(s, inspecting_proxy(s), RULE_TCP_REQ_CONTENT, &look, v);
-	tcp_content_eval_done(&look, s);
+	tcp_content_eval_init(&eval, s, at);
+	eval.cx.req_ended = is_final(s);
+	r = run_content_rules(s, inspecting_proxy(s), RULE_TCP_REQ_CONTENT, &eval, v);
+	tcp_content_eval_done(&eval, s);
 	return r;
 }
 
@@ -193,13 +193,13 @@ evaluate_response(struct session *s, int ended)
 {
 	struct direction *h = &s->dir[SERVER];
 	struct rule_outcome v;
-	struct eval look;
+	struct eval eval;
 
-	eval_init(&look, s, rule_place_scope(RULE_TCP_RES_CONTENT));
+	eval_init(&eval, s, rule_place_scope(RULE_TCP_RES_CONTENT));
 	if (h->lookahead)
-		look.cx.res_bytes = (struct str){ h->buf + h->tail, h->lookahead };
-	look.cx.req_ended = ended;
-	switch (run_content_rules(s, s->be, RULE_TCP_RES_CONTENT, &look, &v)) {
+		eval.cx.res_bytes = (struct str){ h->buf + h->tail, h->lookahead };
+	eval.cx.req_ended = ended;
+	switch (run_content_rules(s, s->be, RULE_TCP_RES_CONTENT, &eval, &v)) {
 	case RULE_YIELD:
 		if (ended)
 			release_response(s);

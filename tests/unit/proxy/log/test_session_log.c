@@ -477,12 +477,12 @@ test_lines_of_rules(void **state)
 {
 	static struct world w;
 	struct sample_ctx cx;
-	struct eval look;
+	struct eval eval;
 
 	(void)state;
 	world_init(&w, 0, "%OG %B");
-	eval_init(&look, &w.log.s, 0);
-	cx = look.cx;
+	eval_init(&eval, &w.log.s, 0);
+	cx = eval.cx;
 	session_log_by_rule(&w.log.s, LOG_STEP_TCP_REQ_SESS, &cx, 0);
 	assert_string_equal(got(&w), "<6>tcp-req-sess 212\n");
 	assert_int_equal(w.log.s.logged, 0);

@@ -105,7 +105,7 @@ with_source(void **state)
 	struct http_field fields[4];
 	struct h1_parser parser = { 0 };
 	struct http_head head;
-	struct eval look;
+	struct eval eval;
 	size_t used;
 
 	(void)state;
@@ -115,8 +115,8 @@ with_source(void **state)
 			47, &head, &used),
 		HTTP_COMPLETE);
 	log_world_addr(&w.s.peer, "127.0.0.1", 33313);
-	eval_init(&look, &w.s, SAMPLE_AT_CONN | SAMPLE_AT_REQ);
-	look.cx.req = &head;
+	eval_init(&eval, &w.s, SAMPLE_AT_CONN | SAMPLE_AT_REQ);
+	eval.cx.req = &head;
 	for (size_t i = 0; i < ARRAY_LEN(want); i += 2)
 		for (const struct rule_fetch *f = conn_fetches; f->name; f++) {
 			struct rule_args a = { .kind = f->kind };
@@ -125,12 +125,12 @@ with_source(void **state)
 
 			if (strcmp(f->name, want[i]) != 0)
 				continue;
-			assert_int_equal(f->fetch(&a, &look.cx, &s), 1);
+			assert_int_equal(f->fetch(&a, &eval.cx, &s), 1);
 			for (size_t k = 0; k < s.u.str.len; k++)
 				snprintf(hex + 2 * k, 3, "%02x", (unsigned char)s.u.str.p[k]);
 			assert_string_equal(hex, want[i + 1]);
 			log_world_unix(&w.s.peer);
-			assert_int_equal(f->fetch(&a, &look.cx, &s), 0);
+			assert_int_equal(f->fetch(&a, &eval.cx, &s), 0);
 			log_world_addr(&w.s.peer, "127.0.0.1", 33313);
 		}
 }
@@ -138,10 +138,10 @@ with_source(void **state)
 static void
 first_request(void **state)
 {
-	struct eval look;
+	struct eval eval;
 
 	(void)state;
-	eval_init(&look, &w.s, SAMPLE_AT_CONN | SAMPLE_AT_REQ);
+	eval_init(&eval, &w.s, SAMPLE_AT_CONN | SAMPLE_AT_REQ);
 	for (unsigned int n = 1; n < 4; n++)
 		for (const struct rule_fetch *f = conn_fetches; f->name; f++) {
 			struct rule_args a = { .kind = f->kind };
@@ -150,7 +150,7 @@ first_request(void **state)
 			w.s.requests = n;
 			if (strcmp(f->name, "http_first_req") != 0)
 				continue;
-			assert_int_equal(f->fetch(&a, &look.cx, &s), 1);
+			assert_int_equal(f->fetch(&a, &eval.cx, &s), 1);
 			assert_int_equal(s.u.sint, n == 1);
 		}
 }
