@@ -13,7 +13,7 @@ struct worker;
 void wake_worker_enable(struct worker *w);
 /* Sends a message that only asks `to` to check something: never blocks, never fails. If it does
  * not fit, `to` checks everything after emptying its mailbox. */
-void poke_tell(struct worker *from, struct worker *to, const struct mail *m);
+void wake_worker_post(struct worker *from, struct worker *to, const struct mail *m);
 /* Called at the end of each turn: checks everything if a message did not fit. */
 void wake_worker_catch_up(struct worker *w);
 

@@ -74,7 +74,7 @@ stall_thread(struct admin_conn *c, mail_fn *fn, char **argv, int argc)
 	else if (thread == 1)
 		fn(c->admin->worker, &m);
 	else if (thread > 1)
-		poke_tell(c->admin->worker, &p->workers[thread - 1], &m);
+		wake_worker_post(c->admin->worker, &p->workers[thread - 1], &m);
 }
 
 void

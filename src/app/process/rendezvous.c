@@ -48,7 +48,7 @@ rendezvous_begin(struct process *p)
 	atomic_store(&v->arrived, 0);
 	for (unsigned int i = 1; i < p->n_workers; i++) {
 		(void)atomic_swap(&p->workers[i].called, 1);
-		poke_tell(first, &p->workers[i], &m);
+		wake_worker_post(first, &p->workers[i], &m);
 	}
 	do {
 		owed = mailbox_flush(first->mailbox);

@@ -40,7 +40,7 @@ rings_on_log(void *worker, struct log_ring *r)
 	if (w == first || !w->has_thread)
 		log_ring_collect(r, &first->log);
 	else
-		poke_tell(w, first, &m);
+		wake_worker_post(w, first, &m);
 }
 
 void

@@ -97,7 +97,7 @@ PROFILE_NAME(on_alarm_mail, check_alarm_mail)
  * the flag was set, the second try finds room.
  */
 void
-poke_tell(struct worker *from, struct worker *to, const struct mail *m)
+wake_worker_post(struct worker *from, struct worker *to, const struct mail *m)
 {
 	if (mailbox_post(from->mailbox, to->mailbox, m) == 0)
 		return;
@@ -111,7 +111,7 @@ post_to_worker(struct engine *e, unsigned int target, mail_fn *fn, void *arg)
 	struct worker *from = e->owner;
 	struct mail m = { .fn = fn, .arg = arg };
 
-	poke_tell(from, &from->process->workers[target], &m);
+	wake_worker_post(from, &from->process->workers[target], &m);
 }
 
 static void

@@ -66,7 +66,7 @@ on_watchdog_round(struct timer *t)
 	/* Repeated: a message that finds a full mailbox is lost. */
 	for (unsigned int i = 0; i < p->n_workers; i++)
 		if (!has_answered(p, &p->workers[i]))
-			poke_tell(process_first(p), &p->workers[i], &m);
+			wake_worker_post(process_first(p), &p->workers[i], &m);
 	/* The timer is in the heap already. */
 	(void)!timer_set(loop_timers(l), t, loop_now_ms(l) + p->watchdog.interval_ms);
 }
