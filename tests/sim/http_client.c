@@ -82,7 +82,7 @@ begin_request(struct http_client *c)
 		return 0;
 	q = request(c, c->out++);
 	compose(c, q);
-	c->held = c->goes_on = 0;
+	c->held = c->got_continue = 0;
 	later(c, q->pause);
 	return 1;
 }
@@ -126,7 +126,7 @@ send_request(struct http_client *c)
 			q->sent = 1;
 		} else if (!c->held) {
 			c->held = 1;
-			if (!c->goes_on)
+			if (!c->got_continue)
 				later(c, q->expect ? EXPECT_MS : q->hold_ms);
 		}
 	}
@@ -154,8 +154,8 @@ found(struct http_client *c)
 		m->status, q->id, m->id, m->nth);
 	if (!q->answered) {
 		/* The client does not wait any longer. */
-		if (m->status == 100 && q->expect && !c->goes_on) {
-			c->goes_on = 1;
+		if (m->status == 100 && q->expect && !c->got_continue) {
+			c->got_continue = 1;
 			c->due = 0;
 		}
 		http_reader_begin(&c->reader);

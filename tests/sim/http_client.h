@@ -30,7 +30,7 @@ struct http_client {
 	unsigned int out, in; /* requests begun, and answered */
 	uint64_t due;         /* it sends nothing before that time */
 	int held;             /* it pauses within a request */
-	int goes_on;          /* it got 100 (Continue) */
+	int got_continue;          /* it got 100 (Continue) */
 	int mute;             /* its data is no longer accepted, */
 	int broken;           /* because of a reset */
 	unsigned int jar;     /* the server in its cookie + 1 */

@@ -74,7 +74,7 @@ void master_cli_close(struct master *m);
 void master_cli_begin(struct master_conn *c, size_t len);
 /* Runs its commands up to one whose answer has to be waited for, or until there is much to send;
  * answers are appended to c->out. Afterwards c->has_line is 0 if it is done. */
-void master_cli_go_on(struct master_conn *c);
+void master_cli_continue(struct master_conn *c);
 /* Runs a command of the master's own, with one blank between words. 0: there is no answer. */
 int master_cli_run_own(struct master_conn *c, const char *text) must_check;
 /* A message, with its severity if the client wants that. */

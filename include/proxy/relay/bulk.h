@@ -36,7 +36,7 @@ size_t bulk_reach(struct engine *e, const struct direction *h);
 char *bulk_buf(struct engine *e);
 void bulk_buf_put(struct engine *e, char *buf);
 
-/* 1: the direction may be pumped now. 0: it waits for its turn, when session_go_on() is called. */
+/* 1: the direction may be pumped now. 0: it waits for its turn: engine.on_bulk_turn() is called. */
 int bulk_take_turn(struct session *s, int side);
 /* The bytes left in this turn; and accounting for used ones. */
 uint64_t bulk_turn(struct engine *e);

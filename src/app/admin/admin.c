@@ -9,7 +9,7 @@
 #include "proxy/model/byte_count.h"
 
 static void on_io(void *owner, int fd, uint32_t ev);
-static void go_on(struct admin_conn *c);
+static void resume_conn(struct admin_conn *c);
 
 static void
 end_conn(struct admin_conn *c)
@@ -75,7 +75,7 @@ on_timer(struct timer *t)
 	struct admin_conn *c = container_of(t, struct admin_conn, timer);
 
 	if (c->wake_ms)
-		go_on(c);
+		resume_conn(c);
 	else
 		end_conn(c);
 }
@@ -256,7 +256,7 @@ admin_settle(struct admin_conn *c)
 }
 
 static void
-go_on(struct admin_conn *c)
+resume_conn(struct admin_conn *c)
 {
 	if (admin_heed_input(c)) {
 		end_conn(c);
@@ -279,7 +279,7 @@ void
 admin_wake(struct admin_conn *c)
 {
 	if (c->state != ADMIN_CLOSED)
-		go_on(c);
+		resume_conn(c);
 }
 
 static void
@@ -293,7 +293,7 @@ on_io(void *owner, int fd, uint32_t ev)
 	if (ev & EV_SPIN)
 		end_conn(c);
 	else
-		go_on(c);
+		resume_conn(c);
 }
 PROFILE_NAME(on_io, admin_io)
 
@@ -303,7 +303,7 @@ on_answer(struct admin_conn *c)
 	if (c->state == ADMIN_CLOSED)
 		loop_post_end(c->admin->worker->loop, &c->end);
 	else
-		go_on(c);
+		resume_conn(c);
 }
 
 /* NULL: the descriptor is closed. */

@@ -137,7 +137,7 @@ run_master_lines(struct master_conn *c)
 	while (!c->gone && !c->quit && !is_waiting(c)) {
 		if (!c->has_line && !take_master_line(c))
 			return;
-		master_cli_go_on(c);
+		master_cli_continue(c);
 		if (c->has_line)
 			return;
 		if (!c->prompt && !c->waits_for)

@@ -219,7 +219,7 @@ run_next_cmd(struct master_conn *c)
 }
 
 void
-master_cli_go_on(struct master_conn *c)
+master_cli_continue(struct master_conn *c)
 {
 	while (!is_line_over(c))
 		if (has_much_to_send(c) || run_next_cmd(c))

@@ -272,7 +272,7 @@ prepare_preface(struct check_run *r, const struct addr *to)
 }
 
 static enum check_step
-go_on_connected(struct check_run *r, struct check_verdict *v)
+proceed_connected(struct check_run *r, struct check_verdict *v)
 {
 	if (proxy_on_the_way(r))
 		return check_handshake_proceed(r, v);
@@ -302,7 +302,7 @@ open_connection(struct check_run *r, int fd, int family, long c, struct check_ve
 	if (err)
 		return check_run_fail(r, err, v);
 	if (c == 0 || (c == -EINPROGRESS && !r->far && !needs_connection(r)))
-		return go_on_connected(r, v);
+		return proceed_connected(r, v);
 	if (!r->far)
 		r->far = CHECK_FAR_RUNS;
 	loop_again(e->loop, fd, DIR_W);
@@ -392,7 +392,7 @@ check_connect_proceed(struct check_run *r, struct check_verdict *v)
 	if (err)
 		return fail_connect(r, err, v);
 	r->is_connected = 1;
-	return go_on_connected(r, v);
+	return proceed_connected(r, v);
 }
 
 /* Without a reset each check would leave a port in TIME_WAIT; a server that has closed first leaves

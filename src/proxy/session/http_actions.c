@@ -232,10 +232,10 @@ session_do_l7_retry(struct session *s)
 	return SESSION_EV_NONE;
 }
 
-/* --- and so on --- */
+/* --- the next request --- */
 
 static int
-goes_on(const struct session *s)
+expects_next_request(const struct session *s)
 {
 	const struct conn *c = &s->conn[CLIENT];
 
@@ -331,7 +331,7 @@ session_do_next_request(struct session *s)
 	session_count_bytes(s);
 	s->logged = 1;
 	keep_server(s);
-	if (!goes_on(s))
+	if (!expects_next_request(s))
 		return exchange_needs_lingering_close(s) || owes_end(s) ? SESSION_EV_DRAIN_REQUEST
 									: SESSION_EV_CLOSE;
 	close_server(s);

@@ -58,7 +58,7 @@ find(uint64_t after)
 
 /* Visits up to n items; 0 at the end. */
 static int
-go_on(uint64_t *after, unsigned int walk, unsigned int n)
+visit(uint64_t *after, unsigned int walk, unsigned int n)
 {
 	struct list *at = cursors_take(&cursors, *after);
 
@@ -91,7 +91,7 @@ items_that_stay_are_visited_once(void **state)
 		while (more) {
 			more = 0;
 			for (unsigned int w = 0; w < WALKS; w++)
-				more += go_on(&after[w], w, w + 1);
+				more += visit(&after[w], w, w + 1);
 			for (int i = 0; i < 5; i++) {
 				struct item *it = &items[(unsigned int)rand() % last];
 
@@ -118,7 +118,7 @@ a_cursor_moves_when_its_item_is_removed(void **state)
 
 	(void)state;
 	start();
-	assert_int_equal(go_on(&after, 0, 10), 1);
+	assert_int_equal(visit(&after, 0, 10), 1);
 	assert_int_equal(cursors.n, 1);
 	for (unsigned int i = 5; i < 20; i++)
 		go(&items[i]);

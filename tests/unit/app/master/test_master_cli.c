@@ -127,7 +127,7 @@ lines_have_commands(void **st)
 		sbuf_addf(&c.in, "%s\n", t[i].line);
 		list_init(&m.workers);
 		master_cli_begin(&c, c.in.len);
-		master_cli_go_on(&c);
+		master_cli_continue(&c);
 		assert_false(c.has_line);
 		assert_string_equal(c.out.p ? c.out.p : "", t[i].answer);
 		sbuf_fini(&c.out);

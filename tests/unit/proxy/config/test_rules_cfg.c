@@ -76,7 +76,7 @@ unreachable_rules(void **st)
 {
 	static const char *const ends[] = { "allow", "deny", "tarpit", "return", "reject",
 		"silent-drop", "auth", "redirect location /" };
-	static const char *const go_on[] = { "set-header a b", "capture src len 9",
+	static const char *const more[] = { "set-header a b", "capture src len 9",
 		"set-var(txn.a) src", "deny if { path /a }", "deny unless { path /a }" };
 	char text[300];
 
@@ -87,9 +87,9 @@ unreachable_rules(void **st)
 		assert_said(text, 0,
 			"previous 'http-request' action is final and has no condition attached");
 	}
-	for (size_t i = 0; i < ARRAY_LEN(go_on); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(more); i++) {
 		(void)snprintf(text, sizeof(text),
-			HTTP " http-request %s\n http-request set-header a b\n" BACKEND, go_on[i]);
+			HTTP " http-request %s\n http-request set-header a b\n" BACKEND, more[i]);
 		assert_said(text, 0, NULL);
 	}
 	/* A rule of another list. */

@@ -145,7 +145,7 @@ short_connections_are_not_registered(void **st)
 					       { STEP_CLOSE, 0 } };
 	static const struct step slow[] = { { STEP_WAIT, 100 }, { STEP_PAUSE, 5 },
 					    { STEP_SEND, 200 }, { STEP_CLOSE, 0 } };
-	static const struct step goes_on[] = { { STEP_WAIT, 100 }, { STEP_SEND, 200 },
+	static const struct step continues[] = { { STEP_WAIT, 100 }, { STEP_SEND, 200 },
 					       { STEP_PAUSE, 5 }, { STEP_CLOSE, 0 } };
 	static const struct {
 		const struct step *client, *origin;
@@ -154,7 +154,7 @@ short_connections_are_not_registered(void **st)
 		{ asks, at_once, 0, 10, 0 },
 		{ stays, at_once, 10, 10, 1 },
 		{ asks, slow, 20, 1, 1 },
-		{ asks, goes_on, 20, 1, 0 },
+		{ asks, continues, 20, 1, 0 },
 	};
 	struct world_config deferred = { RIG_WORLD, .defer = 1 };
 
