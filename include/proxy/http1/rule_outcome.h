@@ -37,7 +37,7 @@ rule_outcome_is_reply(enum rule_end what)
 	return what == RULE_END_REPLY || what == RULE_END_SERVICE;
 }
 /* Sets both characters of the termination code: for a request 'R' or 'T', for a response 'H'. */
-void rule_outcome_blame(struct session *s, const struct rule_outcome *v, char phase);
+void rule_outcome_set_term(struct session *s, const struct rule_outcome *v, char phase);
 /*
  * Writes the reply in v (local_reply.h), or the proxy's page if that has formats, or only sets the
  * status. The caller decides what follows.

@@ -8,7 +8,7 @@
 #include "proxy/model/session.h"
 
 /* Sets the letters that are not set yet: the first cause is logged. */
-void session_blame(struct session *s, char cause, char phase);
+void session_set_term(struct session *s, char cause, char phase);
 /* In RELAY: counts an abort of that side and sets it as the cause, unless a cause is set. */
 void session_note_failure(struct session *s, int side);
 /* The same for a timeout of that side. */

@@ -6,7 +6,7 @@
 #include "proxy/model/session.h"
 
 /* The reason for the log. */
-void client_handshake_blame(struct session *s, enum conn_err err);
+void client_handshake_set_term(struct session *s, enum conn_err err);
 /* Its bytes come next on the socket, after a PROXY header: the event that follows. */
 enum session_event client_handshake_begin(struct session *s);
 /* Continues it. */

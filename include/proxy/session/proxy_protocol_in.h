@@ -12,6 +12,6 @@
 enum session_event proxy_protocol_read(struct session *s) must_check;
 
 /* The reason for a missing header, for the log. */
-void proxy_protocol_blame(struct session *s, enum conn_err err);
+void proxy_protocol_set_term(struct session *s, enum conn_err err);
 
 #endif

@@ -20,7 +20,7 @@
 enum session_event
 exchange_fail(struct session *s, unsigned int status, char cause, char phase)
 {
-	session_blame(s, cause, phase);
+	session_set_term(s, cause, phase);
 	s->txn->status = status;
 	/* A client that accepts no more data gets no reply. */
 	return s->state != SESSION_RELAY || s->dir[SERVER].state == DIRECTION_OPEN
@@ -233,7 +233,7 @@ exchange_reject_body(struct session *s, int side)
 		http_count_bad_response(s);
 		server_observe(s->engine, s->srv, SERVER_BAD_HEAD);
 	}
-	session_blame(s, 'P', 'D');
+	session_set_term(s, 'P', 'D');
 	direction_event(s, side, DIRECTION_EV_SRC_ERR);
 	direction_tell_if_empty(s, side);
 	return SESSION_EV_NONE;

@@ -47,7 +47,7 @@ enum session_event
 request_refuse(struct session *s, unsigned int status)
 {
 	counter_add(&fe_stat(s)->failed_req, 1);
-	session_blame(s, 'P', 'R');
+	session_set_term(s, 'P', 'R');
 	s->txn->status = status;
 	return SESSION_EV_ANSWER;
 }
@@ -66,7 +66,7 @@ body_may_grow(const struct session *s)
 static enum session_event
 lose_client(struct session *s)
 {
-	session_blame(s, 'R', 'R');
+	session_set_term(s, 'R', 'R');
 	conn_reset_on_close(&s->conn[CLIENT]);
 	return SESSION_EV_CLOSE;
 }
@@ -184,7 +184,7 @@ static enum session_event
 apply_outcome(struct session *s, const struct rule_outcome *v)
 {
 	note_end(s, v->what);
-	rule_outcome_blame(s, v, v->what == RULE_END_TARPIT ? 'T' : 'R');
+	rule_outcome_set_term(s, v, v->what == RULE_END_TARPIT ? 'T' : 'R');
 	if (!rule_outcome_is_reply(v->what) && v->what != RULE_END_ERROR)
 		rule_outcome_count_denied(s, CLIENT);
 	else if (rule_outcome_is_reply(v->what) && !s->txn->be)
@@ -357,7 +357,7 @@ serve_stats(struct session *s, struct proxy *px)
 static struct io_step
 abort_request(struct session *s)
 {
-	session_blame(s, 'C', 'R');
+	session_set_term(s, 'C', 'R');
 	counter_add(&fe_stat(s)->failed_req, 1);
 	counter_add(&http_be_stat(s)->cli_abrt, 1);
 	return io_event(SESSION_EV_CLOSE);

@@ -38,7 +38,7 @@ no_answer(struct session *s)
 	http_count_bad_response(s);
 	if (!l7_retry_is_left_to_client(s))
 		return exchange_fail(s, 502, 'S', 'H');
-	session_blame(s, 'S', 'H');
+	session_set_term(s, 'S', 'H');
 	return SESSION_EV_CLOSE;
 }
 

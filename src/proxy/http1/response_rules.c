@@ -25,7 +25,7 @@ has_response_rules(const struct proxy *p)
 static enum session_event
 apply_response_outcome(struct session *s, const struct rule_outcome *v)
 {
-	rule_outcome_blame(s, v, v->what == RULE_END_REJECT ? 'D' : 'H');
+	rule_outcome_set_term(s, v, v->what == RULE_END_REJECT ? 'D' : 'H');
 	if (v->what != RULE_END_REPLY && v->what != RULE_END_ERROR)
 		rule_outcome_count_denied(s, SERVER);
 	if (v->what == RULE_END_DROP)

@@ -81,9 +81,9 @@ rule_outcome_count_denied(struct session *s, int side)
 }
 
 void
-rule_outcome_blame(struct session *s, const struct rule_outcome *v, char phase)
+rule_outcome_set_term(struct session *s, const struct rule_outcome *v, char phase)
 {
-	session_blame(s, rule_outcome_is_reply(v->what) ? 'L' : 'P', phase);
+	session_set_term(s, rule_outcome_is_reply(v->what) ? 'L' : 'P', phase);
 }
 
 void

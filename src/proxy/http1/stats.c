@@ -160,6 +160,6 @@ stats_serve(struct session *s, struct proxy *px)
 		return -1;
 	t->job->conf = px;
 	t->job->flags = flags;
-	session_blame(s, 'L', 'R');
+	session_set_term(s, 'L', 'R');
 	return 0;
 }

@@ -7,7 +7,7 @@
 #include "base/counter.h"
 
 void
-session_blame(struct session *s, char cause, char phase)
+session_set_term(struct session *s, char cause, char phase)
 {
 	if (s->term[0] == '-')
 		s->term[0] = cause;
@@ -32,14 +32,14 @@ void
 session_note_late(struct session *s, int side)
 {
 	count_abort(s, side);
-	session_blame(s, side == CLIENT ? 'c' : 's', 'D');
+	session_set_term(s, side == CLIENT ? 'c' : 's', 'D');
 }
 
 void
 session_note_abandoned(struct session *s)
 {
 	count_abort(s, CLIENT);
-	session_blame(s, 'C', 'H');
+	session_set_term(s, 'C', 'H');
 }
 
 /* A client that fails before the response counts as failing during the data phase, as in
@@ -54,5 +54,5 @@ session_note_failure(struct session *s, int side)
 	if (side == SERVER && s->term[0] == '-' && s->txn && http_response_is_cut(s->txn))
 		http_count_bad_response(s);
 	count_abort(s, side);
-	session_blame(s, side == CLIENT ? 'C' : 'S', head ? 'H' : 'D');
+	session_set_term(s, side == CLIENT ? 'C' : 'S', head ? 'H' : 'D');
 }

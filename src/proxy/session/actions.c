@@ -193,7 +193,7 @@ enum session_event
 session_do_no_server(struct session *s)
 {
 	/* If there is one, the session was bound to it, and its queue is full. */
-	session_blame(s, 'S', s->srv ? 'Q' : 'C');
+	session_set_term(s, 'S', s->srv ? 'Q' : 'C');
 	if (s->be)
 		counter_add(&be_stat(s)->econ, 1);
 	return session_failure_event(s, 503);
@@ -202,7 +202,7 @@ session_do_no_server(struct session *s)
 enum session_event
 session_do_queue_timeout(struct session *s)
 {
-	session_blame(s, 's', 'Q');
+	session_set_term(s, 's', 'Q');
 	counter_add(&be_stat(s)->econ, 1);
 	return session_failure_event(s, 503);
 }
@@ -210,7 +210,7 @@ session_do_queue_timeout(struct session *s)
 enum session_event
 session_do_queue_abort(struct session *s)
 {
-	session_blame(s, 'C', 'Q');
+	session_set_term(s, 'C', 'Q');
 	counter_add(&be_stat(s)->cli_abrt, 1);
 	return session_do_close(s);
 }
@@ -303,7 +303,7 @@ session_do_close_denied(struct session *s)
 enum session_event
 session_do_close_killed(struct session *s)
 {
-	session_blame(s, 'K',
+	session_set_term(s, 'K',
 		s->connected_ms                  ? 'D'
 			: !s->waits && s->has_slot ? 'C'
 			: s->be                    ? 'Q'

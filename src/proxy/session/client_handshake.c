@@ -8,10 +8,10 @@
 #include "proxy/session/session_admit.h"
 
 void
-client_handshake_blame(struct session *s, enum conn_err err)
+client_handshake_set_term(struct session *s, enum conn_err err)
 {
 	s->conn_err = (uint8_t)err;
-	session_blame(s, 'P', 'R');
+	session_set_term(s, 'P', 'R');
 }
 
 enum session_event
@@ -21,7 +21,7 @@ client_handshake_begin(struct session *s)
 
 	if (r == 0)
 		return SESSION_EV_AWAIT_CLIENT_HANDSHAKE;
-	client_handshake_blame(s, r == -ERR_FULL ? CONN_ERR_TLS_TOO_MANY : CONN_ERR_TLS_NOMEM);
+	client_handshake_set_term(s, r == -ERR_FULL ? CONN_ERR_TLS_TOO_MANY : CONN_ERR_TLS_NOMEM);
 	return SESSION_EV_DENIED;
 }
 

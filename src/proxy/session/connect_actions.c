@@ -96,7 +96,7 @@ session_do_connect(struct session *s)
 		connect_tls_note(s);
 	}
 	if (s->txn && http_place_request(s) < 0) {
-		session_blame(s, 'P', 'R');
+		session_set_term(s, 'P', 'R');
 		return session_failure_event(s, 500);
 	}
 	if (s->txn && take_idle_connection(s))
@@ -116,7 +116,7 @@ session_do_connect(struct session *s)
 enum session_event
 session_do_connect_abort(struct session *s)
 {
-	session_blame(s, 'C', 'C');
+	session_set_term(s, 'C', 'C');
 	counter_add(&be_stat(s)->cli_abrt, 1);
 	counter_add(&srv_stat(s)->cli_abrt, 1);
 	/* The server may be connected by now and must not see an empty request. */
@@ -220,7 +220,7 @@ connect_failure_cause(int err)
 enum session_event
 session_do_give_up(struct session *s)
 {
-	session_blame(s, connect_failure_cause(s->connect_err), 'C');
+	session_set_term(s, connect_failure_cause(s->connect_err), 'C');
 	counter_add(&srv_stat(s)->econ, 1);
 	counter_add(&be_stat(s)->econ, 1);
 	return session_failure_event(s, 503);

@@ -13,7 +13,7 @@
 enum session_event
 session_do_proxy_header_timeout(struct session *s)
 {
-	proxy_protocol_blame(s, CONN_ERR_LATE);
+	proxy_protocol_set_term(s, CONN_ERR_LATE);
 	return session_do_close(s);
 }
 
@@ -22,7 +22,7 @@ session_do_proxy_header_abort(struct session *s)
 {
 	int failed = s->conn[CLIENT].err != 0, cut = s->dir[CLIENT].lookahead != 0;
 
-	proxy_protocol_blame(s,
+	proxy_protocol_set_term(s,
 		failed    ? CONN_ERR_FAILED
 			: cut ? CONN_ERR_CUT
 			      : CONN_ERR_CLOSED);
@@ -34,7 +34,7 @@ session_do_proxy_header_abort(struct session *s)
 enum session_event
 session_do_client_handshake_timeout(struct session *s)
 {
-	client_handshake_blame(s, CONN_ERR_TLS_LATE);
+	client_handshake_set_term(s, CONN_ERR_TLS_LATE);
 	return session_do_close(s);
 }
 
@@ -43,7 +43,7 @@ session_do_client_handshake_abort(struct session *s)
 {
 	const struct xprt *x = s->conn[CLIENT].xprt;
 
-	client_handshake_blame(
+	client_handshake_set_term(
 		s, x && x->failure ? (enum conn_err)x->failure : CONN_ERR_TLS_FAILED);
 	return session_do_close(s);
 }
@@ -51,7 +51,7 @@ session_do_client_handshake_abort(struct session *s)
 static enum session_event
 end_inspection(struct session *s, char cause)
 {
-	session_blame(s, cause, 'R');
+	session_set_term(s, cause, 'R');
 	counter_add(&fe_stat(s)->failed_req, 1);
 	if (s->be)
 		counter_add(&be_stat(s)->cli_abrt, 1);
@@ -70,7 +70,7 @@ session_do_inspect_timeout(struct session *s)
 	unsigned int ms = s->fe->to.client;
 
 	if (ms && s->last_ms[CLIENT] + ms <= session_now_ms(s)) {
-		session_blame(s, 'c', 'R');
+		session_set_term(s, 'c', 'R');
 		return SESSION_EV_CLIENT_GONE;
 	}
 	return tcp_content_decide(s);

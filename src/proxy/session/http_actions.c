@@ -47,7 +47,7 @@ no_request(struct session *s, char cause, unsigned int status)
 		s->logged = 1;
 		return SESSION_EV_CLOSE;
 	}
-	session_blame(s, cause, 'R');
+	session_set_term(s, cause, 'R');
 	counter_add(&fe_stat(s)->failed_req, 1);
 	if (s->txn)
 		s->txn->no_timers = !request_is_taken(s);
@@ -195,7 +195,7 @@ session_do_reply_timeout(struct session *s)
 		return extend_lingering(s) ? SESSION_EV_NONE : SESSION_EV_CLOSE;
 	if (session_now_ms(s) < http_reply_deadline(s))
 		return http_reply_task(s);
-	session_blame(s, 'c', 'D');
+	session_set_term(s, 'c', 'D');
 	if (!s->conn[CLIENT].err)
 		conn_reset_on_close(&s->conn[CLIENT]);
 	return SESSION_EV_CLOSE;

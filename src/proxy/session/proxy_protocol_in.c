@@ -16,17 +16,17 @@
 
 /* HAProxy has one code for all of them. */
 void
-proxy_protocol_blame(struct session *s, enum conn_err err)
+proxy_protocol_set_term(struct session *s, enum conn_err err)
 {
 	s->conn_err = (uint8_t)err;
-	session_blame(s, 'P', 'R');
+	session_set_term(s, 'P', 'R');
 }
 
 /* The sender must notice (proxy-protocol.txt 2.1): a FIN could be that of an empty stream. */
 static enum session_event
 refuse_header(struct session *s, enum conn_err err)
 {
-	proxy_protocol_blame(s, err);
+	proxy_protocol_set_term(s, err);
 	conn_reset_on_close(&s->conn[CLIENT]);
 	return SESSION_EV_DENIED;
 }

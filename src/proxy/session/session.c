@@ -129,7 +129,7 @@ session_kill(struct session *s, char cause)
 {
 	if (s->state == SESSION_CLOSED)
 		return;
-	session_blame(s, cause, '-');
+	session_set_term(s, cause, '-');
 	session_event(s, SESSION_EV_KILL);
 	session_settle(s);
 }

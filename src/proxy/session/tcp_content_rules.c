@@ -58,7 +58,7 @@ static void
 refuse_request(struct session *s, enum rule_end what)
 {
 	count_denied_request(s, what);
-	session_blame(s, 'P', 'R');
+	session_set_term(s, 'P', 'R');
 	if (what == RULE_END_DROP)
 		conn_silent_drop_on_close(&s->conn[CLIENT]);
 	else
@@ -75,7 +75,7 @@ refuse_response(struct session *s, enum rule_end what)
 	counter_add(&fe_stat(s)->denied_resp, 1);
 	counter_add(&be_stat(s)->denied_resp, 1);
 	counter_add(&srv_stat(s)->denied_resp, 1);
-	session_blame(s, 'P', 'D');
+	session_set_term(s, 'P', 'D');
 }
 
 /* --- a client in mode tcp --- */
