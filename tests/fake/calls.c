@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
-#include <sys/signalfd.h>
 #include <linux/sockios.h>
 
 #include "fake/kernel_int.h"
@@ -380,24 +379,6 @@ fk_writev(void *ctx, int fd, const struct iovec *iov, int n)
 }
 
 static long
-read_signal(struct fake_file *f, void *buf, size_t len)
-{
-	struct signalfd_siginfo si;
-	int bit;
-
-	if (len < sizeof(si))
-		return -EINVAL;
-	if (!f->pending)
-		return -EAGAIN;
-	bit = __builtin_ctzll(f->pending);
-	f->pending &= ~(1ull << bit);
-	memset(&si, 0, sizeof(si));
-	si.ssi_signo = (uint32_t)bit + 1;
-	memcpy(buf, &si, sizeof(si));
-	return (long)sizeof(si);
-}
-
-static long
 read_count(struct fake_file *f, void *buf, size_t len)
 {
 	if (len < sizeof(f->count))
@@ -438,7 +419,7 @@ fk_read(void *ctx, int fd, void *buf, size_t len)
 	if (r == 0 && !f)
 		r = -EBADF;
 	else if (r == 0 && f->kind == FAKE_KIND_SIGNAL)
-		r = would_block(k, fd, read_signal(f, buf, len));
+		r = would_block(k, fd, fake_signal_read(f, buf, len));
 	else if (r == 0 && f->kind == FAKE_KIND_EVENT)
 		r = would_block(k, fd, read_count(f, buf, len));
 	else if (r == 0 && f->kind == FAKE_KIND_SOCK)
@@ -612,22 +593,6 @@ fk_fcntl(void *ctx, int fd, int cmd, long arg)
 }
 
 static long
-fk_signalfd4(void *ctx, int fd, const sigset_t *set, int flags)
-{
-	struct fake *k = ctx;
-	long r = fake_enter(k, SYS_CALL_signalfd4, fd);
-	uint64_t mask = 0;
-
-	for (int i = 1; i < 64; i++)
-		mask |= sigismember(set, i) == 1 ? 1ull << (i - 1) : 0;
-	if (r == 0)
-		r = fd >= 0 ? fd : fake_file_new(k, FAKE_KIND_SIGNAL, flags & SFD_NONBLOCK);
-	if (r > 0 && fake_file_of(k, (int)r))
-		k->files[r]->sigmask = mask;
-	return fake_leave(k, r, "signalfd4(%d)", fd);
-}
-
-static long
 fk_eventfd2(void *ctx, unsigned int count, int flags)
 {
 	struct fake *k = ctx;
@@ -638,97 +603,6 @@ fk_eventfd2(void *ctx, unsigned int count, int flags)
 	if (r > 0)
 		k->files[r]->count = count;
 	return fake_leave(k, r, "eventfd2(%u)", count);
-}
-
-static long
-fk_prlimit64(void *ctx, int res, const struct rlimit *set, struct rlimit *get)
-{
-	struct fake *k = ctx;
-	long r = fake_enter(k, SYS_CALL_prlimit64, -1);
-
-	if (r == 0 && res != RLIMIT_NOFILE) {
-		fake_blame(k, FAKE_UNKNOWN);
-		r = -ENOSYS;
-	}
-	if (r == 0 && get)
-		get->rlim_cur = get->rlim_max = (rlim_t)k->fd_limit;
-	if (r == 0 && set)
-		k->fd_limit = (int)MIN(set->rlim_cur, (rlim_t)FAKE_MAX_FD);
-	return fake_leave(k, r, "prlimit64()");
-}
-
-/* The same bytes in every run. */
-static long
-fk_getrandom(void *ctx, void *buf, size_t len, unsigned int flags)
-{
-	long r = fake_enter(ctx, SYS_CALL_getrandom, -1);
-
-	(void)flags;
-	if (r == 0)
-		memset(buf, 0x5a, len);
-	return fake_leave(ctx, r ? r : (long)len, "getrandom(%zu)", len);
-}
-
-/* No CPU time is used. */
-static long
-fk_getrusage(void *ctx, int who, struct rusage *ru)
-{
-	(void)who;
-	memset(ru, 0, sizeof(*ru));
-	return fake_leave(ctx, fake_enter(ctx, SYS_CALL_getrusage, -1), "getrusage()");
-}
-
-/* The set as words of the kernel, as many as fit. */
-static long
-fk_sched_getaffinity(void *ctx, size_t len, cpu_set_t *set)
-{
-	struct fake *k = ctx;
-	long r = fake_enter(k, SYS_CALL_sched_getaffinity, -1);
-
-	if (r == 0 && len < sizeof(k->cpus))
-		r = -EINVAL;
-	if (r == 0)
-		memset(set, 0, len);
-	if (r == 0)
-		memcpy(set, &k->cpus, sizeof(k->cpus));
-	return fake_leave(k, r, "sched_getaffinity()");
-}
-
-/* A thread may choose among the present CPUs, at least one. */
-static long
-fk_sched_setaffinity(void *ctx, size_t len, const cpu_set_t *set)
-{
-	struct fake *k = ctx;
-	long r = fake_enter(k, SYS_CALL_sched_setaffinity, -1);
-	uint64_t mask = 0;
-
-	memcpy(&mask, set, MIN(len, sizeof(mask)));
-	if (r == 0 && !(mask & k->cpus_present))
-		r = -EINVAL;
-	if (r == 0)
-		k->cpus = mask & k->cpus_present;
-	return fake_leave(k, r, "sched_setaffinity(%llx)", (unsigned long long)mask);
-}
-
-static long
-fk_getpid(void *ctx)
-{
-	return fake_leave(ctx, fake_enter(ctx, SYS_CALL_getpid, -1) ? 0 : 1234, "getpid()");
-}
-
-static long
-fk_rt_sigprocmask(void *ctx, int how, const sigset_t *set)
-{
-	(void)how;
-	(void)set;
-	return fake_leave(ctx, fake_enter(ctx, SYS_CALL_rt_sigprocmask, -1), "rt_sigprocmask()");
-}
-
-static long
-fk_rt_sigaction(void *ctx, int sig, const struct sigaction *sa)
-{
-	(void)sa;
-	return fake_leave(ctx, fake_enter(ctx, SYS_CALL_rt_sigaction, -1), "rt_sigaction(%d)", sig);
 }
 
 /* Calls that the fake does not support, and those that it does. */
@@ -767,28 +641,28 @@ const struct sys_ops sys_fake = {
 	.eventfd2 = fk_eventfd2,
 	.fcntl = fk_fcntl,
 	.getpeername = fk_getpeername,
-	.getpid = fk_getpid,
-	.getrandom = fk_getrandom,
-	.getrusage = fk_getrusage,
+	.getpid = fake_getpid,
+	.getrandom = fake_getrandom,
+	.getrusage = fake_getrusage,
 	.getsockname = fk_getsockname,
 	.getsockopt = fk_getsockopt,
 	.ioctl = fk_ioctl,
 	.listen = fk_listen,
 	.madvise = fake_madvise,
 	.pipe2 = fake_pipe2,
-	.prlimit64 = fk_prlimit64,
+	.prlimit64 = fake_prlimit64,
 	.read = fk_read,
 	.recvfrom = fk_recvfrom,
 	.recvmmsg = fake_recvmmsg,
-	.rt_sigaction = fk_rt_sigaction,
-	.rt_sigprocmask = fk_rt_sigprocmask,
-	.sched_getaffinity = fk_sched_getaffinity,
-	.sched_setaffinity = fk_sched_setaffinity,
+	.rt_sigaction = fake_rt_sigaction,
+	.rt_sigprocmask = fake_rt_sigprocmask,
+	.sched_getaffinity = fake_sched_getaffinity,
+	.sched_setaffinity = fake_sched_setaffinity,
 	.sendmsg = fk_sendmsg,
 	.sendto = fk_sendto,
 	.setsockopt = fk_setsockopt,
 	.shutdown = fk_shutdown,
-	.signalfd4 = fk_signalfd4,
+	.signalfd4 = fake_signalfd4,
 	.socket = fk_socket,
 	.splice = fake_splice,
 	.write = fk_write,

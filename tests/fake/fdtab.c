@@ -75,12 +75,6 @@ fake_file_close(struct fake *k, int fd)
 }
 
 void
-fake_set_cpus(struct fake *k, unsigned int n)
-{
-	k->cpus_present = k->cpus = UINT64_MAX >> (64 - n);
-}
-
-void
 fake_set_fd_limit(struct fake *k, int limit)
 {
 	k->fd_limit = limit;
@@ -99,19 +93,4 @@ fake_any_fd(const struct fake *k)
 		if (k->files[fd])
 			return fd;
 	return -1;
-}
-
-void
-fake_signal(struct fake *k, int signo)
-{
-	uint64_t bit = 1ull << (signo - 1);
-
-	for (int fd = FAKE_FD_MIN; fd < FAKE_MAX_FD; fd++) {
-		struct fake_file *f = k->files[fd];
-
-		if (!f || f->kind != FAKE_KIND_SIGNAL || !(f->sigmask & bit))
-			continue;
-		f->pending |= bit;
-		fake_file_wake(f, EPOLLIN);
-	}
 }

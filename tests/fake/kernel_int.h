@@ -191,6 +191,18 @@ struct fake_sock *fake_sock_of(struct fake *k, int fd, long *err);
 int fake_file_new(struct fake *k, enum fake_kind kind, int nonblock);
 long fake_file_close(struct fake *k, int fd);
 
+/* the process: the calls themselves */
+long fake_signal_read(struct fake_file *f, void *buf, size_t len);
+long fake_signalfd4(void *ctx, int fd, const sigset_t *set, int flags);
+long fake_prlimit64(void *ctx, int res, const struct rlimit *set, struct rlimit *get);
+long fake_getrandom(void *ctx, void *buf, size_t len, unsigned int flags);
+long fake_getrusage(void *ctx, int who, struct rusage *ru);
+long fake_sched_getaffinity(void *ctx, size_t len, cpu_set_t *set);
+long fake_sched_setaffinity(void *ctx, size_t len, const cpu_set_t *set);
+long fake_getpid(void *ctx);
+long fake_rt_sigprocmask(void *ctx, int how, const sigset_t *set);
+long fake_rt_sigaction(void *ctx, int sig, const struct sigaction *sa);
+
 /* pipes: the calls themselves */
 long fake_pipe2(void *ctx, int *fds, int flags);
 long fake_splice(void *ctx, int in, int out, size_t len, unsigned int flags);
