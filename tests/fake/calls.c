@@ -45,7 +45,7 @@ fk_socket(void *ctx, int domain, int type, int proto)
 	long r = fake_enter(k, SYS_CALL_socket, -1);
 
 	(void)proto;
-	if (r == 0 && (type & 0xf) != SOCK_STREAM) {
+	if (r == 0 && (type & 0xf) != SOCK_STREAM && (type & 0xf) != SOCK_DGRAM) {
 		fake_blame(k, FAKE_UNKNOWN);
 		r = -ENOSYS;
 	}
@@ -54,12 +54,14 @@ fk_socket(void *ctx, int domain, int type, int proto)
 	if (r > 0) {
 		struct fake_sock *s = fake_sock_new(k, domain);
 
+		s->type = type & 0xf;
 		s->was_fd = 1;
 		s->file = k->files[r];
 		s->file->sock = s;
 	}
-	return fake_leave(k, r, "socket(%s)",
-	    domain == AF_INET ? "INET" : domain == AF_INET6 ? "INET6" : "UNIX");
+	return fake_leave(k, r, "socket(%s%s)",
+	    domain == AF_INET ? "INET" : domain == AF_INET6 ? "INET6" : "UNIX",
+	    (type & 0xf) == SOCK_DGRAM ? ", DGRAM" : "");
 }
 
 static long
@@ -72,8 +74,12 @@ fk_bind(void *ctx, int fd, const struct sockaddr *sa, socklen_t len)
 	if (r == 0 && (s = fake_sock_of(k, fd, &r))) {
 		memset(&s->local, 0, sizeof(s->local));
 		memcpy(&s->local, sa, MIN((size_t)len, sizeof(s->local)));
-		if (fake_listener_at(k, &s->local))
+		if (s->type == SOCK_DGRAM)
+			r = fake_dgram_bind(s);
+		else if (fake_listener_at(k, &s->local))
 			r = -EADDRINUSE;
+		if (r == 0 && s->family == AF_UNIX)
+			s->bound = ++k->last_inode;
 	}
 	return fake_leave(k, r, "bind(%d)", fd);
 }
@@ -221,7 +227,7 @@ socket_option(struct fake *k, struct fake_sock *s, int lvl, int opt, int *out)
 		s->err = 0;
 		return 0;
 	case SO_TYPE:
-		*out = SOCK_STREAM;
+		*out = s->type;
 		return 0;
 	case SO_DOMAIN:
 		*out = s->family;
@@ -360,7 +366,9 @@ fk_sendmsg(void *ctx, int fd, const struct msghdr *m, int flags)
 	struct fake_sock *s;
 
 	if (r == 0 && (s = fake_sock_of(k, fd, &r)))
-		r = would_block(k, fd, send_vector(s, m->msg_iov, m->msg_iovlen, flags));
+		r = would_block(k, fd, s->type == SOCK_DGRAM
+				? fake_dgram_send(s, m)
+				: send_vector(s, m->msg_iov, m->msg_iovlen, flags));
 	k->moves += r > 0;
 	return fake_leave(k, r, "sendmsg(%d, %zu%s)", fd, m->msg_iovlen,
 	    flags & MSG_MORE ? ", MORE" : "");
@@ -424,6 +432,8 @@ fk_read(void *ctx, int fd, void *buf, size_t len)
 		r = would_block(k, fd, read_count(f, buf, len));
 	else if (r == 0 && f->kind == FAKE_KIND_SOCK)
 		r = would_block(k, fd, fake_sock_recv(f->sock, buf, len, 0));
+	else if (r == 0 && f->kind == FAKE_KIND_FILE)
+		r = fake_file_read(f, buf, len);
 	else if (r == 0 && f->kind == FAKE_KIND_PIPE && !f->writes)
 		r = would_block(k, fd, fake_pipe_read(f, buf, len));
 	else if (r == 0)
@@ -442,6 +452,8 @@ fk_write(void *ctx, int fd, const void *buf, size_t len)
 
 	if (r == 0 && f && f->kind == FAKE_KIND_EVENT)
 		r = would_block(k, fd, write_count(f, buf, len));
+	else if (r == 0 && f && f->kind == FAKE_KIND_FILE)
+		r = fake_file_write(k, f, buf, len);
 	else if (r == 0 && (s = fake_sock_of(k, fd, &r)))
 		r = would_block(k, fd, fake_sock_send(s, buf, len, 0));
 	return fake_leave(k, r, "write(%d, %zu)", fd, len);
@@ -580,6 +592,12 @@ fk_fcntl(void *ctx, int fd, int cmd, long arg)
 		return fake_leave(k, f ? r : -EBADF, "fcntl(%d, %s, %ld)", fd,
 		    cmd == F_SETPIPE_SZ ? "SETPIPE_SZ" : "GETPIPE_SZ", arg);
 	}
+	if (r == 0 && (cmd == F_ADD_SEALS || cmd == F_GET_SEALS)) {
+		f = fake_file_of(k, fd);
+		r = f ? fake_file_seal(f, cmd, arg) : -EBADF;
+		return fake_leave(k, r, "fcntl(%d, %s)", fd,
+		    cmd == F_ADD_SEALS ? "ADD_SEALS" : "GET_SEALS");
+	}
 	if (r == 0 && cmd != F_GETFL && cmd != F_SETFL && cmd != F_GETFD && cmd != F_SETFD) {
 		fake_blame(k, FAKE_UNKNOWN);
 		r = -EINVAL;
@@ -639,7 +657,11 @@ const struct sys_ops sys_fake = {
 	.epoll_ctl = fk_epoll_ctl,
 	.epoll_wait = fk_epoll_wait,
 	.eventfd2 = fk_eventfd2,
+	.fallocate = fake_fallocate,
 	.fcntl = fk_fcntl,
+	.fstat = fake_fstat,
+	.ftruncate = fake_ftruncate,
+	.futex = fake_futex,
 	.getpeername = fk_getpeername,
 	.getpid = fake_getpid,
 	.getrandom = fake_getrandom,
@@ -647,17 +669,26 @@ const struct sys_ops sys_fake = {
 	.getsockname = fk_getsockname,
 	.getsockopt = fk_getsockopt,
 	.ioctl = fk_ioctl,
+	.kill = fake_kill,
 	.listen = fk_listen,
 	.madvise = fake_madvise,
+	.memfd_create = fake_memfd_create,
+	.mmap = fake_mmap,
+	.munmap = fake_munmap,
+	.openat = fake_openat,
 	.pipe2 = fake_pipe2,
+	.pread64 = fake_pread64,
 	.prlimit64 = fake_prlimit64,
+	.pwrite64 = fake_pwrite64,
 	.read = fk_read,
 	.recvfrom = fk_recvfrom,
 	.recvmmsg = fake_recvmmsg,
+	.rename = fake_rename,
 	.rt_sigaction = fake_rt_sigaction,
 	.rt_sigprocmask = fake_rt_sigprocmask,
 	.sched_getaffinity = fake_sched_getaffinity,
 	.sched_setaffinity = fake_sched_setaffinity,
+	.sendmmsg = fake_sendmmsg,
 	.sendmsg = fk_sendmsg,
 	.sendto = fk_sendto,
 	.setsockopt = fk_setsockopt,
@@ -665,6 +696,10 @@ const struct sys_ops sys_fake = {
 	.signalfd4 = fake_signalfd4,
 	.socket = fk_socket,
 	.splice = fake_splice,
+	.stat = fake_stat,
+	.umask = fake_umask,
+	.uname = fake_uname,
+	.unlink = fake_unlink,
 	.write = fk_write,
 	.writev = fk_writev,
 };

@@ -14,6 +14,7 @@ fake_sock_new(struct fake *k, int family)
 
 	s->k = k;
 	s->family = family;
+	s->type = SOCK_STREAM;
 	s->sndbuf = k->sndbuf;
 	s->rcvbuf = k->rcvbuf;
 	s->local.ss_family = (sa_family_t)family;
@@ -205,8 +206,8 @@ fake_on_connect(struct fake *k, fake_connect_fn *fn, void *arg)
 	k->on_connect_arg = arg;
 }
 
-static struct fake_route
-route_to(const struct fake *k, unsigned int port)
+struct fake_route
+fake_route_to(const struct fake *k, unsigned int port)
 {
 	struct fake_route r = { port, FAKE_NEAR, 0 };
 
@@ -243,7 +244,7 @@ send_syn(struct fake_sock *s)
 
 	if (s->was_fd && s->k->on_connect)
 		s->k->on_connect(s->k, fake_addr_port(&s->remote), s->k->on_connect_arg);
-	r = route_to(s->k, fake_addr_port(&s->remote));
+	r = fake_route_to(s->k, fake_addr_port(&s->remote));
 	if (s->was_fd)
 		s->k->segments++;
 	s->delay = r.delay;
@@ -262,6 +263,8 @@ send_syn(struct fake_sock *s)
 long
 fake_sock_connect(struct fake_sock *s, const struct sockaddr *sa, socklen_t len)
 {
+	if (s->type == SOCK_DGRAM)
+		return fake_dgram_connect(s, sa, len);
 	if (s->state == FAKE_LISTEN)
 		return -EISCONN;
 	if (s->phase != FAKE_UNCONNECTED)

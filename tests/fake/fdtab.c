@@ -58,6 +58,8 @@ fake_file_close(struct fake *k, int fd)
 	if (f->deleted_in_wait && (uint64_t)f->deleted_in_wait == k->waits + 1)
 		fake_blame(k, FAKE_DEL_BEFORE_CLOSE);
 	fake_items_drop(&f->items, 1);
+	if (f->inode)
+		fake_file_of_inode_closes(k, f);
 	if (f->fifo)
 		fake_pipe_end_closes(f);
 	if (f->ep) {

@@ -78,8 +78,10 @@ fake_free(struct fake **kp)
 		next = s->all;
 		fake_release(s->in.buf);
 		fake_release(s->zc);
+		fake_dgrams_free(s);
 		fake_release(s);
 	}
+	fake_files_free(k);
 	fake_release(k->heap);
 	fake_release(k->trace);
 	fake_release(k);
@@ -318,6 +320,11 @@ fake_fault_errno(enum sys_call call, unsigned int i)
 		[SYS_CALL_sendto] = { EPIPE, EAGAIN, ENOBUFS, EINTR },
 		[SYS_CALL_setsockopt] = { ENOMEM },
 		[SYS_CALL_shutdown] = { ENOTCONN },
+		[SYS_CALL_sendmmsg] = { ECONNREFUSED, EAGAIN, ENOBUFS },
+		[SYS_CALL_memfd_create] = { EMFILE, ENOMEM },
+		[SYS_CALL_mmap] = { ENOMEM },
+		[SYS_CALL_openat] = { EMFILE, EACCES, ENOENT },
+		[SYS_CALL_pwrite64] = { ENOSPC, EIO },
 		[SYS_CALL_socket] = { EMFILE, ENOBUFS },
 		[SYS_CALL_splice] = { EINVAL, EAGAIN, ECONNRESET, EPIPE, ENOMEM, EINTR },
 	};

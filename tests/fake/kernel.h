@@ -1,6 +1,7 @@
 /*
- * A kernel in memory, for tests: struct sys_ops over TCP-like and unix stream sockets, epoll,
- * eventfds, signals and two clocks that only advance when epoll_wait() has nothing else to do. It
+ * A kernel in memory, for tests: struct sys_ops over TCP-like and unix stream sockets, datagrams,
+ * files, epoll, eventfds, signals and two clocks that only advance when epoll_wait() has nothing
+ * else to do. It
  * is deterministic: the same calls give the same results, descriptor numbers and trace. Poll masks,
  * edges, errors and the order of ready events follow Linux (tests/sim/test_fake_real.c compares the
  * two).
@@ -75,6 +76,8 @@ void fake_zerocopy(struct fake *k, const struct fake_zc_conf *conf);
 void fake_set_pipes(struct fake *k, unsigned int slots, unsigned int fragment);
 /* RLIMIT_NOFILE. */
 void fake_set_fd_limit(struct fake *k, int limit);
+/* A file that can be opened by this path from now on, with this text. */
+void fake_put_file(struct fake *k, const char *path, const void *text, size_t len);
 /* Sends a signal: signalfds with it in their mask become readable. */
 void fake_signal(struct fake *k, int signo);
 /* Number of open descriptors, without 0 to 2. */
@@ -90,6 +93,10 @@ struct fake_sock *fake_client_unix(struct fake *k, const char *path);
 struct fake_sock *fake_origin(struct fake *k, unsigned int port, int backlog);
 /* The next connection, or NULL. */
 struct fake_sock *fake_origin_accept(struct fake_sock *origin);
+/* A datagram socket at this UDP port of the host, or at this path. fake_peer_recv() takes one
+ * message, and fake_peer_send() sends to whoever has sent the one before. */
+struct fake_sock *fake_receiver(struct fake *k, unsigned int port);
+struct fake_sock *fake_receiver_unix(struct fake *k, const char *path);
 /* >= 0, or -EAGAIN, -ECONNRESET, -EPIPE. */
 long fake_peer_send(struct fake_sock *s, const void *buf, size_t len);
 /* > 0, 0 at the end, -EAGAIN, -ECONNRESET. */

@@ -14,13 +14,15 @@
 #define FAKE_MONO_NS (1000 * FAKE_SEC)
 #define FAKE_REAL_NS (1767225600 * FAKE_SEC) /* 2026-01-01 */
 #define FAKE_FIRST_PORT 40000
+#define FAKE_PID 1234
 
 enum fake_kind {
 	FAKE_KIND_SOCK,
 	FAKE_KIND_EPOLL,
 	FAKE_KIND_SIGNAL,
 	FAKE_KIND_EVENT,
-	FAKE_KIND_PIPE
+	FAKE_KIND_PIPE,
+	FAKE_KIND_FILE
 };
 #define FAKE_SLOTS 16      /* of a pipe, unless its user has too many */
 #define FAKE_SLOTS_MAX 256 /* a megabyte */
@@ -33,6 +35,9 @@ struct fake_file {
 	struct fake_sock *sock;
 	struct fake_epoll *ep;
 	struct fake_fifo *fifo; /* of either end of a pipe */
+	struct fake_inode *inode;
+	uint64_t at;      /* where the next read or write begins */
+	int appends;
 	int writes;       /* this is the end for writing */
 	uint64_t sigmask; /* of a signalfd */
 	uint64_t pending;
@@ -47,6 +52,17 @@ struct fake_fifo {
 	unsigned int slots, used;
 	size_t slot[FAKE_SLOTS_MAX]; /* bytes left in each, oldest first */
 	int ends;                    /* number of open ends */
+};
+
+/* A file, or a memory file, which no path leads to. */
+struct fake_inode {
+	struct fake_inode *next;
+	uint64_t number, changed; /* monotonic ns */
+	char *data;
+	size_t size, cap;
+	int links, is_memory, seals;
+	unsigned int opened, mapped; /* descriptors, mappings */
+	char path[];
 };
 
 struct fake_epoll {
@@ -82,7 +98,8 @@ struct fake_sock {
 	struct fake_sock *peer;
 	enum fake_state state;
 	enum fake_phase phase;
-	int family;
+	int family, type;
+	uint64_t bound; /* of a unix socket: the number of its path; 0: it has none */
 	int dead;      /* its owner has closed it */
 	int was_fd;
 	int shut;      /* 1: reading is shut down, 2: writing is shut down */
@@ -108,6 +125,9 @@ struct fake_sock {
 	struct fake_sock *listener; /* until it was accepted */
 	int embryo;                 /* waits for bytes: TCP_DEFER_ACCEPT */
 	unsigned int syns;
+	/* datagrams that have arrived */
+	struct fake_dgram *dgrams;
+	size_t dgram_bytes;
 	/* a test's peer */
 	fake_fn *notify;
 	void *notify_arg;
@@ -134,6 +154,8 @@ struct fake {
 	int fd_limit;
 	uint64_t cpus, cpus_present; /* bit n: CPU n; available to the thread, and present */
 	struct fake_sock *socks;
+	struct fake_inode *inodes;
+	uint64_t last_inode;
 	struct fake_route routes[FAKE_MAX_ROUTES];
 	unsigned int n_routes;
 	fake_connect_fn *on_connect;
@@ -202,6 +224,10 @@ long fake_sched_setaffinity(void *ctx, size_t len, const cpu_set_t *set);
 long fake_getpid(void *ctx);
 long fake_rt_sigprocmask(void *ctx, int how, const sigset_t *set);
 long fake_rt_sigaction(void *ctx, int sig, const struct sigaction *sa);
+long fake_uname(void *ctx, struct utsname *u);
+long fake_umask(void *ctx, mode_t mask);
+long fake_futex(void *ctx, uint32_t *word, int op, uint32_t val, const struct timespec *ts);
+long fake_kill(void *ctx, pid_t pid, int sig);
 
 /* pipes: the calls themselves */
 long fake_pipe2(void *ctx, int *fds, int flags);
@@ -209,6 +235,33 @@ long fake_splice(void *ctx, int in, int out, size_t len, unsigned int flags);
 void fake_pipe_end_closes(struct fake_file *f);
 long fake_pipe_read(struct fake_file *f, void *buf, size_t len);
 long fake_pipe_resize(struct fake *k, struct fake_file *f, long size);
+
+/* files: the calls themselves, and what a descriptor of one does */
+long fake_openat(void *ctx, const char *path, int flags, mode_t mode);
+long fake_memfd_create(void *ctx, const char *name, unsigned int flags);
+long fake_pread64(void *ctx, int fd, void *buf, size_t len, off_t at);
+long fake_pwrite64(void *ctx, int fd, const void *buf, size_t len, off_t at);
+long fake_ftruncate(void *ctx, int fd, off_t len);
+long fake_fallocate(void *ctx, int fd, int mode, off_t at, off_t len);
+long fake_mmap(void *ctx, size_t len, int prot, int fd, void **at);
+long fake_munmap(void *ctx, void *p, size_t len);
+long fake_stat(void *ctx, const char *path, struct stat *st);
+long fake_fstat(void *ctx, int fd, struct stat *st);
+long fake_unlink(void *ctx, const char *path);
+long fake_rename(void *ctx, const char *from, const char *to);
+long fake_file_read(struct fake_file *f, void *buf, size_t len);
+long fake_file_write(struct fake *k, struct fake_file *f, const void *buf, size_t len);
+long fake_file_seal(struct fake_file *f, int cmd, long seals);
+void fake_file_of_inode_closes(struct fake *k, struct fake_file *f);
+void fake_files_free(struct fake *k);
+
+/* datagrams */
+long fake_dgram_bind(struct fake_sock *s);
+long fake_dgram_connect(struct fake_sock *s, const struct sockaddr *sa, socklen_t len);
+long fake_dgram_send(struct fake_sock *s, const struct msghdr *m);
+long fake_dgram_recv(struct fake_sock *s, void *buf, size_t len, int flags);
+void fake_dgrams_free(struct fake_sock *s);
+long fake_sendmmsg(void *ctx, int fd, struct mmsghdr *v, unsigned int n, int flags);
 
 /* epoll */
 uint32_t fake_file_poll(struct fake_file *f);
@@ -246,6 +299,7 @@ void fake_sock_break(struct fake_sock *s, int err);
 unsigned int fake_addr_port(const struct sockaddr_storage *a);
 void fake_addr_set_port(struct sockaddr_storage *a, unsigned int port);
 socklen_t fake_addr_len(const struct sockaddr_storage *a);
+struct fake_route fake_route_to(const struct fake *k, unsigned int port);
 struct fake_sock *fake_listener_at(struct fake *k, const struct sockaddr_storage *a);
 
 /* zero-copy; s->zc must be set except for open and has_notes */

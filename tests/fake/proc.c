@@ -1,6 +1,8 @@
 /* The process in the fake kernel: its signals, limits, CPUs and random bytes. */
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/utsname.h>
+#include <linux/futex.h>
 
 #include "fake/kernel_int.h"
 
@@ -117,7 +119,7 @@ fake_sched_setaffinity(void *ctx, size_t len, const cpu_set_t *set)
 long
 fake_getpid(void *ctx)
 {
-	return fake_leave(ctx, fake_enter(ctx, SYS_CALL_getpid, -1) ? 0 : 1234, "getpid()");
+	return fake_leave(ctx, fake_enter(ctx, SYS_CALL_getpid, -1) ? 0 : FAKE_PID, "getpid()");
 }
 
 long
@@ -133,6 +135,54 @@ fake_rt_sigaction(void *ctx, int sig, const struct sigaction *sa)
 {
 	(void)sa;
 	return fake_leave(ctx, fake_enter(ctx, SYS_CALL_rt_sigaction, -1), "rt_sigaction(%d)", sig);
+}
+
+long
+fake_uname(void *ctx, struct utsname *u)
+{
+	static const struct utsname fake = { .sysname = "Fake", .nodename = "fake" };
+
+	*u = fake;
+	return fake_leave(ctx, fake_enter(ctx, SYS_CALL_uname, -1), "uname()");
+}
+
+long
+fake_umask(void *ctx, mode_t mask)
+{
+	return fake_leave(ctx, fake_enter(ctx, SYS_CALL_umask, -1), "umask(%o)", mask);
+}
+
+/* There is no other thread that could change the word: the time passes. */
+long
+fake_futex(void *ctx, uint32_t *word, int op, uint32_t val, const struct timespec *ts)
+{
+	struct fake *k = ctx;
+	long r = fake_enter(k, SYS_CALL_futex, -1);
+
+	if (r == 0 && op == FUTEX_WAIT_PRIVATE && *word != val)
+		r = -EAGAIN;
+	if (r == 0 && op == FUTEX_WAIT_PRIVATE) {
+		if (ts)
+			fake_advance(k, (uint64_t)ts->tv_sec * FAKE_SEC + (uint64_t)ts->tv_nsec);
+		else
+			fake_blame(k, FAKE_BLOCKED);
+		r = -ETIMEDOUT;
+	}
+	return fake_leave(k, r, "futex()");
+}
+
+/* The process itself is the only one. */
+long
+fake_kill(void *ctx, pid_t pid, int sig)
+{
+	struct fake *k = ctx;
+	long r = fake_enter(k, SYS_CALL_kill, -1);
+
+	if (r == 0 && pid != FAKE_PID)
+		r = -ESRCH;
+	if (r == 0 && sig)
+		fake_signal(k, sig);
+	return fake_leave(k, r, "kill(%d, %d)", (int)pid, sig);
 }
 
 void

@@ -68,6 +68,9 @@ fake_sock_poll(struct fake_sock *s)
 {
 	uint32_t ev = 0;
 
+	if (s->type == SOCK_DGRAM)
+		return (s->dgrams ? EPOLLIN | EPOLLRDNORM : 0) | EPOLLOUT | EPOLLWRNORM |
+		       (s->err ? EPOLLERR : 0);
 	if (s->state == FAKE_LISTEN)
 		return s->queue ? EPOLLIN | EPOLLRDNORM : 0;
 	if (s->shut == 3 || s->state == FAKE_CLOSED)
@@ -277,6 +280,12 @@ fake_sock_send(struct fake_sock *s, const void *buf, size_t len, int flags)
 	uint64_t used;
 	size_t n;
 
+	if (s->type == SOCK_DGRAM) {
+		struct iovec one = { (void *)(uintptr_t)buf, len };
+		struct msghdr m = { .msg_iov = &one, .msg_iovlen = 1 };
+
+		return fake_dgram_send(s, &m);
+	}
 	if (s->state == FAKE_SYN_SENT)
 		return -EAGAIN;
 	if (s->err) {
@@ -318,6 +327,8 @@ fake_sock_recv(struct fake_sock *s, void *buf, size_t len, int flags)
 	struct fake_pipe *p = &s->in;
 	size_t n = (size_t)MIN((uint64_t)len, p->arrived - p->read);
 
+	if (s->type == SOCK_DGRAM)
+		return fake_dgram_recv(s, buf, len, flags);
 	if (s->state == FAKE_LISTEN)
 		return -ENOTCONN;
 	if (n) {
@@ -427,6 +438,7 @@ fake_sock_close(struct fake_sock *s)
 	if (s->dead)
 		return;
 	s->dead = 1;
+	fake_dgrams_free(s);
 	if (s->state == FAKE_LISTEN) {
 		s->state = FAKE_CLOSED;
 		for (struct fake_sock *c = s->k->socks; c; c = c->all)
