@@ -1,0 +1,487 @@
+#include "sim/process_ends.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/process_world.h"
+
+#define CLIENTS 1024
+#define SERVERS 8
+#define SERVED 2048
+#define NAME 24
+#define TEXT 8192
+#define SHOWN 400 /* bytes of a text that are noted */
+
+struct end_client {
+	struct process_ends *e;
+	char name[NAME];
+	struct fake_sock *s;
+	unsigned int port;
+	int is_over;
+};
+
+struct end_server {
+	struct process_ends *e;
+	struct process_server_plan plan;
+	struct fake_sock *listener; /* NULL: it has none */
+	unsigned int n;             /* connections so far */
+};
+
+/* A connection to a server. */
+struct served {
+	struct end_server *srv;
+	struct fake_sock *s;
+	unsigned int number; /* from 1 */
+	char got[TEXT];      /* of the request that is not complete */
+	size_t len;
+	int is_over;
+	const char *answer;  /* that is due */
+	int hangs_up;
+};
+
+struct names {
+	struct process_ends *e;
+	struct fake_sock *s;
+	unsigned int port, ttl;
+	char addresses[200];
+	int is_silent;
+};
+
+struct process_ends {
+	struct process_world *w;
+	struct fake *k;
+	struct end_client client[CLIENTS];
+	unsigned int n_clients;
+	struct end_server server[SERVERS];
+	unsigned int n_servers;
+	struct served *served[SERVED];
+	unsigned int n_served;
+	struct fake_sock *log, *notify;
+	struct names names;
+};
+
+/* --- texts --- */
+
+/* As one line: an end of a line becomes a bar. */
+static const char *
+one_line(const char *p, size_t len, char out[SHOWN + 8])
+{
+	size_t n = 0;
+
+	while (len && (p[len - 1] == '\n' || p[len - 1] == '\r'))
+		len--;
+	for (size_t i = 0; i < len && n < SHOWN - 4; i++) {
+		if (p[i] == '\r')
+			continue;
+		if (p[i] == '\n') {
+			memcpy(out + n, " | ", 3);
+			n += 3;
+		} else {
+			out[n++] = p[i] >= ' ' && p[i] < 127 ? p[i] : '?';
+		}
+	}
+	if (n >= SHOWN - 4) {
+		memcpy(out + n, "...", 3);
+		n += 3;
+	}
+	out[n] = '\0';
+	return out;
+}
+
+/* --- clients --- */
+
+static void
+client_ends(struct end_client *c, const char *how)
+{
+	process_world_note(c->e->w, "%s %s", c->name, how);
+	c->is_over = 1;
+	fake_peer_close(c->s);
+}
+
+static void
+on_client(struct fake *k, void *client)
+{
+	struct end_client *c = client;
+	char buf[TEXT], shown[SHOWN + 8];
+	long r;
+
+	(void)k;
+	if (c->is_over)
+		return;
+	if (!fake_peer_is_connected(c->s) && !(fake_peer_poll(c->s) & EPOLLHUP))
+		return;
+	while ((r = fake_peer_recv(c->s, buf, sizeof(buf))) > 0)
+		process_world_note(c->e->w, "%s gets \"%s\"", c->name,
+			one_line(buf, (size_t)r, shown));
+	if (r == 0)
+		client_ends(c, "sees the end");
+	else if (r == -ECONNREFUSED)
+		client_ends(c, "is refused");
+	else if (r != -EAGAIN)
+		client_ends(c, "is reset");
+}
+
+/* The longest name has room. */
+static struct end_client *
+client_new(struct process_ends *e, const char *name, unsigned int port)
+{
+	struct end_client *c = &e->client[e->n_clients++];
+
+	assert(e->n_clients < CLIENTS && strlen(name) < NAME);
+	c->e = e;
+	memcpy(c->name, name, strlen(name) + 1);
+	c->port = port;
+	c->s = fake_client(e->k, port);
+	fake_peer_notify(c->s, 0, on_client, c);
+	return c;
+}
+
+void
+process_client_connects(struct process_ends *e, const char *name, unsigned int port)
+{
+	(void)client_new(e, name, port);
+}
+
+static struct end_client *
+client_of(struct process_ends *e, const char *name)
+{
+	for (unsigned int i = e->n_clients; i-- > 0;)
+		if (strcmp(e->client[i].name, name) == 0)
+			return &e->client[i];
+	return NULL;
+}
+
+int
+process_client_sends(struct process_ends *e, const char *name, const char *text)
+{
+	struct end_client *c = client_of(e, name);
+
+	if (!c)
+		return -1;
+	if (!c->is_over)
+		(void)fake_peer_send(c->s, text, strlen(text));
+	return 0;
+}
+
+int
+process_client_leaves(struct process_ends *e, const char *name, enum process_leaving how)
+{
+	struct end_client *c = client_of(e, name);
+
+	if (!c)
+		return -1;
+	if (c->is_over)
+		return 0;
+	if (how == PROCESS_CLIENT_SHUTS) {
+		fake_peer_shut(c->s);
+		return 0;
+	}
+	c->is_over = 1;
+	if (how == PROCESS_CLIENT_RESETS)
+		fake_peer_reset(c->s);
+	else
+		fake_peer_close(c->s);
+	return 0;
+}
+
+void
+process_admin_asks(struct process_ends *e, const char *command)
+{
+	struct end_client *c = client_new(e, "admin", PROCESS_WORLD_ADMIN);
+	char line[TEXT];
+
+	snprintf(line, sizeof(line), "%s\n", command);
+	(void)fake_peer_send(c->s, line, strlen(line));
+	fake_peer_shut(c->s);
+}
+
+/* --- servers --- */
+
+static void
+served_ends(struct served *d, const char *how)
+{
+	if (!d->srv->plan.is_quiet)
+		process_world_note(d->srv->e->w, "%u#%u %s", d->srv->plan.port, d->number, how);
+	d->is_over = 1;
+	fake_peer_close(d->s);
+}
+
+static void
+answer_is_due(struct fake *k, void *served)
+{
+	struct served *d = served;
+
+	(void)k;
+	if (d->is_over)
+		return;
+	(void)fake_peer_send(d->s, d->answer, strlen(d->answer));
+	if (d->hangs_up)
+		served_ends(d, "hangs up");
+}
+
+/* A head of HTTP, or a line. */
+static int
+is_request(const struct served *d)
+{
+	if (strstr(d->got, "HTTP/1."))
+		return strstr(d->got, "\r\n\r\n") != NULL;
+	return d->len && d->got[d->len - 1] == '\n';
+}
+
+static void
+take_text(struct served *d, const char *buf, size_t n)
+{
+	const struct process_server_plan *plan = &d->srv->plan;
+	char shown[SHOWN + 8];
+
+	if (!plan->is_quiet)
+		process_world_note(d->srv->e->w, "%u#%u gets \"%s\"", plan->port, d->number,
+			one_line(buf, n, shown));
+	assert(d->len + n < TEXT);
+	memcpy(d->got + d->len, buf, n);
+	d->len += n;
+	d->got[d->len] = '\0';
+	if (!is_request(d))
+		return;
+	d->len = 0;
+	d->got[0] = '\0';
+	if (!plan->answer)
+		return;
+	d->answer = plan->answer;
+	d->hangs_up = plan->hangs_up;
+	fake_after(d->srv->e->k, plan->after, answer_is_due, d);
+}
+
+static void
+on_served(struct fake *k, void *served)
+{
+	struct served *d = served;
+	char buf[TEXT];
+	long r;
+
+	(void)k;
+	if (d->is_over)
+		return;
+	while ((r = fake_peer_recv(d->s, buf, sizeof(buf))) > 0)
+		take_text(d, buf, (size_t)r);
+	if (r == 0)
+		served_ends(d, "sees the end");
+	else if (r != -EAGAIN)
+		served_ends(d, "is reset");
+}
+
+static void
+on_connection(struct fake *k, void *server)
+{
+	struct end_server *v = server;
+	struct fake_sock *s;
+
+	while (v->listener && (s = fake_origin_accept(v->listener))) {
+		struct process_ends *e = v->e;
+		struct served *d = calloc(1, sizeof(*d));
+
+		assert(d && e->n_served < SERVED);
+		e->served[e->n_served++] = d;
+		d->srv = v;
+		d->s = s;
+		d->number = ++v->n;
+		if (!v->plan.is_quiet)
+			process_world_note(e->w, "%u#%u opens", v->plan.port, d->number);
+		fake_peer_notify(s, 0, on_served, d);
+		if (v->plan.greeting)
+			(void)fake_peer_send(s, v->plan.greeting, strlen(v->plan.greeting));
+		on_served(k, d);
+	}
+}
+
+static struct end_server *
+server_of(struct process_ends *e, unsigned int port)
+{
+	unsigned int i = 0;
+
+	while (i < e->n_servers && e->server[i].plan.port != port)
+		i++;
+	assert(i < SERVERS);
+	if (i == e->n_servers) {
+		e->n_servers++;
+		e->server[i].e = e;
+		e->server[i].plan.port = port;
+	}
+	return &e->server[i];
+}
+
+void
+process_server_plays(struct process_ends *e, const struct process_server_plan *plan)
+{
+	struct end_server *v = server_of(e, plan->port);
+
+	v->plan = *plan;
+	if (v->listener)
+		return;
+	v->listener = fake_origin(e->k, plan->port, 128);
+	fake_peer_notify(v->listener, 0, on_connection, v);
+}
+
+void
+process_server_leaves(struct process_ends *e, unsigned int port)
+{
+	struct end_server *v = server_of(e, port);
+
+	if (v->listener)
+		fake_peer_close(v->listener);
+	v->listener = NULL;
+}
+
+/* --- datagrams --- */
+
+/* The length of a question behind the head of a message, or 0. */
+static size_t
+question_len(const uint8_t *p, size_t len)
+{
+	size_t at = 12;
+
+	while (at < len && p[at])
+		at += p[at] + 1u;
+	return at + 5 <= len ? at + 5 - 12 : 0;
+}
+
+static size_t
+add_address(uint8_t *to, const char *text, size_t len, unsigned int ttl)
+{
+	const uint8_t head[12] = { 0xc0, 12, 0, 1, 0, 1, 0, 0, (uint8_t)(ttl >> 8), (uint8_t)ttl,
+		0, 4 };
+	char one[20];
+
+	assert(len < sizeof(one));
+	memcpy(one, text, len);
+	one[len] = '\0';
+	memcpy(to, head, sizeof(head));
+	if (inet_pton(AF_INET, one, to + sizeof(head)) != 1)
+		assert(!"an IPv4 address");
+	return sizeof(head) + 4;
+}
+
+/* RFC 1035, 4.1. */
+static void
+answer_question(struct names *n, const uint8_t *ask, size_t len)
+{
+	uint8_t out[512] = { ask[0], ask[1], 0x81, 0x80, 0, 1 };
+	size_t q = question_len(ask, len), used = 12 + q;
+	const char *at = n->addresses;
+	int is_ipv4 = q > 4 && ask[12 + q - 4] == 0 && ask[12 + q - 3] == 1;
+
+	memcpy(out + 12, ask + 12, q);
+	while (is_ipv4 && *at) {
+		size_t l = strcspn(at, ",");
+
+		used += add_address(out + used, at, l, n->ttl);
+		out[7]++;
+		at += l + (at[l] == ',');
+	}
+	(void)fake_peer_send(n->s, out, used);
+}
+
+static void
+on_question(struct fake *k, void *names)
+{
+	struct names *n = names;
+	uint8_t buf[512];
+	long r;
+
+	(void)k;
+	while ((r = fake_peer_recv(n->s, buf, sizeof(buf))) > 12) {
+		size_t q = question_len(buf, (size_t)r);
+
+		process_world_note(n->e->w, "%u is asked for %s", n->port,
+			q > 4 && buf[12 + q - 3] == 1    ? "A"
+				: q > 4 && buf[12 + q - 3] == 28 ? "AAAA"
+								 : "something else");
+		if (q && !n->is_silent)
+			answer_question(n, buf, (size_t)r);
+	}
+}
+
+void
+process_names_are(struct process_ends *e, unsigned int port, const char *addresses,
+	unsigned int ttl)
+{
+	struct names *n = &e->names;
+
+	n->e = e;
+	n->port = port;
+	n->ttl = ttl;
+	n->is_silent = !addresses;
+	snprintf(n->addresses, sizeof(n->addresses), "%s", addresses ? addresses : "");
+	if (n->s)
+		return;
+	n->s = fake_receiver(e->k, port);
+	fake_peer_notify(n->s, 0, on_question, n);
+}
+
+static void
+note_messages(struct process_ends *e, struct fake_sock *s, const char *what)
+{
+	char buf[TEXT], shown[SHOWN + 8];
+	long r;
+
+	while ((r = fake_peer_recv(s, buf, sizeof(buf))) > 0)
+		process_world_note(e->w, "%s: %s", what, one_line(buf, (size_t)r, shown));
+}
+
+static void
+on_log(struct fake *k, void *ends)
+{
+	struct process_ends *e = ends;
+
+	(void)k;
+	note_messages(e, e->log, "log");
+}
+
+static void
+on_notify(struct fake *k, void *ends)
+{
+	struct process_ends *e = ends;
+
+	(void)k;
+	note_messages(e, e->notify, "notify");
+}
+
+/* --- all of them --- */
+
+struct process_ends *
+process_ends_new(struct process_world *w)
+{
+	struct process_ends *e = calloc(1, sizeof(*e));
+
+	assert(e);
+	e->w = w;
+	e->k = w->k;
+	e->log = fake_receiver(w->k, PROCESS_WORLD_LOG);
+	fake_peer_notify(e->log, 0, on_log, e);
+	e->notify = fake_receiver_unix(w->k, PROCESS_WORLD_NOTIFY);
+	fake_peer_notify(e->notify, 0, on_notify, e);
+	return e;
+}
+
+void
+process_ends_free(struct process_ends **ep)
+{
+	struct process_ends *e = *ep;
+
+	for (unsigned int i = 0; i < e->n_served; i++)
+		free(e->served[i]);
+	free(e);
+	*ep = NULL;
+}
+
+void
+process_ends_leave(struct process_ends *e)
+{
+	for (unsigned int i = 0; i < e->n_clients; i++)
+		if (!e->client[i].is_over) {
+			e->client[i].is_over = 1;
+			fake_peer_reset(e->client[i].s);
+		}
+}

@@ -1,0 +1,50 @@
+/*
+ * The ends around a process (sim/process_world.h): clients, servers, name servers, and where logs
+ * and notifications go. Each notes what it sees.
+ */
+#ifndef TACIT_SIM_PROCESS_ENDS_H
+#define TACIT_SIM_PROCESS_ENDS_H
+
+#include <stdint.h>
+
+#include "base/compiler.h"
+
+struct process_ends;
+struct process_world;
+
+/* It hears of logs and notifications from now on. */
+struct process_ends *process_ends_new(struct process_world *w);
+void process_ends_free(struct process_ends **e);
+/* All clients are reset. */
+void process_ends_leave(struct process_ends *e);
+
+/* A client of this name connects; a name may be used again. */
+void process_client_connects(struct process_ends *e, const char *name, unsigned int port);
+/* The last client of that name: 0, or -1 when there is none. */
+int process_client_sends(struct process_ends *e, const char *name, const char *text) must_check;
+enum process_leaving { PROCESS_CLIENT_SHUTS, PROCESS_CLIENT_CLOSES, PROCESS_CLIENT_RESETS };
+int process_client_leaves(struct process_ends *e, const char *name, enum process_leaving how)
+	must_check;
+/* Sends a command to the admin socket; its answer is noted. */
+void process_admin_asks(struct process_ends *e, const char *command);
+
+/* How a server behaves from now on. */
+struct process_server_plan {
+	unsigned int port;
+	const char *greeting; /* sent to each connection at once; NULL: none */
+	const char *answer; /* sent after each request; NULL: it is silent */
+	uint64_t after;     /* ns after the request */
+	int hangs_up;       /* it closes after its answer */
+	int is_quiet;       /* what it sees is not noted */
+};
+/* Opens it, or changes its plan. Strings stay the caller's. */
+void process_server_plays(struct process_ends *e, const struct process_server_plan *plan);
+/* It listens no more; its connections stay. */
+void process_server_leaves(struct process_ends *e, unsigned int port);
+
+/* A name server that answers each question for an IPv4 address with these, separated by commas;
+ * "": there are none; NULL: it is silent. */
+void process_names_are(struct process_ends *e, unsigned int port, const char *addresses,
+	unsigned int ttl);
+
+#endif
