@@ -14,6 +14,10 @@ unsigned int http_read_low_water(const struct session *s);
  * TIMER_NEVER: none. */
 uint64_t http_read_deadline(const struct session *s);
 
+/* True if the current request of a connection is its last one, since the process or its frontend
+ * stops. */
+int http_read_is_last(const struct session *s);
+
 /* A complete request waits for a name server (do-resolve): what follows it, and the client's FIN,
  * are not read meanwhile. */
 int http_read_awaits_name(const struct session *s);

@@ -43,10 +43,9 @@ stop_time(const struct session *s)
 		hash_avalanche((uint32_t)s->id) % (spread ? spread : HTTP_STOP_SPREAD_MS);
 }
 
-/* Whether a request that comes now is the last one, since the process or its frontend stops. With
- * close-spread-time it is not before the time at which an idle connection would be closed. */
-static int
-is_last_by_stop(const struct session *s)
+/* With close-spread-time it is not before the time at which an idle connection would be closed. */
+int
+http_read_is_last(const struct session *s)
 {
 	const struct engine *e = s->engine;
 
@@ -109,7 +108,7 @@ complete_head(struct session *s, size_t used)
 	http_txn_allow_added(s, &t->req);
 	t->persists = (uint8_t)h1_persists(&t->req);
 	t->keep_alive[CLIENT] = (uint8_t)(t->persists && !http_closes_client(s->fe) &&
-		!is_last_by_stop(s));
+		!http_read_is_last(s));
 	h->tail += (uint32_t)used;
 	h->lookahead -= (uint32_t)used;
 	h->head = t->head_end = h->tail;

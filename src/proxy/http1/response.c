@@ -18,6 +18,7 @@
 #include "http/hop.h"
 #include "proxy/model/http_count.h"
 #include "proxy/http1/http_out.h"
+#include "proxy/http1/http_read.h"
 #include "proxy/http1/note_invalid.h"
 #include "proxy/http1/response_rules.h"
 #include "proxy/sample/capture.h"
@@ -148,7 +149,8 @@ decide_keep_alive(struct session *s)
 
 	if (!h1_persists(&t->res) || ends_with_connection(received))
 		t->keep_alive[SERVER] = 0;
-	if (ends_with_connection(sent))
+	/* The stop may have begun after the request was read. */
+	if (ends_with_connection(sent) || http_read_is_last(s))
 		t->keep_alive[CLIENT] = 0;
 }
 
