@@ -12,7 +12,8 @@
 #define SERVED 2048
 #define NAME 24
 #define TEXT 8192
-#define SHOWN 400 /* bytes of a text that are noted */
+#define SHOWN 1000 /* bytes of a text that are noted, and of what a connection brings */
+#define SHOWN_SHORT 100
 
 struct end_client {
 	struct process_ends *e;
@@ -64,15 +65,15 @@ struct process_ends {
 
 /* --- texts --- */
 
-/* As one line: an end of a line becomes a bar. */
+/* The first `most` bytes as one line: an end of a line becomes a bar. */
 static const char *
-one_line(const char *p, size_t len, char out[SHOWN + 8])
+one_line(const char *p, size_t len, size_t most, char out[SHOWN + 8])
 {
 	size_t n = 0;
 
 	while (len && (p[len - 1] == '\n' || p[len - 1] == '\r'))
 		len--;
-	for (size_t i = 0; i < len && n < SHOWN - 4; i++) {
+	for (size_t i = 0; i < len && n < most; i++) {
 		if (p[i] == '\r')
 			continue;
 		if (p[i] == '\n') {
@@ -82,7 +83,7 @@ one_line(const char *p, size_t len, char out[SHOWN + 8])
 			out[n++] = p[i] >= ' ' && p[i] < 127 ? p[i] : '?';
 		}
 	}
-	if (n >= SHOWN - 4) {
+	if (n >= most) {
 		memcpy(out + n, "...", 3);
 		n += 3;
 	}
@@ -114,7 +115,9 @@ on_client(struct fake *k, void *client)
 		return;
 	while ((r = fake_peer_recv(c->s, buf, sizeof(buf))) > 0)
 		process_world_note(c->e->w, "%s gets \"%s\"", c->name,
-			one_line(buf, (size_t)r, shown));
+			one_line(buf, (size_t)r, c->port == PROCESS_WORLD_ADMIN ? SHOWN
+										: SHOWN_SHORT,
+				shown));
 	if (r == 0)
 		client_ends(c, "sees the end");
 	else if (r == -ECONNREFUSED)
@@ -238,7 +241,7 @@ take_text(struct served *d, const char *buf, size_t n)
 
 	if (!plan->is_quiet)
 		process_world_note(d->srv->e->w, "%u#%u gets \"%s\"", plan->port, d->number,
-			one_line(buf, n, shown));
+			one_line(buf, n, SHOWN_SHORT, shown));
 	assert(d->len + n < TEXT);
 	memcpy(d->got + d->len, buf, n);
 	d->len += n;
@@ -427,7 +430,7 @@ note_messages(struct process_ends *e, struct fake_sock *s, const char *what)
 	long r;
 
 	while ((r = fake_peer_recv(s, buf, sizeof(buf))) > 0)
-		process_world_note(e->w, "%s: %s", what, one_line(buf, (size_t)r, shown));
+		process_world_note(e->w, "%s: %s", what, one_line(buf, (size_t)r, SHOWN, shown));
 }
 
 static void
