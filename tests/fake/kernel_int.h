@@ -166,6 +166,7 @@ struct fake {
 	uint64_t cut_splice; /* the nth splice to a socket meets a reset half-way */
 	uint64_t splices_out;
 	unsigned int next_port, next_client;
+	uint64_t random; /* state of the sequence that getrandom() gives */
 	/* time */
 	uint64_t now;
 	struct fake_event *heap;

@@ -67,11 +67,16 @@ fake_prlimit64(void *ctx, int res, const struct rlimit *set, struct rlimit *get)
 long
 fake_getrandom(void *ctx, void *buf, size_t len, unsigned int flags)
 {
+	struct fake *k = ctx;
 	long r = fake_enter(ctx, SYS_CALL_getrandom, -1);
 
 	(void)flags;
 	if (r == 0)
-		memset(buf, 0x5a, len);
+		for (size_t i = 0; i < len; i++) {
+			k->random = k->random * UINT64_C(6364136223846793005) +
+				UINT64_C(1442695040888963407);
+			((unsigned char *)buf)[i] = (unsigned char)(k->random >> 56);
+		}
 	return fake_leave(ctx, r ? r : (long)len, "getrandom(%zu)", len);
 }
 
