@@ -12,6 +12,7 @@
 #define SERVED 2048
 #define NAME 24
 #define TEXT 8192
+#define ANSWER 65536
 #define SHOWN 1000 /* bytes of a text that are noted, and of what a connection brings */
 #define SHOWN_SHORT 100
 
@@ -20,6 +21,7 @@ struct end_client {
 	char name[NAME];
 	struct fake_sock *s;
 	unsigned int port;
+	const char *only; /* of an answer: the lines with this text; NULL: all of it */
 	int is_over;
 };
 
@@ -96,16 +98,45 @@ one_line(const char *p, size_t len, size_t most, char out[SHOWN + 8])
 static void
 client_ends(struct end_client *c, const char *how)
 {
-	process_world_note(c->e->w, "%s %s", c->name, how);
+	if (how)
+		process_world_note(c->e->w, "%s %s", c->name, how);
 	c->is_over = 1;
 	fake_peer_close(c->s);
+}
+
+static void
+note_lines(struct end_client *c, char *text, size_t len)
+{
+	char shown[SHOWN + 8];
+
+	text[len] = '\0';
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+		if (strstr(line, c->only))
+			process_world_note(c->e->w, "%s gets \"%s\"", c->name,
+				one_line(line, strlen(line), SHOWN, shown));
+}
+
+/* An admin socket answers with no text when there is nothing to say. */
+static void
+note_text(struct end_client *c, char *text, size_t len)
+{
+	char shown[SHOWN + 8];
+
+	if (c->only)
+		note_lines(c, text, len);
+	else if (c->port == PROCESS_WORLD_ADMIN && len == 1 && text[0] == '\n')
+		return;
+	else
+		process_world_note(c->e->w, "%s gets \"%s\"", c->name,
+			one_line(text, len,
+				c->port == PROCESS_WORLD_ADMIN ? SHOWN : SHOWN_SHORT, shown));
 }
 
 static void
 on_client(struct fake *k, void *client)
 {
 	struct end_client *c = client;
-	char buf[TEXT], shown[SHOWN + 8];
+	char buf[ANSWER];
 	long r;
 
 	(void)k;
@@ -113,13 +144,10 @@ on_client(struct fake *k, void *client)
 		return;
 	if (!fake_peer_is_connected(c->s) && !(fake_peer_poll(c->s) & EPOLLHUP))
 		return;
-	while ((r = fake_peer_recv(c->s, buf, sizeof(buf))) > 0)
-		process_world_note(c->e->w, "%s gets \"%s\"", c->name,
-			one_line(buf, (size_t)r, c->port == PROCESS_WORLD_ADMIN ? SHOWN
-										: SHOWN_SHORT,
-				shown));
+	while ((r = fake_peer_recv(c->s, buf, sizeof(buf) - 1)) > 0)
+		note_text(c, buf, (size_t)r);
 	if (r == 0)
-		client_ends(c, "sees the end");
+		client_ends(c, c->port == PROCESS_WORLD_ADMIN ? NULL : "sees the end");
 	else if (r == -ECONNREFUSED)
 		client_ends(c, "is refused");
 	else if (r != -EAGAIN)
@@ -190,11 +218,12 @@ process_client_leaves(struct process_ends *e, const char *name, enum process_lea
 }
 
 void
-process_admin_asks(struct process_ends *e, const char *command)
+process_admin_asks(struct process_ends *e, const char *command, const char *only)
 {
 	struct end_client *c = client_new(e, "admin", PROCESS_WORLD_ADMIN);
 	char line[TEXT];
 
+	c->only = only;
 	snprintf(line, sizeof(line), "%s\n", command);
 	(void)fake_peer_send(c->s, line, strlen(line));
 	fake_peer_shut(c->s);

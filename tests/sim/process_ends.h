@@ -25,8 +25,9 @@ int process_client_sends(struct process_ends *e, const char *name, const char *t
 enum process_leaving { PROCESS_CLIENT_SHUTS, PROCESS_CLIENT_CLOSES, PROCESS_CLIENT_RESETS };
 int process_client_leaves(struct process_ends *e, const char *name, enum process_leaving how)
 	must_check;
-/* Sends a command to the admin socket; its answer is noted. */
-void process_admin_asks(struct process_ends *e, const char *command);
+/* Sends a command to the admin socket. Of its answer those lines are noted that have this text;
+ * NULL: all of it. */
+void process_admin_asks(struct process_ends *e, const char *command, const char *only);
 
 /* How a server behaves from now on. */
 struct process_server_plan {

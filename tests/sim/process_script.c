@@ -14,7 +14,7 @@ struct action {
 	struct process_script *script;
 	char *word[WORDS + 1];
 	unsigned int n_words;
-	unsigned int number; /* of the repetition, from 1 */
+	unsigned int number; /* of the repetition, from 1; 0: there is none */
 	unsigned int line;
 };
 
@@ -99,7 +99,7 @@ numbered(const struct action *a, const char *text, char *out, size_t size)
 
 	sbuf_init_fixed(&b, out, size);
 	for (; *text; text++) {
-		if (*text == '#')
+		if (*text == '#' && a->number)
 			sbuf_addu(&b, a->number);
 		else
 			sbuf_addc(&b, *text);
@@ -199,9 +199,9 @@ do_signal(struct process_world *w, char *const *word)
 static int
 do_admin(struct process_world *w, char *const *word)
 {
-	if (!word[0])
+	if (!word[0] || (word[1] && (!is_word(word[1], "only") || !word[2])))
 		return -1;
-	process_admin_asks(w->ends, word[0]);
+	process_admin_asks(w->ends, word[0], word[1] ? word[2] : NULL);
 	return 0;
 }
 
@@ -334,7 +334,7 @@ read_line(struct process_script *s, char *line)
 	for (unsigned int i = 0; n && i < times; i++) {
 		struct action *a = add_action(s, word, n);
 
-		a->number = i + 1;
+		a->number = times > 1 ? i + 1 : 0;
 		fake_after(w->k, at + i * every, action_is_due, a);
 	}
 }

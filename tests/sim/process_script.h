@@ -16,7 +16,7 @@
  *     path PORT near | far TIME | blackhole | refused
  *     names PORT "ADDRESS,..." ttl N | names PORT silent
  *     signal NAME                       (USR1, TERM, HUP)
- *     admin "COMMAND"
+ *     admin "COMMAND" [only "TEXT"]     notes the lines of its answer that have this text
  *     fds N                             limit of descriptors
  *     manager [watchdog TIME]           a service manager is notified
  */

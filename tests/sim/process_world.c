@@ -84,6 +84,7 @@ process_world_open(struct process_world *w)
 	sbuf_init(&w->trace, 0);
 	w->report.to = fopencookie(w, "w", io);
 	setvbuf(w->report.to, NULL, _IOLBF, 4096);
+	w->report.pid = (int)sys_getpid(&w->sys);
 	w->notify.fd = -1;
 	w->ends = process_ends_new(w);
 }
