@@ -133,7 +133,7 @@ make_datagram(struct fake_sock *from, struct fake_sock *to, const struct iovec *
 }
 
 static long
-send_to(struct fake_sock *s, const struct sockaddr_storage *at, const struct iovec *iov, size_t n)
+send_to(struct fake_sock *s, const struct sockaddr_storage *at, const struct msghdr *m)
 {
 	struct fake_sock *to = socket_at(s->k, at);
 	struct fake_route r = fake_route_to(s->k, fake_addr_port(at));
@@ -141,9 +141,9 @@ send_to(struct fake_sock *s, const struct sockaddr_storage *at, const struct iov
 	long len;
 
 	if (s->family == AF_UNIX && !to)
-		return -ECONNREFUSED;
+		return m->msg_name ? -ENOENT : -ECONNREFUSED;
 	take_port(s);
-	d = make_datagram(s, to, iov, n);
+	d = make_datagram(s, to, m->msg_iov, m->msg_iovlen);
 	len = (long)d->len;
 	if (s->family == AF_UNIX && to->dgram_bytes + d->len > to->rcvbuf) {
 		fake_release(d);
@@ -180,7 +180,7 @@ fake_dgram_send(struct fake_sock *s, const struct msghdr *m)
 	} else if (s->phase != FAKE_CONNECTED) {
 		return -EDESTADDRREQ;
 	}
-	return send_to(s, &to, m->msg_iov, m->msg_iovlen);
+	return send_to(s, &to, m);
 }
 
 long

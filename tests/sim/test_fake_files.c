@@ -188,6 +188,7 @@ send_unix(struct box *b)
 
 	snprintf(un.sun_path, sizeof(un.sun_path), "%s", path_of(b, "s"));
 	assert_int_equal(sys_connect(&b->sys, out, to, sizeof(un)), -ENOENT);
+	assert_int_equal(send_text(b, out, "none", to, sizeof(un)), -ENOENT);
 	assert_int_equal(sys_bind(&b->sys, in, to, sizeof(un)), 0);
 	assert_int_equal(sys_stat(&b->sys, b->path, &st), 0);
 	assert_true(S_ISSOCK(st.st_mode));
