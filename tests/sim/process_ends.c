@@ -61,7 +61,7 @@ struct process_ends {
 	unsigned int n_servers;
 	struct served *served[SERVED];
 	unsigned int n_served;
-	struct fake_sock *log, *notify;
+	struct fake_sock *log, *unix_log, *notify;
 	struct names names;
 };
 
@@ -232,10 +232,16 @@ process_admin_asks(struct process_ends *e, const char *command, const char *only
 /* --- servers --- */
 
 static void
-served_ends(struct served *d, const char *how)
+served_notes(const struct served *d, const char *what)
 {
 	if (!d->srv->plan.is_quiet)
-		process_world_note(d->srv->e->w, "%u#%u %s", d->srv->plan.port, d->number, how);
+		process_world_note(d->srv->e->w, "%u#%u %s", d->srv->plan.port, d->number, what);
+}
+
+static void
+served_ends(struct served *d, const char *how)
+{
+	served_notes(d, how);
 	d->is_over = 1;
 	fake_peer_close(d->s);
 }
@@ -298,7 +304,9 @@ on_served(struct fake *k, void *served)
 		return;
 	while ((r = fake_peer_recv(d->s, buf, sizeof(buf))) > 0)
 		take_text(d, buf, (size_t)r);
-	if (r == 0)
+	if (r == 0 && d->srv->plan.stays)
+		served_notes(d, "sees the end");
+	else if (r == 0)
 		served_ends(d, "sees the end");
 	else if (r != -EAGAIN)
 		served_ends(d, "is reset");
@@ -319,8 +327,7 @@ on_connection(struct fake *k, void *server)
 		d->srv = v;
 		d->s = s;
 		d->number = ++v->n;
-		if (!v->plan.is_quiet)
-			process_world_note(e->w, "%u#%u opens", v->plan.port, d->number);
+		served_notes(d, "opens");
 		fake_peer_notify(s, 0, on_served, d);
 		if (v->plan.greeting)
 			(void)fake_peer_send(s, v->plan.greeting, strlen(v->plan.greeting));
@@ -357,13 +364,16 @@ process_server_plays(struct process_ends *e, const struct process_server_plan *p
 }
 
 void
-process_server_leaves(struct process_ends *e, unsigned int port)
+process_server_leaves(struct process_ends *e, unsigned int port, int closes)
 {
 	struct end_server *v = server_of(e, port);
 
 	if (v->listener)
 		fake_peer_close(v->listener);
 	v->listener = NULL;
+	for (unsigned int i = 0; closes && i < e->n_served; i++)
+		if (e->served[i]->srv == v && !e->served[i]->is_over)
+			served_ends(e->served[i], "is closed");
 }
 
 /* --- datagrams --- */
@@ -469,6 +479,22 @@ on_log(struct fake *k, void *ends)
 
 	(void)k;
 	note_messages(e, e->log, "log");
+}
+
+static void
+on_unix_log(struct fake *k, void *ends)
+{
+	struct process_ends *e = ends;
+
+	(void)k;
+	note_messages(e, e->unix_log, "log");
+}
+
+void
+process_logs_open(struct process_ends *e, const char *path)
+{
+	e->unix_log = fake_receiver_unix(e->k, path);
+	fake_peer_notify(e->unix_log, 0, on_unix_log, e);
 }
 
 static void

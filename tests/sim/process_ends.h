@@ -36,12 +36,16 @@ struct process_server_plan {
 	const char *answer; /* sent after each request; NULL: it is silent */
 	uint64_t after;     /* ns after the request */
 	int hangs_up;       /* it closes after its answer */
+	int stays;          /* it does not close when the other side has ended */
 	int is_quiet;       /* what it sees is not noted */
 };
 /* Opens it, or changes its plan. Strings stay the caller's. */
 void process_server_plays(struct process_ends *e, const struct process_server_plan *plan);
-/* It listens no more; its connections stay. */
-void process_server_leaves(struct process_ends *e, unsigned int port);
+/* It listens no more. Its connections stay, or are closed too. */
+void process_server_leaves(struct process_ends *e, unsigned int port, int closes);
+
+/* What logs to a unix socket at this path is noted from now on. */
+void process_logs_open(struct process_ends *e, const char *path);
 
 /* A name server that answers each question for an IPv4 address with these, separated by commas;
  * "": there are none; NULL: it is silent. */

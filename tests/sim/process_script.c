@@ -127,8 +127,8 @@ do_server(struct process_world *w, char *const *word)
 	struct process_server_plan plan = { .port = number_of(word[0]) };
 	int r = plan.port ? 0 : -1;
 
-	if (is_word(word[1], "leaves")) {
-		process_server_leaves(w->ends, plan.port);
+	if (is_word(word[1], "leaves") || is_word(word[1], "dies")) {
+		process_server_leaves(w->ends, plan.port, is_word(word[1], "dies"));
 		return r;
 	}
 	for (word++; r == 0 && *word; word++) {
@@ -140,6 +140,8 @@ do_server(struct process_world *w, char *const *word)
 			r = read_time(*++word, &plan.after);
 		else if (is_word(*word, "hangs-up"))
 			plan.hangs_up = 1;
+		else if (is_word(*word, "stays"))
+			plan.stays = 1;
 		else if (is_word(*word, "quiet"))
 			plan.is_quiet = 1;
 		else
@@ -206,6 +208,15 @@ do_admin(struct process_world *w, char *const *word)
 }
 
 static int
+do_logs(struct process_world *w, char *const *word)
+{
+	if (!word[0])
+		return -1;
+	process_logs_open(w->ends, word[0]);
+	return 0;
+}
+
+static int
 do_fds(struct process_world *w, char *const *word)
 {
 	if (!number_of(word[0]))
@@ -258,7 +269,7 @@ run(struct action *a)
 		int (*fn)(struct process_world *w, char *const *word);
 	} actions[] = { { "server", do_server }, { "path", do_path }, { "names", do_names },
 		{ "signal", do_signal }, { "admin", do_admin }, { "fds", do_fds },
-		{ "manager", do_manager } };
+		{ "logs", do_logs }, { "manager", do_manager } };
 	struct process_world *w = a->script->w;
 	int r = -1;
 	size_t i = 0;

@@ -11,12 +11,14 @@
  * repetition:
  *
  *     NAME connects PORT | NAME sends "TEXT" | NAME shuts | NAME closes | NAME resets
- *     server PORT [greets "TEXT"] [answers "TEXT"] [after TIME] [hangs-up] [quiet]
- *     server PORT leaves
+ *     server PORT [greets "TEXT"] [answers "TEXT"] [after TIME] [hangs-up] [stays]
+ *          [quiet]
+ *     server PORT leaves | server PORT dies    its connections stay, or not
  *     path PORT near | far TIME | blackhole | refused
  *     names PORT "ADDRESS,..." ttl N | names PORT silent
  *     signal NAME                       (USR1, TERM, HUP)
  *     admin "COMMAND" [only "TEXT"]     notes the lines of its answer that have this text
+ *     logs PATH                         a unix socket that logs may be sent to
  *     fds N                             limit of descriptors
  *     manager [watchdog TIME]           a service manager is notified
  */
