@@ -263,6 +263,8 @@ fake_madvise(void *ctx, void *mem, size_t len, int advice)
 	long r = fake_enter(k, SYS_CALL_madvise, -1);
 	const char *lo = mem, *hi = lo + len;
 
+	if (advice == MADV_DONTDUMP)
+		return fake_leave(k, r, "madvise(%zu, DONTDUMP)", len);
 	if (advice != MADV_DONTNEED || (uintptr_t)mem % 4096)
 		fake_blame(k, FAKE_UNKNOWN);
 	if (r == 0) {

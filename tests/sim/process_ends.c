@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/process_tls.h"
 #include "sim/process_world.h"
+#include "sim/tls_wire.h"
 
 #define CLIENTS 1024
 #define SERVERS 8
@@ -20,6 +22,8 @@ struct end_client {
 	struct process_ends *e;
 	char name[NAME];
 	struct fake_sock *s;
+	struct wire *wire; /* TLS; NULL: plain bytes */
+	int is_shaken;
 	unsigned int port;
 	const char *only; /* of an answer: the lines with this text; NULL: all of it */
 	int is_over;
@@ -63,6 +67,7 @@ struct process_ends {
 	unsigned int n_served;
 	struct fake_sock *log, *unix_log, *notify;
 	struct names names;
+	struct process_tls *tls; /* NULL: it is not used */
 };
 
 /* --- texts --- */
@@ -133,6 +138,17 @@ note_text(struct end_client *c, char *text, size_t len)
 }
 
 static void
+note_handshake(struct end_client *c)
+{
+	(void)wire_flush(c->wire, c->s);
+	if (c->is_shaken || !tls_wire_is_shaken(c->wire))
+		return;
+	c->is_shaken = 1;
+	process_world_note(c->e->w, "%s %s", c->name,
+		tls_wire_is_resumed(c->wire) ? "resumes a session" : "has a new session");
+}
+
+static void
 on_client(struct fake *k, void *client)
 {
 	struct end_client *c = client;
@@ -144,8 +160,12 @@ on_client(struct fake *k, void *client)
 		return;
 	if (!fake_peer_is_connected(c->s) && !(fake_peer_poll(c->s) & EPOLLHUP))
 		return;
-	while ((r = fake_peer_recv(c->s, buf, sizeof(buf) - 1)) > 0)
+	if (c->wire)
+		note_handshake(c);
+	while ((r = wire_recv(c->wire, c->s, buf, sizeof(buf) - 1)) > 0)
 		note_text(c, buf, (size_t)r);
+	if (c->wire)
+		note_handshake(c);
 	if (r == 0)
 		client_ends(c, c->port == PROCESS_WORLD_ADMIN ? NULL : "sees the end");
 	else if (r == -ECONNREFUSED)
@@ -170,9 +190,15 @@ client_new(struct process_ends *e, const char *name, unsigned int port)
 }
 
 void
-process_client_connects(struct process_ends *e, const char *name, unsigned int port)
+process_client_connects(struct process_ends *e, const char *name, unsigned int port,
+	enum process_client_kind kind)
 {
-	(void)client_new(e, name, port);
+	struct end_client *c = client_new(e, name, port);
+
+	if (kind == PROCESS_CLIENT_PLAIN)
+		return;
+	process_ends_use_tls(e);
+	c->wire = process_tls_wire(e->tls, kind == PROCESS_CLIENT_RESUMES);
 }
 
 static struct end_client *
@@ -192,7 +218,7 @@ process_client_sends(struct process_ends *e, const char *name, const char *text)
 	if (!c)
 		return -1;
 	if (!c->is_over)
-		(void)fake_peer_send(c->s, text, strlen(text));
+		(void)wire_send(c->wire, c->s, text, strlen(text));
 	return 0;
 }
 
@@ -247,6 +273,15 @@ served_ends(struct served *d, const char *how)
 }
 
 static void
+send_ocsp(const struct served *d)
+{
+	char out[TEXT];
+	size_t n = process_tls_ocsp(d->srv->e->tls, d->srv->plan.ocsp / FAKE_SEC, out, TEXT);
+
+	(void)fake_peer_send(d->s, out, n);
+}
+
+static void
 answer_is_due(struct fake *k, void *served)
 {
 	struct served *d = served;
@@ -254,7 +289,10 @@ answer_is_due(struct fake *k, void *served)
 	(void)k;
 	if (d->is_over)
 		return;
-	(void)fake_peer_send(d->s, d->answer, strlen(d->answer));
+	if (d->srv->plan.ocsp)
+		send_ocsp(d);
+	else
+		(void)fake_peer_send(d->s, d->answer, strlen(d->answer));
 	if (d->hangs_up)
 		served_ends(d, "hangs up");
 }
@@ -285,7 +323,7 @@ take_text(struct served *d, const char *buf, size_t n)
 		return;
 	d->len = 0;
 	d->got[0] = '\0';
-	if (!plan->answer)
+	if (!plan->answer && !plan->ocsp)
 		return;
 	d->answer = plan->answer;
 	d->hangs_up = plan->hangs_up;
@@ -524,12 +562,22 @@ process_ends_new(struct process_world *w)
 }
 
 void
+process_ends_use_tls(struct process_ends *e)
+{
+	if (!e->tls)
+		e->tls = process_tls_new(e->k);
+}
+
+void
 process_ends_free(struct process_ends **ep)
 {
 	struct process_ends *e = *ep;
 
 	for (unsigned int i = 0; i < e->n_served; i++)
 		free(e->served[i]);
+	for (unsigned int i = 0; i < e->n_clients; i++)
+		wire_free(e->client[i].wire);
+	process_tls_free(&e->tls);
 	free(e);
 	*ep = NULL;
 }

@@ -10,6 +10,7 @@
 #include "base/compiler.h"
 
 struct process_ends;
+struct process_tls;
 struct process_world;
 
 /* It hears of logs and notifications from now on. */
@@ -18,8 +19,13 @@ void process_ends_free(struct process_ends **e);
 /* All clients are reset. */
 void process_ends_leave(struct process_ends *e);
 
+/* From now on clients can speak TLS, and servers be OCSP responders: sim/process_tls.h. */
+void process_ends_use_tls(struct process_ends *e);
+
+enum process_client_kind { PROCESS_CLIENT_PLAIN, PROCESS_CLIENT_TLS, PROCESS_CLIENT_RESUMES };
 /* A client of this name connects; a name may be used again. */
-void process_client_connects(struct process_ends *e, const char *name, unsigned int port);
+void process_client_connects(struct process_ends *e, const char *name, unsigned int port,
+	enum process_client_kind kind);
 /* The last client of that name: 0, or -1 when there is none. */
 int process_client_sends(struct process_ends *e, const char *name, const char *text) must_check;
 enum process_leaving { PROCESS_CLIENT_SHUTS, PROCESS_CLIENT_CLOSES, PROCESS_CLIENT_RESETS };
@@ -35,6 +41,7 @@ struct process_server_plan {
 	const char *greeting; /* sent to each connection at once; NULL: none */
 	const char *answer; /* sent after each request; NULL: it is silent */
 	uint64_t after;     /* ns after the request */
+	uint64_t ocsp;      /* ns for which its OCSP responses are valid; 0: it is no responder */
 	int hangs_up;       /* it closes after its answer */
 	int stays;          /* it does not close when the other side has ended */
 	int is_quiet;       /* what it sees is not noted */

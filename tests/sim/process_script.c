@@ -140,6 +140,8 @@ do_server(struct process_world *w, char *const *word)
 			r = read_time(*++word, &plan.after);
 		else if (is_word(*word, "hangs-up"))
 			plan.hangs_up = 1;
+		else if (is_word(*word, "ocsp") && word[1])
+			r = read_time(*++word, &plan.ocsp);
 		else if (is_word(*word, "stays"))
 			plan.stays = 1;
 		else if (is_word(*word, "quiet"))
@@ -217,6 +219,14 @@ do_logs(struct process_world *w, char *const *word)
 }
 
 static int
+do_tls(struct process_world *w, char *const *word)
+{
+	(void)word;
+	process_ends_use_tls(w->ends);
+	return 0;
+}
+
+static int
 do_fds(struct process_world *w, char *const *word)
 {
 	if (!number_of(word[0]))
@@ -246,7 +256,10 @@ do_client(struct action *a)
 
 	(void)numbered(a, a->word[0], name, sizeof(name));
 	if (is_word(verb, "connects") && number_of(a->word[2]))
-		process_client_connects(e, name, number_of(a->word[2]));
+		process_client_connects(e, name, number_of(a->word[2]),
+			is_word(a->word[3], "tls")           ? PROCESS_CLIENT_TLS
+				: is_word(a->word[3], "resumes") ? PROCESS_CLIENT_RESUMES
+								 : PROCESS_CLIENT_PLAIN);
 	else if (is_word(verb, "sends") && a->word[2])
 		return process_client_sends(e, name,
 			numbered(a, a->word[2], text, sizeof(text)));
@@ -269,7 +282,7 @@ run(struct action *a)
 		int (*fn)(struct process_world *w, char *const *word);
 	} actions[] = { { "server", do_server }, { "path", do_path }, { "names", do_names },
 		{ "signal", do_signal }, { "admin", do_admin }, { "fds", do_fds },
-		{ "logs", do_logs }, { "manager", do_manager } };
+		{ "logs", do_logs }, { "tls", do_tls }, { "manager", do_manager } };
 	struct process_world *w = a->script->w;
 	int r = -1;
 	size_t i = 0;

@@ -10,14 +10,16 @@
  * and an action one of these; in the text of a client and in its name # is the number of the
  * repetition:
  *
- *     NAME connects PORT | NAME sends "TEXT" | NAME shuts | NAME closes | NAME resets
+ *     NAME connects PORT [tls | resumes]    resumes: offers the last session that a client had
+ *     NAME sends "TEXT" | NAME shuts | NAME closes | NAME resets
  *     server PORT [greets "TEXT"] [answers "TEXT"] [after TIME] [hangs-up] [stays]
- *          [quiet]
+ *          [quiet] [ocsp TIME]          a responder, whose answers are valid for so long
  *     server PORT leaves | server PORT dies    its connections stay, or not
  *     path PORT near | far TIME | blackhole | refused
  *     names PORT "ADDRESS,..." ttl N | names PORT silent
  *     signal NAME                       (USR1, TERM, HUP)
  *     admin "COMMAND" [only "TEXT"]     notes the lines of its answer that have this text
+ *     tls                               site.pem and ca.pem are there (sim/process_tls.h)
  *     logs PATH                         a unix socket that logs may be sent to
  *     fds N                             limit of descriptors
  *     manager [watchdog TIME]           a service manager is notified

@@ -203,9 +203,12 @@ process_world_close(struct process_world *w)
 {
 	w->is_over = 1;
 	if (w->p.workers) {
-		if (process_join(&w->p))
+		/* What they use cannot be freed: the test has failed, and its memory is lost. */
+		if (process_join(&w->p) || process_sessions(&w->p)) {
 			process_world_error(w, "the process ends with %u sessions",
 				process_sessions(&w->p));
+			return -1;
+		}
 		process_fini(&w->p);
 	}
 	notify_close(&w->notify);

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
+#include <time.h>
 
 #include "sim/process_ends.h"
 #include "sim/process_script.h"
@@ -27,6 +29,35 @@ struct scenario {
 };
 
 static char names[SCENARIOS][64];
+
+/* The clock that OpenSSL reads is that of the world. */
+static struct fake *clock_of;
+
+/* The C library's functions, for all libraries of this program. */
+int
+gettimeofday(struct timeval *tv, void *zone)
+{
+	struct timespec ts;
+
+	(void)zone;
+	if (clock_of)
+		(void)sys_fake.clock_gettime(clock_of, CLOCK_REALTIME, &ts);
+	else
+		(void)clock_gettime(CLOCK_REALTIME, &ts);
+	*tv = (struct timeval){ ts.tv_sec, ts.tv_nsec / 1000 };
+	return 0;
+}
+
+time_t
+time(time_t *out)
+{
+	struct timeval tv;
+
+	(void)gettimeofday(&tv, NULL);
+	if (out)
+		*out = tv.tv_sec;
+	return tv.tv_sec;
+}
 
 static void
 read_scenario(struct scenario *sc, const char *name)
@@ -96,6 +127,7 @@ test_scenario(void **state)
 
 	read_scenario(&sc, *state);
 	process_world_open(&w);
+	clock_of = w.k;
 	script = process_script_read(&w, sc.script);
 	if (script && process_world_start(&w, sc.config) == 0) {
 		process_world_run(&w);
@@ -108,6 +140,7 @@ test_scenario(void **state)
 	}
 	memcpy(why, w.why, sizeof(why));
 	(void)!process_world_close(&w);
+	clock_of = NULL;
 	process_script_free(&script);
 	if (w.why[0])
 		fail_msg("%s: %s", sc.path, w.why);

@@ -287,3 +287,15 @@ tls_wire_new(struct tls_sides *sides, int is_client)
 	fake_memory_is_ours--;
 	return &t->wire;
 }
+
+int
+tls_wire_is_shaken(const struct wire *w)
+{
+	return SSL_is_init_finished(container_of(w, const struct tls_wire, wire)->ssl);
+}
+
+int
+tls_wire_is_resumed(const struct wire *w)
+{
+	return SSL_session_reused(container_of(w, const struct tls_wire, wire)->ssl);
+}
