@@ -92,7 +92,7 @@ $(TESTS): $(B)/%: $(O)/%.o $(FAKE_LIB) $(LIB)
 # Simulated worlds look at sessions where they are logged, and make allocations fail; not those of a whole process.
 SIM_WRAP := $(foreach f,session_log http_txn_put malloc calloc realloc aligned_alloc,-Wl,--wrap=$(f))
 WORLD_UNITS := $(patsubst %.c,$(B)/%,$(wildcard $(foreach d,session relay http1 model backend sample,tests/unit/proxy/$(d)/test_*.c)))
-$(filter-out $(B)/tests/sim/test_process_%,$(filter $(B)/tests/sim/%,$(TESTS))) $(WORLD_UNITS) $(B)/tests/fuzz/fuzz_fsm $(B)/tests/unit/tls/test_transport_faults: ALL_LDFLAGS += $(SIM_WRAP)
+$(filter-out $(B)/tests/sim/test_process_% $(B)/tests/sim/test_torture_process,$(filter $(B)/tests/sim/%,$(TESTS))) $(WORLD_UNITS) $(B)/tests/fuzz/fuzz_fsm $(B)/tests/unit/tls/test_transport_faults: ALL_LDFLAGS += $(SIM_WRAP)
 
 # Its table of states has a row more.
 ADDED_STATE := tests/unit/proxy/session/added_state

@@ -28,6 +28,8 @@
 #define TABLE 1024
 /* A process that was stopped hard has gone after this time. */
 #define PATIENCE (10 * FAKE_SEC)
+/* It is told again so often: calls that were made to fail may have been those that read signals. */
+#define AGAIN FAKE_SEC
 
 void
 process_world_error(struct process_world *w, const char *fmt, ...)
@@ -163,6 +165,15 @@ give_up(struct fake *k, void *world)
 }
 
 static void
+stop_hard(struct fake *k, void *world)
+{
+	if (((const struct process_world *)world)->p.state >= PROCESS_KILLING)
+		return;
+	fake_signal(k, SIGTERM);
+	fake_after(k, AGAIN, stop_hard, world);
+}
+
+static void
 end_scenario(struct fake *k, void *world)
 {
 	struct process_world *w = world;
@@ -170,8 +181,7 @@ end_scenario(struct fake *k, void *world)
 	process_world_note(w, "-- the scenario is over");
 	w->is_over = 1;
 	process_ends_leave(w->ends);
-	if (w->p.state < PROCESS_KILLING)
-		fake_signal(k, SIGTERM);
+	stop_hard(k, w);
 	fake_after(k, PATIENCE, give_up, w);
 }
 
