@@ -407,22 +407,6 @@ def test_soft_stop_when_idle(daemon, origin):
     assert d.wait() == 0
 
 
-def test_hard_stop_after(daemon, origin):
-    port = free_port()
-    d = daemon(listen_on(port, origin), extra="hard-stop-after 300ms", checked=False)
-    with connect(port) as c:
-        c.sendall(b"x")
-        assert c.recv(1) == b"x"
-        start = time.monotonic()
-        d.send(signal.SIGUSR1)
-        assert d.wait() == 0
-        # Before timeout client, which is 10 s.
-        assert 0.25 < time.monotonic() - start < 9
-    assert [line.split(" : ")[1] for line in d.stderr.splitlines()[-2:]] == [
-        "soft-stop running for too long, performing a hard-stop.",
-        "Proxy l hard-stopped (1 remaining conns will be closed)."]
-
-
 def test_grace(daemon, origin):
     port = free_port()
     d = daemon(listen_on(port, origin), extra="grace 3s", checked=False)
