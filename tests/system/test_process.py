@@ -407,15 +407,6 @@ def test_soft_stop_when_idle(daemon, origin):
     assert d.wait() == 0
 
 
-def test_grace(daemon, origin):
-    port = free_port()
-    d = daemon(listen_on(port, origin), extra="grace 3s", checked=False)
-    d.send(signal.SIGUSR1)
-    time.sleep(0.1)
-    assert talks(port)
-    assert d.wait() == 0
-
-
 def test_soft_then_hard(daemon, origin):
     port = free_port()
     d = daemon(listen_on(port, origin), checked=False)
