@@ -730,27 +730,6 @@ def test_few_descriptors_many_clients(daemon, origin):
     assert d.is_running()
 
 
-def test_out_of_descriptors(daemon, origin):
-    """EMFILE: a pause and one line a second, no spinning; it resumes when there are descriptors."""
-    port = free_port()
-    d = daemon(listen_on(port, origin), extra="log stderr format raw local0")
-    assert talks(port)
-    top = max(fds(d.pid))
-    old = resource.prlimit(d.pid, resource.RLIMIT_NOFILE)
-    resource.prlimit(d.pid, resource.RLIMIT_NOFILE, (top + 1, old[1]))
-    with connect(port) as c:
-        c.sendall(b"x")
-        began = time.monotonic()
-        time.sleep(1.3)
-        assert is_calm(d.pid)
-        lines = [l for l in d.stderr.split("\n") if "accept() on" in l]
-        assert 1 <= len(lines) <= 1.5 + time.monotonic() - began
-        assert "Too many open files" in lines[0]
-        resource.prlimit(d.pid, resource.RLIMIT_NOFILE, old)
-        assert c.recv(1) == b"x"
-    assert talks(port)
-
-
 @pytest.mark.skipif(os.getuid() != 0, reason="needs root")
 def test_debian_stock_configuration_forwards(daemon, origin, tmp_path):
     """The whole configuration: its user, chroot, logs and defaults; only the path of its stats socket is replaced.
