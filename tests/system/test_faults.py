@@ -306,33 +306,6 @@ def test_a_poller_that_fails_ends_the_process(daemon, origin):
     assert "for events" in d.stderr
 
 
-@only_tacit
-def test_out_of_descriptors_is_logged_once_a_second(proxy, origin, tmp_path):
-    """By each listener: with one worker there is one."""
-    log = LogServer()
-    p = proxy(origin.port, extra=f"log 127.0.0.1:{log.port} daemon\n    nbthread 1\n{INJECTABLE}", log=False)
-    p.d.base[-1] = "the log's socket"
-    clients = []
-    with Injected(p.pid, "accept4:error=EMFILE", output=tmp_path / "calls"):
-        (c0, _), began = schedstat(p.pid), time.monotonic()
-        for _ in range(20):
-            clients.append(connect(p.port))
-            clients[-1].sendall(b"hello")
-        time.sleep(1.5)
-        assert wait_for(lambda: (tmp_path / "calls").read_text().count("EMFILE") >= 5)
-        c1, _ = schedstat(p.pid)
-    took = time.monotonic() - began
-    # It tries again about every 100 ms.
-    assert (tmp_path / "calls").read_text().count("EMFILE") <= 20 * took
-    assert c1 - c0 < 50e6 * took
-    for c in clients:
-        assert c.recv(5) == b"hello"
-        c.close()
-    said = [line for line in log.drain() if "open files" in line]
-    assert 1 <= len(said) <= 2.5 + took, log.lines
-    log.close()
-
-
 # --- the log's target ------------------------------------------------------------------------------------
 def log_dropped(p):
     return int(p.info()["DroppedLogs"])
