@@ -228,23 +228,6 @@ def test_both_directions_at_once(proxy, origin):
         assert c.recv(1) == b""
 
 
-def test_a_half_closed_connection_survives_idle_time(proxy, origins):
-    """A client that half-closed is served long after; without timeout client-fin the limit is `timeout client`."""
-    def handle(conn):
-        assert recv_all(conn) == b"all"
-        time.sleep(1.5)
-        conn.sendall(b"late")
-
-    o = origins(handle)
-    p = proxy(o.port, options="timeout client 8s")
-    with connect(p.port) as c:
-        c.sendall(b"all")
-        c.shutdown(socket.SHUT_WR)
-        assert recv_all(c) == b"late"
-    assert fields(p.log.wait()[0])["end"] == "--"
-    assert not o.errors
-
-
 @needs_descriptors
 def test_a_thousand_at_once(proxy, origin):
     p = proxy(origin.port)
