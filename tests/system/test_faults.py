@@ -15,8 +15,8 @@ import time
 
 import pytest
 from conftest import connect, echo, free_port, recv_all, wait_for
-from subject import (INJECTABLE, IS_SANITIZED, IS_TACIT, LogServer, fields, listener, not_sanitized,  # noqa: F401
-                     only_root, only_slow, only_tacit, proxy, schedstat, storm_leaves_nothing, tool, wakes, warm)
+from subject import (INJECTABLE, IS_SANITIZED, IS_TACIT, fields, listener, not_sanitized,  # noqa: F401
+                     only_root, only_slow, only_tacit, proxy, storm_leaves_nothing, tool, wakes, warm)
 
 
 def talk(port, data=b"hello"):
