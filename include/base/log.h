@@ -145,7 +145,7 @@ struct log_sink {
 	int shared;                     /* other sinks write to the same pipes too */
 	char *ring;                     /* records in order; see log.c */
 	size_t used;
-	uint64_t sent;                  /* messages that the kernel accepted */
+	_Atomic uint64_t sent;          /* messages that the kernel, or a ring, has accepted */
 	_Atomic uint64_t dropped; /* messages lost: ring full, target full or failed, no memory */
 };
 

@@ -191,7 +191,7 @@ send_datagrams(struct log_sink *k, struct log_target *t, struct iovec *iov, unsi
 
 		if (r > 0) {
 			done += (unsigned int)r;
-			k->sent += (unsigned int)r;
+			counter_add(&k->sent, (unsigned int)r);
 			t->pending -= (unsigned int)r;
 		} else if (r == -EMSGSIZE) {
 			done++;
@@ -246,7 +246,7 @@ send_lines(struct log_sink *k, struct log_target *t, struct iovec *iov, unsigned
 		if (left < iov[i].iov_len) {
 			keep_tail(t, (char *)iov[i].iov_base + left, iov[i].iov_len - left);
 			if (!(has_tail && i == 0)) {
-				k->sent++;
+				counter_add(&k->sent, 1);
 				t->pending--;
 			}
 			return -1;
@@ -258,7 +258,7 @@ send_lines(struct log_sink *k, struct log_target *t, struct iovec *iov, unsigned
 			t->tail_len = 0;
 			continue;
 		}
-		k->sent++;
+		counter_add(&k->sent, 1);
 		t->pending--;
 	}
 	return 0;
@@ -300,7 +300,7 @@ post_records(struct log_sink *k, struct log_target *t)
 		log_ring_count_lost(ring, t->pending);
 		target_drop(k, t, t->pending);
 	} else {
-		k->sent += t->pending;
+		counter_add(&k->sent, t->pending);
 		if (r && k->on_ring)
 			k->on_ring(k->ring_arg, ring);
 	}

@@ -136,3 +136,5 @@ INFO_ROW(regex_ended, 1025, "Regexes_given_up", "MCP", FIELD_U64,
 	"Regular expressions that were given up, which counts as no match")
 INFO_ROW(values_too_long, 1026, "Values_too_long", "MCP", FIELD_U64,
 	"Values of expressions that were longer than tune.bufsize, and so had none")
+INFO_ROW(sentlogs, 1027, "Sent_logs", "MCP", FIELD_U64,
+	"Log messages that their targets have accepted")

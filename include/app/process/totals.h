@@ -15,7 +15,7 @@ struct process;
 struct totals {
 	unsigned int sessions;
 	uint64_t cum_conns, cum_sess, requests, bytes_in, bytes_sent;
-	uint64_t fsm_bugs, lingers, logs_dropped, shortfalls[SHORTFALLS];
+	uint64_t fsm_bugs, lingers, logs_sent, logs_dropped, shortfalls[SHORTFALLS];
 	uint64_t memory_used, memory_live; /* proxy/model/memory.h */
 	uint64_t memory_holds, buf_waits;
 	uint64_t pool_fails;

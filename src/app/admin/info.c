@@ -221,6 +221,7 @@ info_put_own(const struct process *p, const struct totals *t, struct info *i)
 	info_put(i, INFO_zerocopy_full, t->zerocopy.full);
 	info_put(i, INFO_regex_ended, t->shortfalls[SHORTFALL_REGEX]);
 	info_put(i, INFO_values_too_long, t->shortfalls[SHORTFALL_ROOM]);
+	info_put(i, INFO_sentlogs, t->logs_sent);
 	info_put(i, INFO_syscalls, ledger_total(&t->ledger));
 	confinement_text(p->confined, i->confinement, sizeof(i->confinement));
 	info_put_text(i, INFO_confinement, i->confinement);

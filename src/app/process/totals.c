@@ -114,6 +114,7 @@ totals_read(const struct process *p, struct totals *t)
 		if (w->mailbox)
 			add_mail(t, w->mailbox);
 		t->elided_inline += counter_read(&w->engine.elided_inline);
+		t->logs_sent += counter_read(&w->log.sent);
 		t->logs_dropped += counter_read(&w->log.dropped);
 		ledger_add(&t->ledger, &w->sys->ledger);
 	}
