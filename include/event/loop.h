@@ -156,6 +156,9 @@ void loop_post(struct loop *l, struct task *t);
 void loop_post_next(struct loop *l, struct task *t);
 /* Runs the task at the end of this turn. */
 void loop_post_end(struct loop *l, struct task *t);
+/* Number of events that waits have returned, served or not yet, without those of its mailbox. On
+ * the loop's thread. */
+uint64_t loop_events(const struct loop *l);
 /* Number of tasks posted that have not run, without those for the end of the turn. On the loop's
  * thread. */
 unsigned int loop_posted(const struct loop *l);

@@ -49,7 +49,7 @@ struct loop {
 	uint32_t turn;
 	uint32_t next_gen;
 	struct mailbox *mailbox; /* NULL: none */
-	int left_events; /* the last wait filled its array */
+	int n_events; /* what the last wait returned */
 	unsigned int full_turns;
 	struct loop_stats stats;
 	struct profile profile;

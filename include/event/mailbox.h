@@ -74,6 +74,8 @@ unsigned int mailbox_flush(struct mailbox *mb);
 void mailbox_stats(const struct mailbox *mb, struct mailbox_stats *out);
 
 /* --- for the loop --- */
+/* The descriptor whose events wake its owner. */
+int mailbox_fd(const struct mailbox *mb);
 /* Flushes and prepares to sleep. Returns the time to wait instead of ms; 0: there are messages. */
 int mailbox_sleep(struct mailbox *mb, int ms);
 /* Marks the worker as awake. Called after each wait. */

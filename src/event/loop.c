@@ -373,7 +373,7 @@ static void
 run_timers(struct loop *l)
 {
 	(void)timers_run(&l->starts, loop_now_ms(l));
-	if (l->left_events && l->full_turns < FULL_TURNS_MAX) {
+	if (loop_left_events(l) && l->full_turns < FULL_TURNS_MAX) {
 		l->full_turns++;
 		return;
 	}
@@ -415,7 +415,7 @@ loop_turn(struct loop *l, int max_ms)
 	l->turn++;
 	counter_add(&l->stats.turns, 1);
 	counter_add(&l->stats.waits, 1);
-	l->left_events = n == l->max_events;
+	l->n_events = n;
 	if (n > 0) {
 		counter_add(&l->stats.wakes, 1);
 		counter_add(&l->stats.events, (uint64_t)n);

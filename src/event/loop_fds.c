@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/counter.h"
 #include "event/loop_int.h"
+#include "event/mailbox.h"
 
 static struct slot *
 slot_of(const struct loop *l, int fd)
@@ -143,7 +144,22 @@ loop_hold(struct loop *l, int fd, int holds)
 int
 loop_left_events(const struct loop *l)
 {
-	return l->left_events;
+	return l->n_events == l->max_events;
+}
+
+uint64_t
+loop_events(const struct loop *l)
+{
+	uint64_t n = counter_read(&l->stats.events);
+	struct mailbox_stats mail;
+
+	if (!l->mailbox)
+		return n;
+	/* It has counted those that were served. */
+	mailbox_stats(l->mailbox, &mail);
+	for (int i = 0; i < l->n_events; i++)
+		n -= l->events[i].fd == mailbox_fd(l->mailbox);
+	return n - mail.wakes;
 }
 
 int
@@ -151,7 +167,7 @@ loop_has_news(const struct loop *l, int fd)
 {
 	const struct slot *s = slot_of(l, fd);
 
-	return l->left_events || (s->told == l->turn && s->turn != l->turn);
+	return loop_left_events(l) || (s->told == l->turn && s->turn != l->turn);
 }
 
 int

@@ -148,6 +148,12 @@ mailbox_post(struct mailbox *from, struct mailbox *to, const struct mail *m)
 
 /* --- the owner --- */
 
+int
+mailbox_fd(const struct mailbox *mb)
+{
+	return mb->efd;
+}
+
 /* An eventfd that could not be registered is tried again with each wait. */
 static void
 listen_again(struct mailbox *mb)

@@ -149,6 +149,8 @@ void admin_resume_workers(struct admin_conn *c);
 /* Finds "<backend>/<server>" by names or ids for a change, which a proxy that is disabled or
  * stopped does not allow: NULL after a message. */
 struct server *admin_find_server(struct admin_conn *c, int argc, char **argv);
+/* The same, also of a proxy that is disabled or stopped. */
+struct server *admin_find_any_server(struct admin_conn *c, int argc, char **argv);
 
 /* Starts a line: each of its commands, separated by `;`; the last one gets the payload, NULL: none.
  * Both must stay in place until it is done. */
@@ -170,6 +172,8 @@ void admin_wake(struct admin_conn *c);
 int admin_heed_input(struct admin_conn *c);
 /* One step of it. 0: it was the last. */
 int admin_walk_on(struct admin_conn *c) must_check;
+/* Called by a step: runs visit(c, w, state) on the worker's thread before the next step. */
+void admin_ask(struct admin_conn *c, struct worker *w, admin_visit_fn *visit);
 void admin_ask_init(struct admin_ask *a, void (*on_answer)(struct admin_conn *c));
 
 /*

@@ -273,7 +273,7 @@ ADMIN_CMD("update ssl ocsp-response", "<certfile>",
 	ADMIN, NONE, admin_cmd_update_ssl_ocsp_response)
 ADMIN_CMD("user", "",
 	"lower the level of the current CLI session to user", USER, NONE, admin_cmd_user)
-ADMIN_CMD("wait", "{-h|<delay>} [srv-removable <bk>/<srv>]",
+ADMIN_CMD("wait", "{-h|<delay>} [<condition>]",
 	"wait the specified delay or condition", USER, NONE, admin_cmd_wait)
 #endif
 

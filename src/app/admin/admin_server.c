@@ -67,9 +67,8 @@ admin_parse_port(const char *text, unsigned int *port)
 	return 0;
 }
 
-/* Finds a server, also one whose proxy is disabled or stopped. */
-static struct server *
-server_named(struct admin_conn *c, int argc, char **argv)
+struct server *
+admin_find_any_server(struct admin_conn *c, int argc, char **argv)
 {
 	char *slash = argc > 0 ? strchr(argv[0], '/') : NULL;
 	struct proxy *be;
@@ -100,7 +99,7 @@ server_named(struct admin_conn *c, int argc, char **argv)
 struct server *
 admin_find_server(struct admin_conn *c, int argc, char **argv)
 {
-	struct server *s = server_named(c, argc, argv);
+	struct server *s = admin_find_any_server(c, argc, argv);
 
 	if (!s || (!s->be->disabled && s->be->listening != PROXY_STOPPED))
 		return s;
@@ -129,7 +128,7 @@ admin_cmd_disable_server(struct admin_conn *c, int argc, char **argv)
 void
 admin_cmd_get_weight(struct admin_conn *c, int argc, char **argv)
 {
-	struct server *s = server_named(c, argc, argv);
+	struct server *s = admin_find_any_server(c, argc, argv);
 
 	if (s)
 		sbuf_addf(&c->out, "%d (initial %d)\n", s->uweight, s->conf.weight);

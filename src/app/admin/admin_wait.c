@@ -1,25 +1,43 @@
-/* wait: the next command of the line comes later (HAProxy 3.0, management manual 9.3). On the
- * first worker; between two checks of a condition nothing runs. */
+/* wait: the next command of the line comes later (HAProxy 3.0, management manual 9.3). On the first
+ * worker; between two evaluations of a condition nothing runs. */
+#include <stdio.h>
 #include <string.h>
 
 #include "app/admin/admin_add_server.h"
 #include "app/admin/admin_int.h"
 #include "app/admin/admin_server.h"
+#include "app/admin/wait_parse.h"
+#include "app/admin/wait_value.h"
+#include "app/admin/wait_visit.h"
 #include "cfg/value.h"
 
-#define LOOK_MS 50
-#define NAME_MAX_LEN 512
+/* Between two evaluations: twice as long each time, up to the second one. */
+#define PAUSE_MIN_MS 1u
+#define PAUSE_MAX_MS 10u
+/* The workers pause while a server is examined that may be removed. */
+#define PAUSE_REMOVABLE_MS 50u
+/* A round of questions to workers is followed by a pause of so many times its length. */
+#define PAUSE_OF_ROUND 8u
 
 struct wait {
+	struct wait_asking asking; /* must be first */
 	uint64_t until_ms;
-	char server[NAME_MAX_LEN]; /* "backend/server"; "": no condition */
+	uint64_t pause_ms;
+	struct wait_seen seen;     /* at the last evaluation */
 };
 
-/* 0: it may still become removable. */
-static int
+enum wait_result {
+	WAIT_NOT_YET,
+	WAIT_MET,
+	WAIT_OVER,  /* it will not be met: the client has a message */
+	WAIT_ASKED, /* a worker */
+	WAIT_HALF   /* the second round of questions comes in a moment */
+};
+
+static enum wait_result
 look_at_server(struct admin_conn *c, const char *name)
 {
-	char text[NAME_MAX_LEN], *argv[] = { text };
+	char text[WAIT_NAME_MAX], *argv[] = { text };
 	struct server *s;
 	const char *why;
 	int r;
@@ -27,29 +45,125 @@ look_at_server(struct admin_conn *c, const char *name)
 	(void)snprintf(text, sizeof(text), "%s", name);
 	s = admin_find_server(c, 1, argv);
 	if (!s)
-		return 1;
+		return WAIT_OVER;
 	r = admin_check_removal(c, s, &why);
-	if (r > 0)
-		admin_msg(c, ADMIN_INFO, "Done.");
-	else if (r < 0)
-		admin_msg(c, ADMIN_ERR, "%s", why);
-	return r != 0;
+	if (r >= 0)
+		return r ? WAIT_MET : WAIT_NOT_YET;
+	admin_msg(c, ADMIN_ERR, "%s", why);
+	return WAIT_OVER;
+}
+
+static enum wait_result
+look_at_workers(struct admin_conn *c, struct wait *w)
+{
+	struct wait_round *r = &w->asking.round;
+	uint64_t now = admin_now_ms(c);
+	int had_marks = r->has_marks;
+
+	if (r->worker == 0 && !r->is_said && !r->after) {
+		r->began_ms = now;
+		r->count = 0;
+		r->busy = 0;
+	}
+	if (wait_ask_next(c, &w->asking))
+		return WAIT_ASKED;
+	r->worker = 0;
+	w->pause_ms = MAX(w->pause_ms, (now - r->began_ms) * PAUSE_OF_ROUND);
+	if (w->asking.cond.kind == WAIT_SESSIONS) {
+		w->seen = (struct wait_seen){ .kind = WAIT_SEEN_NUMBER, .n = r->count };
+		return wait_test_is_met(&w->asking.cond.test, &w->seen) ? WAIT_MET : WAIT_NOT_YET;
+	}
+	r->has_marks = !had_marks;
+	if (!had_marks)
+		return WAIT_HALF;
+	w->seen.n = __builtin_popcountll(r->busy);
+	return r->busy ? WAIT_NOT_YET : WAIT_MET;
+}
+
+static enum wait_result
+look_at_cond(struct admin_conn *c, struct wait *w)
+{
+	const struct wait_cond *cond = &w->asking.cond;
+
+	switch (cond->kind) {
+	case WAIT_REMOVABLE:
+		return look_at_server(c, cond->server);
+	case WAIT_VALUE:
+		if (wait_value_read(c, cond, &w->seen) < 0)
+			return WAIT_OVER;
+		return wait_test_is_met(&cond->test, &w->seen) ? WAIT_MET : WAIT_NOT_YET;
+	case WAIT_SESSIONS:
+	case WAIT_IDLE:
+		return look_at_workers(c, w);
+	case WAIT_DELAY:
+	default:
+		return WAIT_NOT_YET;
+	}
+}
+
+static void
+report_expiry(struct admin_conn *c, const struct wait *w)
+{
+	const struct wait_cond *cond = &w->asking.cond;
+	char text[6 * WAIT_TEXT_MAX];
+	struct sbuf b;
+
+	sbuf_init_fixed(&b, text, sizeof(text));
+	sbuf_adds(&b, "Wait delay expired");
+	if (cond->kind == WAIT_IDLE) {
+		sbuf_addf(&b, ": %lld of %u workers had work", (long long)w->seen.n,
+			c->admin->process->n_workers);
+	} else if (cond->kind != WAIT_REMOVABLE) {
+		sbuf_addf(&b, ": %s is ", cond->what);
+		wait_seen_print(&b, &w->seen);
+		sbuf_adds(&b, ", expected");
+		wait_test_print(&b, &cond->test);
+	}
+	admin_msg(c, ADMIN_ERR, "%s.", text);
+}
+
+/* The time of the next evaluation. */
+static uint64_t
+next_look(struct wait *w, uint64_t now)
+{
+	enum wait_kind kind = w->asking.cond.kind;
+	uint64_t at = now + w->pause_ms, most = PAUSE_MAX_MS;
+
+	if (kind == WAIT_DELAY)
+		return w->until_ms;
+	if (kind == WAIT_REMOVABLE)
+		most = PAUSE_REMOVABLE_MS;
+	w->pause_ms = MIN(2 * w->pause_ms, most);
+	return MIN(w->until_ms, at);
 }
 
 static int
 wait_on(struct admin_conn *c, void *state)
 {
-	const struct wait *w = state;
-	uint64_t now = loop_now_ms(c->admin->worker->loop);
+	struct wait *w = state;
+	uint64_t now = admin_now_ms(c);
 
-	if (w->server[0] && look_at_server(c, w->server))
+	switch (look_at_cond(c, w)) {
+	case WAIT_ASKED:
+		return 1;
+	case WAIT_HALF:
+		c->wake_ms = now + PAUSE_MIN_MS;
+		return 1;
+	case WAIT_MET:
+		admin_msg(c, ADMIN_INFO, "Done.");
 		return 0;
+	case WAIT_OVER:
+		return 0;
+	case WAIT_NOT_YET:
+	default:
+		break;
+	}
 	if (now >= w->until_ms) {
-		if (w->server[0])
-			admin_msg(c, ADMIN_ERR, "Wait delay expired.");
+		if (w->asking.cond.kind != WAIT_DELAY)
+			report_expiry(c, w);
 		return 0;
 	}
-	c->wake_ms = w->server[0] ? MIN(w->until_ms, now + LOOK_MS) : w->until_ms;
+	c->wake_ms = next_look(w, now);
 	return 1;
 }
 
@@ -59,38 +173,27 @@ wants_usage(int argc, char *const *argv)
 	return argc < 1 || strcmp(argv[0], "-h") == 0 || (argc > 1 && strcmp(argv[1], "-h") == 0);
 }
 
-/* 0, or -1 after a message. */
-static int
-take_condition(struct admin_conn *c, int argc, char **argv, struct wait *w)
-{
-	if (argc > 0 && strcmp(argv[0], "srv-removable") != 0)
-		admin_msg(c, ADMIN_ERR, "Unknown condition '%s': it may be 'srv-removable'.",
-			argv[0]);
-	else if (argc == 1 || argc > 2)
-		admin_msg(c, ADMIN_ERR, "'srv-removable' expects <backend>/<server>.");
-	else if (argc > 0 && strlen(argv[1]) >= sizeof(w->server))
-		admin_msg(c, ADMIN_ERR, "No such server.");
-	else {
-		(void)snprintf(w->server, sizeof(w->server), "%s", argc > 0 ? argv[1] : "");
-		return 0;
-	}
-	return -1;
-}
-
 void
 admin_cmd_wait(struct admin_conn *c, int argc, char **argv)
 {
-	struct wait w = { .until_ms = loop_now_ms(c->admin->worker->loop) };
+	struct wait w = { .until_ms = admin_now_ms(c), .pause_ms = PAUSE_MIN_MS };
 	struct cfg_value_err err;
 	uint64_t ms;
 
 	if (wants_usage(argc, argv)) {
 		admin_msg(c, ADMIN_INFO,
-			"Usage: wait {-h|<delay>} [srv-removable <backend>/<server>]\n"
-			"The delay is in milliseconds, or has a unit: us ms s m h d.");
+			"Usage: wait {-h|<delay>} [<condition>]\n"
+			"The delay is in milliseconds, or has a unit: us ms s m h d.\n"
+			"  srv-removable <backend>/<server>\n"
+			"  sessions [<filter>]... [<op> <number>]\n"
+			"  server <backend>/<server> {state|cur|queue|idle} <op> <value>\n"
+			"  counter {<field of show info>|<row>/<column of show stat>} <op> "
+			"<value>\n"
+			"  idle\n"
+			"<op> is eq, ne, lt, le, gt or ge.");
 	} else if (cfg_value_time(argv[0], CFG_UNIT_MS, 0, CFG_TIME_MAX_MS, &ms, &err)) {
 		admin_msg(c, ADMIN_ERR, "Invalid delay: %s", err.text);
-	} else if (take_condition(c, argc - 1, argv + 1, &w) == 0) {
+	} else if (wait_cond_parse(c, argc - 1, argv + 1, &w.asking.cond) == 0) {
 		w.until_ms += ms;
 		admin_walk(c, wait_on, &w, sizeof(w));
 	}

@@ -91,7 +91,7 @@ on_answered(void *first, struct mail *m)
 {
 	struct admin_conn *c = m->arg;
 
-	(void)first;
+	((struct worker *)first)->questions++;
 	c->ask.worker = NULL;
 	c->ask.on_answer(c);
 }
@@ -108,6 +108,7 @@ on_asked(void *worker, struct mail *m)
 {
 	struct admin_conn *c = m->arg;
 
+	((struct worker *)worker)->questions++;
 	c->ask.visit(c, worker, c->walk.state);
 	c->ask.is_answered = 1;
 	mail_answer(c);
@@ -139,9 +140,8 @@ admin_ask_init(struct admin_ask *a, void (*on_answer)(struct admin_conn *c))
 	task_init(&a->again, on_again);
 }
 
-/* Runs visit(c, w, state) on the worker's thread before the next step. */
-static void
-ask_worker(struct admin_conn *c, struct worker *w, admin_visit_fn *visit)
+void
+admin_ask(struct admin_conn *c, struct worker *w, admin_visit_fn *visit)
 {
 	if (w == c->admin->worker || !w->has_thread) {
 		visit(c, w, c->walk.state);
@@ -166,7 +166,7 @@ next_worker(struct admin_conn *c, void *state)
 	}
 	if (t->worker == p->n_workers)
 		return 0;
-	ask_worker(c, &p->workers[t->worker], t->visit);
+	admin_ask(c, &p->workers[t->worker], t->visit);
 	return 1;
 }
 

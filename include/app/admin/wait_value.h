@@ -1,0 +1,18 @@
+/* Values that `wait` compares, and what is said of them. */
+#ifndef TACIT_APP_ADMIN_WAIT_VALUE_H
+#define TACIT_APP_ADMIN_WAIT_VALUE_H
+
+#include "app/admin/wait_cond.h"
+
+struct admin_conn;
+
+/* Reads the value of a WAIT_VALUE. 0, or -1 after a message: its server is gone. */
+int wait_value_read(struct admin_conn *c, const struct wait_cond *cond, struct wait_seen *out)
+	must_check;
+/* True if the value has the expected relation; one that is not there never has. */
+int wait_test_is_met(const struct wait_test *t, const struct wait_seen *seen);
+/* Appends " <op> <value>". */
+void wait_test_print(struct sbuf *out, const struct wait_test *t);
+void wait_seen_print(struct sbuf *out, const struct wait_seen *seen);
+
+#endif
