@@ -24,6 +24,7 @@ import threading
 import time
 from pathlib import Path
 
+import facts
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -233,6 +234,13 @@ class Notify:
                 return False
         return True
 
+    def drain(self):
+        """Takes what has arrived so far."""
+        self.sock.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                self.seen.append(self.sock.recv(4096).decode())
+
     def close(self):
         self.sock.close()
 
@@ -310,6 +318,10 @@ class Daemon:
 
     def admin(self, command, timeout=WAIT):
         return admin(self.sock, command, timeout)
+
+    def until(self, *conditions, limit=facts.LIMIT):
+        """Waits for conditions of the command `wait`, one after the other."""
+        facts.until(self.sock, *conditions, limit=limit)
 
     def info(self):
         return info(self.admin("show info"))

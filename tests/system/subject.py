@@ -5,11 +5,11 @@ import json
 import os
 import subprocess
 import threading
-import time
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, TACIT, fds, free_port, wait_for
+from conftest import ROOT, TACIT, answers, fds, free_port
+from facts import LIMIT, Seen, becomes
 
 SUBJECT = os.path.abspath(os.environ.get("SUBJECT") or TACIT)
 IS_TACIT = "haproxy" not in os.path.basename(SUBJECT)
@@ -46,14 +46,21 @@ class Proxy:
         head, row = self.admin("show stat l 1 -1").strip().split("\n")
         return row.split(",")[head[2:].split(",").index(column)]
 
+    def no_sessions(self):
+        """All sessions have ended, are counted and logged, and their descriptors are closed."""
+        if IS_TACIT:
+            self.until("sessions eq 0", "idle")
+        else:
+            becomes(lambda: self.sessions, 0, "no session")
+
     def settle(self, limit=10):
         """No session is left and the descriptors are closed: after every test."""
-        assert wait_for(lambda: self.sessions == 0, limit), self.admin("show sess")
+        self.no_sessions()
         assert not self.d.leaked(limit), self.d.leaked(0)
 
     def spliced(self):
         """After the last session no bytes are left in a pipe. Returns the number of spliced bytes."""
-        assert wait_for(lambda: self.sessions == 0)
+        self.no_sessions()
         info = self.info()
         assert info["PipesUsed"] == "0"
         if IS_TACIT:
@@ -71,7 +78,7 @@ class LogServer:
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
         self.sock.bind(("127.0.0.1", 0))
         self.port = self.sock.getsockname()[1]
-        self.lines = []
+        self.lines = Seen()
         threading.Thread(target=self._run, daemon=True).start()
 
     def _run(self):
@@ -84,21 +91,23 @@ class LogServer:
                 return
             self.lines.append(data.decode(errors="replace").rstrip("\n"))
 
-    def wait(self, n=1, limit=10):
+    def wait(self, n=1, limit=LIMIT):
         """The first n lines of sessions (those with a client's address)."""
-        wait_for(lambda: len(self.sessions()) >= n, limit)
-        got = self.sessions()
-        assert len(got) >= n, got
-        return got
+        self.lines.until(lambda lines: len(self._sessions(lines)) >= n, f"{n} lines of sessions", limit)
+        return self.sessions()
 
     def sessions(self):
-        return [line.split("]: ", 1)[1] for line in self.lines if "] " in line and "/" in line.split("]: ")[-1]]
+        return self._sessions(self.lines)
+
+    @staticmethod
+    def _sessions(lines):
+        return [line.split("]: ", 1)[1] for line in lines if "] " in line and "/" in line.split("]: ")[-1]]
 
     def drain(self):
         """All lines that have been sent so far: the socket keeps their order."""
         end = f"end of {len(self.lines)}"
         self.sock.sendto(end.encode(), self.sock.getsockname())
-        assert wait_for(lambda: end in self.lines), self.lines
+        self.lines.until(lambda lines: end in lines, "the test's own line")
         self.lines.remove(end)
         return list(self.lines)
 
@@ -137,8 +146,7 @@ def proxy(daemon):
             extra += "\n    nbthread 1"
         d = daemon(body + "\n" + cfg, extra=extra, program=SUBJECT, ready=IS_TACIT, **kw)
         if not IS_TACIT:
-            assert wait_for(lambda: d.sock.exists() or d.proc.poll() is not None) and d.proc.poll() is None, d.stderr
-            time.sleep(0.1)
+            becomes(lambda: (d.proc.poll(), answers(d.sock)), (None, True), "HAProxy to answer")
             d.base = fds(d.pid)
         if log:
             d.base[-1] = "the log socket comes with the first line"
@@ -197,6 +205,18 @@ def listener():
         s.bind(("127.0.0.1", 0))
         s.listen(1024)
         yield s
+
+
+def rest(p, ms):
+    """What a process does in so many milliseconds of its own clock, while the test does nothing: returns returns from
+    waiting, nanoseconds of CPU, and the seconds that passed."""
+    def uptime():
+        return float(p.admin("show info float").split("Uptime_sec: ")[1].split()[0])
+
+    began, w0, (c0, _) = uptime(), wakes(p.pid), schedstat(p.pid)
+    p.admin(f"wait {ms}", timeout=ms / 1000 + LIMIT)
+    w1, (c1, _) = wakes(p.pid), schedstat(p.pid)
+    return w1 - w0, c1 - c0, uptime() - began
 
 
 def schedstat(pid):

@@ -1,0 +1,208 @@
+"""What tests wait for: facts, not pauses. Each function returns as soon as the fact is there; when it does not come it fails
+with words: what was waited for, and what was seen instead. The limit is for what hangs, never part of what is tested."""
+
+import contextlib
+import ctypes
+import fcntl
+import os
+import select
+import socket
+import struct
+import termios
+import threading
+import time
+from pathlib import Path
+
+LIMIT = 6 * float(os.environ.get("TACIT_TEST_WAIT", "10"))
+
+# --- the program under test ------------------------------------------------------------------------------
+
+
+def until(path, *conditions, limit=LIMIT):
+    """Conditions of the command `wait` on this stats socket, one after the other: until("sessions eq 0", "idle")."""
+    for condition in conditions:
+        with socket.socket(socket.AF_UNIX) as s:
+            s.settimeout(limit + 30)
+            s.connect(str(path))
+            s.sendall(f"wait {int(limit * 1000)} {condition}\n".encode())
+            answer = s.makefile().read().strip()
+        if answer != "Done.":
+            raise AssertionError(f"waited {limit} s for '{condition}': {answer}")
+
+
+# --- processes -------------------------------------------------------------------------------------------
+
+
+def gone(*pids, limit=LIMIT):
+    """These processes have ended, whoever their parents are."""
+    for pid in pids:
+        try:
+            end = os.pidfd_open(pid)
+        except ProcessLookupError:
+            continue
+        try:
+            if not select.select([end], [], [], limit)[0]:
+                raise AssertionError(f"waited {limit} s for process {pid} to end: "
+                                     f"{Path(f'/proc/{pid}/status').read_text().splitlines()[:3]}")
+        finally:
+            os.close(end)
+
+
+def becomes(look, wanted, what=None, limit=LIMIT):
+    """look() == wanted, or with a function as `wanted`, wanted(look()) is true. Only for what nobody reports, such as the
+    files of /proc: looks every few milliseconds. Returns what it saw."""
+    end = time.monotonic() + limit
+    while True:
+        seen = look()
+        if wanted(seen) if callable(wanted) else seen == wanted:
+            return seen
+        if time.monotonic() >= end:
+            name = what or getattr(wanted, "__doc__", None) or repr(wanted)
+            raise AssertionError(f"waited {limit} s for {name}; seen: {seen!r}")
+        time.sleep(0.005)
+
+
+def children(pid):
+    with contextlib.suppress(FileNotFoundError):
+        return [int(n) for n in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return []
+
+
+def only_child(pid, besides=(), limit=LIMIT):
+    """The one child that a process has when the others, and all of `besides`, have ended and were waited for."""
+    return becomes(lambda: children(pid), lambda seen: len(seen) == 1 and seen[0] not in besides,
+                   f"process {pid} to have one child, not of {list(besides)}", limit)[0]
+
+
+# --- files -----------------------------------------------------------------------------------------------
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_MODIFY, _MOVED_TO, _CREATE, _DELETE, _CLOSE_WRITE, _NONBLOCK = 0x2, 0x80, 0x100, 0x200, 0x8, 0x800
+
+
+@contextlib.contextmanager
+def _changes_in(directory):
+    """A descriptor that is readable after a change of a file in the directory."""
+    fd = _libc.inotify_init1(_NONBLOCK)
+    if fd < 0 or _libc.inotify_add_watch(fd, os.fsencode(directory),
+                                         _MODIFY | _MOVED_TO | _CREATE | _DELETE | _CLOSE_WRITE) < 0:
+        raise OSError(ctypes.get_errno(), f"inotify: {directory}")
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def _file_until(path, look, is_enough, what, limit):
+    with _changes_in(Path(path).parent) as changes:
+        while not is_enough(seen := look()):
+            if not select.select([changes], [], [], limit)[0]:
+                raise AssertionError(f"waited {limit} s for {what}; seen: {seen!r}")
+            with contextlib.suppress(BlockingIOError):
+                os.read(changes, 65536)
+    return seen
+
+
+def exists(path, limit=LIMIT):
+    """There is a file of this name."""
+    _file_until(path, lambda: sorted(os.listdir(Path(path).parent)), lambda names: Path(path).name in names,
+                f"the file {path}", limit)
+
+
+def says(path, *texts, limit=LIMIT):
+    """A file, which need not be there yet, has all of these texts; returns its content."""
+    def look():
+        with contextlib.suppress(FileNotFoundError):
+            return Path(path).read_text(errors="replace")
+        return ""
+
+    return _file_until(path, look, lambda seen: all(text in seen for text in texts), f"{texts} in {path}", limit)
+
+
+# --- sockets ---------------------------------------------------------------------------------------------
+
+
+def readable(sock, limit=LIMIT):
+    """There are bytes to read, or an end."""
+    if not select.select([sock], [], [], limit)[0]:
+        raise AssertionError(f"waited {limit} s for {sock} to be readable")
+
+
+def fill(sock, idle, data=None):
+    """Writes the data, None: zeros without end, until nobody on the way has room. idle() returns when the program under
+    test has nothing to do: what it could take it has taken then. Returns the number of bytes."""
+    sock.setblocking(False)
+    sent, refused = 0, False
+    while part := bytes(65536) if data is None else data[sent:sent + 65536]:
+        try:
+            sent += sock.send(part)
+            refused = False
+        except BlockingIOError:
+            if refused:
+                break
+            refused = True
+            idle()
+    return sent
+
+
+def unsent(sock):
+    """Bytes in the socket's buffer that the other end's kernel has not acknowledged."""
+    return struct.unpack("i", fcntl.ioctl(sock, termios.TIOCOUTQ, b"\0" * 4))[0]
+
+
+def delivered(sock, limit=LIMIT):
+    """All that was written to a socket was received by the other end's kernel."""
+    becomes(lambda: unsent(sock), 0, "nothing to be unacknowledged", limit)
+
+
+def listens(port, host="127.0.0.1", limit=LIMIT):
+    """A connection to this port is accepted."""
+    def answer():
+        try:
+            socket.create_connection((host, port), timeout=limit).close()
+        except OSError as e:
+            return e
+        return None
+
+    becomes(answer, None, f"port {port} to be open", limit)
+
+
+def refuses(port, host="127.0.0.1", limit=LIMIT):
+    """A connection to this port is refused."""
+    def answer():
+        try:
+            socket.create_connection((host, port), timeout=limit).close()
+        except ConnectionRefusedError:
+            return "refused"
+        except OSError as e:
+            return e
+        return "open"
+
+    becomes(answer, "refused", f"port {port} to be closed", limit)
+
+
+# --- threads of the test ---------------------------------------------------------------------------------
+
+
+class Seen(list):
+    """A list that threads append to, and others wait for."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self._news = threading.Condition()
+
+    def append(self, item):
+        with self._news:
+            super().append(item)
+            self._news.notify_all()
+
+    def until(self, is_enough, what, limit=LIMIT):
+        """is_enough(a copy of it) is true; returns the copy."""
+        with self._news:
+            if not self._news.wait_for(lambda: is_enough(list(self)), limit):
+                raise AssertionError(f"waited {limit} s for {what}; seen: {list(self)}")
+            return list(self)
+
+    def wait(self, n=1, limit=LIMIT):
+        """It has so many items; returns a copy of it."""
+        return self.until(lambda items: len(items) >= n, f"{n} items", limit)
