@@ -4,7 +4,8 @@ import socket
 import socketserver
 import struct
 import threading
-import time
+
+from facts import Seen
 
 A, CNAME, AAAA, SRV = 1, 5, 28, 33
 NOERROR, SERVFAIL, NXDOMAIN, REFUSED = 0, 2, 3, 5
@@ -38,8 +39,7 @@ class Nameserver:
         self.truncate = False        # over UDP
         self.wrong_id = False        # a forged answer before the right one
         self.ttl = 0
-        self.queries = []            # (name, type, 'udp' or 'tcp')
-        self.lock = threading.Lock()
+        self.queries = Seen()        # (name, type, 'udp' or 'tcp')
         while True:
             self.udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
             self.udp.bind((address, 0))
@@ -61,22 +61,22 @@ class Nameserver:
         self.udp.close()
 
     def asked(self, name, kind=None):
-        with self.lock:
-            return sum(1 for n, k, _ in self.queries if n == name and kind in (None, k))
+        return self._times(list(self.queries), name, kind)
 
-    def wait_for(self, name, times=1, seconds=10):
-        """ Waits until the name was queried so many times more."""
-        end, target = time.time() + seconds, self.asked(name) + times
-        while self.asked(name) < target:
-            assert time.time() < end, f'{name} is not asked for'
-            time.sleep(0.01)
+    @staticmethod
+    def _times(queries, name, kind=None):
+        return sum(1 for n, k, _ in queries if n == name and kind in (None, k))
+
+    def heard(self, name, times=1, more=False):
+        """ Waits until the name was queried so many times, or so many times more."""
+        times += self.asked(name) if more else 0
+        self.queries.until(lambda queries: self._times(queries, name) >= times, f'{times} questions for {name}')
 
     # --- answers ---
 
     def answer(self, query, over):
         name, kind, question = read_question(query)
-        with self.lock:
-            self.queries.append((name, kind, over))
+        self.queries.append((name, kind, over))
         if self.silent:
             return None
         known = self.zone.get(name)
