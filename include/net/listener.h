@@ -15,6 +15,7 @@
 #include "event/loop.h"
 #include "net/accept_budget.h"
 #include "net/addr.h"
+#include "net/listener_stat.h"
 
 enum bind_level { BIND_USER, BIND_OPERATOR, BIND_ADMIN };
 /* `proto` of bind and server lines. */
@@ -161,10 +162,7 @@ struct listener {
 	uint64_t empty_accepts;  /* accept4 calls that returned EAGAIN */
 	uint64_t paused;         /* pauses for EMFILE, ENFILE, ENOBUFS, ENOMEM */
 	uint64_t paused_log_ms;  /* time of the last log line about a pause */
-	struct {
-		uint64_t cum_conn, bytes_in, bytes_out, denied_req, failed_req, cum_sess;
-		unsigned int cur, cur_max;
-	} stat;
+	struct listener_stat stat; /* of this copy's sessions */
 };
 
 void listener_init(struct listener *ln, struct bind_conf *b);

@@ -8,6 +8,7 @@
 #include "app/admin/stat_row.h"
 #include "proxy/model/server_list.h"
 
+struct listener;
 struct process;
 
 /* A position. Proxies do not change while the process runs. */
@@ -18,7 +19,8 @@ struct stat_walk {
 	const void *arg;
 	int has_rows;        /* one has been printed */
 	struct list *proxy;  /* its link */
-	int is_past_frontend;
+	enum { STAT_AT_FRONTEND, STAT_AT_LISTENERS, STAT_AT_SERVERS } stage; /* of the proxy */
+	const struct listener *listener; /* the last one; NULL: none yet */
 	struct server_walk server;
 };
 
@@ -26,6 +28,7 @@ struct stat_item {
 	enum stat_type type;
 	const struct proxy *proxy;
 	const struct server *server; /* TYPE_SERVER */
+	const struct listener *listener; /* TYPE_LISTENER */
 	struct stat_row row;
 	struct stat_texts texts;     /* that the row refers to */
 };
@@ -37,12 +40,13 @@ stat_latency_of(const struct stat_item *i)
 				      : &i->proxy->latency[i->type == TYPE_BACKEND];
 }
 
-/* True if there is a histogram of this time: of a frontend the total time only, and responses only
- * in mode http. */
+/* True if there is a histogram of this time: of a listener none, of a frontend the total time only,
+ * and responses only in mode http. */
 static inline int
 stat_has_latency(const struct stat_item *i, enum latency_kind k)
 {
-	return i->type == TYPE_FRONTEND ? k == LATENCY_TOTAL
+	return i->type == TYPE_LISTENER ? 0
+		: i->type == TYPE_FRONTEND ? k == LATENCY_TOTAL
 					: k != LATENCY_RESPONSE || i->proxy->mode == PROXY_HTTP;
 }
 

@@ -8,7 +8,7 @@
 struct admin_conn;
 
 /* Bits of the types. */
-enum { ROW_FRONTEND = 1, ROW_BACKEND = 2, ROW_SERVER = 4 };
+enum { ROW_FRONTEND = 1, ROW_BACKEND = 2, ROW_SERVER = 4, ROW_LISTENER = 8 };
 
 struct stat_args {
 	int64_t iid, types, sid; /* -1: all */

@@ -10,6 +10,7 @@
 /* Texts that a row refers to. */
 struct stat_texts {
 	char addr[ADDR_TEXT];
+	char name[sizeof("sock-") + 10]; /* of a listener without a name */
 	char cookie[DYNAMIC_COOKIE_TEXT];
 	char status[SERVER_STATUS_MAX], tracked[SERVER_STATUS_MAX];
 	char check_status[16], agent_status[16];

@@ -17,11 +17,14 @@ enum stat_col {
 };
 
 /* Numbers of 9.1. */
-enum stat_type { TYPE_FRONTEND, TYPE_BACKEND, TYPE_SERVER };
+enum stat_type { TYPE_FRONTEND, TYPE_BACKEND, TYPE_SERVER, TYPE_LISTENER };
 
 struct stat_row {
 	struct field_value v[STAT_COLS]; /* texts are owned by the caller */
 };
+
+/* The kind of object that a row is of, as the JSON form names it. */
+const char *stat_type_name(enum stat_type type);
 
 static inline void
 stat_row_int(struct stat_row *r, enum stat_col c, int64_t n)

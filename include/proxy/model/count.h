@@ -29,6 +29,29 @@ srv_stat(const struct session *s)
 	return &srv_shard(s, s->srv)->stat;
 }
 
+/* Counters that a frontend and the listener of the session have alike. */
+
+static inline void
+count_failed_req(const struct session *s)
+{
+	counter_add(&fe_stat(s)->failed_req, 1);
+	counter_add(&s->listener->stat.failed_req, 1);
+}
+
+static inline void
+count_denied_req(const struct session *s)
+{
+	counter_add(&fe_stat(s)->denied_req, 1);
+	counter_add(&s->listener->stat.denied_req, 1);
+}
+
+static inline void
+count_denied_resp(const struct session *s)
+{
+	counter_add(&fe_stat(s)->denied_resp, 1);
+	counter_add(&s->listener->stat.denied_resp, 1);
+}
+
 /* Counts the backend of a session when it is chosen. */
 static inline void
 count_backend(struct proxy_stat *be)

@@ -67,6 +67,7 @@ enum proxy_option {
 	OPT_IDLE_CLOSE       = 1u << 26, /* option idle-close-on-response */
 	OPT_H1_CASE_CLIENT   = 1u << 27, /* option h1-case-adjust-bogus-client */
 	OPT_H1_CASE_SERVER   = 1u << 28,
+	OPT_SOCKET_STATS     = 1u << 18, /* listeners have rows in show stat */
 	OPT_TRANSPARENT      = 1u << 8, /* struct proxy.dispatch is the client's destination */
 	OPT_PERSIST          = 1u << 20
 };
@@ -206,6 +207,9 @@ struct proxy {
 unsigned int proxy_splice(const struct proxy *fe, const struct proxy *be);
 /* By name; NULL: none. */
 struct server *proxy_find_server(const struct proxy *be, struct str name);
+/* The listener behind `after`, of those of several workers the first copy; after NULL: from the
+ * beginning. NULL: there are no more. */
+struct listener *proxy_next_listener(const struct proxy *fe, const struct listener *after);
 /* For messages: "frontend", "backend" or "proxy" (both), and the place of its declaration. */
 const char *proxy_kind(const struct proxy *p);
 const char *proxy_file(const struct proxy *p);

@@ -4,6 +4,7 @@
 #include "app/admin/stat_rows.h"
 #include "app/process/process.h"
 #include "base/atomic.h"
+#include "net/listener.h"
 
 static int
 is_type_shown(const struct stat_args *a, int type, int sid)
@@ -44,11 +45,26 @@ stat_walk_init(struct stat_walk *w, const struct process *p)
 static enum stat_step
 next_frontend(struct stat_walk *w, const struct process *process, struct stat_item *out)
 {
-	w->is_past_frontend = 1;
+	w->stage = out->proxy->options & OPT_SOCKET_STATS ? STAT_AT_LISTENERS : STAT_AT_SERVERS;
 	if (!(out->proxy->caps & PROXY_FE) || !is_type_shown(&w->args, ROW_FRONTEND, 0))
 		return STAT_NOTHING;
 	out->type = TYPE_FRONTEND;
 	stat_frontend_row(process, out->proxy, &out->row);
+	return STAT_ITEM;
+}
+
+static enum stat_step
+next_listener(struct stat_walk *w, struct stat_item *out)
+{
+	out->listener = w->listener = proxy_next_listener(out->proxy, w->listener);
+	if (!out->listener) {
+		w->stage = STAT_AT_SERVERS;
+		return STAT_NOTHING;
+	}
+	if (!is_type_shown(&w->args, ROW_LISTENER, out->listener->id))
+		return STAT_NOTHING;
+	out->type = TYPE_LISTENER;
+	stat_listener_row(out->proxy, out->listener, &out->row, &out->texts);
 	return STAT_ITEM;
 }
 
@@ -65,7 +81,7 @@ next_server(struct stat_walk *w, const struct process *process, struct stat_item
 static enum stat_step
 next_backend(struct stat_walk *w, const struct process *process, struct stat_item *out)
 {
-	w->is_past_frontend = 0;
+	w->stage = STAT_AT_FRONTEND;
 	w->server = (struct server_walk){ 0 };
 	w->proxy = w->proxy->next;
 	if (!(out->proxy->caps & PROXY_BE) || !is_type_shown(&w->args, ROW_BACKEND, 0))
@@ -86,8 +102,10 @@ stat_walk_next(struct stat_walk *w, const struct process *process, struct stat_i
 		w->proxy = w->proxy->next;
 		return STAT_NOTHING;
 	}
-	if (!w->is_past_frontend)
+	if (w->stage == STAT_AT_FRONTEND)
 		return next_frontend(w, process, out);
+	if (w->stage == STAT_AT_LISTENERS)
+		return next_listener(w, out);
 	if (is_type_shown(&w->args, ROW_SERVER, w->args.sid))
 		out->server = server_walk_next(out->proxy, &w->server);
 	return out->server ? next_server(w, process, out) : next_backend(w, process, out);

@@ -85,13 +85,13 @@ static void
 put_own_field(struct sbuf *out, const struct stat_item *item, const char *name, unsigned int pos,
 	const char *tags, uint64_t n)
 {
-	static const char *const types[] = { "Frontend", "Backend", "Server" };
 	const struct field f = { .name = name, .pos = OWN_POS + pos, .tags = tags,
 		.type = FIELD_U64 };
 	const struct field_value v = { .kind = VAL_INT, .u.n = (int64_t)n };
 
-	sbuf_addf(out, ",{\"objType\":\"%s\",\"proxyId\":%lld,\"id\":%lld,", types[item->type],
-		(long long)item->row.v[STAT_iid].u.n, (long long)item->row.v[STAT_sid].u.n);
+	sbuf_addf(out, ",{\"objType\":\"%s\",\"proxyId\":%lld,\"id\":%lld,",
+		stat_type_name(item->type), (long long)item->row.v[STAT_iid].u.n,
+		(long long)item->row.v[STAT_sid].u.n);
 	field_put_json(out, &f, &v);
 	sbuf_addc(out, '}');
 }

@@ -53,7 +53,7 @@ stat_row_print_typed(struct sbuf *out, const struct stat_row *r, int has_desc)
 		if (!is_in_row(r, c))
 			continue;
 		f = stat_column(c, type);
-		sbuf_addf(out, "%c.%lld.%lld.%u.%s.1", "FBS"[type],
+		sbuf_addf(out, "%c.%lld.%lld.%u.%s.1", "FBSL"[type],
 			(long long)r->v[STAT_iid].u.n, (long long)r->v[STAT_sid].u.n, f.pos,
 			f.name);
 		field_put_typed(out, &f, &r->v[c], has_desc);
@@ -63,7 +63,6 @@ stat_row_print_typed(struct sbuf *out, const struct stat_row *r, int has_desc)
 void
 stat_row_print_json(struct sbuf *out, const struct stat_row *r)
 {
-	static const char *const names[] = { "Frontend", "Backend", "Server" };
 	enum stat_type type = row_type(r);
 	const char *before = "[";
 
@@ -74,7 +73,8 @@ stat_row_print_json(struct sbuf *out, const struct stat_row *r)
 			continue;
 		f = stat_column(c, type);
 		sbuf_addf(out, "%s{\"objType\":\"%s\",\"proxyId\":%lld,\"id\":%lld,", before,
-			names[type], (long long)r->v[STAT_iid].u.n, (long long)r->v[STAT_sid].u.n);
+			stat_type_name(type), (long long)r->v[STAT_iid].u.n,
+			(long long)r->v[STAT_sid].u.n);
 		field_put_json(out, &f, &r->v[c]);
 		sbuf_addc(out, '}');
 		before = ",";

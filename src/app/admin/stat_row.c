@@ -8,6 +8,16 @@ enum {
 	PLAIN_MAX = 32   /* text that is copied as it is; not less than a number */
 };
 
+const char *
+stat_type_name(enum stat_type type)
+{
+	static const char *const names[] = { [TYPE_FRONTEND] = "Frontend",
+		[TYPE_BACKEND] = "Backend", [TYPE_SERVER] = "Server",
+		[TYPE_LISTENER] = "Listener" };
+
+	return names[type];
+}
+
 void
 stat_row_header(struct sbuf *out)
 {

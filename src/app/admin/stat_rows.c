@@ -2,12 +2,14 @@
  * worker; others count meanwhile. */
 #include "app/admin/stat_rows.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "app/admin/stat_parts.h"
 #include "app/process/process.h"
 #include "base/atomic.h"
 #include "base/counter.h"
+#include "net/listener.h"
 #include "proxy/backend/balance.h"
 #include "proxy/backend/conn_pool.h"
 
@@ -204,6 +206,60 @@ stat_frontend_row(const struct process *process, const struct proxy *p, struct s
 			st->cum_sess, st->h1.streams);
 }
 
+/* Of a unix socket HAProxy shows no path. */
+static const char *
+shown_address(const struct addr *a, char *buf)
+{
+	return addr_family(a) == AF_UNIX ? "unix" : addr_text(a, buf);
+}
+
+static const char *
+listener_name(const struct listener *ln, struct stat_texts *texts)
+{
+	if (ln->bind->name)
+		return ln->bind->name;
+	(void)snprintf(texts->name, sizeof(texts->name), "sock-%d", ln->id);
+	return texts->name;
+}
+
+static const char *
+listener_status(const struct listener *ln)
+{
+	static const char *const names[] = { [LISTENER_LOAD_OPEN] = "OPEN",
+		[LISTENER_LOAD_HELD] = "WAITING", [LISTENER_LOAD_FULL] = "FULL" };
+
+	return names[listener_load(ln)];
+}
+
+/* As in HAProxy, stot is the number of connections. */
+void
+stat_listener_row(const struct proxy *p, const struct listener *ln, struct stat_row *r,
+	struct stat_texts *texts)
+{
+	struct listener_stat sum, *st = &sum;
+
+	listener_stat_sum(ln, st);
+	memset(r, 0, sizeof(*r));
+	put_common(r, p, listener_name(ln, texts), TYPE_LISTENER);
+	put_stat(r, STAT_scur, st->cur);
+	put_stat(r, STAT_smax, st->cur_max);
+	stat_row_int(r, STAT_slim, ln->bind->maxconn);
+	put_stat(r, STAT_stot, st->cum_conn);
+	put_stat(r, STAT_bin, st->bytes_in);
+	put_stat(r, STAT_bout, st->bytes_out);
+	put_stat(r, STAT_dreq, st->denied_req);
+	put_stat(r, STAT_dresp, st->denied_resp);
+	put_stat(r, STAT_ereq, st->failed_req);
+	stat_row_text(r, STAT_status, listener_status(ln));
+	stat_row_int(r, STAT_sid, ln->id);
+	stat_row_text(r, STAT_addr, shown_address(&ln->addr, texts->addr));
+	put_stat(r, STAT_dcon, st->denied_conn);
+	put_stat(r, STAT_dses, st->denied_sess);
+	put_stat(r, STAT_wrew, st->failed_rewrites);
+	put_stat(r, STAT_eint, 0);
+	put_zeros(r, STAT_ssl_sess, STAT_ssl_failed_handshake);
+}
+
 /* Averages in ms. */
 static void
 put_times(struct stat_row *r, const struct stat_times *t)
@@ -240,7 +296,6 @@ put_weights(struct stat_row *r, const struct server *s)
 				all);
 }
 
-/* HAProxy shows no path of a unix socket. */
 static const char *
 address_text(const struct server *s, char *buf)
 {
@@ -249,7 +304,7 @@ address_text(const struct server *s, char *buf)
 	if (server_is_unresolved(s))
 		return "";
 	(void)addr_cell_get(&s->addr, &a);
-	return addr_family(&a) == AF_UNIX ? "unix" : addr_text(&a, buf);
+	return shown_address(&a, buf);
 }
 
 static void

@@ -7,7 +7,7 @@
 #include "proxy/model/check.h"
 
 enum { GLOBAL = 1 << SCOPE_GLOBAL, FE = 1 << SCOPE_FRONTEND, BE = 1 << SCOPE_BACKEND,
-	SRV = 1 << SCOPE_SERVER };
+	SRV = 1 << SCOPE_SERVER, LST = 1 << SCOPE_LISTENER };
 
 /* --- the table --- */
 
@@ -18,6 +18,7 @@ static const struct metric metrics[] = {
 #define STAT_METRIC(col, s, f, n, h) \
 	{ .scopes = (s), .value = STAT_##col, .form = (f), .name = (n), .help = (h), \
 		.full = { [SCOPE_FRONTEND] = "haproxy_frontend_" n, \
+			[SCOPE_LISTENER] = "haproxy_listener_" n, \
 			[SCOPE_BACKEND] = "haproxy_backend_" n, \
 			[SCOPE_SERVER] = "haproxy_server_" n } },
 #include "app/promex/metric.tbl.h"
@@ -146,6 +147,9 @@ begin_sample(struct sample_line *l)
 	if (l->scope == SCOPE_SERVER) {
 		sbuf_adds(l->out, "\",server=\"");
 		put_label_value(l->out, l->item->server->name);
+	} else if (l->scope == SCOPE_LISTENER) {
+		sbuf_adds(l->out, "\",listener=\"");
+		put_label_value(l->out, l->item->row.v[STAT_svname].u.s);
 	}
 	l->len = l->out->len - l->at;
 }
@@ -216,6 +220,16 @@ state_of_text(const char *status)
 			return i;
 	return strcmp(status, "OPEN") == 0 || strcmp(status, "no check") == 0 ? STATE_UP
 									      : STATE_DOWN;
+}
+
+static void
+put_listener_state(struct sample_line *l)
+{
+	static const char *const names[] = { "WAITING", "OPEN", "FULL" };
+
+	for (unsigned int i = 0; i < ARRAY_LEN(names); i++)
+		put_labelled(l, "state", names[i],
+			strcmp(l->item->row.v[STAT_status].u.s, names[i]) == 0);
 }
 
 static void
@@ -334,7 +348,7 @@ metric_put_item(struct sbuf *out, const struct metric *m, enum metric_scope scop
 		put_codes(&l);
 		break;
 	case METRIC_STATE:
-		put_state(&l);
+		(scope == SCOPE_LISTENER ? put_listener_state : put_state)(&l);
 		break;
 	case METRIC_CHECK:
 		put_check(&l);

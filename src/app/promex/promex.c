@@ -84,6 +84,7 @@ static void
 begin_walk(struct promex_state *st, const struct process *p)
 {
 	static const int types[METRIC_SCOPES] = { [SCOPE_FRONTEND] = ROW_FRONTEND,
+		[SCOPE_LISTENER] = ROW_LISTENER,
 		[SCOPE_BACKEND] = ROW_BACKEND, [SCOPE_SERVER] = ROW_SERVER };
 
 	stat_walk_init(&st->walk, p);

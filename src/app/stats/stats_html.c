@@ -108,10 +108,19 @@ class_of_status(const char *status)
 	static const struct {
 		const char *begin, *class;
 	} classes[] = {
-		{ "UP ", "going" }, { "DOWN ", "going" }, { "NOLB ", "going" },
-		{ "UP", "up" },     { "DOWN", "down" },   { "NOLB", "drain" },
-		{ "MAINT", "maint" }, { "DRAIN", "drain" }, { "OPEN", "open" },
-		{ "STOP", "down" }, { "PAUSED", "maint" },
+		{ "UP ", "going" },
+		{ "DOWN ", "going" },
+		{ "NOLB ", "going" },
+		{ "UP", "up" },
+		{ "DOWN", "down" },
+		{ "NOLB", "drain" },
+		{ "MAINT", "maint" },
+		{ "DRAIN", "drain" },
+		{ "OPEN", "open" },
+		{ "STOP", "down" },
+		{ "PAUSED", "maint" },
+		{ "WAITING", "open" },
+		{ "FULL", "open" },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(classes); i++)
@@ -131,6 +140,13 @@ html_legend(struct sbuf *out, const struct stat_row *r, const char **before, con
 	*before = "; ";
 }
 
+/* True if it has a name in its proxy. */
+static int
+is_part(const struct stat_item *item)
+{
+	return item->type == TYPE_SERVER || item->type == TYPE_LISTENER;
+}
+
 /* show-legends, show-modules. */
 static void
 html_details(struct sbuf *out, const struct stat_item *item, unsigned int flags)
@@ -142,7 +158,8 @@ html_details(struct sbuf *out, const struct stat_item *item, unsigned int flags)
 		return;
 	sbuf_adds(out, "<br><small>");
 	if (flags & STATS_LEGENDS) {
-		html_legend(out, r, &before, "id", item->type == TYPE_SERVER ? STAT_sid : STAT_iid);
+		html_legend(out, r, &before, "id",
+			is_part(item) ? STAT_sid : STAT_iid);
 		html_legend(out, r, &before, "mode", STAT_mode);
 		html_legend(out, r, &before, "address", STAT_addr);
 		html_legend(out, r, &before, "cookie", STAT_cookie);
@@ -164,9 +181,9 @@ html_name(struct sbuf *out, const struct stat_item *item, unsigned int flags, in
 {
 	const char *name = text_of_col(&item->row, STAT_svname);
 
-	if (item->type != TYPE_SERVER) {
+	if (!is_part(item)) {
 		sbuf_adds(out, item->type == TYPE_FRONTEND ? "<td>Frontend" : "<td>Backend");
-	} else if (boxes) {
+	} else if (boxes && item->type == TYPE_SERVER) {
 		sbuf_adds(out, "<td><label><input type=checkbox name=s value=\"");
 		html_text(out, str_of(name));
 		sbuf_adds(out, "\"> ");
@@ -242,7 +259,7 @@ void
 html_row(struct sbuf *out, const struct stat_item *item, unsigned int flags, int boxes)
 {
 	static const char *const kinds[] = { [TYPE_FRONTEND] = "front", [TYPE_BACKEND] = "back",
-					     [TYPE_SERVER] = "srv" };
+					     [TYPE_SERVER] = "srv", [TYPE_LISTENER] = "sock" };
 	const struct stat_row *r = &item->row;
 
 	sbuf_addf(out, "<tr class=\"%s %s%s\">", kinds[item->type],

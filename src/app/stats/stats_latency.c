@@ -63,7 +63,7 @@ html_latency(struct sbuf *out, const struct stat_item *item)
 	struct latency l;
 
 	latency_sum(stat_latency_of(item), &l);
-	if (!latency_total(&l, k)) {
+	if (!stat_has_latency(item, k) || !latency_total(&l, k)) {
 		sbuf_adds(out, "<td class=n></td>");
 		return;
 	}

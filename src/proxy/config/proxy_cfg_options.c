@@ -122,6 +122,10 @@ static const struct cfg_kw kws[] = {
 		.syntax = "[<interval>]",
 		.doc = "Uses another server for a retry: with -1, the default, at the last "
 			"attempt; with N at every Nth attempt." },
+	OPTION("socket-stats", CFG_FE, OPT_SOCKET_STATS,
+		"Shows the counters of each listening socket: in show stat, on the statistics page "
+		"and in the metrics haproxy_listener_*. Sockets are named as their bind line, or "
+		"sock-1, sock-2 and so on. They count from the start of the process."),
 	OPTION("splice-auto", CFG_PROXIES, OPT_SPLICE_AUTO,
 		"Forwards long transfers through kernel pipes, without a copy. In mode tcp it is "
 		"on unless the frontend or the backend has 'no option splice-auto'. If it is set "
@@ -148,11 +152,6 @@ static const struct cfg_kw kws[] = {
 		.flags = CFG_KW_NO,
 		.class = CFG_HINT,
 		.doc = "counters are always continuous" },
-	{ .name = "option socket-stats",
-		.sections = CFG_FE,
-		.flags = CFG_KW_NO,
-		.class = CFG_HINT,
-		.doc = "show stat has no lines for single sockets" },
 	{ 0 },
 };
 

@@ -225,7 +225,7 @@ exchange_reject_body(struct session *s, int side)
 
 	t->keep_alive[CLIENT] = t->keep_alive[SERVER] = 0;
 	if (side == CLIENT) {
-		counter_add(&fe_stat(s)->failed_req, 1);
+		count_failed_req(s);
 		if (!http_has_answer(t))
 			return exchange_fail(s,
 				http_bad_status((enum http_bad)t->h1[CLIENT]->body.bad), 'P', 'R');

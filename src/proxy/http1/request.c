@@ -46,7 +46,7 @@ enum stage {
 enum session_event
 request_refuse(struct session *s, unsigned int status)
 {
-	counter_add(&fe_stat(s)->failed_req, 1);
+	count_failed_req(s);
 	session_set_term(s, 'P', 'R');
 	s->txn->status = status;
 	return SESSION_EV_ANSWER;
@@ -358,7 +358,7 @@ static struct io_step
 abort_request(struct session *s)
 {
 	session_set_term(s, 'C', 'R');
-	counter_add(&fe_stat(s)->failed_req, 1);
+	count_failed_req(s);
 	counter_add(&http_be_stat(s)->cli_abrt, 1);
 	return io_event(SESSION_EV_CLOSE);
 }

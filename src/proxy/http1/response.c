@@ -49,7 +49,7 @@ response_late(struct session *s, int side)
 	enum session_event ev;
 
 	if (side == CLIENT) {
-		counter_add(&fe_stat(s)->failed_req, 1);
+		count_failed_req(s);
 		s->txn->keep_alive[CLIENT] = 0;
 		return exchange_fail(s, 408, 'c', 'D');
 	}

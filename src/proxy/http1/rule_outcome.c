@@ -26,6 +26,7 @@ count_failed(struct session *s, unsigned int n)
 	struct proxy_stat *be = http_be_stat(s);
 
 	counter_add(&fe_stat(s)->failed_rewrites, n);
+	counter_add(&s->listener->stat.failed_rewrites, n);
 	if (be)
 		counter_add(&be->failed_rewrites, n);
 	if (s->srv)
@@ -70,12 +71,12 @@ rule_outcome_count_denied(struct session *s, int side)
 	struct proxy_stat *be = http_be_stat(s);
 
 	if (side == CLIENT) {
-		counter_add(&fe_stat(s)->denied_req, 1);
+		count_denied_req(s);
 		if (be)
 			counter_add(&be->denied_req, 1);
 		return;
 	}
-	counter_add(&fe_stat(s)->denied_resp, 1);
+	count_denied_resp(s);
 	counter_add(&be_stat(s)->denied_resp, 1);
 	counter_add(&srv_stat(s)->denied_resp, 1);
 }

@@ -65,8 +65,8 @@ count_messages(struct session *s)
 
 	counter_add(&fe->bytes_in, in);
 	counter_add(&fe->bytes_out, out);
-	s->listener->stat.bytes_in += in;
-	s->listener->stat.bytes_out += out;
+	counter_add(&s->listener->stat.bytes_in, in);
+	counter_add(&s->listener->stat.bytes_out, out);
 	if (be) {
 		counter_add(&be->bytes_in, s->counts_be ? in : whole);
 		counter_add(&be->bytes_out, out);

@@ -8,6 +8,26 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "net/bind_conf.h"
+#include "net/listener.h"
+
+struct listener *
+proxy_next_listener(const struct proxy *fe, const struct listener *after)
+{
+	struct list *line = after ? &after->bind->link : fe->binds.next;
+	struct list *at = after ? after->link.next : NULL;
+
+	for (; line != &fe->binds; line = line->next, at = NULL) {
+		struct bind_conf *b = list_entry(line, struct bind_conf, link);
+
+		for (at = at ? at : b->listeners.next; at != &b->listeners; at = at->next) {
+			struct listener *ln = list_entry(at, struct listener, link);
+
+			if (!ln->first)
+				return ln;
+		}
+	}
+	return NULL;
+}
 
 struct server *
 proxy_find_server(const struct proxy *be, struct str name)

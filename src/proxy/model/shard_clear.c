@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/counter.h"
+#include "net/listener.h"
 #include "proxy/model/check.h"
 #include "proxy/model/proxy.h"
 #include "proxy/model/server_kept.h"
@@ -107,6 +108,14 @@ clear_server(struct server *s, int all)
 	server_note(s);
 }
 
+static void
+clear_listeners(struct proxy *p, int all)
+{
+	for (struct listener *ln = proxy_next_listener(p, NULL); ln;
+		ln = proxy_next_listener(p, ln))
+		listener_clear_stat(ln, all);
+}
+
 void
 proxy_clear_stat(struct proxy *p, int all)
 {
@@ -118,6 +127,7 @@ proxy_clear_stat(struct proxy *p, int all)
 	clear_past(&p->past[1], all);
 	for (int side = 0; all && side < 2; side++)
 		latency_set_clear(&p->latency[side]);
+	clear_listeners(p, all);
 	p->be_rate.max = 0;
 	list_each(it, &p->servers)
 		clear_server(list_entry(it, struct server, link), all);

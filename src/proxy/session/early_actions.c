@@ -52,7 +52,7 @@ static enum session_event
 end_inspection(struct session *s, char cause)
 {
 	session_set_term(s, cause, 'R');
-	counter_add(&fe_stat(s)->failed_req, 1);
+	count_failed_req(s);
 	if (s->be)
 		counter_add(&be_stat(s)->cli_abrt, 1);
 	return session_do_close(s);

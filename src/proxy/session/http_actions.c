@@ -48,7 +48,7 @@ no_request(struct session *s, char cause, unsigned int status)
 		return SESSION_EV_CLOSE;
 	}
 	session_set_term(s, cause, 'R');
-	counter_add(&fe_stat(s)->failed_req, 1);
+	count_failed_req(s);
 	if (s->txn)
 		s->txn->no_timers = !request_is_taken(s);
 	else if (!memory_reserve(s->engine, &s->engine->txn_pool) || !http_txn_get_unsaid(s))

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/atomic.h"
+#include "base/counter.h"
 #include "proxy/model/count.h"
 #include "proxy/model/dns_ask.h"
 #include "proxy/relay/direction.h"
@@ -51,7 +52,7 @@ session_on_end(struct task *t)
 
 	atomic_write(&e->n_sessions, e->n_sessions - 1);
 	memory_watch(e);
-	ln->stat.cur--;
+	counter_sub(&ln->stat.cur, 1);
 	conn_limits_left_frontend(e, fe);
 	listener_release(ln);
 	conn_limits_left_process(e);

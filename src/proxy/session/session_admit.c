@@ -42,7 +42,7 @@ count_connection(const struct session *s)
 	n.of_frontend = count_rate(&st->conn_rate, &s->fe->fe_second, s->accept_ms);
 	/* Its place was taken already, whatever the rules decide. */
 	counter_max(&st->cur_max, atomic_read(&s->fe->fe_gate.n));
-	s->listener->stat.cum_conn++;
+	counter_add(&s->listener->stat.cum_conn, 1);
 	return n;
 }
 
@@ -83,8 +83,10 @@ register_session(struct session *s)
 	struct listener *ln = s->listener;
 
 	list_append(&e->sessions, &s->link);
-	ln->stat.cur++;
-	ln->stat.cur_max = MAX(ln->stat.cur_max, ln->stat.cur);
+	counter_add(&ln->stat.cur, 1);
+	/* Over the copies of other workers only where it is shown. */
+	if (fe->options & OPT_SOCKET_STATS)
+		counter_max(&ln->stat.cur_max, listener_sessions(ln));
 	atomic_write(&e->n_sessions, e->n_sessions + 1);
 	conn_limits_entered(e, fe);
 	memory_watch(e);
@@ -101,7 +103,6 @@ count_session(struct session *s, struct second n)
 		counter_add(&s->engine->requests, 1);
 	counter_add(&fe_stat(s)->cum_sess, 1);
 	count_session_rates(s, n);
-	s->listener->stat.cum_sess++;
 }
 
 /* A PROXY header comes before the bytes of a transport. */

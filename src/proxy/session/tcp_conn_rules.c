@@ -25,21 +25,31 @@ eval_conn_rules(struct session *s, enum rule_place place, int *expects)
 	return v.what;
 }
 
+static void
+count_denied(struct session *s, enum rule_place place)
+{
+	struct listener_stat *ln = &s->listener->stat;
+	struct proxy_stat *fe = fe_stat(s);
+	int is_conn = place == RULE_TCP_CONNECTION;
+
+	counter_add(is_conn ? &fe->denied_conn : &fe->denied_sess, 1);
+	counter_add(is_conn ? &ln->denied_conn : &ln->denied_sess, 1);
+}
+
 int
 tcp_conn_rules_apply(struct session *s, enum rule_place place, int *expects)
 {
-	struct proxy_stat *st = fe_stat(s);
 	enum rule_end end = eval_conn_rules(s, place, expects);
 
 	if (end == RULE_END_NONE)
 		return 1;
 	if (end == RULE_END_DROP) {
 		/* As in HAProxy: counted as a request, whatever the place. */
-		counter_add(&st->denied_req, 1);
+		count_denied_req(s);
 		silent_drop_on_close(s->engine->sys, s->conn[CLIENT].fd);
 		return 0;
 	}
-	counter_add(place == RULE_TCP_CONNECTION ? &st->denied_conn : &st->denied_sess, 1);
+	count_denied(s, place);
 	/* As in HAProxy: mass rejections leave no TIME_WAIT. */
 	if (place == RULE_TCP_CONNECTION)
 		conn_fd_reset_on_close(s->engine->sys, s->conn[CLIENT].fd);

@@ -46,7 +46,7 @@ run_content_rules(struct session *s, const struct proxy *px, enum rule_place pla
 static void
 count_denied_request(struct session *s, enum rule_end what)
 {
-	counter_add(&fe_stat(s)->denied_req, 1);
+	count_denied_req(s);
 	/* As in HAProxy: a rejected response is not counted in the backend. */
 	if (what == RULE_END_DROP && s->be)
 		counter_add(&be_stat(s)->denied_req, 1);
@@ -72,7 +72,7 @@ refuse_response(struct session *s, enum rule_end what)
 		refuse_request(s, what);
 		return;
 	}
-	counter_add(&fe_stat(s)->denied_resp, 1);
+	count_denied_resp(s);
 	counter_add(&be_stat(s)->denied_resp, 1);
 	counter_add(&srv_stat(s)->denied_resp, 1);
 	session_set_term(s, 'P', 'D');

@@ -106,7 +106,7 @@ filters_may_leave_nothing(void **st)
 	(void)st;
 	assert_string_equal(ask("/m?scope="), "");
 	assert_int_equal(job->status, 200);
-	assert_string_equal(ask("/m?scope=listener"), "");
+	assert_string_equal(ask("/m?scope=listener"), ""); /* without option socket-stats */
 	assert_string_equal(ask("/m?metrics=haproxy_no"), "");
 	assert_non_null(strstr(ask("/m?scope=no"), "scope"));
 	assert_int_equal(job->status, 400);

@@ -33,6 +33,7 @@ accepted_sessions_are_counted_everywhere(void **st)
 
 	(void)st;
 	rig_open(&cfg, answers);
+	w.px->options |= OPT_SOCKET_STATS;
 	for (int i = 0; i < 3; i++)
 		(void)world_client(&w, asks, 0);
 	world_run(&w, 10 * FAKE_MS);
