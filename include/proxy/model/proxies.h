@@ -26,6 +26,10 @@ struct proxies {
 	struct list defaults; /* defaults sections, file order */
 	struct list error_groups; /* struct error_group.link: http-errors sections */
 	unsigned int n;       /* number of all proxies */
+	/* The internal frontend that HAProxy makes for the stats sockets takes an id, too: it comes
+	 * behind so many proxies. */
+	int has_admin_frontend;
+	unsigned int n_before_admin;
 	struct list removed;  /* struct server.link: memory for servers that are added */
 	struct name_index guids; /* where each is: of a proxy or server */
 	struct name_index frontends, backends, error_group_names; /* listen sections are in both */
@@ -52,6 +56,8 @@ struct proxies {
 
 /* Takes ownership of p, also on failure. 0 or -ERR_NOMEM. */
 int proxies_add(struct proxies *ps, struct proxy *p) must_check;
+/* The section global has said something of the stats sockets: see has_admin_frontend. */
+void proxies_note_admin(struct proxies *ps);
 /* The first proxy of this name with at least one of `caps` (PROXY_FE, PROXY_BE), or NULL. */
 struct proxy *proxies_find(const struct proxies *ps, const char *name, unsigned int caps);
 struct resolvers *proxies_find_resolvers(const struct proxies *ps, const char *name);

@@ -240,12 +240,28 @@ parse_description(struct cfg_ctx *ctx)
 	return 0;
 }
 
+static void
+note_admin(struct cfg_ctx *ctx)
+{
+	struct config *c = ctx->root;
+
+	proxies_note_admin(&c->proxies);
+}
+
+static int
+parse_stats_timeout(struct cfg_ctx *ctx)
+{
+	note_admin(ctx);
+	return parse_time(ctx);
+}
+
 static int
 parse_stats_socket(struct cfg_ctx *ctx)
 {
 	struct global_conf *g = ctx->obj;
 	struct bind_conf *b;
 
+	note_admin(ctx);
 	if (bind_cfg_line(ctx, 0, NULL, &g->admin_binds, NULL, &b) < 0)
 		return -1;
 	if (b->accept_proxy)
@@ -268,6 +284,7 @@ parse_stats_maxconn(struct cfg_ctx *ctx)
 {
 	struct global_conf *g = ctx->obj;
 
+	note_admin(ctx);
 	return cfg_arg_int(ctx, 0, 1, 65535, &g->stats_maxconn);
 }
 
@@ -335,7 +352,7 @@ static const struct cfg_kw kws[] = {
 		"Time during which connections are still accepted after a soft stop is requested."),
 	KW("stats socket", 1, CFG_ANY, parse_stats_socket, "<address> [<option>...]",
 		"Socket that accepts admin commands."),
-	KW_FIELD("stats timeout", parse_time, stats_timeout_ms, "<time>",
+	KW_FIELD("stats timeout", parse_stats_timeout, stats_timeout_ms, "<time>",
 		"Idle timeout of an admin connection; the default is 10 s."),
 	KW("stats maxconn", 1, 1, parse_stats_maxconn, "<number>",
 		"Maximum number of concurrent admin connections; the default is 10."),

@@ -10,9 +10,6 @@
 #include "cfg/diag.h"
 #include "proxy/model/proxies.h"
 
-/* HAProxy's first id: 1 is its internal frontend of the stats sockets. */
-#define FIRST_PROXY_ID 2
-
 static struct proxy *
 proxy_at(struct list *it)
 {
@@ -117,10 +114,12 @@ compare_ids(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* As in HAProxy the internal frontend takes its place's id, also if a proxy has it. */
 static void
 assign_proxy_ids(struct proxies *ps, int *used)
 {
-	struct id_counter c = { .used = used, .next = FIRST_PROXY_ID };
+	struct id_counter c = { .used = used, .next = 1 };
+	unsigned int i = 0;
 
 	list_each(it, &ps->all) {
 		if (proxy_at(it)->id)
@@ -128,6 +127,8 @@ assign_proxy_ids(struct proxies *ps, int *used)
 	}
 	qsort(used, c.n_used, sizeof(*used), compare_ids);
 	list_each(it, &ps->all) {
+		if (ps->has_admin_frontend && i++ == ps->n_before_admin)
+			c.next++;
 		proxy_at(it)->has_own_id = proxy_at(it)->id != 0;
 		proxy_at(it)->id = next_id(&c, proxy_at(it)->id);
 	}

@@ -18,6 +18,15 @@ proxies_add(struct proxies *ps, struct proxy *p)
 	return p->caps & PROXY_BE ? name_index_add(&ps->backends, p->name, p) : 0;
 }
 
+void
+proxies_note_admin(struct proxies *ps)
+{
+	if (ps->has_admin_frontend)
+		return;
+	ps->has_admin_frontend = 1;
+	ps->n_before_admin = ps->n;
+}
+
 struct proxy *
 proxies_find(const struct proxies *ps, const char *name, unsigned int caps)
 {

@@ -72,6 +72,42 @@ command_line_wins(void **state)
 	assert_true(cfg.global.no_epoll && cfg.global.quiet);
 }
 
+/* The ids that HAProxy 2.6 assigns (observed): its frontend of the stats sockets takes one where
+ * the section global first says something of them. */
+static void
+stats_sockets_take_an_id(void **state)
+{
+	static const struct {
+		const char *before, *between;
+		int l, b, c;
+	} t[] = {
+		{ "", "", 1, 2, 3 },
+		{ "global\n maxconn 7\n", "", 1, 2, 3 },
+		{ "global\n stats socket /tmp/x\n", "", 2, 3, 4 },
+		{ "global\n stats socket /tmp/x\n stats timeout 1s\n stats socket /tmp/y\n", "", 2,
+			3, 4 },
+		{ "global\n stats timeout 1s\n", "", 2, 3, 4 },
+		{ "global\n stats maxconn 3\n", "", 2, 3, 4 },
+		{ "", "global\n stats timeout 1s\n", 1, 2, 4 },
+		{ "global\n stats timeout 1s\n", "global\n stats timeout 1s\n", 2, 3, 4 },
+		{ "global\n stats timeout 1s\n", " id 1\n", 2, 1, 4 },
+		{ "global\n stats timeout 1s\n", " id 2\n", 3, 2, 5 },
+		{ "", " id 1\n", 2, 1, 4 },
+	};
+	char text[600];
+
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		snprintf(text, sizeof(text), "%s" TIMES LISTEN "backend b\n%s" TIMES "backend c\n",
+			t[i].before, t[i].between);
+		assert_int_equal(load(0, 0, 0, files_write("a.cfg", text), NULL), 0);
+		assert_int_equal(proxies_find(&cfg.proxies, "l", PROXY_FE)->id, t[i].l);
+		assert_int_equal(proxies_find(&cfg.proxies, "b", PROXY_BE)->id, t[i].b);
+		assert_int_equal(proxies_find(&cfg.proxies, "c", PROXY_BE)->id, t[i].c);
+		teardown(state);
+		setup(state);
+	}
+}
+
 /* The smaller of the file's and the command line's limits; one that is too small is an error. */
 static void
 memory(void **state)
@@ -324,7 +360,8 @@ conditions(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = { CASE(loads), CASE(command_line_wins), CASE(memory),
+	const struct CMUnitTest tests[] = { CASE(loads), CASE(command_line_wins),
+		CASE(stats_sockets_take_an_id), CASE(memory),
 		CASE(pipes_are_needed_only_for_splicing), CASE(every_error_is_reported),
 		CASE(warnings), CASE(variables), CASE(default_peer), CASE(listeners), CASE(secrets),
 		CASE(conditions), CASE(too_many_threads), CASE(bind_threads) };

@@ -43,7 +43,7 @@ test_ids(void **state)
 			       "backend b\n id 3\n server s :1\n server t :1 id 2\n"
 			       " server u :1 id 1\n server v :1\n"
 			       "listen c\n bind /x4,/x5\n");
-	assert_int_equal(world_proxy(&w, "a")->id, 2);
+	assert_int_equal(world_proxy(&w, "a")->id, 1);
 	assert_int_equal(world_proxy(&w, "b")->id, 3);
 	assert_int_equal(world_proxy(&w, "c")->id, 4);
 	assert_int_equal(world_listener(world_bind(world_proxy(&w, "a"), 0), 0)->id, 2);
@@ -68,7 +68,7 @@ test_last_ids(void **state)
 		WORLD_DEFAULTS "backend b\n id 2147483647\n server s :1 id 2147483647\n"
 			       " server t :1\nbackend c\n");
 	assert_int_equal(world_server(world_proxy(&w, "b"), 1)->id, 2);
-	assert_int_equal(world_proxy(&w, "c")->id, 3);
+	assert_int_equal(world_proxy(&w, "c")->id, 2);
 	world_fini(&w);
 }
 
