@@ -230,6 +230,24 @@ next_timer(const struct admin_conn *c)
 	return c->timeout_ms ? loop_now_ms(c->admin->worker->loop) + c->timeout_ms : TIMER_NEVER;
 }
 
+/* While nothing is to be read or written, the client's leaving has to be noticed. What it has sent
+ * for later must not wake the loop. */
+static unsigned int
+dirs_of_pause(const struct admin_conn *c)
+{
+	int is_heard = c->walk.stops_on_input ||
+		(c->wake_ms && !loop_is_ready(c->conn.loop, c->conn.fd, DIR_R));
+
+	return is_heard ? EV_R : 0;
+}
+
+/* True if its client has closed both directions during a pause: nobody waits for the rest. */
+static int
+has_left(const struct admin_conn *c)
+{
+	return c->wake_ms && (loop_seen(c->conn.loop, c->conn.fd) & EV_HUP);
+}
+
 /* Sets the interest, or ends the connection. A half-close by the client is no abort: its response
  * is still sent. */
 static void
@@ -241,7 +259,7 @@ admin_settle(struct admin_conn *c)
 	if (c->state == ADMIN_CLOSED)
 		return;
 	if (c->ask.worker || (c->wake_ms && c->sent == c->out.len))
-		dirs = c->walk.stops_on_input ? EV_R : 0;
+		dirs = dirs_of_pause(c);
 	else if (c->sent < c->out.len || c->line)
 		dirs = EV_W;
 	else if (c->state == ADMIN_CLOSING || c->conn.eof) {
@@ -258,7 +276,7 @@ admin_settle(struct admin_conn *c)
 static void
 resume_conn(struct admin_conn *c)
 {
-	if (admin_heed_input(c)) {
+	if (admin_heed_input(c) || has_left(c)) {
 		end_conn(c);
 		return;
 	}
