@@ -18,6 +18,8 @@
 struct evp_pkey_st;
 struct ocsp_cert_id_st;
 struct stack_st_X509;
+struct tls_chain;
+struct tls_chains;
 struct tls_issuers;
 struct tls_ocsp;
 struct x509_st;
@@ -40,7 +42,10 @@ struct tls_cert {
 	unsigned int refs;
 	enum tls_key_kind kind;
 	struct x509_st *leaf;
-	struct stack_st_X509 *chain; /* may be NULL */
+	struct stack_st_X509 *chain; /* of its file; may be NULL */
+	const struct tls_chains *chains; /* that it may get another one of; NULL: none */
+	const struct tls_chain *found; /* without one of its own; NULL: none */
+	struct stack_st_X509 *kept; /* what is sent of either; NULL: all */
 	struct evp_pkey_st *key;
 	struct evp_pkey_st *dh;   /* DH parameters; NULL: none */
 	struct x509_st *issuer;   /* of the leaf, for OCSP; NULL: unknown */
@@ -88,9 +93,14 @@ int tls_cert_want_ocsp(struct tls_cert *c, char *why) must_check;
 struct ocsp_cert_id_st *tls_cert_ocsp_id(const struct tls_cert *c) must_check;
 /* Forgets all that is about OCSP. */
 void tls_cert_drop_ocsp(struct tls_cert *c);
-/* Looks for the issuer in the chain, unless there is one. */
-void tls_cert_find_issuer(struct tls_cert *c);
-/* Whether key and certificate are there and belong to each other; finds the issuer in the chain. */
+void tls_cert_drop_chain(struct tls_cert *c);
+/* The certificates that belong to it, and those of them that are sent. NULL: none. */
+struct stack_st_X509 *tls_cert_chain(const struct tls_cert *c);
+struct stack_st_X509 *tls_cert_sent_chain(const struct tls_cert *c);
+/* Looks for a chain, unless it has one, and then for the issuer, unless there is one. 0 or
+ * -ERR_NOMEM. */
+int tls_cert_find_issuer(struct tls_cert *c) must_check;
+/* Whether key and certificate are there and belong to each other; finds chain and issuer. */
 int tls_cert_complete(struct tls_cert *c, char *why) must_check;
 
 #endif

@@ -9,6 +9,7 @@
 #include "tls/cert.h"
 
 struct sys;
+struct tls_chains;
 struct tls_issuers;
 
 #define TLS_FILE_MAX (16u << 20) /* bytes of a file */
@@ -28,6 +29,7 @@ struct tls_file_rules {
 	char *crt_base, *ca_base, *key_base; /* NULL: none */
 	unsigned int extra;
 	struct tls_issuers *issuers;         /* that chains share; NULL: nothing */
+	const struct tls_chains *chains;     /* for certificates without one; NULL: none */
 	int del_ext;                         /* ssl-load-extra-del-ext */
 };
 

@@ -10,6 +10,7 @@
 #include "net/addr.h"
 #include "tls/ca.h"
 #include "tls/cert_files.h"
+#include "tls/chains.h"
 #include "tls/issuers.h"
 #include "tls/settings.h"
 #include "tls/store.h"
@@ -54,6 +55,7 @@ struct tls_conf {
 	struct tls_ocsp_conf ocsp;
 	struct tls_store certs;
 	struct tls_issuers issuers;     /* files.issuers */
+	struct tls_chains chains;       /* files.chains */
 	struct tls_ca_files cas;
 	struct list crt_lists;          /* struct tls_crt_list */
 	struct list crt_stores;         /* struct tls_crt_store */

@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "tls/chains.h"
 #include "tls/ocsp.h"
 #include "tls/openssl.h"
 #include "tls/tls_error.h"
@@ -34,7 +35,7 @@ tls_cert_put(struct tls_cert *c)
 	if (!c || --c->refs)
 		return;
 	X509_free(c->leaf);
-	sk_X509_pop_free(c->chain, X509_free);
+	tls_cert_drop_chain(c);
 	/* OpenSSL cleanses the numbers of a private key when it frees them. */
 	EVP_PKEY_free(c->key);
 	EVP_PKEY_free(c->dh);
@@ -42,6 +43,27 @@ tls_cert_put(struct tls_cert *c)
 	tls_cert_drop_ocsp(c);
 	mem_free(c->sctl.p);
 	mem_free(c);
+}
+
+struct stack_st_X509 *
+tls_cert_chain(const struct tls_cert *c)
+{
+	return c->found ? c->found->certs : c->chain;
+}
+
+struct stack_st_X509 *
+tls_cert_sent_chain(const struct tls_cert *c)
+{
+	return c->kept ? c->kept : tls_cert_chain(c);
+}
+
+void
+tls_cert_drop_chain(struct tls_cert *c)
+{
+	sk_X509_pop_free(c->chain, X509_free);
+	sk_X509_pop_free(c->kept, X509_free);
+	c->chain = c->kept = NULL;
+	c->found = NULL;
 }
 
 static int
@@ -69,11 +91,16 @@ copy_parts(struct tls_cert *to, const struct tls_cert *from)
 		to->dh = from->dh;
 	if (from->issuer && X509_up_ref(from->issuer))
 		to->issuer = from->issuer;
+	to->chains = from->chains;
+	to->found = from->found;
 	if (from->chain)
 		to->chain = X509_chain_up_ref(from->chain);
+	if (from->kept)
+		to->kept = X509_chain_up_ref(from->kept);
 	if (from->ocsp_id)
 		to->ocsp_id = OCSP_CERTID_dup(from->ocsp_id);
-	if ((from->chain && !to->chain) || (from->ocsp_id && !to->ocsp_id))
+	if ((from->chain && !to->chain) || (from->kept && !to->kept) ||
+		(from->ocsp_id && !to->ocsp_id))
 		return -ERR_NOMEM;
 	return 0;
 }
@@ -111,18 +138,68 @@ key_kind_of(const EVP_PKEY *key)
 	}
 }
 
+static int
+is_self_issued(const X509 *x)
+{
+	return X509_NAME_cmp(X509_get_subject_name(x), X509_get_issuer_name(x)) == 0;
+}
+
+/* ssl-skip-self-issued-ca. */
+static int
+keep_sent(struct tls_cert *c)
+{
+	STACK_OF(X509) *all = tls_cert_chain(c);
+
+	if (!c->chains->skip_self_issued || !all || c->kept)
+		return 0;
+	c->kept = sk_X509_new_null();
+	if (!c->kept)
+		return -ERR_NOMEM;
+	for (int i = 0; i < sk_X509_num(all); i++) {
+		X509 *x = sk_X509_value(all, i);
+
+		if (is_self_issued(x))
+			continue;
+		if (!X509_up_ref(x))
+			return -ERR_NOMEM;
+		if (sk_X509_push(c->kept, x) <= 0) {
+			X509_free(x);
+			return -ERR_NOMEM;
+		}
+	}
+	return 0;
+}
+
+static int
+find_chain(struct tls_cert *c)
+{
+	if (!c->chains)
+		return 0;
+	if (!c->chain)
+		c->found = tls_chains_find(c->chains, c->leaf);
+	return keep_sent(c);
+}
+
 /* Finds the issuer, anywhere in the chain. */
-void
+int
 tls_cert_find_issuer(struct tls_cert *c)
 {
-	if (!c->leaf || c->issuer || X509_check_issued(c->leaf, c->leaf) == X509_V_OK)
-		return;
-	for (int i = 0; i < sk_X509_num(c->chain) && !c->issuer; i++) {
-		X509 *x = sk_X509_value(c->chain, i);
+	STACK_OF(X509) *chain;
+
+	if (!c->leaf)
+		return 0;
+	if (find_chain(c) < 0)
+		return -ERR_NOMEM;
+	if (c->issuer || X509_check_issued(c->leaf, c->leaf) == X509_V_OK)
+		return 0;
+	chain = tls_cert_chain(c);
+	for (int i = 0; i < sk_X509_num(chain) && !c->issuer; i++) {
+		X509 *x = sk_X509_value(chain, i);
 
 		if (X509_check_issued(x, c->leaf) == X509_V_OK && X509_up_ref(x))
 			c->issuer = x;
 	}
+	return 0;
 }
 
 int
@@ -145,6 +222,8 @@ tls_cert_complete(struct tls_cert *c, char *why)
 		return -ERR_INVAL;
 	}
 	c->kind = key_kind_of(c->key);
-	tls_cert_find_issuer(c);
-	return 0;
+	if (tls_cert_find_issuer(c) == 0)
+		return 0;
+	(void)snprintf(why, TLS_WHY_MAX, "out of memory");
+	return -ERR_NOMEM;
 }

@@ -201,6 +201,7 @@ tls_cert_read(struct sys *sys, const struct tls_file_rules *rules,
 	if (!c)
 		return cert_nomem(why);
 	c->issuers = rules->issuers;
+	c->chains = rules->chains;
 	r = read_all(sys, rules, paths, c, why, warning);
 	c->issuers = NULL;
 	if (r)

@@ -191,7 +191,7 @@ tls_cert_add_pem(struct tls_cert *c, const char *text, size_t len, char *why)
 		return r;
 	if (p.leaf) {
 		X509_free(c->leaf);
-		sk_X509_pop_free(c->chain, X509_free);
+		tls_cert_drop_chain(c);
 		X509_free(c->issuer);
 		/* They were about the certificate before. */
 		tls_cert_drop_ocsp(c);

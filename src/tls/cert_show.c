@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tls/ca.h"
+#include "tls/chains.h"
 #include "tls/ocsp.h"
 #include "tls/openssl.h"
 #include "tls_cert_info.h"
@@ -75,8 +76,10 @@ show_name(const char *label, const X509_NAME *name, struct sbuf *out)
 static void
 put_chain(const struct tls_cert *c, struct sbuf *out)
 {
-	for (int i = 0; i < sk_X509_num(c->chain); i++) {
-		X509 *x = sk_X509_value(c->chain, i);
+	STACK_OF(X509) *chain = tls_cert_chain(c);
+
+	for (int i = 0; i < sk_X509_num(chain); i++) {
+		X509 *x = sk_X509_value(chain, i);
 
 		show_name("Chain Subject: ", X509_get_subject_name(x), out);
 		show_name("Chain Issuer: ", X509_get_issuer_name(x), out);
@@ -115,6 +118,8 @@ tls_cert_show(const struct tls_cert *c, struct sbuf *out)
 {
 	if (!c->leaf)
 		return;
+	if (c->found)
+		sbuf_addf(out, "Chain Filename: %s\n", c->found->path);
 	show_x509(c->leaf, out);
 	put_chain(c, out);
 	ERR_clear_error();

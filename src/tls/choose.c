@@ -162,7 +162,7 @@ on_certificate(SSL *ssl, void *arg)
 		return 0;
 	if (SSL_get_certificate(ssl) != c->leaf) {
 		SSL_certs_clear(ssl);
-		if (SSL_use_cert_and_key(ssl, c->leaf, c->key, c->chain, 1) != 1)
+		if (SSL_use_cert_and_key(ssl, c->leaf, c->key, tls_cert_sent_chain(c), 1) != 1)
 			return 0;
 	}
 	if (c->dh && EVP_PKEY_up_ref(c->dh) && !SSL_set0_tmp_dh_pkey(ssl, c->dh))

@@ -44,7 +44,7 @@ set_client_cert(SSL_CTX *ctx, const struct tls_server *t, char *why)
 {
 	const struct tls_cert *c = t->crt ? tls_entry_latest(t->crt) : NULL;
 
-	if (!c || SSL_CTX_use_cert_and_key(ctx, c->leaf, c->key, c->chain, 1) == 1)
+	if (!c || SSL_CTX_use_cert_and_key(ctx, c->leaf, c->key, tls_cert_sent_chain(c), 1) == 1)
 		return 0;
 	(void)snprintf(why, TLS_WHY_MAX, "the certificate '%.300s' cannot be used", t->crt->name);
 	return -ERR_INVAL;

@@ -230,7 +230,7 @@ cert_refused(const char *name, char *why)
 int
 tls_context_try(SSL *ssl, const struct tls_cert *c, const char *name, char *why)
 {
-	if (SSL_use_cert_and_key(ssl, c->leaf, c->key, c->chain, 1) == 1)
+	if (SSL_use_cert_and_key(ssl, c->leaf, c->key, tls_cert_sent_chain(c), 1) == 1)
 		return 0;
 	return cert_refused(name, why);
 }
@@ -253,7 +253,7 @@ set_first(SSL_CTX *ctx, const struct tls_line *first, char *why)
 {
 	const struct tls_cert *c = first ? tls_entry_latest(first->entry) : NULL;
 
-	if (!c || SSL_CTX_use_cert_and_key(ctx, c->leaf, c->key, c->chain, 1) == 1)
+	if (!c || SSL_CTX_use_cert_and_key(ctx, c->leaf, c->key, tls_cert_sent_chain(c), 1) == 1)
 		return 0;
 	return cert_refused(first->entry->name, why);
 }

@@ -25,6 +25,7 @@ tls_conf_init(struct tls_conf *t)
 	list_init(&t->ticket_files);
 	tls_store_init(&t->certs);
 	tls_issuers_init(&t->issuers);
+	tls_chains_init(&t->chains);
 	tls_ca_files_init(&t->cas);
 	list_init(&t->crt_lists);
 	list_init(&t->crt_stores);
@@ -43,6 +44,7 @@ tls_conf_fini(struct tls_conf *t)
 	EVP_PKEY_free(t->dh);
 	tls_store_fini(&t->certs);
 	tls_issuers_fini(&t->issuers);
+	tls_chains_fini(&t->chains);
 	tls_ca_files_fini(&t->cas);
 	tls_crt_lists_free(&t->crt_lists);
 	tls_crt_stores_free(&t->crt_stores);

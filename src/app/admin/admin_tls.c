@@ -117,13 +117,15 @@ put_change(struct admin_conn *c, struct tls_entry *e, enum tls_part part, const 
 	char why[TLS_WHY_MAX] = "out of memory";
 	int is_new = !s->change.entry;
 
-	if (!made || tls_part_set(made, part, c->payload, why) < 0) {
+	if (made)
+		made->chains = &admin_tls_conf(c)->chains;
+	if (!made || tls_part_set(made, part, c->payload, why) < 0 ||
+		tls_cert_find_issuer(made) < 0) {
 		admin_msg(c, ADMIN_ERR, "%s.\nCan't load the payload\nCan't update %s!", why,
 			name);
 		tls_cert_put(made);
 		return;
 	}
-	tls_cert_find_issuer(made);
 	tls_cert_put(s->change.cert);
 	s->change.cert = made;
 	s->change.entry = e;

@@ -24,6 +24,24 @@ parse_tls_text(struct cfg_ctx *ctx)
 }
 
 static int
+parse_chain_path(struct cfg_ctx *ctx)
+{
+	struct config *c = ctx->root;
+
+	c->tls.chains.where = cfg_arg_where(ctx, 0);
+	return cfg_arg_dup(ctx, 0, &c->tls.chains.dir);
+}
+
+static int
+parse_skip_self_issued(struct cfg_ctx *ctx)
+{
+	struct config *c = ctx->root;
+
+	c->tls.chains.skip_self_issued = 1;
+	return 0;
+}
+
+static int
 parse_tls_options(struct cfg_ctx *ctx, struct tls_settings *s, unsigned int at)
 {
 	char why[TLS_WHY_MAX];
@@ -272,6 +290,15 @@ static const struct cfg_kw kws[] = {
 	TEXT("ssl-dh-param-file", dh_file, "<file>",
 		"DH parameters for certificates whose file has none. Without them and without "
 		"tune.ssl.default-dh-param there is no DHE."),
+	KW("issuers-chain-path", 1, parse_chain_path, "<directory>",
+		"Files of chains. A certificate whose own file has none gets the one whose first "
+		"certificate has issued it and has the key of its Authority Key Identifier; "
+		"so do those that commands bring. A certificate that has issued itself gets none."),
+	{ .name = "ssl-skip-self-issued-ca",
+		.sections = CFG_GLOBAL,
+		.parse = parse_skip_self_issued,
+		.doc = "Certificates of a chain that have issued themselves are not sent; they can "
+		       "still be the issuer that OCSP needs." },
 	KW("ssl-load-extra-files", CFG_ANY, parse_extra_files,
 		"none | all | { bundle | sctl | ocsp | issuer | key }...",
 		"Files that are read beside a certificate's if they exist; the default is all."),

@@ -182,6 +182,16 @@ settle_ocsp(struct config *c, struct sys *sys)
 	return 0;
 }
 
+static int
+read_chains(struct config *c, struct sys *sys)
+{
+	struct tls_chains *t = &c->tls.chains;
+
+	if (!t->dir || cfg_dir_enter(&c->dir, sys, t->where.file) == 0)
+		return tls_chains_read(t, sys, &c->diag);
+	return report_dir(c, &t->where);
+}
+
 int
 tls_finish(struct config *c, struct sys *sys)
 {
@@ -192,7 +202,9 @@ tls_finish(struct config *c, struct sys *sys)
 		cfg_diag_add(&c->diag, CFG_ALERT, NULL, "%s.", why);
 		bad = -1;
 	}
+	bad |= read_chains(c, sys);
 	c->tls.files.issuers = &c->tls.issuers;
+	c->tls.files.chains = &c->tls.chains;
 	bad |= tls_crt_stores_load(&c->tls, sys, &c->diag);
 	list_each(it, &c->proxies.all) {
 		const struct proxy *p = list_entry(it, const struct proxy, link);

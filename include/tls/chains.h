@@ -1,0 +1,39 @@
+/*
+ * Chains that certificates without one in their own file get: the files of `issuers-chain-path`.
+ * Read on the main thread when the configuration is known; fixed from then on.
+ */
+#ifndef TACIT_TLS_CHAINS_H
+#define TACIT_TLS_CHAINS_H
+
+#include "base/compiler.h"
+#include "base/list.h"
+#include "cfg/diag.h"
+
+struct stack_st_X509;
+struct sys;
+struct x509_st;
+
+/* A file: the first certificate and those that follow it. */
+struct tls_chain {
+	struct list link; /* in tls_chains.all */
+	char *path;
+	struct stack_st_X509 *certs;
+};
+
+struct tls_chains {
+	char *dir;              /* issuers-chain-path; NULL: none */
+	struct cfg_where where; /* of that line */
+	int skip_self_issued;   /* ssl-skip-self-issued-ca: these are not sent */
+	struct list all;        /* by the bytes of their paths */
+};
+
+void tls_chains_init(struct tls_chains *t);
+void tls_chains_fini(struct tls_chains *t);
+/* Reads the files of the directory. One that has no chain is reported and left out. 0, or -1 after
+ * a message. */
+int tls_chains_read(struct tls_chains *t, struct sys *sys, struct cfg_diag *d) must_check;
+/* The chain whose first certificate has issued this one and is named by its Authority Key
+ * Identifier. NULL: none, as for a certificate that has issued itself. */
+const struct tls_chain *tls_chains_find(const struct tls_chains *t, struct x509_st *leaf);
+
+#endif
