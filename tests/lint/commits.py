@@ -14,10 +14,10 @@ SUBJECT = re.compile(r'([\w.-][\w./+-]*): (\S+) (\S.*)$')
 # In base form. A verb that is missing is added here, if it says what the commit does.
 VERBS = frozenset('''
     accept add adjust allow answer apply assert avoid begin bound build cache check clear close collect compare compute copy
-    correct count cover declare default define derive detect disable document drop embed enable end enforce exclude expect
+    correct count cover declare default define delete derive detect disable document drop embed enable end enforce exclude expect
     explain export extend extract fail find fix free generate give group handle hide hold ignore implement import include
     initialize inline inspect install join keep leave let limit list load lock log lower make map mark match measure merge
-    move name notify open order parse pass pause prefer prepare prevent print quote raise read rebuild receive record
+    move name notify open order parse pass pause play prefer prepare prevent print quote raise read rebuild receive record
     reduce refuse reject release remove rename reorder replace report require reset resolve restart restore restrict resume
     retry return reuse revert rewrite run save send separate set share shorten show shrink simplify skip sort specify
     split start state stop store support switch test time trace track treat trim try unify update upgrade use validate
