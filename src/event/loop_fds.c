@@ -155,7 +155,7 @@ loop_events(const struct loop *l)
 
 	if (!l->mailbox)
 		return n;
-	/* It has counted those that were served. */
+	/* The mailbox has counted those that were served. */
 	mailbox_stats(l->mailbox, &mail);
 	for (int i = 0; i < l->n_events; i++)
 		n -= l->events[i].fd == mailbox_fd(l->mailbox);

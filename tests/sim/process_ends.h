@@ -13,13 +13,13 @@ struct process_ends;
 struct process_tls;
 struct process_world;
 
-/* It hears of logs and notifications from now on. */
+/* Notes logs and notifications from now on. */
 struct process_ends *process_ends_new(struct process_world *w);
 void process_ends_free(struct process_ends **e);
 /* All clients are reset. */
 void process_ends_leave(struct process_ends *e);
 
-/* From now on clients can speak TLS, and servers be OCSP responders: sim/process_tls.h. */
+/* Lets clients speak TLS, and servers be OCSP responders: sim/process_tls.h. */
 void process_ends_use_tls(struct process_ends *e);
 
 enum process_client_kind { PROCESS_CLIENT_PLAIN, PROCESS_CLIENT_TLS, PROCESS_CLIENT_RESUMES };
@@ -48,10 +48,10 @@ struct process_server_plan {
 };
 /* Opens it, or changes its plan. Strings stay the caller's. */
 void process_server_plays(struct process_ends *e, const struct process_server_plan *plan);
-/* It listens no more. Its connections stay, or are closed too. */
+/* Stops listening. Its connections stay, or are closed too. */
 void process_server_leaves(struct process_ends *e, unsigned int port, int closes);
 
-/* What logs to a unix socket at this path is noted from now on. */
+/* Opens a unix socket at this path, and notes the log lines that it receives. */
 void process_logs_open(struct process_ends *e, const char *path);
 
 /* A name server that answers each question for an IPv4 address with these, separated by commas;

@@ -15,7 +15,7 @@
 #include "sim/process_ends.h"
 
 #define CONFIG "process.cfg"
-/* What each configuration begins with. */
+/* The beginning of each configuration. */
 #define PREAMBLE                                              \
 	"global\n"                                            \
 	"    nbthread 1\n"                                    \
@@ -28,7 +28,7 @@
 #define TABLE 1024
 /* A process that was stopped hard has gone after this time. */
 #define PATIENCE (10 * FAKE_SEC)
-/* It is told again so often: calls that were made to fail may have been those that read signals. */
+/* The signal is repeated so often: calls that were made to fail may have read it. */
 #define AGAIN FAKE_SEC
 
 void
@@ -191,7 +191,7 @@ process_world_run(struct process_world *w)
 	fake_after(w->k, w->until - (fake_now(w->k) - w->began), end_scenario, w);
 	process_run(&w->p);
 	process_world_note(w, "-- the process has ended");
-	/* What it has sent arrives. */
+	/* Lets its last bytes arrive. */
 	fake_advance(w->k, FAKE_SEC);
 	w->is_over = 1;
 }
@@ -213,7 +213,7 @@ process_world_close(struct process_world *w)
 {
 	w->is_over = 1;
 	if (w->p.workers) {
-		/* What they use cannot be freed: the test has failed, and its memory is lost. */
+		/* They still use this memory: the test has failed, and leaks it. */
 		if (process_join(&w->p) || process_sessions(&w->p)) {
 			process_world_error(w, "the process ends with %u sessions",
 				process_sessions(&w->p));

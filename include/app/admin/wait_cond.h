@@ -64,14 +64,14 @@ struct wait_cond {
 	struct wait_test test;
 };
 
-/* What was found instead of the expected value. */
+/* The value that was found. */
 struct wait_seen {
 	enum { WAIT_SEEN_NONE, WAIT_SEEN_NUMBER, WAIT_SEEN_TEXT } kind;
 	int64_t n;
 	char text[WAIT_TEXT_MAX * 2];
 };
 
-/* What a worker had done when it was last asked whether it is idle. */
+/* The work of a worker until it was last asked whether it is idle. */
 struct wait_mark {
 	uint64_t turns, events, tries, mails;
 };

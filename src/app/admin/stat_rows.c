@@ -206,7 +206,7 @@ stat_frontend_row(const struct process *process, const struct proxy *p, struct s
 			st->cum_sess, st->h1.streams);
 }
 
-/* Of a unix socket HAProxy shows no path. */
+/* HAProxy shows no path of a unix socket. */
 static const char *
 shown_address(const struct addr *a, char *buf)
 {

@@ -243,7 +243,7 @@ set_only_proxy(struct admin_conn *c, const char *name, struct wait_cond *cond)
 	return -1;
 }
 
-/* What a row of `show stat` shows: "<proxy>", "<proxy>/FRONTEND", "<proxy>/BACKEND" or
+/* Parses the name of a row of `show stat`: "<proxy>", "<proxy>/FRONTEND", "<proxy>/BACKEND" or
  * "<backend>/<server>". 0, or -1 after a message. */
 static int
 find_stat_row(struct admin_conn *c, char *row, struct wait_cond *cond)
@@ -297,7 +297,7 @@ parse_counter(struct admin_conn *c, int argc, char **argv, struct wait_cond *con
 		return -1;
 	if (wait_value_read(c, cond, &seen) < 0)
 		return -1;
-	/* Of a server some columns come and go with its checks. */
+	/* Some columns of a server come and go with its checks. */
 	if (seen.kind != WAIT_SEEN_NONE || cond->value.of == WAIT_OF_SERVER)
 		return 0;
 	admin_msg(c, ADMIN_ERR, "'%s' has no value.", cond->what);

@@ -133,7 +133,7 @@ a_condition_that_is_true_ends_it(void **st)
 	}
 }
 
-/* What was seen is said. */
+/* The message names what was seen. */
 static void
 one_that_stays_false_ends_with_the_delay(void **st)
 {
