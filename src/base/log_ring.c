@@ -162,7 +162,7 @@ store_message(struct log_ring *r, const char *p, uint32_t len)
 
 /* In HAProxy's words. */
 static int
-tell_losses(struct log_ring *r, struct log_sink *k)
+report_losses(struct log_ring *r, struct log_sink *k)
 {
 	char text[LOG_LEN_MIN], whole[sizeof(text) + LOG_HEAD_MAX];
 	uint64_t n = atomic_read(&r->unsaid);
@@ -187,7 +187,7 @@ store_batch(struct log_ring *r, struct log_sink *k, const struct log_batch *b)
 
 		memcpy(&len, b->text + at, sizeof(len));
 		at += sizeof(len);
-		if (tell_losses(r, k) < 0 || store_message(r, b->text + at, len) < 0) {
+		if (report_losses(r, k) < 0 || store_message(r, b->text + at, len) < 0) {
 			log_ring_count_lost(r, 1);
 			counter_add(&r->dropped, 1);
 		}

@@ -23,7 +23,7 @@ sock_needs(const struct xprt *x)
 
 /* Updates the loop after an operation of the transport. */
 static void
-tell_loop(struct conn *c)
+notify_loop(struct conn *c)
 {
 	const struct xprt *x = c->xprt;
 
@@ -143,7 +143,7 @@ conn_handshake(struct conn *c)
 	r = go_up(c);
 	if (r == IO_OK)
 		loop_progress(c->loop, c->fd);
-	tell_loop(c);
+	notify_loop(c);
 	return r;
 }
 
@@ -162,7 +162,7 @@ conn_xprt_recv(struct conn *c, void *buf, size_t len, size_t *got)
 		c->eof = 1;
 	if (r == IO_OK)
 		loop_progress(c->loop, c->fd);
-	tell_loop(c);
+	notify_loop(c);
 	return r;
 }
 
@@ -182,7 +182,7 @@ conn_xprt_send(struct conn *c, const void *buf, size_t len, int more, size_t *pu
 		conn_failed(c, -EPIPE);
 		r = IO_ERR;
 	}
-	tell_loop(c);
+	notify_loop(c);
 	return r;
 }
 
@@ -202,7 +202,7 @@ void
 conn_xprt_shut(struct conn *c)
 {
 	go_shut(c);
-	tell_loop(c);
+	notify_loop(c);
 }
 
 void
@@ -218,7 +218,7 @@ conn_xprt_finish(struct conn *c)
 	else
 		x->shutting = x->ops->shutdown(c) == IO_AGAIN;
 	c->shut = 1;
-	tell_loop(c);
+	notify_loop(c);
 }
 
 int
@@ -233,7 +233,7 @@ conn_xprt_want(struct conn *c, unsigned int dirs)
 	c->xprt->wanted = (uint8_t)dirs;
 	if (c->xprt->shutting && conn_xprt_is_ready(c, DIR_W))
 		go_shut(c);
-	tell_loop(c);
+	notify_loop(c);
 }
 
 void

@@ -149,7 +149,7 @@ static void
 try_agent(const uint8_t *data, size_t size)
 {
 	char *copy = malloc(size ? size : 1);
-	struct agent_say say;
+	struct agent_report say;
 
 	expect(copy != NULL);
 	if (size)

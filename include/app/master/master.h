@@ -176,6 +176,6 @@ void master_raise_descriptors(const struct master *m);
 /* Reports what failed; returns the reason. */
 int master_report_failure(const struct master *m, const char *what, int reason);
 /* STATUS= for the service manager, after the result of the latest reload. */
-void master_say_status(struct master *m, const char *first, const char *status);
+void master_report_status(struct master *m, const char *first, const char *status);
 
 #endif

@@ -54,10 +54,10 @@ former_can_help(const struct former *f)
 	return f->n_pids > 0;
 }
 /* This process is ready: who passed sockets is notified which ones stay in use. */
-void former_say_ready(struct former *f);
+void former_report_ready(struct former *f);
 /* Signals all previous processes to stop. */
 void former_stop(struct former *f);
-/* Closes everything. Unless former_say_ready() was called they continue, and listen again
+/* Closes everything. Unless former_report_ready() was called they continue, and listen again
  * (SIGTTIN) if they had been asked. */
 void former_close(struct former *f);
 

@@ -12,7 +12,7 @@ enum agent_health { AGENT_SAYS_NOTHING, AGENT_SAYS_UP, AGENT_SAYS_DOWN };
 enum agent_admin { AGENT_ADMIN_SAME, AGENT_ADMIN_READY, AGENT_ADMIN_DRAIN, AGENT_ADMIN_MAINT };
 
 /* The last word of each kind. */
-struct agent_say {
+struct agent_report {
 	enum agent_health health;
 	enum agent_admin admin;
 	int weight;              /* per cent of the configured weight; -1: not given */
@@ -25,6 +25,6 @@ struct agent_say {
  * Parses the bytes of a line; the first CR, LF or NUL ends it. Words that are not known are no
  * failure: the first of them is in the text.
  */
-void agent_parse(struct str line, struct agent_say *out);
+void agent_parse(struct str line, struct agent_report *out);
 
 #endif

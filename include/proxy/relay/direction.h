@@ -66,7 +66,7 @@ enum session_event direction_eof(struct session *s, int side) must_check;
 /* The same, for a message that may end so: always in plain TCP. */
 void direction_source_ended(struct session *s, int side);
 /* Notifies the direction if nothing is pending. */
-void direction_tell_if_empty(struct session *s, int side);
+void direction_notify_if_empty(struct session *s, int side);
 /* The source has data, and no buffer is available: the session tries again later. */
 void direction_wait_for_buffer(struct session *s, int side);
 /* One side failed: notifies both directions, and records the first failure for the log. */

@@ -174,11 +174,11 @@ asks_master(struct start *st)
 }
 
 static void
-say_ready(struct start *st)
+report_ready(struct start *st)
 {
 	const struct global_conf *g = &st->cfg.global;
 
-	former_say_ready(&st->former);
+	former_report_ready(&st->former);
 	if (st->link.fd < 0)
 		former_stop(&st->former);
 	if (st->link.fd >= 0) {
@@ -267,8 +267,8 @@ bring_up(struct start *st, const char *notify_path)
 		r = write_pidfile(st);
 	if (r)
 		return r;
-	/* Before seccomp: say_ready() sends signals to the previous processes. */
-	say_ready(st);
+	/* Before seccomp: report_ready() sends signals to the previous processes. */
+	report_ready(st);
 	return confine_calls(p);
 }
 

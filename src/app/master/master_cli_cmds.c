@@ -159,7 +159,7 @@ command_end(char *s)
 }
 
 static void
-say_master_prompt(struct master_conn *c)
+send_master_prompt(struct master_conn *c)
 {
 	const char *x = c->modes & (1u << ADMIN_MODE_EXPERIMENTAL) ? "x" : "";
 	const char *e = c->modes & (1u << ADMIN_MODE_EXPERT) ? "e" : "";
@@ -226,5 +226,5 @@ master_cli_continue(struct master_conn *c)
 			return;
 	c->has_line = 0;
 	if (c->prompt && !c->quit && !c->waits_for)
-		say_master_prompt(c);
+		send_master_prompt(c);
 }

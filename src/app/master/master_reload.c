@@ -13,7 +13,7 @@
 #include "base/mem.h"
 
 void
-master_say_status(struct master *m, const char *first, const char *status)
+master_report_status(struct master *m, const char *first, const char *status)
 {
 	if (m->reload_failed)
 		notify_send(&m->notify, "%sSTATUS=Reload failed: %s. Former configuration: %s",
@@ -104,7 +104,7 @@ log_failure(struct master *m)
 
 /* For its statistics. */
 static void
-tell_reloads(struct master *m)
+report_reloads(struct master *m)
 {
 	struct worker_process *w = master_find_worker(m, WORKER_CURRENT);
 	char text[64];
@@ -125,8 +125,8 @@ fail_reload(struct master *m)
 		master_find_worker(m, WORKER_CURRENT) ? "The previous configuration is still used."
 						      : "");
 	log_failure(m);
-	tell_reloads(m);
-	master_say_status(m, "READY=1\n", "serving");
+	report_reloads(m);
+	master_report_status(m, "READY=1\n", "serving");
 	m->cli.on_reload(m, m->n_reloads, 0);
 }
 
@@ -211,12 +211,12 @@ master_on_ready(struct worker_process *w, const char *status)
 	w->started_ms = loop_now_ms(m->loop);
 	m->reload_failed = 0;
 	m->reason[0] = '\0';
-	tell_reloads(m);
+	report_reloads(m);
 	report_msg(m->report, REPORT_NOTICE, "Loading success.");
 	if (m->state == MASTER_STARTING)
 		begin_to_serve(m, status);
 	else
-		master_say_status(m, w->is_reload ? "READY=1\n" : "", status);
+		master_report_status(m, w->is_reload ? "READY=1\n" : "", status);
 	m->is_hard = 0;
 	if (w->is_reload)
 		m->cli.on_reload(m, m->n_reloads, 1);

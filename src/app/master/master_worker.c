@@ -99,7 +99,7 @@ act_on_message(struct worker_process *w, const struct worker_message *msg)
 	else if (w->state == WORKER_CURRENT && msg->is_alive)
 		notify_send(&m->notify, "WATCHDOG=1");
 	else if (w->state == WORKER_CURRENT && msg->status)
-		master_say_status(m, "", msg->status);
+		master_report_status(m, "", msg->status);
 }
 
 static void

@@ -196,7 +196,7 @@ close_ask_socket(struct former *f)
 }
 
 void
-former_say_ready(struct former *f)
+former_report_ready(struct former *f)
 {
 	for (unsigned int i = 0; i < f->n_fetches; i++) {
 		int r = socket_fetch_done(&f->fetch[i], f->sockets);

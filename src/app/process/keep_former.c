@@ -11,7 +11,7 @@
 #include "proxy/model/proxies.h"
 
 static void
-say_refused(const struct report *report, const char *why)
+report_refused(const struct report *report, const char *why)
 {
 	report_msg(report, REPORT_WARNING,
 		"the memory file of a previous worker process cannot be used: %s. Its counters "
@@ -28,7 +28,7 @@ open_one(struct keep *k, struct sys *sys, const struct report *report, int fd, i
 	if (f)
 		k->former = f;
 	if (!f || memfile_open(&f[k->n_former].view, sys, fd, keep_layout(), &why)) {
-		say_refused(report, why);
+		report_refused(report, why);
 		return;
 	}
 	f += k->n_former++;

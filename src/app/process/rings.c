@@ -66,10 +66,10 @@ on_file_failure(void *arg, int err)
 
 /* In the form of errors of the configuration. */
 static void
-say_at_path(const struct ring_conf *c, enum cfg_sev sev, const char *fmt, ...) fmt_printf(3, 4);
+report_at_path(const struct ring_conf *c, enum cfg_sev sev, const char *fmt, ...) fmt_printf(3, 4);
 
 static void
-say_at_path(const struct ring_conf *c, enum cfg_sev sev, const char *fmt, ...)
+report_at_path(const struct ring_conf *c, enum cfg_sev sev, const char *fmt, ...)
 {
 	const struct process *p = c->process;
 	struct cfg_diag d;
@@ -93,13 +93,13 @@ open_ring_file(struct process *p, struct ring_conf *c)
 	c->file.arg = c;
 	r = log_ring_file_open(&c->file, p->sys, &c->ring, c->backing_file);
 	if (r < 0) {
-		say_at_path(c, CFG_ALERT, "cannot open backing-file '%s' for ring '%s': %s.",
+		report_at_path(c, CFG_ALERT, "cannot open backing-file '%s' for ring '%s': %s.",
 			c->backing_file, c->name,
 			r == -ERR_UNSUPPORTED ? "it is no regular file" : err_text(r));
 		return -ERR_SYS;
 	}
 	if (c->file.rename_err)
-		say_at_path(c, CFG_WARNING,
+		report_at_path(c, CFG_WARNING,
 			"backing-file '%s' of ring '%s' is overwritten: it cannot get the suffix "
 			"'%s': %s.",
 			c->backing_file, c->name, LOG_RING_FILE_SUFFIX,

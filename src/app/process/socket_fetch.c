@@ -188,7 +188,7 @@ socket_fetch_path(struct socket_fetch *f, struct sys *sys, const char *path,
 }
 
 static long
-say_fetched(struct socket_fetch *f, const struct inherited_sockets *of)
+report_fetched(struct socket_fetch *f, const struct inherited_sockets *of)
 {
 	char text[64];
 	long r = 0;
@@ -214,7 +214,7 @@ socket_fetch_done(struct socket_fetch *f, const struct inherited_sockets *of)
 
 	if (f->fd < 0)
 		return 0;
-	r = say_fetched(f, of);
+	r = report_fetched(f, of);
 	/* The other side closes when it has read all. */
 	while (r > 0)
 		r = sys_recvfrom(f->sys, f->fd, buf, sizeof(buf), 0);

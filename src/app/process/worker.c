@@ -123,19 +123,19 @@ on_full(struct engine *e)
 }
 
 static void
-on_told(void *worker, struct mail *m)
+on_notified(void *worker, struct mail *m)
 {
 	(void)worker;
 	(void)m;
 }
-PROFILE_NAME(on_told, worker_told_mail)
+PROFILE_NAME(on_notified, worker_notified)
 
 /* The first worker may be asleep and has to make the checks of process_run() after each turn. If
  * its mailbox is full it is awake and will make them. */
 static void
-tell_first(struct worker *w)
+notify_first(struct worker *w)
 {
-	struct mail m = { .fn = on_told };
+	struct mail m = { .fn = on_notified };
 
 	(void)!mailbox_post(w->mailbox, process_first(w->process)->mailbox, &m);
 }
@@ -147,7 +147,7 @@ on_release(struct engine *e)
 
 	if (atomic_look(&w->process->draining)) {
 		if (w->index && process_sessions(w->process) == 0)
-			tell_first(w);
+			notify_first(w);
 		return;
 	}
 	if (w->full && !e->is_full) {
@@ -346,7 +346,7 @@ static void
 wait_for_the_end(struct worker *w)
 {
 	(void)atomic_swap(&w->process->failed_worker, w->index);
-	tell_first(w);
+	notify_first(w);
 	while (!w->leave) {
 		(void)mailbox_flush(w->mailbox);
 		mailbox_run(w->mailbox);

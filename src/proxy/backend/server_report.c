@@ -63,7 +63,7 @@ server_alert(struct engine *e, const struct server *s, const char *text)
 }
 
 static void
-say_line(struct engine *e, const struct server *s, enum log_level level, const char *what)
+report_line(struct engine *e, const struct server *s, enum log_level level, const char *what)
 {
 	char text[2 * TEXT_MAX];
 
@@ -73,7 +73,7 @@ say_line(struct engine *e, const struct server *s, enum log_level level, const c
 }
 
 static void fmt_printf(4, 5)
-say_of_server(struct engine *e, const struct server *s, enum log_level level, const char *fmt, ...)
+log_of_server(struct engine *e, const struct server *s, enum log_level level, const char *fmt, ...)
 {
 	char what[TEXT_MAX];
 	va_list ap;
@@ -81,7 +81,7 @@ say_of_server(struct engine *e, const struct server *s, enum log_level level, co
 	va_start(ap, fmt);
 	(void)vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
-	say_line(e, s, level, what);
+	report_line(e, s, level, what);
 }
 
 static void
@@ -98,13 +98,13 @@ count_usable(const struct proxy *be, unsigned int *active, unsigned int *backup)
 
 /* Reports the change of a server that takes no more sessions. */
 static void
-say_less(struct engine *e, const struct server *s, const struct server_before *before,
+report_less(struct engine *e, const struct server *s, const struct server_before *before,
 	enum log_level level, const char *what, const char *cause)
 {
 	unsigned int active, backup;
 
 	count_usable(s->be, &active, &backup);
-	say_of_server(e, s, level,
+	log_of_server(e, s, level,
 		"%s%s. %u active and %u backup servers left.%s %u sessions active, %u requeued, "
 		"%u remaining in queue.",
 		what, cause, active, backup, !active && backup ? " Running on backup." : "",
@@ -112,13 +112,13 @@ say_less(struct engine *e, const struct server *s, const struct server_before *b
 }
 
 static void
-say_online(struct engine *e, const struct server *s, unsigned int requeued, const char *what,
+report_online(struct engine *e, const struct server *s, unsigned int requeued, const char *what,
 	const char *cause)
 {
 	unsigned int active, backup;
 
 	count_usable(s->be, &active, &backup);
-	say_of_server(e, s, LOG_LEVEL_NOTICE,
+	log_of_server(e, s, LOG_LEVEL_NOTICE,
 		"%s%s. %u active and %u backup servers online.%s %u sessions requeued, %u total in "
 		"queue.",
 		what, cause, active, backup, !active && backup ? " Running on backup." : "",
@@ -132,51 +132,51 @@ up_or_down(const struct server *s)
 }
 
 static void
-say_maint(struct engine *e, const struct server *s, const struct server_before *before,
+report_maint(struct engine *e, const struct server *s, const struct server_before *before,
 	const char *cause)
 {
 	if (before->oper == SERVER_STOPPED)
-		say_of_server(
+		log_of_server(
 			e, s, LOG_LEVEL_NOTICE, "was DOWN and now enters maintenance%s.", cause);
 	else
-		say_less(e, s, before, before->admin & SERVER_DRAIN ? LOG_LEVEL_NOTICE
+		report_less(e, s, before, before->admin & SERVER_DRAIN ? LOG_LEVEL_NOTICE
 							     : LOG_LEVEL_ALERT,
 			"is going DOWN for maintenance", cause);
 }
 
 static void
-say_left_maint(struct engine *e, const struct server *s, const struct server_before *before)
+report_left_maint(struct engine *e, const struct server *s, const struct server_before *before)
 {
 	const char *kind = before->admin & SERVER_MAINT_FORCED ? "forced maintenance"
 							       : "maintenance";
 	const char *mode = s->admin & SERVER_DRAIN ? "DRAIN" : "READY";
 
 	if (before->admin & SERVER_MAINT_UNRESOLVED)
-		say_of_server(e, s, LOG_LEVEL_NOTICE, "('%s') is %s/%s (resolves again).",
+		log_of_server(e, s, LOG_LEVEL_NOTICE, "('%s') is %s/%s (resolves again).",
 			s->fqdn ? s->fqdn : "", up_or_down(s), mode);
 	else
-		say_of_server(e, s, LOG_LEVEL_NOTICE, "is %s/%s (leaving %s).", up_or_down(s), mode,
+		log_of_server(e, s, LOG_LEVEL_NOTICE, "is %s/%s (leaving %s).", up_or_down(s), mode,
 			kind);
 	if (s->admin & SERVER_DRAIN_FORCED)
-		say_of_server(e, s, LOG_LEVEL_NOTICE, "remains in forced drain mode.");
+		log_of_server(e, s, LOG_LEVEL_NOTICE, "remains in forced drain mode.");
 	else if (s->admin & SERVER_DRAIN)
-		say_of_server(e, s, LOG_LEVEL_NOTICE,
+		log_of_server(e, s, LOG_LEVEL_NOTICE,
 			"is leaving forced drain but remains in drain mode via %s/%s.",
 			s->track->be->name, s->track->name);
 }
 
 static void
-say_drain(struct engine *e, const struct server *s, const struct server_before *before,
+report_drain(struct engine *e, const struct server *s, const struct server_before *before,
 	const char *cause)
 {
 	if (s->oper == SERVER_STOPPED)
-		say_less(e, s, before, LOG_LEVEL_NOTICE, "enters drain state", cause);
+		report_less(e, s, before, LOG_LEVEL_NOTICE, "enters drain state", cause);
 	else
-		say_online(e, s, count_requeued(s, before), "enters drain state", cause);
+		report_online(e, s, count_requeued(s, before), "enters drain state", cause);
 }
 
 static void
-say_admin(struct engine *e, const struct server *s, const struct server_before *before,
+report_admin(struct engine *e, const struct server *s, const struct server_before *before,
 	const char *cause)
 {
 	int was_drained = (before->admin & SERVER_DRAIN) != 0;
@@ -184,43 +184,43 @@ say_admin(struct engine *e, const struct server *s, const struct server_before *
 
 	if (s->admin & SERVER_MAINT) {
 		if (!(before->admin & SERVER_MAINT))
-			say_maint(e, s, before, cause);
+			report_maint(e, s, before, cause);
 		else if ((before->admin & ~s->admin) & SERVER_MAINT_FORCED)
-			say_of_server(e, s, LOG_LEVEL_NOTICE,
+			log_of_server(e, s, LOG_LEVEL_NOTICE,
 				"is leaving forced maintenance but remains in maintenance.");
 	} else if (before->admin & SERVER_MAINT) {
-		say_left_maint(e, s, before);
+		report_left_maint(e, s, before);
 	} else if (is_drained && !was_drained) {
-		say_drain(e, s, before, cause);
+		report_drain(e, s, before, cause);
 	} else if (!is_drained && was_drained) {
-		say_of_server(
+		log_of_server(
 			e, s, LOG_LEVEL_NOTICE, "is %s (leaving forced drain).", up_or_down(s));
 	}
 }
 
 static void
-say_oper(struct engine *e, const struct server *s, const struct server_before *before,
+report_oper(struct engine *e, const struct server *s, const struct server_before *before,
 	const char *cause)
 {
 	unsigned int served = count_left(before->waiting, atomic_read(&s->be->queued));
 
 	switch (s->oper) {
 	case SERVER_STOPPED:
-		say_less(e, s, before,
+		report_less(e, s, before,
 			before->oper == SERVER_STOPPING || (s->admin & SERVER_DRAIN)
 				? LOG_LEVEL_NOTICE : LOG_LEVEL_ALERT,
 			"is DOWN", cause);
 		break;
 	case SERVER_STOPPING:
-		say_online(e, s, count_requeued(s, before), "is stopping", cause);
+		report_online(e, s, count_requeued(s, before), "is stopping", cause);
 		break;
 	case SERVER_STARTING:
 	case SERVER_RUNNING:
-		say_online(e, s, served, "is UP", cause);
+		report_online(e, s, served, "is UP", cause);
 		break;
 	}
 	if (s->admin & SERVER_DRAIN_FORCED)
-		say_of_server(e, s, LOG_LEVEL_NOTICE, "remains in forced drain mode.");
+		log_of_server(e, s, LOG_LEVEL_NOTICE, "remains in forced drain mode.");
 }
 
 static void
@@ -256,12 +256,12 @@ server_report(struct engine *e, const struct server *s, const struct server_befo
 	const char *cause)
 {
 	if (s->admin != before->admin)
-		say_admin(e, s, before, cause);
+		report_admin(e, s, before, cause);
 	else if (s->oper != before->oper)
-		say_oper(e, s, before, cause);
+		report_oper(e, s, before, cause);
 	else if ((s->admin & SERVER_DRAIN) &&
 		((s->check && !s->agent) || (!before->uweight && s->uweight)))
-		say_of_server(e, s, LOG_LEVEL_NOTICE, "remains in forced drain mode.");
+		log_of_server(e, s, LOG_LEVEL_NOTICE, "remains in forced drain mode.");
 	if (before->usable && !proxy_usable_servers(s->be))
 		report_backend_down(e, s->be);
 	if (before->panic != atomic_read(&s->be->lb.panic))
@@ -306,5 +306,5 @@ server_log_change(struct engine *e, const struct server *s, const char *fmt, ...
 void
 server_report_ready(struct engine *e, const struct server *s)
 {
-	say_of_server(e, s, LOG_LEVEL_NOTICE, "administratively READY thanks to valid DNS answer.");
+	log_of_server(e, s, LOG_LEVEL_NOTICE, "administratively READY thanks to valid DNS answer.");
 }

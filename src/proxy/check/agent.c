@@ -10,7 +10,7 @@
 
 /* Findings besides the result. */
 struct words {
-	struct agent_say *say;
+	struct agent_report *say;
 	struct str health;       /* the word on health as it was written */
 	struct str note;         /* the description, or the first unknown word; p NULL: none */
 	int has_unknown;
@@ -203,7 +203,7 @@ write_verdict(const struct words *w, struct check_verdict *v)
 }
 
 void
-agent_parse(struct str line, struct agent_say *out)
+agent_parse(struct str line, struct agent_report *out)
 {
 	struct words w = { .say = out };
 	size_t n = 0;

@@ -35,7 +35,7 @@ apply_admin(struct engine *e, struct server *s, enum agent_admin admin)
 
 /* A weight that the algorithm does not allow is ignored, as in HAProxy. */
 static void
-apply_words(struct engine *e, struct server *s, const struct agent_say *say)
+apply_words(struct engine *e, struct server *s, const struct agent_report *say)
 {
 	apply_admin(e, s, say->admin);
 	if (say->weight >= 0)
@@ -59,7 +59,7 @@ enum check_step
 check_agent_look(struct engine *e, const struct check *c, const struct check_input *in,
 	struct check_verdict *out)
 {
-	struct agent_say say;
+	struct agent_report say;
 
 	if (!contains_line_end(in->received) && !in->ended && !in->full)
 		return CHECK_STEP_WAIT;

@@ -235,7 +235,7 @@ exchange_reject_body(struct session *s, int side)
 	}
 	session_set_term(s, 'P', 'D');
 	direction_event(s, side, DIRECTION_EV_SRC_ERR);
-	direction_tell_if_empty(s, side);
+	direction_notify_if_empty(s, side);
 	return SESSION_EV_NONE;
 }
 
@@ -266,7 +266,7 @@ body_end(struct session *s, int side, enum relay_status status, const char *rest
 		if (n)
 			keep_rest(s, side, rest, n);
 		direction_event(s, side, DIRECTION_EV_MSG_END);
-		direction_tell_if_empty(s, side);
+		direction_notify_if_empty(s, side);
 		break;
 	case RELAY_EOF:
 		if (ends_with_source(s, side))

@@ -227,7 +227,7 @@ offer_upgrade(struct http_txn *t)
 
 /* The Connection field for the client's connection. */
 static int
-say_connection(struct http_txn *t)
+put_connection(struct http_txn *t)
 {
 	struct http_head *h = &t->res;
 	int r;
@@ -254,7 +254,7 @@ write_response(struct session *s)
 	if (h->status >= 200 || h->status == 101) {
 		r = persist_answer(s, &s->engine->eval.arena);
 		if (r == 0)
-			r = say_connection(t);
+			r = put_connection(t);
 	}
 	/* The version is tacit's, not the server's (RFC 9110, 6.2): with HTTP/1.0 the client would
 	 * assume that its next hop does not know 1.1. */

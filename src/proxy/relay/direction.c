@@ -42,7 +42,7 @@ source_is_ready(const struct session *s, int side)
 }
 
 void
-direction_tell_if_empty(struct session *s, int side)
+direction_notify_if_empty(struct session *s, int side)
 {
 	if (!direction_pending(&s->dir[side]))
 		direction_event(s, side, DIRECTION_EV_EMPTY);
@@ -53,7 +53,7 @@ direction_side_failed(struct session *s, int side)
 {
 	session_note_failure(s, side);
 	direction_event(s, side, DIRECTION_EV_SRC_ERR);
-	direction_tell_if_empty(s, side);
+	direction_notify_if_empty(s, side);
 	direction_event(s, !side, DIRECTION_EV_SINK_ERR);
 }
 
@@ -197,7 +197,7 @@ direction_source_ended(struct session *s, int side)
 	/* client-fin and server-fin start here. */
 	s->last_ms[side] = session_now_ms(s);
 	direction_event(s, side, DIRECTION_EV_SRC_EOF);
-	direction_tell_if_empty(s, side);
+	direction_notify_if_empty(s, side);
 }
 
 /* Handles a step other than RELAY_ON; its bytes have been forwarded. */

@@ -56,7 +56,7 @@ take_idle_connection(struct session *s)
 /* Logs why connections fail, if the log lines of their sessions do not show it; at most once
  * per interval, of which last_ms is the time. */
 static void
-say_at_times(const struct session *s, uint64_t *last_ms, int level, const char *why)
+report_at_times(const struct session *s, uint64_t *last_ms, int level, const char *why)
 {
 	const struct proxy *be = s->be;
 	uint64_t now = session_now_ms(s);
@@ -73,15 +73,15 @@ say_at_times(const struct session *s, uint64_t *last_ms, int level, const char *
 /* RC in the line of a session does not show what is short here, nor PC what is wrong with a
  * name. */
 static void
-say_what_failed(const struct session *s, int err)
+report_what_failed(const struct session *s, int err)
 {
 	struct engine *e = s->engine;
 
 	if (connect_is_unnamed(err))
-		say_at_times(s, &e->unnamed_ms, LOG_LEVEL_WARNING,
+		report_at_times(s, &e->unnamed_ms, LOG_LEVEL_WARNING,
 			"the name for sni is longer than 255 bytes or has a NUL");
 	else if (connect_is_resource(err))
-		say_at_times(s, &e->shortage_ms, LOG_LEVEL_ALERT,
+		report_at_times(s, &e->shortage_ms, LOG_LEVEL_ALERT,
 			err == EADDRNOTAVAIL || err == EADDRINUSE ? "no free ports"
 								  : strerror(err));
 }
@@ -107,7 +107,7 @@ session_do_connect(struct session *s)
 	counter_add(&be_stat(s)->connect, 1);
 	if (r < 0) {
 		s->connect_err = -r;
-		say_what_failed(s, -r);
+		report_what_failed(s, -r);
 		return SESSION_EV_REFUSED;
 	}
 	return r > 0 ? handshake_or_up(s) : SESSION_EV_NONE;

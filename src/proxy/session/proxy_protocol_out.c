@@ -45,7 +45,7 @@ write_proxy_header(const struct session *s, char out[PROXY_HEADER_OUT_MAX])
 	if (addr_override_destination(s, &dst) == 0)
 		f.dst = &dst;
 	if (f.version == 2)
-		proxy_protocol_say_tls(s, a, &f, &ssl);
+		proxy_protocol_put_tls(s, a, &f, &ssl);
 	if (f.has_unique_id && f.version == 2)
 		(void)unique_id_get(s, a, &f.unique_id);
 	if (s->srv->conf.tlvs && f.version == 2) {

@@ -80,7 +80,7 @@ describe_tls(const struct conn *c, struct arena *a, unsigned int wants,
 }
 
 void
-proxy_protocol_say_tls(const struct session *s, struct arena *a, struct proxy_header_fields *f,
+proxy_protocol_put_tls(const struct session *s, struct arena *a, struct proxy_header_fields *f,
 	struct proxy_header_ssl *ssl)
 {
 	const struct conn *c = &s->conn[CLIENT];

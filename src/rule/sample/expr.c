@@ -418,7 +418,7 @@ eval_quietly(const struct rule_expr *e, struct sample_ctx *cx, struct sample *s)
 }
 
 static void
-tell_too_long(const struct rule_expr *e, struct sample_ctx *cx)
+report_too_long(const struct rule_expr *e, struct sample_ctx *cx)
 {
 	shortfall_add(cx, SHORTFALL_ROOM, "it is longer than tune.bufsize", "'%s'", e->text);
 }
@@ -431,7 +431,7 @@ rule_expr_eval(const struct rule_expr *e, struct sample_ctx *cx, struct sample *
 	if (likely(eval_quietly(e, cx, s)))
 		return 1;
 	if (unlikely(cx->arena->refused != before))
-		tell_too_long(e, cx);
+		report_too_long(e, cx);
 	return 0;
 }
 
@@ -444,6 +444,6 @@ rule_expr_eval_as(const struct rule_expr *e, struct sample_ctx *cx, enum sample_
 	if (eval_quietly(e, cx, s) && sample_cast(s, type, cx->arena) == 0)
 		return 1;
 	if (unlikely(cx->arena->refused != before))
-		tell_too_long(e, cx);
+		report_too_long(e, cx);
 	return 0;
 }

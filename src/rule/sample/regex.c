@@ -218,7 +218,7 @@ match_longer(const struct regex *r, struct sample_ctx *cx, struct str s, size_t 
 
 /* Counts and reports why the match was given up. */
 static void
-tell_end(const struct regex *r, struct sample_ctx *cx, int rc)
+report_give_up(const struct regex *r, struct sample_ctx *cx, int rc)
 {
 	char why[120] = "";
 
@@ -240,7 +240,7 @@ regex_match(const struct regex *r, struct sample_ctx *cx, struct str subject, si
 		rc = match_longer(r, cx, s, from);
 	if (rc < 0) {
 		if (rc != PCRE2_ERROR_NOMATCH)
-			tell_end(r, cx, rc);
+			report_give_up(r, cx, rc);
 		return 0;
 	}
 	if (m)

@@ -84,7 +84,7 @@ all_are_signalled_once(void **st)
 	former.pids = pids;
 	former.n_pids = 3;
 	former.sig = SIGUSR1;
-	former_say_ready(&former);
+	former_report_ready(&former);
 	former_stop(&former);
 	assert_int_equal(exit_of(pids[0]), SIGUSR1);
 	assert_int_equal(exit_of(pids[2]), SIGUSR1);
@@ -201,7 +201,7 @@ a_process_passes_its_sockets(void **st)
 		former_ask(&former);
 	assert_int_equal(sockets.n, 1);
 	assert_non_null(inherited_take(&sockets, "a"));
-	former_say_ready(&former);
+	former_report_ready(&former);
 	assert_int_equal(exit_of(pid), 0);
 	close(sockets.v[0].fd);
 }

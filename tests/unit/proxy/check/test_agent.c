@@ -100,7 +100,7 @@ test_lines(void **state)
 		enum check_status status = lines[i].health == UP ? CHECK_L7OK
 			: lines[i].health == DOWN		  ? CHECK_L7STS
 								  : CHECK_CHECKED;
-		struct agent_say say;
+		struct agent_report say;
 
 		agent_parse(str_of(lines[i].line), &say);
 		if (say.health != lines[i].health || say.admin != lines[i].admin ||
@@ -121,7 +121,7 @@ test_cut(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
 		for (size_t n = 0; n <= strlen(lines[i].line); n++) {
 			char *copy = malloc(n ? n : 1);
-			struct agent_say say;
+			struct agent_report say;
 
 			assert_non_null(copy);
 			memcpy(copy, lines[i].line, n);
@@ -135,7 +135,7 @@ test_cut(void **state)
 static void
 test_limits(void **state)
 {
-	struct agent_say say;
+	struct agent_report say;
 	char big[2000];
 
 	(void)state;
