@@ -27,11 +27,11 @@ void bulk_note(struct session *s, int side, size_t got, size_t asked);
 /* The source is known to send this many bytes: the direction is a bulk transfer at once. */
 void bulk_expect(struct session *s, int side, uint64_t n);
 /* The source has no more data for now. */
-void bulk_drained(const struct engine *e, struct direction *h);
+void bulk_drained(const struct engine *e, struct direction *d);
 
 /* Size of the next read. It exceeds tune.bufsize only if a larger buffer is available from
  * bulk_buf(). */
-size_t bulk_reach(struct engine *e, const struct direction *h);
+size_t bulk_reach(struct engine *e, const struct direction *d);
 /* A larger buffer, once bulk_reach() exceeds tune.bufsize. */
 char *bulk_buf(struct engine *e);
 void bulk_buf_put(struct engine *e, char *buf);
@@ -43,12 +43,12 @@ uint64_t bulk_turn(struct engine *e);
 void bulk_used(struct engine *e, uint64_t n);
 /* Called when the direction or its session ends. */
 static inline void
-bulk_leave(struct direction *h)
+bulk_leave(struct direction *d)
 {
-	if (!h->waits)
+	if (!d->waits)
 		return;
-	h->waits = 0;
-	list_remove(&h->turn_link);
+	d->waits = 0;
+	list_remove(&d->turn_link);
 }
 
 /* The option that splices a direction, whatever it carries. */

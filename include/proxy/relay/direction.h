@@ -10,41 +10,41 @@
 
 /* Bytes in the buffer: they are sent first. */
 static inline uint32_t
-direction_buffered(const struct direction *h)
+direction_buffered(const struct direction *d)
 {
-	return h->tail - h->head;
+	return d->tail - d->head;
 }
 
 /* Bytes read and not written yet, in buffer and pipe. */
 static inline size_t
-direction_pending(const struct direction *h)
+direction_pending(const struct direction *d)
 {
-	return direction_buffered(h) + (h->pipe ? h->pipe->bytes : 0);
+	return direction_buffered(d) + (d->pipe ? d->pipe->bytes : 0);
 }
 
 /* True if bytes, here or in the kernel, have to be sent before more are read. */
 static inline int
-direction_has_pending(const struct direction *h)
+direction_has_pending(const struct direction *d)
 {
-	return direction_pending(h) || h->left_in_kernel;
+	return direction_pending(d) || d->left_in_kernel;
 }
 
 /* True if the direction forwards no more data. */
 static inline int
-direction_is_over(const struct direction *h)
+direction_is_over(const struct direction *d)
 {
-	return h->state == DIRECTION_CLOSED || h->state == DIRECTION_DONE;
+	return d->state == DIRECTION_CLOSED || d->state == DIRECTION_DONE;
 }
 
-void direction_init(struct direction *h);
+void direction_init(struct direction *d);
 /* Returns buffer and pipe, dropping their contents. */
-void direction_fini(struct engine *e, struct direction *h);
+void direction_fini(struct engine *e, struct direction *d);
 /* Drops the pending bytes. */
-void direction_discard_pending(struct engine *e, struct direction *h);
+void direction_discard_pending(struct engine *e, struct direction *d);
 /* Returns the buffer, dropping its contents. */
-void direction_buf_free(struct engine *e, struct direction *h);
+void direction_buf_free(struct engine *e, struct direction *d);
 /* True if there is buffer space for more data while there is no sink. */
-int direction_has_room(const struct engine *e, const struct direction *h);
+int direction_has_room(const struct engine *e, const struct direction *d);
 
 /*
  * Reads from conn[side] while it is believed ready and writes to the other side. Keeps data that
@@ -86,14 +86,14 @@ void direction_count(struct session *s, int side, size_t n);
 /* --- direction_buf.c --- */
 
 /* Allocates a buffer, beyond tune.memory if necessary: 0, or -1 when there is none. */
-int direction_buf_get(struct engine *e, struct direction *h);
+int direction_buf_get(struct engine *e, struct direction *d);
 /* Returns the buffer if nothing is pending in it and there is no lookahead. */
-void direction_buf_free_if_empty(struct engine *e, struct direction *h);
+void direction_buf_free_if_empty(struct engine *e, struct direction *d);
 /* Ensures that bytes which the sink does not accept can be kept: 1, or 0. */
-int direction_reserve_room(struct engine *e, const struct direction *h);
+int direction_reserve_room(struct engine *e, const struct direction *d);
 /* Keeps n bytes that the sink did not accept, after those kept already. There must be room:
  * direction_reserve_room(), and bulk_reach() for more than tune.bufsize. */
-void direction_buf_append(struct engine *e, struct direction *h, const char *p, size_t n);
+void direction_buf_append(struct engine *e, struct direction *d, const char *p, size_t n);
 
 /*
  * Moves the bytes from offset `from` on, the lookahead included, to offset `to` behind it, with
@@ -101,11 +101,11 @@ void direction_buf_append(struct engine *e, struct direction *h, const char *p, 
  * if they do not fit otherwise: `to` must be at most tune.bufsize. 0, or -1: there is no memory for
  * one, and nothing has changed.
  */
-int direction_make_room(struct engine *e, struct direction *h, uint32_t from, uint32_t to)
+int direction_make_room(struct engine *e, struct direction *d, uint32_t from, uint32_t to)
 	must_check;
 /* Nothing is pending: moves the lookahead to offset `at`, into a buffer of the usual size if there
  * is one. */
-void direction_move_lookahead(struct engine *e, struct direction *h, uint32_t at);
+void direction_move_lookahead(struct engine *e, struct direction *d, uint32_t at);
 
 /* True if the next read uses a pipe. */
 int direction_splices(const struct session *s, int side);
@@ -118,11 +118,11 @@ enum io_result direction_splice_out(struct session *s, int side, int last);
 /* --- direction_pipe.c --- */
 
 /* Closes the pipe, if any, with its contents. */
-void direction_pipe_drop(struct engine *e, struct direction *h);
+void direction_pipe_drop(struct engine *e, struct direction *d);
 /* Returns an empty pipe to the pool. */
 void direction_pipe_put(struct engine *e, struct pipe *p);
 /* n bytes were removed from the direction's data. */
-void direction_pipe_took(struct engine *e, struct direction *h, size_t n);
+void direction_pipe_took(struct engine *e, struct direction *d, size_t n);
 void engine_splice_init(struct engine *e);
 void engine_splice_fini(struct engine *e);
 /* Allows this many pipes of this size (0: the system's default) for splicing. The default is
@@ -141,7 +141,7 @@ void engine_allow_zerocopy(struct engine *e, size_t threshold, uint64_t max, int
 void direction_plan_zerocopy(struct session *s);
 /*
  * A buffer to read into if the sink can use zero-copy sends, or NULL: use the scratch buffer. It is
- * owned by the direction (h->buf) and empty; a buffer must be available (memory_reserve_buffer).
+ * owned by the direction (d->buf) and empty; a buffer must be available (memory_reserve_buffer).
  */
 char *direction_zc_buf_get(struct session *s, int side);
 /* EV_ERR: reads zero-copy completions. Returns the events without it, unless there was an error

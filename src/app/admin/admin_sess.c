@@ -49,12 +49,12 @@ add_side(struct admin_conn *c, const struct session *s, int side)
 }
 
 static void
-add_half(struct admin_conn *c, const char *name, const struct direction *h)
+add_half(struct admin_conn *c, const char *name, const struct direction *d)
 {
-	size_t pending = h->tail - h->head + (h->pipe ? h->pipe->bytes : 0);
+	size_t pending = d->tail - d->head + (d->pipe ? d->pipe->bytes : 0);
 
-	sbuf_addf(&c->out, "%s[%s%s,bytes=%llu,pending=%zu] ", name, direction_state_name(h->state),
-		h->broken ? "!" : "", (unsigned long long)h->bytes, pending);
+	sbuf_addf(&c->out, "%s[%s%s,bytes=%llu,pending=%zu] ", name, direction_state_name(d->state),
+		d->broken ? "!" : "", (unsigned long long)d->bytes, pending);
 }
 
 /* The last (state, event) pairs, oldest first. */

@@ -12,9 +12,9 @@
 static size_t
 room_for_hints(const struct session *s)
 {
-	const struct direction *h = &s->dir[SERVER];
+	const struct direction *d = &s->dir[SERVER];
 
-	return s->engine->bufsize - (direction_buffered(h) ? h->tail : 0);
+	return s->engine->bufsize - (direction_buffered(d) ? d->tail : 0);
 }
 
 static void

@@ -35,12 +35,12 @@ exchange_fail(struct session *s, unsigned int status, char cause, char phase)
 static int
 body_is_opaque(const struct session *s, int side)
 {
-	const struct direction *h = &s->dir[side];
+	const struct direction *d = &s->dir[side];
 
 	if (exchange_is_plain(s))
 		return 1;
 	/* These bytes share a buffer with data to be kept or parsed. */
-	if (h->resend || h->lookahead || (side == SERVER && !http_has_answer(s->txn)))
+	if (d->resend || d->lookahead || (side == SERVER && !http_has_answer(s->txn)))
 		return 0;
 	return s->txn->h1[side]->body.framing == HTTP_BODY_LENGTH ||
 		s->txn->h1[side]->body.framing == HTTP_BODY_CLOSE;
@@ -200,7 +200,7 @@ body_look(const struct session *s, int side, const char *p, size_t n)
 static void
 keep_rest(struct session *s, int side, const char *rest, size_t n)
 {
-	struct direction *h = &s->dir[side];
+	struct direction *d = &s->dir[side];
 
 	if (side == SERVER) {
 		s->txn->keep_alive[SERVER] = 0;
@@ -208,14 +208,14 @@ keep_rest(struct session *s, int side, const char *rest, size_t n)
 	}
 	if (!rest)
 		return;
-	if ((!h->buf && !memory_reserve_buffer(s->engine)) || direction_buf_get(s->engine, h) < 0) {
+	if ((!d->buf && !memory_reserve_buffer(s->engine)) || direction_buf_get(s->engine, d) < 0) {
 		/* They were read but cannot be stored: this was the last request. */
 		s->txn->keep_alive[CLIENT] = 0;
 		return;
 	}
-	assert(h->tail + h->lookahead + n <= s->engine->bufsize);
-	memcpy(h->buf + h->tail + h->lookahead, rest, n);
-	h->lookahead += (uint32_t)n;
+	assert(d->tail + d->lookahead + n <= s->engine->bufsize);
+	memcpy(d->buf + d->tail + d->lookahead, rest, n);
+	d->lookahead += (uint32_t)n;
 }
 
 enum session_event
@@ -281,20 +281,20 @@ body_end(struct session *s, int side, enum relay_status status, const char *rest
 int
 exchange_take_ahead(struct session *s, int side)
 {
-	struct direction *h = &s->dir[side];
-	size_t used, out, n = h->lookahead;
-	char *p = h->buf + h->tail;
+	struct direction *d = &s->dir[side];
+	size_t used, out, n = d->lookahead;
+	char *p = d->buf + d->tail;
 	enum relay_status status;
 
 	status = body_step(s, side, p, n, &used, &out);
 	if (status == RELAY_BAD)
 		return -1;
 	/* Removing framing leaves a gap; only the end of the message follows it. */
-	h->tail += (uint32_t)out;
-	h->lookahead = (uint32_t)(n - used);
-	if (side == SERVER && h->lookahead) {
+	d->tail += (uint32_t)out;
+	d->lookahead = (uint32_t)(n - used);
+	if (side == SERVER && d->lookahead) {
 		s->txn->keep_alive[SERVER] = 0;
-		h->lookahead = 0;
+		d->lookahead = 0;
 	}
 	if (status == RELAY_OVER)
 		direction_event(s, side, DIRECTION_EV_MSG_END);
@@ -365,23 +365,23 @@ enum session_event
 exchange_collect(struct session *s)
 {
 	struct engine *e = s->engine;
-	struct direction *h = &s->dir[CLIENT];
+	struct direction *d = &s->dir[CLIENT];
 	struct conn *src = &s->conn[CLIENT];
 	enum session_event ev = SESSION_EV_NONE;
-	size_t got, at = h->tail + h->lookahead;
+	size_t got, at = d->tail + d->lookahead;
 
-	if (h->state != DIRECTION_OPEN || at >= e->bufsize ||
+	if (d->state != DIRECTION_OPEN || at >= e->bufsize ||
 		!conn_is_ready(src, DIR_R))
 		return ev;
-	switch (conn_recv(src, h->buf + at, exchange_reach(s, CLIENT, e->bufsize - at), &got)) {
+	switch (conn_recv(src, d->buf + at, exchange_reach(s, CLIENT, e->bufsize - at), &got)) {
 	case IO_AGAIN:
 		return ev;
 	case IO_OK:
 		direction_count(s, CLIENT, got);
-		h->lookahead += (uint32_t)got;
+		d->lookahead += (uint32_t)got;
 		if (exchange_take_ahead(s, CLIENT) < 0)
 			ev = exchange_reject_body(s, CLIENT);
-		if (!src->eof || h->state != DIRECTION_OPEN)
+		if (!src->eof || d->state != DIRECTION_OPEN)
 			return ev;
 		/* fall through */
 	case IO_EOF:
@@ -395,10 +395,10 @@ exchange_collect(struct session *s)
 int
 exchange_awaits_response(const struct session *s)
 {
-	const struct direction *h = &s->dir[CLIENT];
+	const struct direction *d = &s->dir[CLIENT];
 
-	return !h->lookahead && !s->txn->client_sent_more && !http_has_answer(s->txn) &&
-		(h->state == DIRECTION_TAIL || h->state == DIRECTION_DONE);
+	return !d->lookahead && !s->txn->client_sent_more && !http_has_answer(s->txn) &&
+		(d->state == DIRECTION_TAIL || d->state == DIRECTION_DONE);
 }
 
 /* Without peek the client's data is read ahead. When there is no room for it the client is no
@@ -407,18 +407,18 @@ static enum io_result
 read_ahead(struct session *s)
 {
 	struct engine *e = s->engine;
-	struct direction *h = &s->dir[CLIENT];
-	size_t got, at = h->tail + h->lookahead;
+	struct direction *d = &s->dir[CLIENT];
+	size_t got, at = d->tail + d->lookahead;
 	enum io_result r;
 
-	if (h->buf ? h->is_big || h->is_wide || h->pin || at >= e->bufsize
-		   : !memory_reserve_buffer(e) || direction_buf_get(e, h) < 0)
+	if (d->buf ? d->is_big || d->is_wide || d->pin || at >= e->bufsize
+		   : !memory_reserve_buffer(e) || direction_buf_get(e, d) < 0)
 		return IO_OK;
 	/* A request is moved to leave room for tune.maxrewrite. */
-	r = conn_recv(&s->conn[CLIENT], h->buf + at, e->bufsize - MAX(at, e->maxrewrite), &got);
-	h->lookahead += (uint32_t)got;
-	if (!direction_pending(h))
-		direction_buf_free_if_empty(e, h);
+	r = conn_recv(&s->conn[CLIENT], d->buf + at, e->bufsize - MAX(at, e->maxrewrite), &got);
+	d->lookahead += (uint32_t)got;
+	if (!direction_pending(d))
+		direction_buf_free_if_empty(e, d);
 	return r;
 }
 

@@ -70,7 +70,7 @@ static int
 place_head(struct session *s, int side, struct http_head *head, uint32_t *end)
 {
 	struct engine *e = s->engine;
-	struct direction *h = &s->dir[side];
+	struct direction *d = &s->dir[side];
 	size_t n = h1_size(head);
 
 	if (unlikely(n > e->bufsize))
@@ -82,8 +82,8 @@ place_head(struct session *s, int side, struct http_head *head, uint32_t *end)
 		case_adjust_to_client(s, e->scratch, n);
 	if (unlikely(n > *end) && move_body(s, side, end, n) < 0)
 		return -ERR_RANGE;
-	h->head = *end - (uint32_t)n;
-	memcpy(h->buf + h->head, e->scratch, n);
+	d->head = *end - (uint32_t)n;
+	memcpy(d->buf + d->head, e->scratch, n);
 	/* Its texts are overwritten. */
 	http_head_init(head, head->kind, head->field, head->max);
 	head->target = head->method_text = head->reason = (struct str){ NULL, 0 };
@@ -175,19 +175,19 @@ static int
 change_server_name(struct session *s)
 {
 	struct http_txn *t = s->txn;
-	struct direction *h = &s->dir[CLIENT];
+	struct direction *d = &s->dir[CLIENT];
 	struct str name = sent_server_name(s);
 	uint32_t grows = name.len > t->name_len ? (uint32_t)name.len - t->name_len : 0;
 	char *end, *start;
 
-	assert(h->head == t->start);
+	assert(d->head == t->start);
 	if (unlikely(grows > t->start) && move_request(s, grows - t->start) < 0)
 		return -ERR_RANGE;
-	end = h->buf + t->head_end - HEAD_TAIL;
-	start = h->buf + t->start;
+	end = d->buf + t->head_end - HEAD_TAIL;
+	start = d->buf + t->start;
 	t->start = t->start + t->name_len - (uint32_t)name.len;
-	h->head = t->start;
-	memmove(h->buf + t->start, start, (size_t)(end - t->name_len - start));
+	d->head = t->start;
+	memmove(d->buf + t->start, start, (size_t)(end - t->name_len - start));
 	memcpy(end - name.len, name.p, name.len);
 	t->name_len = (uint32_t)name.len;
 	return 0;

@@ -97,7 +97,7 @@ static enum session_event
 complete_head(struct session *s, size_t used)
 {
 	struct http_txn *t = s->txn;
-	struct direction *h = &s->dir[CLIENT];
+	struct direction *d = &s->dir[CLIENT];
 
 	http_note_head_time(s);
 	t->method = t->asked = t->req.method;
@@ -109,9 +109,9 @@ complete_head(struct session *s, size_t used)
 	t->persists = (uint8_t)h1_persists(&t->req);
 	t->keep_alive[CLIENT] = (uint8_t)(t->persists && !http_closes_client(s->fe) &&
 		!http_read_is_last(s));
-	h->tail += (uint32_t)used;
-	h->lookahead -= (uint32_t)used;
-	h->head = t->head_end = h->tail;
+	d->tail += (uint32_t)used;
+	d->lookahead -= (uint32_t)used;
+	d->head = t->head_end = d->tail;
 	h1_body_begin(&t->h1[CLIENT]->body, &t->req);
 	if (exchange_take_ahead(s, CLIENT) < 0) {
 		t->keep_alive[CLIENT] = 0;
@@ -130,11 +130,11 @@ complete_head(struct session *s, size_t used)
 
 /* True if the last read was a short one. */
 static void
-clock_pace(struct http_txn *t, const struct direction *h)
+clock_pace(struct http_txn *t, const struct direction *d)
 {
-	int few = h->lookahead - t->looked_at < HTTP_SLOW_BYTES;
+	int few = d->lookahead - t->looked_at < HTTP_SLOW_BYTES;
 
-	t->looked_at = h->lookahead;
+	t->looked_at = d->lookahead;
 	t->slow_reads = few ? (uint8_t)MIN(t->slow_reads + 1u, HTTP_SLOW_READS) : 0;
 }
 
@@ -150,17 +150,17 @@ static enum session_event
 parse_request(struct session *s)
 {
 	struct http_txn *t = s->txn;
-	struct direction *h = &s->dir[CLIENT];
+	struct direction *d = &s->dir[CLIENT];
 	struct h1_parser *p = &t->h1[CLIENT]->parser;
 	size_t used;
 
 	if (t->head_ms)
 		return take_body(s);
-	switch (h1_parse_request(p, h->buf + h->tail, h->lookahead, &t->req, &used)) {
+	switch (h1_parse_request(p, d->buf + d->tail, d->lookahead, &t->req, &used)) {
 	case HTTP_MORE:
-		if (h->tail + h->lookahead == s->engine->bufsize)
+		if (d->tail + d->lookahead == s->engine->bufsize)
 			return refuse_head(s, h1_parse_full(p));
-		clock_pace(t, h);
+		clock_pace(t, d);
 		break;
 	case HTTP_BAD:
 		return refuse_head(s, (enum http_bad)p->bad);
@@ -179,13 +179,13 @@ unsigned int
 http_read_low_water(const struct session *s)
 {
 	const struct http_txn *t = s->txn;
-	const struct direction *h = &s->dir[CLIENT];
+	const struct direction *d = &s->dir[CLIENT];
 
 	if (!s->engine->low_water || !t || t->head_ms || t->slow_reads < HTTP_SLOW_READS ||
 		http_read_deadline(s) == TIMER_NEVER)
 		return 1;
 	return (unsigned int)MIN(h1_parse_needs(&t->h1[CLIENT]->parser, &t->req),
-		s->engine->bufsize - h->tail - h->lookahead);
+		s->engine->bufsize - d->tail - d->lookahead);
 }
 
 /* --- its bytes --- */
@@ -222,15 +222,15 @@ static int
 make_room(struct session *s)
 {
 	struct engine *e = s->engine;
-	struct direction *h = &s->dir[CLIENT];
+	struct direction *d = &s->dir[CLIENT];
 
-	if (h->buf)
+	if (d->buf)
 		return 0;
-	if (!reserve_request_room(e) || !memory_reserve_buffer(e) || direction_buf_get(e, h) < 0) {
+	if (!reserve_request_room(e) || !memory_reserve_buffer(e) || direction_buf_get(e, d) < 0) {
 		direction_wait_for_buffer(s, CLIENT);
 		return -1;
 	}
-	h->head = h->tail = e->maxrewrite;
+	d->head = d->tail = e->maxrewrite;
 	return 0;
 }
 
@@ -246,35 +246,35 @@ static struct io_step
 read_client(struct session *s)
 {
 	struct engine *e = s->engine;
-	struct direction *h = &s->dir[CLIENT];
+	struct direction *d = &s->dir[CLIENT];
 	struct conn *src = &s->conn[CLIENT];
 	size_t got, at, room;
 
 	/* The rest of a body stays in the kernel, and a rule that waits for it has to know: the
 	 * head may have grown meanwhile. */
-	if (s->txn && s->txn->head_ms && !direction_has_room(e, h))
+	if (s->txn && s->txn->head_ms && !direction_has_room(e, d))
 		return io_event(request_process(s));
 	if (!(src->err || conn_is_ready(src, DIR_R)) || make_room(s) < 0)
 		return io_stop();
-	at = h->tail + h->lookahead;
+	at = d->tail + d->lookahead;
 	room = e->bufsize - at;
 	if (s->txn && s->txn->head_ms)
 		room = exchange_reach(s, CLIENT, room);
-	switch (conn_recv(src, h->buf + at, room, &got)) {
+	switch (conn_recv(src, d->buf + at, room, &got)) {
 	case IO_AGAIN:
 		if (!s->txn)
-			direction_buf_free(e, h);
+			direction_buf_free(e, d);
 		return io_stop();
 	case IO_OK:
 		direction_count(s, CLIENT, got);
-		h->lookahead += (uint32_t)got;
+		d->lookahead += (uint32_t)got;
 		return io_more(1);
 	case IO_EOF:
 	case IO_ERR:
 		break;
 	}
 	if (!s->txn)
-		direction_buf_free(e, h);
+		direction_buf_free(e, d);
 	return io_event(client_gone(s));
 }
 
@@ -287,11 +287,11 @@ http_read_awaits_name(const struct session *s)
 enum session_event
 http_read(struct session *s)
 {
-	struct direction *h = &s->dir[CLIENT];
+	struct direction *d = &s->dir[CLIENT];
 	/* The next request of a persistent connection has arrived with the one before. */
-	struct io_step step = io_more(h->lookahead && !s->txn);
+	struct io_step step = io_more(d->lookahead && !s->txn);
 
-	h->waits_for_buffer = 0;
+	d->waits_for_buffer = 0;
 	if (s->asks && s->txn && s->txn->head_ms && !dns_ask_is_pending(s)) {
 		step = io_event(request_process(s));
 		if (step.ev != SESSION_EV_NONE)

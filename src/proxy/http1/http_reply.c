@@ -33,23 +33,23 @@ end_of_reply(struct session *s)
 static void
 flush_reply(struct session *s)
 {
-	const struct direction *h = &s->dir[SERVER];
+	const struct direction *d = &s->dir[SERVER];
 	int more = direction_flush(s, SERVER).more;
 
-	while (more && h->state == DIRECTION_OPEN && service_reply_fill(s))
+	while (more && d->state == DIRECTION_OPEN && service_reply_fill(s))
 		more = direction_flush(s, SERVER).more;
-	if (more && h->state == DIRECTION_TAIL)
+	if (more && d->state == DIRECTION_TAIL)
 		end_of_reply(s);
 }
 
 static void
 start_sending(struct session *s)
 {
-	struct direction *h = &s->dir[SERVER];
+	struct direction *d = &s->dir[SERVER];
 
-	counter_add(&s->engine->bytes_out, h->lookahead);
-	h->tail += h->lookahead;
-	h->lookahead = 0;
+	counter_add(&s->engine->bytes_out, d->lookahead);
+	d->tail += d->lookahead;
+	d->lookahead = 0;
 	/* The first part of a body leaves with the head. */
 	if (service_reply_follows(s))
 		(void)service_reply_fill(s);
@@ -80,12 +80,12 @@ void
 http_reply_send(struct session *s)
 {
 	struct http_txn *t = s->txn;
-	struct direction *h = &s->dir[SERVER];
+	struct direction *d = &s->dir[SERVER];
 
 	if (t->head_ms && !t->placed && !t->req_is_gone)
 		capture_cookie(s, &t->req);
-	assert(!h->pipe && !h->left_in_kernel);
-	h->ops = &http_reply_ops;
+	assert(!d->pipe && !d->left_in_kernel);
+	d->ops = &http_reply_ops;
 	t->local = 1;
 	if (t->job)
 		service_reply_begin(s);
@@ -107,9 +107,9 @@ http_reply_task(struct session *s)
 
 /* A response that ended with the server's connection has closed its direction. */
 static int
-is_out(const struct direction *h)
+is_out(const struct direction *d)
 {
-	return direction_is_over(h) && !h->broken;
+	return direction_is_over(d) && !d->broken;
 }
 
 int

@@ -12,15 +12,15 @@ static int
 keep_unsent(struct session *s, const char *p, size_t n)
 {
 	struct engine *e = s->engine;
-	struct direction *h = &s->dir[SERVER];
+	struct direction *d = &s->dir[SERVER];
 
-	if (!h->buf && (!memory_reserve_buffer(e) || direction_buf_get(e, h) < 0)) {
+	if (!d->buf && (!memory_reserve_buffer(e) || direction_buf_get(e, d) < 0)) {
 		counter_add(&e->buf_waits, 1);
 		return -1;
 	}
-	assert(h->tail + n <= e->bufsize);
-	memcpy(h->buf + h->tail, p, n);
-	h->tail += (uint32_t)n;
+	assert(d->tail + n <= e->bufsize);
+	memcpy(d->buf + d->tail, p, n);
+	d->tail += (uint32_t)n;
 	return 0;
 }
 
@@ -41,20 +41,20 @@ informational_send(struct session *s, struct str text)
 void
 informational_flush(struct session *s)
 {
-	struct direction *h = &s->dir[SERVER];
+	struct direction *d = &s->dir[SERVER];
 	size_t put = 0;
 
-	if (!direction_buffered(h))
+	if (!direction_buffered(d))
 		return;
-	if (conn_send(&s->conn[CLIENT], h->buf + h->head, direction_buffered(h), 0, &put) ==
+	if (conn_send(&s->conn[CLIENT], d->buf + d->head, direction_buffered(d), 0, &put) ==
 		IO_ERR) {
-		direction_buf_free(s->engine, h);
+		direction_buf_free(s->engine, d);
 		return;
 	}
 	/* The client waited for it, and its timeout starts now. */
 	if (put)
 		s->last_ms[CLIENT] = session_now_ms(s);
-	h->head += (uint32_t)put;
-	if (!direction_buffered(h))
-		direction_buf_free(s->engine, h);
+	d->head += (uint32_t)put;
+	if (!direction_buffered(d))
+		direction_buf_free(s->engine, d);
 }

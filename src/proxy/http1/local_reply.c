@@ -38,13 +38,13 @@ check_request_end(struct session *s)
 static int
 take_buf(struct session *s)
 {
-	struct direction *h = &s->dir[SERVER], *req = &s->dir[CLIENT];
+	struct direction *d = &s->dir[SERVER], *req = &s->dir[CLIENT];
 
-	if (h->buf || memory_reserve_buffer(s->engine))
-		return direction_buf_get(s->engine, h);
+	if (d->buf || memory_reserve_buffer(s->engine))
+		return direction_buf_get(s->engine, d);
 	if (!req->buf || req->lookahead || req->is_big || req->is_wide || req->pin)
 		return -1;
-	h->buf = req->buf;
+	d->buf = req->buf;
 	req->buf = NULL;
 	req->head = req->tail = req->resend = 0;
 	return 0;
@@ -55,14 +55,14 @@ take_buf(struct session *s)
  * follows. Returns its length.
  */
 static uint32_t
-keep_informational(struct direction *h)
+keep_informational(struct direction *d)
 {
-	uint32_t n = direction_buffered(h);
+	uint32_t n = direction_buffered(d);
 
 	if (n)
-		memmove(h->buf, h->buf + h->head, n);
-	h->head = h->lookahead = 0;
-	h->tail = n;
+		memmove(d->buf, d->buf + d->head, n);
+	d->head = d->lookahead = 0;
+	d->tail = n;
 	return n;
 }
 
@@ -70,11 +70,11 @@ keep_informational(struct direction *h)
 static void
 hold_reply(struct session *s, size_t n)
 {
-	struct direction *h = &s->dir[SERVER];
+	struct direction *d = &s->dir[SERVER];
 
-	h->bytes = n;
-	h->counted = 0;
-	h->lookahead = (uint32_t)n;
+	d->bytes = n;
+	d->counted = 0;
+	d->lookahead = (uint32_t)n;
 	s->txn->has_reply = 1;
 }
 
@@ -134,8 +134,8 @@ int
 local_reply_make(struct session *s, struct http_head *head, struct str body)
 {
 	struct engine *e = s->engine;
-	struct direction *h = &s->dir[SERVER];
-	size_t n, room = e->bufsize - direction_buffered(h);
+	struct direction *d = &s->dir[SERVER];
+	size_t n, room = e->bufsize - direction_buffered(d);
 	int r = 0;
 
 	check_request_end(s);
@@ -163,7 +163,7 @@ local_reply_make(struct session *s, struct http_head *head, struct str body)
 		memcpy(e->scratch + n, body.p, body.len);
 	if (take_buf(s) < 0)
 		return -ERR_NOMEM;
-	memcpy(h->buf + keep_informational(h), e->scratch, n + body.len);
+	memcpy(d->buf + keep_informational(d), e->scratch, n + body.len);
 	hold_reply(s, n + body.len);
 	s->txn->status = head->status;
 	return 0;

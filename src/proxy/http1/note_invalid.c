@@ -70,10 +70,10 @@ keep_dump(const struct session *s, int side, struct dump d)
 void
 http_note_invalid_head(const struct session *s, int side)
 {
-	const struct direction *h = &s->dir[side];
+	const struct direction *dir = &s->dir[side];
 	const struct h1_parser *p = &s->txn->h1[side]->parser;
-	struct dump d = { .why = (enum http_bad)p->bad, .p = h->buf + h->tail, .n = h->lookahead,
-		.at = p->bad_at };
+	struct dump d = { .why = (enum http_bad)p->bad, .p = dir->buf + dir->tail,
+		.n = dir->lookahead, .at = p->bad_at };
 
 	if (!p->bad) {
 		d.why = h1_parse_full(p);
@@ -87,9 +87,9 @@ static size_t
 head_before(const struct session *s, int side, const char *p)
 {
 	const struct http_txn *t = s->txn;
-	const struct direction *h = &s->dir[CLIENT];
+	const struct direction *d = &s->dir[CLIENT];
 
-	if (side != CLIENT || t->stage || t->placed || !h->buf || p != h->buf + t->head_end)
+	if (side != CLIENT || t->stage || t->placed || !d->buf || p != d->buf + t->head_end)
 		return 0;
 	return t->h1[CLIENT]->parser.at;
 }

@@ -57,9 +57,9 @@ request_refuse(struct session *s, unsigned int status)
 static int
 body_may_grow(const struct session *s)
 {
-	const struct direction *h = &s->dir[CLIENT];
+	const struct direction *d = &s->dir[CLIENT];
 
-	return h->state == DIRECTION_OPEN && h->tail + h->lookahead < s->engine->bufsize;
+	return d->state == DIRECTION_OPEN && d->tail + d->lookahead < s->engine->bufsize;
 }
 
 /* An informational response is cut: nothing else may be sent. */

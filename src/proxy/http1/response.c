@@ -87,10 +87,10 @@ static struct io_step
 pass_informational(struct session *s, size_t used)
 {
 	struct http_txn *t = s->txn;
-	struct direction *h = &s->dir[SERVER];
+	struct direction *d = &s->dir[SERVER];
 
-	h->head = h->tail = h->tail + (uint32_t)used;
-	h->lookahead -= (uint32_t)used;
+	d->head = d->tail = d->tail + (uint32_t)used;
+	d->lookahead -= (uint32_t)used;
 	if (t->version != HTTP_1_0) {
 		(void)http_strip_hop(&t->res);
 		h1_obey_status(&t->res);
@@ -122,14 +122,14 @@ static void
 open_tunnel(struct session *s)
 {
 	struct http_txn *t = s->txn;
-	struct direction *h = &s->dir[CLIENT];
+	struct direction *d = &s->dir[CLIENT];
 
 	direction_event(s, CLIENT, DIRECTION_EV_RESET);
-	h->ops = &relay_plain;
+	d->ops = &relay_plain;
 	t->h1[CLIENT]->body.framing = HTTP_BODY_TUNNEL;
 	/* Data that the client has sent early belongs to the tunnel. */
-	h->tail += h->lookahead;
-	h->lookahead = 0;
+	d->tail += d->lookahead;
+	d->lookahead = 0;
 	t->keep_alive[CLIENT] = t->keep_alive[SERVER] = 0;
 }
 
@@ -181,11 +181,11 @@ obey_method(struct http_txn *t)
 static void
 forget_copy(struct session *s)
 {
-	struct direction *h = &s->dir[CLIENT];
+	struct direction *d = &s->dir[CLIENT];
 
-	h->resend = 0;
-	if (h->buf && !h->lookahead && !direction_pending(h))
-		direction_buf_free(s->engine, h);
+	d->resend = 0;
+	if (d->buf && !d->lookahead && !direction_pending(d))
+		direction_buf_free(s->engine, d);
 }
 
 /* --- the final one --- */
@@ -229,12 +229,12 @@ body_ops(const struct http_txn *t)
 static struct io_step
 start_body(struct session *s)
 {
-	struct direction *h = &s->dir[SERVER];
+	struct direction *d = &s->dir[SERVER];
 	enum session_event ev = SESSION_EV_NONE;
 	struct io_step step;
 
 	http_note_answer_time(s);
-	h->ops = exchange_is_plain(s) ? &relay_plain : body_ops(s->txn);
+	d->ops = exchange_is_plain(s) ? &relay_plain : body_ops(s->txn);
 	forget_copy(s);
 	http_count_response(s);
 	session_log_early(s);
@@ -245,7 +245,7 @@ start_body(struct session *s)
 	step = direction_flush(s, SERVER);
 	if (step.more)
 		direction_event(s, SERVER, DIRECTION_EV_EMPTY);
-	step.more = h->state == DIRECTION_OPEN && !direction_pending(h);
+	step.more = d->state == DIRECTION_OPEN && !direction_pending(d);
 	if (ev != SESSION_EV_NONE)
 		step.ev = ev;
 	return step;
@@ -256,7 +256,7 @@ static struct io_step
 pass_final(struct session *s, size_t used)
 {
 	struct http_txn *t = s->txn;
-	struct direction *h = &s->dir[SERVER];
+	struct direction *d = &s->dir[SERVER];
 	enum session_event ev;
 	size_t mark;
 
@@ -276,8 +276,8 @@ pass_final(struct session *s, size_t used)
 	if (h1_framing_to_fields(&t->res, t->version) < 0)
 		return io_event(bad_response(s));
 	decide_keep_alive(s);
-	h->head = h->tail = h->tail + (uint32_t)used;
-	h->lookahead -= (uint32_t)used;
+	d->head = d->tail = d->tail + (uint32_t)used;
+	d->lookahead -= (uint32_t)used;
 	mark = arena_mark(&s->engine->eval.arena);
 	ev = place_final(s);
 	arena_release(&s->engine->eval.arena, mark);
@@ -289,16 +289,16 @@ static struct io_step
 parse_heads(struct session *s)
 {
 	struct http_txn *t = s->txn;
-	struct direction *h = &s->dir[SERVER];
+	struct direction *d = &s->dir[SERVER];
 	struct io_step step = io_more(1);
 	size_t used;
 
-	while (h->lookahead && step.more) {
+	while (d->lookahead && step.more) {
 		t->res.method = t->method;
 		switch (h1_parse_response(
-			&t->h1[SERVER]->parser, h->buf + h->tail, h->lookahead, &t->res, &used)) {
+			&t->h1[SERVER]->parser, d->buf + d->tail, d->lookahead, &t->res, &used)) {
 		case HTTP_MORE:
-			if (h->tail + h->lookahead < s->engine->bufsize)
+			if (d->tail + d->lookahead < s->engine->bufsize)
 				return step;
 			/* fall through */
 		case HTTP_BAD:
@@ -310,8 +310,8 @@ parse_heads(struct session *s)
 		if (t->res.status >= 200 || t->res.status == 101)
 			return pass_final(s, used);
 		step = pass_informational(s, used);
-		if (step.more && h->lookahead)
-			direction_move_lookahead(s->engine, h, s->engine->maxrewrite);
+		if (step.more && d->lookahead)
+			direction_move_lookahead(s->engine, d, s->engine->maxrewrite);
 	}
 	return step;
 }
@@ -331,21 +331,21 @@ learn_quickness(struct session *s, int came)
 static int
 has_next_head(const struct session *s)
 {
-	const struct direction *h = &s->dir[SERVER];
+	const struct direction *d = &s->dir[SERVER];
 
-	return h->lookahead && !s->txn->h1[SERVER]->parser.at && !direction_pending(h);
+	return d->lookahead && !s->txn->h1[SERVER]->parser.at && !direction_pending(d);
 }
 
 /* The source has closed after the parsed data. */
 static enum session_event
 end_of_source(struct session *s)
 {
-	struct direction *h = &s->dir[SERVER];
+	struct direction *d = &s->dir[SERVER];
 
 	if (!http_awaits_head(s, SERVER))
 		return direction_eof(s, SERVER);
 	/* The response may be there, after an informational one: see has_next_head(). */
-	return !h->lookahead || !direction_pending(h) ? no_answer(s) : SESSION_EV_NONE;
+	return !d->lookahead || !direction_pending(d) ? no_answer(s) : SESSION_EV_NONE;
 }
 
 /* True if a buffer for the head is available. */
@@ -353,16 +353,16 @@ static int
 get_head_buf(struct session *s)
 {
 	struct engine *e = s->engine;
-	struct direction *h = &s->dir[SERVER];
+	struct direction *d = &s->dir[SERVER];
 
-	if (h->buf)
+	if (d->buf)
 		return 0;
 	if (!memory_reserve_buffer(e)) {
 		direction_wait_for_buffer(s, SERVER);
 		return -1;
 	}
-	(void)direction_buf_get(e, h);
-	h->head = h->tail = e->maxrewrite;
+	(void)direction_buf_get(e, d);
+	d->head = d->tail = e->maxrewrite;
 	return 0;
 }
 
@@ -370,26 +370,26 @@ static struct io_step
 read_head(struct session *s, int side)
 {
 	struct engine *e = s->engine;
-	struct direction *h = &s->dir[side];
+	struct direction *d = &s->dir[side];
 	struct conn *src = &s->conn[side];
 	struct io_step step;
 	size_t got, at;
 
 	if (has_next_head(s)) {
-		direction_move_lookahead(e, h, e->maxrewrite);
+		direction_move_lookahead(e, d, e->maxrewrite);
 		step = parse_heads(s);
-		if (step.ev != SESSION_EV_NONE || h->ops != &http_response_ops ||
-			direction_pending(h))
+		if (step.ev != SESSION_EV_NONE || d->ops != &http_response_ops ||
+			direction_pending(d))
 			return step;
 	}
 	if (!(src->err || conn_is_ready(src, DIR_R)) || get_head_buf(s) < 0)
 		return io_stop();
-	at = h->tail + h->lookahead;
-	switch (conn_recv(src, h->buf + at, e->bufsize - at, &got)) {
+	at = d->tail + d->lookahead;
+	switch (conn_recv(src, d->buf + at, e->bufsize - at, &got)) {
 	case IO_AGAIN:
 		learn_quickness(s, 0);
-		if (!h->lookahead)
-			direction_buf_free(e, h);
+		if (!d->lookahead)
+			direction_buf_free(e, d);
 		return io_stop();
 	case IO_EOF:
 	case IO_ERR:
@@ -398,10 +398,10 @@ read_head(struct session *s, int side)
 		break;
 	}
 	direction_count(s, SERVER, got);
-	h->lookahead += (uint32_t)got;
+	d->lookahead += (uint32_t)got;
 	step = parse_heads(s);
 	learn_quickness(s, 1);
-	if (step.ev == SESSION_EV_NONE && src->eof && h->state == DIRECTION_OPEN)
+	if (step.ev == SESSION_EV_NONE && src->eof && d->state == DIRECTION_OPEN)
 		step = io_event(end_of_source(s));
 	return step;
 }

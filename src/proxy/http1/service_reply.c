@@ -114,10 +114,10 @@ static void
 put_slice(struct session *s, struct service_job *j)
 {
 	struct http_txn *t = s->txn;
-	struct direction *h = &s->dir[SERVER];
-	size_t room = s->engine->bufsize - h->tail - CHUNK_ROOM;
+	struct direction *d = &s->dir[SERVER];
+	size_t room = s->engine->bufsize - d->tail - CHUNK_ROOM;
 	size_t n = MIN(j->out.len - j->taken, room), at = 0;
-	char *to = h->buf + h->tail, line[CHUNK_LINE_MAX + 1];
+	char *to = d->buf + d->tail, line[CHUNK_LINE_MAX + 1];
 
 	if (n && t->is_chunked)
 		at += put_raw(to, line, (size_t)snprintf(line, sizeof(line), "%zx\r\n", n));
@@ -128,15 +128,15 @@ put_slice(struct session *s, struct service_job *j)
 	j->taken += n;
 	if (j->is_over && j->taken == j->out.len && t->is_chunked)
 		at += put_raw(to + at, LAST_CHUNK, strlen(LAST_CHUNK));
-	h->tail += (uint32_t)at;
-	h->bytes += at;
+	d->tail += (uint32_t)at;
+	d->bytes += at;
 	counter_add(&s->engine->bytes_out, at);
 }
 
 int
 service_reply_fill(struct session *s)
 {
-	struct direction *h = &s->dir[SERVER];
+	struct direction *d = &s->dir[SERVER];
 	struct service_job *j = s->txn->job;
 
 	if (!j || j->is_away)
@@ -149,12 +149,12 @@ service_reply_fill(struct session *s)
 		service_ask(j);
 		return 0;
 	}
-	h->waits_for_buffer = 0;
-	if ((!h->buf && !memory_reserve_buffer(s->engine)) || direction_buf_get(s->engine, h) < 0) {
+	d->waits_for_buffer = 0;
+	if ((!d->buf && !memory_reserve_buffer(s->engine)) || direction_buf_get(s->engine, d) < 0) {
 		direction_wait_for_buffer(s, SERVER);
 		return 0;
 	}
-	if (s->engine->bufsize - h->tail <= CHUNK_ROOM)
+	if (s->engine->bufsize - d->tail <= CHUNK_ROOM)
 		return 1;
 	put_slice(s, j);
 	if (j->is_over && j->taken == j->out.len) {

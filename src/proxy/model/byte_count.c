@@ -9,11 +9,11 @@
 uint64_t
 session_message_bytes(const struct session *s, int side)
 {
-	const struct direction *h = &s->dir[side];
+	const struct direction *d = &s->dir[side];
 
 	if (!s->is_http)
-		return h->bytes;
-	return s->txn && s->txn->head_ms ? h->bytes - h->lookahead : 0;
+		return d->bytes;
+	return s->txn && s->txn->head_ms ? d->bytes - d->lookahead : 0;
 }
 
 /* New bytes of side's message. */

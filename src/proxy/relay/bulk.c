@@ -75,24 +75,24 @@ splice_is_forced(const struct session *s, int side)
 }
 
 void
-bulk_drained(const struct engine *e, struct direction *h)
+bulk_drained(const struct engine *e, struct direction *d)
 {
-	h->short_bursts = h->burst < e->bufsize ? (uint8_t)(h->short_bursts + 1) : 0;
-	if (h->short_bursts >= SHORT_BURSTS_MAX)
-		h->is_bulk = h->short_bursts = 0;
-	h->burst = 0;
+	d->short_bursts = d->burst < e->bufsize ? (uint8_t)(d->short_bursts + 1) : 0;
+	if (d->short_bursts >= SHORT_BURSTS_MAX)
+		d->is_bulk = d->short_bursts = 0;
+	d->burst = 0;
 }
 
 void
 bulk_note(struct session *s, int side, size_t got, size_t asked)
 {
-	struct direction *h = &s->dir[side];
+	struct direction *d = &s->dir[side];
 
-	h->burst = (uint32_t)MIN((uint64_t)h->burst + got, UINT32_MAX);
+	d->burst = (uint32_t)MIN((uint64_t)d->burst + got, UINT32_MAX);
 	if (got < asked)
-		bulk_drained(s->engine, h);
-	else if (h->burst >= s->engine->bulk.after || splice_is_forced(s, side))
-		h->is_bulk = 1;
+		bulk_drained(s->engine, d);
+	else if (d->burst >= s->engine->bulk.after || splice_is_forced(s, side))
+		d->is_bulk = 1;
 }
 
 void
@@ -117,11 +117,11 @@ whole_turn(const struct engine *e)
 }
 
 size_t
-bulk_reach(struct engine *e, const struct direction *h)
+bulk_reach(struct engine *e, const struct direction *d)
 {
 	uint64_t most;
 
-	if (!h->is_bulk || h->buf || !e->bulk.bufsize)
+	if (!d->is_bulk || d->buf || !e->bulk.bufsize)
 		return e->bufsize;
 	if (e->bulk.bufs.live >= BUFS_MAX || !memory_reserve(e, &e->bulk.bufs))
 		return e->bufsize;
@@ -176,16 +176,16 @@ int
 bulk_take_turn(struct session *s, int side)
 {
 	struct engine *e = s->engine;
-	struct direction *h = &s->dir[side];
+	struct direction *d = &s->dir[side];
 
 	/* Waiting transfers come first. */
 	if (!e->bulk.per_turn || (bulk_turn(e) && list_is_empty(&e->bulk.waiting)))
 		return 1;
-	if (!h->waits) {
-		h->waits = 1;
+	if (!d->waits) {
+		d->waits = 1;
 		counter_add(&e->bulk.waits, 1);
-		h->side = (uint8_t)side;
-		list_append(&e->bulk.waiting, &h->turn_link);
+		d->side = (uint8_t)side;
+		list_append(&e->bulk.waiting, &d->turn_link);
 		/* The turn is used up, or others wait. */
 		loop_post_next(e->loop, &e->bulk.task);
 	}
@@ -199,11 +199,11 @@ on_turn(struct task *t)
 	struct engine *e = container_of(t, struct engine, bulk.task);
 
 	while (!list_is_empty(&e->bulk.waiting) && bulk_turn(e)) {
-		struct direction *h = list_first(&e->bulk.waiting, struct direction, turn_link);
-		int side = h->side;
+		struct direction *d = list_first(&e->bulk.waiting, struct direction, turn_link);
+		int side = d->side;
 
-		bulk_leave(h);
-		e->on_bulk_turn(container_of(h - side, struct session, dir[0]), side);
+		bulk_leave(d);
+		e->on_bulk_turn(container_of(d - side, struct session, dir[0]), side);
 	}
 	if (!list_is_empty(&e->bulk.waiting))
 		loop_post_next(e->loop, t);

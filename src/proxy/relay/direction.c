@@ -105,17 +105,17 @@ is_last(const struct session *s, int side, int over)
 static enum io_result
 send_buf(struct session *s, int side, int more, size_t *put)
 {
-	struct direction *h = &s->dir[side];
-	const char *p = h->buf + h->head;
-	size_t n = direction_buffered(h);
+	struct direction *d = &s->dir[side];
+	const char *p = d->buf + d->head;
+	size_t n = direction_buffered(d);
 	enum io_result r;
 
-	if (h->is_big || h->is_wide || !is_opaque(s, side))
+	if (d->is_big || d->is_wide || !is_opaque(s, side))
 		r = conn_send(&s->conn[!side], p, n, more, put);
 	else
 		r = zerocopy_send(
-			&s->engine->zerocopy, &s->conn[!side], &h->pin, h->buf, p, n, more, put);
-	h->head += (uint32_t)*put;
+			&s->engine->zerocopy, &s->conn[!side], &d->pin, d->buf, p, n, more, put);
+	d->head += (uint32_t)*put;
 	return r;
 }
 
@@ -123,12 +123,12 @@ send_buf(struct session *s, int side, int more, size_t *put)
 static enum io_result
 write_pending(struct session *s, int side)
 {
-	struct direction *h = &s->dir[side];
-	int last = (h->state == DIRECTION_DRAIN && !h->broken) ||
-		(h->state == DIRECTION_TAIL && is_last(s, side, 1));
+	struct direction *d = &s->dir[side];
+	int last = (d->state == DIRECTION_DRAIN && !d->broken) ||
+		(d->state == DIRECTION_TAIL && is_last(s, side, 1));
 	size_t put;
 
-	if (!direction_buffered(h))
+	if (!direction_buffered(d))
 		return direction_splice_out(s, side, last);
 	return send_buf(s, side, last, &put);
 }
@@ -136,11 +136,11 @@ write_pending(struct session *s, int side)
 struct io_step
 direction_flush(struct session *s, int side)
 {
-	struct direction *h = &s->dir[side];
+	struct direction *d = &s->dir[side];
 	struct conn *sink = &s->conn[!side];
-	int owed = direction_pending(h) != 0;
+	int owed = direction_pending(d) != 0;
 
-	while (direction_pending(h)) {
+	while (direction_pending(d)) {
 		enum io_result r = IO_AGAIN;
 
 		if (conn_is_ready(sink, DIR_W))
@@ -151,8 +151,8 @@ direction_flush(struct session *s, int side)
 			return io_stop();
 		s->last_ms[!side] = session_now_ms(s);
 	}
-	if (h->buf)
-		direction_buf_free_if_empty(s->engine, h);
+	if (d->buf)
+		direction_buf_free_if_empty(s->engine, d);
 	/* The source was not read meanwhile: its timeout starts now. */
 	if (owed)
 		s->last_ms[side] = session_now_ms(s);
@@ -166,9 +166,9 @@ direction_flush(struct session *s, int side)
 static struct io_step
 forward_bytes(struct session *s, int side, const char *p, size_t n, int last)
 {
-	struct direction *h = &s->dir[side];
+	struct direction *d = &s->dir[side];
 	struct conn *sink = &s->conn[!side];
-	int own = p == h->buf;
+	int own = p == d->buf;
 	size_t put = 0;
 
 	if (conn_is_ready(sink, DIR_W)) {
@@ -181,10 +181,10 @@ forward_bytes(struct session *s, int side, const char *p, size_t n, int last)
 			s->last_ms[!side] = session_now_ms(s);
 	}
 	if (own && put == n)
-		direction_buf_free_if_empty(s->engine, h);
+		direction_buf_free_if_empty(s->engine, d);
 	if (put < n) {
 		if (!own)
-			direction_buf_append(s->engine, h, p + put, n - put);
+			direction_buf_append(s->engine, d, p + put, n - put);
 		/* The sink's timeout starts now. */
 		s->last_ms[!side] = session_now_ms(s);
 	}
@@ -248,10 +248,10 @@ take_sent(struct session *s, int side, size_t put, size_t got, int is_short)
 static struct io_step
 forward_in_place(struct session *s, int side, size_t got, int is_short)
 {
-	struct direction *h = &s->dir[side];
+	struct direction *d = &s->dir[side];
 	struct conn *sink = &s->conn[!side];
 	char *p = s->engine->scratch;
-	size_t put = 0, n = h->ops->look ? h->ops->look(s, side, p, got) : got;
+	size_t put = 0, n = d->ops->look ? d->ops->look(s, side, p, got) : got;
 	struct io_step step = io_stop();
 
 	if (!n) {
@@ -264,7 +264,7 @@ forward_in_place(struct session *s, int side, size_t got, int is_short)
 	if (put)
 		step = take_sent(s, side, put, got, is_short);
 	if (put < n) {
-		h->left_in_kernel = 1;
+		d->left_in_kernel = 1;
 		s->last_ms[!side] = session_now_ms(s);
 		step.more = 0;
 	}
@@ -275,16 +275,16 @@ forward_in_place(struct session *s, int side, size_t got, int is_short)
 static struct io_step
 pass_on(struct session *s, int side, char *p, size_t got)
 {
-	struct direction *h = &s->dir[side];
+	struct direction *d = &s->dir[side];
 	enum relay_status status = RELAY_ON;
 	size_t used = got, out = got;
 	struct io_step step;
 
-	if (h->ops->step)
-		status = h->ops->step(s, side, p, got, &used, &out);
+	if (d->ops->step)
+		status = d->ops->step(s, side, p, got, &used, &out);
 	/* Bytes after the message must not be sent with it. */
-	if (p == h->buf)
-		h->tail = (uint32_t)out;
+	if (p == d->buf)
+		d->tail = (uint32_t)out;
 	if (out) {
 		step = forward_bytes(s, side, p, out, is_last(s, side, status == RELAY_OVER));
 		if (!step.more)
@@ -294,7 +294,7 @@ pass_on(struct session *s, int side, char *p, size_t got)
 		return io_event(end_step(s, side, status, p + used, got - used));
 	if (s->conn[side].eof)
 		return io_event(direction_eof(s, side));
-	return io_more(!direction_pending(h));
+	return io_more(!direction_pending(d));
 }
 
 /* One read with a copy, and its consequences. As pump_once(). */
@@ -302,7 +302,7 @@ static struct io_step
 copy_once(struct session *s, int side)
 {
 	struct engine *e = s->engine;
-	struct direction *h = &s->dir[side];
+	struct direction *d = &s->dir[side];
 	struct conn *src = &s->conn[side];
 	char *own = NULL, *to = e->scratch;
 	enum io_result r;
@@ -310,25 +310,25 @@ copy_once(struct session *s, int side)
 	int may_keep;
 
 	/* Without a buffer the bytes stay in the kernel, if they can be peeked at there. */
-	if (!h->buf && !memory_reserve_buffer(e) &&
-		(!conn_can(src, XPRT_PEEK) || (h->ops->look && !h->ops->look(s, side, NULL, 0)))) {
+	if (!d->buf && !memory_reserve_buffer(e) &&
+		(!conn_can(src, XPRT_PEEK) || (d->ops->look && !d->ops->look(s, side, NULL, 0)))) {
 		direction_wait_for_buffer(s, side);
 		return io_stop();
 	}
-	may_keep = direction_reserve_room(e, h);
+	may_keep = direction_reserve_room(e, d);
 	if (may_keep && e->zerocopy.threshold && (own = direction_zc_buf_get(s, side)))
 		to = own;
-	room = may_keep && h->is_bulk ? bulk_reach(e, h) : e->bufsize;
-	if (h->ops->reach)
-		room = h->ops->reach(s, side, room);
+	room = may_keep && d->is_bulk ? bulk_reach(e, d) : e->bufsize;
+	if (d->ops->reach)
+		room = d->ops->reach(s, side, room);
 	r = may_keep ? conn_recv(src, to, room, &got) : conn_peek(src, to, room, &got);
 	if (own && r == IO_OK)
-		h->tail = (uint32_t)got;
+		d->tail = (uint32_t)got;
 	else if (own)
-		direction_buf_free_if_empty(e, h);
+		direction_buf_free_if_empty(e, d);
 	switch (r) {
 	case IO_AGAIN:
-		bulk_drained(e, h);
+		bulk_drained(e, d);
 		return io_stop();
 	case IO_EOF:
 		return io_event(direction_eof(s, side));
@@ -349,12 +349,12 @@ copy_once(struct session *s, int side)
 static struct io_step
 pump_once(struct session *s, int side)
 {
-	struct direction *h = &s->dir[side];
+	struct direction *d = &s->dir[side];
 	struct io_step step;
 
-	if (h->ops->read)
-		return h->ops->read(s, side);
-	if (h->is_bulk && direction_splices(s, side) && direction_splice_once(s, side, &step) == 0)
+	if (d->ops->read)
+		return d->ops->read(s, side);
+	if (d->is_bulk && direction_splices(s, side) && direction_splice_once(s, side, &step) == 0)
 		return step;
 	return copy_once(s, side);
 }
@@ -381,29 +381,29 @@ distrust_interest(struct conn *src)
 static enum session_event
 pump_reads(struct session *s, int side)
 {
-	struct direction *h = &s->dir[side];
+	struct direction *d = &s->dir[side];
 	struct engine *e = s->engine;
 	unsigned int reads = e->max_reads;
-	uint64_t most = h->is_bulk ? MAX(bulk_turn(e), 1) : (uint64_t)reads * e->bufsize;
-	uint64_t upto = h->bytes + most * bulk_share(s, side);
+	uint64_t most = d->is_bulk ? MAX(bulk_turn(e), 1) : (uint64_t)reads * e->bufsize;
+	uint64_t upto = d->bytes + most * bulk_share(s, side);
 	struct io_step step = io_more(1);
 
-	if (h->buf || h->pipe)
+	if (d->buf || d->pipe)
 		step = direction_flush(s, side);
 	if (!step.more)
 		return step.ev;
-	if (h->left_in_kernel && !conn_is_ready(&s->conn[!side], DIR_W))
+	if (d->left_in_kernel && !conn_is_ready(&s->conn[!side], DIR_W))
 		return SESSION_EV_NONE;
-	h->left_in_kernel = 0;
-	if (h->state != DIRECTION_OPEN) {
-		if (h->state == DIRECTION_TAIL && side == SERVER)
+	d->left_in_kernel = 0;
+	if (d->state != DIRECTION_OPEN) {
+		if (d->state == DIRECTION_TAIL && side == SERVER)
 			distrust_interest(&s->conn[side]);
 		direction_event(s, side, DIRECTION_EV_EMPTY);
 		return SESSION_EV_NONE;
 	}
-	if (h->lookahead && h->ops->read)
-		step = h->ops->read(s, side);
-	while (step.more && reads-- > 0 && h->bytes < upto && h->state == DIRECTION_OPEN &&
+	if (d->lookahead && d->ops->read)
+		step = d->ops->read(s, side);
+	while (step.more && reads-- > 0 && d->bytes < upto && d->state == DIRECTION_OPEN &&
 		source_is_ready(s, side))
 		step = pump_once(s, side);
 	return step.ev;
@@ -421,21 +421,21 @@ send_preface(struct session *s, int side)
 enum session_event
 direction_pump_now(struct session *s, int side)
 {
-	struct direction *h = &s->dir[side];
-	uint64_t before = h->bytes, owed = direction_pending(h), in, out;
+	struct direction *d = &s->dir[side];
+	uint64_t before = d->bytes, owed = direction_pending(d), in, out;
 	enum session_event ev;
 	unsigned int per;
 
-	if (direction_is_over(h))
+	if (direction_is_over(d))
 		return SESSION_EV_NONE;
 	per = bulk_share(s, side);
-	bulk_leave(h);
+	bulk_leave(d);
 	ev = pump_reads(s, side);
 	if (unlikely(s->conn[!side].owes_preface) && ev == SESSION_EV_NONE)
 		ev = send_preface(s, side);
-	in = h->bytes - before;
-	out = in + owed - direction_pending(h);
-	if (h->is_bulk)
+	in = d->bytes - before;
+	out = in + owed - direction_pending(d);
+	if (d->is_bulk)
 		bulk_used(s->engine, MAX(in, out) / MAX(per, bulk_share(s, side)));
 	return ev;
 }

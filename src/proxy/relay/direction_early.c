@@ -6,33 +6,33 @@
 void
 direction_collect(struct session *s)
 {
-	struct direction *h = &s->dir[CLIENT];
+	struct direction *d = &s->dir[CLIENT];
 	struct conn *src = &s->conn[CLIENT];
 	struct engine *e = s->engine;
 	size_t got;
 	int may_keep;
 
-	if (h->state != DIRECTION_OPEN || !direction_has_room(e, h) ||
+	if (d->state != DIRECTION_OPEN || !direction_has_room(e, d) ||
 		!conn_is_ready(src, DIR_R))
 		return;
-	may_keep = direction_reserve_room(e, h);
+	may_keep = direction_reserve_room(e, d);
 	if (!may_keep && !conn_can(src, XPRT_PEEK)) {
 		/* Data, if any, stays there too. */
-		h->left_in_kernel = 1;
+		d->left_in_kernel = 1;
 		return;
 	}
-	switch (may_keep ? conn_recv(src, e->scratch, e->bufsize - h->tail, &got)
+	switch (may_keep ? conn_recv(src, e->scratch, e->bufsize - d->tail, &got)
 			 : conn_peek(src, e->scratch, 1, &got)) {
 	case IO_AGAIN:
 		return;
 	case IO_OK:
 		if (!may_keep) {
 			/* The data stays there until the server's side is established. */
-			h->left_in_kernel = 1;
+			d->left_in_kernel = 1;
 			return;
 		}
 		direction_count(s, CLIENT, got);
-		direction_buf_append(e, h, e->scratch, got);
+		direction_buf_append(e, d, e->scratch, got);
 		if (src->eof)
 			direction_event(s, CLIENT, DIRECTION_EV_SRC_EOF);
 		return;
@@ -48,17 +48,17 @@ direction_collect(struct session *s)
 int
 direction_speculative_send(struct session *s)
 {
-	struct direction *h = &s->dir[CLIENT];
+	struct direction *d = &s->dir[CLIENT];
 	struct conn *sink = &s->conn[SERVER];
 	size_t put;
 	int near;
 
-	if (!direction_pending(h) || !conn_is_ready(sink, DIR_W))
+	if (!direction_pending(d) || !conn_is_ready(sink, DIR_W))
 		return 0;
 	switch (conn_send(
-		sink, h->buf + h->head, direction_buffered(h), h->state == DIRECTION_DRAIN, &put)) {
+		sink, d->buf + d->head, direction_buffered(d), d->state == DIRECTION_DRAIN, &put)) {
 	case IO_OK:
-		h->head += (uint32_t)put;
+		d->head += (uint32_t)put;
 		near = 1;
 		break;
 	case IO_AGAIN:

@@ -74,10 +74,10 @@ static const struct direction_row direction_rows[DIRECTION_STATES][DIRECTION_EVE
 void
 direction_event(struct session *s, int side, enum direction_event ev)
 {
-	struct direction *h = &s->dir[side];
-	const struct direction_row *row = &direction_rows[h->state][ev];
+	struct direction *d = &s->dir[side];
+	const struct direction_row *row = &direction_rows[d->state][ev];
 
-	h->state = (enum direction_state)row->next;
+	d->state = (enum direction_state)row->next;
 	row->action(s, side);
 }
 

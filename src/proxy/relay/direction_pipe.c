@@ -54,24 +54,24 @@ direction_pipe_put(struct engine *e, struct pipe *p)
 }
 
 void
-direction_pipe_drop(struct engine *e, struct direction *h)
+direction_pipe_drop(struct engine *e, struct direction *d)
 {
-	if (!h->pipe)
+	if (!d->pipe)
 		return;
-	counter_sub(&e->pipes.bytes, h->pipe->bytes);
-	pipe_drop(&e->pipes, h->pipe);
-	h->pipe = NULL;
+	counter_sub(&e->pipes.bytes, d->pipe->bytes);
+	pipe_drop(&e->pipes, d->pipe);
+	d->pipe = NULL;
 	memory_watch(e);
 }
 
 /* This many bytes were taken out of it. */
 void
-direction_pipe_took(struct engine *e, struct direction *h, size_t n)
+direction_pipe_took(struct engine *e, struct direction *d, size_t n)
 {
 	counter_sub(&e->pipes.bytes, n);
 	memory_watch(e);
-	if (h->pipe->bytes)
+	if (d->pipe->bytes)
 		return;
-	direction_pipe_put(e, h->pipe);
-	h->pipe = NULL;
+	direction_pipe_put(e, d->pipe);
+	d->pipe = NULL;
 }

@@ -26,9 +26,9 @@ opaque_bytes(const struct session *s, int side)
 int
 direction_splices(const struct session *s, int side)
 {
-	const struct direction *h = &s->dir[side];
+	const struct direction *d = &s->dir[side];
 
-	return h->is_bulk && !h->no_splice && s->engine->pipes.max &&
+	return d->is_bulk && !d->no_splice && s->engine->pipes.max &&
 		opaque_bytes(s, side) &&
 		(proxy_splice(s->fe, s->be) & (OPT_SPLICE_AUTO | bulk_splice_option(side))) &&
 		splice_can(&s->conn[CLIENT], &s->conn[SERVER]);
@@ -42,9 +42,9 @@ h1_of(const struct session *s, int side)
 
 /* Splicing is not supported here: this direction copies from now on. */
 static void
-stop_splicing(struct engine *e, struct direction *h)
+stop_splicing(struct engine *e, struct direction *d)
 {
-	h->no_splice = 1;
+	d->no_splice = 1;
 	counter_add(&e->splice_fallbacks, 1);
 }
 
@@ -53,19 +53,19 @@ stop_splicing(struct engine *e, struct direction *h)
  * already, so this may exceed tune.memory by at most a buffer per pipe.
  */
 static int
-read_out(struct engine *e, struct direction *h)
+read_out(struct engine *e, struct direction *d)
 {
 	long r;
 
-	if (direction_buf_get(e, h) < 0)
+	if (direction_buf_get(e, d) < 0)
 		return -1;
-	r = sys_read(e->sys, h->pipe->rd, h->buf, MIN(h->pipe->bytes, (size_t)e->bufsize));
+	r = sys_read(e->sys, d->pipe->rd, d->buf, MIN(d->pipe->bytes, (size_t)e->bufsize));
 	if (r <= 0)
 		return -1;
-	h->head = 0;
-	h->tail = (uint32_t)r;
-	h->pipe->bytes -= (size_t)r;
-	direction_pipe_took(e, h, (size_t)r);
+	d->head = 0;
+	d->tail = (uint32_t)r;
+	d->pipe->bytes -= (size_t)r;
+	direction_pipe_took(e, d, (size_t)r);
 	return 0;
 }
 
@@ -73,16 +73,16 @@ enum io_result
 direction_splice_out(struct session *s, int side, int last)
 {
 	struct engine *e = s->engine;
-	struct direction *h = &s->dir[side];
+	struct direction *d = &s->dir[side];
 	size_t put;
 
-	if (!h->no_splice) {
-		switch (splice_out(&s->conn[!side], h->pipe, last, &put)) {
+	if (!d->no_splice) {
+		switch (splice_out(&s->conn[!side], d->pipe, last, &put)) {
 		case SPLICE_OK:
 			counter_add(&e->spliced, put);
 			if (s->is_http)
 				counter_add(&h1_of(s, !side)->spliced_out, put);
-			direction_pipe_took(e, h, put);
+			direction_pipe_took(e, d, put);
 			return IO_OK;
 		case SPLICE_AGAIN:
 			return IO_AGAIN;
@@ -90,14 +90,14 @@ direction_splice_out(struct session *s, int side, int last)
 			return IO_ERR;
 		case SPLICE_ASK:
 		case SPLICE_CANNOT:
-			stop_splicing(e, h);
+			stop_splicing(e, d);
 			break;
 		}
 	}
-	if (read_out(e, h) == 0)
+	if (read_out(e, d) == 0)
 		return IO_OK;
 	/* The data was received but cannot be stored: the stream is broken, even at its end. */
-	direction_discard_pending(e, h);
+	direction_discard_pending(e, d);
 	s->conn[side].err = ENOMEM;
 	session_note_failure(s, side);
 	direction_event(s, side, DIRECTION_EV_ABORT);
@@ -131,15 +131,15 @@ static struct io_step
 splice_took(struct session *s, int side, struct pipe *p, size_t got)
 {
 	struct engine *e = s->engine;
-	struct direction *h = &s->dir[side];
+	struct direction *d = &s->dir[side];
 
-	h->pipe = p;
+	d->pipe = p;
 	counter_add(&e->pipes.bytes, got);
 	memory_watch(e);
 	direction_count(s, side, got);
 	if (s->is_http)
 		counter_add(&h1_of(s, side)->spliced_in, got);
-	h->burst = (uint32_t)MIN((uint64_t)h->burst + got, UINT32_MAX);
+	d->burst = (uint32_t)MIN((uint64_t)d->burst + got, UINT32_MAX);
 	/* The sink's timeout starts now. */
 	s->last_ms[!side] = loop_now_ms(e->loop);
 	return splice_on(s, side, got);
@@ -149,7 +149,7 @@ int
 direction_splice_once(struct session *s, int side, struct io_step *step)
 {
 	struct engine *e = s->engine;
-	struct direction *h = &s->dir[side];
+	struct direction *d = &s->dir[side];
 	uint64_t len = MAX(bulk_turn(e), e->bufsize) * BULK_SPLICED_SHARE;
 	uint64_t room = memory_room(e);
 	struct pipe *p = NULL;
@@ -171,14 +171,14 @@ direction_splice_once(struct session *s, int side, struct io_step *step)
 		return 0;
 	case SPLICE_AGAIN:
 		direction_pipe_put(e, p);
-		bulk_drained(e, h);
+		bulk_drained(e, d);
 		return 0;
 	case SPLICE_ERR:
 		direction_pipe_put(e, p);
 		direction_side_failed(s, side);
 		return 0;
 	case SPLICE_CANNOT:
-		stop_splicing(e, h);
+		stop_splicing(e, d);
 		break;
 	case SPLICE_ASK:
 		break;

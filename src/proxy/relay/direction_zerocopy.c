@@ -35,17 +35,17 @@ direction_plan_zerocopy(struct session *s)
 char *
 direction_zc_buf_get(struct session *s, int side)
 {
-	struct direction *h = &s->dir[side];
+	struct direction *d = &s->dir[side];
 	struct engine *e = s->engine;
 
-	if (h->buf || (h->ops->opaque && !h->ops->opaque(s, side)) ||
+	if (d->buf || (d->ops->opaque && !d->ops->opaque(s, side)) ||
 		!zerocopy_may(&e->zerocopy, &s->conn[!side]))
 		return NULL;
-	h->buf = pool_get(&e->buf_pool);
-	assert(h->buf);
-	h->head = h->tail = 0;
+	d->buf = pool_get(&e->buf_pool);
+	assert(d->buf);
+	d->head = d->tail = 0;
 	memory_watch(e);
-	return h->buf;
+	return d->buf;
 }
 
 uint32_t

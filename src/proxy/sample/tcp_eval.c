@@ -10,9 +10,9 @@
 struct str
 tcp_received(const struct session *s)
 {
-	const struct direction *h = &s->dir[CLIENT];
+	const struct direction *d = &s->dir[CLIENT];
 
-	return (struct str){ h->buf ? h->buf + h->head : "", direction_buffered(h) };
+	return (struct str){ d->buf ? d->buf + d->head : "", direction_buffered(d) };
 }
 
 /*

@@ -41,13 +41,13 @@ static int
 take_idle_connection(struct session *s)
 {
 	struct http_txn *t = s->txn;
-	struct direction *h = &s->dir[CLIENT];
+	struct direction *d = &s->dir[CLIENT];
 
 	s->uses = 0;
 	s->is_private = 0;
 	t->reused = (uint8_t)(t->keep_alive[SERVER] && !t->fresh && connect_reuse(s));
 	/* Another attempt requires the whole request. */
-	h->resend = (uint8_t)l7_retry_can_replay(s);
+	d->resend = (uint8_t)l7_retry_can_replay(s);
 	if (!t->reused)
 		conn_pool_make_room(s->engine);
 	return t->reused;

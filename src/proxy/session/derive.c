@@ -54,9 +54,9 @@ session_idle_limit(const struct session *s, int side, int half_closed)
 }
 
 static int
-has_ended(const struct direction *h)
+has_ended(const struct direction *d)
 {
-	return h->state == DIRECTION_DRAIN || h->state == DIRECTION_CLOSED;
+	return d->state == DIRECTION_DRAIN || d->state == DIRECTION_CLOSED;
 }
 
 /* The timeout of a side. A session without a buffer waits no longer than for missing data. */
@@ -131,9 +131,10 @@ derive_relay(const struct session *s, struct derived *d)
 void
 derive_read(const struct session *s, struct derived *d)
 {
-	const struct direction *h = &s->dir[CLIENT];
+	const struct direction *dir = &s->dir[CLIENT];
 
-	if (!h->waits_for_buffer && !http_read_awaits_name(s) && direction_has_room(s->engine, h))
+	if (!dir->waits_for_buffer && !http_read_awaits_name(s) &&
+		direction_has_room(s->engine, dir))
 		d->wants[CLIENT] = EV_R;
 	/* An informational response. */
 	if (direction_has_pending(&s->dir[SERVER]))
@@ -176,9 +177,10 @@ derive_client_handshake(const struct session *s, struct derived *d)
 void
 derive_inspect(const struct session *s, struct derived *d)
 {
-	const struct direction *h = &s->dir[CLIENT];
+	const struct direction *dir = &s->dir[CLIENT];
 
-	if (!h->waits_for_buffer && h->state == DIRECTION_OPEN && direction_has_room(s->engine, h))
+	if (!dir->waits_for_buffer && dir->state == DIRECTION_OPEN &&
+		direction_has_room(s->engine, dir))
 		d->wants[CLIENT] = EV_R;
 	d->deadline = tcp_content_deadline(s);
 	derive_buffer_wait(s, CLIENT, d);
@@ -201,10 +203,10 @@ derive_reply(const struct session *s, struct derived *d)
 void
 derive_early(const struct session *s, struct derived *d)
 {
-	const struct direction *h = &s->dir[CLIENT];
+	const struct direction *dir = &s->dir[CLIENT];
 
 	d->wants[CLIENT] =
-		h->state == DIRECTION_OPEN && direction_has_room(s->engine, h) ? EV_R : 0;
+		dir->state == DIRECTION_OPEN && direction_has_room(s->engine, dir) ? EV_R : 0;
 	if (exchange_watches_client(s))
 		d->wants[CLIENT] |= EV_R;
 	d->wants[SERVER] = EV_W;

@@ -86,9 +86,9 @@ session_do_read_abort(struct session *s)
 static void
 forget_request(struct session *s)
 {
-	struct direction *h = &s->dir[CLIENT];
+	struct direction *d = &s->dir[CLIENT];
 
-	direction_discard_pending(s->engine, h);
+	direction_discard_pending(s->engine, d);
 	if (exchange_has_request(s->txn))
 		direction_event(s, CLIENT, DIRECTION_EV_EMPTY);
 	else if (s->txn->head_ms)
@@ -142,11 +142,11 @@ session_do_answer(struct session *s)
 enum session_event
 session_do_tarpit(struct session *s)
 {
-	struct direction *h = &s->dir[CLIENT];
+	struct direction *d = &s->dir[CLIENT];
 
 	forget_request(s);
-	if (h->buf && !h->lookahead)
-		direction_buf_free(s->engine, h);
+	if (d->buf && !d->lookahead)
+		direction_buf_free(s->engine, d);
 	return SESSION_EV_NONE;
 }
 
@@ -247,17 +247,17 @@ expects_next_request(const struct session *s)
 static void
 reset_direction(struct session *s, int side)
 {
-	struct direction *h = &s->dir[side];
+	struct direction *d = &s->dir[side];
 
 	direction_event(s, side, DIRECTION_EV_RESET);
-	h->ops = &relay_plain;
-	h->bytes = h->lookahead;
-	h->counted = 0;
-	h->resend = 0;
-	h->burst = 0;
-	h->short_bursts = h->is_bulk = h->no_splice = 0;
-	if (!h->lookahead && h->buf)
-		direction_buf_free(s->engine, h);
+	d->ops = &relay_plain;
+	d->bytes = d->lookahead;
+	d->counted = 0;
+	d->resend = 0;
+	d->burst = 0;
+	d->short_bursts = d->is_bulk = d->no_splice = 0;
+	if (!d->lookahead && d->buf)
+		direction_buf_free(s->engine, d);
 }
 
 /* Like a newly accepted session, except for data that was read already. */

@@ -11,33 +11,33 @@
 
 /* Data to be forwarded becomes data to be parsed, with room in front for what rules add. */
 static void
-hold_pending(struct engine *e, struct direction *h)
+hold_pending(struct engine *e, struct direction *d)
 {
-	uint32_t n = h->tail - h->head;
+	uint32_t n = d->tail - d->head;
 	uint32_t at = MIN(e->maxrewrite, e->bufsize - n);
 
-	if (!h->buf)
+	if (!d->buf)
 		return;
-	memmove(h->buf + at, h->buf + h->head, n);
-	h->head = h->tail = at;
-	h->lookahead = n;
+	memmove(d->buf + at, d->buf + d->head, n);
+	d->head = d->tail = at;
+	d->lookahead = n;
 }
 
 enum session_event
 http_upgrade(struct session *s)
 {
-	struct direction *h = &s->dir[CLIENT];
+	struct direction *d = &s->dir[CLIENT];
 
 	s->is_http = 1;
 	s->upgraded_to = s->be;
 	s->be = NULL;
 	captures_end(s);
-	counter_add(&fe_stat(s)->h1.in, h->bytes);
-	hold_pending(s->engine, h);
+	counter_add(&fe_stat(s)->h1.in, d->bytes);
+	hold_pending(s->engine, d);
 	/* READ waits for a buffer by itself. */
-	h->left_in_kernel = 0;
+	d->left_in_kernel = 0;
 	/* A client that has sent FIN may have sent a complete request. */
-	if (h->state == DIRECTION_DRAIN)
+	if (d->state == DIRECTION_DRAIN)
 		direction_event(s, CLIENT, DIRECTION_EV_RESET);
 	return SESSION_EV_AWAIT_REQUEST;
 }

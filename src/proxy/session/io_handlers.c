@@ -50,11 +50,11 @@ inspect_io(struct session *s, int side, uint32_t ev)
 static int
 has_ended_early(const struct session *s)
 {
-	const struct direction *h = &s->dir[CLIENT];
+	const struct direction *d = &s->dir[CLIENT];
 
 	if (s->txn)
-		return h->broken;
-	return h->state != DIRECTION_OPEN && !direction_pending(h);
+		return d->broken;
+	return d->state != DIRECTION_OPEN && !direction_pending(d);
 }
 
 /* With option abortonclose a client that closes its side while there is no server has given up. */

@@ -36,23 +36,23 @@ refuse_header(struct session *s, enum conn_err err)
 static void
 keep_after_header(struct session *s, size_t used)
 {
-	struct direction *h = &s->dir[CLIENT];
+	struct direction *d = &s->dir[CLIENT];
 	char *at;
 
-	if (!h->buf)
+	if (!d->buf)
 		return;
-	at = h->buf + h->tail;
-	h->lookahead -= (uint32_t)used;
-	if (!h->lookahead) {
-		direction_buf_free(s->engine, h);
+	at = d->buf + d->tail;
+	d->lookahead -= (uint32_t)used;
+	if (!d->lookahead) {
+		direction_buf_free(s->engine, d);
 		return;
 	}
-	memmove(at, at + used, h->lookahead);
-	direction_count(s, CLIENT, h->lookahead);
+	memmove(at, at + used, d->lookahead);
+	direction_count(s, CLIENT, d->lookahead);
 	if (s->is_http)
 		return;
-	h->tail += h->lookahead;
-	h->lookahead = 0;
+	d->tail += d->lookahead;
+	d->lookahead = 0;
 }
 
 /* The header is complete. */
@@ -70,11 +70,11 @@ accept_header(struct session *s, const struct proxy_header *header)
 static enum session_event
 parse_proxy_header(struct session *s)
 {
-	struct direction *h = &s->dir[CLIENT];
+	struct direction *d = &s->dir[CLIENT];
 	struct proxy_header header;
 
 	switch (proxy_header_parse(
-		h->buf + h->tail, h->lookahead, s->engine->bufsize - h->tail, &header)) {
+		d->buf + d->tail, d->lookahead, s->engine->bufsize - d->tail, &header)) {
 	case PROXY_HEADER_MORE:
 		break;
 	case PROXY_HEADER_BAD:
@@ -91,12 +91,12 @@ parse_proxy_header(struct session *s)
 static int
 get_header_buffer(struct session *s)
 {
-	struct direction *h = &s->dir[CLIENT];
+	struct direction *d = &s->dir[CLIENT];
 
-	if (!memory_reserve_client_buffer(s) || direction_buf_get(s->engine, h) < 0)
+	if (!memory_reserve_client_buffer(s) || direction_buf_get(s->engine, d) < 0)
 		return 0;
-	h->head = h->tail = s->is_http ? s->engine->maxrewrite : 0;
-	h->lookahead = 0;
+	d->head = d->tail = s->is_http ? s->engine->maxrewrite : 0;
+	d->lookahead = 0;
 	return 1;
 }
 
@@ -107,16 +107,16 @@ get_header_buffer(struct session *s)
 static enum session_event
 keep_partial_header(struct session *s, const char *part, size_t len, int drained)
 {
-	struct direction *h = &s->dir[CLIENT];
-	uint32_t all = h->lookahead;
+	struct direction *d = &s->dir[CLIENT];
+	uint32_t all = d->lookahead;
 	char *at;
 
-	if (!h->buf && !get_header_buffer(s)) {
+	if (!d->buf && !get_header_buffer(s)) {
 		direction_wait_for_buffer(s, CLIENT);
 		return SESSION_EV_NONE;
 	}
-	h->lookahead = all;
-	at = h->buf + h->tail + all - len;
+	d->lookahead = all;
+	at = d->buf + d->tail + all - len;
 	if (at != part)
 		memcpy(at, part, len);
 	return conn_take(&s->conn[CLIENT], at, len, drained) == IO_OK ? SESSION_EV_NONE
@@ -132,9 +132,9 @@ look_in_place(struct session *s)
 {
 	struct engine *e = s->engine;
 	struct conn *src = &s->conn[CLIENT];
-	struct direction *h = &s->dir[CLIENT];
-	char *head = h->buf ? h->buf + h->tail : e->scratch;
-	size_t size = h->buf ? e->bufsize - h->tail : e->bufsize, had = h->buf ? h->lookahead : 0;
+	struct direction *d = &s->dir[CLIENT];
+	char *head = d->buf ? d->buf + d->tail : e->scratch;
+	size_t size = d->buf ? e->bufsize - d->tail : e->bufsize, had = d->buf ? d->lookahead : 0;
 	struct proxy_header header;
 	size_t got;
 	int is_short;
@@ -149,7 +149,7 @@ look_in_place(struct session *s)
 		return SESSION_EV_CLIENT_GONE;
 	}
 	is_short = got < size - had;
-	h->lookahead = (uint32_t)(had + got); /* also for the log: something has arrived */
+	d->lookahead = (uint32_t)(had + got); /* also for the log: something has arrived */
 	switch (proxy_header_parse(head, had + got, size, &header)) {
 	case PROXY_HEADER_MORE:
 		return keep_partial_header(s, head + had, got, is_short);
@@ -161,7 +161,7 @@ look_in_place(struct session *s)
 	if (conn_take(src, head + had, header.len - had, is_short && had + got == header.len) !=
 		IO_OK)
 		return SESSION_EV_CLIENT_GONE;
-	h->lookahead = h->buf ? (uint32_t)header.len : 0;
+	d->lookahead = d->buf ? (uint32_t)header.len : 0;
 	return accept_header(s, &header);
 }
 
@@ -170,31 +170,31 @@ static struct io_step
 read_header(struct session *s)
 {
 	struct engine *e = s->engine;
-	struct direction *h = &s->dir[CLIENT];
+	struct direction *d = &s->dir[CLIENT];
 	size_t got, at;
 
 	/* Bytes behind the header are for the transport, and stay in the kernel. */
 	if (s->listener->xprt)
 		return io_event(look_in_place(s));
-	if (!h->buf && !get_header_buffer(s)) {
+	if (!d->buf && !get_header_buffer(s)) {
 		if (conn_can(&s->conn[CLIENT], XPRT_PEEK))
 			return io_event(look_in_place(s));
 		direction_wait_for_buffer(s, CLIENT);
 		return io_stop();
 	}
-	at = h->tail + h->lookahead;
-	switch (conn_recv(&s->conn[CLIENT], h->buf + at, e->bufsize - at, &got)) {
+	at = d->tail + d->lookahead;
+	switch (conn_recv(&s->conn[CLIENT], d->buf + at, e->bufsize - at, &got)) {
 	case IO_AGAIN:
 		break;
 	case IO_OK:
-		h->lookahead += (uint32_t)got;
+		d->lookahead += (uint32_t)got;
 		return io_more(1);
 	case IO_EOF:
 	case IO_ERR:
 		return io_event(SESSION_EV_CLIENT_GONE);
 	}
-	if (!h->lookahead)
-		direction_buf_free(e, h);
+	if (!d->lookahead)
+		direction_buf_free(e, d);
 	return io_stop();
 }
 

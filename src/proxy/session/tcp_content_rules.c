@@ -90,9 +90,9 @@ delay_end(const struct session *s)
 static int
 is_final(const struct session *s)
 {
-	const struct direction *h = &s->dir[CLIENT];
+	const struct direction *d = &s->dir[CLIENT];
 
-	return h->state != DIRECTION_OPEN || !direction_has_room(s->engine, h) ||
+	return d->state != DIRECTION_OPEN || !direction_has_room(s->engine, d) ||
 		!inspecting_proxy(s)->rules.inspect_ms ||
 		delay_end(s) <= session_now_ms(s);
 }
@@ -150,9 +150,9 @@ tcp_content_decide(struct session *s)
 enum session_event
 tcp_content_read(struct session *s)
 {
-	struct direction *h = &s->dir[CLIENT];
+	struct direction *d = &s->dir[CLIENT];
 
-	if (!h->buf && h->state == DIRECTION_OPEN && !memory_reserve_client_buffer(s)) {
+	if (!d->buf && d->state == DIRECTION_OPEN && !memory_reserve_client_buffer(s)) {
 		direction_wait_for_buffer(s, CLIENT);
 		return SESSION_EV_NONE;
 	}
@@ -180,24 +180,24 @@ is_response_due(const struct session *s)
 static void
 release_response(struct session *s)
 {
-	struct direction *h = &s->dir[SERVER];
+	struct direction *d = &s->dir[SERVER];
 
-	h->ops = &relay_plain;
-	h->tail += h->lookahead;
-	h->lookahead = 0;
+	d->ops = &relay_plain;
+	d->tail += d->lookahead;
+	d->lookahead = 0;
 }
 
 /* Runs the rules on the server's data; ended: no more will come. DENIED or NONE. */
 static enum session_event
 evaluate_response(struct session *s, int ended)
 {
-	struct direction *h = &s->dir[SERVER];
+	struct direction *d = &s->dir[SERVER];
 	struct rule_outcome v;
 	struct eval eval;
 
 	eval_init(&eval, s, rule_place_scope(RULE_TCP_RES_CONTENT));
-	if (h->lookahead)
-		eval.cx.res_bytes = (struct str){ h->buf + h->tail, h->lookahead };
+	if (d->lookahead)
+		eval.cx.res_bytes = (struct str){ d->buf + d->tail, d->lookahead };
 	eval.cx.req_ended = ended;
 	switch (run_content_rules(s, s->be, RULE_TCP_RES_CONTENT, &eval, &v)) {
 	case RULE_YIELD:
@@ -233,7 +233,7 @@ tcp_content_response_deadline(const struct session *s)
 static struct io_step
 send_held(struct session *s)
 {
-	struct direction *h = &s->dir[SERVER];
+	struct direction *d = &s->dir[SERVER];
 	struct conn *src = &s->conn[SERVER];
 	struct io_step step;
 
@@ -242,21 +242,21 @@ send_held(struct session *s)
 	else if (src->eof)
 		direction_source_ended(s, SERVER);
 	step = direction_flush(s, SERVER);
-	if (step.more && h->state == DIRECTION_DRAIN)
+	if (step.more && d->state == DIRECTION_DRAIN)
 		direction_event(s, SERVER, DIRECTION_EV_EMPTY);
-	step.more = h->state == DIRECTION_OPEN && !direction_pending(h);
+	step.more = d->state == DIRECTION_OPEN && !direction_pending(d);
 	return step;
 }
 
 enum session_event
 tcp_content_end_response(struct session *s)
 {
-	struct direction *h = &s->dir[SERVER];
+	struct direction *d = &s->dir[SERVER];
 	uint64_t last = s->last_ms[SERVER];
-	int waited = h->waits_for_buffer;
+	int waited = d->waits_for_buffer;
 	enum session_event ev;
 
-	h->waits_for_buffer = 0;
+	d->waits_for_buffer = 0;
 	ev = evaluate_response(s, 1);
 	if (ev == SESSION_EV_NONE)
 		ev = send_held(s).ev;
@@ -272,10 +272,10 @@ tcp_content_end_response(struct session *s)
 static int
 is_response_whole(const struct session *s)
 {
-	const struct direction *h = &s->dir[SERVER];
+	const struct direction *d = &s->dir[SERVER];
 
 	return s->conn[SERVER].eof || !s->be->rules.inspect_response_ms || is_response_due(s) ||
-		h->tail + h->lookahead == s->engine->bufsize;
+		d->tail + d->lookahead == s->engine->bufsize;
 }
 
 /* A read for the rules. */
@@ -283,26 +283,26 @@ static struct io_step
 read_held(struct session *s, int side)
 {
 	struct engine *e = s->engine;
-	struct direction *h = &s->dir[side];
+	struct direction *d = &s->dir[side];
 	struct conn *src = &s->conn[side];
 	enum session_event ev = SESSION_EV_NONE;
 	size_t got, at;
 
 	if (!(src->err || conn_is_ready(src, DIR_R)))
 		return io_stop();
-	if (!h->buf && (!memory_reserve_buffer(e) || direction_buf_get(e, h) < 0)) {
+	if (!d->buf && (!memory_reserve_buffer(e) || direction_buf_get(e, d) < 0)) {
 		direction_wait_for_buffer(s, side);
 		return io_stop();
 	}
-	at = h->tail + h->lookahead;
-	switch (conn_recv(src, h->buf + at, e->bufsize - at, &got)) {
+	at = d->tail + d->lookahead;
+	switch (conn_recv(src, d->buf + at, e->bufsize - at, &got)) {
 	case IO_AGAIN:
-		if (!h->lookahead)
-			direction_buf_free(e, h);
+		if (!d->lookahead)
+			direction_buf_free(e, d);
 		return io_stop();
 	case IO_OK:
 		direction_count(s, side, got);
-		h->lookahead += (uint32_t)got;
+		d->lookahead += (uint32_t)got;
 		ev = evaluate_response(s, is_response_whole(s));
 		break;
 	case IO_EOF:

@@ -38,51 +38,51 @@ fresh(unsigned int options)
 static void
 enough_bytes_without_a_pause_are_a_bulk_transfer(void **st)
 {
-	struct direction *h = fresh(0);
+	struct direction *d = fresh(0);
 
 	(void)st;
 	for (int i = 0; i < 4; i++)
 		bulk_note(&s, SERVER, 1000, 1000);
-	assert_false(h->is_bulk);
+	assert_false(d->is_bulk);
 	bulk_note(&s, SERVER, 1000, 1000);
-	assert_true(h->is_bulk);
+	assert_true(d->is_bulk);
 	/* Reads are larger now; a small one is a pause, and does not end the transfer. */
 	bulk_note(&s, SERVER, 3000, 8000);
-	assert_true(h->is_bulk);
-	assert_int_equal(h->burst, 0);
-	assert_int_equal(h->short_bursts, 0);
+	assert_true(d->is_bulk);
+	assert_int_equal(d->burst, 0);
+	assert_int_equal(d->short_bursts, 0);
 }
 
 /* A body of known length is a bulk transfer at once, or is none. */
 static void
 a_known_length_decides_at_once(void **st)
 {
-	struct direction *h = fresh(0);
+	struct direction *d = fresh(0);
 
 	(void)st;
 	bulk_expect(&s, SERVER, 4999);
-	assert_false(h->is_bulk);
+	assert_false(d->is_bulk);
 	bulk_expect(&s, SERVER, 5000);
-	assert_true(h->is_bulk);
+	assert_true(d->is_bulk);
 	/* With the option, from the first full read. */
-	h = fresh(OPT_SPLICE_RESPONSE);
+	d = fresh(OPT_SPLICE_RESPONSE);
 	bulk_expect(&s, SERVER, 999);
-	assert_false(h->is_bulk);
+	assert_false(d->is_bulk);
 	bulk_expect(&s, SERVER, 1000);
-	assert_true(h->is_bulk);
+	assert_true(d->is_bulk);
 	bulk_expect(&s, CLIENT, 1000);
 	assert_false(s.dir[CLIENT].is_bulk);
 	/* Never for less than that. */
-	h = fresh(0);
+	d = fresh(0);
 	e.bulk.after = 0;
 	bulk_expect(&s, SERVER, 0);
-	assert_false(h->is_bulk);
+	assert_false(d->is_bulk);
 }
 
 static void
 a_pause_restarts_the_count(void **st)
 {
-	struct direction *h = fresh(0);
+	struct direction *d = fresh(0);
 
 	(void)st;
 	for (int i = 0; i < 20; i++) {
@@ -91,42 +91,42 @@ a_pause_restarts_the_count(void **st)
 		if (i % 2)
 			bulk_note(&s, SERVER, 999, 1000);
 		else
-			bulk_drained(&e, h);
+			bulk_drained(&e, d);
 	}
-	assert_false(h->is_bulk);
+	assert_false(d->is_bulk);
 }
 
 static void
 four_short_bursts_in_a_row_end_it(void **st)
 {
-	struct direction *h = fresh(0);
+	struct direction *d = fresh(0);
 
 	(void)st;
-	h->is_bulk = 1;
+	d->is_bulk = 1;
 	for (int i = 0; i < 10; i++) {
 		for (int k = 0; k < 3; k++)
 			bulk_note(&s, SERVER, 10, 1000);
 		bulk_note(&s, SERVER, 2000, 8000);
 	}
-	assert_true(h->is_bulk);
+	assert_true(d->is_bulk);
 	for (int k = 0; k < 4; k++) {
-		assert_true(h->is_bulk);
-		bulk_drained(&e, h);
+		assert_true(d->is_bulk);
+		bulk_drained(&e, d);
 	}
-	assert_false(h->is_bulk);
+	assert_false(d->is_bulk);
 }
 
 /* With option splice-response the first full read from the server is enough. */
 static void
 splice_response_makes_it_one_at_once(void **st)
 {
-	struct direction *h = fresh(OPT_SPLICE_RESPONSE);
+	struct direction *d = fresh(OPT_SPLICE_RESPONSE);
 
 	(void)st;
 	bulk_note(&s, SERVER, 999, 1000);
-	assert_false(h->is_bulk);
+	assert_false(d->is_bulk);
 	bulk_note(&s, SERVER, 1000, 1000);
-	assert_true(h->is_bulk);
+	assert_true(d->is_bulk);
 	bulk_note(&s, CLIENT, 1000, 1000);
 	assert_false(s.dir[CLIENT].is_bulk);
 }
@@ -134,12 +134,12 @@ splice_response_makes_it_one_at_once(void **st)
 static void
 the_count_does_not_overflow(void **st)
 {
-	struct direction *h = fresh(0);
+	struct direction *d = fresh(0);
 
 	(void)st;
-	h->burst = UINT32_MAX - 10;
+	d->burst = UINT32_MAX - 10;
 	bulk_note(&s, SERVER, 1000, 1000);
-	assert_int_equal(h->burst, UINT32_MAX);
+	assert_int_equal(d->burst, UINT32_MAX);
 }
 
 /* Large reads, and no byte is lost when a slow sink takes only a part. */
@@ -169,15 +169,15 @@ unsent_bytes_are_kept_in_a_big_buffer(void **st)
 	static const struct step origin[] = { SENDS(400000) };
 	struct world_config cfg = { RIG_WORLD, SMALL, .splice_after = 8192,
 				    .bulk_bufsize = 65536 };
-	struct direction *h;
+	struct direction *d;
 
 	(void)st;
 	rig_open(&cfg, origin);
 	(void)world_client(&w, stalled, 0);
 	world_run(&w, 100 * FAKE_MS);
-	h = &rig_session(0)->dir[SERVER];
-	assert_true(h->is_big);
-	assert_true(direction_pending(h) > 4096);
+	d = &rig_session(0)->dir[SERVER];
+	assert_true(d->is_big);
+	assert_true(direction_pending(d) > 4096);
 	assert_int_equal(w.engine.bulk.bufs.live, 1);
 	assert_int_equal(w.engine.buf_pool.live, 0);
 	assert_true(memory_live(&w.engine) > 65536);

@@ -121,23 +121,23 @@ a_slow_sink_keeps_the_pipe(void **st)
 {
 	static const struct step origin[] = { SENDS(100000) };
 	struct world_config cfg = { RIG_WORLD, SMALL, SPLICED(RESPONSE, 1) };
-	struct direction *h;
+	struct direction *d;
 	uint64_t read;
 
 	(void)st;
 	rig_open(&cfg, origin);
 	(void)world_client(&w, stalled, 0);
 	world_run(&w, 100 * FAKE_MS);
-	h = &rig_session(0)->dir[SERVER];
-	assert_non_null(h->pipe);
-	assert_null(h->buf);
-	assert_true(h->pipe->bytes > 0);
-	assert_int_equal(direction_pending(h), h->pipe->bytes);
-	assert_int_equal(direction_buffered(h), 0);
+	d = &rig_session(0)->dir[SERVER];
+	assert_non_null(d->pipe);
+	assert_null(d->buf);
+	assert_true(d->pipe->bytes > 0);
+	assert_int_equal(direction_pending(d), d->pipe->bytes);
+	assert_int_equal(direction_buffered(d), 0);
 	assert_int_equal(w.engine.pipes.used, 1);
-	read = h->bytes;
+	read = d->bytes;
 	world_run(&w, 100 * FAKE_MS);
-	assert_int_equal(h->bytes, read);
+	assert_int_equal(d->bytes, read);
 	world_run(&w, RIG_LIMIT);
 	assert_int_equal(w.client[0].got, 100000);
 	assert_int_equal(w.engine.pipes.used, 0);
@@ -177,18 +177,18 @@ a_slow_transfer_is_copied_again(void **st)
 		{ STEP_PAUSE, 5 }, { STEP_SEND, 9 }, { STEP_PAUSE, 5 }, { STEP_SEND, 9 },
 		{ STEP_PAUSE, 5000 }, { STEP_CLOSE, 0 } };
 	struct world_config cfg = { RIG_WORLD, SMALL, SPLICED(AUTO, 8192) };
-	const struct direction *h;
+	const struct direction *d;
 
 	(void)st;
 	rig_open(&cfg, origin);
 	(void)world_client(&w, asks, 0);
 	world_run(&w, 17 * FAKE_MS);
-	h = &rig_session(0)->dir[SERVER];
-	assert_int_equal(h->bytes, 30027);
-	assert_true(h->is_bulk);
+	d = &rig_session(0)->dir[SERVER];
+	assert_int_equal(d->bytes, 30027);
+	assert_true(d->is_bulk);
 	world_run(&w, FAKE_SEC);
-	assert_int_equal(h->bytes, 30036);
-	assert_false(h->is_bulk);
+	assert_int_equal(d->bytes, 30036);
+	assert_false(d->is_bulk);
 	world_run(&w, RIG_LIMIT);
 	rig_close();
 }
@@ -407,7 +407,7 @@ one_dispatch_is_bounded(void **st)
 	static const struct step origin[] = { SENDS(1000000) };
 	struct world_config cfg = { RIG_WORLD, .bufsize = 1024, .sndbuf = 1 << 20,
 				    .rcvbuf = 1 << 20, SPLICED(RESPONSE, 1) };
-	struct direction *h;
+	struct direction *d;
 	uint64_t before;
 
 	(void)st;
@@ -415,12 +415,12 @@ one_dispatch_is_bounded(void **st)
 	(void)world_client(&w, asks, 0);
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(loop_turn(w.loop, 0), 0);
-	h = &rig_session(0)->dir[SERVER];
-	assert_true(h->is_bulk);
-	before = h->bytes;
+	d = &rig_session(0)->dir[SERVER];
+	assert_true(d->is_bulk);
+	before = d->bytes;
 	assert_int_equal(direction_pump(rig_session(0), SERVER), SESSION_EV_NONE);
 	assert_int_equal(
-		h->bytes - before, BULK_SPLICED_SHARE * w.engine.max_reads * 1024);
+		d->bytes - before, BULK_SPLICED_SHARE * w.engine.max_reads * 1024);
 	world_run(&w, RIG_LIMIT);
 	rig_close();
 }
