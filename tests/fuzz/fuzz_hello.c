@@ -1,7 +1,7 @@
 /*
  * The first bytes of connections: a result is final, a complete hello needs all of its bytes and
  * none after them, its names are slices of it, and it is the same in whatever records it comes.
- * What is kept of a client's hello agrees with it.
+ * The capture of a client's hello agrees with it.
  */
 #include <stddef.h>
 #include <stdint.h>

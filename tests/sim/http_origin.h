@@ -21,7 +21,7 @@ struct http_origin {
 	int far;
 	unsigned int server; /* its index */
 	int wild;      /* probability 1 / wild of misbehaviour; 0: never */
-	int may_leave; /* in kind worlds: it may close a kept connection */
+	int may_leave; /* in kind worlds: it may close an idle connection */
 	/* The current request. */
 	struct http_reader reader;
 	struct http_request *q;

@@ -22,7 +22,7 @@ struct plan {
 	struct dice *d;
 	struct http_book book;
 	int kind;
-	int leaves; /* kind servers close kept connections */
+	int leaves; /* kind servers close idle connections */
 	int wild;
 	int waits_for_body; /* a rule waits for the body */
 	int stops; /* there will be a soft stop */

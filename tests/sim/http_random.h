@@ -1,7 +1,7 @@
 /*
  * Random worlds of mode http: requests of all kinds; servers that respond early, twice, partially
  * or not at all, and close and reset connections at any time; any reuse, retries, local replies.
- * The checks of http_book.h and of the world decide. In kind worlds servers at most close kept
+ * The checks of http_book.h and of the world decide. In kind worlds servers at most close idle
  * connections: then each request must be answered.
  */
 #ifndef TACIT_SIM_HTTP_RANDOM_H

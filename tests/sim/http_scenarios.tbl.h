@@ -51,7 +51,7 @@
 		  SAY(CHUNKED LAST), { STEP_WAIT_EOF, 0 } },
 	  .terms = "-- --", .to_server = LEN(POST "abcdef" GET "\r\n"),
 	  .to_client = 2 * LEN(CHUNKED LAST), .golden = 1 },
-	/* the server closes the kept connection: the request is retried on a new one where that is
+	/* the server closes the idle connection: the request is retried on a new one where that is
 	 * configured, and left to its client otherwise */
 	{ .name = "http_sent_again", AGAIN_ON(EMPTY_RESPONSE),
 	  .client = { SAY(GET "\r\n"), AWAIT("hello"), SAY(GET "\r\n"), AWAIT("hello"), END },

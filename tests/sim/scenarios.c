@@ -615,7 +615,7 @@ const struct scenario scenarios[] = {
 	  .terms = "--", .to_server = V1_LEN, .to_client = 5 },
 	{ .name = "send_proxy_reset", ANNOUNCES(EDGE, v1, FAR),
 	  .client = { EOF_CLOSE }, .origin = { { STEP_RESET, 0 } }, .terms = "SD" },
-	/* a kept connection has one, and belongs to its client */
+	/* an idle connection has one, and belongs to its client */
 	{ .name = "send_proxy_http", ANNOUNCES(EDGE, v1, NEAR, .http = 1,
 		.reuse = HTTP_REUSE_ALWAYS),
 	  .client = { SAY(GET "\r\n"), AWAIT("hello"), SAY(GET "\r\n"), AWAIT("hello"), END },

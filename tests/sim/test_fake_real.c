@@ -423,7 +423,7 @@ test_eventfds_agree(void **state)
 }
 
 static void
-say_error(struct box *b, int slot)
+report_error(struct box *b, int slot)
 {
 	socklen_t len = sizeof(int);
 	int err = 0;
@@ -458,7 +458,7 @@ run_disconnects(struct box *b, uint64_t seed)
 		op_close(b, 1, 0);
 		asks = i % 3 == 0;
 		if (asks)
-			say_error(b, 0);
+			report_error(b, 0);
 		say(b, "again %s\n", result(sys_connect(&b->sys, b->fd[0],
 			(struct sockaddr *)(i == 5 ? &b->nobody : &b->addr), sizeof(b->addr))));
 		settle(b, 1);
@@ -467,7 +467,7 @@ run_disconnects(struct box *b, uint64_t seed)
 			b->fd[1] = (int)sys_accept4(&b->sys, b->listener, NULL, NULL,
 				SOCK_NONBLOCK);
 		else
-			say_error(b, 0);
+			report_error(b, 0);
 		if (i != 5)
 			op_bytes(b, 0, 0, 50);
 		if (i != 5)

@@ -3,7 +3,7 @@
  * and 1.3, with keys that change, small socket buffers, and the k-th system call failing for all
  * k; for two of them the k-th allocation, too, OpenSSL's included. What the ends read and how
  * sessions end must be as on plain sockets; the world checks the bytes, and that no cut stream
- * looks whole.
+ * looks complete.
  */
 #include "sim/xprt_dialogues.h"
 

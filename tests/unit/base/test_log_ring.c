@@ -1,4 +1,4 @@
-/* Rings: what is kept, what readers hold, what is lost and reported; and batches of several
+/* Rings: stored messages, what readers hold, what is lost and reported; and batches of several
  * threads. */
 #include "base/log_ring.h"
 

@@ -303,7 +303,7 @@ put_all(struct conn *c, const void *buf, size_t len, int more, size_t *n)
 }
 
 static enum io_result
-say_end(struct conn *c)
+end_at_once(struct conn *c)
 {
 	(void)c;
 	return IO_OK;
@@ -326,7 +326,7 @@ static struct xprt *
 make_transport(const struct xprt_maker *m, const struct conn *c, int *reason)
 {
 	static const struct xprt_ops ops = { .step = step, .recv = take_none, .send = put_all,
-		.shutdown = say_end, .want = want, .close = free_none };
+		.shutdown = end_at_once, .want = want, .close = free_none };
 	static struct xprt x;
 
 	(void)m;

@@ -20,7 +20,7 @@ static char *text;
 static size_t text_len;
 
 static int
-open_former(void **st)
+setup(void **st)
 {
 	(void)st;
 	sys_init(&sys, &sys_linux, NULL);
@@ -31,7 +31,7 @@ open_former(void **st)
 }
 
 static int
-close_former(void **st)
+teardown(void **st)
 {
 	(void)st;
 	former_close(&former);
@@ -219,15 +219,15 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(all_are_signalled_once, open_former, close_former),
-		cmocka_unit_test_setup_teardown(by_a_helper, open_former, close_former),
-		cmocka_unit_test_setup_teardown(not_if_the_start_fails, open_former, close_former),
+		cmocka_unit_test_setup_teardown(all_are_signalled_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(by_a_helper, setup, teardown),
+		cmocka_unit_test_setup_teardown(not_if_the_start_fails, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-			a_process_without_sockets_stops_listening, open_former, close_former),
+			a_process_without_sockets_stops_listening, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-			a_process_passes_its_sockets, open_former, close_former),
+			a_process_passes_its_sockets, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-			a_socket_that_is_not_there, open_former, close_former),
+			a_socket_that_is_not_there, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,7 +89,7 @@ one_worker_makes_no_call(void **state)
 
 /* A worker that is paused sleeps: a few calls for each standstill, however long it lasts. */
 static void
-standing_still_does_not_spin(void **state)
+a_paused_worker_does_not_spin(void **state)
 {
 	enum { ROUNDS = 20 };
 	struct totals before, now;
@@ -198,7 +198,7 @@ main(void)
 		cmocka_unit_test(no_worker_runs_meanwhile),
 		cmocka_unit_test(a_nested_standstill_is_one),
 		cmocka_unit_test(one_worker_makes_no_call),
-		cmocka_unit_test(standing_still_does_not_spin),
+		cmocka_unit_test(a_paused_worker_does_not_spin),
 		cmocka_unit_test(works_with_full_mailboxes),
 		cmocka_unit_test(a_failed_worker_does_not_block_the_first),
 	};

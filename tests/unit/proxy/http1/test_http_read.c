@@ -296,10 +296,10 @@ probes_may_be_ignored(void **st)
 		play(&silences[i]);
 }
 
-/* A kept connection at rest owns neither a buffer nor a transaction, and is closed without a
+/* An idle client's connection owns neither a buffer nor a transaction, and is closed without a
  * response. */
 static void
-an_idle_kept_connection_owns_nothing(void **st)
+an_idle_persistent_connection_owns_nothing(void **st)
 {
 	static const struct world_config cfg = { .mode = INTEREST_EDGE, .http = 1,
 		.persistence = HTTP_SERVER_CLOSE,
@@ -465,7 +465,7 @@ main(void)
 		cmocka_unit_test(a_slow_head_is_not_read_for_each_byte),
 		cmocka_unit_test(an_invalid_head_below_the_low_water_mark),
 		cmocka_unit_test(probes_may_be_ignored),
-		cmocka_unit_test(an_idle_kept_connection_owns_nothing),
+		cmocka_unit_test(an_idle_persistent_connection_owns_nothing),
 		cmocka_unit_test(http_buffer_request_waits_for_the_body),
 		cmocka_unit_test(a_client_that_closes_during_its_body_is_counted),
 		cmocka_unit_test(monitor_uri_is_answered),

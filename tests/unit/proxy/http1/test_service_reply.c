@@ -288,8 +288,7 @@ a_response_waits_for_a_buffer(void **st)
 	close_rows(1);
 }
 
-/* A client may have after a fault: nothing, an error, all of it, or a response that does not look
- * whole. */
+/* A client may have after a fault: nothing, an error, all of it, or a truncated response. */
 static void
 check_after_fault(const char *what, uint64_t k)
 {

@@ -1,4 +1,4 @@
-/* Captured texts: what is kept, and from which fields and cookies. */
+/* Captured texts: their lengths, and from which fields and cookies. */
 #include "unit/proxy/capture_rig.h"
 
 static struct http_field room[16];

@@ -1,4 +1,4 @@
-/* CLIENT_HANDSHAKE: clients whose transport shakes hands, slowly or not at all. */
+/* CLIENT_HANDSHAKE: handshakes of clients: slow ones, and none at all. */
 #include "unit/proxy/http_rig.h"
 
 #include "fake/xprt.h"

@@ -1,4 +1,4 @@
-/* HANDSHAKE: servers whose transport shakes hands, does not, or leaves. The SOCKS4 proxy has its
+/* HANDSHAKE: servers that complete their handshake, do not, or leave. The SOCKS4 proxy has its
  * tests in net/test_socks4.c and tests/system. */
 #include "unit/proxy/http_rig.h"
 

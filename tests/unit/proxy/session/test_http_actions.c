@@ -307,7 +307,7 @@ an_authenticated_connection_is_private(void **st)
 	}
 }
 
-/* On kept connections: recv, send, recv, send, and the waits. */
+/* On persistent connections: recv, send, recv, send, and the waits. */
 static void
 a_kept_request_costs_four_calls(void **st)
 {
