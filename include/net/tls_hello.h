@@ -72,7 +72,7 @@ struct hello {
 	uint8_t is_client;
 	struct str name;     /* of the server (SNI), in the message; p NULL: none */
 	struct str protocol; /* the first of ALPN; p NULL: none */
-	uint8_t has_groups;  /* the supported_groups extension, formerly "elliptic curves" */
+	uint8_t has_groups;  /* the supported_groups extension, once "elliptic curves" */
 	uint8_t ticket;      /* 0: no extension, 1: an empty one, 2: with a ticket */
 };
 

@@ -19,8 +19,8 @@ struct ssl_ctx_st;
 struct tls_io;
 struct tls_resume;
 
-/* ANEW: without the session of an earlier connection. CHECKS: to several services of
- * a server, whose end is one also without the closing message. */
+/* TLS_CONNECTS_ANEW: without the session of an earlier connection. TLS_CHECKS: EOF without
+ * close_notify is accepted, since the services of a server end so. */
 enum tls_role { TLS_ACCEPTS, TLS_CONNECTS, TLS_CONNECTS_ANEW, TLS_CHECKS };
 
 struct tls_maker {

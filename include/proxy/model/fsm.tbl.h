@@ -18,7 +18,7 @@ SESSION_STATE(INIT,         0, NULL,            NULL,                NONE,      
 SESSION_STATE(PROXY_HEADER, 1, header_io,       proxy_protocol_read, LAST_LOOK, derive_header,       NULL,
 	"waits for the PROXY header")
 SESSION_STATE(CLIENT_HANDSHAKE,1,client_handshake_io, client_handshake, LAST_LOOK, derive_client_handshake, NULL,
-	"the client and tacit shake hands (TLS)")
+	"the client's handshake (TLS)")
 SESSION_STATE(READ,         1, http_read_io,    http_read,           LAST_LOOK, derive_read,         NULL,
 	"waits for a request's head (mode http)")
 SESSION_STATE(TARPIT,       1, http_tarpit_io,  NULL,                TIMEOUT,   derive_tarpit,       NULL,
@@ -32,7 +32,7 @@ SESSION_STATE(QUEUE,        1, early_io,        NULL,                TIMEOUT,   
 SESSION_STATE(CONNECT,      1, connect_io,      first_io,            TIMEOUT,   derive_connect,      NULL,
 	"connect() is in progress")
 SESSION_STATE(HANDSHAKE,    1, handshake_io,    NULL,                TIMEOUT,   derive_handshake,    NULL,
-	"the SOCKS4 proxy of the server is asked to connect, and the server shakes hands (TLS)")
+	"the SOCKS4 proxy of the server is asked to connect, then the server's handshake (TLS)")
 SESSION_STATE(RETRY,        1, early_io,        NULL,                TIMEOUT,   derive_retry,        NULL,
 	"waits to connect again")
 SESSION_STATE(RELAY,        1, relay_io,        NULL,                LAST_LOOK, derive_relay,        relay_outcome,

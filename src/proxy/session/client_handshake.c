@@ -1,5 +1,5 @@
-/* State CLIENT_HANDSHAKE: the client's transport (TLS) shakes hands. On the session's worker; the
- * session does not count as one, and has no server, before it is done. */
+/* State CLIENT_HANDSHAKE: the handshake of the client's transport (TLS). On the session's worker;
+ * the session does not count as one, and has no server, before it is done. */
 #include "proxy/session/client_handshake.h"
 
 #include "base/err.h"

@@ -1,5 +1,5 @@
 /* State HANDSHAKE: the SOCKS4 proxy of a server is connected and asked for the server; then the
- * server's transport (TLS) shakes hands. On the session's worker; the client's data is kept. */
+ * handshake of the server's transport (TLS). On the session's worker; the client's data is kept. */
 #include "proxy/session/connect_tls.h"
 #include "proxy/session/handshake.h"
 

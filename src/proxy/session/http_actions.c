@@ -312,8 +312,8 @@ keep_server(struct session *s)
 	(void)conn_pool_put(e, s->srv, &s->conn[SERVER], s->uses + 1, own ? &s->held : NULL);
 }
 
-/* Without its closing message a response that ends with its connection would look cut: 1, and the
- * client's socket has no room for it yet. */
+/* Without its closing message a response that ends with its connection would look truncated: 1, and
+ * the client's socket has no room for it yet. */
 static int
 owes_end(struct session *s)
 {

@@ -1,6 +1,6 @@
 /*
  * The deadline has passed: bytes that came before it are read first, or an end by timeout would be
- * a cut stream that looks whole. Actions of LAST_LOOK, on the session's worker.
+ * a truncated stream that looks complete. Actions of LAST_LOOK, on the session's worker.
  */
 #include "proxy/model/http_txn.h"
 #include "proxy/relay/direction.h"
