@@ -112,3 +112,21 @@ def comments_of(text):
         words = ' '.join(' '.join(lines).split())
         found.append((text.count('\n', 0, match.start()) + 1, words.removesuffix('*/').strip()))
     return found
+
+
+def strings_of(text):
+    """[(line, contents)] of each string of a C file; strings that follow each other are one."""
+    found = []
+    end = None
+    for match in _TOKEN.finditer(text):
+        string = match.group(0)
+        if string[0] != '"':
+            if string[0] == "'":
+                end = None
+            continue
+        if end is not None and not text[end:match.start()].strip(' \t\n\\'):
+            found[-1] = (found[-1][0], found[-1][1] + string[1:-1])
+        else:
+            found.append((text.count('\n', 0, match.start()) + 1, string[1:-1]))
+        end = match.end()
+    return found

@@ -8,6 +8,7 @@ import os
 import sys
 
 import commits
+import glossary
 import graph
 import heads
 import layers
@@ -27,6 +28,7 @@ import words
 HERE = os.path.dirname(os.path.abspath(__file__))
 RULES = {
     'commits': commits.check,
+    'glossary': glossary.check,
     'layers': layers.check,
     'links': graph.check_links,
     'knots': graph.check_knots,

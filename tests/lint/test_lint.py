@@ -153,6 +153,34 @@ def test_pure_and_locked_functions_are_green(root, path, text):
     assert not any(broken(root).values())
 
 
+GLOSSARY = ('# Architecture\n\n## Glossary\n\n| word | meaning | not |\n|---|---|---|\n'
+            '| previous | the one before | former |\n| paused | stopped | stands/stand still |\n'
+            '| message | of the mailbox | mail (comments), `poke_*`, `struct x *h` |\n\n## Then\n\n')
+
+
+@pytest.mark.parametrize('path,text,red', [
+    ('src/base/x.c', '/* Frees the former item. */\n', "'former' in a comment: the word is 'previous'"),
+    ('include/base/x.h', '/*\n * A worker that stands\n * still.\n */\n', "'stands still' in a comment: the word is 'paused'"),
+    ('src/base/x.c', '/* An x. */\nconst char s[] = "cannot " "stop the Former one";\n', "'Former' in a message"),
+    ('tests/unit/base/test_good.c', '\nstatic void\na_former_item_is_freed(void **state)\n{\n}\n', "'former' in a test name"),
+    ('tests/unit/base/test_good.c', '/* Mail. */\n', "'Mail' in a comment: the word is 'message'"),
+    ('src/base/x.c', '/* An x. */\nint poke_all(void);\n', "'poke_all': the word is 'message'"),
+    ('src/base/x.c', '/* An x. */\nint f(struct x *h);\n', "'struct x *h': the word is 'message'"),
+    ('README.md', 'The\nformer one.\n', "README.md:2: glossary: 'former' in a text"),
+    ('man/x.8', 'All workers stand\nstill.\n', "man/x.8:1: glossary: 'stand still' in a text"),
+    ('src/base/x.c', '/* Performers, formerly former-x, st->former and `former`. */\nint former; int f(struct x *hh);\n', None),
+    ('src/base/x.c', '/* An x. */\nconst char s[] = "mail to", t[] = "former";\n#include "base/former.h"\n', None),
+    ('README.md', 'No mail, and `former`.\n', None),
+    ('src/ARCHITECTURE.md', GLOSSARY + 'Plain.\n', None),
+    ('src/ARCHITECTURE.md', GLOSSARY + 'It is former.\n', "src/ARCHITECTURE.md:13: glossary: 'former' in a text"),
+])
+def test_words_of_the_glossary(root, path, text, red):
+    write(root, 'src/ARCHITECTURE.md', GLOSSARY)
+    write(root, path, text)
+    found = broken(root)['glossary']
+    assert (len(found) == 1 and red in found[0]) if red else not found
+
+
 def test_two_statics_of_one_name_are_red(root):
     for name in 'ab':
         write(root, f'src/base/{name}.c', '/* An x. */\nstatic int\ntake_one(void)\n{\n\treturn 0;\n}\n')
@@ -185,6 +213,8 @@ def test_a_walk_names_what_is_there(root, text, red):
 @pytest.mark.parametrize('lines,red', [(250, False), (251, True)])
 def test_an_overview_that_is_too_long_is_red(root, lines, red):
     write(root, 'src/ARCHITECTURE.md', '\n' * lines)
+    assert bool(broken(root)['walks']) == red
+    write(root, 'src/ARCHITECTURE.md', '## Glossary\n' + '| a | meaning | |\n' * 60 + '\n' * (lines - 1))
     assert bool(broken(root)['walks']) == red
 
 
@@ -338,4 +368,4 @@ def test_the_command_itself_fails(root):
     tool = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lint.py')
     done = subprocess.run(['python3', tool, '--root', root, '--tally', root / 't'], capture_output=True, text=True)
     assert done.returncode == 1 and 'blanks at the end' in done.stdout
-    assert (root / 't').read_text() == 'lint 16 1 0\n'
+    assert (root / 't').read_text() == 'lint 17 1 0\n'

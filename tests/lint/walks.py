@@ -3,8 +3,10 @@ overview stays short."""
 import os
 import re
 
+import glossary
+
 FILES = ('src/ARCHITECTURE.md', 'src/app/ARCHITECTURE.md', 'src/net/ARCHITECTURE.md')
-LINES_MAX = 250
+LINES_MAX = 250  # without the rows of the glossary
 PLACE = re.compile(r'`(\w+)(?:\(\))?`,?\s+\(((?:\w+/)+\w+\.[ch])\b')
 
 
@@ -28,7 +30,7 @@ def check(tree):
     paths = tree.c_files('src', 'include')
     for file in filter(tree.exists, FILES):
         text = tree.text(file)
-        lines = text.count('\n')
+        lines = text.count('\n') - len(glossary.rows(text))
         if lines > LINES_MAX:
             yield file, lines, f'{lines} lines (at most {LINES_MAX}): what is about one folder belongs there', file
         for line, what, key in misplaced(tree, text, paths):
