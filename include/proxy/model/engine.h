@@ -60,10 +60,10 @@ struct conn_pool {
 	unsigned int low_fds, high_fds;
 };
 
-/* State shared by the engines of all workers. Nothing else of it changes while they run. */
 /* No connection is closed because of a stop. */
 #define ENGINE_STOP_NEVER UINT32_MAX
 
+/* State shared by the engines of all workers. Nothing else of it changes while they run. */
 struct engine_shared {
 	unsigned int n;              /* engines */
 	unsigned int max_sessions;   /* of the process; changes while the workers are paused */

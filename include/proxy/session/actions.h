@@ -1,4 +1,4 @@
-/* Actions of the two machines, declared from their tables. They never assign a state. */
+/* Actions of the session machine: rows of model/fsm.tbl.h call them. They never assign a state. */
 #ifndef TACIT_PROXY_SESSION_ACTIONS_H
 #define TACIT_PROXY_SESSION_ACTIONS_H
 
@@ -24,6 +24,8 @@ enum session_event session_do_retry_timeout(struct session *s);
 enum session_event session_do_give_up(struct session *s);
 enum session_event session_do_established(struct session *s);
 /* early_actions.c */
+enum session_event session_do_client_handshake_timeout(struct session *s);
+enum session_event session_do_client_handshake_abort(struct session *s);
 enum session_event session_do_proxy_header_timeout(struct session *s);
 enum session_event session_do_proxy_header_abort(struct session *s);
 enum session_event session_do_inspect_abort(struct session *s);
@@ -31,8 +33,6 @@ enum session_event session_do_inspect_timeout(struct session *s);
 /* last_look_actions.c */
 enum session_event session_do_header_last_look(struct session *s);
 enum session_event session_do_client_handshake_last_look(struct session *s);
-enum session_event session_do_client_handshake_timeout(struct session *s);
-enum session_event session_do_client_handshake_abort(struct session *s);
 enum session_event session_do_read_last_look(struct session *s);
 enum session_event session_do_inspect_last_look(struct session *s);
 enum session_event session_do_relay_last_look(struct session *s);
@@ -49,7 +49,7 @@ enum session_event session_do_next_request(struct session *s);
 enum session_event session_do_close_http(struct session *s);
 enum session_event session_do_reply_timeout(struct session *s);
 
-/* --- what actions.c, connect_actions.c and http_actions.c share --- */
+/* --- shared by actions.c, connect_actions.c and http_actions.c --- */
 
 /* The session has failed: returns the event that ends it, or in mode http the one that sends a
  * local reply with this status. */
