@@ -89,7 +89,7 @@ set_agent(struct admin_conn *c, struct server *s, int argc, char **argv)
 	}
 }
 
-/* --- where checks go --- */
+/* --- targets of checks --- */
 
 /* HAProxy ends answers about addresses with one line feed only. 0 or a negative reason. */
 static int

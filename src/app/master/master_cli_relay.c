@@ -12,7 +12,7 @@
 #include "app/process/master_link.h"
 #include "base/err.h"
 
-/* --- which process --- */
+/* --- the target process --- */
 
 /* One that serves or still has sessions: others do not read commands. */
 static struct worker_process *

@@ -122,7 +122,7 @@ connect_targets_each(const struct config *c, connect_target_fn *fn, void *arg)
 	give_target(&w, &c->tls.ocsp.proxy);
 }
 
-/* --- what the configuration does not show --- */
+/* --- targets outside the configuration --- */
 
 static const char *
 unknown_of_server(const struct server *s)

@@ -9,7 +9,7 @@
 #include "proxy/model/server_kept.h"
 #include "proxy/resolve/resolve.h"
 
-/* --- of a server --- */
+/* --- settings of a server --- */
 
 static void
 restore_maxconn(struct engine *e, struct server *s, const struct kept_number *k)

@@ -256,7 +256,7 @@ ocsp_job_start(struct ocsp_job *j)
 		look_up_responder(j);
 }
 
-/* --- when --- */
+/* --- times --- */
 
 uint64_t
 ocsp_job_next(const struct ocsp_job *j, uint32_t least_s)

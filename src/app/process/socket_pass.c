@@ -44,7 +44,7 @@ socket_pass_close(struct socket_pass *sp)
 	sbuf_fini(&sp->in);
 }
 
-/* --- what is passed --- */
+/* --- passed sockets --- */
 
 static int
 can_pass(const struct listener *ln)

@@ -125,7 +125,7 @@ put_nav(struct sbuf *o, const struct stats_state *st)
 	sbuf_adds(o, "<label hidden>Filter <input id=filter type=search></label>\n</nav>\n");
 }
 
-/* --- what comes first --- */
+/* --- the begin of the page --- */
 
 /* Zabbix and Datadog look for "HAProxy version X, " and for the line of the uptime. */
 static void
