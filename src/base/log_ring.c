@@ -65,7 +65,7 @@ log_ring_count_lost(struct log_ring *r, unsigned int n)
 	(void)atomic_add(&r->unsaid, n);
 }
 
-/* --- what is stored --- */
+/* --- stored messages --- */
 
 static void
 copy_in(struct log_ring *r, uint64_t at, const void *p, size_t n)
