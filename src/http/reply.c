@@ -79,7 +79,7 @@ http_error(enum http_error_id id)
 	return &errors[id];
 }
 
-/* --- of the configuration --- */
+/* --- replies of the configuration --- */
 
 int
 http_status_has_no_body(unsigned int status)
