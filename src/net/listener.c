@@ -83,7 +83,7 @@ listener_start(struct listener *ln, struct loop *l)
 	ln->loop = l;
 	counter_set(&ln->state, LISTENER_READY);
 	loop_want(l, ln->fd, EV_R);
-	/* The kernel decides whether a client waits. */
+	/* Not readable until epoll reports it (level-triggered). */
 	loop_again(l, ln->fd, DIR_R);
 	return 0;
 }

@@ -363,7 +363,7 @@ listener_listen_again(struct listener *ln, struct sys *sys)
 	struct maker m = { .ln = ln, .sys = sys, .fd = ln->fd };
 	long r;
 
-	/* The socket has lost a port that it did not ask for. */
+	/* listen() had picked an ephemeral port and suspending released it: bind again. */
 	if (ln->any_port) {
 		r = sys_bind(sys, ln->fd, &ln->addr.u.sa, ln->addr.len);
 		if (r < 0)
