@@ -31,7 +31,7 @@ enum session_event tcp_content_read(struct session *s) must_check;
 enum session_event tcp_content_decide(struct session *s) must_check;
 uint64_t tcp_content_deadline(const struct session *s);
 
-/* --- what a server sends, in mode tcp --- */
+/* --- a server's first bytes, in mode tcp --- */
 
 /* The operations of dir[SERVER] while its bytes are held back. */
 extern const struct relay_ops tcp_content_ops;

@@ -70,8 +70,7 @@ balance_key_of_text(const struct hash_type *t, const void *p, size_t n)
 }
 
 /*
- * --- of requests: what is hashed is what HAProxy hashes, so that clients stay where they were
- * ---
+ * --- keys of requests: the same bytes as HAProxy's, so that clients stay where they were ---
  */
 
 /* Up to the query; at most len bytes, and at most depth slashes. */

@@ -97,7 +97,7 @@ conn_pool_forget_server(struct engine *e, struct server *srv)
 	l->engine = NULL;
 }
 
-/* --- what was not needed --- */
+/* --- surplus connections --- */
 
 static int
 arm_purge(struct idle_list *l)
@@ -381,7 +381,7 @@ conn_pool_release(struct engine *e, struct idle_conn **holder)
 		idle_conn_drop(e, *holder);
 }
 
-/* --- from outside --- */
+/* --- calls of others --- */
 
 /* Closes this worker's idle connections to a server, or only those to an address that it no longer
  * has. */

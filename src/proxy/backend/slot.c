@@ -144,7 +144,7 @@ slot_unqueue_locked(struct session *s)
 	}
 }
 
-/* --- who is next --- */
+/* --- the next session --- */
 
 /* True if the session is bound to this server by force-persist, or by persistence while the server
  * is up. */

@@ -16,7 +16,7 @@
 #include "proxy/check/check_tls.h"
 #include "proxy/model/proxy.h"
 
-/* --- where to --- */
+/* --- the target --- */
 
 static unsigned int
 port_of_rule(struct check_run *r, const struct check_connect *c)

@@ -81,7 +81,7 @@ check_conf_check_rules(struct check_conf *c, struct proxies *root, struct cfg_di
 	return bad;
 }
 
-/* --- what is implied --- */
+/* --- implied rules --- */
 
 static struct check_rule *
 rule_of(struct list *it)
@@ -236,7 +236,7 @@ complete_rules(struct check_conf *c)
 	return imply_connect(c);
 }
 
-/* --- what does not fit --- */
+/* --- contradictions --- */
 
 static void
 warn_ignored(const struct proxy *p, struct cfg_diag *d)

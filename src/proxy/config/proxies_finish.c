@@ -29,7 +29,7 @@ proxy_of(struct list *it)
 	return list_entry(it, struct proxy, link);
 }
 
-/* --- where connections go --- */
+/* --- destinations of connections --- */
 
 /* A session of mode tcp can be upgraded to mode http, but not the other way round. */
 static void

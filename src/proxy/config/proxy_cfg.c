@@ -112,7 +112,7 @@ static const struct cfg_section sections[] = {
 	{ 0 },
 };
 
-/* --- what a proxy is --- */
+/* --- kind and names of a proxy --- */
 
 static int
 parse_mode(struct cfg_ctx *ctx)
@@ -201,7 +201,7 @@ parse_retries(struct cfg_ctx *ctx)
 	return cfg_arg_int(ctx, 0, 0, RETRIES_MAX, &p->retries);
 }
 
-/* --- where it listens, where it sends --- */
+/* --- addresses and backends --- */
 
 static int
 parse_bind(struct cfg_ctx *ctx)

@@ -63,7 +63,7 @@ parse_unique_id_header(struct cfg_ctx *ctx)
 	return cfg_arg_dup(ctx, 0, &p->unique_id.header);
 }
 
-/* --- what they hold --- */
+/* --- their contents --- */
 
 void
 unique_id_conf_fini(struct unique_id_conf *c)

@@ -27,7 +27,7 @@
 /* Time over which idle clients are closed when the process stops, without close-spread-time. */
 #define HTTP_STOP_SPREAD_MS 1000u
 
-/* --- how long --- */
+/* --- the deadline --- */
 
 /* When a stop closes the connection of this session; TIMER_NEVER: not. They are closed gradually:
  * otherwise all clients would reconnect at once, and some have sent a request already. */
@@ -128,7 +128,7 @@ complete_head(struct session *s, size_t used)
 	return request_process(s);
 }
 
-/* True if the last read was a short one. */
+/* Counts reads in a row that brought few bytes. */
 static void
 clock_pace(struct http_txn *t, const struct direction *d)
 {

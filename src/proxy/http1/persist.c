@@ -16,7 +16,7 @@
 /* Maximum length of a formatted server name. */
 #define NAME_MAX_BYTES 255
 
-/* --- which server --- */
+/* --- the server --- */
 
 /* A server that is down is only used if that does not matter. */
 static int

@@ -41,7 +41,7 @@ stats_are_asked_for(const struct session *s, const struct proxy *px)
 		has_uri_prefix(path_asked_for(t), str_of(stats_conf_uri(px->stats)));
 }
 
-/* --- who may see it --- */
+/* --- permission to see it --- */
 
 int
 stats_admit(struct session *s, const struct proxy *px, struct rule_outcome *v)
@@ -65,7 +65,7 @@ stats_admit(struct session *s, const struct proxy *px, struct rule_outcome *v)
 	return 0;
 }
 
-/* --- who may change something --- */
+/* --- permission to change something --- */
 
 static int
 evaluate_admin(struct session *s, const struct proxy *px)

@@ -32,7 +32,7 @@ addr_override_free(struct session *s)
 	s->endpoints = NULL;
 }
 
-/* --- who knows --- */
+/* --- the real addresses --- */
 
 static const struct addr *
 override_of(const struct addr_override *e, enum endpoint which)
@@ -161,7 +161,7 @@ addr_override_target(const struct session *s, uint32_t *gen, struct addr *out)
 				0xffff);
 }
 
-/* --- whose addresses --- */
+/* --- reading addresses --- */
 
 /* The session's, allocated on first use. */
 static struct session_addr_override *

@@ -124,7 +124,7 @@ check_rule_add(struct check_conf *c, enum check_rule_kind kind, struct cfg_where
 	return r;
 }
 
-/* --- of a backend --- */
+/* --- checks of a backend --- */
 
 void
 check_conf_init(struct check_conf *c)
@@ -251,7 +251,7 @@ check_status_text(enum check_status s)
 	return statuses[s].text;
 }
 
-/* --- of a server --- */
+/* --- checks of a server --- */
 
 #define RISE_DEFAULT 2
 #define FALL_DEFAULT 3

@@ -74,7 +74,7 @@ warn_each_rule(const struct list *rules, const char *kind, const char *name, str
 			kind, name);
 }
 
-/* Mode tcp has no messages. */
+/* HTTP rules have no effect in mode tcp. */
 static void
 check_mode(const struct proxy *p, struct cfg_diag *d)
 {

@@ -244,7 +244,7 @@ proxy_stat_sum(const struct proxy *p, unsigned int side, struct proxy_stat *out)
 	counter_max(&out->times.n, (uint64_t)1);
 }
 
-/* --- those of previous processes --- */
+/* --- counters of previous processes --- */
 
 int
 stat_past_add(struct stat_past *past, struct stat_span span)

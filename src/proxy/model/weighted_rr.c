@@ -48,7 +48,7 @@ weighted_rr_fini(struct weighted_rr *m)
 	*m = (struct weighted_rr){ 0 };
 }
 
-/* --- whose turn is next: a heap --- */
+/* --- the next turn: a heap --- */
 
 /* Twice the offset of an occurrence in its part of the cycle: 1, the middle, or 2, the end. */
 static unsigned int
@@ -98,7 +98,7 @@ next_turn(struct weighted_rr *m, unsigned int lead)
 	return who;
 }
 
-/* --- who has the most claims: a row of bits for each number --- */
+/* --- the most claims: a row of bits for each number --- */
 
 /* Most credits first. */
 static uint64_t *

@@ -59,7 +59,7 @@ bulk_fini(struct engine *e)
 		pool_fini(&e->bulk.bufs);
 }
 
-/* --- who is one --- */
+/* --- detection --- */
 
 unsigned int
 bulk_splice_option(int side)

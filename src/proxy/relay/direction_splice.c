@@ -12,7 +12,7 @@
 #include "proxy/relay/bulk.h"
 #include "base/counter.h"
 
-/* --- when --- */
+/* --- conditions --- */
 
 /* Number of following bytes that need no parsing. */
 static uint64_t

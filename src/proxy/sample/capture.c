@@ -50,7 +50,7 @@ capture_get(const struct session *s, enum capture_kind kind, unsigned int i, str
 	return 1;
 }
 
-/* --- what comes --- */
+/* --- input --- */
 
 /* The last field with this name that is not dropped, or NULL. */
 static const struct http_field *

@@ -66,7 +66,7 @@ fetch_figure(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 	return 1;
 }
 
-/* --- whose address it is --- */
+/* --- names of addresses --- */
 
 /* A socket can only be bound to the host's own addresses. */
 static int

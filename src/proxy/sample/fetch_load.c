@@ -6,7 +6,7 @@
 #include "proxy/model/http_txn.h"
 #include "proxy/model/proxies.h"
 
-/* --- who is meant --- */
+/* --- the proxy and server meant --- */
 
 /* The frontend of a session without a backend. */
 static struct proxy *
@@ -337,7 +337,7 @@ const struct rule_fetch load_fetches[] = {
 	{ .name = NULL },
 };
 
-/* --- of a name that is found out while requests run --- */
+/* --- a name that is evaluated for each request --- */
 
 /* NUL-terminated, to compare it with names of proxies and servers. */
 #define NAME_ROOM 256

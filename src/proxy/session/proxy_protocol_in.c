@@ -12,7 +12,7 @@
 #include "proxy/model/addr_override.h"
 #include "proxy/model/memory.h"
 
-/* --- what it comes to --- */
+/* --- the results --- */
 
 /* HAProxy has one code for all of them. */
 void

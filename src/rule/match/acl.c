@@ -174,7 +174,7 @@ rule_acl_parse(struct rule_acls *acls, const struct rule_vocab *v, struct cfg_ct
 	return rule_acl_add(a, v, &words);
 }
 
-/* --- when all is known --- */
+/* --- the complete configuration --- */
 
 int
 rule_acl_can_hold(const struct rule_acl *a, unsigned int at)

@@ -201,7 +201,7 @@ parse_patterns(struct pattern_ref *ref, struct str text, struct rule_err *why)
 	return rc;
 }
 
-/* --- who uses it --- */
+/* --- users --- */
 
 /* Appends to the places in `show map`, as HAProxy does; what does not fit is omitted. */
 static int

@@ -96,7 +96,7 @@ pattern_ref_pause(struct pattern_ref *ref, uint64_t after, struct list *next)
 	cursors_put(&ref->walks, after, next);
 }
 
-/* --- from entries to sets --- */
+/* --- sets of entries --- */
 
 int
 pattern_ref_feed(

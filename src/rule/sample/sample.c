@@ -50,7 +50,7 @@ sample_parse_int(struct str text, int64_t *out)
 	return 0;
 }
 
-/* --- to text and bytes --- */
+/* --- text and bytes --- */
 
 static int
 to_text(struct sample *s, struct arena *a)
@@ -95,7 +95,7 @@ to_bytes(struct sample *s, struct arena *a)
 	return 0;
 }
 
-/* --- to addresses --- */
+/* --- addresses --- */
 
 static void
 to_mapped(struct sample *s)
@@ -189,7 +189,7 @@ to_ip(struct sample *s, enum sample_type to)
 	return 0;
 }
 
-/* --- to numbers --- */
+/* --- numbers --- */
 
 static int
 to_int(struct sample *s, enum sample_type to)

@@ -84,7 +84,7 @@ rule_find_acl_fetch(const struct rule_vocab *v, struct str name, const char **ma
 	return f && f->acl ? rule_find_fetch(v, str_of(f->acl)) : f;
 }
 
-/* --- what is not there --- */
+/* --- unknown names --- */
 
 static int
 copy_name(struct str name, char *out, size_t cap)
