@@ -13,7 +13,7 @@
 
 #define HTTP_PORT 80
 
-/* --- where it is --- */
+/* --- its address --- */
 
 /* True if it can go into a request as it is: no blanks, no control characters. */
 static int

@@ -152,7 +152,7 @@ add_locked(const struct tls_sessions *t, struct part *p, struct session *s, stru
 	p->n++;
 }
 
-/* --- what OpenSSL asks --- */
+/* --- callbacks of OpenSSL --- */
 
 /* NULL: there is no connection, so that it is unknown on which worker this is. */
 static struct sys *

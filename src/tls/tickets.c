@@ -265,7 +265,7 @@ tls_tickets_restore(struct tls_tickets *t, const struct tls_ticket_keys *kept)
 	return version != 0;
 }
 
-/* --- what OpenSSL asks --- */
+/* --- callbacks of OpenSSL --- */
 
 static int
 start_ticket(const struct tls_tickets *t, const unsigned char *key, const unsigned char *iv,
