@@ -4,9 +4,10 @@ import re
 
 from ctext import comments_of
 
-# Also the first word of a sentence that continues the one before ("And", "Also"): it hides what it is about.
-WORDS = ('What', 'Whatever', 'Who', 'Whose', 'Whoever', 'That', 'Those', 'It', 'Of', 'To', 'From', 'And', 'Also')
-OPENING = re.compile(rf'({"|".join(WORDS)})\b')
+# Also the first word of a sentence that continues the one before ("And", "Also"): it hides what it is about. Headings
+# ("--- names ---") have no questions either.
+WORDS = 'What|Whatever|Who|Whose|Whoever|That|Those|It|Of|To|From|And|Also'
+OPENING = re.compile(rf'({WORDS})\b|--- ((?i:{WORDS}|Where|Which|When|How))\b')
 
 
 def check(tree):
@@ -14,4 +15,5 @@ def check(tree):
         for line, words in comments_of(tree.text(path)):
             match = OPENING.match(words)
             if match:
-                yield path, line, f"the comment begins with '{match.group(1)}': begin with the verb or the noun that is meant"
+                word = match.group(1) or match.group(2)
+                yield path, line, f"the comment begins with '{word}': begin with the verb or the noun that is meant"

@@ -91,6 +91,7 @@ PLANTED = [
     ('openings', 'include/base/bad.h', '/*\n * Of the list.\n */\n'),
     ('openings', 'tests/unit/base/test_good.c', 'int x; /* It is one. */\n'),
     ('openings', 'demo/bad.c', '// And more.\n'),
+    ('openings', 'src/base/bad.c', '/* A file. */\n/* --- where it goes --- */\n'),
     ('words', 'src/base/bad.c', 'static void *\nbad(void)\n{\n\treturn malloc(1);\n}\n'),
     ('words', 'src/base/bad.c', '#define COPY(a, b) strcpy(a, b)\n'),
     ('words', 'src/cfg/bad.c', 'static void\nbad(char *p)\n{\n\tfree (p);\n}\n'),
@@ -131,7 +132,8 @@ def test_each_planted_violation_is_red(root, rule, path, text):
     ('src/event/poller_ev.c', '#include <ev.h>\n'),
     ('src/base/x.c', '#include "x.c"\n'),
     ('include/base/wide.tbl.h', '/* ' + 'x' * 150 + ' */\n'),
-    ('src/base/x.c', '/* Items, what they are. */\nconst char s[] = "/* It is no comment. */"; /* Tokens */\n'),
+    ('src/base/x.c', '/* Items, what they are. */\nconst char s[] = "/* It is no comment. */"; /* Tokens */\n'
+     '/* --- names of what there is --- */\nint n; /* of it */\n'),
 ])
 def test_calls_in_permitted_places_are_green(root, path, text):
     write(root, path, text)

@@ -10,7 +10,7 @@
 
 static struct check_world c;
 
-/* --- what servers do --- */
+/* --- actions of servers --- */
 
 /* A series of equal results: one less than what changes the state, as many, or one more. */
 static void

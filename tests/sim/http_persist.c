@@ -9,7 +9,7 @@
 
 #define OWN "own" /* the value of the server's own cookie */
 
-/* --- what there is --- */
+/* --- cookies and servers --- */
 
 static void
 add_line(struct http_persist *k, const char *line)
@@ -157,7 +157,7 @@ http_persist_response_fields(const struct http_book *b, const struct http_reques
 	http_text_add(t, "Set-Cookie: other=1\r\nSet-Cookie: SRV=%s; path=/\r\n", value);
 }
 
-/* --- what has to be true --- */
+/* --- requirements --- */
 
 static int
 is_ignored(const struct http_book *b, const struct http_request *q)

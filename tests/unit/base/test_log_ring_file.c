@@ -283,7 +283,7 @@ short_writes_are_continued(void **state)
 	assert_int_equal(failures, 0);
 }
 
-/* --- what had the name before --- */
+/* --- a previous file of that name --- */
 
 static void
 the_previous_file_is_renamed_once(void **state)

@@ -293,7 +293,7 @@ answers_that_are_not_taken_are_bounded(void **st)
 	rig_disconnect(&g);
 }
 
-/* --- what is no handshake --- */
+/* --- bytes that are no handshake --- */
 
 /* The peer sends that and perhaps ends: the handshake fails, and nothing was read. */
 static void

@@ -62,7 +62,7 @@ test_options(void **state)
 		" server s 10.0.0.1:80\n");
 }
 
-/* --- what they set, and how they are inherited --- */
+/* --- their settings and inheritance --- */
 
 static void
 test_values(void **state)

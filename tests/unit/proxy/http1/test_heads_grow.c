@@ -219,7 +219,7 @@ a_grown_request_is_sent_to_another_server(void **st)
 	http_play_all(retries, ARRAY_LEN(retries));
 }
 
-/* --- what does not fit ---------------------------------------------------------------------- */
+/* --- heads without room --------------------------------------------------------------------- */
 
 #define TOO_LONG TEN(TEN("0123456789012345678901234567"))
 

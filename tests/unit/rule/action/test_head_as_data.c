@@ -23,7 +23,7 @@ struct block {
 	int ends;
 };
 
-/* --- from HTTP/2 --- */
+/* --- input of HTTP/2 --- */
 
 static int
 take_pseudo(struct http_head *h, const char *name, struct str value)
@@ -91,7 +91,7 @@ fill(struct http_head *h, enum http_kind kind, struct http_field *field, const s
 	return why == HTTP_BAD_NONE ? http_validate_head(h) : why;
 }
 
-/* --- to HTTP/2 --- */
+/* --- output of HTTP/2 --- */
 
 static int
 is_for_http1(enum http_field_id id)
@@ -152,7 +152,7 @@ as_http2(const struct http_head *h)
 	return text;
 }
 
-/* --- to HTTP/1 --- */
+/* --- output of HTTP/1 --- */
 
 /* Parses it again. The framing is the same, except that no body may become an empty one. */
 static void
