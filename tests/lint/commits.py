@@ -111,7 +111,9 @@ def main():
         sys.exit(f'usage: {sys.argv[0]} FILE (the message of the staged commit)')
     with open(sys.argv[1], encoding='utf-8') as file:
         subject = file.readline().rstrip('\n')
-    what = fault(subject, changed_of(git('.', 'diff', '--cached', '-U0') or ''))
+    # the last commit too: it may be amended
+    patch = (git('.', 'diff', '--cached', '-U0') or '') + '\n' + (git('.', 'show', '-U0', '--format=', 'HEAD') or '')
+    what = fault(subject, changed_of(patch))
     if what and not subject.startswith(('Merge ', 'fixup! ', 'squash! ')):
         sys.exit(f'commit: "{subject}": {what}')
 

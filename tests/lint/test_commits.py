@@ -117,9 +117,11 @@ def test_without_git_it_is_skipped_with_a_word(tmp_path, monkeypatch):
     assert not list(commits.check(tree)) and tree.notes == ['lint: commits: no git repository: skipped']
 
 
-@pytest.mark.parametrize('subject,red', [('cfg: fix lexer.c', False), ('cfg: fix parser.c', True), ('fixed', True)])
+@pytest.mark.parametrize('subject,red', [
+    ('cfg: fix lexer.c', False), ('cfg: fix amended.c', False), ('cfg: fix parser.c', True), ('fixed', True)])
 def test_the_hook_checks_what_is_staged(repository, tmp_path, subject, red):
-    _, _, git = repository
+    commit, _, git = repository
+    commit('whatever', path='subdir/amended.c')
     (tmp_path / 'subdir/lexer.c').write_text('int y;\n')
     git('add', '.')
     (tmp_path / 'message').write_text(subject + '\n\nA body.\n')
