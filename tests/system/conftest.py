@@ -174,12 +174,6 @@ def all_fds(pid):
     return out
 
 
-def cpu_ticks(pid):
-    """utime + stime of a process in clock ticks."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return int(fields[11]) + int(fields[12])
-
-
 def rss_kib(pid):
     return int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text()).group(1))
 

@@ -21,11 +21,14 @@ LIMIT = 6 * float(os.environ.get("TACIT_TEST_WAIT", "10"))
 def until(path, *conditions, limit=LIMIT):
     """Conditions of the command `wait` on this stats socket, one after the other: until("sessions eq 0", "idle")."""
     for condition in conditions:
-        with socket.socket(socket.AF_UNIX) as s:
-            s.settimeout(limit + 30)
-            s.connect(str(path))
-            s.sendall(f"wait {int(limit * 1000)} {condition}\n".encode())
-            answer = s.makefile().read().strip()
+        answer = ""
+        # A process that stops cuts what only waits: the one that has replaced it is asked then.
+        while not answer:
+            with socket.socket(socket.AF_UNIX) as s:
+                s.settimeout(limit + 30)
+                s.connect(str(path))
+                s.sendall(f"wait {int(limit * 1000)} {condition}\n".encode())
+                answer = s.makefile().read().strip()
         if answer != "Done.":
             raise AssertionError(f"waited {limit} s for '{condition}': {answer}")
 
@@ -60,6 +63,19 @@ def becomes(look, wanted, what=None, limit=LIMIT):
             name = what or getattr(wanted, "__doc__", None) or repr(wanted)
             raise AssertionError(f"waited {limit} s for {name}; seen: {seen!r}")
         time.sleep(0.005)
+
+
+def cpu_ticks(pid):
+    """utime + stime of a process in clock ticks."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return int(fields[11]) + int(fields[12])
+
+
+def is_calm(pid):
+    """It takes no CPU while nothing happens: time has to pass for that. One that spins gets much of a second."""
+    before = cpu_ticks(pid)
+    time.sleep(1)
+    return cpu_ticks(pid) - before <= 0.1 * os.sysconf("SC_CLK_TCK")
 
 
 def children(pid):
@@ -117,6 +133,16 @@ def says(path, *texts, limit=LIMIT):
         return ""
 
     return _file_until(path, look, lambda seen: all(text in seen for text in texts), f"{texts} in {path}", limit)
+
+
+def says_often(path, text, n, limit=LIMIT):
+    """A file has this text n times; returns its lines with it."""
+    def look():
+        with contextlib.suppress(FileNotFoundError):
+            return [line for line in Path(path).read_text(errors="replace").split("\n") if text in line]
+        return []
+
+    return _file_until(path, look, lambda seen: len(seen) >= n, f"{n} times '{text}' in {path}", limit)
 
 
 # --- sockets ---------------------------------------------------------------------------------------------
