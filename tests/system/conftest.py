@@ -317,6 +317,10 @@ class Daemon:
         """Waits for conditions of the command `wait`, one after the other."""
         facts.until(self.sock, *conditions, limit=limit)
 
+    def passes(self, ms):
+        """So many milliseconds of the program's own clock pass: what its timers had to do by then is done."""
+        assert self.admin(f"wait {ms}", timeout=ms / 1000 + facts.LIMIT) == "\n"
+
     def info(self):
         return info(self.admin("show info"))
 

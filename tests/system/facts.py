@@ -3,6 +3,7 @@ with words: what was waited for, and what was seen instead. The limit is for wha
 
 import contextlib
 import ctypes
+import errno
 import fcntl
 import os
 import select
@@ -61,7 +62,7 @@ def becomes(look, wanted, what=None, limit=LIMIT):
             return seen
         if time.monotonic() >= end:
             name = what or getattr(wanted, "__doc__", None) or repr(wanted)
-            raise AssertionError(f"waited {limit} s for {name}; seen: {seen!r}")
+            raise AssertionError(f"waited {limit} s for {name}; seen: {_short(seen)}")
         time.sleep(0.005)
 
 
@@ -96,27 +97,33 @@ _libc = ctypes.CDLL(None, use_errno=True)
 _MODIFY, _MOVED_TO, _CREATE, _DELETE, _CLOSE_WRITE, _NONBLOCK = 0x2, 0x80, 0x100, 0x200, 0x8, 0x800
 
 
-@contextlib.contextmanager
-def _changes_in(directory):
-    """A descriptor that is readable after a change of a file in the directory."""
-    fd = _libc.inotify_init1(_NONBLOCK)
-    if fd < 0 or _libc.inotify_add_watch(fd, os.fsencode(directory),
-                                         _MODIFY | _MOVED_TO | _CREATE | _DELETE | _CLOSE_WRITE) < 0:
-        raise OSError(ctypes.get_errno(), f"inotify: {directory}")
-    try:
-        yield fd
-    finally:
-        os.close(fd)
+def _watch(fd, path):
+    if _libc.inotify_add_watch(fd, os.fsencode(path), _MODIFY | _MOVED_TO | _CREATE | _DELETE | _CLOSE_WRITE) < 0 and \
+            ctypes.get_errno() != errno.ENOENT:
+        raise OSError(ctypes.get_errno(), f"inotify: {path}")
+
+
+def _short(seen):
+    """The end of a long text, without the NULs of a file that is written in a circle."""
+    text = repr(seen.replace("\0", "") if isinstance(seen, str) else seen)
+    return text if len(text) < 4000 else "..." + text[-4000:]
 
 
 def _file_until(path, look, is_enough, what, limit):
-    with _changes_in(Path(path).parent) as changes:
-        while not is_enough(seen := look()):
-            if not select.select([changes], [], [], limit)[0]:
-                raise AssertionError(f"waited {limit} s for {what}; seen: {seen!r}")
+    fd = _libc.inotify_init1(_NONBLOCK)
+    try:
+        while True:
+            # Of a file that has got its name later the directory hears nothing.
+            _watch(fd, Path(path).parent)
+            _watch(fd, path)
+            if is_enough(seen := look()):
+                return seen
+            if not select.select([fd], [], [], limit)[0]:
+                raise AssertionError(f"waited {limit} s for {what}; seen: {_short(seen)}")
             with contextlib.suppress(BlockingIOError):
-                os.read(changes, 65536)
-    return seen
+                os.read(fd, 65536)
+    finally:
+        os.close(fd)
 
 
 def exists(path, limit=LIMIT):
@@ -226,7 +233,7 @@ class Seen(list):
         """is_enough(a copy of it) is true; returns the copy."""
         with self._news:
             if not self._news.wait_for(lambda: is_enough(list(self)), limit):
-                raise AssertionError(f"waited {limit} s for {what}; seen: {list(self)}")
+                raise AssertionError(f"waited {limit} s for {what}; seen: {_short(list(self))}")
             return list(self)
 
     def wait(self, n=1, limit=LIMIT):

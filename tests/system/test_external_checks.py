@@ -6,11 +6,11 @@ import re
 import shutil
 import signal
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
-from conftest import TACIT, WAIT, free_ports, is_alive, run, wait_for
+from conftest import TACIT, free_ports, is_alive, run
+from facts import becomes, children, exists, gone, says, says_often
 from subject import LogServer
 from test_checks import statuses
 from test_oracle_checks import words
@@ -26,6 +26,7 @@ dir=$(dirname "$0")
 case $HAPROXY_SERVER_NAME in
 pass*)   exit 0 ;;
 fail*)   exit 7 ;;
+beat*)   echo >>"$dir/beats" ;;
 last*)   exit 255 ;;
 killed*) kill -9 $$ ;;
 slow*)   echo $$ >>"$dir/slow.pids"; exec sleep 60 ;;
@@ -58,14 +59,16 @@ def listening(port):
     return f"listen l\n bind 127.0.0.1:{port}\n server s 127.0.0.1:1\n"
 
 
-def children(pid):
-    return [int(p) for p in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-
 def helper_of(d):
     found, = children(d.pid)
-    assert wait_for(lambda: Path(f"/proc/{found}/comm").read_text() == "external-check\n")
+    becomes(lambda: Path(f"/proc/{found}/comm").read_text(), "external-check\n")
     return found
+
+
+def more_beats(command, n):
+    """Further checks of a server `beat`, and with them of the others."""
+    beats = command.parent / "beats"
+    says_often(beats, "", n + (beats.read_text().count("\n") if beats.exists() else 0) + 1)
 
 
 def external(daemon, command, servers, extra="", **kw):
@@ -77,11 +80,11 @@ def external(daemon, command, servers, extra="", **kw):
 def test_up_and_down(daemon, command):
     """The server follows the exit status of its command."""
     d = external(daemon, command, ["file"])
-    assert wait_for(lambda: statuses(d, "b") == {"file": "DOWN"}), statuses(d, "b")
+    d.until("server b/file state eq DOWN")
     (command.parent / "up").touch()
-    assert wait_for(lambda: statuses(d, "b") == {"file": "UP"}), statuses(d, "b")
+    d.until("server b/file state eq UP")
     (command.parent / "up").unlink()
-    assert wait_for(lambda: statuses(d, "b") == {"file": "DOWN"}), statuses(d, "b")
+    d.until("server b/file state eq DOWN")
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -89,20 +92,22 @@ def test_every_end(daemon, command, workers):
     expected = {"pass": "UP", "fail": "DOWN", "killed": "DOWN", "slow": "DOWN", "huge": "UP", "forks": "UP"}
     d = daemon(listening(*free_ports(1)) + lines(command, expected, options="inter 1s fall 1"),
                extra=f"external-check\n    nbthread {workers}")
-    assert wait_for(lambda: statuses(d, "b")["slow"] == "DOWN"), statuses(d, "b")
-    assert wait_for(lambda: statuses(d, "b") == expected), statuses(d, "b")
+    d.until("server b/slow state eq DOWN")
+    for name, state in expected.items():
+        d.until(f"server b/{name} state eq {state}")
+    assert statuses(d, "b") == expected
 
 
 def test_a_slow_command_is_killed(daemon, command):
     """By SIGKILL, one at a time: none is left from an earlier check, nor when the daemon has ended."""
     d = external(daemon, command, ["slow"])
     pids = command.parent / "slow.pids"
-    assert wait_for(lambda: pids.exists() and len(pids.read_text().split()) >= 4)
+    says_often(pids, "", 5)  # lines, and what is behind the last one
     alive = [p for p in pids.read_text().split()[:-1] if is_alive(int(p))]
     assert not alive, alive
     helper = helper_of(d)
     d.stop()
-    assert wait_for(lambda: not is_alive(helper) and not any(is_alive(int(p)) for p in pids.read_text().split()))
+    gone(helper, *map(int, pids.read_text().split()))
 
 
 def test_commands_end_with_a_killed_daemon(daemon, command):
@@ -110,61 +115,61 @@ def test_commands_end_with_a_killed_daemon(daemon, command):
     d = daemon(listening(*free_ports(1)) + lines(command, ["slow"], options="inter 60s"), extra="external-check",
                checked=False)
     pids = command.parent / "slow.pids"
-    assert wait_for(lambda: pids.exists() and pids.read_text().strip())
+    says(pids, "\n")
     helper, pid = helper_of(d), int(pids.read_text())
     assert is_alive(pid)
     d.kill()
-    assert wait_for(lambda: not is_alive(helper) and not is_alive(pid))
+    gone(helper, pid)
 
 
 def test_commands_that_cannot_be_run(daemon, command):
     """Said once in the daemon's messages; the check ends with HAProxy's status and code."""
     plain = command.parent / "plain"
     plain.write_text("#!/bin/sh\nexit 0\n")
-    d = daemon(listening(*free_ports(1)) + lines("/nonexistent/x", ["a"], name="missing") + lines(plain, ["b"], name="plain"),
-               extra="external-check")
-    assert wait_for(lambda: {**statuses(d, "missing"), **statuses(d, "plain")} == {"a": "DOWN", "b": "DOWN"})
+    d = daemon(listening(*free_ports(1)) + lines("/nonexistent/x", ["a"], name="missing") + lines(plain, ["b"], name="plain") +
+               lines(command, ["beat"], name="beats"), extra="external-check")
+    d.until("server missing/a state eq DOWN", "server plain/b state eq DOWN")
     texts = ("External check of server missing/a: cannot execute /nonexistent/x: No such file or directory.",
              f"External check of server plain/b: cannot execute {plain}: Permission denied.")
-    assert wait_for(lambda: all(text in d.stderr for text in texts)), d.stderr
-    time.sleep(0.5)
+    says(d.stderr_path, *texts)
+    more_beats(command, 4)
     assert [d.stderr.count(text) for text in texts] == [1, 1], d.stderr
 
 
 def test_a_killed_helper_is_reported(daemon, command):
     """Checks end with PROCERR, and it is not started again; the daemon serves on."""
     d = external(daemon, command, ["pass", "slow"])
-    assert wait_for(lambda: statuses(d, "b")["pass"] == "UP")
+    d.until("server b/pass state eq UP")
     helper = helper_of(d)
     pids = command.parent / "slow.pids"
-    assert wait_for(pids.exists)
+    exists(pids)
     os.kill(helper, signal.SIGKILL)
-    assert wait_for(lambda: statuses(d, "b") == {"pass": "DOWN", "slow": "DOWN"}), statuses(d, "b")
-    assert wait_for(lambda: children(d.pid) == [])
-    assert wait_for(lambda: "External check error, code: -1, info: \"the helper process has ended\"" in d.stderr), d.stderr
-    time.sleep(0.5)
+    d.until("server b/pass state eq DOWN", "server b/slow state eq DOWN")
+    becomes(lambda: children(d.pid), [], "no helper")
+    says(d.stderr_path, "External check error, code: -1, info: \"the helper process has ended\"")
+    d.until("idle")
     assert d.stderr.count("The helper process of external checks has ended") == 1, d.stderr
-    assert wait_for(lambda: not any(is_alive(int(p)) for p in pids.read_text().split()))
+    gone(*map(int, pids.read_text().split()))
     assert len(d.fds()) == len(d.base) - 1
 
 
 def test_a_stopped_helper_blocks_nothing(daemon, command):
     """The daemon answers, checks end in time, and go on when the helper does."""
     d = external(daemon, command, ["pass"])
-    assert wait_for(lambda: statuses(d, "b")["pass"] == "UP")
+    d.until("server b/pass state eq UP")
     helper = helper_of(d)
     os.kill(helper, signal.SIGSTOP)
-    assert wait_for(lambda: statuses(d, "b")["pass"] == "DOWN"), statuses(d, "b")
+    d.until("server b/pass state eq DOWN")
     os.kill(helper, signal.SIGCONT)
-    assert wait_for(lambda: statuses(d, "b")["pass"] == "UP"), statuses(d, "b")
+    d.until("server b/pass state eq UP")
 
 
 def test_more_commands_than_are_allowed(daemon, command):
     """300 servers with 128 places: all are checked in the end."""
     names = [f"pass{i}" for i in range(300)]
     d = external(daemon, command, names, options="inter 30s", more=" default-server init-addr none\n")
-    assert wait_for(lambda: set(statuses(d, "b").values()) == {"UP"} and
-                    d.admin("show stat").count(",PROCOK,") == 300, 6 * WAIT)
+    d.until(*(f"counter b/{name}/check_status eq PROCOK" for name in names))
+    assert set(statuses(d, "b").values()) == {"UP"}
 
 
 # --- the helper ---
@@ -175,11 +180,11 @@ def test_no_helper_without_external_checks(daemon, command):
 
 
 def test_signals_of_the_group_do_not_end_the_helper(daemon, command):
-    d = external(daemon, command, ["pass"])
+    d = external(daemon, command, ["beat"])
     helper = helper_of(d)
     for sig in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGHUP, signal.SIGPIPE):
         os.kill(helper, sig)
-    time.sleep(0.3)
+    more_beats(command, 2)
     assert helper_of(d) == helper
 
 
@@ -197,7 +202,7 @@ def test_commands_run_as_the_user_of_the_daemon(daemon):
         d = daemon(listening(*free_ports(1)) + lines(command, ["user"]),
                    extra=f"external-check\n    uid {nobody.pw_uid}\n    gid {nobody.pw_gid}\n    chroot {directory}/jail",
                    env={"ASAN_OPTIONS": "detect_leaks=0"})  # it needs /proc
-        assert wait_for((directory / "id").exists), d.stderr
+        says(directory / "id", "\n")
         assert (directory / "id").read_text() == f"{nobody.pw_uid}\n"
         status = Path(f"/proc/{helper_of(d)}/status").read_text()
         assert re.search(rf"^Uid:\t{nobody.pw_uid}\t{nobody.pw_uid}\t", status, re.MULTILINE)
@@ -216,10 +221,10 @@ def test_in_the_background(tmp_path, command):
         helper, = children(pid)
         assert [os.readlink(f"/proc/{helper}/fd/{n}") for n in (0, 1, 2)] == ["/dev/null"] * 3
         # It opens the last two once it runs.
-        assert wait_for(lambda: sorted(os.listdir(f"/proc/{helper}/fd"), key=int) == ["0", "1", "2", "3", "4", "5"])
+        becomes(lambda: sorted(os.listdir(f"/proc/{helper}/fd"), key=int), ["0", "1", "2", "3", "4", "5"])
     finally:
         os.kill(pid, signal.SIGTERM)
-    assert wait_for(lambda: not is_alive(pid) and not is_alive(helper))
+    gone(pid, helper)
 
 
 # --- as HAProxy does it ---
@@ -231,7 +236,7 @@ def played(program, directory, cfg, is_done, also=lambda subject: None):
         subject = Subject(program, directory, f" {GLOBAL}\n log 127.0.0.1:{log.port} local0\ndefaults\n log global\n"
                           " timeout connect 1s\n timeout client 5s\n timeout server 5s\n" + cfg)
         try:
-            assert wait_for(lambda: is_done(subject), 3 * WAIT), subject.stat()[1]
+            becomes(lambda: is_done(subject), True, "HAProxy and tacit to have checked")
             rows, extra = subject.stat()[1], also(subject)
         finally:
             subject.stop()
