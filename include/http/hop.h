@@ -29,4 +29,11 @@ enum http_hop {
  */
 unsigned int http_strip_hop(struct http_head *h);
 
+/*
+ * True if this head, already stripped, asks for a websocket or agrees to one, and lacks the field
+ * that a handshake cannot do without: a key of 16 bytes in base64, or the server's answer to it
+ * (RFC 6455, 4.1 and 4.2.2).
+ */
+int http_lacks_websocket(const struct http_head *h);
+
 #endif

@@ -153,6 +153,27 @@ take_upgrade(struct http_head *h, unsigned int place)
 	return HTTP_HOP_UPGRADE | HTTP_HOP_REFUSED;
 }
 
+static int
+has_websocket_key(const struct http_head *h)
+{
+	enum { KEY_LEN = 24 };
+	struct str name = STR("Sec-WebSocket-Key");
+
+	for (int i = http_find(h, name, 0); i >= 0; i = http_find(h, name, (unsigned int)i + 1))
+		if (h->field[i].value.len == KEY_LEN)
+			return 1;
+	return 0;
+}
+
+int
+http_lacks_websocket(const struct http_head *h)
+{
+	if (!http_lists(h, HTTP_F_UPGRADE, STR("websocket")))
+		return 0;
+	return h->kind == HTTP_REQUEST ? !has_websocket_key(h)
+				       : http_find(h, STR("Sec-WebSocket-Accept"), 0) < 0;
+}
+
 /* --- TE --- */
 
 /* Leaves trailers alone: transfer codings are settled between neighbours. */

@@ -374,6 +374,10 @@ finish_request(struct session *s)
 	/* Rules may have changed it. */
 	t->method = t->req.method;
 	t->hop = (uint8_t)http_strip_hop(&t->req);
+	if ((t->hop & HTTP_HOP_UPGRADE) && http_lacks_websocket(&t->req)) {
+		t->keep_alive[CLIENT] = 0;
+		return io_event(request_refuse(s, 400));
+	}
 	return io_event(SESSION_EV_REQUEST);
 }
 

@@ -113,7 +113,7 @@ tunnel_is_agreed(const struct session *s, unsigned int said)
 		return 0;
 	if (t->res.status == 101)
 		return (t->hop & HTTP_HOP_UPGRADE) && (said & HTTP_HOP_SWITCH) &&
-			!(said & HTTP_HOP_REFUSED);
+			!(said & HTTP_HOP_REFUSED) && !http_lacks_websocket(&t->res);
 	return t->method == HTTP_CONNECT;
 }
 

@@ -286,6 +286,29 @@ old_requests_do_not_upgrade(void **st)
 	http_play_all(d, ARRAY_LEN(d));
 }
 
+#define WEBSOCKET "Upgrade: websocket\r\nConnection: upgrade\r\n"
+#define WEBSOCKET_KEY "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+
+/* As in HAProxy: neither side becomes a tunnel for what cannot be a websocket. */
+static void
+websockets_need_key_and_answer(void **st)
+{
+	static const struct http_dialogue d[] = {
+		{ .name = "no key", .cfg = { HTTP_WORLD },
+		  .client = { SAY(GET WEBSOCKET "\r\n"), AWAIT("400 "), EOF_CLOSE },
+		  .to_server = "", .terms = "PR" },
+		{ .name = "no answer to the key", .cfg = { HTTP_WORLD },
+		  .client = { SAY(GET WEBSOCKET WEBSOCKET_KEY "\r\n"), AWAIT("502 "),
+			  { STEP_CLOSE, 0 } },
+		  .origin = { AWAIT("\r\n\r\n"),
+			  SAY("HTTP/1.1 101 Go\r\n" WEBSOCKET "\r\nhello"), EOF_CLOSE },
+		  .terms = "PH", .served = 1 },
+	};
+
+	(void)st;
+	http_play_all(d, ARRAY_LEN(d));
+}
+
 int
 main(void)
 {
@@ -294,6 +317,7 @@ main(void)
 		cmocka_unit_test(servers_are_named),
 		cmocka_unit_test(response_heads_are_written),
 		cmocka_unit_test(old_requests_do_not_upgrade),
+		cmocka_unit_test(websockets_need_key_and_answer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
