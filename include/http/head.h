@@ -68,6 +68,7 @@ struct http_head {
 	 * without reading all fields. 0: nothing is known. */
 	uint32_t room;
 	/* Requests only. */
+	uint8_t takes_old_content; /* a body, whatever the method is, also of HTTP/1.0 */
 	struct str method_text;
 	struct str target;      /* as received (RFC 9112, 3.2) */
 	/* Responses only. */

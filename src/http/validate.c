@@ -83,6 +83,15 @@ has_content(const struct http_head *h)
 	return at >= 0 && (http_length_of(h->field[at].value, &n) || n);
 }
 
+/* Some recipients ignore the length of these: they would take the body for a request. */
+static int
+is_read_two_ways(const struct http_head *h)
+{
+	return h->version == HTTP_1_0 && !h->takes_old_content &&
+		(h->method == HTTP_GET || h->method == HTTP_HEAD || h->method == HTTP_DELETE) &&
+		has_content(h);
+}
+
 /* CONNECT has no content (RFC 9110, 9.3.6): recipients would disagree whether data is content or
  * tunnelled. */
 static enum http_bad
@@ -100,7 +109,7 @@ validate_request(const struct http_head *h)
 		return HTTP_BAD_TRANSFER_ENCODING;
 	if (h->method == HTTP_CONNECT && has_content(h))
 		return HTTP_BAD_CONTENT_LENGTH;
-	return HTTP_BAD_NONE;
+	return is_read_two_ways(h) ? HTTP_BAD_OLD_CONTENT : HTTP_BAD_NONE;
 }
 
 /* 1xx and 204 have no body: framing fields in them are an attack or an error (RFC 9112, 6.1). */

@@ -96,6 +96,7 @@ struct global_conf {
 	int zero_warning;
 	int strict_limits;
 	int set_dumpable;
+	int h1_any_payload;  /* h1-accept-payload-with-any-method */
 	int insecure_fork;   /* leaves RLIMIT_NPROC alone */
 	int insecure_setuid; /* leaves NO_NEW_PRIVS off */
 	int insecure_caps;   /* leaves capabilities alone */

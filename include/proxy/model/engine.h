@@ -112,6 +112,7 @@ struct engine {
 	unsigned int bufsize;        /* tune.bufsize */
 	unsigned int maxrewrite;     /* tune.maxrewrite */
 	unsigned int maxhdr;         /* tune.http.maxhdr: maximum fields of a head */
+	uint8_t takes_old_content;   /* h1-accept-payload-with-any-method */
 	unsigned int line_max;       /* tune.http.logurilen: bytes of a request line in logs */
 	unsigned int max_reads;      /* per direction and turn */
 	int low_water;               /* tune.http.low-water */

@@ -320,7 +320,8 @@ static const struct cfg_kw kws[] = {
 		"Number of workers, each a thread; the default is the number of CPUs."),
 	KW("thread-hard-limit", 1, 1, parse_thread_hard_limit, "<number>",
 		"Upper limit for the number of workers, whether set by nbthread or by default."),
-	KW("thread-groups", 1, 1, parse_thread_groups, "<number>", "Number of thread groups; only "
+	KW("thread-groups", 1, 1, parse_thread_groups, "<number>",
+		"Number of thread groups; only "
 		"1 is supported."),
 	KW("uid", 1, 1, parse_uid, "<number>", "User id to run as."),
 	KW("gid", 1, 1, parse_gid, "<number>", "Group id to run as."),
@@ -333,7 +334,8 @@ static const struct cfg_kw kws[] = {
 	KW("group", 1, 1, parse_group, "<name>", "Group to run as."),
 	KW("chroot", 1, 1, parse_chroot, "<directory>",
 		"Changes the root directory to this one after the sockets are bound."),
-	KW_FIELD("pidfile", parse_string, pidfile, "<file>", "File that the process id is written "
+	KW_FIELD("pidfile", parse_string, pidfile, "<file>",
+		"File that the process id is written "
 		"to."),
 	KW_FIELD("server-state-file", parse_string, state_file, "<file>",
 		"File that states of servers are loaded from at start."),
@@ -361,6 +363,9 @@ static const struct cfg_kw kws[] = {
 	KW_FLAG("zero-warning", zero_warning, "Treats warnings in the configuration as errors."),
 	KW_FLAG("strict-limits", strict_limits,
 		"Fails to start when a resource limit cannot be raised as needed."),
+	KW_FLAG("h1-accept-payload-with-any-method", h1_any_payload,
+		"Accepts GET, HEAD and DELETE of HTTP/1.0 with a body. Otherwise they get 413: "
+		"some servers ignore its length and would take it for a request."),
 	KW_FLAG("set-dumpable", set_dumpable, "Allows core dumps."),
 	{ .name = "master-worker",
 		.sections = CFG_GLOBAL,
@@ -370,7 +375,7 @@ static const struct cfg_kw kws[] = {
 		.parse = parse_master_worker,
 		.syntax = "[exit-on-failure|no-exit-on-failure]",
 		.doc = "As -W: a master that starts the worker processes. It replaces one that "
-			"dies; with exit-on-failure, HAProxy's default, it ends instead." },
+		       "dies; with exit-on-failure, HAProxy's default, it ends instead." },
 	KW("mworker-max-reloads", 1, 1, parse_max_reloads, "<number>",
 		"Number of reloads that a worker process may survive; the default is no limit."),
 	{ 0 },

@@ -160,7 +160,6 @@ static const struct cfg_kw kws[] = {
 	HINT("warn-blocked-traffic-after", 1, "the watchdog reports a worker that hangs"),
 	HINT("noktls", 0, "TLS is never moved to the kernel"),
 	HINT("tune.epoll.mask-events", 1, ABSENT),
-	HINT("h1-accept-payload-with-any-method", 0, "such requests are accepted anyway"),
 	{ 0 },
 };
 

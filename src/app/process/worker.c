@@ -247,6 +247,7 @@ make_engine(struct worker *w)
 		return r;
 	w->engine.line_max = (unsigned int)MIN(g->http_line_max, g->bufsize);
 	engine_allow_http(&w->engine, (unsigned int)g->maxrewrite, (unsigned int)g->http_maxhdr);
+	w->engine.takes_old_content = g->h1_any_payload != 0;
 	w->engine.low_water = g->http_low_water;
 	engine_allow_captures(&w->engine, p->cfg->proxies.capture_size);
 	w->engine.idle.low_fds = fd_share(p, g->pool_low_fds);

@@ -50,6 +50,7 @@ http_txn_get(struct session *s)
 	t->line_max = e->line_max;
 	t->endpoints.said[ENDPOINT_SRC].len = t->endpoints.said[ENDPOINT_DST].len = 0;
 	http_head_init(&t->req, HTTP_REQUEST, t->field, e->maxhdr);
+	t->req.takes_old_content = e->takes_old_content;
 	http_head_init(&t->res, HTTP_RESPONSE, t->field + fields_of(e), e->maxhdr);
 	vars_init(&t->vars);
 	vars_init(&t->req_vars);

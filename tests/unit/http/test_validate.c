@@ -190,6 +190,33 @@ responses(void **st)
 	all(HTTP_RESPONSE, rows, ARRAY_LEN(rows));
 }
 
+static void
+old_requests_without_content(void **st)
+{
+	static const struct row rows[] = {
+		{ "GET / HTTP/1.0", CL, HTTP_BAD_OLD_CONTENT },
+		{ "HEAD / HTTP/1.0", CL, HTTP_BAD_OLD_CONTENT },
+		{ "DELETE / HTTP/1.0", CL, HTTP_BAD_OLD_CONTENT },
+		{ "GET / HTTP/1.0", "Content-Length: 0\r\n", HTTP_BAD_NONE },
+		{ "POST / HTTP/1.0", CL, HTTP_BAD_NONE },
+		{ "OPTIONS / HTTP/1.0", CL, HTTP_BAD_NONE },
+		{ GET, H CL, HTTP_BAD_NONE },
+	};
+	struct http_field length = { STR("Content-Length"), STR("5"), HTTP_F_CONTENT_LENGTH, 0, 0 };
+	struct http_head h;
+
+	(void)st;
+	all(HTTP_REQUEST, rows, ARRAY_LEN(rows));
+	http_head_init(&h, HTTP_REQUEST, &length, 1);
+	h.version = HTTP_1_0;
+	h.method = HTTP_GET;
+	h.target = STR("/");
+	h.n = 1;
+	assert_int_equal(http_validate_head(&h), HTTP_BAD_OLD_CONTENT);
+	h.takes_old_content = 1;
+	assert_int_equal(http_validate_head(&h), HTTP_BAD_NONE);
+}
+
 /* Fields that do not concern framing are not checked; a dropped one does not count. */
 static void
 other_fields_are_ignored(void **st)
@@ -331,6 +358,7 @@ main(void)
 		cmocka_unit_test(hosts),
 		cmocka_unit_test(connect_has_no_content),
 		cmocka_unit_test(responses),
+		cmocka_unit_test(old_requests_without_content),
 		cmocka_unit_test(other_fields_are_ignored),
 		cmocka_unit_test(all_hostile_messages_are_rejected),
 		cmocka_unit_test(trailers),
