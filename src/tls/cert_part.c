@@ -8,8 +8,28 @@
 #include "base/mem.h"
 #include "tls/base64.h"
 
+/* The certificate of the first n bytes, or of them with ".crt". */
+static struct tls_entry *
+find_base(const struct tls_store *s, const char *name, size_t n, int del_ext)
+{
+	static const char ext[] = ".crt";
+	char *base = mem_alloc(n + sizeof(ext));
+	struct tls_entry *e;
+
+	if (!base)
+		return NULL;
+	memcpy(base, name, n);
+	base[n] = '\0';
+	e = tls_store_find(s, base);
+	memcpy(base + n, ext, sizeof(ext));
+	if (!e && del_ext)
+		e = tls_store_find(s, base);
+	mem_free(base);
+	return e;
+}
+
 struct tls_entry *
-tls_part_find(const struct tls_store *s, const char *name, enum tls_part *part)
+tls_part_find(const struct tls_store *s, const char *name, int del_ext, enum tls_part *part)
 {
 	static const char *const ends[] = { [TLS_PART_KEY] = ".key",
 		[TLS_PART_ISSUER] = ".issuer", [TLS_PART_SCTL] = ".sctl",
@@ -20,13 +40,10 @@ tls_part_find(const struct tls_store *s, const char *name, enum tls_part *part)
 	*part = TLS_PART_PEM;
 	for (unsigned int i = TLS_PART_KEY; !e && i < ARRAY_LEN(ends); i++) {
 		size_t end = strlen(ends[i]);
-		char *base;
 
 		if (n <= end || strcmp(name + n - end, ends[i]) != 0)
 			continue;
-		base = mem_strndup(name, n - end);
-		e = base ? tls_store_find(s, base) : NULL;
-		mem_free(base);
+		e = find_base(s, name, n - end, del_ext);
 		*part = (enum tls_part)i;
 	}
 	return e;

@@ -40,9 +40,11 @@ show_ocsp(struct admin_conn *c, const struct tls_cert *cert)
 static void
 show_named(struct admin_conn *c, const char *name)
 {
-	const struct tls_store *s = &admin_tls_conf(c)->certs;
+	const struct tls_conf *conf = admin_tls_conf(c);
+	const struct tls_store *s = &conf->certs;
 	enum tls_part part;
-	const struct tls_entry *e = tls_part_find(s, name + (name[0] == '*'), &part);
+	const struct tls_entry *e =
+		tls_part_find(s, name + (name[0] == '*'), conf->files.del_ext, &part);
 
 	if (!e || (part != TLS_PART_PEM && part != TLS_PART_OCSP) ||
 		(name[0] == '*' && s->change.entry != e)) {
@@ -136,7 +138,8 @@ put_change(struct admin_conn *c, struct tls_entry *e, enum tls_part part, const 
 void
 admin_cmd_set_ssl_cert(struct admin_conn *c, int argc, char **argv)
 {
-	struct tls_store *s = &admin_tls_conf(c)->certs;
+	const struct tls_conf *conf = admin_tls_conf(c);
+	const struct tls_store *s = &conf->certs;
 	enum tls_part part;
 	struct tls_entry *e;
 
@@ -145,7 +148,7 @@ admin_cmd_set_ssl_cert(struct admin_conn *c, int argc, char **argv)
 			"'set ssl cert expects a filename and a certificate as a payload");
 		return;
 	}
-	e = tls_part_find(s, argv[0], &part);
+	e = tls_part_find(s, argv[0], conf->files.del_ext, &part);
 	if (!e) {
 		admin_msg(c, ADMIN_ERR,
 			"Can't replace a certificate which is not referenced by the "

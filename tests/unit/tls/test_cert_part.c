@@ -40,17 +40,34 @@ test_names(void **state)
 	enum tls_part part;
 
 	(void)state;
-	assert_ptr_equal(tls_part_find(&store, "a.pem", &part), a);
+	assert_ptr_equal(tls_part_find(&store, "a.pem", 0, &part), a);
 	assert_int_equal(part, TLS_PART_PEM);
-	assert_ptr_equal(tls_part_find(&store, "a.pem.key", &part), a);
+	assert_ptr_equal(tls_part_find(&store, "a.pem.key", 0, &part), a);
 	assert_int_equal(part, TLS_PART_KEY);
-	assert_ptr_equal(tls_part_find(&store, "a.pem.ocsp", &part), a);
+	assert_ptr_equal(tls_part_find(&store, "a.pem.ocsp", 0, &part), a);
 	assert_int_equal(part, TLS_PART_OCSP);
-	assert_null(tls_part_find(&store, "b.pem", &part));
-	assert_null(tls_part_find(&store, ".key", &part));
+	assert_null(tls_part_find(&store, "b.pem", 0, &part));
+	assert_null(tls_part_find(&store, ".key", 0, &part));
 	k = tls_store_add(&store, "a.pem.key");
-	assert_ptr_equal(tls_part_find(&store, "a.pem.key", &part), k);
+	assert_ptr_equal(tls_part_find(&store, "a.pem.key", 0, &part), k);
 	assert_int_equal(part, TLS_PART_PEM);
+}
+
+/* ssl-load-extra-del-ext: a part's ending stands behind the certificate's or in place of it. */
+static void
+test_names_without_ending(void **state)
+{
+	struct tls_entry *a = tls_store_add(&store, "a.crt");
+	enum tls_part part;
+
+	(void)state;
+	assert_ptr_equal(tls_part_find(&store, "a.key", 1, &part), a);
+	assert_int_equal(part, TLS_PART_KEY);
+	assert_ptr_equal(tls_part_find(&store, "a.crt.key", 1, &part), a);
+	assert_ptr_equal(tls_part_find(&store, "a.issuer", 1, &part), a);
+	assert_int_equal(part, TLS_PART_ISSUER);
+	assert_null(tls_part_find(&store, "a.key", 0, &part));
+	assert_null(tls_part_find(&store, "a", 1, &part));
 }
 
 static void
@@ -105,6 +122,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(test_names),
+		CASE(test_names_without_ending),
 		CASE(test_parts),
 		CASE(test_show),
 	};
