@@ -6,6 +6,7 @@
 #   make nightly        everything, in every flavour: two hours
 #   make fresh          make run and make check on a new machine: a bare Debian 12, as root and as a user (needs root)
 #   make unit|lint|replay|torture|sim|vtc|system|servers  one part of it (SEED=n for torture and sim)
+#   make oracle         play what tests compare tacit with to HAProxy, and write its answers to tests/oracle/ (T=cookie: of one file)
 #   make all-servers    install the servers that health checks are made for (MariaDB, PostgreSQL ...), and check each
 #   make slow           10^5 bodies checked, 10^6 over TLS, a million connections, 1,000 reloads: half an hour
 #   make dev            -O1 with ASan, UBSan and magics, and the unit tests under them
@@ -107,7 +108,7 @@ endef
 $(foreach f,$(FLAVOURS),$(eval $(call flavour,$(f))))
 
 # --- tests: each runs alone, in the flavour F= -----------------------------------------------------------
-.PHONY: tests unit torture sim replay vtc system servers all-servers slow lint bare bench-self
+.PHONY: tests unit torture sim replay vtc system oracle servers all-servers slow lint bare bench-self
 tests: $(DIR_$(F))/config.mk
 	$(call inner,$(F)) tests
 
@@ -129,6 +130,17 @@ vtc: deps-test tests
 
 system: deps-test tests bare
 	$(run_pytest) system-$(F) $(TALLY) $(DIR_$(F)) tests/system
+
+# One file at a time: HAProxy's answers should not depend on how busy the machine is.
+oracle_tests = $(wildcard tests/system/test_oracle_*.py) $(shell grep -l '\<\(tls_\)\?oracle\>' tests/system/test_*.py)
+oracle_files = $(if $(T),test_$(T).py test_oracle_$(T).py,$(filter-out test_recordings.py,$(sort $(notdir $(oracle_tests)))))
+record = ORACLE=record PYTEST_JOBS=$(or $(PYTEST_JOBS),1) $(call with,$(DEPS))
+oracle: deps-test tests
+	@mkdir -p tests/oracle && rm -f tests/oracle/$(or $(T),*).txt
+	@rc=0; $(if $(filter vtc,$(T)),,PYTEST_FILES="$(oracle_files)" \
+		$(record) sh build-aux/run-pytest oracle $(TALLY) $(DIR_$(F)) tests/system || rc=1;) \
+	$(if $(filter-out vtc,$(T)),,$(record) sh build-aux/run-vtc oracle-vtc $(TALLY) $(DIR_$(F))/tacit \
+		$(sort $(wildcard tests/vtc/*.vtc)) || rc=1;) exit $$rc
 
 # Health checks against the servers that they are made for: those that start at once, if they are installed; and all.
 servers: deps-test tests

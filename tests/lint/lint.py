@@ -48,7 +48,7 @@ RULES = {
 }
 NEED_OBJECTS = ('links', 'knots', 'objects', 'tested', 'used')
 FOLDERS = ('src', 'include', 'demo', 'tests', 'build-aux', 'conf', 'man', '.ci')
-SKIPPED = {'build', '__pycache__', '.git', '.pytest_cache', 'corpus', 'autom4te.cache', 'golden'}
+SKIPPED = {'build', '__pycache__', '.git', '.pytest_cache', 'corpus', 'autom4te.cache', 'golden', 'oracle'}
 
 
 class Tree:

@@ -156,15 +156,44 @@ def test_files_are_run_side_by_side_and_added_up(tmp_path):
 
 
 def test_a_failed_script_is_named(tmp_path):
-    (tmp_path / 'good.vtc').write_text('# only: tacit\n')
-    (tmp_path / 'bad.vtc').write_text('')
-    script(tmp_path / 'bin/varnishtest', 'case "$*" in *bad*) exit 1;; esac')
+    for name in ('good', 'bad'):
+        (tmp_path / f'{name}.vtc').write_text('# only: tacit\n')
+    done, names = run_vtc(tmp_path, 'good', 'bad')
+    assert names == [f'{tmp_path}/bad.vtc against tacit']
+    assert done.returncode == 1 and '1 passed, 1 failed' in done.stdout
+
+
+def run_vtc(tmp_path, *scripts, **env):
+    """The process, and the failed tests that it names. Scripts whose name begins with bad fail."""
+    script(tmp_path / 'bin/varnishtest', 'case "$*" in *bad*) exit 1;; esac; echo "$HAPROXY_PROGRAM" >>"$RAN"')
     tacit = script(tmp_path / 'tacit', 'true')
-    done = run('sh', 'build-aux/run-vtc', 'vtc', '-', os.path.relpath(tacit, TOP), tmp_path / 'good.vtc',
-               tmp_path / 'bad.vtc', PATH=f'{tmp_path}/bin:{os.environ["PATH"]}', HAPROXY=str(tacit))
-    names = [line for line in done.stdout.split('\n') if line.startswith('failed test: ')]
-    assert names == [f'failed test: {tmp_path}/bad.vtc against {who}' for who in ('tacit', 'haproxy')]
-    assert done.returncode == 1 and '1 passed, 2 failed' in done.stdout
+    haproxy = script(tmp_path / 'haproxy', 'echo "HAProxy version 2.6.0 a date"')
+    done = run('sh', 'build-aux/run-vtc', 'vtc', '-', os.path.relpath(tacit, TOP), *(tmp_path / f'{s}.vtc' for s in scripts),
+               PATH=f'{tmp_path}/bin:{os.environ["PATH"]}', HAPROXY=str(haproxy), ORACLE_DIR=str(tmp_path),
+               RAN=str(tmp_path / 'ran'), **env)
+    return done, [line[len('failed test: '):] for line in done.stdout.split('\n') if line.startswith('failed test: ')]
+
+
+def test_scripts_pass_with_haproxy_when_they_are_recorded(tmp_path):
+    """After a change of a script, or of what it runs, haproxy is to run it again; otherwise it is not started."""
+    for name, text in (('own', '# only: tacit\n'), ('a', 'shell "x.py"\n'), ('b', ''), ('bad', '')):
+        (tmp_path / f'{name}.vtc').write_text(text)
+    (tmp_path / 'x.py').write_text('')
+    done, names = run_vtc(tmp_path, 'own', 'a', 'b', 'bad', ORACLE='record')
+    assert names == [f'{tmp_path}/bad.vtc against haproxy'] and '2 passed, 1 failed' in done.stdout
+    text = (tmp_path / 'vtc.txt').read_text()
+    assert text.startswith('# HAProxy version 2.6.0\n')
+    assert [line.split()[1] for line in text.split('\n')[2:-1]] == ['a.vtc', 'b.vtc']
+    assert (tmp_path / 'ran').read_text() == f'{tmp_path}/haproxy\n' * 2
+    (tmp_path / 'ran').unlink()
+    done, names = run_vtc(tmp_path, 'own', 'a', 'b')
+    assert names == [] and done.returncode == 0 and '3 passed, 0 failed' in done.stdout
+    assert all(line.endswith('/tacit') for line in (tmp_path / 'ran').read_text().split())
+    (tmp_path / 'x.py').write_text('pass\n')
+    (tmp_path / 'b.vtc').write_text('# another\n')
+    done, names = run_vtc(tmp_path, 'own', 'a', 'b')
+    assert done.returncode == 1
+    assert names == [f'{tmp_path}/{s}.vtc is not in {tmp_path}/vtc.txt as it is now: run `make oracle`' for s in 'ab']
 
 @pytest.mark.parametrize('have,uid,code,says', [
     ('all', 1000, 0, ''),

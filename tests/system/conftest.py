@@ -361,6 +361,16 @@ class Daemon:
         self.notify.close()
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "live(reason): it starts HAProxy each time (oracle.py)")
+
+
+def pytest_runtest_setup(item):
+    from oracle import HAPROXY
+    if item.get_closest_marker("live") and not HAPROXY:
+        pytest.skip(f"haproxy is not installed: {item.get_closest_marker('live').args[0]}")
+
+
 @pytest.fixture
 def daemon(tmp_path):
     """Factory: daemon(config, *args, extra="", raw=False, ...) -> a Daemon that is ready.
