@@ -36,7 +36,8 @@ check_entries(const struct pattern_ref *ref)
 		const struct pattern_entry *e = list_entry(it, struct pattern_entry, link);
 
 		expect(pattern_ref_find(ref, pattern_entry_text(e)) != NULL);
-		expect(strlen(e->bytes) == e->text_len && strlen(e->value) == e->value_len);
+		expect(strlen(e->bytes) == pattern_entry_text(e).len &&
+			strlen(e->value) == e->value_len);
 		n++;
 	}
 	expect(n == ref->n);

@@ -72,27 +72,51 @@ struct pattern_feed {
 	struct pattern_ref *ref;
 	struct pattern_set *set;
 	unsigned int flags;          /* PATTERN_x */
+	struct pattern_feed *other;  /* of the same set: the lines of one ACL share it; or NULL */
 };
 
-/* There may be millions of them: an entry, its text and its first pattern are one piece of
- * memory. */
+/*
+ * There may be millions of them: an entry, its text and its first pattern are one piece of memory,
+ * and a pattern has no member that can be derived.
+ */
 struct pattern {
-	struct str key; /* what is compared: in the entry's text, below, or in bytes behind */
-	union {
-		struct {
-			int64_t lo, hi; /* of numbers, both inclusive */
-		};
-		struct regex *regex;
-		char net[PATTERN_NET_KEY];
-	};
-	uint8_t nocase, has_regex;
-	uint32_t at;             /* index in set->all */
-	uint64_t order;          /* ascending in order of addition to the set */
-	struct list same;        /* further patterns with its key; the index finds only the first */
-	const struct pattern_feed *feed; /* what it was made for */
-	struct pattern_entry *entry; /* its owner: text and value */
 	struct pattern *next;    /* of the same entry, for another set */
+	struct list same;        /* further patterns with its key; the index finds only the first */
+	uint32_t hash;           /* of its key: the upper half */
+	uint32_t key_at;         /* offset of its key from here: in the entry's text, or behind */
+	uint16_t key_len;
+	uint8_t out;             /* the set's: enum sample_type */
+	uint8_t nocase : 1, has_regex : 1;
+	uint8_t is_first : 1;    /* it is pattern_entry.first; otherwise see struct pattern_more */
+	/* Of the entry, in its `first` only: they have room here. */
+	uint8_t has_room : 1;    /* for `first` to be a pattern */
+	uint8_t owns_value : 1;  /* its value is memory of its own */
+	uint16_t text_len;
 };
+
+/* What is compared: a text, or bytes. */
+static inline struct str
+pattern_key(const struct pattern *t)
+{
+	return (struct str){ (const char *)t + t->key_at, t->key_len };
+}
+
+/* Of a number: both inclusive. */
+struct pattern_range {
+	int64_t lo, hi;
+};
+
+static inline const struct pattern_range *
+pattern_range(const struct pattern *t)
+{
+	return (const struct pattern_range *)(const void *)((const char *)t + t->key_at);
+}
+
+static inline const struct regex *
+pattern_regex(const struct pattern *t)
+{
+	return *(struct regex *const *)(const void *)((const char *)t + t->key_at);
+}
 
 /* A value of a map as its type. */
 struct pattern_data {
@@ -103,14 +127,15 @@ struct pattern_data {
 struct pattern_set {
 	enum pattern_method method;
 	enum sample_type out;    /* type of the values; SAMPLE_ANY: no values */
-	struct pattern **all;    /* in order of addition until one is removed */
-	uint32_t n, cap;
-	uint64_t orders;         /* number of orders assigned */
+	uint32_t n;
 	struct pattern_index index[2]; /* with and without case; IP: IPv4 and IPv6 */
-	struct pattern **list;   /* patterns that are not in an index */
+	struct pattern **list;   /* patterns that are not in an index, in order */
 	uint32_t n_list, list_cap;
 	struct shared_lock *guard; /* the owner's; NULL: changes only while workers are paused */
-	struct pattern_feed *alone; /* of patterns that pattern_set_add() has made; or NULL */
+	struct pattern_feed *feeds; /* of the maps and ACLs that it is made of */
+	/* In order: those that pattern_set_add() has made, or that a plan has not added yet. */
+	struct pattern **all;
+	uint32_t n_all, all_cap;
 };
 
 /* Begins a look-up (pattern_match()) where others may change the set. */
@@ -134,15 +159,21 @@ void pattern_set_init(struct pattern_set *p, enum pattern_method m, enum sample_
 /* An empty one that can take the patterns of p. */
 void pattern_set_init_like(struct pattern_set *to, const struct pattern_set *p);
 void pattern_set_fini(struct pattern_set *p);
-/* The number of bytes behind a pattern of this set for a text of that length. */
-size_t pattern_room(const struct pattern_set *p, unsigned int flags, size_t len) must_check;
+/* True if a pattern may have this text: 0, or a negative reason with *why. */
+int pattern_check_text(struct str text, struct rule_err *why) must_check;
+/* The number of bytes that a pattern of this text needs in this set. is_first: it can refer to the
+ * entry's text. */
+size_t pattern_room(const struct pattern_set *p, unsigned int flags, struct str text,
+	int is_first) must_check;
+/* The alignment of these bytes: 1 or 8. */
+size_t pattern_room_alignment(const struct pattern_set *p) must_check;
 /*
- * Makes a pattern of e's text and value for the feed's set, at t, which has pattern_room() bytes
- * behind it (pattern_entry_bytes), without adding it. 0, or a negative reason with *why, whose `at`
- * is an offset in the text.
+ * Makes a pattern of its entry's text and value for this set, without adding it. It has the bytes
+ * that it needs (pattern_entry_bytes()); `next` and `is_first` are set already. 0, or a negative
+ * reason with *why, whose `at` is an offset in the text.
  */
-int pattern_make(struct pattern *t, const struct pattern_feed *feed, struct pattern_entry *e,
-	enum pattern_op op, unsigned int flags, struct rule_err *why) must_check;
+int pattern_make(struct pattern *t, const struct pattern_set *p, enum pattern_op op,
+	unsigned int flags, struct rule_err *why) must_check;
 /* Reads another value of its entry. The old value is kept if the new one is invalid. */
 int pattern_change(struct pattern *t, struct str value, struct rule_err *why) must_check;
 /* Frees what a pattern that is in no set owns. */
@@ -150,8 +181,8 @@ void pattern_drop(struct pattern *t);
 /* The value of a map. Its bytes are those of the entry. */
 struct pattern_data pattern_value(const struct pattern *t);
 
-/* Adds it to the set. Of equal patterns the first one is found. 0, -ERR_FULL or
- * -ERR_NOMEM. */
+/* Adds it to the set, as the last one: its entry has the highest id. Of equal patterns the first
+ * one is found. 0, -ERR_FULL or -ERR_NOMEM. */
 int pattern_set_enter(struct pattern_set *p, struct pattern *t) must_check;
 /* Makes room in an empty set for about n patterns with these flags. 0 or -ERR_NOMEM. */
 int pattern_set_expect(struct pattern_set *p, unsigned int flags, uint64_t n) must_check;
@@ -164,8 +195,9 @@ void pattern_set_leave(struct pattern_set *p, struct pattern *t);
 int pattern_set_add(struct pattern_set *p, struct str text, enum pattern_op op, unsigned int flags,
 	struct str value, struct rule_err *why) must_check;
 /*
- * Plans to replace the contents of a set: prepares `to` for these n patterns, which were made for p
- * and may be in it. `all` is from mem_alloc(); `to` owns it, or after -ERR_NOMEM the caller.
+ * Plans to replace the contents of a set: prepares `to` for these n patterns, in order, which were
+ * made for p and may be in it. `all` is from mem_alloc(); `to` owns it, or after -ERR_NOMEM the
+ * caller.
  */
 int pattern_set_plan(const struct pattern_set *p, struct pattern_set *to, struct pattern **all,
 	uint32_t n) must_check;
@@ -173,8 +205,7 @@ int pattern_set_plan(const struct pattern_set *p, struct pattern_set *to, struct
  * Cannot fail. */
 void pattern_set_fill(struct pattern_set *to);
 /* Swaps: p then has the contents of `to`, and `to` those of p, to be dropped; their owner has the
- * patterns. The guard stays with p, and so does the feed of patterns without a map or ACL. Cannot
- * fail; constant time. */
+ * patterns. The guard and the feeds stay with p. Cannot fail; constant time. */
 void pattern_set_swap(struct pattern_set *p, struct pattern_set *to);
 /* Frees a set whose patterns have another owner; also a plan that is not applied. */
 void pattern_set_forget(struct pattern_set *to);

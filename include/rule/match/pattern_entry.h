@@ -16,22 +16,35 @@ struct pattern_entry {
 		uint64_t id;         /* its id in `show map` */
 		uint64_t hash;       /* of its text, until it is added to a ref */
 	};
-	uint32_t version;
-	uint32_t text_len, value_len;
-	uint32_t has_first : 1;      /* `first` is a pattern */
-	uint32_t first_at : 31; /* offset of the bytes that it needs; 0: there is no room for it */
-	char *value; /* behind the text, or memory of its own once it was changed; NULL: none */
+	char *value; /* in `bytes`, or memory of its own once it was changed; NULL: none */
 	struct kept_slot *slot;      /* in the memory that outlives the process; NULL: none */
-	struct pattern
-		first; /* its pattern for the first set; `next` leads to the others in any case */
-	char bytes[];                /* text, value, and what `first` needs */
+	uint32_t version, value_len;
+	/* Its pattern for the first set, if that has `is_first`; `next` leads to the others in any
+	 * case. */
+	struct pattern first;
+	char bytes[];                /* text, what `first` needs, value */
 };
+
+/* A pattern beside its entry, with the bytes that it needs. */
+struct pattern_more {
+	struct pattern_entry *entry;
+	struct pattern t;
+	char bytes[];
+};
+
+/* The owner of a pattern: text and value. */
+static inline struct pattern_entry *
+pattern_entry_of(const struct pattern *t)
+{
+	return t->is_first ? container_of(t, struct pattern_entry, first)
+			   : container_of(t, struct pattern_more, t)->entry;
+}
 
 /* Its text and its value, each with a NUL behind. */
 static inline struct str
 pattern_entry_text(const struct pattern_entry *e)
 {
-	return (struct str){ e->bytes, e->text_len };
+	return (struct str){ e->bytes, e->first.text_len };
 }
 
 /* p NULL: it has no value. */
@@ -45,32 +58,29 @@ pattern_entry_value(const struct pattern_entry *e)
 static inline struct pattern *
 pattern_entry_first(struct pattern_entry *e)
 {
-	return e->has_first ? &e->first : e->first.next;
+	return e->first.is_first ? &e->first : e->first.next;
 }
 
-/* The bytes behind one of its patterns. */
-static inline char *
-pattern_entry_bytes(const struct pattern *t)
-{
-	return t == &t->entry->first ? t->entry->bytes + t->entry->first_at
-				     : (char *)(uintptr_t)(t + 1);
-}
-
-/* Copies both. NULL when memory is out. */
+/* The bytes that one of its patterns needs, in a set whose alignment of these bytes is that. */
+char *pattern_entry_bytes(const struct pattern *t, size_t alignment) must_check;
+/* Copies both. NULL when memory is out, or for a text that pattern_check_text() refuses. */
 struct pattern_entry *pattern_entry_new(const struct keyhash *key, struct str text,
 	struct str value) must_check;
 /* The same with room for its first pattern, for this set and with these flags. */
 struct pattern_entry *pattern_entry_new_for(const struct keyhash *key, struct str text,
 	struct str value, const struct pattern_set *set, unsigned int flags) must_check;
-/* in_sets: its patterns are in their sets and are removed from them. */
-void pattern_entry_free(struct pattern_entry *e, int in_sets);
-/* Makes another pattern for the feed's set, without adding it; the first one is for the set that
- * the entry has room for, if it has. 0, or a negative reason with *why. */
-int pattern_entry_feed(struct pattern_entry *e, const struct pattern_feed *feed, enum pattern_op op,
+/* Its patterns are in no set. */
+void pattern_entry_free(struct pattern_entry *e);
+/* Makes another pattern for this set, without adding it; the first one is for the set that the
+ * entry has room for, if it has. 0, or a negative reason with *why. */
+int pattern_entry_feed(struct pattern_entry *e, const struct pattern_set *set, enum pattern_op op,
 	unsigned int flags, struct pattern **out, struct rule_err *why) must_check;
-/* Adds its patterns to the sets, all or none. */
-int pattern_entry_enter(struct pattern_entry *e, struct rule_err *why) must_check;
-/* The same for others, one for each set, in order; and removes them from these. */
+/* Adds its patterns to the sets of these feeds, which they were made for, in order: to all or
+ * none; and removes them from these. */
+int pattern_entry_enter(struct pattern_entry *e, struct pattern_feed *const *feed,
+	struct rule_err *why) must_check;
+void pattern_entry_leave(struct pattern_entry *e, struct pattern_feed *const *feed);
+/* The same for other sets. */
 int pattern_entry_enter_sets(struct pattern_entry *e, struct pattern_set *sets,
 	struct rule_err *why) must_check;
 void pattern_entry_leave_sets(struct pattern_entry *e, struct pattern_set *sets);

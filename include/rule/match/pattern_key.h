@@ -8,8 +8,10 @@
 /* Delimiters of parts of paths (dir) and of URLs and hosts (dom). */
 int pattern_is_delimiter(enum pattern_method m, char c);
 uint64_t pattern_number_hash(const struct keyhash *key, int64_t v);
-/* The index and key for t. NULL: it is in no index. */
+/* The hash of t's key, as pattern.hash has it. */
+uint32_t pattern_key_hash(const struct pattern_set *p, const struct pattern *t);
+/* The index for t, and the length that it has there. NULL: it is in no index. */
 struct pattern_index *pattern_key_index(struct pattern_set *p, const struct pattern *t,
-	uint64_t *hash, size_t *len);
+	size_t *len);
 
 #endif

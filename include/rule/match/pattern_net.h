@@ -5,7 +5,8 @@
 #include "base/keyhash.h"
 #include "rule/sample/sample.h"
 
-#define PATTERN_NET_KEY 18   /* hi, lo, bits, family */
+#define PATTERN_NET_KEY 17   /* bytes of the longest key: those of an IPv6 address, and bits */
+#define PATTERN_NET_KEY4 5   /* the same of IPv4 */
 
 /* An address and its prefix length. IPv4 is in the upper half of hi. */
 struct pattern_net {
@@ -22,8 +23,10 @@ int pattern_address_parse(struct str text, struct sample *s) must_check;
 void pattern_net_of(const struct sample *s, struct pattern_net *net);
 /* Keeps `bits` bits of it. */
 void pattern_net_cut(struct pattern_net *net, unsigned int bits);
-/* key: PATTERN_NET_KEY bytes. Bits beyond net->bits are 0. */
-void pattern_net_key(const struct pattern_net *net, char *key);
+/* key: room for PATTERN_NET_KEY bytes. Bits beyond net->bits are 0. Returns its length, which tells
+ * the families apart. */
+size_t pattern_net_key(const struct pattern_net *net, char *key);
+void pattern_net_of_key(struct str key, struct pattern_net *net);
 uint64_t pattern_net_hash(const struct keyhash *key, const struct pattern_net *net);
 
 #endif

@@ -60,6 +60,8 @@ void pattern_ref_free(struct pattern_ref **ref);
 /* Adds current and future entries to a set. 0, or a negative reason with *why. */
 int pattern_ref_feed(struct pattern_ref *ref, struct pattern_set *set, unsigned int flags,
 	struct rule_err *why) must_check;
+/* The reverse, for a ref that has no entries and is to be freed before its sets. */
+void pattern_ref_unfeed(struct pattern_ref *ref);
 /* Marks it as changed by rules, before any worker runs: its current and future sets get a guard.
  * Not for an `acl` line, which may share its set with others. */
 void pattern_ref_guard(struct pattern_ref *ref);

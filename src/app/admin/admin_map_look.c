@@ -65,7 +65,7 @@ static void
 print_entry(struct sbuf *out, const struct pattern_entry *e)
 {
 	sbuf_addf(out, "%#llx ", (unsigned long long)e->id);
-	sbuf_add(out, e->bytes, e->text_len);
+	sbuf_add(out, e->bytes, pattern_entry_text(e).len);
 	if (e->value) {
 		sbuf_addc(out, ' ');
 		sbuf_add(out, e->value, e->value_len);
@@ -139,16 +139,17 @@ static void
 print_hit(const struct admin_map_asked *q, const struct pattern_set *set, const struct pattern *t)
 {
 	struct sbuf *out = &q->c->out;
+	const struct pattern_entry *e = pattern_entry_of(t);
 
 	sbuf_addf(out, ", %s=yes, idx=%s, %s=\"", q->is_map ? "found" : "match", index_name(set, t),
 		q->is_map ? "key" : "pattern");
-	sbuf_add(out, t->entry->bytes, t->entry->text_len);
+	sbuf_add(out, e->bytes, pattern_entry_text(e).len);
 	sbuf_addc(out, '"');
 	if (q->is_map && set->out == SAMPLE_ANY) {
 		sbuf_adds(out, ", value=none");
 	} else if (q->is_map) {
 		sbuf_adds(out, ", value=\"");
-		sbuf_add(out, t->entry->value, t->entry->value_len);
+		sbuf_add(out, e->value, e->value_len);
 		sbuf_addf(out, "\", type=\"%s\"", type_name(pattern_value(t).type));
 	}
 }

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "cfg/suggest.h"
 #include "rule/match/pattern_entry.h"
+#include "rule/match/pattern_ref.h"
 
 /* The words of each predefined ACL (manual 7.4). */
 static const struct {
@@ -210,10 +211,16 @@ rule_acl_uses(const struct rule_acl *a)
 static int
 check_patterns(const struct acl_test *t, const struct pattern_set *set, struct rule_err *why)
 {
-	for (uint32_t i = 0; set && t->method == PATTERN_STR && i < set->n; i++)
-		if (rule_expr_check_pattern(t->expr, pattern_entry_text(set->all[i]->entry), why) <
-			0)
-			return -1;
+	if (!set || t->method != PATTERN_STR)
+		return 0;
+	for (const struct pattern_feed *f = set->feeds; f; f = f->other)
+		list_each(it, &f->ref->entries) {
+			const struct pattern_entry *e =
+				list_entry(it, const struct pattern_entry, link);
+
+			if (rule_expr_check_pattern(t->expr, pattern_entry_text(e), why) < 0)
+				return -1;
+		}
 	return 0;
 }
 

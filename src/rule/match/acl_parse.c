@@ -221,8 +221,9 @@ add_acl_value(struct parsing *ps, struct pattern_ref *ref, enum pattern_op op, s
 	rc = pattern_set_add(&scratch, text, op, ps->flags, value, why);
 	/* No number is above the largest one: no pattern is added. */
 	if (rc == 0 &&
-		pattern_range_text(scratch.all[0]->lo, scratch.all[0]->hi,
-			ps->test->method == PATTERN_VER, range) == 0)
+		pattern_range_text(pattern_range(scratch.all[0])->lo,
+			pattern_range(scratch.all[0])->hi, ps->test->method == PATTERN_VER,
+			range) == 0)
 		rc = pattern_ref_add(ref, 0, str_of(range), value, why);
 	pattern_set_fini(&scratch);
 	return rc;

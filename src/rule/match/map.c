@@ -141,7 +141,7 @@ fill_groups(const struct pattern *hit, const struct regex_match *groups, struct 
 	if (arena->used == arena->cap)
 		return 0;
 	sbuf_init_fixed(&b, arena->p + arena->used, arena->cap - arena->used);
-	regex_subst(pattern_entry_value(hit->entry), groups, &b);
+	regex_subst(pattern_entry_value(pattern_entry_of(hit)), groups, &b);
 	return take_map_text(arena, &b, s);
 }
 

@@ -130,9 +130,8 @@ pattern_set_init_like(struct pattern_set *to, const struct pattern_set *p)
 void
 pattern_set_fini(struct pattern_set *p)
 {
-	for (uint32_t i = 0; i < p->n; i++)
-		pattern_entry_free(p->all[i]->entry, 0);
-	mem_free(p->alone);
+	for (uint32_t i = 0; i < p->n_all; i++)
+		pattern_entry_free(pattern_entry_of(p->all[i]));
 	mem_free(p->all);
 	mem_free(p->list);
 	pattern_index_fini(&p->index[0]);
@@ -158,19 +157,19 @@ enter_pattern(struct pattern_set *p, struct pattern *t)
 {
 	struct pattern_index *x;
 	struct pattern *first;
-	uint64_t hash;
+	struct str key = pattern_key(t);
 	size_t len;
 
-	x = pattern_key_index(p, t, &hash, &len);
+	x = pattern_key_index(p, t, &len);
 	if (!x) {
 		if (reserve_pointer(&p->list, p->n_list, &p->list_cap) < 0)
 			return -ERR_NOMEM;
 		p->list[p->n_list++] = t;
 		return 0;
 	}
-	first = pattern_index_find(x, hash, t->key.p, t->key.len);
+	first = pattern_index_find(x, t->hash, key.p, key.len);
 	if (!first)
-		return pattern_index_add(x, t, hash, len);
+		return pattern_index_add(x, t, len);
 	list_append(&first->same, &t->same);
 	return 0;
 }
@@ -180,11 +179,9 @@ pattern_set_enter(struct pattern_set *p, struct pattern *t)
 {
 	if (p->n == PATTERN_SET_MAX)
 		return -ERR_FULL;
-	if (reserve_pointer(&p->all, p->n, &p->cap) < 0 || enter_pattern(p, t) < 0)
+	if (enter_pattern(p, t) < 0)
 		return -ERR_NOMEM;
-	t->order = p->orders++;
-	t->at = p->n;
-	p->all[p->n++] = t;
+	p->n++;
 	return 0;
 }
 
@@ -198,16 +195,7 @@ tries_one_by_one(enum pattern_method m)
 int
 pattern_set_expect(struct pattern_set *p, unsigned int flags, uint64_t n)
 {
-	struct pattern **all;
-
-	if (p->n || n > PATTERN_SET_MAX)
-		return 0;
-	all = mem_resize(p->all, (size_t)n, sizeof(struct pattern *));
-	if (!all)
-		return -ERR_NOMEM;
-	p->all = all;
-	p->cap = (uint32_t)n;
-	if (tries_one_by_one(p->method))
+	if (p->n || n > PATTERN_SET_MAX || tries_one_by_one(p->method))
 		return 0;
 	/* Networks are most often those of IPv4: the other index grows as needed. */
 	return pattern_index_reserve(&p->index[p->method != PATTERN_IP && flags & PATTERN_NOCASE],
@@ -217,30 +205,23 @@ pattern_set_expect(struct pattern_set *p, unsigned int flags, uint64_t n)
 void
 pattern_set_prefetch(struct pattern_set *p, const struct pattern *t)
 {
-	uint64_t hash;
 	size_t len;
-	const struct pattern_index *x = pattern_key_index(p, t, &hash, &len);
+	const struct pattern_index *x = pattern_key_index(p, t, &len);
 
 	if (x)
-		pattern_index_prefetch(x, hash);
+		pattern_index_prefetch(x, t->hash);
 }
 
+/* Removes it from an array that has it. */
 static void
-leave_list(struct pattern_set *p, const struct pattern *t)
+leave_array(struct pattern **array, uint32_t *n, const struct pattern *t)
 {
-	uint32_t i = 0, end = p->n_list;
+	uint32_t i = 0;
 
-	/* Later patterns follow. */
-	while (p->list[i] != t) {
-		uint32_t middle = i + (end - i) / 2;
-
-		if (p->list[middle]->order <= t->order)
-			i = middle;
-		else
-			end = middle;
-	}
-	p->n_list--;
-	memmove(p->list + i, p->list + i + 1, (p->n_list - i) * sizeof(struct pattern *));
+	while (array[i] != t)
+		i++;
+	--*n;
+	memmove(array + i, array + i + 1, (*n - i) * sizeof(struct pattern *));
 }
 
 void
@@ -248,43 +229,59 @@ pattern_set_leave(struct pattern_set *p, struct pattern *t)
 {
 	struct pattern_index *x;
 	struct pattern *heir = NULL;
-	uint64_t hash;
+	struct str key = pattern_key(t);
 	size_t len;
 
-	x = pattern_key_index(p, t, &hash, &len);
+	x = pattern_key_index(p, t, &len);
 	if (!x) {
-		leave_list(p, t);
-	} else if (pattern_index_find(x, hash, t->key.p, t->key.len) == t) {
+		leave_array(p->list, &p->n_list, t);
+	} else if (pattern_index_find(x, t->hash, key.p, key.len) == t) {
 		if (!list_is_empty(&t->same))
 			heir = list_first(&t->same, struct pattern, same);
-		pattern_index_replace(x, t, hash, heir);
+		pattern_index_replace(x, t, heir);
 	}
 	list_remove(&t->same);
 	p->n--;
-	p->all[t->at] = p->all[p->n];
-	p->all[t->at]->at = t->at;
+	if (p->n_all)
+		leave_array(p->all, &p->n_all, t);
+}
+
+/* Makes the pattern of an entry and adds it as the last one. */
+static int
+add_alone(struct pattern_set *p, struct pattern_entry *e, enum pattern_op op, unsigned int flags,
+	struct rule_err *why)
+{
+	struct pattern *t;
+	int rc = pattern_entry_feed(e, p, op, flags, &t, why);
+
+	if (rc < 0)
+		return rc;
+	e->id = p->n_all ? pattern_entry_of(p->all[p->n_all - 1])->id + 1 : 1;
+	if (reserve_pointer(&p->all, p->n_all, &p->all_cap) < 0)
+		return -ERR_NOMEM;
+	rc = pattern_set_enter(p, t);
+	if (rc == 0)
+		p->all[p->n_all++] = t;
+	return rc;
 }
 
 int
 pattern_set_add(struct pattern_set *p, struct str text, enum pattern_op op, unsigned int flags,
 	struct str value, struct rule_err *why)
 {
-	struct pattern_entry *e = pattern_entry_new_for(&p->index[0].key, text, value, p, flags);
-	struct pattern *t;
-	int rc = -ERR_NOMEM;
+	struct pattern_entry *e;
+	int rc = pattern_check_text(text, why);
 
-	if (!p->alone)
-		p->alone = mem_zalloc(sizeof(*p->alone));
-	if (p->alone && e) {
-		p->alone->set = p;
-		rc = pattern_entry_feed(e, p->alone, op, flags, &t, why);
-	}
-	if (rc == 0)
-		rc = pattern_entry_enter(e, why);
-	if (rc == -ERR_NOMEM)
+	if (rc < 0)
+		return rc;
+	e = pattern_entry_new_for(&p->index[0].key, text, value, p, flags);
+	rc = e ? add_alone(p, e, op, flags, why) : -ERR_NOMEM;
+	if (rc == -ERR_NOMEM || rc == -ERR_FULL) {
+		why->at = 0;
 		snprintf(why->text, sizeof(why->text), "%s", err_text(rc));
+	}
 	if (rc < 0 && e)
-		pattern_entry_free(e, 0);
+		pattern_entry_free(e);
 	return rc;
 }
 
@@ -296,12 +293,11 @@ pattern_set_plan(
 {
 	uint32_t count[2] = { 0, 0 }, list = 0;
 	size_t longest[2] = { 0, 0 }, len;
-	uint64_t hash;
 	int bad;
 
 	pattern_set_init_like(to, p);
 	for (uint32_t i = 0; i < n; i++) {
-		struct pattern_index *x = pattern_key_index(to, all[i], &hash, &len);
+		struct pattern_index *x = pattern_key_index(to, all[i], &len);
 
 		if (!x) {
 			list++;
@@ -323,7 +319,7 @@ pattern_set_plan(
 		return -ERR_NOMEM;
 	}
 	to->all = all;
-	to->n = to->cap = n;
+	to->n_all = n;
 	return 0;
 }
 
@@ -346,16 +342,18 @@ pattern_set_forget(struct pattern_set *to)
 void
 pattern_set_fill(struct pattern_set *to)
 {
-	for (uint32_t i = 0; i < to->n; i++)
+	for (uint32_t i = 0; i < to->n_all; i++)
 		list_init(&to->all[i]->same);
-	for (uint32_t i = 0; i < to->n; i++) {
+	for (uint32_t i = 0; i < to->n_all; i++) {
 		int rc = enter_pattern(to, to->all[i]);
 
 		assert(rc == 0); /* there is room for all of them */
 		(void)rc;
-		to->all[i]->at = i;
-		to->all[i]->order = to->orders++;
+		to->n++;
 	}
+	mem_free(to->all);
+	to->all = NULL;
+	to->n_all = 0;
 }
 
 void
@@ -364,8 +362,7 @@ pattern_set_swap(struct pattern_set *p, struct pattern_set *to)
 	struct pattern_set was = *p;
 
 	to->guard = p->guard;
-	to->alone = p->alone;
-	was.alone = NULL;
+	to->feeds = p->feeds;
 	*p = *to;
 	*to = was;
 }

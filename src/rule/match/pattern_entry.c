@@ -8,12 +8,18 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-/* Returns an entry with n bytes, of which text and value are the first. */
-static struct pattern_entry *
-alloc_entry(const struct keyhash *key, struct str text, struct str value, size_t n)
-{
-	struct pattern_entry *e = mem_alloc(sizeof(*e) + n);
+/* A map of a million hosts has a million of them. */
+_Static_assert(sizeof(void *) != 8 || sizeof(struct pattern_entry) <= 96, "a small entry");
 
+/* Returns an entry with `room` bytes at this offset between text and value. NULL when memory is
+ * out, or for a text that no pattern may have. */
+static struct pattern_entry *
+alloc_entry(const struct keyhash *key, struct str text, struct str value, size_t at, size_t room)
+{
+	struct pattern_entry *e = NULL;
+
+	if (text.len <= PATTERN_TEXT_MAX)
+		e = mem_alloc(sizeof(*e) + at + room + (value.p ? value.len + 1 : 0));
 	if (!e)
 		return NULL;
 	memset(e, 0, sizeof(*e));
@@ -22,10 +28,10 @@ alloc_entry(const struct keyhash *key, struct str text, struct str value, size_t
 	if (text.len)
 		memcpy(e->bytes, text.p, text.len);
 	e->bytes[text.len] = '\0';
-	e->text_len = (uint32_t)text.len;
+	e->first.text_len = (uint16_t)text.len;
 	if (!value.p)
 		return e;
-	e->value = e->bytes + text.len + 1;
+	e->value = e->bytes + at + room;
 	e->value_len = (uint32_t)value.len;
 	memcpy(e->value, value.p, value.len);
 	e->value[value.len] = '\0';
@@ -35,99 +41,152 @@ alloc_entry(const struct keyhash *key, struct str text, struct str value, size_t
 struct pattern_entry *
 pattern_entry_new(const struct keyhash *key, struct str text, struct str value)
 {
-	return alloc_entry(key, text, value, text.len + 1 + value.len + 1);
+	return alloc_entry(key, text, value, text.len + 1, 0);
+}
+
+/* The offset of the bytes that `first` needs. */
+static size_t
+room_at(size_t text_len, size_t alignment)
+{
+	return (text_len + 1 + alignment - 1) & ~(alignment - 1);
 }
 
 struct pattern_entry *
 pattern_entry_new_for(const struct keyhash *key, struct str text, struct str value,
 	const struct pattern_set *set, unsigned int flags)
 {
-	size_t room = pattern_room(set, flags, text.len), n = text.len + 1 + value.len + 1;
-	/* There may be numbers in it. */
-	size_t at = room ? (n + 7) & ~(size_t)7 : n;
-	struct pattern_entry *e = alloc_entry(key, text, value, at + room);
+	size_t room = pattern_room(set, flags, text, 1);
+	struct pattern_entry *e = alloc_entry(
+		key, text, value, room_at(text.len, pattern_room_alignment(set)), room);
 
 	if (e)
-		e->first_at = at & INT32_MAX;
+		e->first.has_room = 1;
 	return e;
 }
 
-/* Frees a value that is not part of the entry. */
+char *
+pattern_entry_bytes(const struct pattern *t, size_t alignment)
+{
+	struct pattern_entry *e = pattern_entry_of(t);
+
+	return t->is_first ? e->bytes + room_at(e->first.text_len, alignment)
+			   : container_of(t, struct pattern_more, t)->bytes;
+}
+
 static void
 free_value(struct pattern_entry *e)
 {
-	if (e->value != e->bytes + e->text_len + 1)
+	if (e->first.owns_value)
 		mem_free(e->value);
 }
 
+static void
+free_pattern(struct pattern *t)
+{
+	if (!t->is_first)
+		mem_free(container_of(t, struct pattern_more, t));
+}
+
 void
-pattern_entry_free(struct pattern_entry *e, int in_sets)
+pattern_entry_free(struct pattern_entry *e)
 {
 	struct pattern *t, *next;
 
 	for (t = pattern_entry_first(e); t; t = next) {
 		next = t->next;
-		if (in_sets)
-			pattern_set_leave(t->feed->set, t);
 		pattern_drop(t);
-		if (t != &e->first)
-			mem_free(t);
+		free_pattern(t);
 	}
 	free_value(e);
 	mem_free(e);
 }
 
+/* Returns a pattern that is not yet one of its entry's. */
+static struct pattern *
+alloc_pattern(struct pattern_entry *e, const struct pattern_set *set, unsigned int flags)
+{
+	struct pattern_more *more;
+
+	if (e->first.has_room && !e->first.is_first) {
+		e->first.is_first = 1;
+		return &e->first;
+	}
+	more = mem_zalloc(
+		sizeof(*more) + pattern_room(set, flags, pattern_entry_text(e), 0));
+	if (!more)
+		return NULL;
+	more->entry = e;
+	return &more->t;
+}
+
+static void
+append_pattern(struct pattern_entry *e, struct pattern *t)
+{
+	struct pattern *last = &e->first;
+
+	if (t == last)
+		return;
+	while (last->next)
+		last = last->next;
+	last->next = t;
+}
+
 int
-pattern_entry_feed(struct pattern_entry *e, const struct pattern_feed *feed, enum pattern_op op,
+pattern_entry_feed(struct pattern_entry *e, const struct pattern_set *set, enum pattern_op op,
 	unsigned int flags, struct pattern **out, struct rule_err *why)
 {
-	struct pattern *last = &e->first, *t = &e->first;
-	int is_first = e->first_at && !e->has_first, rc;
+	struct pattern *t = alloc_pattern(e, set, flags);
+	int rc;
 
 	why->at = 0;
-	if (!is_first)
-		t = mem_zalloc(sizeof(*t) + pattern_room(feed->set, flags, e->text_len));
 	if (!t) {
 		snprintf(why->text, sizeof(why->text), "%s", err_text(-ERR_NOMEM));
 		return -ERR_NOMEM;
 	}
-	rc = pattern_make(t, feed, e, op, flags, why);
+	rc = pattern_make(t, set, op, flags, why);
 	if (rc < 0) {
-		if (!is_first)
-			mem_free(t);
+		free_pattern(t);
+		e->first.is_first &= t != &e->first;
 		return rc;
 	}
-	e->has_first |= is_first;
-	while (!is_first && last->next)
-		last = last->next;
-	if (!is_first)
-		last->next = t;
+	append_pattern(e, t);
 	*out = t;
 	return 0;
 }
 
-/* sets: one for each pattern, in order; NULL: the sets that the patterns were made for. Leaves
- * those before `end`, NULL: all. */
+/* The sets of an entry's patterns: these, or those of the feeds. */
+struct entry_sets {
+	struct pattern_set *set;
+	struct pattern_feed *const *feed;
+};
+
+static struct pattern_set *
+nth_set(const struct entry_sets *s, unsigned int i)
+{
+	return s->set ? &s->set[i] : s->feed[i]->set;
+}
+
+/* Leaves those before `end`, NULL: all. */
 static void
-leave_before(struct pattern_entry *e, struct pattern_set *sets, const struct pattern *end)
+leave_before(struct pattern_entry *e, const struct entry_sets *s, const struct pattern *end)
 {
 	unsigned int i = 0;
 
 	for (struct pattern *t = pattern_entry_first(e); t != end; t = t->next, i++)
-		pattern_set_leave(sets ? &sets[i] : t->feed->set, t);
+		pattern_set_leave(nth_set(s, i), t);
 }
 
-int
-pattern_entry_enter_sets(struct pattern_entry *e, struct pattern_set *sets, struct rule_err *why)
+static int
+enter_all(struct pattern_entry *e, const struct entry_sets *s, struct rule_err *why)
 {
 	unsigned int i = 0;
 
 	for (struct pattern *t = pattern_entry_first(e); t; t = t->next, i++) {
-		int rc = pattern_set_enter(sets ? &sets[i] : t->feed->set, t);
+		int rc = pattern_set_enter(nth_set(s, i), t);
 
 		if (rc == 0)
 			continue;
-		leave_before(e, sets, t);
+		leave_before(e, s, t);
 		why->at = 0;
 		snprintf(why->text, sizeof(why->text), "%s", err_text(rc));
 		return rc;
@@ -136,15 +195,27 @@ pattern_entry_enter_sets(struct pattern_entry *e, struct pattern_set *sets, stru
 }
 
 int
-pattern_entry_enter(struct pattern_entry *e, struct rule_err *why)
+pattern_entry_enter(struct pattern_entry *e, struct pattern_feed *const *feed, struct rule_err *why)
 {
-	return pattern_entry_enter_sets(e, NULL, why);
+	return enter_all(e, &(struct entry_sets){ NULL, feed }, why);
+}
+
+void
+pattern_entry_leave(struct pattern_entry *e, struct pattern_feed *const *feed)
+{
+	leave_before(e, &(struct entry_sets){ NULL, feed }, NULL);
+}
+
+int
+pattern_entry_enter_sets(struct pattern_entry *e, struct pattern_set *sets, struct rule_err *why)
+{
+	return enter_all(e, &(struct entry_sets){ sets, NULL }, why);
 }
 
 void
 pattern_entry_leave_sets(struct pattern_entry *e, struct pattern_set *sets)
 {
-	leave_before(e, sets, NULL);
+	leave_before(e, &(struct entry_sets){ sets, NULL }, NULL);
 }
 
 int
@@ -175,6 +246,7 @@ pattern_entry_change(struct pattern_entry *e, struct str value, struct rule_err 
 		return rc;
 	}
 	free_value(e);
+	e->first.owns_value = 1;
 	e->value = own;
 	e->value_len = (uint32_t)value.len;
 	return 0;

@@ -141,7 +141,7 @@ join_pending(
 				continue;
 			*number = p->line[i];
 		}
-		pattern_entry_free(p->e[i], 0);
+		pattern_entry_free(p->e[i]);
 	}
 	p->n = 0;
 	return rc;
@@ -437,6 +437,8 @@ pattern_files_line(
 		name_index_add(&f->ids, ref->id_text, ref) < 0)
 		rc = report_no_memory(f);
 	if (rc < 0) {
+		if (ref)
+			pattern_ref_unfeed(ref);
 		if (l)
 			drop_loaded(l);
 		pattern_ref_free(&ref);

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "rule/match/pattern.h"
 
-#define CAP_FIRST 4
+#define CAP_FIRST 2
 /* Old slots moved with each added key: a table that has doubled has room for half as many as it
  * had. */
 #define MOVED_AT_ONCE 4
@@ -30,10 +30,31 @@ pattern_index_fini(struct pattern_index *x)
 	memset(x, 0, sizeof(*x));
 }
 
+static inline uint8_t *
+slot_tags(struct pattern **slot, uint32_t cap)
+{
+	return (uint8_t *)(slot + cap);
+}
+
+/* Of the lowest bits: the uppermost ones select the slot. */
+static inline uint8_t
+tag_of(uint32_t hash)
+{
+	return (uint8_t)(hash | 1);
+}
+
+static inline uint32_t
+home_of(uint32_t hash, uint32_t cap)
+{
+	return (uint32_t)((uint64_t)hash * cap >> 32);
+}
+
 /* Stored keys are folded already: only lookups fold. */
 static int
-is_equal(const struct pattern_index *x, struct str key, const char *p, size_t len)
+is_equal(const struct pattern_index *x, const struct pattern *t, const char *p, size_t len)
 {
+	struct str key = pattern_key(t);
+
 	if (key.len != len)
 		return 0;
 	if (!x->fold)
@@ -45,25 +66,25 @@ is_equal(const struct pattern_index *x, struct str key, const char *p, size_t le
 }
 
 static inline struct pattern *
-find_in_slots(const struct pattern_index *x, const struct pattern_slot *slot, uint32_t cap,
-	uint64_t hash, struct str key)
+find_in_slots(const struct pattern_index *x, struct pattern **slot, uint32_t cap, uint32_t hash,
+	struct str key)
 {
-	for (uint32_t at = keyhash_slot(hash, cap);; at = (at + 1) & (cap - 1)) {
-		struct pattern *t = slot[at].item;
+	const uint8_t *tag = slot_tags(slot, cap);
 
-		if (!t || (slot[at].hash == hash && is_equal(x, t->key, key.p, key.len)))
-			return t;
-	}
+	for (uint32_t at = home_of(hash, cap); tag[at]; at = (at + 1) & (cap - 1))
+		if (tag[at] == tag_of(hash) && is_equal(x, slot[at], key.p, key.len))
+			return slot[at];
+	return NULL;
 }
 
 static one_copy struct pattern *
-find_old(const struct pattern_index *x, uint64_t hash, const char *key, size_t len)
+find_old(const struct pattern_index *x, uint32_t hash, const char *key, size_t len)
 {
 	return find_in_slots(x, x->old, x->old_cap, hash, (struct str){ key, len });
 }
 
 struct pattern *
-pattern_index_find(const struct pattern_index *x, uint64_t hash, const char *key, size_t len)
+pattern_index_find(const struct pattern_index *x, uint32_t hash, const char *key, size_t len)
 {
 	struct pattern *t;
 
@@ -74,25 +95,27 @@ pattern_index_find(const struct pattern_index *x, uint64_t hash, const char *key
 }
 
 static void
-put_in_slots(struct pattern_slot *slot, uint32_t cap, struct pattern_slot what)
+put_in_slots(struct pattern **slot, uint32_t cap, struct pattern *item)
 {
-	uint32_t at = keyhash_slot(what.hash, cap);
+	uint8_t *tag = slot_tags(slot, cap);
+	uint32_t at = home_of(item->hash, cap);
 
-	while (slot[at].item)
+	while (tag[at])
 		at = (at + 1) & (cap - 1);
-	slot[at] = what;
+	slot[at] = item;
+	tag[at] = tag_of(item->hash);
 }
 
 /* A run is moved as a whole: a gap in it would hide the entries after it. */
 static void
 move_some(struct pattern_index *x, uint32_t n)
 {
-	while (x->old && (n || x->old[x->moved].item)) {
-		struct pattern_slot *s = &x->old[x->moved++];
+	uint8_t *tag = x->old ? slot_tags(x->old, x->old_cap) : NULL;
 
-		if (s->item)
-			put_in_slots(x->slot, x->cap, *s);
-		s->item = NULL;
+	while (x->old && (n || tag[x->moved])) {
+		if (tag[x->moved])
+			put_in_slots(x->slot, x->cap, x->old[x->moved]);
+		tag[x->moved++] = 0;
 		n -= n > 0;
 		if (x->moved < x->old_cap)
 			continue;
@@ -104,10 +127,11 @@ move_some(struct pattern_index *x, uint32_t n)
 static int
 grow_slots(struct pattern_index *x, uint32_t cap)
 {
-	struct pattern_slot *slot = mem_zalloc(cap * sizeof(*slot));
+	struct pattern **slot = mem_alloc((size_t)cap * (sizeof(struct pattern *) + 1));
 
 	if (!slot)
 		return -ERR_NOMEM;
+	memset(slot_tags(slot, cap), 0, cap);
 	/* While it grows, nothing of the old table is left. */
 	move_some(x, UINT32_MAX);
 	x->old = x->slot;
@@ -141,7 +165,7 @@ make_lens(struct pattern_index *x, size_t len)
 		return -ERR_NOMEM;
 	memset(lens + x->len_words, 0, (words - x->len_words) * sizeof(*lens));
 	x->lens = lens;
-	x->len_words = words;
+	x->len_words = (uint16_t)words;
 	return 0;
 }
 
@@ -159,20 +183,22 @@ pattern_index_reserve(struct pattern_index *x, uint32_t n, size_t len_max)
 }
 
 void
-pattern_index_prefetch(const struct pattern_index *x, uint64_t hash)
+pattern_index_prefetch(const struct pattern_index *x, uint32_t hash)
 {
-	if (x->cap)
-		__builtin_prefetch(&x->slot[keyhash_slot(hash, x->cap)], 1);
+	if (!x->cap)
+		return;
+	__builtin_prefetch(&x->slot[home_of(hash, x->cap)], 1);
+	__builtin_prefetch(&slot_tags(x->slot, x->cap)[home_of(hash, x->cap)], 1);
 }
 
 int
-pattern_index_add(struct pattern_index *x, struct pattern *item, uint64_t hash, size_t len)
+pattern_index_add(struct pattern_index *x, struct pattern *item, size_t len)
 {
 	if (reserve_slot(x) < 0 || make_lens(x, len) < 0)
 		return -ERR_NOMEM;
 	x->lens[len / 64] |= UINT64_C(1) << len % 64;
-	x->len_max = MAX(x->len_max, len);
-	put_in_slots(x->slot, x->cap, (struct pattern_slot){ hash, item });
+	x->len_max = MAX(x->len_max, (uint32_t)len);
+	put_in_slots(x->slot, x->cap, item);
 	x->n++;
 	return 0;
 }
@@ -180,34 +206,35 @@ pattern_index_add(struct pattern_index *x, struct pattern *item, uint64_t hash, 
 /* A free slot ends a search, so the gap is closed: the next entry that may be there is moved up,
  * and so on. */
 static void
-close_gap(struct pattern_slot *slot, uint32_t cap, uint32_t gap)
+close_gap(struct pattern **slot, uint32_t cap, uint32_t gap)
 {
 	const uint32_t mask = cap - 1;
+	uint8_t *tag = slot_tags(slot, cap);
 
-	for (uint32_t at = (gap + 1) & mask; slot[at].item; at = (at + 1) & mask) {
-		uint32_t home = keyhash_slot(slot[at].hash, cap);
+	for (uint32_t at = (gap + 1) & mask; tag[at]; at = (at + 1) & mask) {
+		uint32_t home = home_of(slot[at]->hash, cap);
 
 		/* True if its home slot is after the gap; it would not be found in the gap. */
 		if (((at - home) & mask) < ((at - gap) & mask))
 			continue;
 		slot[gap] = slot[at];
+		tag[gap] = tag[at];
 		gap = at;
 	}
-	slot[gap].item = NULL;
+	tag[gap] = 0;
 }
 
 void
-pattern_index_replace(
-	struct pattern_index *x, const struct pattern *item, uint64_t hash, struct pattern *heir)
+pattern_index_replace(struct pattern_index *x, const struct pattern *item, struct pattern *heir)
 {
-	int is_old = find_in_slots(x, x->slot, x->cap, hash, item->key) != item;
-	struct pattern_slot *slot = is_old ? x->old : x->slot;
-	uint32_t cap = is_old ? x->old_cap : x->cap, at = keyhash_slot(hash, cap);
+	int is_old = find_in_slots(x, x->slot, x->cap, item->hash, pattern_key(item)) != item;
+	struct pattern **slot = is_old ? x->old : x->slot;
+	uint32_t cap = is_old ? x->old_cap : x->cap, at = home_of(item->hash, cap);
 
-	while (slot[at].item != item)
+	while (slot[at] != item)
 		at = (at + 1) & (cap - 1);
 	if (heir) {
-		slot[at].item = heir;
+		slot[at] = heir;
 		return;
 	}
 	x->n--;

@@ -105,7 +105,7 @@ fill_new_slot(struct pattern_ref *ref, enum kept_slot_kind kind, const struct pa
 {
 	int has_value = kind != KEPT_SLOT_GONE && e->value;
 	struct kept_slot *s =
-		new_slot(ref, e->text_len + (has_value ? e->value_len : 0));
+		new_slot(ref, e->first.text_len + (has_value ? e->value_len : 0));
 
 	if (!s) {
 		if (ref->kept->head)
@@ -113,11 +113,11 @@ fill_new_slot(struct pattern_ref *ref, enum kept_slot_kind kind, const struct pa
 		return NULL;
 	}
 	s->version = e->version;
-	s->text_len = e->text_len;
+	s->text_len = e->first.text_len;
 	s->value_len = has_value ? e->value_len : KEPT_SLOT_NO_VALUE;
-	memcpy(s->bytes, e->bytes, e->text_len);
+	memcpy(s->bytes, e->bytes, e->first.text_len);
 	if (has_value)
-		memcpy(s->bytes + e->text_len, e->value, e->value_len);
+		memcpy(s->bytes + e->first.text_len, e->value, e->value_len);
 	counter_set(&s->serial, serial);
 	atomic_store_explicit(&s->kind, (uint32_t)kind, memory_order_release);
 	return s;

@@ -2,7 +2,7 @@
  * that they agree. */
 #include "rule/match/pattern_key.h"
 
-#include <string.h>
+#include "rule/match/pattern_entry.h"
 
 int
 pattern_is_delimiter(enum pattern_method m, char c)
@@ -27,42 +27,78 @@ hash_backwards(const struct keyhash *key, struct str s)
 	return keyhash_so_far(key, &t);
 }
 
-struct pattern_index *
-pattern_key_index(struct pattern_set *p, const struct pattern *t, uint64_t *hash, size_t *len)
+/* True if the entry's hash, which it has until it is added to a ref, is that of the key. */
+static int
+is_hashed(const struct pattern *t, struct str key)
 {
-	struct pattern_index *text = &p->index[t->nocase];
-	const struct keyhash *key = &text->key; /* both have the same key */
-	struct pattern_net net = { 0 };
+	const struct pattern_entry *e = pattern_entry_of(t);
 
-	*len = t->key.len;
+	return t->is_first && key.p == e->bytes && key.len == e->first.text_len;
+}
+
+uint32_t
+pattern_key_hash(const struct pattern_set *p, const struct pattern *t)
+{
+	const struct keyhash *key = &p->index[0].key; /* both have the same key */
+	struct str s = pattern_key(t);
+	struct pattern_net net;
+	uint64_t hash = 0;
+
 	switch (p->method) {
 	case PATTERN_INT:
 	case PATTERN_VER:
 	case PATTERN_LEN:
-		*hash = pattern_number_hash(key, t->lo);
-		return t->lo == t->hi ? &p->index[0] : NULL;
+		hash = pattern_number_hash(key, pattern_range(t)->lo);
+		break;
 	case PATTERN_IP:
-		memcpy(&net.hi, t->key.p, 8);
-		memcpy(&net.lo, t->key.p + 8, 8);
-		net.bits = (uint8_t)t->key.p[16];
-		net.v6 = (uint8_t)t->key.p[17];
-		*hash = pattern_net_hash(key, &net);
-		*len = net.bits;
-		return &p->index[net.v6];
+		pattern_net_of_key(s, &net);
+		hash = pattern_net_hash(key, &net);
+		break;
+	case PATTERN_END:
+		hash = hash_backwards(key, s);
+		break;
 	case PATTERN_BIN:
-		*hash = keyhash(key, t->key.p, t->key.len);
+	case PATTERN_STR:
+	case PATTERN_BEG:
+	case PATTERN_DIR:
+	case PATTERN_DOM:
+		hash = is_hashed(t, s) ? pattern_entry_of(t)->hash : keyhash(key, s.p, s.len);
+		break;
+	case PATTERN_FOUND:
+	case PATTERN_BOOL:
+	case PATTERN_SUB:
+	case PATTERN_REG:
+	case PATTERN_METHODS:
+		break;
+	}
+	return (uint32_t)(hash >> 32);
+}
+
+struct pattern_index *
+pattern_key_index(struct pattern_set *p, const struct pattern *t, size_t *len)
+{
+	struct pattern_index *text = &p->index[t->nocase];
+	const struct pattern_range *range = pattern_range(t);
+	struct str key = pattern_key(t);
+
+	*len = key.len;
+	switch (p->method) {
+	case PATTERN_INT:
+	case PATTERN_VER:
+	case PATTERN_LEN:
+		return range->lo == range->hi ? &p->index[0] : NULL;
+	case PATTERN_IP:
+		*len = (unsigned char)key.p[key.len - 1];
+		return &p->index[key.len == PATTERN_NET_KEY];
+	case PATTERN_BIN:
 		return &p->index[0];
 	case PATTERN_STR:
 	case PATTERN_BEG:
-		*hash = keyhash(key, t->key.p, t->key.len);
-		return text;
 	case PATTERN_END:
-		*hash = hash_backwards(key, t->key);
 		return text;
 	case PATTERN_DIR:
 	case PATTERN_DOM:
-		*hash = keyhash(key, t->key.p, t->key.len);
-		return t->key.len && t->key.len <= PATTERN_PART_MAX ? text : NULL;
+		return key.len && key.len <= PATTERN_PART_MAX ? text : NULL;
 	case PATTERN_FOUND:
 	case PATTERN_BOOL:
 	case PATTERN_SUB:

@@ -57,7 +57,7 @@ add_entry(struct pattern_ref *ref, struct sys *sys, struct str text, struct str 
 	}
 	shared_lock_drop(&ref->lock);
 	if (!joined)
-		pattern_entry_free(e, 0);
+		pattern_entry_free(e);
 	return rc;
 }
 

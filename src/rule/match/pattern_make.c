@@ -25,35 +25,41 @@ pattern_fail(struct rule_err *why, int reason, const char *fmt, ...)
 	return reason;
 }
 
-static int
-make_number(
-	const struct pattern_set *p, struct pattern *t, enum pattern_op op, struct rule_err *why)
+/* Its key is there, in its entry's text or in the bytes that it needs. */
+static void
+set_key(struct pattern *t, const char *at, size_t len)
 {
-	struct str text = pattern_entry_text(t->entry);
+	t->key_at = (uint32_t)(at - (const char *)t);
+	t->key_len = (uint16_t)len;
+}
+
+static int
+make_number(const struct pattern_set *p, struct str text, enum pattern_op op,
+	struct pattern_range *r, struct rule_err *why)
+{
 	const char *reason = NULL;
 
-	if (pattern_range_parse(text, p->method == PATTERN_VER, &t->lo, &t->hi, &reason) < 0)
+	if (pattern_range_parse(text, p->method == PATTERN_VER, &r->lo, &r->hi, &reason) < 0)
 		return pattern_fail(why, -ERR_SYNTAX, "'%.60s' %s", text.p, reason);
 	if (op == PATTERN_EQ)
 		return 0;
-	if (t->lo != t->hi)
+	if (r->lo != r->hi)
 		return pattern_fail(why, -ERR_SYNTAX,
 			"'%.60s' is a range, where an operator takes a number", text.p);
 	if (op == PATTERN_GE || op == PATTERN_GT) {
 		/* No number is above the largest one: an empty range. */
-		t->lo += op == PATTERN_GT && t->lo < INT64_MAX;
-		t->hi = op == PATTERN_GT && t->hi == INT64_MAX ? INT64_MIN : INT64_MAX;
+		r->lo += op == PATTERN_GT && r->lo < INT64_MAX;
+		r->hi = op == PATTERN_GT && r->hi == INT64_MAX ? INT64_MIN : INT64_MAX;
 	} else {
-		t->hi -= op == PATTERN_LT && t->hi > INT64_MIN;
-		t->lo = op == PATTERN_LT && t->lo == INT64_MIN ? INT64_MAX : INT64_MIN;
+		r->hi -= op == PATTERN_LT && r->hi > INT64_MIN;
+		r->lo = op == PATTERN_LT && r->lo == INT64_MIN ? INT64_MAX : INT64_MIN;
 	}
 	return 0;
 }
 
 static int
-make_bytes(struct pattern *t, char *to, struct rule_err *why)
+make_bytes(struct pattern *t, struct str text, char *to, struct rule_err *why)
 {
-	struct str text = pattern_entry_text(t->entry);
 
 	if (text.len % 2)
 		return pattern_fail(why, -ERR_SYNTAX,
@@ -69,17 +75,17 @@ make_bytes(struct pattern *t, char *to, struct rule_err *why)
 		}
 		to[i / 2] = (char)(high << 4 | low);
 	}
-	t->key = (struct str){ to, text.len / 2 };
+	set_key(t, to, text.len / 2);
 	return 0;
 }
 
+/* to: has room for the key of an IPv6 address only if there is a colon in the text. */
 static int
-take_net(struct pattern *t, unsigned int flags, struct rule_err *why)
+take_net(struct pattern *t, struct str text, unsigned int flags, char *to, struct rule_err *why)
 {
 	struct pattern_net net;
 	struct sockaddr_storage ss;
 	socklen_t len;
-	struct str text = pattern_entry_text(t->entry);
 	const char *reason;
 
 	if (pattern_net_parse(text, &net, &reason) < 0) {
@@ -94,18 +100,18 @@ take_net(struct pattern *t, unsigned int flags, struct rule_err *why)
 		net.hi = (uint64_t)ntohl(((struct sockaddr_in *)(void *)&ss)->sin_addr.s_addr)
 			<< 32;
 	}
-	pattern_net_key(&net, t->net);
-	t->key = (struct str){ t->net, PATTERN_NET_KEY };
+	set_key(t, to, pattern_net_key(&net, to));
 	return 0;
 }
 
 static int
-take_regex(struct pattern *t, struct rule_err *why)
+take_regex(struct pattern *t, struct str text, char *to, struct rule_err *why)
 {
-	struct str text = pattern_entry_text(t->entry);
 	struct regex_err reason = { 0 };
-	int rc = regex_new(text, t->nocase ? REGEX_NOCASE : 0, &t->regex, &reason);
+	struct regex **regex = (struct regex **)(void *)to;
+	int rc = regex_new(text, t->nocase ? REGEX_NOCASE : 0, regex, &reason);
 
+	set_key(t, to, 0);
 	t->has_regex = rc == 0;
 	if (rc < 0) {
 		why->at = reason.at;
@@ -115,11 +121,30 @@ take_regex(struct pattern *t, struct rule_err *why)
 	return rc;
 }
 
-/* The text to compare with, without delimiters around parts; in lower case it is a copy. */
-static void
-make_text(const struct pattern_set *p, struct pattern *t, char *to)
+/* True if -i compares it with another text. */
+static int
+is_folded(unsigned int flags, struct str s)
 {
-	struct str s = pattern_entry_text(t->entry);
+	size_t i = 0;
+
+	while (flags & PATTERN_NOCASE && i < s.len &&
+		pattern_fold((unsigned char)s.p[i]) == (unsigned char)s.p[i])
+		i++;
+	return flags & PATTERN_NOCASE && i < s.len;
+}
+
+/* True if a text is not compared where the entry has it. */
+static int
+copies_text(unsigned int flags, struct str text, int is_first)
+{
+	return !is_first || is_folded(flags, text);
+}
+
+/* The text to compare with, without delimiters around parts. */
+static void
+make_text(const struct pattern_set *p, struct pattern *t, struct str s, char *to)
+{
+	int copies = copies_text(t->nocase ? PATTERN_NOCASE : 0, s, t->is_first);
 
 	if (p->method == PATTERN_DIR || p->method == PATTERN_DOM) {
 		while (s.len && pattern_is_delimiter(p->method, s.p[0])) {
@@ -129,39 +154,36 @@ make_text(const struct pattern_set *p, struct pattern *t, char *to)
 		while (s.len && pattern_is_delimiter(p->method, s.p[s.len - 1]))
 			s.len--;
 	}
-	t->key = s;
-	if (!t->nocase)
-		return;
-	for (size_t i = 0; i < s.len; i++)
-		to[i] = (char)pattern_fold((unsigned char)s.p[i]);
-	t->key.p = to;
+	for (size_t i = 0; copies && i < s.len; i++)
+		to[i] = t->nocase ? (char)pattern_fold((unsigned char)s.p[i]) : s.p[i];
+	set_key(t, copies ? to : s.p, s.len);
 }
 
 static int
 take_key(const struct pattern_set *p, struct pattern *t, enum pattern_op op, unsigned int flags,
 	char *to, struct rule_err *why)
 {
+	struct str text = pattern_entry_text(pattern_entry_of(t));
+
 	switch (p->method) {
 	case PATTERN_INT:
 	case PATTERN_VER:
 	case PATTERN_LEN:
-		if (make_number(p, t, op, why) < 0)
-			return -ERR_SYNTAX;
-		t->key = (struct str){ (const char *)&t->lo, sizeof(t->lo) };
-		return 0;
+		set_key(t, to, sizeof(int64_t));
+		return make_number(p, text, op, (struct pattern_range *)(void *)to, why);
 	case PATTERN_IP:
-		return take_net(t, flags, why);
+		return take_net(t, text, flags, to, why);
 	case PATTERN_BIN:
-		return make_bytes(t, to, why);
+		return make_bytes(t, text, to, why);
 	case PATTERN_REG:
-		return take_regex(t, why);
+		return take_regex(t, text, to, why);
 	case PATTERN_STR:
 	case PATTERN_BEG:
 	case PATTERN_END:
 	case PATTERN_SUB:
 	case PATTERN_DIR:
 	case PATTERN_DOM:
-		make_text(p, t, to);
+		make_text(p, t, text, to);
 		return 0;
 	case PATTERN_FOUND:
 	case PATTERN_BOOL:
@@ -191,30 +213,63 @@ read_value(enum sample_type out, struct str value, struct sample *data, struct r
 
 /* True if values have another type than text. */
 static int
-is_typed(const struct pattern_set *p)
+is_typed(unsigned int out)
 {
-	return p->out == SAMPLE_SINT || p->out == SAMPLE_ADDR;
+	return out == SAMPLE_SINT || out == SAMPLE_ADDR;
 }
 
-/* True if the keys of texts have bytes of their own. */
-static int
-copies_key(const struct pattern_set *p, unsigned int flags)
+/* The number of bytes that the key needs. */
+static size_t
+key_room(const struct pattern_set *p, unsigned int flags, struct str text, int is_first)
 {
-	return p->method == PATTERN_BIN || (flags & PATTERN_NOCASE && p->method >= PATTERN_STR &&
-		p->method != PATTERN_REG);
+	switch (p->method) {
+	case PATTERN_INT:
+	case PATTERN_VER:
+	case PATTERN_LEN:
+		return sizeof(struct pattern_range);
+	case PATTERN_IP:
+		return text.len && memchr(text.p, ':', text.len) ? PATTERN_NET_KEY
+								 : PATTERN_NET_KEY4;
+	case PATTERN_BIN:
+		return text.len / 2;
+	case PATTERN_REG:
+		return sizeof(struct regex *);
+	case PATTERN_STR:
+	case PATTERN_BEG:
+	case PATTERN_END:
+	case PATTERN_SUB:
+	case PATTERN_DIR:
+	case PATTERN_DOM:
+		return copies_text(flags, text, is_first) ? text.len : 0;
+	case PATTERN_FOUND:
+	case PATTERN_BOOL:
+	case PATTERN_METHODS:
+		break;
+	}
+	return 0;
 }
 
 size_t
-pattern_room(const struct pattern_set *p, unsigned int flags, size_t len)
+pattern_room(const struct pattern_set *p, unsigned int flags, struct str text, int is_first)
 {
-	return (is_typed(p) ? sizeof(struct pattern_data) : 0) + (copies_key(p, flags) ? len : 0);
+	return (is_typed(p->out) ? sizeof(struct pattern_data) : 0) +
+		key_room(p, flags, text, is_first);
 }
 
-/* The typed value behind a pattern of a set whose values are typed. */
+size_t
+pattern_room_alignment(const struct pattern_set *p)
+{
+	int is_aligned = is_typed(p->out) || p->method == PATTERN_INT || p->method == PATTERN_VER ||
+		p->method == PATTERN_LEN || p->method == PATTERN_REG;
+
+	return is_aligned ? sizeof(int64_t) : 1;
+}
+
+/* The typed value of a pattern of a set whose values are typed. */
 static struct pattern_data *
 typed_value(const struct pattern *t)
 {
-	return (struct pattern_data *)(void *)pattern_entry_bytes(t);
+	return (struct pattern_data *)(void *)pattern_entry_bytes(t, sizeof(int64_t));
 }
 
 struct pattern_data
@@ -222,9 +277,9 @@ pattern_value(const struct pattern *t)
 {
 	struct pattern_data d = { .type = SAMPLE_STR };
 
-	if (is_typed(t->feed->set))
+	if (is_typed(t->out))
 		return *typed_value(t);
-	d.u.str = pattern_entry_value(t->entry);
+	d.u.str = pattern_entry_value(pattern_entry_of(t));
 	return d;
 }
 
@@ -234,9 +289,9 @@ pattern_change(struct pattern *t, struct str value, struct rule_err *why)
 	struct sample data = { 0 };
 	int rc;
 
-	if (!is_typed(t->feed->set))
+	if (!is_typed(t->out))
 		return 0;
-	rc = read_value(t->feed->set->out, value, &data, why);
+	rc = read_value((enum sample_type)t->out, value, &data, why);
 	if (rc == 0)
 		*typed_value(t) = (struct pattern_data){ data.type, data.u };
 	return rc;
@@ -244,34 +299,42 @@ pattern_change(struct pattern *t, struct str value, struct rule_err *why)
 
 /* --- making --- */
 
+int
+pattern_check_text(struct str text, struct rule_err *why)
+{
+	if (text.len <= PATTERN_TEXT_MAX)
+		return 0;
+	return pattern_fail(why, -ERR_RANGE, "a pattern has at most %d bytes", PATTERN_TEXT_MAX);
+}
+
 void
 pattern_drop(struct pattern *t)
 {
 	/* The set may be gone. */
 	if (t->has_regex)
-		regex_free(&t->regex);
+		regex_free((struct regex **)(uintptr_t)pattern_key(t).p);
 }
 
 int
-pattern_make(struct pattern *t, const struct pattern_feed *feed, struct pattern_entry *e,
-	enum pattern_op op, unsigned int flags, struct rule_err *why)
+pattern_make(struct pattern *t, const struct pattern_set *p, enum pattern_op op, unsigned int flags,
+	struct rule_err *why)
 {
-	size_t data = is_typed(feed->set) ? sizeof(struct pattern_data) : 0;
+	size_t data = is_typed(p->out) ? sizeof(struct pattern_data) : 0;
 	int rc;
 
 	why->at = 0;
-	if (e->text_len > PATTERN_TEXT_MAX)
-		return pattern_fail(
-			why, -ERR_RANGE, "a pattern has at most %d bytes", PATTERN_TEXT_MAX);
-	memset(t, 0, sizeof(*t));
-	t->feed = feed;
-	t->entry = e;
+	t->out = (uint8_t)p->out;
 	t->nocase = (flags & PATTERN_NOCASE) != 0;
+	t->has_regex = 0;
 	list_init(&t->same);
-	rc = take_key(feed->set, t, op, flags, pattern_entry_bytes(t) + data, why);
+	rc = take_key(p, t, op, flags, pattern_entry_bytes(t, pattern_room_alignment(p)) + data,
+		why);
 	if (rc == 0)
-		rc = pattern_change(t, pattern_entry_value(e), why);
-	if (rc < 0)
+		rc = pattern_change(t, pattern_entry_value(pattern_entry_of(t)), why);
+	if (rc < 0) {
 		pattern_drop(t);
-	return rc;
+		return rc;
+	}
+	t->hash = pattern_key_hash(p, t);
+	return 0;
 }

@@ -5,11 +5,20 @@
 #include "rule/match/pattern_entry.h"
 #include "rule/match/pattern_key.h"
 
-/* The one that was added first; either may be NULL. */
+/* The one that was added first; either may be NULL. Where several lines of an ACL share a set,
+ * which of their patterns it is makes no difference. */
 static const struct pattern *
 earlier_of(const struct pattern *a, const struct pattern *b)
 {
-	return !a ? b : !b ? a : a->order < b->order ? a : b;
+	return !a      ? b
+		: !b ? a
+		     : pattern_entry_of(a)->id < pattern_entry_of(b)->id ? a : b;
+}
+
+static uint32_t
+hash_so_far(const struct pattern_index *x, const struct keyhash_text *t)
+{
+	return (uint32_t)(keyhash_so_far(&x->key, t) >> 32);
 }
 
 static unsigned char
@@ -22,16 +31,20 @@ char_at(const struct pattern_index *x, struct str s, size_t i)
 
 /* --- texts, by index --- */
 
-static const struct pattern *
-find_whole(const struct pattern_index *x, struct str s)
+static one_copy const struct pattern *
+find_equal(const struct pattern_index *x, struct str s)
 {
 	struct keyhash_text t = KEYHASH_TEXT;
 
-	if (!pattern_index_has_len(x, s.len))
-		return NULL;
 	for (size_t i = 0; i < s.len; i++)
 		keyhash_byte(&x->key, &t, char_at(x, s, i));
-	return pattern_index_find(x, keyhash_so_far(&x->key, &t), s.p, s.len);
+	return pattern_index_find(x, hash_so_far(x, &t), s.p, s.len);
+}
+
+static inline const struct pattern *
+find_whole(const struct pattern_index *x, struct str s)
+{
+	return pattern_index_has_len(x, s.len) ? find_equal(x, s) : NULL;
 }
 
 /* The longest key that is a prefix of s. */
@@ -44,7 +57,7 @@ find_beginning(const struct pattern_index *x, struct str s)
 
 	for (size_t len = 0;; len++) {
 		if (pattern_index_has_len(x, len)) {
-			hit = pattern_index_find(x, keyhash_so_far(&x->key, &t), s.p, len);
+			hit = pattern_index_find(x, hash_so_far(x, &t), s.p, len);
 			best = hit ? hit : best;
 		}
 		if (len >= n)
@@ -62,7 +75,7 @@ find_end(const struct pattern_index *x, struct str s)
 
 	for (size_t len = 0;; len++) {
 		if (pattern_index_has_len(x, len))
-			best = earlier_of(best, pattern_index_find(x, keyhash_so_far(&x->key, &t),
+			best = earlier_of(best, pattern_index_find(x, hash_so_far(x, &t),
 						      s.p + s.len - len, len));
 		if (len >= n)
 			return best;
@@ -83,7 +96,7 @@ find_part_at(const struct pattern_index *x, enum pattern_method m, struct str s,
 		if (!pattern_index_has_len(x, i + 1 - from))
 			continue;
 		if (i + 1 == s.len || pattern_is_delimiter(m, s.p[i + 1]))
-			best = earlier_of(best, pattern_index_find(x, keyhash_so_far(&x->key, &t),
+			best = earlier_of(best, pattern_index_find(x, hash_so_far(x, &t),
 						      s.p + from, i + 1 - from));
 	}
 	return best;
@@ -102,18 +115,23 @@ find_part(const struct pattern_index *x, enum pattern_method m, struct str s)
 	return best;
 }
 
-static const struct pattern *
-find_text(const struct pattern_index *x, enum pattern_method m, struct str s)
+/* For methods that compare a part of the text. */
+static one_copy const struct pattern *
+find_inside(const struct pattern_index *x, enum pattern_method m, struct str s)
 {
-	if (!x->n)
-		return NULL;
 	if (m == PATTERN_BEG)
 		return find_beginning(x, s);
 	if (m == PATTERN_END)
 		return find_end(x, s);
-	if (m == PATTERN_DIR || m == PATTERN_DOM)
-		return find_part(x, m, s);
-	return find_whole(x, s);
+	return find_part(x, m, s);
+}
+
+static inline const struct pattern *
+find_text(const struct pattern_index *x, enum pattern_method m, struct str s)
+{
+	if (!x->n)
+		return NULL;
+	return m == PATTERN_STR || m == PATTERN_BIN ? find_whole(x, s) : find_inside(x, m, s);
 }
 
 /* --- texts, one by one --- */
@@ -121,10 +139,12 @@ find_text(const struct pattern_index *x, enum pattern_method m, struct str s)
 static int
 key_is_at(const struct pattern *t, struct str s, size_t from)
 {
+	struct str key = pattern_key(t);
+
 	if (!t->nocase)
-		return memcmp(s.p + from, t->key.p, t->key.len) == 0;
-	for (size_t i = 0; i < t->key.len; i++)
-		if (pattern_fold((unsigned char)s.p[from + i]) != (unsigned char)t->key.p[i])
+		return memcmp(s.p + from, key.p, key.len) == 0;
+	for (size_t i = 0; i < key.len; i++)
+		if (pattern_fold((unsigned char)s.p[from + i]) != (unsigned char)key.p[i])
 			return 0;
 	return 1;
 }
@@ -132,11 +152,13 @@ key_is_at(const struct pattern *t, struct str s, size_t from)
 static int
 has_inside(const struct pattern *t, struct str s)
 {
-	if (t->key.len > s.len)
+	struct str key = pattern_key(t);
+
+	if (key.len > s.len)
 		return 0;
 	if (!t->nocase)
-		return memmem(s.p, s.len, t->key.p, t->key.len) != NULL;
-	for (size_t i = 0; i + t->key.len <= s.len; i++)
+		return memmem(s.p, s.len, key.p, key.len) != NULL;
+	for (size_t i = 0; i + key.len <= s.len; i++)
 		if (key_is_at(t, s, i))
 			return 1;
 	return 0;
@@ -145,8 +167,8 @@ has_inside(const struct pattern *t, struct str s)
 static int
 has_part(const struct pattern *t, enum pattern_method m, struct str s)
 {
-	for (size_t i = 0; t->key.len && i + t->key.len <= s.len; i++) {
-		size_t end = i + t->key.len;
+	for (size_t i = 0; t->key_len && i + t->key_len <= s.len; i++) {
+		size_t end = i + t->key_len;
 
 		if ((i == 0 || pattern_is_delimiter(m, s.p[i - 1])) &&
 			(end == s.len || pattern_is_delimiter(m, s.p[end])) && key_is_at(t, s, i))
@@ -162,7 +184,7 @@ try_texts(const struct pattern_set *p, struct str s, struct sample_ctx *cx,
 	for (uint32_t i = 0; i < p->n_list; i++) {
 		const struct pattern *t = p->list[i];
 
-		if (p->method == PATTERN_REG ? regex_match(t->regex, cx, s, 0, groups)
+		if (p->method == PATTERN_REG ? regex_match(pattern_regex(t), cx, s, 0, groups)
 			: p->method == PATTERN_SUB ? has_inside(t, s)
 						   : has_part(t, p->method, s))
 			return t;
@@ -170,20 +192,27 @@ try_texts(const struct pattern_set *p, struct str s, struct sample_ctx *cx,
 	return NULL;
 }
 
+/* The one with case first; either may be NULL. */
+static const struct pattern *
+better_of(enum pattern_method m, const struct pattern *a, const struct pattern *b)
+{
+	if (a && b && m == PATTERN_BEG)
+		return a->key_len >= b->key_len ? a : b;
+	return earlier_of(a, b);
+}
+
 static const struct pattern *
 match_text(const struct pattern_set *p, struct str s, struct sample_ctx *cx,
 	struct regex_match *groups)
 {
-	const struct pattern *a, *b;
+	const struct pattern *hit;
 
 	if (!s.p)
 		s = STR("");
-	a = find_text(&p->index[0], p->method, s);
-	b = find_text(&p->index[1], p->method, s);
-	if (a && b && p->method == PATTERN_BEG)
-		return a->key.len >= b->key.len ? a : b;
-	a = earlier_of(a, b);
-	return p->n_list ? earlier_of(a, try_texts(p, s, cx, groups)) : a;
+	hit = find_text(&p->index[0], p->method, s);
+	if (p->index[1].n)
+		hit = better_of(p->method, hit, find_text(&p->index[1], p->method, s));
+	return p->n_list ? earlier_of(hit, try_texts(p, s, cx, groups)) : hit;
 }
 
 /* --- numbers and addresses --- */
@@ -197,10 +226,14 @@ match_number(const struct pattern_set *p, int64_t v)
 	memcpy(key, &v, sizeof(v));
 	if (p->index[0].n)
 		best = pattern_index_find(
-			&p->index[0], pattern_number_hash(&p->index[0].key, v), key, sizeof(key));
-	for (uint32_t i = 0; i < p->n_list; i++)
-		if (p->list[i]->lo <= v && v <= p->list[i]->hi)
+			&p->index[0], (uint32_t)(pattern_number_hash(&p->index[0].key, v) >> 32),
+			key, sizeof(key));
+	for (uint32_t i = 0; i < p->n_list; i++) {
+		const struct pattern_range *r = pattern_range(p->list[i]);
+
+		if (r->lo <= v && v <= r->hi)
 			return earlier_of(best, p->list[i]);
+	}
 	return best;
 }
 
@@ -210,15 +243,16 @@ find_net(const struct pattern_index *x, struct pattern_net net)
 {
 	const struct pattern *hit;
 	char key[PATTERN_NET_KEY];
+	size_t len;
 
 	if (!x->n)
 		return NULL;
-	for (int bits = (int)MIN(net.bits, x->len_max); bits >= 0; bits--) {
-		if (!pattern_index_has_len(x, (size_t)bits))
-			continue;
+	for (int bits = pattern_index_len_to(x, net.bits); bits >= 0;
+		bits = pattern_index_len_to(x, bits - 1)) {
 		pattern_net_cut(&net, (unsigned int)bits);
-		pattern_net_key(&net, key);
-		hit = pattern_index_find(x, pattern_net_hash(&x->key, &net), key, sizeof(key));
+		len = pattern_net_key(&net, key);
+		hit = pattern_index_find(
+			x, (uint32_t)(pattern_net_hash(&x->key, &net) >> 32), key, len);
 		if (hit)
 			return hit;
 	}
@@ -332,7 +366,7 @@ is_known_method(struct str text)
 static int
 stands_for(const struct pattern *t, struct str method)
 {
-	struct str text = pattern_entry_text(t->entry);
+	struct str text = pattern_entry_text(pattern_entry_of(t));
 
 	return is_known_method(text) || is_known_method(method) ? str_is(text, method) : 1;
 }

@@ -86,13 +86,37 @@ pattern_net_cut(struct pattern_net *net, unsigned int bits)
 	net->lo &= bits >= 128 ? all : bits > 64 ? all << (128 - bits) : 0;
 }
 
-void
+size_t
 pattern_net_key(const struct pattern_net *net, char *key)
 {
+	uint32_t v4 = (uint32_t)(net->hi >> 32);
+
+	if (!net->v6) {
+		memcpy(key, &v4, 4);
+		key[4] = (char)net->bits;
+		return PATTERN_NET_KEY4;
+	}
 	memcpy(key, &net->hi, 8);
 	memcpy(key + 8, &net->lo, 8);
 	key[16] = (char)net->bits;
-	key[17] = (char)net->v6;
+	return PATTERN_NET_KEY;
+}
+
+void
+pattern_net_of_key(struct str key, struct pattern_net *net)
+{
+	uint32_t v4;
+
+	memset(net, 0, sizeof(*net));
+	net->v6 = key.len == PATTERN_NET_KEY;
+	net->bits = (uint8_t)key.p[key.len - 1];
+	if (net->v6) {
+		memcpy(&net->hi, key.p, 8);
+		memcpy(&net->lo, key.p + 8, 8);
+		return;
+	}
+	memcpy(&v4, key.p, 4);
+	net->hi = (uint64_t)v4 << 32;
 }
 
 uint64_t

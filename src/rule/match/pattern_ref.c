@@ -47,13 +47,15 @@ static void
 drop_entry(struct pattern_ref *ref, struct pattern_entry *e, int in_sets)
 {
 	pattern_kept_drop(ref, e, in_sets);
+	if (in_sets)
+		pattern_entry_leave(e, ref->feed);
 	if (pattern_coming_has(ref, e))
 		pattern_entry_leave_sets(e, ref->coming.set);
 	pattern_table_remove(&ref->table, e);
 	cursors_leave(&ref->walks, &e->link);
 	list_remove(&e->link);
 	counter_sub(&ref->n, 1);
-	pattern_entry_free(e, in_sets);
+	pattern_entry_free(e);
 }
 
 void
@@ -64,7 +66,7 @@ pattern_ref_free(struct pattern_ref **refp)
 	if (!ref)
 		return;
 	list_each_safe(it, &ref->entries)
-		pattern_entry_free(list_entry(it, struct pattern_entry, link), 0);
+		pattern_entry_free(list_entry(it, struct pattern_entry, link));
 	pattern_table_fini(&ref->table);
 	pattern_coming_end(ref);
 	for (unsigned int i = 0; i < ref->n_feeds; i++)
@@ -113,14 +115,15 @@ pattern_ref_feed(
 		return ref_no_memory(why);
 	}
 	pattern_coming_end(ref);
-	*feed = (struct pattern_feed){ ref, set, flags };
+	*feed = (struct pattern_feed){ ref, set, flags, set->feeds };
+	set->feeds = feed;
 	ref->feed[ref->n_feeds++] = feed;
 	if (ref->is_live)
 		set->guard = &ref->lock;
 	list_each(it, &ref->entries) {
 		struct pattern_entry *e = list_entry(it, struct pattern_entry, link);
 		struct pattern *t;
-		int rc = pattern_entry_feed(e, feed, PATTERN_EQ, flags, &t, why);
+		int rc = pattern_entry_feed(e, set, PATTERN_EQ, flags, &t, why);
 
 		if (rc == 0 && e->version == ref->version && pattern_set_enter(set, t) < 0)
 			rc = ref_no_memory(why);
@@ -128,6 +131,20 @@ pattern_ref_feed(
 			return rc;
 	}
 	return 0;
+}
+
+void
+pattern_ref_unfeed(struct pattern_ref *ref)
+{
+	for (unsigned int i = 0; i < ref->n_feeds; i++) {
+		struct pattern_feed **at = &ref->feed[i]->set->feeds;
+
+		while (*at != ref->feed[i])
+			at = &(*at)->other;
+		*at = ref->feed[i]->other;
+		mem_free(ref->feed[i]);
+	}
+	ref->n_feeds = 0;
 }
 
 void
@@ -149,20 +166,23 @@ int
 pattern_ref_make(struct pattern_ref *ref, uint32_t version, struct str text, struct str value,
 	struct pattern_entry **out, struct rule_err *why)
 {
-	struct pattern_entry *e = ref->n_feeds ? pattern_entry_new_for(&ref->table.key, text, value,
-							 ref->feed[0]->set, ref->feed[0]->flags)
-					       : pattern_entry_new(&ref->table.key, text, value);
+	struct pattern_entry *e;
 	struct pattern *t;
-	int rc = 0;
+	int rc = pattern_check_text(text, why);
 
-	why->at = 0;
+	if (rc < 0)
+		return rc;
+	e = ref->n_feeds ? pattern_entry_new_for(&ref->table.key, text, value, ref->feed[0]->set,
+				   ref->feed[0]->flags)
+			 : pattern_entry_new(&ref->table.key, text, value);
 	if (!e)
 		return ref_no_memory(why);
 	e->version = version;
 	for (unsigned int i = 0; i < ref->n_feeds && rc == 0; i++)
-		rc = pattern_entry_feed(e, ref->feed[i], PATTERN_EQ, ref->feed[i]->flags, &t, why);
+		rc = pattern_entry_feed(
+			e, ref->feed[i]->set, PATTERN_EQ, ref->feed[i]->flags, &t, why);
 	if (rc < 0)
-		pattern_entry_free(e, 0);
+		pattern_entry_free(e);
 	else
 		*out = e;
 	return rc;
@@ -181,7 +201,7 @@ pattern_ref_join(struct pattern_ref *ref, struct pattern_entry *e, struct rule_e
 	if (pattern_table_reserve(&ref->table, ref->n) < 0)
 		return ref_no_memory(why);
 	if (e->version == ref->version)
-		rc = pattern_entry_enter(e, why);
+		rc = pattern_entry_enter(e, ref->feed, why);
 	else if (ref->coming.set && e->version == ref->coming.version)
 		rc = pattern_entry_enter_sets(e, ref->coming.set, why);
 	if (rc < 0)
@@ -207,9 +227,11 @@ pattern_ref_expect(struct pattern_ref *ref, uint64_t n, struct rule_err *why)
 void
 pattern_ref_prefetch(struct pattern_ref *ref, struct pattern_entry *e)
 {
+	const struct pattern *t = pattern_entry_first(e);
+
 	pattern_table_prefetch(&ref->table, e);
-	for (const struct pattern *t = pattern_entry_first(e); t; t = t->next)
-		pattern_set_prefetch(t->feed->set, t);
+	for (unsigned int i = 0; t; t = t->next, i++)
+		pattern_set_prefetch(ref->feed[i]->set, t);
 }
 
 int
@@ -223,7 +245,7 @@ pattern_ref_add(struct pattern_ref *ref, uint32_t version, struct str text, stru
 		return rc;
 	rc = pattern_ref_join(ref, e, why);
 	if (rc < 0)
-		pattern_entry_free(e, 0);
+		pattern_entry_free(e);
 	return rc;
 }
 

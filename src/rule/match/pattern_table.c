@@ -48,7 +48,7 @@ push_entry(struct pattern_entry **at, struct pattern_entry *e)
 static uint64_t
 entry_hash(const struct pattern_table *t, const struct pattern_entry *e)
 {
-	return keyhash(&t->key, e->bytes, e->text_len);
+	return keyhash(&t->key, e->bytes, e->first.text_len);
 }
 
 static void

@@ -9,29 +9,45 @@
 #include "rule/match/pattern_coming.h"
 #include "rule/match/pattern_kept.h"
 
-/* The contents of a set when `version` is current (with `none`: nothing of ours), in *all from
- * mem_alloc(). */
-static int
-gather_patterns(const struct pattern_ref *ref, const struct pattern_set *set, uint32_t version,
-	int none, struct pattern ***all, uint32_t *n)
+/* Appends the patterns that entries of a feed's ref have for its set: those of the current version,
+ * or, if the feed is ours, of the one that becomes current. */
+static void
+gather_feed(const struct pattern_feed *feed, int is_ours, uint32_t version, struct pattern **all,
+	uint32_t *n)
 {
+	unsigned int nth = 0;
+
+	while (feed->ref->feed[nth] != feed)
+		nth++;
+	list_each(it, &feed->ref->entries) {
+		struct pattern_entry *e = list_entry(it, struct pattern_entry, link);
+		struct pattern *t = pattern_entry_first(e);
+
+		for (unsigned int i = 0; i < nth; i++)
+			t = t->next;
+		if (is_ours ? e->version == version : pattern_ref_is_current(feed->ref, e))
+			all[(*n)++] = t;
+	}
+}
+
+/* The contents of the feed's set when `version` is current (with `none`: nothing of ours), in *all
+ * from mem_alloc(). */
+static int
+gather_patterns(const struct pattern_feed *ours, uint32_t version, int none, struct pattern ***all,
+	uint32_t *n)
+{
+	const struct pattern_set *set = ours->set;
+
 	*n = 0;
-	*all = mem_alloc((set->n + ref->n + 1) * sizeof(struct pattern *));
+	*all = mem_alloc((set->n + ours->ref->n + 1) * sizeof(struct pattern *));
 	if (!*all)
 		return -ERR_NOMEM;
 	/* Patterns of other lines of the ACL, whose order is irrelevant. */
-	for (uint32_t i = 0; i < set->n; i++)
-		if (set->all[i]->feed->ref != ref)
-			(*all)[(*n)++] = set->all[i];
-	if (none)
-		return 0;
-	list_each(it, &ref->entries) {
-		struct pattern_entry *e = list_entry(it, struct pattern_entry, link);
-
-		for (struct pattern *t = pattern_entry_first(e); t; t = t->next)
-			if (t->feed->set == set && e->version == version)
-				(*all)[(*n)++] = t;
-	}
+	for (const struct pattern_feed *f = set->feeds; f; f = f->other)
+		if (f != ours)
+			gather_feed(f, 0, 0, *all, n);
+	if (!none)
+		gather_feed(ours, 1, version, *all, n);
 	return 0;
 }
 
@@ -60,7 +76,7 @@ plan_change(const struct pattern_ref *ref, struct pattern_change *ch)
 			pattern_set_init_like(&ch->to[i], set);
 			continue;
 		}
-		rc = gather_patterns(ref, set, ch->version, ch->clears, &all, &n);
+		rc = gather_patterns(ref->feed[i], ch->version, ch->clears, &all, &n);
 		if (rc < 0)
 			return rc;
 		rc = pattern_set_plan(set, &ch->to[i], all, n);

@@ -86,7 +86,7 @@ enter(struct pattern_set *p, const char *text)
 	struct rule_err why;
 
 	assert_int_equal(pattern_set_add(p, str_of(text), PATTERN_EQ, 0, NO_VALUE, &why), 0);
-	return p->all[p->n - 1];
+	return p->all[p->n_all - 1];
 }
 
 /* When an entry is removed, the next equal one is found. */
@@ -105,16 +105,15 @@ removed_entries(void **state)
 	assert_int_equal(p.n, 3);
 	assert_int_equal(p.index[0].n, 2);
 	assert_ptr_equal(
-		pattern_index_find(&p.index[0], keyhash(&keyhash_known, "k", 1), "k", 1), t[2]);
+		pattern_index_find(&p.index[0], t[2]->hash, "k", 1), t[2]);
 	pattern_set_leave(&p, t[2]);
 	pattern_set_leave(&p, t[4]);
-	assert_null(pattern_index_find(&p.index[0], keyhash(&keyhash_known, "k", 1), "k", 1));
+	assert_null(pattern_index_find(&p.index[0], t[2]->hash, "k", 1));
 	assert_int_equal(p.n, 1);
 	assert_ptr_equal(p.all[0], t[3]);
-	assert_int_equal(t[3]->at, 0);
 	for (int i = 0; i < 5; i++)
 		if (i != 3)
-			pattern_entry_free(t[i]->entry, 0);
+			pattern_entry_free(pattern_entry_of(t[i]));
 	pattern_set_fini(&p);
 }
 
@@ -133,22 +132,22 @@ removal_from_the_list(void **state)
 	assert_int_equal(p.n_list, 2);
 	assert_ptr_equal(p.list[0], t[0]);
 	assert_ptr_equal(p.list[1], t[2]);
-	pattern_entry_free(t[1]->entry, 0);
-	pattern_entry_free(t[3]->entry, 0);
+	pattern_entry_free(pattern_entry_of(t[1]));
+	pattern_entry_free(pattern_entry_of(t[3]));
 	pattern_set_fini(&p);
 }
 
 /* A pattern that is in no set. */
 static struct pattern *
-made(const struct pattern_feed *feed, struct str text, unsigned int flags)
+made(const struct pattern_set *set, struct str text, unsigned int flags)
 {
 	struct pattern_entry *e =
-		pattern_entry_new_for(&keyhash_known, text, NO_VALUE, feed->set, flags);
+		pattern_entry_new_for(&set->index[0].key, text, NO_VALUE, set, flags);
 	struct pattern *t;
 	struct rule_err why;
 
 	assert_non_null(e);
-	assert_int_equal(pattern_entry_feed(e, feed, PATTERN_EQ, flags, &t, &why), 0);
+	assert_int_equal(pattern_entry_feed(e, set, PATTERN_EQ, flags, &t, &why), 0);
 	return t;
 }
 
@@ -165,9 +164,9 @@ replacing_the_whole_set(void **state)
 	pattern_set_init(&p, PATTERN_DIR, SAMPLE_ANY, &key);
 	t[0] = enter(&p, "gone");
 	t[1] = enter(&p, "stays");
-	t[2] = made(p.alone, STR("stays"), PATTERN_NOCASE);
+	t[2] = made(&p, STR("stays"), PATTERN_NOCASE);
 	/* "" is not part of a path: this one goes to the list */
-	t[3] = made(p.alone, STR("/"), 0);
+	t[3] = made(&p, STR("/"), 0);
 	memcpy(all, t + 1, 3 * sizeof(struct pattern *));
 	assert_int_equal(pattern_set_plan(&p, &to, all, 3), 0);
 	assert_int_equal(p.n, 2);
@@ -180,12 +179,13 @@ replacing_the_whole_set(void **state)
 	assert_int_equal(p.index[1].n, 1);
 	for (int i = 0; i < 2; i++)
 		assert_memory_equal(&p.index[i].key, &key, sizeof(key));
-	for (uint32_t i = 0; i < 3; i++) {
-		assert_ptr_equal(p.all[i], t[i + 1]);
-		assert_int_equal(p.all[i]->order, i);
-	}
-	pattern_entry_free(t[0]->entry, 0);
-	pattern_set_fini(&p);
+	assert_ptr_equal(p.list[0], t[3]);
+	for (int i = 1; i < 3; i++)
+		assert_ptr_equal(
+			pattern_index_find(&p.index[i - 1], t[i]->hash, "stays", 5), t[i]);
+	for (int i = 0; i < 4; i++)
+		pattern_entry_free(pattern_entry_of(t[i]));
+	pattern_set_forget(&p);
 }
 
 int

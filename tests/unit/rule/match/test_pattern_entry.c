@@ -5,7 +5,8 @@
 #include "unit/test.h"
 
 static struct pattern_set texts, numbers;
-static struct pattern_feed feeds[2] = { { NULL, &texts, 0 }, { NULL, &numbers, 0 } };
+static struct pattern_feed feeds[2] = { { NULL, &texts, 0, NULL }, { NULL, &numbers, 0, NULL } };
+static struct pattern_feed *const feed[2] = { &feeds[0], &feeds[1] };
 static struct rule_err why;
 
 static int
@@ -34,10 +35,10 @@ made(const char *text, const char *value)
 	struct pattern *t;
 
 	assert_non_null(e);
-	for (size_t i = 0; i < ARRAY_LEN(feeds); i++) {
-		assert_int_equal(pattern_entry_feed(e, &feeds[i], PATTERN_EQ, 0, &t, &why), 0);
-		assert_ptr_equal(t->entry, e);
-		assert_ptr_equal(t->feed, &feeds[i]);
+	for (size_t i = 0; i < ARRAY_LEN(feed); i++) {
+		assert_int_equal(
+			pattern_entry_feed(e, feed[i]->set, PATTERN_EQ, 0, &t, &why), 0);
+		assert_ptr_equal(pattern_entry_of(t), e);
 	}
 	return e;
 }
@@ -55,11 +56,11 @@ an_entry_copies_its_texts(void **state)
 	assert_string_equal(e->bytes, "key");
 	assert_string_equal(e->value, "value");
 	assert_int_equal(e->hash, keyhash(&keyhash_known, "key", 3));
-	pattern_entry_free(e, 0);
+	pattern_entry_free(e);
 	e = pattern_entry_new(&keyhash_known, STR("key"), (struct str){ NULL, 0 });
 	assert_null(e->value);
 	assert_null(pattern_entry_first(e));
-	pattern_entry_free(e, 0);
+	pattern_entry_free(e);
 }
 
 static void
@@ -69,12 +70,13 @@ entries_are_added_to_and_removed_from_sets(void **state)
 
 	(void)state;
 	assert_int_equal(texts.n, 0);
-	assert_int_equal(pattern_entry_enter(e, &why), 0);
+	assert_int_equal(pattern_entry_enter(e, feed, &why), 0);
 	assert_int_equal(texts.n, 1);
 	assert_int_equal(numbers.n, 1);
-	pattern_entry_free(e, 1);
+	pattern_entry_leave(e, feed);
 	assert_int_equal(texts.n, 0);
 	assert_int_equal(numbers.n, 0);
+	pattern_entry_free(e);
 }
 
 static void
@@ -84,11 +86,12 @@ a_failure_in_one_set_changes_none(void **state)
 
 	(void)state;
 	numbers.n = PATTERN_SET_MAX;
-	assert_int_equal(pattern_entry_enter(e, &why), -ERR_FULL);
+	assert_int_equal(pattern_entry_enter(e, feed, &why), -ERR_FULL);
 	assert_int_equal(texts.n, 0);
 	numbers.n = 0;
-	assert_int_equal(pattern_entry_enter(e, &why), 0);
-	pattern_entry_free(e, 1);
+	assert_int_equal(pattern_entry_enter(e, feed, &why), 0);
+	pattern_entry_leave(e, feed);
+	pattern_entry_free(e);
 }
 
 static void
@@ -107,7 +110,7 @@ values(void **state)
 	assert_string_equal(e->value, "23");
 	assert_true(str_is(pattern_value(pattern_entry_first(e)).u.str, STR("23")));
 	assert_int_equal(pattern_value(pattern_entry_first(e)->next).u.sint, 23);
-	pattern_entry_free(e, 0);
+	pattern_entry_free(e);
 }
 
 /* An entry made before it has a set, or whose first set needs bytes for a key in lower case and a
@@ -115,7 +118,6 @@ values(void **state)
 static void
 patterns_inside_and_outside_of_the_entry(void **state)
 {
-	static const struct pattern_feed folded = { NULL, &numbers, PATTERN_NOCASE };
 	struct pattern_entry *without = pattern_entry_new(&keyhash_known, STR("LONGER"), STR("7")),
 			     *with = pattern_entry_new_for(&keyhash_known, STR("LONGER"), STR("7"),
 				     &numbers, PATTERN_NOCASE);
@@ -123,9 +125,9 @@ patterns_inside_and_outside_of_the_entry(void **state)
 
 	(void)state;
 	assert_int_equal(
-		pattern_entry_feed(without, &folded, PATTERN_EQ, PATTERN_NOCASE, &t[0], &why), 0);
+		pattern_entry_feed(without, &numbers, PATTERN_EQ, PATTERN_NOCASE, &t[0], &why), 0);
 	assert_int_equal(
-		pattern_entry_feed(with, &folded, PATTERN_EQ, PATTERN_NOCASE, &t[1], &why), 0);
+		pattern_entry_feed(with, &numbers, PATTERN_EQ, PATTERN_NOCASE, &t[1], &why), 0);
 	assert_ptr_not_equal(t[0], &without->first);
 	assert_ptr_equal(t[1], &with->first);
 	assert_int_equal(
@@ -133,14 +135,14 @@ patterns_inside_and_outside_of_the_entry(void **state)
 		-ERR_SYNTAX);
 	assert_int_equal(pattern_entry_change(with, STR("00000000000000000000000008"), &why), 0);
 	for (int i = 0; i < 2; i++) {
-		assert_true(str_is(t[i]->key, STR("longer")));
+		assert_true(str_is(pattern_key(t[i]), STR("longer")));
 		assert_int_equal(pattern_value(t[i]).type, SAMPLE_SINT);
 		assert_int_equal(pattern_value(t[i]).u.sint, 7 + i);
-		assert_ptr_equal(pattern_entry_first(t[i]->entry), t[i]);
-		assert_int_equal((uintptr_t)pattern_entry_bytes(t[i]) % sizeof(int64_t), 0);
+		assert_ptr_equal(pattern_entry_first(pattern_entry_of(t[i])), t[i]);
+		assert_int_equal((uintptr_t)pattern_entry_bytes(t[i], 8) % sizeof(int64_t), 0);
 	}
-	pattern_entry_free(without, 0);
-	pattern_entry_free(with, 0);
+	pattern_entry_free(without);
+	pattern_entry_free(with);
 }
 
 int

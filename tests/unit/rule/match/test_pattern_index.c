@@ -16,8 +16,29 @@ make(const char *key)
 
 	assert_non_null(t);
 	memcpy(t + 1, key, len);
-	t->key = (struct str){ (const char *)(t + 1), len };
+	t->key_at = sizeof(*t);
+	t->key_len = (uint16_t)len;
 	return t;
+}
+
+static uint32_t
+upper(uint64_t hash)
+{
+	return (uint32_t)(hash >> 32);
+}
+
+static void
+add(struct pattern_index *x, struct pattern *t, uint64_t hash, size_t len)
+{
+	t->hash = upper(hash);
+	assert_int_equal(pattern_index_add(x, t, len), 0);
+}
+
+/* The same key with another hash. */
+static struct pattern *
+find_hashed(const struct pattern_index *x, const struct pattern *t, uint64_t hash)
+{
+	return pattern_index_find(x, upper(hash), pattern_key(t).p, pattern_key(t).len);
 }
 
 static uint64_t
@@ -29,7 +50,7 @@ hash_of(const char *key)
 static struct pattern *
 find(const struct pattern_index *x, const char *key)
 {
-	return pattern_index_find(x, hash_of(key), key, strlen(key));
+	return pattern_index_find(x, upper(hash_of(key)), key, strlen(key));
 }
 
 static void
@@ -57,8 +78,7 @@ many(void **state)
 	for (int i = 0; i < MANY; i++) {
 		snprintf(key, sizeof(key), "key%d", i);
 		item[i] = make(key);
-		assert_int_equal(pattern_index_add(&x, item[i], hash_of(key),
-					 strlen(key)), 0);
+		add(&x, item[i], hash_of(key), strlen(key));
 	}
 	assert_int_equal(x.n, MANY);
 	assert_true(x.cap >= 2 * x.n && (x.cap & (x.cap - 1)) == 0);
@@ -91,12 +111,11 @@ collisions(void **state)
 			char key[2] = { (char)('a' + i), 0 };
 
 			item[i] = make(key);
-			assert_int_equal(pattern_index_add(&x, item[i], hashes[h], 1), 0);
+			add(&x, item[i], hashes[h], 1);
 		}
 		for (int i = 0; i < 10; i++)
-			assert_ptr_equal(
-				pattern_index_find(&x, hashes[h], item[i]->key.p, 1), item[i]);
-		assert_null(pattern_index_find(&x, hashes[h], "z", 1));
+			assert_ptr_equal(find_hashed(&x, item[i], hashes[h]), item[i]);
+		assert_null(pattern_index_find(&x, upper(hashes[h]), "z", 1));
 		for (int i = 0; i < 10; i++)
 			free(item[i]);
 		pattern_index_fini(&x);
@@ -122,27 +141,27 @@ replaced(void **state)
 
 			item[i] = make(key);
 			hash[i] = (uint64_t)(rand() % 8 + 60) << 58;
-			assert_int_equal(pattern_index_add(&x, item[i], hash[i], 1), 0);
+			add(&x, item[i], hash[i], 1);
 		}
 		for (int left = N; left > 0; left--) {
 			int out = rand() % left;
 
-			pattern_index_replace(&x, item[out], hash[out], NULL);
+			pattern_index_replace(&x, item[out], NULL);
 			free(item[out]);
 			item[out] = item[left - 1];
 			hash[out] = hash[left - 1];
 			assert_int_equal(x.n, left - 1);
 			for (int i = 0; i < left - 1; i++)
-				assert_ptr_equal(pattern_index_find(
-							 &x, hash[i], item[i]->key.p, 1), item[i]);
+				assert_ptr_equal(find_hashed(&x, item[i], hash[i]), item[i]);
 		}
 		pattern_index_fini(&x);
 	}
 	pattern_index_init(&x, 0, &keyhash_known);
 	item[0] = make("x");
-	assert_int_equal(pattern_index_add(&x, item[0], 5, 1), 0);
-	pattern_index_replace(&x, item[0], 5, heir);
-	assert_ptr_equal(pattern_index_find(&x, 5, "x", 1), heir);
+	add(&x, item[0], UINT64_C(5) << 32, 1);
+	heir->hash = item[0]->hash;
+	pattern_index_replace(&x, item[0], heir);
+	assert_ptr_equal(find_hashed(&x, heir, UINT64_C(5) << 32), heir);
 	free(item[0]);
 	free(heir);
 	pattern_index_fini(&x);
@@ -174,20 +193,19 @@ while_it_grows(void **state)
 
 		if (!in[i]) {
 			in[i] = item[i];
-			assert_int_equal(pattern_index_add(&x, in[i], hash[i], 1), 0);
+			add(&x, in[i], hash[i], 1);
 		} else if (rand() % 5 == 0) {
-			pattern_index_replace(&x, in[i], hash[i], NULL);
+			pattern_index_replace(&x, in[i], NULL);
 			in[i] = NULL;
 		}
 		growing += x.old && x.cap == cap;
 		for (int k = 0; k < N; k++)
-			assert_ptr_equal(pattern_index_find(&x, hash[k], item[k]->key.p,
-						 item[k]->key.len), in[k]);
+			assert_ptr_equal(find_hashed(&x, item[k], hash[k]), in[k]);
 	}
 	assert_true(growing > 20);
 	for (int i = 0; i < N; i++) {
 		if (in[i])
-			pattern_index_replace(&x, in[i], hash[i], NULL);
+			pattern_index_replace(&x, in[i], NULL);
 		free(item[i]);
 	}
 	assert_int_equal(x.n, 0);
@@ -210,7 +228,7 @@ growing_in_small_steps(void **state)
 		cap = x.cap;
 		snprintf(key, sizeof(key), "%d", i);
 		item[i] = make(key);
-		assert_int_equal(pattern_index_add(&x, item[i], hash_of(key), 1), 0);
+		add(&x, item[i], hash_of(key), 1);
 		if (x.cap == cap)
 			assert_true(x.moved - was < 64);
 		else if (cap)
@@ -227,12 +245,13 @@ farthest(const struct pattern_index *x)
 {
 	uint32_t most = 0;
 
-	for (uint32_t at = 0; at < x->cap; at++) {
-		uint32_t home = keyhash_slot(x->slot[at].hash, x->cap);
+	const uint8_t *tag = (const uint8_t *)(x->slot + x->cap);
 
-		if (x->slot[at].item)
-			most = MAX(most, (at - home) & (x->cap - 1));
-	}
+	for (uint32_t at = 0; at < x->cap; at++)
+		if (tag[at])
+			most = MAX(most,
+				(at - keyhash_slot((uint64_t)x->slot[at]->hash << 32, x->cap)) &
+					(x->cap - 1));
 	return most;
 }
 
@@ -244,7 +263,7 @@ chosen_keys(void **state)
 	static const uint64_t bits[2] = { 20261122, 7 };
 	struct keyhash other;
 	struct pattern_index x, y;
-	struct pattern *item[CHOSEN];
+	struct pattern *item[CHOSEN], *beside[CHOSEN];
 	char key[32];
 	int n = 0;
 
@@ -259,25 +278,26 @@ chosen_keys(void **state)
 		if (keyhash_slot(hash, 2 * CHOSEN) != 9)
 			continue;
 		item[n] = make(key);
-		assert_int_equal(pattern_index_add(&x, item[n], hash, len), 0);
-		assert_int_equal(pattern_index_add(&y, item[n], keyhash(&other, key, len), len), 0);
+		beside[n] = make(key);
+		add(&x, item[n], hash, len);
+		add(&y, beside[n], keyhash(&other, key, len), len);
 		n++;
 	}
 	assert_int_equal(farthest(&x), CHOSEN - 1);
 	assert_true(farthest(&y) < 32);
 	for (int i = 0; i < n; i++) {
-		struct str s = item[i]->key;
+		struct str s = pattern_key(item[i]);
 
-		assert_ptr_equal(pattern_index_find(&x, keyhash(&x.key, s.p, s.len), s.p, s.len),
-			item[i]);
-		assert_ptr_equal(pattern_index_find(&y, keyhash(&y.key, s.p, s.len), s.p, s.len),
-			item[i]);
-		assert_null(pattern_index_find(&y, keyhash(&x.key, s.p, s.len), s.p, s.len));
+		assert_ptr_equal(find_hashed(&x, item[i], keyhash(&x.key, s.p, s.len)), item[i]);
+		assert_ptr_equal(find_hashed(&y, item[i], keyhash(&y.key, s.p, s.len)), beside[i]);
+		assert_null(find_hashed(&y, item[i], keyhash(&x.key, s.p, s.len)));
 	}
 	pattern_index_fini(&x);
 	pattern_index_fini(&y);
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n; i++) {
 		free(item[i]);
+		free(beside[i]);
+	}
 }
 
 /* After a reservation an entry is added without an allocation. */
@@ -306,9 +326,9 @@ folded(void **state)
 
 	(void)state;
 	pattern_index_init(&x, 1, &keyhash_known);
-	assert_int_equal(pattern_index_add(&x, t, hash_of("host"), 4), 0);
-	assert_ptr_equal(pattern_index_find(&x, hash_of("host"), "HoSt", 4), t);
-	assert_null(pattern_index_find(&x, hash_of("host"), "HoS\x14", 4));
+	add(&x, t, hash_of("host"), 4);
+	assert_ptr_equal(pattern_index_find(&x, upper(hash_of("host")), "HoSt", 4), t);
+	assert_null(pattern_index_find(&x, upper(hash_of("host")), "HoS\x14", 4));
 	for (int c = 0; c < 256; c++)
 		assert_int_equal(pattern_fold((unsigned char)c),
 			c >= 'A' && c <= 'Z' ? c + 'a' - 'A' : c);
@@ -324,7 +344,7 @@ long_keys(void **state)
 
 	(void)state;
 	pattern_index_init(&x, 0, &keyhash_known);
-	assert_int_equal(pattern_index_add(&x, t, 1, 65535), 0);
+	add(&x, t, 1, 65535);
 	assert_int_equal(x.len_max, 65535);
 	assert_true(pattern_index_has_len(&x, 65535));
 	assert_false(pattern_index_has_len(&x, 65536));

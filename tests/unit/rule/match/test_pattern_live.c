@@ -79,7 +79,7 @@ look_up(int i, const char *key, struct sys *who, char *to, size_t size)
 
 	pattern_set_look(&set[i], who);
 	hit = pattern_match(&set[i], &s, &cx, NULL);
-	snprintf(to, size, "%s", hit ? hit->entry->value : "(none)");
+	snprintf(to, size, "%s", hit ? pattern_entry_of(hit)->value : "(none)");
 	pattern_set_looked(&set[i]);
 	return str_of(to);
 }

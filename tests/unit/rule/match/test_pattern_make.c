@@ -96,8 +96,8 @@ values(void **state)
 		if ((r == 0) != t[i].ok)
 			fail_msg("<%s>: %s", t[i].value, why.text);
 		if (t[i].ok)
-			assert_true(
-				str_is(pattern_entry_value(p.all[0]->entry), str_of(t[i].value)));
+			assert_true(str_is(pattern_entry_value(pattern_entry_of(p.all[0])),
+				str_of(t[i].value)));
 		pattern_set_fini(&p);
 	}
 }
@@ -134,8 +134,8 @@ changed_values(void **state)
 	pattern_set_init(&p, PATTERN_STR, SAMPLE_SINT, &keyhash_known);
 	assert_int_equal(
 		pattern_set_add(&p, STR("Key"), PATTERN_EQ, PATTERN_NOCASE, STR("7"), &why), 0);
-	assert_true(str_is(p.all[0]->key, STR("key")));
-	assert_true(str_is(pattern_entry_text(p.all[0]->entry), STR("Key")));
+	assert_true(str_is(pattern_key(p.all[0]), STR("key")));
+	assert_true(str_is(pattern_entry_text(pattern_entry_of(p.all[0])), STR("Key")));
 	assert_int_equal(pattern_change(p.all[0], STR("8"), &why), 0);
 	assert_int_equal(pattern_value(p.all[0]).u.sint, 8);
 	assert_true(pattern_change(p.all[0], STR("x"), &why) < 0);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rule/match/pattern.h"
+#include "rule/match/pattern_entry.h"
 #include "rule/match/pattern_key.h"
 #include "unit/test.h"
 
@@ -441,9 +441,9 @@ like_a_naive_matcher(void **state)
 			hits += hit != NULL;
 			misses += hit == NULL;
 			if (hit && m != PATTERN_BEG)
-				assert_int_equal(hit->order, want);
+				assert_int_equal(pattern_entry_of(hit)->id, want + 1);
 			else if (hit)
-				assert_int_equal(hit->key.len, strlen(text[want]));
+				assert_int_equal(pattern_key(hit).len, strlen(text[want]));
 		}
 		pattern_set_fini(&p);
 	}
@@ -483,7 +483,7 @@ networks_like_a_naive_matcher(void **state)
 				if ((v & mask) == net[i].hi >> 32 && net[i].bits > want)
 					want = net[i].bits;
 			}
-			assert_int_equal(hit ? hit->net[16] : -1, want);
+			assert_int_equal(hit ? pattern_key(hit).p[PATTERN_NET_KEY4 - 1] : -1, want);
 		}
 		pattern_set_fini(&p);
 	}

@@ -93,7 +93,7 @@ look_up(int i, const char *key)
 	struct sample s = { .type = SAMPLE_STR, .u.str = str_of(key) };
 	const struct pattern *t = pattern_match(&set[i], &s, &cx, NULL);
 
-	return t ? t->entry->value : "(none)";
+	return t ? pattern_entry_of(t)->value : "(none)";
 }
 
 #define IS(key, value) assert_string_equal(look_up(0, key), value)
@@ -183,6 +183,7 @@ static void
 refused(void **state)
 {
 	struct pattern_set numbers;
+	const struct pattern *t;
 
 	(void)state;
 	add(0, "a", "7");
@@ -197,7 +198,10 @@ refused(void **state)
 	assert_int_equal(set[0].n, 1);
 	assert_int_equal(ref->n, 1);
 	assert_int_equal(pattern_ref_set(ref, STR("a"), STR("8"), &why), 1);
-	assert_int_equal(pattern_value(numbers.all[0]).u.sint, 8);
+	t = pattern_entry_first(list_first(&ref->entries, struct pattern_entry, link));
+	while (t->next)
+		t = t->next;
+	assert_int_equal(pattern_value(t).u.sint, 8);
 	pattern_set_forget(&numbers);
 }
 
@@ -218,6 +222,34 @@ lines_of_one_set(void **state)
 	assert_int_equal(pattern_version_replace(other, pattern_version_prepare(other), 0), 0);
 	IS("a", "3");
 	IS("b", "(none)");
+	pattern_ref_free(&other);
+}
+
+/* A line that was cleared, and whose entries are not swept yet, stays empty when another line of
+ * the ACL changes as a whole. */
+static void
+lines_of_one_set_before_the_sweep(void **state)
+{
+	struct pattern_ref *other = pattern_ref_new(NULL, &keyhash_known);
+	struct pattern_change ch;
+
+	(void)state;
+	assert_int_equal(pattern_ref_feed(other, &set[0], 0, &why), 0);
+	add(0, "a", "1");
+	assert_int_equal(pattern_ref_add(other, 0, STR("b"), STR("2"), &why), 0);
+	assert_int_equal(pattern_version_plan(ref, 0, 1, &ch), 0);
+	pattern_version_apply(ref, &ch);
+	pattern_version_forget(ref, &ch);
+	add(0, "c", "3");
+	assert_int_equal(pattern_version_replace(other, 0, 1), 0);
+	IS("a", "(none)");
+	IS("b", "(none)");
+	IS("c", "3");
+	while (pattern_version_sweep(ref, &ch, 1))
+		;
+	IS("c", "3");
+	assert_int_equal(set[0].n, 1);
+	pattern_ref_unfeed(other);
 	pattern_ref_free(&other);
 }
 
@@ -460,6 +492,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(clearing, open_ref, close_ref),
 		cmocka_unit_test_setup_teardown(refused, open_ref, close_ref),
 		cmocka_unit_test_setup_teardown(lines_of_one_set, open_line, close_ref),
+		cmocka_unit_test_setup_teardown(
+			lines_of_one_set_before_the_sweep, open_line, close_ref),
 		cmocka_unit_test_setup_teardown(any_order, open_ref, close_ref),
 		cmocka_unit_test_setup_teardown(any_order, open_line, close_ref),
 		cmocka_unit_test_setup_teardown(the_last_version_is_ready, open_ref, close_ref),

@@ -36,7 +36,7 @@ static void
 drop(int i, int which)
 {
 	pattern_table_remove(&table, there[i][which]);
-	pattern_entry_free(there[i][which], 0);
+	pattern_entry_free(there[i][which]);
 	there[i][which] = NULL;
 	n--;
 }
