@@ -89,7 +89,7 @@ datagram_lands(struct fake *k, void *arg)
 	arrive(d->to, d);
 }
 
-/* The port is closed: the host says so, which a connected socket is told once. */
+/* The port is closed: the host reports it, and a connected socket returns the error once. */
 static void
 refusal_arrives(struct fake *k, void *arg)
 {

@@ -247,7 +247,7 @@ send_udp(struct box *b)
 	assert_true(wait_for(b, ep) & EPOLLIN);
 	assert_int_equal(sys_recvfrom(&b->sys, in, buf, 8, 0), 3);
 	assert_int_equal(sys_close(&b->sys, in), 0);
-	/* a closed port: nobody is told but a connected socket, by its next call */
+	/* a closed port: only the next call of a connected socket reports it */
 	assert_int_equal(send_text(b, out, "two", to, len), 1);
 	assert_int_equal(sys_connect(&b->sys, out, to, len), 0);
 	assert_int_equal(sys_sendto(&b->sys, out, "x", 1, MSG_NOSIGNAL), 1);

@@ -1,6 +1,6 @@
 /*
  * A process in virtual time: each text of tests/sim/process (sim/process_script.h) is played, and
- * its trace must be the one in the file. UPDATE_GOLDEN=1 writes those anew, to be looked at;
+ * its trace must be the one in the file. UPDATE_GOLDEN=1 writes those again, for review;
  * SCENARIO=NAME plays one.
  */
 #include <stdio.h>

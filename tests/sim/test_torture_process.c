@@ -34,7 +34,7 @@ struct outcome {
 static struct process_world w;
 static struct process_scenario sc;
 
-/* The trace is compared only if nothing has failed but by a signal. connect() goes on then, and a
+/* The trace is compared only if nothing has failed but by a signal. connect() continues then, and a
  * wait that begins again knows how long the turn before it has taken. */
 static int
 is_to_be_the_same(const struct outcome *out)

@@ -1,4 +1,4 @@
-/* Values that `wait` compares, and what is said of them. */
+/* Values that `wait` compares, and their texts in messages. */
 #ifndef TACIT_APP_ADMIN_WAIT_VALUE_H
 #define TACIT_APP_ADMIN_WAIT_VALUE_H
 

@@ -43,7 +43,7 @@ struct worker {
 	int called;              /* a pause was requested; atomic */
 	_Atomic uint64_t full_times; /* how often it became full */
 	int full;            /* maxconn sessions are open: its frontends' listeners are held */
-	uint64_t questions;  /* mails of the admin service that it has run */
+	uint64_t questions;  /* messages of the admin service that it has run */
 };
 
 /* Makes no system call. */

@@ -88,20 +88,20 @@ struct pattern {
 	uint8_t out;             /* the set's: enum sample_type */
 	uint8_t nocase : 1, has_regex : 1;
 	uint8_t is_first : 1;    /* it is pattern_entry.first; otherwise see struct pattern_more */
-	/* Of the entry, in its `first` only: they have room here. */
+	/* The entry's, in its `first` only: they have room here. */
 	uint8_t has_room : 1;    /* for `first` to be a pattern */
 	uint8_t owns_value : 1;  /* its value is memory of its own */
 	uint16_t text_len;
 };
 
-/* What is compared: a text, or bytes. */
+/* Returns the text, or the bytes, that are compared. */
 static inline struct str
 pattern_key(const struct pattern *t)
 {
 	return (struct str){ (const char *)t + t->key_at, t->key_len };
 }
 
-/* Of a number: both inclusive. */
+/* The range of a number: both ends inclusive. */
 struct pattern_range {
 	int64_t lo, hi;
 };

@@ -23,8 +23,8 @@ int pattern_address_parse(struct str text, struct sample *s) must_check;
 void pattern_net_of(const struct sample *s, struct pattern_net *net);
 /* Keeps `bits` bits of it. */
 void pattern_net_cut(struct pattern_net *net, unsigned int bits);
-/* key: room for PATTERN_NET_KEY bytes. Bits beyond net->bits are 0. Returns its length, which tells
- * the families apart. */
+/* key: room for PATTERN_NET_KEY bytes. Bits beyond net->bits are 0. Returns its length, which
+ * differs by family. */
 size_t pattern_net_key(const struct pattern_net *net, char *key);
 void pattern_net_of_key(struct str key, struct pattern_net *net);
 uint64_t pattern_net_hash(const struct keyhash *key, const struct pattern_net *net);

@@ -93,7 +93,7 @@ parse_test(struct admin_conn *c, int argc, char **argv, struct wait_cond *cond)
 	return -1;
 }
 
-/* --- what is compared --- */
+/* --- the compared value --- */
 
 static void
 name_condition(struct wait_cond *cond, int argc, char **argv)

@@ -57,10 +57,10 @@ count_sessions(struct admin_conn *c, struct worker *w, void *state)
 /* --- idle workers ---
  *
  * All are asked twice. A worker is idle if between the two questions its loop had no event, no try
- * and no mail but questions, and if nothing is posted and no log line collected. An event that the
- * kernel had before the second question is returned by the wait of the turn in which that arrives,
- * and a message of another worker arrives before it. So if all are idle, all that had reached the
- * process before the first question is done and counted, and its log lines are sent.
+ * and no message but questions, and if nothing is posted and no log line collected. An event that
+ * the kernel had before the second question is returned by the wait of the turn in which that
+ * arrives, and a message of another worker arrives before it. So if all are idle, all that had
+ * reached the process before the first question is done and counted, and its log lines are sent.
  */
 
 /* Notes the work of a worker so far, without the questions. */

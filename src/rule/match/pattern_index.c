@@ -36,7 +36,7 @@ slot_tags(struct pattern **slot, uint32_t cap)
 	return (uint8_t *)(slot + cap);
 }
 
-/* Of the lowest bits: the uppermost ones select the slot. */
+/* Takes the lowest bits: the uppermost ones select the slot. */
 static inline uint8_t
 tag_of(uint32_t hash)
 {
