@@ -13,6 +13,7 @@ import graph
 import heads
 import layers
 import locked
+import messages
 import names
 import objects
 import openings
@@ -34,6 +35,7 @@ RULES = {
     'knots': graph.check_knots,
     'heads': heads.check,
     'locked': locked.check,
+    'messages': messages.check,
     'names': names.check,
     'openings': openings.check,
     'owner': owner.check,
