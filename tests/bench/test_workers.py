@@ -1,4 +1,4 @@
-"""What is computed from the answers of several workers."""
+"""Results computed from the answers of several workers."""
 
 import os
 import sys

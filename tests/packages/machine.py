@@ -69,7 +69,7 @@ class Machine:
         self.dir = Path(tempfile.mkdtemp(prefix="tacit-machine-"))
         self.group = cgroups() / self.dir.name
         self.group.mkdir()
-        # It ends with the process of the test, however that ends.
+        # The machine ends with the process of the test, however that ends.
         enter = (f"echo 0 >{self.group}/cgroup.procs && exec setpriv --pdeathsig KILL unshare --fork --kill-child --pid"
                  ' --mount --cgroup --uts --ipc --net sh -ec "$0"')
         with open(self.dir / "boot.log", "wb") as log:

@@ -271,7 +271,7 @@ def test_an_upgrade_under_load_loses_nothing(tacit, machine):
                 if re.match("[0-9]", line)}
     assert set(versions) == {str(master), str(worker)}
     assert "tacit9" in versions[str(worker)] and "tacit9" in versions[str(master)]
-    # It is the service's main process as before: reloads, deaths of workers and the stop.
+    # The new program is the service's main process as before: reloads, deaths of workers and the stop.
     tacit.ctl("reload")
     tacit.wait_for(lambda: len(tacit.workers()) == 1)
     worker, = tacit.workers()
@@ -346,7 +346,7 @@ frontend proxy
     bind :8080
     http-request return status 200 content-type text/plain string one
 """
-# What comes with the package haproxy and has to stay.
+# Files of the package haproxy that have to stay.
 HAPROXY_FILES = ["haproxy.cfg", *(f"errors/{code}.http" for code in (400, 403, 408, 500, 502, 503, 504))]
 
 
@@ -461,6 +461,6 @@ def test_the_compat_package_on_a_machine_without_haproxy(fresh):
     haproxy.ctl("stop")
     fresh.write("/etc/haproxy/errors/503.http", "HTTP/1.0 503 Mine\n\n")
     fresh.run("dpkg", "-P", "tacit-haproxy-compat")
-    # What the operator has written stays, all else goes.
+    # The operator's files stay, all else goes.
     assert fresh.run("find", "/etc/haproxy", "-type", "f").stdout.split() == ["/etc/haproxy/haproxy.cfg",
                                                                               "/etc/haproxy/errors/503.http"]

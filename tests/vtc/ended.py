@@ -27,7 +27,7 @@ def ask(address, commands):
 
 
 def look(address):
-    """What `show info` and `show stat` count now."""
+    """The counts of `show info` and `show stat` now."""
     info, stat = ask(address, b"show info; show stat").split("\n# ")
     head, *lines = stat.strip().splitlines()
     rows = [dict(zip(head.split(","), line.split(","))) for line in lines]

@@ -12,7 +12,7 @@ ERRORS = (Failed, parse.LoadFailed, ValueError, OSError)
 
 
 class Run:
-    """What every section needs: the world, the binaries, the amount of work, and notes for the report."""
+    """Shared by all sections: the world, the binaries, the amount of work, and notes for the report."""
 
     def __init__(self, world, binaries, reps, quick):
         self.world, self.binaries, self.reps, self.quick = world, binaries, reps, quick

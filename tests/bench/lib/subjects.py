@@ -1,4 +1,4 @@
-"""What is measured: each row of a table is a Subject, a forwarder with its options."""
+"""The subjects of measurements: each row of a table is a Subject, a forwarder with its options."""
 
 import os
 import pwd
@@ -359,7 +359,7 @@ def start_source(world, binaries, idle=False):
 
 
 def start_checked(world, binaries):
-    """What is there at every server that is checked: it accepts connections."""
+    """Starts what every checked server runs: it accepts connections."""
     p = world.spawn([binaries.tool("echo"), "hold", "0.0.0.0:%d" % CHECKED_PORT], cpu=world.cpu_peers)
     return listening(world, p, CHECKED_PORT, "the checked servers")
 
