@@ -93,7 +93,7 @@ class Browser:
             self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key)
 
     def complaints(self):
-        """What the console says, the policy's violations among it."""
+        """The console's messages, the policy's violations among it."""
         return [e["params"] for e in self.events if e.get("method") in ("Log.entryAdded", "Runtime.exceptionThrown")]
 
     def close(self):

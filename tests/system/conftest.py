@@ -196,7 +196,7 @@ def run(*args, cfg=None, env=None, cwd=None, timeout=WAIT, program=None):
 
 
 def doing(pid):
-    """What the threads of a process wait for in the kernel, for the message of a test that gave up on it."""
+    """The calls that a process's threads wait for in the kernel, for the message of a test that gave up on it."""
     found = []
     for task in sorted(Path(f"/proc/{pid}/task").glob("*")):
         for name in ("comm", "wchan", "syscall", "stack"):

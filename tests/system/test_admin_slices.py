@@ -57,7 +57,7 @@ def test_clients_that_never_read_cost_a_slice_each(with_map):
 
 
 def test_a_walk_shows_unchanged_entries_once(with_map):
-    """Of entries that are added and removed meanwhile, some; of the others, each once and in order."""
+    """Some of the entries that are added and removed meanwhile; each of the others once and in order."""
     d = with_map
     stays = {f"key{i}" for i in range(ENTRIES) if i % 10 == 0}
     with ask(d, f"show map {d.map}") as s:
@@ -118,7 +118,7 @@ def sessions(d):
 
 
 def test_sessions_of_all_workers_are_seen_once(daemon, origins):
-    """Those that stay, while others begin and end; then all are ended, each by its own worker."""
+    """Sessions that stay, while others begin and end; then all are ended, each by its own worker."""
     front = free_port()
     o = origins(lambda conn: conn.recv(1))
     d = daemon(f"listen l\n    bind 127.0.0.1:{front}\n    timeout client 60s\n    timeout server 60s\n"

@@ -55,7 +55,7 @@ def origins():
 
 @pytest.mark.parametrize("workers", [1, 3])
 def test_a_killed_server_costs_no_request(daemon, origins, workers):
-    """What was in flight on it is sent again (retry-on), what comes later goes to the other one."""
+    """Requests in flight on it are sent again (retry-on), later ones go to the other one."""
     port, = free_ports(1)
     d = daemon(f"""\
 frontend f
@@ -76,7 +76,7 @@ backend b
     with Requests(port, 20) as load:
         assert load.wait(REQUESTS), load.failed
         for origin, name in zip(origins, ("s1", "s2")):
-            # It has requests that it will not answer.
+            # The server has requests that it will not answer.
             origin.proc.send_signal(signal.SIGSTOP)
             assert wait_for(lambda n=name: int(column(d, "b", "scur")[n]) > 5), column(d, "b", "scur")
             origin.kill()

@@ -39,7 +39,7 @@ class Node:
         self.running = []
 
 
-# --- what servers do ---
+# --- servers ---
 
 def greet(node, conn):
     """Sends its name, then waits for the end."""
@@ -114,7 +114,7 @@ class Site:
         text = re.sub(r"\tstats socket .*\n|\tlog .*\n|\tmaxconn \d+\n", "", text)
         text = text.replace("192.0.2.", self.net + ".").replace("bind :", f"bind {self.address(1)}:")
         text = re.sub(r"\b(inter|fastinter|downinter) \w+", r"\1 40ms", text)
-        # Of redis.cfg a replica is found out by it. A server that is late because the machine is busy is not down.
+        # The replica of redis.cfg is found by it. A server that is late because the machine is busy is not down.
         text = re.sub(r"timeout check \w+", "timeout check 1s", text)
         assert "timeout check 1s" in text
         self.subject = Subject(self.program, self.dir, text)

@@ -1,4 +1,4 @@
-"""What the process may not do once it serves."""
+"""Limits of the process once it serves."""
 
 import contextlib
 import ctypes
@@ -90,7 +90,7 @@ def test_no_capability_is_left(daemon, origin, user):
                                        ("source 127.0.0.1:700-710", NET_BIND_SERVICE),
                                        ("\n    tcp-request content set-mark 7", NET_ADMIN)])
 def test_what_the_configuration_needs_is_left(daemon, origin, user, line, kept):
-    """And suffices for it."""
+    """The rights that are left suffice for it."""
     port = free_port()
     d = daemon(listen_on(port, origin, line), extra=user, env=NO_TRACE)
     assert talks(port)
@@ -236,7 +236,7 @@ def with_helper(port, origin, command="/bin/true"):
 
 @not_sanitized
 def test_the_master_and_the_helper_are_filtered(daemon, origin, tmp_path):
-    """And what they execute: worker processes, which work nevertheless, and commands."""
+    """Programs that they execute, too: worker processes, which work nevertheless, and commands."""
     port, seen, script = free_port(), tmp_path / "seen", tmp_path / "check"
     script.write_text(f"#!/bin/sh\nwhile read name value; do case $name in Seccomp:|NoNewPrivs:) echo $name $value; esac;"
                       f" done </proc/self/status >{seen}\n")
@@ -320,11 +320,11 @@ def test_ambient_capabilities_reach_later_worker_processes(origin):
                 proc.terminate()
 
 
-# --- from inside -------------------------------------------------------------------------------------------
+# --- calls from inside -------------------------------------------------------------------------------------------
 
 PRIVILEGED = struct.pack("!HH4s8x", socket.htons(socket.AF_INET), 81, socket.inet_aton("127.0.0.1"))
 AT_FDCWD = -100
-# What nothing that executes programs may do. Without a filter none of them fails with EPERM for root.
+# Calls that are forbidden even to processes that execute programs. Without a filter none of them fails with EPERM for root.
 FORBIDDEN = [("unshare", 0), ("ptrace", 1, 0), ("process_vm_readv", 0, 0, 0, 0, 0, 0), ("bpf", -1), ("keyctl", -1),
              ("mount",), ("io_uring_setup",), ("userfaultfd", -1), ("perf_event_open",), ("personality", 0),
              ("setns", -1), ("ioctl", 0, 0x5412), ("ioctl", 0, 0x500005412)]
@@ -388,7 +388,7 @@ REFUSED = "connects to the master's socket, and is refused"
 
 @needs_intruder
 def test_a_worker_may_not_ask_the_master(daemon, origin, tmp_path):
-    """Also as the master's own user, which the mode of its socket permits."""
+    """Not even as the master's own user, which the mode of its socket permits."""
     path = tmp_path / "master.sock"
     d = daemon(listen_on(free_port(), origin), "-S", path, mode=("-W", "-db"), env=NO_TRACE)
     worker, = children(d.pid)
@@ -404,7 +404,7 @@ def test_a_worker_may_not_ask_the_master(daemon, origin, tmp_path):
 @needs_intruder
 @pytest.mark.parametrize("waiting", [0, 10])
 def test_a_dead_worker_may_not_ask_the_master_either(daemon, origin, tmp_path, waiting):
-    """What it has sent is not done after its end, when its pid is nobody's. Also if others wait for the master."""
+    """Its requests are not served after its end, when its pid is nobody's, nor if others wait for the master."""
     path = tmp_path / "master.sock"
     d = daemon(listen_on(free_port(), origin), "-S", path, mode=("-W", "-db"), env=NO_TRACE)
     worker, = children(d.pid)
@@ -493,7 +493,7 @@ needs_landlock = pytest.mark.skipif(IS_SANITIZED or ABI < 1, reason="needs Landl
 @needs_landlock
 @pytest.mark.parametrize("more", ["", "    uid 65534\n    gid 65534\n", "    chroot {jail}\n"])
 def test_files_are_limited(daemon, origin, tmp_path, more):
-    """It still removes its own at its end, where the user may and the root directory is the same."""
+    """The process still removes its own at its end, where the user may and the root directory is the same."""
     if more and os.getuid():
         pytest.skip("needs root")
     port, pidfile, jail = free_port(), tmp_path / "run" / "pid", tmp_path / "jail"
@@ -559,7 +559,7 @@ def sin(port):
 
 
 def outcome(i, kind, family, protocol, address):
-    """Of connect() from inside, with a socket that does not block."""
+    """The outcome of connect() from inside, with a socket that does not block."""
     fd = i.call("socket", family, kind | socket.SOCK_NONBLOCK, protocol)
     return fd if fd < 0 else i.call("connect", fd, i.put(address), len(address))
 
@@ -587,7 +587,7 @@ def test_connections_are_limited_to_ports_of_the_configuration(plain, origin):
 
 @needs_ports
 def test_ports_of_all_kinds_can_be_connected_to(plain, origin):
-    """What each part of the configuration says; a wrong rule would break it."""
+    """Connects to each address of the configuration; a wrong rule would break it."""
     ports = free_ports(3)
     logs, names = socket.create_server(("127.0.0.1", 0)), socket.create_server(("127.0.0.1", 0))
     with logs, names:

@@ -31,7 +31,7 @@ def test_base_image_and_user():
     assert {rest.split()[0] for rest in of("FROM")} == {"debian:bookworm-slim"}
     assert of("USER") == ["10080"] and "--uid 10080" in of("RUN")[-1]
     assert of("STOPSIGNAL") == ["SIGUSR1"]
-    # What is copied exists, and the ignored folder is not needed.
+    # Copied files exist, and the ignored folder is not needed.
     for rest in of("COPY"):
         source = rest.split()[0]
         assert source.startswith("--from=build") or (ROOT / source).exists(), rest
@@ -47,7 +47,7 @@ def test_packages_are_those_that_the_program_needs():
     for path in re.findall(r" => (/\S+)", linked):
         found = subprocess.run(["dpkg-query", "-S", f"*{path}"], check=True, capture_output=True, text=True).stdout
         needed |= {line.split(":")[0] for line in found.splitlines()}
-    # Those of the base image, or of a library that is there.
+    # The others are of the base image, or of a library that is there.
     assert needed - {"libc6", "libstdc++6", "libgcc-s1"} == installed
 
 

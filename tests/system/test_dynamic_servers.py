@@ -94,7 +94,7 @@ def is_queued(d):
 
 
 def test_a_session_keeps_its_server(daemon):
-    """Also one that waits, and a connection that is kept for a client."""
+    """A waiting session does, too, and so does a connection that is kept for a client."""
     def echo(sock):
         while data := sock.recv(100):
             sock.sendall(data)

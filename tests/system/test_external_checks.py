@@ -19,7 +19,7 @@ from test_oracle_stat import Subject
 HAPROXY = shutil.which("haproxy")
 needs_haproxy = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
 
-# What a server's command does is said by the server's name.
+# A server's name decides what its command does.
 COMMAND = """\
 #!/bin/sh
 dir=$(dirname "$0")
@@ -279,7 +279,7 @@ def test_words_of_haproxy(tmp_path, command):
 
 @needs_haproxy
 def test_arguments_and_environment(tmp_path, command):
-    """What the command of each kind of proxy and server is told."""
+    """Arguments of the command for each kind of proxy and server."""
     ports = free_ports(5)
     check = (f" option external-check\n external-check command {command}\n external-check path /usr/bin:/bin\n")
     cfg = (f"listen l1\n bind 127.0.0.1:{ports[0]}\n{check} server told1 127.0.0.1:7001 check inter 1s maxconn 7\n"

@@ -152,7 +152,7 @@ class Recorder:
                 self.got.append(data)
 
     def take(self):
-        """What has arrived since the last call, when all connections have ended."""
+        """The bytes that have arrived since the last call, when all connections have ended."""
         assert wait_for(lambda: self.open == 0, 10)
         with self.lock:
             got, self.got = self.got, []
@@ -266,7 +266,7 @@ def test_valid_messages_are_forwarded(proxy, origin):  # noqa: F811
 
 
 def check_origin(name, got, good=0):
-    """What arrived at the origin: as many good requests as were sent, complete, and at most beginnings of others.
+    """Checks the requests at the origin: as many good requests as were sent, complete, and at most beginnings of others.
     One may belong to the case before: it was in the backlog when that client got its response."""
     whole = [g for g in got if g.startswith(b"GET /next ")]
     assert len(whole) == good, f"{name}: {got}"

@@ -76,7 +76,7 @@ def pump(source, sink, spoil):
             sink.sendall(got)
     except OSError:
         pass
-    # Whatever happened: a clean end. That is one of the faults.
+    # A clean end in any case. That is one of the faults.
     try:
         sink.shutdown(socket.SHUT_WR)
     except OSError:

@@ -36,7 +36,7 @@ LINES = (
     (LISTEN + " timeout tunnel 10min\n", "'10min' is taken for '10m'"),
     (LISTEN + " timeout tunnel 3ms,\n", "'3ms,' is taken for '3ms'"),
 )
-# What would mean something else stays an error, also where HAProxy only warns.
+# Lines that would mean something else stay errors, also where HAProxy only warns.
 ERRORS = (
     (LISTEN + " timeout client 1m30s\n", "'1m30s' is not a time"),
     (LISTEN + " timeout client 5x\n", "'5x' is not a time"),

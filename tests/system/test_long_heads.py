@@ -11,7 +11,7 @@ BODIES = {"none": 0, "length": 100, "length-8000": 8000, "length-40000": 40000, 
 
 
 def fits(size):
-    """What has to come of it, whatever the body."""
+    """The expected outcome, for any body."""
     return size < 16000
 
 

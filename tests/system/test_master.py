@@ -148,7 +148,7 @@ def test_options_of_a_kept_socket_change(daemon):
 
 
 def offered(port):
-    """What a listener promises to a client: its maximum segment size, and its first window (tcpi_snd_wnd)."""
+    """The promises of a listener to a client: its maximum segment size, and its first window (tcpi_snd_wnd)."""
     with connect(port) as c:
         info = c.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
         return c.getsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG), struct.unpack_from("I", info, 228)[0]
@@ -177,7 +177,7 @@ def test_options_that_a_socket_inherits_can_be_taken_back(daemon):
 
 
 TAKEN = socket.create_server(("127.0.0.1", 0))
-# What is wrong, by what the reason says.
+# Faults of a configuration, and a word of the reason.
 BAD = [
     (lambda d, port: change(d, "mode http", "mode htpt"), "htpt"),
     (lambda d, port: d.cfg.unlink(), "tacit.cfg"),
@@ -223,7 +223,7 @@ def test_a_failed_reload_is_seen_by_everybody(daemon, tmp_path):
         names = (("Reloads", "reloads_total"), ("Failed_reloads", "failed_reloads_total"),
                  ("Last_reload_successful", "last_reload_successful"))
         found = [re.search(rf"^haproxy_process_{metric} (\d+)$", text, re.M)[1] for _, metric in names]
-        # It hears of a reload when that is over, perhaps between the two questions.
+        # The worker hears of a reload when that is over, perhaps between the two questions.
         return tuple(map(int, found)) if [fields[field] for field, _ in names] == found else None
 
     def run_reload():
@@ -249,7 +249,7 @@ def test_a_failed_reload_is_seen_by_everybody(daemon, tmp_path):
 
 
 def test_who_asks_the_stats_socket_during_a_reload_gets_an_answer(daemon):
-    """Of the former worker process, if that has the connection. One that is kept open with a prompt does not hold it."""
+    """The answer of the previous worker process, if that has the connection. One that is open with a prompt does not hold it."""
     d = daemon(site(free_port()), mode=MASTER)
     first = worker_of(d)
     with socket.socket(socket.AF_UNIX) as late, socket.socket(socket.AF_UNIX) as idle, socket.socket(socket.AF_UNIX) as kept:
@@ -263,7 +263,7 @@ def test_who_asks_the_stats_socket_during_a_reload_gets_an_answer(daemon):
         late.sendall(b"info; show stat\n")
         answer = recv_all(late).decode()
         assert info(answer)["Pid"] == str(first) and answer.endswith("\n\n") and "# pxname" in answer
-        # It waits for the command of the other, but not for long.
+        # The process waits for the command of the other, but not for long.
         assert wait_for(lambda: children(d.pid) != [] and first not in children(d.pid))
         assert idle.recv(64) == kept.recv(64) == b""
 
@@ -294,7 +294,7 @@ BAD = [("mode http", "mode htpt"), ("bind 127", "bind 256.0.0.1:80\n    bind 127
 
 
 def test_nothing_is_left_after_many_reloads(daemon, origin):
-    """Of which each tenth is a bad configuration; connections stay in former worker processes meanwhile."""
+    """Each tenth reload has a bad configuration; connections stay in previous worker processes meanwhile."""
     port, tcp = free_ports(2)
     reloads = 1000 if SLOW else 30
     d = daemon(site(port) + f"listen l\n    mode tcp\n    bind 127.0.0.1:{tcp}\n    server s 127.0.0.1:{origin.port}\n",
@@ -310,7 +310,7 @@ def test_nothing_is_left_after_many_reloads(daemon, origin):
         kept = kept[:5]
         assert reload(d, sig=(signal.SIGUSR2, signal.SIGHUP)[i % 2], settle=False) == (i % 10 != 5), i
         d.cfg.write_text(good)
-        # Those that have survived too many reloads are told to end, which takes them a moment.
+        # Workers that have survived too many reloads are signalled to end, which takes them a moment.
         wait_for(lambda: len(children(d.pid)) <= 8)
         most = max(most, len(children(d.pid)))
         if i == max(20, reloads // 10):
@@ -406,7 +406,7 @@ def test_a_killed_master_takes_its_workers_along(daemon, origin):
 
 
 def test_a_stalled_worker_ends_with_its_master(daemon):
-    """It cannot see that the master has ended."""
+    """The worker cannot see that the master has ended."""
     port = free_port()
     d = daemon(site(port), mode=MASTER, checked=False, extra="nbthread 2")
     first = worker_of(d)
@@ -745,7 +745,7 @@ def test_bad_sockets_of_the_master(cfg_file, value, why):
 # --- under load ---
 
 def test_a_killed_worker_loses_what_was_in_flight(daemon):
-    """Whoever waits in the sockets is served by the next one."""
+    """Clients that wait in the sockets are served by the next one."""
     port, deferred = free_ports(2)
     d = daemon(site(port) + f"    bind 127.0.0.1:{deferred} defer-accept\n", mode=MASTER)
     kinds, kills = ["short"] * 4 + ["deferred"] * 4, 3

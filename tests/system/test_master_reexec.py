@@ -11,7 +11,7 @@ from clients import Load, get, site
 from conftest import TACIT, WAIT, connect, fds, free_port, free_ports, wait_for
 from test_master import MASTER, ask, children, listening_inodes, reload, worker_of
 
-# What a worker process says of its program: this one cannot go on as the master.
+# A worker process's report of its program: this one cannot continue as the master.
 SAYS, SAYS_NOT = b"X_MASTER_STATE=", b"X_MASTER_STATF="
 
 
@@ -58,7 +58,7 @@ def upgraded(tmp_path):
 @pytest.mark.parametrize("how", ["signal", "socket"])
 def test_the_master_runs_the_new_program(daemon, upgraded, tmp_path, how):
     port, pidfile = free_port(), tmp_path / "pid"
-    # It has a warning.
+    # This start has a warning.
     d = upgraded.start(daemon, f"{site(port)}frontend unused\n    option httplog\n    disabled\n", "-p", pidfile)
     first, inodes = worker_of(d), listening_inodes(port)
     assert get(port) == "one"
@@ -74,12 +74,12 @@ def test_the_master_runs_the_new_program(daemon, upgraded, tmp_path, how):
     assert wait_for(upgraded.runs) and wait_for(lambda: len(children(d.pid)) == 1)
     assert upgraded.runs(worker_of(d)) and worker_of(d) != first
     assert listening_inodes(port) == inodes and get(port) == "one"
-    # What it knew before.
+    # The saved state.
     shown = upgraded.ask("show proc")
     assert f"{d.pid} master 2 [failed: 0]" in " ".join(shown.split())
     assert [line.split()[0] for line in shown.splitlines() if "worker  " in line] == [str(worker_of(d))]
     assert f"({worker_of(d)})" in upgraded.ask("show startup-logs")
-    # What it has to do after that. Its descriptors are not passed on.
+    # Its duties after that. Its descriptors are not passed on.
     assert reload(d) and wait_for(lambda: (len(fds(d.pid)), len(fds(worker_of(d)))) == open_files)
     os.kill(worker_of(d), signal.SIGKILL)
     assert wait_for(lambda: len(children(d.pid)) == 1 and get(port) == "one")

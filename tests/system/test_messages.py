@@ -207,7 +207,7 @@ def test_lines_of_a_crt_list(tmp_path):
     assert "configuration: a.cfg: 1 error (1 line), 1 warning." in told
 
 
-# What HAProxy 3 has to tune, and files of its generators have: OPNsense, the Kubernetes controller of haproxytech, Ray.
+# Tunables of HAProxy 3 that files of its generators have: OPNsense, the Kubernetes controller of haproxytech, Ray.
 NEWER = ("limited-quic", "no-quic", "noktls", "lua-prepend-path /usr/share/?.lua", "httpclient.resolvers.prefer ipv4",
          "tune.lua.bool-sample-conversion normal", "tune.h2.fe.max-total-streams 5", "tune.h2.be.initial-window-size 65536",
          "tune.quic.frontend.max-idle-timeout 30s", "tune.disable-zero-copy-forwarding", "tune.stick-counters 5",
@@ -224,7 +224,7 @@ def test_what_tunes_nothing_here_is_a_notice(line, tmp_path):
     assert "WARNING" not in told and "ALERT" not in told
 
 
-# What changes the meaning of traffic is no hint.
+# A line that changes the meaning of traffic is no hint.
 @pytest.mark.parametrize("line", ("lua-load /x.lua", "lua-load-per-thread /x.lua", "ssl-security-level 3",
                                   "pp2-never-send-local", "harden.reject-privileged-ports.tcp on", "dns-accept-family ipv4"))
 def test_what_changes_traffic_is_an_error(line, tmp_path):

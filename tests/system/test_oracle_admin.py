@@ -120,7 +120,7 @@ def typed_stat(subject, args=""):
 
 
 def when_equal(ask):
-    """What both say: while a check runs in one of them, fields about the last one are missing there."""
+    """The answer of both: while a check runs in one of them, fields about the last one are missing there."""
     said = []
 
     def agree():
@@ -184,7 +184,7 @@ MISSING = dict(re.findall(r'ADMIN_NOT\("([^"]+)",\s*"([^"]+)"\)', TABLE))
 USAGE_ENDS = re.compile(r" *[\[<{(@].*| \(DEPRECATED\).*")
 
 
-# Of tacit alone, or with words of its own.
+# Commands of tacit alone, or with words of its own.
 OWN_HELP = {"add server", "add ssl ca-file", "clear counters", "clear counters all", "debug dev delay", "debug dev loop",
             "disable agent", "disable health", "disable server", "echo", "enable agent", "enable health", "enable server",
             "get map", "new ssl crl-file", "prepare map", "set maxconn server", "set weight", "show acl", "show events", "show latency",
@@ -229,7 +229,7 @@ def test_the_manual_lists_what_is_missing():
 def test_help_has_the_same_form(both):
     theirs, ours = (help_of(s) for s in both)
     same = {usage for usage in ours if ours[usage] == theirs.get(usage)}
-    # Those of tacit alone, and where the words are tacit's because it does something else.
+    # Usages of tacit alone, and where the words are tacit's because it does something else.
     own = {usage for usage in ours if USAGE_ENDS.sub("", usage) in OWN_HELP}
     assert set(ours) - own == same
     for s in both:
@@ -318,7 +318,7 @@ def test_levels(both, words):
         assert ours == theirs, level
 
 
-# --- what each command says to arguments that name nothing, or are too many or too few ---
+# --- answers to arguments that name nothing, or are too many or too few ---
 
 ARGS = ("", "x", "x y", "nobody/x", "b/nobody", "b/nobody x", "b/s1 x", "nobody 5", "f x", "x global 5", "5 6")
 NOT_ASKED = {

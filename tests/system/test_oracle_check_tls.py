@@ -60,7 +60,7 @@ def end_tls(s):
     s.unwrap()
 
 
-# What a server does with a connection, before any TLS and within it.
+# A server's action on a connection, before any TLS and within it.
 BARE = {
     "mute": wait_end,
     "text": say_text,
@@ -208,7 +208,7 @@ RULES = {
 }
 SERVERS = {"ssl": "ssl verify none", "none": "verify none", "check-ssl": "check-ssl verify none",
            "no-check-ssl": "ssl no-check-ssl verify none"}
-# What a plain check sees of them, or that a write fails, depends on the moment.
+# The view of a plain check, or a failing write, depends on the moment.
 ONLY_TLS = {"leaves", "leaves later", "resets", "resets at once", "text", "part", "part, then leaves"}
 
 

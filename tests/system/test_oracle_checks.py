@@ -28,7 +28,7 @@ INTER_MS = 40
 COLUMNS = ("status", "weight", "act", "bck", "chkfail", "chkdown", "check_status", "check_code", "check_desc",
            "last_chk", "check_rise", "check_fall", "check_health", "tracked")
 
-# What a server does with a check, by the method of its backend.
+# A server's answer to a check, by the method of its backend.
 HTTP = {
     "ok": b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
     "moved": b"HTTP/1.0 301 Over there\r\n\r\n",

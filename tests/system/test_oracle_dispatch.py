@@ -19,7 +19,7 @@ HAPROXY = shutil.which("haproxy")
 pytestmark = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
 
 TIMES = "defaults\n timeout connect 1s\n timeout client 2s\n timeout server 2s\n mode http\n"
-# What differs from run to run: times, ports; and bytes of heads, which HAProxy counts in its own form.
+# Differences from run to run: times, ports; and bytes of heads, which HAProxy counts in its own form.
 VARIES = re.compile(r"\[\d\d/[^]]*\]|(?<= )[-\d]+(?:/[-\d]+){2,4}(?= )|(?<=127\.0\.0\.1:)\d+|(?<=00 |03 )\d+(?= - )")
 
 

@@ -55,7 +55,7 @@ def serve(conn):
 
 
 def ask(conn, patience=2):
-    """What comes back for a request: the status and whether the connection stays; "silence", or the error."""
+    """The answer to a request: the status and whether the connection stays; "silence", or the error."""
     try:
         conn.settimeout(patience)
         conn.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -97,7 +97,7 @@ class Player:
             return type(e).__name__
 
     def clients(self):
-        """What a new client of each address sees."""
+        """The outcome for a new client of each address."""
         out = []
         for address in self.addresses:
             conn = self.connect(address)
@@ -152,7 +152,7 @@ def test_pause_and_resume(players):
 
 
 def test_connections_of_a_paused_frontend(players):
-    """Those that are open go on; one that defer-accept has held back is reset."""
+    """Open connections continue; one that defer-accept has held back is reset."""
     def play(p):
         kept, deferred = p.connect(p.addresses[0]), p.connect(p.addresses[1])
         out = [ask(kept)] + p.do("disable frontend f")

@@ -27,7 +27,7 @@ CFG = """ log 127.0.0.1:{log} local0
  timeout server 5s
  timeout queue 5s
 """
-# What differs from run to run in a line of a log: ports, times, and bytes, which HAProxy counts in its own form.
+# Differences from run to run in a line of a log: ports, times, and bytes, which HAProxy counts in its own form.
 VARIES = re.compile(r"(?<=127\.0\.0\.1:)\d+|\[\d\d/[^]]*\]|(?<= )[-\d]+(?:/[-\d]+){4}(?= )|(?<= \d\d\d )\d+(?= )")
 
 
@@ -106,7 +106,7 @@ class Run:
         return c
 
     def served(self):
-        """What the first server got."""
+        """The heads that the first server got."""
         return [sorted(lower(h).strip().split(b"\r\n")) for h in self.servers[0].heads]
 
     def lines(self, n):
@@ -201,7 +201,7 @@ def test_few_sessions_wait_for_the_last_server(same, limit, queued, want):
 
 # --- option checkcache ---
 
-# What the server sends, separated by bars: the status, then fields.
+# Responses of the server, separated by bars: the status, then fields.
 CHECKED = [*(f"{status}|Set-Cookie: a=b|ETag: x" for status in (200, 201, 203, 301, 302, 404, 410, 500, 501)),
            "201|Set-Cookie: a=b|ETag: x|Cache-Control: public", "200|ETag: x", "200|Set-Cookie: a=b", "200|Set-Cookie: a=b|Expires: 0",
            "200|Set-Cookie: a=b|Last-Modified: x", "200|Set-Cookie: a=b|Cache-Control: max-age=5",

@@ -121,7 +121,7 @@ def test_default_format(both, origins):
     theirs, ours = run_ways(both, origins, "")
     for name in WAYS:
         assert list(map(without_port, ours[name][1])) == list(map(without_port, theirs[name][1])), name
-    # It logs some of them, and not others.
+    # HAProxy logs some of them, and not others.
     assert len(theirs["a request"][1]) == 1 and not theirs["silence"][1]
 
 

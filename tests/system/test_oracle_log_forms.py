@@ -65,7 +65,7 @@ def test_formats_of_log_lines(tmp_path, name):
     (their_pid, theirs), (our_pid, ours) = (datagrams(p, tmp_path / "cfg", name) for p in (HAPROXY, TACIT))
     for form in FORMS:
         assert same_words(ours[form]) == same_words(theirs[form]), form
-        # What was cut off, or not, and the end of the line.
+        # The truncation, and the end of the line.
         digits = len(str(our_pid)) - len(str(their_pid)) if "PID" in same_words(ours[form]) and "len" not in form else 0
         assert len(ours[form]) == len(theirs[form]) + digits, form
         assert ours[form].endswith("\n") == theirs[form].endswith("\n"), form

@@ -15,7 +15,7 @@ from test_oracle_stat import Subject
 HAPROXY = shutil.which("haproxy")
 pytestmark = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
 
-# What the server does with a request, by its path. None: it stays silent; a reset follows "reset".
+# The server's answer to a request, by its path. None: it stays silent; a reset follows "reset".
 MOODS = {
     **{str(n): b"HTTP/1.1 %d X\r\nContent-Length: 2\r\n\r\nok" % n for n in (200, 302, 404, 499, 500, 501, 502, 505, 600)},
     "garbage": b"SSH-2.0-x\r\n\r\n",

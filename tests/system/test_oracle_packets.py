@@ -1,4 +1,4 @@
-"""What the kernel is told about packets of a connection: its keep-alive, TOS and mark are the same through HAProxy and tacit."""
+"""Packet options of a connection in the kernel: its keep-alive, TOS and mark are the same through HAProxy and tacit."""
 
 import contextlib
 import ctypes
@@ -97,7 +97,7 @@ HTTP = {
     "mark answer": "http-response set-mark 0xabCD",
 }
 
-# Of clients that come with IPv6.
+# Cases of clients that come with IPv6.
 IPV6 = {"request over IPv6": "http-request set-tos 0x54", "connection over IPv6": "tcp-request connection set-tos 0x5b"}
 
 
@@ -114,7 +114,7 @@ SECTIONS = [("tcp", "127.0.0.1", TCP), ("http", "127.0.0.1", HTTP)] + ([("http",
 
 
 def script(program, directory, origins, rename=lambda lines: lines):
-    """What is seen while a client of each has got an answer; the name of a server's port is that of its section."""
+    """The options seen while a client of each has got an answer; the name of a server's port is that of its section."""
     def answer(conn):
         while conn.recv(4096):
             conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")

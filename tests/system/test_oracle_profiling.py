@@ -90,7 +90,7 @@ def test_columns_are_the_same(start):
 
 
 def test_functions_have_names(start):
-    """Those of sessions, their ends, listeners, checks, timers, mail and the admin socket."""
+    """Functions of sessions, their ends, listeners, checks, timers, messages and the admin socket."""
     ask, port = start(TACIT, "profiling.tasks on\n tune.listener.multi-queue fair")
     use(port, 50)
     assert wait_for(lambda: use(port, 2) or rows(ask("show profiling tasks")).keys() >=

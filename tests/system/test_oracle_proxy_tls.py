@@ -43,7 +43,7 @@ KINDS = "ec", "rsa", "ec384", "ed25519", "plain", "former", "former ec"
 
 
 class Server:
-    """What each of its connections brings until the client's bytes are there."""
+    """A server that keeps the bytes of each connection until the client's bytes are there."""
 
     def __init__(self):
         self.sock = socket.create_server(("127.0.0.1", 0))
@@ -118,7 +118,7 @@ def tlv(kind, value):
     return bytes([kind]) + len(value).to_bytes(2, "big") + value
 
 
-# Of a proxy in front of this one.
+# The header of a proxy in front of this one.
 FORMER = (tlv(1, b"former") + tlv(2, b"former.test") + tlv(5, b"former id") +
           tlv(0x20, b"\1" + bytes(4) + tlv(0x21, b"TLSv1.1") + tlv(0x22, b"former cn")))
 FORMER = SIGNATURE + b"\x21\x11" + (12 + len(FORMER)).to_bytes(2, "big") + bytes([1, 2, 3, 4] * 3) + FORMER

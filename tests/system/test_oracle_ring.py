@@ -94,7 +94,7 @@ class Running:
         assert wait_for(lambda: is_open(self.port) and self.sock.exists())
 
     def heard(self, mark):
-        """What each receiver has heard, when it has heard the mark."""
+        """The bytes of each receiver, when it has heard the mark."""
         for r in self.receivers:
             assert wait_for(lambda r=r: mark in r.heard), r.heard
         return [r.heard.decode() for r in self.receivers]
@@ -135,7 +135,7 @@ def without_counts(text):
 
 
 def is_whole(text):
-    """It ends with the end of a message that was counted."""
+    """True if the text ends with the end of a message that was counted."""
     while text:
         n, _, rest = text.partition(" ")
         if not n.isdigit() or len(rest) < int(n):
@@ -190,7 +190,7 @@ def test_the_list_of_rings(both):
 
 
 def test_a_client_that_only_asks_gets_a_large_ring_whole(both):
-    """It has shut down its side, and the answer is more than a socket holds."""
+    """The client has shut down its side, and the answer is more than a socket holds."""
     shown = []
     for subject in both([" size 1048576\n"], ["local0"]):
         with connect(subject.port) as c:
@@ -239,7 +239,7 @@ def test_messages_survive_the_end_of_a_connection(tmp_path):
         for i in range(50):
             request(ours.port, f"during{i}")
         text = ours.heard(b"/during49\n")[0]
-        # What the kernel had taken when the connection ended may be lost, and nothing behind it.
+        # Bytes that the kernel had taken when the connection ended may be lost, and nothing behind it.
         numbers = [int(n) for n in re.findall(r"/during(\d+)\n", text)]
         assert numbers == list(range(numbers[0], 50))
     finally:
@@ -263,7 +263,7 @@ def test_losses_are_counted_and_said(tmp_path):
         events = events_of()
         assert 100 < len(events) < 200
         dropped = int(info(admin(ours.sock, "show info"))["DroppedLogs"])
-        # Those of the start were the first ones.
+        # The messages of the start were the first ones.
         assert dropped >= 500 - len(events)
         assert dropped + len(events) < 520
     finally:

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
 
 YES, NO = b"\0\x5a\0\0\0\0\0\0", b"\0\x5b\0\0\0\0\0\0"
 HTTP = " option httpchk\n"
-# What the proxy does after the request, options of the server, lines of its backend
+# Actions of the proxy after the request, options of the server, lines of its backend
 CHECKS = (
     ([YES], "check-via-socks4", ""),
     ([NO], "check-via-socks4", ""),
@@ -41,7 +41,7 @@ CHECKS = (
 
 
 class Proxy:
-    """What came over its first connection that has ended, behind it all that it was sent after its reply."""
+    """A proxy that keeps the bytes of its first connection that has ended, then all that followed its reply."""
 
     def __init__(self, script):
         self.sock = socket.create_server(("127.0.0.1", 0), backlog=50)
@@ -115,7 +115,7 @@ def play(program, directory, pace):
 
 
 def differences(directory, pace):
-    """What both have said, and [(check, what HAProxy did, what tacit did)] where they differ."""
+    """The results of both, and [(check, what HAProxy did, what tacit did)] where they differ."""
     directory.mkdir()
     theirs, ours = play(HAPROXY, directory / "haproxy", pace), play(TACIT, directory / "tacit", pace)
     # HAProxy tells the error of some other call here, or none

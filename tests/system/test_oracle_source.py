@@ -82,7 +82,7 @@ def client(address, port):
 
 
 def peers(port, name):
-    """What the server sees of two clients that take turns on their connections."""
+    """The addresses that the server sees of two clients that take turns on their connections."""
     clients = [client(a, port) for a in ("127.0.0.7", "127.0.0.8")]
     seen = []
     for turn in range(4):

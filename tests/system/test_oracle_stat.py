@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
 SLOW = 1.2          # seconds that the origin takes for /slow
 NEAR_MS = 600       # maximum difference of two times: the machine may be busy
 
-# --- what may differ, and why ---
+# --- permitted differences ---
 
 TIMES_MS = {"qtime", "ctime", "rtime", "ttime", "qtime_max", "ctime_max", "rtime_max", "ttime_max"}
 TIMES_S = {"lastchg": 1, "lastsess": 2}

@@ -115,7 +115,7 @@ def lines_of(program, pem, tmp_path, options):
             assert wait_for(lambda: answers(sock))
 
             def barrier():
-                """It has one thread: what clients did before its second answer was dealt with, and logged."""
+                """Waits until HAProxy, which has one thread, has handled and logged what clients did before."""
                 for _ in range(2):
                     admin(sock, "show version")
 

@@ -50,7 +50,7 @@ def world(tmp_path_factory):
 
 
 def told(port, c):
-    """What a client that says nothing is told."""
+    """The alert for a client that sends nothing."""
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=10) as raw, c.wrap_socket(raw) as s:
             return "end" if s.recv(1) == b"" else "data"
@@ -134,7 +134,7 @@ def test_certificates(world, tmp_path, line):
 
 
 def test_authorities_are_named(world, tmp_path):
-    """What a client is asked for (openssl s_client shows it)."""
+    """The authorities that a client is asked for (openssl s_client shows it)."""
     import subprocess
 
     def names(p):

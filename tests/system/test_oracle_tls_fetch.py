@@ -1,4 +1,4 @@
-"""What fetches about TLS say, through HAProxy and tacit."""
+"""Values of fetches about TLS, through HAProxy and tacit."""
 
 import socket
 

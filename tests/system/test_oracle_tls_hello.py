@@ -1,4 +1,4 @@
-"""What is kept of a client's hello, and secrets, through HAProxy and tacit."""
+"""The captured parts of a client's hello, and secrets, through HAProxy and tacit."""
 
 import socket
 import struct

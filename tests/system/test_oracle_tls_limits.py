@@ -91,7 +91,7 @@ def ask(s):
 
 
 def fields_of(program, directory, pem):
-    """What show info says: with 3 connections, with one of them gone and one resumed; limits as configured."""
+    """The fields of show info: with 3 connections, with one of them gone and one resumed; limits as configured."""
     out = []
     with running(program, directory, pem, "maxsslconn 100\n maxsslrate 200") as r:
         held = [r.connect() for _ in range(3)]

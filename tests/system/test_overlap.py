@@ -61,7 +61,7 @@ def test_lines_with_one_address_share_its_connections(daemon):
 
 @pytest.mark.parametrize("host, option", [("127.0.0.1", 0), ("127.0.0.2", 0), ("127.0.0.1", 1), ("127.0.0.2", 1)])
 def test_a_port_is_not_shared_with_another_process(tmp_path, host, option):
-    """Also not with one that would share it."""
+    """Not even with one that would share it."""
     with socket.socket() as taken:
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, option)
         taken.bind((host, 0))
@@ -74,7 +74,7 @@ def test_a_port_is_not_shared_with_another_process(tmp_path, host, option):
 
 
 def test_reloads_add_and_remove_lines_that_share_a_port(daemon):
-    """What was bound alone is joined by others, in both orders, and no socket is opened anew."""
+    """A line that was bound alone is joined by others, in both orders, and no socket is opened again."""
     p = free_port()
     a, b = f"127.0.0.1:{p} shards 1", f":{p} shards 1"
     one, both = frontends(a=a), frontends(b=b, a=a)
@@ -146,7 +146,7 @@ def test_a_reload_moves_a_line_to_an_address_that_overlaps(daemon, workers):
         d.cfg.write_text(text[:text.index("frontend ")] + frontends(**{f"f{n}": move}))
         assert reload(d), (move, d.stderr)
         assert ask(p) == f"f{n}", move
-    # What the former ones had is free again.
+    # The addresses of the previous ones are free again.
     assert not is_open_at(p, "127.0.0.2")
     d.base = d.fds()
 

@@ -144,7 +144,7 @@ def test_states(site):
 
 
 def test_numbers_are_those_of_show_stat(site):
-    """Of the sections that the scrape itself does not use."""
+    """Compares the sections that the scrape itself does not use."""
     columns = {"sessions_total": "stot", "bytes_in_total": "bin", "bytes_out_total": "bout", "weight": "weight",
                "requests_denied_total": "dreq", "http_requests_total": "req_tot", "connection_errors_total": "econ",
                "intercepted_requests_total": "intercepted", "connection_attempts_total": "connect",
@@ -299,7 +299,7 @@ def test_methods_and_versions(site):
 
 
 def test_the_dashboard_shows_metrics_that_are_there(site):
-    """Also their labels: what a query selects or groups by."""
+    """Their labels, too: what a query selects or groups by."""
     found = metrics(site.metrics_port)
     panels = json.loads((ROOT / "conf" / "grafana.json").read_text())["panels"]
     queries = [t["expr"] for p in panels for t in p.get("targets", [])]

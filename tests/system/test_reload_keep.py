@@ -1,4 +1,4 @@
-"""What outlives a worker process: counters, over reloads and the death of a worker process."""
+"""State that outlives a worker process: counters, over reloads and the death of a worker process."""
 
 import csv
 import io
@@ -156,7 +156,7 @@ def count(d):
 
 
 def test_counters_are_exact(site):
-    """What a former worker process counts after the reload is there at once, and once."""
+    """Counts of a previous worker process after the reload are there at once, and once."""
     d = site()
     with connect(d.tcp) as c:
         for n in range(1, 6):
@@ -285,7 +285,7 @@ def test_cleared_counters_stay_cleared(site):
         assert rows(d)["site", "FRONTEND"]["req_tot"] == "0"
         assert rows(d)["site", "FRONTEND"]["smax"] == "0"
         use(d, 2)
-        # What is there is the maximum after that.
+        # The current value is the maximum after that.
         assert wait_for(lambda: rows(d)["site", "FRONTEND"]["scur"] == "0")
         d.admin("clear counters")
         assert rows(d)["site", "FRONTEND"]["smax"] == "0"
@@ -346,7 +346,7 @@ STATES = ("status", "weight", "chkfail", "chkdown", "check_status", "last_chk", 
 
 
 def states(d, servers=("up", "down", "new", "plain", "off")):
-    """Of one moment. A check that is running is marked."""
+    """The states of one moment. A check that is running is marked."""
     r = rows(d)
     return {s: tuple(r["b", s][c].removeprefix("* ") for c in STATES) for s in servers}
 
@@ -460,7 +460,7 @@ backend b
 
 
 class Agent:
-    """What is sent to it, with an answer."""
+    """An agent that keeps what is sent to it, and answers."""
     def __init__(self, origins):
         self.sent = []
         self.port = origins(self.serve).port
@@ -507,7 +507,7 @@ def test_what_commands_have_set_outlives_a_reload(daemon, origins):
             assert settings() == want
             agent.sent.clear()
             assert wait_for(lambda: any(s.startswith(b"hello") for s in agent.sent)), agent.sent
-        # What was changed in the configuration counts, and only that.
+        # Changes of the configuration count, and nothing else.
         change(d, "maxconn 100\n", "maxconn 90\n")
         change(d, "maxconn 10 check", "maxconn 11 check")
         change(d, "maxsessrate 5000", "maxsessrate 4000")

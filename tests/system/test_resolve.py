@@ -258,7 +258,7 @@ backend c
 
 @pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
 def test_haproxy_checks_the_same(subject):
-    """What DNS and checks say of one server: up, down by a name, down by a check, and both. As above, a difference counts
+    """The state of one server by DNS and checks: up, down by a name, down by a check, and both. As above, a difference counts
     that shows three times."""
     for _ in range(3):
         seen = [say_with_checks(subject, program) for program in (HAPROXY, TACIT)]
@@ -623,7 +623,7 @@ def test_what_clients_do_while_they_wait(subject, ns, workers):
 
 
 def test_a_body_larger_than_a_buffer_waits(subject, ns, origins):
-    """What has no room stays in the kernel until the name is known."""
+    """Bytes without room stay in the kernel until the name is known."""
     bodies = []
 
     def take(conn):

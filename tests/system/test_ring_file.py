@@ -153,7 +153,7 @@ def test_former_and_new_worker_have_a_file_each(daemon, tmp_path):
 
 
 def test_a_reload_that_fails_leaves_the_file(daemon, tmp_path):
-    """Also if the other file of the same process could be made."""
+    """The file stays even if the other file of the same process could be made."""
     port, file = free_port(), tmp_path / "file"
     d = daemon(site(port, file), mode=MASTER)
     request(port, "one")
@@ -170,7 +170,7 @@ def test_a_reload_that_fails_leaves_the_file(daemon, tmp_path):
     assert (tmp_path / "other").stat().st_size == 16384
 
 
-# --- what goes wrong ---
+# --- faults ---
 
 
 def start_fails(tmp_path, file, **kw):

@@ -150,7 +150,7 @@ class Pieces:
 
 
 def messages(text):
-    """Of a stream with octet counts, as they are."""
+    """The messages of a stream with octet counts, unchanged."""
     out = []
     while text:
         n, rest = text.split(" ", 1)
@@ -250,7 +250,7 @@ def test_haproxy_sends_the_same(world, ca, version, proto):
 
 
 def test_a_certificate_of_another_authority_gets_nothing(world, ca, other):
-    """And the messages wait for one that is right."""
+    """The messages wait for one that is right."""
     server = world.keep(TlsReceiver(other.server))
     p = world.run(server.port, f"log-proto octet-count ssl ca-file {ca.pem}")
     for i in range(5):
@@ -325,7 +325,7 @@ def test_it_comes_back_when_the_server_does(world, ca):
     assert wait_for(lambda: b"/during49." in again.heard)
     got = [m for m in messages(again.heard.decode()) if "/during" in m]
     numbers = [int(re.match(r"/during(\d+)\.", m)[1]) for m in got]
-    # What the kernel had taken when the connection ended may be lost, and nothing behind it.
+    # Bytes that the kernel had taken when the connection ended may be lost, and nothing behind it.
     assert numbers == list(range(numbers[0], 50)) and numbers[0] <= 1
     assert p.dropped() == 0
 
@@ -346,7 +346,7 @@ def test_a_server_that_closes_in_the_handshake(world, ca):
         p = world.run(rude.getsockname()[1], f"ssl ca-file {ca.pem}")
         rude.accept()[0].close()
         assert p.said("cannot be reached or has closed the connection")
-        # It tries again.
+        # The client tries again.
         rude.accept()[0].close()
         request(p.port, "one")
         assert p.proc.poll() is None

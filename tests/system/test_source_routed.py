@@ -41,7 +41,7 @@ def tell_peer(conn):
 
 
 def ask(source_port=0):
-    """What the server says, and the client's port."""
+    """The server's answer, and the client's port."""
     with socket.socket() as s:
         s.settimeout(20)
         s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -173,7 +173,7 @@ def test_failing_call(proxy, origin, rule):
     p.spliced()
     if "EINTR" not in rule and "EAGAIN" not in rule:
         assert p.info()["Splice_fallbacks"] != "0"
-    # And again without faults: no pipe is created within a second of a failure.
+    # Once more without faults: no pipe is created within a second of a failure.
     assert wait_for(lambda: stream(p.port, 3000000) and p.spliced() > 1000000)
 
 

@@ -130,7 +130,7 @@ def test_clients_that_leave_in_the_middle(many):
 
 
 def test_servers_come_and_go_while_they_are_listed(many):
-    """Those that stay are there once."""
+    """Servers that stay are there once."""
     stop = threading.Event()
 
     def change():
@@ -215,7 +215,7 @@ def test_the_page_has_all_servers(many):
     assert status == 200 and headers["Content-Type"] == "text/html; charset=utf-8"
     assert text.startswith("<!DOCTYPE html>") and text.endswith("</html>\n")
     assert [f"s{i}" for i in range(SERVERS)] == re.findall(r'<tr class="srv [^"]*"><td>(s\d+)</td>', text)
-    # What Zabbix and Datadog look for.
+    # The line that Zabbix and Datadog look for.
     version = re.findall(r"HAProxy version ([^,]*), ", text)
     assert version == [many.info()["Version"]]
     assert re.search(r"uptime = </b> \d+d \d+h\d\dm\d\ds<", text)
@@ -365,7 +365,7 @@ def test_sessions_of_all_workers_are_ended(daemon, origins):
 
 
 def test_forms_arrive_in_pieces(forms):
-    """And are answered when they are whole."""
+    """Answered when they are complete."""
     body = b"s=a&action=drain&b=b"
     with connect(forms.port) as s:
         s.sendall(b"POST /stats HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n" % len(body))

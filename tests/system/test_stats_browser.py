@@ -107,7 +107,7 @@ def test_a_click_drains_a_server(browser, shown, width, has_script):
 
 
 def test_the_form_for_proxies_keeps_the_uri(browser, shown):
-    """What is behind the question mark of `stats uri` is not lost when a browser sends the form."""
+    """The part behind the question mark of `stats uri` is not lost when a browser sends the form."""
     browser.open(shown.url, 1200, False)
     browser.click("input[name=scope]")
     browser.call("Input.insertText", text="web")

@@ -107,7 +107,7 @@ def test_source_ports(run, telling):
 
 
 def test_source_ports_are_used_again(run, origins):
-    """Those whose connections are over, also while the kernel waits for late segments (TIME_WAIT). One that is open
+    """Ports whose connections are over, even while the kernel waits for late segments (TIME_WAIT). One that is open
     keeps its port."""
     ended = threading.Semaphore(0)
 

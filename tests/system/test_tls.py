@@ -174,7 +174,7 @@ def check(cfg, tmp_path):
 
 
 def test_errors(ca, tmp_path):
-    """What is wrong with a certificate is said with its file, the line of the configuration and the reason."""
+    """The fault of a certificate is reported with its file, the line of the configuration and the reason."""
     locked = ca.make("locked.pem", "x", passphrase="secret")
     empty = tmp_path / "empty.pem"
     empty.write_text("nothing\n")
@@ -218,7 +218,7 @@ def test_garbage(daemon, ca):
 
 
 def test_fetches(daemon, ca):
-    """What rules and logs see of a connection and of the client's certificate."""
+    """Values in rules and logs of a connection and of the client's certificate."""
     pem, client = ca.make("f.pem", "f.test", ["f.test"]), ca.make("fc.pem", "client")
     log = LogServer()
     p, q, r = free_ports(3)
@@ -451,7 +451,7 @@ def test_change_at_run_time(daemon, ca):
 
 
 def test_bad_changes(daemon, ca):
-    """What cannot be used is refused, and the old certificate stays."""
+    """An unusable certificate is refused, and the old certificate stays."""
     one, key = ca.make("one.pem", "one.test"), ca.make("two.pem", "two.test")
     (p,) = free_ports(1)
     d = daemon(f"{HTTP}frontend f\n bind 127.0.0.1:{p} ssl crt {one}\n http-request return status 200\n")

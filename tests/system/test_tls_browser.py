@@ -12,7 +12,7 @@ from subject import only_tacit
 CERTUTIL = shutil.which("certutil")
 pytestmark = [only_tacit, pytest.mark.skipif(not (CHROMIUM and CERTUTIL), reason="needs chromium and certutil (make deps-ci)")]
 HERE = "--host-resolver-rules=MAP *.test 127.0.0.1"
-# What the server says of the connection is the page's title.
+# The server's view of the connection is the page's title.
 SAID = "%[ssl_fc_sni] %[ssl_fc_protocol] %[ssl_fc_alpn] %[ssl_fc_is_resumed] %[ssl_c_used] %[req.ver]"
 
 
@@ -23,7 +23,7 @@ def ca(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory, ca):
-    """It trusts the CA as one of the machine's own, in the place where Chromium looks for those."""
+    """A browser that trusts the CA as one of the machine's own, in the place where Chromium looks for those."""
     home = tmp_path_factory.mktemp("trusts")
     store = home / ".pki" / "nssdb"
     store.mkdir(parents=True)
@@ -94,7 +94,7 @@ def test_statistics(browser, site):
 
 
 def test_strict_transport_security(browser, site):
-    """Whoever has been at a.test does not ask in clear text again."""
+    """A browser that has been at a.test does not ask in clear text again."""
     opened(browser, at(site, "a"))
     said, met = opened(browser, at(site, "a", scheme="http"))
     assert met["url"] == at(site, "a") and said[0] == "a.test"

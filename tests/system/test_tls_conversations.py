@@ -162,6 +162,6 @@ def test_conversation(listeners, name):
         # HAProxy looks at names itself before OpenSSL can refuse a hello.
         if "unrecognized_name" not in theirs.outcome:
             assert line == logged(listeners.haproxy, theirs)
-            # It answers a request that was cut.
+            # HAProxy answers a request that was cut.
             assert ours.outcome in (theirs.outcome, "closed")
     assert listeners.hear(listeners.tacit, TALKS["hello_as_usual_13"]).outcome == "answered"

@@ -162,7 +162,7 @@ def bad_proxy(pem, origin_port, spoil):
                 out, ended = spoil(got, total, not got)
                 client.sendall(out)
                 if ended:
-                    # Whatever happened: a clean end. That is one of the faults.
+                    # A clean end in any case. That is one of the faults.
                     client.unwrap()
                     return
 

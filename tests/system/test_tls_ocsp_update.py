@@ -118,7 +118,7 @@ def test_openssl_is_asked(daemon, ca, tmp_path):
     with subprocess.Popen(["openssl", "ocsp", "-index", index, "-port", str(port), "-rsigner", ca.pem, "-rkey", ca.key, "-CA", ca.pem,
                            "-nmin", "60", "-nrequest", "3"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as proc:
         try:
-            # It answers one after another, and a connection without a request holds it.
+            # The responder answers one after another, and a connection without a request holds it.
             assert any("waiting for OCSP client connections" in line for line in iter(proc.stderr.readline, ""))
             d = daemon(frontend(p, f"crt {pem} ocsp-update on"), extra=f"log 127.0.0.1:{log.port} local0\n nbthread 2")
             assert wait_for(lambda: stapled(p, "o")), d.admin("show ssl ocsp-updates")

@@ -88,7 +88,7 @@ def test_tickets_that_are_used_once(daemon, pem, version, options, tmp_path):
     for resumes in [False] + [True] * 8:
         assert c.ask(port) == resumes
         ids.add(c.session.id)
-    # That of TLS 1.3 is a digest of the ticket. In TLS 1.2 a ticket is used until its key is an old one.
+    # The id of TLS 1.3 is a digest of the ticket. In TLS 1.2 a ticket is used until its key is an old one.
     assert len(ids) == (9 if version == "1.3" else 1)
 
 
@@ -130,7 +130,7 @@ def test_no_session_is_kept(daemon, pem):
 
 
 def test_old_sessions_leave_the_table(daemon, pem):
-    """Of 200 clients the latest 64 may be kept, by parts of one."""
+    """The latest 64 of 200 clients may stay, by parts of one."""
     (port,) = free_ports(1)
     d = daemon(CFG.format(port=port, pem=pem, options="no-tls-tickets"), extra=FAIR + "\n    tune.ssl.cachesize 64")
     clients = [Client("1.2") for _ in range(200)]
@@ -258,7 +258,7 @@ def test_keys_at_run_time(daemon, pem, tmp_path):
 
 
 def test_errors_of_a_file(pem, tmp_path):
-    """What is wrong is said with the line of the file and that of the configuration."""
+    """A fault is reported with the line of the file and that of the configuration."""
     cases = {"too few": ([key(), key()], "at least 3 keys"), "mixed": ([key(), key(), key(48)], "wrong key size on line 3"),
              "no key": (["x"], "unable to decode base64 key on line 1")}
     for name, (keys, text) in cases.items():

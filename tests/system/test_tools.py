@@ -1,4 +1,4 @@
-"""What other people's programs read, by the rules that they read it with: telegraf, Datadog's agent, Zabbix's template,
+"""Output for other people's programs, read by their rules: telegraf, Datadog's agent, Zabbix's template,
 OpenTelemetry's receiver, and halog on logs of mode tcp. The same readers read HAProxy: otherwise they would prove nothing."""
 
 import base64
@@ -160,7 +160,7 @@ UPTIME = re.compile(r"(?P<days>\d+)d (?P<hours>\d+)h(?P<minutes>\d+)m(?P<seconds
 
 
 def datadog_socket(w):
-    """What `show info;show stat` says, split where the agent does it."""
+    """The output of `show info;show stat`, split where the agent does it."""
     parts = [part for part in w.socket(b"show info;show stat\r\n").split("\n\n") if part.strip()]
     assert len(parts) == 2
     info = {}
@@ -221,7 +221,7 @@ OTEL = ("scur conn_rate conn_tot lbtot bin bout cli_abrt comp_byp comp_in comp_o
 
 
 def test_opentelemetry(watched):
-    """It says `show stats`, which only tacit knows, and reads once, 4 KiB."""
+    """The receiver sends `show stats`, which only tacit knows, and reads once, 4 KiB."""
     w = watched[TACIT]
     with socket.socket(socket.AF_UNIX) as s:
         s.settimeout(WAIT)
@@ -265,7 +265,7 @@ HALOG_OUTPUTS = [(["-st"], None), (["-tc"], None), (["-uc"], None), (["-c"], Non
 
 
 def tcp_lines(program, directory, origin):
-    """What it logs of eight connections."""
+    """The log lines of eight connections."""
     log, (good, dead, never, none) = LogServer(), free_ports(4)
     subject = Subject(program, directory, LOGGED.format(log=log.port, good=good, dead=dead, never=never, none=none, origin=origin))
     try:

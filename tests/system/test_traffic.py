@@ -33,7 +33,7 @@ def pattern(n, seed=0):
     return random.Random(seed).randbytes(n)
 
 
-# --- how it ends -----------------------------------------------------------------------------------------
+# --- the end -----------------------------------------------------------------------------------------
 def server_resets(conn):
     conn.recv(4)
     conn.sendall(b"part")

@@ -116,7 +116,7 @@ def test_sessions_are_ended_while_their_events_wait(proxy, origin, mode):
 
 
 def test_who_waits_for_the_server_is_not_ended_with_its_sessions(proxy, origin):
-    """Those get the slots of the ones that end, one after the other."""
+    """Waiting sessions get the slots of the ones that end, one after the other."""
     p = proxy(origin.port, options="maxconn 50\n    timeout queue 60s\n    default-server maxconn 1", log=False, extra=FOUR)
 
     def counts():

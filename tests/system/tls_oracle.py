@@ -18,7 +18,7 @@ DEFAULTS = """defaults
 
 
 class Ports(list):
-    """Of one running program, and its stats socket."""
+    """The ports of one running program, and its stats socket."""
 
     sock = None
 
@@ -49,7 +49,7 @@ def started(program, tmp_path, text, ports=1, extra=""):
 
 
 def in_both(tmp_path, text, probe, ports=1, extra=""):
-    """What probe(ports) returns with tacit, and with HAProxy."""
+    """The results of probe(ports) with tacit, and with HAProxy."""
     said = []
     for program in (TACIT, HAPROXY):
         with started(program, tmp_path, text, ports, extra) as p:

@@ -75,14 +75,14 @@ class Conversation:
         self.send(ALERT, bytes([level, description]))
 
     def ccs(self, content=b"\1"):
-        """It is never protected here."""
+        """Sends a ChangeCipherSpec, which is never protected here."""
         self.raw(record(CCS, content))
 
     def request(self):
         self.send(DATA, REQUEST)
 
     def flush(self):
-        # What the server sent before it closed is still to be read.
+        # Bytes that the server sent before it closed are still to be read.
         with contextlib.suppress(OSError):
             self.sock.sendall(self.out)
         self.out = b""
@@ -101,7 +101,7 @@ class Conversation:
             self.sock.shutdown(socket.SHUT_WR)
 
     def note(self, word):
-        """What is repeated counts once."""
+        """Notes a word; a repeated one counts once."""
         if word not in self.said[-1:]:
             self.said.append(word)
 
@@ -261,7 +261,7 @@ class Conversation:
         return message(FINISHED, mac(expand_label(self.ours, b"finished", b"", 32), sha(self.transcript)))
 
     def data_keys(self):
-        """From now on what is sent is protected as data."""
+        """Switches to the keys of data."""
         self.seal = Aead13(self.data_secret)
         self.resumption = derive(self.master, b"res master", self.transcript)
 
@@ -374,7 +374,7 @@ class Conversation:
 
     # --- certificates ------------------------------------------------------------------------------------
     def certificate_message(self, *ders, context=b""):
-        """Of TLS 1.3 or 1.2, whichever is spoken."""
+        """The message in TLS 1.3 or 1.2, whichever is spoken."""
         if self.is_13:
             return message(CERTIFICATE, vec(1, context) + vec(3, b"".join(vec(3, d) + b"\0\0" for d in ders)))
         return message(CERTIFICATE, vec(3, b"".join(vec(3, d) for d in ders)))

@@ -298,7 +298,7 @@ def key_of(group, point, *wanted, name):
         c.greet(hello)
         c.flight_12()
         c.say(message(CLIENT_KEY_EXCHANGE, point(c)))
-        # Whatever the secret may be: what follows cannot be verified.
+        # The secret does not matter: later records cannot be verified.
         c.set_master(b"\0" * 32)
         c.end_12()
     talk("8422 5.11", *wanted, name=f"key_{name}_12")(say)

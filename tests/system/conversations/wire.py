@@ -146,7 +146,7 @@ def derive(secret, label, transcript):
 
 
 def binder(psk, transcript):
-    """What proves that the client knows this key of a session; transcript: up to the binders."""
+    """The proof that the client knows this key of a session; transcript: up to the binders."""
     return mac(expand_label(derive(mac(b"\0" * 32, psk), b"res binder", b""), b"finished", b"", 32), sha(transcript))
 
 

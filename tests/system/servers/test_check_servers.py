@@ -176,7 +176,7 @@ def mariadb(directory, port):
 
 
 def postgres(directory, port):
-    """It refuses to run as root."""
+    """Starts PostgreSQL, which refuses to run as root."""
     places = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
     initdb, path = program("initdb", *places), program("postgres", *places)
     popen = {}
