@@ -54,7 +54,7 @@ def is_in(word, text):
 
 
 def fault(subject, changed):
-    """What is wrong with a subject whose commit changes these paths and lines (a text), or None."""
+    """The fault of a subject whose commit changes these paths and lines (a text), or None."""
     if len(subject) > COLUMNS:
         return f'{len(subject)} columns, the most is {COLUMNS}'
     match = SUBJECT.match(subject)

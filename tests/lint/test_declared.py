@@ -1,4 +1,4 @@
-"""What tests run and import belongs to a package that build-aux/install-deps names: a new machine has it, too."""
+"""All that tests run and import belongs to a package that build-aux/install-deps names: a new machine has it, too."""
 import ast
 import os
 import re
@@ -49,7 +49,7 @@ def _tree(tmp_path):
 def test_only_programs_of_declared_and_of_essential_packages_are_found(tree):
     done = tree('sh', '-c', 'ls "$PATH"')
     assert done.returncode == 0, done.stderr
-    # What dash needs is a name that tool provides, and tool needs deep.
+    # The need of dash is a name that tool provides, and tool needs deep.
     assert set(done.stdout.split()) == {'sh', 'ls', 'env', 'cksum', 'mkdir', 'mv', 'rm', 'sort', 'tr', 'ln', 'true.tool',
                                         'of-deep', 'named', 'named-too'}
     done = tree('sh', '-c', 'of-undeclared || echo "$?"')

@@ -216,7 +216,7 @@ def test_missing_packages_are_installed_or_named(tmp_path, have, uid, code, says
 
 @pytest.mark.parametrize('apt', ['true', 'exit 1'])
 def test_a_daemon_is_disabled_only_if_it_was_not_there_before(tmp_path, apt):
-    """It is not started during the installation, and not when the machine boots."""
+    """The daemon is not started during the installation, and not when the machine boots."""
     units, scripts, policy = tmp_path / 'units', tmp_path / 'init.d', tmp_path / 'policy-rc.d'
     units.mkdir()
     scripts.mkdir()

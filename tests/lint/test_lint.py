@@ -92,6 +92,9 @@ PLANTED = [
     ('openings', 'tests/unit/base/test_good.c', 'int x; /* It is one. */\n'),
     ('openings', 'demo/bad.c', '// And more.\n'),
     ('openings', 'src/base/bad.c', '/* A file. */\n/* --- where it goes --- */\n'),
+    ('openings', 'tests/system/bad.py', 'def f():\n    """What is there."""\n'),
+    ('openings', 'tests/system/bad.py', 'x = 1\n# Those of others.\n'),
+    ('openings', 'tests/system/bad.py', 'x = 1  # It is one.\n'),
     ('words', 'src/base/bad.c', 'static void *\nbad(void)\n{\n\treturn malloc(1);\n}\n'),
     ('words', 'src/base/bad.c', '#define COPY(a, b) strcpy(a, b)\n'),
     ('words', 'src/cfg/bad.c', 'static void\nbad(char *p)\n{\n\tfree (p);\n}\n'),
@@ -131,6 +134,7 @@ def test_each_planted_violation_is_red(root, rule, path, text):
     ('src/proxy/model/x.c', '#include "event/loop.h"\n#include "event/timer.h"\n'),
     ('src/event/poller_ev.c', '#include <ev.h>\n'),
     ('src/base/x.c', '#include "x.c"\n'),
+    ('tests/system/x.py', '# One line\n# What follows it.\nx = "# What"\n'),
     ('include/base/wide.tbl.h', '/* ' + 'x' * 150 + ' */\n'),
     ('src/base/x.c', '/* Items, what they are. */\nconst char s[] = "/* It is no comment. */"; /* Tokens */\n'
      '/* --- names of what there is --- */\nint n; /* of it */\n'),
