@@ -14,7 +14,7 @@ struct process;
 /* A position. Proxies do not change while the process runs. */
 struct stat_walk {
 	struct stat_args args;
-	/* Which proxies; NULL: all. */
+	/* The proxies to show; NULL: all. */
 	int (*shows)(const struct proxy *p, const void *arg);
 	const void *arg;
 	int has_rows;        /* one has been printed */

@@ -31,7 +31,7 @@ enum options_action {
 	OPTIONS_USAGE      /* -h, or nothing to do */
 };
 
-/* How the process runs with OPTIONS_RUN; the configuration's `daemon` applies to
+/* The place of the process with OPTIONS_RUN; the configuration's `daemon` applies to
  * OPTIONS_AS_CONFIGURED. */
 enum options_place {
 	OPTIONS_AS_CONFIGURED,

@@ -17,8 +17,8 @@ enum {
 	CLI_INPUT_MAX = CLI_LINE_MAX + CLI_PAYLOAD_MAX + 2 * CLI_READ_CHUNK
 };
 
-/* How far the first command of the input has been scanned, so that no byte of a payload is scanned
- * twice while it comes; all zero at first. */
+/* The scanned part of the input's first command, so that no byte of a payload is scanned twice
+ * while it comes; all zero at first. */
 struct cli_scan {
 	size_t payload;     /* its start, 0: none */
 	size_t at;          /* of the first line of it that has not ended */

@@ -1,7 +1,7 @@
 /*
- * Where a process connects to while it serves, as far as its configuration shows: servers, their
- * checks and agents, SOCKS4 proxies, name servers, logs, servers of rings, and the proxy of OCSP
- * requests.
+ * Addresses that a process connects to while it serves, as far as its configuration shows: servers,
+ * their checks and agents, SOCKS4 proxies, name servers, logs, servers of rings, and the proxy of
+ * OCSP requests.
  */
 #ifndef TACIT_APP_PROCESS_CONNECT_TARGETS_H
 #define TACIT_APP_PROCESS_CONNECT_TARGETS_H

@@ -18,7 +18,7 @@ struct process;
 struct tls_cert;
 struct tls_entry;
 
-/* How an update ended; the numbers are HAProxy's (ssl_ocsp_status). */
+/* The result of an update; the numbers are HAProxy's (ssl_ocsp_status). */
 enum ocsp_result {
 	OCSP_NONE,
 	OCSP_UPDATED,

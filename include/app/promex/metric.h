@@ -13,7 +13,7 @@ enum metric_scope {
 
 enum metric_type { METRIC_GAUGE, METRIC_COUNTER, METRIC_HISTOGRAM };
 
-/* How a column becomes samples. */
+/* The form of a column's samples. */
 enum metric_form {
 	METRIC_NUMBER,
 	METRIC_MS,     /* in seconds */

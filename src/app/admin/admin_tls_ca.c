@@ -9,7 +9,7 @@
 #include "tls/ca.h"
 #include "tls/cert_show.h"
 
-/* How commands call the two kinds. */
+/* The words of commands for the two kinds. */
 static const struct ca_words {
 	const char *kind;     /* "CA" */
 	const char *command;  /* "ca-file" */

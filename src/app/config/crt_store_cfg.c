@@ -28,7 +28,7 @@ parse_store_base(struct cfg_ctx *ctx)
 	return cfg_arg_dup(ctx, 0, ctx->kw->arg ? &s->key_base : &s->crt_base);
 }
 
-/* Where the value of a parameter goes; NULL: it is unknown. */
+/* The place of a parameter's value; NULL: it is unknown. */
 static char **
 load_value(struct tls_load *l, const char *name)
 {

@@ -1,4 +1,5 @@
-/* Where a process connects to. Main thread, at start, when the configuration is complete. */
+/* Addresses that a process connects to. Main thread, at start, when the configuration is
+ * complete. */
 #include "app/process/connect_targets.h"
 
 #include <stdio.h>

@@ -30,7 +30,7 @@ restore_fqdn(struct server *s, const struct server_kept *k)
 		s->has_last_addr = 1;
 }
 
-/* Whether it differs from what is configured, which is still the same. */
+/* True if it differs from what is configured, which is still the same. */
 static int
 is_target_set(const struct check_target_kept *k, const struct check_target_kept *own)
 {

@@ -1,4 +1,4 @@
-/* Which OCSP responses are asked for, and when. On the first worker. */
+/* Schedules the requests for OCSP responses. On the first worker. */
 #include "app/process/ocsp_update.h"
 
 #include <stdio.h>

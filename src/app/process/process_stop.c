@@ -1,4 +1,4 @@
-/* How the process ends: what each signal means, and the way from serving to nothing left open. */
+/* The end of the process: what each signal means, and the way from serving to nothing left open. */
 #include <signal.h>
 #include <stdlib.h>
 
@@ -39,7 +39,7 @@ stop_listening(struct process *p, int drains)
 	if (p->state >= PROCESS_STOPPING)
 		return;
 	socket_pass_assume(&p->pass);
-	/* Which sockets does the master keep? */
+	/* Reads which sockets the master keeps. */
 	if (p->master)
 		master_link_read(p->master);
 	sbuf_init(&lines, 0);

@@ -15,7 +15,7 @@
 
 /* Age of ticket keys. */
 #define TICKETS_MS UINT64_C(3600000)
-/* How often it is checked. */
+/* The interval of checks. */
 #define TICKETS_CHECK_MS 60000
 
 static int
