@@ -28,8 +28,8 @@ void name_index_fini(struct name_index *x);
 int name_index_add(struct name_index *x, const char *name, void *item) must_check;
 /* Removes this item, if it is there under this name; other items of the name stay in order. */
 void name_index_remove(struct name_index *x, const char *name, const void *item);
-/* Whether so many items can be added without memory: then *out is all zeros, else a copy that has
- * room for them, to be put in place of x by the caller. 0 or -ERR_NOMEM. */
+/* Checks that so many items can be added without memory: then *out is all zeros, else a copy that
+ * has room for them, to be put in place of x by the caller. 0 or -ERR_NOMEM. */
 int name_index_make_room(const struct name_index *x, uint32_t more, struct name_index *out)
 	must_check;
 /* The first item added under this name; NULL: none. */

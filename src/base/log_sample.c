@@ -1,5 +1,5 @@
-/* Which messages of a log line are sent. Ranges do not change after parsing; the counter is shared
- * by all workers without a lock. */
+/* Chooses the messages of a log line that are sent. Ranges do not change after parsing; the counter
+ * is shared by all workers without a lock. */
 #include "base/log_sample.h"
 
 #include "base/atomic.h"

@@ -1,4 +1,4 @@
-/* Where log lines go: one worker's sockets and descriptors. It never blocks; a line that a target
+/* Targets of log lines: one worker's sockets and descriptors. It never blocks; a line that a target
  * does not take is dropped and counted. */
 #include "base/log_target.h"
 

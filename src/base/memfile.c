@@ -30,7 +30,7 @@ head_of(struct memfile *f)
 
 /* --- the writer --- */
 
-/* Where the payload begins. */
+/* The place of the payload. */
 static size_t
 payload_start(const char *key, const char *alias)
 {
