@@ -1,5 +1,5 @@
 /*
- * Where relative names of files begin: `default-path` of the global section. The process changes
+ * The base of relative names of files: `default-path` of the global section. The process changes
  * to that directory while it reads what the configuration names, and back at the end. What is read
  * only when all of the configuration is known has the directory of the file that names it.
  */

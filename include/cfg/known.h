@@ -30,7 +30,7 @@ extern const char *const cfg_known_sections[];
 const struct cfg_known_kw *cfg_known_kw(const char *name);
 const struct cfg_known_opt *cfg_known_opt(enum cfg_opt_place place, const char *name);
 bool cfg_known_is_section(const char *name);
-/* Why such a section is not supported, or what to do instead; NULL: no hint. */
+/* The reason why such a section is not supported, or what to do instead; NULL: no hint. */
 const char *cfg_known_section_why(const char *name);
 
 #endif
