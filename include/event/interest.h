@@ -43,7 +43,7 @@ enum interest_event {
 	INTEREST_EVENTS
 };
 
-/* How registrations follow interest: tune.epoll.mode. */
+/* The way registrations follow interest: tune.epoll.mode. */
 enum interest_mode {
 	INTEREST_UNMERGED, /* each direction is added and removed by its own calls */
 	INTEREST_MERGED,   /* one call carries every wanted direction */

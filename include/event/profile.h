@@ -65,7 +65,7 @@ void profile_clear(struct profile *p);
 
 /* Before the loop waits; the turn's work began at began_ns. In the mode auto it reads the clock. */
 void profile_turn(struct profile *p, uint64_t began_ns);
-/* How a call is counted: the time, or 0 while it is off, goes to profile_end(). */
+/* Begins to count a call: the time, or 0 while it is off, goes to profile_end(). */
 static inline uint64_t
 profile_begin(const struct profile *p)
 {
