@@ -1,4 +1,4 @@
-/* Whether a response is one that caches may keep, for `option checkcache`. No I/O. */
+/* Finds out whether caches may store a response, for `option checkcache`. No I/O. */
 #ifndef TACIT_HTTP_CACHEABLE_H
 #define TACIT_HTTP_CACHEABLE_H
 

@@ -1,4 +1,4 @@
-/* Why messages are refused, in words and as a status. A table. */
+/* Reasons why messages are refused, in words and as a status. A table. */
 #include "http/bad.h"
 
 #include "base/compiler.h"

@@ -1,4 +1,4 @@
-/* Where a message of HTTP/1 ends, and the judge of its chunks and trailers. Pure: the caller keeps
+/* Finds the end of a message of HTTP/1, and judges its chunks and trailers. Pure: the caller keeps
  * the state. */
 #include "http/h1_body.h"
 
