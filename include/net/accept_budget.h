@@ -1,5 +1,5 @@
 /*
- * How many accept4 calls to make for one event of a listener. The kernel does not report how many
+ * The number of accept4 calls for one event of a listener. The kernel does not report how many
  * connections wait, and asking costs as much as a failed accept, so the number is learned. One call
  * too few only costs another turn; one too many is a wasted call. The budget starts at one and
  * grows only when the listener fires again in the next turn. After a wasted call it falls to the

@@ -1,4 +1,4 @@
-/* Why a connection has not come to data. CONN_ERR_ROW(id, fc_err of the manual, text of
+/* Reasons why a connection ended before data. CONN_ERR_ROW(id, fc_err of the manual, text of
  * fc_err_str): manual 7.3.3 */
 CONN_ERR_ROW(NONE, 0, "Success")
 CONN_ERR_ROW(CLOSED, 11, "Connection closed while waiting for PROXY protocol header")

@@ -85,7 +85,7 @@ enum listener_state {
 	LISTENER_CLOSED
 };
 
-/* Why a listener does not accept. */
+/* Reasons why a listener does not accept. */
 enum listener_hold {
 	LISTENER_HOLD_FRONTEND = 1, /* its maxconn */
 	LISTENER_HOLD_PROCESS = 2,  /* the process's maxconn */

@@ -1,4 +1,5 @@
-/* How often one listener tries accept() per event, learnt from what it found. On its worker. */
+/* The number of tries of accept() per event of a listener, learnt from what it found. On its
+ * worker. */
 #include "net/accept_budget.h"
 
 #include <string.h>
