@@ -55,7 +55,7 @@ void conn_pool_release(struct engine *e, struct idle_conn **holder);
 
 /* Closes those of a server that this worker has: the server takes no more sessions. */
 void conn_pool_drop_server(struct engine *e, struct server *srv);
-/* Whether a worker has one, also reserved. This and the next: all workers but the caller's are
+/* True if a worker has one, also reserved. This and the next: all workers but the caller's are
  * paused. */
 int conn_pool_has_server(const struct engine *e, const struct server *srv);
 /* Ends all that a worker does for a server to which it has no idle connection. */

@@ -1,5 +1,5 @@
 /*
- * How sessions get and release a server's slot (manual, `maxconn`, `timeout queue`). Each function
+ * Getting and releasing a server's slot (manual, `maxconn`, `timeout queue`). Each function
  * is one critical section under the backend's lock, so that `maxconn` is exact and no slot is free
  * while a session waits for it, on any worker.
  *

@@ -6,8 +6,9 @@
 #include "proxy/model/engine.h"
 #include "proxy/model/server.h"
 
-/* How many sockets to try, each from the next port of the server's `source`, when connect() fails
- * with EADDRNOTAVAIL: a connection from this port to this address is open. 1 without a range. */
+/* The number of sockets to try, each from the next port of the server's `source`, when connect()
+ * fails with EADDRNOTAVAIL: a connection from this port to this address is open. 1 without a
+ * range. */
 int server_source_tries(const struct server *srv);
 /* Binds fd to the server's `source`; of a range of ports to the next one that no other program
  * holds. 0 or -errno. */

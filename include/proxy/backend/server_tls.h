@@ -1,7 +1,7 @@
 /*
- * Whether sessions with a server use TLS, which operators change while they run. The settings have
- * been read at start, also for `no-ssl`. Idle connections that no longer fit are closed, and are
- * not used again before that either.
+ * Switches TLS of sessions with a server on and off, at run time. The settings have been read at
+ * start, also for `no-ssl`. Idle connections that no longer fit are closed, and are not used again
+ * before that either.
  */
 #ifndef TACIT_PROXY_BACKEND_SERVER_TLS_H
 #define TACIT_PROXY_BACKEND_SERVER_TLS_H

@@ -1,4 +1,4 @@
-/* Which file the states of a backend's servers are loaded from at start: keywords of proxies. */
+/* The file that the states of a backend's servers are loaded from at start: keywords of proxies. */
 #ifndef TACIT_PROXY_CONFIG_SERVER_STATE_CFG_H
 #define TACIT_PROXY_CONFIG_SERVER_STATE_CFG_H
 

@@ -44,8 +44,9 @@ void addr_override_copy_connection_source(const struct session *s, struct addr *
 int addr_override_destination(const struct session *s, struct addr *out) must_check;
 int addr_override_connection_destination(const struct session *s, struct addr *out) must_check;
 /*
- * Where the session's server is: a server line without a port, or with an offset, uses the client's
- * destination port; one without an address uses the destination address. *gen: of its addr_cell.
+ * The address of the session's server: a server line without a port, or with an offset, uses the
+ * client's destination port; one without an address uses the destination address. *gen: of its
+ * addr_cell.
  */
 void addr_override_target(const struct session *s, uint32_t *gen, struct addr *out);
 /* Allocates memory for a session that requires a PROXY header: 0, or -ERR_NOMEM. */

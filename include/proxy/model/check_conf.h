@@ -22,7 +22,7 @@
 /* Maximum length of the texts of external-check. */
 #define CHECK_EXTERNAL_TEXT_MAX 4096
 
-/* How a server is checked. All but CHECK_EXTERNAL run a list of rules. */
+/* The method of a server's checks. All but CHECK_EXTERNAL run a list of rules. */
 enum check_method {
 	CHECK_CONNECT,    /* no option: the connection is enough */
 	CHECK_TCP,        /* option tcp-check */

@@ -45,8 +45,7 @@ struct latency_shard {
 	struct latency *_Atomic counts;
 };
 
-/* Which rows of a memory file have something in them: to read another one would allocate its
- * page. */
+/* The rows of a memory file that are in use: reading another one would allocate its page. */
 struct latency_use {
 	_Atomic uint64_t workers; /* a bit for each */
 	_Atomic uint32_t base;

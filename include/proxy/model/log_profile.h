@@ -30,7 +30,7 @@ struct log_step_info {
 /* With one more row for LOG_STEP_ANY. */
 extern const struct log_step_info log_steps[LOG_STEP_LINES];
 
-/* Whether a format is for proxies of mode http. */
+/* The kinds of a format: for proxies of mode tcp, of mode http. */
 enum { LOG_FMT_TCP, LOG_FMT_HTTP, LOG_FMTS };
 
 struct log_profile_fmt {
@@ -66,7 +66,7 @@ void log_profiles_free(struct list *profiles);
 int log_profiles_finish(struct list *profiles, struct cfg_diag *d) must_check;
 /* The profile's row of a step; NULL: none. */
 const struct log_profile_step *log_profile_on(const struct log_profile *p, enum log_step step);
-/* Which of its compiled formats a proxy of this mode takes. */
+/* The index of the compiled format for a proxy of this mode. */
 int log_profile_fmt_index(const struct log_profile_step *on, int is_http) must_check;
 /* The step with this name, also LOG_STEP_ANY, or -1. */
 int log_step_find(const char *name) must_check;

@@ -96,7 +96,7 @@ enum proxy_listening {
 	PROXY_STOPPED /* its sockets are closed; its servers cannot be changed any more */
 };
 
-/* Where the states of its servers are loaded from at start. */
+/* The file that the states of its servers are loaded from at start. */
 enum state_file { STATE_FILE_NONE, STATE_FILE_GLOBAL, STATE_FILE_LOCAL };
 
 struct proxy_kept;

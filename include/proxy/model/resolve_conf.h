@@ -1,5 +1,5 @@
-/* How the name of a server is resolved, at start and at run time (manual 5.2: init-addr, resolvers,
- * resolve-net, resolve-opts, resolve-prefer). */
+/* Settings for resolving the name of a server, at start and at run time (manual 5.2: init-addr,
+ * resolvers, resolve-net, resolve-opts, resolve-prefer). */
 #ifndef TACIT_PROXY_MODEL_RESOLVE_CONF_H
 #define TACIT_PROXY_MODEL_RESOLVE_CONF_H
 

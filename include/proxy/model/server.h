@@ -30,7 +30,7 @@ struct tls_server;
 /* Balancing uses weights multiplied by this, so that a server can have a fraction of its weight. */
 #define SERVER_WEIGHT_SCALE 16u
 
-/* Why a server gets no new sessions, apart from its checks. One bit each. */
+/* Reasons why a server gets no new sessions, apart from its checks. One bit each. */
 enum server_admin {
 	SERVER_MAINT_FORCED     = 1u << 0, /* by the operator, or `disabled` */
 	SERVER_MAINT_TRACKED    = 1u << 1, /* the server that it tracks is in maintenance */
@@ -298,7 +298,7 @@ void server_put_slot(struct server *s);
 const char *server_status_text(const struct server *s, char buf[SERVER_STATUS_MAX]);
 
 /*
- * Whether a speculative call is worth a try; a failed one is a wasted call. It is if it succeeds
+ * True if a speculative call is worth a try; a failed one is a wasted call. It is if it succeeds
  * often enough; otherwise it is tried again now and then. Each worker learns separately.
  */
 int server_guess(struct server_shard *s, enum server_guess g);

@@ -30,7 +30,7 @@ struct kept_number {
 	int64_t conf, now;
 };
 
-/* Where checks go, and what is sent to agents. */
+/* The targets of checks, and the text sent to agents. */
 struct check_target_kept {
 	uint32_t conf;          /* a hash of what is configured */
 	uint32_t port;          /* 0: none */
@@ -72,7 +72,7 @@ void proxy_note(const struct proxy *be);
 void check_set_enabled(struct check *c, int on);
 /* A hash of the address that is configured: to be taken before it changes at run time. */
 uint32_t server_conf_addr(const struct server *s);
-/* Whether a command had set it to a value that this one, with the same configuration, has not. */
+/* True if a command had set it to a value that this one, with the same configuration, has not. */
 static inline int
 kept_number_is_set(const struct kept_number *k, int64_t conf, int64_t now)
 {

@@ -33,7 +33,7 @@ wake_workers(struct engine *e, struct proxy *be, uint64_t who)
 
 /* --- critical sections --- */
 
-/* Whether sessions are to stay with it (manual, option prefer-last-server and
+/* True if sessions are to stay with it (manual, option prefer-last-server and
  * max-keep-alive-queue). */
 static int
 is_preferred_locked(const struct server *srv)

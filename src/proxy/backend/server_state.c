@@ -65,7 +65,7 @@ inform_workers(struct engine *e, struct server *s)
 }
 
 /*
- * Whether a server that is up now has to start slowly: not when it is up for the first time, having
+ * True if a server that is up now has to start slowly: not when it is up for the first time, having
  * waited for a check (init-state) or an address since tacit started.
  */
 static int

@@ -99,8 +99,8 @@ last_own_rule(const struct check_conf *c)
 	return c->own_rules ? check_conf_last_rule(c) : NULL;
 }
 
-/* Whether the rules before this one allow it. A rule of http-check that misses another one before
- * it is noted: that is an error only if the rules are used. -1 after an error. */
+/* Checks that the rules before this one allow it. A rule of http-check that misses another one
+ * before it is noted: that is an error only if the rules are used. -1 after an error. */
 static int
 check_order(struct cfg_ctx *ctx, struct check_conf *c, enum check_family family,
 	enum check_rule_kind kind)

@@ -1,5 +1,5 @@
-/* Where connections go that nothing binds to a server: a server of its own that is in no list. Main
- * thread, while the configuration is read. */
+/* The target of connections that nothing binds to a server: a server of its own that is in no list.
+ * Main thread, while the configuration is read. */
 #include "proxy/config/dispatch_cfg.h"
 
 #include "base/err.h"

@@ -266,7 +266,7 @@ parse_use_backend(struct cfg_ctx *ctx)
 	u = mem_zalloc(sizeof(*u));
 	if (!u)
 		return cfg_nomem(ctx);
-	/* Whether it can be evaluated is checked when the mode is known: route_check(). */
+	/* Checked by route_check(), once the mode is known. */
 	if (cfg_arg_dup(ctx, 0, &u->name) || parse_dynamic_backend(ctx, u) ||
 		(ctx->argc > 1 && rule_cond_parse(&p->acls, vocab_of(ctx), ctx, 1, ROUTE_SCOPES,
 					  &u->cond))) {

@@ -1,4 +1,4 @@
-/* How far the bodies of one exchange reach. On the session's worker; no byte behind a message
+/* Finds the ends of the bodies of one exchange. On the session's worker; no byte behind a message
  * is forwarded with it. */
 #include "proxy/http1/exchange.h"
 

@@ -76,7 +76,7 @@ treat_cookies(struct session *s, const char *who, struct arena *a)
 	return r;
 }
 
-/* Whether a response with a cookie of ours must not be kept. */
+/* True if a response with a cookie of ours must not be cached. */
 static int
 is_hidden_from_caches(const struct session *s)
 {

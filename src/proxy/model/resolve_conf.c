@@ -1,4 +1,4 @@
-/* How a server's name is resolved, by its line. Set while the configuration is read. */
+/* Settings for resolving a server's name. Set while the configuration is read. */
 #include "proxy/model/resolve_conf.h"
 
 #include <string.h>

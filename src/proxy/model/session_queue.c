@@ -1,4 +1,4 @@
-/* Which waiting session is next. Under the backend's lock. A session is in the heap if it has a
+/* The order of waiting sessions. Under the backend's lock. A session is in the heap if it has a
  * priority, else in the list. */
 #include "proxy/model/session_queue.h"
 
