@@ -301,8 +301,8 @@ rule_fmt_literal(const struct rule_fmt *f)
 /* --- writing -------------------------------------------------------------------------------- */
 
 /*
- * How a byte from traffic is written: unchanged, or escaped. A backslash escape requested by a flag
- * takes precedence.
+ * The form in which a byte from traffic is written: unchanged, or escaped. A backslash escape
+ * requested by a flag takes precedence.
  */
 static char
 mark_of(unsigned int flags, unsigned char ch)
