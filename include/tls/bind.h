@@ -111,7 +111,7 @@ struct tls_bind_use {
 /* Reads all files that it names. 0, or -1 after the errors were reported. */
 int tls_bind_load(struct tls_bind *b, struct tls_conf *conf, const struct tls_bind_use *use,
 	struct sys *sys, struct cfg_diag *d) must_check;
-/* Whether contexts can be made of it. 0, or a negative reason with why (TLS_WHY_MAX). */
+/* Checks that contexts can be made of it. 0, or a negative reason with why (TLS_WHY_MAX). */
 int tls_bind_check(struct tls_bind *b, char *why) must_check;
 /* Makes the contexts of n workers, io[0..n-1] theirs. 0 or a negative reason. */
 int tls_bind_open(struct tls_bind *b, struct tls_io *const *io, unsigned int n) must_check;

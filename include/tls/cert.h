@@ -100,7 +100,7 @@ struct stack_st_X509 *tls_cert_sent_chain(const struct tls_cert *c);
 /* Looks for a chain, unless it has one, and then for the issuer, unless there is one. 0 or
  * -ERR_NOMEM. */
 int tls_cert_find_issuer(struct tls_cert *c) must_check;
-/* Whether key and certificate are there and belong to each other; finds chain and issuer. */
+/* Checks that key and certificate are there and belong to each other; finds chain and issuer. */
 int tls_cert_complete(struct tls_cert *c, char *why) must_check;
 
 #endif

@@ -12,7 +12,7 @@ struct tls_dir {
 	unsigned int n, cap;
 };
 
-/* Whether a directory's file is a certificate of its own. */
+/* True if a directory's file is a certificate of its own. */
 typedef int tls_dir_filter(const char *name);
 /* Not hidden, and not one of the files beside a certificate. */
 int tls_is_cert_name(const char *name);

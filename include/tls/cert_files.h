@@ -24,7 +24,7 @@ enum {
 	TLS_EXTRA_ALL = 31
 };
 
-/* Where files are, and which. */
+/* The bases of files, and the files beside a certificate. */
 struct tls_file_rules {
 	char *crt_base, *ca_base, *key_base; /* NULL: none */
 	unsigned int extra;

@@ -16,8 +16,8 @@ struct ssl_ctx_st *tls_context_accept(struct tls_acceptor *a, struct tls_variant
 /* A connection of these settings, on which certificates are tried; the caller frees it. NULL with
  * why: the settings cannot be used, or memory is out. */
 struct ssl_st *tls_context_trial(const struct tls_settings *set, char *why) must_check;
-/* Whether connections like this one, which has had no handshake, can use the certificate. 0 or a
- * negative reason with why. */
+/* Checks that connections like this one, which has had no handshake, can use the certificate. 0 or
+ * a negative reason with why. */
 int tls_context_try(struct ssl_st *ssl, const struct tls_cert *c, const char *name, char *why)
 	must_check;
 /* Versions, ciphers, curves and signature algorithms of either side. 0 or a negative reason with

@@ -1,5 +1,5 @@
-/* Which certificates get new OCSP responses (`ocsp-update`). Main thread, or the
- * first worker. */
+/* Chooses the certificates that get new OCSP responses (`ocsp-update`). Main thread, or the first
+ * worker. */
 #ifndef TACIT_TLS_OCSP_ENABLE_H
 #define TACIT_TLS_OCSP_ENABLE_H
 

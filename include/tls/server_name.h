@@ -1,4 +1,4 @@
-/* Whether a server's certificate is for the name that was asked for, as HAProxy sees it. */
+/* Checks that a server's certificate is for the name that was asked for, as HAProxy does. */
 #ifndef TACIT_TLS_SERVER_NAME_H
 #define TACIT_TLS_SERVER_NAME_H
 

@@ -57,7 +57,7 @@ struct tls_settings {
 	enum tls_ocsp_update ocsp_update;
 };
 
-/* Where a setting may stand. */
+/* Places of a setting. */
 enum {
 	TLS_AT_BIND = 1,
 	TLS_AT_CRT_LIST = 2,

@@ -45,7 +45,7 @@ tls_token_is_hmac(enum tls_token_alg a)
 struct tls_token_key *tls_token_key_read(const char *pem, size_t len);
 void tls_token_key_free(struct tls_token_key *k);
 
-/* Whether sig is the signature of text by an algorithm with a secret, or with a public key. */
+/* Checks that sig is the signature of text by an algorithm with a secret, or with a public key. */
 enum tls_token_result tls_token_check_secret(enum tls_token_alg alg, struct str secret,
 	struct str text, struct str sig);
 enum tls_token_result tls_token_check_key(enum tls_token_alg alg, const struct tls_token_key *key,

@@ -18,7 +18,7 @@
 #include "tls/openssl.h"
 #include "tls/tls_conf.h"
 
-/* Why a line is a default one. */
+/* The reason why a line is a default one. */
 enum { DEFAULT_FIRST = 1, DEFAULT_EXPLICIT };
 
 struct loading {

@@ -1,5 +1,5 @@
-/* Which certificate and which settings a client gets. On the worker of the connection; the tables
- * change only while the workers are paused. */
+/* Chooses the certificate and the settings that a client gets. On the worker of the connection; the
+ * tables change only while the workers are paused. */
 #include "tls/choose.h"
 
 #include <string.h>

@@ -94,7 +94,7 @@ make_name(const struct tls_crt_store *s, const struct tls_load *l, const char *c
 	return name;
 }
 
-/* Where the files are. 0 or -ERR_NOMEM. */
+/* Finds the paths of the files. 0 or -ERR_NOMEM. */
 static int
 find_files(const struct tls_conf *conf, const struct tls_crt_store *s, const struct tls_load *l,
 	struct tls_cert_paths *out)

@@ -1,4 +1,4 @@
-/* Which certificates get new OCSP responses from their responders. */
+/* Chooses the certificates that get new OCSP responses from their responders. */
 #include "tls/ocsp_enable.h"
 
 #include <stdio.h>
