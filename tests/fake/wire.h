@@ -1,4 +1,4 @@
-/* How an end of a test speaks over a socket of the fake kernel: records of a scripted transport
+/* The way an end of a test speaks over a socket of the fake kernel: records of a scripted transport
  * (fake/xprt.h), TLS (sim/tls_wire.h), or plain bytes, which is NULL here. */
 #ifndef TACIT_FAKE_WIRE_H
 #define TACIT_FAKE_WIRE_H

@@ -19,7 +19,7 @@
 
 static const enum interest_mode modes[] = { INTEREST_EDGE, INTEREST_MERGED, INTEREST_UNMERGED };
 
-/* How TLS is spoken. */
+/* The use of TLS. */
 struct way {
 	unsigned int sides; /* bit 0: the client's, bit 1: the server's */
 	int is_12;

@@ -113,7 +113,7 @@ def typed_stat(subject, args=""):
         head, tags, kind, value = line.split(":", 3)
         *key, process = head.split(".")
         assert process == "1"
-        # How long a check took is not known when it failed at once.
+        # The duration of a check that failed at once is not known.
         if key[4] not in ("check_duration", "src_ilim", "need_conn_est"):
             out[tuple(key)] = (tags, kind, value if kind == "str" and "chk" not in key[4] else None)
     return out
@@ -310,7 +310,7 @@ LEVELS = {w: level for w, level in COMMANDS.items() if not re.match(r"(add|set|d
 
 @pytest.mark.parametrize("words", sorted(LEVELS))
 def test_levels(both, words):
-    """Whether a user and an operator may run it."""
+    """The levels that may run it: user, operator."""
     if words in OWN_LEVELS:
         pytest.skip(OWN_LEVELS[words])
     for level in ("user", "operator"):

@@ -37,7 +37,7 @@ def taken(pid):
 
 
 def may_take():
-    """Whether that is permitted, of another process."""
+    """True if that is permitted, of another process."""
     with socket.socket() as s, subprocess.Popen(["sleep", "60"], pass_fds=[s.fileno()]) as p:
         try:
             return any(True for _ in taken(p.pid))

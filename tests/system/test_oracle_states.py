@@ -181,7 +181,7 @@ CLEARED = ("smax", "stot", "bin", "bout", "rate_max", "conn_rate_max", "req_rate
 
 
 def zeros(subject):
-    """Which counters of show stat and show info are zero."""
+    """The counters of show stat and show info that are zero."""
     _, stat = subject.stat()
     out = {key: {c: row[c] in ("0", "-1", "") for c in CLEARED if c in row} for key, row in stat.items()
            if key[0] in ("traffic", "f") or key == ("b", "s3")}

@@ -1,4 +1,4 @@
-"""Which certificate and which settings a client gets, from HAProxy and from tacit."""
+"""The certificate and the settings that a client gets, from HAProxy and from tacit."""
 
 import contextlib
 import socket

@@ -155,7 +155,7 @@ ERROR_FORMAT = 'error-log-format "%ci %[fc_err] %[fc_err_str] %[ssl_fc_err,hex] 
 @pytest.mark.parametrize("version", ["TLSv1_2", "TLSv1_3"])
 @pytest.mark.parametrize("options", [ERROR_FORMAT, "option tcplog", "option dontlognull\n " + ERROR_FORMAT])
 def test_errors_are_logged(world, tmp_path, options, version):
-    """Why a handshake has failed, in the log."""
+    """The log has the reason of a failed handshake."""
     def probe(p):
         said, (port,) = [], p
         for name in ("none", "expired", "revoked", "stranger", "below, alone"):

@@ -146,7 +146,7 @@ NAMES = ["host.lan", "HOST.LAN", "lan", "foo.a.test", "f.a.test", "a.test", "bar
 
 
 def test_names_of_certificates(world, tmp_path):
-    """Which names of a certificate, and which wildcards, are the name that is asked for: by verifyhost and by sni."""
+    """The names of a certificate, and the wildcards, that match the requested name: by verifyhost and by sni."""
     ca = world["ca"]
     servers = [Server(ca.make(f"name{i}.pem", cn, names)) for i, (cn, names) in enumerate(CERTIFICATES)]
     text = "frontend f\n bind 127.0.0.1:{p[0]}\n use_backend %[req.hdr(x)]\n"

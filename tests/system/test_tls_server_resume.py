@@ -26,7 +26,7 @@ def https(ca, request):
 
 
 def resumed(port, n, host="h"):
-    """Whether the connections of n requests, which four workers take in turn, were resumed; the server says it."""
+    """For each connection of n requests, which four workers take in turn: True if it was resumed."""
     said = [fetch(port, host) for _ in range(n)]
     assert {status for status, _ in said} == {200}, said
     return [text.split()[1] == "True" for _, text in said]

@@ -1,4 +1,4 @@
-"""How sections measure: their subjects run at the same time and are measured in turn, so that a change of the
+"""The measurements of sections: their subjects run at the same time and are measured in turn, so that a change of the
 machine's load affects all of them. A subject that fails loses its row, with the reason, and the others continue."""
 
 import sys

@@ -6,7 +6,7 @@
 
 #include "unit/test.h"
 
-/* Which of the first 12 messages are sent, as digits and letters. */
+/* The ones of the first 12 messages that are sent, as digits and letters. */
 static const char *
 taken(struct log_sample *s)
 {

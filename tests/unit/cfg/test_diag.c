@@ -185,7 +185,7 @@ files(void **state)
 	cfg_diag_fini(&d);
 }
 
-/* How the places of a message appear in the entry that is printed for it. */
+/* The places of a message appear in the entry that is printed for it. */
 static void
 repeated(void **state)
 {

@@ -1,4 +1,4 @@
-/* Which responses share a cookie; HAProxy 2.6 blocks the same ones. */
+/* Responses that share a cookie; HAProxy 2.6 blocks the same ones. */
 
 #include "base/compiler.h"
 #include "http/cacheable.h"

@@ -1,4 +1,4 @@
-/* Which bind lines share a port: pure tables, no socket. */
+/* Bind lines that share a port: pure tables, no socket. */
 #include <string.h>
 
 #include "base/compiler.h"

@@ -149,7 +149,7 @@ test_request(void **state)
 	sbuf_fini(&b);
 }
 
-/* Whether a response about `about`, signed with this, is believed. */
+/* True if a response about `about`, signed with this, is believed. */
 static int
 is_accepted(X509 *about, const struct rig_id *by)
 {

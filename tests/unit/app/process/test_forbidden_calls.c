@@ -47,7 +47,8 @@ errno_of(long r)
 #ifdef TACIT_SECCOMP
 #include <seccomp.h>
 
-/* How many rows this kernel's architecture has, and how many of these fail as they should. */
+/* The number of rows that this kernel's architecture has, and how many of these fail as they
+ * should. */
 static int have, refused;
 
 static void

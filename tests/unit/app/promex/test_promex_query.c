@@ -65,7 +65,7 @@ words_without_a_value(void **st)
 	assert_false(q.no_maint);
 }
 
-/* How many metrics are wanted in all scopes. */
+/* The number of metrics that are wanted in all scopes. */
 static unsigned int
 wanted(const char *target)
 {

@@ -207,7 +207,7 @@ links_lead_back_to_the_page(void **st)
 	assert_false(has_field("Refresh"));
 }
 
-/* Where the answer to a form leads to. */
+/* The target of the answer to a form. */
 static const char *
 form(unsigned int flags, const char *target, const char *body)
 {

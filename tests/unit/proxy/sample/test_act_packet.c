@@ -60,7 +60,7 @@ test_lines(void **state)
 	}
 }
 
-/* Whether the process has to keep a capability for its rules. */
+/* The process has to keep a capability for its rules. */
 static void
 test_marks_are_known(void **state)
 {
