@@ -8,8 +8,8 @@ from ctext import comments_of
 
 # The first word, too, of a sentence that continues the one before ("And", "Also"): it hides what it is about. Headings
 # ("--- names ---") have no questions either.
-WORDS = 'What|Whatever|Who|Whose|Whoever|That|Those|It|Of|To|From|And|Also'
-OPENING = re.compile(rf'({WORDS})\b|--- ((?i:{WORDS}|Where|Which|When|How))\b')
+WORDS = 'What|Whether|Which|Why|How|Whatever|Who|Whose|Whoever|That|Those|It|Of|To|From|And|Also'
+OPENING = re.compile(rf'({WORDS})\b|--- ((?i:{WORDS}|Where|When))\b')
 
 
 def python_comments_of(text):
