@@ -1,8 +1,8 @@
 /*
  * The memory files of worker processes (app/process/keep.h), one each. The master does not read
  * them: it keeps them open and hands them to the next worker process, with whether their process
- * has ended. What has ended is added to the file of the next one, so that it is closed when that
- * one is ready; the others are kept until a later start.
+ * has ended. The counts of an ended process are added to the file of the next one, so that it is
+ * closed when that one is ready; the others are kept until a later start.
  */
 #ifndef TACIT_APP_MASTER_FILE_STORE_H
 #define TACIT_APP_MASTER_FILE_STORE_H

@@ -13,8 +13,8 @@
  * So each number is in exactly one of the files that the master keeps, and nothing has to be moved
  * at a moment that a death could hit: a base is complete before its process is ready, and only
  * then the master closes the files that went into it. Proxies and servers are found by name, or by
- * guid. What does not fit, of another version or damaged, starts from zero, and a message reports
- * it.
+ * guid. A record that does not fit, of another version or damaged, starts from zero, and a message
+ * reports it.
  */
 #ifndef TACIT_APP_PROCESS_KEEP_H
 #define TACIT_APP_PROCESS_KEEP_H
@@ -121,8 +121,8 @@ void keep_after_turn(struct process *p);
  * caller's are paused. */
 void keep_add_server(struct process *p, struct server *s, int argc, char *const *argv);
 void keep_remove_server(struct process *p, struct server *s);
-/* `clear counters`, with all: everything, else maxima. What previous processes have counted and
- * will count is no longer shown, here and after reloads. */
+/* `clear counters`, with all: everything, else maxima. Counts of previous processes, also later
+ * ones, are no longer shown, here and after reloads. */
 void keep_clear(struct process *p, int all);
 /* Takes room for n numbers, and finds those of previous processes. name: changes with their
  * meaning. During keep_open(). 0 or -ERR_FULL. */

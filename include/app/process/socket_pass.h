@@ -3,10 +3,10 @@
  * them on a stats socket (`_getsocks`) or by SIGTTOU. Both listen on them from then on; this
  * process stops when it is asked to.
  *
- * What it sends over the unix stream: a line X_SOCKETS=<number>, then for each socket a line with
- * its name (net/listener_key.h) and the descriptor. What it reads, when the other process is
- * ready: X_USES=<index> for each socket that stays in use, counted from 0, then READY=1. Then it
- * closes. If the other process goes away before, nothing has changed.
+ * It sends over the unix stream: a line X_SOCKETS=<number>, then for each socket a line with its
+ * name (net/listener_key.h) and the descriptor. It reads, when the other process is ready:
+ * X_USES=<index> for each socket that stays in use, counted from 0, then READY=1. Then it closes.
+ * If the other process goes away before, nothing has changed.
  */
 #ifndef TACIT_APP_PROCESS_SOCKET_PASS_H
 #define TACIT_APP_PROCESS_SOCKET_PASS_H
@@ -37,7 +37,7 @@ struct socket_pass {
 
 void socket_pass_init(struct socket_pass *sp, struct process *p);
 /* Passes the sockets to the process at the other end of this descriptor, and owns it from now on.
- * Who asked before and is not ready yet is given up. 0 or a negative reason. */
+ * A process that asked before and is not ready yet is given up. 0 or a negative reason. */
 int socket_pass_start(struct socket_pass *sp, int fd) must_check;
 /* Connects to a process that sent SIGTTOU, if it wants the sockets and is one of root or of our own
  * user: the descriptor or a negative reason. */

@@ -110,7 +110,7 @@ read_master_input(struct master_conn *c)
 	return r == IO_OK || (r == IO_EOF && c->in.len);
 }
 
-/* The next line becomes the current one. What follows it stays in the socket, whatever its length:
+/* The next line becomes the current one. Bytes behind it stay in the socket, however many:
  * 0: there is none yet. */
 static int
 take_master_line(struct master_conn *c)
