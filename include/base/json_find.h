@@ -32,9 +32,9 @@ struct json_value {
 };
 
 /*
- * The value at the end of n steps from the whole text. Of several members with one name the first
- * counts. The text is read and checked up to the value's end only. 1; 0: there is none, or what was
- * read is invalid.
+ * The value at the end of n steps from the whole text. The first of several members with one name
+ * counts. The text is read and checked up to the value's end only. 1; 0: there is none, or what
+ * was read is invalid.
  */
 int json_find(struct str text, const struct json_step *step, size_t n, struct json_value *out);
 /*

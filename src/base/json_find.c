@@ -317,7 +317,7 @@ next_json_item(struct json_text *t, int is_object, int is_first, struct str *nam
 	return take_json_byte(t, ':') ? 1 : -1;
 }
 
-/* Takes a whole value. What is open is a bit each: an object or not. */
+/* Takes a whole value. Open containers are a bit each: an object or not. */
 static int
 skip_json_value(struct json_text *t)
 {

@@ -1,5 +1,5 @@
 /* Rings of log messages. Any thread posts, by one exchange on a stack of batches; the owner takes
- * the whole stack, so no batch is seen twice. What is stored belongs to the owner alone. */
+ * the whole stack, so no batch is seen twice. Stored messages belong to the owner alone. */
 #include "base/log_ring.h"
 
 #include <stdio.h>
