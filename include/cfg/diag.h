@@ -25,7 +25,7 @@
  * concern, unless they are about a whole line (col 0). A notice is not
  * printed for a line that has an error.
  *
- * What differs between messages about several proxies or servers stands between two bytes
+ * The part that differs between messages about several proxies or servers stands between two bytes
  * CFG_DIAG_NAME: "missing timeouts for \001frontend 'f'\001" and the same for 'g' are one entry,
  * with the text of the first.
  *

@@ -1,7 +1,7 @@
 /*
  * The base of relative names of files: `default-path` of the global section. The process changes
- * to that directory while it reads what the configuration names, and back at the end. What is read
- * only when all of the configuration is known has the directory of the file that names it.
+ * to that directory while it reads what the configuration names, and back at the end. A file that
+ * is read only when all of the configuration is known has the directory of the file that names it.
  */
 #ifndef TACIT_CFG_DIR_H
 #define TACIT_CFG_DIR_H

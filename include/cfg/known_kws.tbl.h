@@ -1,7 +1,7 @@
 /*
- * All keywords of HAProxy's language, versions 2.6 to 3.x, with the sections that may contain them:
- * KNOWN_KW(name, sections, suggested replacement or NULL). Those that were removed before:
- * REMOVED_KW(name, sections, version that removed it, what to do). Sorted by name.
+ * All keywords of HAProxy's language, versions 2.6 to 3.x, with the sections that may contain
+ * them: KNOWN_KW(name, sections, suggested replacement or NULL). Keywords that were removed
+ * before: REMOVED_KW(name, sections, version that removed it, what to do). Sorted by name.
  */
 KNOWN_KW("51degrees-cache-size", CFG_GLOBAL, NULL)
 KNOWN_KW("51degrees-data-file", CFG_GLOBAL, NULL)

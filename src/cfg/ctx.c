@@ -181,8 +181,8 @@ cfg_arg_int(struct cfg_ctx *ctx, int i, int min, int max, int *out)
 	return 0;
 }
 
-/* Takes "5s" of "5sec" and "5s[" with a warning, as HAProxy does. What has a digit behind the unit
- * ("1m30s") means something else. 0 or -1. */
+/* Takes "5s" of "5sec" and "5s[" with a warning, as HAProxy does. A time with a digit behind the
+ * unit ("1m30s") means something else. 0 or -1. */
 static int
 take_time_before(struct cfg_ctx *ctx, int i, uint64_t min_ms, uint64_t max_ms, uint64_t *out_ms)
 {
