@@ -1,7 +1,7 @@
 /*
- * DNS over TCP (RFC 7766): one connection, opened by the first query, with any number of queries on
- * it; closed when it was idle for DNS_STREAM_IDLE_MS. What a broken connection loses is asked again
- * when the query times out.
+ * DNS over TCP (RFC 7766): one connection, opened by the first query, with any number of queries
+ * on it; closed when it was idle for DNS_STREAM_IDLE_MS. Queries lost with a broken connection are
+ * asked again when the query times out.
  */
 #ifndef TACIT_DNS_STREAM_H
 #define TACIT_DNS_STREAM_H
