@@ -1,4 +1,4 @@
-/* A worker's mailbox, on that worker's thread. Of another mailbox it touches only the queue
+/* A worker's mailbox, on that worker's thread. It touches only the queue of another mailbox
  * (event/mail_queue.h), and the eventfd, when it has taken the owner out of ASLEEP. */
 #include "event/mailbox.h"
 
