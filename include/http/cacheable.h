@@ -10,7 +10,7 @@
  *
  * The manual blocks more: it does not mention that a response is not kept either when it has
  * neither a time (max-age, s-maxage, Expires) nor a validator (ETag, Last-Modified). HAProxy 2.6
- * delivers such a response. Of several directives in Cache-Control the last one applies.
+ * delivers such a response. The last of several directives in Cache-Control applies.
  */
 int http_shares_cookie(const struct http_head *res);
 

@@ -1,5 +1,5 @@
-/* The writer of HTTP/1 heads. Pure: it reads the head alone. What it writes the parser reads as
- * the same head. */
+/* The writer of HTTP/1 heads. Pure: it reads the head alone. The parser reads its output as the
+ * same head. */
 #include "http/h1_write.h"
 
 #include <string.h>
