@@ -1,9 +1,9 @@
 /*
  * Sends the messages of a ring to a syslog server over TCP or a unix stream socket, or over a
- * transport on it, TLS (RFC 5425): each with its length before it (octet counting, RFC 6587 3.4.1),
- * or with a line feed behind it. What a broken connection has not taken whole is sent again over
- * the next one. While it is connected it holds the ring's messages. On the thread of the ring's
- * owner.
+ * transport on it, TLS (RFC 5425): each with its length before it (octet counting, RFC 6587
+ * 3.4.1), or with a line feed behind it. A message that a broken connection has not taken whole is
+ * sent again over the next one. While it is connected it holds the ring's messages. On the thread
+ * of the ring's owner.
  */
 #ifndef TACIT_NET_LOG_CLIENT_H
 #define TACIT_NET_LOG_CLIENT_H
