@@ -38,7 +38,7 @@ struct check_input {
 };
 
 /*
- * Evaluates an expect rule. Of cx it uses the arena, which it releases, the regex work, and what
+ * Evaluates an expect rule. It uses cx's arena, which it releases, the regex work, and what
  * formats use; it sets res, res_len and res_bytes while it runs. *out is not set after
  * CHECK_STEP_WAIT.
  */

@@ -1,6 +1,6 @@
 /*
  * Informational responses made by tacit (RFC 9110, 15.2), while the request is still being read.
- * What the client does not accept at once is pending in the direction to it and precedes the
+ * Bytes that the client does not accept at once are pending in the direction to it and precede the
  * final response of the server (direction_flush) or of tacit (local_reply.c). Private to proxy.
  */
 #ifndef TACIT_PROXY_HTTP1_INFORMATIONAL_H

@@ -32,7 +32,7 @@ session_log_step(struct session *s, enum log_step step)
 		session_log_listed(s, step);
 }
 /* A line of the rule `do-log`, which reads cx. level: what the rules that are running have set,
- * as session.log_level. Whether and when the session has another line does not change. */
+ * as session.log_level. It does not change whether the session has another line. */
 void session_log_by_rule(struct session *s, enum log_step step, struct sample_ctx *cx, int level);
 
 #endif

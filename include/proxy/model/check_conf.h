@@ -97,7 +97,7 @@ struct check_send {
 	 * digits. */
 	struct check_text data;
 	uint8_t hex;
-	/* http-check send: is_http. What is not given is that of `request`, then OPTIONS, "/",
+	/* http-check send: is_http. A missing part is that of `request`, then OPTIONS, "/",
 	 * HTTP/1.0. */
 	uint8_t is_http;
 	char *method;

@@ -143,8 +143,8 @@ struct session {
 	uint32_t accept_us : 10, queued_us : 10, connected_us : 10;
 	struct dns_ask *asks;   /* do-resolve: names that its rules ask for; NULL: none */
 	struct vars vars;       /* of scope sess */
-	/* The client's address: no more of it than SESSION_SIZE is there. Of a unix socket only the
-	 * family. */
+	/* The client's address: no more of it than SESSION_SIZE is there. Only the family of a
+	 * unix socket. */
 	struct addr peer;
 };
 

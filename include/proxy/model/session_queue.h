@@ -1,7 +1,7 @@
 /*
  * The sessions of one worker that wait for a server, or for any server of a backend: ordered by
  * class, then by the time of their arrival plus their offset (manual, http-request
- * set-priority-class and set-priority-offset). Those without a priority, usually all, wait in a
+ * set-priority-class and set-priority-offset). Sessions without a priority, usually all, wait in a
  * list; the others in a heap. The caller holds the backend's lock.
  */
 #ifndef TACIT_PROXY_MODEL_SESSION_QUEUE_H

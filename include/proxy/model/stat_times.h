@@ -26,7 +26,7 @@ void stat_times_count(struct stat_times *t, uint64_t sessions, const struct late
 /* Adds averages of the same time: of a shard that has counted so many sessions, or of a sum, which
  * has their number. Each session has the same weight. */
 void stat_times_add(struct stat_times *sum, const struct stat_times *t, uint64_t sessions);
-/* Adds a sum of later sessions. Of those before, only as many count as are missing from
+/* Adds a sum of later sessions. Earlier ones count only as far as they are missing from
  * STAT_AVERAGE_OVER. */
 void stat_times_follow(struct stat_times *sum, const struct stat_times *later);
 

@@ -4,8 +4,8 @@
 
 #include "proxy/model/session.h"
 
-/* Mode http: notes the address in the request's header, before the request is placed. Of several
- * servers that a request is sent to the first one decides which header. */
+/* Mode http: notes the address in the request's header, before the request is placed. The first of
+ * several servers that a request is sent to decides which header. */
 void connect_source_note(struct session *s);
 /* The address for the connection to s->srv, without a port if the kernel may choose it: 1. 0: this
  * host's own is used. */

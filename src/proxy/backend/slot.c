@@ -260,7 +260,7 @@ move_to_backend_locked(struct session *s)
 	slot_queue_locked(s);
 }
 
-/* Moves sessions with a priority, in their order. Those that stay are out of the queue for a
+/* Moves sessions with a priority, in their order. Sessions that stay are out of the queue for a
  * moment. */
 static void
 move_prioritized_locked(struct server *srv, struct session_queue *queue)

@@ -104,8 +104,8 @@ plan_run(struct check_run *r, uint64_t at_ms)
 	(void)!timer_set(check_run_starts(r), &r->start, r->due_ms);
 }
 
-/* The interval is between the end of a check and the start of the next one. What the loop was late
- * with is not added to it. */
+/* The interval is between the end of a check and the start of the next one. Lateness of the loop
+ * is not added to it. */
 static void
 finish_run(struct check_run *r, const struct check_verdict *v)
 {

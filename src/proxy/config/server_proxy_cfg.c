@@ -25,7 +25,7 @@ opt_proxy_header(struct cfg_ctx *ctx, void *obj)
 	return 0;
 }
 
-/* Its bits; 0: unknown. What the field about TLS has implies that field. */
+/* Its bits; 0: unknown. Parts of the field about TLS imply that field. */
 static unsigned int
 proxy_v2_option_bits(struct str word)
 {

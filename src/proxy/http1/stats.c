@@ -1,5 +1,5 @@
 /* Requests for the statistics, on the session's worker: who may see them, and who may change
- * something with them. What they are is generated elsewhere: model/service.h. */
+ * something with them. Their contents are generated elsewhere: model/service.h. */
 #include "proxy/http1/stats.h"
 
 #include "http/h1_message.h"

@@ -1,6 +1,6 @@
-/* The pump, on the session's worker. What is read into the scratch buffer is written straight
- * on; what the sink refuses is kept in a pooled buffer, or, without one, left in the kernel.
- * What was written is a prefix of what was read. */
+/* The pump, on the session's worker. Bytes in the scratch buffer are written straight on; what the
+ * sink refuses is kept in a pooled buffer, or, without one, left in the kernel. The written bytes
+ * are a prefix of the read ones. */
 #include "proxy/relay/direction.h"
 
 #include "base/counter.h"

@@ -1,5 +1,5 @@
-/* Sessions that go from mode tcp to mode http, on their worker. What the client has sent stays: the
- * bytes are those of requests from now on. */
+/* Sessions that go from mode tcp to mode http, on their worker. The client's bytes stay: they
+ * belong to requests from now on. */
 #include "proxy/session/http_upgrade.h"
 
 #include <string.h>
