@@ -181,8 +181,8 @@ void pattern_drop(struct pattern *t);
 /* The value of a map. Its bytes are those of the entry. */
 struct pattern_data pattern_value(const struct pattern *t);
 
-/* Adds it to the set, as the last one: its entry has the highest id. Of equal patterns the first
- * one is found. 0, -ERR_FULL or -ERR_NOMEM. */
+/* Adds it to the set, as the last one: its entry has the highest id. The first of equal patterns
+ * is found. 0, -ERR_FULL or -ERR_NOMEM. */
 int pattern_set_enter(struct pattern_set *p, struct pattern *t) must_check;
 /* Makes room in an empty set for about n patterns with these flags. 0 or -ERR_NOMEM. */
 int pattern_set_expect(struct pattern_set *p, unsigned int flags, uint64_t n) must_check;

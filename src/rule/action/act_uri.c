@@ -1,5 +1,5 @@
 /* Actions on start lines: set-method, set-path and its like, replace-path and its like,
- * set-status. What comes out is judged as the parser judges what comes in. */
+ * set-status. The result is judged as the parser judges its input. */
 #include <string.h>
 
 #include "base/err.h"

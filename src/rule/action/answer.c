@@ -1,5 +1,5 @@
-/* Responses that rules make: written by the session's worker, and freed. What is written comes out
- * of the arena or is static. */
+/* Responses that rules make: written by the session's worker, and freed. The written text comes
+ * out of the arena or is static. */
 #include "rule/action/answer.h"
 
 #include <stdio.h>

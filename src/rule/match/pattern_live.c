@@ -1,4 +1,4 @@
-/* Changes entries during look-ups of other workers. What is new is made first; the guard is held
+/* Changes entries during look-ups of other workers. New entries are made first; the guard is held
  * only to put it in place. */
 #include "rule/match/pattern_live.h"
 

@@ -389,8 +389,8 @@ keep_only(struct sample *s, struct arena *a, size_t mark)
 	arena_release(a, mark + s->u.str.len);
 }
 
-/* A converter does not need what those before it have made, besides its input. What the fetch has
- * made stays: it may continue there for its next value. */
+/* A converter does not need what those before it have made, besides its input. The fetch's result
+ * stays: it may continue there for its next value. */
 static int
 eval_steps(const struct rule_expr *e, struct sample_ctx *cx, struct sample *s)
 {

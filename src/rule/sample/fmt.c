@@ -1,5 +1,5 @@
 /* Compiles format strings and writes them. Compiled on the main thread, written by workers.
- * What a part gives has no line end in it, for any traffic. */
+ * The text of a part has no line end in it, for any traffic. */
 #include "rule/sample/fmt.h"
 
 #include <stdarg.h>
