@@ -37,7 +37,7 @@ struct tls_file_rules {
 enum tls_cert_file { TLS_CERT_CRT, TLS_CERT_KEY, TLS_CERT_ISSUER, TLS_CERT_OCSP, TLS_CERT_SCTL,
 	TLS_CERT_FILES };
 
-/* Their paths. Those beside the first may be NULL: the file beside it is read if there is one. */
+/* Their paths. Paths beside the first may be NULL: the file beside it is read if there is one. */
 struct tls_cert_paths {
 	char *of[TLS_CERT_FILES];
 };

@@ -1,6 +1,6 @@
 /*
  * TLS to a server: a context for each worker. Made by the main thread before workers run; each is
- * used by one worker. What one worker may resume another one may, too.
+ * used by one worker. A session that one worker may resume another one may, too.
  */
 #ifndef TACIT_TLS_CONNECT_H
 #define TACIT_TLS_CONNECT_H

@@ -212,7 +212,8 @@ add_connector(const struct tls_server *t, struct tls_connectors *c, struct tls_i
 	return r;
 }
 
-/* Each worker may resume what another one has got. Those of a change share among themselves. */
+/* Each worker may resume what another one has got. Connectors of a change share among
+ * themselves. */
 static int
 share_sessions(const struct tls_connectors *c)
 {
