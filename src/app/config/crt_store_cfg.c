@@ -50,7 +50,7 @@ take_ocsp_update(struct cfg_ctx *ctx, struct tls_load *l, int i)
 	const char *value = cfg_arg(ctx, i + 1);
 
 	if (l->ocsp_update)
-		return cfg_error(ctx, i, "'load' : 'ocsp-update' is there already.");
+		return cfg_error(ctx, i, "'load' : 'ocsp-update' is given twice.");
 	if (strcmp(value, "on") != 0 && strcmp(value, "off") != 0)
 		return cfg_error(ctx, *value ? i + 1 : i,
 			"'load' : 'ocsp-update' expects 'on' or 'off'.");
@@ -72,7 +72,7 @@ take_load_value(struct cfg_ctx *ctx, struct tls_load *l, int i)
 			"and ocsp-update are known.",
 			name);
 	if (*to)
-		return cfg_error(ctx, i, "'load' : '%s' is there already.", name);
+		return cfg_error(ctx, i, "'load' : '%s' is given twice.", name);
 	if (!*cfg_arg(ctx, i + 1))
 		return cfg_error(ctx, i, "'load' : '%s' expects an argument.", name);
 	return cfg_arg_dup(ctx, i + 1, to);

@@ -218,7 +218,7 @@ stop_server(struct process *p, struct ring_conf *c, struct ring_server *s)
 		return;
 	counter_add(&c->ring.dropped, lost);
 	report_msg(p->report, REPORT_WARNING,
-		"ring '%s': %u messages are lost: server '%s' has not taken them before the end.",
+		"ring '%s': %u messages are lost: server '%s' did not take them in time.",
 		c->name, lost, s->name);
 }
 

@@ -109,7 +109,7 @@ parse_step_format(struct cfg_ctx *ctx, int i, enum log_step step, struct log_pro
 		return cfg_error(ctx, i, "'on %s %s' expects a format; without '%s' it is the "
 			"frontend's.", log_steps[step].name, word, word);
 	if (f->text)
-		return cfg_error(ctx, i - 1, "'on %s %s' is there already, at line %u.",
+		return cfg_error(ctx, i - 1, "'on %s %s' is given twice: see line %u.",
 			log_steps[step].name, word, f->where.line);
 	if (log_format_compile_at(v, cfg_arg(ctx, i), log_steps[step].at | SAMPLE_AT_TXN, &fmt,
 		&why) < 0)

@@ -368,7 +368,7 @@ parse_default_server(struct cfg_ctx *ctx)
 	struct server_target t = { .conf = &p->default_server };
 
 	if (!ctx->argc)
-		cfg_warn(ctx, -1, "'default-server' has no option, so that it changes nothing.");
+		cfg_warn(ctx, -1, "'default-server' has no option and no effect.");
 	return cfg_parse_opts(ctx, CFG_OPT_SERVER, 0, &t);
 }
 

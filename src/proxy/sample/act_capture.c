@@ -27,8 +27,8 @@ parse_len(struct rule *r, struct cfg_ctx *ctx, int arg)
 
 	if (!(p->caps & (PROXY_FE | PROXY_DEFAULTS)))
 		return cfg_error(ctx, arg - 1,
-			"'%s capture' : '%s' is no frontend, and has nothing to capture in: "
-			"'id' names what a frontend declares.",
+			"'%s capture' : '%s' is no frontend: use the 'id' of a slot that a "
+			"frontend declares.",
 			rule_place_name(r->place), p->name);
 	if (capture_slot_add(ctx, arg, (enum capture_kind)r->num[NUM_KIND], NULL, &i) < 0)
 		return -1;

@@ -45,7 +45,7 @@ make_number(const struct pattern_set *p, struct str text, enum pattern_op op,
 		return 0;
 	if (r->lo != r->hi)
 		return pattern_fail(why, -ERR_SYNTAX,
-			"'%.60s' is a range, where an operator takes a number", text.p);
+			"'%.60s' is a range: an operator needs a number", text.p);
 	if (op == PATTERN_GE || op == PATTERN_GT) {
 		/* No number is above the largest one: an empty range. */
 		r->lo += op == PATTERN_GT && r->lo < INT64_MAX;

@@ -92,7 +92,7 @@ errors_have_a_place(void **state)
 		{ "log-profile p\n on close sd \"\" drop\n", 2, 14,
 			"'on close sd' expects a format" },
 		{ "log-profile p\n on close format x format y\n", 2, 20,
-			"'on close format' is there already, at line 2." },
+			"'on close format' is given twice: see line 2." },
 		{ "log-profile p\n on close format \"%[nosuch]\"\n", 2, 18,
 			"failed to parse 'on close format' : " },
 		/* Fetches that are available later or never. */
