@@ -76,7 +76,7 @@ fk_bind(void *ctx, int fd, const struct sockaddr *sa, socklen_t len)
 		memcpy(&s->local, sa, MIN((size_t)len, sizeof(s->local)));
 		if (s->type == SOCK_DGRAM)
 			r = fake_dgram_bind(s);
-		else if (fake_listener_at(k, &s->local))
+		else if (fake_addr_is_taken(s))
 			r = -EADDRINUSE;
 		if (r == 0 && s->family == AF_UNIX)
 			s->bound = ++k->last_inode;
@@ -198,6 +198,8 @@ fk_setsockopt(void *ctx, int fd, int lvl, int opt, const void *v, socklen_t len)
 			s->fixed_bufs = 1;
 		} else if (lvl == SOL_SOCKET && opt == SO_RCVLOWAT) {
 			fake_sock_set_low_water(s, *(const unsigned int *)v);
+		} else if (lvl == SOL_SOCKET && opt == SO_REUSEPORT) {
+			s->reuseport = *(const int *)v;
 		} else if (lvl == IPPROTO_TCP && opt == TCP_NODELAY) {
 			fake_sock_push(s);
 		} else if (lvl == IPPROTO_TCP && opt == TCP_REPAIR) {
@@ -688,6 +690,7 @@ const struct sys_ops sys_fake = {
 	.rt_sigprocmask = fake_rt_sigprocmask,
 	.sched_getaffinity = fake_sched_getaffinity,
 	.sched_setaffinity = fake_sched_setaffinity,
+	.sched_yield = fake_sched_yield,
 	.sendmmsg = fake_sendmmsg,
 	.sendmsg = fk_sendmsg,
 	.sendto = fk_sendto,

@@ -53,18 +53,37 @@ fake_addr_len(const struct sockaddr_storage *a)
 }
 
 /* Any address with the right port: there is one host. */
+static int
+listens_at(const struct fake_sock *s, const struct sockaddr_storage *a)
+{
+	if (s->state != FAKE_LISTEN || (s->family == AF_UNIX) != (a->ss_family == AF_UNIX))
+		return 0;
+	if (a->ss_family != AF_UNIX)
+		return fake_addr_port(&s->local) == fake_addr_port(a);
+	return memcmp(&s->local, a, sizeof(struct sockaddr_un)) == 0;
+}
+
+int
+fake_addr_is_taken(const struct fake_sock *s)
+{
+	for (const struct fake_sock *l = s->k->socks; l; l = l->all)
+		if (l != s && listens_at(l, &s->local) && !(l->reuseport && s->reuseport))
+			return 1;
+	return 0;
+}
+
+/* Of those that share an address each has its turn. */
 struct fake_sock *
 fake_listener_at(struct fake *k, const struct sockaddr_storage *a)
 {
-	for (struct fake_sock *s = k->socks; s; s = s->all) {
-		if (s->state != FAKE_LISTEN || (s->family == AF_UNIX) != (a->ss_family == AF_UNIX))
-			continue;
-		if (a->ss_family != AF_UNIX && fake_addr_port(&s->local) == fake_addr_port(a))
+	unsigned int n = 0, nth;
+
+	for (const struct fake_sock *s = k->socks; s; s = s->all)
+		n += listens_at(s, a) != 0;
+	nth = n > 1 ? k->next_listener++ % n : 0;
+	for (struct fake_sock *s = k->socks; s; s = s->all)
+		if (listens_at(s, a) && nth-- == 0)
 			return s;
-		if (a->ss_family == AF_UNIX && memcmp(&s->local, a,
-		    sizeof(struct sockaddr_un)) == 0)
-			return s;
-	}
 	return NULL;
 }
 
@@ -77,7 +96,7 @@ fake_sock_listen(struct fake_sock *s, int backlog)
 	}
 	if (s->state != FAKE_CLOSED || s->phase != FAKE_UNCONNECTED)
 		return -EINVAL;
-	if (fake_listener_at(s->k, &s->local))
+	if (fake_addr_is_taken(s))
 		return -EADDRINUSE;
 	if (s->family != AF_UNIX && fake_addr_port(&s->local) == 0)
 		fake_addr_set_port(&s->local, s->k->next_port++);

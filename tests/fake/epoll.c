@@ -202,6 +202,13 @@ fake_epoll_wait(struct fake *k, int fd, struct epoll_event *ev, int n, int ms)
 		got = collect(k, f->ep, ev, n);
 		if (got)
 			return got;
+		if (k->n_tasks > 1) {
+			if (until <= k->now)
+				return 0;
+			fake_task_wait(f->ep, NULL, until);
+			k->call = SYS_CALL_epoll_wait;
+			continue;
+		}
 		if (!k->heap_n && until == UINT64_MAX) {
 			/* a real kernel would sleep for ever */
 			k->quiet = 1;

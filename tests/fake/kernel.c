@@ -57,6 +57,7 @@ fake_new(void)
 	k->next_port = FAKE_FIRST_PORT;
 	k->now = FAKE_MONO_NS;
 	k->failed = SYS_CALLS;
+	fake_tasks_init(k);
 	return k;
 }
 
@@ -82,6 +83,7 @@ fake_free(struct fake **kp)
 		fake_release(s);
 	}
 	fake_files_free(k);
+	fake_tasks_free(k);
 	fake_release(k->heap);
 	fake_release(k->trace);
 	fake_release(k);
@@ -191,6 +193,7 @@ fake_enter(struct fake *k, enum sys_call call, int fd)
 	uint64_t nth;
 	int err;
 
+	fake_task_begin(k);
 	k->call = call;
 	k->reply[0] = '\0';
 	if (!call_is_counted(call))

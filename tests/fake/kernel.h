@@ -7,7 +7,7 @@
  * two).
  *
  * The other ends of connections are "peers": sockets without a descriptor, used by the test in
- * scheduled events. One thread; when memory is exhausted it aborts.
+ * scheduled events. Threads take turns (fake/tasks.h); when memory is exhausted it aborts.
  */
 #ifndef TACIT_FAKE_KERNEL_H
 #define TACIT_FAKE_KERNEL_H

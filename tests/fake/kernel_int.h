@@ -3,6 +3,7 @@
 #define TACIT_FAKE_KERNEL_INT_H
 
 #include <netinet/in.h>
+#include <pthread.h>
 #include <sys/un.h>
 
 #include "base/list.h"
@@ -119,6 +120,7 @@ struct fake_sock {
 	struct sockaddr_storage local, remote;
 	/* listening */
 	int backlog;
+	int reuseport;
 	int defer;
 	unsigned int queued;
 	struct fake_sock *queue, *queue_next;
@@ -165,7 +167,7 @@ struct fake {
 	unsigned int pipe_slots, fragment;
 	uint64_t cut_splice; /* the nth splice to a socket meets a reset half-way */
 	uint64_t splices_out;
-	unsigned int next_port, next_client;
+	unsigned int next_port, next_client, next_listener;
 	uint64_t random; /* state of the sequence that getrandom() gives */
 	/* time */
 	uint64_t now;
@@ -183,6 +185,12 @@ struct fake {
 	unsigned int fail_again;
 	enum sys_call failed;
 	int failed_err;
+	/* threads: the one that runs, and all of them */
+	pthread_mutex_t baton;
+	pthread_cond_t known; /* one more has made its first call */
+	struct fake_task *running;
+	struct list tasks;
+	unsigned int n_tasks, tasks_ever;
 	/* observed */
 	uint64_t abuse[FAKE_ABUSES];
 	uint64_t moves, moves_at_wait, empty_waits;
@@ -264,6 +272,16 @@ long fake_dgram_recv(struct fake_sock *s, void *buf, size_t len, int flags);
 void fake_dgrams_free(struct fake_sock *s);
 long fake_sendmmsg(void *ctx, int fd, struct mmsghdr *v, unsigned int n, int flags);
 
+/* threads (fake/tasks.h): the first call of one waits for its turn. What waits for none of the two
+ * passes NULL. */
+void fake_tasks_init(struct fake *k);
+void fake_tasks_free(struct fake *k);
+void fake_task_begin(struct fake *k);
+void fake_task_wait(struct fake_epoll *ep, const uint32_t *word, uint64_t until);
+void fake_task_yield(void);
+long fake_task_wake(struct fake *k, const uint32_t *word);
+long fake_sched_yield(void *ctx);
+
 /* epoll */
 uint32_t fake_file_poll(struct fake_file *f);
 /* key 0 wakes waiters for any event. */
@@ -302,6 +320,8 @@ void fake_addr_set_port(struct sockaddr_storage *a, unsigned int port);
 socklen_t fake_addr_len(const struct sockaddr_storage *a);
 struct fake_route fake_route_to(const struct fake *k, unsigned int port);
 struct fake_sock *fake_listener_at(struct fake *k, const struct sockaddr_storage *a);
+/* True if s cannot have its address: somebody else listens there, and they do not share it. */
+int fake_addr_is_taken(const struct fake_sock *s);
 
 /* zero-copy; s->zc must be set except for open and has_notes */
 long fake_zc_open(struct fake_sock *s);

@@ -157,23 +157,47 @@ fake_umask(void *ctx, mode_t mask)
 	return fake_leave(ctx, fake_enter(ctx, SYS_CALL_umask, -1), "umask(%o)", mask);
 }
 
-/* There is no other thread that could change the word: the time passes. */
+/* Without another thread that could change the word the time passes. */
+static long
+wait_for_word(struct fake *k, const uint32_t *word, const struct timespec *ts)
+{
+	uint64_t ns = ts ? (uint64_t)ts->tv_sec * FAKE_SEC + (uint64_t)ts->tv_nsec : 0;
+	uint64_t until = ts ? k->now + ns : UINT64_MAX;
+
+	if (k->n_tasks > 1) {
+		fake_task_wait(NULL, word, until);
+		k->call = SYS_CALL_futex;
+		return k->now >= until ? -ETIMEDOUT : 0;
+	}
+	if (ts)
+		fake_advance(k, ns);
+	else
+		fake_blame(k, FAKE_BLOCKED);
+	return -ETIMEDOUT;
+}
+
 long
 fake_futex(void *ctx, uint32_t *word, int op, uint32_t val, const struct timespec *ts)
 {
 	struct fake *k = ctx;
 	long r = fake_enter(k, SYS_CALL_futex, -1);
 
-	if (r == 0 && op == FUTEX_WAIT_PRIVATE && *word != val)
-		r = -EAGAIN;
-	if (r == 0 && op == FUTEX_WAIT_PRIVATE) {
-		if (ts)
-			fake_advance(k, (uint64_t)ts->tv_sec * FAKE_SEC + (uint64_t)ts->tv_nsec);
-		else
-			fake_blame(k, FAKE_BLOCKED);
-		r = -ETIMEDOUT;
-	}
+	if (r == 0 && op == FUTEX_WAIT_PRIVATE)
+		r = *word == val ? wait_for_word(k, word, ts) : -EAGAIN;
+	else if (r == 0 && op == FUTEX_WAKE_PRIVATE)
+		r = fake_task_wake(k, word);
 	return fake_leave(k, r, "futex()");
+}
+
+long
+fake_sched_yield(void *ctx)
+{
+	struct fake *k = ctx;
+	long r = fake_enter(k, SYS_CALL_sched_yield, -1);
+
+	if (k->n_tasks > 1)
+		fake_task_yield();
+	return fake_leave(k, r, "sched_yield()");
 }
 
 /* The process itself is the only one. */
