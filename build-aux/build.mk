@@ -89,10 +89,12 @@ $(TESTS): $(B)/%: $(O)/%.o $(FAKE_LIB) $(LIB)
 	$(call say,LD)$(CC) $(ALL_CFLAGS) -o $@ $< -Wl,--start-group $(FAKE_LIB) $(LIB) -Wl,--end-group \
 		$(ALL_LDFLAGS) $(CMOCKA_LIBS) $(SYSLIBS)
 
-# Simulated worlds look at sessions where they are logged, and make allocations fail; not those of a whole process.
+# Simulated worlds look at sessions where they are logged, and make allocations fail. Threads of a whole process take turns.
 SIM_WRAP := $(foreach f,session_log http_txn_put malloc calloc realloc aligned_alloc,-Wl,--wrap=$(f))
 WORLD_UNITS := $(patsubst %.c,$(B)/%,$(wildcard $(foreach d,session relay http1 model backend sample,tests/unit/proxy/$(d)/test_*.c)))
-$(filter-out $(B)/tests/sim/test_process_% $(B)/tests/sim/test_torture_process,$(filter $(B)/tests/sim/%,$(TESTS))) $(WORLD_UNITS) $(B)/tests/fuzz/fuzz_fsm $(B)/tests/unit/tls/test_transport_faults: ALL_LDFLAGS += $(SIM_WRAP)
+PROCESS_TESTS := $(filter $(B)/tests/sim/test_process_% $(B)/tests/sim/test_torture_process,$(TESTS))
+$(PROCESS_TESTS): ALL_LDFLAGS += $(foreach f,thread_start thread_join,-Wl,--wrap=$(f))
+$(filter-out $(PROCESS_TESTS),$(filter $(B)/tests/sim/%,$(TESTS))) $(WORLD_UNITS) $(B)/tests/fuzz/fuzz_fsm $(B)/tests/unit/tls/test_transport_faults: ALL_LDFLAGS += $(SIM_WRAP)
 
 # Its table of states has a row more.
 ADDED_STATE := tests/unit/proxy/session/added_state

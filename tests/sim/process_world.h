@@ -1,7 +1,7 @@
 /*
- * A whole process on the fake kernel: one worker, read from the text of a configuration, with its
- * admin socket, logs and service manager. A script (sim/process_script.h) moves the clients and
- * servers around it. All that these see is noted with the virtual time at which they see it.
+ * A whole process on the fake kernel, read from the text of a configuration, with its admin socket,
+ * logs and service manager. A script (sim/process_script.h) moves the clients and servers around
+ * it. All that these see is noted with the virtual time at which they see it.
  */
 #ifndef TACIT_SIM_PROCESS_WORLD_H
 #define TACIT_SIM_PROCESS_WORLD_H
