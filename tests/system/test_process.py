@@ -522,21 +522,6 @@ def test_abstract_listener(daemon, origin):
 # --- limits and privileges ----------------------------------------------------------------------------------
 
 
-def test_maxconn_is_enforced(daemon, origin):
-    """At maxconn no further connection is accepted; a waiting client is served when one leaves."""
-    port = free_port()
-    daemon(listen_on(port, origin), extra="maxconn 2")
-    # Each is served before the next one connects: workers do not accept in the order of arrival.
-    with served(port) as a, served(port), connect(port) as c:
-        c.sendall(b"x")
-        c.settimeout(0.3)
-        with pytest.raises(socket.timeout):
-            c.recv(1)
-        a.close()
-        c.settimeout(10)
-        assert c.recv(1) == b"x"
-
-
 def test_frontend_maxconn_is_enforced(daemon, origin):
     p1, p2 = free_ports(2)
     daemon(f"listen one\n    bind 127.0.0.1:{p1}\n    maxconn 1\n    server s 127.0.0.1:{origin.port}\n"
