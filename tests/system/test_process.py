@@ -522,22 +522,6 @@ def test_abstract_listener(daemon, origin):
 # --- limits and privileges ----------------------------------------------------------------------------------
 
 
-def test_frontend_maxconn_is_enforced(daemon, origin):
-    p1, p2 = free_ports(2)
-    daemon(f"listen one\n    bind 127.0.0.1:{p1}\n    maxconn 1\n    server s 127.0.0.1:{origin.port}\n"
-           f"listen two\n    bind 127.0.0.1:{p2}\n    server s 127.0.0.1:{origin.port}\n")
-    with served(p1) as a, connect(p1) as b:
-        b.sendall(b"x")
-        b.settimeout(0.3)
-        with pytest.raises(socket.timeout):
-            b.recv(1)
-        # the other frontend is not affected
-        assert talks(p2)
-        a.close()
-        b.settimeout(10)
-        assert b.recv(1) == b"x"
-
-
 @needs_descriptors
 def test_limit_is_raised(daemon, origin):
     d = daemon(listen_on(free_port(), origin), extra="maxconn 500",
