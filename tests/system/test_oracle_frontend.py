@@ -368,27 +368,6 @@ def test_rate_of_a_frontend(tmp_path, mode, threads):
 
 # --- several workers, tacit only ---
 
-def test_limits_of_all_workers(daemon):
-    """Each worker holds its listeners at the limit, and all resume when it is raised."""
-    origin = Origin(serve)
-    port, = free_ports(1)
-    d = daemon(f"defaults\n mode http\n timeout connect 5s\n timeout client 5s\n timeout server 5s\n"
-               f"listen l\n timeout client 60s\n bind 127.0.0.1:{port} shards by-thread\n server s 127.0.0.1:{origin.port}\n",
-               extra="nbthread 4", checked=False)
-    with contextlib.ExitStack() as stack:
-        for limit in ("set maxconn frontend l", "set maxconn global"):
-            assert d.admin(f"{limit} 3") == "\n"
-            clients = [stack.enter_context(connect(port)) for _ in range(20)]
-            assert [ask(c, 0.4) for c in clients[:8]].count("silence") >= 5
-            assert d.admin(f"{limit} 60") == "\n"
-            for c in clients:
-                c.settimeout(WAIT)
-                c.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-                assert c.recv(100).startswith(b"HTTP/1.1 200")
-                c.close()
-            assert wait_for(lambda: d.info()["CurrConns"] in ("0", "1"))
-    origin.close()
-
 
 
 @pytest.mark.parametrize("bind", ["", "shards by-thread", "shards 2 defer-accept"])
