@@ -7,7 +7,6 @@ import shutil
 import socket
 import ssl
 import subprocess
-import time
 
 import pytest
 from certs import Authority
@@ -139,40 +138,6 @@ def test_fields_of_show_info(tmp_path, pem):
         # One was resumed; what is left of the second before counts, too.
         assert 0 < after["SslFrontendSessionReuse_pct"] <= 100
         assert after["CumSslConns"] > before["CumSslConns"]
-
-
-def times_of(program, directory, pem, extra, command=None):
-    """Seconds until each of 6 handshakes was done, begun at once, and of a request without TLS beside them."""
-    with running(program, directory, pem, extra, 1) as r:
-        if command:
-            admin(r.sock, command)
-        begin, done = time.monotonic(), []
-        raws = [socket.create_connection(("127.0.0.1", r.tls), timeout=20) for _ in range(6)]
-        with socket.create_connection(("127.0.0.1", r.plain), timeout=5) as c:
-            c.sendall(b"BAD\r\n\r\n")
-            c.recv(100)
-            plain = time.monotonic() - begin
-        for raw in raws:
-            r.context.wrap_socket(raw).close()
-            done.append(time.monotonic() - begin)
-        return plain, done
-
-
-@pytest.mark.parametrize("how", ["maxsslrate 3", "command"])
-@pytest.mark.parametrize("program", ["theirs", "ours"])
-def test_rate(tmp_path, pem, how, program):
-    path = {"theirs": HAPROXY, "ours": TACIT}[program]
-    if not path:
-        pytest.skip("haproxy is not installed")
-    command = "set rate-limit ssl-sessions global 3" if how == "command" else None
-    for i in range(4):
-        plain, done = times_of(path, tmp_path / str(i), pem, "" if command else how, command)
-        # The window slides: the rest come one after the other.
-        assert done[3] > 0.3 and done[5] > 1
-        # A busy machine may be late, but not each time.
-        if plain < 0.7 and done[2] < 0.9 and done[5] < 5:
-            break
-    assert plain < 0.7 and done[2] < 0.9 and done[5] < 5, (plain, done)
 
 
 def test_limit_of_connections(tmp_path, pem):
