@@ -12,6 +12,7 @@
 #include "app/stats/stats.h"
 #include "base/err.h"
 #include "proxy/sample/route.h"
+#include "sim/faults.h"
 #include "sim/process_ends.h"
 
 #define CONFIG "process.cfg"
@@ -51,6 +52,7 @@ process_world_note(struct process_world *w, const char *fmt, ...)
 
 	if (w->is_over)
 		return;
+	fake_memory_is_ours++;
 	sbuf_addf(&w->trace, "%5llu.%03llu", (unsigned long long)(ns / FAKE_SEC),
 		(unsigned long long)(ns % FAKE_SEC / FAKE_MS));
 	if (ns % FAKE_MS)
@@ -60,6 +62,7 @@ process_world_note(struct process_world *w, const char *fmt, ...)
 	sbuf_vaddf(&w->trace, fmt, ap);
 	va_end(ap);
 	sbuf_addc(&w->trace, '\n');
+	fake_memory_is_ours--;
 }
 
 /* A message for the terminal: a line, or the rest of one. */
@@ -125,19 +128,18 @@ set_limits(struct process_world *w)
 	proxies_set_fullconn(&w->cfg.proxies, w->p.limits.maxconn);
 }
 
-int
-process_world_start(struct process_world *w, const char *config)
+/* 0, or a negative reason. */
+static int
+start(struct process_world *w)
 {
-	int r = load(w, config);
+	int r = 0;
 
-	if (r)
-		return -1;
 	if (w->is_notified)
 		r = notify_open(&w->notify, &w->sys, PROCESS_WORLD_NOTIFY);
 	if (!r)
 		r = process_init(&w->p, &w->sys, &w->cfg, &w->report, &w->notify);
 	if (r)
-		return -1;
+		return r;
 	w->p.service = &admin_service;
 	w->p.stats = &stats_service;
 	w->p.metrics = &promex_service;
@@ -147,6 +149,19 @@ process_world_start(struct process_world *w, const char *config)
 	r = process_bind(&w->p);
 	if (!r)
 		r = process_start(&w->p);
+	return r;
+}
+
+int
+process_world_start(struct process_world *w, const char *config)
+{
+	int r = load(w, config);
+
+	if (r)
+		return -1;
+	faults_apply(w->mem_faults);
+	r = start(w);
+	faults_apply(0);
 	if (r)
 		process_world_error(w, "the process does not start (%s):\n%s", err_text(r),
 			w->trace.p ? w->trace.p : "");
@@ -189,7 +204,9 @@ void
 process_world_run(struct process_world *w)
 {
 	fake_after(w->k, w->until - (fake_now(w->k) - w->began), end_scenario, w);
+	faults_apply(w->mem_faults);
 	process_run(&w->p);
+	faults_apply(0);
 	process_world_note(w, "-- the process has ended");
 	/* Lets its last bytes arrive. */
 	fake_advance(w->k, FAKE_SEC);

@@ -30,6 +30,7 @@ struct process_world {
 	uint64_t watchdog_ms;  /* the service manager's; 0: it has none */
 	int is_notified;       /* there is a service manager */
 	int is_over;           /* nothing is noted any more */
+	int mem_faults;        /* allocation faults apply from the start on: sim/faults.h */
 	struct sbuf trace;
 	char why[400];         /* the first error; "": none */
 };

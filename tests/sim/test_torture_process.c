@@ -1,13 +1,14 @@
 /*
  * A whole process with its k-th system call failing, for all k from the first line of its
- * configuration to its end, and each way that call can fail. It may refuse to start, or serve less;
- * it never crashes, hangs, blocks, spins, or leaves a descriptor open. A call that a signal
- * interrupts changes nothing.
+ * configuration to its end, and each way that call can fail; and with its k-th allocation failing.
+ * It may refuse to start, or serve less; it never crashes, hangs, blocks, spins, or leaves a
+ * descriptor open. A call that a signal interrupts changes nothing.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/faults.h"
 #include "sim/process_scenario.h"
 #include "sim/process_script.h"
 #include "unit/test.h"
@@ -21,10 +22,11 @@ struct fault {
 	uint64_t call;       /* the nth one, 0: none */
 	unsigned int choice; /* of its errors */
 	unsigned int again;  /* number of later calls of its name that fail too */
+	uint64_t alloc;      /* the nth one, 0: none */
 };
 
 struct outcome {
-	uint64_t calls;
+	uint64_t calls, allocs;
 	enum sys_call failed;
 	int err;
 	int bad;
@@ -39,7 +41,7 @@ static struct process_scenario sc;
 static int
 is_to_be_the_same(const struct outcome *out)
 {
-	return out->failed == SYS_CALLS ||
+	return (out->failed == SYS_CALLS && !faults_hit()) ||
 		(out->err == EINTR && out->failed != SYS_CALL_connect &&
 			out->failed != SYS_CALL_epoll_wait);
 }
@@ -59,13 +61,17 @@ play(struct outcome *out, const char *name, const struct fault *f)
 	if (f->call)
 		fake_torture(w.k, fake_calls(w.k) + f->call, f->choice);
 	fake_fail_again(w.k, f->again);
+	faults_set(f->alloc);
+	faults_set_again(f->again);
+	w.mem_faults = 1;
 	out->calls = fake_calls(w.k);
 	if (process_world_start(&w, sc.config) == 0)
 		process_world_run(&w);
-	else if (fake_failed_call(w.k) != SYS_CALLS)
+	else if (fake_failed_call(w.k) != SYS_CALLS || faults_hit())
 		w.why[0] = '\0';
 	out->calls = fake_calls(w.k) - out->calls;
 	out->failed = fake_failed_call(w.k);
+	out->allocs = faults_counted();
 	out->err = fake_failed_errno(w.k);
 	fake_fail(w.k, FAKE_ANY_CALL, 0, 0);
 	if (is_to_be_the_same(out) && strcmp(w.trace.p ? w.trace.p : "", sc.trace) != 0)
@@ -98,6 +104,24 @@ fail_calls(const char *name, uint64_t calls, unsigned int again)
 	return bad;
 }
 
+static int
+fail_allocations(const char *name, uint64_t allocs, unsigned int again)
+{
+	struct fault f = { .again = again };
+	struct outcome out;
+	int bad = 0;
+
+	for (f.alloc = 1; f.alloc <= allocs && bad < REPORTS_MAX; f.alloc++) {
+		play(&out, name, &f);
+		if (!out.bad)
+			continue;
+		bad++;
+		print_message("%s: allocation %llu fails, %u times more: %s\n", name,
+			(unsigned long long)f.alloc, again, out.why);
+	}
+	return bad;
+}
+
 static void
 test_torture(void **state)
 {
@@ -111,6 +135,11 @@ test_torture(void **state)
 		fail_msg("%s: %s", name, clean.why);
 	bad = fail_calls(name, clean.calls, 0);
 	bad += fail_calls(name, clean.calls, AGAIN);
+	bad += fail_allocations(name, clean.allocs, 0);
+	bad += fail_allocations(name, clean.allocs, AGAIN);
+	if (getenv("SHOW_CALLS"))
+		print_message("%-32s %llu calls, %llu allocations\n", name,
+			(unsigned long long)clean.calls, (unsigned long long)clean.allocs);
 	assert_int_equal(bad, 0);
 }
 
