@@ -5,7 +5,8 @@ import socket
 import threading
 import time
 
-from conftest import WAIT, connect, recv_all, wait_for
+from conftest import WAIT, connect, recv_all
+from facts import LIMIT
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 SITE = """\
@@ -36,7 +37,7 @@ class Load:
     def __init__(self, port, bulk_port, size, deferred_port=None, kinds=None):
         self.port, self.bulk_port, self.size, self.deferred_port = port, bulk_port, size, deferred_port
         self.failed, self.done = [], {}
-        self._end = threading.Event()
+        self._end, self._news = threading.Event(), threading.Condition()
         if not kinds:
             kinds = ["short"] * 4 + ["kept", "mid_header", "download"] * 2 + ["deferred"] * (2 if deferred_port else 0)
         kinds = [getattr(self, kind) for kind in kinds]
@@ -51,7 +52,9 @@ class Load:
                 kind()
             except (OSError, AssertionError, IndexError) as e:
                 self.failed.append(f"{name}: {e!r}")
-            self.done[name] = self.done.get(name, 0) + 1
+            with self._news:
+                self.done[name] = self.done.get(name, 0) + 1
+                self._news.notify_all()
 
     def short(self):
         assert get(self.port) == "one"
@@ -100,8 +103,14 @@ class Load:
             assert got == self.size, got
 
     def wait(self, **counts):
-        """Until so many of each kind are done, within a limit: a busy machine takes longer for them."""
-        return wait_for(lambda: all(self.done.get(kind, 0) >= n for kind, n in counts.items()), 3 * WAIT)
+        """Until so many of each kind are done."""
+        with self._news:
+            if not self._news.wait_for(lambda: all(self.done.get(kind, 0) >= n for kind, n in counts.items()), LIMIT):
+                raise AssertionError(f"waited {LIMIT} s for {counts}; seen: {self.done}, failed: {self.failed[:5]}")
+
+    def more(self, **counts):
+        """Until so many more of each kind are done."""
+        self.wait(**{kind: self.done.get(kind, 0) + n for kind, n in counts.items()})
 
     def stop(self):
         self._end.set()
@@ -118,7 +127,7 @@ class Requests:
         self.port, self.kept = port, kept
         self.failed = []
         self._done = [0] * at_once
-        self._end = threading.Event()
+        self._end, self._news = threading.Event(), threading.Condition()
         self._threads = [threading.Thread(target=self._run, args=(n,)) for n in range(at_once)]
         for t in self._threads:
             t.start()
@@ -138,20 +147,21 @@ class Requests:
                 answer.read()
                 if answer.status != 200:
                     raise OSError(f"status {answer.status}")
-                self._done[number] += 1
+                with self._news:
+                    self._done[number] += 1
+                    self._news.notify_all()
             except (OSError, http.client.HTTPException) as e:
-                self.failed.append(f"client {number}, after {self._done[number]} requests: {e!r}")
+                with self._news:
+                    self.failed.append(f"client {number}, after {self._done[number]} requests: {e!r}")
+                    self._news.notify_all()
                 client.close()
         client.close()
 
     def wait(self, more):
-        """Until so many further requests are done; false if one fails before, or if none is done for a long time."""
+        """Until so many further requests are done; false if one fails before, or if they are not done."""
         end = self.done + more
-        while self.done < end and not self.failed:
-            before = self.done
-            if not wait_for(lambda n=before: self.done > n or self.failed, 3 * WAIT):
-                return False
-        return not self.failed
+        with self._news:
+            return self._news.wait_for(lambda: self.done >= end or self.failed, LIMIT) and not self.failed
 
     def stop(self):
         """Ends after the requests that are in flight."""
