@@ -12,9 +12,10 @@ import urllib.request
 
 import pytest
 
-from conftest import WAIT, all_fds, connect, free_port, free_ports, info, recv_all, wait_for
+from conftest import all_fds, connect, free_port, free_ports, info, recv_all
+from facts import Seen, becomes, only_child
 from nameserver import Nameserver
-from test_master import MASTER, change, children, get, reload, worker_of
+from test_master import MASTER, change, get, reload, worker_of
 
 SITE = """\
 frontend site
@@ -143,9 +144,9 @@ def test_no_counter_goes_back_over_20_reloads(site):
         t.join()
     for c in kept:
         c.close()
-    assert wait_for(lambda: len(children(d.pid)) == 1)
+    only_child(d.pid)
     assert not gone_back(before, lasting(d))
-    assert wait_for(lambda: rows(d)["plain", "s"]["scur"] == "0")
+    d.until("server plain/s cur eq 0")
 
 
 def count(d):
@@ -163,29 +164,29 @@ def test_counters_are_exact(site):
             use(d, 2)
             c.sendall(b"x" * 1000)
             assert c.recv(1000, 0x100) == b"x" * 1000
-            assert wait_for(lambda: count(d)["bytes"] == n * 1010), (n, count(d))
+            d.until(f"counter plain/s/bin eq {n * 1010}")
             got = count(d)
             assert (got["site"], got["app"], got["a+b"], got["tcp"]) == (2 * n, 2 * n, 2 * n, 2 * n + 1)
             assert reload(d, settle=False)
             assert count(d) | {"reqs": 0} == got | {"reqs": 0}
-    assert wait_for(lambda: len(children(d.pid)) == 1)
+    only_child(d.pid)
     assert count(d)["bytes"] == 5 * 1010
     assert reload(d)
     assert count(d)["bytes"] == 5 * 1010
     # The files of those that have ended are closed once their numbers are in a later one.
-    assert wait_for(lambda: sum(link.startswith("/memfd:kept") for link in all_fds(d.pid).values()) <= 2)
+    becomes(lambda: sum(link.startswith("/memfd:kept") for link in all_fds(d.pid).values()), lambda n: n <= 2, "two files")
 
 
 def test_a_killed_worker_loses_no_counter(site):
     d = site()
     use(d, 10)
-    time.sleep(0.3)
+    d.until("sessions eq 0", "idle")
     before, got = lasting(d), count(d)
     for n in range(1, 4):
         first = worker_of(d)
         os.kill(first, signal.SIGKILL)
-        assert wait_for(lambda: children(d.pid) not in ([], [first]))
-        assert wait_for(lambda: os.path.exists(d.sock) and "Uptime" in d.admin("show info"))
+        only_child(d.pid, besides=[first])
+        assert "Uptime" in d.admin("show info")
         assert not gone_back(before, lasting(d))
         assert count(d)["site"] == got["site"] + n - 1
         assert get(d.port) == "ok"
@@ -285,8 +286,8 @@ def test_cleared_counters_stay_cleared(site):
         assert rows(d)["site", "FRONTEND"]["req_tot"] == "0"
         assert rows(d)["site", "FRONTEND"]["smax"] == "0"
         use(d, 2)
-        # The current value is the maximum after that.
-        assert wait_for(lambda: rows(d)["site", "FRONTEND"]["scur"] == "0")
+        # What is there is the maximum after that.
+        d.until("sessions frontend/site eq 0")
         d.admin("clear counters")
         assert rows(d)["site", "FRONTEND"]["smax"] == "0"
         assert reload(d, settle=False)
@@ -359,7 +360,7 @@ def checked(daemon, origins):
         text = CHECKED.format(port=port, up=up, down=down)
         d = daemon(text, mode=MASTER, extra=extra)
         d.port, d.up, d.down = port, up, down
-        assert wait_for(lambda: rows(d)["b", "down"]["status"] == "DOWN")
+        d.until("server b/down state eq DOWN")
         return d
     return start
 
@@ -369,11 +370,11 @@ def test_states_of_servers_outlive_a_reload(checked, tmp_path):
     d.admin("set server b/plain state drain")
     d.admin("set server b/up weight 3")
     d.admin("enable server b/off")
-    assert wait_for(lambda: rows(d)["b", "off"]["status"] != "MAINT")
+    d.until("server b/off state ne MAINT")
     d.admin("set server b/new health up")
     assert rows(d)["b", "new"]["status"] == "UP"
     d.admin(f"set server b/plain addr 127.0.0.2 port {d.up}")
-    time.sleep(1.2)
+    d.until("counter b/down/downtime ge 1")
     before, down = states(d), rows(d)["b", "down"]
     assert before["plain"][0] == "DRAIN" and before["plain"][6] == f"127.0.0.2:{d.up}"
     assert int(down["downtime"]) >= 1
@@ -462,7 +463,7 @@ backend b
 class Agent:
     """An agent that keeps what is sent to it, and answers."""
     def __init__(self, origins):
-        self.sent = []
+        self.sent = Seen()
         self.port = origins(self.serve).port
 
     def serve(self, c):
@@ -486,7 +487,8 @@ def test_what_commands_have_set_outlives_a_reload(daemon, origins):
                     "check": r["b", "plain"]["status"], "maxconn": i["Maxconn"], "sessions": i["SessRateLimit"],
                     "connections": i["ConnRateLimit"], "tls": i["SslRateLimit"]}
 
-        assert wait_for(lambda: settings()["check"] == "DOWN" and settings()["addr"].startswith("127.0.0.1:"))
+        d.until("server b/plain state eq DOWN", "server b/named state ne MAINT")
+        assert settings()["addr"].startswith("127.0.0.1:")
         first = settings()
         for command in ("set maxconn server b/plain 7", "set maxconn frontend fe 50", "set maxconn global 150",
                         "set rate-limit sessions global 1000", "set rate-limit connections global 2000",
@@ -496,18 +498,18 @@ def test_what_commands_have_set_outlives_a_reload(daemon, origins):
             d.admin(command)
         want = {"fe": "50", "plain": "7", "addr": f"127.0.0.2:{up}", "check": "UP", "maxconn": "150", "sessions": "1000",
                 "connections": "2000", "tls": "3000"}
-        assert wait_for(lambda: settings() == want), settings()
+        becomes(settings, want)
         for n in range(3):
             if n == 1:
                 worker = worker_of(d)
                 os.kill(worker, signal.SIGKILL)
-                assert wait_for(lambda: children(d.pid) not in ([], [worker]) and d.admin("show info") != "")
+                only_child(d.pid, besides=[worker])
             else:
                 assert reload(d)
             assert settings() == want
             agent.sent.clear()
-            assert wait_for(lambda: any(s.startswith(b"hello") for s in agent.sent)), agent.sent
-        # Changes of the configuration count, and nothing else.
+            agent.sent.until(lambda sent: any(s.startswith(b"hello") for s in sent), "hello")
+        # What was changed in the configuration counts, and only that.
         change(d, "maxconn 100\n", "maxconn 90\n")
         change(d, "maxconn 10 check", "maxconn 11 check")
         change(d, "maxsessrate 5000", "maxsessrate 4000")
@@ -556,18 +558,17 @@ def test_names_outlive_their_name_server(daemon, origins, init):
         ns.zone["s1.x"] = ns.zone["t1.x"] = {"a": ["127.0.0.1"]}
         text = NAMED.format(ns=ns.port, port=port, server=origins(serve).port, init="init-addr last,none", hold="30s")
         d = daemon(text, mode=MASTER)
-        assert wait_for(lambda: get(port) == "ok" and rows(d)["l", "t"]["addr"] != "")
+        d.until("server l/s state ne MAINT", "server l/t state ne MAINT")
+        assert get(port) == "ok"
         before = [rows(d)["l", s]["addr"] for s in "st"]
     finally:
         ns.close()
     change(d, "init-addr last,none", init)
     for _ in range(2):
-        began = time.monotonic()
         assert reload(d)
-        # A name server that does not answer is waited for longer.
-        assert time.monotonic() - began < WAIT / 2
         assert [rows(d)["l", s]["addr"] for s in "st"] == before
-        time.sleep(1.5)
+        # The name server has been asked in vain.
+        becomes(lambda: int(re.search(r"timeout: +(\d+)", d.admin("show resolvers")).group(1)), lambda n: n > 0, "a timeout")
         assert get(port) == "ok"
         assert [rows(d)["l", s]["status"] for s in "st"] == ["no check"] * 2
     change(d, "global\n", "global\n    tune.reload.keep counters\n")
@@ -625,8 +626,10 @@ def test_maps_changed_at_run_time_outlive_a_worker(mapped):
     assert "new 3" in before[0] and "k4 v4" not in before[0]
     for n in range(4):
         if n == 2:
-            os.kill(worker_of(d), signal.SIGKILL)
-            assert wait_for(lambda: ask(d.port, "k3") == "changed/none")
+            worker = worker_of(d)
+            os.kill(worker, signal.SIGKILL)
+            only_child(d.pid, besides=[worker])
+            assert ask(d.port, "k3") == "changed/none"
         else:
             assert reload(d)
         assert (entries(d, "map", "map"), entries(d, "map", "live"), entries(d, "acl", "acl")) == before
@@ -674,7 +677,7 @@ def fill(d, m, version=""):
 class Requests:
     """On one connection that is kept while it can be: how long each took. changes: a rule changes a map with each."""
     def __init__(self, port, changes):
-        self.port, self.changes, self.times, self.stop = port, changes, [], threading.Event()
+        self.port, self.changes, self.times, self.stop = port, changes, Seen(), threading.Event()
         self.thread = threading.Thread(target=self.run)
 
     def run(self):
@@ -713,7 +716,7 @@ def test_many_entries_stop_nobody(mapped, rules):
     fill(d, m)
     assert ask(d.port, "n99999") == answer
     with Requests(d.port, rules) as r:
-        assert wait_for(lambda: len(r.times) > 200, 3 * WAIT)
+        r.times.wait(200)
     before = sorted(r.times)[len(r.times) * 99 // 100]
     with Requests(d.port, rules) as r:
         for _ in range(3):
@@ -723,8 +726,7 @@ def test_many_entries_stop_nobody(mapped, rules):
             fill(d, m, f"@{version}")
             d.admin(f"commit map @{version} {m}")
         d.admin(f"clear map {m}")
-        done = len(r.times)
-        assert wait_for(lambda: len(r.times) > done + 10)
+        r.times.wait(len(r.times) + 10)
     assert not rules or {e.split(" ")[0] for e in entries(d, "map", name)} <= {f"n{n}" for n in range(99000, 101000)}
     d.admin(f"clear map {m}")
     assert entries(d, "map", name) == []
