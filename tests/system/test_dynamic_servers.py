@@ -4,18 +4,24 @@ import contextlib
 import random
 import shutil
 import socket
-import threading
-import time
 
 import pytest
 from clients import Requests
-from conftest import TACIT, WAIT, Origin, admin, connect, free_port, free_ports, recv_all, rss_kib, wait_for
+from conftest import TACIT, WAIT, Origin, connect, free_port, recv_all, rss_kib
+from facts import gone
 from subject import not_sanitized, only_tacit
 from test_checks import statuses
 from test_oracle_stat import Subject
 
 pytestmark = only_tacit
 HAPROXY = shutil.which("haproxy")
+
+
+
+def remove(d, name):
+    """Once a server in maintenance is not used any more."""
+    assert d.admin(f"wait 1m srv-removable {name};del server {name}", 90) == "Done.\n\nServer deleted.\n\n"
+
 
 CONFIG = """\
 frontend f
@@ -79,18 +85,11 @@ def test_a_server_comes_and_goes(daemon, named, workers):
     assert [get(port) for _ in range(8)].count("two") == 6
     assert d.admin("del server b/n") == "Only servers in maintenance mode can be deleted.\n\n"
     d.admin("disable server b/n")
-    assert wait_for(lambda: d.admin("del server b/n") == "Server deleted.\n\n")
+    remove(d, "b/n")
     assert statuses(d, "b") == {"s1": "no check"}
     assert {get(port) for _ in range(10)} == {"one"}
     assert d.admin("del server b/n") == "No such server.\n\n"
     d.admin("disable server b/s1")
-
-
-def is_queued(d):
-    """A session waits, for a server or for any of the backend."""
-    head, *rows = d.admin("show stat").strip().split("\n")
-    at = head.split(",").index("qcur")
-    return any(row.split(",")[at] not in ("", "0") for row in rows)
 
 
 def test_a_session_keeps_its_server(daemon):
@@ -107,12 +106,12 @@ def test_a_session_keeps_its_server(daemon):
         assert c.recv(100) == b"hello"
         with connect(port) as waits:
             waits.sendall(b"second")
-            assert wait_for(lambda: is_queued(d))
+            d.until("sessions state/QUEUE ge 1")
             d.admin("disable server l/n")
             assert d.admin("del server l/n") == "Server still has connections attached to it, cannot remove it.\n\n"
             c.sendall(b"again")
             assert c.recv(100) == b"again"
-    assert wait_for(lambda: d.admin("del server l/n") == "Server deleted.\n\n")
+    remove(d, "l/n")
     origin.close()
 
 
@@ -157,18 +156,18 @@ def test_checks_of_an_added_server(daemon, named):
     port = free_port()
     d = daemon(CONFIG.format(port=port, first=first.port))
     d.admin(f"add server b/n 127.0.0.1:{second.port} enabled check inter 50ms rise 2 fall 2")
-    time.sleep(0.2)
+    d.passes(200)
     assert second.asked == 0 and statuses(d, "b")["n"] == "no check"
     assert d.admin("enable health b/n") == "\n"
-    assert wait_for(lambda: statuses(d, "b")["n"] == "UP"), statuses(d, "b")
+    d.until("server b/n state eq UP")
     second.origin.close()
-    assert wait_for(lambda: statuses(d, "b")["n"] == "DOWN"), statuses(d, "b")
+    d.until("server b/n state eq DOWN")
     assert {get(port) for _ in range(10)} == {"one"}
     d.admin("disable server b/n")
     assert d.admin("del server b/n") == "Server deleted.\n\n"
     # Its memory is used by a server without checks.
     d.admin(f"add server b/m 127.0.0.1:{first.port} enabled")
-    time.sleep(0.3)
+    d.passes(300)
     assert statuses(d, "b") == {"s1": "no check", "m": "no check"}
     d.admin("disable server b/s1")
 
@@ -191,13 +190,13 @@ def test_churn_under_load_costs_no_request(daemon, named, workers):
             elif live:
                 name = dice.choice(list(live))
                 d.admin(f"disable server b/{name}")
-                assert wait_for(lambda n=name: "deleted" in d.admin(f"del server b/{n}"))
+                remove(d, f"b/{name}")
                 del live[name]
     assert not load.failed
     assert sum(o.asked for o in others) > 50
     for name in live:
         d.admin(f"disable server b/{name}")
-        assert wait_for(lambda n=name: "deleted" in d.admin(f"del server b/{n}"))
+        remove(d, f"b/{name}")
     assert statuses(d, "b") == {"s1": "no check"}
     # Its idle connections end.
     d.admin("disable server b/s1")
