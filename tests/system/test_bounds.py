@@ -4,10 +4,10 @@ import random
 import selectors
 import socket
 import threading
-import time
 
 import pytest
-from conftest import connect, needs_descriptors, recv_all, rss_kib, wait_for
+from conftest import connect, needs_descriptors, recv_all, rss_kib
+from facts import LIMIT, fill
 from subject import IS_SANITIZED, only_tacit, proxy  # noqa: F401
 
 SMALL = """tune.rcvbuf.client 8192
@@ -58,20 +58,6 @@ def small_client(port):
     return s
 
 
-def fill(sender, data, pause=0.5):
-    """Sends until nothing is accepted for a while; returns the number of bytes."""
-    sender.setblocking(False)
-    at, last = 0, time.monotonic()
-    while at < len(data) and time.monotonic() < last + pause:
-        try:
-            at += sender.send(data[at:at + 65536])
-            last = time.monotonic()
-        except BlockingIOError:
-            time.sleep(0.01)
-    sender.settimeout(20)
-    return at
-
-
 def send_rest(sender, data):
     sender.sendall(data)
     sender.shutdown(socket.SHUT_WR)
@@ -89,7 +75,8 @@ def test_slow_reader_bounds_what_is_taken_from_the_source(proxy, origin_of_one, 
         with origin_of_one.accept() as s:
             assert s.recv(1) == b"x"
             sender, reader = (c, s) if way == "up" else (s, c)
-            taken = fill(sender, body)
+            taken = fill(sender, lambda: p.until("idle"), body)
+            sender.settimeout(LIMIT)
             # Four sockets of twice 8 KiB each, the kernel's overhead, and one buffer of tacit.
             assert 8192 < taken < 256 << 10, taken
             rest = threading.Thread(target=send_rest, args=(sender, body[taken:]), daemon=True)
@@ -105,8 +92,7 @@ def test_without_bounds_the_kernel_takes_more(proxy, origin_of_one):
     with small_client(p.port) as c:
         c.sendall(b"x")
         with origin_of_one.accept() as s:
-            # Where more is taken it is taken within this time also on a busy machine.
-            assert fill(c, b"y" * BODY, 5) > 256 << 10
+            assert fill(c, lambda: p.until("idle"), b"y" * BODY) > 256 << 10
 
 
 @only_tacit
@@ -123,7 +109,7 @@ def test_buffers_cost_no_call_per_client(proxy, origins):
         with connect(p.port) as c:
             c.sendall(b"x")
             assert recv_all(c) == b"x"
-    assert wait_for(lambda: p.sessions == 0)
+    p.no_sessions()
     assert setsockopts() - before == 20
 
 
@@ -157,21 +143,21 @@ class Reader:
         self.over = not data
 
 
-def serve(readers, limit=60):
+def serve(readers):
     """Reads all of them to their ends."""
-    end = time.monotonic() + limit
     with selectors.DefaultSelector() as sel:
         for r in readers:
             sel.register(r.sock, selectors.EVENT_READ, r)
         left = len(readers)
-        while left and time.monotonic() < end:
-            for key, _ in sel.select(1):
+        while left:
+            ready = sel.select(LIMIT)
+            assert ready, f"no progress: {left} readers have no end"
+            for key, _ in ready:
                 r = key.data
                 r.step()
                 if r.over:
                     sel.unregister(r.sock)
                     left -= 1
-    return left
 
 
 @needs_descriptors
@@ -188,11 +174,11 @@ def test_memory_is_bounded_and_all_are_served(proxy, origins):
     before = rss_kib(p.pid)
     readers = [Reader(p.port) for _ in range(READERS // 2)]
     try:
-        assert wait_for(lambda: int(p.info()["Memory_holds"]) > 0), p.info()
+        p.until("counter Memory_holds gt 0")
         held_at = p.sessions
         # The others connect while memory is short, and wait in the backlog.
         readers += [Reader(p.port) for _ in range(READERS // 2)]
-        time.sleep(0.5)
+        p.until("idle")
         info = p.info()
         # Each worker stops accepting for itself: the others continue until they have to stop.
         most = held_at if info["Nbthread"] == "1" else READERS - 1
@@ -200,7 +186,7 @@ def test_memory_is_bounded_and_all_are_served(proxy, origins):
         assert int(info["PoolAlloc_MB"]) <= 2
         if not IS_SANITIZED:
             assert rss_kib(p.pid) - before < 4096
-        assert serve(readers) == 0
+        serve(readers)
         for r in readers:
             assert r.got == ANSWER
     finally:
