@@ -6,11 +6,11 @@ import shutil
 import socket
 import subprocess
 import threading
-import time
 
 import pytest
 
-from conftest import ROOT, WAIT, answers, free_port, wait_for
+from conftest import ROOT, WAIT, answers, free_port
+from facts import becomes
 from subject import TACIT, LogServer, only_tacit
 
 HALOG = shutil.which("halog")
@@ -78,7 +78,7 @@ class Origin:
                     continue
                 status = re.search(rb"/(\d\d\d)", data)
                 if b"/slow" in data:
-                    time.sleep(2.5)
+                    c.recv(1)  # the end, by a timeout
                 c.sendall(b"HTTP/1.1 %s x\r\nX-B: %s\r\nSet-Cookie: SID=new\r\nContent-Length: 3\r\n\r\nabc"
                           % (status[1] if status else b"200", ODD))
                 data = b""
@@ -104,13 +104,13 @@ REQUESTS = (
 LINES = len(REQUESTS) + 1
 
 
-def play(port):
-    for text in REQUESTS:
+def play(port, log):
+    for n, text in enumerate(REQUESTS, 1):
         with socket.create_connection(("127.0.0.1", port), WAIT) as s:
             s.sendall(text)
             while s.recv(65536):
                 pass
-        time.sleep(0.01)
+        log.lines.wait(n)
 
 
 @pytest.fixture
@@ -127,12 +127,12 @@ def lines_of(tmp_path):
         p = subprocess.Popen([program, "-db", "-f", cfg], stderr=subprocess.DEVNULL)
         try:
             # A connection to look whether it is there would be logged, too, by one program and not by the other.
-            assert wait_for(lambda: p.poll() is not None or answers(sock))
+            becomes(lambda: p.poll() is not None or answers(sock), True, "an answer")
             assert p.poll() is None
             log.drain()
             log.lines.clear()
-            play(port)
-            wait_for(lambda: len(log.lines) >= LINES)
+            play(port, log)
+            log.lines.wait(LINES)
             assert len(log.lines) == LINES, log.lines
             return list(log.lines)
         finally:
