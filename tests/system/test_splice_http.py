@@ -10,6 +10,7 @@ import threading
 import time
 
 import pytest
+from facts import delivered
 from subject import INJECTABLE, IS_SANITIZED, IS_TACIT, only_slow, only_tacit, proxy  # noqa: F401
 from test_faults import Injected
 
@@ -39,7 +40,7 @@ def send_slowly(sock, data, rng):
         sock.sendall(data[:n])
         data = data[n:]
         if rng.random() < 0.1:
-            time.sleep(rng.random() * 0.01)
+            delivered(sock)
 
 
 class Origin(socketserver.ThreadingTCPServer):
