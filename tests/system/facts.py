@@ -61,8 +61,8 @@ def becomes(look, wanted, what=None, limit=LIMIT):
         if wanted(seen) if callable(wanted) else seen == wanted:
             return seen
         if time.monotonic() >= end:
-            name = what or getattr(wanted, "__doc__", None) or repr(wanted)
-            raise AssertionError(f"waited {limit} s for {name}; seen: {_short(seen)}")
+            raise AssertionError(f"waited {limit} s for {what or ('it' if callable(wanted) else repr(wanted))}; "
+                                 f"seen: {_short(seen)}")
         time.sleep(0.005)
 
 

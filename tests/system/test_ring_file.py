@@ -9,8 +9,9 @@ import subprocess
 
 import pytest
 
-from conftest import TACIT, WORKERS, admin, connect, free_port, is_alive, recv_all, run, wait_for
-from test_master import MASTER, change, reload, worker_of
+from conftest import TACIT, WORKERS, admin, answers, connect, fds, free_port, recv_all, run
+from facts import becomes, gone, says
+from test_master import MASTER, change, listening_inodes, reload, worker_of
 
 HAPROXY = shutil.which("haproxy")
 needs_root = pytest.mark.skipif(os.getuid() != 0, reason="needs root")
@@ -49,7 +50,7 @@ def lines(file):
 
 
 def has(file, line):
-    return wait_for(lambda: line in lines(file))
+    return says(file, line) and line in lines(file)
 
 
 def test_it_survives_a_kill(daemon, tmp_path):
@@ -81,9 +82,9 @@ def test_haproxy_shows_as_little_after_a_restart(tmp_path):
             sock.unlink(missing_ok=True)
             with subprocess.Popen([program, "-db", "-f", cfg], stderr=subprocess.DEVNULL) as proc:
                 try:
-                    assert wait_for(lambda s=sock: s.exists() and can_answer(s))
+                    becomes(lambda s=sock: answers(s), True, "an answer")
                     request(port, path)
-                    assert wait_for(lambda s=sock, p=path: f"/{p}\n" in admin(s, "show events r"))
+                    becomes(lambda s=sock: admin(s, "show events r"), lambda seen, p=path: f"/{p}\n" in seen)
                     events = admin(sock, "show events r")
                 finally:
                     proc.kill()
@@ -93,20 +94,14 @@ def test_haproxy_shows_as_little_after_a_restart(tmp_path):
     assert seen[0] == seen[1]
 
 
-def can_answer(sock):
-    try:
-        return "Uptime" in admin(sock, "show info")
-    except OSError:
-        return False
-
-
 def test_all_workers_write_and_the_newest_stay(daemon, tmp_path):
     port, file = free_port(), tmp_path / "file"
     d = daemon(site(port, file))
     for i in range(900):
         request(port, f"{i:04}{'x' * (i % 60)}")
     last = [f"/{i:04}{'x' * (i % 60)}" for i in range(880, 900)]
-    assert wait_for(lambda: set(last) <= set(lines(file)))
+    d.until("idle")
+    assert set(last) <= set(lines(file))
     numbers = [int(m[1]) for m in map(re.compile(r"/(\d{4})x*$").match, lines(file)) if m]
     assert len(numbers) == len(set(numbers)) and 300 < len(numbers) < 500
     # Messages of several workers may change places: among the oldest another one may have been overwritten.
@@ -140,14 +135,16 @@ def test_former_and_new_worker_have_a_file_each(daemon, tmp_path):
         request(port, "before")
         assert has(file, "/before")
         kept.sendall(b"GET /late HT")
-        assert wait_for(lambda: int(d.info()["CurrConns"]) >= 1)
+        d.until("sessions ge 1")
         assert reload(d, settle=False)
+        listens = {f"socket:[{inode}]" for inode in listening_inodes(port)}
+        becomes(lambda: listens & set(fds(former).values()), set(), "the former worker process to accept no more")
         request(port, "after")
         assert has(file, "/after")
         kept.sendall(b"TP/1.0\r\n\r\n")
         recv_all(kept)
         assert has(f"{file}.bak", "/late")
-    assert wait_for(lambda: not is_alive(former))
+    gone(former)
     assert "/before" in lines(f"{file}.bak") and "/after" not in lines(f"{file}.bak")
     assert "/late" not in lines(file)
 
@@ -223,7 +220,8 @@ def test_others_may_truncate_and_remove_it(daemon, tmp_path):
     assert file.stat().st_size <= 16384
     file.unlink()
     request(port, "two")
-    assert wait_for(lambda: "/two" in d.admin("show events r"))
+    d.until("idle")
+    assert "/two" in d.admin("show events r")
     assert d.is_running() and not file.exists()
 
 
@@ -245,9 +243,10 @@ def test_a_file_system_that_fills_up_is_reported(daemon, tmp_path):
                     full.write(b"x" * 4096)
         for i in range(3):
             request(port, f"lost{i}")
-        assert wait_for(lambda: "backing-file" in d.stderr)
+        says(d.stderr_path, "backing-file")
         assert d.stderr.count(f"ring 'r': backing-file '{file}' cannot be written: No space left on device.") == 1
-        assert wait_for(lambda: "/lost2" in d.admin("show events r"))
+        d.until("idle")
+        assert "/lost2" in d.admin("show events r")
         (disk / "full").unlink()
         request(port, "again")
         assert has(file, "/again")

@@ -4,7 +4,7 @@ answered meanwhile."""
 import re
 import socket
 
-from conftest import WAIT, WORKERS, connect, free_port, recv_all, wait_for
+from conftest import WAIT, WORKERS, connect, free_port, recv_all
 
 CFG = """
 ring r
@@ -112,14 +112,15 @@ def test_new_messages_are_dropped_while_it_does_not_read(daemon):
                 assert client.sent < 20000
             client.ask(20)
             # The last ones of that time are lost, too.
-            assert wait_for(lambda: dropped(d) >= 21)
+            d.until("counter DroppedLogs ge 21", "idle")
             assert re.search(r"\br +: type=buffer, [1-9]\d* dropped", d.admin("show events"))
             lost = dropped(d)
             assert reader.until(f"/n{client.sent - lost - 2}-")
             # There is room again, which is said before the next message.
             client.ask()
             assert reader.until(f"/n{client.sent - 1}-")
-            assert wait_for(lambda: ", 0 dropped" in d.admin("show events"))
+            d.until("idle")
+            assert ", 0 dropped" in d.admin("show events")
             messages = split(reader.text)[0]
             got = numbers(messages)
             assert in_order(got)
@@ -132,7 +133,8 @@ def test_the_oldest_are_overwritten_while_it_is_away(daemon):
     d = daemon(CFG.format(size=16384, timeouts="", to=to, port=port, more=""))
     client, at_start = Client(port, 90), len(events(d))
     client.ask(500)
-    assert wait_for(lambda: any("/n499-" in e for e in events(d)))
+    d.until("idle")
+    assert any("/n499-" in e for e in events(d))
     kept = events(d)
     # Until it is there nothing more is lost.
     assert dropped(d) == at_start + 500 - len(kept)
@@ -160,7 +162,8 @@ def test_a_message_that_was_cut_is_sent_again_whole(daemon):
             client.ask(20)
             assert client.sent < 40000
         # All are in the ring: a worker's own one may come behind that of another.
-        assert wait_for(lambda: len(numbers(events(d))) == client.sent)
+        d.until("idle")
+        assert len(numbers(events(d))) == client.sent
         texts, got = [], []
         while len(got) < client.sent:
             # While it is read it may end by timeout once more.

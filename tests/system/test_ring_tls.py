@@ -12,7 +12,8 @@ import threading
 import pytest
 
 from certs import Authority
-from conftest import TACIT, WORKERS, admin, connect, free_port, free_ports, info, is_open, recv_all, wait_for
+from conftest import TACIT, WORKERS, admin, connect, free_port, free_ports, info, recv_all
+from facts import Seen, listens, says
 from test_oracle_log_forms import same_words
 
 HAPROXY = shutil.which("haproxy")
@@ -69,7 +70,7 @@ class TlsReceiver:
         if version:
             self.context.minimum_version = self.context.maximum_version = version
         self.read = read
-        self.heard, self.names, self.peers, self.conns, self.failed = b"", [], [], [], []
+        self.parts, self.names, self.failed, self.peers, self.conns = Seen(), Seen(), Seen(), [], []
         self.sock = socket.create_server(("127.0.0.1", port))
         self.port = self.sock.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
@@ -93,7 +94,18 @@ class TlsReceiver:
         self.conns.append(conn)
         with contextlib.suppress(OSError):
             while data := conn.recv(self.read):
-                self.heard += data
+                self.parts.append(data)
+
+    @property
+    def heard(self):
+        return b"".join(self.parts)
+
+    def hears(self, text):
+        self.parts.until(lambda parts: text in b"".join(parts), repr(text))
+
+    def hears_all(self, n):
+        """So many messages of a test."""
+        self.parts.until(lambda parts: counted(b"".join(parts)) == n, f"{n} messages")
 
     def change(self, pem):
         """For the handshakes to come."""
@@ -160,10 +172,10 @@ def messages(text):
     return out
 
 
-def counted(server):
+def counted(heard):
     """Messages of a test that are there; 0 while the last one is a part."""
     with contextlib.suppress(AssertionError, ValueError):
-        return len([m for m in messages(server.heard.decode()) if "/n" in m])
+        return len([m for m in messages(heard.decode()) if "/n" in m])
     return 0
 
 
@@ -185,10 +197,10 @@ class Running:
                                        timeouts=timeouts, line=line, text=text, workers=workers))
         with open(self.errors, "wb") as err:
             self.proc = subprocess.Popen([program, "-db", "-f", self.cfg], stderr=err)
-        assert wait_for(lambda: is_open(self.port) and self.sock.exists()), self.errors.read_text()
+        listens(self.port)
 
     def said(self, *words):
-        return wait_for(lambda: all(w in self.errors.read_text() for w in words))
+        return says(self.errors, *words)
 
     def dropped(self):
         return int(info(admin(self.sock, "show info"))["DroppedLogs"])
@@ -241,7 +253,7 @@ def test_haproxy_sends_the_same(world, ca, version, proto):
                       form="rfc5424", workers=1)
         for path in ("one", "two"):
             request(p.port, path)
-        assert wait_for(lambda s=server: b"/two" in s.heard)
+        server.hears(b"/two")
         text = server.heard.decode()
         got = [same_words(m) for m in (messages(text) if proto else text.splitlines())]
         got = [re.sub(r" name \d+ ", " name PID ", m) for m in got if "/one" in m or "/two" in m]
@@ -256,10 +268,10 @@ def test_a_certificate_of_another_authority_gets_nothing(world, ca, other):
     for i in range(5):
         request(p.port, f"n{i}.")
     assert p.said("ring 'r': server 's' cannot be reached", "SSL handshake failure", "certificate verify failed")
-    assert wait_for(lambda: server.failed) and not server.heard
+    assert server.failed.wait() and not server.heard
     assert p.dropped() == 0
     server.change(ca.server)
-    assert wait_for(lambda: counted(server) == 5)
+    server.hears_all(5)
     # Two workers may change places.
     assert sorted(m for m in messages(server.heard.decode()) if "/n" in m) == [f"/n{i}." for i in range(5)]
     assert p.errors.read_text().count("cannot be reached") == 1
@@ -273,29 +285,28 @@ def test_a_certificate_for_another_name_gets_nothing(world, ca, options):
                   ("expected" if "sni" in options else "configured") + " one")
     assert not server.heard
     # The line feed of the default would follow each message.
-    assert wait_for(lambda: server.names)
-    assert server.names[0] == ("other.example" if "sni" in options else None)
+    assert server.names.wait()[0] == ("other.example" if "sni" in options else None)
 
 
 def test_without_verification_any_will_do(world, other):
     server = world.keep(TlsReceiver(other.server))
     p = world.run(server.port, "ssl verify none")
     request(p.port, "one")
-    assert wait_for(lambda: b"/one\n" in server.heard)
+    server.hears(b"/one\n")
 
 
 def test_the_server_may_ask_for_a_certificate(world, ca):
     server = world.keep(TlsReceiver(ca.server, client_ca=ca.pem))
     p = world.run(server.port, f"ssl ca-file {ca.pem} crt {ca.client}")
     request(p.port, "one")
-    assert wait_for(lambda: b"/one\n" in server.heard)
+    server.hears(b"/one\n")
     assert server.peers[0]["subject"] == ((("commonName", "a client"),),)
     # Without one: the handshake fails, or what comes after it (TLS 1.3).
     strict = world.keep(TlsReceiver(ca.server, client_ca=ca.pem))
     p = world.run(strict.port, f"ssl ca-file {ca.pem}")
     request(p.port, "two")
     assert p.said("ring 'r': server 's' cannot be reached or has closed the connection")
-    assert not strict.heard and wait_for(lambda: strict.failed)
+    assert not strict.heard and strict.failed.wait()
 
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
@@ -305,7 +316,7 @@ def test_records_may_come_in_pieces(world, ca, version):
     p = world.run(relay.port, f"log-proto octet-count ssl ca-file {ca.pem}", size="1m")
     for i in range(100):
         request(p.port, f"n{i}." + "x" * (i * 13 % 400))
-    assert wait_for(lambda: counted(server) == 100)
+    server.hears_all(100)
     got = [m for m in messages(server.heard.decode()) if "/n" in m]
     assert sorted(got) == sorted(f"/n{i}." + "x" * (i * 13 % 400) for i in range(100))
     assert p.dropped() == 0 and len(server.names) == 1
@@ -316,13 +327,13 @@ def test_it_comes_back_when_the_server_does(world, ca):
     server = world.keep(TlsReceiver(ca.server, port=port))
     p = world.run(port, f"log-proto octet-count ssl ca-file {ca.pem}", workers=1)
     request(p.port, "before.")
-    assert wait_for(lambda: b"/before." in server.heard)
+    server.hears(b"/before.")
     server.close()
     assert p.said("ring 'r': server 's' cannot be reached or has closed the connection")
     for i in range(50):
         request(p.port, f"during{i}.")
     again = world.keep(TlsReceiver(ca.server, port=port))
-    assert wait_for(lambda: b"/during49." in again.heard)
+    again.hears(b"/during49.")
     got = [m for m in messages(again.heard.decode()) if "/during" in m]
     numbers = [int(re.match(r"/during(\d+)\.", m)[1]) for m in got]
     # Bytes that the kernel had taken when the connection ended may be lost, and nothing behind it.
@@ -414,7 +425,7 @@ def test_an_authority_can_be_changed_at_run_time(world, ca, other):
     assert p.said("certificate verify failed")
     assert "transaction created" in admin(p.sock, f"set ssl ca-file {own} <<\n{ca.pem.read_text()}\n")
     assert "Success" in admin(p.sock, f"commit ssl ca-file {own}")
-    assert wait_for(lambda: b"/one\n" in server.heard)
+    server.hears(b"/one\n")
 
 
 # --- mistakes ---
