@@ -3,11 +3,13 @@
 import contextlib
 import os
 import signal
+import threading
 import subprocess
 
 import pytest
 from clients import Requests
-from conftest import BUILD, WAIT, Origin, connect, free_ports, wait_for
+from conftest import BUILD, WAIT, Origin, connect, free_ports
+from facts import Seen
 
 # in each of the five states of the servers
 REQUESTS = 10000 if os.environ.get("TACIT_SLOW") else 500
@@ -71,18 +73,18 @@ backend b
     server s1 127.0.0.1:{origins[0].port} check inter 100ms fall 2 rise 2
     server s2 127.0.0.1:{origins[1].port} check inter 100ms fall 2 rise 2
 """, extra=f"nbthread {workers}")
-    assert wait_for(lambda: statuses(d, "b") == {"s1": "UP", "s2": "UP"}), statuses(d, "b")
+    d.until("server b/s1 state eq UP", "server b/s2 state eq UP")
     with Requests(port, 20) as load:
         assert load.wait(REQUESTS), load.failed
         for origin, name in zip(origins, ("s1", "s2")):
             # The server has requests that it will not answer.
             origin.proc.send_signal(signal.SIGSTOP)
-            assert wait_for(lambda n=name: int(column(d, "b", "scur")[n]) > 5), column(d, "b", "scur")
+            d.until(f"server b/{name} cur gt 5")
             origin.kill()
-            assert wait_for(lambda n=name: statuses(d, "b")[n] == "DOWN"), statuses(d, "b")
+            d.until(f"server b/{name} state eq DOWN")
             assert load.wait(REQUESTS), load.failed
             origin.start()
-            assert wait_for(lambda n=name: statuses(d, "b")[n] == "UP"), statuses(d, "b")
+            d.until(f"server b/{name} state eq UP")
             assert load.wait(REQUESTS), load.failed
     assert not load.failed
     assert sum(int(n) for n in column(d, "b", "wretr").values()) > 5
@@ -114,7 +116,7 @@ listen l
             clients.append(c)
         d.admin("set server l/s1 health down")
         # Each worker is told.
-        assert wait_for(lambda: column(d, "l", "scur")["s1"] == "0")
+        d.until("server l/s1 cur eq 0")
         ended = 0
         for c in clients:
             try:
@@ -127,21 +129,44 @@ listen l
         s.close()
 
 
+def test_a_server_is_checked_once(daemon):
+    """Not once per worker: no check begins while another one of the server is not answered."""
+    ports = free_ports(9)
+
+    def answer(sock):
+        sock.recv(1000)
+        began.append(sock.getsockname()[1])
+        go_on.wait()
+        sock.sendall(b"HTTP/1.0 200 OK\r\n\r\n")
+
+    began, go_on = Seen(), threading.Event()
+
+    servers = [Origin(answer, ("127.0.0.1", p)) for p in ports[:8]]
+    lines = "".join(f"    server s{i} 127.0.0.1:{p} check inter 200ms\n" for i, p in enumerate(ports[:8]))
+    d = daemon(f"listen l\n    bind 127.0.0.1:{ports[8]}\n    timeout check 1h\n    option httpchk\n{lines}", extra="nbthread 4")
+    assert set(began.wait(8)) == set(ports[:8])
+    d.passes(800)
+    assert len(began) == 8
+    go_on.set()
+    for s in servers:
+        s.close()
+
+
 def test_checks_pass_over_a_source_port_in_use(daemon):
     """A client's connection has one of four ports for a long time: no check fails for it. One may be in use by the
     connection with which the start was awaited."""
     def handle(sock):
+        met.append(1)
         sock.sendall(b"here")
         sock.recv(1)
 
-    server = Origin(handle)
+    server, met = Origin(handle), Seen()
     front, low = free_ports(2)
     d = daemon(f"listen l\n    bind 127.0.0.1:{front}\n    option tcp-check\n    tcp-check expect string here\n"
                f"    timeout check 9s\n"
                f"    server s 127.0.0.1:{server.port} check inter 20ms source 127.0.0.6:{low}-{low + 3}\n")
     with connect(front) as c:
         assert c.recv(4) == b"here"
-        before = server.count
-        assert wait_for(lambda: server.count > before + 40)
+        met.wait(len(met) + 41)
         assert column(d, "l", "chkfail") == {"s": "0"}
     server.close()
