@@ -8,7 +8,8 @@ import threading
 
 import pytest
 from certs import Authority
-from conftest import free_ports, run, wait_for
+from conftest import free_ports, run
+from facts import Seen
 from subject import LogServer
 from test_tls import HTTP, Https, fetch
 
@@ -68,7 +69,7 @@ def test_names_that_cannot_be_asked_for(daemon, ca, https):
         assert s.recv(1) == b""
     assert https.asked == ["a.test", "b.test"]
     why = "failed for backend {}: the name for sni is longer than 255 bytes or has a NUL."
-    assert wait_for(lambda: sum("failed for" not in line for line in log.lines) == 7), log.lines
+    log.lines.until(lambda lines: sum("failed for" not in line for line in lines) == 7, "seven lines")
     said = [line for line in log.lines if "failed for" in line]
     assert said and all(any(why.format(name) in line for name in ("request", "connection", "tcp")) for line in said)
     log.lines[:] = [line for line in log.lines if "failed for" not in line]
@@ -125,15 +126,16 @@ def test_checks(daemon, ca):
     servers, text = {}, HTTP + "    timeout check 5s\n"
     for name, (rules, line, _) in CHECKS.items():
         s = servers[name] = Https(ca.make(f"{name}.pem", "s.test", ["a.test", "b.test"]))
-        s.asked = []
+        s.asked = Seen()
         s.context.sni_callback = lambda sock, asked, context, to=s.asked: to.append(asked)
         text += (f"backend {name}\n {'mode tcp' if name == 'tcp' else ''}\n {rules}\n"
                  f" server s 127.0.0.1:{s.port} ssl verify none check inter 100ms fall 1 {line}\n")
     d = daemon(text)
-    assert wait_for(lambda: all(s.asked for s in servers.values()))
+    for s in servers.values():
+        s.asked.wait()
     assert {n: set(s.asked) for n, s in servers.items()} == {
         n: {want and want.lower()} for n, (_, _, want) in CHECKS.items()}
-    assert wait_for(lambda: not re.search("DOWN", d.admin("show stat -1 4 -1"))), d.admin("show stat -1 4 -1")
+    d.until(*(f"server {name}/s state eq UP" for name in CHECKS))
     for s in servers.values():
         s.close()
 
