@@ -41,9 +41,9 @@ parse_pipesize(struct cfg_ctx *ctx)
 	if (cfg_arg_size(ctx, 0, 0, PIPE_SIZE_MAX, &n))
 		return -1;
 	if (n > 0 && n < PIPE_SIZE_MIN)
-		return cfg_error(ctx, 0,
-			"'tune.pipesize' must be 0 or at least %d.", PIPE_SIZE_MIN);
-	g->splice.pipesize = (int)n;
+		cfg_note(ctx, 0, "'tune.pipesize' : %d is the least that is worth a pipe: it is "
+			"used.", PIPE_SIZE_MIN);
+	g->splice.pipesize = n ? MAX((int)n, PIPE_SIZE_MIN) : 0;
 	return 0;
 }
 
@@ -100,8 +100,8 @@ static const struct cfg_kw kws[] = {
 		.parse = parse_nosplice,
 		.doc = "Disables splicing, whatever the options say." },
 	KW("tune.pipesize", parse_pipesize, "<bytes>",
-		"Size of a pipe; 0 uses the system's default. The system may grant an unprivileged "
-		"process less."),
+		"Size of a pipe, at least 16384; 0 uses the system's default. The system may grant "
+		"an unprivileged process less."),
 	KW("tune.splice.after", parse_after, "<bytes>",
 		"Number of bytes that one side must send without a pause before the transfer is "
 		"spliced or read in larger pieces."),

@@ -114,7 +114,7 @@ parse_bufsize(struct cfg_ctx *ctx)
 	return 0;
 }
 
-/* -1: no limit. */
+/* -1: no limit; 0: the default. */
 static int
 parse_maxaccept(struct cfg_ctx *ctx)
 {
@@ -123,9 +123,7 @@ parse_maxaccept(struct cfg_ctx *ctx)
 
 	if (cfg_arg_int(ctx, 0, -1, GLOBAL_MAXACCEPT_MAX, &n))
 		return -1;
-	if (n == 0)
-		return cfg_error(ctx, 0, "'tune.maxaccept' must not be 0.");
-	g->maxaccept = n < 0 ? GLOBAL_MAXACCEPT_MAX : n;
+	g->maxaccept = n < 0 ? GLOBAL_MAXACCEPT_MAX : n ? n : GLOBAL_MAXACCEPT_DEFAULT;
 	return 0;
 }
 
@@ -134,7 +132,12 @@ parse_maxpollevents(struct cfg_ctx *ctx)
 {
 	struct global_conf *g = ctx->obj;
 
-	return cfg_arg_int(ctx, 0, 1, GLOBAL_POLLEVENTS_MAX, &g->maxpollevents);
+	int n;
+
+	if (cfg_arg_int(ctx, 0, 0, GLOBAL_POLLEVENTS_MAX, &n))
+		return -1;
+	g->maxpollevents = n ? n : GLOBAL_POLLEVENTS_DEFAULT;
+	return 0;
 }
 
 /* Several words, or none. */
@@ -242,10 +245,11 @@ static const struct cfg_kw kws[] = {
 		"one besides tune.maxrewrite, and one that rules have changed as a whole. A "
 		"rewrite that would make it longer fails."),
 	KW("tune.maxaccept", parse_maxaccept, "<number>",
-		"Maximum number of connections accepted for one event of a listener; the default "
-		"is 64."),
+		"Maximum number of connections accepted for one event of a listener; -1: no limit. "
+		"The default, also by 0, is 64."),
 	KW("tune.maxpollevents", parse_maxpollevents, "<number>",
-		"Maximum number of events taken from the kernel at once; the default is 200."),
+		"Maximum number of events taken from the kernel at once; the default, also by 0, "
+		"is 200."),
 	{ .name = "tune.reload.keep",
 		.sections = CFG_GLOBAL,
 		.min = 1,

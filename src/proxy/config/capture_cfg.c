@@ -62,7 +62,7 @@ parse_cookielen(struct cfg_ctx *ctx)
 	struct proxies *ps = ctx->root;
 	int n;
 
-	if (cfg_arg_int(ctx, 0, 1, CAPTURE_LEN_MAX, &n) < 0)
+	if (cfg_arg_int(ctx, 0, 0, CAPTURE_LEN_MAX, &n) < 0)
 		return -1;
 	ps->cookie_max = (unsigned int)n;
 	return 0;
@@ -82,6 +82,8 @@ cut_cookies(struct proxy *p, unsigned int most, struct cfg_diag *d)
 		CFG_DIAG_NAME ", as 'tune.http.cookielen' "
 		"allows no more.",
 		most, p->name);
+	if (!most)
+		capture_forget(&p->captures, CAPTURE_COOKIE);
 	for (unsigned int i = 0; i < p->captures.n[CAPTURE_COOKIE]; i++)
 		slot[i].max = most;
 }
@@ -120,7 +122,7 @@ static const struct cfg_kw kws[] = {
 		.parse = parse_cookie,
 		.syntax = "<name> len <length>",
 		.doc = "Logs the first cookie of requests and responses whose name begins with "
-			"this text." },
+		       "this text." },
 	HEADER("capture request header", CAPTURE_REQUEST,
 		"Logs the last value of this request header field."),
 	HEADER("capture response header", CAPTURE_RESPONSE,
@@ -139,7 +141,8 @@ static const struct cfg_kw kws[] = {
 		.max = 1,
 		.parse = parse_cookielen,
 		.syntax = "<number>",
-		.doc = "Maximum number of bytes kept of a captured cookie; the default is 63." },
+		.doc = "Maximum number of bytes kept of a captured cookie; 0: none is "
+			"captured. The default is 63." },
 	{ 0 },
 };
 

@@ -137,6 +137,11 @@ proxy_inherit(struct proxy *p, const struct proxy *defaults)
 	p->redispatch_every = defaults->redispatch_every;
 	p->source = defaults->source;
 	p->state_file = defaults->state_file;
+	if (defaults->state_file_name) {
+		p->state_file_name = mem_strdup(defaults->state_file_name);
+		if (!p->state_file_name)
+			return -ERR_NOMEM;
+	}
 	proxy_rules_inherit(&p->rules, &defaults->rules);
 	if (defaults->stats) {
 		p->stats = stats_conf_copy(defaults->stats);

@@ -50,7 +50,7 @@ static const struct cfg_kw kws[] = {
 		.doc = "Whether states of servers are loaded at start, from the global file or one "
 		       "of the backend." },
 	{ .name = "server-state-file-name",
-		.sections = CFG_BE & ~CFG_DEFAULTS,
+		.sections = CFG_BE,
 		.min = 0,
 		.max = 1,
 		.parse = parse_state_name,

@@ -25,6 +25,9 @@ values(void **state)
 	assert_true(g->ledger_at_exit == LEDGER_SERVING && g->no_epoll && g->no_poll);
 	assert_int_equal(world_global("tune.maxaccept -1\ntune.bufsize 1025\nno noepoll"), 0);
 	assert_int_equal(g->maxaccept, GLOBAL_MAXACCEPT_MAX);
+	assert_int_equal(world_global("tune.maxaccept 0\ntune.maxpollevents 0"), 0);
+	assert_int_equal(g->maxaccept, GLOBAL_MAXACCEPT_DEFAULT);
+	assert_int_equal(g->maxpollevents, GLOBAL_POLLEVENTS_DEFAULT);
 	assert_int_equal(g->bufsize, 1040);
 	assert_false(g->no_epoll);
 }
@@ -85,11 +88,9 @@ mistakes(void **state)
 		"tune.bufsize 9223372036854775808",
 		"tune.bufsize 1e99",
 		"tune.bufsize 10x",
-		"tune.maxaccept 0",
 		"tune.maxaccept -2",
 		"tune.maxaccept 2147483648",
 		"tune.maxaccept 10x",
-		"tune.maxpollevents 0",
 		"tune.maxpollevents -1",
 		"tune.maxpollevents 4294967296",
 		"tune.maxpollevents 1e99",

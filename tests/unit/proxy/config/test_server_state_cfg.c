@@ -45,11 +45,23 @@ test_values(void **state)
 	world_fini(&w);
 }
 
+static void
+test_defaults(void **state)
+{
+	(void)state;
+	world_good(&w, WORLD_DEFAULTS " server-state-file-name x\nbackend a\n"
+				      "backend b\n server-state-file-name use-backend-name\n");
+	assert_string_equal(world_proxy(&w, "a")->state_file_name, "x");
+	assert_null(world_proxy(&w, "b")->state_file_name);
+	world_fini(&w);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_lines),
-					    cmocka_unit_test(test_values) };
+					    cmocka_unit_test(test_values),
+					    cmocka_unit_test(test_defaults) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
