@@ -96,6 +96,7 @@ struct http_txn {
 	struct service_job *job; /* a local service generates the response; NULL: none, or it has
 				  * ended */
 	const char *served_by;   /* the name of that service; NULL: none */
+	const struct rule *last_rule; /* the last one that ended a list; NULL: none */
 	struct rules_at at;      /* the rule at which the request waits */
 	uint64_t wait_until_ms;  /* deadline for its body; 0: none */
 	unsigned int timeout_ms[RULE_TIMEOUTS]; /* set-timeout; 0: the backend's value */

@@ -62,6 +62,9 @@ rule_outcome_run(struct session *s, const struct proxy *px, unsigned int list, s
 	};
 	result = proxy_rules_run(&px->rules, list, at, &eval->cx, v);
 	take_notes(s, v);
+	/* As in HAProxy: not of redirect rules of their own. */
+	if (v->by && list < RULE_PLACES)
+		s->txn->last_rule = v->by;
 	return result;
 }
 

@@ -1,5 +1,6 @@
 /* Fetches of a session's connections, and of the names of what it goes through. */
 #include "proxy/sample/fetch.h"
+#include "net/listener.h"
 #include "proxy/model/http_txn.h"
 
 static const struct session *
@@ -151,6 +152,15 @@ fetch_name(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 	return 1;
 }
 
+/* As in HAProxy: 0 before there is a server, unless a rule has set it. */
+static unsigned int
+current_timeout(const struct session *s, enum rule_timeout which, unsigned int ms)
+{
+	unsigned int given = s->txn ? s->txn->timeout_ms[which] : 0;
+
+	return given ? given : s->connected_ms ? ms : 0;
+}
+
 enum number {
 	FE_ID,
 	BE_ID,
@@ -158,7 +168,10 @@ enum number {
 	SO_ID,
 	FE_CLIENT_TIMEOUT,
 	BE_SERVER_TIMEOUT,
-	BE_TUNNEL_TIMEOUT
+	BE_TUNNEL_TIMEOUT,
+	CUR_SERVER_TIMEOUT,
+	CUR_TUNNEL_TIMEOUT,
+	SO_CONNS
 };
 
 static int
@@ -193,9 +206,38 @@ fetch_number(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 	case BE_TUNNEL_TIMEOUT:
 		v = be ? (int64_t)be->to.tunnel : -1;
 		break;
+	case CUR_SERVER_TIMEOUT:
+		v = x ? (int64_t)current_timeout(x, RULE_TIMEOUT_SERVER, be ? be->to.server : 0)
+		      : -1;
+		break;
+	case CUR_TUNNEL_TIMEOUT:
+		v = x ? (int64_t)current_timeout(x, RULE_TIMEOUT_TUNNEL, be ? be->to.tunnel : 0)
+		      : -1;
+		break;
+	case SO_CONNS:
+		/* Rules of connections run before it is counted. */
+		v = listener_sessions(x->listener) + (x->link.next == NULL);
+		break;
 	}
 	sample_set_int(s, v);
 	return v >= 0;
+}
+
+enum { RULE_FILE, RULE_LINE };
+
+static int
+fetch_last_rule(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	const struct session *x = fetched_session(cx);
+	const struct rule *r = x && x->txn ? x->txn->last_rule : NULL;
+
+	if (!r)
+		return 0;
+	if (a->kind == RULE_LINE)
+		sample_set_int(s, r->where.line);
+	else
+		sample_set_str(s, str_of(r->where.file->name));
+	return 1;
 }
 
 enum priority { PRIO_CLASS, PRIO_OFFSET };
@@ -244,6 +286,9 @@ fetch_major(const struct rule_args *a unused, struct sample_ctx *cx unused, stru
 #define PRIORITY(n, scope, which, text)                                                  \
 	{ .name = n, scope, .out = SAMPLE_SINT, .fetch = fetch_priority, .kind = which,    \
 		.doc = text }
+#define BACK_OF_SESSION .needs = SAMPLE_AT_BACK
+#define LAST_RULE(n, type, which, text)                                                  \
+	{ .name = n, CONN, .out = type, .fetch = fetch_last_rule, .kind = which, .doc = text }
 #define MAJOR(n, scope, text)                                                            \
 	{ .name = n, scope, .out = SAMPLE_SINT, .fetch = fetch_major, .doc = text }
 
@@ -257,7 +302,14 @@ const struct rule_fetch session_fetches[] = {
 	NAME("be_name", BACK, BE_NAME, "The name of the backend."),
 	NUMBER("be_server_timeout", BACK, BE_SERVER_TIMEOUT, "timeout server, in ms."),
 	NUMBER("be_tunnel_timeout", BACK, BE_TUNNEL_TIMEOUT, "timeout tunnel, in ms."),
+	NUMBER("cur_server_timeout", BACK_OF_SESSION, CUR_SERVER_TIMEOUT,
+		"timeout server of the connection to the server, or what a list of rules before "
+		"has set by set-timeout, in ms; 0: neither is there yet."),
+	NUMBER("cur_tunnel_timeout", BACK_OF_SESSION, CUR_TUNNEL_TIMEOUT,
+		"As cur_server_timeout, for timeout tunnel."),
 	IP("dst", CONN, CLIENT_OWN, "The destination address of the client's connection."),
+	NUMBER("dst_conn", CONN, SO_CONNS,
+		"The number of open connections of the socket, with this one."),
 	PORT("dst_port", CONN, CLIENT_OWN, "The destination port of the client's connection."),
 	IP("fc_dst", CONN, FRONT_OWN, "As dst; only tcp-request connection rules change it."),
 	PORT("fc_dst_port", CONN, FRONT_OWN,
@@ -270,6 +322,12 @@ const struct rule_fetch session_fetches[] = {
 	NAME("fe_defbe", CONN, FE_DEFBE, "The name of the frontend's default_backend."),
 	NUMBER("fe_id", CONN, FE_ID, "The number of the frontend."),
 	NAME("fe_name", CONN, FE_NAME, "The name of the frontend."),
+	LAST_RULE("last_rule_file", SAMPLE_STR, RULE_FILE,
+		"The file of the last rule that ended its list, such as allow, accept or deny: of "
+		"tcp-request content, http-request, http-response and http-after-response, in mode "
+		"http."),
+	LAST_RULE("last_rule_line", SAMPLE_SINT, RULE_LINE,
+		"As last_rule_file: the line of that rule."),
 	PRIORITY("prio_class", CONN, PRIO_CLASS, "The class that set-priority-class has set; 0."),
 	PRIORITY("prio_offset", CONN, PRIO_OFFSET,
 		"The offset that set-priority-offset has set, in ms; 0."),

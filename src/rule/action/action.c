@@ -253,7 +253,7 @@ rules_run(const struct list *rules, const struct rule **next, struct sample_ctx 
 			continue;
 		if (result == RULE_YIELD)
 			*next = r;
-		if (result == RULE_FINAL)
+		if (result == RULE_FINAL || result == RULE_STOP)
 			out->by = r;
 		return result;
 	}

@@ -81,7 +81,7 @@ test_order(void **state)
 	action_rig_heads(&r, REQ, NULL);
 	assert_int_equal(action_rig_run(&r, RULE_HTTP_REQUEST), RULE_STOP);
 	assert_null(r.next);
-	assert_null(r.v.by);
+	assert_int_equal(r.v.by->where.line, 3);
 	assert_string_equal(action_rig_show(&r, &r.req), "GET / HTTP/1.1|Host: h|F: f|A: 1|");
 }
 
