@@ -14,14 +14,26 @@
 struct rule_acls {
 	struct list all;         /* struct rule_acl */
 	struct name_index by_name;
+	struct list criteria;    /* struct acl_criterion, of all its lines */
+	struct name_index by_criterion;
 };
 
-/* An expression, a matching method, and patterns. */
+/* What a test looks at. The lines of a section share those that have no converters: a map notes
+ * each line that uses it. */
+struct acl_criterion {
+	struct list link;        /* in rule_acls.criteria; unlinked: of one test */
+	char *text;              /* as written */
+	struct rule_expr *expr;
+	enum pattern_method method; /* without -m */
+	uint8_t is_method;       /* it is the fetch `method` */
+};
+
+/* An expression, a matching method, and patterns. Lines of an ACL that differ only in their
+ * patterns make one test. */
 struct acl_test {
 	struct list link;
-	struct rule_expr *expr;
-	char *criterion;         /* as written: lines that differ only in their patterns are
-				  * merged */
+	const struct rule_expr *expr; /* the criterion's */
+	struct acl_criterion *criterion;
 	enum pattern_method method;
 	uint8_t is_method;       /* method without -m: pattern_match_http_method() */
 	const struct pattern_set *own;   /* patterns of the line; NULL: none yet */
@@ -33,7 +45,8 @@ struct rule_acl {
 	struct list link;        /* in rule_acls.all */
 	char *name;              /* NULL: anonymous */
 	struct list tests;       /* struct acl_test */
-	struct name_index criteria; /* index of them; named ACLs only */
+	unsigned int n_tests;
+	struct name_index criteria; /* index of them, if there are many; named ACLs only */
 };
 
 /* The words of a test: arguments of the line, or, for predefined ACLs, a table. */
@@ -48,12 +61,14 @@ void rule_acls_fini(struct rule_acls *a);
 /* Parses the line "acl ..." of ctx (argument 0 is the name). 0, or -1 after cfg_error(). */
 int rule_acl_parse(struct rule_acls *a, const struct rule_vocab *v, struct cfg_ctx *ctx) must_check;
 
+void acl_criterion_free(struct acl_criterion *c);
 void acl_test_free(struct acl_test *t);
 struct rule_acl *rule_acl_new(const char *name) must_check;
 /* The ACL must be in no list. */
 void rule_acl_free(struct rule_acl **a);
-/* "criterion [flags] [operator] [values]". 0, or -1 after cfg_error(). */
-int rule_acl_add(struct rule_acl *a, const struct rule_vocab *v,
+/* "criterion [flags] [operator] [values]". acls: those of the section, for a named ACL; otherwise
+ * NULL. 0, or -1 after cfg_error(). */
+int rule_acl_add(struct rule_acls *acls, struct rule_acl *a, const struct rule_vocab *v,
 	const struct acl_words *words) must_check;
 struct rule_acl *rule_acl_find(const struct rule_acls *acls, const char *name);
 /* The words of a predefined ACL (7.4), NULL-terminated; NULL: none. */

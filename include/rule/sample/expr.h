@@ -39,6 +39,8 @@ int rule_expr_check_pattern(const struct rule_expr *e, struct str text,
 	struct rule_err *why) must_check;
 /* The type of its result; ADDR and ANY depend on the sample. */
 enum sample_type rule_expr_type(const struct rule_expr *e);
+/* True if there are converters behind its fetch. */
+int rule_expr_has_convs(const struct rule_expr *e);
 /* SAMPLE_AT_x that it requires. */
 unsigned int rule_expr_needs(const struct rule_expr *e);
 /* True if it can be evaluated where these SAMPLE_AT_x are available. */

@@ -93,10 +93,18 @@ rule_acl_new(const char *name)
 }
 
 void
+acl_criterion_free(struct acl_criterion *c)
+{
+	rule_expr_free(&c->expr);
+	mem_free(c->text);
+	mem_free(c);
+}
+
+void
 acl_test_free(struct acl_test *t)
 {
-	rule_expr_free(&t->expr);
-	mem_free(t->criterion);
+	if (t->criterion && list_is_empty(&t->criterion->link))
+		acl_criterion_free(t->criterion);
 	mem_free(t->file);
 	mem_free(t);
 }
@@ -121,6 +129,7 @@ rule_acls_init(struct rule_acls *a)
 {
 	memset(a, 0, sizeof(*a));
 	list_init(&a->all);
+	list_init(&a->criteria);
 }
 
 void
@@ -132,7 +141,10 @@ rule_acls_fini(struct rule_acls *a)
 		list_remove(it);
 		rule_acl_free(&acl);
 	}
+	list_each_safe(it, &a->criteria)
+		acl_criterion_free(list_entry(it, struct acl_criterion, link));
 	name_index_fini(&a->by_name);
+	name_index_fini(&a->by_criterion);
 }
 
 /* --- the line "acl" --- */
@@ -164,7 +176,7 @@ rule_acl_parse(struct rule_acls *acls, const struct rule_vocab *v, struct cfg_ct
 		return -1;
 	a = rule_acl_find(acls, name);
 	if (a)
-		return rule_acl_add(a, v, &words);
+		return rule_acl_add(acls, a, v, &words);
 	a = rule_acl_new(name);
 	if (!a)
 		return cfg_nomem(ctx);
@@ -172,7 +184,7 @@ rule_acl_parse(struct rule_acls *acls, const struct rule_vocab *v, struct cfg_ct
 	list_append(&acls->all, &a->link);
 	if (name_index_add(&acls->by_name, a->name, a) < 0)
 		return cfg_nomem(ctx);
-	return rule_acl_add(a, v, &words);
+	return rule_acl_add(acls, a, v, &words);
 }
 
 /* --- the complete configuration --- */
@@ -230,7 +242,8 @@ rule_acl_check(const struct rule_acl *a, void *root, struct rule_err *why)
 	list_each(it, &a->tests) {
 		const struct acl_test *t = list_entry(it, const struct acl_test, link);
 
-		if (rule_expr_check(t->expr, root, why) < 0 || check_patterns(t, t->own, why) < 0)
+		if (rule_expr_check(t->criterion->expr, root, why) < 0 ||
+			check_patterns(t, t->own, why) < 0)
 			return -1;
 		for (unsigned int i = 0; i < t->n_files; i++)
 			if (check_patterns(t, t->file[i], why) < 0)

@@ -8,7 +8,10 @@
 #include "rule/match/pattern_file.h"
 #include "rule/match/pattern_number.h"
 
+enum { FEW_TESTS = 8 }; /* so many have no index */
+
 struct parsing {
+	struct rule_acls *acls; /* of the section; NULL: an anonymous ACL */
 	struct rule_acl *acl;
 	struct acl_test *test; /* new, or an existing one with the same criterion */
 	const struct rule_vocab *vocab;
@@ -118,7 +121,7 @@ no_method(const struct parsing *ps)
 		      "specified with '-m'"
 		    : "'%.60s' gives binary samples: the matching method must be "
 		      "specified with '-m'",
-		ps->test->criterion);
+		ps->test->criterion->text);
 }
 
 static int
@@ -255,7 +258,7 @@ take_values(struct parsing *ps, struct pattern_ref *ref)
 	if (!t->own->n && !t->n_files && !n)
 		cfg_warn(ps->words->ctx, ps->words->first,
 			"'%s' is compared with no pattern at all, and so never matches",
-			t->criterion);
+			t->criterion->text);
 	return 0;
 }
 
@@ -263,10 +266,11 @@ take_values(struct parsing *ps, struct pattern_ref *ref)
 static struct pattern_ref *
 open_line(struct parsing *ps)
 {
+	const char *criterion = ps->test->criterion->text;
 	struct pattern_line line = {
 		.method = ps->test->method,
 		.flags = ps->flags,
-		.name = { ps->test->criterion, strcspn(ps->test->criterion, "(,") },
+		.name = { criterion, strcspn(criterion, "(,") },
 		.id = ps->id,
 		.join = ps->test->own,
 	};
@@ -303,25 +307,58 @@ take_patterns(struct parsing *ps)
 
 /* --- the criterion --- */
 
+/* Makes the criterion of the test, which owns it. */
+static int
+make_criterion(struct parsing *ps, const char *text)
+{
+	struct acl_criterion *c = mem_zalloc(sizeof(*c));
+	const char *match = NULL;
+	struct rule_err why = { 0 };
+
+	ps->test->criterion = c;
+	if (c) {
+		list_init(&c->link);
+		c->text = mem_strdup(text);
+	}
+	if (!c || !c->text)
+		return cfg_nomem(ps->words->ctx);
+	/* Evaluated wherever its section's rules run; see rule_acl_can_hold(). */
+	if (rule_expr_parse_acl(ps->vocab, text, strlen(text), ~0u, &c->expr, &match, &why) < 0)
+		return fail_at(ps, 0, why.at, why.text);
+	if (match)
+		c->method =
+			strcmp(match, "ver") == 0 ? PATTERN_VER : pattern_method_of(str_of(match));
+	else
+		c->method = pattern_method_default(rule_expr_type(c->expr));
+	c->is_method = strcmp(text, "method") == 0;
+	return 0;
+}
+
+/* The section owns it from now on. */
+static int
+share_criterion(struct parsing *ps, struct acl_criterion *c)
+{
+	if (!ps->acls || rule_expr_has_convs(c->expr))
+		return 0;
+	if (name_index_add(&ps->acls->by_criterion, c->text, c) < 0)
+		return cfg_nomem(ps->words->ctx);
+	list_append(&ps->acls->criteria, &c->link);
+	return 0;
+}
+
 static int
 parse_criterion(struct parsing *ps)
 {
-	const char *text = acl_word(ps, 0), *match = NULL;
-	struct rule_err why = { 0 };
+	const char *text = acl_word(ps, 0);
 	struct acl_test *t = ps->test;
 
-	t->criterion = mem_strdup(text);
-	if (!t->criterion)
-		return cfg_nomem(ps->words->ctx);
-	/* Evaluated wherever its section's rules run; see rule_acl_can_hold(). */
-	if (rule_expr_parse_acl(ps->vocab, text, strlen(text), ~0u, &t->expr, &match, &why) < 0)
-		return fail_at(ps, 0, why.at, why.text);
-	if (match)
-		t->method =
-			strcmp(match, "ver") == 0 ? PATTERN_VER : pattern_method_of(str_of(match));
-	else
-		t->method = pattern_method_default(rule_expr_type(t->expr));
-	t->is_method = strcmp(text, "method") == 0;
+	if (ps->acls)
+		t->criterion = name_index_find(&ps->acls->by_criterion, text);
+	if (!t->criterion && (make_criterion(ps, text) || share_criterion(ps, t->criterion)))
+		return -1;
+	t->expr = t->criterion->expr;
+	t->method = t->criterion->method;
+	t->is_method = t->criterion->is_method;
 	ps->i = 1;
 	return 0;
 }
@@ -330,13 +367,15 @@ parse_criterion(struct parsing *ps)
 static void
 merge_test(struct parsing *ps)
 {
-	if (!name_index_find(&ps->acl->criteria, ps->test->criterion))
+	const char *text = ps->test->criterion->text;
+
+	if (ps->acl->n_tests > FEW_TESTS && !name_index_find(&ps->acl->criteria, text))
 		return;
 	list_each(it, &ps->acl->tests) {
 		struct acl_test *t = list_entry(it, struct acl_test, link);
 
 		if (t->method != ps->test->method || t->is_method != ps->test->is_method ||
-			strcmp(t->criterion, ps->test->criterion) != 0)
+			strcmp(t->criterion->text, text) != 0)
 			continue;
 		acl_test_free(ps->test);
 		ps->test = t;
@@ -345,11 +384,29 @@ merge_test(struct parsing *ps)
 	}
 }
 
+static int
+append_test(struct rule_acl *a, struct acl_test *t)
+{
+	list_append(&a->tests, &t->link);
+	if (!a->name || ++a->n_tests <= FEW_TESTS)
+		return 0;
+	if (a->n_tests > FEW_TESTS + 1)
+		return name_index_add(&a->criteria, t->criterion->text, t);
+	list_each(it, &a->tests) {
+		t = list_entry(it, struct acl_test, link);
+		if (name_index_add(&a->criteria, t->criterion->text, t) < 0)
+			return -ERR_NOMEM;
+	}
+	return 0;
+}
+
 int
-rule_acl_add(struct rule_acl *a, const struct rule_vocab *v, const struct acl_words *words)
+rule_acl_add(struct rule_acls *acls, struct rule_acl *a, const struct rule_vocab *v,
+	const struct acl_words *words)
 {
 	struct parsing ps = {
-		.acl = a, .vocab = v, .words = words, .id = PATTERN_ID_NONE, .is_new = 1
+		.acls = acls, .acl = a, .vocab = v, .words = words, .id = PATTERN_ID_NONE,
+		.is_new = 1
 	};
 	int rc;
 
@@ -368,8 +425,5 @@ rule_acl_add(struct rule_acl *a, const struct rule_vocab *v, const struct acl_wo
 		acl_test_free(ps.test);
 	if (rc < 0 || !ps.is_new)
 		return rc;
-	list_append(&a->tests, &ps.test->link);
-	if (a->name && name_index_add(&a->criteria, ps.test->criterion, ps.test) < 0)
-		return cfg_nomem(words->ctx);
-	return 0;
+	return append_test(a, ps.test) < 0 ? cfg_nomem(words->ctx) : 0;
 }

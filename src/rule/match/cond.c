@@ -76,7 +76,7 @@ make_own(struct parsing *ps, const struct acl_words *words)
 	if (!ps->atom.own)
 		return cfg_nomem(ps->ctx);
 	ps->atom.acl = ps->atom.own;
-	if (rule_acl_add(ps->atom.own, ps->vocab, words)) {
+	if (rule_acl_add(NULL, ps->atom.own, ps->vocab, words)) {
 		rule_acl_free(&ps->atom.own);
 		return -1;
 	}

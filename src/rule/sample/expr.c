@@ -336,6 +336,12 @@ rule_expr_type(const struct rule_expr *e)
 	return e->type;
 }
 
+int
+rule_expr_has_convs(const struct rule_expr *e)
+{
+	return e->n > 0;
+}
+
 unsigned int
 rule_expr_needs(const struct rule_expr *e)
 {

@@ -220,6 +220,60 @@ merged(void **state)
 	cond_rig_fini(&rig);
 }
 
+/* Lines whose criteria differ, more than are looked through one by one, and each of them again. */
+static void
+merged_among_many(void **state)
+{
+	enum { CRITERIA = 40 };
+	struct rule_acl *a;
+	unsigned int n = 0;
+	char line[64];
+
+	(void)state;
+	cond_rig_init(&rig);
+	for (int i = 0; i < 3 * CRITERIA; i++) {
+		snprintf(line, sizeof(line), "acl a var(txn.v%d) -m str %d", i % CRITERIA, i);
+		assert_null(cond_rig_read(&rig, line));
+	}
+	a = rule_acl_find(&rig.acls, "a");
+	list_each(it, &a->tests) {
+		const struct acl_test *t = list_entry(it, const struct acl_test, link);
+
+		snprintf(line, sizeof(line), "var(txn.v%u)", n++);
+		assert_string_equal(t->criterion->text, line);
+		assert_int_equal(t->own->n, 3);
+	}
+	assert_int_equal(n, CRITERIA);
+	cond_rig_fini(&rig);
+}
+
+static const struct acl_criterion *
+criterion_of(const char *name)
+{
+	const struct rule_acl *a = rule_acl_find(&rig.acls, name);
+
+	return list_first(&a->tests, const struct acl_test, link)->criterion;
+}
+
+/* ACLs of a section that look at the same share it, but not their methods and patterns. */
+static void
+shared_criteria(void **state)
+{
+	(void)state;
+	cond_rig_init(&rig);
+	assert_null(cond_rig_read(&rig, "acl a t.path_beg /static\nacl b t.path_beg -m end .gif\n"
+					"acl c t.path_end .gif\n"
+					"acl d t.path,lower /static/x.gif\nacl e t.path,lower /y\n"
+					"when if a\nwhen if b\nwhen if !c\nwhen if d\nwhen if e"));
+	assert_ptr_equal(criterion_of("a"), criterion_of("b"));
+	assert_ptr_not_equal(criterion_of("a"), criterion_of("c"));
+	assert_ptr_not_equal(criterion_of("d"), criterion_of("e"));
+	for (unsigned int i = 0; i < 5; i++)
+		assert_int_equal(rule_cond_eval(rig.cond[i], &rig.expr.cx),
+			i == 2 || i == 4 ? RULE_NO : RULE_YES);
+	cond_rig_fini(&rig);
+}
+
 static void
 versions(void **state)
 {
@@ -240,6 +294,8 @@ main(void)
 		cmocka_unit_test(accepted),
 		cmocka_unit_test(files),
 		cmocka_unit_test(merged),
+		cmocka_unit_test(merged_among_many),
+		cmocka_unit_test(shared_criteria),
 		cmocka_unit_test(versions),
 	};
 
