@@ -10,14 +10,14 @@
 
 #include "base/cursors.h"
 #include "base/list.h"
-#include "base/sbuf.h"
 #include "rule/match/pattern_table.h"
 
-#define PATTERN_WHERE_MAX 65536      /* bytes of pattern_ref.where */
+#define PATTERN_WHERE_MAX 32768      /* bytes of pattern_ref.where after which no place is added */
 #define PATTERN_ID_MAX INT32_MAX
 #define PATTERN_ID_NONE (-1)         /* gets a number when the configuration is complete */
 
 struct pattern_kept;
+struct pattern_view;
 
 /* The sets of the version that was prepared last, filled as its entries are added, so that its
  * commit only swaps them. Not of an `acl` line. */
@@ -32,14 +32,15 @@ struct pattern_ref {
 	int64_t id;
 	char *path;                  /* NULL: of a line */
 	char id_text[12];            /* text of -u, for an index */
-	struct list views;           /* private to pattern_file.c: the sets made from a file */
-	struct sbuf where;           /* places that use it, for `show map` */
+	struct pattern_view *views;  /* private to pattern_file.c: the sets made from a file */
+	char *where;                 /* places that use it, for `show map` */
+	uint32_t where_len;
 	uint8_t is_map, is_acl;      /* kinds of use */
 	uint8_t two_columns;
 	uint32_t version, next;      /* the current version, and the last one prepared */
 	struct pattern_next coming;
 	struct list entries;         /* of all versions, in order of their ids */
-	struct cursors walks;        /* positions of walks over them: pattern_ref_resume() */
+	struct cursors *walks; /* positions of walks over them (pattern_ref_resume()), or NULL */
 	_Atomic uint64_t n;          /* number of entries; any thread may read it */
 	uint64_t last_id;
 	uint64_t cleared;            /* current entries with ids up to this one are deleted */

@@ -24,7 +24,7 @@ print_ref(struct sbuf *out, const struct pattern_ref *ref)
 	uint64_t refused = atomic_read(&ref->refused);
 
 	sbuf_addf(out, "%lld (%s) ", (long long)ref->id, ref->path ? ref->path : "");
-	sbuf_add(out, ref->where.p, ref->where.len);
+	sbuf_add(out, ref->where, ref->where_len);
 	sbuf_addf(out, ". curr_ver=%u next_ver=%u entry_cnt=%llu", ref->version, ref->next,
 		(unsigned long long)counter_read(&ref->n));
 	if (refused)

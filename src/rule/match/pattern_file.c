@@ -2,6 +2,7 @@
  * configuration is read. */
 #include "rule/match/pattern_file.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <xxhash.h>
@@ -9,18 +10,18 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "base/sbuf.h"
 #include "cfg/diag.h"
 #include "rule/match/pattern_ids.h"
 #include "rule/match/pattern_number.h"
 
 #define PENDING_MAX 8 /* entries of lines that are made ahead */
+#define PATTERN_PLACE_MAX 1024 /* one place in pattern_ref.where */
 
 /* A set and its use. */
-struct loaded {
+struct pattern_view {
 	struct list link;            /* in pattern_files.sets */
-	struct list view;            /* in views of its ref; unlinked: of an `acl` line */
-	struct pattern_file_use use; /* its path is the ref's; NULL: for `acl` lines */
+	struct pattern_view *next;   /* in views of its ref; not of an `acl` line */
+	unsigned int flags;          /* as in pattern_file_use; not of an `acl` line */
 	struct pattern_set set;
 };
 
@@ -35,10 +36,9 @@ pattern_files_init(struct pattern_files *f, struct sys *sys)
 }
 
 static void
-drop_loaded(struct loaded *l)
+drop_view(struct pattern_view *l)
 {
 	list_remove(&l->link);
-	list_remove(&l->view);
 	pattern_set_forget(&l->set);
 	mem_free(l);
 }
@@ -47,7 +47,7 @@ void
 pattern_files_fini(struct pattern_files *f)
 {
 	list_each_safe(it, &f->sets)
-		drop_loaded(list_entry(it, struct loaded, link));
+		drop_view(list_entry(it, struct pattern_view, link));
 	list_each_safe(it, &f->refs) {
 		struct pattern_ref *ref = list_entry(it, struct pattern_ref, link);
 
@@ -210,22 +210,30 @@ note_use(
 {
 	static const struct cfg_where nowhere = { 0 };
 	const struct cfg_where *at = f->diag ? &f->diag->at : &nowhere;
+	char text[PATTERN_PLACE_MAX], *grown;
+	int len;
 
-	if (ref->where.len > PATTERN_WHERE_MAX / 2)
+	if (ref->where_len > PATTERN_WHERE_MAX)
 		return 0;
-	sbuf_adds(&ref->where, ref->where.len ? ", by " : first);
-	sbuf_addf(&ref->where, "%s file '%.200s' line %u", what, at->file ? at->file->name : "",
-		at->line);
-	return ref->where.failed ? -ERR_NOMEM : 0;
+	len = snprintf(text, sizeof(text), "%s%s file '%.200s' line %u",
+		ref->where_len ? ", by " : first, what, at->file ? at->file->name : "", at->line);
+	assert(len > 0 && (size_t)len < sizeof(text));
+	grown = mem_resize(ref->where, ref->where_len + (size_t)len + 1, 1);
+	if (!grown)
+		return -ERR_NOMEM;
+	memcpy(grown + ref->where_len, text, (size_t)len + 1);
+	ref->where = grown;
+	ref->where_len += (uint32_t)len;
+	return 0;
 }
 
 /* --- files --- */
 
-/* The ref of a file. */
+/* True if the set of a file is for that use. */
 static int
-is_same_use(const struct pattern_file_use *a, const struct pattern_file_use *b)
+is_used_so(const struct pattern_view *l, const struct pattern_file_use *use)
 {
-	return a->method == b->method && a->out == b->out && a->flags == b->flags;
+	return l->set.method == use->method && l->set.out == use->out && l->flags == use->flags;
 }
 
 static int
@@ -269,25 +277,21 @@ find_path(const struct pattern_files *f, const char *path)
 }
 
 /* The set of that file with the same options, or NULL. */
-static struct loaded *
+static struct pattern_view *
 find_set(const struct pattern_files *f, const struct pattern_file_use *use)
 {
 	const struct pattern_ref *ref = find_path(f, use->path);
+	struct pattern_view *l = ref ? ref->views : NULL;
 
-	if (ref)
-		list_each(it, &ref->views) {
-			struct loaded *l = list_entry(it, struct loaded, view);
-
-			if (is_same_use(&l->use, use))
-				return l;
-		}
-	return NULL;
+	while (l && !is_used_so(l, use))
+		l = l->next;
+	return l;
 }
 
-static struct loaded *
+static struct pattern_view *
 new_set(struct pattern_files *f, enum pattern_method m, enum sample_type out)
 {
-	struct loaded *l = mem_zalloc(sizeof(*l));
+	struct pattern_view *l = mem_zalloc(sizeof(*l));
 
 	if (!l) {
 		(void)report_no_memory(f);
@@ -295,17 +299,16 @@ new_set(struct pattern_files *f, enum pattern_method m, enum sample_type out)
 	}
 	pattern_set_init(&l->set, m, out, &f->key);
 	list_init(&l->link);
-	list_init(&l->view);
 	return l;
 }
 
 /* A file that is known: makes another set of its entries. */
 static int
-make_set(struct pattern_files *f, struct pattern_ref *ref, struct loaded *l)
+make_set(struct pattern_files *f, struct pattern_ref *ref, struct pattern_view *l)
 {
 	struct rule_err why = { 0 };
 
-	if (pattern_ref_feed(ref, &l->set, l->use.flags, &why) == 0)
+	if (pattern_ref_feed(ref, &l->set, l->flags, &why) == 0)
 		return 0;
 	f->why.at = 0;
 	snprintf(f->why.text, sizeof(f->why.text), "in '%.80s': %.90s", ref->path, why.text);
@@ -313,11 +316,11 @@ make_set(struct pattern_files *f, struct pattern_ref *ref, struct loaded *l)
 }
 
 /* Added to the list of sets only on success. */
-static struct loaded *
+static struct pattern_view *
 load_file(struct pattern_files *f, const struct pattern_file_use *use)
 {
 	struct pattern_ref *ref = find_path(f, use->path);
-	struct loaded *l = new_set(f, use->method, use->out);
+	struct pattern_view *l = new_set(f, use->method, use->out);
 	int is_new = !ref, bad;
 
 	if (!l)
@@ -325,12 +328,11 @@ load_file(struct pattern_files *f, const struct pattern_file_use *use)
 	if (is_new)
 		ref = pattern_ref_new(use->path, &f->key);
 	if (!ref) {
-		drop_loaded(l);
+		drop_view(l);
 		(void)report_no_memory(f);
 		return NULL;
 	}
-	l->use = *use;
-	l->use.path = ref->path;
+	l->flags = use->flags;
 	if (is_new)
 		ref->two_columns = use->two_columns != 0;
 	bad = make_set(f, ref, l) < 0 || (is_new && read_pattern_file(f, ref) < 0);
@@ -344,13 +346,15 @@ load_file(struct pattern_files *f, const struct pattern_file_use *use)
 	/* A known file stays in the list on failure: the configuration is rejected and no lookups
 	 * happen. */
 	if (bad && is_new) {
-		drop_loaded(l);
+		drop_view(l);
 		return NULL;
 	}
 	list_append(&f->sets, &l->link);
-	if (!bad)
-		list_append(&ref->views, &l->view);
-	return bad ? NULL : l;
+	if (bad)
+		return NULL;
+	l->next = ref->views;
+	ref->views = l;
+	return l;
 }
 
 /* The columns are determined when it is read, so all uses must agree. */
@@ -372,7 +376,7 @@ check_columns(struct pattern_files *f, const struct pattern_file_use *use)
 const struct pattern_set *
 pattern_files_get(struct pattern_files *f, const struct pattern_file_use *use)
 {
-	struct loaded *l;
+	struct pattern_view *l;
 	struct pattern_ref *ref;
 	char first[256];
 
@@ -416,7 +420,7 @@ pattern_files_line(
 	struct pattern_files *f, const struct pattern_line *line, const struct pattern_set **set)
 {
 	struct pattern_ref *ref = pattern_ref_new(NULL, &f->key);
-	struct loaded *l = NULL;
+	struct pattern_view *l = NULL;
 	char name[128];
 	int rc = ref ? take_ref_id(f, ref, line->id) : report_no_memory(f);
 
@@ -440,7 +444,7 @@ pattern_files_line(
 		if (ref)
 			pattern_ref_unfeed(ref);
 		if (l)
-			drop_loaded(l);
+			drop_view(l);
 		pattern_ref_free(&ref);
 		return NULL;
 	}

@@ -21,8 +21,6 @@ pattern_ref_new(const char *path, const struct keyhash *key)
 		return NULL;
 	list_init(&ref->link);
 	list_init(&ref->entries);
-	list_init(&ref->views);
-	sbuf_init(&ref->where, PATTERN_WHERE_MAX);
 	ref->id = PATTERN_ID_NONE;
 	pattern_table_init(&ref->table, key);
 	if (mem_copy_string(&ref->path, path) < 0) {
@@ -52,7 +50,8 @@ drop_entry(struct pattern_ref *ref, struct pattern_entry *e, int in_sets)
 	if (pattern_coming_has(ref, e))
 		pattern_entry_leave_sets(e, ref->coming.set);
 	pattern_table_remove(&ref->table, e);
-	cursors_leave(&ref->walks, &e->link);
+	if (ref->walks)
+		cursors_leave(ref->walks, &e->link);
 	list_remove(&e->link);
 	counter_sub(&ref->n, 1);
 	pattern_entry_free(e);
@@ -74,7 +73,8 @@ pattern_ref_free(struct pattern_ref **refp)
 	mem_free(ref->feed);
 	mem_free(ref->kept);
 	mem_free(ref->path);
-	sbuf_fini(&ref->where);
+	mem_free(ref->where);
+	mem_free(ref->walks);
 	mem_free(ref);
 	*refp = NULL;
 }
@@ -82,8 +82,10 @@ pattern_ref_free(struct pattern_ref **refp)
 struct list *
 pattern_ref_resume(struct pattern_ref *ref, uint64_t after)
 {
-	struct list *at = after ? cursors_take(&ref->walks, after) : ref->entries.next;
+	struct list *at = NULL;
 
+	if (after && ref->walks)
+		at = cursors_take(ref->walks, after);
 	if (at)
 		return at;
 	at = ref->entries.next;
@@ -95,7 +97,11 @@ pattern_ref_resume(struct pattern_ref *ref, uint64_t after)
 void
 pattern_ref_pause(struct pattern_ref *ref, uint64_t after, struct list *next)
 {
-	cursors_put(&ref->walks, after, next);
+	if (!ref->walks)
+		ref->walks = mem_zalloc(sizeof(*ref->walks));
+	/* Without memory it is found by the id. */
+	if (ref->walks)
+		cursors_put(ref->walks, after, next);
 }
 
 /* --- sets of entries --- */

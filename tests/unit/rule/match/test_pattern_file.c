@@ -210,7 +210,7 @@ numbers(void **state)
 	assert_null(pattern_files_find(&f, "#5"));
 	assert_null(pattern_files_find(&f, "#"));
 	assert_null(pattern_files_find(&f, "70"));
-	assert_string_equal(made[0]->where.p, "acl 'src' file '' line 0");
+	assert_string_equal(made[0]->where, "acl 'src' file '' line 0");
 	/* host names are no longer resolved */
 	assert_true(
 		pattern_ref_add(made[0], 0, STR("localhost"), (struct str){ NULL, 0 }, &f.why) < 0);
@@ -263,12 +263,12 @@ uses(void **state)
 		"pattern loaded from file '%s' used by map at file 'a.cfg' line 7, by map at file "
 		"'a.cfg' line 9",
 		path);
-	assert_string_equal(pattern_files_find(&f, path)->where.p, want);
+	assert_string_equal(pattern_files_find(&f, path)->where, want);
 	assert_true(pattern_files_find(&f, path)->is_map);
 	assert_true(pattern_files_find(&f, path)->is_acl);
 	for (int i = 0; i < 5000; i++)
 		assert_non_null(pattern_files_get(&f, &use));
-	assert_true(pattern_files_find(&f, path)->where.len < PATTERN_WHERE_MAX);
+	assert_true(pattern_files_find(&f, path)->where_len < 2 * PATTERN_WHERE_MAX);
 	pattern_files_fini(&f);
 	unlink(path);
 }
