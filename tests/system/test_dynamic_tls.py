@@ -4,7 +4,6 @@ import pytest
 from certs import Authority
 from conftest import admin, free_port, wait_for
 from subject import only_tacit
-from test_dynamic_servers import HAPROXY
 from test_master import MASTER, reload
 from test_tls import HTTP, Https, fetch
 from tls_oracle import in_both
@@ -87,7 +86,6 @@ def test_files_that_were_not_read_and_configurations_without_tls(daemon, ca, htt
     assert add(plain, f"n {at}") == "New server registered."
 
 
-@pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
 def test_answers_are_those_of_haproxy(ca, https, tmp_path):
     lines = ["", "verify none", "verify none sni str(x) alpn http/1.1", "verify none ssl-min-ver TLSv1.2 no-tls-tickets no-ssl-reuse",
              f"ca-file {ca.pem} verifyhost s.test", "verify none check-ssl check-sni x check", "verify required",

@@ -1,14 +1,14 @@
 """HAProxy and tacit are asked the same on the stats socket: forms, words and levels of each answer are compared."""
 
 import json
+import os
 import re
-import shutil
 
+import oracle
 import pytest
 from conftest import ROOT, Origin, admin, free_ports, wait_for
-from test_oracle_stat import HAPROXY, TACIT, Subject, http_origin, request, talk
-
-pytestmark = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
+from oracle import Subject
+from test_oracle_stat import http_origin, request, talk
 
 CFG = """
  description of: both
@@ -42,21 +42,26 @@ backend bt
 
 @pytest.fixture(scope="module")
 def both(tmp_path_factory):
-    """[haproxy, tacit], each running with the same configuration and with a request behind it."""
-    origin, subjects = Origin(http_origin), []
+    """oracle.both() of two subjects, each running with the same configuration and with a request behind it."""
+    origin, subjects = Origin(http_origin), {}
     try:
-        for name, program in (("haproxy", HAPROXY), ("tacit", TACIT)):
+        for name, program in oracle.PROGRAMS.items():
             directory = tmp_path_factory.mktemp(name)
             f, t, d = free_ports(3)
             cfg = f" stats socket ipv4@127.0.0.1:{free_ports(1)[0]} level user\n setenv KEY some=value\n" + "".join(f" stats socket {directory}/{level}.sock level {level}\n" for level in ("user", "operator"))
-            subjects.append(Subject(program, directory, cfg + CFG.format(f=f, t=t, d=d, o=origin.port)))
+            subjects[name] = Subject(program, directory, cfg + CFG.format(f=f, t=t, d=d, o=origin.port))
             talk(f, request("/a"))
-        for s in subjects:
+        for s in subjects.values():
             assert wait_for(lambda s=s: " DOWN" not in s.admin("show stat b 4 1") and
                             "L4CON" in s.admin("show stat b 4 -1") and "L7OK" in s.admin("show stat b 4 -1"))
-        yield subjects
+
+
+        def compare(play, **kw):
+            return oracle.both(play, subjects, script=CFG, **kw)
+        compare.subjects = subjects
+        yield compare
     finally:
-        for s in subjects:
+        for s in subjects.values():
             s.stop()
         origin.close()
 
@@ -81,96 +86,92 @@ def typed_info(subject, args):
 
 @pytest.mark.parametrize("args", ["typed", "typed float", "json typed"])
 def test_info_typed(both, args):
-    theirs, ours = (typed_info(s, args) for s in both)
+    theirs, ours = both(lambda s: typed_info(s, args))
     # HAProxy's has 32 bits, which are too few.
     theirs["Memmax_bytes"] = (*theirs["Memmax_bytes"][:2], "u64")
     assert {n: v for n, v in ours.items() if v[0] < 1000} == theirs
 
 
 def test_info_json(both):
-    theirs, ours = ([dict(f, value=f["value"]["type"]) for f in json.loads(s.admin("show info json"))
-                     if f["field"]["name"] != "Memmax_bytes"] for s in both)
+    theirs, ours = both(lambda s: [dict(f, value=f["value"]["type"]) for f in json.loads(s.admin("show info json"))
+                                   if f["field"]["name"] != "Memmax_bytes"])
     assert [f for f in ours if f["field"]["pos"] < 1000] == theirs
 
 
 @pytest.mark.parametrize("args", ["desc", "typed desc", "desc float"])
 def test_info_desc(both, args):
     """The descriptions are tacit's own."""
-    forms = []
-    for s in both:
+    def play(s):
         lines = s.admin(f"show info {args}").strip().split("\n")
         assert all(re.search(r':"[^"]+"$', line) for line in lines), lines
-        forms.append([re.split(r"[:.] ?", line)[:2] if "typed" in args else line.split(":")[0] for line in lines])
-    assert forms[1][:len(forms[0])] == forms[0]
+        return [" ".join(re.split(r"[:.] ?", line)[:2]) if "typed" in args else line.split(":")[0] for line in lines]
+
+    theirs, ours = both(play)
+    assert ours[:len(theirs)] == theirs
 
 
 # --- show stat ---
 
 def typed_stat(subject, args=""):
-    """{(type, iid, sid, position, name): (tags, type)}"""
+    """{type.iid.sid: [position.name:tags:type, and the value of a text]}"""
     out = {}
     for line in subject.admin(f"show stat {args} typed").strip().split("\n"):
         head, tags, kind, value = line.split(":", 3)
-        *key, process = head.split(".")
+        *row, position, name, process = head.split(".")
         assert process == "1"
-        # The duration of a check that failed at once is not known.
-        if key[4] not in ("check_duration", "src_ilim", "need_conn_est"):
-            out[tuple(key)] = (tags, kind, value if kind == "str" and "chk" not in key[4] else None)
+        # How long a check took is not known when it failed at once. Addresses differ by their ports.
+        if name not in ("check_duration", "src_ilim", "need_conn_est", "addr"):
+            shown = f":{value}" if kind == "str" and "chk" not in name else ""
+            out.setdefault(".".join(row), []).append(f"{position}.{name}:{tags}:{kind}{shown}")
     return out
 
 
-def when_equal(ask):
-    """The answer of both: while a check runs in one of them, fields about the last one are missing there."""
-    said = []
-
-    def agree():
-        said[:] = ask()
-        return said[0] == said[1]
-    wait_for(agree)
-    return said
+def test_stat_typed(both):
+    """While a check runs in one of them, fields about the last one are missing there."""
+    theirs, ours = both(typed_stat, until_equal=True)
+    assert ours == theirs
 
 
-@pytest.mark.parametrize("args", ["", "b -1 -1", "-1 4 -1", "f 1 -1", "b 4 2"])
-def test_stat_typed(both, args):
-    # Addresses differ by their ports.
-    theirs, ours = when_equal(lambda: [{k: v for k, v in typed_stat(s, args).items() if k[4] != "addr"} for s in both])
+@pytest.mark.parametrize("args", ["b -1 -1", "-1 4 -1", "f 1 -1", "b 4 2"])
+def test_rows_of_stat_typed(both, args):
+    theirs, ours = both(lambda s: list(typed_stat(s, args)))
     assert ours == theirs
 
 
 @pytest.mark.parametrize("args", ["", "b -1 -1", "b 4 99", "-1 4 -1 up"])
 def test_stat_json(both, args):
     def shapes(subject):
-        return [[(f["objType"], f["proxyId"], f["id"], f["field"], f["processNum"], f["tags"], f["value"]["type"])
-                 for f in row if f["field"]["pos"] < 1000 and f["field"]["name"] not in ("check_duration", "src_ilim", "need_conn_est")]
-                for row in json.loads(subject.admin(f"show stat {args} json"))]
+        rows = json.loads(subject.admin(f"show stat {args} json"))
+        fields = [f for row in rows for f in row if f["field"]["pos"] < 1000
+                  and f["field"]["name"] not in ("check_duration", "src_ilim", "need_conn_est")]
+        forms = {f"{f['objType']} {f['field']['pos']}.{f['field']['name']} {f['processNum']} {f['tags']} {f['value']['type']}"
+                 for f in fields}
+        return [f"{row[0]['objType']} {row[0]['proxyId']}.{row[0]['id']}" for row in rows], forms if not args else len(forms)
 
-    theirs, ours = when_equal(lambda: [shapes(s) for s in both])
-    for their, our in zip(theirs, ours, strict=True):
-        assert [f for f in our if f not in their] == [f for f in their if f not in our]
+    theirs, ours = both(shapes, until_equal=True)
     assert ours == theirs
 
 
 @pytest.mark.parametrize("args", ["up", "no-maint", "up no-maint", "no-maint up", "b 4 -1 up", "-1 4 -1 no-maint", "desc",
                                   "domain proxy", "domain proxy b -1 -1 up", "t -1 -1"])
 def test_stat_rows(both, args):
-    theirs, ours = ([row.split(",")[:2] for row in s.admin(f"show stat {args}").strip().split("\n")] for s in both)
+    theirs, ours = both(lambda s: [row.split(",")[:2] for row in s.admin(f"show stat {args}").strip().split("\n")])
     assert ours == theirs
 
 
 @pytest.mark.parametrize("args", ["nobody 1 1", "domain", "domain nothing"])
 def test_stat_errors(both, args):
-    theirs, ours = (s.admin(f"show stat {args}") for s in both)
+    theirs, ours = both(lambda s: s.admin(f"show stat {args}"))
     assert ours == theirs
 
 
 def test_stat_typed_desc(both):
-    for s in both:
-        for line in s.admin("show stat typed desc").strip().split("\n"):
-            assert re.search(r':"[^"]+"$', line)
+    assert both(lambda s: [line for line in s.admin("show stat typed desc").strip().split("\n")
+                           if not re.search(r':"[^"]+"$', line)]) == ([], [])
 
 
 def test_schema(both):
-    theirs, ours = (json.loads(s.admin("show schema json")) for s in both)
+    theirs, ours = both(lambda s: json.loads(s.admin("show schema json")))
     assert ours == theirs
 
 
@@ -207,7 +208,7 @@ def help_of(subject, args=""):
 
 
 def test_each_command_is_there_or_listed_as_missing(both):
-    words = {USAGE_ENDS.sub("", usage) for usage in help_of(both[0])}
+    words = {USAGE_ENDS.sub("", usage) for usage in both(help_of)[0]}
     # `set timeout [cli]` and the like have a word in brackets; a typing error in HAProxy's help.
     words = {w.replace("new ssl crlfile", "new ssl crl-file") for w in words}
     assert len(words) > 80
@@ -227,18 +228,21 @@ def test_the_manual_lists_what_is_missing():
 
 
 def test_help_has_the_same_form(both):
-    theirs, ours = (help_of(s) for s in both)
+    theirs, ours = both(help_of)
     same = {usage for usage in ours if ours[usage] == theirs.get(usage)}
     # Usages of tacit alone, and where the words are tacit's because it does something else.
     own = {usage for usage in ours if USAGE_ENDS.sub("", usage) in OWN_HELP}
     assert set(ours) - own == same
-    for s in both:
+
+
+def test_help_of_one_command(both):
+    """The descriptions are each program's own."""
+    def play(s):
         lines = s.admin("help show info").split("\n")
-        assert lines[0] == "The following commands are valid at this level:"
-        assert [line[2:].split()[0] for line in lines[2:5]] == ["help", "prompt", "quit"]
-        assert lines[5:] == ["", ""]
+        return lines[0], [line[2:].split()[0] for line in lines[2:5]], lines[5:]
 
-
+    theirs, ours = both(play)
+    assert ours == theirs == ("The following commands are valid at this level:", ["help", "prompt", "quit"], ["", ""])
 
 
 @pytest.mark.parametrize("line", [
@@ -254,13 +258,13 @@ def test_help_has_the_same_form(both):
 ])
 def test_dialogue(both, line):
     """Suggestions differ: HAProxy's have another spelling, tacit's the same start."""
-    theirs, ours = (re.sub(r"\n  .*", "", s.admin(line)) for s in both)
+    theirs, ours = both(lambda s: re.sub(r"\n  .*", "", s.admin(line)))
     assert ours == theirs
 
 
 def test_prompt(both):
     lines = "prompt\nshow cli level\nset severity-output number\nget weight x\nshow cli level;operator;show cli level\nprompt"
-    theirs, ours = (admin(s.sock, lines) for s in both)
+    theirs, ours = both(lambda s: admin(s.sock, lines))
     assert ours == theirs
 
 
@@ -277,30 +281,29 @@ def test_prompt(both):
     "experimental-mode on;set var sess.z int(4)", "experimental-mode on;operator;set var proc.z int(4)", "show tasks",
 ])
 def test_words(both, line):
-    theirs, ours = (s.admin(line).split("\n  function")[0].strip() for s in both)
+    theirs, ours = both(lambda s: s.admin(line).split("\n  function")[0].strip())
     assert ours == theirs
 
 
 @pytest.mark.parametrize("words", ["show cli sockets", "show env", "show libs", "show threads", "show startup-logs"])
 def test_forms(both, words):
     """The same number of lines of the same form, where the values are those of each process."""
-    forms = []
-    for s in both:
+    def play(s):
         text = s.admin(words)
         assert re.fullmatch(r"(.+\n)*\n+", text), text
-        forms.append(text)
-    theirs, ours = forms
-    if words == "show cli sockets":
-        assert [re.sub(r"\d+|[^/@ ]*/", "", line) for line in ours.split("\n")] == \
-            [re.sub(r"\d+|[^/@ ]*/", "", line) for line in theirs.split("\n")]
-    elif words == "show env":
-        assert set(ours.split("\n")) >= {line for line in theirs.split("\n") if not line.startswith("HAPROXY_")}
-    elif words == "show libs":
-        for text in forms:
+        if words == "show cli sockets":
+            return [re.sub(r"\d+|[^/@ ]*/", "", line) for line in text.split("\n")]
+        if words == "show env":
+            return {line for line in text.split("\n") if line.startswith("KEY=")}, {*os.environ} <= {
+                line.partition("=")[0] for line in text.split("\n")}
+        if words == "show libs":
             assert re.fullmatch(r"(0x[0-9a-f]{12}-0x[0-9a-f]{12} \(0x[0-9a-f]{7}\) \S+\n)+\n", text), text
-    elif words == "show threads":
-        for text in forms:
+        if words == "show threads":
             assert re.match(r"\* Thread 1 : id=0x[0-9a-f]+ ", text), text
+        return "its form"
+
+    theirs, ours = both(play)
+    assert ours == theirs
 
 
 # A command that changes nothing when it is run without arguments, in HAProxy at the same level. HAProxy allows every
@@ -313,9 +316,9 @@ def test_levels(both, words):
     """The levels that may run it: user, operator."""
     if words in OWN_LEVELS:
         pytest.skip(OWN_LEVELS[words])
-    for level in ("user", "operator"):
-        theirs, ours = (admin(s.dir / f"{level}.sock", words) == "Permission denied\n\n" for s in both)
-        assert ours == theirs, level
+    theirs, ours = both(lambda s: {level for level in ("user", "operator")
+                                   if admin(s.dir / f"{level}.sock", words) == "Permission denied\n\n"})
+    assert ours == theirs
 
 
 # --- answers to arguments that name nothing, or are too many or too few ---
@@ -341,13 +344,13 @@ OWN_WORDS = {
 
 @pytest.mark.parametrize("words", sorted(set(COMMANDS) - NOT_ASKED))
 def test_wrong_arguments(both, words):
-    wrong = []
-    for line in (f"{words} {args}".strip() for args in ARGS):
-        if line in OWN_WORDS or (f"{words} *" in OWN_WORDS and line != words):
-            continue
-        theirs, ours = (re.sub(r"0x[0-9a-f]+|\d+", "N", s.admin(f"set severity-output number;{line}")).strip() for s in both)
-        # HAProxy keeps the system's CAs for its own client.
-        theirs = re.sub(r"\n@system-ca .*", "", theirs)
-        if re.sub(r"\n  .*", "", ours) != re.sub(r"\n  .*", "", theirs):
-            wrong.append(f"{line}: {ours!r}, haproxy {theirs!r}")
-    assert not wrong, "\n".join(wrong)
+    lines = [line for line in (f"{words} {args}".strip() for args in ARGS)
+             if line not in OWN_WORDS and (f"{words} *" not in OWN_WORDS or line == words)]
+
+    def play(s):
+        """HAProxy keeps the system's CAs for its own client; what follows a message is a list of commands."""
+        return {line: re.sub(r"\n@system-ca .*|\n  .*", "", re.sub(
+            r"0x[0-9a-f]+|\d+", "N", s.admin(f"set severity-output number;{line}")).strip()) for line in lines}
+
+    theirs, ours = both(play)
+    assert [(line, ours[line], theirs[line]) for line in lines if ours[line] != theirs[line]] == []

@@ -1,17 +1,14 @@
 """HAProxy and tacit make the same dynamic cookies, so that clients may change between them."""
 
 import re
-import shutil
 import threading
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import oracle
 import pytest
-from conftest import TACIT, free_port, wait_for, is_open
-from test_oracle_stat import Subject
-
-HAPROXY = shutil.which("haproxy")
-pytestmark = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
+from conftest import free_port, wait_for, is_open
+from oracle import Subject
 
 BACKENDS = {
     "ins": " cookie SRV insert indirect dynamic\n dynamic-cookie-key secret\n",
@@ -63,11 +60,11 @@ class Reply(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def origin_port():
-    server = ThreadingHTTPServer(("0.0.0.0", 0), Reply)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield server.server_port
-    server.shutdown()
-    server.server_close()
+    """Cookies are made of it, too."""
+    with oracle.fixed_ports(1) as (port,), ThreadingHTTPServer(("0.0.0.0", port), Reply) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield port
+        server.shutdown()
 
 
 def ask(port, backend, cookie=""):
@@ -109,6 +106,6 @@ def script(program, directory, origin_port):
 
 
 def test_the_same_cookies(tmp_path, origin_port):
-    want = script(HAPROXY, tmp_path / "haproxy", origin_port)
+    want, got = oracle.both(lambda program: script(program, oracle.at(tmp_path, program), origin_port))
     assert re.match(r"SRV=[0-9a-f]{16}; path=/$", want[0][0][0])
-    assert script(TACIT, tmp_path / "tacit", origin_port) == want
+    assert got == want

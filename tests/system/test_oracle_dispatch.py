@@ -11,12 +11,10 @@ import threading
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import oracle
 import pytest
-from conftest import TACIT, free_port, is_open, wait_for
-from test_oracle_stat import Subject
-
-HAPROXY = shutil.which("haproxy")
-pytestmark = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
+from conftest import free_port, is_open, wait_for
+from oracle import Subject
 
 TIMES = "defaults\n timeout connect 1s\n timeout client 2s\n timeout server 2s\n mode http\n"
 # Differences from run to run: times, ports; and bytes of heads, which HAProxy counts in its own form.
@@ -109,8 +107,7 @@ listen down
 
 
 def test_sessions_that_nothing_binds_go_to_the_dispatch_address(tmp_path, origins):
-    want = talk(HAPROXY, tmp_path / "haproxy", origins)
-    got = talk(TACIT, tmp_path / "tacit", origins)
+    want, got = oracle.both(lambda program: talk(program, oracle.at(tmp_path, program), origins))
     assert [a[1] for a in want[0]] == ["dispatch", "server", "dispatch", "dispatch", None]
     assert got == want
 
@@ -121,14 +118,7 @@ REDIRECT = """table ip t { chain o { type nat hook output priority -100;
  ip saddr 127.0.0.77 tcp dport 8080 redirect to :9090; }; }"""
 
 
-def child(program, directory):
-    """In the namespace: prints the answers."""
-    os.mkdir(directory)
-    Origin(("127.0.0.5", 8080), "five")
-    Origin(("127.0.0.6", 8080), "six")
-    Origin(("127.0.0.9", 8081), "server")
-    import pathlib  # pylint: disable=import-outside-toplevel
-    subject = Subject(program, pathlib.Path(directory), TIMES + """listen l
+TRANSPARENT = TIMES + """listen l
  bind :9090
  cookie S insert indirect nocache
  option transparent
@@ -137,7 +127,17 @@ listen fixed
  bind 127.0.0.1:9091
  mode tcp
  option transparent
-""")
+"""
+
+
+def child(program, directory):
+    """In the namespace: prints the answers."""
+    os.mkdir(directory)
+    Origin(("127.0.0.5", 8080), "five")
+    Origin(("127.0.0.6", 8080), "six")
+    Origin(("127.0.0.9", 8081), "server")
+    import pathlib  # pylint: disable=import-outside-toplevel
+    subject = Subject(program, pathlib.Path(directory), TRANSPARENT)
     try:
         assert wait_for(lambda: is_open(9090))
         print(json.dumps([get(8080, cookie, host, ("127.0.0.77", 0))
@@ -148,15 +148,15 @@ listen fixed
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("nft"), reason="needs root and nft")
 def test_transparent_proxies_connect_where_the_client_wanted_to(tmp_path):
-    found = []
-    for name, program in (("haproxy", HAPROXY), ("tacit", TACIT)):
+    def play(program):
         r = subprocess.run(["unshare", "-n", "sh", "-c", 'ip link set lo up && nft "$0" && exec "$@"', REDIRECT, sys.executable,
-                            __file__, program, str(tmp_path / name)],
+                            __file__, program, str(oracle.at(tmp_path, program))],
                            capture_output=True, text=True, timeout=60, check=False, env=os.environ)
         assert r.returncode == 0, r.stderr
-        found.append(json.loads(r.stdout))
-    assert [a[1] for a in found[0]] == ["five", "six", "server"]
-    assert found[1] == found[0]
+        return json.loads(r.stdout)
+
+    want = oracle.same(play, script=TRANSPARENT)
+    assert [a[1] for a in want] == ["five", "six", "server"]
 
 
 if __name__ == "__main__":

@@ -2,16 +2,12 @@
 
 import contextlib
 import re
-import shutil
 import socket
 import threading
 
-import pytest
+import oracle
 from conftest import TACIT, free_ports
-from test_oracle_stat import Subject
-
-HAPROXY = shutil.which("haproxy")
-pytestmark = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
+from oracle import Subject
 
 REQUESTS = [
     b"GET /a b HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -118,12 +114,9 @@ listen li
 
 
 def test_show_errors_says_the_same(tmp_path):
-    want = errors(HAPROXY, tmp_path / "haproxy")
+    want, got = oracle.both(lambda program: errors(program, oracle.at(tmp_path, program)))
     assert want[QUESTIONS[0]].count("invalid request") == 2 and want[QUESTIONS[0]].count("invalid response") == 2
-    got = errors(TACIT, tmp_path / "tacit")
-    assert got.keys() == want.keys()
-    for key, text in want.items():
-        assert got[key] == text, key
+    assert oracle.differences(want, got) == []
 
 
 def test_the_latest_of_all_workers_is_shown(tmp_path):

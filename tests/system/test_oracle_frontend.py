@@ -3,16 +3,13 @@ the state in `show stat`, what clients see and the messages are compared."""
 
 import contextlib
 import re
-import shutil
 import socket
 import threading
 
+import oracle
 import pytest
-from conftest import TACIT, Origin, connect, free_ports, recv_all, wait_for
-from test_oracle_stat import Subject
-
-HAPROXY = shutil.which("haproxy")
-pytestmark = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
+from conftest import TACIT, WAIT, Origin, connect, free_ports, recv_all, wait_for
+from oracle import Subject
 
 CFG = """
 defaults
@@ -123,13 +120,11 @@ class Player:
 @pytest.fixture
 def players(tmp_path):
     with contextlib.ExitStack() as stack:
-        yield [Player(program, tmp_path / name, stack) for name, program in (("haproxy", HAPROXY), ("tacit", TACIT))]
+        yield {name: Player(program, tmp_path / name, stack) for name, program in oracle.PROGRAMS.items()}
 
 
-def same(players, fn):
-    theirs, ours = (fn(p) for p in players)
-    assert theirs == ours
-    return ours
+def same(players, fn, name=""):
+    return oracle.same(fn, players, name, script=CFG)
 
 
 def test_pause_and_resume(players):
@@ -140,12 +135,12 @@ def test_pause_and_resume(players):
     def resumed(p):
         return p.do("enable frontend f", "enable frontend f", "enable frontend l", "enable frontend inherited"), \
             p.clients(), p.states(), p.messages()
-    same(players, lambda p: (p.clients(), p.states(), p.listeners()))
-    seen = same(players, paused)
+    same(players, lambda p: (p.clients(), p.states(), p.listeners()), "before")
+    seen = same(players, paused, "paused")
     # unix sockets go on; clients of an inherited socket wait
     assert seen[1] == ["ConnectionRefusedError"] * 2 + [(b"200", False), "ConnectionRefusedError", "silence"]
     assert seen[2]["f", "FRONTEND"] == seen[2]["inherited", "FRONTEND"] == "PAUSED"
-    seen = same(players, resumed)
+    seen = same(players, resumed, "resumed")
     assert seen[1] == [(b"200", False)] * 5
     assert "Paused proxy l." in seen[3] and "Resumed frontend f." in seen[3]
 
@@ -202,10 +197,10 @@ STOPPED = ("enable frontend l", "disable frontend l", "shutdown frontend l", "di
 
 @pytest.mark.parametrize("severity", ["", "set severity-output number;"])
 def test_answers(players, severity):
-    same(players, lambda p: p.do(*(severity + c for c in QUESTIONS)))
-    for p in players:
+    same(players, lambda p: p.do(*(severity + c for c in QUESTIONS)), "before")
+    for p in players.values():
         p.subject.admin("shutdown frontend l")
-    same(players, lambda p: p.do(*(severity + c for c in STOPPED)))
+    same(players, lambda p: p.do(*(severity + c for c in STOPPED)), "stopped")
 
 
 # --- weights ---
@@ -215,9 +210,9 @@ WEIGHTS = ("5x", "50%x", "-5%", "x%", "x", "%", "300%", "99999%", "", "5 6", "25
 
 
 def test_weights(players):
-    for w in WEIGHTS:
-        same(players, lambda p, w=w: p.do(f"set weight b/s {w}", "get weight b/s", f"set server l/s weight {w}",
-                                          "get weight l/s"))
+    def play(p):
+        return {w: p.do(f"set weight b/s {w}", "get weight b/s", f"set server l/s weight {w}", "get weight l/s") for w in WEIGHTS}
+    same(players, play)
 
 
 # --- limits ---
@@ -242,10 +237,8 @@ def shown_limits(p):
 
 def test_limits(players):
     for severity in ("", "set severity-output number; "):
-        for command in LIMITS:
-            same(players, lambda p, c=severity + command: (p.do(c), shown_limits(p)))
-    usage = [p.subject.admin("set rate-limit foo global 3").split("\n")[:3] for p in players]
-    assert usage[0] == usage[1]
+        same(players, lambda p, s=severity: [(p.do(s + command), shown_limits(p)) for command in LIMITS], severity or "no severity")
+    same(players, lambda p: p.subject.admin("set rate-limit foo global 3").split("\n")[:3], "usage")
 
 
 def test_maxconn_of_a_frontend(players):
@@ -256,18 +249,18 @@ def test_maxconn_of_a_frontend(players):
         waits = p.connect(p.addresses[0])
         out += [ask(waits)] + p.do("set maxconn frontend f 0")
         kept.close()
-        return out + [ask(p.connect(p.addresses[0]))], waits
-    theirs, ours = map(play, players)
-    assert theirs[0] == ours[0]
-    assert ours[0][2::2] == ["silence"] * 2
-    assert players[1].do("set maxconn frontend f 5")[0][1] == "\n"
-    assert ours[1].recv(100).startswith(b"HTTP/1.1 200 ")
+        p.waits = waits
+        return out + [ask(p.connect(p.addresses[0]))]
+    assert same(players, play)[2::2] == ["silence"] * 2
+    ours = players["tacit"]
+    assert ours.do("set maxconn frontend f 5")[0][1] == "\n"
+    assert ours.waits.recv(100).startswith(b"HTTP/1.1 200 ")
 
 
 def test_configured_rate(tmp_path):
     """maxconnrate and maxsessrate."""
     with contextlib.ExitStack() as stack:
-        for name, program in (("haproxy", HAPROXY), ("tacit", TACIT)):
+        for name, program in oracle.PROGRAMS.items():
             (tmp_path / name).mkdir()
             cfg = f" maxconnrate 11\n maxsessrate 12\ndefaults\n mode http\nfrontend f\n bind 127.0.0.1:{free_ports(1)[0]}\n"
             s = Subject(program, tmp_path / name, cfg)

@@ -3,19 +3,16 @@ logs see is compared."""
 
 import contextlib
 import re
-import shutil
 import signal
 import threading
 from urllib.parse import quote, unquote
 
+import oracle
 import pytest
 from conftest import TACIT, WAIT, Origin, connect, free_ports, is_open, wait_for
 from conftest import run as run_program
+from oracle import Subject
 from subject import LogServer
-from test_oracle_stat import Subject
-
-HAPROXY = shutil.which("haproxy")
-pytestmark = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
 
 CFG = """ log 127.0.0.1:{log} local0
 {more}defaults
@@ -119,16 +116,13 @@ def same(tmp_path):
     """same(cfg, play, answers, more=""): play(Run) of HAProxy, which must be equal for tacit. answers: one function for
     each server; more: lines of the global section."""
     def compare(cfg, play, answers=(lambda path: b"",), more=""):
-        found = []
-        for name, program in (("haproxy", HAPROXY), ("tacit", TACIT)):
+        def run(program):
             with contextlib.ExitStack() as stack:
                 servers = [Server(a) for a in answers]
                 for s in servers:
                     stack.callback(s.close)
-                found.append(play(Run(program, tmp_path / name, cfg, servers, stack, more)))
-        theirs, ours = found
-        assert ours == theirs
-        return theirs
+                return play(Run(program, oracle.at(tmp_path, program), cfg, servers, stack, more))
+        return oracle.same(run)
     return compare
 
 
@@ -402,10 +396,12 @@ def test_tables_that_are_refused(tmp_path, lines, text, says):
     (tmp_path / "names").write_text(text)
     (tmp_path / "t.cfg").write_text("global\n" + "\n".join(lines).format(file=tmp_path / "names")
                                     + "\nlisten l\n mode http\n bind 127.0.0.1:99\n")
-    for program in (HAPROXY, TACIT):
+
+    def play(program):
         r = run_program("-c", "-f", tmp_path / "t.cfg", program=program)
-        assert (r.returncode == 0) == (says == ""), r.stderr
-        assert says in r.stderr
+        return r.returncode, says in r.stderr
+
+    assert oracle.same(play, script=(tmp_path / "t.cfg").read_text()) == (int(says != ""), True)
 
 
 # --- idle connections to servers ---

@@ -2,9 +2,10 @@
 import re
 import subprocess
 
+import oracle
 import pytest
 
-from conftest import TACIT, admin, answers, free_port, wait_for
+from conftest import admin, answers, free_port, wait_for
 
 FILES = {"i.map": "a 1\nb 2\n", "ip.map": "10.0.0.0/8 ten\n10.1.2.3 host\n::/0 six\n", "r.map": "^/x xs\nb bs\n",
          "a.map": "a 1.2.3.4\n", "n.map": "1 one\n5:9 many\n", "b.map": "a A\na B\n# no entry\nc two  words \n",
@@ -77,22 +78,23 @@ def cleaned(text):
 def test_map_commands(tmp_path, workers):
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
-    got = []
-    for program in (TACIT, "/usr/sbin/haproxy"):
-        sock = tmp_path / "stats.sock"
-        (tmp_path / "x.cfg").write_text(
+
+    def play(program):
+        got, sock = {}, tmp_path / "stats.sock"
+        (tmp_path / "x.cfg").write_text(oracle.given(
             f"global\n stats socket {sock} level admin\n nbthread {workers}\ndefaults\n mode http\n timeout client 5s\n"
             f" timeout server 5s\n timeout connect 5s\nfrontend f\n bind 127.0.0.1:{free_port()}\n"
-            + LINES.replace("DIR", str(tmp_path)) + " default_backend b\nbackend b\n server s 127.0.0.1:1\n")
+            + LINES.replace("DIR", str(tmp_path)) + " default_backend b\nbackend b\n server s 127.0.0.1:1\n"))
         with subprocess.Popen([program, "-db", "-f", "x.cfg"], cwd=tmp_path, stderr=subprocess.DEVNULL) as p:
             try:
-                assert wait_for(lambda s=sock: answers(s)) and p.poll() is None
-                got.append({})
+                assert wait_for(lambda: answers(sock)) and p.poll() is None
                 for line in (COMMANDS.strip().split("\n") + PAYLOADS + ["show map DIR/i.map", "show map DIR/a.map"]):
-                    got[-1][line] = cleaned(admin(sock, line.replace("DIR", str(tmp_path))))
+                    got[line] = cleaned(admin(sock, line.replace("DIR", str(tmp_path))))
             finally:
                 p.terminate()
                 p.wait(10)
         sock.unlink(missing_ok=True)
-    for line, want in got[1].items():
-        assert got[0][line] == want, line
+        return got
+
+    theirs, ours = oracle.both(play)
+    assert oracle.differences(theirs, ours) == []

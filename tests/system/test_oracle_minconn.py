@@ -2,15 +2,13 @@
 connections to it until one has to wait."""
 
 import contextlib
-import shutil
 import socket
 
+import oracle
 import pytest
-from conftest import TACIT, WAIT, free_ports, recv_all, wait_for
-from test_oracle_stat import Subject
+from conftest import WAIT, free_ports, recv_all, wait_for
+from oracle import Subject
 
-HAPROXY = shutil.which("haproxy")
-pytestmark = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
 
 # Connections to the port `load` are the load: a backup server takes them, which balancing does not use.
 CFG = """
@@ -73,7 +71,7 @@ class Backend:
             s.sendall(b"GET / HTTP/1.0\r\n\r\n")
             return [x for x in recv_all(s).split(b"\r\n") if x.startswith(b"x:")]
 
-    def stop(self):
+    def close(self):
         for s in self.open:
             s.close()
         self.subject.stop()
@@ -89,16 +87,14 @@ class Backend:
 def test_limit_follows_the_load(tmp_path, origins, limit, full, server):
     cfg = CFG.replace("{limit}", limit).replace("{full}", full).replace("{server}", server)
     origin = origins(recv_all)
-    results = []
-    with contextlib.ExitStack() as stack:
-        for name, program in (("haproxy", HAPROXY), ("tacit", TACIT)):
-            be = Backend(program, tmp_path / name, cfg, origin)
-            stack.callback(be.stop)
+
+    def play(program):
+        with contextlib.closing(Backend(program, oracle.at(tmp_path, program), cfg, origin)) as be:
             got = [be.fetched(), be.row("s")["slim"], be.row("BACKEND")["slim"]]
             for _ in range(5):
                 got += [be.fill(), be.fetched()]
                 for _ in range(7):
                     be.connect(be.load)
-            got.append(be.fill())
-            results.append(got)
-    assert results[0] == results[1]
+            return [*got, be.fill()]
+
+    oracle.same(play)

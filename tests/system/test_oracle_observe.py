@@ -1,19 +1,17 @@
 """`observe`: what sessions find out about a server, in the words of HAProxy, for one server each of HAProxy and tacit."""
 
 import contextlib
-import shutil
 import socket
 import struct
 import threading
 
+import oracle
 import pytest
-from conftest import TACIT, WAIT, free_ports, wait_for
+from conftest import WAIT, free_ports, wait_for
+from oracle import Subject
 from subject import LogServer
 from test_oracle_checks import words
-from test_oracle_stat import Subject
 
-HAPROXY = shutil.which("haproxy")
-pytestmark = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
 
 # The server's answer to a request, by its path. None: it stays silent; a reset follows "reset".
 MOODS = {
@@ -103,7 +101,6 @@ def played(program, directory, layer, on_error, limit):
     ("layer7", "fail-check", 1), ("layer7", "fail-check", 3), ("layer7", "fastinter", 1), ("layer7", "mark-down", 2),
     ("layer7", "sudden-death", 2), ("layer4", "fail-check", 2), ("layer4", "mark-down", 1)])
 def test_findings(tmp_path, layer, on_error, limit):
-    theirs = played(HAPROXY, tmp_path / "haproxy", layer, on_error, limit)
-    ours = played(TACIT, tmp_path / "tacit", layer, on_error, limit)
+    theirs, ours = oracle.both(lambda program: played(program, oracle.at(tmp_path, program), layer, on_error, limit))
     assert ours == theirs
     assert on_error == "fastinter" or any(theirs[:2]), theirs

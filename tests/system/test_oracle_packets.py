@@ -4,15 +4,14 @@ import contextlib
 import ctypes
 import os
 import re
-import shutil
 import socket
 import subprocess
 
+import oracle
 import pytest
 from conftest import TACIT, connect, free_port
-from test_oracle_stat import Subject
+from oracle import Subject
 
-HAPROXY = shutil.which("haproxy")
 PIDFD_GETFD = 438  # of every architecture
 LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -45,8 +44,7 @@ def may_take():
             p.kill()
 
 
-pytestmark = [pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed"),
-              pytest.mark.skipif(os.geteuid() != 0 or not may_take(), reason="needs root, and pidfd_getfd(2)")]
+pytestmark = [pytest.mark.skipif(os.geteuid() != 0 or not may_take(), reason="needs root, and pidfd_getfd(2)")]
 
 KEEP = [socket.TCP_KEEPCNT, socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL]
 
@@ -140,8 +138,7 @@ def script(program, directory, origins, rename=lambda lines: lines):
 
 
 def test_connections_have_the_same_options(tmp_path, origins):
-    want = script(HAPROXY, tmp_path / "haproxy", origins)
-    got = script(TACIT, tmp_path / "tacit", origins)
+    want, got = oracle.both(lambda program: script(program, oracle.at(tmp_path, program), origins))
     assert len(want) == 2 * sum(len(sections) for _, _, sections in SECTIONS)
     assert want["content", "client"]["tos"] == 0x1c and want["mark answer", "client"]["mark"] == 0xabcd
     assert want["keep both", "client"]["keep"] == [3, 660, 70]

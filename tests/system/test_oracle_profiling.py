@@ -1,13 +1,12 @@
 """show profiling and set profiling: HAProxy's form, and a name for each function that runs."""
 
 import re
-import shutil
 import subprocess
 
+import oracle
 import pytest
 from conftest import TACIT, admin, answers, connect, free_ports, recv_all, wait_for
 
-HAPROXY = shutil.which("haproxy")
 CFG = """
 global
  stats socket {sock} level admin
@@ -38,7 +37,7 @@ def _start(tmp_path):
     def start(program, lines):
         front, back = free_ports(2)
         sock, cfg = tmp_path / f"{len(running)}.sock", tmp_path / f"{len(running)}.cfg"
-        cfg.write_text(CFG.format(sock=sock, front=front, back=back, lines=lines))
+        cfg.write_text(oracle.given(CFG.format(sock=sock, front=front, back=back, lines=lines)))
         running.append(subprocess.Popen([program, "-db", "-f", cfg], stderr=subprocess.DEVNULL))
         assert wait_for(lambda: answers(sock))
         return lambda command: admin(sock, command), front
@@ -68,21 +67,22 @@ def rows(text):
     return out
 
 
-@pytest.mark.skipif(not HAPROXY, reason="needs haproxy")
 @pytest.mark.parametrize("lines", ["profiling.tasks on", "profiling.tasks off", "profiling.tasks auto"])
 def test_status_and_errors_are_the_same(start, lines):
-    asks = [start(program, lines)[0] for program in (HAPROXY, TACIT)]
-    for command in ("show profiling status", "show profiling 3 foo", "show profiling memory",
-                    "set profiling memory off", "set profiling memory on", "set profiling tasks", "set profiling x on",
-                    "set profiling tasks on", "show profiling status", "set profiling tasks off", "show profiling status"):
+    commands = ("show profiling status", "show profiling 3 foo", "show profiling memory",
+                "set profiling memory off", "set profiling memory on", "set profiling tasks", "set profiling x on",
+                "set profiling tasks on", "show profiling status", "set profiling tasks off", "show profiling status")
+
+    def play(program):
+        ask, _ = start(program, lines)
         # On a loaded machine a worker may have turned it on.
-        theirs, ours = (ask(command).replace("auto-on ", "auto-off") for ask in asks)
-        assert ours == theirs, command
+        return [(command, ask(command).replace("auto-on ", "auto-off")) for command in commands]
+
+    oracle.same(play)
 
 
-@pytest.mark.skipif(not HAPROXY, reason="needs haproxy")
 def test_columns_are_the_same(start):
-    for program in (HAPROXY, TACIT):
+    for program in oracle.PROGRAMS.values():
         ask, port = start(program, "profiling.tasks on")
         use(port, 20)
         assert sum(rows(ask("show profiling tasks")).values()) > 60

@@ -1,17 +1,14 @@
 """Clients over TLS, through HAProxy and tacit, to servers that want PROXY headers: what the headers say of TLS is compared."""
 
-import shutil
 import socket
 import ssl
 import threading
 
+import oracle
 import pytest
 from certs import Authority
 from conftest import TACIT, free_ports
-from test_oracle_stat import Subject
-
-HAPROXY = shutil.which("haproxy")
-pytestmark = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
+from oracle import Subject
 
 SIGNATURE = b"\r\n\r\n\0\r\nQUIT\n"
 SAID = b"said by the client"
@@ -203,10 +200,8 @@ def headers(program, directory, certs):
 
 
 def test_headers_say_the_same_of_tls(certs, tmp_path):
-    want = headers(HAPROXY, tmp_path / "haproxy", certs)
-    got = headers(TACIT, tmp_path / "tacit", certs)
-    for key, connections in want.items():
-        assert got[key] == connections, key
+    want, got = oracle.both(lambda program: headers(program, oracle.at(tmp_path, program), certs))
+    assert oracle.differences(want, got) == []
 
 
 class Web:

@@ -1,17 +1,13 @@
 """RDP clients reach the same servers through HAProxy and tacit: `balance rdp-cookie` and `persist rdp-cookie`."""
 
 import contextlib
-import shutil
 import socket
 import struct
 import threading
 
-import pytest
-from conftest import TACIT, free_ports
-from test_oracle_stat import Subject
-
-HAPROXY = shutil.which("haproxy")
-pytestmark = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
+import oracle
+from conftest import free_ports
+from oracle import Subject
 
 LINES = {
     "persist": " persist rdp-cookie\n",
@@ -26,9 +22,9 @@ USERS = ("mstshash=a", "MSTSHASH=a", "mstshash=" + "x" * 200, "mstshash=", "user
 
 
 class Server:
-    def __init__(self, name):
-        self.sock = socket.create_server(("127.0.0.1", 0))
-        self.port = self.sock.getsockname()[1]
+    def __init__(self, name, port):
+        self.sock = socket.create_server(("127.0.0.1", port))
+        self.port = port
         self.name = name
         threading.Thread(target=self.run, daemon=True).start()
 
@@ -77,12 +73,13 @@ def script(program, directory, servers):
 
 
 def test_the_same_servers(tmp_path):
-    servers = [Server(b"s%d" % i) for i in range(3)]
-    try:
-        want = script(HAPROXY, tmp_path / "haproxy", servers)
-        got = script(TACIT, tmp_path / "tacit", servers)
-    finally:
-        for s in servers:
-            s.sock.close()
+    # A hash depends on the port in the cookie.
+    with oracle.fixed_ports(3) as ports:
+        servers = [Server(b"s%d" % i, port) for i, port in enumerate(ports)]
+        try:
+            want, got = oracle.both(lambda program: script(program, oracle.at(tmp_path, program), servers))
+        finally:
+            for s in servers:
+                s.sock.close()
     assert {name for name, _, answer in want if answer} == set(LINES)
-    assert [(a, b) for a, b in zip(want, got) if a != b] == []
+    assert oracle.differences(want, got) == []

@@ -1,16 +1,16 @@
 """Rings: HAProxy and tacit send the same bytes to a syslog server over TCP, and show the same events."""
 
+import contextlib
 import re
-import shutil
 import socket
 import subprocess
 import threading
 
+import oracle
 import pytest
 from conftest import TACIT, admin, connect, free_ports, info, is_open, recv_all, wait_for
 from test_oracle_log_forms import same_words
 
-HAPROXY = shutil.which("haproxy")
 FORMS = ["local", "rfc3164", "rfc5424", "short", "priority", "timed", "iso", "raw"]
 
 CFG = """
@@ -89,7 +89,7 @@ class Running:
         # Workers log beside each other: messages of two may change places.
         logs = " nbthread 1\n" + "".join(f" log ring@r{i} {rest}\n" for i, rest in enumerate(logs))
         cfg = directory / "cfg"
-        cfg.write_text(CFG.format(sock=self.sock, logs=logs, rings=text, port=self.port))
+        cfg.write_text(oracle.given(CFG.format(sock=self.sock, logs=logs, rings=text, port=self.port)))
         self.proc = subprocess.Popen([program, "-db", "-f", cfg], stderr=subprocess.DEVNULL)
         assert wait_for(lambda: is_open(self.port) and self.sock.exists())
 
@@ -108,19 +108,13 @@ class Running:
 
 @pytest.fixture(name="both")
 def _both(tmp_path):
-    """A function that starts both."""
-    running = []
-
-    def start(rings, logs):
-        for name, program in (("theirs", HAPROXY), ("ours", TACIT)):
-            running.append(Running(program, tmp_path / name, rings, logs))
-        return running
-
-    if not HAPROXY:
-        pytest.skip("haproxy is not installed")
-    yield start
-    for r in running:
-        r.close()
+    """both(rings, logs, play): what play(a Running) returns for HAProxy, and for tacit."""
+    def compare(rings, logs, play):
+        def run(program):
+            with contextlib.closing(Running(program, oracle.at(tmp_path, program), rings, logs)) as running:
+                return play(running)
+        return oracle.both(run)
+    return compare
 
 
 def without_counts(text):
@@ -147,72 +141,71 @@ def is_whole(text):
 @pytest.mark.parametrize("proto", ["log-proto legacy", "log-proto octet-count", ""])
 def test_bytes_of_each_format(both, proto):
     rings = [f" format {form}\n maxlen 200\n server s 127.0.0.1:PORT {proto}\n" for form in FORMS]
-    theirs, ours = both(rings, ["format raw local3 info" for _ in FORMS])
-    heard = []
-    for subject in (theirs, ours):
+
+    def play(subject):
         request(subject.port, "first")
         request(subject.port, "x" * 300)
         request(subject.port, "last")
         texts = subject.heard(b"/last")
         events = [admin(subject.sock, f"show events r{i}") for i in range(len(FORMS))]
-        if "octet" in proto:
-            heard.append(([without_counts(t) for t in texts], [same_words(e) for e in events]))
-        else:
-            heard.append(([same_words(t).split("\n") for t in texts], [same_words(e) for e in events]))
-    for form, their, our in zip(FORMS, *(texts for texts, _ in heard)):
-        # A cut message is as long with another process id.
-        cut = [re.sub("x+", "x+", line) for line in their], [re.sub("x+", "x+", line) for line in our]
-        assert cut[0][-3:] == cut[1][-3:], form
-    for form, their, our in zip(FORMS, *(events for _, events in heard)):
-        assert re.sub("x+", "x+", their)[-200:] == re.sub("x+", "x+", our)[-200:], form
+        found = {}
+        for form, text, event in zip(FORMS, texts, events):
+            lines = without_counts(text) if "octet" in proto else same_words(text).split("\n")
+            # A cut message is as long with another process id. Those of the start are each program's own.
+            found[form] = [re.sub("x+", "x+", line) for line in lines][-3:], re.sub("x+", "x+", same_words(event)).split("\n")[-4:]
+        return found
+
+    theirs, ours = both(rings, ["format raw local3 info" for _ in FORMS], play)
+    for form in FORMS:
+        assert ours[form] == theirs[form], form
 
 
 def test_lengths_of_lines_and_rings(both):
     rings = [" format timed\n server s 127.0.0.1:PORT\n", " format timed\n maxlen 60\n server s 127.0.0.1:PORT\n",
              " server s 127.0.0.1:PORT\n", " size 32768\n maxlen 5000\n server s 127.0.0.1:PORT\n"]
-    theirs, ours = both(rings, ["len 80 local0", "local0", "local0", "len 3000 local0"])
-    texts = []
-    for subject in (theirs, ours):
+
+    def play(subject):
         request(subject.port, "y" * 900)
         subject.heard(b"yy")
-        texts.append([same_words(t) for t in subject.heard(b"\n")])
-    assert texts[0] == texts[1]
+        return [same_words(t) for t in subject.heard(b"\n")]
+
+    theirs, ours = both(rings, ["len 80 local0", "local0", "local0", "len 3000 local0"], play)
+    assert ours == theirs
 
 
 def test_the_list_of_rings(both):
-    theirs, ours = both([" description \"what it is for\"\n", ""], ["local0", "local0"])
-    lists = [admin(s.sock, "show events").split("\n") for s in (theirs, ours)]
-    assert [line for line in lists[0] if "buf0" not in line] == lists[1]
-    for command in ("show events none", "show events r0 -x", "show events stdout", "show events r0", "help show events"):
+    def play(subject):
+        rings = [line for line in admin(subject.sock, "show events").split("\n") if "buf0" not in line]
         # HAProxy 2.6 has no -0
-        said = admin(ours.sock, command).replace("[-n] [-0]     ", "[-n]          ")
-        assert admin(theirs.sock, command).strip() == said.strip(), command
+        return rings, {command: admin(subject.sock, command).replace("[-n] [-0]     ", "[-n]          ").strip() for command in (
+            "show events none", "show events r0 -x", "show events stdout", "show events r0", "help show events")}
+
+    theirs, ours = both([" description \"what it is for\"\n", ""], ["local0", "local0"], play)
+    assert ours == theirs
 
 
 def test_a_client_that_only_asks_gets_a_large_ring_whole(both):
-    """The client has shut down its side, and the answer is more than a socket holds."""
-    shown = []
-    for subject in both([" size 1048576\n"], ["local0"]):
+    """It has shut down its side, and the answer is more than a socket holds."""
+    def play(subject):
         with connect(subject.port) as c:
             for i in range(1500):
                 c.sendall(f"GET /{i:05}{'x' * 400} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
                 answer = b""
                 while b"\r\n\r\n" not in answer:
                     answer += c.recv(65536)
-        assert wait_for(lambda s=subject: "/01499" in admin(s.sock, "show events r0")[-1000:])
-        shown.append(re.findall(r"/(\d{5})x{400}\n", admin(subject.sock, "show events r0")))
-    assert shown[0] == shown[1] == [f"{i:05}" for i in range(1500)]
+        assert wait_for(lambda: "/01499" in admin(subject.sock, "show events r0")[-1000:])
+        shown = re.findall(r"/(\d{5})x{400}\n", admin(subject.sock, "show events r0"))
+        return len(shown), shown == [f"{i:05}" for i in range(1500)]
+
+    assert both([" size 1048576\n"], ["local0"], play) == ((1500, True),) * 2
 
 
 def test_addresses_of_streams_make_rings(tmp_path):
-    if not HAPROXY:
-        pytest.skip("haproxy is not installed")
-    heard = []
-    for name, program in (("theirs", HAPROXY), ("ours", TACIT)):
-        r, port, sock = Receiver(), free_ports(1)[0], tmp_path / f"{name}.sock"
+    def play(program):
+        r, port, sock = Receiver(), free_ports(1)[0], oracle.at(tmp_path, program).with_suffix(".sock")
         cfg = tmp_path / "cfg"
-        cfg.write_text(CFG.format(sock=sock, logs=f" log tcp@127.0.0.1:{r.port} local0\n"
-                                  f" log tcp4@127.0.0.1:{r.port} len 90 format rfc5424 local0\n", rings="", port=port))
+        cfg.write_text(oracle.given(CFG.format(sock=sock, logs=f" log tcp@127.0.0.1:{r.port} local0\n"
+                                               f" log tcp4@127.0.0.1:{r.port} len 90 format rfc5424 local0\n", rings="", port=port)))
         with subprocess.Popen([program, "-db", "-f", cfg], stderr=subprocess.DEVNULL) as proc:
             try:
                 assert wait_for(lambda: is_open(port))
@@ -220,11 +213,12 @@ def test_addresses_of_streams_make_rings(tmp_path):
                 assert wait_for(lambda: len(re.findall(b"zz+\n", r.heard)) == 2)
                 lines = sorted(re.sub("z+", "z+", same_words(t)) for t in re.findall(".*zz+\n", r.heard.decode()))
                 events = admin(sock, "show events").replace("ring#", "")
-                heard.append((lines, [line for line in events.split("\n") if "buf0" not in line]))
+                return lines, [line for line in events.split("\n") if "buf0" not in line]
             finally:
                 proc.kill()
                 r.close()
-    assert heard[0] == heard[1]
+
+    oracle.same(play)
 
 
 # --- tacit alone ---

@@ -4,16 +4,14 @@ the same order."""
 
 import contextlib
 import re
-import shutil
+import socket
 import time
 
+import oracle
 import pytest
-from conftest import TACIT, echo, free_ports
-from subject import LogServer
-from test_oracle_stat import Subject
-
-HAPROXY = shutil.which("haproxy")
-pytestmark = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
+from conftest import TACIT, WAIT, echo, free_ports, wait_for
+from oracle import Subject
+from subject import LogServer, only_tacit
 
 START = 4  # seconds
 LATE = START / 16 / 2  # half of a step of tacit
@@ -67,33 +65,19 @@ BACK_UP = ("disable server rr/s", "enable server rr/s", "set server least/s heal
 COLUMNS = ("status", "weight", "uweight", "throttle", "act", "slim")
 
 
-class Pair:
-    def __init__(self, directory, origin):
-        self.both, self.logs, self.fronts = [], [], []
-        for name, program in (("haproxy", HAPROXY), ("tacit", TACIT)):
-            (directory / name).mkdir()
-            log, front = LogServer(), free_ports(1)[0]
-            self.logs.append(log)
-            self.fronts.append(front)
-            cfg = CFG.format(log=log.port, origin=origin.port, front=front, start=START)
-            self.both.append(Subject(program, directory / name, cfg))
-
-    def stop(self):
-        for subject, log in zip(self.both, self.logs):
-            subject.stop()
-            log.close()
-
-
 @pytest.fixture
-def make_pair(tmp_path, origins):
-    """A function that starts both."""
+def make_subject(tmp_path, origins):
+    """A function that starts a program: it has its log and the port of the frontend."""
     with contextlib.ExitStack() as stack:
-        def make():
+        def make(program):
             directory = tmp_path / str(len(list(tmp_path.iterdir())))
             directory.mkdir()
-            p = Pair(directory, origins(echo))
-            stack.callback(p.stop)
-            return p
+            log, front = LogServer(), free_ports(1)[0]
+            stack.callback(log.close)
+            subject = Subject(program, directory, CFG.format(log=log.port, origin=origins(echo).port, front=front, start=START))
+            stack.callback(subject.stop)
+            subject.log, subject.front = log, front
+            return subject
         yield make
 
 
@@ -125,44 +109,68 @@ def lines(log):
     return out
 
 
-def test_what_is_shown_while_servers_start(make_pair):
-    """A look that comes too late, since the machine is busy, may miss a step: then both start once more."""
-    for tries_left in (3, 2, 1, 0):
-        slowest, check = shown_while_servers_start(make_pair())
-        try:
-            check()
-            break
-        except AssertionError:
-            if slowest < LATE or not tries_left:
-                raise
+def test_what_is_shown_while_servers_start(make_subject):
+    theirs, ours = oracle.both(lambda program: shown_while_servers_start(make_subject, program))
+    assert theirs[0].keys() == ours[0].keys()
+    for key, rows in theirs[0].items():
+        assert is_within(rows, ours[0][key]), (key, rows, ours[0][key])
+        assert rows[-1] == ours[0][key][-1], key
+    assert theirs[1] == ours[1]
 
 
-def shown_while_servers_start(pair):
-    """The longest time between two looks, and a function that compares what was seen."""
-    seen, slowest = [{}, {}], 0
-    for subject in pair.both:
+def shown_while_servers_start(make_subject, program):
+    """(what is shown of each server and backend, its log lines). A look that comes too late, since the machine is busy, may
+    miss a step: then it is started once more."""
+    for _ in range(4):
+        subject, seen, slowest = make_subject(program), {}, 0
         for command in BACK_UP:
-            assert subject.admin(command) == "\n", command
-    last = time.monotonic()
-    end = last + START + 1.2
-    while time.monotonic() < end:
-        for subject, got in zip(pair.both, seen):
-            note(subject, got)
-        slowest = max(slowest, time.monotonic() - last)
+            assert subject.admin(oracle.given(command)) == "\n", command
         last = time.monotonic()
-        time.sleep(0.02)
-    return slowest, lambda: compare_starts(pair, *seen)
-
-
-def compare_starts(pair, theirs, ours):
-    assert theirs.keys() == ours.keys()
+        end = last + START + 1.2
+        while time.monotonic() < end:
+            note(subject, seen)
+            slowest = max(slowest, time.monotonic() - last)
+            last = time.monotonic()
+            time.sleep(0.02)
+        if slowest < LATE:
+            break
     # no server had its weight at once, or never
-    assert len(theirs["rr", "s"]) == START + 1 and len(ours["rr", "s"]) > START + 1
-    assert len(theirs["leads", "k"]) == len(ours["leads", "k"]) == 1
-    for key, rows in theirs.items():
-        if key[1] != "BACKEND":
-            assert is_within(rows, ours[key]), (key, rows, ours[key])
-            assert rows[-1] == ours[key][-1], key
-        else:
-            assert rows[-1][:3] == ours[key][-1][:3], key
-    assert lines(pair.logs[0]) == lines(pair.logs[1])
+    steps = len(seen["rr", "s"])
+    assert steps == START + 1 if program == oracle.HAPROXY else steps > START + 1
+    assert len(seen["leads", "k"]) == 1
+    # Of a backend the end counts: its servers start one after the other.
+    return {key: [rows[-1][:3]] if key[1] == "BACKEND" else rows for key, rows in seen.items()}, lines(subject.log)
+
+
+@only_tacit
+def test_maxconn_grows(make_subject):
+    """Looks that come too late, since the machine is busy, miss steps: then it is started once more."""
+    for tries_left in (3, 2, 1, 0):
+        slowest, steps = grown(make_subject(TACIT))
+        if len(steps) >= 15 or slowest < LATE or not tries_left:
+            break
+    assert len(steps) >= 15, steps
+
+
+def grown(subject):
+    """Sixty clients for fifty slots. The longest time between two looks, and the numbers of sessions that were seen."""
+    with contextlib.ExitStack() as stack:
+        subject.admin("disable server rr/t")
+        subject.admin("disable server rr/s")
+        began = time.monotonic()
+        subject.admin("enable server rr/s")
+        for _ in range(60):
+            stack.enter_context(socket.create_connection(("127.0.0.1", subject.front), WAIT))
+        most, steps, slowest, last = 0, [], 0, began
+        while time.monotonic() < began + START + 0.5 or (most < 50 and time.monotonic() < began + START + WAIT):
+            now = int(subject.stat()[1]["rr", "s"]["scur"])
+            assert now <= max(1, 50 * min(time.monotonic() - began, START) / START), (now, time.monotonic() - began)
+            if now != most:
+                steps.append(now)
+            assert now >= most
+            most = now
+            slowest, last = max(slowest, time.monotonic() - last), time.monotonic()
+            time.sleep(0.02)
+    assert most == 50, steps
+    assert wait_for(lambda: subject.stat()[1]["rr", "s"]["scur"] == "0")
+    return slowest, steps

@@ -1,17 +1,15 @@
 """`source ... usesrc`: servers see the same clients through HAProxy and tacit."""
 
 import os
-import shutil
 import socket
 import threading
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import oracle
 import pytest
-from conftest import TACIT, free_port, is_open, wait_for
-from test_oracle_stat import Subject
-
-HAPROXY = shutil.which("haproxy")
+from conftest import free_port, is_open, wait_for
+from oracle import Subject
 
 
 def may_be_transparent():
@@ -23,8 +21,7 @@ def may_be_transparent():
     return True
 
 
-pytestmark = [pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed"),
-              pytest.mark.skipif(os.geteuid() != 0 or not may_be_transparent(), reason="needs CAP_NET_ADMIN")]
+pytestmark = [pytest.mark.skipif(os.geteuid() != 0 or not may_be_transparent(), reason="needs CAP_NET_ADMIN")]
 
 SOURCES = {
     "self": "source 127.0.0.50",
@@ -114,8 +111,7 @@ def script(program, directory, origin_port):
 
 
 def test_servers_see_the_same_clients(tmp_path, origin_port):
-    want = script(HAPROXY, tmp_path / "haproxy", origin_port)
-    got = script(TACIT, tmp_path / "tacit", origin_port)
+    want, got = oracle.both(lambda program: script(program, oracle.at(tmp_path, program), origin_port))
     assert want["client"] == [("127.0.0.7", True), ("127.0.0.8", True)] * 2
     assert want["clientip"] == [("127.0.0.7", False), ("127.0.0.8", False)] * 2
     # HAProxy answers 500 where the manual says that the feature is disabled.

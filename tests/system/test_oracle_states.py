@@ -3,14 +3,11 @@
 
 import contextlib
 import re
-import shutil
 
+import oracle
 import pytest
-from conftest import TACIT, WAIT, Origin, connect, free_ports, recv_all, wait_for
-from test_oracle_stat import Subject
-
-HAPROXY = shutil.which("haproxy")
-pytestmark = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
+from conftest import Origin, connect, free_ports, recv_all, wait_for
+from oracle import Subject
 
 SINCE, RESULT, HEALTH, CHECK, AGENT = 9, 11, 12, 13, 14
 BACK = ("b/s9",)  # without checks; their maintenance ends during the test
@@ -101,15 +98,16 @@ class Pair:
             origin = Origin(serve)
             stack.callback(origin.close)
             ports[name] = origin.port
-        self.both = []
-        self.fronts = []
-        for name, program in (("haproxy", HAPROXY), ("tacit", TACIT)):
+        self.subjects = {}
+        for name, program in oracle.PROGRAMS.items():
             (directory / name).mkdir()
             ports["port"], ports["front"] = free_ports(2)
-            subject = Subject(program, directory / name, CFG.format(**ports))
+            subject = self.subjects[name] = Subject(program, directory / name, CFG.format(**ports))
             stack.callback(subject.stop)
-            self.both.append(subject)
-            self.fronts.append(ports["front"])
+            subject.front, subject.results = ports["front"], {}
+
+    def both(self, play, **kw):
+        return oracle.both(play, self.subjects, script=CFG, **kw)
 
 
 @pytest.fixture
@@ -123,7 +121,7 @@ def name_of(fields):
 
 
 def rows(subject):
-    """The rows, without what depends on the moment: a check that is running has no result, and its bit."""
+    """The rows, without what depends on the moment: a check that is running has a bit, and the result is the last one then."""
     head, names, *lines = subject.admin("show servers state").rstrip("\n").split("\n")
     out = [head, names]
     for line in lines:
@@ -134,45 +132,38 @@ def rows(subject):
         if not int(fields[CHECK]) & 2 and name_of(fields) in BACK:
             fields[HEALTH] = ""
         if int(fields[CHECK]) & 1:
-            fields[RESULT] = "running"
+            fields[RESULT] = subject.results.get(name_of(fields), "running")
+        subject.results[name_of(fields)] = fields[RESULT]
         for i in (CHECK, AGENT):
             fields[i] = str(int(fields[i]) & ~1)
-        out.append(" ".join(fields))
+        out.append(re.sub(r"(?<!\d)\d{5}(?!\d)", "PORT", " ".join(fields)))
     return out
 
 
-def without_running(theirs, ours):
-    """Two rows; a check that is running in either program has no result yet."""
-    if "running" in theirs.split(" ") or "running" in ours.split(" "):
-        theirs, ours = (" ".join("" if i == RESULT else x for i, x in enumerate(row.split(" "))) for row in (theirs, ours))
-    return theirs, ours
-
-
-def same(pair):
-    """Compares the dumps until they are equal: the programs do not check at the same moment."""
-    seen = []
-
-    def equal():
-        dumps = [rows(s) for s in pair.both]
-        seen[:] = [x for x in map(without_running, *dumps) if x[0] != x[1]]
-        return not seen and len(dumps[0]) == len(dumps[1])
-    assert wait_for(equal, WAIT, 0.03), "\n".join(f"haproxy: {a}\ntacit:   {b}" for a, b in seen)
+def same(pair, name):
+    """Compares the dumps when they are equal: the programs do not check at the same moment."""
+    theirs, ours = pair.both(rows, name=name, until_equal=True)
+    assert oracle.differences(theirs, ours) == []
 
 
 def test_servers_state(pair):
-    same(pair)
-    for command in CHANGES:
-        assert pair.both[0].admin(command) == pair.both[1].admin(command), command
-    same(pair)
+    same(pair, "before")
+    theirs, ours = pair.both(lambda s: {command: s.admin(command) for command in CHANGES}, name="commands")
+    assert ours == theirs
+    same(pair, "after")
 
 
 def test_answers(pair):
-    for command in QUESTIONS:
-        theirs, ours = (re.sub(r"\[\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d\.\d{3}\] : \d+\n[^$]*", "[date] : N\n", s.admin(command))
-                        for s in pair.both)
+    def answer_of(subject, command):
+        text = re.sub(r"\[\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d\.\d{3}\] : \d+\n[^$]*", "[date] : N\n", subject.admin(command))
         if command.startswith("show servers state"):
-            theirs, ours = (re.sub(r"(?m)^(\d+( \S+){8} )\S+( \S+){3} \S+", r"\1", x) for x in (theirs, ours))
-        assert theirs == ours, command
+            text = re.sub(r"(?m)^(\d+( \S+){8} )\S+( \S+){3} \S+", r"\1", text)
+            text = re.sub(r"(?<!\d)\d{5}(?!\d)", "PORT", text)
+        return text
+
+    theirs, ours = pair.both(lambda s: {command: answer_of(s, command) for command in QUESTIONS})
+    for command in QUESTIONS:
+        assert ours[command] == theirs[command], command
 
 
 CLEARED = ("smax", "stot", "bin", "bout", "rate_max", "conn_rate_max", "req_rate_max", "conn_tot", "req_tot", "hrsp_2xx",
@@ -194,22 +185,21 @@ def test_clear_counters(pair):
         with connect(port) as s:
             s.sendall(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
             assert recv_all(s).endswith(b"ok")
-    for subject, port in zip(pair.both, pair.fronts):
+    def play(subject):
         for _ in range(3):
-            use(port)
-        assert wait_for(lambda s=subject: s.stat()[1]["b", "s3"]["status"] == "DOWN")
+            use(subject.front)
+        assert wait_for(lambda: subject.stat()[1]["b", "s3"]["status"] == "DOWN")
         # the time since the last session, in seconds, is zero before
-        assert wait_for(lambda s=subject: int(s.stat()[1]["traffic", "w"]["lastsess"]) > 0)
-    # what takes less than a millisecond is zero before
-    brief = {"qtime_max", "ctime_max", "rtime_max", "ttime_max"}
-    for command in ("", "clear counters", "clear counters all"):
-        theirs, ours = [], []
-        for subject, out in zip(pair.both, (theirs, ours)):
+        assert wait_for(lambda: int(subject.stat()[1]["traffic", "w"]["lastsess"]) > 0)
+        out = {}
+        for command in ("", "clear counters", "clear counters all"):
             if command:
                 assert subject.admin(command) == "\n"
             stat, info = zeros(subject)
-            for row in stat.values():
-                for c in brief:
-                    row.pop(c, None) if not command else None
-            out += [stat, info]
-        assert theirs == ours, command
+            # what takes less than a millisecond is zero before
+            brief = () if command else ("qtime_max", "ctime_max", "rtime_max", "ttime_max")
+            out[command] = {key: {c for c, is_zero in row.items() if is_zero and c not in brief} for key, row in stat.items()}, info
+        return out
+
+    theirs, ours = pair.both(play)
+    assert ours == theirs

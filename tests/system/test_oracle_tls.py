@@ -1,19 +1,16 @@
 """Handshakes that fail, through HAProxy and tacit: what is logged of each, and that the next client is served."""
 
 import re
-import shutil
 import socket
 import ssl
 import struct
 import subprocess
 
+import oracle
 import pytest
 from certs import Authority
-from conftest import TACIT, admin, answers, free_port, is_open, wait_for
+from conftest import admin, answers, free_port, is_open, wait_for
 from subject import LogServer
-
-HAPROXY = shutil.which("haproxy")
-pytestmark = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
 
 CLIENT_MS = 1500
 
@@ -105,10 +102,10 @@ def lines_of(program, pem, tmp_path, options):
     """The log lines of all cases, without what varies."""
     log, port, sock = LogServer(), free_port(), tmp_path / f"{program.rsplit('/', 1)[-1]}.sock"
     cfg = tmp_path / f"{program.rsplit('/', 1)[-1]}.cfg"
-    cfg.write_text(f"global\n log 127.0.0.1:{log.port} local0\n nbthread 1\n stats socket {sock} level admin\n"
+    cfg.write_text(oracle.given(f"global\n log 127.0.0.1:{log.port} local0\n nbthread 1\n stats socket {sock} level admin\n"
                    f"defaults\n mode http\n log global\n option httplog\n {options}\n timeout client {CLIENT_MS}ms\n"
                    " timeout connect 1s\n timeout server 1s\n"
-                   f"frontend f\n bind 127.0.0.1:{port} ssl crt {pem} name b\n http-request return status 200\n")
+                   f"frontend f\n bind 127.0.0.1:{port} ssl crt {pem} name b\n http-request return status 200\n"))
     with subprocess.Popen([program, "-db", "-f", cfg], stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL) as p:
         try:
@@ -149,30 +146,28 @@ def ended(log):
 
 @pytest.mark.parametrize("options", ["", "option dontlognull"])
 def test_failures_are_logged(pem, tmp_path, options):
-    ours, theirs = (lines_of(p, pem, tmp_path, options) for p in (TACIT, HAPROXY))
+    theirs, ours = oracle.both(lambda program: lines_of(program, pem, tmp_path, options))
     assert ours == theirs
 
 
 def test_after_a_proxy_header(pem, tmp_path):
     """accept-proxy comes before TLS; the address of the header is in the request."""
-    for program in (TACIT, HAPROXY):
+    def play(program):
         port = free_port()
         cfg = tmp_path / "p.cfg"
-        cfg.write_text("defaults\n mode http\n timeout client 2s\n timeout connect 1s\n timeout server 1s\n"
-                       f"frontend f\n bind 127.0.0.1:{port} ssl crt {pem} accept-proxy\n"
-                       " http-request return status 200 content-type text/plain lf-string %[src]\n")
+        cfg.write_text(oracle.given("defaults\n mode http\n timeout client 2s\n timeout connect 1s\n timeout server 1s\n"
+                                    f"frontend f\n bind 127.0.0.1:{port} ssl crt {pem} accept-proxy\n"
+                                    " http-request return status 200 content-type text/plain lf-string %[src]\n"))
         with subprocess.Popen([program, "-db", "-f", cfg], stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL) as p:
             try:
-                assert wait_for(lambda at=port: is_open(at))
+                assert wait_for(lambda: is_open(port))
                 with socket.create_connection(("127.0.0.1", port), timeout=5) as raw:
                     raw.sendall(b"PROXY TCP4 192.0.2.7 192.0.2.8 1 2\r\n")
                     with anyone().wrap_socket(raw, server_hostname="a.test") as s:
                         s.sendall(b"GET / HTTP/1.0\r\n\r\n")
-                        got = b""
-                        while not got.endswith(b"192.0.2.7"):
-                            part = s.recv(4096)
-                            assert part, got
-                            got += part
+                        return b"".join(iter(lambda: s.recv(4096), b"")).partition(b"\r\n\r\n")[2]
             finally:
                 p.kill()
+
+    assert oracle.same(play) == b"192.0.2.7"

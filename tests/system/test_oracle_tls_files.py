@@ -3,12 +3,11 @@
 import re
 import shutil
 
+import oracle
 import pytest
 from certs import Authority
-from conftest import TACIT, admin
-from tls_oracle import HAPROXY, started
-
-pytestmark = pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
+from conftest import admin
+from tls_oracle import started
 
 CONFIG = """frontend f
  bind 127.0.0.1:{{p[0]}} ssl crt {a} ca-file {ca} crl-file {empty} verify optional
@@ -102,9 +101,9 @@ def told(text):
 
 @pytest.mark.parametrize("lines", [CA_FILES, CRL_FILES, CRT_LISTS], ids=["ca-file", "crl-file", "crt-list"])
 def test_words(files, tmp_path, lines):
-    said = []
-    for program in (TACIT, HAPROXY):
-        with started(program, tmp_path, CONFIG.format(**files), 4):
-            sock = tmp_path / f"{program.rsplit('/', 1)[-1]}.sock"
-            said.append([told(admin(sock, command(line, files))) for line in lines])
-    assert [(line, ours, theirs) for line, ours, theirs in zip(lines, *said) if ours != theirs] == []
+    def play(program):
+        with started(program, tmp_path, CONFIG.format(**files), 4) as p:
+            return [(line, told(admin(p.sock, command(line, files)))) for line in lines]
+
+    theirs, ours = oracle.both(play)
+    assert oracle.differences(theirs, ours) == []

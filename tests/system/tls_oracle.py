@@ -1,14 +1,17 @@
 """HAProxy and tacit with the same configuration about TLS, and clients that see what both do."""
 
 import contextlib
-import shutil
+import hashlib
+import re
 import socket
 import ssl
 import subprocess
 
-from conftest import TACIT, WAIT, admin, answers, free_ports, wait_for
+import oracle
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding
+from conftest import WAIT, admin, answers, free_ports, wait_for
 
-HAPROXY = shutil.which("haproxy")
 DEFAULTS = """defaults
  mode http
  timeout client 2s
@@ -32,6 +35,7 @@ class Ports(list):
 @contextlib.contextmanager
 def started(program, tmp_path, text, ports=1, extra=""):
     """The program with this configuration, in which {p[0]}, {p[1]} ... are ports; they are passed on."""
+    oracle.given(text + extra)
     p = Ports(free_ports(ports))
     cfg = tmp_path / f"{program.rsplit('/', 1)[-1]}.cfg"
     sock = p.sock = tmp_path / f"{program.rsplit('/', 1)[-1]}.sock"
@@ -48,13 +52,14 @@ def started(program, tmp_path, text, ports=1, extra=""):
             proc.kill()
 
 
-def in_both(tmp_path, text, probe, ports=1, extra=""):
-    """The results of probe(ports) with tacit, and with HAProxy."""
-    said = []
-    for program in (TACIT, HAPROXY):
+def in_both(tmp_path, text, probe, ports=1, extra="", name=""):
+    """What probe(ports) returns with tacit, and with HAProxy."""
+    def play(program):
         with started(program, tmp_path, text, ports, extra) as p:
-            said.append(probe(p))
-    return said
+            return probe(p)
+
+    theirs, ours = oracle.both(play, name=name)
+    return ours, theirs
 
 
 def client(ca=None, crt=None, low=None, high=None, alpn=None, ciphers=None, curve=None):
@@ -106,6 +111,25 @@ def ask(port, c, name=None, path="/", session=None):
 def common_name(s):
     """CN of the certificate that the server has shown; None: it was not verified."""
     return next((x[0][1] for x in s.getpeercert().get("subject", ()) if x[0][0] == "commonName"), None)
+
+
+def counters(sock, *columns):
+    """Those columns of show stat that are not 0, in a line for each row."""
+    head, *rows = admin(sock, "show stat").strip().split("\n")
+    names = head[2:].split(",")
+    return [" ".join([*row.split(",")[:2], *(f"{n}={v}" for n, v in zip(names, row.split(",")) if n in columns and v not in ("", "0"))])
+            for row in rows]
+
+
+def nameless(text, pems):
+    """The text of a fetch, with names for what differs in each certificate that is made: of those of the files, and for dates."""
+    for pem in pems:
+        cert = x509.load_pem_x509_certificate(pem.read_bytes())
+        der = cert.public_bytes(Encoding.DER)
+        text = text.replace(der.hex().upper(), f"DER of {pem.stem}")
+        text = text.replace(hashlib.sha1(der).hexdigest().upper(), f"SHA1 of {pem.stem}")
+        text = re.sub(rf"^{cert.serial_number:04X}$", f"serial of {pem.stem}", text)
+    return re.sub(r"^\d{12}Z$", "TIME", text)
 
 
 def body(text):
