@@ -3,15 +3,13 @@ module sends each line on a connection of its own and polls columns of `show sta
 
 import contextlib
 import os
-import shutil
 import time
 
+import oracle
 import pytest
-from conftest import TACIT, WAIT, connect, free_port, recv_all, wait_for
+from conftest import WAIT, connect, free_port, recv_all, wait_for
 from test_oracle_stat import Subject
 
-HAPROXY = shutil.which("haproxy")
-PROGRAMS = [TACIT, *([HAPROXY] if HAPROXY else [])]
 
 CFG = """
 defaults
@@ -84,7 +82,7 @@ class Module:
         return self.execute("set server $ state drain")
 
 
-@pytest.fixture(params=PROGRAMS, ids=os.path.basename)
+@pytest.fixture(params=oracle.PROGRAMS.values(), ids=os.path.basename)
 def site(request, origins, tmp_path):
     ports = {"port": origins(answer).port, "front": free_port()}
     d = Subject(request.param, tmp_path, CFG.format(**ports))

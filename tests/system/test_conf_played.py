@@ -4,16 +4,14 @@ comes back. HAProxy plays them too. Addresses are replaced by addresses of the l
 import contextlib
 import os
 import re
-import shutil
 import socket
 
+import oracle
 import pytest
-from conftest import TACIT, WAIT, Origin, free_network, recv_all, wait_for
+from conftest import WAIT, Origin, free_network, recv_all, wait_for
 from test_oracle_stat import Subject
 
 CONF = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "conf")
-HAPROXY = shutil.which("haproxy")
-PROGRAMS = [TACIT, *([HAPROXY] if HAPROXY else [])]
 TRIES = 12  # connections whose servers are compared: more than any example has servers
 
 
@@ -161,7 +159,7 @@ def is_closed(s):
         return True
 
 
-@pytest.fixture(params=PROGRAMS, ids=os.path.basename)
+@pytest.fixture(params=oracle.PROGRAMS.values(), ids=os.path.basename)
 def site(request, tmp_path):
     with contextlib.ExitStack() as stack:
         yield Site(request.param, tmp_path, stack)

@@ -1,13 +1,12 @@
 """default-path: where relative names of files begin, beside Debian's haproxy where it is installed."""
 
-import shutil
 import subprocess
 
+import oracle
 import pytest
 from certs import Authority
 from conftest import TACIT
 
-PROGRAMS = [TACIT] + ([shutil.which("haproxy")] if shutil.which("haproxy") else [])
 DEFAULTS = "defaults\n mode http\n timeout client 1s\n timeout connect 1s\n timeout server 1s\n"
 # A file of each kind that is read at another moment.
 SITE = """frontend {name}
@@ -43,7 +42,7 @@ def check(program, cwd, *files, options=()):
     return subprocess.run([program, *options, "-c", *args], cwd=cwd, capture_output=True, text=True, timeout=20, check=False)
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("program", oracle.PROGRAMS.values(), ids=oracle.PROGRAMS)
 @pytest.mark.parametrize("policy,start,file,files", [
     ("", "conf", "../conf/x.cfg", "conf"), ("current", "conf", "../other/x.cfg", "conf"),
     ("config", ".", "conf/x.cfg", "conf"), ("config", "conf", "x.cfg", "conf"), ("config", "/", "{top}/conf/x.cfg", "conf"),
@@ -84,7 +83,7 @@ def test_each_configuration_file_has_its_directory(site, tmp_path):
     assert check(TACIT, tmp_path, "a/x.cfg", "b/x.cfg").returncode == 1
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("program", oracle.PROGRAMS.values(), ids=oracle.PROGRAMS)
 @pytest.mark.parametrize("line", ["default-path", "default-path foo", "default-path origin",
                                   "default-path origin /nowhere"])
 def test_wrong_lines(line, program, tmp_path):

@@ -2,19 +2,17 @@
 
 import contextlib
 import random
-import shutil
 import socket
 
+import oracle
 import pytest
 from clients import Requests
-from conftest import TACIT, WAIT, Origin, connect, free_port, recv_all, rss_kib
-from facts import gone
+from conftest import WAIT, Origin, connect, free_port, recv_all, rss_kib
 from subject import not_sanitized, only_tacit
 from test_checks import statuses
 from test_oracle_stat import Subject
 
 pytestmark = only_tacit
-HAPROXY = shutil.which("haproxy")
 
 
 
@@ -308,9 +306,6 @@ def said(program, directory):
         subject.stop()
 
 
-@pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
 def test_the_words_are_haproxys(tmp_path):
-    theirs, their_rows = said(HAPROXY, tmp_path / "haproxy")
-    ours, our_rows = said(TACIT, tmp_path / "tacit")
+    theirs, ours = oracle.both(lambda program: said(program, oracle.at(tmp_path, program)))
     assert ours == theirs
-    assert our_rows == their_rows
