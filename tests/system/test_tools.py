@@ -10,6 +10,7 @@ import shutil
 import socket
 import subprocess
 
+import oracle
 import pytest
 from conftest import TACIT, WAIT, Origin, connect, free_ports, recv_all, wait_for
 from subject import LogServer, only_tacit
@@ -17,8 +18,7 @@ from test_oracle_stat import Subject
 
 pytestmark = only_tacit
 
-HAPROXY, HALOG = shutil.which("haproxy"), shutil.which("halog")
-PROGRAMS = [TACIT, *([HAPROXY] if HAPROXY else [])]
+HALOG = shutil.which("halog")
 
 CFG = """
 defaults
@@ -92,11 +92,11 @@ class Watched:
 
 @pytest.fixture(scope="module")
 def watched(tmp_path_factory):
-    """{program: Watched}"""
+    """{name of a program: Watched}"""
     origin, made = Origin(answer), {}
     try:
-        for program in PROGRAMS:
-            made[program] = Watched(program, tmp_path_factory.mktemp("w"), origin.port)
+        for name, program in oracle.PROGRAMS.items():
+            made[name] = Watched(program, tmp_path_factory.mktemp("w"), origin.port)
         yield made
     finally:
         for w in made.values():
@@ -139,19 +139,19 @@ def telegraf(text):
 
 @pytest.mark.parametrize("how", ["socket", "http"])
 def test_telegraf(watched, how):
-    results = {}
-    for program, w in watched.items():
+    def play(w):
         rows, unreadable = telegraf(w.socket(b"show stat\n") if how == "socket" else w.http("/stats;csv"))
-        results[program] = {(r["pxname"], r["svname"], r["type"]) for r in rows}, unreadable
         one = next(r for r in rows if (r["pxname"], r["svname"]) == ("app", "one"))
         # "* " stands before the result while the next check is on its way
         assert one["check_status"].removeprefix("* ") == "L7OK"
         assert (one["status"], one["stot"], one["hrsp_2xx"], one["mode"]) == ("UP", 1, 1, "http")
         two = next(r for r in rows if (r["pxname"], r["svname"]) == ("app", "two"))
         assert (two["status"], two["check_status"].removeprefix("* "), two["act"]) == ("DOWN", "L4CON", 1)
-    if HAPROXY:
-        assert results[TACIT][0] == results[HAPROXY][0]
-        assert results[TACIT][1] <= results[HAPROXY][1]
+        return {(r["pxname"], r["svname"], r["type"]) for r in rows}, unreadable
+
+    theirs, ours = oracle.both(play, watched, script=CFG)
+    assert ours[0] == theirs[0]
+    assert ours[1] <= theirs[1]
 
 
 # --- Datadog's agent: its check haproxy ---
@@ -199,7 +199,7 @@ def test_datadog(watched):
 # --- Zabbix: the template HAProxy by HTTP ---
 
 def test_zabbix(watched):
-    w = watched[TACIT]
+    w = watched["tacit"]
     page = w.http("/stats")
     assert re.search(r"HAProxy version ([^,]*), ", page)[1] == datadog_socket(w)[0]["Version"]
     found = re.search(r"uptime = </b> (\d+)d (\d+)h(\d+)m(\d+)s", page.replace("\n", " "))
@@ -222,7 +222,7 @@ OTEL = ("scur conn_rate conn_tot lbtot bin bout cli_abrt comp_byp comp_in comp_o
 
 def test_opentelemetry(watched):
     """The receiver sends `show stats`, which only tacit knows, and reads once, 4 KiB."""
-    w = watched[TACIT]
+    w = watched["tacit"]
     with socket.socket(socket.AF_UNIX) as s:
         s.settimeout(WAIT)
         s.connect(str(w.subject.sock))
@@ -290,18 +290,20 @@ def halog(lines, *options):
     return done.stdout
 
 
-@pytest.mark.skipif(not HALOG or not HAPROXY, reason="needs haproxy and its halog")
+@pytest.mark.skipif(not HALOG, reason="needs halog, which comes with HAProxy")
 def test_halog_of_mode_tcp_gives_the_same_output(tmp_path, origins):
     def answer_once(conn):
         if conn.recv(4096):
             conn.sendall(b"a" * 40)
 
-    origin, logs = origins(answer_once), []
-    for n, program in enumerate((TACIT, HAPROXY)):
-        directory = tmp_path / str(n)
+    origin = origins(answer_once)
+
+    def play(program):
+        directory = oracle.at(tmp_path, program)
         directory.mkdir()
-        logs.append(tcp_lines(program, directory, origin.port))
-    for options, columns in HALOG_OUTPUTS:
-        ours, theirs = (sorted(row.split()[:columns] for row in halog(lines, *options).splitlines() if row.split())
-                        for lines in logs)
-        assert ours == theirs, options
+        lines = tcp_lines(program, directory, origin.port)
+        return {" ".join(options): sorted(row.split()[:columns] for row in halog(lines, *options).splitlines() if row.split())
+                for options, columns in HALOG_OUTPUTS}
+
+    theirs, ours = oracle.both(play)
+    assert oracle.differences(theirs, ours) == []
