@@ -3,17 +3,16 @@
 import os
 import re
 import resource
-import shutil
 import signal
 import subprocess
 
+import oracle
 import pytest
 
 from conftest import TACIT, WORKERS, admin, answers, connect, fds, free_port, recv_all, run
 from facts import becomes, gone, says
 from test_master import MASTER, change, listening_inodes, reload, worker_of
 
-HAPROXY = shutil.which("haproxy")
 needs_root = pytest.mark.skipif(os.getuid() != 0, reason="needs root")
 # As tacit.cfg(5) says.
 IN_ORDER = "tr -s '\\0' <{} | sed -zn '1h;1!p;${{g;p}}' | tr -d '\\0'"
@@ -69,15 +68,12 @@ def test_it_survives_a_kill(daemon, tmp_path):
 
 def test_haproxy_shows_as_little_after_a_restart(tmp_path):
     """Former messages are in the other file, and not in the ring."""
-    if not HAPROXY:
-        pytest.skip("haproxy is not installed")
-    seen = []
-    for name, program in (("theirs", HAPROXY), ("ours", TACIT)):
-        directory, port = tmp_path / name, free_port()
+    def play(program):
+        directory, port = oracle.at(tmp_path, program), free_port()
         directory.mkdir()
         sock, cfg, file = directory / "sock", directory / "cfg", directory / "file"
-        cfg.write_text(f"global\n stats socket {sock} level admin\n nbthread 1\n"
-                       "defaults\n timeout connect 1s\n timeout client 1s\n timeout server 1s\n" + site(port, file))
+        cfg.write_text(oracle.given(f"global\n stats socket {sock} level admin\n nbthread 1\n"
+                                    "defaults\n timeout connect 1s\n timeout client 1s\n timeout server 1s\n" + site(port, file)))
         for path in ("one", "two"):
             sock.unlink(missing_ok=True)
             with subprocess.Popen([program, "-db", "-f", cfg], stderr=subprocess.DEVNULL) as proc:
@@ -89,9 +85,10 @@ def test_haproxy_shows_as_little_after_a_restart(tmp_path):
                 finally:
                     proc.kill()
         # HAProxy writes no line of the start to a ring that no line of global names.
-        seen.append((events, sorted((p.name, p.stat().st_size, p.stat().st_mode) for p in directory.glob("file*")),
-                     [(b"/one" in f.read_bytes(), b"/two" in f.read_bytes()) for f in sorted(directory.glob("file*"))]))
-    assert seen[0] == seen[1]
+        return (events, sorted((p.name, p.stat().st_size, p.stat().st_mode) for p in directory.glob("file*")),
+                [(b"/one" in f.read_bytes(), b"/two" in f.read_bytes()) for f in sorted(directory.glob("file*"))])
+
+    oracle.same(play)
 
 
 def test_all_workers_write_and_the_newest_stay(daemon, tmp_path):

@@ -3,12 +3,12 @@
 import contextlib
 import os
 import re
-import shutil
 import socket
 import ssl
 import subprocess
 import threading
 
+import oracle
 import pytest
 
 from certs import Authority
@@ -16,7 +16,6 @@ from conftest import TACIT, WORKERS, admin, connect, free_port, free_ports, info
 from facts import Seen, listens, says
 from test_oracle_log_forms import same_words
 
-HAPROXY = shutil.which("haproxy")
 
 CFG = """
 global
@@ -244,10 +243,7 @@ def _world(tmp_path):
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
 @pytest.mark.parametrize("proto", ["log-proto octet-count", ""])
 def test_haproxy_sends_the_same(world, ca, version, proto):
-    if not HAPROXY:
-        pytest.skip("haproxy is not installed")
-    heard = []
-    for program in (HAPROXY, TACIT):
+    def play(program):
         server = world.keep(TlsReceiver(ca.server, version=version))
         p = world.run(server.port, f"{proto} ssl verify required ca-file {ca.pem} sni str(logs.example)", program,
                       form="rfc5424", workers=1)
@@ -257,8 +253,9 @@ def test_haproxy_sends_the_same(world, ca, version, proto):
         text = server.heard.decode()
         got = [same_words(m) for m in (messages(text) if proto else text.splitlines())]
         got = [re.sub(r" name \d+ ", " name PID ", m) for m in got if "/one" in m or "/two" in m]
-        heard.append((got, server.names[0]))
-    assert heard[0] == heard[1]
+        return got, server.names[0]
+
+    oracle.same(play, script=CFG)
 
 
 def test_a_certificate_of_another_authority_gets_nothing(world, ca, other):
