@@ -12,6 +12,7 @@ import glossary
 import graph
 import heads
 import layers
+import live
 import locked
 import messages
 import names
@@ -34,6 +35,7 @@ RULES = {
     'links': graph.check_links,
     'knots': graph.check_knots,
     'heads': heads.check,
+    'live': live.check,
     'locked': locked.check,
     'messages': messages.check,
     'names': names.check,

@@ -7,6 +7,7 @@ import pytest
 import ctext
 import layers
 import lint
+import live
 
 GOOD = '''\
 /* An example of a unit that breaks no rule. */
@@ -114,6 +115,11 @@ PLANTED = [
     ('text', 'conf/bad.cfg', '# /' + 'root/x\n'),
     ('text', 'src/base/bad.c', '/* TO' + 'DO: all of it */\n'),
     ('text', 'man/bad.8', '<<<<' + '<<< HEAD\n'),
+    ('live', 'tests/system/test_bad.py', 'HAPROXY = shutil.which("haproxy")\n'),
+    ('live', 'tests/system/test_bad.py', 'subprocess.run(["haproxy", "-v"])\n'),
+    ('live', 'tests/vtc/bad.py', 'subprocess.run(["/usr/sbin/haproxy", "-v"])\n'),
+    ('live', 'tests/system/test_bad.py', 'def test_x():\n    run(oracle.HAPROXY)\n'),
+    ('live', 'tests/system/test_bad.py', '@oracle.live("a reason")\ndef test_x():\n    run(shutil.which("haproxy"))\n'),
 ]
 
 
@@ -185,6 +191,15 @@ def test_words_of_the_glossary(root, path, text, red):
     write(root, path, text)
     found = broken(root)['glossary']
     assert (len(found) == 1 and red in found[0]) if red else not found
+
+
+@pytest.mark.parametrize('most,red', [(1, ['test_b.py']), (2, [])])
+def test_tests_that_need_haproxy_are_counted(root, monkeypatch, most, red):
+    monkeypatch.setattr(live, 'MOST', most)
+    for name in 'ab':
+        write(root, f'tests/system/test_{name}.py', '@oracle.live("a reason")\ndef test_x():\n    run(oracle.HAPROXY)\n')
+    write(root, 'tests/system/test_c.py', 'def play(program):\n    return program == oracle.HAPROXY\n')
+    assert [line.split(':')[0].split('/')[-1] for line in broken(root)['live']] == red
 
 
 def test_two_statics_of_one_name_are_red(root):
@@ -374,4 +389,4 @@ def test_the_command_itself_fails(root):
     tool = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lint.py')
     done = subprocess.run(['python3', tool, '--root', root, '--tally', root / 't'], capture_output=True, text=True)
     assert done.returncode == 1 and 'blanks at the end' in done.stdout
-    assert (root / 't').read_text() == 'lint 18 1 0\n'
+    assert (root / 't').read_text() == 'lint 19 1 0\n'

@@ -2,20 +2,18 @@
 
 import contextlib
 import os
-import shutil
 import signal
 import socket
 import subprocess
 import time
 from pathlib import Path
 
+import oracle
 import pytest
 
 from clients import Load, get, site
 from conftest import admin, connect, free_port, free_ports, info, is_open, run, wait_for
 
-HAPROXY = shutil.which("haproxy") or "/usr/sbin/haproxy"
-has_haproxy = pytest.mark.skipif(not os.access(HAPROXY, os.X_OK), reason="no haproxy")
 only_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to change the user")
 
 GLOBAL = """\
@@ -164,10 +162,10 @@ def test_a_stats_socket_that_does_not_pass_sockets(replace, bind, why):
     d.stop()
 
 
-@has_haproxy
+@oracle.live("it takes over from HAProxy")
 def test_a_socket_of_another_program(replace):
     cfg = site(free_port())
-    d = replace(cfg, program=HAPROXY, ready=False)
+    d = replace(cfg, program=oracle.HAPROXY, ready=False)
     assert wait_for(replace.sock.exists)
     new = replace(cfg, d, ready=False)
     assert new.wait() == 1
@@ -179,11 +177,11 @@ def test_a_socket_of_another_program(replace):
     new.stop()
 
 
-@has_haproxy
+@oracle.live("it takes over from HAProxy")
 def test_a_program_that_listens_again(replace):
     """The new process cannot use another address: HAProxy goes on."""
     port, other = free_ports(2)
-    d = replace(site(port), program=HAPROXY, ready=False)
+    d = replace(site(port), program=oracle.HAPROXY, ready=False)
     assert wait_for(lambda: is_open(port))
     # With SO_REUSEADDR: connections of an earlier test may be in TIME_WAIT there.
     with socket.create_server(("127.0.0.1", other)):

@@ -11,13 +11,13 @@ import os
 import shutil
 import subprocess
 
+import oracle
 import pytest
 from conftest import TACIT, WAIT, free_ports, is_open, wait_for
 from subject import LogServer
 from test_oracle_checks import words
 from test_oracle_stat import Subject
 
-HAPROXY = shutil.which("haproxy")
 ALL = os.environ.get("TACIT_SERVERS") == "all"
 START = 6 * WAIT
 COLUMNS = ("status", "check_status", "check_code", "check_desc", "last_chk", "check_rise", "check_fall", "check_health")
@@ -297,7 +297,7 @@ def assert_same(rows):
     assert ours == theirs
 
 
-@pytest.mark.skipif(not HAPROXY, reason="haproxy is not installed")
+@oracle.live("it checks the same server at the same time")
 @pytest.mark.parametrize("server,lines,expected", [
     pytest.param(*row[1:], id=row[0],
                  marks=[pytest.mark.skipif(not ALL, reason="takes seconds: make all-servers")] * (row in HEAVY))
@@ -310,7 +310,7 @@ def test_both_see_it_up_and_down(tmp_path, server, lines, expected):
     with contextlib.ExitStack() as stack:
         proc = stack.enter_context(running(command, port, here, **popen))
         checkers = {}
-        for name, path in (("tacit", TACIT), ("haproxy", HAPROXY)):
+        for name, path in (("tacit", TACIT), ("haproxy", oracle.HAPROXY)):
             checkers[name] = Checker(path, tmp_path / name, lines, port)
             stack.callback(checkers[name].stop)
         rows = rows_when(checkers, is_settled)
