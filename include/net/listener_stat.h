@@ -16,7 +16,7 @@ struct listener_stat {
 	_Atomic unsigned int cur, cur_max; /* sessions, also those that await a PROXY header */
 };
 
-/* Why its clients wait, if they do. */
+/* The reason for which its clients wait, if they do. */
 enum listener_load {
 	LISTENER_LOAD_OPEN,
 	LISTENER_LOAD_HELD, /* by a limit of its frontend or of the process */

@@ -72,7 +72,7 @@ fake_addr_is_taken(const struct fake_sock *s)
 	return 0;
 }
 
-/* Of those that share an address each has its turn. */
+/* Each of those that share an address has its turn. */
 struct fake_sock *
 fake_listener_at(struct fake *k, const struct sockaddr_storage *a)
 {

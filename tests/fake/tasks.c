@@ -20,7 +20,7 @@ static __thread struct fake_task *self;
 static pthread_key_t leaving;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* --- who goes on --- */
+/* --- the next thread --- */
 
 static int
 can_go_on(const struct fake_task *t)
@@ -56,7 +56,7 @@ soonest(struct fake *k)
 	return at;
 }
 
-/* Lets time go on until one can. */
+/* Advances the time until one can run. */
 static struct fake_task *
 find_task(struct fake *k, const struct list *after)
 {

@@ -1,6 +1,6 @@
 /*
  * Threads on the fake kernel: one runs at a time, until it has to wait; then the next one that can
- * go on does, in the order in which they were started. Time goes on when all of them wait. So a
+ * run does, in the order in which they were started. Time advances when all of them wait. So a
  * program with threads is as deterministic as one without, if it starts and joins them between the
  * calls below.
  */
@@ -11,7 +11,7 @@
 unsigned int fake_threads(void);
 /* Waits until the one that was started since is known, too. */
 void fake_thread_started(unsigned int before);
-/* Around pthread_join(): the others run. */
+/* Lets the others run around pthread_join(). */
 void fake_thread_joins(void);
 void fake_thread_joined(void);
 

@@ -5,7 +5,7 @@ import re
 # Tests marked as oracle.live(); the number only falls.
 MOST = 4
 HOME = 'tests/system/oracle.py'
-# How a program finds it, and the path that oracle.py has found, but for a comparison with it.
+# The ways in which a program finds it, and the path that oracle.py has found, but for a comparison with it.
 FOUND = re.compile(r'''which\(["']haproxy|["'][^"'\s]*/s?bin/haproxy["']|\[f?["']haproxy["'],|(?<!== )\boracle\.HAPROXY\b''')
 LIVE = re.compile(r'\boracle\.live\(')
 

@@ -35,7 +35,7 @@ int process_client_leaves(struct process_ends *e, const char *name, enum process
  * NULL: all of it. */
 void process_admin_asks(struct process_ends *e, const char *command, const char *only);
 
-/* How a server behaves from now on. */
+/* The behaviour of a server from now on. */
 struct process_server_plan {
 	unsigned int port;
 	const char *greeting; /* sent to each connection at once; NULL: none */

@@ -25,7 +25,7 @@ int tls_sides_open(struct tls_sides *t);
 void tls_sides_close(struct tls_sides *t);
 /* An end's wire: of a client of the daemon's, or of its server. */
 struct wire *tls_wire_new(struct tls_sides *t, int is_client);
-/* Whether its handshake is complete, and has resumed a session. */
+/* True if its handshake is complete, and has resumed a session. */
 int tls_wire_is_shaken(const struct wire *w);
 int tls_wire_is_resumed(const struct wire *w);
 

@@ -1,4 +1,4 @@
-"""What tests wait for: facts, not pauses. Each function returns as soon as the fact is there; when it does not come it fails
+"""Facts that tests wait for, instead of pauses. Each function returns as soon as the fact is there; when it does not come it fails
 with words: what was waited for, and what was seen instead. The limit is for what hangs, never part of what is tested."""
 
 import contextlib
@@ -73,7 +73,7 @@ def cpu_ticks(pid):
 
 
 def is_calm(pid):
-    """It takes no CPU while nothing happens: time has to pass for that. One that spins gets much of a second."""
+    """Asserts that it takes no CPU while nothing happens: time has to pass for that. One that spins gets much of a second."""
     before = cpu_ticks(pid)
     time.sleep(1)
     return cpu_ticks(pid) - before <= 0.1 * os.sysconf("SC_CLK_TCK")
@@ -113,7 +113,7 @@ def _file_until(path, look, is_enough, what, limit):
     fd = _libc.inotify_init1(_NONBLOCK)
     try:
         while True:
-            # Of a file that has got its name later the directory hears nothing.
+            # The directory hears nothing of a file that has got its name later.
             _watch(fd, Path(path).parent)
             _watch(fd, path)
             if is_enough(seen := look()):
@@ -237,5 +237,5 @@ class Seen(list):
             return list(self)
 
     def wait(self, n=1, limit=LIMIT):
-        """It has so many items; returns a copy of it."""
+        """Waits for so many items; returns a copy of it."""
         return self.until(lambda items: len(items) >= n, f"{n} items", limit)

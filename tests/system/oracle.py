@@ -154,7 +154,7 @@ def _without(patterns, text):
 
 
 def _name_of(name):
-    """Of an answer of the test that runs now."""
+    """The name of an answer of the test that runs now."""
     test = os.environ["PYTEST_CURRENT_TEST"].partition("::")[2].rsplit(" (", 1)[0]
     name = _without(CHANGING, f"{test}: {name}" if name else test)
     assert name not in _names, f"two answers have the name '{name}'"
@@ -170,7 +170,7 @@ _NOTHING = _digest([""])
 
 
 def _played(play, subject, script):
-    """What it returns, and the hash of what the program was given."""
+    """The result of the play, and the hash of what the program was given."""
     global _given
     _given = [_without(GIVEN, script)]
     try:
@@ -216,7 +216,7 @@ def load(path):
 
 @functools.cache
 def version():
-    """Of HAProxy, and of its OpenSSL."""
+    """The versions of HAProxy and of its OpenSSL."""
     said = subprocess.run([HAPROXY, "-vv"], capture_output=True, text=True, timeout=WAIT, check=True).stdout
     return re.search(r"HAProxy version \S+", said)[0] + ", " + re.search(r"Running on OpenSSL version : (OpenSSL \S+)", said)[1]
 

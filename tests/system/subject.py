@@ -208,7 +208,7 @@ def listener():
 
 
 def rest(p, ms):
-    """What a process does in so many milliseconds of its own clock, while the test does nothing: returns returns from
+    """The work of a process in so many milliseconds of its own clock, while the test does nothing: returns returns from
     waiting, nanoseconds of CPU, and the seconds that passed."""
     def uptime():
         return float(p.admin("show info float").split("Uptime_sec: ")[1].split()[0])

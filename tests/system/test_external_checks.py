@@ -217,7 +217,7 @@ def test_in_the_background(tmp_path, command):
     try:
         helper, = children(pid)
         assert [os.readlink(f"/proc/{helper}/fd/{n}") for n in (0, 1, 2)] == ["/dev/null"] * 3
-        # It opens the last two once it runs.
+        # The helper opens the last two once it runs.
         becomes(lambda: sorted(os.listdir(f"/proc/{helper}/fd"), key=int), ["0", "1", "2", "3", "4", "5"])
     finally:
         os.kill(pid, signal.SIGTERM)

@@ -184,7 +184,7 @@ class Injected:
             args += ["-e", "inject=" + rule]
         calls = ",".join(rule.split(":")[0] for rule in rules)
         self.proc = subprocess.Popen([*args, "-e", "trace=" + calls, "-p", str(pid)], stderr=subprocess.PIPE)
-        # It says so when it has stopped all threads, which go on under its rules.
+        # strace reports when it has stopped all threads, which continue under its rules.
         said = self.proc.stderr.readline().decode()
         if "attached" not in said:
             pytest.skip("cannot trace: " + said + self.proc.stderr.read().decode())

@@ -260,7 +260,7 @@ def test_who_asks_the_stats_socket_during_a_reload_gets_an_answer(daemon):
         late.sendall(b"info; show stat\n")
         answer = recv_all(late).decode()
         assert info(answer)["Pid"] == str(first) and answer.endswith("\n\n") and "# pxname" in answer
-        # It waits for the command of the other, but not for long.
+        # The process waits for the command of the other, but not for long.
         only_child(d.pid, besides=[first])
         assert idle.recv(64) == kept.recv(64) == b""
 
@@ -311,7 +311,7 @@ def test_nothing_is_left_after_many_reloads(daemon, origin):
         kept = kept[:5]
         assert reload(d, sig=(signal.SIGUSR2, signal.SIGHUP)[i % 2], settle=False) == (i % 10 != 5), i
         d.cfg.write_text(good)
-        # Those that have survived too many reloads are told to end, which takes them a moment.
+        # Workers that have survived too many reloads are signalled to end, which takes them a moment.
         most = max(most, len(becomes(lambda: children(d.pid), lambda seen: len(seen) <= 8, "at most eight processes")))
         if i == max(20, reloads // 10):
             warm = rss_kb(d.pid)

@@ -119,7 +119,7 @@ def typed_stat(subject, args=""):
         head, tags, kind, value = line.split(":", 3)
         *row, position, name, process = head.split(".")
         assert process == "1"
-        # How long a check took is not known when it failed at once. Addresses differ by their ports.
+        # The duration of a check that failed at once is not known. Addresses differ by their ports.
         if name not in ("check_duration", "src_ilim", "need_conn_est", "addr"):
             shown = f":{value}" if kind == "str" and "chk" not in name else ""
             out.setdefault(".".join(row), []).append(f"{position}.{name}:{tags}:{kind}{shown}")

@@ -121,7 +121,7 @@ def without_port(line):
 def test_default_format(both, origins):
     theirs, ours = run_ways(both, origins, "")
     assert oracle.differences(theirs, ours) == []
-    # It logs some of them, and not others.
+    # HAProxy logs some of them, and not others.
     assert len(theirs["a request"]) == 1 and not theirs["silence"]
 
 

@@ -185,7 +185,7 @@ def test_the_list_of_rings(both):
 
 
 def test_a_client_that_only_asks_gets_a_large_ring_whole(both):
-    """It has shut down its side, and the answer is more than a socket holds."""
+    """The client has shut down its side, and the answer is more than a socket holds."""
     def play(subject):
         with connect(subject.port) as c:
             for i in range(1500):

@@ -138,7 +138,7 @@ def shown_while_servers_start(make_subject, program):
     steps = len(seen["rr", "s"])
     assert steps == START + 1 if program == oracle.HAPROXY else steps > START + 1
     assert len(seen["leads", "k"]) == 1
-    # Of a backend the end counts: its servers start one after the other.
+    # For a backend the end counts: its servers start one after the other.
     return {key: [rows[-1][:3]] if key[1] == "BACKEND" else rows for key, rows in seen.items()}, lines(subject.log)
 
 

@@ -106,7 +106,7 @@ def play(program, directory):
         for p in proxies:
             p.sock.close()
     if program == oracle.HAPROXY:
-        # It names the error of some other call here, or none.
+        # HAProxy names the error of some other call here, or none.
         for backend, row in said.items():
             row = [re.sub(r"(deny the request|read error during handshake) \([A-Z][a-z ]+\)", r"\1", c) for c in row]
             said[backend] = tuple(re.sub(r"aborted by server( \([A-Z][a-z ]+\))?$", "aborted by server (Connection reset by peer)", c)

@@ -16,8 +16,8 @@ SLOW = 1.2          # seconds that the origin takes for /slow
 
 # Seconds are compared: the origin takes more than one, or nearly none.
 TIMES_MS = {"qtime", "ctime", "rtime", "ttime", "qtime_max", "ctime_max", "rtime_max", "ttime_max"}
-# Whether they are known: the time since something has happened, and the maximum in one second, since each program has its
-# own seconds.
+# Columns that are compared only as known or not: the time since something has happened, and the maximum in one second, since
+# each program has its own seconds.
 TIMES_S = {"lastchg", "lastsess"}
 RATES = {"rate_max", "conn_rate_max", "req_rate_max", "MaxConnRate", "MaxSessRate"}
 # A connection that its client has closed may still be there when the next one is accepted.

@@ -99,7 +99,7 @@ class World:
         return s
 
     def both(self, read, *args, name="", **kw):
-        """What read(subject) returns for HAProxy, and for tacit."""
+        """The results of read(subject) for HAProxy, and for tacit."""
         def play(program):
             subject = self.start(program, *args, **kw)
             try:
@@ -133,7 +133,7 @@ def rows(subject):
 
 
 def of_the_file(subject):
-    """Of rows() what is not in PLAIN, without what the first check of the first server may have changed already, and without
+    """The part of rows() that is not in PLAIN, without what the first check of the first server may have changed already, and without
     the health of servers that are down."""
     found = rows(subject)
     del found["first"]

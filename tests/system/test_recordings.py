@@ -13,7 +13,7 @@ VALUES = [
 
 @pytest.fixture(name="folder")
 def _folder(tmp_path, monkeypatch):
-    """Of recordings. Each answer may be given once more."""
+    """A folder for recordings. Each answer may be given once more."""
     monkeypatch.setattr(oracle, "FOLDER", tmp_path)
     monkeypatch.setattr(oracle, "version", lambda: "HAProxy version 2.6")
     monkeypatch.setattr(oracle, "_loaded", {})

@@ -286,7 +286,7 @@ def test_cleared_counters_stay_cleared(site):
         assert rows(d)["site", "FRONTEND"]["req_tot"] == "0"
         assert rows(d)["site", "FRONTEND"]["smax"] == "0"
         use(d, 2)
-        # What is there is the maximum after that.
+        # The current value is the maximum after that.
         d.until("sessions frontend/site eq 0")
         d.admin("clear counters")
         assert rows(d)["site", "FRONTEND"]["smax"] == "0"
@@ -509,7 +509,7 @@ def test_what_commands_have_set_outlives_a_reload(daemon, origins):
             assert settings() == want
             agent.sent.clear()
             agent.sent.until(lambda sent: any(s.startswith(b"hello") for s in sent), "hello")
-        # What was changed in the configuration counts, and only that.
+        # Changes of the configuration count, and nothing else.
         change(d, "maxconn 100\n", "maxconn 90\n")
         change(d, "maxconn 10 check", "maxconn 11 check")
         change(d, "maxsessrate 5000", "maxsessrate 4000")

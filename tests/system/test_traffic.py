@@ -381,7 +381,7 @@ def test_a_refused_connection_is_retried_on_another_server(proxy, origin):
     assert set(retries) <= {"+1", "0"} and retries.count("+1") >= 3
 
 
-# --- what idle connections cost --------------------------------------------------------------------------
+# --- costs of idle connections ---------------------------------------------------------------------------
 def states(p, o):
     """Sessions in every state that may be idle; their clients' sockets."""
     kept = []

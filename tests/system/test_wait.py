@@ -99,7 +99,7 @@ def test_idle_workers_have_done_all_that_has_reached_them(daemon, workers):
 
 
 def test_several_wait_at_once(daemon, origin):
-    """Those who wait do not keep each other from it."""
+    """Several clients wait at the same time."""
     port = free_port()
     d = daemon(f"listen l\n    bind 127.0.0.1:{port}\n    server s 127.0.0.1:{origin.port}\n", extra="nbthread 3")
     ends = [sent(d, "wait 10s idle") for _ in range(5)]

@@ -53,7 +53,7 @@ def started(program, tmp_path, text, ports=1, extra=""):
 
 
 def in_both(tmp_path, text, probe, ports=1, extra="", name=""):
-    """What probe(ports) returns with tacit, and with HAProxy."""
+    """The results of probe(ports) with tacit, and with HAProxy."""
     def play(program):
         with started(program, tmp_path, text, ports, extra) as p:
             return probe(p)
@@ -114,7 +114,7 @@ def common_name(s):
 
 
 def counters(sock, *columns):
-    """Those columns of show stat that are not 0, in a line for each row."""
+    """The columns of show stat that are not 0, in a line for each row."""
     head, *rows = admin(sock, "show stat").strip().split("\n")
     names = head[2:].split(",")
     return [" ".join([*row.split(",")[:2], *(f"{n}={v}" for n, v in zip(names, row.split(",")) if n in columns and v not in ("", "0"))])

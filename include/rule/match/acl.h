@@ -18,7 +18,7 @@ struct rule_acls {
 	struct name_index by_criterion;
 };
 
-/* What a test looks at. The lines of a section share those that have no converters: a map notes
+/* The sample of a test. The lines of a section share those that have no converters: a map notes
  * each line that uses it. */
 struct acl_criterion {
 	struct list link;        /* in rule_acls.criteria; unlinked: of one test */

@@ -127,7 +127,7 @@ def read_profile(lines):
 
 
 def profile(run, subject, kind, requests):
-    """What a run of so many requests costs, by function."""
+    """The costs of a run of so many requests, by function."""
     out = run.world.path("callgrind.out")
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(SECONDS)

@@ -255,7 +255,7 @@ criterion_of(const char *name)
 	return list_first(&a->tests, const struct acl_test, link)->criterion;
 }
 
-/* ACLs of a section that look at the same share it, but not their methods and patterns. */
+/* ACLs of a section with the same sample share it, but not their methods and patterns. */
 static void
 shared_criteria(void **state)
 {
