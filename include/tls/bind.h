@@ -67,7 +67,7 @@ struct tls_variant {
 	int is_stale;                  /* its contexts must be rebuilt: it is used again */
 };
 
-/* The contexts and keys that one worker accepts with. */
+/* The contexts that one worker accepts with. */
 struct tls_acceptor {
 	struct tls_bind *bind;
 	struct tls_maker maker;

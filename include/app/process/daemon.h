@@ -28,7 +28,7 @@ daemon_fork(struct daemon *d, struct sys *sys, enum daemon_side *side, int *exit
 void daemon_ready(struct daemon *d);
 /* In a child of the child: leaves notifying the parent to the child. */
 void daemon_leave(struct daemon *d);
-/* Replaces the standard streams, and reports to the waiting parent. */
+/* Replaces the standard streams. */
 void daemon_detach(struct daemon *d);
 
 #endif

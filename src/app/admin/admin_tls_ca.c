@@ -235,7 +235,7 @@ set_ca(struct admin_conn *c, enum tls_ca_kind kind, int adds, int argc, char **a
 		put_ca_change(c, ca, adds);
 }
 
-/* The new content is shown until it is committed, or dropped if it cannot be put in place. */
+/* Puts the new content in place, and takes it out again if it cannot be used. */
 static void
 commit_ca_change(struct admin_conn *c, struct tls_ca_change *change)
 {
