@@ -35,7 +35,7 @@ time_of(uint64_t ms, unsigned int us)
 	return ms * 1000 + us;
 }
 
-/* Counts no time for events in one turn of the loop. */
+/* Reads the times of a session; events of one turn of the loop took no time. */
 static void
 read_times(const struct session *s, struct latency_times *out)
 {

@@ -154,7 +154,7 @@ derive_tarpit(const struct session *s, struct derived *d)
 	d->deadline = s->state_ms + (be ? be->to.tarpit : s->fe->to.tarpit);
 }
 
-/* Received bytes do not extend the deadline: slow sending cannot. */
+/* The deadline is not extended by received bytes: slow sending gains nothing. */
 void
 derive_header(const struct session *s, struct derived *d)
 {
