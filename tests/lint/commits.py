@@ -13,9 +13,9 @@ SUBJECT = re.compile(r'([\w.-][\w./+-]*): (\S+) (\S.*)$')
 
 # In base form. A verb that is missing is added here, if it says what the commit does.
 VERBS = frozenset('''
-    accept add adjust allow answer apply assert avoid begin bound build cache check clear close collect compare compute copy
-    correct count cover declare default define delete derive detect disable document drop embed enable end enforce exclude expect
-    explain export extend extract fail find fix free generate give group handle hide hold ignore implement import include
+    accept add adjust allow answer apply assert avoid begin bound build cache change check clear close collect compare compute copy
+    correct count cover cut declare default define delete derive detect disable document drop embed enable end enforce exclude expect
+    explain export extend extract fail fill find fix free generate give group handle hide hold ignore implement import include
     initialize inline inspect install join keep leave let limit list load lock log lower make map mark match measure merge
     move name notify open order parse pass pause play prefer prepare prevent print quote raise read rebuild receive record
     reduce refuse reject release remove rename reorder replace report require reset resolve restart restore restrict resume
@@ -50,7 +50,8 @@ def names(subject_part):
 
 
 def is_in(word, text):
-    return re.search(rf'(?<![\w-]){re.escape(word)}(?![\w-])', text) is not None
+    # not a part of a longer name; -ENOENT has no name before its hyphen
+    return re.search(rf'(?<!\w)(?<!\w-){re.escape(word)}(?!\w|-\w)', text) is not None
 
 
 def fault(subject, changed):

@@ -18,6 +18,7 @@ GOOD = [
     ('cfg: remove lexer.c', 'int x;'),
     ('cfg: fix subdir/lexer.c', 'int x;'),
     ('cfg: split lex_word() in two', 'lex_word(void)'),
+    ('fake: return ENOENT for a path', 'return -ENOENT;'),
 ]
 BAD = [
     ('match: reject a weight above 256, the most that HAProxy takes', 'weight', '61 columns, the most is 60'),
