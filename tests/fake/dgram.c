@@ -8,6 +8,7 @@ struct fake_dgram {
 	struct fake_sock *to;
 	struct sockaddr_storage from;
 	size_t len;
+	int fd; /* that it brings; -1: none */
 	char text[];
 };
 
@@ -63,6 +64,14 @@ fake_dgram_connect(struct fake_sock *s, const struct sockaddr *sa, socklen_t len
 	return 0;
 }
 
+static void
+drop(struct fake *k, struct fake_dgram *d)
+{
+	if (d->fd >= 0 && k->files[d->fd])
+		(void)fake_file_close(k, d->fd);
+	fake_release(d);
+}
+
 /* A full socket drops what comes by UDP; a unix socket has its sender wait. */
 static void
 arrive(struct fake_sock *to, struct fake_dgram *d)
@@ -70,7 +79,7 @@ arrive(struct fake_sock *to, struct fake_dgram *d)
 	struct fake_dgram **at = &to->dgrams;
 
 	if (to->dead || to->dgram_bytes + d->len > to->rcvbuf) {
-		fake_release(d);
+		drop(to->k, d);
 		return;
 	}
 	while (*at)
@@ -129,13 +138,27 @@ make_datagram(struct fake_sock *from, struct fake_sock *to, const struct iovec *
 	}
 	d->to = to;
 	d->from = from->local;
+	d->fd = -1;
 	return d;
+}
+
+/* A copy of the descriptor that a message brings. */
+static int
+passed_fd(struct fake *k, const struct msghdr *m)
+{
+	const struct cmsghdr *c = m->msg_controllen ? CMSG_FIRSTHDR(m) : NULL;
+	int fd;
+
+	if (!c || c->cmsg_type != SCM_RIGHTS)
+		return -1;
+	memcpy(&fd, CMSG_DATA(c), sizeof(fd));
+	return fake_dup(k, fd);
 }
 
 static long
 send_to(struct fake_sock *s, const struct sockaddr_storage *at, const struct msghdr *m)
 {
-	struct fake_sock *to = socket_at(s->k, at);
+	struct fake_sock *to = s->peer ? s->peer : socket_at(s->k, at);
 	struct fake_route r = fake_route_to(s->k, fake_addr_port(at));
 	struct fake_dgram *d;
 	long len;
@@ -145,8 +168,9 @@ send_to(struct fake_sock *s, const struct sockaddr_storage *at, const struct msg
 	take_port(s);
 	d = make_datagram(s, to, m->msg_iov, m->msg_iovlen);
 	len = (long)d->len;
+	d->fd = passed_fd(s->k, m);
 	if (s->family == AF_UNIX && to->dgram_bytes + d->len > to->rcvbuf) {
-		fake_release(d);
+		drop(s->k, d);
 		return -EAGAIN;
 	}
 	if (to && r.path != FAKE_BLACKHOLE && r.path != FAKE_REFUSED) {
@@ -218,7 +242,7 @@ fake_dgrams_free(struct fake_sock *s)
 
 	while ((d = s->dgrams)) {
 		s->dgrams = d->next;
-		fake_release(d);
+		drop(s->k, d);
 	}
 	s->dgram_bytes = 0;
 }
@@ -271,4 +295,28 @@ fake_receiver_unix(struct fake *k, const char *path)
 	memcpy(un->sun_path, path, strlen(path));
 	s->bound = ++k->last_inode;
 	return s;
+}
+
+struct fake_sock *
+fake_pair(struct fake *k, int *fd)
+{
+	struct fake_sock *own = fake_sock_new(k, AF_UNIX), *peer = fake_sock_new(k, AF_UNIX);
+
+	*fd = fake_file_new(k, FAKE_KIND_SOCK, 1);
+	assert(*fd >= 0);
+	own->type = peer->type = SOCK_DGRAM;
+	own->phase = peer->phase = FAKE_CONNECTED;
+	own->peer = peer;
+	peer->peer = own;
+	own->was_fd = 1;
+	own->file = k->files[*fd];
+	own->file->sock = own;
+	return peer;
+}
+
+long
+fake_peer_recv_fd(struct fake_sock *s, void *buf, size_t len, int *fd)
+{
+	*fd = s->dgrams ? s->dgrams->fd : -1;
+	return fake_dgram_recv(s, buf, len, 0);
 }

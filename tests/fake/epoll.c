@@ -205,8 +205,10 @@ fake_epoll_wait(struct fake *k, int fd, struct epoll_event *ev, int n, int ms)
 		if (k->n_tasks > 1) {
 			if (until <= k->now)
 				return 0;
-			fake_task_wait(f->ep, NULL, until);
+			k->quiet = fake_task_wait(f->ep, NULL, until);
 			k->call = SYS_CALL_epoll_wait;
+			if (k->quiet)
+				return -EINTR;
 			continue;
 		}
 		if (!k->heap_n && until == UINT64_MAX) {

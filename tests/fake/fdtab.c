@@ -48,6 +48,47 @@ fake_file_new(struct fake *k, enum fake_kind kind, int nonblock)
 	return fd;
 }
 
+/* The last descriptor of a socket closes it. */
+static void
+sock_leaves(struct fake_file *f)
+{
+	struct fake_file **at = &f->sock->file;
+
+	while (*at != f)
+		at = &(*at)->same;
+	*at = f->same;
+	if (!f->sock->file)
+		fake_sock_close(f->sock);
+}
+
+int
+fake_dup(struct fake *k, int fd)
+{
+	struct fake_file *f = k->files[fd], *copy;
+	int r = fake_file_new(k, f->kind, f->nonblock);
+
+	if (r < 0)
+		return r;
+	copy = k->files[r];
+	if (f->kind == FAKE_KIND_SOCK) {
+		copy->sock = f->sock;
+		copy->same = f->same;
+		f->same = copy;
+	} else if (f->kind == FAKE_KIND_FILE) {
+		copy->inode = f->inode;
+		f->inode->opened++;
+	} else {
+		assert(!"it can be copied");
+	}
+	return r;
+}
+
+void
+fake_close(struct fake *k, int fd)
+{
+	(void)fake_file_close(k, fd);
+}
+
 long
 fake_file_close(struct fake *k, int fd)
 {
@@ -66,10 +107,8 @@ fake_file_close(struct fake *k, int fd)
 		fake_items_drop(&f->ep->items, 0);
 		fake_release(f->ep);
 	}
-	if (f->sock) {
-		f->sock->file = NULL;
-		fake_sock_close(f->sock);
-	}
+	if (f->sock)
+		sock_leaves(f);
 	k->files[fd] = NULL;
 	k->n_files--;
 	fake_release(f);

@@ -78,8 +78,10 @@ void fake_set_pipes(struct fake *k, unsigned int slots, unsigned int fragment);
 void fake_set_fd_limit(struct fake *k, int limit);
 /* A file that can be opened by this path from now on, with this text. */
 void fake_put_file(struct fake *k, const char *path, const void *text, size_t len);
-/* Sends a signal: signalfds with it in their mask become readable. */
+/* Sends a signal to all processes: signalfds with it in their mask become readable. */
 void fake_signal(struct fake *k, int signo);
+/* The same to one; 0 is the one of the first thread. */
+void fake_signal_to(struct fake *k, unsigned int process, int signo);
 /* Number of open descriptors, without 0 to 2. */
 unsigned int fake_fds(const struct fake *k);
 /* The lowest open descriptor (FAKE_FD_MIN or above), or -1. */
@@ -97,6 +99,13 @@ struct fake_sock *fake_origin_accept(struct fake_sock *origin);
  * message, and fake_peer_send() sends to whoever has sent the one before. */
 struct fake_sock *fake_receiver(struct fake *k, unsigned int port);
 struct fake_sock *fake_receiver_unix(struct fake *k, const char *path);
+/* A pair of connected datagram sockets: a descriptor of the process, and its peer. A message of the
+ * process may bring a descriptor, which fake_peer_recv_fd() copies; -1: it brings none. */
+struct fake_sock *fake_pair(struct fake *k, int *fd);
+long fake_peer_recv_fd(struct fake_sock *s, void *buf, size_t len, int *fd);
+/* A copy of a descriptor, and its end; all processes have one table of them. */
+int fake_dup(struct fake *k, int fd);
+void fake_close(struct fake *k, int fd);
 /* >= 0, or -EAGAIN, -ECONNRESET, -EPIPE. */
 long fake_peer_send(struct fake_sock *s, const void *buf, size_t len);
 /* > 0, 0 at the end, -EAGAIN, -ECONNRESET. */

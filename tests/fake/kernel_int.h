@@ -34,6 +34,7 @@ struct fake_file {
 	int nonblock;
 	int deleted_in_wait; /* number of waits + 1 at the last EPOLL_CTL_DEL, 0: none */
 	struct fake_sock *sock;
+	struct fake_file *same; /* the next descriptor of this socket */
 	struct fake_epoll *ep;
 	struct fake_fifo *fifo; /* of either end of a pipe */
 	struct fake_inode *inode;
@@ -41,6 +42,7 @@ struct fake_file {
 	int appends;
 	int writes;       /* this is the end for writing */
 	uint64_t sigmask; /* of a signalfd */
+	unsigned int process; /* whose signalfd it is */
 	uint64_t pending;
 	uint64_t count; /* of an eventfd */
 	struct list items; /* fake_item.in_file */
@@ -95,7 +97,7 @@ struct fake_pipe {
 struct fake_sock {
 	struct fake *k;
 	struct fake_sock *all; /* next of all sockets */
-	struct fake_file *file;
+	struct fake_file *file; /* the first of its descriptors; NULL: it has none */
 	struct fake_sock *peer;
 	enum fake_state state;
 	enum fake_phase phase;
@@ -238,6 +240,9 @@ long fake_umask(void *ctx, mode_t mask);
 long fake_futex(void *ctx, uint32_t *word, int op, uint32_t val, const struct timespec *ts);
 long fake_kill(void *ctx, pid_t pid, int sig);
 
+/* The number of the process that makes the current call. */
+unsigned int fake_process(void);
+
 /* pipes: the calls themselves */
 long fake_pipe2(void *ctx, int *fds, int flags);
 long fake_splice(void *ctx, int in, int out, size_t len, unsigned int flags);
@@ -273,11 +278,11 @@ void fake_dgrams_free(struct fake_sock *s);
 long fake_sendmmsg(void *ctx, int fd, struct mmsghdr *v, unsigned int n, int flags);
 
 /* threads (fake/tasks.h): the first call of one waits for its turn. What waits for none of the two
- * passes NULL. */
+ * passes NULL. fake_task_wait() is 1 when nothing will ever happen. */
 void fake_tasks_init(struct fake *k);
 void fake_tasks_free(struct fake *k);
 void fake_task_begin(struct fake *k);
-void fake_task_wait(struct fake_epoll *ep, const uint32_t *word, uint64_t until);
+int fake_task_wait(struct fake_epoll *ep, const uint32_t *word, uint64_t until);
 void fake_task_yield(void);
 long fake_task_wake(struct fake *k, const uint32_t *word);
 long fake_sched_yield(void *ctx);

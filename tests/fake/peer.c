@@ -17,8 +17,8 @@ notify_runs(struct fake *k, void *arg)
 void
 fake_sock_wake(struct fake_sock *s, uint32_t key)
 {
-	if (s->file)
-		fake_file_wake(s->file, key);
+	for (struct fake_file *f = s->file; f; f = f->same)
+		fake_file_wake(f, key);
 	if (s->notify && !s->notified) {
 		s->notified = 1;
 		fake_after(s->k, s->react, notify_runs, s);

@@ -41,8 +41,10 @@ fake_signalfd4(void *ctx, int fd, const sigset_t *set, int flags)
 		mask |= sigismember(set, i) == 1 ? 1ull << (i - 1) : 0;
 	if (r == 0)
 		r = fd >= 0 ? fd : fake_file_new(k, FAKE_KIND_SIGNAL, flags & SFD_NONBLOCK);
-	if (r > 0 && fake_file_of(k, (int)r))
+	if (r > 0 && fake_file_of(k, (int)r)) {
 		k->files[r]->sigmask = mask;
+		k->files[r]->process = fake_process();
+	}
 	return fake_leave(k, r, "signalfd4(%d)", fd);
 }
 
@@ -124,7 +126,9 @@ fake_sched_setaffinity(void *ctx, size_t len, const cpu_set_t *set)
 long
 fake_getpid(void *ctx)
 {
-	return fake_leave(ctx, fake_enter(ctx, SYS_CALL_getpid, -1) ? 0 : FAKE_PID, "getpid()");
+	return fake_leave(ctx,
+		fake_enter(ctx, SYS_CALL_getpid, -1) ? 0 : FAKE_PID + (long)fake_process(),
+		"getpid()");
 }
 
 long
@@ -165,7 +169,7 @@ wait_for_word(struct fake *k, const uint32_t *word, const struct timespec *ts)
 	uint64_t until = ts ? k->now + ns : UINT64_MAX;
 
 	if (k->n_tasks > 1) {
-		fake_task_wait(NULL, word, until);
+		(void)fake_task_wait(NULL, word, until);
 		k->call = SYS_CALL_futex;
 		return k->now >= until ? -ETIMEDOUT : 0;
 	}
@@ -200,31 +204,43 @@ fake_sched_yield(void *ctx)
 	return fake_leave(k, r, "sched_yield()");
 }
 
-/* The process itself is the only one. */
+/* Only the process itself is known by its number. */
 long
 fake_kill(void *ctx, pid_t pid, int sig)
 {
 	struct fake *k = ctx;
 	long r = fake_enter(k, SYS_CALL_kill, -1);
 
-	if (r == 0 && pid != FAKE_PID)
+	if (r == 0 && pid != FAKE_PID + (pid_t)fake_process())
 		r = -ESRCH;
 	if (r == 0 && sig)
-		fake_signal(k, sig);
+		fake_signal_to(k, fake_process(), sig);
 	return fake_leave(k, r, "kill(%d, %d)", (int)pid, sig);
+}
+
+static void
+deliver(struct fake_file *f, int signo)
+{
+	uint64_t bit = 1ull << (signo - 1);
+
+	if (f->kind != FAKE_KIND_SIGNAL || !(f->sigmask & bit))
+		return;
+	f->pending |= bit;
+	fake_file_wake(f, EPOLLIN);
 }
 
 void
 fake_signal(struct fake *k, int signo)
 {
-	uint64_t bit = 1ull << (signo - 1);
+	for (int fd = FAKE_FD_MIN; fd < FAKE_MAX_FD; fd++)
+		if (k->files[fd])
+			deliver(k->files[fd], signo);
+}
 
-	for (int fd = FAKE_FD_MIN; fd < FAKE_MAX_FD; fd++) {
-		struct fake_file *f = k->files[fd];
-
-		if (!f || f->kind != FAKE_KIND_SIGNAL || !(f->sigmask & bit))
-			continue;
-		f->pending |= bit;
-		fake_file_wake(f, EPOLLIN);
-	}
+void
+fake_signal_to(struct fake *k, unsigned int process, int signo)
+{
+	for (int fd = FAKE_FD_MIN; fd < FAKE_MAX_FD; fd++)
+		if (k->files[fd] && k->files[fd]->process == process)
+			deliver(k->files[fd], signo);
 }

@@ -1,6 +1,5 @@
 #include "fake/tasks.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "fake/kernel_int.h"
@@ -8,12 +7,15 @@
 struct fake_task {
 	struct list link; /* of fake.tasks, in the order of their starts */
 	struct fake *k;
+	pthread_t id;
 	pthread_cond_t turn;
 	int waits;
 	struct fake_epoll *ep; /* for an event of this one, */
 	const uint32_t *word;  /* a wake-up of this word, */
 	int joins;             /* the end of another thread, */
+	pthread_t other;
 	uint64_t until;        /* or this time */
+	int is_quiet;          /* it goes on, though none of that has happened, nor ever will */
 };
 
 static __thread struct fake_task *self;
@@ -56,6 +58,27 @@ soonest(struct fake *k)
 	return at;
 }
 
+/* A thread that waits for events, after this place of the list: a real kernel would let it sleep
+ * for ever. */
+static struct fake_task *
+interrupt_one(struct fake *k, const struct list *after)
+{
+	const struct list *at = after;
+
+	do {
+		struct fake_task *t;
+
+		at = at->next;
+		t = list_entry(at, struct fake_task, link);
+		if (at == &k->tasks || !t->ep)
+			continue;
+		t->is_quiet = 1;
+		return t;
+	} while (at != after);
+	assert(!"a thread waits for events");
+	return NULL;
+}
+
 /* Advances the time until one can run. */
 static struct fake_task *
 find_task(struct fake *k, const struct list *after)
@@ -65,7 +88,8 @@ find_task(struct fake *k, const struct list *after)
 	while (!(t = next_task(k, after))) {
 		uint64_t at = soonest(k);
 
-		assert(at != UINT64_MAX && "all threads wait for ever");
+		if (at == UINT64_MAX)
+			return interrupt_one(k, after);
 		k->now = MAX(k->now, at);
 		fake_run_due(k);
 	}
@@ -101,7 +125,7 @@ leave(void *task)
 	list_each(it, &k->tasks) {
 		struct fake_task *other = list_entry(it, struct fake_task, link);
 
-		if (other->joins)
+		if (other->joins && pthread_equal(other->other, pthread_self()))
 			other->waits = 0;
 	}
 	give_turn(k, find_task(k, before));
@@ -125,6 +149,7 @@ fake_task_begin(struct fake *k)
 		return;
 	t = fake_zalloc(sizeof(*t));
 	t->k = k;
+	t->id = pthread_self();
 	t->until = UINT64_MAX;
 	pthread_cond_init(&t->turn, NULL);
 	pthread_mutex_lock(&k->baton);
@@ -179,10 +204,11 @@ pass_on(struct fake_task *t)
 	pthread_mutex_unlock(&t->k->baton);
 }
 
-void
+int
 fake_task_wait(struct fake_epoll *ep, const uint32_t *word, uint64_t until)
 {
 	self->waits = 1;
+	self->is_quiet = 0;
 	self->ep = ep;
 	self->word = word;
 	self->until = until;
@@ -191,6 +217,7 @@ fake_task_wait(struct fake_epoll *ep, const uint32_t *word, uint64_t until)
 	self->ep = NULL;
 	self->word = NULL;
 	self->until = UINT64_MAX;
+	return self->is_quiet;
 }
 
 void
@@ -218,6 +245,21 @@ fake_task_wake(struct fake *k, const uint32_t *word)
 
 /* --- around the calls of pthreads --- */
 
+/* Set before its first call. */
+static __thread unsigned int own_process;
+
+void
+fake_thread_is_process(unsigned int process)
+{
+	own_process = process;
+}
+
+unsigned int
+fake_process(void)
+{
+	return own_process;
+}
+
 unsigned int
 fake_threads(void)
 {
@@ -238,12 +280,23 @@ fake_thread_started(unsigned int before)
 	pthread_mutex_unlock(&k->baton);
 }
 
-void
-fake_thread_joins(void)
+static int
+is_there(const struct fake *k, pthread_t id)
 {
-	if (!self)
+	list_each(it, (struct list *)(uintptr_t)&k->tasks)
+		if (pthread_equal(list_entry(it, struct fake_task, link)->id, id))
+			return 1;
+	return 0;
+}
+
+/* One that has left needs no turn to end. */
+void
+fake_thread_joins(pthread_t other)
+{
+	if (!self || !is_there(self->k, other))
 		return;
 	self->waits = self->joins = 1;
+	self->other = other;
 	pthread_mutex_lock(&self->k->baton);
 	give_turn(self->k, find_task(self->k, &self->link));
 	pthread_mutex_unlock(&self->k->baton);

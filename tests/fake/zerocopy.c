@@ -239,7 +239,7 @@ fake_recvmmsg(void *ctx, int fd, struct mmsghdr *v, unsigned int n, int flags)
 	long r = fake_enter(k, SYS_CALL_recvmmsg, fd);
 	struct fake_sock *s;
 
-	if (flags & ~MSG_ERRQUEUE & ~MSG_DONTWAIT)
+	if (flags & ~(MSG_ERRQUEUE | MSG_DONTWAIT | MSG_CMSG_CLOEXEC))
 		fake_blame(k, FAKE_UNKNOWN);
 	if (r == 0 && (s = fake_sock_of(k, fd, &r))) {
 		if (flags & MSG_ERRQUEUE)
