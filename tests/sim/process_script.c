@@ -219,6 +219,21 @@ do_logs(struct process_world *w, char *const *word)
 }
 
 static int
+do_master(struct process_world *w, char *const *word)
+{
+	(void)word;
+	w->has_master = 1;
+	return 0;
+}
+
+static int
+do_reload(struct process_world *w, char *const *word)
+{
+	(void)word;
+	return process_world_reload(w);
+}
+
+static int
 do_tls(struct process_world *w, char *const *word)
 {
 	(void)word;
@@ -282,7 +297,8 @@ run(struct action *a)
 		int (*fn)(struct process_world *w, char *const *word);
 	} actions[] = { { "server", do_server }, { "path", do_path }, { "names", do_names },
 		{ "signal", do_signal }, { "admin", do_admin }, { "fds", do_fds },
-		{ "logs", do_logs }, { "tls", do_tls }, { "manager", do_manager } };
+		{ "logs", do_logs }, { "tls", do_tls }, { "manager", do_manager },
+		{ "master", do_master }, { "reload", do_reload } };
 	struct process_world *w = a->script->w;
 	int r = -1;
 	size_t i = 0;

@@ -23,6 +23,8 @@
  *     logs PATH                         a unix socket that logs may be sent to
  *     fds N                             limit of descriptors
  *     manager [watchdog TIME]           a service manager is notified
+ *     master                            the process has a master, and can be replaced:
+ *     reload                            another one starts, and this one stops softly
  */
 #ifndef TACIT_SIM_PROCESS_SCRIPT_H
 #define TACIT_SIM_PROCESS_SCRIPT_H

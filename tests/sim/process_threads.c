@@ -24,7 +24,7 @@ __wrap_thread_join(struct thread *t)
 {
 	int r;
 
-	fake_thread_joins();
+	fake_thread_joins(t->id);
 	r = __real_thread_join(t);
 	fake_thread_joined();
 	return r;

@@ -11,7 +11,9 @@
 #include "app/promex/promex.h"
 #include "app/stats/stats.h"
 #include "base/err.h"
+#include "base/mem.h"
 #include "proxy/sample/route.h"
+#include "fake/tasks.h"
 #include "sim/faults.h"
 #include "sim/process_ends.h"
 
@@ -31,6 +33,8 @@
 #define PATIENCE (10 * FAKE_SEC)
 /* The signal is repeated so often: calls that were made to fail may have read it. */
 #define AGAIN FAKE_SEC
+/* For changes of maps, in the memory that outlives a process. */
+#define MAPS_ROOM ((size_t)1 << 20)
 
 void
 process_world_error(struct process_world *w, const char *fmt, ...)
@@ -67,106 +71,276 @@ process_world_note(struct process_world *w, const char *fmt, ...)
 
 /* A message for the terminal: a line, or the rest of one. */
 static ssize_t
-on_report(void *world, const char *text, size_t len)
+on_report(void *run, const char *text, size_t len)
 {
-	struct process_world *w = world;
+	struct process_run *r = run;
 
-	process_world_note(w, "terminal: %.*s", (int)strcspn(text, "\n"), text);
+	process_world_note(r->w, "terminal: %.*s", (int)strcspn(text, "\n"), text);
 	return (ssize_t)len;
 }
 
 void
 process_world_open(struct process_world *w)
 {
-	cookie_io_functions_t io = { .write = on_report };
-
 	memset(w, 0, sizeof(*w));
 	/* Logs have local time. */
 	setenv("TZ", "UTC", 1);
 	w->k = fake_new();
 	w->began = fake_now(w->k);
-	sys_init(&w->sys, &sys_fake, w->k);
 	sbuf_init(&w->trace, 0);
-	w->report.to = fopencookie(w, "w", io);
-	setvbuf(w->report.to, NULL, _IOLBF, 4096);
-	w->report.pid = (int)sys_getpid(&w->sys);
-	w->notify.fd = -1;
 	w->ends = process_ends_new(w);
 }
 
+/* --- one process --- */
+
+static struct process_run *
+run_new(struct process_world *w)
+{
+	struct process_run *r = &w->run[w->n_runs++];
+	cookie_io_functions_t io = { .write = on_report };
+
+	assert(w->n_runs <= PROCESS_WORLD_RUNS);
+	r->w = w;
+	r->number = w->n_runs - 1;
+	sys_init(&r->sys, &sys_fake, w->k);
+	r->report.to = fopencookie(r, "w", io);
+	setvbuf(r->report.to, NULL, _IOLBF, 4096);
+	r->notify.fd = -1;
+	master_link_init(&r->link, &r->sys);
+	inherited_init(&r->inherited, &r->sys);
+	return r;
+}
+
 static int
-load(struct process_world *w, const char *config)
+load(struct process_run *r)
 {
 	static const char *const no_environment[] = { NULL };
 	struct options o = { .progname = "tacit", .n_files = 1, .files = { CONFIG } };
 	struct sbuf text;
-	int r;
+	int e;
 
 	sbuf_init(&text, 0);
-	sbuf_addf(&text, "%s%s", PREAMBLE, config);
-	fake_put_file(w->k, CONFIG, text.p, text.len);
+	sbuf_addf(&text, "%s%s", PREAMBLE, r->w->config);
+	fake_put_file(r->w->k, CONFIG, text.p, text.len);
 	sbuf_fini(&text);
-	r = config_init(&w->cfg, no_environment);
-	if (!r)
-		r = config_load(&w->cfg, &w->sys, &o);
-	report_diag(&w->report, &w->cfg.diag, 0);
-	if (r)
-		process_world_error(w, "the configuration is refused:\n%s", w->trace.p);
-	return r;
+	r->report.pid = (int)sys_getpid(&r->sys);
+	r->is_open = 1;
+	e = config_init(&r->cfg, no_environment);
+	if (!e)
+		e = config_load(&r->cfg, &r->sys, &o);
+	report_diag(&r->report, &r->cfg.diag, 0);
+	if (e)
+		process_world_error(r->w, "the configuration is refused:\n%s", r->w->trace.p);
+	return e;
 }
 
 static void
-set_limits(struct process_world *w)
+set_limits(struct process_run *r)
 {
-	const struct global_conf *g = &w->cfg.global;
+	const struct global_conf *g = &r->cfg.global;
 
-	w->p.limits = (struct limits){
+	r->p.limits = (struct limits){
 		.maxconn = g->maxconn ? (unsigned int)g->maxconn : MAXCONN,
 		.fds = TABLE,
 		.table = TABLE
 	};
-	proxies_set_fullconn(&w->cfg.proxies, w->p.limits.maxconn);
+	proxies_set_fullconn(&r->cfg.proxies, r->p.limits.maxconn);
 }
 
 /* 0, or a negative reason. */
 static int
-start(struct process_world *w)
+start(struct process_run *r, struct keep *keep)
 {
-	int r = 0;
+	int e = 0;
 
-	if (w->is_notified)
-		r = notify_open(&w->notify, &w->sys, PROCESS_WORLD_NOTIFY);
-	if (!r)
-		r = process_init(&w->p, &w->sys, &w->cfg, &w->report, &w->notify);
-	if (r)
-		return r;
-	w->p.service = &admin_service;
-	w->p.stats = &stats_service;
-	w->p.metrics = &promex_service;
-	w->p.watchdog.interval_ms = w->watchdog_ms;
-	set_limits(w);
-	process_open_log(&w->p, "tacit");
-	r = process_bind(&w->p);
-	if (!r)
-		r = process_start(&w->p);
-	return r;
+	if (r->w->is_notified && !r->master)
+		e = notify_open(&r->notify, &r->sys, PROCESS_WORLD_NOTIFY);
+	if (!e)
+		e = process_init(&r->p, &r->sys, &r->cfg, &r->report, &r->notify);
+	if (e)
+		return e;
+	r->has_process = 1;
+	r->p.service = &admin_service;
+	r->p.stats = &stats_service;
+	r->p.metrics = &promex_service;
+	r->p.watchdog.interval_ms = r->w->watchdog_ms;
+	r->p.inherited = &r->inherited;
+	r->p.master = r->master ? &r->link : NULL;
+	r->p.keep = *keep;
+	set_limits(r);
+	e = keep_open(&r->p);
+	if (e)
+		return e;
+	process_open_log(&r->p, "tacit");
+	e = process_bind(&r->p);
+	if (e)
+		return e;
+	inherited_close_rest(&r->inherited);
+	return process_start(&r->p);
+}
+
+static void
+keep_descriptor(struct process_world *w, const char *name, int fd)
+{
+	unsigned int i = w->n_kept++;
+
+	assert(w->n_kept <= PROCESS_WORLD_KEPT && strlen(name) < sizeof(w->kept[i].name));
+	memcpy(w->kept[i].name, name, strlen(name) + 1);
+	w->kept[i].fd = fd;
+}
+
+static void
+on_message(struct fake *k, void *run)
+{
+	static const char stores[] = "FDSTORE=1\nFDNAME=";
+	struct process_run *r = run;
+	char text[MASTER_LINK_MSG_MAX + 1];
+	long n;
+	int fd;
+
+	while ((n = fake_peer_recv_fd(r->master, text, MASTER_LINK_MSG_MAX, &fd)) > 0) {
+		text[n] = '\0';
+		if (fd >= 0 && strncmp(text, stores, sizeof(stores) - 1) == 0)
+			keep_descriptor(r->w, text + sizeof(stores) - 1, fd);
+		else if (fd >= 0)
+			fake_close(k, fd);
+	}
+}
+
+static void
+end(struct process_run *r)
+{
+	if (r->has_process) {
+		/* What they use cannot be freed: the test has failed, and its memory is lost. */
+		if (process_join(&r->p) || process_sessions(&r->p)) {
+			process_world_error(r->w, "the process ends with %u sessions",
+				process_sessions(&r->p));
+			return;
+		}
+		process_fini(&r->p);
+	}
+	/* The link is both. */
+	if (r->master)
+		on_message(r->w->k, r);
+	else
+		notify_close(&r->notify);
+	master_link_fini(&r->link);
+	inherited_fini(&r->inherited);
+	if (r->is_open)
+		config_fini(&r->cfg);
+	fclose(r->report.to);
+	r->has_ended = 1;
+}
+
+/* --- the master --- */
+
+/* 0, or -1 without memory. */
+static int
+link_to_master(struct process_run *r)
+{
+	struct process_world *w = r->w;
+	int fd;
+
+	if (!w->has_master)
+		return 0;
+	r->master = fake_pair(w->k, &fd);
+	fake_peer_notify(r->master, 0, on_message, r);
+	r->link.fd = fd;
+	r->notify = (struct notify){ &r->sys, fd, 0 };
+	for (unsigned int i = 0; i < w->n_kept; i++)
+		if (inherited_add(&r->inherited, fake_dup(w->k, w->kept[i].fd), w->kept[i].name,
+			    INHERITED_MASTER) < 0)
+			return -1;
+	return 0;
+}
+
+/* 0, or -1 with w->why. */
+static int
+run_start(struct process_run *r)
+{
+	struct process_world *w = r->w;
+	struct keep keep = { 0 };
+	int e;
+
+	if (link_to_master(r) < 0)
+		return -1;
+	keep.maps_room = MAPS_ROOM;
+	keep_open_former(&keep, &r->inherited, &r->report);
+	if (load(r)) {
+		for (unsigned int i = 0; i < keep.n_former; i++)
+			memfile_close(&keep.former[i].view);
+		mem_free(keep.former);
+		return -1;
+	}
+	/* The fault is that of the first one. */
+	faults_apply(w->mem_faults && !r->number);
+	e = start(r, &keep);
+	faults_apply(0);
+	if (e)
+		process_world_error(w, "the process does not start (%s):\n%s", err_text(e),
+			w->trace.p ? w->trace.p : "");
+	return e ? -1 : 0;
 }
 
 int
 process_world_start(struct process_world *w, const char *config)
 {
-	int r = load(w, config);
-
-	if (r)
-		return -1;
-	faults_apply(w->mem_faults);
-	r = start(w);
-	faults_apply(0);
-	if (r)
-		process_world_error(w, "the process does not start (%s):\n%s", err_text(r),
-			w->trace.p ? w->trace.p : "");
-	return r ? -1 : 0;
+	w->config = config;
+	return run_start(run_new(w));
 }
+
+static void
+run_serve(struct process_run *r)
+{
+	struct process_world *w = r->w;
+
+	faults_apply(w->mem_faults && w->n_runs == 1);
+	process_run(&r->p);
+	faults_apply(0);
+	if (r->number || w->n_runs > 1)
+		process_world_note(w, "-- process %u has ended", r->number + 1);
+	else
+		process_world_note(w, "-- the process has ended");
+	end(r);
+}
+
+static void
+new_process_main(void *run)
+{
+	struct process_run *r = run;
+	int failed = r->w->why[0] != '\0';
+
+	fake_thread_is_process(r->number);
+	if (run_start(r) < 0) {
+		/* The one before it goes on. */
+		process_world_note(r->w, "-- process %u does not start", r->number + 1);
+		if (!failed)
+			r->w->why[0] = '\0';
+		end(r);
+		return;
+	}
+	process_world_note(r->w, "-- process %u is ready", r->number + 1);
+	fake_signal_to(r->w->k, r->number - 1, SIGUSR1);
+	run_serve(r);
+}
+
+int
+process_world_reload(struct process_world *w)
+{
+	struct process_run *r;
+
+	if (!w->has_master)
+		return -1;
+	/* There is none that it could replace: the world ends. */
+	if (w->run[w->n_runs - 1].has_ended)
+		return 0;
+	r = run_new(w);
+	if (thread_start(&r->thread, new_process_main, r, "reload"))
+		process_world_error(w, "no thread");
+	return 0;
+}
+
+/* --- the end --- */
 
 static void
 give_up(struct fake *k, void *world)
@@ -174,18 +348,31 @@ give_up(struct fake *k, void *world)
 	struct process_world *w = world;
 
 	(void)k;
-	process_world_error(w, "the process does not end: %u sessions, state %d",
-		process_sessions(&w->p), (int)w->p.state);
-	w->p.state = PROCESS_GONE;
+	for (unsigned int i = 0; i < w->n_runs; i++) {
+		struct process *p = &w->run[i].p;
+
+		if (w->run[i].has_ended)
+			continue;
+		process_world_error(w, "the process does not end: %u sessions, state %d",
+			process_sessions(p), (int)p->state);
+		p->state = PROCESS_GONE;
+	}
 }
 
 static void
 stop_hard(struct fake *k, void *world)
 {
-	if (((const struct process_world *)world)->p.state >= PROCESS_KILLING)
-		return;
-	fake_signal(k, SIGTERM);
-	fake_after(k, AGAIN, stop_hard, world);
+	const struct process_world *w = world;
+	int again = 0;
+
+	for (unsigned int i = 0; i < w->n_runs; i++) {
+		if (w->run[i].has_ended || w->run[i].p.state >= PROCESS_KILLING)
+			continue;
+		fake_signal_to(k, i, SIGTERM);
+		again = 1;
+	}
+	if (again)
+		fake_after(k, AGAIN, stop_hard, world);
 }
 
 static void
@@ -204,20 +391,26 @@ void
 process_world_run(struct process_world *w)
 {
 	fake_after(w->k, w->until - (fake_now(w->k) - w->began), end_scenario, w);
-	faults_apply(w->mem_faults);
-	process_run(&w->p);
-	faults_apply(0);
-	process_world_note(w, "-- the process has ended");
-	/* Lets its last bytes arrive. */
+	run_serve(&w->run[0]);
+	for (unsigned int i = 1; i < w->n_runs; i++)
+		(void)!thread_join(&w->run[i].thread);
+	/* What it has sent arrives. */
 	fake_advance(w->k, FAKE_SEC);
 	w->is_over = 1;
+}
+
+/* What another process has open too has to leave the poller before it is closed. */
+static int
+is_normal(const struct process_world *w, int abuse)
+{
+	return abuse == FAKE_CORK_STALL || (abuse == FAKE_DEL_BEFORE_CLOSE && w->has_master);
 }
 
 static void
 check_kernel(struct process_world *w)
 {
 	for (int a = 0; a < FAKE_ABUSES; a++)
-		if (a != FAKE_CORK_STALL && fake_abuse(w->k, (enum fake_abuse)a))
+		if (!is_normal(w, a) && fake_abuse(w->k, (enum fake_abuse)a))
 			process_world_error(w, "%s: %llu times",
 				fake_abuse_name((enum fake_abuse)a),
 				(unsigned long long)fake_abuse(w->k, (enum fake_abuse)a));
@@ -229,21 +422,17 @@ int
 process_world_close(struct process_world *w)
 {
 	w->is_over = 1;
-	if (w->p.workers) {
-		/* They still use this memory: the test has failed, and leaks it. */
-		if (process_join(&w->p) || process_sessions(&w->p)) {
-			process_world_error(w, "the process ends with %u sessions",
-				process_sessions(&w->p));
+	for (unsigned int i = 0; i < w->n_runs; i++) {
+		if (!w->run[i].has_ended)
+			end(&w->run[i]);
+		if (!w->run[i].has_ended)
 			return -1;
-		}
-		process_fini(&w->p);
 	}
-	notify_close(&w->notify);
-	config_fini(&w->cfg);
+	for (unsigned int i = 0; i < w->n_kept; i++)
+		fake_close(w->k, w->kept[i].fd);
 	check_kernel(w);
 	process_ends_free(&w->ends);
 	fake_free(&w->k);
-	fclose(w->report.to);
 	sbuf_fini(&w->trace);
 	return w->why[0] ? -1 : 0;
 }
