@@ -16,6 +16,7 @@ refuse_file(const char **why, const char *text)
 	return -ERR_INVAL;
 }
 
+/* The names of the item belong to the view from now on. */
 static int
 add_item(struct memfile_view *v, const struct memfile_item *item)
 {
@@ -23,8 +24,11 @@ add_item(struct memfile_view *v, const struct memfile_item *item)
 		struct memfile_item *more =
 			mem_resize(v->item, v->n ? 2 * v->n : 1, sizeof(*more));
 
-		if (!more)
+		if (!more) {
+			mem_free(item->key);
+			mem_free(item->alias);
 			return -ERR_NOMEM;
+		}
 		v->item = more;
 	}
 	v->item[v->n++] = *item;
