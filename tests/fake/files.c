@@ -84,7 +84,8 @@ fake_put_file(struct fake *k, const char *path, const void *text, size_t len)
 	if (!n)
 		n = inode_new(k, path);
 	inode_make_room(n, len + 1);
-	memcpy(n->data, text, len);
+	if (len)
+		memcpy(n->data, text, len);
 	n->size = len;
 	n->changed = k->now;
 }

@@ -119,8 +119,10 @@ load(struct process_run *r)
 	struct sbuf text;
 	int e;
 
+	fake_memory_is_ours++;
 	sbuf_init(&text, 0);
 	sbuf_addf(&text, "%s%s", PREAMBLE, r->w->config);
+	fake_memory_is_ours--;
 	fake_put_file(r->w->k, CONFIG, text.p, text.len);
 	sbuf_fini(&text);
 	r->report.pid = (int)sys_getpid(&r->sys);
@@ -157,9 +159,9 @@ start(struct process_run *r, struct keep *keep)
 		e = notify_open(&r->notify, &r->sys, PROCESS_WORLD_NOTIFY);
 	if (!e)
 		e = process_init(&r->p, &r->sys, &r->cfg, &r->report, &r->notify);
+	r->has_process = r->p.workers != NULL;
 	if (e)
 		return e;
-	r->has_process = 1;
 	r->p.service = &admin_service;
 	r->p.stats = &stats_service;
 	r->p.metrics = &promex_service;
