@@ -396,7 +396,7 @@ process_world_run(struct process_world *w)
 	run_serve(&w->run[0]);
 	for (unsigned int i = 1; i < w->n_runs; i++)
 		(void)!thread_join(&w->run[i].thread);
-	/* What it has sent arrives. */
+	/* Lets its last bytes arrive. */
 	fake_advance(w->k, FAKE_SEC);
 	w->is_over = 1;
 }
