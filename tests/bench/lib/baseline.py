@@ -6,6 +6,7 @@ turn. Times and rates are not."""
 import json
 from collections import namedtuple
 
+from . import scale
 from .targets import SLOW_P99, mean_ratio, ratio, value
 
 # less: less is better. Differences below the share `within` of the committed value, or below `floor`, are ignored.
@@ -139,7 +140,15 @@ def instructions():
         yield less("instructions", "instructions per request, %s, tacit default" % kind, one("tacit default", kind + ".own"), INSTRUCTIONS)
 
 
-COMPARED = (*calls(), *http(), *segments(), *costs(), *resting(), *several(), *transfers(), *slow(), *instructions())
+def large():
+    for name, words, _, _ in scale.CASES:
+        for metric, what in scale.METRICS:
+            yield less("scale", "%s: %s" % (words, what), two("tacit default", "haproxy", "%s.%s" % (name, metric)),
+                       BYTES if metric in ("rss", "peak") else 2 * CPU)
+
+
+COMPARED = (*calls(), *http(), *segments(), *costs(), *resting(), *several(), *transfers(), *slow(), *instructions(),
+            *large())
 
 
 def values(results):

@@ -123,9 +123,14 @@ def schedstat(text):
 
 def anonymous_kb(text):
     """Anonymous memory in KiB from the text of smaps_rollup: pages of files come and go."""
-    found = re.search(r"^Anonymous:\s+(\d+) kB$", text, re.M)
+    return kb(text, "Anonymous")
+
+
+def kb(text, name):
+    """A value in KiB from the text of smaps_rollup or status."""
+    found = re.search(r"^%s:\s+(\d+) kB$" % name, text, re.M)
     if not found:
-        raise ValueError("no Anonymous line")
+        raise ValueError("no %s line" % name)
     return int(found[1])
 
 

@@ -1,6 +1,6 @@
 """Turns the samples into tables: text for the terminal, Markdown for the report."""
 
-from . import parse
+from . import parse, scale
 
 TITLES = {
     "syscalls": "System calls per TCP connection, near server (clock reads apart)",
@@ -44,6 +44,7 @@ TITLES = {
     "tlskeptcpu": "TLS 1.3, kept connections with reuse: CPU per request (microseconds), c=50",
     "rules": "Nanoseconds per look-up, and per change, by number of patterns; per condition of 1,000, and of one ACL of 1,000 lines",
     "instructions": "User instructions per request, by callgrind: all, and those of the program itself",
+    "scale": "Large configurations: a start, when it serves, and a check",
     "ledger": "Calls that `show syscalls` and strace counted over 10,000 connections",
 }
 SHORT = {"accept4": "accept", "epoll_ctl": "ctl", "recvfrom": "recv", "sendto": "send", "setsockopt": "sockopt"}
@@ -183,6 +184,8 @@ def grids(section, samples):
     if section == "instructions":
         return [(title, instructions_grid(rows))] + [
             ("Functions that cost most: " + name, functions_grid(row)) for name, row in rows.items()]
+    if section == "scale":
+        return [(title, scale.grid(samples))]
     if section == "latency":
         columns = [("%s %s" % (m, p), "%s.%s" % (m, p), 0)
                    for m in ("close", "keepalive") for p in ("p50", "p99", "p999")]

@@ -2,7 +2,7 @@
 
 from collections import namedtuple
 
-from . import parse
+from . import parse, scale
 
 Verdict = namedtuple("Verdict", "section what bound value verdict")
 
@@ -278,6 +278,11 @@ def tlsmem(rows):
                     ratio(rows, "tacit tcp", "hitch", "n"))]
 
 
+def scaled(rows):
+    return [at_most("scale", "%s: %s" % (words, what), 0.9, ratio(rows, "tacit default", "haproxy", "%s.%s" % (name, metric)))
+            for name, words, _, _ in scale.CASES for metric, what in scale.METRICS]
+
+
 CHECKS = {"syscalls": syscalls, "far": far, "cpu": cpu, "keepalive": keepalive, "bulk": bulk, "mixed": mixed,
           "memory": memory, "idle": idle,
           "workers": workers, "handover": handover, "split": split, "ranges": ranges, "rules": rules, "ledger": ledger,
@@ -285,7 +290,7 @@ CHECKS = {"syscalls": syscalls, "far": far, "cpu": cpu, "keepalive": keepalive, 
           "httpmem": httpmem, "slow": slow, "stat": stat,
           "checks": checks, "reload": reload, "reloadmix": reload_mixed, "tls": tls, "tlsprompt": tlsprompt, "tlscpu": tlscpu,
           "tlsresumed": tlsresumed, "tlsresumedcpu": tlsresumedcpu, "tlskept": tlskept, "tlskeptcpu": tlskeptcpu,
-          "tlsbulk": tlsbulk, "tlsmem": tlsmem, "tlsworkers": tlsworkers}
+          "tlsbulk": tlsbulk, "tlsmem": tlsmem, "tlsworkers": tlsworkers, "scale": scaled}
 
 
 def verdicts(results):
