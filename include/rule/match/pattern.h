@@ -75,10 +75,8 @@ struct pattern_feed {
 	struct pattern_feed *other;  /* of the same set: the lines of one ACL share it; or NULL */
 };
 
-/*
- * There may be millions of them: an entry, its text and its first pattern are one piece of memory,
- * and a pattern has no member that can be derived.
- */
+/* There may be millions of them: an entry, its text and its first pattern are one piece of
+ * memory. */
 struct pattern {
 	struct pattern *next;    /* of the same entry, for another set */
 	struct list same;        /* further patterns with its key; the index finds only the first */

@@ -58,7 +58,8 @@ struct pattern_ref {
 struct pattern_ref *pattern_ref_new(const char *path, const struct keyhash *key) must_check;
 /* The sets have another owner and must not be used any more. */
 void pattern_ref_free(struct pattern_ref **ref);
-/* Adds current and future entries to a set. 0, or a negative reason with *why. */
+/* Adds current and future entries to a set, which has the key of ref. 0, or a negative reason with
+ * *why. */
 int pattern_ref_feed(struct pattern_ref *ref, struct pattern_set *set, unsigned int flags,
 	struct rule_err *why) must_check;
 /* The reverse, for a ref that has no entries and is to be freed before its sets. */

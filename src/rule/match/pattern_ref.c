@@ -114,6 +114,7 @@ pattern_ref_feed(
 		mem_resize(ref->feed, ref->n_feeds + 1, sizeof(struct pattern_feed *));
 	struct pattern_feed *feed = mem_alloc(sizeof(*feed));
 
+	assert(ref->table.key.point == set->index[0].key.point);
 	if (grown)
 		ref->feed = grown;
 	if (!grown || !feed) {
