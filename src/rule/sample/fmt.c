@@ -223,6 +223,15 @@ compile_variable(struct compiler *c)
 	return compile_alias(c, len, flags);
 }
 
+/* Gives back the memory of the parts that are not there. */
+static struct rule_fmt *
+without_room(struct rule_fmt *f)
+{
+	struct rule_fmt *less = mem_resize(f, sizeof(*f) + f->n * sizeof(f->part[0]), 1);
+
+	return less ? less : f;
+}
+
 int
 rule_fmt_compile(const struct rule_vocab *v, const char *text, unsigned int style, unsigned int at,
 	struct rule_fmt **out, struct rule_err *why)
@@ -252,7 +261,7 @@ rule_fmt_compile(const struct rule_vocab *v, const char *text, unsigned int styl
 		rule_fmt_free(&c.f);
 	else
 		*c.text_end = '\0';
-	*out = c.f;
+	*out = r < 0 ? NULL : without_room(c.f);
 	return r;
 }
 
