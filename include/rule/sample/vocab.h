@@ -41,6 +41,7 @@ enum rule_arg_type {
 };
 
 #define RULE_ARGS_MAX 6
+#define RULE_ARGS_LEAST 2 /* an init may use so many, even if fewer are declared */
 
 struct rule_arg {
 	enum rule_arg_type type; /* ARG_END: not given */
@@ -62,6 +63,7 @@ struct rule_args {
 	intptr_t kind;           /* for the fetch or converter */
 	unsigned int n;          /* number of arguments, including empty ones */
 	unsigned int bad;        /* set by a failed init or check: the index of the invalid one */
+	/* An expression has memory only for those that the row declares, and RULE_ARGS_LEAST. */
 	struct rule_arg arg[RULE_ARGS_MAX];
 };
 

@@ -272,6 +272,26 @@ count_types(const enum rule_arg_type *types)
 	return n;
 }
 
+struct rule_args *
+rule_args_keep(const struct rule_args *a, const enum rule_arg_type *types)
+{
+	unsigned int n = MAX(count_types(types), RULE_ARGS_LEAST);
+	size_t size = offsetof(struct rule_args, arg) + n * sizeof(a->arg[0]);
+	struct rule_args *kept = mem_alloc(size);
+
+	if (kept)
+		memcpy(kept, a, size);
+	return kept;
+}
+
+void
+rule_args_drop(struct rule_args *a)
+{
+	for (unsigned int i = 0; a && i < a->n; i++)
+		mem_free((char *)(uintptr_t)a->arg[i].text.p);
+	mem_free(a);
+}
+
 static int
 parse_list(struct list_at_work *w, size_t *at, unsigned int max)
 {

@@ -11,7 +11,7 @@ struct step {
 	const struct rule_conv *conv;
 	enum sample_type in;     /* the type it is cast to first: conv->in, or ANY */
 	size_t at;               /* offset of the name in the text */
-	struct rule_args args;
+	struct rule_args *args;
 };
 
 struct rule_expr {
@@ -21,7 +21,7 @@ struct rule_expr {
 	size_t at;               /* offset of the fetch's arguments */
 	char *text;              /* the parsed text, for error positions in rule_expr_check() */
 	size_t len;
-	struct rule_args args;
+	struct rule_args *args;
 	unsigned int n;
 	struct step *step;       /* array of n */
 };
@@ -34,12 +34,12 @@ rule_expr_free(struct rule_expr **pe)
 	if (!e)
 		return;
 	if (e->fetch && e->fetch->free)
-		e->fetch->free(&e->args);
-	rule_args_free(&e->args);
+		e->fetch->free(e->args);
+	rule_args_drop(e->args);
 	for (unsigned int i = 0; i < e->n; i++) {
 		if (e->step[i].conv->free)
-			e->step[i].conv->free(&e->step[i].args);
-		rule_args_free(&e->step[i].args);
+			e->step[i].conv->free(e->step[i].args);
+		rule_args_drop(e->step[i].args);
 	}
 	mem_free(e->step);
 	mem_free(e->text);
@@ -128,6 +128,29 @@ fail_arg(struct rule_err *why, struct str text, size_t open, const struct rule_a
 	return rule_fail(why, at, -ERR_INVAL, "'%s': %s", name, reason);
 }
 
+/* What the declaration of a fetch or converter says of its arguments. */
+struct declared {
+	const char *name;
+	const enum rule_arg_type *types;
+	unsigned int min;
+	intptr_t kind;
+};
+
+static int
+parse_args(const struct declared *d, struct str text, size_t *at, struct rule_args **out,
+	struct rule_err *why)
+{
+	struct rule_args all;
+	int r = rule_args_parse(d->types, d->min, d->name, text, at, &all, why);
+
+	all.kind = d->kind;
+	*out = r ? NULL : rule_args_keep(&all, d->types);
+	if (*out)
+		return 0;
+	rule_args_free(&all);
+	return r ? r : rule_fail(why, *at, -ERR_NOMEM, "%s", err_text(-ERR_NOMEM));
+}
+
 static int
 parse_fetch(struct rule_expr *e, const struct rule_vocab *v, const struct rule_fetch *f,
 	struct str text, size_t *at, struct rule_err *why)
@@ -136,16 +159,16 @@ parse_fetch(struct rule_expr *e, const struct rule_vocab *v, const struct rule_f
 	int r;
 
 	e->at = *at;
-	r = rule_args_parse(f->arg, f->min, f->name, text, at, &e->args, why);
+	r = parse_args(&(struct declared){ f->name, f->arg, f->min, f->kind }, text, at, &e->args,
+		why);
 	if (r)
 		return r;
-	e->args.kind = f->kind;
 	e->fetch = f;
 	e->needs = f->needs;
 	e->uses = f->needs | f->either;
 	e->type = f->out;
-	if (f->init && f->init(&e->args, v, &reason))
-		return fail_arg(why, text, e->at, &e->args, f->name, reason);
+	if (f->init && f->init(e->args, v, &reason))
+		return fail_arg(why, text, e->at, e->args, f->name, reason);
 	return 0;
 }
 
@@ -168,10 +191,10 @@ check_var_scope(const struct rule_args *a, struct str text, size_t open, unsigne
 static int
 check_var_scopes(const struct rule_expr *e, struct str text, unsigned int at, struct rule_err *why)
 {
-	int r = check_var_scope(&e->args, text, e->at, at, why);
+	int r = check_var_scope(e->args, text, e->at, at, why);
 
 	for (unsigned int i = 0; !r && i < e->n; i++)
-		r = check_var_scope(&e->step[i].args, text, e->step[i].at, at, why);
+		r = check_var_scope(e->step[i].args, text, e->step[i].at, at, why);
 	return r;
 }
 
@@ -213,19 +236,17 @@ parse_conv(struct rule_expr *e, const struct rule_vocab *v, struct str text, siz
 		return rule_fail(why, *at, -ERR_NOMEM, "%s", err_text(-ERR_NOMEM));
 	s->at = open;
 	*at = open;
-	r = rule_args_parse(c->arg, c->min, c->name, text, at, &s->args, why);
-	if (r) {
-		rule_args_free(&s->args);
+	r = parse_args(&(struct declared){ c->name, c->arg, c->min, c->kind }, text, at, &s->args,
+		why);
+	if (r)
 		return r;
-	}
 	s->conv = c;
 	s->in = c->in;
-	s->args.kind = c->kind;
 	e->n++;
 	if (c->out != SAMPLE_ANY)
 		e->type = c->out;
-	if (c->init && c->init(&s->args, v, &reason))
-		return fail_arg(why, text, open, &s->args, c->name, reason);
+	if (c->init && c->init(s->args, v, &reason))
+		return fail_arg(why, text, open, s->args, c->name, reason);
 	return 0;
 }
 
@@ -305,13 +326,13 @@ rule_expr_check(struct rule_expr *e, void *root, struct rule_err *why)
 	struct str text = { e->text, e->len };
 	const char *reason = "it does not work";
 
-	if (e->fetch->check && e->fetch->check(&e->args, root, &reason))
-		return fail_arg(why, text, e->at, &e->args, e->fetch->name, reason), -1;
+	if (e->fetch->check && e->fetch->check(e->args, root, &reason))
+		return fail_arg(why, text, e->at, e->args, e->fetch->name, reason), -1;
 	for (unsigned int i = 0; i < e->n; i++) {
 		struct step *s = &e->step[i];
 
-		if (s->conv->check && s->conv->check(&s->args, root, &reason))
-			return fail_arg(why, text, s->at, &s->args, s->conv->name, reason), -1;
+		if (s->conv->check && s->conv->check(s->args, root, &reason))
+			return fail_arg(why, text, s->at, s->args, s->conv->name, reason), -1;
 	}
 	return 0;
 }
@@ -323,7 +344,7 @@ rule_expr_check_pattern(const struct rule_expr *e, struct str text, struct rule_
 	const char *reason = "it does not work";
 
 	if (!e->fetch->check_pattern || e->n > 0 ||
-		e->fetch->check_pattern(&e->args, text, &reason) == 0)
+		e->fetch->check_pattern(e->args, text, &reason) == 0)
 		return 0;
 	(void)rule_fail(why, 0, -ERR_INVAL, "'%s': %s: '%.*s'", e->fetch->name, reason,
 		(int)MIN(text.len, (size_t)64), text.p);
@@ -405,7 +426,7 @@ eval_steps(const struct rule_expr *e, struct sample_ctx *cx, struct sample *s)
 	for (unsigned int i = 0; i < e->n; i++) {
 		const struct step *p = &e->step[i];
 
-		if (sample_cast(s, p->in, cx->arena) || !p->conv->conv(&p->args, cx, s) ||
+		if (sample_cast(s, p->in, cx->arena) || !p->conv->conv(p->args, cx, s) ||
 			check_length(s, cx->arena))
 			return 0;
 		if (i > 0)
@@ -419,7 +440,7 @@ static int
 eval_quietly(const struct rule_expr *e, struct sample_ctx *cx, struct sample *s)
 {
 	s->has_more = s->may_change = 0;
-	return e->fetch->fetch(&e->args, cx, s) && check_length(s, cx->arena) == 0 &&
+	return e->fetch->fetch(e->args, cx, s) && check_length(s, cx->arena) == 0 &&
 		eval_steps(e, cx, s);
 }
 

@@ -175,6 +175,38 @@ optional(void **state)
 	rule_args_free(&args);
 }
 
+/* A copy has the declared arguments, given or not, and at least so many as each may look at. */
+static void
+kept(void **state)
+{
+	static const enum rule_arg_type types[][RULE_ARGS_MAX] = {
+		{ ARG_END },
+		{ ARG_STR, ARG_INT },
+		{ ARG_STR, ARG_INT, ARG_STR, ARG_STR, ARG_STR, ARG_STR },
+	};
+
+	(void)state;
+	for (unsigned int declared = 0; declared < ARRAY_LEN(types); declared++) {
+		unsigned int given = MIN(2 * declared, 3), n = declared == 2 ? 6 : 2;
+		struct rule_args *copy;
+
+		assert_int_equal(parse(types[declared], 0,
+					 given == 0           ? ""
+						 : given == 2 ? "(a,7)"
+							      : "(a,7,b)"),
+			0);
+		args.kind = 5;
+		copy = rule_args_keep(&args, types[declared]);
+		assert_non_null(copy);
+		assert_int_equal(copy->kind, 5);
+		assert_int_equal(copy->n, given);
+		for (unsigned int i = 0; i < n; i++)
+			assert_memory_equal(&copy->arg[i], &args.arg[i], sizeof(args.arg[i]));
+		rule_args_drop(copy);
+	}
+	rule_args_drop(NULL);
+}
+
 static void
 places(void **state)
 {
@@ -195,6 +227,7 @@ main(void)
 		cmocka_unit_test(mistakes),
 		cmocka_unit_test(types),
 		cmocka_unit_test(optional),
+		cmocka_unit_test(kept),
 		cmocka_unit_test(places),
 	};
 
