@@ -178,7 +178,7 @@ void listener_take(struct listener *ln, int fd, const struct addr *peer);
  * closed or another process listens. Handshakes in progress continue. 0: no effect, since another
  * process may hold the socket too.
  */
-int listener_refuse_new(struct listener *ln);
+int listener_refuse_new(struct listener *ln, struct sys *sys);
 /*
  * Accepts the connections in the backlog as far as its limits allow, before it is closed, since
  * closing would reset them. Its worker must be paused, or be the caller. No effect if another

@@ -259,7 +259,7 @@ is_ours_alone(const struct listener *ln)
 }
 
 int
-listener_refuse_new(struct listener *ln)
+listener_refuse_new(struct listener *ln, struct sys *sys)
 {
 	/* Byte 13 of a TCP header has the flags: SYN without ACK. */
 	struct sock_filter drop_syn[] = {
@@ -275,8 +275,7 @@ listener_refuse_new(struct listener *ln)
 		return 0;
 	/* Some kernels want a capability for it that the process has given up: clients may then be
 	 * reset. */
-	(void)sys_setsockopt(
-		loop_sys(ln->loop), ln->fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof(prog));
+	(void)sys_setsockopt(sys, ln->fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof(prog));
 	return 1;
 }
 

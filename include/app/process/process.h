@@ -161,6 +161,9 @@ unsigned int process_sessions(const struct process *p);
 /* Copies listeners for the workers that accept on them, according to `thread` and `shards`. 0 or
  * -ERR_NOMEM. */
 int process_make_listeners(struct process *p) must_check;
+/* New connections to the frontends are ignored; returns when handshakes in progress have had time
+ * to end. */
+void process_refuse_new(struct process *p);
 /* Accepts the connections in the backlogs of the frontends' listeners before those are closed. All
  * workers are paused. */
 void process_drain_listeners(struct process *p);

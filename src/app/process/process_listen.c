@@ -13,9 +13,9 @@
 #include "proxy/session/session.h"
 #include "tls/bind.h"
 
-/* Time that handshakes in progress get before the listeners are closed: more than a slice of the
+/* Time that handshakes in progress get before the listeners are closed: several slices of the
  * scheduler. */
-#define HANDSHAKE_MS 10
+#define HANDSHAKE_MS 30
 
 void
 process_each_of_binds(struct list *binds, process_listener_fn *fn, void *arg)
@@ -132,10 +132,17 @@ remove_path(struct listener *ln, void *process)
 	listener_unlink(ln, ((struct process *)process)->sys);
 }
 
+struct refusal {
+	struct process *process;
+	int is_any;
+};
+
 static void
-refuse_new(struct listener *ln, void *refused)
+refuse_new(struct listener *ln, void *refusal)
 {
-	*(int *)refused |= listener_refuse_new(ln);
+	struct refusal *r = refusal;
+
+	r->is_any |= listener_refuse_new(ln, r->process->sys);
 }
 
 static void
@@ -144,15 +151,21 @@ drain_backlog(struct listener *ln, void *arg unused)
 	listener_drain(ln);
 }
 
-/* A handshake that another CPU is at work on is not in the backlog yet: it gets time to end. */
+/* A handshake that another CPU is at work on is not in the backlog yet: it gets time to end. Other
+ * workers accept meanwhile. */
+void
+process_refuse_new(struct process *p)
+{
+	struct refusal r = { .process = p };
+
+	each_of_frontends(p, refuse_new, &r);
+	if (r.is_any)
+		futex_pause(p->sys, HANDSHAKE_MS);
+}
+
 void
 process_drain_listeners(struct process *p)
 {
-	int refused = 0;
-
-	each_of_frontends(p, refuse_new, &refused);
-	if (refused)
-		futex_pause(p->sys, HANDSHAKE_MS);
 	each_of_frontends(p, drain_backlog, NULL);
 }
 

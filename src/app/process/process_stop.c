@@ -42,6 +42,8 @@ stop_listening(struct process *p, int drains)
 	/* Reads which sockets the master keeps. */
 	if (p->master)
 		master_link_read(p->master);
+	if (drains)
+		process_refuse_new(p);
 	sbuf_init(&lines, 0);
 	rendezvous_begin(p);
 	p->state = PROCESS_STOPPING;

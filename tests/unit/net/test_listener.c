@@ -317,7 +317,7 @@ draining_accepts_the_queue_only(void **st)
 	(void)st;
 	ln.max_accept = 4;
 	connect_some(fd, 20);
-	assert_int_equal(listener_refuse_new(&ln), 1);
+	assert_int_equal(listener_refuse_new(&ln, &rig_sys), 1);
 	listener_drain(&ln);
 	assert_int_equal(n_got, 20);
 	assert_int_equal(ln.conns, 20);
