@@ -109,7 +109,7 @@ struct rule_action {
 		struct rule_outcome *out);
 	void (*free)(struct rule *r);  /* frees ref; NULL: nothing to free */
 	/* Checks the rule when the configuration is complete; its formats and expression have been
-	 * checked. 0, or -1 with *why. NULL: nothing to check. */
+	 * checked. 0; or -1 with *why; or 1 with what to warn of. NULL: nothing to check. */
 	int (*check)(struct rule *r, void *root, struct rule_err *why);
 	const char *inner;       /* the text in the parentheses */
 	const char *syntax;      /* the arguments; NULL: none */

@@ -55,9 +55,15 @@ check_map_action(struct rule *r, void *root, struct rule_err *why)
 	struct pattern_ref *ref = pattern_files_find(r->ref, r->text[0].p);
 
 	(void)root;
+	if (!ref && r->text[0].p[0] != '#') {
+		r->ref = NULL;
+		(void)report_map(r, why,
+			"is looked up nowhere, neither by a converter 'map' nor by '-f' of an ACL: "
+			"it is not changed");
+		return 1;
+	}
 	if (!ref || !ref->path)
-		return report_map(r, why,
-			"is looked up nowhere, neither by a converter 'map' nor by '-f' of an ACL");
+		return report_map(r, why, "is not the name of a file that is looked up");
 	if (r->action->kind == ADD && ref->is_map)
 		return report_map(r, why, "is a map, where keys have values: 'set-map' adds them");
 	pattern_ref_guard(ref);
@@ -85,6 +91,8 @@ run_map_action(const struct rule *r, struct sample_ctx *cx, struct rule_outcome 
 	struct str key;
 
 	(void)out;
+	if (!r->ref)
+		return RULE_CONT;
 	if (act_write(r->fmt[0], cx, &key) < 0)
 		pattern_live_refuse(r->ref);
 	else if (r->action->kind == DEL)

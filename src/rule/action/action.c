@@ -208,12 +208,14 @@ rules_check(struct list *rules, void *root, struct cfg_diag *diag)
 	list_each(it, rules) {
 		struct rule *r = list_entry(it, struct rule, link);
 		struct rule_err why = { 0 };
+		int said = check_parts(r, root, &why);
 
-		if (check_parts(r, root, &why) == 0)
+		if (said == 0)
 			continue;
-		cfg_diag_add(diag, CFG_ALERT, &r->where, "'%s %s': %s.", rule_place_name(r->place),
-			r->action->name, why.text);
-		result = -1;
+		cfg_diag_add(diag, said < 0 ? CFG_ALERT : CFG_WARNING, &r->where, "'%s %s': %s.",
+			rule_place_name(r->place), r->action->name, why.text);
+		if (said < 0)
+			result = -1;
 	}
 	return result;
 }

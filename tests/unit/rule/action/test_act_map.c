@@ -160,9 +160,8 @@ test_wrong(void **state)
 		{ "http-request del-map(@M)", "expects <key fmt>" },
 		{ "http-request del-map(@M) a b", "found 'b'" },
 		{ "http-request set-map(@M) %[nope] b", "nope" },
-		{ "http-request set-map(@M) a b", "is looked up nowhere" },
 		{ "http-request \"del-acl(#0)\" a\nhttp-request deny if { rq(a) b }",
-			"'#0' is looked up nowhere" },
+			"'#0' is not the name of a file" },
 		{ "http-request add-acl(@M) a\nhttp-request set-uri %[rq(a),map(@M)]", "is a map" },
 		{ "http-after-response add-acl(@A) a\nacl a rq(a) -f @A",
 			"is not for 'http-after-response' rules" },
@@ -181,6 +180,19 @@ test_wrong(void **state)
 	assert_null(pattern_files_find(&r.files, map)->feed[0]->set->guard);
 }
 
+/* Accepted, as in HAProxy; a warning says that nothing comes of it. */
+static void
+test_without_a_use(void **state)
+{
+	(void)state;
+	action_rig_good(&r, lines("http-request set-map(@M) a b\nhttp-request set-header L 1"));
+	assert_int_equal(r.diag.count[CFG_WARNING], 1);
+	action_rig_heads(&r, REQ, NULL);
+	assert_int_equal(action_rig_run(&r, RULE_HTTP_REQUEST), RULE_CONT);
+	assert_true(http_find(&r.req, STR("L"), 0) >= 0);
+	assert_null(pattern_files_find(&r.files, map));
+}
+
 int
 main(void)
 {
@@ -189,6 +201,7 @@ main(void)
 		CASE(test_places),
 		CASE(test_refused),
 		CASE(test_wrong),
+		CASE(test_without_a_use),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
