@@ -46,12 +46,16 @@ class Proxy:
         head, row = self.admin("show stat l 1 -1").strip().split("\n")
         return row.split(",")[head[2:].split(",").index(column)]
 
+    def until(self, *conditions):
+        """As Daemon.until(). HAProxy 2.6 has no conditions: its sessions are counted, and idle it is not asked to be."""
+        if IS_TACIT:
+            self.d.until(*conditions)
+        elif "sessions eq" in conditions[0]:
+            becomes(lambda: self.sessions, int(conditions[0].split()[-1]), conditions[0])
+
     def no_sessions(self):
         """All sessions have ended, are counted and logged, and their descriptors are closed."""
-        if IS_TACIT:
-            self.until("sessions eq 0", "idle")
-        else:
-            becomes(lambda: self.sessions, 0, "no session")
+        self.until("sessions eq 0", "idle")
 
     def settle(self, limit=10):
         """No session is left and the descriptors are closed: after every test."""
