@@ -6,6 +6,7 @@ import socket
 
 import pytest
 from conftest import Origin, connect, free_port, recv_all
+from subject import LogServer
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 CHECKED = "default_backend b\nbackend b\n    server s 127.0.0.1:{port} check inter 20ms fall 1 rise 1\n"
@@ -96,6 +97,18 @@ def test_idle_workers_have_done_all_that_has_reached_them(daemon, workers):
         for c in conns:
             c.close()
     assert answer() == "Done.\n\n" * 2
+
+
+def test_log_lines_are_counted_when_they_are_sent(daemon, origin):
+    port, log = free_port(), LogServer()
+    d = daemon(f"listen l\n    bind 127.0.0.1:{port}\n    option tcplog\n    log 127.0.0.1:{log.port} local0\n"
+               f"    server s 127.0.0.1:{origin.port}\n", checked=False)
+    for n in (1, 2, 3):
+        connect(port).close()
+        assert d.admin(f"wait 10s counter Sent_logs ge {n}") == "Done.\n\n"
+        assert sum("l l/s" in line for line in log.drain()) == n
+    assert d.info()["Sent_logs"] == "3"
+    log.close()
 
 
 def test_several_wait_at_once(daemon, origin):
