@@ -10,7 +10,8 @@ import subprocess
 import pytest
 
 from clients import get, site
-from conftest import TACIT, WAIT, connect, free_port, is_open, wait_for
+from conftest import TACIT, WAIT, connect, free_port, is_open
+from facts import becomes, listens, says
 
 DEFAULTS = "global\n    {extra}\ndefaults\n    timeout connect 1s\n    timeout client 5s\n    timeout server 5s\n"
 ACTIVATE = shutil.which("systemd-socket-activate")
@@ -84,7 +85,7 @@ def test_a_bind_line_uses_the_socket(activated, mode, bind, extra):
             path = a.stderr_path.parent / "cfg"
             path.write_text(path.read_text().replace("one", "two"))
             a.proc.send_signal(signal.SIGUSR2)
-            assert wait_for(lambda: get(port) == "two")
+            becomes(lambda: get(port), "two")
         assert "is used by no bind line" not in a.stderr
         # clients wait in it for the next process
         a.stop(signal.SIGUSR1)
@@ -95,7 +96,7 @@ def test_it_is_not_for_another_process(activated):
     port = free_port()
     with listening() as s:
         a = activated(site(port), [s], "web", pid="1")
-        assert wait_for(lambda: is_open(port)), a.stderr
+        listens(port)
         assert "service manager" not in a.stderr
 
 
@@ -103,9 +104,9 @@ def test_a_socket_that_is_not_used(activated):
     port = free_port()
     with listening() as s:
         a = activated(site(port), [s], "web")
-        assert wait_for(lambda: is_open(port)), a.stderr
+        listens(port)
         text = f"socket 3 of the service manager (127.0.0.1:{s.getsockname()[1]}) is used by no bind line"
-        assert wait_for(lambda: text in a.stderr), a.stderr
+        says(a.stderr_path, text)
 
 
 @pytest.mark.parametrize("bind, how, why", [
@@ -138,7 +139,7 @@ def test_with_systemd(tmp_path):
     with subprocess.Popen([ACTIVATE, "-l", f"127.0.0.1:{port}", "--fdname=web", TACIT, "-db", "-f", str(cfg)],
                           stderr=subprocess.PIPE) as p:
         try:
-            assert wait_for(lambda: b"Listening" in p.stderr.readline())
+            assert any(b"Listening" in line for line in p.stderr)
             assert get(port) == "one"
         finally:
             p.terminate()

@@ -8,7 +8,8 @@ import socket
 import pytest
 
 from clients import Load, get, site
-from conftest import TACIT, WAIT, connect, fds, free_port, free_ports, wait_for
+from conftest import TACIT, WAIT, connect, fds, free_port, free_ports
+from facts import becomes, only_child
 from test_master import MASTER, ask, children, listening_inodes, reload, worker_of
 
 # A worker process's report of its program: this one cannot continue as the master.
@@ -37,6 +38,10 @@ class Upgraded:
     def runs(self, pid=None):
         """The process runs the program that is there now."""
         return os.stat(f"/proc/{pid or self.d.pid}/exe").st_ino == self.program.stat().st_ino
+
+    def will_run(self):
+        """The master executes it."""
+        return becomes(self.runs, True, "the new program")
 
     def ask(self, *lines):
         return ask(self.socket, *lines)
@@ -71,7 +76,7 @@ def test_the_master_runs_the_new_program(daemon, upgraded, tmp_path, how):
         assert upgraded.reload().startswith("Success=1\n--\n")
     else:
         assert reload(d)
-    assert wait_for(upgraded.runs) and wait_for(lambda: len(children(d.pid)) == 1)
+    assert upgraded.will_run() and only_child(d.pid)
     assert upgraded.runs(worker_of(d)) and worker_of(d) != first
     assert listening_inodes(port) == inodes and get(port) == "one"
     # The saved state.
@@ -80,14 +85,16 @@ def test_the_master_runs_the_new_program(daemon, upgraded, tmp_path, how):
     assert [line.split()[0] for line in shown.splitlines() if "worker  " in line] == [str(worker_of(d))]
     assert f"({worker_of(d)})" in upgraded.ask("show startup-logs")
     # Its duties after that. Its descriptors are not passed on.
-    assert reload(d) and wait_for(lambda: (len(fds(d.pid)), len(fds(worker_of(d)))) == open_files)
-    os.kill(worker_of(d), signal.SIGKILL)
-    assert wait_for(lambda: len(children(d.pid)) == 1 and get(port) == "one")
+    assert reload(d)
+    becomes(lambda: (len(fds(d.pid)), len(fds(worker_of(d)))), open_files)
+    killed = worker_of(d)
+    os.kill(killed, signal.SIGKILL)
+    assert only_child(d.pid, besides=[killed]) and get(port) == "one"
     d.cfg.write_text(d.cfg.read_text().replace("mode http", "mode htpt"))
     assert "htpt" in upgraded.reload() and upgraded.runs()
     d.cfg.write_text(d.cfg.read_text().replace("mode htpt", "mode http").replace("one", "two"))
     upgraded.replace()
-    assert reload(d) and wait_for(upgraded.runs) and get(port) == "two"
+    assert reload(d) and upgraded.will_run() and get(port) == "two"
     assert pidfile.read_text().strip() == str(d.pid)
     assert d.stop(signal.SIGTERM) in (0, 143)
     assert not pidfile.exists() and not upgraded.socket.exists()
@@ -101,13 +108,14 @@ def test_a_former_worker_goes_on_below_the_new_program(daemon, upgraded, origin)
         c.sendall(b"before")
         assert c.recv(100) == b"before"
         upgraded.replace()
-        assert reload(d, settle=False) and wait_for(upgraded.runs)
+        assert reload(d, settle=False) and upgraded.will_run()
         assert set(children(d.pid)) > {first}
         assert "# old workers" in upgraded.ask("show proc")
         assert f"Pid: {first}" in upgraded.ask(f"@!{first} show info")
         c.sendall(b"after")
         assert c.recv(100) == b"after"
-    assert wait_for(lambda: first not in children(d.pid) and "# old workers" not in upgraded.ask("show proc"))
+    only_child(d.pid, besides=[first])
+    assert "# old workers" not in upgraded.ask("show proc")
 
 
 def test_a_program_that_cannot_go_on_as_master_is_not_executed(daemon, upgraded):
@@ -122,7 +130,7 @@ def test_a_program_that_cannot_go_on_as_master_is_not_executed(daemon, upgraded)
     assert not reload(d) and not upgraded.runs() and get(port) == "one"
     shutil.copy2(TACIT, upgraded.directory / "again")
     os.replace(upgraded.directory / "again", upgraded.program)
-    assert reload(d) and wait_for(upgraded.runs)
+    assert reload(d) and upgraded.will_run()
 
 
 def test_clients_of_the_masters_socket_are_waited_for(daemon, upgraded):
@@ -139,7 +147,7 @@ def test_clients_of_the_masters_socket_are_waited_for(daemon, upgraded):
         assert b"master" in s.recv(4096)
         while s.recv(4096):
             pass
-    assert wait_for(upgraded.runs)
+    assert upgraded.will_run()
 
 
 def test_no_client_notices_an_upgrade(daemon, upgraded):
@@ -149,9 +157,9 @@ def test_no_client_notices_an_upgrade(daemon, upgraded):
     try:
         for _ in range(4):
             upgraded.replace()
-            assert reload(d, settle=False) and wait_for(upgraded.runs)
+            assert reload(d, settle=False) and upgraded.will_run()
         load.wait(short=201, deferred=2)
     finally:
         load.stop()
     assert not load.failed, (load.failed[:5], len(load.failed), load.done)
-    assert wait_for(lambda: len(children(d.pid)) == 1)
+    only_child(d.pid)

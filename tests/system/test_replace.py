@@ -5,14 +5,13 @@ import os
 import signal
 import socket
 import subprocess
-import time
-from pathlib import Path
 
 import oracle
 import pytest
 
 from clients import Load, get, site
-from conftest import admin, connect, free_port, free_ports, info, is_open, run, wait_for
+from conftest import admin, connect, free_port, free_ports, info, is_open, run
+from facts import becomes, exists, gone, listens
 
 only_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to change the user")
 
@@ -64,9 +63,9 @@ def test_no_client_notices_a_replacement(replace, origins, workers, fetch):
     load = Load(port, bulk_port, size)
     try:
         for _ in range(4):
-            time.sleep(0.7)
+            load.more(short=60)
             old, d = d, replace(cfg, d, fetch=fetch, extra=f"nbthread {workers}")
-            assert wait_for(lambda: serving_pid(replace) == d.pid)
+            becomes(lambda: serving_pid(replace), d.pid)
         load.wait(short=201)
     finally:
         load.stop()
@@ -166,7 +165,7 @@ def test_a_stats_socket_that_does_not_pass_sockets(replace, bind, why):
 def test_a_socket_of_another_program(replace):
     cfg = site(free_port())
     d = replace(cfg, program=oracle.HAPROXY, ready=False)
-    assert wait_for(replace.sock.exists)
+    exists(replace.sock)
     new = replace(cfg, d, ready=False)
     assert new.wait() == 1
     assert "cannot get the listening sockets" in new.stderr
@@ -182,12 +181,12 @@ def test_a_program_that_listens_again(replace):
     """The new process cannot use another address: HAProxy goes on."""
     port, other = free_ports(2)
     d = replace(site(port), program=oracle.HAPROXY, ready=False)
-    assert wait_for(lambda: is_open(port))
+    listens(port)
     # With SO_REUSEADDR: connections of an earlier test may be in TIME_WAIT there.
     with socket.create_server(("127.0.0.1", other)):
         new = replace(site(port) + f"    bind 127.0.0.1:{other}\n", d, fetch=False, ready=False)
         assert new.wait() == 1
-    assert wait_for(lambda: is_open(port))
+    listens(port)
     d.stop()
 
 
@@ -215,9 +214,9 @@ def test_in_the_background_with_a_pid_file(tmp_path):
         pids.append(int(pid_file.read_text()))
         assert get(port) == "one"
     assert len(set(pids)) == 3
-    assert wait_for(lambda: not any(Path(f"/proc/{p}").exists() for p in pids[:-1]))
+    gone(*pids[:-1])
     os.kill(pids[-1], signal.SIGTERM)
-    assert wait_for(lambda: not Path(f"/proc/{pids[-1]}").exists())
+    gone(pids[-1])
 
 
 @only_root
