@@ -12,7 +12,8 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import connect, is_open, needs_descriptors, recv_all, wait_for
+from conftest import connect, is_open, needs_descriptors, recv_all
+from facts import becomes
 from subject import (INJECTABLE, IS_SANITIZED, IS_TACIT, listener, not_sanitized, only_root, only_slow,  # noqa: F401
                      only_tacit, proxy, tool)
 from test_faults import Injected
@@ -126,9 +127,9 @@ def test_an_idle_connection_owns_no_pipe(proxy, origin):
             left = 3000000
             while left:
                 left -= len(c.recv(65536))
-            assert wait_for(lambda: p.info()["PipesUsed"] == "0")
+            p.until("counter PipesUsed eq 0")
             # Idle pipes are closed in the end: two descriptors are left.
-            assert wait_for(lambda: len(p.fds()) == len(p.base) + 2), p.fds()
+            becomes(p.fds, lambda seen: len(seen) == len(p.base) + 2, "two descriptors")
             assert p.sessions == 1
     assert int(p.info()["TotalSplicdedBytesOut"]) > 2000000
 
@@ -174,7 +175,8 @@ def test_failing_call(proxy, origin, rule):
     if "EINTR" not in rule and "EAGAIN" not in rule:
         assert p.info()["Splice_fallbacks"] != "0"
     # Once more without faults: no pipe is created within a second of a failure.
-    assert wait_for(lambda: stream(p.port, 3000000) and p.spliced() > 1000000)
+    p.passes(1000)
+    assert stream(p.port, 3000000) and p.spliced() > 1000000
 
 
 def hold(uid, out, until):
@@ -233,7 +235,8 @@ def test_a_user_with_too_many_pipes(proxy, origin):
         # Pipes of two pages are not worth a system call: the bytes are copied.
         assert p.spliced() == 0
         assert int(p.info()["Splice_fallbacks"]) > 0
-    assert wait_for(lambda: stream(p.port, 3000000) and p.spliced() > 0)
+    p.passes(1000)
+    assert stream(p.port, 3000000) and p.spliced() > 0
 
 
 @needs_descriptors
