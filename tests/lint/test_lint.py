@@ -202,6 +202,16 @@ def test_tests_that_need_haproxy_are_counted(root, monkeypatch, most, red):
     assert [line.split(':')[0].split('/')[-1] for line in broken(root)['live']] == red
 
 
+def test_a_recording_belongs_to_a_test_or_a_script(root):
+    write(root, 'tests/system/test_oracle_a.py', 'def test_x():\n    pass\n')
+    write(root, 'tests/vtc/a.vtc', '')
+    write(root, 'tests/oracle/a.txt', '# HAProxy\ntest_x[1]: b @01234567 = 5\ntest_y @01234567 = (\n "test_z @01234567 = 5"\n )\n')
+    write(root, 'tests/oracle/vtc.txt', '# HAProxy\n01234567 a.vtc\n01234567 b.vtc\n')
+    write(root, 'tests/oracle/none.txt', 'test_x @01234567 = 5\n')
+    assert [line.rsplit(': ', 2)[0] + ' ' + line.split(' no ')[1].split(':')[0] for line in broken(root)['live']] == [
+        f'tests/oracle/{line}' for line in ('a.txt:1: live test_y', 'none.txt:1: live test_x', 'vtc.txt:1: live b.vtc')]
+
+
 def test_two_statics_of_one_name_are_red(root):
     for name in 'ab':
         write(root, f'src/base/{name}.c', '/* An x. */\nstatic int\ntake_one(void)\n{\n\treturn 0;\n}\n')
