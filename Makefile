@@ -6,7 +6,7 @@
 #   make nightly        everything, in every flavour: two hours
 #   make fresh          make run and make check on a new machine: a bare Debian 12, as root and as a user (needs root)
 #   make unit|lint|replay|torture|sim|vtc|system|servers  one part of it (SEED=n for torture and sim)
-#   make oracle         play what tests compare tacit with to HAProxy, and write its answers to tests/oracle/ (T=cookie: of one file)
+#   make oracle         play what tests compare tacit with to HAProxy, and write its answers to tests/oracle/ (root; T=cookie: of one file)
 #   make all-servers    install the servers that health checks are made for (MariaDB, PostgreSQL ...), and check each
 #   make slow           10^5 bodies checked, 10^6 over TLS, a million connections, 1,000 reloads: half an hour
 #   make dev            -O1 with ASan, UBSan and magics, and the unit tests under them
@@ -136,6 +136,7 @@ oracle_tests = $(wildcard tests/system/test_oracle_*.py) $(shell grep -l '\<\(tl
 oracle_files = $(if $(T),test_$(T).py test_oracle_$(T).py,$(filter-out test_recordings.py,$(sort $(notdir $(oracle_tests)))))
 record = ORACLE=record PYTEST_JOBS=$(or $(PYTEST_JOBS),1) $(call with,$(DEPS))
 oracle: deps-test tests
+	@[ "$$(id -u)" = 0 ] || { echo "make oracle: some of the tests need root, and their answers would be gone" >&2; exit 1; }
 	@mkdir -p tests/oracle && rm -f tests/oracle/$(or $(T),*).txt
 	@rc=0; $(if $(filter vtc,$(T)),,PYTEST_FILES="$(oracle_files)" \
 		$(record) sh build-aux/run-pytest oracle $(TALLY) $(DIR_$(F)) tests/system || rc=1;) \
