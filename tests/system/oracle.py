@@ -127,18 +127,31 @@ def plain(value):
     return value
 
 
+def on_one_line(value):
+    """ascii(), where sets and dictionaries are sorted."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(sorted(f"{on_one_line(k)}: {on_one_line(v)}" for k, v in value.items())) + "}"
+    if isinstance(value, set) and value:
+        return "{" + ", ".join(sorted(map(on_one_line, value))) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(on_one_line, value)) + "]"
+    if isinstance(value, tuple):
+        return "(" + ", ".join(map(on_one_line, value)) + ("," if len(value) == 1 else "") + ")"
+    return ascii(value)
+
+
 def form(value, indent=1, room=WIDTH):
     """Its text, as Python reads it: what does not fit on a line has an item on each."""
-    text = "{" + ascii(sorted(value, key=ascii))[1:-1] + "}" if isinstance(value, set) and value else ascii(value)
+    text = on_one_line(value)
     if len(text) + indent <= room or not value:
         return text
     pad = "\n" + " " * indent
     if isinstance(value, dict):
-        rows = [f"{form(k, indent + 1)}: {form(v, indent + 1)}" for k, v in sorted(value.items(), key=lambda x: ascii(x[0]))]
+        rows = [f"{form(k, indent + 1)}: {form(v, indent + 1)}" for k, v in sorted(value.items(), key=lambda x: on_one_line(x[0]))]
         return "{" + pad + ("," + pad).join(rows) + pad + "}"
     if isinstance(value, (list, tuple, set)):
         left, right = {list: "[]", tuple: "()", set: "{}"}[type(value)]
-        rows = [form(v, indent + 1) for v in (sorted(value, key=ascii) if isinstance(value, set) else value)]
+        rows = [form(v, indent + 1) for v in (sorted(value, key=on_one_line) if isinstance(value, set) else value)]
         return left + pad + ("," + pad).join(rows) + ("," if isinstance(value, tuple) else "") + pad + right
     if isinstance(value, (str, bytes)):
         lines = value.splitlines(keepends=True)

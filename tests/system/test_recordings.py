@@ -6,7 +6,7 @@ import oracle
 import pytest
 
 VALUES = [
-    0, None, True, "", "text", "two\nlines\n" * 20, b"\x00\xff" * 99, "\x1b \u20ac", [], (), {}, set(), (1,), [[]], {"a", "b"},
+    0, None, True, "", "text", "two\nlines\n" * 20, b"\x00\xff" * 99, "\x1b \u20ac", [], (), {}, set(), (1,), [[]], {"a", "b"}, ({"a", "b", "c", "d"}, [{"b": {"x", "y", "z"}, "a": (1,)}]),
     {("b", "s"): ["x" * 90, ("y" * 90, None)], ("a", "s"): {"k": {1, 2}}}, [b"\r\n".join([b"line"] * 40)], ["wide " * 40],
 ]
 
@@ -36,6 +36,12 @@ def test_what_is_written_is_read_again(folder, monkeypatch, value):
     text = next(folder.iterdir()).read_text()
     assert text.startswith("# HAProxy version 2.6.\n# What it has answered to tests/system/test_recordings.py.")
     assert all(line.rstrip() == line for line in text.split("\n"))
+
+
+def test_the_text_does_not_depend_on_the_order(folder):
+    names = [chr(c) for c in range(97, 123)]
+    assert oracle.form([set(names), {n: 0 for n in names}]) == oracle.form([set(reversed(names)), {n: 0 for n in reversed(names)}])
+    assert oracle.form(({"b", "a"}, {"d": {"f", "e"}, "c": 1})) == "({'a', 'b'}, {'c': 1, 'd': {'e', 'f'}})"
 
 
 def test_recordings_of_one_file_are_sorted_and_kept(folder, monkeypatch):
