@@ -108,17 +108,20 @@ def has_ipv6():
     return True
 
 
-SECTIONS = [("tcp", "127.0.0.1", TCP), ("http", "127.0.0.1", HTTP)] + ([("http", "::1", IPV6)] if has_ipv6() else [])
+IPV4_SECTIONS, IPV6_SECTIONS = [("tcp", "127.0.0.1", TCP), ("http", "127.0.0.1", HTTP)], [("http", "::1", IPV6)]
+with_both = pytest.mark.parametrize("addresses", [
+    pytest.param(IPV4_SECTIONS, id="IPv4"),
+    pytest.param(IPV6_SECTIONS, id="IPv6", marks=pytest.mark.skipif(not has_ipv6(), reason="there is no IPv6"))])
 
 
-def script(program, directory, origins, rename=lambda lines: lines):
+def script(program, directory, origins, addresses, rename=lambda lines: lines):
     """The options seen while a client of each has got an answer; the name of a server's port is that of its section."""
     def answer(conn):
         while conn.recv(4096):
             conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     cfg = "defaults\n timeout connect 9s\n timeout client 60s\n timeout server 60s\n"
     ports, clients = {}, []
-    for mode, host, sections in SECTIONS:
+    for mode, host, sections in addresses:
         for name, lines in sections.items():
             port, server = free_port(), origins(answer).port
             ports.update({port: name, server: name})
@@ -137,18 +140,21 @@ def script(program, directory, origins, rename=lambda lines: lines):
         subject.stop()
 
 
-def test_connections_have_the_same_options(tmp_path, origins):
-    want, got = oracle.both(lambda program: script(program, oracle.at(tmp_path, program), origins))
-    assert len(want) == 2 * sum(len(sections) for _, _, sections in SECTIONS)
-    assert want["content", "client"]["tos"] == 0x1c and want["mark answer", "client"]["mark"] == 0xabcd
-    assert want["keep both", "client"]["keep"] == [3, 660, 70]
+@with_both
+def test_connections_have_the_same_options(tmp_path, origins, addresses):
+    want, got = oracle.both(lambda program: script(program, oracle.at(tmp_path, program), origins, addresses))
+    assert len(want) == 2 * sum(len(sections) for _, _, sections in addresses)
+    if addresses == IPV4_SECTIONS:
+        assert want["content", "client"]["tos"] == 0x1c and want["mark answer", "client"]["mark"] == 0xabcd
+        assert want["keep both", "client"]["keep"] == [3, 660, 70]
     assert got == want
 
 
-def test_newer_names_do_the_same(tmp_path, origins):
+@with_both
+def test_newer_names_do_the_same(tmp_path, origins, addresses):
     """set-fc-tos and set-fc-mark are what HAProxy 3 calls them; the value may be an expression."""
-    want = script(TACIT, tmp_path / "old", origins)
-    assert script(TACIT, tmp_path / "new", origins, lambda t: t.replace(" set-", " set-fc-").replace("-fc-nice", "-nice")) == want
-    assert script(TACIT, tmp_path / "sample", origins, lambda t: re.sub(
+    want = script(TACIT, tmp_path / "old", origins, addresses)
+    assert script(TACIT, tmp_path / "new", origins, addresses, lambda t: t.replace(" set-", " set-fc-").replace("-fc-nice", "-nice")) == want
+    assert script(TACIT, tmp_path / "sample", origins, addresses, lambda t: re.sub(
         r"(http-re[a-z]+) set-(tos|mark) (0x[0-9a-fA-F]+|\d+)",
         lambda m: f"{m[1]} set-fc-{m[2]} int({int(m[3], 0)}),add(0)", t)) == want
