@@ -345,7 +345,7 @@ listener_bind(struct listener *ln, struct sys *sys, int default_backlog, char *w
 	if (r < 0) {
 		if (m.fd >= 0)
 			(void)sys_close(sys, m.fd);
-		/* It may be tried again. */
+		/* The bind may be tried again. */
 		ln->kept_fd = -1;
 		return r;
 	}

@@ -15,7 +15,7 @@ struct fake_task {
 	int joins;             /* the end of another thread, */
 	pthread_t other;
 	uint64_t until;        /* or this time */
-	int is_quiet;          /* it goes on, though none of that has happened, nor ever will */
+	int is_quiet;          /* it runs, though none of that has happened, nor ever will */
 };
 
 static __thread struct fake_task *self;

@@ -213,7 +213,7 @@ static void
 end(struct process_run *r)
 {
 	if (r->has_process) {
-		/* What they use cannot be freed: the test has failed, and its memory is lost. */
+		/* Their memory cannot be freed: the test has failed, and its memory is lost. */
 		if (process_join(&r->p) || process_sessions(&r->p)) {
 			process_world_error(r->w, "the process ends with %u sessions",
 				process_sessions(&r->p));
@@ -314,7 +314,7 @@ new_process_main(void *run)
 
 	fake_thread_is_process(r->number);
 	if (run_start(r) < 0) {
-		/* The one before it goes on. */
+		/* The one before it continues. */
 		process_world_note(r->w, "-- process %u does not start", r->number + 1);
 		if (!failed)
 			r->w->why[0] = '\0';
@@ -401,7 +401,7 @@ process_world_run(struct process_world *w)
 	w->is_over = 1;
 }
 
-/* What another process has open too has to leave the poller before it is closed. */
+/* A descriptor that another process has open too leaves the poller before it is closed. */
 static int
 is_normal(const struct process_world *w, int abuse)
 {

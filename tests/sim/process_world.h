@@ -51,7 +51,7 @@ struct process_world {
 	uint64_t watchdog_ms;  /* the service manager's; 0: it has none */
 	int is_notified;       /* there is a service manager */
 	int has_master;
-	/* What the master keeps. */
+	/* The listeners that the master holds. */
 	struct {
 		char name[LISTENER_KEY_MAX];
 		int fd;

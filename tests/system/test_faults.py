@@ -9,10 +9,9 @@ import socket
 import struct
 import subprocess
 import sys
-import threading
 
 import pytest
-from conftest import answers, connect, echo, free_port, recv_all
+from conftest import answers, connect, free_port, recv_all
 from facts import becomes, exists, listens
 from subject import (INJECTABLE, IS_SANITIZED, IS_TACIT, fields, listener, not_sanitized,  # noqa: F401
                      only_root, only_slow, only_tacit, proxy, storm_leaves_nothing, tool, wakes, warm)

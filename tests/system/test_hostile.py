@@ -10,7 +10,7 @@ import tempfile
 import threading
 
 import pytest
-from conftest import free_port, wait_for  # noqa: F401
+from conftest import wait_for  # noqa: F401
 from subject import BUILD, IS_TACIT, SLOW, SUBJECT, proxy  # noqa: F401
 
 NEXT = b"GET /next HTTP/1.1\r\nHost: next\r\n\r\n"

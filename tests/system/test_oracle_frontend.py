@@ -8,7 +8,7 @@ import threading
 
 import oracle
 import pytest
-from conftest import TACIT, WAIT, Origin, connect, free_ports, recv_all, wait_for
+from conftest import Origin, connect, free_ports, recv_all, wait_for
 from oracle import Subject
 
 CFG = """

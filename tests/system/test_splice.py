@@ -6,7 +6,6 @@ import os
 import re
 import resource
 import socket
-import subprocess
 import threading
 import time
 from pathlib import Path

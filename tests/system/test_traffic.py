@@ -3,7 +3,6 @@
 import contextlib
 import os
 import random
-import re
 import select
 import signal
 import socket
@@ -11,7 +10,7 @@ import struct
 import threading
 
 import pytest
-from conftest import WORKERS, connect, echo, free_port, free_ports, needs_descriptors, recv_all, rss_kib
+from conftest import WORKERS, connect, free_port, free_ports, needs_descriptors, recv_all, rss_kib
 from facts import LIMIT, Seen, delivered, fill, readable
 from subject import (IS_SANITIZED, IS_TACIT, fields, listener, not_sanitized, only_tacit, proxy, rest,  # noqa: F401
                      storm_leaves_nothing, tool, warm)

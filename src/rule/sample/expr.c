@@ -128,7 +128,7 @@ fail_arg(struct rule_err *why, struct str text, size_t open, const struct rule_a
 	return rule_fail(why, at, -ERR_INVAL, "'%s': %s", name, reason);
 }
 
-/* What the declaration of a fetch or converter says of its arguments. */
+/* The declaration of the arguments of a fetch or converter. */
 struct declared {
 	const char *name;
 	const enum rule_arg_type *types;

@@ -83,7 +83,7 @@ def backends(_world, n):
     return FRONT % (free_port(), "", "") + "".join("backend b%d\n%s" % (i, servers) for i in range(n))
 
 
-# What is large: (its name in the metrics, the same in words, how many, what writes the configuration).
+# Large configurations: (its name in the metrics, the same in words, how many, what writes the configuration).
 CASES = (("map", "map of 1,000,000 hosts", MAPPED, mapped), ("networks", "src -f with 500,000 networks", NETWORKS, networks),
          ("acls", "20,000 acl lines", ACLS, acls), ("certificates", "5,000 certificates", CERTIFICATES, certificates),
          ("backends", "2,000 backends with 10 servers", BACKENDS, backends))

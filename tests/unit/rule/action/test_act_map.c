@@ -180,7 +180,7 @@ test_wrong(void **state)
 	assert_null(pattern_files_find(&r.files, map)->feed[0]->set->guard);
 }
 
-/* Accepted, as in HAProxy; a warning says that nothing comes of it. */
+/* Accepted, as in HAProxy; a warning names the missing look-up. */
 static void
 test_without_a_use(void **state)
 {

@@ -175,7 +175,7 @@ optional(void **state)
 	rule_args_free(&args);
 }
 
-/* A copy has the declared arguments, given or not, and at least so many as each may look at. */
+/* A copy has the declared arguments, given or not, and at least so many as each may read. */
 static void
 kept(void **state)
 {
