@@ -44,6 +44,7 @@ static const uint8_t *head;
 static struct answerer all[RELAYS_MAX];
 static char answer[2][ANSWER_MAX];
 static unsigned int reload_in; /* turns until the reload ends; 0: there is none */
+static int passed_client;      /* its connection has gone to the worker process */
 
 #define check master_rig_check
 
@@ -193,6 +194,7 @@ run(char *to, const uint8_t *p, size_t len, size_t piece, int is_slow)
 		turn();
 		fake_advance(rig.k, FAKE_SEC);
 	}
+	passed_client |= rig.has_passed_client;
 	master_rig_close(&rig);
 	return got;
 }
@@ -209,9 +211,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	data += HEAD;
 	size -= HEAD;
 	piece = MAX(piece, size / PIECES_MAX);
+	passed_client = 0;
 	n = run(answer[0], data, size, piece, 1);
 	check(!memchr(answer[0], 0, n));
-	if (head[0] & (LEAVES | IDLES))
+	/* With the connection go the answers that were not sent yet. */
+	if (head[0] & (LEAVES | IDLES) || passed_client)
 		return 0;
 	check(!n || answer[0][n - 1] == '\n' || answer[0][n - 1] == ' ' || answer[0][n - 1] == 'a');
 	whole = run(answer[1], data, size, SIZE_MAX, 0);

@@ -13,6 +13,7 @@
 
 #include "app/master/master.h"
 #include "app/master/master_cli.h"
+#include "app/process/master_link.h"
 #include "event/poller.h"
 #include "fake/kernel.h"
 
@@ -34,6 +35,7 @@ struct master_rig {
 	int client_is_gone;
 	int client_fd;             /* the master's end; -1: closed */
 	int refuses;               /* it takes no connection */
+	int has_passed_client;     /* the client's connection has gone to the worker process */
 };
 
 static struct master_rig *master_rig_now;
@@ -76,6 +78,12 @@ master_rig_sendmsg(void *ctx, int fd, const struct msghdr *m, int flags)
 
 	if (fd != r->w.own.fd)
 		return sys_fake.sendmsg(ctx, fd, m, flags);
+	/* The client's connection itself goes to the worker process. */
+	if (m->msg_iov->iov_len == strlen(MASTER_GETSOCKS) &&
+		memcmp(m->msg_iov->iov_base, MASTER_GETSOCKS, m->msg_iov->iov_len) == 0) {
+		r->has_passed_client = !r->refuses;
+		return r->refuses ? -EAGAIN : (long)m->msg_iov->iov_len;
+	}
 	end = fake_origin_accept(r->origin);
 	master_rig_check(end && m->msg_controllen && m->msg_iov->iov_len < sizeof(head));
 	memcpy(head, m->msg_iov->iov_base, m->msg_iov->iov_len);
