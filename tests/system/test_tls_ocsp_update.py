@@ -8,7 +8,8 @@ import threading
 
 import pytest
 from certs import Authority
-from conftest import free_ports, run, wait_for
+from conftest import free_ports, run
+from facts import Seen, becomes
 from nameserver import Nameserver
 from subject import LogServer
 from test_oracle_tls_ocsp import stapled
@@ -32,7 +33,7 @@ class Responder:
     """`answer(body)` makes the bytes that follow a request; `most`: requests that waited for theirs at the same time."""
 
     def __init__(self, answer):
-        self.answer, self.requests, self.open, self.most = answer, [], 0, 0
+        self.answer, self.requests, self.open, self.most = answer, Seen(), 0, 0
         self.lock = threading.Lock()
         self.sock = socket.create_server(("127.0.0.1", 0))
         self.port = self.sock.getsockname()[1]
@@ -109,6 +110,11 @@ def rows(d):
     return {r[1].rpartition("/")[2]: r for r in (line.split(" | ") for line in lines[1:] if line)}
 
 
+def updated(d, file, times="1"):
+    """Waits until so many updates of a file were successful."""
+    becomes(lambda: rows(d).get(file, [""] * 5)[4], times, f"updates of {file}")
+
+
 def test_openssl_is_asked(daemon, ca, tmp_path):
     """A certificate without any response gets one from `openssl ocsp`, by the word on the bind line, and it is logged."""
     (port, p) = free_ports(2)
@@ -121,14 +127,14 @@ def test_openssl_is_asked(daemon, ca, tmp_path):
             # The responder answers one after another, and a connection without a request holds it.
             assert any("waiting for OCSP client connections" in line for line in iter(proc.stderr.readline, ""))
             d = daemon(frontend(p, f"crt {pem} ocsp-update on"), extra=f"log 127.0.0.1:{log.port} local0\n nbthread 2")
-            assert wait_for(lambda: stapled(p, "o")), d.admin("show ssl ocsp-updates")
+            updated(d, "o.pem")
         finally:
             proc.kill()
     assert stapled(p, "o")[0] == "good"
     row = rows(d)["o.pem"]
     assert row[4:] == ["1", "0", "1", "Update successful"]
     assert re.fullmatch(r"\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}", row[2]) and row[0].startswith("30")
-    assert wait_for(lambda: any(re.search(rf'-:- \[[^]]+\] <OCSP-UPDATE> {pem} 1 "Update successful" 0 1', m) for m in log.lines)), log.lines
+    log.lines.until(lambda lines: any(re.search(rf'-:- \[[^]]+\] <OCSP-UPDATE> {pem} 1 "Update successful" 0 1', m) for m in lines), "the update")
     assert row[0] in d.admin("show ssl ocsp-response")
 
 
@@ -153,7 +159,8 @@ def test_forms_of_responses(daemon, ca, responder):
     crt_list.write_text("\n".join(lines) + "\n")
     (p,) = free_ports(1)
     d = daemon(frontend(p, f"crt-list {crt_list}"), extra="nbthread 4")
-    assert wait_for(lambda: all(r[4] == "1" for r in rows(d).values())), d.admin("show ssl ocsp-updates")
+    for file in rows(d):
+        updated(d, file)
     assert {name: stapled(p, name)[0] for name in forms} == dict.fromkeys(forms, "good")
     assert set(rows(d)) == {f"{n}.pem" for n in forms}
     head = servers["length"].requests[0]
@@ -182,7 +189,7 @@ def test_a_line_that_is_added_at_run_time(daemon, ca, responder):
             assert len(servers[1].requests) == 1
             continue
         assert "Success!" in said
-        assert wait_for(lambda d=d: rows(d).get("second.pem", [""] * 5)[4] == "1"), d.admin("show ssl ocsp-updates")
+        updated(d, "second.pem")
         assert stapled(p, "second")[0] == "good"
         assert "deleted" in d.admin(f"del ssl crt-list {crt_list} {second}")
         assert set(rows(d)) == {"first.pem"}
@@ -196,14 +203,16 @@ def test_a_crt_store(daemon, ca, responder):
         r.answer = lambda body, pem=pems[name]: http(signed(ca, pem)(body))
     crt_list = ca.dir / "store.list"
     crt_list.write_text(f"@w/loaded\n{pems['repeated']} [ocsp-update on]\n")
-    for mode, updated in (("off", {"@w/loaded", "repeated.pem"}), ("on", {"@w/loaded", "repeated.pem", "global.pem"})):
+    for mode, files in (("off", {"@w/loaded", "repeated.pem"}), ("on", {"@w/loaded", "repeated.pem", "global.pem"})):
         (p,) = free_ports(1)
         d = daemon(f"crt-store w\n load crt {pems['loaded']} alias loaded ocsp-update on\n"
                    f"crt-store\n load ocsp-update on crt {pems['repeated']}\n load crt {pems['quiet']} ocsp-update off\n" +
                    frontend(p, f"crt-list {crt_list} crt {pems['quiet']} crt {pems['global']} crt @w/loaded"),
                    extra=f"nbthread 2\n ocsp-update.mode {mode}")
-        want = {name.rpartition("/")[2] for name in updated}
-        assert wait_for(lambda d=d, want=want: {n for n, r in rows(d).items() if r[4] == "1"} == want), d.admin("show ssl ocsp-updates")
+        want = {name.rpartition("/")[2] for name in files}
+        for file in want:
+            updated(d, file)
+        assert {n for n, r in rows(d).items() if r[4] == "1"} == want
         assert stapled(p, "loaded")[0] == "good" and stapled(p, "quiet") is None
         assert not d.leaked()
         d.stop()
@@ -238,7 +247,7 @@ def test_places_that_contradict(daemon, ca, responder, tmp_path):
     other = certificate(ca, "beside", r.url)
     lists["on"].write_text(f"{other}\n{pem} [ocsp-update on]\n")
     d = daemon(frontend(p, f"crt-list {lists['on']}"))
-    assert wait_for(lambda: rows(d)["both.pem"][4] == "1"), d.admin("show ssl ocsp-updates")
+    updated(d, "both.pem")
     assert "'off' of this line contradicts 'on' of another line" in d.admin(f"add ssl crt-list {lists['on']} <<\n{pem} [ocsp-update off]\n\n")
     assert set(rows(d)) == {"both.pem"}
     assert "deleted in crtlist" in d.admin(f"del ssl crt-list {lists['on']} {pem}")
@@ -273,7 +282,7 @@ def test_failures(daemon, ca, responder):
                f"resolvers default\n nameserver a 127.0.0.1:{free_ports(1)[0]}\n resolve_retries 1\n timeout retry 100ms\n")
     want = {f"{n}.pem": ["0", "1", status, text] for n, (_, status, text) in answers.items()}
     want |= {"refused.pem": ["0", "1", "2", "HTTP error"], "named.pem": ["0", "1", "2", "HTTP error"]}
-    assert wait_for(lambda: {n: r[4:] for n, r in rows(d).items()} == want), d.admin("show ssl ocsp-updates")
+    becomes(lambda: {n: r[4:] for n, r in rows(d).items()}, want)
     assert {stapled(p, n) for n in (*answers, "refused")} == {None}
     assert not d.leaked()
 
@@ -287,11 +296,11 @@ def test_names(daemon, ca, responder):
     (p,) = free_ports(1)
     d = daemon(frontend(p, f"crt {pem} crt {late}") + f"resolvers default\n nameserver a 127.0.0.1:{ns.port}\n hold nx 0\n",
                extra="ocsp-update.mode on\n ocsp-update.mindelay 1\n ocsp-update.maxdelay 60")
-    assert wait_for(lambda: rows(d)["ocsp.pem"][4] == "1"), d.admin("show ssl ocsp-updates")
+    updated(d, "ocsp.pem")
     assert f"\r\nHost: ocsp.test:{r.port}\r\n" in r.requests[0]
-    assert wait_for(lambda: rows(d)["late.pem"][5] != "0")
+    becomes(lambda: rows(d)["late.pem"][5], lambda failures: failures != "0", "a failure")
     ns.zone["late.test"] = {"a": ["127.0.0.1"]}
-    assert wait_for(lambda: rows(d)["late.pem"][4] == "1"), d.admin("show ssl ocsp-updates")
+    updated(d, "late.pem")
     assert stapled(p, "late")[0] == "good"
     ns.close()
 
@@ -303,7 +312,7 @@ def test_the_file_of_hosts(daemon, ca, responder):
     r.answer = lambda body: http(signed(ca, pem)(body))
     (p,) = free_ports(1)
     d = daemon(frontend(p, f"crt {pem} ocsp-update on") + f"resolvers default\n nameserver a 127.0.0.1:{free_ports(1)[0]}\n")
-    assert wait_for(lambda: rows(d)["hosts.pem"][4] == "1"), d.admin("show ssl ocsp-updates")
+    updated(d, "hosts.pem")
     assert f"\r\nHost: localhost:{r.port}\r\n" in r.requests[0]
 
 
@@ -321,14 +330,14 @@ def test_a_proxy(daemon, ca, responder):
     # One after another: an answer looks at the last request.
     for pem in pems.values():
         d = daemon(frontend(p, f"crt {pem} ocsp-update on"), extra=f"ocsp-update.httpproxy ipv4@localhost:{r.port}\n nbthread 2")
-        assert wait_for(lambda d=d: [row[4] for row in rows(d).values()] == ["1"]), (d.admin("show ssl ocsp-updates"), r.requests)
+        becomes(lambda d=d: [row[4] for row in rows(d).values()], ["1"])
         assert stapled(p, pem.stem)[0] == "good"
         assert not d.leaked()
         d.stop()
     assert len(r.requests) == 2
     (closed,) = free_ports(1)
     d = daemon(frontend(q, f"{crts} ocsp-update on"), extra=f"ocsp-update.httpproxy 127.0.0.1:{closed}\n log 127.0.0.1:{log.port} local0")
-    assert wait_for(lambda: sum(f"by the proxy 127.0.0.1:{closed}: " in m for m in log.lines) == 2), log.lines
+    log.lines.until(lambda lines: sum(f"by the proxy 127.0.0.1:{closed}: " in m for m in lines) == 2, "two lines")
     assert {row[7] for row in rows(d).values()} == {"HTTP error"}
 
 
@@ -344,10 +353,10 @@ def test_a_few_at_once(daemon, ca, responder):
     r.answer = answer
     (p,) = free_ports(1)
     d = daemon(frontend(p, " ".join(f"crt {x}" for x in pems) + " ocsp-update on"))
-    assert wait_for(lambda: len(r.requests) == 4)
+    r.requests.wait(4)
     assert {x[5] for x in rows(d).values()} == {"0"}
     gate.set()
-    assert wait_for(lambda: {x[5] for x in rows(d).values()} == {"1"}), d.admin("show ssl ocsp-updates")
+    becomes(lambda: {x[5] for x in rows(d).values()}, {"1"})
     assert r.most <= 4 and len(r.requests) == 9 and not d.leaked()
 
 
@@ -359,7 +368,7 @@ def test_renewals(daemon, ca, responder):
     r.answer = lambda body: http(signed(ca, pem, minutes=5)(body))
     (p, q) = free_ports(2)
     d = daemon(frontend(p, f"crt {pem}"), extra="ocsp-update.mode on\n ocsp-update.mindelay 1\n ocsp-update.maxdelay 2")
-    assert wait_for(lambda: len(r.requests) >= 3)
+    r.requests.wait(3)
     d.stop()
     first.with_name("first.pem.ocsp").write_bytes(ca.ocsp(first))
     r.answer = lambda body: http(signed(ca, first)(body))
@@ -367,14 +376,14 @@ def test_renewals(daemon, ca, responder):
     d = daemon(frontend(q, f"crt {first}"), extra="ocsp-update.mode on")
     assert stapled(q, "first")[0] == "good" and rows(d)["first.pem"][3:6] == ["-", "0", "0"]
     assert d.admin(f"update ssl ocsp-response {first}") == "\n"
-    assert wait_for(lambda: rows(d)["first.pem"][4] == "1")
+    updated(d, "first.pem")
     assert len(r.requests) == 1
     assert "unknown file" in d.admin("update ssl ocsp-response nothing")
     assert "expects a filename" in d.admin("update ssl ocsp-response")
     r.answer = lambda body: http(signed(ca, pem)(body))
     d.admin(f"set ssl cert {first} <<\n{pem.read_text()}")
     assert "Success!" in d.admin(f"commit ssl cert {first}")
-    assert wait_for(lambda: stapled(q, "r"))
+    becomes(lambda: stapled(q, "r"), bool, "a response")
     assert rows(d)["first.pem"][4] == "2"
 
 
@@ -385,10 +394,10 @@ def test_failures_at_once(daemon, ca, responder):
     r.answer = lambda body: http(signed(ca, pem)(body))
     (p,) = free_ports(1)
     d = daemon(frontend(p, f"crt {pem} ocsp-update on"), extra="ocsp-update.mindelay 1\n ocsp-update.maxdelay 1")
-    assert wait_for(lambda: rows(d)["before.pem"][4] == "1")
+    updated(d, "before.pem")
     d.admin(f"set ssl cert {pem} <<\n{none.read_text()}")
     assert "Success!" in d.admin(f"commit ssl cert {pem}")
-    assert wait_for(lambda: int(rows(d)["before.pem"][5]) > 1), d.admin("show ssl ocsp-updates")
+    becomes(lambda: int(rows(d)["before.pem"][5]), lambda failures: failures > 1, "two failures")
     assert stapled(p, "none3") is None
 
 
@@ -409,7 +418,7 @@ def test_it_can_be_off(daemon, ca, responder):
     (p,) = free_ports(1)
     d = daemon(frontend(p, f"crt {asked}"))
     assert d.admin(f"update ssl ocsp-response {asked}") == "\n"
-    assert wait_for(lambda: r.requests)
+    r.requests.wait()
     assert rows(d) == {}
 
 
