@@ -8,7 +8,8 @@ import subprocess
 
 import pytest
 from certs import Authority
-from conftest import BUILD, ROOT, WAIT, connect, free_port, wait_for
+from conftest import BUILD, ROOT, WAIT, connect, free_port
+from facts import becomes
 from subject import only_tacit
 
 pytestmark = only_tacit
@@ -68,7 +69,7 @@ def test_certbots_deploy_hook(daemon, renewed, tmp_path, named):
     done = run_hook(tmp_path, lineage, command)
     assert done.returncode == 0, done.stdout + done.stderr
     # The former process may accept until it has been told to stop.
-    assert wait_for(lambda: serial(port) == second)
+    becomes(lambda: serial(port), second)
     # One that does not fit: the reload fails, and the former file is there for the next start.
     before = pem.read_bytes()
     key = (lineage / "privkey.pem").read_bytes()

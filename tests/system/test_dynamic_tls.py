@@ -2,7 +2,7 @@
 
 import pytest
 from certs import Authority
-from conftest import admin, free_port, wait_for
+from conftest import admin, free_port
 from subject import only_tacit
 from test_master import MASTER, reload
 from test_tls import HTTP, Https, fetch
@@ -52,11 +52,11 @@ def test_added_servers_speak_tls(daemon, ca, https, workers):
         assert d.admin("set server a/n ssl on").strip() == "server ssl setting updated."
         assert fetch(p)[0] == status
         d.admin("disable server a/n")
-        assert wait_for(lambda: d.admin("del server a/n").strip() == "Server deleted.")
+        assert d.admin("wait 1m srv-removable a/n;del server a/n", 90) == "Done.\n\nServer deleted.\n\n"
     # checks use TLS, too
     assert add(d, f"c {at} ssl verify none check inter 50ms") == "New server registered."
     d.admin("enable health a/c; enable server a/c")
-    assert wait_for(lambda: any(",L6OK," in row for row in d.admin("show stat").splitlines() if row.startswith("a,c,")))
+    d.until("counter a/c/check_status eq L6OK")
 
 
 def test_a_reload_keeps_them(daemon, ca, https):

@@ -4,7 +4,7 @@ import re
 import resource
 
 import pytest
-from conftest import connect, free_port, needs_descriptors, wait_for
+from conftest import connect, free_port, needs_descriptors
 from subject import LogServer
 from test_process import listen_on, served, talks
 
@@ -20,7 +20,7 @@ def test_the_log_says_that_maxconn_is_reached(daemon, origin):
             c.sendall(b"x")
             a.close()
             assert c.recv(1) == b"x"
-    assert wait_for(lambda: d.info()["CurrConns"] == "0")
+    d.until("sessions eq 0")
     lines = [line for line in log.drain() if "maxconn" in line]
     assert len(lines) == 1 and lines[0].startswith("<132>") and "maxconn 2 of the process is reached" in lines[0], lines
     assert int(re.search(r"^maxconn_reached: (\d+)", d.admin("show activity"), re.M)[1]) >= 3

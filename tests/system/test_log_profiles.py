@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from conftest import WORKERS, connect, free_ports, recv_all, run, wait_for
+from conftest import WORKERS, connect, free_ports, recv_all, run
 from subject import LogServer
 
 PAGE = b"HTTP/1.1 200 OK\r\nX-B: b\r\nContent-Length: 2\r\n\r\nok"
@@ -132,7 +132,10 @@ def get(port, *paths):
     with connect(port) as c:
         for path in paths[:-1]:
             c.sendall(f"GET {path} HTTP/1.1\r\nHost: h\r\nX-A: a\r\n\r\n".encode())
-            assert wait_for(lambda got=bytearray(): got.extend(c.recv(65536)) or got.endswith(b"ok"))
+            got = b""
+            while not got.endswith(b"ok"):
+                got += (part := c.recv(65536))
+                assert part, got
         c.sendall(f"GET {paths[-1]} HTTP/1.1\r\nHost: h\r\nX-A: a\r\nConnection: close\r\n\r\n".encode())
         return recv_all(c)
 
@@ -171,7 +174,7 @@ def start(daemon, origins):
 
 def lines_of(server, n):
     """Its lines when there are n, and no more than these."""
-    assert wait_for(lambda: len(server.lines) >= n), server.lines
+    server.lines.wait(n)
     return server.drain()
 
 
@@ -195,7 +198,7 @@ def test_each_target_has_its_own_lines(start):
 
     def events():
         return [line for line in d.admin("show events mem").splitlines() if line.startswith(("web ", "tcp ", "bad "))]
-    assert wait_for(lambda: len(events()) >= 3)
+    d.until("idle")
     assert events() == ["web closed"] * 2 + ["tcp closed"]
 
 

@@ -2,7 +2,7 @@
 tune.bufsize, whatever stands behind it. HAProxy does the same, but for bodies that fill the buffer: there it fails."""
 
 import pytest
-from conftest import connect, free_port, wait_for
+from conftest import connect, free_port
 from subject import LogServer
 
 # A buffer has 16384 bytes, and maxrewrite is 1024: the last of these does not fit.
@@ -109,8 +109,7 @@ backend b
         return next(int(row.split(",")[at]) for row in rows if row.startswith("f,FRONTEND,"))
 
     def logged(self, n):
-        assert wait_for(lambda: len(self.log.lines) >= n), self.log.lines
-        return self.log.lines[n - 1].rsplit(" ", 1)[1]
+        return self.log.lines.wait(n)[n - 1].rsplit(" ", 1)[1]
 
 
 @pytest.mark.parametrize("mode", ["strict", "loose", "parts"])

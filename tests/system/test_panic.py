@@ -1,7 +1,8 @@
 """balance-panic-threshold: when most servers fail their checks, all of them get sessions."""
 
 import pytest
-from conftest import Origin, connect, free_port, recv_all, wait_for
+from conftest import Origin, connect, free_port, recv_all
+from facts import says
 from subject import LogServer, only_tacit
 
 pytestmark = only_tacit
@@ -70,7 +71,7 @@ def test_panic(daemon, farm):
     d = daemon(cfg=CFG.format(log=log.port, port=port, servers=farm.lines()))
 
     def says(text):
-        return wait_for(lambda: any(text in line for line in log.drain()))
+        return log.lines.until(lambda lines: any(text in line for line in lines), text)
     try:
         assert {ask(port) for _ in range(6)} == {("0", False), ("1", False), ("2", False)}
         farm.sick = {0, 1}

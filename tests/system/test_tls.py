@@ -9,7 +9,7 @@ import threading
 
 import pytest
 from certs import Authority
-from conftest import free_ports, run, wait_for
+from conftest import free_ports, run
 from subject import LogServer
 
 
@@ -214,7 +214,7 @@ def test_garbage(daemon, ca):
             while s.recv(4096):
                 pass
     assert cn(port, context(ca)) == "g.test"
-    assert wait_for(lambda: int(d.info()["CurrConns"]) == 0)
+    d.until("sessions eq 0")
 
 
 def test_fetches(daemon, ca):
@@ -409,8 +409,8 @@ def test_checks(daemon, ca):
         rows = [r.split(",") for r in d.admin("show stat a 4 -1").strip().split("\n")[1:]]
         return {r[1]: (r[17], r[36]) for r in rows}
 
-    assert wait_for(lambda: [states()[n][0] for n in ("tls", "plain", "asked")] == ["UP", "DOWN", "UP"]), states()
-    assert wait_for(lambda: "L7OK" in states()["tls"][1]), states()
+    d.until("server a/plain state eq DOWN", "counter a/asked/check_status eq L7OK", "counter a/tls/check_status eq L7OK")
+    assert [states()[n][0] for n in ("tls", "plain", "asked")] == ["UP", "DOWN", "UP"]
     https.close()
 
 

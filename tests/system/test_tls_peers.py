@@ -9,7 +9,8 @@ import subprocess
 import oracle
 import pytest
 from certs import Authority
-from conftest import free_port, is_open, wait_for
+from conftest import free_port
+from facts import listens
 from tls_oracle import DEFAULTS, in_both
 
 KINDS = ["rsa", "rsa3072", "ec", "ec384", "ed25519"]
@@ -120,7 +121,8 @@ def started(port, *args):
     with subprocess.Popen([*map(str, args)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                           stdin=subprocess.DEVNULL) as p:
         try:
-            assert wait_for(lambda: is_open(port) or p.poll() is not None) and p.poll() is None, args
+            listens(port)
+            assert p.poll() is None, args
             yield
         finally:
             p.terminate()
