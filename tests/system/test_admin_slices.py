@@ -5,10 +5,10 @@ import random
 import re
 import socket
 import threading
-import time
 
 import pytest
-from conftest import admin, connect, free_port, recv_all, rss_kib, wait_for
+from conftest import admin, connect, free_port, recv_all, rss_kib
+from facts import gone
 from subject import not_sanitized, only_tacit
 
 pytestmark = only_tacit
@@ -48,12 +48,11 @@ def test_clients_that_never_read_cost_a_slice_each(with_map):
         for _ in range(45):
             stack.enter_context(ask(d, f"show map {d.map}"))
         # All have filled the socket.
-        wait_for(lambda: int(d.info()["Jobs"]) >= jobs + 45)
-        time.sleep(0.5)
+        d.until(f"counter Jobs ge {jobs + 45}", "idle")
         assert rss_kib(d.pid) - before < 8 << 10
         # Others are served meanwhile.
         assert len(d.admin(f"show map {d.map}").splitlines()) == ENTRIES + 1
-    assert wait_for(lambda: int(d.info()["Jobs"]) == jobs)
+    d.until(f"counter Jobs eq {jobs}")
 
 
 def test_a_walk_shows_unchanged_entries_once(with_map):
@@ -124,16 +123,17 @@ def test_sessions_of_all_workers_are_seen_once(daemon, origins):
     d = daemon(f"listen l\n    bind 127.0.0.1:{front}\n    timeout client 60s\n    timeout server 60s\n"
                f"    server s 127.0.0.1:{o.port}\n",
                extra="nbthread 4\n    tune.listener.multi-queue fair\n    stats maxconn 20")
-    lists = []
+    lists, gone = [], []
 
     def goes_on():
-        return time.monotonic() < until or len(lists) <= 3
+        return len(lists) <= 30 or len(gone) <= 1000
 
     def come_and_go():
         while goes_on():
             with contextlib.suppress(OSError), connect(front) as c:
                 c.sendall(b"x")
                 c.recv(1)
+            gone.append(1)
 
     def look():
         while goes_on():
@@ -142,10 +142,9 @@ def test_sessions_of_all_workers_are_seen_once(daemon, origins):
     with contextlib.ExitStack() as stack:
         for _ in range(300):
             stack.enter_context(connect(front))
-        assert wait_for(lambda: int(d.info()["CurrConns"]) == 300)
+        d.until("sessions eq 300")
         stay = sessions(d)
         assert len(stay) == 300
-        until = time.monotonic() + 2
         threads = [threading.Thread(target=fn, daemon=True) for fn in (come_and_go, come_and_go, look, look, look)]
         for t in threads:
             t.start()
@@ -156,10 +155,10 @@ def test_sessions_of_all_workers_are_seen_once(daemon, origins):
         one = sorted(stay)[0]
         assert admin(d.sock, f"show sess {one}").startswith(f"{one}: ")
         assert admin(d.sock, f"shutdown session {one}") == "\n"
-        assert admin(d.sock, f"shutdown session {one}") == "No such session (use 'show sess').\n\n" or wait_for(
-            lambda: one not in sessions(d))
+        d.until(f"sessions id/{one}")
+        assert admin(d.sock, f"shutdown session {one}") == "No such session (use 'show sess').\n\n"
         d.admin("shutdown sessions server l/s")
-        assert wait_for(lambda: int(d.info()["CurrConns"]) == 0)
+        d.until("sessions eq 0")
     assert d.info()["Fsm_bugs"] == "0"
 
 
