@@ -8,10 +8,9 @@ import re
 import socket
 import subprocess
 import threading
-import time
 
 import pytest
-from conftest import Origin, connect, info, recv_all, wait_for
+from conftest import Origin, connect, info, recv_all
 from namespaces import Namespaces, need_namespaces
 from subject import IS_SANITIZED, SUBJECT, only_root, only_tacit, proxy  # noqa: F401
 
@@ -110,12 +109,12 @@ def test_bodies_have_their_digests(far, fast, mode):
             sender.start()
             assert digest(recv_all(c)) == digest(body)
             sender.join(10)
-    assert wait_for(lambda: number(d, "CurrConns") == 0)
+    d.until("sessions eq 0")
     assert number(d, "Zerocopy_bytes") > 0
     # The kernel reports that it had to copy: each connection stops using it.
     assert number(d, "Zerocopy_copied") > 0
     assert number(d, "Zerocopy_bytes") < 6 * size
-    assert wait_for(lambda: number(d, "Zerocopy_pinned") == 0)
+    d.until("counter Zerocopy_pinned eq 0")
     assert number(d, "Fsm_bugs") == 0
 
 
@@ -125,15 +124,15 @@ def test_slow_readers_pin_a_bounded_number_of_buffers(far):
     readers = [d.dial(rcvbuf=8192) for _ in range(20)]
     for seed, r in enumerate(readers):
         r.sendall(b"%d %d\n" % (seed, MB))
-    assert wait_for(lambda: number(d, "Zerocopy_full") > 0), d.info()
+    d.until("counter Zerocopy_full gt 0")
     for _ in range(10):
         assert 0 < number(d, "Zerocopy_pinned") <= 512 << 10
-        time.sleep(0.05)
+        d.passes(50)
     for seed, r in enumerate(readers):
         assert digest(recv_all(r)) == digest(body_of(seed, MB)), seed
         r.close()
-    assert wait_for(lambda: number(d, "CurrConns") == 0)
-    assert wait_for(lambda: number(d, "Zerocopy_pinned") == 0)
+    d.until("sessions eq 0")
+    d.until("counter Zerocopy_pinned eq 0")
 
 
 def test_buffers_of_closed_connections_are_used_again(far):
@@ -146,9 +145,9 @@ def test_buffers_of_closed_connections_are_used_again(far):
     # All of it is in the kernel, and the sessions were closed by the FINs of both sides.
     for r in late:
         r.shutdown(socket.SHUT_WR)
-    assert wait_for(lambda: number(d, "CurrConns") == 0), d.admin("show sess")
+    d.until("sessions eq 0")
     assert number(d, "Zerocopy_bytes") > 0
-    assert wait_for(lambda: number(d, "Zerocopy_pinned") == 0)
+    d.until("counter Zerocopy_pinned eq 0")
     rows = {r.split()[0]: int(r.split()[1]) for r in d.admin("show syscalls").splitlines()
             if len(r.split()) > 1 and r.split()[1].isdigit()}
     assert rows["madvise"] > 0
@@ -169,9 +168,9 @@ def test_resets_while_bytes_are_pinned(far):
         assert c.recv(1)
         # Closed with bytes unread: a reset.
         c.close()
-    assert wait_for(lambda: number(d, "CurrConns") == 0), d.admin("show sess")
+    d.until("sessions eq 0")
     assert number(d, "Zerocopy_bytes") > 0
-    assert wait_for(lambda: number(d, "Zerocopy_pinned") == 0)
+    d.until("counter Zerocopy_pinned eq 0")
     with d.dial() as c:
         c.sendall(b"7 %d\n" % MB)
         assert digest(recv_all(c)) == digest(body_of(7, MB))
@@ -190,7 +189,7 @@ def test_without_room_in_the_kernel_it_is_copied(far, net):
     d = far(gives, extra="tune.sndbuf.client 1048576")
     c = d.dial(rcvbuf=8192)
     c.sendall(b"1 %d\n" % MB)
-    assert wait_for(lambda: number(d, "Zerocopy_refused") > 0), d.info()
+    d.until("counter Zerocopy_refused gt 0")
     assert digest(recv_all(c)) == digest(body_of(1, MB))
     c.close()
 
