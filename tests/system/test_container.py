@@ -9,7 +9,8 @@ import subprocess
 import threading
 
 import pytest
-from conftest import ROOT, TACIT, connect, free_ports, is_open, recv_all, wait_for
+from conftest import ROOT, TACIT, connect, free_ports, recv_all
+from facts import listens, refuses
 from subject import not_sanitized, only_tacit
 
 pytestmark = only_tacit
@@ -98,7 +99,8 @@ def _started(tmp_path, origins, slow):
     env = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
     with open(log, "wb") as out, subprocess.Popen(command, stdout=out, preexec_fn=drop, env=env) as proc:
         try:
-            assert wait_for(lambda: is_open(front) and is_open(health))
+            listens(front)
+            listens(health)
             yield proc, front, health, log
         finally:
             proc.kill()
@@ -118,7 +120,7 @@ def test_it_is_healthy_logs_and_ends_softly(started, slow):
         c.sendall(b"GET /slow HTTP/1.0\r\n\r\n")
         assert slow.begun.wait(10)
         proc.send_signal(getattr(signal, of("STOPSIGNAL")[0]))
-        assert wait_for(lambda: not is_open(front))
+        refuses(front)
         assert not is_healthy(health)
         slow.go_on.set()
         assert recv_all(c).endswith(b"ok")

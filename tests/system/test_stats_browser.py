@@ -4,7 +4,7 @@ import contextlib
 
 import pytest
 from browser import CHROMIUM, Browser
-from conftest import connect, free_port, wait_for
+from conftest import connect, free_port
 from subject import only_tacit
 
 pytestmark = [only_tacit, pytest.mark.skipif(not CHROMIUM, reason="chromium is not installed (make deps-ci)")]
@@ -30,7 +30,7 @@ def shown(daemon, origins):
                f"    server up 127.0.0.1:{o.port} check inter 100ms\n    server down 127.0.0.1:1 check inter 100ms\n"
                f"    server {name} 127.0.0.1:{o.port} backup\n    server b2 127.0.0.1:1 disabled\n", extra="nbthread 4")
     d.url, d.port = f"http://127.0.0.1:{port}/haproxy?stats", port
-    assert wait_for(lambda: "DOWN" in d.admin("show stat web 4 -1"))
+    d.until("server web/down state eq DOWN")
     for _ in range(7):
         with connect(front) as c:
             c.sendall(b"x" * 1234)

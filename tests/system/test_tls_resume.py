@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from certs import Authority
-from conftest import BUILD, free_ports, run, wait_for
-from test_master import MASTER, change, children, reload, worker_of
+from conftest import BUILD, free_ports, run
+from facts import only_child
+from test_master import MASTER, reload, worker_of
 
 CFG = """
 defaults
@@ -151,8 +152,9 @@ def test_over_reloads(daemon, pem, version):
         assert reload(d)
         assert [c.ask(port) for _ in range(20)] == [True] * 20
     assert not late.ask(port)
-    os.kill(worker_of(d), signal.SIGKILL)
-    assert wait_for(lambda: len(children(d.pid)) == 1 and d.notify.wait("READY=1"))
+    killed = worker_of(d)
+    os.kill(killed, signal.SIGKILL)
+    only_child(d.pid, besides=[killed])
     assert [late.ask(port) for _ in range(20)] == [True] * 20
 
 

@@ -12,7 +12,8 @@ import subprocess
 
 import oracle
 import pytest
-from conftest import TACIT, WAIT, Origin, connect, free_ports, recv_all, wait_for
+from conftest import TACIT, WAIT, Origin, connect, free_ports, recv_all
+from facts import becomes
 from subject import LogServer, only_tacit
 from test_oracle_stat import Subject
 
@@ -66,7 +67,7 @@ class Watched:
                 with connect(port) as c:
                     c.sendall(b"GET / HTTP/1.0\r\n\r\n")
                     assert recv_all(c).endswith(b"hi")
-            assert wait_for(lambda: "L4CON" in self.socket(b"show stat\n") and "L7OK" in self.socket(b"show stat\n"))
+            becomes(lambda: self.socket(b"show stat\n"), lambda seen: "L4CON" in seen and "L7OK" in seen, "checks")
         except BaseException:
             self.stop()
             raise
@@ -276,7 +277,7 @@ def tcp_lines(program, directory, origin):
                 c.sendall(text)
                 with contextlib.suppress(ConnectionResetError):
                     recv_all(c)  # without a text: until the client's timeout
-            assert wait_for(lambda: len(log.lines) > before), (port, text)
+            log.lines.wait(before + 1)
         return list(log.lines)
     finally:
         subject.stop()

@@ -10,8 +10,9 @@ import pytest
 
 from clients import site
 from conftest import WAIT, free_port, wait_for
+from facts import only_child, says
 from stalled import stopped_thread
-from test_master import MASTER, children, worker_of
+from test_master import MASTER, worker_of
 
 def worker_threads(pid):
     """Not those of a sanitizer."""
@@ -83,8 +84,9 @@ def test_debug_commands(daemon, tmp_path):
         first = worker_of(d)
         with contextlib.suppress(OSError):
             d.admin(f"expert-mode on; debug dev {line}")
-        assert wait_for(lambda: f"Current worker ({first}) exited with code {code}" in d.stderr)
-        assert wait_for(lambda: children(d.pid) not in ([], [first]) and "Pid" in d.admin("show info"))
+        says(d.stderr_path, f"Current worker ({first}) exited with code {code}")
+        only_child(d.pid, besides=[first])
+        assert "Pid" in d.admin("show info")
     log.close()
 
 
