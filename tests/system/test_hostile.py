@@ -10,7 +10,7 @@ import tempfile
 import threading
 
 import pytest
-from conftest import wait_for  # noqa: F401
+from facts import becomes
 from subject import BUILD, IS_TACIT, SLOW, SUBJECT, proxy  # noqa: F401
 
 NEXT = b"GET /next HTTP/1.1\r\nHost: next\r\n\r\n"
@@ -153,7 +153,7 @@ class Recorder:
 
     def take(self):
         """The bytes that have arrived since the last call, when all connections have ended."""
-        assert wait_for(lambda: self.open == 0, 10)
+        becomes(lambda: self.open, 0, "no connection")
         with self.lock:
             got, self.got = self.got, []
         return [g for g in got if g]

@@ -9,7 +9,8 @@ import subprocess
 import oracle
 import pytest
 from certs import Authority
-from conftest import TACIT, WAIT, WORKERS, Daemon, free_ports, is_open, wait_for
+from conftest import TACIT, WAIT, WORKERS, Daemon, free_ports
+from facts import listens
 from subject import LogServer
 
 from conversations import hellos, identities, order, proxied, records  # noqa: F401
@@ -52,7 +53,8 @@ class Tacit:
         self.d.base[-1] = "the log socket comes with the first line"
 
     def stop(self):
-        left = wait_for(lambda: not self.d.leaked(0) and self.d.info()["CurrConns"] == "0") or self.d.leaked(0) or "sessions"
+        self.d.until("sessions eq 0", "idle")
+        left = not self.d.leaked() or self.d.leaked(0)
         numbers = self.d.info()
         code = self.d.stop()
         self.d.kill()
@@ -69,7 +71,8 @@ class Haproxy:
         cfg = directory / "haproxy.cfg"
         cfg.write_text(CFG.format(workers=1, sock=directory / "haproxy.sock", more="", log=self.log.port, p=self.ports, d=certs))
         self.proc = subprocess.Popen([program, "-db", "-f", cfg], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        assert wait_for(lambda: all(map(is_open, self.ports)))
+        for port in self.ports:
+            listens(port)
 
     def stop(self):
         self.proc.kill()
@@ -91,7 +94,8 @@ class Openssl:
              "-cert", certs / pem, "-key", certs / pem, *more.get(listener, [])], stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             for port, listener in zip(self.ports, LISTENERS) for pem in ["rsa.pem" if listener == RSA else "ec.pem"]]
-        assert wait_for(lambda: all(map(is_open, self.ports)))
+        for port in self.ports:
+            listens(port)
 
     def stop(self):
         for p in self.procs:
@@ -144,7 +148,7 @@ def logged(server, conversation):
     """The one line about this connection, without addresses and time."""
     def lines():
         return [line.partition(conversation.name + " ")[2] for line in server.log.lines if conversation.name + " " in line]
-    assert wait_for(lines, step=0.001), conversation.outcome
+    server.log.lines.until(lambda _: lines(), f"a line about {conversation.outcome}")
     assert len(lines()) == 1
     return lines()[0].split("] ", 1)[1]
 
