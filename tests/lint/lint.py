@@ -19,6 +19,7 @@ import names
 import objects
 import openings
 import owner
+import pauses
 import pure
 import sizes
 import tested
@@ -41,6 +42,7 @@ RULES = {
     'names': names.check,
     'openings': openings.check,
     'owner': owner.check,
+    'pauses': pauses.check,
     'pure': pure.check,
     'sizes': sizes.check,
     'words': words.check,

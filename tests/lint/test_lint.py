@@ -212,6 +212,60 @@ def test_a_recording_belongs_to_a_test_or_a_script(root):
         f'tests/oracle/{line}' for line in ('a.txt:1: live test_y', 'none.txt:1: live test_x', 'vtc.txt:1: live b.vtc')]
 
 
+PAUSES = [
+    ('import time\ntime.sleep(1)\n', 'a pause'),
+    ('from time import sleep\nsleep(1)\n', 'a pause'),
+    ('assert wait_for(lambda: 1)\n', 'a poll'),
+    ('import facts\nfacts.becomes(f, 1)\n', 'a poll'),
+    ('import time\nassert time.monotonic() - began < 5\n', 'elapsed time'),
+    ('import time\nbegan = time.time()\n', 'elapsed time'),
+    ('for _ in range(3):\n    if works():\n        break\n', 'a loop that tries again'),
+    ('def f():\n    for _ in range(3):\n        with g():\n            return 1\n', 'a loop that tries again'),
+]
+NO_PAUSES = ['for i in range(3):\n    if f(i):\n        break\n', 'for _ in range(3):\n    f()\n',
+             'for _ in range(3):\n    while 1:\n        break\n', 'with news:\n    news.wait_for(f)\n', 'd.until("idle")\n']
+
+
+@pytest.mark.parametrize('text,what', PAUSES)
+def test_a_pause_is_red(root, text, what):
+    write(root, 'tests/system/test_bad.py', text)
+    (line,) = broken(root)['pauses']
+    assert line.startswith('tests/system/test_bad.py:') and what in line
+    write(root, 'tests/lint/pauses', '# why\nsleep,poll,elapsed,retry\ttests/system/*.py\t1\ta reason\n')
+    assert broken(root)['pauses'] == []
+
+
+@pytest.mark.parametrize('text', NO_PAUSES)
+def test_what_is_no_pause_is_green(root, text):
+    write(root, 'tests/system/test_good.py', text)
+    assert broken(root)['pauses'] == []
+
+
+def test_delays_of_scripts_are_bounded(root):
+    write(root, 'tests/vtc/a.vtc', 'server s1 {\n    rxreq\n    delay .1\n} -start\n# delay 1\n')
+    assert broken(root)['pauses'] == ['tests/vtc/a.vtc:3: pauses: a delay: wait for the fact']
+    write(root, 'tests/lint/pauses', 'delay\ttests/vtc/*.vtc\t1\ta reason\n')
+    assert broken(root)['pauses'] == []
+    write(root, 'tests/vtc/b.vtc', 'delay 2\n')
+    (line,) = broken(root)['pauses']
+    assert 'tests/vtc/*.vtc has 2 of delay, the most is 1' in line
+
+
+def test_a_number_of_pauses_that_can_fall_is_reported(root):
+    write(root, 'tests/lint/pauses', 'sleep\ttests/x.py\t1\ta reason\n')
+    tree = lint.Tree(str(root))
+    assert lint.run(tree, {})['pauses'] == []
+    assert 'lint: tests/lint/pauses:1: tests/x.py has 0 of sleep: the number 1 can fall' in tree.notes
+
+
+def test_the_list_of_pauses_is_short_and_has_reasons(root):
+    write(root, 'tests/lint/pauses', 'sleep\ttests/x.py\t0\ta reason\n' * 21)
+    assert broken(root)['pauses'] == ['tests/lint/pauses:21: pauses: 21 lines, the most is 20']
+    write(root, 'tests/lint/pauses', 'sleep\ttests/x.py\t0\t \n')
+    with pytest.raises(SystemExit):
+        broken(root)
+
+
 def test_two_statics_of_one_name_are_red(root):
     for name in 'ab':
         write(root, f'src/base/{name}.c', '/* An x. */\nstatic int\ntake_one(void)\n{\n\treturn 0;\n}\n')
@@ -399,4 +453,4 @@ def test_the_command_itself_fails(root):
     tool = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lint.py')
     done = subprocess.run(['python3', tool, '--root', root, '--tally', root / 't'], capture_output=True, text=True)
     assert done.returncode == 1 and 'blanks at the end' in done.stdout
-    assert (root / 't').read_text() == 'lint 19 1 0\n'
+    assert (root / 't').read_text() == 'lint 20 1 0\n'

@@ -1,0 +1,105 @@
+"""Tests wait for facts. A pause, a poll, a loop that tries again and a look at elapsed time are errors, but for those of the file
+`pauses`: each of its at most 20 lines is a list of kinds, a pattern of paths, how many the files that match have together at
+most, and why. What is found belongs to the first line that fits. A number that is too high is reported, so that it falls."""
+import ast
+import fnmatch
+import re
+
+LINES_MAX = 20
+ALLOWED = 'tests/lint/pauses'
+POLLS = {'wait_for', 'becomes'}
+CLOCKS = {'time.monotonic', 'time.monotonic_ns', 'time.perf_counter', 'time.perf_counter_ns', 'time.time', 'time.time_ns'}
+KINDS = {
+    'sleep': 'a pause: wait for the fact (tests/system/facts.py)',
+    'poll': 'a poll: wait for what reports the fact (tests/system/facts.py)',
+    'retry': 'a loop that tries again: wait for what it needs',
+    'elapsed': 'elapsed time: assert what was done, not how long it took',
+    'delay': 'a delay: wait for the fact',
+}
+
+
+def name_of(call):
+    """What is called: "f", "time.sleep", or "?.f" of anything else."""
+    f = call.func
+    if isinstance(f, ast.Attribute):
+        return f'{f.value.id if isinstance(f.value, ast.Name) else "?"}.{f.attr}'
+    return getattr(f, 'id', '')
+
+
+def is_left_early(loop):
+    """True if the loop has a `break` or `return` of its own."""
+    todo = [(n, False) for n in loop.body]
+    while todo:
+        node, is_inner = todo.pop()
+        if isinstance(node, ast.Return) or isinstance(node, ast.Break) and not is_inner:
+            return True
+        if not isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
+            is_inner = is_inner or isinstance(node, (ast.For, ast.While))
+            todo += [(n, is_inner) for n in ast.iter_child_nodes(node)]
+    return False
+
+
+def counts_tries(loop):
+    """True for `for _ in range(...)`."""
+    return (isinstance(loop, ast.For) and isinstance(loop.target, ast.Name) and loop.target.id.startswith('_') and
+            isinstance(loop.iter, ast.Call) and name_of(loop.iter) == 'range')
+
+
+def of_python(text):
+    """(kind, line)"""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call):
+            name = name_of(node)
+            if name in ('time.sleep', 'sleep'):
+                yield 'sleep', node.lineno
+            elif name in POLLS or name.removeprefix('facts.') in POLLS:
+                yield 'poll', node.lineno
+            elif name in CLOCKS:
+                yield 'elapsed', node.lineno
+        elif counts_tries(node) and is_left_early(node):
+            yield 'retry', node.lineno
+
+
+def of_script(text):
+    """The same of a vtc script."""
+    for number, line in enumerate(text.split('\n'), 1):
+        for _ in re.findall(r'(?<!\S)delay\s+[0-9.]', line.split('#')[0]):
+            yield 'delay', number
+
+
+def pauses(tree):
+    """(kind, path, line)"""
+    for path in tree.files('tests', ('.py', '.vtc')):
+        for kind, line in sorted((of_script if path.endswith('.vtc') else of_python)(tree.text(path)), key=lambda p: p[1]):
+            yield kind, path, line
+
+
+def read_allowed(tree):
+    """[(kinds, pattern, number, line)]"""
+    rows = []
+    for number, line in enumerate((tree.text(ALLOWED) if tree.exists(ALLOWED) else '').split('\n'), 1):
+        if line and not line.startswith('#'):
+            kinds, pattern, most, reason = line.split('\t')
+            if not reason.strip() or set(kinds.split(',')) - set(KINDS):
+                raise SystemExit(f'{ALLOWED}:{number}: expects kinds, a pattern, a number and a reason')
+            rows.append((kinds, pattern, int(most), number))
+    return rows
+
+
+def check(tree):
+    allowed = read_allowed(tree)
+    if len(allowed) > LINES_MAX:
+        yield ALLOWED, allowed[-1][3], f'{len(allowed)} lines, the most is {LINES_MAX}'
+    found = {row: [] for row in allowed}
+    for kind, path, line in pauses(tree):
+        row = next((r for r in allowed if kind in r[0].split(',') and fnmatch.fnmatch(path, r[1])), None)
+        if row:
+            found[row].append((kind, path, line))
+        else:
+            yield path, line, KINDS[kind]
+    for (kinds, pattern, most, number), places in found.items():
+        if len(places) > most:
+            kind, path, line = places[-1]
+            yield path, line, f'{KINDS[kind]}; {pattern} has {len(places)} of {kinds}, the most is {most}'
+        elif len(places) < most:
+            tree.note(f'{ALLOWED}:{number}: {pattern} has {len(places)} of {kinds}: the number {most} can fall')
