@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "rule/match/pattern.h"
 
-#define CAP_FIRST 2
+#define CAP_FIRST 4
 /* Old slots moved with each added key: a table that has doubled has room for half as many as it
  * had. */
 #define MOVED_AT_ONCE 4
