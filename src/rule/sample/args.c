@@ -272,24 +272,25 @@ count_types(const enum rule_arg_type *types)
 	return n;
 }
 
-struct rule_args *
-rule_args_keep(const struct rule_args *a, const enum rule_arg_type *types)
+size_t
+rule_args_size(const enum rule_arg_type *types)
 {
 	unsigned int n = MAX(count_types(types), RULE_ARGS_LEAST);
-	size_t size = offsetof(struct rule_args, arg) + n * sizeof(a->arg[0]);
-	struct rule_args *kept = mem_alloc(size);
 
-	if (kept)
-		memcpy(kept, a, size);
-	return kept;
+	return offsetof(struct rule_args, arg) + n * sizeof(struct rule_arg);
+}
+
+void
+rule_args_keep(const struct rule_args *a, const enum rule_arg_type *types, struct rule_args *to)
+{
+	memcpy((void *)to, a, rule_args_size(types));
 }
 
 void
 rule_args_drop(struct rule_args *a)
 {
-	for (unsigned int i = 0; a && i < a->n; i++)
+	for (unsigned int i = 0; i < a->n; i++)
 		mem_free((char *)(uintptr_t)a->arg[i].text.p);
-	mem_free(a);
 }
 
 static int

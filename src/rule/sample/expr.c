@@ -21,9 +21,9 @@ struct rule_expr {
 	size_t at;               /* offset of the fetch's arguments */
 	char *text;              /* the parsed text, for error positions in rule_expr_check() */
 	size_t len;
-	struct rule_args *args;
 	unsigned int n;
 	struct step *step;       /* array of n */
+	struct rule_args args;   /* the last: there is memory for rule_args_size() only */
 };
 
 void
@@ -34,12 +34,13 @@ rule_expr_free(struct rule_expr **pe)
 	if (!e)
 		return;
 	if (e->fetch && e->fetch->free)
-		e->fetch->free(e->args);
-	rule_args_drop(e->args);
+		e->fetch->free(&e->args);
+	rule_args_drop(&e->args);
 	for (unsigned int i = 0; i < e->n; i++) {
 		if (e->step[i].conv->free)
 			e->step[i].conv->free(e->step[i].args);
 		rule_args_drop(e->step[i].args);
+		mem_free(e->step[i].args);
 	}
 	mem_free(e->step);
 	mem_free(e->text);
@@ -136,19 +137,20 @@ struct declared {
 	intptr_t kind;
 };
 
+/* out: memory of rule_args_size(). */
 static int
-parse_args(const struct declared *d, struct str text, size_t *at, struct rule_args **out,
+parse_args(const struct declared *d, struct str text, size_t *at, struct rule_args *out,
 	struct rule_err *why)
 {
 	struct rule_args all;
 	int r = rule_args_parse(d->types, d->min, d->name, text, at, &all, why);
 
 	all.kind = d->kind;
-	*out = r ? NULL : rule_args_keep(&all, d->types);
-	if (*out)
-		return 0;
-	rule_args_free(&all);
-	return r ? r : rule_fail(why, *at, -ERR_NOMEM, "%s", err_text(-ERR_NOMEM));
+	if (r)
+		rule_args_free(&all);
+	else
+		rule_args_keep(&all, d->types, out);
+	return r;
 }
 
 static int
@@ -167,8 +169,8 @@ parse_fetch(struct rule_expr *e, const struct rule_vocab *v, const struct rule_f
 	e->needs = f->needs;
 	e->uses = f->needs | f->either;
 	e->type = f->out;
-	if (f->init && f->init(e->args, v, &reason))
-		return fail_arg(why, text, e->at, e->args, f->name, reason);
+	if (f->init && f->init(&e->args, v, &reason))
+		return fail_arg(why, text, e->at, &e->args, f->name, reason);
 	return 0;
 }
 
@@ -191,23 +193,26 @@ check_var_scope(const struct rule_args *a, struct str text, size_t open, unsigne
 static int
 check_var_scopes(const struct rule_expr *e, struct str text, unsigned int at, struct rule_err *why)
 {
-	int r = check_var_scope(e->args, text, e->at, at, why);
+	int r = check_var_scope(&e->args, text, e->at, at, why);
 
 	for (unsigned int i = 0; !r && i < e->n; i++)
 		r = check_var_scope(e->step[i].args, text, e->step[i].at, at, why);
 	return r;
 }
 
+/* It counts when its arguments are parsed. */
 static struct step *
-add_step(struct rule_expr *e)
+add_step(struct rule_expr *e, const struct rule_conv *c)
 {
 	struct step *p = mem_resize(e->step, e->n + 1, sizeof(*p));
 
 	if (!p)
 		return NULL;
 	e->step = p;
-	memset(&p[e->n], 0, sizeof(*p));
-	return &p[e->n];
+	p += e->n;
+	memset(p, 0, sizeof(*p));
+	p->args = mem_alloc(rule_args_size(c->arg));
+	return p->args ? p : NULL;
 }
 
 static int
@@ -231,15 +236,17 @@ parse_conv(struct rule_expr *e, const struct rule_vocab *v, struct str text, siz
 			sample_type_name(e->type));
 	if (e->n == RULE_CONVS_MAX)
 		return rule_fail(why, *at, -ERR_RANGE, "more than %d converters", RULE_CONVS_MAX);
-	s = add_step(e);
+	s = add_step(e, c);
 	if (!s)
 		return rule_fail(why, *at, -ERR_NOMEM, "%s", err_text(-ERR_NOMEM));
 	s->at = open;
 	*at = open;
-	r = parse_args(&(struct declared){ c->name, c->arg, c->min, c->kind }, text, at, &s->args,
+	r = parse_args(&(struct declared){ c->name, c->arg, c->min, c->kind }, text, at, s->args,
 		why);
-	if (r)
+	if (r) {
+		mem_free(s->args);
 		return r;
+	}
 	s->conv = c;
 	s->in = c->in;
 	e->n++;
@@ -284,7 +291,7 @@ parse_expr(const struct rule_vocab *v, const struct rule_fetch *f, struct str te
 	r = check_scope(f, at, why);
 	if (r)
 		return r;
-	e = mem_zalloc(sizeof(*e));
+	e = mem_zalloc(offsetof(struct rule_expr, args) + rule_args_size(f->arg));
 	if (!e)
 		return rule_fail(why, 0, -ERR_NOMEM, "%s", err_text(-ERR_NOMEM));
 	*used = name.len;
@@ -326,8 +333,8 @@ rule_expr_check(struct rule_expr *e, void *root, struct rule_err *why)
 	struct str text = { e->text, e->len };
 	const char *reason = "it does not work";
 
-	if (e->fetch->check && e->fetch->check(e->args, root, &reason))
-		return fail_arg(why, text, e->at, e->args, e->fetch->name, reason), -1;
+	if (e->fetch->check && e->fetch->check(&e->args, root, &reason))
+		return fail_arg(why, text, e->at, &e->args, e->fetch->name, reason), -1;
 	for (unsigned int i = 0; i < e->n; i++) {
 		struct step *s = &e->step[i];
 
@@ -344,7 +351,7 @@ rule_expr_check_pattern(const struct rule_expr *e, struct str text, struct rule_
 	const char *reason = "it does not work";
 
 	if (!e->fetch->check_pattern || e->n > 0 ||
-		e->fetch->check_pattern(e->args, text, &reason) == 0)
+		e->fetch->check_pattern(&e->args, text, &reason) == 0)
 		return 0;
 	(void)rule_fail(why, 0, -ERR_INVAL, "'%s': %s: '%.*s'", e->fetch->name, reason,
 		(int)MIN(text.len, (size_t)64), text.p);
@@ -440,7 +447,7 @@ static int
 eval_quietly(const struct rule_expr *e, struct sample_ctx *cx, struct sample *s)
 {
 	s->has_more = s->may_change = 0;
-	return e->fetch->fetch(e->args, cx, s) && check_length(s, cx->arena) == 0 &&
+	return e->fetch->fetch(&e->args, cx, s) && check_length(s, cx->arena) == 0 &&
 		eval_steps(e, cx, s);
 }
 
