@@ -19,7 +19,7 @@ KINDS = {
 
 
 def name_of(call):
-    """What is called: "f", "time.sleep", or "?.f" of anything else."""
+    """The name of a called function: "f", "time.sleep", or "?.f" of anything else."""
     f = call.func
     if isinstance(f, ast.Attribute):
         return f'{f.value.id if isinstance(f.value, ast.Name) else "?"}.{f.attr}'

@@ -1,4 +1,4 @@
-"""What waits in tests: it returns with the fact, and says what was missing and what was there instead."""
+"""The waiting functions of tests: each returns with the fact, or names what was missing and what was there instead."""
 
 import os
 import socket

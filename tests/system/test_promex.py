@@ -385,7 +385,7 @@ def test_slow_clients_cost_a_slice_each(many):
 
 
 def test_a_scrape_holds_no_worker(many):
-    """Of 12 MB of metrics no turn generates more than one: between them others have their turns."""
+    """No turn generates more than one of 12 MB of metrics: between them others have their turns."""
     before = int(many.info()["Loop_turns"])
     status, _, body = get(many.port, "/metrics?scope=server")
     turns = int(many.info()["Loop_turns"]) - before

@@ -200,7 +200,7 @@ check_var_scopes(const struct rule_expr *e, struct str text, unsigned int at, st
 	return r;
 }
 
-/* It counts when its arguments are parsed. */
+/* The step counts when its arguments are parsed. */
 static struct step *
 add_step(struct rule_expr *e, const struct rule_conv *c)
 {
