@@ -133,7 +133,7 @@ test_torture(void **state)
 	world_good(&w, text);
 	total = calls;
 	describe(&w, &whole);
-	assert_non_null(strstr(whole_text, "c 4 [] [] -: one/1/5/0 two/9/5/0 log 2 of 2"));
+	assert_non_null(strstr(whole_text, "c 3 [] [] -: one/1/5/0 two/9/5/0 log 2 of 2"));
 	world_fini(&w);
 	assert_in_range(total, 60, 2000);
 	for (unsigned int k = 1; k <= total; k++) {
