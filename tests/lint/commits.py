@@ -18,7 +18,7 @@ VERBS = frozenset('''
     explain export extend extract fail fill find fix free generate give group handle hide hold ignore implement import include
     initialize inline inspect install join keep leave let limit list load lock log lower make map mark match measure merge
     move name notify open order parse pass pause play prefer prepare prevent print quote raise read rebuild receive record
-    reduce refuse reject release remove rename reorder replace report require reset resolve restart restore restrict resume
+    reduce refuse reject release remove rename renew reorder replace report require reset resolve restart restore restrict resume
     retry return reuse revert rewrite run save send separate set share shorten show shrink simplify skip sort specify
     split start state stop store support switch test time trace track treat trim try unify update upgrade use validate
     verify wait wake warn widen wrap write'''.split())
