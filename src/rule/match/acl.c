@@ -92,8 +92,8 @@ rule_acl_new(const char *name)
 	return a;
 }
 
-void
-acl_criterion_free(struct acl_criterion *c)
+static void
+free_criterion(struct acl_criterion *c)
 {
 	rule_expr_free(&c->expr);
 	mem_free(c->text);
@@ -104,7 +104,7 @@ void
 acl_test_free(struct acl_test *t)
 {
 	if (t->criterion && list_is_empty(&t->criterion->link))
-		acl_criterion_free(t->criterion);
+		free_criterion(t->criterion);
 	mem_free(t->file);
 	mem_free(t);
 }
@@ -142,7 +142,7 @@ rule_acls_fini(struct rule_acls *a)
 		rule_acl_free(&acl);
 	}
 	list_each_safe(it, &a->criteria)
-		acl_criterion_free(list_entry(it, struct acl_criterion, link));
+		free_criterion(list_entry(it, struct acl_criterion, link));
 	name_index_fini(&a->by_name);
 	name_index_fini(&a->by_criterion);
 }
