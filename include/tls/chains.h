@@ -9,6 +9,7 @@
 #include "base/list.h"
 #include "cfg/diag.h"
 
+struct asn1_string_st;
 struct stack_st_X509;
 struct sys;
 struct x509_st;
@@ -29,9 +30,15 @@ struct tls_chains {
 
 void tls_chains_init(struct tls_chains *t);
 void tls_chains_fini(struct tls_chains *t);
-/* Reads the files of the directory. One that has no chain is reported and left out. 0, or -1 after
- * a message. */
+/* chains_read.c: reads the files of the directory. One that has no chain is reported and left out.
+ * 0, or -1 after a message. */
 int tls_chains_read(struct tls_chains *t, struct sys *sys, struct cfg_diag *d) must_check;
+/* Removes all chains, and takes another one, whose certificates it then owns: 0 or -ERR_NOMEM. */
+void tls_chains_clear(struct tls_chains *t);
+int tls_chains_add(struct tls_chains *t, const char *path, struct stack_st_X509 *certs) must_check;
+/* The chain whose first certificate has this Subject Key Identifier; NULL: none. */
+const struct tls_chain *tls_chains_find_key(const struct tls_chains *t,
+	const struct asn1_string_st *id);
 /* The chain whose first certificate has issued this one and is named by its Authority Key
  * Identifier. NULL: none, as for a certificate that has issued itself. */
 const struct tls_chain *tls_chains_find(const struct tls_chains *t, struct x509_st *leaf);
