@@ -28,7 +28,7 @@ LINES = (
     (LISTEN + " http-response del-header X-Foo:\n", "this is 'X-Foo'."),
     (LISTEN + " http-request return status 200 hdr X-Foo: y\n", "this is 'X-Foo'."),
     (DEFAULTS + "listen l\n bind 127.0.0.1:80\n server s 127.0.0.1:81 check inter 1s[\n", "'1s[' is taken for '1s'"),
-    (DEFAULTS + "listen l\n bind 127.0.0.1:80\n default-server\n server s 127.0.0.1:81\n", "it changes nothing"),
+    (DEFAULTS + "listen l\n bind 127.0.0.1:80\n default-server\n server s 127.0.0.1:81\n", "has no option and no effect"),
     (DEFAULTS + "listen l\n bind 127.0.0.1:80\n mode tcp\n balance uri\n server s 127.0.0.1:81\n",
      "Falling back to round robin"),
     (LISTEN + " timeout client 5sec\n", "'5sec' is taken for '5s'"),

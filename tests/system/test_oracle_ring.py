@@ -342,7 +342,7 @@ def test_what_is_lost_at_the_stop_is_reported(tmp_path):
         with proc, conn:
             proc.terminate()
             errors = proc.communicate(timeout=20)[1]
-            lost = int(re.search(r"ring 'r': (\d+) messages are lost: server 's' has not taken them", errors)[1])
+            lost = int(re.search(r"ring 'r': (\d+) messages are lost: server 's' did not take them in time", errors)[1])
             took = [m for m in re.findall(r"/n(\d+)-", recv_all(conn).decode())]
             # Three of each request; the last one may be a part.
             assert 0 < lost < 1010 and 990 <= lost + len(took) / 3 <= 1010
