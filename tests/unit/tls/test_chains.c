@@ -62,7 +62,7 @@ make_pair(struct rig_id *ca, struct rig_id *leaf)
 }
 
 static void
-chain_is_found_by_the_key_of_its_issuer(void **state)
+issuer_key_finds_its_chain(void **state)
 {
 	struct rig_id ca, leaf, other_ca, other;
 	char text[RIG_TEXT] = "";
@@ -89,7 +89,7 @@ chain_is_found_by_the_key_of_its_issuer(void **state)
 }
 
 static void
-files_without_a_chain_are_reported(void **state)
+bad_files_are_reported(void **state)
 {
 	struct rig_id ca, leaf;
 	char text[RIG_TEXT] = "";
@@ -129,8 +129,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(chain_is_found_by_the_key_of_its_issuer, setup, teardown),
-		cmocka_unit_test_setup_teardown(files_without_a_chain_are_reported, setup, teardown),
+		cmocka_unit_test_setup_teardown(issuer_key_finds_its_chain, setup, teardown),
+		cmocka_unit_test_setup_teardown(bad_files_are_reported, setup, teardown),
 		cmocka_unit_test_setup_teardown(missing_directory_is_an_error, setup, teardown),
 	};
 
