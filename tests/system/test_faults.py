@@ -242,17 +242,16 @@ def test_failing_call(proxy, origin, rule, whole):
     with Injected(p.pid, rule):
         for i in range(20):
             data = b"%04d" % i * 100
+            got = b""
             try:
-                c = connect(p.port, timeout=8)
-            except ConnectionResetError:
-                # Reset before connect() had returned.
+                with connect(p.port, timeout=8) as c:
+                    c.sendall(data)
+                    with contextlib.suppress(OSError):
+                        c.shutdown(socket.SHUT_WR)
+                    got = ends(c)
+            except (ConnectionResetError, BrokenPipeError):
+                # Reset before connect() or send() had returned.
                 assert not whole
-                continue
-            with c:
-                c.sendall(data)
-                with contextlib.suppress(OSError):
-                    c.shutdown(socket.SHUT_WR)
-                got = ends(c)
             assert data.startswith(got)
             served += got == data
     assert served == 20 if whole else served >= 1
