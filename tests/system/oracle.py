@@ -234,6 +234,14 @@ def version():
     return re.search(r"HAProxy version \S+", said)[0] + ", " + re.search(r"Running on OpenSSL version : (OpenSSL \S+)", said)[1]
 
 
+@functools.cache
+def is_recorded_with_this_openssl():
+    """True if the answers of this test file are those of the OpenSSL that is here: its alerts differ by version."""
+    here = re.search(r"OpenSSL \S+", subprocess.run(["openssl", "version"], capture_output=True, text=True, check=True).stdout)[0]
+    with open(_file(), encoding="utf-8") as f:
+        return f", {here}." in f.readline()
+
+
 def _write(name, digest, value):
     assert digest != _NOTHING, f"{name}: what was the program given?"
     path = _file()

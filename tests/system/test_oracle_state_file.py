@@ -47,14 +47,14 @@ CASES = [("", {})] + [
 ]
 # names: options with the address, and the row's fields
 NAMED = [
-    ("localhost:{port}", {"srv_addr": "127.0.0.9", "srv_fqdn": "localhost"}),
-    ("localhost:{port} init-addr last,libc", {"srv_addr": "127.0.0.9", "srv_fqdn": "localhost"}),
-    ("localhost:{port} init-addr libc,last", {"srv_addr": "127.0.0.9", "srv_fqdn": "localhost"}),
-    ("localhost:{port} init-addr 127.0.0.5", {"srv_addr": "127.0.0.9", "srv_fqdn": "localhost"}),
+    ("ipv4@localhost:{port}", {"srv_addr": "127.0.0.9", "srv_fqdn": "localhost"}),
+    ("ipv4@localhost:{port} init-addr last,libc", {"srv_addr": "127.0.0.9", "srv_fqdn": "localhost"}),
+    ("ipv4@localhost:{port} init-addr libc,last", {"srv_addr": "127.0.0.9", "srv_fqdn": "localhost"}),
+    ("ipv4@localhost:{port} init-addr 127.0.0.5", {"srv_addr": "127.0.0.9", "srv_fqdn": "localhost"}),
     ("nosuch.invalid:{port} init-addr last,none", {"srv_addr": "127.0.0.7", "srv_fqdn": "nosuch.invalid"}),
     ("nosuch.invalid:{port} init-addr last,none", {"srv_addr": "::7", "srv_fqdn": "other.invalid", "srv_port": "99"}),
     ("nosuch.invalid:{port} init-addr last,none", {"srv_addr": "-", "srv_op_state": "0", "srv_admin_state": "32"}),
-    ("localhost:{port}", {"srv_addr": "127.0.0.9", "srv_fqdn": "localhost", "srv_op_state": "0"}),
+    ("ipv4@localhost:{port}", {"srv_addr": "127.0.0.9", "srv_fqdn": "localhost", "srv_op_state": "0"}),
 ]
 TRACKED = {"t1": {"srv_op_state": "0"}, "t2": {"srv_admin_state": "1", "srv_op_state": "0"}, "t3": {"srv_admin_state": "8"}}
 
@@ -138,6 +138,9 @@ def of_the_file(subject):
     found = rows(subject)
     del found["first"]
     for server, fields in found.items():
+        # The address of localhost depends on the machine.
+        if fields["srv_addr"] == "::1":
+            fields["srv_addr"] = "127.0.0.1"
         skip = {"srv_check_status", "srv_check_result", "srv_name", *(["srv_check_health"] if fields["srv_op_state"] == "0" else [])}
         changed = {k: {"srv_port": "PORT", "srv_agent_port": "AGENT"}.get(k, v) if v in subject.ports else v
                    for k, v in fields.items() if v != PLAIN[k] and k not in skip}
@@ -229,7 +232,7 @@ def test_which_file(world):
 SERVERS = """ server a 127.0.0.1:{port} weight 20 check
  server b 127.0.0.1:{port} weight 20
  server c 127.0.0.1:{port} weight 20 check disabled
- server d localhost:{port} weight 20
+ server d ipv4@localhost:{port} weight 20
  server e 127.0.0.1:{port} weight 20 track b/a
  server f 127.0.0.1:{port} weight 20 check
 """

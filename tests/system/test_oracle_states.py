@@ -55,7 +55,7 @@ backend b
  server s9 127.0.0.1:{good} track b/s8
  server s10 127.0.0.1:{good} id 77 check port {good} addr 127.0.0.1 agent-check agent-port {agent} agent-addr 127.0.0.1 agent-inter 100ms
  server s11 nosuch.invalid:80 check init-addr none resolvers r
- server s12 localhost:{good} check
+ server s12 ipv4@localhost:{good} check
  server s13 127.0.0.1:{good} check agent-check agent-port {drains} agent-inter 100ms
  server s14 127.0.0.1
  server s15 127.0.0.1:+5

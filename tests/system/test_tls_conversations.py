@@ -168,7 +168,7 @@ def test_conversation(listeners, name):
     if outcome not in talk.wanted:
         assert outcome == listeners.hear(listeners.openssl, talk).outcome, (talk.rfc, talk.wanted)
     assert line.startswith("request: 200") == outcome.endswith("answered"), line
-    if theirs and theirs[1]:
+    if theirs and theirs[1] and (oracle.RECORDS or oracle.is_recorded_with_this_openssl()):
         assert line == theirs[1]
         # HAProxy answers a request that was cut.
         assert outcome in (theirs[0], "closed")
