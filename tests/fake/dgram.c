@@ -224,7 +224,7 @@ fake_dgram_recv(struct fake_sock *s, void *buf, size_t len, int flags)
 	memcpy(buf, d->text, len);
 	if (flags & MSG_PEEK)
 		return (long)len;
-	/* A test's end answers whoever has asked. */
+	/* A test's end answers the socket that has asked. */
 	if (!s->was_fd) {
 		s->remote = d->from;
 		s->phase = FAKE_CONNECTED;

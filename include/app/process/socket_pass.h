@@ -44,7 +44,7 @@ int socket_pass_start(struct socket_pass *sp, int fd) must_check;
 int socket_pass_connect(struct sys *sys, pid_t pid) must_check;
 /* Passes them to such a process. fd: the connection, which it owns from now on; or -1. */
 void socket_pass_to(struct socket_pass *sp, pid_t pid, int fd);
-/* This process stops listening: whoever has the sockets takes over all of them. */
+/* Stops listening: the process that has the sockets takes over all of them. */
 void socket_pass_assume(struct socket_pass *sp);
 void socket_pass_close(struct socket_pass *sp);
 

@@ -241,7 +241,7 @@ dirs_of_pause(const struct admin_conn *c)
 	return is_heard ? EV_R : 0;
 }
 
-/* True if its client has closed both directions during a pause: nobody waits for the rest. */
+/* True if its client has closed both directions during a pause: the rest is not sent. */
 static int
 has_left(const struct admin_conn *c)
 {

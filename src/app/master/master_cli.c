@@ -199,8 +199,8 @@ on_master_conn(void *owner, int fd, uint32_t ev)
 }
 
 /* True if a client is refused: the kernel knows which process has connected. Only a worker process
- * whose configuration permits it may: whoever takes over another one must not get power over all
- * of them. */
+ * whose configuration permits it may: an attacker in another one must not get power over all of
+ * them. */
 static int
 is_refused(const struct master *m, int fd)
 {

@@ -80,7 +80,7 @@ squeeze_blanks(char *s)
 	*out = '\0';
 }
 
-/* True if the command is about this connection: the master runs it, whoever gets the others. */
+/* True if the command is about this connection: the master runs it, the worker the others. */
 static int
 is_about_dialogue(const char *text)
 {

@@ -192,7 +192,7 @@ apply_to_all(struct applying *w, struct config *cfg, int by_name)
 	apply_binds(w, &cfg->global.admin_binds, by_name);
 }
 
-/* Sockets that nobody uses stay open for the next process. */
+/* Unused sockets stay open for the next process. */
 static void
 finish_sockets(struct applying *w)
 {

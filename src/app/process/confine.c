@@ -110,7 +110,7 @@ needs_abstract(const struct process *p)
 }
 
 /* True if the process sends signals: it kills its helper. Without a master it signals previous
- * processes to stop, and children of whoever became this process may have asked for a signal at
+ * processes to stop, and children of the program before this one may have asked for a signal at
  * its end, which counts as sent by it. */
 static int
 needs_signals(const struct process *p)

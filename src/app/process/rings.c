@@ -1,5 +1,5 @@
 /* Rings of logs. Workers post without a lock and notify the first worker, which owns what is
- * stored; before the threads run, and after they have ended, whoever logs is that owner. */
+ * stored; before the threads run, and after they have ended, the logging thread owns it. */
 #include "app/process/rings.h"
 
 #include <stdarg.h>
