@@ -73,6 +73,9 @@ void conn_xprt_close(struct conn *c);
 
 /* --- for all users --- */
 void conn_init(struct conn *c);
+/* Gives a connection that will be opened on fd, or not, its descriptor: what is asked of its socket
+ * (net/conn_socket.h) has an answer from now on. */
+void conn_attach(struct conn *c, struct loop *l, int fd);
 /* Opens the connection on a non-blocking fd. 0, or a negative reason, and the caller still owns the
  * fd. */
 int conn_open(struct conn *c, struct loop *l, int fd, loop_fd_fn *fn, void *owner,
@@ -154,6 +157,46 @@ conn_is_ready(const struct conn *c, enum dir d)
 		return conn_xprt_is_ready(c, d);
 	return loop_is_ready(c->loop, c->fd, d);
 }
+/* A try would fail: the next one waits for an event. */
+static inline void
+conn_again(struct conn *c, enum dir d)
+{
+	loop_again(c->loop, c->fd, d);
+}
+/* The connection is new, and it is known that a try would fail (loop_presume_again()). */
+static inline void
+conn_presume_again(struct conn *c, enum dir d)
+{
+	loop_presume_again(c->loop, c->fd, d);
+}
+/* The opposite: it may be ready although no event has reported it. */
+static inline void
+conn_presume_ready(struct conn *c, enum dir d)
+{
+	loop_presume_ready(c->loop, c->fd, d);
+}
+/* EV_RDHUP | EV_HUP | EV_ERR | EV_URGENT seen since it was opened. */
+static inline unsigned int
+conn_seen(const struct conn *c)
+{
+	return loop_seen(c->loop, c->fd);
+}
+/* True if it may have an event that was not delivered yet. */
+static inline int
+conn_has_news(const struct conn *c)
+{
+	return loop_has_news(c->loop, c->fd);
+}
+/* The directions that the kernel reports: EV_R | EV_W | EV_EDGE. */
+unsigned int conn_polled(const struct conn *c);
+/* Notes that EV_ERR is an error of the connection, not an entry of its error queue
+ * (loop_note_error()). */
+static inline void
+conn_note_error(struct conn *c)
+{
+	loop_note_error(c->loop, c->fd);
+}
+
 /*
  * A preface: bytes of the socket itself, before those of any transport (a PROXY header). They leave
  * in one call with the first send, and are not counted as sent. 0 or -ERR_NOMEM; the connection has
@@ -193,8 +236,6 @@ void conn_end(struct conn *c, void *scratch, size_t size);
 int conn_is_dead(const struct conn *c);
 /* Makes the coming close a reset, without the transport's closing message. */
 void conn_reset_on_close(struct conn *c);
-/* The same for an fd that is not opened as a connection. */
-void conn_fd_reset_on_close(struct sys *sys, int fd);
 /* Sends what the kernel holds back because the last send announced more, when nothing follows. */
 void conn_push(struct conn *c);
 /* Bytes that the peer has not acknowledged, 0 if unknown. */

@@ -5,17 +5,13 @@
 #ifndef TACIT_NET_SILENT_DROP_H
 #define TACIT_NET_SILENT_DROP_H
 
-#include "base/sys.h"
-
 struct conn;
 
 /*
- * Makes the following close() of fd silent. With CAP_NET_ADMIN nothing is sent (TCP_REPAIR).
- * Without it a reset with a TTL of 1 is sent, which the first router drops. No effect on a unix
- * socket.
+ * Makes the close that follows silent; its transport sends nothing either. With CAP_NET_ADMIN
+ * nothing is sent (TCP_REPAIR). Without it a reset with a TTL of 1 is sent, which the first router
+ * drops. No effect on a unix socket.
  */
-void silent_drop_on_close(struct sys *sys, int fd);
-/* The same for an open connection; its transport sends nothing either. */
 void conn_silent_drop_on_close(struct conn *c);
 
 #endif

@@ -22,6 +22,13 @@ conn_init(struct conn *c)
 	c->fd = -1;
 }
 
+void
+conn_attach(struct conn *c, struct loop *l, int fd)
+{
+	c->loop = l;
+	c->fd = fd;
+}
+
 int
 conn_open(struct conn *c, struct loop *l, int fd, loop_fd_fn *fn, void *owner, enum conn_kind kind)
 {
@@ -30,8 +37,7 @@ conn_open(struct conn *c, struct loop *l, int fd, loop_fd_fn *fn, void *owner, e
 	if (r < 0)
 		return r;
 	conn_init(c);
-	c->loop = l;
-	c->fd = fd;
+	conn_attach(c, l, fd);
 	c->nodelay = kind != CONN_TCP;
 	c->is_unix = kind == CONN_UNIX;
 	return 0;
@@ -369,19 +375,22 @@ conn_is_dead(const struct conn *c)
 }
 
 void
-conn_fd_reset_on_close(struct sys *sys, int fd)
+conn_reset_on_close(struct conn *c)
 {
 	struct linger lg = { .l_onoff = 1, .l_linger = 0 };
 
-	(void)sys_setsockopt(sys, fd, SOL_SOCKET, SO_LINGER, &lg, sizeof(lg));
-}
-
-void
-conn_reset_on_close(struct conn *c)
-{
 	if (unlikely(c->xprt))
 		conn_xprt_silence(c);
-	conn_fd_reset_on_close(sys_of(c), c->fd);
+	(void)sys_setsockopt(sys_of(c), c->fd, SOL_SOCKET, SO_LINGER, &lg, sizeof(lg));
+}
+
+unsigned int
+conn_polled(const struct conn *c)
+{
+	struct interest in;
+	void *owner;
+
+	return loop_peek(c->loop, c->fd, &in, &owner) < 0 ? 0 : in.polled;
 }
 
 unsigned int

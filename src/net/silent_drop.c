@@ -7,23 +7,11 @@
 #include "net/conn.h"
 
 static long
-set_option(struct sys *sys, int fd, int level, int opt)
+set_option(struct conn *c, int level, int opt)
 {
 	int one = 1;
 
-	return sys_setsockopt(sys, fd, level, opt, &one, sizeof(one));
-}
-
-void
-silent_drop_on_close(struct sys *sys, int fd)
-{
-	if (set_option(sys, fd, IPPROTO_TCP, TCP_REPAIR) >= 0)
-		return;
-	/* An IPv6 socket may carry IPv4: sets both, and one of them may fail. */
-	(void)set_option(sys, fd, IPPROTO_IP, IP_TTL);
-	(void)set_option(sys, fd, IPPROTO_IPV6, IPV6_UNICAST_HOPS);
-	/* One packet, which is not retransmitted. */
-	conn_fd_reset_on_close(sys, fd);
+	return sys_setsockopt(loop_sys(c->loop), c->fd, level, opt, &one, sizeof(one));
 }
 
 void
@@ -31,5 +19,11 @@ conn_silent_drop_on_close(struct conn *c)
 {
 	if (unlikely(c->xprt))
 		conn_xprt_silence(c);
-	silent_drop_on_close(loop_sys(c->loop), c->fd);
+	if (set_option(c, IPPROTO_TCP, TCP_REPAIR) >= 0)
+		return;
+	/* An IPv6 socket may carry IPv4: sets both, and one of them may fail. */
+	(void)set_option(c, IPPROTO_IP, IP_TTL);
+	(void)set_option(c, IPPROTO_IPV6, IPV6_UNICAST_HOPS);
+	/* One packet, which is not retransmitted. */
+	conn_reset_on_close(c);
 }

@@ -8,6 +8,7 @@ import os
 import sys
 
 import commits
+import conns
 import glossary
 import graph
 import heads
@@ -31,6 +32,7 @@ import words
 HERE = os.path.dirname(os.path.abspath(__file__))
 RULES = {
     'commits': commits.check,
+    'conns': conns.check,
     'glossary': glossary.check,
     'layers': layers.check,
     'links': graph.check_links,

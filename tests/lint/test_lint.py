@@ -64,6 +64,9 @@ PLANTED = [
     ('layers', 'src/net/bad.c', '#include <openssl/ssl.h>\n'),
     ('layers', 'src/cfg/bad.c', '#include <jemalloc/jemalloc.h>\n'),
     ('layers', 'src/rule/action/bad.c', '#include "http/h1_write.h"\n'),
+    ('conns', 'src/proxy/relay/bad.c', '/* Reads c->fd. */\nint\nbad(struct conn *c)\n{\n\treturn c->fd;\n}\n'),
+    ('conns', 'src/proxy/relay/bad.c', 'void\nbad(struct session *s)\n{\n\tconn_close(s->conn[CLIENT].fd);\n}\n'),
+    ('conns', 'src/proxy/relay/bad.c', 'void\nbad(struct conn *c)\n{\n\tloop_again(c->loop, 1, DIR_R);\n}\n'),
     ('tested', 'src/net/bad.c', 'int\nbad(void)\n{\n\treturn 0;\n}\n'),
     ('tested', 'src/proxy/model/bad.c', 'int\nbad(void)\n{\n\treturn 0;\n}\n'),
     ('tested', 'tests/unit/gone/test_bad.c', TEST),
@@ -453,4 +456,4 @@ def test_the_command_itself_fails(root):
     tool = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lint.py')
     done = subprocess.run(['python3', tool, '--root', root, '--tally', root / 't'], capture_output=True, text=True)
     assert done.returncode == 1 and 'blanks at the end' in done.stdout
-    assert (root / 't').read_text() == 'lint 20 1 0\n'
+    assert (root / 't').read_text() == 'lint 21 1 0\n'

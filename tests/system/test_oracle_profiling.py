@@ -94,7 +94,7 @@ def test_functions_have_names(start):
     ask, port = start(TACIT, "profiling.tasks on\n tune.listener.multi-queue fair")
     use(port, 50)
     assert wait_for(lambda: use(port, 2) or rows(ask("show profiling tasks")).keys() >=
-                    {"session_io", "session_task", "session_end", "listener_accept", "check_start",
+                    {"client_io", "server_io", "session_task", "session_end", "listener_accept", "check_start",
                      "handover_mail", "admin_io", "admin_end"})
     found = rows(ask("show profiling tasks"))
     assert not [f for f in found if f.startswith("0x")]

@@ -27,7 +27,7 @@ void idle_conn_unlink(struct idle_conn *c);
 void idle_conn_drop(struct engine *e, struct idle_conn *c);
 /* True if no data has arrived since it was put here. Mostly known without a system call. An
  * undelivered event of this turn may report data. */
-int idle_conn_probe(struct engine *e, struct idle_conn *c) must_check;
+int idle_conn_probe(struct idle_conn *c) must_check;
 /* Gets its events; owner: the connection. */
 void idle_conn_on_io(void *owner, int fd, uint32_t ev);
 

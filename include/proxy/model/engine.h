@@ -177,9 +177,10 @@ struct engine {
 	void (*wake_for_server)(struct engine *e, unsigned int target, struct server *srv);
 	/* The same for on_alarm(its engine, srv); target: the first worker. */
 	void (*wake_for_alarm)(struct engine *e, unsigned int target, struct server *srv);
-	/* Callbacks into sessions for lower layers: events of a session's descriptor (owner: the
-	 * session), a slot granted to one of our sessions, the turn of a bulk transfer. */
-	loop_fd_fn *on_io;
+	/* Callbacks into sessions for lower layers: events of a session's client and of its server
+	 * (owner: the session), a slot granted to one of our sessions, the turn of a bulk
+	 * transfer. */
+	loop_fd_fn *on_client_io, *on_server_io;
 	void (*on_slot)(struct session *s);
 	void (*on_resolved)(struct session *s); /* its question to name servers is done */
 	void (*on_service)(struct session *s);  /* its job has come back: model/service.h */

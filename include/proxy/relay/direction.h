@@ -56,9 +56,6 @@ enum session_event direction_pump(struct session *s, int side) must_check;
 enum session_event direction_pump_now(struct session *s, int side) must_check;
 /* Reads and keeps the client's data while there is no server. */
 void direction_collect(struct session *s);
-/* Sends the direction's first bytes before the server's connection is known to be established: 1 on
- * success. */
-int direction_speculative_send(struct session *s);
 /* Writes pending data; more: none is left. */
 struct io_step direction_flush(struct session *s, int side) must_check;
 /* Called when the source has sent FIN and all its data is read. */

@@ -13,7 +13,7 @@ void session_raise(struct session *s, enum session_event ev);
 void session_settle(struct session *s);
 /* Sets the interest of one side, EV_R | EV_W. */
 void session_want(struct session *s, int side, unsigned int dirs);
-/* Sets the engine's callbacks: engine.on_io, on_slot, on_bulk_turn. */
+/* Sets the engine's callbacks: those of engine.h for lower layers. */
 void session_hooks(struct engine *e);
 
 #endif

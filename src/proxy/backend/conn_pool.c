@@ -146,10 +146,10 @@ list_of(struct engine *e, struct server *srv)
 
 /* True if it can be used for another request. */
 static int
-is_sound(const struct engine *e, const struct conn *c)
+is_sound(const struct conn *c)
 {
 	return conn_is_open(c) && !c->eof && !c->err && !c->shut && !c->zerocopy &&
-		!(loop_seen(e->loop, c->fd) & (EV_RDHUP | EV_HUP | EV_ERR | EV_URGENT));
+		!(conn_seen(c) & (EV_RDHUP | EV_HUP | EV_ERR | EV_URGENT));
 }
 
 /* True if connections to this server have the same destination for all clients. */
@@ -242,7 +242,7 @@ conn_pool_put(struct engine *e, struct server *srv, struct conn *c, unsigned int
 	struct idle_list *l;
 	struct idle_conn *ic;
 
-	if (!is_sound(e, c) || !is_idle_wanted(e, srv, c, uses, holder != NULL) ||
+	if (!is_sound(c) || !is_idle_wanted(e, srv, c, uses, holder != NULL) ||
 		!memory_reserve(e, &e->idle.pool))
 		return 0;
 	l = list_of(e, srv);
@@ -310,7 +310,7 @@ take_idle(struct engine *e, struct idle_conn *c, loop_fd_fn *fn, void *owner, st
 {
 	struct server *srv = c->of->srv;
 
-	if (!is_current(srv, &c->conn) || !idle_conn_probe(e, c)) {
+	if (!is_current(srv, &c->conn) || !idle_conn_probe(c)) {
 		idle_conn_drop(e, c);
 		return 0;
 	}

@@ -11,6 +11,7 @@
 #include "proxy/http1/dropped_body.h"
 #include "proxy/http1/exchange.h"
 #include "proxy/relay/direction.h"
+#include "proxy/relay/speculation.h"
 #include "base/counter.h"
 #include "http/auth.h"
 #include "http/h1_framing.h"
@@ -316,17 +317,6 @@ parse_heads(struct session *s)
 	return step;
 }
 
-/* After a speculative read: was the response there? Its end would have been reported with it. */
-static void
-learn_quickness(struct session *s, int came)
-{
-	if (!s->speculates_read[SERVER])
-		return;
-	s->speculates_read[SERVER] = 0;
-	server_learn(srv_shard(s, s->srv), SERVER_QUICK,
-		came && s->txn->h1[SERVER]->body.framing != HTTP_BODY_CLOSE);
-}
-
 /* More data follows an informational response that was sent. */
 static int
 has_next_head(const struct session *s)
@@ -387,7 +377,7 @@ read_head(struct session *s, int side)
 	at = d->tail + d->lookahead;
 	switch (conn_recv(src, d->buf + at, e->bufsize - at, &got)) {
 	case IO_AGAIN:
-		learn_quickness(s, 0);
+		speculation_answered(s, 0);
 		if (!d->lookahead)
 			direction_buf_free(e, d);
 		return io_stop();
@@ -400,7 +390,8 @@ read_head(struct session *s, int side)
 	direction_count(s, SERVER, got);
 	d->lookahead += (uint32_t)got;
 	step = parse_heads(s);
-	learn_quickness(s, 1);
+	/* An end would have been reported with it. */
+	speculation_answered(s, s->txn->h1[SERVER]->body.framing != HTTP_BODY_CLOSE);
 	if (step.ev == SESSION_EV_NONE && src->eof && d->state == DIRECTION_OPEN)
 		step = io_event(end_of_source(s));
 	return step;

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "proxy/model/byte_count.h"
 #include "proxy/log/log_alias_int.h"
+#include "net/conn_socket.h"
 #include "proxy/model/http_txn.h"
 
 /* NULL: nothing is known. */
@@ -76,9 +77,7 @@ back_address(const struct log_render *r, struct addr *space)
 {
 	const struct conn *c = &r->s->conn[SERVER];
 
-	if (!r->cx->sys || !conn_is_open(c) || addr_of_socket(r->cx->sys, c->fd, space) < 0)
-		return NULL;
-	return space;
+	return conn_local_addr(c, space) < 0 ? NULL : space;
 }
 
 /* The server's address, with the client's port plus its offset. */

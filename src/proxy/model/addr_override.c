@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/pool.h"
+#include "net/conn_socket.h"
 #include "net/proxy_header.h"
 #include "proxy/model/http_txn.h"
 #include "proxy/model/memory.h"
@@ -105,9 +106,7 @@ known_destination(const struct session *s, const struct addr *a, struct addr *ou
 		*out = *a;
 		return 0;
 	}
-	if (!conn_is_open(&s->conn[CLIENT]))
-		return -1;
-	return addr_of_socket(s->engine->sys, s->conn[CLIENT].fd, out) < 0 ? -1 : 0;
+	return conn_local_addr(&s->conn[CLIENT], out) < 0 ? -1 : 0;
 }
 
 int
@@ -136,9 +135,8 @@ static int
 redirected_from(const struct session *s, struct addr *out)
 {
 	return s->srv->is_dispatch && (s->be->options & OPT_TRANSPARENT) &&
-		!said_of(s, ENDPOINT_DST) && conn_is_open(&s->conn[CLIENT]) &&
-		addr_before_nat(s->engine->sys, s->conn[CLIENT].fd, addr_family(&s->peer), out) ==
-		0;
+		!said_of(s, ENDPOINT_DST) &&
+		conn_addr_before_nat(&s->conn[CLIENT], addr_family(&s->peer), out) == 0;
 }
 
 void

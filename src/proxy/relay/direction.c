@@ -371,11 +371,8 @@ bulk_share(const struct session *s, int side)
 static void
 distrust_interest(struct conn *src)
 {
-	struct interest in;
-	void *owner;
-
-	if (loop_peek(src->loop, src->fd, &in, &owner) == 0 && !(in.polled & EV_R))
-		loop_presume_ready(src->loop, src->fd, DIR_R);
+	if (!(conn_polled(src) & EV_R))
+		conn_presume_ready(src, DIR_R);
 }
 
 static enum session_event
@@ -446,4 +443,46 @@ direction_pump(struct session *s, int side)
 	if (s->dir[side].is_bulk && !bulk_take_turn(s, side))
 		return SESSION_EV_NONE;
 	return direction_pump_now(s, side);
+}
+
+void
+direction_collect(struct session *s)
+{
+	struct direction *d = &s->dir[CLIENT];
+	struct conn *src = &s->conn[CLIENT];
+	struct engine *e = s->engine;
+	size_t got;
+	int may_keep;
+
+	if (d->state != DIRECTION_OPEN || !direction_has_room(e, d) ||
+		!conn_is_ready(src, DIR_R))
+		return;
+	may_keep = direction_reserve_room(e, d);
+	if (!may_keep && !conn_can(src, XPRT_PEEK)) {
+		/* Data, if any, stays there too. */
+		d->left_in_kernel = 1;
+		return;
+	}
+	switch (may_keep ? conn_recv(src, e->scratch, e->bufsize - d->tail, &got)
+			 : conn_peek(src, e->scratch, 1, &got)) {
+	case IO_AGAIN:
+		return;
+	case IO_OK:
+		if (!may_keep) {
+			/* The data stays there until the server's side is established. */
+			d->left_in_kernel = 1;
+			return;
+		}
+		direction_count(s, CLIENT, got);
+		direction_buf_append(e, d, e->scratch, got);
+		if (src->eof)
+			direction_event(s, CLIENT, DIRECTION_EV_SRC_EOF);
+		return;
+	case IO_EOF:
+		direction_event(s, CLIENT, DIRECTION_EV_SRC_EOF);
+		return;
+	case IO_ERR:
+		direction_side_failed(s, CLIENT);
+		return;
+	}
 }

@@ -63,7 +63,7 @@ direction_take_zc_completions(struct session *s, int side, uint32_t ev)
 	/* Both are possible; a connection with FINs from both ends has HUP without an error. */
 	if ((answers && !(ev & EV_HUP)) || !conn_take_error(c))
 		return ev & ~EV_ERR;
-	loop_note_error(c->loop, c->fd);
+	conn_note_error(c);
 	return ev | EV_RW | DIRECTION_EV_TAKEN;
 }
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/sys.h"
 #include "cfg/ctx.h"
+#include "net/conn_socket.h"
 #include "proxy/model/proxies.h"
 #include "proxy/model/session.h"
 #include "rule/action/act.h"
@@ -81,10 +81,9 @@ take_packet_value(const struct rule *r, struct sample_ctx *cx, int64_t *out)
 static void
 set_client_option(struct rule_outcome *out, int level, int opt, int64_t value)
 {
-	struct session *s = out->proxy;
-	uint32_t v = (uint32_t)value;
+	const struct session *s = out->proxy;
 
-	(void)!sys_setsockopt(s->engine->sys, s->conn[CLIENT].fd, level, opt, &v, sizeof(v));
+	conn_socket_set(&s->conn[CLIENT], level, opt, (uint32_t)value);
 }
 
 /* An IPv6 socket may carry IPv4: sets both. */
@@ -95,7 +94,7 @@ run_tos(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 	int family = addr_family(&s->listener->addr);
 	int64_t tos;
 
-	if (s->conn[CLIENT].fd < 0 || family == AF_UNIX || !take_packet_value(r, cx, &tos))
+	if (!conn_socket(&s->conn[CLIENT]) || family == AF_UNIX || !take_packet_value(r, cx, &tos))
 		return RULE_CONT;
 	set_client_option(out, IPPROTO_IP, IP_TOS, tos);
 	if (family == AF_INET6)
@@ -110,7 +109,7 @@ run_mark(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 
 	int64_t mark;
 
-	if (s->conn[CLIENT].fd >= 0 && take_packet_value(r, cx, &mark))
+	if (conn_socket(&s->conn[CLIENT]) && take_packet_value(r, cx, &mark))
 		set_client_option(out, SOL_SOCKET, SO_MARK, mark);
 	return RULE_CONT;
 }

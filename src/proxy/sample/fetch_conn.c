@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "net/conn_socket.h"
 #include "net/proxy_header.h"
 #include "proxy/model/addr_override.h"
 #include "proxy/sample/fetch.h"
@@ -53,13 +54,9 @@ fetch_figure(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 	const struct session *x = cx->session;
 	enum figure f = (enum figure)a->kind;
 	struct tcp_info info;
-	socklen_t len = sizeof(info);
 	int64_t v;
 
-	if (!x || !cx->sys || !conn_is_open(&x->conn[CLIENT]))
-		return 0;
-	memset(&info, 0, sizeof(info));
-	if (sys_getsockopt(cx->sys, x->conn[CLIENT].fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0)
+	if (!x || conn_tcp_info(&x->conn[CLIENT], &info) < 0)
 		return 0;
 	v = figure_of(&info, f);
 	sample_set_int(s, (f == RTT || f == RTTVAR) && !a->arg[0].num ? v / 1000 : v);

@@ -17,7 +17,7 @@ client_handshake_set_term(struct session *s, enum conn_err err)
 enum session_event
 client_handshake_begin(struct session *s)
 {
-	int r = conn_begin_xprt(&s->conn[CLIENT], s->engine->on_io, s, s->listener->xprt);
+	int r = conn_begin_xprt(&s->conn[CLIENT], s->engine->on_client_io, s, s->listener->xprt);
 
 	if (r == 0)
 		return SESSION_EV_AWAIT_CLIENT_HANDSHAKE;

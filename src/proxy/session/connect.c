@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "proxy/relay/direction.h"
+#include "proxy/relay/speculation.h"
 #include "base/err.h"
 #include "net/keepalive.h"
 #include "net/sockbuf.h"
@@ -110,7 +111,7 @@ static int
 open_server(struct session *s, int fd, enum conn_kind kind)
 {
 	struct engine *e = s->engine;
-	int r = conn_open_xprt(&s->conn[SERVER], e->loop, fd, e->on_io, s, kind,
+	int r = conn_open_xprt(&s->conn[SERVER], e->loop, fd, e->on_server_io, s, kind,
 		s->srv->conf.socks4.len ? NULL : server_xprt(s));
 
 	if (r < 0) {
@@ -123,10 +124,7 @@ open_server(struct session *s, int fd, enum conn_kind kind)
 		return -connect_tls_reason(r);
 	}
 	conn_want(&s->conn[SERVER], EV_W);
-	/* A new socket cannot have received anything. */
-	loop_presume_again(e->loop, fd, DIR_R);
-	if (!server_guess(srv_shard(s, s->srv), SERVER_NEAR))
-		loop_presume_again(e->loop, fd, DIR_W);
+	speculation_connecting(s);
 	return 0;
 }
 
@@ -150,11 +148,11 @@ connect_reuse(struct session *s)
 		proxy_protocol_matches(s, &s->held->conn) &&
 		connect_source_is(s, &s->held->conn) && connect_tls_is(s, &s->held->conn)) {
 		s->is_private = s->held_private;
-		return conn_pool_take_held(e, &s->held, e->on_io, s, c, &s->uses);
+		return conn_pool_take_held(e, &s->held, e->on_server_io, s, c, &s->uses);
 	}
 	if (unlikely(s->srv->sni_varies))
 		return connect_tls_reuse(s);
-	return conn_pool_get(e, s->srv, s->requests == 1, e->on_io, s, c, &s->uses);
+	return conn_pool_get(e, s->srv, s->requests == 1, e->on_server_io, s, c, &s->uses);
 }
 
 /* Prepares what the connection sends before data. */

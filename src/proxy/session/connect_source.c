@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "net/conn_socket.h"
 #include "proxy/model/addr_override.h"
 #include "proxy/model/http_txn.h"
 #include "rule/sample/sample.h"
@@ -112,7 +113,7 @@ connect_source_is(const struct session *s, const struct conn *c)
 	if (!source_is_of_client(&s->srv->conf.source))
 		return 1;
 	return connect_source_get(s, &want) &&
-		addr_of_socket(s->engine->sys, c->fd, &has) == 0 &&
+		conn_local_addr(c, &has) == 0 &&
 		addr_is_same_host(&want, &has) &&
 		(!addr_port(&want) || addr_port(&want) == addr_port(&has));
 }

@@ -129,8 +129,8 @@ connect_tls_reuse(struct session *s)
 	int r = 0;
 
 	if (name_to_ask(s, a, &name) == 0)
-		r = conn_pool_get_named(s->engine, s->srv, name, s->requests == 1, s->engine->on_io,
-			s, &s->conn[SERVER], &s->uses);
+		r = conn_pool_get_named(s->engine, s->srv, name, s->requests == 1,
+			s->engine->on_server_io, s, &s->conn[SERVER], &s->uses);
 	arena_release(a, mark);
 	return r;
 }

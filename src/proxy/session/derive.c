@@ -4,6 +4,7 @@
 
 #include "proxy/http1/exchange.h"
 #include "proxy/relay/direction.h"
+#include "proxy/relay/speculation.h"
 #include "proxy/http1/http_read.h"
 #include "proxy/http1/http_reply.h"
 #include "proxy/session/tcp_content_rules.h"
@@ -95,15 +96,6 @@ derive_buffer_wait(const struct session *s, int side, struct derived *d)
 		d->deadline = MIN(d->deadline, s->wake_ms);
 }
 
-/* Mode tcp: the server is read in the next turn, before an event. Most likely it has ended then,
- * and a client that is silent until then need not be registered. */
-static int
-reads_server_first(const struct session *s, const struct derived *d)
-{
-	return s->speculates_read[SERVER] && !s->txn && (d->wants[SERVER] & EV_R) &&
-		conn_is_ready(&s->conn[SERVER], DIR_R);
-}
-
 void
 derive_relay(const struct session *s, struct derived *d)
 {
@@ -120,7 +112,9 @@ derive_relay(const struct session *s, struct derived *d)
 		d->deadline = MIN(d->deadline, due);
 		derive_buffer_wait(s, side, d);
 	}
-	if (reads_server_first(s, d))
+	/* Most likely the server has ended then, and a client that is silent until then need not be
+	 * registered. */
+	if (s->speculates_read[SERVER] && (d->wants[SERVER] & EV_R) && speculation_reads_server(s))
 		d->wants[CLIENT] &= ~EV_R;
 	if (exchange_watches_client(s))
 		d->wants[CLIENT] |= EV_R;

@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "net/socks4.h"
-#include "proxy/model/count.h"
+#include "proxy/relay/speculation.h"
 #include "proxy/session/connect.h"
 #include "proxy/session/handlers.h"
 #include "proxy/session/proxy_protocol_out.h"
@@ -40,7 +40,7 @@ reach_server(struct session *s)
 	int r = proxy_protocol_begin(s);
 
 	if (r == 0 && xprt)
-		r = conn_begin_xprt(c, s->engine->on_io, s, xprt);
+		r = conn_begin_xprt(c, s->engine->on_server_io, s, xprt);
 	if (r == 0 && xprt)
 		r = connect_tls_begin(s);
 	if (r < 0) {
@@ -92,13 +92,13 @@ handshake_try(struct session *s)
 
 	if (conn_is_ready(c, DIR_W)) {
 		next = shake_hands(s);
-		server_learn(srv_shard(s, s->srv), SERVER_NEAR, c->sends > 0);
+		speculation_tried_handshake(s, c->sends > 0);
 	}
 	if (next != SESSION_EV_NONE)
 		return next;
 	if (c->sends)
 		return SESSION_EV_AWAIT_HANDSHAKE;
-	loop_again(c->loop, c->fd, DIR_W);
+	conn_again(c, DIR_W);
 	return SESSION_EV_NONE;
 }
 

@@ -6,6 +6,7 @@
 #include "proxy/model/termination.h"
 #include "proxy/http1/exchange.h"
 #include "proxy/relay/direction.h"
+#include "proxy/relay/speculation.h"
 #include "proxy/model/http_count.h"
 #include "proxy/http1/http_read.h"
 #include "proxy/http1/http_reply.h"
@@ -225,7 +226,7 @@ session_do_l7_retry(struct session *s)
 	if (s->retries)
 		s->redispatch = (uint8_t)session_redispatches(s, s->retries);
 	t->reused = 0;
-	s->speculates_read[SERVER] = 0;
+	speculation_cancel(s);
 	t->fresh = 1;
 	s->connected_ms = 0;
 	s->wake_ms = session_now_ms(s);
@@ -275,7 +276,7 @@ reset_session(struct session *s)
 	s->log_level = 0;
 	s->prio_class = s->prio_offset = 0;
 	s->redispatch = s->redispatched = s->has_left = s->looked_again = 0;
-	s->speculates_read[SERVER] = 0;
+	speculation_cancel(s);
 	s->counts_be = s->counts_srv = 0;
 	s->term[0] = s->term[1] = '-';
 	/* Nothing to log before the next request. */

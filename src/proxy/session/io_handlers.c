@@ -1,9 +1,9 @@
 /* Handlers of a session's descriptor events, state by state. Runs on the session's worker. Each
  * handler returns the event that follows and raises none. */
 #include "proxy/http1/exchange.h"
-#include "proxy/model/count.h"
 #include "proxy/model/termination.h"
 #include "proxy/relay/direction.h"
+#include "proxy/relay/speculation.h"
 #include "proxy/session/handlers.h"
 
 /* --- the client alone --- */
@@ -129,12 +129,12 @@ first_io(struct session *s)
 	if (unlikely(conn_awaits_handshake(&s->conn[SERVER])))
 		return handshake_try(s);
 	/* A proxy has to be asked for the server first. */
-	sent = unlikely(s->srv->conf.socks4.len) ? 0 : direction_speculative_send(s);
+	sent = unlikely(s->srv->conf.socks4.len) ? 0 : speculation_send(s);
 	if (sent < 0)
 		return SESSION_EV_REFUSED;
 	if (sent > 0)
 		return SESSION_EV_UP;
-	loop_again(s->engine->loop, s->conn[SERVER].fd, DIR_W);
+	conn_again(&s->conn[SERVER], DIR_W);
 	return aborts_on_close(s) ? SESSION_EV_CLIENT_GONE : SESSION_EV_NONE;
 }
 
@@ -154,37 +154,7 @@ waits_for_fin(const struct session *s, int side)
 	return side == SERVER && !s->txn && !s->looked_again &&
 		(s->be->options & OPT_SMART_CONNECT) && !s->dir[SERVER].bytes &&
 		s->dir[CLIENT].bytes &&
-		!(loop_seen(c->loop, c->fd) & (EV_RDHUP | EV_HUP | EV_ERR));
-}
-
-/*
- * A client that got the FIN of its server mostly closes too, before the next turn: then its fd is
- * never registered either.
- */
-static void
-expect_client_end(struct session *s)
-{
-	struct conn *c = &s->conn[CLIENT];
-	struct interest in;
-	void *owner;
-
-	if (!c->shut || s->dir[CLIENT].state != DIRECTION_OPEN ||
-		loop_peek(c->loop, c->fd, &in, &owner) < 0 || in.polled ||
-		!server_guess(srv_shard(s, s->srv), SERVER_FOLLOWED))
-		return;
-	s->speculates_read[CLIENT] = 1;
-	loop_presume_ready(c->loop, c->fd, DIR_R);
-}
-
-/* Mode tcp: a side was read before an event. Had it ended? */
-static void
-learn_from_read(struct session *s, int side)
-{
-	s->speculates_read[side] = 0;
-	server_learn(srv_shard(s, s->srv), side == SERVER ? SERVER_BRIEF : SERVER_FOLLOWED,
-		s->conn[side].eof);
-	if (side == SERVER && s->conn[side].eof)
-		expect_client_end(s);
+		!(conn_seen(c) & (EV_RDHUP | EV_HUP | EV_ERR));
 }
 
 /* The side is readable. */
@@ -200,8 +170,8 @@ relay_readable(struct session *s, int side)
 			return SESSION_EV_NONE;
 	}
 	next = direction_pump(s, side);
-	if (s->speculates_read[side] && !s->txn)
-		learn_from_read(s, side);
+	if (s->speculates_read[side])
+		speculation_was_read(s, side);
 	return next;
 }
 

@@ -38,7 +38,7 @@ end_low_water(struct session *s)
 
 	if (!conn_ignores_few(c))
 		return 0;
-	loop_presume_ready(c->loop, c->fd, DIR_R);
+	conn_presume_ready(c, DIR_R);
 	return 1;
 }
 
@@ -75,11 +75,11 @@ session_do_header_last_look(struct session *s)
 enum session_event
 session_do_client_handshake_last_look(struct session *s)
 {
-	const struct conn *c = &s->conn[CLIENT];
+	struct conn *c = &s->conn[CLIENT];
 	enum session_event ev = SESSION_EV_NONE;
 
 	if (loop_left_events(c->loop)) {
-		loop_presume_ready(c->loop, c->fd, DIR_R);
+		conn_presume_ready(c, DIR_R);
 		ev = client_handshake(s);
 	}
 	return late_unless(s, ev);
@@ -96,7 +96,7 @@ session_do_relay_last_look(struct session *s)
 		if (!(session_derive(s).wants[side] & EV_R) && !s->dir[side].waits)
 			continue;
 		if (loop_left_events(l))
-			loop_presume_ready(l, s->conn[side].fd, DIR_R);
+			conn_presume_ready(&s->conn[side], DIR_R);
 		ev = direction_pump_now(s, side);
 	}
 	return late_unless(s, ev);

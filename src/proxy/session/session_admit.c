@@ -111,7 +111,7 @@ open_client(struct session *s, int fd, int has_proxy_header)
 {
 	const struct listener *ln = s->listener;
 
-	return conn_open_xprt(&s->conn[CLIENT], s->engine->loop, fd, s->engine->on_io, s,
+	return conn_open_xprt(&s->conn[CLIENT], s->engine->loop, fd, s->engine->on_client_io, s,
 		addr_family(&ln->addr) == AF_UNIX ? CONN_UNIX
 			: ln->nodelay             ? CONN_TCP_NODELAY
 						  : CONN_TCP,
@@ -128,7 +128,7 @@ session_admit(struct session *s, int fd, int *expects)
 		atomic_write(&s->engine->shared->screens, 1);
 	*expects = s->listener->bind->accept_proxy;
 	/* Fetches of the connection need the descriptor. */
-	s->conn[CLIENT].fd = fd;
+	conn_attach(&s->conn[CLIENT], s->engine->loop, fd);
 	if (!tcp_conn_rules_allow(s, RULE_TCP_CONNECTION, expects) ||
 		(!*expects && !xprt && !tcp_conn_rules_allow(s, RULE_TCP_SESSION, expects)) ||
 		(*expects && addr_override_reserve(s) < 0) || open_client(s, fd, *expects) < 0)

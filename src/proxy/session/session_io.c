@@ -7,8 +7,8 @@
 #include "proxy/http1/exchange.h"
 #include "proxy/log/session_log.h"
 #include "proxy/model/byte_count.h"
-#include "proxy/model/count.h"
 #include "proxy/relay/direction.h"
+#include "proxy/relay/speculation.h"
 #include "proxy/session/handlers.h"
 #include "proxy/session/session.h"
 #include "proxy/session/session_post.h"
@@ -35,10 +35,8 @@ end_spinning(struct session *s, int side)
 }
 
 static void
-on_session_io(void *owner, int fd, uint32_t ev)
+on_side_io(struct session *s, int side, uint32_t ev)
 {
-	struct session *s = owner;
-	int side = fd == s->conn[CLIENT].fd ? CLIENT : SERVER;
 	enum session_event next = SESSION_EV_NONE;
 
 	/* Ended earlier in this turn: data that arrives now is not counted. */
@@ -56,7 +54,22 @@ on_session_io(void *owner, int fd, uint32_t ev)
 		session_raise(s, direction_pump(s, SERVER));
 	session_settle(s);
 }
-PROFILE_NAME(on_session_io, session_io)
+
+static void
+on_client_io(void *owner, int fd, uint32_t ev)
+{
+	(void)fd;
+	on_side_io(owner, CLIENT, ev);
+}
+PROFILE_NAME(on_client_io, client_io)
+
+static void
+on_server_io(void *owner, int fd, uint32_t ev)
+{
+	(void)fd;
+	on_side_io(owner, SERVER, ev);
+}
+PROFILE_NAME(on_server_io, server_io)
 
 static int
 has_sent_request(const struct session *s)
@@ -64,25 +77,6 @@ has_sent_request(const struct session *s)
 	if (s->state != SESSION_RELAY)
 		return 0;
 	return s->txn ? exchange_has_request(s->txn) : !direction_has_pending(&s->dir[CLIENT]);
-}
-
-/*
- * The request was sent, and a quick server responds before the next turn: no event is needed, and
- * an fd used for one request is never registered. In mode tcp only its end shows how long an fd is
- * used: that has to arrive as early.
- */
-static void
-expect_quick_answer(struct session *s)
-{
-	struct conn *c = &s->conn[SERVER];
-
-	if (!has_sent_request(s) || (!s->txn && loop_mode(c->loop) == INTEREST_UNMERGED) ||
-		!server_guess(srv_shard(s, s->srv), s->txn ? SERVER_QUICK : SERVER_BRIEF))
-		return;
-	s->speculates_read[SERVER] = 1;
-	if (!s->txn)
-		conn_expect_end(c);
-	loop_presume_ready(c->loop, c->fd, DIR_R);
 }
 
 void
@@ -95,8 +89,8 @@ session_on_task(struct task *t)
 	if (ev == SESSION_EV_NONE && session_states[s->state].task)
 		ev = session_states[s->state].task(s);
 	session_raise(s, ev);
-	if (ev == SESSION_EV_UP)
-		expect_quick_answer(s);
+	if (ev == SESSION_EV_UP && has_sent_request(s))
+		speculation_expect_answer(s);
 	session_settle(s);
 }
 PROFILE_NAME(session_on_task, session_task)
@@ -146,9 +140,10 @@ on_service(struct session *s)
 void
 session_hooks(struct engine *e)
 {
+	e->on_client_io = on_client_io;
+	e->on_server_io = on_server_io;
 	e->on_resolved = on_resolved;
 	e->on_service = on_service;
-	e->on_io = on_session_io;
 	e->on_slot = on_slot;
 	e->on_bulk_turn = on_bulk_turn;
 }

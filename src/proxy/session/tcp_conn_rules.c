@@ -46,12 +46,12 @@ tcp_conn_rules_apply(struct session *s, enum rule_place place, int *expects)
 	if (end == RULE_END_DROP) {
 		/* As in HAProxy: counted as a request, whatever the place. */
 		count_denied_req(s);
-		silent_drop_on_close(s->engine->sys, s->conn[CLIENT].fd);
+		conn_silent_drop_on_close(&s->conn[CLIENT]);
 		return 0;
 	}
 	count_denied(s, place);
 	/* As in HAProxy: mass rejections leave no TIME_WAIT. */
 	if (place == RULE_TCP_CONNECTION)
-		conn_fd_reset_on_close(s->engine->sys, s->conn[CLIENT].fd);
+		conn_reset_on_close(&s->conn[CLIENT]);
 	return 0;
 }

@@ -173,12 +173,15 @@ a_known_end_is_not_read_again(void **st)
 static void
 bytes_before_a_reset_are_read_with_their_end(void **st)
 {
+	struct conn other;
 	char buf[64];
 	size_t got;
 
 	(void)st;
 	assert_int_equal(write(peer, "last", 4), 4);
-	conn_fd_reset_on_close(loop_sys(rig_loop), peer);
+	conn_init(&other);
+	conn_attach(&other, rig_loop, peer);
+	conn_reset_on_close(&other);
 	close(peer);
 	peer = -1;
 	conn_expect_end(&c);

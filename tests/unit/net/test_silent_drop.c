@@ -3,6 +3,7 @@
 #include "net_rig.h"
 
 #include "fake/kernel.h"
+#include "net/conn.h"
 #include "net/silent_drop.h"
 
 /* 1 if the peer has seen an end of the connection. */
@@ -17,12 +18,15 @@ is_told(int peer)
 static void
 the_peer_sees_no_end_if_permitted(void **st)
 {
+	struct conn c;
 	int fd[2], may;
 
 	(void)st;
 	rig_open(INTEREST_EDGE);
 	rig_tcp_pair(fd);
-	silent_drop_on_close(&rig_sys, fd[1]);
+	conn_init(&c);
+	conn_attach(&c, rig_loop, fd[1]);
+	conn_silent_drop_on_close(&c);
 	may = rig_calls(SYS_CALL_setsockopt) == 1;
 	close(fd[1]);
 	assert_int_equal(is_told(fd[0]), !may);
@@ -38,23 +42,33 @@ the_peer_sees_no_end_if_permitted(void **st)
 static void
 without_tcp_repair_the_reset_has_a_short_ttl(void **st)
 {
+	struct loop_config cfg = { .poller = &poller_epoll, .mode = INTEREST_EDGE, .max_fd = 64,
+				   .max_events = 16, .lazy = 1 };
 	struct fake *k = fake_new();
 	struct sys sys;
+	struct loop *loop;
+	struct conn c;
+	int reason;
 	long fd;
 
 	(void)st;
 	sys_init(&sys, &sys_fake, k);
+	loop = loop_new(&sys, &cfg, &reason);
+	assert_non_null(loop);
 	fake_trace_on(k, 1);
 	fd = sys_socket(&sys, AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-	silent_drop_on_close(&sys, (int)fd);
+	conn_init(&c);
+	conn_attach(&c, loop, (int)fd);
+	conn_silent_drop_on_close(&c);
 	assert_non_null(strstr(fake_trace(k), "TCP_REPAIR"));
 	assert_null(strstr(fake_trace(k), "SO_LINGER"));
 	fake_fail(k, SYS_CALL_setsockopt, ledger_sum(&sys.ledger, SYS_CALL_setsockopt) + 1, EPERM);
-	silent_drop_on_close(&sys, (int)fd);
+	conn_silent_drop_on_close(&c);
 	assert_non_null(strstr(fake_trace(k), "IP_TTL"));
 	assert_non_null(strstr(fake_trace(k), "IPV6_UNICAST_HOPS"));
 	assert_non_null(strstr(fake_trace(k), "SO_LINGER"));
 	(void)sys_close(&sys, (int)fd);
+	loop_free(&loop);
 	fake_free(&k);
 }
 

@@ -134,21 +134,27 @@ test_hostile_names_stay_in_their_field(void **state)
 static void
 test_addresses_asked_of_the_kernel(void **state)
 {
+	struct loop_config cfg = { .poller = &poller_epoll, .mode = INTEREST_EDGE, .max_fd = 64,
+				   .max_events = 16, .lazy = 1 };
 	struct sockaddr_in in = { .sin_family = AF_INET };
 	socklen_t len = sizeof(in);
 	char want[64];
 	static struct log_world w;
+	struct loop *loop;
 	struct sys sys;
-	int fd;
+	int fd, reason;
 
 	(void)state;
 	log_world_init(&w);
 	sys_init(&sys, &sys_linux, NULL);
+	loop = loop_new(&sys, &cfg, &reason);
+	assert_non_null(loop);
 	in.sin_addr.s_addr = htonl(0x7f000007);
 	fd = socket(AF_INET, SOCK_STREAM, 0);
 	assert_int_equal(bind(fd, (struct sockaddr *)&in, sizeof(in)), 0);
 	assert_int_equal(getsockname(fd, (struct sockaddr *)&in, &len), 0);
-	w.s.conn[CLIENT].fd = w.s.conn[SERVER].fd = fd;
+	conn_attach(&w.s.conn[CLIENT], loop, fd);
+	conn_attach(&w.s.conn[SERVER], loop, fd);
 	w.cx.sys = w.engine.sys = &sys;
 	snprintf(want, sizeof(want), "10.0.3.31:8012 127.0.0.7:%d", ntohs(in.sin_port));
 	assert_string_equal(log_world_line(&w, "%fi:%fp %bi:%bp"), want);
@@ -165,6 +171,7 @@ test_addresses_asked_of_the_kernel(void **state)
 	snprintf(want, sizeof(want), "127.0.0.1:%d", ntohs(in.sin_port) + 10);
 	assert_string_equal(log_world_line(&w, "%si:%sp"), want);
 	close(fd);
+	loop_free(&loop);
 }
 
 static void

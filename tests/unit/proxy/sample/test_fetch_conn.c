@@ -28,17 +28,22 @@ setup(void **state)
 static void
 figures(void **state)
 {
+	struct loop_config cfg = { .poller = &poller_epoll, .mode = INTEREST_EDGE, .max_fd = 64,
+				   .max_events = 16, .lazy = 1 };
+	struct loop *loop;
 	struct addr a;
-	int lfd = socket(AF_INET, SOCK_STREAM, 0), fd = socket(AF_INET, SOCK_STREAM, 0);
+	int reason, lfd = socket(AF_INET, SOCK_STREAM, 0), fd = socket(AF_INET, SOCK_STREAM, 0);
 
 	(void)state;
+	loop = loop_new(&sys, &cfg, &reason);
+	assert_non_null(loop);
 	log_world_addr(&a, "127.0.0.1", 0);
 	assert_int_equal(bind(lfd, &a.u.sa, a.len), 0);
 	assert_int_equal(listen(lfd, 1), 0);
 	assert_int_equal(getsockname(lfd, &a.u.sa, &a.len), 0);
 	IS("%[fc_rtt] %[fc_unacked]", "- -");
 	assert_int_equal(connect(fd, &a.u.sa, a.len), 0);
-	w.s.conn[CLIENT].fd = accept(lfd, NULL, NULL);
+	conn_attach(&w.s.conn[CLIENT], loop, accept(lfd, NULL, NULL));
 	IS("%[fc_unacked] %[fc_lost] %[fc_sacked] %[fc_retrans] %[fc_fackets]", "0 0 0 0 0");
 	assert_int_equal(sys.ledger.n[SYS_CALL_getsockopt][SYS_OK], 5);
 	assert_true(atoi(log_world_line(&w, "%[fc_reordering]")) > 0);
@@ -50,6 +55,7 @@ figures(void **state)
 	close(w.s.conn[CLIENT].fd);
 	close(fd);
 	close(lfd);
+	loop_free(&loop);
 }
 
 static void
