@@ -85,7 +85,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(both_ends_have_addresses, open_pair, close_pair),
 		cmocka_unit_test_setup_teardown(
 			figures_and_options_are_of_the_socket, open_pair, close_pair),
-		cmocka_unit_test_setup_teardown(a_closed_connection_has_none, open_pair, close_pair),
+		cmocka_unit_test_setup_teardown(
+			a_closed_connection_has_none, open_pair, close_pair),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
