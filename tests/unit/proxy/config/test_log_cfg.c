@@ -1,6 +1,6 @@
 #include "proxy/config/log_cfg.h"
 
-#include "unit/proxy/log_cfg_world.h"
+#include "unit/proxy/log_rig.h"
 
 #include <arpa/inet.h>
 

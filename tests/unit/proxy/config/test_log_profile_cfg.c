@@ -1,7 +1,7 @@
 /* Sections log-profile, profiles of log lines, and log-steps. */
 #include "proxy/config/log_profile_cfg.h"
 
-#include "unit/proxy/log_cfg_world.h"
+#include "unit/proxy/log_rig.h"
 
 #include "proxy/config/vocab.h"
 #include "proxy/model/log_profile.h"

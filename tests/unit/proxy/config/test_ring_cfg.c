@@ -1,5 +1,5 @@
 /* Sections ring, and what log lines make of them. */
-#include "unit/proxy/log_cfg_world.h"
+#include "unit/proxy/log_rig.h"
 
 #include "proxy/model/ring_conf.h"
 

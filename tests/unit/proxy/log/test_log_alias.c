@@ -1,6 +1,6 @@
 #include "proxy/log/log_alias.h"
 
-#include "unit/proxy/log_world.h"
+#include "unit/proxy/log_rig.h"
 
 #include <stdio.h>
 #include <unistd.h>

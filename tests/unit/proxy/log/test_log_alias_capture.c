@@ -1,5 +1,7 @@
 /* Captures as HAProxy 2.6 logs them, except that cookies are escaped too. */
-#include "unit/proxy/capture_rig.h"
+#include "unit/proxy/log_rig.h"
+
+static struct log_world w;
 
 static const char *
 written(const char *format)
@@ -11,7 +13,7 @@ static void
 test_braces_and_lists(void **state)
 {
 	(void)state;
-	capture_open();
+	capture_open(&w);
 	assert_string_equal(written("%hr %hs %CC %CS"), "{|} {} - -");
 	assert_string_equal(written("%{+Q}hr|%hrl|%hsl|%{+Q}hrl|%{+Q}CC"),
 		"\"{|}\"|- -|-|\"\" \"\"|\"\"");
@@ -21,14 +23,14 @@ test_braces_and_lists(void **state)
 	capture_put(&w.s, CAPTURE_COOKIE, 1, STR("SID=2"));
 	assert_string_equal(written("%hr %hs %CC %CS"), "{h|} {a, b} - SID=2");
 	assert_string_equal(written("%hrl|%hsl|%{+Q}hrl %{+Q}hsl"), "h |a, b|\"h\" \"\" \"a, b\"");
-	capture_close();
+	capture_close(&w);
 }
 
 static void
 test_escapes(void **state)
 {
 	(void)state;
-	capture_open();
+	capture_open(&w);
 	capture_put(&w.s, CAPTURE_REQUEST, 0, STR("{|}\"#"));
 	capture_put(&w.s, CAPTURE_REQUEST, 1, STR("\\]\t\xff\x7f~\n"));
 	capture_put(&w.s, CAPTURE_COOKIE, 0, STR("{|\"#\x01"));
@@ -37,7 +39,7 @@ test_escapes(void **state)
 	assert_string_equal(written("%{+E}hr %{+E,+Q}hrl"),
 		"{#7B#7C#7D#22#23|\\\\\\]#09#FF#7F~#0A} "
 		"\"#7B#7C#7D#22#23\" \"\\\\\\]#09#FF#7F~#0A\"");
-	capture_close();
+	capture_close(&w);
 }
 
 /* Nothing is logged if no request was parsed or no slot is declared. */
@@ -45,7 +47,7 @@ static void
 test_nothing_to_say(void **state)
 {
 	(void)state;
-	capture_open();
+	capture_open(&w);
 	capture_txn.head_ms = 0;
 	assert_string_equal(written("<%hr %hs %hrl %hsl %{+Q}hr %{+Q}hrl>%CC"), "< >-");
 	capture_txn.head_ms = 1;
@@ -58,7 +60,7 @@ test_nothing_to_say(void **state)
 	assert_string_equal(log_world_line(&w, "%hr"), "{|}");
 	captures_end(&w.s);
 	assert_string_equal(log_world_line(&w, "<%hr %hs>"), "< >");
-	capture_close();
+	capture_close(&w);
 }
 
 int

@@ -1,5 +1,4 @@
-#include "unit/proxy/line_rig.h"
-#include "unit/proxy/log_world.h"
+#include "unit/proxy/log_rig.h"
 
 #include "proxy/model/http_txn.h"
 
@@ -20,7 +19,7 @@ transaction(const char *line)
 	w.s.is_http = 1;
 	memset(&room, 0, sizeof(room));
 	w.s.txn = t;
-	line_rig_keep(t, line);
+	log_rig_line_keep(t, line);
 	t->version = strstr(line, "HTTP/1.0") ? HTTP_1_0 : HTTP_1_1;
 	t->began_ms = 1005;
 	t->idle_ms = 5;

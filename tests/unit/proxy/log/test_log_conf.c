@@ -1,6 +1,6 @@
 #include "proxy/log/log_conf.h"
 
-#include "unit/proxy/log_cfg_world.h"
+#include "unit/proxy/log_rig.h"
 
 static int
 finish(struct cfg_world *w)

@@ -1,7 +1,8 @@
 #include "proxy/log/log_json.h"
 
-#include "unit/proxy/capture_rig.h"
-#include "unit/proxy/line_rig.h"
+#include "unit/proxy/log_rig.h"
+
+static struct log_world w;
 
 static char room[8192];
 
@@ -19,8 +20,8 @@ line(size_t max)
 static void
 open_request(const char *text)
 {
-	capture_open();
-	line_rig_keep(&capture_txn, text);
+	capture_open(&w);
+	log_rig_line_keep(&capture_txn, text);
 	capture_txn.version = HTTP_1_1;
 	capture_txn.began_ms = 1005;
 	capture_txn.idle_ms = 5;
@@ -49,7 +50,7 @@ test_all_fields(void **state)
 		"\"request_cookie\":\"SID=1\",\"response_cookie\":null,"
 		"\"request_headers\":[null,\"\\ufffd\"],\"response_headers\":[null],"
 		"\"unique_id\":null,\"cut\":false}");
-	capture_close();
+	capture_close(&w);
 }
 
 /* A value that does not exist is null. */
@@ -71,7 +72,7 @@ test_nothing(void **state)
 		"\"status\":null,\"bytes\":0,\"upload\":0,\"idle\":5,\"request\":null,"
 		"\"queue\":null,\"connect\":null,\"response\":null,\"active\":5002,"
 		"\"end\":\"P---\",\"retries\":1,\"redispatched\":true,"));
-	capture_close();
+	capture_close(&w);
 }
 
 /* A truncated line would not be valid JSON: long texts are truncated before. */
@@ -97,7 +98,7 @@ test_fits(void **state)
 		/* The shortest line contains no other fields. */
 		assert_true(room[0] == '{' && (n == 12 || strstr(room, "\"unique_id\":null,")));
 	}
-	capture_close();
+	capture_close(&w);
 }
 
 int

@@ -4,8 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "unit/proxy/log_cfg_world.h"
-#include "unit/proxy/log_world.h"
+#include "unit/proxy/log_rig.h"
 
 #include "proxy/model/http_txn.h"
 

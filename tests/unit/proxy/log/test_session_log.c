@@ -1,6 +1,6 @@
 #include "proxy/log/session_log.h"
 
-#include "unit/proxy/log_world.h"
+#include "unit/proxy/log_rig.h"
 
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 #include "proxy/model/http_txn.h"
 #include "proxy/sample/eval.h"
 
-/* The session of log_world.h with a loop, logging to a socketpair. */
+/* The session of log_rig.h with a loop, logging to a socketpair. */
 struct world {
 	struct log_world log;
 	struct sys sys;

@@ -1,5 +1,7 @@
 /* Captured texts: their lengths, and from which fields and cookies. */
-#include "unit/proxy/capture_rig.h"
+#include "unit/proxy/log_rig.h"
+
+static struct log_world w;
 
 static struct http_field room[16];
 static struct http_head head;
@@ -22,44 +24,44 @@ test_texts(void **state)
 	struct str got;
 
 	(void)state;
-	capture_open();
-	capture_is(CAPTURE_REQUEST, 0, NULL);
+	capture_open(&w);
+	capture_is(&w, CAPTURE_REQUEST, 0, NULL);
 	capture_put(&w.s, CAPTURE_REQUEST, 0, STR("1234567"));
 	capture_put(&w.s, CAPTURE_REQUEST, 1, STR("12345678"));
-	capture_is(CAPTURE_REQUEST, 0, "12345");
-	capture_is(CAPTURE_REQUEST, 1, "12345678");
-	capture_is(CAPTURE_RESPONSE, 0, NULL);
+	capture_is(&w, CAPTURE_REQUEST, 0, "12345");
+	capture_is(&w, CAPTURE_REQUEST, 1, "12345678");
+	capture_is(&w, CAPTURE_RESPONSE, 0, NULL);
 	/* Captured again, and empty. */
 	assert_true(capture_get(&w.s, CAPTURE_REQUEST, 1, &got));
 	capture_put(&w.s, CAPTURE_REQUEST, 1, (struct str){ got.p + 2, 3 });
-	capture_is(CAPTURE_REQUEST, 1, "345");
+	capture_is(&w, CAPTURE_REQUEST, 1, "345");
 	capture_put(&w.s, CAPTURE_REQUEST, 1, STR(""));
-	capture_is(CAPTURE_REQUEST, 1, "");
-	capture_is(CAPTURE_REQUEST, 0, "12345");
+	capture_is(&w, CAPTURE_REQUEST, 1, "");
+	capture_is(&w, CAPTURE_REQUEST, 0, "12345");
 	/* There is no such slot. */
 	capture_put(&w.s, CAPTURE_REQUEST, 2, STR("x"));
-	capture_is(CAPTURE_REQUEST, 2, NULL);
-	capture_is(CAPTURE_ID, 0, NULL);
-	capture_close();
-	capture_is(CAPTURE_REQUEST, 0, NULL);
+	capture_is(&w, CAPTURE_REQUEST, 2, NULL);
+	capture_is(&w, CAPTURE_ID, 0, NULL);
+	capture_close(&w);
+	capture_is(&w, CAPTURE_REQUEST, 0, NULL);
 }
 
 static void
 test_fields(void **state)
 {
 	(void)state;
-	capture_open();
+	capture_open(&w);
 	capture_fields(&w.s, HEAD(HTTP_REQUEST, "host", "one", "Server", "no", "Host", "two, 3"));
-	capture_is(CAPTURE_REQUEST, 0, "two, ");
-	capture_is(CAPTURE_REQUEST, 1, NULL);
-	capture_is(CAPTURE_RESPONSE, 0, NULL);
+	capture_is(&w, CAPTURE_REQUEST, 0, "two, ");
+	capture_is(&w, CAPTURE_REQUEST, 1, NULL);
+	capture_is(&w, CAPTURE_RESPONSE, 0, NULL);
 	/* A head without that field changes nothing. */
 	capture_fields(&w.s, HEAD(HTTP_RESPONSE, "x-server", "a"));
-	capture_is(CAPTURE_RESPONSE, 0, NULL);
+	capture_is(&w, CAPTURE_RESPONSE, 0, NULL);
 	capture_fields(&w.s, HEAD(HTTP_RESPONSE, "server", ""));
-	capture_is(CAPTURE_RESPONSE, 0, "");
+	capture_is(&w, CAPTURE_RESPONSE, 0, "");
 	(void)http_drop_all(&head, STR("server"));
-	capture_close();
+	capture_close(&w);
 	capture_fields(&w.s, HEAD(HTTP_REQUEST, "host", "one"));
 }
 
@@ -68,15 +70,15 @@ static void
 test_fields_are_dropped(void **state)
 {
 	(void)state;
-	capture_open();
+	capture_open(&w);
 	capture_put(&w.s, CAPTURE_REQUEST, 1, STR("rule"));
 	capture_fields(&w.s, HEAD(HTTP_REQUEST, "host", "one"));
 	capture_fields(&w.s, HEAD(HTTP_RESPONSE, "server", "two"));
 	capture_drop_fields(&w.s, CAPTURE_REQUEST);
-	capture_is(CAPTURE_REQUEST, 0, NULL);
-	capture_is(CAPTURE_REQUEST, 1, "rule");
-	capture_is(CAPTURE_RESPONSE, 0, "two");
-	capture_close();
+	capture_is(&w, CAPTURE_REQUEST, 0, NULL);
+	capture_is(&w, CAPTURE_REQUEST, 1, "rule");
+	capture_is(&w, CAPTURE_RESPONSE, 0, "two");
+	capture_close(&w);
 	capture_drop_fields(&w.s, CAPTURE_REQUEST);
 }
 
@@ -102,23 +104,23 @@ test_cookies(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		capture_open();
+		capture_open(&w);
 		capture_forget(&w.fe.captures, CAPTURE_COOKIE);
-		capture_slot(CAPTURE_COOKIE, rows[i].name, 8);
-		capture_slot(CAPTURE_COOKIE, rows[i].name, 8);
+		capture_slot(&w, CAPTURE_COOKIE, rows[i].name, 8);
+		capture_slot(&w, CAPTURE_COOKIE, rows[i].name, 8);
 		capture_conf_finish(&w.fe.captures);
 		capture_cookie(&w.s, HEAD(HTTP_REQUEST, "Cookie", rows[i].field));
-		capture_is(CAPTURE_COOKIE, 0, rows[i].request);
-		capture_is(CAPTURE_COOKIE, 1, NULL);
+		capture_is(&w, CAPTURE_COOKIE, 0, rows[i].request);
+		capture_is(&w, CAPTURE_COOKIE, 1, NULL);
 		capture_cookie(&w.s, HEAD(HTTP_RESPONSE, "Set-Cookie", rows[i].field));
-		capture_is(CAPTURE_COOKIE, 1, rows[i].response);
-		capture_close();
+		capture_is(&w, CAPTURE_COOKIE, 1, rows[i].response);
+		capture_close(&w);
 	}
-	capture_open();
+	capture_open(&w);
 	capture_cookie(&w.s, HEAD(HTTP_RESPONSE, "Set-Cookie", "a=1; SID=2", "set-cookie",
 				     "SID=3; path=/", "Set-Cookie", "SID=4"));
-	capture_is(CAPTURE_COOKIE, 1, "SID=3");
-	capture_close();
+	capture_is(&w, CAPTURE_COOKIE, 1, "SID=3");
+	capture_close(&w);
 }
 
 int

@@ -1,7 +1,9 @@
 /* The memory of captures: its owner, its limit, and that all of it is released. */
-#include "unit/proxy/capture_rig.h"
+#include "unit/proxy/log_rig.h"
 
 #include "proxy/model/memory.h"
+
+static struct log_world w;
 
 static void
 test_only_where_there_are_slots(void **state)
@@ -13,14 +15,14 @@ test_only_where_there_are_slots(void **state)
 	captures_begin(&w.s);
 	assert_null(w.s.captures);
 	captures_end(&w.s);
-	capture_close();
+	capture_close(&w);
 }
 
 static void
 test_begins_empty(void **state)
 {
 	(void)state;
-	capture_open();
+	capture_open(&w);
 	assert_int_equal(w.engine.capture_pool.live, 1);
 	assert_int_equal(memory_live(&w.engine), w.fe.captures.size);
 	capture_put(&w.s, CAPTURE_REQUEST, 0, STR("x"));
@@ -29,10 +31,10 @@ test_begins_empty(void **state)
 	assert_null(w.s.captures);
 	assert_int_equal(memory_live(&w.engine), 0);
 	captures_begin(&w.s);
-	capture_is(CAPTURE_REQUEST, 0, NULL);
-	capture_is(CAPTURE_RESPONSE, 0, NULL);
-	capture_is(CAPTURE_COOKIE, 0, NULL);
-	capture_close();
+	capture_is(&w, CAPTURE_REQUEST, 0, NULL);
+	capture_is(&w, CAPTURE_RESPONSE, 0, NULL);
+	capture_is(&w, CAPTURE_COOKIE, 0, NULL);
+	capture_close(&w);
 }
 
 /* Captures are limited by tune.memory; without memory a session has none. */
@@ -40,7 +42,7 @@ static void
 test_is_bounded(void **state)
 {
 	(void)state;
-	capture_open();
+	capture_open(&w);
 	captures_end(&w.s);
 	pool_fini(&w.engine.capture_pool);
 	engine_allow_captures(&w.engine, w.fe.captures.size);
@@ -53,7 +55,7 @@ test_is_bounded(void **state)
 	captures_begin(&w.s);
 	assert_non_null(w.s.captures);
 	w.engine.max_memory = 0;
-	capture_close();
+	capture_close(&w);
 }
 
 int

@@ -1,7 +1,8 @@
 #include "proxy/sample/capture_rule.h"
 
-#include "unit/proxy/capture_rig.h"
-#include "unit/proxy/line_rig.h"
+#include "unit/proxy/log_rig.h"
+
+static struct log_world w;
 
 static const char *
 written(const char *format)
@@ -12,20 +13,20 @@ written(const char *format)
 static void
 line_is(const char *text)
 {
-	line_rig_keep(&capture_txn, text);
+	log_rig_line_keep(&capture_txn, text);
 }
 
 static void
 test_fetches(void **state)
 {
 	(void)state;
-	capture_open();
+	capture_open(&w);
 	assert_string_equal(written("%[capture.req.hdr(0)] %[capture.res.hdr(0)]"), "- -");
 	capture_put(&w.s, CAPTURE_REQUEST, 0, STR("h"));
 	capture_put(&w.s, CAPTURE_RESPONSE, 0, STR("s"));
 	assert_string_equal(written("%[capture.req.hdr(0)] %[capture.res.hdr(0),upper]"), "h S");
 	assert_string_equal(written("%[capture.req.hdr(1)] %[capture.res.hdr(255)]"), "- -");
-	capture_close();
+	capture_close(&w);
 }
 
 static void
@@ -33,7 +34,7 @@ test_request_line(void **state)
 {
 #define LINE "%[capture.req.method] %[capture.req.uri] %[capture.req.ver] %[capture.res.ver]"
 	(void)state;
-	capture_open();
+	capture_open(&w);
 	capture_txn.version = HTTP_1_0;
 	line_is("GET /a?b HTTP/1.0");
 	assert_string_equal(written(LINE), "GET /a?b HTTP/1.0 -");
@@ -51,24 +52,24 @@ test_request_line(void **state)
 	assert_string_equal(written(LINE), "- - - -");
 	w.s.txn = NULL;
 	assert_string_equal(written(LINE), "- - - -");
-	capture_close();
+	capture_close(&w);
 }
 
 static void
 test_converters(void **state)
 {
 	(void)state;
-	capture_open();
+	capture_open(&w);
 	assert_string_equal(written("%[str(abcdefgh),capture-req(0)]"), "abcdefgh");
-	capture_is(CAPTURE_REQUEST, 0, "abcde");
+	capture_is(&w, CAPTURE_REQUEST, 0, "abcde");
 	assert_string_equal(written("%[int(7),capture-res(0)]"), "7");
-	capture_is(CAPTURE_RESPONSE, 0, "7");
+	capture_is(&w, CAPTURE_RESPONSE, 0, "7");
 	/* Captured into itself. */
 	assert_string_equal(written("%[capture.req.hdr(0),bytes(1),capture-req(0)]"), "bcde");
-	capture_is(CAPTURE_REQUEST, 0, "bcde");
+	capture_is(&w, CAPTURE_REQUEST, 0, "bcde");
 	/* There is no such slot: no result. */
 	assert_string_equal(written("%[str(a),capture-req(2)] %[str(a),capture-res(1)]"), "- -");
-	capture_close();
+	capture_close(&w);
 }
 
 static void

@@ -1,6 +1,6 @@
 #include "proxy/sample/eval.h"
 
-#include "unit/proxy/log_world.h"
+#include "unit/proxy/log_rig.h"
 
 #include "base/err.h"
 #include "base/mem.h"

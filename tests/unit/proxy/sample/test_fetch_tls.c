@@ -1,6 +1,6 @@
 #include "proxy/sample/fetch.h"
 
-#include "unit/proxy/log_world.h"
+#include "unit/proxy/log_rig.h"
 
 static struct log_world w;
 

@@ -1,6 +1,8 @@
 #include "proxy/sample/unique_id.h"
 
-#include "unit/proxy/capture_rig.h"
+#include "unit/proxy/log_rig.h"
+
+static struct log_world w;
 
 static struct http_field room[8];
 
@@ -11,10 +13,10 @@ use(const char *format)
 	struct rule_err why;
 
 	proxy_vocab_init(&vocab);
-	capture_open();
+	capture_open(&w);
 	captures_end(&w.s);
 	pool_fini(&w.engine.capture_pool);
-	capture_slot(CAPTURE_ID, NULL, UNIQUE_ID_MAX);
+	capture_slot(&w, CAPTURE_ID, NULL, UNIQUE_ID_MAX);
 	capture_conf_finish(&w.fe.captures);
 	engine_allow_captures(&w.engine, w.fe.captures.size);
 	captures_begin(&w.s);
@@ -28,7 +30,7 @@ static void
 done(void)
 {
 	rule_fmt_free(&w.fe.unique_id.fmt);
-	capture_close();
+	capture_close(&w);
 }
 
 static void
@@ -104,9 +106,9 @@ test_none(void **state)
 	is("10.0.1.2");
 	done();
 	/* Without a format. */
-	capture_open();
+	capture_open(&w);
 	assert_int_equal(unique_id_get(&w.s, &w.engine.eval.arena, &id), 0);
-	capture_close();
+	capture_close(&w);
 }
 
 static void
