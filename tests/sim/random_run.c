@@ -3,7 +3,7 @@
 #include "proxy/backend/queue.h"
 #include "proxy/session/session.h"
 #include "proxy/session/session.h"
-#include "unit/proxy/states.h"
+#include "unit/proxy/backend_rig.h"
 
 #define LIMIT (4000 * FAKE_SEC)
 

@@ -1,6 +1,6 @@
 /* Changing states and weights of servers at run time. */
 #include "unit/app/admin_rig.h"
-#include "unit/proxy/states.h"
+#include "unit/proxy/backend_rig.h"
 
 #define MORE                                                                                      \
 	"backend rr\n balance roundrobin\n server a 127.0.0.1:1 weight 50 maxconn 1\n"            \

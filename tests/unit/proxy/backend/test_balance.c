@@ -1,8 +1,7 @@
 #include "proxy/backend/balance.h"
 #include "sim/dice.h"
 #include "unit/net/addr_rig.h"
-#include "unit/proxy/balance_rig.h"
-#include "unit/proxy/states.h"
+#include "unit/proxy/backend_rig.h"
 
 static void
 test_order(void **state)
@@ -24,11 +23,11 @@ test_order(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
 		struct proxy *be = farm(BALANCE_ROUNDROBIN, t[i].w);
 
-		assert_string_equal(picks(be, (int)strlen(t[i].even)), t[i].even);
-		destroy(&be);
+		assert_string_equal(farm_picks(be, (int)strlen(t[i].even)), t[i].even);
+		farm_free(&be);
 		be = farm(BALANCE_STATIC_RR, t[i].w);
-		assert_string_equal(picks(be, (int)strlen(t[i].claims)), t[i].claims);
-		destroy(&be);
+		assert_string_equal(farm_picks(be, (int)strlen(t[i].claims)), t[i].claims);
+		farm_free(&be);
 	}
 }
 
@@ -43,13 +42,13 @@ test_full(void **state)
 		struct proxy *be = farm(all[i], W(1, 1, 1));
 
 		for (int k = 0; k < 3; k++) {
-			nth(be, k)->conf.maxconn = 1;
-			nth(be, k)->cur = 1;
+			farm_server(be, k)->conf.maxconn = 1;
+			farm_server(be, k)->cur = 1;
 		}
-		assert_string_equal(picks(be, 3), "!!!");
-		nth(be, 1)->cur = 0;
-		assert_string_equal(picks(be, 5), "BBBBB");
-		destroy(&be);
+		assert_string_equal(farm_picks(be, 3), "!!!");
+		farm_server(be, 1)->cur = 0;
+		assert_string_equal(farm_picks(be, 5), "BBBBB");
+		farm_free(&be);
 	}
 }
 
@@ -64,11 +63,11 @@ test_full_heavy(void **state)
 		struct proxy *be = farm(all[i], W(256, 256, 256, 256, 256, 256, 1));
 
 		for (int k = 0; k < 6; k++) {
-			nth(be, k)->conf.maxconn = 1;
-			nth(be, k)->cur = 1;
+			farm_server(be, k)->conf.maxconn = 1;
+			farm_server(be, k)->cur = 1;
 		}
-		assert_string_equal(picks(be, 9), "GGGGGGGGG");
-		destroy(&be);
+		assert_string_equal(farm_picks(be, 9), "GGGGGGGGG");
+		farm_free(&be);
 	}
 }
 
@@ -78,13 +77,13 @@ test_none(void **state)
 	struct proxy *be = farm(BALANCE_ROUNDROBIN, W(1, 1));
 
 	(void)state;
-	put_admin(nth(be, 0), SERVER_MAINT_FORCED, 0);
-	put_admin(nth(be, 1), SERVER_DRAIN_FORCED, 0);
-	assert_string_equal(picks(be, 2), "--");
-	destroy(&be);
+	put_admin(farm_server(be, 0), SERVER_MAINT_FORCED, 0);
+	put_admin(farm_server(be, 1), SERVER_DRAIN_FORCED, 0);
+	assert_string_equal(farm_picks(be, 2), "--");
+	farm_free(&be);
 	be = farm(BALANCE_LEASTCONN, (const int[]){ -1 });
-	assert_string_equal(picks(be, 2), "--");
-	destroy(&be);
+	assert_string_equal(farm_picks(be, 2), "--");
+	farm_free(&be);
 }
 
 static void
@@ -98,21 +97,21 @@ test_avoid(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
 		struct proxy *be = farm(all[i], W(1, 1, 1));
-		const struct server *bad = nth(be, 0);
+		const struct server *bad = farm_server(be, 0);
 
 		for (key = 0; key < 50; key++)
 			assert_ptr_not_equal(balance_pick(be, &key, bad, &full), bad);
 		/* The only server with a free slot, then the only server that is up. */
-		nth(be, 1)->conf.maxconn = nth(be, 2)->conf.maxconn = 1;
-		nth(be, 1)->cur = nth(be, 2)->cur = 1;
+		farm_server(be, 1)->conf.maxconn = farm_server(be, 2)->conf.maxconn = 1;
+		farm_server(be, 1)->cur = farm_server(be, 2)->cur = 1;
 		if (all[i] != BALANCE_SOURCE) {
 			assert_ptr_equal(balance_pick(be, &key, bad, &full), bad);
 			assert_int_equal(full, 0);
 		}
-		put_admin(nth(be, 1), SERVER_MAINT_FORCED, 0);
-		put_admin(nth(be, 2), SERVER_MAINT_FORCED, 0);
+		put_admin(farm_server(be, 1), SERVER_MAINT_FORCED, 0);
+		put_admin(farm_server(be, 2), SERVER_MAINT_FORCED, 0);
 		assert_ptr_equal(balance_pick(be, &key, bad, &full), bad);
-		destroy(&be);
+		farm_free(&be);
 	}
 }
 
@@ -128,17 +127,17 @@ test_leastconn(void **state)
 
 		balance_pick(be, NULL, NULL, &full)->cur++;
 	}
-	assert_int_equal(nth(be, 0)->cur, 100);
-	assert_int_equal(nth(be, 1)->cur, 200);
-	assert_int_equal(nth(be, 2)->cur, 500);
-	nth(be, 0)->cur = 90;
-	assert_string_equal(picks(be, 2), "AA");
-	unload(be);
+	assert_int_equal(farm_server(be, 0)->cur, 100);
+	assert_int_equal(farm_server(be, 1)->cur, 200);
+	assert_int_equal(farm_server(be, 2)->cur, 500);
+	farm_server(be, 0)->cur = 90;
+	assert_string_equal(farm_picks(be, 2), "AA");
+	farm_unload(be);
 	/* Servers with equal loads take turns (A was last); queued sessions count as load. */
-	assert_string_equal(picks(be, 6), "BCABCA");
-	nth(be, 0)->queued = 1;
-	assert_string_equal(picks(be, 4), "BCBC");
-	destroy(&be);
+	assert_string_equal(farm_picks(be, 6), "BCABCA");
+	farm_server(be, 0)->queued = 1;
+	assert_string_equal(farm_picks(be, 4), "BCBC");
+	farm_free(&be);
 }
 
 static void
@@ -148,15 +147,15 @@ test_leastconn_queues(void **state)
 
 	(void)state;
 	for (int k = 0; k < 2; k++) {
-		nth(be, k)->conf.maxconn = nth(be, k)->cur = 1;
-		nth(be, k)->conf.maxqueue = 2;
+		farm_server(be, k)->conf.maxconn = farm_server(be, k)->cur = 1;
+		farm_server(be, k)->conf.maxqueue = 2;
 	}
-	assert_string_equal(picks(be, 2), "ab");
-	nth(be, 0)->queued = nth(be, 1)->queued = 2;
-	assert_string_equal(picks(be, 2), "!!");
-	nth(be, 1)->queued = 1;
-	assert_string_equal(picks(be, 2), "bb");
-	destroy(&be);
+	assert_string_equal(farm_picks(be, 2), "ab");
+	farm_server(be, 0)->queued = farm_server(be, 1)->queued = 2;
+	assert_string_equal(farm_picks(be, 2), "!!");
+	farm_server(be, 1)->queued = 1;
+	assert_string_equal(farm_picks(be, 2), "bb");
+	farm_free(&be);
 }
 
 static void
@@ -165,20 +164,20 @@ test_first(void **state)
 	struct proxy *be = farm(BALANCE_FIRST, W(1, 100, 1));
 
 	(void)state;
-	nth(be, 0)->id = 30;
-	nth(be, 1)->id = 10;
-	nth(be, 2)->id = 20;
+	farm_server(be, 0)->id = 30;
+	farm_server(be, 1)->id = 10;
+	farm_server(be, 2)->id = 20;
 	balance_refresh(be);
 	for (int k = 0; k < 3; k++)
-		nth(be, k)->conf.maxconn = 2;
-	assert_string_equal(picks(be, 3), "BBB");
-	nth(be, 1)->cur = 2;
-	assert_string_equal(picks(be, 3), "CCC");
-	nth(be, 2)->cur = 2;
-	assert_string_equal(picks(be, 3), "AAA");
-	nth(be, 1)->cur = 1;
-	assert_string_equal(picks(be, 3), "BBB");
-	destroy(&be);
+		farm_server(be, k)->conf.maxconn = 2;
+	assert_string_equal(farm_picks(be, 3), "BBB");
+	farm_server(be, 1)->cur = 2;
+	assert_string_equal(farm_picks(be, 3), "CCC");
+	farm_server(be, 2)->cur = 2;
+	assert_string_equal(farm_picks(be, 3), "AAA");
+	farm_server(be, 1)->cur = 1;
+	assert_string_equal(farm_picks(be, 3), "BBB");
+	farm_free(&be);
 }
 
 static char
@@ -224,8 +223,8 @@ test_source_places(void **state)
 		if (t[i].of4)
 			assert_int_equal(by_source(be4, t[i].src, &full), t[i].of4);
 	}
-	destroy(&be13);
-	destroy(&be4);
+	farm_free(&be13);
+	farm_free(&be4);
 }
 
 static void
@@ -239,23 +238,23 @@ test_source_sticks(void **state)
 		assert_int_equal(by_source(be, "127.0.0.1", &full), 'B');
 	/* The server is full: the session is queued there, unless the queue has a limit that is
 	 * reached. */
-	nth(be, 1)->conf.maxconn = nth(be, 1)->cur = 1;
+	farm_server(be, 1)->conf.maxconn = farm_server(be, 1)->cur = 1;
 	assert_int_equal(by_source(be, "127.0.0.1", &full), 'B');
 	assert_int_equal(full, 1);
-	nth(be, 1)->conf.maxqueue = 1;
+	farm_server(be, 1)->conf.maxqueue = 1;
 	assert_int_equal(by_source(be, "127.0.0.1", &full), 'B');
-	nth(be, 1)->queued = 1;
+	farm_server(be, 1)->queued = 1;
 	assert_int_equal(by_source(be, "127.0.0.1", &full), 'C');
 	assert_int_equal(full, 0);
-	unload(be);
+	farm_unload(be);
 	/* In maintenance: another server is chosen; back up: the same one as before. */
-	put_admin(nth(be, 1), SERVER_MAINT_FORCED, 0);
+	put_admin(farm_server(be, 1), SERVER_MAINT_FORCED, 0);
 	assert_int_not_equal(by_source(be, "127.0.0.1", &full), 'B');
-	put_admin(nth(be, 1), SERVER_READY, 0);
+	put_admin(farm_server(be, 1), SERVER_READY, 0);
 	assert_int_equal(by_source(be, "127.0.0.1", &full), 'B');
 	/* Without an address to hash: round robin. */
-	assert_string_equal(picks(be, 4), "ABCD");
-	destroy(&be);
+	assert_string_equal(farm_picks(be, 4), "ABCD");
+	farm_free(&be);
 }
 
 /* The servers of one key: '-' none, '!' the backend's queue, lower case the queue of that one. */
@@ -280,9 +279,9 @@ test_affinity(void **state)
 	be->hash_type.consistent = 1;
 	assert_int_equal(balance_init(be), 0);
 	of = letter_of_key(be, key);
-	own = nth(be, of - 'A');
+	own = farm_server(be, of - 'A');
 	for (int k = 0; k < 3; k++)
-		nth(be, k)->conf.maxconn = 1;
+		farm_server(be, k)->conf.maxconn = 1;
 	own->cur = 1;
 	/* without a limit of its queue, only `maxconn` passes over it */
 	for (enum hash_affinity a = HASH_AFFINITY_QUEUE; a <= HASH_AFFINITY_ALWAYS; a++) {
@@ -290,7 +289,7 @@ test_affinity(void **state)
 		assert_int_equal(letter_of_key(be, key) == of + 'a' - 'A', a != HASH_AFFINITY_CONN);
 	}
 	be->hash_affinity = HASH_AFFINITY_CONN;
-	other = nth(be, letter_of_key(be, key) - 'A');
+	other = farm_server(be, letter_of_key(be, key) - 'A');
 	assert_ptr_not_equal(other, own);
 	/* its queue is full: only `always` stays with it */
 	own->conf.maxqueue = own->queued = 1;
@@ -301,7 +300,7 @@ test_affinity(void **state)
 	/* all are full: `maxconn` waits for the one before it on the ring */
 	be->hash_affinity = HASH_AFFINITY_CONN;
 	for (int k = 0; k < 3; k++)
-		nth(be, k)->cur = 1;
+		farm_server(be, k)->cur = 1;
 	own = be->lb.group[be->lb.ring.point[(consistent_hash_find(&be->lb.ring, key) +
 		be->lb.ring.n - 1) % be->lb.ring.n].who];
 	own->conf.maxqueue = 0;
@@ -311,12 +310,12 @@ test_affinity(void **state)
 	/* map-based hashing has no ring */
 	be->hash_type.consistent = 0;
 	assert_int_equal(balance_init(be), 0);
-	unload(be);
-	own = nth(be, letter_of_key(be, key) - 'A');
+	farm_unload(be);
+	own = farm_server(be, letter_of_key(be, key) - 'A');
 	own->cur = 1;
 	own->conf.maxqueue = 0;
 	assert_int_equal(letter_of_key(be, key), own->name[0] + 'a' - 'A');
-	destroy(&be);
+	farm_free(&be);
 }
 
 static void
@@ -335,7 +334,7 @@ test_source_weights(void **state)
 	}
 	for (int k = 0; k < 3; k++)
 		assert_in_range(times[k], (k + 1) * 90, (k + 1) * 110);
-	destroy(&be);
+	farm_free(&be);
 }
 
 static void
@@ -346,16 +345,16 @@ test_random(void **state)
 
 	(void)state;
 	be->balance_draws = 1;
-	count(be, 10000, times);
+	farm_count(be, 10000, times);
 	assert_in_range(times[0], 800, 1200);
 	assert_in_range(times[1], 1700, 2300);
 	assert_in_range(times[2], 6500, 7500);
 	/* The less loaded of two draws: with many draws it is the least loaded server. */
 	be->balance_draws = 64;
-	nth(be, 1)->cur = nth(be, 2)->cur = 1000;
-	count(be, 100, times);
+	farm_server(be, 1)->cur = farm_server(be, 2)->cur = 1000;
+	farm_count(be, 100, times);
 	assert_in_range(times[0], 95, 100);
-	destroy(&be);
+	farm_free(&be);
 }
 
 static void
@@ -381,7 +380,7 @@ test_static_algorithms(void **state)
 	assert_true(balance_is_static(be));
 	be->balance = BALANCE_ROUNDROBIN;
 	assert_false(balance_is_static(be));
-	destroy(&be);
+	farm_free(&be);
 }
 
 #define KEYS 4000u
@@ -421,7 +420,7 @@ test_consistent(void **state)
 		of_b += before[k] == 'B';
 	}
 	assert_in_range(of_b, KEYS / 5, KEYS / 2);
-	assert_int_equal(put_weight(nth(be, 1), 4), 0);
+	assert_int_equal(put_weight(farm_server(be, 1), 4), 0);
 	balance_refresh(be);
 	for (uint32_t k = 0; k < KEYS; k++) {
 		char now = by_key(be, k);
@@ -430,15 +429,15 @@ test_consistent(void **state)
 		still_b += now == 'B';
 	}
 	assert_in_range(still_b, of_b / 3, of_b * 4 / 5);
-	put_admin(nth(be, 1), SERVER_MAINT_FORCED, 0);
+	put_admin(farm_server(be, 1), SERVER_MAINT_FORCED, 0);
 	for (uint32_t k = 0; k < KEYS; k++) {
 		char now = by_key(be, k);
 
 		assert_true(before[k] == 'B' ? now != 'B' : now == before[k]);
 	}
 	/* Without a key: round robin. */
-	assert_string_equal(picks(be, 4), "ACAC");
-	destroy(&be);
+	assert_string_equal(farm_picks(be, 4), "ACAC");
+	farm_free(&be);
 }
 
 /* A single key: the balance factor distributes it, within the bound and by weight. */
@@ -463,8 +462,9 @@ bound_load(unsigned int factor)
 	}
 	assert_true(owner->cur >= 400 * (unsigned int)owner->uweight * factor / 400 - 1);
 	/* With a factor of 150 two servers may be enough: 0.75 and 0.375 of the load. */
-	assert_true(factor >= 150 || (nth(be, 0)->cur && nth(be, 1)->cur && nth(be, 2)->cur));
-	destroy(&be);
+	for (int i = 0; i < 3; i++)
+		assert_true(factor >= 150 || farm_server(be, i)->cur);
+	farm_free(&be);
 }
 
 static void
@@ -526,7 +526,7 @@ a_bounded_hash_takes_the_next_on_the_ring(void **st)
 				want = NULL;
 		}
 		assert_ptr_equal(balance_pick(be, &key, NULL, &full), want);
-		destroy(&be);
+		farm_free(&be);
 	}
 }
 

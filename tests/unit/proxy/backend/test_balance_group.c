@@ -1,7 +1,6 @@
 #include "base/hash.h"
 #include "proxy/backend/balance.h"
-#include "unit/proxy/balance_rig.h"
-#include "unit/proxy/states.h"
+#include "unit/proxy/backend_rig.h"
 #include "proxy/config/proxy_life.h"
 
 /* Over a full cycle every server is chosen as often as its weight requires, wherever the cycle
@@ -25,11 +24,11 @@ test_exact(void **state)
 
 		for (int k = 0; sets[i][k] >= 0; k++)
 			total += sets[i][k];
-		picks(be, (int)i * 37);
-		count(be, total, times);
+		farm_picks(be, (int)i * 37);
+		farm_count(be, total, times);
 		for (int k = 0; sets[i][k] >= 0; k++)
 			assert_int_equal(times[k], sets[i][k]);
-		destroy(&be);
+		farm_free(&be);
 	}
 }
 
@@ -52,7 +51,7 @@ test_smooth(void **state)
 			assert_in_range(off + 58, 0, 2 * 58);
 		}
 	}
-	destroy(&be);
+	farm_free(&be);
 }
 
 static void
@@ -62,16 +61,16 @@ test_weight_changes(void **state)
 	unsigned int times[MAX_SERVERS];
 
 	(void)state;
-	assert_int_equal(put_weight(nth(be, 0), 256), 0);
-	count(be, 257, times);
+	assert_int_equal(put_weight(farm_server(be, 0), 256), 0);
+	farm_count(be, 257, times);
 	assert_int_equal(times[0], 256);
 	assert_int_equal(times[1], 1);
-	assert_int_equal(put_weight(nth(be, 0), 0), 0);
-	assert_string_equal(picks(be, 4), "BBBB");
-	assert_int_equal(put_weight(nth(be, 0), 3), 0);
-	count(be, 4, times);
+	assert_int_equal(put_weight(farm_server(be, 0), 0), 0);
+	assert_string_equal(farm_picks(be, 4), "BBBB");
+	assert_int_equal(put_weight(farm_server(be, 0), 3), 0);
+	farm_count(be, 4, times);
 	assert_int_equal(times[0], 3);
-	destroy(&be);
+	farm_free(&be);
 }
 
 /* A server that goes down and up again and again does not restart the cycle each time. */
@@ -85,12 +84,12 @@ test_flapping(void **state)
 	for (int i = 0; i < 400; i++) {
 		int full;
 
-		put_admin(nth(be, 3), i & 1 ? SERVER_READY : SERVER_MAINT_FORCED, 0);
+		put_admin(farm_server(be, 3), i & 1 ? SERVER_READY : SERVER_MAINT_FORCED, 0);
 		times[balance_pick(be, NULL, NULL, &full)->name[0] - 'A']++;
 	}
 	for (int k = 0; k < 3; k++)
 		assert_true(times[k] > 50);
-	destroy(&be);
+	farm_free(&be);
 }
 
 static void
@@ -99,26 +98,26 @@ test_backup(void **state)
 	struct proxy *be = farm(BALANCE_ROUNDROBIN, W(1, 1, 1, 1));
 
 	(void)state;
-	nth(be, 1)->conf.backup = nth(be, 2)->conf.backup = 1;
+	farm_server(be, 1)->conf.backup = farm_server(be, 2)->conf.backup = 1;
 	balance_refresh(be);
-	assert_string_equal(picks(be, 4), "ADAD");
-	put_admin(nth(be, 0), SERVER_MAINT_FORCED, 0);
-	assert_string_equal(picks(be, 2), "DD");
-	put_admin(nth(be, 3), SERVER_MAINT_FORCED, 0);
-	assert_string_equal(picks(be, 3), "BBB");
-	put_admin(nth(be, 1), SERVER_MAINT_FORCED, 0);
-	assert_string_equal(picks(be, 3), "CCC");
-	put_admin(nth(be, 1), SERVER_READY, 0);
-	assert_string_equal(picks(be, 3), "BBB");
+	assert_string_equal(farm_picks(be, 4), "ADAD");
+	put_admin(farm_server(be, 0), SERVER_MAINT_FORCED, 0);
+	assert_string_equal(farm_picks(be, 2), "DD");
+	put_admin(farm_server(be, 3), SERVER_MAINT_FORCED, 0);
+	assert_string_equal(farm_picks(be, 3), "BBB");
+	put_admin(farm_server(be, 1), SERVER_MAINT_FORCED, 0);
+	assert_string_equal(farm_picks(be, 3), "CCC");
+	put_admin(farm_server(be, 1), SERVER_READY, 0);
+	assert_string_equal(farm_picks(be, 3), "BBB");
 	be->options |= OPT_ALLBACKUPS;
 	balance_refresh(be);
-	assert_string_equal(picks(be, 4), "BCBC");
-	put_admin(nth(be, 0), SERVER_READY, 0);
-	assert_string_equal(picks(be, 2), "AA");
+	assert_string_equal(farm_picks(be, 4), "BCBC");
+	put_admin(farm_server(be, 0), SERVER_READY, 0);
+	assert_string_equal(farm_picks(be, 2), "AA");
 	/* Backup servers are not used because the active ones are full. */
-	nth(be, 0)->conf.maxconn = nth(be, 0)->cur = 1;
-	assert_string_equal(picks(be, 2), "!!");
-	destroy(&be);
+	farm_server(be, 0)->conf.maxconn = farm_server(be, 0)->cur = 1;
+	assert_string_equal(farm_picks(be, 2), "!!");
+	farm_free(&be);
 }
 
 static void
@@ -137,7 +136,7 @@ test_bounds(void **state)
 static void
 give_part(struct proxy *be, int n, unsigned int part)
 {
-	nth(be, n)->weight_part = part;
+	farm_server(be, n)->weight_part = part;
 	balance_refresh(be);
 }
 
@@ -167,7 +166,7 @@ test_parts(void **state)
 
 		be->balance_draws = 1;
 		give_part(be, 0, rows[i / 2].part);
-		count(be, (int)all * 20, times);
+		farm_count(be, (int)all * 20, times);
 		if (algo == BALANCE_ROUNDROBIN)
 			assert_int_equal(times[0], first * 20);
 		else
@@ -175,7 +174,7 @@ test_parts(void **state)
 		give_part(be, 0, SERVER_WEIGHT_SCALE);
 		if (algo == BALANCE_ROUNDROBIN)
 			assert_in_range(be->lb.map.len, 1, 2 * 256);
-		destroy(&be);
+		farm_free(&be);
 	}
 }
 
@@ -195,33 +194,33 @@ test_panic(void **state)
 
 	(void)state;
 	be->panic_threshold = 50;
-	put_oper(nth(be, 0), SERVER_STOPPED);
-	put_oper(nth(be, 1), SERVER_STOPPED);
+	put_oper(farm_server(be, 0), SERVER_STOPPED);
+	put_oper(farm_server(be, 1), SERVER_STOPPED);
 	assert_int_equal(be->lb.panic, 0);
-	assert_string_equal(picks(be, 4), "CDCD");
-	put_oper(nth(be, 2), SERVER_STOPPED);
+	assert_string_equal(farm_picks(be, 4), "CDCD");
+	put_oper(farm_server(be, 2), SERVER_STOPPED);
 	assert_int_equal(be->lb.panic, 1);
-	assert_string_equal(picks(be, 4), "ABCD");
+	assert_string_equal(farm_picks(be, 4), "ABCD");
 	assert_int_equal(proxy_usable_servers(be), 1);
 	/* One of three known servers is left. */
-	put_admin(nth(be, 2), SERVER_MAINT_FORCED, 1);
+	put_admin(farm_server(be, 2), SERVER_MAINT_FORCED, 1);
 	assert_int_equal(be->lb.panic, 1);
 	assert_int_equal(be->lb.n_known, 3);
-	assert_null(strchr(picks(be, 6), 'C'));
+	assert_null(strchr(farm_picks(be, 6), 'C'));
 	/* Then one of two. */
-	assert_int_equal(put_weight(nth(be, 1), 0), 0);
+	assert_int_equal(put_weight(farm_server(be, 1), 0), 0);
 	assert_int_equal(be->lb.panic, 0);
-	assert_string_equal(picks(be, 3), "DDD");
-	put_admin(nth(be, 3), SERVER_DRAIN_FORCED, 1);
+	assert_string_equal(farm_picks(be, 3), "DDD");
+	put_admin(farm_server(be, 3), SERVER_DRAIN_FORCED, 1);
 	assert_int_equal(be->lb.panic, 1);
-	assert_string_equal(picks(be, 3), "AAA");
+	assert_string_equal(farm_picks(be, 3), "AAA");
 	assert_int_equal(proxy_usable_servers(be), 0);
-	put_oper(nth(be, 0), SERVER_STOPPING);
+	put_oper(farm_server(be, 0), SERVER_STOPPING);
 	assert_int_equal(be->lb.panic, 0);
-	assert_string_equal(picks(be, 1), "-");
-	put_oper(nth(be, 0), SERVER_RUNNING);
-	assert_string_equal(picks(be, 3), "AAA");
-	destroy(&be);
+	assert_string_equal(farm_picks(be, 1), "-");
+	put_oper(farm_server(be, 0), SERVER_RUNNING);
+	assert_string_equal(farm_picks(be, 3), "AAA");
+	farm_free(&be);
 }
 
 /* Off by default; a usable backup comes before servers that are down. */
@@ -231,19 +230,19 @@ test_panic_and_backups(void **state)
 	struct proxy *be = farm(BALANCE_LEASTCONN, W(1, 1, 1));
 
 	(void)state;
-	nth(be, 2)->conf.backup = 1;
-	put_oper(nth(be, 0), SERVER_STOPPED);
-	assert_string_equal(picks(be, 2), "BB");
+	farm_server(be, 2)->conf.backup = 1;
+	put_oper(farm_server(be, 0), SERVER_STOPPED);
+	assert_string_equal(farm_picks(be, 2), "BB");
 	be->panic_threshold = 100;
 	balance_refresh(be);
-	assert_string_equal(picks(be, 2), "AB");
-	put_oper(nth(be, 1), SERVER_STOPPED);
+	assert_string_equal(farm_picks(be, 2), "AB");
+	put_oper(farm_server(be, 1), SERVER_STOPPED);
 	assert_int_equal(be->lb.panic, 0);
-	assert_string_equal(picks(be, 2), "CC");
-	put_oper(nth(be, 2), SERVER_STOPPED);
+	assert_string_equal(farm_picks(be, 2), "CC");
+	put_oper(farm_server(be, 2), SERVER_STOPPED);
 	assert_int_equal(be->lb.panic, 1);
-	assert_string_equal(picks(be, 2), "AB");
-	destroy(&be);
+	assert_string_equal(farm_picks(be, 2), "AB");
+	farm_free(&be);
 }
 
 /* The maximum number of servers, with weights without a common divisor. */
@@ -272,7 +271,7 @@ test_many(void **state)
 
 		assert_int_equal(s->cur, s->uweight);
 	}
-	destroy(&be);
+	farm_free(&be);
 }
 
 /* The servers of 1000 keys, by name; of addresses in the order of `text`, at the same time. */
@@ -287,8 +286,8 @@ owners(const char *const *text, enum server_hash_key by, char *out)
 		const char *why;
 
 		assert_int_equal(addr_parse(text[k], 0, &spec, &why), 0);
-		addr_cell_set(&nth(be, k)->addr, &spec.addr);
-		nth(be, k)->conf.hash_key = by;
+		addr_cell_set(&farm_server(be, k)->addr, &spec.addr);
+		farm_server(be, k)->conf.hash_key = by;
 	}
 	assert_int_equal(balance_init(be), 0);
 	for (uint32_t key = 0; key < 1000; key++) {
@@ -298,7 +297,7 @@ owners(const char *const *text, enum server_hash_key by, char *out)
 
 		out[key] = (char)(text[s->name[0] - 'A'][strlen(text[s->name[0] - 'A']) - 1]);
 	}
-	destroy(&be);
+	farm_free(&be);
 }
 
 /* With a key of addresses the order of the servers does not matter; with that of ids it does. */

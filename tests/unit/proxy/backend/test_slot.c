@@ -3,7 +3,7 @@
 
 #include "proxy/backend/balance.h"
 #include "proxy/backend/slot.h"
-#include "unit/proxy/states.h"
+#include "unit/proxy/backend_rig.h"
 
 #define SESSIONS 6
 

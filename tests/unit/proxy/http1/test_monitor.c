@@ -2,7 +2,7 @@
 
 #include "proxy/model/http_txn.h"
 #include "proxy/http1/monitor.h"
-#include "unit/proxy/states.h"
+#include "unit/proxy/backend_rig.h"
 
 static struct world w;
 static struct engine e;

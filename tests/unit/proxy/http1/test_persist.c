@@ -4,7 +4,7 @@
 #include "proxy/model/http_txn.h"
 #include "base/err.h"
 #include "proxy/http1/persist.h"
-#include "unit/proxy/states.h"
+#include "unit/proxy/backend_rig.h"
 #include "proxy/model/persist_state.h"
 
 #define SERVERS                                                                             \

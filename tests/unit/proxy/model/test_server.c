@@ -4,7 +4,7 @@
 #include "proxy/backend/balance.h"
 #include "proxy/model/proxy.h"
 #include "proxy/model/server.h"
-#include "unit/proxy/states.h"
+#include "unit/proxy/backend_rig.h"
 #include "proxy/config/proxy_life.h"
 #include "unit/test.h"
 

@@ -4,7 +4,7 @@
 
 #include "proxy/model/session.h"
 #include "rule/sample/expr.h"
-#include "unit/proxy/states.h"
+#include "unit/proxy/backend_rig.h"
 
 static struct world w;
 static struct session s;

@@ -3,7 +3,7 @@
 
 #include "proxy/backend/balance.h"
 #include "proxy/session/actions.h"
-#include "unit/proxy/states.h"
+#include "unit/proxy/backend_rig.h"
 
 static const struct step asks[] = { { STEP_SEND, 100 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
 static const struct step answers[] = { { STEP_WAIT, 100 }, { STEP_SEND, 200 }, { STEP_END, 0 } };

@@ -1,6 +1,10 @@
-/* Backends of a few servers, and sequences of choices among them. */
-#ifndef TESTS_UNIT_PROXY_BALANCE_RIG_H
-#define TESTS_UNIT_PROXY_BALANCE_RIG_H
+/*
+ * Servers of a backend, without an engine: their forced states and weights (put_admin, put_weight),
+ * and farms of a few servers with the choices that a balancing algorithm makes among them (farm_*).
+ * Users: tests of proxy/backend, and those that need a server in a certain state.
+ */
+#ifndef TESTS_UNIT_PROXY_BACKEND_RIG_H
+#define TESTS_UNIT_PROXY_BACKEND_RIG_H
 
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -8,9 +12,34 @@
 
 #include "base/err.h"
 #include "proxy/backend/balance.h"
-#include "proxy/model/proxy.h"
+#include "proxy/backend/server_state.h"
 #include "proxy/config/proxy_life.h"
+#include "proxy/model/proxy.h"
 #include "unit/test.h"
+
+static const unsigned int forced_states[] = { SERVER_READY, SERVER_MAINT_FORCED,
+	SERVER_DRAIN_FORCED };
+
+static inline void
+put_admin(struct server *s, unsigned int admin, uint64_t now_ms)
+{
+	lock_take(&s->be->lock, NULL);
+	server_put_state_locked(s, (struct server_state){ admin, s->oper }, now_ms);
+	lock_drop(&s->be->lock);
+}
+
+static inline int
+put_weight(struct server *s, int weight)
+{
+	int r;
+
+	lock_take(&s->be->lock, NULL);
+	r = server_put_weight_locked(s, weight);
+	lock_drop(&s->be->lock);
+	return r;
+}
+
+/* --- farms --- */
 
 #define MAX_SERVERS 16
 
@@ -40,7 +69,7 @@ farm(enum balance_algo algo, const int *weights)
 #define W(...) ((const int[]){ __VA_ARGS__, -1 })
 
 static inline struct server *
-nth(struct proxy *be, int n)
+farm_server(struct proxy *be, int n)
 {
 	list_each(it, &be->servers) {
 		if (n-- == 0)
@@ -51,7 +80,7 @@ nth(struct proxy *be, int n)
 }
 
 static inline void
-unload(struct proxy *be)
+farm_unload(struct proxy *be)
 {
 	list_each(it, &be->servers) {
 		struct server *s = list_entry(it, struct server, link);
@@ -61,15 +90,15 @@ unload(struct proxy *be)
 }
 
 static inline void
-destroy(struct proxy **be)
+farm_free(struct proxy **be)
 {
-	unload(*be);
+	farm_unload(*be);
 	proxy_free(be);
 }
 
 /* The names of n choices; '-' for none; lower case: full, the session is queued at that server. */
 static inline const char *
-picks(struct proxy *be, int n)
+farm_picks(struct proxy *be, int n)
 {
 	static char text[600];
 	int i;
@@ -87,7 +116,7 @@ picks(struct proxy *be, int n)
 }
 
 static inline void
-count(struct proxy *be, int n, unsigned int *times)
+farm_count(struct proxy *be, int n, unsigned int *times)
 {
 	memset(times, 0, MAX_SERVERS * sizeof(*times));
 	for (int i = 0; i < n; i++) {
