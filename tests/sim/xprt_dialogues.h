@@ -2,7 +2,7 @@
 #ifndef TACIT_SIM_XPRT_DIALOGUES_H
 #define TACIT_SIM_XPRT_DIALOGUES_H
 
-#include "unit/proxy/http_rig.h"
+#include "unit/proxy/session_rig.h"
 
 /* In mode tcp. */
 struct tcp_dialogue {

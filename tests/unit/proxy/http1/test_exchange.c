@@ -1,5 +1,5 @@
 /* Exchanges: bodies with every framing, and premature ends, as both ends see them. */
-#include "unit/proxy/http_rig.h"
+#include "unit/proxy/session_rig.h"
 
 #include "proxy/model/memory.h"
 

@@ -1,6 +1,6 @@
 /* Heads that grow by more than tune.maxrewrite: whatever stands behind one makes way, and the bound
  * is the buffer. A buffer has 2560 bytes here, 1024 of them in front of a head. */
-#include "unit/proxy/http_rig.h"
+#include "unit/proxy/session_rig.h"
 
 #include "base/mem.h"
 #include "proxy/model/count.h"

@@ -1,5 +1,5 @@
 /* Heads as they are sent: which fields are removed and which are added. */
-#include "unit/proxy/http_rig.h"
+#include "unit/proxy/session_rig.h"
 
 #include "http/h1_parse.h"
 

@@ -1,5 +1,5 @@
 /* READ: request heads that arrive, are invalid, or are late. */
-#include "unit/proxy/http_rig.h"
+#include "unit/proxy/session_rig.h"
 
 #include "base/mem.h"
 #include "proxy/model/memory.h"

@@ -1,5 +1,5 @@
 /* REPLY: local replies, and requests whose rest is discarded. */
-#include "unit/proxy/http_rig.h"
+#include "unit/proxy/session_rig.h"
 
 #include "proxy/model/memory.h"
 

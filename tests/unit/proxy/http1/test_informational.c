@@ -1,5 +1,5 @@
 /* Informational responses of tacit to clients that read them late, in pieces, or not at all. */
-#include "unit/proxy/http_rig.h"
+#include "unit/proxy/session_rig.h"
 
 #define STALL { STEP_STALL, 0 }
 #define READ { STEP_PAUSE, 20 }, { STEP_READ, 0 }

@@ -1,5 +1,5 @@
 /* Requests that are retried. */
-#include "unit/proxy/http_rig.h"
+#include "unit/proxy/session_rig.h"
 
 #include <errno.h>
 

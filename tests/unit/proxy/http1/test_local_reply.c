@@ -1,5 +1,5 @@
 /* Local replies, and the changes that http-after-response makes to them. */
-#include "unit/proxy/http_rig.h"
+#include "unit/proxy/session_rig.h"
 
 #include "proxy/model/byte_count.h"
 #include "proxy/relay/direction.h"

@@ -1,5 +1,5 @@
 /* Responses as the client receives them; the expected texts are those of HAProxy 2.6. */
-#include "unit/proxy/http_rig.h"
+#include "unit/proxy/session_rig.h"
 
 #include "base/err.h"
 #include "base/mem.h"

@@ -1,5 +1,5 @@
 /* Requests before a server is chosen: rules, and bodies that are waited for. */
-#include "unit/proxy/http_rig.h"
+#include "unit/proxy/session_rig.h"
 
 #define ASKS(head) .client = { SAY(head), AWAIT("ok"), { STEP_CLOSE, 0 } }
 #define REFUSED(head) .client = { SAY(head), AWAIT("</html>\n"), { STEP_CLOSE, 0 } }

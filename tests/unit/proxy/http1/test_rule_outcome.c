@@ -1,5 +1,5 @@
 /* Outcomes of rules besides a decision, and what is counted. */
-#include "unit/proxy/http_rig.h"
+#include "unit/proxy/session_rig.h"
 
 #include "proxy/model/http_txn.h"
 #include "proxy/model/shard.h"

@@ -1,5 +1,5 @@
 /* Responses of local services: their framing, slices, slow clients, and clients that leave. */
-#include "unit/proxy/http_rig.h"
+#include "unit/proxy/session_rig.h"
 
 #include "base/mem.h"
 #include "proxy/model/service.h"

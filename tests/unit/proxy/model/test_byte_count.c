@@ -1,5 +1,5 @@
 /* The byte counters after a dialogue: the same sums in every place where they are shown. */
-#include "unit/proxy/http_rig.h"
+#include "unit/proxy/session_rig.h"
 
 #define POST4 "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbody"
 #define SERVE2 AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok")

@@ -1,5 +1,5 @@
 /* Transactions: their initial state, and that none leaks. */
-#include "unit/proxy/http_rig.h"
+#include "unit/proxy/session_rig.h"
 
 #include "proxy/model/http_txn.h"
 #include "proxy/sample/eval.h"

@@ -1,6 +1,6 @@
 /* Splicing: when it is used, which direction owns a pipe, and that every byte arrives however it
  * ends. */
-#include "unit/proxy/http_rig.h"
+#include "unit/proxy/session_rig.h"
 
 #include "proxy/relay/direction.h"
 #include "proxy/model/memory.h"

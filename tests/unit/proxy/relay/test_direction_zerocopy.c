@@ -2,7 +2,7 @@
  * Zero-copy sends of whole sessions: which buffers they use, when those are free again, and that
  * acknowledgements and errors are distinguished.
  */
-#include "unit/proxy/http_rig.h"
+#include "unit/proxy/session_rig.h"
 
 #include <errno.h>
 

@@ -1,5 +1,5 @@
 /* CLIENT_HANDSHAKE: handshakes of clients: slow ones, and none at all. */
-#include "unit/proxy/http_rig.h"
+#include "unit/proxy/session_rig.h"
 
 #include "fake/xprt.h"
 #include "net/conn_err.h"

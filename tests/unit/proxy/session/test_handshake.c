@@ -1,6 +1,6 @@
 /* HANDSHAKE: servers that complete their handshake, do not, or leave. The SOCKS4 proxy has its
  * tests in net/test_socks4.c and tests/system. */
-#include "unit/proxy/http_rig.h"
+#include "unit/proxy/session_rig.h"
 
 #include "fake/xprt.h"
 #include "proxy/model/shard.h"

@@ -1,5 +1,5 @@
 /* The transition from one request to the next, and the counters of requests. */
-#include "unit/proxy/http_rig.h"
+#include "unit/proxy/session_rig.h"
 
 #define ORIGIN AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"), EOF_CLOSE
 #define ANSWER OK2 "\r\nok"

@@ -1,5 +1,5 @@
 /* HEADER: PROXY headers that arrive, are invalid, or are missing. */
-#include "unit/proxy/http_rig.h"
+#include "unit/proxy/session_rig.h"
 
 #include "base/str.h"
 #include "net/proxy_header.h"
