@@ -9,7 +9,7 @@ static unsigned int calls, fail_at, armed;
 
 #define WORLD_BEGINS() (calls = 0, armed = 1)
 #define WORLD_ENDS() (armed = 0)
-#include "unit/proxy/world.h"
+#include "unit/proxy/proxies_rig.h"
 
 #include "base/err.h"
 #include "base/mem.h"

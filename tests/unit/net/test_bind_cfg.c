@@ -1,4 +1,4 @@
-#include "unit/proxy/world.h"
+#include "unit/proxy/proxies_rig.h"
 
 /* Every option with valid values, invalid ones, and those just out of range. */
 static const struct world_line lines[] = {

@@ -1,22 +1,40 @@
 /* Messages about servers whose state changes; the texts are those of HAProxy 2.6 (observed). */
-#define STATE_RIG_CONFIG                                                                    \
+#define CONFIG WORLD_DEFAULTS \
 	"backend b\n server s 127.0.0.1:1\n server t 127.0.0.1:1\n"                \
 	"backend one\n server x 127.0.0.1:1\n server y 127.0.0.1:1 backup\n"       \
 	"backend out\n server z 127.0.0.1:1 disabled\n"                            \
 	"listen both\n bind :1\n server q 127.0.0.1:1\n"
 
 #include "proxy/backend/server_state.h"
-#include "unit/proxy/state_rig.h"
+#include "unit/proxy/proxies_rig.h"
+
+static struct state_rig rig;
+
+static int
+setup(void **st)
+{
+	(void)st;
+	state_rig_open(&rig, CONFIG);
+	return 0;
+}
+
+static int
+teardown(void **st)
+{
+	(void)st;
+	state_rig_close(&rig);
+	return 0;
+}
 
 /* weight: -1 keeps it. */
 static void
 change(const char *be, const char *name, unsigned int forced, int weight)
 {
-	struct server *s = named(be, name);
+	struct server *s = state_rig_server(&rig, be, name);
 
-	server_set_forced(&e, s, forced);
+	server_set_forced(&rig.engine, s, forced);
 	if (weight >= 0)
-		assert_int_equal(server_set_weight(&e, s, weight), 0);
+		assert_int_equal(server_set_weight(&rig.engine, s, weight), 0);
 }
 
 #define DOWN(sv, left, rest)                                                          \
@@ -75,7 +93,7 @@ every_change_is_logged_once(void **st)
 	(void)st;
 	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
 		change(t[i].be, t[i].name, t[i].admin, t[i].weight);
-		assert_string_equal(logged(), t[i].log);
+		assert_string_equal(state_rig_logged(&rig), t[i].log);
 	}
 }
 
@@ -87,11 +105,11 @@ every_change_is_printed(void **st)
 	change("b", "s", SERVER_MAINT_FORCED, -1);
 	change("b", "t", SERVER_MAINT_FORCED, -1);
 	change("b", "s", SERVER_READY, -1);
-	assert_string_equal(noticed, DOWN("b/s", "1 active and 0 backup", "") "\n"
+	assert_string_equal(rig.noticed, DOWN("b/s", "1 active and 0 backup", "") "\n"
 		DOWN("b/t", "0 active and 0 backup", "") "\n"
 		"! backend 'b' has no server available!\n"
 		"Server b/s is UP/READY (leaving forced maintenance).\n");
-	e.on_notice = NULL;
+	rig.engine.on_notice = NULL;
 	change("b", "s", SERVER_MAINT_FORCED, -1);
 	change("b", "s", SERVER_MAINT_FORCED, -1);
 }

@@ -1,5 +1,5 @@
 /* Servers that start slowly, on a clock of the test. Weights and lines are those of HAProxy 2.6. */
-#define STATE_RIG_CONFIG                                                                     \
+#define CONFIG WORLD_DEFAULTS \
 	"backend b\n server s 127.0.0.1:1 weight 100 maxconn 50 slowstart 8s\n"              \
 	" server t 127.0.0.1:1 weight 30 slowstart 40s\n server u 127.0.0.1:1 weight 5\n"    \
 	"backend fix\n balance static-rr\n server x 127.0.0.1:1 weight 9 maxconn 8 slowstart 2s\n"
@@ -8,8 +8,9 @@
 #include "base/mem.h"
 #include "proxy/backend/server_state.h"
 #include "proxy/backend/slowstart.h"
-#include "unit/proxy/state_rig.h"
+#include "unit/proxy/proxies_rig.h"
 
+static struct state_rig rig;
 static struct sys_ops ops;
 static uint64_t clock_ms;
 static struct server *s, *t;
@@ -27,36 +28,45 @@ static void
 go_to(uint64_t ms)
 {
 	clock_ms = 1000000 + ms;
-	assert_int_equal(loop_turn(e.loop, 0), 0);
+	assert_int_equal(loop_turn(rig.engine.loop, 0), 0);
 }
 
 static int
-setup_starting(void **st)
+setup(void **st)
 {
-	if (setup(st))
-		return -1;
+	(void)st;
+	state_rig_open(&rig, CONFIG);
 	ops = sys_linux;
 	ops.clock_gettime = read_clock;
-	sys.ops = &ops;
-	slowstart_init(&e);
+	rig.sys.ops = &ops;
+	slowstart_init(&rig.engine);
 	go_to(0);
-	s = named("b", "s");
-	t = named("b", "t");
+	s = state_rig_server(&rig, "b", "s");
+	t = state_rig_server(&rig, "b", "t");
 	return 0;
 }
 
-static int
-teardown_starting(void **st)
+/* The lines that were logged since the last call. */
+static const char *
+logged(void)
 {
-	slowstart_fini(&e);
-	return teardown(st);
+	return state_rig_logged(&rig);
+}
+
+static int
+teardown(void **st)
+{
+	(void)st;
+	slowstart_fini(&rig.engine);
+	state_rig_close(&rig);
+	return 0;
 }
 
 static void
 restart(struct server *srv)
 {
-	server_set_oper(&e, srv, SERVER_STOPPED, "");
-	server_set_oper(&e, srv, SERVER_RUNNING, "");
+	server_set_oper(&rig.engine, srv, SERVER_STOPPED, "");
+	server_set_oper(&rig.engine, srv, SERVER_RUNNING, "");
 	(void)logged();
 }
 
@@ -102,7 +112,7 @@ weight_and_maxconn_grow_with_time(void **st)
 static void
 there_are_steps_only_while_a_server_starts(void **st)
 {
-	struct timers *timers = loop_timers(e.loop);
+	struct timers *timers = loop_timers(rig.engine.loop);
 
 	(void)st;
 	assert_int_equal(timers_next(timers), TIMER_NEVER);
@@ -111,7 +121,7 @@ there_are_steps_only_while_a_server_starts(void **st)
 	go_to(300);
 	restart(s);
 	assert_int_equal(timers_next(timers), clock_ms + 500);
-	server_set_oper(&e, s, SERVER_STOPPED, "");
+	server_set_oper(&rig.engine, s, SERVER_STOPPED, "");
 	go_to(38900);
 	assert_int_equal(server_shown_weight(t), 30);
 	go_to(39100);
@@ -121,7 +131,7 @@ there_are_steps_only_while_a_server_starts(void **st)
 	assert_int_equal(t->oper, SERVER_RUNNING);
 	assert_int_equal(timers_next(timers), TIMER_NEVER);
 	restart(s);
-	server_set_forced(&e, s, SERVER_MAINT_FORCED);
+	server_set_forced(&rig.engine, s, SERVER_MAINT_FORCED);
 	assert_int_equal(timers_next(timers), TIMER_NEVER);
 }
 
@@ -131,21 +141,21 @@ only_those_that_come_back_start_slowly(void **st)
 	(void)st;
 	assert_int_equal(s->oper, SERVER_RUNNING);
 	assert_int_equal(server_limit(s), 50);
-	server_set_forced(&e, s, SERVER_DRAIN_FORCED);
-	server_set_forced(&e, s, SERVER_READY);
+	server_set_forced(&rig.engine, s, SERVER_DRAIN_FORCED);
+	server_set_forced(&rig.engine, s, SERVER_READY);
 	assert_int_equal(s->oper, SERVER_RUNNING);
-	server_set_forced(&e, s, SERVER_MAINT_FORCED);
-	server_set_forced(&e, s, SERVER_READY);
+	server_set_forced(&rig.engine, s, SERVER_MAINT_FORCED);
+	server_set_forced(&rig.engine, s, SERVER_READY);
 	assert_int_equal(s->oper, SERVER_STARTING);
 	go_to(8000);
-	server_set_oper(&e, s, SERVER_STOPPING, "");
-	server_set_oper(&e, s, SERVER_RUNNING, "");
+	server_set_oper(&rig.engine, s, SERVER_STOPPING, "");
+	server_set_oper(&rig.engine, s, SERVER_RUNNING, "");
 	assert_int_equal(s->oper, SERVER_STARTING);
-	restart(named("b", "u"));
-	assert_int_equal(named("b", "u")->oper, SERVER_RUNNING);
+	restart(state_rig_server(&rig, "b", "u"));
+	assert_int_equal(state_rig_server(&rig, "b", "u")->oper, SERVER_RUNNING);
 	/* For the first time. */
-	server_begin_stopped(&e, t);
-	server_set_oper(&e, t, SERVER_RUNNING, "");
+	server_begin_stopped(&rig.engine, t);
+	server_set_oper(&rig.engine, t, SERVER_RUNNING, "");
 	assert_int_equal(t->oper, SERVER_RUNNING);
 	restart(t);
 	assert_int_equal(t->oper, SERVER_STARTING);
@@ -158,15 +168,15 @@ other_changes_do_not_stop_the_slow_start(void **st)
 	(void)st;
 	restart(s);
 	go_to(2000);
-	assert_int_equal(server_set_weight(&e, s, 50), 0);
+	assert_int_equal(server_set_weight(&rig.engine, s, 50), 0);
 	assert_int_equal(server_shown_weight(s), 16);
-	assert_int_equal(server_set_weight(&e, s, 0), 0);
+	assert_int_equal(server_set_weight(&rig.engine, s, 0), 0);
 	assert_int_equal(server_shown_weight(s), 0);
 	assert_false(server_is_usable(s));
 	go_to(3100);
-	assert_int_equal(server_set_weight(&e, s, 100), 0);
+	assert_int_equal(server_set_weight(&rig.engine, s, 100), 0);
 	assert_int_equal(server_shown_weight(s), 44);
-	server_set_forced(&e, s, SERVER_DRAIN_FORCED);
+	server_set_forced(&rig.engine, s, SERVER_DRAIN_FORCED);
 	go_to(11099);
 	assert_int_equal(s->oper, SERVER_STARTING);
 	(void)logged();
@@ -184,11 +194,11 @@ a_server_that_fails_again_begins_again(void **st)
 	(void)st;
 	restart(s);
 	go_to(3000);
-	server_set_oper(&e, s, SERVER_STOPPED, "");
+	server_set_oper(&rig.engine, s, SERVER_STOPPED, "");
 	assert_int_equal(server_shown_weight(s), 44);
 	go_to(30000);
 	assert_int_equal(server_shown_weight(s), 44);
-	server_set_oper(&e, s, SERVER_RUNNING, "");
+	server_set_oper(&rig.engine, s, SERVER_RUNNING, "");
 	assert_int_equal(server_shown_weight(s), 7);
 	assert_int_equal(server_limit(s), 1);
 	go_to(37999);
@@ -200,7 +210,7 @@ a_server_that_fails_again_begins_again(void **st)
 static void
 with_a_static_algorithm_only_maxconn_grows(void **st)
 {
-	struct server *x = named("fix", "x");
+	struct server *x = state_rig_server(&rig, "fix", "x");
 
 	(void)st;
 	restart(x);
@@ -218,7 +228,7 @@ static void
 a_tracking_server_starts_in_its_own_time(void **st)
 {
 	(void)st;
-	t->track = named("b", "u");
+	t->track = state_rig_server(&rig, "b", "u");
 	list_append(&t->track->trackers, &t->track_link);
 	restart(t->track);
 	assert_int_equal(t->track->oper, SERVER_RUNNING);
@@ -293,30 +303,28 @@ static void
 without_memory_none_starts_slowly(void **st)
 {
 	(void)st;
-	server_set_oper(&e, s, SERVER_STOPPED, "");
+	server_set_oper(&rig.engine, s, SERVER_STOPPED, "");
 	mem_is_out = 1;
-	server_set_oper(&e, s, SERVER_RUNNING, "");
+	server_set_oper(&rig.engine, s, SERVER_RUNNING, "");
 	mem_is_out = 0;
 	assert_int_equal(s->oper, SERVER_RUNNING);
 	assert_int_equal(server_shown_weight(s), 100);
 	assert_int_equal(server_limit(s), 50);
-	assert_true(list_is_empty(&e.starting));
+	assert_true(list_is_empty(&rig.engine.starting));
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup_starting, teardown_starting)
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(weight_and_maxconn_grow_with_time),
-		TEST(there_are_steps_only_while_a_server_starts),
-		TEST(only_those_that_come_back_start_slowly),
-		TEST(other_changes_do_not_stop_the_slow_start),
-		TEST(a_server_that_fails_again_begins_again),
-		TEST(with_a_static_algorithm_only_maxconn_grows),
-		TEST(a_tracking_server_starts_in_its_own_time),
-		TEST(without_memory_none_starts_slowly),
+		CASE(weight_and_maxconn_grow_with_time),
+		CASE(there_are_steps_only_while_a_server_starts),
+		CASE(only_those_that_come_back_start_slowly),
+		CASE(other_changes_do_not_stop_the_slow_start),
+		CASE(a_server_that_fails_again_begins_again),
+		CASE(with_a_static_algorithm_only_maxconn_grows),
+		CASE(a_tracking_server_starts_in_its_own_time),
+		CASE(without_memory_none_starts_slowly),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* Expect rules of tcp-check. Steps and words are those of HAProxy 2.6 with scripted servers. */
-#include "unit/proxy/check_rig.h"
+#include "unit/proxy/proxies_rig.h"
 
 #define E " option tcp-check\n tcp-check expect "
 #define S(text) { text, sizeof(text) - 1 }

@@ -1,6 +1,6 @@
 /* Expect rules of http-check. Steps and words are those of HAProxy 2.6 with scripted servers. Other
  * than HAProxy the parser refuses LF alone, an empty line before the response and HTTP/0.9. */
-#include "unit/proxy/check_rig.h"
+#include "unit/proxy/proxies_rig.h"
 
 #define H " option httpchk\n"
 #define E H " http-check expect "

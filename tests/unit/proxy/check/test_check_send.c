@@ -1,7 +1,7 @@
 /* Bytes of health checks: exactly what HAProxy 2.6 was seen to send. */
 #include "proxy/check/check_send.h"
 #include "base/err.h"
-#include "unit/proxy/check_rig.h"
+#include "unit/proxy/proxies_rig.h"
 
 #define STATE "UP; address=127.0.0.1; port=80; name=b/s1"
 

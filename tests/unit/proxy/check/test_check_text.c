@@ -1,6 +1,6 @@
 /* Messages of checks that end without a verdict of an expect rule, as in HAProxy 2.6. */
 #include "proxy/check/check_text.h"
-#include "unit/proxy/check_rig.h"
+#include "unit/proxy/proxies_rig.h"
 
 #define T " option tcp-check\n"
 #define REFUSED "Connection refused"

@@ -1,6 +1,6 @@
 /* The checker over real sockets: what it connects to, sends and concludes, and the calls that it
  * makes for that. The servers are sockets of the test, served between two turns of the loop. */
-#include "unit/proxy/world.h"
+#include "unit/proxy/proxies_rig.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
  * between two turns of the loop. */
 #define WORLD_BEGINS() (w->proxies.external_checks = 1)
 #define WORLD_ENDS() ((void)0)
-#include "unit/proxy/world.h"
+#include "unit/proxy/proxies_rig.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -2,7 +2,7 @@
  * HAProxy 2.6. */
 #define WORLD_BEGINS() (w->proxies.external_checks = 1)
 #define WORLD_ENDS() ((void)0)
-#include "unit/proxy/world.h"
+#include "unit/proxy/proxies_rig.h"
 
 #include "proxy/check/external_args.h"
 #include "proxy/check/external_msg.h"

@@ -2,7 +2,7 @@
  * it reads beyond packets that are too short, and takes fewer forms of LDAP lengths. */
 #include "proxy/check/check_send.h"
 #include "proxy/check/protocol.h"
-#include "unit/proxy/check_rig.h"
+#include "unit/proxy/proxies_rig.h"
 
 #define S(text) { text, sizeof(text) - 1 }
 #define WAIT CHECK_STEP_WAIT, CHECK_UNK, -1, ""

@@ -1,5 +1,5 @@
 /* balance, hash-type, hash-balance-factor. */
-#include "unit/proxy/world.h"
+#include "unit/proxy/proxies_rig.h"
 
 #define NUMBER(kw)                                                                            \
 	{ kw " 0", NULL }, { kw " 2147483647", NULL }, { kw " -1", "'-1'" },                  \

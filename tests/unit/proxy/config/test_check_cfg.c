@@ -1,6 +1,6 @@
 /* The keywords of health checks. Which lines are errors was compared with HAProxy 2.6; where it
  * accepts what means nothing (a port "x", a TLS option without TLS), here there is an error. */
-#include "unit/proxy/world.h"
+#include "unit/proxy/proxies_rig.h"
 
 #define BACKEND "backend b\n server s 10.0.0.1:80 check\n "
 

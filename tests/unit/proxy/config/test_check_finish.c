@@ -1,6 +1,6 @@
 /* The rules that a backend's checks have when the configuration is complete. */
 #include "http/head.h"
-#include "unit/proxy/world.h"
+#include "unit/proxy/proxies_rig.h"
 
 static char *
 describe(const struct check_conf *c)

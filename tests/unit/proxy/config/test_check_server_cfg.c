@@ -1,6 +1,6 @@
 /* Options of server lines that concern checks, and `track`. Compared with HAProxy 2.6, whose
  * decisions these are; it takes no notice of ports that are no numbers. */
-#include "unit/proxy/world.h"
+#include "unit/proxy/proxies_rig.h"
 
 static const struct world_line options[] = {
 	{ "", NULL },

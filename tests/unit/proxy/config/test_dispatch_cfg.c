@@ -1,6 +1,6 @@
 #include "proxy/config/dispatch_cfg.h"
 
-#include "unit/proxy/world.h"
+#include "unit/proxy/proxies_rig.h"
 
 static const struct world_line lines[] = {
 	{ "dispatch 127.0.0.1:80", NULL },

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "proxy/config/name_case_cfg.h"
-#include "unit/proxy/world.h"
+#include "unit/proxy/proxies_rig.h"
 
 static int
 begin_global(struct cfg_ctx *ctx)

@@ -1,4 +1,4 @@
-#include "unit/proxy/world.h"
+#include "unit/proxy/proxies_rig.h"
 
 #define AFTER " server s1 127.0.0.1:1 cookie a\n"
 

@@ -2,7 +2,7 @@
 #include "base/err.h"
 #include "dns/nameserver.h"
 #include "dns/resolvers.h"
-#include "unit/proxy/world.h"
+#include "unit/proxy/proxies_rig.h"
 
 static const struct world_line lines[] = {
 	{ "nameserver n 127.0.0.1:53", NULL },

@@ -1,4 +1,4 @@
-#include "unit/proxy/world.h"
+#include "unit/proxy/proxies_rig.h"
 
 #include "proxy/sample/route.h"
 

@@ -1,5 +1,5 @@
 /* The keywords of rules: arguments, sections, order and mode. */
-#include "unit/proxy/world.h"
+#include "unit/proxy/proxies_rig.h"
 
 static const struct world_line lines[] = {
 	{ "http-request deny", NULL },

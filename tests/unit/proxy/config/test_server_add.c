@@ -5,7 +5,7 @@
 #include "proxy/config/server_add.h"
 #include "proxy/model/persist_conf.h"
 #include "proxy/model/server_list.h"
-#include "unit/proxy/world.h"
+#include "unit/proxy/proxies_rig.h"
 
 static struct world w;
 static struct proxy *be;

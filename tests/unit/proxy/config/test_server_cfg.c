@@ -1,4 +1,4 @@
-#include "unit/proxy/world.h"
+#include "unit/proxy/proxies_rig.h"
 
 #define NUMBER(kw)                                                                            \
 	{ kw " 0", NULL }, { kw " 2147483647", NULL }, { kw " -1", "'-1'" },                  \

@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "base/names.h"
 #include "dns/resolvers.h"
-#include "unit/proxy/world.h"
+#include "unit/proxy/proxies_rig.h"
 
 static unsigned int asked;
 

@@ -1,4 +1,4 @@
-#include "unit/proxy/world.h"
+#include "unit/proxy/proxies_rig.h"
 
 static const struct world_line lines[] = {
 	{ "load-server-state-from-file global", NULL },

@@ -1,4 +1,4 @@
-#include "unit/proxy/world.h"
+#include "unit/proxy/proxies_rig.h"
 
 /* Every option, with values that are checked when the line is read. */
 static const struct world_line lines[] = {

@@ -1,5 +1,5 @@
 /* The keywords of the statistics page: what they accept, what they imply, and where they apply. */
-#include "unit/proxy/world.h"
+#include "unit/proxy/proxies_rig.h"
 
 #include "proxy/model/stats_conf.h"
 

@@ -1,4 +1,4 @@
-#include "unit/proxy/world.h"
+#include "unit/proxy/proxies_rig.h"
 
 static const struct world_line lines[] = {
 	{ "unique-id-format %{+X}o\\ %ci:%cp_%fi:%fp_%Ts_%rt:%pid", NULL },

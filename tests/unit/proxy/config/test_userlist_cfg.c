@@ -1,4 +1,4 @@
-#include "unit/proxy/world.h"
+#include "unit/proxy/proxies_rig.h"
 
 #define HASH "$1$abcdefgh$JwUHHj6d3iZojViDCToRQ."
 

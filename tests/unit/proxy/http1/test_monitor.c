@@ -1,4 +1,4 @@
-#include "unit/proxy/world.h"
+#include "unit/proxy/proxies_rig.h"
 
 #include "proxy/model/http_txn.h"
 #include "proxy/http1/monitor.h"

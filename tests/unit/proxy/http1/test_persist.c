@@ -1,4 +1,4 @@
-#include "unit/proxy/world.h"
+#include "unit/proxy/proxies_rig.h"
 
 #include "http/h1_parse.h"
 #include "proxy/model/http_txn.h"

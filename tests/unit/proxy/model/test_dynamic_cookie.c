@@ -1,7 +1,7 @@
 /* Cookies made of addresses; the values are those of HAProxy 2.6. */
 #include "proxy/model/dynamic_cookie.h"
 
-#include "unit/proxy/world.h"
+#include "unit/proxy/proxies_rig.h"
 
 #include "unit/net/addr_rig.h"
 

@@ -1,4 +1,4 @@
-#include "unit/proxy/world.h"
+#include "unit/proxy/proxies_rig.h"
 
 #include "base/mem.h"
 #include "proxy/config/proxy_life.h"

@@ -1,7 +1,7 @@
 /* DNS responses become addresses and servers. The name server is a socket of the test. */
 #include "unit/dns/dns_rig.h"
 #include "unit/net/net_rig.h"
-#include "unit/proxy/world.h"
+#include "unit/proxy/proxies_rig.h"
 
 #include "base/log.h"
 #include "dns/resolvers.h"

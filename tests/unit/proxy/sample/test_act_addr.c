@@ -1,7 +1,7 @@
 /* The actions set-src, set-dst, set-src-port and set-dst-port: arguments and effects. */
 #include "proxy/sample/act_addr.h"
 
-#include "unit/proxy/world.h"
+#include "unit/proxy/proxies_rig.h"
 
 #include "proxy/model/addr_override.h"
 #include "proxy/model/http_txn.h"

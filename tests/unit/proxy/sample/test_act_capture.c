@@ -1,7 +1,7 @@
 /* The action `capture`: arguments and effects. */
 #include "proxy/sample/act_capture.h"
 
-#include "unit/proxy/world.h"
+#include "unit/proxy/proxies_rig.h"
 
 #include "proxy/model/http_txn.h"
 #include "proxy/model/session.h"

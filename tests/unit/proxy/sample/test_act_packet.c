@@ -2,7 +2,7 @@
  * tests/system/test_oracle_packets.py. */
 #include "proxy/sample/act_packet.h"
 
-#include "unit/proxy/world.h"
+#include "unit/proxy/proxies_rig.h"
 
 static void
 test_lines(void **state)

@@ -1,7 +1,7 @@
 /* The actions set-priority-class and set-priority-offset: arguments and effects. */
 #include "proxy/sample/act_priority.h"
 
-#include "unit/proxy/world.h"
+#include "unit/proxy/proxies_rig.h"
 
 #include "proxy/model/http_txn.h"
 

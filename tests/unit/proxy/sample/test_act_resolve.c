@@ -1,6 +1,6 @@
 /* The action do-resolve: its arguments; what it does is played from outside (tests/system). */
 #include "dns/resolvers.h"
-#include "unit/proxy/world.h"
+#include "unit/proxy/proxies_rig.h"
 
 static const struct {
 	const char *line;

@@ -1,6 +1,6 @@
 #include "proxy/sample/fetch.h"
 
-#include "unit/proxy/world.h"
+#include "unit/proxy/proxies_rig.h"
 
 #include "proxy/model/session.h"
 #include "rule/sample/expr.h"

@@ -1,6 +1,6 @@
 #include "proxy/sample/fetch.h"
 
-#include "unit/proxy/world.h"
+#include "unit/proxy/proxies_rig.h"
 
 #include "http/h1_parse.h"
 #include "rule/match/cond.h"
