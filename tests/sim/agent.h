@@ -1,8 +1,6 @@
 /*
- * One end of a forwarded connection as played by a test: a script of steps, run as far as the
- * socket permits, and again after each change of the socket. Bytes are numbered, so that the
- * receiver can verify them: a stream starts with its four-byte id, and the rest follows from id and
- * position.
+ * The ends of a simulated world that play scripts (agent.c), and texts for scripts of mode http.
+ * Users: world.h, scenarios.c, and unit tests of sessions and checks.
  */
 #ifndef TACIT_SIM_AGENT_H
 #define TACIT_SIM_AGENT_H
@@ -11,6 +9,13 @@
 
 #include "fake/kernel.h"
 #include "fake/wire.h"
+
+/*
+ * One end of a forwarded connection as played by a test: a script of steps, run as far as the
+ * socket permits, and again after each change of the socket. Bytes are numbered, so that the
+ * receiver can verify them: a stream starts with its four-byte id, and the rest follows from id and
+ * position.
+ */
 
 enum step_kind {
 	STEP_END,
@@ -85,5 +90,21 @@ void agent_takes_first(struct agent *a, uint32_t bytes);
 void agent_uses_wire(struct agent *a, struct wire *w);
 /* Both agents' names for messages. */
 const char *step_name(enum step_kind k);
+
+/* Steps and texts of HTTP dialogues, for scenarios and unit tests. */
+
+#define SAY(t)    { STEP_SAY, (uintptr_t)(t) }
+#define AWAIT(t)  { STEP_AWAIT, (uintptr_t)(t) }
+#define EOF_CLOSE { STEP_WAIT_EOF, 0 }, { STEP_CLOSE, 0 }
+
+#define GET       "GET / HTTP/1.1\r\nHost: a\r\n"
+#define GET_CLOSE GET "Connection: close\r\n\r\n"
+#define POST_LINE "POST / HTTP/1.1\r\nHost: a\r\n"
+
+/* A body of 2200 bytes, and heads for it. */
+#define TEN(x)    x x x x x x x x x x
+#define LONG_BODY TEN(TEN("0123456789abcdefghij<>"))
+#define LONG_POST POST_LINE "Content-Length: 2200\r\n\r\n"
+#define LONG_OK   "HTTP/1.1 200 OK\r\nContent-Length: 2200\r\n\r\n"
 
 #endif

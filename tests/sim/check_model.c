@@ -1,4 +1,4 @@
-#include "sim/check_model.h"
+#include "sim/check_world.h"
 
 #include <stdio.h>
 

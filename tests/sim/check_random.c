@@ -1,9 +1,8 @@
-#include "sim/check_random.h"
+#include "sim/check_world.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/check_world.h"
 
 #define CLIENTS_MAX 40
 #define TRIES 40 /* about, of the slowest server */

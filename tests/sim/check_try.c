@@ -1,4 +1,4 @@
-#include "sim/check_try.h"
+#include "sim/check_world.h"
 
 #include <string.h>
 

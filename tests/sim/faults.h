@@ -1,4 +1,5 @@
-/* Failing allocations, for programs linked with --wrap=malloc,calloc,realloc. */
+/* Failing allocations of tacit (faults.c) and of OpenSSL (openssl_faults.c), for programs linked
+ * with --wrap=malloc,calloc,realloc. Users: torture tests, and unit tests of pools and bounds. */
 #ifndef TACIT_SIM_FAULTS_H
 #define TACIT_SIM_FAULTS_H
 
@@ -13,5 +14,9 @@ void faults_set_again(uint64_t times);
 uint64_t faults_counted(void);
 /* True if the allocation that was to fail has happened. */
 int faults_hit(void);
+
+/* Counts OpenSSL's allocations with the others. Called before OpenSSL has made the first one; 0, or
+ * -1: it was too late. */
+int openssl_faults_begin(void);
 
 #endif

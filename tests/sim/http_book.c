@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "proxy/model/http_conf.h"
-#include "sim/http_persist.h"
 
 const char *
 http_verb_name(enum http_verb v)

@@ -1,16 +1,45 @@
 /*
+ * The plan and the book of a world of mode http: random requests (http_plan.c), the book of all
+ * requests (http_book.c), persistence (http_persist.c) and long header fields (http_long.c). Users:
+ * the ends of http_ends.h, http_random.c.
+ */
+#ifndef TACIT_SIM_HTTP_BOOK_H
+#define TACIT_SIM_HTTP_BOOK_H
+
+#include <stddef.h>
+
+#include "proxy/model/persist_conf.h"
+#include "sim/dice.h"
+#include "sim/http_reader.h"
+#include "sim/world.h"
+
+/*
+ * Long header fields that rules add to the messages of a simulated world: heads that outgrow
+ * tune.maxrewrite, and some that outgrow a buffer. Their bytes are known by their place, so that
+ * the ends see whether one is lost.
+ */
+
+/* The bytes of a head besides: a kind world has room for it. */
+#define HTTP_LONG_REST 700
+
+struct http_long {
+	int any;         /* there are such rules, */
+	int exact;       /* and all of them succeed */
+	size_t up, down; /* bytes of all values of X-Long that a request and a response get */
+	char lines[40960];
+};
+
+/* The rules, for a buffer of that size. Kind: everything fits. Sets the other members. */
+void http_long_configure(struct http_long *l, struct dice *d, size_t bufsize, int kind);
+/* The byte at that place of a value of X-Long. */
+char http_long_byte(size_t at);
+
+/*
  * The book of a world's requests: what was requested, which servers received it, their responses,
  * and what the client received. Senders and receivers record it here, and errors are reported at
  * once: a response to another request, an unrequested one, one that differs from the server's, a
  * retry that was not permitted.
  */
-#ifndef TACIT_SIM_HTTP_BOOK_H
-#define TACIT_SIM_HTTP_BOOK_H
-
-#include "proxy/model/persist_conf.h"
-#include "sim/http_long.h"
-#include "sim/http_reader.h"
-#include "sim/world.h"
 
 #define HTTP_BOOK_MAX 256
 #define HTTP_TRIES_MAX 8
@@ -69,7 +98,7 @@ struct http_request {
 	enum http_shape wish;
 	uint32_t wish_len;
 	unsigned int interims;
-	/* Persistence (http_persist.h): X-Use, the server + 1; that of its cookie; the server sets
+	/* Persistence (http_persist.c): X-Use, the server + 1; that of its cookie; the server sets
 	 * one; it has none, or an unknown one. */
 	unsigned int use, brings;
 	int sets, forgets, strays;
@@ -140,5 +169,47 @@ void http_book_body(struct http_book *b, struct http_request *q, const struct ht
 	enum http_how how);
 /* Final checks. */
 void http_book_check(struct http_book *b);
+
+/*
+ * Persistence in worlds of mode http: a cookie in one of its modes, `use-server`, `ignore-persist`,
+ * and captures, at random; and the expected results, derived from the manual alone. A request that
+ * names a server must reach it; a server must see the right cookie; a client must get a cookie if
+ * it has none, and not otherwise; captures must belong to their request.
+ */
+
+/* Chooses what is configured: configuration lines, "" for none. */
+const char *http_persist_configure(struct http_book *b, struct dice *d);
+/* Sets the servers' cookies, before the lines are read. */
+void http_persist_set_cookies(struct proxy *px);
+/* Persistence fields of a request: jar is the server in the client's cookie + 1. */
+void http_persist_plan(struct http_book *b, struct dice *d, struct http_request *q);
+void http_persist_request_fields(
+	const struct http_book *b, struct http_request *q, unsigned int jar, struct http_text *t);
+/* Persistence fields of the server's response. */
+void http_persist_response_fields(const struct http_book *b, const struct http_request *q,
+	unsigned int server, struct http_text *t);
+/* Checks a request that has reached that server. */
+void http_persist_check_request(struct http_book *b, const struct http_request *q,
+	const struct http_parsed *m, unsigned int server);
+/* Checks the final response; returns the new jar. */
+unsigned int http_persist_check_response(struct http_book *b, const struct http_request *q,
+	const struct http_parsed *m, unsigned int jar);
+/* Checks the log line. */
+void http_persist_check_log(struct http_book *b, const struct session *s);
+
+/* A random request, and the response that it asks for. */
+
+struct http_plan {
+	struct dice *d;
+	int kind;  /* no misbehaviour and no failure is requested */
+	int again; /* only requests that can always be retried */
+	int no_expect;
+	uint32_t max_bytes;
+};
+
+void http_plan_request(const struct http_plan *p, struct http_request *q);
+/* Sizes of bodies, and pauses in ms. */
+uint32_t http_plan_size(const struct http_plan *p);
+uint32_t http_plan_pause(const struct http_plan *p);
 
 #endif

@@ -1,9 +1,9 @@
-#include "sim/http_client.h"
+#include "sim/http_ends.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "sim/http_persist.h"
+#include "sim/http_book.h"
 
 #define CHUNK 4096
 #define EXPECT_MS 300 /* it then sends the body without waiting */

@@ -1,4 +1,4 @@
-#include "sim/http_long.h"
+#include "sim/http_book.h"
 
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
-#include "sim/http_origin.h"
+#include "sim/http_ends.h"
 
 #include <string.h>
 
-#include "sim/http_persist.h"
+#include "sim/http_book.h"
 
 #define CHUNK 4096
 #define EXTRA_MAX 1500 /* what arrives as one piece, whatever the buffers */

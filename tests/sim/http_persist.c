@@ -1,4 +1,4 @@
-#include "sim/http_persist.h"
+#include "sim/http_book.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "sim/http_plan.h"
+#include "sim/http_book.h"
 
 uint32_t
 http_plan_size(const struct http_plan *p)

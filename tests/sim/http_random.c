@@ -1,16 +1,12 @@
-#include "sim/http_random.h"
+#include "sim/random_world.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "proxy/model/http_conf.h"
 #include "proxy/model/memory.h"
-#include "sim/random_config.h"
-#include "sim/random_run.h"
-#include "sim/http_persist.h"
-#include "sim/http_client.h"
-#include "sim/http_origin.h"
-#include "sim/http_plan.h"
+#include "sim/http_book.h"
+#include "sim/http_ends.h"
 #include "proxy/session/session.h"
 
 #define CLIENTS_MAX 24

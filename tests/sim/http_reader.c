@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
-#include "sim/http_long.h"
+#include "sim/http_book.h"
 
 uint8_t
 http_byte(uint32_t seed, uint64_t pos)

@@ -1,12 +1,20 @@
 /*
- * Reads HTTP messages for the ends of a simulated world: independent, nothing of src/http is used.
- * It accepts what tacit may send, and rejects everything else.
+ * HTTP messages of the ends of a simulated world, as bytes: read (http_reader.c) and written
+ * (http_text.c). Users: the ends of http_ends.h.
  */
 #ifndef TACIT_SIM_HTTP_READER_H
 #define TACIT_SIM_HTTP_READER_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/compiler.h"
+#include "fake/wire.h"
+
+/*
+ * Reads HTTP messages for the ends of a simulated world: independent, nothing of src/http is used.
+ * It accepts what tacit may send, and rejects everything else.
+ */
 
 #define HTTP_READER_LINE 1024
 
@@ -69,5 +77,28 @@ void http_reader_expect(struct http_reader *r, enum http_shape shape, uint32_t s
 /* Processes bytes: returns how many of the n. It stops after a head, after a message and at an
  * error. */
 size_t http_reader_take(struct http_reader *r, const uint8_t *p, size_t n);
+
+/* A message to be sent by an end of a simulated world, in one piece or several. */
+
+struct http_text {
+	char *p;
+	size_t n, cap;
+	size_t at; /* bytes sent so far */
+};
+
+/* Empties it; keeps its memory. */
+void http_text_clear(struct http_text *t);
+void http_text_free(struct http_text *t);
+void http_text_add(struct http_text *t, const char *fmt, ...) fmt_printf(2, 3);
+/* Appends a body of len bytes (TUNNEL: just these), in chunks of `chunk` bytes if it is chunked. */
+void
+http_text_body(struct http_text *t, enum http_shape shape, uint32_t seed, size_t len, size_t chunk);
+/* Sends it up to there: 1 when done, 0 when the socket is full, -errno when the peer is gone. */
+int http_text_send(struct http_text *t, struct wire *w, struct fake_sock *s, size_t upto);
+static inline int
+http_text_is_out(const struct http_text *t)
+{
+	return t->at == t->n;
+}
 
 #endif

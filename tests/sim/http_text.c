@@ -1,4 +1,4 @@
-#include "sim/http_text.h"
+#include "sim/http_reader.h"
 
 #include <stdarg.h>
 #include <stdio.h>

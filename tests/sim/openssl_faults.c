@@ -1,6 +1,6 @@
 /* A shared library's calls of malloc are not redirected by the linker: OpenSSL is given functions
  * of the program's own, whose calls are. */
-#include "sim/openssl_faults.h"
+#include "sim/faults.h"
 
 #include <stdlib.h>
 

@@ -1,12 +1,10 @@
-#include "sim/process_ends.h"
+#include "sim/process_world.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/process_tls.h"
-#include "sim/process_world.h"
 #include "sim/tls_wire.h"
 
 #define CLIENTS 1024

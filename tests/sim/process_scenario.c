@@ -1,4 +1,4 @@
-#include "sim/process_scenario.h"
+#include "sim/process_world.h"
 
 #include <dirent.h>
 #include <errno.h>

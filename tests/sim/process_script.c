@@ -1,10 +1,9 @@
-#include "sim/process_script.h"
+#include "sim/process_world.h"
 
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/process_ends.h"
 
 #define ACTIONS 4096
 #define WORDS 16

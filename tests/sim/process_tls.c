@@ -1,4 +1,4 @@
-#include "sim/process_tls.h"
+#include "sim/process_world.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -15,7 +15,6 @@
 #include "proxy/sample/route.h"
 #include "fake/tasks.h"
 #include "sim/faults.h"
-#include "sim/process_ends.h"
 
 #define CONFIG "process.cfg"
 /* The beginning of each configuration. */

@@ -1,4 +1,4 @@
-#include "sim/random_config.h"
+#include "sim/random_world.h"
 
 #include "proxy/model/session.h"
 

@@ -1,4 +1,4 @@
-#include "sim/random_run.h"
+#include "sim/random_world.h"
 
 #include "proxy/backend/queue.h"
 #include "proxy/session/session.h"

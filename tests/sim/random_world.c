@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "net/socks4.h"
-#include "sim/random_config.h"
-#include "sim/random_run.h"
 
 struct plan {
 	struct world w;

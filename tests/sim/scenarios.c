@@ -1,6 +1,6 @@
 #include "sim/scenarios.h"
 
-#include "sim/http_texts.h"
+#include "sim/agent.h"
 
 #define TO .to = { .connect = 5000, .client = 30000, .server = 30000, .queue = 5000 }
 #define NEAR .n_servers = 1

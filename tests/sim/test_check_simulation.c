@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "sim/check_random.h"
+#include "sim/check_world.h"
 #include "unit/test.h"
 
 #define SEEDS 1000

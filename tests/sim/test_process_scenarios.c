@@ -1,5 +1,5 @@
 /*
- * A process in virtual time: each text of tests/sim/process (sim/process_script.h) is played, and
+ * A process in virtual time: each text of tests/sim/process (sim/process_world.h) is played, and
  * its trace must be the one in the file. UPDATE_GOLDEN=1 writes those again, for review;
  * SCENARIO=NAME plays one.
  */
@@ -9,8 +9,7 @@
 #include <sys/time.h>
 #include <time.h>
 
-#include "sim/process_scenario.h"
-#include "sim/process_script.h"
+#include "sim/process_world.h"
 #include "unit/test.h"
 
 #define SCENARIOS 256

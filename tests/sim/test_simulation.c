@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "sim/random_world.h"
-#include "sim/http_random.h"
 #include "unit/test.h"
 
 #define SEEDS 2000

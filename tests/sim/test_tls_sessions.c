@@ -11,7 +11,6 @@
 #include <stdio.h>
 
 #include "sim/faults.h"
-#include "sim/openssl_faults.h"
 
 #define CHOICES_MAX 8
 #define CALLS_MAX   400

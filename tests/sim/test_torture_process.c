@@ -9,8 +9,7 @@
 #include <string.h>
 
 #include "sim/faults.h"
-#include "sim/process_scenario.h"
-#include "sim/process_script.h"
+#include "sim/process_world.h"
 #include "unit/test.h"
 
 #define ERRORS_MAX 8

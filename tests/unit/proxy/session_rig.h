@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "proxy/model/memory.h"
-#include "sim/http_texts.h"
+#include "sim/agent.h"
 #include "sim/world.h"
 #include "unit/test.h"
 

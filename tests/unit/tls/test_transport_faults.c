@@ -2,7 +2,6 @@
  * OpenSSL's allocations too. What was read is a prefix of what was written, nothing is leaked, and
  * the next connection works. */
 #include "sim/faults.h"
-#include "sim/openssl_faults.h"
 #include "unit/tls/dialogue.h"
 
 static struct rig g;
