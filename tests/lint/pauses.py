@@ -61,9 +61,9 @@ def of_python(text):
 
 
 def of_script(text):
-    """The same of a vtc script."""
+    """The same of a vtc script, with what its shell and peer.py do."""
     for number, line in enumerate(text.split('\n'), 1):
-        for _ in re.findall(r'(?<!\S)delay\s+[0-9.]', line.split('#')[0]):
+        for _ in re.findall(r'(?<!\S)delay\s+[0-9.]|\bsleep[ :][0-9.]', line.split('#')[0]):
             yield 'delay', number
 
 

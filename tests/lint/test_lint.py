@@ -247,6 +247,9 @@ def test_what_is_no_pause_is_green(root, text):
 def test_delays_of_scripts_are_bounded(root):
     write(root, 'tests/vtc/a.vtc', 'server s1 {\n    rxreq\n    delay .1\n} -start\n# delay 1\n')
     assert broken(root)['pauses'] == ['tests/vtc/a.vtc:3: pauses: a delay: wait for the fact']
+    for line in ('shell "peer.py @a sleep:.1 shut"', 'shell "for i in 1 2; do sleep .1; done"'):
+        write(root, 'tests/vtc/a.vtc', line + '\n')
+        assert broken(root)['pauses'] == ['tests/vtc/a.vtc:1: pauses: a delay: wait for the fact']
     write(root, 'tests/lint/pauses', 'delay\ttests/vtc/*.vtc\t1\ta reason\n')
     assert broken(root)['pauses'] == []
     write(root, 'tests/vtc/b.vtc', 'delay 2\n')

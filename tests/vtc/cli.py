@@ -1,26 +1,31 @@
 #!/usr/bin/env python3
-"""Sends commands to a stats socket, one after the other, and prints the answers until it is closed.
+"""Sends a command to a stats socket, or `prompt` and then one when the one before it is answered, and prints the answers until
+the socket is closed.
 
-    cli.py PATH COMMAND..."""
+    cli.py PATH COMMAND | cli.py PATH prompt COMMAND..."""
+import contextlib
 import socket
 import sys
-import time
 
-s = socket.socket(socket.AF_UNIX)
-s.settimeout(10)
-s.connect(sys.argv[1])
-for command in sys.argv[2:]:
-    try:
-        s.sendall(command.encode() + b"\n")
-    except BrokenPipeError:
-        break
-    time.sleep(0.05)
-try:
-    s.shutdown(socket.SHUT_WR)
-    while True:
-        got = s.recv(65536)
-        if not got:
-            break
-        sys.stdout.write(got.decode())
-except OSError:
-    pass
+PROMPT = b"\n> "
+
+
+def main(path, *commands):
+    with socket.socket(socket.AF_UNIX) as s:
+        s.settimeout(30)
+        s.connect(path)
+        for command in commands:
+            s.sendall(command.encode() + b"\n")
+            answer = b""
+            while commands[0] == "prompt" and not answer.endswith(PROMPT):
+                got = s.recv(65536)
+                if not got:
+                    break
+                answer += got
+            sys.stdout.write(answer.decode())
+        with contextlib.suppress(OSError):
+            s.shutdown(socket.SHUT_WR)
+        sys.stdout.write(s.makefile().read())
+
+
+main(*sys.argv[1:])

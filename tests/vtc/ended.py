@@ -2,28 +2,18 @@
 """Waits until the sessions of all frontends have ended: a client that has been closed knows nothing of when the proxy
 counts it as gone, and a listener may be looked at before the end of a client that came earlier.
 
-    ended.py ADDRESS:PORT [current=N] [total=N] [idle=N]
+    ended.py ADDRESS:PORT [current=N] [total=N] [idle=N] [queued=N]
 
 The address is that of the stats socket. Then there are `current` sessions (0), `total` have been counted so far (a
-client that waits for nothing may not have been accepted when it is gone), and servers have `idle` connections.
+client that waits for nothing may not have been accepted when it is gone), servers have `idle` connections, and `queued`
+sessions wait in one queue.
 """
-import socket
+import os
 import sys
-import time
 
-TIMEOUT = 30
-
-
-def ask(address, commands):
-    host, port = address.rsplit(":", 1)
-    with socket.create_connection((host, int(port)), TIMEOUT) as s:
-        s.sendall(commands + b"\n")
-        got = b""
-        while True:
-            part = s.recv(65536)
-            if not part:
-                return got.decode()
-            got += part
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "system"))
+import facts
+from idle import ask
 
 
 def look(address):
@@ -36,6 +26,8 @@ def look(address):
         "process": int(info.split("\nCurrConns: ")[1].split()[0]),
         "current": sum(int(row["scur"]) for row in front),
         "total": sum(int(row["stot"]) for row in front),
+        # A server has a queue, and its backend another one.
+        "queued": max(int(row["qcur"] or 0) for row in rows),
         "idle": sum(int(row["srv_icur"] or 0) for row in rows if row["type"] == "2"),
     }
 
@@ -46,14 +38,8 @@ def main(address, *words):
         name, _, n = word.partition("=")
         want[name] = int(n)
     want["process"] = want["current"]
-    until = time.monotonic() + TIMEOUT
-    while True:
-        have = look(address)
-        if have["total"] >= want["total"] and all(have[name] == want[name] for name in want if name != "total"):
-            break
-        if time.monotonic() > until:
-            sys.exit("ended: there are %s, not %s" % (have, want))
-        time.sleep(0.01)
+    facts.becomes(lambda: look(address), lambda have: have["total"] >= want["total"] and
+                  all(have[name] == want[name] for name in want if name != "total"), str(want))
     # Each worker answers for its own sessions, in a later turn: what it was about to log has been sent.
     ask(address, b"show sess")
 

@@ -1,21 +1,28 @@
 #!/usr/bin/env python3
-"""One scripted TCP or unix stream peer, for what varnishtest's own clients and servers cannot do:
-half-closes, resets, and looking at how the other side ended.
+"""One scripted TCP or unix stream peer, for what varnishtest's own clients and servers cannot do: half-closes, resets, inspecting
+how the other side ended, and bytes that the proxy has to read one by one.
 
-    peer.py HOST PORT STEP...       connect
-    peer.py PATH STEP...            connect to a unix socket (a path, or @name for an abstract one)
+    peer.py [-a ADDRESS:PORT] HOST PORT STEP...       connect
+    peer.py [-a ADDRESS:PORT] PATH STEP...            connect to a unix socket (a path, or @name for an abstract one)
     peer.py -l PATH STEP...         listen there, take one connection
     peer.py -l FILE.cfg STEP...     the same on a free port of 127.0.0.1, put as PORT into a configuration to load
 
-Steps: send:TEXT  sendn:N  recv:TEXT  recvn:N  until:TEXT (reads up to it, in whatever case)  eof (the other side closed cleanly)  reset (it reset us)
-end (either)  shut (half-close)  rst (close with a reset)  close  sleep:SECONDS  wait:FILE (until it exists)
-rcvbuf:N (before connecting)
+With -a the proxy's stats socket is there. A peer that listens reports it, for `process p1 -start -need-bytes 1`.
+
+Steps: send:TEXT  sendn:N  drip:TEXT (byte by byte, idle after each)  recv:TEXT  recvn:N  until:TEXT (reads up to it, in whatever
+case)  all (reads up to the end)  nothing (there is nothing to read now)  eof (the other side closed cleanly)  reset (it reset us)
+end (either)  shut (half-close)  rst (close with a reset)  close  idle (the proxy has handled what was sent: idle.py)
+wait:FILE (until it exists)  make:FILE  rcvbuf:N (before connecting)
 """
 import os
+import select
 import socket
 import struct
 import sys
-import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "system"))
+import facts
+from idle import idle
 
 TIMEOUT = 30
 
@@ -34,10 +41,26 @@ def read_exactly(s, n):
     return got
 
 
-def step(s, what):
+def unescape(text):
+    return text.encode().decode("unicode_escape").encode("latin1")
+
+
+def let_proxy_read(s, proxy):
+    if s.fileno() >= 0 and s.family != socket.AF_UNIX:
+        facts.delivered(s)
+    idle(proxy)
+
+
+def step(s, what, proxy):
     word, _, arg = what.partition(":")
     if word == "send":
-        s.sendall(arg.encode().decode("unicode_escape").encode("latin1"))
+        s.sendall(unescape(arg))
+    elif word == "drip":
+        for byte in unescape(arg):
+            s.sendall(bytes([byte]))
+            let_proxy_read(s, proxy)
+    elif word == "idle":
+        let_proxy_read(s, proxy)
     elif word == "sendn":
         s.sendall(b"x" * int(arg))
     elif word == "recv":
@@ -46,12 +69,18 @@ def step(s, what):
         if got != want:
             fail("got %r, not %r" % (got, want))
     elif word == "until":
-        want = arg.encode().decode("unicode_escape").lower().encode("latin1")
+        want = unescape(arg).lower()
         got = b""
         while not got.lower().endswith(want):
             got += read_exactly(s, 1)
     elif word == "recvn":
         read_exactly(s, int(arg))
+    elif word == "all":
+        while s.recv(65536):
+            pass
+    elif word == "nothing":
+        if select.select([s], [], [], 0)[0]:
+            fail("got %r, not nothing" % s.recv(65536))
     elif word == "eof":
         got = s.recv(1)
         if got:
@@ -76,14 +105,11 @@ def step(s, what):
         s.close()
     elif word == "close":
         s.close()
-    elif word == "sleep":
-        time.sleep(float(arg))
     elif word == "wait":
-        until = time.monotonic() + TIMEOUT
-        while not os.path.exists(arg):
-            if time.monotonic() > until:
-                fail("%s does not exist" % arg)
-            time.sleep(0.01)
+        facts.exists(arg)
+    elif word == "make":
+        with open(arg, "w"):
+            pass
     else:
         fail("no such step: " + what)
 
@@ -95,6 +121,9 @@ def unix(path):
 
 
 def main(args):
+    proxy = None
+    if args[0] == "-a":
+        proxy, args = args[1], args[2:]
     listening = args[0] == "-l"
     if listening:
         args = args[1:]
@@ -123,6 +152,7 @@ def main(args):
             with open(portfile + ".new", "w") as f:
                 f.write("global\n\tsetenv PORT %d\n" % s.getsockname()[1])
             os.rename(portfile + ".new", portfile)
+        print("listening", flush=True)
         # Others have to start first.
         s.settimeout(4 * TIMEOUT)
         s, _ = s.accept()
@@ -131,7 +161,7 @@ def main(args):
         s.connect(where)
     for what in args:
         try:
-            step(s, what)
+            step(s, what, proxy)
         except OSError as e:
             fail("%s: %s" % (what, e))
 
