@@ -7,6 +7,7 @@
 #   make fresh          make run and make check on a new machine: a bare Debian 12, as root and as a user (needs root)
 #   make unit|lint|replay|torture|sim|vtc|system|servers  one part of it (SEED=n for torture and sim)
 #   make oracle         play what tests compare tacit with to HAProxy, and write its answers to tests/oracle/ (root; T=cookie: of one file)
+#   make oracle-same    the same into build/oracle/, and compare
 #   make all-servers    install the servers that health checks are made for (MariaDB, PostgreSQL ...), and check each
 #   make slow           10^5 bodies checked, 10^6 over TLS, a million connections, 1,000 reloads: half an hour
 #   make dev            -O1 with ASan, UBSan and magics, and the unit tests under them
@@ -108,7 +109,7 @@ endef
 $(foreach f,$(FLAVOURS),$(eval $(call flavour,$(f))))
 
 # --- tests: each runs alone, in the flavour F= -----------------------------------------------------------
-.PHONY: tests unit torture sim replay vtc system oracle servers all-servers slow lint bare bench-self
+.PHONY: tests unit torture sim replay vtc system oracle oracle-same servers all-servers slow lint bare bench-self
 tests: $(DIR_$(F))/config.mk
 	$(call inner,$(F)) tests
 
@@ -135,13 +136,18 @@ system: deps-test tests bare
 oracle_tests = $(wildcard tests/system/test_oracle_*.py) $(shell grep -l '\<\(tls_\)\?oracle\>' tests/system/test_*.py)
 oracle_files = $(if $(T),test_$(T).py test_oracle_$(T).py,$(filter-out test_recordings.py,$(sort $(notdir $(oracle_tests)))))
 record = ORACLE=record PYTEST_JOBS=$(or $(PYTEST_JOBS),1) $(call with,$(DEPS))
+ORACLE_DIR ?= tests/oracle
 oracle: deps-test tests
 	@[ "$$(id -u)" = 0 ] || { echo "make oracle: some of the tests need root, and their answers would be gone" >&2; exit 1; }
-	@mkdir -p tests/oracle && rm -f tests/oracle/$(or $(T),*).txt
+	@mkdir -p $(ORACLE_DIR) && rm -f $(ORACLE_DIR)/$(or $(T),*).txt
 	@rc=0; $(if $(filter vtc,$(T)),,PYTEST_FILES="$(oracle_files)" \
 		$(record) sh build-aux/run-pytest oracle $(TALLY) $(DIR_$(F)) tests/system || rc=1;) \
 	$(if $(filter-out vtc,$(T)),,$(record) sh build-aux/run-vtc oracle-vtc $(TALLY) $(DIR_$(F))/tacit \
 		$(sort $(wildcard tests/vtc/*.vtc)) || rc=1;) exit $$rc
+
+# HAProxy's answers once more: are they those that tests/oracle has?
+oracle-same: deps-test tests
+	@$(call with,$(DEPS)) sh build-aux/oracle-same $(TALLY)
 
 # Health checks against the servers that they are made for: those that start at once, if they are installed; and all.
 servers: deps-test tests
@@ -215,7 +221,7 @@ path: deps-test all $(DIR_path)/config.mk
 CHECK_GATES = tests unit lint replay torture sim bench-self vtc system servers
 CI_GATES = dev-unit dev-torture dev-sim/dev tsan/tsan clang-syntax/clang instructions packages declared
 NIGHTLY_GATES = dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system/dev tsan tsan-system/tsan workers-system \
-	all-servers clang/clang path/path ci-fuzz/fuzz distcheck/distcheck instructions packages declared
+	all-servers oracle-same clang/clang path/path ci-fuzz/fuzz distcheck/distcheck instructions packages declared
 
 .PHONY: check nightly fresh ci-gates nightly-gates dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system declared \
 	clang clang-syntax ci-fuzz

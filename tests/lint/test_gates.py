@@ -195,6 +195,30 @@ def test_scripts_pass_with_haproxy_when_they_are_recorded(tmp_path):
     assert done.returncode == 1
     assert names == [f'{tmp_path}/{s}.vtc is not in {tmp_path}/vtc.txt as it is now: run `make oracle`' for s in 'ab']
 
+
+@pytest.mark.parametrize('uid,haproxy,says,rc,code,tally', [
+    (0, 'sh', '# HAProxy version 2\nsame\n', 0, 0, '1 0 0'),
+    (0, 'sh', '# HAProxy version 2\nother\n', 0, 1, '0 1 0'),
+    (0, 'sh', None, 0, 1, '0 1 0'),
+    (0, 'sh', '# HAProxy version 2\nsame\n', 1, 1, ''),
+    (0, 'there-is-no-such-program', None, 0, 0, '0 0 1'),
+    (1000, 'sh', None, 0, 0, '0 0 1'),
+], ids=['same', 'different', 'missing', 'failed', 'no-haproxy', 'no-root'])
+def test_recordings_are_compared(tmp_path, uid, haproxy, says, rc, code, tally):
+    (tmp_path / 'tests/oracle').mkdir(parents=True)
+    (tmp_path / 'tests/oracle/a.txt').write_text('# HAProxy version 1\nsame\n')
+    if says:
+        (tmp_path / 'says').write_text(says)
+    script(tmp_path / 'bin/id', f'echo {uid}')
+    make = script(tmp_path / 'make', 'for w; do case $w in ORACLE_DIR=*) d=${w#*=};; esac; done\n'
+                                     f'mkdir -p "$d"; [ ! -e says ] || cp says "$d/a.txt"; exit {rc}')
+    done = run('sh', f'{TOP}/build-aux/oracle-same', 'tally', cwd=tmp_path, MAKE=str(make), HAPROXY=haproxy,
+               PATH=f'{tmp_path}/bin:{os.environ["PATH"]}')
+    assert done.returncode == code, done.stdout + done.stderr
+    assert ((tmp_path / 'tally').read_text() if tally else '') == (f'oracle-same {tally}\n' if tally else '')
+    assert ('skipped' in done.stdout) == (tally == '0 0 1') and ('+other' in done.stdout) == ('other' in (says or ''))
+
+
 @pytest.mark.parametrize('have,uid,code,says', [
     ('all', 1000, 0, ''),
     ('none', 1000, 1, 'apt-get update && apt-get install -y --no-install-recommends gcc binutils libc6-dev'),
