@@ -1,107 +1,59 @@
-"""HAProxy and tacit bring servers with `slowstart` back up at the same time: weights, columns and log lines are
-compared while they start. HAProxy takes a step each second, tacit more often: what HAProxy shows, tacit shows too, in
-the same order."""
+"""Servers with `slowstart` come back up at the same time, in HAProxy and in a scenario of virtual time
+(tests/sim/process/slowstart_shown.txt), from which HAProxy gets the configuration and the commands: what is shown of them in each
+second is the same, and what is logged."""
 
-import contextlib
 import re
-import socket
 import time
 
 import oracle
-import pytest
-from conftest import TACIT, WAIT, echo, free_ports, wait_for
+from conftest import ROOT, echo
 from oracle import Subject
-from subject import LogServer, only_tacit
+from subject import LogServer
 
+SCENARIO = ROOT / "tests/sim/process/slowstart_shown.txt"
 START = 4  # seconds
-LATE = START / 16 / 2  # half of a step of tacit
-CFG = """
- log 127.0.0.1:{log} local0
-defaults
- log global
- timeout connect 1s
- timeout queue 30s
- timeout client 30s
- timeout server 30s
- default-server slowstart {start}s
-backend rr
- server s 127.0.0.1:{origin} weight 100 maxconn 50
- server t 127.0.0.1:{origin} weight 30
-backend least
- balance leastconn
- server s 127.0.0.1:{origin} weight 1
-backend fix
- balance static-rr
- server s 127.0.0.1:{origin} weight 9
- server t 127.0.0.1:{origin} weight 7 backup
-backend map
- balance source
- server s 127.0.0.1:{origin} weight 20
-backend ring
- balance source
- hash-type consistent
- server s 127.0.0.1:{origin} weight 20
-backend follows
- server s 127.0.0.1:{origin} weight 256 track leads/k
-backend leads
- default-server slowstart 0
- server k 127.0.0.1:{origin} check inter 50ms fall 1
-backend drained
- server s 127.0.0.1:{origin} weight 64
-backend off
- server s 127.0.0.1:{origin} weight 10 disabled
-backend other
- server s 127.0.0.1:{origin} weight 100
-frontend f
- bind 127.0.0.1:{front}
- default_backend rr
-"""
-BACK_UP = ("disable server rr/s", "enable server rr/s", "set server least/s health down", "set server least/s health up",
-           "disable server fix/s", "enable server fix/s", "disable server fix/t", "enable server fix/t",
-           "disable server map/s", "enable server map/s", "disable server ring/s", "enable server ring/s",
-           "disable server leads/k", "enable server leads/k", "set server drained/s state maint",
-           "set server drained/s state drain", "enable server off/s", "set server other/s health stopping",
-           "set server other/s health up", "set weight other/s 50%")
 COLUMNS = ("status", "weight", "uweight", "throttle", "act", "slim")
 
 
-@pytest.fixture
-def make_subject(tmp_path, origins):
-    """A function that starts a program: it has its log and the port of the frontend."""
-    with contextlib.ExitStack() as stack:
-        def make(program):
-            directory = tmp_path / str(len(list(tmp_path.iterdir())))
-            directory.mkdir()
-            log, front = LogServer(), free_ports(1)[0]
-            stack.callback(log.close)
-            subject = Subject(program, directory, CFG.format(log=log.port, origin=origins(echo).port, front=front, start=START))
-            stack.callback(subject.stop)
-            subject.log, subject.front = log, front
-            return subject
-        yield make
+def parts():
+    """The scenario's parts: the configuration, the lines of the script, those of the trace."""
+    cfg, script, trace = re.split(r"^--- (?:script|trace)\n", SCENARIO.read_text(), flags=re.MULTILINE)
+    return cfg, script.splitlines(), trace.splitlines()
 
 
-def note(subject, seen):
-    """Adds what is shown now of each server and backend to its list, if it has changed."""
-    shown = {key: [row[c] for c in COLUMNS] for key, row in subject.stat()[1].items() if key[1] != "FRONTEND"}
-    for row in subject.admin("show servers state").strip().split("\n")[2:]:
-        fields = row.split(" ")
-        shown[fields[1], fields[3], "oper"] = fields[5]
-    for key, now in shown.items():
-        if key not in seen or seen[key][-1] != now:
-            seen.setdefault(key, []).append(now)
+def commands(script):
+    """The commands that the servers come back up with."""
+    return [c for line in script if (m := re.match(r'1s admin "(.*)"$', line)) for c in m[1].split("; ")]
 
 
-def is_within(few, many):
-    """All of few are in many, in this order."""
-    rest = iter(many)
-    return all(x in rest for x in few)
+def with_ports(cfg, origin, log):
+    """The configuration for a machine."""
+    return cfg.replace("127.0.0.1:2000", f"127.0.0.1:{origin}").replace("/run/log", f"127.0.0.1:{log}")
 
 
-def lines(log):
-    """By server: those of one come in an order that does not depend on the others."""
+class Seen(dict):
+    """{server, backend or state of a server: what is shown of it, without repetitions}"""
+
+    def note(self, key, now):
+        if key not in self or self[key][-1] != now:
+            self.setdefault(key, []).append(now)
+
+    def note_stat(self, key, row):
+        if key[1] != "FRONTEND":
+            self.note(key, [row[c] for c in COLUMNS])
+
+    def note_state(self, fields):
+        self.note((fields[1], fields[3], "oper"), fields[5])
+
+    def summary(self):
+        """For a backend the end counts: its servers start one after the other."""
+        return {key: [rows[-1][:3]] if key[1] == "BACKEND" else rows for key, rows in self.items()}
+
+
+def by_server(lines):
+    """The lines of one come in an order that does not depend on the others."""
     out = {}
-    for line in log.drain():
+    for line in lines:
         text = re.sub(r"^<(\d+)>.*?\]: ", r"<\1>", line)
         # HAProxy repeats this at each step
         if "Server " in text and not text.endswith("remains in forced drain mode."):
@@ -109,68 +61,52 @@ def lines(log):
     return out
 
 
-def test_what_is_shown_while_servers_start(make_subject):
-    theirs, ours = oracle.both(lambda program: shown_while_servers_start(make_subject, program))
-    assert theirs[0].keys() == ours[0].keys()
-    for key, rows in theirs[0].items():
-        assert is_within(rows, ours[0][key]), (key, rows, ours[0][key])
-        assert rows[-1] == ours[0][key][-1], key
-    assert theirs[1] == ours[1]
+def test_what_is_shown_while_servers_start(tmp_path, origins):
+    cfg, script, trace = parts()
+
+    def play(program):
+        oracle.given("\n".join(commands(script)))
+        if program == oracle.HAPROXY:
+            return of_haproxy(program, tmp_path, cfg, commands(script), origins)
+        oracle.given(with_ports(cfg, 20000, 20000))
+        return of_trace(trace)
+
+    theirs, ours = oracle.both(play)
+    assert len(theirs[0]["rr", "s"]) == START + 1 and len(theirs[0]["leads", "k"]) == 1
+    assert oracle.differences(theirs[0], ours[0]) == []
+    assert oracle.differences(theirs[1], ours[1]) == []
 
 
-def shown_while_servers_start(make_subject, program):
-    """(what is shown of each server and backend, its log lines). A look that comes too late, since the machine is busy, may
-    miss a step: then it is started once more."""
-    for _ in range(4):
-        subject, seen, slowest = make_subject(program), {}, 0
-        for command in BACK_UP:
-            assert subject.admin(oracle.given(command)) == "\n", command
-        last = time.monotonic()
-        end = last + START + 1.2
+def of_haproxy(program, directory, cfg, back_up, origins):
+    """(what it shows, its log lines): it takes a step each second."""
+    log, seen = LogServer(), Seen()
+    subject = Subject(program, directory, with_ports(cfg, origins(echo).port, log.port))
+    try:
+        for command in back_up:
+            assert subject.admin(command) == "\n", command
+        end = time.monotonic() + START + 1.2
         while time.monotonic() < end:
-            note(subject, seen)
-            slowest = max(slowest, time.monotonic() - last)
-            last = time.monotonic()
+            for key, row in subject.stat()[1].items():
+                seen.note_stat(key, row)
+            for row in subject.admin("show servers state").strip().split("\n")[2:]:
+                seen.note_state(row.split(" "))
             time.sleep(0.02)
-        if slowest < LATE:
-            break
-    # no server had its weight at once, or never
-    steps = len(seen["rr", "s"])
-    assert steps == START + 1 if program == oracle.HAPROXY else steps > START + 1
-    assert len(seen["leads", "k"]) == 1
-    # For a backend the end counts: its servers start one after the other.
-    return {key: [rows[-1][:3]] if key[1] == "BACKEND" else rows for key, rows in seen.items()}, lines(subject.log)
+        return seen.summary(), by_server(log.drain())
+    finally:
+        subject.stop()
+        log.close()
 
 
-@only_tacit
-def test_maxconn_grows(make_subject):
-    """Looks that come too late, since the machine is busy, miss steps: then it is started once more."""
-    for tries_left in (3, 2, 1, 0):
-        slowest, steps = grown(make_subject(TACIT))
-        if len(steps) >= 15 or slowest < LATE or not tries_left:
-            break
-    assert len(steps) >= 15, steps
-
-
-def grown(subject):
-    """Sixty clients for fifty slots. The longest time between two looks, and the numbers of sessions that were seen."""
-    with contextlib.ExitStack() as stack:
-        subject.admin("disable server rr/t")
-        subject.admin("disable server rr/s")
-        began = time.monotonic()
-        subject.admin("enable server rr/s")
-        for _ in range(60):
-            stack.enter_context(socket.create_connection(("127.0.0.1", subject.front), WAIT))
-        most, steps, slowest, last = 0, [], 0, began
-        while time.monotonic() < began + START + 0.5 or (most < 50 and time.monotonic() < began + START + WAIT):
-            now = int(subject.stat()[1]["rr", "s"]["scur"])
-            assert now <= max(1, 50 * min(time.monotonic() - began, START) / START), (now, time.monotonic() - began)
-            if now != most:
-                steps.append(now)
-            assert now >= most
-            most = now
-            slowest, last = max(slowest, time.monotonic() - last), time.monotonic()
-            time.sleep(0.02)
-    assert most == 50, steps
-    assert wait_for(lambda: subject.stat()[1]["rr", "s"]["scur"] == "0")
-    return slowest, steps
+def of_trace(trace):
+    """The same of the scenario, which is what tacit does: test_process_scenarios.c compares it."""
+    seen, names = Seen(), ()
+    for line in trace:
+        m = re.search(r'^ *[\d.]+ admin gets "(.*)"$', line)
+        if m and m[1].startswith("# "):
+            names = m[1][2:].split(",")
+        elif m and "," in m[1]:
+            fields = m[1].split(",")
+            seen.note_stat(tuple(fields[:2]), dict(zip(names, fields)))
+        elif m and m[1]:
+            seen.note_state(m[1].split(" "))
+    return seen.summary(), by_server(m[1] for line in trace if (m := re.search(r"^ *[\d.]+ log: (.*)$", line)))
