@@ -275,7 +275,8 @@ class Subject:
     def __init__(self, program, directory, cfg, **popen):
         self.dir = directory
         self.sock = directory / "s.sock"
-        self.told = 0
+        # Answers, and their bytes.
+        self.asked = self.told = 0
         given(cfg)
         (directory / "t.cfg").write_text(f"global\n stats socket {self.sock} level admin\n nbthread 1\n maxconn 200\n" + cfg)
         with open(directory / "err", "wb") as err:
@@ -301,8 +302,15 @@ class Subject:
 
     def admin(self, command):
         got = admin(self.sock, command)
+        self.asked += 1
         self.told += len(got)
         return got
+
+    def settle(self):
+        """Returns when the program, which has one thread, has dealt with all that has reached it: its second answer takes a turn
+        of its loop that began after the first one."""
+        for _ in range(2):
+            self.admin("show version")
 
     def stat(self):
         """{(proxy, server): {column: text}}, and the columns in order."""

@@ -291,9 +291,8 @@ def test_sessions_are_resumed(tmp_path, peer, version):
 
 
 def test_no_session_is_waited_for(tmp_path, peer):
-    """A server without tickets: its checks take no longer for that, and the connection is closed after a second."""
+    """A server without tickets: its checks end although they have no time limit, and the connection is closed after a second."""
     p = peer("stalls", num_tickets=0)
-    cfg = f"backend b\n mode tcp\n server s 127.0.0.1:{p.port} check inter 5s ssl verify none\n"
-    began = time.monotonic()
+    cfg = f"backend b\n mode tcp\n server s 127.0.0.1:{p.port} check inter 5s ssl verify none\n timeout check 1h\n"
     rows = see(TACIT, tmp_path / "tacit", cfg, is_over)
-    assert rows["b", "s"][:2] == ("UP", "L6OK") and time.monotonic() - began < WAIT
+    assert rows["b", "s"][:2] == ("UP", "L6OK")

@@ -2,8 +2,8 @@
 import re
 import socket
 import subprocess
-import time
 
+import facts
 import oracle
 import pytest
 
@@ -63,14 +63,7 @@ def others(program, rows, tmp_path):
     (tmp_path / "h.cfg").write_text(oracle.given(configuration(port, rows)))
     p = subprocess.Popen([program, "-db", "-f", tmp_path / "h.cfg"], stderr=subprocess.DEVNULL)
     try:
-        end = time.monotonic() + WAIT
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", port), 1).close()
-                break
-            except OSError:
-                assert time.monotonic() < end and p.poll() is None
-                time.sleep(0.05)
+        facts.listens(port)
         return [(expr, got) for i, (expr, want) in enumerate(rows) if (got := ask(port, i)) != want]
     finally:
         p.terminate()

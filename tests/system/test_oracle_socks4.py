@@ -1,12 +1,13 @@
 """Health checks through a SOCKS4 proxy: what HAProxy and tacit send to it and to the server behind it, and what they say
 of the server. Sessions are compared by tests/vtc/socks4.vtc."""
 
+import concurrent.futures
 import re
 import socket
 import struct
 import threading
-import time
 
+import facts
 import oracle
 from conftest import WAIT, wait_for
 from oracle import Subject
@@ -43,7 +44,8 @@ class Proxy:
         self.sock = socket.create_server(("127.0.0.1", 0), backlog=50)
         self.port = self.sock.getsockname()[1]
         self.script = script
-        self.heard = []
+        self.heard = facts.Seen()
+        self.subject = concurrent.futures.Future()
         threading.Thread(target=self.run, daemon=True).start()
 
     def run(self):
@@ -63,7 +65,7 @@ class Proxy:
                 if not part:
                     break
                 got += part
-            for step in self.script:
+            for i, step in enumerate(self.script):
                 if step == "reset":
                     s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 elif step == "wait":
@@ -74,7 +76,10 @@ class Proxy:
                     s.sendall(b"HTTP/1.0 200 OK\r\n\r\n")
                 elif step != "close":
                     s.sendall(step)
-                    time.sleep(.02)
+                    # A piece is read before the next one comes.
+                    if i + 1 < len(self.script):
+                        facts.delivered(s)
+                        self.subject.result(WAIT).settle()
         except OSError:
             pass
         self.heard.append(got.replace(b" %d " % peer[1], b" PORT "))
@@ -90,6 +95,8 @@ def play(program, directory):
                 f" {options}\n")
     directory.mkdir()
     subject = Subject(program, directory, cfg)
+    for p in proxies:
+        p.subject.set_result(subject)
 
     said = {}
 
@@ -111,7 +118,7 @@ def play(program, directory):
             row = [re.sub(r"(deny the request|read error during handshake) \([A-Z][a-z ]+\)", r"\1", c) for c in row]
             said[backend] = tuple(re.sub(r"aborted by server( \([A-Z][a-z ]+\))?$", "aborted by server (Connection reset by peer)", c)
                                   for c in row)
-    return [said[f"b{i}"] for i in range(len(CHECKS))], [p.heard[0] if p.heard else None for p in proxies], added
+    return [said[f"b{i}"] for i in range(len(CHECKS))], [p.heard.wait()[0] for p in proxies], added
 
 
 def test_checks(tmp_path):

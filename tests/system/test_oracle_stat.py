@@ -4,6 +4,7 @@ import contextlib
 import re
 import time
 
+import facts
 import oracle
 import pytest
 from conftest import connect, free_ports, info, recv_all
@@ -98,6 +99,12 @@ def http_origin(conn):
         conn.sendall(b"HTTP/1.1 %s Said\r\nX: 1\r\nY: 2\r\n" % status + length + b"\r\n" + (b"" if method == b"HEAD" else body))
 
 
+def becomes_calm(subject):
+    """The rates of the last seconds are over, and all sessions have ended."""
+    facts.becomes(lambda: {value for row in subject.stat()[1].values() for col, value in row.items()
+                           if value and col in ("rate", "conn_rate", "req_rate", "scur", "qcur")}, {"0"})
+
+
 def talk(port, *requests, answers=None, head=False):
     """Sends them on one connection, and reads as many responses."""
     with connect(port) as s:
@@ -117,7 +124,6 @@ def talk(port, *requests, answers=None, head=False):
                 buf += s.recv(65536)
             buf = buf[need:]
             left -= 1
-        time.sleep(0.02)
 
 
 HTTP = """
@@ -172,7 +178,6 @@ def http_traffic(ports):
     port = ports["f"]
 
     def traffic(subject):
-        time.sleep(2.5)
         subject.admin("disable server b/s2")
         subject.admin("enable server b/s2")
         # A burst of connections without sessions.
@@ -193,12 +198,12 @@ def http_traffic(ports):
         slow = [connect(port) for _ in range(2)]
         for s in slow:                    # the second waits in the queue
             s.sendall(request("/slow"))
-            time.sleep(0.05)
+            facts.delivered(s)
+            subject.settle()
         for s in slow:
             s.recv(65536)
             s.close()
-        # The rates of this second must be over, and sessions that time out must have ended.
-        time.sleep(2.2)
+        becomes_calm(subject)
     return traffic
 
 
@@ -273,15 +278,17 @@ def tcp_traffic(ports):
         slow = [connect(ports["waits"]) for _ in range(2)]
         for s in slow:
             s.sendall(b"slow")
-            time.sleep(0.05)
+            facts.delivered(s)
+            subject.settle()
         for s in slow:
             recv_all(s)
             s.close()
         with connect(ports["t"]) as s:    # silent until its timeout
             recv_all(s)
-        time.sleep(2.2)
+        becomes_calm(subject)
         subject.admin("disable server tb/a")
-        time.sleep(2.2)
+        # Maintenance is no downtime.
+        facts.becomes(lambda: int(subject.stat()[1]["tb", "a"]["lastchg"]), lambda seconds: seconds >= 2)
     return traffic
 
 
@@ -307,8 +314,10 @@ def reading(subject):
     names, rows = subject.stat()
     told = subject.told
     lines = info(subject.admin("show info"))
-    # Without the messages to this test itself.
+    # Without the answers to this test itself.
     lines["TotalBytesOut"] = str(int(lines["TotalBytesOut"]) - told)
+    for count in ("CumConns", "CumReq"):
+        lines[count] = str(int(lines[count]) - subject.asked)
     return (names, list(rows), list(lines)), {key: timeless(key, row) for key, row in rows.items()}, {
         key: known(value) if key in INFO_OWN | RATES else value for key, value in lines.items()}
 

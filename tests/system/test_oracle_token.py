@@ -3,8 +3,8 @@ import base64
 import re
 import socket
 import subprocess
-import time
 
+import facts
 import oracle
 import pytest
 
@@ -67,14 +67,7 @@ def verdicts(program, path, rules, questions):
     path.write_text(oracle.given("\n".join(lines) + "\n"))
     p = subprocess.Popen([program, "-db", "-f", path], stderr=subprocess.DEVNULL)
     try:
-        end = time.monotonic() + WAIT
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", port), 1).close()
-                break
-            except OSError:
-                assert time.monotonic() < end and p.poll() is None
-                time.sleep(0.05)
+        facts.listens(port)
         return {name: ask(port, token, i) for name, (token, i) in questions.items()}
     finally:
         p.terminate()
