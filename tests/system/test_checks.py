@@ -3,7 +3,6 @@
 import contextlib
 import os
 import signal
-import threading
 import subprocess
 
 import pytest
@@ -125,29 +124,6 @@ listen l
             except OSError:
                 ended += 1
         assert ended == 6
-    for s in servers:
-        s.close()
-
-
-def test_a_server_is_checked_once(daemon):
-    """Not once per worker: no check begins while another one of the server is not answered."""
-    ports = free_ports(9)
-
-    def answer(sock):
-        sock.recv(1000)
-        began.append(sock.getsockname()[1])
-        go_on.wait()
-        sock.sendall(b"HTTP/1.0 200 OK\r\n\r\n")
-
-    began, go_on = Seen(), threading.Event()
-
-    servers = [Origin(answer, ("127.0.0.1", p)) for p in ports[:8]]
-    lines = "".join(f"    server s{i} 127.0.0.1:{p} check inter 200ms\n" for i, p in enumerate(ports[:8]))
-    d = daemon(f"listen l\n    bind 127.0.0.1:{ports[8]}\n    timeout check 1h\n    option httpchk\n{lines}", extra="nbthread 4")
-    assert set(began.wait(8)) == set(ports[:8])
-    d.passes(800)
-    assert len(began) == 8
-    go_on.set()
     for s in servers:
         s.close()
 
