@@ -21,6 +21,7 @@ import objects
 import openings
 import owner
 import pauses
+import pieces
 import pure
 import sizes
 import tested
@@ -45,6 +46,7 @@ RULES = {
     'openings': openings.check,
     'owner': owner.check,
     'pauses': pauses.check,
+    'pieces': pieces.check,
     'pure': pure.check,
     'sizes': sizes.check,
     'words': words.check,
@@ -54,7 +56,7 @@ RULES = {
     'used': used.check,
     'walks': walks.check,
 }
-NEED_OBJECTS = ('links', 'knots', 'objects', 'tested', 'used')
+NEED_OBJECTS = ('links', 'knots', 'objects', 'pieces', 'tested', 'used')
 FOLDERS = ('src', 'include', 'demo', 'tests', 'build-aux', 'conf', 'man', '.ci')
 SKIPPED = {'build', '__pycache__', '.git', '.pytest_cache', 'corpus', 'autom4te.cache', 'golden', 'oracle'}
 

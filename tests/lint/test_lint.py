@@ -8,6 +8,7 @@ import ctext
 import layers
 import lint
 import live
+import pieces
 
 GOOD = '''\
 /* An example of a unit that breaks no rule. */
@@ -431,6 +432,28 @@ def test_a_function_without_a_caller_in_the_program_is_red(root):
     assert found == ['src/base/a.c:12: used: a_dead() has no caller outside this file',
                      'src/base/a.c:7: used: a_own() has no caller outside this file',
                      'src/base/a.c:1: used: a_table is not used outside this file']
+
+
+def test_functions_with_one_caller_in_their_folder_are_counted(root, monkeypatch):
+    monkeypatch.setattr(pieces, 'PUBLICS_MAX', 1)
+    files = {
+        'src/net/a.c': calls('a_one') + calls('a_two') + calls('a_other') + calls('a_row'),
+        'src/net/b.c': calls('b', 'a_one', 'a_two') + 'extern int (a_row)(void);\nint (*const b_table[])(void) = {a_row};\n',
+        'src/net/c.c': calls('c', 'a_two'), 'src/http/d.c': calls('d', 'a_other'), 'tests/unit/net/test_x.c': calls('main', 'b')}
+    assert not compiled(root, files)['pieces']
+    files['src/net/c.c'] = calls('c')
+    assert compiled(root, files)['pieces'] == ['tests/lint/pieces.py:1: pieces: 2 public functions have one caller, '
+                                               'in their own folder, the most is 1']
+
+
+def test_circles_and_files_of_a_folder_are_counted(root, monkeypatch):
+    monkeypatch.setattr(pieces, 'CIRCLES_MAX', 1)
+    monkeypatch.setattr(pieces, 'FOLDER_MAX', 3)
+    files = ring('net', 'a', 'b', 'c')
+    assert not compiled(root, files)['pieces']
+    found = compiled(root, {**files, **ring('http', 'd', 'e'), 'src/net/f.c': calls('f')})['pieces']
+    assert [line.split(': ', 2)[2] for line in found] == [
+        '4 files in src/net, the most is 3', '2 circles of files that need each other, the most is 1']
 
 
 def test_a_unit_that_no_test_of_its_folder_links_is_red(root):
