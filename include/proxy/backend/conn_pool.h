@@ -12,7 +12,20 @@
 #ifndef TACIT_PROXY_BACKEND_CONN_POOL_H
 #define TACIT_PROXY_BACKEND_CONN_POOL_H
 
-#include "proxy/backend/idle_conn.h"
+#include "proxy/model/session.h"
+
+/* An idle connection; from a pool of the engine. */
+struct idle_conn {
+	struct conn conn;
+	struct idle_list *of;      /* NULL: to be closed at the end of the turn */
+	struct idle_conn **holder; /* the session's reference; NULL: not reserved */
+	struct list link;          /* of->conns; not linked if reserved */
+	struct list age;           /* engine.idle.all or .held, oldest first, or .over */
+	struct list name_link;     /* by name; not linked: names do not matter */
+	uint64_t name_hash;
+	unsigned int uses;         /* requests carried */
+	uint8_t unsure;            /* data may have arrived before it was put here */
+};
 
 void conn_pool_init(struct engine *e);
 /* Closes all. */

@@ -21,8 +21,6 @@ void server_restore(struct engine *e, struct server *s, unsigned int admin);
 /* Applies the result of checks. cause: follows the state in messages: ", changed from CLI". A
  * server in maintenance does not change. */
 void server_set_oper(struct engine *e, struct server *s, enum server_oper oper, const char *cause);
-/* Its `slowstart` is over: it is SERVER_RUNNING. */
-void server_end_start(struct engine *e, struct server *s);
 /* Before the first check: it counts as stopped, and so do servers that track it. This is neither
  * reported nor counted. */
 void server_begin_stopped(struct engine *e, struct server *s);
@@ -50,5 +48,8 @@ int server_put_weight_locked(struct server *s, int weight) must_check;
 
 /* Time that it was down or in maintenance, in ms. */
 uint64_t server_down_ms(const struct server *s, uint64_t now_ms);
+
+void slowstart_init(struct engine *e);
+void slowstart_fini(struct engine *e);
 
 #endif

@@ -3,14 +3,20 @@
 
 #include "base/atomic.h"
 #include "base/counter.h"
+#include "base/keyhash.h"
+#include "base/mem.h"
+#include "base/random.h"
 #include "event/profile.h"
-#include "proxy/backend/idle_names.h"
+#include "net/xprt.h"
 #include "proxy/model/memory.h"
+#include "proxy/model/session.h"
 
 /* Objects kept for reuse. */
 #define IDLE_KEPT 256
 
 static void on_over(struct task *t);
+
+static struct list *idle_names_slot(struct idle_names *n, struct str name, uint64_t *hash);
 
 void
 conn_pool_init(struct engine *e)
@@ -25,6 +31,159 @@ conn_pool_init(struct engine *e)
 	task_init(&p->task, on_over);
 	p->low_fds = p->high_fds = UINT32_MAX;
 }
+
+/* --- names ----------------------------------------------------------------------------------- */
+
+/*
+ * A table of lists, of a fixed size: the pool's limits bound what is in it. The names are those
+ * that the connections themselves know.
+ */
+
+/* A power of two. */
+#define NAME_SLOTS 256
+
+struct idle_names {
+	struct keyhash key;
+	struct list slot[NAME_SLOTS]; /* struct idle_conn.name_link, newest first */
+};
+
+/* NULL when memory is out, or the kernel has no random bytes. */
+static struct idle_names *
+idle_names_new(struct random_source *random)
+{
+	struct idle_names *n = mem_alloc(sizeof(*n));
+	uint64_t bits[2];
+
+	if (!n || random_bytes(random, bits, sizeof(bits)) < 0) {
+		mem_free(n);
+		return NULL;
+	}
+	keyhash_init(&n->key, bits);
+	for (unsigned int i = 0; i < NAME_SLOTS; i++)
+		list_init(&n->slot[i]);
+	return n;
+}
+
+/* No connection is left in it. *n may be NULL. */
+static void
+idle_names_free(struct idle_names **n)
+{
+	for (unsigned int i = 0; *n && i < NAME_SLOTS; i++)
+		assert(list_is_empty(&(*n)->slot[i]));
+	mem_free(*n);
+	*n = NULL;
+}
+
+static struct str
+name_of_conn(const struct idle_conn *c)
+{
+	struct str name = { NULL, 0 };
+
+	(void)!conn_query(&c->conn, XPRT_QUERY_SERVER_NAME, &name);
+	return name;
+}
+
+/* Before the others of its name. It leaves when it is unlinked. */
+static void
+idle_names_add(struct idle_names *n, struct idle_conn *c)
+{
+	struct list *slot = idle_names_slot(n, name_of_conn(c), &c->name_hash);
+
+	list_append(slot->next, &c->name_link);
+}
+
+/* The list where those of this name are, by idle_conn.name_link, with others. */
+static struct list *
+idle_names_slot(struct idle_names *n, struct str name, uint64_t *hash)
+{
+	*hash = keyhash(&n->key, name.p, name.len);
+	return &n->slot[keyhash_slot(*hash, NAME_SLOTS)];
+}
+
+/* True if it has asked for this name; len 0: for none. */
+static int
+idle_conn_has_name(const struct idle_conn *c, struct str name, uint64_t hash)
+{
+	return c->name_hash == hash && str_is(name_of_conn(c), name);
+}
+
+/* --- idle connections ------------------------------------------------------------------------ */
+
+/*
+ * One idle connection, on its worker: how it leaves its lists, and whether the server has left
+ * it alone.
+ */
+
+/* Takes it out of its lists; the caller adds it to another one, or frees it. */
+static void
+idle_conn_unlink(struct idle_conn *c)
+{
+	struct idle_list *l = c->of;
+
+	if (c->holder) {
+		*c->holder = NULL;
+		c->holder = NULL;
+	} else {
+		list_remove(&c->link);
+		list_remove(&c->name_link);
+		atomic_write(&l->n, l->n - 1);
+		if (c->uses > 1)
+			atomic_write(&l->n_safe, l->n_safe - 1);
+		atomic_write(&l->least, MIN(l->least, l->n));
+		if (l->srv->conf.pool_max >= 0)
+			(void)atomic_sub(&l->srv->idle_total, 1u);
+	}
+	list_remove(&c->age);
+	c->of = NULL;
+}
+
+/* Closes it: at the end of the turn, as descriptors of sessions. */
+static void
+idle_conn_drop(struct engine *e, struct idle_conn *c)
+{
+	idle_conn_unlink(c);
+	conn_want(&c->conn, 0);
+	list_append(&e->idle.over, &c->age);
+	loop_post_end(e->loop, &e->idle.task);
+}
+
+/* A server must not send anything before a request: data is treated like a close and discarded. */
+static int
+probe_silence(struct idle_conn *c)
+{
+	size_t got;
+	char byte;
+
+	c->unsure = 0;
+	if (!conn_can(&c->conn, XPRT_PEEK))
+		return conn_recv(&c->conn, &byte, 1, &got) == IO_AGAIN;
+	return conn_peek(&c->conn, &byte, 1, &got) == IO_AGAIN;
+}
+
+/* True if no data has arrived since it was put here. Mostly known without a system call. An
+ * undelivered event of this turn may report data. */
+static int
+idle_conn_probe(struct engine *e, struct idle_conn *c)
+{
+	int fd = c->conn.fd;
+
+	return (!c->unsure && !conn_is_ready(&c->conn, DIR_R) && !loop_has_news(e->loop, fd)) ||
+		probe_silence(c);
+}
+
+/* Gets its events; owner: the connection. */
+static void
+idle_conn_on_io(void *owner, int fd, uint32_t ev)
+{
+	struct idle_conn *c = owner;
+
+	(void)fd;
+	if (!c->of)
+		return;
+	if ((ev & (EV_RDHUP | EV_HUP | EV_ERR | EV_SPIN)) || ((ev & EV_R) && !probe_silence(c)))
+		idle_conn_drop(c->of->engine, c);
+}
+PROFILE_NAME(idle_conn_on_io, conn_pool_io)
 
 /* --- leaving --- */
 

@@ -10,7 +10,7 @@
 #include "proxy/sample/capture.h"
 #include "proxy/model/http_txn.h"
 #include "proxy/backend/conn_pool.h"
-#include "proxy/backend/slowstart.h"
+#include "proxy/backend/server_state.h"
 #include "proxy/relay/bulk.h"
 #include "proxy/session/conn_limits.h"
 #include "proxy/session/server_change.h"

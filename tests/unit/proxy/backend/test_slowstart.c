@@ -7,7 +7,6 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "proxy/backend/server_state.h"
-#include "proxy/backend/slowstart.h"
 #include "unit/proxy/proxies_rig.h"
 
 static struct state_rig rig;
