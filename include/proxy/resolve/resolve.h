@@ -60,18 +60,7 @@ void resolve_server_down(struct server_dns *d, const char *why);
  * the server belongs to a service; or -ERR_NOMEM. */
 int resolve_server_rename(struct server *s, const char *fqdn) must_check;
 
-/* --- resolve_ask.c --- */
-void resolve_asks_start(struct dns_asks *all, struct engine *first);
-/* No session may be left. */
-void resolve_asks_stop(struct dns_asks *all);
 /* On the first worker: looks up what sessions have asked for. */
 void resolve_take_asks(struct dns_asks *all);
-
-/* --- resolve_service.c --- */
-/* The server belongs to the service of its name. 0 or -ERR_NOMEM. */
-int resolve_service_join(struct server_dns *d) must_check;
-/* 0 or -ERR_NOMEM. */
-int resolve_service_watch(struct service *v) must_check;
-void resolve_service_free(struct service **v);
 
 #endif

@@ -2,10 +2,384 @@
  * runs on the first worker. */
 #include "proxy/resolve/resolve.h"
 
+#include <string.h>
+
 #include "base/err.h"
 #include "base/mem.h"
 #include "dns/resolvers.h"
+#include "event/profile.h"
 #include "proxy/backend/server_addr.h"
+#include "proxy/backend/server_report.h"
+#include "proxy/backend/server_state.h"
+#include "proxy/model/dns_ask.h"
+
+/* --- services -------------------------------------------------------------------------------- */
+
+/*
+ * SRV records become servers: each record gets one of the servers whose lines name the service.
+ * On the first worker. A server has a host name while it has a record.
+ */
+
+/* Weights of records are 16-bit numbers, those of servers 0 to 256. */
+#define WEIGHT_UNIT 256
+
+/* --- one server --- */
+
+static void
+take_record_weight(struct server_dns *d, const struct dns_record *rec)
+{
+	int weight = (rec->weight + WEIGHT_UNIT - 1) / WEIGHT_UNIT;
+
+	if ((d->srv->conf.resolve.opts & RESOLVE_IGNORE_WEIGHT) || weight == d->srv->uweight)
+		return;
+	/* With a static algorithm it has the configured weight. */
+	(void)!server_set_weight(d->of->engine, d->srv, weight);
+}
+
+/* The address that came with the record, or else one that is looked up. */
+static void
+take_record_address(struct server_dns *d, const struct dns_record *rec)
+{
+	struct addr a = rec->addr;
+
+	if (!a.len) {
+		/* Without memory the next response tries again. */
+		if (!d->watch.lookup)
+			(void)!resolve_server_watch(d);
+		return;
+	}
+	dns_lookup_unwatch(&d->watch);
+	addr_set_port(&a, rec->port);
+	(void)resolve_server_set(d, &a, "DNS additional record");
+}
+
+static void
+give_record(struct server_dns *d, const struct dns_record *rec)
+{
+	char *name = mem_strdup(rec->target);
+
+	if (!name)
+		return;
+	d->srv->fqdn = name;
+	d->port = rec->port;
+	take_record_weight(d, rec);
+	take_record_address(d, rec);
+	server_log_change(d->of->engine, d->srv, "changed its FQDN from (null) to %s by "
+		"'SRV record'", name);
+	if (rec->addr.len)
+		resolve_server_up(d);
+}
+
+static void
+renew_record(struct server_dns *d, const struct dns_record *rec)
+{
+	take_record_weight(d, rec);
+	take_record_address(d, rec);
+	if (rec->addr.len)
+		resolve_server_up(d);
+}
+
+static void
+take_record_away(struct server_dns *d)
+{
+	dns_lookup_unwatch(&d->watch);
+	mem_free(d->srv->fqdn);
+	d->srv->fqdn = NULL;
+	resolve_server_down(d, "entry removed from SRV record");
+}
+
+/* --- all of them --- */
+
+/* Each server of the service; `d` is its struct server_dns. */
+#define EACH_SERVER(d, v)                                                                  \
+	list_each(it_, &(v)->be->servers)                                                  \
+		for (struct server_dns *d = list_entry(it_, struct server, link)->dns;     \
+			d && d->service == (v); d = NULL)
+
+static int
+has_record(const struct server_dns *d, const struct dns_record *rec)
+{
+	return d->srv->fqdn && d->port == rec->port && strcmp(d->srv->fqdn, rec->target) == 0;
+}
+
+static const struct dns_record *
+record_of(const struct service *v, const struct server_dns *d)
+{
+	list_each(it, &v->watch.lookup->answer.items) {
+		const struct dns_item *i = list_entry(it, const struct dns_item, link);
+
+		if (has_record(d, &i->record))
+			return &i->record;
+	}
+	return NULL;
+}
+
+static struct server_dns *
+server_of_record(const struct service *v, const struct dns_record *rec)
+{
+	EACH_SERVER(d, v)
+		if (has_record(d, rec))
+			return d;
+	return NULL;
+}
+
+static struct server_dns *
+free_server(const struct service *v)
+{
+	EACH_SERVER(d, v)
+		if (!d->srv->fqdn)
+			return d;
+	return NULL;
+}
+
+static void
+give_records(struct service *v)
+{
+	list_each(it, &v->watch.lookup->answer.items) {
+		const struct dns_record *rec = &list_entry(it, struct dns_item, link)->record;
+		struct server_dns *d = server_of_record(v, rec);
+
+		if (d) {
+			renew_record(d, rec);
+			continue;
+		}
+		d = free_server(v);
+		if (d)
+			give_record(d, rec);
+	}
+}
+
+/* New records first, as far as there are servers for them: when all records change the backend is
+ * never empty. */
+static void
+on_service_answer(struct dns_watch *w, struct dns_nameserver *by)
+{
+	struct service *v = container_of(w, struct service, watch);
+	int taken = 0;
+
+	(void)by;
+	give_records(v);
+	EACH_SERVER(d, v)
+		if (d->srv->fqdn && !record_of(v, d)) {
+			take_record_away(d);
+			taken = 1;
+		}
+	if (taken)
+		give_records(v);
+}
+
+static void
+on_service_failure(struct dns_watch *w, enum dns_status status)
+{
+	struct service *v = container_of(w, struct service, watch);
+
+	(void)status;
+	EACH_SERVER(d, v)
+		if (d->srv->fqdn)
+			take_record_away(d);
+}
+
+/* --- questions ------------------------------------------------------------------------------- */
+
+/*
+ * Questions of rules, on the first worker: looked up, and sent back to the worker of their
+ * session. One that is in `active` watches a lookup.
+ */
+
+/* --- answers --- */
+
+static void
+send_back(struct dns_ask *a)
+{
+	struct dns_asks *all = a->of;
+	struct engine *e = all->first;
+	unsigned int worker = a->worker;
+
+	dns_lookup_unwatch(&a->watch);
+	list_remove(&a->link);
+	lock_take(&all->lock, e->sys);
+	list_append(&all->done[worker], &a->link);
+	lock_drop(&all->lock);
+	/* The question may belong to another worker now. */
+	if (worker == e->index)
+		loop_post(e->loop, &all->task);
+	else
+		e->wake_asks(e, worker);
+}
+
+static void
+take_first_addr(struct dns_ask *a, const struct dns_answer *answer)
+{
+	if (answer->n)
+		a->addr = list_first(&answer->items, struct dns_item, link)->record.addr;
+}
+
+static void
+on_asked_answer(struct dns_watch *w, struct dns_nameserver *by)
+{
+	struct dns_ask *a = container_of(w, struct dns_ask, watch);
+
+	(void)by;
+	take_first_addr(a, &w->lookup->answer);
+	send_back(a);
+}
+
+static void
+on_asked_failure(struct dns_watch *w, enum dns_status status)
+{
+	(void)status;
+	send_back(container_of(w, struct dns_ask, watch));
+}
+
+/* --- questions --- */
+
+static void
+look_up_asked(struct dns_ask *a)
+{
+	const struct dns_answer *known;
+
+	a->watch.on_answer = on_asked_answer;
+	a->watch.on_failure = on_asked_failure;
+	list_append(&a->of->active, &a->link);
+	switch (dns_lookup_ask(a->res, a->name, a->prefer, &a->watch, &known)) {
+	case 0:
+		return;
+	case 1:
+		take_first_addr(a, known);
+		break;
+	default:
+		break;
+	}
+	send_back(a);
+}
+
+void
+resolve_take_asks(struct dns_asks *all)
+{
+	struct engine *e = all->first;
+	struct list todo;
+
+	list_init(&todo);
+	lock_take(&all->lock, e->sys);
+	list_move_all(&all->todo, &todo);
+	lock_drop(&all->lock);
+	while (!list_is_empty(&todo)) {
+		struct dns_ask *a = list_first(&todo, struct dns_ask, link);
+
+		list_remove(&a->link);
+		look_up_asked(a);
+	}
+}
+
+/* --- life --- */
+
+static void
+on_asks(struct task *t)
+{
+	struct dns_asks *all = container_of(t, struct dns_asks, task);
+
+	resolve_take_asks(all);
+	dns_ask_collect(all->first);
+}
+PROFILE_NAME(on_asks, asks_task)
+
+static void
+resolve_asks_start(struct dns_asks *all, struct engine *first)
+{
+	task_init(&all->task, on_asks);
+	all->lock = (struct lock){ 0 };
+	list_init(&all->active);
+	list_init(&all->todo);
+	for (unsigned int i = 0; i < ENGINES_MAX; i++)
+		list_init(&all->done[i]);
+	first->shared->asks = all;
+	all->first = first;
+}
+
+static void
+free_asks(struct list *l)
+{
+	while (!list_is_empty(l)) {
+		struct dns_ask *a = list_first(l, struct dns_ask, link);
+
+		list_remove(&a->link);
+		dns_lookup_unwatch(&a->watch);
+		mem_free(a);
+	}
+}
+
+/* No session may be left. */
+static void
+resolve_asks_stop(struct dns_asks *all)
+{
+	task_cancel(&all->task);
+	all->first->shared->asks = NULL;
+	all->first = NULL;
+	free_asks(&all->active);
+	free_asks(&all->todo);
+	for (unsigned int i = 0; i < ENGINES_MAX; i++)
+		free_asks(&all->done[i]);
+}
+
+/* --- life --- */
+
+static struct service *
+find_service(struct resolve *r, const struct server *s)
+{
+	list_each(it, &r->services) {
+		struct service *v = list_entry(it, struct service, link);
+
+		if (v->be == s->be && v->res == s->resolvers && strcmp(v->name, s->fqdn) == 0)
+			return v;
+	}
+	return NULL;
+}
+
+/* The server belongs to the service of its name. 0 or -ERR_NOMEM. */
+static int
+resolve_service_join(struct server_dns *d)
+{
+	struct server *s = d->srv;
+	struct service *v = find_service(d->of, s);
+
+	if (!v) {
+		v = mem_zalloc(sizeof(*v));
+		if (!v)
+			return -ERR_NOMEM;
+		v->of = d->of;
+		v->be = s->be;
+		v->res = s->resolvers;
+		v->name = s->fqdn;
+		dns_watch_init(&v->watch);
+		v->watch.on_answer = on_service_answer;
+		v->watch.on_failure = on_service_failure;
+		list_append(&d->of->services, &v->link);
+	} else {
+		mem_free(s->fqdn);
+	}
+	s->fqdn = NULL;
+	d->service = v;
+	return 0;
+}
+
+/* 0 or -ERR_NOMEM. */
+static int
+resolve_service_watch(struct service *v)
+{
+	return dns_lookup_watch(v->res, v->name, DNS_SRV, &v->watch);
+}
+
+static void
+resolve_service_free(struct service **vp)
+{
+	struct service *v = *vp;
+
+	*vp = NULL;
+	dns_lookup_unwatch(&v->watch);
+	list_remove(&v->link);
+	mem_free(v->name);
+	mem_free(v);
+}
 
 static int
 add_server_dns(struct resolve *r, struct server *s)
