@@ -121,4 +121,7 @@ check_run_starts(const struct check_run *r)
 	return loop_starts(r->shared->engine->loop);
 }
 
+/* Forgets the bytes to send or received. */
+void check_bytes_drop(struct check_run *r);
+
 #endif

@@ -3,7 +3,14 @@
 #ifndef TACIT_PROXY_CHECK_CHECK_TEXT_H
 #define TACIT_PROXY_CHECK_CHECK_TEXT_H
 
+#include "base/compiler.h"
 #include "proxy/check/check_expect.h"
+
+/* Fills the verdict: the text is formatted and cut. Returns the step. */
+enum check_step check_fail(struct check_verdict *out, enum check_status status, int code,
+	const char *fmt, ...) fmt_printf(4, 5);
+enum check_step check_next(struct check_verdict *out, enum check_status status, int code,
+	const char *fmt, ...) fmt_printf(4, 5);
 
 /* The verdict when the last rule was a connect or a send; is_tls: over a connection with TLS. */
 void check_passed(enum check_method method, const struct check_rule *last, int is_tls,

@@ -6,6 +6,7 @@
 #define TACIT_PROXY_CHECK_PROTOCOL_H
 
 #include "base/compiler.h"
+#include "proxy/check/check_expect.h"
 #include "proxy/model/check_conf.h"
 
 /* The answer that a rule with CHECK_MATCH_PROTOCOL expects: check_expect.protocol. */
@@ -25,5 +26,9 @@ enum check_protocol {
  * Appends the rules of c->method, one of those above, to the empty list of rules. 0 or -ERR_NOMEM.
  */
 int check_protocol_rules(struct check_conf *c) must_check;
+
+/* data: at least one byte, all since the last send. is_last: no more will come. */
+enum check_step check_protocol_eval(const struct check_rule *r, struct str data, int is_last,
+	struct check_verdict *out) must_check;
 
 #endif

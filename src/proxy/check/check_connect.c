@@ -11,7 +11,7 @@
 #include "net/xprt.h"
 #include "proxy/backend/server_connect.h"
 #include "proxy/check/check_context.h"
-#include "proxy/check/check_steps.h"
+#include "proxy/check/check_run.h"
 #include "proxy/check/check_text.h"
 #include "proxy/check/check_tls.h"
 #include "proxy/model/proxy.h"

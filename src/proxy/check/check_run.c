@@ -3,35 +3,29 @@
 #include "proxy/check/check_run.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/atomic.h"
 #include "base/random.h"
+#include "base/str.h"
 #include "event/profile.h"
+#include "proxy/backend/server_state.h"
+#include "proxy/check/agent.h"
 #include "proxy/check/check_connect.h"
+#include "proxy/check/check_context.h"
+#include "proxy/check/check_expect.h"
 #include "proxy/check/check_result.h"
-#include "proxy/check/check_steps.h"
+#include "proxy/check/check_send.h"
 #include "proxy/check/check_text.h"
 #include "proxy/check/check_tls.h"
+#include "proxy/model/check.h"
+#include "proxy/model/engine.h"
 #include "proxy/model/proxy.h"
+#include "proxy/model/server.h"
+#include "rule/sample/var_cond.h"
 
 #define SLOT_MS 10
-
-/* The first step of a rule, and the step when the descriptor is ready. */
-static check_step_fn *const begin[] = {
-	[CHECK_RULE_CONNECT] = check_connect_begin,
-	[CHECK_RULE_SEND] = check_send_begin,
-	[CHECK_RULE_EXPECT] = check_expect_begin,
-	[CHECK_RULE_SET_VAR] = check_var_begin,
-	[CHECK_RULE_UNSET_VAR] = check_var_begin,
-};
-
-static check_step_fn *const proceed[] = {
-	[CHECK_CONNECTING] = check_connect_proceed,
-	[CHECK_HANDSHAKING] = check_handshake_proceed,
-	[CHECK_TLS_HANDSHAKE] = check_tls_proceed,
-	[CHECK_SENDING] = check_send_proceed,
-	[CHECK_EXPECTING] = check_expect_proceed,
-};
 
 static int
 is_local_error(int err)
@@ -115,6 +109,364 @@ finish_run(struct check_run *r, const struct check_verdict *v)
 	check_result_apply(r->shared->engine, r->check, v, (unsigned int)took);
 	plan_run(r, MAX(r->due_ms + took + interval_of(r), now));
 }
+
+/* --- steps ----------------------------------------------------------------------------------- */
+
+/*
+ * Rules of checks that send, expect and set variables. On the first worker; bytes are in a
+ * buffer of the run only while it waits.
+ */
+
+#define CHECK_STATE_MAX 512
+
+/* --- memory --- */
+
+void
+check_bytes_drop(struct check_run *r)
+{
+	if (r->buf)
+		pool_put(&r->shared->bufs, r->buf);
+	r->buf = NULL;
+	r->len = 0;
+}
+
+/* Keeps the bytes in the scratch buffer for a later turn. */
+static int
+keep_bytes(struct check_run *r)
+{
+	if (r->buf || !r->len)
+		return 0;
+	r->buf = pool_get(&r->shared->bufs);
+	if (!r->buf)
+		return -1;
+	memcpy(r->buf, r->shared->scratch, r->len);
+	return 0;
+}
+
+static char *
+run_bytes(struct check_run *r)
+{
+	return r->buf ? r->buf : r->shared->scratch;
+}
+
+/* --- the state of a server ------------------------------------------------------------------- */
+
+/* Header field that reports its state to a server. On the first worker. */
+
+/* The weight of the servers in use. */
+static unsigned int
+sum_weights(const struct proxy *be)
+{
+	unsigned int n = 0;
+
+	list_each(it, &be->servers) {
+		const struct server *s = list_entry(it, const struct server, link);
+
+		if (server_is_usable(s) && atomic_read(&s->in_group))
+			n += server_eweight(s);
+	}
+	return (n + SERVER_WEIGHT_SCALE - 1) / SERVER_WEIGHT_SCALE;
+}
+
+static unsigned int
+sum_sessions(const struct proxy *be)
+{
+	unsigned int n = 0;
+
+	list_each(it, &be->servers)
+		n += atomic_read(&list_entry(it, const struct server, link)->cur);
+	return n;
+}
+
+/* Its value, in buf. On the first worker. node: the name of this host. */
+static struct str
+check_state_text(const struct server *s, const char *node, char buf[CHECK_STATE_MAX])
+{
+	char status[SERVER_STATUS_MAX], host[ADDR_TEXT] = "unix", port[8] = "unix";
+	char throttle[32] = "";
+	struct addr own;
+	int n;
+
+	(void)addr_cell_get(&s->addr, &own);
+	if (addr_family(&own) != AF_UNIX) {
+		(void)addr_host_text(&own, host);
+		(void)snprintf(port, sizeof(port), "%u", addr_port(&own));
+	}
+	if (s->oper == SERVER_STARTING)
+		(void)snprintf(throttle, sizeof(throttle), "; throttle=%llu%%",
+			100ull * s->start_age_ms / s->conf.check.slowstart_ms);
+	n = snprintf(buf, CHECK_STATE_MAX,
+		"%s; address=%s; port=%s; name=%s/%s; node=%s; weight=%u/%u; scur=%u/%u; qcur=%u%s",
+		server_status_text(s, status), host, port, s->be->name, s->name, node,
+		server_shown_weight(s),
+		sum_weights(s->be), atomic_read(&s->cur), sum_sessions(s->be),
+		atomic_read(&s->queued), throttle);
+	return (struct str){ buf, (size_t)MIN(n, CHECK_STATE_MAX - 1) };
+}
+
+/* --- send --- */
+
+static enum check_step
+check_send_proceed(struct check_run *r, struct check_verdict *v)
+{
+	enum io_result io = IO_OK;
+	size_t put = 0;
+
+	while (r->sent < r->len && io == IO_OK) {
+		io = conn_send(&r->conn, run_bytes(r) + r->sent, r->len - r->sent, 0, &put);
+		if (io == IO_OK) {
+			r->sent += (uint32_t)put;
+			r->is_connected = 1;
+		}
+	}
+	if (io == IO_ERR || io == IO_EOF)
+		return check_run_fail(r, r->conn.err, v);
+	if (io == IO_OK) {
+		check_bytes_drop(r);
+		return CHECK_STEP_NEXT;
+	}
+	if (keep_bytes(r) < 0)
+		return check_run_fail(r, ENOMEM, v);
+	if (!r->is_connected)
+		r->far = CHECK_FAR_RUNS;
+	r->state = CHECK_SENDING;
+	conn_want(&r->conn, EV_W);
+	return CHECK_STEP_WAIT;
+}
+
+/* agent-send may be changed at run time. */
+static void
+put_agent_text(const struct server *s, struct sbuf *out)
+{
+	if (s->conf.check.agent_send)
+		sbuf_adds(out, s->conf.check.agent_send);
+}
+
+static enum check_step
+check_send_begin(struct check_run *r, struct check_verdict *v)
+{
+	struct engine *e = r->shared->engine;
+	struct str state = { NULL, 0 };
+	char text[CHECK_STATE_MAX];
+	struct sample_ctx cx;
+	struct sbuf out;
+	size_t mark;
+	int bad = 0;
+
+	check_bytes_drop(r);
+	if (check_run_server(r)->be->check.send_state)
+		state = check_state_text(r->check->srv, r->shared->node, text);
+	check_context_init(r, &cx);
+	cx.where = r->rule ? &r->rule->where : NULL;
+	mark = arena_mark(cx.arena);
+	sbuf_init_fixed(&out, r->shared->scratch, e->bufsize);
+	if (r->check->is_agent)
+		put_agent_text(r->check->srv, &out);
+	else
+		bad = check_send_build(&r->rule->u.send, &cx, state, &out);
+	arena_release(cx.arena, mark);
+	if (bad || out.failed) {
+		check_send_failed(r->conf->method, r->rule, v);
+		return CHECK_STEP_FAIL;
+	}
+	r->len = (uint32_t)out.len;
+	r->sent = 0;
+	return check_send_proceed(r, v);
+}
+
+/* --- agents ---------------------------------------------------------------------------------- */
+
+/* Answers of agents. On the first worker. */
+
+static int
+contains_line_end(struct str bytes)
+{
+	for (size_t i = 0; i < bytes.len; i++)
+		if (bytes.p[i] == '\n' || bytes.p[i] == '\r')
+			return 1;
+	return 0;
+}
+
+static void
+apply_admin(struct engine *e, struct server *s, enum agent_admin admin)
+{
+	switch (admin) {
+	case AGENT_ADMIN_SAME:
+		break;
+	case AGENT_ADMIN_READY:
+		server_set_forced(e, s, SERVER_READY);
+		break;
+	case AGENT_ADMIN_DRAIN:
+		server_set_forced(e, s, SERVER_DRAIN_FORCED);
+		break;
+	case AGENT_ADMIN_MAINT:
+		server_set_forced(e, s, SERVER_MAINT_FORCED);
+		break;
+	}
+}
+
+/* A weight that the algorithm does not allow is ignored, as in HAProxy. */
+static void
+apply_words(struct engine *e, struct server *s, const struct agent_report *say)
+{
+	apply_admin(e, s, say->admin);
+	if (say->weight >= 0)
+		(void)!server_set_weight(e, s, server_weight_of(s, say->weight));
+	if (say->maxconn >= 0)
+		server_set_maxconn(e, s, say->maxconn);
+}
+
+/* Only a whole line counts. */
+static void
+put_incomplete(const struct check *c, const struct check_input *in, struct check_verdict *out)
+{
+	out->code = c->code;
+	out->status = in->received.len ? c->status : CHECK_L7RSP;
+	(void)snprintf(out->info, sizeof(out->info), "%s",
+		in->received.len ? "Ignoring incomplete line from agent"
+				 : "TCPCHK got an empty response at step 2");
+}
+
+/*
+ * Waits for a line, and applies its words but those on health: state, weight and maxconn of the
+ * server. CHECK_STEP_FAIL: *out is the result.
+ */
+static enum check_step
+check_agent_look(struct engine *e, const struct check *c, const struct check_input *in,
+	struct check_verdict *out)
+{
+	struct agent_report say;
+
+	if (!contains_line_end(in->received) && !in->ended && !in->full)
+		return CHECK_STEP_WAIT;
+	if (!contains_line_end(in->received)) {
+		put_incomplete(c, in, out);
+		return CHECK_STEP_FAIL;
+	}
+	agent_parse(in->received, &say);
+	apply_words(e, c->srv, &say);
+	*out = say.verdict;
+	return CHECK_STEP_FAIL;
+}
+
+/* --- expect --- */
+
+static enum check_step
+look_at_answer(struct check_run *r, struct check_verdict *v)
+{
+	size_t room = r->shared->engine->bufsize;
+	struct check_input in = {
+		.received = { run_bytes(r), r->len },
+		.ended = r->ended,
+		.full = r->len == room,
+		.accepts_404 = r->conf->disable_on_404 && r->check->srv->oper != SERVER_STOPPED,
+	};
+	struct sample_ctx cx;
+
+	if (r->check->is_agent)
+		return check_agent_look(r->shared->engine, r->check, &in, v);
+	check_context_init(r, &cx);
+	cx.where = r->rule ? &r->rule->where : NULL;
+	return check_expect_eval(r->rule, &in, &cx, v);
+}
+
+static enum check_step
+check_expect_proceed(struct check_run *r, struct check_verdict *v)
+{
+	size_t room = r->shared->engine->bufsize, got = 0;
+	enum io_result io = IO_OK;
+	enum check_step step = CHECK_STEP_WAIT;
+
+	while (step == CHECK_STEP_WAIT && io == IO_OK && conn_is_ready(&r->conn, DIR_R)) {
+		io = conn_recv(&r->conn, run_bytes(r) + r->len, room - r->len, &got);
+		if (io == IO_OK)
+			r->len += (uint32_t)got;
+		r->ended = r->ended || io == IO_EOF || r->conn.eof;
+		if (io == IO_ERR)
+			return check_run_fail(r, r->conn.err, v);
+		if (io != IO_AGAIN)
+			step = look_at_answer(r, v);
+	}
+	if (step != CHECK_STEP_WAIT)
+		return step;
+	if (keep_bytes(r) < 0)
+		return check_run_fail(r, ENOMEM, v);
+	r->state = CHECK_EXPECTING;
+	conn_want(&r->conn, EV_R);
+	return CHECK_STEP_WAIT;
+}
+
+/* Expects that follow each other read the same bytes. */
+static enum check_step
+check_expect_begin(struct check_run *r, struct check_verdict *v)
+{
+	enum check_step step = r->len || r->ended ? look_at_answer(r, v) : CHECK_STEP_WAIT;
+
+	return step == CHECK_STEP_WAIT ? check_expect_proceed(r, v) : step;
+}
+
+/* --- variables --- */
+
+/* The value, of the expression or of the format. */
+static int
+eval_var(const struct check_set_var *v, struct sample_ctx *cx, struct sample *s)
+{
+	struct str text;
+
+	if (v->expr)
+		return rule_expr_eval(v->expr, cx, s);
+	if (rule_fmt_text(v->fmt, cx, &text) < 0)
+		return 0;
+	sample_set_str(s, text);
+	return 1;
+}
+
+/* Without a value the variable is unchanged; without memory, too. */
+static void
+run_var(const struct check_rule *r, struct sample_ctx *cx)
+{
+	const struct check_set_var *v = &r->u.var;
+	struct sample s;
+
+	if (r->kind == CHECK_RULE_UNSET_VAR)
+		var_forget(cx, v->name);
+	else if (eval_var(v, cx, &s) && var_cond_hold(v->conds, cx, v->name, &s))
+		(void)!var_store(cx, v->name, &s);
+}
+
+static enum check_step
+check_var_begin(struct check_run *r, struct check_verdict *v)
+{
+	struct sample_ctx cx;
+	size_t mark;
+
+	(void)v;
+	check_context_init(r, &cx);
+	cx.where = r->rule ? &r->rule->where : NULL;
+	mark = arena_mark(cx.arena);
+	run_var(r->rule, &cx);
+	arena_release(cx.arena, mark);
+	return CHECK_STEP_NEXT;
+}
+
+/* --- the run --------------------------------------------------------------------------------- */
+
+/* The first step of a rule, and the step when the descriptor is ready. */
+static check_step_fn *const begin[] = {
+	[CHECK_RULE_CONNECT] = check_connect_begin,
+	[CHECK_RULE_SEND] = check_send_begin,
+	[CHECK_RULE_EXPECT] = check_expect_begin,
+	[CHECK_RULE_SET_VAR] = check_var_begin,
+	[CHECK_RULE_UNSET_VAR] = check_var_begin,
+};
+
+static check_step_fn *const proceed[] = {
+	[CHECK_CONNECTING] = check_connect_proceed,
+	[CHECK_HANDSHAKING] = check_handshake_proceed,
+	[CHECK_TLS_HANDSHAKE] = check_tls_proceed,
+	[CHECK_SENDING] = check_send_proceed,
+	[CHECK_EXPECTING] = check_expect_proceed,
+};
 
 static const struct check_rule *
 next_rule(const struct check_run *r)

@@ -1,11 +1,41 @@
-/* Verdicts and texts of checks that no expect rule has decided: passed without one, a connection
- * that failed, a timeout. Pure. */
+/* Verdicts and their texts; those of checks that no expect rule has decided: passed without one, a
+ * connection that failed, a timeout. Pure. */
 #include "proxy/check/check_text.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "proxy/check/check_expect_int.h"
+static void
+fill_verdict(struct check_verdict *out, enum check_status status, int code, const char *fmt,
+	va_list ap)
+{
+	out->status = status;
+	out->code = code;
+	(void)vsnprintf(out->info, sizeof(out->info), fmt, ap);
+}
+
+enum check_step
+check_fail(struct check_verdict *out, enum check_status status, int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	fill_verdict(out, status, code, fmt, ap);
+	va_end(ap);
+	return CHECK_STEP_FAIL;
+}
+
+enum check_step
+check_next(struct check_verdict *out, enum check_status status, int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	fill_verdict(out, status, code, fmt, ap);
+	va_end(ap);
+	return CHECK_STEP_NEXT;
+}
 
 void
 check_passed(enum check_method method, const struct check_rule *last, int is_tls,
