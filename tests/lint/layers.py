@@ -56,7 +56,7 @@ ROOMS = {
     'openssl/': ('src/tls/', 'include/tls/', 'src/rule/sample/conv_digest.c'),
     # All other files work on heads.
     'http/h1_': ('src/http/', 'include/http/', 'src/proxy/http1/', 'include/proxy/http1/', 'src/proxy/model/http_txn.c',
-                 'src/proxy/sample/eval.c', 'src/proxy/sample/tcp_eval.c', 'src/proxy/check/check_expect.c'),
+                 'src/proxy/sample/eval.c', 'src/proxy/check/check_expect.c'),
 }
 
 

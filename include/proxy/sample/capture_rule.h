@@ -3,7 +3,11 @@
 #define TACIT_PROXY_SAMPLE_CAPTURE_RULE_H
 
 #include "proxy/sample/capture.h"
+#include "rule/action/action.h"
 #include "rule/sample/vocab.h"
+
+/* Requires a struct session in sample_ctx.session. */
+extern const struct rule_action capture_actions[];
 
 extern const struct rule_fetch capture_fetches[];
 extern const struct rule_conv capture_convs[];

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "proxy/model/eval_scratch.h"
+#include "proxy/model/session.h"
 #include "rule/sample/sample.h"
 
 struct http_txn;
@@ -42,5 +43,14 @@ void eval_init(struct eval *l, struct session *s, unsigned int at);
 /* The received content of the request, without framing: in the client's buffer or, if it came in
  * chunks, in the worker's arena. For a session with a complete head. */
 struct str eval_received_body(const struct session *s);
+
+/*
+ * Sets up eval for the data that the client has sent, also for use_backend conditions. To be
+ * followed by tcp_content_eval_done().
+ */
+void tcp_content_eval_init(struct eval *eval, struct session *s, unsigned int at);
+void tcp_content_eval_done(struct eval *eval, struct session *s);
+/* The bytes of the client that are received and not forwarded yet; they stay where they are. */
+struct str tcp_received(const struct session *s);
 
 #endif

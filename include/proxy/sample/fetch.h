@@ -14,9 +14,4 @@ extern const struct rule_fetch tls_fetches[];
 extern const struct rule_fetch tls_hello_fetches[]; /* a client's hello, secrets */
 extern const struct rule_fetch userlist_fetches[]; /* users (7.3.6) */
 
-/* The session's client address, or with `own` its destination. 0, or -1: unknown. */
-int fetch_client_address(struct sample_ctx *cx, int own, struct addr *out) must_check;
-/* The same of the connection, without changes by rules: fc_src, fc_dst. */
-int fetch_front_address(struct sample_ctx *cx, int own, struct addr *out) must_check;
-
 #endif

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "proxy/sample/act_capture.h"
 #include "proxy/sample/act_addr.h"
 #include "proxy/sample/act_packet.h"
 #include "proxy/sample/act_priority.h"

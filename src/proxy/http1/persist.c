@@ -10,7 +10,6 @@
 #include "proxy/http1/persist_cookie.h"
 #include "proxy/model/persist_state.h"
 #include "proxy/sample/eval.h"
-#include "proxy/sample/tcp_eval.h"
 #include "rule/sample/rdp.h"
 
 /* Maximum length of a formatted server name. */

@@ -5,7 +5,6 @@
 #include "proxy/model/http_txn.h"
 #include "proxy/model/proxies.h"
 #include "proxy/sample/eval.h"
-#include "proxy/sample/tcp_eval.h"
 #include "rule/sample/rdp.h"
 
 static unsigned int

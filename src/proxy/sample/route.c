@@ -4,7 +4,6 @@
 
 #include <limits.h>
 
-#include "proxy/sample/tcp_eval.h"
 #include "proxy/sample/eval.h"
 #include "proxy/model/proxies.h"
 

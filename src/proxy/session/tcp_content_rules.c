@@ -13,7 +13,6 @@
 #include "net/silent_drop.h"
 #include "proxy/model/http_txn.h"
 #include "proxy/sample/eval.h"
-#include "proxy/sample/tcp_eval.h"
 #include "proxy/model/memory.h"
 #include "proxy/log/session_log.h"
 

@@ -1,5 +1,5 @@
 /* The action `capture`: arguments and effects. */
-#include "proxy/sample/act_capture.h"
+#include "proxy/sample/capture_rule.h"
 
 #include "unit/proxy/proxies_rig.h"
 
