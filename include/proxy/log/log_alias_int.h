@@ -69,17 +69,4 @@ void put_tr(struct log_render *r);
 void put_trg(struct log_render *r);
 void put_trl(struct log_render *r);
 
-/* Aliases of TLS, log_alias_tls.c. */
-void put_sslc(struct log_render *r);
-void put_sslv(struct log_render *r);
-
-/* Aliases of captures, log_alias_capture.c. */
-void put_CC(struct log_render *r);
-void put_CS(struct log_render *r);
-void put_ID(struct log_render *r);
-void put_hr(struct log_render *r);
-void put_hrl(struct log_render *r);
-void put_hs(struct log_render *r);
-void put_hsl(struct log_render *r);
-
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/compiler.h"
 #include "base/log.h"
+#include "proxy/log/log_format.h"
 #include "proxy/model/proxy_log.h"
 
 struct cfg_diag;
@@ -34,5 +35,10 @@ void proxy_log_fini(struct proxy *p);
 int log_global_finish(struct log_global *g, struct cfg_diag *d) must_check;
 int proxy_log_finish(struct proxy *p, const struct log_global *g, struct proxies *root,
 	struct cfg_diag *d) must_check;
+
+/* A profile has a text for a line without one of the proxy's at this step. */
+int profile_lines_exist(const struct proxy *fe, enum log_step step);
+/* Writes the line of e to each target, by its profile. On the session's worker. */
+void profile_lines_send(const struct log_entry *e);
 
 #endif

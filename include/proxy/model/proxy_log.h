@@ -50,7 +50,7 @@ struct proxy_log {
 	struct log_text error;      /* error-log-format: for connections without a valid request */
 	struct log_text sd;         /* log-format-sd: structured data of RFC 5424 */
 	unsigned int steps;         /* log-steps: bits of enum log_step; 0: not given */
-	int has_profiles;           /* lines of proxy.logs have a profile: log/profile_lines.h */
+	int has_profiles;           /* lines of proxy.logs have a profile: log/log_conf.h */
 	int profile_stage;          /* enum log_stage at which what they need is known */
 	uint64_t count;             /* number of lines written: %lc */
 };

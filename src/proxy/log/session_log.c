@@ -7,7 +7,7 @@
 #include "net/conn_err.h"
 #include "proxy/model/http_txn.h"
 #include "proxy/log/log_format.h"
-#include "proxy/log/profile_lines.h"
+#include "proxy/log/log_conf.h"
 #include "proxy/model/session.h"
 
 /* True if log-separate-errors treats it as an error: a failure, a retry, a status of 500 and above.

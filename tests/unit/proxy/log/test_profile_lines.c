@@ -1,5 +1,5 @@
 /* Lines of frontends with profiles: a configuration, and what each of its targets gets. */
-#include "proxy/log/profile_lines.h"
+#include "proxy/log/log_conf.h"
 
 #include <sys/socket.h>
 #include <unistd.h>
