@@ -9,12 +9,45 @@
 #include "base/freq.h"
 #include "base/list.h"
 #include "cfg/diag.h"
+#include "net/addr.h"
 #include "net/addr_cell.h"
 #include "net/listener.h"
-#include "proxy/model/server_tls.h"
 #include "proxy/model/check_conf.h"
-#include "proxy/model/resolve_conf.h"
+#include "proxy/model/forward.h"
+#include "proxy/model/server_tls.h"
 #include "proxy/model/shard.h"
+#include "rule/sample/fmt.h"
+
+/* The TLVs of one server. */
+#define SERVER_TLVS_MAX 32
+
+struct server_tlv {
+	struct server_tlv *next;
+	uint8_t type;
+	char *text;
+	struct cfg_where where;  /* of the text */
+	struct rule_fmt *fmt;    /* set after loading */
+};
+
+#define RESOLVE_NETS_MAX 5
+#define INIT_ADDR_MAX 8
+
+/* resolve-opts */
+#define RESOLVE_ALLOW_DUP     1u
+#define RESOLVE_IGNORE_WEIGHT 2u
+
+enum init_addr { INIT_ADDR_LAST, INIT_ADDR_LIBC, INIT_ADDR_NONE, INIT_ADDR_IP };
+
+struct resolve_conf {
+	char *section;         /* resolvers; NULL: none; owned */
+	int prefer;            /* AF_INET or AF_INET6 */
+	unsigned int opts;     /* RESOLVE_x */
+	unsigned int n_nets;
+	struct forward_net net[RESOLVE_NETS_MAX]; /* resolve-net */
+	unsigned int n_init;   /* 0: the default, last,libc */
+	enum init_addr init[INIT_ADDR_MAX];
+	struct addr init_ip;   /* of INIT_ADDR_IP; port 0 */
+};
 
 struct check;
 struct dynamic_cookie;
@@ -173,7 +206,7 @@ struct server {
 	int sni_varies;          /* it depends on the session */
 	int sni_needs_request;   /* mode http: it is noted before the request is written */
 	int uweight;             /* run-time weight, initially conf.weight */
-	/* slowstart: proxy/backend/slowstart.h. */
+	/* slowstart: proxy/backend/server_state.h. */
 	unsigned int weight_part; /* part of uweight in use: 1..SERVER_WEIGHT_SCALE */
 	unsigned int start_age_ms; /* time since it came up, as of the last step */
 	struct list start_link;  /* in engine.starting while it is SERVER_STARTING */
@@ -303,5 +336,10 @@ const char *server_status_text(const struct server *s, char buf[SERVER_STATUS_MA
  */
 int server_guess(struct server_shard *s, enum server_guess g);
 void server_learn(struct server_shard *s, enum server_guess g, int was_right);
+
+/* Appends one: 0 or -ERR_NOMEM. */
+int server_tlv_add(struct server_tlv **list, uint8_t type, const char *text,
+	const struct cfg_where *where) must_check;
+unsigned int server_tlvs_count(const struct server_tlv *list);
 
 #endif

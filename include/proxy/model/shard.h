@@ -15,7 +15,20 @@
 #include "event/timer.h"
 #include "proxy/model/latency.h"
 #include "proxy/model/session_queue.h"
-#include "proxy/model/stat_times.h"
+
+struct latency_times;
+
+/* Number of sessions in time averages, as in HAProxy. */
+#define STAT_AVERAGE_OVER 1024u
+
+/* In milliseconds. */
+struct stat_times {
+	/* sums over the last STAT_AVERAGE_OVER sessions */
+	_Atomic uint64_t qtime, ctime, rtime, ttime;
+	_Atomic uint64_t qtime_max, ctime_max, rtime_max, ttime_max;
+	/* The number of sessions in a sum, at least 1 when it is shown. In a shard 0. */
+	_Atomic uint64_t n;
+};
 
 struct engine;
 struct idle_names;
@@ -159,5 +172,8 @@ void stat_clear_proxy(struct proxy_stat *st);
 /* Clears the maxima of a proxy and its servers, with `all` every counter too. All workers but the
  * caller's are paused. */
 void proxy_clear_stat(struct proxy *p, int all);
+
+/* Adds a session to averages and maxima: sessions is the number so far, including this one. */
+void stat_times_count(struct stat_times *t, uint64_t sessions, const struct latency_times *one);
 
 #endif

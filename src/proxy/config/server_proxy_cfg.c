@@ -8,7 +8,6 @@
 #include "cfg/value.h"
 #include "proxy/config/proxy_cfg.h"
 #include "proxy/model/server.h"
-#include "proxy/model/server_tlv.h"
 #include "rule/sample/fmt.h"
 
 /* arg: the bits, and 1 behind them to set them. */

@@ -2,23 +2,123 @@
  * under the backend's lock or while workers are paused. */
 #include "proxy/model/server.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/atomic.h"
+#include "base/compiler.h"
 #include "base/counter.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "cfg/diag.h"
+#include "net/addr.h"
 #include "proxy/model/check.h"
+#include "proxy/model/forward.h"
 #include "proxy/model/proxy.h"
-#include "proxy/model/server_tlv.h"
 #include "rule/sample/expr.h"
+#include "rule/sample/fmt.h"
 #include "tls/connect.h"
 
 /* Connections after which a guess that mostly fails is tried again: one failed call in so many. */
 #define SKIPS 64
 /* Interval at which half of the surplus idle connections are closed (pool-purge-delay). */
 #define POOL_PURGE_MS_DEFAULT 5000
+
+/* --- names ----------------------------------------------------------------------------------- */
+
+/* Settings for resolving a server's name. Set while the configuration is read. */
+
+/* --- TLVs ------------------------------------------------------------------------------------ */
+
+/*
+ * Fields that a server's PROXY headers have besides the usual ones. While the configuration is
+ * read; afterwards they are only read.
+ */
+
+int
+server_tlv_add(struct server_tlv **list, uint8_t type, const char *text,
+	const struct cfg_where *where)
+{
+	struct server_tlv *t = mem_zalloc(sizeof(*t));
+
+	if (!t)
+		return -ERR_NOMEM;
+	t->text = mem_strdup(text);
+	if (!t->text) {
+		mem_free(t);
+		return -ERR_NOMEM;
+	}
+	t->type = type;
+	t->where = *where;
+	while (*list)
+		list = &(*list)->next;
+	*list = t;
+	return 0;
+}
+
+static void
+server_tlvs_free(struct server_tlv **list)
+{
+	while (*list) {
+		struct server_tlv *t = *list;
+
+		*list = t->next;
+		rule_fmt_free(&t->fmt);
+		mem_free(t->text);
+		mem_free(t);
+	}
+}
+
+/* Without compiled formats. 0 or -ERR_NOMEM: *to is empty. */
+static int
+server_tlvs_copy(struct server_tlv **to, const struct server_tlv *from)
+{
+	*to = NULL;
+	for (; from; from = from->next)
+		if (server_tlv_add(to, from->type, from->text, &from->where) < 0) {
+			server_tlvs_free(to);
+			return -ERR_NOMEM;
+		}
+	return 0;
+}
+
+unsigned int
+server_tlvs_count(const struct server_tlv *list)
+{
+	unsigned int n = 0;
+
+	for (; list; list = list->next)
+		n++;
+	return n;
+}
+
+static void
+resolve_conf_init(struct resolve_conf *c)
+{
+	memset(c, 0, sizeof(*c));
+	c->prefer = AF_INET6;
+}
+
+static void
+resolve_conf_fini(struct resolve_conf *c)
+{
+	mem_free(c->section);
+	c->section = NULL;
+}
+
+/* 0 or -ERR_NOMEM. */
+static int
+resolve_conf_copy(struct resolve_conf *to, const struct resolve_conf *from)
+{
+	char *section;
+
+	if (mem_copy_string(&section, from->section) < 0)
+		return -ERR_NOMEM;
+	*to = *from;
+	to->section = section;
+	return 0;
+}
 
 void
 server_conf_init(struct server_conf *c)

@@ -4,7 +4,7 @@
 
 #include "net/proxy_header.h"
 #include "proxy/model/addr_override.h"
-#include "proxy/model/server_tlv.h"
+#include "proxy/model/server.h"
 #include "proxy/sample/eval.h"
 #include "proxy/sample/unique_id.h"
 #include "proxy/session/proxy_protocol_tls.h"
