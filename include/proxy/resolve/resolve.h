@@ -45,17 +45,6 @@ unsigned int resolve_descriptors(const struct proxies *ps);
 /* Ends what was started, also after a failure. */
 void resolve_stop(struct resolve *r);
 
-/* --- resolve_server.c --- */
-void resolve_server_init(struct server_dns *d);
-/* Looks up the host srv->fqdn: 0 or as dns_lookup_watch(). */
-int resolve_server_watch(struct server_dns *d) must_check;
-/* Sets the server's address and port if they differ. by: the source of the address, for the log. 1
- * if it was changed. */
-int resolve_server_set(struct server_dns *d, const struct addr *a, const char *by);
-/* The server has an address: ends its maintenance. */
-void resolve_server_up(struct server_dns *d);
-/* The server has no address: begins maintenance. */
-void resolve_server_down(struct server_dns *d, const char *why);
 /* `set server fqdn`: another host, looked up from now on. 0; -ERR_INVAL: this is no host name, or
  * the server belongs to a service; or -ERR_NOMEM. */
 int resolve_server_rename(struct server *s, const char *fqdn) must_check;
