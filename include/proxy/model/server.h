@@ -51,6 +51,7 @@ struct resolve_conf {
 
 struct check;
 struct dynamic_cookie;
+struct outbound_source;
 struct proxy;
 struct resolvers;
 struct server_dns;
@@ -267,6 +268,8 @@ source_is_of_client(const struct source_conf *c)
 
 /* The local address to bind before connect(), with the next port of a range: 0 if there is none. */
 int server_source_addr(struct server *s, struct addr *out);
+/* The local end of connections to it. */
+struct outbound_source server_source(struct server *s);
 
 /* True if it may get new sessions: running, not drained, and weight above zero. */
 int server_is_usable(const struct server *s);

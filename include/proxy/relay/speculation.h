@@ -19,8 +19,7 @@
 
 #include "proxy/model/session.h"
 
-/* Sets the initial readiness of a connection to the server, after connect(): a new socket has
- * received nothing, and only one to a near server is tried for writing. */
+/* After connect(): only a connection to a near server is tried for writing before an event. */
 void speculation_connecting(struct session *s);
 /* Sends the client's bytes to a server that may not be connected yet: 1, they have left and it is;
  * 0, not yet, or there are none; -1, the connection has failed. */

@@ -1,4 +1,4 @@
-/* Opening the connection to the server: socket, options that must precede connect(), connect(). */
+/* The connection to a server: a new one, or an idle one. */
 #ifndef TACIT_PROXY_SESSION_CONNECT_H
 #define TACIT_PROXY_SESSION_CONNECT_H
 
@@ -14,11 +14,9 @@ int connect_server(struct session *s) must_check;
 int connect_reuse(struct session *s) must_check;
 /* The transport of connections to s->srv; NULL: none. */
 const struct xprt_maker *server_xprt(const struct session *s);
-/* True for local failures (descriptors, ports, memory), not the server's. */
-int connect_is_resource(int err);
-
-/* The reason of a failure, positive, for what connect_tls_begin() has returned. */
-int connect_tls_reason(int r);
+/* Has the new connection ask for the server's name (TLS), and begin with the PROXY header: 0,
+ * -ENOMEM, or -ERR_RANGE (see connect_is_unnamed()). */
+int connect_begin_server(struct session *s) must_check;
 /* True if `sni` made a name that no server can be asked for: another try would fail, too. */
 int connect_is_unnamed(int err);
 

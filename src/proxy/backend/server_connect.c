@@ -46,23 +46,7 @@ share_port(struct engine *e, int fd)
 	return sys_setsockopt(e->sys, fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 }
 
-long
-server_bind_as(struct engine *e, const struct server *srv, const struct addr *as, int fd)
-{
-	long r = bind_interface(e, &srv->conf.source, fd);
-	int on = 1;
-
-	if (r < 0 || !as)
-		return r;
-	r = addr_family(as) == AF_INET6
-		? sys_setsockopt(e->sys, fd, IPPROTO_IPV6, IPV6_TRANSPARENT, &on, sizeof(on))
-		: sys_setsockopt(e->sys, fd, IPPROTO_IP, IP_TRANSPARENT, &on, sizeof(on));
-	if (r >= 0)
-		r = addr_port(as) ? share_port(e, fd) : leave_port_open(e, fd);
-	return r < 0 ? r : sys_bind(e->sys, fd, &as->u.sa, as->len);
-}
-
-long
+static long
 server_bind_source(struct engine *e, struct server *srv, int fd)
 {
 	const struct source_conf *src = &srv->conf.source;

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "cfg/diag.h"
 #include "net/addr.h"
+#include "net/outbound.h"
 #include "proxy/model/check.h"
 #include "proxy/model/forward.h"
 #include "proxy/model/proxy.h"
@@ -291,6 +292,15 @@ server_source_addr(struct server *s, struct addr *out)
 		addr_set_port(out, src->port_lo + (atomic_add(&s->source_next, 1u) - 1) % n);
 	}
 	return 1;
+}
+
+struct outbound_source
+server_source(struct server *s)
+{
+	const struct source_conf *src = &s->conf.source;
+
+	return (struct outbound_source){ .addr = &src->addr, .interface = src->interface,
+		.port_lo = src->port_lo, .port_hi = src->port_hi, .next = &s->source_next };
 }
 
 int

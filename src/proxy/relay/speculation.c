@@ -7,11 +7,8 @@
 void
 speculation_connecting(struct session *s)
 {
-	struct conn *c = &s->conn[SERVER];
-
-	conn_presume_again(c, DIR_R);
 	if (!server_guess(srv_shard(s, s->srv), SERVER_NEAR))
-		conn_presume_again(c, DIR_W);
+		conn_presume_again(&s->conn[SERVER], DIR_W);
 }
 
 int

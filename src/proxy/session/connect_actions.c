@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "net/conn_err.h"
+#include "net/outbound.h"
 #include "net/xprt.h"
 #include "proxy/backend/balance.h"
 #include "proxy/backend/server_observe.h"
@@ -80,7 +81,7 @@ report_what_failed(const struct session *s, int err)
 	if (connect_is_unnamed(err))
 		report_at_times(s, &e->unnamed_ms, LOG_LEVEL_WARNING,
 			"the name for sni is longer than 255 bytes or has a NUL");
-	else if (connect_is_resource(err))
+	else if (outbound_is_shortage(err))
 		report_at_times(s, &e->shortage_ms, LOG_LEVEL_ALERT,
 			err == EADDRNOTAVAIL || err == EADDRINUSE ? "no free ports"
 								  : strerror(err));
@@ -174,7 +175,7 @@ plan_retry(struct session *s, uint64_t delay)
 	if (connect_is_unnamed(s->connect_err))
 		return SESSION_EV_GIVE_UP;
 	/* A resource that this host lacks is no finding about the server. */
-	if (!connect_is_resource(s->connect_err))
+	if (!outbound_is_shortage(s->connect_err))
 		server_observe(s->engine, s->srv, SERVER_CONNECT_FAILED);
 	if (is_vain || s->retries >= (unsigned int)s->be->retries || (s->txn && !http_retries(s->be,
 		HTTP_RETRY_CONN_FAILURE)))
@@ -214,7 +215,7 @@ connect_failure_cause(int err)
 		return 's';
 	if (connect_is_unnamed(err))
 		return 'P';
-	return connect_is_resource(err) ? 'R' : 'S';
+	return outbound_is_shortage(err) ? 'R' : 'S';
 }
 
 enum session_event

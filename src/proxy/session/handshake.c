@@ -35,16 +35,12 @@ shake_hands(struct session *s)
 static enum session_event
 reach_server(struct session *s)
 {
-	struct conn *c = &s->conn[SERVER];
 	const struct xprt_maker *xprt = server_xprt(s);
-	int r = proxy_protocol_begin(s);
+	int r = xprt ? conn_begin_xprt(&s->conn[SERVER], s->engine->on_server_io, s, xprt) : 0;
 
-	if (r == 0 && xprt)
-		r = conn_begin_xprt(c, s->engine->on_server_io, s, xprt);
-	if (r == 0 && xprt)
-		r = connect_tls_begin(s);
+	r = r < 0 ? -ENOMEM : connect_begin_server(s);
 	if (r < 0) {
-		s->connect_err = (int16_t)connect_tls_reason(r);
+		s->connect_err = (int16_t)-r;
 		return SESSION_EV_REFUSED;
 	}
 	return xprt ? shake_hands(s) : SESSION_EV_UP;

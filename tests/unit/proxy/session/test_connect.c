@@ -266,7 +266,6 @@ ports_in_use_are_skipped(void **st)
 	assert_int_equal(calls_of("bind("), 3);
 	assert_false(conn_is_open(&s.conn[SERVER]));
 	assert_int_equal(fake_fds(w.k), 2);
-	assert_true(connect_is_resource(EADDRINUSE));
 }
 
 /* A connection from that port to that server is open: the kernel reports it when it connects. */
@@ -322,21 +321,6 @@ failures_leave_nothing(void **st)
 		assert_int_equal(fake_fds(w.k), 2);
 		assert_int_equal(loop_fds(w.loop), 1);
 	}
-}
-
-static void
-local_shortages_are_distinguished(void **st)
-{
-	static const int own[] = { EMFILE, ENFILE, ENOBUFS, ENOMEM, EADDRNOTAVAIL, EADDRINUSE,
-				   EAGAIN };
-	static const int theirs[] = { ECONNREFUSED, ETIMEDOUT, EHOSTUNREACH, ENETUNREACH,
-				      ECONNRESET, 0 };
-
-	(void)st;
-	for (size_t i = 0; i < ARRAY_LEN(own); i++)
-		assert_true(connect_is_resource(own[i]));
-	for (size_t i = 0; i < ARRAY_LEN(theirs); i++)
-		assert_false(connect_is_resource(theirs[i]));
 }
 
 /* A server without a port uses the client's destination port, plus an offset. */
@@ -404,7 +388,6 @@ a_number_beyond_the_table_is_a_shortage(void **st)
 	assert_non_null(tiny);
 	w.engine.loop = tiny;
 	assert_int_equal(connect_server(&s), -EMFILE);
-	assert_true(connect_is_resource(EMFILE));
 	assert_false(conn_is_open(&s.conn[SERVER]));
 	w.engine.loop = was;
 	loop_free(&tiny);
@@ -424,7 +407,6 @@ main(void)
 		CASE(ports_in_use_are_skipped),
 		CASE(ports_with_a_connection_are_skipped),
 		CASE(failures_leave_nothing),
-		CASE(local_shortages_are_distinguished),
 		CASE(the_port_may_follow_the_clients),
 		CASE(unix_sockets_have_no_tcp_options),
 		CASE(a_number_beyond_the_table_is_a_shortage),

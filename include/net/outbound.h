@@ -1,0 +1,70 @@
+/*
+ * Connections that tacit opens, to servers and for itself: a socket with its options, bound to its
+ * source, connect(), and a connection with its transport. Nothing here blocks, chooses an address,
+ * or tries again later. On the thread of the loop.
+ */
+#ifndef TACIT_NET_OUTBOUND_H
+#define TACIT_NET_OUTBOUND_H
+
+#include "base/compiler.h"
+#include "event/loop.h"
+#include "net/addr.h"
+#include "net/conn.h"
+
+struct keepalive;
+struct sockbuf;
+struct xprt_maker;
+
+/* The local end of a connection. All zero: chosen by the kernel. */
+struct outbound_source {
+	const struct addr *addr;       /* NULL, or len 0: chosen by the kernel */
+	const char *interface;         /* NULL, or "": any */
+	unsigned int port_lo, port_hi; /* used in turn; 0: the port of addr, 0: any */
+	unsigned int *next;            /* of such a range: the number of its ports used so far */
+	int is_foreign;                /* addr need not be this host's (IP_TRANSPARENT, which
+					* needs CAP_NET_ADMIN) */
+};
+
+#define OUTBOUND_DATAGRAM  1u /* UDP */
+#define OUTBOUND_MPTCP     2u /* Multipath TCP, or TCP if the kernel has none */
+#define OUTBOUND_FASTOPEN  4u /* the first data leaves in the SYN, if the peer knows this host */
+#define OUTBOUND_LATE_ACK  8u /* the last ACK of TCP's handshake waits for data, or for a reset */
+#define OUTBOUND_NAGLE    16u /* TCP_NODELAY is never set */
+
+/* A connection to open. Options but `buffers` are not for unix sockets. */
+struct outbound {
+	const struct addr *to;
+	const struct addr *via;        /* a SOCKS4 proxy on the way; NULL: none */
+	unsigned int options;          /* OUTBOUND_x */
+	unsigned int user_timeout_ms;  /* TCP_USER_TIMEOUT; 0: the kernel's */
+	const struct sockbuf *buffers; /* NULL: the kernel's */
+	const struct keepalive *keepalive; /* NULL: off */
+	struct outbound_source source;
+	const struct xprt_maker *xprt; /* NULL: the socket itself */
+};
+
+/* True if this host lacks a resource: descriptors, ports or memory. err: an errno. */
+int outbound_is_shortage(int err);
+
+/*
+ * Opens c, which has sent nothing yet: 1 if it is connected, 0 if that is in progress, or -errno.
+ * With a proxy on the way, c begins with the request to it, and is without the transport, which is
+ * the caller's to begin (conn_begin_xprt()) when the proxy has granted the request.
+ */
+int outbound_open(struct conn *c, struct loop *l, const struct outbound *o, loop_fd_fn *fn,
+	void *owner) must_check;
+/* Has the connection wait until it is connected, or has failed: wants both directions. */
+void outbound_await(struct conn *c);
+
+/* --- the steps of outbound_open() --- */
+
+/* A socket that is connected (*is_up) or connecting: the descriptor or -errno. Of a range of source
+ * ports the next one is used that the kernel permits. */
+int outbound_connect(struct sys *sys, const struct outbound *o, int *is_up) must_check;
+/* The same with a socket that was connected before and is bound. Closes it on failure. */
+int outbound_reconnect(struct sys *sys, int fd, const struct outbound *o, int *is_up) must_check;
+/* Opens c over such a socket, which it takes over: 0, or -errno, and it is closed. */
+int outbound_adopt(struct conn *c, struct loop *l, int fd, const struct outbound *o,
+	loop_fd_fn *fn, void *owner) must_check;
+
+#endif

@@ -1,0 +1,266 @@
+/* Connections that tacit opens. On the thread of the loop; a descriptor that is not handed on is
+ * closed. */
+#define _GNU_SOURCE
+#include "net/outbound.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "net/keepalive.h"
+#include "net/sockbuf.h"
+#include "net/socks4.h"
+#include "net/xprt.h"
+
+/* So many ports are tried in one go: others wait meanwhile. */
+#define PORTS_TRIED 64
+
+int
+outbound_is_shortage(int err)
+{
+	return err == EMFILE || err == ENFILE || err == ENOBUFS || err == ENOMEM ||
+		err == EADDRNOTAVAIL || err == EADDRINUSE || err == EAGAIN;
+}
+
+/* --- the source --- */
+
+static int
+ports_to_try(const struct outbound_source *src)
+{
+	return src->port_lo ? (int)MIN(src->port_hi - src->port_lo + 1, PORTS_TRIED) : 1;
+}
+
+static long
+set_int_option(struct sys *sys, int fd, int level, int opt, int value)
+{
+	return sys_setsockopt(sys, fd, level, opt, &value, sizeof(value));
+}
+
+static long
+bind_device(struct sys *sys, const struct outbound_source *src, int fd)
+{
+	if (!src->interface || !src->interface[0])
+		return 0;
+	return sys_setsockopt(sys, fd, SOL_SOCKET, SO_BINDTODEVICE, src->interface,
+		(socklen_t)strlen(src->interface) + 1);
+}
+
+static long
+permit_foreign(struct sys *sys, int fd, int family)
+{
+	return family == AF_INET6 ? set_int_option(sys, fd, IPPROTO_IPV6, IPV6_TRANSPARENT, 1)
+				  : set_int_option(sys, fd, IPPROTO_IP, IP_TRANSPARENT, 1);
+}
+
+/* A given port may still be bound by an earlier connection that has ended (TIME_WAIT). Without one
+ * the kernel chooses it when it knows the destination. */
+static long
+prepare_port(struct sys *sys, const struct outbound_source *src, int fd)
+{
+	return src->port_lo || addr_port(src->addr)
+		? set_int_option(sys, fd, SOL_SOCKET, SO_REUSEADDR, 1)
+		: set_int_option(sys, fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+}
+
+/* Binds fd; of a range of ports to the next one that no other program holds. */
+static long
+bind_port(struct sys *sys, const struct outbound_source *src, int fd)
+{
+	unsigned int n = src->port_hi - src->port_lo + 1;
+	int tries = ports_to_try(src);
+	struct addr a = *src->addr;
+	long r;
+
+	do {
+		if (src->port_lo)
+			addr_set_port(&a, src->port_lo + (atomic_add(src->next, 1u) - 1) % n);
+		r = sys_bind(sys, fd, &a.u.sa, a.len);
+	} while (r == -EADDRINUSE && --tries > 0);
+	return r;
+}
+
+static long
+bind_source(struct sys *sys, const struct outbound_source *src, int fd)
+{
+	long r = bind_device(sys, src, fd);
+
+	if (likely(!src->addr || !src->addr->len) || r < 0)
+		return r;
+	if (src->is_foreign)
+		r = permit_foreign(sys, fd, addr_family(src->addr));
+	if (r >= 0)
+		r = prepare_port(sys, src, fd);
+	return r < 0 ? r : bind_port(sys, src, fd);
+}
+
+/* --- the socket --- */
+
+static const struct addr *
+first_hop(const struct outbound *o)
+{
+	return unlikely(o->via) ? o->via : o->to;
+}
+
+/* Options that MPTCP does not have are left out. */
+static long
+unless_mptcp(const struct outbound *o, long r)
+{
+	return (r == -ENOPROTOOPT || r == -EOPNOTSUPP) && o->options & OUTBOUND_MPTCP ? 0 : r;
+}
+
+static long
+set_or_leave_out(struct sys *sys, const struct outbound *o, int fd, int opt, int value)
+{
+	return unless_mptcp(o, set_int_option(sys, fd, IPPROTO_TCP, opt, value));
+}
+
+/* Options of the handshake, which a socket loses with its connection. */
+static long
+set_handshake(struct sys *sys, const struct outbound *o, int fd)
+{
+	long r = 0;
+
+	if (o->options & OUTBOUND_LATE_ACK)
+		r = set_or_leave_out(sys, o, fd, TCP_QUICKACK, 0);
+	if (r >= 0 && o->options & OUTBOUND_FASTOPEN)
+		r = set_or_leave_out(sys, o, fd, TCP_FASTOPEN_CONNECT, 1);
+	return r;
+}
+
+static long
+set_all_options(struct sys *sys, const struct outbound *o, int fd)
+{
+	long r = 0;
+
+	if (o->keepalive)
+		r = unless_mptcp(o, keepalive_set(sys, fd, o->keepalive));
+	if (r >= 0 && o->user_timeout_ms)
+		r = set_or_leave_out(sys, o, fd, TCP_USER_TIMEOUT, (int)o->user_timeout_ms);
+	return r < 0 ? r : set_handshake(sys, o, fd);
+}
+
+/* Without Multipath TCP in the kernel TCP is used: it is what both sides fall back to. */
+static long
+new_socket(struct sys *sys, const struct outbound *o, int family)
+{
+	int type = (o->options & OUTBOUND_DATAGRAM ? SOCK_DGRAM : SOCK_STREAM) | SOCK_NONBLOCK |
+		SOCK_CLOEXEC;
+	long fd = -EPROTONOSUPPORT;
+
+	if (unlikely(o->options & OUTBOUND_MPTCP) && !o->via)
+		fd = sys_socket(sys, family, type, IPPROTO_MPTCP);
+	if (likely(fd == -EPROTONOSUPPORT) || fd == -ENOPROTOOPT)
+		fd = sys_socket(sys, family, type, 0);
+	return fd;
+}
+
+/* With its options, bound to its source: the descriptor or -errno. */
+static long
+open_bound(struct sys *sys, const struct outbound *o)
+{
+	int family = addr_family(first_hop(o));
+	long fd = new_socket(sys, o, family), r = 0;
+	const char *what;
+
+	if (fd < 0)
+		return fd;
+	if (o->buffers)
+		r = sockbuf_set(sys, (int)fd, family, o->buffers, &what);
+	if (r >= 0 && family != AF_UNIX) {
+		r = set_all_options(sys, o, (int)fd);
+		if (r >= 0)
+			r = bind_source(sys, &o->source, (int)fd);
+	}
+	if (r >= 0)
+		return fd;
+	(void)sys_close(sys, (int)fd);
+	return r;
+}
+
+/* --- connecting --- */
+
+static int
+start_connect(struct sys *sys, int fd, const struct outbound *o, int *is_up)
+{
+	const struct addr *to = first_hop(o);
+	long r = sys_connect(sys, fd, &to->u.sa, to->len);
+
+	*is_up = r >= 0;
+	if (r >= 0 || r == -EINPROGRESS)
+		return fd;
+	(void)sys_close(sys, fd);
+	return (int)r;
+}
+
+int
+outbound_connect(struct sys *sys, const struct outbound *o, int *is_up)
+{
+	int tries = ports_to_try(&o->source), r;
+
+	do {
+		long fd = open_bound(sys, o);
+
+		if (fd < 0)
+			return (int)fd;
+		r = start_connect(sys, (int)fd, o, is_up);
+		/* A connection from this port to this address is open. */
+	} while (r == -EADDRNOTAVAIL && --tries > 0);
+	return r;
+}
+
+int
+outbound_reconnect(struct sys *sys, int fd, const struct outbound *o, int *is_up)
+{
+	long r = set_handshake(sys, o, fd);
+
+	if (r >= 0)
+		return start_connect(sys, fd, o, is_up);
+	(void)sys_close(sys, fd);
+	return (int)r;
+}
+
+static enum conn_kind
+conn_kind_of(const struct outbound *o)
+{
+	if (addr_family(first_hop(o)) == AF_UNIX)
+		return CONN_UNIX;
+	return o->options & OUTBOUND_NAGLE ? CONN_TCP_NODELAY : CONN_TCP;
+}
+
+int
+outbound_adopt(struct conn *c, struct loop *l, int fd, const struct outbound *o, loop_fd_fn *fn,
+	void *owner)
+{
+	int r = conn_open_xprt(c, l, fd, fn, owner, conn_kind_of(o), o->via ? NULL : o->xprt);
+
+	if (r < 0) {
+		(void)sys_close(loop_sys(l), fd);
+		return r == -ERR_NOMEM ? -ENOMEM : -EMFILE;
+	}
+	/* A new connection has received nothing. */
+	loop_presume_again(l, fd, DIR_R);
+	if (likely(!o->via))
+		return 0;
+	r = socks4_begin(c, o->to);
+	if (r < 0)
+		conn_close(c);
+	return r;
+}
+
+int
+outbound_open(struct conn *c, struct loop *l, const struct outbound *o, loop_fd_fn *fn, void *owner)
+{
+	int is_up, fd = outbound_connect(loop_sys(l), o, &is_up);
+	int r = fd < 0 ? fd : outbound_adopt(c, l, fd, o, fn, owner);
+
+	return r < 0 ? r : is_up;
+}
+
+void
+outbound_await(struct conn *c)
+{
+	loop_presume_again(c->loop, c->fd, DIR_W);
+	conn_want(c, EV_R | EV_W);
+}
