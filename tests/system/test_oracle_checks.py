@@ -8,6 +8,7 @@ that does not depend on time. Each backend has one server, so that no line depen
 import asyncio
 import random
 import re
+import socket
 import threading
 
 import oracle
@@ -175,3 +176,29 @@ def test_random_schedules(tmp_path):
     theirs, ours = oracle.both(lambda program: played(program, oracle.at(tmp_path, program), schedules))
     for schedule, name in zip(schedules, theirs):
         assert ours[name] == theirs[name], schedule
+
+
+def of_a_full_backlog(program, directory):
+    """The line about a server that accepts no connection, without the words of the reason."""
+    directory.mkdir()
+    path = str(directory / "full.sock")
+    log = LogServer()
+    try:
+        with socket.socket(socket.AF_UNIX) as listener, socket.socket(socket.AF_UNIX) as waiting:
+            listener.bind(path)
+            listener.listen(0)
+            waiting.connect(path)
+            subject = Subject(program, directory, f" log 127.0.0.1:{log.port} local0\nbackend b\n log global\n"
+                                                  f" server s unix@{path} check inter {INTER_MS} fall 1\n")
+            try:
+                log.lines.until(lambda lines: any("b/s is DOWN" in line for line in lines), "the server is down")
+            finally:
+                subject.stop()
+        return [re.sub(r'info: "[^"]*"', "info", words(line)) for line in log.lines if "b/s is DOWN" in line]
+    finally:
+        log.close()
+
+
+def test_a_full_backlog_is_no_failure_of_layer_4(tmp_path):
+    line, = oracle.same(lambda program: of_a_full_backlog(program, oracle.at(tmp_path, program)))
+    assert "reason: Socket error, " in line

@@ -266,8 +266,6 @@ source_is_of_client(const struct source_conf *c)
 	return c->as != SOURCE_AS_SELF && c->as != SOURCE_AS_ADDR;
 }
 
-/* The local address to bind before connect(), with the next port of a range: 0 if there is none. */
-int server_source_addr(struct server *s, struct addr *out);
 /* The local end of connections to it. */
 struct outbound_source server_source(struct server *s);
 

@@ -2,14 +2,13 @@
 #include "proxy/check/check_connect.h"
 
 #include <errno.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "net/outbound.h"
 #include "net/proxy_header.h"
 #include "net/socks4.h"
 #include "net/xprt.h"
-#include "proxy/backend/server_connect.h"
 #include "proxy/check/check_context.h"
 #include "proxy/check/check_run.h"
 #include "proxy/check/check_text.h"
@@ -58,20 +57,21 @@ check_target(struct check_run *r)
 }
 
 /*
- * Asks whether the connection is there. On a host that is near it is, before any event could
- * report it.
+ * Asks whether the connection is there, *is_up. On a host that is near it is, before any event
+ * could report it. 0 or -errno.
  */
-static long
-ask_connected(struct check_run *r, int fd, const struct addr *to)
+static int
+ask_connected(struct check_run *r, int fd, const struct addr *to, int *is_up)
 {
 	long e;
 
 	if (r->far) {
 		r->far--;
-		return -EALREADY;
+		return 0;
 	}
 	e = sys_connect(r->shared->engine->sys, fd, &to->u.sa, to->len);
-	return e == -EISCONN ? 0 : e;
+	*is_up = e >= 0 || e == -EISCONN;
+	return *is_up || e == -EALREADY || e == -EINPROGRESS ? 0 : (int)e;
 }
 
 static int
@@ -116,18 +116,19 @@ check_connect_drop_spare(struct check_run *r)
 	r->spare = -1;
 }
 
-/* The socket of the last check, or a new one: -errno. */
+/* With the socket of the last check, or a new one: the descriptor or -errno. */
 static int
-take_socket(struct check_run *r, int family)
+start_connecting(struct check_run *r, const struct outbound *o, int family, int *is_up)
 {
+	struct sys *sys = r->shared->engine->sys;
 	int fd = r->spare;
 
 	if (fd >= 0 && r->spare_family == family) {
 		r->spare = -1;
-		return fd;
+		return outbound_reconnect(sys, fd, o, is_up);
 	}
 	check_connect_drop_spare(r);
-	return server_socket(r->shared->engine, r->check->srv, family);
+	return outbound_connect(sys, o, is_up);
 }
 
 /* --- the PROXY header --- */
@@ -214,21 +215,27 @@ fail_handshake(struct check_run *r, enum socks4_step step, struct check_verdict 
 	return CHECK_STEP_FAIL;
 }
 
+/* Prepares what a connection to the server begins with: 0 or -ENOMEM. */
+static int
+begin_server(struct check_run *r, const struct addr *to)
+{
+	int e = check_tls_begin(r);
+
+	if (e == 0 && sends_proxy_header(r))
+		e = write_check_proxy_header(r, to);
+	return e < 0 ? -ENOMEM : 0;
+}
+
 /* The server is reached: from now on the connection is as any other. */
 static enum check_step
 end_handshake(struct check_run *r, struct check_verdict *v)
 {
 	struct addr to = check_target(r);
-
 	const struct xprt_maker *m = check_tls_maker(r);
 
-	if (sends_proxy_header(r) && write_check_proxy_header(r, &to) < 0)
+	if ((m && conn_begin_xprt(&r->conn, check_run_on_io, r, m) < 0) || begin_server(r, &to) < 0)
 		return check_run_fail(r, ENOMEM, v);
-	if (!m)
-		return send_header_alone(r, v);
-	if (conn_begin_xprt(&r->conn, check_run_on_io, r, m) < 0 || check_tls_begin(r) < 0)
-		return check_run_fail(r, ENOMEM, v);
-	return check_tls_proceed(r, v);
+	return m ? check_tls_proceed(r, v) : send_header_alone(r, v);
 }
 
 enum check_step
@@ -254,23 +261,6 @@ check_handshake_proceed(struct check_run *r, struct check_verdict *v)
 
 /* --- opening --- */
 
-/* A handshake comes first: nothing is sent before it is known to be connected. */
-static int
-needs_connection(const struct check_run *r)
-{
-	return proxy_on_the_way(r) || check_tls_maker(r);
-}
-
-/* The request to the proxy, or the PROXY header: 0 or an errno. */
-static int
-prepare_preface(struct check_run *r, const struct addr *to)
-{
-	r->handshake_got = 0;
-	if (proxy_on_the_way(r))
-		return -socks4_begin(&r->conn, to);
-	return sends_proxy_header(r) && write_check_proxy_header(r, to) < 0 ? ENOMEM : 0;
-}
-
 static enum check_step
 proceed_connected(struct check_run *r, struct check_verdict *v)
 {
@@ -282,44 +272,25 @@ proceed_connected(struct check_run *r, struct check_verdict *v)
 
 /* Waits until it is connected, or continues as if it were. */
 static enum check_step
-open_connection(struct check_run *r, int fd, int family, long c, struct check_verdict *v)
+open_connection(struct check_run *r, int fd, const struct outbound *o, int continues,
+	struct check_verdict *v)
 {
-	struct engine *e = r->shared->engine;
-	struct addr to;
-	int err;
+	struct loop *l = r->shared->engine->loop;
+	int e = outbound_adopt(&r->conn, l, fd, o, check_run_on_io, r);
 
-	if (conn_open_xprt(&r->conn, e->loop, fd, check_run_on_io, r,
-		    family == AF_UNIX ? CONN_UNIX : CONN_TCP,
-		    proxy_on_the_way(r) ? NULL : check_tls_maker(r)) < 0) {
-		(void)sys_close(e->sys, fd);
-		return check_run_fail(r, EMFILE, v);
-	}
-	if (check_tls_begin(r) < 0)
-		return check_run_fail(r, ENOMEM, v);
-	loop_presume_again(e->loop, fd, DIR_R);
-	to = check_target(r);
-	err = prepare_preface(r, &to);
-	if (err)
-		return check_run_fail(r, err, v);
-	if (c == 0 || (c == -EINPROGRESS && !r->far && !needs_connection(r)))
+	if (e == 0 && !o->via)
+		e = begin_server(r, o->to);
+	if (e < 0)
+		return check_run_fail(r, -e, v);
+	r->handshake_got = 0;
+	if (continues)
 		return proceed_connected(r, v);
 	if (!r->far)
 		r->far = CHECK_FAR_RUNS;
-	loop_again(e->loop, fd, DIR_W);
+	loop_again(l, fd, DIR_W);
 	r->state = CHECK_CONNECTING;
 	conn_want(&r->conn, EV_W);
 	return CHECK_STEP_WAIT;
-}
-
-/* The handshake's ACK waits, and the reset comes before it: a server that is only connected to is
- * not woken for that. */
-static void
-hold_back_ack(struct check_run *r, int fd)
-{
-	int off = 0;
-
-	(void)!sys_setsockopt(r->shared->engine->sys, fd, IPPROTO_TCP, TCP_QUICKACK, &off,
-		sizeof(off));
 }
 
 /* A port that is closed refuses; a reset comes from a server that had accepted. */
@@ -330,55 +301,40 @@ fail_connect(struct check_run *r, int err, struct check_verdict *v)
 						       : check_run_fail(r, err, v);
 }
 
-/* The descriptor, *result as connect() has it, or -errno. */
-static int
-connect_socket_from(struct check_run *r, const struct addr *to, int holds_back, long *result)
-{
-	struct sys *sys = r->shared->engine->sys;
-	int tries = server_source_tries(r->check->srv);
-	int fd;
-
-	for (;;) {
-		fd = take_socket(r, addr_family(to));
-		if (fd < 0)
-			return fd;
-		if (holds_back)
-			hold_back_ack(r, fd);
-		*result = sys_connect(sys, fd, &to->u.sa, to->len);
-		if (*result != -EADDRNOTAVAIL || --tries <= 0)
-			return fd;
-		(void)sys_close(sys, fd);
-	}
-}
-
 enum check_step
 check_connect_begin(struct check_run *r, struct check_verdict *v)
 {
-	struct engine *e = r->shared->engine;
+	const struct xprt_maker *xprt = check_tls_maker(r);
 	const struct addr *via = proxy_on_the_way(r);
-	struct addr to = via ? *via : check_target(r);
-	int fd, is_bare, family = addr_family(&to);
-	long c;
+	/* Nothing is sent before it is known to be connected. */
+	int waits = via || xprt || !sends_next(r);
+	int is_bare = !via && !xprt && !sends_proxy_header(r);
+	struct addr to = check_target(r);
+	/* The handshake's ACK waits, and the reset comes before it: a server that is only connected
+	 * to is not woken for that. */
+	const struct outbound o = { .to = &to, .via = via,
+		.options = is_last_rule(r) && is_bare ? OUTBOUND_LATE_ACK : 0,
+		.source = server_source(r->check->srv), .xprt = xprt };
+	const struct addr *hop = via ? via : &to;
+	int fd, e, is_up;
 
 	if (conn_is_open(&r->conn))
 		conn_close(&r->conn);
 	check_bytes_drop(r);
 	r->ended = r->is_connected = r->has_read_deadline = 0;
-	is_bare = !needs_connection(r) && !sends_proxy_header(r);
-	fd = connect_socket_from(r, &to, is_last_rule(r) && family != AF_UNIX && is_bare, &c);
+	fd = start_connecting(r, &o, addr_family(hop), &is_up);
 	if (fd < 0)
-		return check_run_fail(r, -fd, v);
+		return fail_connect(r, -fd, v);
 	/* A send that follows asks the same. */
-	if (c == -EINPROGRESS && (needs_connection(r) || !sends_next(r)))
-		c = ask_connected(r, fd, &to);
-	if (c < 0 && c != -EINPROGRESS && c != -EALREADY) {
-		(void)sys_close(e->sys, fd);
-		return fail_connect(r, (int)-c, v);
+	e = is_up || !waits ? 0 : ask_connected(r, fd, hop, &is_up);
+	if (e < 0) {
+		(void)sys_close(r->shared->engine->sys, fd);
+		return fail_connect(r, -e, v);
 	}
-	r->is_connected = c == 0;
-	if (c == 0 && is_bare && keep_socket(r, fd, family))
+	r->is_connected = (uint8_t)is_up;
+	if (is_up && is_bare && keep_socket(r, fd, addr_family(hop)))
 		return CHECK_STEP_NEXT;
-	return open_connection(r, fd, family, c, v);
+	return open_connection(r, fd, &o, is_up || (!waits && !r->far), v);
 }
 
 enum check_step

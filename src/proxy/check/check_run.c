@@ -12,6 +12,7 @@
 #include "event/profile.h"
 #include "proxy/backend/server_state.h"
 #include "proxy/check/agent.h"
+#include "net/outbound.h"
 #include "proxy/check/check_connect.h"
 #include "proxy/check/check_context.h"
 #include "proxy/check/check_expect.h"
@@ -27,12 +28,6 @@
 
 #define SLOT_MS 10
 
-static int
-is_local_error(int err)
-{
-	return err == EMFILE || err == ENFILE || err == ENOMEM || err == ENOBUFS ||
-		err == EADDRNOTAVAIL || err == EADDRINUSE;
-}
 
 enum check_step
 check_run_fail(struct check_run *r, int err, struct check_verdict *v)
@@ -41,7 +36,7 @@ check_run_fail(struct check_run *r, int err, struct check_verdict *v)
 	int is_tls_error = err == EPROTO && r->conn.xprt;
 
 	v->code = -1;
-	v->status = r->is_connected || is_local_error(err) ? CHECK_SOCKERR : CHECK_L4CON;
+	v->status = r->is_connected || outbound_is_shortage(err) ? CHECK_SOCKERR : CHECK_L4CON;
 	check_step_text(r->conf->method, rule, is_tls_error ? "SSL fatal error" : strerror(err),
 		v->info);
 	return CHECK_STEP_FAIL;

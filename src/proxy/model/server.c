@@ -278,22 +278,6 @@ server_renew(struct server *s, struct proxy *be, const char *name,
 	return init_server(s, be, name, defaults);
 }
 
-int
-server_source_addr(struct server *s, struct addr *out)
-{
-	const struct source_conf *src = &s->conf.source;
-
-	if (!src->addr.len)
-		return 0;
-	*out = src->addr;
-	if (src->port_lo) {
-		unsigned int n = src->port_hi - src->port_lo + 1;
-
-		addr_set_port(out, src->port_lo + (atomic_add(&s->source_next, 1u) - 1) % n);
-	}
-	return 1;
-}
-
 struct outbound_source
 server_source(struct server *s)
 {

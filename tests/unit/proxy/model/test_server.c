@@ -119,30 +119,6 @@ test_weight(void **state)
 	proxy_free(&be);
 }
 
-static void
-test_source(void **state)
-{
-	struct proxy *be = backend();
-	struct server *s = add(be, "s");
-	struct addr_spec spec;
-	struct addr a;
-	const char *why;
-
-	(void)state;
-	assert_int_equal(server_source_addr(s, &a), 0);
-	assert_int_equal(addr_parse("10.0.0.1:5000-5002", ADDR_ALLOW_RANGE, &spec, &why), 0);
-	s->conf.source.addr = spec.addr;
-	assert_int_equal(server_source_addr(s, &a), 1);
-	assert_int_equal(addr_port(&a), 5000);
-	s->conf.source.port_lo = spec.port_lo;
-	s->conf.source.port_hi = spec.port_hi;
-	for (unsigned int i = 0; i < 7; i++) {
-		assert_int_equal(server_source_addr(s, &a), 1);
-		assert_int_equal(addr_port(&a), 5000 + i % 3);
-	}
-	proxy_free(&be);
-}
-
 /* A new server counts as far after one miss; it is tried again once in 64, and is near again after
  * a success. */
 static void
@@ -245,7 +221,6 @@ main(void)
 		cmocka_unit_test(test_slots),
 		cmocka_unit_test(test_admin),
 		cmocka_unit_test(test_weight),
-		cmocka_unit_test(test_source),
 		cmocka_unit_test(test_near),
 		cmocka_unit_test(test_near_forgives),
 		cmocka_unit_test(test_quick),
