@@ -15,10 +15,10 @@ struct keepalive;
 struct sockbuf;
 struct xprt_maker;
 
-/* The local end of a connection. All zero: chosen by the kernel. */
+/* The local end of a connection. */
 struct outbound_source {
-	const struct addr *addr;       /* NULL, or len 0: chosen by the kernel */
-	const char *interface;         /* NULL, or "": any */
+	struct addr addr;              /* len 0: chosen by the kernel */
+	const char *interface;         /* "": any */
 	unsigned int port_lo, port_hi; /* used in turn; 0: the port of addr, 0: any */
 	unsigned int *next;            /* of such a range: the number of its ports used so far */
 	int is_foreign;                /* addr need not be this host's (IP_TRANSPARENT, which
@@ -39,8 +39,9 @@ struct outbound {
 	unsigned int user_timeout_ms;  /* TCP_USER_TIMEOUT; 0: the kernel's */
 	const struct sockbuf *buffers; /* NULL: the kernel's */
 	const struct keepalive *keepalive; /* NULL: off */
-	struct outbound_source source;
+	const struct outbound_source *source; /* NULL: chosen by the kernel */
 	const struct xprt_maker *xprt; /* NULL: the socket itself */
+	int is_up;                     /* set by the calls: connected; 0: in progress */
 };
 
 /* True if this host lacks a resource: descriptors, ports or memory. err: an errno. */
@@ -51,18 +52,18 @@ int outbound_is_shortage(int err);
  * With a proxy on the way, c begins with the request to it, and is without the transport, which is
  * the caller's to begin (conn_begin_xprt()) when the proxy has granted the request.
  */
-int outbound_open(struct conn *c, struct loop *l, const struct outbound *o, loop_fd_fn *fn,
+int outbound_open(struct conn *c, struct loop *l, struct outbound *o, loop_fd_fn *fn,
 	void *owner) must_check;
 /* Has the connection wait until it is connected, or has failed: wants both directions. */
 void outbound_await(struct conn *c);
 
 /* --- the steps of outbound_open() --- */
 
-/* A socket that is connected (*is_up) or connecting: the descriptor or -errno. Of a range of source
+/* A socket that is connected (is_up) or connecting: the descriptor or -errno. Of a range of source
  * ports the next one is used that the kernel permits. */
-int outbound_connect(struct sys *sys, const struct outbound *o, int *is_up) must_check;
+int outbound_connect(struct sys *sys, struct outbound *o) must_check;
 /* The same with a socket that was connected before and is bound. Closes it on failure. */
-int outbound_reconnect(struct sys *sys, int fd, const struct outbound *o, int *is_up) must_check;
+int outbound_reconnect(struct sys *sys, int fd, struct outbound *o) must_check;
 /* Opens c over such a socket, which it takes over: 0, or -errno, and it is closed. */
 int outbound_adopt(struct conn *c, struct loop *l, int fd, const struct outbound *o,
 	loop_fd_fn *fn, void *owner) must_check;

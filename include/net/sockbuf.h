@@ -18,6 +18,13 @@ struct sockbuf {
 	int notsent; /* TCP_NOTSENT_LOWAT: unsent bytes at which the socket is not writable */
 };
 
+/* True if a size was configured. */
+static inline int
+sockbuf_is_set(const struct sockbuf *b)
+{
+	return b->rcv || b->snd || b->notsent;
+}
+
 /*
  * Called before listen(), whose connections inherit the sizes, or before connect(), which announces
  * the window. On unix sockets only the send buffer applies, and nothing is inherited. 0, or -errno

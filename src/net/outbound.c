@@ -41,7 +41,7 @@ set_int_option(struct sys *sys, int fd, int level, int opt, int value)
 static long
 bind_device(struct sys *sys, const struct outbound_source *src, int fd)
 {
-	if (!src->interface || !src->interface[0])
+	if (!src->interface[0])
 		return 0;
 	return sys_setsockopt(sys, fd, SOL_SOCKET, SO_BINDTODEVICE, src->interface,
 		(socklen_t)strlen(src->interface) + 1);
@@ -59,7 +59,7 @@ permit_foreign(struct sys *sys, int fd, int family)
 static long
 prepare_port(struct sys *sys, const struct outbound_source *src, int fd)
 {
-	return src->port_lo || addr_port(src->addr)
+	return src->port_lo || addr_port(&src->addr)
 		? set_int_option(sys, fd, SOL_SOCKET, SO_REUSEADDR, 1)
 		: set_int_option(sys, fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
 }
@@ -70,7 +70,7 @@ bind_port(struct sys *sys, const struct outbound_source *src, int fd)
 {
 	unsigned int n = src->port_hi - src->port_lo + 1;
 	int tries = ports_to_try(src);
-	struct addr a = *src->addr;
+	struct addr a = src->addr;
 	long r;
 
 	do {
@@ -86,10 +86,10 @@ bind_source(struct sys *sys, const struct outbound_source *src, int fd)
 {
 	long r = bind_device(sys, src, fd);
 
-	if (likely(!src->addr || !src->addr->len) || r < 0)
+	if (!src->addr.len || r < 0)
 		return r;
 	if (src->is_foreign)
-		r = permit_foreign(sys, fd, addr_family(src->addr));
+		r = permit_foreign(sys, fd, addr_family(&src->addr));
 	if (r >= 0)
 		r = prepare_port(sys, src, fd);
 	return r < 0 ? r : bind_port(sys, src, fd);
@@ -156,67 +156,70 @@ new_socket(struct sys *sys, const struct outbound *o, int family)
 	return fd;
 }
 
-/* With its options, bound to its source: the descriptor or -errno. */
-static long
-open_bound(struct sys *sys, const struct outbound *o)
+/* Sets its options, and binds it to its source: fd, or -errno, and it is closed. A function of its
+ * own, since most connections need none of it. */
+one_copy static long
+prepare_socket(struct sys *sys, const struct outbound *o, int fd, int family)
 {
-	int family = addr_family(first_hop(o));
-	long fd = new_socket(sys, o, family), r = 0;
 	const char *what;
+	long r = o->buffers ? sockbuf_set(sys, fd, family, o->buffers, &what) : 0;
 
-	if (fd < 0)
-		return fd;
-	if (o->buffers)
-		r = sockbuf_set(sys, (int)fd, family, o->buffers, &what);
-	if (r >= 0 && family != AF_UNIX) {
-		r = set_all_options(sys, o, (int)fd);
-		if (r >= 0)
-			r = bind_source(sys, &o->source, (int)fd);
-	}
+	if (r >= 0 && family != AF_UNIX)
+		r = set_all_options(sys, o, fd);
+	if (r >= 0 && family != AF_UNIX && o->source)
+		r = bind_source(sys, o->source, fd);
 	if (r >= 0)
 		return fd;
-	(void)sys_close(sys, (int)fd);
+	(void)sys_close(sys, fd);
 	return r;
+}
+
+static int
+needs_preparation(const struct outbound *o)
+{
+	return o->source || o->buffers || o->keepalive || o->options || o->user_timeout_ms;
 }
 
 /* --- connecting --- */
 
-static int
-start_connect(struct sys *sys, int fd, const struct outbound *o, int *is_up)
+static inline int
+start_connect(struct sys *sys, int fd, struct outbound *o)
 {
 	const struct addr *to = first_hop(o);
 	long r = sys_connect(sys, fd, &to->u.sa, to->len);
 
-	*is_up = r >= 0;
-	if (r >= 0 || r == -EINPROGRESS)
+	o->is_up = r >= 0;
+	if (likely(r >= 0 || r == -EINPROGRESS))
 		return fd;
 	(void)sys_close(sys, fd);
 	return (int)r;
 }
 
 int
-outbound_connect(struct sys *sys, const struct outbound *o, int *is_up)
+outbound_connect(struct sys *sys, struct outbound *o)
 {
-	int tries = ports_to_try(&o->source), r;
+	int family = addr_family(first_hop(o)), tried = 0, r;
 
 	do {
-		long fd = open_bound(sys, o);
+		long fd = new_socket(sys, o, family);
 
+		if (fd >= 0 && unlikely(needs_preparation(o)))
+			fd = prepare_socket(sys, o, (int)fd, family);
 		if (fd < 0)
 			return (int)fd;
-		r = start_connect(sys, (int)fd, o, is_up);
+		r = start_connect(sys, (int)fd, o);
 		/* A connection from this port to this address is open. */
-	} while (r == -EADDRNOTAVAIL && --tries > 0);
+	} while (r == -EADDRNOTAVAIL && o->source && ++tried < ports_to_try(o->source));
 	return r;
 }
 
 int
-outbound_reconnect(struct sys *sys, int fd, const struct outbound *o, int *is_up)
+outbound_reconnect(struct sys *sys, int fd, struct outbound *o)
 {
 	long r = set_handshake(sys, o, fd);
 
 	if (r >= 0)
-		return start_connect(sys, fd, o, is_up);
+		return start_connect(sys, fd, o);
 	(void)sys_close(sys, fd);
 	return (int)r;
 }
@@ -250,12 +253,13 @@ outbound_adopt(struct conn *c, struct loop *l, int fd, const struct outbound *o,
 }
 
 int
-outbound_open(struct conn *c, struct loop *l, const struct outbound *o, loop_fd_fn *fn, void *owner)
+outbound_open(struct conn *c, struct loop *l, struct outbound *o, loop_fd_fn *fn, void *owner)
 {
-	int is_up, fd = outbound_connect(loop_sys(l), o, &is_up);
-	int r = fd < 0 ? fd : outbound_adopt(c, l, fd, o, fn, owner);
+	int r = outbound_connect(loop_sys(l), o);
 
-	return r < 0 ? r : is_up;
+	if (r >= 0)
+		r = outbound_adopt(c, l, r, o, fn, owner);
+	return r < 0 ? r : o->is_up;
 }
 
 void

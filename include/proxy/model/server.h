@@ -266,8 +266,8 @@ source_is_of_client(const struct source_conf *c)
 	return c->as != SOURCE_AS_SELF && c->as != SOURCE_AS_ADDR;
 }
 
-/* The local end of connections to it. */
-struct outbound_source server_source(struct server *s);
+/* The local end of connections to it: out, or NULL if the kernel chooses. */
+const struct outbound_source *server_source(struct server *s, struct outbound_source *out);
 
 /* True if it may get new sessions: running, not drained, and weight above zero. */
 int server_is_usable(const struct server *s);

@@ -297,7 +297,7 @@ worker_open(struct worker *w)
 	memory_bound(&w->engine, g->memory / p->n_workers);
 	w->engine.log = &w->log;
 	w->engine.tls = w->tls;
-	w->engine.server_buf = &g->server_buf;
+	w->engine.server_buf = sockbuf_is_set(&g->server_buf) ? &g->server_buf : NULL;
 	w->engine.trace = &w->trace;
 	w->log.wall_ns = wall_ns;
 	w->log.wall_arg = w->loop;

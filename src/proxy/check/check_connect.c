@@ -57,11 +57,11 @@ check_target(struct check_run *r)
 }
 
 /*
- * Asks whether the connection is there, *is_up. On a host that is near it is, before any event
+ * Asks whether the connection is there (is_up). On a host that is near it is, before any event
  * could report it. 0 or -errno.
  */
 static int
-ask_connected(struct check_run *r, int fd, const struct addr *to, int *is_up)
+ask_connected(struct check_run *r, int fd, const struct addr *to, struct outbound *o)
 {
 	long e;
 
@@ -70,8 +70,8 @@ ask_connected(struct check_run *r, int fd, const struct addr *to, int *is_up)
 		return 0;
 	}
 	e = sys_connect(r->shared->engine->sys, fd, &to->u.sa, to->len);
-	*is_up = e >= 0 || e == -EISCONN;
-	return *is_up || e == -EALREADY || e == -EINPROGRESS ? 0 : (int)e;
+	o->is_up = e >= 0 || e == -EISCONN;
+	return o->is_up || e == -EALREADY || e == -EINPROGRESS ? 0 : (int)e;
 }
 
 static int
@@ -118,17 +118,17 @@ check_connect_drop_spare(struct check_run *r)
 
 /* With the socket of the last check, or a new one: the descriptor or -errno. */
 static int
-start_connecting(struct check_run *r, const struct outbound *o, int family, int *is_up)
+start_connecting(struct check_run *r, struct outbound *o, int family)
 {
 	struct sys *sys = r->shared->engine->sys;
 	int fd = r->spare;
 
 	if (fd >= 0 && r->spare_family == family) {
 		r->spare = -1;
-		return outbound_reconnect(sys, fd, o, is_up);
+		return outbound_reconnect(sys, fd, o);
 	}
 	check_connect_drop_spare(r);
-	return outbound_connect(sys, o, is_up);
+	return outbound_connect(sys, o);
 }
 
 /* --- the PROXY header --- */
@@ -312,29 +312,30 @@ check_connect_begin(struct check_run *r, struct check_verdict *v)
 	struct addr to = check_target(r);
 	/* The handshake's ACK waits, and the reset comes before it: a server that is only connected
 	 * to is not woken for that. */
-	const struct outbound o = { .to = &to, .via = via,
+	struct outbound_source source;
+	struct outbound o = { .to = &to, .via = via,
 		.options = is_last_rule(r) && is_bare ? OUTBOUND_LATE_ACK : 0,
-		.source = server_source(r->check->srv), .xprt = xprt };
+		.source = server_source(r->check->srv, &source), .xprt = xprt };
 	const struct addr *hop = via ? via : &to;
-	int fd, e, is_up;
+	int fd, e;
 
 	if (conn_is_open(&r->conn))
 		conn_close(&r->conn);
 	check_bytes_drop(r);
 	r->ended = r->is_connected = r->has_read_deadline = 0;
-	fd = start_connecting(r, &o, addr_family(hop), &is_up);
+	fd = start_connecting(r, &o, addr_family(hop));
 	if (fd < 0)
 		return fail_connect(r, -fd, v);
 	/* A send that follows asks the same. */
-	e = is_up || !waits ? 0 : ask_connected(r, fd, hop, &is_up);
+	e = o.is_up || !waits ? 0 : ask_connected(r, fd, hop, &o);
 	if (e < 0) {
 		(void)sys_close(r->shared->engine->sys, fd);
 		return fail_connect(r, -e, v);
 	}
-	r->is_connected = (uint8_t)is_up;
-	if (is_up && is_bare && keep_socket(r, fd, addr_family(hop)))
+	r->is_connected = (uint8_t)o.is_up;
+	if (o.is_up && is_bare && keep_socket(r, fd, addr_family(hop)))
 		return CHECK_STEP_NEXT;
-	return open_connection(r, fd, &o, is_up || (!waits && !r->far), v);
+	return open_connection(r, fd, &o, o.is_up || (!waits && !r->far), v);
 }
 
 enum check_step

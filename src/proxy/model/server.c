@@ -278,13 +278,16 @@ server_renew(struct server *s, struct proxy *be, const char *name,
 	return init_server(s, be, name, defaults);
 }
 
-struct outbound_source
-server_source(struct server *s)
+const struct outbound_source *
+server_source(struct server *s, struct outbound_source *out)
 {
 	const struct source_conf *src = &s->conf.source;
 
-	return (struct outbound_source){ .addr = &src->addr, .interface = src->interface,
+	if (likely(!src->addr.len && !src->interface[0]))
+		return NULL;
+	*out = (struct outbound_source){ .addr = src->addr, .interface = src->interface,
 		.port_lo = src->port_lo, .port_hi = src->port_hi, .next = &s->source_next };
+	return out;
 }
 
 int

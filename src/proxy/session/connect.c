@@ -77,18 +77,17 @@ options_of(const struct session *s)
 	return options;
 }
 
-/* The server's source, or with `usesrc` the address that it sees, *as. */
-static struct outbound_source
-source_of(struct session *s, struct addr *as)
+/* The server's source, or with `usesrc` the address that it sees; NULL: none. */
+static const struct outbound_source *
+source_of(struct session *s, struct outbound_source *out)
 {
-	struct outbound_source src = server_source(s->srv);
-
-	if (unlikely(s->srv->conf.source.as != SOURCE_AS_SELF)) {
-		src.addr = connect_source_get(s, as) ? as : NULL;
-		src.port_lo = src.port_hi = 0;
-		src.is_foreign = 1;
-	}
-	return src;
+	if (likely(s->srv->conf.source.as == SOURCE_AS_SELF))
+		return server_source(s->srv, out);
+	*out = (struct outbound_source){ .interface = s->srv->conf.source.interface,
+		.is_foreign = 1 };
+	if (!connect_source_get(s, &out->addr))
+		out->addr.len = 0;
+	return out;
 }
 
 int
@@ -96,15 +95,16 @@ connect_server(struct session *s)
 {
 	struct engine *e = s->engine;
 	struct conn *c = &s->conn[SERVER];
-	struct addr to, as;
-	const struct outbound o = {
+	struct outbound_source source;
+	struct addr to;
+	struct outbound o = {
 		.to = &to,
 		.via = likely(!s->srv->conf.socks4.len) ? NULL : &s->srv->conf.socks4,
 		.options = options_of(s),
 		.user_timeout_ms = s->srv->conf.user_timeout_ms,
 		.buffers = e->server_buf,
 		.keepalive = s->be->options & OPT_SRVTCPKA ? &s->be->server_keepalive : NULL,
-		.source = source_of(s, &as),
+		.source = source_of(s, &source),
 		.xprt = server_xprt(s),
 	};
 	uint32_t gen;

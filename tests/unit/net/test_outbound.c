@@ -19,7 +19,8 @@ static struct fake *k;
 static struct sys sys;
 static struct loop *loop;
 static struct conn c;
-static struct addr server, proxy, here;
+static struct addr server, proxy;
+static struct outbound_source source;
 static struct outbound o;
 static unsigned int next_port;
 
@@ -65,7 +66,7 @@ setup(void **st)
 	(void)fake_origin(k, PROXY, 8);
 	server = local(PORT);
 	proxy = local(PROXY);
-	here = local(0);
+	source = (struct outbound_source){ .addr = local(0), .interface = "" };
 	next_port = 0;
 	o = (struct outbound){ .to = &server };
 	conn_init(&c);
@@ -138,7 +139,7 @@ a_plain_connection_takes_two_calls(void **st)
 static void
 nagle_and_datagrams_are_options(void **st)
 {
-	int is_up, fd;
+	int fd;
 
 	(void)st;
 	assert_int_equal(open_it(), 0);
@@ -151,8 +152,8 @@ nagle_and_datagrams_are_options(void **st)
 	(void)fake_receiver(k, 53);
 	o.options = OUTBOUND_DATAGRAM;
 	addr_set_port(&server, 53);
-	fd = outbound_connect(&sys, &o, &is_up);
-	assert_true(fd >= 0 && is_up);
+	fd = outbound_connect(&sys, &o);
+	assert_true(fd >= 0 && o.is_up);
 	assert_true(was_called("socket(INET, DGRAM)"));
 	assert_int_equal(sys_close(&sys, fd), 0);
 }
@@ -190,8 +191,10 @@ ports_of_a_range_are_used_in_turn(void **st)
 	static const unsigned int want[] = { SOURCE, SOURCE + 1, SOURCE + 2, SOURCE };
 
 	(void)st;
-	o.source = (struct outbound_source){ .addr = &here, .port_lo = SOURCE,
-		.port_hi = SOURCE + 2, .next = &next_port };
+	source.port_lo = SOURCE;
+	source.port_hi = SOURCE + 2;
+	source.next = &next_port;
+	o.source = &source;
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
 		assert_int_equal(open_it(), 0);
 		assert_int_equal(fake_fd_port(k, c.fd), want[i]);
@@ -204,18 +207,17 @@ ports_of_a_range_are_used_in_turn(void **st)
 static void
 a_given_port_is_shared(void **st)
 {
-	struct addr from = local(SOURCE);
-
 	(void)st;
-	o.source.addr = &from;
-	o.source.is_foreign = 1;
+	addr_set_port(&source.addr, SOURCE);
+	source.is_foreign = 1;
+	o.source = &source;
 	assert_int_equal(open_it(), 0);
 	assert_true(was_called("0:19")); /* IP_TRANSPARENT */
 	assert_true(was_called("SO_REUSEADDR"));
 	assert_false(was_called("0:24")); /* IP_BIND_ADDRESS_NO_PORT */
 	assert_int_equal(fake_fd_port(k, c.fd), SOURCE);
 	close_it();
-	addr_set_port(&from, 0);
+	addr_set_port(&source.addr, 0);
 	assert_int_equal(open_it(), 0);
 	assert_true(was_called("0:24"));
 	assert_false(was_called("SO_REUSEADDR"));
@@ -264,7 +266,7 @@ a_failure_leaves_nothing(void **st)
 	unsigned int open = fake_fds(k);
 
 	(void)st;
-	o.source.addr = &here;
+	o.source = &source;
 	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
 		fail_next(t[i].call, t[i].err);
 		assert_int_equal(open_it(), -t[i].err);
@@ -286,23 +288,23 @@ a_socket_may_be_used_again(void **st)
 {
 	static const struct keepalive any;
 	struct sockaddr none = { .sa_family = AF_UNSPEC };
-	int is_up = 1, fd;
+	int fd;
 
 	(void)st;
-	o.source.addr = &here;
+	o.source = &source;
 	o.keepalive = &any;
 	o.options = OUTBOUND_LATE_ACK;
-	fd = outbound_connect(&sys, &o, &is_up);
-	assert_true(fd >= 0 && !is_up);
+	fd = outbound_connect(&sys, &o);
+	assert_true(fd >= 0 && !o.is_up);
 	assert_true(sys_connect(&sys, fd, &none, sizeof(none)) >= 0);
 	fake_trace_clear(k);
-	assert_int_equal(outbound_reconnect(&sys, fd, &o, &is_up), fd);
+	assert_int_equal(outbound_reconnect(&sys, fd, &o), fd);
 	assert_true(was_called("TCP_QUICKACK"));
 	assert_false(was_called("SO_KEEPALIVE"));
 	assert_false(was_called("bind("));
 	assert_true(sys_connect(&sys, fd, &none, sizeof(none)) >= 0);
 	fail_next(SYS_CALL_connect, ECONNREFUSED);
-	assert_int_equal(outbound_reconnect(&sys, fd, &o, &is_up), -ECONNREFUSED);
+	assert_int_equal(outbound_reconnect(&sys, fd, &o), -ECONNREFUSED);
 }
 
 static void
