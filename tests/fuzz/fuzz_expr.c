@@ -79,7 +79,7 @@ evaluate(const struct rule_expr *e, size_t room)
 		.at = EVERYWHERE,
 		.req = &world.req,
 		.res = &world.res,
-		.req_body = STR("a=1&b=2"),
+		.req_body = { .content = STR("a=1&b=2") },
 		.req_bytes = { request, sizeof(request) - 1 },
 		.txn = &world.vars,
 		.arena = &arena,

@@ -106,7 +106,7 @@ run(struct world *w, int place)
 		expect((r == RULE_FINAL) == (v.what != RULE_END_NONE));
 		/* Rules wait only while more data may arrive. */
 		w->cx.req_ended = times > 0;
-		w->cx.req_body_whole = 1;
+		w->cx.req_body.is_whole = 1;
 		expect(times++ < AGAIN_MAX);
 	} while (r == RULE_YIELD && times < 4);
 	expect(w->cx.arena->used <= w->cx.arena->cap);
@@ -138,7 +138,7 @@ run_all(struct world *w, size_t room)
 		HTTP_COMPLETE);
 	w->cx = (struct sample_ctx){
 		.req = &w->req,
-		.req_body = STR("a=1&b"),
+		.req_body = { .content = STR("a=1&b") },
 		.req_bytes = { request, sizeof(request) - 1 },
 		.proc = &w->vars[VAR_PROC],
 		.sess = &w->vars[VAR_SESS],

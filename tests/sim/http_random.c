@@ -171,6 +171,7 @@ rules(struct plan *p)
 {
 	const char *const lines[] = { p->kind ? "http-request wait-for-body time 1h\n"
 					      : "http-request wait-for-body time 200ms\n",
+		"http-response wait-for-body time 1h\n",
 		"http-request set-header X-Rule 1\n", "http-response set-header X-Rule 2\n",
 		"http-after-response set-header X-After 3\n",
 		"http-request deny deny_status 403 if { path_end 7 }\n",
@@ -181,7 +182,7 @@ rules(struct plan *p)
 		"http-response deny deny_status 502 if { status 404 }\n" };
 	size_t n = 0;
 
-	for (unsigned int i = 0; i < (p->kind ? 4 : ARRAY_LEN(lines)); i++) {
+	for (unsigned int i = 0; i < (p->kind ? 5 : ARRAY_LEN(lines)); i++) {
 		if (!dice_is(p->d, 4))
 			continue;
 		p->waits_for_body |= i == 0;

@@ -53,7 +53,7 @@ int exchange_take_ahead(struct session *s, int side) must_check;
 size_t exchange_reach(const struct session *s, int side, size_t room);
 /* Reads and keeps the body that the client has sent so far while there is no server. */
 enum session_event exchange_collect(struct session *s) must_check;
-/* True if the client has sent its request and nothing more, and there is no response. */
+/* True if the client has sent its request and nothing more, and no head of a response has come. */
 int exchange_awaits_response(const struct session *s);
 /* True if a client that closes while it waits for its response is to be noticed (manual, option
  * abortonclose). */

@@ -80,6 +80,7 @@ struct http_txn {
 	uint8_t client_sent_more; /* the client has sent data after its request */
 	uint8_t no_l7_retry;     /* retried only after a connection failure: disable-l7-retry */
 	uint8_t stage;           /* progress of the request in request.c */
+	uint8_t res_stage;       /* progress of the response in response_rules.c */
 	uint8_t non_strict;             /* strict-mode off, for the current rules */
 	uint8_t has_reply;       /* a local reply is made: it is the lookahead of dir[SERVER] until
 				  * it is sent */
@@ -97,8 +98,10 @@ struct http_txn {
 				  * ended */
 	const char *served_by;   /* the name of that service; NULL: none */
 	const struct rule *last_rule; /* the last one that ended a list; NULL: none */
-	struct rules_at at;      /* the rule at which the request waits */
-	uint64_t wait_until_ms;  /* deadline for its body; 0: none */
+	struct rules_at at;      /* the rule at which the request or the response waits */
+	uint64_t wait_until_ms;  /* deadline of that wait; 0: none */
+	uint64_t held_ms;        /* a rule waits for the response's body, since whose head is
+				  * complete; 0: none does */
 	unsigned int timeout_ms[RULE_TIMEOUTS]; /* set-timeout; 0: the backend's value */
 	struct addr_override endpoints; /* address changes by rules */
 	struct http_field field[]; /* 2 * (maxhdr + HTTP_FIELDS_ADDED), then h1, then line */

@@ -39,7 +39,8 @@ struct direction {
 	const struct relay_ops *ops; /* processing of its bytes: proxy/relay/relay_ops.h */
 	uint8_t broken;         /* ended by a reset: must not look like a normal end */
 	uint8_t left_in_kernel; /* unread data stays in the kernel: no buffer */
-	uint8_t resend;         /* sent data is kept in buf for a retry */
+	uint8_t keeps_buf;      /* buf has data to be sent again in a retry, or a head that rules
+				 * hold back */
 	uint8_t waits_for_buffer;        /* a head has to be read, and no buffer is available */
 	uint32_t head, tail;    /* unsent bytes in buf */
 	uint32_t lookahead;     /* bytes after them that may not be forwarded yet */

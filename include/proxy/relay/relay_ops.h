@@ -44,6 +44,11 @@ struct relay_ops {
 	/* Reads from the source itself, since the bytes must not be forwarded yet. NULL: the pump
 	 * reads. Also called when the source is not ready and `lookahead` has bytes. */
 	struct io_step (*read)(struct session *s, int side);
+	/* The time at which the wait of read() ends, TIMER_NEVER: it has none of its own; and what
+	 * ends it then, or when another timeout has passed: returns the event that follows, or NONE
+	 * if that timeout takes effect. NULL: it never waits. */
+	uint64_t (*due)(const struct session *s);
+	enum session_event (*late)(struct session *s);
 	/* Number of following bytes that need no parsing; UINT64_MAX: no limit. NULL: all. */
 	uint64_t (*opaque)(const struct session *s, int side);
 	/* Number of bytes to read if `room` is available. */

@@ -43,6 +43,10 @@ void eval_init(struct eval *l, struct session *s, unsigned int at);
 /* The received content of the request, without framing: in the client's buffer or, if it came in
  * chunks, in the worker's arena. For a session with a complete head. */
 struct str eval_received_body(const struct session *s);
+/* The same of the response while its head is not sent: sample_ctx.read_res_body. */
+struct sample_body eval_response_body(const struct sample_ctx *cx);
+/* True if more of the response's body may arrive before its head is sent. */
+int eval_response_may_grow(const struct session *s);
 
 /*
  * Sets up eval for the data that the client has sent, also for use_backend conditions. To be

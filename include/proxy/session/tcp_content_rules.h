@@ -44,17 +44,6 @@ tcp_content_rules_of_response(const struct session *s)
 }
 
 /* Holds back the first bytes of a connected server if rules need them. Returns the event for the
- * session, as tcp_content_end_response(). */
+ * session: DENIED or NONE. */
 enum session_event tcp_content_begin_response(struct session *s) must_check;
-/* True while they are held back. */
-static inline int
-tcp_content_holds_response(const struct session *s)
-{
-	return s->dir[SERVER].ops == &tcp_content_ops;
-}
-
-/* No more data is waited for: the rules decide now. */
-enum session_event tcp_content_end_response(struct session *s) must_check;
-uint64_t tcp_content_response_deadline(const struct session *s);
-
 #endif

@@ -73,7 +73,7 @@ struct rule_outcome {
 	int no_l7_retry;         /* disable-l7-retry */
 	struct rule_hint *hints, *last_hint; /* NULL: none */
 	unsigned int timeout_ms[RULE_TIMEOUTS]; /* set-timeout: 0 not set */
-	unsigned int wait_ms;    /* RULE_YIELD: maximum wait; 0: the inspect delay */
+	unsigned int wait_ms;    /* RULE_YIELD: maximum wait; 0: the inspect delay, or none */
 	int awaits_answer;       /* RULE_YIELD: not for data, but for a name server */
 	void *proxy;             /* for the actions of the proxy layer: struct session */
 	const char *realm;       /* of the action auth, without one of its own */

@@ -71,6 +71,13 @@ enum sample_scope {
 
 struct vars;
 
+/* The received part of a body in mode http, without framing. */
+struct sample_body {
+	struct str content;
+	uint8_t is_whole;          /* nothing of it is missing */
+	uint8_t is_full;           /* no more of it can be had: no room, or its sender has closed */
+};
+
 /* The position of a fetch among several values; kept from one nth to the next. */
 struct sample_cursor {
 	struct str rest;
@@ -84,9 +91,10 @@ struct sample_ctx {
 	unsigned int at;           /* SAMPLE_AT_x that are available */
 	struct http_head *req, *res; /* NULL: none */
 	struct str method;         /* of the request as it came; empty: not known, see req */
-	struct str req_body;       /* received part, without framing */
-	int req_body_whole;
-	int req_body_full;         /* there is no room for more of it */
+	struct sample_body req_body, res_body;
+	/* Finds the response's body where it is asked for, in the arena if it came in chunks. NULL:
+	 * it is res_body. */
+	struct sample_body (*read_res_body)(const struct sample_ctx *cx);
 	/* Mode tcp: data received from the client and from the server. */
 	struct str req_bytes, res_bytes;
 	int req_not_http;          /* mode tcp: req_bytes are not an HTTP request */
@@ -110,6 +118,15 @@ struct sample_ctx {
 	unsigned int nth;          /* index among several values */
 	struct sample_cursor cursor;
 };
+
+/* The body of the request, or of the response. */
+static inline struct sample_body
+sample_body_of(const struct sample_ctx *cx, int of_response)
+{
+	if (!of_response)
+		return cx->req_body;
+	return cx->read_res_body ? cx->read_res_body(cx) : cx->res_body;
+}
 
 const char *sample_type_name(enum sample_type t);
 static inline void

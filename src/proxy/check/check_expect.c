@@ -412,6 +412,8 @@ check_http_eval(const struct check_rule *r, const struct check_input *in, struct
 		return check_fail(out, CHECK_L7OKC, 404, "%s", "");
 	cx->res = &res.head;
 	cx->res_len = in->received.len;
+	cx->res_body = (struct sample_body){ .content = res.body,
+		.is_whole = (uint8_t)res.is_complete, .is_full = (uint8_t)in->full };
 	if (r->u.expect.match == CHECK_MATCH_STRING || r->u.expect.match == CHECK_MATCH_RSTRING)
 		step = evaluate_body(r, cx, &res, in->full, out);
 	else

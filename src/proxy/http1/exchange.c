@@ -40,7 +40,7 @@ body_is_opaque(const struct session *s, int side)
 	if (exchange_is_plain(s))
 		return 1;
 	/* These bytes share a buffer with data to be kept or parsed. */
-	if (d->resend || d->lookahead || (side == SERVER && !http_has_answer(s->txn)))
+	if (d->keeps_buf || d->lookahead || (side == SERVER && !http_has_answer(s->txn)))
 		return 0;
 	return s->txn->h1[side]->body.framing == HTTP_BODY_LENGTH ||
 		s->txn->h1[side]->body.framing == HTTP_BODY_CLOSE;
@@ -398,7 +398,7 @@ exchange_awaits_response(const struct session *s)
 	const struct direction *d = &s->dir[CLIENT];
 
 	return !d->lookahead && !s->txn->client_sent_more && !http_has_answer(s->txn) &&
-		(d->state == DIRECTION_TAIL || d->state == DIRECTION_DONE);
+		!s->txn->held_ms && (d->state == DIRECTION_TAIL || d->state == DIRECTION_DONE);
 }
 
 /* Without peek the client's data is read ahead. When there is no room for it the client is no

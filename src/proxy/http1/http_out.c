@@ -33,35 +33,48 @@ move_body(struct session *s, int side, uint32_t *end, size_t n)
 
 /* The texts leave the buffer before the body is moved over them. */
 static int
-settle_grown(struct session *s, size_t n)
+settle_grown(struct session *s, int side, struct http_head *h, uint32_t *end, size_t n)
 {
-	struct http_txn *t = s->txn;
 	char *to;
 
 	if (n > s->engine->bufsize)
 		return -ERR_RANGE;
-	(void)http_pack(&t->req, s->engine->scratch, s->engine->scratch);
-	if (move_body(s, CLIENT, &t->head_end, n) < 0)
+	(void)http_pack(h, s->engine->scratch, s->engine->scratch);
+	if (move_body(s, side, end, n) < 0)
 		return -ERR_RANGE;
-	to = s->dir[CLIENT].buf;
-	(void)http_pack(&t->req, to, to);
+	to = s->dir[side].buf;
+	(void)http_pack(h, to, to);
+	return 0;
+}
+
+/* Moves the texts of a head into the buffer of that side, in front of *end. */
+static int
+settle_head(struct session *s, int side, struct http_head *h, uint32_t *end)
+{
+	size_t n = h1_size(h);
+	char *to;
+
+	/* Changed heads are sent as HTTP/1. */
+	if (unlikely(n > *end))
+		return settle_grown(s, side, h, end, n);
+	to = s->dir[side].buf + *end - n;
+	n = http_pack(h, s->engine->scratch, to);
+	memcpy(to, s->engine->scratch, n);
 	return 0;
 }
 
 int
 http_settle_request(struct session *s)
 {
-	struct http_txn *t = s->txn;
-	size_t n = h1_size(&t->req);
-	char *to;
+	return settle_head(s, CLIENT, &s->txn->req, &s->txn->head_end);
+}
 
-	/* Changed requests are sent as HTTP/1. */
-	if (unlikely(n > t->head_end))
-		return settle_grown(s, n);
-	to = s->dir[CLIENT].buf + t->head_end - n;
-	n = http_pack(&t->req, s->engine->scratch, to);
-	memcpy(to, s->engine->scratch, n);
-	return 0;
+int
+http_settle_response(struct session *s)
+{
+	uint32_t end = s->dir[SERVER].tail;
+
+	return settle_head(s, SERVER, &s->txn->res, &end);
 }
 
 /* Writes the head so that it ends at *end, where the old one ended: the body follows there. One

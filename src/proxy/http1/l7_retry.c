@@ -27,7 +27,7 @@ client_is_there(const struct session *s)
 static enum session_event
 schedule_retry(struct session *s)
 {
-	if (!s->dir[CLIENT].resend || !client_is_there(s) ||
+	if (!s->dir[CLIENT].keeps_buf || !client_is_there(s) ||
 		s->retries >= (unsigned int)s->be->retries)
 		return SESSION_EV_NONE;
 	s->retries++;
@@ -75,7 +75,7 @@ l7_retry_after_loss(struct session *s, int side)
 	const struct relay_ops *ops = s->dir[!side].ops;
 
 	if (s->state != SESSION_RELAY || !http_awaits_head(s, SERVER) || !client_is_there(s) ||
-		!s->dir[CLIENT].resend)
+		!s->dir[CLIENT].keeps_buf)
 		return SESSION_EV_NONE;
 	/* The server may have responded before it closed: the response is forwarded. */
 	return ops->read ? ops->read(s, !side).ev : SESSION_EV_NONE;

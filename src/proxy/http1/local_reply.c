@@ -46,7 +46,7 @@ take_buf(struct session *s)
 		return -1;
 	d->buf = req->buf;
 	req->buf = NULL;
-	req->head = req->tail = req->resend = 0;
+	req->head = req->tail = req->keeps_buf = 0;
 	return 0;
 }
 
@@ -75,6 +75,7 @@ hold_reply(struct session *s, size_t n)
 	d->bytes = n;
 	d->counted = 0;
 	d->lookahead = (uint32_t)n;
+	d->keeps_buf = 0;
 	s->txn->has_reply = 1;
 }
 
@@ -102,7 +103,7 @@ run_after(struct session *s, const struct proxy *p, struct eval *eval, size_t mo
 
 /* The backend's rules come first (manual, http-after-response). room: bytes for the head. */
 static int
-run_after_rules(struct session *s, struct http_head *head, size_t room)
+run_after_rules(struct session *s, struct http_head *head, struct str body, size_t room)
 {
 	struct proxy *be = session_backend(s);
 	size_t most = room > H1_EXTRA_MAX ? room - H1_EXTRA_MAX : 1;
@@ -114,6 +115,7 @@ run_after_rules(struct session *s, struct http_head *head, size_t room)
 	eval_init(&eval, s, rule_place_scope(RULE_HTTP_AFTER_RESPONSE));
 	eval.cx.req = NULL;
 	eval.cx.res = head;
+	eval.cx.res_body = (struct sample_body){ .content = body, .is_whole = 1 };
 	eval.cx.req_ended = 1;
 	if (be != s->fe && run_after(s, be, &eval, most) < 0)
 		return -1;
@@ -143,7 +145,7 @@ local_reply_make(struct session *s, struct http_head *head, struct str body)
 		head->framing = HTTP_BODY_NONE;
 		body = (struct str){ NULL, 0 };
 	}
-	if (run_after_rules(s, head, room - MIN(body.len, room)) < 0)
+	if (run_after_rules(s, head, body, room - MIN(body.len, room)) < 0)
 		r = -ERR_INVAL;
 	else if (http_strip_hop(head) & HTTP_HOP_CLOSE)
 		s->txn->keep_alive[CLIENT] = 0;

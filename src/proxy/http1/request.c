@@ -127,9 +127,9 @@ look_at_body(struct session *s, struct sample_ctx *cx)
 {
 	const struct http_txn *t = s->txn;
 
-	cx->req_body = eval_received_body(s);
-	cx->req_body_whole = h1_body_is_over(&t->h1[CLIENT]->body);
-	cx->req_body_full = !body_may_grow(s);
+	cx->req_body = (struct sample_body){ .content = eval_received_body(s),
+		.is_whole = (uint8_t)h1_body_is_over(&t->h1[CLIENT]->body),
+		.is_full = !body_may_grow(s) };
 	cx->req_len = t->h1[CLIENT]->parser.at + s->dir[CLIENT].tail - t->head_end;
 }
 
@@ -199,13 +199,13 @@ apply_outcome(struct session *s, const struct rule_outcome *v)
 	return event_of_end(v->what);
 }
 
-/* Waits for more data or the deadline. */
+/* Waits for more data or the deadline; without one the client's timeout ends it. */
 static enum session_event
 wait_for_body(struct session *s, unsigned int ms)
 {
 	struct http_txn *t = s->txn;
 
-	if (!t->wait_until_ms)
+	if (!t->wait_until_ms && ms)
 		t->wait_until_ms = session_now_ms(s) + ms;
 	return ask_for_body(s);
 }

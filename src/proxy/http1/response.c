@@ -54,6 +54,9 @@ response_late(struct session *s, int side)
 		s->txn->keep_alive[CLIENT] = 0;
 		return exchange_fail(s, 408, 'c', 'D');
 	}
+	/* As in HAProxy: a rule has waited too long for the body, no fault of the server. */
+	if (s->txn->held_ms)
+		return exchange_fail(s, 504, 's', 'R');
 	server_observe(s->engine, s->srv, SERVER_READ_TIMEOUT);
 	ev = l7_retry_for(s, HTTP_RETRY_RESPONSE_TIMEOUT);
 	if (ev != SESSION_EV_NONE)
@@ -184,40 +187,51 @@ forget_copy(struct session *s)
 {
 	struct direction *d = &s->dir[CLIENT];
 
-	d->resend = 0;
+	d->keeps_buf = 0;
 	if (d->buf && !d->lookahead && !direction_pending(d))
 		direction_buf_free(s->engine, d);
 }
 
 /* --- the final one --- */
 
-/* NONE: it is being sent; else a local reply replaces it, or it is retried. The texts made by rules
- * are in the arena until it is written. */
-static enum session_event
+/* more: it is being sent; an event: a local reply replaces it, or it is retried; NONE: a rule waits
+ * for its body. The texts made by rules are in the arena until it is written. */
+static struct io_step
 place_final(struct session *s)
 {
 	struct http_txn *t = s->txn;
-	enum session_event ev;
+	struct io_step step = response_rules_run(s);
 	unsigned int said;
 
-	ev = response_rules_run(s);
-	if (ev != SESSION_EV_NONE)
-		return ev;
+	if (!step.more)
+		return step;
 	if (h1_framing_to_fields(&t->res, t->version) < 0)
-		return exchange_fail(s, 502, 'P', 'H');
+		return io_event(exchange_fail(s, 502, 'P', 'H'));
 	decide_body(t);
 	said = http_strip_hop(&t->res);
 	if (said & HTTP_HOP_CLOSE)
 		t->keep_alive[CLIENT] = 0;
 	if (exchange_is_plain(s)) {
 		if (!tunnel_is_agreed(s, said))
-			return bad_response(s);
+			return io_event(bad_response(s));
 		open_tunnel(s);
 	}
 	t->status = t->res.status;
-	if (http_place_response(s) == 0)
-		return SESSION_EV_NONE;
-	return exchange_fail(s, 502, 'P', 'H');
+	if (http_place_response(s) < 0)
+		return io_event(exchange_fail(s, 502, 'P', 'H'));
+	return step;
+}
+
+/* The same, and releases the arena. */
+static struct io_step
+try_final(struct session *s)
+{
+	struct arena *a = &s->engine->eval.arena;
+	size_t mark = arena_mark(a);
+	struct io_step step = place_final(s);
+
+	arena_release(a, mark);
+	return step;
 }
 
 static const struct relay_ops *
@@ -234,7 +248,6 @@ start_body(struct session *s)
 	enum session_event ev = SESSION_EV_NONE;
 	struct io_step step;
 
-	http_note_answer_time(s);
 	d->ops = exchange_is_plain(s) ? &relay_plain : body_ops(s->txn);
 	forget_copy(s);
 	http_count_response(s);
@@ -252,6 +265,99 @@ start_body(struct session *s)
 	return step;
 }
 
+/* --- a body that a rule waits for --- */
+
+static int
+held_body_is_bad(const struct session *s)
+{
+	const struct direction *d = &s->dir[SERVER];
+	struct h1_body b = s->txn->h1[SERVER]->body;
+
+	return d->lookahead && h1_body_take(&b, d->buf + d->tail, d->lookahead) < 0;
+}
+
+/* A rule waits; more: another read is worth a try. There is no retry any more, as in HAProxy. */
+static struct io_step
+hold_response(struct session *s)
+{
+	s->txn->held_ms = session_now_ms(s);
+	s->txn->res_us = (uint16_t)session_now_us(s);
+	s->dir[SERVER].ops = &http_held_ops;
+	s->dir[SERVER].keeps_buf = 1;
+	forget_copy(s);
+	return held_body_is_bad(s) ? io_event(bad_response(s)) : io_more(1);
+}
+
+/* More of the body has come, or no more comes: the rules continue. As pass_final(). */
+static struct io_step
+continue_final(struct session *s)
+{
+	struct http_txn *t = s->txn;
+	struct direction *d = &s->dir[SERVER];
+	uint64_t came_ms = t->held_ms;
+	struct io_step step;
+
+	if (held_body_is_bad(s))
+		return io_event(bad_response(s));
+	step = try_final(s);
+	if (!step.more)
+		return step.ev == SESSION_EV_NONE ? io_more(1) : step;
+	d->keeps_buf = 0;
+	t->held_ms = 0;
+	t->res_ms = came_ms;
+	step = start_body(s);
+	if (step.ev == SESSION_EV_NONE && s->conn[SERVER].eof && d->state == DIRECTION_OPEN)
+		step = io_event(direction_eof(s, SERVER));
+	return step;
+}
+
+/* One read for the rules. As pass_final(). */
+static struct io_step
+read_held_body(struct session *s, int side)
+{
+	struct engine *e = s->engine;
+	struct direction *d = &s->dir[side];
+	struct conn *src = &s->conn[side];
+	size_t got, at = d->tail + d->lookahead;
+
+	if (!(src->err || conn_is_ready(src, DIR_R)))
+		return io_stop();
+	switch (conn_recv(src, d->buf + at, e->bufsize - at, &got)) {
+	case IO_AGAIN:
+		return io_stop();
+	case IO_OK:
+		direction_count(s, side, got);
+		d->lookahead += (uint32_t)got;
+		break;
+	case IO_EOF:
+	case IO_ERR:
+		break;
+	}
+	return continue_final(s);
+}
+
+static uint64_t
+held_due(const struct session *s)
+{
+	return s->txn->wait_until_ms ? s->txn->wait_until_ms : TIMER_NEVER;
+}
+
+/* The rule's time is over: an error, as in HAProxy. */
+static enum session_event
+held_late(struct session *s)
+{
+	return held_due(s) <= session_now_ms(s) ? response_late(s, SERVER) : SESSION_EV_NONE;
+}
+
+const struct relay_ops http_held_ops = {
+	.read = read_held_body,
+	.opaque = exchange_opaque_none,
+	.due = held_due,
+	.late = held_late,
+};
+
+/* --- its head --- */
+
 /* The final head is complete; more: continue with the body. */
 static struct io_step
 pass_final(struct session *s, size_t used)
@@ -259,7 +365,7 @@ pass_final(struct session *s, size_t used)
 	struct http_txn *t = s->txn;
 	struct direction *d = &s->dir[SERVER];
 	enum session_event ev;
-	size_t mark;
+	struct io_step step;
 
 	server_observe_status(s->engine, s->srv, t->res.status);
 	ev = l7_retry_for_status(s, t->res.status);
@@ -279,10 +385,13 @@ pass_final(struct session *s, size_t used)
 	decide_keep_alive(s);
 	d->head = d->tail = d->tail + (uint32_t)used;
 	d->lookahead -= (uint32_t)used;
-	mark = arena_mark(&s->engine->eval.arena);
-	ev = place_final(s);
-	arena_release(&s->engine->eval.arena, mark);
-	return ev == SESSION_EV_NONE ? start_body(s) : io_event(ev);
+	step = try_final(s);
+	if (!step.more && step.ev != SESSION_EV_NONE)
+		return step;
+	if (!step.more)
+		return hold_response(s);
+	http_note_answer_time(s);
+	return start_body(s);
 }
 
 /* Parses received data, which may contain several heads; more: another read is worth a try. */

@@ -1,5 +1,5 @@
 /* Rules of a response: content rules, http-response and http-after-response. On the session's
- * worker. */
+ * worker; a stage that waits is entered again at the rule that waits. */
 #include "proxy/http1/response_rules.h"
 
 #include <stdio.h>
@@ -8,11 +8,24 @@
 #include "net/silent_drop.h"
 #include "proxy/backend/server_report.h"
 #include "proxy/http1/exchange.h"
+#include "proxy/http1/http_out.h"
 #include "proxy/http1/persist.h"
 #include "proxy/http1/rule_outcome.h"
 #include "proxy/model/http_txn.h"
 #include "proxy/sample/capture.h"
 #include "proxy/sample/eval.h"
+
+/* In this order: the backend's rules come first (manual, http-response). Content rules exist in
+ * backends only. */
+enum stage {
+	STAGE_BE_CONTENT,
+	STAGE_BE_RULES,
+	STAGE_FE_RULES,
+	STAGE_COOKIES,
+	STAGE_BE_AFTER,
+	STAGE_FE_AFTER,
+	STAGE_END
+};
 
 static int
 has_response_rules(const struct proxy *p)
@@ -36,18 +49,46 @@ apply_response_outcome(struct session *s, const struct rule_outcome *v)
 	return SESSION_EV_ANSWER;
 }
 
-/* Runs one list: NONE, or the event with which a rule has ended the response. */
-static enum session_event
-run_response_list(struct session *s, const struct proxy *px, unsigned int list, struct eval *eval)
+/* A rule waits for more of the body. The time of the first one that waits bounds all of them, as in
+ * HAProxy. The texts that rules have made so far leave the arena. */
+static struct io_step
+await_response_body(struct session *s, unsigned int ms)
 {
-	struct rule_outcome v = { .head = rule_outcome_head(s) };
-	struct rules_at at = { 0 };
+	struct http_txn *t = s->txn;
 
-	if (!proxy_has_rules(&px->rules, list) ||
-		rule_outcome_run(s, px, list, &at, eval, &v) != RULE_FINAL)
-		return SESSION_EV_NONE;
-	s->txn->after_fails += list == RULE_HTTP_AFTER_RESPONSE;
-	return apply_response_outcome(s, &v);
+	if (http_settle_response(s) < 0)
+		return io_event(exchange_fail(s, 500, 'P', 'H'));
+	if (!t->wait_until_ms && ms)
+		t->wait_until_ms = session_now_ms(s) + ms;
+	return io_stop();
+}
+
+/* Runs one list; more: continue with the next stage. */
+static struct io_step
+run_response_list(struct session *s, const struct proxy *px, enum rule_place list)
+{
+	struct http_txn *t = s->txn;
+	struct rule_outcome v = { .head = rule_outcome_head(s) };
+	struct eval eval;
+
+	if (!proxy_has_rules(&px->rules, list))
+		return io_more(1);
+	eval_init(&eval, s, rule_place_scope(list));
+	eval.cx.req_ended = 1;
+	eval.cx.res_len = t->h1[SERVER]->parser.at + s->dir[SERVER].lookahead;
+	eval.cx.read_res_body = eval_response_body;
+	switch (rule_outcome_run(s, px, list, &t->at, &eval, &v)) {
+	case RULE_YIELD:
+		return await_response_body(s, v.wait_ms);
+	case RULE_FINAL:
+		t->after_fails += list == RULE_HTTP_AFTER_RESPONSE;
+		return io_event(apply_response_outcome(s, &v));
+	case RULE_CONT:
+	case RULE_STOP:
+		break;
+	}
+	t->at = (struct rules_at){ NULL, 0 };
+	return io_more(1);
 }
 
 /* option checkcache: a response that would share a cookie is denied. */
@@ -75,38 +116,60 @@ look_at_cookies(struct session *s)
 	return check_cache(s);
 }
 
-/* The backend's rules come first (manual, http-response). */
-static enum session_event
-run_response_lists(struct session *s)
+/* more: continue with the next stage. */
+static struct io_step
+run_response_stage(struct session *s)
 {
-	static const unsigned int lists[] = { RULE_TCP_RES_CONTENT, RULE_HTTP_RESPONSE,
-		RULE_HTTP_AFTER_RESPONSE };
-	enum session_event ev = SESSION_EV_NONE;
-	struct eval eval;
+	struct proxy *fe = s->be == s->fe ? NULL : s->fe;
+	enum session_event ev;
 
-	for (size_t i = 0; i < ARRAY_LEN(lists) && ev == SESSION_EV_NONE; i++) {
-		/* Content rules exist in backends only. */
-		int has_fe = s->be != s->fe && lists[i] != RULE_TCP_RES_CONTENT;
-
-		if (lists[i] == RULE_HTTP_AFTER_RESPONSE)
-			ev = look_at_cookies(s);
-		if (ev != SESSION_EV_NONE)
-			break;
-		eval_init(&eval, s, rule_place_scope((enum rule_place)lists[i]));
-		eval.cx.req_ended = 1;
-		eval.cx.res_len = s->txn->h1[SERVER]->parser.at + s->dir[SERVER].lookahead;
-		ev = run_response_list(s, s->be, lists[i], &eval);
-		if (ev == SESSION_EV_NONE && has_fe)
-			ev = run_response_list(s, s->fe, lists[i], &eval);
+	switch ((enum stage)s->txn->res_stage) {
+	case STAGE_BE_CONTENT:
+		rule_outcome_note_room(s, &s->txn->res, s->txn->h1[SERVER]->parser.at);
+		return run_response_list(s, s->be, RULE_TCP_RES_CONTENT);
+	case STAGE_BE_RULES:
+		return run_response_list(s, s->be, RULE_HTTP_RESPONSE);
+	case STAGE_FE_RULES:
+		return fe ? run_response_list(s, fe, RULE_HTTP_RESPONSE) : io_more(1);
+	case STAGE_COOKIES:
+		ev = look_at_cookies(s);
+		return ev == SESSION_EV_NONE ? io_more(1) : io_event(ev);
+	case STAGE_BE_AFTER:
+		return run_response_list(s, s->be, RULE_HTTP_AFTER_RESPONSE);
+	case STAGE_FE_AFTER:
+		return fe ? run_response_list(s, fe, RULE_HTTP_AFTER_RESPONSE) : io_more(1);
+	case STAGE_END:
+		break;
 	}
-	return ev;
+	return io_stop();
 }
 
-enum session_event
+static struct io_step
+run_stages(struct session *s)
+{
+	struct http_txn *t = s->txn;
+	struct io_step step;
+
+	while (t->res_stage < STAGE_END) {
+		step = run_response_stage(s);
+		if (step.more)
+			t->res_stage++;
+		/* A head that has grown leaves no room: the rule has to know. */
+		else if (step.ev != SESSION_EV_NONE || eval_response_may_grow(s))
+			return step;
+	}
+	t->res_stage = STAGE_BE_CONTENT;
+	t->wait_until_ms = 0;
+	return io_more(1);
+}
+
+struct io_step
 response_rules_run(struct session *s)
 {
-	if (!has_response_rules(s->be) && !has_response_rules(s->fe))
-		return look_at_cookies(s);
-	rule_outcome_note_room(s, &s->txn->res, s->txn->h1[SERVER]->parser.at);
-	return run_response_lists(s);
+	enum session_event ev;
+
+	if (has_response_rules(s->be) || has_response_rules(s->fe))
+		return run_stages(s);
+	ev = look_at_cookies(s);
+	return ev == SESSION_EV_NONE ? io_more(1) : io_event(ev);
 }

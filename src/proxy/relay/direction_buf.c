@@ -43,7 +43,7 @@ direction_buf_free(struct engine *e, struct direction *d)
 {
 	give_back(e, d);
 	d->buf = NULL;
-	d->resend = 0;
+	d->keeps_buf = 0;
 	d->head = d->tail = d->lookahead = 0;
 	memory_watch(e);
 }
@@ -51,7 +51,7 @@ direction_buf_free(struct engine *e, struct direction *d)
 void
 direction_buf_free_if_empty(struct engine *e, struct direction *d)
 {
-	if (!d->lookahead && !d->resend)
+	if (!d->lookahead && !d->keeps_buf)
 		direction_buf_free(e, d);
 }
 

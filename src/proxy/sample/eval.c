@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "http/h1_body.h"
 #include "http/h1_parse.h"
+#include "http/h1_message.h"
 #include "proxy/model/http_txn.h"
 #include "proxy/model/memory.h"
 #include "proxy/model/session.h"
@@ -81,6 +81,39 @@ eval_received_body(const struct session *s)
 	if (to)
 		(void)!h1_body_decode(&body, to, p, n, &used, &out);
 	return (struct str){ to, out };
+}
+
+int
+eval_response_may_grow(const struct session *s)
+{
+	const struct direction *d = &s->dir[SERVER];
+	const struct conn *src = &s->conn[SERVER];
+
+	return d->tail + d->lookahead < s->engine->bufsize && !src->eof && !src->err;
+}
+
+/* Invalid data is rejected by who waits for the body, or sends it. */
+struct sample_body
+eval_response_body(const struct sample_ctx *cx)
+{
+	const struct session *s = cx->session;
+	const struct direction *d = &s->dir[SERVER];
+	const char *p = d->buf + d->tail;
+	struct h1_body body = s->txn->h1[SERVER]->body;
+	struct sample_body found = { .is_full = !eval_response_may_grow(s) };
+	size_t used, n = d->lookahead;
+	char *to;
+
+	if (body.framing == HTTP_BODY_CHUNKED && n) {
+		to = arena_get(cx->arena, n);
+		found.content.p = to;
+		if (to)
+			(void)!h1_body_decode(&body, to, p, n, &used, &found.content.len);
+	} else if (n) {
+		found.content = (struct str){ p, (size_t)h1_body_take(&body, p, n) };
+	}
+	found.is_whole = body.framing == HTTP_BODY_TUNNEL || h1_body_is_over(&body);
+	return found;
 }
 
 /* --- mode tcp -------------------------------------------------------------------------------- */

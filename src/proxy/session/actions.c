@@ -223,8 +223,8 @@ session_do_relay_timeout(struct session *s)
 	enum session_event ev;
 	int side;
 
-	if (tcp_content_holds_response(s)) {
-		ev = tcp_content_end_response(s);
+	if (s->dir[SERVER].ops->late) {
+		ev = s->dir[SERVER].ops->late(s);
 		if (ev != SESSION_EV_NONE || session_deadline(s) > session_now_ms(s))
 			return ev;
 	}

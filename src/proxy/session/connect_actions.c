@@ -48,7 +48,7 @@ take_idle_connection(struct session *s)
 	s->is_private = 0;
 	t->reused = (uint8_t)(t->keep_alive[SERVER] && !t->fresh && connect_reuse(s));
 	/* Another attempt requires the whole request. */
-	d->resend = (uint8_t)l7_retry_can_replay(s);
+	d->keeps_buf = (uint8_t)l7_retry_can_replay(s);
 	if (!t->reused)
 		conn_pool_make_room(s->engine);
 	return t->reused;

@@ -118,8 +118,8 @@ derive_relay(const struct session *s, struct derived *d)
 		d->wants[CLIENT] &= ~EV_R;
 	if (exchange_watches_client(s))
 		d->wants[CLIENT] |= EV_R;
-	if (tcp_content_holds_response(s))
-		d->deadline = MIN(d->deadline, tcp_content_response_deadline(s));
+	if (s->dir[SERVER].ops->due)
+		d->deadline = MIN(d->deadline, s->dir[SERVER].ops->due(s));
 }
 
 void

@@ -254,7 +254,7 @@ reset_direction(struct session *s, int side)
 	d->ops = &relay_plain;
 	d->bytes = d->lookahead;
 	d->counted = 0;
-	d->resend = 0;
+	d->keeps_buf = 0;
 	d->burst = 0;
 	d->short_bursts = d->is_bulk = d->no_splice = 0;
 	if (!d->lookahead && d->buf)

@@ -169,10 +169,16 @@ tcp_content_deadline(const struct session *s)
 
 /* --- a server in mode tcp --- */
 
+static uint64_t
+response_delay_end(const struct session *s)
+{
+	return timer_key_after(s->connected_ms, s->be->rules.inspect_response_ms);
+}
+
 static int
 is_response_due(const struct session *s)
 {
-	return tcp_content_response_deadline(s) <= session_now_ms(s);
+	return response_delay_end(s) <= session_now_ms(s);
 }
 
 /* The held bytes are forwarded normally from now on. */
@@ -222,12 +228,6 @@ tcp_content_begin_response(struct session *s)
 	return evaluate_response(s, 0);
 }
 
-uint64_t
-tcp_content_response_deadline(const struct session *s)
-{
-	return timer_key_after(s->connected_ms, s->be->rules.inspect_response_ms);
-}
-
 /* The held data is sent; the end or failure of the source is handled after it. */
 static struct io_step
 send_held(struct session *s)
@@ -247,8 +247,9 @@ send_held(struct session *s)
 	return step;
 }
 
-enum session_event
-tcp_content_end_response(struct session *s)
+/* No more data is waited for: the rules decide now. */
+static enum session_event
+end_response(struct session *s)
 {
 	struct direction *d = &s->dir[SERVER];
 	uint64_t last = s->last_ms[SERVER];
@@ -311,9 +312,11 @@ read_held(struct session *s, int side)
 	}
 	if (ev != SESSION_EV_NONE)
 		return io_event(ev);
-	return tcp_content_holds_response(s) ? io_more(1) : send_held(s);
+	return d->ops == &tcp_content_ops ? io_more(1) : send_held(s);
 }
 
 const struct relay_ops tcp_content_ops = {
 	.read = read_held,
+	.due = response_delay_end,
+	.late = end_response,
 };

@@ -162,13 +162,17 @@ parse_wait(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int 
 	return arg + 4;
 }
 
-/* After the deadline the proxy ends the wait. */
+/* After the deadline the proxy ends the wait. A time of 0 is none, as in HAProxy: the timeout of
+ * the side that sends the body bounds it. */
 static enum rule_result
 run_wait(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 {
-	if (cx->req_body_whole || cx->req_body_full || r->num[0] == 0)
-		return RULE_CONT;
-	if (r->num[1] && cx->req_body.len >= (size_t)r->num[1])
+	size_t mark = arena_mark(cx->arena);
+	struct sample_body body = sample_body_of(cx, r->place == RULE_HTTP_RESPONSE);
+
+	arena_release(cx->arena, mark);
+	if (body.is_whole || body.is_full ||
+		(r->num[1] && body.content.len >= (size_t)r->num[1]))
 		return RULE_CONT;
 	out->wait_ms = (unsigned int)r->num[0];
 	return RULE_YIELD;
@@ -229,7 +233,7 @@ const struct rule_action rule_misc_actions[] = {
 		.syntax = "on|off",
 		.doc = "Whether a rewrite that fails ends the message." },
 	{ .name = "wait-for-body",
-		.places = RULE_IN(HTTP_REQUEST),
+		.places = RULE_IN(HTTP_REQUEST) | RULE_IN(HTTP_RESPONSE),
 		.parse = parse_wait,
 		.run = run_wait,
 		.syntax = "time <time> [at-least <bytes>]",

@@ -1,29 +1,47 @@
-/* Fetches of a request's body, and of the bytes that either side sent (manual 7.3.5 and 7.3.6). */
+/* Fetches of a message's body, and of the bytes that either side sent (manual 7.3.5 and 7.3.6). */
 #include "rule/sample/fetch.h"
 
 /* --- bodies --- */
 
+/* The body of that side: 1, or 0: its head has not come. */
 static int
-fetch_body(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
+find_body(const struct rule_args *a, struct sample_ctx *cx, struct sample *s,
+	struct sample_body *body)
 {
-	s->may_change = !cx->req_body_whole;
-	sample_set_str(s, cx->req_body);
+	if (a->kind == FETCH_RES && !fetch_head_of(cx, FETCH_RES, s))
+		return 0;
+	*body = sample_body_of(cx, a->kind == FETCH_RES);
+	s->may_change = !body->is_whole;
+	return 1;
+}
+
+static int
+fetch_body(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	struct sample_body body;
+
+	if (!find_body(a, cx, s, &body))
+		return 0;
+	sample_set_str(s, body.content);
 	s->type = SAMPLE_BIN;
 	return 1;
 }
 
 static int
-fetch_body_len(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
+fetch_body_len(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
-	s->may_change = !cx->req_body_whole;
-	sample_set_int(s, (int64_t)cx->req_body.len);
+	struct sample_body body;
+
+	if (!find_body(a, cx, s, &body))
+		return 0;
+	sample_set_int(s, (int64_t)body.content.len);
 	return 1;
 }
 
 static int
 fetch_body_size(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
-	const struct http_head *h = fetch_head_of(cx, FETCH_REQ, s);
+	const struct http_head *h = fetch_head_of(cx, (enum fetch_side)a->kind, s);
 
 	if (!h)
 		return 0;
@@ -79,9 +97,9 @@ fetch_body_param(const struct rule_args *a, struct sample_ctx *cx, struct sample
 {
 	struct str value, rest;
 
-	s->may_change = !cx->req_body_whole;
+	s->may_change = !cx->req_body.is_whole;
 	if (cx->nth == 0)
-		cx->cursor.rest = cx->req_body;
+		cx->cursor.rest = cx->req_body.content;
 	if (!find_body_param(a, &cx->cursor.rest, &value))
 		return 0;
 	sample_set_str(s, value);
@@ -223,21 +241,20 @@ fetch_wait_end(const struct rule_args *a unused, struct sample_ctx *cx, struct s
 	{ .name = n, BYTES_##side, .out = SAMPLE_SINT, .fetch = fetch_len,                \
 		.doc = "How many bytes that side has sent; in mode http how many there "  \
 		       "are of its message, the head among them." }
+#define BODY(n, side, what)                                                              \
+	{ .name = n, BYTES_##side, .out = SAMPLE_BIN, .fetch = fetch_body, .doc = what }, \
+	{ .name = n "_len", BYTES_##side, .out = SAMPLE_SINT, .fetch = fetch_body_len,    \
+		.doc = "The length of " n "." }
+#define BODY_SIZE(n, side)                                                               \
+	{ .name = n, BYTES_##side, .out = SAMPLE_SINT, .fetch = fetch_body_size,          \
+		.doc = "The announced length of the body, or the length of what was "     \
+		       "received." }
 
 const struct rule_fetch rule_body_fetches[] = {
 	PAYLOAD("payload", EITHER),
 	PAYLOAD_LV("payload_lv", EITHER),
-	{ .name = "req.body",
-		.needs = SAMPLE_AT_REQ,
-		.out = SAMPLE_BIN,
-		.fetch = fetch_body,
-		.doc = "The part of the request body that was received: see option "
-			"http-buffer-request." },
-	{ .name = "req.body_len",
-		.needs = SAMPLE_AT_REQ,
-		.out = SAMPLE_SINT,
-		.fetch = fetch_body_len,
-		.doc = "The length of req.body." },
+	BODY("req.body", REQ,
+		"The part of the request body that was received: see option http-buffer-request."),
 	{ .name = "req.body_param",
 		.needs = SAMPLE_AT_REQ,
 		.arg = { ARG_STR, ARG_ENUM },
@@ -247,15 +264,15 @@ const struct rule_fetch rule_body_fetches[] = {
 		.init = init_body_param,
 		.doc = "The first parameter of this name in a urlencoded body, not decoded; i "
 			"ignores the case of the name." },
-	{ .name = "req.body_size",
-		.needs = SAMPLE_AT_REQ,
-		.out = SAMPLE_SINT,
-		.fetch = fetch_body_size,
-		.doc = "The announced length of the body, or the length of what was received." },
+	BODY_SIZE("req.body_size", REQ),
 	LEN("req.len", REQ),
 	PAYLOAD("req.payload", REQ),
 	PAYLOAD_LV("req.payload_lv", REQ),
 	LEN("req_len", REQ),
+	BODY("res.body", RES,
+		"The part of the response body that was received: see http-response "
+		"wait-for-body."),
+	BODY_SIZE("res.body_size", RES),
 	LEN("res.len", RES),
 	PAYLOAD("res.payload", RES),
 	PAYLOAD_LV("res.payload_lv", RES),

@@ -24,8 +24,8 @@ rig_request(struct http_rig *h, const char *text)
 	assert_int_equal(h1_parse_request(&p, text, strlen(text), &h->req, &used),
 		HTTP_COMPLETE);
 	h->r.cx.req = &h->req;
-	h->r.cx.req_body = (struct str){ text + used, strlen(text) - used };
-	h->r.cx.req_body_whole = 1;
+	h->r.cx.req_body = (struct sample_body){ .content = { text + used, strlen(text) - used },
+		.is_whole = 1 };
 	h->r.cx.at = RIG_EVERYWHERE & ~SAMPLE_AT_RES;
 }
 

@@ -53,10 +53,10 @@ an_unneeded_buffer_is_released(void **st)
 	direction_buf_free_if_empty(e, &h);
 	assert_non_null(h.buf);
 	h.lookahead = 0;
-	h.resend = 1;
+	h.keeps_buf = 1;
 	direction_buf_free_if_empty(e, &h);
 	assert_non_null(h.buf);
-	h.resend = 0;
+	h.keeps_buf = 0;
 	direction_buf_free_if_empty(e, &h);
 	assert_null(h.buf);
 	assert_int_equal(h.head | h.tail, 0);

@@ -3,6 +3,7 @@
 #include "base/log.h"
 
 #define REQ "GET / HTTP/1.1\r\nHost: h\r\nMs: 1500"
+#define RES "HTTP/1.1 200 OK"
 
 static void
 run(const char *lines)
@@ -101,14 +102,14 @@ test_wait_for_body(void **state)
 			    "http-request wait-for-body time 2s at-least 4\n"
 			    "http-request set-header B 1");
 	action_rig_heads(&r, REQ, NULL);
-	r.x.cx.req_body = STR("abc");
+	r.x.cx.req_body.content = STR("abc");
 	assert_int_equal(action_rig_run(&r, RULE_HTTP_REQUEST), RULE_YIELD);
 	assert_int_equal(r.v.wait_ms, 2000);
 	assert_non_null(r.next);
 	assert_true(http_find(&r.req, STR("A"), 0) >= 0);
 	assert_int_equal(http_find(&r.req, STR("B"), 0), -1);
 	assert_int_equal(action_rig_run(&r, RULE_HTTP_REQUEST), RULE_YIELD);
-	r.x.cx.req_body = STR("abcd");
+	r.x.cx.req_body.content = STR("abcd");
 	assert_int_equal(action_rig_run(&r, RULE_HTTP_REQUEST), RULE_CONT);
 	assert_null(r.next);
 	/* The run continued at the same rule: no rule ran twice. */
@@ -118,16 +119,37 @@ test_wait_for_body(void **state)
 	action_rig_good(&r, "http-request wait-for-body time 1s");
 	action_rig_heads(&r, REQ, NULL);
 	assert_int_equal(action_rig_run(&r, RULE_HTTP_REQUEST), RULE_YIELD);
-	r.x.cx.req_body_full = 1;
+	r.x.cx.req_body.is_full = 1;
 	assert_int_equal(action_rig_run(&r, RULE_HTTP_REQUEST), RULE_CONT);
-	r.x.cx.req_body_full = 0;
-	r.x.cx.req_body_whole = 1;
+	r.x.cx.req_body.is_full = 0;
+	r.x.cx.req_body.is_whole = 1;
 	assert_int_equal(action_rig_run(&r, RULE_HTTP_REQUEST), RULE_CONT);
-	r.x.cx.req_body_whole = 0;
-	run("http-request wait-for-body time 0");
+	r.x.cx.req_body.is_whole = 0;
+	/* No time limit. */
+	action_rig_good(&r, "http-request wait-for-body time 0");
+	action_rig_heads(&r, REQ, NULL);
+	assert_int_equal(action_rig_run(&r, RULE_HTTP_REQUEST), RULE_YIELD);
+	assert_int_equal(r.v.wait_ms, 0);
 	action_rig_refuses(&r, "http-request wait-for-body", "expects time <time>");
 	action_rig_refuses(&r, "http-request wait-for-body time 1s at-least 3g", "3g");
-	action_rig_refuses(&r, "http-response wait-for-body time 1s", "is not for 'http-response'");
+	action_rig_refuses(&r, "http-after-response wait-for-body time 1s",
+		"is not for 'http-after-response'");
+}
+
+static void
+test_wait_for_body_of_response(void **state)
+{
+	(void)state;
+	action_rig_good(&r, "http-response wait-for-body time 2s at-least 4");
+	action_rig_heads(&r, REQ, RES);
+	r.x.cx.req_body.is_whole = 1;
+	r.x.cx.res_body = (struct sample_body){ .content = STR("abc") };
+	assert_int_equal(action_rig_run(&r, RULE_HTTP_RESPONSE), RULE_YIELD);
+	assert_int_equal(r.v.wait_ms, 2000);
+	r.x.cx.res_body.content = STR("abcd");
+	assert_int_equal(action_rig_run(&r, RULE_HTTP_RESPONSE), RULE_CONT);
+	r.x.cx.res_body = (struct sample_body){ .is_full = 1 };
+	assert_int_equal(action_rig_run(&r, RULE_HTTP_RESPONSE), RULE_CONT);
 }
 
 int
@@ -140,6 +162,7 @@ main(void)
 		CASE(test_timeouts),
 		CASE(test_strict_mode),
 		CASE(test_wait_for_body),
+		CASE(test_wait_for_body_of_response),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

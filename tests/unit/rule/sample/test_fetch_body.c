@@ -21,12 +21,12 @@ bodies(void **state)
 	EACH("req.body_param(p)", "1|3|");
 	EACH("req.body_param", "1||2|3|");
 	assert_string_equal(rig_state(&h.r, "req.body"), "1");
-	h.r.cx.req_body_whole = 0;
+	h.r.cx.req_body.is_whole = 0;
 	assert_string_equal(rig_state(&h.r, "req.body"), "1+");
 	assert_string_equal(rig_state(&h.r, "req.body_len"), "1+");
 	assert_string_equal(rig_state(&h.r, "req.body_param(nope)"), "0+");
 	rig_request(&h, "POST /p HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n");
-	h.r.cx.req_body = STR("abc");
+	h.r.cx.req_body.content = STR("abc");
 	IS("req.body_size", "3");
 	h.r.cx.req = NULL;
 	IS("req.body_size", "(none)");
@@ -68,9 +68,20 @@ messages(void **state)
 	h.r.cx.at = RIG_EVERYWHERE;
 	h.r.cx.req_len = 65;
 	h.r.cx.res_len = 40;
+	rig_response(&h, "HTTP/1.1 200 OK\r\n\r\n");
+	h.r.cx.res_body.content = STR("abc");
 	h.r.cx.req_ended = 1;
 	IS("req.len", "65");
 	IS("res.len", "40");
+	IS("res.body", "616263");
+	IS("res.body_len", "3");
+	IS("res.body_size", "3");
+	assert_string_equal(rig_state(&h.r, "res.body"), "1+");
+	rig_response(&h, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n");
+	IS("res.body_size", "9");
+	h.r.cx.res = NULL;
+	IS("res.body", "(none)");
+	IS("res.body_len", "(none)");
 	IS("req.payload(0,1)", "(none)");
 }
 

@@ -1,0 +1,153 @@
+"""`http-response wait-for-body`, `http-request wait-for-body time 0` and `res.body`: what the client gets of HAProxy and of tacit."""
+
+import contextlib
+import socket
+import struct
+import threading
+from pathlib import Path
+
+import facts
+import oracle
+from conftest import WAIT, free_port
+from oracle import Subject
+from subject import LogServer
+
+OK = b"HTTP/1.1 200 OK\r\n"
+OK9 = OK + b"Content-Length: 9\r\n\r\n"
+CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
+RESET, SILENCE = object(), object()
+# The parts of the server's answer, by path: each is sent when the proxy has read the one before. Then it closes.
+ANSWERS = {
+    "all": [OK9 + b"abcdefghi"],
+    "parts": [OK9, b"abc", b"def", b"ghi"],
+    "late": [OK9 + b"abc", SILENCE],
+    "closes": [OK9 + b"abc"],
+    "resets": [OK9 + b"abc", RESET],
+    "to-the-end": [OK + b"\r\nabc", b"def"],
+    "chunks": [CHUNKED + b"3\r\nab", b"c\r\n3\r", b"\ndef\r\n0\r\n", b"\r\n"],
+    "bad-chunk": [CHUNKED + b"3\r\nabc\r\n", b"x"],
+    "204": [b"HTTP/1.1 204 No\r\n\r\n"],
+    "head": [OK9],
+    "hints": [b"HTTP/1.1 103 Early\r\n\r\n", OK9 + b"abc", b"defghi"],
+    "denied": [OK9 + b"abc", b"badghi"],
+    "least": [OK9 + b"abc", b"defg", b"hi"],
+    "least-silent": [OK9 + b"abcdef", SILENCE],
+    "unlimited": [OK9 + b"abc", b"defghi"],
+    "busy": [b"HTTP/1.1 503 Busy\r\nContent-Length: 9\r\n\r\nabc", b"defghi"],
+    "post": [OK9 + b"abcdefghi"],
+}
+CFG = """defaults
+ mode http
+ option http-server-close
+ log 127.0.0.1:{log} local0
+ log-format "%[var(txn.p)] %ST %ts %rc"
+ timeout connect 2s
+ timeout client 2s
+ timeout server 2s
+ retries 1
+ retry-on all-retryable-errors
+frontend f
+ bind 127.0.0.1:{front}
+ http-request set-var(txn.p) path
+ http-request wait-for-body time 0 if {{ path /post }}
+ http-request set-header X-Q %[req.body_len]
+ http-response wait-for-body time 1s at-least 6 if {{ var(txn.p) -m sub least }}
+ http-after-response set-header X-After %[res.body_len]/%[res.body_size]
+ default_backend b
+backend b
+ http-response wait-for-body time 0 if {{ var(txn.p) -m str /unlimited }}
+ http-response wait-for-body time 500ms unless {{ var(txn.p) -m sub least unlimited }}
+ http-response set-header X-L %[res.body_len]/%[res.body_size]/%[res.body,hex]
+ http-response deny if {{ res.body -m sub bad }}
+ server s 127.0.0.1:{server}
+"""
+
+
+def read_all(connection):
+    """The other end of this connection on loopback has read all that was sent to it."""
+    ends = [f"0100007F:{name[1]:04X}" for name in (connection.getpeername(), connection.getsockname())]
+
+    def queues():
+        rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+        return [row[4].split(":")[1] for row in rows if row[1:3] == ends]
+    facts.becomes(queues, lambda found: not any(int(n, 16) for n in found))
+
+
+class Server:
+    def __init__(self):
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self.socket.getsockname()[1]
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        while True:
+            try:
+                connection = self.socket.accept()[0]
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+
+    def serve(self, connection):
+        with connection, contextlib.suppress(OSError):
+            head = b""
+            while b"\r\n\r\n" not in head and (part := connection.recv(4096)):
+                head += part
+            for part in ANSWERS[head.split(b" ")[1].decode().strip("/")]:
+                if part is RESET:
+                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                elif part is SILENCE:
+                    connection.recv(4096)  # until the proxy gives up, or the client has left
+                else:
+                    connection.sendall(part)
+                    read_all(connection)
+
+
+def got(data):
+    """The status, the fields that the rules have made, and the body."""
+    head, _, body = data.rpartition(b"\r\n\r\n") if b"chunked" not in data else data.partition(b"\r\n\r\n")
+    fields = dict(line.lower().split(": ", 1) for line in head.decode().split("\r\n") if ": " in line)
+    if b"chunked" in data:
+        # HAProxy puts the content in chunks of its own.
+        body = b"".join(body.split(b"\r\n")[1::2])
+    return head.split(b"\r\n")[0].decode(), fields.get("x-l"), fields.get("x-after"), body
+
+
+def ask(port, path):
+    with socket.create_connection(("127.0.0.1", port), WAIT) as c:
+        if path == "post":
+            c.sendall(b"POST /post HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 6\r\n\r\nabc")
+            read_all(c)
+            c.sendall(b"def")
+        else:
+            method = "HEAD" if path == "head" else "GET"
+            c.sendall(f"{method} /{path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".encode())
+        data = b""
+        with contextlib.suppress(ConnectionResetError):
+            while part := c.recv(65536):
+                data += part
+                # The server stays silent until its client has closed.
+                if path == "least-silent" and data.endswith(b"abcdef"):
+                    break
+        return got(data)
+
+
+def script(program, directory):
+    directory.mkdir()
+    server, log, front = Server(), LogServer(), free_port()
+    subject = Subject(program, directory, CFG.format(log=log.port, front=front, server=server.port))
+    try:
+        found = {path: ask(front, path) for path in ANSWERS}
+        rows = subject.stat()[1]
+        lines = log.lines.until(lambda lines: sum(": /" in line for line in lines) >= len(ANSWERS), "lines of all requests")
+        ends = sorted(line.split(": ", 1)[1] for line in lines if ": /" in line)
+        return found, ends, [rows[row][c] for row in (("b", "s"), ("b", "BACKEND")) for c in ("eresp", "dresp", "hrsp_5xx")]
+    finally:
+        subject.stop()
+        server.socket.close()
+        log.close()
+
+
+def test_response_body(tmp_path):
+    found, ends, _ = oracle.same(lambda program: script(program, oracle.at(tmp_path, program)))
+    assert found["parts"][1] == "9/9/616263646566676869", found
+    assert "/late 504 sR 0" in ends
