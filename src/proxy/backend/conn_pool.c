@@ -163,11 +163,9 @@ probe_silence(struct idle_conn *c)
 /* True if no data has arrived since it was put here. Mostly known without a system call. An
  * undelivered event of this turn may report data. */
 static int
-idle_conn_probe(struct engine *e, struct idle_conn *c)
+idle_conn_probe(struct idle_conn *c)
 {
-	int fd = c->conn.fd;
-
-	return (!c->unsure && !conn_is_ready(&c->conn, DIR_R) && !loop_has_news(e->loop, fd)) ||
+	return (!c->unsure && !conn_is_ready(&c->conn, DIR_R) && !conn_has_news(&c->conn)) ||
 		probe_silence(c);
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "net/conn_socket.h"
 #include "net/outbound.h"
 #include "net/proxy_header.h"
 #include "net/socks4.h"
@@ -159,7 +160,7 @@ write_check_proxy_header(struct check_run *r, const struct addr *to)
 	struct addr own;
 
 	if (f.version == 1 && addr_family(to) != AF_UNIX &&
-		addr_of_socket(r->shared->engine->sys, r->conn.fd, &own) == 0) {
+		conn_local_addr(&r->conn, &own) == 0) {
 		f.src = &own;
 		f.dst = to;
 	}
@@ -287,7 +288,7 @@ open_connection(struct check_run *r, int fd, const struct outbound *o, int conti
 		return proceed_connected(r, v);
 	if (!r->far)
 		r->far = CHECK_FAR_RUNS;
-	loop_again(l, fd, DIR_W);
+	conn_again(&r->conn, DIR_W);
 	r->state = CHECK_CONNECTING;
 	conn_want(&r->conn, EV_W);
 	return CHECK_STEP_WAIT;
@@ -342,7 +343,7 @@ enum check_step
 check_connect_proceed(struct check_run *r, struct check_verdict *v)
 {
 	/* Some pollers do not report errors. */
-	int may_have_failed = loop_seen(r->conn.loop, r->conn.fd) & (EV_ERR | EV_HUP) ||
+	int may_have_failed = conn_seen(&r->conn) & (EV_ERR | EV_HUP) ||
 		!loop_has_errors(r->conn.loop);
 	int err = may_have_failed ? conn_take_error(&r->conn) : 0;
 

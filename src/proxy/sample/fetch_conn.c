@@ -81,20 +81,19 @@ fetched_session(const struct sample_ctx *cx)
 enum end { CLIENT_PEER, CLIENT_OWN, FRONT_PEER, FRONT_OWN, SERVER_PEER, SERVER_OWN };
 
 static int
-fetch_server_addr(struct sample_ctx *cx, const struct session *s, enum end end, struct addr *out)
+fetch_server_addr(const struct session *s, enum end end, struct addr *out)
 {
 	const struct conn *c = &s->conn[SERVER];
 	uint32_t gen;
 
-	if (!cx->sys || !conn_is_open(c))
+	if (!conn_is_open(c))
 		return -1;
 	/* The socket's peer is the proxy. */
 	if (end == SERVER_PEER && s->srv && s->srv->conf.socks4.len) {
 		addr_override_target(s, &gen, out);
 		return 0;
 	}
-	return end == SERVER_PEER ? addr_of_peer(cx->sys, c->fd, out)
-				  : addr_of_socket(cx->sys, c->fd, out);
+	return end == SERVER_PEER ? conn_peer_addr(c, out) : conn_local_addr(c, out);
 }
 
 static int
@@ -119,7 +118,7 @@ end_address(struct sample_ctx *cx, enum end end, struct addr *out)
 	case SERVER_OWN:
 		break;
 	}
-	return fetch_server_addr(cx, s, end, out);
+	return fetch_server_addr(s, end, out);
 }
 
 /* The session's client address, or with `own` its destination. 0, or -1: unknown. */
