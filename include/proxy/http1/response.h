@@ -10,9 +10,6 @@
 
 /* Operations of a direction that waits for a response's head. */
 extern const struct relay_ops http_response_ops;
-/* The same for a body that a rule waits for: the head is not sent. */
-extern const struct relay_ops http_held_ops;
-
 /* The next bytes of the server are a head: after an informational one, or of another attempt. */
 void response_expect_head(struct session *s);
 /* Handles a timeout of that side before the head was complete: returns the event of a local reply

@@ -33,9 +33,6 @@ uint64_t tcp_content_deadline(const struct session *s);
 
 /* --- a server's first bytes, in mode tcp --- */
 
-/* The operations of dir[SERVER] while its bytes are held back. */
-extern const struct relay_ops tcp_content_ops;
-
 /* True if the server's first bytes are to be held back, in mode tcp. */
 static inline int
 tcp_content_rules_of_response(const struct session *s)

@@ -26,6 +26,9 @@
 #include "proxy/model/memory.h"
 #include "proxy/log/session_log.h"
 
+/* Of a direction whose response is held back for a rule that waits for its body. */
+static const struct relay_ops http_held_ops;
+
 /* The server closed or failed before that; a reused connection may be closed at any time. */
 static enum session_event
 no_answer(struct session *s)
@@ -349,7 +352,7 @@ held_late(struct session *s)
 	return held_due(s) <= session_now_ms(s) ? response_late(s, SERVER) : SESSION_EV_NONE;
 }
 
-const struct relay_ops http_held_ops = {
+static const struct relay_ops http_held_ops = {
 	.read = read_held_body,
 	.opaque = exchange_opaque_none,
 	.due = held_due,

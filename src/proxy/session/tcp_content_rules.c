@@ -16,6 +16,9 @@
 #include "proxy/model/memory.h"
 #include "proxy/log/session_log.h"
 
+/* Of dir[SERVER] while its bytes are held back. */
+static const struct relay_ops tcp_content_ops;
+
 /* --- rules --- */
 
 /* The proxy whose rules run in INSPECT. */
@@ -315,7 +318,7 @@ read_held(struct session *s, int side)
 	return d->ops == &tcp_content_ops ? io_more(1) : send_held(s);
 }
 
-const struct relay_ops tcp_content_ops = {
+static const struct relay_ops tcp_content_ops = {
 	.read = read_held,
 	.due = response_delay_end,
 	.late = end_response,

@@ -1,5 +1,5 @@
 /* http-response wait-for-body: the head is held back until the rules have what they wait for. */
-#include "unit/proxy/http_rig.h"
+#include "unit/proxy/session_rig.h"
 
 #include "proxy/model/count.h"
 

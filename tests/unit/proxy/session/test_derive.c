@@ -3,6 +3,7 @@
 
 #include "http/h1_message.h"
 #include "proxy/session/handlers.h"
+#include "proxy/relay/relay_ops.h"
 #include "proxy/model/http_txn.h"
 #include "unit/test.h"
 
@@ -25,6 +26,7 @@ setup(void **st)
 	memset(&fe, 0, sizeof(fe));
 	memset(&be, 0, sizeof(be));
 	memset(&s, 0, sizeof(s));
+	s.dir[CLIENT].ops = s.dir[SERVER].ops = &relay_plain;
 	engine.bufsize = BUFSIZE;
 	s.engine = &engine;
 	s.fe = &fe;
