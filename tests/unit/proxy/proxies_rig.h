@@ -229,6 +229,24 @@ world_lines(const char *before, const struct world_line *t, size_t n, const char
 	}
 }
 
+/* Loads a frontend of mode http with this line, a rule that is its tenth line: "" loads, any other
+ * text is a part of the message. */
+static inline void
+world_rule_line(const char *line, const char *error)
+{
+	struct world w;
+	char text[512];
+
+	(void)snprintf(text, sizeof(text), WORLD_DEFAULTS "frontend p\n mode http\n"
+		" bind :80\n default_backend b\n tcp-request inspect-delay 1s\n %s\n"
+		"backend b\n mode http\n", line);
+	world_load(&w, text);
+	if (!strstr(w.printed, error) || (!error[0] && w.result))
+		fail_msg("%s\nloaded with %d and the messages\n%s\nexpected: %s", line, w.result,
+			w.printed, error[0] ? error : "0");
+	world_fini(&w);
+}
+
 /* --- servers whose changes of state are logged --- */
 
 struct state_rig {

@@ -32,7 +32,7 @@ test_order(void **state)
 }
 
 static void
-test_full(void **state)
+a_full_server_queues_or_is_passed_over(void **state)
 {
 	static const enum balance_algo all[] = { BALANCE_ROUNDROBIN, BALANCE_STATIC_RR,
 		BALANCE_LEASTCONN, BALANCE_FIRST, BALANCE_RANDOM };
@@ -54,7 +54,7 @@ test_full(void **state)
 
 /* A full server with most places in a long map does not hide a small one. */
 static void
-test_full_heavy(void **state)
+full_heavy_servers_do_not_hide_a_small_one(void **state)
 {
 	static const enum balance_algo all[] = { BALANCE_ROUNDROBIN, BALANCE_RANDOM };
 
@@ -72,7 +72,7 @@ test_full_heavy(void **state)
 }
 
 static void
-test_none(void **state)
+no_usable_server_means_no_choice(void **state)
 {
 	struct proxy *be = farm(BALANCE_ROUNDROBIN, W(1, 1));
 
@@ -141,7 +141,7 @@ test_leastconn(void **state)
 }
 
 static void
-test_leastconn_queues(void **state)
+leastconn_takes_the_shortest_queue(void **state)
 {
 	struct proxy *be = farm(BALANCE_LEASTCONN, W(1, 1));
 
@@ -319,7 +319,7 @@ test_affinity(void **state)
 }
 
 static void
-test_source_weights(void **state)
+shares_of_source_follow_weights(void **state)
 {
 	struct proxy *be = farm(BALANCE_SOURCE, W(10, 20, 30));
 	unsigned int times[3] = { 0 };
@@ -338,7 +338,7 @@ test_source_weights(void **state)
 }
 
 static void
-test_random(void **state)
+random_takes_the_less_loaded_of_its_draws(void **state)
 {
 	struct proxy *be = farm(BALANCE_RANDOM, W(10, 20, 70));
 	unsigned int times[MAX_SERVERS];
@@ -358,7 +358,7 @@ test_random(void **state)
 }
 
 static void
-test_names(void **state)
+algorithms_have_names_and_kinds(void **state)
 {
 	(void)state;
 	assert_string_equal(balance_name(BALANCE_STATIC_RR), "static-rr");
@@ -368,7 +368,7 @@ test_names(void **state)
 }
 
 static void
-test_static_algorithms(void **state)
+static_algorithms_are_known(void **state)
 {
 	struct proxy *be = farm(BALANCE_SOURCE, W(1, 1));
 
@@ -468,7 +468,7 @@ bound_load(unsigned int factor)
 }
 
 static void
-test_bounded_load(void **state)
+no_server_exceeds_its_bounded_load(void **state)
 {
 	(void)state;
 	bound_load(150);
@@ -535,22 +535,22 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_full),
-		cmocka_unit_test(test_full_heavy),
-		cmocka_unit_test(test_none),
+		cmocka_unit_test(a_full_server_queues_or_is_passed_over),
+		cmocka_unit_test(full_heavy_servers_do_not_hide_a_small_one),
+		cmocka_unit_test(no_usable_server_means_no_choice),
 		cmocka_unit_test(test_avoid),
 		cmocka_unit_test(test_leastconn),
-		cmocka_unit_test(test_leastconn_queues),
+		cmocka_unit_test(leastconn_takes_the_shortest_queue),
 		cmocka_unit_test(test_first),
 		cmocka_unit_test(test_source_places),
 		cmocka_unit_test(test_affinity),
 		cmocka_unit_test(test_source_sticks),
-		cmocka_unit_test(test_source_weights),
-		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_static_algorithms),
+		cmocka_unit_test(shares_of_source_follow_weights),
+		cmocka_unit_test(random_takes_the_less_loaded_of_its_draws),
+		cmocka_unit_test(algorithms_have_names_and_kinds),
+		cmocka_unit_test(static_algorithms_are_known),
 		cmocka_unit_test(test_consistent),
-		cmocka_unit_test(test_bounded_load),
+		cmocka_unit_test(no_server_exceeds_its_bounded_load),
 		cmocka_unit_test(a_bounded_hash_takes_the_next_on_the_ring),
 	};
 

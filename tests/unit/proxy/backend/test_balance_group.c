@@ -34,7 +34,7 @@ test_exact(void **state)
 
 /* After any number of choices no server deviates from its share by more than one and a half. */
 static void
-test_smooth(void **state)
+no_server_deviates_from_its_share(void **state)
 {
 	const int w[] = { 3, 5, 7, 11, 13, -1 };
 	struct proxy *be = farm(BALANCE_ROUNDROBIN, w);
@@ -55,7 +55,7 @@ test_smooth(void **state)
 }
 
 static void
-test_weight_changes(void **state)
+a_changed_weight_changes_the_shares(void **state)
 {
 	struct proxy *be = farm(BALANCE_ROUNDROBIN, W(1, 1));
 	unsigned int times[MAX_SERVERS];
@@ -75,7 +75,7 @@ test_weight_changes(void **state)
 
 /* A server that goes down and up again and again does not restart the cycle each time. */
 static void
-test_flapping(void **state)
+a_flapping_server_does_not_restart_the_cycle(void **state)
 {
 	struct proxy *be = farm(BALANCE_ROUNDROBIN, W(1, 1, 1, 1));
 	unsigned int times[MAX_SERVERS] = { 0 };
@@ -121,7 +121,7 @@ test_backup(void **state)
 }
 
 static void
-test_bounds(void **state)
+too_many_servers_are_an_error(void **state)
 {
 	struct proxy *be = proxy_new("be", PROXY_BE);
 
@@ -335,14 +335,14 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hash_keys),
 		cmocka_unit_test(test_exact),
-		cmocka_unit_test(test_smooth),
+		cmocka_unit_test(no_server_deviates_from_its_share),
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_panic),
 		cmocka_unit_test(test_panic_and_backups),
-		cmocka_unit_test(test_weight_changes),
-		cmocka_unit_test(test_flapping),
+		cmocka_unit_test(a_changed_weight_changes_the_shares),
+		cmocka_unit_test(a_flapping_server_does_not_restart_the_cycle),
 		cmocka_unit_test(test_backup),
-		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(too_many_servers_are_an_error),
 		cmocka_unit_test(test_many),
 	};
 

@@ -93,7 +93,7 @@ static const struct {
 };
 
 static void
-test_lines(void **state)
+each_line_gives_its_report(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
@@ -115,7 +115,7 @@ test_lines(void **state)
 
 /* Cut at every byte, in blocks of just that size. */
 static void
-test_cut(void **state)
+a_truncated_line_is_no_report(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
@@ -133,7 +133,7 @@ test_cut(void **state)
 
 /* A NUL ends the line, and long words are cut. */
 static void
-test_limits(void **state)
+reports_are_bounded(void **state)
 {
 	struct agent_report say;
 	char big[2000];
@@ -153,9 +153,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_limits),
+		cmocka_unit_test(each_line_gives_its_report),
+		cmocka_unit_test(a_truncated_line_is_no_report),
+		cmocka_unit_test(reports_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,7 +38,7 @@ sends(const char *lines, const char *expected)
 #define CLOSE "connection: close\r\n\r\n"
 
 static void
-test_request_line(void **state)
+option_httpchk_makes_the_request_line(void **state)
 {
 	(void)state;
 	sends(H "\n", "OPTIONS /" END);
@@ -60,7 +60,7 @@ test_request_line(void **state)
 
 /* The authority of the target is that of Host. */
 static void
-test_host(void **state)
+authority_and_host_agree(void **state)
 {
 	(void)state;
 	sends(H SEND "hdr Host a uri http://z/x ver HTTP/1.1\n",
@@ -81,7 +81,7 @@ test_host(void **state)
 }
 
 static void
-test_fields(void **state)
+http_check_send_adds_fields(void **state)
 {
 	(void)state;
 	sends(H SEND "hdr Host h\n", "OPTIONS / HTTP/1.0\r\nhost: h\r\n\r\n");
@@ -100,7 +100,7 @@ test_fields(void **state)
 }
 
 static void
-test_bodies(void **state)
+bodies_have_a_content_length(void **state)
 {
 	(void)state;
 	sends(H SEND "body hello\n", "OPTIONS / HTTP/1.0\r\ncontent-length: 5\r\n\r\nhello");
@@ -117,7 +117,7 @@ test_bodies(void **state)
 }
 
 static void
-test_connection(void **state)
+close_is_sent_unless_the_connection_persists(void **state)
 {
 	(void)state;
 	sends(G SEND "hdr Connection close\n", "GET /x" END);
@@ -139,7 +139,7 @@ test_connection(void **state)
 
 /* Fields and a body behind the version of option httpchk. */
 static void
-test_old_style(void **state)
+fields_behind_the_version_are_sent(void **state)
 {
 	(void)state;
 	sends(G11 "\\r\\nHost:\\ a\\r\\nX-Y:\\ \\ z\n",
@@ -159,7 +159,7 @@ test_old_style(void **state)
 
 /* The request of option httpchk is that of the first send. */
 static void
-test_second_send(void **state)
+a_second_send_does_not_inherit_the_request(void **state)
 {
 	(void)state;
 	sends_state(G11 "\n http-check connect" SEND "hdr A b\n http-check expect status 200\n"
@@ -168,7 +168,7 @@ test_second_send(void **state)
 }
 
 static void
-test_send_state(void **state)
+the_state_is_sent_in_a_field(void **state)
 {
 	(void)state;
 	sends_state(G11 "\n", 0, STATE,
@@ -181,7 +181,7 @@ test_send_state(void **state)
 #define T " option tcp-check\n tcp-check "
 
 static void
-test_tcp(void **state)
+tcp_check_send_sends_text_format_and_binary(void **state)
 {
 	(void)state;
 	sends(T "send \"a b\\r\\n\"\n", "a b\r\n");
@@ -252,15 +252,15 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_request_line),
-		cmocka_unit_test(test_host),
-		cmocka_unit_test(test_fields),
-		cmocka_unit_test(test_bodies),
-		cmocka_unit_test(test_connection),
-		cmocka_unit_test(test_old_style),
-		cmocka_unit_test(test_second_send),
-		cmocka_unit_test(test_send_state),
-		cmocka_unit_test(test_tcp),
+		cmocka_unit_test(option_httpchk_makes_the_request_line),
+		cmocka_unit_test(authority_and_host_agree),
+		cmocka_unit_test(http_check_send_adds_fields),
+		cmocka_unit_test(bodies_have_a_content_length),
+		cmocka_unit_test(close_is_sent_unless_the_connection_persists),
+		cmocka_unit_test(fields_behind_the_version_are_sent),
+		cmocka_unit_test(a_second_send_does_not_inherit_the_request),
+		cmocka_unit_test(the_state_is_sent_in_a_field),
+		cmocka_unit_test(tcp_check_send_sends_text_format_and_binary),
 		cmocka_unit_test(test_failures),
 		cmocka_unit_test(test_no_arena),
 	};

@@ -41,7 +41,7 @@ request_text(const char *config)
 }
 
 static void
-test_listen(void **state)
+a_listen_section_passes_its_address(void **state)
 {
 	(void)state;
 	assert_string_equal(
@@ -57,7 +57,7 @@ test_listen(void **state)
 
 /* The address of the check is not the one that is passed. */
 static void
-test_backend(void **state)
+a_backend_passes_no_address(void **state)
 {
 	(void)state;
 	assert_string_equal(
@@ -71,7 +71,7 @@ test_backend(void **state)
 }
 
 static void
-test_addresses(void **state)
+addresses_of_each_family_are_passed(void **state)
 {
 	static const struct {
 		const char *bind, *server, *args;
@@ -98,7 +98,7 @@ test_addresses(void **state)
 
 /* Numbers that change are those of now. */
 static void
-test_run_time(void **state)
+numbers_that_change_are_those_of_now(void **state)
 {
 	struct external_request q;
 	struct sbuf out;
@@ -123,7 +123,7 @@ test_run_time(void **state)
 
 /* The requirements of external checks, in HAProxy's words. */
 static void
-test_needs(void **state)
+requirements_are_reported_in_haproxys_words(void **state)
 {
 	(void)state;
 	world_reports(WORLD_DEFAULTS "backend p\n option external-check\n", -1,
@@ -148,11 +148,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_listen),
-		cmocka_unit_test(test_backend),
-		cmocka_unit_test(test_addresses),
-		cmocka_unit_test(test_run_time),
-		cmocka_unit_test(test_needs),
+		cmocka_unit_test(a_listen_section_passes_its_address),
+		cmocka_unit_test(a_backend_passes_no_address),
+		cmocka_unit_test(addresses_of_each_family_are_passed),
+		cmocka_unit_test(numbers_that_change_are_those_of_now),
+		cmocka_unit_test(requirements_are_reported_in_haproxys_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

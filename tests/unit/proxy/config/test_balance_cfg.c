@@ -103,7 +103,7 @@ static const struct world_line http_lines[] = {
 };
 
 static void
-test_lines(void **state)
+lines_load_or_are_refused(void **state)
 {
 	(void)state;
 	world_lines("backend b\n ", lines, ARRAY_LEN(lines), "");
@@ -115,7 +115,7 @@ test_lines(void **state)
 }
 
 static void
-test_values(void **state)
+values_are_stored(void **state)
 {
 	struct world w;
 	const struct proxy *p;
@@ -146,8 +146,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_values),
+		cmocka_unit_test(lines_load_or_are_refused),
+		cmocka_unit_test(values_are_stored),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

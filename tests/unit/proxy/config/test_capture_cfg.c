@@ -24,7 +24,7 @@ static const struct world_line lines[] = {
 static struct world w;
 
 static void
-test_lines(void **state)
+lines_load_or_are_refused(void **state)
 {
 	(void)state;
 	world_lines("listen l\n bind :80\n ", lines, ARRAY_LEN(lines), "");
@@ -94,7 +94,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),
+		cmocka_unit_test(lines_load_or_are_refused),
 		cmocka_unit_test(test_sections),
 		cmocka_unit_test(test_defaults_have_slots),
 		cmocka_unit_test(test_cookies_are_cut),

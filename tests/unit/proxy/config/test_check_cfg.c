@@ -59,7 +59,7 @@ static const struct world_line methods[] = {
 };
 
 static void
-test_methods(void **state)
+methods_load_or_are_refused(void **state)
 {
 	(void)state;
 	world_lines(BACKEND, methods, ARRAY_LEN(methods), "");
@@ -164,7 +164,7 @@ static const struct world_line http_rules[] = {
 };
 
 static void
-test_http_rules(void **state)
+http_check_rules_load_or_are_refused(void **state)
 {
 	(void)state;
 	world_lines("backend b\n option httpchk\n http-check ", http_rules, ARRAY_LEN(http_rules),
@@ -208,7 +208,7 @@ static const struct world_line tcp_rules[] = {
 };
 
 static void
-test_tcp_rules(void **state)
+tcp_check_rules_load_or_are_refused(void **state)
 {
 	(void)state;
 	world_lines("backend b\n option tcp-check\n tcp-check ", tcp_rules, ARRAY_LEN(tcp_rules),
@@ -222,7 +222,7 @@ test_tcp_rules(void **state)
 #define FIRST "the first step must also be a 'connect'"
 
 static void
-test_order(void **state)
+the_order_of_rules_is_checked(void **state)
 {
 	static const struct {
 		const char *text;
@@ -267,7 +267,7 @@ test_order(void **state)
 /* --- rules without their method --- */
 
 static void
-test_ignored_rules(void **state)
+rules_without_their_option_are_ignored(void **state)
 {
 	(void)state;
 	world_reports(WORLD_DEFAULTS BACKEND "http-check expect status 200\n", 0,
@@ -292,7 +292,7 @@ test_ignored_rules(void **state)
 
 /* Variables of scope check are for checks, everything else is not. */
 static void
-test_scope(void **state)
+the_scope_check_is_for_checks_only(void **state)
 {
 	(void)state;
 	world_reports(WORLD_DEFAULTS
@@ -312,12 +312,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_methods),
-		cmocka_unit_test(test_http_rules),
-		cmocka_unit_test(test_tcp_rules),
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_ignored_rules),
-		cmocka_unit_test(test_scope),
+		cmocka_unit_test(methods_load_or_are_refused),
+		cmocka_unit_test(http_check_rules_load_or_are_refused),
+		cmocka_unit_test(tcp_check_rules_load_or_are_refused),
+		cmocka_unit_test(the_order_of_rules_is_checked),
+		cmocka_unit_test(rules_without_their_option_are_ignored),
+		cmocka_unit_test(the_scope_check_is_for_checks_only),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,7 +44,7 @@ rules_are(const char *lines, const char *expected)
 
 /* Implied rules have step 0; comment lines count. */
 static void
-test_implied(void **state)
+implied_rules_have_step_0(void **state)
 {
 	(void)state;
 	rules_are(B, "c0");
@@ -78,7 +78,7 @@ test_implied(void **state)
 }
 
 static void
-test_built_in(void **state)
+options_become_rules(void **state)
 {
 	(void)state;
 	rules_are(B " option mysql-check\n", "c1 e2");
@@ -97,7 +97,7 @@ test_built_in(void **state)
 
 /* Rules of a section replace those of its defaults section. */
 static void
-test_inherited(void **state)
+own_rules_replace_inherited_ones(void **state)
 {
 	struct world w;
 	const struct check_conf *c;
@@ -139,7 +139,7 @@ test_inherited(void **state)
 
 /* The request of option httpchk is that of the first send only. */
 static void
-test_requests(void **state)
+the_first_send_has_the_request_of_httpchk(void **state)
 {
 	struct world w;
 	const struct check_rule *rules[6];
@@ -164,7 +164,7 @@ test_requests(void **state)
 
 /* Names in expressions are resolved when all is known, also in a defaults section. */
 static void
-test_names(void **state)
+names_in_expressions_are_resolved_at_the_end(void **state)
 {
 	(void)state;
 	world_reports(WORLD_DEFAULTS "backend b\n option tcp-check\n"
@@ -179,11 +179,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_implied),
-		cmocka_unit_test(test_built_in),
-		cmocka_unit_test(test_inherited),
-		cmocka_unit_test(test_requests),
-		cmocka_unit_test(test_names),
+		cmocka_unit_test(implied_rules_have_step_0),
+		cmocka_unit_test(options_become_rules),
+		cmocka_unit_test(own_rules_replace_inherited_ones),
+		cmocka_unit_test(the_first_send_has_the_request_of_httpchk),
+		cmocka_unit_test(names_in_expressions_are_resolved_at_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

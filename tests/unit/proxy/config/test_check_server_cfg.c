@@ -54,7 +54,7 @@ static const struct world_line options[] = {
 };
 
 static void
-test_options(void **state)
+options_load_or_are_refused(void **state)
 {
 	(void)state;
 	world_lines("backend b\n server s 10.0.0.1:80 check ", options, ARRAY_LEN(options), "");
@@ -65,7 +65,7 @@ test_options(void **state)
 /* --- their settings and inheritance --- */
 
 static void
-test_values(void **state)
+values_are_stored(void **state)
 {
 	struct world w;
 	struct proxy *p;
@@ -160,7 +160,7 @@ static const struct world_line ports[] = {
 };
 
 static void
-test_ports(void **state)
+ports_load_or_are_refused(void **state)
 {
 	(void)state;
 	world_lines("backend b\n", ports, ARRAY_LEN(ports), "");
@@ -204,7 +204,7 @@ static const struct world_line tracks[] = {
 };
 
 static void
-test_track(void **state)
+tracked_servers_are_found(void **state)
 {
 	struct world w;
 	struct proxy *p;
@@ -231,7 +231,7 @@ test_track(void **state)
 
 /* Tracking counts from the beginning, through a chain, also for servers that come first. */
 static void
-test_track_maint(void **state)
+tracking_counts_from_the_beginning(void **state)
 {
 	struct world w;
 	struct proxy *p;
@@ -256,12 +256,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_options),
-		cmocka_unit_test(test_values),
+		cmocka_unit_test(options_load_or_are_refused),
+		cmocka_unit_test(values_are_stored),
 		cmocka_unit_test(test_observe_needs_its_mode),
-		cmocka_unit_test(test_ports),
-		cmocka_unit_test(test_track),
-		cmocka_unit_test(test_track_maint),
+		cmocka_unit_test(ports_load_or_are_refused),
+		cmocka_unit_test(tracked_servers_are_found),
+		cmocka_unit_test(tracking_counts_from_the_beginning),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

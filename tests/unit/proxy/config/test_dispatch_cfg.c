@@ -18,7 +18,7 @@ static const struct world_line lines[] = {
 };
 
 static void
-test_lines(void **state)
+lines_load_or_are_refused(void **state)
 {
 	(void)state;
 	world_lines("backend b\n ", lines, ARRAY_LEN(lines), " server s 127.0.0.1:1\n");
@@ -74,7 +74,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),
+		cmocka_unit_test(lines_load_or_are_refused),
 		cmocka_unit_test(test_balance_excludes_them),
 		cmocka_unit_test(test_they_are_no_servers),
 	};

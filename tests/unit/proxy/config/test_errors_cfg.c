@@ -86,7 +86,7 @@ static const struct world_line lines[] = {
 };
 
 static void
-test_lines(void **state)
+lines_load_or_are_refused(void **state)
 {
 	(void)state;
 	world_lines("http-errors g\n errorfile 400 /dev/null\nlisten l\n bind :80\n ", lines,
@@ -105,7 +105,7 @@ assert_answer(struct world *w, const char *fe, unsigned int status, const char *
 }
 
 static void
-test_answers(void **state)
+http_error_makes_the_reply(void **state)
 {
 	char text[2048];
 	struct world w;
@@ -133,7 +133,7 @@ test_answers(void **state)
 }
 
 static void
-test_files(void **state)
+errorfile_makes_the_reply(void **state)
 {
 	char text[2048];
 	struct world w;
@@ -153,7 +153,7 @@ test_files(void **state)
 
 /* The last line counts, and the closest section, whatever its kind. */
 static void
-test_formats(void **state)
+the_closest_error_format_counts(void **state)
 {
 	const struct proxy *a, *b, *c;
 	struct world w;
@@ -181,7 +181,7 @@ test_formats(void **state)
 }
 
 static void
-test_warnings(void **state)
+ignored_headers_cause_warnings(void **state)
 {
 	(void)state;
 	world_reports(WORLD_DEFAULTS "listen a\n bind :1\n"
@@ -200,7 +200,7 @@ test_warnings(void **state)
 
 /* A reply must fit into a buffer; a line is reported once, however many proxies inherit it. */
 static void
-test_fit(void **state)
+a_reply_must_fit_into_a_buffer(void **state)
 {
 	struct world w;
 	const struct http_reply *r;
@@ -220,7 +220,7 @@ test_fit(void **state)
 }
 
 static void
-test_sections(void **state)
+http_errors_sections_are_checked(void **state)
 {
 	(void)state;
 	world_reports("http-errors g\n errorloc 403 /x\n", -1,
@@ -233,13 +233,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_answers),
-		cmocka_unit_test(test_files),
-		cmocka_unit_test(test_formats),
-		cmocka_unit_test(test_warnings),
-		cmocka_unit_test(test_fit),
-		cmocka_unit_test(test_sections),
+		cmocka_unit_test(lines_load_or_are_refused),
+		cmocka_unit_test(http_error_makes_the_reply),
+		cmocka_unit_test(errorfile_makes_the_reply),
+		cmocka_unit_test(the_closest_error_format_counts),
+		cmocka_unit_test(ignored_headers_cause_warnings),
+		cmocka_unit_test(a_reply_must_fit_into_a_buffer),
+		cmocka_unit_test(http_errors_sections_are_checked),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

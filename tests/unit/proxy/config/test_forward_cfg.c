@@ -25,14 +25,14 @@ static const struct world_line lines[] = {
 };
 
 static void
-test_lines(void **state)
+lines_load_or_are_refused(void **state)
 {
 	(void)state;
 	world_lines("listen l\n bind :80\n ", lines, ARRAY_LEN(lines), "");
 }
 
 static void
-test_values(void **state)
+values_are_stored(void **state)
 {
 	struct world w;
 	const struct forward_conf *f;
@@ -78,8 +78,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_values),
+		cmocka_unit_test(lines_load_or_are_refused),
+		cmocka_unit_test(values_are_stored),
 		cmocka_unit_test(test_mode),
 	};
 

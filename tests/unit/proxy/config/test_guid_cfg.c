@@ -14,14 +14,14 @@ static const struct world_line proxy_lines[] = {
 static struct world w;
 
 static void
-test_lines(void **state)
+lines_load_or_are_refused(void **state)
 {
 	(void)state;
 	world_lines("backend b\n ", proxy_lines, ARRAY_LEN(proxy_lines), "");
 }
 
 static void
-test_values(void **state)
+values_are_stored(void **state)
 {
 	char text[800], longest[129];
 
@@ -59,8 +59,8 @@ each_is_unique(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_lines),
-					    cmocka_unit_test(test_values),
+	const struct CMUnitTest tests[] = { cmocka_unit_test(lines_load_or_are_refused),
+					    cmocka_unit_test(values_are_stored),
 					    cmocka_unit_test(each_is_unique) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

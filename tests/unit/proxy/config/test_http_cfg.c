@@ -66,7 +66,7 @@ static const struct world_line lines[] = {
 };
 
 static void
-test_lines(void **state)
+lines_load_or_are_refused(void **state)
 {
 	(void)state;
 	world_lines("listen l\n bind :80\n ", lines, ARRAY_LEN(lines), "");
@@ -105,7 +105,7 @@ persistence(const char *lines_of_l)
 
 /* The last of the three options counts, and `no` only disables its own. */
 static void
-test_persistence(void **state)
+the_last_persistence_option_counts(void **state)
 {
 	(void)state;
 	assert_int_equal(persistence(""), HTTP_KEEP_ALIVE);
@@ -123,7 +123,7 @@ test_persistence(void **state)
 #define BIT(id) (1u << HTTP_RETRY_##id)
 
 static void
-test_values(void **state)
+values_are_stored(void **state)
 {
 	struct world w;
 	const struct proxy *p;
@@ -175,7 +175,7 @@ test_values(void **state)
 
 /* In mode tcp they are ignored, with a warning if they are in the section itself. */
 static void
-test_tcp(void **state)
+in_mode_tcp_they_are_ignored(void **state)
 {
 	static const char *const given[][2] = { { "http-reuse", " safe" }, { "retry-on", " 503" },
 		{ "monitor-uri", " /x" }, { "monitor fail", " if TRUE" },
@@ -205,7 +205,7 @@ test_tcp(void **state)
 
 /* Nothing invalid is accepted, and the section has an error. */
 static void
-test_invalid_messages(void **state)
+options_to_accept_invalid_messages_are_errors(void **state)
 {
 	static const char *const options[] = { "accept-invalid-http-request",
 		"accept-invalid-http-response", "accept-unsafe-violations-in-http-request",
@@ -239,12 +239,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),
+		cmocka_unit_test(lines_load_or_are_refused),
 		cmocka_unit_test(test_sections),
-		cmocka_unit_test(test_persistence),
-		cmocka_unit_test(test_values),
-		cmocka_unit_test(test_tcp),
-		cmocka_unit_test(test_invalid_messages),
+		cmocka_unit_test(the_last_persistence_option_counts),
+		cmocka_unit_test(values_are_stored),
+		cmocka_unit_test(in_mode_tcp_they_are_ignored),
+		cmocka_unit_test(options_to_accept_invalid_messages_are_errors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

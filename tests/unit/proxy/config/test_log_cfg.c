@@ -19,7 +19,7 @@ one(struct cfg_world *w, const char *args)
 }
 
 static void
-test_targets(void **state)
+targets_have_an_address_and_a_port(void **state)
 {
 	static const struct {
 		const char *target;
@@ -63,7 +63,7 @@ test_targets(void **state)
 }
 
 static void
-test_settings(void **state)
+settings_of_a_log_line_are_stored(void **state)
 {
 	struct cfg_world w;
 	const struct log_line *l = one(&w, "127.0.0.1 local7");
@@ -85,7 +85,7 @@ test_settings(void **state)
 }
 
 static void
-test_refused(void **state)
+bad_log_lines_are_refused(void **state)
 {
 	static const struct {
 		const char *line;
@@ -187,7 +187,7 @@ test_no_log_and_inheritance(void **state)
 }
 
 static void
-test_formats(void **state)
+formats_are_inherited(void **state)
 {
 	struct cfg_world w;
 	struct proxy *p;
@@ -230,7 +230,7 @@ test_formats(void **state)
 }
 
 static void
-test_hostname(void **state)
+log_send_hostname_sets_the_node(void **state)
 {
 	struct cfg_world w;
 
@@ -248,13 +248,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_targets),
-		cmocka_unit_test(test_settings),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(targets_have_an_address_and_a_port),
+		cmocka_unit_test(settings_of_a_log_line_are_stored),
+		cmocka_unit_test(bad_log_lines_are_refused),
 		cmocka_unit_test(test_lines_are_bounded),
 		cmocka_unit_test(test_no_log_and_inheritance),
-		cmocka_unit_test(test_formats),
-		cmocka_unit_test(test_hostname),
+		cmocka_unit_test(formats_are_inherited),
+		cmocka_unit_test(log_send_hostname_sets_the_node),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

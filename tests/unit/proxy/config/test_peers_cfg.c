@@ -20,7 +20,7 @@ test_remote_peers(void **state)
 }
 
 static void
-test_lines(void **state)
+lines_load_or_are_refused(void **state)
 {
 	static const struct world_line t[] = {
 		{ "log global", NULL },
@@ -44,7 +44,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_local_peer),
 		cmocka_unit_test(test_remote_peers),
-		cmocka_unit_test(test_lines),
+		cmocka_unit_test(lines_load_or_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

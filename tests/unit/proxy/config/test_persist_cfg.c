@@ -48,7 +48,7 @@ static const struct world_line lines[] = {
 };
 
 static void
-test_lines(void **state)
+lines_load_or_are_refused(void **state)
 {
 	(void)state;
 	world_lines("backend b\n mode http\n ", lines, ARRAY_LEN(lines), AFTER);
@@ -63,7 +63,7 @@ test_lines(void **state)
 }
 
 static void
-test_values(void **state)
+values_are_stored(void **state)
 {
 	const struct persist_conf *c;
 	struct world w;
@@ -139,8 +139,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_values),
+		cmocka_unit_test(lines_load_or_are_refused),
+		cmocka_unit_test(values_are_stored),
 		cmocka_unit_test(test_attributes_add_up),
 		cmocka_unit_test(test_rules),
 	};

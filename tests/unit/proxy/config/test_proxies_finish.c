@@ -1,7 +1,7 @@
 #include "unit/proxy/proxies_rig.h"
 
 static void
-test_timeouts(void **state)
+missing_timeouts_are_reported(void **state)
 {
 	static const struct {
 		const char *text, *says;
@@ -28,7 +28,7 @@ test_timeouts(void **state)
 }
 
 static void
-test_queue_timeout(void **state)
+timeout_queue_defaults_to_connect(void **state)
 {
 	struct world w;
 
@@ -40,7 +40,7 @@ test_queue_timeout(void **state)
 }
 
 static void
-test_no_bind(void **state)
+a_frontend_without_bind_is_reported(void **state)
 {
 	(void)state;
 	world_reports(
@@ -51,7 +51,7 @@ test_no_bind(void **state)
 
 /* Errors that may be caused by a reported error are not reported. */
 static void
-test_consequences(void **state)
+consequences_of_an_error_are_not_reported(void **state)
 {
 	static const char *const texts[] = {
 		WORLD_DEFAULTS "frontend f\n bind :1 sll\n",
@@ -83,7 +83,7 @@ test_consequences(void **state)
 }
 
 static void
-test_targets(void **state)
+names_of_backends_become_targets(void **state)
 {
 	struct world w;
 
@@ -107,7 +107,7 @@ test_targets(void **state)
 }
 
 static void
-test_bad_targets(void **state)
+unknown_backends_are_errors(void **state)
 {
 	(void)state;
 	world_reports("frontend f\n bind :1\n default_backend x\n", -1,
@@ -126,7 +126,7 @@ test_bad_targets(void **state)
 }
 
 static void
-test_offsets(void **state)
+port_offsets_stay_in_range(void **state)
 {
 	struct world w;
 
@@ -143,7 +143,7 @@ test_offsets(void **state)
 }
 
 static void
-test_sources(void **state)
+sources_are_completed(void **state)
 {
 	struct world w;
 	struct proxy *b;
@@ -180,7 +180,7 @@ test_balance_is_ready(void **state)
 
 /* The names that expressions of a log format refer to. */
 static void
-test_log_format(void **state)
+names_in_a_log_format_must_exist(void **state)
 {
 #define LOGS WORLD_DEFAULTS "frontend f\n bind :1\n log 127.0.0.1 local0\n log-format "
 	(void)state;
@@ -194,15 +194,15 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_timeouts),
-		cmocka_unit_test(test_queue_timeout),
-		cmocka_unit_test(test_no_bind),
-		cmocka_unit_test(test_consequences),
-		cmocka_unit_test(test_targets),
-		cmocka_unit_test(test_bad_targets),
-		cmocka_unit_test(test_offsets),
-		cmocka_unit_test(test_sources),
-		cmocka_unit_test(test_log_format),
+		cmocka_unit_test(missing_timeouts_are_reported),
+		cmocka_unit_test(timeout_queue_defaults_to_connect),
+		cmocka_unit_test(a_frontend_without_bind_is_reported),
+		cmocka_unit_test(consequences_of_an_error_are_not_reported),
+		cmocka_unit_test(names_of_backends_become_targets),
+		cmocka_unit_test(unknown_backends_are_errors),
+		cmocka_unit_test(port_offsets_stay_in_range),
+		cmocka_unit_test(sources_are_completed),
+		cmocka_unit_test(names_in_a_log_format_must_exist),
 		cmocka_unit_test(test_balance_is_ready),
 	};
 

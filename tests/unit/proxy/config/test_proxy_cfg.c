@@ -91,14 +91,14 @@ static const struct world_line lines[] = {
 };
 
 static void
-test_lines(void **state)
+lines_load_or_are_refused(void **state)
 {
 	(void)state;
 	world_lines("listen l\n bind :80\n ", lines, ARRAY_LEN(lines), "backend other\n");
 }
 
 static void
-test_values(void **state)
+values_are_stored(void **state)
 {
 	struct world w;
 	const struct proxy *p;
@@ -123,7 +123,7 @@ test_values(void **state)
 }
 
 static void
-test_sections(void **state)
+sections_have_their_capabilities(void **state)
 {
 	struct world w;
 
@@ -143,7 +143,7 @@ test_sections(void **state)
 /* All settings of the defaults apply to the proxy; later lines override them; named defaults are
  * selected. */
 static void
-test_inheritance(void **state)
+settings_of_the_defaults_are_inherited(void **state)
 {
 	struct world w;
 	const struct proxy *p;
@@ -199,7 +199,7 @@ test_inheritance(void **state)
 }
 
 static void
-test_redispatch(void **state)
+redispatch_has_an_interval(void **state)
 {
 	static const struct {
 		const char *lines;
@@ -231,7 +231,7 @@ test_redispatch(void **state)
 
 /* A setting that has no effect in its section causes a warning and is not kept. */
 static void
-test_misplaced(void **state)
+settings_without_effect_are_not_kept(void **state)
 {
 	static const char *const fe[] = { "retries 3", "fullconn 3", "option redispatch",
 		"option srvtcpka", "srvtcpka-cnt 3", "balance first", "source 1.2.3.4" };
@@ -270,12 +270,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_values),
-		cmocka_unit_test(test_sections),
-		cmocka_unit_test(test_inheritance),
-		cmocka_unit_test(test_redispatch),
-		cmocka_unit_test(test_misplaced),
+		cmocka_unit_test(lines_load_or_are_refused),
+		cmocka_unit_test(values_are_stored),
+		cmocka_unit_test(sections_have_their_capabilities),
+		cmocka_unit_test(settings_of_the_defaults_are_inherited),
+		cmocka_unit_test(redispatch_has_an_interval),
+		cmocka_unit_test(settings_without_effect_are_not_kept),
 		cmocka_unit_test(test_use_backend_twice),
 	};
 

@@ -109,7 +109,7 @@ static const struct world_line options[] = {
 };
 
 static void
-test_options(void **state)
+options_load_or_are_refused(void **state)
 {
 	(void)state;
 	world_lines("backend b\n server s 10.0.0.1:80 ", options, ARRAY_LEN(options), "");
@@ -183,14 +183,14 @@ static const struct world_line lines[] = {
 };
 
 static void
-test_lines(void **state)
+lines_load_or_are_refused(void **state)
 {
 	(void)state;
 	world_lines("backend b\n ", lines, ARRAY_LEN(lines), "");
 }
 
 static void
-test_values(void **state)
+values_are_stored(void **state)
 {
 	struct world w;
 	const struct server *s;
@@ -241,7 +241,7 @@ test_values(void **state)
 }
 
 static void
-test_distinct(void **state)
+names_and_ids_are_distinct(void **state)
 {
 	(void)state;
 	world_reports("backend b\n server s :1\n server s :2\n", -1,
@@ -267,10 +267,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_options),
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_values),
-		cmocka_unit_test(test_distinct),
+		cmocka_unit_test(options_load_or_are_refused),
+		cmocka_unit_test(lines_load_or_are_refused),
+		cmocka_unit_test(values_are_stored),
+		cmocka_unit_test(names_and_ids_are_distinct),
 		cmocka_unit_test(test_all_errors),
 	};
 

@@ -15,14 +15,14 @@ static const struct world_line lines[] = {
 static struct world w;
 
 static void
-test_lines(void **state)
+lines_load_or_are_refused(void **state)
 {
 	(void)state;
 	world_lines("backend b\n ", lines, ARRAY_LEN(lines), "");
 }
 
 static void
-test_values(void **state)
+values_are_stored(void **state)
 {
 	const struct proxy *p;
 
@@ -59,8 +59,8 @@ test_defaults(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_lines),
-					    cmocka_unit_test(test_values),
+	const struct CMUnitTest tests[] = { cmocka_unit_test(lines_load_or_are_refused),
+					    cmocka_unit_test(values_are_stored),
 					    cmocka_unit_test(test_defaults) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,7 +59,7 @@ static const struct world_line lines[] = {
 };
 
 static void
-test_lines(void **state)
+lines_load_or_are_refused(void **state)
 {
 	(void)state;
 	world_lines("listen l\n bind :80\n mode http\n ", lines, ARRAY_LEN(lines), "");
@@ -149,7 +149,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),
+		cmocka_unit_test(lines_load_or_are_refused),
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_inheritance),
 		cmocka_unit_test(test_modes),

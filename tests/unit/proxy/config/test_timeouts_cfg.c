@@ -31,7 +31,7 @@ static const struct world_line lines[] = {
 };
 
 static void
-test_lines(void **state)
+lines_load_or_are_refused(void **state)
 {
 	(void)state;
 	world_lines("listen l\n bind :80\n timeout ", lines, ARRAY_LEN(lines), "");
@@ -92,7 +92,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),
+		cmocka_unit_test(lines_load_or_are_refused),
 		cmocka_unit_test(test_fields),
 		cmocka_unit_test(test_misplaced),
 	};

@@ -19,7 +19,7 @@ static const struct world_line lines[] = {
 static struct world w;
 
 static void
-test_lines(void **state)
+lines_load_or_are_refused(void **state)
 {
 	(void)state;
 	world_lines("listen l\n bind :80\n mode http\n ", lines, ARRAY_LEN(lines), "");
@@ -65,7 +65,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),
+		cmocka_unit_test(lines_load_or_are_refused),
 		cmocka_unit_test(test_modes_and_sections),
 		cmocka_unit_test(test_inherited),
 	};

@@ -76,7 +76,7 @@ chosen(void)
 
 /* The results of HAProxy 2.6. */
 static void
-test_server(void **state)
+the_cookie_chooses_the_server(void **state)
 {
 	static const struct {
 		const char *lines, *fields, *want;
@@ -151,7 +151,7 @@ test_server(void **state)
 
 /* A server in drain mode gets no new clients and keeps its own. */
 static void
-test_drain(void **state)
+a_draining_server_keeps_its_clients(void **state)
 {
 	struct server *srv;
 
@@ -172,7 +172,7 @@ test_drain(void **state)
 }
 
 static void
-test_letters(void **state)
+letters_show_the_state_and_action_of_the_cookie(void **state)
 {
 	(void)state;
 	choose("cookie SRV insert", "Cookie: SRV=A\r\n");
@@ -208,7 +208,7 @@ cookies(void)
 }
 
 static void
-test_strip(void **state)
+the_servers_cookie_is_stripped(void **state)
 {
 	static const struct {
 		const char *lines, *fields, *left;
@@ -249,7 +249,7 @@ test_strip(void **state)
 
 /* In mode tcp there is no request; rules see the connection. */
 static void
-test_tcp(void **state)
+in_mode_tcp_rules_choose_the_server(void **state)
 {
 	(void)state;
 	choose("use-server s2 if { be_name b }\n cookie SRV insert",
@@ -266,11 +266,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_server),
-		cmocka_unit_test(test_drain),
-		cmocka_unit_test(test_letters),
-		cmocka_unit_test(test_strip),
-		cmocka_unit_test(test_tcp),
+		cmocka_unit_test(the_cookie_chooses_the_server),
+		cmocka_unit_test(a_draining_server_keeps_its_clients),
+		cmocka_unit_test(letters_show_the_state_and_action_of_the_cookie),
+		cmocka_unit_test(the_servers_cookie_is_stripped),
+		cmocka_unit_test(in_mode_tcp_rules_choose_the_server),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

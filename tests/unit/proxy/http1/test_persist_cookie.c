@@ -17,7 +17,7 @@ conf(unsigned int idle, unsigned int life)
 }
 
 static void
-test_read(void **state)
+cookies_are_read_with_their_dates(void **state)
 {
 	static const struct {
 		enum persist_way way;
@@ -55,7 +55,7 @@ test_read(void **state)
 /* Ages are in seconds before NOW; 0: no date. The letters that HAProxy 2.6 logs, and whether it
  * sends a new cookie. */
 static void
-test_age(void **state)
+old_and_future_dates_are_recognized(void **state)
 {
 #define FAR (-PERSIST_AHEAD_MAX_S - 8)
 #define NEAR (-PERSIST_AHEAD_MAX_S + 8)
@@ -124,7 +124,7 @@ written(const struct persist_conf *c, const char *who, int64_t first)
 }
 
 static void
-test_write(void **state)
+cookies_are_written_with_their_attributes(void **state)
 {
 	static char attrs[] = "; domain=.a.b; HttpOnly";
 	struct persist_conf c = conf(0, 0);
@@ -146,7 +146,7 @@ test_write(void **state)
 
 /* A date that was written is read back, at any time. */
 static void
-test_round_trip(void **state)
+a_written_date_is_read_back(void **state)
 {
 	struct persist_conf c = conf(60, 60);
 
@@ -169,10 +169,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_read),
-		cmocka_unit_test(test_age),
-		cmocka_unit_test(test_write),
-		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(cookies_are_read_with_their_dates),
+		cmocka_unit_test(old_and_future_dates_are_recognized),
+		cmocka_unit_test(cookies_are_written_with_their_attributes),
+		cmocka_unit_test(a_written_date_is_read_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@
 #include "unit/test.h"
 
 static void
-test_statuses(void **state)
+statuses_have_codes_texts_and_results(void **state)
 {
 	(void)state;
 	assert_string_equal(check_status_code(CHECK_L7OKC), "L7OKC");
@@ -41,7 +41,7 @@ count(const struct check_conf *c)
 
 /* A section's own rules replace inherited ones, and those of the other family. */
 static void
-test_families(void **state)
+own_rules_replace_those_of_the_other_family(void **state)
 {
 	struct check_conf c, from;
 	struct check_rule *r;
@@ -76,7 +76,7 @@ test_families(void **state)
 
 /* A comment goes to the next rule. */
 static void
-test_comment(void **state)
+a_comment_belongs_to_the_next_rule(void **state)
 {
 	struct check_conf c;
 
@@ -92,7 +92,7 @@ test_comment(void **state)
 }
 
 static void
-test_server(void **state)
+settings_of_checks_are_inherited(void **state)
 {
 	struct check_server_conf a, b;
 
@@ -116,10 +116,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_statuses),
-		cmocka_unit_test(test_families),
-		cmocka_unit_test(test_comment),
-		cmocka_unit_test(test_server),
+		cmocka_unit_test(statuses_have_codes_texts_and_results),
+		cmocka_unit_test(own_rules_replace_those_of_the_other_family),
+		cmocka_unit_test(a_comment_belongs_to_the_next_rule),
+		cmocka_unit_test(settings_of_checks_are_inherited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,7 +41,7 @@ answer(const struct proxy *fe, const struct proxy *be, unsigned int status)
 }
 
 static void
-test_builtin(void **state)
+without_a_page_the_built_in_one_is_sent(void **state)
 {
 	struct proxy *fe = proxy_new("f", PROXY_FE), *be = proxy_new("b", PROXY_BE);
 
@@ -56,7 +56,7 @@ test_builtin(void **state)
 /* Precedence: the backend before the frontend, later lines before earlier ones, the section's own
  * before the defaults', and a reset line counts as no line. */
 static void
-test_order(void **state)
+pages_have_their_precedence(void **state)
 {
 	struct proxies ps;
 	struct proxy *defaults, *fe, *be;
@@ -92,7 +92,7 @@ test_order(void **state)
 }
 
 static void
-test_groups(void **state)
+groups_of_pages_are_found(void **state)
 {
 	struct proxies ps;
 	struct proxy *fe = proxy_new("f", PROXY_FE);
@@ -141,9 +141,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_builtin),
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_groups),
+		cmocka_unit_test(without_a_page_the_built_in_one_is_sent),
+		cmocka_unit_test(pages_have_their_precedence),
+		cmocka_unit_test(groups_of_pages_are_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

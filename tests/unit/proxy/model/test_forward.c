@@ -84,7 +84,7 @@ is_excepted(const struct forward_net *net, const struct addr *client)
 }
 
 static void
-test_nets(void **state)
+except_excludes_a_net(void **state)
 {
 	static const struct {
 		const char *net, *in, *out;
@@ -159,7 +159,7 @@ say(struct forward_option *o, const char *header, int if_none, const char *excep
 
 /* The results of HAProxy 2.6. */
 static void
-test_forwardfor(void **state)
+forwardfor_adds_its_field(void **state)
 {
 	struct world w;
 	struct forward_option *f, *b;
@@ -199,7 +199,7 @@ test_forwardfor(void **state)
 }
 
 static void
-test_originalto(void **state)
+originalto_adds_its_field(void **state)
 {
 	struct world w;
 
@@ -220,7 +220,7 @@ test_originalto(void **state)
 }
 
 static void
-test_forwarded(void **state)
+forwarded_has_the_requested_parts(void **state)
 {
 	struct world w;
 	unsigned int *parts;
@@ -248,7 +248,7 @@ test_forwarded(void **state)
 }
 
 static void
-test_full(void **state)
+a_head_without_room_fails(void **state)
 {
 	struct world w;
 
@@ -269,11 +269,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nets),
-		cmocka_unit_test(test_forwardfor),
-		cmocka_unit_test(test_originalto),
-		cmocka_unit_test(test_forwarded),
-		cmocka_unit_test(test_full),
+		cmocka_unit_test(except_excludes_a_net),
+		cmocka_unit_test(forwardfor_adds_its_field),
+		cmocka_unit_test(originalto_adds_its_field),
+		cmocka_unit_test(forwarded_has_the_requested_parts),
+		cmocka_unit_test(a_head_without_room_fails),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

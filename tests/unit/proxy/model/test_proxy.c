@@ -4,7 +4,7 @@
 #include "proxy/config/proxy_life.h"
 
 static void
-test_new(void **state)
+a_new_proxy_has_the_defaults(void **state)
 {
 	struct proxy *p = proxy_new("web", PROXY_FE | PROXY_BE);
 
@@ -25,7 +25,7 @@ test_new(void **state)
 
 /* An option on either side applies; without any, splice-auto is on in mode tcp. */
 static void
-test_splice(void **state)
+splice_options_of_either_side_apply(void **state)
 {
 	struct proxy *fe = proxy_new("f", PROXY_FE), *be = proxy_new("b", PROXY_BE);
 
@@ -53,7 +53,7 @@ test_splice(void **state)
 
 /* Settings are copied, but not the objects that belong to the section. */
 static void
-test_inherit(void **state)
+settings_are_inherited_and_objects_are_not(void **state)
 {
 	struct proxy *d = proxy_new("", PROXY_DEFAULTS), *p = proxy_new("p", PROXY_FE),
 		     *b = proxy_new("b", PROXY_BE);
@@ -83,7 +83,7 @@ test_inherit(void **state)
 }
 
 static void
-test_kind(void **state)
+a_proxy_has_a_kind_and_a_file(void **state)
 {
 	static struct proxy p = { .caps = PROXY_FE };
 	struct cfg_file file = { .name = (char[]){ "a.cfg" } };
@@ -103,10 +103,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_new),
-		cmocka_unit_test(test_inherit),
-		cmocka_unit_test(test_splice),
-		cmocka_unit_test(test_kind),
+		cmocka_unit_test(a_new_proxy_has_the_defaults),
+		cmocka_unit_test(settings_are_inherited_and_objects_are_not),
+		cmocka_unit_test(splice_options_of_either_side_apply),
+		cmocka_unit_test(a_proxy_has_a_kind_and_a_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

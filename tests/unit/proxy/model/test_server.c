@@ -29,7 +29,7 @@ add(struct proxy *be, const char *name)
 }
 
 static void
-test_new(void **state)
+a_new_server_has_the_defaults(void **state)
 {
 	struct proxy *be = backend();
 	struct server *s;
@@ -122,7 +122,7 @@ test_weight(void **state)
 /* A new server counts as far after one miss; it is tried again once in 64, and is near again after
  * a success. */
 static void
-test_near(void **state)
+a_missed_server_is_tried_as_near_once_in_64(void **state)
 {
 	struct proxy *be = backend();
 	struct server *s = add(be, "s");
@@ -170,7 +170,7 @@ test_quick(void **state)
 /* Early reads of both are worthwhile while one of three finds data; a long series of successes
  * permits a long series of misses. */
 static void
-test_brief(void **state)
+early_reads_last_while_one_of_three_finds_data(void **state)
 {
 	struct proxy *be = backend();
 	struct server *s = add(be, "s");
@@ -217,14 +217,14 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_new),
+		cmocka_unit_test(a_new_server_has_the_defaults),
 		cmocka_unit_test(test_slots),
 		cmocka_unit_test(test_admin),
 		cmocka_unit_test(test_weight),
-		cmocka_unit_test(test_near),
+		cmocka_unit_test(a_missed_server_is_tried_as_near_once_in_64),
 		cmocka_unit_test(test_near_forgives),
 		cmocka_unit_test(test_quick),
-		cmocka_unit_test(test_brief),
+		cmocka_unit_test(early_reads_last_while_one_of_three_finds_data),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,7 +67,7 @@ load(const char *text)
 }
 
 static void
-test_lines(void **state)
+lines_load_or_are_refused(void **state)
 {
 	/* The results of HAProxy 2.6. */
 	static const struct {
@@ -134,7 +134,7 @@ run(const struct proxy *p, enum rule_place place, struct sample_ctx *cx)
 
 /* Rules of a backend fill the slots that the frontend declares, and no others. */
 static void
-test_runs(void **state)
+rules_of_a_backend_fill_declared_slots(void **state)
 {
 	static struct engine e;
 	static struct session s;
@@ -218,8 +218,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_runs),
+		cmocka_unit_test(lines_load_or_are_refused),
+		cmocka_unit_test(rules_of_a_backend_fill_declared_slots),
 		cmocka_unit_test(waits_for_data),
 	};
 

@@ -68,7 +68,7 @@ expect(const char *lines, const char *request, const void *bytes, size_t n)
 
 /* Texts and addresses as they are, numbers in eight bytes, as in HAProxy 2.6. */
 static void
-test_hash(void **state)
+hash_keys_are_haproxys(void **state)
 {
 	static const struct {
 		const char *lines, *request, *key;
@@ -102,7 +102,7 @@ test_hash(void **state)
 #define CHUNKED "Transfer-Encoding: chunked"
 
 static void
-test_body(void **state)
+parameters_in_the_body_are_found(void **state)
 {
 	static const struct {
 		const char *request, *key;
@@ -134,7 +134,7 @@ test_body(void **state)
 }
 
 static void
-test_check(void **state)
+expressions_are_checked_in_their_mode(void **state)
 {
 	(void)state;
 	world_reports(WORLD_DEFAULTS "backend b\n balance hash path\n" SERVERS, -1,
@@ -151,7 +151,7 @@ test_check(void **state)
 
 /* Sections share the settings of their defaults until they change them. */
 static void
-test_defaults(void **state)
+sections_share_the_expression_of_their_defaults(void **state)
 {
 	const struct rule_expr *mine, *other;
 
@@ -176,10 +176,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_hash),
-		cmocka_unit_test(test_body),
-		cmocka_unit_test(test_check),
-		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(hash_keys_are_haproxys),
+		cmocka_unit_test(parameters_in_the_body_are_found),
+		cmocka_unit_test(expressions_are_checked_in_their_mode),
+		cmocka_unit_test(sections_share_the_expression_of_their_defaults),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

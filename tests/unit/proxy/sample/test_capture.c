@@ -19,7 +19,7 @@ head_of(enum http_kind kind, const char *const *text)
 #define HEAD(kind, ...) head_of(kind, (const char *const[]){ __VA_ARGS__, NULL })
 
 static void
-test_texts(void **state)
+texts_are_cut_at_the_slots_length(void **state)
 {
 	struct str got;
 
@@ -47,7 +47,7 @@ test_texts(void **state)
 }
 
 static void
-test_fields(void **state)
+the_last_field_of_a_name_is_captured(void **state)
 {
 	(void)state;
 	capture_open(&w);
@@ -84,7 +84,7 @@ test_fields_are_dropped(void **state)
 
 /* The results of HAProxy 2.6. */
 static void
-test_cookies(void **state)
+cookies_are_captured_by_their_beginning(void **state)
 {
 	static const struct {
 		const char *name, *field, *request, *response;
@@ -127,10 +127,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_texts),
-		cmocka_unit_test(test_fields),
+		cmocka_unit_test(texts_are_cut_at_the_slots_length),
+		cmocka_unit_test(the_last_field_of_a_name_is_captured),
 		cmocka_unit_test(test_fields_are_dropped),
-		cmocka_unit_test(test_cookies),
+		cmocka_unit_test(cookies_are_captured_by_their_beginning),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,7 @@ line_is(const char *text)
 }
 
 static void
-test_fetches(void **state)
+fetches_read_the_slots(void **state)
 {
 	(void)state;
 	capture_open(&w);
@@ -30,7 +30,7 @@ test_fetches(void **state)
 }
 
 static void
-test_request_line(void **state)
+fetches_read_the_request_line(void **state)
 {
 #define LINE "%[capture.req.method] %[capture.req.uri] %[capture.req.ver] %[capture.res.ver]"
 	(void)state;
@@ -56,7 +56,7 @@ test_request_line(void **state)
 }
 
 static void
-test_converters(void **state)
+converters_fill_the_slots(void **state)
 {
 	(void)state;
 	capture_open(&w);
@@ -73,7 +73,7 @@ test_converters(void **state)
 }
 
 static void
-test_refused(void **state)
+slots_that_do_not_exist_are_refused(void **state)
 {
 	static const struct {
 		const char *format, *says;
@@ -102,7 +102,7 @@ test_refused(void **state)
 }
 
 static void
-test_rows(void **state)
+without_a_session_nothing_is_found(void **state)
 {
 	struct sample_ctx cx = { .at = 0 };
 
@@ -128,11 +128,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fetches),
-		cmocka_unit_test(test_request_line),
-		cmocka_unit_test(test_converters),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_rows),
+		cmocka_unit_test(fetches_read_the_slots),
+		cmocka_unit_test(fetches_read_the_request_line),
+		cmocka_unit_test(converters_fill_the_slots),
+		cmocka_unit_test(slots_that_do_not_exist_are_refused),
+		cmocka_unit_test(without_a_session_nothing_is_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -153,7 +153,7 @@ verdict(const char *token, const char *args)
 #define IS(token, args, result) assert_string_equal(verdict(token, args), result)
 
 static void
-secrets(void **state)
+signatures_by_secrets_are_verified(void **state)
 {
 	(void)state;
 	IS(HS256, "HS256,secret", "1");
@@ -172,7 +172,7 @@ secrets(void **state)
 }
 
 static void
-public_keys(void **state)
+signatures_by_public_keys_are_verified(void **state)
 {
 	(void)state;
 	IS(RS256, "RS256,%s/rsa", "1");
@@ -216,7 +216,7 @@ chosen_by_clients(void **state)
 }
 
 static void
-no_tokens(void **state)
+what_is_no_token_is_reported(void **state)
 {
 	static const char *const texts[] = { "", ".", "..", "a", "a.b", "a.b.", "a.b.c.d", "a.b.c",
 		"a.b.!!!!", "...." };
@@ -234,7 +234,7 @@ no_tokens(void **state)
 }
 
 static void
-bad_arguments(void **state)
+bad_arguments_are_refused(void **state)
 {
 	(void)state;
 	IS("a", "FOO,secret", "18: 'jwt_verify': " ALGS);
@@ -255,11 +255,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(secrets),
-		CASE(public_keys),
+		CASE(signatures_by_secrets_are_verified),
+		CASE(signatures_by_public_keys_are_verified),
 		CASE(chosen_by_clients),
-		CASE(no_tokens),
-		CASE(bad_arguments),
+		CASE(what_is_no_token_is_reported),
+		CASE(bad_arguments_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

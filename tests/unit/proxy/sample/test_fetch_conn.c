@@ -59,7 +59,7 @@ figures(void **state)
 }
 
 static void
-local_addresses(void **state)
+addresses_of_this_machine_are_local(void **state)
 {
 	(void)state;
 	log_world_addr(&w.s.peer, "127.0.0.1", 33313);
@@ -75,7 +75,7 @@ local_addresses(void **state)
 }
 
 static void
-errors(void **state)
+errors_of_the_connection_are_found(void **state)
 {
 	(void)state;
 	IS("%[fc_err] %[fc_err_str] %[fc_rcvd_proxy]", "0 Success 0");
@@ -86,7 +86,7 @@ errors(void **state)
 }
 
 static void
-rows(void **state)
+without_a_session_nothing_is_found(void **state)
 {
 	struct sample_ctx cx = { .at = 0 };
 
@@ -142,7 +142,7 @@ with_source(void **state)
 }
 
 static void
-first_request(void **state)
+only_the_first_request_is_the_first(void **state)
 {
 	struct eval eval;
 
@@ -166,11 +166,11 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(figures, setup),
-		cmocka_unit_test_setup(local_addresses, setup),
-		cmocka_unit_test_setup(errors, setup),
-		cmocka_unit_test(rows),
+		cmocka_unit_test_setup(addresses_of_this_machine_are_local, setup),
+		cmocka_unit_test_setup(errors_of_the_connection_are_found, setup),
+		cmocka_unit_test(without_a_session_nothing_is_found),
 		cmocka_unit_test_setup(with_source, setup),
-		cmocka_unit_test_setup(first_request, setup),
+		cmocka_unit_test_setup(only_the_first_request_is_the_first, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

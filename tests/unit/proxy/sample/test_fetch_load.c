@@ -69,7 +69,7 @@ value(const char *text)
 }
 
 static void
-backends(void **state)
+load_of_backends_is_found(void **state)
 {
 	(void)state;
 	assert_int_equal(value("nbsrv"), 2);
@@ -108,7 +108,7 @@ backends(void **state)
 
 /* Names of proxies and servers that are resolved at run time. */
 static void
-by_name(void **state)
+names_are_resolved_at_run_time(void **state)
 {
 	(void)state;
 	assert_int_equal(value("str(l),nbsrv"), 2);
@@ -128,7 +128,7 @@ by_name(void **state)
 }
 
 static void
-rates(void **state)
+rates_of_all_shards_are_added(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 5; i++)
@@ -158,7 +158,7 @@ rates(void **state)
 }
 
 static void
-servers(void **state)
+load_of_servers_is_found(void **state)
 {
 	(void)state;
 	a->cur = 2;
@@ -185,7 +185,7 @@ servers(void **state)
 }
 
 static void
-unknown_names(void **state)
+unknown_names_are_refused(void **state)
 {
 	static const char *const bad[][2] = {
 		{ "be_conn(nope)", "'be_conn': there is no such backend" },
@@ -212,11 +212,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(backends),
-		CASE(by_name),
-		CASE(rates),
-		CASE(servers),
-		CASE(unknown_names),
+		CASE(load_of_backends_is_found),
+		CASE(names_are_resolved_at_run_time),
+		CASE(rates_of_all_shards_are_added),
+		CASE(load_of_servers_is_found),
+		CASE(unknown_names_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,7 @@ setup(void **state)
 #define IS(format, text) assert_string_equal(log_world_line(&w, format), text)
 
 static void
-addresses(void **state)
+addresses_of_all_connections_are_found(void **state)
 {
 	(void)state;
 	IS("%[src]:%[src_port] %[fc_src]:%[fc_src_port]", "10.0.1.2:33313 10.0.1.2:33313");
@@ -26,7 +26,7 @@ addresses(void **state)
 	IS("%[src] %[src_port]", "1::2 5");
 	log_world_unix(&w.s.peer);
 	IS("%[src] %[src_port]", "- -");
-	/* the address of a listener on all addresses is unknown */
+	/* the address of a listener on all addresses_of_all_connections_are_found is unknown */
 	log_world_addr(&w.listener.addr, "0.0.0.0", 80);
 	IS("%[dst]", "-");
 }
@@ -58,7 +58,7 @@ names(void **state)
 }
 
 static void
-the_end(void **state)
+stopping_is_true_during_a_soft_stop(void **state)
 {
 	(void)state;
 	IS("%[stopping]", "0");
@@ -67,7 +67,7 @@ the_end(void **state)
 }
 
 static void
-priorities(void **state)
+priorities_of_the_session_are_found(void **state)
 {
 	(void)state;
 	IS("%[prio_class] %[prio_offset]", "0 0");
@@ -77,7 +77,7 @@ priorities(void **state)
 }
 
 static void
-rows(void **state)
+without_a_session_nothing_is_found(void **state)
 {
 	struct sample_ctx cx = { .at = 0 };
 
@@ -97,11 +97,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(addresses, setup),
+		cmocka_unit_test_setup(addresses_of_all_connections_are_found, setup),
 		cmocka_unit_test_setup(names, setup),
-		cmocka_unit_test_setup(the_end, setup),
-		cmocka_unit_test_setup(priorities, setup),
-		cmocka_unit_test(rows),
+		cmocka_unit_test_setup(stopping_is_true_during_a_soft_stop, setup),
+		cmocka_unit_test_setup(priorities_of_the_session_are_found, setup),
+		cmocka_unit_test(without_a_session_nothing_is_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

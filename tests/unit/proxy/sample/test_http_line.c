@@ -34,7 +34,7 @@ assert_kept(const struct http_txn *t, const char *line)
 }
 
 static void
-test_parts(void **state)
+a_line_is_put_together_from_its_parts(void **state)
 {
 	const struct http_txn *t;
 
@@ -53,7 +53,7 @@ test_parts(void **state)
 
 /* Lines that are truncated in each of their parts. */
 static void
-test_truncated(void **state)
+long_lines_are_cut_in_each_part(void **state)
 {
 	static const struct {
 		size_t method, target;           /* as received */
@@ -85,7 +85,7 @@ test_truncated(void **state)
 
 /* tune.http.logurilen */
 static void
-test_shorter(void **state)
+logurilen_shortens_the_line(void **state)
 {
 	(void)state;
 	memset(&room, 0, sizeof(room));
@@ -108,9 +108,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_shorter),
+		cmocka_unit_test(a_line_is_put_together_from_its_parts),
+		cmocka_unit_test(long_lines_are_cut_in_each_part),
+		cmocka_unit_test(logurilen_shortens_the_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

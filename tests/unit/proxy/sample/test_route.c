@@ -45,7 +45,7 @@ looks_at_connection(const char *lines)
 }
 
 static void
-routes(void **state)
+the_first_rule_that_matches_routes(void **state)
 {
 	static const struct {
 		const char *lines, *client, *want;
@@ -115,7 +115,7 @@ routes(void **state)
 
 /* A frontend without rules has no list to run. */
 static void
-costs_nothing(void **state)
+without_rules_there_is_no_list_to_run(void **state)
 {
 	static const struct {
 		const char *lines;
@@ -142,7 +142,7 @@ costs_nothing(void **state)
 }
 
 static void
-refused(void **state)
+bad_routes_are_refused(void **state)
 {
 #define FE WORLD_DEFAULTS "frontend f\n bind :1\n "
 	(void)state;
@@ -193,10 +193,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(routes),
-		cmocka_unit_test(costs_nothing),
+		cmocka_unit_test(the_first_rule_that_matches_routes),
+		cmocka_unit_test(without_rules_there_is_no_list_to_run),
 		cmocka_unit_test(fullconn_is_a_tenth_of_what_may_come),
-		cmocka_unit_test(refused),
+		cmocka_unit_test(bad_routes_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,7 +47,7 @@ is(const char *want)
 }
 
 static void
-test_made_once(void **state)
+an_id_is_made_once(void **state)
 {
 	(void)state;
 	use("%ci:%{+X}cp  x");
@@ -65,7 +65,7 @@ test_made_once(void **state)
 }
 
 static void
-test_is_cut(void **state)
+a_long_id_is_cut(void **state)
 {
 	char want[UNIQUE_ID_MAX + 1];
 
@@ -82,7 +82,7 @@ test_is_cut(void **state)
 }
 
 static void
-test_none(void **state)
+without_memory_there_is_no_id(void **state)
 {
 	struct str id;
 
@@ -112,7 +112,7 @@ test_none(void **state)
 }
 
 static void
-test_header(void **state)
+the_id_is_sent_in_a_header(void **state)
 {
 	static char name[] = "X-Id";
 	struct http_head head;
@@ -139,10 +139,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_made_once),
-		cmocka_unit_test(test_is_cut),
-		cmocka_unit_test(test_none),
-		cmocka_unit_test(test_header),
+		cmocka_unit_test(an_id_is_made_once),
+		cmocka_unit_test(a_long_id_is_cut),
+		cmocka_unit_test(without_memory_there_is_no_id),
+		cmocka_unit_test(the_id_is_sent_in_a_header),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
