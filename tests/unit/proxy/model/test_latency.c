@@ -1,4 +1,5 @@
-/* Histograms of times: buckets, sums, quantiles, and what worker allocates when. */
+/* Histograms of times: buckets, sums, quantiles, and rows in memory files. Those of proxies and
+ * servers, and which worker allocates them: test_shard.c. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -112,107 +113,9 @@ quantiles_are_interpolated(void **st)
 	latency_set_free(&s);
 }
 
-/* --- shards --- */
+/* --- rows in memory files --- */
 
 #define WORKERS 3
-
-static struct proxies ps;
-static struct proxy *px;
-static struct server *srv;
-
-static int
-setup(void **st)
-{
-	(void)st;
-	proxies_init(&ps);
-	px = proxy_new("px", PROXY_FE | PROXY_BE);
-	assert_non_null(px);
-	list_append(&ps.all, &px->link);
-	srv = server_new(px, "s", &px->default_server);
-	assert_non_null(srv);
-	list_append(&px->servers, &srv->link);
-	assert_int_equal(proxies_shard(&ps, WORKERS), 0);
-	return 0;
-}
-
-static int
-teardown(void **st)
-{
-	(void)st;
-	proxies_fini(&ps);
-	return 0;
-}
-
-static void
-count_everywhere(void)
-{
-	count_one(&srv->latency, 0, LATENCY_QUEUE, 10);
-	count_one(&srv->latency, 2, LATENCY_QUEUE, 20);
-	count_one(&px->latency[1], 0, LATENCY_CONNECT, 30);
-	count_one(&px->latency[1], 1, LATENCY_CONNECT, 40);
-	count_one(&px->latency[0], 1, LATENCY_TOTAL, 50);
-}
-
-static uint64_t
-sum_of_proxy(unsigned int side, enum latency_kind k)
-{
-	struct latency sum;
-
-	latency_sum(&px->latency[side == PROXY_BE], &sum);
-	return sum.sum_us[k];
-}
-
-static uint64_t
-sum_of_server(void)
-{
-	struct latency sum;
-
-	latency_sum(&srv->latency, &sum);
-	return sum.sum_us[LATENCY_QUEUE];
-}
-
-static void
-workers_are_added_and_allocate_what_they_use(void **st)
-{
-	(void)st;
-	assert_null(counter_read(&srv->latency.shard[0].counts));
-	count_everywhere();
-	assert_null(counter_read(&srv->latency.shard[1].counts));
-	assert_null(counter_read(&px->latency[1].shard[2].counts));
-	assert_int_equal(sum_of_server(), 30);
-	assert_int_equal(sum_of_proxy(PROXY_BE, LATENCY_CONNECT), 70);
-	assert_int_equal(sum_of_proxy(PROXY_BE, LATENCY_TOTAL), 0);
-	assert_int_equal(sum_of_proxy(PROXY_FE, LATENCY_TOTAL), 50);
-}
-
-static void
-only_clear_counters_all_clears_them(void **st)
-{
-	(void)st;
-	count_everywhere();
-	proxy_clear_stat(px, 0);
-	assert_int_equal(sum_of_server(), 30);
-	proxy_clear_stat(px, 1);
-	assert_int_equal(sum_of_server(), 0);
-	assert_int_equal(sum_of_proxy(PROXY_BE, LATENCY_CONNECT), 0);
-	assert_int_equal(sum_of_proxy(PROXY_FE, LATENCY_TOTAL), 0);
-	count_everywhere();
-	assert_int_equal(sum_of_server(), 30);
-}
-
-/* The memory of a removed server is used for another one. */
-static void
-a_renewed_server_has_none(void **st)
-{
-	(void)st;
-	count_everywhere();
-	server_retire(srv);
-	assert_int_equal(server_renew(srv, px, "t", &px->default_server), 0);
-	assert_int_equal(sum_of_server(), 0);
-	assert_null(counter_read(&srv->latency.shard[0].counts));
-}
-
-/* --- rows in memory files --- */
 
 struct rows_file {
 	struct latency_row row[1 + WORKERS];
@@ -306,9 +209,6 @@ main(void)
 		cmocka_unit_test(a_bucket_ends_with_its_bound),
 		cmocka_unit_test(missing_times_are_not_counted),
 		cmocka_unit_test(quantiles_are_interpolated),
-		CASE(workers_are_added_and_allocate_what_they_use),
-		CASE(only_clear_counters_all_clears_them),
-		CASE(a_renewed_server_has_none),
 		cmocka_unit_test(rows_of_a_file_are_used_one_by_one),
 		cmocka_unit_test(sums_include_previous_processes),
 	};

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/counter.h"
 #include "proxy/model/proxies.h"
 #include "proxy/config/proxy_life.h"
 #include "unit/test.h"
@@ -380,6 +381,86 @@ clearing_all_keeps_gauges(void **st)
 	assert_int_equal(srv->downs, 0);
 }
 
+/* --- histograms of times: test_latency.c --- */
+
+static void
+count_one(struct latency_set *s, unsigned int worker, enum latency_kind k, uint64_t us)
+{
+	struct latency_times t = { .has = 0 };
+
+	latency_set(&t, k, us);
+	latency_count(s, worker, &t);
+}
+
+static void
+count_everywhere(void)
+{
+	count_one(&srv->latency, 0, LATENCY_QUEUE, 10);
+	count_one(&srv->latency, 2, LATENCY_QUEUE, 20);
+	count_one(&px->latency[1], 0, LATENCY_CONNECT, 30);
+	count_one(&px->latency[1], 1, LATENCY_CONNECT, 40);
+	count_one(&px->latency[0], 1, LATENCY_TOTAL, 50);
+}
+
+static uint64_t
+sum_of_proxy(unsigned int side, enum latency_kind k)
+{
+	struct latency sum;
+
+	latency_sum(&px->latency[side == PROXY_BE], &sum);
+	return sum.sum_us[k];
+}
+
+static uint64_t
+sum_of_server(void)
+{
+	struct latency sum;
+
+	latency_sum(&srv->latency, &sum);
+	return sum.sum_us[LATENCY_QUEUE];
+}
+
+static void
+times_are_added_and_allocated_by_their_workers(void **st)
+{
+	(void)st;
+	assert_null(counter_read(&srv->latency.shard[0].counts));
+	count_everywhere();
+	assert_null(counter_read(&srv->latency.shard[1].counts));
+	assert_null(counter_read(&px->latency[1].shard[2].counts));
+	assert_int_equal(sum_of_server(), 30);
+	assert_int_equal(sum_of_proxy(PROXY_BE, LATENCY_CONNECT), 70);
+	assert_int_equal(sum_of_proxy(PROXY_BE, LATENCY_TOTAL), 0);
+	assert_int_equal(sum_of_proxy(PROXY_FE, LATENCY_TOTAL), 50);
+}
+
+static void
+only_clear_counters_all_clears_times(void **st)
+{
+	(void)st;
+	count_everywhere();
+	proxy_clear_stat(px, 0);
+	assert_int_equal(sum_of_server(), 30);
+	proxy_clear_stat(px, 1);
+	assert_int_equal(sum_of_server(), 0);
+	assert_int_equal(sum_of_proxy(PROXY_BE, LATENCY_CONNECT), 0);
+	assert_int_equal(sum_of_proxy(PROXY_FE, LATENCY_TOTAL), 0);
+	count_everywhere();
+	assert_int_equal(sum_of_server(), 30);
+}
+
+/* The memory of a removed server is used for another one. */
+static void
+a_renewed_server_has_no_times(void **st)
+{
+	(void)st;
+	count_everywhere();
+	server_retire(srv);
+	assert_int_equal(server_renew(srv, px, "t", &px->default_server), 0);
+	assert_int_equal(sum_of_server(), 0);
+	assert_null(counter_read(&srv->latency.shard[0].counts));
+}
+
 int
 main(void)
 {
@@ -395,6 +476,9 @@ main(void)
 		CASE(rates_of_frontends_are_added),
 		CASE(clearing_maxima_keeps_counters),
 		CASE(clearing_all_keeps_gauges),
+		CASE(times_are_added_and_allocated_by_their_workers),
+		CASE(only_clear_counters_all_clears_times),
+		CASE(a_renewed_server_has_no_times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
