@@ -1,5 +1,6 @@
 """Addresses with the prefix mptcp@: Multipath TCP on either side, with one and several workers."""
 
+import contextlib
 import socket
 
 import pytest
@@ -47,6 +48,19 @@ class Server:
         return s
 
 
+def accept_request(server):
+    """The next connection that is not a health check, which uses TCP, and what it begins with."""
+    while True:
+        s, got = server.accept(), b""
+        with contextlib.suppress(ConnectionResetError):
+            while b"\r\n\r\n" not in got and (part := s.recv(4096)):
+                got += part
+        if b"GET" in got:
+            return s, got
+        assert not uses_mptcp(s)
+        s.close()
+
+
 @pytest.mark.parametrize("workers", [1, 3])
 @pytest.mark.parametrize("mode", ["tcp", "http"])
 def test_both_sides(daemon, mode, workers):
@@ -63,20 +77,7 @@ def test_both_sides(daemon, mode, workers):
             c.connect(("127.0.0.1", port))
             assert uses_mptcp(c) == is_client
             c.sendall(b"GET / HTTP/1.0\r\n\r\n")
-            for _ in range(20):
-                s = server.accept()
-                got = b""
-                try:
-                    while b"\r\n\r\n" not in got and (part := s.recv(4096)):
-                        got += part
-                except ConnectionResetError:
-                    pass
-                if b"GET" in got:
-                    break
-                # a health check, which uses TCP
-                assert not uses_mptcp(s)
-                s.close()
-            assert b"GET" in got
+            s, got = accept_request(server)
             assert got.startswith(b"PROXY TCP4 127.0.0.1 ")
             assert uses_mptcp(s)
             s.sendall(b"HTTP/1.0 200 OK\r\n\r\n" + body)

@@ -343,12 +343,9 @@ def test_server_port_follows_the_listener(proxy, origins):
     p = proxy("server s 127.0.0.8", port=front)
     with connect(p.port) as c:
         assert recv_all(c) == b"same"
-    other = None
-    for _ in range(20):
-        further = free_port()
-        with contextlib.suppress(OSError):
-            other = origins(lambda c: c.sendall(b"plus"), address=("127.0.0.1", further + 7))
-            break
+    ports = free_ports(30)
+    further = next(p for p in ports if p + 7 in ports)
+    other = origins(lambda c: c.sendall(b"plus"), address=("127.0.0.1", further + 7))
     p = proxy("server s 127.0.0.1:+7", port=further)
     with connect(p.port) as c:
         assert recv_all(c) == b"plus"
