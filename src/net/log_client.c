@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "event/profile.h"
 #include "net/conn_err.h"
+#include "net/outbound.h"
 
 #define OUT_SIZE 16384u
 /* Room for the decimal length and a blank, or the line feed. */
@@ -239,30 +240,18 @@ on_log_io(void *owner, int fd, uint32_t ev)
 PROFILE_NAME(on_log_io, log_client_io)
 
 static int
-connect_log_socket(struct log_client *c)
+connect_log_server(struct log_client *c)
 {
-	struct sys *sys = loop_sys(c->loop);
-	const struct addr *to = &c->conf->addr;
-	enum conn_kind kind = addr_family(to) == AF_UNIX ? CONN_UNIX : CONN_TCP_NODELAY;
-	const int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
-	long r, fd = sys_socket(sys, addr_family(to), type, 0);
+	struct outbound o = { .to = &c->conf->addr, .options = OUTBOUND_NAGLE, .xprt = c->xprt };
+	int r = outbound_open(&c->conn, c->loop, &o, on_log_io, c);
 
-	if (fd < 0)
-		return (int)fd;
-	r = sys_connect(sys, (int)fd, &to->u.sa, to->len);
-	if (r >= 0 || r == -EINPROGRESS)
-		r = conn_open_xprt(&c->conn, c->loop, (int)fd, on_log_io, c, kind, c->xprt);
-	if (r < 0) {
-		(void)sys_close(sys, (int)fd);
-		return (int)r;
-	}
-	return c->conn.xprt ? c->on_open(c->arg, &c->conn) : 0;
+	return r >= 0 && c->conn.xprt ? c->on_open(c->arg, &c->conn) : r;
 }
 
 static void
 open_log_conn(struct log_client *c)
 {
-	int r = connect_log_socket(c);
+	int r = connect_log_server(c);
 
 	c->state = LOG_CLIENT_CONNECTING;
 	if (r < 0) {
@@ -270,10 +259,7 @@ open_log_conn(struct log_client *c)
 		return;
 	}
 	set_client_timer(c, c->conf->connect_ms);
-	/* A new connection has received nothing. */
-	loop_presume_again(c->loop, c->conn.fd, DIR_R);
-	loop_presume_again(c->loop, c->conn.fd, DIR_W);
-	conn_want(&c->conn, EV_R | EV_W);
+	outbound_await(&c->conn);
 }
 
 static void
