@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "dns/resolvers.h"
 #include "event/profile.h"
+#include "net/outbound.h"
 
 /* Datagrams taken in a turn: the rest has to wait for the next one. */
 #define DATAGRAMS_MAX 64
@@ -164,25 +165,23 @@ dns_nameserver_draw_id(struct dns_nameserver *ns, uint16_t *id)
 static int
 open_datagram(struct dns_nameserver *ns)
 {
+	struct outbound o = { .to = &ns->addr, .options = OUTBOUND_DATAGRAM };
 	struct loop *l = ns->res->loop;
-	long fd, r;
+	int fd, r;
 
 	if (ns->fd >= 0)
 		return 0;
-	fd = sys_socket(loop_sys(l), addr_family(&ns->addr),
-		SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	fd = outbound_connect(loop_sys(l), &o);
 	if (fd < 0)
-		return (int)fd;
-	r = sys_connect(loop_sys(l), (int)fd, &ns->addr.u.sa, ns->addr.len);
-	if (r >= 0)
-		r = loop_add(l, (int)fd, LOOP_CONN, on_datagram, ns);
+		return fd;
+	r = loop_add(l, fd, LOOP_CONN, on_datagram, ns);
 	if (r < 0) {
-		(void)sys_close(loop_sys(l), (int)fd);
-		return (int)r;
+		(void)sys_close(loop_sys(l), fd);
+		return r;
 	}
-	ns->fd = (int)fd;
-	loop_presume_again(l, ns->fd, DIR_R);
-	loop_want(l, ns->fd, EV_R);
+	ns->fd = fd;
+	loop_presume_again(l, fd, DIR_R);
+	loop_want(l, fd, EV_R);
 	return 0;
 }
 

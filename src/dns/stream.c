@@ -2,12 +2,12 @@
  * opened again by the next query. */
 #include "dns/stream.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
 #include "event/profile.h"
+#include "net/outbound.h"
 
 #define LENGTH_SIZE 2
 #define IN_SIZE (LENGTH_SIZE + 65535)
@@ -140,27 +140,19 @@ PROFILE_NAME(on_stream_io, dns_stream_io)
 static int
 open_stream(struct dns_stream *s)
 {
-	struct sys *sys = loop_sys(s->loop);
-	long fd, r;
+	struct outbound o = { .to = s->to };
+	int r;
 
 	s->in = mem_alloc(IN_SIZE);
 	if (!s->in)
 		return -ERR_NOMEM;
-	fd = sys_socket(sys, addr_family(s->to), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	r = fd < 0 ? fd : sys_connect(sys, (int)fd, &s->to->u.sa, s->to->len);
-	if (r == -EINPROGRESS || r >= 0)
-		r = conn_open(&s->conn, s->loop, (int)fd, on_stream_io, s, CONN_TCP);
+	r = outbound_open(&s->conn, s->loop, &o, on_stream_io, s);
 	if (r < 0) {
-		if (fd >= 0)
-			(void)sys_close(sys, (int)fd);
 		mem_free(s->in);
 		s->in = NULL;
-		return (int)r;
+		return r;
 	}
-	/* A new connection has received nothing. */
-	loop_presume_again(s->loop, (int)fd, DIR_R);
-	loop_presume_again(s->loop, (int)fd, DIR_W);
-	conn_want(&s->conn, EV_R | EV_W);
+	outbound_await(&s->conn);
 	return 0;
 }
 
