@@ -1,12 +1,11 @@
 /* A request to an HTTP server and its response. On the first worker. */
 #include "app/process/ocsp_fetch.h"
 
-#include <errno.h>
-
 #include "base/err.h"
 #include "base/mem.h"
 #include "event/loop.h"
 #include "http/whole.h"
+#include "net/outbound.h"
 
 static void on_fetch_timer(struct timer *t);
 
@@ -138,33 +137,11 @@ on_fetch_io(void *owner, int fd, uint32_t ev)
 		read_response(f);
 }
 
-static long
-open_fetch(struct ocsp_fetch *f, const struct addr *to)
-{
-	struct sys *sys = loop_sys(f->loop);
-	long fd = sys_socket(sys, addr_family(to), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	long r = fd;
-
-	if (fd >= 0)
-		r = sys_connect(sys, (int)fd, &to->u.sa, to->len);
-	if (r == -EINPROGRESS || (fd >= 0 && r >= 0))
-		r = conn_open(&f->conn, f->loop, (int)fd, on_fetch_io, f, CONN_TCP);
-	if (r < 0) {
-		if (fd >= 0)
-			(void)sys_close(sys, (int)fd);
-		return r;
-	}
-	/* A new connection has received nothing. */
-	loop_presume_again(f->loop, (int)fd, DIR_R);
-	loop_presume_again(f->loop, (int)fd, DIR_W);
-	conn_want(&f->conn, EV_R | EV_W);
-	return 0;
-}
-
 int
 ocsp_fetch_start(struct ocsp_fetch *f, const struct addr *to, struct sbuf *request)
 {
-	long r = -ERR_NOMEM;
+	struct outbound o = { .to = to };
+	int r = -ERR_NOMEM;
 
 	f->out = *request;
 	f->in = mem_alloc(OCSP_FETCH_MAX);
@@ -172,8 +149,11 @@ ocsp_fetch_start(struct ocsp_fetch *f, const struct addr *to, struct sbuf *reque
 		r = timer_set(loop_timers(f->loop), &f->timer,
 			loop_now_ms(f->loop) + OCSP_FETCH_MS);
 	if (r >= 0)
-		r = open_fetch(f, to);
-	if (r < 0)
+		r = outbound_open(&f->conn, f->loop, &o, on_fetch_io, f);
+	if (r < 0) {
 		ocsp_fetch_stop(f);
-	return (int)r;
+		return r;
+	}
+	outbound_await(&f->conn);
+	return 0;
 }
