@@ -154,7 +154,7 @@ PAGE_FILES := src/app/stats/page.css src/app/stats/page.js
 $(B)/gen/app/stats/page_files.h: build-aux/embed $(PAGE_FILES)
 	@mkdir -p $(@D)
 	$(call say,GEN)sh build-aux/embed $(PAGE_FILES) >$@.new && mv $@.new $@
-$(O)/src/app/stats/stats_page.o: $(B)/gen/app/stats/page_files.h
+$(O)/src/app/stats/stats.o: $(B)/gen/app/stats/page_files.h
 
 $(O)/src/%.o: src/%.c $(B)/config.mk build-aux/build.mk
 	@mkdir -p $(@D)

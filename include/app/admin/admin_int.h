@@ -4,7 +4,6 @@
 
 #include "app/admin/admin.h"
 #include "app/process/cli_line.h"
-#include "app/process/cli_mode.h"
 #include "app/process/process.h"
 #include "base/list.h"
 #include "base/sbuf.h"
@@ -124,11 +123,6 @@ extern const struct admin_cmd admin_cmds[];
 #include "app/admin/commands.tbl.h"
 #undef ADMIN_CMD
 
-/* A soft stop has begun: connections get little time for what is still to come. */
-void admin_drain(struct admin *a);
-/* True while a connection is owed an answer. */
-int admin_is_owing(const struct admin *a);
-
 enum { ADMIN_ERR = CLI_ERR, ADMIN_NOTICE = CLI_NOTICE, ADMIN_INFO = CLI_INFO };
 
 /* A message for the user, prefixed with its severity if the user asked for that. */
@@ -136,11 +130,8 @@ void admin_msg(struct admin_conn *c, int severity, const char *fmt, ...) fmt_pri
 /* Only that prefix. */
 void admin_severity(struct admin_conn *c, int severity);
 
-/* "user", "operator" or "admin". */
-const char *admin_level_name(enum bind_level level);
-
 /*
- * Pauses the other workers (app/process/rendezvous.h), for less than a millisecond: around changes
+ * Pauses the other workers (app/process/wake_worker.h), for less than a millisecond: around changes
  * of their data and walks over it.
  */
 void admin_stop_workers(struct admin_conn *c);

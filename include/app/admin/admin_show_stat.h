@@ -3,6 +3,8 @@
 #define TACIT_APP_ADMIN_ADMIN_SHOW_STAT_H
 
 #include "app/admin/admin_stat.h"
+#include "app/admin/stat_row.h"
+#include "base/compiler.h"
 
 /* Prints the lines before the first row. */
 void stat_print_begin(const struct stat_walk *w, struct sbuf *out);

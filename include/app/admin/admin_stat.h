@@ -3,13 +3,24 @@
 #ifndef TACIT_APP_ADMIN_ADMIN_STAT_H
 #define TACIT_APP_ADMIN_ADMIN_STAT_H
 
-#include "app/admin/stat_args.h"
-#include "app/admin/stat_check.h"
+#include "app/admin/stat_rows.h"
 #include "app/admin/stat_row.h"
 #include "proxy/model/server_list.h"
 
 struct listener;
 struct process;
+
+/* Bits of the types. */
+enum { ROW_FRONTEND = 1, ROW_BACKEND = 2, ROW_SERVER = 4, ROW_LISTENER = 8 };
+
+/* The arguments of `show stat` (management manual 9.3). */
+struct stat_args {
+	int64_t iid, types, sid; /* -1: all */
+	enum field_form form;
+	int has_desc;
+	enum stat_col only; /* the columns of rows that are needed: app/admin/stat_rows.h */
+	enum { STAT_HIDE_NONE, STAT_HIDE_MAINT, STAT_HIDE_DOWN } hide; /* servers */
+};
 
 /* A position. Proxies do not change while the process runs. */
 struct stat_walk {

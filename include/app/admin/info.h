@@ -27,10 +27,7 @@ const struct field *info_field_of(enum info_field f);
  * previous processes to the values. */
 int info_keep(struct process *p) must_check;
 void info_note(struct process *p);
-void info_add_past(struct info *i, const struct process *p);
 /* The values of now. They refer to *i: it must not be copied. */
-/* Reads the values of this process alone. */
-void info_read_own(struct info *i, const struct process *p, int is_float);
 void info_read(struct info *i, const struct process *p, int is_float);
 
 #endif

@@ -44,4 +44,11 @@ stat_row_text(struct stat_row *r, enum stat_col c, const char *s)
 void stat_row_header(struct sbuf *out);
 void stat_row_print(struct sbuf *out, const struct stat_row *r);
 
+/* The name, type and description of a column. */
+const struct field *stat_field(enum stat_col c);
+/* A line for each value of a row, with its description if has_desc. */
+void stat_row_print_typed(struct sbuf *out, const struct stat_row *r, int has_desc);
+/* The row as an array of its values, without the bracket that ends it. */
+void stat_row_print_json(struct sbuf *out, const struct stat_row *r);
+
 #endif

@@ -6,8 +6,19 @@
 #ifndef TACIT_APP_ADMIN_STAT_ROWS_H
 #define TACIT_APP_ADMIN_STAT_ROWS_H
 
-#include "app/admin/stat_check.h"
 #include "app/admin/stat_row.h"
+#include "net/addr.h"
+#include "proxy/model/dynamic_cookie.h"
+#include "proxy/model/server.h"
+
+/* Texts that a row refers to. */
+struct stat_texts {
+	char addr[ADDR_TEXT];
+	char name[sizeof("sock-") + 10]; /* of a listener without a name */
+	char cookie[DYNAMIC_COOKIE_TEXT];
+	char status[SERVER_STATUS_MAX], tracked[SERVER_STATUS_MAX];
+	char check_status[16], agent_status[16];
+};
 
 struct listener;
 struct process;

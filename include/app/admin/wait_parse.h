@@ -4,11 +4,19 @@
 
 #include "app/admin/wait_cond.h"
 
+/* Reads the value of a WAIT_VALUE. 0, or -1 after a message: its server is gone. */
+int wait_value_read(struct admin_conn *c, const struct wait_cond *cond, struct wait_seen *out)
+	must_check;
+
 struct admin_conn;
 
 /* 0, or -1 after a message. argv: the words behind the delay. */
 int wait_cond_parse(struct admin_conn *c, int argc, char **argv, struct wait_cond *out) must_check;
-/* "eq" and the like. */
-const char *wait_op_name(enum wait_op op);
+
+/* True if the value has the expected relation; one that is not there never has. */
+int wait_test_is_met(const struct wait_test *t, const struct wait_seen *seen);
+/* Appends " <op> <value>". */
+void wait_test_print(struct sbuf *out, const struct wait_test *t);
+void wait_seen_print(struct sbuf *out, const struct wait_seen *seen);
 
 #endif

@@ -175,17 +175,14 @@ const char *global_poller(const struct global_conf *g);
 extern const struct cfg_module global_cfg_module;
 /* Performance keywords: they change how work is done, not its results. */
 extern const struct cfg_module tune_cfg_module;
-extern const struct cfg_module profiling_cfg_module;
 /* Keywords that limit memory. */
 extern const struct cfg_module bounds_cfg_module;
 /* cpu-map. */
 extern const struct cfg_module cpu_map_module;
-extern const struct cfg_module splice_cfg_module;
 extern const struct cfg_module vars_cfg_module;
 /* Keywords of what the process may do while it serves. */
 extern const struct cfg_module confine_cfg_module;
 /* Keywords of `global` that are accepted without effect. */
-extern const struct cfg_module path_cfg_module;
 extern const struct cfg_module global_hints_module;
 
 #endif

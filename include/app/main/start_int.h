@@ -10,7 +10,6 @@
 #include "app/process/former.h"
 #include "app/process/inherited.h"
 #include "app/process/master_link.h"
-#include "app/process/notify.h"
 #include "app/process/process.h"
 #include "app/process/report.h"
 #include "base/sys.h"
@@ -42,9 +41,6 @@ struct start {
 int start_has_master(const struct start *st);
 /* Runs the configuration; returns the exit code. */
 int start_run(struct start *st);
-/* Continues as the master that has executed this program; state_fd: $TACIT_MASTER_STATE. Returns
- * the exit code. */
-int start_resume(struct start *st, const char *state_fd);
 /* The process that serves, and the master; they return the exit code. */
 int start_process(struct start *st);
 int start_master(struct start *st);
@@ -56,11 +52,5 @@ const char *start_pidfile(const struct start *st);
 
 /* Sets st->former from the options. */
 void start_name_former(struct start *st);
-/* Before anything is bound: fetches the sockets of the previous process, if -x is given. 0 or a
- * negative reason that was reported. */
-int start_prepare_former(struct start *st) must_check;
-/* Asks the master with a unix socket at this path to reload, waits, and prints its answer.
- * Returns the exit code: 0 if the reload was successful, otherwise 1. */
-int start_reload(struct sys *sys, const char *path);
 
 #endif

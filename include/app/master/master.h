@@ -15,7 +15,6 @@
 #include "app/master/spawn.h"
 #include "app/process/daemon.h"
 #include "app/process/former.h"
-#include "app/process/notify.h"
 #include "app/process/report.h"
 #include "app/process/signals.h"
 #include "base/compiler.h"
@@ -128,9 +127,6 @@ int master_run(struct master *m);
 
 /* Stops all worker processes with this signal; the master ends with the last of them. */
 void master_stop(struct master *m, int sig);
-/* Closes the sockets that the process `user` does not use, and notifies the current worker
- * process. */
-void master_release_sockets(struct master *m, pid_t user);
 /* Has the current worker process pass the sockets to a process that asked by signal. */
 void master_pass_sockets(struct master *m, pid_t to);
 /* Adds a worker process that was forked. NULL when memory is out: it was killed. */
@@ -148,10 +144,6 @@ void master_reap(struct master *m);
 struct worker_process *master_find_worker(const struct master *m, enum worker_state state);
 /* Starts a reload, or notes that one is to follow the current one. */
 void master_reload(struct master *m);
-/* A worker process has reported that it is ready: it takes the place of the previous one. */
-void master_on_ready(struct worker_process *w, const char *status);
-/* A worker process has ended with this exit code, 128 and the signal if it was killed. */
-void master_on_exit(struct worker_process *w, int code);
 /* Timer: replaces a worker process that has died. */
 void master_on_respawn(struct timer *t);
 /* The time before the next attempt, after that many failures in a row. */
@@ -175,7 +167,5 @@ int master_open_loop(struct master *m) must_check;
 void master_raise_descriptors(const struct master *m);
 /* Reports what failed; returns the reason. */
 int master_report_failure(const struct master *m, const char *what, int reason);
-/* STATUS= for the service manager, after the result of the latest reload. */
-void master_report_status(struct master *m, const char *first, const char *status);
 
 #endif

@@ -6,7 +6,6 @@
 #define TACIT_APP_MASTER_MASTER_CLI_H
 
 #include "app/process/cli_line.h"
-#include "app/process/cli_mode.h"
 #include "base/compiler.h"
 #include "base/sbuf.h"
 #include "net/bind_conf.h"
@@ -75,11 +74,6 @@ void master_cli_begin(struct master_conn *c, size_t len);
 /* Runs its commands up to one whose answer has to be waited for, or until there is much to send;
  * answers are appended to c->out. Afterwards c->has_line is 0 if it is done. */
 void master_cli_continue(struct master_conn *c);
-/* Runs a command of the master's own, with one blank between words. 0: there is no answer. */
-int master_cli_run_own(struct master_conn *c, const char *text) must_check;
-/* A message, with its severity if the client wants that. */
-void master_cli_msg(struct master_conn *c, enum cli_severity severity, const char *fmt, ...)
-	fmt_printf(3, 4);
 /* Reads and sends what is there. */
 void master_cli_serve(struct master_conn *c);
 

@@ -1,5 +1,5 @@
 /* Commands in the input of a socket for administrators: a line, perhaps with a payload after "<<",
- * which ends with an empty line. Pure. */
+ * which ends with an empty line; and parts of the answers. Pure, but for cli_send(). */
 #ifndef TACIT_APP_PROCESS_CLI_LINE_H
 #define TACIT_APP_PROCESS_CLI_LINE_H
 
@@ -7,6 +7,25 @@
 
 #include "base/compiler.h"
 #include "base/sbuf.h"
+#include "net/conn.h"
+#include "net/listener.h"
+
+enum admin_mode {
+	ADMIN_MODE_NONE,
+	ADMIN_MODE_HIDDEN,       /* nothing, but help does not list it */
+	ADMIN_MODE_EXPERIMENTAL, /* experimental-mode on */
+	ADMIN_MODE_EXPERT        /* expert-mode on */
+};
+
+/* Severities of messages, as syslog's. */
+enum cli_severity { CLI_ERR = 3, CLI_NOTICE = 5, CLI_INFO = 6 };
+
+/* The rights of a client on a connection that the master passes. */
+struct cli_rights {
+	enum bind_level level;
+	unsigned int modes; /* bits of enum admin_mode */
+	enum bind_severity severity;
+};
 
 enum {
 	CLI_LINE_MAX = 16384,      /* bytes of a line with all its commands */
@@ -36,5 +55,12 @@ int cli_line_is_long(const char *in, size_t have, size_t len) must_check;
 char *cli_line_begin(char *in, size_t len, size_t payload);
 /* Removes a command from the start of the input. */
 void cli_line_drop(struct sbuf *in, size_t len, struct cli_scan *s);
+
+/* The prefix of a message. */
+void cli_add_severity(struct sbuf *out, enum bind_severity form, int severity);
+
+/* *sent: bytes of out that were sent before. IO_OK: all of it, and out is empty; IO_AGAIN; IO_ERR:
+ * the connection has failed. */
+enum io_result cli_send(struct conn *c, struct sbuf *out, size_t *sent) must_check;
 
 #endif

@@ -136,35 +136,9 @@ void keep_note_limits(struct process *p);
 
 /* --- parts, each in a file of its own --- */
 
-/* Restores what commands had set of a server besides its state: its limit, its name, where its
- * checks go. Called before its address, which belongs to the name. */
-void keep_restore_settings(struct process *p, struct server *s, const struct server_kept *k);
-/* Limits of the process and of frontends. */
-void keep_restore_limits(struct process *p);
-/* The copy of the latest process that had this proxy on this side. 1, or 0: none. */
-int keep_find_proxy(const struct keep *k, const struct proxy *px, unsigned int side,
-	struct proxy_kept *out);
-/* A whole address of IP, or nothing. */
-int keep_take_addr(const struct addr *kept, struct addr *out);
-
-/* Maps: the room for their changes; their changes are saved from now on; those of the latest
- * previous process are repeated. 0 or -ERR_NOMEM. */
-size_t keep_maps_room(const struct process *p);
-int keep_begin_maps(struct process *p) must_check;
 void keep_restore_maps(struct process *p);
-/* The keys of TLS tickets: a copy of them is saved from now on. 0 or -ERR_FULL. */
-int keep_begin_tickets(struct process *p) must_check;
 /* Restores the keys of the latest previous process, before the own ones are used. */
 void keep_restore_tickets(struct process *p);
-size_t keep_tickets_room(const struct process *p);
-/* Changes with the layout of any record. */
-uint32_t keep_layout(void);
-/* Finds the counters of previous processes for these. 0 or -ERR_NOMEM. */
-int keep_join_proxy(struct process *p, struct proxy *px, struct kept_proxy *own) must_check;
-int keep_join_server(struct process *p, struct server *s, struct kept_server *own) must_check;
-/* The rows of histograms in such a record with n shards, of a proxy those of side i. */
-struct latency_rows keep_proxy_latency(const struct kept_proxy *k, unsigned int n, unsigned int i);
-struct latency_rows keep_server_latency(const struct kept_server *k, unsigned int n);
 /* `guid`, or "" for none. */
 static inline const char *
 keep_guid(const char *guid)
@@ -175,7 +149,6 @@ keep_guid(const char *guid)
 /* The keys of the records of a proxy in previous files; side: PROXY_FE or PROXY_BE, or both for a
  * listen section. */
 #define KEEP_KEY_MAX 1024
-void keep_proxy_key(char key[KEEP_KEY_MAX], const struct proxy *px, unsigned int side);
 const struct memfile_item *keep_find_side(const struct keep_former *f, const struct proxy *px,
 	unsigned int side);
 void keep_server_key(char key[KEEP_KEY_MAX], const struct server *s);

@@ -11,7 +11,7 @@
 #define TACIT_APP_PROCESS_MASTER_LINK_H
 
 #include "app/process/inherited.h"
-#include "app/process/notify.h"
+#include "app/process/daemon.h"
 #include "base/compiler.h"
 #include "event/loop.h"
 

@@ -12,14 +12,13 @@
 #include "app/process/former.h"
 #include "app/process/keep.h"
 #include "app/process/master_link.h"
-#include "app/process/notify.h"
+#include "app/process/daemon.h"
 #include "app/process/ocsp_update.h"
-#include "app/process/rendezvous.h"
+#include "app/process/wake_worker.h"
 #include "app/process/report.h"
 #include "app/process/signals.h"
 #include "app/process/socket_pass.h"
 #include "app/process/state_file.h"
-#include "app/process/watchdog.h"
 #include "app/process/worker.h"
 #include "base/compiler.h"
 #include "base/sys.h"
@@ -82,7 +81,7 @@ struct process {
 	struct notify *notify;
 	struct master_link *master; /* NULL: there is none */
 	struct keep keep;          /* what outlives it */
-	struct keep_numbers info;  /* those of `show info`: app/admin/info_keep.c */
+	struct keep_numbers info;  /* those of `show info`: app/admin/info.c */
 	struct inherited_sockets *inherited; /* NULL: none; set before process_bind() */
 	struct former *former;     /* the processes that it replaces; NULL: none */
 	struct socket_pass pass;   /* of the sockets to the process that replaces it */
@@ -147,8 +146,6 @@ void process_run(struct process *p);
  * SIGTTOU passes the listening sockets to the process that sent it; others are logged. Under a
  * master SIGINT is ignored: a terminal sends it to both. */
 void process_on_signal(struct process *p, int sig, pid_t from);
-/* The end of a time limit of a stop: grace, hard-stop-after, PROCESS_KILL_MS. */
-void process_on_stop_timer(struct timer *t);
 /* Ends the other workers' threads: 0 when all sessions have ended, 1 when time ran out and nothing
  * of the process may be freed. */
 int process_join(struct process *p) must_check;
@@ -167,19 +164,6 @@ void process_refuse_new(struct process *p);
 /* Accepts the connections in the backlogs of the frontends' listeners before those are closed. All
  * workers are paused. */
 void process_drain_listeners(struct process *p);
-/* Finds an inherited socket for this listener, before it is bound; NULL: it has to open one. */
-struct inherited_socket *process_find_kept(struct process *p, struct listener *ln);
-/* Before the first of the listeners that share a port is bound: lets the others join those of them
- * whose sockets are open already. */
-void process_permit_overlap(const struct process *p, struct listener *ln);
-/* After a bind that failed with EADDRINUSE: the address may have been held by an inherited socket
- * whose listener has gone from the configuration, or is another one now (a wildcard, an option).
- * Lets ln, and those that share its port, be bound beside it until it is closed; 1 if there is
- * one. */
-int process_join_inherited(const struct process *p, struct listener *ln);
-/* Under a master: passes the listener's socket to it. 0 or a negative reason that was reported. */
-int process_keep(struct process *p, struct listener *ln, const struct inherited_socket *s)
-	must_check;
 /* Handles a line of the master; a master_link_fn. */
 void process_on_master(void *process, const char *line);
 /* Closes the stats sockets that the master keeps. */
@@ -194,9 +178,6 @@ void process_each_listener(struct process *p, process_listener_fn *fn, void *arg
 /* The same for the listeners of these bind lines. */
 void process_each_of_binds(struct list *binds, process_listener_fn *fn, void *arg);
 unsigned int process_listeners(const struct process *p);
-
-/* Runs the messages that the workers have not read yet. They are paused or have ended. */
-void process_run_mail(struct process *p);
 
 /* The worker that does the process's own work. */
 static inline struct worker *

@@ -3,6 +3,7 @@
 #define TACIT_APP_PROCESS_TOTALS_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/freq.h"
 #include "base/ledger.h"
@@ -41,5 +42,10 @@ struct totals {
 void totals_read(const struct process *p, struct totals *t);
 /* Wake-ups made and saved, as one line without its end, printed with the ledger. */
 void totals_wakes_text(const struct totals *t, char *buf, size_t len);
+
+/* Prints the system calls of now since start (NULL: all) by name, per connection and per HTTP
+ * request. */
+void ledger_report(FILE *to, const struct ledger *now, const struct ledger *start, uint64_t conns,
+	uint64_t requests);
 
 #endif

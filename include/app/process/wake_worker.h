@@ -6,6 +6,31 @@
 #ifndef TACIT_APP_PROCESS_WAKE_WORKER_H
 #define TACIT_APP_PROCESS_WAKE_WORKER_H
 
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "event/timer.h"
+
+/* Rounds in the service manager's interval: an answer may be late by more than one. */
+#define WATCHDOG_ROUNDS 4
+
+struct watchdog {
+	struct timer timer;
+	uint64_t interval_ms;  /* between rounds; 0: there is no watchdog */
+	_Atomic uint32_t round;
+};
+
+struct process;
+struct rendezvous {
+	unsigned int depth;       /* first worker only */
+	_Atomic uint32_t arrived; /* workers that are paused in this round */
+	_Atomic uint32_t round;   /* number of ends */
+	uint64_t held;            /* number of pauses, for show activity */
+	uint64_t since_ns;        /* start of the current pause */
+	uint64_t longest_ns;      /* longest pause, for show activity */
+};
+
 struct mail;
 struct worker;
 
@@ -16,5 +41,19 @@ void wake_worker_enable(struct worker *w);
 void wake_worker_post(struct worker *from, struct worker *to, const struct mail *m);
 /* Called at the end of each turn: checks everything if a message did not fit. */
 void wake_worker_catch_up(struct worker *w);
+
+/* On the first worker's thread. Waits until every worker has finished its current work: about a
+ * turn. Nested calls do nothing. */
+void rendezvous_begin(struct process *p);
+void rendezvous_end(struct process *p);
+/* On a worker's own thread: waits for the end if a pause was requested. */
+void rendezvous_attend(struct worker *w);
+
+/* The interval between rounds from $WATCHDOG_USEC, or 0: no watchdog. $WATCHDOG_PID must be `pid`,
+ * if it is there. Both may be NULL. */
+uint64_t watchdog_interval(const char *usec, const char *watched, long pid);
+/* Starts it, if there is an interval. 0 or -ERR_NOMEM. */
+int watchdog_start(struct process *p) must_check;
+void watchdog_stop(struct process *p);
 
 #endif

@@ -4,8 +4,20 @@
 
 #include "app/admin/admin_stat.h"
 #include "app/admin/info.h"
+#include "base/compiler.h"
 #include "base/sbuf.h"
 #include "base/str.h"
+
+enum { PROMEX_METRICS_MAX = 192 };
+
+struct promex_query {
+	unsigned int scopes;     /* bits */
+	int no_maint;            /* without servers in maintenance */
+	int server_histograms;   /* with those that are not named, too */
+	int has_names;           /* only those with a bit in named */
+	/* Bits of scopes for each metric. */
+	uint8_t named[PROMEX_METRICS_MAX], left_out[PROMEX_METRICS_MAX];
+};
 
 enum metric_scope {
 	SCOPE_GLOBAL, SCOPE_FRONTEND, SCOPE_LISTENER, SCOPE_BACKEND, SCOPE_SERVER, METRIC_SCOPES
@@ -41,8 +53,6 @@ struct metric {
 unsigned int metric_count(void);
 /* The one at this place, for 0 to metric_count() - 1. */
 struct metric metric_at(unsigned int i);
-/* The word of metrics' names. */
-const char *metric_scope_name(enum metric_scope scope);
 static inline int
 metric_has_scope(const struct metric *m, enum metric_scope scope)
 {
@@ -57,5 +67,11 @@ int metric_has_samples(const struct metric *m, const struct stat_item *item);
 /* Appends the samples of a row that has them. */
 void metric_put_item(struct sbuf *out, const struct metric *m, enum metric_scope scope,
 	const struct stat_item *item);
+
+/* target is changed. 0, or -1: there is no such scope. */
+int promex_query_parse(char *target, struct promex_query *out) must_check;
+/* True if metric number i is to be written in this scope. Histograms of servers, which are many
+ * samples, have to be asked for. */
+int promex_wants(const struct promex_query *q, enum metric_scope scope, unsigned int i);
 
 #endif

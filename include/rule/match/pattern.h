@@ -5,9 +5,9 @@
  * are tried one by one.
  *
  * All workers read a set without a lock: it is filled while the configuration is read, and changes
- * later only while they are paused (app/process/rendezvous.h). A set that rules change has a guard,
- * which is set before any worker runs: a reader holds the guard until it has used or copied the
- * result (pattern_set_look), a writer holds it exclusively.
+ * later only while they are paused (wake_worker.h in app/process). A set that rules change has
+ * a guard, which is set before any worker runs: a reader holds the guard until it has used or
+ * copied the result (pattern_set_look), a writer holds it exclusively.
  */
 #ifndef TACIT_RULE_MATCH_PATTERN_H
 #define TACIT_RULE_MATCH_PATTERN_H

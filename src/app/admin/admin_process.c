@@ -1,12 +1,19 @@
 /* The process as it was started: environment, messages, stats sockets, libraries (management
  * manual 9.3). On the first worker; nothing of it changes. */
 #include <link.h>
+#include <pthread.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <time.h>
 
 #include "app/admin/admin_int.h"
 #include "app/process/report.h"
+#include "base/counter.h"
 #include "cfg/diag.h"
+#include "cfg/value.h"
+
+static const char *admin_level_name(enum bind_level level);
 
 /* The connection goes to what passes the sockets: it answers. */
 void
@@ -120,4 +127,205 @@ admin_cmd_show_libs(struct admin_conn *c, int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	(void)dl_iterate_phdr(add_library, &c->out);
+}
+
+/* --- the dialogue ---------------------------------------------------------------------------- */
+
+/* Commands about the dialogue itself: prompt, timeout, severity, level and modes. */
+
+void
+admin_cmd_prompt(struct admin_conn *c, int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	c->prompt = !c->prompt;
+}
+
+void
+admin_cmd_quit(struct admin_conn *c, int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	c->quit = 1;
+}
+
+void
+admin_cmd_echo(struct admin_conn *c, int argc, char **argv)
+{
+	for (int i = 0; i < argc; i++)
+		sbuf_addf(&c->out, "%s%s", i ? " " : "", argv[i]);
+	sbuf_addc(&c->out, '\n');
+}
+
+void
+admin_cmd_set_timeout(struct admin_conn *c, int argc, char **argv)
+{
+	uint64_t ms;
+
+	if (argc < 1 || strcmp(argv[0], "cli") != 0)
+		admin_msg(c, ADMIN_ERR, "'set timeout' only supports 'cli'.");
+	else if (argc < 2)
+		admin_msg(c, ADMIN_ERR, "Expects an integer value.");
+	else if (argc > 2 ||
+		cfg_value_time(argv[1], CFG_UNIT_S, 1, CFG_TIME_MAX_MS, &ms, NULL) < 0)
+		admin_msg(c, ADMIN_ERR, "Invalid timeout value.");
+	else
+		c->timeout_ms = (uint32_t)ms;
+}
+
+void
+admin_cmd_set_severity_output(struct admin_conn *c, int argc, char **argv)
+{
+	static const char *const names[] = { "none", "number", "string" };
+
+	for (int i = 0; argc == 1 && i < (int)ARRAY_LEN(names); i++)
+		if (strcmp(argv[0], names[i]) == 0) {
+			c->severity = (enum bind_severity)i;
+			return;
+		}
+	admin_msg(c, ADMIN_ERR, "one of 'none', 'number', 'string' is a required argument");
+}
+
+static void
+lower_level(struct admin_conn *c, enum bind_level level)
+{
+	if (c->level < level)
+		admin_msg(c, ADMIN_ERR, "Permission denied");
+	else
+		c->level = level;
+	c->modes = 0;
+}
+
+void
+admin_cmd_user(struct admin_conn *c, int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	lower_level(c, BIND_USER);
+}
+
+void
+admin_cmd_operator(struct admin_conn *c, int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	lower_level(c, BIND_OPERATOR);
+}
+
+/* "user", "operator" or "admin". */
+static const char *
+admin_level_name(enum bind_level level)
+{
+	static const char *const names[] = { "user", "operator", "admin" };
+
+	return names[level];
+}
+
+void
+admin_cmd_show_cli_level(struct admin_conn *c, int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	admin_msg(c, ADMIN_INFO, "%s", admin_level_name(c->level));
+}
+
+/* Without an argument it is shown; other words than on and off change nothing, as in HAProxy. */
+static void
+toggle_mode(struct admin_conn *c, enum admin_mode mode, const char *name, int argc, char **argv)
+{
+	if (argc == 0)
+		admin_msg(c, ADMIN_INFO, "%s is %s", name, c->modes & (1u << mode) ? "ON" : "OFF");
+	else if (strcmp(argv[0], "on") == 0)
+		c->modes |= 1u << mode;
+	else if (strcmp(argv[0], "off") == 0)
+		c->modes &= ~(1u << mode);
+}
+
+void
+admin_cmd_expert_mode(struct admin_conn *c, int argc, char **argv)
+{
+	toggle_mode(c, ADMIN_MODE_EXPERT, "expert-mode", argc, argv);
+}
+
+void
+admin_cmd_experimental_mode(struct admin_conn *c, int argc, char **argv)
+{
+	toggle_mode(c, ADMIN_MODE_EXPERIMENTAL, "experimental-mode", argc, argv);
+}
+
+/* --- threads --------------------------------------------------------------------------------- */
+
+/*
+ * show threads, show tasks: what each worker is doing, asked of the worker itself. The visitors
+ * run on their threads, the rest on the first worker.
+ */
+
+static uint64_t
+cpu_ns(struct worker *w)
+{
+	struct timespec ts = { 0, 0 };
+
+	(void)sys_clock_gettime(w->sys, CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static unsigned int
+running_timers(struct worker *w)
+{
+	return (unsigned int)(counter_read(&loop_timers(w->loop)->n) +
+		counter_read(&loop_starts(w->loop)->n));
+}
+
+struct threads_tour {
+	struct admin_tour tour;
+	uint64_t tasks;    /* sum so far */
+};
+
+/* The thread that runs the command has a star. */
+static void
+show_thread(struct admin_conn *c, struct worker *w, void *state)
+{
+	struct threads_tour *t = state;
+	const struct loop_stats *ls = loop_stats(w->loop);
+
+	t->tour.is_said = 1;
+	sbuf_addf(&c->out, "%c Thread %-2u: id=0x%llx wq=%u rq=%u sess=%u idle=%u%%\n",
+		w == c->admin->worker ? '*' : ' ', w->index + 1,
+		(unsigned long long)(uintptr_t)pthread_self(), running_timers(w),
+		loop_posted(w->loop), atomic_read(&w->engine.n_sessions), loop_idle_pct(w->loop));
+	sbuf_addf(&c->out, "             turns=%llu events=%llu cpu_ns=%llu\n",
+		(unsigned long long)counter_read(&ls->turns),
+		(unsigned long long)counter_read(&ls->events), (unsigned long long)cpu_ns(w));
+}
+
+void
+admin_cmd_show_threads(struct admin_conn *c, int argc, char **argv)
+{
+	struct threads_tour t = { .tour.visit = show_thread };
+
+	(void)argc;
+	(void)argv;
+	admin_tour(c, &t, sizeof(t));
+}
+
+static void
+count_tasks(struct admin_conn *c, struct worker *w, void *state)
+{
+	struct threads_tour *t = state;
+
+	t->tour.is_said = 1;
+	t->tasks += loop_posted(w->loop);
+	if (w->index == c->admin->process->n_workers - 1)
+		sbuf_addf(&c->out, "Running tasks: %llu (%u threads)\n",
+			(unsigned long long)t->tasks, c->admin->process->n_workers);
+}
+
+void
+admin_cmd_show_tasks(struct admin_conn *c, int argc, char **argv)
+{
+	struct threads_tour t = { .tour.visit = count_tasks };
+
+	(void)argc;
+	(void)argv;
+	admin_tour(c, &t, sizeof(t));
 }

@@ -2,7 +2,7 @@
 #include <stdarg.h>
 
 #include "app/admin/admin_int.h"
-#include "app/process/rendezvous.h"
+#include "app/process/wake_worker.h"
 
 void
 admin_severity(struct admin_conn *c, int severity)

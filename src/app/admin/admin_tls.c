@@ -1,14 +1,181 @@
 /* Certificates at run time (management manual 9.3): shown, changed in a transaction, added and
  * removed. On the first worker; the others are paused for the moment of a change only. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "app/admin/admin_int.h"
 #include "app/admin/admin_tls_int.h"
 #include "base/err.h"
-#include "tls/cert_show.h"
+#include "net/listener.h"
+#include "proxy/model/ring_conf.h"
+#include "tls/bind_change.h"
 #include "tls/cert_part.h"
+#include "tls/cert_show.h"
+#include "tls/connect.h"
 #include "tls/ocsp.h"
+#include "tls/tickets.h"
+#include "tls/tls_conf.h"
 #include "tls/tls_version.h"
+
+/* --- applying -------------------------------------------------------------------------------- */
+
+/*
+ * Changes of TLS at run time, on all bind lines and servers. First worker; the others are
+ * paused while pointers are exchanged.
+ */
+
+struct tls_conf *
+admin_tls_conf(const struct admin_conn *c)
+{
+	return &c->admin->process->cfg->tls;
+}
+
+int
+admin_tls_each_bind(struct admin_conn *c, admin_tls_bind_fn *fn, void *arg)
+{
+	int r = 0;
+
+	list_each(it, &c->admin->process->cfg->proxies.all) {
+		struct proxy *p = list_entry(it, struct proxy, link);
+
+		list_each(bt, &p->binds) {
+			struct bind_conf *b = list_entry(bt, struct bind_conf, link);
+
+			if (!r && b->tls && b->tls->is_on && !p->disabled)
+				r = fn(b, p, arg);
+		}
+	}
+	return r;
+}
+
+typedef int tls_server_fn(struct tls_server *t, void *arg);
+
+struct ring_call {
+	tls_server_fn *fn;
+	void *arg;
+};
+
+static int
+on_ring_server(struct ring_server *s, void *arg)
+{
+	const struct ring_call *c = arg;
+
+	return c->fn(s->tls, c->arg);
+}
+
+/* Visits the servers of proxies, then those of rings. */
+static int
+each_tls_server(struct admin_conn *c, tls_server_fn *fn, void *arg)
+{
+	int r = 0;
+
+	list_each(it, &c->admin->process->cfg->proxies.all) {
+		const struct proxy *p = list_entry(it, const struct proxy, link);
+
+		list_each(st, &p->servers) {
+			const struct server *s = list_entry(st, const struct server, link);
+
+			if (!r && s->tls)
+				r = fn(s->tls, arg);
+		}
+	}
+	if (!r)
+		r = ring_confs_each_tls(&c->admin->process->cfg->proxies.log.rings, on_ring_server,
+			&(struct ring_call){ fn, arg });
+	return r;
+}
+
+struct applying {
+	const struct tls_change *change;
+	unsigned int uses;
+	char *why;
+};
+
+static int
+prepare_bind(struct bind_conf *b, struct proxy *p unused, void *arg)
+{
+	struct applying *a = arg;
+
+	return tls_bind_prepare(b->tls, a->change, &a->uses, a->why);
+}
+
+static int
+prepare_server(struct tls_server *t, void *arg)
+{
+	struct applying *a = arg;
+
+	return tls_server_prepare(t, a->change, &a->uses, a->why);
+}
+
+static int
+exchange_bind(struct bind_conf *b, struct proxy *p unused, void *arg unused)
+{
+	tls_bind_exchange(b->tls);
+	return 0;
+}
+
+static int
+exchange_server(struct tls_server *t, void *arg unused)
+{
+	tls_server_exchange(t);
+	return 0;
+}
+
+static int
+settle_bind(struct bind_conf *b, struct proxy *p unused, void *arg unused)
+{
+	tls_bind_settle(b->tls);
+	return 0;
+}
+
+static int
+settle_server(struct tls_server *t, void *arg unused)
+{
+	tls_server_settle(t);
+	return 0;
+}
+
+static void
+exchange_all(struct admin_conn *c, const struct tls_change *change)
+{
+	struct tls_entry *e = change->entry;
+
+	admin_stop_workers(c);
+	if (e) {
+		struct tls_cert *was = e->cert;
+
+		e->cert = e->next;
+		e->next = was;
+	}
+	(void)admin_tls_each_bind(c, exchange_bind, NULL);
+	(void)each_tls_server(c, exchange_server, NULL);
+	admin_resume_workers(c);
+}
+
+int
+admin_tls_apply(struct admin_conn *c, const struct tls_change *change, unsigned int *uses,
+	char *why)
+{
+	struct applying a = { .change = change, .why = why };
+	int r = admin_tls_each_bind(c, prepare_bind, &a);
+
+	if (!r)
+		r = each_tls_server(c, prepare_server, &a);
+	if (!r)
+		exchange_all(c, change);
+	(void)admin_tls_each_bind(c, settle_bind, NULL);
+	(void)each_tls_server(c, settle_server, NULL);
+	*uses = a.uses;
+	return r;
+}
+
+void
+admin_tls_dots(struct admin_conn *c, unsigned int uses)
+{
+	while (uses--)
+		sbuf_addc(&c->out, '.');
+}
 
 /* --- show --- */
 
@@ -287,4 +454,98 @@ admin_cmd_show_ssl_providers(struct admin_conn *c, int argc unused, char **argv 
 {
 	sbuf_adds(&c->out, "Loaded providers : \n");
 	tls_show_providers(&c->out);
+}
+
+/* --- ticket keys ----------------------------------------------------------------------------- */
+
+/*
+ * Keys of TLS tickets at run time (management manual 9.3). On the first worker; the others are
+ * paused for the moment of a change only.
+ */
+
+/* By "#<id>" or the name of the file. */
+static struct tls_tickets *
+find_tickets(const struct admin_conn *c, const char *name)
+{
+	list_each(it, &c->admin->process->cfg->tls.ticket_files) {
+		struct tls_tickets *t = list_entry(it, struct tls_tickets, link);
+		char *end;
+
+		if (name[0] != '#'
+				? strcmp(t->file, name) == 0
+				: strtoul(name + 1, &end, 10) == t->id && end > name + 1 && !*end)
+			return t;
+	}
+	return NULL;
+}
+
+static void
+show_keys(struct admin_conn *c, const struct tls_tickets *t)
+{
+	sbuf_addf(&c->out, "# %u (%s)\n", t->id, t->file);
+	for (unsigned int i = 0; i < TLS_TICKETS_NO; i++) {
+		sbuf_addf(&c->out, "%u.%u ", t->id, i);
+		tls_tickets_show(t, i, &c->out);
+		sbuf_addc(&c->out, '\n');
+	}
+}
+
+/* Names for everybody; the keys can decrypt what clients have sent. */
+void
+admin_cmd_show_tls_keys(struct admin_conn *c, int argc, char **argv)
+{
+	const struct tls_tickets *one = NULL;
+	int all = argc > 0 && strcmp(argv[0], "*") == 0;
+
+	if (argc > 0 && c->level < BIND_ADMIN) {
+		admin_msg(c, ADMIN_ERR, "Permission denied");
+		return;
+	}
+	if (argc > 0 && !all) {
+		one = find_tickets(c, argv[0]);
+		if (!one) {
+			admin_msg(c, ADMIN_ERR,
+				"'show tls-keys' unable to locate referenced filename");
+			return;
+		}
+	}
+	sbuf_adds(&c->out, argc > 0 ? "# id secret\n" : "# id (file)\n");
+	list_each(it, &c->admin->process->cfg->tls.ticket_files) {
+		const struct tls_tickets *t = list_entry(it, const struct tls_tickets, link);
+
+		if (argc <= 0)
+			sbuf_addf(&c->out, "%u (%s)\n", t->id, t->file);
+		else if (all || t == one)
+			show_keys(c, t);
+	}
+}
+
+void
+admin_cmd_set_ssl_tls_key(struct admin_conn *c, int argc, char **argv)
+{
+	struct tls_tickets *t;
+	int r;
+
+	if (argc < 2) {
+		admin_msg(c, ADMIN_ERR,
+			"'set ssl tls-key' expects a filename and the new TLS key in base64 "
+			"encoding.");
+		return;
+	}
+	t = find_tickets(c, argv[0]);
+	if (!t) {
+		admin_msg(c, ADMIN_ERR,
+			"'set ssl tls-key' unable to locate referenced filename");
+		return;
+	}
+	admin_stop_workers(c);
+	r = tls_tickets_push(t, argv[1]);
+	admin_resume_workers(c);
+	if (r == -ERR_SYNTAX)
+		admin_msg(c, ADMIN_ERR,
+			"'set ssl tls-key' received invalid base64 encoded TLS key.");
+	else if (r)
+		admin_msg(c, ADMIN_ERR, "'set ssl tls-key' received a key of wrong size.");
+	else
+		admin_msg(c, ADMIN_NOTICE, "TLS ticket key updated!");
 }

@@ -3,12 +3,17 @@
 #include "app/admin/info.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "app/admin/admin_int.h"
 #include "app/config/version.h"
+#include "app/process/process.h"
 #include "app/process/totals.h"
+#include "base/hash.h"
 #include "dns/resolvers.h"
 #include "tls/sessions.h"
+
+static struct field info_field(const struct info *i, enum info_field f);
 
 const struct field *
 info_field_of(enum info_field f)
@@ -230,7 +235,8 @@ info_put_own(const struct process *p, const struct totals *t, struct info *i)
 	info_put(i, INFO_last_reload_ok, !p->reloads.last_failed);
 }
 
-void
+/* Reads the values of this process alone. */
+static void
 info_read_own(struct info *i, const struct process *p, int is_float)
 {
 	struct totals t;
@@ -246,9 +252,219 @@ info_read_own(struct info *i, const struct process *p, int is_float)
 	info_put_own(p, &t, i);
 }
 
+/* --- over reloads ---------------------------------------------------------------------------- */
+
+/*
+ * The fields of show info that outlive a worker process: its counters and highest values. First
+ * worker. They are noted in the memory file whenever they are shown, and now and then.
+ */
+
+/* HAProxy calls these something else. */
+static const enum info_field counted[] = { INFO_droppedlogs, INFO_failedresolutions,
+	INFO_totalbytesout, INFO_totalspliced };
+static const enum info_field maxima[] = { INFO_maxconnrate, INFO_maxsessrate,
+	INFO_maxsslrate, INFO_sslfrontendmaxkeyrate, INFO_sslbackendmaxkeyrate };
+
+enum info_nature { INFO_OF_NOW, INFO_COUNTED, INFO_HIGHEST };
+
+static enum info_nature
+nature_of(enum info_field f)
+{
+	for (size_t i = 0; i < ARRAY_LEN(maxima); i++)
+		if (maxima[i] == f)
+			return INFO_HIGHEST;
+	for (size_t i = 0; i < ARRAY_LEN(counted); i++)
+		if (counted[i] == f)
+			return INFO_COUNTED;
+	return info_field_of(f)->tags[1] == 'C' ? INFO_COUNTED : INFO_OF_NOW;
+}
+
+/* Changes when a field is added or gets another meaning. */
+static void
+put_layout_name(char *to, size_t len)
+{
+	uint32_t h = 0;
+
+	for (int f = 0; f < INFO_FIELDS; f++) {
+		const char *name = info_field_of((enum info_field)f)->name;
+		enum info_nature n = nature_of((enum info_field)f);
+
+		h = hash_crc32c(h, name, strlen(name) + 1);
+		h = hash_crc32c(h, &n, sizeof(n));
+	}
+	(void)snprintf(to, len, "info %08x", h);
+}
+
+static int
+is_highest(unsigned int f)
+{
+	return nature_of((enum info_field)f) == INFO_HIGHEST;
+}
+
+int
+info_keep(struct process *p)
+{
+	char name[16];
+
+	put_layout_name(name, sizeof(name));
+	return keep_numbers(p, name, INFO_FIELDS, is_highest, &p->info);
+}
+
+static void
+note_values(const struct keep_numbers *kept, const struct info *i)
+{
+	for (int f = 0; f < INFO_FIELDS; f++)
+		if (nature_of((enum info_field)f) != INFO_OF_NOW && i->v[f].kind == VAL_INT)
+			kept->own[f] = (uint64_t)i->v[f].u.n;
+}
+
+void
+info_note(struct process *p)
+{
+	struct info i;
+
+	if (!p->info.own)
+		return;
+	info_read_own(&i, p, 0);
+	note_values(&p->info, &i);
+}
+
+static void
+info_add_past(struct info *i, const struct process *p)
+{
+	if (!p->info.own)
+		return;
+	note_values(&p->info, i);
+	for (int f = 0; f < INFO_FIELDS; f++) {
+		enum info_nature n = nature_of((enum info_field)f);
+		int64_t past;
+
+		if (n == INFO_OF_NOW || i->v[f].kind != VAL_INT)
+			continue;
+		past = (int64_t)keep_number_past(&p->info, (unsigned int)f);
+		if (n == INFO_COUNTED)
+			i->v[f].u.n += past;
+		else
+			i->v[f].u.n = MAX(i->v[f].u.n, past);
+	}
+}
+
+/* --- rows ------------------------------------------------------------------------------------ */
+
 void
 info_read(struct info *i, const struct process *p, int is_float)
 {
 	info_read_own(i, p, is_float);
 	info_add_past(i, p);
+}
+
+/* --- commands -------------------------------------------------------------------------------- */
+
+/*
+ * show info: the process as fields in HAProxy's forms (management manual 9.3). On the first
+ * worker.
+ */
+
+static void
+info_print_plain(struct sbuf *o, const struct info *i, int has_desc)
+{
+	for (int f = 0; f < INFO_FIELDS; f++) {
+		if (i->v[f].kind == VAL_NONE)
+			continue;
+		sbuf_addf(o, "%s: ", info_field_of((enum info_field)f)->name);
+		field_put_value(o, &i->v[f]);
+		if (has_desc)
+			sbuf_addf(o, ":\"%s\"", info_field_of((enum info_field)f)->desc);
+		sbuf_addc(o, '\n');
+	}
+}
+
+/* HAProxy calls these gauges, except as floating-point numbers. */
+static struct field
+info_field(const struct info *i, enum info_field f)
+{
+	struct field d = *info_field_of(f);
+
+	if (i->is_float && (f == INFO_sslfrontendkeyrate || f == INFO_sslfrontendsessionreuse))
+		d.tags = "MRP";
+	return d;
+}
+
+static void
+info_print_typed(struct sbuf *o, const struct info *i, int has_desc)
+{
+	struct field d;
+
+	for (int f = 0; f < INFO_FIELDS; f++) {
+		if (i->v[f].kind == VAL_NONE)
+			continue;
+		d = info_field(i, (enum info_field)f);
+		sbuf_addf(o, "%u.%s.1", d.pos, d.name);
+		field_put_typed(o, &d, &i->v[f], has_desc);
+	}
+}
+
+static void
+info_print_json(struct sbuf *o, const struct info *i)
+{
+	const char *before = "[{";
+	struct field d;
+
+	for (int f = 0; f < INFO_FIELDS; f++) {
+		if (i->v[f].kind == VAL_NONE)
+			continue;
+		sbuf_adds(o, before);
+		d = info_field(i, (enum info_field)f);
+		field_put_json(o, &d, &i->v[f]);
+		before = "},{";
+	}
+	sbuf_adds(o, "}]\n");
+}
+
+void
+admin_cmd_show_info(struct admin_conn *c, int argc, char **argv)
+{
+	struct info i;
+	enum field_form form = FORM_PLAIN;
+	int has_desc = 0, is_float = 0;
+
+	for (int a = 0; a < argc; a++) {
+		if (strcmp(argv[a], "typed") == 0) {
+			form = FORM_TYPED;
+		} else if (strcmp(argv[a], "json") == 0) {
+			form = FORM_JSON;
+		} else if (strcmp(argv[a], "desc") == 0) {
+			has_desc = 1;
+		} else if (strcmp(argv[a], "float") == 0) {
+			is_float = 1;
+		} else {
+			admin_msg(c, ADMIN_ERR,
+				"Invalid argument '%s': expects desc, float, json or typed.",
+				argv[a]);
+			return;
+		}
+	}
+	info_read(&i, c->admin->process, is_float);
+	if (form == FORM_JSON)
+		info_print_json(&c->out, &i);
+	else if (form == FORM_TYPED)
+		info_print_typed(&c->out, &i, has_desc);
+	else
+		info_print_plain(&c->out, &i, has_desc);
+}
+
+void
+admin_cmd_show_version(struct admin_conn *c, int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	admin_msg(c, ADMIN_INFO, "%s", VERSION_COMPAT);
+}
+
+void
+admin_cmd_show_schema_json(struct admin_conn *c, int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	field_put_schema(&c->out);
 }

@@ -5,13 +5,155 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/admin/stat_parts.h"
+#include "app/admin/stat_row.h"
 #include "app/process/process.h"
 #include "base/atomic.h"
 #include "base/counter.h"
+#include "net/addr.h"
 #include "net/listener.h"
 #include "proxy/backend/balance.h"
 #include "proxy/backend/conn_pool.h"
+#include "proxy/backend/server_state.h"
+#include "proxy/model/check.h"
+#include "proxy/model/dynamic_cookie.h"
+#include "proxy/model/proxy.h"
+#include "proxy/model/server.h"
+
+/* One bit each. */
+enum stat_part {
+	STAT_PART_COUNTERS = 1, /* sums of shards */
+	STAT_PART_LOAD = 2,     /* what is there now, and limits */
+	STAT_PART_STATE = 4,    /* of servers and checks */
+	STAT_PART_IDLE = 8,     /* idle connections */
+	STAT_PART_NAMES = 16,
+	STAT_PARTS = 31
+};
+
+/* --- parts ----------------------------------------------------------------------------------- */
+
+/* Parts of a row that a column of show stat needs. Pure. */
+
+/* The part of a column; a column without one here needs all parts. */
+static const uint8_t part_of[STAT_COLS + 1] = {
+	[STAT_qmax] = STAT_PART_COUNTERS, [STAT_smax] = STAT_PART_COUNTERS,
+	[STAT_stot] = STAT_PART_COUNTERS, [STAT_bin] = STAT_PART_COUNTERS,
+	[STAT_bout] = STAT_PART_COUNTERS, [STAT_dresp] = STAT_PART_COUNTERS,
+	[STAT_dreq] = STAT_PART_COUNTERS, [STAT_econ] = STAT_PART_COUNTERS,
+	[STAT_eresp] = STAT_PART_COUNTERS, [STAT_wretr] = STAT_PART_COUNTERS,
+	[STAT_wredis] = STAT_PART_COUNTERS, [STAT_lbtot] = STAT_PART_COUNTERS,
+	[STAT_cli_abrt] = STAT_PART_COUNTERS, [STAT_srv_abrt] = STAT_PART_COUNTERS,
+	[STAT_connect] = STAT_PART_COUNTERS, [STAT_reuse] = STAT_PART_COUNTERS,
+	[STAT_wrew] = STAT_PART_COUNTERS, [STAT_req_tot] = STAT_PART_COUNTERS,
+	[STAT_hrsp_1xx] = STAT_PART_COUNTERS, [STAT_lastsess] = STAT_PART_COUNTERS,
+	[STAT_qtime] = STAT_PART_COUNTERS, [STAT_ctime] = STAT_PART_COUNTERS,
+	[STAT_rtime] = STAT_PART_COUNTERS, [STAT_ttime] = STAT_PART_COUNTERS,
+	[STAT_qtime_max] = STAT_PART_COUNTERS, [STAT_ctime_max] = STAT_PART_COUNTERS,
+	[STAT_rtime_max] = STAT_PART_COUNTERS, [STAT_ttime_max] = STAT_PART_COUNTERS,
+	[STAT_qcur] = STAT_PART_LOAD, [STAT_scur] = STAT_PART_LOAD, [STAT_slim] = STAT_PART_LOAD,
+	[STAT_qlimit] = STAT_PART_LOAD, [STAT_rate] = STAT_PART_LOAD,
+	[STAT_rate_max] = STAT_PART_COUNTERS, [STAT_eint] = STAT_PART_LOAD,
+	[STAT_used_conn_cur] = STAT_PART_LOAD, [STAT_status] = STAT_PART_STATE,
+	[STAT_weight] = STAT_PART_STATE, [STAT_uweight] = STAT_PART_STATE,
+	[STAT_throttle] = STAT_PART_STATE, [STAT_act] = STAT_PART_STATE,
+	[STAT_bck] = STAT_PART_STATE, [STAT_lastchg] = STAT_PART_STATE,
+	[STAT_chkfail] = STAT_PART_STATE, [STAT_chkdown] = STAT_PART_STATE,
+	[STAT_downtime] = STAT_PART_STATE, [STAT_check_status] = STAT_PART_STATE,
+	[STAT_check_code] = STAT_PART_STATE, [STAT_check_duration] = STAT_PART_STATE,
+	[STAT_srv_icur] = STAT_PART_IDLE, [STAT_idle_conn_cur] = STAT_PART_IDLE,
+	[STAT_src_ilim] = STAT_PART_IDLE,
+	[STAT_safe_conn_cur] = STAT_PART_IDLE, [STAT_need_conn_est] = STAT_PART_IDLE,
+};
+
+/* The parts that this column needs; for STAT_COLS: all. */
+static unsigned int
+stat_parts_of(enum stat_col only)
+{
+	return part_of[only] ? part_of[only] : STAT_PARTS;
+}
+
+/* --- checks ---------------------------------------------------------------------------------- */
+
+/* Columns about servers and checks. On the first worker, which owns checks. */
+
+/* The columns of one kind of check. */
+struct check_cols {
+	enum stat_col status, code, duration, desc, last, rise, fall, health;
+};
+
+static const struct check_cols health_cols = { STAT_check_status, STAT_check_code,
+	STAT_check_duration, STAT_check_desc, STAT_last_chk, STAT_check_rise, STAT_check_fall,
+	STAT_check_health };
+static const struct check_cols agent_cols = { STAT_agent_status, STAT_agent_code,
+	STAT_agent_duration, STAT_agent_desc, STAT_last_agt, STAT_agent_rise, STAT_agent_fall,
+	STAT_agent_health };
+
+static void
+put_result(struct stat_row *r, const struct check *c, const struct check_cols *cols, char *status)
+{
+	int running = c->is_running;
+
+	if (running)
+		(void)snprintf(status, sizeof(((struct stat_texts *)NULL)->check_status), "* %s",
+			check_status_code(c->status));
+	stat_row_text(r, cols->status, running ? status : check_status_code(c->status));
+	if (check_has_code(c))
+		stat_row_int(r, cols->code, (uint32_t)c->code);
+	if (check_has_duration(c))
+		stat_row_int(r, cols->duration, c->duration_ms);
+	stat_row_text(r, cols->desc, check_status_text(c->status));
+	if (!running)
+		stat_row_text(r, cols->last, c->info);
+	stat_row_int(r, cols->rise, c->rise);
+	stat_row_int(r, cols->fall, c->fall);
+	stat_row_int(r, cols->health, c->health);
+}
+
+/* Prints the findings of servers with observe, and of those that track one. */
+static void
+put_observed(struct stat_row *r, const struct server *s)
+{
+	const struct server *from = s;
+
+	while (from->track)
+		from = from->track;
+	if (from->check && from->check->enabled &&
+		from->conf.check.observe != CHECK_OBSERVE_NONE)
+		stat_row_int(r, STAT_hanafail, s->check ? (int64_t)s->check->observed_fails : 0);
+}
+
+static void
+put_checks(struct stat_row *r, const struct server *s, struct stat_texts *texts, uint64_t now)
+{
+	const struct check *c = s->check;
+
+	if (c && c->enabled) {
+		stat_row_int(r, STAT_chkfail, (int64_t)c->fails);
+		stat_row_int(r, STAT_chkdown, s->downs);
+		stat_row_int(r, STAT_downtime, (int64_t)(server_down_ms(s, now) / 1000));
+	}
+	if (c && c->enabled && !(s->admin & SERVER_MAINT))
+		put_result(r, c, &health_cols, texts->check_status);
+	if (s->agent && s->agent->enabled)
+		put_result(r, s->agent, &agent_cols, texts->agent_status);
+}
+
+/* Sets status, the counters and the last result of its checks, and what it tracks. */
+static void
+stat_put_server_state(struct stat_row *r, const struct server *s, struct stat_texts *texts,
+	uint64_t now_ms)
+{
+	stat_row_text(r, STAT_status, server_status_text(s, texts->status));
+	stat_row_int(r, STAT_lastchg, (int64_t)((now_ms - s->last_change_ms) / 1000));
+	put_checks(r, s, texts, now_ms);
+	put_observed(r, s);
+	if (s->track) {
+		(void)snprintf(texts->tracked, sizeof(texts->tracked), "%s/%s", s->track->be->name,
+			s->track->name);
+		stat_row_text(r, STAT_tracked, texts->tracked);
+	}
+}
+
+/* --- rows ------------------------------------------------------------------------------------ */
 
 static uint64_t
 stat_now_ms(const struct process *p)

@@ -4,9 +4,11 @@
 
 #include "app/config/config.h"
 #include "app/config/global.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/names.h"
 #include "cfg/ctx.h"
+#include "event/profile.h"
 #include "net/bind_cfg.h"
 #include "net/bind_unix.h"
 #include "net/listener.h"
@@ -298,6 +300,75 @@ parse_stats_maxconn(struct cfg_ctx *ctx)
 	{ .name = n, .sections = CFG_GLOBAL, .flags = CFG_KW_NO, .parse = parse_flag, .doc = text, \
 	  .arg = FIELD(fld) }
 
+static const struct cfg_section sections[] = {
+	{ .name = "global",
+		.bit = CFG_GLOBAL,
+		.begin = begin_global,
+		.doc = "Settings of the process. The section may appear several times." },
+	{ 0 },
+};
+
+/* --- paths ----------------------------------------------------------------------------------- */
+
+/* The keyword default-path. Main thread, while the configuration is read. */
+
+static int
+parse_default_path(struct cfg_ctx *ctx)
+{
+	static const struct cfg_enum policies[] = { { "current", CFG_DIR_CURRENT },
+		{ "config", CFG_DIR_CONFIG }, { "parent", CFG_DIR_PARENT },
+		{ "origin", CFG_DIR_ORIGIN }, { 0 } };
+	struct config *c = ctx->root;
+	int policy, has_path, r;
+
+	if (cfg_arg_enum(ctx, 0, policies, &policy) < 0)
+		return -1;
+	has_path = policy == CFG_DIR_ORIGIN;
+	if (has_path && !cfg_arg(ctx, 1)[0])
+		return cfg_error(ctx, 1, "'default-path origin' expects a directory.");
+	if (!has_path && ctx->argc > 1)
+		cfg_warn(ctx, 1, "'default-path %s' ignores the argument '%.60s'.", cfg_arg(ctx, 0),
+			cfg_arg(ctx, 1));
+	r = ctx->sys ? cfg_dir_set(&c->dir, ctx->sys, (enum cfg_dir_policy)policy, cfg_arg(ctx, 1))
+		     : 0;
+	if (r)
+		return cfg_error(ctx, has_path, "'default-path' : cannot change to %s%s: %s.",
+			has_path ? "directory " : "the directory", has_path ? cfg_arg(ctx, 1) : "",
+			err_text(r));
+	return 0;
+}
+
+/* --- profiling ------------------------------------------------------------------------------- */
+
+/* The keywords profiling.* of global. Main thread, while the configuration is read. */
+
+static int
+parse_tasks(struct cfg_ctx *ctx)
+{
+	static const struct cfg_enum modes[] = {
+		{ "auto", PROFILE_AUTO },
+		{ "on", PROFILE_ON },
+		{ "off", PROFILE_OFF },
+		{ NULL, 0 },
+	};
+	struct global_conf *g = ctx->obj;
+
+	return cfg_arg_enum(ctx, 0, modes, &g->profile_tasks);
+}
+
+static int
+parse_memory_profiling(struct cfg_ctx *ctx)
+{
+	bool on;
+
+	if (cfg_arg_bool(ctx, 0, &on))
+		return -1;
+	return on ? cfg_error(ctx, 0, "'profiling.memory on' is not supported: use heaptrack(1).")
+		  : 0;
+}
+
+/* --- the table ------------------------------------------------------------------------------- */
+
 static const struct cfg_kw kws[] = {
 	KW_FIELD("maxconn", parse_maxconn, maxconn, "<number>",
 		"Maximum number of concurrent connections; the default is derived from the limit "
@@ -378,14 +449,35 @@ static const struct cfg_kw kws[] = {
 		       "dies; with exit-on-failure, HAProxy's default, it ends instead." },
 	KW("mworker-max-reloads", 1, 1, parse_max_reloads, "<number>",
 		"Number of reloads that a worker process may survive; the default is no limit."),
-	{ 0 },
-};
-
-static const struct cfg_section sections[] = {
-	{ .name = "global",
-		.bit = CFG_GLOBAL,
-		.begin = begin_global,
-		.doc = "Settings of the process. The section may appear several times." },
+	{ .name = "default-path",
+		.sections = CFG_GLOBAL,
+		.min = 1,
+		.max = 2,
+		.parse = parse_default_path,
+		.syntax = "current|config|parent|origin <directory>",
+		.doc = "Where relative names of files in the lines that follow begin: where tacit "
+			"was started, which is the default, in the directory of the configuration "
+			"file, in its parent, or in this directory. Each configuration file has "
+			"its own directory with config and parent. Maps and certificates keep the "
+			"names that are written. Sockets, the pid file and state files are not "
+			"affected." },
+	{ .name = "profiling.tasks",
+		.sections = CFG_GLOBAL,
+		.min = 1,
+		.max = 1,
+		.parse = parse_tasks,
+		.syntax = "{ auto | on | off }",
+		.doc = "Counts calls, times and delays of the functions that the workers run, for "
+		       "'show profiling'. With auto each worker turns it on while its turns take "
+		       "1 ms on average, and reads the clock once more in each. The default is "
+		       "off, which costs nothing." },
+	{ .name = "profiling.memory",
+		.sections = CFG_GLOBAL,
+		.min = 1,
+		.max = 1,
+		.parse = parse_memory_profiling,
+		.syntax = "off",
+		.doc = "Accepted; there is no profile of memory." },
 	{ 0 },
 };
 

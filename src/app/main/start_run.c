@@ -3,19 +3,19 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "app/admin/admin.h"
 #include "app/config/limits.h"
 #include "app/config/version.h"
 #include "app/main/start_int.h"
 #include "app/master/master_state.h"
-#include "app/process/capabilities.h"
 #include "app/process/check_helper.h"
-#include "app/process/connect_targets.h"
 #include "app/process/confine.h"
+#include "app/process/connect_targets.h"
+#include "app/process/daemon.h"
 #include "app/process/keep.h"
-#include "app/process/ledger_report.h"
-#include "app/process/pidfile.h"
+#include "app/process/privileges.h"
 #include "app/process/rings.h"
 #include "app/process/totals.h"
 #include "app/promex/promex.h"
@@ -28,6 +28,49 @@
 
 /* For changes of maps: memory that is not written to is not taken. */
 #define MAPS_ROOM ((size_t)256 << 20)
+
+/* --- the previous process -------------------------------------------------------------------- */
+
+/*
+ * The processes that the new one replaces: -sf, -st, -x. Main thread, at start; with a master
+ * its first worker process takes the sockets, and the master sends the signals.
+ */
+
+void
+start_name_former(struct start *st)
+{
+	st->former.pids = st->opts.former;
+	st->former.n_pids = st->opts.n_former;
+	st->former.sig = st->opts.former_sig;
+}
+
+/* Before anything is bound: fetches the sockets of the previous process, if -x is given. 0 or a
+ * negative reason that was reported. A process of root may lose the right to signal those of
+ * others. */
+static int
+start_prepare_former(struct start *st)
+{
+	struct former *f = &st->former;
+	int r = 0;
+
+	start_name_former(st);
+	f->user = st->cfg.global.uid;
+	st->process.former = f;
+	if (st->opts.fetch_from && strcmp(st->opts.fetch_from, "/dev/null") != 0)
+		r = former_fetch(f, st->opts.fetch_from);
+	/* A master continues without: it has reported why, and there is another way to get them. */
+	if (st->link.fd >= 0)
+		r = 0;
+	if (r || st->link.fd >= 0 || sys_getuid(&st->sys) != 0)
+		return r;
+	r = former_keep_privileges(f);
+	if (r)
+		report_msg(&st->report, REPORT_ALERT,
+			"cannot keep the privilege to end previous processes: %s", err_text(r));
+	return r;
+}
+
+/* --- start ----------------------------------------------------------------------------------- */
 
 /* Determines the number of connections and their descriptors. */
 static int

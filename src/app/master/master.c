@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/process/pidfile.h"
+#include "app/process/daemon.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "event/poller.h"

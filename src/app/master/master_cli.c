@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 
 #include "app/master/master.h"
-#include "app/process/cli_send.h"
+#include "app/process/cli_line.h"
 #include "base/err.h"
 #include "base/mem.h"
 

@@ -1,11 +1,13 @@
 /* Lines of the master's socket: who takes a command, and what is about the dialogue itself. Master
  * process, one thread. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "app/config/version.h"
 #include "app/master/master.h"
 #include "app/master/master_cli.h"
-#include "app/process/cli_mode.h"
+#include "app/process/cli_line.h"
 #include "base/err.h"
 
 #define SEVERITY "set severity-output "
@@ -17,7 +19,8 @@ enum master_outcome {
 	OUTCOME_RELAYED   /* another process answers */
 };
 
-void
+/* A message, with its severity if the client wants that. */
+static void
 master_cli_msg(struct master_conn *c, enum cli_severity severity, const char *fmt, ...)
 {
 	va_list ap;
@@ -111,6 +114,328 @@ take_prefix_word(struct master_conn *c, char *text, pid_t *target)
 	c->target = *target;
 	return NULL;
 }
+
+/* --- the master's own ------------------------------------------------------------------------ */
+
+/*
+ * The commands that the master's process answers itself. Master process, one thread; answers
+ * are HAProxy's.
+ */
+
+struct master_cmd {
+	const char *words;
+	const char *args;
+	enum bind_level level;
+	const char *help;
+	/* args: the rest of the command; NULL: the row is only for help. */
+	void (*fn)(struct master_conn *c, const char *args);
+	int is_silent; /* it has no answer unless it is refused */
+};
+
+static const char *
+level_name(enum bind_level level)
+{
+	static const char *const names[] = { "user", "operator", "admin" };
+
+	return names[level];
+}
+
+static void
+add_process(struct sbuf *out, const struct master *m, pid_t pid, const char *type,
+	const char *reloads, uint64_t since_ms, const char *version)
+{
+	uint64_t up = (loop_now_ms(m->loop) - since_ms) / 1000;
+	char uptime[40];
+
+	(void)snprintf(uptime, sizeof(uptime), "%" PRIu64 "d%02uh%02um%02us", up / 86400,
+		(unsigned int)(up / 3600 % 24), (unsigned int)(up / 60 % 60),
+		(unsigned int)(up % 60));
+	sbuf_addf(out, "%-15d %-15s %-15s %-15s %-15s\n", (int)pid, type, reloads, uptime,
+		version);
+}
+
+static void
+add_workers(struct sbuf *out, const struct master *m, int leaving)
+{
+	list_each(it, &m->workers) {
+		const struct worker_process *w = list_entry(it, struct worker_process, link);
+		char reloads[16];
+
+		if ((w->state == WORKER_LEAVING) != leaving)
+			continue;
+		(void)snprintf(reloads, sizeof(reloads), "%u", w->reloads);
+		add_process(out, m, w->own.pid, "worker", reloads, w->started_ms, w->version);
+	}
+}
+
+static void
+cmd_show_proc(struct master_conn *c, const char *args)
+{
+	const struct master *m = c->master;
+	char reloads[48];
+
+	(void)args;
+	(void)snprintf(reloads, sizeof(reloads), "%u [failed: %u]", m->n_reloads,
+		m->n_failed_reloads);
+	sbuf_addf(&c->out, "%-15s %-15s %-15s %-15s %-15s\n", "#<PID>", "<type>", "<reloads>",
+		"<uptime>", "<version>");
+	add_process(&c->out, m, (pid_t)sys_getpid(m->sys), "master", reloads, m->started_ms,
+		VERSION_COMPAT);
+	sbuf_adds(&c->out, "# workers\n");
+	add_workers(&c->out, m, 0);
+	if (master_find_worker(m, WORKER_LEAVING)) {
+		sbuf_adds(&c->out, "# old workers\n");
+		add_workers(&c->out, m, 1);
+	}
+	sbuf_adds(&c->out, "# programs\n");
+}
+
+static void
+cmd_show_logs(struct master_conn *c, const char *args)
+{
+	(void)args;
+	if (c->master->startup_log)
+		sbuf_adds(&c->out, c->master->startup_log);
+}
+
+static void
+cmd_show_version(struct master_conn *c, const char *args)
+{
+	(void)args;
+	sbuf_adds(&c->out, VERSION_COMPAT "\n");
+}
+
+/* The answer comes from cli.on_reload(), perhaps before this returns. */
+static void
+cmd_reload(struct master_conn *c, const char *args)
+{
+	struct master *m = c->master;
+
+	(void)args;
+	if (m->state != MASTER_RUNNING) {
+		sbuf_adds(&c->out, "Success=0\n--\nThe master is starting or stopping.\n");
+		return;
+	}
+	c->waits_for = m->n_reloads + 1;
+	master_reload(m);
+}
+
+static void
+cmd_hard_reload(struct master_conn *c, const char *args)
+{
+	c->master->is_hard = 1;
+	cmd_reload(c, args);
+}
+
+static void
+cmd_prompt(struct master_conn *c, const char *args)
+{
+	(void)args;
+	c->prompt = !c->prompt;
+}
+
+static void
+cmd_quit(struct master_conn *c, const char *args)
+{
+	(void)args;
+	c->quit = 1;
+}
+
+static void
+cmd_operator(struct master_conn *c, const char *args)
+{
+	(void)args;
+	c->level = MIN(c->level, BIND_OPERATOR);
+}
+
+static void
+cmd_user(struct master_conn *c, const char *args)
+{
+	(void)args;
+	c->level = BIND_USER;
+}
+
+static void
+cmd_show_level(struct master_conn *c, const char *args)
+{
+	(void)args;
+	sbuf_addf(&c->out, "%s\n", level_name(c->level));
+}
+
+static void
+cmd_echo(struct master_conn *c, const char *args)
+{
+	sbuf_addf(&c->out, "%s\n", args);
+}
+
+/* Sets the severity of worker processes' messages, and of the master's own. */
+static void
+cmd_set_severity(struct master_conn *c, const char *args)
+{
+	static const char *const names[] = { "none", "number", "string" };
+
+	for (unsigned int i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(args, names[i]) == 0) {
+			c->severity = (enum bind_severity)i;
+			return;
+		}
+	master_cli_msg(c, CLI_ERR, "one of 'none', 'number', 'string' is a required argument\n");
+}
+
+/* The socket that the client is on is the only one. */
+static void
+cmd_show_sockets(struct master_conn *c, const char *args)
+{
+	const struct addr *a = &c->master->cli.listener.addr;
+	char text[ADDR_TEXT];
+
+	(void)args;
+	sbuf_addf(&c->out, "# socket lvl processes\n%s%s %s master\n",
+		addr_family(a) == AF_INET ? "ipv4@" : addr_family(a) == AF_INET6 ? "ipv6@" : "",
+		addr_text(a, text), level_name(c->master->cli.bind->level));
+}
+
+/* The environment that each new worker process begins with. */
+static void
+cmd_show_env(struct master_conn *c, const char *args)
+{
+	const char *const *env = c->master->spawn.environment;
+	size_t n = strcspn(args, " ");
+	int found = !n;
+
+	for (; env && *env; env++) {
+		if (n && (strncmp(*env, args, n) != 0 || (*env)[n] != '='))
+			continue;
+		sbuf_addf(&c->out, "%s\n", *env);
+		found = 1;
+	}
+	if (!found)
+		master_cli_msg(c, CLI_ERR, "Variable not found\n");
+}
+
+/* The connection goes to the worker process, which passes its sockets there. */
+static void
+cmd_getsocks(struct master_conn *c, const char *args)
+{
+	int r;
+
+	(void)args;
+	sbuf_reset(&c->out);
+	c->sent = 0;
+	r = master_cli_give_away(c);
+	if (r)
+		master_cli_msg(c, CLI_ERR, "No process passes its sockets: %s\n",
+			r == -ERR_UNKNOWN ? "none serves" : err_text(r));
+	c->quit = 1;
+}
+
+static void cmd_help(struct master_conn *c, const char *args);
+
+static const struct master_cmd cmds[] = {
+	{ "@!<pid>", "", BIND_USER, "send a command to the <pid> process", NULL, 0 },
+	{ "@<relative pid>", "", BIND_USER, "send a command to the <relative pid> process", NULL,
+		0 },
+	{ "@master", "", BIND_USER, "send a command to the master process", NULL, 0 },
+	{ "_getsocks", NULL, BIND_ADMIN, "", cmd_getsocks, 1 },
+	{ "echo", "<text>", BIND_USER, "print text", cmd_echo, 0 },
+	{ "expert-mode", "[on|off]", BIND_ADMIN, "mode of commands for worker processes", NULL, 0 },
+	{ "experimental-mode", "[on|off]", BIND_ADMIN, "mode of commands for worker processes",
+		NULL, 0 },
+	{ "hard-reload", "", BIND_OPERATOR, "reload, and end the previous worker at once",
+		cmd_hard_reload, 0 },
+	{ "operator", "", BIND_OPERATOR,
+		"lower the level of the current CLI session to operator", cmd_operator, 1 },
+	{ "reload", "", BIND_OPERATOR, "reload the configuration, and say whether it succeeded",
+		cmd_reload, 0 },
+	{ "set severity-output", "[none|number|string]", BIND_USER,
+		"set presence of severity level in feedback information", cmd_set_severity, 1 },
+	{ "show cli level", "", BIND_USER, "display the level of the current CLI session",
+		cmd_show_level, 0 },
+	{ "show cli sockets", "", BIND_USER, "dump list of cli sockets", cmd_show_sockets, 0 },
+	{ "show env", "[var]", BIND_OPERATOR, "dump environment variables known to the process",
+		cmd_show_env, 0 },
+	{ "show proc", "", BIND_USER, "show processes status", cmd_show_proc, 0 },
+	{ "show startup-logs", "", BIND_USER, "show the messages of the latest start",
+		cmd_show_logs, 0 },
+	{ "show version", "", BIND_USER, "show version of the current process", cmd_show_version,
+		0 },
+	{ "user", "", BIND_USER, "lower the level of the current CLI session to user", cmd_user,
+		1 },
+	{ "help", "[<command>]", BIND_USER, "list matching or all commands", cmd_help, 0 },
+	{ "prompt", "", BIND_USER, "toggle interactive mode with prompt", cmd_prompt, 1 },
+	{ "quit", "", BIND_USER, "disconnect", cmd_quit, 1 },
+};
+
+static int
+is_in_list(const struct master_conn *c, const struct master_cmd *cmd, const char *prefix)
+{
+	static const char *const always[] = { "help", "prompt", "quit" };
+
+	if (!cmd->args || cmd->level > c->level)
+		return 0;
+	for (size_t i = 0; i < ARRAY_LEN(always); i++)
+		if (strcmp(always[i], cmd->words) == 0)
+			return 1;
+	return strncmp(cmd->words, prefix, strlen(prefix)) == 0;
+}
+
+static void
+list_master_cmds(struct master_conn *c, const char *prefix)
+{
+	for (size_t i = 0; i < ARRAY_LEN(cmds); i++) {
+		char left[80];
+
+		if (!is_in_list(c, &cmds[i], prefix))
+			continue;
+		(void)snprintf(left, sizeof(left), "%s%s%s", cmds[i].words,
+			*cmds[i].args ? " " : "", cmds[i].args);
+		sbuf_addf(&c->out, "  %-40s: %s\n", left, cmds[i].help);
+	}
+}
+
+static void
+cmd_help(struct master_conn *c, const char *args)
+{
+	sbuf_adds(&c->out, "The following commands are valid at this level:\n");
+	list_master_cmds(c, args);
+}
+
+/* The rest of a command behind these words; NULL: it is another one. */
+static const char *
+args_behind(const struct master_cmd *cmd, const char *text)
+{
+	size_t n = strlen(cmd->words);
+
+	if (strncmp(text, cmd->words, n) != 0 || (text[n] && text[n] != ' '))
+		return NULL;
+	text += n + (text[n] == ' ');
+	return *text && !(cmd->args && *cmd->args) ? NULL : text;
+}
+
+/* Runs a command of the master's own, with one blank between words. 0: there is no answer. */
+static int
+master_cli_run_own(struct master_conn *c, const char *text)
+{
+	for (size_t i = 0; i < ARRAY_LEN(cmds); i++) {
+		const char *args = cmds[i].fn ? args_behind(&cmds[i], text) : NULL;
+		size_t before = c->out.len;
+
+		if (!args)
+			continue;
+		if (cmds[i].level > c->level)
+			master_cli_msg(c, CLI_ERR, "Permission denied\n");
+		else
+			cmds[i].fn(c, args);
+		return !cmds[i].is_silent || c->out.len > before;
+	}
+	master_cli_msg(c, CLI_INFO,
+		"Unknown command: '%s', but maybe one of the following ones is a better match:\n",
+		text);
+	list_master_cmds(c, "");
+	return 1;
+}
+
+/* --- the table ------------------------------------------------------------------------------- */
 
 static enum master_outcome
 run_master_cmd(struct master_conn *c, char *text, const char *payload)

@@ -8,7 +8,7 @@
 
 #include "app/master/master.h"
 #include "app/master/master_cli.h"
-#include "app/process/cli_send.h"
+#include "app/process/cli_line.h"
 #include "app/process/master_link.h"
 #include "base/err.h"
 

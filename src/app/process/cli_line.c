@@ -1,7 +1,12 @@
-/* Lines of the admin socket and of the master's, which have the same form. Pure. */
+/* Lines of the admin socket and of the master's, which have the same form. Pure, but
+ * for cli_send(). */
 #include "app/process/cli_line.h"
 
 #include <string.h>
+
+#include "base/sbuf.h"
+#include "net/conn.h"
+#include "net/listener.h"
 
 /* True if a line of this length ends with the word "<<". */
 static int
@@ -81,4 +86,49 @@ cli_line_drop(struct sbuf *in, size_t len, struct cli_scan *s)
 		return;
 	memmove(in->p, in->p + len, in->len - len);
 	in->len -= len;
+}
+
+/* --- modes ----------------------------------------------------------------------------------- */
+
+/* Severities in front of messages. Pure. */
+
+void
+cli_add_severity(struct sbuf *out, enum bind_severity form, int severity)
+{
+	static const char *const names[] = { "emerg", "alert", "crit", "err",
+					     "warning", "notice", "info", "debug" };
+
+	if (form == BIND_SEVERITY_NUMBER)
+		sbuf_addf(out, "[%d]: ", severity);
+	else if (form == BIND_SEVERITY_STRING)
+		sbuf_addf(out, "[%s]: ", names[severity]);
+}
+
+/* --- sending --------------------------------------------------------------------------------- */
+
+/* Output of the admin socket and of the master's. On the thread that owns the connection. */
+
+enum io_result
+cli_send(struct conn *c, struct sbuf *out, size_t *sent)
+{
+	size_t put;
+
+	while (*sent < out->len) {
+		if (!loop_is_ready(c->loop, c->fd, DIR_W))
+			return IO_AGAIN;
+		switch (conn_send(c, out->p + *sent, out->len - *sent, 0, &put)) {
+		case IO_OK:
+			*sent += put;
+			break;
+		case IO_AGAIN:
+			return IO_AGAIN;
+		case IO_EOF:
+		case IO_ERR:
+		default:
+			return IO_ERR;
+		}
+	}
+	sbuf_reset(out);
+	*sent = 0;
+	return IO_OK;
 }

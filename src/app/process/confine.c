@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "app/process/capabilities.h"
 #include "app/process/connect_targets.h"
 #include "app/process/file_access.h"
 #include "app/process/forbidden_calls.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/process/cli_mode.h"
+#include "app/process/cli_line.h"
 #include "app/process/process.h"
 #include "net/listener.h"
 #include "net/listener_key.h"

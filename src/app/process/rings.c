@@ -5,7 +5,6 @@
 #include <stdarg.h>
 
 #include "app/process/process.h"
-#include "app/process/watchdog.h"
 #include "app/process/wake_worker.h"
 #include "base/counter.h"
 #include "base/err.h"

@@ -6,11 +6,28 @@
 #include <string.h>
 
 #include "app/process/process.h"
-#include "app/process/state_row.h"
+#include "app/process/report.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/sbuf.h"
+#include "cfg/value.h"
+#include "net/addr.h"
+#include "proxy/backend/server_addr.h"
+#include "proxy/backend/server_state.h"
+#include "proxy/model/check.h"
 #include "proxy/model/proxy.h"
+
+/* Fields of a row, in order. */
+enum state_field {
+	STATE_BE_ID, STATE_BE_NAME, STATE_SRV_ID, STATE_SRV_NAME, STATE_ADDR, STATE_OPER,
+	STATE_ADMIN, STATE_UWEIGHT, STATE_IWEIGHT, STATE_SINCE, STATE_CHECK_STATUS,
+	STATE_CHECK_RESULT, STATE_CHECK_HEALTH, STATE_CHECK_STATE, STATE_AGENT_STATE,
+	STATE_BE_FORCED_ID, STATE_SRV_FORCED_ID, STATE_FQDN, STATE_PORT, STATE_SRVRECORD,
+	STATE_SSL, STATE_CHECK_PORT, STATE_CHECK_ADDR, STATE_AGENT_ADDR, STATE_AGENT_PORT,
+	STATE_FIELDS,
+	STATE_FIELDS_MIN = STATE_SSL /* older files have fewer */
+};
 
 #define STATE_FILE_MAX (64u << 20)
 #define PATH_BUF 4096
@@ -151,6 +168,273 @@ split_row(char *row, char *field[STATE_FIELDS])
 	for (unsigned int i = n; i < STATE_FIELDS; i++)
 		field[i] = none;
 }
+
+/* --- rows ------------------------------------------------------------------------------------ */
+
+/*
+ * Applies a row of a state file to its server, as HAProxy does. On the first worker, before the
+ * other threads start.
+ */
+
+#define CAUSE ", changed from server-state after a reload"
+#define WHY_MAX 512
+
+/* Bits of the field admin state. */
+enum {
+	FILE_MAINT_FORCED = 0x01,
+	FILE_MAINT_CONFIGURED = 0x04,
+	FILE_DRAIN_FORCED = 0x08,
+	FILE_MAINT_UNRESOLVED = 0x20,
+	FILE_OTHERS = 0x02 | 0x10 | 0x20 | 0x40 /* those that come from elsewhere */
+};
+
+/* Values of the field operational state. */
+enum { FILE_STOPPED, FILE_STARTING, FILE_RUNNING, FILE_STOPPING };
+
+/* Bits of the states of checks. */
+enum { FILE_CHECK_CONFIGURED = 2, FILE_CHECK_ENABLED = 4, FILE_CHECK_BITS = 0x1f };
+
+/* Numbers of a row. */
+struct state_row {
+	int64_t n[STATE_FIELDS];
+	char why[WHY_MAX];
+};
+
+static const struct {
+	enum state_field field;
+	const char *name;
+	int64_t max;
+} numbers[] = {
+	{ STATE_OPER, "srv_op_state", FILE_STOPPING },
+	{ STATE_ADMIN, "srv_admin_state", 0x7f },
+	{ STATE_UWEIGHT, "srv_uweight", SERVER_WEIGHT_MAX },
+	{ STATE_IWEIGHT, "srv_iweight", SERVER_WEIGHT_MAX },
+	{ STATE_SINCE, "srv_last_time_change", INT32_MAX },
+	{ STATE_CHECK_STATUS, "srv_check_status", 20 },
+	{ STATE_CHECK_RESULT, "srv_check_result", 4 },
+	{ STATE_CHECK_STATE, "srv_check_state", FILE_CHECK_BITS },
+	{ STATE_AGENT_STATE, "srv_agent_state", FILE_CHECK_BITS },
+	{ STATE_BE_FORCED_ID, "bk_f_forced_id", 1 },
+	{ STATE_SRV_FORCED_ID, "srv_f_forced_id", 1 },
+	{ STATE_PORT, "srv_port", 65535 },
+};
+
+/* Without those that come from elsewhere it is one of the operator's states. */
+static int
+is_admin_valid(int64_t bits)
+{
+	bits &= ~(int64_t)FILE_OTHERS;
+	return !(bits & FILE_DRAIN_FORCED) || !(bits & FILE_MAINT_FORCED);
+}
+
+/* 0, or -1 with every invalid field in r->why. */
+static int
+parse_row_numbers(struct state_row *r, char *const *field)
+{
+	struct sbuf why;
+
+	sbuf_init_fixed(&why, r->why, sizeof(r->why));
+	r->why[0] = '\0';
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
+		const char *text = field[numbers[i].field];
+		int64_t *n = &r->n[numbers[i].field];
+
+		if (cfg_value_int(text, 0, numbers[i].max, n, NULL) < 0 ||
+			(numbers[i].field == STATE_ADMIN && !is_admin_valid(*n)))
+			sbuf_addf(&why, ", invalid %s value '%.40s'", numbers[i].name, text);
+	}
+	return r->why[0] ? -1 : 0;
+}
+
+/* --- addresses --- */
+
+/* As `last` of init-addr: before other methods, or when they have found none. */
+static int
+takes_last_addr(const struct server *s)
+{
+	const struct resolve_conf *c = &s->conf.resolve;
+
+	if (!s->fqdn)
+		return 0;
+	for (unsigned int i = 0; i < c->n_init; i++)
+		if (c->init[i] == INIT_ADDR_LAST)
+			return i == 0 || server_is_unresolved(s);
+	return !c->n_init;
+}
+
+/* A server with a name keeps the address that it had, and each one its port. */
+static void
+restore_addr(struct engine *e, struct server *s, char *const *field, unsigned int port)
+{
+	struct addr a, own;
+	int known = takes_last_addr(s) && addr_parse_ip(field[STATE_ADDR], &a) == 0;
+
+	(void)addr_cell_get(&s->addr, &own);
+	if (addr_family(&own) == AF_UNIX && !s->fqdn)
+		return;
+	if (!known)
+		a = own;
+	if (!s->spec.has_offset && port)
+		addr_set_port(&a, port);
+	else if (known)
+		addr_set_port(&a, s->fqdn && server_is_unresolved(s) ? s->spec.port_lo
+								     : addr_port(&own));
+	if (known || (!server_is_unresolved(s) && addr_port(&a) != addr_port(&own)))
+		server_set_addr(e, s, &a);
+	if (known && server_is_unresolved(s))
+		server_restore(e, s, s->admin & ~(unsigned int)SERVER_MAINT_UNRESOLVED);
+}
+
+static void
+restore_target(struct addr *to, unsigned int *to_port, const char *text, const char *port)
+{
+	struct addr a;
+	int64_t n;
+
+	if (addr_parse_ip(text, &a) == 0)
+		*to = a;
+	if (cfg_value_int(port, 1, 65535, &n, NULL) == 0)
+		*to_port = (unsigned int)n;
+}
+
+static int
+names_target(const char *addr, const char *port)
+{
+	return (*addr && strcmp(addr, "-") != 0) || (*port && strcmp(port, "0") != 0);
+}
+
+/* A disabled check has no targets. */
+static void
+restore_check_target(
+	struct server *s, const struct report *report, int is_agent, char *const *field)
+{
+	const struct check *c = is_agent ? s->agent : s->check;
+	const char *addr = field[is_agent ? STATE_AGENT_ADDR : STATE_CHECK_ADDR];
+	const char *port = field[is_agent ? STATE_AGENT_PORT : STATE_CHECK_PORT];
+	struct check_server_conf *conf = &s->conf.check;
+
+	if (!names_target(addr, port))
+		return;
+	if (!c || !c->enabled)
+		report_msg(report, REPORT_WARNING,
+			"config : server-state partially applied for server '%s/%s', %s checks are "
+			"not enabled on this server", s->be->name, s->name,
+			is_agent ? "agent" : "health");
+	else if (is_agent)
+		restore_target(&conf->agent_addr, &conf->agent_port, addr, port);
+	else
+		restore_target(&conf->addr, &conf->port, addr, port);
+}
+
+/* --- states --- */
+
+static void
+restore_check(struct check *c, int64_t bits)
+{
+	if (c && (bits & FILE_CHECK_CONFIGURED) && !(bits & FILE_CHECK_ENABLED))
+		c->enabled = 0;
+}
+
+/* The result of the last check; one that was running then had none. */
+static void
+restore_result(struct check *c, const struct state_row *r)
+{
+	enum check_status status = check_status_of_number((unsigned int)r->n[STATE_CHECK_STATUS]);
+
+	if (c && r->n[STATE_CHECK_RESULT] && status != CHECK_STATUSES)
+		c->status = status;
+}
+
+/* A server that is `disabled` now stays so, and one that only was is up. */
+static void
+restore_admin(struct engine *e, struct server *s, int64_t bits)
+{
+	if (s->conf.disabled || (bits & FILE_MAINT_CONFIGURED))
+		return;
+	if (bits & FILE_MAINT_FORCED)
+		server_restore(e, s, s->admin | SERVER_MAINT_FORCED);
+	else if (bits & FILE_DRAIN_FORCED)
+		server_restore(e, s, s->admin | SERVER_DRAIN_FORCED);
+}
+
+/* A server that was starting or stopping keeps what it had above the bound. */
+static int
+restored_health(const struct check *c, const struct state_row *r, const char *text)
+{
+	int64_t health;
+
+	if (r->n[STATE_OPER] == FILE_STOPPED)
+		return 0;
+	if (r->n[STATE_OPER] == FILE_RUNNING)
+		return check_full_health(c);
+	if (cfg_value_int(text, c->rise, check_full_health(c) - 1, &health, NULL) < 0)
+		return c->rise;
+	return (int)health;
+}
+
+/* In maintenance the operational state means nothing; a server that tracks has that of another. */
+static void
+restore_oper(struct engine *e, struct server *s, const struct state_row *r, const char *health)
+{
+	static const enum server_oper states[] = {
+		[FILE_STOPPED] = SERVER_STOPPED, [FILE_STARTING] = SERVER_RUNNING,
+		[FILE_RUNNING] = SERVER_RUNNING, [FILE_STOPPING] = SERVER_STOPPING
+	};
+	enum server_oper to = states[r->n[STATE_OPER]];
+
+	if (s->track || (r->n[STATE_ADMIN] &
+		(FILE_MAINT_FORCED | FILE_MAINT_CONFIGURED | FILE_MAINT_UNRESOLVED)))
+		return;
+	if (s->check)
+		s->check->health = restored_health(s->check, r, health);
+	server_set_oper(e, s, to, CAUSE);
+}
+
+/* Unless the configured weight has changed. */
+static void
+restore_weight(struct engine *e, struct server *s, const struct state_row *r)
+{
+	if (r->n[STATE_IWEIGHT] == s->conf.weight && r->n[STATE_UWEIGHT] != s->uweight)
+		(void)!server_set_weight(e, s, (int)r->n[STATE_UWEIGHT]);
+}
+
+static void
+restore_times(struct server *s, uint64_t now_ms, uint64_t since_s)
+{
+	uint64_t since_ms = MIN(since_s * 1000, now_ms);
+
+	s->last_change_ms = now_ms - since_ms;
+	if (!server_is_running(s))
+		s->down_since_ms = s->last_change_ms;
+}
+
+/* Applies a row; field: STATE_FIELDS texts, "" for missing ones. */
+static void
+state_row_apply(struct engine *e, const struct report *report, struct server *s,
+	char *const *field)
+{
+	struct state_row r;
+
+	if (parse_row_numbers(&r, field) < 0) {
+		report_msg(report, REPORT_WARNING,
+			"config : server-state application failed for server '%s/%s'%s",
+			s->be->name, s->name, r.why);
+		return;
+	}
+	s->has_file_state = 1;
+	restore_addr(e, s, field, (unsigned int)r.n[STATE_PORT]);
+	restore_check(s->check, r.n[STATE_CHECK_STATE]);
+	restore_check(s->agent, r.n[STATE_AGENT_STATE]);
+	restore_check_target(s, report, 0, field);
+	restore_check_target(s, report, 1, field);
+	restore_admin(e, s, r.n[STATE_ADMIN]);
+	restore_weight(e, s, &r);
+	restore_oper(e, s, &r, field[STATE_CHECK_HEALTH]);
+	restore_result(s->check, &r);
+	restore_times(s, loop_now_ms(e->loop), (uint64_t)r.n[STATE_SINCE]);
+}
+
+/* --- the file -------------------------------------------------------------------------------- */
 
 static void
 apply_row(struct process *p, const struct state_source *f, char *const *field)

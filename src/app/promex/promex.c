@@ -6,7 +6,6 @@
 
 #include "app/process/process.h"
 #include "app/promex/metric.h"
-#include "app/promex/promex_query.h"
 #include "base/mem.h"
 #include "proxy/model/service.h"
 

@@ -5,7 +5,7 @@
 #include <linux/capability.h>
 
 #include "app/config/options.h"
-#include "app/process/capabilities.h"
+#include "app/process/privileges.h"
 #include "unit/app/files.h"
 #include "unit/app/world.h"
 #include "unit/test.h"

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "app/process/ledger_report.h"
+#include "app/process/totals.h"
 #include "unit/test.h"
 
 static struct ledger now, start;

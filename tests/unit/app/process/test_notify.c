@@ -7,7 +7,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "app/process/notify.h"
+#include "app/process/daemon.h"
 #include "base/err.h"
 #include "base/sys.h"
 #include "unit/test.h"

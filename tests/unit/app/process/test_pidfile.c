@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "app/process/pidfile.h"
+#include "app/process/daemon.h"
 #include "base/sys.h"
 #include "unit/test.h"
 

@@ -1,4 +1,4 @@
-#include "app/process/watchdog.h"
+#include "app/process/wake_worker.h"
 #include "unit/app/bench.h"
 #include "unit/test.h"
 

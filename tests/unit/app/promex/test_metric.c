@@ -1,9 +1,8 @@
 /* The table of metrics, and the text format 0.0.4. */
 #include "unit/test.h"
 
-#include "app/admin/stat_forms.h"
+#include "app/admin/stat_row.h"
 #include "app/promex/metric.h"
-#include "app/promex/promex_query.h"
 
 static char storage[4096];
 static struct sbuf out;

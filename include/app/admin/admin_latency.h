@@ -1,15 +1,12 @@
 /* Histograms of times as JSON: for show latency, and their sums for show stat. Pure, but for
  * reading counters. */
-#ifndef TACIT_APP_ADMIN_LATENCY_JSON_H
-#define TACIT_APP_ADMIN_LATENCY_JSON_H
+#ifndef TACIT_APP_ADMIN_ADMIN_LATENCY_H
+#define TACIT_APP_ADMIN_ADMIN_LATENCY_H
 
 #include "app/admin/admin_stat.h"
 
 struct sbuf;
 
-/* One object for each time of the item, with its buckets; those of show latency are the elements of
- * one array. *has_any: one was written before. */
-void latency_json_put(struct sbuf *out, const struct stat_item *item, int *has_any);
 /* Fields of the item's row of show stat, behind those of HAProxy: those of times without a session
  * are left out. */
 void latency_json_put_fields(struct sbuf *out, const struct stat_item *item);
