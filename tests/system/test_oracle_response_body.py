@@ -4,11 +4,10 @@ import contextlib
 import socket
 import struct
 import threading
-from pathlib import Path
 
-import facts
 import oracle
 from conftest import WAIT, free_port
+from facts import delivered
 from oracle import Subject
 from subject import LogServer
 
@@ -16,7 +15,7 @@ OK = b"HTTP/1.1 200 OK\r\n"
 OK9 = OK + b"Content-Length: 9\r\n\r\n"
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
 RESET, SILENCE = object(), object()
-# The parts of the server's answer, by path: each is sent when the proxy has read the one before. Then it closes.
+# The parts of the server's answer, by path: each is sent when the proxy's kernel has the one before. Then it closes.
 ANSWERS = {
     "all": [OK9 + b"abcdefghi"],
     "parts": [OK9, b"abc", b"def", b"ghi"],
@@ -25,13 +24,11 @@ ANSWERS = {
     "resets": [OK9 + b"abc", RESET],
     "to-the-end": [OK + b"\r\nabc", b"def"],
     "chunks": [CHUNKED + b"3\r\nab", b"c\r\n3\r", b"\ndef\r\n0\r\n", b"\r\n"],
-    "bad-chunk": [CHUNKED + b"3\r\nabc\r\n", b"x"],
+    "bad-chunk": [CHUNKED + b"3\r\nabc\r\n", b"x", SILENCE],
     "204": [b"HTTP/1.1 204 No\r\n\r\n"],
     "head": [OK9],
-    "hints": [b"HTTP/1.1 103 Early\r\n\r\n", OK9 + b"abc", b"defghi"],
     "denied": [OK9 + b"abc", b"badghi"],
-    "least": [OK9 + b"abc", b"defg", b"hi"],
-    "least-silent": [OK9 + b"abcdef", SILENCE],
+    "least": [OK9 + b"abcdef", SILENCE],
     "unlimited": [OK9 + b"abc", b"defghi"],
     "busy": [b"HTTP/1.1 503 Busy\r\nContent-Length: 9\r\n\r\nabc", b"defghi"],
     "post": [OK9 + b"abcdefghi"],
@@ -45,7 +42,7 @@ CFG = """defaults
  timeout client 2s
  timeout server 2s
  retries 1
- retry-on all-retryable-errors
+ retry-on 503
 frontend f
  bind 127.0.0.1:{front}
  http-request set-var(txn.p) path
@@ -61,16 +58,6 @@ backend b
  http-response deny if {{ res.body -m sub bad }}
  server s 127.0.0.1:{server}
 """
-
-
-def read_all(connection):
-    """The other end of this connection on loopback has read all that was sent to it."""
-    ends = [f"0100007F:{name[1]:04X}" for name in (connection.getpeername(), connection.getsockname())]
-
-    def queues():
-        rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
-        return [row[4].split(":")[1] for row in rows if row[1:3] == ends]
-    facts.becomes(queues, lambda found: not any(int(n, 16) for n in found))
 
 
 class Server:
@@ -99,7 +86,7 @@ class Server:
                     connection.recv(4096)  # until the proxy gives up, or the client has left
                 else:
                     connection.sendall(part)
-                    read_all(connection)
+                    delivered(connection)
 
 
 def got(data):
@@ -116,7 +103,7 @@ def ask(port, path):
     with socket.create_connection(("127.0.0.1", port), WAIT) as c:
         if path == "post":
             c.sendall(b"POST /post HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 6\r\n\r\nabc")
-            read_all(c)
+            delivered(c)
             c.sendall(b"def")
         else:
             method = "HEAD" if path == "head" else "GET"
@@ -126,7 +113,7 @@ def ask(port, path):
             while part := c.recv(65536):
                 data += part
                 # The server stays silent until its client has closed.
-                if path == "least-silent" and data.endswith(b"abcdef"):
+                if path == "least" and data.endswith(b"abcdef"):
                     break
         return got(data)
 
