@@ -54,6 +54,17 @@ http_read_is_last(const struct session *s)
 	return !e->shared->stop_spread_ms || session_now_ms(s) >= stop_time(s);
 }
 
+/* A body that is waited for: as in HAProxy the client's own timeout bounds the wait, too. */
+static uint64_t
+body_deadline(const struct session *s)
+{
+	uint64_t end = s->txn->wait_until_ms;
+
+	if (http_read_awaits_name(s))
+		return end;
+	return MIN(end, timer_key_after(s->last_ms[CLIENT], s->fe->to.client));
+}
+
 /* The first request is timed from the start of its session, others from their first byte. */
 uint64_t
 http_read_deadline(const struct session *s)
@@ -62,13 +73,13 @@ http_read_deadline(const struct session *s)
 	unsigned int rest = to->http_keep_alive ? to->http_keep_alive : to->http_request;
 
 	if (s->txn && s->txn->wait_until_ms)
-		return s->txn->wait_until_ms;
+		return body_deadline(s);
 	if (s->requests > (s->txn != NULL) && !s->txn) {
 		uint64_t end = timer_key_after(s->state_ms, rest ? rest : to->client);
 
 		return s->fe->options & OPT_IDLE_CLOSE ? end : MIN(end, stop_time(s));
 	}
-	/* A body that is waited for has the time above, or as long as data arrives. */
+	/* A body that is waited for has the times above, or as long as data arrives. */
 	if (!to->http_request || (s->txn && s->txn->head_ms))
 		return timer_key_after(s->last_ms[CLIENT], to->client);
 	return s->txn && s->requests > 1 ? timer_key_after(s->txn->began_ms, to->http_request)

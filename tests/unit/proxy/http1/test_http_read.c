@@ -100,6 +100,14 @@ static const struct refusal refusals[] = {
 		  .terms = "cR" },
 		STATUS("408"), 100, 125 },
 	/* one byte at a time; bytes that cannot end the head are not read */
+	/* timeout client bounds the wait for a body, from its last bytes on */
+	{ { .name = "slow body",
+		  .cfg = BODY(100, 5000),
+		  .client = { SAY("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n"),
+			  { STEP_PAUSE, 60 }, SAY("a"), EOF_CLOSE },
+		  SILENT,
+		  .terms = "cR" },
+		STATUS("408"), 160, 185 },
 	{ { .name = "one byte at a time, no end",
 		  .cfg = LIMITS(30000, 100),
 		  .client = { DRIP("GET /" LONG " HTTP/1.1\r\n"), EOF_CLOSE },
