@@ -16,7 +16,6 @@
 #define ALL_TYPES (~0u)
 #define T(t) (1u << SAMPLE_##t)
 #define IPS (T(IPV4) | T(IPV6) | T(ADDR))
-#define TEXTS (T(STR) | T(BIN))
 
 static const struct {
 	const char *name;
@@ -30,7 +29,7 @@ static const struct {
 	[PATTERN_INT] = { "int", T(BOOL) | T(SINT) | IPS | T(STR),
 		"Integers and ranges such as 1:5 and 10:, after gt, ge, lt, le or eq." },
 	[PATTERN_VER] = { NULL, T(SINT), NULL },
-	[PATTERN_IP] = { "ip", T(SINT) | IPS | TEXTS,
+	[PATTERN_IP] = { "ip", T(SINT) | IPS | T(STR),
 		"Addresses and networks such as 10.0.0.0/8; host names are resolved at start." },
 	[PATTERN_BIN] = { "bin", ALL_TYPES,
 		"Bytes in hexadecimal; those of a number are eight." },

@@ -135,7 +135,7 @@ fetch_len(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 	return 1;
 }
 
-/* len bytes from offset `from` on, 0: all. */
+/* len bytes from offset `from` on, 0: all. No buffer is as long as INT32_MAX. */
 static int
 take_body_bytes(const struct rule_args *a, struct sample_ctx *cx, uint64_t from, uint64_t len,
 	struct sample *s)
@@ -143,7 +143,7 @@ take_body_bytes(const struct rule_args *a, struct sample_ctx *cx, uint64_t from,
 	struct str b = side_bytes(a, cx);
 
 	if (from > b.len || len > b.len - from || (len == 0 && from == b.len)) {
-		s->may_change = !cx->req_ended;
+		s->may_change = !cx->req_ended && from + len <= INT32_MAX;
 		return 0;
 	}
 	if (len == 0) {
@@ -155,13 +155,12 @@ take_body_bytes(const struct rule_args *a, struct sample_ctx *cx, uint64_t from,
 	return 1;
 }
 
+/* As in HAProxy numbers have 32 bits: with a negative one nothing is ever found. */
 static int
-init_payload(struct rule_args *a, const struct rule_vocab *v unused, const char **why)
+init_payload(struct rule_args *a, const struct rule_vocab *v unused, const char **why unused)
 {
-	*why = "it is a number of bytes, from 0 to 2147483647";
-	for (a->bad = 0; a->bad < 2; a->bad++)
-		if (a->arg[a->bad].num < 0 || a->arg[a->bad].num > INT32_MAX)
-			return -1;
+	for (int i = 0; i < 2; i++)
+		a->arg[i].num = (uint32_t)a->arg[i].num;
 	return 0;
 }
 
@@ -180,11 +179,14 @@ init_payload_lv(struct rule_args *a, const struct rule_vocab *v, const char **wh
 	char sign = x->text.len > 0 ? x->text.p[0] : '+';
 	int64_t behind;
 
-	if (init_payload(a, v, why))
+	*why = "the offset must not be negative";
+	a->bad = 0;
+	if (a->arg[0].num < 0)
 		return -1;
-	*why = "a length takes 1 to 8 bytes";
+	(void)init_payload(a, v, why);
+	*why = "a length takes 1 byte or more";
 	a->bad = 1;
-	if (a->arg[1].num < 1 || a->arg[1].num > 8)
+	if (a->arg[1].num < 1)
 		return -1;
 	behind = a->arg[0].num + a->arg[1].num;
 	a->bad = 2;
@@ -205,10 +207,11 @@ init_payload_lv(struct rule_args *a, const struct rule_vocab *v, const char **wh
 static int
 fetch_payload_lv(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
-	uint64_t len = 0;
+	uint32_t len = 0;
 
 	if (!take_body_bytes(a, cx, (uint64_t)a->arg[0].num, (uint64_t)a->arg[1].num, s))
 		return 0;
+	/* As in HAProxy the last 4 bytes count. */
 	for (size_t i = 0; i < s->u.str.len; i++)
 		len = len << 8 | (unsigned char)s->u.str.p[i];
 	/* nothing follows a length of 0 */

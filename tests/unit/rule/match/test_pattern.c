@@ -44,7 +44,7 @@ types(void **state)
 		{ SAMPLE_IPV6, PATTERN_IP, "found int len ip str beg end sub dir dom reg bin" },
 		{ SAMPLE_STR, PATTERN_STR,
 			"found bool int len ip str beg end sub dir dom reg bin" },
-		{ SAMPLE_BIN, PATTERN_METHODS, "found len ip str beg end sub dir dom reg bin" },
+		{ SAMPLE_BIN, PATTERN_METHODS, "found len str beg end sub dir dom reg bin" },
 	};
 
 	(void)state;
