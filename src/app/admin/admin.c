@@ -459,6 +459,16 @@ admin_drain(struct admin *a)
 
 /* --- end ------------------------------------------------------------------------------------- */
 
+/* Reports to a client that a command which waits for a time has not come to its end. */
+static void
+report_cut(struct admin_conn *c)
+{
+	if (c->state == ADMIN_CLOSED || !c->wake_ms || c->walk.stops_on_input)
+		return;
+	admin_msg(c, ADMIN_ERR, "The process has ended before this command.");
+	(void)admin_flush(c);
+}
+
 static void
 close_service(struct admin **ap)
 {
@@ -469,6 +479,7 @@ close_service(struct admin **ap)
 	list_each_safe(it, &a->conns) {
 		struct admin_conn *c = list_entry(it, struct admin_conn, link);
 
+		report_cut(c);
 		timer_stop(loop_timers(a->worker->loop), &c->timer);
 		task_cancel(&c->end);
 		task_cancel(&c->ask.again);
