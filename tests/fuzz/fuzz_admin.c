@@ -5,15 +5,23 @@
  * may read slowly, or leave before it has its answer. Answers contain no NUL, but for those that
  * ask for it, and end with a line or a prompt; a level cannot change what it is not permitted to
  * change; and after the client has closed nothing of it is left.
+ *
+ * The process is the same one for SAME_RUNS runs, while it accepts sessions: most of a run would be
+ * its start otherwise. So commands find what earlier runs have left. In the directory
+ * TACIT_FUZZ_RUNS, if it is set, `admin-NN` are the inputs since the start of the process: the
+ * program with all of them as arguments repeats what it did.
  */
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "app/admin/admin_int.h"
+#include "app/config/modules.h"
 #include "app/process/process.h"
+#include "base/mem.h"
 #include "cfg/reader.h"
 #include "fake/kernel.h"
 #include "proxy/config/proxies_finish.h"
@@ -26,11 +34,14 @@
 #define TURNS_MAX 20000
 #define ANSWER_MAX (16 << 20)
 #define RELAY_PORT 1002
+#define SAME_RUNS 32
 
 /* Bits of the first byte: how the client behaves. */
 enum { ENDS_SIDE = 4, IS_RELAYED = 8, TAKES_SLOWLY = 16, LEAVES = 32, HAS_MODES = 64 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int __real_modules_register(struct cfg_registry *reg, const char **culprit);
+int __wrap_modules_register(struct cfg_registry *reg, const char **culprit);
 
 static const char text[] =
 	"global\n nbthread 1\n stats socket ipv4@127.0.0.1:1001 level admin\n stats timeout 5s\n"
@@ -49,6 +60,8 @@ struct scene {
 	struct notify nobody;
 	struct process proc;
 	struct fake_sock *admin, *client;
+	unsigned int runs; /* that this process has had; 0: there is none */
+	uint64_t state;    /* by state_now() before the run */
 };
 
 static struct scene c;
@@ -61,6 +74,21 @@ check(int ok)
 {
 	if (!ok)
 		abort();
+}
+
+/* Each configuration gets a copy of one table: sorting the words takes longer than a run. */
+int
+__wrap_modules_register(struct cfg_registry *reg, const char **culprit)
+{
+	static struct cfg_registry all;
+
+	if (!all.nmodule)
+		check(__real_modules_register(&all, culprit) == 0);
+	*reg = all;
+	reg->kw = mem_resize(NULL, all.kwcap, sizeof(*reg->kw));
+	check(reg->kw != NULL);
+	memcpy(reg->kw, all.kw, all.nkw * sizeof(*reg->kw));
+	return 0;
 }
 
 static void
@@ -121,10 +149,8 @@ come_and_go(void)
 }
 
 static void
-open_scene(int level, int how)
+start_process(void)
 {
-	struct bind_conf *b;
-
 	memset(&c, 0, sizeof(c));
 	c.nobody.fd = -1;
 	c.report.to = stderr;
@@ -132,23 +158,13 @@ open_scene(int level, int how)
 	fake_set_buffers(c.k, 8192, 8192);
 	sys_init(&c.sys, &sys_fake, c.k);
 	load();
-	b = list_first(&c.cfg.global.admin_binds, struct bind_conf, link);
-	b->level = (enum bind_level)level;
 	check(process_init(&c.proc, &c.sys, &c.cfg, &c.report, &c.nobody) == 0);
 	process_open_log(&c.proc, "fuzz");
 	c.proc.service = &admin_service;
 	c.proc.limits = (struct limits){ .maxconn = 16, .fds = 64, .table = 64 };
 	check(process_bind(&c.proc) == 0 && process_start(&c.proc) == 0);
-	(void)fake_origin(c.k, ORIGIN_PORT, 16);
+	(void)fake_origin(c.k, ORIGIN_PORT, 4 * SAME_RUNS);
 	turn();
-	c.client = fake_client(c.k, FRONT_PORT);
-	if (how & IS_RELAYED)
-		c.admin = pass_relay(level, how & HAS_MODES ? 3u << ADMIN_MODE_EXPERIMENTAL : 0);
-	else
-		c.admin = fake_client(c.k, ADMIN_PORT);
-	for (int i = 0; i < 8 && !(process_sessions(&c.proc) && has_conn()); i++)
-		turn();
-	check(process_sessions(&c.proc) == 1 && has_conn());
 }
 
 /* True while the current command waits: for a time, or for events. */
@@ -170,11 +186,57 @@ pass_time(void)
 }
 
 static void
-close_scene(void)
+end_process(void)
+{
+	process_fini(&c.proc);
+	config_fini(&c.cfg);
+	check(fake_fds(c.k) == 0);
+	fake_free(&c.k);
+	c.runs = 0;
+}
+
+/* Returns a sum of all that only the level admin may change. */
+static uint64_t
+state_now(void)
+{
+	uint64_t sum = process_first(&c.proc)->trace.level + 31 * fake_fds(c.k);
+
+	list_each(it, &c.cfg.proxies.all) {
+		const struct proxy *px = list_entry(it, struct proxy, link);
+
+		list_each(at, &px->servers) {
+			const struct server *s = list_entry(at, struct server, link);
+
+			check(s->uweight >= 0 && s->uweight <= SERVER_WEIGHT_MAX);
+			sum = 31 * (31 * sum + (uint64_t)s->admin) + (uint64_t)s->uweight + 1;
+		}
+	}
+	return sum;
+}
+
+/* True if a session is open, and a connection of the socket. */
+static int
+connect_both(int level, int how)
+{
+	list_first(&c.cfg.global.admin_binds, struct bind_conf, link)->level =
+		(enum bind_level)level;
+	c.client = fake_client(c.k, FRONT_PORT);
+	if (how & IS_RELAYED)
+		c.admin = pass_relay(level, how & HAS_MODES ? 3u << ADMIN_MODE_EXPERIMENTAL : 0);
+	else
+		c.admin = fake_client(c.k, ADMIN_PORT);
+	for (int i = 0; i < 8 && !(process_sessions(&c.proc) && has_conn()); i++)
+		turn();
+	return process_sessions(&c.proc) == 1 && has_conn();
+}
+
+/* Nothing of both is left. */
+static void
+close_both(void)
 {
 	/* A wait continues without its client. */
 	fake_peer_close(c.admin);
-	for (int i = 0; i < 500 && (i < 8 || has_conn()); i++) {
+	for (int i = 0; i < 500 && (i < 2 || has_conn()); i++) {
 		(void)pass_time();
 		turn();
 	}
@@ -183,10 +245,32 @@ close_scene(void)
 	engine_kill_all(&process_first(&c.proc)->engine);
 	turn();
 	check(process_sessions(&c.proc) == 0);
-	process_fini(&c.proc);
-	config_fini(&c.cfg);
-	check(fake_fds(c.k) == 0);
-	fake_free(&c.k);
+}
+
+static void
+open_scene(int level, int how)
+{
+	if (!c.runs)
+		start_process();
+	c.state = state_now();
+	if (!connect_both(level, how)) {
+		check(c.runs > 0);
+		close_both();
+		end_process();
+		start_process();
+		c.state = state_now();
+		check(connect_both(level, how));
+	}
+	c.runs++;
+}
+
+static void
+close_scene(int level)
+{
+	close_both();
+	check(level == BIND_ADMIN || state_now() == c.state);
+	if (c.runs == SAME_RUNS)
+		end_process();
 }
 
 /* Reads at most this much of what is available: 0 after the daemon has closed. */
@@ -264,21 +348,17 @@ ends_well(void)
 }
 
 static void
-look_at_servers(int level)
+save_run(const uint8_t *data, size_t size)
 {
-	list_each(it, &c.cfg.proxies.all) {
-		const struct proxy *px = list_entry(it, struct proxy, link);
+	const char *dir = getenv("TACIT_FUZZ_RUNS");
+	char path[512];
+	FILE *f;
 
-		list_each(at, &px->servers) {
-			const struct server *s = list_entry(at, struct server, link);
-
-			check(s->uweight >= 0 && s->uweight <= SERVER_WEIGHT_MAX);
-			if (level < BIND_ADMIN)
-				check(s->admin == SERVER_READY && s->uweight == s->conf.weight);
-		}
-	}
-	if (level < BIND_ADMIN)
-		check(process_first(&c.proc)->trace.level == TRACE_OFF);
+	if (!dir)
+		return;
+	snprintf(path, sizeof(path), "%s/admin-%02u", dir, c.runs);
+	f = fopen(path, "wb");
+	check(f && fwrite(data, 1, size, f) == size && fclose(f) == 0);
 }
 
 int
@@ -288,13 +368,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t piece = size > 1 ? (size_t)data[1] * 4 + 1 : 1;
 
 	open_scene(level, how);
+	save_run(data, size);
 	if (size > 2) {
 		play(data + 2, size - 2, piece, how);
 		answer[answer_len] = '\0';
 		check(memmem(data, size, "events", 6) || !memchr(answer, 0, answer_len));
 		check(was_reset || is_waiting() || ends_well());
-		look_at_servers(level);
 	}
-	close_scene();
+	close_scene(level);
 	return 0;
 }
