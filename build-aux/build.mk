@@ -91,7 +91,7 @@ $(TESTS): $(B)/%: $(O)/%.o $(FAKE_LIB) $(LIB)
 
 # Simulated worlds look at sessions where they are logged, and make allocations fail. Threads of a whole process take turns.
 MEM_WRAP := $(foreach f,malloc calloc realloc aligned_alloc,-Wl,--wrap=$(f))
-SIM_WRAP := $(foreach f,session_log http_txn_put,-Wl,--wrap=$(f)) $(MEM_WRAP)
+SIM_WRAP := $(foreach f,stream_log http_txn_put,-Wl,--wrap=$(f)) $(MEM_WRAP)
 WORLD_UNITS := $(patsubst %.c,$(B)/%,$(wildcard $(foreach d,session relay http1 model backend sample,tests/unit/proxy/$(d)/test_*.c)))
 PROCESS_TESTS := $(filter $(B)/tests/sim/test_process_% $(B)/tests/sim/test_torture_process,$(TESTS))
 $(PROCESS_TESTS): ALL_LDFLAGS += $(foreach f,thread_start thread_join,-Wl,--wrap=$(f)) $(MEM_WRAP)

@@ -20,7 +20,8 @@ struct scene {
 	struct listener listener;
 	struct proxy fe, be;
 	struct server srv;
-	struct session s;
+	struct session sess;
+	struct stream s;
 	struct wall wall;
 	struct log_ident id;
 };
@@ -39,18 +40,20 @@ make_scene(struct scene *c, uint8_t shape, char *name)
 	c->fe.name = c->be.name = c->srv.name = name;
 	c->id.tag = c->id.node = name;
 	c->listener.bind = &c->bind;
+	stream_join(&c->s, &c->sess, &c->sess.conn);
 	c->s.engine = &c->engine;
-	vars_init(&c->s.vars);
+	vars_init(&c->s.sess->vars);
 	vars_init(&c->engine.alone.vars);
 	c->engine.shared = &c->engine.alone;
-	c->s.listener = &c->listener;
-	c->s.fe = &c->fe;
+	c->s.sess->listener = &c->listener;
+	c->s.sess->fe = &c->fe;
 	c->s.be = shape & 1 ? &c->be : NULL;
 	c->s.srv = shape & 2 ? &c->srv : NULL;
-	c->s.conn[CLIENT].fd = c->s.conn[SERVER].fd = -1;
-	c->s.peer.u.sa.sa_family = shape & 4 ? AF_INET6 : shape & 8 ? AF_UNIX : AF_INET;
-	c->s.peer.len = shape & 4 ? sizeof(c->s.peer.u.in6) : sizeof(c->s.peer.u.in);
-	c->s.accept_wall_ns = (uint64_t)shape << 56;
+	c->s.conn[CLIENT]->fd = c->s.conn[SERVER]->fd = -1;
+	c->s.sess->peer.u.sa.sa_family = shape & 4 ? AF_INET6 : shape & 8 ? AF_UNIX : AF_INET;
+	c->s.sess->peer.len =
+		shape & 4 ? sizeof(c->s.sess->peer.u.in6) : sizeof(c->s.sess->peer.u.in);
+	c->s.sess->accept_wall_ns = (uint64_t)shape << 56;
 	c->s.queued_ms = shape & 16;
 	c->s.connected_ms = shape & 32;
 	c->s.dir[SERVER].bytes = UINT64_MAX;

@@ -70,8 +70,8 @@ compare_sessions(struct check_world *c)
 {
 	if (!c->plan.shutdown)
 		return;
-	list_each(it, &c->w.engine.sessions) {
-		const struct session *s = list_entry(it, struct session, link);
+	list_each(it, &c->w.engine.streams) {
+		const struct stream *s = list_entry(it, struct stream, link);
 
 		for (unsigned int i = 0; i < c->w.px->n_servers; i++)
 			if (s->srv == c->w.srv[i] && !c->srv[i].model.is_up &&

@@ -195,7 +195,7 @@ void http_persist_check_request(struct http_book *b, const struct http_request *
 unsigned int http_persist_check_response(struct http_book *b, const struct http_request *q,
 	const struct http_parsed *m, unsigned int jar);
 /* Checks the log line. */
-void http_persist_check_log(struct http_book *b, const struct session *s);
+void http_persist_check_log(struct http_book *b, const struct stream *s);
 
 /* A random request, and the response that it asks for. */
 

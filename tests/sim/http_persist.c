@@ -280,7 +280,7 @@ http_persist_check_response(struct http_book *b, const struct http_request *q,
 /* --- captures --- */
 
 static uint32_t
-captured_id(const struct session *s, enum capture_kind kind)
+captured_id(const struct stream *s, enum capture_kind kind)
 {
 	struct str text;
 	uint32_t id = 0;
@@ -293,7 +293,7 @@ captured_id(const struct session *s, enum capture_kind kind)
 }
 
 static void
-check_cookie_log(struct http_book *b, const struct session *s, const struct http_request *q)
+check_cookie_log(struct http_book *b, const struct stream *s, const struct http_request *q)
 {
 	char value[40], want[50] = "";
 	struct str text = STR("");
@@ -312,7 +312,7 @@ check_cookie_log(struct http_book *b, const struct session *s, const struct http
 }
 
 void
-http_persist_check_log(struct http_book *b, const struct session *s)
+http_persist_check_log(struct http_book *b, const struct stream *s)
 {
 	const struct http_txn *t = s->txn;
 	uint32_t id, of_answer;

@@ -7,14 +7,14 @@
 
 #define LIMIT (4000 * FAKE_SEC)
 
-static struct session *
+static struct stream *
 any_session(struct world *w, struct dice *d)
 {
 	unsigned int nth = w->engine.n_sessions ? dice(d, w->engine.n_sessions) : 0;
 
-	list_each(it, &w->engine.sessions)
+	list_each(it, &w->engine.streams)
 		if (nth-- == 0)
-			return list_entry(it, struct session, link);
+			return list_entry(it, struct stream, link);
 	return NULL;
 }
 
@@ -24,7 +24,7 @@ meddle(struct world *w)
 {
 	struct dice *d = w->dice;
 	struct server *srv = w->srv[dice(d, w->px->n_servers)];
-	struct session *s;
+	struct stream *s;
 
 	if (!dice_is(d, 12))
 		return;
@@ -32,7 +32,7 @@ meddle(struct world *w)
 	case 0:
 		s = any_session(w, d);
 		if (s)
-			session_kill(s, 'K');
+			stream_kill(s, 'K');
 		break;
 	case 1:
 		put_admin(srv, forced_states[dice(d, 3)], loop_now_ms(w->loop));

@@ -30,7 +30,7 @@ struct http_totals {
 };
 
 /* Totals of all worlds. */
-static uint32_t rows[SESSION_STATES];
+static uint32_t rows[STREAM_STATES];
 static int is_partial;
 
 static void
@@ -47,7 +47,7 @@ add(struct totals *t, const struct random_world_result *r)
 	t->buf_waits += r->buf_waits;
 	t->zerocopied += r->zerocopied;
 	t->memory_holds += r->memory_holds;
-	for (int i = 0; i < SESSION_STATES; i++)
+	for (int i = 0; i < STREAM_STATES; i++)
 		rows[i] |= r->rows[i];
 }
 
@@ -102,17 +102,17 @@ number(const char *name, uint64_t otherwise)
  * killed, and with a server the directions handle a client that leaves.
  */
 static int
-row_is_spare(enum session_state st, enum session_event ev)
+row_is_spare(enum stream_state st, enum stream_event ev)
 {
 	/* A separate backend with rules or another mode: these worlds have one proxy. */
-	if (st == SESSION_ASSIGN && (ev == SESSION_EV_INSPECT || ev == SESSION_EV_AWAIT_REQUEST))
+	if (st == STREAM_ASSIGN && (ev == STREAM_EV_INSPECT || ev == STREAM_EV_AWAIT_REQUEST))
 		return 1;
 	/* No rule of these worlds denies then. */
-	if (st == SESSION_CLIENT_HANDSHAKE && ev == SESSION_EV_DENIED)
+	if (st == STREAM_CLIENT_HANDSHAKE && ev == STREAM_EV_DENIED)
 		return 1;
-	if (ev == SESSION_EV_KILL)
-		return !session_state_is_resting(st);
-	return st == SESSION_RELAY && ev == SESSION_EV_CLIENT_GONE;
+	if (ev == STREAM_EV_KILL)
+		return !stream_state_is_resting(st);
+	return st == STREAM_RELAY && ev == STREAM_EV_CLIENT_GONE;
 }
 
 /* Each row of the session table was used in one of the worlds. */
@@ -125,13 +125,13 @@ test_every_row_was_taken(void **state)
 	(void)state;
 	if (is_partial)
 		skip();
-	for (enum session_state st = 0; st < SESSION_STATES; st++)
-		for (enum session_event ev = 0; ev < SESSION_EVENTS; ev++) {
+	for (enum stream_state st = 0; st < STREAM_STATES; st++)
+		for (enum stream_event ev = 0; ev < STREAM_EVENTS; ev++) {
 			if (rows[st] >> ev & 1 || row_is_spare(st, ev) ||
 			    fsm_session_row(st, ev, &row) < 0)
 				continue;
-			print_message("never: %s in %s\n", session_event_name(ev),
-				      session_state_name(st));
+			print_message("never: %s in %s\n", stream_event_name(ev),
+				      stream_state_name(st));
 			n++;
 		}
 	assert_int_equal(n, 0);

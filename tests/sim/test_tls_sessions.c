@@ -176,7 +176,7 @@ static uint64_t left_at;
 static void
 note_end(struct world *of)
 {
-	if (of->n_ends && !left_at && list_is_empty(&of->engine.sessions))
+	if (of->n_ends && !left_at && list_is_empty(&of->engine.streams))
 		left_at = fake_now(of->k);
 }
 

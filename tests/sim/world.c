@@ -30,12 +30,12 @@
 #define MAX_ACCEPT 64
 #define PINNED (1 << 20)
 
-/* Calls of session_log() are redirected here by the linker: see --wrap in build-aux/build.mk. */
-void __real_session_log(struct session *s);
-void __wrap_session_log(struct session *s);
+/* Calls of stream_log() are redirected here by the linker: see --wrap in build-aux/build.mk. */
+void __real_stream_log(struct stream *s);
+void __wrap_stream_log(struct stream *s);
 /* The same for the end of every request, and of every session after its last event. */
-void __real_http_txn_put(struct session *s);
-void __wrap_http_txn_put(struct session *s);
+void __real_http_txn_put(struct stream *s);
+void __wrap_http_txn_put(struct stream *s);
 
 void
 world_error(struct world *w, const char *fmt, ...)
@@ -61,14 +61,14 @@ server_index(const struct world *w, const struct server *srv)
 }
 
 static void
-note_rows(struct world *w, const struct session *s)
+note_rows(struct world *w, const struct stream *s)
 {
-	for (unsigned int i = 0; i < MIN(s->hist_n, SESSION_HISTORY); i++)
+	for (unsigned int i = 0; i < MIN(s->hist_n, STREAM_HISTORY); i++)
 		w->rows[s->hist[i][0]] |= 1u << s->hist[i][1];
 }
 
 void
-__wrap_http_txn_put(struct session *s)
+__wrap_http_txn_put(struct stream *s)
 {
 	note_rows(s->engine->owner, s);
 	__real_http_txn_put(s);
@@ -76,26 +76,26 @@ __wrap_http_txn_put(struct session *s)
 
 /* Called instead of writing the log line: checks a session, or a request, at its end. */
 void
-__wrap_session_log(struct session *s)
+__wrap_stream_log(struct stream *s)
 {
 	struct world *w = s->engine->owner;
 	struct world_end *e;
 
-	__real_session_log(s);
+	__real_stream_log(s);
 	if (w->n_ends == WORLD_AGENTS && !w->session_ended) {
 		world_error(w, "more sessions ended than there were clients");
 		return;
 	}
 	e = &w->end[w->n_ends++ % WORLD_AGENTS];
-	e->client_port = addr_port(&s->peer);
-	e->server_port = s->connected_ms ? fake_fd_port(w->k, s->conn[SERVER].fd) : 0;
+	e->client_port = addr_port(&s->sess->peer);
+	e->server_port = s->connected_ms ? fake_fd_port(w->k, s->conn[SERVER]->fd) : 0;
 	e->term[0] = s->term[0];
 	e->term[1] = s->term[1];
 	persist_letters(s, e->cookie);
 	e->bytes[CLIENT] = s->dir[CLIENT].bytes;
 	e->bytes[SERVER] = s->dir[SERVER].bytes;
-	e->unread[CLIENT] = fake_fd_unread(w->k, s->conn[CLIENT].fd);
-	e->unread[SERVER] = fake_fd_unread(w->k, s->conn[SERVER].fd);
+	e->unread[CLIENT] = fake_fd_unread(w->k, s->conn[CLIENT]->fd);
+	e->unread[SERVER] = fake_fd_unread(w->k, s->conn[SERVER]->fd);
 	e->retries = s->retries;
 	w->ended = fake_now(w->k);
 	e->server = server_index(w, s->srv);
@@ -424,8 +424,8 @@ check_sessions(struct world *w)
 {
 	uint64_t piped = 0;
 
-	list_each(it, &w->engine.sessions) {
-		struct session *s = list_entry(it, struct session, link);
+	list_each(it, &w->engine.streams) {
+		struct stream *s = list_entry(it, struct stream, link);
 
 		note_rows(w, s);
 		for (int h = 0; h < SIDES; h++) {
@@ -436,12 +436,12 @@ check_sessions(struct world *w)
 				world_error(w, "session %llu rests with an empty pipe",
 					(unsigned long long)s->id);
 		}
-		if (!session_state_is_resting(s->state))
+		if (!stream_state_is_resting(s->state))
 			world_error(w, "session %llu rests in %s", (unsigned long long)s->id,
-				    session_state_name(s->state));
+				    stream_state_name(s->state));
 		if (has_timeouts(w) && !s->timer.pos)
 			world_error(w, "session %llu has no deadline in %s (directions %s, %s)",
-				    (unsigned long long)s->id, session_state_name(s->state),
+				    (unsigned long long)s->id, stream_state_name(s->state),
 				    direction_state_name(s->dir[CLIENT].state),
 				    direction_state_name(s->dir[SERVER].state));
 	}
@@ -608,7 +608,7 @@ check_leftovers(struct world *w)
 		world_error(w, "%s", fake_abuse_name(FAKE_DEL_BEFORE_CLOSE));
 	if (w->engine.n_sessions)
 		world_error(w, "%u sessions are left, the first in %s", w->engine.n_sessions,
-			    session_state_name(list_first(&w->engine.sessions, struct session,
+			    stream_state_name(list_first(&w->engine.streams, struct stream,
 			    link)->state));
 	for (unsigned int i = 0; i < w->n_clients; i++)
 		if (!w->client[i].over)

@@ -78,7 +78,7 @@ struct world_end {
 	uint64_t unread[SIDES]; /* received bytes of that side that were not read */
 	unsigned int retries;
 	int server; /* index, -1: none */
-	const struct session *session; /* while session_ended() runs */
+	const struct stream *session; /* while session_ended() runs */
 };
 
 struct world {
@@ -117,8 +117,8 @@ struct world {
 	int meddled; /* such commands ran: servers may have been in maintenance for a while */
 	void *arg;
 	struct dice *dice; /* of a random world */
-	/* The events raised in a state, 1 << enum session_event; a test adds one state. */
-	uint32_t rows[SESSION_STATES + 1];
+	/* The events raised in a state, 1 << enum stream_event; a test adds one state. */
+	uint32_t rows[STREAM_STATES + 1];
 	uint64_t calls_before, segments_before;
 	uint64_t opened, ended; /* when, the last session */
 	unsigned int turns;

@@ -51,7 +51,7 @@ struct wait_value {
 struct wait_filter {
 	const struct proxy *fe, *be; /* NULL: any */
 	int has_server;              /* wait_cond.server of be */
-	int state;                   /* enum session_state; -1: any */
+	int state;                   /* enum stream_state; -1: any */
 	uint64_t id;                 /* 0: any */
 };
 

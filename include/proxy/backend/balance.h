@@ -61,14 +61,14 @@ const char *balance_name(enum balance_algo algo);
 /* True if it uses a key. */
 int balance_hashes(enum balance_algo algo);
 /* The key of a session for the algorithm of s->be, which hashes: 0 if there is none. */
-int balance_key_of_session(struct session *s, uint32_t *key);
+int balance_key_of_session(struct stream *s, uint32_t *key);
 
 /*
  * Stores the key for the algorithm of s->be in s->key, if there is any (s->has_key). Called once
  * for a session, or for each request of mode http while it can be read.
  */
 static inline void
-balance_take_key(struct session *s)
+balance_take_key(struct stream *s)
 {
 	s->has_key = balance_hashes(s->be->balance) && balance_key_of_session(s, &s->key);
 }

@@ -20,16 +20,16 @@
  * are atomic: no free slot is missed. moved: it was bound to a server and has another one or none.
  * After FULL s->srv must not be read without the lock.
  */
-enum session_event queue_enter(struct session *s, int *moved);
+enum stream_event queue_enter(struct stream *s, int *moved);
 /* The same in two steps: counting, and selecting a server later. */
-void queue_join(struct session *s);
-enum session_event queue_choose(struct session *s, int *moved);
+void queue_join(struct stream *s);
+enum stream_event queue_choose(struct stream *s, int *moved);
 /* Selects another server than s->srv, whose slot is released. moved: it has another server now, or
  * none. */
-enum session_event queue_change(struct session *s, int *moved);
+enum stream_event queue_change(struct stream *s, int *moved);
 /* Leaves the queue, the slot and the backend, in any state; a freed slot goes to a waiting
  * session. */
-void queue_leave(struct session *s);
+void queue_leave(struct stream *s);
 
 /* On e's own thread: delivers SLOT to its sessions that were granted one. May find none. */
 void queue_collect(struct engine *e, struct proxy *be);

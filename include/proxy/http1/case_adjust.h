@@ -9,15 +9,15 @@
 
 /* A head of n bytes, perhaps with a body, goes to the client. */
 static inline void
-case_adjust_to_client(const struct session *s, char *head, size_t n)
+case_adjust_to_client(const struct stream *s, char *head, size_t n)
 {
-	if (unlikely(s->fe->options & OPT_H1_CASE_CLIENT))
+	if (unlikely(s->sess->fe->options & OPT_H1_CASE_CLIENT))
 		name_case_adjust(s->engine->shared->name_case, head, n);
 }
 
 /* The same for the server. */
 static inline void
-case_adjust_to_server(const struct session *s, char *head, size_t n)
+case_adjust_to_server(const struct stream *s, char *head, size_t n)
 {
 	if (unlikely(s->be->options & OPT_H1_CASE_SERVER))
 		name_case_adjust(s->engine->shared->name_case, head, n);

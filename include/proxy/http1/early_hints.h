@@ -11,6 +11,6 @@ struct rule_hint;
  * Sends the hints: those of neighbouring rules in one response. A client of HTTP/1.0 gets none.
  * Hints that do not fit into a buffer are dropped. 0, or -1: as informational_send().
  */
-int early_hints_send(struct session *s, const struct rule_hint *first) must_check;
+int early_hints_send(struct stream *s, const struct rule_hint *first) must_check;
 
 #endif

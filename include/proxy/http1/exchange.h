@@ -14,7 +14,7 @@
  * the response's head: http_response_ops (response.h). */
 extern const struct relay_ops http_request_ops, http_body_ops, http_reply_ops;
 /* relay_ops.opaque of directions whose bytes need parsing: 0. */
-uint64_t exchange_opaque_none(const struct session *s, int side);
+uint64_t exchange_opaque_none(const struct stream *s, int side);
 
 /* True after 101, or a successful CONNECT. */
 static inline int
@@ -25,13 +25,13 @@ exchange_is_tunnel(const struct http_txn *t)
 
 /* True if all bytes are forwarded without parsing: mode tcp, or a tunnel. */
 static inline int
-exchange_is_plain(const struct session *s)
+exchange_is_plain(const struct stream *s)
 {
 	return !s->txn || exchange_is_tunnel(s->txn);
 }
 
 /* The body of that side's message begins: if it is known to be long it is a bulk transfer. */
-void exchange_foresee(struct session *s, int side);
+void exchange_foresee(struct stream *s, int side);
 /* True if the whole request has been read. */
 int exchange_has_request(const struct http_txn *t);
 /*
@@ -40,36 +40,36 @@ int exchange_has_request(const struct http_txn *t);
  * the response (RFC 9112, 9.6); so may closing while a long response is unacknowledged. Not checked
  * for a client that asked for the close itself.
  */
-int exchange_needs_lingering_close(struct session *s);
+int exchange_needs_lingering_close(struct stream *s);
 /* True if that direction's message is incomplete; it must not look complete to the receiver. */
-int http_is_cut(const struct session *s, int side);
+int http_is_cut(const struct stream *s, int side);
 /* True if the server's connection may be reused, as far as is known before the response. */
-int exchange_may_reuse(const struct session *s);
+int exchange_may_reuse(const struct stream *s);
 /* Processes bytes that were read with a head: those that belong to the message become pending, and
  * its end is reported to the direction. 0, or -1: they are invalid. */
-int exchange_take_ahead(struct session *s, int side) must_check;
+int exchange_take_ahead(struct stream *s, int side) must_check;
 
 /* Number of bytes to read of that side's body, when `room` is available. */
-size_t exchange_reach(const struct session *s, int side, size_t room);
+size_t exchange_reach(const struct stream *s, int side, size_t room);
 /* Reads and keeps the body that the client has sent so far while there is no server. */
-enum session_event exchange_collect(struct session *s) must_check;
+enum stream_event exchange_collect(struct stream *s) must_check;
 /* True if the client has sent its request and nothing more, and no head of a response has come. */
-int exchange_awaits_response(const struct session *s);
+int exchange_awaits_response(const struct stream *s);
 /* True if a client that closes while it waits for its response is to be noticed (manual, option
  * abortonclose). */
 static inline int
-exchange_watches_client(const struct session *s)
+exchange_watches_client(const struct stream *s)
 {
 	return s->txn && (s->be->options & OPT_ABORTONCLOSE) && exchange_awaits_response(s);
 }
 
 /* The client's side is readable: 1 if it has closed (abortonclose), or 0. */
-int exchange_client_left(struct session *s);
+int exchange_client_left(struct stream *s);
 /* Sets the status of a local reply; returns the event for it. */
-enum session_event exchange_fail(struct session *s, unsigned int status, char cause, char phase)
+enum stream_event exchange_fail(struct stream *s, unsigned int status, char cause, char phase)
 	must_check;
 /* Bytes of that side's body are invalid: returns the event of a local reply, or NONE and the
  * message is truncated. */
-enum session_event exchange_reject_body(struct session *s, int side) must_check;
+enum stream_event exchange_reject_body(struct stream *s, int side) must_check;
 
 #endif

@@ -5,21 +5,21 @@
 #include "proxy/model/http_txn.h"
 
 /* Processes new data and lookahead of a session in READ: returns the event that follows. */
-enum session_event http_read(struct session *s) must_check;
+enum stream_event http_read(struct stream *s) must_check;
 /* The same for I/O events of the client. */
-enum session_event http_read_io(struct session *s, int side, uint32_t ev) must_check;
+enum stream_event http_read_io(struct stream *s, int side, uint32_t ev) must_check;
 /* Minimum number of further bytes from the client that should wake the worker; 1: any. */
-unsigned int http_read_low_water(const struct session *s);
+unsigned int http_read_low_water(const struct stream *s);
 /* Deadline of the head, or of the wait for it (manual, timeout http-request, http-keep-alive);
  * TIMER_NEVER: none. */
-uint64_t http_read_deadline(const struct session *s);
+uint64_t http_read_deadline(const struct stream *s);
 
 /* True if the current request of a connection is its last one, since the process or its frontend
  * stops. */
-int http_read_is_last(const struct session *s);
+int http_read_is_last(const struct stream *s);
 
 /* A complete request waits for a name server (do-resolve): what follows it, and the client's FIN,
  * are not read meanwhile. */
-int http_read_awaits_name(const struct session *s);
+int http_read_awaits_name(const struct stream *s);
 
 #endif

@@ -13,8 +13,8 @@
  * memory for the rest, so nothing else may be sent. If none of it could be sent or kept it is
  * dropped.
  */
-int informational_send(struct session *s, struct str text) must_check;
+int informational_send(struct stream *s, struct str text) must_check;
 /* The client is writable again. */
-void informational_flush(struct session *s);
+void informational_flush(struct stream *s);
 
 #endif

@@ -13,18 +13,18 @@
  * txn->status is set from the head, which is not the session's request or response. 0, or a
  * negative reason: nothing was written.
  */
-int local_reply_make(struct session *s, struct http_head *head, struct str body) must_check;
+int local_reply_make(struct stream *s, struct http_head *head, struct str body) must_check;
 /*
  * Writes the proxies' page for txn->status, with this field replacing all others of its name. 0,
  * also if there is nothing to send and nothing was written; or a negative reason.
  */
-int local_reply_make_page_with(struct session *s, struct str name, struct str value) must_check;
+int local_reply_make_page_with(struct stream *s, struct str name, struct str value) must_check;
 /* True if the page for txn->status has formats, which need the request. */
-int local_reply_has_formats(const struct session *s);
+int local_reply_has_formats(const struct stream *s);
 /* A reply could not be made: the page for error 500 replaces it, and the termination code shows
  * that the cause is here. */
-void local_reply_failed(struct session *s);
+void local_reply_failed(struct stream *s);
 /* Writes the proxies' page for txn->status. If has_reply is 0 after 0, nothing is to be sent. */
-int local_reply_make_page(struct session *s) must_check;
+int local_reply_make_page(struct stream *s) must_check;
 
 #endif

@@ -6,6 +6,6 @@
 
 /* The status of the response to a monitor request whose head is complete, 200 or 503; 0: not a
  * monitor request. */
-unsigned int monitor_status(struct session *s);
+unsigned int monitor_status(struct stream *s);
 
 #endif

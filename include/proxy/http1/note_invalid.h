@@ -5,11 +5,11 @@
 
 #include <stddef.h>
 
-struct session;
+struct stream;
 
 /* The head that the parser of this side has refused, or that is longer than its buffer. */
-void http_note_invalid_head(const struct session *s, int side);
+void http_note_invalid_head(const struct stream *s, int side);
 /* p[0..n): bytes of the body of that side, of which the one at body.bad_at was refused. */
-void http_note_invalid_body(const struct session *s, int side, const char *p, size_t n);
+void http_note_invalid_body(const struct stream *s, int side, const char *p, size_t n);
 
 #endif

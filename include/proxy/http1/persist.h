@@ -14,14 +14,14 @@
 struct arena;
 
 /* persist_choose(), for a backend with persistence. */
-void persist_apply(struct session *s);
+void persist_apply(struct stream *s);
 
 /*
  * Called when s->be is set and the request (mode http) can still be read: binds the session to a
  * server, if any. Costs nothing without persistence.
  */
 static inline void
-persist_choose(struct session *s)
+persist_choose(struct stream *s)
 {
 	s->bound = NULL;
 	s->forced = 0;
@@ -33,10 +33,10 @@ persist_choose(struct session *s)
  * Removes from the request's head what the server must not see: the cookie set by tacit, or its
  * prefix of the server's cookie. Texts lie in the arena. 0, or -ERR_RANGE when they do not fit.
  */
-int persist_strip(struct session *s, struct arena *a) must_check;
+int persist_strip(struct stream *s, struct arena *a) must_check;
 /* Sets the cookie in the response's head. Results likewise. */
-int persist_answer(struct session *s, struct arena *a) must_check;
+int persist_answer(struct stream *s, struct arena *a) must_check;
 /* True if that adds a cookie and hides the response from caches (nocache). */
-int persist_hides_answer(const struct session *s);
+int persist_hides_answer(const struct stream *s);
 
 #endif

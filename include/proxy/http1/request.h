@@ -9,13 +9,13 @@
 
 /* Processes the request as far as possible: REQUEST, the event of a rule that has ended it, or NONE
  * while it waits for more of the body. */
-enum session_event request_process(struct session *s) must_check;
+enum stream_event request_process(struct stream *s) must_check;
 /* The same when the client has closed and the rest of the body will not arrive. */
-enum session_event request_cut(struct session *s) must_check;
+enum stream_event request_cut(struct stream *s) must_check;
 /* True if the balancing algorithm made the request wait for its body (url_param). If the body does
  * not arrive logs still have the time of the head, as in HAProxy. */
-int request_is_taken(const struct session *s);
+int request_is_taken(const struct stream *s);
 /* The request is invalid and gets a local reply with this status: ANSWER. */
-enum session_event request_refuse(struct session *s, unsigned int status) must_check;
+enum stream_event request_refuse(struct stream *s, unsigned int status) must_check;
 
 #endif

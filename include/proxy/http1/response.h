@@ -11,9 +11,9 @@
 /* Operations of a direction that waits for a response's head. */
 extern const struct relay_ops http_response_ops;
 /* The next bytes of the server are a head: after an informational one, or of another attempt. */
-void response_expect_head(struct session *s);
+void response_expect_head(struct stream *s);
 /* Handles a timeout of that side before the head was complete: returns the event of a local reply
  * or a retry. */
-enum session_event response_late(struct session *s, int side) must_check;
+enum stream_event response_late(struct stream *s, int side) must_check;
 
 #endif

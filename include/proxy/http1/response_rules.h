@@ -10,6 +10,6 @@
  * the body, and the same call continues with it. The texts that rules make are in the worker's
  * arena, which the caller releases.
  */
-struct io_step response_rules_run(struct session *s) must_check;
+struct io_step response_rules_run(struct stream *s) must_check;
 
 #endif

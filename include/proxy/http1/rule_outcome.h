@@ -8,11 +8,11 @@
 #include "proxy/sample/eval.h"
 
 /* The head for replies of rules; it uses the fields of a head that is no longer needed. */
-struct http_head *rule_outcome_head(struct session *s);
+struct http_head *rule_outcome_head(struct stream *s);
 /* Notes how much rules may add to a parsed head of len received bytes without computing its length,
  * before they see it. */
 static inline void
-rule_outcome_note_room(const struct session *s, struct http_head *h, size_t len)
+rule_outcome_note_room(const struct stream *s, struct http_head *h, size_t len)
 {
 	/* "a:b" becomes "a: b", and Transfer-Encoding may be added. */
 	size_t most = len + 2ul * h->n + 32 + H1_EXTRA_MAX;
@@ -26,10 +26,10 @@ rule_outcome_note_room(const struct session *s, struct http_head *h, size_t len)
  * handles the end of the message. The texts lie in the worker's arena: the caller marks and
  * releases it.
  */
-enum rule_result rule_outcome_run(struct session *s, const struct proxy *px, unsigned int list,
+enum rule_result rule_outcome_run(struct stream *s, const struct proxy *px, unsigned int list,
 	struct rules_at *at, struct eval *eval, struct rule_outcome *v);
 /* Counts a request or response that a rule rejected. */
-void rule_outcome_count_denied(struct session *s, int side);
+void rule_outcome_count_denied(struct stream *s, int side);
 /* True if a rule has responded as it should: no error, and nothing denied. */
 static inline int
 rule_outcome_is_reply(enum rule_end what)
@@ -37,11 +37,11 @@ rule_outcome_is_reply(enum rule_end what)
 	return what == RULE_END_REPLY || what == RULE_END_SERVICE;
 }
 /* Sets both characters of the termination code: for a request 'R' or 'T', for a response 'H'. */
-void rule_outcome_set_term(struct session *s, const struct rule_outcome *v, char phase);
+void rule_outcome_set_term(struct stream *s, const struct rule_outcome *v, char phase);
 /*
  * Writes the reply in v (local_reply.h), or the proxy's page if that has formats, or only sets the
  * status. The caller decides what follows.
  */
-void rule_outcome_reply(struct session *s, const struct rule_outcome *v);
+void rule_outcome_reply(struct stream *s, const struct rule_outcome *v);
 
 #endif

@@ -5,6 +5,6 @@
 #include "proxy/model/http_txn.h"
 
 /* The Prometheus exporter takes over, or txn->status is 500. */
-void use_service(struct session *s);
+void use_service(struct stream *s);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "rule/sample/fmt.h"
 
-/* They require a struct session and a struct log_context (proxy/sample/eval.h). */
+/* They require a struct stream and a struct log_context (proxy/sample/eval.h). */
 extern const struct rule_alias log_aliases[];
 
 /* The variable with this name, or NULL. */

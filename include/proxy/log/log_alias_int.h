@@ -9,7 +9,7 @@
 
 /* The source and the output of an alias. */
 struct log_render {
-	const struct session *s;
+	const struct stream *s;
 	const struct log_context *cx;
 	struct sbuf *out;
 	struct arena *arena;  /* memory for temporary texts */
@@ -37,14 +37,15 @@ log_put_timer(struct log_render *r, int reached, uint64_t from, uint64_t to)
 /* The time between accept and the first request or session, which is that of a PROXY header. Only
  * for the first request of a connection. */
 static inline uint64_t
-log_handshake_ms(const struct session *s)
+log_handshake_ms(const struct stream *s)
 {
-	return s->begun_ms && s->requests <= 1 ? s->begun_ms - s->accept_ms : 0;
+	return s->sess->begun_ms && s->sess->requests <= 1 ? s->sess->begun_ms - s->sess->accept_ms
+							   : 0;
 }
 
 /* The request was for a local service, which takes the place of a server. */
 static inline int
-log_is_served(const struct session *s)
+log_is_served(const struct stream *s)
 {
 	return s->txn && s->txn->served_by;
 }

@@ -28,7 +28,7 @@
 /* The point from which on all data of a format is known, when the line is written. */
 enum log_stage { LOG_STAGE_ACCEPT, LOG_STAGE_CONNECT, LOG_STAGE_END };
 
-struct session;
+struct stream;
 
 /* http: the proxy is in mode http. 0, or a negative reason with why filled in. */
 int log_format_compile(const struct rule_vocab *v, const char *text, int http,
@@ -38,7 +38,7 @@ int log_format_compile_at(const struct rule_vocab *v, const char *text, unsigned
 	struct rule_fmt **out, struct rule_err *why) must_check;
 enum log_stage log_format_stage(const struct rule_fmt *f);
 /* Appends the line of s. where: of the format, for messages; NULL: unknown. */
-void log_format_render(const struct rule_fmt *f, const struct cfg_where *where, struct session *s,
+void log_format_render(const struct rule_fmt *f, const struct cfg_where *where, struct stream *s,
 	const struct log_context *cx, struct sbuf *out);
 
 /* --- the line of a session, of its proxy's formats --- */
@@ -48,14 +48,14 @@ void log_format_render(const struct rule_fmt *f, const struct cfg_where *where, 
 
 /* A line that is being written. */
 struct log_entry {
-	struct session *s;
+	struct stream *s;
 	enum log_step step;
 	enum log_level level;
 	struct log_context cx;
 };
 
 /* The formats of its proxy have a text for it at this step. */
-int log_format_has_line(const struct session *s, enum log_step step);
+int log_format_has_line(const struct stream *s, enum log_step step);
 /* Writes that text to out, which is empty; JSON takes at most `room` bytes. 1: it is JSON. */
 int log_format_line(const struct log_entry *e, size_t room, struct sbuf *out);
 /* Writes structured data to out, which is empty. f NULL: none. Its text; NULL: none, or it is too

@@ -7,13 +7,13 @@
 #include "base/sbuf.h"
 #include "proxy/sample/eval.h"
 
-struct session;
+struct stream;
 
 /*
  * Writes the line to out, which is empty, in at most `room` bytes: texts that are too long are
  * truncated, and the line shows it. The line is always valid; {"cut":true} is the minimum.
  */
-void log_json_write(struct session *s, const struct log_context *cx, size_t room,
+void log_json_write(struct stream *s, const struct log_context *cx, size_t room,
 	struct sbuf *out);
 
 #endif

@@ -6,25 +6,25 @@
 #include "proxy/model/session.h"
 
 static inline struct proxy_stat *
-fe_stat(const struct session *s)
+fe_stat(const struct stream *s)
 {
-	return &s->fe->shard[s->engine->index].fe;
+	return &s->sess->fe->shard[s->engine->index].fe;
 }
 
 static inline struct proxy_stat *
-be_stat(const struct session *s)
+be_stat(const struct stream *s)
 {
 	return &s->be->shard[s->engine->index].be;
 }
 
 static inline struct server_shard *
-srv_shard(const struct session *s, struct server *srv)
+srv_shard(const struct stream *s, struct server *srv)
 {
 	return &srv->shard[s->engine->index];
 }
 
 static inline struct server_stat *
-srv_stat(const struct session *s)
+srv_stat(const struct stream *s)
 {
 	return &srv_shard(s, s->srv)->stat;
 }
@@ -32,24 +32,24 @@ srv_stat(const struct session *s)
 /* Counters that a frontend and the listener of the session have alike. */
 
 static inline void
-count_failed_req(const struct session *s)
+count_failed_req(const struct stream *s)
 {
 	counter_add(&fe_stat(s)->failed_req, 1);
-	counter_add(&s->listener->stat.failed_req, 1);
+	counter_add(&s->sess->listener->stat.failed_req, 1);
 }
 
 static inline void
-count_denied_req(const struct session *s)
+count_denied_req(const struct stream *s)
 {
 	counter_add(&fe_stat(s)->denied_req, 1);
-	counter_add(&s->listener->stat.denied_req, 1);
+	counter_add(&s->sess->listener->stat.denied_req, 1);
 }
 
 static inline void
-count_denied_resp(const struct session *s)
+count_denied_resp(const struct stream *s)
 {
 	counter_add(&fe_stat(s)->denied_resp, 1);
-	counter_add(&s->listener->stat.denied_resp, 1);
+	counter_add(&s->sess->listener->stat.denied_resp, 1);
 }
 
 /* Counts the backend of a session when it is chosen. */

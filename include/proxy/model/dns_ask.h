@@ -15,7 +15,7 @@
 struct engine;
 struct rule;
 struct resolvers;
-struct session;
+struct stream;
 
 struct dns_ask {
 	struct list link;        /* in dns_asks */
@@ -27,7 +27,7 @@ struct dns_ask {
 	/* Its worker's. */
 	const struct rule *by;   /* the rule that asks */
 	struct dns_ask *next;    /* of the same session */
-	struct session *session; /* NULL: it has ended */
+	struct stream *stream; /* NULL: it has ended */
 	int is_done;
 	/* The first worker's, until it is done. */
 	struct dns_asks *of;
@@ -46,15 +46,15 @@ struct dns_asks {
 
 /* A question of a session's rule, on its worker; it comes back through engine.on_resolved(). NULL
  * when memory is out or no names are looked up. */
-struct dns_ask *dns_ask_new(struct session *s, const struct rule *by, struct resolvers *res,
+struct dns_ask *dns_ask_new(struct stream *s, const struct rule *by, struct resolvers *res,
 	const char *name, enum dns_type prefer) must_check;
 /* The question of this rule; NULL: none. */
-struct dns_ask *dns_ask_find(const struct session *s, const struct rule *by);
+struct dns_ask *dns_ask_find(const struct stream *s, const struct rule *by);
 /* True if the session waits for one. */
-int dns_ask_is_pending(const struct session *s);
+int dns_ask_is_pending(const struct stream *s);
 /* The session needs it no longer. Frees it if it is done, or when it comes back. */
-void dns_ask_drop(struct session *s, struct dns_ask *a);
-void dns_ask_drop_all(struct session *s);
+void dns_ask_drop(struct stream *s, struct dns_ask *a);
+void dns_ask_drop_all(struct stream *s);
 /* On e's own thread: takes the questions that have come back. */
 void dns_ask_collect(struct engine *e);
 

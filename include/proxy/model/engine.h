@@ -22,7 +22,7 @@
 struct dns_asks;
 struct log_sink;
 struct services;
-struct session;
+struct stream;
 struct sockbuf;
 struct tls_io;
 struct trace;
@@ -92,7 +92,7 @@ struct engine {
 	unsigned int index;          /* index of the worker, from 0: its shard of counters */
 	struct loop *loop;
 	struct sys *sys;
-	struct list sessions;        /* in order of their ids */
+	struct list streams;         /* in order of their ids */
 	struct cursors walks;        /* positions of walks over them: session/session_walk.h */
 	unsigned int n_sessions;
 	struct engine_shared *shared;
@@ -181,10 +181,10 @@ struct engine {
 	 * (owner: the session), a slot granted to one of our sessions, the turn of a bulk
 	 * transfer. */
 	loop_fd_fn *on_client_io, *on_server_io;
-	void (*on_slot)(struct session *s);
-	void (*on_resolved)(struct session *s); /* its question to name servers is done */
-	void (*on_service)(struct session *s);  /* its job has come back: model/service.h */
-	void (*on_bulk_turn)(struct session *s, int side);
+	void (*on_slot)(struct stream *s);
+	void (*on_resolved)(struct stream *s); /* its question to name servers is done */
+	void (*on_service)(struct stream *s);  /* its job has come back: model/service.h */
+	void (*on_bulk_turn)(struct stream *s, int side);
 	/* The state of a server has changed: see proxy/session/server_change.h. */
 	void (*on_server_change)(struct engine *e, struct server *srv);
 	/* Sessions on a server with `observe` have had error-limit errors: it is applied later in

@@ -14,7 +14,7 @@
 #include "rule/sample/sample.h"
 
 struct proxy;
-struct session;
+struct stream;
 
 /* <address>[/mask]; an IPv4 network also matches IPv4-mapped addresses. */
 struct forward_net {
@@ -65,6 +65,6 @@ void forward_conf_check(const struct proxy *p, struct cfg_diag *d);
  * addresses of its client and its destination. Texts are put into the arena. 0, or -ERR_RANGE when
  * the head or the arena is full; some fields may have been added then.
  */
-int http_add_forwarding(struct session *s, struct http_head *req, struct arena *a) must_check;
+int http_add_forwarding(struct stream *s, struct http_head *req, struct arena *a) must_check;
 
 #endif

@@ -15,16 +15,16 @@ http_class(unsigned int status)
 
 /* NULL: no backend yet. */
 static inline struct proxy_stat *
-http_be_stat(const struct session *s)
+http_be_stat(const struct stream *s)
 {
-	struct proxy *be = session_backend(s);
+	struct proxy *be = stream_backend(s);
 
 	return be ? &be->shard[s->engine->index].be : NULL;
 }
 
 /* Counts a request, valid or not. */
 static inline void
-http_count_request(struct session *s)
+http_count_request(struct stream *s)
 {
 	struct proxy_stat *fe = fe_stat(s);
 
@@ -38,7 +38,7 @@ http_count_request(struct session *s)
 
 /* Counts the response when its status is known: s->txn->status. */
 static inline void
-http_count_response(struct session *s)
+http_count_response(struct stream *s)
 {
 	unsigned int c = http_class(s->txn->status);
 	struct proxy_stat *be = http_be_stat(s);
@@ -52,7 +52,7 @@ http_count_response(struct session *s)
 
 /* Counts a request that ends without a response or local reply. */
 static inline void
-http_count_unanswered(struct session *s)
+http_count_unanswered(struct stream *s)
 {
 	const struct http_txn *t = s->txn;
 
@@ -62,14 +62,14 @@ http_count_unanswered(struct session *s)
 
 /* Counts the server's own response, whatever rules do with it. */
 static inline void
-http_count_server(struct session *s)
+http_count_server(struct stream *s)
 {
 	counter_add(&srv_stat(s)->hrsp[http_class(s->txn->res.status)], 1);
 	counter_add(&srv_stat(s)->req_tot, 1);
 }
 
 static inline void
-http_count_bad_response(struct session *s)
+http_count_bad_response(struct stream *s)
 {
 	counter_add(&be_stat(s)->eresp, 1);
 	counter_add(&srv_stat(s)->eresp, 1);

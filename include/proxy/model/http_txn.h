@@ -110,21 +110,21 @@ struct http_txn {
 /* Pools of the engine, for session.c. */
 void http_txn_pool_init(struct engine *e);
 /* Creates a transaction for s when its first byte arrives: NULL without memory. */
-struct http_txn *http_txn_get(struct session *s) must_check;
+struct http_txn *http_txn_get(struct stream *s) must_check;
 /* Creates a transaction for a client that has sent nothing; it begins when the wait for its request
  * began. */
-struct http_txn *http_txn_get_unsaid(struct session *s) must_check;
+struct http_txn *http_txn_get_unsaid(struct stream *s) must_check;
 /* Frees it and sets s->txn to NULL; NULL before is allowed. */
-void http_txn_put(struct session *s);
+void http_txn_put(struct stream *s);
 /* Its service has ended, or is not needed any more. */
 void http_txn_drop_job(struct http_txn *t);
 /* True if its response has begun and is incomplete, so far; never for a tunnel. */
 int http_response_is_cut(const struct http_txn *t);
 /* Allows a complete head more fields than tune.http.maxhdr. */
-void http_txn_allow_added(struct session *s, struct http_head *h);
+void http_txn_allow_added(struct stream *s, struct http_head *h);
 /* Its backend as far as known; NULL: not yet, or none. */
 static inline struct proxy *
-session_backend(const struct session *s)
+stream_backend(const struct stream *s)
 {
 	return s->be || !s->txn ? s->be : s->txn->be;
 }
@@ -137,23 +137,23 @@ http_has_answer(const struct http_txn *t)
 
 /* The head of the request, or what it waited for, is complete now. */
 static inline void
-http_note_head_time(struct session *s)
+http_note_head_time(struct stream *s)
 {
-	s->txn->head_ms = session_now_ms(s);
-	s->txn->head_us = (uint16_t)session_now_us(s);
+	s->txn->head_ms = stream_now_ms(s);
+	s->txn->head_us = (uint16_t)stream_now_us(s);
 }
 
 /* The response's head is complete now, or a local reply was made. */
 static inline void
-http_note_answer_time(struct session *s)
+http_note_answer_time(struct stream *s)
 {
-	s->txn->res_ms = session_now_ms(s);
-	s->txn->res_us = (uint16_t)session_now_us(s);
+	s->txn->res_ms = stream_now_ms(s);
+	s->txn->res_us = (uint16_t)stream_now_us(s);
 }
 
 /* True if the next data from that side is a head, not a body. For a session in RELAY. */
 static inline int
-http_awaits_head(const struct session *s, int side)
+http_awaits_head(const struct stream *s, int side)
 {
 	return s->txn && side == SERVER && !http_has_answer(s->txn);
 }

@@ -34,7 +34,7 @@ int memory_reserve_buffer(struct engine *e);
  * there is room for one. These buffers must not block other sessions: besides the room that
  * http_read.c reserves for a request and for all responses, one more stays free.
  */
-int memory_reserve_client_buffer(const struct session *s);
+int memory_reserve_client_buffer(const struct stream *s);
 /* Updates e->memory_tight and notifies the owner of a change: called after each session and buffer
  * was taken or returned, and when the bytes in pipes change. */
 void memory_watch(struct engine *e);

@@ -15,12 +15,12 @@ struct persist_state {
 
 /* The request is at the server that it was bound to. */
 static inline int
-persist_holds(const struct session *s)
+persist_holds(const struct stream *s)
 {
 	return s->bound && s->srv == s->bound;
 }
 
 /* The third and fourth letter of the termination code. */
-void persist_letters(const struct session *s, char out[2]);
+void persist_letters(const struct stream *s, char out[2]);
 
 #endif

@@ -18,7 +18,7 @@
 
 struct engine;
 struct service_job;
-struct session;
+struct stream;
 
 enum {
 	SERVICE_SLICE = 12288,      /* bytes generated before the client has to take them */
@@ -58,7 +58,7 @@ struct service_job {
 	struct str target, body; /* of the request; copies */
 	unsigned int flags;     /* the service's */
 	/* Its worker's. */
-	struct session *session; /* NULL: it has ended */
+	struct stream *stream; /* NULL: it has ended */
 	int is_away;            /* the first worker has it */
 	size_t taken;           /* bytes of out that the session has taken */
 	/* The first worker's while it is away. */
@@ -93,7 +93,7 @@ void services_stop(struct services *sv);
 
 /* A job of this session, whose transaction then refers to it. NULL when memory is out or there are
  * no services. */
-struct service_job *service_new(struct session *s, const struct local_service *service,
+struct service_job *service_new(struct stream *s, const struct local_service *service,
 	struct str target, struct str body) must_check;
 /* Hands it to the first worker, for its head or its next slice; engine.on_service() follows. */
 void service_ask(struct service_job *j);

@@ -1,149 +1,44 @@
 /*
- * A session: one forwarded connection with its two conns and two directions. Only fsm.c changes its
- * state.
+ * A session: a client's connection. In mode tcp and with HTTP/1 it has one stream, which is a part
+ * of it; the streams of a multiplexed connection come from a pool.
  */
 #ifndef TACIT_PROXY_MODEL_SESSION_H
 #define TACIT_PROXY_MODEL_SESSION_H
 
 #include <stdint.h>
 
-#include "base/compiler.h"
-#include "base/heap.h"
-#include "base/list.h"
-#include "event/loop.h"
-#include "event/timer.h"
 #include "net/conn.h"
-#include "net/pipe.h"
-#include "proxy/model/engine.h"
-#include "proxy/model/fsm.h"
-#include "proxy/model/proxy.h"
+#include "proxy/model/stream.h"
 #include "rule/sample/var.h"
 
-enum side { CLIENT, SERVER, SIDES };
-
-struct session;
-struct captures;
-struct dns_ask;
-struct http_txn;
-struct relay_ops;
-struct zerocopy_pin;
+struct idle_conn;
+struct session_addr_override;
 
 /*
- * One direction. dir[CLIENT] reads from the client and writes to the server. dir[SERVER] is all
- * that goes to the client: what is read from the server, and what tacit sends itself
- * (informational responses, local replies).
+ * Limits, the PROXY header, the handshake, `tcp-request connection` and `session` rules and
+ * variables of scope sess belong to the session; all from a request's head to its log line belongs
+ * to a stream.
  */
-struct direction {
-	enum direction_state state;
-	uint32_t burst;         /* bytes since the source was last drained */
-	const struct relay_ops *ops; /* processing of its bytes: proxy/relay/relay_ops.h */
-	uint8_t broken;         /* ended by a reset: must not look like a normal end */
-	uint8_t left_in_kernel; /* unread data stays in the kernel: no buffer */
-	uint8_t keeps_buf;      /* buf has data to be sent again in a retry, or a head that rules
-				 * hold back */
-	uint8_t waits_for_buffer;        /* a head has to be read, and no buffer is available */
-	uint32_t head, tail;    /* unsent bytes in buf */
-	uint32_t lookahead;     /* bytes after them that may not be forwarded yet */
-	char *buf;              /* data that the sink did not accept; NULL if none */
-	struct pipe *pipe;      /* data after that in buf; NULL if it is empty */
-	struct zerocopy_pin *pin; /* for buf, after a zero-copy send from it */
-	uint64_t bytes;         /* read from the source */
-	uint64_t counted;       /* bytes of its message counted by byte_count.c */
-	uint8_t short_bursts;          /* consecutive bursts that were too short */
-	uint8_t is_bulk;        /* a bulk transfer: uses a pipe or a larger buffer */
-	uint8_t no_splice;      /* splicing is not supported by the kernel */
-	uint8_t is_big;         /* buf is from the pool of bulk buffers */
-	uint8_t is_wide;        /* buf is from engine.wide_pool */
-	uint8_t waits;          /* it waits for its turn among the bulk transfers */
-	uint8_t side;           /* which direction it is, while it waits */
-	struct list turn_link;  /* in the waiting list of bulk transfers */
-};
-
-/* As it is kept in a field of 10 bits. */
-#define US_BITS(us) ((us) & 0x3ff)
-
-/* Number of (state, event) pairs kept for show sess and crash reports. */
-#define SESSION_HISTORY 8
-
 struct session {
-	enum session_state state;
-	enum session_event posted; /* the event for its task to deliver; NONE: first I/O */
-	struct direction dir[SIDES];
-	struct conn conn[SIDES];
-	struct timer timer;
-	struct task task;       /* first I/O, later the end of the turn */
-	struct list link;       /* engine.sessions */
-	/* In a shard: in the server's or the backend's queue by the first or by the second, and by
-	 * the first in `granted`. */
-	struct list queue_link;
-	struct heap_node queue_node;
-	struct engine *engine;
 	struct listener *listener;
 	struct proxy *fe;
-	struct proxy *be;
-	struct proxy *upgraded_to; /* set by http_upgrade.c, for its first request; else NULL */
-	struct idle_conn *held; /* mode http: an idle server connection reserved for it */
-	unsigned int uses;      /* requests carried by conn[SERVER] */
-	uint8_t is_private : 1; /* conn[SERVER] is authenticated: other sessions must not use it */
-	uint8_t held_private : 1; /* the same for `held` */
-	uint8_t handshake_got;  /* in HANDSHAKE: bytes of the reply */
-	uint16_t linger_checks; /* in LINGER */
-	struct http_txn *txn;   /* mode http, from a request's first byte on; else NULL */
-	struct captures *captures; /* proxy/sample/capture.h; NULL: none */
-	struct session_addr_override *endpoints; /* address changes by rules; NULL: none */
-	struct server *srv;     /* the chosen server; it holds a slot if has_slot */
-	struct server *bound;   /* the server that persistence requires; NULL: none */
-	uint64_t state_ms;      /* when the state was entered */
-	uint64_t
-		wake_ms; /* in RETRY and LINGER, and while a head waits for memory: time to
-			  * continue; in CONNECT, for HANDSHAKE: end of timeout connect */
+	struct conn conn;       /* the client's */
 	uint64_t accept_wall_ns;
 	uint64_t accept_ms;
 	uint64_t begun_ms;      /* accept_ms, or the time its PROXY header arrived; 0: not yet */
-	uint64_t waits_since_ms; /* start of the wait in a queue */
-	uint64_t queued_ms;     /* when it got a server slot (0: not yet) */
-	uint64_t connected_ms;  /* 0: not yet */
-	uint64_t last_ms[SIDES]; /* last read from or write to that side */
-	uint64_t id;            /* unique in the process: engine_next_id() */
-	uint32_t queue_before;  /* %sq: position in its server's queue, see slot_queue_locked() */
-	uint32_t be_queue_before; /* %bq */
-	uint32_t requests;      /* mode http: number of requests so far, including the current
-				 * one */
-	uint16_t retries;       /* number of retries so far */
-	int16_t connect_err;    /* of the last failed connect(): errno, ERR_RANGE; 0: timeout */
-	uint32_t key;           /* the balancing key, if has_key */
-	/* Its priority in queues (set-priority-class, set-priority-offset). */
-	int32_t prio_class : 12, prio_offset : 20;
-	unsigned int left_be_cur; /* has_left: values for its last log line */
-	union {
-		unsigned int left_srv_cur;
-		uint32_t slot;  /* until then: the number of its slot, of server.slots */
-	};
-	uint8_t redispatch;     /* the next assignment avoids srv */
-	uint8_t redispatched;
-	uint8_t forced;         /* force-persist: only that server may be used */
-	uint8_t has_key;
-	uint8_t has_slot;
-	/* True while other workers may see it: srv, has_slot, its links and its positions in
-	 * queues are then guarded by the backend's lock, until it has learned of its slot. */
-	uint8_t waits;
-	uint8_t has_left;       /* it left the backend */
-	uint8_t counts_be, counts_srv; /* all bytes of the request so far are counted:
-				        * byte_count.c */
-	uint8_t is_http;        /* its frontend is in mode http, or http_upgrade.c changed it */
-	uint8_t logged;
-	uint8_t speculates_read[SIDES]; /* the side is read before an event reports it */
-	int8_t log_level;       /* set-log-level: 0 not set, -1 silent, else LOG_LEVEL_x + 1 */
-	uint8_t has_header;     /* the connection began with a PROXY header */
-	uint8_t conn_err;       /* enum conn_err: why there was no PROXY header or handshake */
-	uint8_t looked_again;   /* it has checked for a FIN after the server's first bytes */
-	char term[2];           /* termination code: cause and phase, '-' while unknown */
-	uint8_t hist[SESSION_HISTORY][2]; /* state, event */
-	uint8_t hist_n;
-	/* Microseconds that accept_ms, queued_ms and connected_ms leave out. */
-	uint32_t accept_us : 10, queued_us : 10, connected_us : 10;
-	struct dns_ask *asks;   /* do-resolve: names that its rules ask for; NULL: none */
 	struct vars vars;       /* of scope sess */
+	struct session_addr_override *endpoints; /* address changes by rules; NULL: none */
+	struct idle_conn *held; /* mode http: an idle server connection reserved for it */
+	uint32_t requests;      /* mode http: number of requests so far, including the current
+				 * ones */
+	uint8_t state;          /* enum session_state */
+	uint8_t conn_err;       /* enum conn_err: why there was no PROXY header or handshake */
+	uint16_t accept_us : 10; /* microseconds that accept_ms leaves out */
+	uint16_t has_header : 1; /* the connection began with a PROXY header */
+	uint16_t held_private : 1; /* `held` is authenticated: other sessions must not use it */
+	/* Its only stream, or the first one. Until it is served this stream's buffer, timer and
+	 * task are those of the session. */
+	struct stream stream;
 	/* The client's address: no more of it than SESSION_SIZE is there. Only the family of a
 	 * unix socket. */
 	struct addr peer;
@@ -155,18 +50,13 @@ struct session {
 	(offsetof(struct session, peer) + offsetof(struct addr, u) + sizeof(struct sockaddr_in6))
 _Static_assert(SESSION_SIZE <= 768, "a size of the allocator");
 
-/* The clock of its worker's loop. */
-static inline uint64_t
-session_now_ms(const struct session *s)
+/* Makes s a stream of sess; client: its client's connection. */
+static inline void
+stream_join(struct stream *s, struct session *sess, struct conn *client)
 {
-	return loop_now_ms(s->engine->loop);
-}
-
-/* The microseconds that this leaves out: 0..999. */
-static inline unsigned int
-session_now_us(const struct session *s)
-{
-	return loop_now_us(s->engine->loop);
+	s->sess = sess;
+	s->conn[CLIENT] = client;
+	s->conn[SERVER] = &s->server;
 }
 
 #endif

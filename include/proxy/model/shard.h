@@ -14,7 +14,7 @@
 #include "base/list.h"
 #include "event/timer.h"
 #include "proxy/model/latency.h"
-#include "proxy/model/session_queue.h"
+#include "proxy/model/stream_queue.h"
 
 struct latency_times;
 
@@ -111,12 +111,12 @@ struct server_shard {
 	struct guess guess[SERVER_GUESSES];
 	unsigned int seen_changes; /* server.changes that this worker has applied */
 	/* Queues of this worker's sessions; under the backend's lock, as below. */
-	struct session_queue queue; /* sessions waiting for this server */
+	struct stream_queue queue; /* sessions waiting for this server */
 } cacheline_aligned;
 
 struct proxy_shard {
 	struct proxy_stat fe, be;
-	struct session_queue queue; /* sessions waiting for any server */
+	struct stream_queue queue; /* sessions waiting for any server */
 	struct list granted;    /* sessions with a slot that this worker has not noticed yet */
 } cacheline_aligned;
 

@@ -8,12 +8,12 @@
 #include "proxy/model/session.h"
 
 /* Sets the letters that are not set yet: the first cause is logged. */
-void session_set_term(struct session *s, char cause, char phase);
+void stream_set_term(struct stream *s, char cause, char phase);
 /* In RELAY: counts an abort of that side and sets it as the cause, unless a cause is set. */
-void session_note_failure(struct session *s, int side);
+void stream_note_failure(struct stream *s, int side);
 /* The same for a timeout of that side. */
-void session_note_late(struct session *s, int side);
+void stream_note_late(struct stream *s, int side);
 /* The same for a client that closed before the response. */
-void session_note_abandoned(struct session *s);
+void stream_note_abandoned(struct stream *s);
 
 #endif

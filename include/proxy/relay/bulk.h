@@ -23,9 +23,9 @@ int engine_allow_bulk(struct engine *e, unsigned int after, unsigned int bufsize
 
 /* Notes the requested and the returned size of a read: a direction with enough consecutive full
  * reads is a bulk transfer. A short read is a pause. */
-void bulk_note(struct session *s, int side, size_t got, size_t asked);
+void bulk_note(struct stream *s, int side, size_t got, size_t asked);
 /* The source is known to send this many bytes: the direction is a bulk transfer at once. */
-void bulk_expect(struct session *s, int side, uint64_t n);
+void bulk_expect(struct stream *s, int side, uint64_t n);
 /* The source has no more data for now. */
 void bulk_drained(const struct engine *e, struct direction *d);
 
@@ -37,7 +37,7 @@ char *bulk_buf(struct engine *e);
 void bulk_buf_put(struct engine *e, char *buf);
 
 /* 1: the direction may be pumped now. 0: it waits for its turn: engine.on_bulk_turn() is called. */
-int bulk_take_turn(struct session *s, int side);
+int bulk_take_turn(struct stream *s, int side);
 /* The bytes left in this turn; and accounting for used ones. */
 uint64_t bulk_turn(struct engine *e);
 void bulk_used(struct engine *e, uint64_t n);

@@ -51,34 +51,34 @@ int direction_has_room(const struct engine *e, const struct direction *d);
  * the sink does not accept, and then stops reading. Raises the direction's events. Both sides must
  * be connected. Returns the event for the session, as do the other functions that return an event.
  */
-enum session_event direction_pump(struct session *s, int side) must_check;
+enum stream_event direction_pump(struct stream *s, int side) must_check;
 /* The same without waiting for the turn of a bulk transfer, as direction_pump() does. */
-enum session_event direction_pump_now(struct session *s, int side) must_check;
+enum stream_event direction_pump_now(struct stream *s, int side) must_check;
 /* Reads and keeps the client's data while there is no server. */
-void direction_collect(struct session *s);
+void direction_collect(struct stream *s);
 /* Writes pending data; more: none is left. */
-struct io_step direction_flush(struct session *s, int side) must_check;
+struct io_step direction_flush(struct stream *s, int side) must_check;
 /* Called when the source has sent FIN and all its data is read. */
-enum session_event direction_eof(struct session *s, int side) must_check;
+enum stream_event direction_eof(struct stream *s, int side) must_check;
 /* The same, for a message that may end so: always in plain TCP. */
-void direction_source_ended(struct session *s, int side);
+void direction_source_ended(struct stream *s, int side);
 /* Notifies the direction if nothing is pending. */
-void direction_notify_if_empty(struct session *s, int side);
+void direction_notify_if_empty(struct stream *s, int side);
 /* The source has data, and no buffer is available: the session tries again later. */
-void direction_wait_for_buffer(struct session *s, int side);
+void direction_wait_for_buffer(struct stream *s, int side);
 /* One side failed: notifies both directions, and records the first failure for the log. */
-void direction_side_failed(struct session *s, int side);
+void direction_side_failed(struct stream *s, int side);
 
 /* --- direction_fsm.c --- */
 
 /* Handles an event of the direction whose source is `side`; the only function that assigns its
  * state. */
-void direction_event(struct session *s, int side, enum direction_event ev);
+void direction_event(struct stream *s, int side, enum direction_event ev);
 
 /* --- between direction.c and direction_splice.c --- */
 
 /* Counts bytes read from side. */
-void direction_count(struct session *s, int side, size_t n);
+void direction_count(struct stream *s, int side, size_t n);
 
 /* --- direction_buf.c --- */
 
@@ -105,12 +105,12 @@ int direction_make_room(struct engine *e, struct direction *d, uint32_t from, ui
 void direction_move_lookahead(struct engine *e, struct direction *d, uint32_t at);
 
 /* True if the next read uses a pipe. */
-int direction_splices(const struct session *s, int side);
+int direction_splices(const struct stream *s, int side);
 /* One splice() from the source, and those to the sink. 0: *step has the result; -1: the data has to
  * be copied. */
-int direction_splice_once(struct session *s, int side, struct io_step *step) must_check;
+int direction_splice_once(struct stream *s, int side, struct io_step *step) must_check;
 /* Writes from the pipe, or moves some of it to the buffer when it has to be copied. */
-enum io_result direction_splice_out(struct session *s, int side, int last);
+enum io_result direction_splice_out(struct stream *s, int side, int last);
 
 /* --- direction_pipe.c --- */
 
@@ -135,17 +135,17 @@ void engine_allow_zerocopy(struct engine *e, size_t threshold, uint64_t max, int
 #define DIRECTION_EV_TAKEN (1u << 31)
 
 /* Both sides are connected, and zero-copy sends are enabled: determines which can use them. */
-void direction_plan_zerocopy(struct session *s);
+void direction_plan_zerocopy(struct stream *s);
 /*
  * A buffer to read into if the sink can use zero-copy sends, or NULL: use the scratch buffer. It is
  * owned by the direction (d->buf) and empty; a buffer must be available (memory_reserve_buffer).
  */
-char *direction_zc_buf_get(struct session *s, int side);
+char *direction_zc_buf_get(struct stream *s, int side);
 /* EV_ERR: reads zero-copy completions. Returns the events without it, unless there was an error
  * too, which is then in conn.err. */
-uint32_t direction_take_zc_completions(struct session *s, int side, uint32_t ev);
+uint32_t direction_take_zc_completions(struct stream *s, int side, uint32_t ev);
 /* A direction that waits for memory first asks the kernel for the state of its descriptor: without
  * interest it may not be registered and reports nothing. */
-void direction_reap_zc(struct session *s);
+void direction_reap_zc(struct stream *s);
 
 #endif

@@ -20,26 +20,26 @@
 #include "proxy/model/session.h"
 
 /* After connect(): only a connection to a near server is tried for writing before an event. */
-void speculation_connecting(struct session *s);
+void speculation_connecting(struct stream *s);
 /* Sends the client's bytes to a server that may not be connected yet: 1, they have left and it is;
  * 0, not yet, or there are none; -1, the connection has failed. */
-int speculation_send(struct session *s);
+int speculation_send(struct stream *s);
 /* Learns from a handshake tried as early whether the server is near. */
-void speculation_tried_handshake(struct session *s, int sent);
+void speculation_tried_handshake(struct stream *s, int sent);
 /* Has the server's answer to a request that was just sent read in the next turn, if it is expected
  * by then. */
-void speculation_expect_answer(struct session *s);
+void speculation_expect_answer(struct stream *s);
 /* True if the speculative read that is expected of the server will be in the next turn; in mode tcp
  * only. */
-int speculation_reads_server(const struct session *s);
+int speculation_reads_server(const struct stream *s);
 /* Learns from a read of the response in mode http: came, its bytes were there. */
-void speculation_answered(struct session *s, int came);
+void speculation_answered(struct stream *s, int came);
 /* Learns from a speculative read of a side (s.speculates_read) in mode tcp, and may have the client
  * read in the next turn. */
-void speculation_was_read(struct session *s, int side);
+void speculation_was_read(struct stream *s, int side);
 /* Forgets a read that is expected: the connection to the server was given up. */
 static inline void
-speculation_cancel(struct session *s)
+speculation_cancel(struct stream *s)
 {
 	s->speculates_read[SERVER] = 0;
 }

@@ -6,7 +6,7 @@
 #include "rule/action/action.h"
 #include "rule/sample/vocab.h"
 
-/* Requires a struct session in sample_ctx.session. */
+/* Requires a struct stream in sample_ctx.session. */
 extern const struct rule_action capture_actions[];
 
 extern const struct rule_fetch capture_fetches[];

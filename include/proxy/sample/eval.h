@@ -13,7 +13,7 @@
 
 struct http_txn;
 struct log_ident;
-struct session;
+struct stream;
 struct sys;
 struct wall;
 
@@ -39,22 +39,22 @@ struct eval {
 
 /* at: SAMPLE_AT_x that are available. Does not touch the worker's arena: the caller marks and
  * releases it. */
-void eval_init(struct eval *l, struct session *s, unsigned int at);
+void eval_init(struct eval *l, struct stream *s, unsigned int at);
 /* The received content of the request, without framing: in the client's buffer or, if it came in
  * chunks, in the worker's arena. For a session with a complete head. */
-struct str eval_received_body(const struct session *s);
+struct str eval_received_body(const struct stream *s);
 /* The same of the response while its head is not sent: sample_ctx.read_res_body. */
 struct sample_body eval_response_body(const struct sample_ctx *cx);
 /* True if more of the response's body may arrive before its head is sent. */
-int eval_response_may_grow(const struct session *s);
+int eval_response_may_grow(const struct stream *s);
 
 /*
  * Sets up eval for the data that the client has sent, also for use_backend conditions. To be
  * followed by tcp_content_eval_done().
  */
-void tcp_content_eval_init(struct eval *eval, struct session *s, unsigned int at);
-void tcp_content_eval_done(struct eval *eval, struct session *s);
+void tcp_content_eval_init(struct eval *eval, struct stream *s, unsigned int at);
+void tcp_content_eval_done(struct eval *eval, struct stream *s);
 /* The bytes of the client that are received and not forwarded yet; they stay where they are. */
-struct str tcp_received(const struct session *s);
+struct str tcp_received(const struct stream *s);
 
 #endif

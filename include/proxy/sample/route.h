@@ -38,7 +38,7 @@ void route_check(const struct proxy *fe, struct use_backend *u, struct proxies *
  * NULL: none, or it is disabled. A frontend without conditions costs nothing. A formatted name
  * without a backend of this mode ends the search: default_backend is used.
  */
-struct proxy *route_backend(struct session *s);
+struct proxy *route_backend(struct stream *s);
 
 /*
  * Sets an unconfigured fullconn to a tenth of the connections of all frontends that refer to the

@@ -14,7 +14,7 @@ struct cfg_diag;
 struct http_head;
 struct proxy;
 struct proxies;
-struct session;
+struct stream;
 
 void unique_id_conf_fini(struct unique_id_conf *c);
 /* Copies the defaults section's settings. 0 or -ERR_NOMEM. */
@@ -28,8 +28,8 @@ int unique_id_conf_finish(struct proxy *p, struct proxies *root, struct cfg_diag
  * 1, with the id, which lives as long as the transaction; 0: there is none. a: context for the
  * format. A request's head must be complete.
  */
-int unique_id_get(const struct session *s, struct arena *a, struct str *out);
+int unique_id_get(const struct stream *s, struct arena *a, struct str *out);
 /* Adds it to the head for the server. 0 or a negative reason. */
-int unique_id_add(const struct session *s, struct http_head *req) must_check;
+int unique_id_add(const struct stream *s, struct http_head *req) must_check;
 
 #endif

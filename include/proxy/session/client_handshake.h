@@ -6,10 +6,10 @@
 #include "proxy/model/session.h"
 
 /* The reason for the log. */
-void client_handshake_set_term(struct session *s, enum conn_err err);
+void client_handshake_set_term(struct stream *s, enum conn_err err);
 /* Its bytes come next on the socket, after a PROXY header: the event that follows. */
-enum session_event client_handshake_begin(struct session *s);
+enum stream_event client_handshake_begin(struct stream *s);
 /* Continues it. */
-enum session_event client_handshake(struct session *s);
+enum stream_event client_handshake(struct stream *s);
 
 #endif

@@ -7,13 +7,13 @@
 
 /* Before the first byte: the name that is asked for. 0 or a negative reason, -ERR_RANGE if it is
  * none that can be asked for (tls_connect_as()); nothing to do without TLS of the configuration. */
-int connect_tls_begin(struct session *s) must_check;
+int connect_tls_begin(struct stream *s) must_check;
 /* While the request can still be read: the name, if it depends on the request. */
-void connect_tls_note(struct session *s);
+void connect_tls_note(struct stream *s);
 /* True if the connection, one to the session's server, was made for the same name. */
-int connect_tls_is(const struct session *s, const struct conn *c);
+int connect_tls_is(const struct stream *s, const struct conn *c);
 /* Where the name varies: uses an idle connection that was made for the same. 1, or 0: there is
  * none. */
-int connect_tls_reuse(struct session *s) must_check;
+int connect_tls_reuse(struct stream *s) must_check;
 
 #endif

@@ -13,24 +13,24 @@ struct derived {
 };
 
 /* One function for each state: sets what differs from zero. */
-void derive_early(const struct session *s, struct derived *d);
-void derive_header(const struct session *s, struct derived *d);
-void derive_client_handshake(const struct session *s, struct derived *d);
-void derive_read(const struct session *s, struct derived *d);
-void derive_tarpit(const struct session *s, struct derived *d);
-void derive_inspect(const struct session *s, struct derived *d);
-void derive_queue(const struct session *s, struct derived *d);
-void derive_connect(const struct session *s, struct derived *d);
-void derive_handshake(const struct session *s, struct derived *d);
-void derive_retry(const struct session *s, struct derived *d);
-void derive_relay(const struct session *s, struct derived *d);
-void derive_reply(const struct session *s, struct derived *d);
-void derive_linger(const struct session *s, struct derived *d);
-void derive_nothing(const struct session *s, struct derived *d);
+void derive_early(const struct stream *s, struct derived *d);
+void derive_header(const struct stream *s, struct derived *d);
+void derive_client_handshake(const struct stream *s, struct derived *d);
+void derive_read(const struct stream *s, struct derived *d);
+void derive_tarpit(const struct stream *s, struct derived *d);
+void derive_inspect(const struct stream *s, struct derived *d);
+void derive_queue(const struct stream *s, struct derived *d);
+void derive_connect(const struct stream *s, struct derived *d);
+void derive_handshake(const struct stream *s, struct derived *d);
+void derive_retry(const struct stream *s, struct derived *d);
+void derive_relay(const struct stream *s, struct derived *d);
+void derive_reply(const struct stream *s, struct derived *d);
+void derive_linger(const struct stream *s, struct derived *d);
+void derive_nothing(const struct stream *s, struct derived *d);
 
 /* Maximum idle time of one side in ms; 0: no limit. */
-unsigned int session_idle_limit(const struct session *s, int side, int half_closed);
+unsigned int stream_idle_limit(const struct stream *s, int side, int half_closed);
 /* The side whose timeout would end a RELAY first: CLIENT or SERVER. */
-int session_late_side(const struct session *s);
+int stream_late_side(const struct stream *s);
 
 #endif

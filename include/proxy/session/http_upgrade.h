@@ -7,13 +7,13 @@
 
 #include "proxy/model/fsm.h"
 
-struct session;
+struct stream;
 
 /*
  * s->be is the http backend. The data that the client has sent is parsed as a request from its
  * first byte on and goes to this backend; for later requests of the connection the frontend selects
  * a backend again. AWAIT_REQUEST.
  */
-enum session_event http_upgrade(struct session *s) must_check;
+enum stream_event http_upgrade(struct stream *s) must_check;
 
 #endif

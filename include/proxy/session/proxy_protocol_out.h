@@ -6,8 +6,8 @@
 
 /* Has the new connection to s->srv begin with a header, if the server wants one: 0 or
  * -ERR_NOMEM. */
-int proxy_protocol_begin(struct session *s) must_check;
+int proxy_protocol_begin(struct stream *s) must_check;
 /* True if the idle connection c began with the header that s would send. */
-int proxy_protocol_matches(const struct session *s, const struct conn *c);
+int proxy_protocol_matches(const struct stream *s, const struct conn *c);
 
 #endif

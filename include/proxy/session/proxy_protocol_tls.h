@@ -10,7 +10,7 @@
  * Sets alpn, authority and ssl of *f as the session's server wants them. Texts are in the arena or
  * live as long as the client's connection; *ssl is the caller's room for f->ssl.
  */
-void proxy_protocol_put_tls(const struct session *s, struct arena *a,
+void proxy_protocol_put_tls(const struct stream *s, struct arena *a,
 	struct proxy_header_fields *f, struct proxy_header_ssl *ssl);
 
 #endif

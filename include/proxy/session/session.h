@@ -14,13 +14,13 @@ void session_on_accept(struct listener *ln, int fd, const struct addr *peer);
 /* Frees a session in CLOSED, as its last task. */
 void session_on_end(struct task *t);
 /* Closes it. cause: K, killed; D or U, a server went down or came up (manual 8.5). */
-void session_kill(struct session *s, char cause);
+void stream_kill(struct stream *s, char cause);
 /* True if it is connected to this server, or about to be. Not if it waits in a queue, or has just
  * been given the slot of one that ended and has not seen it yet. */
 static inline int
-session_is_on(const struct session *s, const struct server *srv)
+stream_is_on(const struct stream *s, const struct server *srv)
 {
-	return s->state != SESSION_QUEUE && s->srv == srv;
+	return s->state != STREAM_QUEUE && s->srv == srv;
 }
 /* The process is stopping: connections are not kept for further requests. */
 void engine_soft_stop(struct engine *e);

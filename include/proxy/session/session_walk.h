@@ -9,13 +9,13 @@
 #include "base/compiler.h"
 #include "proxy/model/session.h"
 
-typedef int session_pick_fn(const struct session *s, const void *arg);
+typedef int session_pick_fn(const struct stream *s, const void *arg);
 
 struct session_walk {
 	uint64_t after;          /* id of the last session visited; 0: none */
 	session_pick_fn *pick;   /* selects the sessions */
 	const void *pick_arg;
-	void (*fn)(struct session *s, void *arg); /* called for each; may close it */
+	void (*fn)(struct stream *s, void *arg); /* called for each; may close it */
 	void *fn_arg;
 	unsigned int max;        /* maximum calls of fn per step */
 	unsigned int max_looks;  /* maximum calls of pick per step */

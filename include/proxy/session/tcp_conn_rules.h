@@ -16,7 +16,7 @@ tcp_conn_rules_exist(const struct proxy *fe)
 }
 
 /* tcp_conn_rules_allow(), if there are rules for this place. */
-int tcp_conn_rules_apply(struct session *s, enum rule_place place, int *expects);
+int tcp_conn_rules_apply(struct stream *s, enum rule_place place, int *expects);
 
 /*
  * Runs the rules of RULE_TCP_CONNECTION or RULE_TCP_SESSION for the client of a new session. Its
@@ -25,9 +25,10 @@ int tcp_conn_rules_apply(struct session *s, enum rule_place place, int *expects)
  * header.
  */
 static inline int
-tcp_conn_rules_allow(struct session *s, enum rule_place place, int *expects)
+tcp_conn_rules_allow(struct stream *s, enum rule_place place, int *expects)
 {
-	return !proxy_has_rules(&s->fe->rules, place) || tcp_conn_rules_apply(s, place, expects);
+	return !proxy_has_rules(&s->sess->fe->rules, place) ||
+		tcp_conn_rules_apply(s, place, expects);
 }
 
 #endif

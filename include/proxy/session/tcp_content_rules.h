@@ -18,29 +18,29 @@ tcp_content_rules_of_frontend(const struct proxy *fe)
 
 /* The same for the chosen backend; the rules of a listen section have run already. */
 static inline int
-tcp_content_rules_of_backend(const struct session *s)
+tcp_content_rules_of_backend(const struct stream *s)
 {
-	return s->be != s->fe && proxy_has_rules(&s->be->rules, RULE_TCP_REQ_CONTENT);
+	return s->be != s->sess->fe && proxy_has_rules(&s->be->rules, RULE_TCP_REQ_CONTENT);
 }
 
 /* --- a session in INSPECT --- */
 
 /* Reads the client's data and runs the rules: returns their result. */
-enum session_event tcp_content_read(struct session *s) must_check;
+enum stream_event tcp_content_read(struct stream *s) must_check;
 /* Runs the rules on the data so far: PASSED, DENIED, or NONE while they wait for more. */
-enum session_event tcp_content_decide(struct session *s) must_check;
-uint64_t tcp_content_deadline(const struct session *s);
+enum stream_event tcp_content_decide(struct stream *s) must_check;
+uint64_t tcp_content_deadline(const struct stream *s);
 
 /* --- a server's first bytes, in mode tcp --- */
 
 /* True if the server's first bytes are to be held back, in mode tcp. */
 static inline int
-tcp_content_rules_of_response(const struct session *s)
+tcp_content_rules_of_response(const struct stream *s)
 {
 	return !s->txn && proxy_has_rules(&s->be->rules, RULE_TCP_RES_CONTENT);
 }
 
 /* Holds back the first bytes of a connected server if rules need them. Returns the event for the
  * session: DENIED or NONE. */
-enum session_event tcp_content_begin_response(struct session *s) must_check;
+enum stream_event tcp_content_begin_response(struct stream *s) must_check;
 #endif

@@ -75,7 +75,7 @@ struct rule_outcome {
 	unsigned int timeout_ms[RULE_TIMEOUTS]; /* set-timeout: 0 not set */
 	unsigned int wait_ms;    /* RULE_YIELD: maximum wait; 0: the inspect delay, or none */
 	int awaits_answer;       /* RULE_YIELD: not for data, but for a name server */
-	void *proxy;             /* for the actions of the proxy layer: struct session */
+	void *proxy;             /* for the actions of the proxy layer: struct stream */
 	const char *realm;       /* of the action auth, without one of its own */
 };
 

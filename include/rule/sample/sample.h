@@ -101,7 +101,7 @@ struct sample_ctx {
 	size_t req_len, res_len;   /* mode http: received bytes, including the head */
 	/* No more data will arrive, of the response if that is evaluated: no sample may change. */
 	int req_ended;
-	const void *session;       /* for the fetches of the proxy: struct session */
+	const void *stream;        /* for the fetches of the proxy: struct stream */
 	const void *log;           /* struct log_context, in log formats */
 	const void *server;        /* SAMPLE_AT_CHECK: struct server */
 	/* rule/sample/var.h: by scope; NULL: none */

@@ -121,8 +121,8 @@ admin_cmd_add_server(struct admin_conn *c, int argc, char **argv)
 static int
 has_session_of(const struct engine *e, const struct server *srv)
 {
-	list_each(it, &e->sessions) {
-		const struct session *s = list_entry(it, const struct session, link);
+	list_each(it, &e->streams) {
+		const struct stream *s = list_entry(it, const struct stream, link);
 
 		if (s->srv == srv || s->bound == srv)
 			return 1;

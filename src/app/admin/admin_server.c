@@ -377,26 +377,26 @@ struct end_tour {
 };
 
 static int
-has_id(const struct session *s, const void *arg)
+has_id(const struct stream *s, const void *arg)
 {
 	return s->id == ((const struct end_tour *)arg)->id;
 }
 
 /* Sessions that waited for those that end here get their slots, and are to be served. */
 static int
-was_on(const struct session *s, const void *arg)
+was_on(const struct stream *s, const void *arg)
 {
 	const struct end_tour *t = arg;
 
-	return session_is_on(s, t->srv) && (s->has_left || (int32_t)(s->slot - t->slots) <= 0);
+	return stream_is_on(s, t->srv) && (s->has_left || (int32_t)(s->slot - t->slots) <= 0);
 }
 
 static void
-end_one(struct session *s, void *arg)
+end_one(struct stream *s, void *arg)
 {
 	struct end_tour *t = arg;
 
-	session_kill(s, 'K');
+	stream_kill(s, 'K');
 	t->ended++;
 }
 

@@ -19,9 +19,9 @@ proto_of(const struct addr *a)
 }
 
 static void
-add_expiry(struct admin_conn *c, const struct session *s)
+add_expiry(struct admin_conn *c, const struct stream *s)
 {
-	uint64_t now = session_now_ms(s);
+	uint64_t now = stream_now_ms(s);
 
 	if (s->timer.deadline == TIMER_NEVER)
 		sbuf_adds(&c->out, "exp=");
@@ -32,9 +32,9 @@ add_expiry(struct admin_conn *c, const struct session *s)
 }
 
 static void
-add_side(struct admin_conn *c, const struct session *s, int side)
+add_side(struct admin_conn *c, const struct stream *s, int side)
 {
-	const struct conn *conn = &s->conn[side];
+	const struct conn *conn = s->conn[side];
 	struct interest in;
 	void *owner;
 
@@ -59,31 +59,31 @@ add_half(struct admin_conn *c, const char *name, const struct direction *d)
 
 /* The last (state, event) pairs, oldest first. */
 static void
-add_history(struct admin_conn *c, const struct session *s)
+add_history(struct admin_conn *c, const struct stream *s)
 {
-	unsigned int n = s->hist_n, first = n > SESSION_HISTORY ? n - SESSION_HISTORY : 0;
+	unsigned int n = s->hist_n, first = n > STREAM_HISTORY ? n - STREAM_HISTORY : 0;
 
 	sbuf_adds(&c->out, "hist=");
 	for (unsigned int i = first; i < n; i++) {
-		const uint8_t *h = s->hist[i % SESSION_HISTORY];
+		const uint8_t *h = s->hist[i % STREAM_HISTORY];
 
 		sbuf_addf(&c->out, "%s%s:%s", i > first ? "," : "",
-			  session_state_name((enum session_state)h[0]),
-			  session_event_name((enum session_event)h[1]));
+			  stream_state_name((enum stream_state)h[0]),
+			  stream_event_name((enum stream_event)h[1]));
 	}
 }
 
 static void
-add_session(struct admin_conn *c, const struct session *s)
+add_session(struct admin_conn *c, const struct stream *s)
 {
-	uint64_t now = session_now_ms(s);
+	uint64_t now = stream_now_ms(s);
 	char src[ADDR_TEXT];
 
 	sbuf_addf(&c->out,
 		"0x%llx: proto=%s src=%s fe=%s be=%s srv=%s state=%s age=%llums calls=%u ",
-		(unsigned long long)s->id, proto_of(&s->peer), addr_text(&s->peer, src),
-		s->fe->name, s->be ? s->be->name : "<NONE>", s->srv ? s->srv->name : "<none>",
-		session_state_name(s->state), (unsigned long long)(now - s->accept_ms),
+		(unsigned long long)s->id, proto_of(&s->sess->peer), addr_text(&s->sess->peer, src),
+		s->sess->fe->name, s->be ? s->be->name : "<NONE>", s->srv ? s->srv->name : "<none>",
+		stream_state_name(s->state), (unsigned long long)(now - s->sess->accept_ms),
 		s->hist_n);
 	add_half(c, "rq", &s->dir[CLIENT]);
 	add_half(c, "rp", &s->dir[SERVER]);
@@ -103,12 +103,12 @@ struct sess_tour {
 };
 
 static int
-is_shown(const struct session *s, const void *arg)
+is_shown(const struct stream *s, const void *arg)
 {
 	const struct sess_tour *t = arg;
 
 	return (!t->only || s->id == t->only) &&
-		session_now_ms(s) - s->accept_ms >= t->min_age_ms;
+		stream_now_ms(s) - s->sess->accept_ms >= t->min_age_ms;
 }
 
 struct sess_answer {
@@ -117,7 +117,7 @@ struct sess_answer {
 };
 
 static void
-show_session(struct session *s, void *arg)
+show_session(struct stream *s, void *arg)
 {
 	struct sess_answer *a = arg;
 

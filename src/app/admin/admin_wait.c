@@ -68,18 +68,18 @@ look_at_server(struct admin_conn *c, const char *name)
 /* --- sessions --- */
 
 static int
-is_counted(const struct session *s, const void *arg)
+is_counted(const struct stream *s, const void *arg)
 {
 	const struct wait_cond *cond = arg;
 	const struct wait_filter *f = &cond->filter;
 
-	return (!f->fe || s->fe == f->fe) && (!f->be || s->be == f->be) &&
+	return (!f->fe || s->sess->fe == f->fe) && (!f->be || s->be == f->be) &&
 		(!f->has_server || (s->srv && strcmp(s->srv->name, cond->server) == 0)) &&
 		(f->state < 0 || (int)s->state == f->state) && (!f->id || s->id == f->id);
 }
 
 static void
-count_one(struct session *s, void *arg)
+count_one(struct stream *s, void *arg)
 {
 	struct wait_round *r = arg;
 

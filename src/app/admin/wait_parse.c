@@ -488,8 +488,8 @@ set_filter_proxy(struct admin_conn *c, const char *name, unsigned int cap, const
 static int
 set_filter_state(struct admin_conn *c, const char *name, struct wait_filter *f)
 {
-	for (int i = 0; i < SESSION_STATES; i++)
-		if (strcmp(session_state_name((enum session_state)i), name) == 0) {
+	for (int i = 0; i < STREAM_STATES; i++)
+		if (strcmp(stream_state_name((enum stream_state)i), name) == 0) {
 			f->state = i;
 			return 0;
 		}

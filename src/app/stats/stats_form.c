@@ -166,11 +166,11 @@ set_agent_down(struct process *p, struct server *s)
 static void
 end_sessions_of(struct worker *w, const struct server *s)
 {
-	list_each_safe(it, &w->engine.sessions) {
-		struct session *one = list_entry(it, struct session, link);
+	list_each_safe(it, &w->engine.streams) {
+		struct stream *one = list_entry(it, struct stream, link);
 
 		if (one->srv == s)
-			session_kill(one, 'K');
+			stream_kill(one, 'K');
 	}
 }
 

@@ -17,7 +17,7 @@ static void
 deliver_granted(struct list *ours)
 {
 	while (!list_is_empty(ours)) {
-		struct session *s = list_first(ours, struct session, queue_link);
+		struct stream *s = list_first(ours, struct stream, queue_link);
 
 		list_remove(&s->queue_link);
 		s->engine->on_slot(s);
@@ -51,14 +51,14 @@ is_preferred_locked(const struct server *srv)
  * prefer-last-server). Hash algorithms make their own choice. NULL: none.
  */
 static struct server *
-last_server_locked(const struct session *s)
+last_server_locked(const struct stream *s)
 {
-	struct server *srv = s->held ? conn_pool_server(s->held) : NULL;
+	struct server *srv = s->sess->held ? conn_pool_server(s->sess->held) : NULL;
 
 	lock_assert_held(&s->be->lock);
 	if (!srv || srv->be != s->be || !server_is_running(srv) || balance_hashes(s->be->balance))
 		return NULL;
-	return s->held_private || is_preferred_locked(srv) ? srv : NULL;
+	return s->sess->held_private || is_preferred_locked(srv) ? srv : NULL;
 }
 
 static int
@@ -69,44 +69,44 @@ queue_is_full(const struct server *srv)
 
 /* The server for the session, or a place in its queue. Another server may be used if it is full and
  * the configuration permits it (manual 5.2, maxqueue). */
-static enum session_event
-choose_that_locked(struct session *s, struct server *srv)
+static enum stream_event
+choose_that_locked(struct stream *s, struct server *srv)
 {
 	lock_assert_held(&s->be->lock);
 	s->srv = srv;
 	if (server_has_room(s->srv)) {
 		slot_get_locked(s);
-		return SESSION_EV_ASSIGNED;
+		return STREAM_EV_ASSIGNED;
 	}
-	return queue_is_full(srv) ? SESSION_EV_NO_SERVER : SESSION_EV_FULL;
+	return queue_is_full(srv) ? STREAM_EV_NO_SERVER : STREAM_EV_FULL;
 }
 
 static int
-may_leave(const struct session *s)
+may_leave(const struct stream *s)
 {
 	return !s->bound || ((s->be->options & OPT_REDISPATCH) && !s->forced);
 }
 
-static enum session_event
-choose_server_locked(struct session *s, const struct server *avoid)
+static enum stream_event
+choose_server_locked(struct stream *s, const struct server *avoid)
 {
 	int full = 0;
 
 	lock_assert_held(&s->be->lock);
 	s->srv = balance_pick(s->be, s->has_key ? &s->key : NULL, avoid, &full);
 	if (full)
-		return s->srv && queue_is_full(s->srv) ? SESSION_EV_NO_SERVER : SESSION_EV_FULL;
+		return s->srv && queue_is_full(s->srv) ? STREAM_EV_NO_SERVER : STREAM_EV_FULL;
 	if (!s->srv)
-		return SESSION_EV_NO_SERVER;
+		return STREAM_EV_NO_SERVER;
 	slot_get_locked(s);
-	return SESSION_EV_ASSIGNED;
+	return STREAM_EV_ASSIGNED;
 }
 
 static void
-wait_in_queue_locked(struct session *s)
+wait_in_queue_locked(struct stream *s)
 {
 	lock_assert_held(&s->be->lock);
-	s->waits_since_ms = session_now_ms(s);
+	s->waits_since_ms = stream_now_ms(s);
 	slot_queue_locked(s);
 }
 
@@ -128,7 +128,7 @@ offer_raised_locked(struct engine *e, struct proxy *be, struct list *ours)
 }
 
 static uint64_t
-join_backend_locked(struct session *s, struct list *ours)
+join_backend_locked(struct stream *s, struct list *ours)
 {
 	struct proxy *be = s->be;
 	struct proxy_stat *st = be_stat(s);
@@ -136,34 +136,34 @@ join_backend_locked(struct session *s, struct list *ours)
 	lock_assert_held(&s->be->lock);
 	atomic_write(&be->be_cur, be->be_cur + 1);
 	counter_max(&st->cur_max, be->be_cur);
-	freq_add(&be->be_rate, session_now_ms(s), 1);
+	freq_add(&be->be_rate, stream_now_ms(s), 1);
 	counter_max(&st->rate_max, be->be_rate.max);
 	return be->has_minconn ? offer_raised_locked(s->engine, be, ours) : 0;
 }
 
-static enum session_event
-choose_or_wait_locked(struct session *s, int *moved)
+static enum stream_event
+choose_or_wait_locked(struct stream *s, int *moved)
 {
 	struct server *want = s->bound ? s->bound : last_server_locked(s);
-	enum session_event ev;
+	enum stream_event ev;
 
 	lock_assert_held(&s->be->lock);
 	ev = want ? choose_that_locked(s, want) : choose_server_locked(s, NULL);
-	if (ev == SESSION_EV_NO_SERVER && want && may_leave(s))
+	if (ev == STREAM_EV_NO_SERVER && want && may_leave(s))
 		ev = choose_server_locked(s, want);
 	/* Once it is queued and the lock is released, other workers may set its server. */
 	*moved = s->bound && s->srv != s->bound;
-	if (ev == SESSION_EV_FULL)
+	if (ev == STREAM_EV_FULL)
 		wait_in_queue_locked(s);
 	return ev;
 }
 
-enum session_event
-queue_enter(struct session *s, int *moved)
+enum stream_event
+queue_enter(struct stream *s, int *moved)
 {
 	struct engine *e = s->engine;
 	struct proxy *be = s->be;
-	enum session_event ev;
+	enum stream_event ev;
 	struct list ours;
 	uint64_t who;
 
@@ -178,7 +178,7 @@ queue_enter(struct session *s, int *moved)
 }
 
 void
-queue_join(struct session *s)
+queue_join(struct stream *s)
 {
 	struct engine *e = s->engine;
 	struct proxy *be = s->be;
@@ -193,10 +193,10 @@ queue_join(struct session *s)
 	wake_workers(e, be, who);
 }
 
-enum session_event
-queue_choose(struct session *s, int *moved)
+enum stream_event
+queue_choose(struct stream *s, int *moved)
 {
-	enum session_event ev;
+	enum stream_event ev;
 
 	lock_take(&s->be->lock, s->engine->sys);
 	ev = choose_or_wait_locked(s, moved);
@@ -204,14 +204,14 @@ queue_choose(struct session *s, int *moved)
 	return ev;
 }
 
-enum session_event
-queue_change(struct session *s, int *moved)
+enum stream_event
+queue_change(struct stream *s, int *moved)
 {
 	struct engine *e = s->engine;
 	struct proxy *be = s->be;
 	struct server *old = s->srv;
 	struct list ours;
-	enum session_event ev;
+	enum stream_event ev;
 	uint64_t who;
 
 	list_init(&ours);
@@ -220,7 +220,7 @@ queue_change(struct session *s, int *moved)
 	ev = choose_server_locked(s, old);
 	*moved = s->srv != old;
 	who = slot_offer_locked(e, old, &ours);
-	if (ev == SESSION_EV_FULL)
+	if (ev == STREAM_EV_FULL)
 		wait_in_queue_locked(s);
 	lock_drop(&be->lock);
 	deliver_granted(&ours);
@@ -229,7 +229,7 @@ queue_change(struct session *s, int *moved)
 }
 
 void
-queue_leave(struct session *s)
+queue_leave(struct stream *s)
 {
 	struct engine *e = s->engine;
 	struct proxy *be = s->be;
@@ -264,7 +264,7 @@ queue_collect(struct engine *e, struct proxy *be)
 	list_init(&ours);
 	lock_take(&be->lock, e->sys);
 	while (!list_is_empty(granted)) {
-		struct session *s = list_first(granted, struct session, queue_link);
+		struct stream *s = list_first(granted, struct stream, queue_link);
 
 		list_remove(&s->queue_link);
 		list_append(&ours, &s->queue_link);

@@ -14,19 +14,19 @@ worker_bit(unsigned int worker)
 }
 
 static struct server_shard *
-queue_of_server(const struct session *s)
+queue_of_server(const struct stream *s)
 {
 	return &s->srv->shard[s->engine->index];
 }
 
 static struct proxy_shard *
-queue_of_backend(const struct session *s)
+queue_of_backend(const struct stream *s)
 {
 	return &s->be->shard[s->engine->index];
 }
 
 static void
-give_slot_locked(struct session *s, struct server_stat *st)
+give_slot_locked(struct stream *s, struct server_stat *st)
 {
 	struct server *srv = s->srv;
 
@@ -38,7 +38,7 @@ give_slot_locked(struct session *s, struct server_stat *st)
 }
 
 void
-slot_get_locked(struct session *s)
+slot_get_locked(struct stream *s)
 {
 	lock_assert_held(&s->be->lock);
 	assert(!s->has_slot);
@@ -47,12 +47,12 @@ slot_get_locked(struct session *s)
 }
 
 void
-slot_taken_locked(struct session *s)
+slot_taken_locked(struct stream *s)
 {
 	lock_assert_held(&s->be->lock);
 	s->waits = 0;
-	s->queued_ms = session_now_ms(s);
-	s->queued_us = US_BITS(session_now_us(s));
+	s->queued_ms = stream_now_ms(s);
+	s->queued_us = US_BITS(stream_now_us(s));
 	counter_add(&srv_stat(s)->cum_sess, 1);
 	counter_set(&srv_stat(s)->last_sess_ms, s->queued_ms);
 	counter_set(&be_stat(s)->last_sess_ms, s->queued_ms);
@@ -61,7 +61,7 @@ slot_taken_locked(struct session *s)
 }
 
 void
-slot_put_locked(struct session *s)
+slot_put_locked(struct stream *s)
 {
 	lock_assert_held(&s->be->lock);
 	if (!s->has_slot)
@@ -74,7 +74,7 @@ slot_put_locked(struct session *s)
 
 /* In a queue, or in the list of those granted a slot. */
 static int
-is_linked(const struct session *s)
+is_linked(const struct stream *s)
 {
 	return heap_has(&s->queue_node) || !list_is_empty(&s->queue_link);
 }
@@ -92,7 +92,7 @@ count_queued(unsigned int *queued, unsigned int n, _Atomic unsigned int *max)
  * holds the difference.
  */
 void
-slot_queue_locked(struct session *s)
+slot_queue_locked(struct stream *s)
 {
 	struct server *srv = s->srv;
 	struct proxy *be = s->be;
@@ -103,19 +103,19 @@ slot_queue_locked(struct session *s)
 	s->waits = 1;
 	if (srv) {
 		s->queue_before -= srv->queue_served;
-		session_queue_add(&queue_of_server(s)->queue, s);
+		stream_queue_add(&queue_of_server(s)->queue, s);
 		srv->waiting |= worker_bit(w);
 		count_queued(&srv->queued, srv->queued + 1, &srv_stat(s)->queued_max);
 	} else {
 		s->be_queue_before -= be->queue_served;
-		session_queue_add(&queue_of_backend(s)->queue, s);
+		stream_queue_add(&queue_of_backend(s)->queue, s);
 		be->waiting |= worker_bit(w);
 		count_queued(&be->queued, be->queued + 1, &be_stat(s)->queued_max);
 	}
 }
 
 void
-slot_unqueue_locked(struct session *s)
+slot_unqueue_locked(struct stream *s)
 {
 	struct server *srv = s->srv;
 	struct proxy *be = s->be;
@@ -130,16 +130,16 @@ slot_unqueue_locked(struct session *s)
 		return;
 	}
 	if (srv) {
-		session_queue_remove(&queue_of_server(s)->queue, s);
+		stream_queue_remove(&queue_of_server(s)->queue, s);
 		s->queue_before += srv->queue_served + 1;
 		atomic_write(&srv->queued, srv->queued - 1);
-		if (session_queue_is_empty(&queue_of_server(s)->queue))
+		if (stream_queue_is_empty(&queue_of_server(s)->queue))
 			srv->waiting &= ~worker_bit(w);
 	} else {
-		session_queue_remove(&queue_of_backend(s)->queue, s);
+		stream_queue_remove(&queue_of_backend(s)->queue, s);
 		s->be_queue_before += be->queue_served + 1;
 		atomic_write(&be->queued, be->queued - 1);
-		if (session_queue_is_empty(&queue_of_backend(s)->queue))
+		if (stream_queue_is_empty(&queue_of_backend(s)->queue))
 			be->waiting &= ~worker_bit(w);
 	}
 }
@@ -149,7 +149,7 @@ slot_unqueue_locked(struct session *s)
 /* True if the session is bound to this server by force-persist, or by persistence while the server
  * is up. */
 static int
-is_tied(const struct session *s)
+is_tied(const struct stream *s)
 {
 	unsigned int options = s->be->options;
 
@@ -159,26 +159,26 @@ is_tied(const struct session *s)
 }
 
 /* The first one of one worker's sessions; any: including the backend's queue. */
-static struct session *
+static struct stream *
 next_of(const struct server *srv, unsigned int worker, int any)
 {
-	struct session *own = session_queue_first(&srv->shard[worker].queue);
-	struct session *other = any ? session_queue_first(&srv->be->shard[worker].queue) : NULL;
+	struct stream *own = stream_queue_first(&srv->shard[worker].queue);
+	struct stream *other = any ? stream_queue_first(&srv->be->shard[worker].queue) : NULL;
 
 	if (own && !server_takes_sessions(srv) && !is_tied(own))
 		own = NULL;
 	if (!own || !other)
 		return own ? own : other;
-	return session_queue_is_before(other, own) ? other : own;
+	return stream_queue_is_before(other, own) ? other : own;
 }
 
 /* A session of another worker, which would have to be mailed, is served before ours if it has
  * another priority and comes first, or if it has waited too long. */
 static int
-comes_before_ours(const struct session *s, const struct session *ours, uint64_t now)
+comes_before_ours(const struct stream *s, const struct stream *ours, uint64_t now)
 {
 	if (s->prio_class != ours->prio_class || s->prio_offset != ours->prio_offset)
-		return session_queue_is_before(s, ours);
+		return stream_queue_is_before(s, ours);
 	return s->waits_since_ms + QUEUE_UNFAIR_MS < now;
 }
 
@@ -186,10 +186,10 @@ comes_before_ours(const struct session *s, const struct session *ours, uint64_t 
  * The next session for a slot of this server. Sessions in the backend's queue only go to servers of
  * the group in use, not to a backup that is no longer used.
  */
-static struct session *
+static struct stream *
 next_waiting_locked(const struct engine *e, const struct server *srv)
 {
-	struct session *ours, *best;
+	struct stream *ours, *best;
 	uint64_t who, now = loop_now_ms(e->loop);
 	int any;
 
@@ -198,11 +198,11 @@ next_waiting_locked(const struct engine *e, const struct server *srv)
 	who = srv->waiting | (any ? srv->be->waiting : 0);
 	best = ours = who & worker_bit(e->index) ? next_of(srv, e->index, any) : NULL;
 	for (who &= ~worker_bit(e->index); who; who &= who - 1) {
-		struct session *s = next_of(srv, (unsigned int)__builtin_ctzll(who), any);
+		struct stream *s = next_of(srv, (unsigned int)__builtin_ctzll(who), any);
 
 		if (!s || (ours && !comes_before_ours(s, ours, now)))
 			continue;
-		if (!best || session_queue_is_before(s, best))
+		if (!best || stream_queue_is_before(s, best))
 			best = s;
 	}
 	return best;
@@ -210,7 +210,7 @@ next_waiting_locked(const struct engine *e, const struct server *srv)
 
 /* Grants the slot to a session of another worker: returns its bit if it has to be notified. */
 static uint64_t
-grant_slot_locked(struct session *s, struct server_stat *st)
+grant_slot_locked(struct stream *s, struct server_stat *st)
 {
 	struct list *granted = &queue_of_backend(s)->granted;
 	uint64_t told;
@@ -229,7 +229,7 @@ slot_offer_locked(struct engine *e, struct server *srv, struct list *ours)
 
 	lock_assert_held(&srv->be->lock);
 	while (server_has_room(srv)) {
-		struct session *s = next_waiting_locked(e, srv);
+		struct stream *s = next_waiting_locked(e, srv);
 		uint32_t *served;
 
 		if (!s)
@@ -252,7 +252,7 @@ slot_offer_locked(struct engine *e, struct server *srv, struct list *ours)
 
 /* Makes the session wait for any server. */
 static void
-move_to_backend_locked(struct session *s)
+move_to_backend_locked(struct stream *s)
 {
 	lock_assert_held(&s->be->lock);
 	slot_unqueue_locked(s);
@@ -263,25 +263,25 @@ move_to_backend_locked(struct session *s)
 /* Moves sessions with a priority, in their order. Sessions that stay are out of the queue for a
  * moment. */
 static void
-move_prioritized_locked(struct server *srv, struct session_queue *queue)
+move_prioritized_locked(struct server *srv, struct stream_queue *queue)
 {
 	struct list kept;
-	struct session *s;
+	struct stream *s;
 
 	lock_assert_held(&srv->be->lock);
 	list_init(&kept);
-	while ((s = session_queue_first_prioritized(queue))) {
+	while ((s = stream_queue_first_prioritized(queue))) {
 		if (!is_tied(s)) {
 			move_to_backend_locked(s);
 			continue;
 		}
-		session_queue_remove(queue, s);
+		stream_queue_remove(queue, s);
 		list_append(&kept, &s->queue_link);
 	}
 	while (!list_is_empty(&kept)) {
-		s = list_first(&kept, struct session, queue_link);
+		s = list_first(&kept, struct stream, queue_link);
 		list_remove(&s->queue_link);
-		session_queue_add(queue, s);
+		stream_queue_add(queue, s);
 		srv->waiting |= worker_bit(s->engine->index);
 	}
 }
@@ -291,10 +291,10 @@ slot_move_waiting_locked(struct server *srv)
 {
 	lock_assert_held(&srv->be->lock);
 	for (uint64_t who = srv->waiting; who; who &= who - 1) {
-		struct session_queue *queue = &srv->shard[__builtin_ctzll(who)].queue;
+		struct stream_queue *queue = &srv->shard[__builtin_ctzll(who)].queue;
 
 		list_each_safe(it, &queue->fifo) {
-			struct session *s = list_entry(it, struct session, queue_link);
+			struct stream *s = list_entry(it, struct stream, queue_link);
 
 			if (!is_tied(s))
 				move_to_backend_locked(s);

@@ -7,8 +7,8 @@
 #include "proxy/relay/direction.h"
 
 /* Ends the response, also where the server has not: the client has all that it gets. */
-static enum session_event
-end_dropped(struct session *s, int side, enum relay_status status, const char *rest, size_t n)
+static enum stream_event
+end_dropped(struct stream *s, int side, enum relay_status status, const char *rest, size_t n)
 {
 	struct http_txn *t = s->txn;
 
@@ -16,16 +16,16 @@ end_dropped(struct session *s, int side, enum relay_status status, const char *r
 		return http_body_ops.end(s, side, status, rest, n);
 	t->keep_alive[SERVER] = 0;
 	t->h1[SERVER]->body.framing = HTTP_BODY_NONE;
-	session_note_failure(s, SERVER);
+	stream_note_failure(s, SERVER);
 	return http_body_ops.end(s, side, RELAY_OVER, NULL, 0);
 }
 
 /* One read, of which nothing is sent on; more: another one is worth a try. */
 static struct io_step
-drop_once(struct session *s, int side)
+drop_once(struct stream *s, int side)
 {
 	struct engine *e = s->engine;
-	struct conn *src = &s->conn[side];
+	struct conn *src = s->conn[side];
 	enum relay_status status;
 	size_t got, used, out;
 
@@ -48,7 +48,7 @@ drop_once(struct session *s, int side)
 }
 
 static int
-closes_after_head(const struct session *s, int side, int over)
+closes_after_head(const struct stream *s, int side, int over)
 {
 	return http_body_ops.closes(s, side, over);
 }

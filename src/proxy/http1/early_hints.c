@@ -10,7 +10,7 @@
 
 /* The room left of an informational response before it stays in the same buffer. */
 static size_t
-room_for_hints(const struct session *s)
+room_for_hints(const struct stream *s)
 {
 	const struct direction *d = &s->dir[SERVER];
 
@@ -33,7 +33,7 @@ write_hints(const struct rule_hint *hint, struct sbuf *b)
 }
 
 int
-early_hints_send(struct session *s, const struct rule_hint *first)
+early_hints_send(struct stream *s, const struct rule_hint *first)
 {
 	struct sbuf b;
 

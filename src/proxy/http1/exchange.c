@@ -17,15 +17,15 @@
 #include "proxy/relay/bulk.h"
 #include "base/counter.h"
 
-enum session_event
-exchange_fail(struct session *s, unsigned int status, char cause, char phase)
+enum stream_event
+exchange_fail(struct stream *s, unsigned int status, char cause, char phase)
 {
-	session_set_term(s, cause, phase);
+	stream_set_term(s, cause, phase);
 	s->txn->status = status;
 	/* A client that accepts no more data gets no reply. */
-	return s->state != SESSION_RELAY || s->dir[SERVER].state == DIRECTION_OPEN
-		? SESSION_EV_ANSWER
-		: SESSION_EV_NONE;
+	return s->state != STREAM_RELAY || s->dir[SERVER].state == DIRECTION_OPEN
+		? STREAM_EV_ANSWER
+		: STREAM_EV_NONE;
 }
 
 /*
@@ -33,7 +33,7 @@ exchange_fail(struct session *s, unsigned int status, char cause, char phase)
  * they need not be read into user space. Always true in mode tcp.
  */
 static int
-body_is_opaque(const struct session *s, int side)
+body_is_opaque(const struct stream *s, int side)
 {
 	const struct direction *d = &s->dir[side];
 
@@ -48,7 +48,7 @@ body_is_opaque(const struct session *s, int side)
 
 /* Number of bytes left of that side's message, if it is known; UINT64_MAX otherwise. */
 static uint64_t
-bytes_left(const struct session *s, int side)
+bytes_left(const struct stream *s, int side)
 {
 	const struct h1_body *b = s->txn ? &s->txn->h1[side]->body : NULL;
 
@@ -56,7 +56,7 @@ bytes_left(const struct session *s, int side)
 }
 
 void
-exchange_foresee(struct session *s, int side)
+exchange_foresee(struct stream *s, int side)
 {
 	uint64_t left = bytes_left(s, side);
 
@@ -71,10 +71,10 @@ exchange_has_request(const struct http_txn *t)
 }
 
 int
-exchange_needs_lingering_close(struct session *s)
+exchange_needs_lingering_close(struct stream *s)
 {
 	const struct http_txn *t = s->txn;
-	struct conn *c = &s->conn[CLIENT];
+	struct conn *c = s->conn[CLIENT];
 	size_t got;
 	char byte;
 
@@ -96,7 +96,7 @@ exchange_needs_lingering_close(struct session *s)
 }
 
 int
-http_is_cut(const struct session *s, int side)
+http_is_cut(const struct stream *s, int side)
 {
 	const struct http_txn *t = s->txn;
 
@@ -106,17 +106,18 @@ http_is_cut(const struct session *s, int side)
 }
 
 int
-exchange_may_reuse(const struct session *s)
+exchange_may_reuse(const struct stream *s)
 {
 	const struct http_txn *t = s->txn;
 
-	return !http_closes_server(s->fe, s->be) && !(t->hop & (HTTP_HOP_UPGRADE | HTTP_HOP_CLOSE));
+	return !http_closes_server(s->sess->fe, s->be) &&
+		!(t->hop & (HTTP_HOP_UPGRADE | HTTP_HOP_CLOSE));
 }
 
 /* --- bodies --- */
 
 size_t
-exchange_reach(const struct session *s, int side, size_t room)
+exchange_reach(const struct stream *s, int side, size_t room)
 {
 	const struct h1_body *b = &s->txn->h1[side]->body;
 
@@ -132,7 +133,7 @@ exchange_reach(const struct session *s, int side, size_t room)
 
 /* Bytes decoded earlier have overwritten their framing. */
 static void
-note_bad_body(const struct session *s, int side, const char *p, size_t n, size_t decoded)
+note_bad_body(const struct stream *s, int side, const char *p, size_t n, size_t decoded)
 {
 	s->txn->h1[side]->body.bad_at -= (uint32_t)decoded;
 	http_note_invalid_body(s, side, p + decoded, n - decoded);
@@ -140,7 +141,7 @@ note_bad_body(const struct session *s, int side, const char *p, size_t n, size_t
 
 /* p NULL: the bytes were not parsed. */
 static enum relay_status
-body_step(struct session *s, int side, char *p, size_t got, size_t *used, size_t *out)
+body_step(struct stream *s, int side, char *p, size_t got, size_t *used, size_t *out)
 {
 	struct http_txn *t = s->txn;
 	struct h1_body *b = &t->h1[side]->body;
@@ -169,7 +170,7 @@ body_step(struct session *s, int side, char *p, size_t got, size_t *used, size_t
 
 /* True if the message ends with its connection. */
 static int
-ends_with_source(const struct session *s, int side)
+ends_with_source(const struct stream *s, int side)
 {
 	const struct http_txn *t = s->txn;
 
@@ -180,7 +181,7 @@ ends_with_source(const struct session *s, int side)
 
 /* If framing is removed peeking is not enough. Invalid data is left to body_step(). */
 static size_t
-body_look(const struct session *s, int side, const char *p, size_t n)
+body_look(const struct stream *s, int side, const char *p, size_t n)
 {
 	struct h1_body b = s->txn->h1[side]->body;
 	long used;
@@ -198,7 +199,7 @@ body_look(const struct session *s, int side, const char *p, size_t n)
 /* Bytes after the end of a message: the next request, or invalid data of a server. rest NULL: they
  * are still in the kernel. */
 static void
-keep_rest(struct session *s, int side, const char *rest, size_t n)
+keep_rest(struct stream *s, int side, const char *rest, size_t n)
 {
 	struct direction *d = &s->dir[side];
 
@@ -218,8 +219,8 @@ keep_rest(struct session *s, int side, const char *rest, size_t n)
 	d->lookahead += (uint32_t)n;
 }
 
-enum session_event
-exchange_reject_body(struct session *s, int side)
+enum stream_event
+exchange_reject_body(struct stream *s, int side)
 {
 	struct http_txn *t = s->txn;
 
@@ -233,29 +234,29 @@ exchange_reject_body(struct session *s, int side)
 		http_count_bad_response(s);
 		server_observe(s->engine, s->srv, SERVER_BAD_HEAD);
 	}
-	session_set_term(s, 'P', 'D');
+	stream_set_term(s, 'P', 'D');
 	direction_event(s, side, DIRECTION_EV_SRC_ERR);
 	direction_notify_if_empty(s, side);
-	return SESSION_EV_NONE;
+	return STREAM_EV_NONE;
 }
 
 /* The source has closed before the end of the message: the direction is broken. */
 static void
-message_cut(struct session *s, int side)
+message_cut(struct stream *s, int side)
 {
 	s->txn->keep_alive[CLIENT] = s->txn->keep_alive[SERVER] = 0;
 	if (side == CLIENT) {
 		direction_side_failed(s, CLIENT);
 		return;
 	}
-	session_note_failure(s, SERVER);
+	stream_note_failure(s, SERVER);
 	direction_event(s, SERVER, DIRECTION_EV_SRC_ERR);
 	if (!direction_pending(&s->dir[SERVER]))
 		direction_event(s, SERVER, DIRECTION_EV_EMPTY);
 }
 
-static enum session_event
-body_end(struct session *s, int side, enum relay_status status, const char *rest, size_t n)
+static enum stream_event
+body_end(struct stream *s, int side, enum relay_status status, const char *rest, size_t n)
 {
 	switch (status) {
 	case RELAY_ON:
@@ -275,11 +276,11 @@ body_end(struct session *s, int side, enum relay_status status, const char *rest
 			message_cut(s, side);
 		break;
 	}
-	return SESSION_EV_NONE;
+	return STREAM_EV_NONE;
 }
 
 int
-exchange_take_ahead(struct session *s, int side)
+exchange_take_ahead(struct stream *s, int side)
 {
 	struct direction *d = &s->dir[side];
 	size_t used, out, n = d->lookahead;
@@ -303,26 +304,26 @@ exchange_take_ahead(struct session *s, int side)
 
 /* True if the client's connection is closed after that response. */
 static int
-closes_client(const struct session *s, int side)
+closes_client(const struct stream *s, int side)
 {
 	return side == SERVER && !s->txn->keep_alive[CLIENT] && exchange_has_request(s->txn);
 }
 
 static int
-body_closes(const struct session *s, int side, int over)
+body_closes(const struct stream *s, int side, int over)
 {
-	return ends_with_source(s, side) ? s->conn[side].eof : over && closes_client(s, side);
+	return ends_with_source(s, side) ? s->conn[side]->eof : over && closes_client(s, side);
 }
 
 static uint64_t
-body_opaque(const struct session *s, int side)
+body_opaque(const struct stream *s, int side)
 {
 	/* The unsent rest of a complete body needs no parsing either. */
 	return body_is_opaque(s, side) ? MAX(bytes_left(s, side), 1) : 0;
 }
 
 uint64_t
-exchange_opaque_none(const struct session *s, int side)
+exchange_opaque_none(const struct stream *s, int side)
 {
 	(void)s;
 	(void)side;
@@ -330,7 +331,7 @@ exchange_opaque_none(const struct session *s, int side)
 }
 
 static int
-reply_closes(const struct session *s, int side, int over)
+reply_closes(const struct stream *s, int side, int over)
 {
 	return over && closes_client(s, side);
 }
@@ -361,13 +362,13 @@ const struct relay_ops http_reply_ops = {
 
 /* --- before there is a server --- */
 
-enum session_event
-exchange_collect(struct session *s)
+enum stream_event
+exchange_collect(struct stream *s)
 {
 	struct engine *e = s->engine;
 	struct direction *d = &s->dir[CLIENT];
-	struct conn *src = &s->conn[CLIENT];
-	enum session_event ev = SESSION_EV_NONE;
+	struct conn *src = s->conn[CLIENT];
+	enum stream_event ev = STREAM_EV_NONE;
 	size_t got, at = d->tail + d->lookahead;
 
 	if (d->state != DIRECTION_OPEN || at >= e->bufsize ||
@@ -393,7 +394,7 @@ exchange_collect(struct session *s)
 }
 
 int
-exchange_awaits_response(const struct session *s)
+exchange_awaits_response(const struct stream *s)
 {
 	const struct direction *d = &s->dir[CLIENT];
 
@@ -404,7 +405,7 @@ exchange_awaits_response(const struct session *s)
 /* Without peek the client's data is read ahead. When there is no room for it the client is no
  * longer watched. */
 static enum io_result
-read_ahead(struct session *s)
+read_ahead(struct stream *s)
 {
 	struct engine *e = s->engine;
 	struct direction *d = &s->dir[CLIENT];
@@ -415,7 +416,7 @@ read_ahead(struct session *s)
 		   : !memory_reserve_buffer(e) || direction_buf_get(e, d) < 0)
 		return IO_OK;
 	/* A request is moved to leave room for tune.maxrewrite. */
-	r = conn_recv(&s->conn[CLIENT], d->buf + at, e->bufsize - MAX(at, e->maxrewrite), &got);
+	r = conn_recv(s->conn[CLIENT], d->buf + at, e->bufsize - MAX(at, e->maxrewrite), &got);
 	d->lookahead += (uint32_t)got;
 	if (!direction_pending(d))
 		direction_buf_free_if_empty(e, d);
@@ -423,9 +424,9 @@ read_ahead(struct session *s)
 }
 
 int
-exchange_client_left(struct session *s)
+exchange_client_left(struct stream *s)
 {
-	struct conn *c = &s->conn[CLIENT];
+	struct conn *c = s->conn[CLIENT];
 	size_t got;
 	char byte;
 

@@ -21,7 +21,7 @@
 /* The head of n bytes has grown: the bytes that follow it, from offset *end on, are moved behind
  * it. 0, or -ERR_RANGE: it is longer than a buffer, or there is no larger one for both. */
 static int
-move_body(struct session *s, int side, uint32_t *end, size_t n)
+move_body(struct stream *s, int side, uint32_t *end, size_t n)
 {
 	struct engine *e = s->engine;
 
@@ -33,7 +33,7 @@ move_body(struct session *s, int side, uint32_t *end, size_t n)
 
 /* The texts leave the buffer before the body is moved over them. */
 static int
-settle_grown(struct session *s, int side, struct http_head *h, uint32_t *end, size_t n)
+settle_grown(struct stream *s, int side, struct http_head *h, uint32_t *end, size_t n)
 {
 	char *to;
 
@@ -49,7 +49,7 @@ settle_grown(struct session *s, int side, struct http_head *h, uint32_t *end, si
 
 /* Moves the texts of a head into the buffer of that side, in front of *end. */
 static int
-settle_head(struct session *s, int side, struct http_head *h, uint32_t *end)
+settle_head(struct stream *s, int side, struct http_head *h, uint32_t *end)
 {
 	size_t n = h1_size(h);
 	char *to;
@@ -64,13 +64,13 @@ settle_head(struct session *s, int side, struct http_head *h, uint32_t *end)
 }
 
 int
-http_settle_request(struct session *s)
+http_settle_request(struct stream *s)
 {
 	return settle_head(s, CLIENT, &s->txn->req, &s->txn->head_end);
 }
 
 int
-http_settle_response(struct session *s)
+http_settle_response(struct stream *s)
 {
 	uint32_t end = s->dir[SERVER].tail;
 
@@ -80,7 +80,7 @@ http_settle_response(struct session *s)
 /* Writes the head so that it ends at *end, where the old one ended: the body follows there. One
  * that is too long for that moves the body and *end. */
 static int
-place_head(struct session *s, int side, struct http_head *head, uint32_t *end)
+place_head(struct stream *s, int side, struct http_head *head, uint32_t *end)
 {
 	struct engine *e = s->engine;
 	struct direction *d = &s->dir[side];
@@ -111,14 +111,14 @@ add_connection(struct http_head *h, const char *value)
 
 /* A dispatch address has no name: a request that was made for a server loses it. */
 static struct str
-sent_server_name(const struct session *s)
+sent_server_name(const struct stream *s)
 {
 	return s->srv->is_dispatch ? (struct str){ "", 0 } : str_of(s->srv->name);
 }
 
 /* http-send-name-header. The last field, where change_server_name() finds it. */
 static int
-add_server_name(struct session *s)
+add_server_name(struct stream *s)
 {
 	const char *field = s->be->http.send_name;
 	struct str name = str_of(s->srv->name);
@@ -131,7 +131,7 @@ add_server_name(struct session *s)
 }
 
 static int
-write_request(struct session *s)
+write_request(struct stream *s)
 {
 	struct http_txn *t = s->txn;
 	char text[FORWARD_TEXT_MAX];
@@ -169,7 +169,7 @@ write_request(struct session *s)
 /* Moves the placed request and what follows it by that many bytes. 0 or -ERR_RANGE, as
  * move_body(). */
 static int
-move_request(struct session *s, uint32_t by)
+move_request(struct stream *s, uint32_t by)
 {
 	struct http_txn *t = s->txn;
 	struct engine *e = s->engine;
@@ -185,7 +185,7 @@ move_request(struct session *s, uint32_t by)
 /* The request was placed for an attempt at another server, maybe, and nothing of it is sent: the
  * head grows or shrinks at its start. */
 static int
-change_server_name(struct session *s)
+change_server_name(struct stream *s)
 {
 	struct http_txn *t = s->txn;
 	struct direction *d = &s->dir[CLIENT];
@@ -207,7 +207,7 @@ change_server_name(struct session *s)
 }
 
 int
-http_place_request(struct session *s)
+http_place_request(struct stream *s)
 {
 	struct http_txn *t = s->txn;
 	struct arena *a = &s->engine->eval.arena;
@@ -256,7 +256,7 @@ put_connection(struct http_txn *t)
 }
 
 static int
-write_response(struct session *s)
+write_response(struct stream *s)
 {
 	struct http_txn *t = s->txn;
 	struct http_head *h = &t->res;
@@ -276,7 +276,7 @@ write_response(struct session *s)
 }
 
 int
-http_place_response(struct session *s)
+http_place_response(struct stream *s)
 {
 	struct arena *a = &s->engine->eval.arena;
 	size_t mark = arena_mark(a);

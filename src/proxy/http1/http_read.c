@@ -12,7 +12,7 @@
 #include "proxy/relay/direction.h"
 #include "proxy/model/http_count.h"
 #include "proxy/http1/informational.h"
-#include "proxy/log/session_log.h"
+#include "proxy/log/stream_log.h"
 #include "proxy/sample/capture.h"
 #include "proxy/sample/http_line.h"
 #include "proxy/model/memory.h"
@@ -32,7 +32,7 @@
 /* When a stop closes the connection of this session; TIMER_NEVER: not. They are closed gradually:
  * otherwise all clients would reconnect at once, and some have sent a request already. */
 static uint64_t
-stop_time(const struct session *s)
+stop_time(const struct stream *s)
 {
 	const struct engine *e = s->engine;
 	uint32_t spread = e->shared->stop_spread_ms;
@@ -45,52 +45,52 @@ stop_time(const struct session *s)
 
 /* With close-spread-time it is not before the time at which an idle connection would be closed. */
 int
-http_read_is_last(const struct session *s)
+http_read_is_last(const struct stream *s)
 {
 	const struct engine *e = s->engine;
 
 	if (!e->stop_ms)
-		return s->fe->listening == PROXY_STOPPED;
-	return !e->shared->stop_spread_ms || session_now_ms(s) >= stop_time(s);
+		return s->sess->fe->listening == PROXY_STOPPED;
+	return !e->shared->stop_spread_ms || stream_now_ms(s) >= stop_time(s);
 }
 
 /* A body that is waited for: as in HAProxy the client's own timeout bounds the wait, too. */
 static uint64_t
-body_deadline(const struct session *s)
+body_deadline(const struct stream *s)
 {
 	uint64_t end = s->txn->wait_until_ms;
 
 	if (http_read_awaits_name(s))
 		return end;
-	return MIN(end, timer_key_after(s->last_ms[CLIENT], s->fe->to.client));
+	return MIN(end, timer_key_after(s->last_ms[CLIENT], s->sess->fe->to.client));
 }
 
 /* The first request is timed from the start of its session, others from their first byte. */
 uint64_t
-http_read_deadline(const struct session *s)
+http_read_deadline(const struct stream *s)
 {
-	const struct proxy_timeouts *to = &s->fe->to;
+	const struct proxy_timeouts *to = &s->sess->fe->to;
 	unsigned int rest = to->http_keep_alive ? to->http_keep_alive : to->http_request;
 
 	if (s->txn && s->txn->wait_until_ms)
 		return body_deadline(s);
-	if (s->requests > (s->txn != NULL) && !s->txn) {
+	if (s->sess->requests > (s->txn != NULL) && !s->txn) {
 		uint64_t end = timer_key_after(s->state_ms, rest ? rest : to->client);
 
-		return s->fe->options & OPT_IDLE_CLOSE ? end : MIN(end, stop_time(s));
+		return s->sess->fe->options & OPT_IDLE_CLOSE ? end : MIN(end, stop_time(s));
 	}
 	/* A body that is waited for has the times above, or as long as data arrives. */
 	if (!to->http_request || (s->txn && s->txn->head_ms))
 		return timer_key_after(s->last_ms[CLIENT], to->client);
-	return s->txn && s->requests > 1 ? timer_key_after(s->txn->began_ms, to->http_request)
-					 : timer_key_after(s->begun_ms, to->http_request);
+	return s->txn && s->sess->requests > 1 ? timer_key_after(s->txn->began_ms, to->http_request)
+					 : timer_key_after(s->sess->begun_ms, to->http_request);
 }
 
 /* --- the head --- */
 
 /* More of the body has arrived. */
-static enum session_event
-take_body(struct session *s)
+static enum stream_event
+take_body(struct stream *s)
 {
 	if (exchange_take_ahead(s, CLIENT) < 0) {
 		s->txn->keep_alive[CLIENT] = 0;
@@ -104,8 +104,8 @@ take_body(struct session *s)
 	return request_process(s);
 }
 
-static enum session_event
-complete_head(struct session *s, size_t used)
+static enum stream_event
+complete_head(struct stream *s, size_t used)
 {
 	struct http_txn *t = s->txn;
 	struct direction *d = &s->dir[CLIENT];
@@ -118,7 +118,7 @@ complete_head(struct session *s, size_t used)
 	http_count_request(s);
 	http_txn_allow_added(s, &t->req);
 	t->persists = (uint8_t)h1_persists(&t->req);
-	t->keep_alive[CLIENT] = (uint8_t)(t->persists && !http_closes_client(s->fe) &&
+	t->keep_alive[CLIENT] = (uint8_t)(t->persists && !http_closes_client(s->sess->fe) &&
 		!http_read_is_last(s));
 	d->tail += (uint32_t)used;
 	d->lookahead -= (uint32_t)used;
@@ -133,9 +133,9 @@ complete_head(struct session *s, size_t used)
 	if (t->status) {
 		counter_add(&fe_stat(s)->intercepted, 1);
 		s->logged = 1;
-		return SESSION_EV_ANSWER;
+		return STREAM_EV_ANSWER;
 	}
-	session_log_step(s, LOG_STEP_REQUEST);
+	stream_log_step(s, LOG_STEP_REQUEST);
 	return request_process(s);
 }
 
@@ -149,16 +149,16 @@ clock_pace(struct http_txn *t, const struct direction *d)
 	t->slow_reads = few ? (uint8_t)MIN(t->slow_reads + 1u, HTTP_SLOW_READS) : 0;
 }
 
-static enum session_event
-refuse_head(struct session *s, enum http_bad why)
+static enum stream_event
+refuse_head(struct stream *s, enum http_bad why)
 {
 	http_note_invalid_head(s, CLIENT);
 	return request_refuse(s, http_bad_status(why));
 }
 
 /* Parses new data: the event that follows, or NONE while it waits for more. */
-static enum session_event
-parse_request(struct session *s)
+static enum stream_event
+parse_request(struct stream *s)
 {
 	struct http_txn *t = s->txn;
 	struct direction *d = &s->dir[CLIENT];
@@ -178,7 +178,7 @@ parse_request(struct session *s)
 	case HTTP_COMPLETE:
 		return complete_head(s, used);
 	}
-	return SESSION_EV_NONE;
+	return STREAM_EV_NONE;
 }
 
 /*
@@ -187,7 +187,7 @@ parse_request(struct session *s)
  * for the head there would be no other occasion to find out.
  */
 unsigned int
-http_read_low_water(const struct session *s)
+http_read_low_water(const struct stream *s)
 {
 	const struct http_txn *t = s->txn;
 	const struct direction *d = &s->dir[CLIENT];
@@ -214,7 +214,7 @@ reserve_request_room(struct engine *e)
 }
 
 static int
-begin_request(struct session *s)
+begin_request(struct stream *s)
 {
 	if (s->txn)
 		return 0;
@@ -230,7 +230,7 @@ begin_request(struct session *s)
 
 /* The first bytes of a request need a buffer and a transaction: nothing is read without both. */
 static int
-make_room(struct session *s)
+make_room(struct stream *s)
 {
 	struct engine *e = s->engine;
 	struct direction *d = &s->dir[CLIENT];
@@ -246,19 +246,19 @@ make_room(struct session *s)
 }
 
 /* A request that only lacks its body is not dropped before the rules have run. */
-static enum session_event
-client_gone(struct session *s)
+static enum stream_event
+client_gone(struct stream *s)
 {
-	return s->txn && s->txn->head_ms ? request_cut(s) : SESSION_EV_CLIENT_GONE;
+	return s->txn && s->txn->head_ms ? request_cut(s) : STREAM_EV_CLIENT_GONE;
 }
 
 /* One read; more: data arrived. */
 static struct io_step
-read_client(struct session *s)
+read_client(struct stream *s)
 {
 	struct engine *e = s->engine;
 	struct direction *d = &s->dir[CLIENT];
-	struct conn *src = &s->conn[CLIENT];
+	struct conn *src = s->conn[CLIENT];
 	size_t got, at, room;
 
 	/* The rest of a body stays in the kernel, and a rule that waits for it has to know: the
@@ -290,13 +290,13 @@ read_client(struct session *s)
 }
 
 int
-http_read_awaits_name(const struct session *s)
+http_read_awaits_name(const struct stream *s)
 {
 	return s->txn && exchange_has_request(s->txn) && dns_ask_is_pending(s);
 }
 
-enum session_event
-http_read(struct session *s)
+enum stream_event
+http_read(struct stream *s)
 {
 	struct direction *d = &s->dir[CLIENT];
 	/* The next request of a persistent connection has arrived with the one before. */
@@ -305,11 +305,11 @@ http_read(struct session *s)
 	d->waits_for_buffer = 0;
 	if (s->asks && s->txn && s->txn->head_ms && !dns_ask_is_pending(s)) {
 		step = io_event(request_process(s));
-		if (step.ev != SESSION_EV_NONE)
+		if (step.ev != STREAM_EV_NONE)
 			return step.ev;
 	}
 	if (http_read_awaits_name(s))
-		return SESSION_EV_NONE;
+		return STREAM_EV_NONE;
 	do {
 		if (!step.more)
 			step = read_client(s);
@@ -317,22 +317,22 @@ http_read(struct session *s)
 			return step.ev;
 		step = io_event(parse_request(s));
 		/* A FIN behind the request is no reason to give it up meanwhile. */
-	} while (step.ev == SESSION_EV_NONE && !http_read_awaits_name(s));
+	} while (step.ev == STREAM_EV_NONE && !http_read_awaits_name(s));
 	return step.ev;
 }
 
-enum session_event
-http_read_io(struct session *s, int side, uint32_t ev)
+enum stream_event
+http_read_io(struct stream *s, int side, uint32_t ev)
 {
-	enum session_event next = SESSION_EV_NONE;
+	enum stream_event next = STREAM_EV_NONE;
 
 	(void)side;
 	if (ev & EV_W)
 		informational_flush(s);
 	if (ev & EV_R)
 		next = http_read(s);
-	if (next == SESSION_EV_NONE && (ev & EV_ERR) &&
-		(s->conn[CLIENT].err || conn_take_error(&s->conn[CLIENT])))
+	if (next == STREAM_EV_NONE && (ev & EV_ERR) &&
+		(s->conn[CLIENT]->err || conn_take_error(s->conn[CLIENT])))
 		next = client_gone(s);
 	return next;
 }

@@ -10,7 +10,7 @@
 #include "proxy/http1/service_reply.h"
 #include "base/counter.h"
 #include "proxy/sample/capture.h"
-#include "proxy/log/session_log.h"
+#include "proxy/log/stream_log.h"
 
 /* Time for which the rest of a request is discarded after the reply. */
 #define DRAIN_MS 1000u
@@ -18,20 +18,20 @@
 
 /* The reply is sent. Further data from the client is discarded. */
 static void
-end_of_reply(struct session *s)
+end_of_reply(struct stream *s)
 {
 	direction_event(s, SERVER, DIRECTION_EV_EMPTY);
 	if (!http_reply_drains(s))
 		return;
 	if (!s->logged)
-		session_log(s);
+		stream_log(s);
 	s->logged = 1;
-	conn_shut(&s->conn[CLIENT]);
+	conn_shut(s->conn[CLIENT]);
 }
 
 /* Without a server a failed write causes no event: the direction was notified. */
 static void
-flush_reply(struct session *s)
+flush_reply(struct stream *s)
 {
 	const struct direction *d = &s->dir[SERVER];
 	int more = direction_flush(s, SERVER).more;
@@ -43,7 +43,7 @@ flush_reply(struct session *s)
 }
 
 static void
-start_sending(struct session *s)
+start_sending(struct stream *s)
 {
 	struct direction *d = &s->dir[SERVER];
 
@@ -61,7 +61,7 @@ start_sending(struct session *s)
 /* The reply that is made, or the page for txn->status. An empty file means that nothing is sent; a
  * reply that cannot be made is treated alike. */
 static void
-send_made(struct session *s)
+send_made(struct stream *s)
 {
 	struct http_txn *t = s->txn;
 	int r = 0;
@@ -77,7 +77,7 @@ send_made(struct session *s)
 }
 
 void
-http_reply_send(struct session *s)
+http_reply_send(struct stream *s)
 {
 	struct http_txn *t = s->txn;
 	struct direction *d = &s->dir[SERVER];
@@ -93,8 +93,8 @@ http_reply_send(struct session *s)
 		send_made(s);
 }
 
-enum session_event
-http_reply_task(struct session *s)
+enum stream_event
+http_reply_task(struct stream *s)
 {
 	if (!service_reply_has_head(s)) {
 		service_reply_make_head(s);
@@ -102,7 +102,7 @@ http_reply_task(struct session *s)
 	} else if (s->dir[SERVER].state == DIRECTION_OPEN) {
 		flush_reply(s);
 	}
-	return SESSION_EV_NONE;
+	return STREAM_EV_NONE;
 }
 
 /* A response that ended with the server's connection has closed its direction. */
@@ -113,9 +113,9 @@ is_out(const struct direction *d)
 }
 
 int
-http_reply_drains(const struct session *s)
+http_reply_drains(const struct stream *s)
 {
-	const struct conn *c = &s->conn[CLIENT];
+	const struct conn *c = s->conn[CLIENT];
 
 	if (!is_out(&s->dir[SERVER]) || c->err)
 		return 0;
@@ -123,34 +123,34 @@ http_reply_drains(const struct session *s)
 }
 
 uint64_t
-http_reply_deadline(const struct session *s)
+http_reply_deadline(const struct stream *s)
 {
-	unsigned int ms = s->fe->to.client;
+	unsigned int ms = s->sess->fe->to.client;
 
 	/* As in mode tcp. */
-	if (conn_is_ending(&s->conn[CLIENT]))
-		return timer_key_after(
-			s->last_ms[CLIENT], s->fe->to.client_fin ? s->fe->to.client_fin : ms);
+	if (conn_is_ending(s->conn[CLIENT]))
+		return timer_key_after(s->last_ms[CLIENT],
+			s->sess->fe->to.client_fin ? s->sess->fe->to.client_fin : ms);
 	if (http_reply_drains(s))
 		return s->last_ms[CLIENT] + (ms ? MIN(ms, DRAIN_MS) : DRAIN_MS);
 	return ms ? s->last_ms[CLIENT] + ms : TIMER_NEVER;
 }
 
-enum session_event
-http_reply_outcome(const struct session *s)
+enum stream_event
+http_reply_outcome(const struct stream *s)
 {
 	if (s->dir[SERVER].state == DIRECTION_CLOSED && s->dir[SERVER].broken)
-		return SESSION_EV_CLIENT_GONE;
+		return STREAM_EV_CLIENT_GONE;
 	if (is_out(&s->dir[SERVER]) && !http_reply_drains(s))
-		return SESSION_EV_ANSWERED;
-	return SESSION_EV_NONE;
+		return STREAM_EV_ANSWERED;
+	return STREAM_EV_NONE;
 }
 
 /* Returns the number of bytes. */
 static size_t
-throw_away(struct session *s)
+throw_away(struct stream *s)
 {
-	struct conn *src = &s->conn[CLIENT];
+	struct conn *src = s->conn[CLIENT];
 	size_t got, all = 0;
 
 	for (int i = 0; i < DRAIN_READS; i++) {
@@ -162,10 +162,10 @@ throw_away(struct session *s)
 	return all;
 }
 
-enum session_event
-http_reply_io(struct session *s, int side, uint32_t ev)
+enum stream_event
+http_reply_io(struct stream *s, int side, uint32_t ev)
 {
-	struct conn *c = &s->conn[CLIENT];
+	struct conn *c = s->conn[CLIENT];
 
 	(void)side;
 	if ((ev & EV_W) && !direction_is_over(&s->dir[SERVER]) && http_has_answer(s->txn))
@@ -176,19 +176,19 @@ http_reply_io(struct session *s, int side, uint32_t ev)
 		(void)throw_away(s);
 	if ((ev & EV_ERR) && (c->err || conn_take_error(c)))
 		direction_event(s, SERVER, DIRECTION_EV_SINK_ERR);
-	return SESSION_EV_NONE;
+	return STREAM_EV_NONE;
 }
 
-enum session_event
-http_tarpit_io(struct session *s, int side, uint32_t ev)
+enum stream_event
+http_tarpit_io(struct stream *s, int side, uint32_t ev)
 {
-	struct conn *c = &s->conn[CLIENT];
+	struct conn *c = s->conn[CLIENT];
 
 	(void)side;
 	/* Data that arrives meanwhile is not kept: nothing after it could be parsed. */
 	if ((ev & EV_R) && throw_away(s))
 		s->txn->keep_alive[CLIENT] = 0;
 	if (c->err || ((ev & EV_ERR) && conn_take_error(c)))
-		return SESSION_EV_CLIENT_GONE;
-	return c->eof ? SESSION_EV_CLIENT_EOF : SESSION_EV_NONE;
+		return STREAM_EV_CLIENT_GONE;
+	return c->eof ? STREAM_EV_CLIENT_EOF : STREAM_EV_NONE;
 }

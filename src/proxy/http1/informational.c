@@ -9,7 +9,7 @@
 #include "proxy/model/memory.h"
 
 static int
-keep_unsent(struct session *s, const char *p, size_t n)
+keep_unsent(struct stream *s, const char *p, size_t n)
 {
 	struct engine *e = s->engine;
 	struct direction *d = &s->dir[SERVER];
@@ -25,13 +25,13 @@ keep_unsent(struct session *s, const char *p, size_t n)
 }
 
 int
-informational_send(struct session *s, struct str text)
+informational_send(struct stream *s, struct str text)
 {
 	size_t put = 0;
 
 	/* The error is reported to the reading side. */
 	if (!direction_buffered(&s->dir[SERVER]) &&
-		conn_send(&s->conn[CLIENT], text.p, text.len, 0, &put) == IO_ERR)
+		conn_send(s->conn[CLIENT], text.p, text.len, 0, &put) == IO_ERR)
 		return 0;
 	if (put == text.len || keep_unsent(s, text.p + put, text.len - put) == 0)
 		return 0;
@@ -39,21 +39,21 @@ informational_send(struct session *s, struct str text)
 }
 
 void
-informational_flush(struct session *s)
+informational_flush(struct stream *s)
 {
 	struct direction *d = &s->dir[SERVER];
 	size_t put = 0;
 
 	if (!direction_buffered(d))
 		return;
-	if (conn_send(&s->conn[CLIENT], d->buf + d->head, direction_buffered(d), 0, &put) ==
+	if (conn_send(s->conn[CLIENT], d->buf + d->head, direction_buffered(d), 0, &put) ==
 		IO_ERR) {
 		direction_buf_free(s->engine, d);
 		return;
 	}
 	/* The client waited for it, and its timeout starts now. */
 	if (put)
-		s->last_ms[CLIENT] = session_now_ms(s);
+		s->last_ms[CLIENT] = stream_now_ms(s);
 	d->head += (uint32_t)put;
 	if (!direction_buffered(d))
 		direction_buf_free(s->engine, d);

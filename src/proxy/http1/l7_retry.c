@@ -12,47 +12,47 @@
  * retry.
  */
 static int
-connection_has_failed(const struct session *s)
+connection_has_failed(const struct stream *s)
 {
 	return s->txn->reused && !s->dir[SERVER].bytes && s->dir[CLIENT].head == s->txn->start;
 }
 
 /* True if the client still accepts a response. */
 static int
-client_is_there(const struct session *s)
+client_is_there(const struct stream *s)
 {
 	return s->dir[SERVER].state == DIRECTION_OPEN;
 }
 
-static enum session_event
-schedule_retry(struct session *s)
+static enum stream_event
+schedule_retry(struct stream *s)
 {
 	if (!s->dir[CLIENT].keeps_buf || !client_is_there(s) ||
 		s->retries >= (unsigned int)s->be->retries)
-		return SESSION_EV_NONE;
+		return STREAM_EV_NONE;
 	s->retries++;
 	counter_add(&be_stat(s)->wretr, 1);
 	counter_add(&srv_stat(s)->wretr, 1);
-	return SESSION_EV_L7_RETRY;
+	return STREAM_EV_L7_RETRY;
 }
 
-enum session_event
-l7_retry_for(struct session *s, enum http_retry what)
+enum stream_event
+l7_retry_for(struct stream *s, enum http_retry what)
 {
 	if (s->txn->no_l7_retry && what != HTTP_RETRY_CONN_FAILURE)
-		return SESSION_EV_NONE;
-	return http_retries(s->be, what) ? schedule_retry(s) : SESSION_EV_NONE;
+		return STREAM_EV_NONE;
+	return http_retries(s->be, what) ? schedule_retry(s) : STREAM_EV_NONE;
 }
 
-enum session_event
-l7_retry_for_status(struct session *s, unsigned int status)
+enum stream_event
+l7_retry_for_status(struct stream *s, unsigned int status)
 {
 	return !s->txn->no_l7_retry && http_retries_status(s->be, status) ? schedule_retry(s)
-									  : SESSION_EV_NONE;
+									  : STREAM_EV_NONE;
 }
 
 int
-l7_retry_can_replay(const struct session *s)
+l7_retry_can_replay(const struct stream *s)
 {
 	return s->be->retries && exchange_has_request(s->txn) &&
 		(s->txn->reused ||
@@ -60,8 +60,8 @@ l7_retry_can_replay(const struct session *s)
 				(s->be->http.retry_on & ~(1u << HTTP_RETRY_CONN_FAILURE))));
 }
 
-enum session_event
-l7_retry_without_answer(struct session *s)
+enum stream_event
+l7_retry_without_answer(struct stream *s)
 {
 	if (s->dir[SERVER].bytes)
 		return l7_retry_for(s, HTTP_RETRY_JUNK_RESPONSE);
@@ -69,20 +69,21 @@ l7_retry_without_answer(struct session *s)
 							: HTTP_RETRY_EMPTY_RESPONSE);
 }
 
-enum session_event
-l7_retry_after_loss(struct session *s, int side)
+enum stream_event
+l7_retry_after_loss(struct stream *s, int side)
 {
 	const struct relay_ops *ops = s->dir[!side].ops;
 
-	if (s->state != SESSION_RELAY || !http_awaits_head(s, SERVER) || !client_is_there(s) ||
+	if (s->state != STREAM_RELAY || !http_awaits_head(s, SERVER) || !client_is_there(s) ||
 		!s->dir[CLIENT].keeps_buf)
-		return SESSION_EV_NONE;
+		return STREAM_EV_NONE;
 	/* The server may have responded before it closed: the response is forwarded. */
-	return ops->read ? ops->read(s, !side).ev : SESSION_EV_NONE;
+	return ops->read ? ops->read(s, !side).ev : STREAM_EV_NONE;
 }
 
 int
-l7_retry_is_left_to_client(const struct session *s)
+l7_retry_is_left_to_client(const struct stream *s)
 {
-	return s->txn->reused && s->requests > 1 && !s->dir[SERVER].bytes && client_is_there(s);
+	return s->txn->reused && s->sess->requests > 1 && !s->dir[SERVER].bytes &&
+		client_is_there(s);
 }

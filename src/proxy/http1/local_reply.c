@@ -28,7 +28,7 @@ connection_of_reply(const struct http_txn *t)
 
 /* If the request is incomplete, nothing after it can be parsed. */
 static void
-check_request_end(struct session *s)
+check_request_end(struct stream *s)
 {
 	if (s->txn->head_ms && !exchange_has_request(s->txn))
 		s->txn->keep_alive[CLIENT] = 0;
@@ -36,7 +36,7 @@ check_request_end(struct session *s)
 
 /* A buffer for the reply. If none is available the request's is used, which is no longer needed. */
 static int
-take_buf(struct session *s)
+take_buf(struct stream *s)
 {
 	struct direction *d = &s->dir[SERVER], *req = &s->dir[CLIENT];
 
@@ -68,7 +68,7 @@ keep_informational(struct direction *d)
 
 /* Its bytes are there, after those pending. It replaces what the server has sent of a response. */
 static void
-hold_reply(struct session *s, size_t n)
+hold_reply(struct stream *s, size_t n)
 {
 	struct direction *d = &s->dir[SERVER];
 
@@ -80,7 +80,7 @@ hold_reply(struct session *s, size_t n)
 }
 
 static int
-has_after_rules(const struct session *s, const struct proxy *p)
+has_after_rules(const struct stream *s, const struct proxy *p)
 {
 	return p && s->txn->after_fails < HTTP_AFTER_FAILS_MAX &&
 		proxy_has_rules(&p->rules, RULE_HTTP_AFTER_RESPONSE);
@@ -88,7 +88,7 @@ has_after_rules(const struct session *s, const struct proxy *p)
 
 /* 0, or -1: a rewrite failed. most: of the texts of the head. */
 static int
-run_after(struct session *s, const struct proxy *p, struct eval *eval, size_t most)
+run_after(struct stream *s, const struct proxy *p, struct eval *eval, size_t most)
 {
 	struct rule_outcome v = { .most = most };
 	struct rules_at at = { 0 };
@@ -103,23 +103,23 @@ run_after(struct session *s, const struct proxy *p, struct eval *eval, size_t mo
 
 /* The backend's rules come first (manual, http-after-response). room: bytes for the head. */
 static int
-run_after_rules(struct session *s, struct http_head *head, struct str body, size_t room)
+run_after_rules(struct stream *s, struct http_head *head, struct str body, size_t room)
 {
-	struct proxy *be = session_backend(s);
+	struct proxy *be = stream_backend(s);
 	size_t most = room > H1_EXTRA_MAX ? room - H1_EXTRA_MAX : 1;
 	struct eval eval;
 
 	/* Without a request head the rules are not evaluated, as in HAProxy. */
-	if (!s->txn->head_ms || (!has_after_rules(s, s->fe) && !has_after_rules(s, be)))
+	if (!s->txn->head_ms || (!has_after_rules(s, s->sess->fe) && !has_after_rules(s, be)))
 		return 0;
 	eval_init(&eval, s, rule_place_scope(RULE_HTTP_AFTER_RESPONSE));
 	eval.cx.req = NULL;
 	eval.cx.res = head;
 	eval.cx.res_body = (struct sample_body){ .content = body, .is_whole = 1 };
 	eval.cx.req_ended = 1;
-	if (be != s->fe && run_after(s, be, &eval, most) < 0)
+	if (be != s->sess->fe && run_after(s, be, &eval, most) < 0)
 		return -1;
-	return run_after(s, s->fe, &eval, most);
+	return run_after(s, s->sess->fe, &eval, most);
 }
 
 static int
@@ -133,7 +133,7 @@ add_connection_of_reply(struct http_head *h, enum http_conn conn)
 
 /* Copied through the scratch buffer: texts may lie in the buffer itself. */
 int
-local_reply_make(struct session *s, struct http_head *head, struct str body)
+local_reply_make(struct stream *s, struct http_head *head, struct str body)
 {
 	struct engine *e = s->engine;
 	struct direction *d = &s->dir[SERVER];
@@ -173,7 +173,7 @@ local_reply_make(struct session *s, struct http_head *head, struct str body)
 
 /* Rules apply to its head. name.p NULL: no field is added. */
 static int
-make_changed(struct session *s, const struct http_reply *r, struct str name, struct str value)
+make_changed(struct stream *s, const struct http_reply *r, struct str name, struct str value)
 {
 	size_t mark = arena_mark(&s->engine->eval.arena);
 	struct http_head *head = rule_outcome_head(s);
@@ -191,7 +191,7 @@ make_changed(struct session *s, const struct http_reply *r, struct str name, str
 
 /* Makes a reply with formats. 0, or a negative reason: nothing was written. */
 static int
-make_formatted(struct session *s, const struct error_page *p, struct str name, struct str value)
+make_formatted(struct stream *s, const struct error_page *p, struct str name, struct str value)
 {
 	size_t mark = arena_mark(&s->engine->eval.arena);
 	struct http_head *head = rule_outcome_head(s);
@@ -213,41 +213,42 @@ make_formatted(struct session *s, const struct error_page *p, struct str name, s
 }
 
 int
-local_reply_has_formats(const struct session *s)
+local_reply_has_formats(const struct stream *s)
 {
-	return proxy_error_page(s->fe, session_backend(s), s->txn->status) != NULL;
+	return proxy_error_page(s->sess->fe, stream_backend(s), s->txn->status) != NULL;
 }
 
 int
-local_reply_make_page_with(struct session *s, struct str name, struct str value)
+local_reply_make_page_with(struct stream *s, struct str name, struct str value)
 {
-	const struct error_page *p = proxy_error_page(s->fe, session_backend(s), s->txn->status);
+	const struct error_page *p =
+		proxy_error_page(s->sess->fe, stream_backend(s), s->txn->status);
 	const struct http_reply *r;
 
 	if (p)
 		return make_formatted(s, p, name, value);
-	r = proxy_error(s->fe, session_backend(s), s->txn->status);
+	r = proxy_error(s->sess->fe, stream_backend(s), s->txn->status);
 
 	return r->status ? make_changed(s, r, name, value) : 0;
 }
 
 /* Makes its parts: 0, negative: that failed; 1: there are none, it is sent as it is. */
 static int
-make_parts(struct session *s, const struct error_page *p)
+make_parts(struct stream *s, const struct error_page *p)
 {
 	const struct str none = { NULL, 0 };
-	struct proxy *be = session_backend(s);
-	const struct http_reply *r = proxy_error(s->fe, be, s->txn->status);
+	struct proxy *be = stream_backend(s);
+	const struct http_reply *r = proxy_error(s->sess->fe, be, s->txn->status);
 
 	if (p)
 		return make_formatted(s, p, none, none);
-	if (!r->status || (!has_after_rules(s, s->fe) && !has_after_rules(s, be)))
+	if (!r->status || (!has_after_rules(s, s->sess->fe) && !has_after_rules(s, be)))
 		return 1;
 	return make_changed(s, r, none, none);
 }
 
 void
-local_reply_failed(struct session *s)
+local_reply_failed(struct stream *s)
 {
 	s->txn->status = 500;
 	if (s->term[0] != '-')
@@ -255,10 +256,10 @@ local_reply_failed(struct session *s)
 }
 
 int
-local_reply_make_page(struct session *s)
+local_reply_make_page(struct stream *s)
 {
-	struct proxy *be = session_backend(s);
-	const struct error_page *p = proxy_error_page(s->fe, be, s->txn->status);
+	struct proxy *be = stream_backend(s);
+	const struct error_page *p = proxy_error_page(s->sess->fe, be, s->txn->status);
 	const struct http_reply *r;
 	uint32_t before;
 	int made = -1;
@@ -272,7 +273,7 @@ local_reply_make_page(struct session *s)
 	}
 	if (made == 0)
 		return 0;
-	r = proxy_error(s->fe, be, s->txn->status);
+	r = proxy_error(s->sess->fe, be, s->txn->status);
 	check_request_end(s);
 	if (take_buf(s) < 0)
 		return -ERR_NOMEM;

@@ -19,9 +19,9 @@ is_asked_for(struct str target, struct str uri)
 }
 
 unsigned int
-monitor_status(struct session *s)
+monitor_status(struct stream *s)
 {
-	const struct http_conf *c = &s->fe->http;
+	const struct http_conf *c = &s->sess->fe->http;
 	struct eval eval;
 
 	if (!c->monitor_uri || !is_asked_for(s->txn->req.target, str_of(c->monitor_uri)))

@@ -33,9 +33,9 @@ dump_part(struct dump d, size_t room)
 }
 
 static void
-name_others(const struct session *s, int side, struct invalid_msg *m)
+name_others(const struct stream *s, int side, struct invalid_msg *m)
 {
-	m->other = side == CLIENT ? s->txn->be : s->fe;
+	m->other = side == CLIENT ? s->txn->be : s->sess->fe;
 	if (side == CLIENT || !s->srv)
 		return;
 	(void)snprintf(m->server, sizeof(m->server), "%s", s->srv->name);
@@ -43,9 +43,9 @@ name_others(const struct session *s, int side, struct invalid_msg *m)
 }
 
 static void
-keep_dump(const struct session *s, int side, struct dump d)
+keep_dump(const struct stream *s, int side, struct dump d)
 {
-	struct proxy *px = side == CLIENT ? s->fe : s->be;
+	struct proxy *px = side == CLIENT ? s->sess->fe : s->be;
 	struct engine *e = s->engine;
 	uint64_t event = atomic_add(&e->shared->invalid_msgs, 1) - 1;
 	struct invalid_msg *m;
@@ -68,7 +68,7 @@ keep_dump(const struct session *s, int side, struct dump d)
 }
 
 void
-http_note_invalid_head(const struct session *s, int side)
+http_note_invalid_head(const struct stream *s, int side)
 {
 	const struct direction *dir = &s->dir[side];
 	const struct h1_parser *p = &s->txn->h1[side]->parser;
@@ -84,7 +84,7 @@ http_note_invalid_head(const struct session *s, int side)
 
 /* A request's head is still in front of the body that came with it. */
 static size_t
-head_before(const struct session *s, int side, const char *p)
+head_before(const struct stream *s, int side, const char *p)
 {
 	const struct http_txn *t = s->txn;
 	const struct direction *d = &s->dir[CLIENT];
@@ -95,7 +95,7 @@ head_before(const struct session *s, int side, const char *p)
 }
 
 void
-http_note_invalid_body(const struct session *s, int side, const char *p, size_t n)
+http_note_invalid_body(const struct stream *s, int side, const char *p, size_t n)
 {
 	const struct h1_body *b = &s->txn->h1[side]->body;
 	size_t head = head_before(s, side, p);

@@ -19,13 +19,13 @@
 
 /* A server that is down is only used if that does not matter. */
 static int
-may_bind(const struct session *s, const struct server *srv)
+may_bind(const struct stream *s, const struct server *srv)
 {
 	return server_is_running(srv) || s->forced || (s->be->options & OPT_PERSIST);
 }
 
 static void
-ask_rules(struct session *s, struct sample_ctx *cx)
+ask_rules(struct stream *s, struct sample_ctx *cx)
 {
 	list_each(it, &s->be->persist.rules) {
 		const struct persist_rule *r = list_entry(it, const struct persist_rule, link);
@@ -41,7 +41,7 @@ ask_rules(struct session *s, struct sample_ctx *cx)
 }
 
 static struct server *
-made_server(const struct session *s, const struct rule_fmt *fmt, struct sample_ctx *cx)
+made_server(const struct stream *s, const struct rule_fmt *fmt, struct sample_ctx *cx)
 {
 	size_t mark = arena_mark(cx->arena);
 	char name[NAME_MAX_BYTES + 1];
@@ -54,7 +54,7 @@ made_server(const struct session *s, const struct rule_fmt *fmt, struct sample_c
 }
 
 static void
-ask_uses(struct session *s, struct sample_ctx *cx)
+ask_uses(struct stream *s, struct sample_ctx *cx)
 {
 	list_each(it, &s->be->persist.uses) {
 		const struct persist_rule *r = list_entry(it, const struct persist_rule, link);
@@ -72,7 +72,7 @@ ask_uses(struct session *s, struct sample_ctx *cx)
 }
 
 static int
-bind_running(struct session *s, struct server *srv)
+bind_running(struct stream *s, struct server *srv)
 {
 	if (!server_is_running(srv))
 		return 0;
@@ -82,7 +82,7 @@ bind_running(struct session *s, struct server *srv)
 
 /* The first server with this cookie that is up, or the first one if that does not matter. */
 static char
-find_server(struct session *s, struct str who)
+find_server(struct stream *s, struct str who)
 {
 	const struct persist_conf *c = &s->be->persist;
 	unsigned int n, at = persist_conf_find(c, who, &n), made_at = 0;
@@ -104,7 +104,7 @@ find_server(struct session *s, struct str who)
 }
 
 static char
-check_cookie(struct session *s, struct str value, int64_t now)
+check_cookie(struct stream *s, struct str value, int64_t now)
 {
 	const struct persist_conf *c = &s->be->persist;
 	struct persist_state *p = &s->txn->persist;
@@ -128,7 +128,7 @@ check_cookie(struct session *s, struct str value, int64_t now)
 /* The first cookie that names a server; among the others, one that once did is more informative
  * than one that never has. */
 static void
-ask_cookies(struct session *s, int64_t now)
+ask_cookies(struct stream *s, int64_t now)
 {
 	struct persist_state *p = &s->txn->persist;
 	struct str name = str_of(s->be->persist.name);
@@ -150,7 +150,7 @@ ask_cookies(struct session *s, int64_t now)
 
 /* Mode tcp: the first server at the address in the client's token. */
 static void
-ask_rdp_cookie(struct session *s)
+ask_rdp_cookie(struct stream *s)
 {
 	struct str value;
 	uint32_t ip;
@@ -173,7 +173,7 @@ ask_rdp_cookie(struct session *s)
 }
 
 void
-persist_apply(struct session *s)
+persist_apply(struct stream *s)
 {
 	const struct persist_conf *c = &s->be->persist;
 	struct eval eval;
@@ -209,7 +209,7 @@ copy_fields(struct http_head *req, struct arena *a)
 }
 
 int
-persist_strip(struct session *s, struct arena *a)
+persist_strip(struct stream *s, struct arena *a)
 {
 	const struct persist_conf *c = &s->be->persist;
 	struct http_head *req = &s->txn->req;

@@ -17,7 +17,7 @@ is_named(const struct http_cookie *one, const struct persist_conf *c)
 
 /* The server's cookie names the server, alone or as a prefix of its own value. */
 static int
-rewrite_cookie(struct session *s, const struct http_cookie *one, const char *who, struct arena *a)
+rewrite_cookie(struct stream *s, const struct http_cookie *one, const char *who, struct arena *a)
 {
 	const struct persist_conf *c = &s->be->persist;
 	struct str value = s->txn->res.field[one->place].value;
@@ -40,7 +40,7 @@ rewrite_cookie(struct session *s, const struct http_cookie *one, const char *who
 
 /* The handling of cookies set by the server, as logged. */
 static char
-cookie_treatment(const struct session *s, const char *who)
+cookie_treatment(const struct stream *s, const char *who)
 {
 	const struct persist_conf *c = &s->be->persist;
 
@@ -55,7 +55,7 @@ cookie_treatment(const struct session *s, const char *who)
 }
 
 static int
-treat_cookies(struct session *s, const char *who, struct arena *a)
+treat_cookies(struct stream *s, const char *who, struct arena *a)
 {
 	const struct persist_conf *c = &s->be->persist;
 	struct http_head *res = &s->txn->res;
@@ -78,7 +78,7 @@ treat_cookies(struct session *s, const char *who, struct arena *a)
 
 /* True if a response with a cookie of ours must not be cached. */
 static int
-is_hidden_from_caches(const struct session *s)
+is_hidden_from_caches(const struct stream *s)
 {
 	enum http_method m = s->txn->method;
 
@@ -89,7 +89,7 @@ is_hidden_from_caches(const struct session *s)
 
 /* Otherwise all clients of a cache would get that server. */
 static int
-hide_from_caches(const struct session *s, struct http_head *res)
+hide_from_caches(const struct stream *s, struct http_head *res)
 {
 	if (!is_hidden_from_caches(s) ||
 		http_lists(res, HTTP_F_CACHE_CONTROL, STR("private")) ||
@@ -100,7 +100,7 @@ hide_from_caches(const struct session *s, struct http_head *res)
 }
 
 static int
-insert_cookie(struct session *s, const char *who, struct arena *a)
+insert_cookie(struct stream *s, const char *who, struct arena *a)
 {
 	const struct persist_conf *c = &s->be->persist;
 	struct persist_state *p = &s->txn->persist;
@@ -126,7 +126,7 @@ insert_cookie(struct session *s, const char *who, struct arena *a)
 
 /* If persistence is ignored, cookies set by the server are not changed either. */
 static int
-minds_cookies(const struct session *s)
+minds_cookies(const struct stream *s)
 {
 	const struct persist_state *p = &s->txn->persist;
 
@@ -136,7 +136,7 @@ minds_cookies(const struct session *s)
 
 /* Unless the server's own cookie is preserved. */
 static int
-inserts_cookie(const struct session *s)
+inserts_cookie(const struct stream *s)
 {
 	const struct persist_conf *c = &s->be->persist;
 
@@ -145,7 +145,7 @@ inserts_cookie(const struct session *s)
 }
 
 int
-persist_answer(struct session *s, struct arena *a)
+persist_answer(struct stream *s, struct arena *a)
 {
 	char text[DYNAMIC_COOKIE_TEXT];
 	const char *who;
@@ -161,7 +161,7 @@ persist_answer(struct session *s, struct arena *a)
 }
 
 static int
-preserves_cookie(const struct session *s)
+preserves_cookie(const struct stream *s)
 {
 	const struct persist_conf *c = &s->be->persist;
 	struct http_cookie_walk w = { 0 };
@@ -174,7 +174,7 @@ preserves_cookie(const struct session *s)
 }
 
 int
-persist_hides_answer(const struct session *s)
+persist_hides_answer(const struct stream *s)
 {
 	return minds_cookies(s) && inserts_cookie(s) && is_hidden_from_caches(s) &&
 		!preserves_cookie(s);

@@ -43,19 +43,19 @@ enum stage {
 	STAGE_END
 };
 
-enum session_event
-request_refuse(struct session *s, unsigned int status)
+enum stream_event
+request_refuse(struct stream *s, unsigned int status)
 {
 	count_failed_req(s);
-	session_set_term(s, 'P', 'R');
+	stream_set_term(s, 'P', 'R');
 	s->txn->status = status;
-	return SESSION_EV_ANSWER;
+	return STREAM_EV_ANSWER;
 }
 
 /* --- the body --- */
 
 static int
-body_may_grow(const struct session *s)
+body_may_grow(const struct stream *s)
 {
 	const struct direction *d = &s->dir[CLIENT];
 
@@ -63,24 +63,24 @@ body_may_grow(const struct session *s)
 }
 
 /* An informational response is cut: nothing else may be sent. */
-static enum session_event
-lose_client(struct session *s)
+static enum stream_event
+lose_client(struct stream *s)
 {
-	session_set_term(s, 'R', 'R');
-	conn_reset_on_close(&s->conn[CLIENT]);
-	return SESSION_EV_CLOSE;
+	stream_set_term(s, 'R', 'R');
+	conn_reset_on_close(s->conn[CLIENT]);
+	return STREAM_EV_CLOSE;
 }
 
 /* Sends 100 (Continue), since no server has seen the request yet (RFC 9110, 10.1.1). */
-static enum session_event
-ask_for_body(struct session *s)
+static enum stream_event
+ask_for_body(struct stream *s)
 {
 	struct http_txn *t = s->txn;
 
 	if (t->version == HTTP_1_0 || !http_lists(&t->req, HTTP_F_EXPECT, STR("100-continue")))
-		return SESSION_EV_NONE;
+		return STREAM_EV_NONE;
 	http_drop_id(&t->req, HTTP_F_EXPECT);
-	return informational_send(s, STR("HTTP/1.1 100 Continue\r\n\r\n")) == 0 ? SESSION_EV_NONE
+	return informational_send(s, STR("HTTP/1.1 100 Continue\r\n\r\n")) == 0 ? STREAM_EV_NONE
 									 : lose_client(s);
 }
 
@@ -100,7 +100,7 @@ wants_key(const struct http_txn *t)
 /* Waits for as much of the body as fits into the buffer; more: it is there, or cannot arrive. The
  * timeout is that of the proxy that needs the body, from now on (manual, timeout http-request). */
 static struct io_step
-await_body(struct session *s, const struct proxy *px, int wants)
+await_body(struct stream *s, const struct proxy *px, int wants)
 {
 	struct http_txn *t = s->txn;
 
@@ -110,12 +110,12 @@ await_body(struct session *s, const struct proxy *px, int wants)
 		return io_more(1);
 	}
 	if (!t->wait_until_ms && px->to.http_request)
-		t->wait_until_ms = session_now_ms(s) + px->to.http_request;
+		t->wait_until_ms = stream_now_ms(s) + px->to.http_request;
 	return io_event(ask_for_body(s));
 }
 
 int
-request_is_taken(const struct session *s)
+request_is_taken(const struct stream *s)
 {
 	const struct http_txn *t = s->txn;
 
@@ -123,7 +123,7 @@ request_is_taken(const struct session *s)
 }
 
 static void
-look_at_body(struct session *s, struct sample_ctx *cx)
+look_at_body(struct stream *s, struct sample_ctx *cx)
 {
 	const struct http_txn *t = s->txn;
 
@@ -141,21 +141,21 @@ is_silent(enum rule_end what)
 	return what == RULE_END_REJECT || what == RULE_END_DROP;
 }
 
-static enum session_event
+static enum stream_event
 event_of_end(enum rule_end what)
 {
 	if (is_silent(what))
-		return SESSION_EV_CLOSE;
-	return what == RULE_END_TARPIT ? SESSION_EV_TARPIT : SESSION_EV_ANSWER;
+		return STREAM_EV_CLOSE;
+	return what == RULE_END_TARPIT ? STREAM_EV_TARPIT : STREAM_EV_ANSWER;
 }
 
 /* True if the request was delayed until its body was there. */
 static int
-was_buffered(const struct session *s)
+was_buffered(const struct stream *s)
 {
 	const struct http_txn *t = s->txn;
 
-	return (t->stage > STAGE_FE_BODY && buffers_request(s->fe)) ||
+	return (t->stage > STAGE_FE_BODY && buffers_request(s->sess->fe)) ||
 		(t->stage > STAGE_BE_BODY && t->be && buffers_request(t->be));
 }
 
@@ -165,7 +165,7 @@ was_buffered(const struct session *s)
  * was waited for, and as none if tcp content rules ran before.
  */
 static void
-note_end(struct session *s, enum rule_end what)
+note_end(struct stream *s, enum rule_end what)
 {
 	struct http_txn *t = s->txn;
 
@@ -180,8 +180,8 @@ note_end(struct session *s, enum rule_end what)
 
 /* Applies the outcome of a rule. The request must not be used any more: texts of earlier rules are
  * in the arena. */
-static enum session_event
-apply_outcome(struct session *s, const struct rule_outcome *v)
+static enum stream_event
+apply_outcome(struct stream *s, const struct rule_outcome *v)
 {
 	note_end(s, v->what);
 	rule_outcome_set_term(s, v, v->what == RULE_END_TARPIT ? 'T' : 'R');
@@ -190,7 +190,7 @@ apply_outcome(struct session *s, const struct rule_outcome *v)
 	else if (rule_outcome_is_reply(v->what) && !s->txn->be)
 		counter_add(&fe_stat(s)->intercepted, 1);
 	if (v->what == RULE_END_DROP)
-		conn_silent_drop_on_close(&s->conn[CLIENT]);
+		conn_silent_drop_on_close(s->conn[CLIENT]);
 	else if (v->what == RULE_END_SERVICE)
 		use_service(s);
 	else if (v->what != RULE_END_REJECT)
@@ -200,36 +200,36 @@ apply_outcome(struct session *s, const struct rule_outcome *v)
 }
 
 /* Waits for more data or the deadline; without one the client's timeout ends it. */
-static enum session_event
-wait_for_body(struct session *s, unsigned int ms)
+static enum stream_event
+wait_for_body(struct stream *s, unsigned int ms)
 {
 	struct http_txn *t = s->txn;
 
 	if (!t->wait_until_ms && ms)
-		t->wait_until_ms = session_now_ms(s) + ms;
+		t->wait_until_ms = stream_now_ms(s) + ms;
 	return ask_for_body(s);
 }
 
 /* Waits for a name server; the body may come meanwhile. */
-static enum session_event
-wait_for_answer(struct session *s, unsigned int ms)
+static enum stream_event
+wait_for_answer(struct stream *s, unsigned int ms)
 {
 	struct http_txn *t = s->txn;
 
 	if (!t->wait_until_ms)
-		t->wait_until_ms = session_now_ms(s) + ms;
-	return SESSION_EV_NONE;
+		t->wait_until_ms = stream_now_ms(s) + ms;
+	return STREAM_EV_NONE;
 }
 
 /* Runs one list of rules: returns the event with which a rule, or a failure, has ended the
  * request. */
-static enum session_event
-run_list(struct session *s, const struct proxy *px, unsigned int list, struct eval *eval,
+static enum stream_event
+run_list(struct stream *s, const struct proxy *px, unsigned int list, struct eval *eval,
 	struct rule_outcome *v)
 {
 	struct arena *a = &s->engine->eval.arena;
 	size_t mark = arena_mark(a);
-	enum session_event ev = SESSION_EV_NONE;
+	enum stream_event ev = STREAM_EV_NONE;
 	enum rule_result result;
 
 	look_at_body(s, &eval->cx);
@@ -255,12 +255,12 @@ run_list(struct session *s, const struct proxy *px, unsigned int list, struct ev
 
 /* more: continue with the next stage. */
 static struct io_step
-apply_rules(struct session *s, const struct proxy *px, unsigned int list)
+apply_rules(struct stream *s, const struct proxy *px, unsigned int list)
 {
 	struct http_txn *t = s->txn;
 	unsigned int at = rule_place_scope(RULE_HTTP_REQUEST);
 	struct rule_outcome v = { 0 };
-	enum session_event ev;
+	enum stream_event ev;
 	struct eval eval;
 
 	if (!proxy_has_rules(&px->rules, list))
@@ -268,7 +268,7 @@ apply_rules(struct session *s, const struct proxy *px, unsigned int list)
 	eval_init(&eval, s, t->be ? at | SAMPLE_AT_BACK : at);
 	eval.cx.req_ended = 1;
 	ev = run_list(s, px, list, &eval, &v);
-	if (ev != SESSION_EV_NONE || t->at.next)
+	if (ev != STREAM_EV_NONE || t->at.next)
 		return io_event(ev);
 	t->at = (struct rules_at){ NULL, 0 };
 	t->wait_until_ms = 0;
@@ -304,7 +304,7 @@ restrict_names(struct http_head *h, enum http_names how)
 
 /* The rules http-request, and what follows them in each proxy. */
 static struct io_step
-apply_request_rules(struct session *s, const struct proxy *px)
+apply_request_rules(struct stream *s, const struct proxy *px)
 {
 	const struct rule_outcome denied = { .what = RULE_END_DENY, .status = 403 };
 	struct io_step step = apply_rules(s, px, RULE_HTTP_REQUEST);
@@ -319,7 +319,7 @@ apply_request_rules(struct session *s, const struct proxy *px)
 
 /* more: it is not for them, or the client may see them. */
 static struct io_step
-admit_to_stats(struct session *s, const struct proxy *px)
+admit_to_stats(struct stream *s, const struct proxy *px)
 {
 	struct arena *a = &s->engine->eval.arena;
 	size_t mark = arena_mark(a);
@@ -336,7 +336,7 @@ admit_to_stats(struct session *s, const struct proxy *px)
 
 /* A form is small: it is waited for in the buffer. */
 static struct io_step
-serve_stats(struct session *s, struct proxy *px)
+serve_stats(struct stream *s, struct proxy *px)
 {
 	struct io_step step = io_more(1);
 
@@ -348,24 +348,24 @@ serve_stats(struct session *s, struct proxy *px)
 		return step;
 	if (!s->txn->be)
 		counter_add(&fe_stat(s)->intercepted, 1);
-	return io_event(stats_serve(s, px) < 0 ? request_refuse(s, 500) : SESSION_EV_ANSWER);
+	return io_event(stats_serve(s, px) < 0 ? request_refuse(s, 500) : STREAM_EV_ANSWER);
 }
 
 /* --- all of it --- */
 
 /* Its body is truncated: it is sent to no server. */
 static struct io_step
-abort_request(struct session *s)
+abort_request(struct stream *s)
 {
-	session_set_term(s, 'C', 'R');
+	stream_set_term(s, 'C', 'R');
 	count_failed_req(s);
 	counter_add(&http_be_stat(s)->cli_abrt, 1);
-	return io_event(SESSION_EV_CLOSE);
+	return io_event(STREAM_EV_CLOSE);
 }
 
 /* The request goes to a server. */
 static struct io_step
-finish_request(struct session *s)
+finish_request(struct stream *s)
 {
 	struct http_txn *t = s->txn;
 
@@ -378,30 +378,31 @@ finish_request(struct session *s)
 		t->keep_alive[CLIENT] = 0;
 		return io_event(request_refuse(s, 400));
 	}
-	return io_event(SESSION_EV_REQUEST);
+	return io_event(STREAM_EV_REQUEST);
 }
 
 /* more: continue with the next stage. */
 static struct io_step
-run_stage(struct session *s)
+run_stage(struct stream *s)
 {
 	struct http_txn *t = s->txn;
-	struct proxy *be = t->be == s->fe ? NULL : t->be;
+	struct proxy *be = t->be == s->sess->fe ? NULL : t->be;
 
 	switch ((enum stage)t->stage) {
 	case STAGE_FE_CONTENT:
 		/* These rules have run on the bytes of this request in mode tcp. */
-		return s->upgraded_to ? io_more(1) : apply_rules(s, s->fe, RULE_TCP_REQ_CONTENT);
+		return s->upgraded_to ? io_more(1)
+				      : apply_rules(s, s->sess->fe, RULE_TCP_REQ_CONTENT);
 	case STAGE_FE_BODY:
-		return await_body(s, s->fe, buffers_request(s->fe));
+		return await_body(s, s->sess->fe, buffers_request(s->sess->fe));
 	case STAGE_FE_RULES:
-		return apply_request_rules(s, s->fe);
+		return apply_request_rules(s, s->sess->fe);
 	case STAGE_FE_STATS:
-		return admit_to_stats(s, s->fe);
+		return admit_to_stats(s, s->sess->fe);
 	case STAGE_FE_SERVE:
-		return serve_stats(s, s->fe);
+		return serve_stats(s, s->sess->fe);
 	case STAGE_FE_REDIRECT:
-		return apply_rules(s, s->fe, RULES_REDIRECT);
+		return apply_rules(s, s->sess->fe, RULES_REDIRECT);
 	case STAGE_ROUTE:
 		t->be = s->upgraded_to ? s->upgraded_to : route_backend(s);
 		if (t->be)
@@ -427,8 +428,8 @@ run_stage(struct session *s)
 	return finish_request(s);
 }
 
-enum session_event
-request_process(struct session *s)
+enum stream_event
+request_process(struct stream *s)
 {
 	struct io_step step = run_stage(s);
 
@@ -441,14 +442,14 @@ request_process(struct session *s)
 
 /* Rules are evaluated as if the body were there, as in HAProxy: one may send a reply. The request
  * was valid so far and has taken the time until now. */
-enum session_event
-request_cut(struct session *s)
+enum stream_event
+request_cut(struct stream *s)
 {
-	enum session_event ev;
+	enum stream_event ev;
 
 	http_note_head_time(s);
 	s->txn->keep_alive[CLIENT] = 0;
 	direction_event(s, CLIENT, DIRECTION_EV_SRC_ERR);
 	ev = request_process(s);
-	return ev != SESSION_EV_NONE ? ev : SESSION_EV_CLOSE;
+	return ev != STREAM_EV_NONE ? ev : STREAM_EV_CLOSE;
 }

@@ -24,33 +24,33 @@
 #include "proxy/http1/response_rules.h"
 #include "proxy/sample/capture.h"
 #include "proxy/model/memory.h"
-#include "proxy/log/session_log.h"
+#include "proxy/log/stream_log.h"
 
-/* Of a direction whose response is held back for a rule that waits for its body. */
+/* Holds a response back for a rule that waits for its body. */
 static const struct relay_ops http_held_ops;
 
 /* The server closed or failed before that; a reused connection may be closed at any time. */
-static enum session_event
-no_answer(struct session *s)
+static enum stream_event
+no_answer(struct stream *s)
 {
-	enum session_event ev = l7_retry_without_answer(s);
+	enum stream_event ev = l7_retry_without_answer(s);
 
 	if (!s->txn->reused)
 		server_observe(s->engine, s->srv,
-			s->conn[SERVER].err ? SERVER_READ_ERROR : SERVER_CLOSED_EARLY);
-	if (ev != SESSION_EV_NONE)
+			s->conn[SERVER]->err ? SERVER_READ_ERROR : SERVER_CLOSED_EARLY);
+	if (ev != STREAM_EV_NONE)
 		return ev;
 	http_count_bad_response(s);
 	if (!l7_retry_is_left_to_client(s))
 		return exchange_fail(s, 502, 'S', 'H');
-	session_set_term(s, 'S', 'H');
-	return SESSION_EV_CLOSE;
+	stream_set_term(s, 'S', 'H');
+	return STREAM_EV_CLOSE;
 }
 
-enum session_event
-response_late(struct session *s, int side)
+enum stream_event
+response_late(struct stream *s, int side)
 {
-	enum session_event ev;
+	enum stream_event ev;
 
 	if (side == CLIENT) {
 		count_failed_req(s);
@@ -62,25 +62,25 @@ response_late(struct session *s, int side)
 		return exchange_fail(s, 504, 's', 'R');
 	server_observe(s->engine, s->srv, SERVER_READ_TIMEOUT);
 	ev = l7_retry_for(s, HTTP_RETRY_RESPONSE_TIMEOUT);
-	if (ev != SESSION_EV_NONE)
+	if (ev != STREAM_EV_NONE)
 		return ev;
 	http_count_bad_response(s);
 	return exchange_fail(s, 504, 's', 'H');
 }
 
-static enum session_event
-bad_response(struct session *s)
+static enum stream_event
+bad_response(struct stream *s)
 {
-	enum session_event ev;
+	enum stream_event ev;
 
 	http_count_bad_response(s);
 	server_observe(s->engine, s->srv, SERVER_BAD_HEAD);
 	ev = l7_retry_for(s, HTTP_RETRY_JUNK_RESPONSE);
-	return ev != SESSION_EV_NONE ? ev : exchange_fail(s, 502, 'P', 'H');
+	return ev != STREAM_EV_NONE ? ev : exchange_fail(s, 502, 'P', 'H');
 }
 
 void
-response_expect_head(struct session *s)
+response_expect_head(struct stream *s)
 {
 	struct http_txn *t = s->txn;
 
@@ -91,7 +91,7 @@ response_expect_head(struct session *s)
 /* Forwards an informational response to the client (RFC 9110, 15.2), but not to an HTTP/1.0 client.
  * more: it is sent. */
 static struct io_step
-pass_informational(struct session *s, size_t used)
+pass_informational(struct stream *s, size_t used)
 {
 	struct http_txn *t = s->txn;
 	struct direction *d = &s->dir[SERVER];
@@ -112,7 +112,7 @@ pass_informational(struct session *s, size_t used)
  * hop announced it, gives it (RFC 9110, 7.8 and 9.3.6). A protocol that was not offered is refused
  * where it is known. */
 static int
-tunnel_is_agreed(const struct session *s, unsigned int said)
+tunnel_is_agreed(const struct stream *s, unsigned int said)
 {
 	const struct http_txn *t = s->txn;
 
@@ -126,7 +126,7 @@ tunnel_is_agreed(const struct session *s, unsigned int said)
 
 /* Becomes a tunnel: after 101, or a successful CONNECT. */
 static void
-open_tunnel(struct session *s)
+open_tunnel(struct stream *s)
 {
 	struct http_txn *t = s->txn;
 	struct direction *d = &s->dir[CLIENT];
@@ -149,7 +149,7 @@ ends_with_connection(enum http_framing framing)
 /* Decides whether the connections are kept. The head announces how the body is sent; that may
  * differ from how it is received. */
 static void
-decide_keep_alive(struct session *s)
+decide_keep_alive(struct stream *s)
 {
 	struct http_txn *t = s->txn;
 	enum http_framing received = t->h1[SERVER]->body.framing, sent = t->res.framing;
@@ -186,7 +186,7 @@ obey_method(struct http_txn *t)
 
 /* The server has responded: the request is not retried. */
 static void
-forget_copy(struct session *s)
+forget_copy(struct stream *s)
 {
 	struct direction *d = &s->dir[CLIENT];
 
@@ -200,7 +200,7 @@ forget_copy(struct session *s)
 /* more: it is being sent; an event: a local reply replaces it, or it is retried; NONE: a rule waits
  * for its body. The texts made by rules are in the arena until it is written. */
 static struct io_step
-place_final(struct session *s)
+place_final(struct stream *s)
 {
 	struct http_txn *t = s->txn;
 	struct io_step step = response_rules_run(s);
@@ -227,7 +227,7 @@ place_final(struct session *s)
 
 /* The same, and releases the arena. */
 static struct io_step
-try_final(struct session *s)
+try_final(struct stream *s)
 {
 	struct arena *a = &s->engine->eval.arena;
 	size_t mark = arena_mark(a);
@@ -245,16 +245,16 @@ body_ops(const struct http_txn *t)
 
 /* Sends the final head with the received part of the body. As pass_final(). */
 static struct io_step
-start_body(struct session *s)
+start_body(struct stream *s)
 {
 	struct direction *d = &s->dir[SERVER];
-	enum session_event ev = SESSION_EV_NONE;
+	enum stream_event ev = STREAM_EV_NONE;
 	struct io_step step;
 
 	d->ops = exchange_is_plain(s) ? &relay_plain : body_ops(s->txn);
 	forget_copy(s);
 	http_count_response(s);
-	session_log_early(s);
+	stream_log_early(s);
 	if (exchange_take_ahead(s, SERVER) < 0)
 		ev = exchange_reject_body(s, SERVER);
 	if (!s->txn->drops_body)
@@ -263,7 +263,7 @@ start_body(struct session *s)
 	if (step.more)
 		direction_event(s, SERVER, DIRECTION_EV_EMPTY);
 	step.more = d->state == DIRECTION_OPEN && !direction_pending(d);
-	if (ev != SESSION_EV_NONE)
+	if (ev != STREAM_EV_NONE)
 		step.ev = ev;
 	return step;
 }
@@ -271,7 +271,7 @@ start_body(struct session *s)
 /* --- a body that a rule waits for --- */
 
 static int
-held_body_is_bad(const struct session *s)
+held_body_is_bad(const struct stream *s)
 {
 	const struct direction *d = &s->dir[SERVER];
 	struct h1_body b = s->txn->h1[SERVER]->body;
@@ -281,10 +281,10 @@ held_body_is_bad(const struct session *s)
 
 /* A rule waits; more: another read is worth a try. There is no retry any more, as in HAProxy. */
 static struct io_step
-hold_response(struct session *s)
+hold_response(struct stream *s)
 {
-	s->txn->held_ms = session_now_ms(s);
-	s->txn->res_us = (uint16_t)session_now_us(s);
+	s->txn->held_ms = stream_now_ms(s);
+	s->txn->res_us = (uint16_t)stream_now_us(s);
 	s->dir[SERVER].ops = &http_held_ops;
 	s->dir[SERVER].keeps_buf = 1;
 	forget_copy(s);
@@ -293,7 +293,7 @@ hold_response(struct session *s)
 
 /* More of the body has come, or no more comes: the rules continue. As pass_final(). */
 static struct io_step
-continue_final(struct session *s)
+continue_final(struct stream *s)
 {
 	struct http_txn *t = s->txn;
 	struct direction *d = &s->dir[SERVER];
@@ -304,23 +304,23 @@ continue_final(struct session *s)
 		return io_event(bad_response(s));
 	step = try_final(s);
 	if (!step.more)
-		return step.ev == SESSION_EV_NONE ? io_more(1) : step;
+		return step.ev == STREAM_EV_NONE ? io_more(1) : step;
 	d->keeps_buf = 0;
 	t->held_ms = 0;
 	t->res_ms = came_ms;
 	step = start_body(s);
-	if (step.ev == SESSION_EV_NONE && s->conn[SERVER].eof && d->state == DIRECTION_OPEN)
+	if (step.ev == STREAM_EV_NONE && s->conn[SERVER]->eof && d->state == DIRECTION_OPEN)
 		step = io_event(direction_eof(s, SERVER));
 	return step;
 }
 
 /* One read for the rules. As pass_final(). */
 static struct io_step
-read_held_body(struct session *s, int side)
+read_held_body(struct stream *s, int side)
 {
 	struct engine *e = s->engine;
 	struct direction *d = &s->dir[side];
-	struct conn *src = &s->conn[side];
+	struct conn *src = s->conn[side];
 	size_t got, at = d->tail + d->lookahead;
 
 	if (!(src->err || conn_is_ready(src, DIR_R)))
@@ -340,16 +340,16 @@ read_held_body(struct session *s, int side)
 }
 
 static uint64_t
-held_due(const struct session *s)
+held_due(const struct stream *s)
 {
 	return s->txn->wait_until_ms ? s->txn->wait_until_ms : TIMER_NEVER;
 }
 
 /* The rule's time is over: an error, as in HAProxy. */
-static enum session_event
-held_late(struct session *s)
+static enum stream_event
+held_late(struct stream *s)
 {
-	return held_due(s) <= session_now_ms(s) ? response_late(s, SERVER) : SESSION_EV_NONE;
+	return held_due(s) <= stream_now_ms(s) ? response_late(s, SERVER) : STREAM_EV_NONE;
 }
 
 static const struct relay_ops http_held_ops = {
@@ -363,16 +363,16 @@ static const struct relay_ops http_held_ops = {
 
 /* The final head is complete; more: continue with the body. */
 static struct io_step
-pass_final(struct session *s, size_t used)
+pass_final(struct stream *s, size_t used)
 {
 	struct http_txn *t = s->txn;
 	struct direction *d = &s->dir[SERVER];
-	enum session_event ev;
+	enum stream_event ev;
 	struct io_step step;
 
 	server_observe_status(s->engine, s->srv, t->res.status);
 	ev = l7_retry_for_status(s, t->res.status);
-	if (ev != SESSION_EV_NONE)
+	if (ev != STREAM_EV_NONE)
 		return io_event(ev);
 	http_count_server(s);
 	if (http_auth_binds_connection(&t->res))
@@ -389,7 +389,7 @@ pass_final(struct session *s, size_t used)
 	d->head = d->tail = d->tail + (uint32_t)used;
 	d->lookahead -= (uint32_t)used;
 	step = try_final(s);
-	if (!step.more && step.ev != SESSION_EV_NONE)
+	if (!step.more && step.ev != STREAM_EV_NONE)
 		return step;
 	if (!step.more)
 		return hold_response(s);
@@ -399,7 +399,7 @@ pass_final(struct session *s, size_t used)
 
 /* Parses received data, which may contain several heads; more: another read is worth a try. */
 static struct io_step
-parse_heads(struct session *s)
+parse_heads(struct stream *s)
 {
 	struct http_txn *t = s->txn;
 	struct direction *d = &s->dir[SERVER];
@@ -431,7 +431,7 @@ parse_heads(struct session *s)
 
 /* More data follows an informational response that was sent. */
 static int
-has_next_head(const struct session *s)
+has_next_head(const struct stream *s)
 {
 	const struct direction *d = &s->dir[SERVER];
 
@@ -439,20 +439,20 @@ has_next_head(const struct session *s)
 }
 
 /* The source has closed after the parsed data. */
-static enum session_event
-end_of_source(struct session *s)
+static enum stream_event
+end_of_source(struct stream *s)
 {
 	struct direction *d = &s->dir[SERVER];
 
 	if (!http_awaits_head(s, SERVER))
 		return direction_eof(s, SERVER);
 	/* The response may be there, after an informational one: see has_next_head(). */
-	return !d->lookahead || !direction_pending(d) ? no_answer(s) : SESSION_EV_NONE;
+	return !d->lookahead || !direction_pending(d) ? no_answer(s) : STREAM_EV_NONE;
 }
 
 /* True if a buffer for the head is available. */
 static int
-get_head_buf(struct session *s)
+get_head_buf(struct stream *s)
 {
 	struct engine *e = s->engine;
 	struct direction *d = &s->dir[SERVER];
@@ -469,18 +469,18 @@ get_head_buf(struct session *s)
 }
 
 static struct io_step
-read_head(struct session *s, int side)
+read_head(struct stream *s, int side)
 {
 	struct engine *e = s->engine;
 	struct direction *d = &s->dir[side];
-	struct conn *src = &s->conn[side];
+	struct conn *src = s->conn[side];
 	struct io_step step;
 	size_t got, at;
 
 	if (has_next_head(s)) {
 		direction_move_lookahead(e, d, e->maxrewrite);
 		step = parse_heads(s);
-		if (step.ev != SESSION_EV_NONE || d->ops != &http_response_ops ||
+		if (step.ev != STREAM_EV_NONE || d->ops != &http_response_ops ||
 			direction_pending(d))
 			return step;
 	}
@@ -504,7 +504,7 @@ read_head(struct session *s, int side)
 	step = parse_heads(s);
 	/* An end would have been reported with it. */
 	speculation_answered(s, s->txn->h1[SERVER]->body.framing != HTTP_BODY_CLOSE);
-	if (step.ev == SESSION_EV_NONE && src->eof && d->state == DIRECTION_OPEN)
+	if (step.ev == STREAM_EV_NONE && src->eof && d->state == DIRECTION_OPEN)
 		step = io_event(end_of_source(s));
 	return step;
 }

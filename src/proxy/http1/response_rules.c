@@ -35,37 +35,37 @@ has_response_rules(const struct proxy *p)
 			RULE_IN(HTTP_AFTER_RESPONSE)));
 }
 
-static enum session_event
-apply_response_outcome(struct session *s, const struct rule_outcome *v)
+static enum stream_event
+apply_response_outcome(struct stream *s, const struct rule_outcome *v)
 {
 	rule_outcome_set_term(s, v, v->what == RULE_END_REJECT ? 'D' : 'H');
 	if (v->what != RULE_END_REPLY && v->what != RULE_END_ERROR)
 		rule_outcome_count_denied(s, SERVER);
 	if (v->what == RULE_END_DROP)
-		conn_silent_drop_on_close(&s->conn[CLIENT]);
+		conn_silent_drop_on_close(s->conn[CLIENT]);
 	if (v->what == RULE_END_DROP || v->what == RULE_END_REJECT)
-		return SESSION_EV_CLOSE;
+		return STREAM_EV_CLOSE;
 	rule_outcome_reply(s, v);
-	return SESSION_EV_ANSWER;
+	return STREAM_EV_ANSWER;
 }
 
 /* A rule waits for more of the body. The time of the first one that waits bounds all of them, as in
  * HAProxy. The texts that rules have made so far leave the arena. */
 static struct io_step
-await_response_body(struct session *s, unsigned int ms)
+await_response_body(struct stream *s, unsigned int ms)
 {
 	struct http_txn *t = s->txn;
 
 	if (http_settle_response(s) < 0)
 		return io_event(exchange_fail(s, 500, 'P', 'H'));
 	if (!t->wait_until_ms && ms)
-		t->wait_until_ms = session_now_ms(s) + ms;
+		t->wait_until_ms = stream_now_ms(s) + ms;
 	return io_stop();
 }
 
 /* Runs one list; more: continue with the next stage. */
 static struct io_step
-run_response_list(struct session *s, const struct proxy *px, enum rule_place list)
+run_response_list(struct stream *s, const struct proxy *px, enum rule_place list)
 {
 	struct http_txn *t = s->txn;
 	struct rule_outcome v = { .head = rule_outcome_head(s) };
@@ -92,15 +92,15 @@ run_response_list(struct session *s, const struct proxy *px, enum rule_place lis
 }
 
 /* option checkcache: a response that would share a cookie is denied. */
-static enum session_event
-check_cache(struct session *s)
+static enum stream_event
+check_cache(struct stream *s)
 {
 	const struct rule_outcome denied = { .what = RULE_END_DENY, .status = 502 };
 	char text[256];
 
 	if (!(s->be->options & OPT_CHECKCACHE) || !http_shares_cookie(&s->txn->res) ||
 		persist_hides_answer(s))
-		return SESSION_EV_NONE;
+		return STREAM_EV_NONE;
 	(void)snprintf(text, sizeof(text),
 		"Blocking cacheable cookie in response from instance %s, server %s.", s->be->name,
 		s->srv->name);
@@ -109,8 +109,8 @@ check_cache(struct session *s)
 }
 
 /* Between http-response and http-after-response: cookies of the server are known. */
-static enum session_event
-look_at_cookies(struct session *s)
+static enum stream_event
+look_at_cookies(struct stream *s)
 {
 	capture_cookie(s, &s->txn->res);
 	return check_cache(s);
@@ -118,10 +118,10 @@ look_at_cookies(struct session *s)
 
 /* more: continue with the next stage. */
 static struct io_step
-run_response_stage(struct session *s)
+run_response_stage(struct stream *s)
 {
-	struct proxy *fe = s->be == s->fe ? NULL : s->fe;
-	enum session_event ev;
+	struct proxy *fe = s->be == s->sess->fe ? NULL : s->sess->fe;
+	enum stream_event ev;
 
 	switch ((enum stage)s->txn->res_stage) {
 	case STAGE_BE_CONTENT:
@@ -133,7 +133,7 @@ run_response_stage(struct session *s)
 		return fe ? run_response_list(s, fe, RULE_HTTP_RESPONSE) : io_more(1);
 	case STAGE_COOKIES:
 		ev = look_at_cookies(s);
-		return ev == SESSION_EV_NONE ? io_more(1) : io_event(ev);
+		return ev == STREAM_EV_NONE ? io_more(1) : io_event(ev);
 	case STAGE_BE_AFTER:
 		return run_response_list(s, s->be, RULE_HTTP_AFTER_RESPONSE);
 	case STAGE_FE_AFTER:
@@ -145,7 +145,7 @@ run_response_stage(struct session *s)
 }
 
 static struct io_step
-run_stages(struct session *s)
+run_stages(struct stream *s)
 {
 	struct http_txn *t = s->txn;
 	struct io_step step;
@@ -155,7 +155,7 @@ run_stages(struct session *s)
 		if (step.more)
 			t->res_stage++;
 		/* A head that has grown leaves no room: the rule has to know. */
-		else if (step.ev != SESSION_EV_NONE || eval_response_may_grow(s))
+		else if (step.ev != STREAM_EV_NONE || eval_response_may_grow(s))
 			return step;
 	}
 	t->res_stage = STAGE_BE_CONTENT;
@@ -164,12 +164,12 @@ run_stages(struct session *s)
 }
 
 struct io_step
-response_rules_run(struct session *s)
+response_rules_run(struct stream *s)
 {
-	enum session_event ev;
+	enum stream_event ev;
 
-	if (has_response_rules(s->be) || has_response_rules(s->fe))
+	if (has_response_rules(s->be) || has_response_rules(s->sess->fe))
 		return run_stages(s);
 	ev = look_at_cookies(s);
-	return ev == SESSION_EV_NONE ? io_more(1) : io_event(ev);
+	return ev == STREAM_EV_NONE ? io_more(1) : io_event(ev);
 }

@@ -10,7 +10,7 @@
 
 /* There is no response before a request is placed, and afterwards the request must not be used. */
 struct http_head *
-rule_outcome_head(struct session *s)
+rule_outcome_head(struct stream *s)
 {
 	struct http_txn *t = s->txn;
 	struct http_head *h = t->placed ? &t->req : &t->res;
@@ -21,12 +21,12 @@ rule_outcome_head(struct session *s)
 }
 
 static void
-count_failed(struct session *s, unsigned int n)
+count_failed(struct stream *s, unsigned int n)
 {
 	struct proxy_stat *be = http_be_stat(s);
 
 	counter_add(&fe_stat(s)->failed_rewrites, n);
-	counter_add(&s->listener->stat.failed_rewrites, n);
+	counter_add(&s->sess->listener->stat.failed_rewrites, n);
 	if (be)
 		counter_add(&be->failed_rewrites, n);
 	if (s->srv)
@@ -34,7 +34,7 @@ count_failed(struct session *s, unsigned int n)
 }
 
 static void
-take_notes(struct session *s, const struct rule_outcome *v)
+take_notes(struct stream *s, const struct rule_outcome *v)
 {
 	struct http_txn *t = s->txn;
 
@@ -50,7 +50,7 @@ take_notes(struct session *s, const struct rule_outcome *v)
 }
 
 enum rule_result
-rule_outcome_run(struct session *s, const struct proxy *px, unsigned int list, struct rules_at *at,
+rule_outcome_run(struct stream *s, const struct proxy *px, unsigned int list, struct rules_at *at,
 	struct eval *eval, struct rule_outcome *v)
 {
 	enum rule_result result;
@@ -69,7 +69,7 @@ rule_outcome_run(struct session *s, const struct proxy *px, unsigned int list, s
 }
 
 void
-rule_outcome_count_denied(struct session *s, int side)
+rule_outcome_count_denied(struct stream *s, int side)
 {
 	struct proxy_stat *be = http_be_stat(s);
 
@@ -85,13 +85,13 @@ rule_outcome_count_denied(struct session *s, int side)
 }
 
 void
-rule_outcome_set_term(struct session *s, const struct rule_outcome *v, char phase)
+rule_outcome_set_term(struct stream *s, const struct rule_outcome *v, char phase)
 {
-	session_set_term(s, rule_outcome_is_reply(v->what) ? 'L' : 'P', phase);
+	stream_set_term(s, rule_outcome_is_reply(v->what) ? 'L' : 'P', phase);
 }
 
 void
-rule_outcome_reply(struct session *s, const struct rule_outcome *v)
+rule_outcome_reply(struct stream *s, const struct rule_outcome *v)
 {
 	int rc = 0;
 

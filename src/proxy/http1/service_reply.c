@@ -22,13 +22,13 @@
 #define CHUNK_ROOM (CHUNK_LINE_MAX + sizeof(CHUNK_END) + sizeof(LAST_CHUNK))
 
 void
-service_reply_begin(struct session *s)
+service_reply_begin(struct stream *s)
 {
 	service_ask(s->txn->job);
 }
 
 int
-service_reply_has_head(const struct session *s)
+service_reply_has_head(const struct stream *s)
 {
 	return http_has_answer(s->txn);
 }
@@ -51,7 +51,7 @@ set_framing(struct http_txn *t, struct http_head *head, int has_body)
 }
 
 static int
-write_head(struct session *s, const struct service_job *j)
+write_head(struct stream *s, const struct service_job *j)
 {
 	struct http_head *head = rule_outcome_head(s);
 	int r = 0;
@@ -67,7 +67,7 @@ write_head(struct session *s, const struct service_job *j)
 }
 
 void
-service_reply_make_head(struct session *s)
+service_reply_make_head(struct stream *s)
 {
 	struct http_txn *t = s->txn;
 	struct arena *a = &s->engine->eval.arena;
@@ -86,19 +86,19 @@ service_reply_make_head(struct session *s)
 }
 
 int
-service_reply_follows(const struct session *s)
+service_reply_follows(const struct stream *s)
 {
 	return s->txn->job != NULL;
 }
 
 /* The end of the body must not look like one. */
 static void
-fail_body(struct session *s)
+fail_body(struct stream *s)
 {
 	http_txn_drop_job(s->txn);
 	s->txn->keep_alive[CLIENT] = 0;
-	if (!s->conn[CLIENT].err)
-		conn_reset_on_close(&s->conn[CLIENT]);
+	if (!s->conn[CLIENT]->err)
+		conn_reset_on_close(s->conn[CLIENT]);
 	direction_event(s, SERVER, DIRECTION_EV_ABORT);
 }
 
@@ -111,7 +111,7 @@ put_raw(char *to, const char *p, size_t n)
 
 /* Moves some of the slice to the buffer, with its framing, behind what is there. */
 static void
-put_slice(struct session *s, struct service_job *j)
+put_slice(struct stream *s, struct service_job *j)
 {
 	struct http_txn *t = s->txn;
 	struct direction *d = &s->dir[SERVER];
@@ -134,7 +134,7 @@ put_slice(struct session *s, struct service_job *j)
 }
 
 int
-service_reply_fill(struct session *s)
+service_reply_fill(struct stream *s)
 {
 	struct direction *d = &s->dir[SERVER];
 	struct service_job *j = s->txn->job;

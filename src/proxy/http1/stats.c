@@ -30,7 +30,7 @@ has_uri_prefix(struct str s, struct str prefix)
 
 /* With other methods it is a request like any other, as in HAProxy. */
 int
-stats_are_asked_for(const struct session *s, const struct proxy *px)
+stats_are_asked_for(const struct stream *s, const struct proxy *px)
 {
 	const struct http_txn *t = s->txn;
 
@@ -44,7 +44,7 @@ stats_are_asked_for(const struct session *s, const struct proxy *px)
 /* --- permission to see it --- */
 
 int
-stats_admit(struct session *s, const struct proxy *px, struct rule_outcome *v)
+stats_admit(struct stream *s, const struct proxy *px, struct rule_outcome *v)
 {
 	const struct stats_conf *c = px->stats;
 	struct str name, password;
@@ -68,7 +68,7 @@ stats_admit(struct session *s, const struct proxy *px, struct rule_outcome *v)
 /* --- permission to change something --- */
 
 static int
-evaluate_admin(struct session *s, const struct proxy *px)
+evaluate_admin(struct stream *s, const struct proxy *px)
 {
 	struct eval eval;
 
@@ -126,7 +126,7 @@ is_foreign(const struct http_head *h)
 /* --- the service takes over --- */
 
 static unsigned int
-job_flags(struct session *s, const struct proxy *px)
+job_flags(struct stream *s, const struct proxy *px)
 {
 	const struct http_txn *t = s->txn;
 	unsigned int flags = 0;
@@ -144,7 +144,7 @@ job_flags(struct session *s, const struct proxy *px)
 }
 
 int
-stats_serve(struct session *s, struct proxy *px)
+stats_serve(struct stream *s, struct proxy *px)
 {
 	struct http_txn *t = s->txn;
 	const struct services *sv = s->engine->shared->services;
@@ -160,6 +160,6 @@ stats_serve(struct session *s, struct proxy *px)
 		return -1;
 	t->job->conf = px;
 	t->job->flags = flags;
-	session_set_term(s, 'L', 'R');
+	stream_set_term(s, 'L', 'R');
 	return 0;
 }

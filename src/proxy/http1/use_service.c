@@ -4,7 +4,7 @@
 #include "proxy/model/service.h"
 
 void
-use_service(struct session *s)
+use_service(struct stream *s)
 {
 	struct http_txn *t = s->txn;
 	const struct services *sv = s->engine->shared->services;

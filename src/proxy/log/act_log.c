@@ -2,7 +2,7 @@
  * worker. */
 #include "proxy/log/act_log.h"
 
-#include "proxy/log/session_log.h"
+#include "proxy/log/stream_log.h"
 
 static const enum log_step steps[RULE_PLACES] = {
 	[RULE_TCP_CONNECTION] = LOG_STEP_TCP_REQ_CONN,
@@ -28,7 +28,7 @@ run_do_log(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out
 	const void *log = cx->log;
 	unsigned int at = cx->at;
 
-	session_log_by_rule(out->proxy, steps[r->place], cx, out->log_level);
+	stream_log_by_rule(out->proxy, steps[r->place], cx, out->log_level);
 	cx->log = log;
 	cx->at = at;
 	return RULE_CONT;

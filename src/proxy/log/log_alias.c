@@ -73,13 +73,13 @@ put_port(struct log_render *r, const struct addr *a, int id)
 static const struct addr *
 front_address(const struct log_render *r, struct addr *space)
 {
-	return addr_override_destination(r->s, space) == 0 ? space : &r->s->listener->addr;
+	return addr_override_destination(r->s, space) == 0 ? space : &r->s->sess->listener->addr;
 }
 
 static const struct addr *
 back_address(const struct log_render *r, struct addr *space)
 {
-	const struct conn *c = &r->s->conn[SERVER];
+	const struct conn *c = r->s->conn[SERVER];
 
 	return conn_local_addr(c, space) < 0 ? NULL : space;
 }
@@ -111,7 +111,7 @@ put_ci(struct log_render *r)
 static void
 put_cp(struct log_render *r)
 {
-	put_port(r, addr_override_source(r->s), r->s->listener->id);
+	put_port(r, addr_override_source(r->s), r->s->sess->listener->id);
 }
 
 static void
@@ -127,7 +127,7 @@ put_fp(struct log_render *r)
 {
 	struct addr a;
 
-	put_port(r, front_address(r, &a), r->s->listener->id);
+	put_port(r, front_address(r, &a), r->s->sess->listener->id);
 }
 
 static void
@@ -167,29 +167,29 @@ put_sp(struct log_render *r)
 static void
 put_f(struct log_render *r)
 {
-	put_string(r, r->s->fe->name);
+	put_string(r, r->s->sess->fe->name);
 }
 
 static void
 put_ft(struct log_render *r)
 {
 	put_f(r);
-	if (r->s->listener->xprt)
+	if (r->s->sess->listener->xprt)
 		sbuf_addc(r->out, '~');
 }
 
 static void
 put_b(struct log_render *r)
 {
-	const struct proxy *be = session_backend(r->s);
+	const struct proxy *be = stream_backend(r->s);
 
-	put_string(r, be ? be->name : r->s->fe->name);
+	put_string(r, be ? be->name : r->s->sess->fe->name);
 }
 
 static void
 put_s(struct log_render *r)
 {
-	const struct session *s = r->s;
+	const struct stream *s = r->s;
 
 	if (log_is_served(s))
 		put_string(r, s->txn->served_by);
@@ -208,13 +208,13 @@ put_H(struct log_render *r)
 static int64_t
 accept_sec(const struct log_render *r)
 {
-	return (int64_t)(r->s->accept_wall_ns / 1000000000u);
+	return (int64_t)(r->s->sess->accept_wall_ns / 1000000000u);
 }
 
 static unsigned int
 accept_millis(const struct log_render *r)
 {
-	return (unsigned int)(r->s->accept_wall_ns / 1000000u % 1000u);
+	return (unsigned int)(r->s->sess->accept_wall_ns / 1000000u % 1000u);
 }
 
 static void
@@ -262,16 +262,16 @@ put_millis(struct log_render *r)
 
 /* Start of the wait for a server. */
 static uint64_t
-wait_from(const struct session *s)
+wait_from(const struct stream *s)
 {
-	return s->txn ? s->txn->head_ms : s->accept_ms;
+	return s->txn ? s->txn->head_ms : s->sess->accept_ms;
 }
 
 /* A session that ends in the queue has waited to its end. */
 static void
 put_Tw(struct log_render *r)
 {
-	const struct session *s = r->s;
+	const struct stream *s = r->s;
 
 	if (log_is_served(s))
 		sbuf_addc(r->out, '0');
@@ -284,7 +284,7 @@ put_Tw(struct log_render *r)
 static void
 put_Tc(struct log_render *r)
 {
-	const struct session *s = r->s;
+	const struct stream *s = r->s;
 
 	if (log_is_served(s))
 		sbuf_addc(r->out, '0');
@@ -295,18 +295,18 @@ put_Tc(struct log_render *r)
 static void
 put_Th(struct log_render *r)
 {
-	log_put_timer(r, r->s->begun_ms != 0, 0, log_handshake_ms(r->s));
+	log_put_timer(r, r->s->sess->begun_ms != 0, 0, log_handshake_ms(r->s));
 }
 
 /* Including the PROXY header before the first request; in mode tcp from accept on. */
 static void
 put_since(struct log_render *r, uint64_t request_ms)
 {
-	const struct session *s = r->s;
+	const struct stream *s = r->s;
 
 	log_put_plus(r);
-	log_put_timer(
-		r, 1, s->txn ? request_ms - log_handshake_ms(s) : s->accept_ms, r->cx->now_ms);
+	log_put_timer(r, 1, s->txn ? request_ms - log_handshake_ms(s) : s->sess->accept_ms,
+		r->cx->now_ms);
 }
 
 /* In mode http including the idle time before the request. */
@@ -333,13 +333,13 @@ static void
 put_B(struct log_render *r)
 {
 	log_put_plus(r);
-	sbuf_addu(r->out, session_message_bytes(r->s, SERVER));
+	sbuf_addu(r->out, stream_message_bytes(r->s, SERVER));
 }
 
 static void
 put_U(struct log_render *r)
 {
-	sbuf_addu(r->out, session_message_bytes(r->s, CLIENT));
+	sbuf_addu(r->out, stream_message_bytes(r->s, CLIENT));
 }
 
 static void
@@ -357,7 +357,7 @@ put_ac(struct log_render *r)
 static void
 put_fc(struct log_render *r)
 {
-	sbuf_addu(r->out, atomic_read(&r->s->fe->fe_gate.n));
+	sbuf_addu(r->out, atomic_read(&r->s->sess->fe->fe_gate.n));
 }
 
 /* As in HAProxy the last line counts a session on the client's side only, and no other session in
@@ -365,7 +365,7 @@ put_fc(struct log_render *r)
 static void
 put_bc(struct log_render *r)
 {
-	const struct session *s = r->s;
+	const struct stream *s = r->s;
 
 	sbuf_addu(r->out, s->has_left ? s->left_be_cur : s->be ? atomic_read(&s->be->be_cur) : 0);
 }
@@ -373,7 +373,7 @@ put_bc(struct log_render *r)
 static void
 put_sc(struct log_render *r)
 {
-	const struct session *s = r->s;
+	const struct stream *s = r->s;
 
 	if (!s->srv || s->srv->is_dispatch)
 		put_string(r, "0");
@@ -433,7 +433,7 @@ put_pid(struct log_render *r)
 static int
 has_captures(const struct log_render *r)
 {
-	const struct session *s = r->s;
+	const struct stream *s = r->s;
 
 	return s->captures && (!s->is_http || (s->txn && s->txn->head_ms));
 }
@@ -470,7 +470,7 @@ static void
 put_braces(struct log_render *r, enum capture_kind kind)
 {
 	unsigned int flags = (r->flags & ~(unsigned int)RULE_FMT_Q) | RULE_FMT_LIST;
-	unsigned int n = r->s->fe->captures.n[kind];
+	unsigned int n = r->s->sess->fe->captures.n[kind];
 	struct str text;
 
 	if (!n || !has_captures(r))
@@ -489,7 +489,7 @@ put_braces(struct log_render *r, enum capture_kind kind)
 static void
 put_list(struct log_render *r, enum capture_kind kind)
 {
-	unsigned int n = has_captures(r) ? r->s->fe->captures.n[kind] : 0;
+	unsigned int n = has_captures(r) ? r->s->sess->fe->captures.n[kind] : 0;
 	struct str text;
 
 	for (unsigned int i = 0; i < n; i++) {
@@ -551,7 +551,7 @@ put_tls_name(struct log_render *r, enum tls_info what)
 	struct str text = { NULL, 0 };
 
 	sbuf_init_fixed(&b, storage, sizeof(storage));
-	if (tls_info_text(&r->s->conn[CLIENT], what, &b) == 0)
+	if (tls_info_text(r->s->conn[CLIENT], what, &b) == 0)
 		text = (struct str){ b.p, b.len };
 	rule_fmt_put(r->out, r->flags, text);
 }
@@ -574,7 +574,7 @@ put_sslv(struct log_render *r)
 #define ALIAS_ROW(name, fn, needs, doc)                                                   \
 	static void write_##fn(const struct sample_ctx *cx, unsigned int flags, struct sbuf *out) \
 	{                                                                                 \
-		struct log_render r = { cx->session, cx->log, out, cx->arena, flags };    \
+		struct log_render r = { cx->stream, cx->log, out, cx->arena, flags };    \
 		put_##fn(&r);                                                             \
 	}
 #include "proxy/log/log_alias.tbl.h"

@@ -153,7 +153,7 @@ put_Tr(struct log_render *r)
 void
 put_Td(struct log_render *r)
 {
-	const struct session *s = r->s;
+	const struct stream *s = r->s;
 	const struct http_txn *t = s->txn;
 
 	if (t)
@@ -192,7 +192,7 @@ put_Tq(struct log_render *r)
 static uint64_t
 began_ns(const struct log_render *r)
 {
-	return r->s->txn ? r->s->txn->began_wall_ns : r->s->accept_wall_ns;
+	return r->s->txn ? r->s->txn->began_wall_ns : r->s->sess->accept_wall_ns;
 }
 
 void

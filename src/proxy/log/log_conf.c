@@ -380,7 +380,7 @@ static void
 send_profile_line(const struct log_entry *e, const struct log_line *l,
 	const struct log_profile_step *on, struct drawn *text, struct drawn *sd)
 {
-	const struct proxy *fe = e->s->fe;
+	const struct proxy *fe = e->s->sess->fe;
 	struct log_sink *k = e->s->engine->log;
 	const struct rule_fmt *fmt = on ? own_fmt(on, &on->format, fe) : NULL;
 	const struct rule_fmt *data = on ? own_fmt(on, &on->sd, fe) : NULL;
@@ -419,13 +419,13 @@ profile_lines_send(const struct log_entry *e)
 
 	sbuf_init_fixed(&line.out, text, sizeof(text));
 	sbuf_init_fixed(&sd.out, data, sizeof(data));
-	list_each(it, &e->s->fe->logs) {
+	list_each(it, &e->s->sess->fe->logs) {
 		struct log_line *l = list_entry(it, struct log_line, link);
 		const struct log_profile_step *on = line_on(l, e->step);
 
 		if (on && on->drop)
 			continue;
-		if (!is_shared && !(on && own_fmt(on, &on->format, e->s->fe)))
+		if (!is_shared && !(on && own_fmt(on, &on->format, e->s->sess->fe)))
 			continue;
 		if (log_line_takes(l, e->level))
 			send_profile_line(e, l, on, &line, &sd);

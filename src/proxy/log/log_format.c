@@ -38,7 +38,7 @@ log_format_stage(const struct rule_fmt *f)
 
 /* A rule that logs sees what it sees, and what every line can show. */
 static struct sample_ctx *
-look_at(struct eval *l, struct session *s, const struct log_context *cx)
+look_at(struct eval *l, struct stream *s, const struct log_context *cx)
 {
 	unsigned int txn = s->is_http ? SAMPLE_AT_TXN : 0;
 
@@ -53,7 +53,7 @@ look_at(struct eval *l, struct session *s, const struct log_context *cx)
 }
 
 void
-log_format_render(const struct rule_fmt *f, const struct cfg_where *where, struct session *s,
+log_format_render(const struct rule_fmt *f, const struct cfg_where *where, struct stream *s,
 	const struct log_context *cx, struct sbuf *out)
 {
 	struct eval l;
@@ -78,7 +78,7 @@ put_alias(const struct sample_ctx *l, const char *name, struct sbuf *out)
 
 /* The default format of frontends: "Connect from ..." (manual 8.2.1). Known at accept. */
 static void
-render_default(struct session *s, const struct log_context *cx, struct sbuf *out)
+render_default(struct stream *s, const struct log_context *cx, struct sbuf *out)
 {
 	struct eval eval;
 	const struct sample_ctx *l = look_at(&eval, s, cx);
@@ -102,9 +102,9 @@ render_default(struct session *s, const struct log_context *cx, struct sbuf *out
 
 /* The line of a session without a valid PROXY header (manual 8.2.5). */
 static void
-render_refused(struct session *s, const struct log_context *cx, struct sbuf *out)
+render_refused(struct stream *s, const struct log_context *cx, struct sbuf *out)
 {
-	const struct listener *ln = s->listener;
+	const struct listener *ln = s->sess->listener;
 	struct eval eval;
 	const struct sample_ctx *l = look_at(&eval, s, cx);
 
@@ -113,37 +113,37 @@ render_refused(struct session *s, const struct log_context *cx, struct sbuf *out
 	put_alias(l, "cp", out);
 	sbuf_adds(out, " [");
 	put_alias(l, "t", out);
-	sbuf_addf(out, "] %s/", s->fe->name);
+	sbuf_addf(out, "] %s/", s->sess->fe->name);
 	if (ln->bind->name)
 		sbuf_adds(out, ln->bind->name);
 	else
 		sbuf_addu(out, (uint64_t)ln->id);
-	sbuf_addf(out, ": %s", conn_err_text((enum conn_err)s->conn_err));
+	sbuf_addf(out, ": %s", conn_err_text((enum conn_err)s->sess->conn_err));
 }
 
 /* A session without a request has the default format's line at other steps only, as in HAProxy. One
  * with an invalid PROXY header, or no handshake, has its own line. */
 int
-log_format_has_line(const struct session *s, enum log_step step)
+log_format_has_line(const struct stream *s, enum log_step step)
 {
-	const struct proxy_log *conf = &s->fe->log;
+	const struct proxy_log *conf = &s->sess->fe->log;
 
 	return step != LOG_STEP_ERROR || conf->format || conf->json || conf->error.fmt ||
-		s->conn_err;
+		s->sess->conn_err;
 }
 
 int
 log_format_line(const struct log_entry *e, size_t room, struct sbuf *out)
 {
-	struct session *s = e->s;
-	const struct proxy_log *conf = &s->fe->log;
+	struct stream *s = e->s;
+	const struct proxy_log *conf = &s->sess->fe->log;
 
 	if (conf->error.fmt && e->step == LOG_STEP_ERROR)
 		log_format_render(conf->error.fmt, &conf->error.where, s, &e->cx, out);
 	else if (conf->json) {
 		log_json_write(s, &e->cx, room, out);
 		return 1;
-	} else if (s->conn_err)
+	} else if (s->sess->conn_err)
 		render_refused(s, &e->cx, out);
 	else if (conf->format)
 		log_format_render(conf->format, &conf->format_where, s, &e->cx, out);

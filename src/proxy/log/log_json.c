@@ -15,7 +15,7 @@
 #include "rule/sample/fmt.h"
 
 struct json {
-	struct session *s;
+	struct stream *s;
 	const struct eval *eval;
 	size_t max;            /* maximum length of each text */
 	struct sbuf *out;
@@ -62,7 +62,7 @@ static void
 put_time(struct json *j)
 {
 	const struct http_txn *t = j->s->txn;
-	uint64_t ns = t ? t->began_wall_ns : j->s->accept_wall_ns;
+	uint64_t ns = t ? t->began_wall_ns : j->s->sess->accept_wall_ns;
 	time_t sec = (time_t)(ns / 1000000000u);
 	struct tm tm = { 0 };
 
@@ -75,19 +75,19 @@ put_time(struct json *j)
 static void
 put_frontend(struct json *j)
 {
-	put_name(j, j->s->fe->name);
+	put_name(j, j->s->sess->fe->name);
 }
 
 static void
 put_backend(struct json *j)
 {
-	put_name(j, j->s->be ? j->s->be->name : j->s->fe->name);
+	put_name(j, j->s->be ? j->s->be->name : j->s->sess->fe->name);
 }
 
 static void
 put_server(struct json *j)
 {
-	const struct session *s = j->s;
+	const struct stream *s = j->s;
 
 	if (s->txn && s->txn->served_by)
 		put_name(j, s->txn->served_by);
@@ -161,7 +161,7 @@ put_capture(struct json *j, enum capture_kind kind, unsigned int i)
 static void
 put_captures(struct json *j, enum capture_kind kind)
 {
-	unsigned int n = j->s->fe->captures.n[kind];
+	unsigned int n = j->s->sess->fe->captures.n[kind];
 
 	sbuf_addc(j->out, '[');
 	for (unsigned int i = 0; i < n; i++) {
@@ -242,7 +242,7 @@ put_fields(struct json *j)
 }
 
 void
-log_json_write(struct session *s, const struct log_context *cx, size_t room, struct sbuf *out)
+log_json_write(struct stream *s, const struct log_context *cx, size_t room, struct sbuf *out)
 {
 	struct json j = { .s = s, .out = out };
 	struct eval eval;

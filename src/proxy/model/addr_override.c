@@ -24,13 +24,13 @@ engine_addr_override_init(struct engine *e)
 }
 
 void
-addr_override_free(struct session *s)
+addr_override_free(struct stream *s)
 {
-	if (!s->endpoints)
+	if (!s->sess->endpoints)
 		return;
-	mem_free(s->endpoints->tlvs);
-	pool_put(&s->engine->addr_override_pool, s->endpoints);
-	s->endpoints = NULL;
+	mem_free(s->sess->endpoints->tlvs);
+	pool_put(&s->engine->addr_override_pool, s->sess->endpoints);
+	s->sess->endpoints = NULL;
 }
 
 /* --- the real addresses --- */
@@ -42,36 +42,36 @@ override_of(const struct addr_override *e, enum endpoint which)
 }
 
 static const struct addr *
-said_of_connection(const struct session *s, enum endpoint which)
+said_of_connection(const struct stream *s, enum endpoint which)
 {
-	return s->endpoints ? override_of(&s->endpoints->connection, which) : NULL;
+	return s->sess->endpoints ? override_of(&s->sess->endpoints->connection, which) : NULL;
 }
 
 /* The innermost level takes precedence. */
 static const struct addr *
-said_of(const struct session *s, enum endpoint which)
+said_of(const struct stream *s, enum endpoint which)
 {
 	const struct addr *a = s->txn ? override_of(&s->txn->endpoints, which) : NULL;
 
-	if (!a && s->endpoints)
-		a = override_of(&s->endpoints->session, which);
+	if (!a && s->sess->endpoints)
+		a = override_of(&s->sess->endpoints->session, which);
 	return a ? a : said_of_connection(s, which);
 }
 
 const struct addr *
-addr_override_source(const struct session *s)
+addr_override_source(const struct stream *s)
 {
 	const struct addr *a = said_of(s, ENDPOINT_SRC);
 
-	return a ? a : &s->peer;
+	return a ? a : &s->sess->peer;
 }
 
 static const struct addr *
-connection_source(const struct session *s)
+connection_source(const struct stream *s)
 {
 	const struct addr *a = said_of_connection(s, ENDPOINT_SRC);
 
-	return a ? a : &s->peer;
+	return a ? a : &s->sess->peer;
 }
 
 /* A session has room for inet addresses only. */
@@ -83,21 +83,21 @@ copy_short(const struct addr *a, struct addr *out)
 }
 
 void
-addr_override_copy_source(const struct session *s, struct addr *out)
+addr_override_copy_source(const struct stream *s, struct addr *out)
 {
 	copy_short(addr_override_source(s), out);
 }
 
 void
-addr_override_copy_connection_source(const struct session *s, struct addr *out)
+addr_override_copy_connection_source(const struct stream *s, struct addr *out)
 {
 	copy_short(connection_source(s), out);
 }
 
 static int
-known_destination(const struct session *s, const struct addr *a, struct addr *out)
+known_destination(const struct stream *s, const struct addr *a, struct addr *out)
 {
-	const struct listener *ln = s->listener;
+	const struct listener *ln = s->sess->listener;
 
 	if (!a && addr_family(&ln->addr) != AF_UNSPEC && !addr_is_any(&ln->addr) &&
 		!ln->bind->transparent)
@@ -106,41 +106,41 @@ known_destination(const struct session *s, const struct addr *a, struct addr *ou
 		*out = *a;
 		return 0;
 	}
-	return conn_local_addr(&s->conn[CLIENT], out) < 0 ? -1 : 0;
+	return conn_local_addr(s->conn[CLIENT], out) < 0 ? -1 : 0;
 }
 
 int
-addr_override_destination(const struct session *s, struct addr *out)
+addr_override_destination(const struct stream *s, struct addr *out)
 {
 	return known_destination(s, said_of(s, ENDPOINT_DST), out);
 }
 
 int
-addr_override_connection_destination(const struct session *s, struct addr *out)
+addr_override_connection_destination(const struct stream *s, struct addr *out)
 {
 	return known_destination(s, said_of_connection(s, ENDPOINT_DST), out);
 }
 
 /* Every listener knows it. */
 static unsigned int
-destination_port(const struct session *s)
+destination_port(const struct stream *s)
 {
 	const struct addr *a = said_of(s, ENDPOINT_DST);
 
-	return addr_port(a ? a : &s->listener->addr);
+	return addr_port(a ? a : &s->sess->listener->addr);
 }
 
 /* With option transparent the kernel may have redirected the client to this listener. */
 static int
-redirected_from(const struct session *s, struct addr *out)
+redirected_from(const struct stream *s, struct addr *out)
 {
 	return s->srv->is_dispatch && (s->be->options & OPT_TRANSPARENT) &&
 		!said_of(s, ENDPOINT_DST) &&
-		conn_addr_before_nat(&s->conn[CLIENT], addr_family(&s->peer), out) == 0;
+		conn_addr_before_nat(s->conn[CLIENT], addr_family(&s->sess->peer), out) == 0;
 }
 
 void
-addr_override_target(const struct session *s, uint32_t *gen, struct addr *out)
+addr_override_target(const struct stream *s, uint32_t *gen, struct addr *out)
 {
 	struct addr own;
 
@@ -163,48 +163,48 @@ addr_override_target(const struct session *s, uint32_t *gen, struct addr *out)
 
 /* The session's, allocated on first use. */
 static struct session_addr_override *
-own_overrides(struct session *s)
+own_overrides(struct stream *s)
 {
-	if (!s->endpoints) {
-		s->endpoints = pool_get(&s->engine->addr_override_pool);
-		if (s->endpoints)
-			memset(s->endpoints, 0, sizeof(*s->endpoints));
+	if (!s->sess->endpoints) {
+		s->sess->endpoints = pool_get(&s->engine->addr_override_pool);
+		if (s->sess->endpoints)
+			memset(s->sess->endpoints, 0, sizeof(*s->sess->endpoints));
 		memory_watch(s->engine);
 	}
-	return s->endpoints;
+	return s->sess->endpoints;
 }
 
 int
-addr_override_reserve(struct session *s)
+addr_override_reserve(struct stream *s)
 {
 	return own_overrides(s) ? 0 : -ERR_NOMEM;
 }
 
 void
-addr_override_proxy_protocol(struct session *s, const struct addr *src, const struct addr *dst)
+addr_override_proxy_protocol(struct stream *s, const struct addr *src, const struct addr *dst)
 {
-	assert(s->endpoints);
-	s->endpoints->session.said[ENDPOINT_SRC] = *src;
-	s->endpoints->session.said[ENDPOINT_DST] = *dst;
+	assert(s->sess->endpoints);
+	s->sess->endpoints->session.said[ENDPOINT_SRC] = *src;
+	s->sess->endpoints->session.said[ENDPOINT_DST] = *dst;
 }
 
 void
-addr_override_keep_tlvs(struct session *s, struct str tlvs)
+addr_override_keep_tlvs(struct stream *s, struct str tlvs)
 {
-	assert(s->endpoints && !s->endpoints->tlvs);
+	assert(s->sess->endpoints && !s->sess->endpoints->tlvs);
 	if (!tlvs.len)
 		return;
-	s->endpoints->tlvs = mem_alloc(tlvs.len);
-	if (!s->endpoints->tlvs)
+	s->sess->endpoints->tlvs = mem_alloc(tlvs.len);
+	if (!s->sess->endpoints->tlvs)
 		return;
-	memcpy(s->endpoints->tlvs, tlvs.p, tlvs.len);
-	s->endpoints->n_tlvs = tlvs.len;
+	memcpy(s->sess->endpoints->tlvs, tlvs.p, tlvs.len);
+	s->sess->endpoints->n_tlvs = tlvs.len;
 }
 
 int
-addr_override_tlv(const struct session *s, unsigned int type, struct str *value)
+addr_override_tlv(const struct stream *s, unsigned int type, struct str *value)
 {
-	const struct session_addr_override *e = s->endpoints;
+	const struct session_addr_override *e = s->sess->endpoints;
 
 	return e && e->tlvs &&
 		proxy_header_find_tlv((struct str){ e->tlvs, e->n_tlvs }, type, value);
@@ -212,18 +212,19 @@ addr_override_tlv(const struct session *s, unsigned int type, struct str *value)
 
 /* The structure that a rule at this place sets: NULL without memory. */
 static struct addr_override *
-overrides_at(struct session *s, enum rule_place place)
+overrides_at(struct stream *s, enum rule_place place)
 {
 	if (s->txn)
 		return &s->txn->endpoints;
 	if (!own_overrides(s))
 		return NULL;
-	return place == RULE_TCP_CONNECTION ? &s->endpoints->connection : &s->endpoints->session;
+	return place == RULE_TCP_CONNECTION ? &s->sess->endpoints->connection
+					    : &s->sess->endpoints->session;
 }
 
 int
 addr_override_set(
-	struct session *s, enum rule_place place, enum endpoint which, const struct addr *a)
+	struct stream *s, enum rule_place place, enum endpoint which, const struct addr *a)
 {
 	struct addr_override *e = overrides_at(s, place);
 

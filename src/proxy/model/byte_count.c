@@ -7,7 +7,7 @@
 #include "proxy/model/http_txn.h"
 
 uint64_t
-session_message_bytes(const struct session *s, int side)
+stream_message_bytes(const struct stream *s, int side)
 {
 	const struct direction *d = &s->dir[side];
 
@@ -18,9 +18,9 @@ session_message_bytes(const struct session *s, int side)
 
 /* New bytes of side's message. */
 static uint64_t
-take_grown(struct session *s, int side)
+take_grown(struct stream *s, int side)
 {
-	uint64_t all = session_message_bytes(s, side), before = s->dir[side].counted;
+	uint64_t all = stream_message_bytes(s, side), before = s->dir[side].counted;
 
 	/* Bytes in mode tcp that become part of a request have been counted. */
 	if (all <= before)
@@ -30,7 +30,7 @@ take_grown(struct session *s, int side)
 }
 
 static struct proxy_stat *
-stat_of(const struct session *s, const struct proxy *p)
+stat_of(const struct stream *s, const struct proxy *p)
 {
 	return p ? &p->shard[s->engine->index].be : NULL;
 }
@@ -38,26 +38,26 @@ stat_of(const struct session *s, const struct proxy *p)
 /* NULL: none yet. As in HAProxy, a listen section is its own backend for what it answers itself, or
  * ends, before there is another one. */
 static const struct proxy *
-counted_backend(const struct session *s)
+counted_backend(const struct stream *s)
 {
-	const struct proxy *be = session_backend(s);
+	const struct proxy *be = stream_backend(s);
 
-	if (be || !(s->fe->caps & PROXY_BE))
+	if (be || !(s->sess->fe->caps & PROXY_BE))
 		return be;
-	return s->state == SESSION_CLOSED || (s->txn && s->txn->local) ? s->fe : NULL;
+	return s->state == STREAM_CLOSED || (s->txn && s->txn->local) ? s->sess->fe : NULL;
 }
 
 /* Before it is connected, or has failed, its server may change. While it is queued, srv is guarded
  * by the backend's lock. */
 static int
-has_its_server(const struct session *s)
+has_its_server(const struct stream *s)
 {
-	return !s->waits && s->srv && (s->connected_ms || s->state == SESSION_CLOSED ||
+	return !s->waits && s->srv && (s->connected_ms || s->state == STREAM_CLOSED ||
 		(s->txn && s->txn->local));
 }
 
 static void
-count_messages(struct session *s)
+count_messages(struct stream *s)
 {
 	struct proxy_stat *fe = fe_stat(s), *be = stat_of(s, counted_backend(s));
 	uint64_t in = take_grown(s, CLIENT), out = take_grown(s, SERVER);
@@ -65,8 +65,8 @@ count_messages(struct session *s)
 
 	counter_add(&fe->bytes_in, in);
 	counter_add(&fe->bytes_out, out);
-	counter_add(&s->listener->stat.bytes_in, in);
-	counter_add(&s->listener->stat.bytes_out, out);
+	counter_add(&s->sess->listener->stat.bytes_in, in);
+	counter_add(&s->sess->listener->stat.bytes_out, out);
 	if (be) {
 		counter_add(&be->bytes_in, s->counts_be ? in : whole);
 		counter_add(&be->bytes_out, out);
@@ -89,13 +89,13 @@ engine_count_sent(struct engine *e, uint64_t n)
 }
 
 static void
-count_sent(struct session *s)
+count_sent(struct stream *s)
 {
-	uint64_t to_client = s->conn[CLIENT].sent, to_server = s->conn[SERVER].sent;
+	uint64_t to_client = s->conn[CLIENT]->sent, to_server = s->conn[SERVER]->sent;
 
 	if (!to_client && !to_server)
 		return;
-	s->conn[CLIENT].sent = s->conn[SERVER].sent = 0;
+	s->conn[CLIENT]->sent = s->conn[SERVER]->sent = 0;
 	engine_count_sent(s->engine, to_client + to_server);
 	if (!s->is_http)
 		return;
@@ -105,7 +105,7 @@ count_sent(struct session *s)
 }
 
 void
-session_count_bytes(struct session *s)
+stream_count_bytes(struct stream *s)
 {
 	count_messages(s);
 	count_sent(s);

@@ -8,7 +8,7 @@
 #include "proxy/model/session.h"
 
 struct dns_ask *
-dns_ask_new(struct session *s, const struct rule *by, struct resolvers *res, const char *name,
+dns_ask_new(struct stream *s, const struct rule *by, struct resolvers *res, const char *name,
 	enum dns_type prefer)
 {
 	struct engine *e = s->engine;
@@ -22,7 +22,7 @@ dns_ask_new(struct session *s, const struct rule *by, struct resolvers *res, con
 		return NULL;
 	}
 	a->worker = e->index;
-	a->session = s;
+	a->stream = s;
 	a->by = by;
 	a->next = s->asks;
 	s->asks = a;
@@ -42,7 +42,7 @@ dns_ask_new(struct session *s, const struct rule *by, struct resolvers *res, con
 }
 
 struct dns_ask *
-dns_ask_find(const struct session *s, const struct rule *by)
+dns_ask_find(const struct stream *s, const struct rule *by)
 {
 	struct dns_ask *a = s->asks;
 
@@ -52,7 +52,7 @@ dns_ask_find(const struct session *s, const struct rule *by)
 }
 
 int
-dns_ask_is_pending(const struct session *s)
+dns_ask_is_pending(const struct stream *s)
 {
 	const struct dns_ask *a = s->asks;
 
@@ -62,20 +62,20 @@ dns_ask_is_pending(const struct session *s)
 }
 
 void
-dns_ask_drop(struct session *s, struct dns_ask *a)
+dns_ask_drop(struct stream *s, struct dns_ask *a)
 {
 	struct dns_ask **at = &s->asks;
 
 	while (*at != a)
 		at = &(*at)->next;
 	*at = a->next;
-	a->session = NULL;
+	a->stream = NULL;
 	if (a->is_done)
 		mem_free(a);
 }
 
 void
-dns_ask_drop_all(struct session *s)
+dns_ask_drop_all(struct stream *s)
 {
 	while (s->asks)
 		dns_ask_drop(s, s->asks);
@@ -96,8 +96,8 @@ dns_ask_collect(struct engine *e)
 
 		list_remove(&a->link);
 		a->is_done = 1;
-		if (a->session)
-			e->on_resolved(a->session);
+		if (a->stream)
+			e->on_resolved(a->stream);
 		else
 			mem_free(a);
 	}

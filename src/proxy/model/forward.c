@@ -233,9 +233,9 @@ add_forwarded(unsigned int parts, const struct addr *peer, const struct addr *ow
 }
 
 int
-http_add_forwarding(struct session *s, struct http_head *req, struct arena *a)
+http_add_forwarding(struct stream *s, struct http_head *req, struct arena *a)
 {
-	const struct proxy *fe = s->fe, *be = s->be;
+	const struct proxy *fe = s->sess->fe, *be = s->be;
 	const struct addr *peer = addr_override_source(s);
 	struct addr own = { .len = 0 };
 	int rc;

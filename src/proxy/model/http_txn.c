@@ -31,7 +31,7 @@ http_txn_pool_init(struct engine *e)
 }
 
 struct http_txn *
-http_txn_get(struct session *s)
+http_txn_get(struct stream *s)
 {
 	struct engine *e = s->engine;
 	struct http_txn *t = pool_get(&e->txn_pool);
@@ -59,12 +59,12 @@ http_txn_get(struct session *s)
 	t->began_wall_ns = loop_wall_ns(e->loop);
 	t->idle_ms = t->began_ms - s->state_ms;
 	s->txn = t;
-	t->id = s->requests++ ? engine_next_id(e) : s->id;
+	t->id = s->sess->requests++ ? engine_next_id(e) : s->id;
 	return t;
 }
 
 struct http_txn *
-http_txn_get_unsaid(struct session *s)
+http_txn_get_unsaid(struct stream *s)
 {
 	struct http_txn *t = http_txn_get(s);
 
@@ -86,7 +86,7 @@ http_txn_drop_job(struct http_txn *t)
 }
 
 void
-http_txn_put(struct session *s)
+http_txn_put(struct stream *s)
 {
 	struct engine *e = s->engine;
 
@@ -105,7 +105,7 @@ http_txn_put(struct session *s)
 }
 
 void
-http_txn_allow_added(struct session *s, struct http_head *h)
+http_txn_allow_added(struct stream *s, struct http_head *h)
 {
 	h->max = fields_of(s->engine);
 }

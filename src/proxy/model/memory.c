@@ -92,14 +92,14 @@ memory_reserve_buffer(struct engine *e)
 }
 
 int
-memory_reserve_client_buffer(const struct session *s)
+memory_reserve_client_buffer(const struct stream *s)
 {
 	struct engine *e = s->engine;
 
 	if (!memory_reserve_buffer(e))
 		return 0;
-	return !(s->is_http || s->fe->may_upgrade) || (!e->txn_pool.live && !e->buf_pool.live) ||
-		memory_fits_request(e, 3);
+	return !(s->is_http || s->sess->fe->may_upgrade) ||
+		(!e->txn_pool.live && !e->buf_pool.live) || memory_fits_request(e, 3);
 }
 
 /* Above it new sessions wait. */

@@ -4,13 +4,14 @@
 #include "proxy/model/http_txn.h"
 
 void
-persist_letters(const struct session *s, char out[2])
+persist_letters(const struct stream *s, char out[2])
 {
 	const struct persist_state *p = s->txn ? &s->txn->persist : NULL;
-	const struct proxy *be = session_backend(s);
+	const struct proxy *be = stream_backend(s);
 
 	out[0] = out[1] = '-';
-	if (!p || !s->txn->head_ms || !persist_conf_shows(be ? &be->persist : &s->fe->persist))
+	if (!p || !s->txn->head_ms ||
+		!persist_conf_shows(be ? &be->persist : &s->sess->fe->persist))
 		return;
 	/* The request was answered before its cookie was read. */
 	if (!p->asked) {

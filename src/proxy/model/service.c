@@ -35,7 +35,7 @@ copy_text(char **at, struct str text)
 
 struct service_job *
 service_new(
-	struct session *s, const struct local_service *service, struct str target, struct str body)
+	struct stream *s, const struct local_service *service, struct str target, struct str body)
 {
 	struct services *sv = s->engine->shared->services;
 	struct service_job *j;
@@ -51,7 +51,7 @@ service_new(
 	j->service = service;
 	j->of = sv;
 	j->worker = s->engine->index;
-	j->session = s;
+	j->stream = s;
 	j->target = copy_text(&at, target);
 	j->body = copy_text(&at, body);
 	sbuf_init(&j->texts, SERVICE_HEAD_MAX);
@@ -105,7 +105,7 @@ void
 service_ask(struct service_job *j)
 {
 	struct services *sv = j->of;
-	struct engine *e = j->session->engine;
+	struct engine *e = j->stream->engine;
 
 	j->is_away = 1;
 	j->taken = 0;
@@ -118,7 +118,7 @@ service_ask(struct service_job *j)
 void
 service_drop(struct service_job *j)
 {
-	j->session = NULL;
+	j->stream = NULL;
 	if (!j->is_away)
 		free_job(j);
 }
@@ -215,8 +215,8 @@ take_done(struct engine *e, struct services *sv)
 
 		list_remove(&j->link);
 		j->is_away = 0;
-		if (j->session)
-			e->on_service(j->session);
+		if (j->stream)
+			e->on_service(j->stream);
 		else
 			free_job(j);
 	}

@@ -16,7 +16,7 @@ server_clear_shards(struct server *s, unsigned int n)
 {
 	memset(s->shard, 0, n * sizeof(*s->shard));
 	for (unsigned int i = 0; i < n; i++)
-		session_queue_init(&s->shard[i].queue);
+		stream_queue_init(&s->shard[i].queue);
 }
 
 static void
@@ -43,7 +43,7 @@ static void
 init_shards(struct proxy_shard *shard, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++) {
-		session_queue_init(&shard[i].queue);
+		stream_queue_init(&shard[i].queue);
 		list_init(&shard[i].granted);
 	}
 }

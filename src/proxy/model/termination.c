@@ -7,7 +7,7 @@
 #include "base/counter.h"
 
 void
-session_set_term(struct session *s, char cause, char phase)
+stream_set_term(struct stream *s, char cause, char phase)
 {
 	if (s->term[0] == '-')
 		s->term[0] = cause;
@@ -17,7 +17,7 @@ session_set_term(struct session *s, char cause, char phase)
 
 /* A transfer was in progress, and that side is the first to end it. */
 static void
-count_abort(struct session *s, int side)
+count_abort(struct stream *s, int side)
 {
 	struct proxy_stat *be = be_stat(s);
 	struct server_stat *srv = srv_stat(s);
@@ -29,30 +29,30 @@ count_abort(struct session *s, int side)
 }
 
 void
-session_note_late(struct session *s, int side)
+stream_note_late(struct stream *s, int side)
 {
 	count_abort(s, side);
-	session_set_term(s, side == CLIENT ? 'c' : 's', 'D');
+	stream_set_term(s, side == CLIENT ? 'c' : 's', 'D');
 }
 
 void
-session_note_abandoned(struct session *s)
+stream_note_abandoned(struct stream *s)
 {
 	count_abort(s, CLIENT);
-	session_set_term(s, 'C', 'H');
+	stream_set_term(s, 'C', 'H');
 }
 
 /* A client that fails before the response counts as failing during the data phase, as in
  * HAProxy. */
 void
-session_note_failure(struct session *s, int side)
+stream_note_failure(struct stream *s, int side)
 {
 	int head = side == SERVER && http_awaits_head(s, SERVER);
 
-	if (s->state != SESSION_RELAY)
+	if (s->state != STREAM_RELAY)
 		return;
 	if (side == SERVER && s->term[0] == '-' && s->txn && http_response_is_cut(s->txn))
 		http_count_bad_response(s);
 	count_abort(s, side);
-	session_set_term(s, side == CLIENT ? 'C' : 'S', head ? 'H' : 'D');
+	stream_set_term(s, side == CLIENT ? 'C' : 'S', head ? 'H' : 'D');
 }

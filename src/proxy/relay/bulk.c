@@ -69,9 +69,9 @@ bulk_splice_option(int side)
 
 /* True if the option that splices the direction is set, whatever it carries. */
 static int
-splice_is_forced(const struct session *s, int side)
+splice_is_forced(const struct stream *s, int side)
 {
-	return (proxy_splice(s->fe, s->be) & bulk_splice_option(side)) != 0;
+	return (proxy_splice(s->sess->fe, s->be) & bulk_splice_option(side)) != 0;
 }
 
 void
@@ -84,7 +84,7 @@ bulk_drained(const struct engine *e, struct direction *d)
 }
 
 void
-bulk_note(struct session *s, int side, size_t got, size_t asked)
+bulk_note(struct stream *s, int side, size_t got, size_t asked)
 {
 	struct direction *d = &s->dir[side];
 
@@ -96,7 +96,7 @@ bulk_note(struct session *s, int side, size_t got, size_t asked)
 }
 
 void
-bulk_expect(struct session *s, int side, uint64_t n)
+bulk_expect(struct stream *s, int side, uint64_t n)
 {
 	const struct engine *e = s->engine;
 	uint64_t enough = splice_is_forced(s, side) ? e->bufsize : e->bulk.after;
@@ -173,7 +173,7 @@ bulk_used(struct engine *e, uint64_t n)
 }
 
 int
-bulk_take_turn(struct session *s, int side)
+bulk_take_turn(struct stream *s, int side)
 {
 	struct engine *e = s->engine;
 	struct direction *d = &s->dir[side];
@@ -203,7 +203,7 @@ on_turn(struct task *t)
 		int side = d->side;
 
 		bulk_leave(d);
-		e->on_bulk_turn(container_of(d - side, struct session, dir[0]), side);
+		e->on_bulk_turn(container_of(d - side, struct stream, dir[0]), side);
 	}
 	if (!list_is_empty(&e->bulk.waiting))
 		loop_post_next(e->loop, t);

@@ -11,7 +11,7 @@
 #include "proxy/relay/bulk.h"
 
 void
-direction_count(struct session *s, int side, size_t n)
+direction_count(struct stream *s, int side, size_t n)
 {
 	struct engine *e = s->engine;
 
@@ -30,53 +30,53 @@ direction_count(struct session *s, int side, size_t n)
 	}
 }
 
-static struct io_step pump_once(struct session *s, int side);
+static struct io_step pump_once(struct stream *s, int side);
 
 static int
-source_is_ready(const struct session *s, int side)
+source_is_ready(const struct stream *s, int side)
 {
-	const struct conn *src = &s->conn[side];
+	const struct conn *src = s->conn[side];
 
 	/* After an error no event may report the remaining data. */
 	return src->err || conn_is_ready(src, DIR_R);
 }
 
 void
-direction_notify_if_empty(struct session *s, int side)
+direction_notify_if_empty(struct stream *s, int side)
 {
 	if (!direction_pending(&s->dir[side]))
 		direction_event(s, side, DIRECTION_EV_EMPTY);
 }
 
 void
-direction_side_failed(struct session *s, int side)
+direction_side_failed(struct stream *s, int side)
 {
-	session_note_failure(s, side);
+	stream_note_failure(s, side);
 	direction_event(s, side, DIRECTION_EV_SRC_ERR);
 	direction_notify_if_empty(s, side);
 	direction_event(s, !side, DIRECTION_EV_SINK_ERR);
 }
 
 /* The sink accepts no more data; data received from that side can still be read. */
-static enum session_event
-sink_failed(struct session *s, int side)
+static enum stream_event
+sink_failed(struct stream *s, int side)
 {
 	const struct relay_ops *ops = s->dir[side].ops;
-	struct io_step step = { SESSION_EV_NONE, 1 };
+	struct io_step step = { STREAM_EV_NONE, 1 };
 	int other = !side;
 
 	if (ops->fail)
 		step.ev = ops->fail(s, side);
-	if (step.ev != SESSION_EV_NONE)
+	if (step.ev != STREAM_EV_NONE)
 		return step.ev;
-	session_note_failure(s, other);
+	stream_note_failure(s, other);
 	direction_event(s, side, DIRECTION_EV_SINK_ERR);
 	/* A local reply has no source. */
-	if (!conn_is_open(&s->conn[side]))
-		return SESSION_EV_NONE;
+	if (!conn_is_open(s->conn[side]))
+		return STREAM_EV_NONE;
 	if (s->dir[other].state != DIRECTION_OPEN) {
 		direction_side_failed(s, other);
-		return SESSION_EV_NONE;
+		return STREAM_EV_NONE;
 	}
 	while (step.more && s->dir[other].state == DIRECTION_OPEN &&
 		!direction_has_pending(&s->dir[other]))
@@ -85,7 +85,7 @@ sink_failed(struct session *s, int side)
 }
 
 static int
-is_opaque(const struct session *s, int side)
+is_opaque(const struct stream *s, int side)
 {
 	const struct relay_ops *ops = s->dir[side].ops;
 
@@ -94,16 +94,16 @@ is_opaque(const struct session *s, int side)
 
 /* True if the sink's FIN may be sent with these bytes. */
 static int
-is_last(const struct session *s, int side, int over)
+is_last(const struct stream *s, int side, int over)
 {
 	const struct relay_ops *ops = s->dir[side].ops;
 
-	return ops->closes ? ops->closes(s, side, over) : s->conn[side].eof;
+	return ops->closes ? ops->closes(s, side, over) : s->conn[side]->eof;
 }
 
 /* One write from the buffer. */
 static enum io_result
-send_buf(struct session *s, int side, int more, size_t *put)
+send_buf(struct stream *s, int side, int more, size_t *put)
 {
 	struct direction *d = &s->dir[side];
 	const char *p = d->buf + d->head;
@@ -111,17 +111,17 @@ send_buf(struct session *s, int side, int more, size_t *put)
 	enum io_result r;
 
 	if (d->is_big || d->is_wide || !is_opaque(s, side))
-		r = conn_send(&s->conn[!side], p, n, more, put);
+		r = conn_send(s->conn[!side], p, n, more, put);
 	else
 		r = zerocopy_send(
-			&s->engine->zerocopy, &s->conn[!side], &d->pin, d->buf, p, n, more, put);
+			&s->engine->zerocopy, s->conn[!side], &d->pin, d->buf, p, n, more, put);
 	d->head += (uint32_t)*put;
 	return r;
 }
 
 /* One write of the first pending data: from the buffer, then from the pipe. */
 static enum io_result
-write_pending(struct session *s, int side)
+write_pending(struct stream *s, int side)
 {
 	struct direction *d = &s->dir[side];
 	int last = (d->state == DIRECTION_DRAIN && !d->broken) ||
@@ -134,10 +134,10 @@ write_pending(struct session *s, int side)
 }
 
 struct io_step
-direction_flush(struct session *s, int side)
+direction_flush(struct stream *s, int side)
 {
 	struct direction *d = &s->dir[side];
-	struct conn *sink = &s->conn[!side];
+	struct conn *sink = s->conn[!side];
 	int owed = direction_pending(d) != 0;
 
 	while (direction_pending(d)) {
@@ -149,13 +149,13 @@ direction_flush(struct session *s, int side)
 			return io_event(sink_failed(s, side));
 		if (r != IO_OK)
 			return io_stop();
-		s->last_ms[!side] = session_now_ms(s);
+		s->last_ms[!side] = stream_now_ms(s);
 	}
 	if (d->buf)
 		direction_buf_free_if_empty(s->engine, d);
 	/* The source was not read meanwhile: its timeout starts now. */
 	if (owed)
-		s->last_ms[side] = session_now_ms(s);
+		s->last_ms[side] = stream_now_ms(s);
 	return io_more(1);
 }
 
@@ -164,10 +164,10 @@ direction_flush(struct session *s, int side)
  * the scratch buffer. last: the sink's FIN follows. more: the direction continues.
  */
 static struct io_step
-forward_bytes(struct session *s, int side, const char *p, size_t n, int last)
+forward_bytes(struct stream *s, int side, const char *p, size_t n, int last)
 {
 	struct direction *d = &s->dir[side];
-	struct conn *sink = &s->conn[!side];
+	struct conn *sink = s->conn[!side];
 	int own = p == d->buf;
 	size_t put = 0;
 
@@ -178,7 +178,7 @@ forward_bytes(struct session *s, int side, const char *p, size_t n, int last)
 		if (r == IO_ERR)
 			return io_event(sink_failed(s, side));
 		if (put)
-			s->last_ms[!side] = session_now_ms(s);
+			s->last_ms[!side] = stream_now_ms(s);
 	}
 	if (own && put == n)
 		direction_buf_free_if_empty(s->engine, d);
@@ -186,45 +186,45 @@ forward_bytes(struct session *s, int side, const char *p, size_t n, int last)
 		if (!own)
 			direction_buf_append(s->engine, d, p + put, n - put);
 		/* The sink's timeout starts now. */
-		s->last_ms[!side] = session_now_ms(s);
+		s->last_ms[!side] = stream_now_ms(s);
 	}
 	return io_more(1);
 }
 
 void
-direction_source_ended(struct session *s, int side)
+direction_source_ended(struct stream *s, int side)
 {
 	/* client-fin and server-fin start here. */
-	s->last_ms[side] = session_now_ms(s);
+	s->last_ms[side] = stream_now_ms(s);
 	direction_event(s, side, DIRECTION_EV_SRC_EOF);
 	direction_notify_if_empty(s, side);
 }
 
 /* Handles a step other than RELAY_ON; its bytes have been forwarded. */
-static enum session_event
-end_step(struct session *s, int side, enum relay_status status, const char *rest, size_t n)
+static enum stream_event
+end_step(struct stream *s, int side, enum relay_status status, const char *rest, size_t n)
 {
 	const struct relay_ops *ops = s->dir[side].ops;
 
 	if (ops->end)
 		return ops->end(s, side, status, rest, n);
 	direction_source_ended(s, side);
-	return SESSION_EV_NONE;
+	return STREAM_EV_NONE;
 }
 
-enum session_event
-direction_eof(struct session *s, int side)
+enum stream_event
+direction_eof(struct stream *s, int side)
 {
 	return end_step(s, side, RELAY_EOF, NULL, 0);
 }
 
 /* Consumes bytes in the kernel that were sent after a peek. */
 static struct io_step
-take_sent(struct session *s, int side, size_t put, size_t got, int is_short)
+take_sent(struct stream *s, int side, size_t put, size_t got, int is_short)
 {
 	const struct relay_ops *ops = s->dir[side].ops;
 	struct engine *e = s->engine;
-	struct conn *src = &s->conn[side];
+	struct conn *src = s->conn[side];
 	enum relay_status status = RELAY_ON;
 	size_t used = put, out = put;
 
@@ -246,10 +246,10 @@ take_sent(struct session *s, int side, size_t put, size_t got, int is_short)
 
 /* Sends bytes that are still in the kernel and consumes those that were sent. As pump_once(). */
 static struct io_step
-forward_in_place(struct session *s, int side, size_t got, int is_short)
+forward_in_place(struct stream *s, int side, size_t got, int is_short)
 {
 	struct direction *d = &s->dir[side];
-	struct conn *sink = &s->conn[!side];
+	struct conn *sink = s->conn[!side];
 	char *p = s->engine->scratch;
 	size_t put = 0, n = d->ops->look ? d->ops->look(s, side, p, got) : got;
 	struct io_step step = io_stop();
@@ -265,7 +265,7 @@ forward_in_place(struct session *s, int side, size_t got, int is_short)
 		step = take_sent(s, side, put, got, is_short);
 	if (put < n) {
 		d->left_in_kernel = 1;
-		s->last_ms[!side] = session_now_ms(s);
+		s->last_ms[!side] = stream_now_ms(s);
 		step.more = 0;
 	}
 	return step;
@@ -273,7 +273,7 @@ forward_in_place(struct session *s, int side, size_t got, int is_short)
 
 /* Forwards new bytes of the message. As pump_once(). */
 static struct io_step
-pass_on(struct session *s, int side, char *p, size_t got)
+pass_on(struct stream *s, int side, char *p, size_t got)
 {
 	struct direction *d = &s->dir[side];
 	enum relay_status status = RELAY_ON;
@@ -292,18 +292,18 @@ pass_on(struct session *s, int side, char *p, size_t got)
 	}
 	if (status != RELAY_ON)
 		return io_event(end_step(s, side, status, p + used, got - used));
-	if (s->conn[side].eof)
+	if (s->conn[side]->eof)
 		return io_event(direction_eof(s, side));
 	return io_more(!direction_pending(d));
 }
 
 /* One read with a copy, and its consequences. As pump_once(). */
 static struct io_step
-copy_once(struct session *s, int side)
+copy_once(struct stream *s, int side)
 {
 	struct engine *e = s->engine;
 	struct direction *d = &s->dir[side];
-	struct conn *src = &s->conn[side];
+	struct conn *src = s->conn[side];
 	char *own = NULL, *to = e->scratch;
 	enum io_result r;
 	size_t got, room;
@@ -347,7 +347,7 @@ copy_once(struct session *s, int side)
 
 /* One read and its consequences; more: another one is worth a try. */
 static struct io_step
-pump_once(struct session *s, int side)
+pump_once(struct stream *s, int side)
 {
 	struct direction *d = &s->dir[side];
 	struct io_step step;
@@ -361,7 +361,7 @@ pump_once(struct session *s, int side)
 
 /* The number of bytes that cost as much as one copied byte. */
 static unsigned int
-bulk_share(const struct session *s, int side)
+bulk_share(const struct stream *s, int side)
 {
 	return s->dir[side].is_bulk && direction_splices(s, side) ? BULK_SPLICED_SHARE : 1;
 }
@@ -375,8 +375,8 @@ distrust_interest(struct conn *src)
 		conn_presume_ready(src, DIR_R);
 }
 
-static enum session_event
-pump_reads(struct session *s, int side)
+static enum stream_event
+pump_reads(struct stream *s, int side)
 {
 	struct direction *d = &s->dir[side];
 	struct engine *e = s->engine;
@@ -389,14 +389,14 @@ pump_reads(struct session *s, int side)
 		step = direction_flush(s, side);
 	if (!step.more)
 		return step.ev;
-	if (d->left_in_kernel && !conn_is_ready(&s->conn[!side], DIR_W))
-		return SESSION_EV_NONE;
+	if (d->left_in_kernel && !conn_is_ready(s->conn[!side], DIR_W))
+		return STREAM_EV_NONE;
 	d->left_in_kernel = 0;
 	if (d->state != DIRECTION_OPEN) {
 		if (d->state == DIRECTION_TAIL && side == SERVER)
-			distrust_interest(&s->conn[side]);
+			distrust_interest(s->conn[side]);
 		direction_event(s, side, DIRECTION_EV_EMPTY);
-		return SESSION_EV_NONE;
+		return STREAM_EV_NONE;
 	}
 	if (d->lookahead && d->ops->read)
 		step = d->ops->read(s, side);
@@ -407,28 +407,28 @@ pump_reads(struct session *s, int side)
 }
 
 /* A preface that had no data to leave with: a server that speaks first waits for it. */
-static enum session_event
-send_preface(struct session *s, int side)
+static enum stream_event
+send_preface(struct stream *s, int side)
 {
-	if (!conn_is_ready(&s->conn[!side], DIR_W) || conn_send_preface(&s->conn[!side]) != IO_ERR)
-		return SESSION_EV_NONE;
+	if (!conn_is_ready(s->conn[!side], DIR_W) || conn_send_preface(s->conn[!side]) != IO_ERR)
+		return STREAM_EV_NONE;
 	return sink_failed(s, side);
 }
 
-enum session_event
-direction_pump_now(struct session *s, int side)
+enum stream_event
+direction_pump_now(struct stream *s, int side)
 {
 	struct direction *d = &s->dir[side];
 	uint64_t before = d->bytes, owed = direction_pending(d), in, out;
-	enum session_event ev;
+	enum stream_event ev;
 	unsigned int per;
 
 	if (direction_is_over(d))
-		return SESSION_EV_NONE;
+		return STREAM_EV_NONE;
 	per = bulk_share(s, side);
 	bulk_leave(d);
 	ev = pump_reads(s, side);
-	if (unlikely(s->conn[!side].owes_preface) && ev == SESSION_EV_NONE)
+	if (unlikely(s->conn[!side]->owes_preface) && ev == STREAM_EV_NONE)
 		ev = send_preface(s, side);
 	in = d->bytes - before;
 	out = in + owed - direction_pending(d);
@@ -437,19 +437,19 @@ direction_pump_now(struct session *s, int side)
 	return ev;
 }
 
-enum session_event
-direction_pump(struct session *s, int side)
+enum stream_event
+direction_pump(struct stream *s, int side)
 {
 	if (s->dir[side].is_bulk && !bulk_take_turn(s, side))
-		return SESSION_EV_NONE;
+		return STREAM_EV_NONE;
 	return direction_pump_now(s, side);
 }
 
 void
-direction_collect(struct session *s)
+direction_collect(struct stream *s)
 {
 	struct direction *d = &s->dir[CLIENT];
-	struct conn *src = &s->conn[CLIENT];
+	struct conn *src = s->conn[CLIENT];
 	struct engine *e = s->engine;
 	size_t got;
 	int may_keep;

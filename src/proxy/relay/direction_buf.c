@@ -169,9 +169,9 @@ direction_reserve_room(struct engine *e, const struct direction *d)
 }
 
 void
-direction_wait_for_buffer(struct session *s, int side)
+direction_wait_for_buffer(struct stream *s, int side)
 {
 	counter_add(&s->engine->buf_waits, 1);
 	s->dir[side].waits_for_buffer = 1;
-	s->wake_ms = session_now_ms(s) + DIRECTION_BUFFER_WAIT_MS;
+	s->wake_ms = stream_now_ms(s) + DIRECTION_BUFFER_WAIT_MS;
 }

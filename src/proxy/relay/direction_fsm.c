@@ -9,28 +9,28 @@
 struct direction_row {
 	uint8_t known;
 	uint8_t next;
-	void (*action)(struct session *s, int side);
+	void (*action)(struct stream *s, int side);
 	const char *name;
 };
 
 /* --- actions: none assigns a state --- */
 
 static void
-direction_do_none(struct session *s, int side)
+direction_do_none(struct stream *s, int side)
 {
 	(void)s;
 	(void)side;
 }
 
 static void
-direction_do_mark_broken(struct session *s, int side)
+direction_do_mark_broken(struct stream *s, int side)
 {
 	s->dir[side].broken = 1;
 	s->dir[side].left_in_kernel = 0;
 }
 
 static void
-direction_do_drop(struct session *s, int side)
+direction_do_drop(struct stream *s, int side)
 {
 	s->dir[side].broken = 1;
 	direction_discard_pending(s->engine, &s->dir[side]);
@@ -38,7 +38,7 @@ direction_do_drop(struct session *s, int side)
 
 /* An internal error: this direction must not be trusted. */
 static void
-direction_do_bug(struct session *s, int side)
+direction_do_bug(struct stream *s, int side)
 {
 	counter_add(&s->engine->fsm_bugs, 1);
 	log_msg(s->engine->log, LOG_LEVEL_ALERT,
@@ -48,18 +48,18 @@ direction_do_bug(struct session *s, int side)
 }
 
 static void
-direction_do_shut_sink(struct session *s, int side)
+direction_do_shut_sink(struct stream *s, int side)
 {
 	if (s->dir[side].broken)
 		return;
 	/* The last direction needs no shutdown(): close() follows and sends the FIN. */
-	if (direction_is_over(&s->dir[!side]) && !conn_is_ending(&s->conn[side])) {
-		conn_finish(&s->conn[!side]);
+	if (direction_is_over(&s->dir[!side]) && !conn_is_ending(s->conn[side])) {
+		conn_finish(s->conn[!side]);
 		return;
 	}
-	conn_shut(&s->conn[!side]);
+	conn_shut(s->conn[!side]);
 	/* client-fin and server-fin start here. */
-	s->last_ms[!side] = session_now_ms(s);
+	s->last_ms[!side] = stream_now_ms(s);
 }
 
 /* --- the table --- */
@@ -72,7 +72,7 @@ static const struct direction_row direction_rows[DIRECTION_STATES][DIRECTION_EVE
 };
 
 void
-direction_event(struct session *s, int side, enum direction_event ev)
+direction_event(struct stream *s, int side, enum direction_event ev)
 {
 	struct direction *d = &s->dir[side];
 	const struct direction_row *row = &direction_rows[d->state][ev];

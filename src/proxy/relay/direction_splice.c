@@ -16,7 +16,7 @@
 
 /* Number of following bytes that need no parsing. */
 static uint64_t
-opaque_bytes(const struct session *s, int side)
+opaque_bytes(const struct stream *s, int side)
 {
 	const struct relay_ops *ops = s->dir[side].ops;
 
@@ -24,18 +24,18 @@ opaque_bytes(const struct session *s, int side)
 }
 
 int
-direction_splices(const struct session *s, int side)
+direction_splices(const struct stream *s, int side)
 {
 	const struct direction *d = &s->dir[side];
 
 	return d->is_bulk && !d->no_splice && s->engine->pipes.max &&
 		opaque_bytes(s, side) &&
-		(proxy_splice(s->fe, s->be) & (OPT_SPLICE_AUTO | bulk_splice_option(side))) &&
-		splice_can(&s->conn[CLIENT], &s->conn[SERVER]);
+		(proxy_splice(s->sess->fe, s->be) & (OPT_SPLICE_AUTO | bulk_splice_option(side))) &&
+		splice_can(s->conn[CLIENT], s->conn[SERVER]);
 }
 
 static struct h1_stat *
-h1_of(const struct session *s, int side)
+h1_of(const struct stream *s, int side)
 {
 	return side == CLIENT ? &fe_stat(s)->h1 : &be_stat(s)->h1;
 }
@@ -70,14 +70,14 @@ read_out(struct engine *e, struct direction *d)
 }
 
 enum io_result
-direction_splice_out(struct session *s, int side, int last)
+direction_splice_out(struct stream *s, int side, int last)
 {
 	struct engine *e = s->engine;
 	struct direction *d = &s->dir[side];
 	size_t put;
 
 	if (!d->no_splice) {
-		switch (splice_out(&s->conn[!side], d->pipe, last, &put)) {
+		switch (splice_out(s->conn[!side], d->pipe, last, &put)) {
 		case SPLICE_OK:
 			counter_add(&e->spliced, put);
 			if (s->is_http)
@@ -98,8 +98,8 @@ direction_splice_out(struct session *s, int side, int last)
 		return IO_OK;
 	/* The data was received but cannot be stored: the stream is broken, even at its end. */
 	direction_discard_pending(e, d);
-	s->conn[side].err = ENOMEM;
-	session_note_failure(s, side);
+	s->conn[side]->err = ENOMEM;
+	stream_note_failure(s, side);
 	direction_event(s, side, DIRECTION_EV_ABORT);
 	direction_event(s, !side, DIRECTION_EV_SINK_ERR);
 	return IO_AGAIN;
@@ -107,7 +107,7 @@ direction_splice_out(struct session *s, int side, int last)
 
 /* Data is written at once after it was read. */
 static struct io_step
-splice_on(struct session *s, int side, size_t got)
+splice_on(struct stream *s, int side, size_t got)
 {
 	const struct relay_ops *ops = s->dir[side].ops;
 	enum relay_status status = RELAY_ON;
@@ -128,7 +128,7 @@ splice_on(struct session *s, int side, size_t got)
 
 /* The pipe has data. */
 static struct io_step
-splice_took(struct session *s, int side, struct pipe *p, size_t got)
+splice_took(struct stream *s, int side, struct pipe *p, size_t got)
 {
 	struct engine *e = s->engine;
 	struct direction *d = &s->dir[side];
@@ -146,7 +146,7 @@ splice_took(struct session *s, int side, struct pipe *p, size_t got)
 }
 
 int
-direction_splice_once(struct session *s, int side, struct io_step *step)
+direction_splice_once(struct stream *s, int side, struct io_step *step)
 {
 	struct engine *e = s->engine;
 	struct direction *d = &s->dir[side];
@@ -165,7 +165,7 @@ direction_splice_once(struct session *s, int side, struct io_step *step)
 	}
 	/* Data after the message stays in the kernel. */
 	len = MIN(MIN(len, room), opaque_bytes(s, side));
-	switch (splice_in(&s->conn[side], p, (size_t)len, &got)) {
+	switch (splice_in(s->conn[side], p, (size_t)len, &got)) {
 	case SPLICE_OK:
 		*step = splice_took(s, side, p, got);
 		return 0;

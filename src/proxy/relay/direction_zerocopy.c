@@ -23,23 +23,23 @@ engine_allow_zerocopy(struct engine *e, size_t threshold, uint64_t max, int fast
 
 /* For local addresses the kernel copies when the bytes arrive. */
 void
-direction_plan_zerocopy(struct session *s)
+direction_plan_zerocopy(struct stream *s)
 {
 	struct addr to;
 
-	s->conn[CLIENT].no_zerocopy = (uint8_t)addr_is_loopback(&s->peer);
+	s->conn[CLIENT]->no_zerocopy = (uint8_t)addr_is_loopback(&s->sess->peer);
 	(void)addr_cell_get(&s->srv->addr, &to);
-	s->conn[SERVER].no_zerocopy = (uint8_t)addr_is_loopback(&to);
+	s->conn[SERVER]->no_zerocopy = (uint8_t)addr_is_loopback(&to);
 }
 
 char *
-direction_zc_buf_get(struct session *s, int side)
+direction_zc_buf_get(struct stream *s, int side)
 {
 	struct direction *d = &s->dir[side];
 	struct engine *e = s->engine;
 
 	if (d->buf || (d->ops->opaque && !d->ops->opaque(s, side)) ||
-		!zerocopy_may(&e->zerocopy, &s->conn[!side]))
+		!zerocopy_may(&e->zerocopy, s->conn[!side]))
 		return NULL;
 	d->buf = pool_get(&e->buf_pool);
 	assert(d->buf);
@@ -49,9 +49,9 @@ direction_zc_buf_get(struct session *s, int side)
 }
 
 uint32_t
-direction_take_zc_completions(struct session *s, int side, uint32_t ev)
+direction_take_zc_completions(struct stream *s, int side, uint32_t ev)
 {
-	struct conn *c = &s->conn[side];
+	struct conn *c = s->conn[side];
 	struct engine *e = s->engine;
 	unsigned int answers;
 
@@ -68,11 +68,11 @@ direction_take_zc_completions(struct session *s, int side, uint32_t ev)
 }
 
 void
-direction_reap_zc(struct session *s)
+direction_reap_zc(struct stream *s)
 {
 	struct engine *e = s->engine;
 
 	for (int side = 0; side < SIDES; side++)
-		if (s->conn[side].zerocopy && zerocopy_reap(&e->zerocopy, &s->conn[side]))
+		if (s->conn[side]->zerocopy && zerocopy_reap(&e->zerocopy, s->conn[side]))
 			memory_watch(e);
 }

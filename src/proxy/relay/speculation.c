@@ -5,17 +5,17 @@
 #include "proxy/relay/direction.h"
 
 void
-speculation_connecting(struct session *s)
+speculation_connecting(struct stream *s)
 {
 	if (!server_guess(srv_shard(s, s->srv), SERVER_NEAR))
-		conn_presume_again(&s->conn[SERVER], DIR_W);
+		conn_presume_again(s->conn[SERVER], DIR_W);
 }
 
 int
-speculation_send(struct session *s)
+speculation_send(struct stream *s)
 {
 	struct direction *d = &s->dir[CLIENT];
-	struct conn *sink = &s->conn[SERVER];
+	struct conn *sink = s->conn[SERVER];
 	size_t put;
 	int near;
 
@@ -40,16 +40,16 @@ speculation_send(struct session *s)
 }
 
 void
-speculation_tried_handshake(struct session *s, int sent)
+speculation_tried_handshake(struct stream *s, int sent)
 {
 	server_learn(srv_shard(s, s->srv), SERVER_NEAR, sent);
 }
 
 /* In mode tcp only its end shows how long a descriptor is used: that has to arrive as early. */
 void
-speculation_expect_answer(struct session *s)
+speculation_expect_answer(struct stream *s)
 {
-	struct conn *c = &s->conn[SERVER];
+	struct conn *c = s->conn[SERVER];
 
 	if ((!s->txn && loop_mode(c->loop) == INTEREST_UNMERGED) ||
 		!server_guess(srv_shard(s, s->srv), s->txn ? SERVER_QUICK : SERVER_BRIEF))
@@ -61,13 +61,13 @@ speculation_expect_answer(struct session *s)
 }
 
 int
-speculation_reads_server(const struct session *s)
+speculation_reads_server(const struct stream *s)
 {
-	return !s->txn && conn_is_ready(&s->conn[SERVER], DIR_R);
+	return !s->txn && conn_is_ready(s->conn[SERVER], DIR_R);
 }
 
 void
-speculation_answered(struct session *s, int came)
+speculation_answered(struct stream *s, int came)
 {
 	if (!s->speculates_read[SERVER])
 		return;
@@ -77,9 +77,9 @@ speculation_answered(struct session *s, int came)
 
 /* A client that got the FIN of its server mostly closes too, before the next turn. */
 static void
-expect_client_end(struct session *s)
+expect_client_end(struct stream *s)
 {
-	struct conn *c = &s->conn[CLIENT];
+	struct conn *c = s->conn[CLIENT];
 
 	if (!c->shut || s->dir[CLIENT].state != DIRECTION_OPEN || conn_polled(c) ||
 		!server_guess(srv_shard(s, s->srv), SERVER_FOLLOWED))
@@ -89,13 +89,13 @@ expect_client_end(struct session *s)
 }
 
 void
-speculation_was_read(struct session *s, int side)
+speculation_was_read(struct stream *s, int side)
 {
 	if (s->txn)
 		return;
 	s->speculates_read[side] = 0;
 	server_learn(srv_shard(s, s->srv), side == SERVER ? SERVER_BRIEF : SERVER_FOLLOWED,
-		s->conn[side].eof);
-	if (side == SERVER && s->conn[side].eof)
+		s->conn[side]->eof);
+	if (side == SERVER && s->conn[side]->eof)
 		expect_client_end(s);
 }

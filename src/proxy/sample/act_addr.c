@@ -22,7 +22,7 @@ parse_endpoint(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, 
 
 /* The current address; of family AF_UNSPEC if unknown. */
 static void
-get_endpoint(const struct session *s, enum endpoint which, struct addr *out)
+get_endpoint(const struct stream *s, enum endpoint which, struct addr *out)
 {
 	if (which == ENDPOINT_SRC)
 		addr_override_copy_source(s, out);

@@ -81,20 +81,20 @@ take_packet_value(const struct rule *r, struct sample_ctx *cx, int64_t *out)
 static void
 set_client_option(struct rule_outcome *out, int level, int opt, int64_t value)
 {
-	const struct session *s = out->proxy;
+	const struct stream *s = out->proxy;
 
-	conn_socket_set(&s->conn[CLIENT], level, opt, (uint32_t)value);
+	conn_socket_set(s->conn[CLIENT], level, opt, (uint32_t)value);
 }
 
 /* An IPv6 socket may carry IPv4: sets both. */
 static enum rule_result
 run_tos(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 {
-	const struct session *s = out->proxy;
-	int family = addr_family(&s->listener->addr);
+	const struct stream *s = out->proxy;
+	int family = addr_family(&s->sess->listener->addr);
 	int64_t tos;
 
-	if (!conn_socket(&s->conn[CLIENT]) || family == AF_UNIX || !take_packet_value(r, cx, &tos))
+	if (!conn_socket(s->conn[CLIENT]) || family == AF_UNIX || !take_packet_value(r, cx, &tos))
 		return RULE_CONT;
 	set_client_option(out, IPPROTO_IP, IP_TOS, tos);
 	if (family == AF_INET6)
@@ -105,11 +105,11 @@ run_tos(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 static enum rule_result
 run_mark(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 {
-	const struct session *s = out->proxy;
+	const struct stream *s = out->proxy;
 
 	int64_t mark;
 
-	if (conn_socket(&s->conn[CLIENT]) && take_packet_value(r, cx, &mark))
+	if (conn_socket(s->conn[CLIENT]) && take_packet_value(r, cx, &mark))
 		set_client_option(out, SOL_SOCKET, SO_MARK, mark);
 	return RULE_CONT;
 }

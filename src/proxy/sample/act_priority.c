@@ -35,7 +35,7 @@ eval_clamped(const struct rule *r, struct sample_ctx *cx, int max, int *out)
 static enum rule_result
 run_class(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 {
-	struct session *s = out->proxy;
+	struct stream *s = out->proxy;
 	int v;
 
 	if (eval_clamped(r, cx, CLASS_MAX, &v))
@@ -46,7 +46,7 @@ run_class(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 static enum rule_result
 run_offset(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 {
-	struct session *s = out->proxy;
+	struct stream *s = out->proxy;
 	int v;
 
 	if (eval_clamped(r, cx, OFFSET_MAX, &v))

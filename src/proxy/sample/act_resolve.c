@@ -112,7 +112,7 @@ longest_wait(const struct resolvers *res)
 
 /* The name's question, or NULL: there is no name, or nothing can be asked. */
 static struct dns_ask *
-ask_for_name(const struct rule *r, struct sample_ctx *cx, struct session *s)
+ask_for_name(const struct rule *r, struct sample_ctx *cx, struct stream *s)
 {
 	size_t mark = arena_mark(cx->arena);
 	struct dns_ask *a = NULL;
@@ -131,7 +131,7 @@ ask_for_name(const struct rule *r, struct sample_ctx *cx, struct session *s)
 
 /* In mode tcp all rules run again whenever data arrives, so that the answer is kept. */
 static enum rule_result
-take_resolved(const struct rule *r, struct sample_ctx *cx, struct session *s, struct dns_ask *a)
+take_resolved(const struct rule *r, struct sample_ctx *cx, struct stream *s, struct dns_ask *a)
 {
 	store_answer(r, cx, &a->addr);
 	if (s->txn) {
@@ -144,7 +144,7 @@ take_resolved(const struct rule *r, struct sample_ctx *cx, struct session *s, st
 static enum rule_result
 run_resolve(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 {
-	struct session *s = out->proxy;
+	struct stream *s = out->proxy;
 	struct dns_ask *a = dns_ask_find(s, r);
 
 	if (a && a->is_done)

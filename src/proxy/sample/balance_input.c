@@ -17,7 +17,7 @@ balance_scope(const struct proxy *be)
 
 /* An address as its bytes, a number as eight bytes. */
 static int
-key_of_expr(struct session *s, const struct rule_expr *e, uint32_t *key)
+key_of_expr(struct stream *s, const struct rule_expr *e, uint32_t *key)
 {
 	struct sample found = { 0 };
 	struct eval eval;
@@ -38,7 +38,7 @@ key_of_expr(struct session *s, const struct rule_expr *e, uint32_t *key)
 }
 
 static int
-key_of_request(struct session *s, uint32_t *key)
+key_of_request(struct stream *s, uint32_t *key)
 {
 	const struct proxy *be = s->be;
 	const struct http_head *req = &s->txn->req;
@@ -54,7 +54,7 @@ key_of_request(struct session *s, uint32_t *key)
 }
 
 static int
-key_of_rdp(const struct session *s, uint32_t *key)
+key_of_rdp(const struct stream *s, uint32_t *key)
 {
 	struct str value;
 
@@ -66,7 +66,7 @@ key_of_rdp(const struct session *s, uint32_t *key)
 }
 
 int
-balance_key_of_session(struct session *s, uint32_t *key)
+balance_key_of_session(struct stream *s, uint32_t *key)
 {
 	const struct proxy *be = s->be;
 

@@ -11,21 +11,21 @@
 
 /* NULL: it cannot be stored. */
 static const struct capture_slot *
-find_slot(const struct session *s, enum capture_kind kind, unsigned int i)
+find_slot(const struct stream *s, enum capture_kind kind, unsigned int i)
 {
-	const struct capture_conf *c = &s->fe->captures;
+	const struct capture_conf *c = &s->sess->fe->captures;
 
 	return s->captures && i < c->n[kind] ? &c->slot[kind][i] : NULL;
 }
 
 static char *
-slot_place(const struct session *s, const struct capture_slot *slot)
+slot_place(const struct stream *s, const struct capture_slot *slot)
 {
 	return (char *)s->captures + slot->at;
 }
 
 void
-capture_put(const struct session *s, enum capture_kind kind, unsigned int i, struct str text)
+capture_put(const struct stream *s, enum capture_kind kind, unsigned int i, struct str text)
 {
 	const struct capture_slot *slot = find_slot(s, kind, i);
 	size_t n;
@@ -40,7 +40,7 @@ capture_put(const struct session *s, enum capture_kind kind, unsigned int i, str
 }
 
 int
-capture_get(const struct session *s, enum capture_kind kind, unsigned int i, struct str *out)
+capture_get(const struct stream *s, enum capture_kind kind, unsigned int i, struct str *out)
 {
 	const struct capture_slot *slot = find_slot(s, kind, i);
 
@@ -65,9 +65,9 @@ last_of(const struct http_head *h, struct str name)
 }
 
 void
-capture_fields(const struct session *s, const struct http_head *h)
+capture_fields(const struct stream *s, const struct http_head *h)
 {
-	const struct capture_conf *c = &s->fe->captures;
+	const struct capture_conf *c = &s->sess->fe->captures;
 	enum capture_kind kind = h->kind == HTTP_REQUEST ? CAPTURE_REQUEST : CAPTURE_RESPONSE;
 
 	if (!s->captures)
@@ -82,9 +82,9 @@ capture_fields(const struct session *s, const struct http_head *h)
 }
 
 void
-capture_drop_fields(const struct session *s, enum capture_kind kind)
+capture_drop_fields(const struct stream *s, enum capture_kind kind)
 {
-	const struct capture_conf *c = &s->fe->captures;
+	const struct capture_conf *c = &s->sess->fe->captures;
 
 	if (!s->captures)
 		return;
@@ -107,7 +107,7 @@ name_begins(const struct http_cookie *c, const char *with)
 }
 
 static void
-keep_cookie(const struct session *s, unsigned int i, const struct http_cookie *c)
+keep_cookie(const struct stream *s, unsigned int i, const struct http_cookie *c)
 {
 	const struct capture_slot *slot = find_slot(s, CAPTURE_COOKIE, i);
 	const struct str part[] = { c->name, STR("="), c->value };
@@ -124,7 +124,7 @@ keep_cookie(const struct session *s, unsigned int i, const struct http_cookie *c
 }
 
 void
-capture_cookie(const struct session *s, const struct http_head *h)
+capture_cookie(const struct stream *s, const struct http_head *h)
 {
 	unsigned int i = h->kind == HTTP_REQUEST ? 0 : 1;
 	const struct capture_slot *slot = find_slot(s, CAPTURE_COOKIE, i);

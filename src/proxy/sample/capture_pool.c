@@ -13,15 +13,15 @@ engine_allow_captures(struct engine *e, size_t size)
 }
 
 int
-captures_have_room(struct session *s)
+captures_have_room(struct stream *s)
 {
-	return !s->fe->captures.size || memory_reserve(s->engine, &s->engine->capture_pool);
+	return !s->sess->fe->captures.size || memory_reserve(s->engine, &s->engine->capture_pool);
 }
 
 void
-captures_alloc(struct session *s)
+captures_alloc(struct stream *s)
 {
-	const struct capture_conf *c = &s->fe->captures;
+	const struct capture_conf *c = &s->sess->fe->captures;
 	struct pool *p = &s->engine->capture_pool;
 
 	if (c->size > p->size || !captures_have_room(s))
@@ -36,7 +36,7 @@ captures_alloc(struct session *s)
 }
 
 void
-captures_free(struct session *s)
+captures_free(struct stream *s)
 {
 	pool_put(&s->engine->capture_pool, s->captures);
 	s->captures = NULL;

@@ -14,16 +14,16 @@
 #include "rule/action/act.h"
 #include "rule/action/action.h"
 
-static const struct session *
-session_of(const struct sample_ctx *cx)
+static const struct stream *
+stream_of(const struct sample_ctx *cx)
 {
-	return cx->session;
+	return cx->stream;
 }
 
 static const struct http_txn *
 txn_of(const struct sample_ctx *cx)
 {
-	return cx->session ? session_of(cx)->txn : NULL;
+	return cx->stream ? stream_of(cx)->txn : NULL;
 }
 
 /* --- fetches --- */
@@ -43,7 +43,7 @@ fetch_hdr(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
 	struct str text;
 
-	if (!cx->session || !capture_get(session_of(cx), (enum capture_kind)a->kind,
+	if (!cx->stream || !capture_get(stream_of(cx), (enum capture_kind)a->kind,
 				    (unsigned int)a->arg[0].num, &text))
 		return 0;
 	sample_set_str(s, text);
@@ -93,7 +93,7 @@ fetch_id(const struct rule_args *a unused, struct sample_ctx *cx, struct sample 
 {
 	struct str id;
 
-	if (!cx->session || !unique_id_get(session_of(cx), cx->arena, &id))
+	if (!cx->stream || !unique_id_get(stream_of(cx), cx->arena, &id))
 		return 0;
 	sample_set_str(s, id);
 	return 1;
@@ -140,10 +140,10 @@ static int
 conv_capture(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
 	enum capture_kind kind = (enum capture_kind)a->kind;
-	const struct session *x = session_of(cx);
+	const struct stream *x = stream_of(cx);
 	unsigned int i = (unsigned int)a->arg[0].num;
 
-	if (!x || i >= x->fe->captures.n[kind])
+	if (!x || i >= x->sess->fe->captures.n[kind])
 		return 0;
 	/* The string may be the contents of the slot. */
 	s->u.str = arena_copy(cx->arena, s->u.str);
@@ -280,7 +280,7 @@ run_capture(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *ou
 	int found = rule_expr_eval_as(r->expr, cx, SAMPLE_STR, &s) == 1;
 
 	if (found)
-		capture_put(cx->session, (enum capture_kind)r->num[NUM_KIND],
+		capture_put(cx->stream, (enum capture_kind)r->num[NUM_KIND],
 			(unsigned int)r->num[NUM_INDEX], s.u.str);
 	arena_release(cx->arena, mark);
 	if (!found && s.may_change && !cx->req_ended && r->place == RULE_TCP_REQ_CONTENT)

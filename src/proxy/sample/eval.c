@@ -35,7 +35,7 @@ look_at_transaction(struct sample_ctx *cx, struct http_txn *t, unsigned int at)
 /* In mode tcp a session is its own transaction, request and response: one set of variables holds
  * all of them, since ids include the scope. */
 void
-eval_init(struct eval *l, struct session *s, unsigned int at)
+eval_init(struct eval *l, struct stream *s, unsigned int at)
 {
 	struct engine *e = s->engine;
 
@@ -45,18 +45,18 @@ eval_init(struct eval *l, struct session *s, unsigned int at)
 	l->log.wall = &e->eval.wall;
 	l->log.now_ms = e->loop ? loop_now_ms(e->loop) : 0;
 	l->cx.at = at;
-	l->cx.session = s;
+	l->cx.stream = s;
 	l->cx.log = &l->log;
 	l->cx.proc = &e->shared->vars;
-	l->cx.sess = &s->vars;
+	l->cx.sess = &s->sess->vars;
 	if (s->txn)
 		look_at_transaction(&l->cx, s->txn, at);
-	else if (s->fe && !s->is_http)
-		l->cx.txn = l->cx.reqv = l->cx.resv = &s->vars;
+	else if (s->sess->fe && !s->is_http)
+		l->cx.txn = l->cx.reqv = l->cx.resv = &s->sess->vars;
 	l->cx.arena = &e->eval.arena;
 	l->cx.regex = e->eval.regex;
 	l->cx.shortfalls = &e->eval.shortfalls;
-	l->cx.where = s->fe ? &s->fe->where : NULL;
+	l->cx.where = s->sess->fe ? &s->sess->fe->where : NULL;
 	l->cx.now_ms = l->log.now_ms;
 	l->cx.wall_ns = e->loop ? loop_wall_ns(e->loop) : 0;
 	l->cx.random = &e->eval.random;
@@ -65,7 +65,7 @@ eval_init(struct eval *l, struct session *s, unsigned int at)
 }
 
 struct str
-eval_received_body(const struct session *s)
+eval_received_body(const struct stream *s)
 {
 	const struct http_txn *t = s->txn;
 	const char *p = s->dir[CLIENT].buf + t->head_end;
@@ -84,10 +84,10 @@ eval_received_body(const struct session *s)
 }
 
 int
-eval_response_may_grow(const struct session *s)
+eval_response_may_grow(const struct stream *s)
 {
 	const struct direction *d = &s->dir[SERVER];
-	const struct conn *src = &s->conn[SERVER];
+	const struct conn *src = s->conn[SERVER];
 
 	return d->tail + d->lookahead < s->engine->bufsize && !src->eof && !src->err;
 }
@@ -96,7 +96,7 @@ eval_response_may_grow(const struct session *s)
 struct sample_body
 eval_response_body(const struct sample_ctx *cx)
 {
-	const struct session *s = cx->session;
+	const struct stream *s = cx->stream;
 	const struct direction *d = &s->dir[SERVER];
 	const char *p = d->buf + d->tail;
 	struct h1_body body = s->txn->h1[SERVER]->body;
@@ -124,7 +124,7 @@ eval_response_body(const struct sample_ctx *cx)
  */
 
 struct str
-tcp_received(const struct session *s)
+tcp_received(const struct stream *s)
 {
 	const struct direction *d = &s->dir[CLIENT];
 
@@ -136,7 +136,7 @@ tcp_received(const struct session *s)
  * request. Its fields need a transaction; without memory for one there is no request.
  */
 static void
-look_for_request(struct eval *eval, struct session *s)
+look_for_request(struct eval *eval, struct stream *s)
 {
 	struct engine *e = s->engine;
 	struct str b = eval->cx.req_bytes;
@@ -163,7 +163,7 @@ look_for_request(struct eval *eval, struct session *s)
 }
 
 void
-tcp_content_eval_init(struct eval *eval, struct session *s, unsigned int at)
+tcp_content_eval_init(struct eval *eval, struct stream *s, unsigned int at)
 {
 	eval_init(eval, s, at);
 	eval->cx.req_bytes = tcp_received(s);
@@ -173,7 +173,7 @@ tcp_content_eval_init(struct eval *eval, struct session *s, unsigned int at)
 }
 
 void
-tcp_content_eval_done(struct eval *eval, struct session *s)
+tcp_content_eval_done(struct eval *eval, struct stream *s)
 {
 	if (eval->borrowed)
 		pool_put(&s->engine->txn_pool, eval->borrowed);

@@ -53,12 +53,12 @@ init_unit(struct rule_args *a, const struct rule_vocab *v unused, const char **w
 static int
 fetch_figure(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
-	const struct session *x = cx->session;
+	const struct stream *x = cx->stream;
 	enum figure f = (enum figure)a->kind;
 	struct tcp_info info;
 	int64_t v;
 
-	if (!x || conn_tcp_info(&x->conn[CLIENT], &info) < 0)
+	if (!x || conn_tcp_info(x->conn[CLIENT], &info) < 0)
 		return 0;
 	v = figure_of(&info, f);
 	sample_set_int(s, (f == RTT || f == RTTVAR) && !a->arg[0].num ? v / 1000 : v);
@@ -69,10 +69,10 @@ fetch_figure(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 
 /* Fetches of a session's connections, and of the names of what it goes through. */
 
-static const struct session *
+static const struct stream *
 fetched_session(const struct sample_ctx *cx)
 {
-	return cx->session;
+	return cx->stream;
 }
 
 /* --- addresses --- */
@@ -81,9 +81,9 @@ fetched_session(const struct sample_ctx *cx)
 enum end { CLIENT_PEER, CLIENT_OWN, FRONT_PEER, FRONT_OWN, SERVER_PEER, SERVER_OWN };
 
 static int
-fetch_server_addr(const struct session *s, enum end end, struct addr *out)
+fetch_server_addr(const struct stream *s, enum end end, struct addr *out)
 {
-	const struct conn *c = &s->conn[SERVER];
+	const struct conn *c = s->conn[SERVER];
 	uint32_t gen;
 
 	if (!conn_is_open(c))
@@ -99,7 +99,7 @@ fetch_server_addr(const struct session *s, enum end end, struct addr *out)
 static int
 end_address(struct sample_ctx *cx, enum end end, struct addr *out)
 {
-	const struct session *s = fetched_session(cx);
+	const struct stream *s = fetched_session(cx);
 
 	if (!s)
 		return -1;
@@ -183,13 +183,13 @@ fetched_backend(const struct sample_ctx *cx)
 
 	if (srv)
 		return srv->be;
-	return fetched_session(cx) ? session_backend(fetched_session(cx)) : NULL;
+	return fetched_session(cx) ? stream_backend(fetched_session(cx)) : NULL;
 }
 
 static int
 fetch_name(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
-	const struct session *x = fetched_session(cx);
+	const struct stream *x = fetched_session(cx);
 	const struct proxy *be = fetched_backend(cx);
 	const struct server *srv = fetched_server(cx);
 	const char *name = NULL;
@@ -198,10 +198,10 @@ fetch_name(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 		return 0;
 	switch ((enum what)a->kind) {
 	case FE_NAME:
-		name = x->fe->name;
+		name = x->sess->fe->name;
 		break;
 	case FE_DEFBE:
-		name = x->fe->default_be ? x->fe->default_be->name : NULL;
+		name = x->sess->fe->default_be ? x->sess->fe->default_be->name : NULL;
 		break;
 	case BE_NAME:
 		name = be ? be->name : NULL;
@@ -210,7 +210,7 @@ fetch_name(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 		name = srv && !srv->is_dispatch ? srv->name : NULL;
 		break;
 	case SO_NAME:
-		name = x->listener->bind->name;
+		name = x->sess->listener->bind->name;
 		break;
 	}
 	if (!name)
@@ -221,7 +221,7 @@ fetch_name(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 
 /* As in HAProxy: 0 before there is a server, unless a rule has set it. */
 static unsigned int
-current_timeout(const struct session *s, enum rule_timeout which, unsigned int ms)
+current_timeout(const struct stream *s, enum rule_timeout which, unsigned int ms)
 {
 	unsigned int given = s->txn ? s->txn->timeout_ms[which] : 0;
 
@@ -244,7 +244,7 @@ enum number {
 static int
 fetch_number(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
-	const struct session *x = fetched_session(cx);
+	const struct stream *x = fetched_session(cx);
 	const struct proxy *be = fetched_backend(cx);
 	const struct server *srv = fetched_server(cx);
 	int64_t v = -1;
@@ -253,7 +253,7 @@ fetch_number(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 		return 0;
 	switch ((enum number)a->kind) {
 	case FE_ID:
-		v = x->fe->id;
+		v = x->sess->fe->id;
 		break;
 	case BE_ID:
 		v = be ? be->id : -1;
@@ -262,10 +262,10 @@ fetch_number(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 		v = srv && !srv->is_dispatch ? srv->id : -1;
 		break;
 	case SO_ID:
-		v = x->listener->id;
+		v = x->sess->listener->id;
 		break;
 	case FE_CLIENT_TIMEOUT:
-		v = x->fe->to.client;
+		v = x->sess->fe->to.client;
 		break;
 	case BE_SERVER_TIMEOUT:
 		v = be ? (int64_t)be->to.server : -1;
@@ -283,7 +283,7 @@ fetch_number(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 		break;
 	case SO_CONNS:
 		/* Rules of connections run before it is counted. */
-		v = listener_sessions(x->listener) + (x->link.next == NULL);
+		v = listener_sessions(x->sess->listener) + (x->link.next == NULL);
 		break;
 	}
 	sample_set_int(s, v);
@@ -295,7 +295,7 @@ enum { RULE_FILE, RULE_LINE };
 static int
 fetch_last_rule(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
-	const struct session *x = fetched_session(cx);
+	const struct stream *x = fetched_session(cx);
 	const struct rule *r = x && x->txn ? x->txn->last_rule : NULL;
 
 	if (!r)
@@ -312,7 +312,7 @@ enum priority { PRIO_CLASS, PRIO_OFFSET };
 static int
 fetch_priority(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
-	const struct session *x = fetched_session(cx);
+	const struct stream *x = fetched_session(cx);
 
 	if (!x)
 		return 0;
@@ -323,7 +323,7 @@ fetch_priority(const struct rule_args *a, struct sample_ctx *cx, struct sample *
 static int
 fetch_stopping(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
 {
-	const struct session *x = fetched_session(cx);
+	const struct stream *x = fetched_session(cx);
 
 	sample_set_bool(s, x && x->engine->stop_ms);
 	return x != NULL;
@@ -482,9 +482,9 @@ fetch_with_source(const struct rule_args *a, struct sample_ctx *cx, struct sampl
 static int
 fetch_error(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
-	const struct session *x = cx->session;
+	const struct stream *x = cx->stream;
 	enum conn_err err =
-		x ? (enum conn_err)x->conn_err : CONN_ERR_NONE;
+		x ? (enum conn_err)x->sess->conn_err : CONN_ERR_NONE;
 
 	if (a->kind)
 		sample_set_str(s, str_of(conn_err_text(err)));
@@ -496,11 +496,11 @@ fetch_error(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 static int
 fetch_header_seen(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
 {
-	const struct session *x = cx->session;
+	const struct stream *x = cx->stream;
 
 	if (!x)
 		return 0;
-	sample_set_bool(s, x->has_header);
+	sample_set_bool(s, x->sess->has_header);
 	return 1;
 }
 
@@ -535,7 +535,7 @@ init_tlv_type(struct rule_args *a, const struct rule_vocab *v unused, const char
 static int
 fetch_tlv(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
-	const struct session *x = cx->session;
+	const struct stream *x = cx->stream;
 	unsigned int type = a->kind ? (unsigned int)a->kind : (unsigned int)a->arg[0].num;
 	struct str value;
 
@@ -548,11 +548,11 @@ fetch_tlv(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 static int
 fetch_first(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
 {
-	const struct session *x = cx->session;
+	const struct stream *x = cx->stream;
 
 	if (!x)
 		return 0;
-	sample_set_bool(s, x->requests <= 1);
+	sample_set_bool(s, x->sess->requests <= 1);
 	return 1;
 }
 

@@ -10,25 +10,25 @@
 
 /* The frontend of a session without a backend. */
 static struct proxy *
-own_backend(const struct session *s)
+own_backend(const struct stream *s)
 {
-	struct proxy *be = s ? session_backend(s) : NULL;
+	struct proxy *be = s ? stream_backend(s) : NULL;
 
-	return be || !s ? be : s->fe;
+	return be || !s ? be : s->sess->fe;
 }
 
 static struct proxy *
 backend_of(const struct rule_args *a, const struct sample_ctx *cx)
 {
-	return a->arg[0].ref ? a->arg[0].ref : own_backend(cx->session);
+	return a->arg[0].ref ? a->arg[0].ref : own_backend(cx->stream);
 }
 
 static struct proxy *
 frontend_of(const struct rule_args *a, const struct sample_ctx *cx)
 {
-	const struct session *s = cx->session;
+	const struct stream *s = cx->stream;
 
-	return a->arg[0].ref ? a->arg[0].ref : s ? s->fe : NULL;
+	return a->arg[0].ref ? a->arg[0].ref : s ? s->sess->fe : NULL;
 }
 
 static int
@@ -84,7 +84,7 @@ check_server(struct rule_args *a, void *root, const char **why)
 static struct server *
 server_of(const struct rule_args *a, const struct sample_ctx *cx)
 {
-	const struct session *s = cx->session;
+	const struct stream *s = cx->stream;
 
 	if (a->arg[0].ref)
 		return a->arg[0].ref;
@@ -377,7 +377,7 @@ conv_nbsrv(const struct rule_args *a, struct sample_ctx *cx unused, struct sampl
 static int
 conv_srv_queue(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
-	const struct session *x = cx->session;
+	const struct stream *x = cx->stream;
 	struct str name = s->u.str;
 	const char *slash = name.len ? memchr(name.p, '/', name.len) : NULL;
 	const struct proxy *be = x ? x->be : NULL;

@@ -22,9 +22,9 @@ enum {
 static const struct conn *
 tls_conn_of_kind(const struct sample_ctx *cx, intptr_t kind)
 {
-	const struct session *x = cx->session;
+	const struct stream *x = cx->stream;
 
-	return x ? &x->conn[kind & OF_SERVER ? SERVER : CLIENT] : NULL;
+	return x ? x->conn[kind & OF_SERVER ? SERVER : CLIENT] : NULL;
 }
 
 /* Takes over what b holds. */
@@ -269,9 +269,9 @@ const struct rule_fetch tls_fetches[] = {
 static const struct conn *
 client_of(const struct sample_ctx *cx)
 {
-	const struct session *x = cx->session;
+	const struct stream *x = cx->stream;
 
-	return x ? &x->conn[CLIENT] : NULL;
+	return x ? x->conn[CLIENT] : NULL;
 }
 
 /* Takes over what b holds; nothing is no value. */

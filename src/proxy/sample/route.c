@@ -26,9 +26,9 @@ dynamic_backend(const struct proxy *fe, const struct use_backend *u, struct samp
 }
 
 static void
-look_begin(struct eval *eval, struct session *s)
+look_begin(struct eval *eval, struct stream *s)
 {
-	if (s->fe->route_looks && !s->txn) {
+	if (s->sess->fe->route_looks && !s->txn) {
 		tcp_content_eval_init(eval, s, ROUTE_SCOPE);
 		return;
 	}
@@ -40,9 +40,9 @@ look_begin(struct eval *eval, struct session *s)
 }
 
 static struct proxy *
-match_use_backend(struct session *s)
+match_use_backend(struct stream *s)
 {
-	const struct proxy *fe = s->fe;
+	const struct proxy *fe = s->sess->fe;
 	unsigned int left = fe->n_routes;
 	struct proxy *be = fe->default_be;
 	struct eval eval;
@@ -66,7 +66,7 @@ match_use_backend(struct session *s)
 }
 
 struct proxy *
-route_backend(struct session *s)
+route_backend(struct stream *s)
 {
 	struct proxy *be = match_use_backend(s);
 

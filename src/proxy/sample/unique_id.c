@@ -10,7 +10,7 @@
 #define ROOM 4096
 
 static void
-make_unique_id(struct session *s, const struct rule_fmt *fmt, struct arena *a)
+make_unique_id(struct stream *s, const struct rule_fmt *fmt, struct arena *a)
 {
 	unsigned int at = SAMPLE_AT_CONN;
 	char text[ROOM];
@@ -23,30 +23,30 @@ make_unique_id(struct session *s, const struct rule_fmt *fmt, struct arena *a)
 		at |= SAMPLE_AT_REQ | SAMPLE_AT_TXN;
 	eval_init(&l, s, at);
 	l.cx.arena = a;
-	l.cx.where = &s->fe->unique_id.where;
+	l.cx.where = &s->sess->fe->unique_id.where;
 	sbuf_init_fixed(&b, text, sizeof(text));
 	rule_fmt_write(fmt, &l.cx, &b);
 	capture_put(s, CAPTURE_ID, 0, (struct str){ b.p, b.len });
 }
 
 int
-unique_id_get(const struct session *s, struct arena *a, struct str *out)
+unique_id_get(const struct stream *s, struct arena *a, struct str *out)
 {
-	const struct rule_fmt *fmt = s->fe->unique_id.fmt;
+	const struct rule_fmt *fmt = s->sess->fe->unique_id.fmt;
 
 	if (!fmt || !s->captures || (s->is_http && !(s->txn && s->txn->head_ms)))
 		return 0;
 	if (!capture_get(s, CAPTURE_ID, 0, out)) {
-		make_unique_id((struct session *)(uintptr_t)s, fmt, a);
+		make_unique_id((struct stream *)(uintptr_t)s, fmt, a);
 		(void)capture_get(s, CAPTURE_ID, 0, out);
 	}
 	return out->len > 0;
 }
 
 int
-unique_id_add(const struct session *s, struct http_head *req)
+unique_id_add(const struct stream *s, struct http_head *req)
 {
-	const char *name = s->fe->unique_id.header;
+	const char *name = s->sess->fe->unique_id.header;
 	struct str id;
 
 	if (!unique_id_get(s, &s->engine->eval.arena, &id) || !name)

@@ -20,7 +20,7 @@
 #include "proxy/http1/persist.h"
 #include "proxy/backend/queue.h"
 #include "proxy/sample/route.h"
-#include "proxy/log/session_log.h"
+#include "proxy/log/stream_log.h"
 #include "proxy/model/persist_state.h"
 
 /* Undelivered bytes are checked again after 20, 40, 60 ms ..., finally every half second. */
@@ -37,13 +37,14 @@ time_of(uint64_t ms, unsigned int us)
 
 /* Reads the times of a session; events of one turn of the loop took no time. */
 static void
-read_times(const struct session *s, struct latency_times *out)
+read_times(const struct stream *s, struct latency_times *out)
 {
 	const struct http_txn *t = s->txn;
-	uint64_t began = t ? time_of(t->head_ms, t->head_us) : time_of(s->accept_ms, s->accept_us);
+	uint64_t began = t ? time_of(t->head_ms, t->head_us)
+			   : time_of(s->sess->accept_ms, s->sess->accept_us);
 	uint64_t queued = time_of(s->queued_ms, s->queued_us);
 	uint64_t connected = time_of(s->connected_ms, s->connected_us);
-	uint64_t now = time_of(session_now_ms(s), session_now_us(s));
+	uint64_t now = time_of(stream_now_ms(s), stream_now_us(s));
 
 	*out = (struct latency_times){ 0 };
 	latency_set(out, LATENCY_QUEUE, queued - began);
@@ -54,7 +55,7 @@ read_times(const struct session *s, struct latency_times *out)
 }
 
 static void
-count_times(const struct session *s)
+count_times(const struct stream *s)
 {
 	struct proxy_stat *be = be_stat(s);
 	struct server_stat *srv = srv_stat(s);
@@ -67,11 +68,11 @@ count_times(const struct session *s)
 	latency_count(&s->be->latency[1], i, &times);
 	latency_count(&s->srv->latency, i, &times);
 	times.has &= 1u << LATENCY_TOTAL;
-	latency_count(&s->fe->latency[0], i, &times);
+	latency_count(&s->sess->fe->latency[0], i, &times);
 }
 
 void
-session_end_exchange(struct session *s)
+stream_end_exchange(struct stream *s)
 {
 	http_count_unanswered(s);
 	if (!s->has_left) {
@@ -81,49 +82,49 @@ session_end_exchange(struct session *s)
 	}
 	/* On a persistent connection the requests are logged, once each. */
 	if (!s->is_http || !s->logged)
-		session_log(s);
+		stream_log(s);
 }
 
 /* All transitions to CLOSED use this action. */
-enum session_event
-session_do_close(struct session *s)
+enum stream_event
+stream_do_close(struct stream *s)
 {
-	session_end_exchange(s);
-	return SESSION_EV_NONE;
+	stream_end_exchange(s);
+	return STREAM_EV_NONE;
 }
 
-enum session_event
-session_failure_event(struct session *s, unsigned int status)
+enum stream_event
+stream_failure_event(struct stream *s, unsigned int status)
 {
 	if (!s->txn) {
-		conn_end(&s->conn[CLIENT], s->engine->scratch, s->engine->bufsize);
-		return SESSION_EV_CLOSE;
+		conn_end(s->conn[CLIENT], s->engine->scratch, s->engine->bufsize);
+		return STREAM_EV_CLOSE;
 	}
 	s->txn->status = status;
-	return SESSION_EV_ANSWER;
+	return STREAM_EV_ANSWER;
 }
 
 void
-session_reset_sides(struct session *s)
+stream_reset_sides(struct stream *s)
 {
 	for (int side = 0; side < SIDES; side++)
-		if (conn_is_open(&s->conn[side]) && !conn_is_dead(&s->conn[side]))
-			conn_reset_on_close(&s->conn[side]);
+		if (conn_is_open(s->conn[side]) && !conn_is_dead(s->conn[side]))
+			conn_reset_on_close(s->conn[side]);
 }
 
-enum session_event
-session_do_none(struct session *s)
+enum stream_event
+stream_do_none(struct stream *s)
 {
 	(void)s;
-	return SESSION_EV_NONE;
+	return STREAM_EV_NONE;
 }
 
 /* --- choosing a server --- */
 
-static enum session_event
-count_choice(struct session *s, enum session_event ev)
+static enum stream_event
+count_choice(struct stream *s, enum stream_event ev)
 {
-	if (ev == SESSION_EV_ASSIGNED && !persist_holds(s)) {
+	if (ev == STREAM_EV_ASSIGNED && !persist_holds(s)) {
 		counter_add(&srv_stat(s)->lbtot, 1);
 		counter_add(&be_stat(s)->lbtot, 1);
 	}
@@ -131,7 +132,7 @@ count_choice(struct session *s, enum session_event ev)
 }
 
 static void
-count_redispatch(struct session *s, struct server *from)
+count_redispatch(struct stream *s, struct server *from)
 {
 	s->redispatched = 1;
 	counter_add(&srv_shard(s, from)->stat.wredis, 1);
@@ -140,7 +141,7 @@ count_redispatch(struct session *s, struct server *from)
 
 /* The backend is decided now, possibly none. */
 static int
-assign_backend(struct session *s)
+assign_backend(struct stream *s)
 {
 	s->be = s->txn ? s->txn->be : route_backend(s);
 	if (!s->be)
@@ -151,19 +152,19 @@ assign_backend(struct session *s)
 	return 0;
 }
 
-enum session_event
-session_do_assign(struct session *s)
+enum stream_event
+stream_do_assign(struct stream *s)
 {
 	int looked = !s->txn && s->be, moved;
-	enum session_event ev;
+	enum stream_event ev;
 
 	if (!looked && assign_backend(s) < 0)
-		return SESSION_EV_NO_SERVER;
+		return STREAM_EV_NO_SERVER;
 	if (!s->txn && s->be->mode == PROXY_HTTP)
 		return http_upgrade(s);
 	if (!looked && !s->txn && tcp_content_rules_of_backend(s)) {
 		queue_join(s);
-		return SESSION_EV_INSPECT;
+		return STREAM_EV_INSPECT;
 	}
 	balance_take_key(s);
 	persist_choose(s);
@@ -173,15 +174,15 @@ session_do_assign(struct session *s)
 	return count_choice(s, ev);
 }
 
-enum session_event
-session_do_reassign(struct session *s)
+enum stream_event
+stream_do_reassign(struct stream *s)
 {
 	struct server *old = s->srv;
 	int moved;
-	enum session_event ev;
+	enum stream_event ev;
 
 	if (!s->redispatch)
-		return SESSION_EV_ASSIGNED;
+		return STREAM_EV_ASSIGNED;
 	s->redispatch = 0;
 	ev = queue_change(s, &moved);
 	if (moved)
@@ -189,71 +190,71 @@ session_do_reassign(struct session *s)
 	return count_choice(s, ev);
 }
 
-enum session_event
-session_do_no_server(struct session *s)
+enum stream_event
+stream_do_no_server(struct stream *s)
 {
 	/* If there is one, the session was bound to it, and its queue is full. */
-	session_set_term(s, 'S', s->srv ? 'Q' : 'C');
+	stream_set_term(s, 'S', s->srv ? 'Q' : 'C');
 	if (s->be)
 		counter_add(&be_stat(s)->econ, 1);
-	return session_failure_event(s, 503);
+	return stream_failure_event(s, 503);
 }
 
-enum session_event
-session_do_queue_timeout(struct session *s)
+enum stream_event
+stream_do_queue_timeout(struct stream *s)
 {
-	session_set_term(s, 's', 'Q');
+	stream_set_term(s, 's', 'Q');
 	counter_add(&be_stat(s)->econ, 1);
-	return session_failure_event(s, 503);
+	return stream_failure_event(s, 503);
 }
 
-enum session_event
-session_do_queue_abort(struct session *s)
+enum stream_event
+stream_do_queue_abort(struct stream *s)
 {
-	session_set_term(s, 'C', 'Q');
+	stream_set_term(s, 'C', 'Q');
 	counter_add(&be_stat(s)->cli_abrt, 1);
-	return session_do_close(s);
+	return stream_do_close(s);
 }
 
 /* --- the end --- */
 
-enum session_event
-session_do_relay_timeout(struct session *s)
+enum stream_event
+stream_do_relay_timeout(struct stream *s)
 {
-	enum session_event ev;
+	enum stream_event ev;
 	int side;
 
 	if (s->dir[SERVER].ops->late) {
 		ev = s->dir[SERVER].ops->late(s);
-		if (ev != SESSION_EV_NONE || session_deadline(s) > session_now_ms(s))
+		if (ev != STREAM_EV_NONE || stream_deadline(s) > stream_now_ms(s))
 			return ev;
 	}
-	side = session_late_side(s);
+	side = stream_late_side(s);
 	if (http_awaits_head(s, SERVER))
 		return response_late(s, side);
-	session_note_late(s, side);
+	stream_note_late(s, side);
 	/* As in HAProxy an idle connection is closed with FINs; undelivered bytes cause a reset. */
 	for (int h = 0; h < SIDES; h++) {
-		if ((direction_has_pending(&s->dir[h]) || http_is_cut(s, h)) && !s->conn[!h].err)
-			conn_reset_on_close(&s->conn[!h]);
+		if ((direction_has_pending(&s->dir[h]) || http_is_cut(s, h)) && !s->conn[!h]->err)
+			conn_reset_on_close(s->conn[!h]);
 		direction_event(s, h, DIRECTION_EV_ABORT);
 	}
-	return SESSION_EV_CLOSE;
+	return STREAM_EV_CLOSE;
 }
 
 /* Time for delivering the rest to the other side: its idle timeout. */
 static uint64_t
-linger_limit(const struct session *s, int side)
+linger_limit(const struct stream *s, int side)
 {
-	unsigned int ms = session_idle_limit(s, side, 1);
+	unsigned int ms = stream_idle_limit(s, side, 1);
 
 	return s->state_ms + (ms && ms < LINGER_MAX_MS ? ms : LINGER_MAX_MS);
 }
 
 /* A reset would discard data that the kernel still holds for the other side: waits for its
  * delivery. */
-enum session_event
-session_do_linger(struct session *s)
+enum stream_event
+stream_do_linger(struct stream *s)
 {
 	unsigned int unsent = 0;
 
@@ -262,52 +263,52 @@ session_do_linger(struct session *s)
 	/* A socket that was reset meanwhile still counts its unsent bytes: also checks its
 	 * error. */
 	for (int side = 0; side < SIDES; side++)
-		if (conn_is_open(&s->conn[side]) && !s->conn[side].err &&
-		    session_now_ms(s) < linger_limit(s, side) &&
-		    !(s->linger_checks && conn_take_error(&s->conn[side])))
-			unsent += conn_unsent(&s->conn[side]);
+		if (conn_is_open(s->conn[side]) && !s->conn[side]->err &&
+		    stream_now_ms(s) < linger_limit(s, side) &&
+		    !(s->linger_checks && conn_take_error(s->conn[side])))
+			unsent += conn_unsent(s->conn[side]);
 	if (!unsent)
-		return SESSION_EV_DELIVERED;
+		return STREAM_EV_DELIVERED;
 	for (int side = 0; side < SIDES && !s->linger_checks; side++)
-		if (conn_is_open(&s->conn[side]))
-			conn_push(&s->conn[side]);
+		if (conn_is_open(s->conn[side]))
+			conn_push(s->conn[side]);
 	s->linger_checks++;
-	s->wake_ms = session_now_ms(s) + MIN(LINGER_STEP_MS * s->linger_checks, LINGER_STEP_MAX_MS);
-	return SESSION_EV_NONE;
+	s->wake_ms = stream_now_ms(s) + MIN(LINGER_STEP_MS * s->linger_checks, LINGER_STEP_MAX_MS);
+	return STREAM_EV_NONE;
 }
 
-enum session_event
-session_do_close_tcp(struct session *s)
+enum stream_event
+stream_do_close_tcp(struct stream *s)
 {
 	if (s->dir[CLIENT].broken || s->dir[SERVER].broken) {
-		session_reset_sides(s);
+		stream_reset_sides(s);
 	} else {
-		if ((s->fe->options & OPT_NOLINGER) && !s->conn[CLIENT].err)
-			conn_reset_on_close(&s->conn[CLIENT]);
-		if ((s->be->options & OPT_NOLINGER) && conn_is_open(&s->conn[SERVER]) &&
-		    !s->conn[SERVER].err)
-			conn_reset_on_close(&s->conn[SERVER]);
+		if ((s->sess->fe->options & OPT_NOLINGER) && !s->conn[CLIENT]->err)
+			conn_reset_on_close(s->conn[CLIENT]);
+		if ((s->be->options & OPT_NOLINGER) && conn_is_open(s->conn[SERVER]) &&
+		    !s->conn[SERVER]->err)
+			conn_reset_on_close(s->conn[SERVER]);
 	}
-	return session_do_close(s);
+	return stream_do_close(s);
 }
 
 /* The forwarded data must not look complete. */
-enum session_event
-session_do_close_denied(struct session *s)
+enum stream_event
+stream_do_close_denied(struct stream *s)
 {
 	if (s->connected_ms)
-		session_reset_sides(s);
-	return session_do_close(s);
+		stream_reset_sides(s);
+	return stream_do_close(s);
 }
 
-enum session_event
-session_do_close_killed(struct session *s)
+enum stream_event
+stream_do_close_killed(struct stream *s)
 {
-	session_set_term(s, 'K',
+	stream_set_term(s, 'K',
 		s->connected_ms                  ? 'D'
 			: !s->waits && s->has_slot ? 'C'
 			: s->be                    ? 'Q'
 						   : 'R');
-	session_reset_sides(s);
-	return session_do_close(s);
+	stream_reset_sides(s);
+	return stream_do_close(s);
 }

@@ -8,38 +8,39 @@
 #include "proxy/session/session_admit.h"
 
 void
-client_handshake_set_term(struct session *s, enum conn_err err)
+client_handshake_set_term(struct stream *s, enum conn_err err)
 {
-	s->conn_err = (uint8_t)err;
-	session_set_term(s, 'P', 'R');
+	s->sess->conn_err = (uint8_t)err;
+	stream_set_term(s, 'P', 'R');
 }
 
-enum session_event
-client_handshake_begin(struct session *s)
+enum stream_event
+client_handshake_begin(struct stream *s)
 {
-	int r = conn_begin_xprt(&s->conn[CLIENT], s->engine->on_client_io, s, s->listener->xprt);
+	int r = conn_begin_xprt(
+		s->conn[CLIENT], s->engine->on_client_io, s, s->sess->listener->xprt);
 
 	if (r == 0)
-		return SESSION_EV_AWAIT_CLIENT_HANDSHAKE;
+		return STREAM_EV_AWAIT_CLIENT_HANDSHAKE;
 	client_handshake_set_term(s, r == -ERR_FULL ? CONN_ERR_TLS_TOO_MANY : CONN_ERR_TLS_NOMEM);
-	return SESSION_EV_DENIED;
+	return STREAM_EV_DENIED;
 }
 
-enum session_event
-client_handshake(struct session *s)
+enum stream_event
+client_handshake(struct stream *s)
 {
-	struct conn *c = &s->conn[CLIENT];
+	struct conn *c = s->conn[CLIENT];
 
 	if (!conn_is_ready(c, DIR_R))
-		return SESSION_EV_NONE;
+		return STREAM_EV_NONE;
 	switch (conn_handshake(c)) {
 	case IO_OK:
 		return session_admit_again(s);
 	case IO_AGAIN:
-		return SESSION_EV_NONE;
+		return STREAM_EV_NONE;
 	case IO_EOF:
 	case IO_ERR:
 		break;
 	}
-	return SESSION_EV_CLIENT_GONE;
+	return STREAM_EV_CLIENT_GONE;
 }

@@ -13,7 +13,7 @@
 #include "proxy/session/connect_source.h"
 #include "proxy/session/connect_tls.h"
 #include "proxy/session/proxy_protocol_out.h"
-#include "proxy/session/session_post.h"
+#include "proxy/session/stream_post.h"
 
 int
 connect_is_unnamed(int err)
@@ -23,38 +23,39 @@ connect_is_unnamed(int err)
 
 /* The client's request is there or about to arrive: its segment can carry the handshake's ACK. */
 static int
-expects_data(const struct session *s)
+expects_data(const struct stream *s)
 {
-	return s->listener->bind->defer_accept || direction_pending(&s->dir[CLIENT]);
+	return s->sess->listener->bind->defer_accept || direction_pending(&s->dir[CLIENT]);
 }
 
 const struct xprt_maker *
-server_xprt(const struct session *s)
+server_xprt(const struct stream *s)
 {
 	return likely(!s->srv->xprt) ? NULL : s->srv->xprt[s->engine->index];
 }
 
 int
-connect_reuse(struct session *s)
+connect_reuse(struct stream *s)
 {
 	struct engine *e = s->engine;
-	struct conn *c = &s->conn[SERVER];
+	struct conn *c = s->conn[SERVER];
 
-	if (s->held && conn_pool_server(s->held) == s->srv &&
-		proxy_protocol_matches(s, &s->held->conn) &&
-		connect_source_is(s, &s->held->conn) && connect_tls_is(s, &s->held->conn)) {
-		s->is_private = s->held_private;
-		return conn_pool_take_held(e, &s->held, e->on_server_io, s, c, &s->uses);
+	if (s->sess->held && conn_pool_server(s->sess->held) == s->srv &&
+		proxy_protocol_matches(s, &s->sess->held->conn) &&
+		connect_source_is(s, &s->sess->held->conn) &&
+		connect_tls_is(s, &s->sess->held->conn)) {
+		s->is_private = s->sess->held_private;
+		return conn_pool_take_held(e, &s->sess->held, e->on_server_io, s, c, &s->uses);
 	}
 	if (unlikely(s->srv->sni_varies))
 		return connect_tls_reuse(s);
-	return conn_pool_get(e, s->srv, s->requests == 1, e->on_server_io, s, c, &s->uses);
+	return conn_pool_get(e, s->srv, s->sess->requests == 1, e->on_server_io, s, c, &s->uses);
 }
 
 int
-connect_begin_server(struct session *s)
+connect_begin_server(struct stream *s)
 {
-	int r = s->conn[SERVER].xprt ? connect_tls_begin(s) : 0;
+	int r = s->conn[SERVER]->xprt ? connect_tls_begin(s) : 0;
 
 	if (r == 0)
 		r = proxy_protocol_begin(s);
@@ -63,7 +64,7 @@ connect_begin_server(struct session *s)
 }
 
 static unsigned int
-options_of(const struct session *s)
+options_of(const struct stream *s)
 {
 	const struct server *srv = s->srv;
 	unsigned int options = 0;
@@ -79,7 +80,7 @@ options_of(const struct session *s)
 
 /* The server's source, or with `usesrc` the address that it sees; NULL: none. */
 static const struct outbound_source *
-source_of(struct session *s, struct outbound_source *out)
+source_of(struct stream *s, struct outbound_source *out)
 {
 	if (likely(s->srv->conf.source.as == SOURCE_AS_SELF))
 		return server_source(s->srv, out);
@@ -91,10 +92,10 @@ source_of(struct session *s, struct outbound_source *out)
 }
 
 int
-connect_server(struct session *s)
+connect_server(struct stream *s)
 {
 	struct engine *e = s->engine;
-	struct conn *c = &s->conn[SERVER];
+	struct conn *c = s->conn[SERVER];
 	struct outbound_source source;
 	struct addr to;
 	struct outbound o = {
@@ -123,6 +124,6 @@ connect_server(struct session *s)
 	c->addr_gen = gen;
 	conn_want(c, EV_W);
 	speculation_connecting(s);
-	session_post(s, SESSION_EV_NONE);
+	stream_post(s, STREAM_EV_NONE);
 	return r;
 }

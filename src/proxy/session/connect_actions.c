@@ -28,7 +28,7 @@
 #include "proxy/model/http_txn.h"
 #include "proxy/backend/conn_pool.h"
 #include "proxy/http1/persist.h"
-#include "proxy/log/session_log.h"
+#include "proxy/log/stream_log.h"
 #include "proxy/model/persist_state.h"
 
 /* Interval of messages about what is short. */
@@ -39,7 +39,7 @@
 
 /* Reuses an idle connection, if allowed. */
 static int
-take_idle_connection(struct session *s)
+take_idle_connection(struct stream *s)
 {
 	struct http_txn *t = s->txn;
 	struct direction *d = &s->dir[CLIENT];
@@ -57,10 +57,10 @@ take_idle_connection(struct session *s)
 /* Logs why connections fail, if the log lines of their sessions do not show it; at most once
  * per interval, of which last_ms is the time. */
 static void
-report_at_times(const struct session *s, uint64_t *last_ms, int level, const char *why)
+report_at_times(const struct stream *s, uint64_t *last_ms, int level, const char *why)
 {
 	const struct proxy *be = s->be;
-	uint64_t now = session_now_ms(s);
+	uint64_t now = stream_now_ms(s);
 	char text[256];
 
 	if (*last_ms && now - *last_ms < SHORTAGE_LOG_MS)
@@ -74,7 +74,7 @@ report_at_times(const struct session *s, uint64_t *last_ms, int level, const cha
 /* RC in the line of a session does not show what is short here, nor PC what is wrong with a
  * name. */
 static void
-report_what_failed(const struct session *s, int err)
+report_what_failed(const struct stream *s, int err)
 {
 	struct engine *e = s->engine;
 
@@ -87,8 +87,8 @@ report_what_failed(const struct session *s, int err)
 								  : strerror(err));
 }
 
-enum session_event
-session_do_connect(struct session *s)
+enum stream_event
+stream_do_connect(struct stream *s)
 {
 	int r;
 
@@ -97,33 +97,33 @@ session_do_connect(struct session *s)
 		connect_tls_note(s);
 	}
 	if (s->txn && http_place_request(s) < 0) {
-		session_set_term(s, 'P', 'R');
-		return session_failure_event(s, 500);
+		stream_set_term(s, 'P', 'R');
+		return stream_failure_event(s, 500);
 	}
 	if (s->txn && take_idle_connection(s))
-		return SESSION_EV_UP;
-	s->wake_ms = timer_key_after(session_now_ms(s), s->be->to.connect);
+		return STREAM_EV_UP;
+	s->wake_ms = timer_key_after(stream_now_ms(s), s->be->to.connect);
 	r = connect_server(s);
 	counter_add(&srv_stat(s)->connect, 1);
 	counter_add(&be_stat(s)->connect, 1);
 	if (r < 0) {
 		s->connect_err = -r;
 		report_what_failed(s, -r);
-		return SESSION_EV_REFUSED;
+		return STREAM_EV_REFUSED;
 	}
-	return r > 0 ? handshake_or_up(s) : SESSION_EV_NONE;
+	return r > 0 ? handshake_or_up(s) : STREAM_EV_NONE;
 }
 
-enum session_event
-session_do_connect_abort(struct session *s)
+enum stream_event
+stream_do_connect_abort(struct stream *s)
 {
-	session_set_term(s, 'C', 'C');
+	stream_set_term(s, 'C', 'C');
 	counter_add(&be_stat(s)->cli_abrt, 1);
 	counter_add(&srv_stat(s)->cli_abrt, 1);
 	/* The server may be connected by now and must not see an empty request. */
-	if (s->conn[CLIENT].err)
-		session_reset_sides(s);
-	return session_do_close(s);
+	if (s->conn[CLIENT]->err)
+		stream_reset_sides(s);
+	return stream_do_close(s);
 }
 
 /*
@@ -133,7 +133,7 @@ session_do_connect_abort(struct session *s)
  * 1 - N)th, as measured.
  */
 int
-session_redispatches(const struct session *s, int n)
+stream_redispatches(const struct stream *s, int n)
 {
 	const struct proxy *be = s->be;
 	int every = be->redispatch_every;
@@ -154,45 +154,45 @@ session_redispatches(const struct session *s, int n)
 /* True if the server's certificate is not for the name that was asked for (sni): it is so for each
  * connection that asks for it. */
 static int
-server_has_other_name(const struct session *s)
+server_has_other_name(const struct stream *s)
 {
-	const struct xprt *x = s->conn[SERVER].xprt;
+	const struct xprt *x = s->conn[SERVER]->xprt;
 
 	return x && x->failure == CONN_ERR_TLS_NAME;
 }
 
-static enum session_event
-plan_retry(struct session *s, uint64_t delay)
+static enum stream_event
+plan_retry(struct stream *s, uint64_t delay)
 {
 	int is_vain = server_has_other_name(s);
 
-	if (conn_is_open(&s->conn[SERVER])) {
-		if (s->conn[SERVER].err)
-			s->connect_err = s->conn[SERVER].err;
-		conn_close(&s->conn[SERVER]);
+	if (conn_is_open(s->conn[SERVER])) {
+		if (s->conn[SERVER]->err)
+			s->connect_err = s->conn[SERVER]->err;
+		conn_close(s->conn[SERVER]);
 	}
 	counter_add(&srv_stat(s)->failed_conns, 1);
 	if (connect_is_unnamed(s->connect_err))
-		return SESSION_EV_GIVE_UP;
+		return STREAM_EV_GIVE_UP;
 	/* A resource that this host lacks is no finding about the server. */
 	if (!outbound_is_shortage(s->connect_err))
 		server_observe(s->engine, s->srv, SERVER_CONNECT_FAILED);
 	if (is_vain || s->retries >= (unsigned int)s->be->retries || (s->txn && !http_retries(s->be,
 		HTTP_RETRY_CONN_FAILURE)))
-		return SESSION_EV_GIVE_UP;
+		return STREAM_EV_GIVE_UP;
 	s->retries++;
-	s->redispatch = (uint8_t)session_redispatches(s, s->retries);
+	s->redispatch = (uint8_t)stream_redispatches(s, s->retries);
 	if (!s->redispatch) {
 		counter_add(&srv_stat(s)->wretr, 1);
 		counter_add(&be_stat(s)->wretr, 1);
 	}
-	s->wake_ms = session_now_ms(s) + (s->redispatch ? 0 : delay);
-	return SESSION_EV_NONE;
+	s->wake_ms = stream_now_ms(s) + (s->redispatch ? 0 : delay);
+	return STREAM_EV_NONE;
 }
 
 /* A server that refuses at once would probably do so again: waits a moment. */
-enum session_event
-session_do_retry(struct session *s)
+enum stream_event
+stream_do_retry(struct stream *s)
 {
 	unsigned int limit = s->be->to.connect;
 
@@ -200,11 +200,11 @@ session_do_retry(struct session *s)
 }
 
 /* The time has passed while waiting. */
-enum session_event
-session_do_retry_timeout(struct session *s)
+enum stream_event
+stream_do_retry_timeout(struct stream *s)
 {
 	s->connect_err = 0;
-	s->conn[SERVER].err = 0;
+	s->conn[SERVER]->err = 0;
 	return plan_retry(s, 0);
 }
 
@@ -218,38 +218,38 @@ connect_failure_cause(int err)
 	return outbound_is_shortage(err) ? 'R' : 'S';
 }
 
-enum session_event
-session_do_give_up(struct session *s)
+enum stream_event
+stream_do_give_up(struct stream *s)
 {
-	session_set_term(s, connect_failure_cause(s->connect_err), 'C');
+	stream_set_term(s, connect_failure_cause(s->connect_err), 'C');
 	counter_add(&srv_stat(s)->econ, 1);
 	counter_add(&be_stat(s)->econ, 1);
-	return session_failure_event(s, 503);
+	return stream_failure_event(s, 503);
 }
 
-enum session_event
-session_do_established(struct session *s)
+enum stream_event
+stream_do_established(struct stream *s)
 {
-	uint64_t now = session_now_ms(s);
-	enum session_event ev = SESSION_EV_NONE;
+	uint64_t now = stream_now_ms(s);
+	enum stream_event ev = STREAM_EV_NONE;
 
 	s->connected_ms = now;
-	s->connected_us = US_BITS(session_now_us(s));
+	s->connected_us = US_BITS(stream_now_us(s));
 	server_observe(s->engine, s->srv, SERVER_CONNECTED);
 	/* The client could not send anything meanwhile: its timeout starts now. */
 	s->last_ms[CLIENT] = s->last_ms[SERVER] = now;
-	session_log_step(s, LOG_STEP_CONNECT);
+	stream_log_step(s, LOG_STEP_CONNECT);
 	if (s->txn) {
 		s->dir[CLIENT].ops = &http_request_ops;
 		s->dir[SERVER].ops = &http_response_ops;
 		exchange_foresee(s, CLIENT);
 	} else {
-		session_log_early(s);
+		stream_log_early(s);
 	}
 	if (s->engine->zerocopy.threshold)
 		direction_plan_zerocopy(s);
 	if (tcp_content_rules_of_response(s))
 		ev = tcp_content_begin_response(s);
 	/* Pumps a bulk transfer, too: its head must not wait for its turn. */
-	return ev == SESSION_EV_NONE ? direction_pump_now(s, CLIENT) : ev;
+	return ev == STREAM_EV_NONE ? direction_pump_now(s, CLIENT) : ev;
 }

@@ -42,7 +42,7 @@ find_occurrence(const struct http_head *h, const struct source_conf *src, struct
 }
 
 void
-connect_source_note(struct session *s)
+connect_source_note(struct stream *s)
 {
 	const struct source_conf *src = &s->srv->conf.source;
 	struct arena *a = &s->engine->eval.arena;
@@ -83,7 +83,7 @@ noted_address(const struct http_txn *t, struct addr *out)
 }
 
 int
-connect_source_get(const struct session *s, struct addr *out)
+connect_source_get(const struct stream *s, struct addr *out)
 {
 	const struct source_conf *src = &s->srv->conf.source;
 
@@ -106,7 +106,7 @@ connect_source_get(const struct session *s, struct addr *out)
 }
 
 int
-connect_source_is(const struct session *s, const struct conn *c)
+connect_source_is(const struct stream *s, const struct conn *c)
 {
 	struct addr want, has;
 

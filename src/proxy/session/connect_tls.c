@@ -20,7 +20,7 @@ struct noted_name {
 
 /* The noted name, for this server or for one with the same expression; p NULL: none. */
 static struct str
-noted_for(const struct session *s)
+noted_for(const struct stream *s)
 {
 	const struct noted_name *n = s->txn ? s->txn->sni : NULL;
 
@@ -31,12 +31,12 @@ noted_for(const struct session *s)
 
 /* In the arena, which the caller releases; len 0: none. */
 static struct str
-eval_name(const struct session *s, unsigned int at, struct arena *a)
+eval_name(const struct stream *s, unsigned int at, struct arena *a)
 {
 	struct sample value;
 	struct eval l;
 
-	eval_init(&l, (struct session *)(uintptr_t)s, at);
+	eval_init(&l, (struct stream *)(uintptr_t)s, at);
 	l.cx.arena = a;
 	l.cx.where = &s->srv->where;
 	if (!rule_expr_eval_as(s->srv->sni, &l.cx, SAMPLE_STR, &value))
@@ -47,7 +47,7 @@ eval_name(const struct session *s, unsigned int at, struct arena *a)
 /* len 0: none. -ERR_NOMEM: it could not be noted, and without its name a server must not be
  * trusted. */
 static int
-name_to_ask(const struct session *s, struct arena *a, struct str *out)
+name_to_ask(const struct stream *s, struct arena *a, struct str *out)
 {
 	*out = (struct str){ NULL, 0 };
 	if (!s->srv->sni)
@@ -71,7 +71,7 @@ make_noted(struct str name, const char *expression)
 }
 
 void
-connect_tls_note(struct session *s)
+connect_tls_note(struct stream *s)
 {
 	struct arena *a = &s->engine->eval.arena;
 	struct http_txn *t = s->txn;
@@ -87,7 +87,7 @@ connect_tls_note(struct session *s)
 }
 
 int
-connect_tls_begin(struct session *s)
+connect_tls_begin(struct stream *s)
 {
 	struct arena *a = &s->engine->eval.arena;
 	size_t mark = arena_mark(a);
@@ -98,13 +98,13 @@ connect_tls_begin(struct session *s)
 		return 0;
 	r = name_to_ask(s, a, &ask.name);
 	if (!r)
-		r = tls_connect_as(&s->conn[SERVER], &ask);
+		r = tls_connect_as(s->conn[SERVER], &ask);
 	arena_release(a, mark);
 	return r;
 }
 
 int
-connect_tls_is(const struct session *s, const struct conn *c)
+connect_tls_is(const struct stream *s, const struct conn *c)
 {
 	struct arena *a = &s->engine->eval.arena;
 	struct str made = { NULL, 0 }, name;
@@ -121,7 +121,7 @@ connect_tls_is(const struct session *s, const struct conn *c)
 }
 
 int
-connect_tls_reuse(struct session *s)
+connect_tls_reuse(struct stream *s)
 {
 	struct arena *a = &s->engine->eval.arena;
 	size_t mark = arena_mark(a);
@@ -129,8 +129,8 @@ connect_tls_reuse(struct session *s)
 	int r = 0;
 
 	if (name_to_ask(s, a, &name) == 0)
-		r = conn_pool_get_named(s->engine, s->srv, name, s->requests == 1,
-			s->engine->on_server_io, s, &s->conn[SERVER], &s->uses);
+		r = conn_pool_get_named(s->engine, s->srv, name, s->sess->requests == 1,
+			s->engine->on_server_io, s, s->conn[SERVER], &s->uses);
 	arena_release(a, mark);
 	return r;
 }

@@ -10,7 +10,7 @@
 #include "proxy/session/tcp_content_rules.h"
 
 static unsigned int
-wants_relay(const struct session *s, int side)
+wants_relay(const struct stream *s, int side)
 {
 	const struct direction *from = &s->dir[side], *to = &s->dir[!side];
 	unsigned int dirs = 0;
@@ -20,29 +20,29 @@ wants_relay(const struct session *s, int side)
 		dirs |= EV_R;
 	if (to->state != DIRECTION_CLOSED && direction_has_pending(to))
 		dirs |= EV_W;
-	if (unlikely(s->conn[side].owes_preface) || conn_is_ending(&s->conn[side]))
+	if (unlikely(s->conn[side]->owes_preface) || conn_is_ending(s->conn[side]))
 		dirs |= EV_W;
 	return dirs;
 }
 
 /* Data flows in both directions. */
 static int
-relays_plainly(const struct session *s)
+relays_plainly(const struct stream *s)
 {
-	return s->state == SESSION_RELAY && exchange_is_plain(s);
+	return s->state == STREAM_RELAY && exchange_is_plain(s);
 }
 
 /* A rule's value takes precedence over the backend's. */
 static unsigned int
-timeout_given(const struct session *s, enum rule_timeout which, unsigned int ms)
+timeout_given(const struct stream *s, enum rule_timeout which, unsigned int ms)
 {
 	return s->txn && s->txn->timeout_ms[which] ? s->txn->timeout_ms[which] : ms;
 }
 
 unsigned int
-session_idle_limit(const struct session *s, int side, int half_closed)
+stream_idle_limit(const struct stream *s, int side, int half_closed)
 {
-	const struct proxy_timeouts *to = side == CLIENT ? &s->fe->to : &s->be->to;
+	const struct proxy_timeouts *to = side == CLIENT ? &s->sess->fe->to : &s->be->to;
 	unsigned int fin = side == CLIENT ? to->client_fin : to->server_fin;
 	unsigned int tunnel =
 		relays_plainly(s) ? timeout_given(s, RULE_TIMEOUT_TUNNEL, s->be->to.tunnel) : 0;
@@ -62,24 +62,24 @@ has_ended(const struct direction *d)
 
 /* The timeout of a side. A session without a buffer waits no longer than for missing data. */
 static unsigned int
-interest_owed(const struct session *s, int side)
+interest_owed(const struct stream *s, int side)
 {
 	return wants_relay(s, side) | (s->dir[side].waits_for_buffer ? EV_R : 0);
 }
 
 /* A timeout applies if a side has to send data, or to accept data: see wants_relay(). */
 static uint64_t
-side_deadline(const struct session *s, int side, unsigned int dirs)
+side_deadline(const struct stream *s, int side, unsigned int dirs)
 {
 	int half_closed = has_ended(&s->dir[side]) || s->dir[!side].state == DIRECTION_CLOSED;
 
 	if (!dirs)
 		return TIMER_NEVER;
-	return timer_key_after(s->last_ms[side], session_idle_limit(s, side, half_closed));
+	return timer_key_after(s->last_ms[side], stream_idle_limit(s, side, half_closed));
 }
 
 int
-session_late_side(const struct session *s)
+stream_late_side(const struct stream *s)
 {
 	uint64_t due[SIDES];
 
@@ -90,14 +90,14 @@ session_late_side(const struct session *s)
 
 /* A session without a buffer tries again before its timeout. */
 static void
-derive_buffer_wait(const struct session *s, int side, struct derived *d)
+derive_buffer_wait(const struct stream *s, int side, struct derived *d)
 {
 	if (s->dir[side].waits_for_buffer)
 		d->deadline = MIN(d->deadline, s->wake_ms);
 }
 
 void
-derive_relay(const struct session *s, struct derived *d)
+derive_relay(const struct stream *s, struct derived *d)
 {
 	for (int side = 0; side < SIDES; side++) {
 		unsigned int dirs = wants_relay(s, side);
@@ -123,7 +123,7 @@ derive_relay(const struct session *s, struct derived *d)
 }
 
 void
-derive_read(const struct session *s, struct derived *d)
+derive_read(const struct stream *s, struct derived *d)
 {
 	const struct direction *dir = &s->dir[CLIENT];
 
@@ -140,36 +140,36 @@ derive_read(const struct session *s, struct derived *d)
 
 /* The backend's timeout if it is known. Without a timeout the client is answered at once. */
 void
-derive_tarpit(const struct session *s, struct derived *d)
+derive_tarpit(const struct stream *s, struct derived *d)
 {
-	const struct proxy *be = session_backend(s);
+	const struct proxy *be = stream_backend(s);
 
-	d->wants[CLIENT] = s->conn[CLIENT].eof ? 0 : EV_R;
-	d->deadline = s->state_ms + (be ? be->to.tarpit : s->fe->to.tarpit);
+	d->wants[CLIENT] = s->conn[CLIENT]->eof ? 0 : EV_R;
+	d->deadline = s->state_ms + (be ? be->to.tarpit : s->sess->fe->to.tarpit);
 }
 
 /* The deadline is not extended by received bytes: slow sending gains nothing. */
 void
-derive_header(const struct session *s, struct derived *d)
+derive_header(const struct stream *s, struct derived *d)
 {
 	d->wants[CLIENT] = s->dir[CLIENT].waits_for_buffer ? 0 : EV_R;
-	d->deadline = timer_key_after(s->state_ms, s->fe->to.client);
+	d->deadline = timer_key_after(s->state_ms, s->sess->fe->to.client);
 	derive_buffer_wait(s, CLIENT, d);
 }
 
 /* The same: neither does a slow handshake. */
 void
-derive_client_handshake(const struct session *s, struct derived *d)
+derive_client_handshake(const struct stream *s, struct derived *d)
 {
-	unsigned int hs = s->fe->to.client_hs;
+	unsigned int hs = s->sess->fe->to.client_hs;
 
 	d->wants[CLIENT] = EV_R;
-	d->deadline = timer_key_after(s->state_ms, hs ? hs : s->fe->to.client);
+	d->deadline = timer_key_after(s->state_ms, hs ? hs : s->sess->fe->to.client);
 }
 
 /* A session that only waits for a name server may have all of the client's data. */
 void
-derive_inspect(const struct session *s, struct derived *d)
+derive_inspect(const struct stream *s, struct derived *d)
 {
 	const struct direction *dir = &s->dir[CLIENT];
 
@@ -181,13 +181,13 @@ derive_inspect(const struct session *s, struct derived *d)
 }
 
 void
-derive_reply(const struct session *s, struct derived *d)
+derive_reply(const struct stream *s, struct derived *d)
 {
 	if (direction_has_pending(&s->dir[SERVER]))
 		d->wants[CLIENT] |= EV_W;
-	if (http_reply_drains(s) && !s->conn[CLIENT].eof)
+	if (http_reply_drains(s) && !s->conn[CLIENT]->eof)
 		d->wants[CLIENT] |= EV_R;
-	if (conn_is_ending(&s->conn[CLIENT]))
+	if (conn_is_ending(s->conn[CLIENT]))
 		d->wants[CLIENT] |= EV_W;
 	d->deadline = http_reply_deadline(s);
 	derive_buffer_wait(s, SERVER, d);
@@ -195,7 +195,7 @@ derive_reply(const struct session *s, struct derived *d)
 
 /* Before a server has responded. */
 void
-derive_early(const struct session *s, struct derived *d)
+derive_early(const struct stream *s, struct derived *d)
 {
 	const struct direction *dir = &s->dir[CLIENT];
 
@@ -207,14 +207,14 @@ derive_early(const struct session *s, struct derived *d)
 }
 
 void
-derive_queue(const struct session *s, struct derived *d)
+derive_queue(const struct stream *s, struct derived *d)
 {
 	derive_early(s, d);
 	d->deadline = timer_key_after(s->state_ms, s->be->to.queue);
 }
 
 void
-derive_connect(const struct session *s, struct derived *d)
+derive_connect(const struct stream *s, struct derived *d)
 {
 	derive_early(s, d);
 	d->deadline = timer_key_after(s->state_ms, s->be->to.connect);
@@ -222,28 +222,28 @@ derive_connect(const struct session *s, struct derived *d)
 
 /* `timeout connect` is for the connection and the handshake together. */
 void
-derive_handshake(const struct session *s, struct derived *d)
+derive_handshake(const struct stream *s, struct derived *d)
 {
 	derive_early(s, d);
-	d->wants[SERVER] = s->conn[SERVER].owes_preface ? EV_W : EV_R;
+	d->wants[SERVER] = s->conn[SERVER]->owes_preface ? EV_W : EV_R;
 	d->deadline = s->wake_ms;
 }
 
 void
-derive_retry(const struct session *s, struct derived *d)
+derive_retry(const struct stream *s, struct derived *d)
 {
 	derive_early(s, d);
 	d->deadline = s->wake_ms;
 }
 
 void
-derive_linger(const struct session *s, struct derived *d)
+derive_linger(const struct stream *s, struct derived *d)
 {
 	d->deadline = s->wake_ms;
 }
 
 void
-derive_nothing(const struct session *s, struct derived *d)
+derive_nothing(const struct stream *s, struct derived *d)
 {
 	(void)s;
 	(void)d;

@@ -14,7 +14,7 @@
 #include "proxy/relay/bulk.h"
 #include "proxy/session/conn_limits.h"
 #include "proxy/session/server_change.h"
-#include "proxy/session/session_io.h"
+#include "proxy/session/stream_io.h"
 
 /* Objects kept for reuse; others are freed. */
 #define SESSIONS_KEPT 1024
@@ -70,7 +70,7 @@ engine_init(struct engine *e, struct sys *sys, struct loop *loop, unsigned int b
 	engine_shared_init(&e->alone, 1, max_sessions);
 	e->shared = &e->alone;
 	e->max_reads = MAX_READS;
-	list_init(&e->sessions);
+	list_init(&e->streams);
 	session_hooks(e);
 	e->on_server_change = server_change_apply;
 	pool_init(&e->session_pool, "session", SESSION_SIZE, SESSIONS_KEPT);

@@ -12,47 +12,47 @@
 #include "proxy/session/proxy_protocol_out.h"
 
 /* Continues the handshake of the server's transport. */
-static enum session_event
-shake_hands(struct session *s)
+static enum stream_event
+shake_hands(struct stream *s)
 {
-	struct conn *c = &s->conn[SERVER];
+	struct conn *c = s->conn[SERVER];
 
 	if (!conn_is_ready(c, DIR_R))
-		return SESSION_EV_NONE;
+		return STREAM_EV_NONE;
 	switch (conn_handshake(c)) {
 	case IO_OK:
-		return SESSION_EV_UP;
+		return STREAM_EV_UP;
 	case IO_AGAIN:
-		return SESSION_EV_NONE;
+		return STREAM_EV_NONE;
 	case IO_EOF:
 	case IO_ERR:
 		break;
 	}
-	return SESSION_EV_REFUSED;
+	return STREAM_EV_REFUSED;
 }
 
 /* The server's own side begins: with the PROXY header, if it wants one. */
-static enum session_event
-reach_server(struct session *s)
+static enum stream_event
+reach_server(struct stream *s)
 {
 	const struct xprt_maker *xprt = server_xprt(s);
-	int r = xprt ? conn_begin_xprt(&s->conn[SERVER], s->engine->on_server_io, s, xprt) : 0;
+	int r = xprt ? conn_begin_xprt(s->conn[SERVER], s->engine->on_server_io, s, xprt) : 0;
 
 	r = r < 0 ? -ENOMEM : connect_begin_server(s);
 	if (r < 0) {
 		s->connect_err = (int16_t)-r;
-		return SESSION_EV_REFUSED;
+		return STREAM_EV_REFUSED;
 	}
-	return xprt ? shake_hands(s) : SESSION_EV_UP;
+	return xprt ? shake_hands(s) : STREAM_EV_UP;
 }
 
-static enum session_event
-handshake_event(struct session *s, enum socks4_step step)
+static enum stream_event
+handshake_event(struct stream *s, enum socks4_step step)
 {
 	switch (step) {
 	case SOCKS4_SENDS:
 	case SOCKS4_READS:
-		return SESSION_EV_NONE;
+		return STREAM_EV_NONE;
 	case SOCKS4_GRANTED:
 		return reach_server(s);
 	case SOCKS4_DENIED:
@@ -60,54 +60,54 @@ handshake_event(struct session *s, enum socks4_step step)
 	case SOCKS4_FAILED:
 		break;
 	}
-	return SESSION_EV_REFUSED;
+	return STREAM_EV_REFUSED;
 }
 
-static enum session_event
-handshake_proceed(struct session *s)
+static enum stream_event
+handshake_proceed(struct stream *s)
 {
-	struct conn *c = &s->conn[SERVER];
+	struct conn *c = s->conn[SERVER];
 
 	if (c->xprt)
 		return shake_hands(s);
 	return handshake_event(s, socks4_proceed(c, &s->handshake_got));
 }
 
-enum session_event
-session_do_handshake(struct session *s)
+enum stream_event
+stream_do_handshake(struct stream *s)
 {
 	s->handshake_got = 0;
 	return handshake_proceed(s);
 }
 
-enum session_event
-handshake_try(struct session *s)
+enum stream_event
+handshake_try(struct stream *s)
 {
-	struct conn *c = &s->conn[SERVER];
-	enum session_event next = SESSION_EV_NONE;
+	struct conn *c = s->conn[SERVER];
+	enum stream_event next = STREAM_EV_NONE;
 
 	if (conn_is_ready(c, DIR_W)) {
 		next = shake_hands(s);
 		speculation_tried_handshake(s, c->sends > 0);
 	}
-	if (next != SESSION_EV_NONE)
+	if (next != STREAM_EV_NONE)
 		return next;
 	if (c->sends)
-		return SESSION_EV_AWAIT_HANDSHAKE;
+		return STREAM_EV_AWAIT_HANDSHAKE;
 	conn_again(c, DIR_W);
-	return SESSION_EV_NONE;
+	return STREAM_EV_NONE;
 }
 
-enum session_event
-handshake_io(struct session *s, int side, uint32_t ev)
+enum stream_event
+handshake_io(struct stream *s, int side, uint32_t ev)
 {
-	struct conn *c = &s->conn[SERVER];
-	enum session_event next;
+	struct conn *c = s->conn[SERVER];
+	enum stream_event next;
 
 	if (side == CLIENT)
 		return early_io(s, side, ev);
 	next = handshake_proceed(s);
-	if (next == SESSION_EV_NONE && (ev & EV_ERR) && conn_take_error(c))
-		next = SESSION_EV_REFUSED;
+	if (next == STREAM_EV_NONE && (ev & EV_ERR) && conn_take_error(c))
+		next = STREAM_EV_REFUSED;
 	return next;
 }

@@ -17,7 +17,7 @@
 #include "proxy/backend/queue.h"
 #include "proxy/http1/request.h"
 #include "proxy/http1/response.h"
-#include "proxy/session/session_post.h"
+#include "proxy/session/stream_post.h"
 
 #include <string.h>
 
@@ -25,58 +25,58 @@
 #define LINGER_CLOSE_MAX_MS 30000u
 
 /* Its first bytes have probably arrived with it. */
-enum session_event
-session_do_await_data(struct session *s)
+enum stream_event
+stream_do_await_data(struct stream *s)
 {
-	session_post(s, SESSION_EV_NONE);
-	return SESSION_EV_NONE;
+	stream_post(s, STREAM_EV_NONE);
+	return STREAM_EV_NONE;
 }
 
 /* --- a head that does not come --- */
 
 /* No byte of a request has arrived: no reply, no log line. */
 static int
-ends_silently(const struct session *s)
+ends_silently(const struct stream *s)
 {
-	return !s->txn && (s->requests || (s->fe->options & OPT_HTTP_IGNORE_PROBES));
+	return !s->txn && (s->sess->requests || (s->sess->fe->options & OPT_HTTP_IGNORE_PROBES));
 }
 
-static enum session_event
-no_request(struct session *s, char cause, unsigned int status)
+static enum stream_event
+no_request(struct stream *s, char cause, unsigned int status)
 {
 	if (ends_silently(s)) {
 		s->logged = 1;
-		return SESSION_EV_CLOSE;
+		return STREAM_EV_CLOSE;
 	}
-	session_set_term(s, cause, 'R');
+	stream_set_term(s, cause, 'R');
 	count_failed_req(s);
 	if (s->txn)
 		s->txn->no_timers = !request_is_taken(s);
 	else if (!memory_reserve(s->engine, &s->engine->txn_pool) || !http_txn_get_unsaid(s))
-		return SESSION_EV_CLOSE;
+		return STREAM_EV_CLOSE;
 	s->txn->keep_alive[CLIENT] = 0;
 	s->txn->status = status;
-	if (!s->conn[CLIENT].err)
-		return SESSION_EV_ANSWER;
+	if (!s->conn[CLIENT]->err)
+		return STREAM_EV_ANSWER;
 	/* A client that has reset gets no reply; logs and counters still have its status. */
 	http_count_request(s);
 	http_count_response(s);
-	return SESSION_EV_CLOSE;
+	return STREAM_EV_CLOSE;
 }
 
-enum session_event
-session_do_read_timeout(struct session *s)
+enum stream_event
+stream_do_read_timeout(struct stream *s)
 {
 	return no_request(s, 'c', 408);
 }
 
-enum session_event
-session_do_read_abort(struct session *s)
+enum stream_event
+stream_do_read_abort(struct stream *s)
 {
 	/* As in HAProxy: a connection that was upgraded before its first byte ends unnoticed. */
 	if (!s->txn && s->upgraded_to) {
 		s->logged = 1;
-		return SESSION_EV_CLOSE;
+		return STREAM_EV_CLOSE;
 	}
 	return no_request(s, 'C', 400);
 }
@@ -85,7 +85,7 @@ session_do_read_abort(struct session *s)
 
 /* The unsent rest of a request. */
 static void
-forget_request(struct session *s)
+forget_request(struct stream *s)
 {
 	struct direction *d = &s->dir[CLIENT];
 
@@ -101,112 +101,112 @@ forget_request(struct session *s)
  * server that has closed is reset: a FIN would cost another segment for the ACK.
  */
 static void
-hurry_server(struct session *s)
+hurry_server(struct stream *s)
 {
-	const struct conn *c = &s->conn[SERVER];
+	const struct conn *c = s->conn[SERVER];
 	unsigned int asks = OPT_NOLINGER | (c->eof ? OPT_SMART_CONNECT : 0);
 
 	if (s->be && (s->be->options & asks) && conn_is_open(c) && !c->err)
-		conn_reset_on_close(&s->conn[SERVER]);
+		conn_reset_on_close(s->conn[SERVER]);
 }
 
 static void
-close_server(struct session *s)
+close_server(struct stream *s)
 {
 	hurry_server(s);
-	zerocopy_close(&s->engine->zerocopy, &s->conn[SERVER]);
-	conn_close(&s->conn[SERVER]);
+	zerocopy_close(&s->engine->zerocopy, s->conn[SERVER]);
+	conn_close(s->conn[SERVER]);
 }
 
 static void
-leave_server(struct session *s)
+leave_server(struct stream *s)
 {
-	s->posted = SESSION_EV_NONE;
+	s->posted = STREAM_EV_NONE;
 	close_server(s);
 	if (s->be && !s->has_left)
 		queue_leave(s);
 }
 
-enum session_event
-session_do_answer(struct session *s)
+enum stream_event
+stream_do_answer(struct stream *s)
 {
 	if (!s->txn->head_ms)
 		http_count_request(s);
 	leave_server(s);
 	forget_request(s);
 	/* The client may have been silent for `timeout client`: it gets as long again to read. */
-	s->last_ms[CLIENT] = session_now_ms(s);
+	s->last_ms[CLIENT] = stream_now_ms(s);
 	http_reply_send(s);
-	return SESSION_EV_NONE;
+	return STREAM_EV_NONE;
 }
 
-enum session_event
-session_do_tarpit(struct session *s)
+enum stream_event
+stream_do_tarpit(struct stream *s)
 {
 	struct direction *d = &s->dir[CLIENT];
 
 	forget_request(s);
 	if (d->buf && !d->lookahead)
 		direction_buf_free(s->engine, d);
-	return SESSION_EV_NONE;
+	return STREAM_EV_NONE;
 }
 
 /* The delay is logged as time in a queue (manual, PT). */
-enum session_event
-session_do_tarpit_end(struct session *s)
+enum stream_event
+stream_do_tarpit_end(struct stream *s)
 {
-	s->queued_ms = session_now_ms(s);
-	s->queued_us = US_BITS(session_now_us(s));
-	return session_do_answer(s);
+	s->queued_ms = stream_now_ms(s);
+	s->queued_us = US_BITS(stream_now_us(s));
+	return stream_do_answer(s);
 }
 
-enum session_event
-session_do_drain_request(struct session *s)
+enum stream_event
+stream_do_drain_request(struct stream *s)
 {
 	s->txn->keep_alive[CLIENT] = 0;
 	leave_server(s);
 	direction_discard_pending(s->engine, &s->dir[CLIENT]);
 	direction_event(s, CLIENT, DIRECTION_EV_ABORT);
-	conn_shut(&s->conn[CLIENT]);
-	s->last_ms[CLIENT] = session_now_ms(s);
-	return SESSION_EV_NONE;
+	conn_shut(s->conn[CLIENT]);
+	s->last_ms[CLIENT] = stream_now_ms(s);
+	return STREAM_EV_NONE;
 }
 
 /* Data from the client would cause a reset while it still reads the end of its response: 1, and it
  * gets more time. */
 static int
-extend_lingering(struct session *s)
+extend_lingering(struct stream *s)
 {
-	struct conn *c = &s->conn[CLIENT];
-	unsigned int ms = s->fe->to.client;
+	struct conn *c = s->conn[CLIENT];
+	unsigned int ms = s->sess->fe->to.client;
 	uint64_t end = s->state_ms + (ms ? MIN(ms, LINGER_CLOSE_MAX_MS) : LINGER_CLOSE_MAX_MS);
 
-	if (session_now_ms(s) >= end || !conn_unsent(c))
+	if (stream_now_ms(s) >= end || !conn_unsent(c))
 		return 0;
-	s->last_ms[CLIENT] = session_now_ms(s);
+	s->last_ms[CLIENT] = stream_now_ms(s);
 	return 1;
 }
 
-enum session_event
-session_do_reply_timeout(struct session *s)
+enum stream_event
+stream_do_reply_timeout(struct stream *s)
 {
-	if (conn_is_ending(&s->conn[CLIENT]))
-		return SESSION_EV_CLOSE;
+	if (conn_is_ending(s->conn[CLIENT]))
+		return STREAM_EV_CLOSE;
 	if (http_reply_drains(s))
-		return extend_lingering(s) ? SESSION_EV_NONE : SESSION_EV_CLOSE;
-	if (session_now_ms(s) < http_reply_deadline(s))
+		return extend_lingering(s) ? STREAM_EV_NONE : STREAM_EV_CLOSE;
+	if (stream_now_ms(s) < http_reply_deadline(s))
 		return http_reply_task(s);
-	session_set_term(s, 'c', 'D');
-	if (!s->conn[CLIENT].err)
-		conn_reset_on_close(&s->conn[CLIENT]);
-	return SESSION_EV_CLOSE;
+	stream_set_term(s, 'c', 'D');
+	if (!s->conn[CLIENT]->err)
+		conn_reset_on_close(s->conn[CLIENT]);
+	return STREAM_EV_CLOSE;
 }
 
 /* --- once more --- */
 
 /* The request is restored as before it was sent, and uses a new connection. */
-enum session_event
-session_do_l7_retry(struct session *s)
+enum stream_event
+stream_do_l7_retry(struct stream *s)
 {
 	struct http_txn *t = s->txn;
 	struct direction *req = &s->dir[CLIENT], *res = &s->dir[SERVER];
@@ -224,21 +224,21 @@ session_do_l7_retry(struct session *s)
 	res->bytes = res->counted = 0;
 	response_expect_head(s);
 	if (s->retries)
-		s->redispatch = (uint8_t)session_redispatches(s, s->retries);
+		s->redispatch = (uint8_t)stream_redispatches(s, s->retries);
 	t->reused = 0;
 	speculation_cancel(s);
 	t->fresh = 1;
 	s->connected_ms = 0;
-	s->wake_ms = session_now_ms(s);
-	return SESSION_EV_NONE;
+	s->wake_ms = stream_now_ms(s);
+	return STREAM_EV_NONE;
 }
 
 /* --- the next request --- */
 
 static int
-expects_next_request(const struct session *s)
+expects_next_request(const struct stream *s)
 {
-	const struct conn *c = &s->conn[CLIENT];
+	const struct conn *c = s->conn[CLIENT];
 
 	return s->txn->keep_alive[CLIENT] && s->dir[CLIENT].state == DIRECTION_DONE &&
 		s->dir[SERVER].state == DIRECTION_DONE && !c->err &&
@@ -246,7 +246,7 @@ expects_next_request(const struct session *s)
 }
 
 static void
-reset_direction(struct session *s, int side)
+reset_direction(struct stream *s, int side)
 {
 	struct direction *d = &s->dir[side];
 
@@ -263,7 +263,7 @@ reset_direction(struct session *s, int side)
 
 /* Like a newly accepted session, except for data that was read already. */
 static void
-reset_session(struct session *s)
+reset_session(struct stream *s)
 {
 	reset_direction(s, CLIENT);
 	reset_direction(s, SERVER);
@@ -281,74 +281,74 @@ reset_session(struct session *s)
 	s->term[0] = s->term[1] = '-';
 	/* Nothing to log before the next request. */
 	s->logged = 1;
-	s->state_ms = s->last_ms[CLIENT] = session_now_ms(s);
+	s->state_ms = s->last_ms[CLIENT] = stream_now_ms(s);
 }
 
 static void
-move_next_request(struct session *s)
+move_next_request(struct stream *s)
 {
 	direction_move_lookahead(s->engine, &s->dir[CLIENT], s->engine->maxrewrite);
-	session_post(s, SESSION_EV_NONE);
+	stream_post(s, STREAM_EV_NONE);
 }
 
 /* Both messages ended exactly, and the server keeps the connection open. The pool is only for
  * connections that any session may use. */
 static void
-keep_server(struct session *s)
+keep_server(struct stream *s)
 {
 	struct engine *e = s->engine;
 	int own = s->is_private || (s->be && s->be->http.reuse == HTTP_REUSE_NEVER) ||
 		(s->srv && (s->srv->conf.proxy_header ||
 				   source_is_of_client(&s->srv->conf.source)));
 
-	if (!conn_is_open(&s->conn[SERVER]) || !s->txn->keep_alive[SERVER] ||
+	if (!conn_is_open(s->conn[SERVER]) || !s->txn->keep_alive[SERVER] ||
 		s->dir[CLIENT].state != DIRECTION_DONE || s->dir[SERVER].state != DIRECTION_DONE)
 		return;
 	if (own && !s->txn->keep_alive[CLIENT])
 		return;
 	if (own) {
-		conn_pool_release(e, &s->held);
-		s->held_private = s->is_private;
+		conn_pool_release(e, &s->sess->held);
+		s->sess->held_private = s->is_private;
 	}
-	(void)conn_pool_put(e, s->srv, &s->conn[SERVER], s->uses + 1, own ? &s->held : NULL);
+	(void)conn_pool_put(e, s->srv, s->conn[SERVER], s->uses + 1, own ? &s->sess->held : NULL);
 }
 
 /* Without its closing message a response that ends with its connection would look truncated: 1, and
  * the client's socket has no room for it yet. */
 static int
-owes_end(struct session *s)
+owes_end(struct stream *s)
 {
-	struct conn *c = &s->conn[CLIENT];
+	struct conn *c = s->conn[CLIENT];
 
 	if (!conn_is_ending(c))
 		conn_finish(c);
 	return conn_is_ending(c);
 }
 
-enum session_event
-session_do_next_request(struct session *s)
+enum stream_event
+stream_do_next_request(struct stream *s)
 {
-	session_end_exchange(s);
-	session_count_bytes(s);
+	stream_end_exchange(s);
+	stream_count_bytes(s);
 	s->logged = 1;
 	keep_server(s);
 	if (!expects_next_request(s))
-		return exchange_needs_lingering_close(s) || owes_end(s) ? SESSION_EV_DRAIN_REQUEST
-									: SESSION_EV_CLOSE;
+		return exchange_needs_lingering_close(s) || owes_end(s) ? STREAM_EV_DRAIN_REQUEST
+									: STREAM_EV_CLOSE;
 	close_server(s);
 	http_txn_put(s);
 	captures_end(s);
 	reset_session(s);
 	if (s->dir[CLIENT].lookahead)
 		move_next_request(s);
-	return SESSION_EV_NONE;
+	return STREAM_EV_NONE;
 }
 
-enum session_event
-session_do_close_http(struct session *s)
+enum stream_event
+stream_do_close_http(struct stream *s)
 {
-	if ((s->fe->options & OPT_NOLINGER) && !s->conn[CLIENT].err)
-		conn_reset_on_close(&s->conn[CLIENT]);
+	if ((s->sess->fe->options & OPT_NOLINGER) && !s->conn[CLIENT]->err)
+		conn_reset_on_close(s->conn[CLIENT]);
 	hurry_server(s);
-	return session_do_close(s);
+	return stream_do_close(s);
 }

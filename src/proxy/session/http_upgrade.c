@@ -23,8 +23,8 @@ hold_pending(struct engine *e, struct direction *d)
 	d->lookahead = n;
 }
 
-enum session_event
-http_upgrade(struct session *s)
+enum stream_event
+http_upgrade(struct stream *s)
 {
 	struct direction *d = &s->dir[CLIENT];
 
@@ -39,5 +39,5 @@ http_upgrade(struct session *s)
 	/* A client that has sent FIN may have sent a complete request. */
 	if (d->state == DIRECTION_DRAIN)
 		direction_event(s, CLIENT, DIRECTION_EV_RESET);
-	return SESSION_EV_AWAIT_REQUEST;
+	return STREAM_EV_AWAIT_REQUEST;
 }

@@ -8,47 +8,47 @@
 
 /* --- the client alone --- */
 
-enum session_event
-header_io(struct session *s, int side, uint32_t ev)
+enum stream_event
+header_io(struct stream *s, int side, uint32_t ev)
 {
-	enum session_event next = SESSION_EV_NONE;
+	enum stream_event next = STREAM_EV_NONE;
 
 	(void)side;
 	if (ev & EV_R)
 		next = proxy_protocol_read(s);
-	if (next == SESSION_EV_NONE && (ev & EV_ERR) && conn_take_error(&s->conn[CLIENT]))
-		next = SESSION_EV_CLIENT_GONE;
+	if (next == STREAM_EV_NONE && (ev & EV_ERR) && conn_take_error(s->conn[CLIENT]))
+		next = STREAM_EV_CLIENT_GONE;
 	return next;
 }
 
-enum session_event
-client_handshake_io(struct session *s, int side, uint32_t ev)
+enum stream_event
+client_handshake_io(struct stream *s, int side, uint32_t ev)
 {
-	enum session_event next = client_handshake(s);
+	enum stream_event next = client_handshake(s);
 
 	(void)side;
-	if (next == SESSION_EV_NONE && (ev & EV_ERR) && conn_take_error(&s->conn[CLIENT]))
-		next = SESSION_EV_CLIENT_GONE;
+	if (next == STREAM_EV_NONE && (ev & EV_ERR) && conn_take_error(s->conn[CLIENT]))
+		next = STREAM_EV_CLIENT_GONE;
 	return next;
 }
 
-enum session_event
-inspect_io(struct session *s, int side, uint32_t ev)
+enum stream_event
+inspect_io(struct stream *s, int side, uint32_t ev)
 {
-	enum session_event next = SESSION_EV_NONE;
+	enum stream_event next = STREAM_EV_NONE;
 
 	(void)side;
 	if (ev & EV_R)
 		next = tcp_content_read(s);
-	if (next == SESSION_EV_NONE && (ev & EV_ERR) && conn_take_error(&s->conn[CLIENT]))
-		next = SESSION_EV_CLIENT_GONE;
+	if (next == STREAM_EV_NONE && (ev & EV_ERR) && conn_take_error(s->conn[CLIENT]))
+		next = STREAM_EV_CLIENT_GONE;
 	return next;
 }
 
 /* A client without a server has closed, and none of its data is left to be sent. A request is only
  * useful as a whole. */
 static int
-has_ended_early(const struct session *s)
+has_ended_early(const struct stream *s)
 {
 	const struct direction *d = &s->dir[CLIENT];
 
@@ -59,7 +59,7 @@ has_ended_early(const struct session *s)
 
 /* With option abortonclose a client that closes its side while there is no server has given up. */
 static int
-aborts_on_close(struct session *s)
+aborts_on_close(struct stream *s)
 {
 	if (!(s->be->options & OPT_ABORTONCLOSE))
 		return 0;
@@ -67,34 +67,34 @@ aborts_on_close(struct session *s)
 }
 
 /* The client's data is kept, and its end is noticed. */
-static enum session_event
-client_io_early(struct session *s, uint32_t ev)
+static enum stream_event
+client_io_early(struct stream *s, uint32_t ev)
 {
-	enum session_event next = SESSION_EV_NONE;
+	enum stream_event next = STREAM_EV_NONE;
 
 	if (s->txn)
 		next = exchange_collect(s);
 	else
 		direction_collect(s);
 	/* Without a read the error has to be queried. */
-	if ((ev & EV_ERR) && !s->conn[CLIENT].err &&
+	if ((ev & EV_ERR) && !s->conn[CLIENT]->err &&
 		(s->dir[CLIENT].state != DIRECTION_OPEN || s->dir[CLIENT].left_in_kernel) &&
-		conn_take_error(&s->conn[CLIENT]))
+		conn_take_error(s->conn[CLIENT]))
 		direction_side_failed(s, CLIENT);
-	if (s->conn[CLIENT].err || has_ended_early(s))
-		return SESSION_EV_CLIENT_GONE;
+	if (s->conn[CLIENT]->err || has_ended_early(s))
+		return STREAM_EV_CLIENT_GONE;
 	return next;
 }
 
-enum session_event
-early_io(struct session *s, int side, uint32_t ev)
+enum stream_event
+early_io(struct stream *s, int side, uint32_t ev)
 {
-	enum session_event next = SESSION_EV_NONE;
+	enum stream_event next = STREAM_EV_NONE;
 
 	if (side == CLIENT)
 		next = client_io_early(s, ev);
-	if (next == SESSION_EV_NONE && side == CLIENT && aborts_on_close(s))
-		next = SESSION_EV_CLIENT_GONE;
+	if (next == STREAM_EV_NONE && side == CLIENT && aborts_on_close(s))
+		next = STREAM_EV_CLIENT_GONE;
 	return next;
 }
 
@@ -102,40 +102,40 @@ early_io(struct session *s, int side, uint32_t ev)
 
 /* The result of connect(). HUP or RDHUP alone means that a server has responded and closed
  * already. */
-enum session_event
-connect_io(struct session *s, int side, uint32_t ev)
+enum stream_event
+connect_io(struct stream *s, int side, uint32_t ev)
 {
 	int may_have_failed = (ev & EV_ERR) || !loop_has_errors(s->engine->loop);
 
 	if (side == CLIENT)
 		return early_io(s, side, ev);
-	if (may_have_failed && conn_take_error(&s->conn[SERVER]))
-		return SESSION_EV_REFUSED;
-	return ev & EV_RW ? handshake_or_up(s) : SESSION_EV_NONE;
+	if (may_have_failed && conn_take_error(s->conn[SERVER]))
+		return STREAM_EV_REFUSED;
+	return ev & EV_RW ? handshake_or_up(s) : STREAM_EV_NONE;
 }
 
 /*
  * In the same turn as connect(): the client's request has probably arrived, and a near server is
  * probably connected. A successful send proves it without a query.
  */
-enum session_event
-first_io(struct session *s)
+enum stream_event
+first_io(struct stream *s)
 {
-	enum session_event next = client_io_early(s, 0);
+	enum stream_event next = client_io_early(s, 0);
 	int sent;
 
-	if (next != SESSION_EV_NONE)
+	if (next != STREAM_EV_NONE)
 		return next;
-	if (unlikely(conn_awaits_handshake(&s->conn[SERVER])))
+	if (unlikely(conn_awaits_handshake(s->conn[SERVER])))
 		return handshake_try(s);
 	/* A proxy has to be asked for the server first. */
 	sent = unlikely(s->srv->conf.socks4.len) ? 0 : speculation_send(s);
 	if (sent < 0)
-		return SESSION_EV_REFUSED;
+		return STREAM_EV_REFUSED;
 	if (sent > 0)
-		return SESSION_EV_UP;
-	conn_again(&s->conn[SERVER], DIR_W);
-	return aborts_on_close(s) ? SESSION_EV_CLIENT_GONE : SESSION_EV_NONE;
+		return STREAM_EV_UP;
+	conn_again(s->conn[SERVER], DIR_W);
+	return aborts_on_close(s) ? STREAM_EV_CLIENT_GONE : STREAM_EV_NONE;
 }
 
 /* --- both sides --- */
@@ -146,9 +146,9 @@ first_io(struct session *s)
  * one segment.
  */
 static int
-waits_for_fin(const struct session *s, int side)
+waits_for_fin(const struct stream *s, int side)
 {
-	const struct conn *c = &s->conn[side];
+	const struct conn *c = s->conn[side];
 
 	/* In mode http the response's framing decides whether a FIN matters. */
 	return side == SERVER && !s->txn && !s->looked_again &&
@@ -158,16 +158,16 @@ waits_for_fin(const struct session *s, int side)
 }
 
 /* The side is readable. */
-static enum session_event
-relay_readable(struct session *s, int side)
+static enum stream_event
+relay_readable(struct stream *s, int side)
 {
-	struct conn *c = &s->conn[side];
-	enum session_event next;
+	struct conn *c = s->conn[side];
+	enum stream_event next;
 
 	if (waits_for_fin(s, side)) {
 		s->looked_again = 1;
 		if (conn_is_ready(c, DIR_R))
-			return SESSION_EV_NONE;
+			return STREAM_EV_NONE;
 	}
 	next = direction_pump(s, side);
 	if (s->speculates_read[side])
@@ -176,19 +176,19 @@ relay_readable(struct session *s, int side)
 }
 
 /* With option abortonclose it has closed before the response: it gets a 400, as from HAProxy. */
-static enum session_event
-client_abandons(struct session *s)
+static enum stream_event
+client_abandons(struct stream *s)
 {
-	session_note_abandoned(s);
+	stream_note_abandoned(s);
 	s->txn->keep_alive[CLIENT] = 0;
 	return exchange_fail(s, 400, 'C', 'H');
 }
 
-enum session_event
-relay_io(struct session *s, int side, uint32_t ev)
+enum stream_event
+relay_io(struct stream *s, int side, uint32_t ev)
 {
-	struct conn *c = &s->conn[side];
-	enum session_event next = SESSION_EV_NONE;
+	struct conn *c = s->conn[side];
+	enum stream_event next = STREAM_EV_NONE;
 
 	if (side == CLIENT && (ev & EV_R) && s->txn && exchange_client_left(s)) {
 		if (!c->err)
@@ -200,9 +200,9 @@ relay_io(struct session *s, int side, uint32_t ev)
 		conn_finish(c);
 	if (ev & EV_R)
 		next = relay_readable(s, side);
-	if (next == SESSION_EV_NONE && (ev & EV_W))
+	if (next == STREAM_EV_NONE && (ev & EV_W))
 		next = direction_pump(s, !side);
-	if (next != SESSION_EV_NONE)
+	if (next != STREAM_EV_NONE)
 		return next;
 	/* After a reset a side accepts no more data; data that it sent before can still be read. */
 	if ((ev & EV_ERR) && (!c->err || (ev & DIRECTION_EV_TAKEN))) {
@@ -214,33 +214,33 @@ relay_io(struct session *s, int side, uint32_t ev)
 	return next;
 }
 
-enum session_event
-relay_outcome(const struct session *s)
+enum stream_event
+relay_outcome(const struct stream *s)
 {
 	const struct direction *req = &s->dir[CLIENT], *res = &s->dir[SERVER];
 
 	if (exchange_is_plain(s)) {
 		if (req->state != DIRECTION_CLOSED || res->state != DIRECTION_CLOSED)
-			return SESSION_EV_NONE;
+			return STREAM_EV_NONE;
 		if (req->broken || res->broken)
-			return SESSION_EV_RESET;
+			return STREAM_EV_RESET;
 		/* Without its closing message a stream would be a truncated one. */
-		if (conn_is_ending(&s->conn[CLIENT]) || conn_is_ending(&s->conn[SERVER]))
-			return SESSION_EV_NONE;
-		return SESSION_EV_BOTH_CLOSED;
+		if (conn_is_ending(s->conn[CLIENT]) || conn_is_ending(s->conn[SERVER]))
+			return STREAM_EV_NONE;
+		return STREAM_EV_BOTH_CLOSED;
 	}
 	if (!direction_is_over(res))
-		return SESSION_EV_NONE;
+		return STREAM_EV_NONE;
 	if (res->state == DIRECTION_CLOSED && res->broken)
-		return SESSION_EV_RESET;
-	return exchange_has_request(s->txn) ? SESSION_EV_EXCHANGED : SESSION_EV_DRAIN_REQUEST;
+		return STREAM_EV_RESET;
+	return exchange_has_request(s->txn) ? STREAM_EV_EXCHANGED : STREAM_EV_DRAIN_REQUEST;
 }
 
-enum session_event
-linger_io(struct session *s, int side, uint32_t ev)
+enum stream_event
+linger_io(struct stream *s, int side, uint32_t ev)
 {
 	/* The side that should have got the rest is gone too. */
-	return (ev & EV_ERR) && (!s->conn[side].err || (ev & DIRECTION_EV_TAKEN))
-		? SESSION_EV_CLIENT_GONE
-		: SESSION_EV_NONE;
+	return (ev & EV_ERR) && (!s->conn[side]->err || (ev & DIRECTION_EV_TAKEN))
+		? STREAM_EV_CLIENT_GONE
+		: STREAM_EV_NONE;
 }

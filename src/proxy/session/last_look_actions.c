@@ -8,18 +8,18 @@
 #include "proxy/session/handlers.h"
 
 /* There was nothing: TIMEOUT, unless the deadline has moved. */
-static enum session_event
-late_unless(struct session *s, enum session_event ev)
+static enum stream_event
+late_unless(struct stream *s, enum stream_event ev)
 {
-	if (ev != SESSION_EV_NONE)
+	if (ev != STREAM_EV_NONE)
 		return ev;
-	return session_deadline(s) <= session_now_ms(s) ? SESSION_EV_TIMEOUT
-								   : SESSION_EV_NONE;
+	return stream_deadline(s) <= stream_now_ms(s) ? STREAM_EV_TIMEOUT
+								   : STREAM_EV_NONE;
 }
 
 /* Ends the wait for a buffer, so that the direction may try again: 1 if it waited. */
 static int
-end_buffer_wait(struct session *s, int side)
+end_buffer_wait(struct stream *s, int side)
 {
 	int waited = s->dir[side].waits_for_buffer;
 
@@ -32,9 +32,9 @@ end_buffer_wait(struct session *s, int side)
 /* There may be a few bytes of a slow head, not enough to complete it but possibly invalid: 1, and
  * they are read. */
 static int
-end_low_water(struct session *s)
+end_low_water(struct stream *s)
 {
-	struct conn *c = &s->conn[CLIENT];
+	struct conn *c = s->conn[CLIENT];
 
 	if (!conn_ignores_few(c))
 		return 0;
@@ -42,41 +42,41 @@ end_low_water(struct session *s)
 	return 1;
 }
 
-enum session_event
-session_do_read_last_look(struct session *s)
+enum stream_event
+stream_do_read_last_look(struct stream *s)
 {
-	enum session_event ev = SESSION_EV_NONE;
+	enum stream_event ev = STREAM_EV_NONE;
 
 	if (end_buffer_wait(s, CLIENT) || end_low_water(s))
 		ev = http_read(s);
 	return late_unless(s, ev);
 }
 
-enum session_event
-session_do_inspect_last_look(struct session *s)
+enum stream_event
+stream_do_inspect_last_look(struct stream *s)
 {
-	enum session_event ev = SESSION_EV_NONE;
+	enum stream_event ev = STREAM_EV_NONE;
 
 	if (end_buffer_wait(s, CLIENT) || loop_left_events(s->engine->loop))
 		ev = tcp_content_read(s);
 	return late_unless(s, ev);
 }
 
-enum session_event
-session_do_header_last_look(struct session *s)
+enum stream_event
+stream_do_header_last_look(struct stream *s)
 {
-	enum session_event ev = SESSION_EV_NONE;
+	enum stream_event ev = STREAM_EV_NONE;
 
 	if (end_buffer_wait(s, CLIENT) || loop_left_events(s->engine->loop))
 		ev = proxy_protocol_read(s);
 	return late_unless(s, ev);
 }
 
-enum session_event
-session_do_client_handshake_last_look(struct session *s)
+enum stream_event
+stream_do_client_handshake_last_look(struct stream *s)
 {
-	struct conn *c = &s->conn[CLIENT];
-	enum session_event ev = SESSION_EV_NONE;
+	struct conn *c = s->conn[CLIENT];
+	enum stream_event ev = STREAM_EV_NONE;
 
 	if (loop_left_events(c->loop)) {
 		conn_presume_ready(c, DIR_R);
@@ -85,18 +85,18 @@ session_do_client_handshake_last_look(struct session *s)
 	return late_unless(s, ev);
 }
 
-enum session_event
-session_do_relay_last_look(struct session *s)
+enum stream_event
+stream_do_relay_last_look(struct stream *s)
 {
 	struct loop *l = s->engine->loop;
-	enum session_event ev = SESSION_EV_NONE;
+	enum stream_event ev = STREAM_EV_NONE;
 
-	for (int side = 0; side < SIDES && ev == SESSION_EV_NONE; side++) {
+	for (int side = 0; side < SIDES && ev == STREAM_EV_NONE; side++) {
 		(void)end_buffer_wait(s, side);
-		if (!(session_derive(s).wants[side] & EV_R) && !s->dir[side].waits)
+		if (!(stream_derive(s).wants[side] & EV_R) && !s->dir[side].waits)
 			continue;
 		if (loop_left_events(l))
-			conn_presume_ready(&s->conn[side], DIR_R);
+			conn_presume_ready(s->conn[side], DIR_R);
 		ev = direction_pump_now(s, side);
 	}
 	return late_unless(s, ev);

@@ -16,25 +16,25 @@
 
 /* HAProxy has one code for all of them. */
 void
-proxy_protocol_set_term(struct session *s, enum conn_err err)
+proxy_protocol_set_term(struct stream *s, enum conn_err err)
 {
-	s->conn_err = (uint8_t)err;
-	session_set_term(s, 'P', 'R');
+	s->sess->conn_err = (uint8_t)err;
+	stream_set_term(s, 'P', 'R');
 }
 
 /* The sender must notice (proxy-protocol.txt 2.1): a FIN could be that of an empty stream. */
-static enum session_event
-refuse_header(struct session *s, enum conn_err err)
+static enum stream_event
+refuse_header(struct stream *s, enum conn_err err)
 {
 	proxy_protocol_set_term(s, err);
-	conn_reset_on_close(&s->conn[CLIENT]);
-	return SESSION_EV_DENIED;
+	conn_reset_on_close(s->conn[CLIENT]);
+	return STREAM_EV_DENIED;
 }
 
 /* Data after the header is the client's: it is left where its direction, or the parser of heads,
  * expects it. Without a buffer it is still in the kernel. */
 static void
-keep_after_header(struct session *s, size_t used)
+keep_after_header(struct stream *s, size_t used)
 {
 	struct direction *d = &s->dir[CLIENT];
 	char *at;
@@ -56,19 +56,19 @@ keep_after_header(struct session *s, size_t used)
 }
 
 /* The header is complete. */
-static enum session_event
-accept_header(struct session *s, const struct proxy_header *header)
+static enum stream_event
+accept_header(struct stream *s, const struct proxy_header *header)
 {
 	if (header->announces)
 		addr_override_proxy_protocol(s, &header->src, &header->dst);
 	addr_override_keep_tlvs(s, header->tlvs);
 	keep_after_header(s, header->len);
-	s->has_header = 1;
-	return s->listener->xprt ? client_handshake_begin(s) : session_admit_again(s);
+	s->sess->has_header = 1;
+	return s->sess->listener->xprt ? client_handshake_begin(s) : session_admit_again(s);
 }
 
-static enum session_event
-parse_proxy_header(struct session *s)
+static enum stream_event
+parse_proxy_header(struct stream *s)
 {
 	struct direction *d = &s->dir[CLIENT];
 	struct proxy_header header;
@@ -82,14 +82,14 @@ parse_proxy_header(struct session *s)
 	case PROXY_HEADER_WHOLE:
 		return accept_header(s, &header);
 	}
-	return SESSION_EV_NONE;
+	return STREAM_EV_NONE;
 }
 
 /* --- its bytes --- */
 
 /* 0: there is no memory. */
 static int
-get_header_buffer(struct session *s)
+get_header_buffer(struct stream *s)
 {
 	struct direction *d = &s->dir[CLIENT];
 
@@ -104,8 +104,8 @@ get_header_buffer(struct session *s)
  * All bytes that were peeked at are the header's, and more follow. They are taken out of the
  * kernel, since the stream's end is seen behind them only.
  */
-static enum session_event
-keep_partial_header(struct session *s, const char *part, size_t len, int drained)
+static enum stream_event
+keep_partial_header(struct stream *s, const char *part, size_t len, int drained)
 {
 	struct direction *d = &s->dir[CLIENT];
 	uint32_t all = d->lookahead;
@@ -113,25 +113,25 @@ keep_partial_header(struct session *s, const char *part, size_t len, int drained
 
 	if (!d->buf && !get_header_buffer(s)) {
 		direction_wait_for_buffer(s, CLIENT);
-		return SESSION_EV_NONE;
+		return STREAM_EV_NONE;
 	}
 	d->lookahead = all;
 	at = d->buf + d->tail + all - len;
 	if (at != part)
 		memcpy(at, part, len);
-	return conn_take(&s->conn[CLIENT], at, len, drained) == IO_OK ? SESSION_EV_NONE
-								      : SESSION_EV_CLIENT_GONE;
+	return conn_take(s->conn[CLIENT], at, len, drained) == IO_OK ? STREAM_EV_NONE
+								      : STREAM_EV_CLIENT_GONE;
 }
 
 /*
  * The header is peeked at in the kernel, and only the header is consumed. Its earlier bytes are in
  * the buffer; without one there is nothing, or no memory, and it is peeked at again later.
  */
-static enum session_event
-look_in_place(struct session *s)
+static enum stream_event
+look_in_place(struct stream *s)
 {
 	struct engine *e = s->engine;
-	struct conn *src = &s->conn[CLIENT];
+	struct conn *src = s->conn[CLIENT];
 	struct direction *d = &s->dir[CLIENT];
 	char *head = d->buf ? d->buf + d->tail : e->scratch;
 	size_t size = d->buf ? e->bufsize - d->tail : e->bufsize, had = d->buf ? d->lookahead : 0;
@@ -141,12 +141,12 @@ look_in_place(struct session *s)
 
 	switch (conn_peek(src, head + had, size - had, &got)) {
 	case IO_AGAIN:
-		return SESSION_EV_NONE;
+		return STREAM_EV_NONE;
 	case IO_OK:
 		break;
 	case IO_EOF:
 	case IO_ERR:
-		return SESSION_EV_CLIENT_GONE;
+		return STREAM_EV_CLIENT_GONE;
 	}
 	is_short = got < size - had;
 	d->lookahead = (uint32_t)(had + got); /* also for the log: something has arrived */
@@ -160,30 +160,30 @@ look_in_place(struct session *s)
 	}
 	if (conn_take(src, head + had, header.len - had, is_short && had + got == header.len) !=
 		IO_OK)
-		return SESSION_EV_CLIENT_GONE;
+		return STREAM_EV_CLIENT_GONE;
 	d->lookahead = d->buf ? (uint32_t)header.len : 0;
 	return accept_header(s, &header);
 }
 
 /* One read; more: data arrived. It is probably the header with the client's first data. */
 static struct io_step
-read_header(struct session *s)
+read_header(struct stream *s)
 {
 	struct engine *e = s->engine;
 	struct direction *d = &s->dir[CLIENT];
 	size_t got, at;
 
 	/* Bytes behind the header are for the transport, and stay in the kernel. */
-	if (s->listener->xprt)
+	if (s->sess->listener->xprt)
 		return io_event(look_in_place(s));
 	if (!d->buf && !get_header_buffer(s)) {
-		if (conn_can(&s->conn[CLIENT], XPRT_PEEK))
+		if (conn_can(s->conn[CLIENT], XPRT_PEEK))
 			return io_event(look_in_place(s));
 		direction_wait_for_buffer(s, CLIENT);
 		return io_stop();
 	}
 	at = d->tail + d->lookahead;
-	switch (conn_recv(&s->conn[CLIENT], d->buf + at, e->bufsize - at, &got)) {
+	switch (conn_recv(s->conn[CLIENT], d->buf + at, e->bufsize - at, &got)) {
 	case IO_AGAIN:
 		break;
 	case IO_OK:
@@ -191,17 +191,17 @@ read_header(struct session *s)
 		return io_more(1);
 	case IO_EOF:
 	case IO_ERR:
-		return io_event(SESSION_EV_CLIENT_GONE);
+		return io_event(STREAM_EV_CLIENT_GONE);
 	}
 	if (!d->lookahead)
 		direction_buf_free(e, d);
 	return io_stop();
 }
 
-enum session_event
-proxy_protocol_read(struct session *s)
+enum stream_event
+proxy_protocol_read(struct stream *s)
 {
-	struct conn *src = &s->conn[CLIENT];
+	struct conn *src = s->conn[CLIENT];
 	struct io_step step = io_more(1);
 
 	s->dir[CLIENT].waits_for_buffer = 0;
@@ -209,8 +209,8 @@ proxy_protocol_read(struct session *s)
 		step = read_header(s);
 		if (step.more)
 			step.ev = parse_proxy_header(s);
-		if (step.ev != SESSION_EV_NONE)
+		if (step.ev != STREAM_EV_NONE)
 			return step.ev;
 	}
-	return SESSION_EV_NONE;
+	return STREAM_EV_NONE;
 }

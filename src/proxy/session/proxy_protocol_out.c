@@ -11,12 +11,12 @@
 
 /* Fields of formats; one whose text does not fit is left out. */
 static unsigned int
-make_tlvs(const struct session *s, struct arena *a, struct proxy_header_tlv *out)
+make_tlvs(const struct stream *s, struct arena *a, struct proxy_header_tlv *out)
 {
 	unsigned int n = 0;
 	struct eval l;
 
-	eval_init(&l, (struct session *)(uintptr_t)s, SAMPLE_AT_CONN);
+	eval_init(&l, (struct stream *)(uintptr_t)s, SAMPLE_AT_CONN);
 	l.cx.arena = a;
 	for (const struct server_tlv *t = s->srv->conf.tlvs; t; t = t->next) {
 		out[n].type = t->type;
@@ -28,7 +28,7 @@ make_tlvs(const struct session *s, struct arena *a, struct proxy_header_tlv *out
 
 /* The addresses are those that rules see: src and dst. */
 static size_t
-write_proxy_header(const struct session *s, char out[PROXY_HEADER_OUT_MAX])
+write_proxy_header(const struct stream *s, char out[PROXY_HEADER_OUT_MAX])
 {
 	unsigned int wants = s->srv->conf.proxy_header;
 	struct arena *a = &s->engine->eval.arena;
@@ -58,17 +58,17 @@ write_proxy_header(const struct session *s, char out[PROXY_HEADER_OUT_MAX])
 }
 
 int
-proxy_protocol_begin(struct session *s)
+proxy_protocol_begin(struct stream *s)
 {
 	char text[PROXY_HEADER_OUT_MAX];
 
 	if (likely(!s->srv->conf.proxy_header))
 		return 0;
-	return conn_set_preface(&s->conn[SERVER], text, write_proxy_header(s, text));
+	return conn_set_preface(s->conn[SERVER], text, write_proxy_header(s, text));
 }
 
 int
-proxy_protocol_matches(const struct session *s, const struct conn *c)
+proxy_protocol_matches(const struct stream *s, const struct conn *c)
 {
 	char text[PROXY_HEADER_OUT_MAX];
 

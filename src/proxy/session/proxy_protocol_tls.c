@@ -80,10 +80,10 @@ describe_tls(const struct conn *c, struct arena *a, unsigned int wants,
 }
 
 void
-proxy_protocol_put_tls(const struct session *s, struct arena *a, struct proxy_header_fields *f,
+proxy_protocol_put_tls(const struct stream *s, struct arena *a, struct proxy_header_fields *f,
 	struct proxy_header_ssl *ssl)
 {
-	const struct conn *c = &s->conn[CLIENT];
+	const struct conn *c = s->conn[CLIENT];
 	unsigned int wants = s->srv->conf.proxy_header;
 
 	f->has_alpn = conn_query(c, XPRT_QUERY_PROTOCOL, &f->alpn) == 0;

@@ -9,11 +9,11 @@
 static void
 kill_sessions_on(struct engine *e, const struct server *srv, char cause)
 {
-	list_each_safe(it, &e->sessions) {
-		struct session *s = list_entry(it, struct session, link);
+	list_each_safe(it, &e->streams) {
+		struct stream *s = list_entry(it, struct stream, link);
 
-		if (session_is_on(s, srv))
-			session_kill(s, cause);
+		if (stream_is_on(s, srv))
+			stream_kill(s, cause);
 	}
 }
 

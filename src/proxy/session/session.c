@@ -18,37 +18,49 @@
 #include "proxy/backend/conn_pool.h"
 #include "proxy/model/memory.h"
 #include "proxy/session/session_admit.h"
-#include "proxy/session/session_io.h"
+#include "proxy/session/stream_io.h"
 
 static void
-session_free(struct session *s)
+session_free(struct session *sess)
 {
-	addr_override_free(s);
-	vars_fini(&s->vars);
-	pool_put(&s->engine->session_pool, s);
+	struct engine *e = sess->stream.engine;
+
+	addr_override_free(&sess->stream);
+	vars_fini(&sess->vars);
+	pool_put(&e->session_pool, sess);
+}
+
+/* Gives up all that a stream has, but for its memory. Its client's connection may stay. */
+static void
+stream_fini(struct stream *s)
+{
+	struct engine *e = s->engine;
+
+	direction_fini(e, &s->dir[CLIENT]);
+	direction_fini(e, &s->dir[SERVER]);
+	zerocopy_close(&e->zerocopy, s->conn[CLIENT]);
+	zerocopy_close(&e->zerocopy, s->conn[SERVER]);
+	conn_close_late(s->conn[CLIENT]);
+	conn_close_late(s->conn[SERVER]);
+	http_txn_put(s);
+	dns_ask_drop_all(s);
+	captures_end(s);
+	cursors_leave(&e->walks, &s->link);
+	list_remove(&s->link);
 }
 
 void
 session_on_end(struct task *t)
 {
-	struct session *s = container_of(t, struct session, task);
+	struct stream *s = container_of(t, struct stream, task);
+	struct session *sess = s->sess;
 	struct engine *e = s->engine;
-	struct listener *ln = s->listener;
-	struct proxy *fe = s->fe;
+	struct listener *ln = sess->listener;
+	struct proxy *fe = sess->fe;
 
-	direction_fini(e, &s->dir[CLIENT]);
-	direction_fini(e, &s->dir[SERVER]);
-	zerocopy_close(&e->zerocopy, &s->conn[CLIENT]);
-	zerocopy_close(&e->zerocopy, &s->conn[SERVER]);
-	conn_close_late(&s->conn[CLIENT]);
-	conn_close_late(&s->conn[SERVER]);
-	http_txn_put(s);
-	dns_ask_drop_all(s);
-	captures_end(s);
-	conn_pool_release(e, &s->held);
-	cursors_leave(&e->walks, &s->link);
-	list_remove(&s->link);
-	session_free(s);
+	stream_fini(s);
+	conn_pool_release(e, &sess->held);
+	session_free(sess);
 
 	atomic_write(&e->n_sessions, e->n_sessions - 1);
 	memory_watch(e);
@@ -60,62 +72,73 @@ session_on_end(struct task *t)
 PROFILE_NAME(session_on_end, session_end)
 
 static void
-store_peer(struct session *s, const struct addr *peer)
+store_peer(struct session *sess, const struct addr *peer)
 {
-	s->peer.len = peer->len;
+	sess->peer.len = peer->len;
 	if (addr_family(peer) == AF_UNIX)
-		s->peer.len = MIN(peer->len, (socklen_t)offsetof(struct sockaddr_un, sun_path));
-	memcpy(&s->peer.u, &peer->u, s->peer.len);
+		sess->peer.len =
+			MIN(peer->len, (socklen_t)offsetof(struct sockaddr_un, sun_path));
+	memcpy(&sess->peer.u, &peer->u, sess->peer.len);
+}
+
+/* Initializes a stream that is all zero; client: its client's connection. */
+static void
+stream_init(struct stream *s, struct session *sess, struct conn *client, struct engine *e)
+{
+	stream_join(s, sess, client);
+	s->engine = e;
+	s->is_http = sess->fe->mode == PROXY_HTTP;
+	conn_init(&s->server);
+	direction_init(&s->dir[CLIENT]);
+	direction_init(&s->dir[SERVER]);
+	timer_init(&s->timer, stream_on_timer);
+	task_init(&s->task, stream_on_task);
+	list_init(&s->queue_link);
+	s->term[0] = s->term[1] = '-';
+	s->id = engine_next_id(e);
+	s->state_ms = s->last_ms[CLIENT] = loop_now_ms(e->loop);
 }
 
 static struct session *
 session_new(struct engine *e, struct listener *ln, const struct addr *peer)
 {
-	struct session *s = pool_get(&e->session_pool);
+	struct session *sess = pool_get(&e->session_pool);
 
-	if (!s)
+	if (!sess)
 		return NULL;
-	memset(s, 0, offsetof(struct session, peer));
-	store_peer(s, peer);
-	s->engine = e;
-	s->listener = ln;
-	s->fe = ln->owner;
-	s->is_http = s->fe->mode == PROXY_HTTP;
-	conn_init(&s->conn[CLIENT]);
-	conn_init(&s->conn[SERVER]);
-	direction_init(&s->dir[CLIENT]);
-	direction_init(&s->dir[SERVER]);
-	timer_init(&s->timer, session_on_timer);
-	task_init(&s->task, session_on_task);
-	list_init(&s->queue_link);
-	vars_init(&s->vars);
-	s->term[0] = s->term[1] = '-';
-	s->id = engine_next_id(e);
-	s->accept_ms = s->state_ms = s->last_ms[CLIENT] = loop_now_ms(e->loop);
-	s->accept_us = US_BITS(loop_now_us(e->loop));
-	s->accept_wall_ns = loop_wall_ns(e->loop);
-	return s;
+	memset(sess, 0, offsetof(struct session, peer));
+	store_peer(sess, peer);
+	sess->listener = ln;
+	sess->fe = ln->owner;
+	conn_init(&sess->conn);
+	vars_init(&sess->vars);
+	sess->accept_ms = loop_now_ms(e->loop);
+	sess->accept_us = US_BITS(loop_now_us(e->loop));
+	sess->accept_wall_ns = loop_wall_ns(e->loop);
+	stream_init(&sess->stream, sess, &sess->conn, e);
+	return sess;
 }
 
 void
 session_on_accept(struct listener *ln, int fd, const struct addr *peer)
 {
 	struct engine *e = ln->worker;
-	struct session *s = session_new(e, ln, peer);
+	struct session *sess = session_new(e, ln, peer);
+	struct stream *s = sess ? &sess->stream : NULL;
 	int expects;
 
 	if (!s || session_admit(s, fd, &expects) < 0) {
 		if (s)
-			session_free(s);
+			session_free(sess);
 		(void)sys_close(e->sys, fd);
 		listener_release(ln);
 		conn_limits_no_session(ln);
 		conn_limits_give_back(ln);
 		return;
 	}
-	session_want(s, CLIENT, EV_R);
-	session_raise(s, expects ? SESSION_EV_AWAIT_PROXY_HEADER : session_first_event(s));
-	session_settle(s);
+	stream_want(s, CLIENT, EV_R);
+	stream_raise(s, expects ? STREAM_EV_AWAIT_PROXY_HEADER : session_first_event(s));
+	stream_settle(s);
 }
 
 void
@@ -126,30 +149,30 @@ session_listen(struct listener *ln, struct proxy *fe, struct engine *e)
 }
 
 void
-session_kill(struct session *s, char cause)
+stream_kill(struct stream *s, char cause)
 {
-	if (s->state == SESSION_CLOSED)
+	if (s->state == STREAM_CLOSED)
 		return;
-	session_set_term(s, cause, '-');
-	session_event(s, SESSION_EV_KILL);
-	session_settle(s);
+	stream_set_term(s, cause, '-');
+	stream_event(s, STREAM_EV_KILL);
+	stream_settle(s);
 }
 
 void
 engine_soft_stop(struct engine *e)
 {
 	e->stop_ms = MAX(loop_now_ms(e->loop), 1);
-	list_each_safe(it, &e->sessions) {
-		struct session *s = list_entry(it, struct session, link);
+	list_each_safe(it, &e->streams) {
+		struct stream *s = list_entry(it, struct stream, link);
 
-		if (s->state == SESSION_READ)
-			session_settle(s);
+		if (s->state == STREAM_READ)
+			stream_settle(s);
 	}
 }
 
 void
 engine_kill_all(struct engine *e)
 {
-	list_each_safe(it, &e->sessions)
-		session_kill(list_entry(it, struct session, link), 'K');
+	list_each_safe(it, &e->streams)
+		stream_kill(list_entry(it, struct stream, link), 'K');
 }

@@ -6,7 +6,7 @@
 #include "net/xprt.h"
 #include "proxy/model/addr_override.h"
 #include "proxy/model/count.h"
-#include "proxy/log/session_log.h"
+#include "proxy/log/stream_log.h"
 #include "proxy/model/memory.h"
 #include "proxy/sample/capture.h"
 #include "proxy/session/conn_limits.h"
@@ -30,40 +30,40 @@ count_rate(struct freq *conns, uint64_t *second, uint64_t now_ms)
 }
 
 static struct second
-count_connection(const struct session *s)
+count_connection(const struct stream *s)
 {
 	struct engine *e = s->engine;
 	struct proxy_stat *st = fe_stat(s);
 	struct second n;
 
 	counter_add(&e->cum_conns, 1);
-	n.of_process = count_rate(&e->conn_rate, &e->shared->second, s->accept_ms);
+	n.of_process = count_rate(&e->conn_rate, &e->shared->second, s->sess->accept_ms);
 	counter_add(&st->cum_conn, 1);
-	n.of_frontend = count_rate(&st->conn_rate, &s->fe->fe_second, s->accept_ms);
+	n.of_frontend = count_rate(&st->conn_rate, &s->sess->fe->fe_second, s->sess->accept_ms);
 	/* Its place was taken already, whatever the rules decide. */
-	counter_max(&st->cur_max, atomic_read(&s->fe->fe_gate.n));
-	counter_add(&s->listener->stat.cum_conn, 1);
+	counter_max(&st->cur_max, atomic_read(&s->sess->fe->fe_gate.n));
+	counter_add(&s->sess->listener->stat.cum_conn, 1);
 	return n;
 }
 
 /* True if its connection may be rejected before it becomes a session. */
 static int
-is_screened(const struct session *s)
+is_screened(const struct stream *s)
 {
-	return tcp_conn_rules_exist(s->fe) || s->has_header || s->listener->bind->accept_proxy ||
-		s->listener->xprt;
+	return tcp_conn_rules_exist(s->sess->fe) || s->sess->has_header ||
+		s->sess->listener->bind->accept_proxy || s->sess->listener->xprt;
 }
 
 /* If nothing can reject connections there are as many sessions as connections; otherwise the
  * highest rate is that of one worker. */
 static void
-count_session_rates(const struct session *s, struct second n)
+count_session_rates(const struct stream *s, struct second n)
 {
 	struct engine *e = s->engine;
 	struct proxy_stat *st = fe_stat(s);
-	uint64_t now = s->begun_ms;
+	uint64_t now = s->sess->begun_ms;
 
-	conn_limits_count_session(s->listener, now);
+	conn_limits_count_session(s->sess->listener, now);
 	freq_add(&e->sess_rate, now, 1);
 	freq_add(&st->sess_rate, now, 1);
 	if (is_screened(s))
@@ -76,13 +76,13 @@ count_session_rates(const struct session *s, struct second n)
 
 /* Makes it one of the current sessions. */
 static void
-register_session(struct session *s)
+register_session(struct stream *s)
 {
 	struct engine *e = s->engine;
-	struct proxy *fe = s->fe;
-	struct listener *ln = s->listener;
+	struct proxy *fe = s->sess->fe;
+	struct listener *ln = s->sess->listener;
 
-	list_append(&e->sessions, &s->link);
+	list_append(&e->streams, &s->link);
 	counter_add(&ln->stat.cur, 1);
 	/* Over the copies of other workers only where it is shown. */
 	if (fe->options & OPT_SOCKET_STATS)
@@ -94,9 +94,9 @@ register_session(struct session *s)
 
 /* The client is accepted: it counts as a session, as in HAProxy. */
 static void
-count_session(struct session *s, struct second n)
+count_session(struct stream *s, struct second n)
 {
-	s->begun_ms = session_now_ms(s);
+	s->sess->begun_ms = stream_now_ms(s);
 	counter_add(&s->engine->cum_sess, 1);
 	/* In mode http requests are counted when they arrive. */
 	if (!s->is_http)
@@ -107,11 +107,11 @@ count_session(struct session *s, struct second n)
 
 /* A PROXY header comes before the bytes of a transport. */
 static int
-open_client(struct session *s, int fd, int has_proxy_header)
+open_client(struct stream *s, int fd, int has_proxy_header)
 {
-	const struct listener *ln = s->listener;
+	const struct listener *ln = s->sess->listener;
 
-	return conn_open_xprt(&s->conn[CLIENT], s->engine->loop, fd, s->engine->on_client_io, s,
+	return conn_open_xprt(s->conn[CLIENT], s->engine->loop, fd, s->engine->on_client_io, s,
 		addr_family(&ln->addr) == AF_UNIX ? CONN_UNIX
 			: ln->nodelay             ? CONN_TCP_NODELAY
 						  : CONN_TCP,
@@ -119,16 +119,16 @@ open_client(struct session *s, int fd, int has_proxy_header)
 }
 
 int
-session_admit(struct session *s, int fd, int *expects)
+session_admit(struct stream *s, int fd, int *expects)
 {
 	struct second n = count_connection(s);
-	const struct xprt_maker *xprt = s->listener->xprt;
+	const struct xprt_maker *xprt = s->sess->listener->xprt;
 
 	if (is_screened(s))
 		atomic_write(&s->engine->shared->screens, 1);
-	*expects = s->listener->bind->accept_proxy;
+	*expects = s->sess->listener->bind->accept_proxy;
 	/* Fetches of the connection need the descriptor. */
-	conn_attach(&s->conn[CLIENT], s->engine->loop, fd);
+	conn_attach(s->conn[CLIENT], s->engine->loop, fd);
 	if (!tcp_conn_rules_allow(s, RULE_TCP_CONNECTION, expects) ||
 		(!*expects && !xprt && !tcp_conn_rules_allow(s, RULE_TCP_SESSION, expects)) ||
 		(*expects && addr_override_reserve(s) < 0) || open_client(s, fd, *expects) < 0)
@@ -139,32 +139,32 @@ session_admit(struct session *s, int fd, int *expects)
 	return 0;
 }
 
-enum session_event
-session_first_event(struct session *s)
+enum stream_event
+session_first_event(struct stream *s)
 {
-	if (unlikely(conn_awaits_handshake(&s->conn[CLIENT])))
-		return SESSION_EV_AWAIT_CLIENT_HANDSHAKE;
-	session_log_step(s, LOG_STEP_ACCEPT);
+	if (unlikely(conn_awaits_handshake(s->conn[CLIENT])))
+		return STREAM_EV_AWAIT_CLIENT_HANDSHAKE;
+	stream_log_step(s, LOG_STEP_ACCEPT);
 	if (s->is_http)
-		return SESSION_EV_AWAIT_REQUEST;
+		return STREAM_EV_AWAIT_REQUEST;
 	captures_begin(s);
-	if (tcp_content_rules_of_frontend(s->fe))
-		return SESSION_EV_INSPECT;
-	return SESSION_EV_ACCEPTED;
+	if (tcp_content_rules_of_frontend(s->sess->fe))
+		return STREAM_EV_INSPECT;
+	return STREAM_EV_ACCEPTED;
 }
 
-enum session_event
-session_admit_again(struct session *s)
+enum stream_event
+session_admit_again(struct stream *s)
 {
 	struct second none = { 0 };
 	int expects = 0;
 
 	/* Treated as just accepted, whatever time header and handshake have taken. */
-	s->last_ms[CLIENT] = session_now_ms(s);
+	s->last_ms[CLIENT] = stream_now_ms(s);
 	if (!tcp_conn_rules_allow(s, RULE_TCP_SESSION, &expects)) {
 		/* These are not logged (manual, tcp-request session). */
 		s->logged = 1;
-		return SESSION_EV_DENIED;
+		return STREAM_EV_DENIED;
 	}
 	count_session(s, none);
 	return session_first_event(s);

@@ -5,9 +5,9 @@
 static struct list *
 find_next_session(const struct engine *e, uint64_t after)
 {
-	struct list *at = e->sessions.next;
+	struct list *at = e->streams.next;
 
-	while (at != &e->sessions && list_entry(at, struct session, link)->id <= after)
+	while (at != &e->streams && list_entry(at, struct stream, link)->id <= after)
 		at = at->next;
 	return at;
 }
@@ -20,8 +20,8 @@ engine_walk(struct engine *e, struct session_walk *w)
 
 	if (!at)
 		at = find_next_session(e, w->after);
-	while (at != &e->sessions && looks < w->max_looks && calls < w->max) {
-		struct session *s = list_entry(at, struct session, link);
+	while (at != &e->streams && looks < w->max_looks && calls < w->max) {
+		struct stream *s = list_entry(at, struct stream, link);
 
 		at = at->next;
 		w->after = s->id;
@@ -31,7 +31,7 @@ engine_walk(struct engine *e, struct session_walk *w)
 		calls++;
 		w->fn(s, w->fn_arg);
 	}
-	if (at == &e->sessions)
+	if (at == &e->streams)
 		return 0;
 	cursors_put(&e->walks, w->after, at);
 	return 1;

@@ -9,7 +9,7 @@
 
 /* There is nothing to wait for: no data is read here. */
 static enum rule_end
-eval_conn_rules(struct session *s, enum rule_place place, int *expects)
+eval_conn_rules(struct stream *s, enum rule_place place, int *expects)
 {
 	struct rule_outcome v = { .proxy = s };
 	struct rules_at at = { 0 };
@@ -19,16 +19,16 @@ eval_conn_rules(struct session *s, enum rule_place place, int *expects)
 	eval_init(&eval, s, rule_place_scope(place));
 	eval.cx.req_ended = 1;
 	mark = arena_mark(eval.cx.arena);
-	(void)proxy_rules_run(&s->fe->rules, place, &at, &eval.cx, &v);
+	(void)proxy_rules_run(&s->sess->fe->rules, place, &at, &eval.cx, &v);
 	arena_release(eval.cx.arena, mark);
 	*expects |= v.expects_proxy;
 	return v.what;
 }
 
 static void
-count_denied(struct session *s, enum rule_place place)
+count_denied(struct stream *s, enum rule_place place)
 {
-	struct listener_stat *ln = &s->listener->stat;
+	struct listener_stat *ln = &s->sess->listener->stat;
 	struct proxy_stat *fe = fe_stat(s);
 	int is_conn = place == RULE_TCP_CONNECTION;
 
@@ -37,7 +37,7 @@ count_denied(struct session *s, enum rule_place place)
 }
 
 int
-tcp_conn_rules_apply(struct session *s, enum rule_place place, int *expects)
+tcp_conn_rules_apply(struct stream *s, enum rule_place place, int *expects)
 {
 	enum rule_end end = eval_conn_rules(s, place, expects);
 
@@ -46,12 +46,12 @@ tcp_conn_rules_apply(struct session *s, enum rule_place place, int *expects)
 	if (end == RULE_END_DROP) {
 		/* As in HAProxy: counted as a request, whatever the place. */
 		count_denied_req(s);
-		conn_silent_drop_on_close(&s->conn[CLIENT]);
+		conn_silent_drop_on_close(s->conn[CLIENT]);
 		return 0;
 	}
 	count_denied(s, place);
 	/* As in HAProxy: mass rejections leave no TIME_WAIT. */
 	if (place == RULE_TCP_CONNECTION)
-		conn_reset_on_close(&s->conn[CLIENT]);
+		conn_reset_on_close(s->conn[CLIENT]);
 	return 0;
 }

@@ -14,23 +14,23 @@
 #include "proxy/model/http_txn.h"
 #include "proxy/sample/eval.h"
 #include "proxy/model/memory.h"
-#include "proxy/log/session_log.h"
+#include "proxy/log/stream_log.h"
 
-/* Of dir[SERVER] while its bytes are held back. */
+/* The operations of dir[SERVER] while its bytes are held back. */
 static const struct relay_ops tcp_content_ops;
 
 /* --- rules --- */
 
 /* The proxy whose rules run in INSPECT. */
 static const struct proxy *
-inspecting_proxy(const struct session *s)
+inspecting_proxy(const struct stream *s)
 {
-	return s->be ? s->be : s->fe;
+	return s->be ? s->be : s->sess->fe;
 }
 
 /* All rules run again whenever data arrives, on all data so far (manual). */
 static enum rule_result
-run_content_rules(struct session *s, const struct proxy *px, enum rule_place place,
+run_content_rules(struct stream *s, const struct proxy *px, enum rule_place place,
 	struct eval *eval, struct rule_outcome *v)
 {
 	struct rules_at at = { 0 };
@@ -46,7 +46,7 @@ run_content_rules(struct session *s, const struct proxy *px, enum rule_place pla
 }
 
 static void
-count_denied_request(struct session *s, enum rule_end what)
+count_denied_request(struct stream *s, enum rule_end what)
 {
 	count_denied_req(s);
 	/* As in HAProxy: a rejected response is not counted in the backend. */
@@ -57,18 +57,18 @@ count_denied_request(struct session *s, enum rule_end what)
 /* Counts the rejection and prepares silent-drop, so that closing the client's connection sends
  * nothing. */
 static void
-refuse_request(struct session *s, enum rule_end what)
+refuse_request(struct stream *s, enum rule_end what)
 {
 	count_denied_request(s, what);
-	session_set_term(s, 'P', 'R');
+	stream_set_term(s, 'P', 'R');
 	if (what == RULE_END_DROP)
-		conn_silent_drop_on_close(&s->conn[CLIENT]);
+		conn_silent_drop_on_close(s->conn[CLIENT]);
 	else
-		conn_end(&s->conn[CLIENT], s->engine->scratch, s->engine->bufsize);
+		conn_end(s->conn[CLIENT], s->engine->scratch, s->engine->bufsize);
 }
 
 static void
-refuse_response(struct session *s, enum rule_end what)
+refuse_response(struct stream *s, enum rule_end what)
 {
 	if (what == RULE_END_DROP) {
 		refuse_request(s, what);
@@ -77,30 +77,30 @@ refuse_response(struct session *s, enum rule_end what)
 	count_denied_resp(s);
 	counter_add(&be_stat(s)->denied_resp, 1);
 	counter_add(&srv_stat(s)->denied_resp, 1);
-	session_set_term(s, 'P', 'D');
+	stream_set_term(s, 'P', 'D');
 }
 
 /* --- a client in mode tcp --- */
 
 static uint64_t
-delay_end(const struct session *s)
+delay_end(const struct stream *s)
 {
 	return timer_key_after(s->state_ms, inspecting_proxy(s)->rules.inspect_ms);
 }
 
 /* No more data will come: the client has closed, or there is no room or time. */
 static int
-is_final(const struct session *s)
+is_final(const struct stream *s)
 {
 	const struct direction *d = &s->dir[CLIENT];
 
 	return d->state != DIRECTION_OPEN || !direction_has_room(s->engine, d) ||
 		!inspecting_proxy(s)->rules.inspect_ms ||
-		delay_end(s) <= session_now_ms(s);
+		delay_end(s) <= stream_now_ms(s);
 }
 
 static enum rule_result
-evaluate_client_rules(struct session *s, struct rule_outcome *v)
+evaluate_client_rules(struct stream *s, struct rule_outcome *v)
 {
 	unsigned int at = rule_place_scope(RULE_TCP_REQ_CONTENT) | (s->be ? SAMPLE_AT_BACK : 0);
 	struct eval eval;
@@ -113,8 +113,8 @@ evaluate_client_rules(struct session *s, struct rule_outcome *v)
 	return r;
 }
 
-static enum session_event
-run_client_rules(struct session *s)
+static enum stream_event
+run_client_rules(struct stream *s)
 {
 	struct rule_outcome v;
 
@@ -124,69 +124,69 @@ run_client_rules(struct session *s)
 	case RULE_YIELD:
 		/* A name server answers, or the look-up fails, before that. */
 		if (v.awaits_answer) {
-			s->wake_ms = session_now_ms(s) + v.wait_ms;
-			return SESSION_EV_NONE;
+			s->wake_ms = stream_now_ms(s) + v.wait_ms;
+			return STREAM_EV_NONE;
 		}
-		return is_final(s) ? SESSION_EV_PASSED : SESSION_EV_NONE;
+		return is_final(s) ? STREAM_EV_PASSED : STREAM_EV_NONE;
 	case RULE_FINAL:
 		refuse_request(s, v.what);
-		return SESSION_EV_DENIED;
+		return STREAM_EV_DENIED;
 	case RULE_CONT:
 	case RULE_STOP:
 		break;
 	}
-	return SESSION_EV_PASSED;
+	return STREAM_EV_PASSED;
 }
 
 /* The result of the rules on the data so far: PASSED, DENIED, or NONE while they wait. */
-enum session_event
-tcp_content_decide(struct session *s)
+enum stream_event
+tcp_content_decide(struct stream *s)
 {
-	enum session_event ev = run_client_rules(s);
+	enum stream_event ev = run_client_rules(s);
 
-	if (ev != SESSION_EV_NONE)
+	if (ev != STREAM_EV_NONE)
 		dns_ask_drop_all(s);
 	return ev;
 }
 
-enum session_event
-tcp_content_read(struct session *s)
+enum stream_event
+tcp_content_read(struct stream *s)
 {
 	struct direction *d = &s->dir[CLIENT];
 
 	if (!d->buf && d->state == DIRECTION_OPEN && !memory_reserve_client_buffer(s)) {
 		direction_wait_for_buffer(s, CLIENT);
-		return SESSION_EV_NONE;
+		return STREAM_EV_NONE;
 	}
 	direction_collect(s);
-	return s->conn[CLIENT].err ? SESSION_EV_CLIENT_GONE : tcp_content_decide(s);
+	return s->conn[CLIENT]->err ? STREAM_EV_CLIENT_GONE : tcp_content_decide(s);
 }
 
 uint64_t
-tcp_content_deadline(const struct session *s)
+tcp_content_deadline(const struct stream *s)
 {
 	if (dns_ask_is_pending(s))
 		return s->wake_ms;
-	return MIN(delay_end(s), timer_key_after(s->last_ms[CLIENT], s->fe->to.client));
+	return MIN(delay_end(s), timer_key_after(s->last_ms[CLIENT], s->sess->fe->to.client));
 }
 
 /* --- a server in mode tcp --- */
 
 static uint64_t
-response_delay_end(const struct session *s)
+response_delay_end(const struct stream *s)
 {
 	return timer_key_after(s->connected_ms, s->be->rules.inspect_response_ms);
 }
 
 static int
-is_response_due(const struct session *s)
+is_response_due(const struct stream *s)
 {
-	return response_delay_end(s) <= session_now_ms(s);
+	return response_delay_end(s) <= stream_now_ms(s);
 }
 
 /* The held bytes are forwarded normally from now on. */
 static void
-release_response(struct session *s)
+release_response(struct stream *s)
 {
 	struct direction *d = &s->dir[SERVER];
 
@@ -196,8 +196,8 @@ release_response(struct session *s)
 }
 
 /* Runs the rules on the server's data; ended: no more will come. DENIED or NONE. */
-static enum session_event
-evaluate_response(struct session *s, int ended)
+static enum stream_event
+evaluate_response(struct stream *s, int ended)
 {
 	struct direction *d = &s->dir[SERVER];
 	struct rule_outcome v;
@@ -214,17 +214,17 @@ evaluate_response(struct session *s, int ended)
 		break;
 	case RULE_FINAL:
 		refuse_response(s, v.what);
-		return SESSION_EV_DENIED;
+		return STREAM_EV_DENIED;
 	case RULE_CONT:
 	case RULE_STOP:
 		release_response(s);
 		break;
 	}
-	return SESSION_EV_NONE;
+	return STREAM_EV_NONE;
 }
 
-enum session_event
-tcp_content_begin_response(struct session *s)
+enum stream_event
+tcp_content_begin_response(struct stream *s)
 {
 	s->dir[SERVER].ops = &tcp_content_ops;
 	/* Some rules need no data. */
@@ -233,10 +233,10 @@ tcp_content_begin_response(struct session *s)
 
 /* The held data is sent; the end or failure of the source is handled after it. */
 static struct io_step
-send_held(struct session *s)
+send_held(struct stream *s)
 {
 	struct direction *d = &s->dir[SERVER];
-	struct conn *src = &s->conn[SERVER];
+	struct conn *src = s->conn[SERVER];
 	struct io_step step;
 
 	if (src->err)
@@ -251,44 +251,44 @@ send_held(struct session *s)
 }
 
 /* No more data is waited for: the rules decide now. */
-static enum session_event
-end_response(struct session *s)
+static enum stream_event
+end_response(struct stream *s)
 {
 	struct direction *d = &s->dir[SERVER];
 	uint64_t last = s->last_ms[SERVER];
 	int waited = d->waits_for_buffer;
-	enum session_event ev;
+	enum stream_event ev;
 
 	d->waits_for_buffer = 0;
 	ev = evaluate_response(s, 1);
-	if (ev == SESSION_EV_NONE)
+	if (ev == STREAM_EV_NONE)
 		ev = send_held(s).ev;
 	/* The server has sent nothing: its timeout continues. */
 	s->last_ms[SERVER] = last;
 	/* Unless its data could not be stored: without rules it can continue. */
-	if (ev == SESSION_EV_NONE && waited)
+	if (ev == STREAM_EV_NONE && waited)
 		ev = direction_pump_now(s, SERVER);
 	return ev;
 }
 
 /* Without a delay only the first data is available. */
 static int
-is_response_whole(const struct session *s)
+is_response_whole(const struct stream *s)
 {
 	const struct direction *d = &s->dir[SERVER];
 
-	return s->conn[SERVER].eof || !s->be->rules.inspect_response_ms || is_response_due(s) ||
+	return s->conn[SERVER]->eof || !s->be->rules.inspect_response_ms || is_response_due(s) ||
 		d->tail + d->lookahead == s->engine->bufsize;
 }
 
 /* A read for the rules. */
 static struct io_step
-read_held(struct session *s, int side)
+read_held(struct stream *s, int side)
 {
 	struct engine *e = s->engine;
 	struct direction *d = &s->dir[side];
-	struct conn *src = &s->conn[side];
-	enum session_event ev = SESSION_EV_NONE;
+	struct conn *src = s->conn[side];
+	enum stream_event ev = STREAM_EV_NONE;
 	size_t got, at;
 
 	if (!(src->err || conn_is_ready(src, DIR_R)))
@@ -313,7 +313,7 @@ read_held(struct session *s, int side)
 		ev = evaluate_response(s, 1);
 		break;
 	}
-	if (ev != SESSION_EV_NONE)
+	if (ev != STREAM_EV_NONE)
 		return io_event(ev);
 	return d->ops == &tcp_content_ops ? io_more(1) : send_held(s);
 }

@@ -39,7 +39,8 @@ struct log_world {
 	struct listener listener;
 	struct proxy fe, be;
 	struct server srv;
-	struct session s;
+	struct session sess;
+	struct stream s;
 	struct log_ident id;
 	struct wall wall;
 	struct log_context cx;
@@ -89,19 +90,20 @@ log_world_init(struct log_world *w)
 	log_world_addr(&w->listener.addr, "10.0.3.31", 8012);
 	log_world_addr(&a, "127.0.0.1", 8000);
 	addr_cell_set(&w->srv.addr, &a);
+	stream_join(&w->s, &w->sess, &w->sess.conn);
 	w->s.engine = &w->engine;
 	w->engine.eval.arena = (struct arena){ .p = w->room, .cap = sizeof(w->room) };
-	vars_init(&w->s.vars);
+	vars_init(&w->s.sess->vars);
 	vars_init(&w->engine.alone.vars);
 	w->engine.shared = &w->engine.alone;
-	w->s.listener = &w->listener;
-	w->s.fe = &w->fe;
+	w->s.sess->listener = &w->listener;
+	w->s.sess->fe = &w->fe;
 	w->s.be = &w->be;
 	w->s.srv = &w->srv;
-	w->s.conn[CLIENT].fd = w->s.conn[SERVER].fd = -1;
-	log_world_addr(&w->s.peer, "10.0.1.2", 33313);
-	w->s.accept_wall_ns = UINT64_C(1233922371443999999); /* 06/Feb/2009:12:12:51.443 */
-	w->s.accept_ms = w->s.begun_ms = 1000;
+	w->s.conn[CLIENT]->fd = w->s.conn[SERVER]->fd = -1;
+	log_world_addr(&w->s.sess->peer, "10.0.1.2", 33313);
+	w->s.sess->accept_wall_ns = UINT64_C(1233922371443999999); /* 06/Feb/2009:12:12:51.443 */
+	w->s.sess->accept_ms = w->s.sess->begun_ms = 1000;
 	w->s.queued_ms = 1011;
 	w->s.connected_ms = 1033;
 	w->cx.now_ms = 6007;

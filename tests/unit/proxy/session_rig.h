@@ -77,12 +77,12 @@ rig_restore_memory(void *kept)
 }
 
 /* The nth live session. */
-static inline struct session *
+static inline struct stream *
 rig_session(int n)
 {
-	list_each(it, &w.engine.sessions) {
+	list_each(it, &w.engine.streams) {
 		if (n-- == 0)
-			return list_entry(it, struct session, link);
+			return list_entry(it, struct stream, link);
 	}
 	fail_msg("there is no such session");
 	return NULL;
@@ -91,19 +91,20 @@ rig_session(int n)
 /* A session made by hand, not connected, on the first server. */
 static struct session rig_hand;
 
-static inline struct session *
+static inline struct stream *
 rig_hand_made(void)
 {
-	struct session *s = &rig_hand;
+	struct stream *s = &rig_hand.stream;
 
-	memset(s, 0, sizeof(*s));
+	memset(&rig_hand, 0, sizeof(rig_hand));
+	stream_join(s, &rig_hand, &rig_hand.conn);
 	s->engine = &w.engine;
-	s->listener = w.ln;
-	s->fe = s->be = w.px;
+	s->sess->listener = w.ln;
+	s->sess->fe = s->be = w.px;
 	s->srv = w.srv[0];
 	s->term[0] = s->term[1] = '-';
-	conn_init(&s->conn[CLIENT]);
-	conn_init(&s->conn[SERVER]);
+	conn_init(s->conn[CLIENT]);
+	conn_init(s->conn[SERVER]);
 	list_init(&s->queue_link);
 	return s;
 }

@@ -76,12 +76,12 @@ one_session_is_shown_by_its_id(void **st)
 static void
 sessions_of_an_age_are_shown(void **st)
 {
-	struct session *s = list_first(&w->engine.sessions, struct session, link);
+	struct stream *s = list_first(&w->engine.streams, struct stream, link);
 
 	(void)st;
 	assert_int_equal(rig_lines(rig_command("show sess older 0")), CLIENTS);
 	assert_string_equal(rig_command("show sess older 1h"), "\n");
-	s->accept_ms -= 5000;
+	s->sess->accept_ms -= 5000;
 	assert_int_equal(rig_lines(rig_command("show sess older 5s")), 1);
 	assert_int_equal(rig_lines(rig_command("show sess older 4900ms")), 1);
 	assert_string_equal(rig_command("show sess older 1m"), "\n");
@@ -106,7 +106,7 @@ invalid_ids_are_rejected(void **st)
 static void
 the_deadline_is_shown_as_the_remaining_time(void **st)
 {
-	struct session *s = list_first(&w->engine.sessions, struct session, link);
+	struct stream *s = list_first(&w->engine.streams, struct stream, link);
 	const char *exp;
 	unsigned int ms;
 
@@ -124,23 +124,23 @@ the_deadline_is_shown_as_the_remaining_time(void **st)
 static void
 the_history_is_a_ring(void **st)
 {
-	struct session *s = list_first(&w->engine.sessions, struct session, link);
+	struct stream *s = list_first(&w->engine.streams, struct stream, link);
 	const char *hist;
 
 	(void)st;
-	for (int i = 0; i < SESSION_HISTORY + 2; i++)
-		session_event(s, SESSION_EV_CLIENT_GONE);
+	for (int i = 0; i < STREAM_HISTORY + 2; i++)
+		stream_event(s, STREAM_EV_CLIENT_GONE);
 	hist = strstr(rig_command("show sess 1"), "hist=");
 	assert_null(strstr(hist, "INIT"));
-	for (int i = 0; i < SESSION_HISTORY; i++) {
+	for (int i = 0; i < STREAM_HISTORY; i++) {
 		assert_int_equal(strncmp(hist + 5, "RELAY:CLIENT_GONE", 17), 0);
 		hist += 18;
 	}
 	assert_int_equal(hist[5 - 1], '\n');
 	for (int i = 0; i < 300; i++)
-		session_event(s, SESSION_EV_CLIENT_GONE);
+		stream_event(s, STREAM_EV_CLIENT_GONE);
 	hist = strstr(rig_command("show sess 1"), "hist=");
-	assert_int_equal(strlen(hist), 5 + SESSION_HISTORY * 18 + 1);
+	assert_int_equal(strlen(hist), 5 + STREAM_HISTORY * 18 + 1);
 }
 
 static void

@@ -34,7 +34,7 @@ teardown(void **st)
 static void
 shutdown_session_ends_one_session(void **st)
 {
-	const struct session *second = list_entry(w->engine.sessions.next->next, struct session,
+	const struct stream *second = list_entry(w->engine.streams.next->next, struct stream,
 						  link);
 	char line[64];
 

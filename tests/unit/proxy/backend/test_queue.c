@@ -14,7 +14,8 @@
 
 static struct engine *e[WORKERS];
 static struct engine other[WORKERS - 1];
-static struct session s[SESSIONS];
+static struct session sess[SESSIONS];
+static struct stream s[SESSIONS];
 static struct server *a, *b;
 static struct proxy *px;
 static unsigned int messages_sent[WORKERS]; /* messages that were sent and not delivered */
@@ -59,21 +60,23 @@ setup(void **st)
 	for (unsigned int i = 0; i < WORKERS; i++)
 		e[i]->wake_worker = send_message;
 	memset(s, 0, sizeof(s));
+	memset(sess, 0, sizeof(sess));
 	for (int i = 0; i < SESSIONS; i++) {
 		s[i].engine = e[i % WORKERS];
-		s[i].fe = px;
+		stream_join(&s[i], &sess[i], &sess[i].conn);
+		s[i].sess->fe = px;
 		s[i].id = (uint64_t)i + 1;
 		s[i].term[0] = s[i].term[1] = '-';
 		list_init(&s[i].queue_link);
 		task_init(&s[i].task, on_task);
-		conn_init(&s[i].conn[CLIENT]);
-		conn_init(&s[i].conn[SERVER]);
+		conn_init(s[i].conn[CLIENT]);
+		conn_init(s[i].conn[SERVER]);
 	}
 	return 0;
 }
 
-static enum session_event
-enter(struct session *x)
+static enum stream_event
+enter(struct stream *x)
 {
 	int moved;
 
@@ -84,11 +87,11 @@ enter(struct session *x)
 }
 
 static void
-leave(struct session *x)
+leave(struct stream *x)
 {
 	queue_leave(x);
 	task_cancel(&x->task);
-	x->posted = SESSION_EV_NONE;
+	x->posted = STREAM_EV_NONE;
 	x->be = NULL;
 	x->srv = NULL;
 	x->queued_ms = 0;
@@ -116,16 +119,16 @@ teardown(void **st)
 }
 
 static int
-got_slot(const struct session *x)
+got_slot(const struct stream *x)
 {
-	return x->has_slot && !x->waits && x->posted == SESSION_EV_SLOT &&
+	return x->has_slot && !x->waits && x->posted == STREAM_EV_SLOT &&
 		list_is_empty(&x->queue_link);
 }
 
 static int
-is_granted(const struct session *x)
+is_granted(const struct stream *x)
 {
-	return x->has_slot && x->waits && x->posted == SESSION_EV_NONE &&
+	return x->has_slot && x->waits && x->posted == STREAM_EV_NONE &&
 		!list_is_empty(&x->queue_link);
 }
 
@@ -133,10 +136,10 @@ is_granted(const struct session *x)
 static void
 fill(int n)
 {
-	assert_int_equal(enter(&s[0]), SESSION_EV_ASSIGNED);
-	assert_int_equal(enter(&s[1]), SESSION_EV_ASSIGNED);
+	assert_int_equal(enter(&s[0]), STREAM_EV_ASSIGNED);
+	assert_int_equal(enter(&s[1]), STREAM_EV_ASSIGNED);
 	for (int i = 2; i < 2 + n; i++)
-		assert_int_equal(enter(&s[i]), SESSION_EV_FULL);
+		assert_int_equal(enter(&s[i]), STREAM_EV_FULL);
 	assert_int_equal(a->cur + b->cur, 2);
 	assert_int_equal(px->queued, n);
 	assert_int_equal(px->be_cur, 2 + n);
@@ -237,7 +240,7 @@ a_granted_session_is_killed_as_if_queued(void **st)
 	fill(1);
 	leave(&s[0]);
 	assert_true(is_granted(&s[2]));
-	(void)session_do_close_killed(&s[2]);
+	(void)stream_do_close_killed(&s[2]);
 	assert_int_equal(s[2].term[0], 'K');
 	assert_int_equal(s[2].term[1], 'Q');
 	assert_int_equal(a->cur + b->cur, 1);
@@ -250,9 +253,9 @@ a_change_of_servers_serves_all_workers(void **st)
 {
 	(void)st;
 	put_admin(b, SERVER_MAINT_FORCED, 1);
-	assert_int_equal(enter(&s[0]), SESSION_EV_ASSIGNED);
+	assert_int_equal(enter(&s[0]), STREAM_EV_ASSIGNED);
 	for (int i = 1; i < 4; i++)
-		assert_int_equal(enter(&s[i]), SESSION_EV_FULL);
+		assert_int_equal(enter(&s[i]), STREAM_EV_FULL);
 	b->conf.maxconn = 3;
 	put_admin(b, SERVER_READY, 2);
 	queue_serve(e[1], px);
@@ -272,8 +275,8 @@ sessions_queued_for_a_stopped_server_are_moved(void **st)
 	px->balance = BALANCE_SOURCE;
 	assert_int_equal(balance_init(px), 0);
 	for (int i = 0; i < 6; i++) {
-		s[i].peer.len = sizeof(s[i].peer.u.in);
-		s[i].peer.u.in.sin_family = AF_INET;
+		s[i].sess->peer.len = sizeof(s[i].sess->peer.u.in);
+		s[i].sess->peer.u.in.sin_family = AF_INET;
 		(void)enter(&s[i]);
 	}
 	assert_int_equal(a->cur + b->cur, 1);
@@ -294,17 +297,17 @@ a_redispatch_passes_its_slot_on(void **st)
 
 	(void)st;
 	b->conf.maxconn = 2;
-	assert_int_equal(enter(&s[0]), SESSION_EV_ASSIGNED);
-	assert_int_equal(enter(&s[1]), SESSION_EV_ASSIGNED);
-	assert_int_equal(enter(&s[2]), SESSION_EV_ASSIGNED);
+	assert_int_equal(enter(&s[0]), STREAM_EV_ASSIGNED);
+	assert_int_equal(enter(&s[1]), STREAM_EV_ASSIGNED);
+	assert_int_equal(enter(&s[2]), STREAM_EV_ASSIGNED);
 	assert_ptr_equal(s[0].srv, a);
 	assert_int_equal(b->cur, 2);
-	assert_int_equal(enter(&s[4]), SESSION_EV_FULL);
+	assert_int_equal(enter(&s[4]), STREAM_EV_FULL);
 	/* No other server has a free slot: it stays in the queue. */
-	assert_int_equal(queue_change(&s[0], &moved), SESSION_EV_ASSIGNED);
+	assert_int_equal(queue_change(&s[0], &moved), STREAM_EV_ASSIGNED);
 	assert_int_equal(moved, 0);
 	b->conf.maxconn = 3;
-	assert_int_equal(queue_change(&s[0], &moved), SESSION_EV_ASSIGNED);
+	assert_int_equal(queue_change(&s[0], &moved), STREAM_EV_ASSIGNED);
 	assert_int_equal(moved, 1);
 	assert_ptr_equal(s[0].srv, b);
 	assert_true(is_granted(&s[4]));
@@ -321,26 +324,26 @@ a_bound_session_uses_its_server_or_waits(void **st)
 	for (int i = 0; i < 5; i++)
 		s[i].bound = a;
 	a->conf.maxqueue = 1;
-	assert_int_equal(enter(&s[0]), SESSION_EV_ASSIGNED);
-	assert_int_equal(enter(&s[1]), SESSION_EV_FULL);
+	assert_int_equal(enter(&s[0]), STREAM_EV_ASSIGNED);
+	assert_int_equal(enter(&s[1]), STREAM_EV_FULL);
 	assert_ptr_equal(s[0].srv, a);
 	assert_ptr_equal(s[1].srv, a);
 	assert_int_equal(a->queued, 1);
 	/* Neither a free slot nor a place in the queue. */
-	assert_int_equal(enter(&s[2]), SESSION_EV_NO_SERVER);
+	assert_int_equal(enter(&s[2]), STREAM_EV_NO_SERVER);
 	assert_ptr_equal(s[2].srv, a);
 	px->options |= OPT_REDISPATCH;
-	assert_int_equal(enter(&s[3]), SESSION_EV_ASSIGNED);
+	assert_int_equal(enter(&s[3]), STREAM_EV_ASSIGNED);
 	assert_ptr_equal(s[3].srv, b);
 	s[4].forced = 1;
-	assert_int_equal(enter(&s[4]), SESSION_EV_NO_SERVER);
+	assert_int_equal(enter(&s[4]), STREAM_EV_NO_SERVER);
 	assert_ptr_equal(s[4].srv, a);
 	/* Only sessions bound to it choose a server that is down. */
 	leave(&s[0]);
 	assert_true(got_slot(&s[1]) || is_granted(&s[1]));
 	px->options &= ~OPT_REDISPATCH;
 	put_admin(a, SERVER_MAINT_FORCED, 1);
-	assert_int_equal(enter(&s[0]), SESSION_EV_FULL);
+	assert_int_equal(enter(&s[0]), STREAM_EV_FULL);
 	assert_ptr_equal(s[0].srv, a);
 }
 
@@ -355,11 +358,11 @@ with_minconn_a_session_makes_room_for_those_before_it(void **st)
 	a->conf.minconn = px->has_minconn = 1;
 	a->conf.maxconn = 4;
 	px->fullconn = 8;
-	assert_int_equal(enter(&s[0]), SESSION_EV_ASSIGNED);
-	assert_int_equal(enter(&s[3]), SESSION_EV_FULL);
-	assert_int_equal(enter(&s[6]), SESSION_EV_FULL);
+	assert_int_equal(enter(&s[0]), STREAM_EV_ASSIGNED);
+	assert_int_equal(enter(&s[3]), STREAM_EV_FULL);
+	assert_int_equal(enter(&s[6]), STREAM_EV_FULL);
 	assert_int_equal(server_limit(a), 1);
-	assert_int_equal(enter(&s[9]), SESSION_EV_FULL);
+	assert_int_equal(enter(&s[9]), STREAM_EV_FULL);
 	assert_int_equal(server_limit(a), 2);
 	assert_true(got_slot(&s[3]));
 	/* In two steps, and for another worker. */
@@ -426,7 +429,7 @@ check_counts(void)
 static void
 random_step(struct dice *d)
 {
-	struct session *x = &s[dice(d, SESSIONS)];
+	struct stream *x = &s[dice(d, SESSIONS)];
 	unsigned int worker = dice(d, WORKERS);
 	int moved;
 
@@ -462,7 +465,7 @@ random_step(struct dice *d)
 		/* Half of them have a priority. */
 		x->prio_class = dice(d, 2) ? (int)dice(d, 3) - 1 : 0;
 		x->prio_offset = dice(d, 4) ? 0 : (int)dice(d, 100) - 50;
-		if (enter(x) == SESSION_EV_NO_SERVER)
+		if (enter(x) == STREAM_EV_NO_SERVER)
 			leave(x);
 		break;
 	}

@@ -25,7 +25,8 @@ struct thread {
 	struct sys sys;
 	struct loop *loop;
 	struct engine engine;
-	struct session session[AT_ONCE];
+	struct session sess[AT_ONCE];
+	struct stream session[AT_ONCE];
 	enum use use[AT_ONCE];
 	struct dice dice;
 	unsigned int started, served, gave_up;
@@ -50,7 +51,7 @@ storm_poke(struct engine *from, unsigned int target, struct proxy *be)
 }
 
 static int
-storm_index(const struct session *x)
+storm_index(const struct stream *x)
 {
 	return x->srv == storm.srv[1];
 }
@@ -69,17 +70,17 @@ storm_holds(struct thread *t, int i)
 static void
 storm_on_slot(struct task *task)
 {
-	struct session *x = container_of(task, struct session, task);
+	struct stream *x = container_of(task, struct stream, task);
 	struct thread *t = x->engine->owner;
 
-	x->posted = SESSION_EV_NONE;
+	x->posted = STREAM_EV_NONE;
 	storm_holds(t, (int)(x - t->session));
 }
 
 static void
 storm_leave(struct thread *t, int i)
 {
-	struct session *x = &t->session[i];
+	struct stream *x = &t->session[i];
 
 	if (t->use[i] == HOLDING)
 		(void)atomic_sub(&storm.held[storm_index(x)], 1u);
@@ -93,18 +94,19 @@ storm_leave(struct thread *t, int i)
 static void
 storm_enter(struct thread *t, int i)
 {
-	struct session *x = &t->session[i];
+	struct stream *x = &t->session[i];
 	int moved;
 
 	memset(x, 0, sizeof(*x));
+	stream_join(x, &t->sess[i], &t->sess[i].conn);
 	x->engine = &t->engine;
-	x->fe = x->be = storm.px;
+	x->sess->fe = x->be = storm.px;
 	x->id = ++t->engine.next_id;
 	list_init(&x->queue_link);
 	task_init(&x->task, storm_on_slot);
 	x->prio_class = dice(&t->dice, 2) ? (int)dice(&t->dice, 4) - 2 : 0;
 	t->started++;
-	if (queue_enter(x, &moved) == SESSION_EV_ASSIGNED)
+	if (queue_enter(x, &moved) == STREAM_EV_ASSIGNED)
 		storm_holds(t, i);
 	else
 		t->use[i] = WAITING;
@@ -233,18 +235,19 @@ static struct {
 	unsigned int wrong;
 } handing;
 
-static struct session *
-handing_enter(struct thread *t, enum session_event want)
+static struct stream *
+handing_enter(struct thread *t, enum stream_event want)
 {
-	struct session *x = &t->session[0];
+	struct stream *x = &t->session[0];
 
 	memset(x, 0, sizeof(*x));
+	stream_join(x, &t->sess[0], &t->sess[0].conn);
 	x->engine = &t->engine;
-	x->fe = storm.px;
+	x->sess->fe = storm.px;
 	x->id = ++t->engine.next_id;
 	list_init(&x->queue_link);
 	task_init(&x->task, storm_on_slot);
-	if (session_do_assign(x) != want)
+	if (stream_do_assign(x) != want)
 		(void)atomic_add(&handing.wrong, 1u);
 	return x;
 }
@@ -256,7 +259,7 @@ handing_giver(void *arg)
 	struct thread *t = arg;
 
 	for (int i = 0; i < ROUNDS; i++) {
-		struct session *x = handing_enter(t, SESSION_EV_ASSIGNED);
+		struct stream *x = handing_enter(t, STREAM_EV_ASSIGNED);
 		unsigned int waiting = 0;
 
 		(void)pthread_barrier_wait(&handing.round);
@@ -279,10 +282,10 @@ handing_taker(void *arg)
 	struct thread *t = arg;
 
 	for (int i = 0; i < ROUNDS; i++) {
-		struct session *x;
+		struct stream *x;
 
 		(void)pthread_barrier_wait(&handing.round);
-		x = handing_enter(t, SESSION_EV_FULL);
+		x = handing_enter(t, STREAM_EV_FULL);
 		while (!atomic_swap(&storm.messages_sent[t->engine.index], 0u))
 			(void)sched_yield();
 		queue_collect(&t->engine, storm.px);

@@ -7,7 +7,7 @@
 
 #define SESSIONS 6
 
-static struct session s[SESSIONS];
+static struct stream s[SESSIONS];
 static struct server *a, *b;
 static struct proxy *px;
 
@@ -58,14 +58,14 @@ teardown(void **st)
 }
 
 static void
-hold(struct session *x, struct server *srv)
+hold(struct stream *x, struct server *srv)
 {
 	x->srv = srv;
 	slot_get_locked(x);
 }
 
 static void
-wait_for(struct session *x, struct server *srv)
+wait_for(struct stream *x, struct server *srv)
 {
 	x->srv = srv;
 	slot_queue_locked(x);
@@ -96,14 +96,14 @@ serve(void)
 
 /* Releases the slot, as the end of a session does. */
 static void
-give_back(struct session *x)
+give_back(struct stream *x)
 {
 	slot_put_locked(x);
 	offer(x->srv);
 }
 
 static int
-got_slot(const struct session *x)
+got_slot(const struct stream *x)
 {
 	return x->has_slot && !x->waits && list_is_empty(&x->queue_link);
 }
@@ -360,7 +360,7 @@ more_workers(void)
 }
 
 static void
-wait_since(struct session *x, struct engine *e, struct server *srv, uint64_t ago)
+wait_since(struct stream *x, struct engine *e, struct server *srv, uint64_t ago)
 {
 	x->engine = e;
 	x->waits_since_ms = loop_now_ms(w.loop) - ago;
@@ -369,7 +369,7 @@ wait_since(struct session *x, struct engine *e, struct server *srv, uint64_t ago
 
 /* Frees a slot of a: 0 if our session x gets it, or the bit of the worker whose session gets it. */
 static uint64_t
-free_one(struct session *expected)
+free_one(struct stream *expected)
 {
 	struct list ours;
 	uint64_t who;
@@ -498,7 +498,7 @@ sessions_of_all_workers_leave_a_server_in_order(void **st)
 /* --- priorities --- */
 
 static void
-wait_with(struct session *x, struct engine *e, struct server *srv, int class, int offset)
+wait_with(struct stream *x, struct engine *e, struct server *srv, int class, int offset)
 {
 	x->prio_class = class;
 	x->prio_offset = offset;
@@ -587,8 +587,8 @@ prioritized_sessions_leave_a_server_too(void **st)
 	assert_int_equal(px->queued, 2);
 	assert_int_equal(a->waiting, 1);
 	assert_int_equal(px->waiting, 1);
-	assert_ptr_equal(session_queue_first(&a->shard->queue), &s[4]);
-	assert_ptr_equal(session_queue_first(&px->shard->queue), &s[3]);
+	assert_ptr_equal(stream_queue_first(&a->shard->queue), &s[4]);
+	assert_ptr_equal(stream_queue_first(&px->shard->queue), &s[3]);
 	assert_null(s[1].srv);
 	assert_ptr_equal(s[2].srv, a);
 }

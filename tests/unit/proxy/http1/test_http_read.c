@@ -321,7 +321,7 @@ an_idle_persistent_connection_owns_nothing(void **st)
 	(void)world_client(&w, client, 0);
 	world_run(&w, 100 * FAKE_MS);
 	assert_int_equal(w.engine.n_sessions, 1);
-	assert_int_equal(rig_session(0)->state, SESSION_READ);
+	assert_int_equal(rig_session(0)->state, STREAM_READ);
 	assert_int_equal(w.engine.buf_pool.live, 0);
 	assert_int_equal(w.engine.txn_pool.live, 0);
 	assert_true(SESSION_SIZE <= 1024);

@@ -62,7 +62,7 @@ the_rest_of_a_request_is_read_for_a_limited_time(void **st)
 	(void)world_client(&w, client, 0);
 	world_run(&w, 900 * FAKE_MS);
 	assert_int_equal(w.engine.n_sessions, 1);
-	assert_int_equal(rig_session(0)->state, SESSION_REPLY);
+	assert_int_equal(rig_session(0)->state, STREAM_REPLY);
 	world_run(&w, 200 * FAKE_MS);
 	assert_int_equal(w.engine.n_sessions, 0);
 	world_run(&w, RIG_LIMIT);
@@ -85,7 +85,7 @@ a_deaf_client_is_not_waited_for(void **st)
 	(void)world_client(&w, client, 0);
 	world_run(&w, 250 * FAKE_MS);
 	assert_int_equal(w.engine.n_sessions, 1);
-	assert_int_equal(rig_session(0)->state, SESSION_REPLY);
+	assert_int_equal(rig_session(0)->state, STREAM_REPLY);
 	world_run(&w, 100 * FAKE_MS);
 	assert_int_equal(w.engine.n_sessions, 0);
 	world_run(&w, RIG_LIMIT);

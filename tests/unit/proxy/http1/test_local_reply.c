@@ -187,7 +187,7 @@ a_held_reply_is_lookahead(void **st)
 	static const struct world_config cfg = { .mode = INTEREST_EDGE, .http = 1,
 		.rules = "http-request tarpit content-type a/b string held",
 		.to = { .connect = 5000, .client = 5000, .server = 5000, .tarpit = 700 } };
-	struct session *s;
+	struct stream *s;
 	uint64_t all;
 
 	(void)st;
@@ -195,11 +195,11 @@ a_held_reply_is_lookahead(void **st)
 	(void)world_client(&w, client, 0);
 	world_run(&w, 100 * FAKE_MS);
 	s = rig_session(0);
-	assert_int_equal(s->state, SESSION_TARPIT);
+	assert_int_equal(s->state, STREAM_TARPIT);
 	assert_int_equal(direction_pending(&s->dir[SERVER]), 0);
 	assert_true(s->dir[SERVER].lookahead > strlen("held"));
 	all = s->dir[SERVER].lookahead;
-	assert_int_equal(session_message_bytes(s, SERVER), 0);
+	assert_int_equal(stream_message_bytes(s, SERVER), 0);
 	assert_int_equal(w.px->shard[0].fe.bytes_out, 0);
 	world_run(&w, RIG_LIMIT);
 	assert_non_null(strstr(w.client[0].text, "\r\n\r\nheld"));

@@ -6,7 +6,8 @@
 
 static struct world w;
 static struct engine e;
-static struct session s;
+static struct session sess;
+static struct stream s;
 static struct http_txn t;
 
 /* The status code of the reply to a request for that path. */
@@ -21,11 +22,13 @@ status(const char *lines, const char *target, int down)
 	world_good(&w, conf);
 	memset(&e, 0, sizeof(e));
 	memset(&s, 0, sizeof(s));
+	memset(&sess, 0, sizeof(sess));
+	stream_join(&s, &sess, &sess.conn);
 	memset(&t, 0, sizeof(t));
 	e.shared = &e.alone;
 	assert_int_equal(eval_scratch_init(&e.eval, 1024, NULL), 0);
 	s.engine = &e;
-	s.fe = world_proxy(&w, "f");
+	s.sess->fe = world_proxy(&w, "f");
 	s.txn = &t;
 	t.head_ms = 1;
 	t.req.target = str_of(target);

@@ -14,7 +14,8 @@
 
 static struct world w;
 static struct engine e;
-static struct session s;
+static struct session sess;
+static struct stream s;
 static struct http_txn txn;
 static struct http_field field[16];
 static char text[1024];
@@ -32,11 +33,13 @@ choose(const char *lines, const char *fields)
 	world_good(&w, conf);
 	memset(&e, 0, sizeof(e));
 	memset(&s, 0, sizeof(s));
+	memset(&sess, 0, sizeof(sess));
+	stream_join(&s, &sess, &sess.conn);
 	memset(&txn, 0, sizeof(txn));
 	e.shared = &e.alone;
 	assert_int_equal(eval_scratch_init(&e.eval, 1024, NULL), 0);
 	s.engine = &e;
-	s.fe = s.be = world_proxy(&w, "b");
+	s.sess->fe = s.be = world_proxy(&w, "b");
 	s.txn = &txn;
 	snprintf(text, sizeof(text), "GET /x HTTP/1.1\r\nHost: h\r\n%s\r\n", fields);
 	http_head_init(&txn.req, HTTP_REQUEST, field, ARRAY_LEN(field));

@@ -80,10 +80,10 @@ static int seen;
 static void
 watch(struct world *x)
 {
-	list_each(it, &x->engine.sessions) {
-		const struct session *s = list_entry(it, const struct session, link);
+	list_each(it, &x->engine.streams) {
+		const struct stream *s = list_entry(it, const struct stream, link);
 
-		if (s->state == SESSION_RELAY)
+		if (s->state == STREAM_RELAY)
 			seen = s->log_level;
 	}
 }

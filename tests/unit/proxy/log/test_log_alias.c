@@ -47,7 +47,7 @@ test_local_time_has_its_zone(void **state)
 			    "06/Feb/2009:14:12:51 +0200");
 	setenv("TZ", "UTC0", 1);
 	tzset();
-	w.s.accept_wall_ns = UINT64_C(7999999);
+	w.s.sess->accept_wall_ns = UINT64_C(7999999);
 	w.wall.valid = 0;
 	assert_string_equal(log_world_line(&w, "%t %ms %{+X}ms %Ts"),
 			    "01/Jan/1970:00:00:00.007 007 07 0");
@@ -103,13 +103,13 @@ test_unix_and_ipv6(void **state)
 
 	(void)state;
 	log_world_init(&w);
-	log_world_unix(&w.s.peer);
+	log_world_unix(&w.s.sess->peer);
 	log_world_unix(&w.listener.addr);
 	log_world_unix(&a);
 	addr_cell_set(&w.srv.addr, &a);
 	assert_string_equal(log_world_line(&w, "%ci:%cp %fi:%fp %si:%sp %{+Q}ci %{+X}cp"),
 			    "unix:2 unix:2 unix:3 \"unix\" 0002");
-	log_world_addr(&w.s.peer, "::1", 38754);
+	log_world_addr(&w.s.sess->peer, "::1", 38754);
 	log_world_addr(&w.listener.addr, "2001:db8::2", 80);
 	assert_string_equal(log_world_line(&w, "%ci:%cp %fi %{+X}ci %{+Q}ci"),
 			    "::1:38754 2001:db8::2 00000000000000000000000000000001 \"::1\"");
@@ -153,8 +153,8 @@ test_addresses_asked_of_the_kernel(void **state)
 	fd = socket(AF_INET, SOCK_STREAM, 0);
 	assert_int_equal(bind(fd, (struct sockaddr *)&in, sizeof(in)), 0);
 	assert_int_equal(getsockname(fd, (struct sockaddr *)&in, &len), 0);
-	conn_attach(&w.s.conn[CLIENT], loop, fd);
-	conn_attach(&w.s.conn[SERVER], loop, fd);
+	conn_attach(w.s.conn[CLIENT], loop, fd);
+	conn_attach(w.s.conn[SERVER], loop, fd);
 	w.cx.sys = w.engine.sys = &sys;
 	snprintf(want, sizeof(want), "10.0.3.31:8012 127.0.0.7:%d", ntohs(in.sin_port));
 	assert_string_equal(log_world_line(&w, "%fi:%fp %bi:%bp"), want);

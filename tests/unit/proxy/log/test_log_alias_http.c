@@ -26,7 +26,7 @@ transaction(const char *line)
 	t->head_ms = 1009;
 	t->res_ms = 1100;
 	t->status = 200;
-	t->began_wall_ns = w.s.accept_wall_ns + 5000000;
+	t->began_wall_ns = w.s.sess->accept_wall_ns + 5000000;
 	return t;
 }
 
@@ -59,16 +59,16 @@ test_handshake(void **state)
 {
 	(void)state;
 	(void)transaction("GET / HTTP/1.1");
-	w.s.accept_ms = 900;
-	w.s.requests = 1;
+	w.s.sess->accept_ms = 900;
+	w.s.sess->requests = 1;
 	assert_string_equal(written("%Th|%Ti|%TR|%Tq|%Td|%Ta|%Tt|%Tu"),
 		"100|5|4|109|4907|5002|5107|5102");
-	w.s.requests = 2;
+	w.s.sess->requests = 2;
 	assert_string_equal(written("%Th|%Ti|%TR|%Tq|%Td|%Ta|%Tt|%Tu"),
 		"0|5|4|9|4907|5002|5007|5002");
 	w.s.txn = NULL;
-	w.s.requests = 0;
-	w.s.begun_ms = 0;
+	w.s.sess->requests = 0;
+	w.s.sess->begun_ms = 0;
 	assert_string_equal(written("%Th|%Tt|%Tu"), "-1|5107|5107");
 }
 

@@ -15,7 +15,7 @@ test_tcplog_is_haproxys(void **state)
 		"10.0.1.2:33313 [06/Feb/2009:12:12:51.443] fnt bck/srv1 11/22/5007 212 -- "
 		"5/4/3/2/1 6/7");
 	/* The example of the manual, byte by byte. */
-	w.s.queued_ms = w.s.connected_ms = w.s.accept_ms;
+	w.s.queued_ms = w.s.connected_ms = w.s.sess->accept_ms;
 	w.engine.alone.gate.n = w.fe.fe_gate.n = w.be.be_cur = w.srv.cur = 0;
 	w.s.retries = 3;
 	w.s.queue_before = w.s.be_queue_before = 0;
@@ -27,7 +27,7 @@ test_tcplog_is_haproxys(void **state)
 	w.s.queued_ms = w.s.connected_ms = 0;
 	w.s.retries = 0;
 	w.s.dir[SERVER].bytes = 0;
-	w.cx.now_ms = w.s.accept_ms;
+	w.cx.now_ms = w.s.sess->accept_ms;
 	memcpy(w.s.term, "SC", 2);
 	w.engine.alone.gate.n = w.fe.fe_gate.n = 1;
 	assert_string_equal(log_world_line(&w, LOG_FORMAT_TCP),
@@ -53,12 +53,12 @@ test_default_line(void **state)
 	sbuf_init_fixed(&b, w.line, sizeof(w.line));
 	assert_int_equal(log_format_line(&e, 0, &b), 0);
 	assert_string_equal(b.p, "Connect from 10.0.1.2:33313 to 10.0.3.31:8012 (fnt/TCP)");
-	log_world_addr(&w.s.peer, "::1", 52038);
+	log_world_addr(&w.s.sess->peer, "::1", 52038);
 	log_world_addr(&w.listener.addr, "::1", 43113);
 	sbuf_reset(&b);
 	assert_int_equal(log_format_line(&e, 0, &b), 0);
 	assert_string_equal(b.p, "Connect from ::1:52038 to ::1:43113 (fnt/TCP)");
-	log_world_unix(&w.s.peer);
+	log_world_unix(&w.s.sess->peer);
 	log_world_unix(&w.listener.addr);
 	sbuf_reset(&b);
 	assert_int_equal(log_format_line(&e, 0, &b), 0);

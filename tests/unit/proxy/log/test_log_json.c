@@ -28,7 +28,7 @@ open_request(const char *text)
 	capture_txn.head_ms = 1009;
 	capture_txn.res_ms = 1100;
 	capture_txn.status = 200;
-	capture_txn.began_wall_ns = w.s.accept_wall_ns;
+	capture_txn.began_wall_ns = w.s.sess->accept_wall_ns;
 }
 
 static void
@@ -64,7 +64,7 @@ test_nothing(void **state)
 	w.s.be = NULL;
 	w.s.srv = NULL;
 	w.s.redispatched = 1;
-	log_world_unix(&w.s.peer);
+	log_world_unix(&w.s.sess->peer);
 	w.s.term[0] = 'P';
 	assert_non_null(strstr(line(SIZE_MAX),
 		"\"frontend\":\"fnt\",\"backend\":\"fnt\",\"server\":null,\"client\":null,"

@@ -54,7 +54,7 @@ world_init(struct world *w, const char *conf)
 	sys_init(&w->sys, &sys_linux, NULL);
 	log_sink_init(&w->sink, &w->sys, &w->log.id);
 	w->log.engine.log = &w->sink;
-	w->log.s.fe = cfg_world_proxy_at(&w->cfg, 0);
+	w->log.s.sess->fe = cfg_world_proxy_at(&w->cfg, 0);
 	w->e = (struct log_entry){ .s = &w->log.s, .step = LOG_STEP_CLOSE,
 		.level = LOG_LEVEL_INFO, .cx = w->log.cx };
 }
@@ -165,8 +165,8 @@ an_error_is_written_where_a_profile_has_a_text(void **state)
 		       " log fd@%d format raw profile p local0\n"
 		       " log fd@%d format raw profile q user\n"
 		       "log-profile p\n on error format \"bad\"\nlog-profile q\n on any sd [x]\n");
-	assert_true(profile_lines_exist(w.log.s.fe, LOG_STEP_ERROR));
-	assert_false(profile_lines_exist(w.log.s.fe, LOG_STEP_CLOSE));
+	assert_true(profile_lines_exist(w.log.s.sess->fe, LOG_STEP_ERROR));
+	assert_false(profile_lines_exist(w.log.s.sess->fe, LOG_STEP_CLOSE));
 	assert_string_equal(sent(&w, LOG_STEP_ERROR), "1bad\n");
 	assert_non_null(strstr(sent(&w, LOG_STEP_ACCEPT), "0Connect from "));
 	world_fini(&w);
@@ -187,7 +187,7 @@ json_is_as_long_as_each_target_allows(void **state)
 		       " log fd@%d format json profile p local0\n"
 		       " log fd@%d len 2000 format raw profile p local0\n"
 		       " log fd@%d len 2000 format raw local0\n");
-	w.log.s.fe->log.json = 1;
+	w.log.s.sess->fe->log.json = 1;
 	memset(name, 'b', sizeof(name) - 1);
 	w.log.be.name = name;
 	t.head_ms = 1;

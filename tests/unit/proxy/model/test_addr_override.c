@@ -11,7 +11,8 @@
 static struct engine e;
 static struct listener ln;
 static struct bind_conf bind_conf;
-static struct session s;
+static struct session sess;
+static struct stream s;
 static struct http_txn txn;
 
 static int
@@ -20,16 +21,19 @@ setup(void **state)
 	(void)state;
 	memset(&e, 0, sizeof(e));
 	memset(&s, 0, sizeof(s));
+	memset(&sess, 0, sizeof(sess));
+	stream_join(&s, &sess, &sess.conn);
 	memset(&txn, 0, sizeof(txn));
 	engine_addr_override_init(&e);
 	bind_conf = (struct bind_conf){ .transparent = 0 };
 	ln = (struct listener){ .bind = &bind_conf, .addr = addr_of("10.0.0.9:80") };
 	s.engine = &e;
-	s.listener = &ln;
-	s.peer = addr_of("10.0.0.1:1000");
+	s.sess->listener = &ln;
+	s.sess->peer = addr_of("10.0.0.1:1000");
 	/* A short address: the bytes after it belong to another object. */
-	memset((char *)&s.peer.u + s.peer.len, 0xee, sizeof(s.peer.u) - s.peer.len);
-	conn_init(&s.conn[CLIENT]);
+	memset((char *)&s.sess->peer.u + s.sess->peer.len, 0xee,
+		sizeof(s.sess->peer.u) - s.sess->peer.len);
+	conn_init(s.conn[CLIENT]);
 	return 0;
 }
 
@@ -39,7 +43,7 @@ teardown(void **state)
 {
 	(void)state;
 	addr_override_free(&s);
-	assert_null(s.endpoints);
+	assert_null(s.sess->endpoints);
 	assert_int_equal(e.addr_override_pool.live, 0);
 	pool_fini(&e.addr_override_pool);
 	return 0;
@@ -79,7 +83,7 @@ is(const struct addr *a, const char *want)
 
 /* After the copied address nothing of the old one is left, and nothing beyond it was copied. */
 static void
-copies(void (*copy)(const struct session *, struct addr *), const char *want)
+copies(void (*copy)(const struct stream *, struct addr *), const char *want)
 {
 	struct addr a, whole = { 0 }, expected = addr_of(want);
 
@@ -119,7 +123,7 @@ test_without_an_override(void **state)
 	assert_int_equal(target_port(0), 80);
 	assert_int_equal(target_port(7), 87);
 	assert_int_equal(target_port(-81), 65535);
-	assert_null(s.endpoints);
+	assert_null(s.sess->endpoints);
 }
 
 /* An override for the request takes precedence over one for the session, and ends with it. */
@@ -148,7 +152,7 @@ test_destination(void **state)
 	(void)state;
 	s.txn = &txn;
 	set_override(RULE_HTTP_REQUEST, ENDPOINT_DST, "9.9.9.9:99");
-	assert_null(s.endpoints);
+	assert_null(s.sess->endpoints);
 	is_destination("9.9.9.9:99", "10.0.0.9:80");
 	assert_int_equal(target_port(0), 99);
 	s.txn = NULL;
@@ -186,11 +190,11 @@ addresses_of_a_proxy_header(void **state)
 
 	(void)state;
 	assert_int_equal(addr_override_reserve(&s), 0);
-	assert_ptr_equal(addr_override_source(&s), &s.peer);
+	assert_ptr_equal(addr_override_source(&s), &s.sess->peer);
 	addr_override_proxy_protocol(&s, &src, &dst);
 	assert_true(same_addr(addr_override_source(&s), &src));
 	addr_override_copy_connection_source(&s, &out);
-	assert_true(same_addr(&out, &s.peer));
+	assert_true(same_addr(&out, &s.sess->peer));
 	assert_int_equal(addr_override_destination(&s, &out), 0);
 	assert_true(same_addr(&out, &dst));
 	assert_int_equal(target_port(0), 6);

@@ -21,7 +21,8 @@ struct world {
 	struct addr peer, own;
 	struct listener ln;
 	struct bind_conf bind;
-	struct session s;
+	struct session sess;
+	struct stream s;
 };
 
 static void
@@ -50,11 +51,13 @@ static int
 add_fields(struct world *w)
 {
 	memset(&w->s, 0, sizeof(w->s));
-	w->s.fe = w->fe;
+	memset(&w->sess, 0, sizeof(w->sess));
+	stream_join(&w->s, &w->sess, &w->sess.conn);
+	w->s.sess->fe = w->fe;
 	w->s.be = w->be;
-	w->s.peer = w->peer;
-	w->s.listener = &w->ln;
-	conn_init(&w->s.conn[CLIENT]);
+	w->s.sess->peer = w->peer;
+	w->s.sess->listener = &w->ln;
+	conn_init(w->s.conn[CLIENT]);
 	w->ln = (struct listener){ .bind = &w->bind, .addr = w->own };
 	return http_add_forwarding(&w->s, &w->req, &w->arena);
 }

@@ -10,18 +10,19 @@ a_transaction_is_new(void **st)
 {
 	static const struct world_config cfg = { HTTP_WORLD, .maxhdr = 7 };
 	static const struct step end[] = { { STEP_END, 0 } };
-	struct session s = { .engine = &w.engine };
+	struct session sess = { .requests = 0 };
+	struct stream s = { .engine = &w.engine, .sess = &sess };
 	struct http_txn *t;
 
 	(void)st;
 	rig_open(&cfg, end);
-	s.fe = w.px;
+	s.sess->fe = w.px;
 	s.state_ms = loop_now_ms(w.loop);
 	s.id = engine_next_id(&w.engine);
 	t = http_txn_get(&s);
 	assert_int_equal(t->id, s.id);
 	assert_ptr_equal(s.txn, t);
-	assert_int_equal(s.requests, 1);
+	assert_int_equal(s.sess->requests, 1);
 	assert_int_equal(t->req.max, 7);
 	assert_int_equal(t->res.max, 7);
 	assert_int_equal(t->req.kind, HTTP_REQUEST);
@@ -52,13 +53,14 @@ a_silent_client_has_a_transaction_too(void **st)
 {
 	static const struct world_config cfg = { HTTP_WORLD };
 	static const struct step end[] = { { STEP_END, 0 } };
-	struct session s = { .engine = &w.engine };
+	struct session sess = { .requests = 0 };
+	struct stream s = { .engine = &w.engine, .sess = &sess };
 	uint64_t now;
 	struct http_txn *t;
 
 	(void)st;
 	rig_open(&cfg, end);
-	s.fe = w.px;
+	s.sess->fe = w.px;
 	now = loop_now_ms(w.loop);
 	s.state_ms = now - 700;
 	t = http_txn_get_unsaid(&s);
@@ -75,14 +77,15 @@ rules_see_variables_and_complete_heads(void **st)
 {
 	static const struct world_config cfg = { HTTP_WORLD };
 	static const struct step end[] = { { STEP_END, 0 } };
-	struct session s = { .engine = &w.engine, .is_http = 1 };
+	struct session sess = { .requests = 0 };
+	struct stream s = { .engine = &w.engine, .sess = &sess, .is_http = 1 };
 	struct sample value = { .type = SAMPLE_SINT, .u.sint = 7 };
 	struct http_txn *t;
 	struct eval l;
 
 	(void)st;
 	rig_open(&cfg, end);
-	s.fe = w.px;
+	s.sess->fe = w.px;
 	eval_init(&l, &s, SAMPLE_AT_REQ);
 	assert_null(l.cx.txn);
 	t = http_txn_get(&s);

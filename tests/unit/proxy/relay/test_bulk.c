@@ -19,7 +19,8 @@ static const struct step stalled[] = { { STEP_SEND, 100 }, { STEP_STALL, 0 }, { 
 /* A session by itself, with only the results of its reads. */
 static struct engine e;
 static struct proxy px;
-static struct session s;
+static struct session sess;
+static struct stream s;
 
 static struct direction *
 fresh(unsigned int options)
@@ -27,11 +28,13 @@ fresh(unsigned int options)
 	memset(&e, 0, sizeof(e));
 	memset(&px, 0, sizeof(px));
 	memset(&s, 0, sizeof(s));
+	memset(&sess, 0, sizeof(sess));
+	stream_join(&s, &sess, &sess.conn);
 	e.bufsize = 1000;
 	e.bulk.after = 5000;
 	px.options = options;
 	s.engine = &e;
-	s.fe = s.be = &px;
+	s.sess->fe = s.be = &px;
 	return &s.dir[SERVER];
 }
 
@@ -201,6 +204,8 @@ big_buffers_are_bounded(void **st)
 	pool_init(&e.buf_pool, "buffer", 1000, 4);
 	assert_int_equal(engine_allow_bulk(&e, 1, 10000, 0), 0);
 	memset(&s, 0, sizeof(s));
+	memset(&sess, 0, sizeof(sess));
+	stream_join(&s, &sess, &sess.conn);
 	assert_int_equal(bulk_reach(&e, &s.dir[0]), 1000);
 	s.dir[0].is_bulk = 1;
 	for (size_t i = 0; i < ARRAY_LEN(buf); i++) {
@@ -366,11 +371,11 @@ a_session_that_ends_leaves_the_queue(void **st)
 		(void)world_client(&w, asks, 0);
 	for (int i = 0; i < 12; i++)
 		assert_int_equal(loop_turn(w.loop, 0), 0);
-	list_each_safe(it, &w.engine.sessions) {
-		struct session *x = list_entry(it, struct session, link);
+	list_each_safe(it, &w.engine.streams) {
+		struct stream *x = list_entry(it, struct stream, link);
 
 		if (x->dir[SERVER].waits && ++n)
-			session_kill(x, 'K');
+			stream_kill(x, 'K');
 	}
 	assert_true(n >= 3);
 	assert_int_equal(loop_turn(w.loop, 0), 0);

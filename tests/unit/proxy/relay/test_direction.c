@@ -18,7 +18,7 @@ bytes_are_forwarded_and_no_buffer_is_kept(void **st)
 	static const struct step origin[] = { { STEP_WAIT, 100 }, { STEP_SEND, 300 },
 					      { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
 	struct world_config cfg = { RIG_WORLD };
-	struct session *s;
+	struct stream *s;
 
 	(void)st;
 	rig_open(&cfg, origin);
@@ -53,7 +53,7 @@ a_slow_sink_stops_reading(void **st)
 	static const struct step origin[] = { { STEP_WAIT, 4 }, { STEP_SEND, 100000 },
 					      { STEP_END, 0 } };
 	struct world_config cfg = { RIG_WORLD, SMALL, .bufsize = 1024 };
-	struct session *s;
+	struct stream *s;
 	uint64_t kept;
 
 	(void)st;
@@ -88,7 +88,7 @@ the_fin_waits_for_pending_bytes(void **st)
 					      { STEP_SHUT, 0 }, { STEP_WAIT_EOF, 0 },
 					      { STEP_END, 0 } };
 	struct world_config cfg = { RIG_WORLD, .sndbuf = 8192, .rcvbuf = 4096 };
-	struct session *s;
+	struct stream *s;
 
 	(void)st;
 	rig_open(&cfg, origin);
@@ -96,7 +96,7 @@ the_fin_waits_for_pending_bytes(void **st)
 	world_run(&w, 500 * FAKE_MS);
 	s = rig_session(0);
 	assert_true(direction_pending(&s->dir[SERVER]) > 0);
-	assert_false(s->conn[CLIENT].shut);
+	assert_false(s->conn[CLIENT]->shut);
 	assert_false(w.client[0].eof);
 	world_run(&w, RIG_LIMIT);
 	assert_int_equal(w.client[0].got, 20000);
@@ -113,7 +113,7 @@ one_direction_ends_the_other_continues(void **st)
 	static const struct step origin[] = { { STEP_WAIT_EOF, 0 }, { STEP_PAUSE, 100 },
 					      { STEP_SEND, 5000 }, { STEP_END, 0 } };
 	struct world_config cfg = { RIG_WORLD };
-	struct session *s;
+	struct stream *s;
 
 	(void)st;
 	rig_open(&cfg, origin);
@@ -123,8 +123,8 @@ one_direction_ends_the_other_continues(void **st)
 	assert_int_equal(s->dir[CLIENT].state, DIRECTION_CLOSED);
 	assert_int_equal(s->dir[SERVER].state, DIRECTION_OPEN);
 	assert_false(s->dir[CLIENT].broken);
-	assert_true(s->conn[SERVER].shut);
-	assert_false(s->conn[CLIENT].shut);
+	assert_true(s->conn[SERVER]->shut);
+	assert_false(s->conn[CLIENT]->shut);
 	world_run(&w, RIG_LIMIT);
 	assert_int_equal(w.client[0].got, 5000);
 	assert_string_equal(rig_terms(), "--");
@@ -193,7 +193,7 @@ play_without_memory(enum interest_mode mode, enum side from)
 	static const struct step deaf_origin[] = { { STEP_WAIT, 4 }, { STEP_STALL, 0 },
 		{ STEP_PAUSE, 1000 }, { STEP_READ, 0 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
 	struct world_config cfg = { RIG_WORLD, SMALL };
-	struct session *s;
+	struct stream *s;
 	uint64_t waits, stuck_at;
 	void *kept;
 
@@ -276,7 +276,7 @@ without_memory_the_first_bytes_wait(void **st)
 	static const struct step origin[] = { { STEP_WAIT, 50000 }, { STEP_END, 0 } };
 	struct world_config cfg = { RIG_WORLD, .memory = 1, .n_servers = 1,
 				    .server = { { .path = FAKE_FAR, .one_way = 50 * FAKE_MS } } };
-	struct session *s;
+	struct stream *s;
 
 	(void)st;
 	cfg.mode = INTEREST_EDGE;
@@ -284,7 +284,7 @@ without_memory_the_first_bytes_wait(void **st)
 	(void)world_client(&w, sends, 0);
 	world_run(&w, 60 * FAKE_MS);
 	s = rig_session(0);
-	assert_int_equal(s->state, SESSION_CONNECT);
+	assert_int_equal(s->state, STREAM_CONNECT);
 	assert_true(s->dir[CLIENT].left_in_kernel);
 	assert_int_equal(s->dir[CLIENT].bytes, 0);
 	world_run(&w, RIG_LIMIT);
@@ -330,14 +330,14 @@ the_clients_first_bytes_are_kept(void **st)
 	static const struct step origin[] = { { STEP_WAIT, 50000 }, { STEP_END, 0 } };
 	struct world_config cfg = { RIG_WORLD, .bufsize = 4096, .n_servers = 1,
 				    .server = { { .path = FAKE_FAR, .one_way = 50 * FAKE_MS } } };
-	struct session *s;
+	struct stream *s;
 
 	(void)st;
 	rig_open(&cfg, origin);
 	(void)world_client(&w, client, 0);
 	world_run(&w, 60 * FAKE_MS);
 	s = rig_session(0);
-	assert_int_equal(s->state, SESSION_CONNECT);
+	assert_int_equal(s->state, STREAM_CONNECT);
 	assert_int_equal(direction_pending(&s->dir[CLIENT]), 4096);
 	assert_int_equal(s->dir[CLIENT].bytes, 4096);
 	assert_false(direction_has_room(&w.engine, &s->dir[CLIENT]));
@@ -382,7 +382,7 @@ reads_of_one_dispatch_are_bounded(void **st)
 					      { STEP_END, 0 } };
 	static const struct step origin[] = { { STEP_WAIT, 100000 }, { STEP_END, 0 } };
 	struct world_config cfg = { RIG_WORLD, .bufsize = 1024 };
-	struct session *s;
+	struct stream *s;
 	uint64_t before;
 
 	(void)st;
@@ -391,9 +391,9 @@ reads_of_one_dispatch_are_bounded(void **st)
 	assert_int_equal(loop_turn(w.loop, 0), 0);
 	assert_int_equal(loop_turn(w.loop, 0), 0);
 	s = rig_session(0);
-	assert_int_equal(s->state, SESSION_RELAY);
+	assert_int_equal(s->state, STREAM_RELAY);
 	before = s->dir[CLIENT].bytes;
-	assert_int_equal(direction_pump(s, CLIENT), SESSION_EV_NONE);
+	assert_int_equal(direction_pump(s, CLIENT), STREAM_EV_NONE);
 	assert_int_equal(s->dir[CLIENT].bytes - before, w.engine.max_reads * 1024);
 	world_run(&w, RIG_LIMIT);
 	assert_string_equal(rig_terms(), "--");

@@ -388,7 +388,7 @@ an_end_closes_the_pipe(void **st)
 		world_run(&w, 90 * FAKE_MS);
 		assert_int_equal(w.engine.pipes.used, 1);
 		if (how == 0)
-			session_kill(rig_session(0), 'K');
+			stream_kill(rig_session(0), 'K');
 		world_run(&w, how == 2 ? 500 * FAKE_MS : 50 * FAKE_MS);
 		assert_int_equal(w.engine.n_sessions, 0);
 		assert_string_equal(rig_terms(), how == 0 ? "KD" : how == 1 ? "CD" : "cD");
@@ -418,7 +418,7 @@ one_dispatch_is_bounded(void **st)
 	d = &rig_session(0)->dir[SERVER];
 	assert_true(d->is_bulk);
 	before = d->bytes;
-	assert_int_equal(direction_pump(rig_session(0), SERVER), SESSION_EV_NONE);
+	assert_int_equal(direction_pump(rig_session(0), SERVER), STREAM_EV_NONE);
 	assert_int_equal(
 		d->bytes - before, BULK_SPLICED_SHARE * w.engine.max_reads * 1024);
 	world_run(&w, RIG_LIMIT);

@@ -187,8 +187,8 @@ acknowledgements_do_not_end_lingering(void **st)
 	(void)world_client(&w, client, 0);
 	for (int i = 0; i < 60; i++) {
 		world_run(&w, 5 * FAKE_MS);
-		lingered += w.engine.n_sessions && rig_session(0)->state == SESSION_LINGER &&
-			rig_session(0)->conn[CLIENT].zerocopy;
+		lingered += w.engine.n_sessions && rig_session(0)->state == STREAM_LINGER &&
+			rig_session(0)->conn[CLIENT]->zerocopy;
 	}
 	assert_true(lingered > 5);
 	world_run(&w, RIG_LIMIT);

@@ -34,7 +34,8 @@ lines_load_or_are_refused(void **state)
 }
 
 static struct engine e;
-static struct session s;
+static struct session sess;
+static struct stream s;
 static struct listener ln;
 static struct bind_conf bind_conf;
 
@@ -53,7 +54,7 @@ run(const char *rule, int txn_is_there)
 	static struct http_txn txn;
 	static char text[512], room[256];
 	struct arena arena = { .p = room, .cap = sizeof(room) };
-	struct sample_ctx cx = { .at = SAMPLE_AT_CONN, .session = &s, .arena = &arena };
+	struct sample_ctx cx = { .at = SAMPLE_AT_CONN, .stream = &s, .arena = &arena };
 	struct rule_outcome v = { .proxy = &s };
 	const struct rule *next = NULL;
 	enum rule_result r;
@@ -63,10 +64,12 @@ run(const char *rule, int txn_is_there)
 	world_load(&w, text);
 	assert_string_equal(w.printed, "");
 	memset(&txn, 0, sizeof(txn));
-	s = (struct session){ .engine = &e, .listener = &ln, .txn = txn_is_there ? &txn : NULL };
+	sess = (struct session){ .listener = &ln };
+	s = (struct stream){ .engine = &e, .txn = txn_is_there ? &txn : NULL };
+	stream_join(&s, &sess, &sess.conn);
 	bind_conf = (struct bind_conf){ .transparent = 0 };
 	ln = (struct listener){ .bind = &bind_conf };
-	s.peer = addr_of("10.0.0.1:1000");
+	s.sess->peer = addr_of("10.0.0.1:1000");
 	ln.addr = addr_of("10.0.0.9:80");
 	engine_addr_override_init(&e);
 	r = rules_run(&world_proxy(&w, "p")->rules.own[txn_is_there ? RULE_HTTP_REQUEST
@@ -132,7 +135,7 @@ test_unix(void **state)
 {
 	static const struct addr un = { .len = sizeof(un.u.un), .u.un.sun_family = AF_UNIX };
 	struct rule_outcome v = { .proxy = &s };
-	struct sample_ctx cx = { .at = SAMPLE_AT_CONN, .session = &s };
+	struct sample_ctx cx = { .at = SAMPLE_AT_CONN, .stream = &s };
 	char room[64];
 	struct arena arena = { .p = room, .cap = sizeof(room) };
 	const struct rule *next = NULL;
@@ -140,7 +143,7 @@ test_unix(void **state)
 	(void)state;
 	cx.arena = &arena;
 	assert_int_equal(run("http-request set-src-port int(7)", 1), RULE_CONT);
-	s.peer = un;
+	s.sess->peer = un;
 	s.txn->endpoints.said[ENDPOINT_SRC].len = 0;
 	assert_int_equal(rules_run(&world_proxy(&w, "p")->rules.own[RULE_HTTP_REQUEST], &next, &cx,
 				 &v),

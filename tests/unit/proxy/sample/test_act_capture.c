@@ -114,7 +114,7 @@ lines_load_or_are_refused(void **state)
 }
 
 static void
-is(const struct session *s, enum capture_kind kind, unsigned int i, const char *want)
+is(const struct stream *s, enum capture_kind kind, unsigned int i, const char *want)
 {
 	struct str got;
 
@@ -137,10 +137,11 @@ static void
 rules_of_a_backend_fill_declared_slots(void **state)
 {
 	static struct engine e;
-	static struct session s;
+	static struct session sess;
+	static struct stream s;
 	char room[64];
 	struct arena arena = { .p = room, .cap = sizeof(room) };
-	struct sample_ctx cx = { .at = SAMPLE_AT_CONN, .session = &s, .arena = &arena };
+	struct sample_ctx cx = { .at = SAMPLE_AT_CONN, .stream = &s, .arena = &arena };
 	struct proxy *f, *b;
 
 	(void)state;
@@ -154,8 +155,9 @@ rules_of_a_backend_fill_declared_slots(void **state)
 		0);
 	f = world_proxy(&w, "f");
 	b = world_proxy(&w, "b");
+	stream_join(&s, &sess, &sess.conn);
 	s.engine = &e;
-	s.fe = f;
+	s.sess->fe = f;
 	engine_allow_captures(&e, f->captures.size);
 	captures_begin(&s);
 	run(f, RULE_HTTP_REQUEST, &cx);
@@ -178,11 +180,12 @@ static void
 waits_for_data(void **state)
 {
 	static struct engine e;
-	static struct session s;
+	static struct session sess;
+	static struct stream s;
 	char room[64];
 	struct arena arena = { .p = room, .cap = sizeof(room) };
 	struct sample_ctx cx = { .at = SAMPLE_AT_CONN | SAMPLE_AT_REQ,
-		.session = &s,
+		.stream = &s,
 		.arena = &arena,
 		.req_bytes = { "ab", 2 } };
 	struct rule_outcome v = { 0 };
@@ -195,8 +198,9 @@ waits_for_data(void **state)
 		load("frontend f\n test tcp-request content capture req.payload(0,3) len 9\n"), 0);
 	f = world_proxy(&w, "f");
 	rules = &f->rules.own[RULE_TCP_REQ_CONTENT];
+	stream_join(&s, &sess, &sess.conn);
 	s.engine = &e;
-	s.fe = f;
+	s.sess->fe = f;
 	engine_allow_captures(&e, f->captures.size);
 	captures_begin(&s);
 	assert_int_equal(rules_run(rules, &next, &cx, &v), RULE_YIELD);

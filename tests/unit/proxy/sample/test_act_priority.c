@@ -38,10 +38,11 @@ lines_load_or_are_refused(void **state)
 static void
 run_gives(const char *rule, int class, int offset)
 {
-	static struct session s;
+	static struct session sess;
+	static struct stream s;
 	char text[512], room[256];
 	struct arena arena = { .p = room, .cap = sizeof(room) };
-	struct sample_ctx cx = { .at = SAMPLE_AT_CONN, .session = &s, .arena = &arena };
+	struct sample_ctx cx = { .at = SAMPLE_AT_CONN, .stream = &s, .arena = &arena };
 	struct rule_outcome v = { .proxy = &s };
 	const struct rule *next = NULL;
 
@@ -50,6 +51,8 @@ run_gives(const char *rule, int class, int offset)
 	world_load(&w, text);
 	assert_string_equal(w.printed, "");
 	memset(&s, 0, sizeof(s));
+	memset(&sess, 0, sizeof(sess));
+	stream_join(&s, &sess, &sess.conn);
 	s.prio_class = 7;
 	s.prio_offset = 9;
 	assert_int_equal(rules_run(&world_proxy(&w, "p")->rules.own[RULE_HTTP_REQUEST], &next, &cx,

@@ -8,7 +8,8 @@
 
 static struct world w;
 static struct engine e;
-static struct session s;
+static struct session sess;
+static struct stream s;
 static struct http_txn txn;
 static struct http_field field[16];
 static char text[1024];
@@ -26,15 +27,17 @@ look(const char *lines, const char *request)
 	world_good(&w, conf);
 	memset(&e, 0, sizeof(e));
 	memset(&s, 0, sizeof(s));
+	memset(&sess, 0, sizeof(sess));
+	stream_join(&s, &sess, &sess.conn);
 	memset(&txn, 0, sizeof(txn));
 	e.shared = &e.alone;
 	assert_int_equal(eval_scratch_init(&e.eval, 1024, NULL), 0);
 	s.engine = &e;
-	s.fe = s.be = world_proxy(&w, "b");
-	s.peer.len = sizeof(s.peer.u.in);
-	s.peer.u.in.sin_family = AF_INET;
-	s.peer.u.in.sin_addr.s_addr = htonl(0x0a000709);
-	s.has_key = 7;
+	s.sess->fe = s.be = world_proxy(&w, "b");
+	s.sess->peer.len = sizeof(s.sess->peer.u.in);
+	s.sess->peer.u.in.sin_family = AF_INET;
+	s.sess->peer.u.in.sin_addr.s_addr = htonl(0x0a000709);
+	s.has_key = 1;
 	if (request) {
 		s.txn = &txn;
 		snprintf(text, sizeof(text), "%s", request);

@@ -38,7 +38,7 @@ test_context_of_a_session(void **state)
 	assert_int_equal(eval_scratch_init(&w.engine.eval, 100, w.engine.sys), 0);
 	eval_init(&l, &w.s, SAMPLE_AT_CONN);
 	assert_int_equal(l.cx.at, SAMPLE_AT_CONN);
-	assert_ptr_equal(l.cx.session, &w.s);
+	assert_ptr_equal(l.cx.stream, &w.s);
 	assert_ptr_equal(l.cx.log, &l.log);
 	assert_non_null(l.log.id);
 	assert_non_null(l.log.wall);
@@ -62,7 +62,7 @@ test_context_of_a_session(void **state)
 	w.s.is_http = 1;
 	eval_init(&l, &w.s, SAMPLE_AT_CONN);
 	assert_int_equal(var_store(&l.cx, name, &s), -ERR_MISSING);
-	vars_fini(&w.s.vars);
+	vars_fini(&w.s.sess->vars);
 	eval_scratch_fini(&w.engine.eval);
 }
 

@@ -43,7 +43,7 @@ figures(void **state)
 	assert_int_equal(getsockname(lfd, &a.u.sa, &a.len), 0);
 	IS("%[fc_rtt] %[fc_unacked]", "- -");
 	assert_int_equal(connect(fd, &a.u.sa, a.len), 0);
-	conn_attach(&w.s.conn[CLIENT], loop, accept(lfd, NULL, NULL));
+	conn_attach(w.s.conn[CLIENT], loop, accept(lfd, NULL, NULL));
 	IS("%[fc_unacked] %[fc_lost] %[fc_sacked] %[fc_retrans] %[fc_fackets]", "0 0 0 0 0");
 	assert_int_equal(sys.ledger.n[SYS_CALL_getsockopt][SYS_OK], 5);
 	assert_true(atoi(log_world_line(&w, "%[fc_reordering]")) > 0);
@@ -52,7 +52,7 @@ figures(void **state)
 		atoi(log_world_line(&w, "%[fc_rttvar(us)]")) / 1000);
 	assert_int_equal(atoi(log_world_line(&w, "%[fc_rtt(ms)]")),
 		atoi(log_world_line(&w, "%[fc_rtt(us)]")) / 1000);
-	close(w.s.conn[CLIENT].fd);
+	close(w.s.conn[CLIENT]->fd);
 	close(fd);
 	close(lfd);
 	loop_free(&loop);
@@ -62,13 +62,13 @@ static void
 addresses_of_this_machine_are_local(void **state)
 {
 	(void)state;
-	log_world_addr(&w.s.peer, "127.0.0.1", 33313);
+	log_world_addr(&w.s.sess->peer, "127.0.0.1", 33313);
 	log_world_addr(&w.listener.addr, "192.0.2.1", 80);
 	IS("%[src_is_local] %[dst_is_local]", "1 0");
 	IS("%[fc_src_is_local] %[fc_dst_is_local]", "1 0");
 	assert_int_equal(sys.ledger.n[SYS_CALL_socket][SYS_OK], 4);
 	assert_int_equal(sys.ledger.n[SYS_CALL_close][SYS_OK], 4);
-	log_world_unix(&w.s.peer);
+	log_world_unix(&w.s.sess->peer);
 	IS("%[src_is_local]", "-");
 	w.engine.sys = NULL;
 	IS("%[dst_is_local]", "-");
@@ -79,9 +79,9 @@ errors_of_the_connection_are_found(void **state)
 {
 	(void)state;
 	IS("%[fc_err] %[fc_err_str] %[fc_rcvd_proxy]", "0 Success 0");
-	w.s.has_header = 1;
+	w.s.sess->has_header = 1;
 	IS("%[fc_rcvd_proxy]", "1");
-	w.s.conn_err = CONN_ERR_LATE;
+	w.s.sess->conn_err = CONN_ERR_LATE;
 	IS("%[fc_err] %[fc_err_str]", "13 Timeout while waiting for PROXY protocol header");
 }
 
@@ -120,7 +120,7 @@ with_source(void **state)
 		h1_parse_request(&parser, "GET /a?q=1 HTTP/1.1\r\nHost: 127.0.0.1:18990\r\n\r\n",
 			47, &head, &used),
 		HTTP_COMPLETE);
-	log_world_addr(&w.s.peer, "127.0.0.1", 33313);
+	log_world_addr(&w.s.sess->peer, "127.0.0.1", 33313);
 	eval_init(&eval, &w.s, SAMPLE_AT_CONN | SAMPLE_AT_REQ);
 	eval.cx.req = &head;
 	for (size_t i = 0; i < ARRAY_LEN(want); i += 2)
@@ -135,9 +135,9 @@ with_source(void **state)
 			for (size_t k = 0; k < s.u.str.len; k++)
 				snprintf(hex + 2 * k, 3, "%02x", (unsigned char)s.u.str.p[k]);
 			assert_string_equal(hex, want[i + 1]);
-			log_world_unix(&w.s.peer);
+			log_world_unix(&w.s.sess->peer);
 			assert_int_equal(f->fetch(&a, &eval.cx, &s), 0);
-			log_world_addr(&w.s.peer, "127.0.0.1", 33313);
+			log_world_addr(&w.s.sess->peer, "127.0.0.1", 33313);
 		}
 }
 
@@ -153,7 +153,7 @@ only_the_first_request_is_the_first(void **state)
 			struct rule_args a = { .kind = f->kind };
 			struct sample s = { 0 };
 
-			w.s.requests = n;
+			w.s.sess->requests = n;
 			if (strcmp(f->name, "http_first_req") != 0)
 				continue;
 			assert_int_equal(f->fetch(&a, &eval.cx, &s), 1);

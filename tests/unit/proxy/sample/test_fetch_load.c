@@ -7,7 +7,8 @@
 #include "unit/proxy/backend_rig.h"
 
 static struct world w;
-static struct session s;
+static struct session sess;
+static struct stream s;
 static struct sample_ctx cx;
 static struct arena arena; /* of no bytes */
 static struct server *a, *b, *c;
@@ -29,10 +30,12 @@ setup(void **state)
 	b = list_entry(a->link.next, struct server, link);
 	c = list_entry(b->link.next, struct server, link);
 	memset(&s, 0, sizeof(s));
-	s.fe = l;
+	memset(&sess, 0, sizeof(sess));
+	stream_join(&s, &sess, &sess.conn);
+	s.sess->fe = l;
 	s.be = l;
 	cx = (struct sample_ctx){
-		.session = &s, .arena = &arena, .sys = &w.sys, .now_ms = 5000
+		.stream = &s, .arena = &arena, .sys = &w.sys, .now_ms = 5000
 	};
 	return 0;
 }
@@ -101,7 +104,7 @@ load_of_backends_is_found(void **state)
 	/* before a backend is chosen, and without a session */
 	s.be = NULL;
 	assert_int_equal(value("be_conn"), 8);
-	cx.session = NULL;
+	cx.stream = NULL;
 	assert_int_equal(value("be_conn"), NONE);
 	assert_int_equal(value("be_conn(l)"), 8);
 }
@@ -151,7 +154,7 @@ rates_of_all_shards_are_added(void **state)
 	l->fe_gate.n = 6;
 	assert_int_equal(value("fe_conn"), 6);
 	l->fe_gate.n = 0;
-	cx.session = NULL;
+	cx.stream = NULL;
 	assert_int_equal(value("fe_conn"), NONE);
 	assert_int_equal(value("fe_sess_rate"), NONE);
 	assert_int_equal(l->lock.taken, 0);
@@ -180,7 +183,7 @@ load_of_servers_is_found(void **state)
 	s.be = bare;
 	assert_int_equal(value("srv_conn(x)"), 0);
 	assert_int_equal(value("srv_conn(a)"), NONE);
-	cx.session = NULL;
+	cx.stream = NULL;
 	assert_int_equal(value("srv_conn(x)"), NONE);
 }
 

@@ -22,9 +22,9 @@ addresses_of_all_connections_are_found(void **state)
 	IS("%[dst]:%[dst_port] %[fc_dst]:%[fc_dst_port]", "10.0.3.31:8012 10.0.3.31:8012");
 	/* no connection is open */
 	IS("%[bc_src] %[bc_src_port] %[bc_dst] %[bc_dst_port]", "- - - -");
-	log_world_addr(&w.s.peer, "1::2", 5);
+	log_world_addr(&w.s.sess->peer, "1::2", 5);
 	IS("%[src] %[src_port]", "1::2 5");
-	log_world_unix(&w.s.peer);
+	log_world_unix(&w.s.sess->peer);
 	IS("%[src] %[src_port]", "- -");
 	/* the address of a listener on all addresses_of_all_connections_are_found is unknown */
 	log_world_addr(&w.listener.addr, "0.0.0.0", 80);

@@ -12,21 +12,24 @@ static const char *
 route_of(struct world *w, const char *client)
 {
 	static struct engine e;
-	static struct session s;
+	static struct session sess;
+	static struct stream s;
 	struct addr_spec spec;
 	const char *why;
 	const struct proxy *be;
 
 	memset(&e, 0, sizeof(e));
 	memset(&s, 0, sizeof(s));
+	memset(&sess, 0, sizeof(sess));
+	stream_join(&s, &sess, &sess.conn);
 	e.shared = &e.alone;
 	assert_int_equal(eval_scratch_init(&e.eval, 1024, NULL), 0);
 	assert_int_equal(addr_parse(client, 0, &spec, &why), 0);
 	s.engine = &e;
-	s.peer = spec.addr;
-	s.fe = world_proxy(w, "f");
-	s.listener = list_first(
-		&world_bind(s.fe, 0)->listeners, struct listener, link);
+	s.sess->peer = spec.addr;
+	s.sess->fe = world_proxy(w, "f");
+	s.sess->listener = list_first(
+		&world_bind(s.sess->fe, 0)->listeners, struct listener, link);
 	be = route_backend(&s);
 	assert_int_equal(e.eval.arena.used, 0);
 	eval_scratch_fini(&e.eval);

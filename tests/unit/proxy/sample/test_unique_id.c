@@ -52,7 +52,7 @@ an_id_is_made_once(void **state)
 	(void)state;
 	use("%ci:%{+X}cp  x");
 	is("10.0.1.2:8221 x");
-	log_world_addr(&w.s.peer, "1::2", 5);
+	log_world_addr(&w.s.sess->peer, "1::2", 5);
 	is("10.0.1.2:8221 x");
 	/* The next request has another id. */
 	captures_end(&w.s);

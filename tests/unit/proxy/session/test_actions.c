@@ -107,8 +107,8 @@ kills_log_the_state(void **st)
 	(void)world_client(&w, waits, 0);
 	(void)world_client(&w, waits, 0);
 	world_run(&w, FAKE_MS);
-	session_kill(rig_session(1), 'K');
-	session_kill(rig_session(0), 'K');
+	stream_kill(rig_session(1), 'K');
+	stream_kill(rig_session(0), 'K');
 	world_run(&w, RIG_LIMIT);
 	assert_string_equal(rig_terms(), "KQ KD");
 	rig_close();
@@ -183,14 +183,14 @@ sums_of_times_are_over_the_last_sessions(void **st)
 	rig_open(&cfg, NULL);
 	t = &w.srv[0]->shard->stat;
 	for (int i = 0; i < 5000; i++) {
-		struct session *s = rig_hand_made();
+		struct stream *s = rig_hand_made();
 
 		s->queued_ms = 30;
 		s->connected_ms = 70;
 		t->cum_sess++;
 		w.px->shard->be.cum_sess++;
 		w.px->be_cur++;
-		(void)session_do_close_tcp(s);
+		(void)stream_do_close_tcp(s);
 		w.n_ends = 0; /* no session had connected */
 		if (i == 1023)
 			assert_int_equal(t->times.ctime, 1024 * 40);
@@ -217,7 +217,7 @@ bytes_before_a_reset_are_delivered(void **st)
 	(void)world_client(&w, client, 0);
 	for (int i = 0; i < 1000 && !w.engine.lingers; i++)
 		world_run(&w, FAKE_MS);
-	assert_int_equal(rig_session(0)->state, SESSION_LINGER);
+	assert_int_equal(rig_session(0)->state, STREAM_LINGER);
 	assert_true(w.client[0].got < 4000);
 	world_run(&w, RIG_LIMIT);
 	assert_int_equal(w.client[0].got, 4000);
@@ -246,7 +246,7 @@ lingering_is_limited(void **st)
 		(void)world_client(&w, client, 0);
 		world_run(&w, (t[i][1] - 100) * FAKE_MS);
 		assert_int_equal(w.engine.n_sessions, 1);
-		assert_int_equal(rig_session(0)->state, SESSION_LINGER);
+		assert_int_equal(rig_session(0)->state, STREAM_LINGER);
 		world_run(&w, 700 * FAKE_MS);
 		assert_int_equal(w.engine.n_sessions, 0);
 		world_run(&w, RIG_LIMIT);

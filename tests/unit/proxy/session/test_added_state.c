@@ -5,7 +5,7 @@
 #include "proxy/session/fsm.c"
 #include "proxy/session/states.c"
 
-#include "proxy/session/session_post.h"
+#include "proxy/session/stream_post.h"
 #include "unit/proxy/session_rig.h"
 
 #define HOLD_MS 100
@@ -16,32 +16,32 @@ static const struct step answers[] = { { STEP_WAIT, 100 }, { STEP_PAUSE, 50 }, {
 
 static const struct world_config cfg = { RIG_WORLD };
 
-static struct session *
+static struct stream *
 hold_a_session(void)
 {
-	struct session *s;
+	struct stream *s;
 
 	rig_open(&cfg, answers);
 	(void)world_client(&w, asks, 0);
 	world_run(&w, 10 * FAKE_MS);
 	s = rig_session(0);
-	assert_int_equal(s->state, SESSION_RELAY);
+	assert_int_equal(s->state, STREAM_RELAY);
 	s->wake_ms = loop_now_ms(w.loop) + HOLD_MS;
-	session_post(s, SESSION_EV_TARPIT);
+	stream_post(s, STREAM_EV_TARPIT);
 	assert_int_equal(loop_turn(w.loop, 0), 0);
-	assert_int_equal(s->state, SESSION_HOLD);
-	assert_string_equal(session_state_name(s->state), "HOLD");
+	assert_int_equal(s->state, STREAM_HOLD);
+	assert_string_equal(stream_state_name(s->state), "HOLD");
 	return s;
 }
 
 static void
 the_added_state_rests_until_its_deadline(void **st)
 {
-	struct session *s = hold_a_session();
+	struct stream *s = hold_a_session();
 
 	(void)st;
 	world_run(&w, (HOLD_MS - 30) * FAKE_MS);
-	assert_int_equal(s->state, SESSION_HOLD);
+	assert_int_equal(s->state, STREAM_HOLD);
 	assert_int_equal(s->dir[SERVER].bytes, 0);
 	world_run(&w, RIG_LIMIT);
 	assert_int_equal(w.n_ends, 1);
@@ -55,7 +55,7 @@ static void
 a_killed_session_leaves_the_added_state(void **st)
 {
 	(void)st;
-	session_post(hold_a_session(), SESSION_EV_KILL);
+	stream_post(hold_a_session(), STREAM_EV_KILL);
 	world_run(&w, RIG_LIMIT);
 	assert_int_equal(w.n_ends, 1);
 	assert_int_equal(w.engine.fsm_bugs, 0);

@@ -18,7 +18,7 @@ static void
 look_at_it(struct world *x, const struct world_end *e)
 {
 	(void)x;
-	why = (enum conn_err)e->session->conn_err;
+	why = (enum conn_err)e->session->sess->conn_err;
 }
 
 static struct world_config

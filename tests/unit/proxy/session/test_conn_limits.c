@@ -115,7 +115,7 @@ client(unsigned int worker)
 static void
 end_one(unsigned int worker)
 {
-	session_kill(list_first(&e[worker]->sessions, struct session, link), 'K');
+	stream_kill(list_first(&e[worker]->streams, struct stream, link), 'K');
 	assert_int_equal(loop_turn(w.loop, 0), 0);
 }
 
@@ -256,8 +256,8 @@ sessions_have_ids_of_their_own(void **st)
 		uint64_t last = 0;
 
 		assert_int_equal(e[i]->n_sessions, 3);
-		list_each(it, &e[i]->sessions) {
-			const struct session *s = list_entry(it, struct session, link);
+		list_each(it, &e[i]->streams) {
+			const struct stream *s = list_entry(it, struct stream, link);
 
 			assert_true(s->id > last);
 			assert_int_equal(s->id % 2, i);

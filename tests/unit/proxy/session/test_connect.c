@@ -11,7 +11,8 @@
 
 #define SOURCE_PORT 3000
 
-static struct session s;
+static struct session sess;
+static struct stream s;
 static struct bind_conf bind_line;
 static struct listener listener;
 static struct server *srv;
@@ -31,16 +32,18 @@ setup(void **st)
 	rig_open(&cfg, NULL);
 	srv = w.srv[0];
 	memset(&s, 0, sizeof(s));
+	memset(&sess, 0, sizeof(sess));
+	stream_join(&s, &sess, &sess.conn);
 	memset(&bind_line, 0, sizeof(bind_line));
 	memset(&listener, 0, sizeof(listener));
 	listener.bind = &bind_line;
 	listener.addr = w.ln->addr;
 	s.engine = &w.engine;
-	s.listener = &listener;
-	s.fe = s.be = w.px;
+	s.sess->listener = &listener;
+	s.sess->fe = s.be = w.px;
 	s.srv = srv;
-	conn_init(&s.conn[CLIENT]);
-	conn_init(&s.conn[SERVER]);
+	conn_init(s.conn[CLIENT]);
+	conn_init(s.conn[SERVER]);
 	task_init(&s.task, on_task);
 	fake_trace_on(w.k, 1);
 	fake_trace_clear(w.k);
@@ -51,7 +54,7 @@ static int
 teardown(void **st)
 {
 	(void)st;
-	conn_close(&s.conn[SERVER]);
+	conn_close(s.conn[SERVER]);
 	task_cancel(&s.task);
 	rig_close();
 	return 0;
@@ -60,7 +63,7 @@ teardown(void **st)
 static void
 again(void)
 {
-	conn_close(&s.conn[SERVER]);
+	conn_close(s.conn[SERVER]);
 	task_cancel(&s.task);
 	fake_trace_clear(w.k);
 }
@@ -87,12 +90,12 @@ takes_two_calls(void **st)
 
 	(void)st;
 	assert_int_equal(connect_server(&s), 0);
-	assert_true(conn_is_open(&s.conn[SERVER]));
+	assert_true(conn_is_open(s.conn[SERVER]));
 	assert_int_equal(ledger_total(&w.sys.ledger) - before, 2);
 	assert_true(was_called("socket(INET)"));
 	assert_true(was_called(":2000)"));
 	/* The first exchange follows in the same turn. */
-	assert_int_equal(s.posted, SESSION_EV_NONE);
+	assert_int_equal(s.posted, STREAM_EV_NONE);
 	assert_false(list_is_empty(&s.task.link));
 }
 
@@ -209,11 +212,11 @@ the_client_may_be_shown(void **st)
 	assert_int_equal(calls_of("bind("), 1);
 	again();
 	srv->conf.source.as = SOURCE_AS_CLIENT;
-	s.peer = local(SOURCE_PORT);
+	s.sess->peer = local(SOURCE_PORT);
 	assert_int_equal(connect_server(&s), 0);
 	assert_true(was_called("0:19"));
 	assert_false(was_called("0:24"));
-	assert_int_equal(fake_fd_port(w.k, s.conn[SERVER].fd), SOURCE_PORT);
+	assert_int_equal(fake_fd_port(w.k, s.conn[SERVER]->fd), SOURCE_PORT);
 	again();
 	/* No header has brought an address. */
 	srv->conf.source.as = SOURCE_AS_HEADER;
@@ -225,9 +228,9 @@ the_client_may_be_shown(void **st)
 	fake_fail(w.k, SYS_CALL_setsockopt,
 		ledger_sum(&w.sys.ledger, SYS_CALL_setsockopt) + 1, EPERM);
 	assert_int_equal(connect_server(&s), -EPERM);
-	assert_false(conn_is_open(&s.conn[SERVER]));
+	assert_false(conn_is_open(s.conn[SERVER]));
 	assert_int_equal(fake_fds(w.k), 2);
-	s.peer.len = 0;
+	s.sess->peer.len = 0;
 }
 
 static void
@@ -241,7 +244,7 @@ ports_of_a_range_are_used_in_turn(void **st)
 	srv->conf.source.port_hi = SOURCE_PORT + 2;
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
 		assert_int_equal(connect_server(&s), 0);
-		assert_int_equal(fake_fd_port(w.k, s.conn[SERVER].fd), want[i]);
+		assert_int_equal(fake_fd_port(w.k, s.conn[SERVER]->fd), want[i]);
 		assert_false(was_called("0:24"));
 		again();
 	}
@@ -257,14 +260,14 @@ ports_in_use_are_skipped(void **st)
 	(void)fake_origin(w.k, SOURCE_PORT, 1);
 	(void)fake_origin(w.k, SOURCE_PORT + 1, 1);
 	assert_int_equal(connect_server(&s), 0);
-	assert_int_equal(fake_fd_port(w.k, s.conn[SERVER].fd), SOURCE_PORT + 2);
+	assert_int_equal(fake_fd_port(w.k, s.conn[SERVER]->fd), SOURCE_PORT + 2);
 	assert_int_equal(calls_of("bind("), 3);
 	again();
 	/* Each port is tried once; then it is a local shortage of ports. */
 	(void)fake_origin(w.k, SOURCE_PORT + 2, 1);
 	assert_int_equal(connect_server(&s), -EADDRINUSE);
 	assert_int_equal(calls_of("bind("), 3);
-	assert_false(conn_is_open(&s.conn[SERVER]));
+	assert_false(conn_is_open(s.conn[SERVER]));
 	assert_int_equal(fake_fds(w.k), 2);
 }
 
@@ -281,7 +284,7 @@ ports_with_a_connection_are_skipped(void **st)
 	fake_fail(w.k, SYS_CALL_connect, n + 1, EADDRNOTAVAIL);
 	fake_fail_again(w.k, 1);
 	assert_int_equal(connect_server(&s), 0);
-	assert_int_equal(fake_fd_port(w.k, s.conn[SERVER].fd), SOURCE_PORT + 2);
+	assert_int_equal(fake_fd_port(w.k, s.conn[SERVER]->fd), SOURCE_PORT + 2);
 	assert_int_equal(fake_fds(w.k), 2 + 1);
 	again();
 	/* Each port is tried once. */
@@ -317,7 +320,7 @@ failures_leave_nothing(void **st)
 	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
 		fake_fail(w.k, t[i].call, ledger_sum(&w.sys.ledger, t[i].call) + 1, t[i].err);
 		assert_int_equal(connect_server(&s), -t[i].err);
-		assert_false(conn_is_open(&s.conn[SERVER]));
+		assert_false(conn_is_open(s.conn[SERVER]));
 		assert_int_equal(fake_fds(w.k), 2);
 		assert_int_equal(loop_fds(w.loop), 1);
 	}
@@ -388,7 +391,7 @@ a_number_beyond_the_table_is_a_shortage(void **st)
 	assert_non_null(tiny);
 	w.engine.loop = tiny;
 	assert_int_equal(connect_server(&s), -EMFILE);
-	assert_false(conn_is_open(&s.conn[SERVER]));
+	assert_false(conn_is_open(s.conn[SERVER]));
 	w.engine.loop = was;
 	loop_free(&tiny);
 	assert_int_equal(fake_fds(w.k), 2);

@@ -53,7 +53,7 @@ static void
 retries_are_redispatched_at_their_intervals(void **st)
 {
 	struct world_config cfg = { RIG_WORLD, .n_servers = 3, .redispatch = -1 };
-	struct session *s;
+	struct stream *s;
 
 	(void)st;
 	rig_open(&cfg, NULL);
@@ -67,7 +67,7 @@ retries_are_redispatched_at_their_intervals(void **st)
 		s->bound = redispatch_rows[i].bound ? s->srv : NULL;
 		s->forced = redispatch_rows[i].bound > 1;
 		for (int n = 0; n < w.px->retries; n++) {
-			assert_int_equal(session_do_retry(s), SESSION_EV_NONE);
+			assert_int_equal(stream_do_retry(s), STREAM_EV_NONE);
 			assert_int_equal(s->retries, n + 1);
 			moves[n] = s->redispatch ? '1' : '0';
 			/* The same server is retried after a second, another one at once. */
@@ -76,7 +76,7 @@ retries_are_redispatched_at_their_intervals(void **st)
 		}
 		if (strcmp(moves, redispatch_rows[i].moves) != 0)
 			fail_msg("row %zu: %s, not %s", i, moves, redispatch_rows[i].moves);
-		assert_int_equal(session_do_retry(s), SESSION_EV_GIVE_UP);
+		assert_int_equal(stream_do_retry(s), STREAM_EV_GIVE_UP);
 		assert_int_equal(s->retries, w.px->retries);
 	}
 	w.px->balance = BALANCE_ROUNDROBIN;
@@ -87,19 +87,19 @@ static void
 without_another_server_there_is_no_redispatch(void **st)
 {
 	struct world_config cfg = { RIG_WORLD, .n_servers = 2, .redispatch = 1, .retries = 3 };
-	struct session *s;
+	struct stream *s;
 
 	(void)st;
 	rig_open(&cfg, NULL);
 	s = rig_hand_made();
 	put_admin(w.srv[1], SERVER_MAINT_FORCED, 1);
-	assert_int_equal(session_do_retry(s), SESSION_EV_NONE);
+	assert_int_equal(stream_do_retry(s), STREAM_EV_NONE);
 	assert_false(s->redispatch);
 	assert_int_equal(w.srv[0]->shard->stat.wretr, 1);
 	/* The other way round: this server is down. */
 	put_admin(w.srv[1], SERVER_READY, 1);
 	put_admin(w.srv[0], SERVER_MAINT_FORCED, 1);
-	assert_int_equal(session_do_retry(s), SESSION_EV_NONE);
+	assert_int_equal(stream_do_retry(s), STREAM_EV_NONE);
 	assert_true(s->redispatch);
 	assert_int_equal(w.srv[0]->shard->stat.wretr, 1);
 	/* A backup server named by a cookie, while an active server is up. */
@@ -108,13 +108,13 @@ without_another_server_there_is_no_redispatch(void **st)
 	balance_refresh(w.px);
 	s->retries = 0;
 	s->bound = s->srv;
-	assert_int_equal(session_do_retry(s), SESSION_EV_NONE);
+	assert_int_equal(stream_do_retry(s), STREAM_EV_NONE);
 	assert_true(s->redispatch);
 	w.srv[0]->conf.backup = 0;
 	s->bound = NULL;
 	s->retries = 2;
 	w.px->options &= ~(unsigned int)OPT_REDISPATCH;
-	assert_int_equal(session_do_retry(s), SESSION_EV_NONE);
+	assert_int_equal(stream_do_retry(s), STREAM_EV_NONE);
 	assert_false(s->redispatch);
 	rig_close();
 }
@@ -131,12 +131,12 @@ a_retry_waits_before_the_same_server(void **st)
 	(void)st;
 	rig_open(&cfg, NULL);
 	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
-		struct session *s = rig_hand_made();
+		struct stream *s = rig_hand_made();
 
 		w.px->to.connect = t[i][0];
-		(void)session_do_retry(s);
+		(void)stream_do_retry(s);
 		assert_int_equal(s->wake_ms - loop_now_ms(w.loop), t[i][1]);
-		(void)session_do_retry_timeout(s);
+		(void)stream_do_retry_timeout(s);
 		assert_int_equal(s->wake_ms - loop_now_ms(w.loop), 0);
 		assert_int_equal(s->connect_err, 0);
 	}

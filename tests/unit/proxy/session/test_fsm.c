@@ -4,13 +4,13 @@
 #include "proxy/model/fsm.h"
 #include "unit/test.h"
 
-#define EACH_STATE(st) for (int st = 0; st < SESSION_STATES; st++)
-#define EACH_EVENT(ev) for (int ev = 0; ev < SESSION_EVENTS; ev++)
+#define EACH_STATE(st) for (int st = 0; st < STREAM_STATES; st++)
+#define EACH_EVENT(ev) for (int ev = 0; ev < STREAM_EVENTS; ev++)
 
 static int
 row(int st, int ev, struct fsm_row *out)
 {
-	return fsm_session_row((enum session_state)st, (enum session_event)ev, out) == 0;
+	return fsm_session_row((enum stream_state)st, (enum stream_event)ev, out) == 0;
 }
 
 /* A duplicate row would be lost in the dispatch table without an error, so the rows are counted as
@@ -18,13 +18,13 @@ row(int st, int ev, struct fsm_row *out)
 static void
 no_pair_is_duplicated(void **st)
 {
-	int written[SESSION_STATES][SESSION_EVENTS] = { 0 };
+	int written[STREAM_STATES][STREAM_EVENTS] = { 0 };
 	int directions[DIRECTION_STATES][DIRECTION_EVENTS] = { 0 };
 
 	(void)st;
-#define SESSION_ROW(s, e, to, act, fol) written[SESSION_##s][SESSION_EV_##e]++;
+#define STREAM_ROW(s, e, to, act, fol) written[STREAM_##s][STREAM_EV_##e]++;
 #include "proxy/model/fsm.tbl.h"
-#undef SESSION_ROW
+#undef STREAM_ROW
 #define DIRECTION_ROW(s, e, to, act) directions[DIRECTION_##s][DIRECTION_EV_##e]++;
 #include "proxy/model/fsm.tbl.h"
 #undef DIRECTION_ROW
@@ -39,7 +39,7 @@ no_pair_is_duplicated(void **st)
 static void
 every_state_is_reachable(void **st)
 {
-	uint8_t seen[SESSION_STATES] = { [SESSION_INIT] = 1 };
+	uint8_t seen[STREAM_STATES] = { [STREAM_INIT] = 1 };
 	struct fsm_row r;
 	int more = 1;
 
@@ -58,7 +58,7 @@ every_state_is_reachable(void **st)
 static void
 closed_is_reachable_and_final(void **st)
 {
-	uint8_t ends[SESSION_STATES] = { [SESSION_CLOSED] = 1 };
+	uint8_t ends[STREAM_STATES] = { [STREAM_CLOSED] = 1 };
 	struct fsm_row r;
 	int more = 1;
 
@@ -73,7 +73,7 @@ closed_is_reachable_and_final(void **st)
 	EACH_STATE(s)
 		assert_true(ends[s]);
 	EACH_EVENT(e)
-		assert_false(row(SESSION_CLOSED, e, &r));
+		assert_false(row(STREAM_CLOSED, e, &r));
 }
 
 static void
@@ -83,12 +83,12 @@ resting_states_handle_timeout_client_gone_and_kill(void **st)
 
 	(void)st;
 	EACH_STATE(s) {
-		if (s != SESSION_CLOSED)
-			assert_true(row(s, SESSION_EV_KILL, &r) && r.next == SESSION_CLOSED);
-		if (!session_state_is_resting((enum session_state)s))
+		if (s != STREAM_CLOSED)
+			assert_true(row(s, STREAM_EV_KILL, &r) && r.next == STREAM_CLOSED);
+		if (!stream_state_is_resting((enum stream_state)s))
 			continue;
-		assert_true(row(s, SESSION_EV_TIMEOUT, &r));
-		assert_true(row(s, SESSION_EV_CLIENT_GONE, &r));
+		assert_true(row(s, STREAM_EV_TIMEOUT, &r));
+		assert_true(row(s, STREAM_EV_CLIENT_GONE, &r));
 	}
 }
 
@@ -102,7 +102,7 @@ follow_ups_have_rows(void **st)
 	EACH_STATE(s)
 		EACH_EVENT(e)
 			if (row(s, e, &r))
-				for (int n = 0; n < SESSION_EVENTS; n++)
+				for (int n = 0; n < STREAM_EVENTS; n++)
 					if (r.follow & 1u << n)
 						assert_true(row(r.next, n, &f));
 }
@@ -112,11 +112,11 @@ has_cycle(int st, int ev, int depth)
 {
 	struct fsm_row r;
 
-	if (depth > SESSION_STATES * SESSION_EVENTS)
+	if (depth > STREAM_STATES * STREAM_EVENTS)
 		return 1;
 	if (!row(st, ev, &r))
 		return 0;
-	for (int n = 0; n < SESSION_EVENTS; n++)
+	for (int n = 0; n < STREAM_EVENTS; n++)
 		if ((r.follow & 1u << n) && has_cycle(r.next, n, depth + 1))
 			return 1;
 	return 0;
@@ -140,8 +140,8 @@ transient_states_are_always_left(void **st)
 	(void)st;
 	EACH_STATE(s)
 		EACH_EVENT(e)
-		if (row(s, e, &r) && !session_state_is_resting((enum session_state)r.next) &&
-			r.next != SESSION_CLOSED)
+		if (row(s, e, &r) && !stream_state_is_resting((enum stream_state)r.next) &&
+			r.next != STREAM_CLOSED)
 			assert_true(r.follow != 0);
 }
 

@@ -225,7 +225,7 @@ static void
 look_at_it(struct world *x, const struct world_end *e)
 {
 	(void)x;
-	why = (enum conn_err)e->session->conn_err;
+	why = (enum conn_err)e->session->sess->conn_err;
 	came = e->session->dir[CLIENT].lookahead;
 }
 
@@ -425,14 +425,14 @@ its_place_is_released(void **st)
 static void
 kill_it(struct world *x)
 {
-	struct session *s;
+	struct stream *s;
 
-	if (list_is_empty(&x->engine.sessions))
+	if (list_is_empty(&x->engine.streams))
 		return;
-	s = list_entry(x->engine.sessions.next, struct session, link);
-	assert_int_equal(s->state, SESSION_PROXY_HEADER);
+	s = list_entry(x->engine.streams.next, struct stream, link);
+	assert_int_equal(s->state, STREAM_PROXY_HEADER);
 	assert_null(s->dir[CLIENT].buf);
-	session_kill(s, 'K');
+	stream_kill(s, 'K');
 }
 
 /* A client that has sent nothing owns no buffer, and can be killed. */

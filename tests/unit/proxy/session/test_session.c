@@ -29,7 +29,7 @@ on_release(struct engine *e)
 static void
 accepted_sessions_are_counted_everywhere(void **st)
 {
-	struct session *s;
+	struct stream *s;
 
 	(void)st;
 	rig_open(&cfg, answers);
@@ -51,9 +51,9 @@ accepted_sessions_are_counted_everywhere(void **st)
 	for (int i = 0; i < 3; i++) {
 		s = rig_session(i);
 		assert_int_equal(s->id, i + 1);
-		assert_int_equal(s->state, SESSION_RELAY);
-		assert_int_equal(addr_port(&s->peer), fake_peer_port(w.client[i].s));
-		assert_true(s->accept_wall_ns > 0);
+		assert_int_equal(s->state, STREAM_RELAY);
+		assert_int_equal(addr_port(&s->sess->peer), fake_peer_port(w.client[i].s));
+		assert_true(s->sess->accept_wall_ns > 0);
 	}
 	world_run(&w, RIG_LIMIT);
 	assert_string_equal(rig_terms(), "-- -- --");
@@ -71,7 +71,7 @@ a_reused_session_starts_clean(void **st)
 {
 	static const struct step resets[] = { { STEP_SEND, 100 }, { STEP_PAUSE, 5 },
 					      { STEP_RESET, 0 } };
-	struct session *s;
+	struct stream *s;
 
 	(void)st;
 	rig_open(&cfg, waits);
@@ -86,9 +86,9 @@ a_reused_session_starts_clean(void **st)
 	assert_int_equal(s->dir[CLIENT].state, DIRECTION_OPEN);
 	assert_false(s->dir[CLIENT].broken);
 	assert_int_equal(s->term[0], '-');
-	assert_int_equal(s->conn[CLIENT].err, 0);
+	assert_int_equal(s->conn[CLIENT]->err, 0);
 	assert_int_equal(s->retries + s->redispatched + s->logged + s->linger_checks, 0);
-	session_kill(s, 'K');
+	stream_kill(s, 'K');
 	world_run(&w, FAKE_SEC);
 	rig_close();
 }
@@ -165,12 +165,12 @@ killing_one_leaves_the_others(void **st)
 	for (int i = 0; i < 3; i++)
 		(void)world_client(&w, asks, 0);
 	world_run(&w, 10 * FAKE_MS);
-	session_kill(rig_session(1), 'K');
+	stream_kill(rig_session(1), 'K');
 	/* Killing it again changes nothing. */
-	session_kill(rig_session(1), 'K');
-	assert_int_equal(rig_session(1)->state, SESSION_CLOSED);
+	stream_kill(rig_session(1), 'K');
+	assert_int_equal(rig_session(1)->state, STREAM_CLOSED);
 	/* Its descriptors are closed at the end of the turn. */
-	assert_true(conn_is_open(&rig_session(1)->conn[CLIENT]));
+	assert_true(conn_is_open(rig_session(1)->conn[CLIENT]));
 	assert_int_equal(w.engine.n_sessions, 3);
 	world_run(&w, RIG_LIMIT);
 	assert_string_equal(rig_terms(), "KD -- --");

@@ -7,7 +7,7 @@
 enum { SESSIONS = 50 };
 
 static struct engine engine;
-static struct session session[SESSIONS];
+static struct stream session[SESSIONS];
 static unsigned int seen[SESSIONS];
 
 /* With two workers: every other number. */
@@ -18,30 +18,30 @@ setup(void **state)
 	memset(&engine, 0, sizeof(engine));
 	memset(session, 0, sizeof(session));
 	memset(seen, 0, sizeof(seen));
-	list_init(&engine.sessions);
+	list_init(&engine.streams);
 	for (unsigned int i = 0; i < SESSIONS; i++) {
 		session[i].id = i * 2 + 1;
-		list_append(&engine.sessions, &session[i].link);
+		list_append(&engine.streams, &session[i].link);
 	}
 	return 0;
 }
 
 static void
-leave(struct session *s)
+leave(struct stream *s)
 {
 	cursors_leave(&engine.walks, &s->link);
 	list_remove(&s->link);
 }
 
 static int
-is_odd(const struct session *s, const void *arg)
+is_odd(const struct stream *s, const void *arg)
 {
 	(void)arg;
 	return (s - session) % 2 == 1;
 }
 
 static void
-visit(struct session *s, void *arg)
+visit(struct stream *s, void *arg)
 {
 	seen[s - session]++;
 	if (arg)

@@ -257,10 +257,10 @@ log_levels_are_kept(void **st)
 	rig_open(&cfg, slow);
 	(void)world_client(&w, asks, 0);
 	world_run(&w, 500 * FAKE_MS);
-	assert_int_equal(rig_session(0)->state, SESSION_INSPECT);
+	assert_int_equal(rig_session(0)->state, STREAM_INSPECT);
 	assert_int_equal(rig_session(0)->log_level, LOG_LEVEL_ERR + 1);
 	world_run(&w, 1000 * FAKE_MS);
-	assert_int_equal(rig_session(0)->state, SESSION_RELAY);
+	assert_int_equal(rig_session(0)->state, STREAM_RELAY);
 	assert_int_equal(rig_session(0)->log_level, -1);
 	engine_kill_all(&w.engine);
 	world_run(&w, RIG_LIMIT);

@@ -2,13 +2,13 @@
  * test_added_state.c alone, which is compiled with this folder before include/. */
 #include "../../../../../../../include/proxy/model/fsm.tbl.h"
 
-#ifdef SESSION_STATE
-SESSION_STATE(HOLD, 1, linger_io, NULL, TIMEOUT, derive_linger, NULL, "pauses")
+#ifdef STREAM_STATE
+STREAM_STATE(HOLD, 1, linger_io, NULL, TIMEOUT, derive_linger, NULL, "pauses")
 #endif
 
-#ifdef SESSION_ROW
-SESSION_ROW(RELAY, TARPIT,      HOLD,   none,         0)
-SESSION_ROW(HOLD,  TIMEOUT,     RELAY,  none,         0)
-SESSION_ROW(HOLD,  CLIENT_GONE, CLOSED, close_killed, 0)
-SESSION_ROW(HOLD,  KILL,        CLOSED, close_killed, 0)
+#ifdef STREAM_ROW
+STREAM_ROW(RELAY, TARPIT,      HOLD,   none,         0)
+STREAM_ROW(HOLD,  TIMEOUT,     RELAY,  none,         0)
+STREAM_ROW(HOLD,  CLIENT_GONE, CLOSED, close_killed, 0)
+STREAM_ROW(HOLD,  KILL,        CLOSED, close_killed, 0)
 #endif

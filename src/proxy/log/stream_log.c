@@ -1,6 +1,6 @@
 /* Logs a session or a transaction: once, or at the steps that `log-steps` and rules name. On the
  * session's worker; the line waits in the worker's log sink until the turn ends. */
-#include "proxy/log/session_log.h"
+#include "proxy/log/stream_log.h"
 
 #include "base/atomic.h"
 #include "base/log.h"
@@ -13,7 +13,7 @@
 /* True if log-separate-errors treats it as an error: a failure, a retry, a status of 500 and above.
  * A rule's response is none. */
 static int
-is_error(const struct session *s)
+is_error(const struct stream *s)
 {
 	return s->redispatched || s->retries || (s->term[0] != '-' && s->term[0] != 'L') ||
 		(s->txn && s->txn->status >= 500);
@@ -28,7 +28,7 @@ step_is_listed(const struct proxy *fe, enum log_step step)
 
 /* True if there was no request. */
 static int
-is_bad(const struct session *s)
+is_bad(const struct stream *s)
 {
 	return s->is_http && !(s->txn && s->txn->head_ms);
 }
@@ -36,11 +36,11 @@ is_bad(const struct session *s)
 /* A level that rules have set takes precedence (manual, set-log-level); set: as
  * session.log_level. */
 static int
-level_of(const struct session *s, int error, int set)
+level_of(const struct stream *s, int error, int set)
 {
 	if (set)
 		return set - 1;
-	return error && (s->fe->options & OPT_LOG_ERRORS) ? LOG_LEVEL_ERR : LOG_LEVEL_INFO;
+	return error && (s->sess->fe->options & OPT_LOG_ERRORS) ? LOG_LEVEL_ERR : LOG_LEVEL_INFO;
 }
 
 /* All targets get one text. */
@@ -48,8 +48,8 @@ static void
 send_shared(const struct log_entry *e)
 {
 	char text[LOG_LEN_MAX + 1], data[LOG_FORMAT_SD_MAX];
-	struct proxy_log *conf = &e->s->fe->log;
-	const struct list *lines = &e->s->fe->logs;
+	struct proxy_log *conf = &e->s->sess->fe->log;
+	const struct list *lines = &e->s->sess->fe->logs;
 	struct log_sink *k = e->s->engine->log;
 	struct log_message m = { .tag = conf->tag };
 	struct sbuf line, sd;
@@ -66,10 +66,10 @@ send_shared(const struct log_entry *e)
 }
 
 static void
-write_line(struct session *s, enum log_step step, struct sample_ctx *rule, int set)
+write_line(struct stream *s, enum log_step step, struct sample_ctx *rule, int set)
 {
 	struct engine *en = s->engine;
-	struct proxy_log *conf = &s->fe->log;
+	struct proxy_log *conf = &s->sess->fe->log;
 	int error = is_error(s);
 	struct log_entry e = {
 		.s = s,
@@ -80,13 +80,13 @@ write_line(struct session *s, enum log_step step, struct sample_ctx *rule, int s
 			.id = &en->log->id,
 			.wall = &en->log->wall_past,
 			.now_ms = loop_now_ms(en->loop),
-			.asap = (s->fe->options & OPT_LOGASAP) != 0,
+			.asap = (s->sess->fe->options & OPT_LOGASAP) != 0,
 			.step = log_steps[step].name,
 			.rule = rule,
 		},
 	};
 
-	if (!error && (s->fe->options & OPT_DONTLOG_NORMAL))
+	if (!error && (s->sess->fe->options & OPT_DONTLOG_NORMAL))
 		return;
 	e.cx.count = atomic_add(&conf->count, 1) - 1;
 	if (conf->has_profiles)
@@ -96,9 +96,9 @@ write_line(struct session *s, enum log_step step, struct sample_ctx *rule, int s
 }
 
 static int
-is_line_wanted(const struct session *s, enum log_step step)
+is_line_wanted(const struct stream *s, enum log_step step)
 {
-	const struct proxy *fe = s->fe;
+	const struct proxy *fe = s->sess->fe;
 
 	return !s->logged && s->log_level >= 0 && s->engine->log && !list_is_empty(&fe->logs) &&
 		(log_format_has_line(s, step) ||
@@ -119,7 +119,7 @@ stage_of(const struct proxy *fe)
 }
 
 static enum log_step
-early_step(const struct session *s)
+early_step(const struct stream *s)
 {
 	if (s->txn)
 		return http_has_answer(s->txn) ? LOG_STEP_RESPONSE : LOG_STEP_REQUEST;
@@ -127,20 +127,20 @@ early_step(const struct session *s)
 }
 
 void
-session_log_early(struct session *s)
+stream_log_early(struct stream *s)
 {
 	enum log_step step = early_step(s);
-	enum log_stage needed = stage_of(s->fe), known;
+	enum log_stage needed = stage_of(s->sess->fe), known;
 
 	/* Connections have calls of their own. */
-	if (s->fe->log.steps && s->txn)
-		session_log_listed(s, step);
+	if (s->sess->fe->log.steps && s->txn)
+		stream_log_listed(s, step);
 	/* In mode http each request is logged. */
-	if (s->fe->log.steps || !is_line_wanted(s, step) || (s->is_http && !s->txn))
+	if (s->sess->fe->log.steps || !is_line_wanted(s, step) || (s->is_http && !s->txn))
 		return;
 	known = step == LOG_STEP_RESPONSE || step == LOG_STEP_CONNECT ? LOG_STAGE_CONNECT
 								      : LOG_STAGE_ACCEPT;
-	if ((s->fe->options & OPT_LOGASAP) && needed == LOG_STAGE_END)
+	if ((s->sess->fe->options & OPT_LOGASAP) && needed == LOG_STAGE_END)
 		needed = LOG_STAGE_CONNECT;
 	if (needed > known)
 		return;
@@ -153,45 +153,45 @@ session_log_early(struct session *s)
  * that side is always logged.
  */
 static int
-is_null(const struct session *s)
+is_null(const struct stream *s)
 {
 	/* True for all results of a handshake, as in HAProxy. */
-	if (s->conn_err == CONN_ERR_TLS_CLOSED || s->conn_err == CONN_ERR_TLS_LATE)
+	if (s->sess->conn_err == CONN_ERR_TLS_CLOSED || s->sess->conn_err == CONN_ERR_TLS_LATE)
 		return 1;
 	/* Bytes of a PROXY header are not counted; they are still in the buffer. */
-	if (s->conn_err)
-		return s->conn_err < CONN_ERR_TLS_CLOSED && s->dir[CLIENT].lookahead == 0;
+	if (s->sess->conn_err)
+		return s->sess->conn_err < CONN_ERR_TLS_CLOSED && s->dir[CLIENT].lookahead == 0;
 	return s->dir[CLIENT].bytes == 0 &&
 	       (s->connected_ms || s->term[0] == '-' || s->term[0] == 'C' || s->term[0] == 'c');
 }
 
 void
-session_log(struct session *s)
+stream_log(struct stream *s)
 {
-	enum log_step step = is_bad(s) || s->conn_err ? LOG_STEP_ERROR : LOG_STEP_CLOSE;
+	enum log_step step = is_bad(s) || s->sess->conn_err ? LOG_STEP_ERROR : LOG_STEP_CLOSE;
 
 	if (!is_line_wanted(s, step))
 		return;
 	s->logged = 1;
-	if ((s->fe->options & OPT_DONTLOGNULL) && is_null(s))
+	if ((s->sess->fe->options & OPT_DONTLOGNULL) && is_null(s))
 		return;
-	if (s->fe->log.steps && step == LOG_STEP_CLOSE && !step_is_listed(s->fe, step))
+	if (s->sess->fe->log.steps && step == LOG_STEP_CLOSE && !step_is_listed(s->sess->fe, step))
 		return;
 	write_line(s, step, NULL, s->log_level);
 }
 
 void
-session_log_listed(struct session *s, enum log_step step)
+stream_log_listed(struct stream *s, enum log_step step)
 {
-	if (step_is_listed(s->fe, step) && is_line_wanted(s, step))
+	if (step_is_listed(s->sess->fe, step) && is_line_wanted(s, step))
 		write_line(s, step, NULL, s->log_level);
 }
 
 void
-session_log_by_rule(struct session *s, enum log_step step, struct sample_ctx *cx, int level)
+stream_log_by_rule(struct stream *s, enum log_step step, struct sample_ctx *cx, int level)
 {
 	int effective = level ? level : s->log_level;
 
-	if (effective >= 0 && s->engine->log && !list_is_empty(&s->fe->logs))
+	if (effective >= 0 && s->engine->log && !list_is_empty(&s->sess->fe->logs))
 		write_line(s, step, cx, effective);
 }

@@ -1,4 +1,4 @@
-#include "proxy/log/session_log.h"
+#include "proxy/log/stream_log.h"
 
 #include "unit/proxy/log_rig.h"
 
@@ -29,7 +29,7 @@ world_init(struct world *w, unsigned int options, const char *format)
 		.lazy = 1 };
 	struct rule_vocab vocab;
 	struct rule_err why;
-	struct session *s = &w->log.s;
+	struct stream *s = &w->log.s;
 	int sv[2], reason;
 
 	memset(w, 0, sizeof(*w));
@@ -57,8 +57,8 @@ world_init(struct world *w, unsigned int options, const char *format)
 	w->log.engine.sys = &w->sys;
 	w->log.engine.log = &w->sink;
 	/* Accepted five seconds ago. */
-	s->accept_ms = loop_now_ms(w->loop) - 5007;
-	s->queued_ms = s->accept_ms + 11;
+	s->sess->accept_ms = loop_now_ms(w->loop) - 5007;
+	s->queued_ms = s->sess->accept_ms + 11;
 	s->connected_ms = s->queued_ms + 22;
 }
 
@@ -95,11 +95,11 @@ test_one_line_at_the_end(void **state)
 
 	(void)state;
 	world_init(&w, 0, LOG_FORMAT_TCP);
-	session_log_early(&w.log.s);
+	stream_log_early(&w.log.s);
 	assert_string_equal(got(&w), "");
-	session_log(&w.log.s);
-	session_log(&w.log.s);
-	session_log_early(&w.log.s);
+	stream_log(&w.log.s);
+	stream_log(&w.log.s);
+	stream_log_early(&w.log.s);
 	assert_string_equal(got(&w), TCP_LINE("11/22/5007", "212"));
 	assert_string_equal(got(&w), "");
 	assert_int_equal(w.log.fe.log.count, 9);
@@ -126,19 +126,19 @@ test_error_format(void **state)
 	(void)state;
 	world_init(&w, 0, "%f");
 	compile(&w.log.fe.log.error.fmt, "bad %f");
-	session_log(&w.log.s);
+	stream_log(&w.log.s);
 	assert_string_equal(got(&w), "<6>fnt\n");
 	w.log.fe.mode = PROXY_HTTP;
 	w.log.s.is_http = 1;
 	w.log.s.txn = &txn;
 	txn.status = 400;
 	w.log.s.logged = 0;
-	session_log(&w.log.s);
+	stream_log(&w.log.s);
 	assert_string_equal(got(&w), "<6>bad fnt\n");
 	txn.head_ms = 1;
 	txn.status = 503;
 	w.log.s.logged = 0;
-	session_log(&w.log.s);
+	stream_log(&w.log.s);
 	assert_string_equal(got(&w), "<6>fnt\n");
 	w.log.s.txn = NULL;
 	rule_fmt_free(&w.log.fe.log.error.fmt);
@@ -167,7 +167,7 @@ test_errors_are_distinguished(void **state)
 	w.log.fe.mode = PROXY_HTTP;
 	w.log.s.is_http = 1;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct session *s = &w.log.s;
+		struct stream *s = &w.log.s;
 
 		s->txn = &txn;
 		txn.status = rows[i].status;
@@ -176,13 +176,13 @@ test_errors_are_distinguished(void **state)
 		s->redispatched = (uint8_t)rows[i].redispatched;
 		w.log.fe.options = OPT_LOG_ERRORS;
 		s->logged = 0;
-		session_log_early(s);
+		stream_log_early(s);
 		assert_string_equal(got(&w), "");
-		session_log(s);
+		stream_log(s);
 		assert_string_equal(got(&w), rows[i].error ? "<3>x\n" : "<6>x\n");
 		w.log.fe.options = OPT_DONTLOG_NORMAL;
 		s->logged = 0;
-		session_log(s);
+		stream_log(s);
 		assert_string_equal(got(&w), rows[i].error ? "<6>x\n" : "");
 	}
 	w.log.s.txn = NULL;
@@ -198,16 +198,16 @@ test_structured_data(void **state)
 	world_init(&w, 0, "x");
 	w.line.form = LOG_FORM_RFC5424;
 	compile(&w.log.fe.log.sd.fmt, "[a@1 f=%{+Q}f]");
-	session_log_early(&w.log.s);
+	stream_log_early(&w.log.s);
 	assert_non_null(strstr(got(&w), " tacit 31185 - [a@1 f=\"fnt\"] x\n"));
 	rule_fmt_free(&w.log.fe.log.sd.fmt);
 	/* The line is not logged before the values in its format are known. */
 	compile(&w.log.fe.log.sd.fmt, "[a@1 b=%B]");
 	w.log.s.logged = 0;
-	session_log_early(&w.log.s);
+	stream_log_early(&w.log.s);
 	assert_string_equal(got(&w), "");
 	rule_fmt_free(&w.log.fe.log.sd.fmt);
-	session_log_early(&w.log.s);
+	stream_log_early(&w.log.s);
 	assert_non_null(strstr(got(&w), " tacit 31185 - - x\n"));
 	world_fini(&w);
 }
@@ -222,19 +222,19 @@ test_logasap_writes_when_connected(void **state)
 	world_init(&w, OPT_LOGASAP, LOG_FORMAT_TCP);
 	connected = w.log.s.connected_ms;
 	w.log.s.connected_ms = 0;
-	session_log_early(&w.log.s);
+	stream_log_early(&w.log.s);
 	assert_string_equal(got(&w), "");
 	w.log.s.connected_ms = connected;
-	session_log_early(&w.log.s);
-	session_log(&w.log.s);
+	stream_log_early(&w.log.s);
+	stream_log(&w.log.s);
 	assert_string_equal(got(&w), TCP_LINE("11/22/+5007", "+212"));
 	assert_string_equal(got(&w), "");
 	world_fini(&w);
 	/* The session was never connected: it is logged at its end, with the same mark. */
 	world_init(&w, OPT_LOGASAP, LOG_FORMAT_TCP);
 	w.log.s.connected_ms = 0;
-	session_log_early(&w.log.s);
-	session_log(&w.log.s);
+	stream_log_early(&w.log.s);
+	stream_log(&w.log.s);
 	assert_string_equal(got(&w), TCP_LINE("11/-1/+5007", "+212"));
 	world_fini(&w);
 }
@@ -248,13 +248,13 @@ test_rules_choose_the_level(void **state)
 	(void)state;
 	world_init(&w, 0, "%ci %b");
 	w.log.s.log_level = LOG_LEVEL_ERR + 1;
-	session_log(&w.log.s);
+	stream_log(&w.log.s);
 	assert_string_equal(got(&w), "<3>10.0.1.2 bck\n");
 	world_fini(&w);
 	world_init(&w, 0, "%ci %b");
 	w.log.s.log_level = -1;
-	session_log_early(&w.log.s);
-	session_log(&w.log.s);
+	stream_log_early(&w.log.s);
+	stream_log(&w.log.s);
 	assert_string_equal(got(&w), "");
 	world_fini(&w);
 }
@@ -267,21 +267,21 @@ test_formats_that_need_little_are_written_early(void **state)
 	(void)state;
 	world_init(&w, 0, NULL);
 	w.log.s.connected_ms = 0;
-	session_log_early(&w.log.s);
+	stream_log_early(&w.log.s);
 	assert_string_equal(
 		got(&w), "<6>Connect from 10.0.1.2:33313 to 10.0.3.31:8012 (fnt/TCP)\n");
 	world_fini(&w);
 	world_init(&w, OPT_DONTLOGNULL, "%ci %b");
 	w.log.s.connected_ms = w.log.s.dir[CLIENT].bytes = 0;
-	session_log_early(&w.log.s);
+	stream_log_early(&w.log.s);
 	assert_string_equal(got(&w), "<6>10.0.1.2 bck\n");
 	world_fini(&w);
 	world_init(&w, 0, "%ci %s");
 	w.log.s.connected_ms = 0;
-	session_log_early(&w.log.s);
+	stream_log_early(&w.log.s);
 	assert_string_equal(got(&w), "");
 	w.log.s.connected_ms = w.log.s.queued_ms;
-	session_log_early(&w.log.s);
+	stream_log_early(&w.log.s);
 	assert_string_equal(got(&w), "<6>10.0.1.2 srv1\n");
 	world_fini(&w);
 }
@@ -307,7 +307,7 @@ test_default_format_needs_a_request(void **state)
 		t.status = 400;
 		t.head_ms = rows[i].head_ms;
 		w.log.s.txn = &t;
-		session_log(&w.log.s);
+		stream_log(&w.log.s);
 		assert_int_equal(*got(&w) != '\0', rows[i].logged);
 		/* Nor is it logged later. */
 		assert_int_equal(w.log.s.logged, rows[i].logged);
@@ -349,7 +349,7 @@ test_dontlognull(void **state)
 		w.log.s.dir[SERVER].bytes = rows[i].answered;
 		if (!rows[i].connected)
 			w.log.s.connected_ms = 0;
-		session_log(&w.log.s);
+		stream_log(&w.log.s);
 		assert_int_equal(*got(&w) != '\0', rows[i].logged);
 		assert_int_equal(w.log.fe.log.count, 8 + rows[i].logged);
 		world_fini(&w);
@@ -383,11 +383,11 @@ test_refused_headers(void **state)
 	for (size_t i = 0; i <= ARRAY_LEN(rows); i++) {
 		world_init(&w, i < ARRAY_LEN(rows) ? rows[i].options : 0, "%ci");
 		memcpy(w.log.s.term, "PR", 2);
-		w.log.s.conn_err = CONN_ERR_CUT;
+		w.log.s.sess->conn_err = CONN_ERR_CUT;
 		w.log.s.connected_ms = w.log.s.dir[CLIENT].bytes = 0;
 		if (i < ARRAY_LEN(rows)) {
 			w.log.s.dir[CLIENT].lookahead = rows[i].came;
-			session_log(&w.log.s);
+			stream_log(&w.log.s);
 			assert_string_equal(got(&w), rows[i].want);
 			world_fini(&w);
 			continue;
@@ -395,12 +395,12 @@ test_refused_headers(void **state)
 		proxy_vocab_init(&vocab);
 		assert_int_equal(log_format_compile(&vocab, "%ci %[fc_err]/%ts", 0,
 			&w.log.fe.log.error.fmt, &why), 0);
-		session_log(&w.log.s);
+		stream_log(&w.log.s);
 		assert_string_equal(got(&w), "<6>10.0.1.2 14/PR\n");
 		rule_fmt_free(&w.log.fe.log.error.fmt);
 		w.log.s.logged = 0;
 		w.log.bind.name = name;
-		session_log(&w.log.s);
+		stream_log(&w.log.s);
 		assert_string_equal(got(&w), "<6>10.0.1.2:33313 [06/Feb/2009:12:12:51.443] "
 			"fnt/web: Truncated PROXY protocol header received\n");
 		world_fini(&w);
@@ -417,15 +417,15 @@ test_tag_and_no_target(void **state)
 	world_init(&w, 0, "x");
 	w.log.fe.log.tag = tag;
 	w.line.form = LOG_FORM_RFC5424;
-	session_log(&w.log.s);
+	stream_log(&w.log.s);
 	assert_non_null(strstr(got(&w), " - customer7 31185 - - x\n"));
 	w.log.s.logged = 0;
 	w.log.engine.log = NULL;
-	session_log(&w.log.s);
+	stream_log(&w.log.s);
 	w.log.engine.log = &w.sink;
 	list_remove(&w.line.link);
-	session_log_early(&w.log.s);
-	session_log(&w.log.s);
+	stream_log_early(&w.log.s);
+	stream_log(&w.log.s);
 	assert_string_equal(got(&w), "");
 	assert_int_equal(w.log.s.logged, 0);
 	world_fini(&w);
@@ -441,31 +441,31 @@ test_listed_steps(void **state)
 	(void)state;
 	world_init(&w, 0, "%OG %B");
 	w.log.fe.log.steps = 1u << LOG_STEP_ACCEPT | 1u << LOG_STEP_CLOSE;
-	session_log_step(&w.log.s, LOG_STEP_ACCEPT);
+	stream_log_step(&w.log.s, LOG_STEP_ACCEPT);
 	assert_string_equal(got(&w), "<6>accept 212\n");
-	session_log_step(&w.log.s, LOG_STEP_CONNECT);
-	session_log_early(&w.log.s);
+	stream_log_step(&w.log.s, LOG_STEP_CONNECT);
+	stream_log_early(&w.log.s);
 	assert_string_equal(got(&w), "");
-	session_log(&w.log.s);
+	stream_log(&w.log.s);
 	assert_string_equal(got(&w), "<6>close 212\n");
 	/* Logged: nothing follows. */
-	session_log_step(&w.log.s, LOG_STEP_ACCEPT);
-	session_log(&w.log.s);
+	stream_log_step(&w.log.s, LOG_STEP_ACCEPT);
+	stream_log(&w.log.s);
 	assert_string_equal(got(&w), "");
 	w.log.s.logged = 0;
 	w.log.fe.log.steps = 1u << LOG_STEP_RESPONSE;
-	session_log(&w.log.s);
+	stream_log(&w.log.s);
 	assert_string_equal(got(&w), "");
 	assert_int_equal(w.log.s.logged, 1);
 	w.log.s.logged = 0;
 	w.log.s.is_http = 1;
 	w.log.s.txn = &txn;
-	session_log(&w.log.s);
+	stream_log(&w.log.s);
 	assert_string_equal(got(&w), "<6>error 0\n");
 	/* Silent is silent at all steps. */
 	w.log.s.logged = 0;
 	w.log.s.log_level = -1;
-	session_log_step(&w.log.s, LOG_STEP_RESPONSE);
+	stream_log_step(&w.log.s, LOG_STEP_RESPONSE);
 	assert_string_equal(got(&w), "");
 	w.log.s.txn = NULL;
 	world_fini(&w);
@@ -483,25 +483,25 @@ test_lines_of_rules(void **state)
 	world_init(&w, 0, "%OG %B");
 	eval_init(&eval, &w.log.s, 0);
 	cx = eval.cx;
-	session_log_by_rule(&w.log.s, LOG_STEP_TCP_REQ_SESS, &cx, 0);
+	stream_log_by_rule(&w.log.s, LOG_STEP_TCP_REQ_SESS, &cx, 0);
 	assert_string_equal(got(&w), "<6>tcp-req-sess 212\n");
 	assert_int_equal(w.log.s.logged, 0);
-	session_log_by_rule(&w.log.s, LOG_STEP_HTTP_REQ, &cx, LOG_LEVEL_ERR + 1);
+	stream_log_by_rule(&w.log.s, LOG_STEP_HTTP_REQ, &cx, LOG_LEVEL_ERR + 1);
 	assert_string_equal(got(&w), "<3>http-req 212\n");
-	session_log_by_rule(&w.log.s, LOG_STEP_HTTP_REQ, &cx, -1);
+	stream_log_by_rule(&w.log.s, LOG_STEP_HTTP_REQ, &cx, -1);
 	/* The rules that are running have the last word. */
 	w.log.s.log_level = -1;
-	session_log_by_rule(&w.log.s, LOG_STEP_HTTP_REQ, &cx, 0);
+	stream_log_by_rule(&w.log.s, LOG_STEP_HTTP_REQ, &cx, 0);
 	assert_string_equal(got(&w), "");
-	session_log_by_rule(&w.log.s, LOG_STEP_HTTP_REQ, &cx, LOG_LEVEL_ALERT + 1);
+	stream_log_by_rule(&w.log.s, LOG_STEP_HTTP_REQ, &cx, LOG_LEVEL_ALERT + 1);
 	assert_string_equal(got(&w), "<1>http-req 212\n");
 	w.log.s.log_level = 0;
-	session_log(&w.log.s);
+	stream_log(&w.log.s);
 	assert_string_equal(got(&w), "<6>close 212\n");
-	session_log_by_rule(&w.log.s, LOG_STEP_HTTP_RES, &cx, 0);
+	stream_log_by_rule(&w.log.s, LOG_STEP_HTTP_RES, &cx, 0);
 	assert_string_equal(got(&w), "<6>http-res 212\n");
 	w.log.engine.log = NULL;
-	session_log_by_rule(&w.log.s, LOG_STEP_HTTP_RES, &cx, 0);
+	stream_log_by_rule(&w.log.s, LOG_STEP_HTTP_RES, &cx, 0);
 	world_fini(&w);
 }
 

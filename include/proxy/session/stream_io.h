@@ -5,14 +5,14 @@
 #include "proxy/model/session.h"
 
 /* Handlers of its task and its timer. */
-void session_on_task(struct task *t);
-void session_on_timer(struct timer *t);
-/* Raises the event that a handler returned; NONE: does nothing. session_settle() follows. */
-void session_raise(struct session *s, enum session_event ev);
+void stream_on_task(struct task *t);
+void stream_on_timer(struct timer *t);
+/* Raises the event that a handler returned; NONE: does nothing. stream_settle() follows. */
+void stream_raise(struct stream *s, enum stream_event ev);
 /* Derives interest and deadline after any change, or schedules the session to be freed. */
-void session_settle(struct session *s);
+void stream_settle(struct stream *s);
 /* Sets the interest of one side, EV_R | EV_W. */
-void session_want(struct session *s, int side, unsigned int dirs);
+void stream_want(struct stream *s, int side, unsigned int dirs);
 /* Sets the engine's callbacks: those of engine.h for lower layers. */
 void session_hooks(struct engine *e);
 

@@ -7,7 +7,7 @@
 /* Delivers ev in this turn, after the current handler; NONE: runs the task of its state. At most
  * one event may be pending. */
 static inline void
-session_post(struct session *s, enum session_event ev)
+stream_post(struct stream *s, enum stream_event ev)
 {
 	s->posted = ev;
 	loop_post(s->engine->loop, &s->task);

@@ -1,7 +1,7 @@
 /* Sessions in the loop: the first exchange, tasks for the next turn, and events that are not
  * theirs. */
 #include "unit/proxy/session_rig.h"
-#include "proxy/session/session_post.h"
+#include "proxy/session/stream_post.h"
 
 static const struct step asks[] = { { STEP_SEND, 100 }, { STEP_WAIT_EOF, 0 }, { STEP_END, 0 } };
 static const struct step answers[] = { { STEP_WAIT, 100 }, { STEP_PAUSE, 50 }, { STEP_SEND, 200 },
@@ -18,7 +18,7 @@ a_pair_outside_the_table_ends_the_session(void **st)
 	(void)world_client(&w, asks, 0);
 	(void)world_client(&w, asks, 0);
 	world_run(&w, 10 * FAKE_MS);
-	session_post(rig_session(0), SESSION_EV_SLOT);
+	stream_post(rig_session(0), STREAM_EV_SLOT);
 	assert_int_equal(loop_turn(w.loop, 0), 0);
 	assert_int_equal(w.engine.fsm_bugs, 1);
 	assert_int_equal(w.n_ends, 1);
@@ -41,7 +41,7 @@ a_near_request_is_forwarded_in_one_turn(void **st)
 	for (int i = 0; i < 3 && !w.engine.cum_conns; i++)
 		assert_int_equal(loop_turn(w.loop, 1), 0);
 	assert_int_equal(w.engine.cum_conns, 1);
-	assert_int_equal(rig_session(0)->state, SESSION_RELAY);
+	assert_int_equal(rig_session(0)->state, STREAM_RELAY);
 	assert_int_equal(rig_session(0)->dir[CLIENT].bytes, 100);
 	assert_int_equal(w.engine.bytes_in, 100);
 	world_run(&w, RIG_LIMIT);
@@ -50,7 +50,7 @@ a_near_request_is_forwarded_in_one_turn(void **st)
 }
 
 /* Runs turns until the first session has left a response unread. */
-static struct session *
+static struct stream *
 play_until_the_early_read(const struct step *client, const struct step *origin)
 {
 	static const struct world_config smart = { RIG_WORLD, .options = OPT_SMART_CONNECT };
@@ -71,7 +71,7 @@ a_response_waits_one_turn_for_its_fin(void **st)
 {
 	static const struct step origin[] = { { STEP_WAIT, 100 }, { STEP_SEND, 200 },
 					      { STEP_PAUSE, 5000 }, { STEP_END, 0 } };
-	struct session *s;
+	struct stream *s;
 
 	(void)st;
 	s = play_until_the_early_read(asks, origin);
@@ -91,7 +91,7 @@ a_response_without_a_fin_is_sent_in_the_next_turn(void **st)
 	static const struct step origin[] = { { STEP_WAIT, 100 }, { STEP_SEND, 200 },
 					      { STEP_PAUSE, 5000 }, { STEP_END, 0 } };
 	uint64_t t;
-	struct session *s;
+	struct stream *s;
 
 	(void)st;
 	s = play_until_the_early_read(asks, origin);

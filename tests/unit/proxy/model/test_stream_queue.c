@@ -1,5 +1,5 @@
 /* The order of waiting sessions: class, then arrival and offset, then id. */
-#include "proxy/model/session_queue.h"
+#include "proxy/model/stream_queue.h"
 
 #include <string.h>
 
@@ -8,8 +8,8 @@
 
 #define SESSIONS 8
 
-static struct session s[SESSIONS];
-static struct session_queue q;
+static struct stream s[SESSIONS];
+static struct stream_queue q;
 
 static int
 setup(void **st)
@@ -21,10 +21,10 @@ setup(void **st)
 		s[i].id = (uint64_t)i;
 		s[i].waits_since_ms = 1000;
 	}
-	session_queue_init(&q);
-	assert_true(session_queue_is_empty(&q));
-	assert_null(session_queue_first(&q));
-	assert_null(session_queue_first_prioritized(&q));
+	stream_queue_init(&q);
+	assert_true(stream_queue_is_empty(&q));
+	assert_null(stream_queue_first(&q));
+	assert_null(stream_queue_first_prioritized(&q));
 	return 0;
 }
 
@@ -32,7 +32,7 @@ static int
 teardown(void **st)
 {
 	(void)st;
-	assert_true(session_queue_is_empty(&q));
+	assert_true(stream_queue_is_empty(&q));
 	return 0;
 }
 
@@ -41,15 +41,15 @@ enqueue(int i, int class, int offset)
 {
 	s[i].prio_class = class;
 	s[i].prio_offset = offset;
-	session_queue_add(&q, &s[i]);
-	assert_false(session_queue_is_empty(&q));
+	stream_queue_add(&q, &s[i]);
+	assert_false(stream_queue_is_empty(&q));
 }
 
 static void
 next_is(int i)
 {
-	assert_ptr_equal(session_queue_first(&q), &s[i]);
-	session_queue_remove(&q, &s[i]);
+	assert_ptr_equal(stream_queue_first(&q), &s[i]);
+	stream_queue_remove(&q, &s[i]);
 }
 
 static void
@@ -58,7 +58,7 @@ without_priorities_it_is_a_list(void **st)
 	(void)st;
 	for (int i = 0; i < 3; i++)
 		enqueue(i, 0, 0);
-	assert_null(session_queue_first_prioritized(&q));
+	assert_null(stream_queue_first_prioritized(&q));
 	for (int i = 0; i < 3; i++)
 		next_is(i);
 }
@@ -71,7 +71,7 @@ classes_go_before_times(void **st)
 	enqueue(1, -2047, 524287);
 	enqueue(2, 0, 0);
 	enqueue(3, -1, 0);
-	assert_ptr_equal(session_queue_first_prioritized(&q), &s[1]);
+	assert_ptr_equal(stream_queue_first_prioritized(&q), &s[1]);
 	next_is(1);
 	next_is(3);
 	next_is(2);
@@ -100,7 +100,7 @@ the_same_class_is_served_in_order(void **st)
 	(void)st;
 	for (int i = 0; i < SESSIONS; i++)
 		enqueue(i, 3, 0);
-	session_queue_remove(&q, &s[4]);
+	stream_queue_remove(&q, &s[4]);
 	for (int i = 0; i < SESSIONS; i++)
 		if (i != 4)
 			next_is(i);

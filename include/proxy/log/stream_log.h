@@ -15,24 +15,24 @@ struct sample_ctx;
  * For formats that need no later data, and for `option logasap`: called when the backend is known,
  * and again when the server is connected or, in mode http, has responded: the step response.
  */
-void session_log_early(struct session *s);
+void stream_log_early(struct stream *s);
 /*
  * Called at the end, when the server's slot has been released, the descriptors are still open, and
  * the session is still counted in its frontend. With `option dontlognull` nothing is written for a
  * client that sent nothing.
  */
-void session_log(struct session *s);
+void stream_log(struct stream *s);
 /* The line of this step if `log-steps` names it. */
-void session_log_listed(struct session *s, enum log_step step);
+void stream_log_listed(struct stream *s, enum log_step step);
 /* The session has come to this step. */
 static inline void
-session_log_step(struct session *s, enum log_step step)
+stream_log_step(struct stream *s, enum log_step step)
 {
-	if (unlikely(s->fe->log.steps))
-		session_log_listed(s, step);
+	if (unlikely(s->sess->fe->log.steps))
+		stream_log_listed(s, step);
 }
 /* A line of the rule `do-log`, which reads cx. level: what the rules that are running have set,
  * as session.log_level. It does not change whether the session has another line. */
-void session_log_by_rule(struct session *s, enum log_step step, struct sample_ctx *cx, int level);
+void stream_log_by_rule(struct stream *s, enum log_step step, struct sample_ctx *cx, int level);
 
 #endif

@@ -10,23 +10,23 @@
 #include "base/heap.h"
 #include "base/list.h"
 
-struct session;
+struct stream;
 
-struct session_queue {
-	struct list fifo;        /* struct session.queue_link */
-	struct heap prioritized; /* struct session.queue_node */
+struct stream_queue {
+	struct list fifo;        /* struct stream.queue_link */
+	struct heap prioritized; /* struct stream.queue_node */
 };
 
-void session_queue_init(struct session_queue *q);
-int session_queue_is_empty(const struct session_queue *q);
+void stream_queue_init(struct stream_queue *q);
+int stream_queue_is_empty(const struct stream_queue *q);
 /* The session that is next; NULL: there is none. */
-struct session *session_queue_first(const struct session_queue *q);
+struct stream *stream_queue_first(const struct stream_queue *q);
 /* The same among those with a priority. */
-struct session *session_queue_first_prioritized(const struct session_queue *q);
+struct stream *stream_queue_first_prioritized(const struct stream_queue *q);
 /* The priority of s must not change while it is in the queue. */
-void session_queue_add(struct session_queue *q, struct session *s);
-void session_queue_remove(struct session_queue *q, struct session *s);
+void stream_queue_add(struct stream_queue *q, struct stream *s);
+void stream_queue_remove(struct stream_queue *q, struct stream *s);
 /* True if a is to be served before b. */
-int session_queue_is_before(const struct session *a, const struct session *b);
+int stream_queue_is_before(const struct stream *a, const struct stream *b);
 
 #endif

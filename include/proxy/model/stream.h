@@ -1,0 +1,152 @@
+/*
+ * A stream: one exchange, the only one of a TCP connection or one HTTP request with its response.
+ * It has two directions between two connections. Only session/fsm.c changes its state.
+ */
+#ifndef TACIT_PROXY_MODEL_STREAM_H
+#define TACIT_PROXY_MODEL_STREAM_H
+
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "base/heap.h"
+#include "base/list.h"
+#include "event/loop.h"
+#include "event/timer.h"
+#include "net/conn.h"
+#include "net/pipe.h"
+#include "proxy/model/engine.h"
+#include "proxy/model/fsm.h"
+#include "proxy/model/proxy.h"
+
+enum side { CLIENT, SERVER, SIDES };
+
+struct captures;
+struct dns_ask;
+struct http_txn;
+struct relay_ops;
+struct session;
+struct stream;
+struct zerocopy_pin;
+
+/*
+ * One direction. dir[CLIENT] reads from the client and writes to the server. dir[SERVER] is all
+ * that goes to the client: what is read from the server, and what tacit sends itself
+ * (informational responses, local replies).
+ */
+struct direction {
+	const struct relay_ops *ops; /* processing of its bytes: proxy/relay/relay_ops.h */
+	char *buf;              /* data that the sink did not accept; NULL if none */
+	struct pipe *pipe;      /* data after that in buf; NULL if it is empty */
+	struct zerocopy_pin *pin; /* for buf, after a zero-copy send from it */
+	uint64_t bytes;         /* read from the source */
+	uint64_t counted;       /* bytes of its message counted by byte_count.c */
+	struct list turn_link;  /* in the waiting list of bulk transfers */
+	uint32_t head, tail;    /* unsent bytes in buf */
+	uint32_t lookahead;     /* bytes after them that may not be forwarded yet */
+	uint32_t burst;         /* bytes since the source was last drained */
+	uint8_t state;          /* enum direction_state */
+	uint8_t short_bursts;   /* consecutive bursts that were too short */
+	uint8_t broken : 1;     /* ended by a reset: must not look like a normal end */
+	uint8_t left_in_kernel : 1; /* unread data stays in the kernel: no buffer */
+	uint8_t keeps_buf : 1;  /* buf has data to be sent again in a retry, or a head that rules
+				 * hold back */
+	uint8_t waits_for_buffer : 1; /* a head has to be read, and no buffer is available */
+	uint8_t is_bulk : 1;    /* a bulk transfer: uses a pipe or a larger buffer */
+	uint8_t no_splice : 1;  /* splicing is not supported by the kernel */
+	uint8_t is_big : 1;     /* buf is from the pool of bulk buffers */
+	uint8_t is_wide : 1;    /* buf is from engine.wide_pool */
+	uint8_t waits : 1;      /* it waits for its turn among the bulk transfers */
+	uint8_t side : 1;       /* which direction it is, while it waits */
+};
+
+/* As it is kept in a field of 10 bits. */
+#define US_BITS(us) ((us) & 0x3ff)
+
+/* Number of (state, event) pairs kept for show sess and crash reports. */
+#define STREAM_HISTORY 8
+
+struct stream {
+	struct direction dir[SIDES];
+	struct conn *conn[SIDES]; /* of the client: its session's or its own; of the server */
+	struct timer timer;
+	struct task task;       /* first I/O, later the end of the turn */
+	struct list link;       /* engine.streams */
+	/* In a shard: in the server's or the backend's queue by the first or by the second, and by
+	 * the first in `granted`. */
+	struct list queue_link;
+	struct heap_node queue_node;
+	struct session *sess;   /* the client's connection that it belongs to */
+	struct engine *engine;
+	struct proxy *be;
+	struct proxy *upgraded_to; /* set by http_upgrade.c, for its first request; else NULL */
+	unsigned int uses;      /* requests carried by conn[SERVER] */
+	uint8_t is_private : 1; /* conn[SERVER] is authenticated: other sessions must not use it */
+	uint8_t handshake_got;  /* in HANDSHAKE: bytes of the reply */
+	uint16_t linger_checks; /* in LINGER */
+	struct http_txn *txn;   /* mode http, from a request's first byte on; else NULL */
+	struct captures *captures; /* proxy/sample/capture.h; NULL: none */
+	struct server *srv;     /* the chosen server; it holds a slot if has_slot */
+	struct server *bound;   /* the server that persistence requires; NULL: none */
+	uint64_t state_ms;      /* when the state was entered */
+	uint64_t
+		wake_ms; /* in RETRY and LINGER, and while a head waits for memory: time to
+			  * continue; in CONNECT, for HANDSHAKE: end of timeout connect */
+	uint64_t waits_since_ms; /* start of the wait in a queue */
+	uint64_t queued_ms;     /* when it got a server slot (0: not yet) */
+	uint64_t connected_ms;  /* 0: not yet */
+	uint64_t last_ms[SIDES]; /* last read from or write to that side */
+	uint64_t id;            /* unique in the process: engine_next_id() */
+	uint32_t queue_before;  /* %sq: position in its server's queue, see slot_queue_locked() */
+	uint32_t be_queue_before; /* %bq */
+	uint16_t retries;       /* number of retries so far */
+	int16_t connect_err;    /* of the last failed connect(): errno, ERR_RANGE; 0: timeout */
+	uint32_t key;           /* the balancing key, if has_key */
+	/* Its priority in queues (set-priority-class, set-priority-offset). */
+	int32_t prio_class : 12, prio_offset : 20;
+	unsigned int left_be_cur; /* has_left: values for its last log line */
+	union {
+		unsigned int left_srv_cur;
+		uint32_t slot;  /* until then: the number of its slot, of server.slots */
+	};
+	uint8_t state;          /* enum stream_state */
+	uint8_t posted;         /* enum stream_event for its task to deliver; NONE: first I/O */
+	uint8_t has_slot;
+	/* True while other workers may see it: srv, has_slot, its links and its positions in
+	 * queues are then guarded by the backend's lock, until it has learned of its slot. */
+	uint8_t waits;
+	uint8_t speculates_read[SIDES]; /* the side is read before an event reports it */
+	int8_t log_level;       /* set-log-level: 0 not set, -1 silent, else LOG_LEVEL_x + 1 */
+	char term[2];           /* termination code: cause and phase, '-' while unknown */
+	uint8_t hist_n;
+	uint8_t hist[STREAM_HISTORY][2]; /* state, event */
+	uint8_t redispatch : 1; /* the next assignment avoids srv */
+	uint8_t redispatched : 1;
+	uint8_t forced : 1;     /* force-persist: only that server may be used */
+	uint8_t has_key : 1;
+	uint8_t has_left : 1;   /* it left the backend */
+	uint8_t counts_be : 1, counts_srv : 1; /* all bytes of the request so far are counted:
+					        * byte_count.c */
+	uint8_t is_http : 1;    /* its frontend is in mode http, or http_upgrade.c changed it */
+	uint8_t logged : 1;
+	uint8_t looked_again : 1; /* it has checked for a FIN after the server's first bytes */
+	/* Microseconds that queued_ms and connected_ms leave out. */
+	uint32_t queued_us : 10, connected_us : 10;
+	struct dns_ask *asks;   /* do-resolve: names that its rules ask for; NULL: none */
+	struct conn server;     /* conn[SERVER], unless that is shared */
+};
+
+/* The clock of its worker's loop. */
+static inline uint64_t
+stream_now_ms(const struct stream *s)
+{
+	return loop_now_ms(s->engine->loop);
+}
+
+/* The microseconds that this leaves out: 0..999. */
+static inline unsigned int
+stream_now_us(const struct stream *s)
+{
+	return loop_now_us(s->engine->loop);
+}
+
+#endif
