@@ -29,6 +29,9 @@ srv_stat(const struct stream *s)
 	return &srv_shard(s, s->srv)->stat;
 }
 
+/* Counts a handshake of TLS that has succeeded. */
+void count_handshake(struct handshake_stat *st, const struct conn *c);
+
 /* Counters that a frontend and the listener of the session have alike. */
 
 static inline void

@@ -47,6 +47,11 @@ struct h1_stat {
 	_Atomic uint64_t spliced_in, spliced_out;
 };
 
+/* TLS handshakes with the peers. */
+struct handshake_stat {
+	_Atomic uint64_t full, resumed, failed; /* failed: not those that were too late */
+};
+
 /*
  * The highest value of a shared number is noted by the worker that raised it, as seen after its
  * change: the maximum over the shards is the highest value.
@@ -56,6 +61,7 @@ struct server_stat {
 	_Atomic uint64_t cli_abrt, srv_abrt, connect, reuse, lbtot, failed_conns, denied_resp;
 	_Atomic uint64_t req_tot, hrsp[6]; /* mode http: responses, by class; [0]: any other */
 	_Atomic uint64_t failed_rewrites; /* by rules */
+	struct handshake_stat tls;        /* with those of checks */
 	_Atomic unsigned int cur_max, queued_max, rate_max;
 	_Atomic uint64_t last_sess_ms;   /* loop clock, 0: never */
 	struct stat_times times;
@@ -70,6 +76,7 @@ struct proxy_stat {
 	_Atomic uint64_t intercepted; /* frontends: requests answered by rules */
 	_Atomic uint64_t failed_rewrites;
 	struct h1_stat h1;
+	struct handshake_stat tls; /* with clients, or with all servers */
 	_Atomic unsigned int cur_max, queued_max, rate_max; /* rate_max: of backends */
 	_Atomic uint64_t last_sess_ms;
 	struct stat_times times;

@@ -43,6 +43,8 @@ static const uint8_t part_of[STAT_COLS + 1] = {
 	[STAT_wredis] = STAT_PART_COUNTERS, [STAT_lbtot] = STAT_PART_COUNTERS,
 	[STAT_cli_abrt] = STAT_PART_COUNTERS, [STAT_srv_abrt] = STAT_PART_COUNTERS,
 	[STAT_connect] = STAT_PART_COUNTERS, [STAT_reuse] = STAT_PART_COUNTERS,
+	[STAT_ssl_sess] = STAT_PART_COUNTERS, [STAT_ssl_reused_sess] = STAT_PART_COUNTERS,
+	[STAT_ssl_failed_handshake] = STAT_PART_COUNTERS,
 	[STAT_wrew] = STAT_PART_COUNTERS, [STAT_req_tot] = STAT_PART_COUNTERS,
 	[STAT_hrsp_1xx] = STAT_PART_COUNTERS, [STAT_lastsess] = STAT_PART_COUNTERS,
 	[STAT_qtime] = STAT_PART_COUNTERS, [STAT_ctime] = STAT_PART_COUNTERS,
@@ -259,6 +261,14 @@ put_zeros(struct stat_row *r, enum stat_col from, enum stat_col to)
 		put_stat(r, (enum stat_col)c, 0);
 }
 
+static void
+put_handshakes(struct stat_row *r, const struct handshake_stat *st)
+{
+	put_stat(r, STAT_ssl_sess, st->full);
+	put_stat(r, STAT_ssl_reused_sess, st->resumed);
+	put_stat(r, STAT_ssl_failed_handshake, st->failed);
+}
+
 /* Responses by class; empty in mode tcp. */
 static void
 put_responses(struct stat_row *r, const struct proxy *p, const _Atomic uint64_t *hrsp)
@@ -342,7 +352,8 @@ stat_frontend_row(const struct process *process, const struct proxy *p, struct s
 	put_stat(r, STAT_dses, st->denied_sess);
 	put_stat(r, STAT_wrew, st->failed_rewrites);
 	put_stat(r, STAT_eint, 0);
-	put_zeros(r, STAT_ssl_sess, (enum stat_col)(STAT_COLS - 1));
+	put_handshakes(r, &st->tls);
+	put_zeros(r, STAT_ssl_failed_handshake + 1, (enum stat_col)(STAT_COLS - 1));
 	if (p->mode == PROXY_HTTP)
 		put_h1(r, &st->h1, atomic_read(&p->fe_gate.n), st->h1.streams - st->h1.streams_over,
 			st->cum_sess, st->h1.streams);
@@ -460,6 +471,7 @@ put_server_counters(struct stat_row *r, const struct server *s, uint64_t now)
 	put_stat(r, STAT_qmax, st->queued_max);
 	put_stat(r, STAT_smax, st->cur_max);
 	put_stat(r, STAT_rate_max, st->rate_max);
+	put_handshakes(r, &st->tls);
 	put_responses(r, s->be, st->hrsp);
 	if (s->be->mode == PROXY_HTTP)
 		put_stat(r, STAT_req_tot, st->req_tot);
@@ -505,7 +517,6 @@ put_server_names(struct stat_row *r, const struct server *s, struct stat_texts *
 	stat_row_text(r, STAT_addr, address_text(s, texts->addr));
 	if (cookie)
 		stat_row_text(r, STAT_cookie, cookie);
-	put_zeros(r, STAT_ssl_sess, STAT_ssl_failed_handshake);
 }
 
 void
@@ -625,7 +636,8 @@ stat_backend_row(const struct process *process, const struct proxy *p, enum stat
 	put_stat(r, STAT_reuse, st->reuse);
 	put_stat(r, STAT_eint, 0);
 	put_zeros(r, STAT_agg_server_status, STAT_agg_check_status);
-	put_zeros(r, STAT_ssl_sess, (enum stat_col)(STAT_COLS - 1));
+	put_handshakes(r, &st->tls);
+	put_zeros(r, STAT_ssl_failed_handshake + 1, (enum stat_col)(STAT_COLS - 1));
 	if (p->mode == PROXY_HTTP && parts == STAT_PARTS)
 		put_backend_h1(r, p, st);
 }

@@ -8,6 +8,7 @@
 #include "proxy/check/check_context.h"
 #include "proxy/check/check_send.h"
 #include "proxy/check/check_text.h"
+#include "proxy/model/count.h"
 #include "proxy/model/proxy.h"
 #include "rule/sample/conv.h"
 #include "rule/sample/sample.h"
@@ -116,11 +117,29 @@ check_tls_fail(struct check_run *r, struct check_verdict *v)
 	return CHECK_STEP_FAIL;
 }
 
+/* As in HAProxy among those of sessions. */
+static void
+count_check_handshake(const struct check_run *r, int has_failed)
+{
+	const struct server *srv = check_run_server(r);
+	unsigned int worker = r->shared->engine->index;
+	struct handshake_stat *of[] = { &srv->shard[worker].stat.tls,
+		&srv->be->shard[worker].be.tls };
+
+	for (size_t i = 0; i < ARRAY_LEN(of); i++) {
+		if (has_failed)
+			counter_add(&of[i]->failed, 1);
+		else
+			count_handshake(of[i], &r->conn);
+	}
+}
+
 enum check_step
 check_tls_proceed(struct check_run *r, struct check_verdict *v)
 {
 	switch (conn_handshake(&r->conn)) {
 	case IO_OK:
+		count_check_handshake(r, 0);
 		return CHECK_STEP_NEXT;
 	case IO_AGAIN:
 		r->state = CHECK_TLS_HANDSHAKE;
@@ -130,6 +149,8 @@ check_tls_proceed(struct check_run *r, struct check_verdict *v)
 	case IO_ERR:
 		break;
 	}
+	if (r->conn.sends)
+		count_check_handshake(r, 1);
 	return check_tls_fail(r, v);
 }
 

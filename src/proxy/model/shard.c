@@ -182,14 +182,14 @@ stat_times_follow(struct stat_times *sum, const struct stat_times *later)
 	X(cum_sess) X(bytes_in) X(bytes_out) X(econ) X(eresp) X(wretr) X(wredis) X(cli_abrt) \
 	X(srv_abrt) X(connect) X(reuse) X(lbtot) X(failed_conns) X(denied_resp) \
 	X(failed_rewrites) X(req_tot) X(hrsp[0]) X(hrsp[1]) X(hrsp[2]) X(hrsp[3]) X(hrsp[4]) \
-	X(hrsp[5])
+	X(hrsp[5]) X(tls.full) X(tls.resumed) X(tls.failed)
 #define PROXY_COUNTS(X) \
 	X(cum_conn) X(cum_sess) X(bytes_in) X(bytes_out) X(denied_req) X(failed_req) \
 	X(denied_conn) X(denied_sess) X(denied_resp) X(econ) X(eresp) X(wretr) X(wredis) \
 	X(cli_abrt) X(srv_abrt) X(lbtot) X(connect) X(reuse) X(failed_conns) X(failed_rewrites) \
 	X(req_tot) X(intercepted) X(hrsp[0]) X(hrsp[1]) X(hrsp[2]) X(hrsp[3]) X(hrsp[4]) \
 	X(hrsp[5]) X(h1.streams) X(h1.streams_over) X(h1.in) X(h1.out) X(h1.spliced_in) \
-	X(h1.spliced_out)
+	X(h1.spliced_out) X(tls.full) X(tls.resumed) X(tls.failed)
 #define MAXIMA(X) \
 	X(cur_max) X(queued_max) X(rate_max) X(last_sess_ms) X(times.qtime_max) \
 	X(times.ctime_max) X(times.rtime_max) X(times.ttime_max)
@@ -235,6 +235,7 @@ raise_proxy_stat(struct proxy_stat *out, const struct proxy_stat *st)
 void
 server_stat_add_span(struct server_stat *sum, const struct stat_span *span)
 {
+	struct handshake_stat before = sum->tls;
 	const char *row = span->first;
 	struct stat_times later = { 0 };
 
@@ -247,6 +248,8 @@ server_stat_add_span(struct server_stat *sum, const struct stat_span *span)
 			raise_server_stat(sum, st);
 	}
 	stat_times_follow(&sum->times, &later);
+	if (span->is_cleared)
+		sum->tls = before;
 }
 
 /* The streams of other processes are not open here. */
@@ -254,6 +257,7 @@ void
 proxy_stat_add_span(struct proxy_stat *out, const struct stat_span *span)
 {
 	uint64_t open = out->h1.streams - out->h1.streams_over;
+	struct handshake_stat tls_before = out->tls;
 	struct h1_stat before = out->h1;
 	struct stat_times later = { 0 };
 	const char *row = span->first;
@@ -270,8 +274,10 @@ proxy_stat_add_span(struct proxy_stat *out, const struct stat_span *span)
 			raise_proxy_stat(out, st);
 	}
 	stat_times_follow(&out->times, &later);
-	if (span->is_cleared)
+	if (span->is_cleared) {
 		out->h1 = before;
+		out->tls = tls_before;
+	}
 	out->h1.streams_over = out->h1.streams - open;
 }
 

@@ -37,6 +37,7 @@ stat_clear_proxy(struct proxy_stat *st)
 	clear_time_maxima(&st->times);
 	st->sess_rate.max = st->conn_rate.max = st->req_rate.max = 0;
 	clear_h1(&st->h1);
+	memset(&st->tls, 0, sizeof(st->tls));
 }
 
 void
@@ -46,6 +47,7 @@ stat_clear_server(struct server_stat *st)
 	counter_set(&st->queued_max, 0);
 	counter_set(&st->rate_max, 0);
 	clear_time_maxima(&st->times);
+	memset(&st->tls, 0, sizeof(st->tls));
 }
 
 /* Rates remain. */

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "net/xprt.h"
+#include "proxy/model/count.h"
 #include "proxy/model/termination.h"
 #include "proxy/session/session_admit.h"
 
@@ -35,6 +36,7 @@ client_handshake(struct stream *s)
 		return STREAM_EV_NONE;
 	switch (conn_handshake(c)) {
 	case IO_OK:
+		count_handshake(&fe_stat(s)->tls, c);
 		return session_admit_again(s);
 	case IO_AGAIN:
 		return STREAM_EV_NONE;

@@ -43,6 +43,7 @@ stream_do_client_handshake_abort(struct stream *s)
 {
 	const struct xprt *x = s->conn[CLIENT]->xprt;
 
+	counter_add(&fe_stat(s)->tls.failed, 1);
 	client_handshake_set_term(
 		s, x && x->failure ? (enum conn_err)x->failure : CONN_ERR_TLS_FAILED);
 	return stream_do_close(s);

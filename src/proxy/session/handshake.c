@@ -11,6 +11,17 @@
 #include "proxy/session/handlers.h"
 #include "proxy/session/proxy_protocol_out.h"
 
+/* A server that is not connected has not refused the handshake. */
+static enum stream_event
+refuse_handshake(struct stream *s)
+{
+	if (s->conn[SERVER]->xprt && s->conn[SERVER]->sends) {
+		counter_add(&srv_stat(s)->tls.failed, 1);
+		counter_add(&be_stat(s)->tls.failed, 1);
+	}
+	return STREAM_EV_REFUSED;
+}
+
 /* Continues the handshake of the server's transport. */
 static enum stream_event
 shake_hands(struct stream *s)
@@ -21,6 +32,8 @@ shake_hands(struct stream *s)
 		return STREAM_EV_NONE;
 	switch (conn_handshake(c)) {
 	case IO_OK:
+		count_handshake(&srv_stat(s)->tls, c);
+		count_handshake(&be_stat(s)->tls, c);
 		return STREAM_EV_UP;
 	case IO_AGAIN:
 		return STREAM_EV_NONE;
@@ -28,7 +41,7 @@ shake_hands(struct stream *s)
 	case IO_ERR:
 		break;
 	}
-	return STREAM_EV_REFUSED;
+	return refuse_handshake(s);
 }
 
 /* The server's own side begins: with the PROXY header, if it wants one. */
@@ -108,6 +121,6 @@ handshake_io(struct stream *s, int side, uint32_t ev)
 		return early_io(s, side, ev);
 	next = handshake_proceed(s);
 	if (next == STREAM_EV_NONE && (ev & EV_ERR) && conn_take_error(c))
-		next = STREAM_EV_REFUSED;
+		next = refuse_handshake(s);
 	return next;
 }

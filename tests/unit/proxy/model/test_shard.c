@@ -224,10 +224,12 @@ sums_include_previous_processes(void **st)
 		former[i].fe.hrsp[2] = 10;
 		former[i].fe.cur_max = 5 + (unsigned int)i;
 		former[i].fe.h1.streams = 7;
+		former[i].fe.tls.failed = 4;
 		former[i].fe.conn_rate = (struct freq){ .sec = 5, .cur = 100, .max = 100 };
 	}
 	px->shard[1].fe.hrsp[2] = 1;
 	px->shard[1].fe.h1.streams = 3;
+	px->shard[0].fe.tls.failed = 1;
 	assert_int_equal(stat_past_add(&px->past[0], span), 0);
 	for (int cleared = 0; cleared < 2; cleared++) {
 		px->past[0].span[0].is_cleared = cleared;
@@ -235,6 +237,7 @@ sums_include_previous_processes(void **st)
 		assert_int_equal(sum.hrsp[2], 21);
 		assert_int_equal(sum.cur_max, cleared ? 0 : 6);
 		assert_int_equal(sum.h1.streams, cleared ? 3 : 17);
+		assert_int_equal(sum.tls.failed, cleared ? 1 : 9);
 		assert_int_equal(sum.h1.streams - sum.h1.streams_over, 3);
 		assert_int_equal(sum.conn_rate.max, cleared ? 0 : 100);
 		/* The rates of the last second include them, too. */
@@ -350,6 +353,8 @@ clearing_maxima_keeps_counters(void **st)
 	assert_int_equal(fe->times.rtime_max, 0);
 	assert_int_equal(fe->conn_rate.max, 0);
 	assert_int_equal(fe->h1.in, 0);
+	assert_int_equal(fe->tls.full, 0);
+	assert_int_equal(s->tls.resumed, 0);
 	assert_int_equal(s->queued_max, 0);
 	assert_int_equal(px->be_rate.max, 0);
 	assert_int_equal(srv->sess_rate.max, 0);
