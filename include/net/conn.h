@@ -31,6 +31,7 @@ enum io_result { IO_OK, IO_AGAIN, IO_EOF, IO_ERR };
 #define XPRT_CAPS_UNIX (XPRT_PEEK | XPRT_MORE)
 
 struct conn_preface;
+struct sbuf;
 struct xprt;
 struct zerocopy;
 
@@ -122,6 +123,9 @@ enum io_result conn_send(struct conn *c, const void *buf, size_t len, int more, 
  * resources and copied. */
 enum io_result conn_send_in_place(struct conn *c, const void *buf, size_t len, int more,
 	size_t *put, int *in_place);
+/* Sends what is left of out, behind *sent bytes of it, as far as the connection takes it: IO_OK,
+ * and out is empty and *sent 0; IO_AGAIN; IO_ERR. */
+enum io_result conn_send_sbuf(struct conn *c, struct sbuf *out, size_t *sent) must_check;
 /*
  * Sets the number of bytes, 1 to 255, that make the socket readable, besides EOF and errors
  * (SO_RCVLOWAT, socket(7)). Makes a call only when the value changes. No effect on unix sockets,

@@ -57,24 +57,11 @@ postpone_idle(struct dns_stream *s)
 static int
 flush_stream(struct dns_stream *s)
 {
-	size_t put;
+	enum io_result r = conn_send_sbuf(&s->conn, &s->out, &s->sent);
 
-	while (s->sent < s->out.len) {
-		switch (conn_send(&s->conn, s->out.p + s->sent, s->out.len - s->sent, 0, &put)) {
-		case IO_OK:
-			s->sent += put;
-			break;
-		case IO_AGAIN:
-			conn_want(&s->conn, EV_R | EV_W);
-			return 0;
-		case IO_EOF:
-		case IO_ERR:
-			return -ERR_CLOSED;
-		}
-	}
-	sbuf_reset(&s->out);
-	s->sent = 0;
-	conn_want(&s->conn, EV_R);
+	if (r == IO_ERR)
+		return -ERR_CLOSED;
+	conn_want(&s->conn, r == IO_AGAIN ? EV_R | EV_W : EV_R);
 	return 0;
 }
 

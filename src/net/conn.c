@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include "base/sbuf.h"
 #include "net/xprt.h"
 
 #define CONN_SENDS_MAX 2
@@ -318,6 +319,31 @@ conn_sock_send(struct conn *c, const void *buf, size_t len, int more, size_t *pu
 	int in_place = 0;
 
 	return sock_send(c, buf, len, more ? MSG_MORE : 0, put, &in_place);
+}
+
+enum io_result
+conn_send_sbuf(struct conn *c, struct sbuf *out, size_t *sent)
+{
+	size_t put;
+
+	while (*sent < out->len) {
+		if (!conn_is_ready(c, DIR_W))
+			return IO_AGAIN;
+		switch (conn_send(c, out->p + *sent, out->len - *sent, 0, &put)) {
+		case IO_OK:
+			*sent += put;
+			break;
+		case IO_AGAIN:
+			return IO_AGAIN;
+		case IO_EOF:
+		case IO_ERR:
+		default:
+			return IO_ERR;
+		}
+	}
+	sbuf_reset(out);
+	*sent = 0;
+	return IO_OK;
 }
 
 enum io_result

@@ -86,7 +86,7 @@ static int
 admin_flush(struct admin_conn *c)
 {
 	size_t len = c->out.len, before = c->sent;
-	enum io_result r = cli_send(&c->conn, &c->out, &c->sent);
+	enum io_result r = conn_send_sbuf(&c->conn, &c->out, &c->sent);
 
 	engine_count_sent(&c->admin->worker->engine, (r == IO_OK ? len : c->sent) - before);
 	if (r == IO_ERR)

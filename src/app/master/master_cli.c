@@ -60,7 +60,7 @@ on_conn_idle(struct timer *t)
 static void
 send_answers(struct master_conn *c)
 {
-	if (!c->gone && cli_send(&c->conn, &c->out, &c->sent) == IO_ERR)
+	if (!c->gone && conn_send_sbuf(&c->conn, &c->out, &c->sent) == IO_ERR)
 		end_master_conn(c);
 }
 

@@ -98,7 +98,7 @@ read_answer(struct master_conn *c)
 static void
 send_command(struct master_conn *c)
 {
-	if (cli_send(&c->relay, &c->ask, &c->asked) != IO_ERR)
+	if (conn_send_sbuf(&c->relay, &c->ask, &c->asked) != IO_ERR)
 		return;
 	sbuf_reset(&c->ask);
 	c->asked = 0;

@@ -60,22 +60,11 @@ on_fetch_timer(struct timer *t)
 static int
 send_fetch(struct ocsp_fetch *f)
 {
-	size_t put;
+	enum io_result r = conn_send_sbuf(&f->conn, &f->out, &f->sent);
 
-	while (f->sent < f->out.len) {
-		switch (conn_send(&f->conn, f->out.p + f->sent, f->out.len - f->sent, 0, &put)) {
-		case IO_OK:
-			f->sent += put;
-			break;
-		case IO_AGAIN:
-			conn_want(&f->conn, EV_R | EV_W);
-			return 0;
-		case IO_EOF:
-		case IO_ERR:
-			return -ERR_CLOSED;
-		}
-	}
-	conn_want(&f->conn, EV_R);
+	if (r == IO_ERR)
+		return -ERR_CLOSED;
+	conn_want(&f->conn, r == IO_AGAIN ? EV_R | EV_W : EV_R);
 	return 0;
 }
 

@@ -1,5 +1,6 @@
 #include "net_rig.h"
 
+#include "base/sbuf.h"
 #include "net/conn.h"
 
 static struct conn c;
@@ -390,6 +391,56 @@ a_full_socket_blocks_writing(void **st)
 	assert_true(conn_unsent(&c) > 0);
 }
 
+/* Reads at the peer until it has `upto` bytes. */
+static void
+peer_reads(char *got, size_t *n, size_t upto)
+{
+	while (*n < upto) {
+		long r = read(peer, got + *n, upto - *n);
+
+		if (r > 0)
+			*n += (size_t)r;
+	}
+}
+
+static void
+a_buffer_is_sent_in_parts(void **st)
+{
+	static char text[1 << 20], got[sizeof(text)];
+	struct sbuf out;
+	size_t sent = 0, n = 0;
+
+	(void)st;
+	for (size_t i = 0; i < sizeof(text); i++)
+		text[i] = (char)(i % 251);
+	sbuf_init(&out, 0);
+	sbuf_add(&out, text, sizeof(text));
+	while (conn_send_sbuf(&c, &out, &sent) == IO_AGAIN) {
+		uint64_t calls = rig_calls(SYS_CALL_sendto);
+
+		/* Without an event it is not tried again. */
+		assert_true(sent > 0 && sent < sizeof(text));
+		assert_int_equal(conn_send_sbuf(&c, &out, &sent), IO_AGAIN);
+		assert_int_equal(rig_calls(SYS_CALL_sendto), calls);
+		peer_reads(got, &n, sent);
+		loop_want(rig_loop, c.fd, EV_W);
+		while (!loop_is_ready(rig_loop, c.fd, DIR_W))
+			rig_turn(50);
+	}
+	assert_int_equal(sent, 0);
+	assert_int_equal(out.len, 0);
+	peer_reads(got, &n, sizeof(got));
+	assert_memory_equal(got, text, sizeof(text));
+	close(peer);
+	peer = -1;
+	await(EV_RDHUP);
+	do
+		sbuf_add(&out, "x", 1);
+	while (conn_send_sbuf(&c, &out, &sent) == IO_OK);
+	assert_int_equal(c.err, EPIPE);
+	sbuf_fini(&out);
+}
+
 static void
 a_preface_leaves_with_the_first_bytes(void **st)
 {
@@ -585,6 +636,7 @@ main(void)
 		CASE(bytes_below_the_low_water_mark_do_not_wake),
 		CASE(an_end_below_the_low_water_mark_wakes),
 		CASE(a_full_socket_blocks_writing),
+		CASE(a_buffer_is_sent_in_parts),
 		CASE(a_preface_leaves_with_the_first_bytes),
 		CASE(a_preface_leaves_alone),
 		CASE(a_preface_leaves_before_the_fin),
