@@ -443,19 +443,41 @@ conn_take_error(struct conn *c)
 	return e;
 }
 
-void
-conn_close(struct conn *c)
+/* Frees all but the descriptor, which is returned; -1: it is closed. */
+static inline int
+release_conn(struct conn *c)
 {
+	int fd = c->fd;
+
 	if (!conn_is_open(c))
-		return;
+		return -1;
 	assert(!c->zerocopy);
 	if (unlikely(c->preface))
 		conn_preface_drop(c);
 	if (unlikely(c->xprt))
 		conn_xprt_close(c);
-	loop_forget(c->loop, c->fd);
-	(void)sys_close(sys_of(c), c->fd);
 	c->fd = -1;
+	return fd;
+}
+
+void
+conn_close(struct conn *c)
+{
+	int fd = release_conn(c);
+
+	if (fd < 0)
+		return;
+	loop_forget(c->loop, fd);
+	(void)sys_close(sys_of(c), fd);
+}
+
+void
+conn_close_late(struct conn *c)
+{
+	int fd = release_conn(c);
+
+	if (fd >= 0)
+		loop_close(c->loop, fd);
 }
 
 int
@@ -467,18 +489,4 @@ conn_take_fd(struct conn *c)
 	loop_detach(c->loop, fd);
 	c->fd = -1;
 	return fd;
-}
-
-void
-conn_close_late(struct conn *c)
-{
-	if (!conn_is_open(c))
-		return;
-	assert(!c->zerocopy);
-	if (unlikely(c->preface))
-		conn_preface_drop(c);
-	if (unlikely(c->xprt))
-		conn_xprt_close(c);
-	loop_close(c->loop, c->fd);
-	c->fd = -1;
 }
