@@ -1,0 +1,12 @@
+/* Options of bind and server lines for versions of the protocol: SETTING(name, arguments, syntax, text). */
+SETTING("ssl-max-ver", 1, "<version>", "Highest version."),
+SETTING("force-sslv3", 0, NULL, "SSL 3.0 only."),
+SETTING("force-tlsv10", 0, NULL, "TLS 1.0 only."),
+SETTING("force-tlsv11", 0, NULL, "TLS 1.1 only."),
+SETTING("force-tlsv12", 0, NULL, "TLS 1.2 only."),
+SETTING("force-tlsv13", 0, NULL, "TLS 1.3 only."),
+SETTING("no-sslv3", 0, NULL, "Without SSL 3.0, as by default."),
+SETTING("no-tlsv10", 0, NULL, "Without TLS 1.0."),
+SETTING("no-tlsv11", 0, NULL, "Without TLS 1.1."),
+SETTING("no-tlsv12", 0, NULL, "Without TLS 1.2."),
+SETTING("no-tlsv13", 0, NULL, "Without TLS 1.3."),
