@@ -52,12 +52,12 @@ def gone(*pids, limit=LIMIT):
             os.close(end)
 
 
-def becomes(look, wanted, what=None, limit=LIMIT):
+def becomes(read, wanted, what=None, limit=LIMIT):
     """look() == wanted, or with a function as `wanted`, wanted(look()) is true. Only for what nobody reports, such as the
     files of /proc: looks every few milliseconds. Returns what it saw."""
     end = time.monotonic() + limit
     while True:
-        seen = look()
+        seen = read()
         if wanted(seen) if callable(wanted) else seen == wanted:
             return seen
         if time.monotonic() >= end:
@@ -109,14 +109,14 @@ def _short(seen):
     return text if len(text) < 4000 else "..." + text[-4000:]
 
 
-def _file_until(path, look, is_enough, what, limit):
+def _file_until(path, read, is_enough, what, limit):
     fd = _libc.inotify_init1(_NONBLOCK)
     try:
         while True:
             # The directory hears nothing of a file that has got its name later.
             _watch(fd, Path(path).parent)
             _watch(fd, path)
-            if is_enough(seen := look()):
+            if is_enough(seen := read()):
                 return seen
             if not select.select([fd], [], [], limit)[0]:
                 raise AssertionError(f"waited {limit} s for {what}; seen: {_short(seen)}")
@@ -132,24 +132,24 @@ def exists(path, limit=LIMIT):
                 f"the file {path}", limit)
 
 
-def says(path, *texts, limit=LIMIT):
+def contains(path, *texts, limit=LIMIT):
     """A file, which need not be there yet, has all of these texts; returns its content."""
-    def look():
+    def read():
         with contextlib.suppress(FileNotFoundError):
             return Path(path).read_text(errors="replace")
         return ""
 
-    return _file_until(path, look, lambda seen: all(text in seen for text in texts), f"{texts} in {path}", limit)
+    return _file_until(path, read, lambda seen: all(text in seen for text in texts), f"{texts} in {path}", limit)
 
 
-def says_often(path, text, n, limit=LIMIT):
+def contains_often(path, text, n, limit=LIMIT):
     """A file has this text n times; returns its lines with it."""
-    def look():
+    def read():
         with contextlib.suppress(FileNotFoundError):
             return [line for line in Path(path).read_text(errors="replace").split("\n") if text in line]
         return []
 
-    return _file_until(path, look, lambda seen: len(seen) >= n, f"{n} times '{text}' in {path}", limit)
+    return _file_until(path, read, lambda seen: len(seen) >= n, f"{n} times '{text}' in {path}", limit)
 
 
 # --- sockets ---------------------------------------------------------------------------------------------

@@ -50,15 +50,15 @@ class Intruder:
 
     def __init__(self, pid):
         self.pid = pid
-        self.former = Registers()
+        self.previous = Registers()
         self.is_over = False
 
     def __enter__(self):
         for _ in range(1000):
             ptrace(ATTACH, self.pid)
             self._wait(signal.SIGSTOP)
-            ptrace(GETREGS, self.pid, ctypes.byref(self.former))
-            if self.former.orig_rax < 1 << 63 and self.peek(self.former.rip - 2, 2) == SYSCALL:
+            ptrace(GETREGS, self.pid, ctypes.byref(self.previous))
+            if self.previous.orig_rax < 1 << 63 and self.peek(self.previous.rip - 2, 2) == SYSCALL:
                 return self
             ptrace(DETACH, self.pid)
             time.sleep(0.01)
@@ -66,7 +66,7 @@ class Intruder:
 
     def __exit__(self, *unused):
         if not self.is_over:
-            ptrace(SETREGS, self.pid, ctypes.byref(self.former))
+            ptrace(SETREGS, self.pid, ctypes.byref(self.previous))
             ptrace(DETACH, self.pid)
 
     def _wait(self, expected):
@@ -83,14 +83,14 @@ class Intruder:
 
     def put(self, data):
         """Below the stack that is in use; returns its address."""
-        address = (self.former.rsp - 4096) & ~15
+        address = (self.previous.rsp - 4096) & ~15
         with open(f"/proc/{self.pid}/mem", "r+b", buffering=0) as f:
             f.seek(address)
             f.write(data)
         return address
 
     def call(self, name, *args):
-        regs = Registers.from_buffer_copy(self.former)
+        regs = Registers.from_buffer_copy(self.previous)
         regs.rip -= 2
         regs.rax, regs.orig_rax = CALLS[name], (1 << 64) - 1
         for register, value in zip(("rdi", "rsi", "rdx", "r10", "r8", "r9"), (*args, 0, 0, 0, 0, 0, 0)):

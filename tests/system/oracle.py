@@ -230,8 +230,8 @@ def load(path):
 @functools.cache
 def version():
     """The versions of HAProxy and of its OpenSSL."""
-    said = subprocess.run([HAPROXY, "-vv"], capture_output=True, text=True, timeout=WAIT, check=True).stdout
-    return re.search(r"HAProxy version \S+", said)[0] + ", " + re.search(r"Running on OpenSSL version : (OpenSSL \S+)", said)[1]
+    printed = subprocess.run([HAPROXY, "-vv"], capture_output=True, text=True, timeout=WAIT, check=True).stdout
+    return re.search(r"HAProxy version \S+", printed)[0] + ", " + re.search(r"Running on OpenSSL version : (OpenSSL \S+)", printed)[1]
 
 
 @functools.cache
@@ -276,7 +276,7 @@ class Subject:
         self.dir = directory
         self.sock = directory / "s.sock"
         # Answers, and their bytes.
-        self.asked = self.told = 0
+        self.asked = self.answered = 0
         given(cfg)
         (directory / "t.cfg").write_text(f"global\n stats socket {self.sock} level admin\n nbthread 1\n maxconn 200\n" + cfg)
         with open(directory / "err", "wb") as err:
@@ -303,7 +303,7 @@ class Subject:
     def admin(self, command):
         got = admin(self.sock, command)
         self.asked += 1
-        self.told += len(got)
+        self.answered += len(got)
         return got
 
     def settle(self):

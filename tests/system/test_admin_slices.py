@@ -125,18 +125,18 @@ def test_sessions_of_all_workers_are_seen_once(daemon, origins):
                extra="nbthread 4\n    tune.listener.multi-queue fair\n    stats maxconn 20")
     lists, gone = [], []
 
-    def goes_on():
+    def continues():
         return len(lists) <= 30 or len(gone) <= 1000
 
     def come_and_go():
-        while goes_on():
+        while continues():
             with contextlib.suppress(OSError), connect(front) as c:
                 c.sendall(b"x")
                 c.recv(1)
             gone.append(1)
 
-    def look():
-        while goes_on():
+    def read():
+        while continues():
             lists.append(sessions(d))
 
     with contextlib.ExitStack() as stack:
@@ -145,7 +145,7 @@ def test_sessions_of_all_workers_are_seen_once(daemon, origins):
         d.until("sessions eq 300")
         stay = sessions(d)
         assert len(stay) == 300
-        threads = [threading.Thread(target=fn, daemon=True) for fn in (come_and_go, come_and_go, look, look, look)]
+        threads = [threading.Thread(target=fn, daemon=True) for fn in (come_and_go, come_and_go, read, read, read)]
         for t in threads:
             t.start()
         for t in threads:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from intruder import Intruder, Killed, needs_intruder
 from conftest import TACIT, WAIT, connect, free_port, free_ports, recv_all
-from facts import becomes, exists, listens, only_child, says
+from facts import becomes, contains, exists, listens, only_child
 from subject import IS_SANITIZED, not_sanitized, only_tacit
 
 pytestmark = only_tacit
@@ -105,16 +105,16 @@ def test_marks_need_a_capability(tmp_path, origin):
     cfg = tmp_path / "t.cfg"
     cfg.write_text("global\n" + LIMITS + listen_on(free_port(), origin, "\n    tcp-request content set-mark 7"))
     cfg.chmod(0o644)
-    told = subprocess.run(["setpriv", "--bounding-set", "-net_admin,-net_raw", "--inh-caps", "-all", TACIT, "-db", "-f", cfg],
+    printed = subprocess.run(["setpriv", "--bounding-set", "-net_admin,-net_raw", "--inh-caps", "-all", TACIT, "-db", "-f", cfg],
                           capture_output=True, text=True, timeout=WAIT, check=False)
-    assert told.returncode == 1 and "'set-mark' needs the capability CAP_NET_ADMIN" in told.stderr
+    assert printed.returncode == 1 and "'set-mark' needs the capability CAP_NET_ADMIN" in printed.stderr
 
 
 @needs_root
 @pytest.mark.parametrize("rule", ["tcp-request connection silent-drop if FALSE",
                                   "tcp-response content silent-drop if FALSE"])
 @pytest.mark.parametrize("kept", ["", "setcap cap_net_admin"])
-def test_a_silent_drop_that_is_not_silent_is_told(daemon, origin, rule, kept):
+def test_a_silent_drop_that_is_not_silent_is_reported(daemon, origin, rule, kept):
     d = daemon(listen_on(free_port(), origin, f"\n    {rule}"), extra=kept, env=NO_TRACE)
     assert ("'silent-drop' sends a reset, which the first router drops" in d.stderr) == (not kept), d.stderr
 
@@ -260,7 +260,7 @@ def test_the_master_and_the_helper_are_filtered(daemon, origin, tmp_path):
     filtered(worker, d.pid)
     helper, = children(worker)
     becomes(lambda: [status(pid)["NoNewPrivs"] for pid in (d.pid, worker, helper)], ["1"] * 3)
-    says(seen, "NoNewPrivs: 1\nSeccomp: 2\n")
+    contains(seen, "NoNewPrivs: 1\nSeccomp: 2\n")
     d.send(signal.SIGUSR2)
     only_child(d.pid, besides=[worker])
     filtered(only_child(d.pid))
@@ -351,9 +351,9 @@ def test_a_worker_that_was_taken_over(daemon, origin):
     port = free_port()
     d = daemon(listen_on(port, origin), extra="uid 65534\n    gid 65534", mode=("-W", "-db"), checked=False)
 
-    def worker(former=None):
+    def worker(previous=None):
         """The one that serves, when it is confined."""
-        d.until(f"counter Pid ne {former or 0}")
+        d.until(f"counter Pid ne {previous or 0}")
         return becomes(d.info, lambda now: "syscalls" in now["Confinement"], "its confinement")["Pid"]
 
     with Intruder(int(worker())) as i:
@@ -425,7 +425,7 @@ def test_a_dead_worker_may_not_ask_the_master_either(daemon, origin, tmp_path, w
         os.kill(worker, signal.SIGKILL)
         os.kill(d.pid, signal.SIGCONT)
         only_child(d.pid, besides=[worker])
-        says(d.stderr_path, f"worker ({worker}) {REFUSED}")
+        contains(d.stderr_path, f"worker ({worker}) {REFUSED}")
     assert "0 [failed: 0]" in ask_master(path, b"show proc").splitlines()[1]
     assert "Reloading the configuration" not in d.stderr
 
@@ -637,8 +637,8 @@ def test_a_worker_process_reaches_no_abstract_socket_of_others(daemon, origin):
         with Intruder(worker) as i:
             assert outcome(i, socket.SOCK_STREAM, socket.AF_UNIX, 0, address) == -errno.EPERM
     # so a server with such an address is refused, rather than down for ever
-    told = d.admin("add server l/new abns@x")
-    assert "may not connect to 'abns@x'" in told
+    printed = d.admin("add server l/new abns@x")
+    assert "may not connect to 'abns@x'" in printed
     assert "l,new" not in d.admin("show stat")
 
 

@@ -56,12 +56,12 @@ class Slow:
     """A server that answers when it may."""
 
     def __init__(self):
-        self.begun, self.go_on = threading.Event(), threading.Event()
+        self.begun, self.proceed = threading.Event(), threading.Event()
 
     def serve(self, conn):
         conn.recv(4096)
         self.begun.set()
-        self.go_on.wait(10)
+        self.proceed.wait(10)
         conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
 
 
@@ -69,7 +69,7 @@ class Slow:
 def _slow():
     slow = Slow()
     yield slow
-    slow.go_on.set()
+    slow.proceed.set()
 
 
 @pytest.fixture(name="started")
@@ -122,7 +122,7 @@ def test_it_is_healthy_logs_and_ends_softly(started, slow):
         proc.send_signal(getattr(signal, of("STOPSIGNAL")[0]))
         refuses(front)
         assert not is_healthy(health)
-        slow.go_on.set()
+        slow.proceed.set()
         assert recv_all(c).endswith(b"ok")
     assert proc.wait(10) == 0
     lines = log.read_text().splitlines()

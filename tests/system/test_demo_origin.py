@@ -57,7 +57,7 @@ def test_other_requests_are_the_last_of_their_connection(origin_port, request_he
         assert recv_all(c).count(b"\r\nConnection: close\r\n") == 1
 
 
-def test_an_old_client_that_asks_for_it_goes_on(origin_port):
+def test_an_old_client_that_asks_for_it_continues(origin_port):
     with connect(origin_port) as c:
         for _ in range(2):
             c.sendall(b"GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n")

@@ -68,9 +68,9 @@ def test_certbots_deploy_hook(daemon, renewed, tmp_path, named):
     second, command = renew(), f"{TACIT} --reload {tmp_path}/m"
     done = run_hook(tmp_path, lineage, command)
     assert done.returncode == 0, done.stdout + done.stderr
-    # The former process may accept until it has been told to stop.
+    # The previous process may accept until it has been told to stop.
     becomes(lambda: serial(port), second)
-    # One that does not fit: the reload fails, and the former file is there for the next start.
+    # One that does not fit: the reload fails, and the previous file is there for the next start.
     before = pem.read_bytes()
     key = (lineage / "privkey.pem").read_bytes()
     renew()

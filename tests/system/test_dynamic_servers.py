@@ -284,7 +284,7 @@ del server b/n1
 add server b/n6 127.0.0.1:1"""
 
 
-def said(program, directory):
+def answers_of(program, directory):
     directory.mkdir()
     front = free_port()
     servers = "server s1 127.0.0.1:1 check inter 100s\n"
@@ -305,5 +305,5 @@ def said(program, directory):
 
 
 def test_the_words_are_haproxys(tmp_path):
-    theirs, ours = oracle.both(lambda program: said(program, oracle.at(tmp_path, program)))
+    theirs, ours = oracle.both(lambda program: answers_of(program, oracle.at(tmp_path, program)))
     assert ours == theirs

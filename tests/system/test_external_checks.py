@@ -10,7 +10,7 @@ from pathlib import Path
 import oracle
 import pytest
 from conftest import free_ports, is_alive, run
-from facts import becomes, children, exists, gone, says, says_often
+from facts import becomes, children, contains, contains_often, exists, gone
 from subject import LogServer
 from test_checks import statuses
 from test_oracle_checks import words
@@ -65,7 +65,7 @@ def helper_of(d):
 def more_beats(command, n):
     """Further checks of a server `beat`, and with them of the others."""
     beats = command.parent / "beats"
-    says_often(beats, "", n + (beats.read_text().count("\n") if beats.exists() else 0) + 1)
+    contains_often(beats, "", n + (beats.read_text().count("\n") if beats.exists() else 0) + 1)
 
 
 def external(daemon, command, servers, extra="", **kw):
@@ -99,7 +99,7 @@ def test_a_slow_command_is_killed(daemon, command):
     """By SIGKILL, one at a time: none is left from an earlier check, nor when the daemon has ended."""
     d = external(daemon, command, ["slow"])
     pids = command.parent / "slow.pids"
-    says_often(pids, "", 5)  # lines, and what is behind the last one
+    contains_often(pids, "", 5)  # lines, and what is behind the last one
     alive = [p for p in pids.read_text().split()[:-1] if is_alive(int(p))]
     assert not alive, alive
     helper = helper_of(d)
@@ -112,7 +112,7 @@ def test_commands_end_with_a_killed_daemon(daemon, command):
     d = daemon(listening(*free_ports(1)) + lines(command, ["slow"], options="inter 60s"), extra="external-check",
                checked=False)
     pids = command.parent / "slow.pids"
-    says(pids, "\n")
+    contains(pids, "\n")
     helper, pid = helper_of(d), int(pids.read_text())
     assert is_alive(pid)
     d.kill()
@@ -128,7 +128,7 @@ def test_commands_that_cannot_be_run(daemon, command):
     d.until("server missing/a state eq DOWN", "server plain/b state eq DOWN")
     texts = ("External check of server missing/a: cannot execute /nonexistent/x: No such file or directory.",
              f"External check of server plain/b: cannot execute {plain}: Permission denied.")
-    says(d.stderr_path, *texts)
+    contains(d.stderr_path, *texts)
     more_beats(command, 4)
     assert [d.stderr.count(text) for text in texts] == [1, 1], d.stderr
 
@@ -143,7 +143,7 @@ def test_a_killed_helper_is_reported(daemon, command):
     os.kill(helper, signal.SIGKILL)
     d.until("server b/pass state eq DOWN", "server b/slow state eq DOWN")
     becomes(lambda: children(d.pid), [], "no helper")
-    says(d.stderr_path, "External check error, code: -1, info: \"the helper process has ended\"")
+    contains(d.stderr_path, "External check error, code: -1, info: \"the helper process has ended\"")
     d.until("idle")
     assert d.stderr.count("The helper process of external checks has ended") == 1, d.stderr
     gone(*map(int, pids.read_text().split()))
@@ -199,7 +199,7 @@ def test_commands_run_as_the_user_of_the_daemon(daemon):
         d = daemon(listening(*free_ports(1)) + lines(command, ["user"]),
                    extra=f"external-check\n    uid {nobody.pw_uid}\n    gid {nobody.pw_gid}\n    chroot {directory}/jail",
                    env={"ASAN_OPTIONS": "detect_leaks=0"})  # it needs /proc
-        says(directory / "id", "\n")
+        contains(directory / "id", "\n")
         assert (directory / "id").read_text() == f"{nobody.pw_uid}\n"
         status = Path(f"/proc/{helper_of(d)}/status").read_text()
         assert re.search(rf"^Uid:\t{nobody.pw_uid}\t{nobody.pw_uid}\t", status, re.MULTILINE)
@@ -287,7 +287,7 @@ def test_arguments_and_environment(tmp_path, command):
            f" external-check path /bin:/usr/bin\n server told6 *:0 check port 5 inter 1s\n")
     names = [f"told{i}" for i in range(1, 7)]
 
-    def told(_):
+    def printed(_):
         text = {n: (command.parent / f"{n}.told").read_text() for n in names}
         return {n: re.sub("|".join(map(str, ports)), lambda m: f"PORT{ports.index(int(m[0]))}", t) for n, t in text.items()}
 
@@ -295,7 +295,7 @@ def test_arguments_and_environment(tmp_path, command):
         for n in names:
             (command.parent / f"{n}.told").unlink(missing_ok=True)
         return played(program, oracle.at(tmp_path, program), cfg,
-                      lambda _: all((command.parent / f"{n}.told").exists() for n in names), told)[2]
+                      lambda _: all((command.parent / f"{n}.told").exists() for n in names), printed)[2]
 
     assert oracle.same(play)["told1"].startswith("127.0.0.1 PORT0 127.0.0.1 7001\n")
 
@@ -324,7 +324,7 @@ def test_configurations(tmp_path):
         (their_code, theirs), (our_code, _) = oracle.both(play, name=str(i), script=text)
         assert our_code == their_code, text
         assert theirs or their_code == 0
-        told = oracle.plain(run("-c", "-f", path).stderr)
+        printed = oracle.plain(run("-c", "-f", path).stderr)
         for line in theirs:
             if "insecure-fork-wanted" not in line:  # the helper needs no such permission
-                assert line in told, (line, told)
+                assert line in printed, (line, printed)

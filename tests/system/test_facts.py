@@ -42,7 +42,7 @@ def test_what_becomes_of_a_value():
 
 def test_files_that_others_write(tmp_path):
     path = tmp_path / "f"
-    fails(f"('one',) in {path}; seen: ''", facts.says, path, "one")
+    fails(f"('one',) in {path}; seen: ''", facts.contains, path, "one")
     fails(f"the file {path}; seen: []", facts.exists, path)
 
     def write():
@@ -56,12 +56,12 @@ def test_files_that_others_write(tmp_path):
 
     writer = threading.Thread(target=write)
     writer.start()
-    assert facts.says(path, "two") == "two\n"
+    assert facts.contains(path, "two") == "two\n"
     facts.exists(path)
     writer.join()
     path.write_text("one\n" * 3)
-    assert facts.says_often(path, "one", 3) == ["one"] * 3
-    fails("4 times 'one'", facts.says_often, path, "one", 4)
+    assert facts.contains_often(path, "one", 3) == ["one"] * 3
+    fails("4 times 'one'", facts.contains_often, path, "one", 4)
 
 
 def test_sockets():

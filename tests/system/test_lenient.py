@@ -56,22 +56,22 @@ def check(program, path):
     return done.returncode, done.stderr
 
 
-@pytest.mark.parametrize("text,says", LINES)
-def test_accepted(text, says, tmp_path):
+@pytest.mark.parametrize("text,warning", LINES)
+def test_accepted(text, warning, tmp_path):
     cfg = tmp_path / "a.cfg"
     cfg.write_text(text)
-    code, told = check(TACIT, cfg)
-    assert code == 0, told
-    assert says in told and "[WARNING]" in told if says else not told
+    code, printed = check(TACIT, cfg)
+    assert code == 0, printed
+    assert warning in printed and "[WARNING]" in printed if warning else not printed
     assert oracle.same(lambda program: check(program, cfg)[0], script=text) == 0
 
 
-@pytest.mark.parametrize("text,says", ERRORS)
-def test_refused(text, says, tmp_path):
+@pytest.mark.parametrize("text,warning", ERRORS)
+def test_refused(text, warning, tmp_path):
     cfg = tmp_path / "a.cfg"
     cfg.write_text(text)
-    code, told = check(TACIT, cfg)
-    assert code == 1 and says in told, told
+    code, printed = check(TACIT, cfg)
+    assert code == 1 and warning in printed, printed
 
 
 def ask(port, head):
@@ -100,12 +100,12 @@ backend b
  option httpclose
  server s 127.0.0.1:{back}
 """)
-    told = ask(port, b"GET / HTTP/1.1\r\nHost: a\r\nX-Foo: spoilt\r\nX-Bar: 1\r\nConnection: close\r\n\r\n")
-    assert told.startswith("HTTP/1.1 200 ") and told.endswith("\r\n\r\n1,x.example,bar,1,0"), told
+    printed = ask(port, b"GET / HTTP/1.1\r\nHost: a\r\nX-Foo: spoilt\r\nX-Bar: 1\r\nConnection: close\r\n\r\n")
+    assert printed.startswith("HTTP/1.1 200 ") and printed.endswith("\r\n\r\n1,x.example,bar,1,0"), printed
 
 
 def test_realm(daemon):
     port = free_port()
     daemon(f"frontend f\n mode http\n bind 127.0.0.1:{port}\n stats enable\n stats realm Our Statistics\n stats auth a:b\n")
-    told = ask(port, b"GET /haproxy?stats HTTP/1.0\r\n\r\n")
-    assert re.search(r'^www-authenticate: Basic realm="Our"\r$', told, re.I | re.M), told
+    printed = ask(port, b"GET /haproxy?stats HTTP/1.0\r\n\r\n")
+    assert re.search(r'^www-authenticate: Basic realm="Our"\r$', printed, re.I | re.M), printed

@@ -241,7 +241,7 @@ def test_steps_are_written_one_by_one(start):
     assert lines_of(a, 1) == ["quiet close of its own"]
 
 
-def test_errors_say_where(tmp_path):
+def test_errors_name_the_place(tmp_path):
     cfg = tmp_path / "bad.cfg"
     cfg.write_text("log-profile access\n    on close format \"%HM\"\n"
                    "listen l\n    bind 127.0.0.1:1\n    log stdout profile acess user\n"

@@ -14,7 +14,7 @@ import pytest
 
 from clients import REQUEST, Load, get, site
 from conftest import BUILD, WAIT, connect, fds, free_port, free_ports, info, is_alive, is_open, recv_all
-from facts import becomes, children, gone, only_child, readable, refuses, says
+from facts import becomes, children, contains, gone, only_child, readable, refuses
 from stalled import stopped_thread
 from subject import IS_SANITIZED, SLOW
 
@@ -68,7 +68,7 @@ def test_reload_takes_the_new_configuration(daemon, sig):
     assert info(d.admin("show info"))["Pid"] == str(worker_of(d))
 
 
-def test_open_connections_end_in_the_former_worker(daemon, origin):
+def test_open_connections_end_in_the_previous_worker(daemon, origin):
     port = free_port()
     d = daemon(f"listen l\n    bind 127.0.0.1:{port}\n    server s 127.0.0.1:{origin.port}\n", mode=MASTER)
     with connect(port) as c:
@@ -219,7 +219,7 @@ def test_a_failed_reload_is_seen_by_everybody(daemon, tmp_path):
         assert [fields[field] for field, _ in names] == found
         return tuple(map(int, found))
 
-    def told(*numbers):
+    def has_counted(*numbers):
         """The worker process hears of a reload when that is over."""
         d.until(*map("counter {} eq {}".format, ("Reloads", "Failed_reloads", "Last_reload_successful"), numbers))
         return shown() == numbers
@@ -229,20 +229,20 @@ def test_a_failed_reload_is_seen_by_everybody(daemon, tmp_path):
 
     assert shown() == (0, 0, 1)
     assert run_reload().returncode == 0
-    assert told(1, 0, 1)
+    assert has_counted(1, 0, 1)
     change(d, '"one"', '"two"')
     change(d, "mode http", "mode htpt")
     for n in (1, 2):
         done = run_reload()
         assert done.returncode == 1 and "htpt" in done.stdout + done.stderr
-        assert told(1 + n, n, 0)
+        assert has_counted(1 + n, n, 0)
         assert "Reload failed: " in status(d) and "htpt" in status(d) and get(port) == "one"
     # One that replaces it after its death has the same to say.
     change(d, "mode htpt", "mode http")
     os.kill(only_child(d.pid), signal.SIGKILL)
-    assert get(port) == "two" and told(3, 2, 1)
+    assert get(port) == "two" and has_counted(3, 2, 1)
     assert run_reload().returncode == 0
-    assert told(4, 2, 1)
+    assert has_counted(4, 2, 1)
 
 
 def test_who_asks_the_stats_socket_during_a_reload_gets_an_answer(daemon):
@@ -360,7 +360,7 @@ def test_attempts_to_replace_a_worker_get_rarer(daemon):
     d = daemon(site(port), mode=MASTER)
     change(d, "mode http", "mode htpt")
     os.kill(worker_of(d), signal.SIGKILL)
-    pauses = re.findall(r"will start in (\d+) ms", says(d.stderr_path, "will start in 800 ms"))
+    pauses = re.findall(r"will start in (\d+) ms", contains(d.stderr_path, "will start in 800 ms"))
     assert pauses[:4] == ["100", "200", "400", "800"] and d.stderr.count("a worker cannot start") in (4, 5)
     # clients wait; a reload is tried at once
     with connect(port) as c:
@@ -491,12 +491,12 @@ def test_background_with_a_master(cfg_file, tmp_path):
 def test_sockets_that_cannot_be_fetched(daemon, tmp_path):
     """A master says so and goes on without; other processes do not start. /dev/null is no path."""
     missing = tmp_path / "missing"
-    for args, says in ((["-x", missing], True), (["-x", "/dev/null"], False)):
+    for args, is_reported in ((["-x", missing], True), (["-x", "/dev/null"], False)):
         port = free_port()
         d = daemon(site(port), *args, mode=MASTER)
         assert get(port) == "one"
         d.stop()
-        assert ("[ALERT]" in d.stderr and f"cannot get the listening sockets through '{missing}'" in d.stderr) == says
+        assert ("[ALERT]" in d.stderr and f"cannot get the listening sockets through '{missing}'" in d.stderr) == is_reported
     d = daemon(site(free_port()), "-x", missing, ready=False, checked=False)
     assert d.wait() == 1
     port = free_port()
@@ -505,7 +505,7 @@ def test_sockets_that_cannot_be_fetched(daemon, tmp_path):
 
 
 def test_sockets_through_the_masters_socket(daemon, tmp_path):
-    """A new master takes them from the worker process of the former one; no client is refused meanwhile."""
+    """A new master takes them from the worker process of the previous one; no client is refused meanwhile."""
     port, path = free_port(), tmp_path / "m"
     first = daemon(site(port), "-S", path, mode=MASTER)
     inodes = listening_inodes(port)
@@ -604,7 +604,7 @@ def test_commands_for_worker_processes(mastered):
     assert master("@1 show cli sockets")
 
 
-def test_commands_for_a_former_worker(daemon, origin, tmp_path):
+def test_commands_for_a_previous_worker(daemon, origin, tmp_path):
     port = free_port()
     d = daemon(f"listen l\n    bind 127.0.0.1:{port}\n    server s 127.0.0.1:{origin.port}\n", "-S", tmp_path / "m",
                mode=MASTER)

@@ -13,7 +13,7 @@ from facts import becomes, only_child
 from test_master import MASTER, ask, children, listening_inodes, reload, worker_of
 
 # A worker process's report of its program: this one cannot continue as the master.
-SAYS, SAYS_NOT = b"X_MASTER_STATE=", b"X_MASTER_STATF="
+MARK, OTHER_MARK = b"X_MASTER_STATE=", b"X_MASTER_STATF="
 
 
 class Upgraded:
@@ -29,7 +29,7 @@ class Upgraded:
         return self.d
 
     def replace(self, change=lambda program: program):
-        """As a package does: the former file stays until it is no longer used."""
+        """As a package does: the previous file stays until it is no longer used."""
         new = self.directory / "tacit.new"
         new.write_bytes(change(self.program.read_bytes()))
         shutil.copymode(self.program, new)
@@ -100,7 +100,7 @@ def test_the_master_runs_the_new_program(daemon, upgraded, tmp_path, how):
     assert not pidfile.exists() and not upgraded.socket.exists()
 
 
-def test_a_former_worker_goes_on_below_the_new_program(daemon, upgraded, origin):
+def test_a_previous_worker_continues_below_the_new_program(daemon, upgraded, origin):
     port = free_port()
     d = upgraded.start(daemon, f"listen l\n    bind 127.0.0.1:{port}\n    server s 127.0.0.1:{origin.port}\n")
     first = worker_of(d)
@@ -118,11 +118,11 @@ def test_a_former_worker_goes_on_below_the_new_program(daemon, upgraded, origin)
     assert "# old workers" not in upgraded.ask("show proc")
 
 
-def test_a_program_that_cannot_go_on_as_master_is_not_executed(daemon, upgraded):
+def test_a_program_that_cannot_continue_as_master_is_not_executed(daemon, upgraded):
     port = free_port()
     d = upgraded.start(daemon, site(port))
-    upgraded.replace(lambda program: program.replace(SAYS, SAYS_NOT))
-    assert SAYS_NOT in upgraded.program.read_bytes()
+    upgraded.replace(lambda program: program.replace(MARK, OTHER_MARK))
+    assert OTHER_MARK in upgraded.program.read_bytes()
     assert reload(d) and reload(d)
     assert upgraded.runs(worker_of(d)) and not upgraded.runs() and get(port) == "one"
     # Nor one that does not serve: it cannot be executed at all.

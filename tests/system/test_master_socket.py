@@ -33,7 +33,7 @@ def test_severities_of_messages(asked):
     assert info(master("set severity-output number;@1 show info;quit"))["Pid"] == str(worker_of(d))
 
 
-def test_what_the_master_says_of_itself(asked):
+def test_what_the_master_reports_of_itself(asked):
     d, path, master = asked("level", "operator")
     assert master("show cli sockets") == f"# socket lvl processes\nunix@{path} operator master\n\n"
     env = Path(f"/proc/{d.pid}/environ").read_text().split("\0")

@@ -36,8 +36,8 @@ def test_each_cause_is_one_entry(path):
     assert code == 1
     last = entries.pop()
     entries = [e for e in entries if not e[1].startswith("not supported here: ")]
-    said = [(e[0], e[1]) for e in entries]
-    assert len(set(said)) == len(said)
+    listed = [(e[0], e[1]) for e in entries]
+    assert len(set(listed)) == len(listed)
     wrong = {n for e in entries if e[0] == "ALERT" for n in e[2]}
     noted = {n for e in entries if e[0] == "NOTICE" for n in e[2]}
     assert wrong and not wrong & noted
@@ -86,7 +86,7 @@ def test_json_of_a_right_configuration(tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (0, '{"valid":true,"messages":[],"not_shown":0}\n', "")
 
 
-def say(tmp_path, text, *options):
+def check_text(tmp_path, text, *options):
     cfg = tmp_path / "a.cfg"
     cfg.write_text(text)
     done = subprocess.run([TACIT, *options, "-c", "-f", "a.cfg"], cwd=tmp_path, capture_output=True, text=True, timeout=20,
@@ -109,17 +109,17 @@ MIGRATION = TIMEOUTS + """frontend f
 
 
 def test_missing_features_are_summed_up_at_the_end(tmp_path):
-    code, told = say(tmp_path, MIGRATION)
+    code, printed = check_text(tmp_path, MIGRATION)
     assert code == 1
-    sums = [line for line in told.splitlines() if "not supported here" in line]
+    sums = [line for line in printed.splitlines() if "not supported here" in line]
     assert len(sums) == 1
     assert sums[0].endswith(": config : not supported here: stick tables (4 lines: 8, 9, 10, 15), compression (14), "
                             "Lua (3 lines: 11, 12, 13)")
-    tail = told[told.index("not supported here"):].splitlines()
+    tail = printed[printed.index("not supported here"):].splitlines()
     assert [line.split(":")[0] for line in tail[1:4]] == [f"   | instead of {f}" for f in
                                                           ("stick tables", "compression", "Lua")]
     assert tail[4].startswith("[ALERT]") and "Fatal errors found" in tail[4]
-    assert "prometheus" not in told and "unknown" not in told
+    assert "prometheus" not in printed and "unknown" not in printed
 
 
 def test_json_has_the_missing_features(tmp_path):
@@ -141,25 +141,25 @@ REMOVED = (("reqadd X-A:\\ b", "2.1: use 'http-request add-header'."), ("rspidel
 
 @pytest.mark.parametrize("line,what", REMOVED)
 def test_words_removed_long_ago(line, what, tmp_path):
-    code, told = say(tmp_path, TIMEOUTS + f"listen l\n bind 127.0.0.1:80\n {line}\n")
+    code, printed = check_text(tmp_path, TIMEOUTS + f"listen l\n bind 127.0.0.1:80\n {line}\n")
     assert code == 1
-    assert " was removed in HAProxy " in told and what in told
-    assert "not supported" not in told
+    assert " was removed in HAProxy " in printed and what in printed
+    assert "not supported" not in printed
 
 
 def test_backends_that_are_nearly_there(tmp_path):
-    code, told = say(tmp_path, TIMEOUTS + "frontend f\n bind 127.0.0.1:80\n use_backend apps if TRUE\n"
+    code, printed = check_text(tmp_path, TIMEOUTS + "frontend f\n bind 127.0.0.1:80\n use_backend apps if TRUE\n"
                      " default_backend zzzzz\nbackend app\n")
     assert code == 1
-    assert "unable to find required use_backend: 'apps'; did you mean 'app'?\n" in told
-    assert "unable to find required default_backend: 'zzzzz'.\n" in told
+    assert "unable to find required use_backend: 'apps'; did you mean 'app'?\n" in printed
+    assert "unable to find required default_backend: 'zzzzz'.\n" in printed
 
 
 def test_many_proxies_have_one_warning(tmp_path):
-    code, told = say(tmp_path, "".join(f"listen l{i}\n bind 127.0.0.1:{8000 + i}\n mode tcp\n" for i in range(21)))
+    code, printed = check_text(tmp_path, "".join(f"listen l{i}\n bind 127.0.0.1:{8000 + i}\n mode tcp\n" for i in range(21)))
     assert code == 0
-    assert told.count("missing timeouts") == 1
-    assert "   | and 20 more lines: 4, 7, 10, 13, 16, 19, 22, 25, 28, 31, 34, 37, ...\n" in told
+    assert printed.count("missing timeouts") == 1
+    assert "   | and 20 more lines: 4, 7, 10, 13, 16, 19, 22, 25, 28, 31, 34, 37, ...\n" in printed
 
 
 # The column of the caret.
@@ -172,18 +172,18 @@ CARETS = (("frontend f\n bind 127.0.0.1:80\n mode tcp\n http-request deny\n", "9
 
 @pytest.mark.parametrize("text,place,what", CARETS)
 def test_the_caret_is_under_what_is_wrong(text, place, what, tmp_path):
-    _, told = say(tmp_path, TIMEOUTS + text)
-    assert re.search(rf"parsing \[a\.cfg:{place}\] : .*{what}", told), told
+    _, printed = check_text(tmp_path, TIMEOUTS + text)
+    assert re.search(rf"parsing \[a\.cfg:{place}\] : .*{what}", printed), printed
 
 
-def test_diagnostics_tell_of_proxies_without_servers(tmp_path):
+def test_diagnostics_name_proxies_without_servers(tmp_path):
     text = TIMEOUTS + "frontend f\n bind 127.0.0.1:80\nbackend b\nbackend full\n server s 127.0.0.1:80\n"
-    assert "DIAG" not in say(tmp_path, text)[1]
-    code, told = say(tmp_path, text, "-dD")
+    assert "DIAG" not in check_text(tmp_path, text)[1]
+    code, printed = check_text(tmp_path, text, "-dD")
     assert code == 0
-    assert re.search(r"\[DIAG\].*a\.cfg:6:\d+\] : frontend 'f' has no backend", told)
-    assert re.search(r"\[DIAG\].*a\.cfg:8:\d+\] : backend 'b' has no server", told)
-    assert "'full'" not in told
+    assert re.search(r"\[DIAG\].*a\.cfg:6:\d+\] : frontend 'f' has no backend", printed)
+    assert re.search(r"\[DIAG\].*a\.cfg:8:\d+\] : backend 'b' has no server", printed)
+    assert "'full'" not in printed
 
 
 def test_the_option_c_takes_files(tmp_path):
@@ -199,12 +199,12 @@ def test_lines_of_a_crt_list(tmp_path):
     Authority(tmp_path / "ca").make("a.pem", "a", ["a"]).rename(tmp_path / "a.pem")
     (tmp_path / "list").write_text("# names\na.pem [alpn h2,http/1.1] a\n")
     text = TIMEOUTS + "frontend f\n bind 127.0.0.1:80 ssl crt-list list\n"
-    code, told = say(tmp_path, text)
+    code, printed = check_text(tmp_path, text)
     assert code == 0
-    assert re.search(r"parsing \[list:2:8\] : 'alpn' : there is no HTTP/2", told), told
-    code, told = say(tmp_path, text + " bogus\n")
+    assert re.search(r"parsing \[list:2:8\] : 'alpn' : there is no HTTP/2", printed), printed
+    code, printed = check_text(tmp_path, text + " bogus\n")
     assert code == 1
-    assert "configuration: a.cfg: 1 error (1 line), 1 warning." in told
+    assert "configuration: a.cfg: 1 error (1 line), 1 warning." in printed
 
 
 # Tunables of HAProxy 3 that files of its generators have: OPNsense, the Kubernetes controller of haproxytech, Ray.
@@ -218,24 +218,24 @@ NEWER = ("limited-quic", "no-quic", "noktls", "lua-prepend-path /usr/share/?.lua
 
 @pytest.mark.parametrize("line", NEWER)
 def test_what_tunes_nothing_here_is_a_notice(line, tmp_path):
-    code, told = say(tmp_path, f"global\n {line}\n" + TIMEOUTS + "listen l\n bind 127.0.0.1:80\n server s 127.0.0.1:81\n")
+    code, printed = check_text(tmp_path, f"global\n {line}\n" + TIMEOUTS + "listen l\n bind 127.0.0.1:80\n server s 127.0.0.1:81\n")
     assert code == 0
-    assert re.search(rf"^\[NOTICE\] .*a\.cfg:2:2\] : '{line.split()[0]}' is accepted and has no effect: \w", told, re.M), told
-    assert "WARNING" not in told and "ALERT" not in told
+    assert re.search(rf"^\[NOTICE\] .*a\.cfg:2:2\] : '{line.split()[0]}' is accepted and has no effect: \w", printed, re.M), printed
+    assert "WARNING" not in printed and "ALERT" not in printed
 
 
 # A line that changes the meaning of traffic is no hint.
 @pytest.mark.parametrize("line", ("lua-load /x.lua", "lua-load-per-thread /x.lua", "ssl-security-level 3",
                                   "pp2-never-send-local", "harden.reject-privileged-ports.tcp on", "dns-accept-family ipv4"))
 def test_what_changes_traffic_is_an_error(line, tmp_path):
-    code, told = say(tmp_path, f"global\n {line}\n" + TIMEOUTS)
+    code, printed = check_text(tmp_path, f"global\n {line}\n" + TIMEOUTS)
     assert code == 1
-    assert f"keyword '{line.split()[0]}' is known but not supported" in told
-    assert ("Lua (2)" in told) == line.startswith("lua")
+    assert f"keyword '{line.split()[0]}' is known but not supported" in printed
+    assert ("Lua (2)" in printed) == line.startswith("lua")
 
 
-def test_quic_addresses_say_what_to_do(tmp_path):
-    code, told = say(tmp_path, TIMEOUTS + "frontend f\n bind 127.0.0.1:80\n bind quic4@127.0.0.1:80 ssl crt x alpn h3\n")
+def test_quic_addresses_name_what_to_do(tmp_path):
+    code, printed = check_text(tmp_path, TIMEOUTS + "frontend f\n bind 127.0.0.1:80\n bind quic4@127.0.0.1:80 ssl crt x alpn h3\n")
     assert code == 1
-    assert "a.cfg:8:7] : 'bind' : 'quic4@127.0.0.1:80' : 'quic' is not supported: remove this line" in told
-    assert "not supported here: QUIC and HTTP/3 (8)" in told
+    assert "a.cfg:8:7] : 'bind' : 'quic4@127.0.0.1:80' : 'quic' is not supported: remove this line" in printed
+    assert "not supported here: QUIC and HTTP/3 (8)" in printed

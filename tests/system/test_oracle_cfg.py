@@ -178,8 +178,8 @@ def test_same_severity(line, text, tmp_path):
     path.write_text(DEFAULTS + text)
 
     def severity(program):
-        code, said = verdict(program, path)
-        return "error" if code else "warning" if "[WARNING]" in said else "accepted"
+        code, printed = verdict(program, path)
+        return "error" if code else "warning" if "[WARNING]" in printed else "accepted"
 
     theirs, ours = oracle.both(severity)
     assert ours == theirs, verdict(TACIT, path)[1]
@@ -225,8 +225,8 @@ def test_stricter(line, tmp_path):
     path = tmp_path / "t.cfg"
     path.write_text(DEFAULTS + f"listen l\n bind :80\n server s 127.0.0.1:80\n {line}\n")
     assert oracle.both(lambda program: verdict(program, path)[0]) == (0, 1)
-    told = verdict(TACIT, path)[1]
-    assert f"{path}:8:" in told and "^" in told
+    printed = verdict(TACIT, path)[1]
+    assert f"{path}:8:" in printed and "^" in printed
 
 
 @pytest.mark.parametrize("line", STRICTER_GLOBAL)
@@ -234,8 +234,8 @@ def test_stricter_global(line, tmp_path):
     path = tmp_path / "t.cfg"
     path.write_text(f"global\n {line}\n{DEFAULTS}listen l\n bind :80\n server s 127.0.0.1:80\n")
     assert oracle.both(lambda program: verdict(program, path)[0]) == (0, 1)
-    told = verdict(TACIT, path)[1]
-    assert f"{path}:2:" in told and "^" in told
+    printed = verdict(TACIT, path)[1]
+    assert f"{path}:2:" in printed and "^" in printed
 
 
 def test_stock_configuration(tmp_path):
@@ -264,6 +264,6 @@ listen l
 	bind 127.0.0.1:8080
 	server s 127.0.0.1:80
 """)
-    ours, told = verdict(TACIT, path)
-    assert ours == 0, told
-    assert "ALERT" not in told and "WARNING" not in told
+    ours, printed = verdict(TACIT, path)
+    assert ours == 0, printed
+    assert "ALERT" not in printed and "WARNING" not in printed

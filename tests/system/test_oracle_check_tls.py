@@ -35,12 +35,12 @@ def answer(s, what=ANSWER):
     s.sendall(what)
 
 
-def say_text(s):
+def send_text(s):
     s.sendall(b"220 hello there, this is text\r\n")
     s.recv(4096)
 
 
-def say_part(s, stays):
+def send_part(s, stays):
     answer(s, PART)
     if stays:
         wait_end(s)
@@ -60,14 +60,14 @@ def end_tls(s):
 # A server's action on a connection, before any TLS and within it.
 BARE = {
     "mute": wait_end,
-    "text": say_text,
+    "text": send_text,
     "http": answer,
     "leaves": lambda s: None,
     "leaves later": lambda s: leave(s, False),
     "resets": lambda s: leave(s, True),
     "resets at once": reset,
-    "part": lambda s: say_part(s, True),
-    "part, then leaves": lambda s: say_part(s, False),
+    "part": lambda s: send_part(s, True),
+    "part, then leaves": lambda s: send_part(s, False),
 }
 TLS = {
     "ok": answer,
@@ -161,12 +161,12 @@ def see(program, directory, cfg, is_enough):
     subject = Subject(program, directory, f"{DEFAULTS}{cfg}frontend f\n mode tcp\n bind 127.0.0.1:{free_port()}\n")
     rows = {}
 
-    def look():
+    def read():
         seen = {k: r for k, r in subject.stat()[1].items() if k[1] not in ("FRONTEND", "BACKEND")}
         rows.update({k: tuple(r[c] for c in COLUMNS) for k, r in seen.items() if is_enough(r)})
         return len(rows) == len(seen)
     try:
-        assert wait_for(look, 3 * WAIT, 0.03), rows
+        assert wait_for(read, 3 * WAIT, 0.03), rows
         return rows
     finally:
         subject.stop()

@@ -98,8 +98,8 @@ def script(program, directory, origin_port):
         seen += [{ask(port, "ins", "SRV=" + value) for _ in range(3)} for value in cookies(subject).values() if value]
         seen += [cookies(subject)]
         for command in COMMANDS:
-            said = subject.admin(command)
-            seen.append((command, said.strip(), cookies(subject)))
+            reported = subject.admin(command)
+            seen.append((command, reported.strip(), cookies(subject)))
     finally:
         subject.stop()
     return seen

@@ -72,7 +72,7 @@ def plain(text):
 
 def errors(program, directory):
     """{what was sent or asked: what show errors has said}"""
-    server, said = Server(), {}
+    server, reported = Server(), {}
     fe, li = free_ports(2)
     directory.mkdir()
     subject = Subject(program, directory, f"""
@@ -94,26 +94,26 @@ listen li
         return plain(subject.admin("show errors " + which))
 
     try:
-        said["none"] = show("")
+        reported["none"] = show("")
         for request in REQUESTS:
             ask(fe, request)
-            said[request] = show("fe")
+            reported[request] = show("fe")
         for server.next in RESPONSES:
             ask(fe, b"GET / HTTP/1.0\r\n\r\n")
-            said[server.next] = show("be")
+            reported[server.next] = show("be")
         ask(li, REQUESTS[0])
         ask(li, b"GET / HTTP/1.0\r\n\r\n")
         for question in QUESTIONS:
-            said[question] = show(question)
+            reported[question] = show(question)
         ids = {name: n for name, n in re.findall(r"(?:frontend|backend) (\w+) \(#(\d+)\)", subject.admin("show errors"))}
         for name, n in ids.items():
-            said["id of " + name] = show(n)
+            reported["id of " + name] = show(n)
     finally:
         subject.stop()
-    return said
+    return reported
 
 
-def test_show_errors_says_the_same(tmp_path):
+def test_show_errors_shows_the_same(tmp_path):
     want, got = oracle.both(lambda program: errors(program, oracle.at(tmp_path, program)))
     assert want[QUESTIONS[0]].count("invalid request") == 2 and want[QUESTIONS[0]].count("invalid response") == 2
     assert oracle.differences(want, got) == []

@@ -379,7 +379,7 @@ def test_case_of_names(same, tmp_path, options, of_file):
     assert (b"HoSt" in theirs[1][0]) == ("server" in options)
 
 
-@pytest.mark.parametrize("lines, text, says", [
+@pytest.mark.parametrize("lines, text, error", [
     (["h1-case-adjust host HoSt", "h1-case-adjust host Host"], "", "duplicate entry 'host'"),
     (["h1-case-adjust-file {file}", "h1-case-adjust host Host"], "host HoSt\n", "duplicate entry 'host'"),
     (["h1-case-adjust-file {file}", "h1-case-adjust-file {file}"], "host HoSt\n", ""),
@@ -392,16 +392,16 @@ def test_case_of_names(same, tmp_path, options, of_file):
     (["h1-case-adjust-file {file}"], " # host x\n\nhost  Host\r\n", ""),
     (["h1-case-adjust-file {file}.not"], "", "file"),
 ])
-def test_tables_that_are_refused(tmp_path, lines, text, says):
+def test_tables_that_are_refused(tmp_path, lines, text, error):
     (tmp_path / "names").write_text(text)
     (tmp_path / "t.cfg").write_text("global\n" + "\n".join(lines).format(file=tmp_path / "names")
                                     + "\nlisten l\n mode http\n bind 127.0.0.1:99\n")
 
     def play(program):
         r = run_program("-c", "-f", tmp_path / "t.cfg", program=program)
-        return r.returncode, says in r.stderr
+        return r.returncode, error in r.stderr
 
-    assert oracle.same(play, script=(tmp_path / "t.cfg").read_text()) == (int(says != ""), True)
+    assert oracle.same(play, script=(tmp_path / "t.cfg").read_text()) == (int(error != ""), True)
 
 
 # --- idle connections to servers ---

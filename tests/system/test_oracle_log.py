@@ -186,18 +186,18 @@ set server b/s1 state drain|set server b/s1 weight 10|set server b/s1 state read
 def test_servers_that_change(both):
     f, d = free_ports(2)
     log = LogServer()
-    said = {}
+    reported = {}
 
     def traffic(subject):
-        said.clear()
+        reported.clear()
         for i, command in enumerate(re.split(r"[|\n]", COMMANDS)):
             n, printed = len(log.lines), len(subject.err)
             assert subject.admin(command) == "\n"
             logged = [re.sub(r"^(<\d+>).*?\]: ", r"\1", line) for line in settle(subject, log, n)]
-            said[i, command] = logged, re.sub(r"\(\d+\)", "(PID)", subject.err[printed:])
+            reported[i, command] = logged, re.sub(r"\(\d+\)", "(PID)", subject.err[printed:])
 
     try:
-        theirs, ours = both(SERVERS.format(f=f, d=d, log=log.port), traffic, lambda _: dict(said))
+        theirs, ours = both(SERVERS.format(f=f, d=d, log=log.port), traffic, lambda _: dict(reported))
     finally:
         log.close()
     assert oracle.differences(theirs, ours) == []

@@ -11,7 +11,7 @@ from conftest import TACIT, free_ports
 from oracle import Subject
 
 SIGNATURE = b"\r\n\r\n\0\r\nQUIT\n"
-SAID = b"said by the client"
+GREETING = b"said by the client"
 
 # Options of the server.
 OPTIONS = (
@@ -54,7 +54,7 @@ class Server:
             s.settimeout(3)
             got = b""
             try:
-                while SAID not in got and (part := s.recv(16384)):
+                while GREETING not in got and (part := s.recv(16384)):
                     got += part
             except OSError:
                 got += b" (timeout)"
@@ -116,22 +116,22 @@ def tlv(kind, value):
 
 
 # The header of a proxy in front of this one.
-FORMER = (tlv(1, b"former") + tlv(2, b"former.test") + tlv(5, b"former id") +
+PREVIOUS = (tlv(1, b"former") + tlv(2, b"former.test") + tlv(5, b"former id") +
           tlv(0x20, b"\1" + bytes(4) + tlv(0x21, b"TLSv1.1") + tlv(0x22, b"former cn")))
-FORMER = SIGNATURE + b"\x21\x11" + (12 + len(FORMER)).to_bytes(2, "big") + bytes([1, 2, 3, 4] * 3) + FORMER
+PREVIOUS = SIGNATURE + b"\x21\x11" + (12 + len(PREVIOUS)).to_bytes(2, "big") + bytes([1, 2, 3, 4] * 3) + PREVIOUS
 
 
-def say(port, tls=None, name=None, session=None, first=b""):
+def talk(port, tls=None, name=None, session=None, first=b""):
     """One client. The session of TLS, to be resumed."""
     with socket.create_connection(("127.0.0.1", port), timeout=5) as s:
         if first:
             s.sendall(first)
         if not tls:
-            s.sendall(SAID)
+            s.sendall(GREETING)
             assert s.recv(100) == b""
             return None
         with tls.wrap_socket(s, server_hostname=name, session=session) as t:
-            t.sendall(SAID)
+            t.sendall(GREETING)
             assert t.recv(100) == b""
             return t.session
 
@@ -152,16 +152,16 @@ def certs(tmp_path_factory):
 
 def clients(port, certs):
     """All kinds of clients of one frontend, in order."""
-    say(port, client_context())
-    say(port, client_context(version=TLS12), "some.name.test")
+    talk(port, client_context())
+    talk(port, client_context(version=TLS12), "some.name.test")
     both = client_context()
     both.set_alpn_protocols(["http/1.1", "h2"])
-    say(port, both, "alpn.test")
+    talk(port, both, "alpn.test")
     for version in TLS12, TLS13:
         c = client_context(certs["client"], version)
-        say(port, c, "resumed.test", say(port, c, "resumed.test"))
+        talk(port, c, "resumed.test", talk(port, c, "resumed.test"))
     for name in "long", "two", "unknown":
-        say(port, client_context(certs[name]), name + ".test")
+        talk(port, client_context(certs[name]), name + ".test")
 
 
 def bind_tls(certs, kind):
@@ -188,18 +188,18 @@ def headers(program, directory, certs):
             if kind in certs and "-ssl" in options and "no-" not in options:
                 clients(port, certs)
             elif kind in certs:
-                say(port, client_context(certs["client"]), "some.name.test")
+                talk(port, client_context(certs["client"]), "some.name.test")
             elif kind == "former ec":
-                say(port, client_context(certs["client"]), first=FORMER)
-                say(port, client_context(certs["client"]), "some.name.test", first=FORMER)
+                talk(port, client_context(certs["client"]), first=PREVIOUS)
+                talk(port, client_context(certs["client"]), "some.name.test", first=PREVIOUS)
             else:
-                say(port, first=FORMER if kind == "former" else b"")
+                talk(port, first=PREVIOUS if kind == "former" else b"")
         return {key: [plain(got) for got in s.got] for key, s in servers.items()}
     finally:
         subject.stop()
 
 
-def test_headers_say_the_same_of_tls(certs, tmp_path):
+def test_headers_have_the_same_of_tls(certs, tmp_path):
     want, got = oracle.both(lambda program: headers(program, oracle.at(tmp_path, program), certs))
     assert oracle.differences(want, got) == []
 
@@ -234,7 +234,7 @@ class Web:
                 s.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
 
-def test_a_kept_connection_belongs_to_a_client_of_tls(certs, tmp_path):
+def test_a_persistent_connection_belongs_to_a_client_of_tls(certs, tmp_path):
     """The header leaves in one segment with the request, and serves requests of its client only."""
     web, port = Web(), free_ports(1)[0]
     tmp_path.joinpath("t").mkdir()
@@ -263,7 +263,7 @@ listen web
     finally:
         subject.stop()
     assert web.requests == [2, 2, 2]
-    said = [plain(first) for first in web.first]
-    assert [dict(h[1])[2] for h in said] == [b"a.test", b"b.test", b"b.test"]
-    assert [h[1][-1][1][1][1] for h in said] == [(0x22, b"a client"), (0x22, b"a client"), (0x22, b"first")]
-    assert all(h[2].startswith(b"GET / ") and h[2].endswith(b"\r\n\r\n") for h in said)
+    heads = [plain(first) for first in web.first]
+    assert [dict(h[1])[2] for h in heads] == [b"a.test", b"b.test", b"b.test"]
+    assert [h[1][-1][1][1][1] for h in heads] == [(0x22, b"a client"), (0x22, b"a client"), (0x22, b"first")]
+    assert all(h[2].startswith(b"GET / ") and h[2].endswith(b"\r\n\r\n") for h in heads)

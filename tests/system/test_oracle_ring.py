@@ -240,7 +240,7 @@ def test_messages_survive_the_end_of_a_connection(tmp_path):
         ours.close()
 
 
-def test_losses_are_counted_and_said(tmp_path):
+def test_losses_are_counted_and_reported(tmp_path):
     """A server that is down: the oldest messages are overwritten."""
     ours = Running(TACIT, tmp_path / "ours", [" format raw\n server s 127.0.0.1:1\n"], ["local0"])
     try:

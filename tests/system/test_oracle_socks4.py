@@ -98,13 +98,13 @@ def play(program, directory):
     for p in proxies:
         p.subject.set_result(subject)
 
-    said = {}
+    reported = {}
 
     def have_ended():
         for (backend, name), row in subject.stat()[1].items():
             if name == "s" and row["check_status"] not in ("", "INI") and not row["check_status"].startswith("* "):
-                said[backend] = tuple(row[c] for c in ("status", "check_status", "check_code", "last_chk", "check_desc"))
-        return len(said) == len(CHECKS)
+                reported[backend] = tuple(row[c] for c in ("status", "check_status", "check_code", "last_chk", "check_desc"))
+        return len(reported) == len(CHECKS)
     try:
         assert wait_for(have_ended, 2 * WAIT)
         added = subject.admin("add server b0/new 5.6.7.8:1 socks4 127.0.0.1:1 check check-via-socks4")
@@ -114,11 +114,11 @@ def play(program, directory):
             p.sock.close()
     if program == oracle.HAPROXY:
         # HAProxy names the error of some other call here, or none.
-        for backend, row in said.items():
+        for backend, row in reported.items():
             row = [re.sub(r"(deny the request|read error during handshake) \([A-Z][a-z ]+\)", r"\1", c) for c in row]
-            said[backend] = tuple(re.sub(r"aborted by server( \([A-Z][a-z ]+\))?$", "aborted by server (Connection reset by peer)", c)
+            reported[backend] = tuple(re.sub(r"aborted by server( \([A-Z][a-z ]+\))?$", "aborted by server (Connection reset by peer)", c)
                                   for c in row)
-    return [said[f"b{i}"] for i in range(len(CHECKS))], [p.heard.wait()[0] for p in proxies], added
+    return [reported[f"b{i}"] for i in range(len(CHECKS))], [p.heard.wait()[0] for p in proxies], added
 
 
 def test_checks(tmp_path):

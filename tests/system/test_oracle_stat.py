@@ -259,7 +259,7 @@ listen refused
 
 
 def tcp_traffic(ports):
-    def say(port, text, end=True):
+    def send(port, text, end=True):
         with connect(ports[port]) as s:
             s.sendall(text)
             if end:
@@ -268,13 +268,13 @@ def tcp_traffic(ports):
     def traffic(subject):
         for _ in range(30):
             with contextlib.suppress(OSError):
-                say("refused", b"x")
+                send("refused", b"x")
         for text in (b"one", b"two", b"big", b"cut", b"bad", b"x"):
-            say("t", text)
+            send("t", text)
         # Without a server the data is not read.
         for port, text in (("gone", b"hello"), ("moved", b"hello"), ("nobody", b"")):
             with contextlib.suppress(OSError):
-                say(port, text)
+                send(port, text)
         slow = [connect(ports["waits"]) for _ in range(2)]
         for s in slow:
             s.sendall(b"slow")
@@ -312,10 +312,10 @@ def timeless(key, row):
 def reading(subject):
     """The columns, the rows and the lines of show info; of these the order, too."""
     names, rows = subject.stat()
-    told = subject.told
+    answered = subject.answered
     lines = info(subject.admin("show info"))
     # Without the answers to this test itself.
-    lines["TotalBytesOut"] = str(int(lines["TotalBytesOut"]) - told)
+    lines["TotalBytesOut"] = str(int(lines["TotalBytesOut"]) - answered)
     for count in ("CumConns", "CumReq"):
         lines[count] = str(int(lines[count]) - subject.asked)
     return (names, list(rows), list(lines)), {key: timeless(key, row) for key, row in rows.items()}, {

@@ -118,22 +118,22 @@ def lines_of(program, pem, tmp_path, options):
 
             log.drain()
             log.lines.clear()
-            said = []
+            reported = []
             for name, what, then in CASES:
                 fail(port, what, then, barrier)
                 barrier()
-                said.append((name, ended(log)))
+                reported.append((name, ended(log)))
             distrust(port)
             barrier()
-            said.append(("no trust", ended(log)))
+            reported.append(("no trust", ended(log)))
             assert slow(port).startswith(b"HTTP/1.1 200 "), program
             barrier()
-            said.append(("served", [line.split()[0] for line in ended(log)]))
-            assert said[-1][1] == ["f~"]
+            reported.append(("served", [line.split()[0] for line in ended(log)]))
+            assert reported[-1][1] == ["f~"]
         finally:
             p.kill()
             log.close()
-    return said
+    return reported
 
 
 def ended(log):

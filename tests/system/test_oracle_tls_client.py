@@ -48,7 +48,7 @@ def world(tmp_path_factory):
             "crl": ca.crl(revoked), "old": ca.crl(revoked, days=-1), "other": other.pem, "sub": sub.pem}
 
 
-def told(port, c):
+def alert_of(port, c):
     """The alert for a client that sends nothing."""
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=10) as raw, c.wrap_socket(raw) as s:
@@ -90,11 +90,11 @@ def watched(world, tmp_path, line, probe, options="", name=""):
     def all_of(p):
         log.drain()
         log.lines.clear()
-        said = probe(p)
+        reported = probe(p)
         p.barrier()
         lines = [without_times(line) for line in log.drain()]
         log.lines.clear()
-        return said, lines, counters(p.sock, *COLUMNS)[:1]
+        return reported, lines, counters(p.sock, *COLUMNS)[:1]
 
     try:
         return in_both(tmp_path, text, all_of, name=name)
@@ -111,16 +111,16 @@ def must_agree(ours, theirs):
 @pytest.mark.parametrize("line", LINES)
 def test_certificates(world, tmp_path, line):
     def probe(p):
-        said, (port,) = [], p
+        reported, (port,) = [], p
         for name, crt in world["clients"].items():
             for version in ("TLSv1_2", "TLSv1_3"):
                 c = client(crt=crt, high=version)
                 met, got = ask(port, c)
                 if got:
-                    said.append((name, version, met, body(got), body(ask(port, c, session=ask.session)[1])))
+                    reported.append((name, version, met, body(got), body(ask(port, c, session=ask.session)[1])))
                 else:
-                    said.append((name, version, told(port, c)))
-        return said
+                    reported.append((name, version, alert_of(port, c)))
+        return reported
 
     ours, theirs = watched(world, tmp_path, line, probe, "option httpslog")
     must_agree(ours, theirs)
@@ -131,9 +131,9 @@ def test_authorities_are_named(world, tmp_path):
     import subprocess
 
     def names(p):
-        said = subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{p[0]}"], stdin=subprocess.DEVNULL,
+        reported = subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{p[0]}"], stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=20, check=False).stdout
-        return [re.findall(r"^CN = .*$", said.partition("Acceptable client certificate CA names")[2].partition("---")[0],
+        return [re.findall(r"^CN = .*$", reported.partition("Acceptable client certificate CA names")[2].partition("---")[0],
                            re.MULTILINE)]
 
     for line in LINES:
@@ -150,13 +150,13 @@ ERROR_FORMAT = 'error-log-format "%ci %[fc_err] %[fc_err_str] %[ssl_fc_err,hex] 
 def test_errors_are_logged(world, tmp_path, options, version):
     """The log has the reason of a failed handshake."""
     def probe(p):
-        said, (port,) = [], p
+        reported, (port,) = [], p
         for name in ("none", "expired", "revoked", "stranger", "below, alone"):
-            said.append((name, told(port, client(crt=world["clients"][name], high=version))))
+            reported.append((name, alert_of(port, client(crt=world["clients"][name], high=version))))
             p.barrier()
         for kw in ({"ciphers": "AES128-SHA", "high": "TLSv1_2"}, {"curve": "secp521r1"},
                    {"low": "TLSv1", "high": "TLSv1_1", "ciphers": "ALL:@SECLEVEL=0"}):
-            said.append((kw, told(port, client(**kw))))
+            reported.append((kw, alert_of(port, client(**kw))))
             p.barrier()
         raw = socket.create_connection(("127.0.0.1", port), timeout=5)
         with ssl.create_default_context().wrap_socket(raw, server_hostname="a.test", do_handshake_on_connect=False) as s:
@@ -164,7 +164,7 @@ def test_errors_are_logged(world, tmp_path, options, version):
                 s.do_handshake()
             # A reset before the alert was read would hide it.
             p.barrier()
-        return said
+        return reported
 
     ours, theirs = watched(world, tmp_path, "verify required ca-file {ca_file} crl-file {crl} curves X25519:P-256 "
                            "ciphers ECDHE+AESGCM", probe, options)

@@ -25,9 +25,9 @@ def show(words):
 
 def shown(words, text, pems=()):
     """{fetch: its value}; without those that gave nothing. pems: certificates that are shown."""
-    said = dict(line.split(": ", 1) for line in text.split("\r\n\r\n")[0].split("\r\n") if line.startswith("X-") or
+    reported = dict(line.split(": ", 1) for line in text.split("\r\n\r\n")[0].split("\r\n") if line.startswith("X-") or
                 line.startswith("x-"))
-    found = {w: said.get(f"x-{i}", said.get(f"X-{i}")) for i, w in enumerate(words)}
+    found = {w: reported.get(f"x-{i}", reported.get(f"X-{i}")) for i, w in enumerate(words)}
     return {w: value and nameless(value, pems) for w, value in found.items()}
 
 
@@ -59,14 +59,14 @@ def test_frontend(ca, pems, tmp_path, kind, version):
         f" http-request return status 200\n{show(FRONT).replace('http-response add-header', 'http-after-response add-header')}"
 
     def probe(p):
-        said = []
+        reported = []
         for crt, name, alpn in ((None, None, None), (mine, "a.test", ["x", "http/1.1"])):
             c = client(ca, crt=crt, high=version, alpn=alpn)
             met, got = ask(p[0], c, name)
-            said.append((met, shown(FRONT, got, (pems[kind], mine, ca.pem))))
+            reported.append((met, shown(FRONT, got, (pems[kind], mine, ca.pem))))
             met, got = ask(p[0], c, name, session=ask.session)
-            said.append((met, shown(FRONT, got, (pems[kind], mine, ca.pem))))
-        return said
+            reported.append((met, shown(FRONT, got, (pems[kind], mine, ca.pem))))
+        return reported
 
     ours, theirs = in_both(tmp_path, text, probe)
     must_agree(ours, theirs)
@@ -113,13 +113,13 @@ def test_backend(ca, pems, tmp_path, kind, version):
         " http-request return status 200 content-type text/plain lf-string %[ssl_c_s_dn],%[ssl_fc_sni]\n"
 
     def probe(p):
-        said = []
+        reported = []
         for _ in range(2):
             with socket.create_connection(("127.0.0.1", p[0]), timeout=5) as s:
                 s.sendall(b"GET / HTTP/1.0\r\n\r\n")
                 got = b"".join(iter(lambda s=s: s.recv(65536), b"")).decode()
-                said.append((body(got), shown(BACK, got, (pems[kind], mine, ca.pem))))
-        return said
+                reported.append((body(got), shown(BACK, got, (pems[kind], mine, ca.pem))))
+        return reported
 
     ours, theirs = in_both(tmp_path, text, probe, 2, extra="tune.maxrewrite 8192")
     must_agree(ours, theirs)

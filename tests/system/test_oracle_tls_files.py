@@ -91,7 +91,7 @@ def command(line, files):
     return re.sub(r"\{=(\w+)\}", lambda m: "<<\n" + files[m[1]].read_text(), line).format(**files)
 
 
-def told(text):
+def comparable(text):
     """Without what HAProxy has loaded for its own HTTP client, its NUL behind a list of protocols, the place of a bind line,
     and the dots of a commit, of which HAProxy makes fewer where lines share a certificate."""
     text = re.sub(r"@system-ca - .*\n", "", text).replace("\0", "")
@@ -103,7 +103,7 @@ def told(text):
 def test_words(files, tmp_path, lines):
     def play(program):
         with started(program, tmp_path, CONFIG.format(**files), 4) as p:
-            return [(line, told(admin(p.sock, command(line, files)))) for line in lines]
+            return [(line, comparable(admin(p.sock, command(line, files)))) for line in lines]
 
     theirs, ours = oracle.both(play)
     assert oracle.differences(theirs, ours) == []

@@ -37,12 +37,12 @@ def frontend(pem, words, more=""):
 def test_lists(pem, tmp_path, size):
     """Cut to the size of the buffer, which they share; also after a hello retry request."""
     def probe(p):
-        said = []
+        reported = []
         for kw in ({}, {"high": "TLSv1_2"}, {"ciphers": "AES128-SHA:ECDHE-ECDSA-AES128-GCM-SHA256"}, {"curve": "secp384r1"}):
             for name in (None, "a.test"):
                 met, got = ask(p[0], client(**kw), name)
-                said.append((kw, name, met, body(got).split("|")))
-        return said
+                reported.append((kw, name, met, body(got).split("|")))
+        return reported
 
     ours, theirs = in_both(tmp_path, frontend(pem, [f"%[{w}]" for w in WORDS] + [JA3], "curves P-384:P-256"), probe,
                            extra=f"tune.ssl.capture-buffer-size {size}")
@@ -107,7 +107,7 @@ def test_secrets(pem, tmp_path, version):
     """They are those that the client has; without tune.ssl.keylog there are none."""
     for switch in ("on", "off"):
         def probe(p):
-            said = []
+            reported = []
             for i in range(2):
                 keys = tmp_path / f"keys.{p[0]}.{i}"
                 c = client(high=version)
@@ -116,9 +116,9 @@ def test_secrets(pem, tmp_path, version):
                 lines = [line.split() for line in keys.read_text().splitlines() if not line.startswith("#")]
                 known = {label: secret for label, _, secret in lines}
                 assert got[0].lower() == lines[0][1]
-                said.append([value and (value == known.get(LABELS.get(w)) or value)
+                reported.append([value and (value == known.get(LABELS.get(w)) or value)
                              for w, value in zip(SECRETS, got[1:])])
-            return said
+            return reported
 
         ours, theirs = in_both(tmp_path, frontend(pem, [f"%[{w}]" for w in ["ssl_fc_client_random,hex"] + SECRETS]), probe,
                                extra=f"tune.ssl.keylog {switch}", name=switch)

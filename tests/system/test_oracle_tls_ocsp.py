@@ -73,16 +73,16 @@ def both(pems, der, tmp_path):
 
 def stapled(port, name):
     """The status that a client is told about the certificate; None: nothing."""
-    said = subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{port}", "-servername", f"{name}.test", "-status"],
+    reported = subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{port}", "-servername", f"{name}.test", "-status"],
                           input="", capture_output=True, text=True, timeout=20, check=False).stdout
-    assert "OCSP response: " in said, said
-    met = re.search(r"Cert Status: (\S+)", said)
-    assert met or "no response sent" in said, said
+    assert "OCSP response: " in reported, reported
+    met = re.search(r"Cert Status: (\S+)", reported)
+    assert met or "no response sent" in reported, reported
     return met and met[1]
 
 
-def same(said):
-    theirs, ours = said
+def same(reported):
+    theirs, ours = reported
     assert ours == theirs
     return ours
 

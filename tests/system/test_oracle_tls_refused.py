@@ -61,11 +61,11 @@ def test_on_a_bind_line(files, tmp_path, bad):
     """The second certificate is no less refused than the first one."""
     for what in (f"crt {files[bad]}", f"crt {files['good']} crt {files[bad]}"):
         assert oracle.same(lambda program, w=what: check(program, tmp_path, w)[0], name=str(what.count("crt"))) == 1
-        said = check(TACIT, tmp_path, what)[1]
+        reported = check(TACIT, tmp_path, what)[1]
         line = f" bind 127.0.0.1:1 ssl {what}"
-        assert f"refused.cfg:9:{line.rindex(str(files[bad])) + 1}]" in said
-        assert f"unable to load SSL certificate into SSL Context '{files[bad]}': " in said
-        assert "key too small" in said
+        assert f"refused.cfg:9:{line.rindex(str(files[bad])) + 1}]" in reported
+        assert f"unable to load SSL certificate into SSL Context '{files[bad]}': " in reported
+        assert "key too small" in reported
 
 
 def test_all_are_named(files, tmp_path):
@@ -74,9 +74,9 @@ def test_all_are_named(files, tmp_path):
     crt_list.write_text(f"{files['good']}\n{files['rsa']} a.test\n  {files['chain']} b.test\n{files['good']} c.test\n"
                         f"{files['ec']} [ciphers DEFAULT@SECLEVEL=0] d.test\n")
     assert oracle.same(lambda program: check(program, tmp_path, f"crt-list {crt_list}")[0]) == 1
-    said = check(TACIT, tmp_path, f"crt-list {crt_list}")[1]
-    assert "list:2:1] : unable to load SSL certificate" in said and "list:3:3] : unable to load SSL certificate" in said
-    assert "list:5" not in said and said.count("unable to load SSL certificate") == 2
+    reported = check(TACIT, tmp_path, f"crt-list {crt_list}")[1]
+    assert "list:2:1] : unable to load SSL certificate" in reported and "list:3:3] : unable to load SSL certificate" in reported
+    assert "list:5" not in reported and reported.count("unable to load SSL certificate") == 2
 
 
 def test_directory(files, tmp_path):
@@ -85,8 +85,8 @@ def test_directory(files, tmp_path):
     for name, file in (("a", "good"), ("b", "ec"), ("c", "good")):
         shutil.copy(files[file], d / f"{name}.pem")
     assert oracle.same(lambda program: check(program, tmp_path, f"crt {d}")[0]) == 1
-    said = check(TACIT, tmp_path, f"crt {d}")[1]
-    assert f"'{d}/b.pem': ee key too small" in said
+    reported = check(TACIT, tmp_path, f"crt {d}")[1]
+    assert f"'{d}/b.pem': ee key too small" in reported
 
 
 def test_start(files, tmp_path):

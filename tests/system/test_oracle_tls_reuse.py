@@ -43,13 +43,13 @@ class Server:
                     buf += got
                 head, _, buf = buf.partition(b"\r\n\r\n")
                 path = head.split()[1].decode()
-                said = f"{number} {getattr(s, 'asked', None)}".encode()
+                reported = f"{number} {getattr(s, 'asked', None)}".encode()
                 status, more = "200 OK", ""
                 if path == "/ntlm":
                     status, more = "401 No", "WWW-Authenticate: NTLM\r\n"
                 if path == "/close":
                     more = "Connection: close\r\n"
-                s.sendall(f"HTTP/1.1 {status}\r\n{more}Content-Length: {len(said)}\r\n\r\n".encode() + said)
+                s.sendall(f"HTTP/1.1 {status}\r\n{more}Content-Length: {len(reported)}\r\n\r\n".encode() + reported)
 
     def close(self):
         self.sock.shutdown(socket.SHUT_RDWR)
@@ -97,7 +97,7 @@ SEQUENCES = {
 def play(port, sequence, barrier):
     """[(over a new connection, name)] of each request. Which of several that are idle is taken may differ. Between two steps
     the program puts aside the connection that was used, or closes it."""
-    clients, seen, said = {}, set(), []
+    clients, seen, reported = {}, set(), []
     for step in sequence:
         who, what = int(step[0]), step[1:]
         if what == "-":
@@ -108,12 +108,12 @@ def play(port, sequence, barrier):
             clients[who] = Client(port)
         name, slash, path = what.partition("/")
         number, asked = clients[who].ask(name, slash + path or "/")
-        said.append((number not in seen, asked))
+        reported.append((number not in seen, asked))
         seen.add(number)
         barrier()
     for c in clients.values():
         c.sock.close()
-    return said
+    return reported
 
 
 MODES = ("never", "safe", "aggressive", "always")

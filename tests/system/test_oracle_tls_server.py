@@ -51,8 +51,8 @@ class Server:
                 request += got
             cert = s.getpeercert() or {}
             mine = next((x[0][1] for x in cert.get("subject", ()) if x[0][0] == "commonName"), None)
-            said = f"{getattr(s, 'asked', None)} {s.version()} {s.cipher()[0]} {s.selected_alpn_protocol()} {mine}".encode()
-            s.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s" % (len(said), said))
+            reported = f"{getattr(s, 'asked', None)} {s.version()} {s.cipher()[0]} {s.selected_alpn_protocol()} {mine}".encode()
+            s.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s" % (len(reported), reported))
             with contextlib.suppress(OSError):
                 s.unwrap()
 
@@ -121,13 +121,13 @@ def test_servers(world, tmp_path, line):
     def probe(p):
         log.drain()
         log.lines.clear()
-        said = []
+        reported = []
         for port in p:
-            said.append([fetch(port), fetch(port)])
+            reported.append([fetch(port), fetch(port)])
         p.barrier()
         lines = [without_times(line) for line in log.drain()]
         log.lines.clear()
-        return said, lines, counters(p.sock, "econ", "eresp", "wretr", "wredis", "hrsp_2xx", "hrsp_5xx", "stot", "lbtot")
+        return reported, lines, counters(p.sock, "econ", "eresp", "wretr", "wredis", "hrsp_2xx", "hrsp_5xx", "stot", "lbtot")
 
     ours, theirs = in_both(tmp_path, text, probe, len(servers))
     log.close()
@@ -177,15 +177,15 @@ def test_wrong_name_is_not_tried_again(world, tmp_path):
                                                     ("sni str(wrong.test)", "sni str(good.test)", "verifyhost wrong.test")))
 
     def probe(p):
-        said = []
+        reported = []
         for port in p:
             with socket.create_connection(("127.0.0.1", port), timeout=20) as s:
                 s.sendall(b"GET / HTTP/1.0\r\n\r\n")
-                said.append(s.recv(4096)[9:12])
+                reported.append(s.recv(4096)[9:12])
         p.barrier()
         head, *rows = admin(p.sock, "show stat").strip().split("\n")
         rows = [dict(zip(head[2:].split(","), r.split(","))) for r in rows]
-        return said, [tuple(r[n] for n in ("pxname", "econ", "wretr", "wredis")) for r in rows if r["svname"] == "BACKEND"]
+        return reported, [tuple(r[n] for n in ("pxname", "econ", "wretr", "wredis")) for r in rows if r["svname"] == "BACKEND"]
 
     ours, theirs = in_both(tmp_path, text, probe, 6)
     assert ours == theirs
@@ -222,11 +222,11 @@ listen plain
         return [(row[1], row[3], row[at]) for row in rows[1:]]
 
     def probe(p):
-        said = []
+        reported = []
         for line in ["", *lines]:
-            said.append((admin(p.sock, f"set server {line}").strip() if line else "", state(p),
+            reported.append((admin(p.sock, f"set server {line}").strip() if line else "", state(p),
                          [fetch(port)[0] for port in p[:3] for _ in range(2)]))
-        return said
+        return reported
 
     ours, theirs = in_both(tmp_path, text, probe, 4)
     assert ours == theirs

@@ -102,7 +102,7 @@ def environment():
     return dict(os.environ) | VARIABLES
 
 
-def told(program, path):
+def notices(program, path):
     """{line: message}: the text of a notice, or None for an error."""
     oracle.given(path.read_text())
     done = subprocess.run([program, "-c", "-f", str(path)], capture_output=True, text=True, timeout=20, check=False,
@@ -117,7 +117,7 @@ def test_same_words(tmp_path):
     path = tmp_path / "t.cfg"
     # a long line first, since this oracle reads a line twice while its buffer grows
     path.write_text(f".notice {'0' * 500}\n" + "".join(f".notice {w}\n" for w in WORDS))
-    theirs, ours = oracle.both(lambda program: told(program, path))
+    theirs, ours = oracle.both(lambda program: notices(program, path))
     wrong = [f"{w}: haproxy {theirs.get(n)}, tacit {ours.get(n)}" for n, w in enumerate(WORDS, 2)
              if theirs.get(n) != ours.get(n)]
     assert not wrong, "\n".join(wrong)

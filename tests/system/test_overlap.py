@@ -137,7 +137,7 @@ def usable(move):
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_reload_moves_a_line_to_an_address_that_overlaps(daemon, workers):
-    """The former address is in use until the new process is ready."""
+    """The previous address is in use until the new process is ready."""
     p = free_port()
     moves = [move.format(p=p) for move in MOVES if usable(move)]
     d = daemon(frontends(a=moves[0]), extra=f"nbthread {workers}", mode=MASTER)

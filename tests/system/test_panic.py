@@ -2,7 +2,6 @@
 
 import pytest
 from conftest import Origin, connect, free_port, recv_all
-from facts import says
 from subject import LogServer, only_tacit
 
 pytestmark = only_tacit
@@ -70,18 +69,18 @@ def test_panic(daemon, farm):
     log, port = LogServer(), free_port()
     d = daemon(cfg=CFG.format(log=log.port, port=port, servers=farm.lines()))
 
-    def says(text):
+    def logs(text):
         return log.lines.until(lambda lines: any(text in line for line in lines), text)
     try:
         assert {ask(port) for _ in range(6)} == {("0", False), ("1", False), ("2", False)}
         farm.sick = {0, 1}
-        assert says("backend b enters panic: 1 of 3 servers usable, the threshold is 50%. Balancing over all of them.")
+        assert logs("backend b enters panic: 1 of 3 servers usable, the threshold is 50%. Balancing over all of them.")
         assert {ask(port) for _ in range(6)} == {("0", True), ("1", True), ("2", True)}
         farm.sick = {0, 1, 2}
-        assert says("backend b has no server available!")
+        assert logs("backend b has no server available!")
         assert {ask(port) for _ in range(6)} == {("0", True), ("1", True), ("2", True)}
         farm.sick = {0}
-        assert says("backend b leaves panic: 2 of 3 servers usable, the threshold is 50%. Balancing over the usable ones.")
+        assert logs("backend b leaves panic: 2 of 3 servers usable, the threshold is 50%. Balancing over the usable ones.")
         assert {ask(port) for _ in range(6)} == {("1", False), ("2", False)}
         assert d.info()["Fsm_bugs"] == "0"
     finally:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from conftest import (BUILD, GLOBAL, TACIT, Notify, connect, fds, free_port, free_ports, is_open,
                       needs_descriptors, recv_all, run)
-from facts import LIMIT, Seen, becomes, gone, is_calm, refuses, says
+from facts import LIMIT, Seen, becomes, contains, gone, is_calm, refuses
 from subject import rest
 
 
@@ -295,7 +295,7 @@ def test_soft_stop_lets_sessions_end(daemon, origin):
 KEPT = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
 
-def test_soft_stop_closes_kept_http_clients(daemon):
+def test_soft_stop_closes_persistent_http_clients(daemon):
     """A client that sends another request gets a response with Connection: close; an idle one is closed soon.
     Neither has to wait for timeout http-keep-alive."""
     port = free_port()
@@ -309,13 +309,13 @@ def test_soft_stop_closes_kept_http_clients(daemon):
         d.send(signal.SIGUSR1)
         assert d.notify.wait("STOPPING=1")
 
-        def is_told(c):
+        def is_notified(c):
             with contextlib.suppress(OSError):
                 c.sendall(KEPT)
                 return b"connection: close" in c.recv(4096).lower()
             return False
 
-        assert any(map(is_told, clients))
+        assert any(map(is_notified, clients))
         assert d.wait() == 0
 
 
@@ -402,7 +402,7 @@ def test_other_signals_do_not_end_it(daemon, origin):
     for sig in (signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR2, signal.SIGPIPE, signal.SIGTTOU):
         d.send(sig)
     assert talks(port)
-    says(d.stderr_path, "no reload without a master")
+    contains(d.stderr_path, "no reload without a master")
     assert talks(port)
 
 
@@ -584,7 +584,7 @@ def test_the_time_zone_is_known_in_a_jail(daemon, origin, tmp_path):
                extra=f"chroot {jail}\n    log stdout format raw local0",
                env={"ASAN_OPTIONS": "detect_leaks=0", "TZ": "Asia/Kolkata"})
     assert talks(port)
-    assert "+0530" in says(d.stdout_path, "zone=")
+    assert "+0530" in contains(d.stdout_path, "zone=")
 
 
 def test_a_failed_start_does_not_affect_the_running_process(daemon, origin):

@@ -97,11 +97,11 @@ def test_what_changes_from_run_to_run_is_taken_out(text, want):
 def test_an_answer_that_comes_later_is_waited_for(folder, monkeypatch):
     """HAProxy's is the one that stays."""
     monkeypatch.setattr(oracle, "LASTS", 0.2)
-    looks = {"h": iter([1, 2]), "t": iter([1, 1, 2])}
+    values = {"h": iter([1, 2]), "t": iter([1, 1, 2])}
     last = {}
 
-    def look(who):
-        last[who] = next(looks[who], last.get(who))
+    def read(who):
+        last[who] = next(values[who], last.get(who))
         return last[who]
     monkeypatch.setattr(oracle, "RECORDS", True)
-    assert oracle.both(look, {"haproxy": "h", "tacit": "t"}, until_equal=True, script="x") == (2, 2)
+    assert oracle.both(read, {"haproxy": "h", "tacit": "t"}, until_equal=True, script="x") == (2, 2)

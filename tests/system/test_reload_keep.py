@@ -110,7 +110,7 @@ def use(d, n=5):
 
 
 def test_no_counter_goes_back_over_20_reloads(site):
-    """With traffic before, during and after, also of connections that stay in former worker processes."""
+    """With traffic before, during and after, also of connections that stay in previous worker processes."""
     d = site()
     use(d)
     stop = threading.Event()
@@ -260,7 +260,7 @@ def test_servers_added_at_run_time_count_too(site):
 
 
 def test_servers_can_be_added_after_a_reload(site):
-    """When it serves, it has forgotten the names in the files of former processes."""
+    """When it serves, it has forgotten the names in the files of previous processes."""
     d = site()
     port = re.search(r"server a 127.0.0.1:(\d+)", d.cfg.read_text()).group(1)
     assert reload(d)

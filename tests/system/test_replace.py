@@ -102,7 +102,7 @@ def test_addresses_that_go_and_come(replace):
 
 
 @pytest.mark.parametrize("fetch", [True, False])
-def test_a_start_that_fails_leaves_the_former_one(replace, fetch, tmp_path):
+def test_a_start_that_fails_leaves_the_previous_one(replace, fetch, tmp_path):
     port = free_port()
     pid_file = tmp_path / "pid"
     d = replace(site(port))
@@ -220,7 +220,7 @@ def test_in_the_background_with_a_pid_file(tmp_path):
 
 
 @only_root
-def test_a_former_process_of_another_user(replace):
+def test_a_previous_process_of_another_user(replace):
     """The new process has no privileges any more when it is ready."""
     port = free_port()
     d = replace(site(port))

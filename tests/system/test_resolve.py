@@ -126,7 +126,7 @@ class Subject:
             becomes(lambda: self.servers(backend)[name][:2], lambda seen: seen[0] == status and addr in (None, seen[1]),
                     f"{name} to be {status} {addr or ''}")
 
-    def said(self):
+    def reports(self):
         """Log lines about servers, without their headers."""
         return [re.sub(r"^<(\d+)>.*?\]: ", r"\1 ", line) for line in self.log.drain()]
 
@@ -202,7 +202,7 @@ def play_addresses(s, ns):
     s.wait_until("s1", "MAINT (resolution)")
     ns.silent = False
     s.wait_until("s1", "no check")
-    return s.said(), s.servers(), re.sub(r"\d+", "N", s.admin("show resolvers res")), s.admin("show resolvers q")
+    return s.reports(), s.servers(), re.sub(r"\d+", "N", s.admin("show resolvers res")), s.admin("show resolvers q")
 
 
 def play_records(s, ns):
@@ -212,7 +212,7 @@ def play_records(s, ns):
     becomes(lambda: s.servers()["s1"], ("no check", "127.0.0.21:8001", "2"))
     del ns.zone[SERVICE]
     s.wait_until("s1", "MAINT (resolution)", "")
-    return s.said(), s.servers(), s.servers("c")
+    return s.reports(), s.servers(), s.servers("c")
 
 
 ADDRESSES = """
@@ -232,7 +232,7 @@ backend c
 
 @pytest.mark.parametrize("cfg, play", [(ADDRESSES, play_addresses), (RECORDS, play_records)],
                          ids=["addresses", "records"])
-def test_haproxy_says_and_shows_the_same(subject, cfg, play):
+def test_haproxy_prints_and_shows_the_same(subject, cfg, play):
     def play_once(program):
         ns = Nameserver()
         ns.zone["app.x"] = {"a": ["127.0.0.2"]}
@@ -257,10 +257,10 @@ backend c
 
 def test_haproxy_checks_the_same(subject):
     """The state of one server by DNS and checks: up, down by a name, down by a check, and both."""
-    oracle.same(lambda program: say_with_checks(subject, program), script=CHECKED)
+    oracle.same(lambda program: reports_with_checks(subject, program), script=CHECKED)
 
 
-def say_with_checks(subject, program):
+def reports_with_checks(subject, program):
     """The lines of one program, in alphabetical order."""
     ns, web = Nameserver(), Web("up", "127.0.0.1")
     try:
@@ -280,7 +280,7 @@ def say_with_checks(subject, program):
         s.wait_until("s1", "MAINT (resolution)", "")
         ns.zone[SERVICE] = {}
         s.wait_until("t1", "MAINT (resolution)", "", backend="c")
-        return sorted(re.sub(r"duration: \d+ms", "duration: Nms", line) for line in s.said())
+        return sorted(re.sub(r"duration: \d+ms", "duration: Nms", line) for line in s.reports())
     finally:
         ns.close()
 
@@ -330,7 +330,7 @@ def check(tmp_path, *args, cfg):
 
 @pytest.mark.parametrize("how, code", [("", 1), ("init-addr last,libc,none", 0), ("init-addr none", 0),
                                        ("init-addr 127.0.0.1", 0)])
-def test_names_stop_the_start_only_if_the_line_says_so(tmp_path, how, code):
+def test_names_stop_the_start_only_if_the_line_asks_for_it(tmp_path, how, code):
     assert check(tmp_path, cfg=f"backend b\n server s no.such.name.invalid:80 {how}\n")[0] == code
     assert check(tmp_path, "-dr", cfg=f"backend b\n server s no.such.name.invalid:80 {how}\n")[0] == 0
 
@@ -381,7 +381,7 @@ def test_forged_answers_change_nothing(subject, ns):
     s = subject(section(ns) + "backend b\n server s app.x:80 resolvers res init-addr none resolve-prefer ipv4\n")
     s.wait_until("s", "no check", "127.0.0.5:80")
     assert re.search(r"outdated: +[1-9]", s.admin("show resolvers res"))
-    assert not [line for line in s.said() if "DOWN" in line]
+    assert not [line for line in s.reports() if "DOWN" in line]
 
 
 def test_the_other_name_server_answers(subject, ns):
@@ -393,7 +393,7 @@ def test_the_other_name_server_answers(subject, ns):
     s.wait_until("s", "no check", "127.0.0.5:80")
     silent.heard("app.x", 6, more=True)
     assert s.servers()["s"][0] == "no check"
-    assert silent.asked("app.x", AAAA) and "by res/ns1." in "".join(s.said())
+    assert silent.asked("app.x", AAAA) and "by res/ns1." in "".join(s.reports())
     silent.close()
 
 
@@ -415,7 +415,7 @@ def test_five_hundred_records(subject, ns):
 @pytest.mark.parametrize("workers", [1, 3])
 def test_servers_move_under_traffic(subject, ns, workers):
     """ The address changes every few milliseconds, by answers and by commands, while clients use kept connections: no
-    request fails, and after the last change none is sent to a former address."""
+    request fails, and after the last change none is sent to a previous address."""
     origins = [Web(f"o{i}", f"127.0.0.{10 + i}") if i == 0 else None for i in range(3)]
     origins[1:] = [Web(f"o{i}", f"127.0.0.{10 + i}", origins[0].port) for i in (1, 2)]
     ns.zone["app.x"] = {"a": ["127.0.0.10"]}
@@ -665,7 +665,7 @@ def test_a_request_that_came_with_its_fin_waits(subject, ns):
     c.close()
 
 
-def test_without_an_answer_the_request_goes_on(subject, ns):
+def test_without_an_answer_the_request_continues(subject, ns):
     """After all tries; other names are held meanwhile, and answered by what is known."""
     ns.zone["app.x"] = {"a": ["127.0.0.7"]}
     port = free_port()
@@ -765,7 +765,7 @@ def test_clients_of_mode_tcp_wait(subject, ns, origins, workers):
     there.close()
 
 
-def test_without_an_answer_mode_tcp_goes_on(subject, ns):
+def test_without_an_answer_mode_tcp_continues(subject, ns):
     port = free_port()
     subject(tcp_asking(ns, port, 1, """tcp-request content do-resolve(txn.ip,res) str(no.x)
     tcp-request content reject unless { var(txn.ip) -m found }"""))

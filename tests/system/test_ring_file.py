@@ -10,7 +10,7 @@ import oracle
 import pytest
 
 from conftest import TACIT, WORKERS, admin, answers, connect, fds, free_port, recv_all, run
-from facts import becomes, gone, says
+from facts import becomes, contains, gone
 from test_master import MASTER, change, listening_inodes, reload, worker_of
 
 needs_root = pytest.mark.skipif(os.getuid() != 0, reason="needs root")
@@ -49,7 +49,7 @@ def lines(file):
 
 
 def has(file, line):
-    return says(file, line) and line in lines(file)
+    return contains(file, line) and line in lines(file)
 
 
 def test_it_survives_a_kill(daemon, tmp_path):
@@ -67,7 +67,7 @@ def test_it_survives_a_kill(daemon, tmp_path):
 
 
 def test_haproxy_shows_as_little_after_a_restart(tmp_path):
-    """Former messages are in the other file, and not in the ring."""
+    """Previous messages are in the other file, and not in the ring."""
     def play(program):
         directory, port = oracle.at(tmp_path, program), free_port()
         directory.mkdir()
@@ -124,24 +124,24 @@ def test_a_check_touches_nothing(tmp_path):
 # --- reloads ---
 
 
-def test_former_and_new_worker_have_a_file_each(daemon, tmp_path):
+def test_previous_and_new_worker_have_a_file_each(daemon, tmp_path):
     port, file = free_port(), tmp_path / "file"
     d = daemon(site(port, file), mode=MASTER)
     with connect(port) as kept:
-        former = worker_of(d)
+        previous = worker_of(d)
         request(port, "before")
         assert has(file, "/before")
         kept.sendall(b"GET /late HT")
         d.until("sessions ge 1")
         assert reload(d, settle=False)
         listens = {f"socket:[{inode}]" for inode in listening_inodes(port)}
-        becomes(lambda: listens & set(fds(former).values()), set(), "the former worker process to accept no more")
+        becomes(lambda: listens & set(fds(previous).values()), set(), "the former worker process to accept no more")
         request(port, "after")
         assert has(file, "/after")
         kept.sendall(b"TP/1.0\r\n\r\n")
         recv_all(kept)
         assert has(f"{file}.bak", "/late")
-    gone(former)
+    gone(previous)
     assert "/before" in lines(f"{file}.bak") and "/after" not in lines(f"{file}.bak")
     assert "/late" not in lines(file)
 
@@ -240,7 +240,7 @@ def test_a_file_system_that_fills_up_is_reported(daemon, tmp_path):
                     full.write(b"x" * 4096)
         for i in range(3):
             request(port, f"lost{i}")
-        says(d.stderr_path, "backing-file")
+        contains(d.stderr_path, "backing-file")
         assert d.stderr.count(f"ring 'r': backing-file '{file}' cannot be written: No space left on device.") == 1
         d.until("idle")
         assert "/lost2" in d.admin("show events r")

@@ -124,8 +124,8 @@ def test_new_messages_are_dropped_while_it_does_not_read(daemon):
             messages = split(reader.text)[0]
             got = numbers(messages)
             assert in_order(got)
-            said = [int(m[1]) for m in map(re.compile(r"(\d+) events? dropped").match, messages) if m]
-            assert dropped(d) == sum(said) == client.sent - len(got) == lost
+            reported = [int(m[1]) for m in map(re.compile(r"(\d+) events? dropped").match, messages) if m]
+            assert dropped(d) == sum(reported) == client.sent - len(got) == lost
 
 
 def test_the_oldest_are_overwritten_while_it_is_away(daemon):

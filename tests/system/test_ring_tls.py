@@ -13,7 +13,7 @@ import pytest
 
 from certs import Authority
 from conftest import TACIT, WORKERS, admin, connect, free_port, free_ports, info, recv_all
-from facts import Seen, listens, says
+from facts import Seen, contains, listens
 from test_oracle_log_forms import same_words
 
 
@@ -198,8 +198,8 @@ class Running:
             self.proc = subprocess.Popen([program, "-db", "-f", self.cfg], stderr=err)
         listens(self.port)
 
-    def said(self, *words):
-        return says(self.errors, *words)
+    def reported(self, *words):
+        return contains(self.errors, *words)
 
     def dropped(self):
         return int(info(admin(self.sock, "show info"))["DroppedLogs"])
@@ -264,7 +264,7 @@ def test_a_certificate_of_another_authority_gets_nothing(world, ca, other):
     p = world.run(server.port, f"log-proto octet-count ssl ca-file {ca.pem}")
     for i in range(5):
         request(p.port, f"n{i}.")
-    assert p.said("ring 'r': server 's' cannot be reached", "SSL handshake failure", "certificate verify failed")
+    assert p.reported("ring 'r': server 's' cannot be reached", "SSL handshake failure", "certificate verify failed")
     assert server.failed.wait() and not server.heard
     assert p.dropped() == 0
     server.change(ca.server)
@@ -278,7 +278,7 @@ def test_a_certificate_of_another_authority_gets_nothing(world, ca, other):
 def test_a_certificate_for_another_name_gets_nothing(world, ca, options):
     server = world.keep(TlsReceiver(ca.server))
     p = world.run(server.port, f"log-proto octet-count ssl ca-file {ca.pem} {options}")
-    assert p.said("Server presented an SSL certificate different from the " +
+    assert p.reported("Server presented an SSL certificate different from the " +
                   ("expected" if "sni" in options else "configured") + " one")
     assert not server.heard
     # The line feed of the default would follow each message.
@@ -302,7 +302,7 @@ def test_the_server_may_ask_for_a_certificate(world, ca):
     strict = world.keep(TlsReceiver(ca.server, client_ca=ca.pem))
     p = world.run(strict.port, f"ssl ca-file {ca.pem}")
     request(p.port, "two")
-    assert p.said("ring 'r': server 's' cannot be reached or has closed the connection")
+    assert p.reported("ring 'r': server 's' cannot be reached or has closed the connection")
     assert not strict.heard and strict.failed.wait()
 
 
@@ -326,7 +326,7 @@ def test_it_comes_back_when_the_server_does(world, ca):
     request(p.port, "before.")
     server.hears(b"/before.")
     server.close()
-    assert p.said("ring 'r': server 's' cannot be reached or has closed the connection")
+    assert p.reported("ring 'r': server 's' cannot be reached or has closed the connection")
     for i in range(50):
         request(p.port, f"during{i}.")
     again = world.keep(TlsReceiver(ca.server, port=port))
@@ -342,7 +342,7 @@ def test_a_handshake_that_is_not_answered_ends(world, ca):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         p = world.run(silent.getsockname()[1], f"ssl ca-file {ca.pem}", timeouts="timeout connect 300ms")
         request(p.port, "one")
-        assert p.said("cannot be reached or has closed the connection: Timeout during SSL handshake")
+        assert p.reported("cannot be reached or has closed the connection: Timeout during SSL handshake")
         first, second = silent.accept()[0], silent.accept()[0]
         with first, second:
             assert recv_all(first)[:1] == b"\x16"
@@ -353,7 +353,7 @@ def test_a_server_that_closes_in_the_handshake(world, ca):
     with socket.create_server(("127.0.0.1", 0)) as rude:
         p = world.run(rude.getsockname()[1], f"ssl ca-file {ca.pem}")
         rude.accept()[0].close()
-        assert p.said("cannot be reached or has closed the connection")
+        assert p.reported("cannot be reached or has closed the connection")
         # The client tries again.
         rude.accept()[0].close()
         request(p.port, "one")
@@ -419,7 +419,7 @@ def test_an_authority_can_be_changed_at_run_time(world, ca, other):
     own.write_text(other.pem.read_text())
     p = world.run(server.port, f"ssl ca-file {own}")
     request(p.port, "one")
-    assert p.said("certificate verify failed")
+    assert p.reported("certificate verify failed")
     assert "transaction created" in admin(p.sock, f"set ssl ca-file {own} <<\n{ca.pem.read_text()}\n")
     assert "Success" in admin(p.sock, f"commit ssl ca-file {own}")
     server.hears(b"/one\n")

@@ -35,7 +35,7 @@ def net():
     n.close()
 
 
-def tell_peer(conn):
+def name_peer(conn):
     conn.recv(100)
     conn.sendall(("%s %d" % conn.getpeername()).encode())
 
@@ -60,7 +60,7 @@ def ask(source_port=0):
     (INNER, INNER, False),
 ])
 def test_servers_in_another_network_see_the_client(net, daemon, source, host, same_port):
-    origin = net.at(net.server, lambda: Origin(tell_peer, address=(SERVER, 0)))
+    origin = net.at(net.server, lambda: Origin(name_peer, address=(SERVER, 0)))
     try:
         daemon(f"listen l\n bind {NEAR}:{PORT}\n source {source}\n server s {SERVER}:{origin.port}\n",
                program="nsenter", mode=(f"--net=/proc/{net.proxy}/ns/net", SUBJECT, "-db"))

@@ -196,7 +196,7 @@ def hold(uid, out, until):
 def holding_pipes(uid):
     """A process of that user with more pipes than fs.pipe-user-pages-soft allows to be of full size; their number.
     """
-    said, out = os.pipe()
+    reported, out = os.pipe()
     until, end = os.pipe()
     resource.setrlimit(resource.RLIMIT_NOFILE, (6200, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
     pid = os.fork()
@@ -209,10 +209,10 @@ def holding_pipes(uid):
     os.close(out)
     os.close(until)
     try:
-        yield int(os.read(said, 20))
+        yield int(os.read(reported, 20))
     finally:
         os.close(end)
-        os.close(said)
+        os.close(reported)
         os.waitpid(pid, 0)
 
 

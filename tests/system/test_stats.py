@@ -339,8 +339,8 @@ SAME, OTHER = "http://127.0.0.1:{}", "http://127.0.0.1.evil.example:{}"
     ({"Origin": OTHER, "Referer": SAME + "/"}, "DENY"),
 ])
 def test_forms_of_other_sites_are_refused(forms, headers, result):
-    told = {name: value.format(forms.port) for name, value in headers.items()}
-    assert post(forms.port, "s=a&action=maint&b=b", told) == result
+    named = {name: value.format(forms.port) for name, value in headers.items()}
+    assert post(forms.port, "s=a&action=maint&b=b", named) == result
     assert status_of(forms) == ("MAINT" if result == "DONE" else "no check")
 
 

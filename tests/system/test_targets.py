@@ -18,8 +18,8 @@ def _run(daemon):
     return start
 
 
-@pytest.fixture(name="telling")
-def _telling():
+@pytest.fixture(name="naming")
+def _naming():
     """Factory of origins that send the addresses of their connection."""
     made = []
 
@@ -40,33 +40,33 @@ def ask(port, host="127.0.0.1"):
         return recv_all(s).decode()
 
 
-def test_port_offset(run, telling):
+def test_port_offset(run, naming):
     """The server's port is the client's destination port plus the offset, in both directions."""
-    o = telling(word="here")
+    o = naming(word="here")
     front = free_ports(1)[0]
     run(f"listen l\n bind 127.0.0.1:{front}\n server s 127.0.0.1:{o.port - front:+d}\n")
     assert ask(front) == "here"
 
 
-def test_same_port(run, telling):
+def test_same_port(run, naming):
     """Without a port: the client's destination port."""
     # The number has to be free at 127.0.0.1, too.
-    o = telling(("127.0.0.2", free_ports(1)[0]), word="there")
+    o = naming(("127.0.0.2", free_ports(1)[0]), word="there")
     run(f"listen l\n bind 127.0.0.1:{o.port}\n server s 127.0.0.2\n")
     assert ask(o.port) == "there"
 
 
-def test_same_address(run, telling):
+def test_same_address(run, naming):
     """Without an address: the client's destination address."""
-    o = telling(("0.0.0.0", 0))
+    o = naming(("0.0.0.0", 0))
     front = free_ports(1)[0]
     run(f"listen l\n bind 0.0.0.0:{front}\n server s 0.0.0.0:{o.port}\n")
     for host in ("127.0.0.1", "127.0.0.9", "127.1.2.3"):
         assert ask(front, host).split()[2] == host
 
 
-def test_source(run, telling):
-    o = telling()
+def test_source(run, naming):
+    o = naming()
     a, b, c = free_ports(3)
     run(f"""
 defaults
@@ -94,9 +94,9 @@ listen any
     assert ask(c).split()[0] == "127.0.0.1"
 
 
-def test_source_ports(run, telling):
+def test_source_ports(run, naming):
     """Ports come from the range, and a port in use is skipped."""
-    o = telling()
+    o = naming()
     front, low = free_ports(2)
     low = min(low, 65000)
     run(f"listen l\n bind 127.0.0.1:{front}\n"
@@ -129,12 +129,12 @@ def test_source_ports_are_used_again(run, origins):
         assert set(seen) == set(range(low, low + 5)) - {of_kept}, seen
 
 
-def test_unix_and_abstract(run, telling, tmp_path):
+def test_unix_and_abstract(run, naming, tmp_path):
     path = tmp_path / "o.sock"
     name = f"tacit-test-{tmp_path.name}"
-    telling(str(path), socket.AF_UNIX, word="path")
+    naming(str(path), socket.AF_UNIX, word="path")
     # HAProxy's abstract names have all of their 107 bytes
-    telling("\0" + name.ljust(107, "\0"), socket.AF_UNIX, word="abstract")
+    naming("\0" + name.ljust(107, "\0"), socket.AF_UNIX, word="abstract")
     a, b = free_ports(2)
     run(f"listen a\n bind 127.0.0.1:{a}\n server s {path}\n"
         f"listen b\n bind 127.0.0.1:{b}\n server s abns@{name}\n")
@@ -143,10 +143,10 @@ def test_unix_and_abstract(run, telling, tmp_path):
 
 
 @pytest.mark.parametrize("algorithm", ["roundrobin", "static-rr"])
-def test_weights(run, telling, algorithm):
+def test_weights(run, naming, algorithm):
     """After complete cycles each server has had exactly its share."""
     weights = {"A": 1, "B": 2, "C": 4}
-    servers = "".join(f" server {n} 127.0.0.1:{telling(word=n).port} weight {w}\n" for n, w in weights.items())
+    servers = "".join(f" server {n} 127.0.0.1:{naming(word=n).port} weight {w}\n" for n, w in weights.items())
     front = free_ports(1)[0]
     run(f"listen l\n bind 127.0.0.1:{front}\n balance {algorithm}\n{servers}"
         f" server off 127.0.0.1:1 disabled\n server none 127.0.0.1:1 weight 0\n"
@@ -154,10 +154,10 @@ def test_weights(run, telling, algorithm):
     assert Counter(ask(front) for _ in range(70)) == {n: 10 * w for n, w in weights.items()}
 
 
-def test_source_hash(run, telling):
+def test_source_hash(run, naming):
     """The client's address determines the server; with equal weights it is the same one as in HAProxy."""
     names = "ABCD"
-    servers = "".join(f" server {n} 127.0.0.1:{telling(word=n).port}\n" for n in names)
+    servers = "".join(f" server {n} 127.0.0.1:{naming(word=n).port}\n" for n in names)
     front = free_ports(1)[0]
     run(f"listen l\n bind 127.0.0.1:{front}\n balance source\n{servers}")
     for last in range(1, 9):

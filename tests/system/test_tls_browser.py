@@ -13,7 +13,7 @@ CERTUTIL = shutil.which("certutil")
 pytestmark = [only_tacit, pytest.mark.skipif(not (CHROMIUM and CERTUTIL), reason="needs chromium and certutil (make deps-ci)")]
 HERE = "--host-resolver-rules=MAP *.test 127.0.0.1"
 # The server's view of the connection is the page's title.
-SAID = "%[ssl_fc_sni] %[ssl_fc_protocol] %[ssl_fc_alpn] %[ssl_fc_is_resumed] %[ssl_c_used] %[req.ver]"
+SHOWN = "%[ssl_fc_sni] %[ssl_fc_protocol] %[ssl_fc_alpn] %[ssl_fc_is_resumed] %[ssl_c_used] %[req.ver]"
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def site(daemon, ca, tmp_path):
                f" bind 127.0.0.1:{port} ssl crt-list {listed} alpn http/1.1 verify optional ca-file {ca.pem}\n"
                " http-after-response set-header Strict-Transport-Security max-age=3600 if { ssl_fc_sni a.test }\n"
                " stats uri /stats\n"
-               f" http-request return content-type text/html lf-string '<title>{SAID}</title>' unless {{ path /stats }}\n")
+               f" http-request return content-type text/html lf-string '<title>{SHOWN}</title>' unless {{ path /stats }}\n")
     d.port = port
     return d
 
@@ -66,24 +66,24 @@ def opened(browser, url):
 @pytest.mark.parametrize("host", ["a", "b"])
 def test_names_and_certificates(browser, site, ca, host):
     """The browser trusts the certificate of the name that it asks for. It is asked for its own one, and has none."""
-    said, met = opened(browser, at(site, host))
+    reported, met = opened(browser, at(site, host))
     details = met["securityDetails"]
     assert met["securityState"] == "secure" and met["protocol"] == "http/1.1"
     assert (details["subjectName"], details["issuer"], details["protocol"]) == (f"{host}.test", "test CA", "TLS 1.3")
-    assert [said[i] for i in (0, 1, 2, 4, 5)] == [f"{host}.test", "TLSv1.3", "http/1.1", "0", "1.1"]
+    assert [reported[i] for i in (0, 1, 2, 4, 5)] == [f"{host}.test", "TLSv1.3", "http/1.1", "0", "1.1"]
 
 
 def test_it_resumes(browser, site):
     """Each page is a connection. A ticket serves once, and a connection that the browser opens in advance may take it:
     the next page has to wait for another one then."""
-    said = []
+    reported = []
 
     def three_resumed():
-        said.append(opened(browser, at(site, "b"))[0][3])
-        return said.count("1") >= 3
+        reported.append(opened(browser, at(site, "b"))[0][3])
+        return reported.count("1") >= 3
 
-    assert wait_for(three_resumed, step=0), said
-    assert said[0] == "0" and len(said) <= 12, said
+    assert wait_for(three_resumed, step=0), reported
+    assert reported[0] == "0" and len(reported) <= 12, reported
 
 
 def test_statistics(browser, site):
@@ -96,8 +96,8 @@ def test_statistics(browser, site):
 def test_strict_transport_security(browser, site):
     """A browser that has been at a.test does not ask in clear text again."""
     opened(browser, at(site, "a"))
-    said, met = opened(browser, at(site, "a", scheme="http"))
-    assert met["url"] == at(site, "a") and said[0] == "a.test"
+    reported, met = opened(browser, at(site, "a", scheme="http"))
+    assert met["url"] == at(site, "a") and reported[0] == "a.test"
     # b.test has not said so: the request is no hello, and its connection is closed.
     assert "errorText" in browser.call("Page.navigate", url=at(site, "b", scheme="http"))
 

@@ -133,7 +133,7 @@ class Listeners:
         # Ports of clients come again.
         if server.log:
             server.log.lines.clear()
-        return converse(talk.say, server.ports[LISTENERS.index(talk.listener)], self.wallet)
+        return converse(talk.script, server.ports[LISTENERS.index(talk.listener)], self.wallet)
 
 
 @pytest.fixture(scope="module")
@@ -159,10 +159,10 @@ def test_conversation(listeners, name):
 
     def play(server):
         """The outcome, and the line in the log."""
-        said = listeners.hear(server, talk)
+        heard = listeners.hear(server, talk)
         # HAProxy looks at names itself before OpenSSL can refuse a hello.
-        looks = server != listeners.tacit and "unrecognized_name" in said.outcome
-        return said.outcome, "" if looks else logged(server, said)
+        names_differ = server != listeners.tacit and "unrecognized_name" in heard.outcome
+        return heard.outcome, "" if names_differ else logged(server, heard)
 
     theirs, (outcome, line) = (None, play(listeners.tacit)) if talk.alone else oracle.both(play, listeners.subjects, script=CFG)
     if outcome not in talk.wanted:

@@ -55,15 +55,15 @@ def ask(port, c, name=None, session=None):
 
 def accepts(port, c, n=8):
     """True or False if the listener says the same to n clients, which all workers share."""
-    said = {ask(port, c) is not None for _ in range(n)}
-    assert len(said) == 1
-    return said.pop()
+    reported = {ask(port, c) is not None for _ in range(n)}
+    assert len(reported) == 1
+    return reported.pop()
 
 
 def change(d, kind, file, text):
     assert "transaction created" in d.admin(f"set ssl {kind} {file} <<\n{text}\n")
-    said = d.admin(f"commit ssl {kind} {file}")
-    assert said.endswith("\nSuccess!\n\n"), said
+    reported = d.admin(f"commit ssl {kind} {file}")
+    assert reported.endswith("\nSuccess!\n\n"), reported
 
 
 @pytest.mark.parametrize("workers", [1, 3])

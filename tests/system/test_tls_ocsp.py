@@ -77,5 +77,5 @@ def test_refused_files(daemon, ca):
     assert "g.pem.ocsp': Unable to parse OCSP response. Content will be ignored." in d.admin("show startup-logs")
     cfg = pem.with_name("bad.cfg")
     cfg.write_text(f"{HTTP}frontend f\n bind 127.0.0.1:{p} ssl crt {alone}\n http-request return status 200\n")
-    said = subprocess.run([TACIT, "-c", "-f", cfg], capture_output=True, text=True, timeout=20, check=False)
-    assert said.returncode == 1 and "alone.pem.ocsp' is present and activates OCSP but it is impossible" in said.stderr
+    reported = subprocess.run([TACIT, "-c", "-f", cfg], capture_output=True, text=True, timeout=20, check=False)
+    assert reported.returncode == 1 and "alone.pem.ocsp' is present and activates OCSP but it is impossible" in reported.stderr

@@ -183,12 +183,12 @@ def test_a_line_that_is_added_at_run_time(daemon, ca, responder):
         d.admin(f"new ssl cert {second}")
         d.admin(f"set ssl cert {second} <<\n{second.read_text()}\n")
         d.admin(f"commit ssl cert {second}")
-        said = d.admin(f"add ssl crt-list {crt_list} <<\n{second} [ocsp-update on]\n\n")
+        reported = d.admin(f"add ssl crt-list {crt_list} <<\n{second} [ocsp-update on]\n\n")
         if reason:
-            assert reason in said
+            assert reason in reported
             assert len(servers[1].requests) == 1
             continue
-        assert "Success!" in said
+        assert "Success!" in reported
         updated(d, "second.pem")
         assert stapled(p, "second") == "good"
         assert "deleted" in d.admin(f"del ssl crt-list {crt_list} {second}")
@@ -240,8 +240,8 @@ def test_places_that_contradict(daemon, ca, responder, tmp_path):
         load = f"crt-store\n load crt {pem} ocsp-update {store}\n" if store else ""
         binds = "\n".join(f" bind 127.0.0.1:{i} ssl {line}" for i, line in enumerate(lines, 1))
         cfg.write_text(f"global\n {mode and f'ocsp-update.mode {mode}'}\n{load}{HTTP}frontend f\n{binds}\n http-request return status 200\n")
-        said = run("-c", "-f", cfg)
-        assert said.returncode == (1 if want else 0) and (want or "") in said.stderr, (store, lines, mode, said.stderr)
+        reported = run("-c", "-f", cfg)
+        assert reported.returncode == (1 if want else 0) and (want or "") in reported.stderr, (store, lines, mode, reported.stderr)
     # a line that is gone says nothing any more
     (p,) = free_ports(1)
     other = certificate(ca, "beside", r.url)
@@ -439,5 +439,5 @@ def test_what_cannot_be_updated(ca, tmp_path):
             (f"crt {none}", "ocsp-update.httpproxy /run/proxy", "a unix socket is not acceptable")):
         cfg = tmp_path / "c.cfg"
         cfg.write_text(f"global\n {extra}\n" + frontend(1, line))
-        said = run("-c", "-f", cfg)
-        assert said.returncode == 1 and want in said.stderr, (line, said.stderr)
+        reported = run("-c", "-f", cfg)
+        assert reported.returncode == 1 and want in reported.stderr, (line, reported.stderr)

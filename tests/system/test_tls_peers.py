@@ -72,8 +72,8 @@ def test_clients(daemon, ca, pems, name):
         port=port[k], pem=pems[k], more="") for k in KINDS))
     for kind in KINDS:
         for version in VERSIONS:
-            said = CLIENTS[name](port[kind], ca, version)
-            assert f"TLSv{version} 0 0" in said, (kind, version, said)
+            reported = CLIENTS[name](port[kind], ca, version)
+            assert f"TLSv{version} 0 0" in reported, (kind, version, reported)
 
 
 @needs("gnutls-cli")
@@ -82,8 +82,8 @@ def test_gnutls_resumes(daemon, ca, pems, version):
     port = free_port()
     daemon(HTTP.format(port=port, pem=pems["ec"], more=""))
     # A ticket of TLS 1.3 comes after the handshake.
-    said = gnutls(port, ca, version, "--resume", "--waitresumption")
-    assert "This is a resumed session" in said and f"TLSv{version} 1 0" in said, said
+    reported = gnutls(port, ca, version, "--resume", "--waitresumption")
+    assert "This is a resumed session" in reported and f"TLSv{version} 1 0" in reported, reported
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -97,8 +97,8 @@ def test_certificates_of_clients(daemon, ca, pems, tmp_path, version):
         for ask, cert, key in ((openssl, "-cert", "-key"), (gnutls, "--x509certfile", "--x509keyfile")):
             if ask is gnutls and not shutil.which("gnutls-cli"):
                 continue
-            said = ask(port, ca, version, *([cert, pem, key, pem] if pem else []))
-            assert (f"TLSv{version} 0 1" in said) == is_let_in, (pem, said)
+            reported = ask(port, ca, version, *([cert, pem, key, pem] if pem else []))
+            assert (f"TLSv{version} 0 1" in reported) == is_let_in, (pem, reported)
 
 
 def test_renegotiation_is_refused(daemon, ca, pems):
@@ -106,12 +106,12 @@ def test_renegotiation_is_refused(daemon, ca, pems):
     port = free_port()
     daemon(HTTP.format(port=port, pem=pems["rsa"], more=""))
     # -ign_eof would take R for text.
-    said = run("openssl", "s_client", "-connect", f"127.0.0.1:{port}", "-tls1_2", text="R\nGET / HTTP/1.0\r\n\r\n")
-    assert "RENEGOTIATING" in said and ("no renegotiation" in said or "handshake failure" in said), said
-    assert "HTTP/1.1 200" not in said
+    reported = run("openssl", "s_client", "-connect", f"127.0.0.1:{port}", "-tls1_2", text="R\nGET / HTTP/1.0\r\n\r\n")
+    assert "RENEGOTIATING" in reported and ("no renegotiation" in reported or "handshake failure" in reported), reported
+    assert "HTTP/1.1 200" not in reported
     if shutil.which("gnutls-cli"):
-        said = gnutls(port, ca, "1.2", "--rehandshake")
-        assert "ReHandshake was completed" not in said, said
+        reported = gnutls(port, ca, "1.2", "--rehandshake")
+        assert "ReHandshake was completed" not in reported, reported
     assert "TLSv1.2 0 0" in openssl(port, ca, "1.2")
 
 
@@ -181,9 +181,9 @@ def test_servers(daemon, ca, pems, tmp_path, name, kind):
                        extra="nbthread 1")
             # Each worker has sessions of its own.
             for resumed in ("0", "1"):
-                said = run("curl", "-sS", "-i", f"http://127.0.0.1:{port}/")
-                assert has in said, (version, said[:2000])
-                assert re.search(r"x-tls: (.*)", said, re.IGNORECASE).group(1) == f"TLSv{version} {resumed}"
+                reported = run("curl", "-sS", "-i", f"http://127.0.0.1:{port}/")
+                assert has in reported, (version, reported[:2000])
+                assert re.search(r"x-tls: (.*)", reported, re.IGNORECASE).group(1) == f"TLSv{version} {resumed}"
             d.stop()
 
 
@@ -198,10 +198,10 @@ DHE-RSA-AES128-GCM-SHA256:DHE-RSA-AES256-GCM-SHA384:DHE-RSA-CHACHA20-POLY1305
 
 def scan(port):
     """Lines of sslscan, without the port, its versions, and what differs in each certificate and key that is made."""
-    said = run("sslscan", "--no-colour", "--show-certificate", "--show-sigs", "--ocsp", "--timeout=20", f"127.0.0.1:{port}")
-    said = re.sub(r"-----BEGIN[^:]*?-----END CERTIFICATE-----\n|(?m:^) *(?:[0-9a-fA-F]{2}:?){2,}\n", "", said.replace(str(port), "PORT"))
+    reported = run("sslscan", "--no-colour", "--show-certificate", "--show-sigs", "--ocsp", "--timeout=20", f"127.0.0.1:{port}")
+    reported = re.sub(r"-----BEGIN[^:]*?-----END CERTIFICATE-----\n|(?m:^) *(?:[0-9a-fA-F]{2}:?){2,}\n", "", reported.replace(str(port), "PORT"))
     own = "libcrypto", "Version: 2.", "OpenSSL 3.", "Serial Number: "
-    return [line for line in said.splitlines() if line.strip() and not any(word in line for word in own)]
+    return [line for line in reported.splitlines() if line.strip() and not any(word in line for word in own)]
 
 
 @needs("sslscan")

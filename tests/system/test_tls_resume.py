@@ -143,7 +143,7 @@ def test_old_sessions_leave_the_table(daemon, pem):
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_over_reloads(daemon, pem, version):
-    """One session over three reloads, and one that a former process makes while it drains."""
+    """One session over three reloads, and one that a previous process makes while it drains."""
     (port,) = free_ports(1)
     d = daemon(CFG.format(port=port, pem=pem, options=""), mode=MASTER, extra=FAIR)
     c, late = Client(version), Client(version)
@@ -297,7 +297,7 @@ def places_of(pid, what):
 @pytest.mark.skipif(os.getuid() != 0, reason="needs root")
 @pytest.mark.skipif(BUILD.name != "build", reason="sanitizers keep memory that was freed")
 def test_keys_are_not_in_cores(daemon, pem, tmp_path):
-    """Keys of a file, and those that a former process has kept, lie only in memory that no core has."""
+    """Keys of a file, and those that a previous process has kept, lie only in memory that no core has."""
     keys = [key() for _ in range(3)]
     file = write_keys(tmp_path / "keys", keys)
     p, q = free_ports(2)

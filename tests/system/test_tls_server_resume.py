@@ -27,9 +27,9 @@ def https(ca, request):
 
 def resumed(port, n, host="h"):
     """For each connection of n requests, which four workers take in turn: True if it was resumed."""
-    said = [fetch(port, host) for _ in range(n)]
-    assert {status for status, _ in said} == {200}, said
-    return [text.split()[1] == "True" for _, text in said]
+    reported = [fetch(port, host) for _ in range(n)]
+    assert {status for status, _ in reported} == {200}, reported
+    return [text.split()[1] == "True" for _, text in reported]
 
 
 def commit(d, what, name, text):
@@ -84,17 +84,17 @@ def test_handshakes_at_once(daemon, ca, https):
     mine = ca.make("busy.pem", "me")
     (p,) = free_ports(1)
     d = daemon(HTTP + LINE.format(name="a", p=p, port=https.port, options=f"verify none crt {mine} sni req.hdr(host)"), extra=FAIR)
-    said = []
-    clients = [threading.Thread(target=lambda n=n: said.extend(resumed(p, 30, "ab"[n % 2] + ".test"))) for n in range(8)]
+    reported = []
+    clients = [threading.Thread(target=lambda n=n: reported.extend(resumed(p, 30, "ab"[n % 2] + ".test"))) for n in range(8)]
     for c in clients:
         c.start()
     for _ in range(4):
         commit(d, "cert", mine, ca.make("busy2.pem", "me").read_text())
     for c in clients:
         c.join()
-    assert len(said) == 240
+    assert len(reported) == 240
     # At first, and after each change, each worker may find nothing for each of its connections at that time.
-    assert sum(said) > 80
+    assert sum(reported) > 80
 
 
 def test_a_server_that_forgets(daemon, ca):

@@ -70,8 +70,8 @@ def test_names_that_cannot_be_asked_for(daemon, ca, https):
     assert https.asked == ["a.test", "b.test"]
     why = "failed for backend {}: the name for sni is longer than 255 bytes or has a NUL."
     log.lines.until(lambda lines: sum("failed for" not in line for line in lines) == 7, "seven lines")
-    said = [line for line in log.lines if "failed for" in line]
-    assert said and all(any(why.format(name) in line for name in ("request", "connection", "tcp")) for line in said)
+    reported = [line for line in log.lines if "failed for" in line]
+    assert reported and all(any(why.format(name) in line for name in ("request", "connection", "tcp")) for line in reported)
     log.lines[:] = [line for line in log.lines if "failed for" not in line]
     states = sorted(re.search(r"\] (\w+) .* ([-\w]{2})(?:--)? \d+/\d+/", line).groups() for line in log.lines)
     assert states == [("connection", "PC"), *[("request", "--")] * 2, *[("request", "PC")] * 3, ("tcp", "PC")], log.lines
@@ -140,10 +140,10 @@ def test_checks(daemon, ca):
         s.close()
 
 
-def test_tcp_is_told(tmp_path):
+def test_tcp_is_reported(tmp_path):
     """There is no request in mode tcp."""
     cfg = tmp_path / "c.cfg"
     cfg.write_text("listen l\n mode tcp\n timeout client 1s\n timeout server 1s\n timeout connect 1s\n bind 127.0.0.1:1\n"
                    " server s 127.0.0.1:2 ssl verify none sni-auto\n")
-    said = run("-c", "-f", cfg)
-    assert said.returncode == 0 and "'sni-auto' : ignored, since backend 'l' is not in mode http" in said.stderr
+    reported = run("-c", "-f", cfg)
+    assert reported.returncode == 0 and "'sni-auto' : ignored, since backend 'l' is not in mode http" in reported.stderr

@@ -10,7 +10,7 @@ import pytest
 
 from clients import site
 from conftest import WAIT, free_port, wait_for
-from facts import only_child, says
+from facts import contains, only_child
 from stalled import stopped_thread
 from test_master import MASTER, worker_of
 
@@ -84,7 +84,7 @@ def test_debug_commands(daemon, tmp_path):
         first = worker_of(d)
         with contextlib.suppress(OSError):
             d.admin(f"expert-mode on; debug dev {line}")
-        says(d.stderr_path, f"Current worker ({first}) exited with code {code}")
+        contains(d.stderr_path, f"Current worker ({first}) exited with code {code}")
         only_child(d.pid, besides=[first])
         assert "Pid" in d.admin("show info")
     log.close()

@@ -203,7 +203,7 @@ def talk_admin(sock, lines, is_over, answers):
             answers.append((line, recv_all(s).decode()))
 
 
-LOOKS = ["help", "show stat", "show info", "show activity", "show syscalls", "show pools", "show fd", "show sess",
+QUESTIONS = ["help", "show stat", "show info", "show activity", "show syscalls", "show pools", "show fd", "show sess",
          "show servers conn", "show trace", "show errors", "get weight w/s1", "show map", "show map {map}",
          "get map {map} <1>", "show acl {acl}", "show threads", "show tasks", "show info typed desc", "show stat json",
          "show stat typed up", "get var proc.x", "show env", "show libs", "show startup-logs", "show cli sockets",
@@ -230,7 +230,7 @@ def test_a_storm_of_admin_commands(daemon, origin, tmp_path):
     is_over = lambda: len(asked) > 1000 and len(answers) > 300  # noqa: E731
     work = [(change_map, (ports[0], is_over, seed, asked, wrong)) for seed in range(4)]
     work += [(talk_on, (ports[1], is_over, ends)) for _ in range(4)]
-    for lines in (LOOKS, LOOKS, CHANGES):
+    for lines in (QUESTIONS, QUESTIONS, CHANGES):
         work += [(talk_admin, (d.sock, [line.format(**files) for line in lines], is_over, answers))] * 2
     threads = [threading.Thread(target=fn, args=args, daemon=True) for fn, args in work]
     for t in threads:

@@ -40,7 +40,7 @@ class Conversation:
         self._sock = self.name = None
         self.out = self.received = self.messages = self.transcript = self.answer = b""
         self.seal = self.open = self.next_open = None
-        self.said, self.tickets, self.updates, self.others = [], [], 0, []
+        self.outcomes, self.tickets, self.updates, self.others = [], [], 0, []
         self.key, self.hello, self.psk, self.is_13, self.tls_13, self.session = Key(), None, b"\0" * 32, True, True, b""
         self.group, self.is_asked = None, False
 
@@ -66,7 +66,7 @@ class Conversation:
         """One record, protected if there are keys. wrong: arguments of the key's seal()."""
         self.out += self.seal.seal(kind, data, version=version, **wrong) if self.seal else record(kind, data, version)
 
-    def say(self, *messages):
+    def write(self, *messages):
         """Handshake messages, all in one record."""
         self.transcript += b"".join(messages)
         self.send(HANDSHAKE, b"".join(messages))
@@ -102,8 +102,8 @@ class Conversation:
 
     def note(self, word):
         """Notes a word; a repeated one counts once."""
-        if word not in self.said[-1:]:
-            self.said.append(word)
+        if word not in self.outcomes[-1:]:
+            self.outcomes.append(word)
 
     # --- receiving ---------------------------------------------------------------------------------------
     def need(self, n):
@@ -177,7 +177,7 @@ class Conversation:
 
     @property
     def outcome(self):
-        return " ".join(self.said) or "closed"
+        return " ".join(self.outcomes) or "closed"
 
     def close(self):
         for c in [self, *self.others]:
@@ -271,7 +271,7 @@ class Conversation:
         self.end_13()
 
     def end_13(self):
-        self.say(self.finished_13())
+        self.write(self.finished_13())
         self.data_keys()
 
     def take_ticket(self, body):
@@ -333,7 +333,7 @@ class Conversation:
     def end_12(self):
         self.ccs()
         self.seal = self.next_seal
-        self.say(self.finished_12())
+        self.write(self.finished_12())
 
     def await_finished_12(self):
         while True:
@@ -346,8 +346,8 @@ class Conversation:
         assert body == prf(self.master_12, b"server finished", sha(before), 12), "the server's Finished is wrong"
 
     def exchange_12(self):
-        said, secret = self.key_exchange()
-        self.say(said)
+        flight, secret = self.key_exchange()
+        self.write(flight)
         self.set_master(secret)
 
     def handshake_12(self, hello=None):

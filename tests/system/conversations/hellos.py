@@ -16,7 +16,7 @@ FAILURE, MISSING, PROTOCOL = "handshake_failure", "missing_extension", "protocol
 def variant(rfc, change, *wanted, name, versions=("13", "12")):
     """With each version a hello that change(hello, c) has changed, and the rest as if it was right."""
     for v in versions:
-        def say(c, v=v):
+        def script(c, v=v):
             hello = getattr(c, f"hello_{v}")()
             change(hello, c)
             c.greet(hello)
@@ -29,7 +29,7 @@ def variant(rfc, change, *wanted, name, versions=("13", "12")):
                 c.end_12()
                 c.await_finished_12()
             c.request()
-        talk(rfc, *wanted, name=f"{name}_{v}")(say)
+        talk(rfc, *wanted, name=f"{name}_{v}")(script)
 
 
 def setting(field, value):
@@ -75,9 +75,9 @@ variant("5246 7.4.1.4", setting("extensions", []), "answered", FAILURE, name="no
 def cut(change, *wanted, name):
     """The body of a hello, cut or lengthened, in a message whose length is right."""
     for v in ("13", "12"):
-        def say(c, v=v):
+        def script(c, v=v):
             c.raw(record(HANDSHAKE, message(CLIENT_HELLO, change(getattr(c, f"hello_{v}")().body()))))
-        talk("8446 4.1.2", *wanted, name=f"{name}_{v}")(say)
+        talk("8446 4.1.2", *wanted, name=f"{name}_{v}")(script)
 
 
 cut(lambda b: b"", DECODE, name="empty_hello")
@@ -198,7 +198,7 @@ variant("8446 4.2.8", lambda h, c: (h.__setitem__(GROUPS, vec(2, u16s(GREASE, X2
 # --- the hello after a retry request ---------------------------------------------------------------------
 def again(change, *wanted, name, first=b""):
     """The first hello has no key share of use, so that the server asks for one."""
-    def say(c):
+    def script(c):
         hello = c.hello_13()
         if first:
             hello[GROUPS] = vec(2, u16s(GREASE, X25519, P256))
@@ -211,7 +211,7 @@ def again(change, *wanted, name, first=b""):
         c.flight_13()
         c.end_13()
         c.request()
-    talk("8446 4.1.2", *wanted, name=f"retry_{name}")(say)
+    talk("8446 4.1.2", *wanted, name=f"retry_{name}")(script)
 
 
 again(lambda h, c, g: None, "answered", name="as_usual")
@@ -240,7 +240,7 @@ def retry_and_finished(c):
     hello[KEY_SHARE] = vec(2, b"")
     c.greet(hello)
     c.retry()
-    c.say(message(20, b"x" * 32))
+    c.write(message(20, b"x" * 32))
 
 
 @talk("8446 4.1.4", "unexpected_message")

@@ -17,26 +17,26 @@ BAD = "bad_certificate", DECODE, "unsupported_certificate", ILLEGAL
 # --- certificates of clients -----------------------------------------------------------------------------
 def shown(certificate, proof, wanted_13, wanted_12, name, at=ASKED):
     """certificate(c), proof(c): messages, or b"" for none. After a handshake a request."""
-    def say_13(c):
+    def script_13(c):
         to_the_flight(c, "13")
-        c.say(certificate(c))
-        if said := proof(c):
-            c.say(said)
+        c.write(certificate(c))
+        if flight := proof(c):
+            c.write(flight)
         c.end_13()
         c.request()
 
-    def say_12(c):
+    def script_12(c):
         to_the_flight(c, "12")
-        c.say(certificate(c))
+        c.write(certificate(c))
         c.exchange_12()
-        if said := proof(c):
-            c.say(said)
+        if flight := proof(c):
+            c.write(flight)
         c.end_12()
         c.await_finished_12()
         c.request()
 
-    talk("8446 4.4.2", *wanted_13, at=at, name=f"{name}_13")(say_13)
-    talk("5246 7.4.6", *wanted_12, at=at, name=f"{name}_12")(say_12)
+    talk("8446 4.4.2", *wanted_13, at=at, name=f"{name}_13")(script_13)
+    talk("5246 7.4.6", *wanted_12, at=at, name=f"{name}_12")(script_12)
 
 
 def mine(c):
@@ -47,8 +47,8 @@ def my_proof(c):
     return c.proof(c.wallet["mine"][1])
 
 
-def flipped(said):
-    return said[:-1] + bytes([said[-1] ^ 1])
+def flipped(flight):
+    return flight[:-1] + bytes([flight[-1] ^ 1])
 
 
 def nothing(_):
@@ -98,17 +98,17 @@ shown(empty, nothing, [UNEXPECTED], [UNEXPECTED], "empty_certificate_that_nobody
 @talk("8446 4.4.2", ILLEGAL, DECODE, at=ASKED)
 def certificate_with_another_context(c):
     to_the_flight(c, "13")
-    c.say(c.certificate_message(c.wallet["mine"][0], context=b"x"))
-    c.say(my_proof(c))
+    c.write(c.certificate_message(c.wallet["mine"][0], context=b"x"))
+    c.write(my_proof(c))
     c.end_13()
 
 
 @talk("8446 4.6.2", UNEXPECTED, at=OPTIONAL)
 def certificate_after_the_handshake(c):
     to_the_flight(c, "13")
-    c.say(empty(c))
+    c.write(empty(c))
     c.end_13()
-    c.say(mine(c))
+    c.write(mine(c))
 
 
 # --- sessions of TLS 1.3 ---------------------------------------------------------------------------------
@@ -118,13 +118,13 @@ def earlier(c, handshake="handshake_13", hello=None):
     getattr(other, handshake)(hello and hello(other))
     other.request()
     other.read_to_end()
-    assert "answered" in other.said and other.tickets, other.said
+    assert "answered" in other.outcomes and other.tickets, other.outcomes
     return other.tickets[0], other
 
 
 def resumption(change, *wanted, name, rfc="8446 4.2.11", alone=False):
     """A session is resumed with a hello that change(hello, c) may change after all else."""
-    def say(c):
+    def script(c):
         ticket, _ = earlier(c)
         hello = c.hello_13()
         change(c.resuming(hello, ticket), c)
@@ -132,7 +132,7 @@ def resumption(change, *wanted, name, rfc="8446 4.2.11", alone=False):
         c.flight_13()
         c.end_13()
         c.request()
-    talk(rfc, *wanted, name=f"resumed_{name}_13", alone=alone)(say)
+    talk(rfc, *wanted, name=f"resumed_{name}_13", alone=alone)(script)
 
 
 def changed_ticket(at):
@@ -285,7 +285,7 @@ def early_data_not_announced(c):
 # --- sessions of TLS 1.2 ---------------------------------------------------------------------------------
 def resumption_12(change, *wanted, name, first=None, rfc="5077 3.4", alone=False):
     """A ticket is used with a hello that change(hello, ticket) may change."""
-    def say(c):
+    def script(c):
         (ticket, master), _ = earlier(c, "handshake_12", first)
         hello = c.hello_12()
         hello.session = os.urandom(32)
@@ -293,7 +293,7 @@ def resumption_12(change, *wanted, name, first=None, rfc="5077 3.4", alone=False
         change(hello, ticket)
         c.resume_12(hello, master)
         c.request()
-    talk(rfc, *wanted, name=f"resumed_{name}_12", alone=alone)(say)
+    talk(rfc, *wanted, name=f"resumed_{name}_12", alone=alone)(script)
 
 
 def altered(at):
@@ -334,7 +334,7 @@ def with_an_id(c):
 
 def by_id(change, *wanted, name, alone=False):
     """A session without a ticket, at a listener that gives none."""
-    def say(c):
+    def script(c):
         other = with_an_id(c)
         # HAProxy compares ids as if zeros followed them: without its last byte such a one would be the same.
         while not other.session[-1]:
@@ -345,7 +345,7 @@ def by_id(change, *wanted, name, alone=False):
         change(hello)
         c.resume_12(hello, other.master_12)
         c.request()
-    talk("5246 7.4.1.2", *wanted, at=IDS, name=f"resumed_by_id_{name}_12", alone=alone)(say)
+    talk("5246 7.4.1.2", *wanted, at=IDS, name=f"resumed_by_id_{name}_12", alone=alone)(script)
 
 
 by_id(lambda h: None, "resumed answered", name="as_usual")

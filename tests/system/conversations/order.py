@@ -32,23 +32,23 @@ for word, kind in MESSAGES.items():
         @talk("8446 4", UNEXPECTED, name=f"{word}_before_finished_13")
         def _before_13(c, kind=kind):
             to_the_flight(c, "13")
-            c.say(message(kind, b"\0" * 4))
+            c.write(message(kind, b"\0" * 4))
 
     if kind != CLIENT_KEY_EXCHANGE:
         @talk("5246 7.4", UNEXPECTED, name=f"{word}_before_the_key_exchange_12")
         def _before_12(c, kind=kind):
             to_the_flight(c, "12")
-            c.say(message(kind, b"\0" * 4))
+            c.write(message(kind, b"\0" * 4))
 
     @after("8446 4", UNEXPECTED, name=f"{word}_after_the_handshake", versions=["13"])
     def _after(c, kind=kind):
-        c.say(message(kind, b"\0" * 4))
+        c.write(message(kind, b"\0" * 4))
 
 
 @talk("8446 4.1.2", UNEXPECTED)
 def hello_twice_13(c):
     to_the_flight(c, "13")
-    c.say(c.hello.message())
+    c.write(c.hello.message())
 
 
 @talk("8446 5.2", UNEXPECTED, BAD_MAC)
@@ -60,15 +60,15 @@ def hello_twice_in_plaintext_13(c):
 @talk("5246 7.4.1.2", UNEXPECTED)
 def hello_twice_12(c):
     to_the_flight(c, "12")
-    c.say(c.hello.message())
+    c.write(c.hello.message())
 
 
 @talk("5246 7.4.7", UNEXPECTED)
 def key_exchange_twice_12(c):
     to_the_flight(c, "12")
-    said, _ = c.key_exchange()
-    c.say(said)
-    c.say(said)
+    flight, _ = c.key_exchange()
+    c.write(flight)
+    c.write(flight)
 
 
 # --- data that comes too early ---------------------------------------------------------------------------
@@ -102,22 +102,22 @@ def plaintext_data_before_the_key_exchange_12(c):
 # --- Finished --------------------------------------------------------------------------------------------
 def finished(change, *wanted, name):
     """With each version a Finished that is changed so."""
-    def say_13(c):
+    def script_13(c):
         to_the_flight(c, "13")
-        c.say(change(c.finished_13()))
+        c.write(change(c.finished_13()))
         c.data_keys()
         c.request()
 
-    def say_12(c):
+    def script_12(c):
         to_the_flight(c, "12")
         c.exchange_12()
         c.ccs()
         c.seal = c.next_seal
-        c.say(change(c.finished_12()))
+        c.write(change(c.finished_12()))
         c.request()
 
-    talk("8446 4.4.4", *wanted, name=f"finished_{name}_13")(say_13)
-    talk("5246 7.4.9", *wanted, name=f"finished_{name}_12")(say_12)
+    talk("8446 4.4.4", *wanted, name=f"finished_{name}_13")(script_13)
+    talk("5246 7.4.9", *wanted, name=f"finished_{name}_12")(script_12)
 
 
 finished(lambda m: m[:-1] + bytes([m[-1] ^ 1]), DECRYPT, name="wrong_in_the_last_bit")
@@ -131,10 +131,10 @@ finished(lambda m: m + message(KEY_UPDATE, b"\0"), UNEXPECTED, name="with_more_b
 @talk("8446 5.1", "answered")
 def finished_a_byte_in_each_record(c):
     to_the_flight(c, "13")
-    said = c.finished_13()
-    c.transcript += said
-    for i in range(len(said)):
-        c.send(HANDSHAKE, said[i:i + 1])
+    flight = c.finished_13()
+    c.transcript += flight
+    for i in range(len(flight)):
+        c.send(HANDSHAKE, flight[i:i + 1])
     c.data_keys()
     c.request()
 
@@ -142,18 +142,18 @@ def finished_a_byte_in_each_record(c):
 @talk("8446 5.1", UNEXPECTED)
 def data_within_finished(c):
     to_the_flight(c, "13")
-    said = c.finished_13()
-    c.send(HANDSHAKE, said[:10])
+    flight = c.finished_13()
+    c.send(HANDSHAKE, flight[:10])
     c.send(DATA, b"x")
-    c.send(HANDSHAKE, said[10:])
+    c.send(HANDSHAKE, flight[10:])
 
 
 @talk("8446 4.4.4", UNEXPECTED)
 def finished_twice_13(c):
     to_the_flight(c, "13")
-    said = c.finished_13()
+    flight = c.finished_13()
     c.end_13()
-    c.say(said)
+    c.write(flight)
 
 
 @talk("8446 7.3", BAD_MAC)
@@ -210,9 +210,9 @@ def key_update_between_halves_of_a_request(c):
 
 @after("8446 4.6.3", "answered", versions=["13"])
 def key_update_in_two_records(c):
-    said = message(KEY_UPDATE, b"\0")
-    c.send(HANDSHAKE, said[:2])
-    c.send(HANDSHAKE, said[2:])
+    flight = message(KEY_UPDATE, b"\0")
+    c.send(HANDSHAKE, flight[:2])
+    c.send(HANDSHAKE, flight[2:])
     c.seal = c.seal.updated()
     c.request()
 
@@ -234,7 +234,7 @@ def key_update_of_two_bytes(c):
 
 @after("8446 5.1", UNEXPECTED, versions=["13"])
 def two_key_updates_in_a_record(c):
-    c.say(message(KEY_UPDATE, b"\0"), message(KEY_UPDATE, b"\0"))
+    c.write(message(KEY_UPDATE, b"\0"), message(KEY_UPDATE, b"\0"))
 
 
 @after("8446 5.1", UNEXPECTED, versions=["13"])
@@ -252,12 +252,12 @@ def key_update_without_the_new_key(c):
 @talk("8446 4.6.3", UNEXPECTED)
 def key_update_before_finished(c):
     to_the_flight(c, "13")
-    c.say(message(KEY_UPDATE, b"\0"))
+    c.write(message(KEY_UPDATE, b"\0"))
 
 
 @after("5246 7.4", UNEXPECTED, versions=["12"])
 def key_update(c):  # noqa: F811
-    c.say(message(KEY_UPDATE, b"\0"))
+    c.write(message(KEY_UPDATE, b"\0"))
 
 
 # --- renegotiation ---------------------------------------------------------------------------------------
@@ -266,42 +266,42 @@ REFUSED = "no_renegotiation (warning)", "no_renegotiation (warning) answered", "
 
 @after("5746 4.5", *REFUSED, versions=["12"])
 def renegotiation(c):
-    c.say(c.hello_12().message())
+    c.write(c.hello_12().message())
     c.request()
 
 
 @after("5746 4.5", *REFUSED, versions=["12"])
 def renegotiation_within_a_request(c):
     c.send(DATA, REQUEST[:5])
-    c.say(c.hello_12().message())
+    c.write(c.hello_12().message())
     c.send(DATA, REQUEST[5:])
 
 
 @after("5746 4.5", *REFUSED, UNEXPECTED, versions=["12"])
 def renegotiation_thirty_times(c):
     for _ in range(30):
-        c.say(c.hello_12().message())
+        c.write(c.hello_12().message())
     c.request()
 
 
 @after("8446 4.1.2", UNEXPECTED, versions=["13"])
 def renegotiation(c):  # noqa: F811
-    c.say(c.hello_13().message())
+    c.write(c.hello_13().message())
 
 
 # --- the client's key of TLS 1.2 -------------------------------------------------------------------------
 def key_of(group, point, *wanted, name):
     """A ClientKeyExchange with this point, to a server that was left one group."""
-    def say(c):
+    def script(c):
         hello = c.hello_12()
         hello[10] = vec(2, u16s(group))
         c.greet(hello)
         c.flight_12()
-        c.say(message(CLIENT_KEY_EXCHANGE, point(c)))
+        c.write(message(CLIENT_KEY_EXCHANGE, point(c)))
         # The secret does not matter: later records cannot be verified.
         c.set_master(b"\0" * 32)
         c.end_12()
-    talk("8422 5.11", *wanted, name=f"key_{name}_12")(say)
+    talk("8422 5.11", *wanted, name=f"key_{name}_12")(script)
 
 
 key_of(P256, lambda c: vec(1, b"\4" + os.urandom(64)), ILLEGAL, DECODE, name="not_on_the_curve")
@@ -319,16 +319,16 @@ key_of(X25519, lambda c: vec(1, c.key.point(X25519)[1:]), ILLEGAL, DECODE, name=
 
 def rsa(block, *wanted, name):
     """RFC 5246, 7.4.7.1: whatever is wrong with the padding, the server says nothing before Finished, and then the same."""
-    def say(c):
+    def script(c):
         c.greet(c.hello_12(RSA_GCM))
         c.flight_12()
         secret = b"\3\3" + os.urandom(46)
-        c.say(c.encrypted(block(secret)))
+        c.write(c.encrypted(block(secret)))
         c.set_master(secret)
         c.end_12()
         c.await_finished_12()
         c.request()
-    talk("5246 7.4.7.1", *wanted, at=RSA, name=f"rsa_{name}_12")(say)
+    talk("5246 7.4.7.1", *wanted, at=RSA, name=f"rsa_{name}_12")(script)
 
 
 rsa(pkcs1, "answered", name="as_usual")

@@ -20,8 +20,8 @@ def both(header, name):
                 c.name = CLIENT
 
     for n in range(1, len(header)):
-        @talk(RFC, "answered", at=PROXIED, name=f"proxy_{name}_goes_on_at_{n}", alone=True)
-        def _goes_on(c, n=n):
+        @talk(RFC, "answered", at=PROXIED, name=f"proxy_{name}_continues_at_{n}", alone=True)
+        def _continues(c, n=n):
             c.raw(header[:n])
             c.flush()
             c.name = CLIENT

@@ -10,129 +10,129 @@ UNEXPECTED, OVERFLOW, BAD_MAC, DECODE = "unexpected_message", "record_overflow",
 
 
 def hellos(rfc, *wanted, alone=False):
-    """Decorator: say(c, hello, go_on) is a conversation with each version; go_on() ends the handshake and asks."""
-    def add(say):
+    """Decorator: script(c, hello, proceed) is a conversation with each version; proceed() ends the handshake and asks."""
+    def add(script):
         def with_13(c):
-            def go_on():
+            def proceed():
                 c.flight_13()
                 c.end_13()
                 c.request()
             c.tls_13, c.hello = True, c.hello_13()
-            say(c, c.hello, go_on)
+            script(c, c.hello, proceed)
 
         def with_12(c):
-            def go_on():
+            def proceed():
                 c.flight_12()
                 c.exchange_12()
                 c.end_12()
                 c.await_finished_12()
                 c.request()
             c.tls_13, c.hello = False, c.hello_12()
-            say(c, c.hello, go_on)
+            script(c, c.hello, proceed)
 
-        talk(rfc, *wanted, name=say.__name__ + "_13", alone=alone)(with_13)
-        talk(rfc, *wanted, name=say.__name__ + "_12", alone=alone)(with_12)
-        return say
+        talk(rfc, *wanted, name=script.__name__ + "_13", alone=alone)(with_13)
+        talk(rfc, *wanted, name=script.__name__ + "_12", alone=alone)(with_12)
+        return script
     return add
 
 
 def after(rfc, *wanted, versions=("13", "12"), name=None):
-    """Decorator: say(c) follows a whole handshake, with each version."""
-    def add(say):
+    """Decorator: script(c) follows a whole handshake, with each version."""
+    def add(script):
         def run(handshake):
             def whole(c):
                 getattr(c, handshake)()
-                say(c)
+                script(c)
             return whole
         for v in versions:
-            talk(rfc, *wanted, name=f"{name or say.__name__}_{v}")(run(f"handshake_{v}"))
-        return say
+            talk(rfc, *wanted, name=f"{name or script.__name__}_{v}")(run(f"handshake_{v}"))
+        return script
     return add
 
 
 # --- a hello that is cut ---------------------------------------------------------------------------------
 @hellos("8446 2", "answered")
-def hello_as_usual(c, hello, go_on):
+def hello_as_usual(c, hello, proceed):
     c.greet(hello)
-    go_on()
+    proceed()
 
 
 @hellos("8446 5.1", "answered")
-def hello_in_records_of_one_byte(c, hello, go_on):
+def hello_in_records_of_one_byte(c, hello, proceed):
     data = hello.message()
     c.transcript = data
     for i in range(len(data)):
         c.raw(record(HANDSHAKE, data[i:i + 1], 0x0301))
-    go_on()
+    proceed()
 
 
 @hellos("8446 5.1", "answered")
-def hello_cut_in_its_header(c, hello, go_on):
+def hello_cut_in_its_header(c, hello, proceed):
     data = hello.message()
     c.transcript = data
     c.raw(record(HANDSHAKE, data[:2]) + record(HANDSHAKE, data[2:5]) + record(HANDSHAKE, data[5:]))
-    go_on()
+    proceed()
 
 
 @hellos("793", "answered")
-def hello_in_segments_of_one_byte(c, hello, go_on):
+def hello_in_segments_of_one_byte(c, hello, proceed):
     c.greet(hello)
     c.bytewise()
-    go_on()
+    proceed()
 
 
 @hellos("8446 5.1", UNEXPECTED, DECODE)
-def empty_handshake_record_first(c, hello, go_on):
+def empty_handshake_record_first(c, hello, proceed):
     c.raw(record(HANDSHAKE, b""))
     c.greet(hello)
-    go_on()
+    proceed()
 
 
 @hellos("8446 5.1", UNEXPECTED, DECODE)
-def empty_handshake_record_within(c, hello, go_on):
+def empty_handshake_record_within(c, hello, proceed):
     data = hello.message()
     c.transcript = data
     c.raw(record(HANDSHAKE, data[:50]) + record(HANDSHAKE, b"") + record(HANDSHAKE, data[50:]))
-    go_on()
+    proceed()
 
 
 @hellos("8446 5.1", UNEXPECTED)
-def alert_within_the_hello(c, hello, go_on):
+def alert_within_the_hello(c, hello, proceed):
     data = hello.message()
     c.transcript = data
     c.raw(record(HANDSHAKE, data[:50]) + record(ALERT, b"\1\x5a") + record(HANDSHAKE, data[50:]))
-    go_on()
+    proceed()
 
 
 @hellos("8446 5.1", UNEXPECTED)
-def ccs_within_the_hello(c, hello, go_on):
+def ccs_within_the_hello(c, hello, proceed):
     data = hello.message()
     c.transcript = data
     c.raw(record(HANDSHAKE, data[:50]) + record(CCS, b"\1") + record(HANDSHAKE, data[50:]))
-    go_on()
+    proceed()
 
 
 @hellos("8446 5.1", UNEXPECTED)
-def data_within_the_hello(c, hello, go_on):
+def data_within_the_hello(c, hello, proceed):
     data = hello.message()
     c.transcript = data
     c.raw(record(HANDSHAKE, data[:50]) + record(DATA, b"x") + record(HANDSHAKE, data[50:]))
-    go_on()
+    proceed()
 
 
 @hellos("8446 5.1", UNEXPECTED)
-def two_hellos_in_a_record(c, hello, go_on):
-    c.say(hello.message(), hello.message())
-    go_on()
+def two_hellos_in_a_record(c, hello, proceed):
+    c.write(hello.message(), hello.message())
+    proceed()
 
 
 @talk("8446 5.1", UNEXPECTED)
 def half_a_message_behind_the_hello(c):
-    c.say(c.hello_13().message(), b"\x14\0\0\x20half")
+    c.write(c.hello_13().message(), b"\x14\0\0\x20half")
 
 
 @hellos("8446 4", "closed", alone=True)
-def hello_that_never_ends(c, hello, go_on):
+def hello_that_never_ends(c, hello, proceed):
     data = hello.message()
     c.raw(record(HANDSHAKE, data[:-1]))
     c.half_close()
@@ -186,24 +186,24 @@ def plaintext_of_16385_bytes_12(c):
 
 
 @hellos("8446 5.1", "answered")
-def version_of_the_first_record_is_0300(c, hello, go_on):
+def version_of_the_first_record_is_0300(c, hello, proceed):
     c.transcript = hello.message()
     c.raw(record(HANDSHAKE, hello.message(), 0x0300))
-    go_on()
+    proceed()
 
 
 @hellos("8446 5.1", "answered")
-def version_of_the_first_record_is_03ff(c, hello, go_on):
+def version_of_the_first_record_is_03ff(c, hello, proceed):
     c.transcript = hello.message()
     c.raw(record(HANDSHAKE, hello.message(), 0x03ff))
-    go_on()
+    proceed()
 
 
 @hellos("8446 5.1", "answered", "protocol_version")
-def version_of_the_first_record_is_0505(c, hello, go_on):
+def version_of_the_first_record_is_0505(c, hello, proceed):
     c.transcript = hello.message()
     c.raw(record(HANDSHAKE, hello.message(), 0x0505))
-    go_on()
+    proceed()
 
 
 @after("8446 5.2", "answered", "protocol_version", "decode_error")
@@ -318,13 +318,13 @@ def record_that_never_ends(c):
 
 
 def cbc(*wanted):
-    """Decorator: say(c) follows a whole handshake with AES-CBC."""
-    def add(say):
+    """Decorator: script(c) follows a whole handshake with AES-CBC."""
+    def add(script):
         def whole(c):
             c.handshake_12(c.hello_12(ECDSA_CBC))
-            say(c)
-        talk("5246 6.2.3.2", *wanted, name=say.__name__)(whole)
-        return say
+            script(c)
+        talk("5246 6.2.3.2", *wanted, name=script.__name__)(whole)
+        return script
     return add
 
 
@@ -374,7 +374,7 @@ def cbc_without_room_for_a_mac(c):
 # --- change_cipher_spec ----------------------------------------------------------------------------------
 def compat(*wanted, content=(b"\1",), at="after the hello", name=None):
     """TLS 1.3 with records of change_cipher_spec at one place."""
-    def say(c):
+    def script(c):
         def here(place):
             if place == at:
                 for data in content:
@@ -387,7 +387,7 @@ def compat(*wanted, content=(b"\1",), at="after the hello", name=None):
         c.end_13()
         here("after Finished")
         c.request()
-    talk("8446 5", *wanted, name="ccs_" + name)(say)
+    talk("8446 5", *wanted, name="ccs_" + name)(script)
 
 
 compat("answered", name="after_the_hello")
@@ -435,7 +435,7 @@ def finished_without_ccs_12(c):
     c.greet(c.hello_12())
     c.flight_12()
     c.exchange_12()
-    c.say(c.finished_12())
+    c.write(c.finished_12())
 
 
 # --- alerts ----------------------------------------------------------------------------------------------
@@ -445,14 +445,14 @@ def fatal_alert_first(c):
 
 
 @hellos("8446 6.2", "closed")
-def fatal_alert_after_the_hello(c, hello, go_on):
+def fatal_alert_after_the_hello(c, hello, proceed):
     c.greet(hello)
     c.alert(40)
     c.finish()
 
 
 @hellos("8446 6.1", "closed", alone=True)
-def close_notify_in_the_handshake(c, hello, go_on):
+def close_notify_in_the_handshake(c, hello, proceed):
     c.greet(hello)
     (c.flight_13 if c.tls_13 else c.flight_12)()
     c.alert(0, level=1)

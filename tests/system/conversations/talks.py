@@ -8,7 +8,7 @@ from typing import Callable
 class Talk:
     """wanted: each outcome that the RFC allows; listener: EC, RSA, ASKED (the client's certificate is required), OPTIONAL,
     IDS (no tickets), or PROXIED (accept-proxy); alone: HAProxy does something else."""
-    say: Callable
+    script: Callable
     rfc: str
     wanted: tuple
     listener: str
@@ -21,9 +21,9 @@ TALKS = {}
 
 def talk(rfc, *wanted, at=EC, name=None, alone=False):
     """Decorator: adds a conversation to the table."""
-    def add(say):
-        key = name or say.__name__
+    def add(script):
+        key = name or script.__name__
         assert key not in TALKS, f"{key} is there twice"
-        TALKS[key] = Talk(say, rfc, wanted, at, alone)
-        return say
+        TALKS[key] = Talk(script, rfc, wanted, at, alone)
+        return script
     return add

@@ -99,8 +99,8 @@ def needs_root():
 @contextlib.contextmanager
 def running(command, port, directory, **popen):
     """Started, and listening; ended by its own pid."""
-    with open(directory / "said", "wb") as said:
-        proc = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said, cwd=directory, **popen)
+    with open(directory / "said", "wb") as reported:
+        proc = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=reported, stderr=reported, cwd=directory, **popen)
     try:
         assert wait_for(lambda: is_open(port) or proc.poll() is not None, START, 0.05) and proc.poll() is None, \
             (directory / "said").read_text(errors="replace")
@@ -274,10 +274,10 @@ def rows_when(checkers, is_there):
     """{name: its columns} once this holds for each."""
     found = {}
 
-    def look():
+    def read():
         found.update({name: c.row() for name, c in checkers.items()})
         return all(is_there(row) for row in found.values())
-    assert wait_for(look, 2 * WAIT, 0.05), found
+    assert wait_for(read, 2 * WAIT, 0.05), found
     return found
 
 
@@ -317,8 +317,8 @@ def test_both_see_it_up_and_down(tmp_path, server, lines, expected):
         assert_same(rows)
         up = "UP" if expected in ("L7OK", "L6OK") else "DOWN"
         assert (rows["tacit"]["status"], rows["tacit"]["check_status"]) == (up, expected), rows["tacit"]
-        said = {name: c.lines() for name, c in checkers.items()}
-        assert said["tacit"] == said["haproxy"] and said["tacit"]
+        reported = {name: c.lines() for name, c in checkers.items()}
+        assert reported["tacit"] == reported["haproxy"] and reported["tacit"]
         stop(proc)
         rows = rows_when(checkers, lambda row: row["check_status"] == "L4CON")
         assert_same(rows)

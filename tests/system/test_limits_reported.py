@@ -1,4 +1,4 @@
-"""Limits of the process that an operator has to know of are said."""
+"""Limits of the process that an operator has to know of are reported."""
 
 import re
 import resource
@@ -9,7 +9,7 @@ from subject import LogServer
 from test_process import listen_on, served, talks
 
 
-def test_the_log_says_that_maxconn_is_reached(daemon, origin):
+def test_the_log_reports_that_maxconn_is_reached(daemon, origin):
     """Once for all workers, and not again for each connection that waits; `show activity` counts."""
     log, port = LogServer(), free_port()
     d = daemon(listen_on(port, origin), extra=f"maxconn 2\n    log 127.0.0.1:{log.port} local0")
@@ -30,7 +30,7 @@ def test_the_log_says_that_maxconn_is_reached(daemon, origin):
 @needs_descriptors
 @pytest.mark.parametrize("fds_allowed, is_few", [(120, True), (1024, False)])
 def test_few_descriptors_without_maxconn(daemon, fds_allowed, is_few):
-    """The limit of a shell or a container decides how many clients are served: few is said."""
+    """The limit of a shell or a container decides how many clients are served: few is reported."""
     d = daemon(f"frontend f\n    bind 127.0.0.1:{free_port()}\n", limits=[(resource.RLIMIT_NOFILE, fds_allowed, fds_allowed)])
     maxconn = d.info()["Maxconn"]
     assert (int(maxconn) < 100) == is_few
