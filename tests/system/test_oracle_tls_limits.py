@@ -98,23 +98,12 @@ def fields_of(program, directory, pem):
         out.append(r.info())
         session = held[0].session
         held.pop().close()
-        assert wait_for(lambda: r.info()["SslRate"] == 0)
         resumed = r.connect(session)
         assert resumed.session_reused
         assert ask(resumed) == b"HTTP/1.1 200 OK"
         out.append(r.info())
         for s in [*held, resumed]:
             s.close()
-    return out
-
-
-def fields_within_a_second(program, directory, pem):
-    """The same, measured again if a second ended meanwhile: the rates of two seconds are averages. Later they are zero."""
-    directory.mkdir()
-    for i in range(10):
-        out = fields_of(program, directory / str(i), pem)
-        if out[0]["SslFrontendKeyRate"] == out[0]["MaxSslRate"] and out[1]["SslFrontendSessionReuse_pct"]:
-            break
     return out
 
 
@@ -125,14 +114,11 @@ def test_fields_of_show_info(tmp_path, pem):
              "SslCacheMisses"}
 
     def play(program):
-        before, after = fields_within_a_second(program, oracle.at(tmp_path, program), pem)
+        before, after = fields_of(program, oracle.at(tmp_path, program), pem)
         # 3 clients, and 1 to 3 connections to the server, each of which has two ends.
         assert 5 <= before["CurrSslConns"] <= 9 and before["CurrSslConns"] <= before["CumSslConns"] <= 9
         assert before["MaxSslConns"] == 100 and before["SslRateLimit"] == 200
-        assert before["SslFrontendKeyRate"] == before["SslRate"] == before["MaxSslRate"] >= 4
-        assert 1 <= before["SslBackendKeyRate"] <= 3
-        # One was resumed; what is left of the second before counts, too.
-        assert 0 < after["SslFrontendSessionReuse_pct"] <= 100
+        # Rates depend on the moment: tests/sim/process/rates_tls.txt.
         assert after["CumSslConns"] > before["CumSslConns"]
         return [{k: None if k in loose else v for k, v in fields.items()} for fields in (before, after)]
 
