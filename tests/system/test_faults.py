@@ -14,7 +14,7 @@ import pytest
 from conftest import answers, connect, free_port, recv_all
 from facts import becomes, exists, listens
 from subject import (INJECTABLE, IS_SANITIZED, IS_TACIT, fields, listener, not_sanitized,  # noqa: F401
-                     only_root, only_slow, only_tacit, proxy, storm_leaves_nothing, tool, wakes, warm)
+                     only_root, only_slow, only_tacit, proxy, storm_leaves_nothing, tool, warm)
 
 
 def talk(port, data=b"hello"):
@@ -184,9 +184,9 @@ class Injected:
         calls = ",".join(rule.split(":")[0] for rule in rules)
         self.proc = subprocess.Popen([*args, "-e", "trace=" + calls, "-p", str(pid)], stderr=subprocess.PIPE)
         # strace reports when it has stopped all threads, which continue under its rules.
-        said = self.proc.stderr.readline().decode()
-        if "attached" not in said:
-            pytest.skip("cannot trace: " + said + self.proc.stderr.read().decode())
+        reported = self.proc.stderr.readline().decode()
+        if "attached" not in reported:
+            pytest.skip("cannot trace: " + reported + self.proc.stderr.read().decode())
 
     def __enter__(self):
         return self

@@ -423,12 +423,12 @@ def test_idle_sessions_do_not_wake_it(proxy, origins, variant):
     kept = states(p, servers)
     try:
         p.until("idle")
-        woken, cpu, rested = rest(p, 1400)
+        turns, cpu, rested = rest(p, 1400)
     finally:
         release.set()
         for c in kept:
             c.close()
-    assert woken <= 10 * rested + 2 * WORKERS + 3, rested  # each worker wakes now and then by itself
+    assert turns <= 10 * rested + 2 * WORKERS + 3, rested  # each worker wakes now and then by itself
     assert cpu < 11e6 * rested
 
 
@@ -447,9 +447,9 @@ def test_a_dead_end_with_pending_data_does_not_spin(proxy, origins):
     with connect(p.port):
         assert is_closed.wait(LIMIT)
         p.until("idle")
-        woken, cpu, took = rest(p, 1000)
+        turns, cpu, took = rest(p, 1000)
         release.set()
-    assert woken <= 25 * took  # a session that lingers may check every 50 ms
+    assert turns <= 25 * took  # a session that lingers may check every 50 ms
     assert cpu < 20e6 * took
 
 
@@ -458,8 +458,8 @@ def test_a_dead_end_with_pending_data_does_not_spin(proxy, origins):
 def test_a_process_without_clients_sleeps(proxy, origin):
     p = proxy(origin.port)
     p.until("idle")
-    woken, cpu, took = rest(p, 1500)
-    assert woken <= 10 * took + 3
+    turns, cpu, took = rest(p, 1500)
+    assert turns <= 10 * took + 3
     assert cpu < 3.4e6 * took
 
 
@@ -529,7 +529,7 @@ def test_answer_of_a_server_that_resets_an_upload(proxy, listener):
 
 
 @only_tacit
-def test_a_lack_of_ports_is_said(proxy, origin):
+def test_a_lack_of_ports_is_reported(proxy, origin):
     """The line of a session has RC for whatever is short on this host."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.6", 0))
