@@ -160,6 +160,31 @@ connections_are_counted(void **st)
 	assert_int_equal(number(rig_command("show info"), "Stopping"), 1);
 }
 
+/* Values that differ, so that none is shown in the place of another. */
+static void
+rates_are_shown(void **st)
+{
+	struct engine *e = &w->engine;
+	uint64_t now = loop_now_ms(w->loop);
+	char *a;
+
+	(void)st;
+	e->conn_rate = (struct freq){ .sec = now / 1000, .cur = 7, .max = 70 };
+	e->sess_rate = (struct freq){ .sec = now / 1000, .cur = 5, .max = 50 };
+	e->sent_rate = (struct freq){ .sec = now / 1000, .cur = 3, .max = 30 };
+	e->requests = 9;
+	proc.admin->accepted = 4;
+	a = strdup(rig_command("show info"));
+	assert_int_equal(number(a, "ConnRate"), 7);
+	assert_int_equal(number(a, "MaxConnRate"), 70);
+	assert_int_equal(number(a, "SessRate"), 5);
+	assert_int_equal(number(a, "MaxSessRate"), 50);
+	assert_int_equal(number(a, "BytesOutRate"), 3 * SENT_PIECE);
+	/* Connections of the socket are requests, too. */
+	assert_int_equal(number(a, "CumReq"), 9 + 4);
+	free(a);
+}
+
 static void
 memory_is_shown(void **st)
 {
@@ -295,6 +320,7 @@ main(void)
 		CASE(has_what_hatop_and_the_exporters_read),
 		CASE(uptime_is_in_days_hours_minutes_seconds),
 		CASE(connections_are_counted),
+		CASE(rates_are_shown),
 		CASE(memory_is_shown),
 		CASE(pipes_are_counted),
 		CASE(fields_have_positions_tags_and_types),

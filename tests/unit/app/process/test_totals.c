@@ -17,6 +17,7 @@ adds_up(void **state)
 		struct worker *x = &proc.workers[i];
 
 		assert_int_equal(worker_open(x), 0);
+		x->engine.n_sessions = 4 + i;
 		x->engine.cum_conns = 10 + i;
 		x->engine.bytes_in = 100;
 		x->engine.lingers = i;
@@ -24,6 +25,7 @@ adds_up(void **state)
 		x->log.dropped = 2;
 	}
 	totals_read(&proc, &t);
+	assert_int_equal(t.sessions, 15);
 	assert_int_equal(t.cum_conns, 33);
 	assert_int_equal(t.bytes_in, 300);
 	assert_int_equal(t.lingers, 3);
@@ -34,6 +36,8 @@ adds_up(void **state)
 	assert_int_equal(ledger_sum(&t.ledger, SYS_CALL_epoll_create1), 3);
 	assert_int_equal(ledger_sum(&proc.workers[2].sys->ledger, SYS_CALL_epoll_create1), 1);
 	assert_int_equal(t.mail.posts, 0);
+	for (unsigned int i = 0; i < 3; i++)
+		proc.workers[i].engine.n_sessions = 0;
 	bench_close();
 }
 

@@ -155,6 +155,10 @@ downs_and_their_time_are_counted(void **st)
 	lock_drop(&s->be->lock);
 	assert_int_equal(s->downs, 2);
 	assert_int_equal(server_down_ms(s, 9000), 7000);
+	lock_take(&s->be->lock, &sys);
+	server_put_state_locked(s, (struct server_state){ 0, SERVER_RUNNING }, 5000);
+	lock_drop(&s->be->lock);
+	assert_int_equal(server_down_ms(s, 9000), 3000);
 }
 
 /* A backend is down while none of its servers is usable, backups included. */

@@ -16,36 +16,45 @@ play(const char *rules)
 	rig_play(&cfg, asks, answers);
 }
 
+/* Those of a frontend, its listener, its backend and the server, as they are in the session. */
 static void
 denied_requests_are_counted(void **st)
 {
 	static const struct {
 		const char *rules;
-		unsigned int req, res, rewrites;
+		unsigned int req, res, rewrites, intercepted;
 	} t[] = {
-		{ "http-request deny", 1, 0, 0 },
-		{ "http-request reject", 1, 0, 0 },
-		{ "http-request return status 200", 0, 0, 0 },
-		{ "http-response deny", 0, 1, 0 },
-		{ "http-response return status 200", 0, 0, 0 },
-		{ "http-request set-path x", 0, 0, 1 },
+		{ "http-request deny", 1, 0, 0, 0 },
+		{ "http-request reject", 1, 0, 0, 0 },
+		{ "http-request return status 200", 0, 0, 0, 1 },
+		{ "http-response deny", 0, 1, 0, 0 },
+		{ "http-response return status 200", 0, 0, 0, 0 },
+		{ "http-request set-path x", 0, 0, 1, 0 },
 		{ "http-request strict-mode off\n"
 		  "http-request set-path x\n"
-		  "http-request set-path x", 0, 0, 2 },
+		  "http-request set-path x", 0, 0, 2, 0 },
 	};
 
 	(void)st;
 	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
 		const struct proxy_stat *fe, *be;
+		const struct server_stat *srv;
+		const struct listener_stat *ln;
 
 		play(t[i].rules);
+		ln = &w.ln->stat;
 		fe = &w.px->shard[0].fe;
 		be = &w.px->shard[0].be;
-		if (fe->denied_req != t[i].req || fe->denied_resp != t[i].res ||
-			be->denied_resp != t[i].res || fe->failed_rewrites != t[i].rewrites ||
-			w.srv[0]->shard[0].stat.denied_resp != t[i].res)
-			fail_msg("%s: %u %u %u", t[i].rules, (unsigned int)fe->denied_req,
-				(unsigned int)fe->denied_resp, (unsigned int)fe->failed_rewrites);
+		srv = &w.srv[0]->shard[0].stat;
+		if (fe->denied_req != t[i].req || ln->denied_req != t[i].req ||
+			fe->denied_resp != t[i].res || ln->denied_resp != t[i].res ||
+			be->denied_resp != t[i].res || srv->denied_resp != t[i].res ||
+			fe->failed_rewrites != t[i].rewrites ||
+			ln->failed_rewrites != t[i].rewrites ||
+			fe->intercepted != t[i].intercepted)
+			fail_msg("%s: %u %u %u %u", t[i].rules, (unsigned int)fe->denied_req,
+				(unsigned int)fe->denied_resp, (unsigned int)fe->failed_rewrites,
+				(unsigned int)fe->intercepted);
 		rig_close();
 	}
 }

@@ -1,6 +1,8 @@
 /* The byte counters after a dialogue: the same sums in every place where they are shown. */
 #include "unit/proxy/session_rig.h"
 
+#include "proxy/model/byte_count.h"
+
 #define POST4 "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbody"
 #define SERVE2 AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok")
 
@@ -94,6 +96,23 @@ a_local_reply_counts_for_the_response(void **st)
 	play(client, origin);
 	every_row_counts(strlen(GET "\r\n"), strlen(w.client[0].text));
 	assert_int_equal(w.px->shard[0].be.h1.in, strlen("nonsense\r\n\r\n"));
+	assert_int_equal(w.px->shard[0].be.eresp, 1);
+	assert_int_equal(w.srv[0]->shard[0].stat.eresp, 1);
+	rig_close();
+}
+
+/* The rate counts pieces: what is left of one is part of the next. */
+static void
+no_byte_of_the_rate_is_lost(void **st)
+{
+	static const struct world_config cfg = { HTTP_WORLD };
+
+	(void)st;
+	rig_open(&cfg, NULL);
+	for (int i = 0; i < 4; i++)
+		engine_count_sent(&w.engine, SENT_PIECE - SENT_PIECE / 4);
+	assert_int_equal(w.engine.bytes_sent, 3 * SENT_PIECE);
+	assert_int_equal(freq_read(&w.engine.sent_rate, loop_now_ms(w.loop)), 3);
 	rig_close();
 }
 
@@ -105,6 +124,7 @@ main(void)
 		cmocka_unit_test(pipelined_requests_count_once),
 		cmocka_unit_test(an_invalid_request_counts_as_bytes_only),
 		cmocka_unit_test(a_local_reply_counts_for_the_response),
+		cmocka_unit_test(no_byte_of_the_rate_is_lost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -350,12 +350,14 @@ clearing_maxima_keeps_counters(void **st)
 	last = s->last_sess_ms;
 	proxy_clear_stat(px, 0);
 	assert_int_equal(fe->cur_max, 0);
+	assert_int_equal(fe->rate_max, 0);
 	assert_int_equal(fe->times.rtime_max, 0);
 	assert_int_equal(fe->conn_rate.max, 0);
 	assert_int_equal(fe->h1.in, 0);
 	assert_int_equal(fe->tls.full, 0);
 	assert_int_equal(s->tls.resumed, 0);
 	assert_int_equal(s->queued_max, 0);
+	assert_int_equal(s->rate_max, 0);
 	assert_int_equal(px->be_rate.max, 0);
 	assert_int_equal(srv->sess_rate.max, 0);
 	assert_int_equal(fe->cum_sess, sess);

@@ -151,12 +151,17 @@ a_reset_breaks_both_directions(void **st)
 	assert_int_equal(w.client[0].err, ECONNRESET);
 	assert_int_equal(w.srv[0]->shard->stat.srv_abrt, 1);
 	assert_int_equal(w.srv[0]->shard->stat.cli_abrt, 0);
+	assert_int_equal(w.px->shard->be.srv_abrt, 1);
+	assert_int_equal(w.px->shard->be.cli_abrt, 0);
 	rig_close();
 	rig_play(&cfg, client_resets, origin_waits);
 	assert_string_equal(rig_terms(), "CD");
 	assert_int_equal(w.served[0].got, 100);
 	assert_false(w.served[0].eof);
 	assert_int_equal(w.srv[0]->shard->stat.cli_abrt, 1);
+	assert_int_equal(w.srv[0]->shard->stat.srv_abrt, 0);
+	assert_int_equal(w.px->shard->be.cli_abrt, 1);
+	assert_int_equal(w.px->shard->be.srv_abrt, 0);
 	rig_close();
 }
 

@@ -139,6 +139,19 @@ times_are_counted(void **st)
 	assert_int_equal(w.px->shard->be.times.ttime_max, t->times.ttime_max);
 	assert_int_equal(t->cum_sess, 2);
 	assert_int_equal(t->cur_max, 1);
+	assert_int_equal(w.px->shard->be.cur_max, 2);
+	assert_int_equal(w.px->shard->fe.cur_max, 2);
+	assert_int_equal(w.px->shard->be.queued_max, 1);
+	assert_int_equal(w.px->shard->be.rate_max, 2);
+	assert_int_equal(t->rate_max, 2);
+	assert_true(t->last_sess_ms != 0);
+	assert_int_equal(w.px->shard->be.last_sess_ms, t->last_sess_ms);
+	/* As in HAProxy, one that has waited is not counted as balanced. */
+	assert_int_equal(t->lbtot, 1);
+	assert_int_equal(w.px->shard->be.lbtot, 1);
+	assert_int_equal(t->connect, 2);
+	assert_int_equal(w.px->shard->be.connect, 2);
+	assert_int_equal(w.px->shard->be.reuse, 0);
 	rig_close();
 }
 
@@ -199,6 +212,21 @@ sums_of_times_are_over_the_last_sessions(void **st)
 	assert_in_range(t->times.ctime, 1000 * 40, 1024 * 40);
 	assert_int_equal(w.px->shard->be.times.ctime, t->times.ctime);
 	rig_close();
+}
+
+/* Sessions that take no time bring the average down to nothing. */
+static void
+an_average_falls_to_zero(void **st)
+{
+	static const struct latency_times none;
+	struct stat_times t = { .qtime = 3 };
+
+	(void)st;
+	for (unsigned int i = 0; i < 3; i++) {
+		assert_int_equal(t.qtime, 3 - i);
+		stat_times_count(&t, 5000, &none);
+	}
+	assert_int_equal(t.qtime, 0);
 }
 
 /* --- lingering --- */
@@ -312,6 +340,7 @@ main(void)
 		cmocka_unit_test(times_are_counted),
 		cmocka_unit_test(histograms_are_in_microseconds),
 		cmocka_unit_test(sums_of_times_are_over_the_last_sessions),
+		cmocka_unit_test(an_average_falls_to_zero),
 		cmocka_unit_test(bytes_before_a_reset_are_delivered),
 		cmocka_unit_test(lingering_is_limited),
 		cmocka_unit_test(the_fin_timeouts_begin_with_the_fin),

@@ -283,6 +283,7 @@ the_highest_rate_is_that_of_all(void **st)
 	assert_int_equal(sum.sess_rate.max, 6);
 	assert_int_equal(freq_read(&sum.conn_rate, loop_now_ms(w.loop)), 6);
 	assert_int_equal(MAX(e[0]->conn_rate.max, e[1]->conn_rate.max), 6);
+	assert_int_equal(MAX(e[0]->sess_rate.max, e[1]->sess_rate.max), 6);
 	world_run(&w, RIG_LIMIT);
 	close_two();
 }

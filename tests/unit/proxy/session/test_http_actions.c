@@ -121,6 +121,11 @@ requests_are_counted(void **st)
 	assert_int_equal(be.hrsp[4], 0);
 	assert_int_equal(srv.cum_sess, 2);
 	assert_int_equal(srv.hrsp[2], 2);
+	assert_int_equal(be.req_tot, 2);
+	assert_int_equal(srv.req_tot, 2);
+	assert_int_equal(be.connect, 2);
+	assert_int_equal(be.reuse, 0);
+	assert_int_equal(w.ln->stat.failed_req, 1);
 	assert_int_equal(w.engine.requests, 3);
 	rig_close();
 }
