@@ -89,6 +89,23 @@ def test_a_proxy_that_answers_itself_counts_bytes_twice(daemon):
     assert after["else", "BACKEND"] == tuple(a - b for a, b in zip(after["own", "FRONTEND"], now["own", "FRONTEND"]))
 
 
+def test_rules_of_a_backend_are_not_those_of_the_frontend(daemon):
+    """As HAProxy 2.6 counts them: a frontend intercepts what its own rules and statistics answer."""
+    port = free_port()
+    d = daemon(f"frontend f\n    mode http\n    bind 127.0.0.1:{port}\n    stats uri /f\n"
+               "    http-request return status 200 if { path /r }\n    default_backend b\n"
+               "backend b\n    mode http\n    stats uri /b\n    http-request deny if { path /d }\n"
+               "    http-request return status 200 if { path /br }\n    server s 127.0.0.1:1\n")
+    for n, path in enumerate(("/f", "/b", "/d", "/br", "/r"), 1):
+        for _ in range(n):
+            get(port, path)
+    d.until("sessions eq 0")
+    front, back = (r for r in rows(d.admin("show stat")) if r["svname"] in ("FRONTEND", "BACKEND"))
+    assert [front[c] for c in ("stot", "req_tot", "intercepted", "dreq", "hrsp_2xx", "hrsp_4xx")] == ["15", "15", "6", "3", "12", "3"]
+    assert [back[c] for c in ("stot", "req_tot", "dreq", "hrsp_2xx", "hrsp_4xx", "econ", "lbtot")] == \
+        ["9", "9", "3", "6", "3", "0", "0"]
+
+
 @not_sanitized
 def test_slow_clients_cost_a_slice_each(many):
     """Clients that read nothing; others are served meanwhile, and the slow ones get it all in the end."""

@@ -103,32 +103,3 @@ cli_add_severity(struct sbuf *out, enum bind_severity form, int severity)
 	else if (form == BIND_SEVERITY_STRING)
 		sbuf_addf(out, "[%s]: ", names[severity]);
 }
-
-/* --- sending --------------------------------------------------------------------------------- */
-
-/* Output of the admin socket and of the master's. On the thread that owns the connection. */
-
-enum io_result
-cli_send(struct conn *c, struct sbuf *out, size_t *sent)
-{
-	size_t put;
-
-	while (*sent < out->len) {
-		if (!loop_is_ready(c->loop, c->fd, DIR_W))
-			return IO_AGAIN;
-		switch (conn_send(c, out->p + *sent, out->len - *sent, 0, &put)) {
-		case IO_OK:
-			*sent += put;
-			break;
-		case IO_AGAIN:
-			return IO_AGAIN;
-		case IO_EOF:
-		case IO_ERR:
-		default:
-			return IO_ERR;
-		}
-	}
-	sbuf_reset(out);
-	*sent = 0;
-	return IO_OK;
-}

@@ -1,6 +1,7 @@
 /* show info and show version: HAProxy's keys, one line each, and what they count. */
 #include "unit/app/admin_rig.h"
 
+#include "app/admin/info.h"
 #include "app/config/version.h"
 #include "dns/resolvers.h"
 #include "proxy/relay/direction.h"
@@ -185,6 +186,45 @@ rates_are_shown(void **st)
 	free(a);
 }
 
+static int
+is_maximum(unsigned int f)
+{
+	return f == INFO_maxconnrate;
+}
+
+/* Counters are added to those of previous processes; of the highest values the highest is shown,
+ * and values of now are those of this process. */
+static void
+previous_processes_are_included(void **st)
+{
+	static uint64_t own[INFO_FIELDS], past[2][INFO_FIELDS];
+	struct keep_numbers kept = { .own = own, .n = INFO_FIELDS, .is_maximum = is_maximum,
+		.past = { past[0], past[1] }, .n_past = 2 };
+	struct engine *e = &w->engine;
+	char *a;
+
+	(void)st;
+	e->requests = 9;
+	e->conn_rate.max = 70;
+	for (int i = 0; i < 2; i++) {
+		past[i][INFO_cumreq] = 100 + (unsigned int)i;
+		past[i][INFO_maxconnrate] = i ? 60 : 50;
+		past[i][INFO_currconns] = 5;
+	}
+	proc.info = kept;
+	a = strdup(rig_command("show info"));
+	assert_int_equal(number(a, "CumReq"), 9 + 100 + 101);
+	assert_int_equal(number(a, "MaxConnRate"), 70);
+	assert_int_equal(number(a, "CurrConns"), 0);
+	free(a);
+	/* Its own are noted for the next process. */
+	assert_int_equal(own[INFO_cumreq], 9);
+	assert_int_equal(own[INFO_maxconnrate], 70);
+	past[1][INFO_maxconnrate] = 80;
+	assert_int_equal(number(rig_command("show info"), "MaxConnRate"), 80);
+	proc.info = (struct keep_numbers){ .n = 0 };
+}
+
 static void
 memory_is_shown(void **st)
 {
@@ -321,6 +361,7 @@ main(void)
 		CASE(uptime_is_in_days_hours_minutes_seconds),
 		CASE(connections_are_counted),
 		CASE(rates_are_shown),
+		CASE(previous_processes_are_included),
 		CASE(memory_is_shown),
 		CASE(pipes_are_counted),
 		CASE(fields_have_positions_tags_and_types),

@@ -4,6 +4,8 @@
 
 #include <signal.h>
 
+#include "proxy/model/check.h"
+
 /* The header line of HAProxy 2.6. */
 static const char header[] =
 	"# pxname,svname,qcur,qmax,scur,smax,slim,stot,bin,bout,dreq,dresp,ereq,econ,eresp,wretr,"
@@ -27,12 +29,23 @@ static const char header[] =
 #define MORE                                                                                      \
 	"backend two\n balance leastconn\n server a 127.0.0.1:1 weight 50 maxconn 9\n"            \
 	" server b 127.0.0.1:2 backup id 7\nfrontend f\n bind abns@tacit-unit-off\n disabled\n"
+#define CHECKED                                                               \
+	"backend three\n server x 127.0.0.1:1 check inter 1h observe layer4\n" \
+	" server y 127.0.0.1:1 track three/x\n server z 127.0.0.1:1\n"
 
 static int
 setup(void **st)
 {
 	(void)st;
 	rig_open("", MORE);
+	return 0;
+}
+
+static int
+setup_checked(void **st)
+{
+	(void)st;
+	rig_open("", CHECKED);
 	return 0;
 }
 
@@ -365,9 +378,50 @@ states_limits_and_times_show(void **st)
 	(void)rig_command("disable server two/b");
 	a = rig_command("show stat two -1 -1");
 	assert_string_equal(named(row(a, "two", "BACKEND"), "status"), "DOWN");
+	assert_string_equal(named(row(a, "two", "BACKEND"), "downtime"), "0");
+	assert_string_equal(named(row(a, "two", "BACKEND"), "chkdown"), "1");
+	/* The time of earlier downs, and that of the present one. */
+	p->down_ms = 20000;
+	p->down_since_ms -= 3000;
+	a = rig_command("show stat two -1 -1");
+	assert_string_equal(named(row(a, "two", "BACKEND"), "downtime"), "23");
 	process_on_signal(&proc, SIGUSR1, 0);
 	assert_string_equal(
 		named(row(rig_command("show stat"), "l", "FRONTEND"), "status"), "STOP");
+}
+
+/* A star is before the last result while the next check runs. A result has no code, unless an
+ * answer had one. */
+static void
+results_of_checks_show(void **st)
+{
+	struct proxy *p = proxies_find(&cfg.proxies, "three", PROXY_BE);
+	struct check *c = list_first(&p->servers, struct server, link)->check;
+	const char *x, *a;
+
+	(void)st;
+	assert_non_null(c);
+	c->status = CHECK_L4CON;
+	c->code = 0;
+	c->is_running = 1;
+	x = row(rig_command("show stat three -1 -1"), "three", "x");
+	assert_string_equal(named(x, "check_status"), "* L4CON");
+	assert_string_equal(named(x, "check_code"), "");
+	assert_string_equal(named(x, "last_chk"), "");
+	c->is_running = 0;
+	c->status = CHECK_L7STS;
+	c->code = 503;
+	c->fails = 4;
+	c->observed_fails = 3;
+	a = rig_command("show stat three -1 -1");
+	x = row(a, "three", "x");
+	assert_string_equal(named(x, "check_status"), "L7STS");
+	assert_string_equal(named(x, "check_code"), "503");
+	assert_string_equal(named(x, "chkfail"), "4");
+	assert_string_equal(named(x, "hanafail"), "3");
+	/* The server that follows it has no findings of its own, and one without checks none. */
+	assert_string_equal(named(row(a, "three", "y"), "hanafail"), "0");
+	assert_string_equal(named(row(a, "three", "z"), "hanafail"), "");
 }
 
 /* Buckets add up; what has no session has no percentiles. */
@@ -454,6 +508,7 @@ main(void)
 		CASE(servers_that_are_down_may_be_hidden),
 		CASE(connections_and_bytes_are_counted),
 		CASE(states_limits_and_times_show),
+		cmocka_unit_test_setup_teardown(results_of_checks_show, setup_checked, teardown),
 		CASE(times_are_listed_with_their_buckets),
 		CASE(odd_names_are_quoted),
 	};

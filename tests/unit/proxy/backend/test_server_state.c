@@ -175,8 +175,15 @@ a_backend_goes_down_with_its_last_server(void **st)
 			SERVER_STOPPED, "");
 	}
 	assert_int_equal(be->downs, 1);
+	assert_int_equal(be->last_change_ms, loop_now_ms(rig.engine.loop));
+	assert_int_equal(be->down_since_ms, loop_now_ms(rig.engine.loop));
 	assert_non_null(strstr(logged(), "<0>backend b has no server available!"));
+	be->last_change_ms = 1;
+	be->down_since_ms -= 3000;
+	be->down_ms = 500;
 	server_set_oper(&rig.engine, state_rig_server(&rig, "b", "v"), SERVER_RUNNING, "");
+	assert_int_equal(be->last_change_ms, loop_now_ms(rig.engine.loop));
+	assert_int_equal(be->down_ms, 3500);
 	assert_int_equal(proxy_usable_servers(be), 1);
 	assert_non_null(
 		strstr(logged(), "0 active and 1 backup servers online. Running on backup."));

@@ -543,6 +543,11 @@ errors_of_sessions_count_as_a_failed_check(void **st)
 	fail_sessions(s, 4);
 	assert_string_equal(server_status_text(s, text), "DOWN");
 	assert_int_equal(s->check->observed_fails, 3);
+	assert_int_equal(s->check->fails, 3);
+	/* A server that is down fails no more. */
+	fail_sessions(s, 2);
+	assert_int_equal(s->check->observed_fails, 4);
+	assert_int_equal(s->check->fails, 3);
 	stop();
 }
 

@@ -267,6 +267,7 @@ a_head_without_room_is_a_failed_rewrite(void **st)
 		shard = &w.px->shard[0];
 		if (strcmp(rig_terms(), bounds[i].terms) != 0 ||
 			shard->fe.failed_rewrites != bounds[i].fe ||
+			shard->be.failed_rewrites != bounds[i].srv ||
 			w.srv[0]->shard[0].stat.failed_rewrites != bounds[i].srv)
 			fail_msg("%zu: ends %s, %llu failed", i, rig_terms(),
 				(unsigned long long)shard->fe.failed_rewrites);

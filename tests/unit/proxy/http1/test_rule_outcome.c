@@ -16,7 +16,7 @@ play(const char *rules)
 	rig_play(&cfg, asks, answers);
 }
 
-/* Those of a frontend, its listener, its backend and the server, as they are in the session. */
+/* The frontend, its listener, the backend and the server count the same. */
 static void
 denied_requests_are_counted(void **st)
 {

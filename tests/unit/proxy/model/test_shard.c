@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/counter.h"
+#include "proxy/model/check.h"
 #include "proxy/model/proxies.h"
 #include "proxy/config/proxy_life.h"
 #include "unit/test.h"
@@ -372,13 +373,19 @@ clearing_all_keeps_gauges(void **st)
 {
 	static const struct server_stat none;
 	const struct proxy_stat *fe = &px->shard[1].fe;
+	struct check health = { .fails = 3, .observed_fails = 2 }, agent = health;
 	uint32_t rate;
 
 	(void)st;
 	fill_all();
 	rate = fe->conn_rate.cur;
 	assert_int_not_equal(rate, 0);
+	srv->check = &health;
+	srv->agent = &agent;
 	proxy_clear_stat(px, 1);
+	srv->check = srv->agent = NULL;
+	assert_int_equal(health.fails + health.observed_fails, 0);
+	assert_int_equal(agent.fails + agent.observed_fails, 0);
 	assert_int_equal(fe->cum_sess, 0);
 	assert_int_equal(fe->last_sess_ms, 0);
 	assert_int_equal(fe->h1.streams - fe->h1.streams_over, 7);

@@ -1,8 +1,8 @@
 /* Actions of transitions: termination codes, times, lingering. */
 #include "unit/proxy/session_rig.h"
 
+#include "proxy/model/termination.h"
 #include "proxy/session/actions.h"
-#include "proxy/session/session.h"
 #include "proxy/session/session.h"
 #include "unit/proxy/backend_rig.h"
 
@@ -214,6 +214,35 @@ sums_of_times_are_over_the_last_sessions(void **st)
 	rig_close();
 }
 
+/* A failure of the other side that follows is a consequence. */
+static void
+the_first_side_to_fail_has_aborted(void **st)
+{
+	struct world_config cfg = { RIG_WORLD };
+
+	(void)st;
+	for (int first = 0; first < SIDES; first++) {
+		const struct server_stat *srv;
+		const struct proxy_stat *be;
+		struct stream *s;
+
+		rig_open(&cfg, NULL);
+		s = rig_hand_made();
+		s->state = STREAM_RELAY;
+		stream_note_failure(s, first);
+		stream_note_failure(s, !first);
+		stream_note_late(s, !first);
+		srv = &w.srv[0]->shard->stat;
+		be = &w.px->shard->be;
+		assert_int_equal(s->term[0], first == CLIENT ? 'C' : 'S');
+		assert_int_equal(srv->cli_abrt, first == CLIENT);
+		assert_int_equal(be->cli_abrt, first == CLIENT);
+		assert_int_equal(srv->srv_abrt, first == SERVER);
+		assert_int_equal(be->srv_abrt, first == SERVER);
+		rig_close();
+	}
+}
+
 /* Sessions that take no time bring the average down to nothing. */
 static void
 an_average_falls_to_zero(void **st)
@@ -341,6 +370,7 @@ main(void)
 		cmocka_unit_test(histograms_are_in_microseconds),
 		cmocka_unit_test(sums_of_times_are_over_the_last_sessions),
 		cmocka_unit_test(an_average_falls_to_zero),
+		cmocka_unit_test(the_first_side_to_fail_has_aborted),
 		cmocka_unit_test(bytes_before_a_reset_are_delivered),
 		cmocka_unit_test(lingering_is_limited),
 		cmocka_unit_test(the_fin_timeouts_begin_with_the_fin),

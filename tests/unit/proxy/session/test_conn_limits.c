@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "net/bind_conf.h"
+#include "net/shards.h"
 #include "proxy/session/conn_limits.h"
 #include "proxy/session/session.h"
 
@@ -288,6 +289,29 @@ the_highest_rate_is_that_of_all(void **st)
 	close_two();
 }
 
+/* With option socket-stats also of a listener, whose copies are those of the workers. */
+static void
+the_most_sessions_of_a_listener_are_those_of_all(void **st)
+{
+	struct listener_group all = { .n = 2 };
+	struct listener_stat sum;
+
+	(void)st;
+	open_two(0, 100);
+	all.of[0] = ln[0];
+	all.of[1] = ln[1];
+	ln[0]->group = ln[1]->group = &all;
+	w.px->options |= OPT_SOCKET_STATS;
+	for (unsigned int i = 0; i < 3; i++)
+		client(i % 2);
+	listener_stat_sum(ln[0], &sum);
+	assert_int_equal(sum.cur, 3);
+	assert_int_equal(sum.cur_max, 3);
+	world_run(&w, RIG_LIMIT);
+	ln[0]->group = ln[1]->group = NULL;
+	close_two();
+}
+
 static uint64_t
 sessions_so_far(void)
 {
@@ -393,6 +417,7 @@ main(void)
 		cmocka_unit_test(a_place_freed_meanwhile_is_noticed),
 		cmocka_unit_test(sessions_have_ids_of_their_own),
 		cmocka_unit_test(the_highest_rate_is_that_of_all),
+		cmocka_unit_test(the_most_sessions_of_a_listener_are_those_of_all),
 		cmocka_unit_test(the_session_rate_of_a_frontend_counts_all_workers),
 		cmocka_unit_test(the_session_rate_counts_sessions_only),
 		cmocka_unit_test(a_rate_is_not_used_up_by_a_try),

@@ -1,6 +1,8 @@
 /* The transition from one request to the next, and the counters of requests. */
 #include "unit/proxy/session_rig.h"
 
+#include "proxy/model/http_count.h"
+
 #define ORIGIN AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"), EOF_CLOSE
 #define ANSWER OK2 "\r\nok"
 
@@ -128,6 +130,20 @@ requests_are_counted(void **st)
 	assert_int_equal(w.ln->stat.failed_req, 1);
 	assert_int_equal(w.engine.requests, 3);
 	rig_close();
+}
+
+static void
+statuses_are_counted_by_their_hundreds(void **st)
+{
+	static const unsigned int other[] = { 0, 99, 600, 999 };
+
+	(void)st;
+	for (unsigned int c = 1; c <= 5; c++) {
+		assert_int_equal(http_class(100 * c), c);
+		assert_int_equal(http_class(100 * c + 99), c);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(other); i++)
+		assert_int_equal(http_class(other[i]), 0);
 }
 
 #define TWICE AWAIT("\r\n\r\n"), SAY(ANSWER), AWAIT("\r\n\r\n"), SAY(ANSWER)
@@ -417,6 +433,7 @@ main(void)
 		cmocka_unit_test(requests_follow_one_another),
 		cmocka_unit_test(unanswered_requests_are_discarded),
 		cmocka_unit_test(requests_are_counted),
+		cmocka_unit_test(statuses_are_counted_by_their_hundreds),
 		cmocka_unit_test(nolinger_is_for_servers_too),
 		cmocka_unit_test(a_server_that_has_ended_is_reset),
 		cmocka_unit_test(a_request_makes_ten_calls),

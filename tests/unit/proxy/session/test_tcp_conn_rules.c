@@ -33,6 +33,10 @@ counts(uint64_t dcon, uint64_t dses, uint64_t dreq, uint64_t sessions)
 	assert_int_equal(stat_of()->denied_conn, dcon);
 	assert_int_equal(stat_of()->denied_sess, dses);
 	assert_int_equal(stat_of()->denied_req, dreq);
+	assert_int_equal(w.ln->stat.cum_conn, 1);
+	assert_int_equal(w.ln->stat.denied_conn, dcon);
+	assert_int_equal(w.ln->stat.denied_sess, dses);
+	assert_int_equal(w.ln->stat.denied_req, dreq);
 	assert_int_equal(w.engine.cum_conns, 1);
 	assert_int_equal(w.engine.cum_sess, sessions);
 	assert_int_equal(w.n_ends, sessions);
