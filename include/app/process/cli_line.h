@@ -1,5 +1,5 @@
 /* Commands in the input of a socket for administrators: a line, perhaps with a payload after "<<",
- * which ends with an empty line; and parts of the answers. Pure, but for cli_send(). */
+ * which ends with an empty line; and parts of the answers. Pure. */
 #ifndef TACIT_APP_PROCESS_CLI_LINE_H
 #define TACIT_APP_PROCESS_CLI_LINE_H
 
@@ -7,7 +7,6 @@
 
 #include "base/compiler.h"
 #include "base/sbuf.h"
-#include "net/conn.h"
 #include "net/listener.h"
 
 enum admin_mode {
@@ -58,9 +57,5 @@ void cli_line_drop(struct sbuf *in, size_t len, struct cli_scan *s);
 
 /* The prefix of a message. */
 void cli_add_severity(struct sbuf *out, enum bind_severity form, int severity);
-
-/* *sent: bytes of out that were sent before. IO_OK: all of it, and out is empty; IO_AGAIN; IO_ERR:
- * the connection has failed. */
-enum io_result cli_send(struct conn *c, struct sbuf *out, size_t *sent) must_check;
 
 #endif

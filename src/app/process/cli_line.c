@@ -1,11 +1,9 @@
-/* Lines of the admin socket and of the master's, which have the same form. Pure, but
- * for cli_send(). */
+/* Lines of the admin socket and of the master's, which have the same form. Pure. */
 #include "app/process/cli_line.h"
 
 #include <string.h>
 
 #include "base/sbuf.h"
-#include "net/conn.h"
 #include "net/listener.h"
 
 /* True if a line of this length ends with the word "<<". */
