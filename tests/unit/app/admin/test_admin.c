@@ -1,6 +1,6 @@
 /* Connections to the admin socket, over real sockets: commands, answers, and how connections
  * end. */
-#include "unit/app/admin_rig.h"
+#include "unit/app/app_rig.h"
 
 #include <errno.h>
 

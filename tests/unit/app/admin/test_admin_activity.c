@@ -1,5 +1,5 @@
 /* show activity: one line per counter, with one number per worker. */
-#include "unit/app/admin_rig.h"
+#include "unit/app/app_rig.h"
 
 #include <signal.h>
 

@@ -1,22 +1,6 @@
 /* Admin commands: splitting of lines, permissions, help, and the commands that concern the
  * connection itself. */
-#include "unit/app/admin_rig.h"
-
-static int
-setup(void **st)
-{
-	(void)st;
-	rig_open("", "");
-	return 0;
-}
-
-static int
-teardown(void **st)
-{
-	(void)st;
-	rig_close();
-	return 0;
-}
+#include "unit/app/app_rig.h"
 
 /* The next command after cmd that is supported; NULL: the first. */
 static const struct admin_cmd *
@@ -333,19 +317,19 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(the_table_is_sorted_and_complete),
-		CASE(levels_are_enforced),
-		CASE(levels_are_enforced_in_other_modes_too),
-		CASE(commands_without_support_say_why),
-		CASE(help_lists_permitted_commands_only),
-		CASE(help_takes_the_start_of_a_command),
-		CASE(an_unknown_command_gets_suggestions),
-		CASE(lines_are_split_at_blanks_and_semicolons),
-		CASE(the_number_of_arguments_is_limited),
-		CASE(prompt_mode_prints_a_prompt_after_each_answer),
-		CASE(timeouts_are_checked),
-		CASE(modes_last_until_the_level_is_lowered),
-		CASE(severity_output_prefixes_messages),
+		RIG_CASE(the_table_is_sorted_and_complete),
+		RIG_CASE(levels_are_enforced),
+		RIG_CASE(levels_are_enforced_in_other_modes_too),
+		RIG_CASE(commands_without_support_say_why),
+		RIG_CASE(help_lists_permitted_commands_only),
+		RIG_CASE(help_takes_the_start_of_a_command),
+		RIG_CASE(an_unknown_command_gets_suggestions),
+		RIG_CASE(lines_are_split_at_blanks_and_semicolons),
+		RIG_CASE(the_number_of_arguments_is_limited),
+		RIG_CASE(prompt_mode_prints_a_prompt_after_each_answer),
+		RIG_CASE(timeouts_are_checked),
+		RIG_CASE(modes_last_until_the_level_is_lowered),
+		RIG_CASE(severity_output_prefixes_messages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,23 +1,7 @@
 /* show errors: the form of the dump, for any bytes, and which messages are shown. */
-#include "unit/app/admin_rig.h"
+#include "unit/app/app_rig.h"
 
 #include "proxy/model/invalid_msg.h"
-
-static int
-setup(void **st)
-{
-	(void)st;
-	rig_open("", "");
-	return 0;
-}
-
-static int
-teardown(void **st)
-{
-	(void)st;
-	rig_close();
-	return 0;
-}
 
 static struct proxy *
 proxy_of_rig(void)
@@ -175,10 +159,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(nothing_is_kept_at_first),
-		CASE(a_dump_has_all_bytes),
-		CASE(requests_and_responses_are_chosen),
-		CASE(the_latest_stays),
+		RIG_CASE(nothing_is_kept_at_first),
+		RIG_CASE(a_dump_has_all_bytes),
+		RIG_CASE(requests_and_responses_are_chosen),
+		RIG_CASE(the_latest_stays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

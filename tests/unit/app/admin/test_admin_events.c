@@ -1,5 +1,5 @@
 /* show events: the list of rings, what they have, and what comes while the client waits. */
-#include "unit/app/admin_rig.h"
+#include "unit/app/app_rig.h"
 
 #include "proxy/model/ring_conf.h"
 
@@ -11,14 +11,6 @@ setup(void **st)
 {
 	(void)st;
 	rig_open(RINGS, "");
-	return 0;
-}
-
-static int
-teardown(void **st)
-{
-	(void)st;
-	rig_close();
 	return 0;
 }
 
@@ -189,14 +181,14 @@ int
 main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CASE(without_a_name_they_are_listed),
-		CASE(stored_events_are_shown),
-		CASE(words_that_it_does_not_know_are_refused),
-		CASE(events_follow_until_the_client_sends_something),
-		CASE(a_nul_may_end_each),
-		CASE(old_ones_come_first),
-		CASE(a_client_that_has_ended_its_input_does_not_wait),
-		CASE(a_waiting_client_does_not_outlive_the_process),
+		RIG_CASE_SETUP(without_a_name_they_are_listed),
+		RIG_CASE_SETUP(stored_events_are_shown),
+		RIG_CASE_SETUP(words_that_it_does_not_know_are_refused),
+		RIG_CASE_SETUP(events_follow_until_the_client_sends_something),
+		RIG_CASE_SETUP(a_nul_may_end_each),
+		RIG_CASE_SETUP(old_ones_come_first),
+		RIG_CASE_SETUP(a_client_that_has_ended_its_input_does_not_wait),
+		RIG_CASE_SETUP(a_waiting_client_does_not_outlive_the_process),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

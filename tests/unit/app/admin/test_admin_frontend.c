@@ -1,5 +1,5 @@
 /* disable, enable and shutdown frontend; set maxconn and set rate-limit. */
-#include "unit/app/admin_rig.h"
+#include "unit/app/app_rig.h"
 
 static int
 setup(void **st)
@@ -8,14 +8,6 @@ setup(void **st)
 	rig_open("", "frontend f\n bind abns@tacit-unit-f\n"
 		     "frontend off\n disabled\n bind abns@tacit-unit-off\n"
 		     "frontend none\n id 70\n");
-	return 0;
-}
-
-static int
-teardown(void **st)
-{
-	(void)st;
-	rig_close();
 	return 0;
 }
 
@@ -177,13 +169,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(names_are_checked),
-		CASE(one_can_be_disabled_and_enabled),
-		CASE(one_without_sockets_is_both),
-		CASE(a_shut_down_one_stays_so),
-		CASE(maxconn_of_a_frontend),
-		CASE(maxconn_of_the_process),
-		CASE(rates_of_the_process),
+		RIG_CASE_SETUP(names_are_checked),
+		RIG_CASE_SETUP(one_can_be_disabled_and_enabled),
+		RIG_CASE_SETUP(one_without_sockets_is_both),
+		RIG_CASE_SETUP(a_shut_down_one_stays_so),
+		RIG_CASE_SETUP(maxconn_of_a_frontend),
+		RIG_CASE_SETUP(maxconn_of_the_process),
+		RIG_CASE_SETUP(rates_of_the_process),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* show info and show version: HAProxy's keys, one line each, and what they count. */
-#include "unit/app/admin_rig.h"
+#include "unit/app/app_rig.h"
 
 #include "app/admin/info.h"
 #include "app/config/version.h"
@@ -13,14 +13,6 @@ setup(void **st)
 {
 	(void)st;
 	rig_open("node here", "");
-	return 0;
-}
-
-static int
-teardown(void **st)
-{
-	(void)st;
-	rig_close();
 	return 0;
 }
 
@@ -356,18 +348,18 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(every_line_is_a_key_and_a_value),
-		CASE(has_what_hatop_and_the_exporters_read),
-		CASE(uptime_is_in_days_hours_minutes_seconds),
-		CASE(connections_are_counted),
-		CASE(rates_are_shown),
-		CASE(previous_processes_are_included),
-		CASE(memory_is_shown),
-		CASE(pipes_are_counted),
-		CASE(fields_have_positions_tags_and_types),
-		CASE(failed_lookups_of_names_are_counted),
-		CASE(some_numbers_may_be_floating_point),
-		CASE(other_forms_are_refused),
+		RIG_CASE_SETUP(every_line_is_a_key_and_a_value),
+		RIG_CASE_SETUP(has_what_hatop_and_the_exporters_read),
+		RIG_CASE_SETUP(uptime_is_in_days_hours_minutes_seconds),
+		RIG_CASE_SETUP(connections_are_counted),
+		RIG_CASE_SETUP(rates_are_shown),
+		RIG_CASE_SETUP(previous_processes_are_included),
+		RIG_CASE_SETUP(memory_is_shown),
+		RIG_CASE_SETUP(pipes_are_counted),
+		RIG_CASE_SETUP(fields_have_positions_tags_and_types),
+		RIG_CASE_SETUP(failed_lookups_of_names_are_counted),
+		RIG_CASE_SETUP(some_numbers_may_be_floating_point),
+		RIG_CASE_SETUP(other_forms_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,36 +1,5 @@
 /* show syscalls, show fd and show pools: the numbers of the ledger, the loop and the pools. */
-#include "unit/app/admin_rig.h"
-
-static int
-setup(void **st)
-{
-	(void)st;
-	rig_open("", "");
-	return 0;
-}
-
-static int
-teardown(void **st)
-{
-	(void)st;
-	rig_close();
-	return 0;
-}
-
-static void
-forward_something(void)
-{
-	int c = bench_connect("front"), s;
-
-	assert_int_equal(send(c, "hello", 5, 0), 5);
-	bench_turns();
-	s = accept(origin, NULL, NULL);
-	assert_true(s >= 0);
-	close(c);
-	close(s);
-	bench_turns();
-	assert_int_equal(w->engine.cum_conns, 1);
-}
+#include "unit/app/app_rig.h"
 
 static enum sys_call
 call_named(const char *name)
@@ -52,7 +21,8 @@ syscalls_are_the_ledger(void **st)
 	char name[64];
 
 	(void)st;
-	forward_something();
+	rig_forward_hello();
+	assert_int_equal(w->engine.cum_conns, 1);
 	sys.ledger.n[SYS_CALL_accept4][SYS_AGAIN] += 3;
 	sys.ledger.n[SYS_CALL_connect][SYS_ERROR] += 5;
 	a = rig_command("show syscalls");
@@ -162,7 +132,8 @@ pools_are_counted(void **st)
 	char want[64], *a;
 
 	(void)st;
-	forward_something();
+	rig_forward_hello();
+	assert_int_equal(w->engine.cum_conns, 1);
 	a = strdup(rig_command("show pools"));
 	rig_check_shape(a);
 	rig_check_start(a, "Dumping pools usage (");
@@ -194,11 +165,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(syscalls_are_the_ledger),
-		CASE(syscalls_before_the_first_connection),
-		CASE(fds_are_those_of_the_loop),
-		CASE(fds_are_checked),
-		CASE(pools_are_counted),
+		RIG_CASE(syscalls_are_the_ledger),
+		RIG_CASE(syscalls_before_the_first_connection),
+		RIG_CASE(fds_are_those_of_the_loop),
+		RIG_CASE(fds_are_checked),
+		RIG_CASE(pools_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,45 @@
-/* Changing maps and ACLs at run time; tests/system compares the commands with HAProxy's. */
-#include "unit/app/map_rig.h"
+/* Showing, searching and changing maps and ACLs at run time; tests/system compares the commands
+ * with HAProxy's. */
+#include "unit/app/app_rig.h"
+
+#include "rule/match/pattern_file.h"
+
+static char map[64];
+
+#define COMMAND(fmt) (snprintf(line, sizeof(line), fmt, map), rig_command(line))
+
+static char line[500];
+
+static int
+setup(void **st)
+{
+	static const char text[] = "a 1\nb two words\na 3\n";
+	char proxy[330];
+	int fd;
+
+	(void)st;
+	snprintf(map, sizeof(map), "/tmp/tacit-map-XXXXXX");
+	fd = mkstemp(map);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
+	close(fd);
+	snprintf(proxy, sizeof(proxy),
+		"frontend f\n bind unix@/nowhere/at.all\n mode http\n disabled\n"
+		" acl n req.hdr_val(x) gt 100\n acl s req.hdr(host) -i -u 40 FOO.com\n"
+		" use_backend %%[path,map(%s)]\n acl s req.hdr(host) -i bar.com\n",
+		map);
+	rig_open("", proxy);
+	return 0;
+}
+
+static int
+teardown(void **st)
+{
+	(void)st;
+	rig_close();
+	unlink(map);
+	return 0;
+}
 
 static void
 changing(void **st)
@@ -123,16 +163,59 @@ permissions(void **st)
 	assert_null(strstr(rig_run(BIND_USER, "show map"), "denied"));
 }
 
+/* --- showing and searching --- */
+
+static void
+show_map_and_show_acl(void **st)
+{
+	char want[900];
+
+	(void)st;
+	rig_check_shape(rig_command("show map"));
+	snprintf(want, sizeof(want), " (%s) pattern loaded from file '%s' used by map at file '",
+		map, map);
+	assert_non_null(strstr(rig_command("show map"), want));
+	assert_non_null(strstr(rig_command("show map"), ". curr_ver=0 next_ver=0 entry_cnt=3\n"));
+	assert_string_equal(rig_line(rig_command("show acl"), 0), "# id (file) description");
+	assert_non_null(strstr(rig_command("show acl"), "\n0 () acl 'req.hdr_val' file '"));
+	assert_non_null(strstr(rig_command("show acl"), "\n40 () acl 'req.hdr' file '"));
+	assert_null(strstr(rig_command("show acl"), "t.map"));
+	assert_string_equal(COMMAND("show map %s"), "0x1 a 1\n0x2 b two words\n0x3 a 3\n\n");
+	assert_string_equal(COMMAND("show map @7 %s"), "\n");
+	assert_string_equal(rig_command("show acl #0"), "0x1 101:\n\n");
+	assert_string_equal(rig_command("show acl #40"), "0x1 FOO.com\n\n");
+}
+
+static void
+get_map_and_get_acl(void **st)
+{
+	(void)st;
+	assert_string_equal(COMMAND("get map %s a"),
+		"type=str, case=sensitive, found=yes, idx=tree, "
+		"key=\"a\", value=\"1\", type=\"str\"\n\n");
+	assert_string_equal(COMMAND("get map %s c"), "type=str, case=sensitive, found=no\n\n");
+	assert_string_equal(rig_command("get acl #0 101"),
+		"type=int, case=sensitive, match=yes, "
+		"idx=list, pattern=\"101:\"\n\n");
+	assert_string_equal(rig_command("get acl #40 foo.COM"),
+		"type=str, case=insensitive, match=yes, idx=list, pattern=\"FOO.com\"\n\n");
+	/* the other line of this ACL, which shares a pattern set with it */
+	assert_string_equal(
+		rig_command("get acl #40 bar.com"), "type=str, case=insensitive, match=no\n\n");
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(changing),
-		TEST(entries_from_a_payload),
-		TEST(whole_versions),
-		TEST(mistakes),
-		TEST(commands_for_maps_take_acls),
-		TEST(permissions),
+		CASE(changing),
+		CASE(entries_from_a_payload),
+		CASE(whole_versions),
+		CASE(mistakes),
+		CASE(commands_for_maps_take_acls),
+		CASE(permissions),
+		CASE(show_map_and_show_acl),
+		CASE(get_map_and_get_acl),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* The process as it was started, and its threads. */
-#include "unit/app/admin_rig.h"
+#include "unit/app/app_rig.h"
 
 #include "cfg/diag.h"
 
@@ -9,14 +9,6 @@ setup(void **st)
 	(void)st;
 	setenv("TACIT_UNIT", "a=b", 1);
 	rig_open("stats socket abns@tacit-unit-more level user\nsetenv TACIT_SET here\n", "");
-	return 0;
-}
-
-static int
-teardown(void **st)
-{
-	(void)st;
-	rig_close();
 	return 0;
 }
 
@@ -135,12 +127,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(the_environment_is_that_of_the_configuration),
-		CASE(sockets_are_listed_with_their_level),
-		CASE(libraries_have_addresses),
-		CASE(messages_of_the_start_are_kept),
-		CASE(each_thread_is_shown),
-		CASE(tasks_are_counted),
+		RIG_CASE_SETUP(the_environment_is_that_of_the_configuration),
+		RIG_CASE_SETUP(sockets_are_listed_with_their_level),
+		RIG_CASE_SETUP(libraries_have_addresses),
+		RIG_CASE_SETUP(messages_of_the_start_are_kept),
+		RIG_CASE_SETUP(each_thread_is_shown),
+		RIG_CASE_SETUP(tasks_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* show profiling and set profiling with one worker; the forms are compared with HAProxy's in
  * tests/system/test_oracle_profiling.py. */
-#include "unit/app/admin_rig.h"
+#include "unit/app/app_rig.h"
 
 #include "base/counter.h"
 #include "event/profile.h"

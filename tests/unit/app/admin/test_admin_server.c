@@ -1,5 +1,5 @@
 /* Changing states and weights of servers at run time. */
-#include "unit/app/admin_rig.h"
+#include "unit/app/app_rig.h"
 #include "unit/proxy/backend_rig.h"
 
 #define MORE                                                                                      \
@@ -32,14 +32,6 @@ setup(void **st)
 	rig_open("", MORE);
 	a = server_named("rr", "a");
 	c = server_named("st", "c");
-	return 0;
-}
-
-static int
-teardown(void **st)
-{
-	(void)st;
-	rig_close();
 	return 0;
 }
 
@@ -239,14 +231,14 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(a_change_of_state_prints_nothing),
-		CASE(weights_are_absolute_or_relative),
-		CASE(static_algorithms_permit_weights_0_and_100_percent),
-		CASE(missing_servers_are_reported),
-		CASE(servers_are_found_by_id),
-		CASE(the_change_is_dated),
-		CASE(queued_sessions_are_served_when_a_server_comes_back),
-		CASE(connections_are_shown),
+		RIG_CASE_SETUP(a_change_of_state_prints_nothing),
+		RIG_CASE_SETUP(weights_are_absolute_or_relative),
+		RIG_CASE_SETUP(static_algorithms_permit_weights_0_and_100_percent),
+		RIG_CASE_SETUP(missing_servers_are_reported),
+		RIG_CASE_SETUP(servers_are_found_by_id),
+		RIG_CASE_SETUP(the_change_is_dated),
+		RIG_CASE_SETUP(queued_sessions_are_served_when_a_server_comes_back),
+		RIG_CASE_SETUP(connections_are_shown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

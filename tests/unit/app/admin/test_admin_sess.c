@@ -1,5 +1,5 @@
 /* show sess. */
-#include "unit/app/admin_rig.h"
+#include "unit/app/app_rig.h"
 
 #define CLIENTS 3
 

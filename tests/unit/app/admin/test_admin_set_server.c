@@ -1,5 +1,5 @@
 /* set server, and enable and disable of checks. Answers are those of HAProxy 2.6. */
-#include "unit/app/admin_rig.h"
+#include "unit/app/app_rig.h"
 
 #include "proxy/model/check.h"
 

@@ -1,5 +1,5 @@
 /* shutdown session, shutdown sessions server. */
-#include "unit/app/admin_rig.h"
+#include "unit/app/app_rig.h"
 
 static int c[3], s[3];
 

@@ -1,6 +1,6 @@
 /* show stat: HAProxy's columns in HAProxy's order, rows, filters, and the meaning of the
  * numbers. */
-#include "unit/app/admin_rig.h"
+#include "unit/app/app_rig.h"
 
 #include <signal.h>
 
@@ -46,14 +46,6 @@ setup_checked(void **st)
 {
 	(void)st;
 	rig_open("", CHECKED);
-	return 0;
-}
-
-static int
-teardown(void **st)
-{
-	(void)st;
-	rig_close();
 	return 0;
 }
 
@@ -497,20 +489,20 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(the_header_is_haproxys),
-		CASE(every_row_is_as_wide_as_the_header),
-		CASE(numeric_columns_are_numbers),
-		CASE(the_type_column_is_right),
-		CASE(filters_select),
-		CASE(other_filters_are_refused),
-		CASE(values_are_shown_with_their_type),
-		CASE(rows_are_arrays_in_json),
-		CASE(servers_that_are_down_may_be_hidden),
-		CASE(connections_and_bytes_are_counted),
-		CASE(states_limits_and_times_show),
-		cmocka_unit_test_setup_teardown(results_of_checks_show, setup_checked, teardown),
-		CASE(times_are_listed_with_their_buckets),
-		CASE(odd_names_are_quoted),
+		RIG_CASE_SETUP(the_header_is_haproxys),
+		RIG_CASE_SETUP(every_row_is_as_wide_as_the_header),
+		RIG_CASE_SETUP(numeric_columns_are_numbers),
+		RIG_CASE_SETUP(the_type_column_is_right),
+		RIG_CASE_SETUP(filters_select),
+		RIG_CASE_SETUP(other_filters_are_refused),
+		RIG_CASE_SETUP(values_are_shown_with_their_type),
+		RIG_CASE_SETUP(rows_are_arrays_in_json),
+		RIG_CASE_SETUP(servers_that_are_down_may_be_hidden),
+		RIG_CASE_SETUP(connections_and_bytes_are_counted),
+		RIG_CASE_SETUP(states_limits_and_times_show),
+		cmocka_unit_test_setup_teardown(results_of_checks_show, setup_checked, rig_teardown),
+		RIG_CASE_SETUP(times_are_listed_with_their_buckets),
+		RIG_CASE_SETUP(odd_names_are_quoted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,42 +1,11 @@
 /* trace and show trace: enabling, disabling, and what is recorded. */
-#include "unit/app/admin_rig.h"
-
-static int
-setup(void **st)
-{
-	(void)st;
-	rig_open("", "");
-	return 0;
-}
-
-static int
-teardown(void **st)
-{
-	(void)st;
-	rig_close();
-	return 0;
-}
-
-static void
-forward_something(void)
-{
-	int c = bench_connect("front"), s;
-	char buf[8];
-
-	assert_int_equal(send(c, "hello", 5, 0), 5);
-	bench_turns();
-	s = accept(origin, NULL, NULL);
-	assert_int_equal(recv(s, buf, sizeof(buf), 0), 5);
-	close(c);
-	close(s);
-	bench_turns();
-}
+#include "unit/app/app_rig.h"
 
 static void
 nothing_is_recorded_before_trace_on(void **st)
 {
 	(void)st;
-	forward_something();
+	rig_forward_hello();
 	assert_string_equal(rig_command("show trace"), "level: off, records so far: 0\n\n");
 	assert_null(w->trace.ring);
 }
@@ -49,7 +18,7 @@ changes_of_state_are_recorded(void **st)
 	(void)st;
 	assert_string_equal(rig_command("trace state"), "\n");
 	assert_int_equal(w->trace.level, TRACE_STATE);
-	forward_something();
+	rig_forward_hello();
 	a = rig_command("show trace");
 	rig_check_shape(a);
 	assert_int_equal(strncmp(a, "level: state, records so far: ", 30), 0);
@@ -60,7 +29,7 @@ changes_of_state_are_recorded(void **st)
 	assert_int_equal(rig_lines(rig_command("show trace 2")), 1 + 2);
 	/* After "trace off" the recorded lines stay. */
 	assert_string_equal(rig_command("trace off"), "\n");
-	forward_something();
+	rig_forward_hello();
 	assert_non_null(strstr(rig_command("show trace"), "ACCEPTED"));
 	assert_string_equal(rig_command("trace clear"), "\n");
 	assert_int_equal(rig_lines(rig_command("show trace")), 1);
@@ -72,9 +41,9 @@ one_session_can_be_selected(void **st)
 	(void)st;
 	assert_string_equal(rig_command("trace state 0x2"), "\n");
 	assert_int_equal(w->trace.only, 2);
-	forward_something();
+	rig_forward_hello();
 	assert_int_equal(w->trace.seq, 0);
-	forward_something();
+	rig_forward_hello();
 	assert_true(w->trace.seq > 0);
 }
 
@@ -102,10 +71,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(nothing_is_recorded_before_trace_on),
-		CASE(changes_of_state_are_recorded),
-		CASE(one_session_can_be_selected),
-		CASE(arguments_are_checked),
+		RIG_CASE(nothing_is_recorded_before_trace_on),
+		RIG_CASE(changes_of_state_are_recorded),
+		RIG_CASE(one_session_can_be_selected),
+		RIG_CASE(arguments_are_checked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,21 +1,5 @@
 /* Variables of the process on the admin socket: get var, set var. */
-#include "unit/app/admin_rig.h"
-
-static int
-setup(void **st)
-{
-	(void)st;
-	rig_open("", "");
-	return 0;
-}
-
-static int
-teardown(void **st)
-{
-	(void)st;
-	rig_close();
-	return 0;
-}
+#include "unit/app/app_rig.h"
 
 /* The answer to a command in experimental mode, without that to the mode. */
 static const char *
@@ -116,9 +100,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(values_have_types),
-		CASE(invalid_values_are_refused),
-		CASE(setting_is_experimental),
+		RIG_CASE(values_have_types),
+		RIG_CASE(invalid_values_are_refused),
+		RIG_CASE(setting_is_experimental),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

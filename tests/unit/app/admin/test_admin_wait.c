@@ -1,6 +1,6 @@
 /* wait, on the admin socket. */
 #include "proxy/model/proxies.h"
-#include "unit/app/admin_rig.h"
+#include "unit/app/app_rig.h"
 
 static struct server *
 server_one(void)
@@ -18,14 +18,6 @@ setup(void **st)
 	rig_open("", "backend origins\n mode tcp\n server one 127.0.0.1:1\n"
 		" server two 127.0.0.1:2 disabled\nfrontend only\n mode http\n"
 		" bind abns@tacit-unit-only\n log 127.0.0.1:1 local0\n");
-	return 0;
-}
-
-static int
-teardown(void **st)
-{
-	(void)st;
-	rig_close();
 	return 0;
 }
 
@@ -299,17 +291,15 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(words, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_next_command_comes_later, setup, teardown),
-		cmocka_unit_test_setup_teardown(until_a_server_can_be_removed, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_wrong_condition_is_named, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_condition_that_is_true_ends_it, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			one_that_stays_false_ends_with_the_delay, setup, teardown),
-		cmocka_unit_test_setup_teardown(sessions_are_counted, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			an_idle_worker_has_nothing_left_to_do, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_server_that_is_gone_ends_it, setup, teardown),
+		RIG_CASE_SETUP(words),
+		RIG_CASE_SETUP(the_next_command_comes_later),
+		RIG_CASE_SETUP(until_a_server_can_be_removed),
+		RIG_CASE_SETUP(a_wrong_condition_is_named),
+		RIG_CASE_SETUP(a_condition_that_is_true_ends_it),
+		RIG_CASE_SETUP(one_that_stays_false_ends_with_the_delay),
+		RIG_CASE_SETUP(sessions_are_counted),
+		RIG_CASE_SETUP(an_idle_worker_has_nothing_left_to_do),
+		RIG_CASE_SETUP(a_server_that_is_gone_ends_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

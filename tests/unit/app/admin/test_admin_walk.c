@@ -1,5 +1,5 @@
 /* Answers that are produced in slices, over a real socket, with a part from each worker. */
-#include "unit/app/admin_rig.h"
+#include "unit/app/app_rig.h"
 
 #include <signal.h>
 #include <sys/socket.h>

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "app/config/bounds_cfg.h"
-#include "unit/app/world.h"
+#include "unit/app/app_rig.h"
 #include "unit/test.h"
 
 static void

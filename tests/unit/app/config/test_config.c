@@ -5,27 +5,11 @@
 
 #include "app/config/options.h"
 #include "base/err.h"
-#include "unit/app/files.h"
-#include "unit/app/world.h"
+#include "unit/app/app_rig.h"
 #include "unit/test.h"
 
 #define TIMES "defaults\n mode tcp\n timeout connect 1s\n timeout client 1s\n timeout server 1s\n"
 #define LISTEN "listen l\n bind 127.0.0.1:65000\n server s 127.0.0.1:1\n"
-
-static struct sys sys;
-
-static int
-setup(void **state)
-{
-	return files_open(state) || world_open(state);
-}
-
-static int
-teardown(void **state)
-{
-	world_close(state);
-	return files_close(state);
-}
 
 static int
 load(unsigned int flags, int maxconn, int proxy_maxconn, const char *file, const char *more)
@@ -103,8 +87,8 @@ stats_sockets_take_an_id(void **state)
 		assert_int_equal(proxies_find(&cfg.proxies, "l", PROXY_FE)->id, t[i].l);
 		assert_int_equal(proxies_find(&cfg.proxies, "b", PROXY_BE)->id, t[i].b);
 		assert_int_equal(proxies_find(&cfg.proxies, "c", PROXY_BE)->id, t[i].c);
-		teardown(state);
-		setup(state);
+		world_files_close(state);
+		world_files_open(state);
 	}
 }
 
@@ -360,11 +344,22 @@ conditions(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = { CASE(loads), CASE(command_line_wins),
-		CASE(stats_sockets_take_an_id), CASE(memory),
-		CASE(pipes_are_needed_only_for_splicing), CASE(every_error_is_reported),
-		CASE(warnings), CASE(variables), CASE(default_peer), CASE(listeners), CASE(secrets),
-		CASE(conditions), CASE(too_many_threads), CASE(bind_threads) };
+	const struct CMUnitTest tests[] = {
+		FILES_CASE(loads),
+		FILES_CASE(command_line_wins),
+		FILES_CASE(stats_sockets_take_an_id),
+		FILES_CASE(memory),
+		FILES_CASE(pipes_are_needed_only_for_splicing),
+		FILES_CASE(every_error_is_reported),
+		FILES_CASE(warnings),
+		FILES_CASE(variables),
+		FILES_CASE(default_peer),
+		FILES_CASE(listeners),
+		FILES_CASE(secrets),
+		FILES_CASE(conditions),
+		FILES_CASE(too_many_threads),
+		FILES_CASE(bind_threads),
+	};
 
 	sys_init(&sys, &sys_linux, NULL);
 	return cmocka_run_group_tests(tests, NULL, NULL);

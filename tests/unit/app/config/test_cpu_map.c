@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "unit/app/world.h"
+#include "unit/app/app_rig.h"
 #include "unit/test.h"
 
 /* The CPUs of a thread (1..) as text, such as "0-1,3"; "" when it is not bound. */

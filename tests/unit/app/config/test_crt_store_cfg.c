@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "tls/crt_store.h"
-#include "unit/app/world.h"
+#include "unit/app/app_rig.h"
 #include "unit/test.h"
 
 /* 0, or -1 when a line was rejected. */

@@ -5,7 +5,7 @@
 
 #include "net/listener.h"
 #include "proxy/model/engine.h"
-#include "unit/app/world.h"
+#include "unit/app/app_rig.h"
 #include "unit/test.h"
 
 static void

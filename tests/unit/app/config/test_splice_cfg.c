@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "unit/app/world.h"
+#include "unit/app/app_rig.h"
 #include "unit/test.h"
 
 #include "proxy/model/session.h"

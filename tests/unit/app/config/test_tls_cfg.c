@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "app/config/tls_finish.h"
-#include "unit/app/world.h"
+#include "unit/app/app_rig.h"
 #include "unit/test.h"
 
 static void
@@ -86,7 +86,6 @@ missing_file(void **state)
 	struct cfg_reader_opts opts = { .root = &cfg, .registry = &cfg.registry, .diag = &cfg.diag,
 					.env = &cfg.env, .facts = &facts };
 	static const char text[] = "frontend f\n bind 127.0.0.1:1 ssl crt /no/such.pem\n";
-	struct sys sys;
 
 	(void)state;
 	sys_init(&sys, &sys_linux, NULL);

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "net/listener.h"
-#include "unit/app/world.h"
+#include "unit/app/app_rig.h"
 #include "unit/test.h"
 
 static void

@@ -6,7 +6,7 @@
 
 #include "app/main/start.h"
 #include "base/compiler.h"
-#include "unit/app/files.h"
+#include "unit/app/app_rig.h"
 #include "unit/test.h"
 
 /* Runs the program in a child process: its exit code, and what it printed. */
@@ -46,11 +46,11 @@ program(const char *line)
 }
 
 static int
-program_on(const char *options, const char *cfg)
+program_on(const char *options, const char *config)
 {
 	char line[256];
 
-	snprintf(line, sizeof(line), "%s -f %s", options, files_write("t.cfg", cfg));
+	snprintf(line, sizeof(line), "%s -f %s", options, files_write("t.cfg", config));
 	return program(line);
 }
 

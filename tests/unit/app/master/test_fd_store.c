@@ -7,7 +7,7 @@
 #include "app/master/fd_store.h"
 #include "base/sbuf.h"
 #include "base/sys.h"
-#include "unit/app/files.h"
+#include "unit/app/app_rig.h"
 #include "unit/test.h"
 
 static struct sys sys;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "app/process/activation.h"
-#include "unit/app/bench.h"
+#include "unit/app/app_rig.h"
 #include "unit/test.h"
 
 static struct activation a;

@@ -6,27 +6,11 @@
 
 #include "app/config/options.h"
 #include "app/process/privileges.h"
-#include "unit/app/files.h"
-#include "unit/app/world.h"
+#include "unit/app/app_rig.h"
 #include "unit/test.h"
 
 #define CAP(name) (UINT64_C(1) << CAP_##name)
 #define TIMES "defaults\n timeout connect 1s\n timeout client 1s\n timeout server 1s\n"
-
-static struct sys sys;
-
-static int
-setup(void **state)
-{
-	return files_open(state) || world_open(state);
-}
-
-static int
-teardown(void **state)
-{
-	world_close(state);
-	return files_close(state);
-}
 
 /* The capabilities wanted by a configuration with these lines of `global` and of a backend. */
 static uint64_t
@@ -136,10 +120,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			a_configuration_wants_what_its_keywords_need, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			names_that_are_no_capability_are_refused, setup, teardown),
+		FILES_CASE(a_configuration_wants_what_its_keywords_need),
+		FILES_CASE(names_that_are_no_capability_are_refused),
 		cmocka_unit_test(permitted_capabilities_become_effective),
 	};
 

@@ -15,7 +15,7 @@
 #include "app/process/signals.h"
 #include "base/sys.h"
 #include "proxy/check/external_msg.h"
-#include "unit/app/files.h"
+#include "unit/app/app_rig.h"
 #include "unit/test.h"
 
 #define WAIT_MS 10000

@@ -4,26 +4,10 @@
 
 #include "app/config/options.h"
 #include "app/process/connect_targets.h"
-#include "unit/app/files.h"
-#include "unit/app/world.h"
+#include "unit/app/app_rig.h"
 #include "unit/test.h"
 
 #define TIMES "defaults\n timeout connect 1s\n timeout client 1s\n timeout server 1s\n"
-
-static struct sys sys;
-
-static int
-setup(void **state)
-{
-	return files_open(state) || world_open(state);
-}
-
-static int
-teardown(void **state)
-{
-	world_close(state);
-	return files_close(state);
-}
 
 /* With name servers of its own, not those of this machine. */
 static void
@@ -174,9 +158,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(all_of_a_configuration, setup, teardown),
-		cmocka_unit_test_setup_teardown(ports_that_nobody_knows, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_socket_is_found_by_any_path, setup, teardown),
+		FILES_CASE(all_of_a_configuration),
+		FILES_CASE(ports_that_nobody_knows),
+		FILES_CASE(a_socket_is_found_by_any_path),
 	};
 
 	sys_init(&sys, &sys_linux, NULL);

@@ -17,7 +17,7 @@
 
 #include "app/process/file_access.h"
 #include "base/sys.h"
-#include "unit/app/files.h"
+#include "unit/app/app_rig.h"
 #include "unit/test.h"
 
 static struct sys sys;

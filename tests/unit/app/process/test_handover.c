@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "app/process/handover.h"
-#include "unit/app/bench.h"
+#include "unit/app/app_rig.h"
 #include "event/mailbox.h"
 #include "net/shards.h"
 #include "unit/test.h"

@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "unit/app/bench.h"
+#include "unit/app/app_rig.h"
 #include "unit/test.h"
 
 static void

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "app/process/process_bounds.h"
-#include "unit/app/bench.h"
+#include "unit/app/app_rig.h"
 #include "unit/test.h"
 
 /* The reported messages; the stream moves the buffer until it is closed. */

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "unit/app/bench.h"
+#include "unit/app/app_rig.h"
 #include "unit/test.h"
 
 static unsigned int seen;

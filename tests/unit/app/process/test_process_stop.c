@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 
-#include "unit/app/bench.h"
+#include "unit/app/app_rig.h"
 #include "unit/test.h"
 
 /* A running worker with one session; its two ends are returned. */

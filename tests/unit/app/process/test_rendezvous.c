@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "app/process/totals.h"
-#include "unit/app/bench.h"
+#include "unit/app/app_rig.h"
 #include "base/atomic.h"
 #include "event/mailbox.h"
 #include "unit/test.h"

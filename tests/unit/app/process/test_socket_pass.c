@@ -6,7 +6,7 @@
 #include "app/process/socket_fetch.h"
 #include "net/listener_key.h"
 #include "net/shards.h"
-#include "unit/app/bench.h"
+#include "unit/app/app_rig.h"
 #include "unit/test.h"
 
 static const char several[] = "frontend two\n bind abns@tacit-pass-a,abns@tacit-pass-b\n"

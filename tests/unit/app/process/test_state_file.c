@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "proxy/model/check.h"
-#include "unit/app/bench.h"
+#include "unit/app/app_rig.h"
 #include "unit/test.h"
 
 #define HEAD "1\n# be_id be_name\n"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "app/process/totals.h"
-#include "unit/app/bench.h"
+#include "unit/app/app_rig.h"
 #include "unit/test.h"
 
 static void

@@ -7,7 +7,7 @@
 
 #include "app/process/wake_worker.h"
 #include "base/atomic.h"
-#include "unit/app/bench.h"
+#include "unit/app/app_rig.h"
 #include "event/mailbox.h"
 #include "proxy/backend/conn_pool.h"
 #include "proxy/backend/server_addr.h"

@@ -1,5 +1,5 @@
 #include "app/process/wake_worker.h"
-#include "unit/app/bench.h"
+#include "unit/app/app_rig.h"
 #include "unit/test.h"
 
 static void

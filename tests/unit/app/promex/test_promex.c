@@ -1,5 +1,5 @@
 /* The exporter, as a local service of a process with one worker. */
-#include "unit/app/service_rig.h"
+#include "unit/app/app_rig.h"
 #include "unit/test.h"
 
 #include "app/admin/stat_rows.h"

@@ -1,5 +1,5 @@
 /* Forms of the statistics page: what they name, and the result. */
-#include "unit/app/service_rig.h"
+#include "unit/app/app_rig.h"
 #include "unit/test.h"
 
 #include "app/stats/stats_form.h"
