@@ -5,7 +5,9 @@
 
 #include <errno.h>
 
+#include "base/counter.h"
 #include "net/socks4.h"
+#include "proxy/model/count.h"
 #include "proxy/relay/speculation.h"
 #include "proxy/session/connect.h"
 #include "proxy/session/handlers.h"

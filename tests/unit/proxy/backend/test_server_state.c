@@ -155,7 +155,7 @@ downs_and_their_time_are_counted(void **st)
 	lock_drop(&s->be->lock);
 	assert_int_equal(s->downs, 2);
 	assert_int_equal(server_down_ms(s, 9000), 7000);
-	lock_take(&s->be->lock, &sys);
+	lock_take(&s->be->lock, &rig.sys);
 	server_put_state_locked(s, (struct server_state){ 0, SERVER_RUNNING }, 5000);
 	lock_drop(&s->be->lock);
 	assert_int_equal(server_down_ms(s, 9000), 3000);
