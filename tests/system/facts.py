@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 LIMIT = 6 * float(os.environ.get("TACIT_TEST_WAIT", "10"))
+ENDED = "The process has ended before this command."
 
 # --- the program under test ------------------------------------------------------------------------------
 
@@ -22,9 +23,9 @@ LIMIT = 6 * float(os.environ.get("TACIT_TEST_WAIT", "10"))
 def until(path, *conditions, limit=LIMIT):
     """Conditions of the command `wait` on this stats socket, one after the other: until("sessions eq 0", "idle")."""
     for condition in conditions:
-        answer = ""
-        # A process that stops cuts what only waits: the one that has replaced it is asked then.
-        while not answer:
+        answer = ENDED
+        # A process that stops ends what only waits: the one that has replaced it is asked then.
+        while answer in ("", ENDED):
             with socket.socket(socket.AF_UNIX) as s:
                 s.settimeout(limit + 30)
                 s.connect(str(path))
