@@ -2,7 +2,7 @@
 2.6 for the same rules."""
 
 import pytest
-from conftest import connect, free_ports, recv_all, wait_for
+from conftest import connect, free_ports, recv_all
 from subject import only_tacit
 
 pytestmark = only_tacit
@@ -82,7 +82,7 @@ def test_connections_of_the_socket(daemon):
 """)
     assert field(ask(a), "n") == "1/1"
     with connect(a), connect(a):
-        wait_for(lambda: p.info()["CurrConns"] == "2")
+        p.until("sessions eq 2")
         assert field(ask(a), "n") == "3/3"
         assert field(ask(b), "n") == "1/1"
 

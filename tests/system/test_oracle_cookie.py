@@ -5,9 +5,10 @@ import threading
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import facts
 import oracle
 import pytest
-from conftest import free_port, wait_for, is_open
+from conftest import free_port
 from oracle import Subject
 
 BACKENDS = {
@@ -92,7 +93,7 @@ def script(program, directory, origin_port):
     directory.mkdir()
     subject = Subject(program, directory, cfg)
     try:
-        wait_for(lambda: is_open(port))
+        facts.listens(port)
         seen = [sorted(ask(port, name) for _ in range(3)) for name in BACKENDS]
         # Clients come back to their server, with the cookies of either proxy.
         seen += [{ask(port, "ins", "SRV=" + value) for _ in range(3)} for value in cookies(subject).values() if value]

@@ -69,7 +69,7 @@ def first_bytes(program, directory):
     directory.mkdir()
     subject = Subject(program, directory, cfg)
     try:
-        wait_for(lambda: all(s.got for s in servers), 3 * WAIT)
+        assert wait_for(lambda: all(s.got for s in servers), 3 * WAIT)
     finally:
         subject.stop()
     return {check: s.got for check, s in zip(CHECKS, servers)}

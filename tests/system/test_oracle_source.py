@@ -6,9 +6,10 @@ import threading
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import facts
 import oracle
 import pytest
-from conftest import free_port, is_open, wait_for
+from conftest import free_port
 from oracle import Subject
 
 
@@ -104,7 +105,7 @@ def script(program, directory, origin_port):
     directory.mkdir()
     subject = Subject(program, directory, cfg)
     try:
-        wait_for(lambda: is_open(port))
+        facts.listens(port)
         return {name: peers(port, name) for name in SOURCES}
     finally:
         subject.stop()

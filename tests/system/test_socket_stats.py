@@ -7,7 +7,8 @@ import io
 import re
 
 import pytest
-from conftest import connect, free_ports, recv_all, wait_for
+from conftest import connect, free_ports, recv_all
+from facts import becomes
 from subject import only_tacit
 
 pytestmark = only_tacit
@@ -72,7 +73,7 @@ def test_each_socket_has_a_row(web):
     for port in e, f, g:
         with contextlib.suppress(ConnectionError):
             ask(port)
-    wait_for(lambda: p.info()["CurrConns"] == "0")
+    p.until("sessions eq 0")
     assert shown(p, "web") == [
         "sock-1 0 1 0 2 0 0 0 OPEN 1 0 0 0 0",
         "two 0 1 0 1 1 0 0 OPEN 2 0 0 0 0",
@@ -109,7 +110,7 @@ def test_rows_are_chosen_by_type_and_id(web):
 def test_counters_are_cleared(web):
     p, (a, *_) = web
     ask(a)
-    wait_for(lambda: p.info()["CurrConns"] == "0")
+    p.until("sessions eq 0")
     p.admin("clear counters")
     assert shown(p, "web")[0] == "sock-1 0 0 0 1 0 0 0 OPEN 1 0 0 0 0"
     p.admin("clear counters all")
@@ -160,10 +161,10 @@ listen f
     columns = "scur slim status".split()
     assert shown(p, columns=columns) == ["0 1 OPEN", "0 4 OPEN"]
     with connect(a):
-        wait_for(lambda: shown(p, columns=columns) == ["1 1 FULL", "0 4 OPEN"])
+        becomes(lambda: shown(p, columns=columns), ["1 1 FULL", "0 4 OPEN"])
         with connect(b), connect(b):
-            wait_for(lambda: shown(p, columns=columns) == ["1 1 FULL", "2 4 WAITING"])
-    wait_for(lambda: shown(p, columns=columns) == ["0 1 OPEN", "0 4 OPEN"])
+            becomes(lambda: shown(p, columns=columns), ["1 1 FULL", "2 4 WAITING"])
+    becomes(lambda: shown(p, columns=columns), ["0 1 OPEN", "0 4 OPEN"])
 
 
 def test_the_highest_number_is_of_all_workers(daemon):
@@ -179,10 +180,10 @@ listen f
     clients = []
     for n in range(1, 13):
         clients.append(connect(port))
-        wait_for(lambda: shown(p, columns=["scur", "smax"]) == [f"{n} {n}"])
+        becomes(lambda: shown(p, columns=["scur", "smax"]), [f"{n} {n}"])
     for s in clients:
         s.close()
-    wait_for(lambda: shown(p, columns=["scur", "smax"]) == ["0 12"])
+    becomes(lambda: shown(p, columns=["scur", "smax"]), ["0 12"])
 
 
 def test_without_the_option_there_are_none(daemon):
