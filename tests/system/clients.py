@@ -39,7 +39,7 @@ class Load:
         self.failed, self.done = [], {}
         self._end, self._news = threading.Event(), threading.Condition()
         if not kinds:
-            kinds = ["short"] * 4 + ["kept", "mid_header", "download"] * 2 + ["deferred"] * (2 if deferred_port else 0)
+            kinds = ["short"] * 4 + ["persistent", "mid_header", "download"] * 2 + ["deferred"] * (2 if deferred_port else 0)
         kinds = [getattr(self, kind) for kind in kinds]
         self._threads = [threading.Thread(target=self._run, args=(kind,)) for kind in kinds]
         for t in self._threads:
@@ -60,7 +60,7 @@ class Load:
         assert get(self.port) == "one"
         time.sleep(0.006)
 
-    def kept(self):
+    def persistent(self):
         """As a client is to do, it sends nothing on a connection that the server has closed."""
         with connect(self.port) as c:
             while not self._end.is_set():
@@ -123,8 +123,8 @@ class Requests:
     allow, or on one connection for each request. `done` counts the requests that got a complete 200, `failed` has a line
     for each other one."""
 
-    def __init__(self, port, at_once, kept=False):
-        self.port, self.kept = port, kept
+    def __init__(self, port, at_once, is_persistent=False):
+        self.port, self.is_persistent = port, is_persistent
         self.failed = []
         self._done = [0] * at_once
         self._end, self._news = threading.Event(), threading.Condition()
@@ -139,7 +139,7 @@ class Requests:
     def _run(self, number):
         client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=3 * WAIT)
         # A client that is closed connects again for its next request. An idle connection may not be closed under it.
-        headers = {} if self.kept else {"Connection": "close"}
+        headers = {} if self.is_persistent else {"Connection": "close"}
         while not self._end.is_set():
             try:
                 client.request("GET", "/", headers=headers)

@@ -175,7 +175,7 @@ def test_churn_under_load_costs_no_request(daemon, named, workers):
     d = daemon(CONFIG.format(port=port, first=first.port).replace("mode http\n    server", "mode http\n    balance random\n    server"),
                extra=f"nbthread {workers}\n    tune.listener.multi-queue fair")
     dice, live, added = random.Random(workers), {}, 0
-    with Requests(port, 12, kept=True) as load:
+    with Requests(port, 12, is_persistent=True) as load:
         while (load.done < 4000 or added < 6) and not load.failed:
             if len(live) < 4 and dice.random() < 0.6:
                 free = [i for i in range(4) if i not in live.values()]

@@ -153,7 +153,7 @@ def test_clients_of_the_masters_socket_are_waited_for(daemon, upgraded):
 def test_no_client_notices_an_upgrade(daemon, upgraded):
     port, deferred = free_ports(2)
     d = upgraded.start(daemon, site(port) + f"    bind 127.0.0.1:{deferred} defer-accept\n")
-    load = Load(port, None, 0, deferred, ["short"] * 4 + ["kept", "mid_header", "deferred"] * 2)
+    load = Load(port, None, 0, deferred, ["short"] * 4 + ["persistent", "mid_header", "deferred"] * 2)
     try:
         for _ in range(4):
             upgraded.replace()

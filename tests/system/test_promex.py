@@ -189,8 +189,9 @@ def test_numbers_are_those_of_show_info(site):
                         ("max_fds", "Ulimit-n"), ("stopping", "Stopping")):
         assert value(found, f"haproxy_process_{name}") == int(info[field])
     assert value(found, "haproxy_process_build_info", version=info["Version"]) == 1
-    assert abs(value(found, "haproxy_process_start_time_seconds") +
-               value(found, "haproxy_process_uptime_seconds") - time.time()) < 5
+    start, uptime = (value(found, f"haproxy_process_{name}_seconds") for name in ("start_time", "uptime"))
+    # After its configuration was written, and before now.
+    assert site.cfg.stat().st_mtime - 1 < start and 0 <= uptime and start + uptime < time.time() + 1
 
 
 def histogram(found, name, **labels):
