@@ -30,6 +30,8 @@ struct tls_counts {
 /* Sets the counters that the io's connections count in, besides its own; NULL: none. */
 void tls_io_share(struct tls_io *io, struct tls_shared *shared);
 const struct tls_counts *tls_io_counts(const struct tls_io *io);
+/* `clear counters`: its worker must be paused, or be the caller's. */
+void tls_io_clear_maxima(struct tls_io *io);
 /* Bytes that its connections take: an estimate for each, and what waits for sockets. */
 uint64_t tls_io_memory(const struct tls_io *io);
 

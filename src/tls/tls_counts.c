@@ -24,6 +24,14 @@ tls_io_counts(const struct tls_io *io)
 	return &io->counts;
 }
 
+void
+tls_io_clear_maxima(struct tls_io *io)
+{
+	struct tls_counts *c = &io->counts;
+
+	c->accepted.max = c->client_keys.max = c->server_keys.max = 0;
+}
+
 uint64_t
 tls_io_memory(const struct tls_io *io)
 {

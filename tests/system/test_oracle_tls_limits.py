@@ -104,6 +104,11 @@ def fields_of(program, directory, pem):
         out.append(r.info())
         for s in [*held, resumed]:
             s.close()
+        # Nothing has connected since: both programs clear the highest rates, and keep what they have counted.
+        assert admin(r.sock, "clear counters") == "\n"
+        cleared = r.info()
+        assert [cleared[f] for f in ("MaxSslRate", "SslFrontendMaxKeyRate", "SslBackendMaxKeyRate")] == [0, 0, 0]
+        assert cleared["CumSslConns"] == out[1]["CumSslConns"]
     return out
 
 

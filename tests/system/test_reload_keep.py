@@ -295,6 +295,26 @@ def test_cleared_counters_stay_cleared(site):
         assert rows(d)["site", "FRONTEND"]["smax"] == "0"
 
 
+def test_cleared_rates_of_the_process_stay_cleared(site):
+    """Highest rates of processes that have ended, and of one that still has a client."""
+    d = site()
+    with connect(d.tcp) as c:
+        use(d, 3)
+        assert int(d.info()["MaxConnRate"]) >= 3
+        total = int(d.info()["CumConns"])
+        assert reload(d, settle=False)
+        assert int(d.info()["MaxConnRate"]) >= 3
+        d.admin("clear counters")
+        assert d.info()["MaxConnRate"] == d.info()["MaxSessRate"] == "0"
+        assert reload(d, settle=False)
+        assert d.info()["MaxConnRate"] == d.info()["MaxSessRate"] == "0"
+        assert int(d.info()["CumConns"]) >= total
+        c.sendall(b"x")
+        assert c.recv(1) == b"x"
+    assert reload(d)
+    assert d.info()["MaxConnRate"] == "0"
+
+
 def test_it_can_be_turned_off(site):
     d = site(extra="tune.reload.keep none")
     use(d, 3)

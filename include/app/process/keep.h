@@ -80,6 +80,7 @@ struct keep_numbers {
 	int (*is_maximum)(unsigned int i); /* of previous ones the highest counts, not the sum */
 	const uint64_t *past[2 * KEEP_FORMER_MAX + 1]; /* own base, then both of previous ones */
 	unsigned int n_past;
+	unsigned int n_cleared;  /* the first of past, behind the own base, whose maxima are */
 };
 
 struct keep_former {
@@ -128,6 +129,8 @@ void keep_clear(struct process *p, int all);
  * meaning. During keep_open(). 0 or -ERR_FULL. */
 int keep_numbers(struct process *p, const char *name, unsigned int n,
 	int (*is_maximum)(unsigned int i), struct keep_numbers *out) must_check;
+/* Clears maxima, also those of previous processes. */
+void keep_numbers_clear(struct keep_numbers *x);
 /* The value of number i in previous processes. */
 uint64_t keep_number_past(const struct keep_numbers *x, unsigned int i);
 

@@ -6,6 +6,7 @@
 #include "app/admin/admin_server.h"
 #include "proxy/model/check.h"
 #include "proxy/model/proxies.h"
+#include "tls/tls_counts.h"
 
 /* --- show servers state --- */
 
@@ -176,6 +177,15 @@ admin_cmd_show_backend(struct admin_conn *c, int argc, char **argv)
 /* --- clear counters --- */
 
 static void
+clear_maxima(struct worker *w)
+{
+	w->engine.conn_rate.max = 0;
+	w->engine.sess_rate.max = 0;
+	if (w->tls)
+		tls_io_clear_maxima(w->tls);
+}
+
+static void
 clear_counters(struct admin_conn *c, int all)
 {
 	const struct process *p = c->admin->process;
@@ -183,10 +193,8 @@ clear_counters(struct admin_conn *c, int all)
 	admin_stop_workers(c);
 	list_each(it, &p->cfg->proxies.all)
 		proxy_clear_stat(list_entry(it, struct proxy, link), all);
-	for (unsigned int i = 0; i < p->n_workers; i++) {
-		p->workers[i].engine.conn_rate.max = 0;
-		p->workers[i].engine.sess_rate.max = 0;
-	}
+	for (unsigned int i = 0; i < p->n_workers; i++)
+		clear_maxima(&p->workers[i]);
 	keep_clear(c->admin->process, all);
 	admin_resume_workers(c);
 }

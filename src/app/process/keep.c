@@ -743,6 +743,7 @@ keep_clear(struct process *p, int all)
 	k->process->maxima_cleared = k->generation;
 	if (all)
 		k->process->cleared = k->generation;
+	keep_numbers_clear(&p->info);
 	list_each(it, &p->cfg->proxies.all) {
 		struct proxy *px = list_entry(it, struct proxy, link);
 

@@ -487,14 +487,13 @@ keep_restore_states(struct process *p)
 
 /* Adds own numbers and base of a process that has ended. */
 static void
-add_numbers(uint64_t *base, const uint64_t *former, const struct keep_numbers *x)
+add_numbers(uint64_t *base, const uint64_t *former, const struct keep_numbers *x, int is_cleared)
 {
 	for (unsigned int i = 0; i < x->n; i++) {
-		if (x->is_maximum(i)) {
-			base[i] = MAX(base[i], MAX(former[i], former[x->n + i]));
-		} else {
+		if (!x->is_maximum(i))
 			base[i] += former[i] + former[x->n + i];
-		}
+		else if (!is_cleared)
+			base[i] = MAX(base[i], MAX(former[i], former[x->n + i]));
 	}
 }
 
@@ -510,11 +509,14 @@ join_numbers(struct keep *k, const char *name, struct keep_numbers *x, uint64_t 
 		if (!item || item->len < 2 * x->n * sizeof(uint64_t))
 			continue;
 		if (former->has_ended) {
-			add_numbers(base, item->payload, x);
+			add_numbers(base, item->payload, x, former->is_cleared);
 			continue;
 		}
 		x->past[x->n_past++] = item->payload;
 		x->past[x->n_past++] = (const uint64_t *)item->payload + x->n;
+		/* They come in order: what is before a cleared one is cleared, too. */
+		if (former->is_cleared)
+			x->n_cleared = x->n_past;
 	}
 }
 
@@ -531,6 +533,15 @@ keep_numbers(struct process *p, const char *name, unsigned int n,
 	return 0;
 }
 
+void
+keep_numbers_clear(struct keep_numbers *x)
+{
+	for (unsigned int i = 0; i < x->n; i++)
+		if (x->is_maximum(i))
+			x->own[i] = x->own[x->n + i] = 0;
+	x->n_cleared = x->n_past;
+}
+
 uint64_t
 keep_number_past(const struct keep_numbers *x, unsigned int i)
 {
@@ -539,7 +550,10 @@ keep_number_past(const struct keep_numbers *x, unsigned int i)
 	for (unsigned int k = 0; k < x->n_past; k++) {
 		uint64_t v = x->past[k][i];
 
-		sum = x->is_maximum(i) ? MAX(sum, v) : sum + v;
+		if (!x->is_maximum(i))
+			sum += v;
+		else if (!k || k >= x->n_cleared)
+			sum = MAX(sum, v);
 	}
 	return sum;
 }

@@ -64,6 +64,24 @@ handshakes_are_counted_by_their_side(void **st)
 }
 
 static void
+clearing_the_highest_rates_keeps_the_rest(void **st)
+{
+	const struct tls_counts *c = tls_io_counts(g.io);
+
+	(void)st;
+	talk(TLS_ACCEPTS);
+	rig_disconnect(&g);
+	talk(TLS_CONNECTS_ANEW);
+	tls_io_clear_maxima(g.io);
+	assert_int_equal(c->accepted.max, 0);
+	assert_int_equal(c->client_keys.max, 0);
+	assert_int_equal(c->server_keys.max, 0);
+	assert_int_equal(rate_of(&c->accepted), 1);
+	assert_int_equal(counter_read(&c->live), 1);
+	assert_int_equal(counter_read(&c->cum), 2);
+}
+
+static void
 one_beyond_the_limit_is_not_made(void **st)
 {
 	int reason = 0;
@@ -136,6 +154,7 @@ main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CASE(handshakes_are_counted_by_their_side),
+		CASE(clearing_the_highest_rates_keeps_the_rest),
 		CASE(one_beyond_the_limit_is_not_made),
 		CASE(their_memory_is_estimated),
 		CASE(records_waiting_for_the_socket_are_counted),

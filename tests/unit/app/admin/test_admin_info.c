@@ -189,7 +189,9 @@ is_maximum(unsigned int f)
 static void
 previous_processes_are_included(void **st)
 {
-	static uint64_t own[INFO_FIELDS], past[2][INFO_FIELDS];
+	/* Own numbers, and the base of them that processes have left that have ended. */
+	static uint64_t own[2 * INFO_FIELDS], former[INFO_FIELDS];
+	uint64_t *past[2] = { own + INFO_FIELDS, former };
 	struct keep_numbers kept = { .own = own, .n = INFO_FIELDS, .is_maximum = is_maximum,
 		.past = { past[0], past[1] }, .n_past = 2 };
 	struct engine *e = &w->engine;
@@ -214,6 +216,14 @@ previous_processes_are_included(void **st)
 	assert_int_equal(own[INFO_maxconnrate], 70);
 	past[1][INFO_maxconnrate] = 80;
 	assert_int_equal(number(rig_command("show info"), "MaxConnRate"), 80);
+	e->conn_rate.max = 0;
+	keep_numbers_clear(&proc.info);
+	assert_int_equal(own[INFO_maxconnrate], 0);
+	assert_int_equal(own[INFO_FIELDS + INFO_maxconnrate], 0);
+	a = strdup(rig_command("show info"));
+	assert_int_equal(number(a, "MaxConnRate"), 0);
+	assert_int_equal(number(a, "CumReq"), 9 + 100 + 101);
+	free(a);
 	proc.info = (struct keep_numbers){ .n = 0 };
 }
 
