@@ -1,6 +1,6 @@
 /* Chunked bodies: the input follows the head. The result is the same however it arrives, and an
  * accepted body ends where a second, slower parser ends, with the same payload. */
-#include "unit/http/feed.h"
+#include "unit/http/http_rig.h"
 
 #define SPLITS 8
 

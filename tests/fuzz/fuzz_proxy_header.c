@@ -8,7 +8,7 @@
 
 #include "base/compiler.h"
 #include "net/proxy_header.h"
-#include "unit/net/addr_rig.h"
+#include "unit/net/net_rig.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "unit/tls/transport_rig.h"
+#include "unit/tls/tls_rig.h"
 
 #include "base/counter.h"
 #include "tls/tls_counts.h"

@@ -7,7 +7,7 @@
 #ifndef TESTS_FUZZ_HEAD_H
 #define TESTS_FUZZ_HEAD_H
 
-#include "unit/http/feed.h"
+#include "unit/http/http_rig.h"
 #include "http/h1_write.h"
 #include "http/hop.h"
 #include "http/scan.h"

@@ -2,7 +2,7 @@
  * hex. */
 #include <stdio.h>
 
-#include "unit/http/hostile.h"
+#include "system/tools/hostile.h"
 
 static void
 print(void *arg, const char *name, int is_response, const char *text, size_t len)

@@ -1,13 +1,23 @@
-/* DNS messages as a name server writes them, for tests. */
-#ifndef TACIT_TESTS_DNS_RIG_H
-#define TACIT_TESTS_DNS_RIG_H
+/*
+ * For tests of dns: messages as a name server writes them (struct dns_text), and a section
+ * `resolvers` with name servers of the test, sockets on loopback, and a watch that records the
+ * result (lookup_rig_*). Users: tests of dns and proxy/resolve.
+ */
+#ifndef TESTS_UNIT_DNS_RIG_H
+#define TESTS_UNIT_DNS_RIG_H
 
 #include <arpa/inet.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "dns/lookup.h"
 #include "dns/message.h"
+#include "dns/nameserver.h"
+#include "dns/resolvers.h"
+#include "unit/net/net_rig.h"
 #include "unit/test.h"
+
+/* --- messages --- */
 
 #define QUESTION_AT 12 /* offset of the question's name: names may point there */
 
@@ -31,7 +41,7 @@ put_u16(struct dns_text *m, unsigned int v)
 }
 
 unused static void
-put_bytes(struct dns_text *m, const void *p, size_t n)
+write_bytes(struct dns_text *m, const void *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		put_u8(m, ((const uint8_t *)p)[i]);
@@ -39,7 +49,7 @@ put_bytes(struct dns_text *m, const void *p, size_t n)
 
 /* NULL: a pointer to the question's name. */
 unused static void
-put_name(struct dns_text *m, const char *name)
+write_name(struct dns_text *m, const char *name)
 {
 	if (!name) {
 		put_u16(m, 0xc000 | QUESTION_AT);
@@ -52,7 +62,7 @@ put_name(struct dns_text *m, const char *name)
 		size_t n = strcspn(name, ".");
 
 		put_u8(m, (unsigned int)n);
-		put_bytes(m, name, n);
+		write_bytes(m, name, n);
 		name += n + (name[n] == '.');
 	}
 	put_u8(m, 0);
@@ -60,7 +70,7 @@ put_name(struct dns_text *m, const char *name)
 
 /* The header and the question; flags: 0x8180 is a response without an error. */
 unused static void
-put_head(struct dns_text *m, uint16_t id, unsigned int flags, const char *name, unsigned int type)
+write_head(struct dns_text *m, uint16_t id, unsigned int flags, const char *name, unsigned int type)
 {
 	m->n = 0;
 	put_u16(m, id);
@@ -68,7 +78,7 @@ put_head(struct dns_text *m, uint16_t id, unsigned int flags, const char *name, 
 	put_u16(m, 1);
 	for (int i = 0; i < 3; i++)
 		put_u16(m, 0);
-	put_name(m, name);
+	write_name(m, name);
 	put_u16(m, type);
 	put_u16(m, 1);
 }
@@ -89,7 +99,7 @@ unused static size_t
 begin_record(struct dns_text *m, int section, const char *owner, unsigned int type)
 {
 	count_record(m, section);
-	put_name(m, owner);
+	write_name(m, owner);
 	put_u16(m, type);
 	put_u16(m, 1);
 	put_u16(m, 0);
@@ -108,38 +118,38 @@ end_record(struct dns_text *m, size_t begin)
 }
 
 unused static void
-put_a(struct dns_text *m, int section, const char *owner, const char *ip)
+write_a(struct dns_text *m, int section, const char *owner, const char *ip)
 {
 	size_t at = begin_record(m, section, owner, DNS_A);
 	struct in_addr a;
 
 	assert_int_equal(inet_pton(AF_INET, ip, &a), 1);
-	put_bytes(m, &a, sizeof(a));
+	write_bytes(m, &a, sizeof(a));
 	end_record(m, at);
 }
 
 unused static void
-put_aaaa(struct dns_text *m, int section, const char *owner, const char *ip)
+write_aaaa(struct dns_text *m, int section, const char *owner, const char *ip)
 {
 	size_t at = begin_record(m, section, owner, DNS_AAAA);
 	struct in6_addr a;
 
 	assert_int_equal(inet_pton(AF_INET6, ip, &a), 1);
-	put_bytes(m, &a, sizeof(a));
+	write_bytes(m, &a, sizeof(a));
 	end_record(m, at);
 }
 
 unused static void
-put_cname(struct dns_text *m, const char *owner, const char *target)
+write_cname(struct dns_text *m, const char *owner, const char *target)
 {
 	size_t at = begin_record(m, 0, owner, DNS_CNAME);
 
-	put_name(m, target);
+	write_name(m, target);
 	end_record(m, at);
 }
 
 unused static void
-put_srv(struct dns_text *m, const char *owner, unsigned int weight, unsigned int port,
+write_srv(struct dns_text *m, const char *owner, unsigned int weight, unsigned int port,
 	const char *target)
 {
 	size_t at = begin_record(m, 0, owner, DNS_SRV);
@@ -147,8 +157,175 @@ put_srv(struct dns_text *m, const char *owner, unsigned int weight, unsigned int
 	put_u16(m, 10);
 	put_u16(m, weight);
 	put_u16(m, port);
-	put_name(m, target);
+	write_name(m, target);
 	end_record(m, at);
+}
+
+/* --- name servers of the test, and a watch --- */
+
+#define SERVERS_MAX 3
+/* The limit of a wait that ends as soon as the event happens. */
+#define PATIENCE_MS 5000
+
+struct server_rig {
+	struct dns_nameserver *ns;
+	int udp, tcp, conn;
+	struct sockaddr_in from; /* of the last query */
+	uint8_t query[DNS_QUERY_MAX];
+	long n;
+};
+
+struct watch_rig {
+	struct dns_watch w;
+	unsigned int answers, failures;
+	enum dns_status status;
+	struct dns_nameserver *by;
+};
+
+static struct resolvers *rig_res;
+static struct server_rig rig_ns[SERVERS_MAX];
+static struct watch_rig rig_watch;
+static struct dns_text rig_msg;
+
+static inline void
+note_answer(struct dns_watch *w, struct dns_nameserver *by)
+{
+	struct watch_rig *r = container_of(w, struct watch_rig, w);
+
+	r->answers++;
+	r->by = by ? by : r->by;
+}
+
+static inline void
+note_failure(struct dns_watch *w, enum dns_status status)
+{
+	struct watch_rig *r = container_of(w, struct watch_rig, w);
+
+	r->failures++;
+	r->status = status;
+}
+
+static inline void
+watch_init(struct watch_rig *r)
+{
+	memset(r, 0, sizeof(*r));
+	dns_watch_init(&r->w);
+	r->w.on_answer = note_answer;
+	r->w.on_failure = note_failure;
+}
+
+/* A name server: its UDP socket, and a listening one on the same port. */
+static inline void
+add_server(struct server_rig *s, const char *name)
+{
+	struct addr a;
+	int r;
+
+	s->conn = -1;
+	/* Another process may have the port for TCP. */
+	do {
+		a = rig_any();
+		s->udp = socket(AF_INET, SOCK_DGRAM, 0);
+		s->tcp = socket(AF_INET, SOCK_STREAM, 0);
+		assert_int_equal(bind(s->udp, &a.u.sa, a.len), 0);
+		assert_int_equal(addr_of_socket(&rig_sys, s->udp, &a), 0);
+		r = bind(s->tcp, &a.u.sa, a.len);
+		if (r < 0) {
+			close(s->udp);
+			close(s->tcp);
+		}
+	} while (r < 0);
+	assert_int_equal(listen(s->tcp, 4), 0);
+	s->ns = dns_nameserver_new(rig_res, name);
+	assert_non_null(s->ns);
+	s->ns->addr = a;
+	list_append(&rig_res->nameservers, &s->ns->link);
+	rig_res->n_nameservers++;
+}
+
+/* Timers are stopped, so that a test can change settings; n servers: ns1, ns2, ... */
+static inline void
+lookup_rig_open(unsigned int n)
+{
+	static const char *const names[SERVERS_MAX] = { "ns1", "ns2", "ns3" };
+
+	rig_open(INTEREST_EDGE);
+	rig_res = resolvers_new("res");
+	assert_non_null(rig_res);
+	/* Nothing happens by itself except what a test waits for. */
+	rig_res->retry_ms = rig_res->resolve_ms = 60000;
+	memset(rig_ns, 0, sizeof(rig_ns));
+	for (unsigned int i = 0; i < n; i++)
+		add_server(&rig_ns[i], names[i]);
+	watch_init(&rig_watch);
+}
+
+static inline void
+lookup_rig_close(void)
+{
+	dns_lookup_unwatch(&rig_watch.w);
+	resolvers_stop(rig_res);
+	/* Descriptors are closed at the end of a turn. */
+	rig_turn(0);
+	resolvers_free(&rig_res);
+	for (unsigned int i = 0; i < SERVERS_MAX && rig_ns[i].ns; i++) {
+		close(rig_ns[i].udp);
+		close(rig_ns[i].tcp);
+		if (rig_ns[i].conn >= 0)
+			close(rig_ns[i].conn);
+	}
+	rig_close();
+}
+
+static inline int
+wait_for_query(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, PATIENCE_MS);
+}
+
+/* Receives the next query of a server, which must have arrived. Returns its id. */
+unused static uint16_t
+receive_query(struct server_rig *s, enum dns_type type)
+{
+	socklen_t len = sizeof(s->from);
+
+	assert_int_equal(wait_for_query(s->udp), 1);
+	s->n = recvfrom(s->udp, s->query, sizeof(s->query), MSG_DONTWAIT,
+		(struct sockaddr *)&s->from, &len);
+	assert_true(s->n > 17);
+	/* Type and class are before the OPT record of 11 bytes. */
+	assert_int_equal(s->query[s->n - 14], type);
+	return dns_message_id(s->query);
+}
+
+unused static void
+no_query(const struct server_rig *s)
+{
+	char c;
+
+	assert_int_equal(recv(s->udp, &c, 1, MSG_DONTWAIT | MSG_PEEK), -1);
+	assert_int_equal(errno, EAGAIN);
+}
+
+/* Sends rig_msg to the sender of the last query, and waits until it is read. */
+unused static void
+send_response(const struct server_rig *s)
+{
+	assert_int_equal(sendto(s->udp, rig_msg.p, rig_msg.n, 0,
+				 (const struct sockaddr *)&s->from, sizeof(s->from)),
+		rig_msg.n);
+	rig_turn(PATIENCE_MS);
+}
+
+unused static void
+start_lookup(const char *name, enum dns_type type)
+{
+	assert_int_equal(resolvers_start(rig_res, rig_loop), 0);
+	assert_int_equal(dns_lookup_watch(rig_res, name, type, &rig_watch.w), 0);
+	/* Sockets are registered during a turn. */
+	rig_turn(0);
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* A lookup over UDP and then TCP with each of its system calls failing once: it is tried again, and
  * in the end there is an answer, and no descriptor is left open. */
-#include "lookup_rig.h"
+#include "unit/dns/dns_rig.h"
 
 #define NAME "app.example"
 /* More calls than a lookup makes. */
@@ -65,7 +65,7 @@ serve_udp(struct server_rig *s)
 
 	if (n <= 0)
 		return;
-	put_head(&rig_msg, dns_message_id(s->query), 0x8380, NAME, s->query[n - 14]);
+	write_head(&rig_msg, dns_message_id(s->query), 0x8380, NAME, s->query[n - 14]);
 	(void)!sendto(s->udp, rig_msg.p, rig_msg.n, 0, (const struct sockaddr *)&s->from, len);
 }
 
@@ -84,9 +84,9 @@ serve_tcp(struct server_rig *s)
 	n = s->conn < 0 ? -1 : recv(s->conn, q, sizeof(q), MSG_DONTWAIT);
 	if (n < 20)
 		return;
-	put_head(&rig_msg, dns_message_id(q + 2), 0x8180, NAME, q[n - 14]);
+	write_head(&rig_msg, dns_message_id(q + 2), 0x8180, NAME, q[n - 14]);
 	if (q[n - 14] == DNS_A)
-		put_a(&rig_msg, 0, NULL, "10.0.0.1");
+		write_a(&rig_msg, 0, NULL, "10.0.0.1");
 	head[0] = (uint8_t)(rig_msg.n >> 8);
 	head[1] = (uint8_t)rig_msg.n;
 	(void)!send(s->conn, head, 2, MSG_MORE | MSG_NOSIGNAL);

@@ -1,19 +1,19 @@
 /* Lookups: the servers that are queried, valid responses, and what follows errors, timeouts and
  * truncated responses. */
-#include "lookup_rig.h"
+#include "unit/dns/dns_rig.h"
 
 #define NAME "app.example"
 
 static void
 respond(struct server_rig *s, enum dns_type type, unsigned int flags, const char *ip)
 {
-	uint16_t id = take_query(s, type);
+	uint16_t id = receive_query(s, type);
 
-	put_head(&rig_msg, id, flags, NAME, type);
+	write_head(&rig_msg, id, flags, NAME, type);
 	if (ip && type == DNS_A)
-		put_a(&rig_msg, 0, NULL, ip);
+		write_a(&rig_msg, 0, NULL, ip);
 	else if (ip)
-		put_aaaa(&rig_msg, 0, NULL, ip);
+		write_aaaa(&rig_msg, 0, NULL, ip);
 	send_response(s);
 }
 
@@ -114,7 +114,7 @@ no_response_is_a_timeout(void **st)
 	rig_res->retry_ms = 20;
 	start_lookup(NAME, DNS_AAAA);
 	for (int i = 0; i < 3; i++) {
-		(void)take_query(&rig_ns[0], DNS_AAAA);
+		(void)receive_query(&rig_ns[0], DNS_AAAA);
 		assert_int_equal(rig_watch.failures, 0);
 		rig_turn(PATIENCE_MS);
 	}
@@ -137,20 +137,20 @@ forged_answers_are_dropped(void **st)
 	(void)st;
 	lookup_rig_open(1);
 	start_lookup(NAME, DNS_A);
-	id = take_query(s, DNS_A);
+	id = receive_query(s, DNS_A);
 	/* A wrong id. */
-	put_head(&rig_msg, id ^ 1, 0x8180, NAME, DNS_A);
-	put_a(&rig_msg, 0, NULL, "10.6.6.6");
+	write_head(&rig_msg, id ^ 1, 0x8180, NAME, DNS_A);
+	write_a(&rig_msg, 0, NULL, "10.6.6.6");
 	send_response(s);
 	assert_int_equal(s->ns->stat.outdated, 1);
 	/* The response to another question. */
-	put_head(&rig_msg, id, 0x8180, "bank.example", DNS_A);
-	put_a(&rig_msg, 0, NULL, "10.6.6.6");
+	write_head(&rig_msg, id, 0x8180, "bank.example", DNS_A);
+	write_a(&rig_msg, 0, NULL, "10.6.6.6");
 	send_response(s);
 	assert_int_equal(s->ns->stat.invalid, 1);
 	/* Sent from another port: the kernel does not deliver it, and there is no event. */
-	put_head(&rig_msg, id, 0x8180, NAME, DNS_A);
-	put_a(&rig_msg, 0, NULL, "10.6.6.6");
+	write_head(&rig_msg, id, 0x8180, NAME, DNS_A);
+	write_a(&rig_msg, 0, NULL, "10.6.6.6");
 	fd = socket(AF_INET, SOCK_DGRAM, 0);
 	assert_int_equal(bind(fd, (struct sockaddr *)&other, sizeof(other)), 0);
 	assert_true(sendto(fd, rig_msg.p, rig_msg.n, 0, (struct sockaddr *)&s->from,
@@ -159,8 +159,8 @@ forged_answers_are_dropped(void **st)
 	close(fd);
 	assert_int_equal(rig_watch.answers + rig_watch.failures, 0);
 	/* The right one still counts. */
-	put_head(&rig_msg, id, 0x8180, NAME, DNS_A);
-	put_a(&rig_msg, 0, NULL, "10.0.0.1");
+	write_head(&rig_msg, id, 0x8180, NAME, DNS_A);
+	write_a(&rig_msg, 0, NULL, "10.0.0.1");
 	send_response(s);
 	assert_int_equal(rig_watch.answers, 1);
 	expect_address("10.0.0.1");
@@ -180,10 +180,10 @@ ids_and_ports_change(void **st)
 	lookup_rig_open(1);
 	start_lookup(NAME, DNS_A);
 	for (int i = 0; i < 6; i++) {
-		id[i] = take_query(s, DNS_A);
+		id[i] = receive_query(s, DNS_A);
 		port[i] = s->from.sin_port;
-		put_head(&rig_msg, id[i], 0x8180, NAME, DNS_A);
-		put_a(&rig_msg, 0, NULL, "10.0.0.1");
+		write_head(&rig_msg, id[i], 0x8180, NAME, DNS_A);
+		write_a(&rig_msg, 0, NULL, "10.0.0.1");
 		send_response(s);
 		dns_lookup_start(rig_watch.w.lookup);
 		rig_turn(0);
@@ -207,8 +207,8 @@ serve_stream(struct server_rig *s, const char *ip, size_t first)
 		rig_turn(10);
 	n = recv(s->conn, q, sizeof(q), MSG_DONTWAIT);
 	assert_int_equal(n, 2 + ((int)q[0] << 8 | q[1]));
-	put_head(&rig_msg, dns_message_id(q + 2), 0x8180, NAME, DNS_A);
-	put_a(&rig_msg, 0, NULL, ip);
+	write_head(&rig_msg, dns_message_id(q + 2), 0x8180, NAME, DNS_A);
+	write_a(&rig_msg, 0, NULL, ip);
 	head[0] = (uint8_t)(rig_msg.n >> 8);
 	head[1] = (uint8_t)rig_msg.n;
 	assert_int_equal(send(s->conn, head, 2, MSG_MORE), 2);
@@ -294,10 +294,10 @@ big_datagrams_are_dropped(void **st)
 	(void)st;
 	lookup_rig_open(1);
 	start_lookup(NAME, DNS_A);
-	id = take_query(s, DNS_A);
-	put_head(&rig_msg, id, 0x8180, NAME, DNS_A);
+	id = receive_query(s, DNS_A);
+	write_head(&rig_msg, id, 0x8180, NAME, DNS_A);
 	while (rig_msg.n <= 512)
-		put_a(&rig_msg, 0, NULL, "10.0.0.1");
+		write_a(&rig_msg, 0, NULL, "10.0.0.1");
 	send_response(s);
 	assert_int_equal(s->ns->stat.too_big, 1);
 	assert_int_equal(rig_watch.answers, 0);
@@ -434,11 +434,11 @@ old_answers_are_forgotten(void **st)
 	assert_int_equal(rig_watch.answers, 2);
 	/* A failure is not kept at all. */
 	assert_int_equal(ask_for("no.example", &known), 0);
-	(void)take_query(&rig_ns[0], DNS_A);
-	put_head(&rig_msg, dns_message_id(rig_ns[0].query), 0x8183, "no.example", DNS_A);
+	(void)receive_query(&rig_ns[0], DNS_A);
+	write_head(&rig_msg, dns_message_id(rig_ns[0].query), 0x8183, "no.example", DNS_A);
 	send_response(&rig_ns[0]);
-	(void)take_query(&rig_ns[0], DNS_AAAA);
-	put_head(&rig_msg, dns_message_id(rig_ns[0].query), 0x8183, "no.example", DNS_AAAA);
+	(void)receive_query(&rig_ns[0], DNS_AAAA);
+	write_head(&rig_msg, dns_message_id(rig_ns[0].query), 0x8183, "no.example", DNS_AAAA);
 	send_response(&rig_ns[0]);
 	assert_int_equal(rig_watch.failures, 1);
 	assert_true(rig_res->n_lookups <= 1);

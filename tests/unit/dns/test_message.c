@@ -1,5 +1,5 @@
 /* Queries as they are written, and responses of name servers and of forgers. */
-#include "dns_rig.h"
+#include "unit/dns/dns_rig.h"
 
 #include <stdio.h>
 
@@ -87,16 +87,16 @@ static void
 addresses_are_read(void **st)
 {
 	(void)st;
-	put_head(&m, 7, 0x8180, NAME, DNS_A);
-	put_a(&m, 0, NULL, "10.0.0.1");
-	put_a(&m, 0, "APP.example.COM", "10.0.0.2");
+	write_head(&m, 7, 0x8180, NAME, DNS_A);
+	write_a(&m, 0, NULL, "10.0.0.1");
+	write_a(&m, 0, "APP.example.COM", "10.0.0.2");
 	assert_int_equal(parse(NAME, DNS_A), DNS_VALID);
 	assert_int_equal(r.n, 2);
 	assert_string_equal(ip_of(0), "10.0.0.1");
 	assert_string_equal(ip_of(1), "10.0.0.2");
 	assert_int_equal(addr_port(&r.record[0].addr), 0);
-	put_head(&m, 7, 0x8180, NAME, DNS_AAAA);
-	put_aaaa(&m, 0, NULL, "2001:db8::1");
+	write_head(&m, 7, 0x8180, NAME, DNS_AAAA);
+	write_aaaa(&m, 0, NULL, "2001:db8::1");
 	assert_int_equal(parse(NAME, DNS_AAAA), DNS_VALID);
 	assert_string_equal(ip_of(0), "2001:db8::1");
 	assert_false(r.has_cname);
@@ -107,11 +107,11 @@ static void
 other_records_are_ignored(void **st)
 {
 	(void)st;
-	put_head(&m, 7, 0x8180, NAME, DNS_A);
-	put_a(&m, 0, "bank.example.com", "10.6.6.6");
+	write_head(&m, 7, 0x8180, NAME, DNS_A);
+	write_a(&m, 0, "bank.example.com", "10.6.6.6");
 	assert_int_equal(parse(NAME, DNS_A), DNS_NO_RECORD);
-	put_a(&m, 0, NULL, "10.0.0.1");
-	put_aaaa(&m, 0, NULL, "::6");
+	write_a(&m, 0, NULL, "10.0.0.1");
+	write_aaaa(&m, 0, NULL, "::6");
 	assert_int_equal(parse(NAME, DNS_A), DNS_VALID);
 	assert_int_equal(r.n, 1);
 	assert_string_equal(ip_of(0), "10.0.0.1");
@@ -121,18 +121,18 @@ static void
 a_chain_of_aliases_is_followed(void **st)
 {
 	(void)st;
-	put_head(&m, 7, 0x8180, NAME, DNS_A);
-	put_cname(&m, NULL, "one.example.net");
-	put_cname(&m, "one.example.net", "two.example.net");
-	put_a(&m, 0, "two.example.net", "10.0.0.3");
+	write_head(&m, 7, 0x8180, NAME, DNS_A);
+	write_cname(&m, NULL, "one.example.net");
+	write_cname(&m, "one.example.net", "two.example.net");
+	write_a(&m, 0, "two.example.net", "10.0.0.3");
 	assert_int_equal(parse(NAME, DNS_A), DNS_VALID);
 	assert_true(r.has_cname);
 	assert_string_equal(ip_of(0), "10.0.0.3");
 	/* In any order. */
-	put_head(&m, 7, 0x8180, NAME, DNS_A);
-	put_a(&m, 0, "two.example.net", "10.0.0.3");
-	put_cname(&m, "one.example.net", "two.example.net");
-	put_cname(&m, NULL, "one.example.net");
+	write_head(&m, 7, 0x8180, NAME, DNS_A);
+	write_a(&m, 0, "two.example.net", "10.0.0.3");
+	write_cname(&m, "one.example.net", "two.example.net");
+	write_cname(&m, NULL, "one.example.net");
 	assert_int_equal(parse(NAME, DNS_A), DNS_VALID);
 }
 
@@ -140,14 +140,14 @@ static void
 aliases_that_lead_nowhere_are_an_error(void **st)
 {
 	(void)st;
-	put_head(&m, 7, 0x8180, NAME, DNS_A);
-	put_cname(&m, NULL, "one.example.net");
-	put_a(&m, 0, NULL, "10.0.0.3");
+	write_head(&m, 7, 0x8180, NAME, DNS_A);
+	write_cname(&m, NULL, "one.example.net");
+	write_a(&m, 0, NULL, "10.0.0.3");
 	assert_int_equal(parse(NAME, DNS_A), DNS_CNAME_ERROR);
-	put_head(&m, 7, 0x8180, NAME, DNS_A);
-	put_cname(&m, NULL, "one.example.net");
-	put_cname(&m, "one.example.net", NAME);
-	put_a(&m, 0, NULL, "10.0.0.3");
+	write_head(&m, 7, 0x8180, NAME, DNS_A);
+	write_cname(&m, NULL, "one.example.net");
+	write_cname(&m, "one.example.net", NAME);
+	write_a(&m, 0, NULL, "10.0.0.3");
 	assert_int_equal(parse(NAME, DNS_A), DNS_CNAME_ERROR);
 	assert_int_equal(r.n, 0);
 }
@@ -156,13 +156,13 @@ static void
 services_are_read(void **st)
 {
 	(void)st;
-	put_head(&m, 7, 0x8180, "_http._tcp.example", DNS_SRV);
-	put_srv(&m, NULL, 5, 8080, "A.example");
-	put_srv(&m, NULL, 65535, 8081, "b.example");
-	put_srv(&m, NULL, 1, 1, "."); /* no such service */
-	put_a(&m, 2, "a.example", "10.0.0.1");
-	put_a(&m, 2, "a.example", "10.0.0.9");
-	put_a(&m, 2, "c.example", "10.0.0.3");
+	write_head(&m, 7, 0x8180, "_http._tcp.example", DNS_SRV);
+	write_srv(&m, NULL, 5, 8080, "A.example");
+	write_srv(&m, NULL, 65535, 8081, "b.example");
+	write_srv(&m, NULL, 1, 1, "."); /* no such service */
+	write_a(&m, 2, "a.example", "10.0.0.1");
+	write_a(&m, 2, "a.example", "10.0.0.9");
+	write_a(&m, 2, "c.example", "10.0.0.3");
 	assert_int_equal(parse("_http._tcp.example", DNS_SRV), DNS_VALID);
 	assert_int_equal(r.n, 2);
 	assert_string_equal(r.record[0].target, "a.example");
@@ -190,7 +190,7 @@ error_codes_are_distinguished(void **st)
 
 	(void)st;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		put_head(&m, 7, rows[i].flags, NAME, DNS_A);
+		write_head(&m, 7, rows[i].flags, NAME, DNS_A);
 		assert_int_equal(parse(NAME, DNS_A), rows[i].status);
 	}
 }
@@ -199,11 +199,11 @@ static void
 answers_to_other_questions_are_invalid(void **st)
 {
 	(void)st;
-	put_head(&m, 7, 0x8180, "other.example.com", DNS_A);
-	put_a(&m, 0, NULL, "10.0.0.1");
+	write_head(&m, 7, 0x8180, "other.example.com", DNS_A);
+	write_a(&m, 0, NULL, "10.0.0.1");
 	assert_int_equal(parse(NAME, DNS_A), DNS_INVALID);
-	put_head(&m, 7, 0x8180, NAME, DNS_AAAA);
-	put_a(&m, 0, NULL, "10.0.0.1");
+	write_head(&m, 7, 0x8180, NAME, DNS_AAAA);
+	write_a(&m, 0, NULL, "10.0.0.1");
 	assert_int_equal(parse(NAME, DNS_A), DNS_INVALID);
 	m.n = 12;
 	m.p[5] = 0;
@@ -217,24 +217,24 @@ malformed_messages_are_invalid(void **st)
 	size_t at;
 
 	(void)st;
-	put_head(&m, 7, 0x8180, NAME, DNS_A);
+	write_head(&m, 7, 0x8180, NAME, DNS_A);
 	count_record(&m, 0);
 	put_u16(&m, 0xc000 | (unsigned int)m.n);
-	put_bytes(&m, "\0\1\0\1\0\0\0\0\0\4\12\0\0\1", 14);
+	write_bytes(&m, "\0\1\0\1\0\0\0\0\0\4\12\0\0\1", 14);
 	assert_int_equal(parse(NAME, DNS_A), DNS_INVALID);
-	put_head(&m, 7, 0x8180, NAME, DNS_A);
+	write_head(&m, 7, 0x8180, NAME, DNS_A);
 	count_record(&m, 0);
 	put_u16(&m, 0xcfff);
-	put_bytes(&m, "\0\1\0\1\0\0\0\0\0\4\12\0\0\1", 14);
+	write_bytes(&m, "\0\1\0\1\0\0\0\0\0\4\12\0\0\1", 14);
 	assert_int_equal(parse(NAME, DNS_A), DNS_INVALID);
-	put_head(&m, 7, 0x8180, NAME, DNS_A);
+	write_head(&m, 7, 0x8180, NAME, DNS_A);
 	at = begin_record(&m, 0, NULL, DNS_A);
-	put_bytes(&m, "\12\0\0", 3);
+	write_bytes(&m, "\12\0\0", 3);
 	end_record(&m, at);
 	assert_int_equal(parse(NAME, DNS_A), DNS_INVALID);
-	put_head(&m, 7, 0x8180, "_s._t.x", DNS_SRV);
+	write_head(&m, 7, 0x8180, "_s._t.x", DNS_SRV);
 	at = begin_record(&m, 0, NULL, DNS_SRV);
-	put_bytes(&m, "\0\1\0\1\0\1\1a\0tail", 13);
+	write_bytes(&m, "\0\1\0\1\0\1\1a\0tail", 13);
 	end_record(&m, at);
 	assert_int_equal(parse("_s._t.x", DNS_SRV), DNS_INVALID);
 }
@@ -246,9 +246,9 @@ cut_messages_are_invalid(void **st)
 	size_t whole;
 
 	(void)st;
-	put_head(&m, 7, 0x8180, "_http._tcp.example", DNS_SRV);
-	put_srv(&m, NULL, 5, 8080, "a.example");
-	put_srv(&m, NULL, 5, 8081, "b.example");
+	write_head(&m, 7, 0x8180, "_http._tcp.example", DNS_SRV);
+	write_srv(&m, NULL, 5, 8080, "a.example");
+	write_srv(&m, NULL, 5, 8081, "b.example");
 	whole = m.n;
 	for (m.n = 0; m.n < whole; m.n++)
 		assert_int_equal(parse("_http._tcp.example", DNS_SRV), DNS_INVALID);
@@ -261,17 +261,17 @@ many_records_are_bounded(void **st)
 	char target[32];
 
 	(void)st;
-	put_head(&m, 7, 0x8180, "_http._tcp.example", DNS_SRV);
+	write_head(&m, 7, 0x8180, "_http._tcp.example", DNS_SRV);
 	for (int i = 0; i < 500; i++) {
 		snprintf(target, sizeof(target), "node%d.example", i);
-		put_srv(&m, NULL, 1, 80, target);
+		write_srv(&m, NULL, 1, 80, target);
 	}
 	assert_int_equal(parse("_http._tcp.example", DNS_SRV), DNS_VALID);
 	assert_int_equal(r.n, 500);
 	assert_string_equal(r.record[499].target, "node499.example");
-	put_head(&m, 7, 0x8180, NAME, DNS_A);
+	write_head(&m, 7, 0x8180, NAME, DNS_A);
 	for (int i = 0; i < DNS_RECORDS_MAX + 100; i++)
-		put_a(&m, 0, NULL, "10.0.0.1");
+		write_a(&m, 0, NULL, "10.0.0.1");
 	assert_int_equal(parse(NAME, DNS_A), DNS_VALID);
 	assert_int_equal(r.n, DNS_RECORDS_MAX);
 }

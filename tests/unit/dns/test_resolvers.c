@@ -3,7 +3,7 @@
 #include "dns/nameserver.h"
 #include "dns/resolv_conf.h"
 #include "dns/resolvers.h"
-#include "dns_rig.h"
+#include "unit/dns/dns_rig.h"
 
 static struct dns_answer a;
 
@@ -13,10 +13,10 @@ merge(uint64_t now_ms, unsigned int hold_ms, const char *first, const char *seco
 	static struct dns_text m;
 	struct dns_response r;
 
-	put_head(&m, 1, 0x8180, "n.x", DNS_A);
-	put_a(&m, 0, NULL, first);
+	write_head(&m, 1, 0x8180, "n.x", DNS_A);
+	write_a(&m, 0, NULL, first);
 	if (second)
-		put_a(&m, 0, NULL, second);
+		write_a(&m, 0, NULL, second);
 	assert_int_equal(dns_response_parse(&r, m.p, m.n, "n.x", DNS_A), 0);
 	dns_answer_merge(&a, &r, now_ms, hold_ms);
 	dns_response_fini(&r);

@@ -5,7 +5,7 @@
 
 #include "base/compiler.h"
 #include "base/err.h"
-#include "unit/http/feed.h"
+#include "unit/http/http_rig.h"
 #include "unit/test.h"
 
 static struct fed_body got;

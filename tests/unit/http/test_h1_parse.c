@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
-#include "unit/http/feed.h"
+#include "unit/http/http_rig.h"
 #include "unit/test.h"
 
 /* The result of the last text, whole and in pieces; valid until the next one. */

@@ -2,13 +2,13 @@
 
 #include "base/compiler.h"
 #include "http/h1_write.h"
-#include "unit/http/head_rig.h"
+#include "unit/http/http_rig.h"
 #include "unit/test.h"
 
 static void
 test_write(void **state)
 {
-	struct http_head h = a_request();
+	struct http_head h = request_head();
 
 	(void)state;
 	assert_written(&h, "GET / HTTP/1.1\r\n\r\n");

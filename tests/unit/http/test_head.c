@@ -6,7 +6,7 @@
 #include "http/head.h"
 #include "http/h1_write.h"
 #include "sim/dice.h"
-#include "unit/http/head_rig.h"
+#include "unit/http/http_rig.h"
 #include "unit/test.h"
 
 static void
@@ -121,7 +121,7 @@ test_lengths(void **state)
 static void
 test_find(void **state)
 {
-	struct http_head h = a_request();
+	struct http_head h = request_head();
 
 	(void)state;
 	add(&h, "host", "a");
@@ -171,7 +171,7 @@ test_list(void **state)
 static void
 test_lists(void **state)
 {
-	struct http_head h = a_request();
+	struct http_head h = request_head();
 
 	(void)state;
 	add(&h, "Connection", "foo, Keep-Alive");
@@ -189,7 +189,7 @@ test_lists(void **state)
 static void
 test_set_length(void **state)
 {
-	struct http_head h = a_request();
+	struct http_head h = request_head();
 	char digits[HTTP_LENGTH_DIGITS];
 
 	(void)state;
@@ -218,7 +218,7 @@ test_set_length(void **state)
 static void
 test_add_refuses(void **state)
 {
-	struct http_head h = a_request();
+	struct http_head h = request_head();
 
 	(void)state;
 	assert_int_equal(http_add(&h, STR(""), STR("v")), -ERR_INVAL);
@@ -238,7 +238,7 @@ test_add_refuses(void **state)
 static void
 test_full(void **state)
 {
-	struct http_head h = a_request();
+	struct http_head h = request_head();
 
 	(void)state;
 	for (unsigned int i = 0; i < PLACES; i++)
@@ -262,7 +262,7 @@ static void
 test_pack(void **state)
 {
 	char out[64], home[64];
-	struct http_head h = a_request();
+	struct http_head h = request_head();
 	size_t n;
 
 	(void)state;
@@ -345,7 +345,7 @@ static void
 test_property(void **state)
 {
 	struct http_field field[101];
-	struct http_head h = a_request();
+	struct http_head h = request_head();
 	struct model m = { .n = 0 };
 	struct dice d = dice_seed(7);
 

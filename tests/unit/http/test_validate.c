@@ -5,8 +5,8 @@
 
 #include "base/compiler.h"
 #include "http/validate.h"
-#include "unit/http/feed.h"
-#include "unit/http/hostile.h"
+#include "unit/http/http_rig.h"
+#include "system/tools/hostile.h"
 #include "unit/test.h"
 
 /* Parsed in all ways, since the parser checks at the end of each line. */

@@ -3,7 +3,7 @@
 
 #include "base/sys.h"
 #include "net/addr.h"
-#include "unit/net/addr_rig.h"
+#include "unit/net/net_rig.h"
 #include "unit/test.h"
 
 static void

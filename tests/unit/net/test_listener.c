@@ -1,4 +1,4 @@
-#include "net_rig.h"
+#include "unit/net/net_rig.h"
 
 #include <linux/filter.h>
 #include <poll.h>

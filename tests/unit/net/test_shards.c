@@ -1,6 +1,6 @@
 /* Copies of listeners for several workers: which have a socket of their own, which share one, and
  * what clients see. */
-#include "net_rig.h"
+#include "unit/net/net_rig.h"
 
 #include "net/bind_conf.h"
 #include "net/listener.h"

@@ -1,6 +1,6 @@
 /* silent-drop: on the real kernel as far as permissions allow, and each method on the fake
  * kernel. */
-#include "net_rig.h"
+#include "unit/net/net_rig.h"
 
 #include "fake/kernel.h"
 #include "net/conn.h"

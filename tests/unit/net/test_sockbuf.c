@@ -1,5 +1,5 @@
 /* Socket buffers on the real kernel: which sizes are set, the resulting sizes, and failures. */
-#include "net_rig.h"
+#include "unit/net/net_rig.h"
 
 #include <sys/socket.h>
 

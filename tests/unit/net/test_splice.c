@@ -1,5 +1,5 @@
 /* Splicing on the real kernel: what the results of splice() mean, and what they do not. */
-#include "net_rig.h"
+#include "unit/net/net_rig.h"
 
 #include "net/splice.h"
 

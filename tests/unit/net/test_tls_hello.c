@@ -3,7 +3,7 @@
 
 #include "base/compiler.h"
 #include "net/tls_hello.h"
-#include "unit/net/hello_rig.h"
+#include "unit/net/net_rig.h"
 #include "unit/test.h"
 
 #define RECORD 5

@@ -2,7 +2,7 @@
  * Zero-copy sends on the fake kernel, which reads the sender's memory as late as possible: a buffer
  * that is reused too early changes what the peer receives.
  */
-#include "net_rig.h"
+#include "unit/net/net_rig.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

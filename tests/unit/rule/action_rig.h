@@ -1,19 +1,23 @@
-/* Rules from lines of a configuration, heads from text, and the heads after the rules as text. */
-#ifndef TACIT_TEST_RULE_ACTION_RIG_H
-#define TACIT_TEST_RULE_ACTION_RIG_H
-
-#include "expr_rig.h"
-#include "fake/print_diag.h"
-#include "unit/test.h"
+/*
+ * Rules from lines of a configuration, heads from text, and the heads after the rules as text.
+ * Users: tests of rule/action, whose cases are ACTION_CASE.
+ */
+#ifndef TESTS_UNIT_RULE_ACTION_RIG_H
+#define TESTS_UNIT_RULE_ACTION_RIG_H
 
 #include "base/sys.h"
 #include "cfg/reader.h"
+#include "fake/print_diag.h"
 #include "http/h1_parse.h"
 #include "http/h1_write.h"
 #include "rule/action/action.h"
 #include "rule/match/acl.h"
 #include "rule/match/pattern_file.h"
 #include "rule/sample/regex.h"
+#include "unit/rule/expr_rig.h"
+#include "unit/test.h"
+
+/* --- rules and heads --- */
 
 #define RIG_FIELDS 24
 
@@ -35,14 +39,14 @@ struct action_rig {
 	char text[16384];
 };
 
-static int
+static inline int
 action_rig_begin(struct cfg_ctx *ctx)
 {
 	ctx->obj = ctx->root;
 	return 0;
 }
 
-static int
+static inline int
 action_rig_line(struct cfg_ctx *ctx)
 {
 	struct action_rig *r = ctx->root;
@@ -53,7 +57,7 @@ action_rig_line(struct cfg_ctx *ctx)
 		&r->x.vocab, ctx);
 }
 
-static int
+static inline int
 action_rig_acl(struct cfg_ctx *ctx)
 {
 	struct action_rig *r = ctx->root;
@@ -92,7 +96,7 @@ static const struct cfg_module action_rig_module = { .name = "rig",
 	.sections = action_rig_sections };
 
 /* A field of the request, in which odd bytes are written as %XX. */
-static int
+static inline int
 action_rig_fetch(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
 	const struct http_head *h = a->kind ? cx->res : cx->req;
@@ -308,5 +312,29 @@ action_rig_fails(struct action_rig *r, enum rule_place place, const char *line, 
 	assert_int_equal(r->v.failed_rewrites, 1);
 	assert_string_equal(action_rig_show(r, res ? &r->res : &r->req), before);
 }
+
+/* --- the rig of a test --- */
+
+static struct action_rig r;
+
+static inline int
+action_rig_setup(void **state)
+{
+	(void)state;
+	action_rig_init(&r);
+	return 0;
+}
+
+static inline int
+action_rig_teardown(void **state)
+{
+	(void)state;
+	action_rig_fini(&r);
+	return 0;
+}
+
+/* A test with that rig. */
+#define ACTION_CASE(fn) \
+	cmocka_unit_test_setup_teardown(fn, action_rig_setup, action_rig_teardown)
 
 #endif

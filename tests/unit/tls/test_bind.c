@@ -1,4 +1,4 @@
-#include "unit/tls/bind_rig.h"
+#include "unit/tls/tls_rig.h"
 
 static struct bind_rig g;
 

@@ -2,7 +2,7 @@
 
 #include "tls/ca.h"
 #include "tls/list_change.h"
-#include "unit/tls/bind_rig.h"
+#include "unit/tls/tls_rig.h"
 
 static struct bind_rig g;
 static struct rig_id other;

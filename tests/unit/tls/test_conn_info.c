@@ -1,7 +1,7 @@
 /* Parameters of a TLS connection after a dialogue on the fake kernel. */
 #include "tls/conn_info.h"
 
-#include "unit/tls/dialogue.h"
+#include "unit/tls/tls_rig.h"
 
 static struct rig g;
 static struct sbuf b;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "tls/tls_conf.h"
-#include "unit/tls/dialogue.h"
+#include "unit/tls/tls_rig.h"
 
 static struct rig g;
 static struct tls_conf conf;

@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "tls/tls_conf.h"
-#include "unit/tls/bind_rig.h"
+#include "unit/tls/tls_rig.h"
 
 static struct bind_rig g;
 

@@ -1,5 +1,5 @@
 /* Tickets of TLS 1.3: how many a client gets, and when. */
-#include "unit/tls/transport_rig.h"
+#include "unit/tls/tls_rig.h"
 
 static struct rig g;
 static unsigned int tickets;

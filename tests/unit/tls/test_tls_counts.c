@@ -2,7 +2,7 @@
 #include "tls/tls_counts.h"
 
 #include "base/counter.h"
-#include "unit/tls/dialogue.h"
+#include "unit/tls/tls_rig.h"
 
 static struct rig g;
 static struct tls_shared shared;

@@ -2,7 +2,7 @@
 #include "base/counter.h"
 #include "net/conn_err.h"
 #include "tls/tls_counts.h"
-#include "unit/tls/dialogue.h"
+#include "unit/tls/tls_rig.h"
 
 static struct rig g;
 

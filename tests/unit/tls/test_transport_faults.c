@@ -2,7 +2,7 @@
  * OpenSSL's allocations too. What was read is a prefix of what was written, nothing is leaked, and
  * the next connection works. */
 #include "sim/faults.h"
-#include "unit/tls/dialogue.h"
+#include "unit/tls/tls_rig.h"
 
 static struct rig g;
 

@@ -1,6 +1,6 @@
 #include "proxy/backend/balance.h"
 #include "sim/dice.h"
-#include "unit/net/addr_rig.h"
+#include "unit/net/net_rig.h"
 #include "unit/proxy/backend_rig.h"
 
 static void

@@ -7,7 +7,7 @@
 #include "http/h1_parse.h"
 #include "net/addr.h"
 #include "proxy/backend/balance.h"
-#include "unit/net/addr_rig.h"
+#include "unit/net/net_rig.h"
 #include "unit/test.h"
 
 static void

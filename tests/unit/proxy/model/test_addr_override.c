@@ -6,7 +6,7 @@
 #include "base/pool.h"
 #include "net/listener.h"
 #include "proxy/model/http_txn.h"
-#include "unit/net/addr_rig.h"
+#include "unit/net/net_rig.h"
 
 static struct engine e;
 static struct listener ln;

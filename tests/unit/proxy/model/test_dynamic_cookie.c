@@ -3,7 +3,7 @@
 
 #include "unit/proxy/proxies_rig.h"
 
-#include "unit/net/addr_rig.h"
+#include "unit/net/net_rig.h"
 
 #define BACKEND(key, servers) \
 	WORLD_DEFAULTS "backend b\n mode http\n cookie S insert dynamic\n" \

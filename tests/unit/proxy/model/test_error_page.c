@@ -1,6 +1,6 @@
 #include "proxy/model/error_page.h"
 
-#include "unit/rule/http_rig.h"
+#include "unit/rule/expr_rig.h"
 #include "http/h1_write.h"
 
 static struct http_rig h;

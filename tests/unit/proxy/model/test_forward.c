@@ -8,7 +8,7 @@
 #include "proxy/config/proxy_life.h"
 #include "http/h1_write.h"
 #include "proxy/model/session.h"
-#include "unit/net/addr_rig.h"
+#include "unit/net/net_rig.h"
 #include "unit/test.h"
 
 /* A frontend and a backend, and a request with or without its own X-Forwarded-For. */

@@ -97,11 +97,11 @@ expect_query(const char *name, enum dns_type type)
 
 	assert_int_equal(poll(&p, 1, PATIENCE_MS), 1);
 	n = recvfrom(udp, q, sizeof(q), 0, (struct sockaddr *)&asker, &len);
-	put_head(&asked, dns_message_id(q), 0x0100, name, type);
+	write_head(&asked, dns_message_id(q), 0x0100, name, type);
 	/* Without the counts of the header and the OPT record. */
 	assert_int_equal(n, asked.n + 11);
 	assert_memory_equal(q + 12, asked.p + 12, asked.n - 12);
-	put_head(&m, dns_message_id(q), 0x8180, name, type);
+	write_head(&m, dns_message_id(q), 0x8180, name, type);
 }
 
 static void
@@ -160,7 +160,7 @@ one_name_has_addresses_for_several_servers(void **st)
 	expect_query("app.x", DNS_AAAA);
 	answer();
 	expect_query("app.x", DNS_A);
-	put_a(&m, 0, NULL, "10.0.0.1");
+	write_a(&m, 0, NULL, "10.0.0.1");
 	answer();
 	/* Each server gets an address of its own, unless its line permits duplicates. */
 	expect_addrs("10.0.0.1:80 - 10.0.0.1:82 ");
@@ -174,8 +174,8 @@ one_name_has_addresses_for_several_servers(void **st)
 	expect_query("app.x", DNS_AAAA);
 	answer();
 	expect_query("app.x", DNS_A);
-	put_a(&m, 0, NULL, "10.0.0.2");
-	put_a(&m, 0, NULL, "10.0.0.1");
+	write_a(&m, 0, NULL, "10.0.0.2");
+	write_a(&m, 0, NULL, "10.0.0.1");
 	answer();
 	/* A server with an address keeps it. */
 	expect_addrs("10.0.0.1:80 10.0.0.2:81 10.0.0.1:82 ");
@@ -184,7 +184,7 @@ one_name_has_addresses_for_several_servers(void **st)
 	expect_query("app.x", DNS_AAAA);
 	answer();
 	expect_query("app.x", DNS_A);
-	put_a(&m, 0, NULL, "10.0.0.2");
+	write_a(&m, 0, NULL, "10.0.0.2");
 	answer();
 	/* s2 has the address, and there is no other one for s1. */
 	expect_addrs("- 10.0.0.2:81 10.0.0.2:82 ");
@@ -201,7 +201,7 @@ failures_put_it_into_maintenance(void **st)
 	(void)st;
 	start(" server s1 app.x:80 resolve-prefer ipv4\n");
 	expect_query("app.x", DNS_A);
-	put_a(&m, 0, NULL, "10.0.0.1");
+	write_a(&m, 0, NULL, "10.0.0.1");
 	answer();
 	expect_addrs("10.0.0.1:80 ");
 	noticed[0] = '\0';
@@ -224,7 +224,7 @@ failures_put_it_into_maintenance(void **st)
 	expect_said("");
 	query_again(watch_of(0));
 	expect_query("app.x", DNS_A);
-	put_a(&m, 0, NULL, "10.0.0.1");
+	write_a(&m, 0, NULL, "10.0.0.1");
 	answer();
 	expect_addrs("10.0.0.1:80 ");
 }
@@ -235,20 +235,20 @@ networks_and_families_are_preferred(void **st)
 	(void)st;
 	start(" server s1 app.x:80 resolve-prefer ipv4 resolve-net 10.2.0.0/16\n");
 	expect_query("app.x", DNS_A);
-	put_a(&m, 0, NULL, "10.1.0.1");
-	put_a(&m, 0, NULL, "10.2.0.1");
+	write_a(&m, 0, NULL, "10.1.0.1");
+	write_a(&m, 0, NULL, "10.2.0.1");
 	answer();
 	expect_addrs("10.2.0.1:80 ");
 	query_again(watch_of(0));
 	expect_query("app.x", DNS_A);
-	put_a(&m, 0, NULL, "10.1.0.1");
+	write_a(&m, 0, NULL, "10.1.0.1");
 	answer();
 	expect_addrs("10.1.0.1:80 ");
 	/* The preferred address replaces the current one. */
 	query_again(watch_of(0));
 	expect_query("app.x", DNS_A);
-	put_a(&m, 0, NULL, "10.1.0.1");
-	put_a(&m, 0, NULL, "10.2.0.9");
+	write_a(&m, 0, NULL, "10.1.0.1");
+	write_a(&m, 0, NULL, "10.2.0.9");
 	answer();
 	expect_addrs("10.2.0.9:80 ");
 }
@@ -266,9 +266,9 @@ records_become_servers(void **st)
 	start(" server-template s 4 " SERVICE "\n");
 	expect_addrs("- - - - ");
 	expect_query(SERVICE, DNS_SRV);
-	put_srv(&m, NULL, 1, 8001, "n1.x");
-	put_srv(&m, NULL, 1000, 8002, "n2.x");
-	put_a(&m, 2, "n1.x", "10.0.0.1");
+	write_srv(&m, NULL, 1, 8001, "n1.x");
+	write_srv(&m, NULL, 1000, 8002, "n2.x");
+	write_a(&m, 2, "n1.x", "10.0.0.1");
 	answer();
 	expect_addrs("10.0.0.1:8001 - - - ");
 	assert_int_equal(world_server(be, 1)->uweight, 4);
@@ -276,7 +276,7 @@ records_become_servers(void **st)
 	expect_query("n2.x", DNS_AAAA);
 	answer();
 	expect_query("n2.x", DNS_A);
-	put_a(&m, 0, NULL, "10.0.0.2");
+	write_a(&m, 0, NULL, "10.0.0.2");
 	answer();
 	expect_addrs("10.0.0.1:8001 10.0.0.2:8002 - - ");
 	expect_said("b/s1 changed its IP from (none) to 10.0.0.1 by DNS additional record.\n"
@@ -287,10 +287,10 @@ records_become_servers(void **st)
 	/* All records change: new servers are added before old ones are removed. */
 	query_again(service_watch());
 	expect_query(SERVICE, DNS_SRV);
-	put_srv(&m, NULL, 1, 8011, "n1.x");
-	put_srv(&m, NULL, 1, 8012, "n1.x");
-	put_srv(&m, NULL, 1, 8013, "n1.x");
-	put_a(&m, 2, "n1.x", "10.0.0.9");
+	write_srv(&m, NULL, 1, 8011, "n1.x");
+	write_srv(&m, NULL, 1, 8012, "n1.x");
+	write_srv(&m, NULL, 1, 8013, "n1.x");
+	write_a(&m, 2, "n1.x", "10.0.0.9");
 	answer();
 	expect_addrs("10.0.0.9:8013 - 10.0.0.9:8011 10.0.0.9:8012 ");
 	assert_non_null(strstr(noticed,
@@ -319,8 +319,8 @@ weights_follow_the_records(void **st)
 	start(" server-template s 1 " SERVICE "\n");
 	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
 		expect_query(SERVICE, DNS_SRV);
-		put_srv(&m, NULL, t[i].record, 80, "n.x");
-		put_a(&m, 2, "n.x", "10.0.0.1");
+		write_srv(&m, NULL, t[i].record, 80, "n.x");
+		write_a(&m, 2, "n.x", "10.0.0.1");
 		answer();
 		assert_int_equal(world_server(be, 0)->uweight, t[i].weight);
 		query_again(service_watch());
@@ -328,8 +328,8 @@ weights_follow_the_records(void **st)
 	(void)stop(NULL);
 	start(" server-template s 1 " SERVICE " resolve-opts ignore-weight weight 7\n");
 	expect_query(SERVICE, DNS_SRV);
-	put_srv(&m, NULL, 1000, 80, "n.x");
-	put_a(&m, 2, "n.x", "10.0.0.1");
+	write_srv(&m, NULL, 1000, 80, "n.x");
+	write_a(&m, 2, "n.x", "10.0.0.1");
 	answer();
 	assert_int_equal(world_server(be, 0)->uweight, 7);
 }
@@ -344,12 +344,12 @@ five_hundred_records_are_five_hundred_servers(void **st)
 	expect_query(SERVICE, DNS_SRV);
 	for (int i = 0; i < 500; i++) {
 		snprintf(name, sizeof(name), "n%d.x", i);
-		put_srv(&m, NULL, 1, 80, name);
+		write_srv(&m, NULL, 1, 80, name);
 	}
 	for (int i = 0; i < 500; i++) {
 		snprintf(name, sizeof(name), "n%d.x", i);
 		snprintf(ip, sizeof(ip), "10.0.%d.%d", i / 250, i % 250);
-		put_a(&m, 2, name, ip);
+		write_a(&m, 2, name, ip);
 	}
 	answer();
 	for (int i = 0; i < 500; i++) {
@@ -371,7 +371,7 @@ a_server_gets_another_name(void **st)
 	(void)st;
 	start(" server s1 app.x:80 resolve-prefer ipv4\n server-template t 1 " SERVICE "\n");
 	expect_query("app.x", DNS_A);
-	put_a(&m, 0, NULL, "10.0.0.1");
+	write_a(&m, 0, NULL, "10.0.0.1");
 	answer();
 	expect_query(SERVICE, DNS_SRV);
 	assert_int_equal(resolve_server_rename(world_server(be, 0), "no..name"), -ERR_INVAL);
@@ -380,7 +380,7 @@ a_server_gets_another_name(void **st)
 	rig_turn(0);
 	expect_query("new.x", DNS_A);
 	expect_addrs("10.0.0.1:80 - ");
-	put_a(&m, 0, NULL, "10.0.0.2");
+	write_a(&m, 0, NULL, "10.0.0.2");
 	answer();
 	expect_addrs("10.0.0.2:80 - ");
 }

@@ -5,7 +5,7 @@
 
 #include "proxy/model/addr_override.h"
 #include "proxy/model/http_txn.h"
-#include "unit/net/addr_rig.h"
+#include "unit/net/net_rig.h"
 
 static struct world w;
 

@@ -1,4 +1,4 @@
-#include "unit/rule/action_test.h"
+#include "unit/rule/action_rig.h"
 
 #include "rule/action/act.h"
 
@@ -69,9 +69,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(test_bytes),
-		CASE(test_write),
-		CASE(test_failed),
+		ACTION_CASE(test_bytes),
+		ACTION_CASE(test_write),
+		ACTION_CASE(test_failed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-#include "unit/rule/action_test.h"
+#include "unit/rule/action_rig.h"
 
 /* The authentication header of the response. */
 static void
@@ -63,9 +63,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(questions),
-		CASE(valid_and_invalid_lines),
-		CASE(without_room),
+		ACTION_CASE(questions),
+		ACTION_CASE(valid_and_invalid_lines),
+		ACTION_CASE(without_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-#include "unit/rule/action_test.h"
+#include "unit/rule/action_rig.h"
 
 #define REQ "GET / HTTP/1.1\r\nHost: h"
 #define RES "HTTP/1.1 200 OK\r\nContent-Length: 0"
@@ -97,9 +97,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(test_ends),
-		CASE(test_answers),
-		CASE(test_refused),
+		ACTION_CASE(test_ends),
+		ACTION_CASE(test_answers),
+		ACTION_CASE(test_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-#include "unit/rule/action_test.h"
+#include "unit/rule/action_rig.h"
 
 #define REQ "GET /p HTTP/1.1\r\nHost: h.org\r\nA: 1\r\nb: 2\r\nA: 3, 4"
 #define RES "HTTP/1.1 200 OK\r\nA: 1\r\nContent-Length: 0"
@@ -151,12 +151,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(test_changes),
-		CASE(test_framing_stays),
-		CASE(test_host_and_target),
-		CASE(test_refused),
-		CASE(test_injection),
-		CASE(test_no_room),
+		ACTION_CASE(test_changes),
+		ACTION_CASE(test_framing_stays),
+		ACTION_CASE(test_host_and_target),
+		ACTION_CASE(test_refused),
+		ACTION_CASE(test_injection),
+		ACTION_CASE(test_no_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-#include "unit/rule/action_test.h"
+#include "unit/rule/action_rig.h"
 
 #include "base/log.h"
 
@@ -156,13 +156,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(test_expect_proxy),
-		CASE(test_wait_for_handshake),
-		CASE(test_log_level),
-		CASE(test_timeouts),
-		CASE(test_strict_mode),
-		CASE(test_wait_for_body),
-		CASE(test_wait_for_body_of_response),
+		ACTION_CASE(test_expect_proxy),
+		ACTION_CASE(test_wait_for_handshake),
+		ACTION_CASE(test_log_level),
+		ACTION_CASE(test_timeouts),
+		ACTION_CASE(test_strict_mode),
+		ACTION_CASE(test_wait_for_body),
+		ACTION_CASE(test_wait_for_body_of_response),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

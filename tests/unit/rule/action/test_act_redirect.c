@@ -1,4 +1,4 @@
-#include "unit/rule/action_test.h"
+#include "unit/rule/action_rig.h"
 
 /* The Location of the redirect, and the other fields of the response. */
 static const char *
@@ -114,11 +114,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(test_redirects),
-		CASE(test_ignore_empty),
-		CASE(test_injection),
-		CASE(test_refused),
-		CASE(test_no_room),
+		ACTION_CASE(test_redirects),
+		ACTION_CASE(test_ignore_empty),
+		ACTION_CASE(test_injection),
+		ACTION_CASE(test_refused),
+		ACTION_CASE(test_no_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

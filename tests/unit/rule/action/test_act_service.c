@@ -1,4 +1,4 @@
-#include "unit/rule/action_test.h"
+#include "unit/rule/action_rig.h"
 
 static enum rule_result
 run(const char *lines)
@@ -48,9 +48,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(test_a_service_ends_the_list),
-		CASE(test_its_condition),
-		CASE(test_other_names),
+		ACTION_CASE(test_a_service_ends_the_list),
+		ACTION_CASE(test_its_condition),
+		ACTION_CASE(test_other_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-#include "unit/rule/action_test.h"
+#include "unit/rule/action_rig.h"
 
 static void
 test_targets(void **state)
@@ -163,11 +163,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(test_targets),
-		CASE(test_no_smuggling),
-		CASE(test_methods),
-		CASE(test_status),
-		CASE(test_refused),
+		ACTION_CASE(test_targets),
+		ACTION_CASE(test_no_smuggling),
+		ACTION_CASE(test_methods),
+		ACTION_CASE(test_status),
+		ACTION_CASE(test_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-#include "unit/rule/action_test.h"
+#include "unit/rule/action_rig.h"
 
 #define REQ "GET / HTTP/1.1\r\nHost: h\r\nF: 12"
 
@@ -96,11 +96,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(test_sets),
-		CASE(test_conditions),
-		CASE(test_conditions_of_scope_proc),
-		CASE(test_bound),
-		CASE(test_refused),
+		ACTION_CASE(test_sets),
+		ACTION_CASE(test_conditions),
+		ACTION_CASE(test_conditions_of_scope_proc),
+		ACTION_CASE(test_bound),
+		ACTION_CASE(test_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

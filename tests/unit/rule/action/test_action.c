@@ -1,4 +1,4 @@
-#include "unit/rule/action_test.h"
+#include "unit/rule/action_rig.h"
 
 #define REQ "GET / HTTP/1.1\r\nHost: h\r\nF: f"
 
@@ -101,12 +101,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(test_unknown),
-		CASE(test_unsupported_table),
-		CASE(test_tables),
-		CASE(test_conditions),
-		CASE(test_order),
-		CASE(test_places),
+		ACTION_CASE(test_unknown),
+		ACTION_CASE(test_unsupported_table),
+		ACTION_CASE(test_tables),
+		ACTION_CASE(test_conditions),
+		ACTION_CASE(test_order),
+		ACTION_CASE(test_places),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-#include "unit/rule/action_test.h"
+#include "unit/rule/action_rig.h"
 
 #include "http/reply.h"
 
@@ -182,12 +182,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(test_words_without_effect_are_warned_of),
-		CASE(test_payloads),
-		CASE(test_files),
-		CASE(test_sections),
-		CASE(test_refused),
-		CASE(test_injection),
+		ACTION_CASE(test_words_without_effect_are_warned_of),
+		ACTION_CASE(test_payloads),
+		ACTION_CASE(test_files),
+		ACTION_CASE(test_sections),
+		ACTION_CASE(test_refused),
+		ACTION_CASE(test_injection),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

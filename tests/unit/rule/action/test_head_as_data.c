@@ -2,7 +2,7 @@
  * Heads without bytes of HTTP/1: filled as by a decoder of HTTP/2 (RFC 9113, 8.3), changed by
  * rules, and written both as HTTP/1 and as the list of fields that HTTP/2 sends.
  */
-#include "unit/rule/action_test.h"
+#include "unit/rule/action_rig.h"
 
 #include "http/h1_framing.h"
 #include "http/reply.h"
@@ -431,14 +431,14 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(test_requests),
-		CASE(test_responses),
-		CASE(test_old_receiver),
-		CASE(test_answers),
-		CASE(test_page),
-		CASE(test_trailers),
-		CASE(test_invalid),
-		CASE(test_from_http1),
+		ACTION_CASE(test_requests),
+		ACTION_CASE(test_responses),
+		ACTION_CASE(test_old_receiver),
+		ACTION_CASE(test_answers),
+		ACTION_CASE(test_page),
+		ACTION_CASE(test_trailers),
+		ACTION_CASE(test_invalid),
+		ACTION_CASE(test_from_http1),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

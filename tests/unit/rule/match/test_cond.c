@@ -1,4 +1,4 @@
-#include "unit/rule/cond_rig.h"
+#include "unit/rule/expr_rig.h"
 
 static struct cond_rig rig;
 

@@ -1,5 +1,5 @@
 #define ROWS "unit/rule/oracle_fix.tbl.h"
-#include "unit/rule/conv_test.h"
+#include "unit/rule/expr_rig.h"
 
 #define TAGS                                                                       \
 	"a tag is a number from 1 to 2147483647, BeginString, BodyLength, MsgType, " \

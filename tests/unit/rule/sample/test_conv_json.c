@@ -1,5 +1,5 @@
 #define ROWS "unit/rule/oracle_json.tbl.h"
-#include "unit/rule/conv_test.h"
+#include "unit/rule/expr_rig.h"
 
 static void
 differs_from_haproxy(void **state)

@@ -1,5 +1,5 @@
 #define ROWS "unit/rule/oracle_json_query.tbl.h"
-#include "unit/rule/conv_test.h"
+#include "unit/rule/expr_rig.h"
 
 #define INDEX_WORDS "a number from 0 on, or a name in quotes, is expected behind '['"
 #define QUERY(json, path) "str('" json "'),json_query(" path ")"

@@ -1,5 +1,5 @@
 #define ROWS "unit/rule/oracle_protobuf.tbl.h"
-#include "unit/rule/conv_test.h"
+#include "unit/rule/expr_rig.h"
 
 #define FIELD_WORDS "a field is a number from 1 to 536870911; '.' leads into a message"
 #define TYPE_WORDS \

@@ -1,4 +1,4 @@
-#include "unit/rule/conv_rig.h"
+#include "unit/rule/expr_rig.h"
 
 #include "rule/sample/regex.h"
 #include "rule/sample/shortfall.h"

@@ -1,4 +1,4 @@
-#include "unit/rule/http_rig.h"
+#include "unit/rule/expr_rig.h"
 
 static struct http_rig h;
 

@@ -1,7 +1,7 @@
 #define MESSAGE \
 	"POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: 19\r\n\r\n" \
 	"p=1&x=&w&y=2&p=3&z"
-#include "unit/rule/fetch_test.h"
+#include "unit/rule/expr_rig.h"
 
 static void
 bodies(void **state)

@@ -2,7 +2,7 @@
 	"GET /p HTTP/1.1\r\nHost: h\r\n" \
 	"Cookie: c1=v1; c2=v 2 ;c3=; c4; dup=1; dup=2\r\n" \
 	"Cookie: dup=3; q=\"a;b\"; n=42z\r\n\r\n"
-#include "unit/rule/fetch_test.h"
+#include "unit/rule/expr_rig.h"
 
 /* The results of HAProxy 2.6. */
 static void

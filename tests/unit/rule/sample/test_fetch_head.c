@@ -3,7 +3,7 @@
 	"X-A: 3,\r\nx-a: \"q,r\" \r\nX-E: \r\nX-E2: ,\r\nX-Q: \"a\\\",b\",c\r\n" \
 	"X-IP: 1.2.3.4, 5.6.7.8:80, [1::2], 1::3, bad\r\nX-N: 12x, 7\r\n" \
 	"Content-Length: 0\r\n\r\n"
-#include "unit/rule/fetch_test.h"
+#include "unit/rule/expr_rig.h"
 
 /* The results of HAProxy 2.6. */
 static void

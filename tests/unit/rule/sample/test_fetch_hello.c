@@ -1,6 +1,6 @@
 #include "unit/rule/expr_rig.h"
 
-#include "unit/net/hello_rig.h"
+#include "unit/net/net_rig.h"
 
 static struct expr_rig rig;
 

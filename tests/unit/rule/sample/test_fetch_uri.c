@@ -1,5 +1,5 @@
 #define MESSAGE "GET /p/a.html?a=12&b=x%20y;s=9&e=&f&a=3 HTTP/1.1\r\nHost: h:80\r\n\r\n"
-#include "unit/rule/fetch_test.h"
+#include "unit/rule/expr_rig.h"
 
 /* The results of HAProxy 2.6. */
 static void

@@ -1,18 +1,25 @@
 /*
- * Passes heads and bodies to the parser in every way they may arrive: whole, split in two at each
- * position, one byte at a time, followed by another message. The results must be the same. For the
- * unit tests and the fuzzers; a difference is described in words.
+ * For tests of http: heads and bodies passed to the parser in every way they may arrive: whole,
+ * split in two at each position, one byte at a time, followed by another message. The results must
+ * be the same; a difference is described in words (feed_*). A request's head that tests add fields
+ * to (request_head). Users: tests of http, and the fuzzers of heads and chunks, without cmocka.
  */
-#ifndef TESTS_UNIT_HTTP_FEED_H
-#define TESTS_UNIT_HTTP_FEED_H
+#ifndef TESTS_UNIT_HTTP_RIG_H
+#define TESTS_UNIT_HTTP_RIG_H
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "http/h1_body.h"
 #include "http/h1_framing.h"
 #include "http/h1_parse.h"
+#include "http/h1_write.h"
+#include "http/head.h"
+#include "unit/test.h"
+
+/* --- messages in pieces --- */
 
 #define FEED_FIELDS 110
 /* Fills the part of the buffer where nothing has arrived: a parser that reads it finds line
@@ -266,6 +273,43 @@ feed_body_all_ways(struct fed_body *whole, const struct h1_body *fresh, const ch
 		differs = "with another message behind";
 	free(both);
 	return differs;
+}
+
+/* --- a head --- */
+
+#define PLACES 8
+
+static struct http_field places[PLACES];
+
+static inline struct http_head
+request_head(void)
+{
+	struct http_head h;
+
+	http_head_init(&h, HTTP_REQUEST, places, PLACES);
+	h.method = HTTP_GET;
+	h.method_text = STR("GET");
+	h.target = STR("/");
+	return h;
+}
+
+static inline void
+add(struct http_head *h, const char *name, const char *value)
+{
+	assert_int_equal(http_add(h, str_of(name), str_of(value)), 0);
+}
+
+/* The written text is the expected one, and as long as announced. */
+static inline void
+assert_written(const struct http_head *h, const char *expected)
+{
+	char out[1024];
+
+	memset(out, '#', sizeof(out));
+	assert_int_equal(h1_size(h), strlen(expected));
+	assert_int_equal(h1_write(h, out), strlen(expected));
+	assert_memory_equal(out, expected, strlen(expected));
+	assert_int_equal(out[strlen(expected)], '#');
 }
 
 #endif

@@ -4,8 +4,8 @@
  * of its head or its body. Used by the unit tests, and printed by tools/hostile for the tests of
  * the whole program.
  */
-#ifndef TESTS_UNIT_HTTP_HOSTILE_H
-#define TESTS_UNIT_HTTP_HOSTILE_H
+#ifndef TESTS_SYSTEM_TOOLS_HOSTILE_H
+#define TESTS_SYSTEM_TOOLS_HOSTILE_H
 
 #include <stdio.h>
 #include <string.h>
