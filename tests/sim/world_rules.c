@@ -10,7 +10,7 @@
 #include "proxy/config/capture_cfg.h"
 #include "proxy/config/check_cfg.h"
 #include "proxy/config/check_finish.h"
-#include "proxy/config/errors_cfg.h"
+#include "proxy/config/http_error_cfg.h"
 #include "proxy/config/http_cfg.h"
 #include "proxy/model/persist_conf.h"
 #include "proxy/model/proxies.h"
@@ -108,7 +108,7 @@ world_rules_new(struct proxy *p, const char *lines, char *why, unsigned long len
 		FILE *f = fmemopen(why, len, "w");
 
 		if (f) {
-			print_diag(&root->diag, f, true);
+			print_diag(&root->diag, f, 1);
 			(void)fclose(f);
 		}
 		world_rules_free(&root);

@@ -1,14 +1,25 @@
 /*
  * The common part of http-check and tcp-check: the words of a rule's line and the rules connect,
- * comment, set-var and unset-var. Main thread, while the configuration is read. Functions return 0,
- * or -1 after they have reported an error.
+ * expect, comment, set-var and unset-var. Main thread, while the configuration is read. Functions
+ * return 0, or -1 after they have reported an error.
  */
 #ifndef TACIT_PROXY_CONFIG_CHECK_RULE_CFG_H
 #define TACIT_PROXY_CONFIG_CHECK_RULE_CFG_H
 
+#include "base/compiler.h"
 #include "cfg/ctx.h"
-#include "proxy/config/check_connect_cfg.h"
 #include "proxy/model/check_conf.h"
+
+/* Options, to be put into a table of words. */
+#define CHECK_EXPECT_WORDS                                                                     \
+	{ "comment", 1, check_cfg_comment, 0, NULL },                                          \
+		{ "min-recv", 1, check_cfg_expect_min_recv, 0, NULL },                         \
+		{ "ok-status", 1, check_cfg_expect_status, 0, NULL },                          \
+		{ "error-status", 1, check_cfg_expect_status, 1, NULL },                       \
+		{ "tout-status", 1, check_cfg_expect_status, 2, NULL },                        \
+		{ "on-success", 1, check_cfg_expect_fmt, 0, NULL },                            \
+		{ "on-error", 1, check_cfg_expect_fmt, 1, NULL },                              \
+		{ "status-code", 1, check_cfg_expect_code, 0, NULL }
 
 /* A word of a rule's line. */
 struct check_word {
@@ -31,8 +42,6 @@ int check_cfg_text(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t ar
 int check_cfg_text_fmt(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg) must_check;
 int check_cfg_text_hex(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg) must_check;
 
-/* The family of the keyword: http-check or tcp-check. */
-enum check_family check_cfg_family(const struct cfg_ctx *ctx);
 /* A new rule of this line; NULL after an error. Sets the family of the section's rules. */
 struct check_rule *check_cfg_add(struct cfg_ctx *ctx, enum check_rule_kind kind) must_check;
 
@@ -40,7 +49,6 @@ struct check_rule *check_cfg_add(struct cfg_ctx *ctx, enum check_rule_kind kind)
  * freed. */
 int check_cfg_fmt(struct cfg_ctx *ctx, int i, unsigned int style,
 	struct rule_fmt **out) must_check;
-int check_cfg_expr(struct cfg_ctx *ctx, int i, struct rule_expr **out) must_check;
 /* Argument i as a regular expression (flags: 0 or REGEX_NOCASE); *out must be NULL. */
 int check_cfg_regex(struct cfg_ctx *ctx, int i, unsigned int flags,
 	struct regex **out) must_check;
@@ -79,5 +87,21 @@ int check_cfg_parse_var(struct cfg_ctx *ctx) must_check;
 		.doc = "Opens a new connection: without TLS, PROXY header and SOCKS4 proxy, "      \
 		       "unless the words ssl, send-proxy or via-socks4 are there, or default, "    \
 		       "which stands for the server line's options of checks." }
+
+/* The line of a rule connect. 0, or -1 after it has reported an error. */
+int check_cfg_parse_connect(struct cfg_ctx *ctx) must_check;
+
+int check_cfg_expect_min_recv(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg);
+int check_cfg_expect_status(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg);
+int check_cfg_expect_fmt(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg);
+int check_cfg_expect_code(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg);
+/* Patterns of string, rstring, binary ...: arg is the enum check_match. */
+int check_cfg_expect_text(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg);
+int check_cfg_expect_text_fmt(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg);
+int check_cfg_expect_regex(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg);
+/* Sets the kind of match: -1 when there is one already. */
+int check_cfg_expect_match(struct cfg_ctx *ctx, int i, struct check_rule *r, enum check_match m);
+/* The whole line of `expect`. */
+int check_cfg_parse_expect(struct cfg_ctx *ctx, const struct check_word *table, int is_http);
 
 #endif

@@ -4,13 +4,13 @@
 
 #include "cfg/registry.h"
 
+struct log_line;
+
 struct cfg_ctx;
 
 /* ctx->root begins with struct proxies; in proxy sections ctx->obj is a struct proxy. */
 extern const struct cfg_module log_cfg_module;
 
-/* Argument 0 as a word of the syslog header: short, and without control bytes. 0, or -1 after
- * cfg_error(). */
-int log_cfg_word(struct cfg_ctx *ctx, char **out);
+extern const struct cfg_module log_profile_cfg_module;
 
 #endif

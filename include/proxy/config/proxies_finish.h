@@ -2,7 +2,13 @@
 #ifndef TACIT_PROXY_CONFIG_PROXIES_FINISH_H
 #define TACIT_PROXY_CONFIG_PROXIES_FINISH_H
 
+#include "base/compiler.h"
+#include "cfg/registry.h"
 #include "proxy/model/proxies.h"
+
+struct cfg_diag;
+struct proxies;
+struct proxy;
 
 /*
  * Called when the configuration is complete: resolves names, assigns ids, sets defaults, prepares
@@ -11,5 +17,7 @@
 int proxies_finish(struct proxies *ps, struct cfg_diag *d) must_check;
 /* The defaults of one server, which come from its backend; reports errors to d. */
 void proxies_finish_server(struct server *s, const struct proxies *ps, struct cfg_diag *d);
+
+extern const struct cfg_module dispatch_cfg_module;
 
 #endif

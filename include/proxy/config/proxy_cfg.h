@@ -2,7 +2,11 @@
 #ifndef TACIT_PROXY_CONFIG_PROXY_CFG_H
 #define TACIT_PROXY_CONFIG_PROXY_CFG_H
 
+#include "base/compiler.h"
+#include "cfg/ctx.h"
 #include "cfg/registry.h"
+
+struct cfg_where;
 
 /* ctx->root is a struct proxies (see proxies.h); ctx->obj is a struct proxy. */
 extern const struct cfg_module proxy_cfg_module;    /* the sections and general keywords */
@@ -26,5 +30,9 @@ struct server_target {
 /* Parses an option with one bit, the keyword's arg. */
 struct cfg_ctx;
 int proxy_cfg_option(struct cfg_ctx *ctx);
+
+/* Takes the first argument, which no other proxy or server may have. `where`: of what gets it; as
+ * long as the configuration lives. 0, or -1 after a message. */
+int guid_take(struct cfg_ctx *ctx, char **guid, struct cfg_where *where) must_check;
 
 #endif

@@ -3,12 +3,16 @@
 #include "proxy/config/check_rule_cfg.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "base/mem.h"
+#include "cfg/arg_address.h"
 #include "proxy/check/check_alias.h"
 #include "proxy/check/check_send.h"
 #include "proxy/model/proxies.h"
+#include "tls/settings.h"
 
 /* Formats and expressions may use the server, and the last response. */
 #define CHECK_SCOPE (SAMPLE_AT_CHECK | SAMPLE_AT_RES)
@@ -85,7 +89,8 @@ check_cfg_words(struct cfg_ctx *ctx, int first, const struct check_word *table,
 	return 0;
 }
 
-enum check_family
+/* The family of the keyword: http-check or tcp-check. */
+static enum check_family
 check_cfg_family(const struct cfg_ctx *ctx)
 {
 	return strncmp(cfg_kw_name(ctx), "http-check", 10) == 0 ? CHECK_FAMILY_HTTP
@@ -180,7 +185,7 @@ check_cfg_fmt(struct cfg_ctx *ctx, int i, unsigned int style, struct rule_fmt **
 	return 0;
 }
 
-int
+static int
 check_cfg_expr(struct cfg_ctx *ctx, int i, struct rule_expr **out)
 {
 	struct rule_vocab v = check_vocab(ctx);
@@ -359,4 +364,218 @@ check_cfg_parse_var(struct cfg_ctx *ctx)
 		return 0;
 	return is_fmt ? check_cfg_fmt(ctx, 1, RULE_FMT_RAW, &r->u.var.fmt)
 		      : check_cfg_expr(ctx, 1, &r->u.var.expr);
+}
+
+/* --- expect ---------------------------------------------------------------------------------- */
+
+/*
+ * The rule expect of http-check and tcp-check: what both have in common. Main thread, while the
+ * configuration is read.
+ */
+
+int
+check_cfg_expect_min_recv(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg unused)
+{
+	return cfg_arg_int(ctx, i, -1, INT_MAX, &r->u.expect.min_recv) ? -1 : 1;
+}
+
+/* arg: 0 ok-status, 1 error-status, 2 tout-status. */
+int
+check_cfg_expect_status(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg)
+{
+	static const struct cfg_enum ok[] = { { "L7OK", CHECK_L7OK }, { "L7OKC", CHECK_L7OKC },
+		{ "L6OK", CHECK_L6OK }, { "L4OK", CHECK_L4OK }, { NULL, 0 } };
+	static const struct cfg_enum error[] = { { "L7OKC", CHECK_L7OKC }, { "L7RSP", CHECK_L7RSP },
+		{ "L7STS", CHECK_L7STS }, { "L6RSP", CHECK_L6RSP }, { "L4CON", CHECK_L4CON },
+		{ NULL, 0 } };
+	static const struct cfg_enum tout[] = { { "L7TOUT", CHECK_L7TOUT },
+		{ "L6TOUT", CHECK_L6TOUT }, { "L4TOUT", CHECK_L4TOUT }, { NULL, 0 } };
+	static const struct cfg_enum *const tables[] = { ok, error, tout };
+	struct check_expect *e = &r->u.expect;
+	enum check_status *const fields[] = { &e->ok_status, &e->error_status, &e->tout_status };
+	int status;
+
+	if (cfg_arg_enum(ctx, i, tables[arg], &status))
+		return -1;
+	*fields[arg] = (enum check_status)status;
+	return 1;
+}
+
+/* arg: 0 on-success, 1 on-error. */
+int
+check_cfg_expect_fmt(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg)
+{
+	return check_cfg_fmt(ctx, i, 0, arg ? &r->u.expect.on_error : &r->u.expect.on_success) ? -1
+											       : 1;
+}
+
+int
+check_cfg_expect_code(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg unused)
+{
+	return check_cfg_expr(ctx, i, &r->u.expect.status_code) ? -1 : 1;
+}
+
+/* --- patterns --- */
+
+int
+check_cfg_expect_match(struct cfg_ctx *ctx, int i, struct check_rule *r, enum check_match m)
+{
+	struct check_expect *e = &r->u.expect;
+
+	if (e->has_match)
+		return cfg_error(ctx, i - 1, "'%s' : only one match pattern is allowed.",
+			cfg_kw_name(ctx));
+	e->has_match = 1;
+	e->match = m;
+	return 0;
+}
+
+#define PATTERN offsetof(struct check_rule, u.expect.pattern.text)
+
+int
+check_cfg_expect_text(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg)
+{
+	if (check_cfg_expect_match(ctx, i, r, (enum check_match)arg))
+		return -1;
+	return arg == CHECK_MATCH_BINARY ? check_cfg_text_hex(ctx, i, r, PATTERN)
+					 : check_cfg_text(ctx, i, r, PATTERN);
+}
+
+int
+check_cfg_expect_text_fmt(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg)
+{
+	if (check_cfg_expect_match(ctx, i, r, (enum check_match)arg))
+		return -1;
+	return check_cfg_text_fmt(ctx, i, r, PATTERN);
+}
+
+/* The text is kept for messages. */
+int
+check_cfg_expect_regex(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg)
+{
+	if (check_cfg_expect_match(ctx, i, r, (enum check_match)arg) ||
+		check_cfg_regex(ctx, i, 0, &r->u.expect.pattern.regex))
+		return -1;
+	return check_cfg_text(ctx, i, r, PATTERN);
+}
+
+int
+check_cfg_parse_expect(struct cfg_ctx *ctx, const struct check_word *table, int is_http)
+{
+	struct check_rule *r = check_cfg_add(ctx, CHECK_RULE_EXPECT);
+
+	if (!r)
+		return -1;
+	r->u.expect.is_http = (uint8_t)is_http;
+	if (check_cfg_words(ctx, 0, table, r))
+		return -1;
+	if (!r->u.expect.has_match)
+		return cfg_error(ctx, ctx->argc, "'%s' : a match with its pattern is missing.",
+			cfg_kw_name(ctx));
+	return 0;
+}
+
+/* --- connect --------------------------------------------------------------------------------- */
+
+/*
+ * The rule connect of http-check and tcp-check. Main thread, while the configuration is read.
+ */
+
+/* The keyword's arg is the offset of a flag. */
+static int
+take_connect_flag(struct cfg_ctx *ctx unused, int i unused, struct check_rule *r, intptr_t arg)
+{
+	*((uint8_t *)r + arg) = 1;
+	return 0;
+}
+
+/* A number, or an expression. */
+static int
+take_connect_port(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg unused)
+{
+	struct check_connect *c = &r->u.connect;
+	int port;
+
+	rule_expr_free(&c->port_expr);
+	c->port = 0;
+	if (!isdigit((unsigned char)cfg_arg(ctx, i)[0]))
+		return check_cfg_expr(ctx, i, &c->port_expr) ? -1 : 1;
+	if (cfg_arg_int(ctx, i, 1, 65535, &port))
+		return -1;
+	c->port = (unsigned int)port;
+	return 1;
+}
+
+static int
+take_connect_addr(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg unused)
+{
+	struct addr_spec spec;
+	const char *why = "", *text;
+	char buf[CFG_ADDRESS_MAX];
+
+	text = cfg_arg_address(ctx, i, buf);
+	if (!text)
+		return -1;
+	if (addr_parse(text, ADDR_ALLOW_NAME | ADDR_ALLOW_UNIX, &spec, &why) < 0)
+		return cfg_error(ctx, i, "'%s' : '%.200s' : %s", cfg_kw_name(ctx), text, why);
+	r->u.connect.addr = spec.addr;
+	return 1;
+}
+
+/* Only the family's default protocol is supported: h1 in http-check, none in tcp-check. */
+static int
+take_connect_proto(struct cfg_ctx *ctx, int i, struct check_rule *r unused, intptr_t arg unused)
+{
+	const char *only = check_cfg_family(ctx) == CHECK_FAMILY_HTTP ? "h1" : "none";
+
+	if (strcmp(cfg_arg(ctx, i), only) != 0)
+		return cfg_error(ctx, i, "'%s' : protocol '%.40s' is not supported here ('%s' is).",
+			cfg_kw_name(ctx), cfg_arg(ctx, i), only);
+	return 1;
+}
+
+static int
+take_connect_sni(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg unused)
+{
+	return cfg_arg_dup(ctx, i, &r->u.connect.sni) ? -1 : 1;
+}
+
+static int
+take_connect_alpn(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg unused)
+{
+	char why[TLS_WHY_MAX];
+
+	if (tls_alpn_parse(cfg_arg(ctx, i), &r->u.connect.alpn, why) < 0)
+		return cfg_error(ctx, i, "'%s' : 'alpn' : %s.", cfg_kw_name(ctx), why);
+	/* Requests of http-check are HTTP/1. */
+	if (check_cfg_family(ctx) == CHECK_FAMILY_HTTP && tls_alpn_drop_http2(&r->u.connect.alpn))
+		cfg_warn(ctx, i, "'%s' : there is no HTTP/2: 'h2' is not offered to the server.",
+			cfg_kw_name(ctx));
+	return 1;
+}
+
+int
+check_cfg_parse_connect(struct cfg_ctx *ctx)
+{
+	static const struct check_word words[] = {
+		{ "addr", 1, take_connect_addr, 0, NULL },
+		{ "alpn", 1, take_connect_alpn, 0, NULL },
+		{ "comment", 1, check_cfg_comment, 0, NULL },
+		{ "default", 0, take_connect_flag, offsetof(struct check_rule, u.connect.defaults),
+			NULL },
+		{ "linger", 0, take_connect_flag, offsetof(struct check_rule, u.connect.linger),
+			NULL },
+		{ "port", 1, take_connect_port, 0, NULL },
+		{ "proto", 1, take_connect_proto, 0, NULL },
+		{ "send-proxy", 0, take_connect_flag,
+			offsetof(struct check_rule, u.connect.send_proxy), NULL },
+		{ "sni", 1, take_connect_sni, 0, NULL },
+		{ "ssl", 0, take_connect_flag, offsetof(struct check_rule, u.connect.ssl), NULL },
+		{ "via-socks4", 0, take_connect_flag,
+			offsetof(struct check_rule, u.connect.via_socks4), NULL },
+		{ NULL, 0, NULL, 0, NULL },
+	};
+	struct check_rule *r = check_cfg_add(ctx, CHECK_RULE_CONNECT);
+
+	return r ? check_cfg_words(ctx, 0, words, r) : -1;
 }

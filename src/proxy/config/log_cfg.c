@@ -5,13 +5,19 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "cfg/arg_address.h"
 #include "cfg/ctx.h"
-#include "proxy/config/log_dest_cfg.h"
-#include "proxy/config/log_profile_cfg.h"
+#include "cfg/registry.h"
+#include "cfg/suggest.h"
+#include "net/addr.h"
 #include "proxy/config/proxy_cfg.h"
+#include "proxy/config/ring_cfg.h"
 #include "proxy/log/log_conf.h"
 #include "proxy/log/log_format.h"
+#include "proxy/model/log_profile.h"
 #include "proxy/model/proxies.h"
+
+static int log_profile_cfg_name(struct cfg_ctx *ctx, int i, struct log_line *l);
 
 static struct log_global *
 global_of(struct cfg_ctx *ctx)
@@ -23,6 +29,100 @@ static int
 is_global(const struct cfg_ctx *ctx)
 {
 	return (ctx->section->bit & CFG_GLOBAL) != 0;
+}
+
+/* --- destinations ---------------------------------------------------------------------------- */
+
+/* The target of a `log` line. Main thread, while the configuration is read. */
+
+#define FD_MAX 1048576 /* the kernel's maximum per process */
+
+/* If s starts with prefix, sets *rest to the text after it. */
+static int
+skip_prefix(const char *s, const char *prefix, const char **rest)
+{
+	size_t n = strlen(prefix);
+
+	if (strncmp(s, prefix, n) != 0)
+		return 0;
+	*rest = s + n;
+	return 1;
+}
+
+/* stdout, stderr, fd@N: 1 if it was one of them. */
+static int
+parse_log_fd(struct cfg_ctx *ctx, const char *s, struct log_dest *out, int *bad)
+{
+	const char *number;
+	int64_t fd;
+
+	if (strcmp(s, "stdout") == 0)
+		fd = 1;
+	else if (strcmp(s, "stderr") == 0)
+		fd = 2;
+	else if (!skip_prefix(s, "fd@", &number))
+		return 0;
+	else if (cfg_value_int(number, 0, FD_MAX, &fd, NULL) < 0) {
+		*bad = cfg_error(
+			ctx, 0, "'fd@' expects a number (0..%d), not '%s'.", FD_MAX, number);
+		return 1;
+	}
+	out->kind = LOG_DEST_FD;
+	out->fd = (int)fd;
+	return 1;
+}
+
+static const char *
+without_prefix(const char *s)
+{
+	static const char *const dropped[] = { "udp@", "udp4@", "udp6@", "uxdg@", "dgram+",
+		"uxst@" };
+
+	for (size_t i = 0; i < ARRAY_LEN(dropped); i++)
+		if (skip_prefix(s, dropped[i], &s))
+			break;
+	return s;
+}
+
+static int
+is_stream(const char *s)
+{
+	static const char *const streams[] = { "tcp@", "tcp4@", "tcp6@", "uxst@", "stream+" };
+	const char *rest;
+
+	for (size_t i = 0; i < ARRAY_LEN(streams); i++)
+		if (skip_prefix(s, streams[i], &rest))
+			return 1;
+	return 0;
+}
+
+/* Argument 0, when the rest of the line is known: an implicit ring has its length. 0, or -1 after
+ * cfg_error(). */
+static int
+log_dest_parse(struct cfg_ctx *ctx, struct log_line *l)
+{
+	struct log_dest *out = &l->dest;
+	char buf[CFG_ADDRESS_MAX];
+	const char *s = cfg_arg_address(ctx, 0, buf), *why = NULL, *name;
+	struct addr_spec spec;
+	int bad = 0;
+
+	if (!s)
+		return -1;
+	if (parse_log_fd(ctx, s, out, &bad))
+		return bad;
+	if (skip_prefix(s, "ring@", &name))
+		return ring_cfg_name(ctx, name, l);
+	if (addr_parse(without_prefix(s), ADDR_ALLOW_UNIX | ADDR_ALLOW_NAME, &spec, &why) < 0)
+		return cfg_error(ctx, 0, "'%s': %s", s, why);
+	if (spec.kind == ADDR_INET && addr_port(&spec.addr) == 0)
+		addr_set_port(&spec.addr, LOG_PORT);
+	if (is_stream(s))
+		return ring_cfg_implicit(ctx, &spec.addr, l);
+	out->kind = LOG_DEST_SOCKET;
+	out->len = spec.addr.len;
+	memcpy(&out->u, &spec.addr.u, MIN(sizeof(out->u), sizeof(spec.addr.u)));
+	return 0;
 }
 
 /* --- log ----------------------------------------------------------------------------------- */
@@ -161,7 +261,9 @@ parse_log(struct cfg_ctx *ctx)
 
 /* --- names --------------------------------------------------------------------------------- */
 
-int
+/* Argument 0 as a word of the syslog header: short, and without control bytes. 0, or -1 after
+ * cfg_error(). */
+static int
 log_cfg_word(struct cfg_ctx *ctx, char **out)
 {
 	const char *s = cfg_arg(ctx, 0);
@@ -376,4 +478,261 @@ static const struct cfg_kw kws[] = {
 const struct cfg_module log_cfg_module = {
 	.name = "log",
 	.kws = kws,
+};
+
+/* --- profiles -------------------------------------------------------------------------------- */
+
+/*
+ * Sections `log-profile`, the profile of a `log` line, and log-steps. Main thread, while the
+ * configuration is read.
+ */
+
+static struct list *
+profiles_of(struct cfg_ctx *ctx)
+{
+	return &((struct proxies *)ctx->root)->log.profiles;
+}
+
+/* The one of this name, which may have to be made: sections and lines come in any order. NULL after
+ * an error. */
+static struct log_profile *
+profile_named(struct cfg_ctx *ctx, int i, const char *name)
+{
+	struct log_profile *p = log_profile_find(profiles_of(ctx), name);
+
+	if (p)
+		return p;
+	p = log_profile_add(profiles_of(ctx), name);
+	if (!p)
+		(void)cfg_nomem(ctx);
+	else
+		p->where = cfg_arg_where(ctx, i);
+	return p;
+}
+
+/* Argument i names the profile of a `log` line; its section may follow. 0, or -1 after
+ * cfg_error(). */
+static int
+log_profile_cfg_name(struct cfg_ctx *ctx, int i, struct log_line *l)
+{
+	const char *name = cfg_arg(ctx, i);
+
+	if (!*name)
+		return cfg_error(ctx, i, "'log' : 'profile' expects the name of a log-profile.");
+	l->profile = profile_named(ctx, i, name);
+	return l->profile ? 0 : -1;
+}
+
+/* --- the section ---------------------------------------------------------------------------- */
+
+static int
+begin_log_profile(struct cfg_ctx *ctx)
+{
+	struct log_profile *p = profile_named(ctx, 0, ctx->name);
+
+	if (!p)
+		return -1;
+	if (p->is_declared)
+		return cfg_error(ctx, 0, "log-profile '%s' exists already, at %s:%u.", p->name,
+			p->where.file ? p->where.file->name : "?", p->where.line);
+	p->is_declared = 1;
+	p->where = cfg_arg_where(ctx, 0);
+	ctx->obj = p;
+	return 0;
+}
+
+static int
+parse_profile_tag(struct cfg_ctx *ctx)
+{
+	return log_cfg_word(ctx, &((struct log_profile *)ctx->obj)->tag);
+}
+
+/* Argument i as a step, of those that `log-steps` may name if automatic. -1 after an error. */
+static int
+parse_step_name(struct cfg_ctx *ctx, int i, const char *name, int automatic)
+{
+	struct cfg_suggest near;
+	int step = log_step_find(name);
+
+	if (step >= 0 && (!automatic || log_steps[step].is_automatic))
+		return step;
+	if (strcmp(name, "quic-init") == 0)
+		return cfg_error(ctx, i,
+			"'%s' : the step 'quic-init' is not supported: there is no QUIC.",
+			cfg_kw_name(ctx));
+	if (step >= 0)
+		return cfg_error(ctx, i, "'%s' : the step '%s' cannot be in log-steps; "
+			"the steps are accept, request, connect, response and close, "
+			"and 'all'.", cfg_kw_name(ctx), name);
+	cfg_suggest_init(&near, name);
+	for (int s = 0; s < LOG_STEP_LINES; s++)
+		if (!automatic || log_steps[s].is_automatic)
+			cfg_suggest_offer(&near, log_steps[s].name);
+	return cfg_error(ctx, i, "'%s' : unknown step '%s'%s%s%s", cfg_kw_name(ctx), name,
+		near.best ? "; did you mean '" : "", near.best ? near.best : "",
+		near.best ? "'?" : ".");
+}
+
+/* The mode of the proxies that use it is not known yet: it is checked again at the end. */
+static int
+parse_step_format(struct cfg_ctx *ctx, int i, enum log_step step, struct log_profile_fmt *f)
+{
+	const struct rule_vocab *v = &((struct proxies *)ctx->root)->vocab;
+	const char *word = cfg_arg(ctx, i - 1);
+	struct rule_err why = { 0 };
+	struct rule_fmt *fmt;
+
+	if (!*cfg_arg(ctx, i))
+		return cfg_error(ctx, i, "'on %s %s' expects a format; without '%s' it is the "
+			"frontend's.", log_steps[step].name, word, word);
+	if (f->text)
+		return cfg_error(ctx, i - 1, "'on %s %s' is given twice: see line %u.",
+			log_steps[step].name, word, f->where.line);
+	if (log_format_compile_at(v, cfg_arg(ctx, i), log_steps[step].at | SAMPLE_AT_TXN, &fmt,
+		&why) < 0)
+		return cfg_error(ctx, i, "failed to parse 'on %s %s' : %s (byte %zu)",
+			log_steps[step].name, word, why.text, why.at + 1);
+	rule_fmt_free(&fmt);
+	f->where = cfg_arg_where(ctx, i);
+	return cfg_arg_dup(ctx, i, &f->text);
+}
+
+static int
+parse_on(struct cfg_ctx *ctx)
+{
+	struct log_profile *p = ctx->obj;
+	int step = parse_step_name(ctx, 0, cfg_arg(ctx, 0), 0);
+	struct log_profile_step *on;
+	int i = 1, r = 0;
+
+	if (step < 0)
+		return -1;
+	on = &p->on[step];
+	on->is_set = 1;
+	if (ctx->argc == 1)
+		return cfg_error(ctx, ctx->argc, "'on %s' expects drop, format or sd.",
+			log_steps[step].name);
+	while (i < ctx->argc && r == 0) {
+		const char *word = cfg_arg(ctx, i);
+
+		if (strcmp(word, "drop") == 0) {
+			on->drop = 1;
+			i++;
+			continue;
+		}
+		if (strcmp(word, "format") == 0)
+			r = parse_step_format(ctx, i + 1, (enum log_step)step, &on->format);
+		else if (strcmp(word, "sd") == 0)
+			r = parse_step_format(ctx, i + 1, (enum log_step)step, &on->sd);
+		else
+			return cfg_error(ctx, i, "'on %s' : unknown word '%s'; there are drop, "
+				"format and sd.", log_steps[step].name, word);
+		i += 2;
+	}
+	if (r == 0 && on->drop && (on->format.text || on->sd.text))
+		cfg_warn(ctx, -1,
+			"'on %s' : its format has no effect, since 'drop' takes precedence.",
+			log_steps[step].name);
+	return r;
+}
+
+/* --- log-steps ------------------------------------------------------------------------------ */
+
+static unsigned int
+automatic_steps(void)
+{
+	unsigned int bits = 0;
+
+	for (int i = 0; i < LOG_STEPS; i++)
+		bits |= log_steps[i].is_automatic ? 1u << i : 0;
+	return bits;
+}
+
+static int
+parse_log_steps(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+	const char *rest = cfg_arg(ctx, 0);
+	unsigned int bits = 0;
+
+	if (strcmp(rest, "all") == 0) {
+		p->log.steps = automatic_steps();
+		return 0;
+	}
+	for (;;) {
+		size_t n = strcspn(rest, ",");
+		char name[32];
+		int step;
+
+		if (n >= sizeof(name))
+			return cfg_error(
+				ctx, 0, "'log-steps' : unknown step '%.*s'.", (int)n, rest);
+		memcpy(name, rest, n);
+		name[n] = '\0';
+		step = parse_step_name(ctx, 0, name, 1);
+		if (step < 0)
+			return -1;
+		bits |= 1u << step;
+		if (!rest[n])
+			break;
+		rest += n + 1;
+	}
+	p->log.steps = bits;
+	return 0;
+}
+
+static const struct cfg_kw profile_kws[] = {
+	{ .name = "log-tag",
+		.once = "log-tag",
+		.sections = CFG_LOG_PROFILE,
+		.min = 1,
+		.max = 1,
+		.parse = parse_profile_tag,
+		.syntax = "<tag>",
+		.doc = "Tag of all lines for targets with this profile, also of messages about "
+			"servers and the process." },
+	{ .name = "on",
+		.sections = CFG_LOG_PROFILE,
+		.min = 1,
+		.max = CFG_ANY,
+		.parse = parse_on,
+		.syntax = "<step> [drop] [format <format>] [sd <format>]",
+		.doc = "What a line that is written at this step looks like: another format than "
+			"the frontend's log-format or error-log-format, and other structured data "
+			"than its log-format-sd. What is missing is the frontend's. 'drop' writes "
+			"no line. The steps are accept, request, connect, response, close, error "
+			"for connections without a valid request, PROXY header or handshake, those "
+			"of the action 'do-log', and any for all that have no 'on' of their own. A "
+			"frontend with a profile that has 'on close' writes its line at the end, "
+			"whatever its log-format shows." },
+	{ .name = "log-steps",
+		.once = "log-steps",
+		.sections = CFG_FE,
+		.min = 1,
+		.max = 1,
+		.parse = parse_log_steps,
+		.syntax = "all|<step>[,<step>...]",
+		.doc = "Writes a log line at each of these steps, instead of one as soon as all "
+			"that it shows is known: accept, when a connection is accepted; request, "
+			"when the head of a request is complete, before its rules; connect, when "
+			"there is a connection to the server; response, when the head of its "
+			"response has been processed; close, at the end. Request and response "
+			"exist in mode http only. Lines of the step error are always written." },
+	{ 0 },
+};
+
+static const struct cfg_section sections[] = {
+	{ .name = "log-profile",
+		.bit = CFG_LOG_PROFILE,
+		.flags = CFG_SEC_NAMED,
+		.begin = begin_log_profile,
+		.doc = "What log lines look like for the targets whose 'log' line has 'profile "
+			"<name>'; it may stand behind them." },
+	{ 0 },
+};
+
+const struct cfg_module log_profile_cfg_module = {
+	.name = "log-profile",
+	.kws = profile_kws,
+	.sections = sections,
 };

@@ -1,21 +1,72 @@
 /* The sections of proxies and their general keywords. Main thread, while the configuration is
  * read. */
-#include "proxy/config/guid_cfg.h"
 #include "proxy/config/proxy_cfg.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/sbuf.h"
 #include "cfg/ctx.h"
 #include "net/bind_cfg.h"
-#include "proxy/model/proxies.h"
-#include "proxy/sample/route.h"
 #include "proxy/config/proxy_life.h"
+#include "proxy/model/proxies.h"
+#include "proxy/model/proxy.h"
+#include "proxy/sample/route.h"
 
 #define DESCRIPTION_MAX 1024
+
+/* --- guid ------------------------------------------------------------------------------------ */
+
+/*
+ * `guid`: a name that is unique in the whole configuration, by which counters and states are
+ * found after a reload. Main thread, while the configuration is read.
+ */
+
+/* HAProxy's bound. */
+#define GUID_MAX 127
+
+/* 0, or -1 after a message. */
+static int
+check_guid(struct cfg_ctx *ctx, const char *guid)
+{
+	if (!*guid || strlen(guid) > GUID_MAX)
+		return cfg_error(ctx, 0, "'guid' : expects 1 to %d characters.", GUID_MAX);
+	for (const char *p = guid; *p; p++) {
+		if (!isalnum((unsigned char)*p) && !strchr(".:-_", *p))
+			return cfg_error(ctx, 0,
+				"'guid' : character '%c' is not permitted; letters, digits, '.', "
+				"':', '-' and '_' are.",
+				isprint((unsigned char)*p) ? *p : '?');
+	}
+	return 0;
+}
+
+int
+guid_take(struct cfg_ctx *ctx, char **guid, struct cfg_where *where)
+{
+	struct proxies *ps = ctx->root;
+	const char *text = cfg_arg(ctx, 0);
+	const struct cfg_where *other;
+
+	if (check_guid(ctx, text))
+		return -1;
+	/* The index has the memory of the one before. */
+	if (*guid)
+		return cfg_error(ctx, 0, "'guid' : there is one already: '%s'.", *guid);
+	other = name_index_find(&ps->guids, text);
+	if (other)
+		return cfg_error(ctx, 0, "'guid' : '%s' is used at %s:%u already.", text,
+			other->file ? other->file->name : "?", other->line);
+	if (cfg_arg_dup(ctx, 0, guid))
+		return -1;
+	if (name_index_add(&ps->guids, *guid, where) < 0)
+		return cfg_nomem(ctx);
+	return 0;
+}
 
 /* --- sections --- */
 
@@ -393,4 +444,56 @@ const struct cfg_module proxy_cfg_module = {
 	.name = "proxy",
 	.kws = kws,
 	.sections = sections,
+};
+
+/* --- timeouts -------------------------------------------------------------------------------- */
+
+/* Keywords of timeouts. Main thread, while the configuration is read. */
+
+static int
+parse_timeout(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+	unsigned int *field = (unsigned int *)(void *)((char *)&p->to + ctx->kw->arg);
+
+	return cfg_arg_timeout(ctx, 0, field);
+}
+
+#define TIMEOUT(n, where, field, text)                                                 \
+	{                                                                              \
+		.name = "timeout " n, .sections = where, .min = 1, .max = 1,           \
+		.parse = parse_timeout, .arg = offsetof(struct proxy_timeouts, field), \
+		.once = "timeout " n, .syntax = "<time>", .doc = text                  \
+	}
+static const struct cfg_kw timeout_kws[] = {
+	TIMEOUT("client", CFG_FE, client, "Maximum time without activity on the client's side."),
+	TIMEOUT("client-fin", CFG_FE, client_fin,
+		"As timeout client, after one direction was closed."),
+	TIMEOUT("client-hs", CFG_FE, client_hs,
+		"Maximum time of a client's TLS handshake; the default is timeout client."),
+	TIMEOUT("connect", CFG_BE, connect, "Maximum time to connect to a server."),
+	TIMEOUT("check", CFG_BE, check, "Maximum time for a health check after the connection is "
+		"established."),
+	TIMEOUT("http-keep-alive", CFG_PROXIES, http_keep_alive,
+		"Maximum time between two requests of a client; the default is http-request."),
+	TIMEOUT("http-request", CFG_PROXIES, http_request,
+		"Maximum time between the first byte of a request header and its end."),
+	TIMEOUT("queue", CFG_BE, queue,
+		"Maximum time that a connection waits for a server; the default is the connect "
+		"timeout."),
+	TIMEOUT("server", CFG_BE, server, "Maximum time without activity on the server's side."),
+	TIMEOUT("server-fin", CFG_BE, server_fin,
+		"As timeout server, after one direction was closed."),
+	TIMEOUT("tarpit", CFG_PROXIES, tarpit,
+		"Time after which a tarpitted request is answered; the default is the connect "
+		"timeout."),
+	TIMEOUT("tunnel", CFG_BE, tunnel,
+		"Replaces timeout client and timeout server once the server is connected, in mode "
+		"tcp and after an upgrade."),
+	{ 0 },
+};
+
+const struct cfg_module timeouts_cfg_module = {
+	.name = "timeouts",
+	.kws = timeout_kws,
 };

@@ -10,7 +10,6 @@
 #include "cfg/arg_address.h"
 #include "cfg/ctx.h"
 #include "dns/nameserver.h"
-#include "dns/resolv_conf.h"
 #include "dns/resolvers.h"
 #include "proxy/model/proxies.h"
 

@@ -87,7 +87,7 @@ read_server_line(const struct server_line *line, struct server *s, struct cfg_di
 	struct cfg_ctx ctx = { .root = line->proxies, .obj = s->be, .name = s->be->name, .kw = &kw,
 		.argc = line->argc, .diag = d, .env = line->env, .registry = line->registry,
 		.word = word, .nword = (unsigned int)line->argc + 1, .base = 1,
-		.at_run_time = true };
+		.at_run_time = 1 };
 
 	for (int i = 0; i < line->argc; i++)
 		word[i + 1].text = line->argv[i];

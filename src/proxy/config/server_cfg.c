@@ -1,5 +1,7 @@
 /* The keywords server and default-server, and their options. Main thread, while the
  * configuration is read. */
+#include "proxy/config/server_cfg.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,14 +10,14 @@
 #include "base/mem.h"
 #include "cfg/arg_address.h"
 #include "cfg/ctx.h"
+#include "cfg/registry.h"
 #include "http/head.h"
 #include "net/bind_cfg.h"
-#include "proxy/model/proxy.h"
-#include "proxy/model/server_list.h"
-#include "proxy/config/guid_cfg.h"
 #include "proxy/config/proxy_cfg.h"
 #include "proxy/config/server_name_cfg.h"
 #include "proxy/config/source_cfg.h"
+#include "proxy/model/proxy.h"
+#include "proxy/model/server_list.h"
 
 /* server-template */
 #define TEMPLATE_NUMBER_MAX 65535
@@ -210,7 +212,7 @@ static const struct cfg_opt opts[] = {
 		.syntax = "<string>",
 		.doc = "A name that no other server or proxy has: after a reload counters and "
 			"states are found by it, whatever the server's name is then.",
-		.only_at_start = true },
+		.only_at_start = 1 },
 	OPT("id", 1, server_opt_id, 0, "<number>", "The server's number in the statistics."),
 	OPT_COUNT("maxconn", maxconn, "Maximum number of concurrent connections; 0 sets no limit."),
 	OPT("max-reuse", 1, opt_bound, FIELD(max_reuse) << 1, "<number>",
@@ -418,4 +420,67 @@ const struct cfg_module server_cfg_module = {
 	.name = "server",
 	.kws = kws,
 	.opts = { [CFG_OPT_SERVER] = opts },
+};
+
+/* --- states ---------------------------------------------------------------------------------- */
+
+/*
+ * load-server-state-from-file and server-state-file-name (manual 4). Main thread, before
+ * anything is started.
+ */
+
+static int
+parse_state_source(struct cfg_ctx *ctx)
+{
+	static const char *const names[] = { [STATE_FILE_NONE] = "none",
+		[STATE_FILE_GLOBAL] = "global",
+		[STATE_FILE_LOCAL] = "local" };
+	const char *word = cfg_arg(ctx, 0);
+	struct proxy *p = ctx->obj;
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(word, names[i]) == 0) {
+			p->state_file = (enum state_file)i;
+			return 0;
+		}
+	return cfg_error(ctx, 0,
+		"'load-server-state-from-file' expects 'global', 'local' or 'none'. Got '%s'",
+		word);
+}
+
+/* Without a name it is that of the backend. */
+static int
+parse_state_name(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+
+	mem_free(p->state_file_name);
+	p->state_file_name = NULL;
+	if (ctx->argc == 0 || strcmp(cfg_arg(ctx, 0), "use-backend-name") == 0)
+		return 0;
+	return cfg_arg_dup(ctx, 0, &p->state_file_name);
+}
+
+static const struct cfg_kw state_kws[] = {
+	{ .name = "load-server-state-from-file",
+		.sections = CFG_BE,
+		.min = 1,
+		.max = 1,
+		.parse = parse_state_source,
+		.syntax = "{ global | local | none }",
+		.doc = "Whether states of servers are loaded at start, from the global file or one "
+		       "of the backend." },
+	{ .name = "server-state-file-name",
+		.sections = CFG_BE,
+		.min = 0,
+		.max = 1,
+		.parse = parse_state_name,
+		.syntax = "[ use-backend-name | <file> ]",
+		.doc = "File with the states of the backend's servers; the default is its name." },
+	{ 0 },
+};
+
+const struct cfg_module server_state_cfg_module = {
+	.name = "server-state",
+	.kws = state_kws,
 };

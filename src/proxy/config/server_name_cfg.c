@@ -160,11 +160,11 @@ opt_init_addr(struct cfg_ctx *ctx, void *obj)
 #define OPT(n, fn, syn, text)                                                              \
 	{                                                                                  \
 		.name = n, .min = 1, .max = 1, .parse = fn, .syntax = syn, .doc = text,    \
-		.only_at_start = true                                                      \
+		.only_at_start = 1                                                         \
 	}
 
 static const struct cfg_opt opts[] = {
-	{ .name = "init-addr", .min = 0, .max = 1, .parse = opt_init_addr, .only_at_start = true,
+	{ .name = "init-addr", .min = 0, .max = 1, .parse = opt_init_addr, .only_at_start = 1,
 		.syntax = "<method>[,<method>]...", .doc =
 		"What finds the address of a name at start, in order: libc asks the C library, an "
 		"address is used as it is, none starts the server without an address, in "

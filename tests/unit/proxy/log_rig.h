@@ -17,7 +17,6 @@
 #include "cfg/env.h"
 #include "cfg/reader.h"
 #include "proxy/config/log_cfg.h"
-#include "proxy/config/log_profile_cfg.h"
 #include "proxy/config/proxy_life.h"
 #include "proxy/config/ring_cfg.h"
 #include "proxy/config/vocab.h"

@@ -22,10 +22,9 @@
 #include "proxy/check/check_expect.h"
 #include "proxy/config/capture_cfg.h"
 #include "proxy/config/check_cfg.h"
-#include "proxy/config/dispatch_cfg.h"
-#include "proxy/config/errors_cfg.h"
+#include "proxy/config/http_error_cfg.h"
 #include "proxy/config/forward_cfg.h"
-#include "proxy/config/hints_cfg.h"
+#include "proxy/config/proxy_cfg_options.h"
 #include "proxy/config/http_cfg.h"
 #include "proxy/config/log_cfg.h"
 #include "proxy/config/peers_cfg.h"
@@ -36,7 +35,7 @@
 #include "proxy/config/rules_cfg.h"
 #include "proxy/config/server_name_cfg.h"
 #include "proxy/config/server_proxy_cfg.h"
-#include "proxy/config/server_state_cfg.h"
+#include "proxy/config/server_cfg.h"
 #include "proxy/config/server_tls_cfg.h"
 #include "proxy/config/stats_cfg.h"
 #include "proxy/config/unique_id_cfg.h"
@@ -92,7 +91,7 @@ world_print(struct world *w)
 	FILE *f = fmemopen(w->printed, sizeof(w->printed), "w");
 
 	assert_non_null(f);
-	print_diag(&w->diag, f, false);
+	print_diag(&w->diag, f, 0);
 	(void)fclose(f);
 }
 

@@ -1,4 +1,4 @@
-#include "proxy/config/dispatch_cfg.h"
+#include "proxy/config/proxies_finish.h"
 
 #include "unit/proxy/proxies_rig.h"
 

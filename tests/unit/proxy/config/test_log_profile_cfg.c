@@ -1,5 +1,5 @@
 /* Sections log-profile, profiles of log lines, and log-steps. */
-#include "proxy/config/log_profile_cfg.h"
+#include "proxy/config/log_cfg.h"
 
 #include "unit/proxy/log_rig.h"
 

@@ -61,7 +61,7 @@ load(const char *text)
 	}
 	f = fmemopen(w.printed, sizeof(w.printed), "w");
 	assert_non_null(f);
-	print_diag(&w.diag, f, false);
+	print_diag(&w.diag, f, 0);
 	(void)fclose(f);
 	return bad;
 }

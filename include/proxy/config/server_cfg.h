@@ -1,6 +1,6 @@
 /* The file that the states of a backend's servers are loaded from at start: keywords of proxies. */
-#ifndef TACIT_PROXY_CONFIG_SERVER_STATE_CFG_H
-#define TACIT_PROXY_CONFIG_SERVER_STATE_CFG_H
+#ifndef TACIT_PROXY_CONFIG_SERVER_CFG_H
+#define TACIT_PROXY_CONFIG_SERVER_CFG_H
 
 #include "cfg/registry.h"
 

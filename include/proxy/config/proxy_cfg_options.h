@@ -1,6 +1,6 @@
 /* Keywords of proxies and options of their lines that are accepted and have no effect. */
-#ifndef TACIT_PROXY_CONFIG_HINTS_CFG_H
-#define TACIT_PROXY_CONFIG_HINTS_CFG_H
+#ifndef TACIT_PROXY_CONFIG_PROXY_CFG_OPTIONS_H
+#define TACIT_PROXY_CONFIG_PROXY_CFG_OPTIONS_H
 
 #include "cfg/registry.h"
 
