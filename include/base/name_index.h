@@ -1,6 +1,6 @@
 /*
  * Items by name: a hash table for the names in a configuration, which commands may change. Not for
- * keys that clients choose: the hash is not keyed (base/keyhash.h).
+ * keys that clients choose: the hash is not keyed (base/hash.h).
  */
 #ifndef TACIT_BASE_NAME_INDEX_H
 #define TACIT_BASE_NAME_INDEX_H

@@ -71,4 +71,9 @@ int resolvers_start(struct resolvers *res, struct loop *loop) must_check;
 /* Closes the sockets and stops the timers; lookups stay until they are unwatched. */
 void resolvers_stop(struct resolvers *res);
 
+/* Adds a name server for each line `nameserver <address>` of the text, which is changed; it is
+ * called by its address, and one that exists already is left alone. Other lines are ignored. The
+ * number of those added, or -ERR_NOMEM. */
+int resolv_conf_add(struct resolvers *res, char *text) must_check;
+
 #endif

@@ -1,4 +1,4 @@
-/* Shared by the files of the loop: loop.c runs the turn, loop_fds.c keeps the fd table. */
+/* Shared by the files of the loop: loop.c runs the turn, loop.c keeps the fd table. */
 #ifndef TACIT_EVENT_LOOP_INT_H
 #define TACIT_EVENT_LOOP_INT_H
 
@@ -64,8 +64,5 @@ loop_mark_dirty(struct loop *l, int fd, struct slot *s)
 	s->dirty = 1;
 	l->dirty[l->n_dirty++] = fd;
 }
-
-/* Registers the directions that are wanted and blocked; lists those worth another try. */
-void loop_commit(struct loop *l);
 
 #endif

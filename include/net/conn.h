@@ -258,7 +258,7 @@ int conn_take_fd(struct conn *c) must_check;
  * closed already. */
 void conn_close_late(struct conn *c);
 
-/* --- the preface, for conn.c: net/conn_preface.c --- */
+/* --- the preface, for conn.c: net/conn_xprt.c --- */
 
 /* Sends the rest of the preface and then data, in one call: bytes of the data that were sent, or
  * -errno. */

@@ -11,10 +11,19 @@
 #include "base/compiler.h"
 #include "base/list.h"
 #include "cfg/diag.h"
+#include "tls/crt_list.h"
 #include "tls/names.h"
 #include "tls/settings.h"
 #include "tls/store.h"
 #include "tls/transport.h"
+
+/* A crt-list. Never freed before the set. */
+struct tls_crt_list {
+	struct list link;         /* in the order of names */
+	char *name;
+	int is_directory;
+	unsigned int last;        /* number of its last line */
+};
 
 struct sys;
 struct tls_bind_change;
@@ -136,5 +145,14 @@ struct tls_variant *tls_bind_variant(struct tls_bind *b, const struct tls_settin
 void tls_bind_rest_variants(struct tls_bind *b);
 /* Removes those from the n-th on, which no line and no context has. */
 void tls_bind_drop_variants(struct tls_bind *b, unsigned int n);
+
+/* NULL: unknown. A directory may be written with '/' at its end. */
+struct tls_crt_list *tls_crt_lists_find_path(const struct list *lists, const char *path);
+/* The list of this name, which is new if there is none. NULL when memory is out. */
+struct tls_crt_list *tls_crt_lists_take(struct list *lists, const char *name) must_check;
+void tls_crt_lists_free(struct list *lists);
+/* Copies the fields of a line of a list. 0 or -ERR_NOMEM. */
+int tls_line_fill(struct tls_line *l, struct tls_bind *b, struct tls_crt_list *list,
+	const struct tls_list_line *from) must_check;
 
 #endif

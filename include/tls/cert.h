@@ -14,6 +14,8 @@
 
 #include "base/compiler.h"
 
+#define TLS_ERROR_MAX 256
+
 /* Types of OpenSSL; stack_st_X509 is STACK_OF(X509). */
 struct evp_pkey_st;
 struct ocsp_cert_id_st;
@@ -102,5 +104,9 @@ struct stack_st_X509 *tls_cert_sent_chain(const struct tls_cert *c);
 int tls_cert_find_issuer(struct tls_cert *c) must_check;
 /* Checks that key and certificate are there and belong to each other; finds chain and issuer. */
 int tls_cert_complete(struct tls_cert *c, char *why) must_check;
+
+/* The reason of the first error in the queue, "no reason given" if there is none; empties the
+ * queue. Returns out. */
+const char *tls_error_take(char *out, size_t size);
 
 #endif

@@ -8,6 +8,15 @@
 #include "base/compiler.h"
 #include "tls/cert.h"
 
+/* True if a directory's file is a certificate of its own. */
+typedef int tls_dir_filter(const char *name);
+
+/* The files of a directory that hold certificates, sorted by bytes. */
+struct tls_dir {
+	char **path; /* from mem_alloc(), as each path */
+	unsigned int n, cap;
+};
+
 struct sys;
 struct tls_chains;
 struct tls_issuers;
@@ -55,6 +64,14 @@ char *tls_crt_path(const struct tls_file_rules *rules, const char *name) must_ch
  */
 int tls_cert_read(struct sys *sys, const struct tls_file_rules *rules,
 	const struct tls_cert_paths *paths, struct tls_cert **out, char *why, char *warning)
+	must_check;
+
+/* Not hidden, and not one of the files beside a certificate. */
+int tls_is_cert_name(const char *name);
+void tls_dir_free(struct tls_dir *d);
+
+/* 0, or a negative reason with nothing in *out. */
+int tls_dir_read(struct sys *sys, const char *dir, tls_dir_filter *is_wanted, struct tls_dir *out)
 	must_check;
 
 #endif

@@ -4,6 +4,8 @@
 
 #include "base/sbuf.h"
 #include "tls/cert.h"
+#include "tls/conn_info.h"
+#include "tls/openssl.h"
 
 struct tls_ca;
 struct x509_st;
@@ -18,5 +20,10 @@ int tls_ca_show(const struct tls_ca *ca, int i, struct sbuf *out);
 /* Lines of at most `max` revoked certificates of the i-th list, from number `from` on. Returns how
  * many there were. */
 int tls_crl_show_revoked(const struct tls_ca *ca, int i, int from, int max, struct sbuf *out);
+
+/* Each appends nothing if the certificate has none of it. */
+void tls_cert_add_info(X509 *x, enum tls_cert_info what, struct sbuf *out);
+void tls_chain_add(const STACK_OF(X509) *chain, struct sbuf *out);
+void tls_name_add_info(const X509_NAME *name, const struct tls_dn_part *part, struct sbuf *out);
 
 #endif

@@ -30,9 +30,6 @@ struct tls_chains {
 
 void tls_chains_init(struct tls_chains *t);
 void tls_chains_fini(struct tls_chains *t);
-/* chains_read.c: reads the files of the directory. One that has no chain is reported and left out.
- * 0, or -1 after a message. */
-int tls_chains_read(struct tls_chains *t, struct sys *sys, struct cfg_diag *d) must_check;
 /* Removes all chains, and takes another one, whose certificates it then owns: 0 or -ERR_NOMEM. */
 void tls_chains_clear(struct tls_chains *t);
 int tls_chains_add(struct tls_chains *t, const char *path, struct stack_st_X509 *certs) must_check;

@@ -10,6 +10,7 @@
 #include "base/compiler.h"
 #include "base/sbuf.h"
 #include "base/str.h"
+#include "net/xprt.h"
 
 struct conn;
 
@@ -70,5 +71,8 @@ int tls_info_cert(const struct conn *c, enum tls_whose whose, enum tls_cert_info
 /* Prints the name of the certificate's subject, or its issuer. */
 int tls_info_name(const struct conn *c, enum tls_whose whose, int is_issuer,
 	const struct tls_dn_part *part, struct sbuf *out) must_check;
+
+/* The query of struct xprt_ops. */
+int tls_query(const struct conn *c, enum xprt_query what, struct str *out);
 
 #endif

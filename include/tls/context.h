@@ -9,6 +9,9 @@
 #include "tls/bind.h"
 #include "tls/settings.h"
 
+struct ssl_ctx_st;
+struct x509_store_ctx_st;
+
 /* Makes an acceptor's context for one variant, which begins with the certificate of `first` (NULL:
  * none). NULL with why (TLS_WHY_MAX); the caller owns a reference. */
 struct ssl_ctx_st *tls_context_accept(struct tls_acceptor *a, struct tls_variant *v,

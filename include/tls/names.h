@@ -1,14 +1,27 @@
 /*
  * The names that the certificates of a bind line are for, as a client asks for one (SNI): exact
  * names first, then wildcards. Made by the main thread, or the first worker while the others are
- * paused; then workers only read. A change: tls/names_change.h.
+ * paused; then workers only read. A change: tls/names.h.
  */
 #ifndef TACIT_TLS_NAMES_H
 #define TACIT_TLS_NAMES_H
 
+#include <stddef.h>
+
 #include "base/compiler.h"
 #include "base/list.h"
 #include "base/name_index.h"
+
+struct ssl_st;
+struct ssl_session_st;
+
+struct tls_names_change {
+	struct tls_names *table;
+	struct list edits;               /* one per name */
+	struct name_index exact, wild;   /* of these */
+	struct tls_edit *fallback;       /* NULL: it stays */
+	struct name_index more_exact, more_wild; /* with more room; all zeros: there is room */
+};
 
 struct tls_line;
 struct x509_st;
@@ -41,12 +54,6 @@ void tls_names_fini(struct tls_names *t);
 /* A pattern for this line: "name", "*.name", or either with '!' before it. "!*" is ignored. 0 or
  * -ERR_NOMEM. */
 int tls_names_add(struct tls_names *t, const char *pattern, struct tls_line *line) must_check;
-/* False: no client can ask for it. */
-int tls_pattern_read(struct tls_pattern *p, const char *pattern);
-/* A name without lines. NULL when memory is out. */
-struct tls_name *tls_name_new(const char *name) must_check;
-/* NULL is allowed. */
-void tls_name_free(struct tls_name *n);
 /* A line for clients that ask for no known name. 0 or -ERR_NOMEM. */
 int tls_names_add_fallback(struct tls_names *t, struct tls_line *line) must_check;
 typedef int tls_name_fn(void *arg, const char *pattern, struct tls_line *line);
@@ -61,5 +68,29 @@ const struct tls_name *tls_names_find(const struct tls_names *t, const char *nam
 /* The wildcard that covers a name that was found exactly, for kinds of keys that its own lines do
  * not have; NULL: none, or a filter excludes the name. */
 const struct tls_name *tls_names_find_wider(const struct tls_names *t, const struct tls_name *n);
+
+void names_change_init(struct tls_names_change *c, struct tls_names *table);
+/* Clients that ask for no known name get this line no more. 0 or -ERR_NOMEM. */
+int names_change_remove_fallback(struct tls_names_change *c, struct tls_line *line) must_check;
+/* The last step before it is put in place: room in the table. 0 or -ERR_NOMEM. */
+int names_change_make_room(struct tls_names_change *c) must_check;
+/* The first line that the table will have for clients that ask for no known name; NULL: none. */
+struct tls_line *names_change_first(const struct tls_names_change *c);
+/* Puts it in place. Fails never. */
+void names_change_apply(struct tls_names_change *c);
+/* Frees what is not in place. */
+void names_change_fini(struct tls_names_change *c);
+
+/* The pattern is from now on, or no more, for this line. 0 or -ERR_NOMEM. */
+int names_change_add(struct tls_names_change *c, const char *pattern, struct tls_line *line)
+	must_check;
+int names_change_remove(struct tls_names_change *c, const char *pattern, struct tls_line *line)
+	must_check;
+
+/* The host name, not terminated; NULL: none. */
+const char *tls_hello_name(struct ssl_st *ssl, size_t *len);
+/* True if the session was made for the name that the client asks for now, or both without one. The
+ * case counts: with TLS 1.2 the name of the session is what fetches show. */
+int tls_hello_match_session(struct ssl_st *ssl, const struct ssl_session_st *session);
 
 #endif

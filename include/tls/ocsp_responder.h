@@ -10,6 +10,9 @@
 
 #include "base/compiler.h"
 #include "base/sbuf.h"
+#include "tls/bind.h"
+#include "tls/store.h"
+#include "tls/tls_conf.h"
 
 struct ocsp_cert_id_st;
 struct tls_cert;
@@ -38,5 +41,18 @@ int tls_ocsp_request(const struct tls_cert *c, const struct tls_ocsp_responder *
  */
 struct tls_ocsp *tls_ocsp_accept(const struct tls_cert *c, const void *der, size_t len, char *why)
 	must_check;
+
+/*
+ * Settles it for the certificate of a line that a bind line has got: by the line of its crt-list
+ * (`own`; NULL: none), by the bind line, by its crt-store, or by the global section; the first
+ * that is set counts. 0; or a negative reason with why (TLS_WHY_MAX): the line or the bind line
+ * wants updates, and it cannot have them; or two lines, or a line and the crt-store, differ.
+ */
+int tls_ocsp_enable(struct tls_conf *conf, struct tls_line *l, const struct tls_settings *own,
+	char *why) must_check;
+/* Applies `ocsp-update` of the line `load` of an entry's certificate. 0, or a negative reason with
+ * why (TLS_WHY_MAX): the line wants updates, and the certificate cannot have them. */
+int tls_ocsp_enable_load(struct tls_conf *conf, struct tls_entry *e, enum tls_ocsp_update said,
+	char *why) must_check;
 
 #endif

@@ -12,6 +12,8 @@
 #include "base/compiler.h"
 #include "tls/cert.h"
 
+struct sbuf;
+
 enum tls_version {
 	TLS_VERSION_UNSET,
 	TLS_VERSION_SSL30,
@@ -95,5 +97,10 @@ int tls_bytes_copy(struct tls_bytes *to, const struct tls_bytes *from) must_chec
 /* Removes protocols that only HTTP/2 and later speak from such a list. True if it had one. */
 int tls_alpn_drop_http2(struct tls_bytes *alpn);
 int tls_error_is_in(const struct tls_error_set *set, int error);
+
+extern const char *const tls_version_name;   /* "OpenSSL 3.0.17 1 Jul 2025" */
+extern const char *const tls_version_number; /* "3.0.17" */
+/* A line for each provider of algorithms that is loaded. First worker. */
+void tls_show_providers(struct sbuf *out);
 
 #endif

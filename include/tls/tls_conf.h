@@ -73,6 +73,9 @@ int tls_conf_finish(struct tls_conf *t, struct sys *sys, char *why) must_check;
 /* The keys of this file, which is read if it is new. NULL with why (TLS_WHY_MAX). */
 struct tls_tickets *tls_conf_ticket_file(struct tls_conf *t, struct sys *sys, const char *path,
 	char *why) must_check;
+/* Reads the files of the directory of chains. One that has no chain is reported and left out. 0, or
+ * -1 after a message. */
+int tls_chains_read(struct tls_chains *t, struct sys *sys, struct cfg_diag *d) must_check;
 /* No listener and no server may use it any more. Cleanses the keys. */
 void tls_conf_fini(struct tls_conf *t);
 

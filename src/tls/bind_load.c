@@ -10,11 +10,10 @@
 #include "base/mem.h"
 #include "base/sys.h"
 #include "tls/bind.h"
-#include "tls/cert_dir.h"
+#include "tls/cert_files.h"
 #include "tls/context.h"
 #include "tls/crt_list.h"
-#include "tls/crt_lists.h"
-#include "tls/ocsp_enable.h"
+#include "tls/ocsp_responder.h"
 #include "tls/openssl.h"
 #include "tls/tls_conf.h"
 

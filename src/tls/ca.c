@@ -10,10 +10,9 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/sys.h"
-#include "tls/cert_dir.h"
 #include "tls/cert_files.h"
 #include "tls/openssl.h"
-#include "tls/tls_error.h"
+#include "tls/cert.h"
 
 void
 tls_ca_files_init(struct tls_ca_files *f)

@@ -5,7 +5,7 @@
 #include "tls/conn_info.h"
 #include "tls/openssl.h"
 #include "tls/tls_conf.h"
-#include "tls_bio.h"
+#include "tls/transport.h"
 
 static struct tls *
 tls_of_ssl(const SSL *ssl)

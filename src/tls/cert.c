@@ -2,6 +2,7 @@
  * first worker while the others are paused. */
 #include "tls/cert.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +11,28 @@
 #include "tls/chains.h"
 #include "tls/ocsp.h"
 #include "tls/openssl.h"
-#include "tls/tls_error.h"
+
+/* --- errors of OpenSSL ----------------------------------------------------------------------- */
+
+/* OpenSSL's reasons as texts. Any thread: the queue belongs to the thread. */
+
+const char *
+tls_error_take(char *out, size_t size)
+{
+	unsigned long code = ERR_peek_error();
+	const char *reason = code ? ERR_reason_error_string(code) : NULL;
+
+	if (reason)
+		(void)snprintf(out, size, "%s", reason);
+	else if (code)
+		(void)snprintf(out, size, "error %08lX of OpenSSL", code);
+	else
+		(void)snprintf(out, size, "no reason given");
+	ERR_clear_error();
+	return out;
+}
+
+/* --- certificates ---------------------------------------------------------------------------- */
 
 struct tls_cert *
 tls_cert_new(void)

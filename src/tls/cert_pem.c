@@ -7,7 +7,6 @@
 #include "tls/cert.h"
 #include "tls/issuers.h"
 #include "tls/openssl.h"
-#include "tls/tls_error.h"
 
 /* One block: "-----BEGIN name-----". */
 struct pem_block {

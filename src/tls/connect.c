@@ -11,11 +11,10 @@
 #include "tls/names.h"
 #include "tls/openssl.h"
 #include "tls/server_name.h"
-#include "tls/shared_sessions.h"
+#include "tls/sessions.h"
 #include "tls/tls_conf.h"
 #include "tls/transport.h"
 #include "resume.h"
-#include "tls_bio.h"
 
 struct tls_connector {
 	struct tls_maker maker;

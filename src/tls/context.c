@@ -5,13 +5,20 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "base/err.h"
-#include "tls/choose.h"
+#include "event/loop.h"
+#include "net/conn_err.h"
+#include "tls/bind.h"
+#include "tls/capture.h"
+#include "tls/names.h"
+#include "tls/ocsp.h"
 #include "tls/openssl.h"
 #include "tls/sessions.h"
 #include "tls/tickets.h"
 #include "tls/tls_conf.h"
-#include "tls/tls_error.h"
+#include "tls/cert.h"
+#include "tls/transport.h"
 
 static const int versions[TLS_VERSIONS] = {
 	[TLS_VERSION_SSL30] = SSL3_VERSION,
@@ -106,6 +113,374 @@ add_ca_names(SSL_CTX *ctx, const struct tls_ca *ca)
 	SSL_CTX_set_client_CA_list(ctx, names);
 	return 0;
 }
+
+/* --- the choice of a certificate ------------------------------------------------------------- */
+
+/*
+ * Chooses the certificate and the settings that a client gets. On the worker of the connection;
+ * the tables change only while the workers are paused.
+ */
+
+/* The signatures that a client can verify. */
+struct abilities {
+	int ecdsa, rsa;
+};
+
+static int
+offers_ecdsa_cipher(SSL *ssl)
+{
+	const STACK_OF(SSL_CIPHER) *all = SSL_get_client_ciphers(ssl);
+
+	for (int i = 0; i < sk_SSL_CIPHER_num(all); i++) {
+		int auth = SSL_CIPHER_get_auth_nid(sk_SSL_CIPHER_value(all, i));
+
+		if (auth == NID_auth_any || auth == NID_auth_ecdsa)
+			return 1;
+	}
+	return 0;
+}
+
+static int
+hello_offers_ecdsa(SSL *ssl)
+{
+	const unsigned char *p;
+	size_t n = SSL_client_hello_isv2(ssl) ? 0 : SSL_client_hello_get0_ciphers(ssl, &p);
+
+	for (size_t i = 0; i + 1 < n; i += 2) {
+		const SSL_CIPHER *c = SSL_CIPHER_find(ssl, p + i);
+
+		/* The ciphers of TLS 1.3; signalling values have "any" key, too. */
+		if (p[i] == 0x13 || (c && SSL_CIPHER_get_auth_nid(c) == NID_auth_ecdsa))
+			return 1;
+	}
+	return 0;
+}
+
+static struct abilities
+client_abilities(SSL *ssl)
+{
+	struct abilities a = { 0, 0 };
+	int n = SSL_get_sigalgs(ssl, 0, NULL, NULL, NULL, NULL, NULL);
+
+	/* Without the extension SHA-1 with RSA is meant (RFC 5246, 7.4.1.4.1). */
+	if (n <= 0)
+		a.rsa = 1;
+	for (int i = 0; i < n; i++) {
+		int sign = NID_undef;
+
+		(void)SSL_get_sigalgs(ssl, i, &sign, NULL, NULL, NULL, NULL);
+		a.ecdsa |= sign == EVP_PKEY_EC;
+		a.rsa |= sign == EVP_PKEY_RSA || sign == EVP_PKEY_RSA_PSS;
+	}
+	if (a.ecdsa)
+		a.ecdsa = offers_ecdsa_cipher(ssl);
+	return a;
+}
+
+/* The first line of each kind of key. */
+struct by_kind {
+	const struct tls_line *of[TLS_KEY_OTHER + 1];
+	unsigned int n;
+};
+
+static void
+note_line(struct by_kind *k, const struct tls_line *l)
+{
+	const struct tls_cert *c = l->entry->cert;
+
+	if (!c || k->of[c->kind])
+		return;
+	k->of[c->kind] = l;
+	k->n++;
+}
+
+static const struct tls_line *
+pick_line(const struct by_kind *k, struct abilities can)
+{
+	static const enum tls_key_kind order[] = { TLS_KEY_ECDSA, TLS_KEY_RSA, TLS_KEY_OTHER };
+
+	if (k->of[TLS_KEY_ECDSA] && can.ecdsa)
+		return k->of[TLS_KEY_ECDSA];
+	if (k->of[TLS_KEY_RSA] && can.rsa)
+		return k->of[TLS_KEY_RSA];
+	if (k->of[TLS_KEY_OTHER])
+		return k->of[TLS_KEY_OTHER];
+	for (size_t i = 0; i < ARRAY_LEN(order); i++)
+		if (k->of[order[i]])
+			return k->of[order[i]];
+	return NULL;
+}
+
+/* Notes the lines for a name, and those of the wildcard above it for other kinds of keys. ssl: only
+ * those whose settings the connection has; NULL: all. */
+static void
+note_name(struct by_kind *k, const struct tls_acceptor *a, const struct tls_name *name, SSL *ssl)
+{
+	const SSL_CTX *has = ssl ? SSL_get_SSL_CTX(ssl) : NULL;
+
+	for (; name; name = tls_names_find_wider(&a->bind->names, name))
+		for (unsigned int i = 0; i < name->n; i++)
+			if (!has || a->ctx[name->line[i]->variant->index] == has)
+				note_line(k, name->line[i]);
+}
+
+static const struct tls_line *
+line_for(const struct tls_acceptor *a, SSL *ssl)
+{
+	const struct tls_bind *b = a->bind;
+	const char *asked = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
+	struct abilities can = { 1, 1 };
+	struct by_kind k = { { NULL }, 0 };
+
+	if (asked)
+		note_name(&k, a, tls_names_find(&b->names, asked, strlen(asked)), ssl);
+	if (!k.n && !(b->set.flags & TLS_STRICT_SNI))
+		note_name(&k, a, &b->names.fallback, NULL);
+	if (k.n > 1)
+		can = client_abilities(ssl);
+	return pick_line(&k, can);
+}
+
+/* OpenSSL frees the copy. */
+static void
+staple_ocsp(SSL *ssl, const struct tls_acceptor *a, const struct tls_cert *c)
+{
+	const struct tls_io *io = a->maker.io;
+	unsigned char *copy;
+
+	if (!c->ocsp || SSL_get_tlsext_status_type(ssl) != TLSEXT_STATUSTYPE_ocsp)
+		return;
+	if (io && io->conn &&
+		(int64_t)(loop_wall_ns(io->conn->loop) / 1000000000) > c->ocsp->expires)
+		return;
+	copy = OPENSSL_memdup(c->ocsp->p, c->ocsp->len);
+	if (copy && !SSL_set_tlsext_status_ocsp_resp(ssl, copy, (long)c->ocsp->len))
+		OPENSSL_free(copy);
+}
+
+/* 1, or 0: the handshake fails. */
+static int
+on_certificate(SSL *ssl, void *arg)
+{
+	const struct tls_acceptor *a = arg;
+	const struct tls_line *l = line_for(a, ssl);
+	const struct tls_cert *c = l ? l->entry->cert : NULL;
+
+	if (!c)
+		return 0;
+	if (SSL_get_certificate(ssl) != c->leaf) {
+		SSL_certs_clear(ssl);
+		if (SSL_use_cert_and_key(ssl, c->leaf, c->key, tls_cert_sent_chain(c), 1) != 1)
+			return 0;
+	}
+	if (c->dh && EVP_PKEY_up_ref(c->dh) && !SSL_set0_tmp_dh_pkey(ssl, c->dh))
+		EVP_PKEY_free(c->dh);
+	staple_ocsp(ssl, a, c);
+	return 1;
+}
+
+static int
+on_status_asked(SSL *ssl, void *arg unused)
+{
+	const unsigned char *p;
+
+	return SSL_get_tlsext_status_ocsp_resp(ssl, &p) > 0 ? SSL_TLSEXT_ERR_OK
+							    : SSL_TLSEXT_ERR_NOACK;
+}
+
+/* The name is accepted, and OpenSSL keeps it in the session: tls_hello_match_session(). */
+static int
+on_servername(SSL *ssl unused, int *alert unused, void *arg unused)
+{
+	return SSL_TLSEXT_ERR_OK;
+}
+
+/* Sets again what OpenSSL has copied from the first context at SSL_new(). Versions stay those of
+ * the bind line, as in HAProxy, for a client that is given a certificate by default. */
+static int
+switch_context(SSL *ssl, const struct tls_acceptor *a, const struct tls_variant *v, int is_named)
+{
+	const struct tls_settings *set = &v->set;
+	SSL_CTX *ctx = a->ctx[v->index];
+
+	if (!SSL_set_SSL_CTX(ssl, ctx))
+		return 0;
+	SSL_set_verify(ssl, SSL_CTX_get_verify_mode(ctx), SSL_CTX_get_verify_callback(ctx));
+	if (is_named) {
+		(void)SSL_set_min_proto_version(ssl, (int)SSL_CTX_get_min_proto_version(ctx));
+		(void)SSL_set_max_proto_version(ssl, (int)SSL_CTX_get_max_proto_version(ctx));
+	}
+	(void)SSL_set_options(ssl, SSL_CTX_get_options(ctx));
+	if (set->curves)
+		(void)SSL_set1_curves_list(ssl, set->curves);
+	if (set->ciphersuites)
+		(void)SSL_set_ciphersuites(ssl, set->ciphersuites);
+	return 1;
+}
+
+/* As client_abilities(), before OpenSSL has read the extensions. */
+static struct abilities
+hello_abilities(SSL *ssl)
+{
+	struct abilities a = { 0, 0 };
+	const unsigned char *p;
+	size_t n;
+
+	if (!SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_signature_algorithms, &p, &n)) {
+		a.rsa = 1;
+		return a;
+	}
+	for (size_t i = 2; i + 1 < n; i += 2) {
+		int is_pss = p[i] == 8 && p[i + 1] >= 4 && p[i + 1] <= 11 && p[i + 1] != 7 &&
+			p[i + 1] != 8;
+
+		a.ecdsa |= p[i] < 8 && p[i + 1] == TLSEXT_signature_ecdsa;
+		a.rsa |= is_pss || (p[i] < 8 && p[i + 1] == TLSEXT_signature_rsa);
+	}
+	if (a.ecdsa)
+		a.ecdsa = hello_offers_ecdsa(ssl);
+	return a;
+}
+
+/* The line whose settings a client gets that asks for a name: that of the certificate which
+ * on_certificate() will choose. */
+static const struct tls_line *
+line_of_hello(const struct tls_acceptor *a, SSL *ssl, const struct tls_name *name)
+{
+	struct by_kind k = { { NULL }, 0 };
+	struct abilities can = { 1, 1 };
+	int differ = 0;
+
+	note_name(&k, a, name, NULL);
+	for (unsigned int i = 0; i < ARRAY_LEN(k.of); i++)
+		differ |= k.of[i] && k.of[i]->variant != name->line[0]->variant;
+	if (!differ)
+		return name->line[0];
+	if (k.n > 1)
+		can = hello_abilities(ssl);
+	return pick_line(&k, can);
+}
+
+static int
+on_client_hello(SSL *ssl, int *alert, void *arg)
+{
+	const struct tls_acceptor *a = arg;
+	const struct tls_bind *b = a->bind;
+	size_t len = 0;
+	const char *asked = tls_hello_name(ssl, &len);
+	const struct tls_name *name = asked ? tls_names_find(&b->names, asked, len) : NULL;
+	const struct tls_variant *v = NULL;
+
+	if (!name && (b->set.flags & TLS_STRICT_SNI)) {
+		*alert = SSL_AD_UNRECOGNIZED_NAME;
+		return SSL_CLIENT_HELLO_ERROR;
+	}
+	if (name)
+		v = line_of_hello(a, ssl, name)->variant;
+	else if (b->names.fallback.n)
+		v = b->names.fallback.line[0]->variant;
+	if (v && v->index && !switch_context(ssl, a, v, name != NULL)) {
+		*alert = SSL_AD_INTERNAL_ERROR;
+		return SSL_CLIENT_HELLO_ERROR;
+	}
+	return SSL_CLIENT_HELLO_SUCCESS;
+}
+
+/* No protocol in common: the connection continues without one. */
+static int
+on_alpn(SSL *ssl unused, const unsigned char **out, unsigned char *out_len,
+	const unsigned char *in, unsigned int in_len, void *arg)
+{
+	const struct tls_settings *set = arg;
+	unsigned char *chosen;
+
+	if (SSL_select_next_proto(&chosen, out_len, set->alpn.p, (unsigned int)set->alpn.len, in,
+		in_len) != OPENSSL_NPN_NEGOTIATED)
+		return SSL_TLSEXT_ERR_NOACK;
+	*out = chosen;
+	return SSL_TLSEXT_ERR_OK;
+}
+
+/* Signed certificate timestamps of the certificate that is sent (RFC 6962, 3.3.1). */
+static int
+on_add_sct(SSL *ssl, unsigned int type unused, unsigned int context unused,
+	const unsigned char **out, size_t *out_len, X509 *x unused, size_t index, int *alert unused,
+	void *arg)
+{
+	const struct tls_acceptor *a = arg;
+	const struct tls_line *l = index == 0 ? line_for(a, ssl) : NULL;
+	const struct tls_cert *c = l ? l->entry->cert : NULL;
+
+	if (!c || !c->sctl.len)
+		return 0;
+	*out = c->sctl.p;
+	*out_len = c->sctl.len;
+	return 1;
+}
+
+static int
+on_sct_asked(SSL *ssl unused, unsigned int type unused, unsigned int context unused,
+	const unsigned char *in unused, size_t in_len, X509 *x unused, size_t index unused,
+	int *alert, void *arg unused)
+{
+	*alert = SSL_AD_DECODE_ERROR;
+	return in_len == 0;
+}
+
+/* The first of each: of the peer's certificate, and of those above it. */
+static void
+note_verify_error(struct tls *t, int error, int depth)
+{
+	if (!depth && !t->crt_err) {
+		t->crt_err = (uint8_t)error;
+	} else if (depth && !t->ca_err) {
+		t->ca_err = (uint8_t)error;
+		t->ca_err_depth = (uint8_t)MIN(depth, UINT8_MAX);
+	}
+}
+
+/* SSL_CTX_set_verify()'s callback: errors that the settings ignore do not end the handshake. */
+static int
+tls_on_verify(int ok, X509_STORE_CTX *x)
+{
+	const SSL *ssl = X509_STORE_CTX_get_ex_data(x, SSL_get_ex_data_X509_STORE_CTX_idx());
+	const struct tls_acceptor *a = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
+	int error = X509_STORE_CTX_get_error(x), depth = X509_STORE_CTX_get_error_depth(x);
+	struct tls *t = a->maker.io ? a->maker.io->cur : NULL;
+
+	if (ok)
+		return 1;
+	if (t)
+		note_verify_error(t, error, depth);
+	if (tls_error_is_in(depth ? &a->bind->set.ca_ignore : &a->bind->set.crt_ignore, error)) {
+		ERR_clear_error();
+		return 1;
+	}
+	if (t)
+		t->x.failure = depth ? CONN_ERR_TLS_CA : CONN_ERR_TLS_CERT;
+	return 0;
+}
+
+/* Has OpenSSL ask, for connections of this context. */
+static void
+tls_choose_enable(SSL_CTX *ctx, struct tls_acceptor *a, struct tls_variant *v)
+{
+	struct tls_settings *set = &v->set;
+
+	(void)SSL_CTX_set_app_data(ctx, a);
+	tls_capture_enable(ctx, a->bind->conf);
+	SSL_CTX_set_client_hello_cb(ctx, on_client_hello, a);
+	SSL_CTX_set_cert_cb(ctx, on_certificate, a);
+	(void)SSL_CTX_set_tlsext_servername_callback(ctx, on_servername);
+	(void)SSL_CTX_set_tlsext_status_cb(ctx, on_status_asked);
+	if (set->alpn.len)
+		SSL_CTX_set_alpn_select_cb(ctx, on_alpn, set);
+	(void)SSL_CTX_add_custom_ext(ctx, TLSEXT_TYPE_signed_certificate_timestamp,
+		SSL_EXT_CLIENT_HELLO | SSL_EXT_TLS1_2_SERVER_HELLO | SSL_EXT_TLS1_3_CERTIFICATE,
+		on_add_sct, NULL, a, on_sct_asked, NULL);
+}
+
+/* --- contexts -------------------------------------------------------------------------------- */
 
 static int
 set_verification(SSL_CTX *ctx, const struct tls_variant *v, char *why)

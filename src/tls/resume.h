@@ -6,6 +6,7 @@
 #define TACIT_TLS_RESUME_H
 
 #include "tls/openssl.h"
+#include "tls/transport.h"
 
 struct shared_sessions;
 struct tls_resume;
@@ -20,5 +21,12 @@ void tls_resume_put(struct tls_resume *r);
 void tls_resume_share(struct tls_resume *r, struct shared_sessions *sh);
 /* Offers the session of this service to the server, in the hello to come. */
 void tls_resume_offer(struct tls_resume *r, SSL *ssl, unsigned int service);
+
+/* For a context that accepts on the worker of io, before its first connection. */
+void second_ticket_enable(SSL_CTX *ctx, struct tls_io *io);
+/* After data was read from the client. */
+void second_ticket_on_read(struct tls *t);
+/* Before data is written to the client, within the operation. */
+void second_ticket_on_write(struct tls *t);
 
 #endif

@@ -4,7 +4,7 @@
 #include "base/counter.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "tls_bio.h"
+#include "tls/transport.h"
 
 struct tls_io *
 tls_io_new(int *reason)

@@ -180,7 +180,7 @@ check_diag(const struct cfg_diag *d)
 	}
 	f = open_memstream(&out, &len);
 	expect(f != NULL);
-	print_diag(d, f, false);
+	print_diag(d, f, 0);
 	fclose(f);
 	for (size_t i = 0; i < len; i++)
 		expect(out[i] == '\n' || out[i] == '\t' || (unsigned char)out[i] >= ' ');

@@ -71,7 +71,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	expect(rc == 0 || c.diag.count[CFG_ALERT] > 0);
 	f = open_memstream(&out, &len);
 	expect(f != NULL);
-	print_diag(&c.diag, f, false);
+	print_diag(&c.diag, f, 0);
 	fclose(f);
 	free(out);
 	config_fini(&c);

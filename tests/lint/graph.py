@@ -14,8 +14,7 @@ import sys
 import layers
 from ctext import code_of, includes_of
 
-COMPONENT_MAX = 4
-COMPONENT_MAX_IN = {'proxy': 3, 'rule': 3}
+COMPONENT_MAX = 3
 
 
 def object_of(objects, source):
@@ -121,10 +120,9 @@ def check_knots(tree):
     if not tree.objects:
         return
     for knot in components_of(tree.links()):
-        most = min(COMPONENT_MAX_IN.get(path.split('/')[1], COMPONENT_MAX) for path in knot)
-        if len(knot) > most:
+        if len(knot) > COMPONENT_MAX:
             for path in knot:
-                yield path, 1, f'is one of {len(knot)} files that all need each other, the most is {most}'
+                yield path, 1, f'is one of {len(knot)} files that all need each other, the most is {COMPONENT_MAX}'
 
 
 def main():

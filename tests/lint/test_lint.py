@@ -385,7 +385,7 @@ def ring(folder, *names):
     (ring('proxy', 'a', 'b', 'c'), 0),
     (ring('proxy', 'a', 'b', 'c', 'd'), 4),
     (ring('rule', 'a', 'b', 'c', 'd'), 4),
-    (ring('app', 'a', 'b', 'c', 'd'), 0),
+    (ring('app', 'a', 'b', 'c', 'd'), 4),
     (ring('app', 'a', 'b', 'c', 'd', 'e'), 5),
     ({**ring('app', 'a', 'b', 'c'), **ring('app', 'd', 'e', 'f')}, 0),
     ({'src/base/a.c': calls('a', 'b'), 'src/base/b.c': calls('b', 'c'), 'src/base/c.c': calls('c', 'd'),

@@ -12,7 +12,17 @@
 #include "base/list.h"
 #include "base/sbuf.h"
 #include "dns/lookup.h"
+#include "event/timer.h"
 #include "tls/ocsp_responder.h"
+
+#define OCSP_UPDATES_AT_ONCE 4 /* responders that are asked at the same time */
+struct ocsp_job;
+struct ocsp_updates {
+	struct list jobs;           /* struct ocsp_job; none is removed before the end */
+	unsigned int n_running;
+	struct timer timer;         /* the next one that is due */
+	int is_on;
+};
 
 struct process;
 struct tls_cert;
@@ -48,16 +58,16 @@ struct ocsp_job {
 	struct ocsp_fetch fetch;
 };
 
-/* NULL when memory is out. */
-struct ocsp_job *ocsp_job_new(struct process *p, struct tls_entry *e) must_check;
-/* Ends it if it is under way. */
-void ocsp_job_free(struct ocsp_job *j);
-/* Begins an update of an idle job. ocsp_updates_on_end() follows, maybe before this returns. */
-void ocsp_job_start(struct ocsp_job *j);
-/* When to ask again, on the loop's clock: before the response expires, and not earlier than in so
- * many seconds. */
-uint64_t ocsp_job_next(const struct ocsp_job *j, uint32_t least_s);
 /* A line of `show ssl ocsp-updates`; nothing for a certificate that is not updated by itself. */
 void ocsp_job_show(const struct ocsp_job *j, struct sbuf *out);
+
+/* When all else has started. */
+void ocsp_updates_start(struct process *p);
+/* Ends what is under way. May not have been started. */
+void ocsp_updates_stop(struct process *p);
+/* The certificate of this entry, or its bind lines, have changed. */
+void ocsp_updates_look(struct process *p, struct tls_entry *e);
+/* Asks for this one now. 0, or a negative reason with why (TLS_WHY_MAX). */
+int ocsp_update_now(struct process *p, struct tls_entry *e, char *why) must_check;
 
 #endif

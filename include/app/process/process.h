@@ -13,7 +13,7 @@
 #include "app/process/keep.h"
 #include "app/process/master_link.h"
 #include "app/process/daemon.h"
-#include "app/process/ocsp_update.h"
+#include "app/process/ocsp_job.h"
 #include "app/process/wake_worker.h"
 #include "app/process/report.h"
 #include "app/process/signals.h"

@@ -1,4 +1,4 @@
-/* The parsed arguments: made by answer_parse.c and used by answer.c. */
+/* The parsed arguments: made by act_end.c and used by answer.c. */
 #ifndef TACIT_RULE_ACTION_ANSWER_INT_H
 #define TACIT_RULE_ACTION_ANSWER_INT_H
 

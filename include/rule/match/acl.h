@@ -61,7 +61,6 @@ void rule_acls_fini(struct rule_acls *a);
 /* Parses the line "acl ..." of ctx (argument 0 is the name). 0, or -1 after cfg_error(). */
 int rule_acl_parse(struct rule_acls *a, const struct rule_vocab *v, struct cfg_ctx *ctx) must_check;
 
-void acl_test_free(struct acl_test *t);
 struct rule_acl *rule_acl_new(const char *name) must_check;
 /* The ACL must be in no list. */
 void rule_acl_free(struct rule_acl **a);

@@ -2,7 +2,7 @@
  * An index of patterns by hash. Hashes grow byte by byte, so that all prefixes of a text whose
  * length occurs are looked up in one pass. Both the texts and the keys added by rules
  * (rule/match/pattern_live.h) may come from an attacker: the hash is keyed, so that collisions
- * cannot be chosen (base/keyhash.h). A full table is enlarged step by step, with each key that is
+ * cannot be chosen (base/hash.h). A full table is enlarged step by step, with each key that is
  * added, so that no single change has to wait for all of it.
  */
 #ifndef TACIT_RULE_MATCH_PATTERN_INDEX_H

@@ -3,7 +3,7 @@
  * New data is made before the guard is taken, so that readers only wait for the insertion. Its cost
  * does not depend on the number of entries, except where the method tries them one by one and,
  * rarely, when the list of all patterns is enlarged or an old table is freed. Hashes are keyed, so
- * that clients cannot choose colliding keys (base/keyhash.h).
+ * that clients cannot choose colliding keys (base/hash.h).
  */
 #ifndef TACIT_RULE_MATCH_PATTERN_LIVE_H
 #define TACIT_RULE_MATCH_PATTERN_LIVE_H

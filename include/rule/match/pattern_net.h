@@ -2,8 +2,14 @@
 #ifndef TACIT_RULE_MATCH_PATTERN_NET_H
 #define TACIT_RULE_MATCH_PATTERN_NET_H
 
+#include <stdint.h>
+
+#include "base/compiler.h"
 #include "base/keyhash.h"
+#include "base/str.h"
 #include "rule/sample/sample.h"
+
+#define PATTERN_RANGE_MAX 48 /* size of a range's text, including its NUL */
 
 #define PATTERN_NET_KEY 17   /* bytes of the longest key: those of an IPv6 address, and bits */
 #define PATTERN_NET_KEY4 5   /* the same of IPv4 */
@@ -28,5 +34,17 @@ void pattern_net_cut(struct pattern_net *net, unsigned int bits);
 size_t pattern_net_key(const struct pattern_net *net, char *key);
 void pattern_net_of_key(struct str key, struct pattern_net *net);
 uint64_t pattern_net_hash(const struct keyhash *key, const struct pattern_net *net);
+
+/* An integer with an optional sign. 0, or -1: invalid, or beyond 64 bits. */
+int pattern_number_parse(struct str text, int64_t *out) must_check;
+/*
+ * A number or a range, both ends inclusive; a missing end is the type's limit. dotted: numbers are
+ * major.minor, 0 to 65535 each, as 16 bits and 16 bits; the minor part is optional. 0, or -1 with
+ * *why, static.
+ */
+int pattern_range_parse(struct str text, int dotted, int64_t *lo, int64_t *hi,
+	const char **why) must_check;
+/* The reverse. 0, or -1: it cannot be written as text. */
+int pattern_range_text(int64_t lo, int64_t hi, int dotted, char *out) must_check;
 
 #endif

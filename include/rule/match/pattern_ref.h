@@ -8,9 +8,54 @@
 #ifndef TACIT_RULE_MATCH_PATTERN_REF_H
 #define TACIT_RULE_MATCH_PATTERN_REF_H
 
+#include <stdint.h>
+
+#include "base/compiler.h"
 #include "base/cursors.h"
 #include "base/list.h"
+#include "base/memfile.h"
 #include "rule/match/pattern_table.h"
+
+enum kept_slot_kind {
+	KEPT_SLOT_FREE,
+	KEPT_SLOT_ENTRY,      /* was added */
+	KEPT_SLOT_VALUE,      /* an entry of the file has another value */
+	KEPT_SLOT_GONE,       /* a key of the file was deleted */
+	KEPT_SLOT_KINDS
+};
+
+#define KEPT_SLOT_NO_VALUE UINT32_MAX
+struct kept_slot {
+	uint32_t size;
+	_Atomic uint32_t kind;
+	uint32_t version;        /* of the entry */
+	uint32_t text_len, value_len;
+	uint32_t reserved;
+	_Atomic uint64_t serial; /* in order of addition; of a changed entry that which it had */
+	char bytes[];            /* text, value */
+};
+
+/* In the first chunk of a ref. */
+struct pattern_kept_head {
+	uint32_t is_first;       /* 1; other chunks have 0 */
+	uint32_t file_hash;
+	uint32_t file_is_gone;   /* all entries of the file were deleted */
+	uint32_t version;        /* the current one */
+	uint64_t cleared;        /* entries of serials up to this one were deleted */
+	uint64_t lost;           /* changes that found no room */
+};
+
+#define KEPT_SLOT_MIN_BITS 6
+#define KEPT_SLOT_MAX_BITS 20
+struct pattern_kept {
+	struct memfile *file;
+	uint32_t kind;           /* of its records */
+	uint64_t serial;
+	struct pattern_kept_head *head;
+	char *at;                /* free memory of the latest chunk */
+	size_t left;
+	struct kept_slot *free[KEPT_SLOT_MAX_BITS + 1]; /* by size */
+};
 
 #define PATTERN_WHERE_MAX 32768      /* bytes of pattern_ref.where after which no place is added */
 #define PATTERN_ID_MAX INT32_MAX
@@ -133,5 +178,25 @@ const struct pattern_entry *pattern_ref_find(const struct pattern_ref *ref, stru
 /* True if the current version has an entry with this text, and all of them have this value. value.p
  * NULL: any value. */
 int pattern_ref_has(const struct pattern_ref *ref, struct str text, struct str value);
+
+/* Empty sets for this version, which has no entries or whose entries will all be deleted; what they
+ * were for before has none from now on. Without memory it has none either: its commit takes
+ * longer. */
+void pattern_coming_begin(struct pattern_ref *ref, uint32_t version);
+/* There is no such version any more. */
+void pattern_coming_end(struct pattern_ref *ref);
+
+/* True if the entry is in these sets, or is to be added to them. */
+static inline int
+pattern_coming_has(const struct pattern_ref *ref, const struct pattern_entry *e)
+{
+	return ref->coming.set && e->version == ref->coming.version && e->id > ref->coming.after;
+}
+
+/* Begins to keep the changes of a file's ref, in records of this kind with its path as the key.
+ * Without a change nothing is written. 0 or -ERR_NOMEM. */
+int pattern_kept_begin(struct pattern_ref *ref, struct memfile *file, uint32_t kind) must_check;
+/* `clear` or `commit` was applied. */
+void pattern_kept_replace(struct pattern_ref *ref, int clears);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * Repeating the changes of a map or ACL file that a previous process has saved
- * (rule/match/pattern_kept.h). At the start, before workers run.
+ * (rule/match/pattern_ref.h). At the start, before workers run.
  */
 #ifndef TACIT_RULE_MATCH_PATTERN_RESTORE_H
 #define TACIT_RULE_MATCH_PATTERN_RESTORE_H

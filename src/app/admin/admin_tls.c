@@ -10,13 +10,13 @@
 #include "net/listener.h"
 #include "proxy/model/ring_conf.h"
 #include "tls/bind_change.h"
-#include "tls/cert_part.h"
+#include "tls/store.h"
 #include "tls/cert_show.h"
 #include "tls/connect.h"
 #include "tls/ocsp.h"
 #include "tls/tickets.h"
 #include "tls/tls_conf.h"
-#include "tls/tls_version.h"
+#include "tls/settings.h"
 
 /* --- applying -------------------------------------------------------------------------------- */
 

@@ -4,13 +4,12 @@
 #include <string.h>
 
 #include "app/admin/admin_tls_int.h"
-#include "app/process/ocsp_update.h"
+#include "app/process/ocsp_job.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "net/listener.h"
 #include "tls/bind_change.h"
-#include "tls/crt_lists.h"
-#include "tls/list_change.h"
+#include "tls/bind.h"
 
 /* --- show --- */
 

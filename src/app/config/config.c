@@ -25,7 +25,7 @@
 #include "proxy/config/resolvers_cfg.h"
 #include "proxy/model/ring_conf.h"
 #include "tls/bind.h"
-#include "tls/tls_version.h"
+#include "tls/settings.h"
 
 int
 config_init(struct config *c, const char *const *environment)
@@ -159,7 +159,7 @@ apply_options(struct config *c, const struct options *o)
 	if (o->flags & OPTIONS_QUIET)
 		g->quiet = 1;
 	if (g->zero_warning)
-		c->diag.werror = true;
+		c->diag.werror = 1;
 	list_each(it, &c->proxies.all) {
 		struct proxy *p = list_entry(it, struct proxy, link);
 

@@ -6,7 +6,7 @@
 
 #include "app/config/config.h"
 #include "cfg/ctx.h"
-#include "tls/crt_store.h"
+#include "tls/crt_list.h"
 
 static int
 begin_crt_store(struct cfg_ctx *ctx)

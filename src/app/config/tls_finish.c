@@ -10,7 +10,7 @@
 #include "proxy/model/ring_conf.h"
 #include "tls/bind.h"
 #include "tls/connect.h"
-#include "tls/crt_store.h"
+#include "tls/crt_list.h"
 
 static int
 load_bind(struct config *c, struct sys *sys, const struct proxy *p, struct bind_conf *b)

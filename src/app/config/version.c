@@ -7,7 +7,7 @@
 #include "base/compiler.h"
 #include "base/mem.h"
 #include "event/poller.h"
-#include "tls/tls_version.h"
+#include "tls/settings.h"
 
 #ifdef __clang__
 #define COMPILER "clang"

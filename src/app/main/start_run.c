@@ -16,7 +16,7 @@
 #include "app/process/daemon.h"
 #include "app/process/keep.h"
 #include "app/process/privileges.h"
-#include "app/process/rings.h"
+#include "app/process/wake_worker.h"
 #include "app/process/totals.h"
 #include "app/promex/promex.h"
 #include "app/stats/stats.h"

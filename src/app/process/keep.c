@@ -13,8 +13,8 @@
 #include "base/sbuf.h"
 #include "proxy/model/proxies.h"
 #include "proxy/model/server_list.h"
-#include "rule/match/pattern_kept.h"
 #include "rule/match/pattern_restore.h"
+#include "rule/match/pattern_ref.h"
 #include "tls/tickets.h"
 
 /* Time between two notes of the numbers of the process. */

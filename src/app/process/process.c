@@ -10,7 +10,7 @@
 
 #include "app/process/frontend.h"
 #include "app/process/process_servers.h"
-#include "app/process/rings.h"
+#include "app/process/wake_worker.h"
 #include "app/process/totals.h"
 #include "base/atomic.h"
 #include "base/counter.h"

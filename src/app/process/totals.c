@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "app/process/process.h"
-#include "app/process/rings.h"
+#include "app/process/wake_worker.h"
 #include "base/atomic.h"
 #include "base/compiler.h"
 #include "base/counter.h"

@@ -9,7 +9,6 @@
 #include "app/process/wake_worker.h"
 #include "app/process/process.h"
 #include "app/process/process_bounds.h"
-#include "app/process/rings.h"
 #include "base/atomic.h"
 #include "base/err.h"
 #include "base/futex.h"

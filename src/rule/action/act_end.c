@@ -1,7 +1,315 @@
 /* Actions that end a list or a message: allow, accept, deny, tarpit, reject, silent-drop,
  * return. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "http/errorfile.h"
 #include "rule/action/act.h"
-#include "rule/action/answer_parse.h"
+#include "rule/action/answer.h"
+#include "rule/action/answer_int.h"
+
+/* --- the words of an answer ------------------------------------------------------------------ */
+
+/*
+ * The arguments of return, deny and tarpit. Main thread, while the configuration is read; an
+ * answer that is kept was checked, but for what needs the whole configuration.
+ */
+
+/* State of the parser. */
+struct reading {
+	const struct rule *r;
+	const struct rule_vocab *v;
+	struct cfg_ctx *ctx;
+	unsigned int at;
+	const char *code_word;
+	struct answer *a;
+	int arg;              /* the current word */
+	int source_arg;       /* the argument with the payload; -1: none yet */
+	int status_arg;
+};
+
+#define FAIL(rd, i, ...) cfg_error((rd)->ctx, i, __VA_ARGS__)
+
+static int
+read_status(struct reading *rd)
+{
+	int status;
+
+	if (rd->arg + 1 >= rd->ctx->argc)
+		return FAIL(rd, rd->arg, "'%s %s' : '%s' expects a status.",
+			rule_place_name(rd->r->place), rd->r->action->name,
+			cfg_arg(rd->ctx, rd->arg));
+	if (cfg_arg_int(rd->ctx, rd->arg + 1, 200, 599, &status) < 0)
+		return -1;
+	rd->a->status = (unsigned int)status;
+	rd->status_arg = rd->arg + 1;
+	rd->arg += 2;
+	return 0;
+}
+
+static int
+need_argument(struct reading *rd, int n)
+{
+	if (rd->arg + n < rd->ctx->argc)
+		return 0;
+	return FAIL(rd, rd->ctx->argc, "'%s %s' : '%s' expects %s.", rule_place_name(rd->r->place),
+		rd->r->action->name, cfg_arg(rd->ctx, rd->arg),
+		n == 2 ? "a name and a format" : "an argument");
+}
+
+static int
+read_type(struct reading *rd)
+{
+	if (need_argument(rd, 1) < 0)
+		return -1;
+	if (!act_is_value(str_of(cfg_arg(rd->ctx, rd->arg + 1))))
+		return FAIL(rd, rd->arg + 1,
+			"'%s %s' : control characters are not allowed in a header.",
+			rule_place_name(rd->r->place), rd->r->action->name);
+	if (act_text(rd->ctx, rd->arg + 1, &rd->a->type) < 0)
+		return -1;
+	rd->arg += 2;
+	return 0;
+}
+
+static int
+read_hdr(struct reading *rd)
+{
+	struct answer_hdr *h = &rd->a->hdr[rd->a->n_hdr];
+	enum http_field_id id;
+
+	if (need_argument(rd, 2) < 0)
+		return -1;
+	if (rd->a->n_hdr == ANSWER_HDRS_MAX)
+		return FAIL(rd, rd->arg, "'%s %s' : more than %d headers.",
+			rule_place_name(rd->r->place), rd->r->action->name, ANSWER_HDRS_MAX);
+	if (act_field_name(rd->r, rd->ctx, rd->arg + 1, &h->name) < 0)
+		return -1;
+	rd->a->n_hdr++;
+	id = http_field_id(h->name);
+	if (http_field_is_framing(id))
+		return FAIL(rd, rd->arg + 1, "'%s %s' : '%s' comes by itself where it is needed.",
+			rule_place_name(rd->r->place), rd->r->action->name, h->name.p);
+	if (!act_is_value(str_of(cfg_arg(rd->ctx, rd->arg + 2))))
+		return FAIL(rd, rd->arg + 2,
+			"'%s %s' : control characters are not allowed in a header.",
+			rule_place_name(rd->r->place), rd->r->action->name);
+	if (act_fmt(rd->r, rd->v, rd->ctx, rd->arg + 2, rd->at, &h->fmt) < 0)
+		return -1;
+	rd->arg += 3;
+	return 0;
+}
+
+static int
+read_answer_file(struct reading *rd)
+{
+	char *text;
+	size_t len;
+
+	if (cfg_arg_file(rd->ctx, rd->arg + 1, ANSWER_BODY_MAX, &text, &len) < 0)
+		return -1;
+	rd->a->body = (struct str){ text, len };
+	return 0;
+}
+
+static int
+read_answer_page(struct reading *rd)
+{
+	const char *why = NULL;
+	int rc;
+
+	if (read_answer_file(rd) < 0)
+		return -1;
+	rc = http_errorfile(rd->a->body, &rd->a->reply, &why);
+	if (rc == -ERR_NOMEM)
+		return cfg_nomem(rd->ctx);
+	if (rc == 0)
+		return 0;
+	return FAIL(rd, rd->arg + 1, "'%s %s' : '%s' cannot be the answer: %s.",
+		rule_place_name(rd->r->place), rd->r->action->name, cfg_arg(rd->ctx, rd->arg + 1),
+		why);
+}
+
+static int
+read_lf_file(struct reading *rd)
+{
+	struct rule_err why = { 0 };
+
+	if (read_answer_file(rd) < 0)
+		return -1;
+	if (strlen(rd->a->body.p) != rd->a->body.len)
+		return FAIL(rd, rd->arg + 1, "'%s %s' : file '%s' holds a NUL.",
+			rule_place_name(rd->r->place), rd->r->action->name,
+			cfg_arg(rd->ctx, rd->arg + 1));
+	if (rule_fmt_compile(rd->v, rd->a->body.p, 0, rd->at, &rd->a->fmt, &why) < 0)
+		return FAIL(rd, rd->arg + 1, "'%s %s' : %s (byte %zu of file '%s').",
+			rule_place_name(rd->r->place), rd->r->action->name, why.text, why.at + 1,
+			cfg_arg(rd->ctx, rd->arg + 1));
+	return 0;
+}
+
+static int
+read_string(struct reading *rd)
+{
+	if (strlen(cfg_arg(rd->ctx, rd->arg + 1)) > ANSWER_BODY_MAX)
+		return FAIL(rd, rd->arg + 1, "'%s %s' : more than %d bytes.",
+			rule_place_name(rd->r->place), rd->r->action->name, ANSWER_BODY_MAX);
+	return act_text(rd->ctx, rd->arg + 1, &rd->a->body);
+}
+
+static int
+read_lf_string(struct reading *rd)
+{
+	return act_fmt(rd->r, rd->v, rd->ctx, rd->arg + 1, rd->at, &rd->a->fmt);
+}
+
+static int
+read_section(struct reading *rd)
+{
+	rd->a->page = rd->v->page;
+	if (!rd->a->page)
+		return FAIL(rd, rd->arg, "'%s %s' : there are no sections 'http-errors' here.",
+			rule_place_name(rd->r->place), rd->r->action->name);
+	return act_text(rd->ctx, rd->arg + 1, &rd->a->section);
+}
+
+static const struct {
+	const char *word;
+	enum answer_source source;
+	int (*read)(struct reading *rd); /* NULL: no argument */
+} sources[] = {
+	{ "default-errorfiles", FROM_PROXY, NULL },
+	{ "errorfile", FROM_ERRORFILE, read_answer_page },
+	{ "errorfiles", FROM_SECTION, read_section },
+	{ "file", FROM_TEXT, read_answer_file },
+	{ "lf-file", FROM_FORMAT, read_lf_file },
+	{ "string", FROM_TEXT, read_string },
+	{ "lf-string", FROM_FORMAT, read_lf_string },
+};
+
+/* 1: parsed, 0: not this word, -1 after an error. */
+static int
+read_source(struct reading *rd)
+{
+	const char *word = cfg_arg(rd->ctx, rd->arg);
+
+	for (size_t i = 0; i < ARRAY_LEN(sources); i++) {
+		if (strcmp(word, sources[i].word) != 0)
+			continue;
+		if (rd->source_arg >= 0)
+			return FAIL(rd, rd->arg, "'%s %s' : '%s' cannot follow '%s'.",
+				rule_place_name(rd->r->place), rd->r->action->name, word,
+				cfg_arg(rd->ctx, rd->source_arg));
+		rd->source_arg = rd->arg;
+		rd->a->source = sources[i].source;
+		if (sources[i].read && (need_argument(rd, 1) < 0 || sources[i].read(rd) < 0))
+			return -1;
+		rd->arg += sources[i].read ? 2 : 1;
+		return 1;
+	}
+	return 0;
+}
+
+/* 1: parsed, 0: not one of its words, -1 after an error. */
+static int
+read_word(struct reading *rd)
+{
+	const char *word = cfg_arg(rd->ctx, rd->arg);
+
+	if (strcmp(word, "status") == 0 || (rd->code_word && strcmp(word, rd->code_word) == 0))
+		return read_status(rd) < 0 ? -1 : 1;
+	if (strcmp(word, "content-type") == 0)
+		return read_type(rd) < 0 ? -1 : 1;
+	if (strcmp(word, "hdr") == 0)
+		return read_hdr(rd) < 0 ? -1 : 1;
+	return read_source(rd);
+}
+
+/* A page is sent unchanged, and without a payload there is no type. */
+static void
+warn_unused_args(const struct reading *rd, int payload)
+{
+	const struct answer *a = rd->a;
+	const char *place = rule_place_name(rd->r->place), *name = rd->r->action->name;
+
+	if (!payload && a->source != FROM_NOTHING && a->n_hdr)
+		cfg_warn(rd->ctx, rd->source_arg,
+			"'%s %s' : 'hdr' has no effect on a page, which is sent as it is.", place,
+			name);
+	if (!payload && a->type.p)
+		cfg_warn(rd->ctx, a->source == FROM_NOTHING ? -1 : rd->source_arg,
+			"'%s %s' : 'content-type' has no effect without a payload.", place, name);
+}
+
+static int
+check_sources(struct reading *rd, int needs_page)
+{
+	struct answer *a = rd->a;
+	int payload = a->source == FROM_TEXT || a->source == FROM_FORMAT;
+	int empty = a->source == FROM_TEXT && a->body.len == 0;
+
+	if ((needs_page || a->source == FROM_PROXY || a->source == FROM_ERRORFILE ||
+		    a->source == FROM_SECTION) &&
+		http_error_id(a->status) < 0)
+		return FAIL(rd, rd->status_arg,
+			"'%s %s' : there is no page for status %u, only for %s; a payload makes "
+				"one.",
+			rule_place_name(rd->r->place), rd->r->action->name, a->status,
+			http_error_list());
+	warn_unused_args(rd, payload);
+	if (payload && !empty && !a->type.p)
+		return FAIL(rd, rd->source_arg,
+			"'%s %s' : a content-type must be given for what is not empty.",
+			rule_place_name(rd->r->place), rd->r->action->name);
+	if (payload && !empty && http_status_has_no_body(a->status))
+		return FAIL(rd, rd->source_arg, "'%s %s' : an answer with status %u has no body.",
+			rule_place_name(rd->r->place), rd->r->action->name, a->status);
+	return 0;
+}
+
+/*
+ * Parses from argument arg on. status: the default. code_word: "deny_status" where it is a synonym
+ * of "status", or NULL. *out NULL: there are no arguments, or only a status: the proxy's page for
+ * *status_out is used. Returns the first argument that it does not use, or -1 after an error.
+ */
+static int
+answer_parse(const struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
+	unsigned int at, unsigned int status, const char *code_word, struct answer **out,
+	unsigned int *status_out)
+{
+	struct reading rd = { .r = r,
+		.v = v,
+		.ctx = ctx,
+		.at = at,
+		.code_word = code_word,
+		.arg = arg,
+		.source_arg = -1,
+		.status_arg = arg };
+	int more = 1, bare;
+
+	*out = NULL;
+	rd.a = mem_zalloc(sizeof(*rd.a));
+	if (!rd.a)
+		return cfg_nomem(ctx);
+	rd.a->status = status;
+	while (more > 0)
+		more = rd.arg < ctx->argc ? read_word(&rd) : 0;
+	/* Without other words a denial uses the proxy's own page. */
+	bare = code_word && rd.a->source == FROM_NOTHING && !rd.a->n_hdr && !rd.a->type.p;
+	if (more < 0 || check_sources(&rd, bare) < 0) {
+		answer_free(&rd.a);
+		return -1;
+	}
+	*status_out = rd.a->status;
+	if (bare || rd.a->source == FROM_PROXY)
+		answer_free(&rd.a);
+	*out = rd.a;
+	return rd.arg;
+}
+
+/* --- actions --------------------------------------------------------------------------------- */
 
 static int
 parse_end_answer(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,

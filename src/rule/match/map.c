@@ -8,7 +8,7 @@
 #include "rule/match/pattern_entry.h"
 #include "rule/match/pattern_file.h"
 #include "rule/match/pattern_key.h"
-#include "rule/match/pattern_number.h"
+#include "rule/match/pattern_net.h"
 
 /* A converter's `kind`: the method, and whether \1 etc. in values are replaced by groups. */
 #define KIND(method, groups) ((intptr_t)(PATTERN_##method) << 1 | (groups))

@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "rule/match/pattern_entry.h"
 #include "rule/match/pattern_key.h"
-#include "rule/match/pattern_number.h"
+#include "rule/match/pattern_net.h"
 
 static int pattern_fail(struct rule_err *why, int reason, const char *fmt, ...) fmt_printf(3, 4);
 

@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "base/counter.h"
 #include "base/mem.h"
-#include "rule/match/pattern_kept.h"
+#include "rule/match/pattern_ref.h"
 #include "rule/match/pattern_version.h"
 
 /* A change, copied. */

@@ -6,8 +6,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "rule/match/pattern_coming.h"
-#include "rule/match/pattern_kept.h"
+#include "rule/match/pattern_ref.h"
 
 /* Appends the patterns that entries of a feed's ref have for its set: those of the current version,
  * or, if the feed is ours, of the one that becomes current. */

@@ -288,7 +288,7 @@ world_printed(struct world *w)
 	FILE *f = fmemopen(w->printed, sizeof(w->printed), "w");
 
 	assert_non_null(f);
-	print_diag(&w->diag, f, false);
+	print_diag(&w->diag, f, 0);
 	fclose(f);
 	return w->printed;
 }

@@ -1,7 +1,6 @@
 /* Records that appear and disappear, and the name servers of resolv.conf. */
 #include "dns/answer.h"
 #include "dns/nameserver.h"
-#include "dns/resolv_conf.h"
 #include "dns/resolvers.h"
 #include "unit/dns/dns_rig.h"
 

@@ -294,7 +294,7 @@ an_accepted_unix_socket_is_given_its_buffer(void **st)
 }
 
 /* True if this process may attach a filter to a socket: some kernels want a capability for it. */
-static bool
+static int
 filters_are_allowed(void)
 {
 	struct sock_filter all[] = { BPF_STMT(BPF_RET | BPF_K, UINT32_MAX) };

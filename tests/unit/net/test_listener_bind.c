@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "net/keepalive.h"
 #include "net/listener.h"
 #include "net/sockbuf.h"
+#include "net/keepalive.h"
 
 static struct bind_conf bind_conf;
 static struct listener ln;

@@ -196,7 +196,7 @@ action_rig_read(struct action_rig *r, const char *lines)
 	memset(r->printed, 0, sizeof(r->printed));
 	f = fmemopen(r->printed, sizeof(r->printed), "w");
 	assert_non_null(f);
-	print_diag(&r->diag, f, false);
+	print_diag(&r->diag, f, 0);
 	(void)fclose(f);
 	return rc;
 }

@@ -472,7 +472,7 @@ cond_rig_read(struct cond_rig *r, const char *lines)
 	cfg_reader_fini(&reader);
 	f = fmemopen(r->printed, sizeof(r->printed), "w");
 	assert_non_null(f);
-	print_diag(&r->diag, f, false);
+	print_diag(&r->diag, f, 0);
 	fclose(f);
 	return bad || r->printed[0] ? r->printed : NULL;
 }

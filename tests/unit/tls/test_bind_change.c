@@ -1,7 +1,6 @@
 #include "tls/bind_change.h"
 
 #include "tls/ca.h"
-#include "tls/list_change.h"
 #include "unit/tls/tls_rig.h"
 
 static struct bind_rig g;

@@ -4,7 +4,6 @@
 
 #include "base/err.h"
 #include "tls/ocsp.h"
-#include "tls/tls_error.h"
 #include "unit/tls/tls_rig.h"
 
 static struct rig_id ca, leaf, other;

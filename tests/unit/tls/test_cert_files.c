@@ -8,7 +8,6 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/sys.h"
-#include "tls/cert_dir.h"
 #include "tls/store.h"
 #include "unit/tls/tls_rig.h"
 

@@ -1,4 +1,4 @@
-#include "tls/cert_part.h"
+#include "tls/store.h"
 
 #include "base/sbuf.h"
 #include "tls/cert_show.h"

@@ -1,4 +1,4 @@
-#include "tls/crt_lists.h"
+#include "tls/bind.h"
 
 #include "unit/test.h"
 

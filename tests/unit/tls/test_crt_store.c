@@ -1,4 +1,4 @@
-#include "tls/crt_store.h"
+#include "tls/crt_list.h"
 
 #include "base/mem.h"
 #include "tls/tls_conf.h"

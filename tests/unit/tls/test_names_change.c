@@ -1,4 +1,4 @@
-#include "tls/names_change.h"
+#include "tls/names.h"
 
 #include <stdio.h>
 #include <string.h>

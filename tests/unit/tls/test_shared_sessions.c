@@ -3,7 +3,7 @@
 #include "base/thread.h"
 #include "unit/tls/tls_rig.h"
 
-#include "tls/shared_sessions.h"
+#include "tls/sessions.h"
 
 #define THREADS 4
 #define ROUNDS  4000

@@ -1,4 +1,4 @@
-#include "tls/tls_version.h"
+#include "tls/settings.h"
 
 #include <string.h>
 

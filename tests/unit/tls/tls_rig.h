@@ -21,7 +21,6 @@
 #include "net/xprt.h"
 #include "tls/bind.h"
 #include "tls/cert.h"
-#include "tls/choose.h"
 #include "tls/context.h"
 #include "tls/openssl.h"
 #include "tls/tls_conf.h"

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "tls/crt_store.h"
+#include "tls/crt_list.h"
 #include "unit/app/app_rig.h"
 #include "unit/test.h"
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/sys.h"
-#include "rule/match/pattern_kept.h"
 #include "rule/match/pattern_restore.h"
+#include "rule/match/pattern_ref.h"
 #include "rule/match/pattern_version.h"
 #include "unit/test.h"
 

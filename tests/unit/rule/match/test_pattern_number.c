@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rule/match/pattern_number.h"
+#include "rule/match/pattern_net.h"
 #include "unit/test.h"
 
 static void

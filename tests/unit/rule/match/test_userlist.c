@@ -118,7 +118,7 @@ unknown_users_and_groups(void **state)
 	assert_int_equal(userlist_finish(l, &diag), -1);
 	f = fmemopen(text, sizeof(text), "w");
 	assert_non_null(f);
-	print_diag(&diag, f, false);
+	print_diag(&diag, f, 0);
 	(void)fclose(f);
 	assert_non_null(strstr(text, "userlist 'L': no such user 'b' specified in group 'g'."));
 	assert_non_null(strstr(text, "userlist 'L': no such group 'h' specified in user 'a'."));
