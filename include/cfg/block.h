@@ -1,8 +1,6 @@
 #ifndef TACIT_CFG_BLOCK_H
 #define TACIT_CFG_BLOCK_H
 
-#include <stdbool.h>
-
 #include "cfg/diag.h"
 
 /*
@@ -23,7 +21,7 @@ enum cfg_block_state {
 struct cfg_blocks {
 	enum cfg_block_state state[CFG_BLOCK_DEPTH_MAX];
 	struct cfg_where where[CFG_BLOCK_DEPTH_MAX];	/* of each .if */
-	unsigned depth;
+	unsigned int depth;
 };
 
 #define CFG_BLOCK_ERRS(X)                                                                 \
@@ -42,9 +40,9 @@ enum cfg_block_err {
 	CFG_BLOCK_ERR_COUNT
 };
 
-bool cfg_blocks_is_active(const struct cfg_blocks *b);
+int cfg_blocks_is_active(const struct cfg_blocks *b);
 /* True if the condition of an .elif at this place must be evaluated. */
-bool cfg_blocks_is_waiting(const struct cfg_blocks *b);
+int cfg_blocks_is_waiting(const struct cfg_blocks *b);
 
 /* Each returns 0 or a negated enum cfg_block_err. `cond` is 1, 0, or -1 if it could not be
  * evaluated: then no branch of the block is selected. */

@@ -27,7 +27,7 @@ struct cfg_facts {
 };
 
 struct cfg_cond_err {
-	unsigned at;		/* offset in the expression */
+	unsigned int at;		/* offset in the expression */
 	char text[160];
 };
 
@@ -39,6 +39,6 @@ int cfg_cond_eval(const struct cfg_facts *facts, const char *expr, struct cfg_co
 int cfg_cond_line(const struct cfg_facts *facts, const char *line, struct cfg_cond_err *err);
 
 /* Joins words with single blanks to one expression; free with mem_free(). NULL: no memory. */
-char *cfg_cond_join(const struct cfg_word *word, unsigned n);
+char *cfg_cond_join(const struct cfg_word *word, unsigned int n);
 
 #endif

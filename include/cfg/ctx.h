@@ -1,7 +1,6 @@
 #ifndef TACIT_CFG_CTX_H
 #define TACIT_CFG_CTX_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "cfg/diag.h"
@@ -47,19 +46,19 @@ struct cfg_ctx {
 
 	/* private to reader.c and ctx.c */
 	const struct cfg_word *word;
-	unsigned nword;
-	unsigned kwpos;			/* index of the keyword's first word */
-	unsigned base;			/* index of argument 0 */
+	unsigned int nword;
+	unsigned int kwpos;			/* index of the keyword's first word */
+	unsigned int base;			/* index of argument 0 */
 	int taken;
 	struct cfg_where where;		/* of the line */
 	struct {
 		const char *what;	/* cfg_kw.once */
-		unsigned line;
+		unsigned int line;
 	} once[CFG_ONCE_MAX];		/* settings seen in the section */
-	unsigned n_once;
-	unsigned errors_before;		/* errors before the section began */
-	bool is_section;		/* the line begins a section with a misspelt name */
-	bool at_run_time;		/* no line of a file, but a command */
+	unsigned int n_once;
+	unsigned int errors_before;		/* errors before the section began */
+	int is_section;		/* the line begins a section with a misspelt name */
+	int at_run_time;		/* no line of a file, but a command */
 };
 
 /* Argument i, or "" when there is none. Valid while the line is parsed. */
@@ -69,13 +68,13 @@ int cfg_opt_parens(const struct cfg_ctx *ctx, const char **text, size_t *len) mu
 /* Its place, for later reports with cfg_diag_add(). */
 struct cfg_where cfg_arg_where(const struct cfg_ctx *ctx, int i);
 /* Number of errors in the section so far. */
-unsigned cfg_section_errors(const struct cfg_ctx *ctx);
+unsigned int cfg_section_errors(const struct cfg_ctx *ctx);
 /* The keyword as written, such as "timeout connect", for messages. */
 const char *cfg_kw_name(const struct cfg_ctx *ctx);
 
 int cfg_error(struct cfg_ctx *ctx, int i, const char *fmt, ...) fmt_printf(3, 4); /* always -1 */
 /* The same at a column of the line. */
-int cfg_error_col(struct cfg_ctx *ctx, unsigned col, const char *fmt, ...) fmt_printf(3, 4);
+int cfg_error_col(struct cfg_ctx *ctx, unsigned int col, const char *fmt, ...) fmt_printf(3, 4);
 void cfg_warn(struct cfg_ctx *ctx, int i, const char *fmt, ...) fmt_printf(3, 4);
 void cfg_note(struct cfg_ctx *ctx, int i, const char *fmt, ...) fmt_printf(3, 4);
 int cfg_nomem(struct cfg_ctx *ctx);			/* "out of memory", always -1 */
@@ -88,8 +87,8 @@ int cfg_arg_time(struct cfg_ctx *ctx, int i, enum cfg_unit unit, uint64_t min_ms
 /* A timeout: milliseconds by default, 0..CFG_TIME_MAX_MS. */
 int cfg_arg_timeout(struct cfg_ctx *ctx, int i, uint32_t *out_ms);
 int cfg_arg_size(struct cfg_ctx *ctx, int i, uint64_t min, uint64_t max, uint64_t *out);
-int cfg_arg_percent(struct cfg_ctx *ctx, int i, unsigned max, unsigned *out);
-int cfg_arg_bool(struct cfg_ctx *ctx, int i, bool *out);
+int cfg_arg_percent(struct cfg_ctx *ctx, int i, unsigned int max, unsigned int *out);
+int cfg_arg_bool(struct cfg_ctx *ctx, int i, int *out);
 int cfg_arg_enum(struct cfg_ctx *ctx, int i, const struct cfg_enum *table, int *out);
 /* A copy from mem_strdup(), owned by the caller; frees the previous *out. */
 int cfg_arg_dup(struct cfg_ctx *ctx, int i, char **out);

@@ -2,7 +2,6 @@
 #define TACIT_CFG_DIAG_H
 
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -59,8 +58,8 @@ struct cfg_file {
 	char *name;
 	char *text;		/* len bytes and a NUL */
 	size_t len;
-	unsigned number;	/* in the order of reading, from 0 */
-	bool is_list;		/* a crt-list: not counted as a configuration file */
+	unsigned int number;	/* in the order of reading, from 0 */
+	int is_list;		/* a crt-list: not counted as a configuration file */
 };
 
 struct cfg_diag_entry {
@@ -74,18 +73,18 @@ struct cfg_diag_entry {
 
 struct cfg_diag {
 	int pid;			/* printed; 0: not printed */
-	bool werror;			/* -dW: warnings are errors */
-	bool diagmode;			/* -dD: keep .diag messages */
-	unsigned count[CFG_SEV_COUNT];	/* all reports, including repeated texts */
-	unsigned dropped;		/* reports not kept (CFG_DIAG_MAX, no memory) */
+	int werror;			/* -dW: warnings are errors */
+	int diagmode;			/* -dD: keep .diag messages */
+	unsigned int count[CFG_SEV_COUNT];	/* all reports, including repeated texts */
+	unsigned int dropped;		/* reports not kept (CFG_DIAG_MAX, no memory) */
 	struct cfg_diag_entry *entry;
-	unsigned nentry, cap;
+	unsigned int nentry, cap;
 	struct cfg_places errors;	/* lines with an error */
 	struct cfg_places missing[CFG_MISSING_COUNT];	/* lines that need what is not there */
 	struct cfg_file **file;
-	unsigned nfile, filecap;
+	unsigned int nfile, filecap;
 	char *lost[CFG_LOST_MAX];	/* names of sections that could not be read */
-	unsigned nlost;
+	unsigned int nlost;
 	struct cfg_where at;		/* the current line; no file: none */
 };
 
@@ -107,19 +106,19 @@ void cfg_diag_vadd(struct cfg_diag *d, enum cfg_sev sev, const struct cfg_where 
 		   const char *fmt, va_list ap) fmt_printf(4, 0);
 
 /* True if the configuration is rejected: there was an alert, or a warning with werror. */
-bool cfg_diag_is_fatal(const struct cfg_diag *d);
+int cfg_diag_is_fatal(const struct cfg_diag *d);
 
 /* True if a line needs a feature that is missing. */
-bool cfg_diag_misses(const struct cfg_diag *d);
+int cfg_diag_misses(const struct cfg_diag *d);
 
 /* Records that a section of this name could not be read, which was reported, so that references to
  * it are not reported as errors. */
 void cfg_diag_lose(struct cfg_diag *d, const char *name);
-bool cfg_diag_is_lost(const struct cfg_diag *d, const char *name);
+int cfg_diag_is_lost(const struct cfg_diag *d, const char *name);
 
 /* Writes all entries in order, then the features that are missing; with `quiet` only the entries
  * that reject the configuration. */
-void cfg_diag_text(const struct cfg_diag *d, struct sbuf *out, bool quiet);
+void cfg_diag_text(const struct cfg_diag *d, struct sbuf *out, int quiet);
 
 /* Prints all entries as one JSON document: {"valid":true,"messages":[{"severity":"warning",
  * "text":"...","places":[{"file":"web.cfg","line":3,"column":8}]}],"not_shown":0}, and a newline.
@@ -127,15 +126,11 @@ void cfg_diag_text(const struct cfg_diag *d, struct sbuf *out, bool quiet);
  * features follow: "not_supported":[{"feature":"Lua","instead":"...","places":[...]}]. */
 void cfg_diag_print_json(const struct cfg_diag *d, FILE *to);
 
-/* False if the place is omitted: a notice about a line that has an error. */
-bool cfg_diag_shows(const struct cfg_diag *d, const struct cfg_diag_entry *e,
-		    const struct cfg_where *w);
-
 /* Writes "web.cfg: 3 errors (5 lines), 1 warning": the number of different messages, and "4 files"
  * if there are several configuration files. */
 void cfg_diag_summary(const struct cfg_diag *d, char *out, size_t size);
 
 /* Finds `line` (from 1) in `f`; returns its start, *len excludes the line end. */
-const char *cfg_file_line(const struct cfg_file *f, unsigned line, size_t *len);
+const char *cfg_file_line(const struct cfg_file *f, unsigned int line, size_t *len);
 
 #endif

@@ -23,9 +23,9 @@ struct cfg_dir {
 	char *origin;      /* of CFG_DIR_ORIGIN */
 	char *cwd;         /* where the process was started; NULL: it never left */
 	const char *path;  /* of the configuration file that is read, or NULL */
-	unsigned number;   /* of that file */
+	unsigned int number;   /* of that file */
 	char **of;         /* the directory of each file by its number; NULL: cwd */
-	unsigned n_of;
+	unsigned int n_of;
 	const char *at;    /* the element of `of` that the process is in; NULL: cwd */
 };
 
@@ -33,7 +33,8 @@ void cfg_dir_fini(struct cfg_dir *d);
 
 /* Begins a configuration file with this number (struct cfg_file), in the directory of the policy.
  * 0 or a negative reason. */
-int cfg_dir_begin(struct cfg_dir *d, struct sys *sys, const char *path, unsigned number) must_check;
+int cfg_dir_begin(struct cfg_dir *d, struct sys *sys, const char *path,
+	unsigned int number) must_check;
 /* Sets the policy and changes to its directory. 0 or a negative reason. */
 int cfg_dir_set(struct cfg_dir *d, struct sys *sys, enum cfg_dir_policy policy,
 	const char *origin) must_check;

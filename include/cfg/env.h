@@ -22,7 +22,7 @@ struct cfg_env_var {
 
 struct cfg_env {
 	struct cfg_env_var *var;	/* sorted by name */
-	unsigned nvar, cap;
+	unsigned int nvar, cap;
 };
 
 void cfg_env_init(struct cfg_env *env);
@@ -37,6 +37,6 @@ int cfg_env_set(struct cfg_env *env, const char *name, const char *value);
 int cfg_env_preset(struct cfg_env *env, const char *name, const char *value);
 void cfg_env_unset(struct cfg_env *env, const char *name);
 /* Deletes all variables except `keep` (resetenv). */
-void cfg_env_reset(struct cfg_env *env, const char *const *keep, unsigned nkeep);
+void cfg_env_reset(struct cfg_env *env, const char *const *keep, unsigned int nkeep);
 
 #endif

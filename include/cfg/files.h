@@ -16,7 +16,7 @@ struct cfg_reader;
 
 struct cfg_files {
 	char **path;
-	unsigned npath, cap;
+	unsigned int npath, cap;
 };
 
 void cfg_files_init(struct cfg_files *fs);

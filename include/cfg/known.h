@@ -1,8 +1,6 @@
 #ifndef TACIT_CFG_KNOWN_H
 #define TACIT_CFG_KNOWN_H
 
-#include <stdbool.h>
-
 #include "cfg/registry.h"
 
 /*
@@ -12,7 +10,7 @@
 
 struct cfg_known_kw {
 	const char *name;
-	unsigned sections;
+	unsigned int sections;
 	const char *removed;	/* the version of HAProxy that removed it, or NULL */
 	const char *fix;	/* suggested replacement, or NULL */
 };
@@ -29,7 +27,7 @@ extern const char *const cfg_known_sections[];
 /* The row with this exact name, or NULL. */
 const struct cfg_known_kw *cfg_known_kw(const char *name);
 const struct cfg_known_opt *cfg_known_opt(enum cfg_opt_place place, const char *name);
-bool cfg_known_is_section(const char *name);
+int cfg_known_is_section(const char *name);
 /* The reason why such a section is not supported, or what to do instead; NULL: no hint. */
 const char *cfg_known_section_why(const char *name);
 

@@ -1,7 +1,6 @@
 #ifndef TACIT_CFG_LEXER_H
 #define TACIT_CFG_LEXER_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/compiler.h"
@@ -42,7 +41,7 @@ enum cfg_lex_err {
 
 struct cfg_word {
 	const char *text;	/* NUL-terminated, no NUL inside */
-	unsigned col;		/* column where it starts in the source line, from 1 */
+	unsigned int col;		/* column where it starts in the source line, from 1 */
 };
 
 /* The value of a variable, or NULL when it does not exist. It must be valid until the next call. */
@@ -50,14 +49,14 @@ typedef const char *cfg_getenv_fn(void *arg, const char *name);
 
 struct cfg_lexer {
 	struct cfg_word *word;	/* nword words; valid until the next line */
-	unsigned nword;
-	unsigned errcol;	/* column of the error */
-	unsigned wordcap;
+	unsigned int nword;
+	unsigned int errcol;	/* column of the error */
+	unsigned int wordcap;
 	char *buf;
 	size_t len, cap;
 	cfg_getenv_fn *getenv;
 	void *getenv_arg;
-	bool nocomment;		/* '#' is an ordinary character (-cc) */
+	int nocomment;		/* '#' is an ordinary character (-cc) */
 };
 
 void cfg_lexer_init(struct cfg_lexer *lx, cfg_getenv_fn *getenv, void *arg);

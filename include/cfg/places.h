@@ -1,8 +1,6 @@
 #ifndef TACIT_CFG_PLACES_H
 #define TACIT_CFG_PLACES_H
 
-#include <stdbool.h>
-
 /*
  * A set of configuration lines, sorted by file (in the order of reading) and line.
  */
@@ -14,13 +12,13 @@ struct cfg_file;
 /* A place. file == NULL: none. Lines and columns count from 1; col 0: whole line. */
 struct cfg_where {
 	const struct cfg_file *file;
-	unsigned line;
-	unsigned col;
+	unsigned int line;
+	unsigned int col;
 };
 
 struct cfg_places {
 	struct cfg_where *at;
-	unsigned n, cap;
+	unsigned int n, cap;
 };
 
 void cfg_places_fini(struct cfg_places *p);
@@ -29,6 +27,6 @@ void cfg_places_fini(struct cfg_places *p);
  * is dropped. */
 void cfg_places_add(struct cfg_places *p, const struct cfg_where *where);
 
-bool cfg_places_has(const struct cfg_places *p, const struct cfg_where *where);
+int cfg_places_has(const struct cfg_places *p, const struct cfg_where *where);
 
 #endif

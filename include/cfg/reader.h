@@ -1,7 +1,6 @@
 #ifndef TACIT_CFG_READER_H
 #define TACIT_CFG_READER_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "cfg/block.h"
@@ -47,9 +46,9 @@ struct cfg_reader {
 	struct cfg_facts facts;
 	struct cfg_blocks blocks;
 	struct cfg_defaults *defaults;
-	unsigned ndefaults, defaultscap;
-	bool skipping;			/* the section could not be opened */
-	bool open;			/* end() has to be called */
+	unsigned int ndefaults, defaultscap;
+	int skipping;			/* the section could not be opened */
+	int open;			/* end() has to be called */
 	char *name;			/* the section's name */
 	char var[16];			/* .LINE */
 };

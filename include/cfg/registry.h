@@ -2,7 +2,6 @@
 #define TACIT_CFG_REGISTRY_H
 
 #include <stddef.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -97,8 +96,8 @@ enum {
 
 struct cfg_kw {
 	const char *name;	/* up to three words with single blanks; NULL ends a table */
-	unsigned sections;
-	unsigned flags;
+	unsigned int sections;
+	unsigned int flags;
 	short min, max;		/* arguments after the name; checked before parse() */
 	enum cfg_class class;
 	/* 0, or -1 after cfg_error(). Not called for CFG_HINT and CFG_UNSUPPORTED. */
@@ -122,8 +121,8 @@ struct cfg_opt {
 	const char *syntax;
 	const char *doc;
 	intptr_t arg;		/* for the owner: ctx->opt->arg */
-	bool in_parens;		/* something in parentheses follows the name: cfg_opt_parens() */
-	bool only_at_start;	/* not for a server that is added at run time */
+	int in_parens;		/* something in parentheses follows the name: cfg_opt_parens() */
+	int only_at_start;	/* not for a server that is added at run time */
 };
 
 enum {
@@ -138,8 +137,8 @@ enum {
  * non-zero the section's lines are skipped and end() is not called. */
 struct cfg_section {
 	const char *name;
-	unsigned bit;
-	unsigned flags;
+	unsigned int bit;
+	unsigned int flags;
 	int (*begin)(struct cfg_ctx *ctx);
 	int (*end)(struct cfg_ctx *ctx);	/* may be NULL */
 	const char *doc;	/* for the man page; may be NULL */
@@ -156,9 +155,9 @@ enum { CFG_MODULES_MAX = 64, CFG_KW_WORDS_MAX = 3 };
 
 struct cfg_registry {
 	const struct cfg_module *module[CFG_MODULES_MAX];
-	unsigned nmodule;
+	unsigned int nmodule;
 	const struct cfg_kw **kw;		/* sorted by name */
-	unsigned nkw, kwcap;
+	unsigned int nkw, kwcap;
 };
 
 void cfg_registry_init(struct cfg_registry *reg);
@@ -171,7 +170,7 @@ int cfg_registry_add(struct cfg_registry *reg, const struct cfg_module *m);
 const struct cfg_section *cfg_registry_section(const struct cfg_registry *reg, const char *name);
 /* The keyword with this exact name in one of `sections`, or NULL. */
 const struct cfg_kw *cfg_registry_kw(const struct cfg_registry *reg, const char *name,
-				     unsigned sections);
+				     unsigned int sections);
 /* name may end with parentheses, if the option takes them. */
 const struct cfg_opt *cfg_registry_opt(const struct cfg_registry *reg, enum cfg_opt_place place,
 				       const char *name);

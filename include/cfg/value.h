@@ -1,7 +1,6 @@
 #ifndef TACIT_CFG_VALUE_H
 #define TACIT_CFG_VALUE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -37,10 +36,11 @@ int cfg_value_size(const char *s, uint64_t min, uint64_t max, uint64_t *out,
 		   struct cfg_value_err *err);
 
 /* "N" or "N%", 0..max (at most 100 for percentages of a whole). */
-int cfg_value_percent(const char *s, unsigned max, unsigned *out, struct cfg_value_err *err);
+int cfg_value_percent(const char *s, unsigned int max, unsigned int *out,
+	struct cfg_value_err *err);
 
 /* on/off, true/false, yes/no, 1/0. */
-int cfg_value_bool(const char *s, bool *out, struct cfg_value_err *err);
+int cfg_value_bool(const char *s, int *out, struct cfg_value_err *err);
 
 struct cfg_enum {
 	const char *name;	/* NULL ends the table */

@@ -16,7 +16,7 @@ enum { CFG_SET_MAX = 64 };
 
 /* "all", "odd", "even", "N", "N-M" or "N-" of 1..max (at most CFG_SET_MAX): number N is bit
  * N - 1. */
-int cfg_value_set(const char *s, unsigned max, uint64_t *out, struct cfg_value_err *err);
+int cfg_value_set(const char *s, unsigned int max, uint64_t *out, struct cfg_value_err *err);
 
 /* CPUs "N", "N-M" or "N-" of 0..CPU_SETSIZE-1, added to *out. */
 int cfg_value_cpus(const char *s, cpu_set_t *out, struct cfg_value_err *err);

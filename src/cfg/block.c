@@ -15,18 +15,18 @@ top_state(struct cfg_blocks *b)
 	return b->depth ? &b->state[b->depth - 1] : NULL;
 }
 
-bool
+int
 cfg_blocks_is_active(const struct cfg_blocks *b)
 {
 	enum cfg_block_state s;
 
 	if (b->depth == 0)
-		return true;
+		return 1;
 	s = b->state[b->depth - 1];
 	return s == CFG_BLOCK_ACTIVE || s == CFG_BLOCK_ELSE_ACTIVE;
 }
 
-bool
+int
 cfg_blocks_is_waiting(const struct cfg_blocks *b)
 {
 	return b->depth > 0 && b->state[b->depth - 1] == CFG_BLOCK_WAIT;
@@ -89,7 +89,7 @@ cfg_blocks_endif(struct cfg_blocks *b)
 const char *
 cfg_blocks_strerror(int err)
 {
-	unsigned i = err < 0 ? 0u - (unsigned)err : (unsigned)err;
+	unsigned int i = err < 0 ? 0u - (unsigned int)err : (unsigned int)err;
 
 	return i < CFG_BLOCK_ERR_COUNT ? err_text[i] : "unknown error";
 }

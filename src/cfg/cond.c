@@ -4,7 +4,6 @@
 
 #include <ctype.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +17,7 @@ struct parse {
 	const struct cfg_facts *facts;
 	const char *expr, *p;
 	struct cfg_cond_err *err;
-	unsigned depth;
+	unsigned int depth;
 	/* arguments of the current predicate */
 	char arg[ARGS_MAX][CFG_COND_ARG_MAX];
 };
@@ -40,7 +39,7 @@ cond_fail(struct parse *ps, const char *at, const char *fmt, ...)
 		va_start(ap, fmt);
 		vsnprintf(ps->err->text, sizeof(ps->err->text), fmt, ap);
 		va_end(ap);
-		ps->err->at = (unsigned)(at - ps->expr);
+		ps->err->at = (unsigned int)(at - ps->expr);
 	}
 	return -1;
 }
@@ -48,14 +47,14 @@ cond_fail(struct parse *ps, const char *at, const char *fmt, ...)
 /* --- versions ------------------------------------------------------------ */
 
 /* The digits at *p; a number that is too long saturates. */
-static unsigned
+static unsigned int
 version_number(const char **p)
 {
-	unsigned v = 0;
+	unsigned int v = 0;
 
 	for (; isdigit((unsigned char)**p); ++*p)
 		if (v < 100000000)
-			v = v * 10 + (unsigned)(**p - '0');
+			v = v * 10 + (unsigned int)(**p - '0');
 	return v;
 }
 
@@ -96,13 +95,13 @@ version_cmp(const char *a, const char *b)
 
 /* --- predicates ---------------------------------------------------------- */
 
-static bool
+static int
 is_listed(const char *const *list, const char *name)
 {
 	for (; list && *list; list++)
 		if (strcmp(*list, name) == 0)
-			return true;
-	return false;
+			return 1;
+	return 0;
 }
 
 static int
@@ -278,7 +277,7 @@ parse_predicate(struct parse *ps)
 static int
 parse_integer(struct parse *ps)
 {
-	bool nonzero = false;
+	int nonzero = 0;
 
 	if (*ps->p == '+' || *ps->p == '-')
 		ps->p++;
@@ -293,7 +292,7 @@ static int
 parse_term(struct parse *ps)
 {
 	const char *start;
-	bool negate = false;
+	int negate = 0;
 	int v;
 
 	skip_blanks(ps);
@@ -383,7 +382,7 @@ cfg_cond_line(const struct cfg_facts *facts, const char *line, struct cfg_cond_e
 	int rc;
 
 	cfg_lexer_init(&lx, facts->getenv, facts->getenv_arg);
-	lx.nocomment = true;
+	lx.nocomment = 1;
 	rc = cfg_lexer_line(&lx, line, strlen(line));
 	if (rc < 0) {
 		rc = cond_fail(
@@ -398,17 +397,17 @@ cfg_cond_line(const struct cfg_facts *facts, const char *line, struct cfg_cond_e
 }
 
 char *
-cfg_cond_join(const struct cfg_word *word, unsigned n)
+cfg_cond_join(const struct cfg_word *word, unsigned int n)
 {
 	size_t len = 1;
 	char *s, *p;
 
-	for (unsigned i = 0; i < n; i++)
+	for (unsigned int i = 0; i < n; i++)
 		len += strlen(word[i].text) + 1;
 	s = p = mem_alloc(len);
 	if (!s)
 		return NULL;
-	for (unsigned i = 0; i < n; i++) {
+	for (unsigned int i = 0; i < n; i++) {
 		size_t l = strlen(word[i].text);
 
 		if (i > 0)

@@ -20,7 +20,7 @@
 const char *
 cfg_arg(const struct cfg_ctx *ctx, int i)
 {
-	return i >= 0 && i < ctx->argc ? ctx->word[ctx->base + (unsigned)i].text : "";
+	return i >= 0 && i < ctx->argc ? ctx->word[ctx->base + (unsigned int)i].text : "";
 }
 
 int
@@ -37,11 +37,11 @@ cfg_opt_parens(const struct cfg_ctx *ctx, const char **text, size_t *len)
 }
 
 /* Column of argument i; a missing one is after the last word. */
-static unsigned
+static unsigned int
 arg_col(const struct cfg_ctx *ctx, int i)
 {
 	const struct cfg_word *w;
-	unsigned past, col;
+	unsigned int past, col;
 	size_t len;
 
 	if (ctx->nword == 0)
@@ -49,15 +49,15 @@ arg_col(const struct cfg_ctx *ctx, int i)
 	if (i < 0)
 		return ctx->word[ctx->opt ? ctx->base - 1 : ctx->kwpos].col;
 	if (i < ctx->argc)
-		return ctx->word[ctx->base + (unsigned)i].col;
-	past = ctx->base + (unsigned)ctx->argc;
+		return ctx->word[ctx->base + (unsigned int)i].col;
+	past = ctx->base + (unsigned int)ctx->argc;
 	w = &ctx->word[past > 0 ? past - 1 : 0];
-	col = w->col + (unsigned)strlen(w->text);
+	col = w->col + (unsigned int)strlen(w->text);
 	/* quotes and variables change the length of a word */
 	if (ctx->where.file) {
 		cfg_file_line(ctx->where.file, ctx->where.line, &len);
 		if (col > len + 1)
-			col = (unsigned)len + 1;
+			col = (unsigned int)len + 1;
 	}
 	return col;
 }
@@ -71,7 +71,7 @@ cfg_arg_where(const struct cfg_ctx *ctx, int i)
 	return w;
 }
 
-unsigned
+unsigned int
 cfg_section_errors(const struct cfg_ctx *ctx)
 {
 	return ctx->diag->count[CFG_ALERT] - ctx->errors_before;
@@ -94,7 +94,7 @@ report_arg(struct cfg_ctx *ctx, enum cfg_sev sev, int i, const char *fmt, va_lis
 }
 
 int
-cfg_error_col(struct cfg_ctx *ctx, unsigned col, const char *fmt, ...)
+cfg_error_col(struct cfg_ctx *ctx, unsigned int col, const char *fmt, ...)
 {
 	struct cfg_where w = ctx->where;
 	va_list ap;
@@ -238,7 +238,7 @@ cfg_arg_size(struct cfg_ctx *ctx, int i, uint64_t min, uint64_t max, uint64_t *o
 }
 
 int
-cfg_arg_percent(struct cfg_ctx *ctx, int i, unsigned max, unsigned *out)
+cfg_arg_percent(struct cfg_ctx *ctx, int i, unsigned int max, unsigned int *out)
 {
 	struct cfg_value_err err;
 
@@ -246,7 +246,7 @@ cfg_arg_percent(struct cfg_ctx *ctx, int i, unsigned max, unsigned *out)
 }
 
 int
-cfg_arg_bool(struct cfg_ctx *ctx, int i, bool *out)
+cfg_arg_bool(struct cfg_ctx *ctx, int i, int *out)
 {
 	struct cfg_value_err err;
 
@@ -309,13 +309,13 @@ opt_words(const struct cfg_ctx *ctx, enum cfg_opt_place place, const char *name)
 /* Reports a misspelt option. An argument of an unknown word before it (`lost`) was reported with
  * that word. Returns the number of words to skip, 0 if it is unknown. */
 static int
-unknown_opt(struct cfg_ctx *ctx, enum cfg_opt_place place, int at, bool lost)
+unknown_opt(struct cfg_ctx *ctx, enum cfg_opt_place place, int at, int lost)
 {
 	const char *name = cfg_arg(ctx, at);
 	struct cfg_suggest near;
 
 	cfg_suggest_init(&near, name);
-	for (unsigned i = 0; i < ctx->registry->nmodule; i++)
+	for (unsigned int i = 0; i < ctx->registry->nmodule; i++)
 		for (const struct cfg_opt *o = ctx->registry->module[i]->opts[place]; o && o->name;
 			o++)
 			cfg_suggest_offer(&near, o->name);
@@ -333,25 +333,25 @@ unknown_opt(struct cfg_ctx *ctx, enum cfg_opt_place place, int at, bool lost)
 /* Parses the option at argument `at`. Returns its number of words, 0 if it is unknown; *failed is
  * set on an error. */
 static int
-run_opt(struct cfg_ctx *ctx, const struct cfg_opt *o, int at, void *obj, bool *failed)
+run_opt(struct cfg_ctx *ctx, const struct cfg_opt *o, int at, void *obj, int *failed)
 {
 	struct cfg_ctx saved = *ctx;
 	int rest = ctx->argc - at - 1, taken;
 
 	if (rest < o->min) {
-		*failed = true;
+		*failed = 1;
 		cfg_error(ctx, at, "'%s' : '%s' expects %s.", cfg_kw_name(ctx), o->name,
 			  o->syntax ? o->syntax : "an argument");
 		return 1 + rest;
 	}
 	if (o->class == CFG_UNSUPPORTED) {
-		*failed = true;
+		*failed = 1;
 		cfg_error(ctx, at, "'%s' : keyword '%s' is known but not supported%s%s",
 			  cfg_kw_name(ctx), o->name, o->doc ? ": " : ".", o->doc ? o->doc : "");
 		return o->max < 0 ? 0 : 1 + o->min;
 	}
 	if (ctx->at_run_time && o->only_at_start) {
-		*failed = true;
+		*failed = 1;
 		cfg_error(ctx, at, "'%s' option is not accepted for dynamic server", o->name);
 		return o->max < 0 ? 0 : 1 + MIN(rest, o->max);
 	}
@@ -361,11 +361,11 @@ run_opt(struct cfg_ctx *ctx, const struct cfg_opt *o, int at, void *obj, bool *f
 		return 1 + o->min;
 	}
 	ctx->opt = o;
-	ctx->base += (unsigned)at + 1;
+	ctx->base += (unsigned int)at + 1;
 	ctx->argc = o->max < 0 || o->max > rest ? rest : o->max;
 	ctx->taken = o->min;
 	if (o->parse(ctx, obj))
-		*failed = true;
+		*failed = 1;
 	taken = ctx->taken;
 	ctx->opt = saved.opt;
 	ctx->base = saved.base;
@@ -377,7 +377,7 @@ run_opt(struct cfg_ctx *ctx, const struct cfg_opt *o, int at, void *obj, bool *f
 int
 cfg_parse_opts(struct cfg_ctx *ctx, enum cfg_opt_place place, int first, void *obj)
 {
-	bool failed = false, lost = false;
+	int failed = 0, lost = 0;
 	int i = first;
 
 	while (i < ctx->argc) {
@@ -394,12 +394,12 @@ cfg_parse_opts(struct cfg_ctx *ctx, enum cfg_opt_place place, int first, void *o
 		if (o) {
 			n = run_opt(ctx, o, i, obj, &failed);
 		} else if (known) {
-			failed = true;
+			failed = 1;
 			cfg_error(ctx, i, "'%s' : keyword '%s' is known but not supported.",
 				  cfg_kw_name(ctx), name);
 			n = opt_words(ctx, place, name);
 		} else {
-			failed = true;
+			failed = 1;
 			n = unknown_opt(ctx, place, i, lost);
 		}
 		lost = n == 0;

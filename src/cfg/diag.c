@@ -17,17 +17,17 @@ cfg_diag_init(struct cfg_diag *d, int pid)
 void
 cfg_diag_fini(struct cfg_diag *d)
 {
-	for (unsigned i = 0; i < d->nentry; i++) {
+	for (unsigned int i = 0; i < d->nentry; i++) {
 		cfg_places_fini(&d->entry[i].places);
 		mem_free(d->entry[i].text);
 		mem_free(d->entry[i].key);
 	}
-	for (unsigned i = 0; i < d->nlost; i++)
+	for (unsigned int i = 0; i < d->nlost; i++)
 		mem_free(d->lost[i]);
 	cfg_places_fini(&d->errors);
-	for (unsigned i = 0; i < CFG_MISSING_COUNT; i++)
+	for (unsigned int i = 0; i < CFG_MISSING_COUNT; i++)
 		cfg_places_fini(&d->missing[i]);
-	for (unsigned i = 0; i < d->nfile; i++) {
+	for (unsigned int i = 0; i < d->nfile; i++) {
 		mem_free(d->file[i]->name);
 		mem_free(d->file[i]->text);
 		mem_free(d->file[i]);
@@ -81,7 +81,7 @@ cfg_diag_list_file(struct cfg_diag *d, const char *name, const char *text, size_
 	const struct cfg_file *f = cfg_diag_file(d, name, text, len);
 
 	if (f)
-		d->file[f->number]->is_list = true;
+		d->file[f->number]->is_list = 1;
 	return f;
 }
 
@@ -100,7 +100,7 @@ entry_room(struct cfg_diag *d)
 static void
 take_marks(char *text, char *key)
 {
-	bool differs = false;
+	int differs = 0;
 	char *to = text;
 
 	for (const char *from = text; *from; from++) {
@@ -121,7 +121,7 @@ static struct cfg_diag_entry *
 find_entry(struct cfg_diag *d, enum cfg_sev sev, const struct cfg_where *where, const char *key,
 	   uint32_t hash)
 {
-	for (unsigned i = 0; i < d->nentry && !(where->file && !where->col); i++) {
+	for (unsigned int i = 0; i < d->nentry && !(where->file && !where->col); i++) {
 		struct cfg_diag_entry *e = &d->entry[i];
 
 		if (e->hash == hash && e->sev == sev && !e->where.file == !where->file &&
@@ -213,32 +213,32 @@ cfg_diag_lose(struct cfg_diag *d, const char *name)
 		d->lost[d->nlost++] = copy;
 }
 
-bool
+int
 cfg_diag_is_lost(const struct cfg_diag *d, const char *name)
 {
-	for (unsigned i = 0; i < d->nlost; i++)
+	for (unsigned int i = 0; i < d->nlost; i++)
 		if (strcmp(d->lost[i], name) == 0)
-			return true;
-	return false;
+			return 1;
+	return 0;
 }
 
-bool
+int
 cfg_diag_misses(const struct cfg_diag *d)
 {
-	for (unsigned i = 0; i < CFG_MISSING_COUNT; i++)
+	for (unsigned int i = 0; i < CFG_MISSING_COUNT; i++)
 		if (d->missing[i].n)
-			return true;
-	return false;
+			return 1;
+	return 0;
 }
 
-bool
+int
 cfg_diag_is_fatal(const struct cfg_diag *d)
 {
 	return d->count[CFG_ALERT] > 0 || (d->werror && d->count[CFG_WARNING] > 0);
 }
 
 const char *
-cfg_file_line(const struct cfg_file *f, unsigned line, size_t *len)
+cfg_file_line(const struct cfg_file *f, unsigned int line, size_t *len)
 {
 	const char *p = f->text, *end = f->text + f->len, *nl;
 

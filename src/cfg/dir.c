@@ -14,7 +14,7 @@
 void
 cfg_dir_fini(struct cfg_dir *d)
 {
-	for (unsigned i = 0; i < d->n_of; i++)
+	for (unsigned int i = 0; i < d->n_of; i++)
 		mem_free(d->of[i]);
 	mem_free(d->of);
 	mem_free(d->origin);
@@ -66,7 +66,7 @@ compose_dir(const struct cfg_dir *d)
 static int
 grow_dirs(struct cfg_dir *d)
 {
-	unsigned n = d->number + 1;
+	unsigned int n = d->number + 1;
 	char **of;
 
 	if (n <= d->n_of)
@@ -106,7 +106,7 @@ apply_policy(struct cfg_dir *d, struct sys *sys)
 }
 
 int
-cfg_dir_begin(struct cfg_dir *d, struct sys *sys, const char *path, unsigned number)
+cfg_dir_begin(struct cfg_dir *d, struct sys *sys, const char *path, unsigned int number)
 {
 	d->path = path;
 	d->number = number;

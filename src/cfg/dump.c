@@ -21,7 +21,7 @@ static const struct {
 
 static const struct {
 	const char *name;
-	unsigned bit;
+	unsigned int bit;
 } sections[] = {
 	{ "global", CFG_GLOBAL },
 	{ "defaults", CFG_DEFAULTS },
@@ -72,7 +72,7 @@ next_opt(const struct cfg_registry *reg, enum cfg_opt_place place, const char *a
 {
 	const struct cfg_opt *best = NULL;
 
-	for (unsigned i = 0; i < reg->nmodule; i++)
+	for (unsigned int i = 0; i < reg->nmodule; i++)
 		for (const struct cfg_opt *o = reg->module[i]->opts[place]; o && o->name; o++)
 			if ((!after || strcmp(o->name, after) > 0) &&
 				(!best || strcmp(o->name, best->name) < 0))
@@ -102,11 +102,11 @@ dump_cfg(const struct cfg_registry *reg, FILE *to)
 	fputs("# List of registered configuration keywords:\n", to);
 	for (size_t s = 0; s < LETTERS; s++) {
 		fprintf(to, "%s\n", sections[s].name);
-		for (unsigned i = 0; i < reg->nkw; i++)
+		for (unsigned int i = 0; i < reg->nkw; i++)
 			if (reg->kw[i]->sections & sections[s].bit &&
 				reg->kw[i]->class != CFG_UNSUPPORTED)
 				fprintf(to, "\t%s\n", reg->kw[i]->name);
-		for (unsigned p = 0; p < CFG_OPT_PLACES; p++) {
+		for (unsigned int p = 0; p < CFG_OPT_PLACES; p++) {
 			if (!cfg_registry_kw(reg, place_name[p], sections[s].bit))
 				continue;
 			EACH_OPT(o, reg, (enum cfg_opt_place)p) {
@@ -122,7 +122,7 @@ dump_cfg(const struct cfg_registry *reg, FILE *to)
 /* --- all: every name and its class --------------------------------------- */
 
 static void
-dump_bits(FILE *to, unsigned bits)
+dump_bits(FILE *to, unsigned int bits)
 {
 	static const char letters[LETTERS] = "GDFBL";
 
@@ -131,7 +131,7 @@ dump_bits(FILE *to, unsigned bits)
 }
 
 static void
-dump_row(FILE *to, const char *class, unsigned bits, const char *name, const char *more)
+dump_row(FILE *to, const char *class, unsigned int bits, const char *name, const char *more)
 {
 	fprintf(to, "%-12s ", class);
 	dump_bits(to, bits);
@@ -144,7 +144,7 @@ dump_all_kws(const struct cfg_registry *reg, FILE *to)
 {
 	const struct cfg_known_kw *k = cfg_known_kws;
 
-	for (unsigned i = 0; i < reg->nkw || k->name;) {
+	for (unsigned int i = 0; i < reg->nkw || k->name;) {
 		int d = !k->name ? -1 : i == reg->nkw ? 1 : strcmp(reg->kw[i]->name, k->name);
 
 		if (d <= 0) {
@@ -171,7 +171,7 @@ dump_all(const struct cfg_registry *reg, FILE *to)
 	      "# class, sections (Global Defaults Frontend Backend Listen), keyword, arguments\n",
 		to);
 	dump_all_kws(reg, to);
-	for (unsigned p = 0; p < CFG_OPT_PLACES; p++) {
+	for (unsigned int p = 0; p < CFG_OPT_PLACES; p++) {
 		fprintf(to, "# options of '%s' lines\n", place_name[p]);
 		EACH_OPT(o, reg, (enum cfg_opt_place)p)
 		fprintf(to, "%-12s %s%s%s\n", class_name[o->class], o->name, o->syntax ? " " : "",
@@ -207,7 +207,7 @@ put_roff(FILE *to, const char *s)
 /* Prints an entry; `sections` other than 0 are named. */
 static void
 put_man_entry(FILE *to, const char *name, const char *syntax, const char *doc, int hint,
-	unsigned in)
+	unsigned int in)
 {
 	const char *sep = "\n.br\nIn ";
 
@@ -240,12 +240,12 @@ put_man_entry(FILE *to, const char *name, const char *syntax, const char *doc, i
 
 /* Prints the entries of these sections with, or without, the flag. */
 static void
-man_kws(const struct cfg_registry *reg, unsigned bits, unsigned switches, FILE *to)
+man_kws(const struct cfg_registry *reg, unsigned int bits, unsigned int switches, FILE *to)
 {
-	const unsigned others = CFG_GLOBAL | CFG_USERLIST | CFG_RESOLVERS | CFG_RING |
+	const unsigned int others = CFG_GLOBAL | CFG_USERLIST | CFG_RESOLVERS | CFG_RING |
 		CFG_CRT_STORE | CFG_LOG_PROFILE | CFG_PEERS;
 
-	for (unsigned i = 0; i < reg->nkw; i++) {
+	for (unsigned int i = 0; i < reg->nkw; i++) {
 		const struct cfg_kw *kw = reg->kw[i];
 
 		if (!(kw->sections & bits) || kw->class == CFG_UNSUPPORTED ||
@@ -262,7 +262,7 @@ man_section_words(const struct cfg_registry *reg, const struct cfg_section *s, F
 {
 	const char *sep = ".br\nKeywords: ";
 
-	for (unsigned i = 0; i < reg->nkw; i++) {
+	for (unsigned int i = 0; i < reg->nkw; i++) {
 		if (!(reg->kw[i]->sections & s->bit) || reg->kw[i]->class == CFG_UNSUPPORTED)
 			continue;
 		fputs(sep, to);
@@ -276,7 +276,7 @@ static void
 man_sections(const struct cfg_registry *reg, FILE *to)
 {
 	fputs(".SH SECTIONS\n", to);
-	for (unsigned i = 0; i < reg->nmodule; i++)
+	for (unsigned int i = 0; i < reg->nmodule; i++)
 		for (const struct cfg_section *s = reg->module[i]->sections; s && s->name; s++) {
 			const char *name = s->flags & CFG_SEC_NAMED ? "<name>"
 				: s->flags & CFG_SEC_OPTNAME	    ? "[<name>]"
@@ -295,7 +295,7 @@ dump_man(const struct cfg_registry *reg, FILE *to)
 {
 	static const struct {
 		const char *title;
-		unsigned bits;
+		unsigned int bits;
 	} parts[] = { { "GLOBAL KEYWORDS", CFG_GLOBAL }, { "PROXY KEYWORDS", CFG_PROXIES },
 		{ "USERLIST KEYWORDS", CFG_USERLIST },
 		{ "RESOLVERS KEYWORDS", CFG_RESOLVERS }, { "RING KEYWORDS", CFG_RING },
@@ -308,7 +308,7 @@ dump_man(const struct cfg_registry *reg, FILE *to)
 		fprintf(to, ".SH %s\n", parts[s].title);
 		man_kws(reg, parts[s].bits, 0, to);
 	}
-	for (unsigned p = 0; p < CFG_OPT_PLACES; p++) {
+	for (unsigned int p = 0; p < CFG_OPT_PLACES; p++) {
 		fprintf(to, ".SH %s OPTIONS\n", p == CFG_OPT_BIND ? "BIND" : "SERVER");
 		EACH_OPT(o, reg, (enum cfg_opt_place)p)
 			if (o->class != CFG_UNSUPPORTED)
@@ -352,10 +352,10 @@ dump_vim(const struct cfg_registry *reg, FILE *to)
 	      "syn match tacitNumber \"\\<\\d\\+\\(us\\|ms\\|[smhdkKMgG]\\)\\?\\>\"\n"
 	      "syn match tacitDirective \"^\\s*\\.[a-z]\\+\"\n",
 		to);
-	for (unsigned i = 0; i < reg->nmodule; i++)
+	for (unsigned int i = 0; i < reg->nmodule; i++)
 		for (const struct cfg_section *s = reg->module[i]->sections; s && s->name; s++)
 			fprintf(to, "syn match tacitSection \"^\\s*%s\\>\"\n", s->name);
-	for (unsigned i = 0; i < reg->nkw; i++) {
+	for (unsigned int i = 0; i < reg->nkw; i++) {
 		if (i > 0 && strcmp(reg->kw[i - 1]->name, reg->kw[i]->name) == 0)
 			continue;
 		vim_match(to, reg->kw[i]->class == CFG_IMPLEMENTED ? "tacitKeyword" : "tacitHint",

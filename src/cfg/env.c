@@ -4,25 +4,24 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/mem.h"
 
 /* Index of `name`, or the place to insert it; *found says which. */
-static unsigned
-env_find(const struct cfg_env *env, const char *name, bool *found)
+static unsigned int
+env_find(const struct cfg_env *env, const char *name, int *found)
 {
-	unsigned lo = 0, hi = env->nvar;
+	unsigned int lo = 0, hi = env->nvar;
 
-	*found = false;
+	*found = 0;
 	while (lo < hi) {
-		unsigned mid = lo + (hi - lo) / 2;
+		unsigned int mid = lo + (hi - lo) / 2;
 		int d = strcmp(env->var[mid].name, name);
 
 		if (d == 0) {
-			*found = true;
+			*found = 1;
 			return mid;
 		}
 		if (d < 0)
@@ -33,11 +32,11 @@ env_find(const struct cfg_env *env, const char *name, bool *found)
 	return lo;
 }
 
-static bool
+static int
 is_env_name(const char *s)
 {
 	if (!(isalpha((unsigned char)*s) || *s == '_'))
-		return false;
+		return 0;
 	while (isalnum((unsigned char)*s) || *s == '_')
 		s++;
 	return *s == '\0';
@@ -60,8 +59,8 @@ env_grow(struct cfg_env *env)
 static int
 env_store(struct cfg_env *env, char *name, const char *value)
 {
-	bool found;
-	unsigned i = env_find(env, name, &found);
+	int found;
+	unsigned int i = env_find(env, name, &found);
 	char *copy;
 	int rc = 0;
 
@@ -107,14 +106,14 @@ cfg_env_preset(struct cfg_env *env, const char *name, const char *value)
 const char *
 cfg_env_get(const struct cfg_env *env, const char *name)
 {
-	bool found;
-	unsigned i = env_find(env, name, &found);
+	int found;
+	unsigned int i = env_find(env, name, &found);
 
 	return found ? env->var[i].value : NULL;
 }
 
 static void
-env_remove(struct cfg_env *env, unsigned i)
+env_remove(struct cfg_env *env, unsigned int i)
 {
 	mem_free(env->var[i].name);
 	mem_free(env->var[i].value);
@@ -125,20 +124,20 @@ env_remove(struct cfg_env *env, unsigned i)
 void
 cfg_env_unset(struct cfg_env *env, const char *name)
 {
-	bool found;
-	unsigned i = env_find(env, name, &found);
+	int found;
+	unsigned int i = env_find(env, name, &found);
 
 	if (found)
 		env_remove(env, i);
 }
 
 void
-cfg_env_reset(struct cfg_env *env, const char *const *keep, unsigned nkeep)
+cfg_env_reset(struct cfg_env *env, const char *const *keep, unsigned int nkeep)
 {
-	for (unsigned i = env->nvar; i-- > 0;) {
-		bool wanted = false;
+	for (unsigned int i = env->nvar; i-- > 0;) {
+		int wanted = 0;
 
-		for (unsigned k = 0; k < nkeep && !wanted; k++)
+		for (unsigned int k = 0; k < nkeep && !wanted; k++)
 			wanted = strcmp(env->var[i].name, keep[k]) == 0;
 		if (!wanted)
 			env_remove(env, i);

@@ -66,7 +66,7 @@ parse_resetenv(struct cfg_ctx *ctx)
 			cfg_kw_name(ctx), KEEP_MAX);
 	for (int i = 0; i < ctx->argc; i++)
 		keep[i] = cfg_arg(ctx, i);
-	cfg_env_reset(ctx->env, keep, (unsigned)ctx->argc);
+	cfg_env_reset(ctx->env, keep, (unsigned int)ctx->argc);
 	return 0;
 }
 

@@ -29,7 +29,7 @@ cfg_files_init(struct cfg_files *fs)
 void
 cfg_files_fini(struct cfg_files *fs)
 {
-	for (unsigned i = 0; i < fs->npath; i++)
+	for (unsigned int i = 0; i < fs->npath; i++)
 		mem_free(fs->path[i]);
 	mem_free(fs->path);
 	memset(fs, 0, sizeof(*fs));
@@ -120,11 +120,11 @@ take_entries(struct cfg_files *fs, struct sys *sys, const char *dir, const char 
 
 /* Byte order in any locale: LC_COLLATE=C. Directories are short. */
 static void
-sort_paths(char **path, unsigned n)
+sort_paths(char **path, unsigned int n)
 {
-	for (unsigned i = 1; i < n; i++) {
+	for (unsigned int i = 1; i < n; i++) {
 		char *p = path[i];
-		unsigned j = i;
+		unsigned int j = i;
 
 		for (; j > 0 && strcmp(path[j - 1], p) > 0; j--)
 			path[j] = path[j - 1];
@@ -135,7 +135,7 @@ sort_paths(char **path, unsigned n)
 static long
 add_directory(struct cfg_files *fs, struct sys *sys, const char *dir)
 {
-	unsigned first = fs->npath;
+	unsigned int first = fs->npath;
 	char *buf = mem_alloc(DIR_CHUNK);
 	long fd, n, rc = 0;
 
@@ -178,12 +178,12 @@ cfg_files_join(const struct cfg_files *fs)
 	size_t len = 1;
 	char *all, *p;
 
-	for (unsigned i = 0; i < fs->npath; i++)
+	for (unsigned int i = 0; i < fs->npath; i++)
 		len += strlen(fs->path[i]) + 1;
 	all = p = mem_alloc(len);
 	if (!all)
 		return NULL;
-	for (unsigned i = 0; i < fs->npath; i++) {
+	for (unsigned int i = 0; i < fs->npath; i++) {
 		size_t l = strlen(fs->path[i]);
 
 		if (i > 0)
@@ -219,7 +219,7 @@ cfg_files_read(const struct cfg_files *fs, struct sys *sys, struct cfg_dir *dir,
 {
 	int rc = 0;
 
-	for (unsigned i = 0; i < fs->npath; i++)
+	for (unsigned int i = 0; i < fs->npath; i++)
 		if (read_one(sys, fs->path[i], dir, r))
 			rc = -1;
 	return rc;

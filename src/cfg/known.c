@@ -73,13 +73,13 @@ cfg_known_opt(enum cfg_opt_place place, const char *name)
 	return NULL;
 }
 
-bool
+int
 cfg_known_is_section(const char *name)
 {
 	for (const char *const *s = cfg_known_sections; *s; s++)
 		if (strcmp(*s, name) == 0)
-			return true;
-	return false;
+			return 1;
+	return 0;
 }
 
 const char *

@@ -17,9 +17,9 @@ struct scan {
 	const char *p, *end;
 	const char *line;
 	enum quote quote;
-	unsigned quotecol;
-	bool inword;
-	bool vanish;	/* the current word is an expansion that yielded nothing */
+	unsigned int quotecol;
+	int inword;
+	int vanish;	/* the current word is an expansion that yielded nothing */
 };
 
 static const char *const lex_texts[CFG_LEX_ERR_COUNT] = {
@@ -29,10 +29,10 @@ static const char *const lex_texts[CFG_LEX_ERR_COUNT] = {
 #undef X
 };
 
-static unsigned
+static unsigned int
 column_of(const struct scan *s, const char *p)
 {
-	return (unsigned)(p - s->line) + 1;
+	return (unsigned int)(p - s->line) + 1;
 }
 
 static int
@@ -62,7 +62,7 @@ put_char(struct scan *s, char c)
 		lx->cap = cap;
 	}
 	lx->buf[lx->len++] = c;
-	s->vanish = false;
+	s->vanish = 0;
 	return 0;
 }
 
@@ -83,8 +83,8 @@ word_begin(struct scan *s, const char *at)
 	lx->word[lx->nword].text = (const char *)(uintptr_t)lx->len;
 	lx->word[lx->nword].col = column_of(s, at);
 	lx->nword++;
-	s->inword = true;
-	s->vanish = false;
+	s->inword = 1;
+	s->vanish = 0;
 	return 0;
 }
 
@@ -96,7 +96,7 @@ word_end(struct scan *s)
 
 	if (!s->inword)
 		return 0;
-	s->inword = false;
+	s->inword = 0;
 	start = (size_t)(uintptr_t)lx->word[lx->nword - 1].text;
 	if (s->vanish && lx->len == start) {
 		lx->nword--;
@@ -180,7 +180,7 @@ parse_escape(struct scan *s)
 }
 
 /* True if the current word is empty so far. */
-static bool
+static int
 is_empty_word(const struct scan *s)
 {
 	const struct cfg_lexer *lx = s->lx;
@@ -193,7 +193,7 @@ static int
 word_next(struct scan *s)
 {
 	struct cfg_lexer *lx = s->lx;
-	unsigned col = lx->word[lx->nword - 1].col;
+	unsigned int col = lx->word[lx->nword - 1].col;
 	int rc = word_end(s);
 
 	if (!rc)
@@ -205,10 +205,10 @@ word_next(struct scan *s)
 
 /* Adds a value, splitting it at blanks if `split`. */
 static int
-add_expansion(struct scan *s, const char *v, size_t n, bool split)
+add_expansion(struct scan *s, const char *v, size_t n, int split)
 {
 	const char *end = v + n;
-	bool cut = false;
+	int cut = 0;
 	int rc = 0;
 
 	for (; !rc && v < end; v++) {
@@ -217,7 +217,7 @@ add_expansion(struct scan *s, const char *v, size_t n, bool split)
 			continue;
 		}
 		if (cut) {
-			cut = false;
+			cut = 0;
 			rc = word_next(s);
 		}
 		if (!rc)
@@ -247,7 +247,7 @@ expand_variable(struct scan *s)
 {
 	const char *dollar = s->p, *p = dollar + 1, *deflt = NULL;
 	char name[CFG_VAR_MAX + 1];
-	bool brace = p < s->end && *p == '{', split = false;
+	int brace = p < s->end && *p == '{', split = 0;
 	const char *found;
 	size_t len;
 	int rc;
@@ -265,7 +265,7 @@ expand_variable(struct scan *s)
 	if (brace && p < s->end && *p == '[') {
 		if (s->end - p < 3 || memcmp(p, "[*]", 3) != 0)
 			return lex_fail(s, CFG_LEX_EXPAND, p);
-		split = true;
+		split = 1;
 		p += 3;
 	}
 	if (brace && p < s->end && *p == '-') {
@@ -277,7 +277,7 @@ expand_variable(struct scan *s)
 		return lex_fail(s, CFG_LEX_BRACE, dollar + 1);
 	/* an empty word that only splits may be omitted, see word_end() */
 	if (split && is_empty_word(s))
-		s->vanish = true;
+		s->vanish = 1;
 	found = s->lx->getenv ? s->lx->getenv(s->lx->getenv_arg, name) : NULL;
 	rc = 0;
 	/* an unknown pseudo-variable is an error */
@@ -327,7 +327,7 @@ strong_char(struct scan *s)
 
 /* Processes one token outside quotes; sets *done at a comment. */
 static int
-bare_char(struct scan *s, bool *done)
+bare_char(struct scan *s, int *done)
 {
 	int rc;
 
@@ -337,7 +337,7 @@ bare_char(struct scan *s, bool *done)
 		return rc;
 	}
 	if (*s->p == '#' && !s->lx->nocomment) {
-		*done = true;
+		*done = 1;
 		return 0;
 	}
 	rc = word_begin(s, s->p);
@@ -348,7 +348,7 @@ bare_char(struct scan *s, bool *done)
 	case '\'':
 		s->quote = *s->p == '"' ? WEAK : STRONG;
 		s->quotecol = column_of(s, s->p);
-		s->vanish = false;
+		s->vanish = 0;
 		s->p++;
 		return 0;
 	case '\\':
@@ -363,7 +363,7 @@ bare_char(struct scan *s, bool *done)
 static void
 finish_words(struct cfg_lexer *lx)
 {
-	for (unsigned i = 0; i < lx->nword; i++)
+	for (unsigned int i = 0; i < lx->nword; i++)
 		lx->word[i].text = lx->buf + (uintptr_t)lx->word[i].text;
 }
 
@@ -371,7 +371,7 @@ int
 cfg_lexer_line(struct cfg_lexer *lx, const char *line, size_t len)
 {
 	struct scan s = { .lx = lx, .p = line, .end = line + len, .line = line };
-	bool done = false;
+	int done = 0;
 	int rc = 0;
 
 	lx->nword = 0;
@@ -427,7 +427,7 @@ cfg_lexer_fini(struct cfg_lexer *lx)
 const char *
 cfg_lexer_strerror(int err)
 {
-	unsigned i = err < 0 ? 0u - (unsigned)err : (unsigned)err;
+	unsigned int i = err < 0 ? 0u - (unsigned int)err : (unsigned int)err;
 
 	return i < CFG_LEX_ERR_COUNT ? lex_texts[i] : "unknown error";
 }

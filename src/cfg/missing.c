@@ -2,7 +2,6 @@
  * functions. */
 #include "cfg/missing.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/compiler.h"
@@ -46,7 +45,7 @@ cfg_missing_instead(enum cfg_missing m)
 	return features[m].instead;
 }
 
-static bool
+static int
 fits_word(const char *pattern, const char *word)
 {
 	size_t n = strcspn(pattern, "*");
@@ -109,7 +108,7 @@ list_lines(const struct cfg_places *p, int several, struct sbuf *out)
 		sbuf_addf(out, " (%u lines: ", p->n);
 	else
 		sbuf_adds(out, " (");
-	for (unsigned i = 0; i < p->n && i < LINES_MAX; i++) {
+	for (unsigned int i = 0; i < p->n && i < LINES_MAX; i++) {
 		sbuf_adds(out, i ? ", " : "");
 		if (several && p->at[i].file != file)
 			sbuf_addf(out, "%s:", p->at[i].file->name);
@@ -124,7 +123,7 @@ cfg_missing_list(const struct cfg_places *places, int several, struct sbuf *out)
 {
 	const char *comma = "";
 
-	for (unsigned m = 0; m < CFG_MISSING_COUNT; m++) {
+	for (unsigned int m = 0; m < CFG_MISSING_COUNT; m++) {
 		if (!places[m].n)
 			continue;
 		sbuf_addf(out, "%s%s", comma, features[m].name);

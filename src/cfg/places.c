@@ -15,20 +15,20 @@ cfg_places_fini(struct cfg_places *p)
 	memset(p, 0, sizeof(*p));
 }
 
-static bool
+static int
 comes_before(const struct cfg_where *a, const struct cfg_where *b)
 {
 	return a->file != b->file ? a->file->number < b->file->number : a->line < b->line;
 }
 
 /* The index of the first place not before `where`. */
-static unsigned
+static unsigned int
 lower_bound(const struct cfg_places *p, const struct cfg_where *where)
 {
-	unsigned lo = 0, hi = p->n;
+	unsigned int lo = 0, hi = p->n;
 
 	while (lo < hi) {
-		unsigned mid = lo + (hi - lo) / 2;
+		unsigned int mid = lo + (hi - lo) / 2;
 
 		if (comes_before(&p->at[mid], where))
 			lo = mid + 1;
@@ -38,8 +38,8 @@ lower_bound(const struct cfg_places *p, const struct cfg_where *where)
 	return lo;
 }
 
-static bool
-is_at(const struct cfg_places *p, unsigned i, const struct cfg_where *where)
+static int
+is_at(const struct cfg_places *p, unsigned int i, const struct cfg_where *where)
 {
 	return i < p->n && p->at[i].file == where->file && p->at[i].line == where->line;
 }
@@ -47,7 +47,7 @@ is_at(const struct cfg_places *p, unsigned i, const struct cfg_where *where)
 void
 cfg_places_add(struct cfg_places *p, const struct cfg_where *where)
 {
-	unsigned i = lower_bound(p, where);
+	unsigned int i = lower_bound(p, where);
 	struct cfg_where *grown;
 
 	if (is_at(p, i, where) || p->n == CFG_PLACES_MAX)
@@ -61,7 +61,7 @@ cfg_places_add(struct cfg_places *p, const struct cfg_where *where)
 	p->n++;
 }
 
-bool
+int
 cfg_places_has(const struct cfg_places *p, const struct cfg_where *where)
 {
 	return is_at(p, lower_bound(p, where), where);

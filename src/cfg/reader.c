@@ -8,7 +8,6 @@
 
 #include "base/array.h"
 #include "base/mem.h"
-#include "cfg/directive.h"
 #include "cfg/known.h"
 #include "cfg/statement.h"
 #include "cfg/suggest.h"
@@ -46,8 +45,8 @@ close_section(struct cfg_reader *r)
 	ctx->nword = 0;
 	if (r->open && ctx->section->end)
 		ctx->section->end(ctx);
-	r->open = false;
-	r->skipping = false;
+	r->open = 0;
+	r->skipping = 0;
 	ctx->section = NULL;
 	ctx->obj = ctx->from = NULL;
 	ctx->name = "";
@@ -56,7 +55,7 @@ close_section(struct cfg_reader *r)
 }
 
 static int
-check_section_name(struct cfg_reader *r, unsigned col, const char *what, const char *name)
+check_section_name(struct cfg_reader *r, unsigned int col, const char *what, const char *name)
 {
 	const char *p = name;
 
@@ -76,7 +75,7 @@ find_defaults(struct cfg_reader *r, const struct cfg_word *name, const char *wha
 	const struct cfg_defaults *found = NULL;
 
 	*out = NULL;
-	for (unsigned i = 0; i < r->ndefaults; i++) {
+	for (unsigned int i = 0; i < r->ndefaults; i++) {
 		const struct cfg_defaults *d = &r->defaults[i];
 
 		if (strcmp(d->name, name->text) != 0)
@@ -104,7 +103,7 @@ static int
 section_args(struct cfg_reader *r, const struct cfg_section *s)
 {
 	const struct cfg_word *w = r->lexer.word;
-	unsigned n = r->lexer.nword, i = 1;
+	unsigned int n = r->lexer.nword, i = 1;
 	struct cfg_ctx *ctx = &r->ctx;
 	char what[160];
 
@@ -174,7 +173,7 @@ static int
 skip_section(struct cfg_reader *r)
 {
 	close_section(r);
-	r->skipping = true;
+	r->skipping = 1;
 	if (r->lexer.nword > 1)
 		cfg_diag_lose(r->ctx.diag, r->lexer.word[1].text);
 	return -1;
@@ -184,7 +183,7 @@ static int
 open_section(struct cfg_reader *r, const struct cfg_section *s)
 {
 	struct cfg_ctx *ctx = &r->ctx;
-	unsigned before = ctx->diag->count[CFG_ALERT];
+	unsigned int before = ctx->diag->count[CFG_ALERT];
 
 	close_section(r);
 	ctx->section = s;
@@ -193,7 +192,7 @@ open_section(struct cfg_reader *r, const struct cfg_section *s)
 	ctx->word = r->lexer.word;
 	ctx->nword = r->lexer.nword;
 	ctx->kwpos = 0;
-	r->skipping = true;
+	r->skipping = 1;
 	if (section_args(r, s))
 		return skip_section(r);
 	if ((s->flags & CFG_SEC_DEFAULTS) && r->ndefaults == CFG_DEFAULTS_MAX)
@@ -209,9 +208,111 @@ open_section(struct cfg_reader *r, const struct cfg_section *s)
 				s->name);
 		return skip_section(r);
 	}
-	r->open = true;
-	r->skipping = false;
+	r->open = 1;
+	r->skipping = 0;
 	return s->flags & CFG_SEC_DEFAULTS ? keep_defaults(r) : 0;
+}
+
+/* --- directives ------------------------------------------------------------------------------ */
+
+/*
+ * The lines that begin with a dot: conditional blocks and messages. Main thread, while the
+ * configuration is read.
+ */
+
+static int
+eval_condition(struct cfg_reader *r)
+{
+	const struct cfg_word *w = r->lexer.word;
+	unsigned int n = r->lexer.nword, i = 1, at;
+	struct cfg_cond_err err = { 0 };
+	char *expr = cfg_cond_join(w + 1, n - 1);
+	int v;
+
+	if (!expr) {
+		cfg_error_col(&r->ctx, w[0].col, "out of memory");
+		return -1;
+	}
+	v = cfg_cond_eval(&r->facts, expr, &err);
+	mem_free(expr);
+	if (v >= 0)
+		return v;
+	/* maps the offset in the joined expression to the word with the error */
+	for (at = err.at; i + 1 < n && at > strlen(w[i].text); i++)
+		at -= (unsigned int)strlen(w[i].text) + 1;
+	cfg_error_col(
+		&r->ctx, (i < n ? w[i].col : w[0].col) + at, "%s in '%s'", err.text, w[0].text);
+	return -1;
+}
+
+static int
+print_message(struct cfg_reader *r, enum cfg_sev sev)
+{
+	const struct cfg_word *w = r->lexer.word;
+	struct cfg_where where = r->ctx.where;
+
+	if (r->lexer.nword > 2)
+		return cfg_error_col(&r->ctx, w[2].col,
+			"Unexpected argument '%.60s' for '%s'. Use quotes if the message should "
+			"contain spaces.",
+			w[2].text, w[0].text);
+	where.col = 0;
+	cfg_diag_add(r->ctx.diag, sev, &where, "'%s'.", r->lexer.nword > 1 ? w[1].text : "");
+	return sev == CFG_ALERT ? -1 : 0;
+}
+
+/* Handles .if, .elif, .else and .endif, also in blocks that are skipped. 1 if the line was one of
+ * them: *rc is then 0, or -1 after an error that was reported. */
+static int
+cfg_directive_block(struct cfg_reader *r, int *rc)
+{
+	const struct cfg_word *w = r->lexer.word;
+	struct cfg_blocks *b = &r->blocks;
+	int bare = 0;
+	int cond = 0;
+
+	if (strcmp(w[0].text, ".if") == 0) {
+		if (cfg_blocks_is_active(b))
+			cond = eval_condition(r);
+		*rc = cfg_blocks_if(b, cond, &r->ctx.where);
+	} else if (strcmp(w[0].text, ".elif") == 0) {
+		if (cfg_blocks_is_waiting(b))
+			cond = eval_condition(r);
+		*rc = cfg_blocks_elif(b, cond);
+	} else if (strcmp(w[0].text, ".else") == 0) {
+		*rc = cfg_blocks_else(b);
+		bare = 1;
+	} else if (strcmp(w[0].text, ".endif") == 0) {
+		*rc = cfg_blocks_endif(b);
+		bare = 1;
+	} else {
+		return 0;
+	}
+	if (*rc)
+		cfg_error_col(&r->ctx, w[0].col, "%s.", cfg_blocks_strerror(*rc));
+	else if (bare && r->lexer.nword > 1)
+		*rc = cfg_error_col(&r->ctx, w[1].col, "Unexpected argument '%.60s' for '%s'.",
+			w[1].text, w[0].text);
+	if (cond < 0)
+		*rc = -1;
+	return 1;
+}
+
+/* Any other directive, outside skipped blocks. 0, or -1 after an error that was reported. */
+static int
+cfg_directive_run(struct cfg_reader *r)
+{
+	const char *name = r->lexer.word[0].text;
+
+	if (strcmp(name, ".notice") == 0)
+		return print_message(r, CFG_NOTICE);
+	if (strcmp(name, ".warning") == 0)
+		return print_message(r, CFG_WARNING);
+	if (strcmp(name, ".alert") == 0)
+		return print_message(r, CFG_ALERT);
+	if (strcmp(name, ".diag") == 0)
+		return print_message(r, CFG_DIAGMSG);
+	return cfg_error_col(&r->ctx, r->lexer.word[0].col, "unknown directive '%.60s'.", name);
 }
 
 /* --- lines and files ----------------------------------------------------- */
@@ -223,7 +324,7 @@ out_of_section(struct cfg_reader *r)
 	struct cfg_suggest near;
 
 	cfg_suggest_init(&near, w[0].text);
-	for (unsigned i = 0; i < r->ctx.registry->nmodule; i++)
+	for (unsigned int i = 0; i < r->ctx.registry->nmodule; i++)
 		for (const struct cfg_section *s = r->ctx.registry->module[i]->sections;
 			s && s->name; s++)
 			cfg_suggest_offer(&near, s->name);
@@ -348,7 +449,7 @@ void
 cfg_reader_fini(struct cfg_reader *r)
 {
 	close_section(r);
-	for (unsigned i = 0; i < r->ndefaults; i++)
+	for (unsigned int i = 0; i < r->ndefaults; i++)
 		mem_free(r->defaults[i].name);
 	mem_free(r->defaults);
 	cfg_lexer_fini(&r->lexer);

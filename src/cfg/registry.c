@@ -22,13 +22,13 @@ cfg_registry_fini(struct cfg_registry *reg)
 }
 
 /* Index of the first keyword with a name not below `name`. */
-static unsigned
+static unsigned int
 kw_lower_bound(const struct cfg_registry *reg, const char *name)
 {
-	unsigned lo = 0, hi = reg->nkw;
+	unsigned int lo = 0, hi = reg->nkw;
 
 	while (lo < hi) {
-		unsigned mid = lo + (hi - lo) / 2;
+		unsigned int mid = lo + (hi - lo) / 2;
 
 		if (strcmp(reg->kw[mid]->name, name) < 0)
 			lo = mid + 1;
@@ -39,9 +39,9 @@ kw_lower_bound(const struct cfg_registry *reg, const char *name)
 }
 
 const struct cfg_kw *
-cfg_registry_kw(const struct cfg_registry *reg, const char *name, unsigned sections)
+cfg_registry_kw(const struct cfg_registry *reg, const char *name, unsigned int sections)
 {
-	for (unsigned i = kw_lower_bound(reg, name); i < reg->nkw; i++) {
+	for (unsigned int i = kw_lower_bound(reg, name); i < reg->nkw; i++) {
 		if (strcmp(reg->kw[i]->name, name) != 0)
 			break;
 		if (reg->kw[i]->sections & sections)
@@ -53,7 +53,7 @@ cfg_registry_kw(const struct cfg_registry *reg, const char *name, unsigned secti
 const struct cfg_section *
 cfg_registry_section(const struct cfg_registry *reg, const char *name)
 {
-	for (unsigned i = 0; i < reg->nmodule; i++)
+	for (unsigned int i = 0; i < reg->nmodule; i++)
 		for (const struct cfg_section *s = reg->module[i]->sections; s && s->name; s++)
 			if (strcmp(s->name, name) == 0)
 				return s;
@@ -73,7 +73,7 @@ const struct cfg_opt *
 cfg_registry_opt(const struct cfg_registry *reg, enum cfg_opt_place place, const char *name)
 {
 	assert(place < CFG_OPT_PLACES);
-	for (unsigned i = 0; i < reg->nmodule; i++)
+	for (unsigned int i = 0; i < reg->nmodule; i++)
 		for (const struct cfg_opt *o = reg->module[i]->opts[place]; o && o->name; o++)
 			if (opt_is_named(o, name))
 				return o;
@@ -94,7 +94,7 @@ name_is_taken(const struct cfg_registry *reg, const struct cfg_module *m)
 	for (const struct cfg_section *s = m->sections; s && s->name; s++)
 		if (cfg_registry_section(reg, s->name))
 			return 1;
-	for (unsigned p = 0; p < CFG_OPT_PLACES; p++) {
+	for (unsigned int p = 0; p < CFG_OPT_PLACES; p++) {
 		for (const struct cfg_opt *o = m->opts[p]; o && o->name; o++) {
 			if (cfg_registry_opt(reg, (enum cfg_opt_place)p, o->name))
 				return 1;
@@ -109,7 +109,7 @@ name_is_taken(const struct cfg_registry *reg, const struct cfg_module *m)
 int
 cfg_registry_add(struct cfg_registry *reg, const struct cfg_module *m)
 {
-	unsigned n = 0;
+	unsigned int n = 0;
 
 	if (reg->nmodule == CFG_MODULES_MAX)
 		return -ENOSPC;
@@ -118,7 +118,7 @@ cfg_registry_add(struct cfg_registry *reg, const struct cfg_module *m)
 	while (m->kws && m->kws[n].name)
 		n++;
 	if (reg->nkw + n > reg->kwcap) {
-		unsigned cap = reg->nkw + n + 128;
+		unsigned int cap = reg->nkw + n + 128;
 		const struct cfg_kw **kw = mem_resize(reg->kw, cap, sizeof(*kw));
 
 		if (!kw)
@@ -126,8 +126,8 @@ cfg_registry_add(struct cfg_registry *reg, const struct cfg_module *m)
 		reg->kw = kw;
 		reg->kwcap = cap;
 	}
-	for (unsigned k = 0; k < n; k++) {
-		unsigned i = kw_lower_bound(reg, m->kws[k].name);
+	for (unsigned int k = 0; k < n; k++) {
+		unsigned int i = kw_lower_bound(reg, m->kws[k].name);
 
 		memmove(reg->kw + i + 1, reg->kw + i, (reg->nkw - i) * sizeof(*reg->kw));
 		reg->kw[i] = &m->kws[k];

@@ -21,19 +21,19 @@ struct found {
 	const struct cfg_kw *kw;		/* the keyword, valid here */
 	const struct cfg_kw *elsewhere;		/* registered, for other sections */
 	const struct cfg_known_kw *known;	/* known to HAProxy only */
-	unsigned words;
+	unsigned int words;
 };
 
 /* Joins words kwpos.. to a name of n words; 0 with `out` unchanged if that is not possible. */
 static int
-join_words(const struct cfg_ctx *ctx, unsigned n, char out[NAME_MAX_LEN])
+join_words(const struct cfg_ctx *ctx, unsigned int n, char out[NAME_MAX_LEN])
 {
 	const struct cfg_word *w = ctx->word + ctx->kwpos;
 	size_t len = 0;
 
 	if (ctx->kwpos + n > ctx->nword)
 		return 0;
-	for (unsigned i = 0; i < n; i++) {
+	for (unsigned int i = 0; i < n; i++) {
 		size_t l = strlen(w[i].text);
 
 		if (l == 0 || l >= NAME_MAX_LEN || strchr(w[i].text, ' '))
@@ -43,7 +43,7 @@ join_words(const struct cfg_ctx *ctx, unsigned n, char out[NAME_MAX_LEN])
 	if (len > NAME_MAX_LEN)
 		return 0;
 	len = 0;
-	for (unsigned i = 0; i < n; i++)
+	for (unsigned int i = 0; i < n; i++)
 		len += (size_t)snprintf(
 			out + len, NAME_MAX_LEN - len, "%s%s", i ? " " : "", w[i].text);
 	return 1;
@@ -56,7 +56,7 @@ look_up_kw(const struct cfg_ctx *ctx, struct found *f)
 	char name[NAME_MAX_LEN];
 
 	memset(f, 0, sizeof(*f));
-	for (unsigned n = CFG_KW_WORDS_MAX; n > 0; n--) {
+	for (unsigned int n = CFG_KW_WORDS_MAX; n > 0; n--) {
 		if (!join_words(ctx, n, name))
 			continue;
 		f->words = n;
@@ -78,10 +78,10 @@ look_up_kw(const struct cfg_ctx *ctx, struct found *f)
 }
 
 static const char *
-section_names(unsigned bits, char out[LIST_MAX])
+section_names(unsigned int bits, char out[LIST_MAX])
 {
 	static const struct {
-		unsigned bit;
+		unsigned int bit;
 		const char *name;
 	} names[] = {
 		{ CFG_GLOBAL, "global" },
@@ -169,7 +169,7 @@ report_unsupported(struct cfg_ctx *ctx, const char *name, const char *why)
 }
 
 /* Disabling an unsupported feature has no effect: "no option forwardfor". */
-static bool
+static int
 is_off_anyway(const struct cfg_ctx *ctx, const char *name)
 {
 	return ctx->form != CFG_FORM_SET && strncmp(name, "option ", 7) == 0;
@@ -199,7 +199,7 @@ known_only(struct cfg_ctx *ctx, const struct cfg_known_kw *k)
 
 /* --- misspellings -------------------------------------------------------- */
 
-static bool
+static int
 is_group(const char *name, const char *first, size_t len)
 {
 	return strncmp(name, first, len) == 0 && name[len] == ' ';
@@ -212,7 +212,7 @@ group_members(const struct cfg_ctx *ctx, const char *first, char out[LIST_MAX])
 	size_t flen = strlen(first), len = 0;
 
 	out[0] = '\0';
-	for (unsigned i = 0; i < ctx->registry->nkw; i++) {
+	for (unsigned int i = 0; i < ctx->registry->nkw; i++) {
 		const struct cfg_kw *kw = ctx->registry->kw[i];
 
 		if (!(kw->sections & ctx->section->bit) || !is_group(kw->name, first, flen))
@@ -225,10 +225,10 @@ group_members(const struct cfg_ctx *ctx, const char *first, char out[LIST_MAX])
 	return len;
 }
 
-static unsigned
+static unsigned int
 count_words(const char *s)
 {
-	unsigned n = 1;
+	unsigned int n = 1;
 
 	for (; *s; s++)
 		n += *s == ' ';
@@ -237,10 +237,11 @@ count_words(const char *s)
 
 /* Offers every name with as many words as `given`. */
 static void
-suggest_kw(const struct cfg_ctx *ctx, unsigned words, const char *given, struct cfg_suggest *near)
+suggest_kw(const struct cfg_ctx *ctx, unsigned int words, const char *given,
+	struct cfg_suggest *near)
 {
 	cfg_suggest_init(near, given);
-	for (unsigned i = 0; i < ctx->registry->nkw; i++) {
+	for (unsigned int i = 0; i < ctx->registry->nkw; i++) {
 		const struct cfg_kw *kw = ctx->registry->kw[i];
 
 		if ((kw->sections & ctx->section->bit) && count_words(kw->name) == words)
@@ -251,7 +252,7 @@ suggest_kw(const struct cfg_ctx *ctx, unsigned words, const char *given, struct 
 			cfg_suggest_offer(near, k->name);
 	if (words > 1)
 		return;
-	for (unsigned i = 0; i < ctx->registry->nmodule; i++)
+	for (unsigned int i = 0; i < ctx->registry->nmodule; i++)
 		for (const struct cfg_section *s = ctx->registry->module[i]->sections; s && s->name;
 			s++)
 			cfg_suggest_offer(near, s->name);
@@ -263,7 +264,7 @@ report_unknown(struct cfg_ctx *ctx)
 	const char *first = ctx->word[ctx->kwpos].text;
 	char given[NAME_MAX_LEN], both[NAME_MAX_LEN], list[LIST_MAX];
 	struct cfg_suggest near = { 0 };
-	unsigned words = 1;
+	unsigned int words = 1;
 	size_t members = group_members(ctx, first, list);
 
 	if (members && join_words(ctx, 2, given))
@@ -296,7 +297,7 @@ static int
 warn_if_repeated(struct cfg_ctx *ctx)
 {
 	const struct cfg_kw *kw = ctx->kw;
-	unsigned i = 0;
+	unsigned int i = 0;
 
 	if (!kw->once || ctx->form != CFG_FORM_SET)
 		return 0;
@@ -321,7 +322,7 @@ static int
 run_parser(struct cfg_ctx *ctx)
 {
 	const struct cfg_kw *kw = ctx->kw;
-	unsigned before = ctx->diag->count[CFG_ALERT];
+	unsigned int before = ctx->diag->count[CFG_ALERT];
 	int rc;
 
 	if (kw->class == CFG_UNSUPPORTED && is_off_anyway(ctx, kw->name)) {
@@ -368,13 +369,13 @@ take_form(struct cfg_ctx *ctx)
 }
 
 static void
-take_args(struct cfg_ctx *ctx, const struct cfg_kw *kw, unsigned words)
+take_args(struct cfg_ctx *ctx, const struct cfg_kw *kw, unsigned int words)
 {
 	ctx->kw = kw;
 	ctx->base = ctx->kwpos + words;
 	ctx->argc = (int)(ctx->nword - ctx->base);
 	/* an unset "$VAR" at the end is ignored, as in HAProxy */
-	while (ctx->argc > 0 && !*ctx->word[ctx->base + (unsigned)ctx->argc - 1].text)
+	while (ctx->argc > 0 && !*ctx->word[ctx->base + (unsigned int)ctx->argc - 1].text)
 		ctx->argc--;
 }
 
@@ -384,7 +385,7 @@ cfg_statement(struct cfg_ctx *ctx)
 	struct found f;
 	int rc;
 
-	ctx->is_section = false;
+	ctx->is_section = 0;
 	ctx->form = take_form(ctx);
 	ctx->opt = NULL;
 	ctx->kw = NULL;

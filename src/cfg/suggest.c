@@ -7,10 +7,10 @@
 #include "base/compiler.h"
 
 /* Optimal string alignment with three rows; the strings are short. */
-unsigned
-cfg_distance(const char *a, const char *b, unsigned limit)
+unsigned int
+cfg_distance(const char *a, const char *b, unsigned int limit)
 {
-	unsigned row[3][CFG_SUGGEST_MAX + 1];
+	unsigned int row[3][CFG_SUGGEST_MAX + 1];
 	size_t la = strlen(a), lb = strlen(b);
 
 	if (la > CFG_SUGGEST_MAX || lb > CFG_SUGGEST_MAX)
@@ -18,13 +18,13 @@ cfg_distance(const char *a, const char *b, unsigned limit)
 	if ((la > lb ? la - lb : lb - la) > limit)
 		return limit + 1;
 	for (size_t j = 0; j <= lb; j++)
-		row[0][j] = (unsigned)j;
+		row[0][j] = (unsigned int)j;
 	for (size_t i = 1; i <= la; i++) {
-		unsigned *cur = row[i % 3], *prev = row[(i + 2) % 3], *prev2 = row[(i + 1) % 3];
-		unsigned least = cur[0] = (unsigned)i;
+		unsigned int *cur = row[i % 3], *prev = row[(i + 2) % 3], *prev2 = row[(i + 1) % 3];
+		unsigned int least = cur[0] = (unsigned int)i;
 
 		for (size_t j = 1; j <= lb; j++) {
-			unsigned d = prev[j - 1] + (a[i - 1] != b[j - 1]);
+			unsigned int d = prev[j - 1] + (a[i - 1] != b[j - 1]);
 
 			d = MIN(d, prev[j] + 1);
 			d = MIN(d, cur[j - 1] + 1);
@@ -48,13 +48,13 @@ cfg_suggest_init(struct cfg_suggest *s, const char *given)
 	s->given = given;
 	s->best = NULL;
 	/* one more than the maximum distance */
-	s->distance = (unsigned)MIN(MAX(len / 3, (size_t)1), (size_t)4) + 1;
+	s->distance = (unsigned int)MIN(MAX(len / 3, (size_t)1), (size_t)4) + 1;
 }
 
 void
 cfg_suggest_offer(struct cfg_suggest *s, const char *candidate)
 {
-	unsigned d;
+	unsigned int d;
 
 	/* a name that would be replaced completely is not near */
 	if (s->distance == 0 || strlen(s->given) < 2)

@@ -54,18 +54,18 @@ value_fail(struct cfg_value_err *err, const char *fmt, ...)
 
 /* Parses the digits at *s; sets *over on overflow. Returns their number and advances *s. */
 static size_t
-parse_digits(const char **s, uint64_t *out, bool *over)
+parse_digits(const char **s, uint64_t *out, int *over)
 {
 	const char *p = *s;
 	uint64_t v = 0;
 	size_t n;
 
-	*over = false;
+	*over = 0;
 	for (; *p >= '0' && *p <= '9'; p++) {
 		uint64_t d = (uint64_t)(*p - '0');
 
 		if (v > (UINT64_MAX - d) / 10)
-			*over = true;
+			*over = 1;
 		else
 			v = v * 10 + d;
 	}
@@ -80,7 +80,7 @@ cfg_value_int(const char *s, int64_t min, int64_t max, int64_t *out,
 	      struct cfg_value_err *err)
 {
 	const char *p = s;
-	bool neg = false, over;
+	int neg = 0, over;
 	uint64_t v, bound;
 
 	if (*p == '+' || *p == '-')
@@ -104,8 +104,8 @@ cfg_value_int(const char *s, int64_t min, int64_t max, int64_t *out,
 
 /* A number and an optional unit of `units`; ci: case-insensitive. */
 static int
-parse_scaled(const char *s, const struct unit *units, size_t n, uint64_t deflt, bool ci,
-	uint64_t *out, bool *over)
+parse_scaled(const char *s, const struct unit *units, size_t n, uint64_t deflt, int ci,
+	uint64_t *out, int *over)
 {
 	uint64_t v, scale = deflt;
 	const char *p = s;
@@ -122,7 +122,7 @@ parse_scaled(const char *s, const struct unit *units, size_t n, uint64_t deflt, 
 		scale = units[i].scale;
 	}
 	if (v > UINT64_MAX / scale)
-		*over = true;
+		*over = 1;
 	else
 		*out = v * scale;
 	return 0;
@@ -144,9 +144,9 @@ cfg_value_time(const char *s, enum cfg_unit unit, uint64_t min_ms, uint64_t max_
 	       uint64_t *out_ms, struct cfg_value_err *err)
 {
 	uint64_t us = 0, ms;
-	bool over = false;
+	int over = 0;
 
-	if (parse_scaled(s, time_units, ARRAY_LEN(time_units), time_units[unit].scale, false, &us,
+	if (parse_scaled(s, time_units, ARRAY_LEN(time_units), time_units[unit].scale, 0, &us,
 		    &over)) {
 		value_fail(err,
 			"'" SHOWN
@@ -170,9 +170,9 @@ cfg_value_size(const char *s, uint64_t min, uint64_t max, uint64_t *out,
 	       struct cfg_value_err *err)
 {
 	uint64_t v = 0;
-	bool over = false;
+	int over = 0;
 
-	if (parse_scaled(s, size_units, ARRAY_LEN(size_units), 1, true, &v, &over))
+	if (parse_scaled(s, size_units, ARRAY_LEN(size_units), 1, 1, &v, &over))
 		return value_fail(
 			err, "'" SHOWN "' is not a size (a number and one of k, m, g expected)", s);
 	if (!over && v >= min && v <= max) {
@@ -184,22 +184,22 @@ cfg_value_size(const char *s, uint64_t min, uint64_t max, uint64_t *out,
 }
 
 int
-cfg_value_percent(const char *s, unsigned max, unsigned *out, struct cfg_value_err *err)
+cfg_value_percent(const char *s, unsigned int max, unsigned int *out, struct cfg_value_err *err)
 {
 	const char *p = s;
 	uint64_t v;
-	bool over;
+	int over;
 
 	if (parse_digits(&p, &v, &over) == 0 || (*p && strcmp(p, "%") != 0))
 		return value_fail(err, "'" SHOWN "' is not a percentage (0..%u expected)", s, max);
 	if (over || v > max)
 		return value_fail(err, "'" SHOWN "' is out of range (0..%u)", s, max);
-	*out = (unsigned)v;
+	*out = (unsigned int)v;
 	return 0;
 }
 
 int
-cfg_value_bool(const char *s, bool *out, struct cfg_value_err *err)
+cfg_value_bool(const char *s, int *out, struct cfg_value_err *err)
 {
 	static const struct cfg_enum names[] = {
 		{ "on", 1 }, { "off", 0 }, { "true", 1 }, { "false", 0 },

@@ -1,7 +1,6 @@
 /* Parsers of sets of numbers. Pure: a parser takes the whole string or leaves *out as it was. */
 #include "cfg/value_set.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,23 +13,23 @@
 enum range { RANGE_NONE, RANGE_OUTSIDE, RANGE_FOUND };
 
 /* Parses the number at *s, at most MUCH; false if there is none. */
-static bool
-parse_number(const char **s, unsigned *out)
+static int
+parse_number(const char **s, unsigned int *out)
 {
 	const char *p = *s;
-	unsigned v = 0;
+	unsigned int v = 0;
 
 	for (; *p >= '0' && *p <= '9'; p++)
-		v = v < MUCH ? v * 10 + (unsigned)(*p - '0') : MUCH;
+		v = v < MUCH ? v * 10 + (unsigned int)(*p - '0') : MUCH;
 	if (p == *s)
-		return false;
+		return 0;
 	*s = p;
 	*out = v;
-	return true;
+	return 1;
 }
 
 static enum range
-parse_range(const char *s, unsigned min, unsigned max, unsigned *lo, unsigned *hi)
+parse_range(const char *s, unsigned int min, unsigned int max, unsigned int *lo, unsigned int *hi)
 {
 	const char *p = s;
 
@@ -49,7 +48,7 @@ parse_range(const char *s, unsigned min, unsigned max, unsigned *lo, unsigned *h
 	if (*lo < min || *hi < min || *lo > max || *hi > max)
 		return RANGE_OUTSIDE;
 	if (*lo > *hi) {
-		unsigned swap = *lo;
+		unsigned int swap = *lo;
 
 		*lo = *hi;
 		*hi = swap;
@@ -58,11 +57,11 @@ parse_range(const char *s, unsigned min, unsigned max, unsigned *lo, unsigned *h
 }
 
 int
-cfg_value_set(const char *s, unsigned max, uint64_t *out, struct cfg_value_err *err)
+cfg_value_set(const char *s, unsigned int max, uint64_t *out, struct cfg_value_err *err)
 {
 	uint64_t all = UINT64_MAX >> (CFG_SET_MAX - max);
 	enum range found;
-	unsigned lo, hi;
+	unsigned int lo, hi;
 
 	if (strcmp(s, "all") == 0) {
 		*out = all;
@@ -90,11 +89,11 @@ cfg_value_set(const char *s, unsigned max, uint64_t *out, struct cfg_value_err *
 int
 cfg_value_cpus(const char *s, cpu_set_t *out, struct cfg_value_err *err)
 {
-	unsigned lo, hi;
+	unsigned int lo, hi;
 	enum range found = parse_range(s, 0, CPU_SETSIZE - 1, &lo, &hi);
 
 	if (found == RANGE_FOUND) {
-		for (unsigned i = lo; i <= hi; i++)
+		for (unsigned int i = lo; i <= hi; i++)
 			CPU_SET(i, out);
 		return 0;
 	}

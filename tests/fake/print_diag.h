@@ -8,7 +8,7 @@
 #include "cfg/diag.h"
 
 static inline void
-print_diag(const struct cfg_diag *d, FILE *to, bool quiet)
+print_diag(const struct cfg_diag *d, FILE *to, int quiet)
 {
 	struct sbuf text;
 

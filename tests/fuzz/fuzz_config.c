@@ -57,7 +57,7 @@ parse(struct cfg_ctx *ctx)
 	uint64_t u64;
 	uint32_t u32;
 	unsigned pct;
-	bool on;
+	int on;
 	int i;
 
 	for (int a = -1; a <= ctx->argc; a++)

@@ -69,7 +69,7 @@ static int
 parse_fast_path(struct cfg_ctx *ctx)
 {
 	struct global_conf *g = ctx->obj;
-	bool on;
+	int on;
 
 	if (cfg_arg_bool(ctx, 0, &on))
 		return -1;

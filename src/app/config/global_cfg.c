@@ -359,7 +359,7 @@ parse_tasks(struct cfg_ctx *ctx)
 static int
 parse_memory_profiling(struct cfg_ctx *ctx)
 {
-	bool on;
+	int on;
 
 	if (cfg_arg_bool(ctx, 0, &on))
 		return -1;

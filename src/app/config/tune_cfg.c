@@ -33,7 +33,7 @@ parse_epoll_mode(struct cfg_ctx *ctx)
 static int
 parse_bool(struct cfg_ctx *ctx)
 {
-	bool on;
+	int on;
 
 	if (cfg_arg_bool(ctx, 0, &on))
 		return -1;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "cfg/suggest.h"
 #include "rule/action/act.h"
 
 #define BODY_MAX INT64_C(0x7fffffff)
@@ -120,7 +121,7 @@ static int
 parse_strict(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
 	unsigned int at)
 {
-	bool on;
+	int on;
 
 	(void)v;
 	(void)at;
@@ -242,5 +243,57 @@ const struct rule_action rule_misc_actions[] = {
 		.places = RULE_IN(HTTP_REQUEST),
 		.run = run_handshake,
 		.doc = "Continues: there is no early data, so the handshake is over." },
+	{ 0 },
+};
+
+/* --- use-service ----------------------------------------------------------------------------- */
+
+/*
+ * The action use-service: a service of the program responds. Parsed on the main thread, only
+ * read after that.
+ */
+
+static const char exporter_name[] = "prometheus-exporter";
+
+static int
+parse_service(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
+	unsigned int at)
+{
+	struct cfg_suggest s;
+
+	(void)v;
+	(void)at;
+	if (act_need(r, ctx, arg, 1) < 0)
+		return -1;
+	if (act_is(ctx, arg, exporter_name))
+		return arg + 1;
+	if (rule_is_of_lua(str_of(cfg_arg(ctx, arg))))
+		return cfg_error(ctx, arg, "'%s use-service %s' is not supported.",
+			rule_place_name(r->place), cfg_arg(ctx, arg));
+	cfg_suggest_init(&s, cfg_arg(ctx, arg));
+	cfg_suggest_offer(&s, exporter_name);
+	return cfg_error(ctx, arg,
+		s.best ? "'%s use-service' : unknown service name '%s'; did you mean '%s'?"
+		       : "'%s use-service' : unknown service name '%s'; there is only '%s'.",
+		rule_place_name(r->place), cfg_arg(ctx, arg), exporter_name);
+}
+
+static enum rule_result
+run_service(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
+{
+	(void)cx;
+	out->by = r;
+	out->what = RULE_END_SERVICE;
+	return RULE_FINAL;
+}
+
+const struct rule_action rule_service_actions[] = {
+	{ .name = "use-service",
+		.places = RULE_IN(HTTP_REQUEST),
+		.parse = parse_service,
+		.ends = 1,
+		.run = run_service,
+		.syntax = "prometheus-exporter",
+		.doc = "Responds with metrics in Prometheus' text format." },
 	{ 0 },
 };

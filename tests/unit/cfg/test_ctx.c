@@ -168,7 +168,7 @@ typed_arguments(void **state)
 	uint64_t u64 = 0;
 	uint32_t u32 = 0;
 	unsigned pct = 0;
-	bool on = false;
+	int on = 0;
 	char *dup = NULL;
 
 	(void)state;

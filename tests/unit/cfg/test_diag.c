@@ -8,7 +8,7 @@
 static char out[200000];
 
 static const char *
-printed(const struct cfg_diag *d, bool quiet)
+printed(const struct cfg_diag *d, int quiet)
 {
 	FILE *f = fmemopen(out, sizeof(out), "w");
 
@@ -42,7 +42,7 @@ forms(void **state)
 	w.line = 4;
 	w.col = 5;
 	cfg_diag_add(&d, CFG_ALERT, &w, "past the end");
-	assert_string_equal(printed(&d, false),
+	assert_string_equal(printed(&d, 0),
 			    "[ALERT]    (1234) : config : parsing [a.cfg:2:6] : bad 'three'\n"
 			    "  \ttwo three\n"
 			    "  \t    ^\n"
@@ -54,7 +54,7 @@ forms(void **state)
 			    "[ALERT]    (1234) : config : parsing [a.cfg:4:5] : past the end\n"
 			    "  last\n"
 			    "      ^\n");
-	assert_string_equal(printed(&d, true),
+	assert_string_equal(printed(&d, 1),
 			    "[ALERT]    (1234) : config : parsing [a.cfg:2:6] : bad 'three'\n"
 			    "  \ttwo three\n"
 			    "  \t    ^\n"
@@ -112,18 +112,18 @@ fatality(void **state)
 	cfg_diag_init(&d, 0);
 	cfg_diag_add(&d, CFG_NOTICE, NULL, "x");
 	assert_false(cfg_diag_is_fatal(&d));
-	d.werror = true;
+	d.werror = 1;
 	assert_false(cfg_diag_is_fatal(&d));
 	cfg_diag_add(&d, CFG_WARNING, NULL, "x");
 	assert_true(cfg_diag_is_fatal(&d));
-	assert_string_equal(printed(&d, true), "[WARNING]  config : x\n");
-	d.werror = false;
+	assert_string_equal(printed(&d, 1), "[WARNING]  config : x\n");
+	d.werror = 0;
 	assert_false(cfg_diag_is_fatal(&d));
 	cfg_diag_add(&d, CFG_ALERT, NULL, "x");
 	assert_true(cfg_diag_is_fatal(&d));
-	d.diagmode = true;
+	d.diagmode = 1;
 	cfg_diag_add(&d, CFG_DIAGMSG, NULL, "shown");
-	assert_non_null(strstr(printed(&d, false), "[DIAG]     config : shown\n"));
+	assert_non_null(strstr(printed(&d, 0), "[DIAG]     config : shown\n"));
 	cfg_diag_fini(&d);
 }
 
@@ -141,7 +141,7 @@ bounds(void **state)
 		cfg_diag_add(&d, CFG_ALERT, NULL, "number %d", i);
 	assert_int_equal(d.nentry, CFG_DIAG_MAX);
 	assert_int_equal(d.count[CFG_ALERT], CFG_DIAG_MAX + 7);
-	assert_non_null(strstr(printed(&d, false), "config : 7 more messages are not shown.\n"));
+	assert_non_null(strstr(printed(&d, 0), "config : 7 more messages are not shown.\n"));
 	cfg_diag_fini(&d);
 
 	/* only a part of a very long line is shown, around the column, with control characters
@@ -154,7 +154,7 @@ bounds(void **state)
 	w.line = 1;
 	w.col = 2000;
 	cfg_diag_add(&d, CFG_ALERT, &w, "%s", longline + 2500);
-	printed(&d, false);
+	printed(&d, 0);
 	source = strchr(out, '\n') + 1;
 	caret = strchr(source, '\n') + 1;
 	assert_memory_equal(source + strcspn(source, "?"), "??#a", 4);
@@ -206,7 +206,7 @@ repeated(void **state)
 	w.line = 2;
 	cfg_diag_add(&d, CFG_ALERT, &w, "not supported");
 	cfg_diag_add(&d, CFG_WARNING, &w, "not supported");
-	assert_string_equal(printed(&d, false),
+	assert_string_equal(printed(&d, 0),
 			    "[ALERT]    config : parsing [a.cfg:3:1] : not supported\n"
 			    "  3\n"
 			    "  ^\n"
@@ -225,7 +225,7 @@ repeated(void **state)
 	w.file = cfg_diag_file(&d, "a.cfg", text, strlen(text));
 	for (w.line = 1; w.line <= CFG_DIAG_LINES_MAX + 2; w.line++)
 		cfg_diag_add(&d, CFG_ALERT, &w, "again");
-	assert_non_null(strstr(printed(&d, false),
+	assert_non_null(strstr(printed(&d, 0),
 			       "| and 13 more lines: 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, "
 			       "...\n"));
 	cfg_diag_summary(&d, out, sizeof(out));
@@ -251,7 +251,7 @@ named(void **state)
 			names[w.line - 1]);
 	cfg_diag_add(&d, CFG_WARNING, &w,
 		"nothing for " CFG_DIAG_NAME "'a'" CFG_DIAG_NAME " there");
-	assert_string_equal(printed(&d, false),
+	assert_string_equal(printed(&d, 0),
 			    "[WARNING]  config : parsing [a.cfg:1:1] : nothing for 'a' here\n"
 			    "  1\n"
 			    "  ^\n"
@@ -299,7 +299,7 @@ hidden(void **state)
 	w.line = 2;
 	cfg_diag_add(&d, CFG_NOTICE, &w, "no effect");
 	cfg_diag_add(&d, CFG_WARNING, &w, "odd");
-	assert_string_equal(printed(&d, false),
+	assert_string_equal(printed(&d, 0),
 			    "[NOTICE]   config : parsing [a.cfg:2:1] : no effect\n"
 			    "  two\n"
 			    "  ^\n"
@@ -311,7 +311,7 @@ hidden(void **state)
 			    "  ^\n");
 	w.line = 3;
 	cfg_diag_add(&d, CFG_NOTICE, &w, "no effect");
-	assert_non_null(strstr(printed(&d, false), "   | and 1 more line: 3\n"));
+	assert_non_null(strstr(printed(&d, 0), "   | and 1 more line: 3\n"));
 	cfg_diag_summary(&d, out, sizeof(out));
 	assert_string_equal(out, "a.cfg: 1 error (1 line), 1 warning");
 	cfg_diag_fini(&d);

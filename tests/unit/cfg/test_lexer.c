@@ -223,7 +223,7 @@ no_comment(void **state)
 
 	(void)state;
 	cfg_lexer_init(&lx, NULL, NULL);
-	lx.nocomment = true;
+	lx.nocomment = 1;
 	assert_int_equal(cfg_lexer_line(&lx, "1 # 2", 5), 0);
 	assert_int_equal(lx.nword, 3);
 	assert_string_equal(lx.word[1].text, "#");

@@ -183,7 +183,7 @@ percents_and_switches(void **state)
 	static const char *const off[] = { "off", "false", "no", "0" };
 	struct cfg_value_err err;
 	unsigned p;
-	bool b;
+	int b;
 
 	(void)state;
 	assert_int_equal(cfg_value_percent("100%", 100, &p, &err), 0);
@@ -192,7 +192,7 @@ percents_and_switches(void **state)
 	assert_int_equal(p, 7);
 	assert_int_equal(cfg_value_percent("7%%", 100, &p, &err), -1);
 	for (int i = 0; i < 4; i++) {
-		b = false;
+		b = 0;
 		assert_int_equal(cfg_value_bool(on[i], &b, &err), 0);
 		assert_true(b);
 		assert_int_equal(cfg_value_bool(off[i], &b, &err), 0);
