@@ -1,4 +1,4 @@
-#include "world.h"
+#include "unit/cfg/cfg_rig.h"
 
 #include "base/sys.h"
 

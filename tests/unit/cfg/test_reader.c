@@ -1,4 +1,4 @@
-#include "world.h"
+#include "unit/cfg/cfg_rig.h"
 
 static void
 sections_and_inheritance(void **state)

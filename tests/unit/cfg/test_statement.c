@@ -1,4 +1,4 @@
-#include "world.h"
+#include "unit/cfg/cfg_rig.h"
 
 #define GLOBAL_SEEN(x) "begin global <> from <->\n" x "end global <>\n"
 

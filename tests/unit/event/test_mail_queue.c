@@ -10,7 +10,6 @@
 #include "base/atomic.h"
 #include "base/err.h"
 #include "base/sys.h"
-#include "accesses.h"
 #include "mailbox_steps.h"
 #include "unit/test.h"
 /* A wake-up may be delayed, too. */

@@ -1,6 +1,7 @@
-/* A small configuration language for the tests of cfg: every kind of keyword and section. */
-#ifndef TESTS_CFG_WORLD_H
-#define TESTS_CFG_WORLD_H
+/* A small configuration language, with every kind of keyword and section. Users: tests of cfg that
+ * read statements. */
+#ifndef TESTS_UNIT_CFG_RIG_H
+#define TESTS_UNIT_CFG_RIG_H
 
 #include <stdio.h>
 #include <stdlib.h>
