@@ -11,9 +11,10 @@ import threading
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import facts
 import oracle
 import pytest
-from conftest import free_port, is_open, wait_for
+from conftest import free_port
 from oracle import Subject
 
 TIMES = "defaults\n timeout connect 1s\n timeout client 2s\n timeout server 2s\n mode http\n"
@@ -139,7 +140,7 @@ def child(program, directory):
     import pathlib  # pylint: disable=import-outside-toplevel
     subject = Subject(program, pathlib.Path(directory), TRANSPARENT)
     try:
-        assert wait_for(lambda: is_open(9090))
+        facts.listens(9090)
         print(json.dumps([get(8080, cookie, host, ("127.0.0.77", 0))
                           for host, cookie in (("127.0.0.5", None), ("127.0.0.6", None), ("127.0.0.5", "S=c1"))]))
     finally:

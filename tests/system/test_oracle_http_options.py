@@ -7,9 +7,10 @@ import signal
 import threading
 from urllib.parse import quote, unquote
 
+import facts
 import oracle
 import pytest
-from conftest import TACIT, WAIT, Origin, connect, free_ports, is_open, wait_for
+from conftest import TACIT, WAIT, Origin, connect, free_ports, wait_for
 from conftest import run as run_program
 from oracle import Subject
 from subject import LogServer
@@ -320,7 +321,7 @@ def test_idle_clients_of_a_process_that_stops(same, option, waits):
         c = run.client()
         first = lower(c.get())
         run.subject.proc.send_signal(signal.SIGUSR1)
-        assert wait_for(lambda: not is_open(run.ports[0]))
+        facts.refuses(run.ports[0])
         second = lower(c.get()) if waits else b""
         assert c.conn.recv(1) == b""
         assert run.subject.proc.wait(WAIT) == 0
