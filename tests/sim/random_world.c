@@ -221,6 +221,7 @@ measure(struct plan *p, struct random_world_result *r)
 	r->spliced = w->engine.spliced;
 	r->bulk_waits = w->engine.bulk.waits;
 	memcpy(r->rows, w->rows, sizeof(r->rows));
+	memcpy(r->session_rows, w->session_rows, sizeof(r->session_rows));
 	for (unsigned int i = 0; i < w->n_clients; i++)
 		r->bytes += w->client[i].got;
 	for (unsigned int i = 0; i < w->n_served; i++)

@@ -48,6 +48,7 @@ struct random_world_result {
 	uint64_t empty_waits; /* waits before which nothing was moved */
 	uint64_t buf_waits, memory_holds, zerocopied;
 	uint32_t rows[STREAM_STATES];
+	uint32_t session_rows[SESSION_STATES];
 	char why[500];       /* "" if nothing is wrong */
 };
 

@@ -63,8 +63,14 @@ server_index(const struct world *w, const struct server *srv)
 static void
 note_rows(struct world *w, const struct stream *s)
 {
-	for (unsigned int i = 0; i < MIN(s->hist_n, STREAM_HISTORY); i++)
-		w->rows[s->hist[i][0]] |= 1u << s->hist[i][1];
+	for (unsigned int i = 0; i < MIN(s->hist_n, STREAM_HISTORY); i++) {
+		const uint8_t *h = s->hist[i];
+
+		if (h[0] & HISTORY_OF_SESSION)
+			w->session_rows[h[0] & ~HISTORY_OF_SESSION] |= 1u << h[1];
+		else
+			w->rows[h[0]] |= 1u << h[1];
+	}
 }
 
 void
@@ -436,7 +442,8 @@ check_sessions(struct world *w)
 				world_error(w, "session %llu rests with an empty pipe",
 					(unsigned long long)s->id);
 		}
-		if (!stream_state_is_resting(s->state))
+		if (!stream_state_is_resting(s->state) &&
+			!(s->state == STREAM_NEW && session_state_is_resting(s->sess->state)))
 			world_error(w, "session %llu rests in %s", (unsigned long long)s->id,
 				    stream_state_name(s->state));
 		if (has_timeouts(w) && !s->timer.pos)

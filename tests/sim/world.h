@@ -119,6 +119,7 @@ struct world {
 	struct dice *dice; /* of a random world */
 	/* The events raised in a state, 1 << enum stream_event; a test adds one state. */
 	uint32_t rows[STREAM_STATES + 1];
+	uint32_t session_rows[SESSION_STATES];
 	uint64_t calls_before, segments_before;
 	uint64_t opened, ended; /* when, the last session */
 	unsigned int turns;

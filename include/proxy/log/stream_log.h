@@ -3,8 +3,8 @@
  * of the format is known writes it; s->logged is set when it was written. With `log-steps` there
  * is a line for each of these steps instead. On the session's worker.
  */
-#ifndef TACIT_PROXY_LOG_SESSION_LOG_H
-#define TACIT_PROXY_LOG_SESSION_LOG_H
+#ifndef TACIT_PROXY_LOG_STREAM_LOG_H
+#define TACIT_PROXY_LOG_STREAM_LOG_H
 
 #include "proxy/model/log_profile.h"
 #include "proxy/model/session.h"

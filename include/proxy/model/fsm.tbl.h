@@ -1,24 +1,72 @@
 /*
- * The two machines. These rows make the dispatch tables, the names, the trace text, the picture
+ * The three machines: sessions, streams and directions. These rows make the dispatch tables, the names, the trace text, the picture
  * (make fsm.svg) and the property tests. A pair that is not listed is a bug: counted, traced, and it
  * ends that session. Ignoring an event is a row like any other (next state the same, action none).
  *
+ * SESSION_STATE(name, resting, io, task, late, derive, what)
+ * SESSION_EVENT(name, what)
+ * SESSION_ROW(state, event, next, action, follow)
  * STREAM_STATE(name, resting, io, task, late, derive, outcome, what)
- *      resting: the session may wait here between turns
- *      io, task: what happens when a descriptor or the session's task is due; they return an event
+ *      resting: it may wait here between turns
+ *      io, task: what happens when a descriptor or the stream's task is due; they return an event
  *      late: the event of its deadline; derive: what it waits for; outcome: an event that follows
  *      from what the directions have come to. NULL: nothing (session/handlers.h declares them)
  * STREAM_EVENT(name, what)
  * STREAM_ROW(state, event, next, action, follow)   follow: events the action may return
  * DIRECTION_STATE / DIRECTION_EVENT / DIRECTION_ROW likewise; their actions return nothing.
  */
-#ifdef STREAM_STATE
-STREAM_STATE(INIT,         0, NULL,            NULL,                NONE,      derive_early,        NULL,
-	"allocated, owns the client's fd")
-STREAM_STATE(PROXY_HEADER, 1, header_io,       proxy_protocol_read, LAST_LOOK, derive_header,       NULL,
+#ifdef SESSION_STATE
+SESSION_STATE(INIT,         0, NULL,            NULL,                NONE,      NULL,
+	"accepted, owns the client's fd")
+SESSION_STATE(PROXY_HEADER, 1, header_io,       proxy_protocol_read, LAST_LOOK, derive_header,
 	"waits for the PROXY header")
-STREAM_STATE(CLIENT_HANDSHAKE,1,client_handshake_io, client_handshake, LAST_LOOK, derive_client_handshake, NULL,
+SESSION_STATE(CLIENT_HANDSHAKE, 1, client_handshake_io, client_handshake, LAST_LOOK, derive_client_handshake,
 	"the client's handshake (TLS)")
+SESSION_STATE(SERVING,      1, NULL,            NULL,                NONE,      NULL,
+	"its stream runs")
+SESSION_STATE(CLOSED,       0, NULL,            NULL,                NONE,      NULL,
+	"its stream is closed; freed at the end of the turn")
+#endif
+
+#ifdef SESSION_EVENT
+SESSION_EVENT(NONE,               "nothing follows")
+SESSION_EVENT(AWAIT_PROXY_HEADER, "a client was accepted that has to send a PROXY header")
+SESSION_EVENT(AWAIT_CLIENT_HANDSHAKE, "the client's transport has a handshake")
+SESSION_EVENT(ADMITTED,           "rules admit the client, whose PROXY header and handshake are complete")
+SESSION_EVENT(DENIED,             "a rule, a bad header or a shortage ends it")
+SESSION_EVENT(CLIENT_GONE,        "the client reset or closed, or its handshake failed")
+SESSION_EVENT(LAST_LOOK,          "the deadline has passed; earlier bytes may be unread")
+SESSION_EVENT(TIMEOUT,            "the deadline of this state has passed")
+SESSION_EVENT(ENDED,              "its stream is closed")
+SESSION_EVENT(KILL,               "the operator or a hard stop ends it")
+#endif
+
+#ifdef SESSION_ROW
+#define F(ev) (1u << SESSION_EV_##ev)
+SESSION_ROW(INIT,         AWAIT_PROXY_HEADER, PROXY_HEADER, await_client, 0)
+SESSION_ROW(INIT,         AWAIT_CLIENT_HANDSHAKE, CLIENT_HANDSHAKE, await_client, 0)
+SESSION_ROW(INIT,         ADMITTED,           SERVING,      none,         0)
+SESSION_ROW(INIT,         KILL,               CLOSED,       none,         0)
+SESSION_ROW(PROXY_HEADER, AWAIT_CLIENT_HANDSHAKE, CLIENT_HANDSHAKE, await_client, 0)
+SESSION_ROW(PROXY_HEADER, ADMITTED,           SERVING,      none,         0)
+SESSION_ROW(PROXY_HEADER, DENIED,             CLOSED,       none,         0)
+SESSION_ROW(PROXY_HEADER, LAST_LOOK,          PROXY_HEADER, header_last_look, F(TIMEOUT) | F(ADMITTED) | F(AWAIT_CLIENT_HANDSHAKE) | F(DENIED) | F(CLIENT_GONE))
+SESSION_ROW(PROXY_HEADER, TIMEOUT,            CLOSED,       proxy_header_timeout, 0)
+SESSION_ROW(PROXY_HEADER, CLIENT_GONE,        CLOSED,       proxy_header_abort, 0)
+SESSION_ROW(PROXY_HEADER, KILL,               CLOSED,       none,         0)
+SESSION_ROW(CLIENT_HANDSHAKE, ADMITTED,       SERVING,      none,         0)
+SESSION_ROW(CLIENT_HANDSHAKE, DENIED,         CLOSED,       none,         0)
+SESSION_ROW(CLIENT_HANDSHAKE, LAST_LOOK,      CLIENT_HANDSHAKE, client_handshake_last_look, F(TIMEOUT) | F(ADMITTED) | F(DENIED) | F(CLIENT_GONE))
+SESSION_ROW(CLIENT_HANDSHAKE, TIMEOUT,        CLOSED,       client_handshake_timeout, 0)
+SESSION_ROW(CLIENT_HANDSHAKE, CLIENT_GONE,    CLOSED,       client_handshake_abort, 0)
+SESSION_ROW(CLIENT_HANDSHAKE, KILL,           CLOSED,       none,         0)
+SESSION_ROW(SERVING,      ENDED,              CLOSED,       none,         0)
+#undef F
+#endif
+
+#ifdef STREAM_STATE
+STREAM_STATE(NEW,          0, NULL,            NULL,                NONE,      derive_nothing,      NULL,
+	"its session is not served yet: what it waits for is the session's")
 STREAM_STATE(READ,         1, http_read_io,    http_read,           LAST_LOOK, derive_read,         NULL,
 	"waits for a request's head (mode http)")
 STREAM_STATE(TARPIT,       1, http_tarpit_io,  NULL,                TIMEOUT,   derive_tarpit,       NULL,
@@ -47,9 +95,7 @@ STREAM_STATE(CLOSED,       0, NULL,            NULL,                NONE,      d
 
 #ifdef STREAM_EVENT
 STREAM_EVENT(NONE,               "nothing follows")
-STREAM_EVENT(AWAIT_PROXY_HEADER, "a client was accepted that has to send a PROXY header")
-STREAM_EVENT(AWAIT_CLIENT_HANDSHAKE, "the client's transport has a handshake")
-STREAM_EVENT(ACCEPTED,           "a client was accepted, or its PROXY header is complete")
+STREAM_EVENT(ACCEPTED,           "the client is admitted: a server is to be chosen")
 STREAM_EVENT(AWAIT_REQUEST,      "the same in mode http: a request has to come first")
 STREAM_EVENT(INSPECT,            "rules inspect the client's data")
 STREAM_EVENT(PASSED,             "the rules accept the session")
@@ -82,29 +128,11 @@ STREAM_EVENT(KILL,               "the operator or a hard stop ends it")
 
 #ifdef STREAM_ROW
 #define F(ev) (1u << STREAM_EV_##ev)
-STREAM_ROW(INIT,        ACCEPTED,           ASSIGN,      assign,               F(ASSIGNED) | F(FULL) | F(NO_SERVER) | F(INSPECT) | F(AWAIT_REQUEST))
-STREAM_ROW(INIT,        INSPECT,            INSPECT,     await_data,           0)
-STREAM_ROW(INIT,        AWAIT_REQUEST,      READ,        await_data,           0)
-STREAM_ROW(INIT,        AWAIT_PROXY_HEADER, PROXY_HEADER,await_data,           0)
-STREAM_ROW(INIT,        KILL,               CLOSED,      close_killed,         0)
-STREAM_ROW(INIT,        AWAIT_CLIENT_HANDSHAKE, CLIENT_HANDSHAKE, await_data,     0)
-STREAM_ROW(PROXY_HEADER,AWAIT_CLIENT_HANDSHAKE, CLIENT_HANDSHAKE, await_data,     0)
-STREAM_ROW(CLIENT_HANDSHAKE,ACCEPTED,       ASSIGN,      assign,               F(ASSIGNED) | F(FULL) | F(NO_SERVER) | F(INSPECT) | F(AWAIT_REQUEST))
-STREAM_ROW(CLIENT_HANDSHAKE,INSPECT,        INSPECT,     await_data,           0)
-STREAM_ROW(CLIENT_HANDSHAKE,AWAIT_REQUEST,  READ,        await_data,           0)
-STREAM_ROW(CLIENT_HANDSHAKE,DENIED,         CLOSED,      close,                0)
-STREAM_ROW(CLIENT_HANDSHAKE,LAST_LOOK,      CLIENT_HANDSHAKE, client_handshake_last_look, F(TIMEOUT) | F(ACCEPTED) | F(INSPECT) | F(AWAIT_REQUEST) | F(DENIED) | F(CLIENT_GONE))
-STREAM_ROW(CLIENT_HANDSHAKE,TIMEOUT,        CLOSED,      client_handshake_timeout, 0)
-STREAM_ROW(CLIENT_HANDSHAKE,CLIENT_GONE,    CLOSED,      client_handshake_abort, 0)
-STREAM_ROW(CLIENT_HANDSHAKE,KILL,           CLOSED,      close_killed,         0)
-STREAM_ROW(PROXY_HEADER,ACCEPTED,           ASSIGN,      assign,               F(ASSIGNED) | F(FULL) | F(NO_SERVER) | F(INSPECT) | F(AWAIT_REQUEST))
-STREAM_ROW(PROXY_HEADER,INSPECT,            INSPECT,     await_data,           0)
-STREAM_ROW(PROXY_HEADER,AWAIT_REQUEST,      READ,        await_data,           0)
-STREAM_ROW(PROXY_HEADER,DENIED,             CLOSED,      close,                0)
-STREAM_ROW(PROXY_HEADER, LAST_LOOK,           PROXY_HEADER, header_last_look,      F(TIMEOUT) | F(ACCEPTED) | F(INSPECT) | F(AWAIT_REQUEST) | F(AWAIT_CLIENT_HANDSHAKE) | F(DENIED) | F(CLIENT_GONE))
-STREAM_ROW(PROXY_HEADER,TIMEOUT,            CLOSED,      proxy_header_timeout, 0)
-STREAM_ROW(PROXY_HEADER,CLIENT_GONE,        CLOSED,      proxy_header_abort,   0)
-STREAM_ROW(PROXY_HEADER,KILL,               CLOSED,      close_killed,         0)
+STREAM_ROW(NEW,         ACCEPTED,           ASSIGN,      assign,               F(ASSIGNED) | F(FULL) | F(NO_SERVER) | F(INSPECT) | F(AWAIT_REQUEST))
+STREAM_ROW(NEW,         INSPECT,            INSPECT,     await_data,           0)
+STREAM_ROW(NEW,         AWAIT_REQUEST,      READ,        await_data,           0)
+STREAM_ROW(NEW,         CLOSE,              CLOSED,      close,                0)
+STREAM_ROW(NEW,         KILL,               CLOSED,      close_killed,         0)
 STREAM_ROW(READ,        REQUEST,            ASSIGN,      assign,               F(ASSIGNED) | F(FULL) | F(NO_SERVER))
 STREAM_ROW(READ,        ANSWER,             REPLY,       answer,               0)
 STREAM_ROW(READ,         LAST_LOOK,           READ,         read_last_look,        F(TIMEOUT) | F(REQUEST) | F(ANSWER) | F(TARPIT) | F(CLOSE) | F(CLIENT_GONE))

@@ -50,6 +50,14 @@ struct session {
 	(offsetof(struct session, peer) + offsetof(struct addr, u) + sizeof(struct sockaddr_in6))
 _Static_assert(SESSION_SIZE <= 768, "a size of the allocator");
 
+/* The state of a stream as it is shown and remembered: until its session is served it is the
+ * session's, with HISTORY_OF_SESSION. */
+static inline unsigned int
+stream_shown_state(const struct stream *s)
+{
+	return s->state == STREAM_NEW ? HISTORY_OF_SESSION | s->sess->state : s->state;
+}
+
 /* Makes s a stream of sess; client: its client's connection. */
 static inline void
 stream_join(struct stream *s, struct session *sess, struct conn *client)

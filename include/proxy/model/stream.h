@@ -64,6 +64,8 @@ struct direction {
 
 /* Number of (state, event) pairs kept for show sess and crash reports. */
 #define STREAM_HISTORY 8
+/* In the state of such a pair: it is one of the session, before its stream began. */
+#define HISTORY_OF_SESSION 0x80u
 
 struct stream {
 	struct direction dir[SIDES];

@@ -4,8 +4,8 @@
  * set-priority-class and set-priority-offset). Sessions without a priority, usually all, wait in a
  * list; the others in a heap. The caller holds the backend's lock.
  */
-#ifndef TACIT_PROXY_MODEL_SESSION_QUEUE_H
-#define TACIT_PROXY_MODEL_SESSION_QUEUE_H
+#ifndef TACIT_PROXY_MODEL_STREAM_QUEUE_H
+#define TACIT_PROXY_MODEL_STREAM_QUEUE_H
 
 #include "base/heap.h"
 #include "base/list.h"

@@ -64,6 +64,8 @@ enum stream_event direction_eof(struct stream *s, int side) must_check;
 void direction_source_ended(struct stream *s, int side);
 /* Notifies the direction if nothing is pending. */
 void direction_notify_if_empty(struct stream *s, int side);
+/* Ends the wait for a buffer, so that the direction may try again: 1 if it waited. */
+int direction_end_buffer_wait(struct stream *s, int side);
 /* The source has data, and no buffer is available: the session tries again later. */
 void direction_wait_for_buffer(struct stream *s, int side);
 /* One side failed: notifies both directions, and records the first failure for the log. */

@@ -1,9 +1,20 @@
-/* Actions of the session machine: rows of model/fsm.tbl.h call them. They never assign a state. */
+/* Actions of the machines of sessions and streams: rows of model/fsm.tbl.h call them. They never
+ * assign a state. */
 #ifndef TACIT_PROXY_SESSION_ACTIONS_H
 #define TACIT_PROXY_SESSION_ACTIONS_H
 
 #include "proxy/model/session.h"
 
+/* Actions of sessions: session_actions.c */
+enum session_event session_do_none(struct session *sess);
+enum session_event session_do_await_client(struct session *sess);
+enum session_event session_do_client_handshake_timeout(struct session *sess);
+enum session_event session_do_client_handshake_abort(struct session *sess);
+enum session_event session_do_proxy_header_timeout(struct session *sess);
+enum session_event session_do_proxy_header_abort(struct session *sess);
+enum session_event session_do_header_last_look(struct session *sess);
+enum session_event session_do_client_handshake_last_look(struct session *sess);
+/* actions.c */
 enum stream_event stream_do_none(struct stream *s);
 enum stream_event stream_do_assign(struct stream *s);
 enum stream_event stream_do_reassign(struct stream *s);
@@ -24,15 +35,9 @@ enum stream_event stream_do_retry_timeout(struct stream *s);
 enum stream_event stream_do_give_up(struct stream *s);
 enum stream_event stream_do_established(struct stream *s);
 /* early_actions.c */
-enum stream_event stream_do_client_handshake_timeout(struct stream *s);
-enum stream_event stream_do_client_handshake_abort(struct stream *s);
-enum stream_event stream_do_proxy_header_timeout(struct stream *s);
-enum stream_event stream_do_proxy_header_abort(struct stream *s);
 enum stream_event stream_do_inspect_abort(struct stream *s);
 enum stream_event stream_do_inspect_timeout(struct stream *s);
 /* last_look_actions.c */
-enum stream_event stream_do_header_last_look(struct stream *s);
-enum stream_event stream_do_client_handshake_last_look(struct stream *s);
 enum stream_event stream_do_read_last_look(struct stream *s);
 enum stream_event stream_do_inspect_last_look(struct stream *s);
 enum stream_event stream_do_relay_last_look(struct stream *s);

@@ -6,10 +6,10 @@
 #include "proxy/model/session.h"
 
 /* The reason for the log. */
-void client_handshake_set_term(struct stream *s, enum conn_err err);
+void client_handshake_set_term(struct session *sess, enum conn_err err);
 /* Its bytes come next on the socket, after a PROXY header: the event that follows. */
-enum stream_event client_handshake_begin(struct stream *s);
+enum session_event client_handshake_begin(struct session *sess);
 /* Continues it. */
-enum stream_event client_handshake(struct stream *s);
+enum session_event client_handshake(struct session *sess);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * The handlers named by the columns of STREAM_STATE (fsm.tbl.h). They run on the session's worker,
- * assign no state and raise no event: stream_io.c raises the event that they return.
+ * The handlers named by the columns of SESSION_STATE and STREAM_STATE (fsm.tbl.h). They run on the
+ * session's worker, assign no state and raise no event: stream_io.c raises the event that they
+ * return.
  */
 #ifndef TACIT_PROXY_SESSION_HANDLERS_H
 #define TACIT_PROXY_SESSION_HANDLERS_H
@@ -14,9 +15,9 @@
 #include "proxy/session/proxy_protocol_in.h"
 #include "proxy/session/tcp_content_rules.h"
 
-/* I/O handlers: ev is EV_x, of conn[side]. */
-enum stream_event header_io(struct stream *s, int side, uint32_t ev) must_check;
-enum stream_event client_handshake_io(struct stream *s, int side, uint32_t ev) must_check;
+/* I/O handlers: ev is EV_x, of the client's connection or of conn[side]. */
+enum session_event header_io(struct session *sess, uint32_t ev) must_check;
+enum session_event client_handshake_io(struct session *sess, uint32_t ev) must_check;
 enum stream_event inspect_io(struct stream *s, int side, uint32_t ev) must_check;
 /* Without a server. */
 enum stream_event early_io(struct stream *s, int side, uint32_t ev) must_check;
@@ -28,6 +29,15 @@ enum stream_event first_io(struct stream *s) must_check;
 /* The event that follows from the states of the directions, or NONE. */
 enum stream_event relay_outcome(const struct stream *s);
 
+struct session_state_row {
+	enum session_event (*io)(struct session *sess, uint32_t ev);
+	enum session_event (*task)(struct session *sess);
+	void (*derive)(const struct session *sess, struct derived *d);
+	enum session_event late; /* the event raised at the deadline */
+};
+
+extern const struct session_state_row session_states[]; /* SESSION_STATES */
+
 struct stream_state_row {
 	enum stream_event (*io)(struct stream *s, int side, uint32_t ev);
 	enum stream_event (*task)(struct stream *s);
@@ -38,13 +48,16 @@ struct stream_state_row {
 
 extern const struct stream_state_row stream_states[]; /* STREAM_STATES */
 
-/* The readiness and deadline that the session waits for in its state. */
+/* The readiness and deadline that the stream waits for in its state, or its session. */
 static inline struct derived
 stream_derive(const struct stream *s)
 {
 	struct derived d = { .low_water = 1, .deadline = TIMER_NEVER };
 
-	stream_states[s->state].derive(s, &d);
+	if (likely(s->state != STREAM_NEW))
+		stream_states[s->state].derive(s, &d);
+	else if (session_states[s->sess->state].derive)
+		session_states[s->sess->state].derive(s->sess, &d);
 	return d;
 }
 

@@ -9,9 +9,9 @@
 #include "proxy/model/session.h"
 
 /* Reads data from the client of a session in PROXY_HEADER: returns the event that follows. */
-enum stream_event proxy_protocol_read(struct stream *s) must_check;
+enum session_event proxy_protocol_read(struct session *sess) must_check;
 
 /* The reason for a missing header, for the log. */
-void proxy_protocol_set_term(struct stream *s, enum conn_err err);
+void proxy_protocol_set_term(struct session *sess, enum conn_err err);
 
 #endif

@@ -1,6 +1,6 @@
 /* Events that are delivered later in the turn, by the session's task. */
-#ifndef TACIT_PROXY_SESSION_SESSION_POST_H
-#define TACIT_PROXY_SESSION_SESSION_POST_H
+#ifndef TACIT_PROXY_SESSION_STREAM_POST_H
+#define TACIT_PROXY_SESSION_STREAM_POST_H
 
 #include "proxy/model/session.h"
 

@@ -68,8 +68,7 @@ add_history(struct admin_conn *c, const struct stream *s)
 		const uint8_t *h = s->hist[i % STREAM_HISTORY];
 
 		sbuf_addf(&c->out, "%s%s:%s", i > first ? "," : "",
-			  stream_state_name((enum stream_state)h[0]),
-			  stream_event_name((enum stream_event)h[1]));
+			  history_state_name(h[0]), history_event_name(h[0], h[1]));
 	}
 }
 
@@ -83,8 +82,8 @@ add_session(struct admin_conn *c, const struct stream *s)
 		"0x%llx: proto=%s src=%s fe=%s be=%s srv=%s state=%s age=%llums calls=%u ",
 		(unsigned long long)s->id, proto_of(&s->sess->peer), addr_text(&s->sess->peer, src),
 		s->sess->fe->name, s->be ? s->be->name : "<NONE>", s->srv ? s->srv->name : "<none>",
-		stream_state_name(s->state), (unsigned long long)(now - s->sess->accept_ms),
-		s->hist_n);
+		history_state_name(stream_shown_state(s)),
+		(unsigned long long)(now - s->sess->accept_ms), s->hist_n);
 	add_half(c, "rq", &s->dir[CLIENT]);
 	add_half(c, "rp", &s->dir[SERVER]);
 	add_side(c, s, CLIENT);

@@ -75,7 +75,8 @@ is_counted(const struct stream *s, const void *arg)
 
 	return (!f->fe || s->sess->fe == f->fe) && (!f->be || s->be == f->be) &&
 		(!f->has_server || (s->srv && strcmp(s->srv->name, cond->server) == 0)) &&
-		(f->state < 0 || (int)s->state == f->state) && (!f->id || s->id == f->id);
+		(f->state < 0 || (int)stream_shown_state(s) == f->state) &&
+		(!f->id || s->id == f->id);
 }
 
 static void

@@ -488,11 +488,15 @@ set_filter_proxy(struct admin_conn *c, const char *name, unsigned int cap, const
 static int
 set_filter_state(struct admin_conn *c, const char *name, struct wait_filter *f)
 {
-	for (int i = 0; i < STREAM_STATES; i++)
-		if (strcmp(stream_state_name((enum stream_state)i), name) == 0) {
-			f->state = i;
+	for (unsigned int i = 0; i < STREAM_STATES + SESSION_STATES; i++) {
+		unsigned int state =
+			i < STREAM_STATES ? i : HISTORY_OF_SESSION | (i - STREAM_STATES);
+
+		if (strcmp(history_state_name(state), name) == 0) {
+			f->state = (int)state;
 			return 0;
 		}
+	}
 	admin_msg(c, ADMIN_ERR, "Unknown state '%s': expects one that 'show sess' shows.", name);
 	return -1;
 }

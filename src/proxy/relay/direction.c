@@ -486,3 +486,14 @@ direction_collect(struct stream *s)
 		return;
 	}
 }
+
+int
+direction_end_buffer_wait(struct stream *s, int side)
+{
+	int waited = s->dir[side].waits_for_buffer;
+
+	s->dir[side].waits_for_buffer = 0;
+	if (waited)
+		direction_reap_zc(s);
+	return waited;
+}

@@ -9,40 +9,41 @@
 #include "proxy/session/session_admit.h"
 
 void
-client_handshake_set_term(struct stream *s, enum conn_err err)
+client_handshake_set_term(struct session *sess, enum conn_err err)
 {
-	s->sess->conn_err = (uint8_t)err;
-	stream_set_term(s, 'P', 'R');
+	sess->conn_err = (uint8_t)err;
+	stream_set_term(&sess->stream, 'P', 'R');
 }
 
-enum stream_event
-client_handshake_begin(struct stream *s)
+enum session_event
+client_handshake_begin(struct session *sess)
 {
-	int r = conn_begin_xprt(
-		s->conn[CLIENT], s->engine->on_client_io, s, s->sess->listener->xprt);
+	struct stream *s = &sess->stream;
+	int r = conn_begin_xprt(&sess->conn, s->engine->on_client_io, s, sess->listener->xprt);
 
 	if (r == 0)
-		return STREAM_EV_AWAIT_CLIENT_HANDSHAKE;
-	client_handshake_set_term(s, r == -ERR_FULL ? CONN_ERR_TLS_TOO_MANY : CONN_ERR_TLS_NOMEM);
-	return STREAM_EV_DENIED;
+		return SESSION_EV_AWAIT_CLIENT_HANDSHAKE;
+	client_handshake_set_term(
+		sess, r == -ERR_FULL ? CONN_ERR_TLS_TOO_MANY : CONN_ERR_TLS_NOMEM);
+	return SESSION_EV_DENIED;
 }
 
-enum stream_event
-client_handshake(struct stream *s)
+enum session_event
+client_handshake(struct session *sess)
 {
-	struct conn *c = s->conn[CLIENT];
+	struct conn *c = &sess->conn;
 
 	if (!conn_is_ready(c, DIR_R))
-		return STREAM_EV_NONE;
+		return SESSION_EV_NONE;
 	switch (conn_handshake(c)) {
 	case IO_OK:
-		count_handshake(&fe_stat(s)->tls, c);
-		return session_admit_again(s);
+		count_handshake(&fe_stat(&sess->stream)->tls, c);
+		return session_admit_again(sess);
 	case IO_AGAIN:
-		return STREAM_EV_NONE;
+		return SESSION_EV_NONE;
 	case IO_EOF:
 	case IO_ERR:
 		break;
 	}
-	return STREAM_EV_CLIENT_GONE;
+	return SESSION_EV_CLIENT_GONE;
 }

@@ -150,21 +150,23 @@ derive_tarpit(const struct stream *s, struct derived *d)
 
 /* The deadline is not extended by received bytes: slow sending gains nothing. */
 void
-derive_header(const struct stream *s, struct derived *d)
+derive_header(const struct session *sess, struct derived *d)
 {
+	const struct stream *s = &sess->stream;
+
 	d->wants[CLIENT] = s->dir[CLIENT].waits_for_buffer ? 0 : EV_R;
-	d->deadline = timer_key_after(s->state_ms, s->sess->fe->to.client);
+	d->deadline = timer_key_after(s->state_ms, sess->fe->to.client);
 	derive_buffer_wait(s, CLIENT, d);
 }
 
 /* The same: neither does a slow handshake. */
 void
-derive_client_handshake(const struct stream *s, struct derived *d)
+derive_client_handshake(const struct session *sess, struct derived *d)
 {
-	unsigned int hs = s->sess->fe->to.client_hs;
+	unsigned int hs = sess->fe->to.client_hs;
 
 	d->wants[CLIENT] = EV_R;
-	d->deadline = timer_key_after(s->state_ms, hs ? hs : s->sess->fe->to.client);
+	d->deadline = timer_key_after(sess->stream.state_ms, hs ? hs : sess->fe->to.client);
 }
 
 /* A session that only waits for a name server may have all of the client's data. */

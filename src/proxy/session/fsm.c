@@ -1,5 +1,5 @@
-/* Dispatch of the session's machine (fsm.tbl.h), on its worker. The only file that assigns a
- * session's state. */
+/* Dispatch of the machines of sessions and streams (fsm.tbl.h), on their worker. The only file that
+ * assigns their states. */
 #include "proxy/model/fsm.h"
 
 #include "proxy/session/actions.h"
@@ -9,6 +9,21 @@
 #include "base/log.h"
 #include "base/trace.h"
 #include "proxy/model/session.h"
+
+struct session_row {
+	uint8_t known;
+	uint8_t next;
+	uint32_t follow;
+	enum session_event (*action)(struct session *sess);
+	const char *name;
+};
+
+static const struct session_row session_rows[SESSION_STATES][SESSION_EVENTS] = {
+#define SESSION_ROW(st, ev, to, act, fol) \
+	[SESSION_##st][SESSION_EV_##ev] = { 1, SESSION_##to, fol, session_do_##act, #act },
+#include "proxy/model/fsm.tbl.h"
+#undef SESSION_ROW
+};
 
 struct stream_row {
 	uint8_t known;
@@ -32,12 +47,13 @@ static const uint8_t stream_resting[STREAM_STATES] = {
 #undef STREAM_STATE
 };
 
+/* One history has the pairs of the session and of its stream. */
 static void
-remember_event(struct stream *s, enum stream_event ev)
+remember_event(struct stream *s, unsigned int state, unsigned int ev)
 {
 	uint8_t *h = s->hist[s->hist_n++ % STREAM_HISTORY];
 
-	h[0] = (uint8_t)s->state;
+	h[0] = (uint8_t)state;
 	h[1] = (uint8_t)ev;
 }
 
@@ -59,7 +75,7 @@ stream_event(struct stream *s, enum stream_event ev)
 		const struct stream_row *row = &stream_rows[s->state][ev];
 		enum stream_event next;
 
-		remember_event(s, ev);
+		remember_event(s, s->state, ev);
 		if (unlikely(!row->known)) {
 			stream_bug(s, ev);
 			return;
@@ -68,14 +84,77 @@ stream_event(struct stream *s, enum stream_event ev)
 			trace_add(s->engine->trace, TRACE_STATE, loop_now_ns(s->engine->loop),
 				s->id, stream_state_name(s->state), stream_event_name(ev), "%s",
 				row->name);
-		if (s->state != (enum stream_state)row->next) {
-			s->state = (enum stream_state)row->next;
+		if (s->state != row->next) {
+			s->state = row->next;
 			s->state_ms = stream_now_ms(s);
 		}
 		next = row->action(s);
 		assert(next == STREAM_EV_NONE || (row->follow & 1u << next));
 		ev = next;
 	}
+}
+
+static void
+session_bug(struct session *sess, enum session_event ev)
+{
+	struct stream *s = &sess->stream;
+
+	counter_add(&s->engine->fsm_bugs, 1);
+	log_msg(s->engine->log, LOG_LEVEL_ALERT, "session %llu: event %s in state %s: bug, ended",
+		(unsigned long long)s->id, session_event_name(ev), session_state_name(sess->state));
+	sess->state = SESSION_CLOSED;
+	stream_event(s, STREAM_EV_KILL);
+}
+
+void
+session_event(struct session *sess, enum session_event ev)
+{
+	struct stream *s = &sess->stream;
+	struct trace *t = s->engine->trace;
+
+	while (ev != SESSION_EV_NONE && sess->state != SESSION_CLOSED) {
+		const struct session_row *row = &session_rows[sess->state][ev];
+
+		remember_event(s, HISTORY_OF_SESSION | sess->state, ev);
+		if (unlikely(!row->known)) {
+			session_bug(sess, ev);
+			return;
+		}
+		if (trace_is_on(t, TRACE_STATE))
+			trace_add(t, TRACE_STATE, loop_now_ns(s->engine->loop), s->id,
+				session_state_name(sess->state), session_event_name(ev), "%s",
+				row->name);
+		if (sess->state != row->next) {
+			sess->state = row->next;
+			s->state_ms = stream_now_ms(s);
+		}
+		ev = row->action(sess);
+		assert(ev == SESSION_EV_NONE || (row->follow & 1u << ev));
+	}
+}
+
+const char *
+session_state_name(enum session_state st)
+{
+	static const char *const names[SESSION_STATES] = {
+#define SESSION_STATE(name, resting, io, task, late, derive, what) #name,
+#include "proxy/model/fsm.tbl.h"
+#undef SESSION_STATE
+	};
+
+	return names[st];
+}
+
+const char *
+session_event_name(enum session_event ev)
+{
+	static const char *const names[SESSION_EVENTS] = {
+#define SESSION_EVENT(name, what) #name,
+#include "proxy/model/fsm.tbl.h"
+#undef SESSION_EVENT
+	};
+
+	return names[ev];
 }
 
 const char *
@@ -102,6 +181,33 @@ stream_event_name(enum stream_event ev)
 	return names[ev];
 }
 
+const char *
+history_state_name(unsigned int state)
+{
+	return state & HISTORY_OF_SESSION
+		? session_state_name((enum session_state)(state & ~HISTORY_OF_SESSION))
+		: stream_state_name((enum stream_state)state);
+}
+
+const char *
+history_event_name(unsigned int state, unsigned int ev)
+{
+	return state & HISTORY_OF_SESSION ? session_event_name((enum session_event)ev)
+					  : stream_event_name((enum stream_event)ev);
+}
+
+int
+session_state_is_resting(enum session_state st)
+{
+	static const uint8_t resting[SESSION_STATES] = {
+#define SESSION_STATE(name, rests, io, task, late, derive, what) [SESSION_##name] = rests,
+#include "proxy/model/fsm.tbl.h"
+#undef SESSION_STATE
+	};
+
+	return resting[st];
+}
+
 int
 stream_state_is_resting(enum stream_state st)
 {
@@ -109,7 +215,18 @@ stream_state_is_resting(enum stream_state st)
 }
 
 int
-fsm_session_row(enum stream_state st, enum stream_event ev, struct fsm_row *out)
+fsm_session_row(enum session_state st, enum session_event ev, struct fsm_row *out)
+{
+	const struct session_row *row = &session_rows[st][ev];
+
+	if (!row->known)
+		return -ERR_UNKNOWN;
+	*out = (struct fsm_row){ .next = row->next, .follow = row->follow, .action = row->name };
+	return 0;
+}
+
+int
+fsm_stream_row(enum stream_state st, enum stream_event ev, struct fsm_row *out)
 {
 	const struct stream_row *row = &stream_rows[st][ev];
 

@@ -8,27 +8,25 @@
 
 /* --- the client alone --- */
 
-enum stream_event
-header_io(struct stream *s, int side, uint32_t ev)
+enum session_event
+header_io(struct session *sess, uint32_t ev)
 {
-	enum stream_event next = STREAM_EV_NONE;
+	enum session_event next = SESSION_EV_NONE;
 
-	(void)side;
 	if (ev & EV_R)
-		next = proxy_protocol_read(s);
-	if (next == STREAM_EV_NONE && (ev & EV_ERR) && conn_take_error(s->conn[CLIENT]))
-		next = STREAM_EV_CLIENT_GONE;
+		next = proxy_protocol_read(sess);
+	if (next == SESSION_EV_NONE && (ev & EV_ERR) && conn_take_error(&sess->conn))
+		next = SESSION_EV_CLIENT_GONE;
 	return next;
 }
 
-enum stream_event
-client_handshake_io(struct stream *s, int side, uint32_t ev)
+enum session_event
+client_handshake_io(struct session *sess, uint32_t ev)
 {
-	enum stream_event next = client_handshake(s);
+	enum session_event next = client_handshake(sess);
 
-	(void)side;
-	if (next == STREAM_EV_NONE && (ev & EV_ERR) && conn_take_error(s->conn[CLIENT]))
-		next = STREAM_EV_CLIENT_GONE;
+	if (next == SESSION_EV_NONE && (ev & EV_ERR) && conn_take_error(&sess->conn))
+		next = SESSION_EV_CLIENT_GONE;
 	return next;
 }
 

@@ -17,18 +17,6 @@ late_unless(struct stream *s, enum stream_event ev)
 								   : STREAM_EV_NONE;
 }
 
-/* Ends the wait for a buffer, so that the direction may try again: 1 if it waited. */
-static int
-end_buffer_wait(struct stream *s, int side)
-{
-	int waited = s->dir[side].waits_for_buffer;
-
-	s->dir[side].waits_for_buffer = 0;
-	if (waited)
-		direction_reap_zc(s);
-	return waited;
-}
-
 /* There may be a few bytes of a slow head, not enough to complete it but possibly invalid: 1, and
  * they are read. */
 static int
@@ -47,7 +35,7 @@ stream_do_read_last_look(struct stream *s)
 {
 	enum stream_event ev = STREAM_EV_NONE;
 
-	if (end_buffer_wait(s, CLIENT) || end_low_water(s))
+	if (direction_end_buffer_wait(s, CLIENT) || end_low_water(s))
 		ev = http_read(s);
 	return late_unless(s, ev);
 }
@@ -57,31 +45,8 @@ stream_do_inspect_last_look(struct stream *s)
 {
 	enum stream_event ev = STREAM_EV_NONE;
 
-	if (end_buffer_wait(s, CLIENT) || loop_left_events(s->engine->loop))
+	if (direction_end_buffer_wait(s, CLIENT) || loop_left_events(s->engine->loop))
 		ev = tcp_content_read(s);
-	return late_unless(s, ev);
-}
-
-enum stream_event
-stream_do_header_last_look(struct stream *s)
-{
-	enum stream_event ev = STREAM_EV_NONE;
-
-	if (end_buffer_wait(s, CLIENT) || loop_left_events(s->engine->loop))
-		ev = proxy_protocol_read(s);
-	return late_unless(s, ev);
-}
-
-enum stream_event
-stream_do_client_handshake_last_look(struct stream *s)
-{
-	struct conn *c = s->conn[CLIENT];
-	enum stream_event ev = STREAM_EV_NONE;
-
-	if (loop_left_events(c->loop)) {
-		conn_presume_ready(c, DIR_R);
-		ev = client_handshake(s);
-	}
 	return late_unless(s, ev);
 }
 
@@ -92,7 +57,7 @@ stream_do_relay_last_look(struct stream *s)
 	enum stream_event ev = STREAM_EV_NONE;
 
 	for (int side = 0; side < SIDES && ev == STREAM_EV_NONE; side++) {
-		(void)end_buffer_wait(s, side);
+		(void)direction_end_buffer_wait(s, side);
 		if (!(stream_derive(s).wants[side] & EV_R) && !s->dir[side].waits)
 			continue;
 		if (loop_left_events(l))

@@ -16,19 +16,19 @@
 
 /* HAProxy has one code for all of them. */
 void
-proxy_protocol_set_term(struct stream *s, enum conn_err err)
+proxy_protocol_set_term(struct session *sess, enum conn_err err)
 {
-	s->sess->conn_err = (uint8_t)err;
-	stream_set_term(s, 'P', 'R');
+	sess->conn_err = (uint8_t)err;
+	stream_set_term(&sess->stream, 'P', 'R');
 }
 
 /* The sender must notice (proxy-protocol.txt 2.1): a FIN could be that of an empty stream. */
-static enum stream_event
+static enum session_event
 refuse_header(struct stream *s, enum conn_err err)
 {
-	proxy_protocol_set_term(s, err);
+	proxy_protocol_set_term(s->sess, err);
 	conn_reset_on_close(s->conn[CLIENT]);
-	return STREAM_EV_DENIED;
+	return SESSION_EV_DENIED;
 }
 
 /* Data after the header is the client's: it is left where its direction, or the parser of heads,
@@ -56,7 +56,7 @@ keep_after_header(struct stream *s, size_t used)
 }
 
 /* The header is complete. */
-static enum stream_event
+static enum session_event
 accept_header(struct stream *s, const struct proxy_header *header)
 {
 	if (header->announces)
@@ -64,10 +64,11 @@ accept_header(struct stream *s, const struct proxy_header *header)
 	addr_override_keep_tlvs(s, header->tlvs);
 	keep_after_header(s, header->len);
 	s->sess->has_header = 1;
-	return s->sess->listener->xprt ? client_handshake_begin(s) : session_admit_again(s);
+	return s->sess->listener->xprt ? client_handshake_begin(s->sess)
+				       : session_admit_again(s->sess);
 }
 
-static enum stream_event
+static enum session_event
 parse_proxy_header(struct stream *s)
 {
 	struct direction *d = &s->dir[CLIENT];
@@ -82,7 +83,7 @@ parse_proxy_header(struct stream *s)
 	case PROXY_HEADER_WHOLE:
 		return accept_header(s, &header);
 	}
-	return STREAM_EV_NONE;
+	return SESSION_EV_NONE;
 }
 
 /* --- its bytes --- */
@@ -104,7 +105,7 @@ get_header_buffer(struct stream *s)
  * All bytes that were peeked at are the header's, and more follow. They are taken out of the
  * kernel, since the stream's end is seen behind them only.
  */
-static enum stream_event
+static enum session_event
 keep_partial_header(struct stream *s, const char *part, size_t len, int drained)
 {
 	struct direction *d = &s->dir[CLIENT];
@@ -113,21 +114,21 @@ keep_partial_header(struct stream *s, const char *part, size_t len, int drained)
 
 	if (!d->buf && !get_header_buffer(s)) {
 		direction_wait_for_buffer(s, CLIENT);
-		return STREAM_EV_NONE;
+		return SESSION_EV_NONE;
 	}
 	d->lookahead = all;
 	at = d->buf + d->tail + all - len;
 	if (at != part)
 		memcpy(at, part, len);
-	return conn_take(s->conn[CLIENT], at, len, drained) == IO_OK ? STREAM_EV_NONE
-								      : STREAM_EV_CLIENT_GONE;
+	return conn_take(s->conn[CLIENT], at, len, drained) == IO_OK ? SESSION_EV_NONE
+								      : SESSION_EV_CLIENT_GONE;
 }
 
 /*
  * The header is peeked at in the kernel, and only the header is consumed. Its earlier bytes are in
  * the buffer; without one there is nothing, or no memory, and it is peeked at again later.
  */
-static enum stream_event
+static enum session_event
 look_in_place(struct stream *s)
 {
 	struct engine *e = s->engine;
@@ -141,12 +142,12 @@ look_in_place(struct stream *s)
 
 	switch (conn_peek(src, head + had, size - had, &got)) {
 	case IO_AGAIN:
-		return STREAM_EV_NONE;
+		return SESSION_EV_NONE;
 	case IO_OK:
 		break;
 	case IO_EOF:
 	case IO_ERR:
-		return STREAM_EV_CLIENT_GONE;
+		return SESSION_EV_CLIENT_GONE;
 	}
 	is_short = got < size - had;
 	d->lookahead = (uint32_t)(had + got); /* also for the log: something has arrived */
@@ -160,27 +161,28 @@ look_in_place(struct stream *s)
 	}
 	if (conn_take(src, head + had, header.len - had, is_short && had + got == header.len) !=
 		IO_OK)
-		return STREAM_EV_CLIENT_GONE;
+		return SESSION_EV_CLIENT_GONE;
 	d->lookahead = d->buf ? (uint32_t)header.len : 0;
 	return accept_header(s, &header);
 }
 
-/* One read; more: data arrived. It is probably the header with the client's first data. */
-static struct io_step
-read_header(struct stream *s)
+/* One read; *more: data arrived. It is probably the header with the client's first data. */
+static enum session_event
+read_header(struct stream *s, int *more)
 {
 	struct engine *e = s->engine;
 	struct direction *d = &s->dir[CLIENT];
 	size_t got, at;
 
+	*more = 0;
 	/* Bytes behind the header are for the transport, and stay in the kernel. */
 	if (s->sess->listener->xprt)
-		return io_event(look_in_place(s));
+		return look_in_place(s);
 	if (!d->buf && !get_header_buffer(s)) {
 		if (conn_can(s->conn[CLIENT], XPRT_PEEK))
-			return io_event(look_in_place(s));
+			return look_in_place(s);
 		direction_wait_for_buffer(s, CLIENT);
-		return io_stop();
+		return SESSION_EV_NONE;
 	}
 	at = d->tail + d->lookahead;
 	switch (conn_recv(s->conn[CLIENT], d->buf + at, e->bufsize - at, &got)) {
@@ -188,29 +190,30 @@ read_header(struct stream *s)
 		break;
 	case IO_OK:
 		d->lookahead += (uint32_t)got;
-		return io_more(1);
+		*more = 1;
+		return SESSION_EV_NONE;
 	case IO_EOF:
 	case IO_ERR:
-		return io_event(STREAM_EV_CLIENT_GONE);
+		return SESSION_EV_CLIENT_GONE;
 	}
 	if (!d->lookahead)
 		direction_buf_free(e, d);
-	return io_stop();
+	return SESSION_EV_NONE;
 }
 
-enum stream_event
-proxy_protocol_read(struct stream *s)
+enum session_event
+proxy_protocol_read(struct session *sess)
 {
-	struct conn *src = s->conn[CLIENT];
-	struct io_step step = io_more(1);
+	struct stream *s = &sess->stream;
+	struct conn *src = &sess->conn;
+	enum session_event ev = SESSION_EV_NONE;
+	int more = 1;
 
 	s->dir[CLIENT].waits_for_buffer = 0;
-	while (step.more && (src->err || conn_is_ready(src, DIR_R))) {
-		step = read_header(s);
-		if (step.more)
-			step.ev = parse_proxy_header(s);
-		if (step.ev != STREAM_EV_NONE)
-			return step.ev;
+	while (ev == SESSION_EV_NONE && more && (src->err || conn_is_ready(src, DIR_R))) {
+		ev = read_header(s, &more);
+		if (more)
+			ev = parse_proxy_header(s);
 	}
-	return STREAM_EV_NONE;
+	return ev;
 }

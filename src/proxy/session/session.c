@@ -137,7 +137,8 @@ session_on_accept(struct listener *ln, int fd, const struct addr *peer)
 		return;
 	}
 	stream_want(s, CLIENT, EV_R);
-	stream_raise(s, expects ? STREAM_EV_AWAIT_PROXY_HEADER : session_first_event(s));
+	session_raise(
+		sess, expects ? SESSION_EV_AWAIT_PROXY_HEADER : session_first_event(sess));
 	stream_settle(s);
 }
 
@@ -154,7 +155,7 @@ stream_kill(struct stream *s, char cause)
 	if (s->state == STREAM_CLOSED)
 		return;
 	stream_set_term(s, cause, '-');
-	stream_event(s, STREAM_EV_KILL);
+	stream_end(s);
 	stream_settle(s);
 }
 

@@ -139,11 +139,16 @@ session_admit(struct stream *s, int fd, int *expects)
 	return 0;
 }
 
-enum stream_event
-session_first_event(struct stream *s)
+enum session_event
+session_first_event(const struct session *sess)
 {
-	if (unlikely(conn_awaits_handshake(s->conn[CLIENT])))
-		return STREAM_EV_AWAIT_CLIENT_HANDSHAKE;
+	return unlikely(conn_awaits_handshake(&sess->conn)) ? SESSION_EV_AWAIT_CLIENT_HANDSHAKE
+							    : SESSION_EV_ADMITTED;
+}
+
+enum stream_event
+stream_first_event(struct stream *s)
+{
 	stream_log_step(s, LOG_STEP_ACCEPT);
 	if (s->is_http)
 		return STREAM_EV_AWAIT_REQUEST;
@@ -153,9 +158,10 @@ session_first_event(struct stream *s)
 	return STREAM_EV_ACCEPTED;
 }
 
-enum stream_event
-session_admit_again(struct stream *s)
+enum session_event
+session_admit_again(struct session *sess)
 {
+	struct stream *s = &sess->stream;
 	struct second none = { 0 };
 	int expects = 0;
 
@@ -164,8 +170,8 @@ session_admit_again(struct stream *s)
 	if (!tcp_conn_rules_allow(s, RULE_TCP_SESSION, &expects)) {
 		/* These are not logged (manual, tcp-request session). */
 		s->logged = 1;
-		return STREAM_EV_DENIED;
+		return SESSION_EV_DENIED;
 	}
 	count_session(s, none);
-	return session_first_event(s);
+	return SESSION_EV_ADMITTED;
 }

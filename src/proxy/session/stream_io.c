@@ -11,15 +11,39 @@
 #include "proxy/relay/speculation.h"
 #include "proxy/session/handlers.h"
 #include "proxy/session/session.h"
+#include "proxy/session/session_admit.h"
 #include "proxy/session/stream_post.h"
 
-void
+/* Raises the event that a handler returned; NONE: does nothing. stream_settle() follows. */
+static void
 stream_raise(struct stream *s, enum stream_event ev)
 {
 	stream_event(s, ev);
 	/* The backend is known now: some log lines need no more. */
 	if (ev == STREAM_EV_ACCEPTED || ev == STREAM_EV_PASSED)
 		stream_log_early(s);
+}
+
+void
+session_raise(struct session *sess, enum session_event ev)
+{
+	struct stream *s = &sess->stream;
+
+	session_event(sess, ev);
+	if (s->state != STREAM_NEW)
+		return;
+	if (sess->state == SESSION_SERVING)
+		stream_raise(s, stream_first_event(s));
+	else if (sess->state == SESSION_CLOSED)
+		stream_event(s, STREAM_EV_CLOSE);
+}
+
+void
+stream_end(struct stream *s)
+{
+	if (s->state == STREAM_NEW)
+		session_event(s->sess, SESSION_EV_KILL);
+	stream_event(s, STREAM_EV_KILL);
 }
 
 /* A descriptor keeps waking without progress. */
@@ -29,9 +53,28 @@ end_spinning(struct stream *s, int side)
 	log_msg(s->engine->log, LOG_LEVEL_ALERT,
 		"session %llu: %s side in state %s made no progress, ended",
 		(unsigned long long)s->id, side == CLIENT ? "client" : "server",
-		stream_state_name(s->state));
+		history_state_name(stream_shown_state(s)));
 	s->term[0] = 'I';
-	stream_event(s, STREAM_EV_KILL);
+	stream_end(s);
+}
+
+/* Its client is not served yet. */
+static void
+session_io(struct session *sess, uint32_t ev)
+{
+	const struct session_state_row *row = &session_states[sess->state];
+
+	if (row->io)
+		session_raise(sess, row->io(sess, ev));
+}
+
+static void
+session_continue(struct session *sess)
+{
+	const struct session_state_row *row = &session_states[sess->state];
+
+	if (row->task)
+		session_raise(sess, row->task(sess));
 }
 
 static void
@@ -46,6 +89,8 @@ on_side_io(struct stream *s, int side, uint32_t ev)
 		ev = direction_take_zc_completions(s, side, ev);
 	if (ev & EV_SPIN)
 		end_spinning(s, side);
+	else if (unlikely(s->state == STREAM_NEW))
+		session_io(s->sess, ev);
 	else if (stream_states[s->state].io)
 		next = stream_states[s->state].io(s, side, ev);
 	stream_raise(s, next);
@@ -86,7 +131,9 @@ stream_on_task(struct task *t)
 	enum stream_event ev = s->posted;
 
 	s->posted = STREAM_EV_NONE;
-	if (ev == STREAM_EV_NONE && stream_states[s->state].task)
+	if (unlikely(s->state == STREAM_NEW))
+		session_continue(s->sess);
+	else if (ev == STREAM_EV_NONE && stream_states[s->state].task)
 		ev = stream_states[s->state].task(s);
 	stream_raise(s, ev);
 	if (ev == STREAM_EV_UP && has_sent_request(s))
@@ -100,7 +147,10 @@ stream_on_timer(struct timer *t)
 {
 	struct stream *s = container_of(t, struct stream, timer);
 
-	stream_raise(s, stream_states[s->state].late);
+	if (unlikely(s->state == STREAM_NEW))
+		session_raise(s->sess, session_states[s->sess->state].late);
+	else
+		stream_raise(s, stream_states[s->state].late);
 	stream_settle(s);
 }
 PROFILE_NAME(stream_on_timer, session_timer)
@@ -178,6 +228,7 @@ stream_settle(struct stream *s)
 	}
 	stream_count_bytes(s);
 	if (s->state == STREAM_CLOSED) {
+		session_event(s->sess, SESSION_EV_ENDED);
 		timer_stop(loop_timers(l), &s->timer);
 		s->task.fn = session_on_end;
 		loop_post_end(l, &s->task);
@@ -190,7 +241,7 @@ stream_settle(struct stream *s)
 	if (timer_set(loop_timers(l), &s->timer, d.deadline) < 0) {
 		/* A session without its deadline might never end. */
 		s->term[0] = 'R';
-		stream_event(s, STREAM_EV_KILL);
+		stream_end(s);
 		stream_settle(s);
 	}
 }

@@ -1,79 +1,133 @@
-/* Properties of the two tables of states. */
+/* Properties of the three tables of states. */
 #include <string.h>
 
 #include "proxy/model/fsm.h"
 #include "unit/test.h"
 
-#define EACH_STATE(st) for (int st = 0; st < STREAM_STATES; st++)
-#define EACH_EVENT(ev) for (int ev = 0; ev < STREAM_EVENTS; ev++)
+/* The machines of sessions and of streams have the same laws. */
+static const struct machine {
+	int states, events, first, closed, kill;
+	int timeout, gone; /* events that a resting state handles */
+	int (*row)(int st, int ev, struct fsm_row *out);
+	int (*rests)(int st);
+} machines[];
+
+#define EACH_MACHINE(m) for (const struct machine *m = machines; m < machines + 2; m++)
+#define EACH_STATE(m, st) for (int st = 0; st < (m)->states; st++)
+#define EACH_EVENT(m, ev) for (int ev = 0; ev < (m)->events; ev++)
 
 static int
-row(int st, int ev, struct fsm_row *out)
+session_row(int st, int ev, struct fsm_row *out)
 {
-	return fsm_session_row((enum stream_state)st, (enum stream_event)ev, out) == 0;
+	return fsm_session_row((enum session_state)st, (enum session_event)ev, out) == 0;
 }
+
+static int
+stream_row(int st, int ev, struct fsm_row *out)
+{
+	return fsm_stream_row((enum stream_state)st, (enum stream_event)ev, out) == 0;
+}
+
+/* A served session has its stream's deadline, which handles its client and its end. */
+static int
+session_rests(int st)
+{
+	return st != SESSION_SERVING && session_state_is_resting((enum session_state)st);
+}
+
+static int
+stream_rests(int st)
+{
+	return stream_state_is_resting((enum stream_state)st);
+}
+
+static const struct machine machines[] = {
+	{ SESSION_STATES, SESSION_EVENTS, SESSION_INIT, SESSION_CLOSED, SESSION_EV_KILL,
+	  SESSION_EV_TIMEOUT, SESSION_EV_CLIENT_GONE, session_row, session_rests },
+	{ STREAM_STATES, STREAM_EVENTS, STREAM_NEW, STREAM_CLOSED, STREAM_EV_KILL,
+	  STREAM_EV_TIMEOUT, STREAM_EV_CLIENT_GONE, stream_row, stream_rests },
+};
 
 /* A duplicate row would be lost in the dispatch table without an error, so the rows are counted as
  * written. */
 static void
 no_pair_is_duplicated(void **st)
 {
-	int written[STREAM_STATES][STREAM_EVENTS] = { 0 };
+	int sessions[SESSION_STATES][SESSION_EVENTS] = { 0 };
+	int streams[STREAM_STATES][STREAM_EVENTS] = { 0 };
 	int directions[DIRECTION_STATES][DIRECTION_EVENTS] = { 0 };
 
 	(void)st;
-#define STREAM_ROW(s, e, to, act, fol) written[STREAM_##s][STREAM_EV_##e]++;
+#define SESSION_ROW(s, e, to, act, fol) sessions[SESSION_##s][SESSION_EV_##e]++;
+#include "proxy/model/fsm.tbl.h"
+#undef SESSION_ROW
+#define STREAM_ROW(s, e, to, act, fol) streams[STREAM_##s][STREAM_EV_##e]++;
 #include "proxy/model/fsm.tbl.h"
 #undef STREAM_ROW
 #define DIRECTION_ROW(s, e, to, act) directions[DIRECTION_##s][DIRECTION_EV_##e]++;
 #include "proxy/model/fsm.tbl.h"
 #undef DIRECTION_ROW
-	EACH_STATE(s)
-		EACH_EVENT(e)
-			assert_in_range(written[s][e], 0, 1);
+	for (int s = 0; s < SESSION_STATES; s++)
+		for (int e = 0; e < SESSION_EVENTS; e++)
+			assert_in_range(sessions[s][e], 0, 1);
+	for (int s = 0; s < STREAM_STATES; s++)
+		for (int e = 0; e < STREAM_EVENTS; e++)
+			assert_in_range(streams[s][e], 0, 1);
 	for (int s = 0; s < DIRECTION_STATES; s++)
 		for (int e = 0; e < DIRECTION_EVENTS; e++)
 			assert_int_equal(directions[s][e], 1);
 }
 
+/* Marks the states that rows lead to from marked ones; backwards: the states that they come from.
+ * 1: one more was marked. */
+static int
+spread(const struct machine *m, uint8_t *mark, int backwards)
+{
+	struct fsm_row r;
+	int more = 0;
+
+	EACH_STATE(m, s)
+		EACH_EVENT(m, e) {
+			if (!m->row(s, e, &r))
+				continue;
+			if (backwards ? mark[r.next] && !mark[s] : mark[s] && !mark[r.next])
+				more = mark[backwards ? s : r.next] = 1;
+		}
+	return more;
+}
+
 static void
 every_state_is_reachable(void **st)
 {
-	uint8_t seen[STREAM_STATES] = { [STREAM_INIT] = 1 };
-	struct fsm_row r;
-	int more = 1;
-
 	(void)st;
-	while (more) {
-		more = 0;
-		EACH_STATE(s)
-			EACH_EVENT(e)
-				if (seen[s] && row(s, e, &r) && !seen[r.next])
-					more = seen[r.next] = 1;
+	EACH_MACHINE(m) {
+		uint8_t seen[STREAM_STATES] = { 0 };
+
+		seen[m->first] = 1;
+		while (spread(m, seen, 0))
+			;
+		EACH_STATE(m, s)
+			assert_true(seen[s]);
 	}
-	EACH_STATE(s)
-		assert_true(seen[s]);
 }
 
 static void
 closed_is_reachable_and_final(void **st)
 {
-	uint8_t ends[STREAM_STATES] = { [STREAM_CLOSED] = 1 };
 	struct fsm_row r;
-	int more = 1;
 
 	(void)st;
-	while (more) {
-		more = 0;
-		EACH_STATE(s)
-			EACH_EVENT(e)
-				if (!ends[s] && row(s, e, &r) && ends[r.next])
-					more = ends[s] = 1;
+	EACH_MACHINE(m) {
+		uint8_t ends[STREAM_STATES] = { 0 };
+
+		ends[m->closed] = 1;
+		while (spread(m, ends, 1))
+			;
+		EACH_STATE(m, s)
+			assert_true(ends[s]);
+		EACH_EVENT(m, e)
+			assert_false(m->row(m->closed, e, &r));
 	}
-	EACH_STATE(s)
-		assert_true(ends[s]);
-	EACH_EVENT(e)
-		assert_false(row(STREAM_CLOSED, e, &r));
 }
 
 static void
@@ -82,14 +136,15 @@ resting_states_handle_timeout_client_gone_and_kill(void **st)
 	struct fsm_row r;
 
 	(void)st;
-	EACH_STATE(s) {
-		if (s != STREAM_CLOSED)
-			assert_true(row(s, STREAM_EV_KILL, &r) && r.next == STREAM_CLOSED);
-		if (!stream_state_is_resting((enum stream_state)s))
-			continue;
-		assert_true(row(s, STREAM_EV_TIMEOUT, &r));
-		assert_true(row(s, STREAM_EV_CLIENT_GONE, &r));
-	}
+	EACH_MACHINE(m)
+		EACH_STATE(m, s) {
+			if (s != m->closed && !(m == machines && s == SESSION_SERVING))
+				assert_true(m->row(s, m->kill, &r) && r.next == m->closed);
+			if (!m->rests(s))
+				continue;
+			assert_true(m->row(s, m->timeout, &r));
+			assert_true(m->row(s, m->gone, &r));
+		}
 }
 
 /* Each event that an action may return has a row in the state in which it is returned. */
@@ -99,25 +154,26 @@ follow_ups_have_rows(void **st)
 	struct fsm_row r, f;
 
 	(void)st;
-	EACH_STATE(s)
-		EACH_EVENT(e)
-			if (row(s, e, &r))
-				for (int n = 0; n < STREAM_EVENTS; n++)
-					if (r.follow & 1u << n)
-						assert_true(row(r.next, n, &f));
+	EACH_MACHINE(m)
+		EACH_STATE(m, s)
+			EACH_EVENT(m, e)
+				if (m->row(s, e, &r))
+					EACH_EVENT(m, n)
+						if (r.follow & 1u << n)
+							assert_true(m->row(r.next, n, &f));
 }
 
 static int
-has_cycle(int st, int ev, int depth)
+has_cycle(const struct machine *m, int st, int ev, int depth)
 {
 	struct fsm_row r;
 
-	if (depth > STREAM_STATES * STREAM_EVENTS)
+	if (depth > m->states * m->events)
 		return 1;
-	if (!row(st, ev, &r))
+	if (!m->row(st, ev, &r))
 		return 0;
-	for (int n = 0; n < STREAM_EVENTS; n++)
-		if ((r.follow & 1u << n) && has_cycle(r.next, n, depth + 1))
+	EACH_EVENT(m, n)
+		if ((r.follow & 1u << n) && has_cycle(m, r.next, n, depth + 1))
 			return 1;
 	return 0;
 }
@@ -126,9 +182,10 @@ static void
 follow_ups_form_no_cycle(void **st)
 {
 	(void)st;
-	EACH_STATE(s)
-		EACH_EVENT(e)
-			assert_false(has_cycle(s, e, 0));
+	EACH_MACHINE(m)
+		EACH_STATE(m, s)
+			EACH_EVENT(m, e)
+				assert_false(has_cycle(m, s, e, 0));
 }
 
 /* Every follow-up of every row that enters a transient state leaves it. */
@@ -138,11 +195,11 @@ transient_states_are_always_left(void **st)
 	struct fsm_row r;
 
 	(void)st;
-	EACH_STATE(s)
-		EACH_EVENT(e)
-		if (row(s, e, &r) && !stream_state_is_resting((enum stream_state)r.next) &&
-			r.next != STREAM_CLOSED)
-			assert_true(r.follow != 0);
+	EACH_STATE(&machines[1], s)
+		EACH_EVENT(&machines[1], e)
+			if (stream_row(s, e, &r) && !stream_rests(r.next) &&
+				r.next != STREAM_CLOSED)
+				assert_true(r.follow != 0);
 }
 
 static void

@@ -430,7 +430,8 @@ kill_it(struct world *x)
 	if (list_is_empty(&x->engine.streams))
 		return;
 	s = list_entry(x->engine.streams.next, struct stream, link);
-	assert_int_equal(s->state, STREAM_PROXY_HEADER);
+	assert_int_equal(s->state, STREAM_NEW);
+	assert_int_equal(s->sess->state, SESSION_PROXY_HEADER);
 	assert_null(s->dir[CLIENT].buf);
 	stream_kill(s, 'K');
 }

@@ -1,0 +1,102 @@
+/* Actions of sessions whose client is not served yet: it owes a PROXY header, or the handshake of
+ * its transport. On the session's worker. What they read lies in its first stream. */
+#include "proxy/session/actions.h"
+
+#include "base/counter.h"
+#include "net/xprt.h"
+#include "proxy/model/count.h"
+#include "proxy/relay/direction.h"
+#include "proxy/session/client_handshake.h"
+#include "proxy/session/handlers.h"
+#include "proxy/session/proxy_protocol_in.h"
+#include "proxy/session/stream_post.h"
+
+enum session_event
+session_do_none(struct session *sess)
+{
+	(void)sess;
+	return SESSION_EV_NONE;
+}
+
+/* Its first bytes have probably arrived with it. */
+enum session_event
+session_do_await_client(struct session *sess)
+{
+	stream_post(&sess->stream, STREAM_EV_NONE);
+	return SESSION_EV_NONE;
+}
+
+enum session_event
+session_do_proxy_header_timeout(struct session *sess)
+{
+	proxy_protocol_set_term(sess, CONN_ERR_LATE);
+	return SESSION_EV_NONE;
+}
+
+enum session_event
+session_do_proxy_header_abort(struct session *sess)
+{
+	int failed = sess->conn.err != 0, cut = sess->stream.dir[CLIENT].lookahead != 0;
+
+	proxy_protocol_set_term(sess,
+		failed    ? CONN_ERR_FAILED
+			: cut ? CONN_ERR_CUT
+			      : CONN_ERR_CLOSED);
+	if (cut && !failed)
+		conn_reset_on_close(&sess->conn);
+	return SESSION_EV_NONE;
+}
+
+enum session_event
+session_do_client_handshake_timeout(struct session *sess)
+{
+	client_handshake_set_term(sess, CONN_ERR_TLS_LATE);
+	return SESSION_EV_NONE;
+}
+
+enum session_event
+session_do_client_handshake_abort(struct session *sess)
+{
+	const struct xprt *x = sess->conn.xprt;
+
+	counter_add(&fe_stat(&sess->stream)->tls.failed, 1);
+	client_handshake_set_term(
+		sess, x && x->failure ? (enum conn_err)x->failure : CONN_ERR_TLS_FAILED);
+	return SESSION_EV_NONE;
+}
+
+/* --- the deadline has passed: bytes that came before it are read first
+ * ------------------------- */
+
+/* There was nothing: TIMEOUT, unless the deadline has moved. */
+static enum session_event
+session_late_unless(const struct session *sess, enum session_event ev)
+{
+	if (ev != SESSION_EV_NONE)
+		return ev;
+	return stream_deadline(&sess->stream) <= stream_now_ms(&sess->stream) ? SESSION_EV_TIMEOUT
+									   : SESSION_EV_NONE;
+}
+
+enum session_event
+session_do_header_last_look(struct session *sess)
+{
+	enum session_event ev = SESSION_EV_NONE;
+
+	if (direction_end_buffer_wait(&sess->stream, CLIENT) ||
+		loop_left_events(sess->conn.loop))
+		ev = proxy_protocol_read(sess);
+	return session_late_unless(sess, ev);
+}
+
+enum session_event
+session_do_client_handshake_last_look(struct session *sess)
+{
+	enum session_event ev = SESSION_EV_NONE;
+
+	if (loop_left_events(sess->conn.loop)) {
+		conn_presume_ready(&sess->conn, DIR_R);
+		ev = client_handshake(sess);
+	}
+	return session_late_unless(sess, ev);
+}
