@@ -1,5 +1,5 @@
 """Each function is declared once, in the header of its own .c or of the group that its name begins or ends with:
-loop_fds.c has loop.h and loop_int.h, http_actions.c has actions.h."""
+loop.c has loop.h and loop_int.h, http_actions.c has actions.h."""
 import os
 import re
 
