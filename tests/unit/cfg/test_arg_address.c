@@ -46,7 +46,7 @@ world_close(struct world *w)
 }
 
 static void
-variables(void **state)
+variables_are_expanded_in_addresses(void **state)
 {
 	static const struct {
 		const char *text, *want;
@@ -81,7 +81,7 @@ variables(void **state)
 }
 
 static void
-lengths(void **state)
+addresses_are_bounded(void **state)
 {
 	char text[CFG_VAR_MAX + 4], value[CFG_ADDRESS_MAX], buf[CFG_ADDRESS_MAX];
 	struct world w;
@@ -106,7 +106,7 @@ lengths(void **state)
 
 /* Lines of the admin socket have none. */
 static void
-without_environment(void **state)
+without_an_environment_nothing_is_expanded(void **state)
 {
 	struct cfg_word word = { .text = "$PORT", .col = 1 };
 	struct cfg_ctx ctx = { .word = &word, .nword = 1, .argc = 1 };
@@ -120,9 +120,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(variables),
-		cmocka_unit_test(lengths),
-		cmocka_unit_test(without_environment),
+		cmocka_unit_test(variables_are_expanded_in_addresses),
+		cmocka_unit_test(addresses_are_bounded),
+		cmocka_unit_test(without_an_environment_nothing_is_expanded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

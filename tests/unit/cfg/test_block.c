@@ -34,7 +34,7 @@ script(const char *dirs, const char *want)
 }
 
 static void
-branches(void **state)
+one_branch_is_read(void **state)
 {
 	(void)state;
 	script("IF", "yy");
@@ -49,7 +49,7 @@ branches(void **state)
 }
 
 static void
-nesting(void **state)
+branches_are_nested(void **state)
 {
 	(void)state;
 	script("iILFLF", "nnnnyy");
@@ -71,7 +71,7 @@ misuse(void **state)
 }
 
 static void
-waiting(void **state)
+a_block_waits_for_its_end(void **state)
 {
 	struct cfg_blocks b = { .depth = 0 };
 	const struct cfg_where where = { .line = 1 };
@@ -88,7 +88,7 @@ waiting(void **state)
 }
 
 static void
-depth(void **state)
+depth_is_bounded(void **state)
 {
 	struct cfg_blocks b = { .depth = 0 };
 	const struct cfg_where where = { .line = 1 };
@@ -107,11 +107,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(branches),
-		cmocka_unit_test(nesting),
+		cmocka_unit_test(one_branch_is_read),
+		cmocka_unit_test(branches_are_nested),
 		cmocka_unit_test(misuse),
-		cmocka_unit_test(waiting),
-		cmocka_unit_test(depth),
+		cmocka_unit_test(a_block_waits_for_its_end),
+		cmocka_unit_test(depth_is_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

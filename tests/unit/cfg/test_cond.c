@@ -44,7 +44,7 @@ check(const struct row *t, size_t n, int (*eval)(const struct cfg_facts *, const
 
 /* The answers of Debian's haproxy -cc to the same conditions. */
 static void
-like_haproxy(void **state)
+conditions_are_haproxys(void **state)
 {
 	static const struct row t[] = {
 		{ "1", 1 },
@@ -111,7 +111,7 @@ like_haproxy(void **state)
 }
 
 static void
-predicates(void **state)
+predicates_are_evaluated(void **state)
 {
 	static const struct row t[] = {
 		{ "streq(a,b)", 0 },
@@ -161,7 +161,7 @@ predicates(void **state)
 
 /* -cc resolves quotes and variables first. */
 static void
-whole_lines(void **state)
+quotes_and_variables_come_first(void **state)
 {
 	static const struct row t[] = {
 		{ "streq(\"$HOME\",/root)", 1 },
@@ -197,7 +197,7 @@ is_at_least(const char *version, const char *wanted)
 }
 
 static void
-versions(void **state)
+versions_are_ordered(void **state)
 {
 	static const char *const up[] = {
 		"",
@@ -227,7 +227,7 @@ versions(void **state)
 }
 
 static void
-bounds(void **state)
+depth_and_arguments_are_bounded(void **state)
 {
 	static char text[CFG_COND_ARG_MAX + 64];
 	struct cfg_cond_err err;
@@ -252,7 +252,7 @@ bounds(void **state)
 }
 
 static void
-error_places(void **state)
+errors_have_their_place(void **state)
 {
 	static const struct row t[] = {
 		{ "1 && foo", 5 }, { "  bar", 2 }, { "1 x", 2 }, { "(1", 2 }, { "streq(a", 7 },
@@ -268,7 +268,7 @@ error_places(void **state)
 }
 
 static void
-joining(void **state)
+words_are_joined_by_blanks(void **state)
 {
 	const struct cfg_word w[] = { { "a", 1 }, { "", 2 }, { "b c", 3 } };
 	char *s = cfg_cond_join(w, 3);
@@ -285,13 +285,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(like_haproxy),
-		cmocka_unit_test(predicates),
-		cmocka_unit_test(whole_lines),
-		cmocka_unit_test(versions),
-		cmocka_unit_test(bounds),
-		cmocka_unit_test(error_places),
-		cmocka_unit_test(joining),
+		cmocka_unit_test(conditions_are_haproxys),
+		cmocka_unit_test(predicates_are_evaluated),
+		cmocka_unit_test(quotes_and_variables_come_first),
+		cmocka_unit_test(versions_are_ordered),
+		cmocka_unit_test(depth_and_arguments_are_bounded),
+		cmocka_unit_test(errors_have_their_place),
+		cmocka_unit_test(words_are_joined_by_blanks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

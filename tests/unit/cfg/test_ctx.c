@@ -3,7 +3,7 @@
 #include "base/sys.h"
 
 static void
-options(void **state)
+options_of_a_line_are_read(void **state)
 {
 	(void)state;
 	world_expect("listen l\n bind :80 backlog 5 tfo many 1 2 tfo backlog 6\n"
@@ -26,7 +26,7 @@ options(void **state)
 }
 
 static void
-option_errors(void **state)
+wrong_options_are_reported(void **state)
 {
 	(void)state;
 	world_expect(
@@ -80,7 +80,7 @@ option_errors(void **state)
 /* Every unknown word of a line is reported, but not one that may be the argument of an unknown
  * word. */
 static void
-several_unknown(void **state)
+each_unknown_word_is_reported(void **state)
 {
 	(void)state;
 	world_expect(
@@ -159,7 +159,7 @@ expect_refusal(struct line *l, int rc, const char *text, unsigned col)
 }
 
 static void
-typed_arguments(void **state)
+arguments_are_read_by_type(void **state)
 {
 	static const struct cfg_enum names[] = { { "tcp", 1 }, { "http", 2 }, { NULL, 0 } };
 	struct line l;
@@ -215,7 +215,7 @@ typed_arguments(void **state)
 }
 
 static void
-missing_arguments(void **state)
+a_missing_argument_is_reported(void **state)
 {
 	struct line l;
 	int i = 7;
@@ -230,7 +230,7 @@ missing_arguments(void **state)
 }
 
 static void
-files(void **state)
+files_of_arguments_are_read(void **state)
 {
 	static struct sys sys;
 	struct line l;
@@ -259,13 +259,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(options),
-		cmocka_unit_test(option_errors),
-		cmocka_unit_test(several_unknown),
+		cmocka_unit_test(options_of_a_line_are_read),
+		cmocka_unit_test(wrong_options_are_reported),
+		cmocka_unit_test(each_unknown_word_is_reported),
 		cmocka_unit_test(missing_after_expansion),
-		cmocka_unit_test(typed_arguments),
-		cmocka_unit_test(missing_arguments),
-		cmocka_unit_test(files),
+		cmocka_unit_test(arguments_are_read_by_type),
+		cmocka_unit_test(a_missing_argument_is_reported),
+		cmocka_unit_test(files_of_arguments_are_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

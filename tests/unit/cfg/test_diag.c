@@ -19,7 +19,7 @@ printed(const struct cfg_diag *d, int quiet)
 }
 
 static void
-forms(void **state)
+messages_have_their_form(void **state)
 {
 	static const char text[] = "one\n\ttwo three\r\n\nlast";
 	struct cfg_diag d;
@@ -67,7 +67,7 @@ forms(void **state)
 
 /* A notice on a line with an error is omitted; text is escaped. */
 static void
-as_json(void **state)
+messages_are_printed_as_json(void **state)
 {
 	struct cfg_where w = { .line = 2, .col = 6 };
 	struct cfg_diag d;
@@ -104,7 +104,7 @@ as_json(void **state)
 }
 
 static void
-fatality(void **state)
+only_alerts_are_fatal(void **state)
 {
 	struct cfg_diag d;
 
@@ -128,7 +128,7 @@ fatality(void **state)
 }
 
 static void
-bounds(void **state)
+numbers_and_lines_are_bounded(void **state)
 {
 	const char *source, *caret;
 	char longline[4000];
@@ -164,7 +164,7 @@ bounds(void **state)
 }
 
 static void
-files(void **state)
+files_are_numbered(void **state)
 {
 	struct cfg_diag d;
 	const struct cfg_file *f;
@@ -187,7 +187,7 @@ files(void **state)
 
 /* The places of a message appear in the entry that is printed for it. */
 static void
-repeated(void **state)
+a_repeated_message_lists_its_places(void **state)
 {
 	static const char text[] = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n";
 	static const unsigned lines[] = { 3, 5, 2, 5, 9 };
@@ -235,7 +235,7 @@ repeated(void **state)
 
 /* Messages that differ in a name only are one entry, with the text of the first. */
 static void
-named(void **state)
+messages_that_differ_in_a_name_are_one(void **state)
 {
 	static const char text[] = "1\n2\n3\n4\n";
 	static const char *const names[] = { "a", "bb", "" };
@@ -284,7 +284,7 @@ lists_of_lines(void **state)
 
 /* A line with an error has no notices; the same message keeps its other lines. */
 static void
-hidden(void **state)
+a_line_with_an_error_has_no_notices(void **state)
 {
 	struct cfg_diag d;
 	struct cfg_where w = { .col = 1 };
@@ -321,15 +321,15 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(forms),
-		cmocka_unit_test(as_json),
-		cmocka_unit_test(fatality),
-		cmocka_unit_test(bounds),
-		cmocka_unit_test(files),
-		cmocka_unit_test(repeated),
-		cmocka_unit_test(named),
+		cmocka_unit_test(messages_have_their_form),
+		cmocka_unit_test(messages_are_printed_as_json),
+		cmocka_unit_test(only_alerts_are_fatal),
+		cmocka_unit_test(numbers_and_lines_are_bounded),
+		cmocka_unit_test(files_are_numbered),
+		cmocka_unit_test(a_repeated_message_lists_its_places),
+		cmocka_unit_test(messages_that_differ_in_a_name_are_one),
 		cmocka_unit_test(lists_of_lines),
-		cmocka_unit_test(hidden),
+		cmocka_unit_test(a_line_with_an_error_has_no_notices),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

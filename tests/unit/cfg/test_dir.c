@@ -40,7 +40,7 @@ tear_down(void **state)
 }
 
 static void
-policies(void **state)
+each_policy_has_its_directory(void **state)
 {
 	static const struct {
 		enum cfg_dir_policy policy;
@@ -73,7 +73,7 @@ policies(void **state)
 
 /* Each file has its own directory, and keeps it for what is read later. */
 static void
-several_files(void **state)
+each_file_has_its_own_directory(void **state)
 {
 	struct cfg_file first = { .number = 0 }, second = { .number = 1 }, third = { .number = 7 };
 	struct cfg_dir d = { 0 };
@@ -96,7 +96,7 @@ several_files(void **state)
 }
 
 static void
-failures(void **state)
+a_directory_that_fails_is_an_error(void **state)
 {
 	struct cfg_dir d = { 0 };
 
@@ -120,9 +120,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(policies),
-		cmocka_unit_test(several_files),
-		cmocka_unit_test(failures),
+		cmocka_unit_test(each_policy_has_its_directory),
+		cmocka_unit_test(each_file_has_its_own_directory),
+		cmocka_unit_test(a_directory_that_fails_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

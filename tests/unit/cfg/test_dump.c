@@ -20,7 +20,7 @@ dumped(enum cfg_dump kind)
 }
 
 static void
-names(void **state)
+kinds_have_names(void **state)
 {
 	(void)state;
 	assert_int_equal(cfg_dump_kind("cfg"), CFG_DUMP_CFG);
@@ -37,7 +37,7 @@ names(void **state)
 }
 
 static void
-like_haproxy(void **state)
+the_list_has_haproxys_form(void **state)
 {
 	(void)state;
 	assert_string_equal(dumped(CFG_DUMP_CFG),
@@ -106,7 +106,7 @@ every_name_once(void **state)
 }
 
 static void
-manual(void **state)
+keywords_are_printed_for_the_manual(void **state)
 {
 	(void)state;
 	dumped(CFG_DUMP_MAN);
@@ -130,7 +130,7 @@ manual(void **state)
 }
 
 static void
-vim(void **state)
+keywords_are_printed_for_vim(void **state)
 {
 	(void)state;
 	dumped(CFG_DUMP_VIM);
@@ -148,11 +148,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names),
-		cmocka_unit_test(like_haproxy),
+		cmocka_unit_test(kinds_have_names),
+		cmocka_unit_test(the_list_has_haproxys_form),
 		cmocka_unit_test(every_name_once),
-		cmocka_unit_test(manual),
-		cmocka_unit_test(vim),
+		cmocka_unit_test(keywords_are_printed_for_the_manual),
+		cmocka_unit_test(keywords_are_printed_for_vim),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

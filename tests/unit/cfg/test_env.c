@@ -34,7 +34,7 @@ set_and_get(void **state)
 }
 
 static void
-bad_names(void **state)
+bad_names_are_refused(void **state)
 {
 	static const char *const bad[] = { "", "1A", "A-B", "A=B", ".FILE", "A B" };
 	struct cfg_env env;
@@ -70,7 +70,7 @@ import_and_reset(void **state)
 }
 
 static void
-bounds(void **state)
+names_and_values_are_bounded(void **state)
 {
 	char *big = calloc(1, CFG_ENV_VALUE_MAX + 2);
 	struct cfg_env env;
@@ -99,9 +99,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(set_and_get),
-		cmocka_unit_test(bad_names),
+		cmocka_unit_test(bad_names_are_refused),
 		cmocka_unit_test(import_and_reset),
-		cmocka_unit_test(bounds),
+		cmocka_unit_test(names_and_values_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 #include "unit/cfg/cfg_rig.h"
 
 static void
-environment_keywords(void **state)
+keywords_change_the_environment(void **state)
 {
 	struct world w;
 
@@ -23,7 +23,7 @@ environment_keywords(void **state)
 }
 
 static void
-refusals(void **state)
+bad_lines_are_refused(void **state)
 {
 	static const char *const bad[] = {
 		"setenv\n",
@@ -56,7 +56,7 @@ refusals(void **state)
 }
 
 static void
-too_many(void **state)
+too_many_variables_are_refused(void **state)
 {
 	struct world w;
 	struct sbuf b;
@@ -86,9 +86,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(environment_keywords),
-		cmocka_unit_test(refusals),
-		cmocka_unit_test(too_many),
+		cmocka_unit_test(keywords_change_the_environment),
+		cmocka_unit_test(bad_lines_are_refused),
+		cmocka_unit_test(too_many_variables_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

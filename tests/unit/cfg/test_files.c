@@ -54,7 +54,7 @@ write_file(const char *name, const char *text)
 }
 
 static void
-directories(void **state)
+files_of_directories_are_read_in_order(void **state)
 {
 	struct world w;
 	struct cfg_files fs;
@@ -91,7 +91,7 @@ directories(void **state)
 }
 
 static void
-missing_files(void **state)
+a_missing_file_is_reported(void **state)
 {
 	struct world w;
 	struct cfg_files fs;
@@ -115,7 +115,7 @@ missing_files(void **state)
 }
 
 static void
-big_file(void **state)
+big_files_are_read_and_huge_ones_refused(void **state)
 {
 	struct world w;
 	struct cfg_files fs;
@@ -168,9 +168,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(directories, make_dir, remove_dir),
-		cmocka_unit_test_setup_teardown(missing_files, make_dir, remove_dir),
-		cmocka_unit_test_setup_teardown(big_file, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(files_of_directories_are_read_in_order,
+			make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(a_missing_file_is_reported, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(big_files_are_read_and_huge_ones_refused, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(descriptors_are_closed, make_dir, remove_dir),
 	};
 

@@ -43,7 +43,7 @@ check(const char *line, const char *want)
 
 /* Each line was first given to Debian's haproxy as the argument of .notice. */
 static void
-quoting(void **state)
+quotes_and_escapes_are_haproxys(void **state)
 {
 	static const char *const t[][2] = {
 		{ "", "" },
@@ -82,7 +82,7 @@ quoting(void **state)
 }
 
 static void
-expansion(void **state)
+variables_are_expanded(void **state)
 {
 	static const char *const t[][2] = {
 		{ "\"$X\"", "[a b  c]" },
@@ -120,7 +120,7 @@ expansion(void **state)
 }
 
 static void
-errors(void **state)
+errors_have_their_column(void **state)
 {
 	static const char *const t[][2] = {
 		{ "x \"a", "!unmatched quote@3" },
@@ -148,7 +148,7 @@ errors(void **state)
 }
 
 static void
-columns(void **state)
+words_have_their_columns(void **state)
 {
 	static const char line[] = "\ta  \"b c\" \"${X[*]}\" d";
 	static const unsigned want[] = { 2, 5, 11, 11, 11, 21 };
@@ -184,7 +184,7 @@ big_value(void *arg, const char *name)
 }
 
 static void
-bounds(void **state)
+lines_and_words_are_bounded(void **state)
 {
 	size_t len = 1 << 20;
 	char *line = malloc(len + 1);
@@ -217,7 +217,7 @@ bounds(void **state)
 }
 
 static void
-no_comment(void **state)
+without_comments_a_hash_is_a_word(void **state)
 {
 	struct cfg_lexer lx;
 
@@ -231,7 +231,7 @@ no_comment(void **state)
 }
 
 static void
-error_texts(void **state)
+every_error_has_a_text(void **state)
 {
 	(void)state;
 	for (int i = 0; i < CFG_LEX_ERR_COUNT; i++)
@@ -243,14 +243,14 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(quoting),
-		cmocka_unit_test(expansion),
-		cmocka_unit_test(errors),
-		cmocka_unit_test(columns),
+		cmocka_unit_test(quotes_and_escapes_are_haproxys),
+		cmocka_unit_test(variables_are_expanded),
+		cmocka_unit_test(errors_have_their_column),
+		cmocka_unit_test(words_have_their_columns),
 		cmocka_unit_test(nul_in_the_line),
-		cmocka_unit_test(bounds),
-		cmocka_unit_test(no_comment),
-		cmocka_unit_test(error_texts),
+		cmocka_unit_test(lines_and_words_are_bounded),
+		cmocka_unit_test(without_comments_a_hash_is_a_word),
+		cmocka_unit_test(every_error_has_a_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

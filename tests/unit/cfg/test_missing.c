@@ -5,7 +5,7 @@
 #include "unit/test.h"
 
 static void
-words(void **state)
+words_belong_to_what_is_missing(void **state)
 {
 	static const struct {
 		const char *word;
@@ -36,7 +36,7 @@ words(void **state)
 }
 
 static void
-messages(void **state)
+messages_belong_to_what_is_missing(void **state)
 {
 	static const struct {
 		const char *text;
@@ -67,7 +67,7 @@ messages(void **state)
 
 /* Lines are counted once; a dozen of them are shown, files only if there are several. */
 static void
-lists(void **state)
+lines_are_listed_once(void **state)
 {
 	struct cfg_diag d;
 	struct cfg_where w = { .col = 1 }, other = { .line = 2, .col = 1 };
@@ -113,9 +113,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words),
-		cmocka_unit_test(messages),
-		cmocka_unit_test(lists),
+		cmocka_unit_test(words_belong_to_what_is_missing),
+		cmocka_unit_test(messages_belong_to_what_is_missing),
+		cmocka_unit_test(lines_are_listed_once),
 		cmocka_unit_test(each_feature_has_a_replacement),
 	};
 

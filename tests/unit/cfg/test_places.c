@@ -3,7 +3,7 @@
 #include "unit/test.h"
 
 static void
-sorted_set(void **state)
+places_are_a_sorted_set(void **state)
 {
 	static const struct cfg_file first = { .number = 0 }, second = { .number = 1 };
 	const struct cfg_where added[] = { { &second, 2, 1 }, { &first, 9, 1 }, { &first, 3, 4 },
@@ -31,7 +31,7 @@ sorted_set(void **state)
 }
 
 static void
-bound(void **state)
+the_number_of_places_is_bounded(void **state)
 {
 	static const struct cfg_file file;
 	struct cfg_where w = { &file, 0, 1 };
@@ -51,8 +51,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sorted_set),
-		cmocka_unit_test(bound),
+		cmocka_unit_test(places_are_a_sorted_set),
+		cmocka_unit_test(the_number_of_places_is_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,7 +37,7 @@ sections_and_inheritance(void **state)
 }
 
 static void
-section_errors(void **state)
+errors_of_sections_are_reported(void **state)
 {
 	(void)state;
 	world_expect("frontend\n maxconn 1\n"
@@ -121,7 +121,7 @@ bytes_that_are_not_seen(void **state)
 
 /* Errors that follow from a section that cannot be read are not reported. */
 static void
-lost_sections(void **state)
+errors_that_follow_are_not_reported(void **state)
 {
 	(void)state;
 	world_expect("global\nfronted f\n bind :80\n nonsense\n"
@@ -163,7 +163,7 @@ files_end_sections(void **state)
 }
 
 static void
-conditional_blocks(void **state)
+conditions_choose_lines(void **state)
 {
 	(void)state;
 	world_expect("global\n"
@@ -181,7 +181,7 @@ conditional_blocks(void **state)
 }
 
 static void
-block_errors(void **state)
+errors_of_blocks_are_reported(void **state)
 {
 	(void)state;
 	world_expect(".else\n.endif\n.elif 1\n"
@@ -229,7 +229,7 @@ block_errors(void **state)
 }
 
 static void
-messages(void **state)
+directives_print_messages(void **state)
 {
 	(void)state;
 	world_expect(".notice \"a b\"\n.warning w\n.alert \"$.LINE ${.FILE} ${.SECTION}\"\n"
@@ -248,7 +248,7 @@ messages(void **state)
 }
 
 static void
-environment(void **state)
+lines_see_the_environment(void **state)
 {
 	(void)state;
 	world_expect(
@@ -273,7 +273,7 @@ environment(void **state)
 }
 
 static void
-lexing_errors(void **state)
+errors_of_the_lexer_are_reported(void **state)
 {
 	(void)state;
 	world_expect("global\r\n daemon\r\n\tmaxconn \"1\r\n log ${X \"${X\"\n.if 0\n 'x\n.endif\n",
@@ -290,7 +290,7 @@ lexing_errors(void **state)
 }
 
 static void
-deep_blocks(void **state)
+blocks_that_are_too_deep_are_refused(void **state)
 {
 	struct world w;
 	char text[8 * 64] = "";
@@ -376,7 +376,7 @@ mem_free(void *p)
 }
 
 static void
-torture(void **state)
+every_allocation_may_fail(void **state)
 {
 	static const char text[] =
 		"global\n setenv A \"b ${HOME-c}\"\n log \"${A[*]}\"\n daemon\n"
@@ -414,19 +414,19 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sections_and_inheritance),
-		cmocka_unit_test(section_errors),
+		cmocka_unit_test(errors_of_sections_are_reported),
 		cmocka_unit_test(outside_of_sections),
 		cmocka_unit_test(bytes_that_are_not_seen),
-		cmocka_unit_test(lost_sections),
+		cmocka_unit_test(errors_that_follow_are_not_reported),
 		cmocka_unit_test(files_end_sections),
-		cmocka_unit_test(conditional_blocks),
-		cmocka_unit_test(block_errors),
-		cmocka_unit_test(messages),
-		cmocka_unit_test(environment),
-		cmocka_unit_test(lexing_errors),
-		cmocka_unit_test(deep_blocks),
+		cmocka_unit_test(conditions_choose_lines),
+		cmocka_unit_test(errors_of_blocks_are_reported),
+		cmocka_unit_test(directives_print_messages),
+		cmocka_unit_test(lines_see_the_environment),
+		cmocka_unit_test(errors_of_the_lexer_are_reported),
+		cmocka_unit_test(blocks_that_are_too_deep_are_refused),
 		cmocka_unit_test(too_many_defaults),
-		cmocka_unit_test(torture),
+		cmocka_unit_test(every_allocation_may_fail),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 static void
-lookups(void **state)
+keywords_are_found_by_section(void **state)
 {
 	struct cfg_registry reg;
 
@@ -46,7 +46,7 @@ same_name_in_other_sections(void **state)
 }
 
 static void
-duplicates(void **state)
+duplicate_keywords_are_refused(void **state)
 {
 	static const struct cfg_kw kw[] = { { .name = "daemon", .sections = CFG_GLOBAL }, { 0 } };
 	static const struct cfg_kw twice[] = {
@@ -97,9 +97,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lookups),
+		cmocka_unit_test(keywords_are_found_by_section),
 		cmocka_unit_test(same_name_in_other_sections),
-		cmocka_unit_test(duplicates),
+		cmocka_unit_test(duplicate_keywords_are_refused),
 		cmocka_unit_test(too_many_modules),
 	};
 

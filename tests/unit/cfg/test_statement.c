@@ -22,7 +22,7 @@ names_and_forms(void **state)
 }
 
 static void
-argument_counts(void **state)
+counts_of_arguments_are_checked(void **state)
 {
 	(void)state;
 	world_expect("global\n maxconn\n maxconn 1 2\n daemon x\n no daemon\n no log x\n no\n"
@@ -58,7 +58,7 @@ argument_counts(void **state)
 
 /* Keywords that may occur once in a section: either the last line counts, or the first. */
 static void
-repeated_keywords(void **state)
+a_repeated_keyword_counts_once(void **state)
 {
 	(void)state;
 	world_expect("defaults\n timeout client 1s\n timeout connect 1s\n timeout connect 2s\n"
@@ -88,7 +88,7 @@ repeated_keywords(void **state)
 }
 
 static void
-places(void **state)
+keywords_have_their_sections(void **state)
 {
 	(void)state;
 	world_expect("defaults\n server a b\n daemon\n"
@@ -137,7 +137,7 @@ places(void **state)
 }
 
 static void
-classes(void **state)
+unsupported_keywords_are_not_unknown(void **state)
 {
 	(void)state;
 	world_expect("global\n tune.quiet\n nbproc 3\n stick-table x\n"
@@ -194,7 +194,7 @@ expect_text(const char *text, const char *want)
 }
 
 static void
-misspellings(void **state)
+a_misspelling_gets_a_suggestion(void **state)
 {
 	(void)state;
 	expect_text("global\n maxcon 1\n",
@@ -229,7 +229,7 @@ misspellings(void **state)
 
 /* "no" before a keyword that is not supported. */
 static void
-negated_unsupported(void **state)
+no_before_an_unsupported_keyword_is_explained(void **state)
 {
 	(void)state;
 	expect_text("listen l\n no option forwardfor\n",
@@ -258,7 +258,7 @@ very_long_words(void **state)
 
 /* The keyword has no effect there, but its arguments are checked. */
 static void
-misplaced_arguments(void **state)
+arguments_are_checked_where_it_has_no_effect(void **state)
 {
 	(void)state;
 	expect_text("backend b\n maxconn\n", "'maxconn' expects <number>.");
@@ -283,15 +283,15 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_and_forms),
-		cmocka_unit_test(argument_counts),
-		cmocka_unit_test(repeated_keywords),
-		cmocka_unit_test(places),
-		cmocka_unit_test(classes),
-		cmocka_unit_test(misspellings),
-		cmocka_unit_test(negated_unsupported),
+		cmocka_unit_test(counts_of_arguments_are_checked),
+		cmocka_unit_test(a_repeated_keyword_counts_once),
+		cmocka_unit_test(keywords_have_their_sections),
+		cmocka_unit_test(unsupported_keywords_are_not_unknown),
+		cmocka_unit_test(a_misspelling_gets_a_suggestion),
+		cmocka_unit_test(no_before_an_unsupported_keyword_is_explained),
 		cmocka_unit_test(very_long_words),
 		cmocka_unit_test(long_second_word),
-		cmocka_unit_test(misplaced_arguments),
+		cmocka_unit_test(arguments_are_checked_where_it_has_no_effect),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

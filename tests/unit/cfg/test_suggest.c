@@ -4,7 +4,7 @@
 #include "unit/test.h"
 
 static void
-distances(void **state)
+distances_count_changes(void **state)
 {
 	static const struct {
 		const char *a, *b;
@@ -35,7 +35,7 @@ distances(void **state)
 }
 
 static void
-long_names(void **state)
+long_names_are_not_compared(void **state)
 {
 	char a[CFG_SUGGEST_MAX + 2], b[CFG_SUGGEST_MAX + 1];
 
@@ -61,7 +61,7 @@ nearest(const char *given)
 }
 
 static void
-suggestions(void **state)
+the_nearest_name_is_suggested(void **state)
 {
 	struct cfg_suggest s;
 
@@ -85,9 +85,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(distances),
-		cmocka_unit_test(long_names),
-		cmocka_unit_test(suggestions),
+		cmocka_unit_test(distances_count_changes),
+		cmocka_unit_test(long_names_are_not_compared),
+		cmocka_unit_test(the_nearest_name_is_suggested),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,7 +30,7 @@ static const char *const hostile[] = {
 #define EACH(i) for (size_t i = 0; i < sizeof(hostile) / sizeof(hostile[0]); i++)
 
 static void
-integers(void **state)
+integers_are_read_within_their_range(void **state)
 {
 	struct cfg_value_err err;
 	int64_t v = 0;
@@ -57,7 +57,7 @@ integers(void **state)
 }
 
 static void
-hostile_numbers(void **state)
+hostile_numbers_are_refused(void **state)
 {
 	int64_t i = 77;
 	uint64_t u = 77;
@@ -86,7 +86,7 @@ hostile_numbers(void **state)
 }
 
 static void
-times(void **state)
+times_have_units(void **state)
 {
 	static const struct {
 		const char *text;
@@ -132,7 +132,7 @@ times(void **state)
 }
 
 static void
-odd_characters(void **state)
+an_odd_character_is_named(void **state)
 {
 	static const struct {
 		const char *text;
@@ -154,7 +154,7 @@ odd_characters(void **state)
 }
 
 static void
-sizes(void **state)
+sizes_have_units(void **state)
 {
 	struct cfg_value_err err;
 	uint64_t v;
@@ -204,7 +204,7 @@ percents_and_switches(void **state)
 }
 
 static void
-enumerations(void **state)
+words_are_read_and_listed(void **state)
 {
 	static const struct cfg_enum names[] = {
 		{ "roundrobin", 4 }, { "leastconn", 5 }, { "source", 6 }, { NULL, 0 },
@@ -232,13 +232,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(integers),
-		cmocka_unit_test(hostile_numbers),
-		cmocka_unit_test(times),
-		cmocka_unit_test(odd_characters),
-		cmocka_unit_test(sizes),
+		cmocka_unit_test(integers_are_read_within_their_range),
+		cmocka_unit_test(hostile_numbers_are_refused),
+		cmocka_unit_test(times_have_units),
+		cmocka_unit_test(an_odd_character_is_named),
+		cmocka_unit_test(sizes_have_units),
 		cmocka_unit_test(percents_and_switches),
-		cmocka_unit_test(enumerations),
+		cmocka_unit_test(words_are_read_and_listed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

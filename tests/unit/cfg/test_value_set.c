@@ -7,7 +7,7 @@
 #define BIT(n) (UINT64_C(1) << ((n) - 1))
 
 static void
-sets(void **state)
+sets_are_read_as_bits(void **state)
 {
 	static const struct {
 		const char *text;
@@ -48,7 +48,7 @@ sets(void **state)
 }
 
 static void
-cpus(void **state)
+ranges_of_cpus_are_read(void **state)
 {
 	static const struct {
 		const char *text;
@@ -81,7 +81,7 @@ cpus(void **state)
 }
 
 static void
-mistakes(void **state)
+invalid_sets_are_refused(void **state)
 {
 	static const char *const neither[] = { "", "-", "x", "-1", "-3", "1x", "1-x", "1-2-3",
 		"1,2", "1-2,3", "+1", "1-+2", " 1", "1 ", "1--2", "ALL", "all1", "1/1", "0x1",
@@ -120,9 +120,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sets),
-		cmocka_unit_test(cpus),
-		cmocka_unit_test(mistakes),
+		cmocka_unit_test(sets_are_read_as_bits),
+		cmocka_unit_test(ranges_of_cpus_are_read),
+		cmocka_unit_test(invalid_sets_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

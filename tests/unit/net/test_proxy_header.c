@@ -99,7 +99,7 @@ check(const struct said *t, size_t n)
 #define X92 X10 X10 X10 X10 X10 X10 X10 X10 X10 "xx"
 
 static void
-lines(void **st)
+headers_of_version_1_are_read(void **st)
 {
 	static const struct said t[] = {
 		{ STR("PROXY TCP4 1.2.3.4 5.6.7.8 1111 2222\r\n"), INET_TEXT },
@@ -191,7 +191,7 @@ lines_that_are_refused(void **st)
 }
 
 static void
-blocks(void **st)
+headers_of_version_2_are_read(void **st)
 {
 	static const struct said t[] = {
 		{ STR(SIG "\x21\x11\0\14" INET), INET_TEXT },
@@ -559,9 +559,9 @@ main(void)
 		cmocka_unit_test(fields_are_written_and_found),
 		cmocka_unit_test(the_field_about_tls_has_fields),
 		cmocka_unit_test(a_long_authority_is_invalid),
-		cmocka_unit_test(lines),
+		cmocka_unit_test(headers_of_version_1_are_read),
 		cmocka_unit_test(lines_that_are_refused),
-		cmocka_unit_test(blocks),
+		cmocka_unit_test(headers_of_version_2_are_read),
 		cmocka_unit_test(blocks_that_are_refused),
 		cmocka_unit_test(checksums_are_verified),
 		cmocka_unit_test(checksums_have_four_bytes),

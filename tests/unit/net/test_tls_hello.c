@@ -33,7 +33,7 @@ read_as(struct str bytes)
 
 /* A comment after a row has what HAProxy 2.6 does, where it differs. */
 static void
-hellos(void **state)
+hellos_are_taken_apart(void **state)
 {
 	static const struct {
 		struct hello_parts h;
@@ -92,7 +92,7 @@ hellos(void **state)
 
 /* An incomplete hello is not decided, and bytes after it are not read. */
 static void
-pieces(void **state)
+an_incomplete_hello_is_not_decided(void **state)
 {
 	const struct hello_parts parts = { .extensions = STR(ALL) };
 	struct str whole = hello_make(&parts);
@@ -110,7 +110,7 @@ pieces(void **state)
 }
 
 static void
-others(void **state)
+what_is_no_hello_is_refused(void **state)
 {
 	static const struct str t[] = { STR("G"), STR("GET / HTTP/1.1\r\n"),
 		STR("\25\3\1\0\3\1\0\0"), STR("\24\3\1\0\2"), STR("\27\3\1\0\1x"),
@@ -150,7 +150,7 @@ cut(struct str whole, size_t size, struct str between, char *to)
 
 /* One message in any records is the same message, and is waited for. */
 static void
-records(void **state)
+a_hello_in_any_records_is_one_message(void **state)
 {
 	static const struct str between[] = { STR(""), STR(EMPTY), STR(ALERT), STR(CCS),
 		STR(EMPTY CCS ALERT ALERT EMPTY) };
@@ -175,7 +175,7 @@ records(void **state)
 }
 
 static void
-fields(void **state)
+fields_of_a_hello_are_found(void **state)
 {
 	const struct hello_parts parts = { .extensions = STR(ALL), .session = 7, .ciphers = 4 };
 	struct hello_fields f;
@@ -195,7 +195,7 @@ fields(void **state)
 }
 
 static void
-versions(void **state)
+versions_are_found(void **state)
 {
 	static const char old[] = "\x80\x0b\1\3\1\0\3\0\0\0\20ab";
 	const struct hello_parts parts = { .version = "\3\2", .no_extensions = 1 };
@@ -216,12 +216,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hellos),
-		cmocka_unit_test(pieces),
-		cmocka_unit_test(others),
-		cmocka_unit_test(records),
-		cmocka_unit_test(fields),
-		cmocka_unit_test(versions),
+		cmocka_unit_test(hellos_are_taken_apart),
+		cmocka_unit_test(an_incomplete_hello_is_not_decided),
+		cmocka_unit_test(what_is_no_hello_is_refused),
+		cmocka_unit_test(a_hello_in_any_records_is_one_message),
+		cmocka_unit_test(fields_of_a_hello_are_found),
+		cmocka_unit_test(versions_are_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

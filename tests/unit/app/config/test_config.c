@@ -27,7 +27,7 @@ load(unsigned int flags, int maxconn, int proxy_maxconn, const char *file, const
 }
 
 static void
-loads(void **state)
+files_are_one_configuration(void **state)
 {
 	const char *a = files_write("a.cfg", "global\n maxconn 7\n" TIMES);
 	const char *b = files_write("b.cfg", LISTEN);
@@ -94,7 +94,7 @@ stats_sockets_take_an_id(void **state)
 
 /* The smaller of the file's and the command line's limits; one that is too small is an error. */
 static void
-memory(void **state)
+the_smaller_limit_of_memory_counts(void **state)
 {
 	static const struct {
 		const char *global;
@@ -170,7 +170,7 @@ every_error_is_reported(void **state)
 }
 
 static void
-warnings(void **state)
+warnings_do_not_stop_it(void **state)
 {
 	const char *a = files_write("a.cfg", "defaults\n mode tcp\n" LISTEN);
 
@@ -216,7 +216,7 @@ too_many_threads(void **state)
 
 /* Bind lines all of whose threads do not exist, of enabled proxies and of stats sockets. */
 static void
-bind_threads(void **state)
+bind_lines_need_a_thread_that_exists(void **state)
 {
 	static const struct {
 		const char *stats, *bind;
@@ -252,7 +252,7 @@ bind_threads(void **state)
 }
 
 static void
-variables(void **state)
+variables_name_peer_and_files(void **state)
 {
 	const char *a = files_write("a.cfg",
 		TIMES "listen \"${HAPROXY_LOCALPEER}\"\n bind "
@@ -269,7 +269,7 @@ variables(void **state)
 
 /* Without -L the local peer has the name of the host. */
 static void
-default_peer(void **state)
+the_default_peer_is_the_host(void **state)
 {
 	char host[256] = "";
 
@@ -301,7 +301,7 @@ no_random(void *ctx, void *buf, size_t len, unsigned int flags)
 
 /* Each configuration gets a secret of its own for its hashes; without one it is not read. */
 static void
-secrets(void **state)
+each_configuration_has_a_secret(void **state)
 {
 	struct keyhash first;
 	struct sys_ops ops = sys_linux;
@@ -323,7 +323,7 @@ secrets(void **state)
 }
 
 static void
-conditions(void **state)
+conditions_see_version_and_features(void **state)
 {
 	FILE *null = fopen("/dev/null", "w");
 
@@ -345,20 +345,20 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		FILES_CASE(loads),
+		FILES_CASE(files_are_one_configuration),
 		FILES_CASE(command_line_wins),
 		FILES_CASE(stats_sockets_take_an_id),
-		FILES_CASE(memory),
+		FILES_CASE(the_smaller_limit_of_memory_counts),
 		FILES_CASE(pipes_are_needed_only_for_splicing),
 		FILES_CASE(every_error_is_reported),
-		FILES_CASE(warnings),
-		FILES_CASE(variables),
-		FILES_CASE(default_peer),
+		FILES_CASE(warnings_do_not_stop_it),
+		FILES_CASE(variables_name_peer_and_files),
+		FILES_CASE(the_default_peer_is_the_host),
 		FILES_CASE(listeners),
-		FILES_CASE(secrets),
-		FILES_CASE(conditions),
+		FILES_CASE(each_configuration_has_a_secret),
+		FILES_CASE(conditions_see_version_and_features),
 		FILES_CASE(too_many_threads),
-		FILES_CASE(bind_threads),
+		FILES_CASE(bind_lines_need_a_thread_that_exists),
 	};
 
 	sys_init(&sys, &sys_linux, NULL);

@@ -8,7 +8,7 @@
 #include "unit/test.h"
 
 static void
-defaults(void **state)
+a_new_section_has_the_defaults(void **state)
 {
 	struct global_conf g;
 
@@ -25,7 +25,7 @@ defaults(void **state)
 }
 
 static void
-pollers(void **state)
+options_exclude_pollers(void **state)
 {
 	struct global_conf g;
 
@@ -45,7 +45,7 @@ pollers(void **state)
 }
 
 static void
-threads(void **state)
+threads_follow_the_cpus(void **state)
 {
 	struct fake *k = fake_new();
 	struct global_conf g;
@@ -101,7 +101,7 @@ threads_of_a_large_machine(void **state)
 }
 
 static void
-cpus(void **state)
+workers_have_their_cpus(void **state)
 {
 	struct global_conf g;
 
@@ -121,10 +121,13 @@ cpus(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(defaults), cmocka_unit_test(pollers),
-					    cmocka_unit_test(threads),
-					    cmocka_unit_test(threads_of_a_large_machine),
-					    cmocka_unit_test(cpus) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_new_section_has_the_defaults),
+		cmocka_unit_test(options_exclude_pollers),
+		cmocka_unit_test(threads_follow_the_cpus),
+		cmocka_unit_test(threads_of_a_large_machine),
+		cmocka_unit_test(workers_have_their_cpus),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

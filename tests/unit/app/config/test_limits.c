@@ -9,7 +9,7 @@
 #include "unit/test.h"
 
 static void
-derives_maxconn(void **state)
+maxconn_is_derived_from_descriptors(void **state)
 {
 	struct limits_in in = { .listeners = 6, .admin_conns = 10, .soft = 1024, .hard = 4096 };
 	struct limits l = limits_plan(&in);
@@ -56,7 +56,7 @@ workers_need_descriptors_of_their_own(void **state)
 }
 
 static void
-derives_descriptors(void **state)
+descriptors_are_derived_from_maxconn(void **state)
 {
 	struct limits_in in = { .maxconn = 1000, .listeners = 2, .soft = 1024, .hard = 4096 };
 	struct limits l = limits_plan(&in);
@@ -211,7 +211,7 @@ optional_pipes_take_the_remaining_descriptors(void **state)
 }
 
 static void
-explains(void **state)
+a_limit_that_is_too_low_is_explained(void **state)
 {
 	struct limits_in in = { .maxconn = 10, .soft = 1024, .hard = 4096 };
 	struct limits l = limits_plan(&in);
@@ -284,13 +284,15 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(derives_maxconn),     cmocka_unit_test(derived_maxconn_is_capped),
-		cmocka_unit_test(derives_descriptors), cmocka_unit_test(too_few_descriptors),
+		cmocka_unit_test(maxconn_is_derived_from_descriptors),
+		cmocka_unit_test(derived_maxconn_is_capped),
+		cmocka_unit_test(descriptors_are_derived_from_maxconn),
+		cmocka_unit_test(too_few_descriptors),
 		cmocka_unit_test(pipes_take_descriptors),
 		cmocka_unit_test(connections_and_pipes_share_descriptors),
 		cmocka_unit_test(workers_need_descriptors_of_their_own),
 		cmocka_unit_test(optional_pipes_take_the_remaining_descriptors),
-		cmocka_unit_test(explains),
+		cmocka_unit_test(a_limit_that_is_too_low_is_explained),
 		cmocka_unit_test(limits_are_set_in_the_kernel),
 	};
 

@@ -24,7 +24,7 @@ parse(const char *line)
 }
 
 static void
-actions(void **state)
+options_choose_the_action(void **state)
 {
 	static const struct { const char *line; enum options_action action; } t[] = {
 		{ "-f a.cfg", OPTIONS_RUN },        { "-c -f a.cfg", OPTIONS_CHECK },
@@ -46,7 +46,7 @@ actions(void **state)
 }
 
 static void
-places(void **state)
+options_choose_where_to_run(void **state)
 {
 	static const struct {
 		const char *line;
@@ -75,7 +75,7 @@ places(void **state)
 }
 
 static void
-values(void **state)
+options_set_values(void **state)
 {
 	(void)state;
 	assert_int_equal(
@@ -102,7 +102,7 @@ values(void **state)
 }
 
 static void
-hints(void **state)
+debug_options_are_hints(void **state)
 {
 	(void)state;
 	assert_int_equal(parse("-f a -dM -dMff -dM=1 -dI -dZ"), 0);
@@ -133,7 +133,7 @@ previous_processes(void **state)
 }
 
 static void
-mistakes(void **state)
+wrong_options_are_refused(void **state)
 {
 	static const struct { const char *line; int reason; const char *text; } t[] = {
 		{ "-f", -ERR_SYNTAX, "needs an argument" },
@@ -182,12 +182,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(actions),
-		cmocka_unit_test(places),
-		cmocka_unit_test(values),
-		cmocka_unit_test(hints),
+		cmocka_unit_test(options_choose_the_action),
+		cmocka_unit_test(options_choose_where_to_run),
+		cmocka_unit_test(options_set_values),
+		cmocka_unit_test(debug_options_are_hints),
 		cmocka_unit_test(previous_processes),
-		cmocka_unit_test(mistakes),
+		cmocka_unit_test(wrong_options_are_refused),
 		cmocka_unit_test(too_many_files),
 	};
 

@@ -26,7 +26,7 @@ printed(int build)
 }
 
 static void
-short_form(void **state)
+the_short_version_is_one_line(void **state)
 {
 	char *text = printed(0);
 
@@ -38,7 +38,7 @@ short_form(void **state)
 }
 
 static void
-long_form(void **state)
+the_long_version_lists_what_is_built_in(void **state)
 {
 	static const char *const lines[] = { "  TARGET  = linux-glibc\n", "Feature list : +",
 		" +THREAD", " +OPENSSL", "Built with OpenSSL version : OpenSSL 3", "MALLOC",
@@ -77,7 +77,7 @@ called_as_haproxy(void **state)
 
 /* Tools take "Version: A.B.C" apart: A.B must be at least 1.5 and everything non-empty. */
 static void
-compatible_version(void **state)
+tools_can_compare_the_version(void **state)
 {
 	int a = 0, b = 0, c = 0;
 
@@ -90,10 +90,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(short_form),
-		cmocka_unit_test(long_form),
+		cmocka_unit_test(the_short_version_is_one_line),
+		cmocka_unit_test(the_long_version_lists_what_is_built_in),
 		cmocka_unit_test(called_as_haproxy),
-		cmocka_unit_test(compatible_version),
+		cmocka_unit_test(tools_can_compare_the_version),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

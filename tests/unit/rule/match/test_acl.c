@@ -17,7 +17,7 @@ ask(const char *acls, const char *cond)
 
 /* Several lines of one name: the ACL matches if one of them does. */
 static void
-several_lines(void **state)
+an_acl_matches_if_one_line_does(void **state)
 {
 	static const char acls[] =
 		"acl a t.path_beg /x\nacl a t.path_end .gif\nacl b t.path_beg /x";
@@ -30,7 +30,7 @@ several_lines(void **state)
 
 /* Any value of a fetch that returns several; a missing one does not hide those after it. */
 static void
-several_values(void **state)
+an_acl_matches_if_one_value_does(void **state)
 {
 	(void)state;
 	traffic.n_multi = 3;
@@ -70,7 +70,7 @@ fetches_that_are_not_available(void **state)
 }
 
 static void
-predefined(void **state)
+predefined_acls_can_be_replaced(void **state)
 {
 	(void)state;
 	assert_int_equal(ask("", "TRUE"), RULE_YES);
@@ -90,7 +90,7 @@ predefined(void **state)
 }
 
 static void
-checked(void **state)
+an_acl_in_use_is_checked(void **state)
 {
 	struct rule_err why;
 
@@ -109,11 +109,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(several_lines),
-		cmocka_unit_test(several_values),
+		cmocka_unit_test(an_acl_matches_if_one_line_does),
+		cmocka_unit_test(an_acl_matches_if_one_value_does),
 		cmocka_unit_test(fetches_that_are_not_available),
-		cmocka_unit_test(predefined),
-		cmocka_unit_test(checked),
+		cmocka_unit_test(predefined_acls_can_be_replaced),
+		cmocka_unit_test(an_acl_in_use_is_checked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,7 @@ static struct cond_rig rig;
 
 /* Errors have the right column: the line "acl a ..." begins in column 1. */
 static void
-refused(void **state)
+bad_acls_are_refused(void **state)
 {
 	static const struct {
 		const char *line;
@@ -65,7 +65,7 @@ refused(void **state)
 }
 
 static void
-doubtful(void **state)
+doubtful_acls_cause_a_warning(void **state)
 {
 	static const struct {
 		const char *line, *why;
@@ -101,7 +101,7 @@ ask(const char *cond)
 
 /* The results of Debian's haproxy 2.6 for the same conditions. */
 static void
-accepted(void **state)
+acls_match_as_in_haproxy(void **state)
 {
 	static const struct {
 		const char *cond;
@@ -166,7 +166,7 @@ accepted(void **state)
 
 /* -i applies to the arguments after it; -M reads the first column. */
 static void
-files(void **state)
+flags_apply_to_files_after_them(void **state)
 {
 	char path[] = "/tmp/tacit-acl-XXXXXX", cond[200];
 	static const struct {
@@ -200,7 +200,7 @@ files(void **state)
 
 /* A thousand lines that differ only in their patterns make one test. */
 static void
-merged(void **state)
+lines_with_one_sample_are_one_test(void **state)
 {
 	struct rule_acl *a;
 	struct acl_test *first;
@@ -257,7 +257,7 @@ criterion_of(const char *name)
 
 /* ACLs of a section with the same sample share it, but not their methods and patterns. */
 static void
-shared_criteria(void **state)
+acls_with_one_sample_share_it(void **state)
 {
 	(void)state;
 	cond_rig_init(&rig);
@@ -275,7 +275,7 @@ shared_criteria(void **state)
 }
 
 static void
-versions(void **state)
+versions_are_read_in_acls(void **state)
 {
 	(void)state;
 	cond_rig_init(&rig);
@@ -289,14 +289,14 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(refused),
-		cmocka_unit_test(doubtful),
-		cmocka_unit_test(accepted),
-		cmocka_unit_test(files),
-		cmocka_unit_test(merged),
+		cmocka_unit_test(bad_acls_are_refused),
+		cmocka_unit_test(doubtful_acls_cause_a_warning),
+		cmocka_unit_test(acls_match_as_in_haproxy),
+		cmocka_unit_test(flags_apply_to_files_after_them),
+		cmocka_unit_test(lines_with_one_sample_are_one_test),
 		cmocka_unit_test(merged_among_many),
-		cmocka_unit_test(shared_criteria),
-		cmocka_unit_test(versions),
+		cmocka_unit_test(acls_with_one_sample_share_it),
+		cmocka_unit_test(versions_are_read_in_acls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@ static struct cond_rig rig;
 
 /* The disjunctive form of the manual (7.2), with operands that wait. */
 static void
-forms(void **state)
+and_binds_closer_than_or(void **state)
 {
 	static const struct {
 		const char *cond;
@@ -59,7 +59,7 @@ forms(void **state)
 }
 
 static void
-unless(void **state)
+unless_negates_the_condition(void **state)
 {
 	static const char *const words[] = { "y", "n", "w" };
 	static const enum rule_truth want[] = { RULE_NO, RULE_YES, RULE_WAIT };
@@ -77,7 +77,7 @@ unless(void **state)
 
 /* Nothing waits when no more can arrive; a value that arrived and matches counts at once. */
 static void
-waiting(void **state)
+a_condition_waits_for_its_data(void **state)
 {
 	(void)state;
 	cond_rig_init(&rig);
@@ -96,7 +96,7 @@ waiting(void **state)
 
 /* Operands after the one that decides are not evaluated. */
 static void
-short_cuts(void **state)
+operands_after_the_decision_are_not_evaluated(void **state)
 {
 	(void)state;
 	cond_rig_init(&rig);
@@ -110,7 +110,7 @@ short_cuts(void **state)
 
 /* The line "when ..." begins in column 1. */
 static void
-refused(void **state)
+bad_conditions_are_refused(void **state)
 {
 	static const struct {
 		const char *line;
@@ -160,7 +160,7 @@ refused(void **state)
 
 /* An invalid line of an ACL causes one error, and not another for each use of the ACL. */
 static void
-one_error(void **state)
+a_bad_acl_is_one_error(void **state)
 {
 	(void)state;
 	cond_rig_init(&rig);
@@ -174,12 +174,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(forms),
-		cmocka_unit_test(unless),
-		cmocka_unit_test(waiting),
-		cmocka_unit_test(short_cuts),
-		cmocka_unit_test(refused),
-		cmocka_unit_test(one_error),
+		cmocka_unit_test(and_binds_closer_than_or),
+		cmocka_unit_test(unless_negates_the_condition),
+		cmocka_unit_test(a_condition_waits_for_its_data),
+		cmocka_unit_test(operands_after_the_decision_are_not_evaluated),
+		cmocka_unit_test(bad_conditions_are_refused),
+		cmocka_unit_test(a_bad_acl_is_one_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

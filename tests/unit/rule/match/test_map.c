@@ -62,7 +62,7 @@ expect(const char *fmt, const char *want)
 }
 
 static void
-texts(void **state)
+maps_give_texts(void **state)
 {
 	(void)state;
 	write_file("/a first\n/a/b second one\nb 7\n");
@@ -80,7 +80,7 @@ texts(void **state)
 }
 
 static void
-typed(void **state)
+maps_give_typed_values(void **state)
 {
 	(void)state;
 	write_file("a 42\n10 -1\n10.0.0.0/8 8\n10.1.0.0/16 16\n");
@@ -106,7 +106,7 @@ typed(void **state)
 }
 
 static void
-groups(void **state)
+map_regm_inserts_groups(void **state)
 {
 	(void)state;
 	write_file("^/user/([0-9]+)/(.*) u\\1-\\2\\\\\n^/plain value\\1\n");
@@ -119,7 +119,7 @@ groups(void **state)
 
 /* If a group makes the result too long there is no result, not a truncated one. */
 static void
-no_room(void **state)
+without_room_there_is_no_result(void **state)
 {
 	size_t cap = rig.arena.cap;
 
@@ -155,7 +155,7 @@ found_values_stay_valid(struct pattern_ref *ref)
 
 /* When rules change the file, a found value is copied to the caller, and must fit. */
 static void
-guarded(void **state)
+values_of_changing_files_are_copied(void **state)
 {
 	static const char *const words[] = { "str(a),map(%s)", "str(a),map_regm(%s)" };
 	uint64_t before = rig.arena.refused;
@@ -178,7 +178,7 @@ guarded(void **state)
 }
 
 static void
-refused(void **state)
+bad_maps_are_refused(void **state)
 {
 	static const struct {
 		const char *fmt, *want;
@@ -213,7 +213,7 @@ refused(void **state)
 
 /* The manual's table has every method with every type of value. */
 static void
-names(void **state)
+every_method_has_every_type(void **state)
 {
 	static const char *const methods[] = { "str", "beg", "end", "sub", "dir", "dom", "reg",
 		"int", "ip" };
@@ -232,13 +232,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(texts),
-		cmocka_unit_test(typed),
-		cmocka_unit_test(groups),
-		cmocka_unit_test(no_room),
-		cmocka_unit_test(guarded),
-		cmocka_unit_test(refused),
-		cmocka_unit_test(names),
+		cmocka_unit_test(maps_give_texts),
+		cmocka_unit_test(maps_give_typed_values),
+		cmocka_unit_test(map_regm_inserts_groups),
+		cmocka_unit_test(without_room_there_is_no_result),
+		cmocka_unit_test(values_of_changing_files_are_copied),
+		cmocka_unit_test(bad_maps_are_refused),
+		cmocka_unit_test(every_method_has_every_type),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -9,7 +9,7 @@
 static const struct str NO_VALUE = { NULL, 0 };
 
 static void
-names(void **state)
+methods_have_names(void **state)
 {
 	(void)state;
 	for (unsigned int m = 0; m < PATTERN_METHODS; m++) {
@@ -29,7 +29,7 @@ names(void **state)
 
 /* The manual's tables in 7.1, and what HAProxy 2.6 accepts besides. */
 static void
-types(void **state)
+types_permit_the_methods_of_the_manual(void **state)
 {
 	static const struct {
 		enum sample_type type;
@@ -64,7 +64,7 @@ types(void **state)
 
 /* All entries are kept, in order; the first of equal ones is found. */
 static void
-duplicates(void **state)
+the_first_of_equal_entries_is_found(void **state)
 {
 	struct pattern_set p;
 	struct rule_err why;
@@ -91,7 +91,7 @@ enter(struct pattern_set *p, const char *text)
 
 /* When an entry is removed, the next equal one is found. */
 static void
-removed_entries(void **state)
+the_next_equal_entry_is_found(void **state)
 {
 	struct pattern *t[5];
 	struct pattern_set p;
@@ -192,10 +192,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names),
-		cmocka_unit_test(types),
-		cmocka_unit_test(duplicates),
-		cmocka_unit_test(removed_entries),
+		cmocka_unit_test(methods_have_names),
+		cmocka_unit_test(types_permit_the_methods_of_the_manual),
+		cmocka_unit_test(the_first_of_equal_entries_is_found),
+		cmocka_unit_test(the_next_equal_entry_is_found),
 		cmocka_unit_test(removal_from_the_list),
 		cmocka_unit_test(replacing_the_whole_set),
 	};

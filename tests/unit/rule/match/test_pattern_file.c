@@ -66,7 +66,7 @@ nth_entry(size_t n)
 
 /* The result of Debian's haproxy 2.6 for the same bytes. */
 static void
-lines(void **state)
+lines_are_read_as_haproxy_reads_them(void **state)
 {
 	static const char text[] = "# comment\nb x y\n\n #d\n\t \n\tlead trail  \ncr\r\n##\nlast";
 	static const char *const want[] = { "b x y", "#d", "lead trail  ", "cr", "last" };
@@ -81,7 +81,7 @@ lines(void **state)
 }
 
 static void
-columns(void **state)
+a_map_has_two_columns(void **state)
 {
 	static const char text[] =
 		"# comment\nb x y\nc\n #d\tz  \n   2.22.246.0/23  \tUnited Kingdom "
@@ -118,7 +118,7 @@ assert_wrong(enum pattern_method m, struct str text, const char *want)
 }
 
 static void
-wrong_lines(void **state)
+a_wrong_line_is_named(void **state)
 {
 	(void)state;
 	assert_wrong(
@@ -160,7 +160,7 @@ shared(void **state)
 }
 
 static void
-missing(void **state)
+a_missing_file_is_an_error(void **state)
 {
 	struct pattern_file_use use = acl_use;
 	struct pattern_files f;
@@ -178,7 +178,7 @@ missing(void **state)
 
 /* Ids: the requested ones, and the lowest free ones for the others, in order. */
 static void
-numbers(void **state)
+free_ids_are_given_in_order(void **state)
 {
 	static const int64_t ids[] = { PATTERN_ID_NONE, 1, PATTERN_ID_NONE, 70, 0,
 		PATTERN_ID_NONE };
@@ -219,7 +219,7 @@ numbers(void **state)
 
 /* A line that continues where an earlier one stopped: one set holds both. */
 static void
-joined(void **state)
+lines_of_one_acl_share_a_set(void **state)
 {
 	struct pattern_line line = {
 		.method = PATTERN_STR, .name = STR("x"), .id = PATTERN_ID_NONE
@@ -242,7 +242,7 @@ joined(void **state)
 
 /* The places of use, as in `show map`. */
 static void
-uses(void **state)
+places_of_use_are_listed(void **state)
 {
 	struct pattern_file_use use = map_use;
 	struct cfg_file file = { .name = (char *)(uintptr_t) "a.cfg" };
@@ -275,7 +275,7 @@ uses(void **state)
 
 /* Ten thousand entries, each of which is found. */
 static void
-large(void **state)
+each_of_many_entries_is_found(void **state)
 {
 	struct pattern_file_use use = map_use;
 	struct sample_ctx cx = { 0 };
@@ -321,15 +321,15 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines),
-		cmocka_unit_test(columns),
-		cmocka_unit_test(wrong_lines),
+		cmocka_unit_test(lines_are_read_as_haproxy_reads_them),
+		cmocka_unit_test(a_map_has_two_columns),
+		cmocka_unit_test(a_wrong_line_is_named),
 		cmocka_unit_test(shared),
-		cmocka_unit_test(missing),
-		cmocka_unit_test(numbers),
-		cmocka_unit_test(joined),
-		cmocka_unit_test(uses),
-		cmocka_unit_test(large),
+		cmocka_unit_test(a_missing_file_is_an_error),
+		cmocka_unit_test(free_ids_are_given_in_order),
+		cmocka_unit_test(lines_of_one_acl_share_a_set),
+		cmocka_unit_test(places_of_use_are_listed),
+		cmocka_unit_test(each_of_many_entries_is_found),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);

@@ -54,7 +54,7 @@ find(const struct pattern_index *x, const char *key)
 }
 
 static void
-empty(void **state)
+an_empty_index_finds_nothing(void **state)
 {
 	struct pattern_index x;
 
@@ -67,7 +67,7 @@ empty(void **state)
 }
 
 static void
-many(void **state)
+each_of_many_keys_is_found(void **state)
 {
 	static struct pattern *item[MANY];
 	struct pattern_index x;
@@ -97,7 +97,7 @@ many(void **state)
 
 /* Keys with the same hash are distinguished, wherever they are in the table. */
 static void
-collisions(void **state)
+equal_hashes_are_distinguished(void **state)
 {
 	static const uint64_t hashes[] = { 0, UINT64_C(15) << 60, UINT64_C(31) << 59,
 		UINT64_MAX };
@@ -125,7 +125,7 @@ collisions(void **state)
 /* Keys are removed one by one, and after each removal all others are found. There are few hash
  * values, so that keys collide, also across the end of the table. */
 static void
-replaced(void **state)
+after_a_removal_the_others_are_found(void **state)
 {
 	enum { N = 40 };
 	struct pattern *item[N], *heir = make("x");
@@ -257,7 +257,7 @@ farthest(const struct pattern_index *x)
 
 /* Keys chosen for one secret only make long runs under that secret. */
 static void
-chosen_keys(void **state)
+chosen_keys_need_the_secret(void **state)
 {
 	enum { CHOSEN = 256 };
 	static const uint64_t bits[2] = { 20261122, 7 };
@@ -302,7 +302,7 @@ chosen_keys(void **state)
 
 /* After a reservation an entry is added without an allocation. */
 static void
-reserved(void **state)
+a_reserved_entry_needs_no_allocation(void **state)
 {
 	struct pattern_index x;
 	uint32_t cap;
@@ -319,7 +319,7 @@ reserved(void **state)
 }
 
 static void
-folded(void **state)
+a_folded_index_ignores_case(void **state)
 {
 	struct pattern *t = make("host");
 	struct pattern_index x;
@@ -337,7 +337,7 @@ folded(void **state)
 }
 
 static void
-long_keys(void **state)
+lengths_of_keys_are_known(void **state)
 {
 	struct pattern *t = make("x");
 	struct pattern_index x;
@@ -357,16 +357,16 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(empty),
-		cmocka_unit_test(many),
-		cmocka_unit_test(collisions),
-		cmocka_unit_test(replaced),
+		cmocka_unit_test(an_empty_index_finds_nothing),
+		cmocka_unit_test(each_of_many_keys_is_found),
+		cmocka_unit_test(equal_hashes_are_distinguished),
+		cmocka_unit_test(after_a_removal_the_others_are_found),
 		cmocka_unit_test(while_it_grows),
 		cmocka_unit_test(growing_in_small_steps),
-		cmocka_unit_test(chosen_keys),
-		cmocka_unit_test(reserved),
-		cmocka_unit_test(folded),
-		cmocka_unit_test(long_keys),
+		cmocka_unit_test(chosen_keys_need_the_secret),
+		cmocka_unit_test(a_reserved_entry_needs_no_allocation),
+		cmocka_unit_test(a_folded_index_ignores_case),
+		cmocka_unit_test(lengths_of_keys_are_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

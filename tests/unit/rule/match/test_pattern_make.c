@@ -9,7 +9,7 @@
 static const struct str NO_VALUE = { NULL, 0 };
 
 static void
-refused(void **state)
+bad_patterns_are_refused(void **state)
 {
 	static const struct {
 		enum pattern_method method;
@@ -46,7 +46,7 @@ refused(void **state)
 }
 
 static void
-too_long(void **state)
+a_long_pattern_is_refused(void **state)
 {
 	char *text = calloc(1, PATTERN_TEXT_MAX + 2);
 	struct pattern_set p;
@@ -64,7 +64,7 @@ too_long(void **state)
 }
 
 static void
-values(void **state)
+values_have_the_type_of_the_map(void **state)
 {
 	static const struct {
 		enum sample_type out;
@@ -103,7 +103,7 @@ values(void **state)
 }
 
 static void
-typed_values(void **state)
+values_are_stored_with_their_type(void **state)
 {
 	struct pattern_set p;
 	struct rule_err why;
@@ -125,7 +125,7 @@ typed_values(void **state)
 
 /* The value may be replaced later, if the new one is of the set's type. */
 static void
-changed_values(void **state)
+a_value_is_replaced_by_one_of_its_type(void **state)
 {
 	struct pattern_set p;
 	struct rule_err why;
@@ -147,11 +147,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(refused),
-		cmocka_unit_test(too_long),
-		cmocka_unit_test(values),
-		cmocka_unit_test(typed_values),
-		cmocka_unit_test(changed_values),
+		cmocka_unit_test(bad_patterns_are_refused),
+		cmocka_unit_test(a_long_pattern_is_refused),
+		cmocka_unit_test(values_have_the_type_of_the_map),
+		cmocka_unit_test(values_are_stored_with_their_type),
+		cmocka_unit_test(a_value_is_replaced_by_one_of_its_type),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

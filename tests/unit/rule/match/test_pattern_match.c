@@ -65,7 +65,7 @@ int_sample(int64_t v)
 
 /* The results of Debian's haproxy 2.6 for each of them as a condition. */
 static void
-texts(void **state)
+texts_match_as_in_haproxy(void **state)
 {
 	static const struct {
 		enum pattern_method method;
@@ -146,7 +146,7 @@ texts(void **state)
 }
 
 static void
-numbers(void **state)
+numbers_match_ranges(void **state)
 {
 	static const struct {
 		int64_t v;
@@ -187,7 +187,7 @@ numbers(void **state)
 }
 
 static void
-versions(void **state)
+versions_match_ranges(void **state)
 {
 	struct pattern_set p;
 
@@ -202,7 +202,7 @@ versions(void **state)
 }
 
 static void
-addresses(void **state)
+addresses_match_networks(void **state)
 {
 	static const struct {
 		const char *subject, *pattern;
@@ -245,7 +245,7 @@ addresses(void **state)
 
 /* Samples of other types, by the matrix in 7.1. */
 static void
-casts(void **state)
+samples_are_cast_before_they_match(void **state)
 {
 	struct sample ip = { .type = SAMPLE_IPV4 }, bin = { .type = SAMPLE_BIN };
 	struct sample yes = { .type = SAMPLE_BOOL, .u.sint = 1 };
@@ -491,7 +491,7 @@ networks_like_a_naive_matcher(void **state)
 
 /* The groups that a map's regex captured, for map_regm. */
 static void
-groups(void **state)
+groups_of_a_regex_are_captured(void **state)
 {
 	struct sample s = text_sample("/user/42/x");
 	struct regex_match m;
@@ -510,15 +510,15 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(texts),
-		cmocka_unit_test(numbers),
-		cmocka_unit_test(versions),
-		cmocka_unit_test(addresses),
-		cmocka_unit_test(casts),
+		cmocka_unit_test(texts_match_as_in_haproxy),
+		cmocka_unit_test(numbers_match_ranges),
+		cmocka_unit_test(versions_match_ranges),
+		cmocka_unit_test(addresses_match_networks),
+		cmocka_unit_test(samples_are_cast_before_they_match),
 		cmocka_unit_test(the_best_of_several_matches_is_taken),
 		cmocka_unit_test(like_a_naive_matcher),
 		cmocka_unit_test(networks_like_a_naive_matcher),
-		cmocka_unit_test(groups),
+		cmocka_unit_test(groups_of_a_regex_are_captured),
 	};
 
 	return cmocka_run_group_tests(tests, open_cx, close_cx);

@@ -60,7 +60,7 @@ static const struct row rows[] = {
 };
 
 static void
-parsed(void **state)
+networks_are_parsed(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -80,7 +80,7 @@ parsed(void **state)
 }
 
 static void
-cut(void **state)
+a_network_is_cut_to_its_bits(void **state)
 {
 	struct pattern_net net;
 
@@ -96,7 +96,7 @@ cut(void **state)
 
 /* Converting an address to a sample and back gives the same address. */
 static void
-samples(void **state)
+an_address_and_its_sample_are_the_same(void **state)
 {
 	unsigned int addresses = 0;
 
@@ -121,7 +121,7 @@ samples(void **state)
 }
 
 static void
-keys_differ(void **state)
+keys_of_different_networks_differ(void **state)
 {
 	struct pattern_net a = { 0 }, b = { .bits = 1 }, c = { .v6 = 1 };
 	char ka[PATTERN_NET_KEY], kb[PATTERN_NET_KEY], kc[PATTERN_NET_KEY];
@@ -139,10 +139,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parsed),
-		cmocka_unit_test(cut),
-		cmocka_unit_test(samples),
-		cmocka_unit_test(keys_differ),
+		cmocka_unit_test(networks_are_parsed),
+		cmocka_unit_test(a_network_is_cut_to_its_bits),
+		cmocka_unit_test(an_address_and_its_sample_are_the_same),
+		cmocka_unit_test(keys_of_different_networks_differ),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

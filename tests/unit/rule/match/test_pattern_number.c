@@ -6,7 +6,7 @@
 #include "unit/test.h"
 
 static void
-numbers(void **state)
+numbers_are_parsed(void **state)
 {
 	static const struct {
 		const char *text;
@@ -41,7 +41,7 @@ numbers(void **state)
 }
 
 static void
-ranges(void **state)
+ranges_are_parsed(void **state)
 {
 	static const struct {
 		const char *text;
@@ -91,7 +91,7 @@ ranges(void **state)
 }
 
 static void
-texts(void **state)
+ranges_are_written(void **state)
 {
 	static const struct {
 		int64_t lo, hi;
@@ -118,9 +118,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers),
-		cmocka_unit_test(ranges),
-		cmocka_unit_test(texts),
+		cmocka_unit_test(numbers_are_parsed),
+		cmocka_unit_test(ranges_are_parsed),
+		cmocka_unit_test(ranges_are_written),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

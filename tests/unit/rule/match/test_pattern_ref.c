@@ -128,7 +128,7 @@ one_by_one(void **state)
 
 /* As in the management manual: a prepared version is not used before `commit`. */
 static void
-versions(void **state)
+a_prepared_version_waits_for_commit(void **state)
 {
 	(void)state;
 	add(0, "a", "old");
@@ -162,7 +162,7 @@ versions(void **state)
 }
 
 static void
-clearing(void **state)
+clear_removes_one_version(void **state)
 {
 	(void)state;
 	add(0, "a", "1");
@@ -180,7 +180,7 @@ clearing(void **state)
 
 /* An entry that one of the sets rejects changes none of them. */
 static void
-refused(void **state)
+a_rejected_entry_changes_no_set(void **state)
 {
 	struct pattern_set numbers;
 	const struct pattern *t;
@@ -355,7 +355,7 @@ random_step(const char *const *keys)
 }
 
 static void
-any_order(void **state)
+changes_in_any_order_agree(void **state)
 {
 	static const char *const keys[KEYS] = { "a", "A", "ab", "abc", "b", "bc", "B", "c", "Ca",
 		"cab", "x", "xab" };
@@ -372,7 +372,7 @@ any_order(void **state)
 /* Entries that are swept in slices disappear for all users at once, whatever other changes happen
  * meanwhile. */
 static void
-in_parts(void **state)
+swept_entries_disappear_at_once(void **state)
 {
 	struct pattern_change ch;
 	char key[16];
@@ -483,22 +483,25 @@ cleared_and_committed(void **state)
 	IS("a", "(none)");
 }
 
+/* A test of the entries of a file, and one of those of a line. */
+#define REF(fn) cmocka_unit_test_setup_teardown(fn, open_ref, close_ref)
+#define LINE(fn) cmocka_unit_test_setup_teardown(fn, open_line, close_ref)
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(one_by_one, open_ref, close_ref),
-		cmocka_unit_test_setup_teardown(versions, open_ref, close_ref),
-		cmocka_unit_test_setup_teardown(clearing, open_ref, close_ref),
-		cmocka_unit_test_setup_teardown(refused, open_ref, close_ref),
-		cmocka_unit_test_setup_teardown(lines_of_one_set, open_line, close_ref),
-		cmocka_unit_test_setup_teardown(
-			lines_of_one_set_before_the_sweep, open_line, close_ref),
-		cmocka_unit_test_setup_teardown(any_order, open_ref, close_ref),
-		cmocka_unit_test_setup_teardown(any_order, open_line, close_ref),
-		cmocka_unit_test_setup_teardown(the_last_version_is_ready, open_ref, close_ref),
-		cmocka_unit_test_setup_teardown(cleared_and_committed, open_ref, close_ref),
-		cmocka_unit_test_setup_teardown(in_parts, open_ref, close_ref),
+		REF(one_by_one),
+		REF(a_prepared_version_waits_for_commit),
+		REF(clear_removes_one_version),
+		REF(a_rejected_entry_changes_no_set),
+		LINE(lines_of_one_set),
+		LINE(lines_of_one_set_before_the_sweep),
+		REF(changes_in_any_order_agree),
+		LINE(changes_in_any_order_agree),
+		REF(the_last_version_is_ready),
+		REF(cleared_and_committed),
+		REF(swept_entries_disappear_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,7 +22,7 @@ parse(const enum rule_arg_type *types, unsigned int min, const char *text)
 
 /* Quotes and backslashes, as in HAProxy 2.6. */
 static void
-quoting(void **state)
+quotes_and_backslashes_are_haproxys(void **state)
 {
 	static const struct {
 		const char *text, *is;
@@ -77,7 +77,7 @@ quoting(void **state)
 	} while (0)
 
 static void
-mistakes(void **state)
+mistakes_have_their_place(void **state)
 {
 	(void)state;
 	BAD(1, "(a", 2, SYNTAX, "')' is missing behind the arguments of 'x'", ARG_STR);
@@ -116,7 +116,7 @@ mistakes(void **state)
 	} while (0)
 
 static void
-types(void **state)
+arguments_are_read_by_type(void **state)
 {
 	struct in6_addr mask;
 
@@ -153,7 +153,7 @@ types(void **state)
 }
 
 static void
-optional(void **state)
+optional_arguments_may_be_missing(void **state)
 {
 	(void)state;
 	GOOD(0, "", ARG_INT);
@@ -178,7 +178,7 @@ optional(void **state)
 
 /* A copy has the declared arguments, given or not, and at least so many as each may read. */
 static void
-kept(void **state)
+a_copy_has_the_declared_arguments(void **state)
 {
 	static const enum rule_arg_type types[][RULE_ARGS_MAX] = {
 		{ ARG_END },
@@ -210,7 +210,7 @@ kept(void **state)
 }
 
 static void
-places(void **state)
+arguments_have_their_place(void **state)
 {
 	struct str t = STR("f(a,'b,)',c)");
 
@@ -225,12 +225,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(quoting),
-		cmocka_unit_test(mistakes),
-		cmocka_unit_test(types),
-		cmocka_unit_test(optional),
-		cmocka_unit_test(kept),
-		cmocka_unit_test(places),
+		cmocka_unit_test(quotes_and_backslashes_are_haproxys),
+		cmocka_unit_test(mistakes_have_their_place),
+		cmocka_unit_test(arguments_are_read_by_type),
+		cmocka_unit_test(optional_arguments_may_be_missing),
+		cmocka_unit_test(a_copy_has_the_declared_arguments),
+		cmocka_unit_test(arguments_have_their_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

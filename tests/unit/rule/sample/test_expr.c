@@ -132,7 +132,7 @@ teardown(void **state)
 #define IS(text, result) assert_string_equal(rig_eval(&rig, text), result)
 
 static void
-chains(void **state)
+converters_are_applied_in_order(void **state)
 {
 	(void)state;
 	IS("text", "text");
@@ -148,7 +148,7 @@ chains(void **state)
 }
 
 static void
-mistakes(void **state)
+mistakes_have_their_place(void **state)
 {
 	char many[1024] = "text";
 
@@ -179,7 +179,7 @@ mistakes(void **state)
 }
 
 static void
-scopes(void **state)
+fetches_need_their_part_of_the_traffic(void **state)
 {
 	(void)state;
 	rig.cx.at = SAMPLE_AT_CONN;
@@ -196,7 +196,7 @@ scopes(void **state)
 }
 
 static void
-open_end(void **state)
+an_expression_ends_where_it_ends(void **state)
 {
 	static const struct {
 		const char *text;
@@ -229,7 +229,7 @@ open_end(void **state)
 }
 
 static void
-for_acls(void **state)
+criteria_of_acls_are_parsed(void **state)
 {
 	struct rule_expr *e;
 	const char *match;
@@ -264,7 +264,7 @@ parse(const char *text)
 }
 
 static void
-checks(void **state)
+names_are_checked_at_the_end(void **state)
 {
 	struct rule_expr *e = parse("held(a,one),keep(b,two)");
 	char none[] = "none", one[] = "one", two[] = "two";
@@ -282,7 +282,7 @@ checks(void **state)
 }
 
 static void
-results(void **state)
+results_are_cast(void **state)
 {
 	struct rule_expr *e = parse("text(12)");
 	struct sample s;
@@ -313,13 +313,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(chains),
-		CASE(mistakes),
-		CASE(scopes),
-		CASE(open_end),
-		CASE(for_acls),
-		CASE(checks),
-		CASE(results),
+		CASE(converters_are_applied_in_order),
+		CASE(mistakes_have_their_place),
+		CASE(fetches_need_their_part_of_the_traffic),
+		CASE(an_expression_ends_where_it_ends),
+		CASE(criteria_of_acls_are_parsed),
+		CASE(names_are_checked_at_the_end),
+		CASE(results_are_cast),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

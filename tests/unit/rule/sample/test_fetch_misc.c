@@ -22,7 +22,7 @@ teardown(void **state)
 #define IS(text, result) assert_string_equal(rig_eval(&rig, text), result)
 
 static void
-constants(void **state)
+constants_are_themselves(void **state)
 {
 	(void)state;
 	IS("always_true", "1");
@@ -49,7 +49,7 @@ constants(void **state)
 }
 
 static void
-the_process(void **state)
+fetches_of_the_process_are_found(void **state)
 {
 	(void)state;
 	IS("env(HOME)", "/home");
@@ -80,7 +80,7 @@ time_of_day(void **state)
 }
 
 static void
-random_world(void **state)
+random_fetches_are_in_their_range(void **state)
 {
 	static const char pattern[] = "xxxxxxxx-xxxx-4xxx-?xxx-xxxxxxxxxxxx";
 	char first[64];
@@ -124,7 +124,7 @@ random_world(void **state)
 }
 
 static void
-variables(void **state)
+variables_are_fetched(void **state)
 {
 	struct sample s = { .type = SAMPLE_SINT, .u.sint = 5 };
 	struct var_name n;
@@ -149,11 +149,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(constants),
-		CASE(the_process),
+		CASE(constants_are_themselves),
+		CASE(fetches_of_the_process_are_found),
 		CASE(time_of_day),
-		CASE(random_world),
-		CASE(variables),
+		CASE(random_fetches_are_in_their_range),
+		CASE(variables_are_fetched),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

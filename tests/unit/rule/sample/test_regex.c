@@ -53,7 +53,7 @@ compile(const char *text, unsigned int flags)
 }
 
 static void
-matches(void **state)
+expressions_match_as_in_haproxy(void **state)
 {
 	static const struct {
 		const char *regex, *subject;
@@ -84,7 +84,7 @@ matches(void **state)
 }
 
 static void
-groups(void **state)
+groups_are_captured(void **state)
 {
 	struct regex *r = compile("(a)(x)?(b*)", 0);
 	struct sample_ctx without = { 0 };
@@ -117,7 +117,7 @@ groups(void **state)
 }
 
 static void
-refused(void **state)
+bad_expressions_are_refused(void **state)
 {
 	static const struct {
 		const char *text;
@@ -239,7 +239,7 @@ a_match_that_gives_up_is_reported(void **state)
 }
 
 static void
-replaced(void **state)
+matches_are_replaced(void **state)
 {
 	static const struct {
 		const char *regex, *subst, *in;
@@ -282,7 +282,7 @@ replaced(void **state)
 }
 
 static void
-replacements_checked(void **state)
+replacements_are_checked(void **state)
 {
 	(void)state;
 	assert_null(regex_subst_why_not(STR("")));
@@ -294,7 +294,7 @@ replacements_checked(void **state)
 
 /* A result that does not fit ends the substitution, and nothing is written beyond the space. */
 static void
-too_small(void **state)
+a_result_without_room_fails(void **state)
 {
 	struct regex *r = compile("a", 0);
 	char room[8] = "";
@@ -312,16 +312,16 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(matches),
-		cmocka_unit_test(groups),
-		cmocka_unit_test(refused),
+		cmocka_unit_test(expressions_match_as_in_haproxy),
+		cmocka_unit_test(groups_are_captured),
+		cmocka_unit_test(bad_expressions_are_refused),
 		cmocka_unit_test(takes_as_many_steps_as_haproxy),
 		cmocka_unit_test(takes_no_more_time_than_it_has),
 		cmocka_unit_test(long_subjects_match),
 		cmocka_unit_test(a_match_that_gives_up_is_reported),
-		cmocka_unit_test(replaced),
-		cmocka_unit_test(replacements_checked),
-		cmocka_unit_test(too_small),
+		cmocka_unit_test(matches_are_replaced),
+		cmocka_unit_test(replacements_are_checked),
+		cmocka_unit_test(a_result_without_room_fails),
 	};
 
 	return cmocka_run_group_tests(tests, open_work, close_work);

@@ -3,7 +3,7 @@
 #include <arpa/inet.h>
 
 static void
-numbers(void **state)
+texts_become_numbers_as_in_haproxy(void **state)
 {
 	/* the results of HAProxy 2.6 */
 	static const struct {
@@ -54,7 +54,7 @@ specimen(enum sample_type t)
 }
 
 static void
-each_pair(void **state)
+each_pair_of_types_has_its_cast(void **state)
 {
 	/* from row to column, in the order of the types; ADDR and ANY last */
 	static const char *const may[SAMPLE_TYPES] = {
@@ -88,7 +88,7 @@ each_pair(void **state)
 }
 
 static void
-without_room(void **state)
+a_cast_without_room_fails(void **state)
 {
 	(void)state;
 	for (unsigned int from = 0; from < SAMPLE_STR; from++) {
@@ -119,7 +119,7 @@ ip_of(const char *text, enum sample_type to)
 }
 
 static void
-addresses(void **state)
+texts_become_addresses(void **state)
 {
 	struct sample s;
 
@@ -151,7 +151,7 @@ addresses(void **state)
 }
 
 static void
-bytes(void **state)
+numbers_become_bytes(void **state)
 {
 	char mem[64];
 	struct arena a = { .p = mem, .cap = sizeof(mem) };
@@ -177,11 +177,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers),
-		cmocka_unit_test(each_pair),
-		cmocka_unit_test(without_room),
-		cmocka_unit_test(addresses),
-		cmocka_unit_test(bytes),
+		cmocka_unit_test(texts_become_numbers_as_in_haproxy),
+		cmocka_unit_test(each_pair_of_types_has_its_cast),
+		cmocka_unit_test(a_cast_without_room_fails),
+		cmocka_unit_test(texts_become_addresses),
+		cmocka_unit_test(numbers_become_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,7 @@ text(const char *s)
 }
 
 static void
-names(void **state)
+names_have_a_scope(void **state)
 {
 	static const char *const bad[] = { "", "x", "foo.x", "txn", "txn.", "txn.x-y", "txn.x y",
 		"TXN.x", "proc", ".x" };
@@ -49,7 +49,7 @@ names(void **state)
 }
 
 static void
-setting(void **state)
+variables_are_set_and_unset(void **state)
 {
 	struct vars v;
 	struct sample_ctx cx = { .txn = &v };
@@ -87,7 +87,7 @@ setting(void **state)
 }
 
 static void
-the_bound(void **state)
+memory_of_variables_is_bounded(void **state)
 {
 	static char big[VARS_BYTES_MAX];
 	struct vars v;
@@ -159,9 +159,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names),
-		cmocka_unit_test(setting),
-		cmocka_unit_test(the_bound),
+		cmocka_unit_test(names_have_a_scope),
+		cmocka_unit_test(variables_are_set_and_unset),
+		cmocka_unit_test(memory_of_variables_is_bounded),
 		cmocka_unit_test(in_a_context),
 	};
 

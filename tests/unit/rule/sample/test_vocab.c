@@ -14,7 +14,7 @@ static const struct rule_conv convs[] = { { .name = "lower" }, { .name = "upper"
 	{ .name = NULL } };
 
 static void
-finding(void **state)
+words_are_found_by_name(void **state)
 {
 	struct rule_vocab v = { 0 };
 
@@ -46,7 +46,7 @@ criterion(const struct rule_vocab *v, const char *name)
 }
 
 static void
-acls(void **state)
+criteria_are_found_by_name(void **state)
 {
 	struct rule_vocab v = { 0 };
 
@@ -64,7 +64,7 @@ acls(void **state)
 }
 
 static void
-nearest(void **state)
+the_nearest_word_is_suggested(void **state)
 {
 	struct rule_vocab v = { 0 };
 	char big[200];
@@ -81,7 +81,7 @@ nearest(void **state)
 }
 
 static void
-bounds(void **state)
+the_number_of_tables_is_bounded(void **state)
 {
 	struct rule_vocab v = { 0 };
 
@@ -97,7 +97,7 @@ bounds(void **state)
 }
 
 static void
-known_names(void **state)
+known_words_are_no_mistakes(void **state)
 {
 	(void)state;
 	assert_true(rule_is_known_fetch(STR("ssl_fc_npn")));
@@ -110,11 +110,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(finding),
-		cmocka_unit_test(acls),
-		cmocka_unit_test(nearest),
-		cmocka_unit_test(bounds),
-		cmocka_unit_test(known_names),
+		cmocka_unit_test(words_are_found_by_name),
+		cmocka_unit_test(criteria_are_found_by_name),
+		cmocka_unit_test(the_nearest_word_is_suggested),
+		cmocka_unit_test(the_number_of_tables_is_bounded),
+		cmocka_unit_test(known_words_are_no_mistakes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
