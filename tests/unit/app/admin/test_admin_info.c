@@ -166,8 +166,16 @@ rates_are_shown(void **st)
 	e->sess_rate = (struct freq){ .sec = now / 1000, .cur = 5, .max = 50 };
 	e->sent_rate = (struct freq){ .sec = now / 1000, .cur = 3, .max = 30 };
 	e->requests = 9;
+	e->pipes.used = 6;
+	e->pipes.n_idle = 5;
 	proc.admin->accepted = 4;
+	proc.admin->n = 2;
 	a = strdup(rig_command("show info"));
+	proc.admin->n = 0;
+	e->pipes.used = e->pipes.n_idle = 0;
+	assert_int_equal(number(a, "PipesUsed"), 6);
+	assert_int_equal(number(a, "PipesFree"), 5);
+	assert_int_equal(number(a, "Jobs"), 2 + process_listeners(&proc));
 	assert_int_equal(number(a, "ConnRate"), 7);
 	assert_int_equal(number(a, "MaxConnRate"), 70);
 	assert_int_equal(number(a, "SessRate"), 5);

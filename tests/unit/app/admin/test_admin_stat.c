@@ -405,12 +405,20 @@ results_of_checks_show(void **st)
 	c->code = 503;
 	c->fails = 4;
 	c->observed_fails = 3;
+	c->rise = 2;
+	c->fall = 5;
+	c->health = 1;
+	c->srv->downs = 6;
 	a = rig_command("show stat three -1 -1");
 	x = row(a, "three", "x");
 	assert_string_equal(named(x, "check_status"), "L7STS");
 	assert_string_equal(named(x, "check_code"), "503");
 	assert_string_equal(named(x, "chkfail"), "4");
 	assert_string_equal(named(x, "hanafail"), "3");
+	assert_string_equal(named(x, "check_rise"), "2");
+	assert_string_equal(named(x, "check_fall"), "5");
+	assert_string_equal(named(x, "check_health"), "1");
+	assert_string_equal(named(x, "chkdown"), "6");
 	/* The server that follows it has no findings of its own, and one without checks none. */
 	assert_string_equal(named(row(a, "three", "y"), "hanafail"), "0");
 	assert_string_equal(named(row(a, "three", "z"), "hanafail"), "");

@@ -7,11 +7,22 @@
 #include "unit/test.h"
 
 static void
+reset(struct engine *e)
+{
+	e->n_sessions = 0;
+	e->pipes.used = e->pipes.n_idle = 0;
+}
+
+static void
 adds_up(void **state)
 {
 	struct totals t;
+	struct timer start, later;
+	unsigned int timers;
 
 	(void)state;
+	timer_init(&start, NULL);
+	timer_init(&later, NULL);
 	assert_int_equal(bench_open("nbthread 3", ""), 0);
 	for (unsigned int i = 0; i < 3; i++) {
 		struct worker *x = &proc.workers[i];
@@ -20,14 +31,32 @@ adds_up(void **state)
 		x->engine.n_sessions = 4 + i;
 		x->engine.cum_conns = 10 + i;
 		x->engine.bytes_in = 100;
+		x->engine.bytes_sent = 200 + i;
+		x->engine.pipes.used = 3;
+		x->engine.pipes.n_idle = 2;
+		x->engine.session_pool.fails = 1;
+		x->engine.buf_pool.fails = 10;
+		x->engine.wide_pool.fails = 100;
+		x->engine.bulk.bufs.fails = 1000;
 		x->engine.lingers = i;
 		freq_add(&x->engine.conn_rate, loop_now_ms(x->loop), 5);
 		x->log.dropped = 2;
 	}
 	totals_read(&proc, &t);
+	timers = t.timers;
+	assert_int_equal(timer_set(loop_starts(w->loop), &start, UINT64_MAX - 1), 0);
+	assert_int_equal(timer_set(loop_timers(w->loop), &later, UINT64_MAX - 1), 0);
+	totals_read(&proc, &t);
+	timer_stop(loop_starts(w->loop), &start);
+	timer_stop(loop_timers(w->loop), &later);
+	assert_int_equal(t.timers, timers + 2);
 	assert_int_equal(t.sessions, 15);
 	assert_int_equal(t.cum_conns, 33);
 	assert_int_equal(t.bytes_in, 300);
+	assert_int_equal(t.bytes_sent, 603);
+	assert_int_equal(t.pipes_used, 9);
+	assert_int_equal(t.pipes_idle, 6);
+	assert_int_equal(t.pool_fails, 3333);
 	assert_int_equal(t.lingers, 3);
 	assert_int_equal(t.logs_dropped, 6);
 	assert_int_equal(t.idle_pct, 100);
@@ -37,7 +66,7 @@ adds_up(void **state)
 	assert_int_equal(ledger_sum(&proc.workers[2].sys->ledger, SYS_CALL_epoll_create1), 1);
 	assert_int_equal(t.mail.posts, 0);
 	for (unsigned int i = 0; i < 3; i++)
-		proc.workers[i].engine.n_sessions = 0;
+		reset(&proc.workers[i].engine);
 	bench_close();
 }
 

@@ -195,6 +195,8 @@ sums_of_times_are_over_the_last_sessions(void **st)
 	(void)st;
 	rig_open(&cfg, NULL);
 	t = &w.srv[0]->shard->stat;
+	/* The backend has had sessions on other servers. */
+	w.px->shard->be.cum_sess = 3000;
 	for (int i = 0; i < 5000; i++) {
 		struct stream *s = rig_hand_made();
 
@@ -210,7 +212,7 @@ sums_of_times_are_over_the_last_sessions(void **st)
 	}
 	assert_in_range(t->times.qtime, 1000 * 30, 1024 * 30);
 	assert_in_range(t->times.ctime, 1000 * 40, 1024 * 40);
-	assert_int_equal(w.px->shard->be.times.ctime, t->times.ctime);
+	assert_in_range(w.px->shard->be.times.ctime, 900 * 40, 1024 * 40);
 	rig_close();
 }
 

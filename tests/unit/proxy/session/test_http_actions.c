@@ -115,6 +115,7 @@ requests_are_counted(void **st)
 	server_stat_sum(w.srv[0], &srv);
 	assert_int_equal(fe.cum_sess, 1);
 	assert_int_equal(fe.req_tot, 3);
+	assert_int_equal(fe.req_rate.max, 3);
 	assert_int_equal(fe.failed_req, 1);
 	assert_int_equal(fe.hrsp[2], 2);
 	assert_int_equal(fe.hrsp[4], 1);
