@@ -1,5 +1,5 @@
 /* show stat: each column has the number of its own counter. All of them differ here. */
-#include "unit/app/admin_rig.h"
+#include "unit/app/app_rig.h"
 
 #include "proxy/config/proxy_life.h"
 #include "proxy/model/proxies.h"
@@ -22,14 +22,6 @@ setup(void **st)
 	web = proxies_find(&cfg.proxies, "web", PROXY_BE);
 	srv = list_first(&web->servers, struct server, link);
 	ln = proxy_next_listener(web, NULL);
-	return 0;
-}
-
-static int
-teardown(void **st)
-{
-	(void)st;
-	rig_close();
 	return 0;
 }
 
@@ -322,10 +314,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(those_of_a_frontend),
-		CASE(those_of_a_listener),
-		CASE(those_of_a_server),
-		CASE(those_of_a_backend),
+		RIG_CASE_SETUP(those_of_a_frontend),
+		RIG_CASE_SETUP(those_of_a_listener),
+		RIG_CASE_SETUP(those_of_a_server),
+		RIG_CASE_SETUP(those_of_a_backend),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,8 +3,11 @@
 #include <string.h>
 
 #include "app/process/totals.h"
+#include "proxy/model/ring_conf.h"
 #include "unit/app/app_rig.h"
 #include "unit/test.h"
+
+#define RING "ring r\n format raw\n size 16384\n"
 
 static void
 reset(struct engine *e)
@@ -23,7 +26,8 @@ adds_up(void **state)
 	(void)state;
 	timer_init(&start, NULL);
 	timer_init(&later, NULL);
-	assert_int_equal(bench_open("nbthread 3", ""), 0);
+	assert_int_equal(bench_open("nbthread 3", RING), 0);
+	list_first(&cfg.proxies.log.rings, struct ring_conf, link)->ring.dropped = 7;
 	for (unsigned int i = 0; i < 3; i++) {
 		struct worker *x = &proc.workers[i];
 
@@ -58,7 +62,7 @@ adds_up(void **state)
 	assert_int_equal(t.pipes_idle, 6);
 	assert_int_equal(t.pool_fails, 3333);
 	assert_int_equal(t.lingers, 3);
-	assert_int_equal(t.logs_dropped, 6);
+	assert_int_equal(t.logs_dropped, 6 + 7);
 	assert_int_equal(t.idle_pct, 100);
 	assert_int_equal(freq_read(&t.conn_rate, loop_now_ms(w->loop)), 15);
 	/* Each worker has made a poller; the ledger of the first one is the process's. */

@@ -6,6 +6,7 @@
 #include "app/promex/metric.h"
 #include "app/promex/promex.h"
 #include "base/sbuf.h"
+#include "proxy/model/check.h"
 #include "proxy/model/service.h"
 
 #define SECTIONS                                                                             \
@@ -89,6 +90,30 @@ states_are_counted(void **st)
 	assert_non_null(strstr(text, "{proxy=\"be\",state=\"MAINT\"} 1\n"));
 	assert_non_null(strstr(text, "{proxy=\"be\",state=\"DRAIN\"} 0\n"));
 	assert_null(strstr(text, "proxy=\"fe\""));
+}
+
+/* Servers without checks, and those whose checks are disabled, have no result. */
+static void
+results_of_checks_are_counted(void **st)
+{
+	static const char name[] = "/metrics?metrics=haproxy_backend_agg_check_status";
+	struct check *c = NULL;
+
+	(void)st;
+	list_each(it, &cfg.proxies.all) {
+		list_each(at, &list_entry(it, struct proxy, link)->servers) {
+			struct server *s = list_entry(at, struct server, link);
+
+			c = s->check ? s->check : c;
+		}
+	}
+	assert_non_null(c);
+	c->status = CHECK_L7STS;
+	assert_non_null(strstr(ask(name), "state=\"L7STS\"} 1\n"));
+	assert_null(strstr(ask(name), "state=\"L4OK\"} 1\n"));
+	c->enabled = 0;
+	assert_null(strstr(ask(name), "state=\"L7STS\"} 1\n"));
+	c->enabled = 1;
 }
 
 static void
@@ -221,6 +246,7 @@ main(void)
 		cmocka_unit_test(the_head_names_the_format),
 		cmocka_unit_test(all_scopes_are_there),
 		cmocka_unit_test(states_are_counted),
+		cmocka_unit_test(results_of_checks_are_counted),
 		cmocka_unit_test(servers_in_maintenance_can_be_hidden),
 		cmocka_unit_test(filters_may_leave_nothing),
 		cmocka_unit_test(histograms),
