@@ -5,6 +5,8 @@
 #include "app/config/version.h"
 #include "dns/resolvers.h"
 #include "proxy/relay/direction.h"
+#include "tls/tls_counts.h"
+#include "tls/tls_io.h"
 
 #include <signal.h>
 
@@ -184,6 +186,47 @@ rates_are_shown(void **st)
 	/* Connections of the socket are requests, too. */
 	assert_int_equal(number(a, "CumReq"), 9 + 4);
 	free(a);
+}
+
+/* The percentage is rounded as in HAProxy: two keys of three handshakes leave 33. */
+static void
+tls_is_counted(void **st)
+{
+	uint64_t sec = loop_now_ms(w->loop) / 1000;
+	struct tls_counts *c;
+	int reason = 0;
+	char *a;
+
+	(void)st;
+	assert_null(w->tls);
+	w->tls = tls_io_new(&reason);
+	assert_non_null(w->tls);
+	c = (struct tls_counts *)(uintptr_t)tls_io_counts(w->tls);
+	c->live = 4;
+	c->cum = 9;
+	c->accepted = (struct freq){ .sec = sec, .cur = 3, .max = 13 };
+	c->client_keys = (struct freq){ .sec = sec, .cur = 2, .max = 12 };
+	c->server_keys = (struct freq){ .sec = sec, .cur = 1, .max = 11 };
+	a = strdup(rig_command("show info"));
+	c->live = 0;
+	assert_int_equal(number(a, "CurrSslConns"), 4);
+	assert_int_equal(number(a, "CumSslConns"), 9);
+	assert_int_equal(number(a, "SslRate"), 3);
+	assert_int_equal(number(a, "MaxSslRate"), 13);
+	assert_int_equal(number(a, "SslFrontendKeyRate"), 2);
+	assert_int_equal(number(a, "SslFrontendMaxKeyRate"), 12);
+	assert_int_equal(number(a, "SslFrontendSessionReuse_pct"), 33);
+	assert_int_equal(number(a, "SslBackendKeyRate"), 1);
+	assert_int_equal(number(a, "SslBackendMaxKeyRate"), 11);
+	free(a);
+	(void)rig_command("clear counters");
+	a = strdup(rig_command("show info"));
+	assert_int_equal(number(a, "MaxSslRate"), 0);
+	assert_int_equal(number(a, "SslFrontendMaxKeyRate"), 0);
+	assert_int_equal(number(a, "SslBackendMaxKeyRate"), 0);
+	assert_int_equal(number(a, "CumSslConns"), 9);
+	free(a);
+	tls_io_free(&w->tls);
 }
 
 static int
@@ -371,6 +414,7 @@ main(void)
 		RIG_CASE_SETUP(uptime_is_in_days_hours_minutes_seconds),
 		RIG_CASE_SETUP(connections_are_counted),
 		RIG_CASE_SETUP(rates_are_shown),
+		RIG_CASE_SETUP(tls_is_counted),
 		RIG_CASE_SETUP(previous_processes_are_included),
 		RIG_CASE_SETUP(memory_is_shown),
 		RIG_CASE_SETUP(pipes_are_counted),
