@@ -72,4 +72,24 @@ enum stream_event exchange_fail(struct stream *s, unsigned int status, char caus
  * message is truncated. */
 enum stream_event exchange_reject_body(struct stream *s, int side) must_check;
 
+/* --- retries of requests: an idle connection was closed, or because of retry-on --- */
+
+/* The server has closed without a complete response: L7_RETRY if the request is to be retried, else
+ * NONE. */
+enum stream_event l7_retry_without_answer(struct stream *s) must_check;
+/*
+ * True if the client should decide about a retry: both its connection and the server's have
+ * carried earlier requests. Clients know that a persistent connection can be closed at any time
+ * (RFC 9112, 9.3.1) and which requests can be repeated. The connection is closed without a
+ * response, as HAProxy does.
+ */
+int l7_retry_is_left_to_client(const struct stream *s);
+/* True if a failure of this server may cause a retry. */
+int l7_retry_can_replay(const struct stream *s);
+/* L7_RETRY if retry-on includes this failure, no rule forbids it, attempts are left and the whole
+ * request is buffered; else NONE. */
+enum stream_event l7_retry_for(struct stream *s, enum http_retry what) must_check;
+/* The same for a response with this status. */
+enum stream_event l7_retry_for_status(struct stream *s, unsigned int status) must_check;
+
 #endif

@@ -106,14 +106,6 @@ int direction_make_room(struct engine *e, struct direction *d, uint32_t from, ui
  * is one. */
 void direction_move_lookahead(struct engine *e, struct direction *d, uint32_t at);
 
-/* True if the next read uses a pipe. */
-int direction_splices(const struct stream *s, int side);
-/* One splice() from the source, and those to the sink. 0: *step has the result; -1: the data has to
- * be copied. */
-int direction_splice_once(struct stream *s, int side, struct io_step *step) must_check;
-/* Writes from the pipe, or moves some of it to the buffer when it has to be copied. */
-enum io_result direction_splice_out(struct stream *s, int side, int last);
-
 /* --- direction_pipe.c --- */
 
 /* Closes the pipe, if any, with its contents. */

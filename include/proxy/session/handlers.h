@@ -8,10 +8,10 @@
 
 #include "proxy/http1/http_read.h"
 #include "proxy/http1/http_reply.h"
+#include "net/xprt.h"
 #include "proxy/model/session.h"
 #include "proxy/session/client_handshake.h"
 #include "proxy/session/derive.h"
-#include "proxy/session/handshake.h"
 #include "proxy/session/proxy_protocol_in.h"
 #include "proxy/session/tcp_content_rules.h"
 
@@ -23,11 +23,26 @@ enum stream_event inspect_io(struct stream *s, int side, uint32_t ev) must_check
 enum stream_event early_io(struct stream *s, int side, uint32_t ev) must_check;
 enum stream_event connect_io(struct stream *s, int side, uint32_t ev) must_check;
 enum stream_event relay_io(struct stream *s, int side, uint32_t ev) must_check;
+enum stream_event handshake_io(struct stream *s, int side, uint32_t ev) must_check;
 enum stream_event linger_io(struct stream *s, int side, uint32_t ev) must_check;
 /* The first exchange, in the same turn as connect(). */
 enum stream_event first_io(struct stream *s) must_check;
 /* The event that follows from the states of the directions, or NONE. */
 enum stream_event relay_outcome(const struct stream *s);
+
+/* --- connecting to a server --- */
+
+/* The action of rows that enter HANDSHAKE. */
+enum stream_event stream_do_handshake(struct stream *s);
+
+/* The event when the server's socket is connected: UP, or a handshake. */
+static inline enum stream_event
+handshake_or_up(const struct stream *s)
+{
+	return likely(!s->srv->conf.socks4.len && !conn_awaits_handshake(s->conn[SERVER]))
+		? STREAM_EV_UP
+		: STREAM_EV_AWAIT_HANDSHAKE;
+}
 
 struct session_state_row {
 	enum session_event (*io)(struct session *sess, uint32_t ev);

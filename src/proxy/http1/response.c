@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "proxy/http1/l7_retry.h"
 #include "proxy/model/count.h"
 #include "proxy/backend/server_observe.h"
 #include "proxy/model/termination.h"

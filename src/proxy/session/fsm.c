@@ -3,7 +3,7 @@
 #include "proxy/model/fsm.h"
 
 #include "proxy/session/actions.h"
-#include "proxy/session/handshake.h"
+#include "proxy/session/handlers.h"
 #include "base/counter.h"
 #include "base/err.h"
 #include "base/log.h"

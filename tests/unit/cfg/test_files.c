@@ -168,10 +168,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(files_of_directories_are_read_in_order,
-			make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(
+			files_of_directories_are_read_in_order, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(a_missing_file_is_reported, make_dir, remove_dir),
-		cmocka_unit_test_setup_teardown(big_files_are_read_and_huge_ones_refused, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(
+			big_files_are_read_and_huge_ones_refused, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(descriptors_are_closed, make_dir, remove_dir),
 	};
 

@@ -508,7 +508,8 @@ main(void)
 		RIG_CASE_SETUP(servers_that_are_down_may_be_hidden),
 		RIG_CASE_SETUP(connections_and_bytes_are_counted),
 		RIG_CASE_SETUP(states_limits_and_times_show),
-		cmocka_unit_test_setup_teardown(results_of_checks_show, setup_checked, rig_teardown),
+		cmocka_unit_test_setup_teardown(
+			results_of_checks_show, setup_checked, rig_teardown),
 		RIG_CASE_SETUP(times_are_listed_with_their_buckets),
 		RIG_CASE_SETUP(odd_names_are_quoted),
 	};

@@ -4,7 +4,7 @@
 
 #include "fake/xprt.h"
 #include "proxy/model/shard.h"
-#include "proxy/session/handshake.h"
+#include "proxy/session/handlers.h"
 
 static struct fake_script script;
 
