@@ -7,7 +7,7 @@ import json
 from collections import namedtuple
 
 from . import scale
-from .targets import SLOW_P99, mean_ratio, ratio, value
+from .targets import INSTRUCTION_KINDS, SLOW_P99, mean_ratio, ratio, value
 
 # less: less is better. Differences below the share `within` of the committed value, or below `floor`, are ignored.
 Compared = namedtuple("Compared", "section what get less within floor")
@@ -136,7 +136,7 @@ def slow():
 
 def instructions():
     """Only of the program itself: which variants of a library's functions run depends on the CPU."""
-    for kind in ("TCP, kept", "TCP, closed", "HTTP, kept", "HTTP, closed", "TLS, kept"):
+    for kind in INSTRUCTION_KINDS:
         yield less("instructions", "instructions per request, %s, tacit default" % kind, one("tacit default", kind + ".own"), INSTRUCTIONS)
 
 

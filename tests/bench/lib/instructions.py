@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from . import baseline, report, subjects as S
 from .measuring import ERRORS
+from .targets import INSTRUCTION_KINDS
 from .world import Failed
 
 FEW, MANY = 1000, 4000
@@ -23,8 +24,8 @@ SECONDS = 120           # time limit of a step, for hangs
 MOST = 10               # functions that the report names
 
 Kind = namedtuple("Kind", "mode kept tls", defaults=(False,))
-KINDS = {"TCP, kept": Kind("tcp", True), "TCP, closed": Kind("tcp", False), "HTTP, kept": Kind("http", True),
-         "HTTP, closed": Kind("http", False), "TLS, kept": Kind("http", True, True)}
+KINDS = dict(zip(INSTRUCTION_KINDS, (Kind("tcp", True), Kind("tcp", False), Kind("http", True), Kind("http", False),
+                                     Kind("http", True, True)), strict=True))
 # Valgrind does not know the calls that confine the program.
 UNCONFINED = ("insecure-files-wanted", "insecure-syscalls-wanted")
 SUBJECTS = (replace(S.DEFAULT, words=UNCONFINED), S.HAPROXY)

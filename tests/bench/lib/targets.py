@@ -12,6 +12,8 @@ GATE = {"c50": 10.0, "c1": 15.1}
 HTTP_GATE = {"c50": 10.0, "c1": 13.0}
 HTTP_PEERS = ("haproxy", "nginx")
 TLS_PEERS = (*HTTP_PEERS, "hitch")
+# the requests whose instructions are counted
+INSTRUCTION_KINDS = ("TCP, kept", "TCP, closed", "HTTP, kept", "HTTP, closed", "TLS, kept")
 SLOW_P99 = "p99 of kept requests beside slow senders / beside the same with nobody reading, tacit"
 
 
