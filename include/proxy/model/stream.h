@@ -5,7 +5,9 @@
 #ifndef TACIT_PROXY_MODEL_STREAM_H
 #define TACIT_PROXY_MODEL_STREAM_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/compiler.h"
 #include "base/heap.h"
@@ -79,29 +81,45 @@ struct stream {
 	struct heap_node queue_node;
 	struct session *sess;   /* the client's connection that it belongs to */
 	struct engine *engine;
-	struct proxy *be;
-	struct proxy *upgraded_to; /* set by http_upgrade.c, for its first request; else NULL */
-	unsigned int uses;      /* requests carried by conn[SERVER] */
-	uint8_t is_private : 1; /* conn[SERVER] is authenticated: other sessions must not use it */
-	uint8_t handshake_got;  /* in HANDSHAKE: bytes of the reply */
-	uint16_t linger_checks; /* in LINGER */
 	struct http_txn *txn;   /* mode http, from a request's first byte on; else NULL */
 	struct captures *captures; /* proxy/sample/capture.h; NULL: none */
-	struct server *srv;     /* the chosen server; it holds a slot if has_slot */
-	struct server *bound;   /* the server that persistence requires; NULL: none */
+	struct dns_ask *asks;   /* do-resolve: names that its rules ask for; NULL: none */
+	uint64_t id;            /* unique in the process: engine_next_id() */
 	uint64_t state_ms;      /* when the state was entered */
 	uint64_t
 		wake_ms; /* in RETRY and LINGER, and while a head waits for memory: time to
 			  * continue; in CONNECT, for HANDSHAKE: end of timeout connect */
+	uint64_t last_ms[SIDES]; /* last read from or write to that side */
+	unsigned int uses;      /* requests carried by conn[SERVER] */
+	char term[2];           /* termination code: cause and phase, '-' while unknown */
+	uint8_t state;          /* enum stream_state */
+	uint8_t posted;         /* enum stream_event for its task to deliver; NONE: first I/O */
+	uint8_t has_slot;
+	/* True while other workers may see it: srv, has_slot, its links and its positions in
+	 * queues are then guarded by the backend's lock, until it has learned of its slot. */
+	uint8_t waits;
+	uint8_t speculates_read[SIDES]; /* the side is read before an event reports it */
+	uint8_t handshake_got;  /* in HANDSHAKE: bytes of the reply */
+	uint8_t is_private : 1; /* conn[SERVER] is authenticated: other sessions must not use it */
+	uint8_t is_http : 1;    /* its frontend is in mode http, or http_upgrade.c changed it */
+	uint8_t logged : 1;
+	uint8_t hist_n;
+	uint8_t hist[STREAM_HISTORY][2]; /* state, event */
+	/* From here to `server`, which is behind them: zero when a request begins
+	 * (stream_clear_exchange). */
+	struct proxy *be;
+	struct proxy *upgraded_to; /* set by http_upgrade.c, for its first request; else NULL */
+	struct server *srv;     /* the chosen server; it holds a slot if has_slot */
+	struct server *bound;   /* the server that persistence requires; NULL: none */
 	uint64_t waits_since_ms; /* start of the wait in a queue */
 	uint64_t queued_ms;     /* when it got a server slot (0: not yet) */
 	uint64_t connected_ms;  /* 0: not yet */
-	uint64_t last_ms[SIDES]; /* last read from or write to that side */
-	uint64_t id;            /* unique in the process: engine_next_id() */
 	uint32_t queue_before;  /* %sq: position in its server's queue, see slot_queue_locked() */
 	uint32_t be_queue_before; /* %bq */
 	uint16_t retries;       /* number of retries so far */
+	uint16_t linger_checks; /* in LINGER */
 	int16_t connect_err;    /* of the last failed connect(): errno, ERR_RANGE; 0: timeout */
+	int8_t log_level;       /* set-log-level: 0 not set, -1 silent, else LOG_LEVEL_x + 1 */
 	uint32_t key;           /* the balancing key, if has_key */
 	/* Its priority in queues (set-priority-class, set-priority-offset). */
 	int32_t prio_class : 12, prio_offset : 20;
@@ -110,32 +128,25 @@ struct stream {
 		unsigned int left_srv_cur;
 		uint32_t slot;  /* until then: the number of its slot, of server.slots */
 	};
-	uint8_t state;          /* enum stream_state */
-	uint8_t posted;         /* enum stream_event for its task to deliver; NONE: first I/O */
-	uint8_t has_slot;
-	/* True while other workers may see it: srv, has_slot, its links and its positions in
-	 * queues are then guarded by the backend's lock, until it has learned of its slot. */
-	uint8_t waits;
-	uint8_t speculates_read[SIDES]; /* the side is read before an event reports it */
-	int8_t log_level;       /* set-log-level: 0 not set, -1 silent, else LOG_LEVEL_x + 1 */
-	char term[2];           /* termination code: cause and phase, '-' while unknown */
-	uint8_t hist_n;
-	uint8_t hist[STREAM_HISTORY][2]; /* state, event */
-	uint8_t redispatch : 1; /* the next assignment avoids srv */
-	uint8_t redispatched : 1;
-	uint8_t forced : 1;     /* force-persist: only that server may be used */
-	uint8_t has_key : 1;
-	uint8_t has_left : 1;   /* it left the backend */
-	uint8_t counts_be : 1, counts_srv : 1; /* all bytes of the request so far are counted:
-					        * byte_count.c */
-	uint8_t is_http : 1;    /* its frontend is in mode http, or http_upgrade.c changed it */
-	uint8_t logged : 1;
-	uint8_t looked_again : 1; /* it has checked for a FIN after the server's first bytes */
 	/* Microseconds that queued_ms and connected_ms leave out. */
 	uint32_t queued_us : 10, connected_us : 10;
-	struct dns_ask *asks;   /* do-resolve: names that its rules ask for; NULL: none */
+	uint32_t redispatch : 1; /* the next assignment avoids srv */
+	uint32_t redispatched : 1;
+	uint32_t forced : 1;    /* force-persist: only that server may be used */
+	uint32_t has_key : 1;
+	uint32_t has_left : 1;  /* it left the backend */
+	uint32_t counts_be : 1, counts_srv : 1; /* all bytes of the request so far are counted:
+					         * byte_count.c */
+	uint32_t looked_again : 1; /* it has checked for a FIN after the server's first bytes */
 	struct conn server;     /* conn[SERVER], unless that is shared */
 };
+
+/* Clears what belongs to one exchange, for the next one. It waits for nothing and has no slot. */
+static inline void
+stream_clear_exchange(struct stream *s)
+{
+	memset(&s->be, 0, offsetof(struct stream, server) - offsetof(struct stream, be));
+}
 
 /* The clock of its worker's loop. */
 static inline uint64_t

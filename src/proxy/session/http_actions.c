@@ -261,23 +261,14 @@ reset_direction(struct stream *s, int side)
 		direction_buf_free(s->engine, d);
 }
 
-/* Like a newly accepted session, except for data that was read already. */
+/* Begins the next request: like a new stream, except for data that was read already. */
 static void
-reset_session(struct stream *s)
+reset_stream(struct stream *s)
 {
 	reset_direction(s, CLIENT);
 	reset_direction(s, SERVER);
-	s->be = s->upgraded_to = NULL;
-	s->srv = s->bound = NULL;
-	s->waits_since_ms = s->queued_ms = s->connected_ms = 0;
-	s->queue_before = s->be_queue_before = 0;
-	s->retries = s->linger_checks = 0;
-	s->connect_err = 0;
-	s->log_level = 0;
-	s->prio_class = s->prio_offset = 0;
-	s->redispatch = s->redispatched = s->has_left = s->looked_again = 0;
+	stream_clear_exchange(s);
 	speculation_cancel(s);
-	s->counts_be = s->counts_srv = 0;
 	s->term[0] = s->term[1] = '-';
 	/* Nothing to log before the next request. */
 	s->logged = 1;
@@ -338,7 +329,7 @@ stream_do_next_request(struct stream *s)
 	close_server(s);
 	http_txn_put(s);
 	captures_end(s);
-	reset_session(s);
+	reset_stream(s);
 	if (s->dir[CLIENT].lookahead)
 		move_next_request(s);
 	return STREAM_EV_NONE;
