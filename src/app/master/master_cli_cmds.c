@@ -320,12 +320,15 @@ cmd_getsocks(struct master_conn *c, const char *args)
 	int r;
 
 	(void)args;
-	sbuf_reset(&c->out);
-	c->sent = 0;
 	r = master_cli_give_away(c);
-	if (r)
+	if (r) {
 		master_cli_msg(c, CLI_ERR, "No process passes its sockets: %s\n",
 			r == -ERR_UNKNOWN ? "none serves" : err_text(r));
+	} else {
+		/* Earlier answers would stand before the descriptors. */
+		sbuf_reset(&c->out);
+		c->sent = 0;
+	}
 	c->quit = 1;
 }
 
