@@ -105,7 +105,7 @@ struct stream {
 	uint8_t logged : 1;
 	uint8_t hist_n;
 	uint8_t hist[STREAM_HISTORY][2]; /* state, event */
-	/* From here to `server`, which is behind them: zero when a request begins
+	/* The members up to `server`, without it, are zero when a request begins
 	 * (stream_clear_exchange). */
 	struct proxy *be;
 	struct proxy *upgraded_to; /* set by http_upgrade.c, for its first request; else NULL */

@@ -69,12 +69,20 @@ on_end(struct task *t)
 }
 PROFILE_NAME(on_end, admin_end)
 
+/* True if it waits for a time, or for a call. A client that does not read its output has to take
+ * that first, for as long as it may be idle. */
+static int
+is_paused(const struct admin_conn *c)
+{
+	return c->wake_ms && c->sent == c->out.len;
+}
+
 static void
 on_timer(struct timer *t)
 {
 	struct admin_conn *c = container_of(t, struct admin_conn, timer);
 
-	if (c->wake_ms)
+	if (is_paused(c))
 		resume_conn(c);
 	else
 		end_conn(c);
@@ -225,7 +233,7 @@ read_input(struct admin_conn *c)
 static uint64_t
 next_timer(const struct admin_conn *c)
 {
-	if (c->wake_ms)
+	if (is_paused(c))
 		return c->wake_ms;
 	return c->timeout_ms ? loop_now_ms(c->admin->worker->loop) + c->timeout_ms : TIMER_NEVER;
 }
@@ -258,7 +266,7 @@ admin_settle(struct admin_conn *c)
 
 	if (c->state == ADMIN_CLOSED)
 		return;
-	if (c->ask.worker || (c->wake_ms && c->sent == c->out.len))
+	if (c->ask.worker || is_paused(c))
 		dirs = dirs_of_pause(c);
 	else if (c->sent < c->out.len || c->line)
 		dirs = EV_W;
