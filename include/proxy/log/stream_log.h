@@ -1,5 +1,5 @@
 /*
- * The log line of a session (configuration manual, 8.2 and 8.3). The first call at which all data
+ * The log line of a stream (configuration manual, 8.2 and 8.3). The first call at which all data
  * of the format is known writes it; s->logged is set when it was written. With `log-steps` there
  * is a line for each of these steps instead. On the session's worker.
  */
@@ -24,7 +24,7 @@ void stream_log_early(struct stream *s);
 void stream_log(struct stream *s);
 /* The line of this step if `log-steps` names it. */
 void stream_log_listed(struct stream *s, enum log_step step);
-/* The session has come to this step. */
+/* The stream has come to this step. */
 static inline void
 stream_log_step(struct stream *s, enum log_step step)
 {
@@ -32,7 +32,7 @@ stream_log_step(struct stream *s, enum log_step step)
 		stream_log_listed(s, step);
 }
 /* A line of the rule `do-log`, which reads cx. level: what the rules that are running have set,
- * as session.log_level. It does not change whether the session has another line. */
+ * as stream.log_level. It does not change whether the session has another line. */
 void stream_log_by_rule(struct stream *s, enum log_step step, struct sample_ctx *cx, int level);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The sessions of one worker that wait for a server, or for any server of a backend: ordered by
+ * The streams of one worker that wait for a server, or for any server of a backend: ordered by
  * class, then by the time of their arrival plus their offset (manual, http-request
  * set-priority-class and set-priority-offset). Sessions without a priority, usually all, wait in a
  * list; the others in a heap. The caller holds the backend's lock.
@@ -19,7 +19,7 @@ struct stream_queue {
 
 void stream_queue_init(struct stream_queue *q);
 int stream_queue_is_empty(const struct stream_queue *q);
-/* The session that is next; NULL: there is none. */
+/* The stream that is next; NULL: there is none. */
 struct stream *stream_queue_first(const struct stream_queue *q);
 /* The same among those with a priority. */
 struct stream *stream_queue_first_prioritized(const struct stream_queue *q);

@@ -1,4 +1,4 @@
-/* Events that are delivered later in the turn, by the session's task. */
+/* Events that are delivered later in the turn, by the stream's task. */
 #ifndef TACIT_PROXY_SESSION_STREAM_POST_H
 #define TACIT_PROXY_SESSION_STREAM_POST_H
 

@@ -30,7 +30,7 @@ session_free(struct session *sess)
 	pool_put(&e->session_pool, sess);
 }
 
-/* Gives up all that a stream has, but for its memory. Its client's connection may stay. */
+/* Gives up all that a stream has, but for its memory, and closes its two connections. */
 static void
 stream_fini(struct stream *s)
 {
