@@ -1,4 +1,4 @@
-/* Events from the loop to a stream or its session, and the end of each dispatch. Private to proxy. */
+/* Events from the loop to a stream or its session, and the end of each dispatch. Private. */
 #ifndef TACIT_PROXY_SESSION_STREAM_IO_H
 #define TACIT_PROXY_SESSION_STREAM_IO_H
 
