@@ -59,10 +59,15 @@ has_its_server(const struct stream *s)
 static void
 count_messages(struct stream *s)
 {
-	struct proxy_stat *fe = fe_stat(s), *be = stat_of(s, counted_backend(s));
 	uint64_t in = take_grown(s, CLIENT), out = take_grown(s, SERVER);
 	uint64_t whole = s->dir[CLIENT].counted;
+	struct proxy_stat *fe, *be;
 
+	/* Nothing is new, and whoever is to count the request has. */
+	if (!in && !out && (!whole || (s->counts_be && s->counts_srv)))
+		return;
+	fe = fe_stat(s);
+	be = stat_of(s, counted_backend(s));
 	counter_add(&fe->bytes_in, in);
 	counter_add(&fe->bytes_out, out);
 	counter_add(&s->sess->listener->stat.bytes_in, in);

@@ -124,10 +124,7 @@ session_event(struct session *sess, enum session_event ev)
 			trace_add(t, TRACE_STATE, loop_now_ns(s->engine->loop), s->id,
 				session_state_name(sess->state), session_event_name(ev), "%s",
 				row->name);
-		if (sess->state != row->next) {
-			sess->state = row->next;
-			s->state_ms = stream_now_ms(s);
-		}
+		sess->state = row->next;
 		ev = row->action(sess);
 		assert(ev == SESSION_EV_NONE || (row->follow & 1u << ev));
 	}

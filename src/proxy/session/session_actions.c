@@ -22,6 +22,7 @@ session_do_none(struct session *sess)
 enum session_event
 session_do_await_client(struct session *sess)
 {
+	sess->stream.state_ms = stream_now_ms(&sess->stream);
 	stream_post(&sess->stream, STREAM_EV_NONE);
 	return SESSION_EV_NONE;
 }
