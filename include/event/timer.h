@@ -49,7 +49,10 @@ timer_key_after(uint64_t start, unsigned int ms)
 
 /* Earliest key or TIMER_NEVER: a wake-up at that time is never late, but may find nothing due. */
 uint64_t timers_next(const struct timers *ts);
-/* Runs all timers due at now; fn may set and stop any timer. Returns their number. */
+/* Calls of a run besides one for each timer: a few set themselves for now. */
+#define TIMERS_RUN_MORE 16
+/* Runs the timers due at now; fn may set and stop any timer. Those that are set for now or earlier
+ * meanwhile run too, up to the bound: the next run has the rest. Returns the number of calls. */
 unsigned int timers_run(struct timers *ts, uint64_t now);
 
 #endif

@@ -1,8 +1,7 @@
 /*
  * Facts and options of the socket below a connection: its addresses, TCP_INFO, TOS, mark. They are
- * asked of the connection, since one may have no socket of its own: those of its transport's
- * connection are returned then. Each makes at most one system call. On
- * the worker that owns the connection.
+ * asked of the connection, since a scripted one has no socket. Each makes at most one system call.
+ * On the worker that owns the connection.
  */
 #ifndef TACIT_NET_CONN_SOCKET_H
 #define TACIT_NET_CONN_SOCKET_H
@@ -14,8 +13,7 @@
 #include "net/addr.h"
 #include "net/conn.h"
 
-/* The connection that has the socket, c itself or the one below it; NULL: there is none (it is
- * closed, or scripted). */
+/* The connection that has the socket, c; NULL: it has none, since it is closed or scripted. */
 const struct conn *conn_socket(const struct conn *c);
 /* The address of this end, of the other end: 0, or a negative reason. */
 int conn_local_addr(const struct conn *c, struct addr *out) must_check;

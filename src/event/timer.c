@@ -171,9 +171,10 @@ call_timer(struct timers *ts, struct timer *t, uint64_t due)
 unsigned int
 timers_run(struct timers *ts, uint64_t now)
 {
-	unsigned int run = 0;
+	unsigned int run = 0, most = (unsigned int)counter_read(&ts->n) + TIMERS_RUN_MORE;
 
-	while (counter_read(&ts->n) && ts->heap[0]->key <= now) {
+	/* One that sets itself for a time that has passed must not hold the loop. */
+	while (run < most && counter_read(&ts->n) && ts->heap[0]->key <= now) {
 		struct timer *t = ts->heap[0];
 		uint64_t due = t->deadline;
 

@@ -6,6 +6,7 @@ import struct
 import threading
 
 import oracle
+import test_oracle_observe
 from conftest import WAIT, free_port
 from facts import delivered
 from oracle import Subject
@@ -60,20 +61,7 @@ backend b
 """
 
 
-class Server:
-    def __init__(self):
-        self.socket = socket.create_server(("127.0.0.1", 0))
-        self.port = self.socket.getsockname()[1]
-        threading.Thread(target=self.run, daemon=True).start()
-
-    def run(self):
-        while True:
-            try:
-                connection = self.socket.accept()[0]
-            except OSError:
-                return
-            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
-
+class Server(test_oracle_observe.Server):
     def serve(self, connection):
         with connection, contextlib.suppress(OSError):
             head = b""

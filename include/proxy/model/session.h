@@ -1,6 +1,5 @@
 /*
- * A session: a client's connection. In mode tcp and with HTTP/1 it has one stream, which is a part
- * of it; the streams of a multiplexed connection come from a pool.
+ * A session: a client's connection. It has one stream, which is a part of it.
  */
 #ifndef TACIT_PROXY_MODEL_SESSION_H
 #define TACIT_PROXY_MODEL_SESSION_H
@@ -36,7 +35,7 @@ struct session {
 	uint16_t accept_us : 10; /* microseconds that accept_ms leaves out */
 	uint16_t has_header : 1; /* the connection began with a PROXY header */
 	uint16_t held_private : 1; /* `held` is authenticated: other sessions must not use it */
-	/* Its only stream, or the first one. Until it is served this stream's buffer, timer and
+	/* Its only stream. Until the client is served this stream's buffer, timer and
 	 * task are those of the session. */
 	struct stream stream;
 	/* The client's address: no more of it than SESSION_SIZE is there. Only the family of a

@@ -71,7 +71,7 @@ struct direction {
 
 struct stream {
 	struct direction dir[SIDES];
-	struct conn *conn[SIDES]; /* of the client: its session's or its own; of the server */
+	struct conn *conn[SIDES]; /* the client's, which is its session's; the server's */
 	struct timer timer;
 	struct task task;       /* first I/O, later the end of the turn */
 	struct list link;       /* engine.streams */
@@ -138,7 +138,7 @@ struct stream {
 	uint32_t counts_be : 1, counts_srv : 1; /* all bytes of the request so far are counted:
 					         * byte_count.c */
 	uint32_t looked_again : 1; /* it has checked for a FIN after the server's first bytes */
-	struct conn server;     /* conn[SERVER], unless that is shared */
+	struct conn server;     /* conn[SERVER] */
 };
 
 /* Clears what belongs to one exchange, for the next one. It waits for nothing and has no slot. */

@@ -5,8 +5,6 @@
 #include "net/conn_err.h"
 #include "proxy/model/session.h"
 
-/* The reason for the log. */
-void client_handshake_set_term(struct session *sess, enum conn_err err);
 /* Its bytes come next on the socket, after a PROXY header: the event that follows. */
 enum session_event client_handshake_begin(struct session *sess);
 /* Continues it. */

@@ -11,7 +11,4 @@
 /* Reads data from the client of a session in PROXY_HEADER: returns the event that follows. */
 enum session_event proxy_protocol_read(struct session *sess) must_check;
 
-/* The reason for a missing header, for the log. */
-void proxy_protocol_set_term(struct session *sess, enum conn_err err);
-
 #endif

@@ -32,7 +32,7 @@ put_percentiles(struct sbuf *out, const struct latency *l, enum latency_kind k)
 	put_ms(out, latency_quantile_us(l, k, 990));
 }
 
-/* A bar for each bucket, the highest of them 10 units high, and none lower than half a unit. */
+/* Prints a bar for each bucket: 10 units for the highest, half a unit at least for the others. */
 static void
 put_bars(struct sbuf *out, const struct latency *l, enum latency_kind k)
 {

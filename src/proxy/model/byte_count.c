@@ -63,7 +63,7 @@ count_messages(struct stream *s)
 	uint64_t whole = s->dir[CLIENT].counted;
 	struct proxy_stat *fe, *be;
 
-	/* Nothing is new, and whoever is to count the request has. */
+	/* There are no new bytes, and backend and server have counted the request. */
 	if (!in && !out && (!whole || (s->counts_be && s->counts_srv)))
 		return;
 	fe = fe_stat(s);

@@ -15,6 +15,13 @@ stream_set_term(struct stream *s, char cause, char phase)
 		s->term[1] = phase;
 }
 
+void
+session_set_conn_err(struct session *sess, enum conn_err err)
+{
+	sess->conn_err = (uint8_t)err;
+	stream_set_term(&sess->stream, 'P', 'R');
+}
+
 /* A transfer was in progress, and that side is the first to end it. */
 static void
 count_abort(struct stream *s, int side)

@@ -8,13 +8,6 @@
 #include "proxy/model/termination.h"
 #include "proxy/session/session_admit.h"
 
-void
-client_handshake_set_term(struct session *sess, enum conn_err err)
-{
-	sess->conn_err = (uint8_t)err;
-	stream_set_term(&sess->stream, 'P', 'R');
-}
-
 enum session_event
 client_handshake_begin(struct session *sess)
 {
@@ -23,7 +16,7 @@ client_handshake_begin(struct session *sess)
 
 	if (r == 0)
 		return SESSION_EV_AWAIT_CLIENT_HANDSHAKE;
-	client_handshake_set_term(
+	session_set_conn_err(
 		sess, r == -ERR_FULL ? CONN_ERR_TLS_TOO_MANY : CONN_ERR_TLS_NOMEM);
 	return SESSION_EV_DENIED;
 }

@@ -14,19 +14,11 @@
 
 /* --- the results --- */
 
-/* HAProxy has one code for all of them. */
-void
-proxy_protocol_set_term(struct session *sess, enum conn_err err)
-{
-	sess->conn_err = (uint8_t)err;
-	stream_set_term(&sess->stream, 'P', 'R');
-}
-
 /* The sender must notice (proxy-protocol.txt 2.1): a FIN could be that of an empty stream. */
 static enum session_event
 refuse_header(struct stream *s, enum conn_err err)
 {
-	proxy_protocol_set_term(s->sess, err);
+	session_set_conn_err(s->sess, err);
 	conn_reset_on_close(s->conn[CLIENT]);
 	return SESSION_EV_DENIED;
 }

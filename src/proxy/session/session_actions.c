@@ -5,6 +5,7 @@
 #include "base/counter.h"
 #include "net/xprt.h"
 #include "proxy/model/count.h"
+#include "proxy/model/termination.h"
 #include "proxy/relay/direction.h"
 #include "proxy/session/client_handshake.h"
 #include "proxy/session/handlers.h"
@@ -30,7 +31,7 @@ session_do_await_client(struct session *sess)
 enum session_event
 session_do_proxy_header_timeout(struct session *sess)
 {
-	proxy_protocol_set_term(sess, CONN_ERR_LATE);
+	session_set_conn_err(sess, CONN_ERR_LATE);
 	return SESSION_EV_NONE;
 }
 
@@ -39,7 +40,7 @@ session_do_proxy_header_abort(struct session *sess)
 {
 	int failed = sess->conn.err != 0, cut = sess->stream.dir[CLIENT].lookahead != 0;
 
-	proxy_protocol_set_term(sess,
+	session_set_conn_err(sess,
 		failed    ? CONN_ERR_FAILED
 			: cut ? CONN_ERR_CUT
 			      : CONN_ERR_CLOSED);
@@ -51,7 +52,7 @@ session_do_proxy_header_abort(struct session *sess)
 enum session_event
 session_do_client_handshake_timeout(struct session *sess)
 {
-	client_handshake_set_term(sess, CONN_ERR_TLS_LATE);
+	session_set_conn_err(sess, CONN_ERR_TLS_LATE);
 	return SESSION_EV_NONE;
 }
 
@@ -61,7 +62,7 @@ session_do_client_handshake_abort(struct session *sess)
 	const struct xprt *x = sess->conn.xprt;
 
 	counter_add(&fe_stat(&sess->stream)->tls.failed, 1);
-	client_handshake_set_term(
+	session_set_conn_err(
 		sess, x && x->failure ? (enum conn_err)x->failure : CONN_ERR_TLS_FAILED);
 	return SESSION_EV_NONE;
 }

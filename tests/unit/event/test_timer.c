@@ -82,6 +82,34 @@ rearm(struct timer *t)
 	assert_int_equal(timer_set(&ts, t, now + 10), 0);
 }
 
+/* Sets itself for a time that has passed, a thousand times. */
+static void
+rearm_in_the_past(struct timer *t)
+{
+	struct probe *p = container_of(t, struct probe, t);
+
+	if (++p->fired < 1000)
+		assert_int_equal(timer_set(&ts, t, now - 1), 0);
+}
+
+/* One that does so does not hold the loop: a run is bounded. */
+static void
+a_timer_set_in_the_past_does_not_hold_a_run(void **st)
+{
+	struct probe p = { .fired = 0 };
+
+	(void)st;
+	timers_init(&ts);
+	timer_init(&p.t, rearm_in_the_past);
+	now = 5;
+	assert_int_equal(timer_set(&ts, &p.t, now), 0);
+	assert_int_equal(timers_run(&ts, now), 1 + TIMERS_RUN_MORE);
+	assert_int_equal(p.fired, 1 + TIMERS_RUN_MORE);
+	assert_true(timers_next(&ts) <= now);
+	timer_stop(&ts, &p.t);
+	timers_fini(&ts);
+}
+
 static void
 a_timer_may_set_itself_again(void **st)
 {
@@ -125,6 +153,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fires_in_order_and_never_early),
 		cmocka_unit_test(a_timer_may_set_itself_again),
+		cmocka_unit_test(a_timer_set_in_the_past_does_not_hold_a_run),
 		cmocka_unit_test(moving_away_does_not_touch_the_heap),
 	};
 
