@@ -10,8 +10,9 @@ MAY = {
     'dns': ('net/', 'event/', 'cfg/', 'base/'),
     'http': ('base/',),
     'tls': ('net/', 'cfg/', 'base/', 'event/loop.h'),
+    'h2': ('net/', 'http/', 'base/', 'event/loop.h'),
     'rule': ('net/', 'http/', 'cfg/', 'base/'),
-    'proxy': ('rule/', 'tls/', 'dns/', 'net/', 'http/', 'cfg/', 'base/', 'event/loop.h', 'event/profile.h',
+    'proxy': ('rule/', 'tls/', 'h2/', 'dns/', 'net/', 'http/', 'cfg/', 'base/', 'event/loop.h', 'event/profile.h',
               'event/timer.h'),
     'app': ('',),
 }
@@ -52,6 +53,7 @@ ROOMS = {
     'ev.h': ('src/event/poller_ev.c', 'src/app/'),
     'jemalloc/': ('src/base/mem.c',),
     'ares.h': ('src/dns/message.c',),
+    'nghttp2/': ('src/h2/h2_hpack.c',),
     'seccomp.h': ('include/app/process/call_rules.h',),
     'openssl/': ('src/tls/', 'include/tls/', 'src/rule/sample/conv_digest.c'),
     # All other files work on heads.
