@@ -45,6 +45,9 @@ struct ring_conf {
 struct ring_conf *ring_conf_find(const struct list *rings, const char *name);
 /* Appends one; NULL when memory is out. */
 struct ring_conf *ring_conf_add(struct list *rings, const char *name);
+/* The ring buf0, which needs no section: made when a line first names it. NULL when memory is
+ * out. */
+struct ring_conf *ring_conf_buf0(struct list *rings);
 /* Appends a server without an address; NULL when memory is out. */
 struct ring_server *ring_conf_add_server(struct ring_conf *c, const char *name);
 void ring_confs_free(struct list *rings);

@@ -8,6 +8,7 @@
 extern const struct rule_fetch session_fetches[];
 extern const struct rule_fetch load_fetches[];
 extern const struct rule_conv load_convs[];
+extern const struct rule_conv debug_convs[];
 extern const struct rule_conv token_convs[]; /* signatures of tokens */
 extern const struct rule_fetch conn_fetches[]; /* data from the kernel */
 extern const struct rule_fetch tls_fetches[];

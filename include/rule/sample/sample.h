@@ -14,8 +14,10 @@
 
 struct cfg_where;
 struct http_head;
+struct log_sink;
 struct random_source;
 struct regex_work;
+struct sbuf;
 struct shortfalls;
 struct sys;
 
@@ -108,6 +110,7 @@ struct sample_ctx {
 	struct vars *proc, *sess, *txn, *reqv, *resv, *check;
 	struct arena *arena;
 	struct regex_work *regex;  /* the worker's; NULL: regexes never match */
+	struct log_sink *sink;     /* the worker's, for what `debug` shows; NULL: none */
 	struct shortfalls *shortfalls; /* the worker's; NULL: they are not counted */
 	const struct cfg_where *where; /* of the rule or format, for messages; NULL: unknown */
 	uint64_t now_ms;           /* the loop's clock */
@@ -129,6 +132,10 @@ sample_body_of(const struct sample_ctx *cx, int of_response)
 }
 
 const char *sample_type_name(enum sample_type t);
+/* The type of a sample as HAProxy shows it with a value: "str". */
+const char *sample_type_word(enum sample_type t);
+/* Adds at most `max` bytes of a text, with a dot for each that is not printable. */
+void sample_add_printable(struct sbuf *b, struct str text, size_t max);
 static inline void
 sample_set_int(struct sample *s, int64_t v)
 {

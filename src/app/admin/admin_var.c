@@ -19,6 +19,7 @@ init_context(struct admin_conn *c, struct sample_ctx *cx)
 
 	memset(cx, 0, sizeof(*cx));
 	cx->proc = &e->shared->vars;
+	cx->sink = e->log;
 	cx->arena = &e->eval.arena;
 	cx->regex = e->eval.regex;
 	cx->shortfalls = &e->eval.shortfalls;
@@ -34,24 +35,16 @@ init_context(struct admin_conn *c, struct sample_ctx *cx)
 static void
 show_variable(struct admin_conn *c, const char *name, struct sample_ctx *cx, struct sample *s)
 {
-	static const char *const types[SAMPLE_TYPES] = {
-		[SAMPLE_BOOL] = "bool", [SAMPLE_SINT] = "sint", [SAMPLE_IPV4] = "ipv4",
-		[SAMPLE_IPV6] = "ipv6", [SAMPLE_STR] = "str",   [SAMPLE_BIN] = "bin"
-	};
-	const char *type = types[s->type];
+	const char *type = sample_type_word(s->type);
 	char text[VARS_SHOWN_MAX + 1];
-	size_t n = 0;
+	struct sbuf b;
 
 	if (sample_cast(s, SAMPLE_STR, cx->arena)) {
 		admin_msg(c, ADMIN_INFO, "%s: type=%s (undisplayable)", name, type);
 		return;
 	}
-	for (; n < s->u.str.len && n < VARS_SHOWN_MAX; n++) {
-		char byte = s->u.str.p[n];
-
-		text[n] = (char)(byte >= ' ' && byte <= '~' ? byte : '.');
-	}
-	text[n] = '\0';
+	sbuf_init_fixed(&b, text, sizeof(text));
+	sample_add_printable(&b, s->u.str, VARS_SHOWN_MAX);
 	admin_msg(c, ADMIN_INFO, "%s: type=%s value=<%s>", name, type, text);
 }
 

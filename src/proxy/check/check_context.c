@@ -14,6 +14,7 @@ check_context_init(struct check_run *r, struct sample_ctx *cx)
 	cx->proc = &e->shared->vars;
 	cx->check = &r->vars;
 	cx->server = r->check->srv;
+	cx->sink = e->log;
 	cx->arena = &e->eval.arena;
 	cx->regex = e->eval.regex;
 	cx->shortfalls = &e->eval.shortfalls;

@@ -348,7 +348,7 @@ static const struct cfg_section sections[] = {
 		.begin = begin_ring,
 		.doc = "The last messages of logs in memory: 'log ring@<name>' sends to it, 'show "
 		       "events' of the stats socket shows them, and its servers get them over "
-		       "TCP." },
+		       "TCP. The ring buf0 needs no section." },
 	{ 0 },
 };
 
@@ -376,7 +376,7 @@ ring_cfg_name(struct cfg_ctx *ctx, const char *name, struct log_line *l)
 	if (!*name)
 		return cfg_error(ctx, 0, "'log' : 'ring@' expects the name of a ring.");
 	if (!c) {
-		c = ring_conf_add(rings, name);
+		c = strcmp(name, "buf0") == 0 ? ring_conf_buf0(rings) : ring_conf_add(rings, name);
 		if (!c)
 			return cfg_nomem(ctx);
 		c->where = cfg_arg_where(ctx, 0);

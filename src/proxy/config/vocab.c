@@ -46,6 +46,8 @@ proxy_vocab_init(struct rule_vocab *v)
 	if (!r)
 		r = rule_vocab_add_convs(v, token_convs);
 	if (!r)
+		r = rule_vocab_add_convs(v, debug_convs);
+	if (!r)
 		r = rule_vocab_add_fetches(v, capture_fetches);
 	if (!r)
 		r = rule_vocab_add_convs(v, capture_convs);

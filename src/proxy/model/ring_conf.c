@@ -6,6 +6,9 @@
 #include "base/mem.h"
 #include "tls/connect.h"
 
+/* As HAProxy's. */
+#define BUF0_SIZE (1u << 20)
+
 struct ring_conf *
 ring_conf_find(const struct list *rings, const char *name)
 {
@@ -30,6 +33,23 @@ ring_conf_add(struct list *rings, const char *name)
 	list_init(&c->servers);
 	log_ring_init(&c->ring);
 	list_append(rings, &c->link);
+	return c;
+}
+
+struct ring_conf *
+ring_conf_buf0(struct list *rings)
+{
+	struct ring_conf *c = ring_conf_find(rings, "buf0");
+
+	if (c)
+		return c;
+	c = ring_conf_add(rings, "buf0");
+	if (!c || mem_copy_string(&c->description, "in-memory ring buffer") < 0)
+		return NULL;
+	c->is_declared = 1;
+	c->ring.form = LOG_FORM_TIMED;
+	c->ring.size = BUF0_SIZE;
+	c->ring.maxlen = LOG_LEN_MAX;
 	return c;
 }
 

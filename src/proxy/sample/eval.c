@@ -47,6 +47,7 @@ eval_init(struct eval *l, struct stream *s, unsigned int at)
 	l->cx.at = at;
 	l->cx.stream = s;
 	l->cx.log = &l->log;
+	l->cx.sink = e->log;
 	l->cx.proc = &e->shared->vars;
 	l->cx.sess = &s->sess->vars;
 	if (s->txn)

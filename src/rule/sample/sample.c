@@ -5,6 +5,8 @@
 #include <arpa/inet.h>
 #include <stdio.h>
 
+#include "base/sbuf.h"
+
 /* "-9223372036854775808" and a NUL. */
 #define INT_TEXT 21
 #define BIN_INT 8 /* bytes of a number */
@@ -24,6 +26,27 @@ sample_type_name(enum sample_type t)
 	};
 
 	return names[t];
+}
+
+const char *
+sample_type_word(enum sample_type t)
+{
+	static const char *const words[SAMPLE_TYPES] = {
+		[SAMPLE_BOOL] = "bool", [SAMPLE_SINT] = "sint", [SAMPLE_IPV4] = "ipv4",
+		[SAMPLE_IPV6] = "ipv6", [SAMPLE_STR] = "str",   [SAMPLE_BIN] = "bin"
+	};
+
+	return words[t];
+}
+
+void
+sample_add_printable(struct sbuf *b, struct str text, size_t max)
+{
+	for (size_t i = 0; i < text.len && i < max; i++) {
+		char byte = text.p[i];
+
+		sbuf_addc(b, (char)(byte >= ' ' && byte <= '~' ? byte : '.'));
+	}
 }
 
 int
