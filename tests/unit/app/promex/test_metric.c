@@ -2,7 +2,7 @@
 #include "unit/test.h"
 
 #include "app/admin/stat_row.h"
-#include "app/promex/metric.h"
+#include "app/promex/promex.c"
 
 static char storage[4096];
 static struct sbuf out;

@@ -3,8 +3,7 @@
 #include "unit/test.h"
 
 #include "app/admin/stat_rows.h"
-#include "app/promex/metric.h"
-#include "app/promex/promex.h"
+#include "app/promex/promex.c"
 #include "base/sbuf.h"
 #include "proxy/model/check.h"
 #include "proxy/model/service.h"

@@ -1,7 +1,7 @@
 /* The parameters in the query of a request for metrics. */
 #include "unit/test.h"
 
-#include "app/promex/metric.h"
+#include "app/promex/promex.c"
 
 static struct promex_query q;
 
