@@ -14,7 +14,23 @@
 #include "base/cursors.h"
 #include "base/list.h"
 #include "base/memfile.h"
-#include "rule/match/pattern_table.h"
+#include "rule/match/pattern_entry.h"
+
+/*
+ * A hash table of entries by text; several may have the same text. A full table is enlarged step by
+ * step, with each entry that is added, so that no single change has to wait for all of it.
+ */
+struct pattern_table {
+	struct keyhash key;            /* of the entries' hashes */
+	struct pattern_entry **bucket; /* a list each, by pattern_entry.next */
+	uint32_t n_buckets;            /* a power of two, or 0 */
+	struct pattern_entry **old;    /* half as many, while the table grows; otherwise NULL */
+	uint32_t moved;                /* this many buckets of old have been moved; unmoved new
+				        * buckets are unused */
+};
+
+/* An entry with this text, and the next one, in any order. NULL: none. */
+struct pattern_entry *pattern_table_find(const struct pattern_table *t, struct str text);
 
 enum kept_slot_kind {
 	KEPT_SLOT_FREE,

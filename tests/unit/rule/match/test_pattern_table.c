@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rule/match/pattern_table.h"
+#include "rule/match/pattern_ref.c"
 #include "unit/test.h"
 
 enum { TEXTS = 3000, STEPS = 20000 };
