@@ -15,13 +15,72 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/compiler.h"
+#include "base/keyhash.h"
 #include "base/list.h"
 #include "base/shared_lock.h"
-#include "rule/sample/expr.h"
-#include "rule/match/pattern_index.h"
+#include "base/str.h"
 #include "rule/match/pattern_net.h"
+#include "rule/sample/expr.h"
 #include "rule/sample/regex.h"
 #include "rule/sample/sample.h"
+
+/*
+ * An index of patterns by hash. Hashes grow byte by byte, so that all prefixes of a text whose
+ * length occurs are looked up in one pass. Both the texts and the keys added by rules
+ * (rule/match/pattern_live.h) may come from an attacker: the hash is keyed, so that collisions
+ * cannot be chosen (base/hash.h). A full table is enlarged step by step, with each key that is
+ * added, so that no single change has to wait for all of it.
+ */
+
+struct pattern;
+
+/*
+ * A slot is a pattern, and a byte of its hash, 0 if it is free: nearly every comparison with
+ * another key ends there. The bytes of all slots are behind the pointers.
+ */
+struct pattern_index {
+	struct keyhash key;      /* key of all hashes */
+	struct pattern **slot;
+	uint32_t cap, n;         /* cap: a power of two, at least twice n */
+	struct pattern **old;    /* while the table grows: entries not moved yet; or NULL */
+	uint32_t old_cap, moved; /* old has no entries below `moved` and none at it */
+	uint64_t *lens;          /* bit set of the lengths of keys */
+	uint32_t len_max;
+	uint16_t len_words;
+	uint8_t fold;            /* keys are in lower case; lookups fold case */
+};
+
+static inline unsigned char
+pattern_fold(unsigned char c)
+{
+	return c >= 'A' && c <= 'Z' ? c | 0x20 : c;
+}
+
+/* hash: the upper half. NULL: none. */
+struct pattern *pattern_index_find(const struct pattern_index *x, uint32_t hash, const char *key,
+	size_t len);
+
+static inline int
+pattern_index_has_len(const struct pattern_index *x, size_t len)
+{
+	return len <= x->len_max && x->lens && (x->lens[len / 64] >> len % 64 & 1);
+}
+
+/* The greatest length up to this one that has occurred; -1: none. There are keys. */
+static inline int
+pattern_index_len_to(const struct pattern_index *x, int len)
+{
+	len = MIN(len, (int)x->len_max);
+	while (len >= 0) {
+		uint64_t upto = x->lens[len / 64] << (63 - len % 64);
+
+		if (upto)
+			return len - __builtin_clzll(upto);
+		len = len / 64 * 64 - 1;
+	}
+	return -1;
+}
 
 enum pattern_method {
 	PATTERN_FOUND,
@@ -159,23 +218,6 @@ void pattern_set_init_like(struct pattern_set *to, const struct pattern_set *p);
 void pattern_set_fini(struct pattern_set *p);
 /* True if a pattern may have this text: 0, or a negative reason with *why. */
 int pattern_check_text(struct str text, struct rule_err *why) must_check;
-/* The number of bytes that a pattern of this text needs in this set. is_first: it can refer to the
- * entry's text. */
-size_t pattern_room(const struct pattern_set *p, unsigned int flags, struct str text,
-	int is_first) must_check;
-/* The alignment of these bytes: 1 or 8. */
-size_t pattern_room_alignment(const struct pattern_set *p) must_check;
-/*
- * Makes a pattern of its entry's text and value for this set, without adding it. It has the bytes
- * that it needs (pattern_entry_bytes()); `next` and `is_first` are set already. 0, or a negative
- * reason with *why, whose `at` is an offset in the text.
- */
-int pattern_make(struct pattern *t, const struct pattern_set *p, enum pattern_op op,
-	unsigned int flags, struct rule_err *why) must_check;
-/* Reads another value of its entry. The old value is kept if the new one is invalid. */
-int pattern_change(struct pattern *t, struct str value, struct rule_err *why) must_check;
-/* Frees what a pattern that is in no set owns. */
-void pattern_drop(struct pattern *t);
 /* The value of a map. Its bytes are those of the entry. */
 struct pattern_data pattern_value(const struct pattern *t);
 

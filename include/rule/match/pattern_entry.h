@@ -61,8 +61,6 @@ pattern_entry_first(struct pattern_entry *e)
 	return e->first.is_first ? &e->first : e->first.next;
 }
 
-/* The bytes that one of its patterns needs, in a set whose alignment of these bytes is that. */
-char *pattern_entry_bytes(const struct pattern *t, size_t alignment) must_check;
 /* Copies both. NULL when memory is out, or for a text that pattern_check_text() refuses. */
 struct pattern_entry *pattern_entry_new(const struct keyhash *key, struct str text,
 	struct str value) must_check;

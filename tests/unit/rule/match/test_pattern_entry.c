@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "rule/match/pattern_entry.h"
+#include "rule/match/pattern_entry.c"
 #include "unit/test.h"
 
 static struct pattern_set texts, numbers;

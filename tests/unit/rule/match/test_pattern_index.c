@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "rule/match/pattern.h"
+#include "rule/match/pattern.c"
 #include "unit/test.h"
 
 enum { MANY = 20000 };

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "rule/match/pattern_entry.h"
+#include "rule/match/pattern_entry.c"
 #include "unit/test.h"
 
 static const struct str NO_VALUE = { NULL, 0 };
