@@ -9,10 +9,11 @@ MAY = {
     'net': ('event/', 'cfg/', 'base/'),
     'dns': ('net/', 'event/', 'cfg/', 'base/'),
     'http': ('base/',),
+    'table': ('base/',),
     'tls': ('net/', 'cfg/', 'base/', 'event/loop.h'),
     'h2': ('net/', 'http/', 'base/', 'event/loop.h'),
     'rule': ('net/', 'http/', 'cfg/', 'base/'),
-    'proxy': ('rule/', 'tls/', 'h2/', 'dns/', 'net/', 'http/', 'cfg/', 'base/', 'event/loop.h', 'event/profile.h',
+    'proxy': ('rule/', 'tls/', 'h2/', 'dns/', 'net/', 'http/', 'table/', 'cfg/', 'base/', 'event/loop.h', 'event/profile.h',
               'event/timer.h'),
     'app': ('',),
 }

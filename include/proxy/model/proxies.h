@@ -14,6 +14,7 @@
 
 struct cfg_diag;
 struct resolvers;
+struct table;
 
 #define PROXIES_MAX 65535
 
@@ -33,6 +34,7 @@ struct proxies {
 	struct list removed;  /* struct server.link: memory for servers that are added */
 	struct name_index guids; /* where each is: of a proxy or server */
 	struct name_index frontends, backends, error_group_names; /* listen sections are in both */
+	struct name_index tables; /* proxy.table, by the name of the proxy */
 	struct log_global log; /* of the section global */
 	struct rule_vocab vocab; /* of rules and formats */
 	struct pattern_files files; /* pattern files that they use */
@@ -61,6 +63,8 @@ void proxies_note_admin(struct proxies *ps);
 /* The first proxy of this name with at least one of `caps` (PROXY_FE, PROXY_BE), or NULL. */
 struct proxy *proxies_find(const struct proxies *ps, const char *name, unsigned int caps);
 struct resolvers *proxies_find_resolvers(const struct proxies *ps, const char *name);
+/* The stick table of this name, or NULL. Complete once all sections are read. */
+struct table *proxies_find_table(const struct proxies *ps, const char *name);
 struct proxy *proxies_find_id(const struct proxies *ps, int id);
 
 #endif

@@ -38,6 +38,8 @@
 #define PROXY_BE 2u
 #define PROXY_DEFAULTS 4u
 
+struct table;
+
 enum proxy_mode { PROXY_TCP, PROXY_HTTP };
 
 /* Options, one bit each (option tcpka sets two). */
@@ -163,6 +165,7 @@ struct proxy {
 	unsigned int hash_balance_factor; /* per cent; 0: no bound */
 	enum hash_affinity hash_affinity;
 	unsigned int panic_threshold; /* per cent of servers; 0: off */
+	struct table *table;      /* `stick-table`; NULL: none. Owned */
 	struct persist_conf persist;
 	struct check_conf check;
 	int fullconn;             /* 0: a tenth of the possible connections, see

@@ -12,6 +12,7 @@
 #include "proxy/model/stats_conf.h"
 #include "proxy/sample/route.h"
 #include "proxy/sample/unique_id.h"
+#include "table/table.h"
 #include <string.h>
 
 /* Default of `retries`. */
@@ -86,6 +87,7 @@ proxy_free(struct proxy **pp)
 		use_backend_free(&u);
 	}
 	proxy_rules_fini(&p->rules);
+	table_free(p->table);
 	persist_conf_fini(&p->persist);
 	check_conf_fini(&p->check);
 	server_conf_fini(&p->default_server);
@@ -173,6 +175,7 @@ proxies_init(struct proxies *ps)
 	memset(&ps->frontends, 0, sizeof(ps->frontends));
 	memset(&ps->backends, 0, sizeof(ps->backends));
 	memset(&ps->error_group_names, 0, sizeof(ps->error_group_names));
+	memset(&ps->tables, 0, sizeof(ps->tables));
 	ps->last_addr = NULL;
 	ps->last_arg = NULL;
 	ps->cookie_max = CAPTURE_COOKIE_MAX;
@@ -223,6 +226,7 @@ proxies_fini(struct proxies *ps)
 	name_index_fini(&ps->frontends);
 	name_index_fini(&ps->backends);
 	name_index_fini(&ps->error_group_names);
+	name_index_fini(&ps->tables);
 	list_each_safe(it, &ps->error_groups) {
 		struct error_group *g = list_entry(it, struct error_group, link);
 

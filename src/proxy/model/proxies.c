@@ -55,6 +55,12 @@ proxies_find_resolvers(const struct proxies *ps, const char *name)
 	return NULL;
 }
 
+struct table *
+proxies_find_table(const struct proxies *ps, const char *name)
+{
+	return name_index_find(&ps->tables, name);
+}
+
 struct proxy *
 proxies_find_id(const struct proxies *ps, int id)
 {
