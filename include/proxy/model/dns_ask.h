@@ -44,8 +44,8 @@ struct dns_asks {
 	struct list done[ENGINES_MAX];
 };
 
-/* A question of a session's rule, on its worker; it comes back through engine.on_resolved(). NULL
- * when memory is out or no names are looked up. */
+/* A question of a stream's rule, on its worker; it comes back through engine.on_resolved(). NULL
+ * when memory is out, no names are looked up, or the stream has no extras. */
 struct dns_ask *dns_ask_new(struct stream *s, const struct rule *by, struct resolvers *res,
 	const char *name, enum dns_type prefer) must_check;
 /* The question of this rule; NULL: none. */

@@ -106,6 +106,7 @@ struct engine {
 	struct pool txn_pool;
 	struct pool capture_pool;    /* engine_allow_captures() */
 	struct pool addr_override_pool;
+	struct pool extras_pool;
 	struct zerocopy_pool zerocopy;
 	char *scratch;
 	struct eval_scratch eval;

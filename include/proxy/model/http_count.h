@@ -5,6 +5,7 @@
 #include "base/counter.h"
 #include "proxy/model/count.h"
 #include "proxy/model/http_txn.h"
+#include "proxy/model/stream_extras.h"
 
 /* Index 1..5: 1xx..5xx, 0: all others. */
 static inline unsigned int
@@ -29,7 +30,7 @@ http_count_request(struct stream *s)
 	struct proxy_stat *fe = fe_stat(s);
 
 	/* The first request of an upgraded session was counted when the session began. */
-	if (!s->upgraded_to)
+	if (!stream_upgraded_to(s))
 		counter_add(&s->engine->requests, 1);
 	counter_add(&fe->req_tot, 1);
 	freq_add(&fe->req_rate, loop_now_ms(s->engine->loop), 1);

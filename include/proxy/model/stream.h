@@ -23,11 +23,11 @@
 enum side { CLIENT, SERVER, SIDES };
 
 struct captures;
-struct dns_ask;
 struct http_txn;
 struct relay_ops;
 struct session;
 struct stream;
+struct stream_extras;
 struct zerocopy_pin;
 
 /*
@@ -83,7 +83,7 @@ struct stream {
 	struct engine *engine;
 	struct http_txn *txn;   /* mode http, from a request's first byte on; else NULL */
 	struct captures *captures; /* proxy/sample/capture.h; NULL: none */
-	struct dns_ask *asks;   /* do-resolve: names that its rules ask for; NULL: none */
+	struct stream_extras *extras; /* NULL: none */
 	uint64_t id;            /* unique in the process: engine_next_id() */
 	uint64_t state_ms;      /* when the state was entered */
 	uint64_t
@@ -108,7 +108,6 @@ struct stream {
 	/* The members up to `server`, without it, are zero when a request begins
 	 * (stream_clear_exchange). */
 	struct proxy *be;
-	struct proxy *upgraded_to; /* set by http_upgrade.c, for its first request; else NULL */
 	struct server *srv;     /* the chosen server; it holds a slot if has_slot */
 	struct server *bound;   /* the server that persistence requires; NULL: none */
 	uint64_t waits_since_ms; /* start of the wait in a queue */

@@ -12,7 +12,7 @@ struct stream;
 /*
  * s->be is the http backend. The data that the client has sent is parsed as a request from its
  * first byte on and goes to this backend; for later requests of the connection the frontend selects
- * a backend again. AWAIT_REQUEST.
+ * a backend again. AWAIT_REQUEST; or NO_SERVER without memory.
  */
 enum stream_event http_upgrade(struct stream *s) must_check;
 

@@ -16,6 +16,7 @@
 #include "proxy/sample/capture.h"
 #include "proxy/sample/http_line.h"
 #include "proxy/model/memory.h"
+#include "proxy/model/stream_extras.h"
 #include "proxy/http1/monitor.h"
 #include "proxy/http1/note_invalid.h"
 #include "proxy/http1/request.h"
@@ -303,7 +304,7 @@ http_read(struct stream *s)
 	struct io_step step = io_more(d->lookahead && !s->txn);
 
 	d->waits_for_buffer = 0;
-	if (s->asks && s->txn && s->txn->head_ms && !dns_ask_is_pending(s)) {
+	if (s->extras && s->extras->asks && s->txn && s->txn->head_ms && !dns_ask_is_pending(s)) {
 		step = io_event(request_process(s));
 		if (step.ev != STREAM_EV_NONE)
 			return step.ev;

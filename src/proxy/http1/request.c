@@ -9,6 +9,7 @@
 #include "proxy/model/count.h"
 #include "proxy/relay/direction.h"
 #include "proxy/model/http_count.h"
+#include "proxy/model/stream_extras.h"
 #include "proxy/http1/early_hints.h"
 #include "proxy/http1/http_out.h"
 #include "proxy/http1/informational.h"
@@ -391,7 +392,7 @@ run_stage(struct stream *s)
 	switch ((enum stage)t->stage) {
 	case STAGE_FE_CONTENT:
 		/* These rules have run on the bytes of this request in mode tcp. */
-		return s->upgraded_to ? io_more(1)
+		return stream_upgraded_to(s) ? io_more(1)
 				      : apply_rules(s, s->sess->fe, RULE_TCP_REQ_CONTENT);
 	case STAGE_FE_BODY:
 		return await_body(s, s->sess->fe, buffers_request(s->sess->fe));
@@ -404,7 +405,9 @@ run_stage(struct stream *s)
 	case STAGE_FE_REDIRECT:
 		return apply_rules(s, s->sess->fe, RULES_REDIRECT);
 	case STAGE_ROUTE:
-		t->be = s->upgraded_to ? s->upgraded_to : route_backend(s);
+		t->be = stream_upgraded_to(s);
+		if (!t->be)
+			t->be = route_backend(s);
 		if (t->be)
 			count_backend(http_be_stat(s));
 		return io_more(1);

@@ -1,10 +1,12 @@
 /* Counts bytes when a dispatch is over, on the session's worker: only then is it known to which
- * message those that were read belong. Frontend, backend and server count the same bytes. */
+ * message those that were read belong. Frontend, backend and server count the same bytes. Other
+ * counts in shards are made where they are found: count.h. */
 #include "proxy/model/byte_count.h"
 
 #include "base/counter.h"
 #include "proxy/model/count.h"
 #include "proxy/model/http_txn.h"
+#include "tls/conn_info.h"
 
 uint64_t
 stream_message_bytes(const struct stream *s, int side)
@@ -114,4 +116,14 @@ stream_count_bytes(struct stream *s)
 {
 	count_messages(s);
 	count_sent(s);
+}
+
+void
+count_handshake(struct handshake_stat *st, const struct conn *c)
+{
+	int64_t is_resumed;
+
+	if (tls_info_number(c, TLS_INFO_IS_RESUMED, &is_resumed) < 0)
+		return;
+	counter_add(is_resumed ? &st->resumed : &st->full, 1);
 }

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "proxy/model/session.h"
+#include "proxy/model/stream_extras.h"
 
 struct dns_ask *
 dns_ask_new(struct stream *s, const struct rule *by, struct resolvers *res, const char *name,
@@ -13,7 +14,8 @@ dns_ask_new(struct stream *s, const struct rule *by, struct resolvers *res, cons
 {
 	struct engine *e = s->engine;
 	struct dns_asks *all = e->shared->asks;
-	struct dns_ask *a = all && all->first ? mem_zalloc(sizeof(*a)) : NULL;
+	struct stream_extras *own = s->extras;
+	struct dns_ask *a = own && all && all->first ? mem_zalloc(sizeof(*a)) : NULL;
 
 	if (!a)
 		return NULL;
@@ -24,8 +26,8 @@ dns_ask_new(struct stream *s, const struct rule *by, struct resolvers *res, cons
 	a->worker = e->index;
 	a->stream = s;
 	a->by = by;
-	a->next = s->asks;
-	s->asks = a;
+	a->next = own->asks;
+	own->asks = a;
 	a->res = res;
 	a->prefer = prefer;
 	a->of = all;
@@ -44,7 +46,7 @@ dns_ask_new(struct stream *s, const struct rule *by, struct resolvers *res, cons
 struct dns_ask *
 dns_ask_find(const struct stream *s, const struct rule *by)
 {
-	struct dns_ask *a = s->asks;
+	struct dns_ask *a = s->extras ? s->extras->asks : NULL;
 
 	while (a && a->by != by)
 		a = a->next;
@@ -54,7 +56,7 @@ dns_ask_find(const struct stream *s, const struct rule *by)
 int
 dns_ask_is_pending(const struct stream *s)
 {
-	const struct dns_ask *a = s->asks;
+	const struct dns_ask *a = s->extras ? s->extras->asks : NULL;
 
 	while (a && a->is_done)
 		a = a->next;
@@ -64,7 +66,7 @@ dns_ask_is_pending(const struct stream *s)
 void
 dns_ask_drop(struct stream *s, struct dns_ask *a)
 {
-	struct dns_ask **at = &s->asks;
+	struct dns_ask **at = &s->extras->asks;
 
 	while (*at != a)
 		at = &(*at)->next;
@@ -77,8 +79,8 @@ dns_ask_drop(struct stream *s, struct dns_ask *a)
 void
 dns_ask_drop_all(struct stream *s)
 {
-	while (s->asks)
-		dns_ask_drop(s, s->asks);
+	while (s->extras && s->extras->asks)
+		dns_ask_drop(s, s->extras->asks);
 }
 
 void

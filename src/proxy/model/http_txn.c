@@ -8,9 +8,9 @@
 #include "base/mem.h"
 #include "http/h1_message.h"
 #include "proxy/model/count.h"
-#include "proxy/model/dns_ask.h"
 #include "proxy/model/memory.h"
 #include "proxy/model/service.h"
+#include "proxy/model/stream_extras.h"
 
 /* Transactions kept for reuse. */
 #define TXNS_KEPT 256
@@ -93,7 +93,7 @@ http_txn_put(struct stream *s)
 	if (!s->txn)
 		return;
 	counter_add(&fe_stat(s)->h1.streams_over, !s->txn->is_unsaid);
-	dns_ask_drop_all(s);
+	stream_extras_end(s);
 	http_txn_drop_job(s->txn);
 	mem_free(s->txn->sni);
 	vars_fini(&s->txn->vars);

@@ -21,6 +21,7 @@ memory_live(const struct engine *e)
 		(uint64_t)e->txn_pool.live * e->txn_pool.size +
 		(uint64_t)e->capture_pool.live * e->capture_pool.size +
 		(uint64_t)e->addr_override_pool.live * e->addr_override_pool.size +
+		(uint64_t)e->extras_pool.live * e->extras_pool.size +
 		(uint64_t)e->bulk.bufs.live * e->bulk.bufs.size + e->pipes.bytes +
 		(e->tls ? tls_io_memory(e->tls) : 0);
 }
@@ -35,6 +36,7 @@ memory_used(const struct engine *e)
 		(uint64_t)e->txn_pool.kept * e->txn_pool.size +
 		(uint64_t)e->capture_pool.kept * e->capture_pool.size +
 		(uint64_t)e->addr_override_pool.kept * e->addr_override_pool.size +
+		(uint64_t)e->extras_pool.kept * e->extras_pool.size +
 		(uint64_t)e->bulk.bufs.kept * e->bulk.bufs.size;
 }
 
@@ -61,6 +63,7 @@ memory_bound(struct engine *e, uint64_t max)
 	keep_less(&e->txn_pool, max / KEEP / 2);
 	keep_less(&e->capture_pool, max / KEEP / 2);
 	keep_less(&e->addr_override_pool, max / KEEP / 2);
+	keep_less(&e->extras_pool, max / KEEP / 2);
 	keep_less(&e->bulk.bufs, max / KEEP);
 }
 

@@ -11,6 +11,7 @@
 #include "proxy/model/http_txn.h"
 #include "proxy/model/proxies.h"
 #include "proxy/model/session.h"
+#include "proxy/model/stream_extras.h"
 #include "rule/action/act.h"
 #include "rule/sample/args.h"
 #include "rule/sample/var.h"
@@ -123,7 +124,8 @@ ask_for_name(const struct rule *r, struct sample_ctx *cx, struct stream *s)
 		found.u.str.len < sizeof(name) && !memchr(found.u.str.p, '\0', found.u.str.len)) {
 		memcpy(name, found.u.str.p, found.u.str.len);
 		name[found.u.str.len] = '\0';
-		a = dns_ask_new(s, r, r->ref, name, (enum dns_type)r->num[AT_TYPE]);
+		if (stream_extras_get(s))
+			a = dns_ask_new(s, r, r->ref, name, (enum dns_type)r->num[AT_TYPE]);
 	}
 	arena_release(cx->arena, mark);
 	return a;

@@ -9,6 +9,7 @@
 #include "proxy/relay/direction.h"
 #include "proxy/sample/capture.h"
 #include "proxy/model/http_txn.h"
+#include "proxy/model/stream_extras.h"
 #include "proxy/backend/conn_pool.h"
 #include "proxy/backend/server_state.h"
 #include "proxy/relay/bulk.h"
@@ -87,6 +88,7 @@ engine_init(struct engine *e, struct sys *sys, struct loop *loop, unsigned int b
 	e->low_water = 1;
 	engine_allow_captures(e, 0);
 	engine_addr_override_init(e);
+	engine_extras_init(e);
 	e->scratch = mem_alloc(bufsize);
 	if (!e->scratch)
 		return -ERR_NOMEM;
@@ -133,6 +135,7 @@ engine_fini(struct engine *e)
 	pool_fini(&e->txn_pool);
 	pool_fini(&e->capture_pool);
 	pool_fini(&e->addr_override_pool);
+	pool_fini(&e->extras_pool);
 	mem_free(e->scratch);
 	e->scratch = NULL;
 	eval_scratch_fini(&e->eval);

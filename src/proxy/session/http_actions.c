@@ -14,6 +14,7 @@
 #include "net/zerocopy.h"
 #include "proxy/backend/conn_pool.h"
 #include "proxy/model/memory.h"
+#include "proxy/model/stream_extras.h"
 #include "proxy/backend/queue.h"
 #include "proxy/http1/request.h"
 #include "proxy/http1/response.h"
@@ -74,7 +75,7 @@ enum stream_event
 stream_do_read_abort(struct stream *s)
 {
 	/* As in HAProxy: a connection that was upgraded before its first byte ends unnoticed. */
-	if (!s->txn && s->upgraded_to) {
+	if (!s->txn && stream_upgraded_to(s)) {
 		s->logged = 1;
 		return STREAM_EV_CLOSE;
 	}

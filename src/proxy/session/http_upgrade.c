@@ -6,6 +6,7 @@
 
 #include "base/counter.h"
 #include "proxy/model/count.h"
+#include "proxy/model/stream_extras.h"
 #include "proxy/relay/direction.h"
 #include "proxy/sample/capture.h"
 
@@ -27,10 +28,15 @@ enum stream_event
 http_upgrade(struct stream *s)
 {
 	struct direction *d = &s->dir[CLIENT];
+	struct stream_extras *extras = stream_extras_get(s);
+	struct proxy *be = s->be;
 
-	s->is_http = 1;
-	s->upgraded_to = s->be;
+	/* So far no backend has counted it. */
 	s->be = NULL;
+	if (!extras)
+		return STREAM_EV_NO_SERVER;
+	s->is_http = 1;
+	extras->upgraded_to = be;
 	captures_end(s);
 	counter_add(&fe_stat(s)->h1.in, d->bytes);
 	hold_pending(s->engine, d);

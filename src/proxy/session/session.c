@@ -9,7 +9,6 @@
 #include "base/atomic.h"
 #include "base/counter.h"
 #include "proxy/model/count.h"
-#include "proxy/model/dns_ask.h"
 #include "proxy/relay/direction.h"
 #include "proxy/session/conn_limits.h"
 #include "proxy/sample/capture.h"
@@ -17,6 +16,7 @@
 #include "proxy/model/http_txn.h"
 #include "proxy/backend/conn_pool.h"
 #include "proxy/model/memory.h"
+#include "proxy/model/stream_extras.h"
 #include "proxy/session/session_admit.h"
 #include "proxy/session/stream_io.h"
 
@@ -43,7 +43,7 @@ stream_fini(struct stream *s)
 	conn_close_late(s->conn[CLIENT]);
 	conn_close_late(s->conn[SERVER]);
 	http_txn_put(s);
-	dns_ask_drop_all(s);
+	stream_extras_end(s);
 	captures_end(s);
 	cursors_leave(&e->walks, &s->link);
 	list_remove(&s->link);
