@@ -72,6 +72,17 @@ str_lower8(uint64_t c)
 	return c | (upper & 0x80 * each) >> 2;
 }
 
+/* The first and the last four bytes of n, which is 4 to 8: they cover all and may overlap. */
+static inline uint64_t
+str_ends(const char *p, size_t n)
+{
+	uint32_t first, last;
+
+	memcpy(&first, p, sizeof(first));
+	memcpy(&last, p + n - sizeof(last), sizeof(last));
+	return first | (uint64_t)last << 32;
+}
+
 static inline int
 str_eight_are_nocase(const char *a, const char *b)
 {
@@ -99,6 +110,11 @@ str_is_nocase(struct str a, struct str b)
 	/* The last eight bytes cover the rest and overlap the bytes before it. */
 	if (i && i < a.len)
 		return str_eight_are_nocase(a.p + a.len - 8, b.p + a.len - 8);
+	if (!i && a.len >= 4) {
+		uint64_t x = str_ends(a.p, a.len), y = str_ends(b.p, b.len);
+
+		return x == y || str_lower8(x) == str_lower8(y);
+	}
 	for (; i < a.len; i++)
 		if (str_lower(a.p[i]) != str_lower(b.p[i]))
 			return 0;

@@ -35,7 +35,7 @@ enum http_method {
 /* Fields that a proxy handles specially: http/names.tbl.h. HTTP_F_OTHER is 0. */
 enum http_field_id {
 	HTTP_F_OTHER,
-#define HTTP_FIELD(id, name) HTTP_F_##id,
+#define HTTP_FIELD(id, name, letter) HTTP_F_##id,
 #include "http/names.tbl.h"
 #undef HTTP_FIELD
 	HTTP_FIELD_IDS
@@ -79,7 +79,9 @@ struct http_head {
 	uint64_t length;        /* of the body: HTTP_BODY_LENGTH */
 	struct http_field *field; /* array of the caller */
 	unsigned int n, max;
+	uint64_t had;           /* a bit for each id that a field has, or has had */
 };
+_Static_assert(HTTP_FIELD_IDS <= 64, "a bit for each id");
 
 /* Sets field[] with room for max fields; other members are not set. */
 void http_head_init(struct http_head *h, enum http_kind kind, struct http_field *field,
@@ -106,8 +108,28 @@ int http_length_of(struct str value, uint64_t *n) must_check;
 
 /* --- look-ups --- */
 
+/* False if no field has this id. */
+static inline int
+http_may_have(const struct http_head *h, enum http_field_id id)
+{
+	return (int)(h->had >> id & 1);
+}
+
+/* Counts a field that was put at index h->n. */
+static inline void
+http_count_field(struct http_head *h, const struct http_field *f)
+{
+	h->had |= (uint64_t)1 << f->id;
+	h->n++;
+}
+
 /* Index of the first field with this id (name) from index `from` on that is not dropped, or -1. */
-int http_find_id(const struct http_head *h, enum http_field_id id, unsigned int from);
+int http_search_id(const struct http_head *h, enum http_field_id id, unsigned int from);
+static inline int
+http_find_id(const struct http_head *h, enum http_field_id id, unsigned int from)
+{
+	return http_may_have(h, id) ? http_search_id(h, id, from) : -1;
+}
 int http_find(const struct http_head *h, struct str name, unsigned int from);
 /*
  * Iterates over a comma-separated list (RFC 9110, 5.6.1): puts the next element of *rest, without
@@ -115,6 +137,8 @@ int http_find(const struct http_head *h, struct str name, unsigned int from);
  * there are no more.
  */
 int http_list_next(struct str *rest, struct str *out);
+/* True if the list has the token (case-insensitive). */
+int http_list_has(struct str list, struct str token);
 /* True if any field of this id lists the token (case-insensitive). */
 int http_lists(const struct http_head *h, enum http_field_id id, struct str token);
 
@@ -126,6 +150,7 @@ int http_lists(const struct http_head *h, enum http_field_id id, struct str toke
  * not change; when the array is full, a dropped field's entry is reused.
  */
 int http_add(struct http_head *h, struct str name, struct str value) must_check;
+int http_add_id(struct http_head *h, enum http_field_id id, struct str value) must_check;
 /* Sets the value of the field at this index. 0 or -ERR_INVAL. */
 int http_set_value(struct http_head *h, unsigned int place, struct str value) must_check;
 void http_drop(struct http_head *h, unsigned int place);

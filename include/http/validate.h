@@ -18,8 +18,18 @@
 #define HTTP_FORBIDDEN_TRAILER_MAX 19
 int http_is_forbidden_trailer(struct str name);
 
-/* Checks a field before it is added to the head. HTTP_BAD_NONE: valid. */
-enum http_bad http_validate_field(const struct http_head *h, const struct http_field *f);
+/* Checks a field before it is added to the head. HTTP_BAD_NONE: valid. Few names have rules. */
+enum http_bad http_validate_named(const struct http_head *h, const struct http_field *f);
+static inline enum http_bad
+http_validate_field(const struct http_head *h, const struct http_field *f)
+{
+	const uint64_t named = (uint64_t)1 << HTTP_F_HOST | (uint64_t)1 << HTTP_F_CONTENT_LENGTH |
+		(uint64_t)1 << HTTP_F_TRANSFER_ENCODING;
+
+	if (h->kind != HTTP_TRAILERS && !(named >> f->id & 1))
+		return HTTP_BAD_NONE;
+	return http_validate_named(h, f);
+}
 /* Checks the whole head. */
 enum http_bad http_validate_head(const struct http_head *h);
 

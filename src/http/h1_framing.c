@@ -47,7 +47,7 @@ add_once(struct http_head *h, enum http_field_id id, struct str value)
 {
 	if (http_find_id(h, id, 0) >= 0)
 		return 0;
-	return http_add(h, str_of(http_field_name(id)), value);
+	return http_add_id(h, id, value);
 }
 
 void

@@ -153,6 +153,9 @@ on_version(struct work *w)
 	int is_request = w->h->kind == HTTP_REQUEST;
 	uint32_t from = version_at(p, w->h);
 
+	if (p->at == from && w->len - from >= VERSION_LEN &&
+		memcmp(w->buf + from, pattern, VERSION_LEN - 3) == 0)
+		p->at += VERSION_LEN - 3;
 	for (; p->at < w->len && p->at - from < VERSION_LEN; p->at++) {
 		char want = pattern[p->at - from], c = w->buf[p->at];
 
@@ -229,12 +232,59 @@ on_line_lf(struct work *w)
 
 /* --- fields --- */
 
+static inline void
+name_field(struct http_field *f, struct str name)
+{
+	f->name = name;
+	f->id = (uint16_t)http_field_id(name);
+	f->dropped = 0;
+	f->arrived = 1;
+}
+
+/* Parses one line that is here in full and has no error. The bytes of it; 0: the steps parse it. */
+static uint32_t
+whole_field(struct http_head *h, const char *p, size_t len)
+{
+	struct http_field *f = &h->field[h->n];
+	size_t name = http_scan_token(p, len), from = name + 1, end;
+
+	if (!name || len - name < 2 || p[name] != ':')
+		return 0;
+	from += p[from] == ' ';
+	end = from + http_scan_value(p + from, len - from);
+	if (len - end < 2 || p[end] != '\r' || p[end + 1] != '\n')
+		return 0;
+	name_field(f, (struct str){ p, name });
+	f->value = str_trim((struct str){ p + from, end - from });
+	if (http_validate_field(h, f) != HTTP_BAD_NONE)
+		return 0;
+	http_count_field(h, f);
+	return (uint32_t)(end + 2);
+}
+
+/* A field line goes through the steps only when a part of it is missing or wrong. */
+static void
+whole_fields(struct work *w)
+{
+	struct h1_parser *p = w->p;
+	uint32_t n = 1;
+
+	while (n && w->h->n < w->h->max) {
+		n = whole_field(w->h, w->buf + p->at, w->len - p->at);
+		p->at += n;
+	}
+}
+
 static enum h1_parse_status
 on_field(struct work *w)
 {
 	struct h1_parser *p = w->p;
-	char c = w->buf[p->at];
+	char c;
 
+	whole_fields(w);
+	if (p->at == w->len)
+		return HTTP_MORE;
+	c = w->buf[p->at];
 	if (c == '\r')
 		return head_expect(w, '\r', END_LF, HTTP_BAD_LINE_END);
 	if (c == ' ' || c == '\t')
@@ -256,10 +306,7 @@ on_name(struct work *w)
 		return HTTP_MORE;
 	if (w->buf[p->at] != ':' || p->at == p->line)
 		return bad_byte(w, HTTP_BAD_FIELD_NAME);
-	f->name = head_slice(w, p->line, p->at);
-	f->id = (uint16_t)http_field_id(f->name);
-	f->dropped = 0;
-	f->arrived = 1;
+	name_field(f, head_slice(w, p->line, p->at));
 	p->at++;
 	return enter_state(w, VALUE);
 }
@@ -289,7 +336,7 @@ on_value_lf(struct work *w)
 	why = http_validate_field(w->h, f);
 	if (why != HTTP_BAD_NONE)
 		return bad_at(w, why, (uint32_t)(f->value.p - w->buf));
-	w->h->n++;
+	http_count_field(w->h, f);
 	return HTTP_COMPLETE;
 }
 

@@ -43,32 +43,31 @@ http_method_of(struct str text)
 
 static const struct str names[] = {
 	[HTTP_F_OTHER] = { "", 0 },
-#define HTTP_FIELD(id, name) [HTTP_F_##id] = { name, sizeof(name) - 1 },
+#define HTTP_FIELD(id, name, letter) [HTTP_F_##id] = { name, sizeof(name) - 1 },
 #include "http/names.tbl.h"
 #undef HTTP_FIELD
 };
 
-/* The last id whose name has this length (each row overrides those before it), or HTTP_F_OTHER. */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Woverride-init"
-static const unsigned char last_of_length[] = {
-#define HTTP_FIELD(id, name) [sizeof(name) - 1] = HTTP_F_##id,
+#define LONGEST_NAME 19
+/* Both cases of a letter, without their common bits. */
+#define LETTER(c) ((c) & 0x1f)
+
+/* The only id whose name has this length and first letter, or HTTP_F_OTHER. */
+static const unsigned char id_of[LONGEST_NAME + 1][LETTER(0xff) + 1] = {
+#define HTTP_FIELD(id, name, letter) [sizeof(name) - 1][LETTER(letter)] = HTTP_F_##id,
 #include "http/names.tbl.h"
 #undef HTTP_FIELD
 };
-#pragma GCC diagnostic pop
 
-/* Few names have the same length, and most differ in the first letter. */
 enum http_field_id
 http_field_id(struct str name)
 {
-	if (name.len >= ARRAY_LEN(last_of_length))
+	unsigned int id;
+
+	if (!name.len || name.len > LONGEST_NAME)
 		return HTTP_F_OTHER;
-	for (unsigned int id = last_of_length[name.len]; names[id].len == name.len && id; id--)
-		if (str_lower(names[id].p[0]) == str_lower(name.p[0]) &&
-			str_is_nocase(names[id], name))
-			return (enum http_field_id)id;
-	return HTTP_F_OTHER;
+	id = id_of[name.len][LETTER(name.p[0])];
+	return id && str_is_nocase(names[id], name) ? (enum http_field_id)id : HTTP_F_OTHER;
 }
 
 const char *
@@ -122,7 +121,7 @@ http_length_text(uint64_t n, char *digits)
 /* --- look-ups --- */
 
 int
-http_find_id(const struct http_head *h, enum http_field_id id, unsigned int from)
+http_search_id(const struct http_head *h, enum http_field_id id, unsigned int from)
 {
 	for (unsigned int i = from; i < h->n; i++)
 		if (h->field[i].id == id && !h->field[i].dropped)
@@ -179,16 +178,26 @@ http_list_next(struct str *rest, struct str *out)
 	return 0;
 }
 
+/* Most lists have one element. */
+int
+http_list_has(struct str list, struct str token)
+{
+	struct str one;
+
+	if (list.len <= token.len || !memchr(list.p, ',', list.len))
+		return str_is_nocase(str_trim(list), token);
+	while (http_list_next(&list, &one))
+		if (str_is_nocase(one, token))
+			return 1;
+	return 0;
+}
+
 int
 http_lists(const struct http_head *h, enum http_field_id id, struct str token)
 {
-	for (int i = http_find_id(h, id, 0); i >= 0; i = http_find_id(h, id, (unsigned int)i + 1)) {
-		struct str rest = h->field[i].value, one;
-
-		while (http_list_next(&rest, &one))
-			if (str_is_nocase(one, token))
-				return 1;
-	}
+	for (int i = http_find_id(h, id, 0); i >= 0; i = http_find_id(h, id, (unsigned int)i + 1))
+		if (http_list_has(h->field[i].value, token))
+			return 1;
 	return 0;
 }
 
@@ -208,21 +217,35 @@ free_place(const struct http_head *h, struct str name)
 	return -1;
 }
 
+static int
+add_named(struct http_head *h, struct str name, enum http_field_id id, struct str value)
+{
+	int place = (int)h->n;
+
+	if (!http_value_is_valid(value))
+		return -ERR_INVAL;
+	if (h->n == h->max && (place = free_place(h, name)) < 0)
+		return -ERR_RANGE;
+	h->field[place] = (struct http_field){
+		.name = name, .value = str_trim(value), .id = (uint16_t)id
+	};
+	h->n += h->n < h->max;
+	h->had |= (uint64_t)1 << id;
+	return 0;
+}
+
 int
 http_add(struct http_head *h, struct str name, struct str value)
 {
-	int place;
-
-	if (!http_name_is_valid(name) || !http_value_is_valid(value))
+	if (!http_name_is_valid(name))
 		return -ERR_INVAL;
-	if (h->n < h->max)
-		place = (int)h->n++;
-	else if ((place = free_place(h, name)) < 0)
-		return -ERR_RANGE;
-	h->field[place] = (struct http_field){
-		.name = name, .value = str_trim(value), .id = (uint16_t)http_field_id(name)
-	};
-	return 0;
+	return add_named(h, name, http_field_id(name), value);
+}
+
+int
+http_add_id(struct http_head *h, enum http_field_id id, struct str value)
+{
+	return add_named(h, names[id], id, value);
 }
 
 int
@@ -269,8 +292,7 @@ http_set_length(struct http_head *h, uint64_t length, char *digits)
 	http_drop_id(h, HTTP_F_CONTENT_LENGTH);
 	h->framing = HTTP_BODY_LENGTH;
 	h->length = length;
-	return http_add(h, str_of(http_field_name(HTTP_F_CONTENT_LENGTH)),
-		http_length_text(length, digits));
+	return http_add_id(h, HTTP_F_CONTENT_LENGTH, http_length_text(length, digits));
 }
 
 /* --- its texts --- */

@@ -5,17 +5,6 @@
 
 #include "http/scan.h"
 
-static int
-list_has(struct str rest, struct str token)
-{
-	struct str one;
-
-	while (http_list_next(&rest, &one))
-		if (str_is_nocase(one, token))
-			return 1;
-	return 0;
-}
-
 /* True for a request of HTTP/1.0: its sender knows neither TE nor Upgrade. */
 static int
 is_old_request(const struct http_head *h)
@@ -29,9 +18,9 @@ take_connection(struct http_head *h, unsigned int place)
 	const struct http_field *f = &h->field[place];
 	unsigned int said = 0;
 
-	if (!is_old_request(h) && list_has(f->value, STR("upgrade")))
+	if (!is_old_request(h) && http_list_has(f->value, STR("upgrade")))
 		said |= HTTP_HOP_SWITCH;
-	if (!f->arrived && list_has(f->value, STR("close")))
+	if (!f->arrived && http_list_has(f->value, STR("close")))
 		said |= HTTP_HOP_CLOSE;
 	http_drop(h, place);
 	return said;
@@ -181,7 +170,7 @@ static void
 take_te(struct http_head *h, unsigned int place)
 {
 	if (h->kind != HTTP_REQUEST || is_old_request(h) ||
-		!list_has(h->field[place].value, STR("trailers")) ||
+		!http_list_has(h->field[place].value, STR("trailers")) ||
 		http_set_value(h, place, STR("trailers")) < 0)
 		http_drop(h, place);
 }

@@ -184,14 +184,12 @@ http_reply_head(const struct http_reply *r, enum http_conn conn, struct http_hea
 	out->reason = r->reason;
 	out->framing = http_status_has_no_body(r->status) ? HTTP_BODY_NONE : HTTP_BODY_LENGTH;
 	out->length = r->body.len;
-	if (r->n)
-		memcpy(out->field, r->field, r->n * sizeof(*r->field));
-	out->n = r->n;
-	if (conn != HTTP_CONN_UNSAID)
-		out->field[out->n++] = (struct http_field){ .name = STR("Connection"),
-			.value = conn == HTTP_CONN_CLOSE ? STR("close") : STR("keep-alive"),
-			.id = HTTP_F_CONNECTION };
-	return 0;
+	for (out->n = 0; out->n < r->n; http_count_field(out, &out->field[out->n]))
+		out->field[out->n] = r->field[out->n];
+	if (conn == HTTP_CONN_UNSAID)
+		return 0;
+	return http_add_id(out, HTTP_F_CONNECTION,
+		conn == HTTP_CONN_CLOSE ? STR("close") : STR("keep-alive"));
 }
 
 struct str

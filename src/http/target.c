@@ -84,16 +84,12 @@ bracketed_length(struct str s)
 static size_t
 reg_name_length(struct str s)
 {
-	size_t i = 0;
+	size_t i = http_scan_plain(s.p, s.len, HTTP_C_NAME);
 
-	while (i < s.len) {
-		if (http_is(s.p[i], HTTP_C_NAME))
-			i++;
-		else if (s.p[i] == '%' && s.len - i > 2 && http_is(s.p[i + 1], HTTP_C_HEX) &&
-			 http_is(s.p[i + 2], HTTP_C_HEX))
-			i += 3;
-		else
-			break;
+	while (s.len - i > 2 && s.p[i] == '%' && http_is(s.p[i + 1], HTTP_C_HEX) &&
+		http_is(s.p[i + 2], HTTP_C_HEX)) {
+		i += 3;
+		i += http_scan_plain(s.p + i, s.len - i, HTTP_C_NAME);
 	}
 	return i;
 }

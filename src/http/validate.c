@@ -61,7 +61,7 @@ http_is_forbidden_trailer(struct str name)
 /* --- all of it --- */
 
 enum http_bad
-http_validate_field(const struct http_head *h, const struct http_field *f)
+http_validate_named(const struct http_head *h, const struct http_field *f)
 {
 	if (h->kind == HTTP_TRAILERS)
 		return http_is_forbidden_trailer(f->name) ? HTTP_BAD_TRAILER : HTTP_BAD_NONE;

@@ -56,7 +56,8 @@ static void
 fuzz_cookies(struct str text, char *copy)
 {
 	struct http_field places[1] = { { .name = STR("Cookie"), .id = HTTP_F_COOKIE } };
-	struct http_head h = { .kind = HTTP_REQUEST, .field = places, .n = 1, .max = 1 };
+	struct http_head h = { .kind = HTTP_REQUEST, .field = places, .n = 1,
+		.max = 1, .had = (uint64_t)1 << HTTP_F_COOKIE };
 	struct http_cookie_walk w = { 0 }, last = { 0 }, again = { 0 };
 	struct http_cookie c;
 	unsigned int n = 0, left = 0;

@@ -106,7 +106,7 @@ place_head(struct stream *s, int side, struct http_head *head, uint32_t *end)
 static int
 add_connection(struct http_head *h, const char *value)
 {
-	return http_add(h, STR("Connection"), str_of(value));
+	return http_add_id(h, HTTP_F_CONNECTION, str_of(value));
 }
 
 /* A dispatch address has no name: a request that was made for a server loses it. */

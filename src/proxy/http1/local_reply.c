@@ -127,7 +127,7 @@ add_connection_of_reply(struct http_head *h, enum http_conn conn)
 {
 	if (conn == HTTP_CONN_UNSAID)
 		return 0;
-	return http_add(h, STR("Connection"),
+	return http_add_id(h, HTTP_F_CONNECTION,
 		conn == HTTP_CONN_CLOSE ? STR("close") : STR("keep-alive"));
 }
 

@@ -96,7 +96,7 @@ hide_from_caches(const struct stream *s, struct http_head *res)
 		http_lists(res, HTTP_F_CACHE_CONTROL, STR("no-store")) ||
 		http_lists(res, HTTP_F_CACHE_CONTROL, STR("no-cache")))
 		return 0;
-	return http_add(res, STR("Cache-Control"), STR("private"));
+	return http_add_id(res, HTTP_F_CACHE_CONTROL, STR("private"));
 }
 
 static int
@@ -117,7 +117,7 @@ insert_cookie(struct stream *s, const char *who, struct arena *a)
 	persist_cookie_write(c, who, (int64_t)(loop_wall_ns(s->engine->loop) / 1000000000u),
 		renewed ? p->first : 0, &b);
 	assert(!b.failed);
-	r = http_add(&s->txn->res, STR("Set-Cookie"), (struct str){ text, b.len });
+	r = http_add_id(&s->txn->res, HTTP_F_SET_COOKIE, (struct str){ text, b.len });
 	if (r < 0)
 		return r;
 	p->answered = renewed ? 'U' : 'I';
