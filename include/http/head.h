@@ -15,7 +15,7 @@
 /* Trailers are the fields behind a body: a head without control data and without framing. */
 enum http_kind { HTTP_REQUEST, HTTP_RESPONSE, HTTP_TRAILERS };
 
-enum http_version { HTTP_1_0, HTTP_1_1 };
+enum http_version { HTTP_1_0, HTTP_1_1, HTTP_2 };
 
 /* Methods that a proxy handles specially; other tokens are HTTP_OTHER (RFC 9110, 9). */
 enum http_method {
@@ -56,6 +56,8 @@ struct http_field {
 	uint16_t id;            /* enum http_field_id */
 	uint8_t dropped;        /* deleted: not sent */
 	uint8_t arrived;        /* as its sender wrote it: no rule has added or changed it */
+	/* A secret: no compression of HTTP/2 may put it into a table (RFC 7541, 7.1.3). */
+	uint8_t never_indexed;
 };
 
 struct http_head {

@@ -239,6 +239,7 @@ name_field(struct http_field *f, struct str name)
 	f->id = (uint16_t)http_field_id(name);
 	f->dropped = 0;
 	f->arrived = 1;
+	f->never_indexed = 0;
 }
 
 /* Parses one line that is here in full and has no error. The bytes of it; 0: the steps parse it. */

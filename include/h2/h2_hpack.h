@@ -1,0 +1,68 @@
+/*
+ * HPACK (RFC 7541), by nghttp2: field blocks of a connection are decoded and encoded in order, each
+ * with the dynamic table of its direction. Memory is that of base/mem.h. No I/O.
+ */
+#ifndef TACIT_H2_H2_HPACK_H
+#define TACIT_H2_H2_HPACK_H
+
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "base/str.h"
+
+struct nghttp2_hd_inflater;
+struct nghttp2_hd_deflater;
+
+/* A field of a block. */
+struct h2_field {
+	struct str name, value;
+	int never_indexed; /* 6.2.3 */
+};
+
+/* Both tables of a connection; NULL until the first block. */
+struct h2_hpack {
+	struct nghttp2_hd_inflater *in;
+	struct nghttp2_hd_deflater *out;
+	uint32_t in_size;  /* of the table: our SETTINGS_HEADER_TABLE_SIZE, acknowledged */
+	uint32_t out_size; /* the peer's, at most H2_TABLE_OUT_MAX */
+};
+
+/* The encoder's table has at most the default size, whatever the peer allows. */
+#define H2_TABLE_OUT_MAX 4096u
+
+void h2_hpack_init(struct h2_hpack *hp);
+void h2_hpack_fini(struct h2_hpack *hp);
+/* The memory of both tables, roughly. */
+size_t h2_hpack_memory(const struct h2_hpack *hp);
+
+/* Sets the size of the decoder's table, between two blocks: 0 or -ERR_NOMEM. */
+int h2_hpack_set_in(struct h2_hpack *hp, uint32_t size) must_check;
+/* The same for the encoder's: the next block begins with the new size. */
+int h2_hpack_set_out(struct h2_hpack *hp, uint32_t size) must_check;
+
+typedef void h2_field_fn(void *ctx, const struct h2_field *f);
+/*
+ * Decodes a complete block and calls fn for each field; its texts are valid during the call. 0, or
+ * an error after which the connection has to be ended: -ERR_SYNTAX, or -ERR_NOMEM.
+ */
+int h2_hpack_decode(struct h2_hpack *hp, const uint8_t *block, size_t len, h2_field_fn *fn,
+	void *ctx) must_check;
+
+/* Puts the next field into *f, or returns 0 after the last one. */
+typedef int h2_next_fn(void *ctx, struct h2_field *f);
+
+/* Names are no longer than this (they are written in lower case, in a copy). */
+#define H2_NAME_MAX 1024u
+/* The most bytes that a field takes in a block, and that a block has besides its fields. */
+#define H2_FIELD_BOUND(name_len, value_len) ((name_len) + (value_len) + 12)
+#define H2_BLOCK_EXTRA 32u
+
+/*
+ * Encodes all fields that next returns. out has room for the bound of all fields, and no name is
+ * longer than H2_NAME_MAX. The length of the block, or an error after which no other block can be
+ * encoded: -ERR_NOMEM.
+ */
+long h2_hpack_encode(struct h2_hpack *hp, h2_next_fn *next, void *ctx, uint8_t *out, size_t cap)
+	must_check;
+
+#endif
