@@ -44,13 +44,6 @@ void tls_capture_enable(struct ssl_ctx_st *ctx, const struct tls_conf *conf);
 /* NULL is allowed. */
 void tls_capture_free(struct tls_capture **c);
 
-/* Keeps at most `room` bytes of the lists of a client's hello: a handshake message with its head.
- * A second one replaces the first, as in HAProxy; what is no hello is ignored. 0 or -ERR_NOMEM. */
-int tls_capture_hello(struct tls_capture **c, size_t room, const uint8_t *message, size_t len)
-	must_check;
-/* Keeps the secret of a line of a key log file. 0 or -ERR_NOMEM. */
-int tls_capture_secret(struct tls_capture **c, const char *line) must_check;
-
 /* Each: 0, or -ERR_UNKNOWN: nothing was kept. c may be NULL. */
 int tls_capture_list(const struct tls_capture *c, enum tls_hello_list list, int without_grease,
 	struct sbuf *out) must_check;

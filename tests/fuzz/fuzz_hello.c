@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "net/tls_hello.h"
-#include "tls/capture.h"
+#include "tls/capture.c"
 
 #define BYTES_MAX 2048
 

@@ -1,5 +1,5 @@
 /* The captured parts of a client's hello: the lists, cut to the room that they share. */
-#include "tls/capture.h"
+#include "tls/capture.c"
 
 #include <stdlib.h>
 #include <string.h>
