@@ -1,5 +1,4 @@
-#include "tls/chains.h"
-#include "tls/tls_conf.h"
+#include "tls/tls_conf.c"
 
 #include <stdlib.h>
 #include <unistd.h>
