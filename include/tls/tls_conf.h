@@ -7,41 +7,13 @@
 
 #include "base/compiler.h"
 #include "base/list.h"
-#include "cfg/diag.h"
 #include "net/addr.h"
 #include "tls/ca.h"
 #include "tls/cert_files.h"
+#include "tls/chains.h"
 #include "tls/issuers.h"
 #include "tls/settings.h"
 #include "tls/store.h"
-
-/*
- * Chains that certificates without one in their own file get: the files of `issuers-chain-path`.
- * Read on the main thread when the configuration is known; fixed from then on.
- */
-
-struct asn1_string_st;
-struct stack_st_X509;
-struct sys;
-struct x509_st;
-
-/* A file: the first certificate and those that follow it. */
-struct tls_chain {
-	struct list link; /* in tls_chains.all */
-	char *path;
-	struct stack_st_X509 *certs;
-};
-
-struct tls_chains {
-	char *dir;              /* issuers-chain-path; NULL: none */
-	struct cfg_where where; /* of that line */
-	int skip_self_issued;   /* ssl-skip-self-issued-ca: these are not sent */
-	struct list all;        /* by the bytes of their paths */
-};
-
-/* The chain whose first certificate has issued this one and is named by its Authority Key
- * Identifier. NULL: none, as for a certificate that has issued itself. */
-const struct tls_chain *tls_chains_find(const struct tls_chains *t, struct x509_st *leaf);
 
 enum {
 	TLS_CACHE_DEFAULT = 20000,

@@ -1,4 +1,5 @@
-#include "tls/tls_conf.c"
+#include "tls/chains.h"
+#include "tls/tls_conf.h"
 
 #include <stdlib.h>
 #include <unistd.h>
