@@ -11,10 +11,12 @@
 #include "base/compiler.h"
 #include "base/list.h"
 #include "cfg/diag.h"
+#include "tls/change.h"
 #include "tls/crt_list.h"
 #include "tls/names.h"
 #include "tls/settings.h"
 #include "tls/store.h"
+#include "tls/tls_conf.h"
 #include "tls/transport.h"
 
 /* A crt-list. Never freed before the set. */
@@ -103,7 +105,7 @@ struct tls_bind {
 	struct cfg_where where;
 	struct cfg_where alpn_where; /* of the option `alpn` */
 	char *id; /* the proxy's name: sessions are resumed on lines of the same id only */
-	struct tls_bind_change *change; /* that is prepared (tls/bind_change.h); NULL: none */
+	struct tls_bind_change *change; /* that is prepared (tls_bind_prepare); NULL: none */
 };
 
 /* NULL when memory is out. */
@@ -128,23 +130,12 @@ int tls_bind_open(struct tls_bind *b, struct tls_io *const *io, unsigned int n) 
 const struct xprt_maker *tls_bind_maker(const struct tls_bind *b, unsigned int worker);
 /* A line for an entry, at the end; the entry is used from now on. NULL when memory is out. */
 struct tls_line *tls_bind_add_line(struct tls_bind *b, struct tls_entry *e) must_check;
-void tls_line_free(struct tls_line *l);
 /* The settings of a line from now on. */
 void tls_line_use(struct tls_line *l, struct tls_variant *v);
 /* Enters the names of all lines. 0 or -ERR_NOMEM. */
 int tls_bind_index(struct tls_bind *b) must_check;
-/* The contexts and the maker of `a`, for connections that belong to `owner`: a itself, or the
- * acceptor that gets them later. They begin with the certificate of `first` (NULL: none). 0, or a
- * negative reason with why. */
-int tls_acceptor_make(struct tls_acceptor *a, struct tls_acceptor *owner,
-	const struct tls_line *first, struct tls_io *io, char *why) must_check;
-void tls_acceptor_free(struct tls_acceptor *a);
 /* The variant with these settings, which is new if there is none. NULL when memory is out. */
 struct tls_variant *tls_bind_variant(struct tls_bind *b, const struct tls_settings *own) must_check;
-/* Lets go what the variants trust that no line uses any more. */
-void tls_bind_rest_variants(struct tls_bind *b);
-/* Removes those from the n-th on, which no line and no context has. */
-void tls_bind_drop_variants(struct tls_bind *b, unsigned int n);
 
 /* NULL: unknown. A directory may be written with '/' at its end. */
 struct tls_crt_list *tls_crt_lists_find_path(const struct list *lists, const char *path);
@@ -154,5 +145,34 @@ void tls_crt_lists_free(struct list *lists);
 /* Copies the fields of a line of a list. 0 or -ERR_NOMEM. */
 int tls_line_fill(struct tls_line *l, struct tls_bind *b, struct tls_crt_list *list,
 	const struct tls_list_line *from) must_check;
+
+/*
+ * A change of a bind line that serves:
+ *
+ *	r = tls_bind_prepare(b, &change, &uses, why);
+ *	(all workers paused) tls_bind_exchange(b);
+ *	tls_bind_settle(b);
+ *
+ * Handshakes that have begun keep what they have. First worker.
+ */
+
+/* Makes what the change concerns, beside what is in use; *uses grows by the number of lines that it
+ * concerns. 0, or a negative reason with why (TLS_WHY_MAX): nothing has changed, and it is to be
+ * settled. */
+int tls_bind_prepare(struct tls_bind *b, const struct tls_change *change, unsigned int *uses,
+	char *why) must_check;
+/* Puts it in place, if there is any. Fails never. */
+void tls_bind_exchange(struct tls_bind *b);
+/* Frees what is not in place. */
+void tls_bind_settle(struct tls_bind *b);
+
+int tls_bind_names_list(const struct tls_bind *b, const struct tls_crt_list *list);
+/* The line is that of the list's number `last`. Files that it names must have been read for the
+ * configuration or made by a command. 0, or a negative reason with why (TLS_WHY_MAX). */
+int tls_list_add_line(struct tls_bind *b, struct tls_conf *conf, struct tls_crt_list *list,
+	struct tls_entry *e, const struct tls_list_line *from, char *why) must_check;
+/* Frees the lines of this number of the list. */
+void tls_list_remove_line(struct tls_bind *b, const struct tls_crt_list *list, unsigned int number,
+	const struct tls_entry *e);
 
 #endif

@@ -26,9 +26,8 @@ int tls_server_load(struct tls_server **out, struct tls_conf *conf, const struct
 int tls_server_ignores_off(const struct tls_server *t);
 /* Makes the contexts of n workers, io[0..n-1] theirs. 0 or a negative reason. */
 int tls_server_open(struct tls_server *t, struct tls_io *const *io, unsigned int n) must_check;
-/* A change while it serves, as of a bind line (tls/bind_change.h). Sessions of previous
- * connections are not resumed after it. *uses grows by 1 if it concerns a server with a
- * certificate. */
+/* A change while it serves, as of a bind line (tls/bind.h). Sessions of previous connections
+ * are not resumed after it. *uses grows by 1 if it concerns a server with a certificate. */
 int tls_server_prepare(struct tls_server *t, const struct tls_change *change, unsigned int *uses,
 	char *why) must_check;
 void tls_server_exchange(struct tls_server *t);

@@ -214,7 +214,7 @@ tls_capture_secret_text(const struct tls_capture *c, enum tls_secret which, stru
 	return 0;
 }
 
-/* --- of a connection ------------------------------------------------------------------------- */
+/* --- callbacks of a handshake --------------------------------------------------------------- */
 
 static struct tls *
 tls_of_ssl(const SSL *ssl)

@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "net/listener.h"
 #include "proxy/model/ring_conf.h"
-#include "tls/bind_change.h"
+#include "tls/bind.h"
 #include "tls/store.h"
 #include "tls/cert_show.h"
 #include "tls/connect.h"

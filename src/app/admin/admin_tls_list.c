@@ -8,7 +8,6 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "net/listener.h"
-#include "tls/bind_change.h"
 #include "tls/bind.h"
 
 /* --- show --- */

@@ -1,4 +1,4 @@
-#include "tls/bind_change.h"
+#include "tls/bind.h"
 
 #include "tls/ca.h"
 #include "unit/tls/tls_rig.h"
