@@ -54,6 +54,7 @@
  */
 
 struct cfg_ctx;
+struct cfg_enum;
 
 /* Sections that may contain a keyword. */
 enum {
@@ -104,6 +105,11 @@ struct cfg_kw {
 	int (*parse)(struct cfg_ctx *ctx);
 	const char *syntax;	/* the arguments, for messages and -dK; may be NULL */
 	const char *doc;	/* text for the man page, or the reason; may be NULL */
+	/* For the man page: what counts without the line (of a flag it is derived), the words that
+	 * may be arguments, and lines of an example. */
+	const char *dflt;
+	const struct cfg_enum *values;
+	const char *example;
 	/* Name of a setting that a section has once; keywords may share it. A second line replaces
 	 * the first one, with a warning. NULL: the keyword may be repeated. */
 	const char *once;
@@ -120,6 +126,9 @@ struct cfg_opt {
 	int (*parse)(struct cfg_ctx *ctx, void *obj);
 	const char *syntax;
 	const char *doc;
+	const char *dflt;			/* these as in struct cfg_kw */
+	const struct cfg_enum *values;
+	const char *example;
 	intptr_t arg;		/* for the owner: ctx->opt->arg */
 	int in_parens;		/* something in parentheses follows the name: cfg_opt_parens() */
 	int only_at_start;	/* not for a server that is added at run time */

@@ -45,6 +45,7 @@ int cfg_value_bool(const char *s, int *out, struct cfg_value_err *err);
 struct cfg_enum {
 	const char *name;	/* NULL ends the table */
 	int value;
+	const char *doc;	/* for the manual; may be NULL */
 };
 
 /* One name of a table; the error lists the names and the nearest one. */

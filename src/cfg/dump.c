@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "base/sbuf.h"
 #include "cfg/known.h"
 
 static const struct {
@@ -186,141 +187,152 @@ dump_all(const struct cfg_registry *reg, FILE *to)
 			cfg_registry_section(reg, *s) ? "implemented" : "unsupported", *s);
 }
 
-/* --- man ----------------------------------------------------------------- */
+/* --- entries of the manual ------------------------------------------------------ */
 
-/* Text for roff: no line may start with a control character, and '-' must not become a hyphen. */
+/* Appends the names of the sections, behind "In". */
 static void
-put_roff(FILE *to, const char *s)
+put_sections(struct sbuf *to, unsigned int in)
 {
-	if (*s == '.' || *s == '\'')
-		fputs("\\&", to);
-	for (; *s; s++) {
-		if (*s == '\\')
-			fputs("\\e", to);
-		else if (*s == '-')
-			fputs("\\-", to);
-		else
-			fputc(*s, to);
+	const char *sep = "In ";
+
+	for (size_t s = 0; s < ARRAY_LEN(sections); s++) {
+		if (!(in & sections[s].bit))
+			continue;
+		sbuf_addf(to, "%s%s", sep, sections[s].name);
+		sep = ", ";
 	}
 }
 
-/* Prints an entry; `sections` other than 0 are named. */
-static void
-put_man_entry(FILE *to, const char *name, const char *syntax, const char *doc, int hint,
-	unsigned int in)
+/* The default of a row: its own, "off" of a flag, or none of what has no effect. */
+static const char *
+default_of(const char *dflt, enum cfg_class class, int is_flag)
 {
-	const char *sep = "\n.br\nIn ";
-
-	fputs(".TP\n\\fB", to);
-	put_roff(to, name);
-	fputs("\\fR", to);
-	if (syntax) {
-		fputs(" \\fI", to);
-		put_roff(to, syntax);
-		fputs("\\fR", to);
-	}
-	fputc('\n', to);
-	if (hint)
-		fprintf(to, "Accepted without effect%s", doc ? ": " : ".");
-	if (doc) {
-		put_roff(to, doc);
-		if (doc[strlen(doc) - 1] != '.')
-			fputc('.', to);
-	} else if (!hint) {
-		fputs("See HAProxy's configuration manual.", to);
-	}
-	for (size_t s = 0; in && s < ARRAY_LEN(sections); s++) {
-		if (in & sections[s].bit) {
-			fprintf(to, "%s%s", sep, sections[s].name);
-			sep = ", ";
-		}
-	}
-	fputs(in ? ".\n" : "\n", to);
+	if (class == CFG_HINT)
+		return NULL;
+	return dflt || !is_flag ? dflt : "off";
 }
 
-/* Prints the entries of these sections with, or without, the flag. */
+/* Calls fn for the keywords of these sections with, or without, the flag. */
 static void
-man_kws(const struct cfg_registry *reg, unsigned int bits, unsigned int switches, FILE *to)
+each_kw(const struct cfg_registry *reg, const struct cfg_entry *shape, unsigned int bits,
+	unsigned int switches, cfg_entry_fn *fn, void *arg)
 {
-	const unsigned int others = CFG_GLOBAL | CFG_USERLIST | CFG_RESOLVERS | CFG_RING |
-		CFG_CRT_STORE | CFG_LOG_PROFILE | CFG_PEERS;
-
 	for (unsigned int i = 0; i < reg->nkw; i++) {
 		const struct cfg_kw *kw = reg->kw[i];
+		struct cfg_entry e = *shape;
+		struct sbuf place;
 
 		if (!(kw->sections & bits) || kw->class == CFG_UNSUPPORTED ||
 			(kw->flags & CFG_KW_SWITCH) != switches)
 			continue;
-		put_man_entry(to, kw->name, kw->syntax, kw->doc, kw->class == CFG_HINT,
-			bits == CFG_PROXIES ? kw->sections & ~others : 0);
+		sbuf_init(&place, 0);
+		put_sections(&place, kw->sections & bits);
+		e.name = kw->name;
+		e.syntax = kw->syntax;
+		e.doc = kw->doc;
+		e.is_hint = kw->class == CFG_HINT;
+		e.values = kw->values;
+		e.dflt = default_of(kw->dflt, kw->class, kw->max == 0);
+		e.example = kw->example;
+		e.place = place.p;
+		fn(arg, &e);
+		sbuf_fini(&place);
 	}
 }
 
-/* Prints the keywords that the section may contain in one paragraph. */
+/* Appends the names of the keywords that have an effect in the section. */
 static void
-man_section_words(const struct cfg_registry *reg, const struct cfg_section *s, FILE *to)
+put_section_words(struct sbuf *to, const struct cfg_registry *reg, const struct cfg_section *s)
 {
-	const char *sep = ".br\nKeywords: ";
+	const char *sep = "Keywords: ";
 
 	for (unsigned int i = 0; i < reg->nkw; i++) {
-		if (!(reg->kw[i]->sections & s->bit) || reg->kw[i]->class == CFG_UNSUPPORTED)
+		if (!(reg->kw[i]->sections & s->bit) || reg->kw[i]->class != CFG_IMPLEMENTED)
 			continue;
-		fputs(sep, to);
-		put_roff(to, reg->kw[i]->name);
+		sbuf_addf(to, "%s%s", sep, reg->kw[i]->name);
 		sep = ",\n";
 	}
-	fputs(".\n", to);
 }
 
 static void
-man_sections(const struct cfg_registry *reg, FILE *to)
+each_section(const struct cfg_registry *reg, cfg_entry_fn *fn, void *arg)
 {
-	fputs(".SH SECTIONS\n", to);
 	for (unsigned int i = 0; i < reg->nmodule; i++)
 		for (const struct cfg_section *s = reg->module[i]->sections; s && s->name; s++) {
 			const char *name = s->flags & CFG_SEC_NAMED ? "<name>"
 				: s->flags & CFG_SEC_OPTNAME	    ? "[<name>]"
 								    : "";
+			struct cfg_entry e = { .heading = "SECTIONS", .name = s->name,
+				.doc = s->doc };
+			struct sbuf words;
 			char syntax[64];
 
 			snprintf(syntax, sizeof(syntax), "%s%s", name,
 				 s->flags & CFG_SEC_FROM ? " [from <defaults>]" : "");
-			put_man_entry(to, s->name, *syntax ? syntax : NULL, s->doc, 0, 0);
-			man_section_words(reg, s, to);
+			sbuf_init(&words, 0);
+			put_section_words(&words, reg, s);
+			e.syntax = *syntax ? syntax : NULL;
+			e.place = words.p;
+			fn(arg, &e);
+			sbuf_fini(&words);
 		}
 }
 
 static void
-dump_man(const struct cfg_registry *reg, FILE *to)
+each_opt(const struct cfg_registry *reg, enum cfg_opt_place p, cfg_entry_fn *fn, void *arg)
+{
+	static const char *const heading[CFG_OPT_PLACES] = {
+		[CFG_OPT_BIND] = "BIND OPTIONS",
+		[CFG_OPT_SERVER] = "SERVER OPTIONS",
+	};
+	static const char *const place[CFG_OPT_PLACES] = {
+		[CFG_OPT_BIND] = "An option of bind lines.",
+		[CFG_OPT_SERVER] = "An option of server lines.",
+	};
+
+	EACH_OPT(o, reg, p) {
+		const struct cfg_entry e = { .heading = heading[p],
+			.name = o->name,
+			.syntax = o->syntax,
+			.doc = o->doc,
+			.is_hint = o->class == CFG_HINT,
+			.values = o->values,
+			.dflt = default_of(o->dflt, o->class, o->max == 0),
+			.place = place[p],
+			.example = o->example };
+
+		if (o->class != CFG_UNSUPPORTED)
+			fn(arg, &e);
+	}
+}
+
+void
+cfg_entries(const struct cfg_registry *reg, cfg_entry_fn *fn, void *arg)
 {
 	static const struct {
 		const char *title;
 		unsigned int bits;
-	} parts[] = { { "GLOBAL KEYWORDS", CFG_GLOBAL }, { "PROXY KEYWORDS", CFG_PROXIES },
+	} parts[] = { { "GLOBAL KEYWORDS", CFG_GLOBAL },
+		{ "PROXY KEYWORDS", CFG_PROXIES | CFG_HTTP_ERRORS },
 		{ "USERLIST KEYWORDS", CFG_USERLIST },
 		{ "RESOLVERS KEYWORDS", CFG_RESOLVERS }, { "RING KEYWORDS", CFG_RING },
 		{ "CRT-STORE KEYWORDS", CFG_CRT_STORE },
 		{ "LOG-PROFILE KEYWORDS", CFG_LOG_PROFILE },
 		{ "PEERS KEYWORDS", CFG_PEERS } };
+	static const struct cfg_entry switches = { .heading = "SWITCHES FOR MEASUREMENTS",
+		.intro = "These keywords of the global section disable a single optimization, or "
+			 "count it,\nso that a benchmark can measure its effect.\n"
+			 "In production do not change them.\n" };
 
-	man_sections(reg, to);
+	each_section(reg, fn, arg);
 	for (size_t s = 0; s < ARRAY_LEN(parts); s++) {
-		fprintf(to, ".SH %s\n", parts[s].title);
-		man_kws(reg, parts[s].bits, 0, to);
+		const struct cfg_entry shape = { .heading = parts[s].title };
+
+		each_kw(reg, &shape, parts[s].bits, 0, fn, arg);
 	}
-	for (unsigned int p = 0; p < CFG_OPT_PLACES; p++) {
-		fprintf(to, ".SH %s OPTIONS\n", p == CFG_OPT_BIND ? "BIND" : "SERVER");
-		EACH_OPT(o, reg, (enum cfg_opt_place)p)
-			if (o->class != CFG_UNSUPPORTED)
-				put_man_entry(
-					to, o->name, o->syntax, o->doc, o->class == CFG_HINT, 0);
-	}
-	fputs(".SH SWITCHES FOR MEASUREMENTS\n"
-	      "These keywords of the global section disable a single optimization, or count it,\n"
-	      "so that a benchmark can measure its effect.\n"
-	      "In production do not change them.\n",
-		to);
-	man_kws(reg, CFG_GLOBAL, CFG_KW_SWITCH, to);
+	for (unsigned int p = 0; p < CFG_OPT_PLACES; p++)
+		each_opt(reg, (enum cfg_opt_place)p, fn, arg);
+	each_kw(reg, &switches, CFG_GLOBAL, CFG_KW_SWITCH, fn, arg);
 }
 
 /* --- vim ----------------------------------------------------------------- */
@@ -379,12 +391,10 @@ cfg_dump(const struct cfg_registry *reg, enum cfg_dump kind, FILE *to)
 	case CFG_DUMP_ALL:
 		dump_all(reg, to);
 		break;
-	case CFG_DUMP_MAN:
-		dump_man(reg, to);
-		break;
 	case CFG_DUMP_VIM:
 		dump_vim(reg, to);
 		break;
+	case CFG_DUMP_MAN:
 	case CFG_DUMP_SMP:
 	case CFG_DUMP_CNV:
 		break;

@@ -70,16 +70,21 @@ parse_resetenv(struct cfg_ctx *ctx)
 	return 0;
 }
 
+#define UNCHANGED "none: the environment is that of the process"
+
 static const struct cfg_kw kws[] = {
 	{ .name = "setenv", .sections = CFG_GLOBAL, .min = 1, .max = 2, .parse = parse_setenv,
 	  .syntax = "<name> <value>", .doc = "Sets an environment variable for the lines that "
-		"follow." },
+		"follow.", .dflt = UNCHANGED },
 	{ .name = "presetenv", .sections = CFG_GLOBAL, .min = 1, .max = 2, .parse = parse_presetenv,
-	  .syntax = "<name> <value>", .doc = "Sets an environment variable unless it exists." },
+	  .syntax = "<name> <value>", .doc = "Sets an environment variable unless it exists.",
+	  .dflt = UNCHANGED },
 	{ .name = "unsetenv", .sections = CFG_GLOBAL, .min = 1, .max = CFG_ANY,
-	  .parse = parse_unsetenv, .syntax = "<name>...", .doc = "Deletes environment variables." },
+	  .parse = parse_unsetenv, .syntax = "<name>...", .doc = "Deletes environment variables.",
+	  .dflt = UNCHANGED },
 	{ .name = "resetenv", .sections = CFG_GLOBAL, .max = CFG_ANY, .parse = parse_resetenv,
-	  .syntax = "[<name>...]", .doc = "Deletes all environment variables except those named." },
+	  .syntax = "[<name>...]", .doc = "Deletes all environment variables except those named.",
+	  .dflt = UNCHANGED },
 	{ 0 }
 };
 

@@ -201,7 +201,10 @@ cfg_value_percent(const char *s, unsigned int max, unsigned int *out, struct cfg
 int
 cfg_value_bool(const char *s, int *out, struct cfg_value_err *err)
 {
-	static const struct cfg_enum names[] = {
+	static const struct {
+		const char *name;
+		int value;
+	} names[] = {
 		{ "on", 1 }, { "off", 0 }, { "true", 1 }, { "false", 0 },
 		{ "yes", 1 }, { "no", 0 }, { "1", 1 }, { "0", 0 },
 	};

@@ -260,19 +260,21 @@ opt_group(struct cfg_ctx *ctx, void *obj)
 	return bind_unix_group(ctx, 0, &((struct bind_conf *)obj)->gid);
 }
 
+static const struct cfg_enum level_names[] = {
+	{ "user", BIND_USER, "Commands that show states and counters." },
+	{ "operator", BIND_OPERATOR,
+		"Also those that show sessions, errors and the environment, and clear counters." },
+	{ "admin", BIND_ADMIN, "All commands." },
+	{ 0 },
+};
+
 static int
 opt_level(struct cfg_ctx *ctx, void *obj)
 {
-	static const struct cfg_enum levels[] = {
-		{ "user", BIND_USER },
-		{ "operator", BIND_OPERATOR },
-		{ "admin", BIND_ADMIN },
-		{ NULL, 0 },
-	};
 	struct bind_conf *b = obj;
 	int v;
 
-	if (cfg_arg_enum(ctx, 0, levels, &v))
+	if (cfg_arg_enum(ctx, 0, level_names, &v))
 		return -1;
 	b->level = (enum bind_level)v;
 	return 0;
@@ -290,19 +292,20 @@ opt_expose_fd(struct cfg_ctx *ctx, void *obj)
 	return 0;
 }
 
+static const struct cfg_enum severity_names[] = {
+	{ "none", BIND_SEVERITY_NONE, "Nothing." },
+	{ "number", BIND_SEVERITY_NUMBER, "[<number>]: before each message, 0 to 7." },
+	{ "string", BIND_SEVERITY_STRING, "[<level>]: before each message, emerg to debug." },
+	{ 0 },
+};
+
 static int
 opt_severity(struct cfg_ctx *ctx, void *obj)
 {
-	static const struct cfg_enum formats[] = {
-		{ "none", BIND_SEVERITY_NONE },
-		{ "number", BIND_SEVERITY_NUMBER },
-		{ "string", BIND_SEVERITY_STRING },
-		{ NULL, 0 },
-	};
 	struct bind_conf *b = obj;
 	int v;
 
-	if (cfg_arg_enum(ctx, 0, formats, &v))
+	if (cfg_arg_enum(ctx, 0, severity_names, &v))
 		return -1;
 	b->severity = (enum bind_severity)v;
 	return 0;
@@ -371,19 +374,29 @@ opt_shards(struct cfg_ctx *ctx, void *obj)
 	return 0;
 }
 
-#define OPT(n, args, fn, syn, text)                                                          \
-	{                                                                                    \
-		.name = n, .min = args, .max = args, .parse = fn, .syntax = syn, .doc = text \
-	}
-#define OPT_FIELD(n, args, fn, f, syn, text)                                                      \
-	{                                                                                         \
-		.name = n, .min = args, .max = args, .parse = fn, .arg = FIELD(f), .syntax = syn, \
-		.doc = text                                                                       \
-	}
+#define OPT(n, args, fn, syn, text, ...) \
+	{ .name = n, .min = args, .max = args, .parse = fn, .syntax = syn, .doc = text, \
+		__VA_ARGS__ }
+#define OPT_FIELD(n, args, fn, f, syn, text, ...) \
+	{ .name = n, .min = args, .max = args, .parse = fn, .arg = FIELD(f), .syntax = \
+		syn, .doc = text, __VA_ARGS__ }
 #define HINT(n, syn, why)                                                                   \
 	{                                                                                   \
 		.name = n, .min = 1, .max = 1, .class = CFG_HINT, .syntax = syn, .doc = why \
 	}
+
+static const struct cfg_enum bind_proto_words[] = {
+	{ "h1", 0, "HTTP/1, in mode http." },
+	{ "none", 0, "Bytes, in mode tcp." },
+	{ 0 },
+};
+
+static const struct cfg_enum shard_words[] = {
+	{ "<number>", 0, "So many sockets." },
+	{ "by-thread", 0, "One for each worker that accepts on it." },
+	{ "by-group", 0, "One for each thread group, of which there is one." },
+	{ 0 },
+};
 
 static const struct cfg_opt opts[] = {
 	OPT_FIELD("accept-proxy", 0, opt_flag, accept_proxy, NULL,
@@ -391,33 +404,50 @@ static const struct cfg_opt opts[] = {
 		"addresses replace the client's address and the destination."),
 	OPT_FIELD("backlog", 1, opt_count, backlog, "<number>",
 		"Length of the kernel's queue of connections that are not accepted yet; 0 uses the "
-		"frontend's value."),
+		"frontend's value.",
+		.dflt = "0: the frontend's"),
 	OPT_FIELD("defer-accept", 0, opt_flag, defer_accept, NULL,
 		"Accepts a connection only when it has received data."),
 	OPT("expose-fd", 1, opt_expose_fd, "listeners",
 		"Lets a process that is started with -x take over all listening sockets through "
-		"this stats socket, whatever its level."),
-	OPT("gid", 1, opt_gid, "<gid>", "Group of a unix socket, as a number."),
-	OPT("group", 1, opt_group, "<name>", "Group of a unix socket."),
-	OPT_FIELD("id", 1, opt_id, id, "<number>", "The socket's number in the statistics."),
+		"this stats socket, whatever its level.",
+		.dflt = "none"),
+	OPT("gid", 1, opt_gid, "<gid>", "Group of a unix socket, as a number.",
+		.dflt = "that of the process"),
+	OPT("group", 1, opt_group, "<name>", "Group of a unix socket.",
+		.dflt = "that of the process"),
+	OPT_FIELD("id", 1, opt_id, id, "<number>", "The socket's number in the statistics.",
+		.dflt = "the next free one"),
 	OPT("interface", 1, opt_interface, "<name>",
-		"Accepts only connections that arrive on this interface."),
-	OPT("level", 1, opt_level, "user|operator|admin", "Permission level of a stats socket."),
+		"Accepts only connections that arrive on this interface.",
+		.dflt = "none: any"),
+	OPT("level", 1, opt_level, "user|operator|admin", "Permission level of a stats socket.",
+		.dflt = "operator",
+		.values = level_names),
 	OPT_FIELD("maxconn", 1, opt_count, maxconn, "<number>",
 		"Maximum number of concurrent connections of each socket; 0 sets no limit. Each "
 		"worker counts the connections that it accepted: with several workers the limit "
-		"applies to each of them. For an exact total use the frontend's maxconn."),
-	OPT("mode", 1, opt_mode, "<octal>", "Permissions of a unix socket."),
-	OPT("mss", 1, opt_mss, "<size>", "TCP maximum segment size to announce."),
-	OPT("name", 1, opt_name, "<name>", "The sockets' name in the statistics."),
+		"applies to each of them. For an exact total use the frontend's maxconn.",
+		.dflt = "0"),
+	OPT("mode", 1, opt_mode, "<octal>", "Permissions of a unix socket.",
+		.dflt = "what the umask of the process leaves"),
+	OPT("mss", 1, opt_mss, "<size>", "TCP maximum segment size to announce.",
+		.dflt = "what the kernel chooses"),
+	OPT("name", 1, opt_name, "<name>", "The sockets' name in the statistics.",
+		.dflt = "none"),
 	OPT("proto", 1, opt_proto, "h1|none",
-		"The protocol of connections, which the mode says too: h1 in mode http, none in "
-		"mode tcp."),
+		"The protocol of connections; any other than that of the mode is an error.",
+		.dflt = "what the mode needs",
+		.values = bind_proto_words),
 	OPT("severity-output", 1, opt_severity, "none|number|string",
-		"Prints a severity before each message of a stats socket."),
+		"What stands before each message of a stats socket.",
+		.dflt = "none",
+		.values = severity_names),
 	OPT("shards", 1, opt_shards, "<number>|by-thread|by-group",
 		"Number of sockets for each address, at most one for each worker that accepts on "
-		"it."),
+		"it.",
+		.dflt = "that of tune.listener.default-shards",
+		.values = shard_words),
 	{ .name = "tcp-md5sig",
 		.min = 1,
 		.max = 1,
@@ -425,14 +455,18 @@ static const struct cfg_opt opts[] = {
 		.syntax = "<key>",
 		.doc = "there are no TCP MD5 signatures (RFC 2385), which routers use." },
 	OPT("tcp-ut", 1, opt_tcp_ut, "<time>",
-		"Maximum time that sent data may stay unacknowledged."),
+		"Maximum time that sent data may stay unacknowledged.",
+		.dflt = "none: what the kernel allows"),
 	OPT_FIELD("tfo", 0, opt_flag, tfo, NULL, "Accepts TCP Fast Open."),
 	OPT("thread", 1, opt_thread, "[<group>/]<set>",
-		"Workers that may accept on this line; may be repeated."),
+		"Workers that may accept on this line; may be repeated.",
+		.dflt = "all workers"),
 	OPT_FIELD("transparent", 0, opt_flag, transparent, NULL,
 		"Allows binding to addresses that the machine does not have."),
-	OPT("uid", 1, opt_uid, "<uid>", "Owner of a unix socket, as a number."),
-	OPT("user", 1, opt_user, "<name>", "Owner of a unix socket."),
+	OPT("uid", 1, opt_uid, "<uid>", "Owner of a unix socket, as a number.",
+		.dflt = "that of the process"),
+	OPT("user", 1, opt_user, "<name>", "Owner of a unix socket.",
+		.dflt = "that of the process"),
 	{ .name = "v4v6",
 		.parse = opt_v4v6,
 		.arg = 0,

@@ -74,13 +74,26 @@ opt_ticket_keys(struct cfg_ctx *ctx, void *obj)
 	return t ? cfg_arg_dup(ctx, 0, &t->ticket_file) : -1;
 }
 
-#define SETTING(n, args, syn, text)                                                  \
+#define SETTING(n, args, syn, text, ...) \
 	{ .name = n, .min = args, .max = args, .parse = opt_tls_setting, .syntax = syn, \
-	  .doc = text }
-#define SOURCE(n, v, syn, text)                                                           \
-	{ .name = n, .min = 1, .max = 1, .parse = opt_tls_source, .arg = v, .syntax = syn,    \
-	  .doc = text }
+		.doc = text, __VA_ARGS__ }
+#define SOURCE(n, v, syn, text, ...) \
+	{ .name = n, .min = 1, .max = 1, .parse = opt_tls_source, .arg = v, .syntax = syn, \
+		.doc = text, __VA_ARGS__ }
 #define HINT(n, why) { .name = n, .min = 1, .max = 1, .class = CFG_HINT, .doc = why }
+
+static const struct cfg_enum bind_verify_words[] = {
+	{ "none", 0, "They are not asked." },
+	{ "optional", 0, "They are asked; a client without one is served." },
+	{ "required", 0, "They are asked; a client without one is refused." },
+	{ 0 },
+};
+
+static const struct cfg_enum bind_version_words[] = {
+	{ "SSLv3, TLSv1.0, TLSv1.1, TLSv1.2, TLSv1.3", 0, "The versions, as far as OpenSSL and "
+		"its configuration permit them." },
+	{ 0 },
+};
 
 static const struct cfg_opt opts[] = {
 	{ .name = "ssl", .parse = opt_bind_ssl, .doc = "Accepts TLS connections; needs crt." },
@@ -90,43 +103,69 @@ static const struct cfg_opt opts[] = {
 		"ssl-load-extra-files). A client gets the certificate for the name that it asks "
 		"for (SNI): an exact name, else a wildcard, else the first certificate of the "
 		"line. An ECDSA certificate and an RSA one may have the same names. "
-		"'@<store>/<name>' is a certificate of a section crt-store."),
+		"'@<store>/<name>' is a certificate of a section crt-store.",
+		.dflt = "none",
+		.example = "bind :443 ssl crt /etc/tacit/certs/ strict-sni"),
 	SOURCE("default-crt", TLS_SOURCE_DEFAULT_CRT, "<file>",
-		"As crt; clients that ask for no name or an unknown one get it."),
+		"A certificate, with files as of crt; clients that ask for no name or an "
+		"unknown one get it.",
+		.dflt = "the first certificate of the line"),
 	SOURCE("crt-list", TLS_SOURCE_LIST, "<file>",
 		"File with lines '<file> [<option>...] <name>...': certificates with options of "
 		"their own, in brackets, and the names that they are used for; '!<name>' excludes "
-		"one."),
+		"one.",
+		.dflt = "none",
+		.example = "www.pem [alpn http/1.1] www.example.org *.example.org\n"
+			"shop.pem [verify required ca-file clients.pem] shop.example.org"),
 	SETTING("alpn", 1, "<protocol>[,...]",
 		"Protocols offered by ALPN. There is no HTTP/2: in mode http 'h2' is accepted "
-		"with a warning and not offered, so that clients use HTTP/1.1."),
+		"with a warning and not offered, so that clients use HTTP/1.1.",
+		.dflt = "none"),
 	SETTING("no-alpn", 0, NULL, "Offers no protocol by ALPN."),
 	SETTING("ca-file", 1, "<file|directory>",
 		"Certificates that clients' certificates are verified with; '@system-ca': those "
-		"that the system trusts."),
+		"that the system trusts.",
+		.dflt = "none"),
 	SETTING("ca-verify-file", 1, "<file>",
-		"More of them, whose names are not sent to clients."),
+		"More certificates that clients' certificates are verified with, besides "
+		"ca-file; their names are not sent to clients.",
+		.dflt = "none"),
 	SETTING("crl-file", 1, "<file>",
-		"Revocation lists, one for each certificate of the chain that is verified."),
+		"Revocation lists, one for each certificate of the chain that is verified.",
+		.dflt = "none"),
 	SETTING("verify", 1, "none|optional|required",
-		"Whether clients are asked for a certificate; the default is none. One that "
-		"cannot be verified ends the handshake."),
+		"Whether clients are asked for a certificate. One that cannot be verified ends "
+		"the handshake.",
+		.dflt = "none",
+		.values = bind_verify_words),
 	SETTING("crt-ignore-err", 1, "all|<error>[,...]",
-		"Errors of clients' certificates that do not end the handshake."),
+		"Errors of clients' certificates that do not end the handshake.",
+		.dflt = "none"),
 	SETTING("ca-ignore-err", 1, "all|<error>[,...]",
-		"Errors of the certificates above clients' that do not end the handshake."),
+		"Errors of the certificates above clients' that do not end the handshake.",
+		.dflt = "none"),
 	SETTING("no-ca-names", 0, NULL, "Does not send clients the names of ca-file."),
-	SETTING("ciphers", 1, "<list>", "Ciphers up to TLS 1.2, as in openssl-ciphers(1)."),
-	SETTING("ciphersuites", 1, "<list>", "Cipher suites of TLS 1.3."),
-	SETTING("curves", 1, "<list>", "Groups for the key exchange, separated by colons."),
-	SETTING("ecdhe", 1, "<group>", "The same for one group."),
-	SETTING("sigalgs", 1, "<list>", "Signature algorithms of handshakes."),
-	SETTING("client-sigalgs", 1, "<list>", "Signature algorithms of clients' certificates."),
+	SETTING("ciphers", 1, "<list>", "Ciphers up to TLS 1.2, as in openssl-ciphers(1).",
+		.dflt = "those of ssl-default-bind-ciphers, else of OpenSSL"),
+	SETTING("ciphersuites", 1, "<list>", "Cipher suites of TLS 1.3.",
+		.dflt = "those of ssl-default-bind-ciphersuites, else of OpenSSL"),
+	SETTING("curves", 1, "<list>", "Groups for the key exchange, separated by colons.",
+		.dflt = "those of ssl-default-bind-curves, else of OpenSSL"),
+	SETTING("ecdhe", 1, "<group>",
+		"One group for the key exchange; curves takes several.",
+		.dflt = "that of curves"),
+	SETTING("sigalgs", 1, "<list>", "Signature algorithms of handshakes.",
+		.dflt = "those of ssl-default-bind-sigalgs, else of OpenSSL"),
+	SETTING("client-sigalgs", 1, "<list>", "Signature algorithms of clients' certificates.",
+		.dflt = "those of ssl-default-bind-client-sigalgs, else of OpenSSL"),
 	SETTING("ssl-min-ver", 1, "<version>",
-		"Lowest version: TLSv1.0 to TLSv1.3; the default is TLSv1.2."),
+		"Lowest version of TLS.",
+		.dflt = "TLSv1.2",
+		.values = bind_version_words),
 #include "tls/versions.tbl.h"
 	SETTING("no-tls-tickets", 0, NULL, "Keeps sessions in memory instead of in tickets."),
 	{ .name = "tls-ticket-keys",
+		.dflt = "random keys",
 		.min = 1,
 		.max = 1,
 		.parse = opt_ticket_keys,
@@ -142,14 +181,15 @@ static const struct cfg_opt opts[] = {
 	SETTING("strict-sni", 0, NULL, "Refuses clients that ask for no name or an unknown one."),
 	SETTING("no-strict-sni", 0, NULL, "Undoes strict-sni of ssl-default-bind-options."),
 	SETTING("ocsp-update", 1, "on|off",
-		"Asks the responders of the certificates for OCSP responses, before those expire; "
-		"the default is that of the certificate's line 'load' in a crt-store, else "
-		"ocsp-update.mode. Lines that say different things for one certificate are an "
-		"error, as a line that says 'off' is where another one follows an "
-		"ocsp-update.mode that says 'on'. The responder is that of the certificate "
-		"(authority information access) with a URL of http. Its address is that of "
-		"/etc/hosts, as it was at the start, else 'resolvers default' finds it, unless "
-		"there is an ocsp-update.httpproxy."),
+		"Asks the responders of the certificates for OCSP responses, before those "
+		"expire. Lines that say different things for one certificate are an error, as a "
+		"line that says 'off' is where another one follows an ocsp-update.mode that "
+		"says 'on'. The responder is that of the certificate (authority information "
+		"access) with a URL of http. Its address is that of /etc/hosts, as it was at "
+		"the start, else 'resolvers default' finds it, unless there is an "
+		"ocsp-update.httpproxy.",
+		.dflt = "that of the certificate's line 'load' in a crt-store, else "
+			"ocsp-update.mode"),
 	{ .name = "allow-0rtt", .class = CFG_HINT,
 		.doc = "early data can be replayed, so it is not accepted and clients do without" },
 	HINT("npn", "NPN is obsolete, and clients use ALPN: see 'alpn'"),

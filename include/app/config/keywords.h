@@ -1,4 +1,4 @@
-/* The list of keywords that -dK prints: of the configuration, then of rules. */
+/* The words of the language, of keywords and then of rules: -dK, tacit.cfg(5), --explain. */
 #ifndef TACIT_APP_CONFIG_KEYWORDS_H
 #define TACIT_APP_CONFIG_KEYWORDS_H
 
@@ -6,8 +6,17 @@
 
 #include "app/config/config.h"
 #include "cfg/dump.h"
+#include "cfg/entry.h"
 
 /* 0, or -ERR_NOMEM. */
 int keywords_print(const struct config *c, enum cfg_dump kind, FILE *to) must_check;
+
+/* Calls fn for each entry of the manual. */
+void keywords_entries(const struct config *c, cfg_entry_fn *fn, void *arg);
+
+/* Prints all entries of a keyword of n words; options, actions, fetches and converters are keywords
+ * too. 0; -ERR_NOMEM; or -ERR_UNKNOWN with the nearest name on `err`. */
+int keywords_explain(const struct config *c, char *const *words, unsigned int n, FILE *to,
+	FILE *err) must_check;
 
 #endif

@@ -26,6 +26,7 @@ enum options_action {
 	OPTIONS_BUILD,     /* -vv */
 	OPTIONS_KEYWORDS,  /* -dK: `dump`, enum cfg_dump */
 	OPTIONS_DUMP_HELP, /* -dKhelp */
+	OPTIONS_EXPLAIN,   /* --explain: `explain` */
 	OPTIONS_RELOAD,    /* --reload: `reload_socket` */
 	OPTIONS_HELP,      /* --help */
 	OPTIONS_USAGE      /* -h, or nothing to do */
@@ -59,6 +60,8 @@ struct options {
 	unsigned int flags; /* OPTIONS_x */
 	const char *cond;
 	int dump;
+	char *const *explain;  /* words of a keyword */
+	unsigned int n_explain;
 	const char *pidfile;
 	const char *directory;  /* -C */
 	const char *local_peer; /* -L */

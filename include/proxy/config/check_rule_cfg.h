@@ -61,6 +61,9 @@ int check_cfg_parse_var(struct cfg_ctx *ctx) must_check;
  * The rows of these keywords in a table of struct cfg_kw. ruleset: "http-check" or "tcp-check",
  * which is a keyword by itself for the rules on variables.
  */
+/* The words of the rule connect, for the manual. */
+extern const struct cfg_enum check_connect_words[];
+
 #define CHECK_RULE_KWS(ruleset)                                                                    \
 	{ .name = ruleset,                                                                         \
 		.sections = CFG_BE,                                                                \
@@ -69,14 +72,16 @@ int check_cfg_parse_var(struct cfg_ctx *ctx) must_check;
 		.parse = check_cfg_parse_var,                                                      \
 		.syntax = "{set-var(<name>[,<cond>...]) <expr> | set-var-fmt(<name>[,<cond>...]) " \
 			  "<fmt> | unset-var(<name>)}",                                            \
-		.doc = "Sets or deletes a variable in a health check." },                          \
+		.doc = "Sets or deletes a variable in a health check.",                            \
+		.dflt = "none" },                                                                  \
 	{ .name = ruleset " comment",                                                              \
 		.sections = CFG_BE,                                                                \
 		.min = 1,                                                                          \
 		.max = CFG_ANY,                                                                    \
 		.parse = check_cfg_parse_comment,                                                  \
 		.syntax = "<text>",                                                                \
-		.doc = "A comment on the next " ruleset " rule, for the log." },                   \
+		.doc = "A comment on the next " ruleset " rule, for the log.",                     \
+		.dflt = "none" },                                                                  \
 	{ .name = ruleset " connect",                                                              \
 		.sections = CFG_BE,                                                                \
 		.max = CFG_ANY,                                                                    \
@@ -85,8 +90,9 @@ int check_cfg_parse_var(struct cfg_ctx *ctx) must_check;
 			  "[ssl] [sni <name>] [alpn <protocols>] [linger] [proto <name>] "         \
 			  "[comment <text>]",                                       \
 		.doc = "Opens a new connection: without TLS, PROXY header and SOCKS4 proxy, "      \
-		       "unless the words ssl, send-proxy or via-socks4 are there, or default, "    \
-		       "which stands for the server line's options of checks." }
+		       "unless these words say otherwise.",                                        \
+		.dflt = "one connection, as the server line's options of checks say",              \
+		.values = check_connect_words }
 
 /* The line of a rule connect. 0, or -1 after it has reported an error. */
 int check_cfg_parse_connect(struct cfg_ctx *ctx) must_check;

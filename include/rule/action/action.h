@@ -114,6 +114,8 @@ struct rule_action {
 	const char *inner;       /* the text in the parentheses */
 	const char *syntax;      /* the arguments; NULL: none */
 	const char *doc;
+	const struct cfg_enum *values; /* for the manual: words of the arguments; NULL: none */
+	const char *example;           /* lines; NULL: none */
 	intptr_t kind;
 };
 

@@ -2,10 +2,10 @@
 #ifndef TACIT_RULE_ACTION_ACTION_DUMP_H
 #define TACIT_RULE_ACTION_ACTION_DUMP_H
 
-#include "base/sbuf.h"
+#include "cfg/entry.h"
 #include "rule/sample/vocab.h"
 
-/* The sections ACTIONS, MATCHING METHODS and PREDEFINED ACLS, roff. */
-void rule_dump_actions_man(const struct rule_vocab *v, struct sbuf *out);
+/* Calls fn for each action, matching method and predefined ACL. */
+void rule_action_entries(const struct rule_vocab *v, cfg_entry_fn *fn, void *arg);
 
 #endif

@@ -3,15 +3,14 @@
 #define TACIT_RULE_SAMPLE_DUMP_H
 
 #include "base/sbuf.h"
+#include "cfg/entry.h"
 #include "rule/sample/vocab.h"
 
 /* "name(arguments): type", one per line. */
 void rule_dump_fetches(const struct rule_vocab *v, struct sbuf *out);
 /* "name(arguments): result => input", as in HAProxy's -dKcnv. */
 void rule_dump_convs(const struct rule_vocab *v, struct sbuf *out);
-/* An entry of a manual page; syntax may be NULL. */
-void rule_dump_entry(struct sbuf *out, const char *name, const char *syntax, const char *doc);
-/* The sections LOG VARIABLES, FETCHES and CONVERTERS of tacit.cfg(5), roff. */
-void rule_dump_man(const struct rule_vocab *v, struct sbuf *out);
+/* Calls fn for each log alias, fetch and converter: tacit.cfg(5). */
+void rule_sample_entries(const struct rule_vocab *v, cfg_entry_fn *fn, void *arg);
 
 #endif

@@ -161,42 +161,50 @@ bounds_finish(struct global_conf *g, unsigned int workers, int memory_mb, struct
 	return finish_zerocopy(g, d) || bad ? -1 : 0;
 }
 
-#define KW(n, fn, syn, text)                                                                \
-	{ .name = n, .sections = CFG_GLOBAL, .min = 1, .max = 1, .parse = fn, .syntax = syn, \
-	  .doc = text }
-#define KW_SOCKBUF(n, fld, text)                                                       \
+#define KW(n, fn, syn, text, ...) \
+	{ .name = n, .sections = CFG_GLOBAL, .min = 1, .max = 1, .parse = fn, .syntax = \
+		syn, .doc = text, __VA_ARGS__ }
+#define KW_SOCKBUF(n, fld, text, ...) \
 	{ .name = n, .sections = CFG_GLOBAL, .min = 1, .max = 1, .parse = parse_sockbuf, \
-	  .syntax = "<bytes>", .arg = FIELD(fld), .doc = text }
-#define SWITCH(n, fn, syn, text)                                                       \
+		.syntax = "<bytes>", .arg = FIELD(fld), .doc = text, __VA_ARGS__ }
+#define SWITCH(n, fn, syn, text, ...) \
 	{ .name = n, .sections = CFG_GLOBAL, .flags = CFG_KW_SWITCH, .min = 1, .max = 1, \
-	  .parse = fn, .syntax = syn, .doc = text }
+		.parse = fn, .syntax = syn, .doc = text, __VA_ARGS__ }
 
 static const struct cfg_kw kws[] = {
 	KW("tune.memory", parse_memory, "<size>",
 		"Maximum memory for sessions, their buffers and the data in their pipes, in "
 		"megabytes or with a unit (k, m, g). Near the limit new clients wait and nothing "
 		"is spliced; at the limit existing sessions continue without buffers. 0 sets no "
-		"limit."),
+		"limit.",
+		.dflt = "0"),
 	KW("tune.zerocopy.threshold", parse_threshold, "<bytes>",
-		"Minimum size of a send that is made without a copy (MSG_ZEROCOPY); 0, the "
-		"default, disables it. Sends to addresses of this host are copied, since the "
-		"kernel copies them in any case."),
+		"Minimum size of a send that is made without a copy (MSG_ZEROCOPY); 0 disables "
+		"it. Sends to addresses of this host are copied, since the kernel copies them "
+		"in any case.",
+		.dflt = "0"),
 	KW("tune.zerocopy.max", parse_pinned, "<bytes>",
 		"Maximum memory of zero-copy sends that the kernel has not completed; beyond it "
-		"data is copied. The default is 16m."),
+		"data is copied.",
+		.dflt = "16m"),
 	SWITCH("tune.ranges.fast-path", parse_fast_path, "{ on | off }",
 		"Handles completions of zero-copy sends that arrive in order without a set of "
-		"ranges."),
+		"ranges.",
+		.dflt = "on"),
 	KW("tune.http.logurilen", parse_line_max, "<bytes>",
-		"How much of a request line logs can show, of at most a buffer; the default is "
-		"1023. 'log ... len' bounds a whole line."),
+		"How much of a request line logs can show, of at most a buffer. 'log ... len' "
+		"bounds a whole line.",
+		.dflt = "1023"),
 	KW("tune.http.maxhdr", parse_maxhdr, "<number>",
-		"Maximum number of header fields of a message; the default is 101."),
+		"Maximum number of header fields of a message.",
+		.dflt = "101"),
 	KW("tune.maxrewrite", parse_maxrewrite, "<bytes>",
 		"Space that stays free in a buffer while a header is received, at most half of "
-		"tune.bufsize; the default is 1024. It is the least that rules can add; a header "
-		"that grows by more is moved, and may become as long as tune.bufsize."),
+		"tune.bufsize. It is the least that rules can add; a header that grows by more "
+		"is moved, and may become as long as tune.bufsize.",
+		.dflt = "1024"),
 	{ .name = "tune.pool-high-fd-ratio",
+		.dflt = "25",
 		.sections = CFG_GLOBAL,
 		.min = 1,
 		.max = 1,
@@ -204,30 +212,37 @@ static const struct cfg_kw kws[] = {
 		.syntax = "<percent>",
 		.arg = FIELD(pool_high_fds),
 		.doc = "Percentage of descriptors in use above which an idle connection to a "
-			"server is closed when a new one is opened; the default is 25." },
+			"server is closed when a new one is opened." },
 	{ .name = "tune.pool-low-fd-ratio",
+		.dflt = "20",
 		.sections = CFG_GLOBAL,
 		.min = 1,
 		.max = 1,
 		.parse = parse_fd_ratio,
 		.syntax = "<percent>",
 		.arg = FIELD(pool_low_fds),
-		.doc = "Percentage of descriptors in use above which no connection to a server is "
-			"kept idle; the default is 20." },
+		.doc = "Percentage of descriptors in use above which no connection to a server "
+			"is kept idle." },
 	KW_SOCKBUF("tune.rcvbuf.client", client_buf.rcv,
-		"Fixed receive buffer size of client sockets; 0 leaves it to the kernel."),
+		"Fixed receive buffer size of client sockets; 0 leaves it to the kernel.",
+		.dflt = "0"),
 	KW_SOCKBUF("tune.rcvbuf.server", server_buf.rcv,
-		"Fixed receive buffer size of server sockets; 0 leaves it to the kernel."),
+		"Fixed receive buffer size of server sockets; 0 leaves it to the kernel.",
+		.dflt = "0"),
 	KW_SOCKBUF("tune.sndbuf.client", client_buf.snd,
-		"Fixed send buffer size of client sockets; 0 leaves it to the kernel."),
+		"Fixed send buffer size of client sockets; 0 leaves it to the kernel.",
+		.dflt = "0"),
 	KW_SOCKBUF("tune.sndbuf.server", server_buf.snd,
-		"Fixed send buffer size of server sockets; 0 leaves it to the kernel."),
+		"Fixed send buffer size of server sockets; 0 leaves it to the kernel.",
+		.dflt = "0"),
 	KW_SOCKBUF("tune.notsent-lowat.client", client_buf.notsent,
 		"Maximum number of unsent bytes in the kernel for a client, besides those in "
-		"flight; 0 sets no limit other than the send buffer."),
+		"flight; 0 sets no limit other than the send buffer.",
+		.dflt = "0"),
 	KW_SOCKBUF("tune.notsent-lowat.server", server_buf.notsent,
 		"Maximum number of unsent bytes in the kernel for a server, besides those in "
-		"flight; 0 sets no limit other than the send buffer."),
+		"flight; 0 sets no limit other than the send buffer.",
+		.dflt = "0"),
 	{ 0 },
 };
 

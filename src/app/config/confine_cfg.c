@@ -89,6 +89,7 @@ static const struct cfg_kw kws[] = {
 		"serves ends the process, and the master and commands of checks may not make "
 		"those that only attackers need."),
 	{ .name = "setcap",
+		.dflt = "none",
 		.sections = CFG_GLOBAL,
 		.min = 1,
 		.max = 1,

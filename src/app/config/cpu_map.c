@@ -135,6 +135,7 @@ parse_cpu_map(struct cfg_ctx *ctx)
 
 static const struct cfg_kw kws[] = {
 	{ .name = "cpu-map",
+		.dflt = "none: the kernel places threads",
 		.sections = CFG_GLOBAL,
 		.min = 2,
 		.max = CFG_ANY,

@@ -106,6 +106,7 @@ static const struct cfg_section sections[] = {
 
 static const struct cfg_kw kws[] = {
 	{ .name = "crt-base",
+		.dflt = "that of the section global",
 		.sections = CFG_CRT_STORE,
 		.min = 1,
 		.max = 1,
@@ -114,14 +115,20 @@ static const struct cfg_kw kws[] = {
 		.doc = "Directory of files that are named without one, except for keys; it counts "
 		       "instead of that of global." },
 	{ .name = "key-base",
+		.dflt = "that of the section global",
 		.sections = CFG_CRT_STORE,
 		.min = 1,
 		.max = 1,
 		.parse = parse_store_base,
 		.arg = 1,
 		.syntax = "<directory>",
-		.doc = "The same for keys." },
+		.doc = "Directory of keys that are named without one; it counts instead of that "
+			"of global." },
 	{ .name = "load",
+		.dflt = "none",
+		.example = "crt-store site\n"
+			"    crt-base /etc/tacit/certs\n"
+			"    load crt www.pem key www.key alias www",
 		.sections = CFG_CRT_STORE,
 		.min = 2,
 		.max = CFG_ANY,

@@ -290,15 +290,15 @@ parse_stats_maxconn(struct cfg_ctx *ctx)
 	return cfg_arg_int(ctx, 0, 1, 65535, &g->stats_maxconn);
 }
 
-#define KW(n, lo, hi, fn, syn, text)                                                          \
-	{ .name = n, .sections = CFG_GLOBAL, .min = lo, .max = hi, .parse = fn, .syntax = syn, \
-	  .doc = text }
-#define KW_FIELD(n, fn, fld, syn, text)                                                     \
-	{ .name = n, .sections = CFG_GLOBAL, .min = 1, .max = 1, .parse = fn, .syntax = syn, \
-	  .doc = text, .arg = FIELD(fld) }
-#define KW_FLAG(n, fld, text)                                                                     \
-	{ .name = n, .sections = CFG_GLOBAL, .flags = CFG_KW_NO, .parse = parse_flag, .doc = text, \
-	  .arg = FIELD(fld) }
+#define KW(n, lo, hi, fn, syn, text, ...) \
+	{ .name = n, .sections = CFG_GLOBAL, .min = lo, .max = hi, .parse = fn, .syntax = \
+		syn, .doc = text, __VA_ARGS__ }
+#define KW_FIELD(n, fn, fld, syn, text, ...) \
+	{ .name = n, .sections = CFG_GLOBAL, .min = 1, .max = 1, .parse = fn, .syntax = \
+		syn, .doc = text, .arg = FIELD(fld), __VA_ARGS__ }
+#define KW_FLAG(n, fld, text, ...) \
+	{ .name = n, .sections = CFG_GLOBAL, .flags = CFG_KW_NO, .parse = parse_flag, .doc \
+		= text, .arg = FIELD(fld), __VA_ARGS__ }
 
 static const struct cfg_section sections[] = {
 	{ .name = "global",
@@ -312,16 +312,21 @@ static const struct cfg_section sections[] = {
 
 /* The keyword default-path. Main thread, while the configuration is read. */
 
+static const struct cfg_enum path_policies[] = {
+	{ "current", CFG_DIR_CURRENT, "In the directory where tacit was started." },
+	{ "config", CFG_DIR_CONFIG, "In the directory of the configuration file." },
+	{ "parent", CFG_DIR_PARENT, "In its parent." },
+	{ "origin", CFG_DIR_ORIGIN, "In the directory that follows." },
+	{ 0 },
+};
+
 static int
 parse_default_path(struct cfg_ctx *ctx)
 {
-	static const struct cfg_enum policies[] = { { "current", CFG_DIR_CURRENT },
-		{ "config", CFG_DIR_CONFIG }, { "parent", CFG_DIR_PARENT },
-		{ "origin", CFG_DIR_ORIGIN }, { 0 } };
 	struct config *c = ctx->root;
 	int policy, has_path, r;
 
-	if (cfg_arg_enum(ctx, 0, policies, &policy) < 0)
+	if (cfg_arg_enum(ctx, 0, path_policies, &policy) < 0)
 		return -1;
 	has_path = policy == CFG_DIR_ORIGIN;
 	if (has_path && !cfg_arg(ctx, 1)[0])
@@ -342,18 +347,20 @@ parse_default_path(struct cfg_ctx *ctx)
 
 /* The keywords profiling.* of global. Main thread, while the configuration is read. */
 
+static const struct cfg_enum task_modes[] = {
+	{ "auto", PROFILE_AUTO, "Each worker turns it on while its turns take 1 ms on average, "
+		"and reads the clock once more in each." },
+	{ "on", PROFILE_ON, "Always." },
+	{ "off", PROFILE_OFF, "Never, which costs nothing." },
+	{ 0 },
+};
+
 static int
 parse_tasks(struct cfg_ctx *ctx)
 {
-	static const struct cfg_enum modes[] = {
-		{ "auto", PROFILE_AUTO },
-		{ "on", PROFILE_ON },
-		{ "off", PROFILE_OFF },
-		{ NULL, 0 },
-	};
 	struct global_conf *g = ctx->obj;
 
-	return cfg_arg_enum(ctx, 0, modes, &g->profile_tasks);
+	return cfg_arg_enum(ctx, 0, task_modes, &g->profile_tasks);
 }
 
 static int
@@ -369,109 +376,153 @@ parse_memory_profiling(struct cfg_ctx *ctx)
 
 /* --- the table ------------------------------------------------------------------------------- */
 
+static const struct cfg_enum master_words[] = {
+	{ "exit-on-failure", 0, "When a worker process dies, the master ends, too." },
+	{ "no-exit-on-failure", 0, "It replaces the worker process, as without a word." },
+	{ 0 },
+};
+
 static const struct cfg_kw kws[] = {
 	KW_FIELD("maxconn", parse_maxconn, maxconn, "<number>",
-		"Maximum number of concurrent connections; the default is derived from the limit "
-		"on descriptors."),
+		"Maximum number of concurrent connections.",
+		.dflt = "as many as the limit on descriptors permits"),
 	KW_FIELD("maxconnrate", parse_rate, maxconnrate, "<number>",
-		"Maximum number of new connections per second; 0: no limit."),
+		"Maximum number of new connections per second; 0: no limit.",
+		.dflt = "0"),
 	KW_FIELD("maxsessrate", parse_rate, maxsessrate, "<number>",
-		"Maximum number of new sessions per second; 0: no limit."),
+		"Maximum number of new sessions per second; 0: no limit.",
+		.dflt = "0"),
 	KW_FIELD("maxsslconn", parse_maxconn, maxsslconn, "<number>",
 		"Maximum number of concurrent TLS connections, with clients and servers together; "
-		"a further one is closed. 0: no limit."),
+		"a further one is closed. 0: no limit.",
+		.dflt = "0"),
 	KW_FIELD("maxsslrate", parse_rate, maxsslrate, "<number>",
 		"Maximum number of connections per second that clients begin with TLS: their "
-		"listeners stop accepting. 0: no limit."),
+		"listeners stop accepting. 0: no limit.",
+		.dflt = "0"),
 	KW_FIELD("ulimit-n", parse_fds, ulimit_n, "<number>",
-		"Limit on descriptors; the default is derived from maxconn."),
+		"Limit on descriptors.",
+		.dflt = "what maxconn needs"),
 	KW_FIELD("fd-hard-limit", parse_fds, fd_hard_limit, "<number>",
-		"Maximum number of descriptors to use; the default is the system's limit."),
+		"Maximum number of descriptors to use.",
+		.dflt = "the system's limit"),
 	KW("nbthread", 1, 1, parse_nbthread, "<number>",
-		"Number of workers, each a thread; the default is the number of CPUs."),
+		"Number of workers, each a thread.",
+		.dflt = "the number of CPUs that the process may use"),
 	KW("thread-hard-limit", 1, 1, parse_thread_hard_limit, "<number>",
-		"Upper limit for the number of workers, whether set by nbthread or by default."),
+		"Upper limit for the number of workers, whether set by nbthread or by default.",
+		.dflt = "none"),
 	KW("thread-groups", 1, 1, parse_thread_groups, "<number>",
 		"Number of thread groups; only "
-		"1 is supported."),
-	KW("uid", 1, 1, parse_uid, "<number>", "User id to run as."),
-	KW("gid", 1, 1, parse_gid, "<number>", "Group id to run as."),
+		"1 is supported.",
+		.dflt = "1"),
+	KW("uid", 1, 1, parse_uid, "<number>", "User id to run as.",
+		.dflt = "that of the user who starts tacit"),
+	KW("gid", 1, 1, parse_gid, "<number>", "Group id to run as.",
+		.dflt = "that of the user who starts tacit"),
 	KW("unix-bind", 0, CFG_ANY, parse_unix_bind,
 		"[prefix <path>] [mode <octal>] [user <name>] [uid <uid>] [group <name>] "
 		"[gid <gid>]",
 		"Settings of unix sockets of the bind lines that follow, which may say otherwise; "
-		"the prefix is put before their paths. Stats sockets have their own only."),
-	KW("user", 1, 1, parse_user, "<name>", "User to run as."),
-	KW("group", 1, 1, parse_group, "<name>", "Group to run as."),
+		"the prefix is put before their paths. Stats sockets have their own only.",
+		.dflt = "none",
+		.example = "unix-bind prefix /run/tacit/ mode 660 group www-data"),
+	KW("user", 1, 1, parse_user, "<name>", "User to run as.",
+		.dflt = "that of the user who starts tacit"),
+	KW("group", 1, 1, parse_group, "<name>", "Group to run as.",
+		.dflt = "that of the user who starts tacit"),
 	KW("chroot", 1, 1, parse_chroot, "<directory>",
-		"Changes the root directory to this one after the sockets are bound."),
+		"Changes the root directory to this one after the sockets are bound.",
+		.dflt = "none"),
 	KW_FIELD("pidfile", parse_string, pidfile, "<file>",
 		"File that the process id is written "
-		"to."),
+		"to.",
+		.dflt = "none"),
 	KW_FIELD("server-state-file", parse_string, state_file, "<file>",
-		"File that states of servers are loaded from at start."),
+		"File that states of servers are loaded from at start.",
+		.dflt = "none"),
 	KW_FIELD("server-state-base", parse_string, state_base, "<directory>",
-		"Directory of files with states of servers."),
-	KW_FIELD("node", parse_node, node, "<name>", "Name shown by show info."),
-	KW("description", 1, CFG_ANY, parse_description, "<text>", "Text shown by show info."),
-	KW("localpeer", 1, 1, parse_localpeer, "<name>", "Sets HAPROXY_LOCALPEER."),
+		"Directory of files with states of servers that are named without one.",
+		.dflt = "none"),
+	KW_FIELD("node", parse_node, node, "<name>", "Name shown by show info.",
+		.dflt = "the host's name"),
+	KW("description", 1, CFG_ANY, parse_description, "<text>", "Text shown by show info.",
+		.dflt = "none"),
+	KW("localpeer", 1, 1, parse_localpeer, "<name>",
+		"Name of this process; sets the environment variable HAPROXY_LOCALPEER.",
+		.dflt = "the host's name"),
 	KW_FIELD("hard-stop-after", parse_time, hard_stop_after_ms, "<time>",
-		"Maximum duration of a soft stop; sessions that are left are closed."),
+		"Maximum duration of a soft stop; sessions that are left are closed.",
+		.dflt = "none: a soft stop waits for the last session"),
 	KW("close-spread-time", 1, 1, parse_close_spread, "<time>|infinite",
 		"Time over which a soft stop closes persistent connections, idle or after their "
-		"next request. Without it idle ones are closed within a second, and others after "
-		"their next request; infinite: none is closed."),
+		"next request. infinite: none is closed.",
+		.dflt = "none: idle ones are closed within a second, and others after their "
+			"next request"),
 	KW_FIELD("grace", parse_time, grace_ms, "<time>",
-		"Time during which connections are still accepted after a soft stop is requested."),
+		"Time during which connections are still accepted after a soft stop is requested.",
+		.dflt = "0"),
 	KW("stats socket", 1, CFG_ANY, parse_stats_socket, "<address> [<option>...]",
-		"Socket that accepts admin commands."),
+		"Socket that accepts admin commands (tacit(8)). The options are those of BIND "
+		"OPTIONS; of a stats socket are level, mode, user, uid, group, gid, "
+		"severity-output and expose-fd.",
+		.dflt = "none",
+		.example = "stats socket /run/tacit/admin.sock mode 660 level admin expose-fd "
+			"listeners"),
 	KW_FIELD("stats timeout", parse_stats_timeout, stats_timeout_ms, "<time>",
-		"Idle timeout of an admin connection; the default is 10 s."),
+		"Idle timeout of an admin connection.",
+		.dflt = "10 s"),
 	KW("stats maxconn", 1, 1, parse_stats_maxconn, "<number>",
-		"Maximum number of concurrent admin connections; the default is 10."),
+		"Maximum number of concurrent admin connections.",
+		.dflt = "10"),
 	KW_FLAG("daemon", daemon, "Runs in the background."),
 	KW_FLAG("quiet", quiet, "Prints only errors at start."),
 	KW_FLAG("zero-warning", zero_warning, "Treats warnings in the configuration as errors."),
 	KW_FLAG("strict-limits", strict_limits,
-		"Fails to start when a resource limit cannot be raised as needed."),
+		"Fails to start when a resource limit cannot be raised as needed.",
+		.dflt = "on"),
 	KW_FLAG("h1-accept-payload-with-any-method", h1_any_payload,
 		"Accepts GET, HEAD and DELETE of HTTP/1.0 with a body. Otherwise they get 413: "
 		"some servers ignore its length and would take it for a request."),
 	KW_FLAG("set-dumpable", set_dumpable, "Allows core dumps."),
 	{ .name = "master-worker",
+		.values = master_words,
+		.dflt = "off",
 		.sections = CFG_GLOBAL,
 		.flags = CFG_KW_NO,
 		.min = 0,
 		.max = 1,
 		.parse = parse_master_worker,
 		.syntax = "[exit-on-failure|no-exit-on-failure]",
-		.doc = "As -W: a master that starts the worker processes. It replaces one that "
-		       "dies; with exit-on-failure, HAProxy's default, it ends instead." },
+		.doc = "A master that starts the worker processes, as -W. It replaces one that "
+			"dies." },
 	KW("mworker-max-reloads", 1, 1, parse_max_reloads, "<number>",
-		"Number of reloads that a worker process may survive; the default is no limit."),
+		"Number of reloads that a worker process may survive.",
+		.dflt = "no limit"),
 	{ .name = "default-path",
+		.dflt = "current",
+		.values = path_policies,
 		.sections = CFG_GLOBAL,
 		.min = 1,
 		.max = 2,
 		.parse = parse_default_path,
 		.syntax = "current|config|parent|origin <directory>",
-		.doc = "Where relative names of files in the lines that follow begin: where tacit "
-			"was started, which is the default, in the directory of the configuration "
-			"file, in its parent, or in this directory. Each configuration file has "
-			"its own directory with config and parent. Maps and certificates keep the "
-			"names that are written. Sockets, the pid file and state files are not "
-			"affected." },
+		.doc = "Where relative names of files in the lines that follow begin. Each "
+			"configuration file has its own directory with config and parent. Maps "
+			"and certificates keep the names that are written. Sockets, the pid "
+			"file and state files are not affected." },
 	{ .name = "profiling.tasks",
+		.dflt = "off",
+		.values = task_modes,
 		.sections = CFG_GLOBAL,
 		.min = 1,
 		.max = 1,
 		.parse = parse_tasks,
 		.syntax = "{ auto | on | off }",
-		.doc = "Counts calls, times and delays of the functions that the workers run, for "
-		       "'show profiling'. With auto each worker turns it on while its turns take "
-		       "1 ms on average, and reads the clock once more in each. The default is "
-		       "off, which costs nothing." },
+		.doc = "Counts calls, times and delays of the functions that the workers run, "
+			"for 'show profiling'." },
 	{ .name = "profiling.memory",
+		.dflt = "off",
 		.sections = CFG_GLOBAL,
 		.min = 1,
 		.max = 1,

@@ -1,31 +1,168 @@
-/* The list of keywords that -dK prints. Main thread. */
+/* The words of the language as text: -dK, tacit.cfg(5) and --explain. Main thread. */
 #include "app/config/keywords.h"
 
+#include <string.h>
+
+#include "base/compiler.h"
 #include "base/err.h"
 #include "base/sbuf.h"
+#include "cfg/known.h"
+#include "cfg/suggest.h"
 #include "rule/action/action_dump.h"
 #include "rule/sample/dump.h"
+
+void
+keywords_entries(const struct config *c, cfg_entry_fn *fn, void *arg)
+{
+	cfg_entries(&c->registry, fn, arg);
+	rule_action_entries(&c->proxies.vocab, fn, arg);
+	rule_sample_entries(&c->proxies.vocab, fn, arg);
+}
+
+/* --- lists and the page --- */
+
+struct page {
+	struct sbuf *out;
+	const char *heading;
+};
+
+static void
+put_on_page(void *arg, const struct cfg_entry *e)
+{
+	struct page *p = arg;
+
+	cfg_entry_man(p->out, e, &p->heading);
+}
+
+/* Writes what was gathered: 0, or -ERR_NOMEM if memory was short. */
+static int
+write_out(struct sbuf *out, FILE *to)
+{
+	int failed = out->failed;
+
+	if (out->len > 0 && !failed)
+		fputs(out->p, to);
+	sbuf_fini(out);
+	return failed ? -ERR_NOMEM : 0;
+}
 
 int
 keywords_print(const struct config *c, enum cfg_dump kind, FILE *to)
 {
 	const struct rule_vocab *v = &c->proxies.vocab;
 	struct sbuf out;
-	int failed;
 
 	cfg_dump(&c->registry, kind, to);
 	sbuf_init(&out, 0);
-	if (kind == CFG_DUMP_MAN) {
-		rule_dump_actions_man(v, &out);
-		rule_dump_man(v, &out);
-	}
+	if (kind == CFG_DUMP_MAN)
+		keywords_entries(c, put_on_page, &(struct page){ &out, NULL });
 	if (kind == CFG_DUMP_SMP || kind == CFG_DUMP_ALL)
 		rule_dump_fetches(v, &out);
 	if (kind == CFG_DUMP_CNV || kind == CFG_DUMP_ALL)
 		rule_dump_convs(v, &out);
-	failed = out.failed;
-	if (out.len > 0)
-		fputs(out.p, to);
-	sbuf_fini(&out);
-	return failed ? -ERR_NOMEM : 0;
+	return write_out(&out, to);
+}
+
+/* --- --explain --- */
+
+enum { WORD_MAX = 128 };
+
+struct question {
+	struct sbuf *out;
+	const char *word;
+	int n;			/* entries found */
+	struct cfg_suggest near;
+	char best[WORD_MAX];	/* its name: those of actions do not stay */
+};
+
+/* True if the entry has this name, without what stands in parentheses. */
+static int
+entry_is_named(const struct cfg_entry *e, const char *word)
+{
+	size_t n = strcspn(e->name, "("), m = strcspn(word, "(");
+
+	return n == m && strncmp(e->name, word, n) == 0;
+}
+
+static void
+answer_entry(void *arg, const struct cfg_entry *e)
+{
+	struct question *q = arg;
+
+	cfg_suggest_offer(&q->near, e->name);
+	if (q->near.best == e->name) {
+		snprintf(q->best, sizeof(q->best), "%s", e->name);
+		q->near.best = q->best;
+	}
+	if (!entry_is_named(e, q->word))
+		return;
+	if (q->n++ > 0)
+		sbuf_addc(q->out, '\n');
+	cfg_entry_text(q->out, e);
+}
+
+/* Appends the entry of a keyword that is not supported. */
+static void
+answer_known(struct question *q)
+{
+	const struct cfg_known_kw *k = cfg_known_kw(q->word);
+
+	if (q->n > 0 || !k)
+		return;
+	sbuf_addf(q->out, "%s\n    Not supported%s%s.\n", k->name, k->fix && *k->fix ? ": " : "",
+		k->fix ? k->fix : "");
+	q->n++;
+}
+
+/* Looks the word up, as a keyword or, behind the name of its list, as an action. */
+static void
+ask_tables(const struct config *c, struct question *q)
+{
+	static const char *const lists[] = { "http-request ", "http-response ",
+		"http-after-response ", "tcp-request connection ", "tcp-request session ",
+		"tcp-request content ", "tcp-response content " };
+
+	const struct rule_fetch *f;
+	const char *method;
+
+	keywords_entries(c, answer_entry, q);
+	for (size_t i = 0; !q->n && i < ARRAY_LEN(lists); i++) {
+		if (strncmp(q->word, lists[i], strlen(lists[i])) != 0)
+			continue;
+		q->word += strlen(lists[i]);
+		keywords_entries(c, answer_entry, q);
+	}
+	answer_known(q);
+	/* path_beg: the fetch path. */
+	f = q->n ? NULL : rule_find_acl_fetch(&c->proxies.vocab, str_of(q->word), &method);
+	if (f) {
+		q->word = f->name;
+		keywords_entries(c, answer_entry, q);
+	}
+}
+
+int
+keywords_explain(const struct config *c, char *const *words, unsigned int n, FILE *to, FILE *err)
+{
+	char word[WORD_MAX] = "";
+	struct sbuf out;
+	struct question q = { .out = &out, .word = word };
+	size_t len = 0;
+	int r;
+
+	for (unsigned int i = 0; i < n && len < sizeof(word); i++)
+		len += (size_t)snprintf(word + len, sizeof(word) - len, "%s%s", i ? " " : "",
+			words[i]);
+	sbuf_init(&out, 0);
+	cfg_suggest_init(&q.near, word);
+	ask_tables(c, &q);
+	r = write_out(&out, to);
+	if (r < 0 || q.n > 0)
+		return r;
+	fprintf(err, "'%s' is unknown", word);
+	if (q.near.best)
+		fprintf(err, "; did you mean '%s'?\n", q.near.best);
+	else
+		fputs(".\n", err);
+	return -ERR_UNKNOWN;
 }

@@ -49,6 +49,7 @@ options_usage(void)
 	       "        -de does without epoll() ; -dp without poll() ; -dS without splice()\n"
 	       "        -dW treats warnings as errors ; -dD also shows suspicious settings\n"
 	       "        -dK<class> dumps the keywords: cfg, all, man, vim, smp, cnv (or help)\n"
+	       "        --explain <keyword> shows the manual's entry of a keyword, and exits\n"
 	       "        -dr starts servers whose names cannot be resolved without an address\n"
 	       "        -dM[<byte>] -dG -dI -dR -dV -dZ -dF are accepted without effect\n"
 	       "        -S <addr>[,<option>...] opens a socket of the master with this address\n"
@@ -229,6 +230,23 @@ on_pids(struct walk *w, int sig)
 	return 0;
 }
 
+/* The words up to the next option: a keyword has up to three, "http-request deny" two. */
+static int
+on_explain(struct walk *w, int arg)
+{
+	const char *first = NULL;
+	int r = next_word(w, &first);
+
+	(void)arg;
+	if (r)
+		return r;
+	set_action(w->o, OPTIONS_EXPLAIN);
+	w->o->explain = &w->argv[w->i];
+	for (w->o->n_explain = 1; w->i + 1 < w->argc && w->argv[w->i + 1][0] != '-'; w->i++)
+		w->o->n_explain++;
+	return 0;
+}
+
 static int
 on_unsupported(struct walk *w, int arg)
 {
@@ -249,6 +267,7 @@ static const struct option_row rows[] = {
 	{ "-version", on_action, OPTIONS_VERSION },
 	/* For service managers: its exit code is the result. */
 	{ "-reload", on_string, STR_RELOAD },
+	{ "-explain", on_explain, 0 },
 	{ "V", on_flag, OPTIONS_VERBOSE },
 	{ "q", on_flag, OPTIONS_QUIET },
 	{ "d", on_place, OPTIONS_DEBUG },

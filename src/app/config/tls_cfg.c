@@ -79,25 +79,27 @@ parse_server_options(struct cfg_ctx *ctx)
 	return parse_tls_options(ctx, &c->tls.server_defaults, TLS_AT_SERVER_DEFAULTS);
 }
 
+static const struct cfg_enum extra_files[] = {
+	{ "none", 0, "None." },
+	{ "all", TLS_EXTRA_ALL, "All of these." },
+	{ "bundle", TLS_EXTRA_BUNDLE, "<file>.rsa, .dsa and .ecdsa: certificates of several "
+		"types for one name." },
+	{ "sctl", TLS_EXTRA_SCTL, "<file>.sctl: signed certificate timestamps." },
+	{ "ocsp", TLS_EXTRA_OCSP, "<file>.ocsp: an OCSP response." },
+	{ "issuer", TLS_EXTRA_ISSUER, "<file>.issuer: the certificate that OCSP needs." },
+	{ "key", TLS_EXTRA_KEY, "<file>.key: the private key." },
+	{ 0 },
+};
+
 static int
 parse_extra_files(struct cfg_ctx *ctx)
 {
-	static const struct cfg_enum names[] = {
-		{ "none", 0 },
-		{ "all", TLS_EXTRA_ALL },
-		{ "bundle", TLS_EXTRA_BUNDLE },
-		{ "sctl", TLS_EXTRA_SCTL },
-		{ "ocsp", TLS_EXTRA_OCSP },
-		{ "issuer", TLS_EXTRA_ISSUER },
-		{ "key", TLS_EXTRA_KEY },
-		{ NULL, 0 },
-	};
 	struct config *c = ctx->root;
 	unsigned int all = 0;
 	int one;
 
 	for (int i = 0; i < ctx->argc; i++) {
-		if (cfg_arg_enum(ctx, i, names, &one))
+		if (cfg_arg_enum(ctx, i, extra_files, &one))
 			return -1;
 		if ((one == 0 || one == TLS_EXTRA_ALL) && ctx->argc > 1)
 			return cfg_error(ctx, i, "'%s' : '%s' cannot be combined with others.",
@@ -117,13 +119,18 @@ parse_del_ext(struct cfg_ctx *ctx)
 	return 0;
 }
 
+static const struct cfg_enum verify_names[] = {
+	{ "none", 1, "Certificates of servers are not verified." },
+	{ "required", 0, "They are." },
+	{ 0 },
+};
+
 static int
 parse_server_verify(struct cfg_ctx *ctx)
 {
-	static const struct cfg_enum names[] = { { "none", 1 }, { "required", 0 }, { NULL, 0 } };
 	struct config *c = ctx->root;
 
-	return cfg_arg_enum(ctx, 0, names, &c->tls.server_verify_none);
+	return cfg_arg_enum(ctx, 0, verify_names, &c->tls.server_verify_none);
 }
 
 static int
@@ -150,13 +157,18 @@ parse_capture_size(struct cfg_ctx *ctx)
 	return cfg_arg_int(ctx, 0, 0, UINT16_MAX, &c->tls.capture_size);
 }
 
+static const struct cfg_enum keylog_ways[] = {
+	{ "off", 0, "They are not kept." },
+	{ "on", 1, "They are kept; each connection needs some memory more." },
+	{ 0 },
+};
+
 static int
 parse_keylog(struct cfg_ctx *ctx)
 {
-	static const struct cfg_enum names[] = { { "off", 0 }, { "on", 1 }, { NULL, 0 } };
 	struct config *c = ctx->root;
 
-	return cfg_arg_enum(ctx, 0, names, &c->tls.keylog);
+	return cfg_arg_enum(ctx, 0, keylog_ways, &c->tls.keylog);
 }
 
 static int
@@ -244,56 +256,96 @@ parse_ocsp_proxy(struct cfg_ctx *ctx)
 	return 0;
 }
 
-#define TEXT(n, fld, syn, text)                                                              \
-	{ .name = n, .sections = CFG_GLOBAL, .min = 1, .max = 1, .parse = parse_tls_text,     \
-	  .syntax = syn, .arg = FIELD(fld), .doc = text }
-#define KW(n, hi, fn, syn, text)                                                            \
-	{ .name = n, .sections = CFG_GLOBAL, .min = 1, .max = hi, .parse = fn, .syntax = syn, \
-	  .doc = text }
+static const struct cfg_enum bind_option_words[] = {
+	{ "ssl-min-ver <version>, ssl-max-ver <version>", 0, "Lowest and highest version." },
+	{ "no-sslv3, no-tlsv10, no-tlsv11, no-tlsv12, no-tlsv13", 0, "Without this version." },
+	{ "force-sslv3, force-tlsv10, force-tlsv11, force-tlsv12, force-tlsv13", 0, "Only this "
+		"version." },
+	{ "no-tls-tickets", 0, "Sessions are kept in memory instead of in tickets." },
+	{ "prefer-client-ciphers", 0, "The client's order of ciphers counts." },
+	{ "strict-sni", 0, "Clients that ask for no name or an unknown one are refused." },
+	{ 0 },
+};
+
+static const struct cfg_enum server_option_words[] = {
+	{ "ssl-min-ver <version>, ssl-max-ver <version>", 0, "Lowest and highest version." },
+	{ "no-sslv3, no-tlsv10, no-tlsv11, no-tlsv12, no-tlsv13", 0, "Without this version." },
+	{ "force-sslv3, force-tlsv10, force-tlsv11, force-tlsv12, force-tlsv13", 0, "Only this "
+		"version." },
+	{ "no-tls-tickets", 0, "Session tickets are not asked for." },
+	{ 0 },
+};
+
+#define TEXT(n, fld, syn, text, ...) \
+	{ .name = n, .sections = CFG_GLOBAL, .min = 1, .max = 1, .parse = parse_tls_text, \
+		.syntax = syn, .arg = FIELD(fld), .doc = text, __VA_ARGS__ }
+#define KW(n, hi, fn, syn, text, ...) \
+	{ .name = n, .sections = CFG_GLOBAL, .min = 1, .max = hi, .parse = fn, .syntax = \
+		syn, .doc = text, __VA_ARGS__ }
 #define HINT(n, lo, why)                                                           \
 	{ .name = n, .sections = CFG_GLOBAL, .min = lo, .max = lo, .class = CFG_HINT, \
 	  .doc = why }
 
 static const struct cfg_kw kws[] = {
 	TEXT("crt-base", files.crt_base, "<directory>",
-		"Directory of certificates that are named without one, also in crt-lists."),
+		"Directory of certificates that are named without one, also in crt-lists.",
+		.dflt = "none: names are relative to where tacit was started"),
 	TEXT("ca-base", files.ca_base, "<directory>",
 		"Directory of files of ca-file, ca-verify-file and crl-file that are named without "
-		"one."),
+		"one.",
+		.dflt = "none: names are relative to where tacit was started"),
 	TEXT("key-base", files.key_base, "<directory>",
-		"Directory of keys that sections crt-store name without one."),
+		"Directory of keys that sections crt-store name without one.",
+		.dflt = "none: names are relative to where tacit was started"),
 	TEXT("ssl-default-bind-ciphers", bind_defaults.ciphers, "<list>",
-		"ciphers of bind lines without their own."),
+		"Ciphers of bind lines that have no option ciphers.",
+		.dflt = "those of OpenSSL"),
 	TEXT("ssl-default-bind-ciphersuites", bind_defaults.ciphersuites, "<list>",
-		"ciphersuites of bind lines without their own."),
+		"Cipher suites of TLS 1.3 of bind lines that have no option ciphersuites.",
+		.dflt = "those of OpenSSL"),
 	TEXT("ssl-default-bind-curves", bind_defaults.curves, "<list>",
-		"curves of bind lines without their own."),
+		"Groups for the key exchange of bind lines that have no option curves.",
+		.dflt = "those of OpenSSL"),
 	TEXT("ssl-default-bind-sigalgs", bind_defaults.sigalgs, "<list>",
-		"sigalgs of bind lines without their own."),
+		"Signature algorithms of bind lines that have no option sigalgs.",
+		.dflt = "those of OpenSSL"),
 	TEXT("ssl-default-bind-client-sigalgs", bind_defaults.client_sigalgs, "<list>",
-		"client-sigalgs of bind lines without their own."),
+		"Signature algorithms of clients' certificates of bind lines that have no "
+		"option client-sigalgs.",
+		.dflt = "those of OpenSSL"),
 	KW("ssl-default-bind-options", CFG_ANY, parse_bind_options, "<option>...",
-		"Options of all bind lines: versions, no-tls-tickets, prefer-client-ciphers, "
-		"strict-sni."),
+		"Options of all bind lines that do not say otherwise.",
+		.dflt = "none",
+		.values = bind_option_words),
 	TEXT("ssl-default-server-ciphers", server_defaults.ciphers, "<list>",
-		"ciphers of servers without their own."),
+		"Ciphers of servers that have no option ciphers.",
+		.dflt = "those of OpenSSL"),
 	TEXT("ssl-default-server-ciphersuites", server_defaults.ciphersuites, "<list>",
-		"ciphersuites of servers without their own."),
+		"Cipher suites of TLS 1.3 of servers that have no option ciphersuites.",
+		.dflt = "those of OpenSSL"),
 	TEXT("ssl-default-server-curves", server_defaults.curves, "<list>",
-		"curves of servers without their own."),
+		"Groups for the key exchange of servers that have no option curves.",
+		.dflt = "those of OpenSSL"),
 	TEXT("ssl-default-server-sigalgs", server_defaults.sigalgs, "<list>",
-		"sigalgs of servers without their own."),
+		"Signature algorithms of servers that have no option sigalgs.",
+		.dflt = "those of OpenSSL"),
 	TEXT("ssl-default-server-client-sigalgs", server_defaults.client_sigalgs, "<list>",
-		"client-sigalgs of servers without their own."),
+		"Signature algorithms of clients' certificates of servers that have no option "
+		"client-sigalgs.",
+		.dflt = "those of OpenSSL"),
 	KW("ssl-default-server-options", CFG_ANY, parse_server_options, "<option>...",
-		"Options of all servers: versions, no-tls-tickets."),
+		"Options of all servers that do not say otherwise.",
+		.dflt = "none",
+		.values = server_option_words),
 	TEXT("ssl-dh-param-file", dh_file, "<file>",
 		"DH parameters for certificates whose file has none. Without them and without "
-		"tune.ssl.default-dh-param there is no DHE."),
+		"tune.ssl.default-dh-param there is no DHE.",
+		.dflt = "none"),
 	KW("issuers-chain-path", 1, parse_chain_path, "<directory>",
 		"Files of chains. A certificate whose own file has none gets the one whose first "
 		"certificate has issued it and has the key of its Authority Key Identifier; "
-		"so do those that commands bring. A certificate that has issued itself gets none."),
+		"so do those that commands bring. A certificate that has issued itself gets none.",
+		.dflt = "none"),
 	{ .name = "ssl-skip-self-issued-ca",
 		.sections = CFG_GLOBAL,
 		.parse = parse_skip_self_issued,
@@ -301,53 +353,76 @@ static const struct cfg_kw kws[] = {
 		       "still be the issuer that OCSP needs." },
 	KW("ssl-load-extra-files", CFG_ANY, parse_extra_files,
 		"none | all | { bundle | sctl | ocsp | issuer | key }...",
-		"Files that are read beside a certificate's if they exist; the default is all."),
+		"Files that are read beside a certificate's if they exist.",
+		.dflt = "all",
+		.values = extra_files),
 	{ .name = "ssl-load-extra-del-ext",
 		.sections = CFG_GLOBAL,
 		.parse = parse_del_ext,
-		.doc = "The names of these files have their ending instead of .crt." },
+		.doc = "The names of the files of ssl-load-extra-files have their ending "
+			"instead of .crt." },
 	KW("ocsp-update.mode", 1, parse_ocsp_mode, "on|off",
 		"Whether OCSP responses are asked for where no bind line, line of a crt-list or "
-		"line 'load' of a crt-store says (ocsp-update); certificates without a responder "
-		"are left out. The default is off."),
+		"line 'load' of a crt-store says (ocsp-update); certificates without a "
+		"responder are left out.",
+		.dflt = "off"),
 	KW("ocsp-update.disable", 1, parse_ocsp_disable, "on|off",
-		"Asks no responder; overrides all other settings."),
+		"Asks no responder; overrides all other settings.",
+		.dflt = "off"),
 	KW("ocsp-update.httpproxy", 1, parse_ocsp_proxy, "<address>[:<port>]",
-		"An HTTP proxy that requests to OCSP responders go to, with the responder's whole "
-		"URL; the proxy finds its address. It is spoken to over plain HTTP. Its own name "
-		"is resolved at the start; the default of the port is 80."),
+		"An HTTP proxy that requests to OCSP responders go to, with the responder's "
+		"whole URL; the proxy finds its address. It is spoken to over plain HTTP. Its "
+		"own name is resolved at the start; without a port it is 80.",
+		.dflt = "none"),
 	KW("ocsp-update.mindelay", 1, parse_ocsp_delay, "<seconds>",
-		"Least time between two requests for the response of a certificate, and the first "
-		"pause after a failure: each further one is twice as long. The default is 300."),
+		"Least time between two requests for the response of a certificate, and the "
+		"first pause after a failure: each further one is twice as long.",
+		.dflt = "300"),
 	KW("ocsp-update.maxdelay", 1, parse_ocsp_delay, "<seconds>",
-		"Longest time between two requests; a response that expires earlier is asked for "
-		"earlier. The default is 3600."),
+		"Longest time between two requests; a response that expires earlier is asked "
+		"for earlier.",
+		.dflt = "3600"),
 	KW("tune.ssl.ocsp-update.mindelay", 1, parse_ocsp_delay, "<seconds>",
-		"The same as ocsp-update.mindelay."),
+		"Another name of ocsp-update.mindelay.",
+		.dflt = "300"),
 	KW("tune.ssl.ocsp-update.maxdelay", 1, parse_ocsp_delay, "<seconds>",
-		"The same as ocsp-update.maxdelay."),
+		"Another name of ocsp-update.maxdelay.",
+		.dflt = "3600"),
 	KW("ssl-server-verify", 1, parse_server_verify, "none|required",
-		"The default of verify for servers."),
+		"The value of verify for servers that have none.",
+		.dflt = "required",
+		.values = verify_names),
 	KW("tune.ssl.default-dh-param", 1, parse_default_dh, "<bits>",
 		"Size of the standard group for DHE, 2048 to 4096, if there are no other DH "
-		"parameters; a smaller value means 2048."),
+		"parameters; a smaller value means 2048.",
+		.dflt = "none: there is no DHE without DH parameters"),
 	KW("tune.ssl.cachesize", 1, parse_cachesize, "<number>",
 		"Number of sessions that are kept for clients that resume them by an id instead "
 		"of a ticket (see no-tls-tickets); all workers share them, and they do not "
-		"outlive the process. The default is 20000."),
+		"outlive the process.",
+		.dflt = "20000"),
 	KW("tune.ssl.lifetime", 1, parse_lifetime, "<time>",
-		"Time during which a session can be resumed, in seconds; the default is 300."),
+		"Time during which a session can be resumed, in seconds.",
+		.dflt = "300"),
 	KW("tune.ssl.capture-buffer-size", 1, parse_capture_size, "<bytes>",
 		"Bytes that are kept of the lists in each client's hello, for "
-		"ssl_fc_cipherlist_bin and its like; the default is 0."),
-	KW("tune.ssl.capture-cipherlist-size", 1, parse_capture_size, "<bytes>", "The same."),
+		"ssl_fc_cipherlist_bin and its like.",
+		.dflt = "0"),
+	KW("tune.ssl.capture-cipherlist-size", 1, parse_capture_size, "<bytes>",
+		"Another name of tune.ssl.capture-buffer-size.",
+		.dflt = "0"),
 	KW("tune.ssl.keylog", 1, parse_keylog, "on|off",
-		"Keeps the secrets of each connection for ssl_fc_client_traffic_secret_0 and its "
-		"like; the default is off."),
+		"Keeps the secrets of each connection for ssl_fc_client_traffic_secret_0 and "
+		"its like.",
+		.dflt = "off",
+		.values = keylog_ways),
 	KW("tune.ssl.maxrecord", 1, parse_maxrecord, "<bytes>",
 		"Maximum size of a record that is sent, at least 512; 0 leaves it to the length "
-		"of the transfer."),
-	KW("tune.ssl.hard-maxrecord", 1, parse_maxrecord, "<bytes>", "The same."),
+		"of the transfer.",
+		.dflt = "0"),
+	KW("tune.ssl.hard-maxrecord", 1, parse_maxrecord, "<bytes>",
+		"Another name of tune.ssl.maxrecord.",
+		.dflt = "0"),
 	HINT("tune.ssl.force-private-cache", 0, "there is one process"),
 	HINT("tune.ssl.ssl-ctx-cache-size", 1, "no certificates are generated"),
 	{ 0 },

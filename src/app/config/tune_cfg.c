@@ -12,19 +12,21 @@
 
 #define FIELD(name) ((intptr_t)offsetof(struct global_conf, name))
 
+static const struct cfg_enum epoll_modes[] = {
+	{ "unmerged", INTEREST_UNMERGED, "Each direction of a connection adds and removes "
+		"itself." },
+	{ "merged", INTEREST_MERGED, "One call carries what both directions want." },
+	{ "edge", INTEREST_EDGE, "Edge-triggered: a connection is registered once." },
+	{ 0 },
+};
+
 static int
 parse_epoll_mode(struct cfg_ctx *ctx)
 {
-	static const struct cfg_enum modes[] = {
-		{ "unmerged", INTEREST_UNMERGED },
-		{ "merged", INTEREST_MERGED },
-		{ "edge", INTEREST_EDGE },
-		{ NULL, 0 },
-	};
 	struct global_conf *g = ctx->obj;
 	int mode;
 
-	if (cfg_arg_enum(ctx, 0, modes, &mode))
+	if (cfg_arg_enum(ctx, 0, epoll_modes, &mode))
 		return -1;
 	g->epoll_mode = (enum interest_mode)mode;
 	return 0;
@@ -41,46 +43,51 @@ parse_bool(struct cfg_ctx *ctx)
 	return 0;
 }
 
+static const struct cfg_enum ledger_times[] = {
+	{ "on", LEDGER_SERVING, "Those made while serving." },
+	{ "all", LEDGER_ALL, "Those of the start, too." },
+	{ "off", LEDGER_SILENT, "None." },
+	{ 0 },
+};
+
 static int
 parse_ledger(struct cfg_ctx *ctx)
 {
-	static const struct cfg_enum when[] = {
-		{ "on", LEDGER_SERVING },
-		{ "all", LEDGER_ALL },
-		{ "off", LEDGER_SILENT },
-		{ NULL, 0 },
-	};
 	struct global_conf *g = ctx->obj;
 
-	return cfg_arg_enum(ctx, 0, when, &g->ledger_at_exit);
+	return cfg_arg_enum(ctx, 0, ledger_times, &g->ledger_at_exit);
 }
+
+static const struct cfg_enum queue_ways[] = {
+	{ "on", MULTI_QUEUE_ON, "A less busy one than the worker that accepted it, if there is "
+		"one." },
+	{ "fair", MULTI_QUEUE_FAIR, "Each worker in turn." },
+	{ "off", MULTI_QUEUE_OFF, "The worker that accepted it." },
+	{ 0 },
+};
 
 static int
 parse_multi_queue(struct cfg_ctx *ctx)
 {
-	static const struct cfg_enum ways[] = {
-		{ "on", MULTI_QUEUE_ON },
-		{ "fair", MULTI_QUEUE_FAIR },
-		{ "off", MULTI_QUEUE_OFF },
-		{ NULL, 0 },
-	};
 	struct global_conf *g = ctx->obj;
 
-	return cfg_arg_enum(ctx, 0, ways, &g->multi_queue);
+	return cfg_arg_enum(ctx, 0, queue_ways, &g->multi_queue);
 }
+
+static const struct cfg_enum shard_ways[] = {
+	{ "by-process", 1, "One socket for all workers." },
+	{ "by-thread", BIND_SHARDS_BY_THREAD, "One socket for each worker." },
+	{ "by-group", BIND_SHARDS_BY_GROUP, "One socket for each thread group, of which there "
+		"is one." },
+	{ 0 },
+};
 
 static int
 parse_default_shards(struct cfg_ctx *ctx)
 {
-	static const struct cfg_enum ways[] = {
-		{ "by-process", 1 },
-		{ "by-thread", BIND_SHARDS_BY_THREAD },
-		{ "by-group", BIND_SHARDS_BY_GROUP },
-		{ NULL, 0 },
-	};
 	struct global_conf *g = ctx->obj;
 
-	return cfg_arg_enum(ctx, 0, ways, &g->default_shards);
+	return cfg_arg_enum(ctx, 0, shard_ways, &g->default_shards);
 }
 
 static int
@@ -175,12 +182,12 @@ parse_reload_keep(struct cfg_ctx *ctx)
 	return 0;
 }
 
-#define KW(n, fn, syn, text)                                                                \
-	{ .name = n, .sections = CFG_GLOBAL, .min = 1, .max = 1, .parse = fn, .syntax = syn, \
-	  .doc = text }
-#define SWITCH(n, fn, syn, text)                                                       \
+#define KW(n, fn, syn, text, ...) \
+	{ .name = n, .sections = CFG_GLOBAL, .min = 1, .max = 1, .parse = fn, .syntax = \
+		syn, .doc = text, __VA_ARGS__ }
+#define SWITCH(n, fn, syn, text, ...) \
 	{ .name = n, .sections = CFG_GLOBAL, .flags = CFG_KW_SWITCH, .min = 1, .max = 1, \
-	  .parse = fn, .syntax = syn, .doc = text }
+		.parse = fn, .syntax = syn, .doc = text, __VA_ARGS__ }
 
 /* --- splicing -------------------------------------------------------------------------------- */
 
@@ -266,11 +273,34 @@ parse_stream_turn(struct cfg_ctx *ctx)
 
 /* --- the table ------------------------------------------------------------------------------- */
 
+static const struct cfg_enum poller_words[] = {
+	{ "epoll", 0, "Linux' epoll(7)." },
+	{ "ev:epoll, ev:poll, ev:select", 0, "The methods of libev." },
+	{ 0 },
+};
+
+static const struct cfg_enum keep_words_doc[] = {
+	{ "counters", 0, "Counters of the statistics and of show info, and histograms, do not "
+		"begin at zero again; connections that a previous process still has count, too." },
+	{ "server-states", 0, "States, weights, limits and addresses of servers that were "
+		"changed at run time, results of checks, servers that were added, and limits of "
+		"frontends and of the process." },
+	{ "maps", 0, "What commands and rules have changed in files of maps and ACLs, unless "
+		"the file has changed since." },
+	{ "dns", 0, "The addresses of names: a start neither waits for a name server nor loses "
+		"servers without it." },
+	{ "tls-tickets", 0, "The random keys of tickets: clients resume their TLS sessions." },
+	{ "none", 0, "Nothing." },
+	{ 0 },
+};
+
 static const struct cfg_kw kws[] = {
 	SWITCH("tune.epoll.mode", parse_epoll_mode, "{ unmerged | merged | edge }",
-		"How registrations in the poller follow the interest of connections; the default "
-		"is edge where the poller supports it."),
+		"How registrations in the poller follow the interest of connections.",
+		.dflt = "edge where the poller supports it",
+		.values = epoll_modes),
 	{ .name = "tune.lazy-register",
+		.dflt = "on",
 		.sections = CFG_GLOBAL,
 		.flags = CFG_KW_SWITCH,
 		.min = 1,
@@ -278,32 +308,35 @@ static const struct cfg_kw kws[] = {
 		.parse = parse_bool,
 		.syntax = "{ on | off }",
 		.arg = FIELD(lazy),
-		.doc = "Registers a descriptor in the poller only after a read or write would have "
-		       "blocked; the default is on." },
+		.doc = "Registers a descriptor in the poller only after a read or write would "
+			"have blocked." },
 	SWITCH("tune.ledger.at-exit", parse_ledger, "{ on | all | off }",
-		"Prints the system calls by name, per connection and per request at exit: those "
-		"made while "
-		"serving, or with 'all' those of the start too."),
+		"Prints the system calls by name, per connection and per request at exit.",
+		.dflt = "off",
+		.values = ledger_times),
 	KW("tune.listener.multi-queue", parse_multi_queue, "{ on | fair | off }",
-		"Which worker gets a new connection: a less busy one than the worker that accepted "
-		"it (on), each worker in turn (fair), or always the worker that accepted it "
-		"(off)."),
+		"Which worker gets a new connection.",
+		.dflt = "on",
+		.values = queue_ways),
 	KW("tune.listener.default-shards", parse_default_shards,
 		"{ by-process | by-thread | by-group }",
-		"Sockets of bind lines without 'shards': one socket for all workers, or by default "
-		"one for each worker."),
+		"Sockets of bind lines without 'shards'.",
+		.dflt = "by-thread",
+		.values = shard_ways),
 	{ .name = "tune.http.low-water",
+		.dflt = "on",
 		.sections = CFG_GLOBAL,
 		.min = 1,
 		.max = 1,
 		.parse = parse_bool,
 		.syntax = "{ on | off }",
 		.arg = FIELD(http_low_water),
-		.doc = "Wakes the worker for a request header that arrives slowly only when enough "
-		       "bytes are there to complete it (SO_RCVLOWAT). An invalid header may then "
-		       "be rejected as late as an incomplete one. Without a timeout for the "
-		       "header every byte wakes the worker. The default is on." },
+		.doc = "Wakes the worker for a request header that arrives slowly only when "
+			"enough bytes are there to complete it (SO_RCVLOWAT). An invalid header "
+			"may then be rejected as late as an incomplete one. Without a timeout "
+			"for the header every byte wakes the worker." },
 	{ .name = "tune.wake-elision",
+		.dflt = "on",
 		.sections = CFG_GLOBAL,
 		.flags = CFG_KW_SWITCH,
 		.min = 1,
@@ -311,9 +344,11 @@ static const struct cfg_kw kws[] = {
 		.parse = parse_bool,
 		.syntax = "{ on | off }",
 		.arg = FIELD(wake_elision),
-		.doc = "Wakes another worker only when it sleeps; the default is on." },
+		.doc = "Wakes another worker only when it sleeps." },
 	KW("use-poller", parse_use_poller, "{ epoll | ev:epoll | ev:poll | ev:select }",
-		"Polling method; the default is epoll."),
+		"Polling method.",
+		.dflt = "epoll",
+		.values = poller_words),
 	{ .name = "noepoll",
 		.sections = CFG_GLOBAL,
 		.flags = CFG_KW_NO,
@@ -327,35 +362,32 @@ static const struct cfg_kw kws[] = {
 		.arg = FIELD(no_poll),
 		.doc = "Disables poll." },
 	KW("tune.bufsize", parse_bufsize, "<bytes>",
-		"Size of a buffer; the default is 16384. A header must fit into one: a received "
-		"one besides tune.maxrewrite, and one that rules have changed as a whole. A "
-		"rewrite that would make it longer fails."),
+		"Size of a buffer. A header must fit into one: a received one besides "
+		"tune.maxrewrite, and one that rules have changed as a whole. A rewrite that "
+		"would make it longer fails.",
+		.dflt = "16384"),
 	KW("tune.maxaccept", parse_maxaccept, "<number>",
-		"Maximum number of connections accepted for one event of a listener; -1: no limit. "
-		"The default, also by 0, is 64."),
+		"Maximum number of connections accepted for one event of a listener; -1: no "
+		"limit. 0 stands for the default.",
+		.dflt = "64"),
 	KW("tune.maxpollevents", parse_maxpollevents, "<number>",
-		"Maximum number of events taken from the kernel at once; the default, also by 0, "
-		"is 200."),
+		"Maximum number of events taken from the kernel at once; 0 stands for the "
+		"default.",
+		.dflt = "200"),
 	{ .name = "tune.reload.keep",
+		.dflt = "all of them",
+		.values = keep_words_doc,
 		.sections = CFG_GLOBAL,
 		.min = 1,
 		.max = 5,
 		.parse = parse_reload_keep,
 		.syntax = "{ counters | server-states | maps | dns | tls-tickets }... | none",
 		.doc = "What outlives a worker process when it is reloaded, or dies and is "
-		       "replaced. counters: those of the statistics and of show info, and "
-		       "histograms, do not begin at zero again, and connections that a previous "
-		       "process still has count too. server-states: states, weights, limits and "
-		       "addresses of servers that were changed at run time, results of checks, "
-		       "servers that were added, and limits of frontends and of the process. "
-		       "maps: what commands and rules have changed in files of maps and ACLs, "
-		       "unless the file has changed since. dns: the addresses of names, so that a "
-		       "start neither waits for a name server nor loses servers without it. "
-		       "tls-tickets: the random keys of tickets, so that clients resume their TLS "
-		       "sessions. The default is all; none turns it off. It needs a master (-W)." },
+			"replaced. It needs a master (-W)." },
 	KW("maxpipes", parse_maxpipes, "<number>",
-		"Maximum number of pipes for splicing; each uses two descriptors. 0, the default, "
-		"allows a quarter of maxconn, or as many as the limit on descriptors permits."),
+		"Maximum number of pipes for splicing; each uses two descriptors. 0 allows a "
+		"quarter of maxconn, or as many as the limit on descriptors permits.",
+		.dflt = "0"),
 	{ .name = "nosplice",
 		.sections = CFG_GLOBAL,
 		.flags = CFG_KW_NO,
@@ -363,16 +395,20 @@ static const struct cfg_kw kws[] = {
 		.doc = "Disables splicing, whatever the options say." },
 	KW("tune.pipesize", parse_pipesize, "<bytes>",
 		"Size of a pipe, at least 16384; 0 uses the system's default. The system may grant "
-		"an unprivileged process less."),
+		"an unprivileged process less.",
+		.dflt = "0"),
 	KW("tune.splice.after", parse_after, "<bytes>",
 		"Number of bytes that one side must send without a pause before the transfer is "
-		"spliced or read in larger pieces."),
+		"spliced or read in larger pieces.",
+		.dflt = "65536"),
 	KW("tune.bulk.bufsize", parse_stream_bufsize, "<bytes>",
-		"Size of one read from a bulk transfer that is not spliced; 0 uses tune.bufsize."),
+		"Size of one read from a bulk transfer that is not spliced; 0 uses tune.bufsize.",
+		.dflt = "524288"),
 	SWITCH("tune.bulk.turn", parse_stream_turn, "<bytes>",
 		"Number of bytes of all bulk transfers that a worker forwards before it serves "
 		"other connections, and eight times as many while it has no others; 0 sets no "
-		"limit."),
+		"limit.",
+		.dflt = "65536"),
 	{ 0 },
 };
 

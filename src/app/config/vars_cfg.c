@@ -212,19 +212,20 @@ parse_set_var(struct cfg_ctx *ctx)
 	return rc;
 }
 
-#define KW(n, is_fmt, syn, text)                                                 \
-	{                                                                        \
-		.name = n, .sections = CFG_GLOBAL, .min = 2, .max = 2,           \
-		.parse = parse_set_var, .arg = is_fmt, .syntax = syn, .doc = text \
-	}
+#define KW(n, is_fmt, syn, text, ...) \
+	{ .name = n, .sections = CFG_GLOBAL, .min = 2, .max = 2, .parse = parse_set_var, \
+		.arg = is_fmt, .syntax = syn, .doc = text, __VA_ARGS__ }
 
 static const struct cfg_kw kws[] = {
 	KW("set-var", 0, "<name> <expr>",
 		"Sets a variable of the process, proc.<name>, when this line is read. The "
-		"expression can use variables that were set before, but nothing of a connection."),
+		"expression can use variables that were set before, but nothing of a connection.",
+		.dflt = "none",
+		.example = "set-var proc.site str(north)"),
 	KW("set-var-fmt", 1, "<name> <format>",
-		"The same with a log format, whose variables can be %H, %T, %Tl, %Ts, %pid "
-		"and %t."),
+		"Sets a variable of the process to a formatted text, when this line is read. "
+		"The format may use %H, %T, %Tl, %Ts, %pid and %t.",
+		.dflt = "none"),
 	{ 0 },
 };
 

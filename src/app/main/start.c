@@ -233,6 +233,10 @@ do_without_files(struct start *st, int *code)
 	case OPTIONS_KEYWORDS:
 		*code = keywords_print(&st->cfg, (enum cfg_dump)st->opts.dump, stdout) < 0;
 		return 0;
+	case OPTIONS_EXPLAIN:
+		*code = keywords_explain(&st->cfg, st->opts.explain, st->opts.n_explain, stdout,
+				stderr) < 0;
+		return 0;
 	case OPTIONS_DUMP_HELP:
 		fputs("Classes of -dK : cfg, all, man, vim, smp, cnv\n", stdout);
 		return 0;

@@ -210,17 +210,29 @@ parse_balance(struct cfg_ctx *ctx)
 		arg);
 }
 
+static const struct cfg_enum hash_methods[] = {
+	{ "map-based", 0, "A table of servers, as long as the sum of the weights: when a "
+		"server comes or goes most clients get another one." },
+	{ "consistent", 1, "A ring of servers: when a server comes or goes only its own share "
+		"moves." },
+	{ 0 },
+};
+
+static const struct cfg_enum hash_functions[] = {
+	{ "sdbm", HASH_SDBM, "The function of the default; mixes texts well." },
+	{ "djb2", HASH_DJB2, "Better than sdbm for some inputs." },
+	{ "crc32", HASH_CRC32, "CRC32, the slowest and most even." },
+	{ 0 },
+};
+
 static int
 parse_hash_type(struct cfg_ctx *ctx)
 {
-	static const struct cfg_enum methods[] = { { "map-based", 0 }, { "consistent", 1 }, { 0 } };
-	static const struct cfg_enum functions[] = { { "sdbm", HASH_SDBM }, { "djb2", HASH_DJB2 },
-		{ "crc32", HASH_CRC32 }, { 0 } };
 	struct proxy *p = ctx->obj;
 	struct hash_type t = { .function = HASH_SDBM };
 	int v;
 
-	if (cfg_arg_enum(ctx, 0, methods, &v) < 0)
+	if (cfg_arg_enum(ctx, 0, hash_methods, &v) < 0)
 		return -1;
 	t.consistent = (uint8_t)v;
 	/* Consistent hashing needs well-distributed bits: the default is sdbm with avalanche. */
@@ -229,7 +241,7 @@ parse_hash_type(struct cfg_ctx *ctx)
 		if (strcmp(cfg_arg(ctx, 1), "wt6") == 0 || strcmp(cfg_arg(ctx, 1), "none") == 0)
 			return cfg_error(ctx, 1, "'hash-type' : function '%s' is not supported.",
 				cfg_arg(ctx, 1));
-		if (cfg_arg_enum(ctx, 1, functions, &v) < 0)
+		if (cfg_arg_enum(ctx, 1, hash_functions, &v) < 0)
 			return -1;
 		t.function = (uint8_t)v;
 	}
@@ -257,16 +269,20 @@ parse_factor(struct cfg_ctx *ctx)
 	return 0;
 }
 
+static const struct cfg_enum affinities[] = {
+	{ "always", HASH_AFFINITY_ALWAYS, "Never uses another server than the one of the hash." },
+	{ "maxconn", HASH_AFFINITY_CONN, "Passes over servers without a free slot." },
+	{ "maxqueue", HASH_AFFINITY_QUEUE, "Passes over servers whose queue is full." },
+	{ 0 },
+};
+
 static int
 parse_affinity(struct cfg_ctx *ctx)
 {
-	static const struct cfg_enum when[] = { { "always", HASH_AFFINITY_ALWAYS },
-		{ "maxconn", HASH_AFFINITY_CONN }, { "maxqueue", HASH_AFFINITY_QUEUE },
-		{ NULL, 0 } };
 	struct proxy *p = ctx->obj;
 	int v;
 
-	if (cfg_arg_enum(ctx, 0, when, &v) < 0)
+	if (cfg_arg_enum(ctx, 0, affinities, &v) < 0)
 		return -1;
 	p->hash_affinity = (enum hash_affinity)v;
 	return 0;
@@ -284,8 +300,45 @@ parse_panic(struct cfg_ctx *ctx)
 	return 0;
 }
 
+static const struct cfg_enum algorithms[] = {
+	{ "roundrobin", 0, "Each server in turn, as often as its weight says. Weights may "
+		"change at run time." },
+	{ "static-rr", 0, "Each server in turn; a weight that changes at run time has no "
+		"effect." },
+	{ "leastconn", 0, "The server with the fewest connections for its weight; among equals "
+		"each in turn. For long connections." },
+	{ "source", 0, "A hash of the client's address: a client keeps its server while no "
+		"server comes or goes." },
+	{ "first", 0, "The first server, by id, that has a free slot (maxconn): the others "
+		"stay idle." },
+	{ "random[(<draws>)]", 0, "Draws that many servers by weight, 2 if no number is given, "
+		"and takes the one with the least load." },
+	{ "uri", 0, "A hash of the path, in mode http: what is asked for again comes from the "
+		"same cache." },
+	{ "url_param <name>", 0, "A hash of this parameter of the query, or of the body of a "
+		"POST; without it roundrobin." },
+	{ "hdr(<name>)", 0, "A hash of this header field; without it roundrobin." },
+	{ "hash <expression>", 0, "A hash of what this expression gives; without a result "
+		"roundrobin." },
+	{ "rdp-cookie[(<name>)]", 0, "A hash of the cookie that an RDP client begins with, "
+		"mstshash if no name is given." },
+	{ "whole", 0, "With uri: the query counts, too." },
+	{ "path-only", 0, "With uri: of an absolute target only the path counts." },
+	{ "len <n>", 0, "With uri: only the first n bytes count." },
+	{ "depth <n>", 0, "With uri: only the first n directories count." },
+	{ "check_post", 0, "With url_param: accepted; a body is searched anyway." },
+	{ "use_domain_only", 0, "With hdr: of a host name only the label before the last one "
+		"counts." },
+	{ 0 },
+};
+
 static const struct cfg_kw kws[] = {
 	{ .name = "balance",
+		.dflt = "roundrobin",
+		.values = algorithms,
+		.example = "balance leastconn\n"
+			"balance uri depth 2\n"
+			"balance hash req.hdr(x-user)",
 		.once = "balance",
 		.sections = CFG_BE,
 		.max = CFG_ANY,
@@ -295,17 +348,24 @@ static const struct cfg_kw kws[] = {
 			  "url_param <name> [check_post]|"
 			  "hdr(<name>) [use_domain_only]|hash <expression>|"
 			  "rdp-cookie[(<name>)]",
-		.doc = "Selects the load balancing algorithm." },
+		.doc = "How a server is selected for a session that no cookie, persistence or "
+			"rule binds to one." },
 	{ .name = "hash-type",
+		.dflt = "map-based sdbm",
+		.values = hash_methods,
 		.once = "hash-type",
 		.sections = CFG_BE,
 		.min = 1,
 		.max = 3,
 		.parse = parse_hash_type,
 		.syntax = "map-based|consistent [sdbm|djb2|crc32 [avalanche]]",
-		.doc = "Selects how a hash is mapped to a server. With the same servers, weights "
-			"and ids the server is the one that HAProxy 2.6 selects." },
+		.doc = "How a hash is mapped to a server, and which function makes it: sdbm, "
+			"djb2 or crc32. The word avalanche mixes the result once more; a "
+			"consistent hash without a function is sdbm with avalanche. With the "
+			"same servers, weights and ids the server is the one that HAProxy 2.6 "
+			"selects." },
 	{ .name = "hash-balance-factor",
+		.dflt = "0",
 		.sections = CFG_DEFAULTS | CFG_BACKEND | CFG_LISTEN,
 		.min = 1,
 		.max = 1,
@@ -314,23 +374,24 @@ static const struct cfg_kw kws[] = {
 		.doc = "Limits each server's load to this percentage of its share of the sessions, "
 			"with consistent hashing and balance random; 0 sets no limit." },
 	{ .name = "hash-preserve-affinity",
+		.dflt = "maxqueue",
+		.values = affinities,
 		.sections = CFG_BE,
 		.min = 1,
 		.max = 1,
 		.parse = parse_affinity,
 		.syntax = "{always | maxconn | maxqueue}",
-		.doc = "With consistent hashing: never uses another server than the one of the "
-			"hash (always), passes over those without a free slot (maxconn), or those "
-			"whose queue is full (maxqueue, the default)." },
+		.doc = "With consistent hashing: which servers are passed over for the next one "
+			"on the ring." },
 	{ .name = "balance-panic-threshold",
+		.dflt = "0, which is off",
 		.sections = CFG_DEFAULTS | CFG_BACKEND | CFG_LISTEN,
 		.min = 1,
 		.max = 1,
 		.parse = parse_panic,
 		.syntax = "<percent>",
-		.doc = "While fewer than this percentage of the servers are up, sessions also go "
-			"to those that are down; 0, the default, is off. HAProxy does not have "
-			"this keyword." },
+		.doc = "While fewer than this percentage of the servers are up, sessions also "
+			"go to those that are down. HAProxy does not have this keyword." },
 	{ 0 },
 };
 

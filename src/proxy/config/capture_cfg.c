@@ -43,15 +43,19 @@ parse_cookie(struct cfg_ctx *ctx)
 	return capture_slot_add(ctx, 2, CAPTURE_COOKIE, cfg_arg(ctx, 0), &i);
 }
 
+static const struct cfg_enum capture_sides[] = {
+	{ "request", CAPTURE_REQUEST, "For rules of requests." },
+	{ "response", CAPTURE_RESPONSE, "For rules of responses." },
+	{ 0 },
+};
+
 static int
 parse_declare(struct cfg_ctx *ctx)
 {
-	static const struct cfg_enum sides[] = { { "request", CAPTURE_REQUEST },
-		{ "response", CAPTURE_RESPONSE }, { 0 } };
 	unsigned int i;
 	int side;
 
-	if (cfg_arg_enum(ctx, 0, sides, &side) < 0 || need_len(ctx) < 0)
+	if (cfg_arg_enum(ctx, 0, capture_sides, &side) < 0 || need_len(ctx) < 0)
 		return -1;
 	return capture_slot_add(ctx, 2, (enum capture_kind)side, NULL, &i);
 }
@@ -107,15 +111,14 @@ capture_cfg_finish(struct proxies *ps, struct cfg_diag *d)
 	}
 }
 
-#define HEADER(n, kind, text)                                                    \
-	{                                                                        \
-		.name = n, .sections = CFG_FRONTEND | CFG_LISTEN, .min = 3,      \
-		.max = 3, .parse = parse_header, .arg = kind,                    \
-		.syntax = "<name> len <length>", .doc = text                     \
-	}
+#define HEADER(n, kind, text, ...) \
+	{ .name = n, .sections = CFG_FRONTEND | CFG_LISTEN, .min = 3, .max = 3, .parse = \
+		parse_header, .arg = kind, .syntax = "<name> len <length>", .doc = text, \
+		__VA_ARGS__ }
 
 static const struct cfg_kw kws[] = {
 	{ .name = "capture cookie",
+		.dflt = "none",
 		.sections = CFG_FRONTEND | CFG_LISTEN,
 		.min = 3,
 		.max = 3,
@@ -124,10 +127,14 @@ static const struct cfg_kw kws[] = {
 		.doc = "Logs the first cookie of requests and responses whose name begins with "
 		       "this text." },
 	HEADER("capture request header", CAPTURE_REQUEST,
-		"Logs the last value of this request header field."),
+		"Logs the last value of this request header field.",
+		.dflt = "none"),
 	HEADER("capture response header", CAPTURE_RESPONSE,
-		"Logs the last value of this response header field."),
+		"Logs the last value of this response header field.",
+		.dflt = "none"),
 	{ .name = "declare capture",
+		.dflt = "none",
+		.values = capture_sides,
 		.flags = CFG_KW_STRICT,
 		.sections = CFG_FRONTEND | CFG_LISTEN,
 		.min = 3,
@@ -136,13 +143,13 @@ static const struct cfg_kw kws[] = {
 		.syntax = "request|response len <length>",
 		.doc = "Declares a capture slot that rules can store a sample in, to be logged." },
 	{ .name = "tune.http.cookielen",
+		.dflt = "63",
 		.sections = CFG_GLOBAL,
 		.min = 1,
 		.max = 1,
 		.parse = parse_cookielen,
 		.syntax = "<number>",
-		.doc = "Maximum number of bytes kept of a captured cookie; 0: none is "
-			"captured. The default is 63." },
+		.doc = "Maximum number of bytes kept of a captured cookie; 0: none is captured." },
 	{ 0 },
 };
 

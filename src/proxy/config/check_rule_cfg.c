@@ -383,13 +383,14 @@ check_cfg_expect_min_recv(struct cfg_ctx *ctx, int i, struct check_rule *r, intp
 int
 check_cfg_expect_status(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg)
 {
-	static const struct cfg_enum ok[] = { { "L7OK", CHECK_L7OK }, { "L7OKC", CHECK_L7OKC },
-		{ "L6OK", CHECK_L6OK }, { "L4OK", CHECK_L4OK }, { NULL, 0 } };
-	static const struct cfg_enum error[] = { { "L7OKC", CHECK_L7OKC }, { "L7RSP", CHECK_L7RSP },
-		{ "L7STS", CHECK_L7STS }, { "L6RSP", CHECK_L6RSP }, { "L4CON", CHECK_L4CON },
-		{ NULL, 0 } };
-	static const struct cfg_enum tout[] = { { "L7TOUT", CHECK_L7TOUT },
-		{ "L6TOUT", CHECK_L6TOUT }, { "L4TOUT", CHECK_L4TOUT }, { NULL, 0 } };
+	static const struct cfg_enum ok[] = { { "L7OK", CHECK_L7OK, NULL },
+		{ "L7OKC", CHECK_L7OKC, NULL }, { "L6OK", CHECK_L6OK, NULL },
+		{ "L4OK", CHECK_L4OK, NULL }, { 0 } };
+	static const struct cfg_enum error[] = { { "L7OKC", CHECK_L7OKC, NULL },
+		{ "L7RSP", CHECK_L7RSP, NULL }, { "L7STS", CHECK_L7STS, NULL },
+		{ "L6RSP", CHECK_L6RSP, NULL }, { "L4CON", CHECK_L4CON, NULL }, { 0 } };
+	static const struct cfg_enum tout[] = { { "L7TOUT", CHECK_L7TOUT, NULL },
+		{ "L6TOUT", CHECK_L6TOUT, NULL }, { "L4TOUT", CHECK_L4TOUT, NULL }, { 0 } };
 	static const struct cfg_enum *const tables[] = { ok, error, tout };
 	struct check_expect *e = &r->u.expect;
 	enum check_status *const fields[] = { &e->ok_status, &e->error_status, &e->tout_status };
@@ -553,6 +554,21 @@ take_connect_alpn(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg
 			cfg_kw_name(ctx));
 	return 1;
 }
+
+const struct cfg_enum check_connect_words[] = {
+	{ "default", 0, "As the server line's options of checks say." },
+	{ "port <expr>", 0, "Another port: a number, or an expression." },
+	{ "addr <ip>", 0, "Another address." },
+	{ "send-proxy", 0, "Begins with a PROXY header." },
+	{ "via-socks4", 0, "Through the server's SOCKS4 proxy." },
+	{ "ssl", 0, "With TLS." },
+	{ "sni <name>", 0, "The name that TLS asks for." },
+	{ "alpn <protocols>", 0, "The protocols that TLS offers." },
+	{ "linger", 0, "Ends the connection by FIN instead of a reset." },
+	{ "proto <name>", 0, "h1 in http-check, none in tcp-check: the only ones." },
+	{ "comment <text>", 0, "A comment, for the log." },
+	{ 0 },
+};
 
 int
 check_cfg_parse_connect(struct cfg_ctx *ctx)

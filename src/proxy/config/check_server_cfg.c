@@ -97,14 +97,18 @@ opt_check_text(struct cfg_ctx *ctx, void *obj)
 	return cfg_arg_dup(ctx, 0, check_field(ctx, obj));
 }
 
+static const struct cfg_enum check_protos[] = {
+	{ "h1", CHECK_PROTO_H1, "HTTP/1, with option httpchk." },
+	{ "none", CHECK_PROTO_NONE, "Bytes, with other checks." },
+	{ 0 },
+};
+
 static int
 opt_check_proto(struct cfg_ctx *ctx, void *obj)
 {
-	static const struct cfg_enum protos[] = { { "h1", CHECK_PROTO_H1 },
-		{ "none", CHECK_PROTO_NONE }, { NULL, 0 } };
 	int proto;
 
-	if (cfg_arg_enum(ctx, 0, protos, &proto))
+	if (cfg_arg_enum(ctx, 0, check_protos, &proto))
 		return -1;
 	/* As in HAProxy it is not inherited from default-server. */
 	if (((struct server_target *)obj)->server)
@@ -112,123 +116,171 @@ opt_check_proto(struct cfg_ctx *ctx, void *obj)
 	return 0;
 }
 
+static const struct cfg_enum observe_modes[] = {
+	{ "none", CHECK_OBSERVE_NONE, "None are counted." },
+	{ "layer4", CHECK_OBSERVE_LAYER4, "Errors of connections." },
+	{ "layer7", CHECK_OBSERVE_LAYER7, "Errors of responses, too, in mode http." },
+	{ 0 },
+};
+
 static int
 opt_observe(struct cfg_ctx *ctx, void *obj)
 {
-	static const struct cfg_enum modes[] = { { "none", CHECK_OBSERVE_NONE },
-		{ "layer4", CHECK_OBSERVE_LAYER4 }, { "layer7", CHECK_OBSERVE_LAYER7 },
-		{ NULL, 0 } };
 	int mode;
 
-	if (cfg_arg_enum(ctx, 0, modes, &mode))
+	if (cfg_arg_enum(ctx, 0, observe_modes, &mode))
 		return -1;
 	check_conf_of(obj)->observe = (enum check_observe)mode;
 	return 0;
 }
 
+static const struct cfg_enum error_modes[] = {
+	{ "fastinter", CHECK_ON_FASTINTER, "The next check comes after fastinter." },
+	{ "fail-check", CHECK_ON_FAIL, "It counts as a failed check." },
+	{ "sudden-death", CHECK_ON_SUDDEN_DEATH, "It counts as a failed check, and one more "
+		"fails the server." },
+	{ "mark-down", CHECK_ON_MARK_DOWN, "The server is down at once." },
+	{ 0 },
+};
+
 static int
 opt_on_error(struct cfg_ctx *ctx, void *obj)
 {
-	static const struct cfg_enum modes[] = { { "fastinter", CHECK_ON_FASTINTER },
-		{ "fail-check", CHECK_ON_FAIL }, { "sudden-death", CHECK_ON_SUDDEN_DEATH },
-		{ "mark-down", CHECK_ON_MARK_DOWN }, { NULL, 0 } };
 	int mode;
 
-	if (cfg_arg_enum(ctx, 0, modes, &mode))
+	if (cfg_arg_enum(ctx, 0, error_modes, &mode))
 		return -1;
 	check_conf_of(obj)->on_error = (enum check_on_error)mode;
 	return 0;
 }
 
+static const struct cfg_enum down_actions[] = {
+	{ "shutdown-sessions", 1, "Its sessions end." },
+	{ 0 },
+};
+
 static int
 opt_on_marked_down(struct cfg_ctx *ctx, void *obj)
 {
-	static const struct cfg_enum actions[] = { { "shutdown-sessions", 1 }, { NULL, 0 } };
-
-	return cfg_arg_enum(ctx, 0, actions, &check_conf_of(obj)->shutdown_on_down);
+	return cfg_arg_enum(ctx, 0, down_actions, &check_conf_of(obj)->shutdown_on_down);
 }
+
+static const struct cfg_enum up_actions[] = {
+	{ "shutdown-backup-sessions", 1, "The sessions of the backup servers end." },
+	{ 0 },
+};
 
 static int
 opt_on_marked_up(struct cfg_ctx *ctx, void *obj)
 {
-	static const struct cfg_enum actions[] = { { "shutdown-backup-sessions", 1 },
-		{ NULL, 0 } };
-
-	return cfg_arg_enum(ctx, 0, actions, &check_conf_of(obj)->shutdown_backups_on_up);
+	return cfg_arg_enum(ctx, 0, up_actions, &check_conf_of(obj)->shutdown_backups_on_up);
 }
+
+static const struct cfg_enum init_states[] = {
+	{ "fully-up", CHECK_INIT_FULLY_UP, "Up; it needs fall failed checks to be down." },
+	{ "up", CHECK_INIT_UP, "Up; the first failed check brings it down." },
+	{ "down", CHECK_INIT_DOWN, "Down; the first passed check brings it up." },
+	{ "fully-down", CHECK_INIT_FULLY_DOWN, "Down; it needs rise passed checks to be up." },
+	{ 0 },
+};
 
 static int
 opt_init_state(struct cfg_ctx *ctx, void *obj)
 {
-	static const struct cfg_enum states[] = { { "fully-up", CHECK_INIT_FULLY_UP },
-		{ "up", CHECK_INIT_UP }, { "down", CHECK_INIT_DOWN },
-		{ "fully-down", CHECK_INIT_FULLY_DOWN }, { NULL, 0 } };
 	int state;
 
-	if (cfg_arg_enum(ctx, 0, states, &state))
+	if (cfg_arg_enum(ctx, 0, init_states, &state))
 		return -1;
 	check_conf_of(obj)->init_state = (enum check_init_state)state;
 	return 0;
 }
 
-#define OPT(n, args, fn, a, syn, text)                                                     \
-	{                                                                                  \
-		.name = n, .min = args, .max = args, .parse = fn, .arg = a, .syntax = syn, \
-		.doc = text                                                                \
-	}
+#define OPT(n, args, fn, a, syn, text, ...) \
+	{ .name = n, .min = args, .max = args, .parse = fn, .arg = a, .syntax = syn, .doc \
+		= text, __VA_ARGS__ }
 #define OPT_FLAG(n, f, value, text) OPT(n, 0, opt_check_flag, (FIELD(f) << 1) | value, NULL, text)
-#define OPT_COUNT(n, f, text) OPT(n, 1, opt_check_count, FIELD(f) << 1, "<number>", text)
-#define OPT_TIME(n, f, text) OPT(n, 1, opt_check_interval, FIELD(f) << 1, "<time>", text)
-#define OPT_PORT(n, f, text) OPT(n, 1, opt_check_port, FIELD(f) << 1, "<port>", text)
-#define OPT_ADDR(n, f, text) OPT(n, 1, opt_check_addr, FIELD(f) << 1, "<address>", text)
+#define OPT_COUNT(n, f, text, ...) \
+	OPT(n, 1, opt_check_count, FIELD(f) << 1, "<number>", text, __VA_ARGS__)
+#define OPT_TIME(n, f, text, ...) \
+	OPT(n, 1, opt_check_interval, FIELD(f) << 1, "<time>", text, __VA_ARGS__)
+#define OPT_PORT(n, f, text, ...) \
+	OPT(n, 1, opt_check_port, FIELD(f) << 1, "<port>", text, __VA_ARGS__)
+#define OPT_ADDR(n, f, text, ...) \
+	OPT(n, 1, opt_check_addr, FIELD(f) << 1, "<address>", text, __VA_ARGS__)
 
 static const struct cfg_opt opts[] = {
-	OPT_ADDR("addr", addr, "Address to check, instead of the server's."),
-	OPT_ADDR("agent-addr", agent_addr, "Address of the agent, instead of the server's."),
+	OPT_ADDR("addr", addr, "Address to check, instead of the server's.",
+		.dflt = "the server's address"),
+	OPT_ADDR("agent-addr", agent_addr, "Address of the agent, instead of the server's.",
+		.dflt = "the server's address"),
 	OPT_FLAG("agent-check", agent, 1, "Asks an agent on the server for its state and weight."),
 	OPT_TIME("agent-inter", agent_inter_ms,
-		"Interval between questions to the agent; the default is 2 s."),
-	OPT_PORT("agent-port", agent_port, "Port of the agent."),
+		"Interval between questions to the agent.",
+		.dflt = "2 s"),
+	OPT_PORT("agent-port", agent_port, "Port of the agent.",
+		.dflt = "none: agent-check needs it"),
 	OPT("agent-send", 1, opt_check_text, FIELD(agent_send) << 1, "<text>",
-		"Text that is sent to the agent."),
+		"Text that is sent to the agent.",
+		.dflt = "none"),
 	OPT_FLAG("check", check, 1, "Enables health checks."),
 	OPT("check-proto", 1, opt_check_proto, 0, "{h1 | none}",
-		"Protocol of health checks: h1 with option httpchk, otherwise none."),
+		"Protocol of health checks.",
+		.dflt = "what the checks need",
+		.values = check_protos),
 	OPT_FLAG("check-send-proxy", send_proxy, 1, "Sends a PROXY header with health checks."),
 	OPT_FLAG("check-via-socks4", via_socks4, 1,
 		"Health checks use the proxy of socks4 too; those of agents do not."),
 	OPT_TIME("downinter", downinter_ms,
-		"Interval between checks of a server that is down; the default is inter."),
+		"Interval between checks of a server that is down.",
+		.dflt = "inter"),
 	OPT_COUNT("error-limit", error_limit,
-		"Number of errors in a row that trigger on-error; the default is 10."),
+		"Number of errors in a row that trigger on-error.",
+		.dflt = "10"),
 	OPT_COUNT("fall", fall,
-		"Number of failed checks in a row after which the server is down; "
-		"the default is 3."),
+		"Number of failed checks in a row after which the server is down.",
+		.dflt = "3"),
 	OPT_TIME("fastinter", fastinter_ms,
-		"Interval between checks while the state changes; the default is inter."),
+		"Interval between checks while the state changes.",
+		.dflt = "inter"),
 	OPT("init-state", 1, opt_init_state, 0, "{fully-up | up | down | fully-down}",
-		"State before the first check; the default is up."),
-	OPT_TIME("inter", inter_ms, "Interval between checks; the default is 2 s."),
+		"State before the first check.",
+		.dflt = "up",
+		.values = init_states),
+	OPT_TIME("inter", inter_ms,
+		"Interval between checks.",
+		.dflt = "2 s"),
 	OPT_FLAG("no-agent-check", agent, 0, "Asks no agent, whatever the defaults say."),
 	OPT_FLAG("no-check", check, 0, "Disables health checks, whatever the defaults say."),
 	OPT_FLAG("no-check-send-proxy", send_proxy, 0,
 		"Sends no PROXY header with health checks, whatever the defaults say."),
 	OPT("observe", 1, opt_observe, 0, "{none | layer4 | layer7}",
-		"Counts errors of sessions: of connections, or of responses too."),
+		"Counts errors of sessions, as if they were results of checks: see error-limit "
+		"and on-error.",
+		.dflt = "none",
+		.values = observe_modes),
 	OPT("on-error", 1, opt_on_error, 0, "{fastinter | fail-check | sudden-death | mark-down}",
-		"What happens after error-limit errors; the default is fail-check."),
+		"What happens after error-limit errors.",
+		.dflt = "fail-check",
+		.values = error_modes),
 	OPT("on-marked-down", 1, opt_on_marked_down, 0, "shutdown-sessions",
-		"Ends the server's sessions when it goes down."),
+		"What happens when the server goes down.",
+		.dflt = "none: its sessions continue",
+		.values = down_actions),
 	OPT("on-marked-up", 1, opt_on_marked_up, 0, "shutdown-backup-sessions",
-		"Ends the sessions of the backup servers when it comes up."),
-	OPT_PORT("port", port, "Port to check, instead of the server's."),
+		"What happens when the server comes up.",
+		.dflt = "none: sessions of backup servers continue",
+		.values = up_actions),
+	OPT_PORT("port", port, "Port to check, instead of the server's.",
+		.dflt = "the server's port"),
 	OPT_COUNT("rise", rise,
-		"Number of passed checks in a row after which the server is up; the "
-		"default is 2."),
+		"Number of passed checks in a row after which the server is up.",
+		.dflt = "2"),
 	OPT("slowstart", 1, opt_slowstart, 0, "<time>",
-		"Time in which a server that comes up reaches its full weight and maxconn."),
+		"Time in which a server that comes up reaches its full weight and maxconn.",
+		.dflt = "0: it has them at once"),
 	OPT("track", 1, opt_check_text, FIELD(track) << 1, "[<backend>/]<server>",
-		"Has the state of another server, instead of checks of its own."),
+		"Has the state of another server, instead of checks of its own.",
+		.dflt = "none"),
 	{ 0 },
 };
 

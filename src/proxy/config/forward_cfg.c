@@ -53,13 +53,14 @@ parse_address(struct cfg_ctx *ctx)
 }
 
 static const struct cfg_enum parts[] = {
-	{ "proto", FORWARDED_PROTO },
-	{ "host", FORWARDED_HOST },
-	{ "by", FORWARDED_BY },
-	{ "by_port", FORWARDED_BY_PORT },
-	{ "for", FORWARDED_FOR },
-	{ "for_port", FORWARDED_FOR_PORT },
-	{ NULL, 0 },
+	{ "proto", FORWARDED_PROTO, "The protocol of the client: http, or https "
+		"over TLS." },
+	{ "host", FORWARDED_HOST, "The field Host." },
+	{ "by", FORWARDED_BY, "The address that the client connected to." },
+	{ "by_port", FORWARDED_BY_PORT, "Its port, behind by." },
+	{ "for", FORWARDED_FOR, "The client's address." },
+	{ "for_port", FORWARDED_FOR_PORT, "Its port, behind for." },
+	{ 0 },
 };
 
 static int
@@ -90,8 +91,18 @@ parse_forwarded(struct cfg_ctx *ctx)
 	return 0;
 }
 
+static const struct cfg_enum added_words[] = {
+	{ "except <network>", 0, "Not for clients of this network; of originalto not for "
+		"connections to it." },
+	{ "header <name>", 0, "Another name of the field." },
+	{ "if-none", 0, "With forwardfor: not if the request has the field already." },
+	{ 0 },
+};
+
 static const struct cfg_kw kws[] = {
 	{ .name = "option forwardfor",
+		.dflt = "off",
+		.values = added_words,
 		.sections = CFG_PROXIES,
 		.max = CFG_ANY,
 		.parse = parse_address,
@@ -99,13 +110,16 @@ static const struct cfg_kw kws[] = {
 		.syntax = "[except <network>] [header <name>] [if-none]",
 		.doc = "Adds X-Forwarded-For with the client's address to requests." },
 	{ .name = "option forwarded",
+		.dflt = "off; without a word: proto for",
+		.values = parts,
 		.sections = CFG_BE,
 		.max = CFG_ANY,
 		.parse = parse_forwarded,
 		.syntax = "[proto] [host] [by] [by_port] [for] [for_port]",
-		.doc = "Adds Forwarded (RFC 7239) to requests; the default parameters are proto "
-			"and for." },
+		.doc = "Adds Forwarded (RFC 7239) to requests." },
 	{ .name = "option originalto",
+		.dflt = "off",
+		.values = added_words,
 		.sections = CFG_PROXIES,
 		.max = CFG_ANY,
 		.parse = parse_address,

@@ -58,19 +58,22 @@ mark_given(struct cfg_ctx *ctx, enum given which)
 	return &p->http;
 }
 
+static const struct cfg_enum reuse_ways[] = {
+	{ "never", HTTP_REUSE_NEVER, "No request does: each client has its own connections." },
+	{ "safe", HTTP_REUSE_SAFE, "Any request but the first one of a session: a client repeats a "
+		"later one by itself if the connection breaks." },
+	{ "aggressive", HTTP_REUSE_AGGRESSIVE, "A first request, too, on a connection that has "
+		"carried another request since it was opened." },
+	{ "always", HTTP_REUSE_ALWAYS, "Any request." },
+	{ 0 },
+};
+
 static int
 parse_reuse(struct cfg_ctx *ctx)
 {
-	static const struct cfg_enum ways[] = {
-		{ "never", HTTP_REUSE_NEVER },
-		{ "safe", HTTP_REUSE_SAFE },
-		{ "aggressive", HTTP_REUSE_AGGRESSIVE },
-		{ "always", HTTP_REUSE_ALWAYS },
-		{ NULL, 0 },
-	};
 	int way;
 
-	if (cfg_arg_enum(ctx, 0, ways, &way))
+	if (cfg_arg_enum(ctx, 0, reuse_ways, &way))
 		return -1;
 	mark_given(ctx, GIVEN_REUSE)->reuse = (enum http_reuse)way;
 	return 0;
@@ -247,20 +250,21 @@ parse_max_ka_queue(struct cfg_ctx *ctx)
 	return cfg_arg_int(ctx, 0, INT_MIN, INT_MAX, &p->http.max_ka_queue);
 }
 
+static const struct cfg_enum name_ways[] = {
+	{ "preserve", HTTP_NAMES_PRESERVE, "Leaves them." },
+	{ "delete", HTTP_NAMES_DELETE, "Deletes these fields." },
+	{ "reject", HTTP_NAMES_REJECT, "Answers the request with 403." },
+	{ 0 },
+};
+
 /* As in HAProxy it cannot be negated, and mode tcp does not warn of it. */
 static int
 parse_names(struct cfg_ctx *ctx)
 {
-	static const struct cfg_enum ways[] = {
-		{ "preserve", HTTP_NAMES_PRESERVE },
-		{ "delete", HTTP_NAMES_DELETE },
-		{ "reject", HTTP_NAMES_REJECT },
-		{ NULL, 0 },
-	};
 	struct proxy *p = ctx->obj;
 	int way;
 
-	if (cfg_arg_enum(ctx, 0, ways, &way))
+	if (cfg_arg_enum(ctx, 0, name_ways, &way))
 		return -1;
 	p->http.names = (enum http_names)way;
 	return 0;
@@ -282,16 +286,27 @@ parse_accept_invalid(struct cfg_ctx *ctx)
 	return 0;
 }
 
+static const struct cfg_enum retry_words[] = {
+	{ "none", 0, "A request is never sent again." },
+	{ "conn-failure", 0, "The connection could not be made." },
+	{ "empty-response", 0, "The server closed the connection without a byte of a response." },
+	{ "junk-response", 0, "The response is invalid." },
+	{ "response-timeout", 0, "No response came within timeout server." },
+	{ "0rtt-rejected", 0, "Accepted without effect: no early data is sent." },
+	{ "401, 403, 404, 408, 425, 500, 501, 502, 503, 504", 0, "The response has this status." },
+	{ "all-retryable-errors", 0, "conn-failure, empty-response, junk-response, "
+		"response-timeout, 500, 502, 503 and 504." },
+	{ 0 },
+};
+
 #define OPTION(n, where, bit, text)                                                                \
 	{                                                                                          \
 		.name = "option " n, .sections = where, .flags = CFG_KW_NO, .parse = parse_option, \
 		.arg = bit, .doc = text                                                            \
 	}
-#define PERSISTENCE(n, how, text)                                                      \
-	{                                                                              \
-		.name = "option " n, .sections = CFG_PROXIES, .flags = CFG_KW_NO,      \
-		.parse = parse_persistence, .arg = how, .doc = text                    \
-	}
+#define PERSISTENCE(n, how, text, ...) \
+	{ .name = "option " n, .sections = CFG_PROXIES, .flags = CFG_KW_NO, .parse = \
+		parse_persistence, .arg = how, .doc = text, __VA_ARGS__ }
 
 #define ACCEPT(n, where, which)                                                          \
 	{                                                                                \
@@ -302,15 +317,17 @@ parse_accept_invalid(struct cfg_ctx *ctx)
 
 static const struct cfg_kw kws[] = {
 	{ .name = "http-reuse",
+		.dflt = "safe",
+		.values = reuse_ways,
 		.once = "http-reuse",
 		.sections = CFG_BE,
 		.min = 1,
 		.max = 1,
 		.parse = parse_reuse,
 		.syntax = "never|safe|aggressive|always",
-		.doc = "Which requests may use an idle connection that another session left; the "
-			"default is safe." },
+		.doc = "Which requests may use an idle connection that another session left." },
 	{ .name = "http-send-name-header",
+		.dflt = "none",
 		.once = "http-send-name-header",
 		.sections = CFG_BE,
 		.min = 1,
@@ -320,16 +337,18 @@ static const struct cfg_kw kws[] = {
 		.doc = "Sets this header field to the name of the server that the request is sent "
 			"to." },
 	{ .name = "max-keep-alive-queue",
+		.dflt = "-1, which is no limit",
 		.once = "max-keep-alive-queue",
 		.sections = CFG_BE,
 		.min = 1,
 		.max = 1,
 		.parse = parse_max_ka_queue,
 		.syntax = "<number>",
-		.doc = "With option prefer-last-server: a client's next request is balanced again "
-			"when the last server is full and this many sessions wait for it; -1, the "
-			"default, is no limit. After a 401 or 407 it has no effect." },
+		.doc = "With option prefer-last-server: a client's next request is balanced "
+			"again when the last server is full and this many sessions wait for it. "
+			"After a 401 or 407 it has no effect." },
 	{ .name = "monitor fail",
+		.dflt = "none",
 		.sections = CFG_FRONTEND | CFG_LISTEN,
 		.min = 2,
 		.max = CFG_ANY,
@@ -337,6 +356,7 @@ static const struct cfg_kw kws[] = {
 		.syntax = "{if | unless} <condition>",
 		.doc = "Makes the monitor-uri respond with 503 while the condition is true." },
 	{ .name = "monitor-uri",
+		.dflt = "none",
 		.once = "monitor-uri",
 		.sections = CFG_FE,
 		.min = 1,
@@ -366,21 +386,24 @@ static const struct cfg_kw kws[] = {
 		"Sends no response, writes no log line and counts no error for a client that sent "
 		"nothing."),
 	PERSISTENCE("http-keep-alive", HTTP_KEEP_ALIVE,
-		"Keeps connections on both sides open between requests. This is the default."),
+		"Keeps connections on both sides open between requests.",
+		.dflt = "on"),
 	{ .name = "option http-no-delay",
 		.sections = CFG_PROXIES,
 		.flags = CFG_KW_NO,
 		.class = CFG_HINT,
 		.doc = "bytes are never held back for more to come" },
 	{ .name = "option http-restrict-req-hdr-names",
+		.dflt = "preserve",
+		.values = name_ways,
 		.sections = CFG_PROXIES,
 		.min = 1,
 		.max = 1,
 		.parse = parse_names,
 		.syntax = "preserve|delete|reject",
-		.doc = "After a proxy's http-request rules: deletes request headers whose names "
-			"have other characters than letters, digits and hyphens, or rejects such "
-			"requests with 403. The default is preserve." },
+		.doc = "What happens, after a proxy's http-request rules, to header fields of "
+			"requests whose names have other characters than letters, digits and "
+			"hyphens." },
 	PERSISTENCE("http-server-close", HTTP_SERVER_CLOSE,
 		"Closes the connection to the server after each response."),
 	PERSISTENCE("httpclose", HTTP_CLOSE, "Closes the connections on both sides after each "
@@ -403,14 +426,17 @@ static const struct cfg_kw kws[] = {
 		"the balance algorithm is a hash or persistence says otherwise. A connection that "
 		"clients share does not count."),
 	{ .name = "retry-on",
+		.dflt = "conn-failure",
+		.values = retry_words,
+		.example = "retries 2\n"
+			"retry-on conn-failure empty-response 503",
 		.sections = CFG_BE,
 		.flags = CFG_KW_STRICT,
 		.min = 1,
 		.max = CFG_ANY,
 		.parse = parse_retry_on,
 		.syntax = "none|<failure or status>...",
-		.doc = "Failures after which a request is sent again; the default is "
-			"conn-failure." },
+		.doc = "Failures after which a request is sent again." },
 	{ 0 },
 };
 

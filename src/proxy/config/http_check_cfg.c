@@ -157,15 +157,21 @@ take_statuses(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg unu
 	return check_cfg_text(ctx, i, r, offsetof(struct check_rule, u.expect.pattern.text));
 }
 
+static const struct cfg_enum header_methods[] = {
+	{ "str", CHECK_METHOD_STR, "The whole text." },
+	{ "beg", CHECK_METHOD_BEG, "Its beginning." },
+	{ "end", CHECK_METHOD_END, "Its end." },
+	{ "sub", CHECK_METHOD_SUB, "Any part of it." },
+	{ "reg", CHECK_METHOD_REG, "A regular expression." },
+	{ 0 },
+};
+
 static int
 take_header_method(struct cfg_ctx *ctx, int i, enum check_match_method *out)
 {
-	static const struct cfg_enum methods[] = { { "str", CHECK_METHOD_STR },
-		{ "beg", CHECK_METHOD_BEG }, { "end", CHECK_METHOD_END },
-		{ "sub", CHECK_METHOD_SUB }, { "reg", CHECK_METHOD_REG }, { NULL, 0 } };
 	int m;
 
-	if (cfg_arg_enum(ctx, i, methods, &m))
+	if (cfg_arg_enum(ctx, i, header_methods, &m))
 		return -1;
 	*out = (enum check_match_method)m;
 	return 0;
@@ -253,6 +259,47 @@ parse_http_check_flag(struct cfg_ctx *ctx)
 	return 0;
 }
 
+static const struct cfg_enum http_expect_words[] = {
+	{ "status <list>", 0, "The status is one of a list such as 200,300-399." },
+	{ "rstatus <regex>", 0, "The status matches." },
+	{ "string <text>", 0, "The body contains the text." },
+	{ "string-lf <fmt>", 0, "The body contains the text that the format makes." },
+	{ "rstring <regex>", 0, "The body matches." },
+	{ "hdr {name | name-lf} [-m <method>] <name> [{value | value-lf} [-m <method>] "
+		"<value>]", 0, "There "
+		"is such a header field, and one of its values, which commas separate, is as "
+		"given. The methods are str, beg, end, sub and reg; it is str if none is given." },
+	{ "fhdr {name | name-lf} [-m <method>] <name> [{value | value-lf} [-m <method>] "
+		"<value>]", 0, "As "
+		"hdr, but the value is compared as a whole." },
+	{ "comment <text>", 0, "A comment, for the log." },
+	{ "min-recv <bytes>", 0, "Waits for at least so many bytes; -1 for all that comes." },
+	{ "ok-status <status>", 0, "What the check is when the response is as expected: L7OK, "
+		"L7OKC, L6OK or L4OK." },
+	{ "error-status <status>", 0, "What the check is when it is not: L7OKC, L7RSP, L7STS, "
+		"L6RSP or L4CON." },
+	{ "tout-status <status>", 0, "What the check is when no response comes in time: "
+		"L7TOUT, L6TOUT or L4TOUT." },
+	{ "on-success <fmt>", 0, "Text of the log when the response is as expected." },
+	{ "on-error <fmt>", 0, "Text of the log when it is not." },
+	{ "status-code <expr>", 0, "The code that the check reports." },
+	{ "!", 0, "The response must not match." },
+	{ 0 },
+};
+
+static const struct cfg_enum http_send_words[] = {
+	{ "meth <method>", 0, "The method: OPTIONS if neither this line nor option httpchk has "
+		"one." },
+	{ "uri <uri>", 0, "The target; / if there is none." },
+	{ "uri-lf <fmt>", 0, "The target, by a format." },
+	{ "ver <version>", 0, "HTTP/1.0, which counts if there is none, or HTTP/1.1." },
+	{ "hdr <name> <fmt>", 0, "A header field; may be repeated." },
+	{ "body <text>", 0, "A body." },
+	{ "body-lf <fmt>", 0, "A body, by a format." },
+	{ "comment <text>", 0, "A comment, for the log." },
+	{ 0 },
+};
+
 static const struct cfg_kw kws[] = {
 	CHECK_RULE_KWS("http-check"),
 	{ .name = "http-check disable-on-404",
@@ -262,13 +309,19 @@ static const struct cfg_kw kws[] = {
 		.doc = "A response with status 404 stops new sessions of the server, but not those "
 		       "with a persistence cookie." },
 	{ .name = "http-check expect",
+		.dflt = "a status from 200 to 399",
+		.values = http_expect_words,
+		.example = "http-check expect status 200-299\n"
+			"http-check expect ! rstring \"(?i)error\"",
 		.sections = CFG_BE,
 		.min = 1,
 		.max = CFG_ANY,
 		.parse = parse_http_check_expect,
 		.syntax = "[<option>...] [!] <match> <pattern>",
-		.doc = "What the response has to be; the default is a status from 200 to 399." },
+		.doc = "What the response has to be." },
 	{ .name = "http-check send",
+		.dflt = "the request of option httpchk",
+		.values = http_send_words,
 		.sections = CFG_BE,
 		.max = CFG_ANY,
 		.parse = parse_http_check_send,
@@ -341,26 +394,56 @@ parse_tcp_check_expect(struct cfg_ctx *ctx)
 	return check_cfg_parse_expect(ctx, words, 0);
 }
 
-#define SEND(n, as, args, text)                                                             \
-	{                                                                                   \
-		.name = "tcp-check " n, .sections = CFG_BE, .min = 1, .max = 3,             \
-		.parse = parse_tcp_check_send, .arg = as, .syntax = args " [comment <text>]", \
-		.doc = text                                                                 \
-	}
+static const struct cfg_enum tcp_expect_words[] = {
+	{ "string <text>", 0, "The bytes contain the text." },
+	{ "string-lf <fmt>", 0, "They contain the text that the format makes." },
+	{ "rstring <regex>", 0, "They match." },
+	{ "binary <hex>", 0, "They contain these bytes." },
+	{ "binary-lf <fmt>", 0, "They contain the bytes whose hexadecimal digits the format "
+		"makes." },
+	{ "rbinary <regex>", 0, "Their hexadecimal digits match." },
+	{ "comment <text>", 0, "A comment, for the log." },
+	{ "min-recv <bytes>", 0, "Waits for at least so many bytes; -1 for all that comes." },
+	{ "ok-status <status>", 0, "What the check is when the response is as expected: L7OK, "
+		"L7OKC, L6OK or L4OK." },
+	{ "error-status <status>", 0, "What the check is when it is not: L7OKC, L7RSP, L7STS, "
+		"L6RSP or L4CON." },
+	{ "tout-status <status>", 0, "What the check is when no response comes in time: "
+		"L7TOUT, L6TOUT or L4TOUT." },
+	{ "on-success <fmt>", 0, "Text of the log when the response is as expected." },
+	{ "on-error <fmt>", 0, "Text of the log when it is not." },
+	{ "status-code <expr>", 0, "The code that the check reports." },
+	{ "!", 0, "The response must not match." },
+	{ 0 },
+};
+
+#define SEND(n, as, args, text, ...) \
+	{ .name = "tcp-check " n, .sections = CFG_BE, .min = 1, .max = 3, .parse = \
+		parse_tcp_check_send, .arg = as, .syntax = args " [comment <text>]", .doc \
+		= text, __VA_ARGS__ }
 
 static const struct cfg_kw tcp_check_kws[] = {
 	CHECK_RULE_KWS("tcp-check"),
 	{ .name = "tcp-check expect",
+		.dflt = "none",
+		.values = tcp_expect_words,
+		.example = "tcp-check connect\n"
+			"tcp-check send PING\\r\\n\n"
+			"tcp-check expect string +PONG",
 		.sections = CFG_BE,
 		.min = 1,
 		.max = CFG_ANY,
 		.parse = parse_tcp_check_expect,
 		.syntax = "[<option>...] [!] <match> <pattern>",
 		.doc = "What the server has to send." },
-	SEND("send", SEND_TEXT, "<text>", "Sends a text."),
-	SEND("send-binary", SEND_HEX, "<hex>", "Sends bytes, given in hexadecimal."),
-	SEND("send-binary-lf", SEND_HEX_FMT, "<fmt>", "Sends bytes, formatted in hexadecimal."),
-	SEND("send-lf", SEND_FMT, "<fmt>", "Sends a formatted text."),
+	SEND("send", SEND_TEXT, "<text>", "Sends a text.",
+		.dflt = "none"),
+	SEND("send-binary", SEND_HEX, "<hex>", "Sends bytes, given in hexadecimal.",
+		.dflt = "none"),
+	SEND("send-binary-lf", SEND_HEX_FMT, "<fmt>", "Sends bytes, formatted in hexadecimal.",
+		.dflt = "none"),
+	SEND("send-lf", SEND_FMT, "<fmt>", "Sends a formatted text.",
+		.dflt = "none"),
 	{ 0 },
 };
 

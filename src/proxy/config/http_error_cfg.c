@@ -180,36 +180,43 @@ static const struct cfg_section sections[] = {
 	{ 0 },
 };
 
-#define ERRORLOC(n, status, text)                                               \
-	{                                                                       \
-		.name = n, .sections = CFG_PROXIES, .min = 2, .max = 2,         \
-		.parse = parse_errorloc, .arg = status, .syntax = "<code> <url>", \
-		.doc = text                                                     \
-	}
+#define ERRORLOC(n, status, text, ...) \
+	{ .name = n, .sections = CFG_PROXIES, .min = 2, .max = 2, .parse = parse_errorloc, \
+		.arg = status, .syntax = "<code> <url>", .doc = text, __VA_ARGS__ }
 
 static const struct cfg_kw errors_kws[] = {
 	{ .name = "errorfile",
+		.dflt = "built-in responses",
+		.example = "errorfile 503 /etc/tacit/maintenance.http",
 		.sections = CFG_PROXIES | CFG_HTTP_ERRORS,
 		.min = 2,
 		.max = 2,
 		.parse = parse_errorfile,
 		.syntax = "<code> <file>",
-		.doc = "Sends the content of a file, a whole HTTP response, instead of a built-in "
-			"error response. If the file is empty the connection is closed without a "
-			"response." },
+		.doc = "For one of the statuses 200, 400, 401, 403, 404, 405, 407, 408, 410, "
+			"413, 414, 421, 422, 425, 429, 431, 500, 501, 502, 503, 504 and 505: "
+			"sends the content of a file, a whole HTTP response, instead of a "
+			"built-in error response. If the file is empty the connection is closed "
+			"without a response." },
 	{ .name = "errorfiles",
+		.dflt = "none",
 		.sections = CFG_PROXIES,
 		.min = 1,
 		.max = CFG_ANY,
 		.parse = parse_errorfiles,
 		.syntax = "<section> [<code>...]",
 		.doc = "Uses all or some of the error responses of a section 'http-errors'." },
-	ERRORLOC("errorloc", 302, "Sends a redirect (302) instead of a built-in error response."),
+	ERRORLOC("errorloc", 302,
+		"Sends a redirect (302) instead of a built-in error response, as errorloc302 "
+		"does.",
+		.dflt = "built-in responses"),
 	ERRORLOC("errorloc302", 302, "Sends a redirect (302) instead of a built-in error "
-		"response."),
+		"response.",
+		.dflt = "built-in responses"),
 	ERRORLOC("errorloc303", 303,
 		"Sends a redirect (303, which changes the method to GET) instead of a built-in "
-		"error response."),
+		"error response.",
+		.dflt = "built-in responses"),
 	{ 0 },
 };
 
@@ -454,8 +461,28 @@ parse_http_error(struct cfg_ctx *ctx)
 	return rc;
 }
 
+static const struct cfg_enum http_error_words[] = {
+	{ "status <code>", 0, "The status whose response this is; see errorfile for those that "
+		"there are." },
+	{ "content-type <type>", 0, "Type of the body." },
+	{ "default-errorfiles", 0, "The page of errorfile or errorfiles that would be sent "
+		"otherwise." },
+	{ "errorfile <file>", 0, "A file with a whole response." },
+	{ "errorfiles <section>", 0, "The page of a section http-errors." },
+	{ "file <file>", 0, "A file with the body." },
+	{ "lf-file <file>", 0, "A file with a format that makes the body." },
+	{ "string <text>", 0, "The body." },
+	{ "lf-string <fmt>", 0, "A format that makes the body." },
+	{ "hdr <name> <fmt>", 0, "A header field; may be repeated." },
+	{ 0 },
+};
+
 static const struct cfg_kw kws[] = {
 	{ .name = "http-error",
+		.dflt = "built-in responses",
+		.values = http_error_words,
+		.example = "http-error status 503 content-type text/html file "
+			"/etc/tacit/sorry.html",
 		.sections = CFG_PROXIES,
 		.min = 2,
 		.max = CFG_ANY,

@@ -344,15 +344,20 @@ parse_format(struct cfg_ctx *ctx)
 	return 0;
 }
 
+static const struct cfg_enum preset_forms[] = {
+	{ "clf", LOG_PRESET_CLF, "The common log format of web servers, with more fields "
+		"behind it." },
+	{ "json", LOG_PRESET_JSON, "Each line is an object: see Logs in JSON." },
+	{ 0 },
+};
+
 static int
 parse_preset(struct cfg_ctx *ctx)
 {
-	static const struct cfg_enum forms[] = { { "clf", LOG_PRESET_CLF },
-		{ "json", LOG_PRESET_JSON }, { 0 } };
 	struct proxy *p = ctx->obj;
 	int preset = (int)ctx->kw->arg;
 
-	if (ctx->argc > 0 && cfg_arg_enum(ctx, 0, forms, &preset) < 0)
+	if (ctx->argc > 0 && cfg_arg_enum(ctx, 0, preset_forms, &preset) < 0)
 		return -1;
 	mem_free(p->log.format_text);
 	p->log.format_text = NULL;
@@ -361,8 +366,34 @@ parse_preset(struct cfg_ctx *ctx)
 	return 0;
 }
 
+static const struct cfg_enum log_words[] = {
+	{ "global", 0, "In a proxy: the targets of the section global." },
+	{ "len <length>", 0, "Longest line in bytes, 80 to 65535; longer ones are cut. It is "
+		"1024 if it is not given." },
+	{ "format <format>", 0, "Header of a line: local (time, tag, pid), rfc3164 (with the "
+		"host), rfc5424, priority (only facility and level, as <134>), short (only the "
+		"level, as <6>), timed (short with the time), iso (the time), raw (none), or "
+		"json (each line an object). It is local if it is not given, rfc3164 with "
+		"log-send-hostname." },
+	{ "sample <ranges>:<size>", 0, "Sends only these of each <size> lines, such as "
+		"1-2,5:10." },
+	{ "profile <name>", 0, "The section log-profile that says what lines look like." },
+	{ "<facility>", 0, "kern, user, mail, daemon, auth, syslog, lpr, news, uucp, cron, "
+		"auth2, ftp, ntp, audit, alert, cron2, or local0 to local7." },
+	{ "<level>", 0, "The least severe level that is sent: emerg, alert, crit, err, "
+		"warning, notice, info or debug. It is debug if it is not given." },
+	{ "<minlevel>", 0, "The most severe level that lines have: more severe ones are sent "
+		"with it. It is emerg if it is not given." },
+	{ 0 },
+};
+
 static const struct cfg_kw kws[] = {
 	{ .name = "log",
+		.dflt = "none: nothing is logged",
+		.values = log_words,
+		.example = "log /dev/log local0\n"
+			"log 192.0.2.9:514 format rfc5424 local1 notice\n"
+			"log stdout format raw daemon",
 		.sections = CFG_GLOBAL | CFG_PROXIES,
 		.flags = CFG_KW_NO,
 		.min = 0,
@@ -382,8 +413,10 @@ static const struct cfg_kw kws[] = {
 		.max = 1,
 		.parse = parse_tag,
 		.syntax = "<tag>",
-		.doc = "Tag in the header of syslog messages; the default is the program's name." },
+		.doc = "Tag in the header of syslog messages.",
+		.dflt = "the program's name" },
 	{ .name = "log-send-hostname",
+		.dflt = "off; without a name it is the host's",
 		.sections = CFG_GLOBAL,
 		.min = 0,
 		.max = 1,
@@ -391,6 +424,10 @@ static const struct cfg_kw kws[] = {
 		.syntax = "[<name>]",
 		.doc = "Adds the host's name to the header of syslog messages." },
 	{ .name = "log-format",
+		.dflt = "a line with the addresses and the frontend, as soon as the session has "
+			"a server",
+		.example = "log-format \"%ci:%cp [%tr] %ft %b/%s %TR/%Tw/%Tc/%Tr/%Ta %ST %B "
+			"%{+Q}r\"",
 		.once = "log format",
 		.sections = CFG_FE,
 		.min = 1,
@@ -399,6 +436,7 @@ static const struct cfg_kw kws[] = {
 		.syntax = "<format>",
 		.doc = "Format of the log line of a session." },
 	{ .name = "error-log-format",
+		.dflt = "a line with the reason, in the form of option tcplog or option httplog",
 		.once = "error-log-format",
 		.sections = CFG_FE,
 		.min = 1,
@@ -408,6 +446,7 @@ static const struct cfg_kw kws[] = {
 		.doc = "Format of the log line of a connection that sent no valid request or no "
 			"valid PROXY header." },
 	{ .name = "log-format-sd",
+		.dflt = "none",
 		.once = "log-format-sd",
 		.sections = CFG_FE,
 		.min = 1,
@@ -440,6 +479,8 @@ static const struct cfg_kw kws[] = {
 		.arg = LOG_PRESET_TCP,
 		.doc = "Logs sessions with timers, termination state and counters." },
 	{ .name = "option httplog",
+		.dflt = "off",
+		.values = preset_forms,
 		.once = "log format",
 		.sections = CFG_FE,
 		.min = 0,
@@ -681,6 +722,22 @@ parse_log_steps(struct cfg_ctx *ctx)
 	return 0;
 }
 
+static const struct cfg_enum step_words[] = {
+	{ "accept", 0, "A connection is accepted." },
+	{ "request", 0, "Mode http: the head of a request is complete, before its rules." },
+	{ "connect", 0, "There is a connection to the server." },
+	{ "response", 0, "Mode http: the head of the response has been processed." },
+	{ "close", 0, "The end of the session or request." },
+	{ "error", 0, "A connection without a valid request, PROXY header or handshake; these "
+		"lines are always written." },
+	{ "tcp-req-conn, tcp-req-sess, tcp-req-cont, tcp-res-cont, http-req, http-res, "
+		"http-after-res", 0, "In "
+		"log-profile only: the action do-log, in the list of this name." },
+	{ "any", 0, "In log-profile only: all steps that have no line of their own." },
+	{ "all", 0, "In log-steps only: accept, request, connect, response and close." },
+	{ 0 },
+};
+
 static const struct cfg_kw profile_kws[] = {
 	{ .name = "log-tag",
 		.once = "log-tag",
@@ -690,34 +747,31 @@ static const struct cfg_kw profile_kws[] = {
 		.parse = parse_profile_tag,
 		.syntax = "<tag>",
 		.doc = "Tag of all lines for targets with this profile, also of messages about "
-			"servers and the process." },
+			"servers and the process.",
+		.dflt = "the log-tag of the proxy" },
 	{ .name = "on",
+		.dflt = "none: the line is the frontend's",
+		.values = step_words,
 		.sections = CFG_LOG_PROFILE,
 		.min = 1,
 		.max = CFG_ANY,
 		.parse = parse_on,
 		.syntax = "<step> [drop] [format <format>] [sd <format>]",
-		.doc = "What a line that is written at this step looks like: another format than "
-			"the frontend's log-format or error-log-format, and other structured data "
-			"than its log-format-sd. What is missing is the frontend's. 'drop' writes "
-			"no line. The steps are accept, request, connect, response, close, error "
-			"for connections without a valid request, PROXY header or handshake, those "
-			"of the action 'do-log', and any for all that have no 'on' of their own. A "
-			"frontend with a profile that has 'on close' writes its line at the end, "
-			"whatever its log-format shows." },
+		.doc = "What a line that is written at this step looks like: another format "
+			"than the frontend's log-format or error-log-format, and other "
+			"structured data than its log-format-sd. What is missing is the "
+			"frontend's. 'drop' writes no line. A frontend with a profile that has "
+			"'on close' writes its line at the end, whatever its log-format shows." },
 	{ .name = "log-steps",
+		.dflt = "one line, as soon as all that it shows is known",
+		.values = step_words,
 		.once = "log-steps",
 		.sections = CFG_FE,
 		.min = 1,
 		.max = 1,
 		.parse = parse_log_steps,
 		.syntax = "all|<step>[,<step>...]",
-		.doc = "Writes a log line at each of these steps, instead of one as soon as all "
-			"that it shows is known: accept, when a connection is accepted; request, "
-			"when the head of a request is complete, before its rules; connect, when "
-			"there is a connection to the server; response, when the head of its "
-			"response has been processed; close, at the end. Request and response "
-			"exist in mode http only. Lines of the step error are always written." },
+		.doc = "Writes a log line at each of these steps." },
 	{ 0 },
 };
 

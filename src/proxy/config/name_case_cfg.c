@@ -101,6 +101,7 @@ parse_adjust_file(struct cfg_ctx *ctx)
 
 static const struct cfg_kw kws[] = {
 	{ .name = "h1-case-adjust",
+		.dflt = "none",
 		.sections = CFG_GLOBAL,
 		.min = 2,
 		.max = 2,
@@ -111,13 +112,15 @@ static const struct cfg_kw kws[] = {
 			"h1-case-adjust-bogus-server. Other names are sent as they were received; "
 			"HAProxy sends them in lower case. Trailers are not changed." },
 	{ .name = "h1-case-adjust-file",
+		.dflt = "none",
 		.sections = CFG_GLOBAL,
 		.min = 1,
 		.max = 1,
 		.parse = parse_adjust_file,
 		.syntax = "<file>",
-		.doc = "Reads such pairs from a file, one in each line; lines that begin with # "
-			"are comments. The last of several files applies." },
+		.doc = "Reads pairs of names as those of h1-case-adjust from a file, one in "
+			"each line; lines that begin with # are comments. The last of several "
+			"files applies." },
 	{ 0 },
 };
 

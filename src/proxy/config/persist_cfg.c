@@ -273,8 +273,38 @@ parse_rule(struct cfg_ctx *ctx)
 
 #define BACKENDS (CFG_LISTEN | CFG_BACKEND)
 
+static const struct cfg_enum cookie_words[] = {
+	{ "rewrite", 0, "The server sets the cookie; tacit replaces its value in responses by "
+		"the server's name. Without any of the three the cookie is only read." },
+	{ "insert", 0, "tacit adds the cookie to responses of clients that do not have it." },
+	{ "prefix", 0, "The server's name is put before the value of the server's own cookie, "
+		"and taken off in requests." },
+	{ "indirect", 0, "With insert: the server does not see the cookie, and a client that "
+		"has it does not get it again." },
+	{ "nocache", 0, "A response that sets the cookie is made private." },
+	{ "postonly", 0, "With insert: only responses to POST get the cookie." },
+	{ "preserve", 0, "With insert or indirect: a cookie of this name that the server "
+		"itself sets is left alone, so that the server can end the persistence." },
+	{ "httponly", 0, "The cookie has the attribute HttpOnly: scripts do not see it." },
+	{ "secure", 0, "The cookie has the attribute Secure: browsers send it over TLS only." },
+	{ "domain <domain>", 0, "The cookie has this attribute Domain; may be repeated." },
+	{ "maxidle <time>", 0, "The cookie is ignored, and set again, when it was not used for "
+		"this time; the unit is seconds." },
+	{ "maxlife <time>", 0, "The cookie is ignored, and set again, this time after it was "
+		"set first." },
+	{ "dynamic", 0, "A server without an own cookie gets one made of its address, its port "
+		"and the dynamic-cookie-key, the same as in HAProxy." },
+	{ "attr <value>", 0, "Another attribute, such as SameSite=Lax; may be repeated." },
+	{ 0 },
+};
+
 static const struct cfg_kw kws[] = {
 	{ .name = "cookie",
+		.dflt = "none",
+		.values = cookie_words,
+		.example = "cookie SRV insert indirect nocache httponly\n"
+			"server a 192.0.2.11:80 cookie a\n"
+			"server b 192.0.2.12:80 cookie b",
 		.once = "cookie",
 		.sections = CFG_BE,
 		.min = 1,
@@ -283,12 +313,10 @@ static const struct cfg_kw kws[] = {
 		.syntax = "<name> [rewrite|insert|prefix] [indirect] [nocache] [postonly] "
 			  "[preserve] [httponly] [secure] [domain <domain>]... [maxidle <time>] "
 			  "[maxlife <time>] [dynamic] [attr <value>]...",
-		.doc = "Binds clients to a server by a cookie that names it (see server option "
-		       "cookie). With nocache every response that sets the cookie is made "
-		       "private, unless its header restricts caching already. With dynamic a "
-		       "server without an own cookie gets one made of its address, its port and "
-		       "the dynamic-cookie-key, the same as in HAProxy." },
+		.doc = "Binds clients to a server by a cookie that names it: by the server's "
+			"option cookie." },
 	{ .name = "dynamic-cookie-key",
+		.dflt = "none",
 		.once = "dynamic-cookie-key",
 		.sections = CFG_BE,
 		.min = 1,
@@ -297,6 +325,7 @@ static const struct cfg_kw kws[] = {
 		.syntax = "<key>",
 		.doc = "The secret key that dynamic cookies are made with (see cookie)." },
 	{ .name = "force-persist",
+		.dflt = "none",
 		.sections = BACKENDS,
 		.min = 2,
 		.max = CFG_ANY,
@@ -305,6 +334,8 @@ static const struct cfg_kw kws[] = {
 		.syntax = "{if | unless} <condition>",
 		.doc = "Keeps persistence even when the server is down." },
 	{ .name = "ignore-persist",
+		.dflt = "none",
+		.example = "ignore-persist if { path_end .css .js .png }",
 		.sections = BACKENDS,
 		.min = 2,
 		.max = CFG_ANY,
@@ -314,6 +345,7 @@ static const struct cfg_kw kws[] = {
 		.doc = "Ignores the persistence cookie and sets none. The first line of "
 		       "ignore-persist and force-persist whose condition is true applies." },
 	{ .name = "persist",
+		.dflt = "none",
 		.once = "persist",
 		.sections = CFG_BE,
 		.min = 1,
@@ -324,6 +356,8 @@ static const struct cfg_kw kws[] = {
 			"that an RDP client begins with, msts if no name is given. tcp-request "
 			"content rules have to wait for it." },
 	{ .name = "use-server",
+		.dflt = "none",
+		.example = "use-server a if { req.hdr(x-debug) -m found }",
 		.sections = BACKENDS,
 		.flags = CFG_KW_STRICT,
 		.min = 3,

@@ -394,6 +394,7 @@ dispatch_cfg_finish(struct proxy *p, const struct proxies *ps, struct cfg_diag *
 
 static const struct cfg_kw kws[] = {
 	{ .name = "dispatch",
+		.dflt = "none",
 		.sections = CFG_BACKEND | CFG_LISTEN,
 		.min = 1,
 		.max = 1,
@@ -407,14 +408,15 @@ static const struct cfg_kw kws[] = {
 		.flags = CFG_KW_NO,
 		.parse = proxy_cfg_option,
 		.arg = OPT_TRANSPARENT,
-		.doc = "The same with the address and port that the client connected to, before "
-		       "the kernel redirected it (NAT, or 'bind ... transparent'). Cannot be "
-		       "combined with 'balance'." },
+		.doc = "Where connections go that a cookie, persistence or a rule binds to no "
+			"server: to the address that the client has connected to, before the "
+			"kernel redirected it (NAT, or 'bind ... transparent'). Cannot be "
+			"combined with 'balance'." },
 	{ .name = "transparent",
 		.sections = CFG_BE,
 		.parse = proxy_cfg_option,
 		.arg = OPT_TRANSPARENT,
-		.doc = "The same as 'option transparent'; an old form." },
+		.doc = "An old form of option transparent." },
 	{ 0 },
 };
 

@@ -335,16 +335,22 @@ parse_use_backend(struct cfg_ctx *ctx)
 	return 0;
 }
 
-#define COUNT(n, where, field, text)                                                    \
-	{                                                                               \
-		.name = n, .sections = where, .min = 1, .max = 1, .parse = parse_count, \
-		.arg = offsetof(struct proxy, field), .syntax = "<number>", .doc = text \
-	}
+static const struct cfg_enum mode_words[] = {
+	{ "tcp", 0, "Forwards the bytes of connections; rules may inspect the first ones." },
+	{ "http", 0, "Parses requests and responses, and forwards each request by itself." },
+	{ 0 },
+};
+
+#define COUNT(n, where, field, text, ...) \
+	{ .name = n, .sections = where, .min = 1, .max = 1, .parse = parse_count, .arg = \
+		offsetof(struct proxy, field), .syntax = "<number>", .doc = text, \
+		__VA_ARGS__ }
 #define ANYWHERE (CFG_FRONTEND | CFG_BACKEND | CFG_LISTEN)
 #define FRONT (CFG_FRONTEND | CFG_LISTEN)
 
 static const struct cfg_kw kws[] = {
 	{ .name = "acl",
+		.dflt = "none",
 		.sections = CFG_PROXIES,
 		.min = 2,
 		.max = CFG_ANY,
@@ -352,9 +358,13 @@ static const struct cfg_kw kws[] = {
 		.syntax = "<name> <criterion> [<flags>] [<operator>] [<value>...]",
 		.doc = "Defines a condition. Several lines with one name are combined by OR." },
 	COUNT("backlog", CFG_FE, backlog,
-		"Length of the kernel's queue of connections that are not accepted yet; 0, the "
-		"default, uses maxconn."),
+		"Length of the kernel's queue of connections that are not accepted yet.",
+		.dflt = "0, which uses maxconn"),
 	{ .name = "bind",
+		.dflt = "none",
+		.example = "bind :80\n"
+			"bind 192.0.2.1:443,[2001:db8::1]:443 ssl crt /etc/tacit/site.pem\n"
+			"bind unix@/run/tacit/web.sock mode 660",
 		.sections = FRONT,
 		.min = 1,
 		.max = CFG_ANY,
@@ -364,6 +374,8 @@ static const struct cfg_kw kws[] = {
 			"front they are of Multipath TCP; without it in the kernel the start "
 			"fails." },
 	{ .name = "default_backend",
+		.dflt = "none: without a backend a request is answered with 503, and a "
+			"connection of mode tcp is closed",
 		.once = "default_backend",
 		.sections = CFG_FE,
 		.min = 1,
@@ -372,6 +384,7 @@ static const struct cfg_kw kws[] = {
 		.syntax = "<backend>",
 		.doc = "Backend of sessions that no use_backend rule applies to." },
 	{ .name = "description",
+		.dflt = "none",
 		.sections = ANYWHERE,
 		.min = 1,
 		.max = CFG_ANY,
@@ -389,8 +402,11 @@ static const struct cfg_kw kws[] = {
 		.arg = 0,
 		.doc = "Enables a proxy that the defaults disabled." },
 	COUNT("fullconn", CFG_BE, fullconn,
-		"Number of sessions at which servers with minconn reach their maxconn."),
+		"Number of sessions at which servers with minconn reach their maxconn.",
+		.dflt = "a tenth of the sum of the maxconn of all frontends that may use the "
+			"backend, at least 1"),
 	{ .name = "guid",
+		.dflt = "none",
 		.sections = ANYWHERE,
 		.min = 1,
 		.max = 1,
@@ -399,37 +415,44 @@ static const struct cfg_kw kws[] = {
 		.doc = "A name that no other proxy or server has: after a reload counters are "
 			"found by it, whatever the name of the section is then." },
 	{ .name = "id",
+		.dflt = "the next free one, from 2",
 		.sections = ANYWHERE,
 		.min = 1,
 		.max = 1,
 		.parse = parse_id,
 		.syntax = "<number>",
-		.doc = "The proxy's number in the statistics; the default is the next free one, "
-			"from 2." },
+		.doc = "The proxy's number in the statistics." },
 	COUNT("maxconn", CFG_FE, maxconn,
-		"Maximum number of concurrent connections; 0, the default, uses the process's "
-		"limit."),
+		"Maximum number of concurrent connections.",
+		.dflt = "0, which uses the process's limit"),
 	{ .name = "mode",
+		.dflt = "tcp",
+		.values = mode_words,
 		.once = "mode",
 		.sections = CFG_PROXIES,
 		.min = 1,
 		.max = 1,
 		.parse = parse_mode,
 		.syntax = "{ tcp | http }",
-		.doc = "Forwards TCP connections (tcp, the default) or HTTP requests (http)." },
+		.doc = "What a proxy forwards. A frontend and its backends usually have the "
+			"same mode." },
 	COUNT("rate-limit sessions", CFG_FE, sess_limit.max,
 		"Maximum number of new sessions per second; at the limit no connection is "
-		"accepted. 0, the default, sets none."),
+		"accepted.",
+		.dflt = "0, which sets no limit"),
 	{ .name = "retries",
+		.dflt = "3",
 		.once = "retries",
 		.sections = CFG_BE,
 		.min = 1,
 		.max = 1,
 		.parse = parse_retries,
 		.syntax = "<number>",
-		.doc = "Maximum number of connection attempts after the first one; the default is "
-			"3." },
+		.doc = "Maximum number of connection attempts after the first one." },
 	{ .name = "use_backend",
+		.dflt = "none",
+		.example = "use_backend api if { path_beg /api/ }\n"
+			"use_backend %[req.hdr(host),lower,map(/etc/tacit/hosts.map,www)]",
 		.sections = FRONT,
 		.min = 1,
 		.max = CFG_ANY,
@@ -459,37 +482,45 @@ parse_timeout(struct cfg_ctx *ctx)
 	return cfg_arg_timeout(ctx, 0, field);
 }
 
-#define TIMEOUT(n, where, field, text)                                                 \
-	{                                                                              \
-		.name = "timeout " n, .sections = where, .min = 1, .max = 1,           \
-		.parse = parse_timeout, .arg = offsetof(struct proxy_timeouts, field), \
-		.once = "timeout " n, .syntax = "<time>", .doc = text                  \
-	}
+#define TIMEOUT(n, where, field, text, ...) \
+	{ .name = "timeout " n, .sections = where, .min = 1, .max = 1, .parse = \
+		parse_timeout, .arg = offsetof(struct proxy_timeouts, field), .once = \
+		"timeout " n, .syntax = "<time>", .doc = text, __VA_ARGS__ }
 static const struct cfg_kw timeout_kws[] = {
-	TIMEOUT("client", CFG_FE, client, "Maximum time without activity on the client's side."),
+	TIMEOUT("client", CFG_FE, client, "Maximum time without activity on the client's side.",
+		.dflt = "none: clients are waited for without limit"),
 	TIMEOUT("client-fin", CFG_FE, client_fin,
-		"As timeout client, after one direction was closed."),
+		"As timeout client, after one direction was closed.",
+		.dflt = "timeout client"),
 	TIMEOUT("client-hs", CFG_FE, client_hs,
-		"Maximum time of a client's TLS handshake; the default is timeout client."),
-	TIMEOUT("connect", CFG_BE, connect, "Maximum time to connect to a server."),
+		"Maximum time of a client's TLS handshake.",
+		.dflt = "timeout client"),
+	TIMEOUT("connect", CFG_BE, connect, "Maximum time to connect to a server.",
+		.dflt = "none: the kernel gives up after about two minutes"),
 	TIMEOUT("check", CFG_BE, check, "Maximum time for a health check after the connection is "
-		"established."),
+		"established.",
+		.dflt = "none: inter limits the whole check"),
 	TIMEOUT("http-keep-alive", CFG_PROXIES, http_keep_alive,
-		"Maximum time between two requests of a client; the default is http-request."),
+		"Maximum time between two requests of a client.",
+		.dflt = "timeout http-request, else timeout client"),
 	TIMEOUT("http-request", CFG_PROXIES, http_request,
-		"Maximum time between the first byte of a request header and its end."),
+		"Maximum time between the first byte of a request header and its end.",
+		.dflt = "none: timeout client limits the whole header"),
 	TIMEOUT("queue", CFG_BE, queue,
-		"Maximum time that a connection waits for a server; the default is the connect "
-		"timeout."),
-	TIMEOUT("server", CFG_BE, server, "Maximum time without activity on the server's side."),
+		"Maximum time that a connection waits for a server.",
+		.dflt = "timeout connect"),
+	TIMEOUT("server", CFG_BE, server, "Maximum time without activity on the server's side.",
+		.dflt = "none: servers are waited for without limit"),
 	TIMEOUT("server-fin", CFG_BE, server_fin,
-		"As timeout server, after one direction was closed."),
+		"As timeout server, after one direction was closed.",
+		.dflt = "timeout server"),
 	TIMEOUT("tarpit", CFG_PROXIES, tarpit,
-		"Time after which a tarpitted request is answered; the default is the connect "
-		"timeout."),
+		"Time after which a tarpitted request is answered.",
+		.dflt = "timeout connect"),
 	TIMEOUT("tunnel", CFG_BE, tunnel,
 		"Replaces timeout client and timeout server once the server is connected, in mode "
-		"tcp and after an upgrade."),
+		"tcp and after an upgrade.",
+		.dflt = "none: timeout client and timeout server apply"),
 	{ 0 },
 };
 

@@ -76,33 +76,40 @@ parse_keepalive_time(struct cfg_ctx *ctx)
 	return take_keepalive(ctx, (ms + 999) / 1000, KEEPALIVE_SECONDS_MAX);
 }
 
-#define KEEPALIVE(n, where, fn, field, syn, text)                                    \
-	{                                                                            \
-		.name = n, .sections = where, .min = 1, .max = 1, .parse = fn,       \
-		.arg = offsetof(struct proxy, field), .syntax = syn, .doc = text     \
-	}
-#define OPTION(n, where, bits, text)                                                         \
-	{                                                                                    \
-		.name = "option " n, .sections = where, .flags = CFG_KW_NO,                  \
-		.parse = proxy_cfg_option, .arg = bits, .doc = text                          \
-	}
+#define KEEPALIVE(n, where, fn, field, syn, text, ...) \
+	{ .name = n, .sections = where, .min = 1, .max = 1, .parse = fn, .arg = \
+		offsetof(struct proxy, field), .syntax = syn, .doc = text, __VA_ARGS__ }
+#define OPTION(n, where, bits, text, ...) \
+	{ .name = "option " n, .sections = where, .flags = CFG_KW_NO, .parse = \
+		proxy_cfg_option, .arg = bits, .doc = text, __VA_ARGS__ }
 
 static const struct cfg_kw kws[] = {
 	KEEPALIVE("clitcpka-cnt", CFG_FE, parse_keepalive_count, client_keepalive.count, "<count>",
 		"Keep-alive probes without an answer that end a connection from a client, 1 to "
-		"127; 0, the default, uses the system's value. It and the times below apply with "
-		"option clitcpka or tcpka."),
+		"127. It and the times below apply with option clitcpka or tcpka.",
+		.dflt = "0, which uses the system's value"),
 	KEEPALIVE("clitcpka-idle", CFG_FE, parse_keepalive_time, client_keepalive.idle, "<time>",
 		"Time without data before keep-alive probes are sent to a client, 1 to 32767 s; "
-		"the unit is seconds, and 0, the default, uses the system's value."),
+		"the unit is seconds.",
+		.dflt = "0, which uses the system's value"),
 	KEEPALIVE("clitcpka-intvl", CFG_FE, parse_keepalive_time, client_keepalive.interval,
-		"<time>", "As clitcpka-idle: the time between two probes."),
+		"<time>",
+		"Time between two keep-alive probes to a client, 1 to 32767 s; the unit is "
+		"seconds.",
+		.dflt = "0, which uses the system's value"),
 	KEEPALIVE("srvtcpka-cnt", CFG_BE, parse_keepalive_count, server_keepalive.count, "<count>",
-		"As clitcpka-cnt, for connections to servers, with option srvtcpka or tcpka."),
+		"Keep-alive probes without an answer that end a connection to a server, 1 to "
+		"127. It and the times below apply with option srvtcpka or tcpka.",
+		.dflt = "0, which uses the system's value"),
 	KEEPALIVE("srvtcpka-idle", CFG_BE, parse_keepalive_time, server_keepalive.idle, "<time>",
-		"As clitcpka-idle, for connections to servers."),
+		"Time without data before keep-alive probes are sent to a server, 1 to 32767 s; "
+		"the unit is seconds.",
+		.dflt = "0, which uses the system's value"),
 	KEEPALIVE("srvtcpka-intvl", CFG_BE, parse_keepalive_time, server_keepalive.interval,
-		"<time>", "As clitcpka-intvl, for connections to servers."),
+		"<time>",
+		"Time between two keep-alive probes to a server, 1 to 32767 s; the unit is "
+		"seconds.",
+		.dflt = "0, which uses the system's value"),
 	{ .name = "bind-process",
 		.sections = CFG_PROXIES,
 		.max = CFG_ANY,
@@ -117,13 +124,14 @@ static const struct cfg_kw kws[] = {
 	OPTION("persist", CFG_BE, OPT_PERSIST,
 		"Uses the server that a client's cookie names even when it is down."),
 	{ .name = "option redispatch",
+		.dflt = "off: a retry uses the same server",
 		.sections = CFG_BE,
 		.flags = CFG_KW_NO,
 		.max = 1,
 		.parse = parse_redispatch,
 		.syntax = "[<interval>]",
-		.doc = "Uses another server for a retry: with -1, the default, at the last "
-			"attempt; with N at every Nth attempt." },
+		.doc = "Uses another server for a retry: with -1 at the last attempt, with N at "
+			"every Nth attempt. Without a number it is -1." },
 	OPTION("socket-stats", CFG_FE, OPT_SOCKET_STATS,
 		"Shows the counters of each listening socket: in show stat, on the statistics page "
 		"and in the metrics haproxy_listener_*. Sockets are named as their bind line, or "
@@ -133,16 +141,22 @@ static const struct cfg_kw kws[] = {
 		"on unless the frontend or the backend has 'no option splice-auto'. If it is set "
 		"explicitly, a derived maxconn reserves descriptors for the pipes; otherwise pipes "
 		"use what is left. In mode http it applies to bodies with a Content-Length or "
-		"delimited by the end of the connection, and to tunnels."),
+		"delimited by the end of the connection, and to tunnels.",
+		.dflt = "on in mode tcp, off in mode http"),
 	OPTION("splice-request", CFG_PROXIES, OPT_SPLICE_REQUEST,
-		"As splice-auto for data from clients, from the first read on."),
+		"Forwards data from clients through kernel pipes, without a copy, from the "
+		"first read on; see option splice-auto.",
+		.dflt = "off"),
 	OPTION("splice-response", CFG_PROXIES, OPT_SPLICE_RESPONSE,
-		"As splice-auto for data from servers, from the first read on."),
+		"Forwards data from servers through kernel pipes, without a copy, from the "
+		"first read on; see option splice-auto.",
+		.dflt = "off"),
 	OPTION("srvtcpka", CFG_BE, OPT_SRVTCPKA,
 		"Enables TCP keep-alive on connections to servers."),
 	OPTION("tcp-smart-accept", CFG_FE, OPT_SMART_ACCEPT,
 		"Avoids the ACK of a connection's first data: what is sent next acknowledges them. "
-		"In mode http it is on unless 'no option tcp-smart-accept' is set."),
+		"In mode http it is on unless 'no option tcp-smart-accept' is set.",
+		.dflt = "on in mode http, off in mode tcp"),
 	OPTION("tcp-smart-connect", CFG_BE, OPT_SMART_CONNECT,
 		"Avoids the ACK that completes a connection to a server when there is data to "
 		"send. In mode http a connection that the server has closed is also reset, which "

@@ -170,28 +170,40 @@ parse_dns_timeout(struct cfg_ctx *ctx)
 	return 0;
 }
 
-#define KW(n, args, fn, a, syn, text)                                                          \
-	{                                                                                      \
-		.name = n, .sections = CFG_RESOLVERS, .min = args, .max = args, .parse = fn,   \
-		.arg = a, .syntax = syn, .doc = text                                           \
-	}
-#define KW_HOLD(n, h, text) KW("hold " n, 1, parse_hold, h, "<time>", text)
+#define KW(n, args, fn, a, syn, text, ...) \
+	{ .name = n, .sections = CFG_RESOLVERS, .min = args, .max = args, .parse = fn, \
+		.arg = a, .syntax = syn, .doc = text, __VA_ARGS__ }
+#define KW_HOLD(n, h, text, ...) \
+	KW("hold " n, 1, parse_hold, h, "<time>", text, __VA_ARGS__)
 
 static const struct cfg_kw kws[] = {
 	KW("accepted_payload_size", 1, parse_payload, 0, "<bytes>",
-		"Longest datagram that is accepted, at most 65535, which queries announce; the "
-		"default is 512."),
+		"Longest datagram that is accepted, at most 65535, which queries announce.",
+		.dflt = "512"),
 	KW_HOLD("nx", HOLD_NX,
-		"How long a name stays valid after its last valid response when name servers say "
-		"that there is no such name; the default is 30 s."),
+		"How long a name stays valid after its last valid response when name servers "
+		"say that there is no such name.",
+		.dflt = "30 s"),
 	KW_HOLD("obsolete", HOLD_OBSOLETE,
-		"How long a record is kept that responses no longer have; the default is 0."),
-	KW_HOLD("other", HOLD_OTHER, "As hold nx, for all other errors."),
-	KW_HOLD("refused", HOLD_REFUSED, "As hold nx, when name servers refuse to answer."),
-	KW_HOLD("timeout", HOLD_TIMEOUT, "As hold nx, when no name server answers."),
+		"How long a record is kept that responses no longer have.",
+		.dflt = "0"),
+	KW_HOLD("other", HOLD_OTHER,
+		"How long a name stays valid after its last valid response after errors that "
+		"the other keywords do not name.",
+		.dflt = "30 s"),
+	KW_HOLD("refused", HOLD_REFUSED,
+		"How long a name stays valid after its last valid response when name servers "
+		"refuse to answer.",
+		.dflt = "30 s"),
+	KW_HOLD("timeout", HOLD_TIMEOUT,
+		"How long a name stays valid after its last valid response when no name server "
+		"answers.",
+		.dflt = "30 s"),
 	KW_HOLD("valid", HOLD_VALID,
-		"How long do-resolve uses an answer before it asks again; the default is 10 s."),
+		"How long do-resolve uses an answer before it asks again.",
+		.dflt = "10 s"),
 	{ .name = "nameserver",
+		.dflt = "none",
 		.sections = CFG_RESOLVERS,
 		.min = 2,
 		.max = CFG_ANY,
@@ -203,11 +215,14 @@ static const struct cfg_kw kws[] = {
 	KW("parse-resolv-conf", 0, parse_resolv_conf, 0, NULL,
 		"Adds the name servers of /etc/resolv.conf."),
 	KW("resolve_retries", 1, parse_resolve_retries, 0, "<number>",
-		"Tries before a look-up has failed; the default is 3."),
+		"Tries before a look-up has failed.",
+		.dflt = "3"),
 	KW("timeout resolve", 1, parse_dns_timeout, 0, "<time>",
-		"Interval at which names are looked up; the default is 1 s."),
+		"Interval at which names are looked up.",
+		.dflt = "1 s"),
 	KW("timeout retry", 1, parse_dns_timeout, 1, "<time>",
-		"Time for a response before the next try; the default is 1 s."),
+		"Time for a response before the next try.",
+		.dflt = "1 s"),
 	{ 0 },
 };
 

@@ -31,8 +31,8 @@
 static int
 parse_log_proto(struct cfg_ctx *ctx, int i, struct ring_server *s)
 {
-	static const struct cfg_enum protocols[] = { { "legacy", 0 }, { "octet-count", 1 },
-		{ 0 } };
+	static const struct cfg_enum protocols[] = { { "legacy", 0, NULL },
+		{ "octet-count", 1, NULL }, { 0 } };
 
 	return cfg_arg_enum(ctx, i + 1, protocols, &s->conf.counts_octets) < 0 ? -1 : 2;
 }
@@ -293,25 +293,27 @@ parse_ring_timeout(struct cfg_ctx *ctx)
 	return cfg_arg_timeout(ctx, 0, ctx->kw->arg ? &c->server_ms : &c->connect_ms);
 }
 
-#define KW(n, most, fn, a, syn, text)                                                     \
-	{                                                                                  \
-		.name = n, .sections = CFG_RING, .min = 1, .max = most, .parse = fn,       \
-		.arg = a, .syntax = syn, .doc = text                                       \
-	}
+#define KW(n, most, fn, a, syn, text, ...) \
+	{ .name = n, .sections = CFG_RING, .min = 1, .max = most, .parse = fn, .arg = a, \
+		.syntax = syn, .doc = text, __VA_ARGS__ }
 
 static const struct cfg_kw kws[] = {
 	KW("backing-file", 1, parse_backing_file, 0, "<path>",
 		"The messages are also in this file, as lines, and stay there however the process "
-		"ends. A previous file gets the suffix .bak. See 'Rings in files'."),
+		"ends. A previous file gets the suffix .bak. See 'Rings in files'.",
+		.dflt = "none"),
 	KW("description", CFG_ANY, parse_ring_description, 0, "<text>",
-		"Text for 'show events'; the default is the ring's name."),
+		"Text for 'show events'.",
+		.dflt = "the ring's name"),
 	KW("format", 1, parse_ring_format, 0, "<format>",
-		"Format of the messages of this ring, as of 'log'; the default is raw. It replaces "
-		"that of the 'log' lines."),
+		"Format of the messages of this ring, as of 'log'. It replaces that of the "
+		"'log' lines.",
+		.dflt = "raw"),
 	KW("maxlen", 1, parse_maxlen, 0, "<length>",
-		"Longest message with its header; longer ones are truncated. The default is "
-		"1024."),
+		"Longest message with its header; longer ones are truncated.",
+		.dflt = "1024"),
 	{ .name = "server",
+		.dflt = "none",
 		.sections = CFG_RING,
 		.min = 2,
 		.max = CFG_ANY,
@@ -330,14 +332,14 @@ static const struct cfg_kw kws[] = {
 		       "connection broke may be lost. When the process ends servers have 2 s for "
 		       "the rest; what they do not take is reported." },
 	KW("size", 1, parse_ring_size, 0, "<size>",
-		"Bytes of memory for messages, and of the file, at least 16384, which is the "
-		"default."),
+		"Bytes of memory for messages, and of the file, at least 16384.",
+		.dflt = "16384"),
 	KW("timeout connect", 1, parse_ring_timeout, 0, "<time>",
-		"Time for a connection to a server and its TLS handshake; the default is what the "
-		"kernel allows, and 30 s for the handshake."),
+		"Time for a connection to a server and its TLS handshake.",
+		.dflt = "what the kernel allows, and 30 s for the handshake"),
 	KW("timeout server", 1, parse_ring_timeout, 1, "<time>",
-		"Time in which a server has to take some of the bytes that wait for it; the "
-		"default is none."),
+		"Time in which a server has to take some of the bytes that wait for it.",
+		.dflt = "none"),
 	{ 0 },
 };
 

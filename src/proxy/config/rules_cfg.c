@@ -79,47 +79,62 @@ parse_delay(struct cfg_ctx *ctx)
 	return 0;
 }
 
-#define DELAY(n, where, response, strict, text)                                          \
-	{                                                                                \
-		.name = n, .sections = where, .min = 1, .max = 1, .parse = parse_delay,  \
-		.flags = CFG_KW_FIRST | (strict), .once = n, .arg = response,            \
-		.syntax = "<time>", .doc = text                                          \
-	}
-#define RULES(n, where, list, strict, args, text)                                            \
-	{                                                                                    \
-		.name = n, .sections = where, .min = 1, .max = CFG_ANY, .parse = parse_proxy_rule, \
-		.flags = strict, .arg = list,                                                \
-		.syntax = args " [{if | unless} <condition>]", .doc = text                   \
-	}
+#define DELAY(n, where, response, strict, text, ...) \
+	{ .name = n, .sections = where, .min = 1, .max = 1, .parse = parse_delay, .flags = \
+		CFG_KW_FIRST | (strict), .once = n, .arg = response, .syntax = "<time>", \
+		.doc = text, __VA_ARGS__ }
+#define RULES(n, where, list, strict, args, text, ...) \
+	{ .name = n, .sections = where, .min = 1, .max = CFG_ANY, .parse = \
+		parse_proxy_rule, .flags = strict, .arg = list, .syntax = args " [{if | \
+		unless} <condition>]", .doc = text, __VA_ARGS__ }
 #define ACTION "<action> [<argument>...]"
 
 static const struct cfg_kw kws[] = {
 	RULES("http-after-response", CFG_PROXIES, RULE_HTTP_AFTER_RESPONSE, 0, ACTION,
 		"Rules for each response, including local replies; those of the backend come "
-		"first."),
+		"first.",
+		.dflt = "none",
+		.example = "http-after-response set-header Strict-Transport-Security "
+			"\"max-age=31536000\""),
 	RULES("http-request", CFG_PROXIES, RULE_HTTP_REQUEST, 0, ACTION,
-		"Rules for each request; those of the frontend come first."),
+		"Rules for each request; those of the frontend come first.",
+		.dflt = "none",
+		.example = "http-request deny if { path_beg /admin/ } !{ src 192.0.2.0/24 }\n"
+			"http-request set-header X-Forwarded-Proto https if { ssl_fc }"),
 	RULES("http-response", CFG_PROXIES, RULE_HTTP_RESPONSE, 0, ACTION,
-		"Rules for each response of a server; those of the backend come first."),
+		"Rules for each response of a server; those of the backend come first.",
+		.dflt = "none"),
 	RULES("redirect", CFG_FRONTEND | CFG_BACKEND | CFG_LISTEN, RULES_REDIRECT, 0,
 		"{location | prefix | scheme} <text> [code <status>] [<option>...]",
-		"Sends a redirect; it is evaluated after all http-request rules."),
+		"Sends a redirect; the words are those of the action redirect, and the text is "
+		"no format; it is evaluated after all http-request rules.",
+		.dflt = "none",
+		.example = "redirect scheme https code 301 unless { ssl_fc }"),
 	RULES("tcp-request connection", CFG_FE, RULE_TCP_CONNECTION, CFG_KW_STRICT, ACTION,
-		"Rules for each connection, before any data is read."),
+		"Rules for each connection, before any data is read.",
+		.dflt = "none",
+		.example = "tcp-request connection reject if { src -f /etc/tacit/blocked.lst }"),
 	RULES("tcp-request content", CFG_PROXIES, RULE_TCP_REQ_CONTENT, 0, ACTION,
 		"Rules for what a client sends before a server is selected; in mode http for each "
-		"request, before http-request."),
+		"request, before http-request.",
+		.dflt = "none",
+		.example = "tcp-request inspect-delay 5s\n"
+			"tcp-request content accept if { req.ssl_hello_type 1 }"),
 	DELAY("tcp-request inspect-delay", CFG_PROXIES, 0, 0,
 		"Maximum time that tcp-request content rules wait for more data in mode tcp. "
-		"Without it they are evaluated on the data that is there."),
+		"Without it they are evaluated on the data that is there.",
+		.dflt = "0"),
 	RULES("tcp-request session", CFG_FE, RULE_TCP_SESSION, CFG_KW_STRICT, ACTION,
-		"Rules for each connection that tcp-request connection accepted."),
+		"Rules for each connection that tcp-request connection accepted.",
+		.dflt = "none"),
 	RULES("tcp-response content", CFG_BE, RULE_TCP_RES_CONTENT, CFG_KW_STRICT, ACTION,
 		"Rules for what a server sends, before it is forwarded; in mode http for each "
-		"response, before http-response."),
+		"response, before http-response.",
+		.dflt = "none"),
 	DELAY("tcp-response inspect-delay", CFG_BE, 1, CFG_KW_STRICT,
 		"Maximum time that tcp-response content rules wait for more data in mode tcp. "
-		"Without it they are evaluated on the first data."),
+		"Without it they are evaluated on the first data.",
+		.dflt = "0"),
 	{ 0 },
 };
 

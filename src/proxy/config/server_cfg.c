@@ -70,15 +70,20 @@ opt_purge(struct cfg_ctx *ctx, void *obj)
 	return cfg_arg_timeout(ctx, 0, &t->conf->pool_purge_ms);
 }
 
+static const struct cfg_enum hash_keys[] = {
+	{ "id", SERVER_HASH_ID, "Its id." },
+	{ "addr", SERVER_HASH_ADDR, "Its address." },
+	{ "addr-port", SERVER_HASH_ADDR_PORT, "Its address and port." },
+	{ 0 },
+};
+
 static int
 opt_hash_key(struct cfg_ctx *ctx, void *obj)
 {
-	static const struct cfg_enum keys[] = { { "id", SERVER_HASH_ID },
-		{ "addr", SERVER_HASH_ADDR }, { "addr-port", SERVER_HASH_ADDR_PORT }, { NULL, 0 } };
 	struct server_target *t = obj;
 	int key;
 
-	if (cfg_arg_enum(ctx, 0, keys, &key))
+	if (cfg_arg_enum(ctx, 0, hash_keys, &key))
 		return -1;
 	t->conf->hash_key = (enum server_hash_key)key;
 	return 0;
@@ -182,12 +187,23 @@ opt_cookie(struct cfg_ctx *ctx, void *obj)
 	return cfg_arg_dup(ctx, 0, &t->conf->cookie);
 }
 
-#define OPT(n, args, fn, a, syn, text)                                                     \
-	{                                                                                  \
-		.name = n, .min = args, .max = args, .parse = fn, .arg = a, .syntax = syn, \
-		.doc = text                                                                \
-	}
-#define OPT_COUNT(n, f, text) OPT(n, 1, server_opt_count, FIELD(f) << 1, "<number>", text)
+static const struct cfg_enum proto_words[] = {
+	{ "h1", 0, "HTTP/1, in mode http." },
+	{ "none", 0, "Bytes, in mode tcp." },
+	{ 0 },
+};
+
+static const struct cfg_enum ws_words[] = {
+	{ "auto", 0, "As other requests." },
+	{ "h1", 0, "HTTP/1.1." },
+	{ 0 },
+};
+
+#define OPT(n, args, fn, a, syn, text, ...) \
+	{ .name = n, .min = args, .max = args, .parse = fn, .arg = a, .syntax = syn, .doc \
+		= text, __VA_ARGS__ }
+#define OPT_COUNT(n, f, text, ...) \
+	OPT(n, 1, server_opt_count, FIELD(f) << 1, "<number>", text, __VA_ARGS__)
 #define OPT_FLAG(n, f, value, text) OPT(n, 0, server_opt_flag, (FIELD(f) << 1) | value, NULL, text)
 #define HINT(n, why)                                                                              \
 	{                                                                                         \
@@ -197,15 +213,18 @@ opt_cookie(struct cfg_ctx *ctx, void *obj)
 static const struct cfg_opt opts[] = {
 	OPT_FLAG("backup", backup, 1, "Uses the server only when no other server is usable."),
 	OPT("cookie", 1, opt_cookie, 0, "<value>",
-		"The server's value in the persistence cookie; several servers may share one."),
+		"The server's value in the persistence cookie; several servers may share one.",
+		.dflt = "none"),
 	OPT_FLAG("disabled", disabled, 1, "Starts the server in maintenance."),
 	OPT_FLAG("enabled", disabled, 0, "Starts the server ready, whatever the defaults say."),
 	OPT("hash-key", 1, opt_hash_key, 0, "{id | addr | addr-port}",
-		"What the server's place in consistent hashing depends on: its id, the default, or "
-		"its address, without or with the port. Processes that list the same addresses in "
-		"another order choose the same servers, but with addr and addr-port not those that "
-		"HAProxy chooses. Without an address it is the id."),
+		"What the server's place in consistent hashing depends on. Processes that list "
+		"the same addresses in another order choose the same servers, but with addr and "
+		"addr-port not those that HAProxy chooses. Without an address it is the id.",
+		.dflt = "id",
+		.values = hash_keys),
 	{ .name = "guid",
+		.dflt = "none",
 		.min = 1,
 		.max = 1,
 		.parse = opt_guid,
@@ -213,39 +232,51 @@ static const struct cfg_opt opts[] = {
 		.doc = "A name that no other server or proxy has: after a reload counters and "
 			"states are found by it, whatever the server's name is then.",
 		.only_at_start = 1 },
-	OPT("id", 1, server_opt_id, 0, "<number>", "The server's number in the statistics."),
-	OPT_COUNT("maxconn", maxconn, "Maximum number of concurrent connections; 0 sets no limit."),
+	OPT("id", 1, server_opt_id, 0, "<number>", "The server's number in the statistics.",
+		.dflt = "the next free one"),
+	OPT_COUNT("maxconn", maxconn, "Maximum number of concurrent connections; 0 sets no limit.",
+		.dflt = "0"),
 	OPT("max-reuse", 1, opt_bound, FIELD(max_reuse) << 1, "<number>",
-		"Maximum number of further requests on a connection; -1, the default: no limit."),
+		"Maximum number of further requests on a connection.",
+		.dflt = "-1, which sets no limit"),
 	OPT_COUNT("maxqueue", maxqueue,
-		"Maximum number of connections in the server's queue; 0 sets no limit."),
+		"Maximum number of connections in the server's queue; 0 sets no limit.",
+		.dflt = "0"),
 	OPT_COUNT("minconn", minconn,
 		"The limit at low load: it grows to maxconn with the sessions of the backend, see "
-		"fullconn."),
+		"fullconn.",
+		.dflt = "0: the limit is maxconn"),
 	OPT_FLAG("no-backup", backup, 0, "The server is no backup, whatever the defaults say."),
 	OPT_FLAG("no-tfo", tfo, 0, "Disables TCP Fast Open, whatever the defaults say."),
-	OPT_FLAG("non-backup", backup, 0, "As no-backup."),
+	OPT_FLAG("non-backup", backup, 0,
+		"The server is no backup, whatever the defaults say: another name of no-backup."),
 	OPT_COUNT("pool-low-conn", pool_low,
 		"More idle connections than requests have use for are closed only beyond this "
-		"number, of which each worker gets its share; the default is 0."),
+		"number, of which each worker gets its share.",
+		.dflt = "0"),
 	OPT("pool-max-conn", 1, opt_bound, FIELD(pool_max) << 1, "<number>",
-		"Maximum number of idle connections; 0 keeps none, and -1, the default, sets no "
-		"limit."),
+		"Maximum number of idle connections; 0 keeps none, -1 sets no limit.",
+		.dflt = "-1"),
 	OPT("pool-purge-delay", 1, opt_purge, 0, "<time>",
-		"Interval at which half of the surplus idle connections are closed; the default is "
-		"5 s, and 0 keeps none."),
+		"Interval at which half of the surplus idle connections are closed; 0 keeps "
+		"none.",
+		.dflt = "5 s"),
 	OPT("proto", 1, server_opt_proto, 0, "h1|none",
-		"The protocol of connections, which the mode says too: h1 in mode http, none in "
-		"mode tcp."),
+		"The protocol of connections; any other than that of the mode is an error.",
+		.dflt = "what the mode needs",
+		.values = proto_words),
 	OPT("socks4", 1, opt_socks4, 0, "<address>:<port>",
 		"Connects to the server through this SOCKS4 proxy. The server's address has to be "
-		"an IPv4 address. Health checks do not use the proxy, see check-via-socks4."),
+		"an IPv4 address. Health checks do not use the proxy, see check-via-socks4.",
+		.dflt = "none"),
 	{ .name = "source",
+		.dflt = "the source of the backend",
 		.min = 1,
 		.max = CFG_ANY,
 		.parse = opt_source,
 		.syntax = "<address>[:<port>[-<port>]] " SOURCE_SYNTAX,
-		.doc = "Source address of connections to the server, as the keyword source." },
+		.doc = "Source address of connections to the server, and the one that the "
+			"server sees instead, with the words of the keyword source." },
 	{ .name = "tcp-md5sig",
 		.min = 1,
 		.max = 1,
@@ -253,11 +284,15 @@ static const struct cfg_opt opts[] = {
 		.syntax = "<key>",
 		.doc = "there are no TCP MD5 signatures (RFC 2385), which routers use." },
 	OPT("tcp-ut", 1, server_opt_tcp_ut, 0, "<time>",
-		"Maximum time that sent data may stay unacknowledged."),
+		"Maximum time that sent data may stay unacknowledged.",
+		.dflt = "none: what the kernel allows"),
 	OPT_FLAG("tfo", tfo, 1, "Connects with TCP Fast Open."),
-	OPT("weight", 1, opt_weight, 0, "<number>", "The server's share of the load, 0 to 256."),
+	OPT("weight", 1, opt_weight, 0, "<number>", "The server's share of the load, 0 to 256.",
+		.dflt = "1"),
 	OPT("ws", 1, server_opt_ws, 0, "auto|h1",
-		"The protocol of websockets: HTTP/1.1, as of all requests."),
+		"The protocol of websockets. All requests use HTTP/1.1.",
+		.dflt = "auto",
+		.values = ws_words),
 	{ 0 },
 };
 
@@ -374,8 +409,21 @@ parse_default_server(struct cfg_ctx *ctx)
 	return cfg_parse_opts(ctx, CFG_OPT_SERVER, 0, &t);
 }
 
+static const struct cfg_enum source_words[] = {
+	{ "<address>[:<port>]", 0, "The source address; 0.0.0.0 or * leaves it to the kernel." },
+	{ "interface <name>", 0, "Connections leave by this interface." },
+	{ "usesrc <address>[:<port>]", 0, "The address that servers see." },
+	{ "usesrc client", 0, "Servers see the client's address and port." },
+	{ "usesrc clientip", 0, "Servers see the client's address." },
+	{ "usesrc hdr_ip(<name>[,<occurrence>])", 0, "Servers see the address in a header "
+		"field of the request." },
+	{ 0 },
+};
+
 static const struct cfg_kw kws[] = {
 	{ .name = "default-server",
+		.dflt = "none",
+		.example = "default-server check inter 2s fall 3 rise 2 maxconn 200",
 		.sections = CFG_BE,
 		.flags = CFG_KW_STRICT,
 		.min = 0,
@@ -384,6 +432,11 @@ static const struct cfg_kw kws[] = {
 		.syntax = "<option>...",
 		.doc = "Options of the servers that follow." },
 	{ .name = "server",
+		.dflt = "none",
+		.example = "server a 192.0.2.11:8080 check maxconn 100\n"
+			"server b unix@/run/app.sock\n"
+			"server c app.example.org:443 ssl verify required ca-file @system-ca sni "
+			"str(app.example.org)",
 		.sections = CFG_BACKEND | CFG_LISTEN,
 		.flags = CFG_KW_STRICT,
 		.min = 2,
@@ -394,6 +447,9 @@ static const struct cfg_kw kws[] = {
 			"of the address Multipath TCP is used if the kernel has it; health checks "
 			"use TCP." },
 	{ .name = "server-template",
+		.dflt = "none",
+		.example = "server-template app 1-10 _http._tcp.app.example.org resolvers dns "
+			"check",
 		.sections = CFG_BACKEND | CFG_LISTEN,
 		.flags = CFG_KW_STRICT,
 		.min = 3,
@@ -404,6 +460,8 @@ static const struct cfg_kw kws[] = {
 		       "1 to <number> or those of the range <low>-<high>. With resolvers they get "
 		       "different addresses of the name, or its SRV records." },
 	{ .name = "source",
+		.values = source_words,
+		.dflt = "what the kernel chooses",
 		.sections = CFG_BE,
 		.min = 1,
 		.max = CFG_ANY,
@@ -461,22 +519,34 @@ parse_state_name(struct cfg_ctx *ctx)
 	return cfg_arg_dup(ctx, 0, &p->state_file_name);
 }
 
+static const struct cfg_enum state_words[] = {
+	{ "global", 0, "From server-state-file of the section global." },
+	{ "local", 0, "From a file of the backend, in server-state-base: see "
+		"server-state-file-name." },
+	{ "none", 0, "They are not loaded." },
+	{ 0 },
+};
+
 static const struct cfg_kw state_kws[] = {
 	{ .name = "load-server-state-from-file",
+		.dflt = "none",
+		.values = state_words,
 		.sections = CFG_BE,
 		.min = 1,
 		.max = 1,
 		.parse = parse_state_source,
 		.syntax = "{ global | local | none }",
-		.doc = "Whether states of servers are loaded at start, from the global file or one "
-		       "of the backend." },
+		.doc = "Where states of servers are loaded from at start." },
 	{ .name = "server-state-file-name",
+		.dflt = "the name of the backend",
 		.sections = CFG_BE,
 		.min = 0,
 		.max = 1,
 		.parse = parse_state_name,
 		.syntax = "[ use-backend-name | <file> ]",
-		.doc = "File with the states of the backend's servers; the default is its name." },
+		.doc = "File with the states of the backend's servers, with "
+			"load-server-state-from-file local; use-backend-name stands for the "
+			"backend's name." },
 	{ 0 },
 };
 

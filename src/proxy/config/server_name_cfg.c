@@ -28,16 +28,16 @@ opt_resolvers(struct cfg_ctx *ctx, void *obj)
 	return cfg_arg_dup(ctx, 0, &resolve_of(obj)->section);
 }
 
+static const struct cfg_enum resolve_families[] = {
+	{ "ipv4", AF_INET, "An IPv4 address, else an IPv6 one." },
+	{ "ipv6", AF_INET6, "An IPv6 address, else an IPv4 one." },
+	{ 0 },
+};
+
 static int
 opt_resolve_prefer(struct cfg_ctx *ctx, void *obj)
 {
-	static const struct cfg_enum families[] = {
-		{ "ipv4", AF_INET },
-		{ "ipv6", AF_INET6 },
-		{ NULL, 0 },
-	};
-
-	return cfg_arg_enum(ctx, 0, families, &resolve_of(obj)->prefer);
+	return cfg_arg_enum(ctx, 0, resolve_families, &resolve_of(obj)->prefer);
 }
 
 /* Calls fn for each word of a list with commas: 0, or what fn returned. */
@@ -107,15 +107,18 @@ opt_resolve_opts(struct cfg_ctx *ctx, void *obj)
 	return each_word(ctx, resolve_of(obj), take_resolve_opt);
 }
 
+static const struct cfg_enum init_methods[] = {
+	{ "last", INIT_ADDR_LAST, "The address before a reload (tune.reload.keep), or of a "
+		"state file." },
+	{ "libc", INIT_ADDR_LIBC, "What the C library finds." },
+	{ "none", INIT_ADDR_NONE, "The server starts without an address, in maintenance. With "
+		"resolvers the address before a reload is used, too." },
+	{ 0 },
+};
+
 static int
 take_init_addr(struct cfg_ctx *ctx, struct resolve_conf *c, const char *word)
 {
-	static const struct cfg_enum methods[] = {
-		{ "last", INIT_ADDR_LAST },
-		{ "libc", INIT_ADDR_LIBC },
-		{ "none", INIT_ADDR_NONE },
-		{ NULL, 0 },
-	};
 	struct addr a;
 	int method;
 
@@ -125,7 +128,7 @@ take_init_addr(struct cfg_ctx *ctx, struct resolve_conf *c, const char *word)
 		return cfg_error(ctx, 0,
 			"'%s' : too many initialization methods (%d allowed at most).",
 			ctx->opt->name, INIT_ADDR_MAX);
-	if (cfg_value_enum(word, methods, &method, NULL) == 0) {
+	if (cfg_value_enum(word, init_methods, &method, NULL) == 0) {
 		c->init[c->n_init++] = (enum init_addr)method;
 		return 0;
 	}
@@ -157,32 +160,40 @@ opt_init_addr(struct cfg_ctx *ctx, void *obj)
 	return each_word(ctx, c, take_init_addr);
 }
 
-#define OPT(n, fn, syn, text)                                                              \
-	{                                                                                  \
-		.name = n, .min = 1, .max = 1, .parse = fn, .syntax = syn, .doc = text,    \
-		.only_at_start = 1                                                         \
-	}
+static const struct cfg_enum resolve_words[] = {
+	{ "allow-dup-ip", 0, "Several servers of a backend may have one address of their name." },
+	{ "prevent-dup-ip", 0, "They may not." },
+	{ "ignore-weight", 0, "The weights of SRV records are ignored." },
+	{ 0 },
+};
+
+#define OPT(n, fn, syn, text, ...) \
+	{ .name = n, .min = 1, .max = 1, .parse = fn, .syntax = syn, .doc = text, \
+		.only_at_start = 1, __VA_ARGS__ }
 
 static const struct cfg_opt opts[] = {
 	{ .name = "init-addr", .min = 0, .max = 1, .parse = opt_init_addr, .only_at_start = 1,
-		.syntax = "<method>[,<method>]...", .doc =
-		"What finds the address of a name at start, in order: libc asks the C library, an "
-		"address is used as it is, none starts the server without an address, in "
-		"maintenance, and last is the address before a reload (tune.reload.keep). If none "
-		"of them finds one, tacit does not start. With resolvers none uses the address "
-		"before a reload, too. The default is last,libc with resolvers, and libc,last "
-		"without; it applies, too, if there is no method, with a warning." },
+		.syntax = "<method>[,<method>]...",
+		.dflt = "last,libc with resolvers, and libc,last without",
+		.values = init_methods,
+		.doc = "What finds the address of a name at start, in order; an address among "
+		       "the methods is used as it is. If none of them finds one, tacit does not "
+		       "start. Without a method the default applies, with a warning." },
 	OPT("resolve-net", opt_resolve_net, "<network>[,<network>]...",
-		"Networks whose addresses are preferred, at most five."),
+		"Networks whose addresses are preferred, at most five.",
+		.dflt = "none"),
 	OPT("resolve-opts", opt_resolve_opts, "<option>[,<option>]...",
-		"allow-dup-ip: several servers of a backend may have one address of their name; "
-		"prevent-dup-ip: they may not, which is the default; ignore-weight: the weights "
-		"of SRV records are ignored."),
+		"How the addresses of a name are used.",
+		.dflt = "prevent-dup-ip",
+		.values = resolve_words),
 	OPT("resolve-prefer", opt_resolve_prefer, "ipv4|ipv6",
-		"The type of address that is asked for first; the default is ipv6."),
+		"The type of address that is asked for first.",
+		.dflt = "ipv6",
+		.values = resolve_families),
 	OPT("resolvers", opt_resolvers, "<id>",
 		"The section whose name servers resolve the server's name while tacit runs. A name "
-		"that begins with an underscore stands for SRV records."),
+		"that begins with an underscore stands for SRV records.",
+		.dflt = "none"),
 	{ 0 },
 };
 

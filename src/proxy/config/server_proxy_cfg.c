@@ -132,6 +132,21 @@ server_proxy_cfg_finish(struct server *s, const struct proxies *ps, struct cfg_d
 #define V2_SSL (SERVER_PROXY_V2 | SERVER_PROXY_SSL)
 #define V2_SSL_CN (V2_SSL | SERVER_PROXY_SSL_CN)
 
+static const struct cfg_enum v2_words[] = {
+	{ "authority", 0, "The authority of the client's PROXY header, or the name that the "
+		"client asks for with TLS." },
+	{ "crc32c", 0, "A checksum." },
+	{ "unique-id", 0, "The frontend's unique-id-format." },
+	{ "ssl", 0, "What the client's connection says of TLS, as with send-proxy-v2-ssl." },
+	{ "cert-cn", 0, "In the field of ssl: the common name of the client's certificate." },
+	{ "ssl-cipher", 0, "In the field of ssl: the cipher." },
+	{ "cert-sig", 0, "In the field of ssl: the algorithm of the signature of the "
+		"frontend's certificate." },
+	{ "cert-key", 0, "In the field of ssl: the algorithm of the key of the frontend's "
+		"certificate." },
+	{ 0 },
+};
+
 #define OPT(n, args, a, syn, text)                                                              \
 	{                                                                                       \
 		.name = n, .min = args, .max = args, .parse = opt_proxy_header, .arg = a,       \
@@ -147,27 +162,27 @@ static const struct cfg_opt opts[] = {
 	OPT("no-send-proxy-v2-ssl-cn", 0, V2_SSL_CN << 1, NULL,
 		"Undoes send-proxy-v2-ssl-cn of the defaults."),
 	{ .name = "proxy-v2-options",
+		.dflt = "none",
+		.values = v2_words,
 		.min = 1,
 		.max = 1,
 		.parse = opt_proxy_v2_options,
 		.syntax = "<option>[,<option>]...",
-		.doc = "What a PROXY header of version 2 has besides the addresses: authority, "
-			"that of the client's PROXY header, or the name that it asks for with TLS; "
-			"crc32c, a checksum; unique-id, the frontend's unique-id-format; ssl, what "
-			"the client's connection says of TLS, as with send-proxy-v2-ssl; and in "
-			"that field cert-cn, the common name of the client's certificate, "
-			"ssl-cipher, the cipher, and the algorithms of the frontend's certificate: "
-			"cert-sig, that of its signature, and cert-key, that of its key." },
+		.doc = "What a PROXY header of version 2 has besides the addresses." },
 	OPT("send-proxy", 0, SERVER_PROXY_V1 << 1 | 1, NULL,
-		"Begins connections with a PROXY header, which has the client's address."),
+		"Begins connections with a PROXY header of version 1, which has the client's "
+		"address."),
 	OPT("send-proxy-v2", 0, SERVER_PROXY_V2 << 1 | 1, NULL,
-		"Begins connections with a PROXY header of version 2."),
+		"Begins connections with a PROXY header of version 2, which has the client's "
+		"address."),
 	OPT("send-proxy-v2-ssl", 0, V2_SSL << 1 | 1, NULL,
-		"The same, with a field that says whether the client's connection uses TLS, the "
-		"version, and whether it has sent a certificate and which error that has."),
+		"As send-proxy-v2, with a field that says whether the client's connection uses "
+		"TLS, the version, and whether it has sent a certificate and which error that "
+		"has."),
 	OPT("send-proxy-v2-ssl-cn", 0, V2_SSL_CN << 1 | 1, NULL,
-		"The same, with the common name of the client's certificate."),
+		"As send-proxy-v2-ssl, with the common name of the client's certificate."),
 	{ .name = "set-proxy-v2-tlv-fmt",
+		.dflt = "none",
 		.min = 1,
 		.max = 1,
 		.in_parens = 1,

@@ -141,9 +141,23 @@ server_tls_cfg_finish(struct server *s, const struct proxies *ps, struct cfg_dia
 		server_tls_settle(s);
 }
 
-#define OPT(n, args, fn, a, syn, text)                                                         \
-	{ .name = n, .min = args, .max = args, .parse = fn, .arg = a, .syntax = syn, .doc = text }
-#define SETTING(n, args, syn, text) OPT(n, args, opt_server_setting, 0, syn, text)
+static const struct cfg_enum server_verify_words[] = {
+	{ "none", 0, "It is not." },
+	{ "required", 0, "It is: without a valid one the connection fails." },
+	{ 0 },
+};
+
+static const struct cfg_enum version_words[] = {
+	{ "SSLv3, TLSv1.0, TLSv1.1, TLSv1.2, TLSv1.3", 0, "The versions, as far as OpenSSL and "
+		"its configuration permit them." },
+	{ 0 },
+};
+
+#define OPT(n, args, fn, a, syn, text, ...) \
+	{ .name = n, .min = args, .max = args, .parse = fn, .arg = a, .syntax = syn, .doc \
+		= text, __VA_ARGS__ }
+#define SETTING(n, args, syn, text, ...) \
+	OPT(n, args, opt_server_setting, 0, syn, text, __VA_ARGS__)
 static const struct cfg_opt opts[] = {
 	OPT("ssl", 0, opt_server_ssl, 1, NULL,
 		"Connects with TLS. The server's certificate is verified with ca-file; a "
@@ -155,44 +169,64 @@ static const struct cfg_opt opts[] = {
 		"mode http, req.hdr(host). A connection is used again (http-reuse) for requests "
 		"that ask for the same name only; upper and lower case differ. A name that no "
 		"server can be asked for, of more than 255 bytes or with a NUL, ends the session "
-		"without retries: with 503 in mode http, and with PC in the log."),
+		"without retries: with 503 in mode http, and with PC in the log.",
+		.dflt = "none: no name is asked for",
+		.example = "sni req.hdr(host),host_only"),
 	OPT("check-ssl", 0, opt_check_ssl, SERVER_CHECK_TLS_ON, NULL,
 		"Health checks use TLS, also with an address or a port of their own."),
 	OPT("no-check-ssl", 0, opt_check_ssl, SERVER_CHECK_TLS_OFF, NULL,
 		"Health checks do not use TLS."),
 	OPT("check-alpn", 1, opt_check_alpn, 0, "<protocol>[,...]",
-		"Protocols that health checks offer to the server by ALPN; the default is alpn."),
-	OPT("check-sni", 1, opt_check_sni, 0, "<name>", "The name that health checks ask for."),
+		"Protocols that health checks offer to the server by ALPN.",
+		.dflt = "alpn"),
+	OPT("check-sni", 1, opt_check_sni, 0, "<name>", "The name that health checks ask for.",
+		.dflt = "none"),
 	OPT("sni-auto", 0, opt_sni_auto, 1, NULL,
-		"Without sni, the name that is asked for is the host of the request's field Host, "
-		"in mode http. In HAProxy 3.3 this is the default, here as in 2.6 it is not."),
+		"Without sni, the name that is asked for is the host of the request's field "
+		"Host, in mode http."),
 	OPT("no-sni-auto", 0, opt_sni_auto, 0, NULL, "Undoes sni-auto of the defaults."),
 	OPT("check-sni-auto", 0, opt_check_sni_auto, 1, NULL,
 		"Without check-sni, health checks by HTTP ask for the host of the field Host that "
 		"they send."),
 	OPT("no-check-sni-auto", 0, opt_check_sni_auto, 0, NULL,
 		"Undoes check-sni-auto of the defaults."),
-	SETTING("alpn", 1, "<protocol>[,...]", "Protocols offered to the server by ALPN."),
+	SETTING("alpn", 1, "<protocol>[,...]", "Protocols offered to the server by ALPN.",
+		.dflt = "none"),
 	SETTING("ca-file", 1, "<file|directory>",
 		"Certificates that the server's certificate is verified with; '@system-ca': those "
-		"that the system trusts."),
-	SETTING("crl-file", 1, "<file>", "Revocation lists."),
-	SETTING("crt", 1, "<file>", "The certificate that is sent if the server asks for one."),
+		"that the system trusts.",
+		.dflt = "none"),
+	SETTING("crl-file", 1, "<file>",
+		"Revocation lists, one for each certificate of the chain that is verified.",
+		.dflt = "none"),
+	SETTING("crt", 1, "<file>", "The certificate that is sent if the server asks for one.",
+		.dflt = "none"),
 	SETTING("verify", 1, "none|required",
-		"Whether the server's certificate is verified; the default is required."),
+		"Whether the server's certificate is verified.",
+		.dflt = "required, or what ssl-server-verify says",
+		.values = server_verify_words),
 	SETTING("verifyhost", 1, "<name>",
-		"The name that the server's certificate has to be for if none is asked for (sni)."),
+		"The name that the server's certificate has to be for if none is asked for (sni).",
+		.dflt = "none: any name is accepted"),
 	OPT("no-verifyhost", 0, opt_no_verifyhost, 0, NULL, "Undoes verifyhost of the defaults."),
-	SETTING("ciphers", 1, "<list>", "Ciphers up to TLS 1.2, as in openssl-ciphers(1)."),
-	SETTING("ciphersuites", 1, "<list>", "Cipher suites of TLS 1.3."),
-	SETTING("curves", 1, "<list>", "Groups for the key exchange, separated by colons."),
-	SETTING("sigalgs", 1, "<list>", "Signature algorithms of handshakes."),
-	SETTING("client-sigalgs", 1, "<list>", "Signature algorithms of client certificates."),
+	SETTING("ciphers", 1, "<list>", "Ciphers up to TLS 1.2, as in openssl-ciphers(1).",
+		.dflt = "those of ssl-default-server-ciphers, else of OpenSSL"),
+	SETTING("ciphersuites", 1, "<list>", "Cipher suites of TLS 1.3.",
+		.dflt = "those of ssl-default-server-ciphersuites, else of OpenSSL"),
+	SETTING("curves", 1, "<list>", "Groups for the key exchange, separated by colons.",
+		.dflt = "those of ssl-default-server-curves, else of OpenSSL"),
+	SETTING("sigalgs", 1, "<list>", "Signature algorithms of handshakes.",
+		.dflt = "those of ssl-default-server-sigalgs, else of OpenSSL"),
+	SETTING("client-sigalgs", 1, "<list>", "Signature algorithms of client certificates.",
+		.dflt = "those of ssl-default-server-client-sigalgs, else of OpenSSL"),
 	SETTING("ssl-min-ver", 1, "<version>",
-		"Lowest version: TLSv1.0 to TLSv1.3; the default is TLSv1.2."),
+		"Lowest version of TLS.",
+		.dflt = "TLSv1.2",
+		.values = version_words),
 #include "tls/versions.tbl.h"
 	SETTING("no-tls-tickets", 0, NULL, "Does not ask for session tickets."),
-	SETTING("tls-tickets", 0, NULL, "Undoes no-tls-tickets."),
+	SETTING("tls-tickets", 0, NULL,
+		"Undoes no-tls-tickets of the defaults."),
 	SETTING("no-ssl-reuse", 0, NULL, "Does not resume sessions."),
 	SETTING("ssl-reuse", 0, NULL, "Resumes sessions, whatever the defaults say."),
 	{ .name = "allow-0rtt", .class = CFG_HINT,

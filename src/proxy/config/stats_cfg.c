@@ -182,7 +182,7 @@ static int
 parse_stats_rule(struct cfg_ctx *ctx)
 {
 	static const struct cfg_enum names[] = {
-		{ "allow", 0 }, { "deny", 0 }, { "auth", 0 }, { NULL, 0 }
+		{ "allow", 0, NULL }, { "deny", 0, NULL }, { "auth", 0, NULL }, { 0 }
 	};
 	struct proxy *p = ctx->obj;
 	struct proxies *ps = ctx->root;
@@ -197,14 +197,14 @@ parse_stats_rule(struct cfg_ctx *ctx)
 }
 
 #define SECTIONS (CFG_FRONTEND | CFG_LISTEN | CFG_BACKEND)
-#define STATS(n, lo, hi, fn, args, text)                                                   \
-	{                                                                                  \
-		.name = "stats " n, .sections = CFG_PROXIES, .min = lo, .max = hi,         \
-		.parse = fn, .syntax = args, .doc = text                                   \
-	}
+#define STATS(n, lo, hi, fn, args, text, ...) \
+	{ .name = "stats " n, .sections = CFG_PROXIES, .min = lo, .max = hi, .parse = fn, \
+		.syntax = args, .doc = text, __VA_ARGS__ }
 
 static const struct cfg_kw kws[] = {
 	{ .name = "stats admin",
+		.dflt = "none: nobody may",
+		.example = "stats admin if { src 192.0.2.0/24 }",
 		.sections = SECTIONS,
 		.min = 2,
 		.max = CFG_ANY,
@@ -215,8 +215,8 @@ static const struct cfg_kw kws[] = {
 			"comes from the host that it is sent to; clients that say nothing of it, "
 			"such as curl, are let." },
 	STATS("auth", 1, 1, parse_stats_auth, "<user>:<password>",
-		"A user who may see the statistics, with a password in clear text. Without such a "
-		"line anybody may."),
+		"A user who may see the statistics, with a password in clear text.",
+		.dflt = "none: anybody may see them"),
 	STATS("enable", 0, 0, parse_stats_enable, NULL,
 		"Shows statistics at the URI that 'stats uri' names. Any other line 'stats' does "
 		"so too."),
@@ -226,6 +226,7 @@ static const struct cfg_kw kws[] = {
 		.arg = STATS_HIDE_VERSION,
 		.doc = "The page does not say which version this is." },
 	{ .name = "stats http-request",
+		.dflt = "none",
 		.sections = SECTIONS,
 		.min = 1,
 		.max = CFG_ANY,
@@ -234,14 +235,17 @@ static const struct cfg_kw kws[] = {
 		.doc = "Who may see the statistics: the first rule that applies decides. It cannot "
 			"be used with 'stats auth' and 'stats realm'." },
 	STATS("realm", 1, CFG_ANY, parse_stats_realm, "<text>",
-		"What a browser shows when it asks for the password; the default is 'HAProxy "
-		"Statistics'."),
+		"What a browser shows when it asks for the password.",
+		.dflt = "HAProxy Statistics"),
 	STATS("refresh", 1, 1, parse_stats_refresh, "<time>",
-		"Has browsers ask for the page again after this time, in seconds by default."),
+		"Has browsers ask for the page again after this time, in seconds by default.",
+		.dflt = "none: the page is not asked for again"),
 	STATS("scope", 1, 1, parse_stats_scope, "{<name> | .}",
-		"Shows only the proxies of such lines; '.' is the section itself."),
+		"Shows only the proxies of such lines; '.' is the section itself.",
+		.dflt = "all proxies"),
 	STATS("show-desc", 0, CFG_ANY, parse_stats_desc, "[<text>]",
-		"Shows a description on the page; the default is that of the section global."),
+		"Shows a description on the page.",
+		.dflt = "off; without a text it is that of the section global"),
 	{ .name = "stats show-legends",
 		.sections = CFG_PROXIES,
 		.parse = parse_stats_flag,
@@ -253,11 +257,14 @@ static const struct cfg_kw kws[] = {
 		.arg = STATS_MODULES,
 		.doc = "Shows the counters of HTTP/1 on the page." },
 	STATS("show-node", 0, 1, parse_stats_node, "[<name>]",
-		"Shows the node's name on the page; the default is 'node' of the section global, "
-		"or the host's name."),
+		"Shows the node's name on the page.",
+		.dflt = "off; without a name it is 'node' of the section global, or the host's "
+			"name"),
 	STATS("uri", 1, 1, parse_stats_uri, "<prefix>",
-		"Requests whose path and query begin with this text get the statistics; the "
-		"default is /haproxy?stats. With ';csv' behind it they are a table for programs."),
+		"Requests whose path and query begin with this text get the statistics. With "
+		"';csv' behind it they are a table for programs.",
+		.dflt = "/haproxy?stats",
+		.example = "stats uri /stats"),
 	{ 0 },
 };
 

@@ -117,6 +117,9 @@ unique_id_conf_finish(struct proxy *p, struct proxies *root, struct cfg_diag *d)
 
 static const struct cfg_kw kws[] = {
 	{ .name = "unique-id-format",
+		.dflt = "none",
+		.example = "unique-id-format %{+X}o%ci:%cp_%fi:%fp_%Ts_%rt:%pid\n"
+			"unique-id-header X-Unique-ID",
 		.once = "unique-id-format",
 		.sections = CFG_FE,
 		.min = 1,
@@ -126,6 +129,7 @@ static const struct cfg_kw kws[] = {
 		.doc = "Format of a unique id that each request gets, for logs, rules and "
 			"servers." },
 	{ .name = "unique-id-header",
+		.dflt = "none",
 		.once = "unique-id-header",
 		.sections = CFG_FE,
 		.min = 1,

@@ -145,6 +145,7 @@ static const struct cfg_section sections[] = {
 
 static const struct cfg_kw kws[] = {
 	{ .name = "group",
+		.dflt = "none",
 		.sections = CFG_USERLIST,
 		.min = 1,
 		.max = 3,
@@ -152,6 +153,8 @@ static const struct cfg_kw kws[] = {
 		.syntax = "<name> [users <user>[,<user>]...]",
 		.doc = "A group and its users." },
 	{ .name = "user",
+		.dflt = "none",
+		.example = "user anna password $5$tacit$h6Zt... groups admins",
 		.sections = CFG_USERLIST,
 		.min = 1,
 		.max = 5,

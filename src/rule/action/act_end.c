@@ -396,6 +396,22 @@ check_answer(struct rule *r, void *root, struct rule_err *why)
 	"errorfiles <section>|file <file>|"                                        \
 	"lf-file <file>|string <text>|lf-string <fmt>] [hdr <name> <fmt>]..."
 
+static const struct cfg_enum payload_words[] = {
+	{ "status <status>", 0, "The status, 200 to 599. If it is not given: deny 403, as a "
+		"response 502; tarpit 500; return 200." },
+	{ "deny_status <status>", 0, "Another name of status, of deny and tarpit." },
+	{ "content-type <type>", 0, "Type of the body." },
+	{ "default-errorfiles", 0, "The proxy's page for the status." },
+	{ "errorfile <file>", 0, "A file with a whole response." },
+	{ "errorfiles <section>", 0, "The page of a section http-errors." },
+	{ "file <file>", 0, "A file with the body." },
+	{ "lf-file <file>", 0, "A file with a format that makes the body." },
+	{ "string <text>", 0, "The body." },
+	{ "lf-string <fmt>", 0, "A format that makes the body." },
+	{ "hdr <name> <fmt>", 0, "A header field, with a body or without one; may be repeated." },
+	{ 0 },
+};
+
 const struct rule_action rule_end_actions[] = {
 	{ .name = "allow",
 		.places = RULE_IN_HTTP,
@@ -408,6 +424,8 @@ const struct rule_action rule_end_actions[] = {
 		.run = run_stop,
 		.doc = "Stops evaluating the rules; the connection is accepted." },
 	{ .name = "deny",
+		.values = payload_words,
+		.example = "http-request deny deny_status 404 if { path_beg /.git }",
 		.places = RULE_IN(HTTP_REQUEST) | RULE_IN(HTTP_RESPONSE),
 		.parse = parse_deny,
 		.ends = 1,
@@ -415,9 +433,11 @@ const struct rule_action rule_end_actions[] = {
 		.free = free_answer,
 		.check = check_answer,
 		.syntax = "[status|deny_status <status>] " PAYLOAD,
-		.doc = "Responds with an error.",
+		.doc = "Responds with an error: the proxy's page for the status, unless there "
+			"is another body.",
 		.kind = RULE_END_DENY },
 	{ .name = "tarpit",
+		.values = payload_words,
 		.places = RULE_IN(HTTP_REQUEST),
 		.parse = parse_tarpit,
 		.ends = 1,
@@ -428,6 +448,9 @@ const struct rule_action rule_end_actions[] = {
 		.doc = "Responds with an error after timeout tarpit.",
 		.kind = RULE_END_TARPIT },
 	{ .name = "return",
+		.values = payload_words,
+		.example = "http-request return status 200 content-type text/plain lf-string "
+			"\"%[src]\\n\" if { path /ip }",
 		.places = RULE_IN(HTTP_REQUEST) | RULE_IN(HTTP_RESPONSE),
 		.parse = parse_return,
 		.ends = 1,

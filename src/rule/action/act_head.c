@@ -191,18 +191,25 @@ run_hint(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 
 /* --- del-header ----------------------------------------------------------------------------- */
 
+static const struct cfg_enum name_methods[] = {
+	{ "str", NAME_STR, "The name is this text, in any case." },
+	{ "beg", NAME_BEG, "It begins with the text." },
+	{ "end", NAME_END, "It ends with the text." },
+	{ "sub", NAME_SUB, "It contains the text." },
+	{ "reg", NAME_REG, "It matches the regular expression." },
+	{ 0 },
+};
+
 static int
 parse_name_method(struct rule *r, struct cfg_ctx *ctx, int arg)
 {
-	static const struct cfg_enum methods[] = { { "str", NAME_STR }, { "beg", NAME_BEG },
-		{ "end", NAME_END }, { "sub", NAME_SUB }, { "reg", NAME_REG }, { 0 } };
 	int m;
 
 	if (arg >= ctx->argc)
 		return cfg_error(ctx, arg,
 			"'%s del-header' : '-m' expects str, beg, end, sub or reg.",
 			rule_place_name(r->place));
-	if (cfg_arg_enum(ctx, arg, methods, &m) < 0)
+	if (cfg_arg_enum(ctx, arg, name_methods, &m) < 0)
 		return -1;
 	r->num[0] = m;
 	return 0;
@@ -398,6 +405,7 @@ const struct rule_action rule_head_actions[] = {
 		.doc = "Appends a header field.",
 		.kind = FIELD_ADD },
 	{ .name = "set-header",
+		.example = "http-request set-header X-Client %[src]:%[src_port]",
 		.places = RULE_IN_HTTP,
 		.parse = parse_field,
 		.run = run_field,
@@ -413,6 +421,8 @@ const struct rule_action rule_head_actions[] = {
 			"any other, unless it speaks HTTP/1.0. Rules that follow each other make "
 			"one response." },
 	{ .name = "del-header",
+		.values = name_methods,
+		.example = "http-request del-header x- -m beg",
 		.places = RULE_IN_HTTP,
 		.parse = parse_del,
 		.run = run_del,
@@ -420,6 +430,7 @@ const struct rule_action rule_head_actions[] = {
 		.syntax = "<name> [-m str|beg|end|sub|reg]",
 		.doc = "Removes the header fields of this name, or whose names match." },
 	{ .name = "replace-header",
+		.example = "http-response replace-header Location ^http://(.*) https://\\1",
 		.places = RULE_IN_HTTP,
 		.parse = parse_replace_field,
 		.run = run_replace_field,

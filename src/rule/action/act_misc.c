@@ -71,13 +71,17 @@ run_log_level(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *
 
 /* --- set-timeout ---------------------------------------------------------------------------- */
 
+static const struct cfg_enum timeout_names[] = {
+	{ "server", RULE_TIMEOUT_SERVER, "timeout server of this request." },
+	{ "tunnel", RULE_TIMEOUT_TUNNEL, "timeout tunnel of this request." },
+	{ 0 },
+};
+
 /* An argument that begins with a digit is a time; others are expressions. */
 static int
 parse_set_timeout(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
 	unsigned int at)
 {
-	static const struct cfg_enum names[] = { { "server", RULE_TIMEOUT_SERVER },
-		{ "tunnel", RULE_TIMEOUT_TUNNEL }, { 0 } };
 	uint64_t ms;
 	int which;
 
@@ -88,7 +92,7 @@ parse_set_timeout(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ct
 			"'%s set-timeout' : a frontend has none of these timeouts: use it in the "
 				"backend.",
 			rule_place_name(r->place));
-	if (cfg_arg_enum(ctx, arg, names, &which) < 0)
+	if (cfg_arg_enum(ctx, arg, timeout_names, &which) < 0)
 		return -1;
 	r->num[0] = which;
 	if (cfg_arg(ctx, arg + 1)[0] < '0' || cfg_arg(ctx, arg + 1)[0] > '9')
@@ -202,6 +206,13 @@ run_handshake(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *
 	return RULE_CONT;
 }
 
+static const struct cfg_enum level_words[] = {
+	{ "emerg, alert, crit, err, warning, notice, info, debug", 0, "The level; the default "
+		"is info." },
+	{ "silent", 0, "The request is not logged." },
+	{ 0 },
+};
+
 const struct rule_action rule_misc_actions[] = {
 	{ .name = "disable-l7-retry",
 		.places = RULE_IN(HTTP_REQUEST),
@@ -213,8 +224,10 @@ const struct rule_action rule_misc_actions[] = {
 		.parse = parse_expect,
 		.run = run_expect,
 		.syntax = "layer4",
-		.doc = "Requires the connection to begin with a PROXY header: see accept-proxy." },
+		.doc = "Requires the connection to begin with a PROXY header of version 1 or 2; "
+			"layer4 is the only word." },
 	{ .name = "set-log-level",
+		.values = level_words,
 		.places = RULE_IN(HTTP_REQUEST) | RULE_IN(HTTP_RESPONSE) |
 			  RULE_IN(TCP_REQ_CONTENT) | RULE_IN(TCP_RES_CONTENT),
 		.parse = parse_log_level,
@@ -222,23 +235,29 @@ const struct rule_action rule_misc_actions[] = {
 		.syntax = "<level>|silent",
 		.doc = "Sets the level of the log line, or disables logging." },
 	{ .name = "set-timeout",
+		.values = timeout_names,
 		.places = RULE_IN(HTTP_REQUEST),
 		.parse = parse_set_timeout,
 		.run = run_timeout,
 		.syntax = "server|tunnel <time>|<expr>",
-		.doc = "Sets another timeout for this request." },
+		.doc = "Sets another timeout for this request: a time, or an expression that "
+			"gives milliseconds. Only in backends." },
 	{ .name = "strict-mode",
 		.places = RULE_IN_HTTP,
 		.parse = parse_strict,
 		.run = run_strict,
 		.syntax = "on|off",
-		.doc = "Whether a rewrite that fails ends the message." },
+		.doc = "Whether a rewrite that fails, in the rules of the same list that "
+			"follow, ends the message with an error: on, which is the default, or "
+			"off." },
 	{ .name = "wait-for-body",
+		.example = "http-request wait-for-body time 1s at-least 1024 if METH_POST",
 		.places = RULE_IN(HTTP_REQUEST) | RULE_IN(HTTP_RESPONSE),
 		.parse = parse_wait,
 		.run = run_wait,
 		.syntax = "time <time> [at-least <bytes>]",
-		.doc = "Waits for the body, or for this many bytes of it." },
+		.doc = "Waits for the body, or for this many bytes of it, and at most for this "
+			"time." },
 	{ .name = "wait-for-handshake",
 		.places = RULE_IN(HTTP_REQUEST),
 		.run = run_handshake,

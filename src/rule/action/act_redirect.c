@@ -254,14 +254,34 @@ run_redirect(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *o
 	"location|prefix|scheme <text> [code <code>] [drop-query] [append-slash] "          \
 	"[ignore-empty] [set-cookie <name>[=<value>]] [clear-cookie <name>[=]]"
 
+static const struct cfg_enum redirect_words[] = {
+	{ "location <fmt>", 0, "Redirects to this URL." },
+	{ "prefix <fmt>", 0, "Redirects to this text, with the path and the query of the "
+		"request behind it." },
+	{ "scheme <fmt>", 0, "Redirects to the host, path and query of the request, with this "
+		"scheme, such as https." },
+	{ "code <code>", 0, "301, 302, 303, 307 or 308; it is 302 if it is not given." },
+	{ "drop-query", 0, "With prefix and scheme: without the query." },
+	{ "append-slash", 0, "With prefix and scheme: the path ends with a slash." },
+	{ "ignore-empty", 0, "If the text is empty, the rules that follow are evaluated." },
+	{ "set-cookie <name>[=<value>]", 0, "Sets a cookie, with the path /." },
+	{ "clear-cookie <name>[=]", 0, "Deletes this cookie." },
+	{ 0 },
+};
+
 const struct rule_action rule_redirect_actions[] = {
 	{ .name = "redirect",
+		.values = redirect_words,
+		.example = "http-request redirect scheme https code 301 unless { ssl_fc }\n"
+			"http-request redirect prefix https://www.example.org if { req.hdr(host) "
+			"-i example.org }",
 		.places = RULE_IN(HTTP_REQUEST) | RULE_IN(HTTP_RESPONSE),
 		.parse = parse_redirect,
 		.ends = 1,
 		.run = run_redirect,
 		.syntax = SYNTAX,
-		.doc = "Sends a redirect." },
+		.doc = "Sends a redirect; the text is a format. In http-response only location "
+			"is allowed." },
 	{ 0 },
 };
 

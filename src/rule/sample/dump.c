@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "base/compiler.h"
+
 /* The next one after `after` in byte order, NULL at the end: tables are short, so no sorted copy is
  * allocated. */
 static const struct rule_fetch *
@@ -62,84 +64,71 @@ rule_dump_convs(const struct rule_vocab *v, struct sbuf *out)
 	}
 }
 
-/* --- roff --- */
-
-/* No line may start with a control character, and '-' must not become a hyphen. */
-static void
-put_roff_text(struct sbuf *out, const char *s)
-{
-	if (*s == '.' || *s == '\'')
-		sbuf_adds(out, "\\&");
-	for (; *s; s++) {
-		if (*s == '\\')
-			sbuf_adds(out, "\\e");
-		else if (*s == '-')
-			sbuf_adds(out, "\\-");
-		else
-			sbuf_addc(out, *s);
-	}
-}
+/* --- entries of the manual --- */
 
 static void
-put_entry(struct sbuf *out, const char *name, const char *before, const char *syntax,
-	const char *behind, const char *doc)
-{
-	sbuf_adds(out, ".TP\n\\fB");
-	put_roff_text(out, name);
-	sbuf_adds(out, "\\fR");
-	if (syntax) {
-		sbuf_addf(out, "%s\\fI", before);
-		put_roff_text(out, syntax);
-		sbuf_addf(out, "\\fR%s", behind);
-	}
-	sbuf_addc(out, '\n');
-	put_roff_text(out, doc);
-	sbuf_addc(out, '\n');
-}
-
-void
-rule_dump_entry(struct sbuf *out, const char *name, const char *syntax, const char *doc)
-{
-	put_entry(out, name, " ", syntax, "", doc);
-}
-
-static void
-put_man_rule_entry(struct sbuf *out, const char *name, const char *syntax, const char *doc)
-{
-	put_entry(out, name, "(", syntax, ")", doc);
-}
-
-static void
-man_aliases(const struct rule_vocab *v, struct sbuf *out)
+each_alias(const struct rule_vocab *v, cfg_entry_fn *fn, void *arg)
 {
 	char name[32];
+	struct cfg_entry e = { .heading = "LOG VARIABLES",
+		.intro = "Variables of log formats, as in\n.BR %ci:%cp .\n"
+			 "Missing values are written as a dash or \\-1.\n",
+		.name = name,
+		.place = "A variable of formats." };
 
-	sbuf_adds(out, ".SH LOG VARIABLES\nVariables of log formats, as in\n"
-		       ".BR %ci:%cp .\n"
-		       "Missing values are written as a dash or \\-1.\n");
 	for (const struct rule_alias *a = v->aliases; a && a->name; a++) {
 		if (!a->write)
 			continue;
 		snprintf(name, sizeof(name), "%%%s", a->name);
-		rule_dump_entry(out, name, NULL, a->doc);
+		e.doc = a->doc;
+		fn(arg, &e);
 	}
 }
 
-void
-rule_dump_man(const struct rule_vocab *v, struct sbuf *out)
+/* Appends the type, and the names with a matching method that ACLs may use. */
+static void
+put_fetch_place(struct sbuf *out, const struct rule_fetch *f)
 {
-	man_aliases(v, out);
-	sbuf_adds(out, ".SH FETCHES\nValues that rules and formats can use, as in\n"
-		       ".BR req.hdr(host) .\n");
+	static const char *const ends[] = { "beg", "dir", "dom", "end", "len", "reg", "sub" };
+
+	sbuf_addf(out, "A fetch: %s.", sample_type_name(f->out));
+	for (size_t i = 0; f->derives && i < ARRAY_LEN(ends); i++)
+		sbuf_addf(out, "%s%s_%s", i ? ", " : " In ACLs also ", f->name, ends[i]);
+	if (f->derives)
+		sbuf_addc(out, '.');
+}
+
+void
+rule_sample_entries(const struct rule_vocab *v, cfg_entry_fn *fn, void *arg)
+{
+	char types[64];
+	struct cfg_entry e = { .heading = "FETCHES",
+		.intro = "Values that rules and formats can use, as in\n.BR req.hdr(host) .\n",
+		.in_parens = 1 };
+	struct sbuf place;
+
+	sbuf_init(&place, 0);
+	each_alias(v, fn, arg);
 	EACH_FETCH (f, v) {
-		put_man_rule_entry(out, f->name, f->syntax, f->doc);
-		sbuf_addf(out, ".br\n(%s)\n", sample_type_name(f->out));
+		e.name = f->name;
+		e.syntax = f->syntax;
+		e.doc = f->doc;
+		put_fetch_place(&place, f);
+		e.place = place.p;
+		fn(arg, &e);
+		sbuf_reset(&place);
 	}
-	sbuf_adds(out, ".SH CONVERTERS\nFunctions that change a value, after a comma, as in\n"
-		       ".BR req.hdr(host),lower .\n");
+	sbuf_fini(&place);
+	e.heading = "CONVERTERS";
+	e.intro = "Functions that change a value, after a comma, as in\n"
+		  ".BR req.hdr(host),lower .\n";
 	EACH_CONV (c, v) {
-		put_man_rule_entry(out, c->name, c->syntax, c->doc);
-		sbuf_addf(out, ".br\n(%s to %s)\n", sample_type_name(c->in),
+		e.name = c->name;
+		e.syntax = c->syntax;
+		e.doc = c->doc;
+		snprintf(types, sizeof(types), "A converter: %s to %s.", sample_type_name(c->in),
 			sample_type_name(c->out));
+		e.place = types;
+		fn(arg, &e);
 	}
 }

@@ -161,7 +161,7 @@ expect_refusal(struct line *l, int rc, const char *text, unsigned col)
 static void
 arguments_are_read_by_type(void **state)
 {
-	static const struct cfg_enum names[] = { { "tcp", 1 }, { "http", 2 }, { NULL, 0 } };
+	static const struct cfg_enum names[] = { { "tcp", 1, NULL }, { "http", 2, NULL }, { 0 } };
 	struct line l;
 	int i = 0;
 	int64_t i64 = 0;

@@ -207,7 +207,7 @@ static void
 words_are_read_and_listed(void **state)
 {
 	static const struct cfg_enum names[] = {
-		{ "roundrobin", 4 }, { "leastconn", 5 }, { "source", 6 }, { NULL, 0 },
+		{ "roundrobin", 4, NULL }, { "leastconn", 5, NULL }, { "source", 6, NULL }, { 0 },
 	};
 	static struct cfg_enum many[100];
 	struct cfg_value_err err;

@@ -35,10 +35,161 @@ each_class_is_printed(void **state)
 	}
 }
 
+/* --- laws of entries ------------------------------------------------------------------------- */
+
+/* True if an entry of this heading has a default: what it sets is something else without it. */
+static int
+has_default(const char *heading)
+{
+	return strstr(heading, "KEYWORDS") || strstr(heading, "OPTIONS") ||
+		strstr(heading, "SWITCHES");
+}
+
+/* The reason why an entry explains nothing, or NULL. */
+static const char *
+lack_of(const struct cfg_entry *e)
+{
+	static const char *const vague[] = { "The same.", "The same for", "The same with",
+		"The same, ", "More of them", "See HAProxy", "HAProxy's manual" };
+
+	if (!e->doc || !*e->doc)
+		return e->is_hint ? NULL : "it has no description";
+	for (size_t i = 0; i < ARRAY_LEN(vague); i++)
+		if (strstr(e->doc, vague[i]))
+			return "it depends on another entry that it does not name";
+	for (const struct cfg_enum *v = e->values; v && v->name; v++)
+		if (!v->doc || !*v->doc)
+			return "a value has no description";
+	if (!e->is_hint && e->syntax && !e->dflt && has_default(e->heading) &&
+		!strstr(e->doc, "ithout effect"))
+		return "it has no default";
+	if (e->dflt && strstr(e->doc, "he default is"))
+		return "its default stands in the description, too";
+	return e->place ? NULL : "it has no place";
+}
+
+static void
+judge(void *arg, const struct cfg_entry *e)
+{
+	unsigned int *bad = arg;
+	const char *lack = lack_of(e);
+
+	if (!lack)
+		return;
+	print_error("%s: %s: %s\n", e->heading, e->name, lack);
+	(*bad)++;
+}
+
+static void
+each_entry_stands_alone(void **state)
+{
+	unsigned int bad = 0;
+
+	(void)state;
+	keywords_entries(&cfg, judge, &bad);
+	assert_int_equal(bad, 0);
+}
+
+static void
+an_entry_that_explains_nothing_is_found(void **state)
+{
+	static const struct cfg_enum values[] = { { "a", 1, NULL }, { 0 } };
+	const struct cfg_entry whole = { .heading = "PROXY KEYWORDS",
+		.name = "x",
+		.syntax = "<n>",
+		.doc = "Text.",
+		.dflt = "1",
+		.place = "In defaults" };
+	struct cfg_entry e = whole;
+
+	(void)state;
+	assert_null(lack_of(&e));
+	e.dflt = NULL;
+	assert_string_equal(lack_of(&e), "it has no default");
+	e.is_hint = 1;
+	assert_null(lack_of(&e));
+	e = whole;
+	e.doc = NULL;
+	assert_string_equal(lack_of(&e), "it has no description");
+	e.doc = "The same.";
+	assert_non_null(lack_of(&e));
+	e.doc = "The same as y.";
+	assert_null(lack_of(&e));
+	e.values = values;
+	assert_string_equal(lack_of(&e), "a value has no description");
+}
+
+/* --- explain --------------------------------------------------------------------------------- */
+
+static char said[1 << 16], wrong[1024];
+
+/* Asks for a keyword, whose words a slash separates. */
+static int
+explain(const char *line)
+{
+	char buf[128], *words[8];
+	unsigned int n = 0;
+	FILE *to = fmemopen(said, sizeof(said), "w"), *err = fmemopen(wrong, sizeof(wrong), "w");
+	int r;
+
+	assert_non_null(to);
+	assert_non_null(err);
+	snprintf(buf, sizeof(buf), "%s", line);
+	for (char *p = strtok(buf, "/"); p && n < ARRAY_LEN(words); p = strtok(NULL, "/"))
+		words[n++] = p;
+	r = keywords_explain(&cfg, words, n, to, err);
+	fclose(to);
+	fclose(err);
+	return r;
+}
+
+static void
+a_keyword_is_explained(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "timeout/tunnel", "timeout tunnel <time>\n    Replaces" },
+		{ "timeout tunnel", "    Default: none: timeout client and timeout server apply\n"
+			"" },
+		{ "http-reuse", "    safe                Any request but the first" },
+		{ "http-request/deny", "deny [status" },
+		{ "set-var", "set-var(<name>) <expr>\n" },
+		{ "weight", "An option of server lines." },
+		{ "%ci", "A variable of formats." },
+		{ "map_beg", "A converter: string to string." },
+		{ "path_beg", "path\n    The path" },
+		{ "dir", "A matching method" },
+		{ "LOCALHOST", "src 127.0.0.1/8 ::1" },
+		{ "contimeout", "Not supported: use 'timeout connect'." },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (explain(rows[i][0]) != 0 || !strstr(said, rows[i][1]) || *wrong)
+			fail_msg("%s:\n%s%s", rows[i][0], said, wrong);
+}
+
+static void
+an_unknown_keyword_is_answered_by_the_nearest(void **state)
+{
+	(void)state;
+	assert_true(explain("retryon") < 0);
+	assert_string_equal(wrong, "'retryon' is unknown; did you mean 'retry-on'?\n");
+	assert_true(explain("silentdrop") < 0);
+	assert_string_equal(wrong, "'silentdrop' is unknown; did you mean 'silent-drop'?\n");
+	assert_true(explain("zzzzzzzzzzzz") < 0);
+	assert_string_equal(wrong, "'zzzzzzzzzzzz' is unknown.\n");
+}
+
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(each_class_is_printed) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_class_is_printed),
+		cmocka_unit_test(each_entry_stands_alone),
+		cmocka_unit_test(an_entry_that_explains_nothing_is_found),
+		cmocka_unit_test(a_keyword_is_explained),
+		cmocka_unit_test(an_unknown_keyword_is_answered_by_the_nearest),
+	};
 
 	return cmocka_run_group_tests(tests, world_open, world_close);
 }

@@ -36,6 +36,7 @@ options_choose_the_action(void **state)
 		{ "-dK", OPTIONS_DUMP_HELP },       { "-cc 1", OPTIONS_COND },
 		{ "-c -cc 1", OPTIONS_COND },       { "-- a.cfg b.cfg", OPTIONS_RUN },
 		{ "--help", OPTIONS_HELP },         { "--version", OPTIONS_VERSION },
+		{ "--explain timeout client -f a", OPTIONS_EXPLAIN },
 	};
 
 	(void)state;
@@ -72,6 +73,18 @@ options_choose_where_to_run(void **state)
 		assert_int_equal(o.place, t[i].place);
 		assert_int_equal(o.flags, t[i].flags);
 	}
+}
+
+static void
+words_of_a_keyword_end_at_the_next_option(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("--explain timeout client -f a"), 0);
+	assert_int_equal(o.n_explain, 2);
+	assert_string_equal(o.explain[0], "timeout");
+	assert_string_equal(o.explain[1], "client");
+	assert_int_equal(o.n_files, 1);
+	assert_true(parse("--explain") < 0);
 }
 
 static void
@@ -184,6 +197,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(options_choose_the_action),
 		cmocka_unit_test(options_choose_where_to_run),
+		cmocka_unit_test(words_of_a_keyword_end_at_the_next_option),
 		cmocka_unit_test(options_set_values),
 		cmocka_unit_test(debug_options_are_hints),
 		cmocka_unit_test(previous_processes),

@@ -3,7 +3,7 @@
 #include "unit/rule/expr_rig.h"
 
 static const struct rule_fetch fetches[] = {
-	{ .name = "b", .out = SAMPLE_STR, .doc = "Text." },
+	{ .name = "b", .out = SAMPLE_STR, .doc = "Text.", .derives = 1 },
 	{ .name = "a-x", .out = SAMPLE_ADDR, .syntax = "[<n>]", .doc = ".dot \\1." },
 	{ .name = NULL },
 };
@@ -17,6 +17,14 @@ static const struct rule_conv convs[] = {
 	{ .name = "low", .in = SAMPLE_STR, .out = SAMPLE_BIN, .syntax = "<x>", .doc = "Low." },
 	{ .name = NULL },
 };
+
+/* Appends an entry as "heading|name(syntax)|place" and its description. */
+static void
+note_entry(void *arg, const struct cfg_entry *e)
+{
+	sbuf_addf(arg, "%s|%s(%s)|%s\n%s\n", e->heading, e->name, e->syntax ? e->syntax : "",
+		e->place, e->doc);
+}
 
 static void
 lists(void **state)
@@ -35,14 +43,15 @@ lists(void **state)
 	rule_dump_convs(&v, &out);
 	assert_string_equal(out.p, "low(<x>): binary => string\n");
 	sbuf_reset(&out);
-	rule_dump_man(&v, &out);
-	assert_non_null(strstr(out.p,
-		".TP\n\\fBa\\-x\\fR(\\fI[<n>]\\fR)\n\\&.dot \\e1.\n.br\n(ip)\n"));
-	assert_non_null(strstr(out.p, ".TP\n\\fBlow\\fR(\\fI<x>\\fR)\nLow.\n.br\n(string to "));
+	rule_sample_entries(&v, note_entry, &out);
+	assert_non_null(strstr(out.p, "FETCHES|a-x([<n>])|A fetch: ip.\n.dot \\1.\n"));
+	assert_non_null(strstr(out.p, "FETCHES|b()|A fetch: string. In ACLs also b_beg, b_dir, "));
+	assert_non_null(
+		strstr(out.p, "CONVERTERS|low(<x>)|A converter: string to binary.\nLow.\n"));
 	sbuf_fini(&out);
 }
 
-/* Each row of the real tables has its line, in order, and none breaks the page. */
+/* Each row of the real tables has its line, in order. */
 static void
 all(void **state)
 {
@@ -65,13 +74,6 @@ all(void **state)
 		last = p;
 	}
 	assert_int_equal(lines, rows);
-	sbuf_fini(&out);
-	sbuf_init(&out, 0);
-	rule_dump_man(&r.vocab, &out);
-	for (const char *p = out.p; (p = strchr(p, '\n')); p++)
-		if (p[1] == '.')
-			assert_non_null(strstr(".TP .br .SH .BR",
-				(char[]){ '.', p[2], p[3], '\0' }));
 	sbuf_fini(&out);
 	rig_fini(&r);
 }

@@ -1,0 +1,119 @@
+#include "cfg/entry.h"
+
+#include <string.h>
+
+#include "unit/test.h"
+
+static const struct cfg_enum values[] = { { "never", 0, "No request." },
+	{ "a-word-that-is-long <n>", 1, "Some requests, which is a text that needs two lines "
+		"here." },
+	{ 0 } };
+
+static const struct cfg_entry whole = { .heading = "PROXY KEYWORDS",
+	.intro = "What they are.\n",
+	.name = "http-reuse",
+	.syntax = "<way>",
+	.doc = ".dots and \\1 are text",
+	.values = values,
+	.dflt = "never",
+	.place = "In defaults, backend",
+	.example = "http-reuse never\n.else" };
+
+static struct sbuf out;
+
+static const char *
+roff(const struct cfg_entry *e, const char **heading)
+{
+	sbuf_fini(&out);
+	sbuf_init(&out, 0);
+	cfg_entry_man(&out, e, heading);
+	return out.p;
+}
+
+static const char *
+text(const struct cfg_entry *e)
+{
+	sbuf_fini(&out);
+	sbuf_init(&out, 0);
+	cfg_entry_text(&out, e);
+	return out.p;
+}
+
+static void
+a_page_has_headings_and_entries(void **state)
+{
+	struct cfg_entry e = whole;
+	const char *heading = NULL;
+
+	(void)state;
+	assert_string_equal(roff(&e, &heading),
+		".SH PROXY KEYWORDS\nWhat they are.\n"
+		".TP\n\\fBhttp\\-reuse\\fR \\fI<way>\\fR\n\\&.dots and \\e1 are text.\n"
+		".br\nDefault: never.\n.br\nIn defaults, backend.\n"
+		".RS\n.PD 0\n.TP\n.B never\nNo request.\n.TP\n.B a\\-word\\-that\\-is\\-long <n>\n"
+		"Some requests, which is a text that needs two lines here.\n.PD\n.RE\n"
+		".IP\n.nf\nhttp\\-reuse never\n\\&.else\n.fi\n");
+	/* the second entry of a heading */
+	e = (struct cfg_entry){ .heading = "PROXY KEYWORDS",
+		.name = "x",
+		.syntax = "<n>",
+		.in_parens = 1,
+		.is_hint = 1,
+		.doc = "no reason" };
+	assert_string_equal(roff(&e, &heading),
+		".TP\n\\fBx\\fR(\\fI<n>\\fR)\nAccepted without effect: no reason.\n");
+	e.doc = NULL;
+	e.syntax = NULL;
+	assert_string_equal(roff(&e, &heading), ".TP\n\\fBx\\fR\nAccepted without effect.\n");
+	sbuf_fini(&out);
+}
+
+static void
+a_terminal_gets_text(void **state)
+{
+	struct cfg_entry e = whole;
+
+	(void)state;
+	assert_string_equal(text(&e),
+		"http-reuse <way>\n"
+		"    .dots and \\1 are text\n"
+		"    never               No request.\n"
+		"    a-word-that-is-long <n>\n"
+		"                        Some requests, which is a text that needs two lines\n"
+		"                        here.\n"
+		"    Default: never\n"
+		"    In defaults, backend\n"
+		"    Example:\n"
+		"        http-reuse never\n"
+		"        .else\n");
+	e = (struct cfg_entry){ .name = "x", .syntax = "<n>", .in_parens = 1, .is_hint = 1 };
+	assert_string_equal(text(&e), "x(<n>)\n    Accepted without effect.\n");
+	sbuf_fini(&out);
+}
+
+static void
+memory_that_is_short_is_noticed(void **state)
+{
+	char room[16];
+	const char *heading = NULL;
+
+	(void)state;
+	sbuf_init_fixed(&out, room, sizeof(room));
+	cfg_entry_man(&out, &whole, &heading);
+	assert_true(out.failed);
+	sbuf_init_fixed(&out, room, sizeof(room));
+	cfg_entry_text(&out, &whole);
+	assert_true(out.failed);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_page_has_headings_and_entries),
+		cmocka_unit_test(a_terminal_gets_text),
+		cmocka_unit_test(memory_that_is_short_is_noticed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
