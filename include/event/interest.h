@@ -73,6 +73,14 @@ interest_is_wanted(const struct interest *in, enum dir d)
 	return in->state[d] == INTEREST_SPEC || in->state[d] == INTEREST_BLOCKED;
 }
 
+/* The wanted directions: EV_R | EV_W. */
+static inline unsigned int
+interest_wanted(const struct interest *in)
+{
+	return (interest_is_wanted(in, DIR_R) ? EV_R : 0) |
+		(interest_is_wanted(in, DIR_W) ? EV_W : 0);
+}
+
 /*
  * Decides what to register now. Moves speculative directions to BLOCKED where the mode requires it
  * (hence not const). The caller applies each mask and stores the last one in `polled`.

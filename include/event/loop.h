@@ -53,6 +53,33 @@ struct loop_config {
 	int lazy;                /* tune.lazy-register: if off, registers at once, before any try */
 };
 
+/* A descriptor in the table. */
+struct loop_slot {
+	loop_fd_fn *fn; /* NULL: free */
+	void *owner;
+	uint32_t gen;
+	uint32_t turn;  /* the last turn in which its handler ran */
+	uint32_t told;  /* the last turn that brought an event for it */
+	struct interest in;
+	uint8_t seen;
+	uint16_t wakes; /* wake-ups without progress */
+	uint8_t cls;
+	uint8_t dirty;  /* in loop.dirty */
+	uint8_t trying; /* in loop.spec */
+	uint8_t refused; /* a registration failed: EV_SPIN is due */
+	uint8_t err_queue; /* EV_ERR may be no error: see loop_err_queue() */
+};
+
+/* The first member of each loop, for the inline functions below alone. */
+struct loop_core {
+	struct sys *sys;
+	struct loop_slot *slots;
+	int max_fd;
+	unsigned int now_us;
+	uint64_t now_ms, now_ns;
+	struct timers timers;
+};
+
 struct loop_stats {
 	_Atomic uint64_t turns;
 	_Atomic uint64_t waits;      /* number of waits */
@@ -68,8 +95,24 @@ struct loop *loop_new(struct sys *sys, const struct loop_config *cfg, int *reaso
 /* No fd may be left (asserted). */
 void loop_free(struct loop **l);
 
-struct sys *loop_sys(struct loop *l);
-struct timers *loop_timers(struct loop *l);
+static inline const struct loop_core *
+loop_core(const struct loop *l)
+{
+	return (const struct loop_core *)(const void *)l;
+}
+
+static inline struct sys *
+loop_sys(struct loop *l)
+{
+	return loop_core(l)->sys;
+}
+
+static inline struct timers *
+loop_timers(struct loop *l)
+{
+	return &((struct loop_core *)(void *)l)->timers;
+}
+
 /* The timers of what begins at a time and ends nothing: these are not delayed by events that did
  * not fit into a turn, which the others wait for, since the event of a deadline may be among
  * them. */
@@ -78,10 +121,25 @@ const struct loop_stats *loop_stats(const struct loop *l);
 /* The cost of the functions that it calls. */
 struct profile *loop_profile(struct loop *l);
 /* Monotonic milliseconds / nanoseconds, read once per turn after waiting. */
-uint64_t loop_now_ms(const struct loop *l);
-uint64_t loop_now_ns(const struct loop *l);
+static inline uint64_t
+loop_now_ms(const struct loop *l)
+{
+	return loop_core(l)->now_ms;
+}
+
+static inline uint64_t
+loop_now_ns(const struct loop *l)
+{
+	return loop_core(l)->now_ns;
+}
+
 /* The microseconds of that read that its milliseconds leave out: 0..999. */
-unsigned int loop_now_us(const struct loop *l);
+static inline unsigned int
+loop_now_us(const struct loop *l)
+{
+	return loop_core(l)->now_us;
+}
+
 /* Wall clock in nanoseconds since 1970, from the same read and an offset checked every second. */
 uint64_t loop_wall_ns(const struct loop *l);
 /* Percentage of time spent waiting during the last seconds. */
@@ -116,8 +174,25 @@ void loop_set_owner(struct loop *l, int fd, loop_fd_fn *fn, void *owner);
 /* Number of fds in the table. */
 unsigned int loop_fds(const struct loop *l);
 
-/* Sets the wanted directions, EV_R | EV_W: the complete new mask. */
-void loop_want(struct loop *l, int fd, unsigned int dirs);
+static inline struct loop_slot *
+loop_slot_of(const struct loop *l, int fd)
+{
+	const struct loop_core *c = loop_core(l);
+
+	assert(fd >= 0 && fd < c->max_fd && c->slots[fd].fn);
+	return &c->slots[fd];
+}
+
+/* Sets the wanted directions, EV_R | EV_W: the complete new mask. Called after each dispatch,
+ * mostly without a change. */
+void loop_change_wanted(struct loop *l, int fd, unsigned int dirs);
+static inline void
+loop_want(struct loop *l, int fd, unsigned int dirs)
+{
+	if (dirs != interest_wanted(&loop_slot_of(l, fd)->in))
+		loop_change_wanted(l, fd, dirs);
+}
+
 /* A try returned EAGAIN, or a short count shows that the next one would. */
 void loop_again(struct loop *l, int fd, enum dir d);
 /* The fd is known not to be ready yet (a new connection). Ignored in unmerged mode. */
@@ -133,9 +208,21 @@ int loop_left_events(const struct loop *l);
  * left in the kernel. */
 int loop_has_news(const struct loop *l, int fd);
 /* True if it is believed ready, wanted or not: a try is worth a system call. */
-int loop_is_ready(const struct loop *l, int fd, enum dir d);
+static inline int
+loop_is_ready(const struct loop *l, int fd, enum dir d)
+{
+	uint8_t st = loop_slot_of(l, fd)->in.state[d];
+
+	return st == INTEREST_SPEC || st == INTEREST_IDLE;
+}
+
 /* EV_RDHUP | EV_HUP | EV_ERR | EV_URGENT seen since the fd was added. */
-unsigned int loop_seen(const struct loop *l, int fd);
+static inline unsigned int
+loop_seen(const struct loop *l, int fd)
+{
+	return loop_slot_of(l, fd)->seen;
+}
+
 /*
  * EV_ERR of this fd may from now on only mean that its error queue has an entry, such as a
  * zero-copy completion. It then implies no readiness, and loop_seen() does not report it until the
@@ -144,7 +231,12 @@ unsigned int loop_seen(const struct loop *l, int fd);
 void loop_err_queue(struct loop *l, int fd);
 void loop_note_error(struct loop *l, int fd);
 /* The fd made progress: resets its count of useless wake-ups. */
-void loop_progress(struct loop *l, int fd);
+static inline void
+loop_progress(struct loop *l, int fd)
+{
+	loop_slot_of(l, fd)->wakes = 0;
+}
+
 /* Interest and registration of an fd, for show fd: 0, or -ERR_UNKNOWN when not in the table. */
 int loop_peek(const struct loop *l, int fd, struct interest *out, void **owner) must_check;
 

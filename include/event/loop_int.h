@@ -7,31 +7,13 @@
 #include "event/loop.h"
 #include "event/profile.h"
 
-struct slot {
-	loop_fd_fn *fn; /* NULL: free */
-	void *owner;
-	uint32_t gen;
-	uint32_t turn;  /* the last turn in which its handler ran */
-	uint32_t told;  /* the last turn that brought an event for it */
-	struct interest in;
-	uint8_t seen;
-	uint16_t wakes; /* wake-ups without progress */
-	uint8_t cls;
-	uint8_t dirty;  /* in loop.dirty */
-	uint8_t trying; /* in loop.spec */
-	uint8_t refused; /* a registration failed: EV_SPIN is due */
-	uint8_t err_queue; /* EV_ERR may be no error: see loop_err_queue() */
-};
-
 struct loop {
-	struct sys *sys;
+	struct loop_core core;
 	const struct poller_ops *ops;
 	struct poller *poller;
 	enum interest_mode mode;
 	int lazy;
-	int max_fd;
 	int max_events;
-	struct slot *slots;
 	unsigned int used;
 	int *dirty;
 	unsigned int n_dirty;
@@ -39,7 +21,7 @@ struct loop {
 	unsigned int n_spec;
 	int *trying;   /* spec of the current turn */
 	struct poll_event *events;
-	struct timers timers, starts;
+	struct timers starts;
 	struct list tasks;
 	struct list next; /* tasks for the next turn */
 	struct list due;  /* tasks of the current turn from `next` */
@@ -57,7 +39,7 @@ struct loop {
 
 /* Lists it for the next commit of interest. */
 static inline void
-loop_mark_dirty(struct loop *l, int fd, struct slot *s)
+loop_mark_dirty(struct loop *l, int fd, struct loop_slot *s)
 {
 	if (s->dirty)
 		return;

@@ -14,6 +14,15 @@
 
 static void loop_commit(struct loop *l);
 
+/* Divides once per turn what is asked for many times. */
+static void
+note_time(struct loop *l)
+{
+	l->core.now_ns = l->clock.now_ns;
+	l->core.now_ms = l->clock.now_ns / 1000000u;
+	l->core.now_us = (unsigned int)(l->clock.now_ns / 1000u % 1000u);
+}
+
 struct loop *
 loop_new(struct sys *sys, const struct loop_config *cfg, int *reason)
 {
@@ -22,23 +31,23 @@ loop_new(struct sys *sys, const struct loop_config *cfg, int *reason)
 
 	if (!l)
 		goto fail;
-	l->sys = sys;
+	l->core.sys = sys;
 	l->ops = cfg->poller;
 	l->mode =
 		cfg->mode == INTEREST_EDGE && !cfg->poller->has_edge ? INTEREST_MERGED : cfg->mode;
 	l->lazy = cfg->lazy;
-	l->max_fd = cfg->max_fd;
+	l->core.max_fd = cfg->max_fd;
 	l->max_events = cfg->max_events;
 	profile_init(&l->profile, sys);
-	timers_init(&l->timers);
+	timers_init(&l->core.timers);
 	timers_init(&l->starts);
-	l->timers.profile = l->starts.profile = &l->profile;
+	l->core.timers.profile = l->starts.profile = &l->profile;
 	list_init(&l->tasks);
 	list_init(&l->next);
 	list_init(&l->due);
 	list_init(&l->ends);
 	/* Zeroed pages are not touched before an fd with that number is used. */
-	l->slots = mem_zalloc((size_t)cfg->max_fd * sizeof(*l->slots));
+	l->core.slots = mem_zalloc((size_t)cfg->max_fd * sizeof(*l->core.slots));
 	l->dirty = mem_zalloc((size_t)cfg->max_fd * sizeof(*l->dirty));
 	l->spec = mem_zalloc((size_t)cfg->max_fd * sizeof(*l->spec));
 	l->trying = mem_zalloc((size_t)cfg->max_fd * sizeof(*l->trying));
@@ -47,12 +56,13 @@ loop_new(struct sys *sys, const struct loop_config *cfg, int *reason)
 	if (r < 0)
 		goto fail;
 	r = -ERR_NOMEM;
-	if (!l->slots || !l->dirty || !l->spec || !l->trying || !l->events)
+	if (!l->core.slots || !l->dirty || !l->spec || !l->trying || !l->events)
 		goto fail;
 	r = l->ops->open(&l->poller, sys, cfg->max_fd);
 	if (r < 0)
 		goto fail;
 	clock_init(&l->clock, sys);
+	note_time(l);
 	return l;
 fail:
 	*reason = r;
@@ -70,29 +80,17 @@ loop_free(struct loop **lp)
 	assert(l->used == 0);
 	if (l->poller)
 		l->ops->close(&l->poller);
-	closing_flush(&l->closing, l->sys);
+	closing_flush(&l->closing, l->core.sys);
 	closing_fini(&l->closing);
-	timers_fini(&l->timers);
+	timers_fini(&l->core.timers);
 	timers_fini(&l->starts);
 	mem_free(l->events);
 	mem_free(l->trying);
 	mem_free(l->spec);
 	mem_free(l->dirty);
-	mem_free(l->slots);
+	mem_free(l->core.slots);
 	mem_free(l);
 	*lp = NULL;
-}
-
-struct sys *
-loop_sys(struct loop *l)
-{
-	return l->sys;
-}
-
-struct timers *
-loop_timers(struct loop *l)
-{
-	return &l->timers;
 }
 
 struct timers *
@@ -111,24 +109,6 @@ struct profile *
 loop_profile(struct loop *l)
 {
 	return &l->profile;
-}
-
-uint64_t
-loop_now_ns(const struct loop *l)
-{
-	return l->clock.now_ns;
-}
-
-uint64_t
-loop_now_ms(const struct loop *l)
-{
-	return l->clock.now_ns / 1000000u;
-}
-
-unsigned int
-loop_now_us(const struct loop *l)
-{
-	return (unsigned int)(l->clock.now_ns / 1000u % 1000u);
 }
 
 uint64_t
@@ -244,7 +224,7 @@ run_tasks(struct loop *l, struct list *tasks)
 static int
 wait_ms(const struct loop *l, int max_ms)
 {
-	uint64_t next = MIN(timers_next(&l->timers), timers_next(&l->starts));
+	uint64_t next = MIN(timers_next(&l->core.timers), timers_next(&l->starts));
 	uint64_t ms, now = loop_now_ms(l);
 
 	if (l->n_spec || !list_is_empty(&l->tasks) || !list_is_empty(&l->next) ||
@@ -260,7 +240,7 @@ wait_ms(const struct loop *l, int max_ms)
 
 /* Counts a call of a handler without progress: returns EV_SPIN when the limit is reached. */
 static uint32_t
-count_wake(struct loop *l, struct slot *s)
+count_wake(struct loop *l, struct loop_slot *s)
 {
 	if (++s->wakes <= SPIN_MAX)
 		return 0;
@@ -270,7 +250,7 @@ count_wake(struct loop *l, struct slot *s)
 }
 
 static void
-call_handler(struct loop *l, const struct slot *s, int fd, uint32_t ev)
+call_handler(struct loop *l, const struct loop_slot *s, int fd, uint32_t ev)
 {
 	uint64_t began = profile_begin(&l->profile);
 	loop_fd_fn *fn = s->fn;
@@ -282,7 +262,7 @@ call_handler(struct loop *l, const struct slot *s, int fd, uint32_t ev)
 static void
 dispatch_event(struct loop *l, const struct poll_event *e)
 {
-	struct slot *s = &l->slots[e->fd];
+	struct loop_slot *s = &l->core.slots[e->fd];
 	uint32_t ev = e->ev;
 
 	if (!s->fn || s->gen != e->gen) {
@@ -316,7 +296,7 @@ try_speculative(struct loop *l, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++) {
 		int fd = l->trying[i];
-		struct slot *s = &l->slots[fd];
+		struct loop_slot *s = &l->core.slots[fd];
 		uint32_t ev = 0;
 
 		if (!s->fn)
@@ -348,7 +328,7 @@ take_speculative(struct loop *l)
 	l->spec = swap;
 	l->n_spec = 0;
 	for (unsigned int i = 0; i < n; i++)
-		l->slots[l->trying[i]].trying = 0;
+		l->core.slots[l->trying[i]].trying = 0;
 	return n;
 }
 
@@ -360,11 +340,11 @@ dispatch_class(struct loop *l, int n, int conns)
 
 		if (e->fd < 0)
 			continue;
-		if ((l->slots[e->fd].cls == LOOP_CONN) == conns) {
+		if ((l->core.slots[e->fd].cls == LOOP_CONN) == conns) {
 			dispatch_event(l, e);
 			e->fd = -1;
 		} else {
-			l->slots[e->fd].told = l->turn;
+			l->core.slots[e->fd].told = l->turn;
 		}
 	}
 }
@@ -382,7 +362,7 @@ run_timers(struct loop *l)
 		return;
 	}
 	l->full_turns = 0;
-	(void)timers_run(&l->timers, loop_now_ms(l));
+	(void)timers_run(&l->core.timers, loop_now_ms(l));
 }
 
 /* Tasks posted for this turn; tasks posted from now on are for the next one. */
@@ -415,7 +395,8 @@ loop_turn(struct loop *l, int max_ms)
 	n = l->ops->wait(l->poller, l->events, l->max_events, ms);
 	if (l->mailbox)
 		mailbox_woken(l->mailbox);
-	clock_read(&l->clock, l->sys);
+	clock_read(&l->clock, l->core.sys);
+	note_time(l);
 	l->turn++;
 	counter_add(&l->stats.turns, 1);
 	counter_add(&l->stats.waits, 1);
@@ -444,7 +425,7 @@ loop_turn(struct loop *l, int max_ms)
 		run_tasks(l, &l->tasks);
 	}
 	run_tasks(l, &l->ends);
-	closing_flush(&l->closing, l->sys);
+	closing_flush(&l->closing, l->core.sys);
 	if (l->mailbox)
 		(void)mailbox_flush(l->mailbox);
 	return 0;
@@ -457,21 +438,14 @@ loop_turn(struct loop *l, int max_ms)
  * poller is given. The poller holds exactly `polled`, which only loop_commit() changes.
  */
 
-static struct slot *
-slot_of(const struct loop *l, int fd)
-{
-	assert(fd >= 0 && fd < l->max_fd && l->slots[fd].fn);
-	return &l->slots[fd];
-}
-
 int
 loop_add(struct loop *l, int fd, enum loop_class cls, loop_fd_fn *fn, void *owner)
 {
-	struct slot *s;
+	struct loop_slot *s;
 
-	if (fd < 0 || fd >= l->max_fd)
+	if (fd < 0 || fd >= l->core.max_fd)
 		return -ERR_FULL;
-	s = &l->slots[fd];
+	s = &l->core.slots[fd];
 	assert(!s->fn);
 	/* dirty and trying are kept: an old entry of this number may still be listed. */
 	s->fn = fn;
@@ -489,7 +463,7 @@ loop_add(struct loop *l, int fd, enum loop_class cls, loop_fd_fn *fn, void *owne
 }
 
 static void
-slot_clear(struct loop *l, struct slot *s)
+slot_clear(struct loop *l, struct loop_slot *s)
 {
 	s->fn = NULL;
 	s->owner = NULL;
@@ -500,7 +474,7 @@ slot_clear(struct loop *l, struct slot *s)
 void
 loop_forget(struct loop *l, int fd)
 {
-	struct slot *s = slot_of(l, fd);
+	struct loop_slot *s = loop_slot_of(l, fd);
 
 	if (s->in.polled && !l->ops->close_forgets)
 		(void)l->ops->set(l->poller, fd, s->gen, s->in.polled, 0);
@@ -517,7 +491,7 @@ loop_close(struct loop *l, int fd)
 void
 loop_detach(struct loop *l, int fd)
 {
-	struct slot *s = slot_of(l, fd);
+	struct loop_slot *s = loop_slot_of(l, fd);
 
 	if (s->in.polled)
 		(void)l->ops->set(l->poller, fd, s->gen, s->in.polled, 0);
@@ -527,7 +501,7 @@ loop_detach(struct loop *l, int fd)
 void
 loop_set_owner(struct loop *l, int fd, loop_fd_fn *fn, void *owner)
 {
-	struct slot *s = slot_of(l, fd);
+	struct loop_slot *s = loop_slot_of(l, fd);
 
 	s->fn = fn;
 	s->owner = owner;
@@ -535,7 +509,7 @@ loop_set_owner(struct loop *l, int fd, loop_fd_fn *fn, void *owner)
 }
 
 static void
-interest_step(struct loop *l, int fd, struct slot *s, enum dir d, enum interest_event ev)
+interest_step(struct loop *l, int fd, struct loop_slot *s, enum dir d, enum interest_event ev)
 {
 	enum interest_state next = interest_next((enum interest_state)s->in.state[d], ev);
 
@@ -551,11 +525,10 @@ interest_step(struct loop *l, int fd, struct slot *s, enum dir d, enum interest_
 }
 
 void
-loop_want(struct loop *l, int fd, unsigned int dirs)
+loop_change_wanted(struct loop *l, int fd, unsigned int dirs)
 {
-	struct slot *s = slot_of(l, fd);
+	struct loop_slot *s = loop_slot_of(l, fd);
 
-	/* Called after each dispatch, mostly without a change. */
 	if (((dirs & EV_R) != 0) != interest_is_wanted(&s->in, DIR_R))
 		interest_step(l, fd, s, DIR_R, dirs & EV_R ? INTEREST_WANT : INTEREST_STOP);
 	if (((dirs & EV_W) != 0) != interest_is_wanted(&s->in, DIR_W))
@@ -565,7 +538,7 @@ loop_want(struct loop *l, int fd, unsigned int dirs)
 void
 loop_again(struct loop *l, int fd, enum dir d)
 {
-	interest_step(l, fd, slot_of(l, fd), d, INTEREST_AGAIN);
+	interest_step(l, fd, loop_slot_of(l, fd), d, INTEREST_AGAIN);
 }
 
 void
@@ -578,13 +551,13 @@ loop_presume_again(struct loop *l, int fd, enum dir d)
 void
 loop_presume_ready(struct loop *l, int fd, enum dir d)
 {
-	interest_step(l, fd, slot_of(l, fd), d, INTEREST_READY);
+	interest_step(l, fd, loop_slot_of(l, fd), d, INTEREST_READY);
 }
 
 void
 loop_hold(struct loop *l, int fd, int holds)
 {
-	struct slot *s = slot_of(l, fd);
+	struct loop_slot *s = loop_slot_of(l, fd);
 
 	s->in.in_memory = holds ? EV_R : 0;
 	if (holds)
@@ -615,59 +588,39 @@ loop_events(const struct loop *l)
 int
 loop_has_news(const struct loop *l, int fd)
 {
-	const struct slot *s = slot_of(l, fd);
+	const struct loop_slot *s = loop_slot_of(l, fd);
 
 	return loop_left_events(l) || (s->told == l->turn && s->turn != l->turn);
-}
-
-int
-loop_is_ready(const struct loop *l, int fd, enum dir d)
-{
-	uint8_t st = slot_of(l, fd)->in.state[d];
-
-	return st == INTEREST_SPEC || st == INTEREST_IDLE;
 }
 
 void
 loop_err_queue(struct loop *l, int fd)
 {
-	slot_of(l, fd)->err_queue = 1;
+	loop_slot_of(l, fd)->err_queue = 1;
 }
 
 void
 loop_note_error(struct loop *l, int fd)
 {
-	slot_of(l, fd)->seen |= EV_ERR;
+	loop_slot_of(l, fd)->seen |= EV_ERR;
 	loop_presume_ready(l, fd, DIR_R);
 	loop_presume_ready(l, fd, DIR_W);
-}
-
-unsigned int
-loop_seen(const struct loop *l, int fd)
-{
-	return slot_of(l, fd)->seen;
-}
-
-void
-loop_progress(struct loop *l, int fd)
-{
-	slot_of(l, fd)->wakes = 0;
 }
 
 int
 loop_peek(const struct loop *l, int fd, struct interest *out, void **owner)
 {
-	if (fd < 0 || fd >= l->max_fd || !l->slots[fd].fn)
+	if (fd < 0 || fd >= l->core.max_fd || !l->core.slots[fd].fn)
 		return -ERR_UNKNOWN;
-	*out = l->slots[fd].in;
-	*owner = l->slots[fd].owner;
+	*out = l->core.slots[fd].in;
+	*owner = l->core.slots[fd].owner;
 	return 0;
 }
 
 /* --- committing --- */
 
 static void
-try_later(struct loop *l, int fd, struct slot *s)
+try_later(struct loop *l, int fd, struct loop_slot *s)
 {
 	if (s->trying)
 		return;
@@ -676,7 +629,7 @@ try_later(struct loop *l, int fd, struct slot *s)
 }
 
 static void
-commit_one(struct loop *l, int fd, struct slot *s)
+commit_one(struct loop *l, int fd, struct loop_slot *s)
 {
 	/* A listener may leave connections waiting, which an edge would not report again. */
 	enum interest_mode mode = s->cls != LOOP_CONN && l->mode == INTEREST_EDGE ?
@@ -704,7 +657,7 @@ loop_commit(struct loop *l)
 {
 	for (unsigned int i = 0; i < l->n_dirty; i++) {
 		int fd = l->dirty[i];
-		struct slot *s = &l->slots[fd];
+		struct loop_slot *s = &l->core.slots[fd];
 
 		s->dirty = 0;
 		if (s->fn)

@@ -80,7 +80,7 @@ state_is_reset(const struct conn *c)
 }
 
 /* ended: the peer's FIN was seen. */
-static enum io_result
+static inline enum io_result
 sock_read(struct conn *c, uint8_t *ended, void *buf, size_t len, int flags, size_t *got)
 {
 	long r;
@@ -116,7 +116,7 @@ sock_read(struct conn *c, uint8_t *ended, void *buf, size_t len, int flags, size
  * further event comes, and only another read shows which error. With urgent data the read may have
  * stopped there, and more may follow.
  */
-static void
+static inline void
 note_short_read(struct conn *c, uint8_t *ended)
 {
 	unsigned int seen = loop_seen(c->loop, c->fd) & (EV_RDHUP | EV_ERR | EV_URGENT);
@@ -129,7 +129,7 @@ note_short_read(struct conn *c, uint8_t *ended)
 		loop_again(c->loop, c->fd, DIR_R);
 }
 
-static enum io_result
+static inline enum io_result
 sock_recv(struct conn *c, uint8_t *ended, void *buf, size_t len, size_t *got)
 {
 	enum io_result r = sock_read(c, ended, buf, len, 0, got);
@@ -272,7 +272,7 @@ conn_sent(struct conn *c, size_t put, size_t len)
 		loop_again(c->loop, c->fd, DIR_W);
 }
 
-static enum io_result
+static inline enum io_result
 sock_send(struct conn *c, const void *buf, size_t len, int flags, size_t *put, int *in_place)
 {
 	long r;

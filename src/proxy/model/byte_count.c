@@ -58,32 +58,51 @@ has_its_server(const struct stream *s)
 		(s->txn && s->txn->local));
 }
 
+/* New bytes of the request; a backend or server that is new has all of it. */
+static void
+add_request_bytes(struct stream *s, struct proxy_stat *be, struct server_stat *srv, uint64_t n)
+{
+	uint64_t whole = s->dir[CLIENT].counted;
+
+	counter_add(&fe_stat(s)->bytes_in, n);
+	counter_add(&s->sess->listener->stat.bytes_in, n);
+	if (be) {
+		counter_add(&be->bytes_in, s->counts_be ? n : whole);
+		s->counts_be = 1;
+	}
+	if (srv) {
+		counter_add(&srv->bytes_in, s->counts_srv ? n : whole);
+		s->counts_srv = 1;
+	}
+}
+
+static void
+add_response_bytes(struct stream *s, struct proxy_stat *be, struct server_stat *srv, uint64_t n)
+{
+	counter_add(&fe_stat(s)->bytes_out, n);
+	counter_add(&s->sess->listener->stat.bytes_out, n);
+	if (be)
+		counter_add(&be->bytes_out, n);
+	if (srv)
+		counter_add(&srv->bytes_out, n);
+}
+
 static void
 count_messages(struct stream *s)
 {
 	uint64_t in = take_grown(s, CLIENT), out = take_grown(s, SERVER);
-	uint64_t whole = s->dir[CLIENT].counted;
-	struct proxy_stat *fe, *be;
+	int is_owed = s->dir[CLIENT].counted && !(s->counts_be && s->counts_srv);
+	struct server_stat *srv;
+	struct proxy_stat *be;
 
-	/* There are no new bytes, and backend and server have counted the request. */
-	if (!in && !out && (!whole || (s->counts_be && s->counts_srv)))
+	if (!in && !out && !is_owed)
 		return;
-	fe = fe_stat(s);
 	be = stat_of(s, counted_backend(s));
-	counter_add(&fe->bytes_in, in);
-	counter_add(&fe->bytes_out, out);
-	counter_add(&s->sess->listener->stat.bytes_in, in);
-	counter_add(&s->sess->listener->stat.bytes_out, out);
-	if (be) {
-		counter_add(&be->bytes_in, s->counts_be ? in : whole);
-		counter_add(&be->bytes_out, out);
-		s->counts_be = 1;
-	}
-	if (has_its_server(s)) {
-		counter_add(&srv_stat(s)->bytes_in, s->counts_srv ? in : whole);
-		counter_add(&srv_stat(s)->bytes_out, out);
-		s->counts_srv = 1;
-	}
+	srv = has_its_server(s) ? srv_stat(s) : NULL;
+	if (in || is_owed)
+		add_request_bytes(s, be, srv, in);
+	if (out)
+		add_response_bytes(s, be, srv, out);
 }
 
 void

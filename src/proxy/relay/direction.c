@@ -212,14 +212,12 @@ direction_count(struct stream *s, int side, size_t n)
 	}
 }
 
-static struct io_step pump_once(struct stream *s, int side);
+static struct io_step read_again(struct stream *s, int side);
 
-static int
-source_is_ready(const struct stream *s, int side)
+/* After an error no event may report the remaining data. */
+static inline int
+source_is_ready(const struct conn *src)
 {
-	const struct conn *src = s->conn[side];
-
-	/* After an error no event may report the remaining data. */
 	return src->err || conn_is_ready(src, DIR_R);
 }
 
@@ -262,7 +260,7 @@ sink_failed(struct stream *s, int side)
 	}
 	while (step.more && s->dir[other].state == DIRECTION_OPEN &&
 		!direction_has_pending(&s->dir[other]))
-		step = pump_once(s, other);
+		step = read_again(s, other);
 	return step.ev;
 }
 
@@ -480,7 +478,7 @@ pass_on(struct stream *s, int side, char *p, size_t got)
 }
 
 /* One read with a copy, and its consequences. As pump_once(). */
-static struct io_step
+static inline struct io_step
 copy_once(struct stream *s, int side)
 {
 	struct engine *e = s->engine;
@@ -528,7 +526,7 @@ copy_once(struct stream *s, int side)
 }
 
 /* One read and its consequences; more: another one is worth a try. */
-static struct io_step
+static inline struct io_step
 pump_once(struct stream *s, int side)
 {
 	struct direction *d = &s->dir[side];
@@ -539,6 +537,13 @@ pump_once(struct stream *s, int side)
 	if (d->is_bulk && direction_splices(s, side) && direction_splice_once(s, side, &step) == 0)
 		return step;
 	return copy_once(s, side);
+}
+
+/* The same out of line, for a rare caller. */
+static one_copy struct io_step
+read_again(struct stream *s, int side)
+{
+	return pump_once(s, side);
 }
 
 /* The number of bytes that cost as much as one copied byte. */
@@ -583,7 +588,7 @@ pump_reads(struct stream *s, int side)
 	if (d->lookahead && d->ops->read)
 		step = d->ops->read(s, side);
 	while (step.more && reads-- > 0 && d->bytes < upto && d->state == DIRECTION_OPEN &&
-		source_is_ready(s, side))
+		source_is_ready(s->conn[side]))
 		step = pump_once(s, side);
 	return step.ev;
 }

@@ -9,16 +9,16 @@
 #include "proxy/http1/http_reply.h"
 #include "proxy/session/tcp_content_rules.h"
 
-static unsigned int
-wants_relay(const struct stream *s, int side)
+/* pending[side]: bytes from there, here or in the kernel, have to be sent first. */
+static inline unsigned int
+wants_relay(const struct stream *s, int side, const int *pending)
 {
 	const struct direction *from = &s->dir[side], *to = &s->dir[!side];
 	unsigned int dirs = 0;
 
-	if (from->state == DIRECTION_OPEN && !direction_has_pending(from) &&
-		!from->waits_for_buffer)
+	if (from->state == DIRECTION_OPEN && !pending[side] && !from->waits_for_buffer)
 		dirs |= EV_R;
-	if (to->state != DIRECTION_CLOSED && direction_has_pending(to))
+	if (pending[!side] && to->state != DIRECTION_CLOSED)
 		dirs |= EV_W;
 	if (unlikely(s->conn[side]->owes_preface) || conn_is_ending(s->conn[side]))
 		dirs |= EV_W;
@@ -39,19 +39,24 @@ timeout_given(const struct stream *s, enum rule_timeout which, unsigned int ms)
 	return s->txn && s->txn->timeout_ms[which] ? s->txn->timeout_ms[which] : ms;
 }
 
+static inline unsigned int
+idle_limit(const struct stream *s, int side, int half_closed)
+{
+	const struct proxy_timeouts *to = side == CLIENT ? &s->sess->fe->to : &s->be->to;
+	unsigned int ms = side == CLIENT ? to->client_fin : to->server_fin;
+
+	if (half_closed && ms)
+		return ms;
+	ms = relays_plainly(s) ? timeout_given(s, RULE_TIMEOUT_TUNNEL, s->be->to.tunnel) : 0;
+	if (ms)
+		return ms;
+	return side == CLIENT ? to->client : timeout_given(s, RULE_TIMEOUT_SERVER, to->server);
+}
+
 unsigned int
 stream_idle_limit(const struct stream *s, int side, int half_closed)
 {
-	const struct proxy_timeouts *to = side == CLIENT ? &s->sess->fe->to : &s->be->to;
-	unsigned int fin = side == CLIENT ? to->client_fin : to->server_fin;
-	unsigned int tunnel =
-		relays_plainly(s) ? timeout_given(s, RULE_TIMEOUT_TUNNEL, s->be->to.tunnel) : 0;
-
-	if (half_closed && fin)
-		return fin;
-	if (tunnel)
-		return tunnel;
-	return side == CLIENT ? to->client : timeout_given(s, RULE_TIMEOUT_SERVER, to->server);
+	return idle_limit(s, side, half_closed);
 }
 
 static int
@@ -60,31 +65,30 @@ has_ended(const struct direction *d)
 	return d->state == DIRECTION_DRAIN || d->state == DIRECTION_CLOSED;
 }
 
-/* The timeout of a side. A session without a buffer waits no longer than for missing data. */
-static unsigned int
-interest_owed(const struct stream *s, int side)
-{
-	return wants_relay(s, side) | (s->dir[side].waits_for_buffer ? EV_R : 0);
-}
-
-/* A timeout applies if a side has to send data, or to accept data: see wants_relay(). */
-static uint64_t
+/*
+ * A timeout applies if a side has to send data, or to accept data: see wants_relay(). A session
+ * without a buffer waits no longer than for missing data.
+ */
+static inline uint64_t
 side_deadline(const struct stream *s, int side, unsigned int dirs)
 {
 	int half_closed = has_ended(&s->dir[side]) || s->dir[!side].state == DIRECTION_CLOSED;
 
-	if (!dirs)
+	if (!dirs && !s->dir[side].waits_for_buffer)
 		return TIMER_NEVER;
-	return timer_key_after(s->last_ms[side], stream_idle_limit(s, side, half_closed));
+	return timer_key_after(s->last_ms[side], idle_limit(s, side, half_closed));
 }
 
 int
 stream_late_side(const struct stream *s)
 {
+	int pending[SIDES];
 	uint64_t due[SIDES];
 
 	for (int side = 0; side < SIDES; side++)
-		due[side] = side_deadline(s, side, interest_owed(s, side));
+		pending[side] = direction_has_pending(&s->dir[side]);
+	for (int side = 0; side < SIDES; side++)
+		due[side] = side_deadline(s, side, wants_relay(s, side, pending));
 	return due[CLIENT] <= due[SERVER] ? CLIENT : SERVER;
 }
 
@@ -96,22 +100,31 @@ derive_buffer_wait(const struct stream *s, int side, struct derived *d)
 		d->deadline = MIN(d->deadline, s->wake_ms);
 }
 
+/* Compiled for each side: most of it is where a member stands. */
+static inline void
+derive_side(const struct stream *s, int side, const int *pending, struct derived *d)
+{
+	unsigned int dirs = wants_relay(s, side, pending);
+	uint64_t due = side_deadline(s, side, dirs);
+
+	/* A bulk transfer that waits for its turn needs no event. */
+	if (unlikely(s->dir[side].waits))
+		dirs &= ~EV_R;
+	if (unlikely(s->dir[!side].waits))
+		dirs &= ~EV_W;
+	d->wants[side] = dirs;
+	d->deadline = MIN(d->deadline, due);
+	derive_buffer_wait(s, side, d);
+}
+
 void
 derive_relay(const struct stream *s, struct derived *d)
 {
-	for (int side = 0; side < SIDES; side++) {
-		unsigned int dirs = wants_relay(s, side);
-		uint64_t due = side_deadline(s, side, interest_owed(s, side));
+	const int pending[SIDES] = { direction_has_pending(&s->dir[CLIENT]),
+		direction_has_pending(&s->dir[SERVER]) };
 
-		/* A bulk transfer that waits for its turn needs no event. */
-		if (s->dir[side].waits)
-			dirs &= ~EV_R;
-		if (s->dir[!side].waits)
-			dirs &= ~EV_W;
-		d->wants[side] = dirs;
-		d->deadline = MIN(d->deadline, due);
-		derive_buffer_wait(s, side, d);
-	}
+	derive_side(s, CLIENT, pending, d);
+	derive_side(s, SERVER, pending, d);
 	/* Most likely the server has ended then, and a client that is silent until then need not be
 	 * registered. */
 	if (s->speculates_read[SERVER] && (d->wants[SERVER] & EV_R) && speculation_reads_server(s))
