@@ -5,9 +5,10 @@
  * - target is absolute, "https://host/path", if there is an :authority, the path otherwise; Host
  *   comes first and is the :authority; the default port of the scheme is left out of both.
  * - Cookie is one field, the last one.
- * - A request of extended CONNECT (RFC 8441) is a GET with Upgrade and Connection, its 2xx is 101.
- * - framing is CHUNKED where only END_STREAM ends the body. As in HTTP/1 a request that asks for a
- *   tunnel has no body.
+ * - A request of extended CONNECT (RFC 8441) is a GET with Upgrade and Connection. Its 2xx is 101;
+ *   websocket is the only protocol that is asked of a server.
+ * - framing is CHUNKED where only END_STREAM ends the body. It is TUNNEL for a request of either
+ *   CONNECT, and for the response that agrees to it.
  *
  * Pure; memory is the caller's, but for the tables of HPACK.
  */

@@ -496,26 +496,24 @@ decide_framing(struct reading *r)
 		else if (h->status < 200 || h->status == 204 || h->status == 304 ||
 			 h->method == HTTP_HEAD)
 			h->framing = HTTP_BODY_NONE;
-		if (h->framing == HTTP_BODY_TUNNEL && (r->flags & H2_HEAD_EXTENDED))
+		if (h->framing == HTTP_BODY_TUNNEL && (r->flags & H2_HEAD_EXTENDED)) {
 			h->status = 101;
+			add_upgrade(r, STR("websocket"));
+		}
 	} else if (h->method == HTTP_CONNECT || r->to->extended) {
-		/* As in HTTP/1: the tunnel begins with the response. */
-		h->framing = HTTP_BODY_NONE;
+		h->framing = ended ? HTTP_BODY_NONE : HTTP_BODY_TUNNEL;
 	}
 	if (ended && h->framing == HTTP_BODY_LENGTH && h->length)
 		malform_head(r, H2_BAD_LENGTH);
 }
 
-/* Says in fields of HTTP/1 that a request wants another protocol. */
+/* Adds the fields of HTTP/1 that ask for another protocol, or agree to it. */
 static void
-add_upgrade(struct reading *r)
+add_upgrade(struct reading *r, struct str protocol)
 {
-	const struct h2_field upgrade = { STR("upgrade"), pseudo_text(r, P_PROTOCOL), 0 };
+	const struct h2_field upgrade = { STR("upgrade"), protocol, 0 };
 	const struct h2_field connection = { STR("connection"), STR("upgrade"), 0 };
 
-	if (!r->slice[P_PROTOCOL])
-		return;
-	r->to->extended = 1;
 	add_copied(r, &upgrade);
 	if (!r->result)
 		add_copied(r, &connection);
@@ -539,8 +537,10 @@ end_fields(struct reading *r)
 
 	if (!r->in_fields)
 		end_pseudo(r);
-	if (r->result == 0 && h->kind == HTTP_REQUEST)
-		add_upgrade(r);
+	if (r->result == 0 && r->slice[P_PROTOCOL]) {
+		r->to->extended = 1;
+		add_upgrade(r, pseudo_text(r, P_PROTOCOL));
+	}
 	if (r->result == 0 && r->cookie.value.p)
 		add_placed(r, r->cookie);
 	if (r->result || h->kind == HTTP_TRAILERS)

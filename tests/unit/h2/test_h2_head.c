@@ -166,11 +166,11 @@ requests_are_accepted(void **st)
 		{ ":method|OPTIONS\n:scheme|http\n:path|*\nhost|a", "OPTIONS *\nhost|a\n",
 			H2_HEAD_ENDED, HTTP_BODY_NONE },
 		{ ":authority|ex.com:443\n:method|CONNECT\na|b",
-			"CONNECT ex.com:443\nhost|ex.com:443\na|b\n", 0, HTTP_BODY_NONE },
+			"CONNECT ex.com:443\nhost|ex.com:443\na|b\n", 0, HTTP_BODY_TUNNEL },
 		{ ":protocol|w\n:method|CONNECT\n:scheme|https\n:path|/\n:authority|e\na|\n"
 			"cookie|c",
 			"GET https://e/\nhost|e\na|\nupgrade|w\nconnection|upgrade\ncookie|c\n",
-			H2_HEAD_EXTENDED, HTTP_BODY_NONE },
+			H2_HEAD_EXTENDED, HTTP_BODY_TUNNEL },
 	};
 
 	(void)st;
@@ -204,7 +204,8 @@ responses_are_accepted(void **st)
 		{ ":status|103\nlink|x", "103\nlink|x\n", HTTP_GET, 0, HTTP_BODY_NONE },
 		{ ":status|200", "200\n", HTTP_CONNECT, 0, HTTP_BODY_TUNNEL },
 		{ ":status|404", "404\n", HTTP_CONNECT, 0, HTTP_BODY_CHUNKED },
-		{ ":status|200", "101\n", HTTP_GET, H2_HEAD_EXTENDED, HTTP_BODY_TUNNEL },
+		{ ":status|200", "101\nupgrade|websocket\nconnection|upgrade\n", HTTP_GET,
+			H2_HEAD_EXTENDED, HTTP_BODY_TUNNEL },
 		{ ":status|999", "999\n", HTTP_GET, H2_HEAD_ENDED, HTTP_BODY_NONE },
 	};
 
