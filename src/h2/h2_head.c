@@ -477,6 +477,18 @@ on_block_field(void *ctx, const struct h2_field *f)
 
 /* --- the end --- */
 
+/* Adds the fields of HTTP/1 that ask for another protocol, or agree to it. */
+static void
+add_upgrade(struct reading *r, struct str protocol)
+{
+	const struct h2_field upgrade = { STR("upgrade"), protocol, 0 };
+	const struct h2_field connection = { STR("connection"), STR("upgrade"), 0 };
+
+	add_copied(r, &upgrade);
+	if (!r->result)
+		add_copied(r, &connection);
+}
+
 /* The body that follows, and whether END_STREAM fits what the head says of it (8.1.1). */
 static void
 decide_framing(struct reading *r)
@@ -505,18 +517,6 @@ decide_framing(struct reading *r)
 	}
 	if (ended && h->framing == HTTP_BODY_LENGTH && h->length)
 		malform_head(r, H2_BAD_LENGTH);
-}
-
-/* Adds the fields of HTTP/1 that ask for another protocol, or agree to it. */
-static void
-add_upgrade(struct reading *r, struct str protocol)
-{
-	const struct h2_field upgrade = { STR("upgrade"), protocol, 0 };
-	const struct h2_field connection = { STR("connection"), STR("upgrade"), 0 };
-
-	add_copied(r, &upgrade);
-	if (!r->result)
-		add_copied(r, &connection);
 }
 
 /* Names the reason for which the rules of all versions refuse a head. */
