@@ -1,0 +1,185 @@
+/*
+ * A connection of HTTP/2 (RFC 9113) of either role, as a machine without I/O and without a clock:
+ * received bytes in, callbacks and bytes to send out. It has settings, field blocks, flow control
+ * and the bounds on what a peer may cause; heads are data (http/head.h), bodies are bytes.
+ *
+ * Streams are objects of the user (struct h2_stream, embedded in the user's own). A stream takes
+ * one of the connection's places from the callback or call that begins it until
+ * h2_stream_release(), whatever the peer does to it: a peer that resets its streams gets no more
+ * work done than one that does not. Where an answer would not fit into the output, or no place is
+ * free, input waits here.
+ *
+ * On the worker that owns the connection. A callback may make any call but h2_conn_fini(),
+ * h2_conn_input() and h2_conn_continue(), and may release any stream; that of on_request begins
+ * when the callback returns.
+ */
+#ifndef TACIT_H2_H2_CONN_H
+#define TACIT_H2_H2_CONN_H
+
+#include <stdatomic.h>
+
+#include "base/list.h"
+#include "base/pool.h"
+#include "base/str.h"
+#include "h2/h2_bytes.h"
+#include "h2/h2_frame.h"
+#include "h2/h2_head.h"
+#include "h2/h2_stream.h"
+#include "http/head.h"
+
+/* The counters of `show stat`, which one worker writes. */
+struct h2_stat {
+	_Atomic uint64_t headers_rcvd, data_rcvd, settings_rcvd, rst_stream_rcvd, goaway_rcvd;
+	_Atomic uint64_t conn_errors, stream_errors; /* detected */
+	_Atomic uint64_t rst_stream_resp, goaway_resp;
+	_Atomic uint64_t open_streams, total_streams;
+	_Atomic uint64_t open_connections, total_connections; /* the user counts these */
+};
+
+/* Memory and room that all connections of a worker use. */
+struct h2_shared {
+	struct pool out;          /* pieces of output */
+	struct pool in;           /* pieces of bodies, of field blocks and of input that waits */
+	struct http_field *field; /* of the head in a callback */
+	unsigned int max_fields;
+	char *text;               /* its texts */
+	size_t text_size;
+	uint8_t *block;           /* a field block while it is encoded */
+	size_t block_size;
+	struct h2_stat none;      /* of connections whose stat was not set */
+};
+
+/* head_size: a head with all its fields is no longer, as HTTP/1. 0 or -ERR_NOMEM. */
+int h2_shared_init(struct h2_shared *s, size_t head_size, unsigned int max_fields) must_check;
+void h2_shared_fini(struct h2_shared *s);
+
+struct h2_config {
+	uint32_t window;          /* of a stream: SETTINGS_INITIAL_WINDOW_SIZE */
+	uint32_t max_streams;     /* that a client may open, or that are opened to a server: > 0 */
+	uint32_t header_table;    /* SETTINGS_HEADER_TABLE_SIZE */
+	uint32_t rxbuf;           /* bytes of bodies that may wait, where it is above the windows */
+	uint32_t max_frames;      /* in one input, 0: no bound */
+	uint32_t max_resets;      /* RST_STREAM in one input, 0: no bound */
+	uint32_t max_glitches;    /* then the connection is ended, 0: no bound */
+	uint8_t no_extended;      /* SETTINGS_ENABLE_CONNECT_PROTOCOL is not sent */
+};
+void h2_config_default(struct h2_config *cfg);
+
+struct h2_user {
+	/* Server role: a request's head; its texts are valid during the call. Sets *out to a stream
+	 * of the user's, or returns the code to reset it with. */
+	int (*on_request)(void *arg, const struct http_head *req, int end, struct h2_stream **out);
+	/* A head: trailers, and in the client role a response, also 1xx. 0, or a negative reason:
+	 * the stream is reset. Its texts are valid during the call. */
+	int (*on_head)(struct h2_stream *st, struct http_head *h, int end);
+	/* h2_stream_readable() has grown, or h2_stream_has_ended(). */
+	void (*on_data)(struct h2_stream *st);
+	/* h2_stream_may_send() is not 0 any more, or a head fits again. */
+	void (*on_room)(struct h2_stream *st);
+	/* The stream was reset by the peer, by an error, or with its connection. unprocessed:
+	 * nothing was done for it (8.7): REFUSED_STREAM, or above the last id of a GOAWAY. It is
+	 * released as any other. */
+	void (*on_reset)(struct h2_stream *st, uint32_t code, int unprocessed);
+	/* The output was empty and is not any more. */
+	void (*on_output)(void *arg);
+	/* The peer has sent GOAWAY, or a connection error was found: no stream begins any more. */
+	void (*on_goaway)(void *arg);
+	/* Input that had to wait can be used: h2_conn_continue() is to be called, in a task. */
+	void (*on_continue)(void *arg);
+};
+
+/* Streams are found by id among so many lists. */
+#define H2_BUCKETS 16
+/* Ids of streams that were reset by us and released: frames of them may still arrive. */
+#define H2_RESETS_KEPT 32
+
+struct h2_conn {
+	const struct h2_config *cfg;
+	struct h2_shared *shared;
+	const struct h2_user *user;
+	void *arg;
+	struct h2_stat *stat;      /* the user may set it after h2_conn_init() */
+	uint8_t is_client;
+	uint8_t is_tls;            /* requests to a server are of https: set by the user, as stat */
+	uint8_t has_failed;        /* a connection error: GOAWAY is in the output */
+	uint8_t goaway_out;        /* enum goaway of h2_conn.c */
+	uint8_t goaway_in;         /* the peer has sent one */
+	uint8_t has_settings;      /* the peer's have arrived */
+	uint8_t has_ack;           /* ours are acknowledged */
+	uint8_t may_extend;        /* the peer allows extended CONNECT */
+	uint8_t phase;             /* of the frame that arrives: enum h2_phase */
+	uint8_t waits;             /* why input waits: enum h2_wait */
+	uint32_t glitches;
+
+	/* The frame that arrives. */
+	struct h2_frame frame;
+	struct h2_verdict verdict;
+	uint8_t hold[H2_PREFACE_LEN]; /* the beginning of what is not complete */
+	uint8_t n_hold;
+	uint8_t padding;           /* behind its payload */
+	uint32_t left;             /* of its payload, with the padding */
+	uint32_t frames, resets;   /* that this input may still have */
+	struct h2_bytes rest;      /* input that waits */
+	/* The field block that arrives. */
+	struct h2_piece *block;    /* its beginning */
+	uint32_t block_stream;     /* 0: none */
+	uint8_t block_frames;
+	uint8_t block_ends;        /* END_STREAM */
+	uint8_t block_dropped;     /* nobody reads it */
+	uint32_t block_code;       /* its stream is reset with it, or 0 */
+
+	/* Streams. */
+	struct h2_stream *bucket[H2_BUCKETS];
+	struct h2_guard *guards;   /* streams whose callbacks run */
+	struct h2_stream *reader;  /* has the next bytes in the input: */
+	const uint8_t *direct;
+	size_t n_direct;
+	struct list blocked;       /* streams that wait for room: h2_stream.wait */
+	uint32_t n_attached;       /* not released */
+	uint32_t n_open;           /* not closed (5.1.2) */
+	uint32_t n_bodies;         /* whose body arrives */
+	uint32_t max_id;           /* the highest that the peer has opened */
+	uint32_t last_id;          /* the highest that was not ignored after GOAWAY */
+	uint32_t next_id;          /* ours */
+	uint32_t reset_ids[H2_RESETS_KEPT];
+	uint8_t reset_at;
+
+	/* Flow control; windows may be negative (6.9.2). */
+	int64_t send_window, recv_window;
+	uint32_t recv_due;         /* taken, and the peer does not know it yet */
+	uint32_t peer_window, peer_max_streams;
+	uint32_t local_window;     /* of our streams, as the peer knows it */
+
+	struct h2_hpack hpack;
+	struct h2_bytes out;
+	uint64_t out_sent, out_shown; /* bytes that were sent; up to here the user has seen them */
+	uint32_t goaway_code;      /* of the second GOAWAY */
+};
+
+/* 0 or -ERR_NOMEM. Its preface (client role) and SETTINGS are in the output. The config, the
+ * shared memory and the user must outlive it. */
+int h2_conn_init(struct h2_conn *h, const struct h2_config *cfg, struct h2_shared *shared,
+	const struct h2_user *user, void *arg, int is_client) must_check;
+/* All streams have been released. */
+void h2_conn_fini(struct h2_conn *h);
+
+/* Takes received bytes, all of them. 0, or -1: a connection error; its GOAWAY is in the output. */
+int h2_conn_input(struct h2_conn *h, const uint8_t *p, size_t n);
+/* Uses the input that waits, after on_continue. As h2_conn_input(). */
+int h2_conn_continue(struct h2_conn *h);
+/* False while input waits: output is full, too many streams are attached, or it was much. */
+int h2_conn_wants_input(const struct h2_conn *h);
+/* The bytes to be sent next, in one run, and that n of them were sent. */
+struct str h2_conn_output(struct h2_conn *h);
+int h2_conn_has_output(const struct h2_conn *h);
+void h2_conn_sent(struct h2_conn *h, size_t n);
+
+/* Sends GOAWAY (6.8): at once with the last stream's id; otherwise that follows when the peer has
+ * seen a first one, or by another call. */
+void h2_conn_goaway(struct h2_conn *h, uint32_t code, int at_once);
+/* The number of streams that may be open at once. */
+unsigned int h2_conn_max_streams(const struct h2_conn *h);
+/* The memory that it has beside its own object and its streams. */
+size_t h2_conn_memory(const struct h2_conn *h);
+
+#endif

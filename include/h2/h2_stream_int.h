@@ -1,0 +1,47 @@
+/* The part of h2_stream.c that connections use. */
+#ifndef TACIT_H2_H2_STREAM_INT_H
+#define TACIT_H2_H2_STREAM_INT_H
+
+#include "h2/h2_conn.h"
+
+/* A callback of a stream runs; the stream becomes NULL if it is released there. */
+struct h2_guard {
+	struct h2_stream *st;
+	struct h2_guard *up;
+};
+
+/* NULL: it is idle, or released. */
+struct h2_stream *h2_stream_find(const struct h2_conn *h, uint32_t id);
+/* Adds a stream to its connection. */
+void h2_stream_attach(struct h2_stream *st, struct h2_conn *h, uint32_t id);
+/* The state of a stream, which may have no object. */
+enum h2_state h2_stream_state(const struct h2_conn *h, uint32_t id);
+/* Resets a stream for an error of the peer, and reports it. */
+void h2_stream_fail(struct h2_stream *st, enum h2_code code);
+/* The same for one that may have no object. */
+void h2_stream_refuse(struct h2_conn *h, uint32_t id, enum h2_code code);
+/* Reports the reset of a stream, once. */
+void h2_stream_report_reset(struct h2_stream *st, uint32_t code, int unprocessed);
+/* The same for all with a higher id. */
+void h2_stream_report_resets(
+	struct h2_conn *h, uint32_t above, uint32_t code, int unprocessed);
+/* Sets the length that its body must have, by the head of its message. */
+void h2_stream_set_body(struct h2_stream *st, const struct http_head *h);
+/* Ends the peer's side: 0, or -1: its body is not as long as its head says. */
+int h2_stream_end_rx(struct h2_stream *st) must_check;
+/* Reports a head: 0, or -1: the stream has been reset or released. */
+int h2_stream_report_head(struct h2_stream *st, struct http_head *h, int end) must_check;
+/* Takes n bytes of a body as they are in the input; end: they are the last ones. */
+void h2_stream_receive(struct h2_stream *st, const uint8_t *p, size_t n, int end);
+/* Adds this to the window of a stream: 0, or -1: it is beyond 2^31-1. */
+int h2_stream_open_window(struct h2_stream *st, int64_t by) must_check;
+/* Lets a stream send if it waits and can; all that wait for the connection. */
+void h2_stream_wake(struct h2_stream *st);
+void h2_stream_wake_blocked(struct h2_conn *h);
+/* The peer's RST_STREAM. */
+void h2_stream_on_rst(struct h2_stream *st, uint32_t code);
+/* Puts a head into the output in spite of its bounds: as h2_stream_send_head(). */
+int h2_stream_put_head(struct h2_conn *h, uint32_t id, const struct http_head *head,
+	unsigned int flags, int end) must_check;
+
+#endif

@@ -1,0 +1,300 @@
+/* A connection of HTTP/2: its life, its output, its end. Pure but for memory. */
+#include "h2/h2_conn.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "h2/h2_conn_int.h"
+#include "h2/h2_stream_int.h"
+#include "h2/h2_hpack.h"
+
+enum goaway { GOAWAY_NONE, GOAWAY_FIRST, GOAWAY_FINAL };
+
+/* Streams that a server is taken to allow before its SETTINGS. */
+#define STREAMS_GUESS 100
+/* Pieces kept for reuse, of either kind. */
+#define PIECES_KEPT 64
+/* The payload of the PING behind the first GOAWAY. */
+static const uint8_t goaway_ping[H2_PING_LEN] = { 't', 'a', 'c', 'i', 't', 'b', 'y', 'e' };
+
+/* --- memory of a worker --- */
+
+int
+h2_shared_init(struct h2_shared *s, size_t head_size, unsigned int max_fields)
+{
+	memset(s, 0, sizeof(*s));
+	pool_init(&s->out, "h2_out", sizeof(struct h2_piece) + H2_OUT_MAX, PIECES_KEPT);
+	pool_init(&s->in, "h2_in", sizeof(struct h2_piece) + MAX(head_size, H2_FRAME_MIN_MAX),
+		PIECES_KEPT);
+	s->max_fields = max_fields;
+	s->text_size = head_size;
+	s->block_size =
+		head_size + H2_BLOCK_EXTRA + ((size_t)max_fields + 8) * H2_FIELD_BOUND(0, 0);
+	s->field = mem_alloc(max_fields * sizeof(*s->field));
+	s->text = mem_alloc(s->text_size);
+	s->block = mem_alloc(s->block_size);
+	if (s->field && s->text && s->block)
+		return 0;
+	h2_shared_fini(s);
+	return -ERR_NOMEM;
+}
+
+void
+h2_shared_fini(struct h2_shared *s)
+{
+	pool_fini(&s->out);
+	pool_fini(&s->in);
+	mem_free(s->field);
+	mem_free(s->text);
+	mem_free(s->block);
+}
+
+void
+h2_config_default(struct h2_config *cfg)
+{
+	*cfg = (struct h2_config){
+		.window = 65536,
+		.max_streams = 100,
+		.header_table = H2_TABLE_DEFAULT,
+		.rxbuf = 1600 * 1024,
+		.max_frames = 64,
+		.max_resets = 4,
+	};
+}
+
+/* --- output --- */
+
+void
+h2_conn_report_output(struct h2_conn *h, size_t before)
+{
+	if (!before && h->out.len)
+		h->user->on_output(h->arg);
+}
+
+void
+h2_conn_put(struct h2_conn *h, const uint8_t *p, size_t n)
+{
+	size_t before = h->out.len;
+
+	if (h2_bytes_add(&h->out, &h->shared->out, p, n) < 0)
+		h2_conn_fail(h, H2_INTERNAL_ERROR);
+	h2_conn_report_output(h, before);
+}
+
+struct str
+h2_conn_output(struct h2_conn *h)
+{
+	struct str s = h2_bytes_first(&h->out);
+
+	h->out_shown = MAX(h->out_shown, h->out_sent + s.len);
+	return s;
+}
+
+int
+h2_conn_has_output(const struct h2_conn *h)
+{
+	return h->out.len != 0;
+}
+
+void
+h2_conn_sent(struct h2_conn *h, size_t n)
+{
+	h2_bytes_drop(&h->out, &h->shared->out, n);
+	h->out_sent += n;
+	if (h->has_failed)
+		return;
+	if (h->out.len < H2_OUT_BODIES)
+		h2_stream_wake_blocked(h);
+	if (h->out.len < H2_OUT_BODIES)
+		h2_conn_resume(h, H2_WAIT_OUT);
+}
+
+/* --- its own window --- */
+
+/* The window of the connection: never less than all streams together, so that one that its user
+ * does not read holds up no other. */
+static uint32_t
+conn_window(const struct h2_config *cfg)
+{
+	uint64_t all = (uint64_t)cfg->window * cfg->max_streams;
+
+	return (uint32_t)MIN(MAX(all, cfg->rxbuf), H2_MAX31);
+}
+
+/* Opens it in steps of an eighth: a peer that needs all of it does not wait. */
+void
+h2_conn_consumed(struct h2_conn *h, size_t n)
+{
+	uint8_t frame[H2_HEADER_LEN + H2_WINDOW_LEN];
+
+	h->recv_due += (uint32_t)n;
+	if (h->recv_due < conn_window(h->cfg) / 8 || h->has_failed)
+		return;
+	h->recv_window += h->recv_due;
+	(void)h2_put_window(frame, 0, h->recv_due);
+	h->recv_due = 0;
+	h2_conn_put(h, frame, sizeof(frame));
+}
+
+/* --- its beginning and end --- */
+
+/* Writes what a connection begins with: at most FIRST_MAX bytes. */
+#define FIRST_MAX 128
+
+static size_t
+put_first(const struct h2_conn *h, uint8_t *p)
+{
+	const struct h2_config *cfg = h->cfg;
+	uint8_t *settings = p, *at;
+
+	if (h->is_client) {
+		memcpy(p, H2_PREFACE, H2_PREFACE_LEN);
+		settings += H2_PREFACE_LEN;
+	}
+	at = settings + H2_HEADER_LEN;
+	if (cfg->header_table != H2_TABLE_DEFAULT)
+		at += h2_put_setting(at, H2_S_HEADER_TABLE_SIZE, cfg->header_table);
+	if (h->is_client)
+		at += h2_put_setting(at, H2_S_ENABLE_PUSH, 0);
+	else
+		at += h2_put_setting(at, H2_S_MAX_CONCURRENT_STREAMS, cfg->max_streams);
+	at += h2_put_setting(at, H2_S_INITIAL_WINDOW_SIZE, cfg->window);
+	if (!h->is_client && !cfg->no_extended)
+		at += h2_put_setting(at, H2_S_ENABLE_CONNECT_PROTOCOL, 1);
+	at += h2_put_setting(at, H2_S_NO_RFC7540_PRIORITIES, 1);
+	(void)h2_put_header(settings, (uint32_t)(at - settings) - H2_HEADER_LEN, H2_SETTINGS, 0, 0);
+	if (conn_window(cfg) > H2_WINDOW_DEFAULT)
+		at += h2_put_window(at, 0, conn_window(cfg) - H2_WINDOW_DEFAULT);
+	return (size_t)(at - p);
+}
+
+int
+h2_conn_init(struct h2_conn *h, const struct h2_config *cfg, struct h2_shared *shared,
+	const struct h2_user *user, void *arg, int is_client)
+{
+	uint8_t first[FIRST_MAX];
+
+	memset(h, 0, sizeof(*h));
+	h->cfg = cfg;
+	h->shared = shared;
+	h->user = user;
+	h->arg = arg;
+	h->stat = &shared->none;
+	h->is_client = is_client != 0;
+	h->next_id = 1;
+	h->send_window = H2_WINDOW_DEFAULT;
+	h->recv_window = MAX(conn_window(cfg), (uint32_t)H2_WINDOW_DEFAULT);
+	h->local_window = h->peer_window = H2_WINDOW_DEFAULT;
+	h->peer_max_streams = STREAMS_GUESS;
+	h->phase = is_client ? H2_PHASE_HEADER : H2_PHASE_PREFACE;
+	list_init(&h->blocked);
+	h2_hpack_init(&h->hpack);
+	return h2_bytes_add(&h->out, &shared->out, first, put_first(h, first));
+}
+
+/* Frees what only arriving frames use. */
+static void
+drop_input(struct h2_conn *h)
+{
+	h2_bytes_drop(&h->rest, &h->shared->in, h->rest.len);
+	if (h->block)
+		pool_put(&h->shared->in, h->block);
+	h->block = NULL;
+}
+
+void
+h2_conn_fini(struct h2_conn *h)
+{
+	assert(!h->n_attached);
+	drop_input(h);
+	h2_bytes_drop(&h->out, &h->shared->out, h->out.len);
+	h2_hpack_fini(&h->hpack);
+}
+
+static void
+put_goaway(struct h2_conn *h, uint32_t last, uint32_t code)
+{
+	uint8_t frame[H2_HEADER_LEN + H2_GOAWAY_LEN];
+
+	counter_add(&h->stat->goaway_resp, 1);
+	(void)h2_put_goaway(frame, last, (enum h2_code)code);
+	h2_conn_put(h, frame, sizeof(frame));
+}
+
+void
+h2_conn_fail(struct h2_conn *h, enum h2_code code)
+{
+	if (h->has_failed)
+		return;
+	h->has_failed = 1;
+	counter_add(&h->stat->conn_errors, 1);
+	put_goaway(h, h->last_id, code);
+	h2_stream_report_resets(h, 0, code, 0);
+	h->user->on_goaway(h->arg);
+}
+
+void
+h2_conn_glitch(struct h2_conn *h)
+{
+	h->glitches++;
+	if (h->cfg->max_glitches && h->glitches >= h->cfg->max_glitches)
+		h2_conn_fail(h, H2_ENHANCE_YOUR_CALM);
+}
+
+void
+h2_conn_goaway(struct h2_conn *h, uint32_t code, int at_once)
+{
+	uint8_t ping[H2_HEADER_LEN + H2_PING_LEN];
+
+	if (h->has_failed || h->goaway_out == GOAWAY_FINAL)
+		return;
+	if (at_once) {
+		h->goaway_out = GOAWAY_FINAL;
+		put_goaway(h, h->last_id, code);
+	} else if (h->goaway_out == GOAWAY_NONE) {
+		h->goaway_out = GOAWAY_FIRST;
+		h->goaway_code = code;
+		put_goaway(h, H2_MAX31, H2_NO_ERROR);
+		(void)h2_put_ping(ping, 0, goaway_ping);
+		h2_conn_put(h, ping, sizeof(ping));
+	}
+}
+
+void
+h2_conn_on_pong(struct h2_conn *h, const uint8_t *payload)
+{
+	if (h->goaway_out == GOAWAY_FIRST && memcmp(payload, goaway_ping, H2_PING_LEN) == 0)
+		h2_conn_goaway(h, h->goaway_code, 1);
+}
+
+int
+h2_conn_is_closing(const struct h2_conn *h)
+{
+	return h->has_failed || h->goaway_out == GOAWAY_FINAL;
+}
+
+/* --- facts --- */
+
+unsigned int
+h2_conn_max_streams(const struct h2_conn *h)
+{
+	return h->is_client ? MIN(h->cfg->max_streams, h->peer_max_streams) : h->cfg->max_streams;
+}
+
+static size_t
+memory_of(const struct h2_bytes *q, const struct pool *pool)
+{
+	size_t n = 0;
+
+	for (const struct h2_piece *b = q->first; b; b = b->next)
+		n += pool->size;
+	return n;
+}
+
+size_t
+h2_conn_memory(const struct h2_conn *h)
+{
+	return memory_of(&h->out, &h->shared->out) + memory_of(&h->rest, &h->shared->in) +
+		(h->block ? h->shared->in.size : 0) + h2_hpack_memory(&h->hpack);
+}

@@ -1,0 +1,723 @@
+/* Streams of a connection: bodies in both directions, windows, resets. A callback may release any
+ * stream: guards note it. */
+#include "h2/h2_stream.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "h2/h2_conn_int.h"
+#include "h2/h2_stream_int.h"
+
+#define BODY_UNKNOWN UINT64_MAX
+#define NO_FRAME UINT64_MAX
+/* Windows are given back in steps of so many bytes, or of half a window that is smaller. */
+#define WINDOW_STEP 16384
+/* A stream sends no more at once while others wait. */
+#define SEND_QUANTUM 16384u
+
+/* --- the streams of a connection --- */
+
+static struct h2_stream **
+stream_bucket(struct h2_conn *h, uint32_t id)
+{
+	return &h->bucket[id / 2 % H2_BUCKETS];
+}
+
+struct h2_stream *
+h2_stream_find(const struct h2_conn *h, uint32_t id)
+{
+	struct h2_stream *st = h->bucket[id / 2 % H2_BUCKETS];
+
+	while (st && st->id != id)
+		st = st->next;
+	return st;
+}
+
+void
+h2_stream_attach(struct h2_stream *st, struct h2_conn *h, uint32_t id)
+{
+	struct h2_stream **bucket = stream_bucket(h, id);
+
+	memset(st, 0, sizeof(*st));
+	st->conn = h;
+	st->id = id;
+	st->next = *bucket;
+	*bucket = st;
+	list_init(&st->wait);
+	st->body_left = BODY_UNKNOWN;
+	st->last_frame = NO_FRAME;
+	st->send_window = h->peer_window;
+	st->recv_window = h->local_window;
+	st->is_open = 1;
+	h->n_attached++;
+	h->n_open++;
+	counter_add(&h->stat->open_streams, 1);
+	counter_add(&h->stat->total_streams, 1);
+}
+
+static int
+both_have_ended(const struct h2_stream *st)
+{
+	return (st->rx_end && st->tx_end) || st->reset_in || st->reset_out;
+}
+
+/* Counts what is over: the body that arrives, the stream. */
+static void
+settle_stream(struct h2_stream *st)
+{
+	struct h2_conn *h = st->conn;
+
+	if (st->has_body && (st->rx_end || both_have_ended(st))) {
+		st->has_body = 0;
+		h->n_bodies--;
+	}
+	if (st->is_open && both_have_ended(st)) {
+		st->is_open = 0;
+		h->n_open--;
+		counter_sub(&h->stat->open_streams, 1);
+	}
+}
+
+static int
+was_reset(const struct h2_conn *h, uint32_t id)
+{
+	for (unsigned int i = 0; i < H2_RESETS_KEPT; i++)
+		if (h->reset_ids[i] == id)
+			return 1;
+	return 0;
+}
+
+enum h2_state
+h2_stream_state(const struct h2_conn *h, uint32_t id)
+{
+	const struct h2_stream *st = h2_stream_find(h, id);
+
+	if (!id || id % 2 == 0)
+		return H2_IDLE;
+	if (!st && (h->is_client ? id >= h->next_id : id > h->max_id))
+		return H2_IDLE;
+	if (!st)
+		return was_reset(h, id) || (!h->is_client && id > h->last_id) ? H2_RESET
+									      : H2_CLOSED;
+	if (st->reset_out)
+		return H2_RESET;
+	if (st->reset_in || (st->rx_end && st->tx_end))
+		return H2_CLOSED;
+	if (st->rx_end)
+		return H2_ENDED;
+	return st->rx_head ? H2_OPEN : H2_HEADLESS;
+}
+
+/* --- callbacks --- */
+
+static void
+guard_stream(struct h2_guard *g, struct h2_stream *st)
+{
+	g->st = st;
+	g->up = st->conn->guards;
+	st->conn->guards = g;
+}
+
+/* NULL: it was released in its callback. */
+static struct h2_stream *
+unguard_stream(struct h2_guard *g, struct h2_conn *h)
+{
+	h->guards = g->up;
+	return g->st;
+}
+
+int
+h2_stream_report_head(struct h2_stream *st, struct http_head *head, int end)
+{
+	struct h2_conn *h = st->conn;
+	struct h2_guard g;
+	int r;
+
+	guard_stream(&g, st);
+	r = h->user->on_head(st, head, end);
+	st = unguard_stream(&g, h);
+	if (st && r < 0)
+		h2_stream_fail(st, H2_INTERNAL_ERROR);
+	return st && r == 0 ? 0 : -1;
+}
+
+void
+h2_stream_report_reset(struct h2_stream *st, uint32_t code, int unprocessed)
+{
+	struct h2_conn *h = st->conn;
+
+	if (st->is_reported)
+		return;
+	st->is_reported = 1;
+	h->user->on_reset(st, code, unprocessed);
+}
+
+/* The next stream to be reported: a callback may have changed the lists. */
+static struct h2_stream *
+next_unreported(const struct h2_conn *h, uint32_t above)
+{
+	for (unsigned int i = 0; i < H2_BUCKETS; i++)
+		for (struct h2_stream *st = h->bucket[i]; st; st = st->next)
+			if (st->id > above && !st->is_reported)
+				return st;
+	return NULL;
+}
+
+void
+h2_stream_report_resets(struct h2_conn *h, uint32_t above, uint32_t code, int unprocessed)
+{
+	struct h2_stream *st;
+
+	while ((st = next_unreported(h, above))) {
+		list_remove(&st->wait);
+		st->reset_in = 1;
+		settle_stream(st);
+		h2_stream_report_reset(st, code, unprocessed);
+	}
+}
+
+/* --- resets --- */
+
+static void
+put_rst(struct h2_conn *h, uint32_t id, enum h2_code code)
+{
+	uint8_t frame[H2_HEADER_LEN + H2_RST_LEN];
+
+	if (h->has_failed)
+		return;
+	counter_add(&h->stat->rst_stream_resp, 1);
+	h->resets -= h->resets != 0;
+	(void)h2_put_rst(frame, id, code);
+	h2_conn_put(h, frame, sizeof(frame));
+}
+
+/* Notes that frames of a stream without an object may still arrive. */
+static void
+note_reset(struct h2_conn *h, uint32_t id)
+{
+	h->reset_ids[h->reset_at++ % H2_RESETS_KEPT] = id;
+}
+
+/* Drops what its user has not taken: its window is given back. */
+static void
+drop_body(struct h2_stream *st)
+{
+	struct h2_conn *h = st->conn;
+	size_t n = st->rx.len;
+
+	h2_bytes_drop(&st->rx, &h->shared->in, n);
+	if (n)
+		h2_conn_consumed(h, n);
+}
+
+/* Sends RST_STREAM, unless one was sent or received. */
+static void
+send_reset(struct h2_stream *st, enum h2_code code)
+{
+	if (st->reset_in || st->reset_out)
+		return;
+	st->reset_out = 1;
+	list_remove(&st->wait);
+	settle_stream(st);
+	drop_body(st);
+	put_rst(st->conn, st->id, code);
+}
+
+void
+h2_stream_reset(struct h2_stream *st, uint32_t code)
+{
+	st->is_reported = 1;
+	send_reset(st, (enum h2_code)code);
+}
+
+void
+h2_stream_fail(struct h2_stream *st, enum h2_code code)
+{
+	struct h2_conn *h = st->conn;
+	struct h2_guard g;
+
+	guard_stream(&g, st);
+	send_reset(st, code);
+	st = unguard_stream(&g, h);
+	if (st)
+		h2_stream_report_reset(st, code, 0);
+}
+
+void
+h2_stream_refuse(struct h2_conn *h, uint32_t id, enum h2_code code)
+{
+	struct h2_stream *st = h2_stream_find(h, id);
+
+	if (st && !st->reset_in) {
+		h2_stream_fail(st, code);
+		return;
+	}
+	note_reset(h, id);
+	put_rst(h, id, code);
+}
+
+/* NO_ERROR behind a complete response is no failure: the server does not need the rest of the
+ * request (8.1). */
+void
+h2_stream_on_rst(struct h2_stream *st, uint32_t code)
+{
+	if (st->conn->is_client && code == H2_NO_ERROR && st->rx_end) {
+		st->tx_dropped = 1;
+		st->reset_in = 1;
+		settle_stream(st);
+		h2_stream_wake(st);
+		return;
+	}
+	st->reset_in = 1;
+	list_remove(&st->wait);
+	settle_stream(st);
+	h2_stream_report_reset(st, code, code == H2_REFUSED_STREAM);
+}
+
+/* --- receiving --- */
+
+void
+h2_stream_set_body(struct h2_stream *st, const struct http_head *head)
+{
+	if (head->framing == HTTP_BODY_LENGTH)
+		st->body_left = head->length;
+	else
+		st->body_left = head->framing == HTTP_BODY_NONE ? 0 : BODY_UNKNOWN;
+}
+
+int
+h2_stream_end_rx(struct h2_stream *st)
+{
+	if (st->body_left && st->body_left != BODY_UNKNOWN)
+		return -1;
+	st->rx_end = 1;
+	settle_stream(st);
+	return 0;
+}
+
+/* The bytes of a stream that are still in the input. */
+static size_t
+direct_bytes(const struct h2_stream *st)
+{
+	return st->conn->reader == st ? st->conn->n_direct : 0;
+}
+
+/* Calls on_data with bytes that are in the input; those that are not taken are copied. */
+static void
+report_data(struct h2_stream *st, const uint8_t *p, size_t n)
+{
+	struct h2_conn *h = st->conn;
+	struct h2_guard g;
+
+	h->reader = st;
+	h->direct = p;
+	h->n_direct = n;
+	guard_stream(&g, st);
+	h->user->on_data(st);
+	st = unguard_stream(&g, h);
+	p = h->direct;
+	n = h->n_direct;
+	h->reader = NULL;
+	h->n_direct = 0;
+	if (!n)
+		return;
+	if (st && !st->reset_out && !st->reset_in) {
+		if (h2_bytes_add(&st->rx, &h->shared->in, p, n) == 0)
+			return;
+		h2_stream_fail(st, H2_INTERNAL_ERROR);
+	}
+	h2_conn_consumed(h, n);
+}
+
+void
+h2_stream_receive(struct h2_stream *st, const uint8_t *p, size_t n, int end)
+{
+	struct h2_conn *h = st->conn;
+	int is_bad = st->body_left != BODY_UNKNOWN && n > st->body_left;
+
+	if (!st->has_body && n && !end) {
+		st->has_body = 1;
+		h->n_bodies++;
+	}
+	if (!is_bad && st->body_left != BODY_UNKNOWN)
+		st->body_left -= n;
+	if (is_bad || (end && h2_stream_end_rx(st) < 0)) {
+		counter_add(&h->stat->stream_errors, 1);
+		h2_stream_fail(st, H2_PROTOCOL_ERROR);
+		h2_conn_consumed(h, n);
+		return;
+	}
+	report_data(st, p, n);
+}
+
+size_t
+h2_stream_readable(const struct h2_stream *st)
+{
+	return st->rx.len + direct_bytes(st);
+}
+
+int
+h2_stream_has_ended(const struct h2_stream *st)
+{
+	return st->rx_end;
+}
+
+/* The window of a stream: a single body may have all that the connection holds. */
+static int64_t
+window_target(const struct h2_stream *st)
+{
+	const struct h2_conn *h = st->conn;
+	uint32_t share = h->cfg->rxbuf / (h->n_bodies ? h->n_bodies : 1);
+
+	return h->has_ack && h->n_bodies ? MAX(share, h->local_window) : h->local_window;
+}
+
+/* Gives back what was taken, once that is a step. */
+static void
+return_window(struct h2_stream *st)
+{
+	uint8_t frame[H2_HEADER_LEN + H2_WINDOW_LEN];
+	int64_t target = window_target(st);
+	int64_t due = target - st->recv_window - (int64_t)h2_stream_readable(st);
+
+	if (st->rx_end || both_have_ended(st) || due < MIN(target / 2, WINDOW_STEP) || due <= 0 ||
+		st->conn->has_failed)
+		return;
+	st->recv_window += due;
+	(void)h2_put_window(frame, st->id, (uint32_t)due);
+	h2_conn_put(st->conn, frame, sizeof(frame));
+}
+
+size_t
+h2_stream_take(struct h2_stream *st, void *buf, size_t len)
+{
+	struct h2_conn *h = st->conn;
+	size_t n = h2_bytes_take(&st->rx, &h->shared->in, buf, len);
+	size_t more = MIN(len - n, direct_bytes(st));
+	struct h2_guard g;
+
+	if (more) {
+		memcpy((char *)buf + n, h->direct, more);
+		h->direct += more;
+		h->n_direct -= more;
+		n += more;
+	}
+	if (!n)
+		return 0;
+	guard_stream(&g, st);
+	h2_conn_consumed(h, n);
+	st = unguard_stream(&g, h);
+	if (st)
+		return_window(st);
+	return n;
+}
+
+/* --- sending --- */
+
+static size_t
+output_room(const struct h2_conn *h)
+{
+	return h->out.len < H2_OUT_BODIES ? H2_OUT_BODIES - h->out.len : 0;
+}
+
+static int
+can_send_nothing(const struct h2_stream *st)
+{
+	return st->tx_end || both_have_ended(st) || st->conn->has_failed;
+}
+
+/* Waits for on_room. */
+static void
+block_stream(struct h2_stream *st)
+{
+	list_remove(&st->wait);
+	list_append(&st->conn->blocked, &st->wait);
+}
+
+/* True if a stream that waits can send: a head needs no window. */
+static int
+has_room(const struct h2_stream *st)
+{
+	const struct h2_conn *h = st->conn;
+
+	if (st->tx_dropped)
+		return 1;
+	return output_room(h) > H2_HEADER_LEN &&
+		(st->waits_head || (h->send_window > 0 && st->send_window > 0));
+}
+
+void
+h2_stream_wake(struct h2_stream *st)
+{
+	if (list_is_empty(&st->wait) || !has_room(st))
+		return;
+	list_remove(&st->wait);
+	st->waits_head = 0;
+	st->conn->user->on_room(st);
+}
+
+void
+h2_stream_wake_blocked(struct h2_conn *h)
+{
+	struct list todo;
+
+	if (list_is_empty(&h->blocked))
+		return;
+	list_init(&todo);
+	list_move_all(&h->blocked, &todo);
+	while (!list_is_empty(&todo) && output_room(h) > H2_HEADER_LEN) {
+		struct h2_stream *st = list_first(&todo, struct h2_stream, wait);
+
+		if (has_room(st))
+			h2_stream_wake(st);
+		else
+			block_stream(st);
+	}
+	/* Streams whose turn has not come are before the others. */
+	list_move_all(&h->blocked, &todo);
+	list_move_all(&todo, &h->blocked);
+}
+
+int
+h2_stream_open_window(struct h2_stream *st, int64_t by)
+{
+	st->send_window += by;
+	return st->send_window > (int64_t)H2_MAX31 ? -1 : 0;
+}
+
+size_t
+h2_stream_may_send(struct h2_stream *st)
+{
+	struct h2_conn *h = st->conn;
+	size_t room = output_room(h);
+	int64_t n = MIN(h->send_window, st->send_window);
+
+	if (st->tx_dropped && !st->tx_end)
+		return H2_OUT_BODIES;
+	if (can_send_nothing(st))
+		return 0;
+	if (n <= 0 || room <= H2_HEADER_LEN) {
+		block_stream(st);
+		return 0;
+	}
+	room -= H2_HEADER_LEN;
+	if (!list_is_empty(&h->blocked))
+		room = MIN(room, SEND_QUANTUM);
+	return MIN(room, (size_t)n);
+}
+
+/* One frame of DATA; n is not more than fits. 0 or -1: no memory, the connection has failed. */
+static must_check int
+put_data(struct h2_stream *st, const void *p, size_t n, int end)
+{
+	struct h2_conn *h = st->conn;
+	uint64_t place = h->out_sent + h->out.len;
+	uint8_t *to = h2_bytes_extend(&h->out, &h->shared->out, H2_HEADER_LEN + n);
+
+	if (!to) {
+		h2_conn_fail(h, H2_INTERNAL_ERROR);
+		return -1;
+	}
+	st->last_frame = place;
+	(void)h2_put_header(to, (uint32_t)n, H2_DATA, end ? H2_END_STREAM : 0, st->id);
+	if (n)
+		memcpy(to + H2_HEADER_LEN, p, n);
+	st->send_window -= (int64_t)n;
+	h->send_window -= (int64_t)n;
+	return 0;
+}
+
+static void
+end_tx(struct h2_stream *st)
+{
+	st->tx_end = 1;
+	settle_stream(st);
+}
+
+size_t
+h2_stream_send(struct h2_stream *st, const void *buf, size_t len, int end)
+{
+	struct h2_conn *h = st->conn;
+	size_t most = h2_stream_may_send(st), n = MIN(len, most), before = h->out.len, at = 0;
+
+	if (st->tx_dropped)
+		at = n;
+	if (end && (!len || (st->tx_dropped && n == len)))
+		h2_stream_end(st);
+	while (at < n) {
+		/* No peer may ask for smaller frames. */
+		size_t piece = MIN(n - at, H2_FRAME_MIN_MAX);
+		int is_last = end && at + piece == len;
+
+		if (put_data(st, (const char *)buf + at, piece, is_last) < 0)
+			return 0;
+		at += piece;
+		if (is_last)
+			end_tx(st);
+	}
+	h2_conn_report_output(h, before);
+	return at;
+}
+
+void
+h2_stream_end(struct h2_stream *st)
+{
+	struct h2_conn *h = st->conn;
+	size_t before = h->out.len;
+
+	if (can_send_nothing(st) || st->tx_dropped) {
+		st->tx_end = 1;
+		return;
+	}
+	if (!st->tx_head) {
+		h2_stream_reset(st, H2_INTERNAL_ERROR);
+		return;
+	}
+	if (st->last_frame != NO_FRAME && st->last_frame >= h->out_shown)
+		*h2_bytes_at(&h->out, (size_t)(st->last_frame - h->out_sent) + 4) |= H2_END_STREAM;
+	else if (put_data(st, NULL, 0, 1) < 0)
+		return;
+	end_tx(st);
+	h2_conn_report_output(h, before);
+}
+
+/* The bytes that a head takes in the output at most. */
+static size_t
+head_bound(const struct http_head *head)
+{
+	return http_texts_size(head) + H2_BLOCK_EXTRA + (head->n + 8) * H2_FIELD_BOUND(0, 0);
+}
+
+int
+h2_stream_put_head(
+	struct h2_conn *h, uint32_t id, const struct http_head *head, unsigned int flags, int end)
+{
+	long n = h2_head_encode(&h->hpack, head, flags, h->shared->block, h->shared->block_size);
+	uint8_t header[H2_HEADER_LEN];
+	size_t before = h->out.len;
+	const uint8_t *p = h->shared->block;
+	enum h2_type type = H2_HEADERS;
+
+	if (n == -ERR_NOMEM)
+		h2_conn_fail(h, H2_INTERNAL_ERROR);
+	if (n < 0)
+		return (int)n;
+	do {
+		uint32_t len = MIN((uint32_t)n, H2_FRAME_MIN_MAX);
+
+		n -= len;
+		(void)h2_put_header(header, len, type,
+			(type == H2_HEADERS && end ? H2_END_STREAM : 0) | (n ? 0 : H2_END_HEADERS),
+			id);
+		if (h2_bytes_add(&h->out, &h->shared->out, header, sizeof(header)) < 0 ||
+			h2_bytes_add(&h->out, &h->shared->out, p, len) < 0) {
+			h2_conn_fail(h, H2_INTERNAL_ERROR);
+			return -ERR_NOMEM;
+		}
+		p += len;
+		type = H2_CONTINUATION;
+	} while (n);
+	h2_conn_report_output(h, before);
+	return 0;
+}
+
+int
+h2_stream_send_head(struct h2_stream *st, const struct http_head *head, int end)
+{
+	struct h2_conn *h = st->conn;
+	uint64_t place = h->out_sent + h->out.len;
+	int r;
+
+	if (st->tx_dropped)
+		return 0;
+	if (can_send_nothing(st))
+		return -ERR_CLOSED;
+	if (h->out.len && output_room(h) < head_bound(head)) {
+		st->waits_head = 1;
+		block_stream(st);
+		return -ERR_FULL;
+	}
+	r = h2_stream_put_head(h, st->id, head, st->is_extended ? H2_HEAD_EXTENDED : 0u, end);
+	if (r < 0)
+		return r;
+	st->last_frame = place;
+	if (head->kind == HTTP_RESPONSE && (head->status >= 200 || head->status == 101))
+		st->tx_head = 1;
+	if (end)
+		end_tx(st);
+	return 0;
+}
+
+/* --- the beginning and the end --- */
+
+/* True if a request asks for a websocket: no other protocol is asked of a server. */
+static int
+wants_websocket(const struct http_head *req)
+{
+	int at = http_find_id(req, HTTP_F_UPGRADE, 0);
+
+	return at >= 0 && str_is_nocase(req->field[at].value, STR("websocket")) &&
+		http_lists(req, HTTP_F_CONNECTION, STR("upgrade"));
+}
+
+int
+h2_conn_open(struct h2_conn *h, struct h2_stream *st, const struct http_head *req, int end)
+{
+	int extended = wants_websocket(req), r;
+	uint64_t place = h->out_sent + h->out.len;
+
+	if (h->has_failed || h->goaway_in || h->goaway_out || h->next_id > H2_MAX31)
+		return -ERR_CLOSED;
+	if (h->n_open >= h2_conn_max_streams(h))
+		return -ERR_FULL;
+	if (extended && !h->may_extend)
+		return -ERR_UNSUPPORTED;
+	r = h2_stream_put_head(h, h->next_id, req,
+		(extended ? H2_HEAD_EXTENDED : 0u) | (h->is_tls ? H2_HEAD_TLS : 0u), end);
+	if (r < 0)
+		return r;
+	h2_stream_attach(st, h, h->next_id);
+	h->next_id += 2;
+	st->method = (uint8_t)req->method;
+	st->is_extended = (uint8_t)extended;
+	st->tx_head = 1;
+	st->last_frame = place;
+	if (end)
+		end_tx(st);
+	return 0;
+}
+
+/* Chooses the code for a stream that its user leaves: a server that has answered needs no more of
+ * the request (8.1). */
+static enum h2_code
+code_of_leaving(const struct h2_stream *st)
+{
+	return !st->conn->is_client && st->tx_end ? H2_NO_ERROR : H2_CANCEL;
+}
+
+void
+h2_stream_release(struct h2_stream *st)
+{
+	struct h2_conn *h = st->conn;
+	struct h2_stream **at = stream_bucket(h, st->id);
+
+	for (struct h2_guard *g = h->guards; g; g = g->up)
+		if (g->st == st)
+			g->st = NULL;
+	st->is_reported = 1;
+	if (!both_have_ended(st))
+		send_reset(st, code_of_leaving(st));
+	if (st->reset_out)
+		note_reset(h, st->id);
+	drop_body(st);
+	settle_stream(st);
+	list_remove(&st->wait);
+	while (*at != st)
+		at = &(*at)->next;
+	*at = st->next;
+	if (h->reader == st)
+		h->reader = NULL;
+	st->conn = NULL;
+	h->n_attached--;
+	h2_conn_resume(h, H2_WAIT_STREAMS);
+}
