@@ -23,11 +23,12 @@ enum http_hop {
  * Drops the fields about the sender's connection; returns bits of enum http_hop. To be called
  * after the rules, which see what arrived. Other fields stay, also those that Connection names: a
  * sender must not be able to remove what a proxy in front of this one has added. Keep-Alive and
- * Proxy-Connection stay if a rule has set them. TE of a request keeps "trailers", Upgrade keeps
- * protocols other than HTTP/2 (h2, h2c), and HTTP2-Settings is dropped: a server that switched to
- * HTTP/2 would be sent requests that no rule has seen.
+ * Proxy-Connection stay if a rule has set them, the latter always if keeps_proxy is set. TE of a
+ * request keeps "trailers", Upgrade keeps protocols other than HTTP/2 (h2, h2c), and
+ * HTTP2-Settings is dropped: a server that switched to HTTP/2 would be sent requests that no rule
+ * has seen.
  */
-unsigned int http_strip_hop(struct http_head *h);
+unsigned int http_strip_hop(struct http_head *h, int keeps_proxy);
 
 /*
  * True if this head, already stripped, asks for a websocket or agrees to one, and lacks the field

@@ -186,7 +186,7 @@ drop_upgrade(struct http_head *h)
 }
 
 unsigned int
-http_strip_hop(struct http_head *h)
+http_strip_hop(struct http_head *h, int keeps_proxy)
 {
 	unsigned int said = 0;
 
@@ -207,8 +207,11 @@ http_strip_hop(struct http_head *h)
 			take_te(h, i);
 			break;
 		case HTTP_F_KEEP_ALIVE:
-		case HTTP_F_PROXY_CONNECTION:
 			if (h->field[i].arrived)
+				http_drop(h, i);
+			break;
+		case HTTP_F_PROXY_CONNECTION:
+			if (h->field[i].arrived && !keeps_proxy)
 				http_drop(h, i);
 			break;
 		default:

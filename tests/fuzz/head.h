@@ -144,7 +144,7 @@ hold_hop(const struct fed *f)
 	memcpy(field, f->head.field, h.n * sizeof(*field));
 	h.field = field;
 	h.max = FEED_FIELDS;
-	said = http_strip_hop(&h);
+	said = http_strip_hop(&h, 0);
 	hold(!(said & HTTP_HOP_CLOSE));
 	hold(!(said & HTTP_HOP_UPGRADE) || (said & HTTP_HOP_SWITCH));
 	for (unsigned int i = 0; i < h.n; i++)

@@ -430,3 +430,75 @@ def test_clients_of_one_request_leave_few_idle_connections(same, reuse, low):
             assert c.conn.recv(1) == b""
         assert wait_for(lambda: low + 1 <= idle() <= max(2, low + 1)), idle()
     same(SHORT.format(reuse, low), play)
+
+
+# --- option http-use-proxy-header ---
+
+PROXIES = """userlist u
+ user x insecure-password y
+frontend f
+ bind 127.0.0.1:{p0}
+ option http-use-proxy-header
+ http-request auth realm R if {{ path /rule }} !{{ http_auth(u) }}
+ http-request set-header who "<%[http_auth_user] %[http_auth_pass] %[http_auth_type] %[http_auth_bearer]>"
+ default_backend b
+backend b
+ server s 127.0.0.1:{s0}
+frontend g
+ bind 127.0.0.1:{p1}
+ option http-use-proxy-header
+ errorfile 407 FILE
+ http-request auth if {{ http_auth_user -m len 0 }} || !{{ http_auth_user -m found }}
+ default_backend b
+frontend stats
+ bind 127.0.0.1:{p2}
+ option http-use-proxy-header
+ stats enable
+ stats auth x:y
+frontend without
+ bind 127.0.0.1:{p3}
+ http-request auth realm R if {{ path /rule }} !{{ http_auth(u) }}
+ default_backend b
+"""
+RIGHT, WRONG, BEARER = "Basic eDp5", "Basic eDp6", "Bearer zz"
+CREDENTIALS = [{}, {"Authorization": RIGHT}, {"Proxy-Authorization": RIGHT}, {"Authorization": RIGHT, "Proxy-Authorization": BEARER},
+               {"Authorization": BEARER, "Proxy-Authorization": RIGHT}, {"Proxy-Authorization": WRONG}]
+
+
+@pytest.mark.parametrize("uri", ["/rule", "http://h/rule", "/", "http://h/", "*"])
+def test_credentials_for_a_proxy(same, tmp_path, uri):
+    """The frontend is a server for a client that gives a path, and a proxy for others."""
+    page = tmp_path / "407.http"
+    page.write_bytes(b"HTTP/1.1 407 Mine\r\nContent-Length: 3\r\n\r\nabc")
+    method = "OPTIONS" if uri == "*" else "GET"
+
+    def play(run):
+        out = []
+        for port in range(4):
+            path = uri + "haproxy?stats;csv" if port == 2 and uri.endswith("/") else uri
+            for fields in CREDENTIALS:
+                lines = "".join(f"{k}: {v}\r\n" for k, v in fields.items())
+                run.servers[0].heads.clear()
+                head = run.client(port).ask(f"{method} {path} HTTP/1.1\r\nHost: h\r\n{lines}\r\n".encode())
+                asks = re.findall(rb"(?im)^(\S+-authenticate: [^\r]*)", lower(head))
+                who = [re.findall(rb"(?im)^who: ([^\r]*)", h) for h in run.servers[0].heads]
+                out.append((port, lines, head.split(b"\r\n")[0], asks, who))
+        return out
+
+    same(PROXIES.replace("FILE", str(page)), play)
+
+
+@pytest.mark.parametrize("said", ["keep-alive", "close", "x-foo"])
+def test_proxy_connection_is_forwarded_and_means_nothing(same, said):
+    answer = f"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nProxy-Connection: {said}\r\n\r\n".encode()
+
+    def play(run):
+        out = []
+        for version, more in (("1.1", ""), ("1.0", ""), ("1.1", "Connection: close\r\n"), ("1.0", "Connection: keep-alive\r\n")):
+            c = run.client()
+            head = c.ask(f"GET http://h/ HTTP/{version}\r\nHost: h\r\nProxy-Connection: {said}\r\n{more}\r\n".encode())
+            out.append((lower(head), "close" if b"connection: close" in head.lower().replace(b"proxy-connection", b"") else ""))
+        return [sorted(h.split(b"\r\n")[1:]) + [end] for h, end in out], [
+            re.findall(rb"(?im)^proxy-connection: [^\r]*", lower(h)) for h in run.servers[0].heads]
+
+    same(PROXIES.replace(" errorfile 407 FILE\n", ""), play, (lambda path: answer,))

@@ -67,6 +67,8 @@ struct http_txn {
 	struct noted_name *sni;
 	uint32_t name_len;       /* http-send-name-header: length of the server's name, the last
 				  * value of the placed head */
+	uint8_t is_proxied;      /* asks for more than a path, with option http-use-proxy-header:
+				  * its fields for a proxy are those of tacit */
 	uint8_t persists;        /* the client keeps its connection open */
 	uint8_t hop;             /* bits of enum http_hop: what its Connection asks for */
 	uint8_t placed;          /* the request is ready to be sent: see http_place_request() */

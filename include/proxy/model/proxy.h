@@ -71,6 +71,7 @@ enum proxy_option {
 	OPT_H1_CASE_SERVER   = 1u << 28,
 	OPT_SOCKET_STATS     = 1u << 18, /* listeners have rows in show stat */
 	OPT_TRANSPARENT      = 1u << 8, /* struct proxy.dispatch is the client's destination */
+	OPT_PROXY_HEADER     = 1u << 19, /* option http-use-proxy-header */
 	OPT_PERSIST          = 1u << 20
 };
 

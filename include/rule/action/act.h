@@ -32,8 +32,9 @@ int act_is_value(struct str s);
 /* The action of the keyword `redirect`: act_redirect.c. */
 extern const struct rule_action rule_redirect_keyword;
 
-/* "Basic realm=..." for WWW-Authenticate (RFC 7617), in the arena; p NULL: it does not fit. */
-struct str act_basic_challenge(const char *realm, struct arena *a);
+/* The outcome that asks for a user and a password of this realm (RFC 7617), as a proxy where the
+ * request is for one; an error if the texts do not fit into the arena. */
+void act_challenge(const char *realm, const struct sample_ctx *cx, struct rule_outcome *out);
 
 /* The text of a format, in the arena or static. 0, or -1: it does not fit. */
 int act_write(const struct rule_fmt *f, struct sample_ctx *cx, struct str *out) must_check;

@@ -99,6 +99,8 @@ struct sample_ctx {
 	struct sample_body (*read_res_body)(const struct sample_ctx *cx);
 	/* Mode tcp: data received from the client and from the server. */
 	struct str req_bytes, res_bytes;
+	/* Mode http: the request's credentials are in Proxy-Authorization. */
+	int is_proxied;
 	int req_not_http;          /* mode tcp: req_bytes are not an HTTP request */
 	size_t req_len, res_len;   /* mode http: received bytes, including the head */
 	/* No more data will arrive, of the response if that is evaluated: no sample may change. */

@@ -22,6 +22,7 @@ enum given {
 	GIVEN_SEND_NAME,
 	GIVEN_PREFER_LAST,
 	GIVEN_CHECKCACHE,
+	GIVEN_PROXY_HEADER,
 	GIVEN_IDLE_CLOSE,
 	GIVEN_INVALID_REQ,
 	GIVEN_INVALID_RES,
@@ -40,6 +41,7 @@ static const char *const names[GIVENS] = {
 	[GIVEN_SEND_NAME] = "http-send-name-header",
 	[GIVEN_IDLE_CLOSE] = "option idle-close-on-response",
 	[GIVEN_CHECKCACHE] = "option checkcache",
+	[GIVEN_PROXY_HEADER] = "option http-use-proxy-header",
 	[GIVEN_PREFER_LAST] = "option prefer-last-server",
 	[GIVEN_INVALID_REQ] = "option accept-invalid-http-request",
 	[GIVEN_INVALID_RES] = "option accept-invalid-http-response",
@@ -222,6 +224,7 @@ static const struct {
 	{ OPT_HTTP_IGNORE_PROBES, GIVEN_IGNORE_PROBES },
 	{ OPT_PREFER_LAST_SERVER, GIVEN_PREFER_LAST },
 	{ OPT_CHECKCACHE, GIVEN_CHECKCACHE },
+	{ OPT_PROXY_HEADER, GIVEN_PROXY_HEADER },
 	{ OPT_IDLE_CLOSE, GIVEN_IDLE_CLOSE },
 };
 
@@ -385,6 +388,12 @@ static const struct cfg_kw kws[] = {
 	OPTION("http-ignore-probes", CFG_FE, OPT_HTTP_IGNORE_PROBES,
 		"Sends no response, writes no log line and counts no error for a client that sent "
 		"nothing."),
+	OPTION("http-use-proxy-header", CFG_FE, OPT_PROXY_HEADER,
+		"For a frontend before proxies: a request whose target begins with neither '/' nor "
+		"'*' has its credentials in Proxy-Authorization, which 'http-request auth', 'stats "
+		"auth' and the fetches http_auth_* use, and is asked for them by 407. "
+		"Proxy-Connection of such requests and of their responses is forwarded. As in "
+		"HAProxy 2.6, Connection alone decides whether a connection is kept."),
 	PERSISTENCE("http-keep-alive", HTTP_KEEP_ALIVE,
 		"Keeps connections on both sides open between requests.",
 		.dflt = "on"),

@@ -105,6 +105,13 @@ take_body(struct stream *s)
 	return request_process(s);
 }
 
+/* True of the requests that a client sends to a proxy. */
+static int
+names_more_than_a_path(struct str target)
+{
+	return target.len > 0 && target.p[0] != '/' && target.p[0] != '*';
+}
+
 static enum stream_event
 complete_head(struct stream *s, size_t used)
 {
@@ -115,6 +122,8 @@ complete_head(struct stream *s, size_t used)
 	t->method = t->asked = t->req.method;
 	t->version = t->req.version;
 	http_line_keep(t);
+	t->is_proxied = (s->sess->fe->options & OPT_PROXY_HEADER) &&
+		names_more_than_a_path(t->req.target);
 	capture_fields(s, &t->req);
 	http_count_request(s);
 	http_txn_allow_added(s, &t->req);

@@ -147,7 +147,7 @@ local_reply_make(struct stream *s, struct http_head *head, struct str body)
 	}
 	if (run_after_rules(s, head, body, room - MIN(body.len, room)) < 0)
 		r = -ERR_INVAL;
-	else if (http_strip_hop(head) & HTTP_HOP_CLOSE)
+	else if (http_strip_hop(head, 0) & HTTP_HOP_CLOSE)
 		s->txn->keep_alive[CLIENT] = 0;
 	h1_obey_status(head);
 	if (http_status_has_no_body(head->status))

@@ -374,7 +374,7 @@ finish_request(struct stream *s)
 		return abort_request(s);
 	/* Rules may have changed it. */
 	t->method = t->req.method;
-	t->hop = (uint8_t)http_strip_hop(&t->req);
+	t->hop = (uint8_t)http_strip_hop(&t->req, t->is_proxied);
 	if ((t->hop & HTTP_HOP_UPGRADE) && http_lacks_websocket(&t->req)) {
 		t->keep_alive[CLIENT] = 0;
 		return io_event(request_refuse(s, 400));

@@ -98,7 +98,7 @@ pass_informational(struct stream *s, size_t used)
 	d->head = d->tail = d->tail + (uint32_t)used;
 	d->lookahead -= (uint32_t)used;
 	if (t->version != HTTP_1_0) {
-		(void)http_strip_hop(&t->res);
+		(void)http_strip_hop(&t->res, t->is_proxied);
 		h1_obey_status(&t->res);
 		if (http_place_response(s) < 0)
 			return io_event(bad_response(s));
@@ -210,7 +210,7 @@ place_final(struct stream *s)
 	if (h1_framing_to_fields(&t->res, t->version) < 0)
 		return io_event(exchange_fail(s, 502, 'P', 'H'));
 	decide_body(t);
-	said = http_strip_hop(&t->res);
+	said = http_strip_hop(&t->res, t->is_proxied);
 	if (said & HTTP_HOP_CLOSE)
 		t->keep_alive[CLIENT] = 0;
 	if (exchange_is_plain(s)) {

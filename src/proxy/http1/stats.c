@@ -58,10 +58,7 @@ stats_admit(struct stream *s, const struct proxy *px, struct rule_outcome *v)
 	if (rule_basic_auth(&eval.cx, &sample, &name, &password) &&
 		stats_conf_admits(c, name, password))
 		return 1;
-	v->what = RULE_END_REPLY;
-	v->status = 401;
-	v->field = STR("WWW-Authenticate");
-	v->value = act_basic_challenge(stats_conf_realm(c), eval.cx.arena);
+	act_challenge(stats_conf_realm(c), &eval.cx, v);
 	return 0;
 }
 

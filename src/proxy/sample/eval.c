@@ -26,6 +26,7 @@ look_at_transaction(struct sample_ctx *cx, struct http_txn *t, unsigned int at)
 	/* A blank follows it: it was not truncated. */
 	if (t->line_len > t->line_method)
 		cx->method = http_line_method(t);
+	cx->is_proxied = t->is_proxied;
 	if ((at & SAMPLE_AT_REQ) && t->head_ms && !t->placed)
 		cx->req = &t->req;
 	if ((at & SAMPLE_AT_RES) && t->res.status && !http_has_answer(t))

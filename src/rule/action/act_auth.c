@@ -28,8 +28,8 @@ parse_auth(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int 
 }
 
 /* As a quoted-string (RFC 9110, 5.6.4). */
-struct str
-act_basic_challenge(const char *realm, struct arena *a)
+static struct str
+basic_challenge(const char *realm, struct arena *a)
 {
 	char text[CHALLENGE_MAX];
 	struct sbuf b;
@@ -47,19 +47,25 @@ act_basic_challenge(const char *realm, struct arena *a)
 	return arena_copy(a, (struct str){ b.p, b.len });
 }
 
-/* 407 would need the option http-use-proxy-header. As in HAProxy's logs it is not counted as an
- * error. */
+/* As in HAProxy's logs it is not counted as an error. */
+void
+act_challenge(const char *realm, const struct sample_ctx *cx, struct rule_outcome *out)
+{
+	out->value = basic_challenge(realm, cx->arena);
+	out->has_answer = 0;
+	out->what = RULE_END_ERROR;
+	out->status = 500;
+	if (!out->value.p)
+		return;
+	out->what = RULE_END_REPLY;
+	out->status = cx->is_proxied ? 407 : 401;
+	out->field = cx->is_proxied ? STR("Proxy-Authenticate") : STR("WWW-Authenticate");
+}
+
 static enum rule_result
 run_auth(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 {
-	struct str value = act_basic_challenge(r->text[0].p ? r->text[0].p : out->realm, cx->arena);
-
-	out->what = value.p ? RULE_END_REPLY : RULE_END_ERROR;
-	out->status = value.p ? 401 : 500;
-	out->has_answer = 0;
-	if (value.p)
-		out->field = STR("WWW-Authenticate");
-	out->value = value;
+	act_challenge(r->text[0].p ? r->text[0].p : out->realm, cx, out);
 	return RULE_FINAL;
 }
 
@@ -71,6 +77,8 @@ const struct rule_action rule_auth_actions[] = {
 		.run = run_auth,
 		.syntax = "[realm <realm>]",
 		.doc = "Responds with 401, which asks for a user and password of this realm; the "
-			"default realm is the proxy's name, for statistics 'HAProxy Statistics'." },
+			"default realm is the proxy's name, for statistics 'HAProxy Statistics'. "
+			"With 'option http-use-proxy-header' the response to a proxied request is "
+			"407." },
 	{ 0 },
 };

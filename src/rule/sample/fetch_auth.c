@@ -3,6 +3,12 @@
 #include "rule/sample/conv.h"
 #include "rule/sample/fetch.h"
 
+static struct str
+credentials_field(const struct sample_ctx *cx)
+{
+	return cx->is_proxied ? STR("Proxy-Authorization") : STR("Authorization");
+}
+
 /* "Scheme credentials" of a field, or -1. */
 static int
 split_auth(const struct http_head *h, struct str field, struct str *scheme, struct str *rest)
@@ -45,7 +51,7 @@ rule_basic_auth(struct sample_ctx *cx, struct sample *s, struct str *user, struc
 	const struct http_head *h = fetch_head_of(cx, FETCH_REQ, s);
 	struct str scheme, rest;
 
-	return h && split_auth(h, STR("Authorization"), &scheme, &rest) == 0 &&
+	return h && split_auth(h, credentials_field(cx), &scheme, &rest) == 0 &&
 		str_is_nocase(scheme, STR("Basic")) && decode_basic(cx, rest, user, pass) == 0;
 }
 
@@ -57,7 +63,7 @@ fetch_auth_field(const struct rule_args *a, struct sample_ctx *cx, struct sample
 	const struct http_head *h = fetch_head_of(cx, FETCH_REQ, s);
 	struct str scheme, rest, user, pass;
 
-	if (!h || split_auth(h, STR("Authorization"), &scheme, &rest))
+	if (!h || split_auth(h, credentials_field(cx), &scheme, &rest))
 		return 0;
 	if (a->kind == AUTH_TYPE && str_is_nocase(scheme, STR("Bearer"))) {
 		sample_set_str(s, STR("Bearer"));
@@ -73,7 +79,7 @@ static int
 fetch_bearer(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
 	const struct http_head *h = fetch_head_of(cx, FETCH_REQ, s);
-	struct str field = a->arg[0].text.len > 0 ? a->arg[0].text : STR("Authorization");
+	struct str field = a->arg[0].text.len > 0 ? a->arg[0].text : credentials_field(cx);
 	struct str scheme, rest;
 
 	if (!h || split_auth(h, field, &scheme, &rest) || !str_is_nocase(scheme, STR("Bearer")))

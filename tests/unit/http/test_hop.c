@@ -52,7 +52,7 @@ check(const char *start, const struct row *r, size_t n)
 		struct http_head h;
 
 		parse(&h, field, start, r[i].in);
-		assert_left(&h, http_strip_hop(&h), start, &r[i]);
+		assert_left(&h, http_strip_hop(&h, 0), start, &r[i]);
 	}
 }
 
@@ -161,7 +161,7 @@ a_full_head_offers_fewer_protocols(void **st)
 	(void)st;
 	parse(&h, field, REQUEST, ASKS "Upgrade: a,h2,b,h2,c,h2c,d\r\nX-A: b\r\n");
 	h.max = h.n + 1;
-	assert_int_equal(http_strip_hop(&h), UPGRADE | REFUSED);
+	assert_int_equal(http_strip_hop(&h, 0), UPGRADE | REFUSED);
 	out[h1_write(&h, out)] = '\0';
 	assert_null(strstr(out, "h2"));
 	assert_non_null(strstr(out, "Upgrade: a\r\n"));
@@ -204,6 +204,8 @@ fields_that_rules_set_are_obeyed(void **st)
 	static const struct row close = { "Connection: close\r\n", "", HTTP_HOP_CLOSE };
 	static const struct row changed = { "Keep-Alive: 3\r\n", "Keep-Alive: 4\r\n", 0 };
 	static const struct row alone = { "", "Upgrade: x\r\n", 0 };
+	static const struct row proxied = { "Keep-Alive: 3\r\nProxy-Connection: p\r\n",
+		"Proxy-Connection: p\r\n", 0 };
 	struct http_field field[FIELDS];
 	struct http_head h;
 
@@ -211,19 +213,22 @@ fields_that_rules_set_are_obeyed(void **st)
 	parse(&h, field, REQUEST, keep.in);
 	assert_int_equal(http_add(&h, STR("Keep-Alive"), STR("5")), 0);
 	assert_int_equal(http_add(&h, STR("Proxy-Connection"), STR("p")), 0);
-	assert_left(&h, http_strip_hop(&h), REQUEST, &keep);
+	assert_left(&h, http_strip_hop(&h, 0), REQUEST, &keep);
 
 	parse(&h, field, REQUEST, close.in);
 	assert_int_equal(http_add(&h, STR("Connection"), STR("a, close")), 0);
-	assert_left(&h, http_strip_hop(&h), REQUEST, &close);
+	assert_left(&h, http_strip_hop(&h, 0), REQUEST, &close);
 
 	parse(&h, field, REQUEST, changed.in);
 	assert_int_equal(http_set_value(&h, 1, STR("4")), 0);
-	assert_left(&h, http_strip_hop(&h), REQUEST, &changed);
+	assert_left(&h, http_strip_hop(&h, 0), REQUEST, &changed);
 
 	parse(&h, field, "HTTP/1.1 200 OK\r\n", alone.in);
 	assert_int_equal(http_add(&h, STR("Upgrade"), STR("x")), 0);
-	assert_left(&h, http_strip_hop(&h), "HTTP/1.1 200 OK\r\n", &alone);
+	assert_left(&h, http_strip_hop(&h, 0), "HTTP/1.1 200 OK\r\n", &alone);
+
+	parse(&h, field, REQUEST, proxied.in);
+	assert_left(&h, http_strip_hop(&h, 1), REQUEST, &proxied);
 }
 
 /* HAProxy 2.6 refuses the same heads, but for one whose last Upgrade names something else. */
@@ -262,7 +267,7 @@ a_websocket_needs_its_field(void **st)
 		struct http_head h;
 
 		parse(&h, field, t[i].start, t[i].fields);
-		(void)http_strip_hop(&h);
+		(void)http_strip_hop(&h, 0);
 		if (http_lacks_websocket(&h) != t[i].lacks)
 			fail_msg("%s%s", t[i].start, t[i].fields);
 	}

@@ -34,6 +34,19 @@ questions(void **state)
 }
 
 static void
+a_proxied_request_is_asked_as_by_a_proxy(void **state)
+{
+	(void)state;
+	action_rig_good(&r, "http-request auth realm R");
+	action_rig_heads(&r, "GET http://h/ HTTP/1.1\r\nHost: h", NULL);
+	r.x.cx.is_proxied = 1;
+	assert_int_equal(action_rig_run(&r, RULE_HTTP_REQUEST), RULE_FINAL);
+	assert_int_equal(r.v.status, 407);
+	assert_true(str_is(r.v.field, STR("Proxy-Authenticate")));
+	assert_true(str_is(r.v.value, STR("Basic realm=\"R\"")));
+}
+
+static void
 valid_and_invalid_lines(void **state)
 {
 	(void)state;
@@ -64,6 +77,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ACTION_CASE(questions),
+		ACTION_CASE(a_proxied_request_is_asked_as_by_a_proxy),
 		ACTION_CASE(valid_and_invalid_lines),
 		ACTION_CASE(without_room),
 	};
