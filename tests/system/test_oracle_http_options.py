@@ -502,3 +502,26 @@ def test_proxy_connection_is_forwarded_and_means_nothing(same, said):
             re.findall(rb"(?im)^proxy-connection: [^\r]*", lower(h)) for h in run.servers[0].heads]
 
     same(PROXIES.replace(" errorfile 407 FILE\n", ""), play, (lambda path: answer,))
+
+
+# --- invalid chunks ---
+
+CHUNKS = {
+    "no size": "xyz\r\n", "no second size": "3\r\nabc\r\nzz\r\n", "no end": "3\r\nabcXX0\r\n\r\n",
+    "no trailer": "3\r\nabc\r\n0\r\nbad trailer\r\n\r\n", "large": "11111111111111111\r\n", "negative": "-1\r\n", "empty": "\r\n",
+    "blank": " 3\r\nabc\r\n0\r\n\r\n", "after the end": "3\r\nabc\r\n0\r\n\r\nxyz\r\n",
+    "after 8 kB": "2000\r\n" + 8192 * "a" + "\r\nzz\r\n"}
+
+
+@pytest.mark.parametrize("name", CHUNKS)
+def test_invalid_chunks_that_come_with_the_head(same, name):
+    answer = f"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{CHUNKS[name]}".encode()
+
+    def play(run):
+        status = run.client().get().split()[1]
+        line = run.lines(1)[0]
+        rows = run.subject.stat()[1]
+        return status, re.search(r" \d+ \* - - (....) ", line)[1], [
+            (row, column, rows["l", row][column]) for row in ("s", "BACKEND") for column in ("eresp", "hrsp_2xx", "hrsp_5xx")]
+
+    same("listen l\n bind 127.0.0.1:{p0}\n server s 127.0.0.1:{s0}\n", play, (lambda path: answer,))

@@ -360,6 +360,25 @@ static const struct relay_ops http_held_ops = {
 
 /* --- its head --- */
 
+/* True if an invalid chunk has come with the head, of this length: nothing is sent yet, and the
+ * client need not get a response that is cut. */
+static int
+brings_bad_chunk(const struct stream *s, size_t head)
+{
+	const struct direction *d = &s->dir[SERVER];
+	struct h1_body *body = &s->txn->h1[SERVER]->body, begun = *body;
+	const char *p = d->buf + d->tail + head;
+
+	if (begun.framing != HTTP_BODY_CHUNKED || d->lookahead <= head)
+		return 0;
+	if (h1_body_take(body, p, d->lookahead - head) < 0) {
+		http_note_invalid_body(s, SERVER, p, d->lookahead - head);
+		return 1;
+	}
+	*body = begun;
+	return 0;
+}
+
 /* The final head is complete; more: continue with the body. */
 static struct io_step
 pass_final(struct stream *s, size_t used)
@@ -369,6 +388,9 @@ pass_final(struct stream *s, size_t used)
 	enum stream_event ev;
 	struct io_step step;
 
+	h1_body_begin(&t->h1[SERVER]->body, &t->res);
+	if (brings_bad_chunk(s, used))
+		return io_event(bad_response(s));
 	server_observe_status(s->engine, s->srv, t->res.status);
 	ev = l7_retry_for_status(s, t->res.status);
 	if (ev != STREAM_EV_NONE)
@@ -380,7 +402,6 @@ pass_final(struct stream *s, size_t used)
 	t->has_res_version = 1;
 	capture_fields(s, &t->res);
 	http_txn_allow_added(s, &t->res);
-	h1_body_begin(&t->h1[SERVER]->body, &t->res);
 	obey_method(t);
 	if (h1_framing_to_fields(&t->res, t->version) < 0)
 		return io_event(bad_response(s));

@@ -133,6 +133,22 @@ static const struct http_dialogue failures[] = {
 			SAY("x\r\n"), EOF_CLOSE),
 		.terms = "PD",
 		.served = 1 },
+	/* As in HAProxy: nothing was sent yet. */
+	{ .name = "a bad chunk with the head",
+		.cfg = { HTTP_WORLD },
+		.client = { SAY(GET_CLOSE), AWAIT("502 Bad Gateway"), EOF_CLOSE },
+		REPLY(SAY("HTTP/1.1 200 OK\r\n" CHUNKS "\r\n2\r\nok\r\nx\r\n"), EOF_CLOSE),
+		.terms = "PH",
+		.served = 1 },
+	{ .name = "a good chunk with the head, and a part of one",
+		.cfg = { HTTP_WORLD },
+		CLIENT_GET,
+		REPLY(SAY("HTTP/1.1 200 OK\r\n" CHUNKS "\r\n2\r\nok\r\n5\r\nab"),
+			{ STEP_PAUSE, 20 }, SAY("cde\r\n0\r\n\r\n"), EOF_CLOSE),
+		.to_client = "HTTP/1.1 200 OK\r\n" CHUNKS
+			"\r\n2\r\nok\r\n5\r\nabcde\r\n0\r\n\r\n",
+		.terms = "--",
+		.served = 1 },
 	/* A part of the head in the buffer does not extend timeout server. */
 	{ .name = "timeout in the head",
 		.cfg = { .mode = INTEREST_EDGE,
