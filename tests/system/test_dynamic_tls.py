@@ -59,6 +59,31 @@ def test_added_servers_speak_tls(daemon, ca, https, workers):
     d.until("counter a/c/check_status eq L6OK")
 
 
+def test_a_switch_outlives_a_reload(daemon, ca, https):
+    """TLS that a command has switched off or on; what the configuration has changed counts."""
+    p = free_port()
+    line = f" server s 127.0.0.1:{https.port} ssl ca-file {ca.pem} sni str(s.test)"
+    d = daemon(SITE.format(p=p, to=https.port, ca=ca.pem) + line + "\n", mode=MASTER)
+
+    def state():
+        return {row.split()[3]: row.split()[20] for row in d.admin("show servers state a").split("\n")[2:] if row}
+
+    assert fetch(p)[0] == 200 and state() == {"first": "1", "s": "1"}
+    assert d.admin("set server a/s ssl off").strip() == "server ssl setting updated."
+    for _ in range(2):
+        assert reload(d)
+        assert fetch(p)[0] != 200 and state() == {"first": "1", "s": "0"}
+    assert d.admin("set server a/s ssl on").strip() == "server ssl setting updated."
+    assert reload(d)
+    assert fetch(p)[0] == 200 and state() == {"first": "1", "s": "1"}
+    assert d.admin("set server a/s ssl off").strip() == "server ssl setting updated."
+    d.cfg.write_text(d.cfg.read_text().replace(line, line + " no-ssl"))
+    assert reload(d)
+    d.cfg.write_text(d.cfg.read_text().replace(line + " no-ssl", line))
+    assert reload(d)
+    assert fetch(p)[0] == 200 and state() == {"first": "1", "s": "1"}
+
+
 def test_a_reload_keeps_them(daemon, ca, https):
     p = free_port()
     d = daemon(SITE.format(p=p, to=https.port, ca=ca.pem), mode=MASTER)

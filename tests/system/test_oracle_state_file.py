@@ -43,6 +43,7 @@ CASES = [("", {})] + [
     ("check agent-check agent-port {agent}", CHECKED | {"srv_agent_state": "22", "srv_agent_port": "{agent}"}),
     ("check agent-check agent-port {agent}", CHECKED | {"srv_agent_state": "18", "srv_agent_port": "{agent}"}),
     ("check agent-check agent-port {agent}", CHECKED | {"srv_agent_state": "22", "srv_agent_addr": "127.0.0.3"}),
+    ("ssl verify none", {}), ("ssl verify none", {"srv_use_ssl": "1"}), ("", {"srv_use_ssl": "1"}),
     ("track b/t1", {}), ("track b/t2", {}), ("track b/t3", {}),
 ]
 # names: options with the address, and the row's fields

@@ -12,6 +12,10 @@
 
 /* Prepares what its name (sni) needs while sessions use TLS; does nothing otherwise. */
 void server_tls_settle(struct server *s);
+/* True if it can be switched: its settings are complete, and opened. */
+int server_may_use_tls(const struct server *s);
+/* The same as server_set_tls(), before sessions run. */
+void server_restore_tls(struct server *s, int on);
 /* Switches it on or off: s->tls has been opened. e: the first worker's; the others are paused. */
 void server_set_tls(struct engine *e, struct server *s, int on);
 

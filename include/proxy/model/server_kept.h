@@ -53,6 +53,7 @@ struct server_kept {
 	char line[SERVER_KEPT_LINE]; /* `add server`: the words after its name; "": configured */
 	struct check_kept check, agent;
 	struct kept_number maxconn;
+	struct kept_number tls;  /* 1: sessions use it */
 	struct check_target_kept check_to, agent_to;
 };
 

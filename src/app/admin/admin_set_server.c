@@ -211,7 +211,7 @@ set_ssl(struct admin_conn *c, struct server *s, int argc, char **argv)
 	const char *to = argc > 0 ? argv[0] : "";
 	int on = strcmp(to, "on") == 0;
 
-	if (!s->tls || !tls_server_makers(s->tls)) {
+	if (!server_may_use_tls(s)) {
 		admin_msg(c, ADMIN_NOTICE,
 			"'set server <srv> ssl' cannot be set.  default-server should define ssl "
 			"settings");

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "proxy/backend/server_addr.h"
 #include "proxy/backend/server_state.h"
+#include "proxy/backend/server_tls.h"
 #include "proxy/model/check.h"
 #include "proxy/model/server_kept.h"
 #include "proxy/resolve/resolve.h"
@@ -39,6 +40,13 @@ restore_maxconn(struct engine *e, struct server *s, const struct kept_number *k)
 	if (kept_number_is_set(k, s->kept->maxconn.conf, s->conf.maxconn) && k->now >= 0 &&
 		k->now <= INT32_MAX)
 		server_set_maxconn(e, s, (int)k->now);
+}
+
+static void
+restore_tls(struct server *s, const struct kept_number *k)
+{
+	if (kept_number_is_set(k, s->kept->tls.conf, s->conf.tls.is_on) && server_may_use_tls(s))
+		server_restore_tls(s, k->now != 0);
 }
 
 /* The address that follows, then, is that of the new name. */
@@ -86,8 +94,8 @@ restore_targets(struct check_server_conf *c, const struct server_kept *k,
 	c->agent_send = text;
 }
 
-/* Restores what commands had set of a server besides its state: its limit, its name, where its
- * checks go. Called before its address, which belongs to the name. */
+/* Restores what commands had set of a server besides its state: its limit, TLS, its name, where
+ * its checks go. Called before its address, which belongs to the name. */
 static void
 keep_restore_settings(struct process *p, struct server *s, const struct server_kept *k)
 {
@@ -95,6 +103,7 @@ keep_restore_settings(struct process *p, struct server *s, const struct server_k
 	/* A row of a state file has the rest. */
 	if (s->has_file_state)
 		return;
+	restore_tls(s, &k->tls);
 	restore_fqdn(s, k);
 	restore_targets(&s->conf.check, k, s->kept);
 }

@@ -15,6 +15,7 @@
 #include "net/addr.h"
 #include "proxy/backend/server_addr.h"
 #include "proxy/backend/server_state.h"
+#include "proxy/backend/server_tls.h"
 #include "proxy/model/check.h"
 #include "proxy/model/proxy.h"
 
@@ -422,6 +423,9 @@ state_row_apply(struct engine *e, const struct report *report, struct server *s,
 		return;
 	}
 	s->has_file_state = 1;
+	/* As in HAProxy a row does not make a server use what it is not configured with. */
+	if (s->conf.tls.is_on && strcmp(field[STATE_SSL], "0") == 0 && server_may_use_tls(s))
+		server_restore_tls(s, 0);
 	restore_addr(e, s, field, (unsigned int)r.n[STATE_PORT]);
 	restore_check(s->check, r.n[STATE_CHECK_STATE]);
 	restore_check(s->agent, r.n[STATE_AGENT_STATE]);

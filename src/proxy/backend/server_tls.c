@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "proxy/backend/conn_pool.h"
+#include "proxy/model/server_kept.h"
 #include "rule/sample/expr.h"
 #include "tls/connect.h"
 
@@ -17,13 +18,26 @@ server_tls_settle(struct server *s)
 	s->sni_varies = is_asked && strncmp(s->conf.tls.sni, "str(", 4) != 0;
 }
 
+int
+server_may_use_tls(const struct server *s)
+{
+	return s->tls && tls_server_makers(s->tls);
+}
+
 void
-server_set_tls(struct engine *e, struct server *s, int on)
+server_restore_tls(struct server *s, int on)
 {
 	s->conf.tls.is_on = on;
 	s->conf.tls.is_off = 0;
 	s->xprt = on ? tls_server_makers(s->tls) : NULL;
 	server_tls_settle(s);
+}
+
+void
+server_set_tls(struct engine *e, struct server *s, int on)
+{
+	server_restore_tls(s, on);
+	server_note(s);
 	conn_pool_drop_stale(e, s);
 	for (unsigned int i = 0; i < e->shared->n; i++)
 		if (i != e->index)

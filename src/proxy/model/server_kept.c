@@ -60,6 +60,7 @@ server_note_conf(struct server_kept *k, const struct server *s)
 	k->conf_weight = s->conf.weight;
 	k->conf_disabled = (uint32_t)s->conf.disabled;
 	k->maxconn.conf = s->conf.maxconn;
+	k->tls.conf = s->conf.tls.is_on;
 	note_targets(k, &s->conf.check);
 	k->check_to.conf = target_hash(&k->check_to);
 	k->agent_to.conf = target_hash(&k->agent_to);
@@ -85,6 +86,7 @@ server_note(const struct server *s)
 	note_check(&k->agent, s->agent);
 	note_targets(k, &s->conf.check);
 	k->maxconn.now = s->conf.maxconn;
+	k->tls.now = s->conf.tls.is_on;
 	k->is_set = 1;
 }
 
