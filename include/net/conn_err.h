@@ -1,5 +1,5 @@
-/* The reason why a connection ended before its data: no PROXY header, no handshake. The numbers and
- * texts are those of fc_err and fc_err_str. */
+/* The reason why a connection ended before its data, or could not be opened: no PROXY header, no
+ * handshake, no port. The numbers and texts are those of fc_err and fc_err_str. */
 #ifndef TACIT_NET_CONN_ERR_H
 #define TACIT_NET_CONN_ERR_H
 

@@ -1,6 +1,13 @@
-/* Reasons why a connection ended before data. CONN_ERR_ROW(id, fc_err of the manual, text of
+/* Reasons why a connection ended before data, or could not be opened. CONN_ERR_ROW(id, fc_err of the manual, text of
  * fc_err_str): manual 7.3.3 */
 CONN_ERR_ROW(NONE, 0, "Success")
+CONN_ERR_ROW(NO_FILES, 2, "Too many sockets on the process")
+CONN_ERR_ROW(NO_SYSTEM_FILES, 3, "Too many sockets on the system")
+CONN_ERR_ROW(NO_BUFFERS, 4, "Out of system buffers")
+CONN_ERR_ROW(FAMILY, 5, "Protocol or address family not supported")
+CONN_ERR_ROW(SOCKET, 6, "General socket error")
+CONN_ERR_ROW(SOURCE, 8, "Can't bind to source address")
+CONN_ERR_ROW(NO_PORTS, 9, "Out of local source ports on the system")
 CONN_ERR_ROW(CLOSED, 11, "Connection closed while waiting for PROXY protocol header")
 CONN_ERR_ROW(FAILED, 12, "Connection error while waiting for PROXY protocol header")
 CONN_ERR_ROW(LATE, 13, "Timeout while waiting for PROXY protocol header")
@@ -17,3 +24,6 @@ CONN_ERR_ROW(TLS_CERT, 31, "SSL client certificate not trusted")
 CONN_ERR_ROW(TLS_HOST, 32, "Server presented an SSL certificate different from the configured one")
 CONN_ERR_ROW(TLS_NAME, 33, "Server presented an SSL certificate different from the expected one")
 CONN_ERR_ROW(TLS_FAILED, 34, "SSL handshake failure")
+CONN_ERR_ROW(SOCKS4_CLOSED, 40, "SOCKS4 Proxy read error during handshake")
+CONN_ERR_ROW(SOCKS4_DENIED, 41, "SOCKS4 Proxy deny the request")
+CONN_ERR_ROW(SOCKS4_FAILED, 42, "SOCKS4 Proxy handshake aborted by server")

@@ -10,6 +10,7 @@
 #include "event/loop.h"
 #include "net/addr.h"
 #include "net/conn.h"
+#include "net/conn_err.h"
 
 struct keepalive;
 struct sockbuf;
@@ -54,6 +55,8 @@ int outbound_is_shortage(int err);
  */
 int outbound_open(struct conn *c, struct loop *l, struct outbound *o, loop_fd_fn *fn,
 	void *owner) must_check;
+/* The reason why it could not be opened. NONE: the peer has refused it, or cannot be reached. */
+enum conn_err outbound_error(const struct outbound *o, int err);
 /* Has the connection wait until it is connected, or has failed: wants both directions. */
 void outbound_await(struct conn *c);
 

@@ -11,6 +11,7 @@
 #include "base/compiler.h"
 #include "net/addr.h"
 #include "net/conn.h"
+#include "net/conn_err.h"
 
 /* With HAProxy's user id. */
 #define SOCKS4_REQUEST_LEN 16
@@ -31,7 +32,7 @@ int socks4_begin(struct conn *c, const struct addr *to) must_check;
 /* Sends and reads what it can. *got: bytes of the reply so far, at first 0. After the last three
  * results c->err is set. */
 enum socks4_step socks4_proceed(struct conn *c, uint8_t *got) must_check;
-/* For health checks, in HAProxy's words: of the last three results. */
-const char *socks4_error_text(enum socks4_step step);
+/* The reason for the last three results; NONE for others. */
+enum conn_err socks4_error(enum socks4_step step);
 
 #endif

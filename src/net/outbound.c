@@ -103,6 +103,38 @@ first_hop(const struct outbound *o)
 	return unlikely(o->via) ? o->via : o->to;
 }
 
+/* Errors that the peer, or the network before it, is the reason for. */
+static int
+is_of_the_network(int err)
+{
+	return err == ECONNREFUSED || err == ECONNRESET || err == ETIMEDOUT || err == ENETUNREACH ||
+		err == EHOSTUNREACH;
+}
+
+enum conn_err
+outbound_error(const struct outbound *o, int err)
+{
+	switch (err) {
+	case EMFILE:
+		return CONN_ERR_NO_FILES;
+	case ENFILE:
+		return CONN_ERR_NO_SYSTEM_FILES;
+	case ENOBUFS:
+	case ENOMEM:
+		return CONN_ERR_NO_BUFFERS;
+	case EAFNOSUPPORT:
+	case EPROTONOSUPPORT:
+		return CONN_ERR_FAMILY;
+	case EADDRINUSE:
+	case EADDRNOTAVAIL:
+		return o->source && o->source->addr.len ? CONN_ERR_SOURCE : CONN_ERR_NO_PORTS;
+	default:
+		break;
+	}
+	return is_of_the_network(err) && addr_family(first_hop(o)) != AF_UNIX ? CONN_ERR_NONE
+									   : CONN_ERR_SOCKET;
+}
+
 /* Options that MPTCP does not have are left out. */
 static long
 unless_mptcp(const struct outbound *o, long r)

@@ -81,20 +81,20 @@ socks4_proceed(struct conn *c, uint8_t *got)
 	return *got == SOCKS4_REPLY_LEN ? finish_reply(c) : SOCKS4_READS;
 }
 
-const char *
-socks4_error_text(enum socks4_step step)
+enum conn_err
+socks4_error(enum socks4_step step)
 {
 	switch (step) {
 	case SOCKS4_DENIED:
-		return "SOCKS4 Proxy deny the request";
+		return CONN_ERR_SOCKS4_DENIED;
 	case SOCKS4_CLOSED:
-		return "SOCKS4 Proxy read error during handshake";
+		return CONN_ERR_SOCKS4_CLOSED;
 	case SOCKS4_FAILED:
-		return "SOCKS4 Proxy handshake aborted by server";
+		return CONN_ERR_SOCKS4_FAILED;
 	case SOCKS4_SENDS:
 	case SOCKS4_READS:
 	case SOCKS4_GRANTED:
 		break;
 	}
-	return "";
+	return CONN_ERR_NONE;
 }

@@ -119,6 +119,8 @@ struct stream {
 	uint16_t linger_checks; /* in LINGER */
 	int16_t connect_err;    /* of the last failed connect(): errno, ERR_RANGE; 0: timeout */
 	int8_t log_level;       /* set-log-level: 0 not set, -1 silent, else LOG_LEVEL_x + 1 */
+	uint8_t server_err;     /* enum conn_err: why the last attempt to reach a server failed;
+				 * NONE: it has not, or it was refused or too late */
 	uint32_t key;           /* the balancing key, if has_key */
 	/* Its priority in queues (set-priority-class, set-priority-offset). */
 	int32_t prio_class : 12, prio_offset : 20;

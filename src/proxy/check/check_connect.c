@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "net/conn_err.h"
 #include "net/conn_socket.h"
 #include "net/outbound.h"
 #include "net/proxy_header.h"
@@ -206,7 +207,7 @@ fail_handshake(struct check_run *r, enum socks4_step step, struct check_verdict 
 {
 	char why[CHECK_INFO_MAX];
 
-	(void)snprintf(why, sizeof(why), "%s%s%s%s", socks4_error_text(step),
+	(void)snprintf(why, sizeof(why), "%s%s%s%s", conn_err_text(socks4_error(step)),
 		step == SOCKS4_FAILED ? " (" : "",
 		step == SOCKS4_FAILED ? strerror(r->conn.err) : "",
 		step == SOCKS4_FAILED ? ")" : "");

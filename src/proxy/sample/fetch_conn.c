@@ -478,6 +478,16 @@ fetch_with_source(const struct rule_args *a, struct sample_ctx *cx, struct sampl
 	return 1;
 }
 
+static int
+put_error(const struct rule_args *a, enum conn_err err, struct sample *s)
+{
+	if (a->kind)
+		sample_set_str(s, str_of(conn_err_text(err)));
+	else
+		sample_set_int(s, conn_err_number(err));
+	return 1;
+}
+
 /* Before a session begins its PROXY header or its handshake can fail. */
 static int
 fetch_error(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
@@ -486,11 +496,19 @@ fetch_error(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 	enum conn_err err =
 		x ? (enum conn_err)x->sess->conn_err : CONN_ERR_NONE;
 
-	if (a->kind)
-		sample_set_str(s, str_of(conn_err_text(err)));
-	else
-		sample_set_int(s, conn_err_number(err));
-	return 1;
+	return put_error(a, err, s);
+}
+
+/* As in HAProxy there is none without a connection, that of a server that has refused it
+ * included. */
+static int
+fetch_server_error(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	const struct stream *x = cx->stream;
+
+	if (!x || (!x->connected_ms && !x->server_err))
+		return 0;
+	return put_error(a, x->connected_ms ? CONN_ERR_NONE : (enum conn_err)x->server_err, s);
 }
 
 static int
@@ -582,6 +600,19 @@ fetch_first(const struct rule_args *a unused, struct sample_ctx *cx, struct samp
 
 const struct rule_fetch conn_fetches[] = {
 	SOURCE("base32+src", 0, "base32"),
+	{ .name = "bc_err",
+		.needs = SAMPLE_AT_SERVER,
+		.out = SAMPLE_SINT,
+		.fetch = fetch_server_error,
+		.doc = "The code of the error of the last attempt to connect to a server, as in "
+			"fc_err; 0: it is connected. None while there is no connection, and if the "
+			"server refused it or was too late." },
+	{ .name = "bc_err_str",
+		.needs = SAMPLE_AT_SERVER,
+		.out = SAMPLE_STR,
+		.fetch = fetch_server_error,
+		.kind = 1,
+		.doc = "bc_err as a text." },
 	LOCAL("dst_is_local", 1, "the address that the client connected to"),
 	LOCAL("fc_dst_is_local", FRONT | 1, "the address that the client connected to"),
 	{ .name = "fc_err",

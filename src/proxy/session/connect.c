@@ -113,9 +113,12 @@ connect_server(struct stream *s)
 
 	addr_override_target(s, &gen, &to);
 	conn_pool_make_room(e);
+	s->server_err = CONN_ERR_NONE;
 	r = outbound_open(c, e->loop, &o, e->on_server_io, s);
-	if (r < 0)
+	if (r < 0) {
+		s->server_err = (uint8_t)outbound_error(&o, -r);
 		return r;
+	}
 	begun = likely(!o.via) ? connect_begin_server(s) : 0;
 	if (begun < 0) {
 		conn_close(c);

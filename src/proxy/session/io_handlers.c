@@ -17,11 +17,21 @@
 
 /* --- state HANDSHAKE: the proxy of a server is asked, then the handshake of its transport --- */
 
+/* True of the failures of a handshake that HAProxy's bc_err distinguishes. */
+static int
+is_told_apart(enum conn_err err)
+{
+	return err == CONN_ERR_TLS_HOST || err == CONN_ERR_TLS_NAME || err == CONN_ERR_TLS_NOMEM;
+}
+
 /* A server that is not connected has not refused the handshake. */
 static enum stream_event
 refuse_handshake(struct stream *s)
 {
-	if (s->conn[SERVER]->xprt && s->conn[SERVER]->sends) {
+	const struct xprt *x = s->conn[SERVER]->xprt;
+
+	if (x && s->conn[SERVER]->sends) {
+		s->server_err = is_told_apart(x->failure) ? x->failure : CONN_ERR_TLS_FAILED;
 		counter_add(&srv_stat(s)->tls.failed, 1);
 		counter_add(&be_stat(s)->tls.failed, 1);
 	}
@@ -79,6 +89,7 @@ handshake_event(struct stream *s, enum socks4_step step)
 	case SOCKS4_FAILED:
 		break;
 	}
+	s->server_err = (uint8_t)socks4_error(step);
 	return STREAM_EV_REFUSED;
 }
 

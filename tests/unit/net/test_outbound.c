@@ -322,10 +322,41 @@ local_shortages_are_distinguished(void **st)
 		assert_false(outbound_is_shortage(theirs[i]));
 }
 
+/* The numbers are those of HAProxy's bc_err. */
+static void
+errors_have_reasons(void **st)
+{
+	static const struct {
+		int err, number, with_source, of_unix;
+	} rows[] = {
+		{ EMFILE, 2, 2, 2 }, { ENFILE, 3, 3, 3 }, { ENOBUFS, 4, 4, 4 }, { ENOMEM, 4, 4, 4 },
+		{ EAFNOSUPPORT, 5, 5, 5 }, { EPROTONOSUPPORT, 5, 5, 5 }, { EACCES, 6, 6, 6 },
+		{ EADDRINUSE, 9, 8, 9 }, { EADDRNOTAVAIL, 9, 8, 9 }, { ECONNREFUSED, 0, 0, 6 },
+		{ ETIMEDOUT, 0, 0, 6 }, { ENETUNREACH, 0, 0, 6 }, { EHOSTUNREACH, 0, 0, 6 },
+		{ ECONNRESET, 0, 0, 6 }, { ENOENT, 6, 6, 6 },
+	};
+	struct addr un = { .len = sizeof(un.u.un) };
+	struct outbound plain = { .to = &server }, bound = { .to = &server, .source = &source },
+		unix_socket = { .to = &un };
+
+	(void)st;
+	un.u.un.sun_family = AF_UNIX;
+	source = (struct outbound_source){ .addr = local(SOURCE) };
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		int err = rows[i].err;
+
+		assert_int_equal(conn_err_number(outbound_error(&plain, err)), rows[i].number);
+		assert_int_equal(conn_err_number(outbound_error(&bound, err)), rows[i].with_source);
+		assert_int_equal(conn_err_number(outbound_error(&unix_socket, err)),
+			rows[i].of_unix);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		CASE(errors_have_reasons),
 		CASE(a_plain_connection_takes_two_calls),
 		CASE(nagle_and_datagrams_are_options),
 		CASE(mptcp_falls_back_to_tcp),

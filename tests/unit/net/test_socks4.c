@@ -130,7 +130,7 @@ all_other_codes_deny(void **st)
 		assert_int_equal(c.err, ECONNREFUSED);
 		teardown(NULL);
 	}
-	assert_string_equal(socks4_error_text(SOCKS4_DENIED), "SOCKS4 Proxy deny the request");
+	assert_int_equal(socks4_error(SOCKS4_DENIED), CONN_ERR_SOCKS4_DENIED);
 }
 
 static void
