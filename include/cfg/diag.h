@@ -9,7 +9,28 @@
 #include "base/compiler.h"
 #include "base/sbuf.h"
 #include "cfg/missing.h"
-#include "cfg/places.h"
+
+/*
+ * A set of configuration lines, sorted by file (in the order of reading) and line.
+ */
+
+enum { CFG_PLACES_MAX = 65536 };	/* lines in one set; more are dropped */
+
+struct cfg_file;
+
+/* A place. file == NULL: none. Lines and columns count from 1; col 0: whole line. */
+struct cfg_where {
+	const struct cfg_file *file;
+	unsigned int line;
+	unsigned int col;
+};
+
+struct cfg_places {
+	struct cfg_where *at;
+	unsigned int n, cap;
+};
+
+int cfg_places_has(const struct cfg_places *p, const struct cfg_where *where);
 
 /*
  * The diagnostics of a configuration: everything that is wrong is collected in

@@ -12,6 +12,103 @@
 #include "cfg/statement.h"
 #include "cfg/suggest.h"
 
+/* --- blocks of .if --------------------------------------------------------------------------- */
+
+static const char *const block_errors[CFG_BLOCK_ERR_COUNT] = {
+	[CFG_BLOCK_OK] = "no error",
+#define X(name, text) [CFG_BLOCK_##name] = (text),
+	CFG_BLOCK_ERRS(X)
+#undef X
+};
+
+static enum cfg_block_state *
+top_state(struct cfg_blocks *b)
+{
+	return b->depth ? &b->state[b->depth - 1] : NULL;
+}
+
+static int
+cfg_blocks_is_active(const struct cfg_blocks *b)
+{
+	enum cfg_block_state s;
+
+	if (b->depth == 0)
+		return 1;
+	s = b->state[b->depth - 1];
+	return s == CFG_BLOCK_ACTIVE || s == CFG_BLOCK_ELSE_ACTIVE;
+}
+
+/* True if the condition of an .elif at this place must be evaluated. */
+static int
+cfg_blocks_is_waiting(const struct cfg_blocks *b)
+{
+	return b->depth > 0 && b->state[b->depth - 1] == CFG_BLOCK_WAIT;
+}
+
+/* Each returns 0 or a negated enum cfg_block_err. `cond` is 1, 0, or -1 if it could not be
+ * evaluated: then no branch of the block is selected. */
+static int
+cfg_blocks_if(struct cfg_blocks *b, int cond, const struct cfg_where *where)
+{
+	enum cfg_block_state s;
+
+	if (b->depth == CFG_BLOCK_DEPTH_MAX)
+		return -CFG_BLOCK_DEEP;
+	if (!cfg_blocks_is_active(b) || cond < 0)
+		s = CFG_BLOCK_PAST;
+	else
+		s = cond ? CFG_BLOCK_ACTIVE : CFG_BLOCK_WAIT;
+	b->where[b->depth] = *where;
+	b->state[b->depth++] = s;
+	return 0;
+}
+
+static int
+cfg_blocks_elif(struct cfg_blocks *b, int cond)
+{
+	enum cfg_block_state *s = top_state(b);
+
+	if (!s)
+		return -CFG_BLOCK_LONE_ELIF;
+	if (*s == CFG_BLOCK_ELSE_ACTIVE || *s == CFG_BLOCK_ELSE_PAST)
+		return -CFG_BLOCK_ELIF_AFTER_ELSE;
+	if (*s == CFG_BLOCK_ACTIVE || cond < 0)
+		*s = CFG_BLOCK_PAST;
+	else if (*s == CFG_BLOCK_WAIT && cond > 0)
+		*s = CFG_BLOCK_ACTIVE;
+	return 0;
+}
+
+static int
+cfg_blocks_else(struct cfg_blocks *b)
+{
+	enum cfg_block_state *s = top_state(b);
+
+	if (!s)
+		return -CFG_BLOCK_LONE_ELSE;
+	if (*s == CFG_BLOCK_ELSE_ACTIVE || *s == CFG_BLOCK_ELSE_PAST)
+		return -CFG_BLOCK_ELSE_AFTER_ELSE;
+	*s = *s == CFG_BLOCK_WAIT ? CFG_BLOCK_ELSE_ACTIVE : CFG_BLOCK_ELSE_PAST;
+	return 0;
+}
+
+static int
+cfg_blocks_endif(struct cfg_blocks *b)
+{
+	if (b->depth == 0)
+		return -CFG_BLOCK_LONE_ENDIF;
+	b->depth--;
+	return 0;
+}
+
+static const char *
+cfg_blocks_strerror(int err)
+{
+	unsigned int i = err < 0 ? 0u - (unsigned int)err : (unsigned int)err;
+
+	return i < CFG_BLOCK_ERR_COUNT ? block_errors[i] : "unknown error";
+}
+
 /* --- places and variables ------------------------------------------------ */
 
 /* The environment, preceded by the pseudo-variables of manual 2.3. */
@@ -246,7 +343,7 @@ eval_condition(struct cfg_reader *r)
 }
 
 static int
-print_message(struct cfg_reader *r, enum cfg_sev sev)
+print_directive(struct cfg_reader *r, enum cfg_sev sev)
 {
 	const struct cfg_word *w = r->lexer.word;
 	struct cfg_where where = r->ctx.where;
@@ -305,13 +402,13 @@ cfg_directive_run(struct cfg_reader *r)
 	const char *name = r->lexer.word[0].text;
 
 	if (strcmp(name, ".notice") == 0)
-		return print_message(r, CFG_NOTICE);
+		return print_directive(r, CFG_NOTICE);
 	if (strcmp(name, ".warning") == 0)
-		return print_message(r, CFG_WARNING);
+		return print_directive(r, CFG_WARNING);
 	if (strcmp(name, ".alert") == 0)
-		return print_message(r, CFG_ALERT);
+		return print_directive(r, CFG_ALERT);
 	if (strcmp(name, ".diag") == 0)
-		return print_message(r, CFG_DIAGMSG);
+		return print_directive(r, CFG_DIAGMSG);
 	return cfg_error_col(&r->ctx, r->lexer.word[0].col, "unknown directive '%.60s'.", name);
 }
 

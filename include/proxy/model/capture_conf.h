@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
-#include "cfg/places.h"
+#include "cfg/diag.h"
 
 #define CAPTURES_MAX 256           /* slots of one kind */
 #define CAPTURE_LEN_MAX 65535      /* bytes of one capture */

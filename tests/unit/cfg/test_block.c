@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "cfg/block.h"
+#include "cfg/reader.c"
 #include "unit/test.h"
 
 /* Runs a script of directives: I i (if 1, 0), ? (an if that cannot be evaluated), E e (elif 1, 0),

@@ -1,5 +1,4 @@
-#include "cfg/diag.h"
-#include "cfg/places.h"
+#include "cfg/diag.c"
 #include "unit/test.h"
 
 static void
