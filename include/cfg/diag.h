@@ -8,7 +8,25 @@
 
 #include "base/compiler.h"
 #include "base/sbuf.h"
-#include "cfg/missing.h"
+
+/*
+ * The features of HAProxy that are not there, as a configuration asks for them. Each line that
+ * needs one has a message of its own; which features these are, and what to use instead, is
+ * reported once, behind all messages:
+ *
+ *   [ALERT]    (1234) : config : not supported here: stick tables (3 lines: 12, 14, 30), Lua (5)
+ *      | instead of stick tables: ...
+ *      | instead of Lua: ...
+ */
+
+#define MISSING_WORD(id, word)
+#define MISSING(id, name, instead) CFG_MISSING_##id,
+enum cfg_missing {
+#include "cfg/missing.tbl.h"
+	CFG_MISSING_COUNT
+};
+#undef MISSING
+#undef MISSING_WORD
 
 /*
  * A set of configuration lines, sorted by file (in the order of reading) and line.
@@ -29,8 +47,6 @@ struct cfg_places {
 	struct cfg_where *at;
 	unsigned int n, cap;
 };
-
-int cfg_places_has(const struct cfg_places *p, const struct cfg_where *where);
 
 /*
  * The diagnostics of a configuration: everything that is wrong is collected in
@@ -128,9 +144,6 @@ void cfg_diag_vadd(struct cfg_diag *d, enum cfg_sev sev, const struct cfg_where 
 
 /* True if the configuration is rejected: there was an alert, or a warning with werror. */
 int cfg_diag_is_fatal(const struct cfg_diag *d);
-
-/* True if a line needs a feature that is missing. */
-int cfg_diag_misses(const struct cfg_diag *d);
 
 /* Records that a section of this name could not be read, which was reported, so that references to
  * it are not reported as errors. */

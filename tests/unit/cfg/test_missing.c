@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cfg/diag.h"
+#include "cfg/diag.c"
 #include "unit/test.h"
 
 static void
