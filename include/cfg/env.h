@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "cfg/registry.h"
+
 /*
  * The environment of a configuration (manual 2.3 and setenv, presetenv, unsetenv, resetenv): a
  * copy, so that reading a configuration does not change the process. Names set by the configuration
@@ -34,9 +36,8 @@ int cfg_env_import(struct cfg_env *env, const char *const *environ_);
 const char *cfg_env_get(const struct cfg_env *env, const char *name);	/* or NULL */
 /* 0, -EINVAL for an invalid name, -E2BIG, -ENOMEM. preset keeps an existing value. */
 int cfg_env_set(struct cfg_env *env, const char *name, const char *value);
-int cfg_env_preset(struct cfg_env *env, const char *name, const char *value);
-void cfg_env_unset(struct cfg_env *env, const char *name);
-/* Deletes all variables except `keep` (resetenv). */
-void cfg_env_reset(struct cfg_env *env, const char *const *keep, unsigned int nkeep);
+
+/* The global keywords setenv, presetenv, unsetenv and resetenv. */
+extern const struct cfg_module env_cfg_module;
 
 #endif

@@ -4,10 +4,12 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/mem.h"
+#include "cfg/ctx.h"
 
 /* Index of `name`, or the place to insert it; *found says which. */
 static unsigned int
@@ -97,7 +99,7 @@ cfg_env_set(struct cfg_env *env, const char *name, const char *value)
 	return copy ? env_store(env, copy, value) : -ENOMEM;
 }
 
-int
+static int
 cfg_env_preset(struct cfg_env *env, const char *name, const char *value)
 {
 	return cfg_env_get(env, name) ? 0 : cfg_env_set(env, name, value);
@@ -121,7 +123,7 @@ env_remove(struct cfg_env *env, unsigned int i)
 	memmove(env->var + i, env->var + i + 1, (env->nvar - i) * sizeof(*env->var));
 }
 
-void
+static void
 cfg_env_unset(struct cfg_env *env, const char *name)
 {
 	int found;
@@ -131,7 +133,8 @@ cfg_env_unset(struct cfg_env *env, const char *name)
 		env_remove(env, i);
 }
 
-void
+/* Deletes all variables except `keep` (resetenv). */
+static void
 cfg_env_reset(struct cfg_env *env, const char *const *keep, unsigned int nkeep)
 {
 	for (unsigned int i = env->nvar; i-- > 0;) {
@@ -174,3 +177,87 @@ cfg_env_fini(struct cfg_env *env)
 	mem_free(env->var);
 	memset(env, 0, sizeof(*env));
 }
+
+/* --- the keywords ---------------------------------------------------------------------------- */
+
+enum { KEEP_MAX = 256 };	/* maximum names for one resetenv */
+
+static int
+report_env(struct cfg_ctx *ctx, int rc)
+{
+	if (rc == -EINVAL)
+		return cfg_error(ctx, 0, "'%s': '%.60s' is not the name of a variable.",
+			cfg_kw_name(ctx), cfg_arg(ctx, 0));
+	if (rc == -E2BIG)
+		return cfg_error(ctx, 0, "'%s': too many variables; the limit is %d.",
+				 cfg_kw_name(ctx), CFG_ENV_MAX);
+	return rc ? cfg_nomem(ctx) : 0;
+}
+
+/* An empty string counts as no argument but is a valid value. */
+static int
+check_value(struct cfg_ctx *ctx)
+{
+	if (ctx->nword < ctx->base + 2)
+		return cfg_error(
+			ctx, ctx->argc, "'%s' expects a name and a value.", cfg_kw_name(ctx));
+	return 0;
+}
+
+static int
+parse_setenv(struct cfg_ctx *ctx)
+{
+	if (check_value(ctx))
+		return -1;
+	return report_env(ctx, cfg_env_set(ctx->env, cfg_arg(ctx, 0), cfg_arg(ctx, 1)));
+}
+
+static int
+parse_presetenv(struct cfg_ctx *ctx)
+{
+	if (check_value(ctx))
+		return -1;
+	return report_env(ctx, cfg_env_preset(ctx->env, cfg_arg(ctx, 0), cfg_arg(ctx, 1)));
+}
+
+static int
+parse_unsetenv(struct cfg_ctx *ctx)
+{
+	for (int i = 0; i < ctx->argc; i++)
+		cfg_env_unset(ctx->env, cfg_arg(ctx, i));
+	return 0;
+}
+
+static int
+parse_resetenv(struct cfg_ctx *ctx)
+{
+	const char *keep[KEEP_MAX];
+
+	if (ctx->argc > KEEP_MAX)
+		return cfg_error(ctx, KEEP_MAX, "'%s': too many variables; the limit is %d.",
+			cfg_kw_name(ctx), KEEP_MAX);
+	for (int i = 0; i < ctx->argc; i++)
+		keep[i] = cfg_arg(ctx, i);
+	cfg_env_reset(ctx->env, keep, (unsigned int)ctx->argc);
+	return 0;
+}
+
+#define UNCHANGED "none: the environment is that of the process"
+
+static const struct cfg_kw kws[] = {
+	{ .name = "setenv", .sections = CFG_GLOBAL, .min = 1, .max = 2, .parse = parse_setenv,
+	  .syntax = "<name> <value>", .doc = "Sets an environment variable for the lines that "
+		"follow.", .dflt = UNCHANGED },
+	{ .name = "presetenv", .sections = CFG_GLOBAL, .min = 1, .max = 2, .parse = parse_presetenv,
+	  .syntax = "<name> <value>", .doc = "Sets an environment variable unless it exists.",
+	  .dflt = UNCHANGED },
+	{ .name = "unsetenv", .sections = CFG_GLOBAL, .min = 1, .max = CFG_ANY,
+	  .parse = parse_unsetenv, .syntax = "<name>...", .doc = "Deletes environment variables.",
+	  .dflt = UNCHANGED },
+	{ .name = "resetenv", .sections = CFG_GLOBAL, .max = CFG_ANY, .parse = parse_resetenv,
+	  .syntax = "[<name>...]", .doc = "Deletes all environment variables except those named.",
+	  .dflt = UNCHANGED },
+	{ 0 }
+};
+
+const struct cfg_module env_cfg_module = { .name = "env", .kws = kws };

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cfg/env_cfg.h"
+#include "cfg/env.h"
 #include "cfg/reader.h"
 #include "fake/print_diag.h"
 

@@ -5,7 +5,7 @@
 #include "app/config/crt_store_cfg.h"
 #include "app/config/global.h"
 #include "app/config/tls_cfg.h"
-#include "cfg/env_cfg.h"
+#include "cfg/env.h"
 #include "net/bind_cfg.h"
 #include "proxy/config/capture_cfg.h"
 #include "proxy/config/check_cfg.h"

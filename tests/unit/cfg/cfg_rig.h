@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "base/sbuf.h"
 #include "cfg/env.h"
-#include "cfg/env_cfg.h"
 #include "cfg/reader.h"
 #include "fake/print_diag.h"
 #include "unit/test.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cfg/env.h"
+#include "cfg/env.c"
 #include "unit/test.h"
 
 static void
