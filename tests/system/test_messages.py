@@ -113,7 +113,7 @@ def test_missing_features_are_summed_up_at_the_end(tmp_path):
     assert code == 1
     sums = [line for line in printed.splitlines() if "not supported here" in line]
     assert len(sums) == 1
-    assert sums[0].endswith(": config : not supported here: stick tables (4 lines: 8, 9, 10, 15), compression (14), "
+    assert sums[0].endswith(": config : not supported here: stick tables (3 lines: 9, 10, 15), compression (14), "
                             "Lua (3 lines: 11, 12, 13)")
     tail = printed[printed.index("not supported here"):].splitlines()
     assert [line.split(":")[0] for line in tail[1:4]] == [f"   | instead of {f}" for f in

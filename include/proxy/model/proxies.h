@@ -7,6 +7,7 @@
 #include "base/name_index.h"
 #include "net/bind_unix.h"
 #include "http/name_case.h"
+#include "proxy/model/peers_conf.h"
 #include "proxy/model/proxy.h"
 #include "rule/match/pattern_file.h"
 #include "rule/match/userlist.h"
@@ -34,7 +35,8 @@ struct proxies {
 	struct list removed;  /* struct server.link: memory for servers that are added */
 	struct name_index guids; /* where each is: of a proxy or server */
 	struct name_index frontends, backends, error_group_names; /* listen sections are in both */
-	struct name_index tables; /* proxy.table, by the name of the proxy */
+	struct name_index tables; /* proxies that have a table */
+	struct list peers;       /* struct peers_conf.link: sections peers */
 	struct log_global log; /* of the section global */
 	struct rule_vocab vocab; /* of rules and formats */
 	struct pattern_files files; /* pattern files that they use */
@@ -65,6 +67,8 @@ struct proxy *proxies_find(const struct proxies *ps, const char *name, unsigned 
 struct resolvers *proxies_find_resolvers(const struct proxies *ps, const char *name);
 /* The stick table of this name, or NULL. Complete once all sections are read. */
 struct table *proxies_find_table(const struct proxies *ps, const char *name);
+/* The section peers of this name, or NULL. */
+struct peers_conf *proxies_find_peers(const struct proxies *ps, const char *name);
 struct proxy *proxies_find_id(const struct proxies *ps, int id);
 
 #endif

@@ -167,6 +167,8 @@ struct proxy {
 	enum hash_affinity hash_affinity;
 	unsigned int panic_threshold; /* per cent of servers; 0: off */
 	struct table *table;      /* `stick-table`; NULL: none. Owned */
+	char *table_peers;        /* the section peers that it names, or NULL */
+	struct cfg_where table_where;
 	struct persist_conf persist;
 	struct check_conf check;
 	int fullconn;             /* 0: a tenth of the possible connections, see

@@ -26,6 +26,7 @@
 #include "proxy/config/server_cfg.h"
 #include "proxy/config/server_tls_cfg.h"
 #include "proxy/config/stats_cfg.h"
+#include "proxy/config/table_cfg.h"
 #include "proxy/config/unique_id_cfg.h"
 #include "proxy/config/userlist_cfg.h"
 #include "tls/bind_cfg_tls.h"
@@ -68,6 +69,7 @@ static const struct cfg_module *const modules[] = {
 	&log_profile_cfg_module,
 	&capture_cfg_module,
 	&unique_id_cfg_module,
+	&table_cfg_module,
 	&server_state_cfg_module,
 	&stats_cfg_module,
 	&userlist_cfg_module,

@@ -1,45 +1,55 @@
-/* Sections `peers`. There are no stick tables to share, so such a section has no effect; generators
- * write one for the process itself. Main thread, while the configuration is read. */
+/* Sections `peers`. Nothing is sent to peers, so such a section has no effect; generators write one
+ * for the process itself. Main thread, while the configuration is read. */
 #include "proxy/config/peers_cfg.h"
 
 #include "base/mem.h"
 #include "cfg/arg_address.h"
 #include "cfg/ctx.h"
 #include "net/addr.h"
+#include "proxy/model/proxies.h"
 
-/* The state of a section while it is read. */
-struct peers {
-	struct cfg_where where;
-	unsigned int n;       /* lines `peer` and `server` */
-};
+void
+peers_conf_fini(struct list *all)
+{
+	list_each_safe(it, all) {
+		struct peers_conf *c = list_entry(it, struct peers_conf, link);
+
+		list_remove(&c->link);
+		mem_free(c->name);
+		mem_free(c);
+	}
+}
 
 static int
 begin_peers(struct cfg_ctx *ctx)
 {
-	struct peers *p = mem_zalloc(sizeof(*p));
+	struct proxies *ps = ctx->root;
+	struct peers_conf *p = mem_zalloc(sizeof(*p));
 
 	if (!p)
 		return cfg_nomem(ctx);
+	list_append(&ps->peers, &p->link);
 	p->where = cfg_arg_where(ctx, -1);
 	ctx->obj = p;
-	return 0;
+	p->name = mem_strdup(ctx->name);
+	return p->name ? 0 : cfg_nomem(ctx);
 }
 
 static int
 end_peers(struct cfg_ctx *ctx)
 {
-	struct peers *p = ctx->obj;
+	struct peers_conf *p = ctx->obj;
 
 	if (p->n > 1)
 		cfg_diag_add(ctx->diag, CFG_WARNING, &p->where,
-			"section 'peers %s' has no effect: there are no stick tables, so nothing "
-			"is sent to its peers, and no address of it is listened on.",
+			"section 'peers %s' has no effect: nothing is sent to its peers, and no "
+			"address of it is listened on.",
 			ctx->name);
 	else
 		cfg_diag_add(ctx->diag, CFG_NOTICE, &p->where,
-			"section 'peers %s' has no effect: there are no stick tables.", ctx->name);
-	mem_free(p);
-	ctx->obj = NULL;
+			"section 'peers %s' has no effect: the process needs none to pass the "
+			"entries of stick tables on at a reload.",
+			ctx->name);
 	return 0;
 }
 
@@ -47,7 +57,7 @@ end_peers(struct cfg_ctx *ctx)
 static int
 parse_peer(struct cfg_ctx *ctx)
 {
-	struct peers *p = ctx->obj;
+	struct peers_conf *p = ctx->obj;
 	char buf[CFG_ADDRESS_MAX];
 	const char *why = "", *text;
 	struct addr_spec spec;
@@ -100,8 +110,8 @@ static const struct cfg_section sections[] = {
 		.flags = CFG_SEC_NAMED,
 		.begin = begin_peers,
 		.end = end_peers,
-		.doc = "Accepted without effect, since there are no stick tables to share: with a "
-			"notice for the process itself, with a warning for others." },
+		.doc = "Accepted without effect, with a notice for the process itself, with a "
+			"warning for others: a stick table must not name such a section." },
 	{ 0 },
 };
 

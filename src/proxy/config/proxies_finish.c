@@ -23,6 +23,7 @@
 #include "proxy/config/server_tls_cfg.h"
 #include "proxy/config/source_cfg.h"
 #include "proxy/config/stats_cfg.h"
+#include "proxy/config/table_cfg.h"
 #include "proxy/log/log_conf.h"
 #include "proxy/model/proxies.h"
 #include "proxy/model/proxy.h"
@@ -207,7 +208,7 @@ check_reach(const struct proxy *p, struct cfg_diag *d)
 			CFG_DIAG_NAME "%s '%s'" CFG_DIAG_NAME
 			" has no backend: unless a rule answers it refuses, with 503 in mode http.",
 			proxy_kind(p), p->name);
-	else if (p->caps == PROXY_BE && !servers)
+	else if (p->caps == PROXY_BE && !servers && !p->table)
 		cfg_diag_add(d, CFG_DIAGMSG, &p->where,
 			"backend " CFG_DIAG_NAME "'%s'" CFG_DIAG_NAME
 			" has no server: unless a rule answers it refuses, with 503 in mode http.",
@@ -485,6 +486,7 @@ proxies_finish(struct proxies *ps, struct cfg_diag *d)
 			failed = 1;
 	}
 	capture_cfg_finish(ps, d);
+	table_cfg_finish(ps, d);
 	list_each(it, &ps->defaults) {
 		if (check_conf_check_rules(&proxy_of(it)->check, ps, d) < 0)
 			failed = 1;

@@ -7,6 +7,7 @@
 #include "dns/resolvers.h"
 #include "net/bind_conf.h"
 #include "proxy/backend/balance.h"
+#include "proxy/config/peers_cfg.h"
 #include "proxy/config/vocab.h"
 #include "proxy/log/log_conf.h"
 #include "proxy/model/stats_conf.h"
@@ -88,6 +89,7 @@ proxy_free(struct proxy **pp)
 	}
 	proxy_rules_fini(&p->rules);
 	table_free(p->table);
+	mem_free(p->table_peers);
 	persist_conf_fini(&p->persist);
 	check_conf_fini(&p->check);
 	server_conf_fini(&p->default_server);
@@ -189,6 +191,7 @@ proxies_init(struct proxies *ps)
 	userlists_init(&ps->userlists);
 	name_case_init(&ps->name_case);
 	list_init(&ps->resolvers);
+	list_init(&ps->peers);
 	ps->keep_unresolved = 0;
 	list_init(&ps->removed);
 	bind_unix_init(&ps->unix_bind);
@@ -227,6 +230,7 @@ proxies_fini(struct proxies *ps)
 	name_index_fini(&ps->backends);
 	name_index_fini(&ps->error_group_names);
 	name_index_fini(&ps->tables);
+	peers_conf_fini(&ps->peers);
 	list_each_safe(it, &ps->error_groups) {
 		struct error_group *g = list_entry(it, struct error_group, link);
 

@@ -58,7 +58,21 @@ proxies_find_resolvers(const struct proxies *ps, const char *name)
 struct table *
 proxies_find_table(const struct proxies *ps, const char *name)
 {
-	return name_index_find(&ps->tables, name);
+	const struct proxy *p = name_index_find(&ps->tables, name);
+
+	return p ? p->table : NULL;
+}
+
+struct peers_conf *
+proxies_find_peers(const struct proxies *ps, const char *name)
+{
+	list_each(it, &ps->peers) {
+		struct peers_conf *c = list_entry(it, struct peers_conf, link);
+
+		if (strcmp(c->name, name) == 0)
+			return c;
+	}
+	return NULL;
 }
 
 struct proxy *

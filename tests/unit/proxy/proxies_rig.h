@@ -38,6 +38,7 @@
 #include "proxy/config/server_cfg.h"
 #include "proxy/config/server_tls_cfg.h"
 #include "proxy/config/stats_cfg.h"
+#include "proxy/config/table_cfg.h"
 #include "proxy/config/unique_id_cfg.h"
 #include "proxy/config/userlist_cfg.h"
 #include "proxy/model/engine.h"
@@ -110,6 +111,7 @@ world_load(struct world *w, const char *text)
 		&server_state_cfg_module, &stats_cfg_module,
 		&userlist_cfg_module, &server_name_cfg_module,
 		&server_proxy_cfg_module, &resolvers_cfg_module, &peers_cfg_module,
+		&table_cfg_module,
 		&proxy_hints_module };
 
 	memset(w, 0, sizeof(*w));

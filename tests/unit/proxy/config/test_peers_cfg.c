@@ -5,7 +5,7 @@ test_local_peer(void **state)
 {
 	(void)state;
 	world_reports("peers p\n peer local 127.0.0.1:10000\nbackend b\n", 0,
-		"[t.cfg:1:1] : section 'peers p' has no effect: there are no stick tables.");
+		"[t.cfg:1:1] : section 'peers p' has no effect: the process needs none");
 	world_reports("peers p\n bind :1 ssl\n default-server ssl\n server local\n disabled\n", 0,
 		"[NOTICE]");
 }
@@ -15,8 +15,8 @@ test_remote_peers(void **state)
 {
 	(void)state;
 	world_reports("peers p\n peer a 127.0.0.1:1\n peer b 127.0.0.2:1\n", 0,
-		"[WARNING]  config : parsing [t.cfg:1:1] : section 'peers p' has no effect: there "
-		"are no stick tables, so nothing is sent to its peers");
+		"[WARNING]  config : parsing [t.cfg:1:1] : section 'peers p' has no effect: "
+		"nothing is sent to its peers");
 }
 
 static void
@@ -30,7 +30,7 @@ lines_load_or_are_refused(void **state)
 		{ "peer a 127.0.0.1:99999", "'peer' : '127.0.0.1:99999'" },
 		{ "peer a 127.0.0.1", "'peer' : '127.0.0.1'" },
 		{ "table t type ip size 1k", "keyword 'table' is known but not supported" },
-		{ "table t type ip size 1k", "not supported here: stick tables (6)" },
+		{ "table t type ip size 1k", "not supported here: peers (6)" },
 		{ "balance roundrobin", "unknown keyword 'balance' in 'peers' section" },
 	};
 

@@ -87,7 +87,7 @@ static const struct world_line lines[] = {
 	{ "use_backend %[str(x)", "use_backend" },
 	{ "use_backend", "<backend>" },
 	{ "bind", "<address>" },
-	{ "stick-table type ip size 1k", "not supported" },
+	{ "email-alert from a@b", "not supported" },
 };
 
 static void
