@@ -37,6 +37,9 @@ ADMIN_CMD("clear counters all", "",
 	"clear all statistics counters", ADMIN, NONE, admin_cmd_clear_counters_all)
 ADMIN_CMD("clear map", "[@<ver>] <map>",
 	"clear the contents of this map", ADMIN, NONE, admin_cmd_clear_map)
+ADMIN_CMD("clear table", "<table> [<filter>]*",
+	"remove an entry from a table (filter: data/key)",
+	OPERATOR, NONE, admin_cmd_clear_table)
 ADMIN_CMD("commit acl", "@<ver> <acl>",
 	"commit the ACL at this version", ADMIN, NONE, admin_cmd_commit_acl)
 ADMIN_CMD("commit map", "@<ver> <map>",
@@ -167,6 +170,9 @@ ADMIN_CMD("set ssl ocsp-response", "<resp|payload>",
 ADMIN_CMD("set ssl tls-key", "[id|file] <key>",
 	"set the next TLS key for the <id> or <file> listener to <key>",
 	ADMIN, NONE, admin_cmd_set_ssl_tls_key)
+ADMIN_CMD("set table", "<table> key <k> [data.* <v>]*",
+	"update or create a table entry's data",
+	OPERATOR, NONE, admin_cmd_set_table)
 ADMIN_CMD("set timeout", "[cli] <delay>",
 	"change a timeout setting", USER, NONE, admin_cmd_set_timeout)
 ADMIN_CMD("set var", "<name> [fmt|expr] {<fmt>|<expr>}",
@@ -250,6 +256,9 @@ ADMIN_CMD("show stats", "[desc|json|no-maint|typed|up]*",
 	"same as show stat", USER, HIDDEN, admin_cmd_show_stat)
 ADMIN_CMD("show syscalls", "",
 	"system calls by name and outcome, per connection and request", USER, NONE, admin_cmd_show_syscalls)
+ADMIN_CMD("show table", "<table> [<filter>]*",
+	"report table usage stats or dump this table's contents (filter: data/key)",
+	USER, NONE, admin_cmd_show_table)
 ADMIN_CMD("show tasks", "", "show running tasks", USER, NONE, admin_cmd_show_tasks)
 ADMIN_CMD("show threads", "",
 	"show some threads debugging information", USER, NONE, admin_cmd_show_threads)
@@ -278,7 +287,6 @@ ADMIN_CMD("wait", "{-h|<delay>} [<condition>]",
 #endif
 
 #ifdef ADMIN_NOT
-ADMIN_NOT("clear table", "tacit has no stick tables")
 ADMIN_NOT("debug dev bug", "use a debugger")
 ADMIN_NOT("debug dev check", "use a debugger")
 ADMIN_NOT("debug dev close", "use a debugger")
@@ -291,8 +299,6 @@ ADMIN_NOT("debug dev tkill", "use a debugger")
 ADMIN_NOT("debug dev warn", "use a debugger")
 ADMIN_NOT("debug dev write", "use a debugger")
 ADMIN_NOT("httpclient", "use curl(1)")
-ADMIN_NOT("set table", "tacit has no stick tables")
 ADMIN_NOT("show cache", "tacit has no cache")
 ADMIN_NOT("show peers", "tacit has no peers")
-ADMIN_NOT("show table", "tacit has no stick tables")
 #endif

@@ -1,0 +1,174 @@
+/* Tables with several threads: totals are exact, the size is kept, nothing is lost. */
+
+#include <string.h>
+
+#include "base/keyhash.h"
+#include "base/sys.h"
+#include "base/thread.h"
+#include "table/table.h"
+#include "unit/test.h"
+
+enum { THREADS = 4, ADDS = 1000000 };
+
+struct worker {
+	struct thread thread;
+	struct sys sys;
+	struct table *t;
+	unsigned int number, keys, adds;
+	uint32_t seed;
+	int removes;            /* it removes entries and sweeps, too */
+};
+
+static struct table *
+make_table(uint32_t size, uint32_t expire_ms)
+{
+	struct table_conf c = { .type = TABLE_INTEGER, .key_len = 4, .size = size,
+		.expire_ms = expire_ms, .brates_factor = 1 };
+	struct table *t;
+
+	c.store[TABLE_GPC0].n = 1;
+	c.store[TABLE_CONN_CUR].n = 1;
+	c.store[TABLE_BYTES_IN_CNT].n = 1;
+	c.store[TABLE_HTTP_REQ_RATE].n = 1;
+	c.store[TABLE_HTTP_REQ_RATE].period_ms = 10;
+	t = table_new("t", &c, &keyhash_known);
+	assert_non_null(t);
+	return t;
+}
+
+static uint32_t
+next_key(struct worker *w)
+{
+	w->seed = w->seed * 1664525u + 1013904223u;
+	return (w->seed >> 8) % w->keys;
+}
+
+/* A request: its key is tracked, counted and released. The clock advances. */
+static void
+count_one(struct worker *w, unsigned int i)
+{
+	struct table_caller by = { .sys = &w->sys, .now_ms = 1000 + i / 64 };
+	struct table_entry *e;
+	struct table_key k;
+
+	(void)table_key_int(w->t, &k, next_key(w));
+	e = table_get(w->t, &k, &by);
+	if (!e)
+		return;
+	(void)table_add(w->t, e, TABLE_CONN_CUR, 0, &by, 1);
+	(void)table_add(w->t, e, TABLE_GPC0, 0, &by, 1);
+	(void)table_add(w->t, e, TABLE_BYTES_IN_CNT, 0, &by, UINT64_C(1) << 33);
+	(void)table_add(w->t, e, TABLE_HTTP_REQ_RATE, 0, &by, 1);
+	(void)table_less(w->t, e, TABLE_CONN_CUR);
+	if (w->removes && i % 5 == 0) {
+		(void)table_remove(w->t, e, &by);
+		return;
+	}
+	table_touch(w->t, e, &by);
+	table_unref(e);
+	if (w->removes && i % 100 == 0 && w->number == 0)
+		(void)table_sweep(w->t, &by, 16);
+}
+
+static void
+count_all(void *arg)
+{
+	struct worker *w = arg;
+
+	for (unsigned int i = 0; i < w->adds; i++)
+		count_one(w, i);
+}
+
+static void
+run_workers(struct table *t, unsigned int keys, unsigned int adds, int removes)
+{
+	static struct worker w[THREADS];
+
+	memset(w, 0, sizeof(w));
+	for (unsigned int i = 0; i < THREADS; i++) {
+		sys_init(&w[i].sys, &sys_linux, NULL);
+		w[i].t = t;
+		w[i].number = i;
+		w[i].keys = keys;
+		w[i].adds = adds / THREADS;
+		w[i].seed = i;
+		w[i].removes = removes;
+		assert_int_equal(thread_start(&w[i].thread, count_all, &w[i], NULL), 0);
+	}
+	for (unsigned int i = 0; i < THREADS; i++)
+		assert_int_equal(thread_join(&w[i].thread), 0);
+}
+
+/* The sums over all entries, which nobody holds any more. */
+static unsigned int
+sum_table(struct table *t, uint64_t *gpc0, uint64_t *bytes)
+{
+	struct table_walk walk = { 0 };
+	struct table_entry *e;
+	struct sys sys;
+	struct table_caller by = { .sys = &sys, .now_ms = 1000 };
+	unsigned int n = 0;
+	uint64_t v = 0;
+
+	sys_init(&sys, &sys_linux, NULL);
+	*gpc0 = *bytes = 0;
+	for (; (e = table_walk(t, &walk, &by)) != NULL; n++) {
+		assert_int_equal(table_refs(e), 0);
+		(void)table_read(t, e, TABLE_CONN_CUR, 0, &by, &v);
+		assert_int_equal(v, 0);
+		(void)table_read(t, e, TABLE_GPC0, 0, &by, &v);
+		*gpc0 += v;
+		(void)table_read(t, e, TABLE_BYTES_IN_CNT, 0, &by, &v);
+		*bytes += v;
+		table_unref(e);
+	}
+	return n;
+}
+
+static void
+totals_are_exact(void **st)
+{
+	static const unsigned int keys[] = { 1, 10000 };
+
+	(void)st;
+	for (unsigned int i = 0; i < ARRAY_LEN(keys); i++) {
+		struct table *t = make_table(10000, 0);
+		uint64_t gpc0, bytes;
+
+		run_workers(t, keys[i], ADDS, 0);
+		assert_int_equal(sum_table(t, &gpc0, &bytes), keys[i]);
+		assert_int_equal(table_used(t), keys[i]);
+		assert_int_equal(gpc0, ADDS);
+		assert_int_equal(bytes, (uint64_t)ADDS << 33);
+		table_free(t);
+	}
+}
+
+/* More keys than there is room for, entries that expire and are removed. */
+static void
+the_size_is_kept(void **st)
+{
+	static const uint32_t sizes[] = { 1, 3, 100, 1000 };
+
+	(void)st;
+	for (unsigned int i = 0; i < ARRAY_LEN(sizes); i++) {
+		struct table *t = make_table(sizes[i], 100);
+		uint64_t gpc0, bytes;
+
+		run_workers(t, 3000, ADDS / 10, 1);
+		assert_true(table_used(t) <= sizes[i]);
+		assert_int_equal(sum_table(t, &gpc0, &bytes), table_used(t));
+		table_free(t);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(totals_are_exact),
+		cmocka_unit_test(the_size_is_kept),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
