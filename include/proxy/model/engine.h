@@ -13,6 +13,7 @@
 #include "base/pool.h"
 #include "event/loop.h"
 #include "event/timer.h"
+#include "http/status_set.h"
 #include "net/pipe.h"
 #include "net/zerocopy.h"
 #include "proxy/model/eval_scratch.h"
@@ -106,7 +107,9 @@ struct engine {
 	struct pool txn_pool;
 	struct pool capture_pool;    /* engine_allow_captures() */
 	struct pool addr_override_pool;
-	struct pool extras_pool;
+	struct pool extras_pool, tracked_pool;
+	unsigned int n_tracked;      /* engine_allow_tracking() */
+	struct status_set err_codes, fail_codes; /* http-err-codes, http-fail-codes */
 	struct zerocopy_pool zerocopy;
 	char *scratch;
 	struct eval_scratch eval;

@@ -18,6 +18,7 @@
 struct proxies;
 struct proxy;
 struct server;
+struct table;
 
 /* Handling of the cookie. */
 enum persist_way {
@@ -44,6 +45,25 @@ struct persist_rule {
 	struct server *srv;    /* the resolved server, when there is no fmt */
 };
 
+/* Parts of a `stick` line: `on` is a match and a store-request. */
+#define STICK_MATCH 1u
+#define STICK_STORE 2u
+#define STICK_STORE_RESPONSE 4u
+
+/* A line `stick on`, `stick match`, `stick store-request` or `stick store-response`. */
+struct stick_rule {
+	struct list link;
+	unsigned int what;     /* STICK_x */
+	struct rule_expr *expr;
+	struct rule_cond *cond; /* NULL: always */
+	char *table_name;
+	struct table *table;   /* when the configuration is complete */
+	struct cfg_where where;
+};
+
+/* Stores of one request or response: as in HAProxy. */
+#define STICK_STORES_MAX 8
+
 /* A server with a cookie. */
 struct persist_entry {
 	struct server *srv;
@@ -62,6 +82,8 @@ struct persist_conf {
 	struct cfg_where where;
 	struct list rules;     /* struct persist_rule: force and ignore; the first match applies */
 	struct list uses;      /* struct persist_rule: use-server */
+	struct list sticks;    /* struct stick_rule */
+	unsigned int stick_what; /* their STICK_x together; 0: there are none */
 	struct persist_entry *entry; /* sorted by cookie, then by file order */
 	unsigned int n_entries;
 	struct dynamic_cookies dynamic;
@@ -76,6 +98,7 @@ void persist_conf_drop_cookie(struct persist_conf *c);
 /* Copies the cookie settings of the defaults section. 0 or -ERR_NOMEM. */
 int persist_conf_inherit(struct persist_conf *c, const struct persist_conf *defaults) must_check;
 void persist_rule_free(struct persist_rule **r);
+void stick_rule_free(struct stick_rule **r);
 /* Makes the index of its servers by cookie, and their dynamic cookies, if it has a cookie: 0, or
  * -ERR_NOMEM: a server may be missing. */
 int persist_conf_index(struct proxy *p) must_check;
@@ -91,7 +114,8 @@ int persist_conf_finish(struct proxy *p, struct proxies *root, struct cfg_diag *
 static inline int
 persist_conf_is_empty(const struct persist_conf *c)
 {
-	return !c->name && !c->rdp_cookie && list_is_empty(&c->rules) && list_is_empty(&c->uses);
+	return !c->name && !c->rdp_cookie && !(c->stick_what & (STICK_MATCH | STICK_STORE)) &&
+		list_is_empty(&c->rules) && list_is_empty(&c->uses);
 }
 
 /* True if the log shows the state of the cookie (manual 8.5). */

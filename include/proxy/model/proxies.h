@@ -7,6 +7,7 @@
 #include "base/name_index.h"
 #include "net/bind_unix.h"
 #include "http/name_case.h"
+#include "http/status_set.h"
 #include "proxy/model/peers_conf.h"
 #include "proxy/model/proxy.h"
 #include "rule/match/pattern_file.h"
@@ -37,6 +38,9 @@ struct proxies {
 	struct name_index frontends, backends, error_group_names; /* listen sections are in both */
 	struct name_index tables; /* proxies that have a table */
 	struct list peers;       /* struct peers_conf.link: sections peers */
+	unsigned int stick_counters; /* tune.stick-counters */
+	unsigned int n_tracked; /* number of them that rules use */
+	struct status_set err_codes, fail_codes; /* http-err-codes, http-fail-codes */
 	struct log_global log; /* of the section global */
 	struct rule_vocab vocab; /* of rules and formats */
 	struct pattern_files files; /* pattern files that they use */

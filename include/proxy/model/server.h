@@ -141,6 +141,7 @@ struct server_conf {
 	int maxqueue;            /* 0: no limit */
 	int disabled;
 	int backup;
+	int non_stick;           /* not stored by `stick` */
 	int tfo;
 	enum server_hash_key hash_key;
 	enum mux_proto proto;    /* what the mode implies, too */

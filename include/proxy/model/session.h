@@ -12,6 +12,7 @@
 
 struct idle_conn;
 struct session_addr_override;
+struct tracked;
 
 /*
  * Limits, the PROXY header, the handshake, `tcp-request connection` and `session` rules and
@@ -27,6 +28,7 @@ struct session {
 	uint64_t begun_ms;      /* accept_ms, or the time its PROXY header arrived; 0: not yet */
 	struct vars vars;       /* of scope sess */
 	struct session_addr_override *endpoints; /* address changes by rules; NULL: none */
+	struct tracked *tracked; /* what its rules track: stream_extras.h; NULL: nothing */
 	struct idle_conn *held; /* mode http: an idle server connection reserved for it */
 	uint32_t requests;      /* mode http: number of requests so far, including the current
 				 * ones */

@@ -77,6 +77,7 @@ struct rule_outcome {
 	int awaits_answer;       /* RULE_YIELD: not for data, but for a name server */
 	void *proxy;             /* for the actions of the proxy layer: struct stream */
 	const char *realm;       /* of the action auth, without one of its own */
+	int is_challenge;        /* the action auth has replied: the client has no valid user */
 };
 
 struct rule {
@@ -97,6 +98,7 @@ struct rule_action {
 	const char *name;
 	unsigned int places;     /* RULE_IN() */
 	int paren;               /* its name is followed by "(...)" */
+	int is_numbered;         /* its name is followed by a number below 100 */
 	int ends;                /* the rule always ends the list */
 	/*
 	 * Parses from argument `arg` of ctx on (the word after the action's name); returns the

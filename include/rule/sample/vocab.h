@@ -37,6 +37,7 @@ enum rule_arg_type {
 	ARG_FRONTEND,
 	ARG_BACKEND,
 	ARG_SERVER,   /* server or backend/server */
+	ARG_TABLE,    /* a stick table */
 	ARG_ENUM
 };
 
@@ -148,6 +149,7 @@ struct rule_vocab {
 	/* The environment as the configuration sees it, while it is read; NULL: none. */
 	const struct cfg_env *env;
 	const char *hostname;
+	const char *section; /* the proxy that is read: its stick table needs no name; or NULL */
 	struct pattern_files *files; /* for patterns and maps; NULL: not supported */
 	/*
 	 * The page of an http-errors section for that status, when root, the configuration, is

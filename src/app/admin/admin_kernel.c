@@ -148,6 +148,7 @@ add_pools_of(struct sbuf *o, const struct engine *e, struct pool_sum *sum)
 	add_pool(o, &e->capture_pool, sum);
 	add_pool(o, &e->addr_override_pool, sum);
 	add_pool(o, &e->extras_pool, sum);
+	add_pool(o, &e->tracked_pool, sum);
 	add_pool(o, &e->buf_pool, sum);
 	add_pool(o, &e->wide_pool, sum);
 	add_pool(o, &e->bulk.bufs, sum);

@@ -19,7 +19,6 @@
 #define HTTPCLIENT "scripts, which are not supported, are what this client is for"
 #define STATS_FILE "a reload keeps the counters anyway"
 #define CPUS "workers run where the system or cpu-map lets them"
-#define TABLES "stick tables are not supported"
 #define NICE "the service manager sets the priority: Nice="
 #define NEVER "tacit never does it"
 #define EXPOSE "keywords do not depend on it"
@@ -154,7 +153,6 @@ static const struct cfg_kw kws[] = {
 	HINT("cpu-policy", CFG_ANY, CPUS),
 	HINT("cpu-set", CFG_ANY, CPUS),
 	HINT("thread-group", CFG_ANY, CPUS),
-	HINT("tune.stick-counters", 1, TABLES),
 	HINT("tune.renice.runtime", 1, NICE),
 	HINT("tune.renice.startup", 1, NICE),
 	HINT("warn-blocked-traffic-after", 1, "the watchdog reports a worker that hangs"),

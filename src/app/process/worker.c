@@ -21,6 +21,7 @@
 #include "proxy/model/memory.h"
 #include "proxy/relay/bulk.h"
 #include "proxy/relay/direction.h"
+#include "proxy/model/stream_extras.h"
 #include "proxy/sample/capture.h"
 #include "proxy/session/session.h"
 #include "tls/tls_io.h"
@@ -249,6 +250,9 @@ make_engine(struct worker *w)
 	w->engine.takes_old_content = g->h1_any_payload != 0;
 	w->engine.low_water = g->http_low_water;
 	engine_allow_captures(&w->engine, p->cfg->proxies.capture_size);
+	engine_allow_tracking(&w->engine, p->cfg->proxies.n_tracked);
+	w->engine.err_codes = p->cfg->proxies.err_codes;
+	w->engine.fail_codes = p->cfg->proxies.fail_codes;
 	w->engine.idle.low_fds = fd_share(p, g->pool_low_fds);
 	w->engine.idle.high_fds = fd_share(p, g->pool_high_fds);
 	if (!s->off && p->limits.pipes)

@@ -271,7 +271,74 @@ parse_rule(struct cfg_ctx *ctx)
 	return 0;
 }
 
+/* --- stick --- */
+
+/* Where a `stick` line may be evaluated: persist_conf_finish() knows which part applies. */
+#define STICK_SCOPES (SCOPES | SAMPLE_AT_SERVER | SAMPLE_AT_RES)
+
+/* Reads the pattern and what follows it: the next argument, or -1 after an error. */
+static int
+take_stick(struct cfg_ctx *ctx, struct stick_rule *r)
+{
+	const struct proxies *ps = ctx->root;
+	const struct proxy *p = ctx->obj;
+	const char *text = cfg_arg(ctx, 0);
+	struct cfg_where where = cfg_arg_where(ctx, 0);
+	struct rule_err why;
+	size_t used;
+	int next = 1;
+
+	if (rule_expr_parse(&ps->vocab, text, strlen(text), STICK_SCOPES, 0, &r->expr, &used,
+		    &why) < 0) {
+		where.col += (unsigned int)why.at;
+		cfg_diag_add(ctx->diag, CFG_ALERT, &where, "'%s' : %s.", cfg_kw_name(ctx),
+			why.text);
+		return -1;
+	}
+	if (strcmp(cfg_arg(ctx, 1), "table") == 0) {
+		if (ctx->argc < 3)
+			return cfg_error(ctx, 1, "'%s' : 'table' expects a name.",
+				cfg_kw_name(ctx));
+		next = 3;
+		return cfg_arg_dup(ctx, 2, &r->table_name) < 0 ? -1 : next;
+	}
+	r->table_name = mem_strdup(p->name);
+	return r->table_name ? next : cfg_nomem(ctx);
+}
+
+/* The keyword's arg: STICK_x. */
+static int
+parse_stick(struct cfg_ctx *ctx)
+{
+	const struct rule_vocab *v = &((const struct proxies *)ctx->root)->vocab;
+	struct proxy *p = ctx->obj;
+	struct stick_rule *r = mem_zalloc(sizeof(*r));
+	int next;
+
+	if (!r)
+		return cfg_nomem(ctx);
+	list_init(&r->link);
+	r->what = (unsigned int)ctx->kw->arg;
+	r->where = cfg_arg_where(ctx, 0);
+	next = take_stick(ctx, r);
+	if (next < 0 || (next < ctx->argc &&
+		rule_cond_parse(&p->acls, v, ctx, next, STICK_SCOPES, &r->cond) < 0)) {
+		stick_rule_free(&r);
+		return -1;
+	}
+	list_append(&p->persist.sticks, &r->link);
+	p->persist.stick_what |= r->what;
+	return 0;
+}
+
 #define BACKENDS (CFG_LISTEN | CFG_BACKEND)
+#define STICK(n, parts, text)                                                            \
+	{                                                                                \
+		.name = n, .sections = BACKENDS, .min = 1, .max = CFG_ANY,               \
+		.parse = parse_stick, .arg = parts,                                      \
+		.syntax = "<pattern> [table <table>] [{if | unless} <condition>]",       \
+		.doc = text                                                              \
+	}
 
 static const struct cfg_enum cookie_words[] = {
 	{ "rewrite", 0, "The server sets the cookie; tacit replaces its value in responses by "
@@ -355,6 +422,16 @@ static const struct cfg_kw kws[] = {
 		.doc = "Mode tcp: uses the server whose IPv4 address and port are in the cookie "
 			"that an RDP client begins with, msts if no name is given. tcp-request "
 			"content rules have to wait for it." },
+	STICK("stick match", STICK_MATCH,
+		"Uses the server that the table has for this pattern, unless it is down or another "
+		"rule or a cookie has chosen one. Without a table it is the section's own."),
+	STICK("stick on", STICK_MATCH | STICK_STORE, "As stick match and stick store-request."),
+	STICK("stick store-request", STICK_STORE,
+		"Stores the server for this pattern of the request when it has responded, in mode "
+		"tcp when it is connected. One pattern is stored in each table, and 8 at most."),
+	STICK("stick store-response", STICK_STORE_RESPONSE,
+		"Stores the server for this pattern of its response, such as a cookie that it "
+		"sets; in mode tcp of the first bytes that it sends."),
 	{ .name = "use-server",
 		.dflt = "none",
 		.example = "use-server a if { req.hdr(x-debug) -m found }",

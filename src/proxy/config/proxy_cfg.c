@@ -100,6 +100,7 @@ begin_proxy(struct cfg_ctx *ctx, unsigned int caps)
 		return cfg_nomem(ctx);
 	}
 	ctx->obj = p;
+	ps->vocab.section = caps & PROXY_DEFAULTS ? NULL : p->name;
 	return 0;
 }
 
@@ -131,6 +132,7 @@ static int
 end_proxy(struct cfg_ctx *ctx)
 {
 	((struct proxy *)ctx->obj)->errors_read += cfg_section_errors(ctx);
+	((struct proxies *)ctx->root)->vocab.section = NULL;
 	return 0;
 }
 

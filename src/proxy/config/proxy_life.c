@@ -11,6 +11,7 @@
 #include "proxy/config/vocab.h"
 #include "proxy/log/log_conf.h"
 #include "proxy/model/stats_conf.h"
+#include "proxy/sample/act_track.h"
 #include "proxy/sample/route.h"
 #include "proxy/sample/unique_id.h"
 #include "table/table.h"
@@ -181,6 +182,10 @@ proxies_init(struct proxies *ps)
 	ps->last_addr = NULL;
 	ps->last_arg = NULL;
 	ps->cookie_max = CAPTURE_COOKIE_MAX;
+	ps->stick_counters = TRACK_SLOTS_DEFAULT;
+	ps->n_tracked = 0;
+	status_set_client_errors(&ps->err_codes);
+	status_set_server_failures(&ps->fail_codes);
 	ps->spread_checks = 0;
 	ps->max_spread_checks_ms = 0;
 	ps->capture_size = 0;

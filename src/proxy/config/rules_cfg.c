@@ -4,6 +4,7 @@
 
 #include "cfg/ctx.h"
 #include "proxy/model/proxies.h"
+#include "proxy/sample/act_track.h"
 
 /* The order in which they are evaluated, whatever their order in the file. */
 static const struct {
@@ -79,6 +80,38 @@ parse_delay(struct cfg_ctx *ctx)
 	return 0;
 }
 
+static int
+parse_counters(struct cfg_ctx *ctx)
+{
+	struct proxies *ps = ctx->root;
+	int n;
+
+	if (cfg_arg_int(ctx, 0, 0, TRACK_SLOTS_MAX, &n) < 0)
+		return -1;
+	ps->stick_counters = (unsigned int)n;
+	return 0;
+}
+
+/* The keyword's arg: true for failures. */
+static int
+parse_codes(struct cfg_ctx *ctx)
+{
+	struct proxies *ps = ctx->root;
+	struct status_set *set = ctx->kw->arg ? &ps->fail_codes : &ps->err_codes;
+	int is_own = 0;
+	const char *why;
+
+	for (int i = 0; i < ctx->argc; i++)
+		if (status_set_parse(set, str_of(cfg_arg(ctx, i)), &is_own, &why) < 0)
+			return cfg_error(ctx, i, "'%s' : %s, not '%s'.", cfg_kw_name(ctx), why,
+				cfg_arg(ctx, i));
+	return 0;
+}
+
+#define CODES(n, failures, text, ...) \
+	{ .name = n, .sections = CFG_GLOBAL, .min = 1, .max = CFG_ANY, .parse = parse_codes, \
+		.arg = failures, .syntax = "[+|-]<code>[-<code>][,...]...", .doc = text, \
+		__VA_ARGS__ }
 #define DELAY(n, where, response, strict, text, ...) \
 	{ .name = n, .sections = where, .min = 1, .max = 1, .parse = parse_delay, .flags = \
 		CFG_KW_FIRST | (strict), .once = n, .arg = response, .syntax = "<time>", \
@@ -90,6 +123,13 @@ parse_delay(struct cfg_ctx *ctx)
 #define ACTION "<action> [<argument>...]"
 
 static const struct cfg_kw kws[] = {
+	CODES("http-err-codes", 0,
+		"The status codes of servers that count in http_err_cnt of stick tables. A sign "
+		"adds to those before, or removes.",
+		.dflt = "400-499"),
+	CODES("http-fail-codes", 1,
+		"The status codes of servers that count in http_fail_cnt of stick tables.",
+		.dflt = "500-599,-501,-505"),
 	RULES("http-after-response", CFG_PROXIES, RULE_HTTP_AFTER_RESPONSE, 0, ACTION,
 		"Rules for each response, including local replies; those of the backend come "
 		"first.",
@@ -135,6 +175,15 @@ static const struct cfg_kw kws[] = {
 		"Maximum time that tcp-response content rules wait for more data in mode tcp. "
 		"Without it they are evaluated on the first data.",
 		.dflt = "0"),
+	{ .name = "tune.stick-counters",
+		.dflt = "3",
+		.sections = CFG_GLOBAL,
+		.min = 1,
+		.max = 1,
+		.parse = parse_counters,
+		.syntax = "<number>",
+		.doc = "Number of counters that rules track-sc can use, from 0 to 100. A counter "
+		       "that no rule uses takes no memory." },
 	{ 0 },
 };
 

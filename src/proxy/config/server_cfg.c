@@ -250,6 +250,7 @@ static const struct cfg_opt opts[] = {
 	OPT_FLAG("no-tfo", tfo, 0, "Disables TCP Fast Open, whatever the defaults say."),
 	OPT_FLAG("non-backup", backup, 0,
 		"The server is no backup, whatever the defaults say: another name of no-backup."),
+	OPT_FLAG("non-stick", non_stick, 1, "The server is not stored by stick rules."),
 	OPT_COUNT("pool-low-conn", pool_low,
 		"More idle connections than requests have use for are closed only beyond this "
 		"number, of which each worker gets its share.",
@@ -265,6 +266,8 @@ static const struct cfg_opt opts[] = {
 		"The protocol of connections; any other than that of the mode is an error.",
 		.dflt = "what the mode needs",
 		.values = proto_words),
+	OPT_FLAG("stick", non_stick, 0,
+		"The server is stored by stick rules, whatever the defaults say."),
 	OPT("socks4", 1, opt_socks4, 0, "<address>:<port>",
 		"Connects to the server through this SOCKS4 proxy. The server's address has to be "
 		"an IPv4 address. Health checks do not use the proxy, see check-via-socks4.",

@@ -7,9 +7,11 @@
 #include "proxy/sample/act_packet.h"
 #include "proxy/sample/act_priority.h"
 #include "proxy/sample/act_resolve.h"
+#include "proxy/sample/act_track.h"
 #include "proxy/sample/capture_rule.h"
 #include "proxy/model/errors.h"
 #include "proxy/sample/fetch.h"
+#include "proxy/sample/table_word.h"
 #include "proxy/log/act_log.h"
 #include "proxy/log/log_alias.h"
 #include "rule/action/action.h"
@@ -22,7 +24,7 @@ proxy_vocab_init(struct rule_vocab *v)
 		rule_var_actions, rule_end_actions, rule_redirect_actions, rule_misc_actions,
 		rule_auth_actions, rule_map_actions, rule_service_actions, capture_actions,
 		endpoint_actions, resolve_actions, priority_actions, packet_actions,
-		log_actions };
+		track_actions, log_actions };
 	int r;
 
 	memset(v, 0, sizeof(*v));
@@ -51,6 +53,10 @@ proxy_vocab_init(struct rule_vocab *v)
 		r = rule_vocab_add_fetches(v, capture_fetches);
 	if (!r)
 		r = rule_vocab_add_convs(v, capture_convs);
+	if (!r)
+		r = rule_vocab_add_fetches(v, track_fetches);
+	if (!r)
+		r = rule_vocab_add_convs(v, table_convs);
 	/* The number of tables is known at compile time. */
 	assert(r == 0);
 	(void)r;

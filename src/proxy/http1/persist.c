@@ -8,6 +8,7 @@
 #include "http/cookie.h"
 #include "proxy/model/http_txn.h"
 #include "proxy/http1/persist_cookie.h"
+#include "proxy/http1/stick.h"
 #include "proxy/model/persist_state.h"
 #include "proxy/sample/eval.h"
 #include "rule/sample/rdp.h"
@@ -172,6 +173,21 @@ ask_rdp_cookie(struct stream *s)
 	}
 }
 
+/* Stick rules of mode tcp use the bytes of the client. */
+static void
+run_sticks(struct stream *s, struct eval *eval)
+{
+	struct eval bytes;
+
+	if (s->txn) {
+		stick_choose(s, &eval->cx);
+		return;
+	}
+	tcp_content_eval_init(&bytes, s, persist_scope(s->be) | SAMPLE_AT_REQ);
+	stick_choose(s, &bytes.cx);
+	tcp_content_eval_done(&bytes, s);
+}
+
 void
 persist_apply(struct stream *s)
 {
@@ -186,10 +202,12 @@ persist_apply(struct stream *s)
 	ask_uses(s, &eval.cx);
 	if (!s->txn && c->rdp_cookie && !s->bound)
 		ask_rdp_cookie(s);
-	if (!s->txn || !c->name)
-		return;
-	s->txn->persist.asked = s->txn->persist.answered = 'N';
-	ask_cookies(s, (int64_t)(eval.cx.wall_ns / 1000000000u));
+	if (s->txn && c->name) {
+		s->txn->persist.asked = s->txn->persist.answered = 'N';
+		ask_cookies(s, (int64_t)(eval.cx.wall_ns / 1000000000u));
+	}
+	if (c->stick_what)
+		run_sticks(s, &eval);
 }
 
 /* --- on the way to the server --- */

@@ -48,6 +48,8 @@ enum stream_event
 request_refuse(struct stream *s, unsigned int status)
 {
 	count_failed_req(s);
+	if (unlikely(s->extras != NULL))
+		stream_count_refused(s, status);
 	stream_set_term(s, 'P', 'R');
 	s->txn->status = status;
 	return STREAM_EV_ANSWER;
@@ -186,6 +188,8 @@ apply_outcome(struct stream *s, const struct rule_outcome *v)
 {
 	note_end(s, v->what);
 	rule_outcome_set_term(s, v, v->what == RULE_END_TARPIT ? 'T' : 'R');
+	if (v->what == RULE_END_DENY || v->what == RULE_END_TARPIT || v->is_challenge)
+		stream_count_client_error(s);
 	if (!rule_outcome_is_reply(v->what) && v->what != RULE_END_ERROR)
 		rule_outcome_count_denied(s, CLIENT);
 	else if (rule_outcome_is_reply(v->what) && !s->txn->be)
@@ -382,6 +386,21 @@ finish_request(struct stream *s)
 	return io_event(STREAM_EV_REQUEST);
 }
 
+/* The content rules of the frontend. A request that they reject does not count in tracked entries,
+ * as in HAProxy. */
+static struct io_step
+apply_first_rules(struct stream *s)
+{
+	/* In mode tcp they have run on the bytes of this request. */
+	struct io_step step = io_more(1);
+
+	if (!stream_upgraded_to(s))
+		step = apply_rules(s, s->sess->fe, RULE_TCP_REQ_CONTENT);
+	if (unlikely(s->extras != NULL) && step.more)
+		stream_count_tracked_request(s);
+	return step;
+}
+
 /* more: continue with the next stage. */
 static struct io_step
 run_stage(struct stream *s)
@@ -391,9 +410,7 @@ run_stage(struct stream *s)
 
 	switch ((enum stage)t->stage) {
 	case STAGE_FE_CONTENT:
-		/* These rules have run on the bytes of this request in mode tcp. */
-		return stream_upgraded_to(s) ? io_more(1)
-				      : apply_rules(s, s->sess->fe, RULE_TCP_REQ_CONTENT);
+		return apply_first_rules(s);
 	case STAGE_FE_BODY:
 		return await_body(s, s->sess->fe, buffers_request(s->sess->fe));
 	case STAGE_FE_RULES:

@@ -21,8 +21,11 @@
 #include "proxy/http1/http_read.h"
 #include "proxy/http1/note_invalid.h"
 #include "proxy/http1/response_rules.h"
+#include "proxy/http1/stick.h"
 #include "proxy/sample/capture.h"
+#include "proxy/sample/eval.h"
 #include "proxy/model/memory.h"
+#include "proxy/model/stream_extras.h"
 #include "proxy/log/stream_log.h"
 
 /* Holds a response back for a rule that waits for its body. */
@@ -40,8 +43,10 @@ no_answer(struct stream *s)
 	if (ev != STREAM_EV_NONE)
 		return ev;
 	http_count_bad_response(s);
-	if (!l7_retry_is_left_to_client(s))
+	if (!l7_retry_is_left_to_client(s)) {
+		stream_count_server_failure(s);
 		return exchange_fail(s, 502, 'S', 'H');
+	}
 	stream_set_term(s, 'S', 'H');
 	return STREAM_EV_CLOSE;
 }
@@ -64,6 +69,7 @@ response_late(struct stream *s, int side)
 	if (ev != STREAM_EV_NONE)
 		return ev;
 	http_count_bad_response(s);
+	stream_count_server_failure(s);
 	return exchange_fail(s, 504, 's', 'H');
 }
 
@@ -75,7 +81,10 @@ bad_response(struct stream *s)
 	http_count_bad_response(s);
 	server_observe(s->engine, s->srv, SERVER_BAD_HEAD);
 	ev = l7_retry_for(s, HTTP_RETRY_JUNK_RESPONSE);
-	return ev != STREAM_EV_NONE ? ev : exchange_fail(s, 502, 'P', 'H');
+	if (ev != STREAM_EV_NONE)
+		return ev;
+	stream_count_server_failure(s);
+	return exchange_fail(s, 502, 'P', 'H');
 }
 
 void
@@ -379,6 +388,19 @@ brings_bad_chunk(const struct stream *s, size_t head)
 	return 0;
 }
 
+/* Stores the server by stick rules, before rules change the response. */
+static void
+store_stick(struct stream *s)
+{
+	size_t mark = arena_mark(&s->engine->eval.arena);
+	struct eval eval;
+
+	eval_init(&eval, s, rule_place_scope(RULE_HTTP_RESPONSE));
+	eval.cx.req_ended = 1;
+	stick_store(s, &eval.cx);
+	arena_release(&s->engine->eval.arena, mark);
+}
+
 /* The final head is complete; more: continue with the body. */
 static struct io_step
 pass_final(struct stream *s, size_t used)
@@ -396,6 +418,8 @@ pass_final(struct stream *s, size_t used)
 	if (ev != STREAM_EV_NONE)
 		return io_event(ev);
 	http_count_server(s);
+	if (unlikely(s->extras != NULL))
+		stream_count_tracked_status(s, t->res.status);
 	if (http_auth_binds_connection(&t->res))
 		s->is_private = 1;
 	t->res_version = t->res.version;
@@ -406,6 +430,8 @@ pass_final(struct stream *s, size_t used)
 	if (h1_framing_to_fields(&t->res, t->version) < 0)
 		return io_event(bad_response(s));
 	decide_keep_alive(s);
+	if (stick_stores(s))
+		store_stick(s);
 	d->head = d->tail = d->tail + (uint32_t)used;
 	d->lookahead -= (uint32_t)used;
 	step = try_final(s);

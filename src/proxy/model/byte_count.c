@@ -6,6 +6,7 @@
 #include "base/counter.h"
 #include "proxy/model/count.h"
 #include "proxy/model/http_txn.h"
+#include "proxy/model/stream_extras.h"
 #include "tls/conn_info.h"
 
 uint64_t
@@ -103,6 +104,10 @@ count_messages(struct stream *s)
 		add_request_bytes(s, be, srv, in);
 	if (out)
 		add_response_bytes(s, be, srv, out);
+	if (unlikely(s->extras != NULL)) {
+		stream_count_tracked(s, TABLE_BYTES_IN_CNT, TABLE_BYTES_IN_RATE, in);
+		stream_count_tracked(s, TABLE_BYTES_OUT_CNT, TABLE_BYTES_OUT_RATE, out);
+	}
 }
 
 void

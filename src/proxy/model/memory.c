@@ -22,6 +22,7 @@ memory_live(const struct engine *e)
 		(uint64_t)e->capture_pool.live * e->capture_pool.size +
 		(uint64_t)e->addr_override_pool.live * e->addr_override_pool.size +
 		(uint64_t)e->extras_pool.live * e->extras_pool.size +
+		(uint64_t)e->tracked_pool.live * e->tracked_pool.size +
 		(uint64_t)e->bulk.bufs.live * e->bulk.bufs.size + e->pipes.bytes +
 		(e->tls ? tls_io_memory(e->tls) : 0);
 }
@@ -37,6 +38,7 @@ memory_used(const struct engine *e)
 		(uint64_t)e->capture_pool.kept * e->capture_pool.size +
 		(uint64_t)e->addr_override_pool.kept * e->addr_override_pool.size +
 		(uint64_t)e->extras_pool.kept * e->extras_pool.size +
+		(uint64_t)e->tracked_pool.kept * e->tracked_pool.size +
 		(uint64_t)e->bulk.bufs.kept * e->bulk.bufs.size;
 }
 
@@ -64,6 +66,7 @@ memory_bound(struct engine *e, uint64_t max)
 	keep_less(&e->capture_pool, max / KEEP / 2);
 	keep_less(&e->addr_override_pool, max / KEEP / 2);
 	keep_less(&e->extras_pool, max / KEEP / 2);
+	keep_less(&e->tracked_pool, max / KEEP / 2);
 	keep_less(&e->bulk.bufs, max / KEEP);
 }
 

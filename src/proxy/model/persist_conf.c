@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "proxy/model/proxies.h"
+#include "proxy/model/table_sample.h"
 
 void
 persist_conf_init(struct persist_conf *c)
@@ -15,6 +16,7 @@ persist_conf_init(struct persist_conf *c)
 	memset(c, 0, sizeof(*c));
 	list_init(&c->rules);
 	list_init(&c->uses);
+	list_init(&c->sticks);
 }
 
 void
@@ -26,6 +28,19 @@ persist_rule_free(struct persist_rule **r)
 	rule_cond_free(&(*r)->cond);
 	rule_fmt_free(&(*r)->fmt);
 	mem_free((*r)->name);
+	mem_free(*r);
+	*r = NULL;
+}
+
+void
+stick_rule_free(struct stick_rule **r)
+{
+	if (!*r)
+		return;
+	list_remove(&(*r)->link);
+	rule_cond_free(&(*r)->cond);
+	rule_expr_free(&(*r)->expr);
+	mem_free((*r)->table_name);
 	mem_free(*r);
 	*r = NULL;
 }
@@ -60,6 +75,11 @@ persist_conf_fini(struct persist_conf *c)
 	c->extra = NULL;
 	free_rules(&c->rules);
 	free_rules(&c->uses);
+	list_each_safe(it, &c->sticks) {
+		struct stick_rule *r = list_entry(it, struct stick_rule, link);
+
+		stick_rule_free(&r);
+	}
 	dynamic_cookies_fini(&c->dynamic);
 	mem_free(c->rdp_cookie);
 	c->rdp_cookie = NULL;
@@ -212,6 +232,52 @@ check_rule(struct proxy *p, struct persist_rule *r, struct proxies *root, struct
 			p->name, r->name);
 }
 
+/* True if the expression and the condition can be evaluated where this line is. */
+static int
+stick_fits(const struct proxy *p, const struct stick_rule *r)
+{
+	unsigned int at = persist_scope(p) | SAMPLE_AT_REQ;
+
+	if (r->what & STICK_STORE_RESPONSE)
+		at |= SAMPLE_AT_RES | SAMPLE_AT_SERVER;
+	return rule_expr_fits(r->expr, at) && (!r->cond || !(rule_cond_needs(r->cond) & ~at));
+}
+
+/* The table has to store servers. */
+static void
+check_stick(struct proxy *p, struct stick_rule *r, struct proxies *root, struct cfg_diag *d)
+{
+	struct rule_err why;
+
+	r->table = proxies_find_table(root, r->table_name);
+	if (!stick_fits(p, r))
+		cfg_diag_add(d, CFG_ALERT, &r->where,
+			"'stick' : the pattern or the condition is not available here.");
+	else if (rule_expr_check(r->expr, root, &why) < 0 ||
+		(r->cond && rule_cond_check(r->cond, root, &why) < 0))
+		cfg_diag_add(d, CFG_ALERT, &r->where, "'stick' : %s.", why.text);
+	else if (!r->table)
+		cfg_diag_add(d, CFG_ALERT, &r->where,
+			"'stick' : there is no stick-table '%.100s'.", r->table_name);
+	else if (!sample_can_cast(rule_expr_type(r->expr),
+			 table_sample_type(table_conf_of(r->table))))
+		cfg_diag_add(d, CFG_ALERT, &r->where,
+			"'stick' : the stick-table '%.100s' has keys of type %s, which the "
+			"pattern cannot become.", r->table_name,
+			table_type_name(table_conf_of(r->table)->type));
+	else {
+		table_want(r->table, TABLE_SERVER_ID);
+		table_want(r->table, TABLE_SERVER_KEY);
+	}
+}
+
+static void
+check_sticks(struct proxy *p, struct proxies *root, struct cfg_diag *d)
+{
+	list_each(it, &p->persist.sticks)
+		check_stick(p, list_entry(it, struct stick_rule, link), root, d);
+}
+
 static void
 check_dynamic(const struct proxy *p, struct cfg_diag *d)
 {
@@ -238,6 +304,7 @@ persist_conf_finish(struct proxy *p, struct proxies *root, struct cfg_diag *d)
 		check_rule(p, list_entry(it, struct persist_rule, link), root, d);
 	list_each(it, &c->uses)
 		check_rule(p, list_entry(it, struct persist_rule, link), root, d);
+	check_sticks(p, root, d);
 	if ((p->caps & PROXY_BE) && c->rdp_cookie && p->mode == PROXY_HTTP && !p->disabled)
 		cfg_diag_add(d, CFG_WARNING, &c->rdp_where,
 			"'persist rdp-cookie' will be ignored for backend " CFG_DIAG_NAME "'%s'"

@@ -27,6 +27,7 @@
 #include "proxy/model/http_txn.h"
 #include "proxy/backend/conn_pool.h"
 #include "proxy/http1/persist.h"
+#include "proxy/http1/stick.h"
 #include "proxy/log/stream_log.h"
 #include "proxy/model/persist_state.h"
 
@@ -249,6 +250,8 @@ stream_do_established(struct stream *s)
 		direction_plan_zerocopy(s);
 	if (tcp_content_rules_of_response(s))
 		ev = tcp_content_begin_response(s);
+	else if (!s->txn && stick_stores(s))
+		tcp_content_store_server(s);
 	/* Pumps a bulk transfer, too: its head must not wait for its turn. */
 	return ev == STREAM_EV_NONE ? direction_pump_now(s, CLIENT) : ev;
 }

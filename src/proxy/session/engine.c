@@ -88,7 +88,9 @@ engine_init(struct engine *e, struct sys *sys, struct loop *loop, unsigned int b
 	e->low_water = 1;
 	engine_allow_captures(e, 0);
 	engine_addr_override_init(e);
-	engine_extras_init(e);
+	engine_allow_tracking(e, 0);
+	status_set_client_errors(&e->err_codes);
+	status_set_server_failures(&e->fail_codes);
 	e->scratch = mem_alloc(bufsize);
 	if (!e->scratch)
 		return -ERR_NOMEM;
@@ -136,6 +138,7 @@ engine_fini(struct engine *e)
 	pool_fini(&e->capture_pool);
 	pool_fini(&e->addr_override_pool);
 	pool_fini(&e->extras_pool);
+	pool_fini(&e->tracked_pool);
 	mem_free(e->scratch);
 	e->scratch = NULL;
 	eval_scratch_fini(&e->eval);

@@ -51,6 +51,8 @@ no_request(struct stream *s, char cause, unsigned int status)
 	}
 	stream_set_term(s, cause, 'R');
 	count_failed_req(s);
+	if (unlikely(s->extras != NULL))
+		stream_count_refused(s, status);
 	if (s->txn)
 		s->txn->no_timers = !request_is_taken(s);
 	else if (!memory_reserve(s->engine, &s->engine->txn_pool) || !http_txn_get_unsaid(s))

@@ -25,6 +25,8 @@ session_free(struct session *sess)
 {
 	struct engine *e = sess->stream.engine;
 
+	stream_extras_free(&sess->stream);
+	session_tracked_end(sess);
 	addr_override_free(&sess->stream);
 	vars_fini(&sess->vars);
 	pool_put(&e->session_pool, sess);
@@ -43,7 +45,7 @@ stream_fini(struct stream *s)
 	conn_close_late(s->conn[CLIENT]);
 	conn_close_late(s->conn[SERVER]);
 	http_txn_put(s);
-	stream_extras_end(s);
+	stream_extras_free(s);
 	captures_end(s);
 	cursors_leave(&e->walks, &s->link);
 	list_remove(&s->link);

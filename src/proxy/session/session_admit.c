@@ -8,6 +8,7 @@
 #include "proxy/model/count.h"
 #include "proxy/log/stream_log.h"
 #include "proxy/model/memory.h"
+#include "proxy/model/stream_extras.h"
 #include "proxy/sample/capture.h"
 #include "proxy/session/conn_limits.h"
 #include "proxy/session/tcp_conn_rules.h"
@@ -102,6 +103,8 @@ count_session(struct stream *s, struct second n)
 	if (!s->is_http)
 		counter_add(&s->engine->requests, 1);
 	counter_add(&fe_stat(s)->cum_sess, 1);
+	if (unlikely(s->extras != NULL))
+		stream_count_tracked(s, TABLE_SESS_CNT, TABLE_SESS_RATE, 1);
 	count_session_rates(s, n);
 }
 

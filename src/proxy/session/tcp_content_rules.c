@@ -8,6 +8,7 @@
 #include "proxy/model/count.h"
 #include "proxy/model/dns_ask.h"
 #include "proxy/http1/exchange.h"
+#include "proxy/http1/stick.h"
 #include "proxy/relay/direction.h"
 #include "base/counter.h"
 #include "net/silent_drop.h"
@@ -195,6 +196,22 @@ release_response(struct stream *s)
 	d->lookahead = 0;
 }
 
+/* The rules let the data pass. */
+static void
+pass_response(struct stream *s, struct eval *eval)
+{
+	if (stick_stores(s))
+		stick_store(s, &eval->cx);
+	release_response(s);
+}
+
+/* True if a key is taken of data that has not come yet. */
+static int
+awaits_key(const struct stream *s)
+{
+	return (s->be->persist.stick_what & STICK_STORE_RESPONSE) && !s->dir[SERVER].lookahead;
+}
+
 /* Runs the rules on the server's data; ended: no more will come. DENIED or NONE. */
 static enum stream_event
 evaluate_response(struct stream *s, int ended)
@@ -210,17 +227,27 @@ evaluate_response(struct stream *s, int ended)
 	switch (run_content_rules(s, s->be, RULE_TCP_RES_CONTENT, &eval, &v)) {
 	case RULE_YIELD:
 		if (ended)
-			release_response(s);
+			pass_response(s, &eval);
 		break;
 	case RULE_FINAL:
 		refuse_response(s, v.what);
 		return STREAM_EV_DENIED;
 	case RULE_CONT:
 	case RULE_STOP:
-		release_response(s);
+		if (ended || !awaits_key(s))
+			pass_response(s, &eval);
 		break;
 	}
 	return STREAM_EV_NONE;
+}
+
+void
+tcp_content_store_server(struct stream *s)
+{
+	struct eval eval;
+
+	eval_init(&eval, s, rule_place_scope(RULE_TCP_RES_CONTENT));
+	stick_store(s, &eval.cx);
 }
 
 enum stream_event

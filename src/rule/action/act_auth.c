@@ -58,6 +58,7 @@ act_challenge(const char *realm, const struct sample_ctx *cx, struct rule_outcom
 	if (!out->value.p)
 		return;
 	out->what = RULE_END_REPLY;
+	out->is_challenge = 1;
 	out->status = cx->is_proxied ? 407 : 401;
 	out->field = cx->is_proxied ? STR("Proxy-Authenticate") : STR("WWW-Authenticate");
 }

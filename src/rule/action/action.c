@@ -19,11 +19,28 @@ static const char *const not_supported[] = {
 
 /* --- finding -------------------------------------------------------------------------------- */
 
+/* True if the text is one digit or two, behind the n bytes of a name. */
+static int
+ends_with_number(struct str word, size_t n)
+{
+	if (word.len <= n || word.len > n + 2)
+		return 0;
+	while (n < word.len && word.p[n] >= '0' && word.p[n] <= '9')
+		n++;
+	return n == word.len;
+}
+
 /* True if a configuration line calls this action `word`. */
 static int
 is_called(const struct rule_action *a, struct str word, int paren)
 {
-	return a->paren == paren && str_is(str_of(a->name), word);
+	struct str name = str_of(a->name);
+
+	if (a->paren != paren)
+		return 0;
+	if (!a->is_numbered)
+		return str_is(name, word);
+	return ends_with_number(word, name.len) && memcmp(word.p, name.p, name.len) == 0;
 }
 
 /* The name before a bracket, and whether there is one. */

@@ -63,7 +63,7 @@ each_row(const struct rule_vocab *v, const char *name, cfg_entry_fn *fn, void *a
 			if (strcmp(a->name, name) != 0)
 				continue;
 			snprintf(full, sizeof(full), a->inner ? "%s(%s)" : "%s%s", a->name,
-				a->inner ? a->inner : "");
+				a->inner ? a->inner : a->is_numbered ? "<n>" : "");
 			sbuf_init(&places, 0);
 			put_places(&places, a->places);
 			e.name = full;

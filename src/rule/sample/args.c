@@ -131,6 +131,7 @@ arg_type_name(enum rule_arg_type t)
 	case ARG_FRONTEND:
 		return "a frontend";
 	case ARG_BACKEND:
+	case ARG_TABLE:
 		return "a backend";
 	case ARG_SERVER:
 		return "a server";
