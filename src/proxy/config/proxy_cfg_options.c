@@ -180,7 +180,7 @@ const struct cfg_module proxy_cfg_options_module = { .name = "proxy options", .k
  * effect here, each with the reason that its notice gives. Constant data.
  */
 
-#define TABLES "there are no stick tables"
+#define TABLES "stick tables are not shared with peers"
 #define QUIC "QUIC is not supported"
 #define KTLS "TLS is never moved to the kernel"
 
@@ -217,10 +217,8 @@ static const struct cfg_opt bind_opts[] = {
 
 static const struct cfg_opt server_opts[] = {
 	HINT("ktls", 1, KTLS),
-	HINT("non-stick", 0, TABLES),
 	HINT("quic-cc-algo", 1, QUIC),
 	HINT("shard", 1, TABLES),
-	HINT("stick", 0, TABLES),
 	{ 0 },
 };
 

@@ -123,6 +123,12 @@ parse_codes(struct cfg_ctx *ctx)
 #define ACTION "<action> [<argument>...]"
 
 static const struct cfg_kw kws[] = {
+	RULES("http-after-response", CFG_PROXIES, RULE_HTTP_AFTER_RESPONSE, 0, ACTION,
+		"Rules for each response, including local replies; those of the backend come "
+		"first.",
+		.dflt = "none",
+		.example = "http-after-response set-header Strict-Transport-Security "
+			"\"max-age=31536000\""),
 	CODES("http-err-codes", 0,
 		"The status codes of servers that count in http_err_cnt of stick tables. A sign "
 		"adds to those before, or removes.",
@@ -130,12 +136,6 @@ static const struct cfg_kw kws[] = {
 	CODES("http-fail-codes", 1,
 		"The status codes of servers that count in http_fail_cnt of stick tables.",
 		.dflt = "500-599,-501,-505"),
-	RULES("http-after-response", CFG_PROXIES, RULE_HTTP_AFTER_RESPONSE, 0, ACTION,
-		"Rules for each response, including local replies; those of the backend come "
-		"first.",
-		.dflt = "none",
-		.example = "http-after-response set-header Strict-Transport-Security "
-			"\"max-age=31536000\""),
 	RULES("http-request", CFG_PROXIES, RULE_HTTP_REQUEST, 0, ACTION,
 		"Rules for each request; those of the frontend come first.",
 		.dflt = "none",
