@@ -191,6 +191,9 @@ fetch_word(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 	}
 	found = table_word_result(word_of(a), table_word_index(a, word_of(a)), at.table, at.entry,
 		&by, s);
+	/* The slot's own reference counts, that of a look-up does not. */
+	if (found && word_of(a) == TRACK_TRACKERS && at.entry && !at.is_held)
+		s->u.sint++;
 	release_spot(&at);
 	arena_release(cx->arena, mark);
 	return found;

@@ -119,7 +119,6 @@ change_entry(enum track_word w, unsigned int idx, struct table *t, struct table_
 	unsigned int element = words[w].kind == CHANGES_AT ? idx : words[w].arg;
 
 	if (w == TRACK_UPDT_CONN_CNT) {
-		(void)table_add(t, e, TABLE_CONN_RATE, 0, by, 1);
 		if (table_add(t, e, TABLE_CONN_CNT, 0, by, 1) < 0)
 			return -1;
 		return table_read(t, e, TABLE_CONN_CNT, 0, by, v);
