@@ -181,11 +181,17 @@ sysconfdir = /etc
 INSTALL = install
 
 .PHONY: man install uninstall
-man: $(B)/man/tacit.8 $(B)/man/tacit.cfg.5
+man: $(B)/man/tacit.8 $(B)/man/tacit.cfg.5 $(B)/man/tacit-guide.7
 
 $(B)/man/tacit.8: man/tacit.8 $(B)/config.mk
 	@mkdir -p $(@D)
 	sed 's/@VERSION@/$(VERSION)/' $< >$@
+
+# The recipes are files that the tests play.
+$(B)/man/tacit-guide.7: man/tacit-guide.7.in build-aux/guide $(wildcard conf/recipes/*) $(B)/config.mk
+	@mkdir -p $(@D)
+	sh build-aux/guide $< '$(VERSION)' >$@.new
+	mv $@.new $@
 
 # The keyword part comes out of the program's own tables, so that it cannot be behind them.
 $(B)/man/tacit.cfg.5: man/tacit.cfg.5.in $(B)/tacit
@@ -198,6 +204,7 @@ install: all man
 	$(INSTALL) -D -m 755 $(B)/tacit $(DESTDIR)$(sbindir)/tacit
 	$(INSTALL) -D -m 644 $(B)/man/tacit.8 $(DESTDIR)$(mandir)/man8/tacit.8
 	$(INSTALL) -D -m 644 $(B)/man/tacit.cfg.5 $(DESTDIR)$(mandir)/man5/tacit.cfg.5
+	$(INSTALL) -D -m 644 $(B)/man/tacit-guide.7 $(DESTDIR)$(mandir)/man7/tacit-guide.7
 	$(INSTALL) -D -m 755 conf/certbot-deploy $(DESTDIR)$(datadir)/tacit/certbot-deploy
 	$(INSTALL) -d $(DESTDIR)$(unitdir) $(DESTDIR)$(sysconfdir)/tacit
 	sed 's|/usr/local/sbin|$(sbindir)|' conf/tacit.service >$(DESTDIR)$(unitdir)/tacit.service
@@ -207,6 +214,7 @@ install: all man
 # The configuration is the user's own.
 uninstall:
 	rm -f $(DESTDIR)$(sbindir)/tacit $(DESTDIR)$(mandir)/man8/tacit.8 $(DESTDIR)$(mandir)/man5/tacit.cfg.5 \
+		$(DESTDIR)$(mandir)/man7/tacit-guide.7 \
 		$(DESTDIR)$(unitdir)/tacit.service $(DESTDIR)$(datadir)/tacit/certbot-deploy \
 		$(DESTDIR)$(datadir)/tacit/tacit.cfg
 	[ ! -d $(DESTDIR)$(datadir)/tacit ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$(datadir)/tacit
