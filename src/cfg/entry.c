@@ -32,7 +32,7 @@ static void
 put_roff_sentence(struct sbuf *out, const char *s)
 {
 	put_roff(out, s);
-	if (*s && !strchr(".:", s[strlen(s) - 1]))
+	if (*s && !strchr(".:?", s[strlen(s) - 1]))
 		sbuf_addc(out, '.');
 	sbuf_addc(out, '\n');
 }

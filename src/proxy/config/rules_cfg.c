@@ -116,10 +116,12 @@ parse_codes(struct cfg_ctx *ctx)
 	{ .name = n, .sections = where, .min = 1, .max = 1, .parse = parse_delay, .flags = \
 		CFG_KW_FIRST | (strict), .once = n, .arg = response, .syntax = "<time>", \
 		.doc = text, __VA_ARGS__ }
-#define RULES(n, where, list, strict, args, text, ...) \
-	{ .name = n, .sections = where, .min = 1, .max = CFG_ANY, .parse = \
-		parse_proxy_rule, .flags = strict, .arg = list, .syntax = args " [{if | \
-		unless} <condition>]", .doc = text, __VA_ARGS__ }
+#define RULES(n, where, list, strict, args, text, ...)                                       \
+	{                                                                                    \
+		.name = n, .sections = where, .min = 1, .max = CFG_ANY, .parse = parse_proxy_rule, \
+		.flags = strict, .arg = list,                                                \
+		.syntax = args " [{if | unless} <condition>]", .doc = text, __VA_ARGS__      \
+	}
 #define ACTION "<action> [<argument>...]"
 
 static const struct cfg_kw kws[] = {

@@ -183,7 +183,8 @@ init_cert_name(struct rule_args *a, const struct rule_vocab *v unused, const cha
 			"The client's random number of the handshake with the " whom "."),       \
 		NUMBER(prefix "_err", scope, TLS_INFO_ERROR | of,                                \
 			"OpenSSL's code of the failure of TLS with the " whom "; 0: none."),     \
-		TEXT(prefix "_err_str", scope, TLS_INFO_ERROR_TEXT | of, "The same as a text."), \
+		TEXT(prefix "_err_str", scope, TLS_INFO_ERROR_TEXT | of,                         \
+			"The text of " prefix "_err."),                                          \
 		FLAG(prefix "_is_resumed", scope, fetch_tls_bool, TLS_INFO_IS_RESUMED | of,      \
 			"Was a session resumed with the " whom "?"),                             \
 		TEXT(prefix "_protocol", scope, TLS_INFO_VERSION | of,                           \
@@ -239,7 +240,8 @@ const struct rule_fetch tls_fetches[] = {
 		.doc = "The name that the client asks for." },
 	NUMBER("ssl_c_ca_err", CONN, TLS_INFO_CA_ERR,
 		"The first error of the certificates above the client's; 0: none."),
-	NUMBER("ssl_c_ca_err_depth", CONN, TLS_INFO_CA_ERR_DEPTH, "The depth of that error."),
+	NUMBER("ssl_c_ca_err_depth", CONN, TLS_INFO_CA_ERR_DEPTH, "The depth in the chain of the "
+		"error of ssl_c_ca_err."),
 	ROW("ssl_c_chain_der", CONN, SAMPLE_BIN, fetch_cert_part, TLS_CERT_CHAIN_DER,
 		"The client's certificates in DER."),
 	NUMBER("ssl_c_err", CONN, TLS_INFO_CRT_ERR,

@@ -62,6 +62,9 @@ a_page_has_headings_and_entries(void **state)
 		.doc = "no reason" };
 	assert_string_equal(roff(&e, &heading),
 		".TP\n\\fBx\\fR(\\fI<n>\\fR)\nAccepted without effect: no reason.\n");
+	e.doc = "does it?";
+	assert_string_equal(roff(&e, &heading),
+		".TP\n\\fBx\\fR(\\fI<n>\\fR)\nAccepted without effect: does it?\n");
 	e.doc = NULL;
 	e.syntax = NULL;
 	assert_string_equal(roff(&e, &heading), ".TP\n\\fBx\\fR\nAccepted without effect.\n");

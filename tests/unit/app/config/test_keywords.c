@@ -50,13 +50,16 @@ static const char *
 lack_of(const struct cfg_entry *e)
 {
 	static const char *const vague[] = { "The same.", "The same for", "The same with",
-		"The same, ", "More of them", "See HAProxy", "HAProxy's manual" };
+		"The same, ", "The same as a ", "of that error", "More of them", "See HAProxy",
+		"HAProxy's manual" };
 
 	if (!e->doc || !*e->doc)
 		return e->is_hint ? NULL : "it has no description";
 	for (size_t i = 0; i < ARRAY_LEN(vague); i++)
 		if (strstr(e->doc, vague[i]))
 			return "it depends on another entry that it does not name";
+	if (strchr(e->doc, '\t') || strstr(e->doc, "  ") || (e->syntax && strchr(e->syntax, '\t')))
+		return "a tab or two blanks stand in it";
 	for (const struct cfg_enum *v = e->values; v && v->name; v++)
 		if (!v->doc || !*v->doc)
 			return "a value has no description";
@@ -113,6 +116,8 @@ an_entry_that_explains_nothing_is_found(void **state)
 	assert_string_equal(lack_of(&e), "it has no description");
 	e.doc = "The same.";
 	assert_non_null(lack_of(&e));
+	e.doc = "Text  with two blanks.";
+	assert_string_equal(lack_of(&e), "a tab or two blanks stand in it");
 	e.doc = "The same as y.";
 	assert_null(lack_of(&e));
 	e.values = values;
