@@ -139,10 +139,13 @@ static const struct cfg_opt opts[] = {
 		.dflt = "none",
 		.values = bind_verify_words),
 	SETTING("crt-ignore-err", 1, "all|<error>[,...]",
-		"Errors of clients' certificates that do not end the handshake.",
+		"Errors of clients' certificates that do not end the handshake: all of them, or "
+		"a list of numbers and names of OpenSSL, such as 10 or "
+		"X509_V_ERR_CERT_HAS_EXPIRED.",
 		.dflt = "none"),
 	SETTING("ca-ignore-err", 1, "all|<error>[,...]",
-		"Errors of the certificates above clients' that do not end the handshake.",
+		"Errors of the certificates above clients' that do not end the handshake, as in "
+		"crt-ignore-err.",
 		.dflt = "none"),
 	SETTING("no-ca-names", 0, NULL, "Does not send clients the names of ca-file."),
 	SETTING("ciphers", 1, "<list>", "Ciphers up to TLS 1.2, as in openssl-ciphers(1).",

@@ -89,14 +89,17 @@ static const struct cfg_kw kws[] = {
 		"serves ends the process, and the master and commands of checks may not make "
 		"those that only attackers need."),
 	{ .name = "setcap",
+		.example = "setcap cap_net_admin",
 		.dflt = "none",
 		.sections = CFG_GLOBAL,
 		.min = 1,
 		.max = 1,
 		.parse = parse_setcap,
 		.syntax = "<name>[,<name>...]",
-		.doc = "Capabilities to keep. cap_net_raw for usesrc, and cap_net_bind_service for "
-		       "source ports below 1024, are kept without it." },
+		.doc = "Capabilities to keep (capabilities(7)): cap_dac_override, cap_ipc_lock, "
+			"cap_net_admin, cap_net_bind_service, cap_net_raw or cap_sys_resource. "
+			"cap_net_raw for usesrc, and cap_net_bind_service for source ports "
+			"below 1024, are kept without it." },
 	{ 0 },
 };
 

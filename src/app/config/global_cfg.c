@@ -439,7 +439,8 @@ static const struct cfg_kw kws[] = {
 		"to.",
 		.dflt = "none"),
 	KW_FIELD("server-state-file", parse_string, state_file, "<file>",
-		"File that states of servers are loaded from at start.",
+		"File that states of servers are loaded from at start: what 'show servers "
+		"state' of the admin socket has printed. See load-server-state-from-file.",
 		.dflt = "none"),
 	KW_FIELD("server-state-base", parse_string, state_base, "<directory>",
 		"Directory of files with states of servers that are named without one.",

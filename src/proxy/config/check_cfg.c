@@ -169,6 +169,7 @@ parse_external(struct cfg_ctx *ctx)
 
 static const struct cfg_kw kws[] = {
 	{ .name = "external-check command",
+		.example = "external-check command /usr/local/bin/check-app",
 		.dflt = "none",
 		.sections = CFG_BE,
 		.min = 1,
@@ -176,8 +177,12 @@ static const struct cfg_kw kws[] = {
 		.parse = parse_external,
 		.arg = offsetof(struct check_conf, command),
 		.syntax = "<command>",
-		.doc = "Command that checks a server; its arguments are the proxy's address and "
-		       "port, and the server's." },
+		.doc = "Command that checks a server, with option external-check: exit code 0 "
+			"means that the server is up. Its arguments are the proxy's address and "
+			"port, and the server's; one that does not exist is NOT_USED. Its "
+			"environment has PATH (external-check path) and HAPROXY_PROXY_NAME, "
+			"_ID, _ADDR and _PORT, HAPROXY_SERVER_NAME, _ID, _ADDR, _PORT, "
+			"_CURCONN, _MAXCONN and _PROTO." },
 	{ .name = "external-check path",
 		.dflt = "empty",
 		.sections = CFG_BE,

@@ -195,10 +195,21 @@ opt_init_state(struct cfg_ctx *ctx, void *obj)
 	return 0;
 }
 
+static const struct cfg_enum agent_words[] = {
+	{ "up, down, fail, stopped", 0, "The state: up, or one of the others, which mean down." },
+	{ "ready, drain, maint", 0, "The administrative state, as of the command 'set server "
+		"... state'." },
+	{ "<n>%", 0, "The weight, as a percentage of the one in the configuration." },
+	{ "maxconn:<n>", 0, "The server's maxconn." },
+	{ "# <text>", 0, "The rest of the line is a description, for the log." },
+	{ 0 },
+};
+
 #define OPT(n, args, fn, a, syn, text, ...) \
 	{ .name = n, .min = args, .max = args, .parse = fn, .arg = a, .syntax = syn, .doc \
 		= text, __VA_ARGS__ }
-#define OPT_FLAG(n, f, value, text) OPT(n, 0, opt_check_flag, (FIELD(f) << 1) | value, NULL, text)
+#define OPT_FLAG(n, f, value, text, ...) \
+	OPT(n, 0, opt_check_flag, (FIELD(f) << 1) | value, NULL, text, __VA_ARGS__)
 #define OPT_COUNT(n, f, text, ...) \
 	OPT(n, 1, opt_check_count, FIELD(f) << 1, "<number>", text, __VA_ARGS__)
 #define OPT_TIME(n, f, text, ...) \
@@ -213,7 +224,12 @@ static const struct cfg_opt opts[] = {
 		.dflt = "the server's address"),
 	OPT_ADDR("agent-addr", agent_addr, "Address of the agent, instead of the server's.",
 		.dflt = "the server's address"),
-	OPT_FLAG("agent-check", agent, 1, "Asks an agent on the server for its state and weight."),
+	OPT_FLAG("agent-check", agent, 1,
+		"Asks a program on the server, every agent-inter: connects to agent-port, sends "
+		"agent-send, and reads a line. Its words, which blanks or commas separate, "
+		"change the server. Where it or the checks fail, the server is down.",
+		.values = agent_words,
+		.example = "server a 192.0.2.11:80 check weight 100 agent-check agent-port 9707"),
 	OPT_TIME("agent-inter", agent_inter_ms,
 		"Interval between questions to the agent.",
 		.dflt = "2 s"),

@@ -351,6 +351,8 @@ static const struct cfg_kw kws[] = {
 			"again when the last server is full and this many sessions wait for it. "
 			"After a 401 or 407 it has no effect." },
 	{ .name = "monitor fail",
+		.example = "monitor-uri /alive\n"
+			"monitor fail if { nbsrv(app) lt 2 }",
 		.dflt = "none",
 		.sections = CFG_FRONTEND | CFG_LISTEN,
 		.min = 2,
