@@ -58,6 +58,9 @@ struct http_field {
 	uint8_t arrived;        /* as its sender wrote it: no rule has added or changed it */
 	/* A secret: no compression of HTTP/2 may put it into a table (RFC 7541, 7.1.3). */
 	uint8_t never_indexed;
+	/* Its name was parsed with ": ", the value and CRLF behind it, which is how h1_write()
+	 * writes it. The value may have changed since. */
+	uint8_t is_line;
 };
 
 struct http_head {

@@ -19,6 +19,8 @@ h1_body_begin(struct h1_body *b, const struct http_head *h)
 int
 h1_persists(const struct http_head *h)
 {
+	if (!http_may_have(h, HTTP_F_CONNECTION))
+		return h->version != HTTP_1_0;
 	if (http_lists(h, HTTP_F_CONNECTION, STR("close")))
 		return 0;
 	return h->version != HTTP_1_0 || http_lists(h, HTTP_F_CONNECTION, STR("keep-alive"));

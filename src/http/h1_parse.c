@@ -1,4 +1,5 @@
-/* The reader of HTTP/1 heads. Pure: the caller keeps the state. Each byte is read once. */
+/* The reader of HTTP/1 heads. Pure: the caller keeps the state. Lines that are here in
+ * full are parsed at once; the states are for lines of which a part is missing or wrong. */
 #include "http/h1_parse.h"
 
 #include "http/h1_framing.h"
@@ -8,7 +9,7 @@
 
 /* Position of the next byte in a head. Each state consumes at least one byte. */
 enum state {
-	START,       /* a request's first byte, or a CRLF to skip */
+	START,       /* the first byte; a request may have a CRLF before it, which is skipped */
 	START_LF,
 	METHOD,
 	TARGET,
@@ -80,9 +81,76 @@ head_slice(const struct work *w, uint32_t from, uint32_t to)
 
 /* --- the start line --- */
 
+/* True for a version of HTTP/1 in front of this byte. */
+static int
+is_version(const char *p, char behind)
+{
+	return memcmp(p, "HTTP/1.", VERSION_LEN - 1) == 0 &&
+		http_is(p[VERSION_LEN - 1], HTTP_C_DIGIT) && p[VERSION_LEN] == behind;
+}
+
+static enum http_version
+version_of(const char *p)
+{
+	return p[VERSION_LEN - 1] == '0' ? HTTP_1_0 : HTTP_1_1;
+}
+
+/* Parses a request line that is here in full and has no error: its bytes. 0: the steps parse it. */
+static uint32_t
+whole_request_line(struct http_head *h, const char *p, size_t len)
+{
+	size_t method = http_scan_token(p, len), from = method + 1, end;
+	struct str authority;
+
+	if (!method || from >= len || p[method] != ' ')
+		return 0;
+	end = from + http_scan_target(p + from, len - from);
+	if (len - end < 1 + VERSION_LEN + 2 || p[end] != ' ' || !is_version(p + end + 1, '\r') ||
+		p[end + VERSION_LEN + 2] != '\n')
+		return 0;
+	h->method_text = (struct str){ p, method };
+	h->method = http_method_of(h->method_text);
+	h->target = (struct str){ p + from, end - from };
+	h->version = version_of(p + end + 1);
+	if (http_target_form(h->method, h->target, &authority) == HTTP_FORM_NONE)
+		return 0;
+	return (uint32_t)(end + 1 + VERSION_LEN + 2);
+}
+
+/* The same for the first line of a response. */
+static uint32_t
+whole_status_line(struct http_head *h, const char *p, size_t len)
+{
+	const char *digit = p + VERSION_LEN + 1;
+	size_t from = VERSION_LEN + 1 + STATUS_LEN + 1, end;
+
+	if (len <= from || !is_version(p, ' ') || !http_is(digit[0], HTTP_C_DIGIT) ||
+		digit[0] == '0' || !http_is(digit[1], HTTP_C_DIGIT) ||
+		!http_is(digit[2], HTTP_C_DIGIT) || digit[STATUS_LEN] != ' ')
+		return 0;
+	end = from + http_scan_value(p + from, len - from);
+	if (len - end < 2 || p[end] != '\r' || p[end + 1] != '\n')
+		return 0;
+	h->version = version_of(p);
+	h->status = 100 * (unsigned int)(digit[0] - '0') + 10 * (unsigned int)(digit[1] - '0') +
+		(unsigned int)(digit[2] - '0');
+	h->reason = (struct str){ p + from, end - from };
+	return (uint32_t)(end + 2);
+}
+
 static enum h1_parse_status
 on_start(struct work *w)
 {
+	struct h1_parser *p = w->p;
+	uint32_t n = w->h->kind == HTTP_REQUEST ?
+		whole_request_line(w->h, w->buf + p->at, w->len - p->at) :
+		whole_status_line(w->h, w->buf + p->at, w->len - p->at);
+
+	p->at += n;
+	if (n)
+		return enter_state(w, FIELD);
+	if (w->h->kind == HTTP_RESPONSE)
+		return enter_state(w, VERSION);
 	if (w->buf[w->p->at] == '\r')
 		return head_expect(w, '\r', START_LF, HTTP_BAD_LINE_END);
 	w->p->line = w->p->at;
@@ -153,9 +221,6 @@ on_version(struct work *w)
 	int is_request = w->h->kind == HTTP_REQUEST;
 	uint32_t from = version_at(p, w->h);
 
-	if (p->at == from && w->len - from >= VERSION_LEN &&
-		memcmp(w->buf + from, pattern, VERSION_LEN - 3) == 0)
-		p->at += VERSION_LEN - 3;
 	for (; p->at < w->len && p->at - from < VERSION_LEN; p->at++) {
 		char want = pattern[p->at - from], c = w->buf[p->at];
 
@@ -167,7 +232,7 @@ on_version(struct work *w)
 		return HTTP_MORE;
 	if (w->buf[from + 5] != '1')
 		return bad_at(w, HTTP_BAD_VERSION, from);
-	w->h->version = w->buf[from + 7] == '0' ? HTTP_1_0 : HTTP_1_1;
+	w->h->version = version_of(w->buf + from);
 	return enter_state(w, VERSION_END);
 }
 
@@ -237,7 +302,7 @@ name_field(struct http_field *f, struct str name)
 {
 	f->name = name;
 	f->id = (uint16_t)http_field_id(name);
-	f->dropped = 0;
+	f->dropped = f->is_line = 0;
 	f->arrived = 1;
 	f->never_indexed = 0;
 }
@@ -257,6 +322,7 @@ whole_field(struct http_head *h, const char *p, size_t len)
 		return 0;
 	name_field(f, (struct str){ p, name });
 	f->value = str_trim((struct str){ p + from, end - from });
+	f->is_line = from == name + 2 && f->value.p == p + from && f->value.len == end - from;
 	if (http_validate_field(h, f) != HTTP_BAD_NONE)
 		return 0;
 	http_count_field(h, f);
@@ -426,10 +492,8 @@ h1_parse_response(struct h1_parser *p, const char *buf, size_t len, struct http_
 	struct work w = { p, buf, (uint32_t)len, out };
 
 	out->kind = HTTP_RESPONSE;
-	if (p->state == START) {
+	if (p->state == START)
 		out->status = 0;
-		p->state = VERSION;
-	}
 	return parse_bytes(&w, used);
 }
 

@@ -58,14 +58,49 @@ put_field(char *out, struct str name, struct str value)
 	return write_text(write_text(out, value), STR("\r\n"));
 }
 
+/* True if its line still stands where it was parsed: no value has a CR. */
+static inline int
+is_unchanged(const struct http_field *f)
+{
+	return f->is_line && f->value.p == f->name.p + f->name.len + 2 &&
+		f->value.p[f->value.len] == '\r';
+}
+
+/* Copies the lines of fields that stand side by side. Returns the index behind them. */
+static unsigned int
+put_lines(char **out, const struct http_head *h, unsigned int i)
+{
+	const char *from = h->field[i].name.p, *end = from;
+
+	for (; i < h->n; i++) {
+		const struct http_field *f = &h->field[i];
+
+		if (f->name.p != end || f->dropped || !is_unchanged(f))
+			break;
+		end = f->value.p + f->value.len + 2;
+	}
+	*out = write_text(*out, (struct str){ from, (size_t)(end - from) });
+	return i;
+}
+
 size_t
 h1_write(const struct http_head *h, char *out)
 {
 	char *p = h->kind == HTTP_TRAILERS ? out : put_start_line(out, h);
+	unsigned int i = 0;
 
-	for (unsigned int i = 0; i < h->n; i++)
-		if (!h->field[i].dropped)
-			p = put_field(p, h->field[i].name, h->field[i].value);
+	while (i < h->n) {
+		const struct http_field *f = &h->field[i];
+
+		if (f->dropped) {
+			i++;
+		} else if (is_unchanged(f)) {
+			i = put_lines(&p, h, i);
+		} else {
+			p = put_field(p, f->name, f->value);
+			i++;
+		}
+	}
 	p = write_text(p, STR("\r\n"));
 	return (size_t)(p - out);
 }

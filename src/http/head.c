@@ -345,6 +345,7 @@ http_pack(struct http_head *h, char *out, const char *home)
 	for (unsigned int i = 0; i < h->n; i++) {
 		struct http_field *f = &h->field[i];
 
+		f->is_line = 0;
 		if (f->dropped) {
 			f->name = f->value = (struct str){ NULL, 0 };
 			continue;

@@ -258,9 +258,8 @@ run_list(struct stream *s, const struct proxy *px, unsigned int list, struct eva
 	return ev;
 }
 
-/* more: continue with the next stage. */
 static struct io_step
-apply_rules(struct stream *s, const struct proxy *px, unsigned int list)
+run_rules(struct stream *s, const struct proxy *px, unsigned int list)
 {
 	struct http_txn *t = s->txn;
 	unsigned int at = rule_place_scope(RULE_HTTP_REQUEST);
@@ -268,8 +267,6 @@ apply_rules(struct stream *s, const struct proxy *px, unsigned int list)
 	enum stream_event ev;
 	struct eval eval;
 
-	if (!proxy_has_rules(&px->rules, list))
-		return io_more(1);
 	eval_init(&eval, s, t->be ? at | SAMPLE_AT_BACK : at);
 	eval.cx.req_ended = 1;
 	ev = run_list(s, px, list, &eval, &v);
@@ -278,6 +275,13 @@ apply_rules(struct stream *s, const struct proxy *px, unsigned int list)
 	t->at = (struct rules_at){ NULL, 0 };
 	t->wait_until_ms = 0;
 	return io_more(1);
+}
+
+/* more: continue with the next stage. */
+static inline struct io_step
+apply_rules(struct stream *s, const struct proxy *px, unsigned int list)
+{
+	return proxy_has_rules(&px->rules, list) ? run_rules(s, px, list) : io_more(1);
 }
 
 /* option http-restrict-req-hdr-names: the characters that it leaves. */
@@ -307,22 +311,30 @@ restrict_names(struct http_head *h, enum http_names how)
 	return 0;
 }
 
+static struct io_step
+refuse_names(struct stream *s, enum http_names how)
+{
+	const struct rule_outcome denied = { .what = RULE_END_DENY, .status = 403 };
+
+	if (restrict_names(&s->txn->req, how) == 0)
+		return io_more(1);
+	return io_event(apply_outcome(s, &denied));
+}
+
 /* The rules http-request, and what follows them in each proxy. */
 static struct io_step
 apply_request_rules(struct stream *s, const struct proxy *px)
 {
-	const struct rule_outcome denied = { .what = RULE_END_DENY, .status = 403 };
 	struct io_step step = apply_rules(s, px, RULE_HTTP_REQUEST);
 
-	if (!step.more || px->http.names == HTTP_NAMES_PRESERVE || px->mode != PROXY_HTTP ||
-		restrict_names(&s->txn->req, px->http.names) == 0)
+	if (!step.more || px->http.names == HTTP_NAMES_PRESERVE || px->mode != PROXY_HTTP)
 		return step;
-	return io_event(apply_outcome(s, &denied));
+	return refuse_names(s, px->http.names);
 }
 
 /* --- the statistics --- */
 
-/* more: it is not for them, or the client may see them. */
+/* px: the proxy that has them. more: the request is not for them, or the client may see them. */
 static struct io_step
 admit_to_stats(struct stream *s, const struct proxy *px)
 {
@@ -401,8 +413,14 @@ apply_first_rules(struct stream *s)
 	return step;
 }
 
+static inline int
+has_stats(const struct proxy *px)
+{
+	return px && px->stats;
+}
+
 /* more: continue with the next stage. */
-static struct io_step
+static inline struct io_step
 run_stage(struct stream *s)
 {
 	struct http_txn *t = s->txn;
@@ -416,9 +434,9 @@ run_stage(struct stream *s)
 	case STAGE_FE_RULES:
 		return apply_request_rules(s, s->sess->fe);
 	case STAGE_FE_STATS:
-		return admit_to_stats(s, s->sess->fe);
+		return has_stats(s->sess->fe) ? admit_to_stats(s, s->sess->fe) : io_more(1);
 	case STAGE_FE_SERVE:
-		return serve_stats(s, s->sess->fe);
+		return has_stats(s->sess->fe) ? serve_stats(s, s->sess->fe) : io_more(1);
 	case STAGE_FE_REDIRECT:
 		return apply_rules(s, s->sess->fe, RULES_REDIRECT);
 	case STAGE_ROUTE:
@@ -435,9 +453,9 @@ run_stage(struct stream *s)
 	case STAGE_BE_RULES:
 		return be ? apply_request_rules(s, be) : io_more(1);
 	case STAGE_BE_STATS:
-		return admit_to_stats(s, be);
+		return has_stats(be) ? admit_to_stats(s, be) : io_more(1);
 	case STAGE_BE_SERVE:
-		return serve_stats(s, be);
+		return has_stats(be) ? serve_stats(s, be) : io_more(1);
 	case STAGE_BE_REDIRECT:
 		return be ? apply_rules(s, be, RULES_REDIRECT) : io_more(1);
 	case STAGE_KEY:
@@ -451,13 +469,13 @@ run_stage(struct stream *s)
 enum stream_event
 request_process(struct stream *s)
 {
-	struct io_step step = run_stage(s);
+	struct io_step step;
 
-	while (step.more) {
-		s->txn->stage++;
+	for (;; s->txn->stage++) {
 		step = run_stage(s);
+		if (!step.more)
+			return step.ev;
 	}
-	return step.ev;
 }
 
 /* Rules are evaluated as if the body were there, as in HAProxy: one may send a reply. The request

@@ -202,7 +202,8 @@ old_requests_without_content(void **st)
 		{ "OPTIONS / HTTP/1.0", CL, HTTP_BAD_NONE },
 		{ GET, H CL, HTTP_BAD_NONE },
 	};
-	struct http_field length = { STR("Content-Length"), STR("5"), HTTP_F_CONTENT_LENGTH, 0, 0 };
+	struct http_field length = { .name = STR("Content-Length"), .value = STR("5"),
+		.id = HTTP_F_CONTENT_LENGTH };
 	struct http_head h;
 
 	(void)st;
@@ -222,10 +223,10 @@ static void
 other_fields_are_ignored(void **st)
 {
 	struct http_field field[2] = {
-		{ STR("Host"), STR("a"), HTTP_F_HOST, 1, 0 },
+		{ STR("Host"), STR("a"), HTTP_F_HOST, 1, 0, 0, 0 },
 	};
-	struct http_field other = { STR("X"), STR("\1"), HTTP_F_OTHER, 0, 0 };
-	struct http_field host = { STR("Host"), STR("b"), HTTP_F_HOST, 0, 0 };
+	struct http_field other = { STR("X"), STR("\1"), HTTP_F_OTHER, 0, 0, 0, 0 };
+	struct http_field host = { STR("Host"), STR("b"), HTTP_F_HOST, 0, 0, 0, 0 };
 	struct http_head h;
 
 	(void)st;
