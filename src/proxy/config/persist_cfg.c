@@ -337,7 +337,7 @@ parse_stick(struct cfg_ctx *ctx)
 		.name = n, .sections = BACKENDS, .min = 1, .max = CFG_ANY,               \
 		.parse = parse_stick, .arg = parts,                                      \
 		.syntax = "<pattern> [table <table>] [{if | unless} <condition>]",       \
-		.doc = text                                                              \
+		.doc = text, .dflt = "none"                                              \
 	}
 
 static const struct cfg_enum cookie_words[] = {

@@ -23,7 +23,8 @@ struct table_line {
 
 /* Reports an error of a word of argument i, at byte `at` of it. Always -1. */
 static int
-report_data(struct cfg_ctx *ctx, int i, size_t at, const char *why, const char *name, size_t len)
+report_table_data(
+	struct cfg_ctx *ctx, int i, size_t at, const char *why, const char *name, size_t len)
 {
 	struct cfg_where where = cfg_arg_where(ctx, i);
 
@@ -48,7 +49,7 @@ struct data_word {
 static int
 report_word(struct cfg_ctx *ctx, const struct data_word *w, const char *why)
 {
-	return report_data(ctx, w->i, w->at, why, w->name, w->len);
+	return report_table_data(ctx, w->i, w->at, why, w->name, w->len);
 }
 
 /* Copies "3,10s" into the arguments of the word. 0 or -1. */
@@ -230,7 +231,11 @@ parse_expire(struct cfg_ctx *ctx, struct table_line *line, int i)
 static int
 parse_srvkey(struct cfg_ctx *ctx, struct table_line *line, int i)
 {
-	static const struct cfg_enum kinds[] = { { "name", 0 }, { "addr", 1 }, { NULL, 0 } };
+	static const struct cfg_enum kinds[] = {
+		{ "name", 0, "The name of the server." },
+		{ "addr", 1, "Its address and port." },
+		{ 0 },
+	};
 	int by_addr;
 
 	if (cfg_arg_enum(ctx, i, kinds, &by_addr) < 0)
@@ -389,6 +394,7 @@ table_cfg_finish(const struct proxies *ps, struct cfg_diag *d)
 
 static const struct cfg_kw kws[] = {
 	{ .name = "stick-table",
+		.dflt = "none: the section has no table",
 		.sections = CFG_FRONTEND | CFG_LISTEN | CFG_BACKEND,
 		.max = CFG_ANY,
 		.parse = parse_stick_table,

@@ -60,7 +60,7 @@ static const struct world_line lines[] = {
 	{ "http-request early-hint Link", "<name> <fmt>" },
 	{ "http-request early-hint a:b x", "'a:b' cannot be the name of a header" },
 	{ "http-response early-hint Link x", "early-hint" },
-	{ "option http-use-proxy-header", "not supported" },
+	{ "option http-use-proxy-header", NULL },
 	{ "option http-pretend-keepalive", NULL },
 	{ "option http-reuse", "unknown" },
 };

@@ -161,7 +161,7 @@ mistakes_have_their_place(void **state)
 	IS("text,", "5: the name of a converter is missing");
 	IS("text,,twice", "5: the name of a converter is missing");
 	IS("text,twcie", "5: unknown converter 'twcie'; did you mean 'twice'?");
-	IS("text,table_gpc0(a)", "5: converter 'table_gpc0' is not supported");
+	IS("text,aes_cbc_dec(a)", "5: converter 'aes_cbc_dec' is not supported");
 	IS("text(a)x", "7: 'x' cannot follow: a ',' and a converter can");
 	IS("text(a) ,same", "7: ' ' cannot follow: a ',' and a converter can");
 	IS("text(a),same(b)", "13: 'same' takes no argument");
