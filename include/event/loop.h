@@ -6,7 +6,8 @@
  *   2. messages, then posted tasks (first reads and sends for everyone)
  *   3. other fds' events, then tasks they posted, then those of loop_post_next()
  *   4. due starts and timers, then tasks they posted, then messages to oneself
- *   5. end-of-turn tasks   (freeing, log lines), then the closes of loop_close()
+ *   5. tasks of loop_post_flush(), end-of-turn tasks (freeing, log lines), then the closes of
+ *      loop_close()
  *   6. workers that got messages and sleep are woken
  */
 #ifndef TACIT_EVENT_LOOP_H
@@ -246,6 +247,9 @@ void task_init(struct task *t, task_fn *fn);
 void loop_post(struct loop *l, struct task *t);
 /* Runs the task in the next turn, after that turn's events; that turn does not wait. */
 void loop_post_next(struct loop *l, struct task *t);
+/* Runs the task once everything of this turn has run, before those of its end: what a turn has
+ * produced leaves together. */
+void loop_post_flush(struct loop *l, struct task *t);
 /* Runs the task at the end of this turn. */
 void loop_post_end(struct loop *l, struct task *t);
 /* Number of events that waits have returned, served or not yet, without those of its mailbox. On

@@ -25,6 +25,7 @@ struct loop {
 	struct list tasks;
 	struct list next; /* tasks for the next turn */
 	struct list due;  /* tasks of the current turn from `next` */
+	struct list flushes;
 	struct list ends;
 	struct closing closing; /* descriptors to be closed at the end of the turn */
 	struct loop_clock clock;

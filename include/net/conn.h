@@ -2,6 +2,7 @@
  * One side of a forwarded connection: an fd in the loop, what is known about it, and the transport
  * that it reads and writes through (net/xprt.h; none: the socket itself). Without a transport
  * conn_recv and conn_send make at most one system call each and report its result to the loop.
+ * A stream of another connection has a transport and no fd (net/conn_stream.h).
  *
  * The loop knows the readiness of the socket, these functions that of the user's data. Code that
  * may meet a transport calls conn_want() and conn_is_ready(), not the loop.
@@ -38,7 +39,7 @@ struct zerocopy;
 struct conn {
 	struct loop *loop;
 	struct xprt *xprt; /* NULL: the socket itself */
-	int fd;        /* -1: none */
+	int fd;        /* -1: none: closed, or a stream of another connection */
 	int err;       /* errno of the first IO_ERR, 0 before */
 	int late_err;  /* errno that came before the data that preceded it: reported after it */
 	uint32_t addr_gen; /* for the owner: generation of the address it was opened to */
@@ -72,6 +73,12 @@ int conn_xprt_is_ending(const struct conn *c);
 void conn_xprt_silence(struct conn *c);
 void conn_xprt_close(struct conn *c);
 
+/* --- without a descriptor: net/conn_stream.h --- */
+void conn_stream_again(struct conn *c, enum dir d);
+void conn_stream_presume_ready(struct conn *c, enum dir d);
+unsigned int conn_stream_seen(const struct conn *c);
+int conn_stream_has_news(const struct conn *c);
+
 /* --- for all users --- */
 void conn_init(struct conn *c);
 /* Gives a connection that will be opened on fd, or not, its descriptor: what is asked of its socket
@@ -84,7 +91,14 @@ int conn_open(struct conn *c, struct loop *l, int fd, loop_fd_fn *fn, void *owne
 static inline int
 conn_is_open(const struct conn *c)
 {
-	return c->fd >= 0;
+	return c->fd >= 0 || c->xprt;
+}
+
+/* True if it is a stream that another connection carries. */
+static inline int
+conn_is_stream(const struct conn *c)
+{
+	return c->fd < 0 && c->xprt;
 }
 
 /* True if it has this capability, one of XPRT_x. */
@@ -165,31 +179,40 @@ conn_is_ready(const struct conn *c, enum dir d)
 static inline void
 conn_again(struct conn *c, enum dir d)
 {
-	loop_again(c->loop, c->fd, d);
+	if (unlikely(c->fd < 0))
+		conn_stream_again(c, d);
+	else
+		loop_again(c->loop, c->fd, d);
 }
 /* The connection is new, and it is known that a try would fail (loop_presume_again()). */
 static inline void
 conn_presume_again(struct conn *c, enum dir d)
 {
-	loop_presume_again(c->loop, c->fd, d);
+	if (unlikely(c->fd < 0))
+		conn_stream_again(c, d);
+	else
+		loop_presume_again(c->loop, c->fd, d);
 }
 /* The opposite: it may be ready although no event has reported it. */
 static inline void
 conn_presume_ready(struct conn *c, enum dir d)
 {
-	loop_presume_ready(c->loop, c->fd, d);
+	if (unlikely(c->fd < 0))
+		conn_stream_presume_ready(c, d);
+	else
+		loop_presume_ready(c->loop, c->fd, d);
 }
 /* EV_RDHUP | EV_HUP | EV_ERR | EV_URGENT seen since it was opened. */
 static inline unsigned int
 conn_seen(const struct conn *c)
 {
-	return loop_seen(c->loop, c->fd);
+	return unlikely(c->fd < 0) ? conn_stream_seen(c) : loop_seen(c->loop, c->fd);
 }
 /* True if it may have an event that was not delivered yet. */
 static inline int
 conn_has_news(const struct conn *c)
 {
-	return loop_has_news(c->loop, c->fd);
+	return unlikely(c->fd < 0) ? conn_stream_has_news(c) : loop_has_news(c->loop, c->fd);
 }
 /* The directions that the kernel reports: EV_R | EV_W | EV_EDGE. */
 unsigned int conn_polled(const struct conn *c);
@@ -198,7 +221,8 @@ unsigned int conn_polled(const struct conn *c);
 static inline void
 conn_note_error(struct conn *c)
 {
-	loop_note_error(c->loop, c->fd);
+	if (likely(c->fd >= 0))
+		loop_note_error(c->loop, c->fd);
 }
 
 /*

@@ -13,7 +13,8 @@
 #include "net/addr.h"
 #include "net/conn.h"
 
-/* The connection that has the socket, c; NULL: it has none, since it is closed or scripted. */
+/* The connection that has the socket: c, or the one that carries it as a stream; NULL: it is
+ * closed, or scripted. */
 const struct conn *conn_socket(const struct conn *c);
 /* The address of this end, of the other end: 0, or a negative reason. */
 int conn_local_addr(const struct conn *c, struct addr *out) must_check;

@@ -45,6 +45,7 @@ loop_new(struct sys *sys, const struct loop_config *cfg, int *reason)
 	list_init(&l->tasks);
 	list_init(&l->next);
 	list_init(&l->due);
+	list_init(&l->flushes);
 	list_init(&l->ends);
 	/* Zeroed pages are not touched before an fd with that number is used. */
 	l->core.slots = mem_zalloc((size_t)cfg->max_fd * sizeof(*l->core.slots));
@@ -177,6 +178,13 @@ loop_post_next(struct loop *l, struct task *t)
 }
 
 void
+loop_post_flush(struct loop *l, struct task *t)
+{
+	if (list_is_empty(&t->link))
+		list_append(&l->flushes, &t->link);
+}
+
+void
 loop_post_end(struct loop *l, struct task *t)
 {
 	list_remove(&t->link);
@@ -228,7 +236,7 @@ wait_ms(const struct loop *l, int max_ms)
 	uint64_t ms, now = loop_now_ms(l);
 
 	if (l->n_spec || !list_is_empty(&l->tasks) || !list_is_empty(&l->next) ||
-		!list_is_empty(&l->ends))
+		!list_is_empty(&l->flushes) || !list_is_empty(&l->ends))
 		return 0;
 	if (next == TIMER_NEVER)
 		return max_ms;
@@ -424,6 +432,7 @@ loop_turn(struct loop *l, int max_ms)
 		mailbox_run_own(l->mailbox);
 		run_tasks(l, &l->tasks);
 	}
+	run_tasks(l, &l->flushes);
 	run_tasks(l, &l->ends);
 	closing_flush(&l->closing, l->core.sys);
 	if (l->mailbox)

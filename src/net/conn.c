@@ -12,7 +12,7 @@
 #include <sys/ioctl.h>
 
 #include "base/sbuf.h"
-#include "net/xprt.h"
+#include "net/conn_stream.h"
 
 #define CONN_SENDS_MAX 2
 
@@ -407,7 +407,8 @@ conn_reset_on_close(struct conn *c)
 
 	if (unlikely(c->xprt))
 		conn_xprt_silence(c);
-	(void)sys_setsockopt(sys_of(c), c->fd, SOL_SOCKET, SO_LINGER, &lg, sizeof(lg));
+	if (likely(c->fd >= 0))
+		(void)sys_setsockopt(sys_of(c), c->fd, SOL_SOCKET, SO_LINGER, &lg, sizeof(lg));
 }
 
 unsigned int
@@ -416,7 +417,7 @@ conn_polled(const struct conn *c)
 	struct interest in;
 	void *owner;
 
-	return loop_peek(c->loop, c->fd, &in, &owner) < 0 ? 0 : in.polled;
+	return c->fd < 0 || loop_peek(c->loop, c->fd, &in, &owner) < 0 ? 0 : in.polled;
 }
 
 unsigned int
@@ -424,7 +425,7 @@ conn_unsent(struct conn *c)
 {
 	int n = 0;
 
-	if (sys_ioctl(sys_of(c), c->fd, SIOCOUTQ, &n) < 0 || n < 0)
+	if (c->fd < 0 || sys_ioctl(sys_of(c), c->fd, SIOCOUTQ, &n) < 0 || n < 0)
 		return 0;
 	return (unsigned int)n;
 }
@@ -434,8 +435,12 @@ conn_take_error(struct conn *c)
 {
 	int e = 0;
 	socklen_t len = sizeof(e);
-	long r = sys_getsockopt(sys_of(c), c->fd, SOL_SOCKET, SO_ERROR, &e, &len);
+	long r = 0;
 
+	if (likely(c->fd >= 0))
+		r = sys_getsockopt(sys_of(c), c->fd, SOL_SOCKET, SO_ERROR, &e, &len);
+	else
+		e = conn_stream_of(c)->err;
 	if (r < 0)
 		e = (int)-r;
 	if (e && !c->err)

@@ -4,10 +4,14 @@
 #include <errno.h>
 #include <string.h>
 
+#include "net/conn_stream.h"
+
 const struct conn *
 conn_socket(const struct conn *c)
 {
-	return c->fd >= 0 ? c : NULL;
+	if (c->fd < 0 && c->xprt)
+		c = conn_stream_of(c)->below;
+	return c && c->fd >= 0 ? c : NULL;
 }
 
 int

@@ -8,8 +8,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "event/profile.h"
-#include "net/conn.h"
-#include "net/xprt.h"
+#include "net/conn_stream.h"
 
 static unsigned int
 sock_needs(const struct xprt *x)
@@ -23,12 +22,24 @@ sock_needs(const struct xprt *x)
 	return dirs;
 }
 
+/* Bytes were moved. */
+static void
+note_progress(struct conn *c)
+{
+	if (likely(c->fd >= 0))
+		loop_progress(c->loop, c->fd);
+	else
+		conn_stream_progress(conn_stream_of(c));
+}
+
 /* Updates the loop after an operation of the transport. */
 static void
 notify_loop(struct conn *c)
 {
 	const struct xprt *x = c->xprt;
 
+	if (unlikely(c->fd < 0))
+		return;
 	loop_hold(c->loop, c->fd, x->holds);
 	if (!x->holds && x->drained && !x->ended)
 		loop_again(c->loop, c->fd, DIR_R);
@@ -92,7 +103,7 @@ conn_set_owner(struct conn *c, loop_fd_fn *fn, void *owner)
 	}
 	c->xprt->fn = fn;
 	c->xprt->owner = owner;
-	loop_progress(c->loop, c->fd);
+	note_progress(c);
 }
 
 int
@@ -116,8 +127,11 @@ conn_xprt_can(const struct conn *c, unsigned int cap)
 int
 conn_xprt_is_ready(const struct conn *c, enum dir d)
 {
-	unsigned int needs = c->xprt->ops->want(c->xprt, d == DIR_R ? EV_R : EV_W);
+	unsigned int needs, dir = d == DIR_R ? EV_R : EV_W;
 
+	if (unlikely(c->fd < 0))
+		return (conn_stream_of(c)->ready & dir) != 0;
+	needs = c->xprt->ops->want(c->xprt, dir);
 	return ((needs & EV_R) && loop_is_ready(c->loop, c->fd, DIR_R)) ||
 		((needs & EV_W) && loop_is_ready(c->loop, c->fd, DIR_W));
 }
@@ -144,7 +158,7 @@ conn_handshake(struct conn *c)
 		return c->err ? IO_ERR : IO_OK;
 	r = go_up(c);
 	if (r == IO_OK)
-		loop_progress(c->loop, c->fd);
+		note_progress(c);
 	notify_loop(c);
 	return r;
 }
@@ -163,7 +177,7 @@ conn_xprt_recv(struct conn *c, void *buf, size_t len, size_t *got)
 	if (r == IO_EOF)
 		c->eof = 1;
 	if (r == IO_OK)
-		loop_progress(c->loop, c->fd);
+		note_progress(c);
 	notify_loop(c);
 	return r;
 }
@@ -196,7 +210,7 @@ go_shut(struct conn *c)
 	enum io_result r = x->is_up ? x->ops->shutdown(c) : IO_OK;
 
 	x->shutting = r == IO_AGAIN;
-	if (!x->shutting && !c->err)
+	if (!x->shutting && !c->err && c->fd >= 0)
 		(void)sys_shutdown(loop_sys(c->loop), c->fd, SHUT_WR);
 }
 
@@ -232,6 +246,10 @@ conn_xprt_is_ending(const struct conn *c)
 void
 conn_xprt_want(struct conn *c, unsigned int dirs)
 {
+	if (unlikely(c->fd < 0)) {
+		conn_stream_want(conn_stream_of(c), dirs);
+		return;
+	}
 	c->xprt->wanted = (uint8_t)dirs;
 	if (c->xprt->shutting && conn_xprt_is_ready(c, DIR_W))
 		go_shut(c);
@@ -251,6 +269,8 @@ conn_xprt_close(struct conn *c)
 
 	if (x->is_up && !c->err && !x->is_silent && (!c->shut || x->shutting))
 		(void)x->ops->shutdown(c);
+	if (c->fd < 0)
+		task_cancel(&conn_stream_of(c)->task);
 	x->ops->close(c);
 	c->xprt = NULL;
 }

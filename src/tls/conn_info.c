@@ -2,6 +2,7 @@
 #include "tls/conn_info.h"
 
 #include "base/err.h"
+#include "net/conn_socket.h"
 #include "net/xprt.h"
 #include "tls/cert_show.h"
 #include "tls/openssl.h"
@@ -16,6 +17,7 @@ ssl_of(const struct conn *c)
 {
 	struct str name;
 
+	c = c ? conn_socket(c) : NULL;
 	if (!c || !c->xprt || conn_query(c, XPRT_QUERY_NAME, &name) < 0 ||
 		!str_is(name, STR("TLS")))
 		return NULL;

@@ -39,7 +39,7 @@ add_side(struct admin_conn *c, const struct stream *s, int side)
 	void *owner;
 
 	sbuf_addf(&c->out, "%s[fd=%d", side == CLIENT ? "c" : "s", conn->fd);
-	if (conn_is_open(conn) && loop_peek(conn->loop, conn->fd, &in, &owner) == 0)
+	if (conn->fd >= 0 && loop_peek(conn->loop, conn->fd, &in, &owner) == 0)
 		sbuf_addf(&c->out, ",r=%s,w=%s,polled=%s%s%s",
 			  interest_state_name((enum interest_state)in.state[DIR_R]),
 			  interest_state_name((enum interest_state)in.state[DIR_W]),
