@@ -39,6 +39,8 @@ enum h1_piece {
 void h1_body_begin(struct h1_body *b, const struct http_head *h);
 /* True after the last byte of the message. Never true for CLOSE and TUNNEL. */
 int h1_body_is_over(const struct h1_body *b);
+/* True if what comes next belongs to the trailers of its chunks. */
+int h1_body_is_in_trailers(const struct h1_body *b);
 /* Parses p[0..n), n > 0, up to the next change of kind. Returns the kind, and the number of bytes
  * in *len. Must not be called after the end of the message. */
 enum h1_piece h1_body_next(struct h1_body *b, const char *p, size_t n, size_t *len);

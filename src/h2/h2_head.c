@@ -86,7 +86,8 @@ add_placed(struct reading *r, struct http_field f)
 	}
 	f.id = (uint16_t)http_field_id(f.name);
 	f.arrived = 1;
-	r->h->field[r->h->n++] = f;
+	r->h->field[r->h->n] = f;
+	http_count_field(r->h, &f);
 }
 
 static void

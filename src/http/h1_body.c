@@ -301,6 +301,12 @@ h1_body_is_over(const struct h1_body *b)
 	return 0;
 }
 
+int
+h1_body_is_in_trailers(const struct h1_body *b)
+{
+	return b->framing == HTTP_BODY_CHUNKED && b->state >= TRAILER && b->state < OVER;
+}
+
 enum h1_piece
 h1_body_next(struct h1_body *b, const char *p, size_t n, size_t *len)
 {

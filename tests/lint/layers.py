@@ -11,7 +11,7 @@ MAY = {
     'http': ('base/',),
     'table': ('base/',),
     'tls': ('net/', 'cfg/', 'base/', 'event/loop.h'),
-    'h2': ('net/', 'http/', 'base/', 'event/loop.h'),
+    'h2': ('net/', 'http/', 'base/', 'event/loop.h', 'event/profile.h'),
     'rule': ('net/', 'http/', 'cfg/', 'base/'),
     'proxy': ('rule/', 'tls/', 'h2/', 'dns/', 'net/', 'http/', 'table/', 'cfg/', 'base/', 'event/loop.h', 'event/profile.h',
               'event/timer.h'),
@@ -36,7 +36,8 @@ INSIDE = {
         'check': ('log', 'sample', 'backend', 'model'),
         'config': ('check', 'log', 'sample', 'backend', 'model'),
         'http1': ('log', 'sample', 'backend', 'relay', 'model'),
-        'session': ('http1', 'log', 'sample', 'backend', 'relay', 'model'),
+        'http2': ('http1', 'log', 'sample', 'backend', 'relay', 'model'),
+        'session': ('http2', 'http1', 'log', 'sample', 'backend', 'relay', 'model'),
     },
     'app': {
         'config': (),
@@ -59,7 +60,7 @@ ROOMS = {
     'openssl/': ('src/tls/', 'include/tls/', 'src/rule/sample/conv_digest.c'),
     # All other files work on heads.
     'http/h1_': ('src/http/', 'include/http/', 'src/proxy/http1/', 'include/proxy/http1/', 'src/proxy/model/http_txn.c',
-                 'src/proxy/sample/eval.c', 'src/proxy/check/check_expect.c'),
+                 'src/proxy/sample/eval.c', 'src/proxy/check/check_expect.c', 'src/h2/h2_xprt.c', 'include/h2/h2_xprt.h'),
 }
 
 

@@ -1,0 +1,80 @@
+/*
+ * A connection that speaks HTTP/2, of a client or to a server: what it receives makes and feeds
+ * streams (h2/h2_xprt.h), and what the users of these write leaves in one send at the end of the
+ * turn. It is the user's to wait for the connection, and to end it: h2_carrier_wants() says for
+ * what. On the worker that owns the connection.
+ */
+#ifndef TACIT_H2_H2_CARRIER_H
+#define TACIT_H2_H2_CARRIER_H
+
+#include "base/pool.h"
+#include "h2/h2_conn.h"
+#include "net/conn.h"
+
+struct h2_carrier;
+struct h2_xprt;
+
+/* Shared by all carriers of one worker. */
+struct h2_worker {
+	struct pool streams;       /* struct h2_xprt */
+	struct h2_shared shared;
+	struct http_field *field;  /* of a head while it is translated */
+	unsigned int max_fields;
+	struct h2_config client, server; /* of clients' connections, of those to servers */
+};
+
+struct h2_carrier_user {
+	/* A client's request: opens the stream's connection (h2_xprt_open()). 0, or the code with
+	 * which the stream is reset. NULL: the peer is a server. */
+	int (*on_request)(struct h2_carrier *k, const struct http_head *req, struct h2_xprt **out);
+	/* A stream was closed by its user. */
+	void (*on_close)(struct h2_carrier *k);
+	/* Bytes could not be sent, or it is lost or over: h2_carrier_wants() has changed. */
+	void (*on_change)(struct h2_carrier *k);
+};
+
+struct h2_carrier {
+	struct conn *conn;         /* the user's */
+	struct h2_worker *worker;
+	const struct h2_carrier_user *user;
+	struct h2_conn h2;
+	struct list streams;       /* struct h2_xprt.chain */
+	unsigned int n_streams;
+	struct task flush, more;   /* output, and input that has waited */
+	uint8_t is_lost;           /* the connection has failed, or the peer has closed it */
+	uint8_t is_over;           /* GOAWAY: no stream begins any more */
+};
+
+/* 0 or -ERR_NOMEM. A head is no longer than head_size and has at most max_fields. */
+int h2_worker_init(struct h2_worker *w, size_t head_size, unsigned int max_fields) must_check;
+void h2_worker_fini(struct h2_worker *w);
+
+/* Begins HTTP/2 on an open connection: its preface and SETTINGS leave with the first flush. 0 or
+ * -ERR_NOMEM. */
+int h2_carrier_init(struct h2_carrier *k, struct conn *c, struct h2_worker *w,
+	const struct h2_config *cfg, int is_client, const struct h2_carrier_user *user) must_check;
+/* No stream is left. */
+void h2_carrier_fini(struct h2_carrier *k);
+
+/* Reads what has arrived, through a buffer of the caller: the number of bytes. */
+size_t h2_carrier_read(struct h2_carrier *k, char *scratch, size_t size);
+/* Bytes that were read by somebody else. */
+void h2_carrier_input(struct h2_carrier *k, const char *p, size_t n);
+/* Writes what is waiting: the number of bytes. */
+size_t h2_carrier_flush(struct h2_carrier *k);
+/* The connection is lost: all streams are reset. It stays open. */
+void h2_carrier_lose(struct h2_carrier *k);
+/* Sends GOAWAY; streams that run continue. at_once: without a time for those that are on their
+ * way. */
+void h2_carrier_leave(struct h2_carrier *k, int at_once);
+
+/* The directions in which the connection has to be watched. */
+unsigned int h2_carrier_wants(const struct h2_carrier *k);
+/* True if bytes wait for the connection. */
+int h2_carrier_has_output(const struct h2_carrier *k);
+/* True if nothing is left to do: no stream, and it is lost, or over and all is sent. */
+int h2_carrier_has_ended(const struct h2_carrier *k);
+/* True if another stream may begin, to a server. */
+int h2_carrier_has_room(const struct h2_carrier *k);
+
+#endif

@@ -1,0 +1,75 @@
+/*
+ * A stream of HTTP/2 as the transport of a connection (net/conn_stream.h): its user reads and
+ * writes messages as HTTP/1 frames them, and need not know. Bodies with a Content-Length are the
+ * same bytes; others have chunks and trailers (RFC 9112, 7), which are made and removed here, where
+ * the bytes are copied between frames and the user's buffer anyway.
+ *
+ * For a client's stream the head of the request is not among the bytes: it arrives as data
+ * (h2_user.on_request). What the user writes is a response, with its head. For a server's stream
+ * the user writes a request and reads a response, both with their heads.
+ *
+ * On the worker that owns the connection below.
+ */
+#ifndef TACIT_H2_H2_XPRT_H
+#define TACIT_H2_H2_XPRT_H
+
+#include "base/sbuf.h"
+#include "h2/h2_carrier.h"
+#include "h2/h2_conn.h"
+#include "http/h1_body.h"
+#include "net/conn_stream.h"
+
+/* Room for the end of a chunk and the line of the next one. */
+#define H2_XPRT_LINE 24
+
+struct h2_xprt {
+	struct conn_stream link;   /* conn.xprt */
+	struct h2_stream st;
+	struct h2_carrier *carrier;
+	struct list chain;         /* carrier->streams */
+	/* Its user reads the text of heads, then lines and bytes of the body, then the text
+	 * of trailers. */
+	struct sbuf text;
+	size_t text_at, heads_n;   /* given so far; of it: heads */
+	uint64_t left;             /* bytes of the body before the next line */
+	enum http_framing framing; /* of that body */
+	char line[H2_XPRT_LINE];
+	uint8_t line_at, line_n;
+	uint8_t has_chunks;        /* a chunk was given */
+	uint8_t is_read;           /* the end of the message was given */
+	/* Its user writes: */
+	uint8_t is_begun;          /* st is a stream of the connection */
+	uint8_t head_sent;         /* the final head */
+	uint8_t end_sent;          /* END_STREAM, or a reset */
+	enum http_method method;   /* of the request */
+	struct h1_body out;        /* the body after that head */
+	struct sbuf trailers;      /* their text, while it is written */
+};
+
+/*
+ * Opens c, which is closed, as a stream that the carrier has room for (h2_carrier_has_room()), or
+ * has got a request for: 0 or -ERR_NOMEM. req: the request that has arrived, NULL: the user writes
+ * it.
+ */
+int h2_xprt_open(struct h2_carrier *k, struct conn *c, loop_fd_fn *fn, void *owner,
+	const struct http_head *req, struct h2_xprt **out) must_check;
+
+/* --- for h2_carrier.c --- */
+
+/* More of the body, or its end, has arrived. */
+void h2_xprt_on_data(struct h2_xprt *x);
+/* A server's head, or trailers of either side: their text is kept. 0, or a negative reason. */
+int h2_xprt_on_head(struct h2_xprt *x, struct http_head *h) must_check;
+void h2_xprt_on_room(struct h2_xprt *x);
+/* The peer has reset it, or the connection is lost; unprocessed: nothing was done for its request
+ * (RFC 9113, 8.7). */
+void h2_xprt_on_reset(struct h2_xprt *x, int unprocessed);
+
+/* The transport that carries it. */
+static inline struct h2_xprt *
+h2_xprt_of(struct h2_stream *st)
+{
+	return container_of(st, struct h2_xprt, st);
+}
+
+#endif
