@@ -92,7 +92,7 @@ $(TESTS): $(B)/%: $(O)/%.o $(FAKE_LIB) $(LIB)
 # Simulated worlds look at sessions where they are logged, and make allocations fail. Threads of a whole process take turns.
 MEM_WRAP := $(foreach f,malloc calloc realloc aligned_alloc,-Wl,--wrap=$(f))
 SIM_WRAP := $(foreach f,stream_log http_txn_put,-Wl,--wrap=$(f)) $(MEM_WRAP)
-WORLD_UNITS := $(patsubst %.c,$(B)/%,$(wildcard $(foreach d,session relay http1 model backend sample,tests/unit/proxy/$(d)/test_*.c)))
+WORLD_UNITS := $(patsubst %.c,$(B)/%,$(wildcard $(foreach d,session relay http1 http2 model backend sample,tests/unit/proxy/$(d)/test_*.c)))
 PROCESS_TESTS := $(filter $(B)/tests/sim/test_process_% $(B)/tests/sim/test_torture_process,$(TESTS))
 $(PROCESS_TESTS): ALL_LDFLAGS += $(foreach f,thread_start thread_join,-Wl,--wrap=$(f)) $(MEM_WRAP)
 $(filter-out $(PROCESS_TESTS),$(filter $(B)/tests/sim/%,$(TESTS))) $(WORLD_UNITS) $(B)/tests/fuzz/fuzz_fsm $(B)/tests/unit/tls/test_transport_faults: ALL_LDFLAGS += $(SIM_WRAP)

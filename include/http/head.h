@@ -92,6 +92,8 @@ _Static_assert(HTTP_FIELD_IDS <= 64, "a bit for each id");
 void http_head_init(struct http_head *h, enum http_kind kind, struct http_field *field,
 	unsigned int max);
 
+/* "HTTP/1.1", as it is written in logs. */
+struct str http_version_name(enum http_version v);
 enum http_method http_method_of(struct str text);
 /* HTTP_F_OTHER for other names. Case-insensitive. */
 enum http_field_id http_field_id(struct str name);

@@ -19,7 +19,7 @@
 
 enum bind_level { BIND_USER, BIND_OPERATOR, BIND_ADMIN };
 /* `proto` of bind and server lines. */
-enum mux_proto { MUX_ANY, MUX_H1, MUX_NONE };
+enum mux_proto { MUX_ANY, MUX_H1, MUX_H2, MUX_NONE };
 enum bind_severity { BIND_SEVERITY_NONE, BIND_SEVERITY_NUMBER, BIND_SEVERITY_STRING };
 
 /* Interface names: IFNAMSIZ. */

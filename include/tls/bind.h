@@ -88,8 +88,6 @@ struct tls_acceptor {
 
 struct tls_bind {
 	int is_on;                /* `ssl` */
-	int is_http;
-	int has_dropped_http2;    /* of a list of protocols */
 	struct tls_settings set;
 	struct list sources;
 	struct list lines;        /* handshakes search names instead */
@@ -103,7 +101,6 @@ struct tls_bind {
 	char *ticket_file;        /* `tls-ticket-keys`; NULL: none */
 	struct tls_tickets *tickets;
 	struct cfg_where where;
-	struct cfg_where alpn_where; /* of the option `alpn` */
 	char *id; /* the proxy's name: sessions are resumed on lines of the same id only */
 	struct tls_bind_change *change; /* that is prepared (tls_bind_prepare); NULL: none */
 };
@@ -116,7 +113,6 @@ void tls_bind_free(struct tls_bind **b);
 /* The owner of a bind line, for messages and choices. */
 struct tls_bind_use {
 	const char *proxy, *address; /* for messages; the proxy's name is the id, too */
-	int is_http;                 /* its connections speak HTTP/1 */
 };
 
 /* Reads all files that it names. 0, or -1 after the errors were reported. */

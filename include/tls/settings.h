@@ -96,6 +96,8 @@ int tls_alpn_parse(const char *arg, struct tls_bytes *out, char *why) must_check
 int tls_bytes_copy(struct tls_bytes *to, const struct tls_bytes *from) must_check;
 /* Removes protocols that only HTTP/2 and later speak from such a list. True if it had one. */
 int tls_alpn_drop_http2(struct tls_bytes *alpn);
+/* True if it is among them. */
+int tls_alpn_offers_http2(const struct tls_bytes *alpn);
 int tls_error_is_in(const struct tls_error_set *set, int error);
 
 extern const char *const tls_version_name;   /* "OpenSSL 3.0.17 1 Jul 2025" */

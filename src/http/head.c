@@ -32,6 +32,15 @@ static const struct {
 };
 
 /* Methods are case-sensitive (RFC 9110, 9.1). */
+struct str
+http_version_name(enum http_version v)
+{
+	static const char *const names[] = { [HTTP_1_0] = "HTTP/1.0", [HTTP_1_1] = "HTTP/1.1",
+		[HTTP_2] = "HTTP/2.0" };
+
+	return str_of(names[v]);
+}
+
 enum http_method
 http_method_of(struct str text)
 {

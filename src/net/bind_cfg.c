@@ -316,12 +316,17 @@ bind_cfg_proto(struct cfg_ctx *ctx, enum mux_proto *out)
 {
 	const char *s = cfg_arg(ctx, 0);
 
-	if (strcmp(s, "h1") != 0 && strcmp(s, "none") != 0)
+	if (strcmp(s, "h1") == 0)
+		*out = MUX_H1;
+	else if (strcmp(s, "none") == 0)
+		*out = MUX_NONE;
+	else if (strcmp(s, "h2") == 0)
+		*out = MUX_H2;
+	else
 		return cfg_error(ctx, 0,
-			"'proto' : '%.40s' is not supported; there are h1, in mode http, and none, "
-			"in mode tcp.",
+			"'proto' : '%.40s' is not supported; there are h1 and h2, in mode http, "
+			"and none, in mode tcp.",
 			s);
-	*out = *s == 'h' ? MUX_H1 : MUX_NONE;
 	return 0;
 }
 
@@ -387,6 +392,7 @@ opt_shards(struct cfg_ctx *ctx, void *obj)
 
 static const struct cfg_enum bind_proto_words[] = {
 	{ "h1", 0, "HTTP/1, in mode http." },
+	{ "h2", 0, "HTTP/2, in mode http; without TLS its bytes begin at once." },
 	{ "none", 0, "Bytes, in mode tcp." },
 	{ 0 },
 };
@@ -435,9 +441,10 @@ static const struct cfg_opt opts[] = {
 		.dflt = "what the kernel chooses"),
 	OPT("name", 1, opt_name, "<name>", "The sockets' name in the statistics.",
 		.dflt = "none"),
-	OPT("proto", 1, opt_proto, "h1|none",
-		"The protocol of connections; any other than that of the mode is an error.",
-		.dflt = "what the mode needs",
+	OPT("proto", 1, opt_proto, "h1|h2|none",
+		"The protocol of connections; one that the mode does not know is an error.",
+		.dflt = "in mode http what TLS agrees on by alpn, and without TLS what a "
+			"connection begins with; none in mode tcp",
 		.values = bind_proto_words),
 	OPT("severity-output", 1, opt_severity, "none|number|string",
 		"What stands before each message of a stats socket.",
@@ -472,8 +479,11 @@ static const struct cfg_opt opts[] = {
 		.parse = opt_v4v6,
 		.arg = 0,
 		.doc = "Makes an IPv6 socket accept IPv4 connections too." },
-	{ .name = "v6only", .parse = opt_v4v6, .arg = 1, .doc = "Makes an IPv6 socket accept IPv6 "
-		"connections only." },
+	{ .name = "v6only",
+		.parse = opt_v4v6,
+		.arg = 1,
+		.doc = "Makes an IPv6 socket accept IPv6 "
+		       "connections only." },
 	HINT("nice", "<number>", "all connections are treated alike"),
 	HINT("process", "<set>", "there is one process"),
 	{ 0 },

@@ -214,9 +214,6 @@ tls_bind_variant(struct tls_bind *b, const struct tls_settings *own)
 		return NULL;
 	}
 	set.flags &= ~(unsigned int)TLS_WANTS_0RTT;
-	/* HTTP/2 is offered only where bytes are forwarded as they are. */
-	if (b->is_http)
-		b->has_dropped_http2 |= tls_alpn_drop_http2(&set.alpn);
 	for (unsigned int i = 0; i < b->n_variants; i++) {
 		if (tls_settings_equal(&b->variant[i]->set, &set)) {
 			tls_settings_free(&set);

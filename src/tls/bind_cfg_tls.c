@@ -46,8 +46,6 @@ opt_tls_setting(struct cfg_ctx *ctx, void *obj)
 	if (tls_settings_set(&t->set, TLS_AT_BIND, ctx->opt->name, cfg_arg(ctx, 0), why) < 0)
 		return cfg_error(
 			ctx, 0, "'%s' : '%s' : %s.", cfg_kw_name(ctx), ctx->opt->name, why);
-	if (strcmp(ctx->opt->name, "alpn") == 0)
-		t->alpn_where = cfg_arg_where(ctx, 0);
 	return 0;
 }
 

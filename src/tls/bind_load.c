@@ -212,24 +212,11 @@ load_path(struct loading *g, struct tls_source *s, char *path)
 		load_cert_or_bundle(g, path);
 }
 
-/* Warns once of what the last settings offered; `where` is the place of their `alpn`. */
-static void
-warn_of_http2(struct loading *g, const struct cfg_where *where)
-{
-	if (g->b->has_dropped_http2)
-		cfg_diag_add(g->d, CFG_WARNING, where,
-			"'alpn' : there is no HTTP/2: 'h2' is not offered to clients, which use "
-			"HTTP/1.1.");
-	g->b->has_dropped_http2 = 0;
-}
-
 static void
 load_list_line(struct loading *g, char *text, struct cfg_where *at)
 {
 	struct tls_list_line line;
 	char why[TLS_WHY_MAX];
-	const char *word = strstr(text, "alpn ");
-	size_t alpn = word ? (size_t)(word - text) : 0;
 	int r = tls_list_line_parse(text, &line, why);
 
 	if (r) {
@@ -249,12 +236,6 @@ load_list_line(struct loading *g, char *text, struct cfg_where *at)
 			load_failed(g, "out of memory");
 		mem_free(path);
 		g->line = NULL;
-		/* the settings of the bind line were reported there */
-		if (!line.own.alpn.len)
-			g->b->has_dropped_http2 = 0;
-		if (alpn)
-			at->col = (unsigned int)alpn + 1;
-		warn_of_http2(g, at);
 	}
 	tls_settings_free(&line.own);
 }
@@ -411,14 +392,12 @@ tls_bind_load(struct tls_bind *b, struct tls_conf *conf, const struct tls_bind_u
 	char why[TLS_WHY_MAX] = "out of memory";
 
 	b->conf = conf;
-	b->is_http = use->is_http;
 	if (tls_settings_inherit(&b->set, &conf->bind_defaults) < 0 ||
 		!tls_bind_variant(b, &none) || mem_copy_string(&b->id, use->proxy) < 0 ||
 		add_trial(&g) < 0) {
 		load_failed(&g, "out of memory");
 		return -1;
 	}
-	warn_of_http2(&g, &b->alpn_where);
 	list_each(it, &b->sources)
 		load_source(&g, list_entry(it, struct tls_source, link));
 	free_trials(&g);

@@ -432,6 +432,15 @@ tls_settings_copy(struct tls_settings *to, const struct tls_settings *from)
 }
 
 int
+tls_alpn_offers_http2(const struct tls_bytes *alpn)
+{
+	for (size_t at = 0; at < alpn->len; at += (size_t)alpn->p[at] + 1)
+		if (alpn->p[at] == 2 && memcmp(alpn->p + at + 1, "h2", 2) == 0)
+			return 1;
+	return 0;
+}
+
+int
 tls_alpn_drop_http2(struct tls_bytes *alpn)
 {
 	size_t at = 0, to = 0;

@@ -337,3 +337,68 @@
 		  SAY("Host: a\r\nConnection: close\r\n\r\n"), EOF_CLOSE },
 	  .origin = { AWAIT_HEAD, SAY(OK), END }, .to_server = LEN(GET_CLOSE),
 	  .to_client = LEN(CLOSED_OK), .no_torture = 1 },
+
+	/* --- HTTP/2: requests and answers of HTTP/1 in the scripts, sim/h2_wire.h --- */
+#define H2(...) WEB(EDGE, .h2 = 1, __VA_ARGS__)
+/* Timeouts of clients and servers. */
+#define H2_TIMED(c, s)                                                                    \
+	.cfg = { .mode = INTEREST_EDGE, NEAR, .http = 1, .h2 = 1,                         \
+		 .to = { .connect = 5000, .client = c, .server = s, .queue = 5000 } }
+#define H2_GET GET "\r\n"
+#define H2_HELLO AWAIT("HTTP/2 200\r\n"), AWAIT("\r\n\r\nhello")
+	{ .name = "h2_get", H2(), .client = { SAY(H2_GET), H2_HELLO, END },
+	  .origin = { AWAIT_HEAD, SAY(OK), { STEP_WAIT_EOF, 0 } }, .terms = "--", .to_client = 38,
+	  .to_server = LEN(H2_GET), .golden = 1 },
+	{ .name = "h2_get_merged", WEB(MERGED, .h2 = 1), .client = { SAY(H2_GET), H2_HELLO, END },
+	  .origin = { AWAIT_HEAD, SAY(OK), { STEP_WAIT_EOF, 0 } }, .terms = "--", .to_server = LEN(H2_GET), .to_client = 38, .golden = 1 },
+	/* one after the other: the server's connection is used again */
+	{ .name = "h2_get_twice", H2(),
+	  .client = { SAY(H2_GET), H2_HELLO, SAY(H2_GET), H2_HELLO, END },
+	  .origin = { AWAIT_HEAD, SAY(OK), AWAIT_HEAD, SAY(OK), { STEP_WAIT_EOF, 0 } },
+	  .terms = "-- --", .to_server = 2 * LEN(H2_GET), .to_client = 76, .golden = 1 },
+	/* three streams at once, each to a connection of its own: one send for all answers */
+	{ .name = "h2_three_streams", H2(),
+	  .client = { SAY(H2_GET H2_GET H2_GET), H2_HELLO, H2_HELLO, H2_HELLO, END },
+	  .origin = { AWAIT_HEAD, SAY(OK), { STEP_WAIT_EOF, 0 } }, .terms = "-- -- --", .to_server = LEN(H2_GET), .to_client = 114, .golden = 1 },
+	/* bodies of both sides, with and without a length, longer than a window of 64 kB */
+	{ .name = "h2_post", H2(),
+	  .client = { SAY(POST "abc"), { STEP_PAUSE, 10 }, SAY("def"), AWAIT("5\r\nhello\r\n0\r\n\r\n"), END },
+	  .origin = { AWAIT("abcdef"), SAY(CHUNKED LAST), { STEP_WAIT_EOF, 0 } }, .terms = "--", .to_client = 29,
+	  .to_server = LEN(POST "abcdef"), .golden = 1 },
+	{ .name = "h2_post_chunks", H2(),
+	  .client = { SAY(POST_LINE "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"), { STEP_PAUSE, 10 },
+		  SAY("3\r\ndef\r\n0\r\n\r\n"), H2_HELLO, END },
+	  .origin = { AWAIT("3\r\nabc\r\n"), AWAIT("3\r\ndef\r\n0\r\n\r\n"), SAY(OK), { STEP_WAIT_EOF, 0 } },
+	  .terms = "--", .to_server = 77, .to_client = 38, .golden = 1 },
+	{ .name = "h2_long_bodies", H2(.sndbuf = 8192, .rcvbuf = 8192),
+	  .client = { SAY(LONG_POST LONG_BODY), AWAIT("200\r\n"), AWAIT("ij<>"), AWAIT("0123456789abcdefghij<>"), END },
+	  .origin = { AWAIT("0123456789abcdefghij<>"), SAY(LONG_OK LONG_BODY), { STEP_WAIT_EOF, 0 } }, .terms = "--", .to_server = 2250, .to_client = 2236 },
+	/* the server's answer ends with its connection; its trailers */
+	{ .name = "h2_server_closes", H2(),
+	  .client = { SAY(H2_GET), AWAIT("200\r\n"), AWAIT("hello"), AWAIT("0\r\n\r\n"), END },
+	  .origin = { AWAIT_HEAD, SAY("HTTP/1.1 200 OK\r\n\r\nhello"), END }, .terms = "--", .to_server = LEN(H2_GET), .to_client = 29, .golden = 1 },
+	{ .name = "h2_trailers", H2(),
+	  .client = { SAY(H2_GET), AWAIT("hello"), AWAIT("0\r\nx-t: v\r\n\r\n"), END },
+	  .origin = { AWAIT_HEAD, SAY(CHUNKED "0\r\nX-T: v\r\n\r\n"), { STEP_WAIT_EOF, 0 } }, .terms = "--", .to_server = LEN(H2_GET), .to_client = 37,
+	  .golden = 1 },
+	/* the server's answer is cut: the stream is reset, the connection serves another */
+	{ .name = "h2_server_cuts", H2(),
+	  .client = { SAY(H2_GET), AWAIT("200\r\n"), AWAIT("RST 2\n"), END },
+	  .origin = { AWAIT_HEAD, SAY(CUT_OK "hello"), END }, .terms = "SD", .to_server = LEN(H2_GET), .to_client = 47, .golden = 1 },
+	{ .name = "h2_no_server", H2(.server = { { .absent = 1 } }),
+	  .client = { SAY(H2_GET), AWAIT("HTTP/2 503\r\n"), AWAIT("</html>"), END }, .terms = "SC", .to_client = 192, .golden = 1 },
+	/* the client gives one stream up, and goes while another runs */
+	{ .name = "h2_client_resets", H2(),
+	  .client = { SAY(H2_GET), { STEP_PAUSE, 10 }, SAY("RST\n"), { STEP_PAUSE, 10 }, END },
+	  .origin = { AWAIT_HEAD, { STEP_WAIT_EOF, 0 } }, .terms = "CD", .to_server = LEN(H2_GET), .golden = 1 },
+	{ .name = "h2_client_goes", H2(),
+	  .client = { SAY(H2_GET H2_GET), { STEP_PAUSE, 10 }, { STEP_RESET, 0 } },
+	  .origin = { AWAIT_HEAD, { STEP_WAIT_EOF, 0 } }, .terms = "CD CD", .to_server = LEN(H2_GET), .golden = 1 },
+	{ .name = "h2_server_is_late", H2_TIMED(30000, 100),
+	  .client = { SAY(H2_GET), AWAIT("HTTP/2 504\r\n"), AWAIT("</html>"), END },
+	  .origin = { AWAIT_HEAD, { STEP_WAIT_EOF, 0 } }, .terms = "sH", .to_server = LEN(H2_GET), .to_client = 176, .golden = 1 },
+	{ .name = "h2_idle_client", H2_TIMED(100, 30000),
+	  .client = { SAY(H2_GET), H2_HELLO, EOF_CLOSE },
+	  .origin = { AWAIT_HEAD, SAY(OK), { STEP_WAIT_EOF, 0 } }, .terms = "--", .to_server = LEN(H2_GET), .to_client = 38, .golden = 1 },
+	{ .name = "h2_preface_only", H2_TIMED(100, 30000),
+	  .client = { EOF_CLOSE }, .terms = "", .golden = 1 },

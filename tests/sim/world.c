@@ -1,3 +1,5 @@
+#include "proxy/http2/h2_client.h"
+#include "sim/h2_wire.h"
 #include "sim/world.h"
 
 #include <stdarg.h>
@@ -144,6 +146,8 @@ world_wire(struct world *w, enum side side)
 
 	if (w->cfg.tls & 1u << side)
 		return tls_wire_new(&w->tls, side == CLIENT);
+	if (w->cfg.h2 && side == CLIENT)
+		return h2_wire_new();
 	if (!script)
 		return NULL;
 	wire = fake_wire_new();
@@ -424,6 +428,13 @@ tls_memory(const struct world *w)
 	return w->tls.io ? tls_io_memory(w->tls.io) : 0;
 }
 
+static int
+carries_streams(const struct stream *s)
+{
+	return s->state == STREAM_NEW && s->sess->state == SESSION_MULTIPLEX &&
+		s->sess->h2->carrier.n_streams;
+}
+
 /* Invariants between two turns. */
 static void
 check_sessions(struct world *w)
@@ -446,7 +457,8 @@ check_sessions(struct world *w)
 			!(s->state == STREAM_NEW && session_state_is_resting(s->sess->state)))
 			world_error(w, "session %llu rests in %s", (unsigned long long)s->id,
 				    stream_state_name(s->state));
-		if (has_timeouts(w) && !s->timer.pos)
+		/* While a connection carries streams their deadlines apply. */
+		if (has_timeouts(w) && !s->timer.pos && !carries_streams(s))
 			world_error(w, "session %llu has no deadline in %s (directions %s, %s)",
 				    (unsigned long long)s->id, stream_state_name(s->state),
 				    direction_state_name(s->dir[CLIENT].state),

@@ -55,6 +55,7 @@ struct world_config {
 	unsigned int maxhdr;  /* 0: the default */
 	int defer;
 	int announced; /* accept-proxy */
+	int h2;        /* mode http: clients speak HTTP/2 (sim/h2_wire.h) */
 	int socks4;    /* each server is its own SOCKS4 proxy */
 	struct fake_script *client_xprt, *server_xprt; /* transports of the sides; NULL: none */
 	unsigned int tls;     /* sides with TLS, 1 << enum side; without those transports */

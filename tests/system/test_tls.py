@@ -192,16 +192,6 @@ def test_errors(ca, tmp_path):
         assert "c.cfg:4" in done.stderr, done.stderr
 
 
-def test_alpn_h2(ca, tmp_path):
-    """h2 is not offered in mode http, and a warning says so; in mode tcp it is forwarded as it is."""
-    pem = ca.make("h2.pem", "h.test")
-    for mode, warns in (("http", True), ("tcp", False)):
-        done = check(f"frontend f\n mode {mode}\n timeout client 1s\n"
-                     f" bind 127.0.0.1:1 ssl crt {pem} alpn h2,http/1.1\n", tmp_path)
-        assert done.returncode == 0, done.stderr
-        assert ("'h2' is not offered" in done.stderr) == warns
-
-
 def test_garbage(daemon, ca):
     """A plain request, garbage and a client that says nothing on a TLS port: each is closed, and others are served."""
     pem = ca.make("g.pem", "g.test")

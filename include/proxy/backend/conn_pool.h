@@ -66,6 +66,12 @@ conn_pool_server(const struct idle_conn *c)
 /* The session no longer needs it. NULL is allowed. */
 void conn_pool_release(struct engine *e, struct idle_conn **holder);
 
+/* The number of requests that a connection must have carried to be used for another one; first: the
+ * session's first. 0: none may be. */
+unsigned int conn_pool_least_uses(enum http_reuse how, int first);
+/* True if the connection leads where the server is now, and for all clients alike. */
+int conn_pool_leads_to(const struct server *srv, const struct conn *c);
+
 /* Closes those of a server that this worker has: the server takes no more sessions. */
 void conn_pool_drop_server(struct engine *e, struct server *srv);
 /* True if a worker has one, also reserved. This and the next: all workers but the caller's are

@@ -17,12 +17,15 @@
 #include "net/pipe.h"
 #include "net/zerocopy.h"
 #include "proxy/model/eval_scratch.h"
+#include "proxy/model/fsm.h"
 #include "proxy/model/proxy.h"
 #include "rule/sample/var.h"
 
 struct dns_asks;
+struct h2_engine;
 struct log_sink;
 struct services;
+struct session;
 struct stream;
 struct sockbuf;
 struct tls_io;
@@ -102,6 +105,7 @@ struct engine {
 				      * conn_limits.h */
 	uint64_t next_id;            /* engine_next_id() */
 	struct pool session_pool;
+	struct pool substream_pool;  /* struct substream: streams of HTTP/2 clients */
 	struct pool buf_pool;
 	struct pool wide_pool;       /* buffers for heads that have grown: direction_make_room() */
 	struct pool txn_pool;
@@ -110,6 +114,7 @@ struct engine {
 	struct pool extras_pool, tracked_pool;
 	unsigned int n_tracked;      /* engine_allow_tracking() */
 	struct status_set err_codes, fail_codes; /* http-err-codes, http-fail-codes */
+	struct h2_engine *h2;        /* proxy/http2; NULL before the first such connection */
 	struct zerocopy_pool zerocopy;
 	char *scratch;
 	struct eval_scratch eval;
@@ -185,6 +190,11 @@ struct engine {
 	 * (owner: the session), a slot granted to one of our sessions, the turn of a bulk
 	 * transfer. */
 	loop_fd_fn *on_client_io, *on_server_io;
+	/* A new stream of a session whose client's connection carries several: NULL without memory.
+	 * Its client's connection is closed and has to be opened; then it begins with this
+	 * event. */
+	struct stream *(*new_substream)(struct session *sess);
+	void (*begin_substream)(struct stream *s, enum stream_event ev);
 	void (*on_slot)(struct stream *s);
 	void (*on_resolved)(struct stream *s); /* its question to name servers is done */
 	void (*on_service)(struct stream *s);  /* its job has come back: model/service.h */

@@ -89,6 +89,7 @@ struct http_txn {
 	uint8_t after_fails;     /* number of failures of http-after-response:
 				  * HTTP_AFTER_FAILS_MAX */
 	uint8_t is_unsaid;       /* no byte of it has arrived */
+	uint8_t head_is_given;   /* its request's head was not parsed here: `req` is complete */
 	uint8_t is_mute;         /* the local reply is an empty file: nothing is sent */
 	uint8_t slow_reads;      /* consecutive reads that brought few bytes of the request's
 				  * head */

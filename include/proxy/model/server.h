@@ -206,6 +206,7 @@ struct server {
 	struct tls_server *tls;  /* its TLS (tls/connect.h); owned; NULL: there is none */
 	struct rule_expr *sni;   /* the name that is asked for; owned; NULL: none */
 	int sni_varies;          /* it depends on the session */
+	int may_speak_h2;        /* connections are of HTTP/2, or a handshake may agree on it */
 	int sni_needs_request;   /* mode http: it is noted before the request is written */
 	int uweight;             /* run-time weight, initially conf.weight */
 	/* slowstart: proxy/backend/server_state.h. */

@@ -1,5 +1,6 @@
 /*
- * A session: a client's connection. It has one stream, which is a part of it.
+ * A session: a client's connection. It has one stream, which is a part of it; one whose client
+ * speaks HTTP/2 carries many, each with a connection of its own (net/conn_stream.h).
  */
 #ifndef TACIT_PROXY_MODEL_SESSION_H
 #define TACIT_PROXY_MODEL_SESSION_H
@@ -10,6 +11,7 @@
 #include "proxy/model/stream.h"
 #include "rule/sample/var.h"
 
+struct h2_client;
 struct idle_conn;
 struct session_addr_override;
 struct tracked;
@@ -29,7 +31,11 @@ struct session {
 	struct vars vars;       /* of scope sess */
 	struct session_addr_override *endpoints; /* address changes by rules; NULL: none */
 	struct tracked *tracked; /* what its rules track: stream_extras.h; NULL: nothing */
-	struct idle_conn *held; /* mode http: an idle server connection reserved for it */
+	union {
+		struct idle_conn *held; /* mode http: an idle server connection reserved for it,
+					 * see session_held() */
+		struct h2_client *h2;   /* is_multiplexed: the HTTP/2 connection, its streams */
+	};
 	uint32_t requests;      /* mode http: number of requests so far, including the current
 				 * ones */
 	uint8_t state;          /* enum session_state */
@@ -37,8 +43,9 @@ struct session {
 	uint16_t accept_us : 10; /* microseconds that accept_ms leaves out */
 	uint16_t has_header : 1; /* the connection began with a PROXY header */
 	uint16_t held_private : 1; /* `held` is authenticated: other sessions must not use it */
+	uint16_t is_multiplexed : 1; /* its connection carries streams: `h2` is set */
 	/* Its only stream. Until the client is served this stream's buffer, timer and
-	 * task are those of the session. */
+	 * task are those of the session; in MULTIPLEX they always are, and it stays NEW. */
 	struct stream stream;
 	/* The client's address: no more of it than SESSION_SIZE is there. Only the family of a
 	 * unix socket. */
@@ -57,6 +64,28 @@ static inline unsigned int
 stream_shown_state(const struct stream *s)
 {
 	return s->state == STREAM_NEW ? HISTORY_OF_SESSION | s->sess->state : s->state;
+}
+
+/* One of the streams of a session in MULTIPLEX, from engine.substream_pool. */
+struct substream {
+	struct stream stream;
+	struct conn client; /* stream.conn[CLIENT] */
+};
+
+/* True if this is the first request of its client's connection: those that HTTP/2 carries never
+ * are, as in HAProxy. */
+static inline int
+session_is_first_request(const struct stream *s)
+{
+	return s->sess->requests == 1 && !s->is_carried;
+}
+
+/* The server connection reserved for the session of a stream; NULL: none. The streams of a
+ * connection share none. */
+static inline struct idle_conn *
+session_held(const struct session *sess)
+{
+	return likely(!sess->is_multiplexed) ? sess->held : NULL;
 }
 
 /* Makes s a stream of sess; client: its client's connection. */

@@ -115,6 +115,7 @@ struct guess {
 struct server_shard {
 	struct server_stat stat;
 	struct idle_list idle;
+	struct list carriers;    /* struct h2_server.link; next NULL: there never was one */
 	struct guess guess[SERVER_GUESSES];
 	unsigned int seen_changes; /* server.changes that this worker has applied */
 	/* Queues of this worker's sessions; under the backend's lock, as below. */

@@ -103,6 +103,7 @@ struct stream {
 	uint8_t is_private : 1; /* conn[SERVER] is authenticated: other sessions must not use it */
 	uint8_t is_http : 1;    /* its frontend is in mode http, or http_upgrade.c changed it */
 	uint8_t logged : 1;
+	uint8_t is_carried : 1; /* one of several of its client's connection: struct substream */
 	uint8_t hist_n;
 	uint8_t hist[STREAM_HISTORY][2]; /* state, event */
 	/* The members up to `server`, without it, are zero when a request begins

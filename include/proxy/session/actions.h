@@ -7,6 +7,9 @@
 
 /* Actions of sessions: session_actions.c */
 enum session_event session_do_none(struct session *sess);
+enum session_event session_do_multiplex(struct session *sess);
+enum session_event session_do_multiplex_timeout(struct session *sess);
+enum session_event session_do_multiplex_kill(struct session *sess);
 enum session_event session_do_await_client(struct session *sess);
 enum session_event session_do_client_handshake_timeout(struct session *sess);
 enum session_event session_do_client_handshake_abort(struct session *sess);
@@ -43,6 +46,7 @@ enum stream_event stream_do_inspect_last_look(struct stream *s);
 enum stream_event stream_do_relay_last_look(struct stream *s);
 /* http_actions.c */
 enum stream_event stream_do_await_data(struct stream *s);
+enum stream_event stream_do_leave_request(struct stream *s);
 enum stream_event stream_do_read_timeout(struct stream *s);
 enum stream_event stream_do_read_abort(struct stream *s);
 enum stream_event stream_do_answer(struct stream *s);

@@ -15,6 +15,7 @@ struct derived {
 /* One function for each state: sets what differs from zero. */
 void derive_early(const struct stream *s, struct derived *d);
 void derive_header(const struct session *sess, struct derived *d);
+void derive_multiplex(const struct session *sess, struct derived *d);
 void derive_client_handshake(const struct session *sess, struct derived *d);
 void derive_read(const struct stream *s, struct derived *d);
 void derive_tarpit(const struct stream *s, struct derived *d);

@@ -8,6 +8,7 @@
 
 #include "proxy/http1/http_read.h"
 #include "proxy/http1/http_reply.h"
+#include "proxy/http2/h2_client.h"
 #include "net/xprt.h"
 #include "proxy/model/session.h"
 #include "proxy/session/client_handshake.h"

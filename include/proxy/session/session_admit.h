@@ -9,7 +9,7 @@
 int session_admit(struct stream *s, int fd, int *expects) must_check;
 /* The first event, without a PROXY header. */
 enum session_event session_first_event(const struct session *sess) must_check;
-/* Admits a session after its PROXY header and handshake: ADMITTED or DENIED. */
+/* Admits a session after its PROXY header and handshake: ADMITTED, MULTIPLEX or DENIED. */
 enum session_event session_admit_again(struct session *sess) must_check;
 /* The first event of a stream whose session is served, which depends on the mode. */
 enum stream_event stream_first_event(struct stream *s) must_check;

@@ -7,6 +7,8 @@
 /* Handlers of its task and its timer. */
 void stream_on_task(struct task *t);
 void stream_on_timer(struct timer *t);
+/* Raises the event that a handler returned; NONE: does nothing. stream_settle() follows. */
+void stream_raise(struct stream *s, enum stream_event ev);
 /* Raises an event of a session that is not served yet, and begins or ends its stream as it
  * requires. */
 void session_raise(struct session *sess, enum session_event ev);

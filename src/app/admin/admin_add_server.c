@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "proxy/backend/balance.h"
 #include "proxy/backend/conn_pool.h"
+#include "proxy/http2/h2_server.h"
 #include "proxy/check/checker.h"
 #include "proxy/model/proxy.h"
 
@@ -139,7 +140,8 @@ is_in_use(const struct process *p, const struct server *s)
 	for (unsigned int i = 0; i < p->n_workers; i++) {
 		const struct engine *e = &p->workers[i].engine;
 
-		if (has_session_of(e, s) || conn_pool_has_server(e, s))
+		if (has_session_of(e, s) || conn_pool_has_server(e, s) ||
+			h2_server_exists(e, s))
 			return 1;
 	}
 	return 0;

@@ -20,7 +20,6 @@ load_bind(struct config *c, struct sys *sys, const struct proxy *p, struct bind_
 	struct tls_bind_use use = {
 		.proxy = p->name,
 		.address = address,
-		.is_http = p->mode == PROXY_HTTP,
 	};
 
 	if (!list_is_empty(&b->listeners))
@@ -86,10 +85,6 @@ load_server(struct config *c, struct sys *sys, struct server *s, struct cfg_diag
 	const struct cfg_where *where = s->conf.tls.where.file ? &s->conf.tls.where : &s->where;
 	char why[TLS_WHY_MAX];
 
-	if (p->mode == PROXY_HTTP && tls_alpn_drop_http2(&set->alpn))
-		cfg_diag_add(d, CFG_WARNING,
-			s->conf.tls.alpn_where.file ? &s->conf.tls.alpn_where : where,
-			"'alpn' : there is no HTTP/2: 'h2' is not offered to the server.");
 	if (tls_server_load(&s->tls, &c->tls, set, sys, why) == 0) {
 		if (tls_server_ignores_off(s->tls))
 			cfg_diag_add(d, CFG_WARNING, &s->conf.tls.where,

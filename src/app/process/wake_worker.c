@@ -18,6 +18,7 @@
 #include "event/profile.h"
 #include "event/timer.h"
 #include "proxy/backend/conn_pool.h"
+#include "proxy/http2/h2_server.h"
 #include "proxy/backend/queue.h"
 #include "proxy/model/ring_conf.h"
 #include "proxy/model/service.h"
@@ -117,6 +118,7 @@ on_moved(void *worker, struct mail *m)
 	struct worker *w = worker;
 
 	conn_pool_drop_stale(&w->engine, m->arg);
+	h2_server_leave(&w->engine, m->arg, 1);
 }
 PROFILE_NAME(on_moved, moved_mail)
 

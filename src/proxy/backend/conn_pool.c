@@ -326,6 +326,12 @@ is_current(const struct server *srv, const struct conn *c)
 	return c->addr_gen == addr_cell_gen(&srv->addr) && !c->xprt == !srv->xprt;
 }
 
+int
+conn_pool_leads_to(const struct server *srv, const struct conn *c)
+{
+	return is_current(srv, c) && is_one_place(srv);
+}
+
 /* Takes a place among the idle connections of all workers. */
 static int
 enter_idle_total(struct server *srv)
@@ -342,7 +348,7 @@ static int
 is_idle_wanted(const struct engine *e, const struct server *srv, const struct conn *c,
 	unsigned int uses, int is_held)
 {
-	if (!server_is_running(srv) || !is_current(srv, c) || !is_one_place(srv) ||
+	if (!server_is_running(srv) || !conn_pool_leads_to(srv, c) ||
 		(srv->conf.max_reuse >= 0 && uses > (unsigned int)srv->conf.max_reuse))
 		return 0;
 	return is_held || (srv->conf.pool_purge_ms && !e->memory_tight &&
@@ -443,9 +449,8 @@ hand_over_idle(struct engine *e, struct idle_conn *c, loop_fd_fn *fn, void *owne
 	memory_watch(e);
 }
 
-/* The minimum number of requests that a connection must have carried; 0: none may be used. */
-static unsigned int
-least_uses(enum http_reuse how, int first)
+unsigned int
+conn_pool_least_uses(enum http_reuse how, int first)
 {
 	switch (how) {
 	case HTTP_REUSE_NEVER:
@@ -482,7 +487,7 @@ conn_pool_get(struct engine *e, struct server *srv, int first, loop_fd_fn *fn, v
 	struct conn *out, unsigned int *uses)
 {
 	struct idle_list *l = list_of(e, srv);
-	unsigned int least = least_uses(srv->be->http.reuse, first);
+	unsigned int least = conn_pool_least_uses(srv->be->http.reuse, first);
 
 	if (!least)
 		return 0;
@@ -502,7 +507,7 @@ conn_pool_get_named(struct engine *e, struct server *srv, struct str name, int f
 	loop_fd_fn *fn, void *owner, struct conn *out, unsigned int *uses)
 {
 	struct idle_list *l = list_of(e, srv);
-	unsigned int least = least_uses(srv->be->http.reuse, first);
+	unsigned int least = conn_pool_least_uses(srv->be->http.reuse, first);
 	struct list *slot;
 	uint64_t hash;
 	int is_known = 0;

@@ -53,7 +53,7 @@ is_preferred_locked(const struct server *srv)
 static struct server *
 last_server_locked(const struct stream *s)
 {
-	struct server *srv = s->sess->held ? conn_pool_server(s->sess->held) : NULL;
+	struct server *srv = session_held(s->sess) ? conn_pool_server(s->sess->held) : NULL;
 
 	lock_assert_held(&s->be->lock);
 	if (!srv || srv->be != s->be || !server_is_running(srv) || balance_hashes(s->be->balance))

@@ -16,6 +16,8 @@ server_tls_settle(struct server *s)
 	s->sni_needs_request = is_asked &&
 		(rule_expr_needs(s->sni) & (SAMPLE_AT_REQ | SAMPLE_AT_TXN)) != 0;
 	s->sni_varies = is_asked && strncmp(s->conf.tls.sni, "str(", 4) != 0;
+	s->may_speak_h2 = s->conf.proto == MUX_H2 ||
+		(s->conf.tls.is_on && tls_alpn_offers_http2(&s->conf.tls.set.alpn));
 }
 
 int

@@ -363,6 +363,14 @@ check_proto_of(const struct server *s, struct cfg_diag *d)
 	enum check_proto needed =
 		s->be->check.method == CHECK_HTTP ? CHECK_PROTO_H1 : CHECK_PROTO_NONE;
 
+	if (s->conf.check.proto == CHECK_PROTO_DEFAULT && needed == CHECK_PROTO_H1 &&
+		s->conf.proto == MUX_H2) {
+		cfg_diag_add(d, CFG_ALERT, &s->where,
+			"%s '%s': server '%s': health checks over HTTP/2 are not supported here; "
+			"use 'check-proto h1', or 'option tcp-check'.",
+			proxy_kind(s->be), s->be->name, s->name);
+		return -1;
+	}
 	if (s->conf.check.proto == CHECK_PROTO_DEFAULT || s->conf.check.proto == needed)
 		return 0;
 	cfg_diag_add(d, CFG_ALERT, &s->where,

@@ -419,11 +419,9 @@ static const struct cfg_kw kws[] = {
 		"Closes the connection to the server after each response."),
 	PERSISTENCE("httpclose", HTTP_CLOSE, "Closes the connections on both sides after each "
 		"response."),
-	{ .name = "option disable-h2-upgrade",
-		.sections = CFG_FE,
-		.flags = CFG_KW_NO,
-		.class = CFG_HINT,
-		.doc = "HTTP/2 is not supported, and a connection is never upgraded to it" },
+	OPTION("disable-h2-upgrade", CFG_FE, OPT_NO_H2_UPGRADE,
+		"Treats the first bytes of HTTP/2 without TLS as an invalid request. Otherwise a "
+		"client that begins with them speaks HTTP/2."),
 	OPTION("h1-case-adjust-bogus-client", CFG_FE, OPT_H1_CASE_CLIENT,
 		"Writes the headers of responses to clients as h1-case-adjust says."),
 	OPTION("h1-case-adjust-bogus-server", CFG_BE, OPT_H1_CASE_SERVER,

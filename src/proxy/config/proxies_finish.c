@@ -215,15 +215,15 @@ check_reach(const struct proxy *p, struct cfg_diag *d)
 			p->name);
 }
 
-/* `proto` repeats the mode. */
+/* `proto` fits the mode. */
 static void
 check_proto(const struct proxy *p, enum mux_proto proto, const char *of, const char *name,
 	const struct cfg_where *where, struct cfg_diag *d)
 {
 	static const char *const names[] = { [MUX_ANY] = "", [MUX_H1] = "h1",
-		[MUX_NONE] = "none" };
+		[MUX_H2] = "h2", [MUX_NONE] = "none" };
 
-	if (proto && (proto == MUX_H1) != (p->mode == PROXY_HTTP))
+	if (proto && (proto != MUX_NONE) != (p->mode == PROXY_HTTP))
 		cfg_diag_add(d, CFG_ALERT, where,
 			"proxy '%s' : MUX protocol '%s' is not usable for %s'%s'.", p->name,
 			names[proto], of, name);

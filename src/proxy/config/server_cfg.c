@@ -189,6 +189,7 @@ opt_cookie(struct cfg_ctx *ctx, void *obj)
 
 static const struct cfg_enum proto_words[] = {
 	{ "h1", 0, "HTTP/1, in mode http." },
+	{ "h2", 0, "HTTP/2, in mode http; without TLS its bytes begin at once." },
 	{ "none", 0, "Bytes, in mode tcp." },
 	{ 0 },
 };
@@ -230,7 +231,7 @@ static const struct cfg_opt opts[] = {
 		.parse = opt_guid,
 		.syntax = "<string>",
 		.doc = "A name that no other server or proxy has: after a reload counters and "
-			"states are found by it, whatever the server's name is then.",
+		       "states are found by it, whatever the server's name is then.",
 		.only_at_start = 1 },
 	OPT("id", 1, server_opt_id, 0, "<number>", "The server's number in the statistics.",
 		.dflt = "the next free one"),
@@ -262,9 +263,10 @@ static const struct cfg_opt opts[] = {
 		"Interval at which half of the surplus idle connections are closed; 0 keeps "
 		"none.",
 		.dflt = "5 s"),
-	OPT("proto", 1, server_opt_proto, 0, "h1|none",
-		"The protocol of connections; any other than that of the mode is an error.",
-		.dflt = "what the mode needs",
+	OPT("proto", 1, server_opt_proto, 0, "h1|h2|none",
+		"The protocol of connections; one that the mode does not know is an error.",
+		.dflt = "in mode http what TLS agrees on by alpn, and h1 without TLS; none in mode "
+			"tcp",
 		.values = proto_words),
 	OPT_FLAG("stick", non_stick, 0,
 		"The server is stored by stick rules, whatever the defaults say."),

@@ -129,6 +129,7 @@ server_tls_cfg_finish(struct server *s, const struct proxies *ps, struct cfg_dia
 	unsigned int at = SAMPLE_AT_CONN;
 	size_t used;
 
+	server_tls_settle(s);
 	if (r < 0 || !(s->conf.tls.is_on || s->conf.tls.is_off) || !text)
 		return;
 	if (s->be->mode == PROXY_HTTP)

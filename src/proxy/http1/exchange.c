@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "http/hop.h"
+#include "net/conn_stream.h"
 #include "proxy/model/count.h"
 #include "proxy/http1/note_invalid.h"
 #include "proxy/backend/server_observe.h"
@@ -27,6 +28,8 @@
 static int
 connection_has_failed(const struct stream *s)
 {
+	if (unlikely(conn_is_unprocessed(s->conn[SERVER])))
+		return 1;
 	return s->txn->reused && !s->dir[SERVER].bytes && s->dir[CLIENT].head == s->txn->start;
 }
 
@@ -99,8 +102,8 @@ l7_retry_after_loss(struct stream *s, int side)
 int
 l7_retry_is_left_to_client(const struct stream *s)
 {
-	return s->txn->reused && s->sess->requests > 1 && !s->dir[SERVER].bytes &&
-		client_is_there(s);
+	return s->txn->reused && s->sess->requests > 1 && !s->is_carried &&
+		!s->dir[SERVER].bytes && client_is_there(s);
 }
 
 enum stream_event
@@ -164,7 +167,8 @@ exchange_needs_lingering_close(struct stream *s)
 	size_t got;
 	char byte;
 
-	if (t->keep_alive[CLIENT] || c->eof || c->err || c->shut)
+	/* A stream of HTTP/2 is reset without harm to what was sent. */
+	if (t->keep_alive[CLIENT] || c->eof || c->err || c->shut || s->is_carried)
 		return 0;
 	if (s->dir[CLIENT].lookahead || t->client_sent_more)
 		return 1;

@@ -8,6 +8,7 @@
 #include "http/h1_framing.h"
 #include "http/h1_write.h"
 #include "http/hop.h"
+#include "http/uri.h"
 #include "proxy/http1/case_adjust.h"
 #include "proxy/http1/exchange.h"
 #include "proxy/sample/capture.h"
@@ -130,6 +131,23 @@ add_server_name(struct stream *s)
 	return http_add(&s->txn->req, str_of(field), name);
 }
 
+/* A request of HTTP/2 is sent in origin form, as that of a client of HTTP/1.1 would be; its Host
+ * names the authority. */
+static void
+become_http1(struct http_head *req)
+{
+	struct http_uri uri;
+
+	req->version = HTTP_1_1;
+	if (req->method == HTTP_CONNECT)
+		return;
+	http_uri_split(req->target, &uri);
+	if (uri.form != HTTP_FORM_ABSOLUTE)
+		return;
+	req->target = uri.pathq.len ? uri.pathq
+		: req->method == HTTP_OPTIONS ? STR("*") : STR("/");
+}
+
 static int
 write_request(struct stream *s)
 {
@@ -140,6 +158,8 @@ write_request(struct stream *s)
 
 	/* The rules have run and may have changed it. */
 	capture_cookie(s, &t->req);
+	if (t->req.version == HTTP_2)
+		become_http1(&t->req);
 	t->keep_alive[SERVER] = (uint8_t)exchange_may_reuse(s);
 	r = h1_framing_to_fields(&t->req, HTTP_1_1);
 	if (r == 0)

@@ -4,8 +4,11 @@
 
 #include <string.h>
 
+#include "base/err.h"
 #include "base/hash.h"
+#include "h2/h2_frame.h"
 #include "http/h1_message.h"
+#include "http/h1_write.h"
 #include "proxy/model/count.h"
 #include "proxy/model/dns_ask.h"
 #include "proxy/http1/exchange.h"
@@ -30,10 +33,10 @@
 
 /* --- the deadline --- */
 
-/* When a stop closes the connection of this session; TIMER_NEVER: not. They are closed gradually:
- * otherwise all clients would reconnect at once, and some have sent a request already. */
-static uint64_t
-stop_time(const struct stream *s)
+/* They are closed gradually: otherwise all clients would reconnect at once, and some have sent a
+ * request already. */
+uint64_t
+http_stop_time(const struct stream *s)
 {
 	const struct engine *e = s->engine;
 	uint32_t spread = e->shared->stop_spread_ms;
@@ -52,7 +55,7 @@ http_read_is_last(const struct stream *s)
 
 	if (!e->stop_ms)
 		return s->sess->fe->listening == PROXY_STOPPED;
-	return !e->shared->stop_spread_ms || stream_now_ms(s) >= stop_time(s);
+	return !e->shared->stop_spread_ms || stream_now_ms(s) >= http_stop_time(s);
 }
 
 /* A body that is waited for: as in HAProxy the client's own timeout bounds the wait, too. */
@@ -78,7 +81,7 @@ http_read_deadline(const struct stream *s)
 	if (s->sess->requests > (s->txn != NULL) && !s->txn) {
 		uint64_t end = timer_key_after(s->state_ms, rest ? rest : to->client);
 
-		return s->sess->fe->options & OPT_IDLE_CLOSE ? end : MIN(end, stop_time(s));
+		return s->sess->fe->options & OPT_IDLE_CLOSE ? end : MIN(end, http_stop_time(s));
 	}
 	/* A body that is waited for has the times above, or as long as data arrives. */
 	if (!to->http_request || (s->txn && s->txn->head_ms))
@@ -112,6 +115,7 @@ names_more_than_a_path(struct str target)
 	return target.len > 0 && target.p[0] != '/' && target.p[0] != '*';
 }
 
+/* The request's head is complete, its text in the lookahead. */
 static enum stream_event
 complete_head(struct stream *s, size_t used)
 {
@@ -122,7 +126,7 @@ complete_head(struct stream *s, size_t used)
 	t->method = t->asked = t->req.method;
 	t->version = t->req.version;
 	http_line_keep(t);
-	t->is_proxied = (s->sess->fe->options & OPT_PROXY_HEADER) &&
+	t->is_proxied = (s->sess->fe->options & OPT_PROXY_HEADER) && t->version != HTTP_2 &&
 		names_more_than_a_path(t->req.target);
 	capture_fields(s, &t->req);
 	http_count_request(s);
@@ -166,6 +170,19 @@ refuse_head(struct stream *s, enum http_bad why)
 	return request_refuse(s, http_bad_status(why));
 }
 
+/* True if the client's first bytes are the preface of HTTP/2, as far as they have come (RFC 9113,
+ * 3.4). */
+static int
+may_be_http2(const struct stream *s)
+{
+	const struct direction *d = &s->dir[CLIENT];
+	const char *p = d->buf + d->tail;
+
+	return p[0] == H2_PREFACE[0] && s->sess->requests == 1 && !stream_upgraded_to(s) &&
+		!(s->sess->fe->options & OPT_NO_H2_UPGRADE) &&
+		!memcmp(p, H2_PREFACE, MIN(d->lookahead, H2_PREFACE_LEN));
+}
+
 /* Parses new data: the event that follows, or NONE while it waits for more. */
 static enum stream_event
 parse_request(struct stream *s)
@@ -177,6 +194,8 @@ parse_request(struct stream *s)
 
 	if (t->head_ms)
 		return take_body(s);
+	if (unlikely(may_be_http2(s)))
+		return d->lookahead < H2_PREFACE_LEN ? STREAM_EV_NONE : STREAM_EV_MULTIPLEX;
 	switch (h1_parse_request(p, d->buf + d->tail, d->lookahead, &t->req, &used)) {
 	case HTTP_MORE:
 		if (d->tail + d->lookahead == s->engine->bufsize)
@@ -255,6 +274,38 @@ make_room(struct stream *s)
 	return 0;
 }
 
+/* Keeps a copy of the head in the buffer, as if it had been read there. 0 or -ERR_RANGE. */
+static int
+copy_head(struct stream *s, const struct http_head *req)
+{
+	struct direction *d = &s->dir[CLIENT];
+	struct http_txn *t = s->txn;
+	struct http_field *field = t->req.field;
+	unsigned int max = t->req.max;
+	size_t n = h1_size(req);
+	char *to = d->buf + d->tail;
+
+	if (n > s->engine->bufsize - d->tail || req->n > max)
+		return -ERR_RANGE;
+	memcpy(field, req->field, req->n * sizeof(*field));
+	t->req = *req;
+	t->req.field = field;
+	t->req.max = max;
+	n = http_pack(&t->req, to, to);
+	d->lookahead = (uint32_t)n;
+	t->h1[CLIENT]->parser.at = (uint32_t)n;
+	t->head_is_given = 1;
+	return 0;
+}
+
+int
+http_read_given(struct stream *s, const struct http_head *req)
+{
+	if (begin_request(s) < 0 || make_room(s) < 0)
+		return -ERR_NOMEM;
+	return copy_head(s, req);
+}
+
 /* A request that only lacks its body is not dropped before the rules have run. */
 static enum stream_event
 client_gone(struct stream *s)
@@ -305,6 +356,13 @@ http_read_awaits_name(const struct stream *s)
 	return s->txn && exchange_has_request(s->txn) && dns_ask_is_pending(s);
 }
 
+/* True if its head has come as data, its texts in the lookahead (HTTP/2), and is new. */
+static int
+has_given_head(const struct stream *s)
+{
+	return s->txn && s->txn->head_is_given && !s->txn->head_ms;
+}
+
 enum stream_event
 http_read(struct stream *s)
 {
@@ -313,6 +371,11 @@ http_read(struct stream *s)
 	struct io_step step = io_more(d->lookahead && !s->txn);
 
 	d->waits_for_buffer = 0;
+	if (unlikely(has_given_head(s))) {
+		step = io_event(complete_head(s, d->lookahead));
+		if (step.ev != STREAM_EV_NONE)
+			return step.ev;
+	}
 	if (s->extras && s->extras->asks && s->txn && s->txn->head_ms && !dns_ask_is_pending(s)) {
 		step = io_event(request_process(s));
 		if (step.ev != STREAM_EV_NONE)

@@ -117,7 +117,7 @@ http_reply_drains(const struct stream *s)
 {
 	const struct conn *c = s->conn[CLIENT];
 
-	if (!is_out(&s->dir[SERVER]) || c->err)
+	if (!is_out(&s->dir[SERVER]) || c->err || s->is_carried)
 		return 0;
 	return conn_is_ending(c) || (!c->eof && (c->shut || !exchange_has_request(s->txn)));
 }

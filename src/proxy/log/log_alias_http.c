@@ -90,7 +90,7 @@ put_HV(struct log_render *r)
 {
 	const struct http_txn *t = r->s->txn;
 
-	put_part(r, t && t->version == HTTP_1_0 ? STR("HTTP/1.0") : STR("HTTP/1.1"));
+	put_part(r, http_version_name(t ? t->version : HTTP_1_1));
 }
 
 /* --- the response --------------------------------------------------------------------------- */

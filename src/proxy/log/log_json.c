@@ -122,7 +122,7 @@ put_version(struct json *j)
 {
 	const struct http_txn *t = txn_with_line(j);
 
-	put_name(j, !t ? NULL : t->version == HTTP_1_0 ? "HTTP/1.0" : "HTTP/1.1");
+	put_name(j, t ? http_version_name(t->version).p : NULL);
 }
 
 static void

@@ -59,7 +59,7 @@ http_txn_get(struct stream *s)
 	t->began_wall_ns = loop_wall_ns(e->loop);
 	t->idle_ms = t->began_ms - s->state_ms;
 	s->txn = t;
-	t->id = s->sess->requests++ ? engine_next_id(e) : s->id;
+	t->id = s->sess->requests++ && !s->is_carried ? engine_next_id(e) : s->id;
 	return t;
 }
 

@@ -15,6 +15,7 @@ uint64_t
 memory_live(const struct engine *e)
 {
 	return (uint64_t)e->session_pool.live * e->session_pool.size +
+		(uint64_t)e->substream_pool.live * e->substream_pool.size +
 		(uint64_t)e->buf_pool.live * e->buf_pool.size +
 		(uint64_t)e->wide_pool.live * e->wide_pool.size +
 		(uint64_t)e->idle.pool.live * e->idle.pool.size +
@@ -31,6 +32,7 @@ uint64_t
 memory_used(const struct engine *e)
 {
 	return memory_live(e) + (uint64_t)e->session_pool.kept * e->session_pool.size +
+		(uint64_t)e->substream_pool.kept * e->substream_pool.size +
 		(uint64_t)e->buf_pool.kept * e->buf_pool.size +
 		(uint64_t)e->wide_pool.kept * e->wide_pool.size +
 		(uint64_t)e->idle.pool.kept * e->idle.pool.size +
@@ -59,6 +61,7 @@ memory_bound(struct engine *e, uint64_t max)
 	if (!max)
 		return;
 	keep_less(&e->session_pool, max / KEEP / 2);
+	keep_less(&e->substream_pool, max / KEEP / 2);
 	keep_less(&e->buf_pool, max / KEEP);
 	keep_less(&e->wide_pool, max / KEEP / 2);
 	keep_less(&e->idle.pool, max / KEEP / 2);

@@ -51,7 +51,7 @@ speculation_expect_answer(struct stream *s)
 {
 	struct conn *c = s->conn[SERVER];
 
-	if ((!s->txn && loop_mode(c->loop) == INTEREST_UNMERGED) ||
+	if (conn_is_stream(c) || (!s->txn && loop_mode(c->loop) == INTEREST_UNMERGED) ||
 		!server_guess(srv_shard(s, s->srv), s->txn ? SERVER_QUICK : SERVER_BRIEF))
 		return;
 	s->speculates_read[SERVER] = 1;

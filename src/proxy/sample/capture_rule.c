@@ -84,7 +84,7 @@ fetch_version(const struct rule_args *a, struct sample_ctx *cx, struct sample *s
 	if (!t || (a->kind == CAPTURE_REQUEST ? !t->head_ms : !t->has_res_version))
 		return 0;
 	v = a->kind == CAPTURE_REQUEST ? t->version : t->res_version;
-	sample_set_str(s, v == HTTP_1_0 ? STR("HTTP/1.0") : STR("HTTP/1.1"));
+	sample_set_str(s, http_version_name(v));
 	return 1;
 }
 

@@ -329,11 +329,14 @@ fetch_stopping(const struct rule_args *a unused, struct sample_ctx *cx, struct s
 	return x != NULL;
 }
 
-/* Mode http uses HTTP/1 on both sides. */
+/* A connection without a descriptor is a stream of one that speaks HTTP/2. */
 static int
-fetch_major(const struct rule_args *a unused, struct sample_ctx *cx unused, struct sample *s)
+fetch_major(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
-	sample_set_int(s, 1);
+	const struct stream *x = cx->stream;
+	const struct conn *c = x ? x->conn[a->kind] : NULL;
+
+	sample_set_int(s, c && conn_is_stream(c) ? 2 : 1);
 	return 1;
 }
 
@@ -356,13 +359,14 @@ fetch_major(const struct rule_args *a unused, struct sample_ctx *cx unused, stru
 #define BACK_OF_SESSION .needs = SAMPLE_AT_BACK
 #define LAST_RULE(n, type, which, text)                                                  \
 	{ .name = n, CONN, .out = type, .fetch = fetch_last_rule, .kind = which, .doc = text }
-#define MAJOR(n, scope, text)                                                            \
-	{ .name = n, scope, .out = SAMPLE_SINT, .fetch = fetch_major, .doc = text }
+#define MAJOR(n, scope, side, text)                                                      \
+	{ .name = n, scope, .out = SAMPLE_SINT, .fetch = fetch_major, .kind = side, .doc = text }
 
 const struct rule_fetch session_fetches[] = {
 	IP("bc_dst", SRV, SERVER_PEER, "The address of the server."),
 	PORT("bc_dst_port", SRV, SERVER_PEER, "The port of the server."),
-	MAJOR("bc_http_major", SRV, "The major version of HTTP on the server's side: 1."),
+	MAJOR("bc_http_major", SRV, SERVER,
+		"The major version of HTTP on the server's side: 1 or 2."),
 	IP("bc_src", SRV, SERVER_OWN, "The local address of the connection to the server."),
 	PORT("bc_src_port", SRV, SERVER_OWN, "The local port of the connection to the server."),
 	NUMBER("be_id", BACK, BE_ID, "The number of the backend."),
@@ -381,7 +385,8 @@ const struct rule_fetch session_fetches[] = {
 	IP("fc_dst", CONN, FRONT_OWN, "As dst; only tcp-request connection rules change it."),
 	PORT("fc_dst_port", CONN, FRONT_OWN,
 		"As dst_port; only tcp-request connection rules change it."),
-	MAJOR("fc_http_major", CONN, "The major version of HTTP on the client's side: 1."),
+	MAJOR("fc_http_major", CONN, CLIENT,
+		"The major version of HTTP on the client's side: 1 or 2."),
 	IP("fc_src", CONN, FRONT_PEER, "As src; only tcp-request connection rules change it."),
 	PORT("fc_src_port", CONN, FRONT_PEER,
 		"As src_port; only tcp-request connection rules change it."),
@@ -570,7 +575,7 @@ fetch_first(const struct rule_args *a unused, struct sample_ctx *cx, struct samp
 
 	if (!x)
 		return 0;
-	sample_set_bool(s, x->sess->requests <= 1);
+	sample_set_bool(s, x->sess->requests <= 1 && !x->is_carried);
 	return 1;
 }
 

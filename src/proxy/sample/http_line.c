@@ -23,7 +23,8 @@ http_line_keep(struct http_txn *t)
 	t->line_method = keep_part(t, h->method_text);
 	(void)keep_part(t, STR(" "));
 	t->line_target = keep_part(t, h->target);
-	(void)keep_part(t, h->version == HTTP_1_0 ? STR(" HTTP/1.0") : STR(" HTTP/1.1"));
+	(void)keep_part(t, STR(" "));
+	(void)keep_part(t, http_version_name(h->version));
 }
 
 void

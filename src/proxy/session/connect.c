@@ -9,6 +9,7 @@
 #include "net/outbound.h"
 #include "proxy/model/addr_override.h"
 #include "proxy/backend/conn_pool.h"
+#include "proxy/http2/h2_server.h"
 #include "proxy/model/count.h"
 #include "proxy/session/connect_source.h"
 #include "proxy/session/connect_tls.h"
@@ -40,16 +41,19 @@ connect_reuse(struct stream *s)
 	struct engine *e = s->engine;
 	struct conn *c = s->conn[SERVER];
 
-	if (s->sess->held && conn_pool_server(s->sess->held) == s->srv &&
+	if (session_held(s->sess) && conn_pool_server(s->sess->held) == s->srv &&
 		proxy_protocol_matches(s, &s->sess->held->conn) &&
 		connect_source_is(s, &s->sess->held->conn) &&
 		connect_tls_is(s, &s->sess->held->conn)) {
 		s->is_private = s->sess->held_private;
 		return conn_pool_take_held(e, &s->sess->held, e->on_server_io, s, c, &s->uses);
 	}
+	if (unlikely(s->srv->may_speak_h2) && h2_server_join(s))
+		return 1;
 	if (unlikely(s->srv->sni_varies))
 		return connect_tls_reuse(s);
-	return conn_pool_get(e, s->srv, s->sess->requests == 1, e->on_server_io, s, c, &s->uses);
+	return conn_pool_get(
+		e, s->srv, session_is_first_request(s), e->on_server_io, s, c, &s->uses);
 }
 
 int

@@ -13,6 +13,7 @@
 #include "proxy/backend/balance.h"
 #include "proxy/backend/server_observe.h"
 #include "proxy/http1/response.h"
+#include "proxy/http2/h2_server.h"
 #include "proxy/model/termination.h"
 #include "proxy/session/connect.h"
 #include "proxy/session/connect_source.h"
@@ -239,6 +240,10 @@ stream_do_established(struct stream *s)
 	/* The client could not send anything meanwhile: its timeout starts now. */
 	s->last_ms[CLIENT] = s->last_ms[SERVER] = now;
 	stream_log_step(s, LOG_STEP_CONNECT);
+	if (unlikely(h2_server_speaks(s)) && h2_server_begin(s) < 0) {
+		stream_set_term(s, 'R', 'C');
+		return stream_failure_event(s, 503);
+	}
 	if (s->txn) {
 		s->dir[CLIENT].ops = &http_request_ops;
 		s->dir[SERVER].ops = &http_response_ops;

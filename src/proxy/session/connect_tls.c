@@ -129,7 +129,7 @@ connect_tls_reuse(struct stream *s)
 	int r = 0;
 
 	if (name_to_ask(s, a, &name) == 0)
-		r = conn_pool_get_named(s->engine, s->srv, name, s->sess->requests == 1,
+		r = conn_pool_get_named(s->engine, s->srv, name, session_is_first_request(s),
 			s->engine->on_server_io, s, s->conn[SERVER], &s->uses);
 	arena_release(a, mark);
 	return r;

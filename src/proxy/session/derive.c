@@ -7,6 +7,7 @@
 #include "proxy/relay/speculation.h"
 #include "proxy/http1/http_read.h"
 #include "proxy/http1/http_reply.h"
+#include "proxy/http2/h2_client.h"
 #include "proxy/session/tcp_content_rules.h"
 
 /* pending[side]: bytes from there, here or in the kernel, have to be sent first. */
@@ -173,6 +174,13 @@ derive_header(const struct session *sess, struct derived *d)
 }
 
 /* The same: neither does a slow handshake. */
+void
+derive_multiplex(const struct session *sess, struct derived *d)
+{
+	d->wants[CLIENT] = h2_client_wants(sess);
+	d->deadline = h2_client_deadline(sess);
+}
+
 void
 derive_client_handshake(const struct session *sess, struct derived *d)
 {

@@ -11,6 +11,7 @@
 #include "proxy/model/http_txn.h"
 #include "proxy/model/stream_extras.h"
 #include "proxy/backend/conn_pool.h"
+#include "proxy/http2/h2_engine.h"
 #include "proxy/backend/server_state.h"
 #include "proxy/relay/bulk.h"
 #include "proxy/session/conn_limits.h"
@@ -75,6 +76,7 @@ engine_init(struct engine *e, struct sys *sys, struct loop *loop, unsigned int b
 	session_hooks(e);
 	e->on_server_change = server_change_apply;
 	pool_init(&e->session_pool, "session", SESSION_SIZE, SESSIONS_KEPT);
+	pool_init(&e->substream_pool, "stream", sizeof(struct substream), SESSIONS_KEPT);
 	pool_init(&e->buf_pool, "buffer", bufsize, BUFS_KEPT);
 	pool_init(&e->wide_pool, "wide", (size_t)WIDE_BUFS * bufsize, WIDE_KEPT);
 	bulk_init(e);
@@ -132,6 +134,8 @@ engine_fini(struct engine *e)
 	conn_limits_stop_rates(e);
 	zerocopy_fini(&e->zerocopy);
 	pool_fini(&e->session_pool);
+	pool_fini(&e->substream_pool);
+	engine_h2_fini(e);
 	pool_fini(&e->buf_pool);
 	pool_fini(&e->wide_pool);
 	pool_fini(&e->txn_pool);

@@ -33,6 +33,16 @@ stream_do_await_data(struct stream *s)
 	return STREAM_EV_NONE;
 }
 
+/* The bytes are those of HTTP/2, and the session's; there is no request. */
+enum stream_event
+stream_do_leave_request(struct stream *s)
+{
+	http_txn_put(s);
+	captures_end(s);
+	s->logged = 1;
+	return STREAM_EV_NONE;
+}
+
 /* --- a head that does not come --- */
 
 /* No byte of a request has arrived: no reply, no log line. */
@@ -295,10 +305,12 @@ keep_server(struct stream *s)
 		(s->srv && (s->srv->conf.proxy_header ||
 				   source_is_of_client(&s->srv->conf.source)));
 
-	if (!conn_is_open(s->conn[SERVER]) || !s->txn->keep_alive[SERVER] ||
+	if (!conn_is_open(s->conn[SERVER]) || conn_is_stream(s->conn[SERVER]) ||
+		!s->txn->keep_alive[SERVER] ||
 		s->dir[CLIENT].state != DIRECTION_DONE || s->dir[SERVER].state != DIRECTION_DONE)
 		return;
-	if (own && !s->txn->keep_alive[CLIENT])
+	/* The streams of a connection share no server connection of their client. */
+	if (own && (!s->txn->keep_alive[CLIENT] || s->is_carried))
 		return;
 	if (own) {
 		conn_pool_release(e, &s->sess->held);

@@ -264,7 +264,9 @@ first_io(struct stream *s)
 	if (unlikely(conn_awaits_handshake(s->conn[SERVER])))
 		return handshake_try(s);
 	/* A proxy has to be asked for the server first. */
-	sent = unlikely(s->srv->conf.socks4.len) ? 0 : speculation_send(s);
+	sent = unlikely(s->srv->conf.socks4.len || s->srv->conf.proto == MUX_H2)
+		? 0
+		: speculation_send(s);
 	if (sent < 0)
 		return STREAM_EV_REFUSED;
 	if (sent > 0)

@@ -4,6 +4,7 @@
 
 #include "base/atomic.h"
 #include "proxy/backend/conn_pool.h"
+#include "proxy/http2/h2_server.h"
 #include "proxy/session/session.h"
 
 static void
@@ -44,6 +45,7 @@ server_change_apply(struct engine *e, struct server *srv)
 		return;
 	}
 	conn_pool_drop_server(e, srv);
+	h2_server_leave(e, srv, 0);
 	if (srv->conf.check.shutdown_on_down)
 		kill_sessions_on(e, srv, 'D');
 }

@@ -13,6 +13,7 @@
 #include "proxy/session/conn_limits.h"
 #include "proxy/sample/capture.h"
 #include "proxy/model/addr_override.h"
+#include "proxy/http2/h2_client.h"
 #include "proxy/model/http_txn.h"
 #include "proxy/backend/conn_pool.h"
 #include "proxy/model/memory.h"
@@ -60,8 +61,11 @@ session_on_end(struct task *t)
 	struct listener *ln = sess->listener;
 	struct proxy *fe = sess->fe;
 
+	if (unlikely(sess->is_multiplexed))
+		h2_client_free(sess);
+	else
+		conn_pool_release(e, &sess->held);
 	stream_fini(s);
-	conn_pool_release(e, &sess->held);
 	session_free(sess);
 
 	atomic_write(&e->n_sessions, e->n_sessions - 1);
@@ -72,6 +76,19 @@ session_on_end(struct task *t)
 	conn_limits_left_process(e);
 }
 PROFILE_NAME(session_on_end, session_end)
+
+/* The last task of a stream that is not a part of its session. */
+void
+substream_on_end(struct task *t)
+{
+	struct stream *s = container_of(t, struct stream, task);
+	struct engine *e = s->engine;
+
+	stream_fini(s);
+	pool_put(&e->substream_pool, container_of(s, struct substream, stream));
+	memory_watch(e);
+}
+PROFILE_NAME(substream_on_end, stream_end)
 
 static void
 store_peer(struct session *sess, const struct addr *peer)
@@ -99,6 +116,31 @@ stream_init(struct stream *s, struct session *sess, struct conn *client, struct 
 	s->term[0] = s->term[1] = '-';
 	s->id = engine_next_id(e);
 	s->state_ms = s->last_ms[CLIENT] = loop_now_ms(e->loop);
+}
+
+struct stream *
+substream_new(struct session *sess)
+{
+	struct engine *e = sess->stream.engine;
+	struct substream *sub =
+		memory_reserve(e, &e->substream_pool) ? pool_get(&e->substream_pool) : NULL;
+
+	if (!sub)
+		return NULL;
+	memset(sub, 0, sizeof(*sub));
+	conn_init(&sub->client);
+	stream_init(&sub->stream, sess, &sub->client, e);
+	sub->stream.is_carried = 1;
+	list_append(&e->streams, &sub->stream.link);
+	memory_watch(e);
+	return &sub->stream;
+}
+
+void
+substream_begin(struct stream *s, enum stream_event ev)
+{
+	stream_raise(s, ev);
+	stream_settle(s);
 }
 
 static struct session *
@@ -168,7 +210,7 @@ engine_soft_stop(struct engine *e)
 	list_each_safe(it, &e->streams) {
 		struct stream *s = list_entry(it, struct stream, link);
 
-		if (s->state == STREAM_READ)
+		if (s->state == STREAM_READ || s->sess->state == SESSION_MULTIPLEX)
 			stream_settle(s);
 	}
 }

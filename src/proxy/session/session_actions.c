@@ -5,6 +5,7 @@
 #include "base/counter.h"
 #include "net/xprt.h"
 #include "proxy/model/count.h"
+#include "proxy/http2/h2_client.h"
 #include "proxy/model/termination.h"
 #include "proxy/relay/direction.h"
 #include "proxy/session/client_handshake.h"
@@ -65,6 +66,34 @@ session_do_client_handshake_abort(struct session *sess)
 	session_set_conn_err(
 		sess, x && x->failure ? (enum conn_err)x->failure : CONN_ERR_TLS_FAILED);
 	return SESSION_EV_NONE;
+}
+
+/* --- several streams --- */
+
+enum session_event
+session_do_multiplex(struct session *sess)
+{
+	struct stream *s = &sess->stream;
+
+	/* Its streams are logged, each by itself. */
+	s->logged = 1;
+	s->state_ms = stream_now_ms(s);
+	if (h2_client_begin(sess) < 0)
+		return SESSION_EV_DENIED;
+	stream_post(s, STREAM_EV_NONE);
+	return SESSION_EV_NONE;
+}
+
+enum session_event
+session_do_multiplex_timeout(struct session *sess)
+{
+	return h2_client_late(sess);
+}
+
+enum session_event
+session_do_multiplex_kill(struct session *sess)
+{
+	return h2_client_kill(sess);
 }
 
 /* --- the deadline has passed: bytes that came before it are read first

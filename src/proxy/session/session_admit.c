@@ -142,11 +142,32 @@ session_admit(struct stream *s, int fd, int *expects)
 	return 0;
 }
 
+/* True if its bytes are HTTP/2, by the bind line, or because the handshake has agreed on it. */
+static int
+speaks_http2(const struct session *sess)
+{
+	struct str name;
+
+	if (!sess->stream.is_http || sess->listener->bind->proto == MUX_H1)
+		return 0;
+	if (sess->listener->bind->proto == MUX_H2)
+		return 1;
+	return unlikely(sess->conn.xprt != NULL) &&
+		conn_query(&sess->conn, XPRT_QUERY_PROTOCOL, &name) == 0 &&
+		str_is(name, STR("h2"));
+}
+
+static enum session_event
+serve_event(const struct session *sess)
+{
+	return unlikely(speaks_http2(sess)) ? SESSION_EV_MULTIPLEX : SESSION_EV_ADMITTED;
+}
+
 enum session_event
 session_first_event(const struct session *sess)
 {
 	return unlikely(conn_awaits_handshake(&sess->conn)) ? SESSION_EV_AWAIT_CLIENT_HANDSHAKE
-							    : SESSION_EV_ADMITTED;
+							    : serve_event(sess);
 }
 
 enum stream_event
@@ -176,5 +197,5 @@ session_admit_again(struct session *sess)
 		return SESSION_EV_DENIED;
 	}
 	count_session(s, none);
-	return SESSION_EV_ADMITTED;
+	return serve_event(sess);
 }

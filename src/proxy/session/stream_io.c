@@ -14,14 +14,16 @@
 #include "proxy/session/session_admit.h"
 #include "proxy/session/stream_post.h"
 
-/* Raises the event that a handler returned; NONE: does nothing. stream_settle() follows. */
-static void
+void
 stream_raise(struct stream *s, enum stream_event ev)
 {
 	stream_event(s, ev);
 	/* The backend is known now: some log lines need no more. */
 	if (ev == STREAM_EV_ACCEPTED || ev == STREAM_EV_PASSED)
 		stream_log_early(s);
+	/* Bytes of HTTP/2 that were read as a request are the session's. */
+	if (unlikely(s->state == STREAM_NEW) && s->sess->state == SESSION_SERVING)
+		session_raise(s->sess, SESSION_EV_MULTIPLEX);
 }
 
 void
@@ -41,8 +43,12 @@ session_raise(struct session *sess, enum session_event ev)
 void
 stream_end(struct stream *s)
 {
-	if (s->state == STREAM_NEW)
+	if (s->state == STREAM_NEW) {
 		session_event(s->sess, SESSION_EV_KILL);
+		/* The streams that it carries end first. */
+		if (s->sess->state != SESSION_CLOSED)
+			return;
+	}
 	stream_event(s, STREAM_EV_KILL);
 }
 
@@ -196,6 +202,8 @@ session_hooks(struct engine *e)
 	e->on_service = on_service;
 	e->on_slot = on_slot;
 	e->on_bulk_turn = on_bulk_turn;
+	e->new_substream = substream_new;
+	e->begin_substream = substream_begin;
 }
 
 void
@@ -228,9 +236,13 @@ stream_settle(struct stream *s)
 	}
 	stream_count_bytes(s);
 	if (s->state == STREAM_CLOSED) {
-		session_event(s->sess, SESSION_EV_ENDED);
 		timer_stop(loop_timers(l), &s->timer);
-		s->task.fn = session_on_end;
+		if (likely(!s->is_carried)) {
+			session_event(s->sess, SESSION_EV_ENDED);
+			s->task.fn = session_on_end;
+		} else {
+			s->task.fn = substream_on_end;
+		}
 		loop_post_end(l, &s->task);
 		return;
 	}

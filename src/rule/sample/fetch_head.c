@@ -37,10 +37,12 @@ static int
 fetch_head_version(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
 	const struct http_head *h = fetch_head_of(cx, (enum fetch_side)a->kind, s);
+	struct str v;
 
 	if (!h)
 		return 0;
-	sample_set_str(s, h->version == HTTP_1_0 ? STR("1.0") : STR("1.1"));
+	v = http_version_name(h->version);
+	sample_set_str(s, (struct str){ v.p + strlen("HTTP/"), v.len - strlen("HTTP/") });
 	return 1;
 }
 
@@ -375,7 +377,7 @@ fetch_counted(const struct rule_args *a, struct sample_ctx *cx, struct sample *s
 #define INT(n, side) FIELD(n, side, AS_INT, .out = SAMPLE_SINT, .doc = INT_DOC)
 #define VERSION(n, side)                                                                 \
 	{ .name = n, SIDE_##side, .out = SAMPLE_STR, .fetch = fetch_head_version,              \
-		.kind = FETCH_##side, .match = "str", .doc = "The version: 1.0 or 1.1." }
+		.kind = FETCH_##side, .match = "str", .doc = "The version: 1.0, 1.1 or 2.0." }
 #define NAMES(n, side)                                                                   \
 	{ .name = n, SIDE_##side, .arg = { ARG_STR }, .syntax = "[<delimiter>]",          \
 		.out = SAMPLE_STR, .fetch = fetch_names, .kind = FETCH_##side,            \

@@ -169,7 +169,7 @@ test_refused_certificates(void **state)
 		g.dir, g.dir);
 	bind_rig_write(&g, "list", text);
 	bind_rig_source(&g, TLS_SOURCE_LIST, "list");
-	assert_int_equal(bind_rig_try_load(&g, 1), -1);
+	assert_int_equal(bind_rig_try_load(&g), -1);
 	assert_int_equal(g.diag.nentry, 1);
 	assert_true(bind_rig_says(&g, "w.pem': ee key too small"));
 	assert_int_equal(g.diag.entry[0].where.line, 3);
@@ -186,7 +186,7 @@ test_crt_list_errors(void **state)
 	(void)state;
 	bind_rig_write(&g, "list", "# a remark\nno.pem\nno.pem [bad]\n");
 	bind_rig_source(&g, TLS_SOURCE_LIST, "list");
-	assert_int_equal(bind_rig_try_load(&g, 1), -1);
+	assert_int_equal(bind_rig_try_load(&g), -1);
 	assert_true(bind_rig_says(&g, "unable to stat SSL certificate"));
 	assert_true(bind_rig_says(&g, "unknown ssl keyword bad"));
 	at = &g.diag.entry[0].places;
@@ -199,7 +199,7 @@ static void
 test_load_errors(void **state)
 {
 	(void)state;
-	assert_int_equal(bind_rig_try_load(&g, 1), -1);
+	assert_int_equal(bind_rig_try_load(&g), -1);
 	assert_true(bind_rig_says(&g, "no SSL certificate specified for bind '1.2.3.4:5'"));
 }
 
@@ -210,7 +210,7 @@ test_bad_ciphers(void **state)
 	bind_rig_cert(&g, "a.pem", rig_ec(), "a.test", NULL);
 	bind_rig_source(&g, TLS_SOURCE_CRT, "a.pem");
 	bind_rig_set(&g, "ciphers", "NO-SUCH");
-	assert_int_equal(bind_rig_try_load(&g, 1), -1);
+	assert_int_equal(bind_rig_try_load(&g), -1);
 	assert_true(bind_rig_says(&g, "SSL cipher list to 'NO-SUCH': no cipher match"));
 }
 
@@ -222,7 +222,7 @@ test_no_version(void **state)
 	bind_rig_source(&g, TLS_SOURCE_CRT, "a.pem");
 	bind_rig_set(&g, "no-tlsv12", "");
 	bind_rig_set(&g, "no-tlsv13", "");
-	assert_int_equal(bind_rig_try_load(&g, 1), -1);
+	assert_int_equal(bind_rig_try_load(&g), -1);
 	assert_true(bind_rig_says(&g, "all SSL/TLS versions are disabled"));
 }
 
@@ -239,7 +239,7 @@ test_ignored_versions(void **state)
 	assert_true(bind_rig_says(&g, "no-sslv3/no-tlsv1x are ignored for bind"));
 }
 
-/* h2 is offered only where bytes are forwarded as they are. */
+/* Both versions of HTTP are offered. */
 static void
 test_alpn_http2(void **state)
 {
@@ -248,18 +248,6 @@ test_alpn_http2(void **state)
 	bind_rig_source(&g, TLS_SOURCE_CRT, "a.pem");
 	bind_rig_set(&g, "alpn", "h2,http/1.1");
 	bind_rig_load(&g);
-	assert_true(bind_rig_says(&g, "'h2' is not offered"));
-	assert_int_equal(g.bind->variant[0]->set.alpn.len, 9);
-}
-
-static void
-test_alpn_tcp(void **state)
-{
-	(void)state;
-	bind_rig_cert(&g, "a.pem", rig_ec(), "a.test", NULL);
-	bind_rig_source(&g, TLS_SOURCE_CRT, "a.pem");
-	bind_rig_set(&g, "alpn", "h2,http/1.1");
-	assert_int_equal(bind_rig_try_load(&g, 0), 0);
 	assert_int_equal(g.bind->variant[0]->set.alpn.len, 12);
 	assert_int_equal(g.diag.nentry, 0);
 }
@@ -302,7 +290,7 @@ test_verify_needs_ca(void **state)
 	bind_rig_cert(&g, "a.pem", rig_ec(), "a.test", NULL);
 	bind_rig_source(&g, TLS_SOURCE_CRT, "a.pem");
 	bind_rig_set(&g, "verify", "optional");
-	assert_int_equal(bind_rig_try_load(&g, 1), -1);
+	assert_int_equal(bind_rig_try_load(&g), -1);
 	assert_true(bind_rig_says(&g, "verify is enabled but no CA file"));
 }
 
@@ -364,7 +352,6 @@ main(void)
 		CASE(test_no_version),
 		CASE(test_ignored_versions),
 		CASE(test_alpn_http2),
-		CASE(test_alpn_tcp),
 		CASE(test_verify),
 		CASE(test_verify_needs_ca),
 		CASE(test_dhe),

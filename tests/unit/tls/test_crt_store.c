@@ -127,7 +127,7 @@ test_mistakes(void **state)
 	bind_rig_source(&g, TLS_SOURCE_CRT, "a.crt");
 	mem_free(list_first(&g.bind->sources, struct tls_source, link)->path);
 	list_first(&g.bind->sources, struct tls_source, link)->path = mem_strdup("@s/nope");
-	assert_int_equal(bind_rig_try_load(&g, 0), -1);
+	assert_int_equal(bind_rig_try_load(&g), -1);
 	assert_true(bind_rig_says(&g, "no crt-store has a certificate '@s/nope'"));
 }
 

@@ -224,9 +224,9 @@ bind_rig_set(struct bind_rig *g, const char *name, const char *arg)
 }
 
 static inline int
-bind_rig_try_load(struct bind_rig *g, int is_http)
+bind_rig_try_load(struct bind_rig *g)
 {
-	struct tls_bind_use use = { .proxy = "px", .address = "1.2.3.4:5", .is_http = is_http };
+	struct tls_bind_use use = { .proxy = "px", .address = "1.2.3.4:5" };
 	char why[TLS_WHY_MAX];
 
 	assert_int_equal(tls_conf_finish(&g->conf, &g->sys, why), 0);
@@ -236,7 +236,7 @@ bind_rig_try_load(struct bind_rig *g, int is_http)
 static inline void
 bind_rig_load(struct bind_rig *g)
 {
-	if (bind_rig_try_load(g, 1))
+	if (bind_rig_try_load(g))
 		fail_msg("%s", g->diag.nentry ? g->diag.entry[0].text : "no message");
 	assert_int_equal(tls_bind_open(g->bind, &g->io, 1), 0);
 }

@@ -79,7 +79,7 @@ static const struct world_line options[] = {
 	{ "hash-key name", "'name'" },
 	{ "hash-key", "{id | addr | addr-port}" },
 	{ "proto none", NULL },
-	{ "proto h2", "'h2' is not supported" },
+	{ "proto h3", "'h3' is not supported" },
 	{ "ws auto", NULL },
 	{ "ws h1", NULL },
 	{ "ws h2", "'ws' : 'h2' is not supported; there are auto and h1." },

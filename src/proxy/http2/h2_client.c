@@ -1,0 +1,232 @@
+/* HTTP/2 of clients, on their sessions' worker. A request that arrives is a stream of its own,
+ * which runs in the same turn. */
+#include "proxy/http2/h2_client.h"
+
+#include <string.h>
+
+#include "base/counter.h"
+#include "base/err.h"
+#include "h2/h2_xprt.h"
+#include "proxy/http1/http_read.h"
+#include "proxy/http2/h2_engine.h"
+#include "proxy/model/memory.h"
+#include "proxy/relay/direction.h"
+
+static struct h2_client *
+h2_client_of(struct h2_carrier *k)
+{
+	return container_of(k, struct h2_client, carrier);
+}
+
+/* --- reports of the connection --- */
+
+/* Opens a stream with its request, which is copied: NULL, and *code says why it is refused. */
+static struct h2_xprt *
+open_request(struct h2_client *cl, struct stream *s, const struct http_head *req, int *code)
+{
+	struct engine *e = s->engine;
+	int r = http_read_given(s, req);
+	struct h2_xprt *x = NULL;
+
+	*code = r == -ERR_RANGE ? H2_ENHANCE_YOUR_CALM : H2_REFUSED_STREAM;
+	if (r < 0 ||
+		h2_xprt_open(&cl->carrier, s->conn[CLIENT], e->on_client_io, s, req, &x) < 0)
+		return NULL;
+	cl->had_stream = 1;
+	return x;
+}
+
+static int
+client_on_request(struct h2_carrier *k, const struct http_head *req, struct h2_xprt **out)
+{
+	struct h2_client *cl = h2_client_of(k);
+	struct engine *e = cl->sess->stream.engine;
+	struct stream *s = e->new_substream(cl->sess);
+	int code = H2_REFUSED_STREAM;
+
+	if (!s)
+		return code;
+	*out = open_request(cl, s, req, &code);
+	s->logged |= !*out;
+	e->begin_substream(s, *out ? STREAM_EV_AWAIT_REQUEST : STREAM_EV_CLOSE);
+	return *out ? 0 : code;
+}
+
+/* The session may be over, or has something else to wait for: before the turn ends. */
+static void
+client_on_change(struct h2_carrier *k)
+{
+	struct stream *s = &h2_client_of(k)->sess->stream;
+
+	loop_post_end(s->engine->loop, &s->task);
+}
+
+static void
+client_on_close(struct h2_carrier *k)
+{
+	struct h2_client *cl = h2_client_of(k);
+
+	if (k->n_streams)
+		return;
+	cl->idle_ms = stream_now_ms(&cl->sess->stream);
+	client_on_change(k);
+}
+
+static const struct h2_carrier_user h2_client_user = {
+	.on_request = client_on_request,
+	.on_close = client_on_close,
+	.on_change = client_on_change,
+};
+
+/* --- handlers of the state --- */
+
+/* Without its connection it has nothing to wait for but its streams. */
+static enum session_event
+end_if_over(struct h2_client *cl)
+{
+	if (cl->carrier.is_lost)
+		conn_close_late(&cl->sess->conn);
+	return h2_carrier_has_ended(&cl->carrier) ? SESSION_EV_ENDED : SESSION_EV_NONE;
+}
+
+static void
+read_carrier(struct h2_client *cl)
+{
+	struct stream *s = &cl->sess->stream;
+	size_t n = h2_carrier_read(&cl->carrier, s->engine->scratch, s->engine->bufsize);
+
+	if (n)
+		s->last_ms[CLIENT] = stream_now_ms(s);
+}
+
+static void
+flush_client(struct h2_client *cl)
+{
+	struct stream *s = &cl->sess->stream;
+
+	if (h2_carrier_flush(&cl->carrier))
+		s->last_ms[CLIENT] = stream_now_ms(s);
+}
+
+enum session_event
+multiplex_task(struct session *sess)
+{
+	if (!sess->h2->carrier.is_lost)
+		read_carrier(sess->h2);
+	return end_if_over(sess->h2);
+}
+
+enum session_event
+multiplex_io(struct session *sess, uint32_t ev)
+{
+	struct h2_client *cl = sess->h2;
+
+	if (ev & EV_R)
+		read_carrier(cl);
+	if (ev & EV_W)
+		flush_client(cl);
+	if ((ev & EV_ERR) && !cl->carrier.is_lost && conn_take_error(&sess->conn))
+		h2_carrier_lose(&cl->carrier);
+	return end_if_over(cl);
+}
+
+unsigned int
+h2_client_wants(const struct session *sess)
+{
+	return h2_carrier_wants(&sess->h2->carrier);
+}
+
+/* --- its time --- */
+
+/* While streams run their own timeouts apply; without one the time of an idle connection. */
+uint64_t
+h2_client_deadline(const struct session *sess)
+{
+	const struct h2_client *cl = sess->h2;
+	const struct proxy_timeouts *to = &sess->fe->to;
+	const struct stream *s = &sess->stream;
+	unsigned int idle = to->http_keep_alive ? to->http_keep_alive : to->http_request;
+
+	if (cl->carrier.is_lost)
+		return TIMER_NEVER;
+	if (h2_carrier_has_output(&cl->carrier))
+		return timer_key_after(s->last_ms[CLIENT],
+			cl->carrier.is_over && to->client_fin ? to->client_fin : to->client);
+	if (cl->carrier.n_streams)
+		return TIMER_NEVER;
+	if (!cl->had_stream)
+		return timer_key_after(
+			sess->begun_ms, to->http_request ? to->http_request : to->client);
+	return MIN(timer_key_after(cl->idle_ms, idle ? idle : to->client), http_stop_time(s));
+}
+
+enum session_event
+h2_client_late(struct session *sess)
+{
+	struct h2_client *cl = sess->h2;
+
+	if (!h2_carrier_has_output(&cl->carrier)) {
+		h2_carrier_leave(&cl->carrier, 1);
+		flush_client(cl);
+	}
+	h2_carrier_lose(&cl->carrier);
+	return end_if_over(cl);
+}
+
+enum session_event
+h2_client_kill(struct session *sess)
+{
+	h2_carrier_lose(&sess->h2->carrier);
+	return end_if_over(sess->h2);
+}
+
+/* --- its life --- */
+
+/* The bytes that were read as those of a request of HTTP/1. */
+static void
+take_over_input(struct h2_client *cl)
+{
+	struct stream *s = &cl->sess->stream;
+	struct direction *d = &s->dir[CLIENT];
+
+	if (d->lookahead)
+		h2_carrier_input(&cl->carrier, d->buf + d->tail, d->lookahead);
+	d->lookahead = 0;
+	if (d->buf)
+		direction_buf_free(s->engine, d);
+}
+
+int
+h2_client_begin(struct session *sess)
+{
+	struct engine *e = sess->stream.engine;
+	struct h2_engine *h = engine_h2(e);
+	struct h2_client *cl;
+
+	if (!h || !memory_reserve(e, &h->clients))
+		return -ERR_NOMEM;
+	cl = pool_get(&h->clients);
+	memset(cl, 0, sizeof(*cl));
+	cl->sess = sess;
+	cl->idle_ms = loop_now_ms(e->loop);
+	if (h2_carrier_init(&cl->carrier, &sess->conn, &h->worker, &h->worker.client, 0,
+		    &h2_client_user) < 0) {
+		pool_put(&h->clients, cl);
+		return -ERR_NOMEM;
+	}
+	sess->h2 = cl;
+	sess->is_multiplexed = 1;
+	take_over_input(cl);
+	return 0;
+}
+
+void
+h2_client_free(struct session *sess)
+{
+	struct h2_client *cl = sess->h2;
+
+	h2_carrier_fini(&cl->carrier);
+	pool_put(&engine_h2(sess->stream.engine)->clients, cl);
+	sess->h2 = NULL;
+	sess->is_multiplexed = 0;
+}

@@ -1,0 +1,44 @@
+/* Made on first use, since most workers speak no HTTP/2. */
+#include "proxy/http2/h2_engine.h"
+
+#include "base/mem.h"
+#include "proxy/http2/h2_client.h"
+#include "proxy/http2/h2_server.h"
+#include "proxy/model/http_txn.h"
+
+/* Connections kept for reuse. */
+#define CLIENTS_KEPT 64
+
+struct h2_engine *
+engine_h2(struct engine *e)
+{
+	struct h2_engine *h;
+
+	if (likely(e->h2 != NULL))
+		return e->h2;
+	h = mem_zalloc(sizeof(*h));
+	if (!h)
+		return NULL;
+	if (h2_worker_init(&h->worker, e->bufsize, e->maxhdr + HTTP_FIELDS_ADDED) < 0) {
+		mem_free(h);
+		return NULL;
+	}
+	pool_init(&h->clients, "h2_client", sizeof(struct h2_client), CLIENTS_KEPT);
+	pool_init(&h->servers, "h2_server", sizeof(struct h2_server), CLIENTS_KEPT);
+	list_init(&h->all_servers);
+	e->h2 = h;
+	return h;
+}
+
+void
+engine_h2_fini(struct engine *e)
+{
+	if (!e->h2)
+		return;
+	h2_server_close_all(e);
+	pool_fini(&e->h2->clients);
+	pool_fini(&e->h2->servers);
+	h2_worker_fini(&e->h2->worker);
+	mem_free(e->h2);
+	e->h2 = NULL;
+}
