@@ -237,36 +237,44 @@ keep_block(struct h2_conn *h, const uint8_t *p, size_t n)
 	b->to += (uint32_t)n;
 }
 
+/* Uses a block that was kept, or an empty one. */
+static void
+use_kept_block(struct h2_conn *h)
+{
+	static const uint8_t nothing[1];
+	struct h2_piece *b = h->block;
+
+	h->block = NULL;
+	use_block(h, b ? b->p : nothing, b ? b->to : 0);
+	if (b)
+		pool_put(&h->shared->in, b);
+}
+
 /* Bytes of a block; one that is here in full is used where it is. */
 static void
 on_block_bytes(struct h2_conn *h, const uint8_t *p, size_t n)
 {
 	int is_last = (h->frame.flags & H2_END_HEADERS) && n == h->left - h->padding;
 
-	if (is_last && !h->block)
+	if (is_last && !h->block) {
 		use_block(h, p, n);
-	else
-		keep_block(h, p, n);
+		return;
+	}
+	keep_block(h, p, n);
+	if (is_last && !h->has_failed)
+		use_kept_block(h);
 }
 
 /* The end of HEADERS or CONTINUATION. */
 static void
 end_block_frame(struct h2_conn *h)
 {
-	static const uint8_t nothing[1];
-	struct h2_piece *b = h->block;
-
 	if (!h->block_stream)
 		return;
-	if (!(h->frame.flags & H2_END_HEADERS)) {
-		if (!h->frame.len)
-			h2_conn_glitch(h);
-		return;
-	}
-	h->block = NULL;
-	use_block(h, b ? b->p : nothing, b ? b->to : 0);
-	if (b)
-		pool_put(&h->shared->in, b);
+	if (h->frame.flags & H2_END_HEADERS)
+		use_kept_block(h);
+	else if (!h->frame.len)
+		h2_conn_glitch(h);
 }
 
 /* --- DATA --- */

@@ -542,8 +542,11 @@ end_fields(struct reading *r)
 		r->to->extended = 1;
 		add_upgrade(r, pseudo_text(r, P_PROTOCOL));
 	}
-	if (r->result == 0 && r->cookie.value.p)
+	if (r->result == 0 && r->cookie.value.p) {
+		/* An empty crumb at the end leaves a blank. */
+		r->cookie.value = str_trim(r->cookie.value);
 		add_placed(r, r->cookie);
+	}
 	if (r->result || h->kind == HTTP_TRAILERS)
 		return;
 	if (h->kind == HTTP_REQUEST && (http_find_id(h, HTTP_F_HOST, 0) < 0 ||

@@ -15,7 +15,7 @@
 #include "h2/h2_conn.h"
 #include "unit/h2/block.h"
 
-#define RIG_STREAMS 256
+#define RIG_STREAMS 16
 #define RIG_TEXT 16384
 #define RIG_HEAD 16384
 #define RIG_FIELDS 64

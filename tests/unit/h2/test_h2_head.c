@@ -145,7 +145,7 @@ requests_are_accepted(void **st)
 		{ GET "cookie|a=1\ncookie|b=2\n!cookie|c=3\nx|y",
 			HEAD_TEXT "x|y\n[cookie|a=1; b=2; c=3]\n", H2_HEAD_ENDED, HTTP_BODY_NONE },
 		{ GET "cookie|a=1\nx|y\ncookie|b=2\ncookie|c=3\nz|\ncookie|",
-			HEAD_TEXT "x|y\nz|\ncookie|a=1; b=2; c=3; \n", H2_HEAD_ENDED,
+			HEAD_TEXT "x|y\nz|\ncookie|a=1; b=2; c=3;\n", H2_HEAD_ENDED,
 			HTTP_BODY_NONE },
 		{ GET "!authorization|x\ny|z", HEAD_TEXT "[authorization|x]\ny|z\n",
 			H2_HEAD_ENDED, HTTP_BODY_NONE },
