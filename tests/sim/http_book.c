@@ -70,7 +70,7 @@ is_retried(const struct http_book *b, const struct http_try *t)
 	if (http_retries(be, HTTP_RETRY_EMPTY_RESPONSE) && !t->said)
 		return 1;
 	if (http_retries(be, HTTP_RETRY_JUNK_RESPONSE) && t->said &&
-		(!t->head_out || t->way == HTTP_WAY_JUNK))
+		(!t->head_out || t->way == HTTP_WAY_JUNK || t->way == HTTP_WAY_BAD_BODY))
 		return 1;
 	if (http_retries(be, HTTP_RETRY_RESPONSE_TIMEOUT) && !b->kind)
 		return 1;
