@@ -7,7 +7,7 @@ import threading
 import oracle
 import pytest
 from certs import Authority
-from conftest import TACIT, free_ports
+from conftest import TACIT, WAIT, free_ports
 from oracle import Subject
 
 SIGNATURE = b"\r\n\r\n\0\r\nQUIT\n"
@@ -51,13 +51,13 @@ class Server:
     def run(self):
         while True:
             s, _ = self.sock.accept()
-            s.settimeout(3)
+            s.settimeout(WAIT)
             got = b""
             try:
                 while GREETING not in got and (part := s.recv(16384)):
                     got += part
             except OSError:
-                got += b" (timeout)"
+                got += b" (reset)"
             # The client sees the close and may look at the list at once.
             self.got.append(got)
             s.close()
@@ -123,7 +123,7 @@ PREVIOUS = SIGNATURE + b"\x21\x11" + (12 + len(PREVIOUS)).to_bytes(2, "big") + b
 
 def talk(port, tls=None, name=None, session=None, first=b""):
     """One client. The session of TLS, to be resumed."""
-    with socket.create_connection(("127.0.0.1", port), timeout=5) as s:
+    with socket.create_connection(("127.0.0.1", port), timeout=WAIT) as s:
         if first:
             s.sendall(first)
         if not tls:
@@ -171,7 +171,7 @@ def bind_tls(certs, kind):
 
 def headers(program, directory, certs):
     """{(frontend, options): what its server got}"""
-    cfg = "defaults\n mode tcp\n timeout connect 2s\n timeout client 3s\n timeout server 3s\n"
+    cfg = "defaults\n mode tcp\n timeout connect 2s\n timeout client 20s\n timeout server 20s\n"
     keys = [(kind, o) for kind in KINDS for o in OPTIONS if kind in ("ec", "plain") or o == ALL]
     servers = {key: Server() for key in keys}
     ports = dict(zip(keys, free_ports(len(keys))))
@@ -243,15 +243,15 @@ defaults
  mode http
  http-reuse always
  timeout connect 2s
- timeout client 5s
- timeout server 5s
+ timeout client 20s
+ timeout server 20s
 listen web
  bind 127.0.0.1:{port}{bind_tls(certs, "ec")}
  server s 127.0.0.1:{web.port} send-proxy-v2-ssl-cn proxy-v2-options authority
 """)
     try:
         for name, cert in (("a.test", "client"), ("b.test", "client"), ("b.test", "two")):
-            with socket.create_connection(("127.0.0.1", port), timeout=5) as s:
+            with socket.create_connection(("127.0.0.1", port), timeout=WAIT) as s:
                 with client_context(certs[cert]).wrap_socket(s, server_hostname=name) as t:
                     for _ in range(2):
                         t.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")

@@ -38,7 +38,7 @@ CHECKS = (
 
 
 class Server:
-    """Reads what its first connection brings within a while."""
+    """Reads what its first connection brings until the check ends it: at once, or when its time is over."""
 
     def __init__(self):
         self.sock = socket.create_server(("127.0.0.1", 0))
@@ -49,7 +49,7 @@ class Server:
     def run(self):
         while not self.got:
             s, peer = self.sock.accept()
-            s.settimeout(1.5)
+            s.settimeout(WAIT)
             got = b""
             try:
                 while part := s.recv(4096):
@@ -62,7 +62,7 @@ class Server:
 
 def first_bytes(program, directory):
     servers = [Server() for _ in CHECKS]
-    cfg = "defaults\n mode tcp\n timeout connect 2s\n timeout client 2s\n timeout server 2s\n"
+    cfg = "defaults\n mode tcp\n timeout connect 2s\n timeout client 2s\n timeout server 2s\n timeout check 1s\n"
     for i, (options, lines) in enumerate(CHECKS):
         port = str(servers[i].port)
         cfg += f"backend b{i}\n{lines} server s 127.0.0.1:{port} check inter 3000 {options.replace('PORT', port)}\n"
