@@ -18,10 +18,27 @@
 
 #include "base/compiler.h"
 #include "base/list.h"
-#include "dns/answer.h"
 #include "dns/message.h"
 #include "dns/nameserver.h"
 #include "event/timer.h"
+
+/*
+ * The known records of a name. A name server may send a part of them only, another part each time:
+ * a record stays for `hold obsolete` after the last response that had it.
+ */
+
+struct dns_item {
+	struct list link;
+	struct dns_record record;
+	uint64_t seen_ms; /* time of the last response that had it, */
+	uint64_t round;   /* and its number */
+};
+
+struct dns_answer {
+	struct list items; /* struct dns_item.link; order of arrival */
+	unsigned int n;
+	uint64_t round;    /* number of responses */
+};
 
 struct resolvers;
 
