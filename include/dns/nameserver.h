@@ -13,9 +13,33 @@
 
 #include "base/compiler.h"
 #include "base/list.h"
+#include "base/sbuf.h"
 #include "cfg/diag.h"
-#include "dns/stream.h"
+#include "event/timer.h"
 #include "net/addr.h"
+#include "net/conn.h"
+
+/*
+ * DNS over TCP (RFC 7766): one connection, opened by the first query, with any number of queries
+ * on it; closed when it was idle for DNS_STREAM_IDLE_MS. Queries lost with a broken connection are
+ * asked again when the query times out.
+ */
+
+#define DNS_STREAM_IDLE_MS 5000
+#define DNS_STREAM_OUT_MAX 65536 /* unsent bytes of queries */
+
+struct dns_stream {
+	struct loop *loop;
+	const struct addr *to;
+	struct conn conn;
+	struct timer idle;
+	struct sbuf out;   /* queries with their lengths */
+	size_t sent;       /* bytes of out that are sent */
+	uint8_t *in;       /* a message with its length; allocated while connected */
+	size_t got;
+	void (*on_message)(void *owner, const uint8_t *p, size_t n);
+	void *owner;
+};
 
 struct dns_lookup;
 struct resolvers;
