@@ -1,4 +1,4 @@
-#include "base/log.h"
+#include "base/log.c"
 #include "unit/test.h"
 
 #include <stdio.h>
@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/log_target.h"
 
 /* 2026-11-20 23:41:57.571234 UTC */
 #define NOW UINT64_C(1795218117571234000)

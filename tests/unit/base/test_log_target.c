@@ -1,4 +1,4 @@
-#include "base/log_target.h"
+#include "base/log.c"
 #include "unit/test.h"
 
 #include <arpa/inet.h>
