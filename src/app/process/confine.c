@@ -2,21 +2,235 @@
 #include "app/process/confine.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/landlock.h>
 #include <netinet/tcp.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 
 #include "app/process/connect_targets.h"
-#include "app/process/file_access.h"
 #include "app/process/forbidden_calls.h"
 #include "app/process/privileges.h"
 #include "app/process/process.h"
 #include "app/process/syscall_filter.h"
+#include "base/compiler.h"
 #include "base/err.h"
+#include "base/sys.h"
 #include "cfg/diag.h"
 #include "net/listener.h"
+
+/* --- access to files ------------------------------------------------------------------------- */
+
+/*
+ * Limits what a serving process may use (landlock(7)). Files: it may remove its pid file and the
+ * paths of its stats sockets, and read the time zone; it can open, create, remove or execute no
+ * other file. Descriptors that are open stay usable, and unix sockets at paths can be connected to.
+ * Where the caller knows enough: the TCP ports that it may bind and connect to, and neither
+ * abstract unix sockets nor signals of processes outside. It cannot be undone.
+ */
+
+struct sys;
+
+/* The limits besides files, as far as the kernel can; one bit each. */
+enum {
+	ACCESS_BIND     = 1u << 0, /* TCP ports; Linux 6.7 */
+	ACCESS_CONNECT  = 1u << 1, /* the same */
+	ACCESS_ABSTRACT = 1u << 2, /* abstract unix sockets of others; Linux 6.12 */
+	ACCESS_SIGNAL   = 1u << 3  /* signals to others; Linux 6.12 */
+};
+
+struct file_access {
+	struct sys *sys;
+	int fd;              /* the rules, or -1 */
+	unsigned int limits; /* ACCESS_x that the kernel has */
+};
+
+/* Newer than the oldest headers that this is built with. */
+enum {
+	ABI_REFER = 2,
+	ABI_TRUNCATE = 3,
+	ABI_TCP = 4,
+	ABI_IOCTL = 5,
+	ABI_SCOPES = 6,
+	RULE_PORT = 2
+};
+
+#define FS_BASE ((LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1)
+#define FS_REFER (UINT64_C(1) << 13)
+#define FS_TRUNCATE (UINT64_C(1) << 14)
+#define FS_IOCTL (UINT64_C(1) << 15)
+#define NET_BIND_TCP (UINT64_C(1) << 0)
+#define NET_CONNECT_TCP (UINT64_C(1) << 1)
+#define SCOPE_ABSTRACT (UINT64_C(1) << 0)
+#define SCOPE_SIGNAL (UINT64_C(1) << 1)
+
+/* struct landlock_ruleset_attr since ABI_SCOPES; earlier kernels know its first members. */
+struct ruleset_attr {
+	uint64_t fs, net, scoped;
+};
+
+/* struct landlock_net_port_attr */
+struct port_attr {
+	uint64_t access, port;
+};
+
+static uint64_t
+fs_rights(int abi)
+{
+	return FS_BASE | (abi >= ABI_REFER ? FS_REFER : 0) |
+		(abi >= ABI_TRUNCATE ? FS_TRUNCATE : 0) | (abi >= ABI_IOCTL ? FS_IOCTL : 0);
+}
+
+/* Sanitizers and coverage use files of their own. */
+static long
+newest_abi(struct sys *sys)
+{
+#ifdef TACIT_UNCONFINED
+	(void)sys;
+	return -ENOSYS;
+#else
+	return sys_landlock_create_ruleset(sys, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+#endif
+}
+
+static uint64_t
+net_rights(unsigned int limits)
+{
+	return (limits & ACCESS_BIND ? NET_BIND_TCP : 0) |
+		(limits & ACCESS_CONNECT ? NET_CONNECT_TCP : 0);
+}
+
+static uint64_t
+scopes_of(unsigned int limits)
+{
+	return (limits & ACCESS_ABSTRACT ? SCOPE_ABSTRACT : 0) |
+		(limits & ACCESS_SIGNAL ? SCOPE_SIGNAL : 0);
+}
+
+/* As far as this kernel has them. */
+static unsigned int
+possible_limits(int abi, unsigned int limits)
+{
+	if (abi < ABI_TCP)
+		limits &= ~(ACCESS_BIND | ACCESS_CONNECT);
+	if (abi < ABI_SCOPES)
+		limits &= ~(ACCESS_ABSTRACT | ACCESS_SIGNAL);
+	return limits;
+}
+
+static size_t
+attr_size(int abi)
+{
+	return abi >= ABI_SCOPES ? sizeof(struct ruleset_attr)
+		: abi >= ABI_TCP ? offsetof(struct ruleset_attr, scoped)
+				 : offsetof(struct ruleset_attr, net);
+}
+
+/* Begins a set of rules; without any rule nothing is permitted. `limits`: what is to be limited
+ * besides files, ACCESS_x. 0; -ENOSYS if the kernel has no such rules or this build leaves them
+ * out; another -errno. */
+static int
+file_access_open(struct file_access *f, struct sys *sys, unsigned int limits)
+{
+	struct ruleset_attr attr = { 0 };
+	long r;
+
+	*f = (struct file_access){ .sys = sys, .fd = -1 };
+	r = newest_abi(sys);
+	/* EOPNOTSUPP: turned off when the kernel was started */
+	if (r <= 0)
+		return r == 0 || r == -EOPNOTSUPP ? -ENOSYS : (int)r;
+	f->limits = possible_limits((int)r, limits);
+	attr.fs = fs_rights((int)r);
+	attr.net = net_rights(f->limits);
+	attr.scoped = scopes_of(f->limits);
+	r = sys_landlock_create_ruleset(sys, &attr, attr_size((int)r), 0);
+	if (r < 0)
+		return (int)r;
+	f->fd = (int)r;
+	return 0;
+}
+
+static void
+file_access_close(struct file_access *f)
+{
+	if (f->fd >= 0)
+		(void)sys_close(f->sys, f->fd);
+	f->fd = -1;
+}
+
+static int
+allow_below(struct file_access *f, const char *path, uint64_t access)
+{
+	long fd = sys_openat(f->sys, path, O_PATH | O_CLOEXEC, 0), r;
+	struct landlock_path_beneath_attr attr = { .allowed_access = access };
+
+	if (fd < 0)
+		return fd == -ENOENT || fd == -EACCES || fd == -ENOTDIR ? 0 : (int)fd;
+	attr.parent_fd = (int)fd;
+	r = sys_landlock_add_rule(f->sys, f->fd, LANDLOCK_RULE_PATH_BENEATH, &attr, 0);
+	(void)sys_close(f->sys, (int)fd);
+	return (int)r;
+}
+
+/* A file, or all files below a directory, may be read. No effect on what does not exist. 0 or
+ * -errno. */
+static int
+file_access_read(struct file_access *f, const char *path)
+{
+	return allow_below(f, path, LANDLOCK_ACCESS_FS_READ_FILE);
+}
+
+/* The file may be removed, as may others below its directory. No effect if that does not exist. */
+static int
+file_access_remove(struct file_access *f, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char dir[4096] = ".";
+
+	if (slash && slash - path >= (ptrdiff_t)sizeof(dir))
+		return -ENAMETOOLONG;
+	if (slash)
+		snprintf(dir, sizeof(dir), "%.*s", MAX((int)(slash - path), 1), path);
+	return allow_below(f, dir, LANDLOCK_ACCESS_FS_REMOVE_FILE);
+}
+
+static int
+allow_port(struct file_access *f, unsigned int limit, uint64_t access, unsigned int port)
+{
+	struct port_attr attr = { access, port };
+
+	if (!(f->limits & limit))
+		return 0;
+	return (int)sys_landlock_add_rule(f->sys, f->fd, RULE_PORT, &attr, 0);
+}
+
+/* The TCP port may be bound; 0: any that the kernel chooses. No effect where ports
+ * are not limited. */
+static int
+file_access_bind(struct file_access *f, unsigned int port)
+{
+	return allow_port(f, ACCESS_BIND, NET_BIND_TCP, port);
+}
+
+/* The process may connect to this TCP port, at any address. The same. */
+static int
+file_access_connect(struct file_access *f, unsigned int port)
+{
+	return allow_port(f, ACCESS_CONNECT, NET_CONNECT_TCP, port);
+}
+
+/* Applies the limits to this thread and those that it starts. The process can gain no
+ * privileges. */
+static int
+file_access_limit(struct file_access *f)
+{
+	return (int)sys_landlock_restrict_self(f->sys, f->fd, 0);
+}
 
 /* Connections may be bound to any port of a client. */
 static int

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "app/process/file_access.h"
+#include "app/process/confine.c"
 #include "base/sys.h"
 #include "unit/app/app_rig.h"
 #include "unit/test.h"
