@@ -49,8 +49,8 @@ table_type_name(enum table_type type)
 
 /* --- layout --- */
 
-static uint32_t
-value_size(enum table_kind kind)
+uint32_t
+table_value_size(enum table_kind kind)
 {
 	switch (kind) {
 	case TABLE_KIND_U64:
@@ -71,6 +71,8 @@ lay_out(struct table *t)
 	uint32_t at = sizeof(struct table_entry);
 	unsigned int wide = 0;
 
+	t->prev_at = t->conf.store[TABLE_CONN_CUR].n ? at : 0;
+	at += t->prev_at ? sizeof(uint32_t) : 0;
 	for (unsigned int pass = 0; pass < 2; pass++) {
 		if (pass && wide)
 			at = (at + 7) & ~7u;
@@ -83,7 +85,7 @@ lay_out(struct table *t)
 				continue;
 			}
 			t->at[i] = (uint16_t)at;
-			at += value_size(kind) * t->conf.store[i].n;
+			at += table_value_size(kind) * t->conf.store[i].n;
 		}
 	}
 	t->key_at = at;
@@ -146,7 +148,7 @@ table_free(struct table *t)
 		return;
 	for (uint32_t i = 0; t->shard && i < t->n_shards; i++) {
 		for (uint32_t j = 0; j < t->shard[i].chunks; j++)
-			mem_free(t->shard[i].chunk[j]);
+			table_chunk_free(t, t->shard[i].chunk[j]);
 		mem_free(t->shard[i].chunk);
 	}
 	free_dictionary(t);

@@ -13,6 +13,8 @@
 #include "base/lock.h"
 #include "table/table.h"
 
+struct memfile;
+
 /* entry.refs: the references, and */
 #define ENTRY_LIVE 0x80000000u    /* it is in the table */
 #define ENTRY_TOUCHED 0x40000000u /* since it was appended to the FIFO */
@@ -61,6 +63,7 @@ struct table {
 	uint32_t stride;          /* of a slot */
 	uint16_t at[TABLE_DATA_TYPES]; /* of the values in a slot; 0: not stored */
 	uint32_t key_at;
+	uint32_t prev_at;         /* the part of conn_cur that previous processes have; 0: none */
 	uint32_t sweep_next;      /* the shard: of the sweeper alone */
 	_Atomic uint32_t used;    /* at most conf.size */
 	_Atomic uint32_t victim;  /* the shard that gives a slot when the own has none to give */
@@ -68,8 +71,22 @@ struct table {
 	struct lock names_lock;
 	uint32_t n_names;         /* the dictionary: SERVER_KEY is a place in it + 1 */
 	char *_Atomic *_Atomic names[TABLE_NAME_LEVELS];
+	struct memfile *file;     /* where chunks lie; NULL: in memory of their own */
+	const char *file_start, *file_end; /* its mapping, which may be gone before the table */
 	struct table_shard *shard;
 };
+
+/* The bytes of a value. */
+uint32_t table_value_size(enum table_kind kind);
+
+/* --- table_file.c --- */
+
+/* A chunk, zeroed, in the file if there is room. NULL when memory is out. */
+char *table_chunk_new(struct table *t, const struct table_shard *sh, uint32_t number);
+/* Frees one that is not in the file. */
+void table_chunk_free(struct table *t, char *chunk);
+/* Writes a name of the dictionary to the file. */
+void table_name_save(struct table *t, uint32_t number, const char *name);
 
 /* --- table_shard.c --- */
 

@@ -351,7 +351,7 @@ table_grow(struct table *t, struct table_shard *sh, struct sys *sys)
 	lock_drop(&sh->lock);
 	if (chunks + 1 > SHARD_SLOTS_MAX >> t->chunk_bits || grow_list(chunks, room, &list) < 0)
 		return -ERR_NOMEM;
-	chunk = mem_zalloc_aligned(CACHE_LINE, table_chunk_bytes(t));
+	chunk = table_chunk_new(t, sh, chunks);
 	if (!chunk) {
 		mem_free(list);
 		return -ERR_NOMEM;
@@ -363,7 +363,7 @@ table_grow(struct table *t, struct table_shard *sh, struct sys *sys)
 	if (!chunk)
 		(void)atomic_fetch_add_explicit(
 			&t->bytes, table_chunk_bytes(t), memory_order_relaxed);
-	mem_free(chunk);
+	table_chunk_free(t, chunk);
 	mem_free(list);
 	return 0;
 }

@@ -359,6 +359,8 @@ table_set_server_key(struct table *t, struct table_entry *e, const char *name,
 		if (!id)
 			id = add_name_locked(t, &copy);
 		lock_drop(&t->names_lock);
+		if (id && !copy)
+			table_name_save(t, id, name);
 		if (!id)
 			r = grow_names(t);
 	}

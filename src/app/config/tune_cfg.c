@@ -162,6 +162,7 @@ parse_reload_keep(struct cfg_ctx *ctx)
 		{ "maps", KEEP_MAPS },
 		{ "dns", KEEP_DNS },
 		{ "tls-tickets", KEEP_TICKETS },
+		{ "tables", KEEP_TABLES },
 	};
 	struct global_conf *g = ctx->obj;
 
@@ -176,7 +177,7 @@ parse_reload_keep(struct cfg_ctx *ctx)
 		else if (strcmp(cfg_arg(ctx, i), "none") != 0 || ctx->argc > 1)
 			return cfg_error(ctx, i,
 				"'tune.reload.keep' : expects 'counters', 'server-states', "
-				"'maps', 'dns', 'tls-tickets' or 'none', not '%s'.",
+				"'maps', 'dns', 'tls-tickets', 'tables' or 'none', not '%s'.",
 				cfg_arg(ctx, i));
 	}
 	return 0;
@@ -290,6 +291,7 @@ static const struct cfg_enum keep_words_doc[] = {
 	{ "dns", 0, "The addresses of names: a start neither waits for a name server nor loses "
 		"servers without it." },
 	{ "tls-tickets", 0, "The random keys of tickets: clients resume their TLS sessions." },
+	{ "tables", 0, "The entries of stick tables." },
 	{ "none", 0, "Nothing." },
 	{ 0 },
 };
@@ -379,9 +381,10 @@ static const struct cfg_kw kws[] = {
 		.values = keep_words_doc,
 		.sections = CFG_GLOBAL,
 		.min = 1,
-		.max = 5,
+		.max = 6,
 		.parse = parse_reload_keep,
-		.syntax = "{ counters | server-states | maps | dns | tls-tickets }... | none",
+		.syntax = "{ counters | server-states | maps | dns | tls-tickets | tables }... | "
+			  "none",
 		.doc = "What outlives a worker process when it is reloaded, or dies and is "
 			"replaced. It needs a master (-W)." },
 	KW("maxpipes", parse_maxpipes, "<number>",

@@ -50,7 +50,8 @@ open_one(struct keep *k, struct sys *sys, const struct report *report, int fd, i
 	if (f)
 		k->former = f;
 	if (!f || memfile_open(&f[k->n_former].view, sys, fd, keep_layout(), &why)) {
-		report_refused(report, why);
+		if (!f || process_tables_open_former(&k->tables, sys, fd, has_ended) < 0)
+			report_refused(report, why);
 		return;
 	}
 	f += k->n_former++;
@@ -642,6 +643,8 @@ keep_open(struct process *p)
 	if (r)
 		report_msg(p->report, REPORT_ALERT,
 			"cannot create the memory file of the process: %s", err_text(r));
+	else
+		process_tables_open(p);
 	return r;
 }
 
@@ -664,6 +667,7 @@ keep_close(struct process *p)
 	k->n_former = 0;
 	k->process = NULL;
 	memfile_free(&k->own);
+	process_tables_close(&k->tables);
 }
 
 void

@@ -443,6 +443,8 @@ process_start(struct process *p)
 		r = watchdog_start(p);
 	if (!r)
 		r = process_start_tickets(p);
+	if (!r)
+		r = process_tables_start(p);
 	if (r) {
 		report_msg(p->report, REPORT_ALERT, "cannot start: %s", err_text(r));
 		return r;
@@ -457,6 +459,7 @@ process_start(struct process *p)
 	state_files_apply(p);
 	keep_restore_states(p);
 	keep_restore_maps(p);
+	process_tables_restore(p);
 	keep_restore_tickets(p);
 	keep_forget_names(p);
 	ocsp_updates_start(p);
@@ -551,6 +554,7 @@ process_fini(struct process *p)
 		timer_stop(loop_timers(w->loop), &p->status_timer);
 		watchdog_stop(p);
 		timer_stop(loop_timers(w->loop), &p->tickets_timer);
+		process_tables_stop(p);
 		timer_stop(loop_timers(w->loop), &p->stop_timer);
 		signals_close(&p->signals);
 		if (p->master)

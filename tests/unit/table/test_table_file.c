@@ -1,0 +1,258 @@
+/* Entries of tables in a memory file, which the next process copies. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/keyhash.h"
+#include "base/mem.h"
+#include "table/table_file.h"
+#include "unit/test.h"
+
+static struct sys sys;
+static struct table_caller by = { .sys = &sys, .now_ms = 5000000000u };
+
+static struct table_conf
+conf_of(enum table_type type, uint32_t key_len, uint32_t size, uint32_t expire_ms)
+{
+	struct table_conf c = { .type = type, .key_len = key_len, .size = size,
+		.expire_ms = expire_ms, .brates_factor = 1 };
+
+	c.store[TABLE_GPC0].n = 1;
+	c.store[TABLE_CONN_CUR].n = 1;
+	c.store[TABLE_SERVER_KEY].n = 1;
+	c.store[TABLE_BYTES_IN_CNT].n = 1;
+	c.store[TABLE_HTTP_REQ_RATE].n = 1;
+	c.store[TABLE_HTTP_REQ_RATE].period_ms = 10000;
+	return c;
+}
+
+/* A process: its table, in its file. */
+struct side {
+	struct table *t;
+	struct memfile file;
+	struct memfile_view view;
+};
+
+static void
+start_side(struct side *s, struct table_conf c)
+{
+	memset(s, 0, sizeof(*s));
+	sys_init(&sys, &sys_linux, NULL);
+	s->t = table_new("t", &c, &keyhash_known);
+	assert_non_null(s->t);
+	assert_int_equal(memfile_create(&s->file, &sys, MEMFILE_HEAD + table_file_room(s->t),
+				 table_file_layout(), 1), 0);
+	assert_int_equal(table_file_place(s->t, &s->file), 0);
+	assert_int_equal(memfile_seal(&s->file), 0);
+}
+
+static void
+view_side(struct side *s)
+{
+	const char *why = "";
+
+	assert_int_equal(memfile_open(&s->view, &sys, s->file.fd, table_file_layout(), &why), 0);
+}
+
+static void
+end_side(struct side *s)
+{
+	memfile_close(&s->view);
+	memfile_free(&s->file);
+	table_free(s->t);
+}
+
+static struct table_entry *
+hold(struct table *t, uint32_t v)
+{
+	struct table_key k;
+
+	assert_int_equal(table_key_int(t, &k, v), 0);
+	return table_get(t, &k, &by);
+}
+
+static uint64_t
+value(struct table *t, uint32_t v, enum table_data type)
+{
+	struct table_entry *e;
+	struct table_key k;
+	uint64_t n = 0;
+
+	assert_int_equal(table_key_int(t, &k, v), 0);
+	e = table_find(t, &k, &by);
+	if (!e)
+		return UINT64_MAX;
+	assert_int_equal(table_read(t, e, type, 0, &by, &n), 0);
+	table_unref(e);
+	return n;
+}
+
+static void
+entries_are_copied(void **st)
+{
+	struct side a, b;
+	struct table_entry *e;
+	unsigned int n;
+
+	(void)st;
+	start_side(&a, conf_of(TABLE_INTEGER, 4, 5000, 60000));
+	for (uint32_t i = 0; i < 5000; i++) {
+		e = hold(a.t, i);
+		table_set(a.t, e, TABLE_GPC0, 0, &by, i);
+		table_add(a.t, e, TABLE_BYTES_IN_CNT, 0, &by, UINT64_C(5000000000));
+		table_add(a.t, e, TABLE_HTTP_REQ_RATE, 0, &by, 3);
+		assert_int_equal(table_set_server_key(a.t, e, i % 2 ? "odd" : "even", &by), 0);
+		table_unref(e);
+	}
+	by.now_ms += 50000;
+	e = hold(a.t, 77);
+	table_unref(e);
+	view_side(&a);
+	by.now_ms += 5000;
+	start_side(&b, conf_of(TABLE_INTEGER, 4, 5000, 60000));
+	assert_int_equal(table_file_restore(b.t, &a.view, &by, &n), TABLE_RESTORED);
+	assert_int_equal(n, 5000);
+	assert_int_equal(value(b.t, 4321, TABLE_GPC0), 4321);
+	assert_int_equal(value(b.t, 4321, TABLE_BYTES_IN_CNT), UINT64_C(5000000000));
+	e = hold(b.t, 0);
+	assert_string_equal(table_server_key(b.t, e), "even");
+	table_unref(e);
+	/* Each expires when it would have. */
+	by.now_ms += 5000;
+	assert_int_equal(value(b.t, 4321, TABLE_GPC0), UINT64_MAX);
+	assert_int_equal(value(b.t, 77, TABLE_GPC0), 77);
+	while (!table_sweep(b.t, &by, 1000))
+		;
+	assert_int_equal(table_used(b.t), 2);
+	end_side(&a);
+	end_side(&b);
+}
+
+static void
+another_table_starts_empty(void **st)
+{
+	struct side a, b;
+	struct table_conf c = conf_of(TABLE_INTEGER, 4, 100, 0);
+	unsigned int n;
+
+	(void)st;
+	start_side(&a, c);
+	table_unref(hold(a.t, 1));
+	view_side(&a);
+	start_side(&b, conf_of(TABLE_STRING, 4, 100, 0));
+	assert_int_equal(table_file_restore(b.t, &a.view, &by, &n), TABLE_IS_OTHER);
+	assert_int_equal(table_used(b.t), 0);
+	end_side(&b);
+	/* Another period: the rate starts again, the rest is copied. A smaller size: as full. */
+	table_unref(hold(a.t, 2));
+	table_unref(hold(a.t, 3));
+	c.size = 2;
+	c.store[TABLE_HTTP_REQ_RATE].period_ms = 1000;
+	start_side(&b, c);
+	assert_int_equal(table_file_restore(b.t, &a.view, &by, &n), TABLE_RESTORED);
+	assert_int_equal(table_used(b.t), 2);
+	end_side(&b);
+	end_side(&a);
+}
+
+/* Two previous processes drain; the later one counts what it sees of the earlier one. */
+static void
+connections_of_previous_processes_are_counted(void **st)
+{
+	struct side a, b, c;
+	struct table_drain in_b = { .n = 0 }, in_c[2] = { { .n = 0 } };
+	struct table_entry *e, *f;
+
+	(void)st;
+	start_side(&a, conf_of(TABLE_INTEGER, 4, 100, 1000));
+	e = hold(a.t, 1);
+	table_add(a.t, e, TABLE_CONN_CUR, 0, &by, 3);
+	view_side(&a);
+	start_side(&b, conf_of(TABLE_INTEGER, 4, 100, 1000));
+	assert_int_equal(table_drain_add(&in_b, b.t, &a.view, &by), 0);
+	assert_int_equal(value(b.t, 1, TABLE_CONN_CUR), 3);
+	f = hold(b.t, 1);
+	table_add(b.t, f, TABLE_CONN_CUR, 0, &by, 1);
+	view_side(&b);
+	start_side(&c, conf_of(TABLE_INTEGER, 4, 100, 1000));
+	assert_int_equal(table_drain_add(&in_c[0], c.t, &a.view, &by), 0);
+	assert_int_equal(table_drain_add(&in_c[1], c.t, &b.view, &by), 0);
+	assert_int_equal(value(c.t, 1, TABLE_CONN_CUR), 4);
+	(void)table_less(a.t, e, TABLE_CONN_CUR);
+	assert_int_equal(table_drain_update(&in_b), 1);
+	assert_int_equal(table_drain_update(&in_c[0]), 1);
+	assert_int_equal(table_drain_update(&in_c[1]), 1);
+	assert_int_equal(value(b.t, 1, TABLE_CONN_CUR), 3);
+	assert_int_equal(value(c.t, 1, TABLE_CONN_CUR), 3);
+	(void)table_less(b.t, f, TABLE_CONN_CUR);
+	assert_int_equal(table_drain_update(&in_c[1]), 0);
+	assert_int_equal(value(c.t, 1, TABLE_CONN_CUR), 2);
+	/* A process that has died: its connections are gone. */
+	table_drain_fini(&in_c[0]);
+	table_drain_fini(&in_c[1]);
+	assert_int_equal(value(c.t, 1, TABLE_CONN_CUR), 0);
+	table_drain_fini(&in_b);
+	table_unref(e);
+	table_unref(f);
+	end_side(&a);
+	end_side(&b);
+	end_side(&c);
+}
+
+/* A previous process is hostile: whatever it has written, nothing outside of its file is read. */
+static void
+any_bytes_are_read(void **st)
+{
+	struct side a, b;
+	uint32_t seed = 1;
+
+	(void)st;
+	start_side(&a, conf_of(TABLE_STRING, 9, 50, 1000));
+	for (uint32_t i = 0; i < 50; i++) {
+		struct table_key k;
+		char text[16];
+
+		(void)snprintf(text, sizeof(text), "key%u", i);
+		(void)table_key_bytes(a.t, &k, text, strlen(text));
+		table_unref(table_get(a.t, &k, &by));
+	}
+	for (unsigned int round = 0; round < 3000; round++) {
+		size_t n = atomic_load(&((struct memfile_head *)(void *)a.file.map)->used);
+		struct table_drain d = { .n = 0 };
+		struct memfile_view v;
+		char *copy = mem_alloc_aligned(64, n);
+		const char *why;
+		unsigned int copied;
+
+		assert_non_null(copy);
+		memcpy(copy, a.file.map, n);
+		for (unsigned int i = 0; i < 4; i++) {
+			seed = seed * 1664525u + 1013904223u;
+			copy[MEMFILE_HEAD + (seed >> 8) % (round % 2 ? 512 : n - MEMFILE_HEAD)] ^=
+				(char)(1u << (seed & 7));
+		}
+		start_side(&b, conf_of(TABLE_STRING, 9, 50, 1000));
+		if (memfile_read(&v, copy, n, table_file_layout(), &why) == 0) {
+			(void)table_file_restore(b.t, &v, &by, &copied);
+			(void)table_drain_add(&d, b.t, &v, &by);
+			table_drain_fini(&d);
+			memfile_forget_names(&v);
+		}
+		end_side(&b);
+		mem_free(copy);
+	}
+	end_side(&a);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(entries_are_copied),
+		cmocka_unit_test(another_table_starts_empty),
+		cmocka_unit_test(connections_of_previous_processes_are_counted),
+		cmocka_unit_test(any_bytes_are_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
