@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "proxy/model/check.h"
 #include "proxy/model/service.h"
+#include "table/table.h"
 
 /* --- the metrics, as a table and as text ----------------------------------------------------- */
 
@@ -29,7 +30,8 @@ struct promex_query {
 };
 
 enum metric_scope {
-	SCOPE_GLOBAL, SCOPE_FRONTEND, SCOPE_LISTENER, SCOPE_BACKEND, SCOPE_SERVER, METRIC_SCOPES
+	SCOPE_GLOBAL, SCOPE_FRONTEND, SCOPE_LISTENER, SCOPE_BACKEND, SCOPE_SERVER, SCOPE_TABLE,
+	METRIC_SCOPES
 };
 
 enum metric_type { METRIC_GAUGE, METRIC_COUNTER, METRIC_HISTOGRAM };
@@ -43,14 +45,15 @@ enum metric_form {
 	METRIC_CHECK,  /* the same for each result of a check */
 	METRIC_STATES, /* of a backend: the number of servers in each state */
 	METRIC_CHECKS, /* the same for each result of a check */
-	METRIC_LATENCY /* not a column: a histogram of times */
+	METRIC_LATENCY, /* not a column: a histogram of times */
+	METRIC_TABLE   /* of a stick table: its size, or its entries */
 };
 
 struct metric {
 	unsigned int scopes;    /* bits */
 	const struct field *field; /* NULL: of a histogram */
 	/* enum info_field of the global scope, enum stat_col of others; of a histogram enum
-	 * latency_kind */
+	 * latency_kind; of a table 1 if it is its size */
 	unsigned int value;
 	enum metric_type type;
 	enum metric_form form;
@@ -66,7 +69,7 @@ metric_has_scope(const struct metric *m, enum metric_scope scope)
 }
 
 enum { GLOBAL = 1 << SCOPE_GLOBAL, FE = 1 << SCOPE_FRONTEND, BE = 1 << SCOPE_BACKEND,
-	SRV = 1 << SCOPE_SERVER, LST = 1 << SCOPE_LISTENER };
+	SRV = 1 << SCOPE_SERVER, LST = 1 << SCOPE_LISTENER, TBL = 1 << SCOPE_TABLE };
 
 /* --- the table --- */
 
@@ -92,6 +95,12 @@ static const struct metric metrics[] = {
 			[SCOPE_SERVER] = "haproxy_server_" n "_time_seconds" } },
 #include "proxy/model/latency.tbl.h"
 #undef LATENCY_KIND
+#define TABLE_METRIC(n, is_size, h) \
+	{ .scopes = TBL, .value = (is_size), .type = METRIC_GAUGE, .form = METRIC_TABLE, \
+		.name = (n), .help = (h), .full = { [SCOPE_TABLE] = "haproxy_sticktable_" n } }
+	TABLE_METRIC("size", 1, "Stick table size"),
+	TABLE_METRIC("used", 0, "Number of entries used in this stick table"),
+#undef TABLE_METRIC
 };
 
 static unsigned int
@@ -106,7 +115,7 @@ metric_at(unsigned int i)
 {
 	struct metric m = metrics[i];
 
-	if (m.form == METRIC_LATENCY)
+	if (m.form == METRIC_LATENCY || m.form == METRIC_TABLE)
 		return m;
 	m.field = m.scopes == GLOBAL ? info_field_of((enum info_field)m.value)
 				     : stat_field((enum stat_col)m.value);
@@ -123,7 +132,7 @@ static const char *
 metric_scope_name(enum metric_scope scope)
 {
 	static const char *const names[] = { "process", "frontend", "listener", "backend",
-		"server" };
+		"server", "sticktable" };
 
 	return names[scope];
 }
@@ -181,6 +190,18 @@ metric_put_global(struct sbuf *out, const struct metric *m, const struct info *i
 	sbuf_addc(out, ' ');
 	field_put_value(out, v);
 	sbuf_addc(out, '\n');
+}
+
+static void
+metric_put_table(struct sbuf *out, const struct metric *m, const struct table *t)
+{
+	const struct table_conf *conf = table_conf_of(t);
+
+	sbuf_adds(out, m->full[SCOPE_TABLE]);
+	sbuf_adds(out, "{name=\"");
+	put_label_value(out, table_name(t));
+	sbuf_addf(out, "\",type=\"%s\"} %u\n", table_type_name(conf->type),
+		m->value ? conf->size : table_used(t));
 }
 
 /* --- samples of rows --- */
@@ -426,6 +447,8 @@ metric_put_item(struct sbuf *out, const struct metric *m, enum metric_scope scop
 	case METRIC_LATENCY:
 		put_latency(&l);
 		break;
+	case METRIC_TABLE:
+		break;
 	}
 }
 
@@ -460,7 +483,7 @@ static int
 add_scope(const char *word, struct promex_query *q, int *is_first)
 {
 	static const char *const words[] = { "global", "frontend", "listener", "backend",
-		"server" };
+		"server", "sticktable" };
 
 	if (*is_first || !*word)
 		q->scopes = 0;
@@ -472,8 +495,7 @@ add_scope(const char *word, struct promex_query *q, int *is_first)
 			q->scopes |= 1u << i;
 			return 0;
 		}
-	/* There are no stick tables. */
-	return !*word || strcmp(word, "*") == 0 || strcmp(word, "sticktable") == 0 ? 0 : -1;
+	return !*word || strcmp(word, "*") == 0 ? 0 : -1;
 }
 
 /* The scope that the name begins with, and the rest of the name; METRIC_SCOPES: none. */
@@ -586,6 +608,7 @@ struct promex_state {
 	struct metric metric;
 	int has_header;
 	struct stat_walk walk;
+	const struct list *table; /* in the list of proxies; the next one is before it */
 	int has_info;
 	struct info info;
 	char target[];            /* copy */
@@ -670,7 +693,9 @@ begin_metric(struct promex_state *st, const struct process *p)
 		return 0;
 	st->metric = metric_at(st->number);
 	st->has_begun = 1;
-	if (st->scope != SCOPE_GLOBAL)
+	if (st->scope == SCOPE_TABLE)
+		st->table = &p->cfg->proxies.all;
+	else if (st->scope != SCOPE_GLOBAL)
 		begin_walk(st, p);
 	return 1;
 }
@@ -705,6 +730,26 @@ step_rows(struct promex_state *st, const struct process *p, struct sbuf *out)
 	}
 }
 
+/* The table of the next proxy, from the last one on, as `show table`. */
+static void
+step_tables(struct promex_state *st, const struct process *p, struct sbuf *out)
+{
+	const struct proxy *px;
+
+	st->table = st->table->prev;
+	if (st->table == &p->cfg->proxies.all) {
+		end_metric(st);
+		return;
+	}
+	px = list_entry(st->table, const struct proxy, link);
+	if (!px->table)
+		return;
+	if (!st->has_header)
+		metric_put_header(out, &st->metric, st->scope);
+	st->has_header = 1;
+	metric_put_table(out, &st->metric, px->table);
+}
+
 static int
 step_metrics(struct service_job *j, void *owner)
 {
@@ -712,13 +757,16 @@ step_metrics(struct service_job *j, void *owner)
 
 	if (st->is_bad) {
 		sbuf_adds(&j->out,
-			"A scope is global, frontend, listener, backend, server or *.\n");
+			"A scope is global, frontend, listener, backend, server, sticktable "
+			"or *.\n");
 		return 0;
 	}
 	if (!st->has_begun && !begin_metric(st, owner))
 		return 0;
 	if (st->scope == SCOPE_GLOBAL)
 		step_global(st, owner, &j->out);
+	else if (st->scope == SCOPE_TABLE)
+		step_tables(st, owner, &j->out);
 	else
 		step_rows(st, owner, &j->out);
 	return 1;

@@ -13,6 +13,8 @@
 	" server c 127.0.0.1:3\n"                                                            \
 	"frontend fe\n mode http\n bind abns@tacit-unit-promex\n"                            \
 	" http-request use-service prometheus-exporter\n"                                    \
+	"backend few\n stick-table type string size 7\n"                                     \
+	"backend many\n stick-table type ip size 1k store gpc0\n"                            \
 	"backend web\n mode http\n"                                                          \
 	" server d 127.0.0.1:4 check maxconn 5 weight 7\n"
 
@@ -136,6 +138,22 @@ filters_may_leave_nothing(void **st)
 	assert_int_equal(job->status, 400);
 }
 
+/* As HAProxy 2.6 writes them, the last table first. */
+static void
+tables_have_two_metrics(void **st)
+{
+	(void)st;
+	assert_string_equal(ask("/m?scope=sticktable"),
+		"# HELP haproxy_sticktable_size Stick table size.\n"
+		"# TYPE haproxy_sticktable_size gauge\n"
+		"haproxy_sticktable_size{name=\"many\",type=\"ip\"} 1024\n"
+		"haproxy_sticktable_size{name=\"few\",type=\"string\"} 7\n"
+		"# HELP haproxy_sticktable_used Number of entries used in this stick table.\n"
+		"# TYPE haproxy_sticktable_used gauge\n"
+		"haproxy_sticktable_used{name=\"many\",type=\"ip\"} 0\n"
+		"haproxy_sticktable_used{name=\"few\",type=\"string\"} 0\n");
+}
+
 /* Cumulative buckets up to +Inf, and the same number as count; the sum in seconds. */
 static void
 histograms(void **st)
@@ -248,6 +266,7 @@ main(void)
 		cmocka_unit_test(results_of_checks_are_counted),
 		cmocka_unit_test(servers_in_maintenance_can_be_hidden),
 		cmocka_unit_test(filters_may_leave_nothing),
+		cmocka_unit_test(tables_have_two_metrics),
 		cmocka_unit_test(histograms),
 		cmocka_unit_test(one_column_is_that_of_the_whole_row),
 	};

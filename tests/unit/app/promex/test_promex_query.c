@@ -25,7 +25,7 @@ scopes(const char *target)
 		return "bad";
 	for (unsigned int i = 0; i < METRIC_SCOPES; i++)
 		if (q.scopes >> i & 1)
-			text[n++] = "gflbs"[i];
+			text[n++] = "gflbst"[i];
 	text[n] = '\0';
 	return text;
 }
@@ -36,16 +36,16 @@ scopes_add_up(void **st)
 	static const struct {
 		const char *target, *want;
 	} rows[] = {
-		{ "/metrics", "gflbs" }, { "/metrics?", "gflbs" }, { "/metrics?x=y", "gflbs" },
+		{ "/metrics", "gflbst" }, { "/metrics?", "gflbst" }, { "/metrics?x=y", "gflbst" },
 		{ "/m?scope=global", "g" }, { "/m?scope=frontend&scope=server", "fs" },
-		{ "/m?scope=listener&scope=backend", "lb" }, { "/m?scope=*", "gflbs" },
+		{ "/m?scope=listener&scope=backend", "lb" }, { "/m?scope=*", "gflbst" },
 		{ "/m?scope=", "" }, { "/m?scope=server&scope=", "" },
-		{ "/m?scope=&scope=server", "s" }, { "/m?scope=server&scope=*", "gflbs" },
+		{ "/m?scope=&scope=server", "s" }, { "/m?scope=server&scope=*", "gflbst" },
 		{ "/m?scope=s%65rver", "s" }, { "/m?sc%6fpe=server", "s" },
-		{ "/m?scope=sticktable", "" }, { "/m?scope=foo", "bad" }, { "/m?scope", "bad" },
+		{ "/m?scope=sticktable", "t" }, { "/m?scope=foo", "bad" }, { "/m?scope", "bad" },
 		{ "/m?scope=Server", "bad" }, { "/m?scope=server%", "bad" },
 		{ "/m?scope=%2", "bad" }, { "/m?scope=serve", "bad" },
-		{ "/m?no-scope=foo", "gflbs" },
+		{ "/m?no-scope=foo", "gflbst" },
 	};
 
 	(void)st;
@@ -130,7 +130,9 @@ a_scope_has_its_metrics_only(void **st)
 	assert_int_equal(wanted("/m"),
 		wanted("/m?scope=global") + wanted("/m?scope=frontend") +
 			wanted("/m?scope=listener") +
-			wanted("/m?scope=backend") + wanted("/m?scope=server"));
+			wanted("/m?scope=backend") + wanted("/m?scope=server") +
+			wanted("/m?scope=sticktable"));
+	assert_int_equal(wanted("/m?metrics=haproxy_sticktable_used"), 1);
 }
 
 int
