@@ -167,6 +167,94 @@ def site(request, tmp_path):
 
 # --- the examples ---
 
+def application(node, conn):
+    """Begins a session for each client without one."""
+    while (head := read_head(conn)) is not None:
+        node.site.sessions += 1
+        cookie = "" if "JSESSIONID" in head else f"Set-Cookie: JSESSIONID=s{node.site.sessions}.x\r\n"
+        conn.sendall(f"HTTP/1.1 200 x\r\n{cookie}Content-Length: {len(node.name) + 1}\r\n\r\n{node.name}\n".encode())
+
+
+class Client:
+    """One of several hosts with their own addresses, and a connection."""
+
+    def __init__(self, site, host, port=8080):
+        self.source, self.target = (site.address(host), 0), (site.address(1), port)
+        self.conn = site.stack.enter_context(socket.create_connection(self.target, WAIT, self.source))
+
+    def get(self, path, method="GET"):
+        """The status of the answer."""
+        self.conn.sendall(f"{method} {path} HTTP/1.1\r\nHost: www\r\nContent-Length: 0\r\n\r\n".encode())
+        head = read_head(self.conn).partition("\r\n\r\n")
+        left = int(re.search(r"(?i)content-length: *(\d+)", head[0])[1]) - len(head[2])
+        while left:
+            left -= len(self.conn.recv(left))
+        return int(head[0].split(" ")[1])
+
+
+def test_limits(site):
+    nodes = [site.node(f"www{i}", 10 + i, p8000=web) for i in (1, 2)]
+    for node in nodes:
+        node.status.update({"/none": 404, "/login": 401})
+    site.run("limits.cfg")
+    busy, other = Client(site, 50), Client(site, 51)
+    assert [busy.get("/") for _ in range(100)] == [200] * 100
+    assert busy.get("/") == 429
+    assert other.get("/") == 200
+
+    # errors: the one that is over the limit is still answered
+    assert [other.get("/none") for _ in range(21)] == [404] * 21
+    assert other.get("/") == 403
+    assert Client(site, 51).get("/") == 403
+    site.subject.admin(f"clear table errors key {site.address(51)}")
+    assert other.get("/") == 200
+
+    guest = Client(site, 52)
+    assert [guest.get("/login", "POST") for _ in range(6)] == [401] * 6
+    assert guest.get("/login", "POST") == 429
+    assert guest.get("/login") == 401
+    assert guest.get("/") == 200
+    assert Client(site, 53).get("/login", "POST") == 401
+
+
+def test_sticky(site):
+    site.sessions = 0
+    mails = [site.node(f"mail{i}", 10 + i, p143=greet) for i in (1, 2, 3)]
+    apps = [site.node(f"app{i}", 20 + i, p8000=application) for i in (1, 2)]
+    site.node("sorry0", 29, p8000=application)
+    site.run("sticky.cfg")
+
+    def mail(host):
+        with Client(site, host, 1143).conn as conn:
+            return conn.recv(100).decode().strip()
+
+    first = {host: mail(host) for host in (50, 51, 52)}
+    assert set(first.values()) == {"mail1", "mail2", "mail3"}
+    assert all(mail(host) == first[host] for host in (51, 50, 52, 51))
+    # down: its clients move, and stay where they are then
+    down = next(n for n in mails if n.name == first[50])
+    down.stop()
+    assert wait_for(lambda: mail(50) != first[50])
+    moved = mail(50)
+    down.start()
+    assert {mail(50) for _ in range(TRIES)} == {moved}
+
+    get = b"GET / HTTP/1.1\r\nHost: app\r\n\r\n"
+    sessions = {}
+    for _ in range(TRIES):
+        name, response = site.ask(8080, get)
+        sessions[re.search("set-cookie: (JSESSIONID=[^\r;]*)", response, re.I)[1].encode()] = name
+    assert set(sessions.values()) == {"app1", "app2"}
+    assert all(site.ask(8080, get, cookie)[0] == name for cookie, name in sessions.items())
+    for node in apps:
+        node.stop()
+    cookie = next(iter(sessions))
+    assert wait_for(lambda: site.ask(8080, get, cookie)[0] == "sorry0")
+    for node in apps:
+        node.start()
+    assert wait_for(lambda: site.ask(8080, get, cookie)[0] == sessions[cookie])
+
+
 def test_kubernetes(site):
     masters = [site.node(f"master{i}", 10 + i, p6443=greet) for i in (1, 2, 3)]
     workers = [site.node(f"worker{i}", 20 + i, p30443=greet, p10254=web) for i in (1, 2)]
