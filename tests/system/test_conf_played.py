@@ -234,8 +234,8 @@ def test_sticky(site):
     # down: its clients move, and stay where they are then
     down = next(n for n in mails if n.name == first[50])
     down.stop()
-    assert wait_for(lambda: mail(50) != first[50])
     moved = mail(50)
+    assert moved != first[50]
     down.start()
     assert {mail(50) for _ in range(TRIES)} == {moved}
 
@@ -249,10 +249,12 @@ def test_sticky(site):
     for node in apps:
         node.stop()
     cookie = next(iter(sessions))
-    assert wait_for(lambda: site.ask(8080, get, cookie)[0] == "sorry0")
+    site.goes_to(8080, "sorry0", get)
+    assert site.ask(8080, get, cookie)[0] == "sorry0"
     for node in apps:
         node.start()
-    assert wait_for(lambda: site.ask(8080, get, cookie)[0] == sessions[cookie])
+    site.goes_to(8080, "app1 app2", get)
+    assert all(site.ask(8080, get, cookie)[0] == name for cookie, name in sessions.items())
 
 
 def test_kubernetes(site):
