@@ -4,29 +4,12 @@
  * that begin so. The names are looked up only once they are known not to be supported, so `src_*`
  * is no fetch that exists.
  */
-MISSING(TABLES, "stick tables",
-	"'rate-limit sessions' limits a frontend and 'maxconn' a server; 'balance source', 'hash-type "
-	"consistent' and 'cookie' keep a client with its server; nftables limits single addresses")
-MISSING_WORD(TABLES, "stick")
-MISSING_WORD(TABLES, "stick match")
-MISSING_WORD(TABLES, "stick on")
-MISSING_WORD(TABLES, "stick store-request")
-MISSING_WORD(TABLES, "stick store-response")
-MISSING_WORD(TABLES, "stick-table")
-MISSING_WORD(TABLES, "balance sticky")
-MISSING_WORD(TABLES, "track-sc*")
-MISSING_WORD(TABLES, "sc-*")
-MISSING_WORD(TABLES, "sc_*")
-MISSING_WORD(TABLES, "sc0_*")
-MISSING_WORD(TABLES, "sc1_*")
-MISSING_WORD(TABLES, "sc2_*")
-MISSING_WORD(TABLES, "src_*")
-MISSING_WORD(TABLES, "table_*")
-MISSING_WORD(TABLES, "in_table")
 MISSING(PEERS, "peers", "'balance source', 'hash-type consistent' and 'cookie' need nothing in common")
 MISSING_WORD(PEERS, "peers")
 MISSING_WORD(PEERS, "peer")
 MISSING_WORD(PEERS, "table")
+MISSING(STICKY, "sticky balancing", "'stick on' keeps a client with its server, by a stick table")
+MISSING_WORD(STICKY, "balance sticky")
 MISSING(COMPRESSION, "compression", "let the servers compress")
 MISSING_WORD(COMPRESSION, "compression*")
 MISSING_WORD(COMPRESSION, "filter comp*")

@@ -11,10 +11,9 @@ words_belong_to_what_is_missing(void **state)
 		const char *word;
 		enum cfg_missing is;
 	} t[] = {
-		{ "stick-table", CFG_MISSING_TABLES }, { "sc_http_req_rate", CFG_MISSING_TABLES },
-		{ "sc2_conn_cur", CFG_MISSING_TABLES }, { "track-sc0", CFG_MISSING_TABLES },
-		{ "src_get_gpc0", CFG_MISSING_TABLES }, { "table_conn_cnt", CFG_MISSING_TABLES },
-		{ "src", CFG_MISSING_COUNT }, { "scx", CFG_MISSING_COUNT },
+		{ "stick-table", CFG_MISSING_COUNT }, { "track-sc0", CFG_MISSING_COUNT },
+		{ "res.cache_hit", CFG_MISSING_CACHE }, { "cache-store", CFG_MISSING_CACHE },
+		{ "res.cach", CFG_MISSING_COUNT }, { "cachex", CFG_MISSING_COUNT },
 		{ "lua.", CFG_MISSING_LUA }, { "lua.x", CFG_MISSING_LUA },
 		{ "lua-load", CFG_MISSING_LUA }, { "luax", CFG_MISSING_COUNT },
 		{ "compression algo", CFG_MISSING_COMPRESSION },
@@ -42,16 +41,17 @@ messages_belong_to_what_is_missing(void **state)
 		const char *text;
 		enum cfg_missing is;
 	} t[] = {
-		{ "keyword 'stick-table' is known but not supported.", CFG_MISSING_TABLES },
+		{ "keyword 'compression algo' is known but not supported.",
+			CFG_MISSING_COMPRESSION },
 		{ "section 'cache' is known but not supported.", CFG_MISSING_CACHE },
-		{ "'http-request track-sc0' is not supported.", CFG_MISSING_TABLES },
+		{ "'http-request cache-use' is not supported.", CFG_MISSING_CACHE },
 		{ "'http-request use-service lua.x' is not supported.", CFG_MISSING_LUA },
-		{ "'x' : fetch 'sc_conn_rate' is not supported", CFG_MISSING_TABLES },
+		{ "'x' : fetch 'res.cache_hit' is not supported", CFG_MISSING_CACHE },
 		{ "'proto' : 'h2' is not supported; there are h1", CFG_MISSING_HTTP2 },
 		{ "keyword 'transparent' is known but not supported.", CFG_MISSING_COUNT },
 		{ "h2' is not supported", CFG_MISSING_COUNT },
-		{ "stick tables are not supported", CFG_MISSING_COUNT },
-		{ "unknown keyword 'stick-table'", CFG_MISSING_COUNT },
+		{ "caching is not supported", CFG_MISSING_COUNT },
+		{ "unknown keyword 'cache'", CFG_MISSING_COUNT },
 		{ "", CFG_MISSING_COUNT },
 	};
 	char text[1024] = "'";
@@ -80,8 +80,8 @@ lines_are_listed_once(void **state)
 	sbuf_init(&out, 0);
 	assert_false(cfg_diag_misses(&d));
 	for (w.line = 1; w.line <= 13; w.line++) {
-		cfg_diag_add(&d, CFG_ALERT, &w, "keyword 'stick on' is known but not supported.");
-		cfg_diag_add(&d, CFG_ALERT, &w, "fetch 'sc_trackers' is not supported");
+		cfg_diag_add(&d, CFG_ALERT, &w, "section 'cache' is known but not supported.");
+		cfg_diag_add(&d, CFG_ALERT, &w, "fetch 'res.cache_hit' is not supported");
 	}
 	w.line = 5;
 	cfg_diag_add(&d, CFG_ALERT, &w, "'http-request lua.a' is not supported.");
@@ -89,7 +89,7 @@ lines_are_listed_once(void **state)
 	cfg_diag_add(&d, CFG_WARNING, &other, "'h2' is not supported");
 	assert_true(cfg_diag_misses(&d));
 	cfg_missing_list(d.missing, 0, &out);
-	assert_string_equal(out.p, "stick tables (13 lines: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, "
+	assert_string_equal(out.p, "caching (13 lines: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, "
 				   "...), Lua (2 lines: 5, 2)");
 	out.len = 0;
 	cfg_missing_list(&d.missing[0], 1, &out);

@@ -142,7 +142,7 @@ unsupported_keywords_are_not_unknown(void **state)
 	(void)state;
 	world_expect("global\n tune.quiet\n nbproc 3\n stick-table x\n"
 		     "listen l\n option contstats\n no option contstats\n option splice-auto\n"
-		     " stick-table type ip\n contimeout 5\n stick match src\n",
+		     " compression algo gzip\n contimeout 5\n compression type a/b\n",
 		GLOBAL_SEEN("") "begin listen <l> from <->\nend listen <l>\n",
 		"[ALERT]    config : parsing [t.cfg:3:2] : keyword 'nbproc' was "
 		"removed in HAProxy 2.5: use 'nbthread'.\n"
@@ -162,23 +162,20 @@ unsupported_keywords_are_not_unknown(void **state)
 		"known but not supported (it comes later).\n"
 		"   option splice-auto\n"
 		"   ^\n"
-		"[ALERT]    config : parsing [t.cfg:9:2] : keyword 'stick-table' is "
+		"[ALERT]    config : parsing [t.cfg:9:2] : keyword 'compression algo' is "
 		"known but not supported.\n"
-		"   stick-table type ip\n"
+		"   compression algo gzip\n"
 		"   ^\n"
 		"[ALERT]    config : parsing [t.cfg:10:2] : keyword 'contimeout' was "
 		"removed in HAProxy 2.1: use 'timeout connect'.\n"
 		"   contimeout 5\n"
 		"   ^\n"
-		"[ALERT]    config : parsing [t.cfg:11:2] : keyword 'stick match' is "
+		"[ALERT]    config : parsing [t.cfg:11:2] : keyword 'compression type' is "
 		"known but not supported.\n"
-		"   stick match src\n"
+		"   compression type a/b\n"
 		"   ^\n"
-		"[ALERT]    config : not supported here: stick tables (2 lines: 9, 11)\n"
-		"   | instead of stick tables: 'rate-limit sessions' limits a frontend and "
-		"'maxconn' a server; 'balance source', 'hash-type consistent' and 'cookie' keep a "
-		"client "
-		"with its server; nftables limits single addresses\n");
+		"[ALERT]    config : not supported here: compression (2 lines: 9, 11)\n"
+		"   | instead of compression: let the servers compress\n");
 }
 
 static void
