@@ -21,7 +21,7 @@ VERBS = frozenset('''
     reduce refuse reject release remove rename renew reorder replace report require reset resolve restart restore restrict resume
     retry return reuse revert rewrite run save send separate set share shorten show shrink simplify skip sort specify
     split start state stop store support switch test time trace track treat trim try unify update upgrade use validate
-    register verify wait wake warn widen wrap write'''.split())
+    register take verify wait wake warn widen wrap write'''.split())
 
 # Words that occur in any diff and name nothing.
 COMMON = frozenset('''
