@@ -6,13 +6,9 @@
 
 #include "app/config/config.h"
 #include "cfg/dump.h"
-#include "cfg/entry.h"
 
 /* 0, or -ERR_NOMEM. */
 int keywords_print(const struct config *c, enum cfg_dump kind, FILE *to) must_check;
-
-/* Calls fn for each entry of the manual. */
-void keywords_entries(const struct config *c, cfg_entry_fn *fn, void *arg);
 
 /* Prints all entries of a keyword of n words; options, actions, fetches and converters are keywords
  * too. 0; -ERR_NOMEM; or -ERR_UNKNOWN with the nearest name on `err`. */

@@ -11,8 +11,9 @@
 #include "rule/action/action_dump.h"
 #include "rule/sample/dump.h"
 
-void
-keywords_entries(const struct config *c, cfg_entry_fn *fn, void *arg)
+/* Calls fn for each entry of the manual. */
+static void
+each_entry(const struct config *c, cfg_entry_fn *fn, void *arg)
 {
 	cfg_entries(&c->registry, fn, arg);
 	rule_action_entries(&c->proxies.vocab, fn, arg);
@@ -55,7 +56,7 @@ keywords_print(const struct config *c, enum cfg_dump kind, FILE *to)
 	cfg_dump(&c->registry, kind, to);
 	sbuf_init(&out, 0);
 	if (kind == CFG_DUMP_MAN)
-		keywords_entries(c, put_on_page, &(struct page){ &out, NULL });
+		each_entry(c, put_on_page, &(struct page){ &out, NULL });
 	if (kind == CFG_DUMP_SMP || kind == CFG_DUMP_ALL)
 		rule_dump_fetches(v, &out);
 	if (kind == CFG_DUMP_CNV || kind == CFG_DUMP_ALL)
@@ -70,6 +71,7 @@ enum { WORD_MAX = 128 };
 struct question {
 	struct sbuf *out;
 	const char *word;
+	const char *heading;	/* of the entries; NULL: any */
 	int n;			/* entries found */
 	struct cfg_suggest near;
 	char best[WORD_MAX];	/* its name: those of actions do not stay */
@@ -94,7 +96,7 @@ answer_entry(void *arg, const struct cfg_entry *e)
 		snprintf(q->best, sizeof(q->best), "%s", e->name);
 		q->near.best = q->best;
 	}
-	if (!entry_is_named(e, q->word))
+	if (!entry_is_named(e, q->word) || (q->heading && strcmp(e->heading, q->heading) != 0))
 		return;
 	if (q->n++ > 0)
 		sbuf_addc(q->out, '\n');
@@ -114,30 +116,35 @@ answer_known(struct question *q)
 	q->n++;
 }
 
-/* Looks the word up, as a keyword or, behind the name of its list, as an action. */
+/* Looks the word up: as a keyword; behind the name of its list or line as an action or option; as
+ * the name that an ACL has for a fetch with a matching method. */
 static void
 ask_tables(const struct config *c, struct question *q)
 {
-	static const char *const lists[] = { "http-request ", "http-response ",
-		"http-after-response ", "tcp-request connection ", "tcp-request session ",
-		"tcp-request content ", "tcp-response content " };
-
+	static const struct {
+		const char *before, *heading;
+	} places[] = { { "http-request ", "ACTIONS" }, { "http-response ", "ACTIONS" },
+		{ "http-after-response ", "ACTIONS" }, { "tcp-request connection ", "ACTIONS" },
+		{ "tcp-request session ", "ACTIONS" }, { "tcp-request content ", "ACTIONS" },
+		{ "tcp-response content ", "ACTIONS" }, { "bind ", "BIND OPTIONS" },
+		{ "server ", "SERVER OPTIONS" } };
 	const struct rule_fetch *f;
 	const char *method;
 
-	keywords_entries(c, answer_entry, q);
-	for (size_t i = 0; !q->n && i < ARRAY_LEN(lists); i++) {
-		if (strncmp(q->word, lists[i], strlen(lists[i])) != 0)
+	each_entry(c, answer_entry, q);
+	for (size_t i = 0; !q->n && i < ARRAY_LEN(places); i++) {
+		if (strncmp(q->word, places[i].before, strlen(places[i].before)) != 0)
 			continue;
-		q->word += strlen(lists[i]);
-		keywords_entries(c, answer_entry, q);
+		q->word += strlen(places[i].before);
+		q->heading = places[i].heading;
+		each_entry(c, answer_entry, q);
 	}
 	answer_known(q);
-	/* path_beg: the fetch path. */
 	f = q->n ? NULL : rule_find_acl_fetch(&c->proxies.vocab, str_of(q->word), &method);
 	if (f) {
 		q->word = f->name;
-		keywords_entries(c, answer_entry, q);
+		q->heading = "FETCHES";
+		each_entry(c, answer_entry, q);
 	}
 }
 

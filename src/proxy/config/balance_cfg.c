@@ -212,16 +212,17 @@ parse_balance(struct cfg_ctx *ctx)
 
 static const struct cfg_enum hash_methods[] = {
 	{ "map-based", 0, "A table of servers, as long as the sum of the weights: when a "
-		"server comes or goes most clients get another one." },
+		"server comes or goes most clients get another one, and at run time only the "
+		"weights 0% and 100% can be set." },
 	{ "consistent", 1, "A ring of servers: when a server comes or goes only its own share "
 		"moves." },
 	{ 0 },
 };
 
 static const struct cfg_enum hash_functions[] = {
-	{ "sdbm", HASH_SDBM, "The function of the default; mixes texts well." },
-	{ "djb2", HASH_DJB2, "Better than sdbm for some inputs." },
-	{ "crc32", HASH_CRC32, "CRC32, the slowest and most even." },
+	{ "sdbm", HASH_SDBM, "The function SDBM." },
+	{ "djb2", HASH_DJB2, "The function DJB2." },
+	{ "crc32", HASH_CRC32, "The function CRC32." },
 	{ 0 },
 };
 
@@ -303,8 +304,8 @@ parse_panic(struct cfg_ctx *ctx)
 static const struct cfg_enum algorithms[] = {
 	{ "roundrobin", 0, "Each server in turn, as often as its weight says. Weights may "
 		"change at run time." },
-	{ "static-rr", 0, "Each server in turn; a weight that changes at run time has no "
-		"effect." },
+	{ "static-rr", 0, "Each server in turn, as often as its weight says. At run time only "
+		"the weights 0% and 100% can be set." },
 	{ "leastconn", 0, "The server with the fewest connections for its weight; among equals "
 		"each in turn. For long connections." },
 	{ "source", 0, "A hash of the client's address: a client keeps its server while no "

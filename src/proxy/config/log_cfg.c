@@ -436,7 +436,8 @@ static const struct cfg_kw kws[] = {
 		.syntax = "<format>",
 		.doc = "Format of the log line of a session." },
 	{ .name = "error-log-format",
-		.dflt = "a line with the reason, in the form of option tcplog or option httplog",
+		.dflt = "the usual line for an invalid request; for a PROXY header or a "
+			"handshake one with the address, the frontend and the reason",
 		.once = "error-log-format",
 		.sections = CFG_FE,
 		.min = 1,

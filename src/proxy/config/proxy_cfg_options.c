@@ -86,7 +86,8 @@ parse_keepalive_time(struct cfg_ctx *ctx)
 static const struct cfg_kw kws[] = {
 	KEEPALIVE("clitcpka-cnt", CFG_FE, parse_keepalive_count, client_keepalive.count, "<count>",
 		"Keep-alive probes without an answer that end a connection from a client, 1 to "
-		"127. It and the times below apply with option clitcpka or tcpka.",
+		"127. It applies with option clitcpka or tcpka, as clitcpka-idle and "
+		"clitcpka-intvl do.",
 		.dflt = "0, which uses the system's value"),
 	KEEPALIVE("clitcpka-idle", CFG_FE, parse_keepalive_time, client_keepalive.idle, "<time>",
 		"Time without data before keep-alive probes are sent to a client, 1 to 32767 s; "
@@ -99,7 +100,8 @@ static const struct cfg_kw kws[] = {
 		.dflt = "0, which uses the system's value"),
 	KEEPALIVE("srvtcpka-cnt", CFG_BE, parse_keepalive_count, server_keepalive.count, "<count>",
 		"Keep-alive probes without an answer that end a connection to a server, 1 to "
-		"127. It and the times below apply with option srvtcpka or tcpka.",
+		"127. It applies with option srvtcpka or tcpka, as srvtcpka-idle and "
+		"srvtcpka-intvl do.",
 		.dflt = "0, which uses the system's value"),
 	KEEPALIVE("srvtcpka-idle", CFG_BE, parse_keepalive_time, server_keepalive.idle, "<time>",
 		"Time without data before keep-alive probes are sent to a server, 1 to 32767 s; "

@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "app/config/keywords.h"
+#include "rule/action/action_dump.h"
+#include "rule/sample/dump.h"
 #include "unit/app/app_rig.h"
 #include "unit/test.h"
 
@@ -89,7 +91,9 @@ each_entry_stands_alone(void **state)
 	unsigned int bad = 0;
 
 	(void)state;
-	keywords_entries(&cfg, judge, &bad);
+	cfg_entries(&cfg.registry, judge, &bad);
+	rule_action_entries(&cfg.proxies.vocab, judge, &bad);
+	rule_sample_entries(&cfg.proxies.vocab, judge, &bad);
 	assert_int_equal(bad, 0);
 }
 
@@ -159,6 +163,8 @@ a_keyword_is_explained(void **state)
 		{ "http-request/deny", "deny [status" },
 		{ "set-var", "set-var(<name>) <expr>\n" },
 		{ "weight", "An option of server lines." },
+		{ "server/maxconn", "Maximum number of concurrent connections; 0" },
+		{ "bind/maxconn", "Maximum number of concurrent connections of each" },
 		{ "%ci", "A variable of formats." },
 		{ "map_beg", "A converter: string to string." },
 		{ "path_beg", "path\n    The path" },
@@ -171,6 +177,11 @@ a_keyword_is_explained(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (explain(rows[i][0]) != 0 || !strstr(said, rows[i][1]) || *wrong)
 			fail_msg("%s:\n%s%s", rows[i][0], said, wrong);
+	/* of the place that the words name only */
+	assert_int_equal(explain("server/maxconn"), 0);
+	assert_null(strstr(said, "bind"));
+	assert_int_equal(explain("maxconn"), 0);
+	assert_non_null(strstr(said, "An option of bind lines.\n\nmaxconn"));
 }
 
 static void
