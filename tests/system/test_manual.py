@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from certs import Authority
 from conftest import TACIT, run
 
 ROOT = Path(__file__).parents[2]
@@ -177,6 +178,70 @@ def test_each_facility_level_and_format_of_logs_is_one(pages, tmp_path):
     for at in range(0, len(lines), 20):
         done = check(tmp_path, "\n\t".join(lines[at:at + 20]))
         assert done.returncode == 0, done.stderr
+
+
+# --- examples ---
+
+NO_CONFIGURATION = {"crt-list"}    # lines of another file
+
+# The sections around an example, by the heading of its entry.
+AROUND = {
+    "GLOBAL KEYWORDS": "global\n{}\n",
+    "PROXY KEYWORDS": "listen x\n\tbind 127.0.0.1:1\n{}\n",
+    "BIND OPTIONS": "listen x\n{}\n",
+    "SERVER OPTIONS": "backend x\n{}\n",
+    "ACTIONS": "listen x\n\tbind 127.0.0.1:1\n{}\n",
+    "USERLIST KEYWORDS": "userlist x\n\tgroup admins\n{}\n",
+    "CRT-STORE KEYWORDS": "{}\n",
+}
+
+
+def examples(pages):
+    """Each example of an entry: heading, name, text."""
+    for heading, lines in pages["tacit.cfg(5)"].items():
+        text = "\n".join(lines)
+        for term, example in re.findall(r"(?s)\.TP\n\\fB([^\n]*?)\\fR[^\n]*\n(?:(?!\n\.TP\n\\fB).)*?\.IP\n\.nf\n(.*?)\n\.fi", text):
+            if heading.endswith(("KEYWORDS", "OPTIONS", "ACTIONS")):
+                yield heading, plain(term), plain(example)
+
+
+@pytest.fixture
+def files(tmp_path):
+    """What examples name in /etc/tacit, and in the places of others."""
+    authority = Authority(tmp_path / "ca")
+    pem = authority.make("site.pem", "www.example.org", ["www.example.org"]).read_text()
+    made = {"site.pem": pem, "certs/www.pem": pem, "certs/www.key": pem, "hosts.map": "a www\n", "blocked.lst": "192.0.2.1\n",
+            "maintenance.http": "HTTP/1.1 503 Sorry\r\n\r\n", "sorry.html": "Sorry\n"}
+    for name, text in made.items():
+        path = tmp_path / "etc" / name
+        path.parent.mkdir(exist_ok=True, parents=True)
+        path.write_text(text)
+    return tmp_path / "etc"
+
+
+def test_each_example_is_valid(pages, tmp_path, files):
+    wrong, n = [], 0
+    for heading, name, text in examples(pages):
+        if name in NO_CONFIGURATION:
+            continue
+        if heading == "SERVER OPTIONS" and not text.startswith("server "):
+            text = f"server z 192.0.2.1:80 ssl verify none {text}"
+        text = text.replace("/etc/tacit", str(files)).replace("@system-ca", str(files / "site.pem"))
+        text = text.replace("$5$tacit$h6Zt...", "$5$tacitmanual$" + "x" * 43)
+        mode = "tcp" if "ssl_hello" in text or "tcp-check" in text else "http"
+        cfg = tmp_path / "a.cfg"
+        server = "" if re.search(r"(?m)^server(-template)? ", text) else "\tserver a 192.0.2.1:1\n"
+        cfg.write_text(f"defaults\n\tmode {mode}\n\ttimeout client 1s\n\ttimeout connect 1s\n\ttimeout server 1s\n"
+                       + AROUND[heading].format(text) + (server if "listen x" in AROUND[heading] else "")
+                       + "userlist staff\n\tuser anna insecure-password x\n"
+                       "resolvers dns\n\tnameserver a 192.0.2.53:53\nlisten other\n\tbind 127.0.0.1:2\n"
+                       + "".join(f"backend {b}\n" for b in ("www", "api", "app")))
+        done = run("-c", "-dr", "-f", cfg, env=dict(os.environ))
+        n += 1
+        if done.returncode:
+            wrong.append(f"{heading} / {name}:\n{text}\n{done.stderr}")
+    assert not wrong, "\n".join(wrong)
+    assert n >= 45
 
 
 # --- --explain ---

@@ -128,6 +128,7 @@ static const struct cfg_kw kws[] = {
 		.dflt = "none",
 		.example = "crt-store site\n"
 			"    crt-base /etc/tacit/certs\n"
+			"    key-base /etc/tacit/certs\n"
 			"    load crt www.pem key www.key alias www",
 		.sections = CFG_CRT_STORE,
 		.min = 2,
