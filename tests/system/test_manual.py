@@ -207,7 +207,7 @@ def examples(pages):
 
 @pytest.fixture
 def files(tmp_path):
-    """What examples name in /etc/tacit, and in the places of others."""
+    """The directory of files that examples name in /etc/tacit."""
     authority = Authority(tmp_path / "ca")
     pem = authority.make("site.pem", "www.example.org", ["www.example.org"]).read_text()
     made = {"site.pem": pem, "certs/www.pem": pem, "certs/www.key": pem, "hosts.map": "a www\n", "blocked.lst": "192.0.2.1\n",
@@ -242,6 +242,16 @@ def test_each_example_is_valid(pages, tmp_path, files):
             wrong.append(f"{heading} / {name}:\n{text}\n{done.stderr}")
     assert not wrong, "\n".join(wrong)
     assert n >= 45
+
+
+def test_frequent_expressions_are_valid(pages, tmp_path):
+    """As those of header fields, in the backend that they name."""
+    terms = [plain(TERM.match(line)[1]) for line in pages["tacit-guide(7)"]["Frequent expressions"] if TERM.match(line)]
+    found = [e for term in terms for e in term.split(", ")]
+    assert "src,ipmask(24,64)" in found and len(found) >= 18
+    lines = "\n\t".join(f"http-request set-header X {'%'}[{e.replace('(app)', '(a)')}]" for e in found)
+    done = check(tmp_path, lines)
+    assert done.returncode == 0, done.stderr
 
 
 # --- --explain ---
