@@ -63,7 +63,13 @@ struct interest_plan {
 };
 
 /* The next state according to the table. */
-enum interest_state interest_next(enum interest_state s, enum interest_event ev);
+extern const uint8_t interest_transitions[INTEREST_STATES][INTEREST_EVENTS];
+static inline enum interest_state
+interest_next(enum interest_state s, enum interest_event ev)
+{
+	return (enum interest_state)interest_transitions[s][ev];
+}
+
 const char *interest_state_name(enum interest_state s);
 const char *interest_mode_name(enum interest_mode m);
 

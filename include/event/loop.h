@@ -202,7 +202,14 @@ void loop_presume_again(struct loop *l, int fd, enum dir d);
 void loop_presume_ready(struct loop *l, int fd, enum dir d);
 /* Notes whether bytes were taken from the socket that its user has not read: the fd is then
  * readable whatever the kernel reports. */
-void loop_hold(struct loop *l, int fd, int holds);
+void loop_change_held(struct loop *l, int fd, int holds);
+static inline void
+loop_hold(struct loop *l, int fd, int holds)
+{
+	if (holds || loop_slot_of(l, fd)->in.in_memory)
+		loop_change_held(l, fd, holds);
+}
+
 /* True if the last wait filled its array, so that events of other fds may be left in the kernel. */
 int loop_left_events(const struct loop *l);
 /* True if the fd may have an event that was not delivered yet: a later one of this turn, or one

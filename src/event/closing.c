@@ -32,6 +32,22 @@ closing_add(struct closing *c, int fd)
 	c->fd[c->n++] = fd;
 }
 
+/* A turn closes few, which are nearly in order. */
+#define SORT_FEW 32
+
+static void
+sort_few(int *fd, unsigned int n)
+{
+	for (unsigned int i = 1; i < n; i++) {
+		unsigned int at = i;
+		int one = fd[i];
+
+		for (; at > 0 && fd[at - 1] > one; at--)
+			fd[at] = fd[at - 1];
+		fd[at] = one;
+	}
+}
+
 static int
 by_number(const void *a, const void *b)
 {
@@ -53,7 +69,9 @@ closing_flush(struct closing *c, struct sys *sys)
 {
 	unsigned int from = 0;
 
-	if (c->n > 1)
+	if (c->n <= SORT_FEW)
+		sort_few(c->fd, c->n);
+	else
 		qsort(c->fd, c->n, sizeof(*c->fd), by_number);
 	for (unsigned int i = 1; i <= c->n; i++)
 		if (i == c->n || c->fd[i] != c->fd[i - 1] + 1) {

@@ -4,18 +4,12 @@
 
 #include "base/compiler.h"
 
-static const uint8_t transitions[INTEREST_STATES][INTEREST_EVENTS] = {
+const uint8_t interest_transitions[INTEREST_STATES][INTEREST_EVENTS] = {
 #define INTEREST_ROW(name, w, s, a, r) \
 	[INTEREST_##name] = { INTEREST_##w, INTEREST_##s, INTEREST_##a, INTEREST_##r },
 #include "event/interest.tbl.h"
 #undef INTEREST_ROW
 };
-
-enum interest_state
-interest_next(enum interest_state s, enum interest_event ev)
-{
-	return (enum interest_state)transitions[s][ev];
-}
 
 const char *
 interest_state_name(enum interest_state s)

@@ -213,10 +213,10 @@ task_cancel(struct task *t)
 	list_remove(&t->link);
 }
 
-static void
-run_tasks(struct loop *l, struct list *tasks)
+static one_copy void
+run_each_task(struct loop *l, struct list *tasks)
 {
-	while (!list_is_empty(tasks)) {
+	do {
 		struct task *t = list_first(tasks, struct task, link);
 		uint64_t began = profile_begin(&l->profile);
 		task_fn *fn = t->fn;
@@ -224,7 +224,15 @@ run_tasks(struct loop *l, struct list *tasks)
 		list_remove(&t->link);
 		fn(t);
 		profile_end(&l->profile, (profile_fn *)fn, began, l->clock.now_ns);
-	}
+	} while (!list_is_empty(tasks));
+}
+
+/* Called many times in a turn, mostly for nothing. */
+static inline void
+run_tasks(struct loop *l, struct list *tasks)
+{
+	if (!list_is_empty(tasks))
+		run_each_task(l, tasks);
 }
 
 /* --- one turn --- */
@@ -564,7 +572,7 @@ loop_presume_ready(struct loop *l, int fd, enum dir d)
 }
 
 void
-loop_hold(struct loop *l, int fd, int holds)
+loop_change_held(struct loop *l, int fd, int holds)
 {
 	struct loop_slot *s = loop_slot_of(l, fd);
 

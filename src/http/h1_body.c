@@ -19,11 +19,17 @@ h1_body_begin(struct h1_body *b, const struct http_head *h)
 int
 h1_persists(const struct http_head *h)
 {
-	if (!http_may_have(h, HTTP_F_CONNECTION))
-		return h->version != HTTP_1_0;
-	if (http_lists(h, HTTP_F_CONNECTION, STR("close")))
-		return 0;
-	return h->version != HTTP_1_0 || http_lists(h, HTTP_F_CONNECTION, STR("keep-alive"));
+	int persists = h->version != HTTP_1_0;
+
+	for (int i = http_find_id(h, HTTP_F_CONNECTION, 0); i >= 0;
+		i = http_find_id(h, HTTP_F_CONNECTION, (unsigned int)i + 1)) {
+		struct str options = h->field[i].value;
+
+		if (http_list_has(options, STR("close")))
+			return 0;
+		persists = persists || http_list_has(options, STR("keep-alive"));
+	}
+	return persists;
 }
 
 /* --- chunks: RFC 9112, 7.1 --- */

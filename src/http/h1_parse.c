@@ -307,39 +307,44 @@ name_field(struct http_field *f, struct str name)
 	f->never_indexed = 0;
 }
 
-/* Parses one line that is here in full and has no error. The bytes of it; 0: the steps parse it. */
-static uint32_t
-whole_field(struct http_head *h, const char *p, size_t len)
+/* Parses one line that is here in full and has no error. Its end; NULL: the steps parse it. */
+static const char *
+whole_field(struct http_head *h, const char *p, const char *end)
 {
 	struct http_field *f = &h->field[h->n];
-	size_t name = http_scan_token(p, len), from = name + 1, end;
+	const char *colon = p + http_scan_token(p, (size_t)(end - p)), *value, *cr;
 
-	if (!name || len - name < 2 || p[name] != ':')
-		return 0;
-	from += p[from] == ' ';
-	end = from + http_scan_value(p + from, len - from);
-	if (len - end < 2 || p[end] != '\r' || p[end + 1] != '\n')
-		return 0;
-	name_field(f, (struct str){ p, name });
-	f->value = str_trim((struct str){ p + from, end - from });
-	f->is_line = from == name + 2 && f->value.p == p + from && f->value.len == end - from;
+	if (colon == p || end - colon < 2 || *colon != ':')
+		return NULL;
+	value = colon + 1 + (colon[1] == ' ');
+	cr = value + http_scan_value(value, (size_t)(end - value));
+	if (end - cr < 2 || cr[0] != '\r' || cr[1] != '\n')
+		return NULL;
+	name_field(f, (struct str){ p, (size_t)(colon - p) });
+	f->value = (struct str){ value, (size_t)(cr - value) };
+	f->is_line = value == colon + 2;
+	if (value < cr && (str_is_blank(*value) || str_is_blank(cr[-1]))) {
+		f->value = str_trim(f->value);
+		f->is_line = 0;
+	}
 	if (http_validate_field(h, f) != HTTP_BAD_NONE)
-		return 0;
+		return NULL;
 	http_count_field(h, f);
-	return (uint32_t)(end + 2);
+	return cr + 2;
 }
 
 /* A field line goes through the steps only when a part of it is missing or wrong. */
 static void
 whole_fields(struct work *w)
 {
-	struct h1_parser *p = w->p;
-	uint32_t n = 1;
+	const char *p = w->buf + w->p->at, *end = w->buf + w->len, *next = p;
+	struct http_head *h = w->h;
 
-	while (n && w->h->n < w->h->max) {
-		n = whole_field(w->h, w->buf + p->at, w->len - p->at);
-		p->at += n;
+	while (next && h->n < h->max) {
+		next = whole_field(h, p, end);
+		p = next ? next : p;
 	}
+	w->p->at = (uint32_t)(p - w->buf);
 }
 
 static enum h1_parse_status

@@ -41,7 +41,7 @@ notify_loop(struct conn *c)
 	if (unlikely(c->fd < 0))
 		return;
 	loop_hold(c->loop, c->fd, x->holds);
-	if (!x->holds && x->drained && !x->ended)
+	if (!x->holds && x->drained && !x->ended && loop_is_ready(c->loop, c->fd, DIR_R))
 		loop_again(c->loop, c->fd, DIR_R);
 	loop_want(c->loop, c->fd, sock_needs(x));
 }

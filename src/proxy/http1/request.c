@@ -420,7 +420,7 @@ has_stats(const struct proxy *px)
 }
 
 /* more: continue with the next stage. */
-static inline struct io_step
+static inline __attribute__((always_inline)) struct io_step
 run_stage(struct stream *s)
 {
 	struct http_txn *t = s->txn;

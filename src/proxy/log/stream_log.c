@@ -130,7 +130,7 @@ void
 stream_log_early(struct stream *s)
 {
 	enum log_step step = early_step(s);
-	enum log_stage needed = stage_of(s->sess->fe), known;
+	enum log_stage needed, known;
 
 	/* Connections have calls of their own. */
 	if (s->sess->fe->log.steps && s->txn)
@@ -140,6 +140,7 @@ stream_log_early(struct stream *s)
 		return;
 	known = step == LOG_STEP_RESPONSE || step == LOG_STEP_CONNECT ? LOG_STAGE_CONNECT
 								      : LOG_STAGE_ACCEPT;
+	needed = stage_of(s->sess->fe);
 	if ((s->sess->fe->options & OPT_LOGASAP) && needed == LOG_STAGE_END)
 		needed = LOG_STAGE_CONNECT;
 	if (needed > known)

@@ -102,9 +102,9 @@ latency_count(struct latency_set *s, unsigned int worker, const struct latency_t
 
 	if (!l && !(l = make_counts(s, worker)))
 		return;
-	for (unsigned int k = 0; k < LATENCIES; k++) {
-		if (!(t->has >> k & 1))
-			continue;
+	for (unsigned int has = t->has; has; has &= has - 1) {
+		unsigned int k = (unsigned int)__builtin_ctz(has);
+
 		counter_add(&l->n[k][t->bucket[k]], 1);
 		counter_add(&l->sum_us[k], t->us[k]);
 	}

@@ -86,12 +86,14 @@ memory_reserve(struct engine *e, struct pool *p)
 int
 memory_fits_request(const struct engine *e, unsigned int buffers)
 {
-	uint64_t kept = (uint64_t)e->txn_pool.kept * e->txn_pool.size +
-		(uint64_t)e->buf_pool.kept * e->buf_pool.size;
-	uint64_t more =
-		e->txn_pool.size + ((uint64_t)e->txn_pool.live + buffers) * e->buf_pool.size;
+	uint64_t kept, more;
 
-	return !e->max_memory || memory_used(e) - kept + more <= e->max_memory;
+	if (!e->max_memory)
+		return 1;
+	kept = (uint64_t)e->txn_pool.kept * e->txn_pool.size +
+		(uint64_t)e->buf_pool.kept * e->buf_pool.size;
+	more = e->txn_pool.size + ((uint64_t)e->txn_pool.live + buffers) * e->buf_pool.size;
+	return memory_used(e) - kept + more <= e->max_memory;
 }
 
 int
@@ -137,6 +139,9 @@ memory_watch(struct engine *e)
 {
 	int tight = 0;
 
+	/* As most calls find it. */
+	if (!e->max_memory && !e->memory_tight && e->session_pool.free)
+		return;
 	/* Without sessions nothing will be returned, so waiting would be endless. A session without
 	 * memory would be rejected after accept. */
 	if (e->n_sessions)

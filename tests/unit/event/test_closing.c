@@ -70,6 +70,27 @@ neighbours_go_in_one_call(void **st)
 	}
 }
 
+/* More than are sorted by insertion. */
+static void
+many_are_sorted_too(void **st)
+{
+	enum { MANY = 100 };
+	int fd[MANY];
+
+	(void)teardown(st);
+	k = fake_new();
+	sys_init(&sys, &sys_fake, k);
+	assert_int_equal(closing_init(&c, MANY), 0);
+	for (int i = 0; i < MANY; i++)
+		fd[i] = (int)sys_socket(&sys, AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	for (int i = 0; i < MANY; i++)
+		closing_add(&c, fd[i * 37 % MANY]);
+	closing_flush(&c, &sys);
+	assert_int_equal(ledger_sum(&sys.ledger, SYS_CALL_close_range), 1);
+	assert_int_equal(fake_fds(k), 0);
+	assert_int_equal(fake_abuse(k, FAKE_BAD_FD), 0);
+}
+
 static void
 an_old_kernel_closes_them_one_by_one(void **st)
 {
@@ -87,6 +108,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(neighbours_go_in_one_call),
+		CASE(many_are_sorted_too),
 		CASE(an_old_kernel_closes_them_one_by_one),
 	};
 
