@@ -110,6 +110,8 @@ row_is_spare(enum stream_state st, enum stream_event ev)
 	/* A separate backend with rules or another mode: these worlds have one proxy. */
 	if (st == STREAM_ASSIGN && (ev == STREAM_EV_INSPECT || ev == STREAM_EV_AWAIT_REQUEST))
 		return 1;
+	if (ev == STREAM_EV_MULTIPLEX)
+		return 1;
 	if (ev == STREAM_EV_KILL)
 		return !stream_state_is_resting(st);
 	return st == STREAM_RELAY && ev == STREAM_EV_CLIENT_GONE;
@@ -118,6 +120,9 @@ row_is_spare(enum stream_state st, enum stream_event ev)
 static int
 session_row_is_spare(enum session_state st, enum session_event ev)
 {
+	/* Clients of these worlds speak HTTP/1: http_scenarios.tbl.h plays HTTP/2. */
+	if (st == SESSION_MULTIPLEX || ev == SESSION_EV_MULTIPLEX)
+		return 1;
 	/* No rule of these worlds denies then. */
 	if (st == SESSION_CLIENT_HANDSHAKE && ev == SESSION_EV_DENIED)
 		return 1;
