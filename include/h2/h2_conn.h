@@ -24,17 +24,9 @@
 #include "h2/h2_bytes.h"
 #include "h2/h2_frame.h"
 #include "h2/h2_head.h"
+#include "h2/h2_stat.h"
 #include "h2/h2_stream.h"
 #include "http/head.h"
-
-/* The counters of `show stat`, which one worker writes. */
-struct h2_stat {
-	_Atomic uint64_t headers_rcvd, data_rcvd, settings_rcvd, rst_stream_rcvd, goaway_rcvd;
-	_Atomic uint64_t conn_errors, stream_errors; /* detected */
-	_Atomic uint64_t rst_stream_resp, goaway_resp;
-	_Atomic uint64_t open_streams, total_streams;
-	_Atomic uint64_t open_connections, total_connections; /* the user counts these */
-};
 
 /* Memory and room that all connections of a worker use. */
 struct h2_shared {
@@ -61,6 +53,7 @@ struct h2_config {
 	uint32_t max_frames;      /* in one input, 0: no bound */
 	uint32_t max_resets;      /* RST_STREAM in one input, 0: no bound */
 	uint32_t max_glitches;    /* then the connection is ended, 0: no bound */
+	uint32_t max_total;       /* requests of a client, then GOAWAY; 0: no bound. By the user */
 	uint8_t no_extended;      /* SETTINGS_ENABLE_CONNECT_PROTOCOL is not sent */
 };
 void h2_config_default(struct h2_config *cfg);

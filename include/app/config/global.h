@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "app/config/h2_cfg.h"
 #include "base/compiler.h"
 #include "base/list.h"
 #include "cfg/diag.h"
@@ -150,6 +151,7 @@ struct global_conf {
 	struct sockbuf client_buf, server_buf; /* tune.rcvbuf, tune.sndbuf, tune.notsent-lowat */
 
 	struct splice_conf splice;
+	struct h2_tune h2;
 };
 
 void global_init(struct global_conf *g);
@@ -178,6 +180,8 @@ extern const struct cfg_module global_cfg_module;
 extern const struct cfg_module tune_cfg_module;
 /* Keywords that limit memory. */
 extern const struct cfg_module bounds_cfg_module;
+/* Keywords of HTTP/2. */
+extern const struct cfg_module h2_cfg_module;
 /* cpu-map. */
 extern const struct cfg_module cpu_map_module;
 extern const struct cfg_module vars_cfg_module;

@@ -14,6 +14,7 @@
 #include "base/thread.h"
 #include "base/trace.h"
 #include "event/loop.h"
+#include "h2/h2_conn.h"
 #include "proxy/model/session.h"
 
 struct mailbox;
@@ -32,6 +33,7 @@ struct worker {
 	uint64_t traced;     /* -d: records printed so far */
 	struct loop *loop;   /* NULL before worker_open() */
 	struct engine engine;
+	struct h2_config h2_client, h2_server; /* of its HTTP/2 connections */
 	struct tls_io *tls;      /* of its TLS connections; NULL: there are none */
 	struct mailbox *mailbox; /* NULL: there is one worker */
 	struct thread thread;    /* not for the first worker */

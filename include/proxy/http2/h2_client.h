@@ -13,6 +13,7 @@ struct h2_client {
 	struct h2_carrier carrier;
 	struct session *sess;
 	uint64_t idle_ms;        /* when it was last without a stream */
+	uint32_t n_requests;     /* streams so far */
 	uint8_t had_stream;
 };
 

@@ -15,6 +15,7 @@ struct h2_server {
 	struct conn conn;
 	struct engine *engine;
 	struct server *srv;
+	struct h2_stat *stat;      /* its backend's */
 	struct list link;          /* server_shard.carriers; not linked: it takes no more streams */
 	struct list all;           /* h2_engine.all_servers */
 	struct timer idle;         /* pool-purge-delay */

@@ -22,6 +22,7 @@
 #include "rule/sample/var.h"
 
 struct dns_asks;
+struct h2_config;
 struct h2_engine;
 struct log_sink;
 struct services;
@@ -115,6 +116,8 @@ struct engine {
 	unsigned int n_tracked;      /* engine_allow_tracking() */
 	struct status_set err_codes, fail_codes; /* http-err-codes, http-fail-codes */
 	struct h2_engine *h2;        /* proxy/http2; NULL before the first such connection */
+	/* Settings for clients' connections, and for those to servers; NULL: the defaults. */
+	const struct h2_config *h2_client_config, *h2_server_config;
 	struct zerocopy_pool zerocopy;
 	char *scratch;
 	struct eval_scratch eval;

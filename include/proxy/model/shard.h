@@ -13,6 +13,7 @@
 #include "base/freq.h"
 #include "base/list.h"
 #include "event/timer.h"
+#include "h2/h2_stat.h"
 #include "proxy/model/latency.h"
 #include "proxy/model/stream_queue.h"
 
@@ -76,6 +77,7 @@ struct proxy_stat {
 	_Atomic uint64_t intercepted; /* frontends: requests answered by rules */
 	_Atomic uint64_t failed_rewrites;
 	struct h1_stat h1;
+	struct h2_stat h2;
 	struct handshake_stat tls; /* with clients, or with all servers */
 	_Atomic unsigned int cur_max, queued_max, rate_max; /* rate_max: of backends */
 	_Atomic uint64_t last_sess_ms;

@@ -297,6 +297,24 @@ put_h1(struct stat_row *r, const struct h1_stat *h, uint64_t conns, uint64_t str
 	put_stat(r, STAT_cache_hits, 0);
 }
 
+static void
+put_h2(struct stat_row *r, const struct h2_stat *h)
+{
+	put_stat(r, STAT_h2_headers_rcvd, h->headers_rcvd);
+	put_stat(r, STAT_h2_data_rcvd, h->data_rcvd);
+	put_stat(r, STAT_h2_settings_rcvd, h->settings_rcvd);
+	put_stat(r, STAT_h2_rst_stream_rcvd, h->rst_stream_rcvd);
+	put_stat(r, STAT_h2_goaway_rcvd, h->goaway_rcvd);
+	put_stat(r, STAT_h2_detected_conn_protocol_errors, h->conn_errors);
+	put_stat(r, STAT_h2_detected_strm_protocol_errors, h->stream_errors);
+	put_stat(r, STAT_h2_rst_stream_resp, h->rst_stream_resp);
+	put_stat(r, STAT_h2_goaway_resp, h->goaway_resp);
+	put_stat(r, STAT_h2_open_connections, h->open_connections);
+	put_stat(r, STAT_h2_backend_open_streams, h->open_streams);
+	put_stat(r, STAT_h2_total_connections, h->total_connections);
+	put_stat(r, STAT_h2_backend_total_streams, h->total_streams);
+}
+
 static const char *
 frontend_status(const struct proxy *p)
 {
@@ -355,8 +373,10 @@ stat_frontend_row(const struct process *process, const struct proxy *p, struct s
 	put_handshakes(r, &st->tls);
 	put_zeros(r, STAT_ssl_failed_handshake + 1, (enum stat_col)(STAT_COLS - 1));
 	if (p->mode == PROXY_HTTP)
-		put_h1(r, &st->h1, atomic_read(&p->fe_gate.n), st->h1.streams - st->h1.streams_over,
-			st->cum_sess, st->h1.streams);
+		put_h1(r, &st->h1, atomic_read(&p->fe_gate.n) - st->h2.open_connections,
+			st->h1.streams - st->h1.streams_over,
+			st->cum_sess - st->h2.total_connections, st->h1.streams);
+	put_h2(r, &st->h2);
 }
 
 /* HAProxy shows no path of a unix socket. */
@@ -640,4 +660,5 @@ stat_backend_row(const struct process *process, const struct proxy *p, enum stat
 	put_zeros(r, STAT_ssl_failed_handshake + 1, (enum stat_col)(STAT_COLS - 1));
 	if (p->mode == PROXY_HTTP && parts == STAT_PARTS)
 		put_backend_h1(r, p, st);
+	put_h2(r, &st->h2);
 }

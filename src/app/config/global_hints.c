@@ -8,7 +8,7 @@
 	{ .name = n, .sections = CFG_GLOBAL, .flags = CFG_KW_NO, .min = 0, .max = hi,            \
 	  .class = CFG_HINT, .doc = why }
 
-#define H2 "HTTP/2 is not supported"
+#define FRAMES "frames of 16384 bytes are announced, and larger ones are not sent"
 #define LUA "Lua is not supported"
 #define COMPRESSION "compression is not supported"
 #define ABSENT "tacit has nothing of the kind"
@@ -24,17 +24,13 @@
 #define EXPOSE "keywords do not depend on it"
 
 static const struct cfg_kw kws[] = {
-	HINT("tune.h2.header-table-size", 1, H2),
-	HINT("tune.h2.initial-window-size", 1, H2),
-	HINT("tune.h2.max-concurrent-streams", 1, H2),
-	HINT("tune.h2.max-frame-size", 1, H2),
+	HINT("tune.h2.max-frame-size", 1, FRAMES),
 	HINT("tune.comp.maxlevel", 1, COMPRESSION),
 	HINT("maxcompcpuusage", 1, COMPRESSION),
 	HINT("maxcomprate", 1, COMPRESSION),
 	HINT("maxzlibmem", 1, COMPRESSION),
 	HINT("expose-deprecated-directives", 0, EXPOSE),
 	HINT("expose-experimental-directives", 0, EXPOSE),
-	HINT("h2-workaround-bogus-websocket-clients", 0, H2),
 	HINT("tune.buffers.limit", 1, ABSENT),
 	HINT("tune.buffers.reserve", 1, ABSENT),
 	HINT("tune.idletimer", 1, ABSENT),
@@ -60,19 +56,7 @@ static const struct cfg_kw kws[] = {
 	HINT("no-memory-trimming", 0, NEVER),
 	HINT_NO("tune.fd.edge-triggered", 1, "tune.epoll.mode decides this"),
 	/* words of versions after 2.6 */
-	HINT("tune.h2.be.glitches-threshold", 1, H2),
-	HINT("tune.h2.be.initial-window-size", 1, H2),
-	HINT("tune.h2.be.max-concurrent-streams", 1, H2),
-	HINT("tune.h2.be.max-frames-at-once", 1, H2),
-	HINT("tune.h2.be.rxbuf", 1, H2),
-	HINT("tune.h2.fe.glitches-threshold", 1, H2),
-	HINT("tune.h2.fe.initial-window-size", 1, H2),
-	HINT("tune.h2.fe.max-concurrent-streams", 1, H2),
-	HINT("tune.h2.fe.max-frames-at-once", 1, H2),
-	HINT("tune.h2.fe.max-rst-at-once", 1, H2),
-	HINT("tune.h2.fe.max-total-streams", 1, H2),
-	HINT("tune.h2.fe.rxbuf", 1, H2),
-	HINT("tune.h2.zero-copy-fwd-send", 1, H2),
+	HINT("tune.h2.zero-copy-fwd-send", 1, COPIES),
 	HINT("cluster-secret", 1, QUIC),
 	HINT("harden.reject-privileged-ports.quic", 1, QUIC),
 	HINT("limited-quic", 0, QUIC),

@@ -40,6 +40,7 @@ static const struct cfg_module *const modules[] = {
 	&tls_cfg_module,
 	&crt_store_cfg_module,
 	&vars_cfg_module,
+	&h2_cfg_module,
 	&global_hints_module,
 	&env_cfg_module,
 	&bind_cfg_module,

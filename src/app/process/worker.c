@@ -249,6 +249,10 @@ make_engine(struct worker *w)
 	engine_allow_http(&w->engine, (unsigned int)g->maxrewrite, (unsigned int)g->http_maxhdr);
 	w->engine.takes_old_content = g->h1_any_payload != 0;
 	w->engine.low_water = g->http_low_water;
+	h2_tune_apply(&g->h2, H2_FE, &w->h2_client);
+	h2_tune_apply(&g->h2, H2_BE, &w->h2_server);
+	w->engine.h2_client_config = &w->h2_client;
+	w->engine.h2_server_config = &w->h2_server;
 	engine_allow_captures(&w->engine, p->cfg->proxies.capture_size);
 	engine_allow_tracking(&w->engine, p->cfg->proxies.n_tracked);
 	w->engine.err_codes = p->cfg->proxies.err_codes;

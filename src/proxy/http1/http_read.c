@@ -252,7 +252,7 @@ begin_request(struct stream *s)
 		return -1;
 	}
 	captures_begin(s);
-	counter_add(&fe_stat(s)->h1.streams, 1);
+	counter_add(&fe_stat(s)->h1.streams, !s->is_carried);
 	s->logged = 0;
 	return 0;
 }

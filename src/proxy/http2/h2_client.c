@@ -9,6 +9,7 @@
 #include "h2/h2_xprt.h"
 #include "proxy/http1/http_read.h"
 #include "proxy/http2/h2_engine.h"
+#include "proxy/model/count.h"
 #include "proxy/model/memory.h"
 #include "proxy/relay/direction.h"
 
@@ -48,6 +49,8 @@ client_on_request(struct h2_carrier *k, const struct http_head *req, struct h2_x
 		return code;
 	*out = open_request(cl, s, req, &code);
 	s->logged |= !*out;
+	if (unlikely(++cl->n_requests == k->h2.cfg->max_total))
+		h2_carrier_leave(k, 0);
 	e->begin_substream(s, *out ? STREAM_EV_AWAIT_REQUEST : STREAM_EV_CLOSE);
 	return *out ? 0 : code;
 }
@@ -216,6 +219,9 @@ h2_client_begin(struct session *sess)
 	}
 	sess->h2 = cl;
 	sess->is_multiplexed = 1;
+	cl->carrier.h2.stat = &fe_stat(&sess->stream)->h2;
+	counter_add(&cl->carrier.h2.stat->open_connections, 1);
+	counter_add(&cl->carrier.h2.stat->total_connections, 1);
 	take_over_input(cl);
 	return 0;
 }
@@ -225,6 +231,7 @@ h2_client_free(struct session *sess)
 {
 	struct h2_client *cl = sess->h2;
 
+	counter_sub(&cl->carrier.h2.stat->open_connections, 1);
 	h2_carrier_fini(&cl->carrier);
 	pool_put(&engine_h2(sess->stream.engine)->clients, cl);
 	sess->h2 = NULL;

@@ -23,6 +23,10 @@ engine_h2(struct engine *e)
 		mem_free(h);
 		return NULL;
 	}
+	if (e->h2_client_config)
+		h->worker.client = *e->h2_client_config;
+	if (e->h2_server_config)
+		h->worker.server = *e->h2_server_config;
 	pool_init(&h->clients, "h2_client", sizeof(struct h2_client), CLIENTS_KEPT);
 	pool_init(&h->servers, "h2_server", sizeof(struct h2_server), CLIENTS_KEPT);
 	list_init(&h->all_servers);

@@ -44,6 +44,7 @@ server_on_end(struct task *t)
 	timer_stop(loop_timers(e->loop), &m->idle);
 	list_remove(&m->link);
 	list_remove(&m->all);
+	counter_sub(&m->stat->open_connections, 1);
 	h2_carrier_fini(&m->carrier);
 	conn_close_late(&m->conn);
 	pool_put(&engine_h2(e)->servers, m);
@@ -161,6 +162,23 @@ add_stream(struct h2_server *m, struct stream *s)
 	return 0;
 }
 
+/* Takes the connection over, and begins HTTP/2 on it: 0, or -ERR_NOMEM, and it is closed. */
+static int
+begin_carrier(struct h2_server *m, struct conn *c, struct h2_worker *w)
+{
+	m->conn = *c;
+	conn_init(c);
+	conn_set_owner(&m->conn, on_carrier_io, m);
+	if (h2_carrier_init(&m->carrier, &m->conn, w, &w->server, 1, &h2_server_user) < 0) {
+		conn_close(&m->conn);
+		return -ERR_NOMEM;
+	}
+	m->carrier.h2.stat = m->stat;
+	counter_add(&m->stat->open_connections, 1);
+	counter_add(&m->stat->total_connections, 1);
+	return 0;
+}
+
 int
 h2_server_begin(struct stream *s)
 {
@@ -181,13 +199,13 @@ h2_server_begin(struct stream *s)
 	list_init(&m->link);
 	timer_init(&m->idle, server_on_idle);
 	task_init(&m->end, server_on_end);
-	m->conn = *s->conn[SERVER];
-	conn_init(s->conn[SERVER]);
+	m->stat = &be_stat(s)->h2;
+	if (begin_carrier(m, s->conn[SERVER], &h->worker) < 0) {
+		pool_put(&h->servers, m);
+		return -ERR_NOMEM;
+	}
 	list_append(&h->all_servers, &m->all);
-	conn_set_owner(&m->conn, on_carrier_io, m);
-	if (h2_carrier_init(&m->carrier, &m->conn, &h->worker,
-		    &h->worker.server, 1, &h2_server_user) < 0 ||
-		add_stream(m, s) < 0) {
+	if (add_stream(m, s) < 0) {
 		h2_carrier_lose(&m->carrier);
 		settle_carrier(m);
 		return -ERR_NOMEM;

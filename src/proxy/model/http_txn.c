@@ -92,7 +92,7 @@ http_txn_put(struct stream *s)
 
 	if (!s->txn)
 		return;
-	counter_add(&fe_stat(s)->h1.streams_over, !s->txn->is_unsaid);
+	counter_add(&fe_stat(s)->h1.streams_over, !s->txn->is_unsaid && !s->is_carried);
 	stream_extras_end(s);
 	http_txn_drop_job(s->txn);
 	mem_free(s->txn->sni);

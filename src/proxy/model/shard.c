@@ -189,7 +189,10 @@ stat_times_follow(struct stat_times *sum, const struct stat_times *later)
 	X(cli_abrt) X(srv_abrt) X(lbtot) X(connect) X(reuse) X(failed_conns) X(failed_rewrites) \
 	X(req_tot) X(intercepted) X(hrsp[0]) X(hrsp[1]) X(hrsp[2]) X(hrsp[3]) X(hrsp[4]) \
 	X(hrsp[5]) X(h1.streams) X(h1.streams_over) X(h1.in) X(h1.out) X(h1.spliced_in) \
-	X(h1.spliced_out) X(tls.full) X(tls.resumed) X(tls.failed)
+	X(h1.spliced_out) X(h2.headers_rcvd) X(h2.data_rcvd) X(h2.settings_rcvd) \
+	X(h2.rst_stream_rcvd) X(h2.goaway_rcvd) X(h2.conn_errors) X(h2.stream_errors) \
+	X(h2.rst_stream_resp) X(h2.goaway_resp) X(h2.open_streams) X(h2.total_streams) \
+	X(h2.open_connections) X(h2.total_connections) X(tls.full) X(tls.resumed) X(tls.failed)
 #define MAXIMA(X) \
 	X(cur_max) X(queued_max) X(rate_max) X(last_sess_ms) X(times.qtime_max) \
 	X(times.ctime_max) X(times.rtime_max) X(times.ttime_max)
@@ -252,13 +255,14 @@ server_stat_add_span(struct server_stat *sum, const struct stat_span *span)
 		sum->tls = before;
 }
 
-/* The streams of other processes are not open here. */
+/* The streams and connections of other processes are not open here. */
 void
 proxy_stat_add_span(struct proxy_stat *out, const struct stat_span *span)
 {
 	uint64_t open = out->h1.streams - out->h1.streams_over;
 	struct handshake_stat tls_before = out->tls;
 	struct h1_stat before = out->h1;
+	struct h2_stat h2_before = out->h2;
 	struct stat_times later = { 0 };
 	const char *row = span->first;
 
@@ -276,9 +280,12 @@ proxy_stat_add_span(struct proxy_stat *out, const struct stat_span *span)
 	stat_times_follow(&out->times, &later);
 	if (span->is_cleared) {
 		out->h1 = before;
+		out->h2 = h2_before;
 		out->tls = tls_before;
 	}
 	out->h1.streams_over = out->h1.streams - open;
+	out->h2.open_streams = h2_before.open_streams;
+	out->h2.open_connections = h2_before.open_connections;
 }
 
 void
