@@ -77,7 +77,8 @@ struct h2_user {
 	void (*on_output)(void *arg);
 	/* The peer has sent GOAWAY, or a connection error was found: no stream begins any more. */
 	void (*on_goaway)(void *arg);
-	/* Input that had to wait can be used: h2_conn_continue() is to be called, in a task. */
+	/* h2_conn_continue() is to be called, in a task: input that had to wait can be used, or
+	 * memory has failed in a call of the user's. */
 	void (*on_continue)(void *arg);
 };
 
@@ -95,6 +96,8 @@ struct h2_conn {
 	uint8_t is_client;
 	uint8_t is_tls;            /* requests to a server are of https: set by the user, as stat */
 	uint8_t has_failed;        /* a connection error: GOAWAY is in the output */
+	uint8_t is_reported;       /* its streams and its user know */
+	uint8_t is_busy;           /* input is used */
 	uint8_t goaway_out;        /* enum goaway of h2_conn.c */
 	uint8_t goaway_in;         /* the peer has sent one */
 	uint8_t has_settings;      /* the peer's have arrived */
@@ -158,7 +161,8 @@ void h2_conn_fini(struct h2_conn *h);
 
 /* Takes received bytes, all of them. 0, or -1: a connection error; its GOAWAY is in the output. */
 int h2_conn_input(struct h2_conn *h, const uint8_t *p, size_t n);
-/* Uses the input that waits, after on_continue. As h2_conn_input(). */
+/* Uses the input that waits, after on_continue. As h2_conn_input(). Failures are reported in these
+ * two: no other call but h2_conn_sent() calls the user. */
 int h2_conn_continue(struct h2_conn *h);
 /* False while input waits: output is full, too many streams are attached, or it was much. */
 int h2_conn_wants_input(const struct h2_conn *h);

@@ -1,4 +1,4 @@
-/* Shared by the files of a connection: h2_conn.c, h2_conn_in.c, h2_stream.c. */
+/* The lowest part of a connection: its output and its windows, h2_conn.c. */
 #ifndef TACIT_H2_H2_CONN_INT_H
 #define TACIT_H2_H2_CONN_INT_H
 
@@ -27,7 +27,7 @@ enum h2_phase {
 #define H2_OUT_BODIES (60u * 1024)
 #define H2_OUT_MAX (64u * 1024)
 
-/* Ends the connection with GOAWAY; its streams are reset. */
+/* Ends the connection with GOAWAY. Its streams and its user hear of it at the end of the input. */
 void h2_conn_fail(struct h2_conn *h, enum h2_code code);
 /* Something that no good peer needs to do often. */
 void h2_conn_glitch(struct h2_conn *h);

@@ -35,6 +35,8 @@ int h2_stream_report_head(struct h2_stream *st, struct http_head *h, int end) mu
 void h2_stream_receive(struct h2_stream *st, const uint8_t *p, size_t n, int end);
 /* Adds this to the window of a stream: 0, or -1: it is beyond 2^31-1. */
 int h2_stream_open_window(struct h2_stream *st, int64_t by) must_check;
+/* The same for all streams of a connection, and what the peer may send in them. */
+int h2_stream_open_all(struct h2_conn *h, int64_t send_by, int64_t recv_by) must_check;
 /* Lets a stream send if it waits and can; all that wait for the connection. */
 void h2_stream_wake(struct h2_stream *st);
 void h2_stream_wake_blocked(struct h2_conn *h);

@@ -6,8 +6,6 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "h2/h2_conn_int.h"
-#include "h2/h2_stream_int.h"
-#include "h2/h2_hpack.h"
 
 enum goaway { GOAWAY_NONE, GOAWAY_FIRST, GOAWAY_FINAL };
 
@@ -95,19 +93,6 @@ int
 h2_conn_has_output(const struct h2_conn *h)
 {
 	return h->out.len != 0;
-}
-
-void
-h2_conn_sent(struct h2_conn *h, size_t n)
-{
-	h2_bytes_drop(&h->out, &h->shared->out, n);
-	h->out_sent += n;
-	if (h->has_failed)
-		return;
-	if (h->out.len < H2_OUT_BODIES)
-		h2_stream_wake_blocked(h);
-	if (h->out.len < H2_OUT_BODIES)
-		h2_conn_resume(h, H2_WAIT_OUT);
 }
 
 /* --- its own window --- */
@@ -229,9 +214,10 @@ h2_conn_fail(struct h2_conn *h, enum h2_code code)
 		return;
 	h->has_failed = 1;
 	counter_add(&h->stat->conn_errors, 1);
+	h->goaway_code = code;
 	put_goaway(h, h->last_id, code);
-	h2_stream_report_resets(h, 0, code, 0);
-	h->user->on_goaway(h->arg);
+	if (!h->is_busy)
+		h->user->on_continue(h->arg);
 }
 
 void
@@ -272,6 +258,24 @@ int
 h2_conn_is_closing(const struct h2_conn *h)
 {
 	return h->has_failed || h->goaway_out == GOAWAY_FINAL;
+}
+
+/* --- waiting --- */
+
+void
+h2_conn_resume(struct h2_conn *h, enum h2_wait why)
+{
+	if (h->waits != why)
+		return;
+	/* Asked for once. */
+	h->waits = H2_WAIT_TURN;
+	h->user->on_continue(h->arg);
+}
+
+int
+h2_conn_wants_input(const struct h2_conn *h)
+{
+	return !h->has_failed && !h->waits;
 }
 
 /* --- facts --- */

@@ -13,22 +13,6 @@
 
 /* --- waiting --- */
 
-void
-h2_conn_resume(struct h2_conn *h, enum h2_wait why)
-{
-	if (h->waits != why)
-		return;
-	/* Asked for once. */
-	h->waits = H2_WAIT_TURN;
-	h->user->on_continue(h->arg);
-}
-
-int
-h2_conn_wants_input(const struct h2_conn *h)
-{
-	return !h->has_failed && !h->waits;
-}
-
 /* True if a frame opens a stream of the peer's. */
 static int
 opens_stream(const struct h2_conn *h, const struct h2_frame *f)
@@ -127,8 +111,6 @@ on_request_block(struct h2_conn *h, uint32_t id, const uint8_t *p, size_t n, int
 	h2_stream_set_body(st, &req);
 	if (ends)
 		(void)!h2_stream_end_rx(st);
-	if (h->has_failed)
-		h2_stream_report_reset(st, H2_INTERNAL_ERROR, 0);
 }
 
 /* A response's head, or trailers. */
@@ -212,6 +194,13 @@ begin_block(struct h2_conn *h)
 		h->block_dropped = 1;
 		h->block_code = H2_REFUSED_STREAM;
 	}
+}
+
+static void
+count_continuation(struct h2_conn *h)
+{
+	if (++h->block_frames > BLOCK_FRAMES_MAX)
+		h2_conn_fail(h, H2_ENHANCE_YOUR_CALM);
 }
 
 /* Keeps n bytes of a block that is not complete: at most a piece. */
@@ -337,12 +326,8 @@ on_window_setting(struct h2_conn *h, uint32_t value)
 	int64_t by = (int64_t)value - h->peer_window;
 
 	h->peer_window = value;
-	for (unsigned int i = 0; i < H2_BUCKETS; i++)
-		for (struct h2_stream *st = h->bucket[i]; st; st = st->next)
-			if (h2_stream_open_window(st, by) < 0) {
-				h2_conn_fail(h, H2_FLOW_CONTROL_ERROR);
-				return;
-			}
+	if (h2_stream_open_all(h, by, 0) < 0)
+		h2_conn_fail(h, H2_FLOW_CONTROL_ERROR);
 }
 
 static void
@@ -402,10 +387,8 @@ on_settings_ack(struct h2_conn *h)
 		return;
 	h->has_ack = 1;
 	h->local_window = h->cfg->window;
-	for (unsigned int i = 0; i < H2_BUCKETS; i++)
-		for (struct h2_stream *st = h->bucket[i]; st; st = st->next)
-			st->recv_window += by;
-	if (h2_hpack_set_in(&h->hpack, h->cfg->header_table) < 0)
+	if (h2_stream_open_all(h, 0, by) < 0 ||
+		h2_hpack_set_in(&h->hpack, h->cfg->header_table) < 0)
 		h2_conn_fail(h, H2_INTERNAL_ERROR);
 }
 
@@ -570,8 +553,8 @@ begin_frame(struct h2_conn *h)
 			obey_verdict(h, h->verdict);
 	} else if (f->type == H2_HEADERS) {
 		begin_block(h);
-	} else if (f->type == H2_CONTINUATION && ++h->block_frames > BLOCK_FRAMES_MAX) {
-		h2_conn_fail(h, H2_ENHANCE_YOUR_CALM);
+	} else if (f->type == H2_CONTINUATION) {
+		count_continuation(h);
 	} else if (h->verdict.action != H2_ACCEPT) {
 		/* Nothing of it is used; it may be shorter than it should be. */
 		h->phase = H2_PHASE_PAYLOAD;
@@ -744,43 +727,46 @@ use_input(struct h2_conn *h, const uint8_t *p, size_t n)
 	return at;
 }
 
+/* Reports a failure to the user, once. */
+static void
+report_failure(struct h2_conn *h)
+{
+	if (h->is_reported)
+		return;
+	h->is_reported = 1;
+	h2_stream_report_resets(h, 0, h->goaway_code, 0);
+	h->user->on_goaway(h->arg);
+}
+
 static void
 begin_input(struct h2_conn *h)
 {
+	h->is_busy = 1;
 	h->frames = h->cfg->max_frames;
 	h->resets = h->cfg->max_resets;
 }
 
-/* Keeps input that has to wait. */
-static int
-hold_input(struct h2_conn *h, const uint8_t *p, size_t n)
-{
-	if (!h->has_failed && n && h2_bytes_add(&h->rest, &h->shared->in, p, n) < 0)
-		h2_conn_fail(h, H2_INTERNAL_ERROR);
-	return h->has_failed ? -1 : 0;
-}
-
+/* Keeps input that has to wait: 0 or -1, it has failed. */
 static int
 end_input(struct h2_conn *h, const uint8_t *p, size_t n)
 {
-	int r = hold_input(h, p, n);
-
-	if (r == 0 && h->waits == H2_WAIT_TURN)
+	if (!h->has_failed && n && h2_bytes_add(&h->rest, &h->shared->in, p, n) < 0)
+		h2_conn_fail(h, H2_INTERNAL_ERROR);
+	h->is_busy = 0;
+	if (h->has_failed)
+		report_failure(h);
+	else if (h->waits == H2_WAIT_TURN)
 		h->user->on_continue(h->arg);
-	return r;
+	return h->has_failed ? -1 : 0;
 }
 
 int
 h2_conn_input(struct h2_conn *h, const uint8_t *p, size_t n)
 {
-	size_t used = 0;
+	size_t used;
 
-	if (h->has_failed)
-		return -1;
-	if (h->waits)
-		return hold_input(h, p, n);
 	begin_input(h);
-	used = use_input(h, p, n);
+	used = h->waits ? 0 : use_input(h, p, n);
 	return end_input(h, p + used, n - used);
 }
 
@@ -790,8 +776,6 @@ h2_conn_continue(struct h2_conn *h)
 	struct str s;
 	size_t used;
 
-	if (h->has_failed)
-		return -1;
 	h->waits = H2_WAIT_NOT;
 	begin_input(h);
 	do {
@@ -800,4 +784,17 @@ h2_conn_continue(struct h2_conn *h)
 		h2_bytes_drop(&h->rest, &h->shared->in, used);
 	} while (used && h->rest.len && !h->has_failed && !h->waits);
 	return end_input(h, NULL, 0);
+}
+
+void
+h2_conn_sent(struct h2_conn *h, size_t n)
+{
+	h2_bytes_drop(&h->out, &h->shared->out, n);
+	h->out_sent += n;
+	if (h->has_failed)
+		return;
+	if (h->out.len < H2_OUT_BODIES)
+		h2_stream_wake_blocked(h);
+	if (h->out.len < H2_OUT_BODIES)
+		h2_conn_resume(h, H2_WAIT_OUT);
 }

@@ -504,8 +504,11 @@ decide_framing(struct reading *r)
 		int tunnel = h->status / 100 == 2 &&
 			(h->method == HTTP_CONNECT || (r->flags & H2_HEAD_EXTENDED));
 
-		if (tunnel && !ended)
-			h->framing = HTTP_BODY_TUNNEL;
+		/* A tunnel has no content, whatever its length says (RFC 9110, 9.3.6). */
+		if (tunnel)
+			http_drop_id(h, HTTP_F_CONTENT_LENGTH);
+		if (tunnel)
+			h->framing = ended ? HTTP_BODY_NONE : HTTP_BODY_TUNNEL;
 		else if (h->status < 200 || h->status == 204 || h->status == 304 ||
 			 h->method == HTTP_HEAD)
 			h->framing = HTTP_BODY_NONE;

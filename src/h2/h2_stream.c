@@ -233,14 +233,8 @@ h2_stream_reset(struct h2_stream *st, uint32_t code)
 void
 h2_stream_fail(struct h2_stream *st, enum h2_code code)
 {
-	struct h2_conn *h = st->conn;
-	struct h2_guard g;
-
-	guard_stream(&g, st);
 	send_reset(st, code);
-	st = unguard_stream(&g, h);
-	if (st)
-		h2_stream_report_reset(st, code, 0);
+	h2_stream_report_reset(st, code, 0);
 }
 
 void
@@ -394,7 +388,6 @@ h2_stream_take(struct h2_stream *st, void *buf, size_t len)
 	struct h2_conn *h = st->conn;
 	size_t n = h2_bytes_take(&st->rx, &h->shared->in, buf, len);
 	size_t more = MIN(len - n, direct_bytes(st));
-	struct h2_guard g;
 
 	if (more) {
 		memcpy((char *)buf + n, h->direct, more);
@@ -402,13 +395,10 @@ h2_stream_take(struct h2_stream *st, void *buf, size_t len)
 		h->n_direct -= more;
 		n += more;
 	}
-	if (!n)
-		return 0;
-	guard_stream(&g, st);
-	h2_conn_consumed(h, n);
-	st = unguard_stream(&g, h);
-	if (st)
+	if (n) {
+		h2_conn_consumed(h, n);
 		return_window(st);
+	}
 	return n;
 }
 
@@ -483,6 +473,18 @@ h2_stream_open_window(struct h2_stream *st, int64_t by)
 {
 	st->send_window += by;
 	return st->send_window > (int64_t)H2_MAX31 ? -1 : 0;
+}
+
+int
+h2_stream_open_all(struct h2_conn *h, int64_t send_by, int64_t recv_by)
+{
+	for (unsigned int i = 0; i < H2_BUCKETS; i++)
+		for (struct h2_stream *st = h->bucket[i]; st; st = st->next) {
+			st->recv_window += recv_by;
+			if (h2_stream_open_window(st, send_by) < 0)
+				return -1;
+		}
+	return 0;
 }
 
 size_t

@@ -135,7 +135,8 @@ rig_take(struct h2_stream *st)
 	while ((n = h2_stream_take(st, buf, sizeof(buf)))) {
 		size_t keep = s->got < sizeof(s->body) ? MIN(n, sizeof(s->body) - s->got) : 0;
 
-		memcpy(s->body + s->got, buf, keep);
+		if (keep)
+			memcpy(s->body + s->got, buf, keep);
 		s->got += n;
 	}
 }
