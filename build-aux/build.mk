@@ -97,6 +97,9 @@ PROCESS_TESTS := $(filter $(B)/tests/sim/test_process_% $(B)/tests/sim/test_tort
 $(PROCESS_TESTS): ALL_LDFLAGS += $(foreach f,thread_start thread_join,-Wl,--wrap=$(f)) $(MEM_WRAP)
 $(filter-out $(PROCESS_TESTS),$(filter $(B)/tests/sim/%,$(TESTS))) $(WORLD_UNITS) $(B)/tests/fuzz/fuzz_fsm $(B)/tests/unit/tls/test_transport_faults: ALL_LDFLAGS += $(SIM_WRAP)
 
+# Its allocations fail.
+$(B)/tests/unit/h2/test_h2_faults: ALL_LDFLAGS += $(MEM_WRAP)
+
 # Its table of states has a row more.
 ADDED_STATE := tests/unit/proxy/session/added_state
 $(O)/tests/unit/proxy/session/test_added_state.o: ALL_CPPFLAGS := -I$(ADDED_STATE) $(ALL_CPPFLAGS)

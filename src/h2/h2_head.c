@@ -490,34 +490,46 @@ add_upgrade(struct reading *r, struct str protocol)
 		add_copied(r, &connection);
 }
 
-/* The body that follows, and whether END_STREAM fits what the head says of it (8.1.1). */
+/* True if what follows a head is no message any more. */
+static int
+head_opens_tunnel(const struct reading *r)
+{
+	const struct http_head *h = r->h;
+
+	if (h->kind == HTTP_REQUEST)
+		return h->method == HTTP_CONNECT || r->to->extended;
+	return h->status / 100 == 2 &&
+		(h->method == HTTP_CONNECT || (r->flags & H2_HEAD_EXTENDED));
+}
+
+static int
+response_has_no_body(const struct http_head *h)
+{
+	return h->kind == HTTP_RESPONSE && (h->status < 200 || h->status == 204 ||
+		h->status == 304 || h->method == HTTP_HEAD);
+}
+
+/* The body that follows, and whether END_STREAM fits what the head says of it (8.1.1). A tunnel has
+ * no content, whatever its length says (RFC 9110, 9.3.6). */
 static void
 decide_framing(struct reading *r)
 {
 	struct http_head *h = r->h;
-	int at = http_find_id(h, HTTP_F_CONTENT_LENGTH, 0), ended = r->flags & H2_HEAD_ENDED;
+	int ended = r->flags & H2_HEAD_ENDED, tunnel = head_opens_tunnel(r), at;
 
+	if (tunnel)
+		http_drop_id(h, HTTP_F_CONTENT_LENGTH);
+	at = http_find_id(h, HTTP_F_CONTENT_LENGTH, 0);
 	h->framing = ended ? HTTP_BODY_NONE : HTTP_BODY_CHUNKED;
 	if (at >= 0 && http_length_of(h->field[at].value, &h->length) == 0)
 		h->framing = HTTP_BODY_LENGTH;
-	if (h->kind == HTTP_RESPONSE) {
-		int tunnel = h->status / 100 == 2 &&
-			(h->method == HTTP_CONNECT || (r->flags & H2_HEAD_EXTENDED));
-
-		/* A tunnel has no content, whatever its length says (RFC 9110, 9.3.6). */
-		if (tunnel)
-			http_drop_id(h, HTTP_F_CONTENT_LENGTH);
-		if (tunnel)
-			h->framing = ended ? HTTP_BODY_NONE : HTTP_BODY_TUNNEL;
-		else if (h->status < 200 || h->status == 204 || h->status == 304 ||
-			 h->method == HTTP_HEAD)
-			h->framing = HTTP_BODY_NONE;
-		if (h->framing == HTTP_BODY_TUNNEL && (r->flags & H2_HEAD_EXTENDED)) {
-			h->status = 101;
-			add_upgrade(r, STR("websocket"));
-		}
-	} else if (h->method == HTTP_CONNECT || r->to->extended) {
-		h->framing = ended ? HTTP_BODY_NONE : HTTP_BODY_TUNNEL;
+	if (tunnel && !ended)
+		h->framing = HTTP_BODY_TUNNEL;
+	if (response_has_no_body(h))
+		h->framing = HTTP_BODY_NONE;
+	if (tunnel && !ended && h->kind == HTTP_RESPONSE && (r->flags & H2_HEAD_EXTENDED)) {
+		h->status = 101;
+		add_upgrade(r, STR("websocket"));
 	}
 	if (ended && h->framing == HTTP_BODY_LENGTH && h->length)
 		malform_head(r, H2_BAD_LENGTH);

@@ -217,7 +217,10 @@ rig_begin(struct rig *r, int is_client)
 {
 	if (h2_shared_init(&r->shared, RIG_HEAD, RIG_FIELDS) < 0)
 		return -1;
-	return h2_conn_init(&r->h, &r->cfg, &r->shared, &rig_user, r, is_client);
+	if (h2_conn_init(&r->h, &r->cfg, &r->shared, &rig_user, r, is_client) == 0)
+		return 0;
+	h2_shared_fini(&r->shared);
+	return -1;
 }
 
 static inline void
