@@ -445,6 +445,22 @@ window_of_the_connection_returns(void **st)
 	assert_sent("R 1 STREAM_CLOSED, W 0 8193");
 }
 
+/* All streams together may not send more than the connection allows, before its SETTINGS are
+ * acknowledged, too. */
+static void
+window_of_the_connection_is_enforced(void **st)
+{
+	(void)st;
+	rig.cfg.rxbuf = rig.cfg.window = 1000;
+	rig.cfg.max_streams = 2;
+	rig.holds_data = 1;
+	assert_int_equal(rig_begin(&rig, 0), 0);
+	feed("PRI, S, H 1 h POST, Z 1 - 16384, Z 1 - 16384, Z 1 - 16384, Z 1 - 16383");
+	assert_sent("S, A");
+	feed("H 3 h POST, Z 3 - 1");
+	assert_sent("G 3 FLOW_CONTROL_ERROR");
+}
+
 /* A single upload gets all that the connection may hold; two share it. */
 static void
 single_uploads_get_more(void **st)
@@ -721,6 +737,7 @@ main(void)
 		CASE(heads_wait_for_room),
 		CASE(windows_return_when_bytes_are_taken),
 		CASE(window_of_the_connection_returns),
+		CASE(window_of_the_connection_is_enforced),
 		CASE(single_uploads_get_more),
 		CASE(places_are_held_until_release),
 		CASE(full_output_stops_input),
