@@ -132,7 +132,7 @@ def site(daemon, origins):
         port = free_port()
         p = daemon(f"{HTTP}frontend f\n bind 127.0.0.1:{port}\n{rules} default_backend b\nbackend b\n server s 127.0.0.1:{server.port}\n",
                    extra=extra)
-        p.port, p.handle = port, handle
+        p.port, p.handle, p.origin = port, handle, server
         return p
 
     return make

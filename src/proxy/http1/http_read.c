@@ -372,6 +372,9 @@ http_read(struct stream *s)
 
 	d->waits_for_buffer = 0;
 	if (unlikely(has_given_head(s))) {
+		/* A stream that was reset meanwhile: no server is connected for it. */
+		if (conn_seen(s->conn[CLIENT]) & EV_ERR)
+			return client_gone(s);
 		step = io_event(complete_head(s, d->lookahead));
 		if (step.ev != STREAM_EV_NONE)
 			return step.ev;
