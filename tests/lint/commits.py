@@ -17,7 +17,7 @@ VERBS = frozenset('''
     correct count cover cut declare decode default define delete derive detect disable document drop embed enable encode end enforce exclude expect
     explain export extend extract fail fill find fix free generate give group handle hide hold ignore implement import include
     initialize inline inspect install join keep leave let limit list load lock log lower make map mark match measure merge
-    move name notify open order parse pass pause play prefer prepare prevent print quote raise read rebuild receive record
+    move name notify open order parse pass pause permit play prefer prepare prevent print quote raise read rebuild receive record
     reduce refuse reject release remove rename renew reorder replace report require reset resolve restart restore restrict resume
     retry return reuse revert rewrite run save send separate set share shorten show shrink simplify skip sort specify
     split start state stop store support switch test time trace track treat trim try unify update upgrade use validate

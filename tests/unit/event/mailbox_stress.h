@@ -62,8 +62,8 @@ stress_dice(void)
 	return x;
 }
 
-/* Most steps continue at once; some are delayed, and a few let another thread run: on a busy machine
- * that is what makes steps meet. */
+/* Most steps continue at once; some are delayed, and a few let another thread run: on a busy
+ * machine that is what makes steps meet. */
 static inline void
 stress_delay(void)
 {
@@ -210,8 +210,8 @@ stress_close(struct stress *s)
 	loop_free(&s->l);
 }
 
-/* True if so much has been tried that the rest of the messages would take long and show little: each
- * sleep takes milliseconds where threads take turns on a busy core. */
+/* True if so much has been tried that the rest of the messages would take long and show little:
+ * each sleep takes milliseconds where threads take turns on a busy core. */
 static int
 stress_is_enough(const struct stress *s)
 {
