@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote
 import facts
 import oracle
 import pytest
-from conftest import TACIT, WAIT, Origin, connect, free_ports, wait_for
+from conftest import TACIT, WAIT, Origin, connect, free_ports, recv_all, wait_for
 from conftest import run as run_program
 from oracle import Subject
 from subject import LogServer
@@ -525,3 +525,32 @@ def test_invalid_chunks_that_come_with_the_head(same, name):
             (row, column, rows["l", row][column]) for row in ("s", "BACKEND") for column in ("eresp", "hrsp_2xx", "hrsp_5xx")]
 
     same("listen l\n bind 127.0.0.1:{p0}\n server s 127.0.0.1:{s0}\n", play, (lambda path: answer,))
+
+
+# --- the answers of denials ---
+
+DENIALS = ["deny", "deny deny_status 410", "deny status 410", "deny status 403", "deny status 299", "deny status 451",
+           "deny deny_status 403 status 410", "deny status 404 hdr X y", "deny hdr X y", "deny deny_status 404 hdr X y",
+           "deny status 410 errorfiles e", "deny deny_status 301 errorfile FILE", "deny status 404 errorfile FILE",
+           "deny status 404 default-errorfiles", "deny status 301 content-type text/plain string abc", "tarpit", "tarpit status 418",
+           "tarpit deny_status 503", "return status 404", "return status 404 default-errorfiles", "return status 301 errorfile FILE"]
+
+
+def test_the_answers_of_denials(same, tmp_path):
+    """Without arguments, or with deny_status alone, they are the proxy's pages."""
+    page, own = tmp_path / "page.http", tmp_path / "own.http"
+    page.write_bytes(b"HTTP/1.1 410 Mine\r\nContent-Length: 3\r\n\r\nabc")
+    own.write_bytes(b"HTTP/1.1 410 Own\r\nContent-Length: 3\r\n\r\nown")
+    rules = "".join(f" http-request {denial.replace('FILE', str(page))} if {{{{ path /{i} }}}}\n" for i, denial in enumerate(DENIALS))
+
+    def play(run):
+        answers = {}
+        for i, denial in enumerate(DENIALS):
+            with connect(run.ports[0]) as c:
+                c.sendall(f"GET /{i} HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n".encode())
+                head, _, body = recv_all(c).partition(b"\r\n\r\n")
+            answers[denial] = head.split(b"\r\n")[0], re.findall(rb"(?im)^x: .*", lower(head)), body
+        return answers
+
+    same("http-errors e\n errorfile 410 " + str(page) + "\nlisten l\n bind 127.0.0.1:{p0}\n timeout tarpit 10ms\n errorfile 410 "
+         + str(own) + "\n" + rules, play)

@@ -28,6 +28,8 @@ struct reading {
 	int arg;              /* the current word */
 	int source_arg;       /* the argument with the payload; -1: none yet */
 	int status_arg;
+	int first_arg;
+	int has_status;       /* given by the word status itself */
 };
 
 #define FAIL(rd, i, ...) cfg_error((rd)->ctx, i, __VA_ARGS__)
@@ -218,7 +220,11 @@ read_word(struct reading *rd)
 {
 	const char *word = cfg_arg(rd->ctx, rd->arg);
 
-	if (strcmp(word, "status") == 0 || (rd->code_word && strcmp(word, rd->code_word) == 0))
+	if (strcmp(word, "status") == 0) {
+		rd->has_status = 1;
+		return read_status(rd) < 0 ? -1 : 1;
+	}
+	if (rd->code_word && rd->arg == rd->first_arg && strcmp(word, rd->code_word) == 0)
 		return read_status(rd) < 0 ? -1 : 1;
 	if (strcmp(word, "content-type") == 0)
 		return read_type(rd) < 0 ? -1 : 1;
@@ -250,8 +256,8 @@ check_sources(struct reading *rd, int needs_page)
 	int payload = a->source == FROM_TEXT || a->source == FROM_FORMAT;
 	int empty = a->source == FROM_TEXT && a->body.len == 0;
 
-	if ((needs_page || a->source == FROM_PROXY || a->source == FROM_ERRORFILE ||
-		    a->source == FROM_SECTION) &&
+	/* An errorfile has its own status. */
+	if ((needs_page || a->source == FROM_PROXY || a->source == FROM_SECTION) &&
 		http_error_id(a->status) < 0)
 		return FAIL(rd, rd->status_arg,
 			"'%s %s' : there is no page for status %u, only for %s; a payload makes "
@@ -270,8 +276,8 @@ check_sources(struct reading *rd, int needs_page)
 }
 
 /*
- * Parses from argument arg on. status: the default. code_word: "deny_status" where it is a synonym
- * of "status", or NULL. *out NULL: there are no arguments, or only a status: the proxy's page for
+ * Parses from argument arg on. status: the default. code_word: "deny_status" where it may be the
+ * first word, or NULL. *out NULL: there are no arguments, or only that one: the proxy's page for
  * *status_out is used. Returns the first argument that it does not use, or -1 after an error.
  */
 static int
@@ -286,7 +292,8 @@ answer_parse(const struct rule *r, const struct rule_vocab *v, struct cfg_ctx *c
 		.code_word = code_word,
 		.arg = arg,
 		.source_arg = -1,
-		.status_arg = arg };
+		.status_arg = arg,
+		.first_arg = arg };
 	int more = 1, bare;
 
 	*out = NULL;
@@ -296,8 +303,9 @@ answer_parse(const struct rule *r, const struct rule_vocab *v, struct cfg_ctx *c
 	rd.a->status = status;
 	while (more > 0)
 		more = rd.arg < ctx->argc ? read_word(&rd) : 0;
-	/* Without other words a denial uses the proxy's own page. */
-	bare = code_word && rd.a->source == FROM_NOTHING && !rd.a->n_hdr && !rd.a->type.p;
+	/* Without other words a denial uses the proxy's own page. With `status` it is empty. */
+	bare = code_word && !rd.has_status && rd.a->source == FROM_NOTHING && !rd.a->n_hdr &&
+		!rd.a->type.p;
 	if (more < 0 || check_sources(&rd, bare) < 0) {
 		answer_free(&rd.a);
 		return -1;
@@ -433,8 +441,9 @@ const struct rule_action rule_end_actions[] = {
 		.free = free_answer,
 		.check = check_answer,
 		.syntax = "[status|deny_status <status>] " PAYLOAD,
-		.doc = "Responds with an error: the proxy's page for the status, unless there "
-			"is another body.",
+		.doc = "Responds with an error. Without other arguments than deny_status, or with "
+			"default-errorfiles, it is the proxy's page; else it has the given "
+			"payload, or none.",
 		.kind = RULE_END_DENY },
 	{ .name = "tarpit",
 		.values = payload_words,

@@ -66,6 +66,13 @@ test_answers(void **state)
 	assert_string_equal(action_rig_show(&r, &r.answer),
 		"HTTP/1.1 418 I'm a teapot|Content-Length: 2|Content-Type: text/plain|");
 	assert_true(str_is(r.v.body, STR("no")));
+	assert_int_equal(run(RULE_HTTP_REQUEST, "http-request deny status 404"), RULE_FINAL);
+	assert_int_equal(r.v.what, RULE_END_DENY);
+	assert_int_equal(r.v.has_answer, 1);
+	assert_string_equal(action_rig_show(&r, &r.answer),
+		"HTTP/1.1 404 Not Found|Content-Length: 0|");
+	assert_int_equal(run(RULE_HTTP_REQUEST, "http-request tarpit status 299"), RULE_FINAL);
+	assert_int_equal(r.v.has_answer, 1);
 	assert_int_equal(run(RULE_HTTP_RESPONSE, "http-response return status 599"), RULE_FINAL);
 	assert_int_equal(r.v.what, RULE_END_REPLY);
 	/* A reply that cannot be made is an error, with strict-mode off too. */
@@ -86,6 +93,7 @@ test_refused(void **state)
 	action_rig_refuses(&r, "http-request deny deny_status 418",
 		"there is no page for status 418");
 	action_rig_refuses(&r, "http-request deny deny_status 99", "200..599");
+	action_rig_refuses(&r, "http-request deny status 404 deny_status 403", "expects either");
 	action_rig_refuses(&r, "http-request return deny_status 403", "expects either 'if'");
 	action_rig_refuses(&r, "http-request accept", "is not for 'http-request' rules");
 	action_rig_refuses(&r, "tcp-request connection allow", "is not for");
