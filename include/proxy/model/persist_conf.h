@@ -74,6 +74,7 @@ struct persist_conf {
 	char *name;            /* of the cookie; NULL: none */
 	enum persist_way way;
 	uint8_t indirect, nocache, postonly, preserve;
+	uint8_t looks;         /* mode tcp: rules inspect the bytes that have come */
 	char *attrs;           /* attributes of a cookie that tacit sets: "; domain=a; Secure", or
 			        * NULL */
 	char *extra;           /* what `attr` has added to them, in any line and in the defaults

@@ -188,18 +188,30 @@ run_sticks(struct stream *s, struct eval *eval)
 	tcp_content_eval_done(&bytes, s);
 }
 
+/* In mode tcp there are the bytes that content rules have waited for. */
+static void
+begin_asking(struct eval *eval, struct stream *s)
+{
+	if (s->be->persist.looks && !s->txn) {
+		tcp_content_eval_init(eval, s, persist_scope(s->be));
+		return;
+	}
+	eval_init(eval, s, persist_scope(s->be));
+	eval->cx.req_ended = 1;
+	if (!eval->cx.req)
+		eval->cx.at &= ~(unsigned int)SAMPLE_AT_REQ;
+}
+
 void
 persist_apply(struct stream *s)
 {
 	const struct persist_conf *c = &s->be->persist;
 	struct eval eval;
 
-	eval_init(&eval, s, persist_scope(s->be));
-	eval.cx.req_ended = 1;
-	if (!eval.cx.req)
-		eval.cx.at &= ~(unsigned int)SAMPLE_AT_REQ;
+	begin_asking(&eval, s);
 	ask_rules(s, &eval.cx);
 	ask_uses(s, &eval.cx);
+	tcp_content_eval_done(&eval, s);
 	if (!s->txn && c->rdp_cookie && !s->bound)
 		ask_rdp_cookie(s);
 	if (s->txn && c->name) {

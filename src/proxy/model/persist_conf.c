@@ -200,7 +200,7 @@ persist_scope(const struct proxy *be)
 {
 	unsigned int at = SAMPLE_AT_CONN | SAMPLE_AT_BACK;
 
-	return be->mode == PROXY_HTTP ? at | SAMPLE_AT_REQ : at;
+	return be->mode == PROXY_HTTP || be->persist.looks ? at | SAMPLE_AT_REQ : at;
 }
 
 static void
@@ -208,14 +208,12 @@ check_rule(struct proxy *p, struct persist_rule *r, struct proxies *root, struct
 {
 	static const char *const names[] = { [PERSIST_FORCE] = "force-persist",
 		[PERSIST_IGNORE] = "ignore-persist", [PERSIST_USE] = "use-server" };
-	unsigned int needs = rule_cond_needs(r->cond) | (r->fmt ? rule_fmt_needs(r->fmt) : 0);
+	unsigned int uses = rule_cond_needs(r->cond) | rule_cond_uses(r->cond) |
+		(r->fmt ? rule_fmt_needs(r->fmt) | rule_fmt_uses(r->fmt) : 0);
 	struct rule_err why;
 
-	/* Bytes are only available where connections wait for them. */
-	if (p->mode == PROXY_TCP && needs & ~persist_scope(p))
-		cfg_diag_add(d, CFG_ALERT, &r->where,
-			"'%s' : request contents are not available in mode tcp.",
-			names[r->what]);
+	if (p->mode == PROXY_TCP && (uses & SAMPLE_AT_REQ))
+		p->persist.looks = 1;
 	if (rule_cond_check(r->cond, root, &why) < 0 ||
 		(r->fmt && rule_fmt_check(r->fmt, root, &why) < 0))
 		cfg_diag_add(
