@@ -57,13 +57,14 @@ class Server:
             except OSError:
                 pass
             s.close()
-            self.got = got.replace(b"%d %d\r\n" % (peer[1], self.port), b"PORTS\r\n")
+            self.got = got.replace(b"%d %d\r\n" % (peer[1], self.port), b"PORTS\r\n").replace(
+                peer[1].to_bytes(2, "big") + self.port.to_bytes(2, "big"), b"PORT")
 
 
-def first_bytes(program, directory):
-    servers = [Server() for _ in CHECKS]
-    cfg = "defaults\n mode tcp\n timeout connect 2s\n timeout client 2s\n timeout server 2s\n timeout check 1s\n"
-    for i, (options, lines) in enumerate(CHECKS):
+def first_bytes(program, directory, checks=CHECKS, glob=""):
+    servers = [Server() for _ in checks]
+    cfg = glob + "defaults\n mode tcp\n timeout connect 2s\n timeout client 2s\n timeout server 2s\n timeout check 1s\n"
+    for i, (options, lines) in enumerate(checks):
         port = str(servers[i].port)
         cfg += f"backend b{i}\n{lines} server s 127.0.0.1:{port} check inter 3000 {options.replace('PORT', port)}\n"
     directory.mkdir()
@@ -72,11 +73,19 @@ def first_bytes(program, directory):
         assert wait_for(lambda: all(s.got for s in servers), 3 * WAIT)
     finally:
         subject.stop()
-    return {check: s.got for check, s in zip(CHECKS, servers)}
+    return {check: s.got for check, s in zip(checks, servers)}
 
 
 def test_checks_begin_with_the_same_header(tmp_path):
     want, got = oracle.both(lambda program: first_bytes(program, oracle.at(tmp_path, program)))
     assert None not in want.values()
     assert any(got.startswith(b"PROXY TCP4 127.0.0.1 127.0.0.1 PORTS\r\n") for got in want.values())
+    assert got == want
+
+
+def test_checks_without_local(tmp_path):
+    """pp2-never-send-local"""
+    checks = [(options, lines) for options, lines in CHECKS if "v2" in options and "crc32c" not in options and "PORT" not in options]
+    want, got = oracle.both(lambda program: first_bytes(program, oracle.at(tmp_path, program), checks, " pp2-never-send-local\n"))
+    assert any(b"\x21\x11\0\x0c" in sent for sent in want.values())
     assert got == want

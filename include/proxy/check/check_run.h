@@ -24,6 +24,7 @@ struct check_shared {
 	struct pool bufs;            /* of engine->bufsize bytes */
 	char *scratch;               /* the same size: the answer that is being evaluated */
 	unsigned int spread;         /* spread-checks, per cent */
+	int never_local;             /* pp2-never-send-local */
 	const char *node;
 	struct external *external;   /* NULL: there is no external check */
 };

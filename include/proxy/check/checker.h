@@ -17,6 +17,7 @@ struct server;
 
 struct checker_config {
 	unsigned int spread;        /* spread-checks: random part of intervals, per cent */
+	int never_local;            /* pp2-never-send-local */
 	unsigned int max_spread_ms; /* max-spread-checks; 0: no limit */
 	const char *node;           /* the name of this host */
 	struct external_helper *helper; /* of external checks; borrowed */

@@ -55,6 +55,7 @@ struct proxies {
 	unsigned int cookie_max; /* tune.http.cookielen: maximum size of a captured cookie */
 	struct bind_unix unix_bind; /* global unix-bind, of the `bind` lines that follow */
 	int sets_mark;           /* some rule sets the mark of packets: needs CAP_NET_ADMIN */
+	int never_local;         /* pp2-never-send-local */
 	int external_checks;     /* global external-check: commands may be run */
 	int spread_checks;       /* per cent of a check's interval that are random */
 	unsigned int max_spread_checks_ms; /* between the first checks of a backend; 0: no limit */

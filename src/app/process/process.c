@@ -353,6 +353,7 @@ start_checks(struct process *p)
 {
 	struct checker_config conf = {
 		.spread = (unsigned int)p->cfg->proxies.spread_checks,
+		.never_local = p->cfg->proxies.never_local,
 		.max_spread_ms = p->cfg->proxies.max_spread_checks_ms,
 		.node = p->node,
 		.helper = &p->helper,

@@ -148,7 +148,7 @@ sends_proxy_header(const struct check_run *r)
 		(conf->proxy_header && !conf->check.port && !conf->check.addr.len);
 }
 
-/* The check's own connection: in version 1 its addresses, in version 2 LOCAL. */
+/* The check's own connection: in version 1 its addresses, in version 2 LOCAL, if permitted. */
 static int
 write_check_proxy_header(struct check_run *r, const struct addr *to)
 {
@@ -160,7 +160,7 @@ write_check_proxy_header(struct check_run *r, const struct addr *to)
 	char text[PROXY_HEADER_OUT_MAX];
 	struct addr own;
 
-	if (f.version == 1 && addr_family(to) != AF_UNIX &&
+	if ((f.version == 1 || r->shared->never_local) && addr_family(to) != AF_UNIX &&
 		conn_local_addr(&r->conn, &own) == 0) {
 		f.src = &own;
 		f.dst = to;

@@ -195,6 +195,7 @@ checker_new(struct engine *e, struct proxies *ps, const struct checker_config *c
 		return -ERR_NOMEM;
 	k->shared.engine = e;
 	k->shared.spread = conf->spread;
+	k->shared.never_local = conf->never_local;
 	k->shared.node = conf->node;
 	list_init(&k->entries);
 	pool_init(&k->shared.bufs, "check", e->bufsize, BUFS_KEPT);

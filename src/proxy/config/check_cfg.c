@@ -271,6 +271,15 @@ parse_allow_external(struct cfg_ctx *ctx)
 	return 0;
 }
 
+static int
+parse_never_local(struct cfg_ctx *ctx)
+{
+	struct proxies *ps = ctx->root;
+
+	ps->never_local = 1;
+	return 0;
+}
+
 static const struct cfg_kw global_kws[] = {
 	{ .name = "external-check",
 		.sections = CFG_GLOBAL,
@@ -285,6 +294,13 @@ static const struct cfg_kw global_kws[] = {
 		.syntax = "<time>",
 		.doc = "Maximum time between the first checks of a backend's first and last "
 			"server." },
+	{ .name = "pp2-never-send-local",
+		.dflt = "off",
+		.sections = CFG_GLOBAL,
+		.parse = parse_never_local,
+		.doc = "The PROXY header of version 2 of a health check has the addresses of the "
+		       "check's connection, as HAProxy's before 2.2, for servers that do not "
+		       "understand LOCAL." },
 	{ .name = "spread-checks",
 		.dflt = "0",
 		.sections = CFG_GLOBAL,

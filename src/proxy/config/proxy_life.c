@@ -187,6 +187,7 @@ proxies_init(struct proxies *ps)
 	status_set_client_errors(&ps->err_codes);
 	status_set_server_failures(&ps->fail_codes);
 	ps->spread_checks = 0;
+	ps->never_local = 0;
 	ps->max_spread_checks_ms = 0;
 	ps->capture_size = 0;
 	log_global_init(&ps->log);

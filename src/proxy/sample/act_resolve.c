@@ -42,7 +42,7 @@ parse_resolve_paren(struct rule *r, struct cfg_ctx *ctx, int arg, char *text)
 	r->num[AT_TYPE] = DNS_AAAA;
 	if (family && strcmp(family, "ipv4") == 0)
 		r->num[AT_TYPE] = DNS_A;
-	else if (family && strcmp(family, "ipv6") != 0)
+	else if (family && *family && strcmp(family, "ipv6") != 0)
 		return cfg_error(ctx, arg - 1,
 			"'%s do-resolve' : unknown family '%.20s', there are ipv4 and ipv6.",
 			rule_place_name(r->place), family);

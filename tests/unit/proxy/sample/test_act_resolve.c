@@ -9,6 +9,7 @@ static const struct {
 	{ "http-request do-resolve(txn.ip,r) hdr(host)", "" },
 	{ "http-request do-resolve(txn.ip,r,ipv4) hdr(host),host_only if { method GET }", "" },
 	{ "http-request do-resolve(sess.ip,r,ipv6) str(app.x)", "" },
+	{ "http-request do-resolve(sess.ip,r,) str(app.x)", "" },
 	{ "http-request do-resolve(txn.ip,q) hdr(host)", "unable to find resolvers section 'q'" },
 	{ "http-request do-resolve(txn.ip) hdr(host)", "expects <var>,<resolvers>,[ipv4,ipv6]" },
 	{ "http-request do-resolve(txn.ip,) hdr(host)", "expects <var>,<resolvers>,[ipv4,ipv6]" },
