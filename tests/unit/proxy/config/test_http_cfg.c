@@ -182,6 +182,7 @@ in_mode_tcp_they_are_ignored(void **state)
 		{ "option http-buffer-request", "" }, { "option http-ignore-probes", "" },
 		{ "option prefer-last-server", "" }, { "option checkcache", "" },
 		{ "option idle-close-on-response", "" },
+		{ "option http-use-proxy-header", "" },
 		{ "option accept-invalid-http-request", "" },
 		{ "option accept-invalid-http-response", "" },
 		{ "option accept-unsafe-violations-in-http-request", "" },
