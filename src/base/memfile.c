@@ -1,7 +1,6 @@
 /* Memory files. One thread writes records of a file and one opens a view; what payloads hold is the
  * business of those who know it. No offset that a reader has verified is read from the file
  * again. */
-#define _GNU_SOURCE
 #include "base/memfile.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* The real kernel behind struct sys: each row of sys.tbl.h as a call that returns >= 0 or -errno.
  * Any thread. No other file of the daemon makes system calls. */
-#define _GNU_SOURCE
 #include "base/sys.h"
 
 #include <dirent.h>

@@ -5,12 +5,32 @@
 #ifndef TACIT_APP_PROCESS_FORMER_H
 #define TACIT_APP_PROCESS_FORMER_H
 
+#include <stddef.h>
 #include <sys/types.h>
 
 #include "app/process/inherited.h"
 #include "app/process/report.h"
-#include "app/process/socket_fetch.h"
 #include "base/compiler.h"
+
+/*
+ * Fetches the listening sockets of the process that this one replaces (app/process/socket_pass.h),
+ * through its stats socket (-x) or after SIGTTOU. Blocking, with a time limit: at start.
+ */
+
+struct inherited_sockets;
+struct sys;
+
+enum {
+	SOCKET_FETCH_MS = 5000,  /* for each message of the other process */
+	SOCKET_FETCH_MAX = 65536 /* sockets */
+};
+
+struct socket_fetch {
+	struct sys *sys;
+	int fd;             /* the connection, -1: none */
+	unsigned int first; /* its first socket in the list */
+	unsigned int n;
+};
 
 struct sys;
 

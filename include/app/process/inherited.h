@@ -11,7 +11,7 @@ struct sys;
 
 enum inherited_from {
 	INHERITED_MASTER,  /* the master keeps it */
-	INHERITED_FETCHED  /* app/process/socket_fetch.h */
+	INHERITED_FETCHED  /* from a previous process */
 };
 
 struct inherited_socket {

@@ -7,13 +7,40 @@
 
 #include <stdint.h>
 
-#include "app/process/ocsp_fetch.h"
 #include "base/compiler.h"
 #include "base/list.h"
 #include "base/sbuf.h"
+#include "base/str.h"
 #include "dns/lookup.h"
 #include "event/timer.h"
+#include "net/addr.h"
+#include "net/conn.h"
 #include "tls/ocsp_responder.h"
+
+/*
+ * One request to an HTTP server over a connection of its own, and its response: for the process
+ * itself. Never blocks; bounded in time and size. On the first worker.
+ */
+
+#define OCSP_FETCH_MS 10000   /* for all of it */
+#define OCSP_FETCH_MAX 65536  /* bytes of a response with its head */
+
+struct ocsp_fetch;
+
+/* Called when the fetch has ended and its connection is closed. status: of the response, with its
+ * body, which is valid during the call; 0: there was none. May begin another one. */
+typedef void ocsp_fetched_fn(struct ocsp_fetch *f, unsigned int status, struct str body);
+
+struct ocsp_fetch {
+	struct loop *loop;
+	struct conn conn;
+	struct timer timer;
+	struct sbuf out;          /* the request */
+	size_t sent;
+	char *in;                 /* allocated while it runs */
+	size_t got;
+	ocsp_fetched_fn *on_end;
+};
 
 #define OCSP_UPDATES_AT_ONCE 4 /* responders that are asked at the same time */
 struct ocsp_job;

@@ -1,5 +1,4 @@
 /* Connections of the master's socket, from accept to close. Master process, one thread. */
-#define _GNU_SOURCE
 #include "app/master/master_cli.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* Commands of the master's socket that worker processes answer (@1, @!<pid>). Master process, one
  * thread; nothing waits for a worker process, and a slow client stops the reading of its answer. */
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -52,7 +52,6 @@ take_log(struct worker_process *w)
  * thread. Only one that is not ready yet may pass sockets: it has not met the network.
  */
 
-#define _GNU_SOURCE
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>

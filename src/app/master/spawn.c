@@ -1,6 +1,5 @@
 /* Forks worker processes, and executes programs. Master process, one thread; what the child does
  * before it executes the program may fail only by ending the child. */
-#define _GNU_SOURCE
 #include "app/master/spawn.h"
 
 #include <fcntl.h>

@@ -1,5 +1,4 @@
 /* The filter of system calls of processes that execute programs. Main thread. */
-#define _GNU_SOURCE
 #include "app/process/forbidden_calls.h"
 
 #include <errno.h>

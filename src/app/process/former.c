@@ -1,6 +1,5 @@
 /* Processes that are replaced by this one. Main thread, at start; in a worker process of a master
  * only the sockets are its business, the master sends the signals. */
-#define _GNU_SOURCE
 #include "app/process/former.h"
 
 #include <errno.h>
@@ -14,10 +13,231 @@
 #include <sys/time.h>
 #include <sys/un.h>
 
+#include "app/process/inherited.h"
 #include "app/process/socket_pass.h"
 #include "base/err.h"
 #include "base/futex.h"
+#include "base/sbuf.h"
 #include "base/sys.h"
+#include "net/listener_key.h"
+
+/* --- sockets of another process -------------------------------------------------------------- */
+
+/* The most text that is read and not used yet: less than two lines. */
+#define TEXT_MAX 8192
+
+struct fetching {
+	struct socket_fetch *f;
+	struct inherited_sockets *to;
+	struct sbuf text;
+	int has_count;
+	unsigned int got;
+	char *why;
+	size_t why_len;
+};
+
+static int
+explain_fetch(struct fetching *g, int reason, const char *text)
+{
+	(void)snprintf(g->why, g->why_len, "%s", text);
+	return reason;
+}
+
+/* The first line. Other answers are messages for people. */
+static int
+take_count(struct fetching *g, const char *line)
+{
+	size_t n = sizeof(SOCKET_PASS_COUNT) - 1;
+	unsigned long count;
+	char *end;
+
+	if (strncmp(line, SOCKET_PASS_COUNT, n) != 0)
+		return explain_fetch(g, -ERR_SYNTAX, *line ? line : "it does not pass sockets");
+	count = strtoul(line + n, &end, 10);
+	if (*end || end == line + n || count > SOCKET_FETCH_MAX)
+		return explain_fetch(g, -ERR_RANGE, "it passes too many sockets");
+	g->f->n = (unsigned int)count;
+	g->has_count = 1;
+	return 0;
+}
+
+/* Each line after the first one comes with the descriptor that it names. */
+static int
+take_fetched_lines(struct fetching *g, int fd)
+{
+	char *at = g->text.p, *nl;
+	int r = 0;
+
+	while (!r && at && (nl = strchr(at, '\n')) != NULL) {
+		*nl = '\0';
+		if (!g->has_count) {
+			r = take_count(g, at);
+		} else if (fd < 0) {
+			r = explain_fetch(g, -ERR_SYNTAX, "a socket is missing");
+		} else {
+			r = inherited_add(g->to, fd, at, INHERITED_FETCHED);
+			fd = -1;
+			g->got += !r;
+		}
+		at = nl + 1;
+	}
+	if (at) {
+		g->text.len -= (size_t)(at - g->text.p);
+		memmove(g->text.p, at, g->text.len + 1);
+	}
+	if (fd >= 0) {
+		(void)sys_close(g->f->sys, fd);
+		if (!r)
+			r = explain_fetch(g, -ERR_SYNTAX, "a socket has no name");
+	}
+	return r;
+}
+
+static int
+fetched_fd(struct msghdr *h)
+{
+	struct cmsghdr *c = CMSG_FIRSTHDR(h);
+	int fd = -1;
+
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+		memcpy(&fd, CMSG_DATA(c), sizeof(fd));
+	return fd;
+}
+
+/* One message, which has at most one descriptor. */
+static int
+read_fetched(struct fetching *g)
+{
+	char buf[LISTENER_KEY_MAX * 2];
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec iov = { .iov_base = buf, .iov_len = sizeof(buf) };
+	struct mmsghdr msg = { .msg_hdr = { .msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = &control, .msg_controllen = sizeof(control) } };
+	long r = sys_recvmmsg(g->f->sys, g->f->fd, &msg, 1, MSG_CMSG_CLOEXEC);
+
+	if (r < 0)
+		return explain_fetch(g, (int)r,
+			r == -EAGAIN ? "it does not answer" : err_text((int)r));
+	if (msg.msg_len == 0)
+		return explain_fetch(g, -ERR_SYNTAX, "it has closed the connection");
+	if (msg.msg_hdr.msg_flags & MSG_CTRUNC)
+		return explain_fetch(g, -EMFILE, "a socket cannot be received");
+	sbuf_add(&g->text, buf, msg.msg_len);
+	if (g->text.failed)
+		return explain_fetch(g, -ERR_SYNTAX, "it does not pass sockets");
+	return take_fetched_lines(g, fetched_fd(&msg.msg_hdr));
+}
+
+static int
+fetch_all(struct fetching *g)
+{
+	static const char command[] = "_getsocks\n";
+	struct timeval limit = { .tv_sec = SOCKET_FETCH_MS / 1000 };
+	struct socket_fetch *f = g->f;
+	long r = sys_setsockopt(f->sys, f->fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+
+	if (r >= 0)
+		r = sys_sendto(f->sys, f->fd, command, sizeof(command) - 1, MSG_NOSIGNAL);
+	if (r < 0)
+		return explain_fetch(g, (int)r, err_text((int)r));
+	r = 0;
+	while (!r && (!g->has_count || g->got < f->n))
+		r = read_fetched(g);
+	return (int)r;
+}
+
+static void
+socket_fetch_close(struct socket_fetch *f)
+{
+	if (f->fd >= 0)
+		(void)sys_close(f->sys, f->fd);
+	f->fd = -1;
+}
+
+/* The same on a connection, which it owns from now on. */
+static int
+socket_fetch_from(struct socket_fetch *f, struct sys *sys, int fd, struct inherited_sockets *to,
+	char *why, size_t len)
+{
+	struct fetching g = { .f = f, .to = to, .why = why, .why_len = len };
+	int r;
+
+	*f = (struct socket_fetch){ .sys = sys, .fd = fd, .first = to->n };
+	sbuf_init(&g.text, TEXT_MAX);
+	r = fetch_all(&g);
+	sbuf_fini(&g.text);
+	if (r)
+		socket_fetch_close(f);
+	return r;
+}
+
+/* Connects to a stats socket and adds the sockets to the list. 0, or a negative reason with a text
+ * in why. */
+static int
+socket_fetch_path(struct socket_fetch *f, struct sys *sys, const char *path,
+	struct inherited_sockets *to, char *why, size_t len)
+{
+	struct sockaddr_un un = { .sun_family = AF_UNIX };
+	long fd, r = -ENAMETOOLONG;
+
+	f->fd = -1;
+	fd = sys_socket(sys, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0) {
+		(void)snprintf(why, len, "%s", err_text((int)fd));
+		return (int)fd;
+	}
+	if (strlen(path) < sizeof(un.sun_path)) {
+		memcpy(un.sun_path, path, strlen(path) + 1);
+		r = sys_connect(sys, (int)fd, (const struct sockaddr *)(const void *)&un,
+			sizeof(un));
+	}
+	if (r < 0) {
+		(void)snprintf(why, len, "%s", err_text((int)r));
+		(void)sys_close(sys, (int)fd);
+		return (int)r;
+	}
+	return socket_fetch_from(f, sys, (int)fd, to, why, len);
+}
+
+static long
+report_fetched(struct socket_fetch *f, const struct inherited_sockets *of)
+{
+	char text[64];
+	long r = 0;
+	int n;
+
+	for (unsigned int i = 0; i < f->n && r >= 0; i++) {
+		if (!of->v[f->first + i].taken)
+			continue;
+		n = snprintf(text, sizeof(text), SOCKET_PASS_USES "%u\n", i);
+		r = sys_sendto(f->sys, f->fd, text, (size_t)n, MSG_NOSIGNAL);
+	}
+	if (r >= 0)
+		r = sys_sendto(f->sys, f->fd, SOCKET_PASS_READY "\n",
+			sizeof(SOCKET_PASS_READY "\n") - 1, MSG_NOSIGNAL);
+	return r;
+}
+
+/* Reports to the other process which ones were taken and waits until it has understood. 0, or a
+ * negative reason: it may be gone. */
+static int
+socket_fetch_done(struct socket_fetch *f, const struct inherited_sockets *of)
+{
+	char buf[16];
+	long r;
+
+	if (f->fd < 0)
+		return 0;
+	r = report_fetched(f, of);
+	/* The other side closes when it has read all. */
+	while (r > 0)
+		r = sys_recvfrom(f->sys, f->fd, buf, sizeof(buf), 0);
+	socket_fetch_close(f);
+	return (int)r;
+}
 
 void
 former_init(struct former *f, struct sys *sys, const struct report *report,

@@ -1,6 +1,5 @@
 /* Listening sockets on their way to the next process. First worker; nothing waits for the other
  * side, and until it reports that it is ready nothing of this process changes. */
-#define _GNU_SOURCE
 #include "app/process/socket_pass.h"
 
 #include <errno.h>

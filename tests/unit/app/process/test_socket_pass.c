@@ -3,7 +3,7 @@
 #include <sys/wait.h>
 
 #include "app/process/inherited.h"
-#include "app/process/socket_fetch.h"
+#include "app/process/former.c"
 #include "net/listener_key.h"
 #include "net/shards.h"
 #include "unit/app/app_rig.h"
