@@ -39,7 +39,7 @@ ADMIN_CMD("clear map", "[@<ver>] <map>",
 	"clear the contents of this map", ADMIN, NONE, admin_cmd_clear_map)
 ADMIN_CMD("clear table", "<table> [<filter>]*",
 	"remove an entry from a table (filter: data/key)",
-	OPERATOR, NONE, admin_cmd_clear_table)
+	USER, NONE, admin_cmd_clear_table)
 ADMIN_CMD("commit acl", "@<ver> <acl>",
 	"commit the ACL at this version", ADMIN, NONE, admin_cmd_commit_acl)
 ADMIN_CMD("commit map", "@<ver> <map>",
@@ -172,7 +172,7 @@ ADMIN_CMD("set ssl tls-key", "[id|file] <key>",
 	ADMIN, NONE, admin_cmd_set_ssl_tls_key)
 ADMIN_CMD("set table", "<table> key <k> [data.* <v>]*",
 	"update or create a table entry's data",
-	OPERATOR, NONE, admin_cmd_set_table)
+	USER, NONE, admin_cmd_set_table)
 ADMIN_CMD("set timeout", "[cli] <delay>",
 	"change a timeout setting", USER, NONE, admin_cmd_set_timeout)
 ADMIN_CMD("set var", "<name> [fmt|expr] {<fmt>|<expr>}",

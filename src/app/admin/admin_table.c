@@ -137,7 +137,7 @@ show_entry(struct admin_conn *c, struct table *t, const struct table_entry *e,
 
 /* Makes a key of a word. 0, or -1 after a message. */
 static int
-key_of_word(struct admin_conn *c, const struct table *t, const char *word, const char *doing,
+parse_key(struct admin_conn *c, const struct table *t, const char *word, const char *doing,
 	struct table_key *k)
 {
 	struct in6_addr six;
@@ -174,6 +174,28 @@ key_of_word(struct admin_conn *c, const struct table *t, const char *word, const
 	if (r < 0)
 		admin_msg(c, ADMIN_ERR, "Invalid key");
 	return r;
+}
+
+/* Checks that the user may see and change entries. 0, or -1 after a message. */
+static int
+check_level(struct admin_conn *c)
+{
+	if (c->level >= BIND_OPERATOR)
+		return 0;
+	admin_msg(c, ADMIN_ERR, "Permission denied");
+	return -1;
+}
+
+/* Makes a key of the words behind "key". 0, or -1 after a message. */
+static int
+key_of_words(struct admin_conn *c, const struct table *t, int argc, char **argv, const char *doing,
+	struct table_key *k)
+{
+	if (argc < 1) {
+		admin_msg(c, ADMIN_ERR, "Key value expected");
+		return -1;
+	}
+	return parse_key(c, t, argv[0], doing, k) < 0 ? -1 : check_level(c);
 }
 
 /* Parses "gpc0" or "gpc[2]". The message, NULL: none. */
@@ -233,7 +255,7 @@ parse_filter(struct table_asked *q, int argc, char **argv)
 	const char *why;
 
 	if (strncmp(argv[0], "data.", 5) != 0)
-		return "Require and operator among \"eq\", \"ne\", \"le\", \"ge\", \"lt\", \"gt\"";
+		return "Unknown data type";
 	why = data_of_word(q->table, argv[0] + 5, &f->type, &f->element);
 	if (why)
 		return why;
@@ -343,13 +365,13 @@ walk_table(struct admin_conn *c, void *state)
 
 /* Shows or clears the entry of a key. */
 static void
-use_key(struct admin_conn *c, struct table_asked *q, const char *word)
+use_key(struct admin_conn *c, struct table_asked *q, int argc, char **argv)
 {
 	struct table_caller by = caller_of(c);
 	struct table_entry *e;
 	struct table_key k;
 
-	if (key_of_word(c, q->table, word, q->clears ? "Removing" : "Showing", &k) < 0)
+	if (key_of_words(c, q->table, argc, argv, q->clears ? "Removing" : "Showing", &k) < 0)
 		return;
 	e = table_find(q->table, &k, &by);
 	if (!e)
@@ -413,14 +435,18 @@ run_asked(struct admin_conn *c, struct table_asked *q, int argc, char **argv)
 		report_usage(c, q->clears);
 		return;
 	}
-	if (by_key && c->level < BIND_OPERATOR)
-		admin_msg(c, ADMIN_ERR, "Permission denied");
-	else if (by_key && argc < 3)
-		admin_msg(c, ADMIN_ERR, "Key value expected");
-	else if (by_key)
-		use_key(c, q, argv[2]);
-	else if (parse_filters(c, q, argc - 1, argv + 1, 3) == 0)
+	if (by_key) {
+		use_key(c, q, argc - 2, argv + 2);
+		return;
+	}
+	if (parse_filters(c, q, argc - 1, argv + 1, 3) < 0)
+		return;
+	if (!q->clears && c->level < BIND_OPERATOR) {
+		show_table_header(c, q->table);
+		sbuf_adds(&c->out, "# contents not dumped due to insufficient privileges\n");
+	} else if (check_level(c) == 0) {
 		admin_walk(c, walk_table, q, sizeof(*q));
+	}
 }
 
 void
@@ -428,17 +454,10 @@ admin_cmd_show_table(struct admin_conn *c, int argc, char **argv)
 {
 	struct table_asked q = { .clears = 0 };
 
-	if (argc < 1) {
+	if (argc < 1)
 		show_tables(c);
-	} else if (c->level < BIND_OPERATOR &&
-		(argc < 2 || strncmp(argv[1], "data.", 5) == 0)) {
-		if (find_asked(c, &q, argv) < 0)
-			return;
-		show_table_header(c, q.table);
-		sbuf_adds(&c->out, "# contents not dumped due to insufficient privileges\n");
-	} else {
+	else
 		run_asked(c, &q, argc, argv);
-	}
 }
 
 void
@@ -493,13 +512,8 @@ admin_cmd_set_table(struct admin_conn *c, int argc, char **argv)
 			"Required arguments: <table> key <key> [data.<store_data_type> <value>]*");
 		return;
 	}
-	if (find_asked(c, &q, argv) < 0 || argc == 1)
-		return;
-	if (argc == 2) {
-		admin_msg(c, ADMIN_ERR, "Key value expected");
-		return;
-	}
-	if (key_of_word(c, q.table, argv[2], "Inserting", &k) < 0)
+	if (find_asked(c, &q, argv) < 0 || argc == 1 ||
+		key_of_words(c, q.table, argc - 2, argv + 2, "Inserting", &k) < 0)
 		return;
 	e = table_get(q.table, &k, &by);
 	if (!e) {
