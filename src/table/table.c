@@ -188,7 +188,9 @@ table_used(const struct table *t)
 uint32_t
 table_avail(const struct table *t)
 {
-	return t->conf.size - table_used(t);
+	uint32_t used = table_used(t);
+
+	return used < t->conf.size ? t->conf.size - used : 0;
 }
 
 size_t
@@ -258,31 +260,58 @@ table_find(struct table *t, const struct table_key *k, const struct table_caller
 	return e;
 }
 
-/* Finds the entry, or makes it if there are a place and a slot; it gets a reference. *has_place:
- * the caller has one; it is used for a new entry. */
-static struct table_entry *
-get_locked(struct table *t, struct table_shard *sh, const struct table_key *k, int *has_place,
-	uint32_t now)
+/* A place for another entry of the shard, of one that it replaces if need be. */
+static int
+place_locked(struct table *t, struct table_shard *sh, uint32_t now)
 {
-	uint32_t slot = table_lookup_locked(t, sh, k);
-	struct table_entry *e = NULL;
+	int found = !table_is_full_locked(t, sh) && take_place(t);
 
 	lock_assert_held(&sh->lock);
-	if (slot) {
+	for (int i = 0; i < PURGE_ROUNDS && !found; i++)
+		found = table_purge_locked(t, sh, t->conf.nopurge, now);
+	return found;
+}
+
+/* What is missing for a new entry. */
+enum missing { MISSING_NOTHING, MISSING_SLOT, MISSING_PLACE };
+
+/* Makes an entry. A place is taken only when there is a slot: one that is held for nothing would
+ * have another worker replace an entry. *has_place: the caller has one, which is used. */
+static struct table_entry *
+make_locked(struct table *t, struct table_shard *sh, const struct table_key *k, int *has_place,
+	enum missing *missing, uint32_t now)
+{
+	int is_full = table_is_full_locked(t, sh);
+
+	lock_assert_held(&sh->lock);
+	*missing = MISSING_SLOT;
+	if (is_full && (*has_place || table_avail(t)))
+		return NULL;
+	*missing = MISSING_PLACE;
+	if (!*has_place && !place_locked(t, sh, now))
+		return NULL;
+	*missing = MISSING_NOTHING;
+	*has_place = 0;
+	return table_insert_locked(t, sh, k, now);
+}
+
+/* Finds the entry, or makes it; it gets a reference. */
+static struct table_entry *
+get_locked(struct table *t, struct table_shard *sh, const struct table_key *k, int *has_place,
+	enum missing *missing, uint32_t now)
+{
+	uint32_t slot = table_lookup_locked(t, sh, k);
+	struct table_entry *e;
+
+	lock_assert_held(&sh->lock);
+	if (!slot) {
+		e = make_locked(t, sh, k, has_place, missing, now);
+	} else {
 		e = table_slot(t, sh, slot - 1);
 		if (table_has_expired(t, e, now))
 			table_renew_locked(t, sh, slot, now);
 		else
 			table_entry_touch(t, e, now);
-	} else {
-		if (!*has_place)
-			*has_place = take_place(t);
-		for (int i = 0; i < PURGE_ROUNDS && !*has_place; i++)
-			*has_place = table_purge_locked(t, sh, t->conf.nopurge, now);
-		if (*has_place && !table_is_full_locked(t, sh)) {
-			e = table_insert_locked(t, sh, k, now);
-			*has_place = 0;
-		}
 	}
 	if (e)
 		table_ref(e);
@@ -293,19 +322,19 @@ struct table_entry *
 table_get(struct table *t, const struct table_key *k, const struct table_caller *by)
 {
 	struct table_shard *sh = table_shard_of(t, k->hash);
-	uint32_t now = (uint32_t)by->now_ms;
+	enum missing missing = MISSING_NOTHING;
 	struct table_entry *e;
-	int has_place = 0, grown = 0;
+	int has_place = 0;
 
 	for (;;) {
 		lock_take(&sh->lock, by->sys);
-		e = get_locked(t, sh, k, &has_place, now);
+		e = get_locked(t, sh, k, &has_place, &missing, (uint32_t)by->now_ms);
 		lock_drop(&sh->lock);
-		if (e || grown < 0)
+		if (e)
 			break;
-		if (has_place)
-			grown = table_grow(t, sh, by->sys);
-		else if (!(has_place = purge_elsewhere(t, by)))
+		if (missing == MISSING_PLACE)
+			has_place = purge_elsewhere(t, by);
+		if (missing == MISSING_PLACE ? !has_place : table_grow(t, sh, by->sys) < 0)
 			break;
 	}
 	give_places(t, has_place != 0);

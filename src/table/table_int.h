@@ -79,6 +79,12 @@ struct table {
 /* The bytes of a value. */
 uint32_t table_value_size(enum table_kind kind);
 
+/* --- table_value.c --- */
+
+/* Counts n events of a rate, which are not divided by brates-factor. */
+void table_count(struct table *t, struct table_entry *e, enum table_data type,
+	unsigned int element, const struct table_caller *by, uint32_t n);
+
 /* --- table_file.c --- */
 
 /* A chunk, zeroed, in the file if there is room. NULL when memory is out. */

@@ -205,6 +205,16 @@ table_add(struct table *t, struct table_entry *e, enum table_data type, unsigned
 	return 0;
 }
 
+void
+table_count(struct table *t, struct table_entry *e, enum table_data type, unsigned int element,
+	const struct table_caller *by, uint32_t n)
+{
+	struct value v;
+
+	if (n && find_value(t, e, type, element, &v) == 0)
+		rate_count(t, e, RATE(v), v.period_ms, n, by);
+}
+
 int
 table_less(struct table *t, struct table_entry *e, enum table_data type)
 {

@@ -10,14 +10,15 @@
 struct process;
 struct report;
 struct sys;
-struct table_drain;
+struct table_follow;
 
 /* The tables of a previous worker process. */
 struct tables_former {
 	struct memfile_view view;
 	int has_ended;
-	struct table_drain *drain; /* of its tables with connections */
-	unsigned int n_drain;
+	struct table_follow **follow; /* its tables, while it has not ended */
+	unsigned int n_follow;
+	uint64_t busy_ms;          /* when it last counted something */
 };
 
 struct process_tables {

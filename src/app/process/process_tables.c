@@ -8,14 +8,18 @@
 #include "event/profile.h"
 #include "proxy/model/proxies.h"
 #include "table/table_file.h"
+#include "table/table_follow.h"
 
 /* Entries that are removed in one turn, of each table. */
 #define SWEEP_ENTRIES 256
 /* Bounds of the time until the next sweep. */
 #define SWEEP_MIN_MS 10
 #define SWEEP_MAX_MS 1000
-/* Interval at which the connections of a previous process are counted. */
-#define DRAIN_MS 100
+/* Previous processes: chunks that are compared in one turn, the time between two passes, and until
+ * one that counts nothing and has no connections is not followed any more. */
+#define FOLLOW_CHUNKS 256
+#define FOLLOW_MS 100
+#define FOLLOW_IDLE_MS 30000
 
 static struct table_caller
 table_caller_of(const struct process *p)
@@ -114,12 +118,9 @@ latest_former(const struct process_tables *pt)
 }
 
 static void
-restore_table(struct process *p, struct table *t, const struct tables_former *f)
+report_restored_table(const struct process *p, const struct table *t, enum table_restored how)
 {
-	struct table_caller by = table_caller_of(p);
-	unsigned int n;
-
-	switch (table_file_restore(t, &f->view, &by, &n)) {
+	switch (how) {
 	case TABLE_IS_OTHER:
 		report_msg(p->report, REPORT_WARNING,
 			"stick table '%s' starts empty: before the reload its keys were of "
@@ -138,38 +139,53 @@ restore_table(struct process *p, struct table *t, const struct tables_former *f)
 	}
 }
 
-/* Begins to count the connections of a process that drains. */
+/* Notes that a table of the process is followed. */
 static void
-begin_drain(struct process *p, struct tables_former *f)
+add_follow(struct tables_former *f, struct table_follow *follow)
+{
+	struct table_follow **more =
+		mem_resize(f->follow, f->n_follow + 1, sizeof(struct table_follow *));
+
+	if (!more) {
+		table_follow_free(follow);
+		return;
+	}
+	f->follow = more;
+	more[f->n_follow++] = follow;
+}
+
+/* Copies the tables of the latest process. Of others that have not ended only connections are
+ * missing: it has counted the rest. */
+static void
+restore_former(struct process *p, struct tables_former *f, int is_latest)
 {
 	struct table_caller by = table_caller_of(p);
 	struct list *it = NULL;
 	struct table *t;
 
 	while ((t = next_table(p, &it)) != NULL) {
-		struct table_drain *d = mem_resize(f->drain, f->n_drain + 1, sizeof(*d));
+		struct table_follow *follow = NULL;
+		unsigned int n;
 
-		if (!d)
-			return;
-		f->drain = d;
-		d += f->n_drain;
-		*d = (struct table_drain){ .n = 0 };
-		(void)table_drain_add(d, t, &f->view, &by);
-		if (d->n)
-			f->n_drain++;
-		else
-			table_drain_fini(d);
+		if (is_latest)
+			report_restored_table(p, t, table_follow_restore(t, &f->view, &by, &n,
+				f->has_ended ? NULL : &follow));
+		else if (!f->has_ended)
+			follow = table_follow_connections(t, &f->view, &by);
+		if (follow)
+			add_follow(f, follow);
 	}
+	f->busy_ms = by.now_ms;
 }
 
 static void
 close_former(struct tables_former *f)
 {
-	for (unsigned int i = 0; i < f->n_drain; i++)
-		table_drain_fini(&f->drain[i]);
-	mem_free(f->drain);
-	f->drain = NULL;
-	f->n_drain = 0;
+	for (unsigned int i = 0; i < f->n_follow; i++)
+		table_follow_free(f->follow[i]);
+	mem_free(f->follow);
+	f->follow = NULL;
+	f->n_follow = 0;
 	memfile_close(&f->view);
 }
 
@@ -179,39 +195,45 @@ process_tables_restore(struct process *p)
 	struct process_tables *pt = &p->keep.tables;
 	const struct tables_former *latest =
 		p->cfg->global.reload_keep & KEEP_TABLES ? latest_former(pt) : NULL;
-	struct list *it = NULL;
-	struct table *t;
 
-	while (latest && (t = next_table(p, &it)) != NULL)
-		restore_table(p, t, latest);
+	for (unsigned int i = 0; latest && i < pt->n_former; i++)
+		restore_former(p, &pt->former[i], &pt->former[i] == latest);
 	for (unsigned int i = pt->n_former; i-- > 0;) {
-		struct tables_former *f = &pt->former[i];
-
-		if (latest && !f->has_ended)
-			begin_drain(p, f);
-		memfile_forget_names(&f->view);
-		if (!f->n_drain) {
-			close_former(f);
-			*f = pt->former[--pt->n_former];
-		}
+		if (pt->former[i].n_follow)
+			continue;
+		close_former(&pt->former[i]);
+		pt->former[i] = pt->former[--pt->n_former];
 	}
 }
 
-/* Counts the connections that have ended there. */
-static void
-update_drains(struct process_tables *pt)
+/* Continues a pass over the tables of a process. Returns whether there is more of it. */
+static int
+follow_former(struct tables_former *f, const struct table_caller *by)
 {
-	for (unsigned int i = pt->n_former; i-- > 0;) {
-		struct tables_former *f = &pt->former[i];
-		unsigned int left = 0;
+	int has_more = 0;
 
-		for (unsigned int d = 0; d < f->n_drain; d++)
-			left += table_drain_update(&f->drain[d]);
-		if (!left) {
-			close_former(f);
-			*f = pt->former[--pt->n_former];
-		}
+	for (unsigned int i = 0; i < f->n_follow; i++) {
+		has_more |= table_follow_step(f->follow[i], FOLLOW_CHUNKS, by);
+		if (!table_follow_is_idle(f->follow[i]))
+			f->busy_ms = by->now_ms;
 	}
+	return has_more;
+}
+
+/* Adds what previous processes have counted. Returns how many milliseconds to wait. */
+static uint32_t
+follow_all(struct process_tables *pt, const struct table_caller *by)
+{
+	int has_more = 0;
+
+	for (unsigned int i = pt->n_former; i-- > 0;) {
+		has_more |= follow_former(&pt->former[i], by);
+		if (by->now_ms - pt->former[i].busy_ms < FOLLOW_IDLE_MS)
+			continue;
+		close_former(&pt->former[i]);
+		pt->former[i] = pt->former[--pt->n_former];
+	}
+	return has_more ? SWEEP_MIN_MS : pt->n_former ? FOLLOW_MS : SWEEP_MAX_MS;
 }
 
 /* --- expiry --- */
@@ -221,7 +243,7 @@ on_tables_timer(struct timer *timer)
 {
 	struct process *p = container_of(timer, struct process, keep.tables.timer);
 	struct table_caller by = table_caller_of(p);
-	uint32_t wait = SWEEP_MAX_MS;
+	uint32_t wait = follow_all(&p->keep.tables, &by);
 	struct list *it = NULL;
 	struct table *t;
 
@@ -230,9 +252,6 @@ on_tables_timer(struct timer *timer)
 
 		wait = MIN(wait, left ? MAX(left, SWEEP_MIN_MS) : 1);
 	}
-	update_drains(&p->keep.tables);
-	if (p->keep.tables.n_former)
-		wait = MIN(wait, DRAIN_MS);
 	/* The timer is in the heap already. */
 	(void)!timer_set(loop_timers(process_loop(p)), timer, by.now_ms + wait);
 }
@@ -247,7 +266,7 @@ process_tables_start(struct process *p)
 	timer_init(&p->keep.tables.timer, on_tables_timer);
 	if (!next_table(p, &it))
 		return 0;
-	return timer_set(loop_timers(l), &p->keep.tables.timer, loop_now_ms(l) + SWEEP_MAX_MS);
+	return timer_set(loop_timers(l), &p->keep.tables.timer, loop_now_ms(l) + SWEEP_MIN_MS);
 }
 
 void

@@ -6,6 +6,7 @@
 #include "base/keyhash.h"
 #include "base/mem.h"
 #include "table/table_file.h"
+#include "table/table_follow.h"
 #include "unit/test.h"
 
 static struct sys sys;
@@ -110,7 +111,7 @@ entries_are_copied(void **st)
 	view_side(&a);
 	by.now_ms += 5000;
 	start_side(&b, conf_of(TABLE_INTEGER, 4, 5000, 60000));
-	assert_int_equal(table_file_restore(b.t, &a.view, &by, &n), TABLE_RESTORED);
+	assert_int_equal(table_follow_restore(b.t, &a.view, &by, &n, NULL), TABLE_RESTORED);
 	assert_int_equal(n, 5000);
 	assert_int_equal(value(b.t, 4321, TABLE_GPC0), 4321);
 	assert_int_equal(value(b.t, 4321, TABLE_BYTES_IN_CNT), UINT64_C(5000000000));
@@ -140,7 +141,7 @@ another_table_starts_empty(void **st)
 	table_unref(hold(a.t, 1));
 	view_side(&a);
 	start_side(&b, conf_of(TABLE_STRING, 4, 100, 0));
-	assert_int_equal(table_file_restore(b.t, &a.view, &by, &n), TABLE_IS_OTHER);
+	assert_int_equal(table_follow_restore(b.t, &a.view, &by, &n, NULL), TABLE_IS_OTHER);
 	assert_int_equal(table_used(b.t), 0);
 	end_side(&b);
 	/* Another period: the rate starts again, the rest is copied. A smaller size: as full. */
@@ -149,10 +150,17 @@ another_table_starts_empty(void **st)
 	c.size = 2;
 	c.store[TABLE_HTTP_REQ_RATE].period_ms = 1000;
 	start_side(&b, c);
-	assert_int_equal(table_file_restore(b.t, &a.view, &by, &n), TABLE_RESTORED);
+	assert_int_equal(table_follow_restore(b.t, &a.view, &by, &n, NULL), TABLE_RESTORED);
 	assert_int_equal(table_used(b.t), 2);
 	end_side(&b);
 	end_side(&a);
+}
+
+static void
+pass_over(struct table_follow *f)
+{
+	while (table_follow_step(f, 1, &by))
+		;
 }
 
 /* Two previous processes drain; the later one counts what it sees of the earlier one. */
@@ -160,8 +168,9 @@ static void
 connections_of_previous_processes_are_counted(void **st)
 {
 	struct side a, b, c;
-	struct table_drain in_b = { .n = 0 }, in_c[2] = { { .n = 0 } };
+	struct table_follow *in_b, *in_c[2];
 	struct table_entry *e, *f;
+	unsigned int n;
 
 	(void)st;
 	start_side(&a, conf_of(TABLE_INTEGER, 4, 100, 1000));
@@ -169,34 +178,103 @@ connections_of_previous_processes_are_counted(void **st)
 	table_add(a.t, e, TABLE_CONN_CUR, 0, &by, 3);
 	view_side(&a);
 	start_side(&b, conf_of(TABLE_INTEGER, 4, 100, 1000));
-	assert_int_equal(table_drain_add(&in_b, b.t, &a.view, &by), 0);
+	assert_int_equal(table_follow_restore(b.t, &a.view, &by, &n, &in_b), TABLE_RESTORED);
 	assert_int_equal(value(b.t, 1, TABLE_CONN_CUR), 3);
 	f = hold(b.t, 1);
 	table_add(b.t, f, TABLE_CONN_CUR, 0, &by, 1);
 	view_side(&b);
 	start_side(&c, conf_of(TABLE_INTEGER, 4, 100, 1000));
-	assert_int_equal(table_drain_add(&in_c[0], c.t, &a.view, &by), 0);
-	assert_int_equal(table_drain_add(&in_c[1], c.t, &b.view, &by), 0);
+	assert_int_equal(table_follow_restore(c.t, &b.view, &by, &n, &in_c[1]), TABLE_RESTORED);
+	in_c[0] = table_follow_connections(c.t, &a.view, &by);
+	assert_non_null(in_c[0]);
 	assert_int_equal(value(c.t, 1, TABLE_CONN_CUR), 4);
 	(void)table_less(a.t, e, TABLE_CONN_CUR);
-	assert_int_equal(table_drain_update(&in_b), 1);
-	assert_int_equal(table_drain_update(&in_c[0]), 1);
-	assert_int_equal(table_drain_update(&in_c[1]), 1);
+	pass_over(in_b);
+	pass_over(in_c[0]);
+	pass_over(in_c[1]);
 	assert_int_equal(value(b.t, 1, TABLE_CONN_CUR), 3);
 	assert_int_equal(value(c.t, 1, TABLE_CONN_CUR), 3);
 	(void)table_less(b.t, f, TABLE_CONN_CUR);
-	assert_int_equal(table_drain_update(&in_c[1]), 0);
+	pass_over(in_c[1]);
+	pass_over(in_c[1]);
+	assert_true(table_follow_is_idle(in_c[1]) && !table_follow_is_idle(in_c[0]));
+	assert_int_equal(value(c.t, 1, TABLE_CONN_CUR), 2);
+	/* An entry that is in use there does not expire. */
+	by.now_ms += 2000;
 	assert_int_equal(value(c.t, 1, TABLE_CONN_CUR), 2);
 	/* A process that has died: its connections are gone. */
-	table_drain_fini(&in_c[0]);
-	table_drain_fini(&in_c[1]);
-	assert_int_equal(value(c.t, 1, TABLE_CONN_CUR), 0);
-	table_drain_fini(&in_b);
+	table_follow_free(in_c[0]);
+	table_follow_free(in_c[1]);
+	assert_int_equal(value(c.t, 1, TABLE_CONN_CUR), UINT64_MAX);
+	table_follow_free(in_b);
 	table_unref(e);
 	table_unref(f);
 	end_side(&a);
 	end_side(&b);
 	end_side(&c);
+}
+
+/* A previous process counts on after it was copied. */
+static void
+counts_of_a_previous_process_are_added(void **st)
+{
+	struct side a, b;
+	struct table_follow *f;
+	struct table_entry *e, *own;
+	unsigned int n;
+
+	(void)st;
+	start_side(&a, conf_of(TABLE_INTEGER, 4, 5000, 100000));
+	for (uint32_t i = 0; i < 3000; i++) {
+		e = hold(a.t, i);
+		table_add(a.t, e, TABLE_GPC0, 0, &by, i);
+		table_add(a.t, e, TABLE_HTTP_REQ_RATE, 0, &by, 10);
+		table_unref(e);
+	}
+	view_side(&a);
+	start_side(&b, conf_of(TABLE_INTEGER, 4, 5000, 100000));
+	assert_int_equal(table_follow_restore(b.t, &a.view, &by, &n, &f), TABLE_RESTORED);
+	assert_int_equal(n, 3000);
+	pass_over(f);
+	assert_true(table_follow_is_idle(f));
+	/* Both count. */
+	e = hold(a.t, 7);
+	own = hold(b.t, 7);
+	for (unsigned int i = 0; i < 100; i++) {
+		table_add(a.t, e, TABLE_GPC0, 0, &by, 1);
+		table_add(a.t, e, TABLE_HTTP_REQ_RATE, 0, &by, 1);
+		table_add(a.t, e, TABLE_BYTES_IN_CNT, 0, &by, UINT64_C(1) << 32);
+		table_add(b.t, own, TABLE_GPC0, 0, &by, 1);
+		table_add(b.t, own, TABLE_HTTP_REQ_RATE, 0, &by, 1);
+		if (i % 10 == 0)
+			pass_over(f);
+	}
+	assert_int_equal(table_set_server_key(a.t, e, "late", &by), 0);
+	pass_over(f);
+	assert_int_equal(value(b.t, 7, TABLE_GPC0), 207);
+	assert_int_equal(value(b.t, 7, TABLE_HTTP_REQ_RATE), 210);
+	assert_int_equal(value(b.t, 7, TABLE_BYTES_IN_CNT), UINT64_C(100) << 32);
+	/* A new period there, and a counter that is cleared. */
+	by.now_ms += 10000;
+	table_add(a.t, e, TABLE_HTTP_REQ_RATE, 0, &by, 5);
+	table_set(a.t, e, TABLE_GPC0, 0, &by, 2);
+	pass_over(f);
+	assert_int_equal(value(b.t, 7, TABLE_GPC0), 209);
+	assert_int_equal(value(b.t, 7, TABLE_HTTP_REQ_RATE), 215);
+	pass_over(f);
+	assert_true(table_follow_is_idle(f));
+	/* An entry that is replaced there by another one. */
+	table_unref(e);
+	assert_int_equal(table_remove(a.t, hold(a.t, 7), &by), 0);
+	e = hold(a.t, 7);
+	table_add(a.t, e, TABLE_GPC0, 0, &by, 1);
+	pass_over(f);
+	assert_int_equal(value(b.t, 7, TABLE_GPC0), 210);
+	table_unref(e);
+	table_unref(own);
+	table_follow_free(f);
+	end_side(&a);
+	end_side(&b);
 }
 
 /* A previous process is hostile: whatever it has written, nothing outside of its file is read. */
@@ -218,7 +296,7 @@ any_bytes_are_read(void **st)
 	}
 	for (unsigned int round = 0; round < 3000; round++) {
 		size_t n = atomic_load(&((struct memfile_head *)(void *)a.file.map)->used);
-		struct table_drain d = { .n = 0 };
+		struct table_follow *f = NULL;
 		struct memfile_view v;
 		char *copy = mem_alloc_aligned(64, n);
 		const char *why;
@@ -233,9 +311,13 @@ any_bytes_are_read(void **st)
 		}
 		start_side(&b, conf_of(TABLE_STRING, 9, 50, 1000));
 		if (memfile_read(&v, copy, n, table_file_layout(), &why) == 0) {
-			(void)table_file_restore(b.t, &v, &by, &copied);
-			(void)table_drain_add(&d, b.t, &v, &by);
-			table_drain_fini(&d);
+			(void)table_follow_restore(b.t, &v, &by, &copied, round % 3 ? &f : NULL);
+			for (unsigned int i = 0; f && i < n / 100; i++)
+				copy[MEMFILE_HEAD + i * 97 % (n - MEMFILE_HEAD)] ^= (char)i;
+			if (f)
+				pass_over(f);
+			table_follow_free(f);
+			table_follow_free(table_follow_connections(b.t, &v, &by));
 			memfile_forget_names(&v);
 		}
 		end_side(&b);
@@ -251,6 +333,7 @@ main(void)
 		cmocka_unit_test(entries_are_copied),
 		cmocka_unit_test(another_table_starts_empty),
 		cmocka_unit_test(connections_of_previous_processes_are_counted),
+		cmocka_unit_test(counts_of_a_previous_process_are_added),
 		cmocka_unit_test(any_bytes_are_read),
 	};
 

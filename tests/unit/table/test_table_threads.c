@@ -125,6 +125,7 @@ sum_table(struct table *t, uint64_t *gpc0, uint64_t *bytes)
 	return n;
 }
 
+/* There are as many keys as the table has room for, so nothing may be replaced. */
 static void
 totals_are_exact(void **st)
 {

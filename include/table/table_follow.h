@@ -1,0 +1,39 @@
+/*
+ * The tables of previous processes. At the start of the next one its entries are copied, then what
+ * the process adds before it ends is added here, in one pass after the other over its chunks: each
+ * number is compared with what was added of it before. Counters and rates are added to, tags and
+ * servers replaced. First worker; the previous process may be hostile, and may write on.
+ */
+#ifndef TACIT_TABLE_TABLE_FOLLOW_H
+#define TACIT_TABLE_TABLE_FOLLOW_H
+
+#include "base/memfile.h"
+#include "table/table.h"
+
+enum table_restored {
+	TABLE_NOT_THERE,        /* the file has no table of this name */
+	TABLE_RESTORED,
+	TABLE_IS_OTHER,         /* it had keys of another type or length */
+	TABLE_IS_DAMAGED
+};
+
+struct table_follow;
+
+/* Copies the entries that have not expired. Values that both store are copied, rates with the same
+ * period, and no conn_cur. *n: how many. Without memory, or if the table is full, the rest is left
+ * out. follow NULL: the process has ended; else *follow continues, NULL if memory is out. The view
+ * must stay open until it is freed, with its names. */
+enum table_restored table_follow_restore(struct table *t, const struct memfile_view *v,
+	const struct table_caller *by, unsigned int *n, struct table_follow **follow);
+/* Follows nothing but the connections of a process, whose counts another process has added. NULL:
+ * there is nothing to follow, or memory is out. */
+struct table_follow *table_follow_connections(struct table *t, const struct memfile_view *v,
+	const struct table_caller *by);
+/* Compares up to `most` chunks. 1: there are more in this pass. */
+int table_follow_step(struct table_follow *f, unsigned int most, const struct table_caller *by);
+/* True if the last pass has found no change and no connections. */
+int table_follow_is_idle(const struct table_follow *f);
+/* Subtracts the connections that are left. NULL is allowed. */
+void table_follow_free(struct table_follow *f);
+
+#endif
