@@ -235,6 +235,7 @@ config(struct plan *p)
 	(void)snprintf(p->lines, sizeof(p->lines), "%s%s%s", p->rules,
 		http_persist_configure(&p->book, d), p->book.added.lines);
 	c.rules = p->lines[0] ? p->lines : NULL;
+	c.tracks = p->n % 4 == 1;
 	c.prepare = http_persist_set_cookies;
 	return c;
 }

@@ -250,6 +250,7 @@ random_world_play(struct dice *d, unsigned int max_clients, uint32_t max_bytes, 
 	p.n = 1 + dice(d, max_clients);
 	cfg = random_config(d, p.kind);
 	cfg.rules = random_rules(d, p.kind);
+	cfg.tracks = p.n % 3 == 1;
 	for (unsigned int i = 0; i < p.n; i++)
 		scripts(&p, i);
 	random_bounds(d, &cfg);

@@ -16,6 +16,7 @@
 #include "proxy/relay/direction.h"
 #include "proxy/session/conn_limits.h"
 #include "proxy/sample/capture.h"
+#include "proxy/model/stream_extras.h"
 #include "proxy/model/memory.h"
 #include "tls/tls_counts.h"
 #include "proxy/http1/persist.h"
@@ -256,6 +257,29 @@ frontend_of(const struct world *w)
 	return w->front ? w->front : w->px;
 }
 
+/* More keys than the table has room for; some requests have none. */
+#define TRACKS                                                                                   \
+	" stick-table type integer size 5 expire 2s store conn_cur,conn_cnt,conn_rate(1s)"       \
+	" store http_req_cnt,http_err_cnt,http_fail_cnt,sess_cnt,bytes_in_rate(3s),gpc0\n"       \
+	" tcp-request connection track-sc0 rand(3)\n"                                            \
+	" tcp-request session track-sc1 rand(9) if { rand(2) eq 0 }\n"
+#define TRACKS_HTTP                                                                              \
+	" tcp-request content track-sc1 rand(7)\n http-request track-sc2 rand(20)\n"             \
+	" http-request sc-inc-gpc0(0) if { sc_conn_cur(2) gt 1 }\n"                              \
+	" http-response track-sc2 res.hdr_cnt(x)\n http-response sc-inc-gpc0(2)\n"
+
+static int
+read_rules(struct world *w, const struct world_config *c)
+{
+	static char text[1 << 16];
+
+	(void)snprintf(text, sizeof(text), "%s%s\n%s", c->tracks ? TRACKS : "",
+		c->tracks && c->http && !c->upgraded ? TRACKS_HTTP : "", c->rules ? c->rules : "");
+	w->rules = world_rules_new(
+		frontend_of(w), c->tracks ? text : c->rules, w->why, sizeof(w->why));
+	return w->rules ? 0 : -1;
+}
+
 static int
 build_proxy(struct world *w)
 {
@@ -295,11 +319,8 @@ build_proxy(struct world *w)
 		c->prepare(w->px);
 	if (proxy_make_shards(w->px, 1) < 0)
 		return -1;
-	if (c->rules) {
-		w->rules = world_rules_new(frontend_of(w), c->rules, w->why, sizeof(w->why));
-		if (!w->rules)
-			return -1;
-	}
+	if ((c->rules || c->tracks) && read_rules(w, c) < 0)
+		return -1;
 	return balance_init(w->px);
 }
 
@@ -369,6 +390,7 @@ world_open(struct world *w, const struct world_config *cfg)
 		cfg->bulk_turn) < 0)
 		return -1;
 	engine_allow_captures(&w->engine, w->px->captures.size);
+	engine_allow_tracking(&w->engine, w->rules ? world_rules_tracked(w->rules) : 0);
 	if (cfg->maxhdr)
 		engine_allow_http(&w->engine, w->engine.maxrewrite, cfg->maxhdr);
 	if (cfg->maxpipes)
@@ -640,11 +662,31 @@ check_leftovers(struct world *w)
 				    step_name(w->served[i].step[w->served[i].at].kind));
 }
 
+/* Nothing is tracked any more. */
+static void
+check_table(struct world *w, struct table *t)
+{
+	struct table_caller by = { .sys = &w->sys, .now_ms = loop_now_ms(w->loop) };
+	struct table_walk walk = { 0 };
+	struct table_entry *e;
+	uint64_t cur;
+
+	while ((e = table_walk(t, &walk, &by))) {
+		if (table_refs(e) || table_read(t, e, TABLE_CONN_CUR, 0, &by, &cur) < 0 || cur)
+			world_error(w, "an entry has %u references", table_refs(e));
+		table_unref(e);
+	}
+}
+
 static void
 check_baseline(struct world *w)
 {
 	unsigned int cur = 0;
 
+	if (frontend_of(w)->table)
+		check_table(w, frontend_of(w)->table);
+	if (w->engine.extras_pool.live || w->engine.tracked_pool.live)
+		world_error(w, "extras are left");
 	/* Buffers pinned now could not be given up, for good. */
 	if (w->engine.session_pool.live || w->engine.zerocopy.states.live ||
 		w->engine.txn_pool.live ||

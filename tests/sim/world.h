@@ -52,6 +52,7 @@ struct world_config {
 	enum http_reuse reuse;
 	uint32_t retry_on;    /* 0: the default */
 	const char *rules;    /* configuration lines: world_rules.h; NULL: none */
+	int tracks;           /* entries of a small stick table are tracked at each place */
 	unsigned int maxhdr;  /* 0: the default */
 	int defer;
 	int announced; /* accept-proxy */

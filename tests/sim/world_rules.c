@@ -17,6 +17,7 @@
 #include "proxy/config/proxy_cfg.h"
 #include "proxy/config/rules_cfg.h"
 #include "proxy/config/proxy_life.h"
+#include "proxy/config/table_cfg.h"
 #include "fake/print_diag.h"
 
 struct world_rules {
@@ -54,6 +55,7 @@ read_lines(struct world_rules *root, const char *lines, struct cfg_diag *d)
 		.kws = http_error_cfg_module.kws };
 	const struct cfg_module options = { .name = "options",
 		.kws = proxy_cfg_options_module.kws };
+	const struct cfg_module table = { .name = "table", .kws = table_cfg_module.kws };
 	const struct cfg_module check = { .name = "check", .kws = check_cfg_module.kws };
 	const struct cfg_module tcp_check = { .name = "tcp-check",
 		.kws = tcp_check_cfg_module.kws };
@@ -76,7 +78,7 @@ read_lines(struct world_rules *root, const char *lines, struct cfg_diag *d)
 		cfg_registry_add(&registry, &capture) | cfg_registry_add(&registry, &errors) |
 		cfg_registry_add(&registry, &http_error) | cfg_registry_add(&registry, &options) |
 		cfg_registry_add(&registry, &check) | cfg_registry_add(&registry, &tcp_check) |
-		cfg_registry_add(&registry, &http_check);
+		cfg_registry_add(&registry, &http_check) | cfg_registry_add(&registry, &table);
 	cfg_reader_init(&reader, &opts);
 	if (r == 0)
 		r = cfg_reader_text(&reader, "world", text, strlen(text)) |
@@ -114,6 +116,12 @@ world_rules_new(struct proxy *p, const char *lines, char *why, unsigned long len
 		world_rules_free(&root);
 	}
 	return root;
+}
+
+unsigned int
+world_rules_tracked(const struct world_rules *r)
+{
+	return r->ps.n_tracked;
 }
 
 void

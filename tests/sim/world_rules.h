@@ -10,6 +10,8 @@ struct world_rules;
  * or what the lists use, to be freed after p. */
 struct world_rules *world_rules_new(struct proxy *p, const char *lines, char *why,
 	unsigned long len);
+/* Number of counters that rules track-sc use. */
+unsigned int world_rules_tracked(const struct world_rules *r);
 /* NULL is allowed. */
 void world_rules_free(struct world_rules **r);
 
