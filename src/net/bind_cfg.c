@@ -379,12 +379,16 @@ opt_shards(struct cfg_ctx *ctx, void *obj)
 	return 0;
 }
 
-#define OPT(n, args, fn, syn, text, ...) \
-	{ .name = n, .min = args, .max = args, .parse = fn, .syntax = syn, .doc = text, \
-		__VA_ARGS__ }
-#define OPT_FIELD(n, args, fn, f, syn, text, ...) \
-	{ .name = n, .min = args, .max = args, .parse = fn, .arg = FIELD(f), .syntax = \
-		syn, .doc = text, __VA_ARGS__ }
+#define OPT(n, args, fn, syn, text, ...)                                         \
+	{                                                                        \
+		.name = n, .min = args, .max = args, .parse = fn, .syntax = syn, \
+		.doc = text, __VA_ARGS__                                         \
+	}
+#define OPT_FIELD(n, args, fn, f, syn, text, ...)                                  \
+	{                                                                          \
+		.name = n, .min = args, .max = args, .parse = fn, .arg = FIELD(f), \
+		.syntax = syn, .doc = text, __VA_ARGS__                            \
+	}
 #define HINT(n, syn, why)                                                                   \
 	{                                                                                   \
 		.name = n, .min = 1, .max = 1, .class = CFG_HINT, .syntax = syn, .doc = why \

@@ -72,12 +72,16 @@ opt_ticket_keys(struct cfg_ctx *ctx, void *obj)
 	return t ? cfg_arg_dup(ctx, 0, &t->ticket_file) : -1;
 }
 
-#define SETTING(n, args, syn, text, ...) \
-	{ .name = n, .min = args, .max = args, .parse = opt_tls_setting, .syntax = syn, \
-		.doc = text, __VA_ARGS__ }
-#define SOURCE(n, v, syn, text, ...) \
-	{ .name = n, .min = 1, .max = 1, .parse = opt_tls_source, .arg = v, .syntax = syn, \
-		.doc = text, __VA_ARGS__ }
+#define SETTING(n, args, syn, text, ...)                                       \
+	{                                                                      \
+		.name = n, .min = args, .max = args, .parse = opt_tls_setting, \
+		.syntax = syn, .doc = text, __VA_ARGS__                        \
+	}
+#define SOURCE(n, v, syn, text, ...)                                              \
+	{                                                                         \
+		.name = n, .min = 1, .max = 1, .parse = opt_tls_source, .arg = v, \
+		.syntax = syn, .doc = text, __VA_ARGS__                           \
+	}
 #define HINT(n, why) { .name = n, .min = 1, .max = 1, .class = CFG_HINT, .doc = why }
 
 static const struct cfg_enum bind_verify_words[] = {

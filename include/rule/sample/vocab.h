@@ -121,6 +121,9 @@ struct rule_conv {
 	void (*free)(struct rule_args *a);
 	const char *syntax;
 	const char *doc;
+	/* For the manual: lines "<expression> gives <text>", which a test evaluates, or an
+	 * expression alone; NULL: none. */
+	const char *example;
 	intptr_t kind;
 };
 

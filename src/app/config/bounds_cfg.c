@@ -161,15 +161,22 @@ bounds_finish(struct global_conf *g, unsigned int workers, int memory_mb, struct
 	return finish_zerocopy(g, d) || bad ? -1 : 0;
 }
 
-#define KW(n, fn, syn, text, ...) \
-	{ .name = n, .sections = CFG_GLOBAL, .min = 1, .max = 1, .parse = fn, .syntax = \
-		syn, .doc = text, __VA_ARGS__ }
-#define KW_SOCKBUF(n, fld, text, ...) \
-	{ .name = n, .sections = CFG_GLOBAL, .min = 1, .max = 1, .parse = parse_sockbuf, \
-		.syntax = "<bytes>", .arg = FIELD(fld), .doc = text, __VA_ARGS__ }
-#define SWITCH(n, fn, syn, text, ...) \
-	{ .name = n, .sections = CFG_GLOBAL, .flags = CFG_KW_SWITCH, .min = 1, .max = 1, \
-		.parse = fn, .syntax = syn, .doc = text, __VA_ARGS__ }
+#define KW(n, fn, syn, text, ...)                                                   \
+	{                                                                           \
+		.name = n, .sections = CFG_GLOBAL, .min = 1, .max = 1, .parse = fn, \
+		.syntax = syn, .doc = text, __VA_ARGS__                             \
+	}
+#define KW_SOCKBUF(n, fld, text, ...)                                           \
+	{                                                                       \
+		.name = n, .sections = CFG_GLOBAL, .min = 1, .max = 1,          \
+		.parse = parse_sockbuf, .syntax = "<bytes>", .arg = FIELD(fld), \
+		.doc = text, __VA_ARGS__                                        \
+	}
+#define SWITCH(n, fn, syn, text, ...)                                                \
+	{                                                                            \
+		.name = n, .sections = CFG_GLOBAL, .flags = CFG_KW_SWITCH, .min = 1, \
+		.max = 1, .parse = fn, .syntax = syn, .doc = text, __VA_ARGS__       \
+	}
 
 static const struct cfg_kw kws[] = {
 	KW("tune.memory", parse_memory, "<size>",

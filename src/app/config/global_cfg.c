@@ -290,15 +290,21 @@ parse_stats_maxconn(struct cfg_ctx *ctx)
 	return cfg_arg_int(ctx, 0, 1, 65535, &g->stats_maxconn);
 }
 
-#define KW(n, lo, hi, fn, syn, text, ...) \
-	{ .name = n, .sections = CFG_GLOBAL, .min = lo, .max = hi, .parse = fn, .syntax = \
-		syn, .doc = text, __VA_ARGS__ }
-#define KW_FIELD(n, fn, fld, syn, text, ...) \
-	{ .name = n, .sections = CFG_GLOBAL, .min = 1, .max = 1, .parse = fn, .syntax = \
-		syn, .doc = text, .arg = FIELD(fld), __VA_ARGS__ }
-#define KW_FLAG(n, fld, text, ...) \
-	{ .name = n, .sections = CFG_GLOBAL, .flags = CFG_KW_NO, .parse = parse_flag, .doc \
-		= text, .arg = FIELD(fld), __VA_ARGS__ }
+#define KW(n, lo, hi, fn, syn, text, ...)                                             \
+	{                                                                             \
+		.name = n, .sections = CFG_GLOBAL, .min = lo, .max = hi, .parse = fn, \
+		.syntax = syn, .doc = text, __VA_ARGS__                               \
+	}
+#define KW_FIELD(n, fn, fld, syn, text, ...)                                        \
+	{                                                                           \
+		.name = n, .sections = CFG_GLOBAL, .min = 1, .max = 1, .parse = fn, \
+		.syntax = syn, .doc = text, .arg = FIELD(fld), __VA_ARGS__          \
+	}
+#define KW_FLAG(n, fld, text, ...)                                               \
+	{                                                                        \
+		.name = n, .sections = CFG_GLOBAL, .flags = CFG_KW_NO,           \
+		.parse = parse_flag, .doc = text, .arg = FIELD(fld), __VA_ARGS__ \
+	}
 
 static const struct cfg_section sections[] = {
 	{ .name = "global",

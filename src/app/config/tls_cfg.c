@@ -276,12 +276,17 @@ static const struct cfg_enum server_option_words[] = {
 	{ 0 },
 };
 
-#define TEXT(n, fld, syn, text, ...) \
-	{ .name = n, .sections = CFG_GLOBAL, .min = 1, .max = 1, .parse = parse_tls_text, \
-		.syntax = syn, .arg = FIELD(fld), .doc = text, __VA_ARGS__ }
-#define KW(n, hi, fn, syn, text, ...) \
-	{ .name = n, .sections = CFG_GLOBAL, .min = 1, .max = hi, .parse = fn, .syntax = \
-		syn, .doc = text, __VA_ARGS__ }
+#define TEXT(n, fld, syn, text, ...)                                                    \
+	{                                                                               \
+		.name = n, .sections = CFG_GLOBAL, .min = 1, .max = 1,                  \
+		.parse = parse_tls_text, .syntax = syn, .arg = FIELD(fld), .doc = text, \
+		__VA_ARGS__                                                             \
+	}
+#define KW(n, hi, fn, syn, text, ...)                                                \
+	{                                                                            \
+		.name = n, .sections = CFG_GLOBAL, .min = 1, .max = hi, .parse = fn, \
+		.syntax = syn, .doc = text, __VA_ARGS__                              \
+	}
 #define HINT(n, lo, why)                                                           \
 	{ .name = n, .sections = CFG_GLOBAL, .min = lo, .max = lo, .class = CFG_HINT, \
 	  .doc = why }

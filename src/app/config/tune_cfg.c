@@ -183,12 +183,16 @@ parse_reload_keep(struct cfg_ctx *ctx)
 	return 0;
 }
 
-#define KW(n, fn, syn, text, ...) \
-	{ .name = n, .sections = CFG_GLOBAL, .min = 1, .max = 1, .parse = fn, .syntax = \
-		syn, .doc = text, __VA_ARGS__ }
-#define SWITCH(n, fn, syn, text, ...) \
-	{ .name = n, .sections = CFG_GLOBAL, .flags = CFG_KW_SWITCH, .min = 1, .max = 1, \
-		.parse = fn, .syntax = syn, .doc = text, __VA_ARGS__ }
+#define KW(n, fn, syn, text, ...)                                                   \
+	{                                                                           \
+		.name = n, .sections = CFG_GLOBAL, .min = 1, .max = 1, .parse = fn, \
+		.syntax = syn, .doc = text, __VA_ARGS__                             \
+	}
+#define SWITCH(n, fn, syn, text, ...)                                                \
+	{                                                                            \
+		.name = n, .sections = CFG_GLOBAL, .flags = CFG_KW_SWITCH, .min = 1, \
+		.max = 1, .parse = fn, .syntax = syn, .doc = text, __VA_ARGS__       \
+	}
 
 /* --- splicing -------------------------------------------------------------------------------- */
 

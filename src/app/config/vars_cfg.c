@@ -212,9 +212,12 @@ parse_set_var(struct cfg_ctx *ctx)
 	return rc;
 }
 
-#define KW(n, is_fmt, syn, text, ...) \
-	{ .name = n, .sections = CFG_GLOBAL, .min = 2, .max = 2, .parse = parse_set_var, \
-		.arg = is_fmt, .syntax = syn, .doc = text, __VA_ARGS__ }
+#define KW(n, is_fmt, syn, text, ...)                                              \
+	{                                                                          \
+		.name = n, .sections = CFG_GLOBAL, .min = 2, .max = 2,             \
+		.parse = parse_set_var, .arg = is_fmt, .syntax = syn, .doc = text, \
+		__VA_ARGS__                                                        \
+	}
 
 static const struct cfg_kw kws[] = {
 	KW("set-var", 0, "<name> <expr>",

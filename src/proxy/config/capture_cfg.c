@@ -111,10 +111,12 @@ capture_cfg_finish(struct proxies *ps, struct cfg_diag *d)
 	}
 }
 
-#define HEADER(n, kind, text, ...) \
-	{ .name = n, .sections = CFG_FRONTEND | CFG_LISTEN, .min = 3, .max = 3, .parse = \
-		parse_header, .arg = kind, .syntax = "<name> len <length>", .doc = text, \
-		__VA_ARGS__ }
+#define HEADER(n, kind, text, ...)                                                    \
+	{                                                                             \
+		.name = n, .sections = CFG_FRONTEND | CFG_LISTEN, .min = 3, .max = 3, \
+		.parse = parse_header, .arg = kind, .syntax = "<name> len <length>",  \
+		.doc = text, __VA_ARGS__                                              \
+	}
 
 static const struct cfg_kw kws[] = {
 	{ .name = "capture cookie",

@@ -205,9 +205,11 @@ static const struct cfg_enum agent_words[] = {
 	{ 0 },
 };
 
-#define OPT(n, args, fn, a, syn, text, ...) \
-	{ .name = n, .min = args, .max = args, .parse = fn, .arg = a, .syntax = syn, .doc \
-		= text, __VA_ARGS__ }
+#define OPT(n, args, fn, a, syn, text, ...)                                 \
+	{                                                                   \
+		.name = n, .min = args, .max = args, .parse = fn, .arg = a, \
+		.syntax = syn, .doc = text, __VA_ARGS__                     \
+	}
 #define OPT_FLAG(n, f, value, text, ...) \
 	OPT(n, 0, opt_check_flag, (FIELD(f) << 1) | value, NULL, text, __VA_ARGS__)
 #define OPT_COUNT(n, f, text, ...) \

@@ -307,9 +307,11 @@ static const struct cfg_enum retry_words[] = {
 		.name = "option " n, .sections = where, .flags = CFG_KW_NO, .parse = parse_option, \
 		.arg = bit, .doc = text                                                            \
 	}
-#define PERSISTENCE(n, how, text, ...) \
-	{ .name = "option " n, .sections = CFG_PROXIES, .flags = CFG_KW_NO, .parse = \
-		parse_persistence, .arg = how, .doc = text, __VA_ARGS__ }
+#define PERSISTENCE(n, how, text, ...)                                            \
+	{                                                                         \
+		.name = "option " n, .sections = CFG_PROXIES, .flags = CFG_KW_NO, \
+		.parse = parse_persistence, .arg = how, .doc = text, __VA_ARGS__  \
+	}
 
 #define ACCEPT(n, where, which)                                                          \
 	{                                                                                \

@@ -417,10 +417,12 @@ static const struct cfg_enum tcp_expect_words[] = {
 	{ 0 },
 };
 
-#define SEND(n, as, args, text, ...) \
-	{ .name = "tcp-check " n, .sections = CFG_BE, .min = 1, .max = 3, .parse = \
-		parse_tcp_check_send, .arg = as, .syntax = args " [comment <text>]", .doc \
-		= text, __VA_ARGS__ }
+#define SEND(n, as, args, text, ...)                                            \
+	{                                                                       \
+		.name = "tcp-check " n, .sections = CFG_BE, .min = 1, .max = 3, \
+		.parse = parse_tcp_check_send, .arg = as,                       \
+		.syntax = args " [comment <text>]", .doc = text, __VA_ARGS__    \
+	}
 
 static const struct cfg_kw tcp_check_kws[] = {
 	CHECK_RULE_KWS("tcp-check"),

@@ -180,9 +180,12 @@ static const struct cfg_section sections[] = {
 	{ 0 },
 };
 
-#define ERRORLOC(n, status, text, ...) \
-	{ .name = n, .sections = CFG_PROXIES, .min = 2, .max = 2, .parse = parse_errorloc, \
-		.arg = status, .syntax = "<code> <url>", .doc = text, __VA_ARGS__ }
+#define ERRORLOC(n, status, text, ...)                                            \
+	{                                                                         \
+		.name = n, .sections = CFG_PROXIES, .min = 2, .max = 2,           \
+		.parse = parse_errorloc, .arg = status, .syntax = "<code> <url>", \
+		.doc = text, __VA_ARGS__                                          \
+	}
 
 static const struct cfg_kw errors_kws[] = {
 	{ .name = "errorfile",

@@ -343,10 +343,12 @@ static const struct cfg_enum mode_words[] = {
 	{ 0 },
 };
 
-#define COUNT(n, where, field, text, ...) \
-	{ .name = n, .sections = where, .min = 1, .max = 1, .parse = parse_count, .arg = \
-		offsetof(struct proxy, field), .syntax = "<number>", .doc = text, \
-		__VA_ARGS__ }
+#define COUNT(n, where, field, text, ...)                                                \
+	{                                                                                \
+		.name = n, .sections = where, .min = 1, .max = 1, .parse = parse_count,  \
+		.arg = offsetof(struct proxy, field), .syntax = "<number>", .doc = text, \
+		__VA_ARGS__                                                              \
+	}
 #define ANYWHERE (CFG_FRONTEND | CFG_BACKEND | CFG_LISTEN)
 #define FRONT (CFG_FRONTEND | CFG_LISTEN)
 
@@ -484,10 +486,12 @@ parse_timeout(struct cfg_ctx *ctx)
 	return cfg_arg_timeout(ctx, 0, field);
 }
 
-#define TIMEOUT(n, where, field, text, ...) \
-	{ .name = "timeout " n, .sections = where, .min = 1, .max = 1, .parse = \
-		parse_timeout, .arg = offsetof(struct proxy_timeouts, field), .once = \
-		"timeout " n, .syntax = "<time>", .doc = text, __VA_ARGS__ }
+#define TIMEOUT(n, where, field, text, ...)                                            \
+	{                                                                              \
+		.name = "timeout " n, .sections = where, .min = 1, .max = 1,           \
+		.parse = parse_timeout, .arg = offsetof(struct proxy_timeouts, field), \
+		.once = "timeout " n, .syntax = "<time>", .doc = text, __VA_ARGS__     \
+	}
 static const struct cfg_kw timeout_kws[] = {
 	TIMEOUT("client", CFG_FE, client, "Maximum time without activity on the client's side.",
 		.dflt = "none: clients are waited for without limit"),

@@ -76,12 +76,17 @@ parse_keepalive_time(struct cfg_ctx *ctx)
 	return take_keepalive(ctx, (ms + 999) / 1000, KEEPALIVE_SECONDS_MAX);
 }
 
-#define KEEPALIVE(n, where, fn, field, syn, text, ...) \
-	{ .name = n, .sections = where, .min = 1, .max = 1, .parse = fn, .arg = \
-		offsetof(struct proxy, field), .syntax = syn, .doc = text, __VA_ARGS__ }
-#define OPTION(n, where, bits, text, ...) \
-	{ .name = "option " n, .sections = where, .flags = CFG_KW_NO, .parse = \
-		proxy_cfg_option, .arg = bits, .doc = text, __VA_ARGS__ }
+#define KEEPALIVE(n, where, fn, field, syn, text, ...)                            \
+	{                                                                         \
+		.name = n, .sections = where, .min = 1, .max = 1, .parse = fn,    \
+		.arg = offsetof(struct proxy, field), .syntax = syn, .doc = text, \
+		__VA_ARGS__                                                       \
+	}
+#define OPTION(n, where, bits, text, ...)                                        \
+	{                                                                        \
+		.name = "option " n, .sections = where, .flags = CFG_KW_NO,      \
+		.parse = proxy_cfg_option, .arg = bits, .doc = text, __VA_ARGS__ \
+	}
 
 static const struct cfg_kw kws[] = {
 	KEEPALIVE("clitcpka-cnt", CFG_FE, parse_keepalive_count, client_keepalive.count, "<count>",

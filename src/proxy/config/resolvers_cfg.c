@@ -170,9 +170,11 @@ parse_dns_timeout(struct cfg_ctx *ctx)
 	return 0;
 }
 
-#define KW(n, args, fn, a, syn, text, ...) \
-	{ .name = n, .sections = CFG_RESOLVERS, .min = args, .max = args, .parse = fn, \
-		.arg = a, .syntax = syn, .doc = text, __VA_ARGS__ }
+#define KW(n, args, fn, a, syn, text, ...)                                      \
+	{                                                                       \
+		.name = n, .sections = CFG_RESOLVERS, .min = args, .max = args, \
+		.parse = fn, .arg = a, .syntax = syn, .doc = text, __VA_ARGS__  \
+	}
 #define KW_HOLD(n, h, text, ...) \
 	KW("hold " n, 1, parse_hold, h, "<time>", text, __VA_ARGS__)
 

@@ -293,9 +293,11 @@ parse_ring_timeout(struct cfg_ctx *ctx)
 	return cfg_arg_timeout(ctx, 0, ctx->kw->arg ? &c->server_ms : &c->connect_ms);
 }
 
-#define KW(n, most, fn, a, syn, text, ...) \
-	{ .name = n, .sections = CFG_RING, .min = 1, .max = most, .parse = fn, .arg = a, \
-		.syntax = syn, .doc = text, __VA_ARGS__ }
+#define KW(n, most, fn, a, syn, text, ...)                                           \
+	{                                                                            \
+		.name = n, .sections = CFG_RING, .min = 1, .max = most, .parse = fn, \
+		.arg = a, .syntax = syn, .doc = text, __VA_ARGS__                    \
+	}
 
 static const struct cfg_kw kws[] = {
 	KW("backing-file", 1, parse_backing_file, 0, "<path>",

@@ -200,9 +200,11 @@ static const struct cfg_enum ws_words[] = {
 	{ 0 },
 };
 
-#define OPT(n, args, fn, a, syn, text, ...) \
-	{ .name = n, .min = args, .max = args, .parse = fn, .arg = a, .syntax = syn, .doc \
-		= text, __VA_ARGS__ }
+#define OPT(n, args, fn, a, syn, text, ...)                                 \
+	{                                                                   \
+		.name = n, .min = args, .max = args, .parse = fn, .arg = a, \
+		.syntax = syn, .doc = text, __VA_ARGS__                     \
+	}
 #define OPT_COUNT(n, f, text, ...) \
 	OPT(n, 1, server_opt_count, FIELD(f) << 1, "<number>", text, __VA_ARGS__)
 #define OPT_FLAG(n, f, value, text) OPT(n, 0, server_opt_flag, (FIELD(f) << 1) | value, NULL, text)

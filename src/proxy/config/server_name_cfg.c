@@ -167,9 +167,11 @@ static const struct cfg_enum resolve_words[] = {
 	{ 0 },
 };
 
-#define OPT(n, fn, syn, text, ...) \
-	{ .name = n, .min = 1, .max = 1, .parse = fn, .syntax = syn, .doc = text, \
-		.only_at_start = 1, __VA_ARGS__ }
+#define OPT(n, fn, syn, text, ...)                                                      \
+	{                                                                               \
+		.name = n, .min = 1, .max = 1, .parse = fn, .syntax = syn, .doc = text, \
+		.only_at_start = 1, __VA_ARGS__                                         \
+	}
 
 static const struct cfg_opt opts[] = {
 	{ .name = "init-addr", .min = 0, .max = 1, .parse = opt_init_addr, .only_at_start = 1,

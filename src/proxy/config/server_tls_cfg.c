@@ -154,9 +154,11 @@ static const struct cfg_enum version_words[] = {
 	{ 0 },
 };
 
-#define OPT(n, args, fn, a, syn, text, ...) \
-	{ .name = n, .min = args, .max = args, .parse = fn, .arg = a, .syntax = syn, .doc \
-		= text, __VA_ARGS__ }
+#define OPT(n, args, fn, a, syn, text, ...)                                 \
+	{                                                                   \
+		.name = n, .min = args, .max = args, .parse = fn, .arg = a, \
+		.syntax = syn, .doc = text, __VA_ARGS__                     \
+	}
 #define SETTING(n, args, syn, text, ...) \
 	OPT(n, args, opt_server_setting, 0, syn, text, __VA_ARGS__)
 static const struct cfg_opt opts[] = {

@@ -197,9 +197,11 @@ parse_stats_rule(struct cfg_ctx *ctx)
 }
 
 #define SECTIONS (CFG_FRONTEND | CFG_LISTEN | CFG_BACKEND)
-#define STATS(n, lo, hi, fn, args, text, ...) \
-	{ .name = "stats " n, .sections = CFG_PROXIES, .min = lo, .max = hi, .parse = fn, \
-		.syntax = args, .doc = text, __VA_ARGS__ }
+#define STATS(n, lo, hi, fn, args, text, ...)                                      \
+	{                                                                          \
+		.name = "stats " n, .sections = CFG_PROXIES, .min = lo, .max = hi, \
+		.parse = fn, .syntax = args, .doc = text, __VA_ARGS__              \
+	}
 
 static const struct cfg_kw kws[] = {
 	{ .name = "stats admin",

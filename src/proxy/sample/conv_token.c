@@ -127,6 +127,7 @@ conv_verify(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 
 const struct rule_conv token_convs[] = {
 	{ .name = "jwt_verify",
+		.example = "http_auth_bearer,jwt_verify(RS256,/etc/tacit/public.pem)",
 		.arg = { ARG_STRVAR, ARG_STRVAR },
 		.min = 2,
 		.in = SAMPLE_BIN,

@@ -177,11 +177,12 @@ conv_map(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 	return hit ? found : use_default(a, p, s);
 }
 
-#define MAP(n, in_type, out_type, initialise, method, groups, text)                       \
-	{                                                                                 \
-		.name = n, .arg = { ARG_MAP, ARG_STR }, .min = 1, .in = in_type,          \
-		.out = out_type, .conv = conv_map, .init = initialise,                    \
-		.syntax = "<file>[,<default>]", .doc = text, .kind = KIND(method, groups) \
+#define MAP(n, in_type, out_type, initialise, method, groups, text, ...)         \
+	{                                                                        \
+		.name = n, .arg = { ARG_MAP, ARG_STR }, .min = 1, .in = in_type, \
+		.out = out_type, .conv = conv_map, .init = initialise,           \
+		.syntax = "<file>[,<default>]", .doc = text,                     \
+		.kind = KIND(method, groups), __VA_ARGS__                        \
 	}
 /* The three value types of a method. */
 #define MAPS(n, in_type, method, what)                                                    \
@@ -195,7 +196,8 @@ conv_map(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 			"The address that the file has for " what ".")
 
 const struct rule_conv rule_map_convs[] = {
-	MAP("map", SAMPLE_STR, SAMPLE_STR, init_to_str, STR, 0, "The same as map_str."),
+	MAP("map", SAMPLE_STR, SAMPLE_STR, init_to_str, STR, 0, "The same as map_str.",
+		.example = "req.hdr(host),lower,map(/etc/tacit/hosts.map,www)"),
 	MAPS("str", SAMPLE_STR, STR, "it"),
 	MAPS("beg", SAMPLE_STR, BEG, "the longest key that it begins with"),
 	MAPS("end", SAMPLE_STR, END, "the first key that it ends with"),
@@ -204,7 +206,8 @@ const struct rule_conv rule_map_convs[] = {
 	MAPS("dom", SAMPLE_STR, DOM, "the first key that is a part of the domain"),
 	MAPS("reg", SAMPLE_STR, REG, "the first regex that matches it"),
 	MAP("map_regm", SAMPLE_STR, SAMPLE_STR, init_to_str, REG, 1,
-		"The same as map_reg, with \\1 to \\9 in the value replaced by the groups."),
+		"The same as map_reg, with \\1 to \\9 in the value replaced by the groups.",
+		.example = "path,map_regm(/etc/tacit/moved.map)"),
 	MAPS("int", SAMPLE_SINT, INT, "the number, or the first range that holds it"),
 	MAPS("ip", SAMPLE_ADDR, IP, "the longest network that holds the address"),
 	{ 0 },

@@ -105,6 +105,7 @@ conv_hmac(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 
 const struct rule_conv rule_digest_convs[] = {
 	{ .name = "digest",
+		.example = "str(a),digest(md5),hex gives 0CC175B9C0F1B6A831C399E269772661",
 		BYTES,
 		.arg = { ARG_ENUM },
 		.min = 1,
@@ -120,8 +121,12 @@ const struct rule_conv rule_digest_convs[] = {
 		.init = init_digest,
 		.syntax = "<algorithm>,<key>|<variable>",
 		.doc = "A message authentication code; the key is in base64." },
-	{ .name = "sha1", BYTES, .conv = conv_digest, .init = init_sha1, .doc = "The SHA-1 "
-		"digest." },
+	{ .name = "sha1",
+		BYTES,
+		.conv = conv_digest,
+		.init = init_sha1,
+		.doc = "The SHA-1 digest.",
+		.example = "str(a),sha1,hex gives 86F7E437FAA5A7FCE15D1DDCB9EAEAEA377667B8" },
 	{ .name = "sha2",
 		BYTES,
 		.arg = { ARG_INT },

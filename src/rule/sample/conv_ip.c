@@ -66,11 +66,13 @@ conv_port(const struct rule_args *a unused, struct sample_ctx *cx unused, struct
 
 const struct rule_conv rule_ip_convs[] = {
 	{ .name = "host_only",
+		.example = "str(Www.example.org:80),host_only gives www.example.org",
 		.in = SAMPLE_STR,
 		.out = SAMPLE_STR,
 		.conv = conv_host,
 		.doc = "The host of a Host field, in lower case." },
 	{ .name = "ipmask",
+		.example = "ipv4(192.0.2.77),ipmask(24) gives 192.0.2.0",
 		.arg = { ARG_IPMASK4, ARG_IPMASK6 },
 		.min = 1,
 		.in = SAMPLE_ADDR,
@@ -80,6 +82,7 @@ const struct rule_conv rule_ip_convs[] = {
 		.doc = "Applies a network mask. Without a mask for IPv6, IPv6 addresses have no "
 			"result." },
 	{ .name = "port_only",
+		.example = "str(x:81),port_only gives 81",
 		.in = SAMPLE_STR,
 		.out = SAMPLE_SINT,
 		.conv = conv_port,

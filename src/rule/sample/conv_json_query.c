@@ -257,14 +257,18 @@ conv_token_query(const struct rule_args *a, struct sample_ctx *cx, struct sample
 	return !a->arg[0].ref || conv_json_query(a, cx, s);
 }
 
-#define TOKEN(n, k, text)                                                                \
-	{ .name = n, .arg = { ARG_ENUM, ARG_ENUM }, .in = SAMPLE_BIN, .out = SAMPLE_ANY,  \
-		.conv = conv_token_query, .init = init_token_query,                       \
-		.free = free_json_query, .kind = k, .syntax = "[<path>[,int]]",           \
-		.doc = "The " text " of a JSON Web Token, or a value of it: see json_query." }
+#define TOKEN(n, k, text, ...)                                                                \
+	{                                                                                     \
+		.name = n, .arg = { ARG_ENUM, ARG_ENUM }, .in = SAMPLE_BIN,                   \
+		.out = SAMPLE_ANY, .conv = conv_token_query, .init = init_token_query,        \
+		.free = free_json_query, .kind = k, .syntax = "[<path>[,int]]",               \
+		.doc = "The " text " of a JSON Web Token, or a value of it: see json_query.", \
+		__VA_ARGS__                                                                   \
+	}
 
 const struct rule_conv rule_json_query_convs[] = {
 	{ .name = "json_query",
+		.example = "req.body,json_query('$.user.name')",
 		.arg = { ARG_ENUM, ARG_ENUM },
 		.min = 1,
 		.in = SAMPLE_STR,
@@ -276,6 +280,7 @@ const struct rule_conv rule_json_query_convs[] = {
 		.doc = "The value at a path such as $.name.list[0]['a.b'] of a JSON text: a "
 			"string, a number as it stands (an integer with int), or a boolean." },
 	TOKEN("jwt_header_query", TOKEN_HEADER, "header"),
-	TOKEN("jwt_payload_query", TOKEN_PAYLOAD, "payload"),
+	TOKEN("jwt_payload_query", TOKEN_PAYLOAD, "payload",
+		.example = "http_auth_bearer,jwt_payload_query('$.sub')"),
 	{ .name = NULL },
 };

@@ -77,32 +77,48 @@ conv_test(const struct rule_args *a, struct sample_ctx *cx unused, struct sample
 	return 1;
 }
 
-#define BINARY(n, k, text)                                                               \
-	{ .name = n, .arg = { ARG_INTVAR }, .in = SAMPLE_SINT,                            \
-		.out = SAMPLE_SINT, .conv = conv_binary, .kind = k,                       \
-		.syntax = "[<value>|<variable>]", .doc = text " The value is 0 if it is left out." }
+#define BINARY(n, k, text, ...)                                                            \
+	{ .name = n, .arg = { ARG_INTVAR }, .in = SAMPLE_SINT, .out = SAMPLE_SINT,         \
+		.conv = conv_binary, .kind = k, .syntax = "[<value>|<variable>]",          \
+		.doc = text " The value is 0 if it is left out.", __VA_ARGS__ }
 #define TEST(n, k, text)                                                                 \
 	{ .name = n, .in = SAMPLE_SINT, .out = SAMPLE_BOOL, .conv = conv_test, .kind = k, \
 		.doc = text }
 #define NUMBER .in = SAMPLE_SINT, .out = SAMPLE_SINT
 
 const struct rule_conv rule_math_convs[] = {
-	BINARY("add", OP_ADD, "Adds; on overflow the result is the nearest integer that fits."),
-	BINARY("and", OP_AND, "Bitwise AND."),
+	BINARY("add", OP_ADD, "Adds; on overflow the result is the nearest integer that fits.",
+		.example = "int(5),add(3) gives 8"),
+	BINARY("and", OP_AND, "Bitwise AND.",
+		.example = "int(6),and(3) gives 2"),
 	TEST("bool", IS_TRUE, "Is it not 0?"),
-	{ .name = "cpl", NUMBER, .conv = conv_cpl, .doc = "Bitwise NOT." },
-	BINARY("div", OP_DIV, "Divides; the result of a division by 0 is the largest integer."),
+	{ .name = "cpl",
+		NUMBER,
+		.conv = conv_cpl,
+		.doc = "Bitwise NOT.",
+		.example = "int(0),cpl gives -1" },
+	BINARY("div", OP_DIV, "Divides; the result of a division by 0 is the largest integer.",
+		.example = "int(7),div(2) gives 3"),
 	TEST("even", IS_EVEN, "Is it even?"),
-	BINARY("mod", OP_MOD, "The remainder of a division; by 0 it is 0."),
+	BINARY("mod", OP_MOD, "The remainder of a division; by 0 it is 0.",
+		.example = "int(7),mod(4) gives 3"),
 	BINARY("mul", OP_MUL, "Multiplies; on overflow the result is the nearest integer that "
-		"fits."),
-	{ .name = "neg", NUMBER, .conv = conv_neg, .doc = "The negated number." },
+		"fits.",
+		.example = "int(7),mul(4) gives 28"),
+	{ .name = "neg",
+		NUMBER,
+		.conv = conv_neg,
+		.doc = "The negated number.",
+		.example = "int(7),neg gives -7" },
 	TEST("not", IS_FALSE, "Is it 0?"),
 	TEST("odd", IS_ODD, "Is it odd?"),
-	BINARY("or", OP_OR, "Bitwise OR."),
+	BINARY("or", OP_OR, "Bitwise OR.",
+		.example = "int(4),or(1) gives 5"),
 	BINARY("sub", OP_SUB, "Subtracts; on overflow the result is the nearest integer that "
-		"fits."),
-	BINARY("xor", OP_XOR, "Bitwise XOR."),
+		"fits.",
+		.example = "int(5),sub(3) gives 2"),
+	BINARY("xor", OP_XOR, "Bitwise XOR.",
+		.example = "int(6),xor(3) gives 5"),
 	{ .name = NULL },
 };
 
@@ -191,6 +207,7 @@ conv_language(const struct rule_args *a, struct sample_ctx *cx unused, struct sa
 
 const struct rule_conv rule_language_convs[] = {
 	{ .name = "language",
+		.example = "req.hdr(accept-language),language(de;en,en)",
 		.arg = { ARG_ENUM, ARG_STR },
 		.in = SAMPLE_STR,
 		.out = SAMPLE_STR,

@@ -71,13 +71,16 @@ conv_http_date(const struct rule_args *a, struct sample_ctx *cx, struct sample *
 	return conv_text(cx, s, p, n + 4);
 }
 
-#define STRFTIME(n, local, text)                                                         \
-	{ .name = n, .arg = { ARG_ENUM, ARG_INT }, .in = SAMPLE_SINT,                     \
-		.out = SAMPLE_STR, .conv = conv_strftime, .kind = local,                  \
-		.syntax = "[<format>][,<offset>]", .doc = text }
+#define STRFTIME(n, local, text, ...)                                       \
+	{                                                                   \
+		.name = n, .arg = { ARG_ENUM, ARG_INT }, .in = SAMPLE_SINT, \
+		.out = SAMPLE_STR, .conv = conv_strftime, .kind = local,    \
+		.syntax = "[<format>][,<offset>]", .doc = text, __VA_ARGS__ \
+	}
 
 const struct rule_conv rule_time_convs[] = {
 	{ .name = "http_date",
+		.example = "int(0),http_date gives Thu, 01 Jan 1970 00:00:00 GMT",
 		.arg = { ARG_INT, ARG_ENUM },
 		.in = SAMPLE_SINT,
 		.out = SAMPLE_STR,
@@ -88,6 +91,7 @@ const struct rule_conv rule_time_convs[] = {
 	STRFTIME("ltime", 1, "Formats seconds since 1970 in local time, as strftime(3); empty "
 		"without a format."),
 	STRFTIME("utime", 0, "Formats seconds since 1970 in UTC, as strftime(3); empty without a "
-		"format."),
+		"format.",
+		.example = "int(0),utime(%Y-%m-%d) gives 1970-01-01"),
 	{ .name = NULL },
 };

@@ -156,6 +156,7 @@ const struct rule_conv rule_var_convs[] = {
 		.doc = "Appends a variable and a suffix, with the delimiter before them unless one "
 			"side is empty." },
 	{ .name = "concat",
+		.example = "str(a),concat(-b) gives a-b",
 		TEXT,
 		.arg = { ARG_STR, ARG_VAR, ARG_STR },
 		.conv = conv_join,
@@ -164,6 +165,7 @@ const struct rule_conv rule_var_convs[] = {
 		.syntax = "[<start>],[<variable>],[<end>]",
 		.doc = "Appends these values." },
 	{ .name = "secure_memcmp",
+		.example = "req.hdr(x-token),secure_memcmp(txn.token)",
 		.arg = { ARG_VAR },
 		.min = 1,
 		.in = SAMPLE_BIN,
@@ -172,6 +174,7 @@ const struct rule_conv rule_var_convs[] = {
 		.syntax = "<variable>",
 		.doc = "Compares with a variable in constant time." },
 	{ .name = "set-var",
+		.example = "req.hdr(host),lower,set-var(txn.host)",
 		ANY,
 		.arg = { ARG_VAR, ARG_ENUM, ARG_ENUM, ARG_ENUM, ARG_ENUM },
 		.min = 1,
@@ -181,6 +184,7 @@ const struct rule_conv rule_var_convs[] = {
 		.doc = "Sets the variable if all conditions are true; otherwise there is no "
 			"result." },
 	{ .name = "strcmp",
+		.example = "ssl_fc_sni,strcmp(txn.host)",
 		.arg = { ARG_VAR },
 		.min = 1,
 		.in = SAMPLE_STR,

@@ -126,6 +126,7 @@ rule_sample_entries(const struct rule_vocab *v, cfg_entry_fn *fn, void *arg)
 		e.name = c->name;
 		e.syntax = c->syntax;
 		e.doc = c->doc;
+		e.example = c->example;
 		snprintf(types, sizeof(types), "A converter: %s to %s.", sample_type_name(c->in),
 			sample_type_name(c->out));
 		e.place = types;

@@ -1,4 +1,5 @@
 #include "rule/sample/dump.h"
+#include "rule/sample/regex.h"
 
 #include "unit/rule/expr_rig.h"
 
@@ -78,11 +79,54 @@ all(void **state)
 	rig_fini(&r);
 }
 
+/* Evaluates a line "<expression> gives <text>" of an example. */
+static void
+check_example(struct expr_rig *r, const char *name, const char *line, size_t len)
+{
+	static const char gives[] = " gives ";
+	const char *at = memmem(line, len, gives, sizeof(gives) - 1);
+	char expr[256], want[256];
+
+	if (!at)
+		return;
+	snprintf(expr, sizeof(expr), "%.*s", (int)(at - line), line);
+	at += sizeof(gives) - 1;
+	snprintf(want, sizeof(want), "%.*s", (int)(line + len - at), at);
+	if (!strstr(expr, name))
+		fail_msg("the example of %s does not use it: %s", name, expr);
+	if (strcmp(rig_eval(r, expr), want) != 0)
+		fail_msg("%s gives %s, not %s", expr, rig_eval(r, expr), want);
+}
+
+static void
+examples_of_converters_are_true(void **state)
+{
+	static struct expr_rig r;
+	unsigned int n = 0;
+
+	(void)state;
+	rig_init(&r);
+	r.cx.regex = regex_work_new();
+	assert_non_null(r.cx.regex);
+	for (unsigned int i = 0; i < r.vocab.n_conv; i++)
+		for (const struct rule_conv *c = r.vocab.conv[i]; c->name; c++)
+			for (const char *p = c->example; p && *p; n++) {
+				size_t len = strcspn(p, "\n");
+
+				check_example(&r, c->name, p, len);
+				p += len + (p[len] == '\n');
+			}
+	assert_true(n >= 40);
+	regex_work_free(&r.cx.regex);
+	rig_fini(&r);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lists),
+		cmocka_unit_test(examples_of_converters_are_true),
 		cmocka_unit_test(all),
 	};
 
