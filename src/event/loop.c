@@ -18,9 +18,11 @@ static void loop_commit(struct loop *l);
 static void
 note_time(struct loop *l)
 {
-	l->core.now_ns = l->clock.now_ns;
-	l->core.now_ms = l->clock.now_ns / 1000000u;
-	l->core.now_us = (unsigned int)(l->clock.now_ns / 1000u % 1000u);
+	uint64_t ns = l->clock.now_ns, ms = ns / 1000000u;
+
+	l->core.now_ns = ns;
+	l->core.now_ms = ms;
+	l->core.now_us = (unsigned int)(ns - ms * 1000000u) / 1000u;
 }
 
 struct loop *
@@ -265,7 +267,7 @@ count_wake(struct loop *l, struct loop_slot *s)
 	return EV_SPIN;
 }
 
-static void
+static inline void
 call_handler(struct loop *l, const struct loop_slot *s, int fd, uint32_t ev)
 {
 	uint64_t began = profile_begin(&l->profile);

@@ -185,11 +185,17 @@ drop_upgrade(struct http_head *h)
 			http_drop(h, (unsigned int)i);
 }
 
+#define BIT(id) ((uint64_t)1 << HTTP_F_##id)
+
 unsigned int
 http_strip_hop(struct http_head *h, int keeps_proxy)
 {
+	const uint64_t taken = BIT(CONNECTION) | BIT(UPGRADE) | BIT(HTTP2_SETTINGS) | BIT(TE) |
+		BIT(KEEP_ALIVE) | BIT(PROXY_CONNECTION);
 	unsigned int said = 0;
 
+	if (!(h->had & taken))
+		return 0;
 	for (unsigned int i = 0; i < h->n; i++) {
 		if (h->field[i].dropped)
 			continue;

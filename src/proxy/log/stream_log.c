@@ -132,6 +132,8 @@ stream_log_early(struct stream *s)
 	enum log_step step = early_step(s);
 	enum log_stage needed, known;
 
+	if (list_is_empty(&s->sess->fe->logs))
+		return;
 	/* Connections have calls of their own. */
 	if (s->sess->fe->log.steps && s->txn)
 		stream_log_listed(s, step);

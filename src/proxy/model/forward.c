@@ -153,11 +153,12 @@ add_forward_address(const struct proxy *fe, const struct proxy *be, enum forward
 {
 	const struct forward_option *f = &fe->forward.to[kind], *b = &be->forward.to[kind];
 	const char *header = b->on ? b->header : f->header;
-	struct str name = header ? str_of(header) : usual_names[kind];
+	struct str name;
 	char text[ADDR_TEXT];
 
 	if ((!f->on && !b->on) || !is_inet(addr))
 		return 0;
+	name = header ? str_of(header) : usual_names[kind];
 	if ((!f->on || f->if_none) && (!b->on || b->if_none) && http_find(req, name, 0) >= 0)
 		return 0;
 	if (forward_net_has(&f->except, addr) || forward_net_has(&b->except, addr))
