@@ -568,17 +568,20 @@ pump_reads(struct stream *s, int side)
 	struct direction *d = &s->dir[side];
 	struct engine *e = s->engine;
 	unsigned int reads = e->max_reads;
-	uint64_t most = d->is_bulk ? MAX(bulk_turn(e), 1) : (uint64_t)reads * e->bufsize;
-	uint64_t upto = d->bytes + most * bulk_share(s, side);
+	uint64_t most = unlikely(d->is_bulk) ? MAX(bulk_turn(e), 1) * bulk_share(s, side)
+					     : (uint64_t)reads * e->bufsize;
+	uint64_t upto = d->bytes + most;
 	struct io_step step = io_more(1);
 
 	if (d->buf || d->pipe)
 		step = direction_flush(s, side);
 	if (!step.more)
 		return step.ev;
-	if (d->left_in_kernel && !conn_is_ready(s->conn[!side], DIR_W))
-		return STREAM_EV_NONE;
-	d->left_in_kernel = 0;
+	if (unlikely(d->left_in_kernel)) {
+		if (!conn_is_ready(s->conn[!side], DIR_W))
+			return STREAM_EV_NONE;
+		d->left_in_kernel = 0;
+	}
 	if (d->state != DIRECTION_OPEN) {
 		if (d->state == DIRECTION_TAIL && side == SERVER)
 			distrust_interest(s->conn[side]);
