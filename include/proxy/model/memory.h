@@ -21,14 +21,25 @@ uint64_t memory_used(const struct engine *e);
 uint64_t memory_room(const struct engine *e);
 /* Ensures that the next pool_get() of this pool succeeds: 1, or 0 at the limit or without
  * memory. */
-int memory_reserve(struct engine *e, struct pool *p);
+int memory_reserve_more(struct engine *e, struct pool *p);
+static inline int
+memory_reserve(struct engine *e, struct pool *p)
+{
+	return likely(p->free != NULL) || memory_reserve_more(e, p);
+}
+
 /*
  * True if there is room for one more request with this many buffers, and for a response buffer of
  * each current request. Objects kept for reuse count as room.
  */
 int memory_fits_request(const struct engine *e, unsigned int buffers);
 /* memory_reserve() for a buffer. */
-int memory_reserve_buffer(struct engine *e);
+static inline int
+memory_reserve_buffer(struct engine *e)
+{
+	return memory_reserve(e, &e->buf_pool);
+}
+
 /*
  * The same for a client's first data. If it may become an HTTP request it stays in its buffer until
  * there is room for one. These buffers must not block other sessions: besides the room that
@@ -37,6 +48,13 @@ int memory_reserve_buffer(struct engine *e);
 int memory_reserve_client_buffer(const struct stream *s);
 /* Updates e->memory_tight and notifies the owner of a change: called after each session and buffer
  * was taken or returned, and when the bytes in pipes change. */
-void memory_watch(struct engine *e);
+void memory_weigh(struct engine *e);
+static inline void
+memory_watch(struct engine *e)
+{
+	/* Without a bound, most calls change nothing. */
+	if (e->max_memory || e->memory_tight || !e->session_pool.free)
+		memory_weigh(e);
+}
 
 #endif

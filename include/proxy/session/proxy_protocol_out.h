@@ -4,7 +4,7 @@
 
 #include "proxy/model/session.h"
 
-/* Has the new connection to s->srv begin with a header, if the server wants one: 0 or
+/* Has the new connection to s->srv begin with a header, as the server wants: 0 or
  * -ERR_NOMEM. */
 int proxy_protocol_begin(struct stream *s) must_check;
 /* True if the idle connection c began with the header that s would send. */

@@ -74,10 +74,8 @@ memory_bound(struct engine *e, uint64_t max)
 }
 
 int
-memory_reserve(struct engine *e, struct pool *p)
+memory_reserve_more(struct engine *e, struct pool *p)
 {
-	if (likely(p->free != NULL))
-		return 1;
 	if (e->max_memory && memory_used(e) + p->size > e->max_memory)
 		return 0;
 	return pool_reserve(p) == 0;
@@ -94,12 +92,6 @@ memory_fits_request(const struct engine *e, unsigned int buffers)
 		(uint64_t)e->buf_pool.kept * e->buf_pool.size;
 	more = e->txn_pool.size + ((uint64_t)e->txn_pool.live + buffers) * e->buf_pool.size;
 	return memory_used(e) - kept + more <= e->max_memory;
-}
-
-int
-memory_reserve_buffer(struct engine *e)
-{
-	return memory_reserve(e, &e->buf_pool);
 }
 
 int
@@ -135,13 +127,10 @@ memory_room(const struct engine *e)
 }
 
 void
-memory_watch(struct engine *e)
+memory_weigh(struct engine *e)
 {
 	int tight = 0;
 
-	/* As most calls find it. */
-	if (!e->max_memory && !e->memory_tight && e->session_pool.free)
-		return;
 	/* Without sessions nothing will be returned, so waiting would be endless. A session without
 	 * memory would be rejected after accept. */
 	if (e->n_sessions)

@@ -61,7 +61,7 @@ connect_begin_server(struct stream *s)
 {
 	int r = s->conn[SERVER]->xprt ? connect_tls_begin(s) : 0;
 
-	if (r == 0)
+	if (r == 0 && unlikely(s->srv->conf.proxy_header))
 		r = proxy_protocol_begin(s);
 	/* Other reasons are memory that is lacking. */
 	return r == 0 || r == -ERR_RANGE ? r : -ENOMEM;

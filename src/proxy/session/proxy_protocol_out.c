@@ -62,8 +62,6 @@ proxy_protocol_begin(struct stream *s)
 {
 	char text[PROXY_HEADER_OUT_MAX];
 
-	if (likely(!s->srv->conf.proxy_header))
-		return 0;
 	return conn_set_preface(s->conn[SERVER], text, write_proxy_header(s, text));
 }
 
