@@ -297,6 +297,13 @@ put_h1(struct stat_row *r, const struct h1_stat *h, uint64_t conns, uint64_t str
 	put_stat(r, STAT_cache_hits, 0);
 }
 
+/* Numbers that are read one after the other may not fit together. */
+static uint64_t
+subtract_part(uint64_t all, uint64_t part)
+{
+	return all - MIN(all, part);
+}
+
 static void
 put_h2(struct stat_row *r, const struct h2_stat *h)
 {
@@ -373,9 +380,9 @@ stat_frontend_row(const struct process *process, const struct proxy *p, struct s
 	put_handshakes(r, &st->tls);
 	put_zeros(r, STAT_ssl_failed_handshake + 1, (enum stat_col)(STAT_COLS - 1));
 	if (p->mode == PROXY_HTTP)
-		put_h1(r, &st->h1, atomic_read(&p->fe_gate.n) - st->h2.open_connections,
+		put_h1(r, &st->h1, subtract_part(atomic_read(&p->fe_gate.n), st->h2.open_connections),
 			st->h1.streams - st->h1.streams_over,
-			st->cum_sess - st->h2.total_connections, st->h1.streams);
+			subtract_part(st->cum_sess, st->h2.total_connections), st->h1.streams);
 	put_h2(r, &st->h2);
 }
 

@@ -117,6 +117,8 @@ those_of_a_frontend(void **st)
 
 	(void)st;
 	fill(fe, offsetof(struct proxy_stat, cur_max), 1000);
+	fe->h2.open_connections = 5;
+	fe->h2.total_connections = 7;
 	fe->cur_max = 41;
 	fe->h1.streams_over = fe->h1.streams - 14;
 	fe->sess_rate = (struct freq){ .sec = sec, .cur = 11, .max = 111 };
@@ -147,9 +149,22 @@ those_of_a_frontend(void **st)
 	shows("FRONTEND", "dcon", fe->denied_conn);
 	shows("FRONTEND", "dses", fe->denied_sess);
 	shows("FRONTEND", "wrew", fe->failed_rewrites);
-	shows("FRONTEND", "h1_open_connections", 16);
+	shows("FRONTEND", "h1_open_connections", 16 - 5);
+	shows("FRONTEND", "h2_open_connections", 5);
+	shows("FRONTEND", "h2_total_connections", 7);
+	shows("FRONTEND", "h2_headers_rcvd", fe->h2.headers_rcvd);
+	shows("FRONTEND", "h2_data_rcvd", fe->h2.data_rcvd);
+	shows("FRONTEND", "h2_settings_rcvd", fe->h2.settings_rcvd);
+	shows("FRONTEND", "h2_rst_stream_rcvd", fe->h2.rst_stream_rcvd);
+	shows("FRONTEND", "h2_goaway_rcvd", fe->h2.goaway_rcvd);
+	shows("FRONTEND", "h2_detected_conn_protocol_errors", fe->h2.conn_errors);
+	shows("FRONTEND", "h2_detected_strm_protocol_errors", fe->h2.stream_errors);
+	shows("FRONTEND", "h2_rst_stream_resp", fe->h2.rst_stream_resp);
+	shows("FRONTEND", "h2_goaway_resp", fe->h2.goaway_resp);
+	shows("FRONTEND", "h2_backend_open_streams", fe->h2.open_streams);
+	shows("FRONTEND", "h2_backend_total_streams", fe->h2.total_streams);
 	shows("FRONTEND", "h1_open_streams", 14);
-	shows("FRONTEND", "h1_total_connections", fe->cum_sess);
+	shows("FRONTEND", "h1_total_connections", fe->cum_sess - 7);
 	shows("FRONTEND", "h1_total_streams", fe->h1.streams);
 	shows_classes("FRONTEND", fe->hrsp);
 	shows_h1("FRONTEND", &fe->h1);

@@ -25,6 +25,15 @@ without_lines_the_defaults_apply(void **state)
 	h2_config_default(&usual);
 	assert_memory_equal(&fe, &usual, sizeof(usual));
 	assert_memory_equal(&be, &usual, sizeof(usual));
+	/* These are the defaults of the manual. */
+	apply("tune.h2.header-table-size 4096\ntune.h2.initial-window-size 65536\n"
+	      "tune.h2.max-concurrent-streams 100\ntune.h2.fe.rxbuf 1600k\n"
+	      "tune.h2.be.rxbuf 1600k\ntune.h2.fe.max-frames-at-once 64\n"
+	      "tune.h2.be.max-frames-at-once 64\ntune.h2.fe.max-rst-at-once 4\n"
+	      "tune.h2.fe.glitches-threshold 0\ntune.h2.be.glitches-threshold 0\n"
+	      "tune.h2.fe.max-total-streams 0");
+	assert_memory_equal(&fe, &usual, sizeof(usual));
+	assert_memory_equal(&be, &usual, sizeof(usual));
 }
 
 static void
