@@ -132,7 +132,15 @@ void keep_clear(struct process *p, int all);
 int keep_numbers(struct process *p, const char *name, unsigned int n,
 	int (*is_maximum)(unsigned int i), struct keep_numbers *out) must_check;
 /* Clears maxima, also those of previous processes. */
-void keep_numbers_clear(struct keep_numbers *x);
+static inline void
+keep_numbers_clear(struct keep_numbers *x)
+{
+	for (unsigned int i = 0; i < x->n; i++)
+		if (x->is_maximum(i))
+			x->own[i] = x->own[x->n + i] = 0;
+	x->n_cleared = x->n_past;
+}
+
 /* The value of number i in previous processes. */
 uint64_t keep_number_past(const struct keep_numbers *x, unsigned int i);
 

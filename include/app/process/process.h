@@ -153,7 +153,11 @@ int process_join(struct process *p) must_check;
 void process_fini(struct process *p);
 
 /* The sessions of all workers, including connections being handed over. */
-unsigned int process_sessions(const struct process *p);
+static inline unsigned int
+process_sessions(const struct process *p)
+{
+	return atomic_read(&p->shared.gate.n);
+}
 
 /* Copies listeners for the workers that accept on them, according to `thread` and `shards`. 0 or
  * -ERR_NOMEM. */
@@ -164,8 +168,6 @@ void process_refuse_new(struct process *p);
 /* Accepts the connections in the backlogs of the frontends' listeners before those are closed. All
  * workers are paused. */
 void process_drain_listeners(struct process *p);
-/* Handles a line of the master; a master_link_fn. */
-void process_on_master(void *process, const char *line);
 /* Closes the stats sockets that the master keeps. */
 void process_close_kept_admin(struct process *p);
 /* Closes the listeners of these bind lines. */

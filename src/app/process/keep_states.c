@@ -542,15 +542,6 @@ keep_numbers(struct process *p, const char *name, unsigned int n,
 	return 0;
 }
 
-void
-keep_numbers_clear(struct keep_numbers *x)
-{
-	for (unsigned int i = 0; i < x->n; i++)
-		if (x->is_maximum(i))
-			x->own[i] = x->own[x->n + i] = 0;
-	x->n_cleared = x->n_past;
-}
-
 uint64_t
 keep_number_past(const struct keep_numbers *x, unsigned int i)
 {
