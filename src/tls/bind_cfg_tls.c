@@ -120,9 +120,10 @@ static const struct cfg_opt opts[] = {
 		.example = "www.pem [alpn http/1.1] www.example.org *.example.org\n"
 			"shop.pem [verify required ca-file clients.pem] shop.example.org"),
 	SETTING("alpn", 1, "<protocol>[,...]",
-		"Protocols offered by ALPN. There is no HTTP/2: in mode http 'h2' is accepted "
-		"with a warning and not offered, so that clients use HTTP/1.1.",
-		.dflt = "none"),
+		"Protocols offered by ALPN, the preferred one first. In mode http a client that "
+		"takes h2 speaks HTTP/2.",
+		.dflt = "none",
+		.example = "bind :443 ssl crt site.pem alpn h2,http/1.1"),
 	SETTING("no-alpn", 0, NULL, "Offers no protocol by ALPN."),
 	SETTING("ca-file", 1, "<file|directory>",
 		"Certificates that clients' certificates are verified with; '@system-ca': those "

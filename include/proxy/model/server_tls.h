@@ -24,7 +24,6 @@ struct server_tls_conf {
 	struct tls_bytes check_alpn; /* len 0: as sessions */
 	int has_ssl_check;       /* it is checked, and a rule connect has the word ssl */
 	struct cfg_where where;  /* of the first option */
-	struct cfg_where alpn_where; /* of the option `alpn` */
 	struct tls_settings set;
 };
 

@@ -297,7 +297,8 @@ static const struct cfg_opt opts[] = {
 	OPT("weight", 1, opt_weight, 0, "<number>", "The server's share of the load, 0 to 256.",
 		.dflt = "1"),
 	OPT("ws", 1, server_opt_ws, 0, "auto|h1",
-		"The protocol of websockets. All requests use HTTP/1.1.",
+		"The protocol of websockets: that of other requests. With HTTP/2 they are extended "
+		"CONNECTs (RFC 8441), which the server has to permit.",
 		.dflt = "auto",
 		.values = ws_words),
 	{ 0 },

@@ -47,8 +47,6 @@ opt_server_setting(struct cfg_ctx *ctx, void *obj)
 	if (tls_settings_set(&c->set, TLS_AT_SERVER, ctx->opt->name, cfg_arg(ctx, 0), why) < 0)
 		return cfg_error(
 			ctx, 0, "'%s' : '%s' : %s.", cfg_kw_name(ctx), ctx->opt->name, why);
-	if (strcmp(ctx->opt->name, "alpn") == 0)
-		c->alpn_where = cfg_arg_where(ctx, 0);
 	return 0;
 }
 
@@ -193,7 +191,9 @@ static const struct cfg_opt opts[] = {
 		"they send."),
 	OPT("no-check-sni-auto", 0, opt_check_sni_auto, 0, NULL,
 		"Undoes check-sni-auto of the defaults."),
-	SETTING("alpn", 1, "<protocol>[,...]", "Protocols offered to the server by ALPN.",
+	SETTING("alpn", 1, "<protocol>[,...]",
+		"Protocols offered to the server by ALPN. In mode http a server that takes h2 gets "
+		"HTTP/2.",
 		.dflt = "none"),
 	SETTING("ca-file", 1, "<file|directory>",
 		"Certificates that the server's certificate is verified with; '@system-ca': those "
