@@ -1,13 +1,17 @@
 /* Tracked entries. On the worker of the connection that has them; the entries are shared. */
 #include "table/tracked.h"
 
+#include "table_int.h"
+
 void
 tracked_count(const struct tracked *t, enum table_data counter, enum table_data rate,
 	const struct table_caller *by, uint64_t n)
 {
-	/* A table without one of them counts in the other. */
-	(void)table_add(t->table, t->entry, counter, 0, by, n);
-	(void)table_add(t->table, t->entry, rate, 0, by, n);
+	/* Most tables store few of what may happen. */
+	if (t->table->at[counter])
+		(void)table_add(t->table, t->entry, counter, 0, by, n);
+	if (t->table->at[rate])
+		(void)table_add(t->table, t->entry, rate, 0, by, n);
 }
 
 void

@@ -380,7 +380,8 @@ stat_frontend_row(const struct process *process, const struct proxy *p, struct s
 	put_handshakes(r, &st->tls);
 	put_zeros(r, STAT_ssl_failed_handshake + 1, (enum stat_col)(STAT_COLS - 1));
 	if (p->mode == PROXY_HTTP)
-		put_h1(r, &st->h1, subtract_part(atomic_read(&p->fe_gate.n), st->h2.open_connections),
+		put_h1(r, &st->h1,
+			subtract_part(atomic_read(&p->fe_gate.n), st->h2.open_connections),
 			st->h1.streams - st->h1.streams_over,
 			subtract_part(st->cum_sess, st->h2.total_connections), st->h1.streams);
 	put_h2(r, &st->h2);

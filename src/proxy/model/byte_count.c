@@ -104,10 +104,10 @@ count_messages(struct stream *s)
 		add_request_bytes(s, be, srv, in);
 	if (out)
 		add_response_bytes(s, be, srv, out);
-	if (unlikely(s->extras != NULL)) {
+	if (unlikely(s->extras != NULL) && in)
 		stream_count_tracked(s, TABLE_BYTES_IN_CNT, TABLE_BYTES_IN_RATE, in);
+	if (unlikely(s->extras != NULL) && out)
 		stream_count_tracked(s, TABLE_BYTES_OUT_CNT, TABLE_BYTES_OUT_RATE, out);
-	}
 }
 
 void

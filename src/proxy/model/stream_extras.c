@@ -140,13 +140,14 @@ void
 stream_count_tracked(
 	const struct stream *s, enum table_data counter, enum table_data rate, uint64_t n)
 {
+	const struct tracked *own = s->extras->tracked, *shared = s->sess->tracked;
 	struct table_caller by = stream_table_caller(s);
 
 	for (unsigned int i = 0; i < s->engine->n_tracked; i++) {
-		const struct tracked *t = stream_tracked(s, i);
-
-		if (t)
-			tracked_count(t, counter, rate, &by, n);
+		if (own[i].table)
+			tracked_count(&own[i], counter, rate, &by, n);
+		else if (shared && shared[i].table)
+			tracked_count(&shared[i], counter, rate, &by, n);
 	}
 }
 
