@@ -62,35 +62,3 @@ table_file_place(struct table *t, struct memfile *f)
 	t->file_end = f->map + f->size;
 	return 0;
 }
-
-char *
-table_chunk_new(struct table *t, const struct table_shard *sh, uint32_t number)
-{
-	char key[TABLE_RECORD_KEY_MAX], *chunk = NULL;
-
-	table_record_key(t, key, 'c', (uint32_t)(sh - t->shard), number);
-	if (t->file)
-		chunk = memfile_add(t->file, RECORD_CHUNK, key, "", table_chunk_bytes(t));
-	return chunk ? chunk : mem_zalloc_aligned(CACHE_LINE, table_chunk_bytes(t));
-}
-
-void
-table_chunk_free(struct table *t, char *chunk)
-{
-	if (chunk < t->file_start || chunk >= t->file_end)
-		mem_free(chunk);
-}
-
-void
-table_name_save(struct table *t, uint32_t number, const char *name)
-{
-	size_t n = strlen(name) + 1;
-	char key[TABLE_RECORD_KEY_MAX], *to;
-
-	if (!t->file || n > TABLE_RECORD_KEY_MAX)
-		return;
-	table_record_key(t, key, 'n', number, 0);
-	to = memfile_add(t->file, RECORD_NAME, key, "", n);
-	if (to)
-		memcpy(to, name, n);
-}

@@ -77,7 +77,20 @@ struct table {
 };
 
 /* The bytes of a value. */
-uint32_t table_value_size(enum table_kind kind);
+static inline uint32_t
+table_value_size(enum table_kind kind)
+{
+	switch (kind) {
+	case TABLE_KIND_U64:
+		return sizeof(uint64_t);
+	case TABLE_KIND_RATE:
+		return sizeof(struct table_rate);
+	case TABLE_KIND_U32:
+	case TABLE_KIND_NAME:
+		break;
+	}
+	return sizeof(uint32_t);
+}
 
 /* --- table_value.c --- */
 
@@ -85,16 +98,12 @@ uint32_t table_value_size(enum table_kind kind);
 void table_count(struct table *t, struct table_entry *e, enum table_data type,
 	unsigned int element, const struct table_caller *by, uint32_t n);
 
-/* --- table_file.c --- */
+/* --- table.c --- */
 
-/* A chunk, zeroed, in the file if there is room. NULL when memory is out. */
-char *table_chunk_new(struct table *t, const struct table_shard *sh, uint32_t number);
-/* Frees one that is not in the file. */
+/* Frees a chunk that is not in the file. */
 void table_chunk_free(struct table *t, char *chunk);
-/* Writes a name of the dictionary to the file. */
-void table_name_save(struct table *t, uint32_t number, const char *name);
 
-/* --- table_shard.c --- */
+/* --- table_entry.c --- */
 
 /* The shard of a hash. */
 static inline struct table_shard *
@@ -123,33 +132,5 @@ table_chunk_bytes(const struct table *t)
 
 /* The hash of the key that an entry has. */
 uint64_t table_entry_hash(const struct table *t, const struct table_entry *e);
-/* True if no time is left to it. */
-int table_is_due(const struct table *t, const struct table_entry *e, uint32_t now);
-/* True if it also has no references. */
-int table_has_expired(const struct table *t, const struct table_entry *e, uint32_t now);
-/* Postpones its expiry. */
-void table_entry_touch(const struct table *t, struct table_entry *e, uint32_t now);
-/* The slot + 1 of the entry with this key, also if it has expired. 0: none. */
-uint32_t table_lookup_locked(const struct table *t, const struct table_shard *sh,
-	const struct table_key *k);
-/* True if there is no slot for another entry. */
-int table_is_full_locked(const struct table *t, const struct table_shard *sh);
-/* Makes an entry without references in a shard that is not full. table.used counts it already. */
-struct table_entry *table_insert_locked(const struct table *t, struct table_shard *sh,
-	const struct table_key *k, uint32_t now);
-/* Makes an entry that has expired a new one. */
-void table_renew_locked(const struct table *t, struct table_shard *sh, uint32_t slot, uint32_t now);
-/* Takes out an entry without references. table.used counts it still. slot: + 1 */
-void table_delete_locked(const struct table *t, struct table_shard *sh, uint32_t slot);
-/* Takes out one entry that has no references, from the start of the FIFO, or one that has expired
- * only. True if there was one; table.used counts it still. */
-int table_purge_locked(const struct table *t, struct table_shard *sh, int only_expired,
-	uint32_t now);
-/* Examines up to `most` entries from the start of the FIFO, and takes out those that have expired.
- * Returns how many; table.used counts them still. */
-unsigned int table_expire_locked(const struct table *t, struct table_shard *sh, unsigned int *most,
-	uint32_t now);
-/* Adds a chunk to a shard that is full, without its lock. 0 or -ERR_NOMEM. */
-int table_grow(struct table *t, struct table_shard *sh, struct sys *sys) must_check;
 
 #endif

@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/memfile.h"
 #include "table_int.h"
+#include "table_saved.h"
 
 /* Workers read the clock at different times: a period may begin a little after a worker's now. */
 #define CLOCK_SKEW_MS 65536u
@@ -346,6 +348,21 @@ grow_names(struct table *t)
 	return -ERR_NOMEM;
 }
 
+/* Writes a name of the dictionary to the file. */
+static void
+save_name(struct table *t, uint32_t number, const char *name)
+{
+	size_t n = strlen(name) + 1;
+	char key[TABLE_RECORD_KEY_MAX], *to;
+
+	if (!t->file || n > TABLE_RECORD_KEY_MAX)
+		return;
+	table_record_key(t, key, 'n', number, 0);
+	to = memfile_add(t->file, RECORD_NAME, key, "", n);
+	if (to)
+		memcpy(to, name, n);
+}
+
 int
 table_set_server_key(struct table *t, struct table_entry *e, const char *name,
 	const struct table_caller *by)
@@ -370,7 +387,7 @@ table_set_server_key(struct table *t, struct table_entry *e, const char *name,
 			id = add_name_locked(t, &copy);
 		lock_drop(&t->names_lock);
 		if (id && !copy)
-			table_name_save(t, id, name);
+			save_name(t, id, name);
 		if (!id)
 			r = grow_names(t);
 	}

@@ -39,7 +39,6 @@ void process_tables_open(struct process *p);
 void process_tables_restore(struct process *p);
 /* Begins to remove what expires. 0 or -ERR_NOMEM. */
 int process_tables_start(struct process *p) must_check;
-void process_tables_stop(struct process *p);
 /* No table is used any more. */
 void process_tables_close(struct process_tables *pt);
 

@@ -4,10 +4,6 @@
 
 #include "cfg/registry.h"
 
-struct list;
-
 extern const struct cfg_module peers_cfg_module;
-/* Frees all struct peers_conf of the list. */
-void peers_conf_fini(struct list *all);
 
 #endif

@@ -657,7 +657,7 @@ process_fini(struct process *p)
 		timer_stop(loop_timers(w->loop), &p->status_timer);
 		watchdog_stop(p);
 		timer_stop(loop_timers(w->loop), &p->tickets_timer);
-		process_tables_stop(p);
+		timer_stop(loop_timers(w->loop), &p->keep.tables.timer);
 		timer_stop(loop_timers(w->loop), &p->stop_timer);
 		signals_close(&p->signals);
 		if (p->master)

@@ -270,12 +270,6 @@ process_tables_start(struct process *p)
 }
 
 void
-process_tables_stop(struct process *p)
-{
-	timer_stop(loop_timers(process_loop(p)), &p->keep.tables.timer);
-}
-
-void
 process_tables_close(struct process_tables *pt)
 {
 	while (pt->n_former)

@@ -8,18 +8,6 @@
 #include "net/addr.h"
 #include "proxy/model/proxies.h"
 
-void
-peers_conf_fini(struct list *all)
-{
-	list_each_safe(it, all) {
-		struct peers_conf *c = list_entry(it, struct peers_conf, link);
-
-		list_remove(&c->link);
-		mem_free(c->name);
-		mem_free(c);
-	}
-}
-
 static int
 begin_peers(struct cfg_ctx *ctx)
 {

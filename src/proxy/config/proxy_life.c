@@ -7,7 +7,6 @@
 #include "dns/resolvers.h"
 #include "net/bind_conf.h"
 #include "proxy/backend/balance.h"
-#include "proxy/config/peers_cfg.h"
 #include "proxy/config/vocab.h"
 #include "proxy/log/log_conf.h"
 #include "proxy/model/stats_conf.h"
@@ -204,6 +203,18 @@ proxies_init(struct proxies *ps)
 }
 
 static void
+free_peers(struct list *all)
+{
+	list_each_safe(it, all) {
+		struct peers_conf *c = list_entry(it, struct peers_conf, link);
+
+		list_remove(&c->link);
+		mem_free(c->name);
+		mem_free(c);
+	}
+}
+
+static void
 free_all(struct list *l)
 {
 	list_each_safe(it, l) {
@@ -236,7 +247,7 @@ proxies_fini(struct proxies *ps)
 	name_index_fini(&ps->backends);
 	name_index_fini(&ps->error_group_names);
 	name_index_fini(&ps->tables);
-	peers_conf_fini(&ps->peers);
+	free_peers(&ps->peers);
 	list_each_safe(it, &ps->error_groups) {
 		struct error_group *g = list_entry(it, struct error_group, link);
 
