@@ -40,6 +40,7 @@ struct h2_carrier {
 	struct h2_conn h2;
 	struct list streams;       /* struct h2_xprt.chain */
 	unsigned int n_streams;
+	uint32_t n_waiting;        /* of them: cannot begin yet */
 	struct task flush, more;   /* output, and input that has waited */
 	uint8_t is_lost;           /* the connection has failed, or the peer has closed it */
 	uint8_t is_over;           /* GOAWAY: no stream begins any more */

@@ -17,6 +17,7 @@
 #include "h2/h2_carrier.h"
 #include "h2/h2_conn.h"
 #include "http/h1_body.h"
+#include "http/websocket.h"
 #include "net/conn_stream.h"
 
 /* Room for the end of a chunk and the line of the next one. */
@@ -41,6 +42,10 @@ struct h2_xprt {
 	uint8_t is_begun;          /* st is a stream of the connection */
 	uint8_t head_sent;         /* the final head */
 	uint8_t end_sent;          /* END_STREAM, or a reset */
+	uint8_t drops_output;      /* nobody reads it */
+	uint8_t awaits_room;       /* to begin: counted in carrier->n_waiting */
+	uint8_t has_accept;        /* it has asked for a websocket in HTTP/1: */
+	char accept[WEBSOCKET_ACCEPT_LEN]; /* the answer to its key */
 	enum http_method method;   /* of the request */
 	struct h1_body out;        /* the body after that head */
 	struct sbuf trailers;      /* their text, while it is written */
@@ -64,6 +69,11 @@ void h2_xprt_on_room(struct h2_xprt *x);
 /* The peer has reset it, or the connection is lost; unprocessed: nothing was done for its request
  * (RFC 9113, 8.7). */
 void h2_xprt_on_reset(struct h2_xprt *x, int unprocessed);
+
+/* x cannot begin yet: the server allows no more streams, or has not sent its SETTINGS. It is
+ * reported when that may have changed. */
+void h2_carrier_await_room(struct h2_carrier *k, struct h2_xprt *x);
+void h2_carrier_wake(struct h2_carrier *k);
 
 /* The transport that carries it. */
 static inline struct h2_xprt *

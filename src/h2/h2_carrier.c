@@ -127,8 +127,11 @@ h2_carrier_lose(struct h2_carrier *k)
 	k->is_lost = k->is_over = 1;
 	task_cancel(&k->flush);
 	task_cancel(&k->more);
-	list_each(it, &k->streams)
-		h2_xprt_on_reset(list_entry(it, struct h2_xprt, chain), 0);
+	list_each(it, &k->streams) {
+		struct h2_xprt *x = list_entry(it, struct h2_xprt, chain);
+
+		h2_xprt_on_reset(x, !x->is_begun);
+	}
 }
 
 void
@@ -137,6 +140,7 @@ h2_carrier_input(struct h2_carrier *k, const char *p, size_t n)
 	/* A connection error: its GOAWAY is waiting. */
 	if (h2_conn_input(&k->h2, (const uint8_t *)p, n) < 0)
 		k->is_over = 1;
+	h2_carrier_wake(k);
 }
 
 size_t
@@ -194,6 +198,7 @@ carrier_on_more(struct task *t)
 
 	if (h2_conn_continue(&k->h2) < 0)
 		k->is_over = 1;
+	h2_carrier_wake(k);
 	k->user->on_change(k);
 }
 PROFILE_NAME(carrier_on_more, h2_more)

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "http/uri.h"
+#include "http/websocket.h"
 
 /* The fields of a head in the order in which they are sent. */
 struct writing {
@@ -11,6 +12,7 @@ struct writing {
 	unsigned int n_pseudo;
 	unsigned int at; /* of pseudo, then of the head's fields */
 	int drops_host;  /* it is the :authority */
+	int is_websocket; /* its handshake is that of HTTP/2, without a key (RFC 8441, 5) */
 	char status[3];
 	const struct http_head *h;
 };
@@ -114,7 +116,8 @@ field_is_sent(const struct writing *w, const struct http_field *f)
 	case HTTP_F_HOST:
 		return !w->drops_host;
 	default:
-		return 1;
+		return !w->is_websocket || (!str_is_nocase(f->name, WEBSOCKET_KEY) &&
+			!str_is_nocase(f->name, WEBSOCKET_ACCEPT));
 	}
 }
 
@@ -173,7 +176,7 @@ long
 h2_head_encode(struct h2_hpack *hp, const struct http_head *h, unsigned int flags, uint8_t *out,
 	size_t cap)
 {
-	struct writing w = { .h = h };
+	struct writing w = { .h = h, .is_websocket = (flags & H2_HEAD_EXTENDED) != 0 };
 	int rc = 0;
 	long n;
 

@@ -652,13 +652,15 @@ h2_stream_send_head(struct h2_stream *st, const struct http_head *head, int end)
 
 /* --- the beginning and the end --- */
 
-/* True if a request asks for a websocket: no other protocol is asked of a server. */
+/* True if a request asks for a websocket: no other protocol is asked of a server. One with a body
+ * is a request like others (RFC 6455, 4.1). */
 static int
 wants_websocket(const struct http_head *req)
 {
 	int at = http_find_id(req, HTTP_F_UPGRADE, 0);
 
-	return at >= 0 && str_is_nocase(req->field[at].value, STR("websocket")) &&
+	return at >= 0 && req->method == HTTP_GET && req->framing == HTTP_BODY_NONE &&
+		str_is_nocase(req->field[at].value, STR("websocket")) &&
 		http_lists(req, HTTP_F_CONNECTION, STR("upgrade"));
 }
 
@@ -674,6 +676,9 @@ h2_conn_open(struct h2_conn *h, struct h2_stream *st, const struct http_head *re
 		return -ERR_FULL;
 	if (extended && !h->may_extend)
 		return -ERR_UNSUPPORTED;
+	/* The tunnel follows. */
+	if (extended || req->method == HTTP_CONNECT)
+		end = 0;
 	r = h2_stream_put_head(h, h->next_id, req,
 		(extended ? H2_HEAD_EXTENDED : 0u) | (h->is_tls ? H2_HEAD_TLS : 0u), end);
 	if (r < 0)

@@ -110,7 +110,7 @@ xprt_recv(struct conn *c, void *buf, size_t len, size_t *got)
 		c->err = x->link.err;
 		return IO_ERR;
 	}
-	*got = give_message(x, buf, len);
+	*got = x->is_begun ? give_message(x, buf, len) : 0;
 	if (*got)
 		return IO_OK;
 	conn_stream_block(&x->link, EV_R);
@@ -130,7 +130,7 @@ fail_stream(struct conn *c, enum h2_code code, int err)
 	if (x->is_begun)
 		h2_stream_reset(&x->st, code);
 	x->end_sent = 1;
-	c->err = err;
+	c->err = x->link.err = err;
 	return IO_ERR;
 }
 
@@ -147,17 +147,42 @@ is_to_server(const struct h2_xprt *x)
 	return x->carrier->h2.is_client;
 }
 
+/* Keeps the answer to the key of a websocket, which the server does not see. */
+static void
+keep_accept(struct h2_xprt *x, const struct http_head *h)
+{
+	int at = websocket_is_named(h) ? http_find(h, WEBSOCKET_KEY, 0) : -1;
+
+	if (at < 0 || h->field[at].value.len != WEBSOCKET_KEY_LEN)
+		return;
+	websocket_accept(h->field[at].value.p, x->accept);
+	x->has_accept = 1;
+}
+
+/* Begins a stream to a server. As put_head(); before the server's SETTINGS it is not known whether
+ * it takes a websocket. */
+static int
+begin_stream(struct h2_xprt *x, const struct http_head *h, int end)
+{
+	struct h2_conn *h2 = &x->carrier->h2;
+	int r = h2_conn_open(h2, &x->st, h, end);
+
+	if (r == -ERR_UNSUPPORTED && !h2->has_settings)
+		r = -ERR_FULL;
+	if (r == -ERR_FULL)
+		h2_carrier_await_room(x->carrier, x);
+	if (r == -ERR_CLOSED)
+		x->link.is_unprocessed = 1;
+	x->is_begun = r == 0;
+	keep_accept(x, h);
+	return r;
+}
+
 /* Sends a head; the stream to a server begins with it. 0, -ERR_FULL: later, or another reason. */
 static int
 put_head(struct h2_xprt *x, const struct http_head *h, int end)
 {
-	int r;
-
-	if (x->is_begun)
-		return h2_stream_send_head(&x->st, h, end);
-	r = h2_conn_open(&x->carrier->h2, &x->st, h, end);
-	x->is_begun = r == 0;
-	return r;
+	return x->is_begun ? h2_stream_send_head(&x->st, h, end) : begin_stream(x, h, end);
 }
 
 /* Sends the head at p: *used is its length. */
@@ -185,6 +210,10 @@ send_head(struct conn *c, const char *p, size_t n, size_t *used)
 	if (r < 0)
 		return fail_stream(c, H2_INTERNAL_ERROR, r == -ERR_NOMEM ? ENOMEM : EPROTO);
 	x->head_sent = is_to_server(x) || h.status >= 200 || h.status == 101;
+	if (is_to_server(x) && (x->st.is_extended || h.method == HTTP_CONNECT)) {
+		h.framing = HTTP_BODY_TUNNEL;
+		end = 0;
+	}
 	x->end_sent = (uint8_t)end;
 	x->method = h.method;
 	h1_body_begin(&x->out, &h);
@@ -311,6 +340,8 @@ xprt_send(struct conn *c, const void *buf, size_t len, int more, size_t *put)
 		c->err = x->link.err;
 		return IO_ERR;
 	}
+	if (unlikely(x->drops_output))
+		at = len;
 	while (at < len) {
 		enum io_result r = IO_OK;
 		long n = 0;
@@ -371,7 +402,9 @@ xprt_close(struct conn *c)
 	sbuf_fini(&x->trailers);
 	list_remove(&x->chain);
 	k->n_streams--;
+	k->n_waiting -= x->awaits_room;
 	pool_put(&k->worker->streams, x);
+	h2_carrier_wake(k);
 	k->user->on_close(k);
 }
 
@@ -437,8 +470,11 @@ add_response(struct h2_xprt *x, struct http_head *h)
 	char *room;
 	size_t n;
 
-	if (h->status >= 200)
+	if (h->status >= 200 || h->status == 101)
 		x->framing = h->framing;
+	if (h->status == 101 && x->has_accept &&
+		http_add(h, WEBSOCKET_ACCEPT, (struct str){ x->accept, sizeof(x->accept) }) < 0)
+		return -ERR_RANGE;
 	if (h1_framing_to_fields(h, HTTP_1_1) < 0)
 		return -ERR_RANGE;
 	h->version = HTTP_1_1;
@@ -466,15 +502,44 @@ h2_xprt_on_head(struct h2_xprt *x, struct http_head *h)
 }
 
 void
+h2_carrier_await_room(struct h2_carrier *k, struct h2_xprt *x)
+{
+	k->n_waiting += !x->awaits_room;
+	x->awaits_room = 1;
+}
+
+void
+h2_carrier_wake(struct h2_carrier *k)
+{
+	if (likely(!k->n_waiting))
+		return;
+	k->n_waiting = 0;
+	list_each(it, &k->streams) {
+		struct h2_xprt *x = list_entry(it, struct h2_xprt, chain);
+
+		if (x->awaits_room)
+			conn_stream_report(&x->link, EV_W);
+		x->awaits_room = 0;
+	}
+}
+
+void
 h2_xprt_on_room(struct h2_xprt *x)
 {
 	conn_stream_report(&x->link, EV_W);
 }
 
+/* A response that is complete stays so when its connection is lost; the rest of the request
+ * is dropped. */
 void
 h2_xprt_on_reset(struct h2_xprt *x, int unprocessed)
 {
 	x->end_sent = 1;
+	if (is_to_server(x) && x->is_begun && h2_stream_has_ended(&x->st)) {
+		x->drops_output = 1;
+		conn_stream_report(&x->link, EV_RW | EV_RDHUP);
+		return;
+	}
 	x->link.err = ECONNRESET;
 	x->link.is_unprocessed = (uint8_t)unprocessed;
 	conn_stream_report(&x->link, EV_ERR);

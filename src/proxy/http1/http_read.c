@@ -6,9 +6,11 @@
 
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/random.h"
 #include "h2/h2_frame.h"
 #include "http/h1_message.h"
 #include "http/h1_write.h"
+#include "http/websocket.h"
 #include "proxy/model/count.h"
 #include "proxy/model/dns_ask.h"
 #include "proxy/http1/exchange.h"
@@ -274,7 +276,25 @@ make_room(struct stream *s)
 	return 0;
 }
 
-/* Keeps a copy of the head in the buffer, as if it had been read there. 0 or -ERR_RANGE. */
+/* Adds the key that a websocket has in HTTP/1 only (RFC 8441, 5); key: its place. 0 or negative. */
+static int
+add_websocket_key(struct stream *s, struct http_head *req, char *key)
+{
+	uint8_t nonce[WEBSOCKET_NONCE_LEN];
+	int r;
+
+	if (!websocket_is_named(req))
+		return 0;
+	r = random_bytes(&s->engine->eval.random, nonce, sizeof(nonce));
+	if (r < 0)
+		return r;
+	websocket_key(nonce, key);
+	http_drop_all(req, WEBSOCKET_KEY);
+	return http_add(req, WEBSOCKET_KEY, (struct str){ key, WEBSOCKET_KEY_LEN });
+}
+
+/* Keeps a copy of the head in the buffer, as if it had been read there. 0 or -ERR_RANGE. Bytes of a
+ * tunnel are no body of the request: they wait for the response. */
 static int
 copy_head(struct stream *s, const struct http_head *req)
 {
@@ -282,15 +302,20 @@ copy_head(struct stream *s, const struct http_head *req)
 	struct http_txn *t = s->txn;
 	struct http_field *field = t->req.field;
 	unsigned int max = t->req.max;
-	size_t n = h1_size(req);
-	char *to = d->buf + d->tail;
+	char *to = d->buf + d->tail, key[WEBSOCKET_KEY_LEN];
+	size_t n;
 
-	if (n > s->engine->bufsize - d->tail || req->n > max)
+	if (req->n > max)
 		return -ERR_RANGE;
 	memcpy(field, req->field, req->n * sizeof(*field));
 	t->req = *req;
 	t->req.field = field;
 	t->req.max = max;
+	if (add_websocket_key(s, &t->req, key) < 0 ||
+		h1_size(&t->req) > s->engine->bufsize - d->tail)
+		return -ERR_RANGE;
+	if (t->req.framing == HTTP_BODY_TUNNEL)
+		t->req.framing = HTTP_BODY_NONE;
 	n = http_pack(&t->req, to, to);
 	d->lookahead = (uint32_t)n;
 	t->h1[CLIENT]->parser.at = (uint32_t)n;
