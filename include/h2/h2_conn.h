@@ -11,7 +11,8 @@
  *
  * On the worker that owns the connection. A callback may make any call but h2_conn_fini(),
  * h2_conn_input() and h2_conn_continue(), and may release any stream; that of on_request begins
- * when the callback returns.
+ * when the callback returns. The head in a callback is in memory of the worker: no connection of
+ * this worker may be given input there.
  */
 #ifndef TACIT_H2_H2_CONN_H
 #define TACIT_H2_H2_CONN_H
