@@ -14,7 +14,7 @@ SUBJECT = re.compile(r'([\w.-][\w./+-]*): (\S+) (\S.*)$')
 # In base form. A verb that is missing is added here, if it says what the commit does.
 VERBS = frozenset('''
     accept add adjust allocate allow answer apply assert avoid begin bound build cache carry change check clear close collect compare compute connect copy
-    correct count cover cut declare decode default define delete derive detect disable document drop embed enable encode end enforce exclude expect
+    correct count cover cut declare decode default define delete derive describe detect disable document drop embed enable encode end enforce exclude expect
     explain export extend extract fail fill find fix free generate give group handle hide hold ignore implement import include
     initialize inline inspect install join keep leave let limit list load lock log lower make map mark match measure mend merge
     move name notify open order parse pass pause permit play prefer prepare prevent print quote raise read rebuild receive record
