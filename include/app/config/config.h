@@ -44,8 +44,6 @@ void config_fini(struct config *c);
  */
 int config_load(struct config *c, struct sys *sys, const struct options *o) must_check;
 
-/* True if a listener or a server uses TLS. */
-int config_uses_tls(const struct config *c);
 /* True if it has any listener. */
 int config_has_listener(const struct config *c);
 /* True if any proxy asks for pipes, or would use them. */

@@ -7,6 +7,8 @@
 struct config;
 struct sys;
 
+/* True if a listener or a server uses TLS. */
+int config_uses_tls(const struct config *c);
 /* Reads the certificates of all bind lines. 0, or -1 after the errors were reported. */
 int tls_finish(struct config *c, struct sys *sys) must_check;
 

@@ -37,13 +37,8 @@ struct start {
 	const char *const *environment;
 };
 
-/* The process that was started becomes a master, and is not one's worker process. */
-int start_has_master(const struct start *st);
-/* Runs the configuration; returns the exit code. */
-int start_run(struct start *st);
 /* The process that serves, and the master; they return the exit code. */
 int start_process(struct start *st);
-int start_master(struct start *st);
 /* Goes to the background if it is asked for. 1 in the process that continues; 0 and the exit code
  * in the one that ends. */
 int start_background(struct start *st, int *code) must_check;

@@ -366,39 +366,6 @@ config_has_listener(const struct config *c)
 	return 0;
 }
 
-static int
-binds_use_tls(const struct proxy *p)
-{
-	list_each(it, &p->binds) {
-		const struct bind_conf *b = list_entry(it, const struct bind_conf, link);
-
-		if (b->tls && b->tls->is_on)
-			return 1;
-	}
-	return 0;
-}
-
-static int
-servers_use_tls(const struct proxy *p)
-{
-	list_each(it, &p->servers)
-		if (server_uses_tls(list_entry(it, const struct server, link)))
-			return 1;
-	return 0;
-}
-
-int
-config_uses_tls(const struct config *c)
-{
-	list_each(it, &c->proxies.all) {
-		const struct proxy *p = list_entry(it, const struct proxy, link);
-
-		if (!p->disabled && (binds_use_tls(p) || servers_use_tls(p)))
-			return 1;
-	}
-	return ring_confs_use_tls(&c->proxies.log.rings);
-}
-
 int
 config_splices(const struct config *c)
 {

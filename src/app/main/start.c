@@ -135,7 +135,7 @@ run_first_worker(struct start *st)
 	return start_process(st);
 }
 
-int
+static int
 start_master(struct start *st)
 {
 	const char *notify_path = cfg_env_get(&st->cfg.env, "NOTIFY_SOCKET");
@@ -256,11 +256,30 @@ do_without_files(struct start *st, int *code)
 	return 1;
 }
 
-int
+/* The process that was started becomes a master, and is not one's worker process. */
+static int
 start_has_master(const struct start *st)
 {
 	return st->opts.action == OPTIONS_RUN && st->link.fd < 0 &&
 		((st->opts.flags & OPTIONS_MASTER) || st->cfg.global.master);
+}
+
+/* Runs the configuration; returns the exit code. */
+static int
+run_configuration(struct start *st)
+{
+	if (!config_has_listener(&st->cfg)) {
+		report_msg(&st->report, REPORT_ALERT,
+			   "No enabled listener found (check for 'bind' directives) ! Exiting.");
+		return 1;
+	}
+	if (start_has_master(st))
+		return start_master(st);
+	if (st->opts.master_socket && st->link.fd < 0) {
+		report_msg(&st->report, REPORT_ALERT, "option '-S' needs a master (-W)");
+		return 1;
+	}
+	return start_process(st);
 }
 
 /* Reads the sockets that other processes have opened. */
@@ -360,7 +379,7 @@ load_and_run(struct start *st)
 		return 1;
 	}
 	code = load_config(st);
-	return !code && st->opts.action == OPTIONS_RUN ? start_run(st) : code;
+	return !code && st->opts.action == OPTIONS_RUN ? run_configuration(st) : code;
 }
 
 static void

@@ -419,20 +419,3 @@ start_process(struct start *st)
 		pidfile_remove(&st->sys, start_pidfile(st), (pid_t)sys_getpid(&st->sys));
 	return r ? 1 : exit_code(st);
 }
-
-int
-start_run(struct start *st)
-{
-	if (!config_has_listener(&st->cfg)) {
-		report_msg(&st->report, REPORT_ALERT,
-			   "No enabled listener found (check for 'bind' directives) ! Exiting.");
-		return 1;
-	}
-	if (start_has_master(st))
-		return start_master(st);
-	if (st->opts.master_socket && st->link.fd < 0) {
-		report_msg(&st->report, REPORT_ALERT, "option '-S' needs a master (-W)");
-		return 1;
-	}
-	return start_process(st);
-}
