@@ -145,6 +145,7 @@ struct h2_conn {
 	int64_t send_window, recv_window;
 	uint32_t recv_due;         /* taken, and the peer does not know it yet */
 	uint32_t peer_window, peer_max_streams;
+	int64_t window_by;         /* the change of peer_window in the SETTINGS that arrive */
 	uint32_t local_window;     /* of our streams, as the peer knows it */
 
 	struct h2_hpack hpack;

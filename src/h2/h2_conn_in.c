@@ -321,16 +321,6 @@ end_data(struct h2_conn *h)
 /* --- SETTINGS --- */
 
 static void
-on_window_setting(struct h2_conn *h, uint32_t value)
-{
-	int64_t by = (int64_t)value - h->peer_window;
-
-	h->peer_window = value;
-	if (h2_stream_open_all(h, by, 0) < 0)
-		h2_conn_fail(h, H2_FLOW_CONTROL_ERROR);
-}
-
-static void
 on_setting(struct h2_conn *h, uint32_t id, uint32_t value)
 {
 	struct h2_known w = { .is_client = h->is_client };
@@ -346,7 +336,8 @@ on_setting(struct h2_conn *h, uint32_t id, uint32_t value)
 			h2_conn_fail(h, H2_INTERNAL_ERROR);
 		break;
 	case H2_S_INITIAL_WINDOW_SIZE:
-		on_window_setting(h, value);
+		h->window_by += (int64_t)value - h->peer_window;
+		h->peer_window = value;
 		break;
 	case H2_S_MAX_CONCURRENT_STREAMS:
 		h->peer_max_streams = value;
@@ -405,6 +396,12 @@ end_settings(struct h2_conn *h)
 	if (h->has_settings)
 		h2_conn_glitch(h);
 	h->has_settings = 1;
+	/* Once for all settings of the frame: each takes a walk over all streams. */
+	if (h->window_by && h2_stream_open_all(h, h->window_by, 0) < 0)
+		h2_conn_fail(h, H2_FLOW_CONTROL_ERROR);
+	h->window_by = 0;
+	if (h->has_failed)
+		return;
 	(void)h2_put_settings_ack(ack);
 	h2_conn_put(h, ack, sizeof(ack));
 	if (!h->has_failed)

@@ -209,6 +209,8 @@ static const struct script of_clients[] = {
 		"POST http://a/\n1 reset PROTOCOL_ERROR\n" },
 	{ "H 1 h POST, W 1 2147418112, S 4=65536", "A, G 1 FLOW_CONTROL_ERROR",
 		"POST http://a/\n1 reset FLOW_CONTROL_ERROR\ngoaway\n" },
+	/* The last of a frame counts (6.5.3) */
+	{ "H 1 h POST, W 1 2147418112, S 4=65536 4=65535", "A, A", "POST http://a/\n" },
 	/* 6.8, and bytes behind a connection error */
 	{ "G 0 0, H 1 eh GET", "A", "goaway\nGET http://a/ end\n" },
 	{ "D 0 - x, H 1 eh GET", GOAWAY(0, PROTOCOL_ERROR) },
