@@ -44,6 +44,7 @@ struct h2_carrier {
 	struct task flush, more;   /* output, and input that has waited */
 	uint8_t is_lost;           /* the connection has failed, or the peer has closed it */
 	uint8_t is_over;           /* GOAWAY: no stream begins any more */
+	uint8_t is_mute;           /* output is dropped: the server reads no more */
 };
 
 /* 0 or -ERR_NOMEM. A head is no longer than head_size and has at most max_fields. */

@@ -166,6 +166,25 @@ h2_carrier_read(struct h2_carrier *k, char *scratch, size_t size)
 	return all;
 }
 
+/* The peer reads no more. A server may have responded before: the end of what it has sent is found
+ * by reading. */
+static void
+stop_sending(struct h2_carrier *k)
+{
+	if (!k->h2.is_client || !k->n_streams) {
+		h2_carrier_lose(k);
+		return;
+	}
+	k->is_over = k->is_mute = 1;
+}
+
+static enum io_result
+drop_output(size_t n, size_t *put)
+{
+	*put = n;
+	return IO_OK;
+}
+
 size_t
 h2_carrier_flush(struct h2_carrier *k)
 {
@@ -173,8 +192,9 @@ h2_carrier_flush(struct h2_carrier *k)
 	struct str out;
 
 	while (!k->is_lost && (out = h2_conn_output(&k->h2)).len &&
-		conn_is_ready(k->conn, DIR_W)) {
-		switch (conn_send(k->conn, out.p, out.len, 0, &put)) {
+		(k->is_mute || conn_is_ready(k->conn, DIR_W))) {
+		switch (k->is_mute ? drop_output(out.len, &put)
+				   : conn_send(k->conn, out.p, out.len, 0, &put)) {
 		case IO_OK:
 			all += put;
 			h2_conn_sent(&k->h2, put);
@@ -183,7 +203,7 @@ h2_carrier_flush(struct h2_carrier *k)
 			return all;
 		case IO_EOF:
 		case IO_ERR:
-			h2_carrier_lose(k);
+			stop_sending(k);
 			break;
 		}
 	}

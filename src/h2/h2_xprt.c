@@ -535,6 +535,9 @@ void
 h2_xprt_on_reset(struct h2_xprt *x, int unprocessed)
 {
 	x->end_sent = 1;
+	/* The first reason counts, above all that of a GOAWAY before the end. */
+	if (x->link.err)
+		return;
 	if (is_to_server(x) && x->is_begun && h2_stream_has_ended(&x->st)) {
 		x->drops_output = 1;
 		conn_stream_report(&x->link, EV_RW | EV_RDHUP);

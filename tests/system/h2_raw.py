@@ -200,6 +200,14 @@ class Server(End):
             if f[0] == HEADERS:
                 return f[2], self.fields(f[3])
 
+    def __exit__(self, *a):
+        # Bytes that were not read would make it a reset, which takes away what was sent last.
+        with contextlib.suppress(OSError):
+            self.sock.shutdown(socket.SHUT_WR)
+            while self.sock.recv(65536):
+                pass
+        self.sock.close()
+
     def respond(self, stream, *fields, status="200", body=b"", end=True):
         head = frame(HEADERS, END_HEADERS | (END_STREAM if end and not body else 0), stream,
                      block((":status", status), *fields))

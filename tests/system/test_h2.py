@@ -277,7 +277,7 @@ def test_server(daemon, origins, client):
 
     server = origins(serve(answers))
     port, inner = free_ports(2)
-    p = daemon(f"{HTTP}frontend f\n bind 127.0.0.1:{port}\n default_backend b\nbackend b\n server s 127.0.0.1:{inner} proto h2\n"
+    p = daemon(f"{HTTP}frontend f\n bind 127.0.0.1:{port}\n default_backend b\nbackend b\n server s 127.0.0.1:{inner} proto h2 pool-purge-delay 100ms\n"
                f"frontend g\n bind 127.0.0.1:{inner}\n default_backend c\nbackend c\n server s 127.0.0.1:{server.port}\n")
     if client == "h2":
         with Client(port) as c:

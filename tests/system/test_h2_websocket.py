@@ -69,7 +69,7 @@ def tunnel(daemon, origins):
         server = origins(handle)
         port = free_port()
         p = daemon(f"{HTTP}frontend f\n bind 127.0.0.1:{port}\n{rules} default_backend b\n"
-                   f"backend b\n server s 127.0.0.1:{server.port} {proto}\n", extra=extra)
+                   f"backend b\n server s 127.0.0.1:{server.port} {proto} pool-purge-delay 100ms\n", extra=extra)
         p.port, p.origin = port, server
         return p
 

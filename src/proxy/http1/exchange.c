@@ -71,7 +71,7 @@ int
 l7_retry_can_replay(const struct stream *s)
 {
 	return s->be->retries && exchange_has_request(s->txn) &&
-		(s->txn->reused ||
+		(s->txn->reused || s->srv->may_speak_h2 ||
 			(!s->txn->no_l7_retry &&
 				(s->be->http.retry_on & ~(1u << HTTP_RETRY_CONN_FAILURE))));
 }
