@@ -15,7 +15,7 @@ SUBJECT = re.compile(r'([\w.-][\w./+-]*): (\S+) (\S.*)$')
 VERBS = frozenset('''
     accept add adjust allocate allow answer apply assert avoid begin bound build cache carry change check clear close collect compare compute connect copy
     correct count cover cut declare decode default define delete derive describe detect disable document drop embed enable encode end enforce exclude expect
-    explain export extend extract fail fill find fix free generate give group handle hide hold ignore implement import include
+    explain export extend extract fail fill find fix follow free generate give group handle hide hold ignore implement import include
     initialize inline inspect install join keep leave let limit list load lock log lower make map mark match measure mend merge
     move name notify open order parse pass pause permit play prefer prepare prevent print quote raise read rebuild receive record
     reduce refuse reject release remove rename renew reorder replace report require reset resolve restart restore restrict resume
