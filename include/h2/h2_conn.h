@@ -178,6 +178,8 @@ void h2_conn_sent(struct h2_conn *h, size_t n);
 void h2_conn_goaway(struct h2_conn *h, uint32_t code, int at_once);
 /* The number of streams that may be open at once. */
 unsigned int h2_conn_max_streams(const struct h2_conn *h);
+/* Frees memory that the next head needs again, of a connection that has been idle for a while. */
+void h2_conn_trim(struct h2_conn *h);
 /* The memory that it has beside its own object and its streams. */
 size_t h2_conn_memory(const struct h2_conn *h);
 

@@ -25,6 +25,7 @@ struct h2_hpack {
 	struct nghttp2_hd_deflater *out;
 	uint32_t in_size;  /* of the table: our SETTINGS_HEADER_TABLE_SIZE, acknowledged */
 	uint32_t out_size; /* the peer's, at most H2_TABLE_OUT_MAX */
+	uint8_t must_empty; /* an encoder begins with an update to 0 (RFC 7541, 4.2) */
 };
 
 /* The encoder's table has at most the default size, whatever the peer allows. */
@@ -39,6 +40,10 @@ size_t h2_hpack_memory(const struct h2_hpack *hp);
 int h2_hpack_set_in(struct h2_hpack *hp, uint32_t size) must_check;
 /* The same for the encoder's: the next block begins with the new size. */
 int h2_hpack_set_out(struct h2_hpack *hp, uint32_t size) must_check;
+
+/* Frees the encoder's table, half of the memory of an idle connection: the next block begins with
+ * updates that empty the peer's, too (RFC 7541, 4.2). */
+void h2_hpack_drop_out(struct h2_hpack *hp);
 
 typedef void h2_field_fn(void *ctx, const struct h2_field *f);
 /*

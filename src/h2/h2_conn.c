@@ -286,6 +286,12 @@ h2_conn_max_streams(const struct h2_conn *h)
 	return h->is_client ? MIN(h->cfg->max_streams, h->peer_max_streams) : h->cfg->max_streams;
 }
 
+void
+h2_conn_trim(struct h2_conn *h)
+{
+	h2_hpack_drop_out(&h->hpack);
+}
+
 static size_t
 memory_of(const struct h2_bytes *q, const struct pool *pool)
 {

@@ -131,15 +131,30 @@ make_encoder(struct h2_hpack *hp)
 		return 0;
 	if (nghttp2_hd_deflate_new2(&hp->out, H2_TABLE_OUT_MAX, (nghttp2_mem *)&memory) != 0)
 		return -ERR_NOMEM;
-	if (hp->out_size == H2_TABLE_DEFAULT)
+	if (hp->must_empty && nghttp2_hd_deflate_change_table_size(hp->out, 0) != 0)
+		return -ERR_NOMEM;
+	if (hp->out_size == H2_TABLE_DEFAULT && !hp->must_empty)
 		return 0;
+	hp->must_empty = 0;
 	return nghttp2_hd_deflate_change_table_size(hp->out, hp->out_size) ? -ERR_NOMEM : 0;
+}
+
+void
+h2_hpack_drop_out(struct h2_hpack *hp)
+{
+	if (!hp->out)
+		return;
+	nghttp2_hd_deflate_del(hp->out);
+	hp->out = NULL;
+	hp->must_empty = 1;
 }
 
 int
 h2_hpack_set_out(struct h2_hpack *hp, uint32_t size)
 {
 	hp->out_size = MIN(size, H2_TABLE_OUT_MAX);
+	/* The smallest size of all is confirmed, also if it has grown again. */
+	hp->must_empty |= !hp->out && size < H2_TABLE_DEFAULT;
 	if (!hp->out)
 		return 0;
 	return nghttp2_hd_deflate_change_table_size(hp->out, hp->out_size) ? -ERR_NOMEM : 0;

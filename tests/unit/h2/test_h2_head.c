@@ -631,12 +631,55 @@ table_sizes_are_obeyed(void **st)
 	add("x", "y");
 	assert_int_equal(h2_hpack_set_out(&hp, 100), 0);
 	assert_true(h2_head_encode(&hp, &head, 0, block, sizeof(block)) > 2);
-	assert_memory_equal(block, "\x3f\x45", 2);
+	assert_memory_equal(block, "\x20\x3f\x45", 3);
 	assert_int_equal(h2_hpack_set_out(&hp, 1 << 20), 0);
 	assert_int_equal(hp.out_size, H2_TABLE_OUT_MAX);
 	assert_true(h2_head_encode(&hp, &head, 0, block, sizeof(block)) > 2);
 	assert_memory_equal(block, "\x3f\xe1\x1f", 3);
 	assert_true(h2_hpack_memory(&hp) > 1000);
+	/* Before the first block, and larger again: a peer waits for the smallest size. */
+	h2_hpack_fini(&hp);
+	h2_hpack_init(&hp);
+	assert_int_equal(h2_hpack_set_out(&hp, 0), 0);
+	assert_int_equal(h2_hpack_set_out(&hp, 4096), 0);
+	assert_true(h2_head_encode(&hp, &head, 0, block, sizeof(block)) > 2);
+	assert_memory_equal(block, "\x20\x3f\xe1\x1f", 4);
+	assert_true(h2_head_encode(&hp, &head, 0, block, sizeof(block)) > 0);
+	assert_memory_not_equal(block, "\x20", 1);
+}
+
+/* The peer's table is emptied with the encoder's: indexes that it still has would be others. */
+static void
+dropped_encoders_empty_tables(void **st)
+{
+	struct h2_hpack peer;
+	long n;
+
+	(void)st;
+	h2_hpack_init(&peer);
+	http_head_init(&head, HTTP_TRAILERS, field, FIELDS);
+	add("x-a", "1");
+	for (int times = 0; times < 3; times++) {
+		n = h2_head_encode(&hp, &head, 0, block, sizeof(block));
+		decoded[0] = '\0';
+		assert_int_equal(h2_hpack_decode(&peer, block, (size_t)n, note_field, NULL), 0);
+		assert_string_equal(decoded, times ? "x-b|2\nx-a|1\n" : "x-a|1\n");
+		h2_hpack_drop_out(&hp);
+		assert_null(hp.out);
+		http_head_init(&head, HTTP_TRAILERS, field, FIELDS);
+		add("x-b", "2");
+		add("x-a", "1");
+	}
+	assert_memory_equal(block, "\x20\x3f\xe1\x1f", 4);
+	n = h2_head_encode(&hp, &head, 0, block, sizeof(block));
+	assert_int_equal(h2_hpack_decode(&peer, block, (size_t)n, note_field, NULL), 0);
+	/* A smaller table of the peer's is confirmed, too. */
+	h2_hpack_drop_out(&hp);
+	assert_int_equal(h2_hpack_set_out(&hp, 64), 0);
+	assert_int_equal(h2_hpack_set_in(&peer, 64), 0);
+	n = h2_head_encode(&hp, &head, 0, block, sizeof(block));
+	assert_int_equal(h2_hpack_decode(&peer, block, (size_t)n, note_field, NULL), 0);
+	h2_hpack_fini(&peer);
 }
 
 int
@@ -658,6 +701,7 @@ main(void)
 		CASE(unsendable_heads_are_refused),
 		CASE(secrets_are_never_indexed),
 		CASE(table_sizes_are_obeyed),
+		CASE(dropped_encoders_empty_tables),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -398,6 +398,8 @@ play(void)
 		step_exchange(&server.x[below(STREAMS)], may_reset);
 		carry(&client);
 		carry(&server);
+		if (!below(500))
+			h2_conn_trim(below(2) ? &client.h : &server.h);
 	}
 	hold(all_done(begun));
 	for (uint32_t i = 0; i < begun; i++) {
