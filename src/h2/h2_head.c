@@ -525,7 +525,7 @@ decide_framing(struct reading *r)
 		h->framing = HTTP_BODY_LENGTH;
 	if (tunnel && !ended)
 		h->framing = HTTP_BODY_TUNNEL;
-	if (response_has_no_body(h))
+	else if (response_has_no_body(h))
 		h->framing = HTTP_BODY_NONE;
 	if (tunnel && !ended && h->kind == HTTP_RESPONSE && (r->flags & H2_HEAD_EXTENDED)) {
 		h->status = 101;

@@ -205,6 +205,7 @@ responses_are_accepted(void **st)
 		{ ":status|200", "200\n", HTTP_CONNECT, 0, HTTP_BODY_TUNNEL },
 		{ ":status|200\ncontent-length|7", "200\n", HTTP_CONNECT, 0, HTTP_BODY_TUNNEL },
 		{ ":status|404", "404\n", HTTP_CONNECT, 0, HTTP_BODY_CHUNKED },
+		{ ":status|204", "204\n", HTTP_CONNECT, 0, HTTP_BODY_TUNNEL },
 		{ ":status|200", "101\nupgrade|websocket\nconnection|upgrade\n", HTTP_GET,
 			H2_HEAD_EXTENDED, HTTP_BODY_TUNNEL },
 		{ ":status|999", "999\n", HTTP_GET, H2_HEAD_ENDED, HTTP_BODY_NONE },
