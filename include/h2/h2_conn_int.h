@@ -41,7 +41,5 @@ void h2_conn_consumed(struct h2_conn *h, size_t n);
 void h2_conn_resume(struct h2_conn *h, enum h2_wait why);
 /* Sends the second GOAWAY if this answers the PING behind the first. */
 void h2_conn_on_pong(struct h2_conn *h, const uint8_t *payload);
-/* True if streams that the peer opens now are ignored. */
-int h2_conn_is_closing(const struct h2_conn *h);
 
 #endif

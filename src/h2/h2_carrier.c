@@ -137,8 +137,8 @@ h2_carrier_lose(struct h2_carrier *k)
 void
 h2_carrier_input(struct h2_carrier *k, const char *p, size_t n)
 {
-	/* A connection error: its GOAWAY is waiting. */
-	if (h2_conn_input(&k->h2, (const uint8_t *)p, n) < 0)
+	/* A connection error, or the answer to our first GOAWAY: the last one is waiting. */
+	if (h2_conn_input(&k->h2, (const uint8_t *)p, n) < 0 || h2_conn_is_closing(&k->h2))
 		k->is_over = 1;
 	h2_carrier_wake(k);
 }
@@ -216,7 +216,7 @@ carrier_on_more(struct task *t)
 {
 	struct h2_carrier *k = container_of(t, struct h2_carrier, more);
 
-	if (h2_conn_continue(&k->h2) < 0)
+	if (h2_conn_continue(&k->h2) < 0 || h2_conn_is_closing(&k->h2))
 		k->is_over = 1;
 	h2_carrier_wake(k);
 	k->user->on_change(k);

@@ -13,6 +13,9 @@
 #include "proxy/model/memory.h"
 #include "proxy/relay/direction.h"
 
+/* A client that has not answered a PING after so long is told at once. */
+#define GOAWAY_WAIT_MS 1000u
+
 static struct h2_client *
 h2_client_of(struct h2_carrier *k)
 {
@@ -141,6 +144,16 @@ h2_client_wants(const struct session *sess)
 
 /* --- its time --- */
 
+/* The time of the next GOAWAY of a process that stops: at first one that takes no stream away, and
+ * the last one if the client has not answered the PING behind it (RFC 9113, 6.8). */
+static uint64_t
+goaway_time(const struct h2_client *cl)
+{
+	if (cl->carrier.is_over)
+		return TIMER_NEVER;
+	return cl->told_ms ? cl->told_ms + GOAWAY_WAIT_MS : http_stop_time(&cl->sess->stream);
+}
+
 /* While streams run their own timeouts apply; without one the time of an idle connection. */
 uint64_t
 h2_client_deadline(const struct session *sess)
@@ -149,6 +162,7 @@ h2_client_deadline(const struct session *sess)
 	const struct proxy_timeouts *to = &sess->fe->to;
 	const struct stream *s = &sess->stream;
 	unsigned int idle = to->http_keep_alive ? to->http_keep_alive : to->http_request;
+	uint64_t end;
 
 	if (cl->carrier.is_lost)
 		return TIMER_NEVER;
@@ -156,11 +170,22 @@ h2_client_deadline(const struct session *sess)
 		return timer_key_after(s->last_ms[CLIENT],
 			cl->carrier.is_over && to->client_fin ? to->client_fin : to->client);
 	if (cl->carrier.n_streams)
-		return TIMER_NEVER;
+		return goaway_time(cl);
 	if (!cl->had_stream)
-		return timer_key_after(
+		end = timer_key_after(
 			sess->begun_ms, to->http_request ? to->http_request : to->client);
-	return MIN(timer_key_after(cl->idle_ms, idle ? idle : to->client), http_stop_time(s));
+	else
+		end = timer_key_after(cl->idle_ms, idle ? idle : to->client);
+	return MIN(end, goaway_time(cl));
+}
+
+/* Says that the process stops. */
+static void
+say_goaway(struct h2_client *cl)
+{
+	h2_carrier_leave(&cl->carrier, cl->told_ms != 0);
+	cl->told_ms = stream_now_ms(&cl->sess->stream);
+	flush_client(cl);
 }
 
 enum session_event
@@ -168,6 +193,11 @@ h2_client_late(struct session *sess)
 {
 	struct h2_client *cl = sess->h2;
 
+	if (!h2_carrier_has_output(&cl->carrier) &&
+		goaway_time(cl) <= stream_now_ms(&sess->stream)) {
+		say_goaway(cl);
+		return end_if_over(cl);
+	}
 	if (!h2_carrier_has_output(&cl->carrier)) {
 		h2_carrier_leave(&cl->carrier, 1);
 		flush_client(cl);
