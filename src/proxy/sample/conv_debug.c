@@ -83,7 +83,8 @@ show_sample(struct sample_ctx *cx, const struct log_line *to, struct str prefix,
 
 	sbuf_init(&b, 0);
 	sbuf_adds(&b, "[debug] ");
-	sbuf_add(&b, prefix.p, prefix.len);
+	if (prefix.len)
+		sbuf_add(&b, prefix.p, prefix.len);
 	sbuf_addf(&b, ": type=%s ", type);
 	if (sample_cast(s, SAMPLE_STR, cx->arena)) {
 		sbuf_adds(&b, "(undisplayable)");
