@@ -507,12 +507,14 @@ admin_cmd_set_table(struct admin_conn *c, int argc, char **argv)
 	struct table_entry *e;
 	struct table_key k;
 
-	if (argc < 1 || (argc > 1 && strcmp(argv[1], "key") != 0)) {
+	if (argc && find_asked(c, &q, argv) < 0)
+		return;
+	if (!argc || (argc > 1 && strcmp(argv[1], "key") != 0)) {
 		admin_msg(c, ADMIN_ERR,
 			"Required arguments: <table> key <key> [data.<store_data_type> <value>]*");
 		return;
 	}
-	if (find_asked(c, &q, argv) < 0 || argc == 1 ||
+	if (argc == 1 ||
 		key_of_words(c, q.table, argc - 2, argv + 2, "Inserting", &k) < 0)
 		return;
 	e = table_get(q.table, &k, &by);
