@@ -70,9 +70,7 @@ void h2_xprt_on_room(struct h2_xprt *x);
  * (RFC 9113, 8.7). */
 void h2_xprt_on_reset(struct h2_xprt *x, int unprocessed);
 
-/* x cannot begin yet: the server allows no more streams, or has not sent its SETTINGS. It is
- * reported when that may have changed. */
-void h2_carrier_await_room(struct h2_carrier *k, struct h2_xprt *x);
+/* Reports each transport that could not begin its stream: its server may allow more now. */
 void h2_carrier_wake(struct h2_carrier *k);
 
 /* The transport that carries it. */

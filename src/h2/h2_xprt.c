@@ -13,6 +13,9 @@
 #include "http/h1_parse.h"
 #include "http/h1_write.h"
 
+/* Bytes of interim responses (1xx) that wait to be read: a server that sends more is reset. */
+#define INTERIM_MAX 65536u
+
 static struct h2_xprt *
 xprt_of(const struct conn *c)
 {
@@ -159,6 +162,15 @@ keep_accept(struct h2_xprt *x, const struct http_head *h)
 	x->has_accept = 1;
 }
 
+/* x cannot begin yet: the server allows no more streams, or has not sent its SETTINGS.
+ * h2_carrier_wake() reports it. */
+static void
+await_room(struct h2_xprt *x)
+{
+	x->carrier->n_waiting += !x->awaits_room;
+	x->awaits_room = 1;
+}
+
 /* Begins a stream to a server. As put_head(); before the server's SETTINGS it is not known whether
  * it takes a websocket. */
 static int
@@ -170,7 +182,7 @@ begin_stream(struct h2_xprt *x, const struct http_head *h, int end)
 	if (r == -ERR_UNSUPPORTED && !h2->has_settings)
 		r = -ERR_FULL;
 	if (r == -ERR_FULL)
-		h2_carrier_await_room(x->carrier, x);
+		await_room(x);
 	if (r == -ERR_CLOSED)
 		x->link.is_unprocessed = 1;
 	x->is_begun = r == 0;
@@ -470,6 +482,10 @@ add_response(struct h2_xprt *x, struct http_head *h)
 	char *room;
 	size_t n;
 
+	if (x->text_at == x->text.len)
+		x->text.len = x->text_at = 0;
+	if (x->text.len - x->text_at > INTERIM_MAX)
+		return -ERR_RANGE;
 	if (h->status >= 200 || h->status == 101)
 		x->framing = h->framing;
 	if (h->status == 101 && x->has_accept &&
@@ -499,13 +515,6 @@ h2_xprt_on_head(struct h2_xprt *x, struct http_head *h)
 		r = add_response(x, h);
 	conn_stream_report(&x->link, EV_R);
 	return x->text.failed ? -ERR_NOMEM : r;
-}
-
-void
-h2_carrier_await_room(struct h2_carrier *k, struct h2_xprt *x)
-{
-	k->n_waiting += !x->awaits_room;
-	x->awaits_room = 1;
 }
 
 void
