@@ -123,7 +123,7 @@ static const struct cfg_opt opts[] = {
 		"Protocols offered by ALPN, the preferred one first. In mode http a client that "
 		"takes h2 speaks HTTP/2.",
 		.dflt = "none",
-		.example = "bind :443 ssl crt site.pem alpn h2,http/1.1"),
+		.example = "bind :443 ssl crt /etc/tacit/site.pem alpn h2,http/1.1"),
 	SETTING("no-alpn", 0, NULL, "Offers no protocol by ALPN."),
 	SETTING("ca-file", 1, "<file|directory>",
 		"Certificates that clients' certificates are verified with; '@system-ca': those "
