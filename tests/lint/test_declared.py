@@ -10,7 +10,7 @@ import pytest
 from test_gates import TOP, run, script
 
 # The modules of others, and their packages.
-MODULES = {'cryptography': 'python3-cryptography', 'pytest': 'python3-pytest'}
+MODULES = {'cryptography': 'python3-cryptography', 'h2': 'python3-h2', 'hpack': 'python3-hpack', 'pytest': 'python3-pytest'}
 
 DPKG = """case $* in
 *-L*) shift; for p; do case $p in
