@@ -182,7 +182,5 @@ int h2_conn_is_closing(const struct h2_conn *h);
 unsigned int h2_conn_max_streams(const struct h2_conn *h);
 /* Frees memory that the next head needs again, of a connection that has been idle for a while. */
 void h2_conn_trim(struct h2_conn *h);
-/* The memory that it has beside its own object and its streams. */
-size_t h2_conn_memory(const struct h2_conn *h);
 
 #endif

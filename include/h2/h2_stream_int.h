@@ -20,9 +20,7 @@ enum h2_state h2_stream_state(const struct h2_conn *h, uint32_t id);
 void h2_stream_fail(struct h2_stream *st, enum h2_code code);
 /* The same for one that may have no object. */
 void h2_stream_refuse(struct h2_conn *h, uint32_t id, enum h2_code code);
-/* Reports the reset of a stream, once. */
-void h2_stream_report_reset(struct h2_stream *st, uint32_t code, int unprocessed);
-/* The same for all with a higher id. */
+/* Reports the reset, once, of each stream with a higher id. */
 void h2_stream_report_resets(
 	struct h2_conn *h, uint32_t above, uint32_t code, int unprocessed);
 /* Sets the length that its body must have, by the head of its message. */

@@ -140,8 +140,6 @@ struct table_entry *table_find(struct table *t, const struct table_key *k,
  * memory is out. */
 struct table_entry *table_get(struct table *t, const struct table_key *k,
 	const struct table_caller *by) must_check;
-/* Another reference, for a holder of one. */
-void table_ref(struct table_entry *e);
 /* Gives a reference back; the entry is not touched. */
 void table_unref(struct table_entry *e);
 /* Postpones its expiry: `expire` from now. */

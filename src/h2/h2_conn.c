@@ -291,20 +291,3 @@ h2_conn_trim(struct h2_conn *h)
 {
 	h2_hpack_drop_out(&h->hpack);
 }
-
-static size_t
-memory_of(const struct h2_bytes *q, const struct pool *pool)
-{
-	size_t n = 0;
-
-	for (const struct h2_piece *b = q->first; b; b = b->next)
-		n += pool->size;
-	return n;
-}
-
-size_t
-h2_conn_memory(const struct h2_conn *h)
-{
-	return memory_of(&h->out, &h->shared->out) + memory_of(&h->rest, &h->shared->in) +
-		(h->block ? h->shared->in.size : 0) + h2_hpack_memory(&h->hpack);
-}

@@ -141,8 +141,9 @@ h2_stream_report_head(struct h2_stream *st, struct http_head *head, int end)
 	return st && r == 0 ? 0 : -1;
 }
 
-void
-h2_stream_report_reset(struct h2_stream *st, uint32_t code, int unprocessed)
+/* Reports the reset of a stream, once. */
+static void
+report_reset(struct h2_stream *st, uint32_t code, int unprocessed)
 {
 	struct h2_conn *h = st->conn;
 
@@ -172,7 +173,7 @@ h2_stream_report_resets(struct h2_conn *h, uint32_t above, uint32_t code, int un
 		list_remove(&st->wait);
 		st->reset_in = 1;
 		settle_stream(st);
-		h2_stream_report_reset(st, code, unprocessed);
+		report_reset(st, code, unprocessed);
 	}
 }
 
@@ -234,7 +235,7 @@ void
 h2_stream_fail(struct h2_stream *st, enum h2_code code)
 {
 	send_reset(st, code);
-	h2_stream_report_reset(st, code, 0);
+	report_reset(st, code, 0);
 }
 
 void
@@ -265,7 +266,7 @@ h2_stream_on_rst(struct h2_stream *st, uint32_t code)
 	st->reset_in = 1;
 	list_remove(&st->wait);
 	settle_stream(st);
-	h2_stream_report_reset(st, code, code == H2_REFUSED_STREAM);
+	report_reset(st, code, code == H2_REFUSED_STREAM);
 }
 
 /* --- receiving --- */

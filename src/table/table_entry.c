@@ -438,6 +438,13 @@ purge_elsewhere(struct table *t, const struct table_caller *by)
 	return found;
 }
 
+/* Another reference, for a holder of one, or under the lock of the shard. */
+static void
+add_ref(struct table_entry *e)
+{
+	(void)atomic_fetch_add_explicit(&e->refs, 1u, memory_order_relaxed);
+}
+
 /* --- find and make --- */
 
 struct table_entry *
@@ -454,7 +461,7 @@ table_find(struct table *t, const struct table_key *k, const struct table_caller
 		if (entry_has_expired(t, e, (uint32_t)by->now_ms))
 			e = NULL;
 		else
-			table_ref(e);
+			add_ref(e);
 	}
 	lock_drop(&sh->lock);
 	return e;
@@ -514,7 +521,7 @@ get_locked(struct table *t, struct table_shard *sh, const struct table_key *k, i
 			touch_entry(t, e, now);
 	}
 	if (e)
-		table_ref(e);
+		add_ref(e);
 	return e;
 }
 
@@ -539,12 +546,6 @@ table_get(struct table *t, const struct table_key *k, const struct table_caller 
 	}
 	give_places(t, has_place != 0);
 	return e;
-}
-
-void
-table_ref(struct table_entry *e)
-{
-	(void)atomic_fetch_add_explicit(&e->refs, 1u, memory_order_relaxed);
 }
 
 void
@@ -649,7 +650,7 @@ walk_locked(const struct table *t, const struct table_shard *sh, struct table_wa
 
 		if (atomic_load_explicit(&e->refs, memory_order_acquire) & ENTRY_LIVE &&
 			!entry_has_expired(t, e, now)) {
-			table_ref(e);
+			add_ref(e);
 			return e;
 		}
 	}

@@ -14,7 +14,7 @@ struct h2_client {
 	struct session *sess;
 	uint64_t idle_ms;        /* when it was last without a stream */
 	uint32_t n_requests;     /* streams so far */
-	uint64_t told_ms;        /* when GOAWAY was sent, since the process stops; 0: it was not */
+	uint64_t goaway_ms;        /* when GOAWAY was sent, as the process stops; 0: not */
 	uint8_t had_stream;
 };
 

@@ -13,7 +13,7 @@
 #include "proxy/model/memory.h"
 #include "proxy/relay/direction.h"
 
-/* A client that has not answered a PING after so long is told at once. */
+/* A client that has not answered a PING after so long gets the final GOAWAY. */
 #define GOAWAY_WAIT_MS 1000u
 
 static struct h2_client *
@@ -151,7 +151,7 @@ goaway_time(const struct h2_client *cl)
 {
 	if (cl->carrier.is_over)
 		return TIMER_NEVER;
-	return cl->told_ms ? cl->told_ms + GOAWAY_WAIT_MS : http_stop_time(&cl->sess->stream);
+	return cl->goaway_ms ? cl->goaway_ms + GOAWAY_WAIT_MS : http_stop_time(&cl->sess->stream);
 }
 
 /* While streams run their own timeouts apply; without one the time of an idle connection. */
@@ -179,12 +179,12 @@ h2_client_deadline(const struct session *sess)
 	return MIN(end, goaway_time(cl));
 }
 
-/* Says that the process stops. */
+/* Sends GOAWAY, since the process stops. */
 static void
-say_goaway(struct h2_client *cl)
+send_goaway(struct h2_client *cl)
 {
-	h2_carrier_leave(&cl->carrier, cl->told_ms != 0);
-	cl->told_ms = stream_now_ms(&cl->sess->stream);
+	h2_carrier_leave(&cl->carrier, cl->goaway_ms != 0);
+	cl->goaway_ms = stream_now_ms(&cl->sess->stream);
 	flush_client(cl);
 }
 
@@ -195,7 +195,7 @@ h2_client_late(struct session *sess)
 
 	if (!h2_carrier_has_output(&cl->carrier) &&
 		goaway_time(cl) <= stream_now_ms(&sess->stream)) {
-		say_goaway(cl);
+		send_goaway(cl);
 		return end_if_over(cl);
 	}
 	if (!h2_carrier_has_output(&cl->carrier)) {

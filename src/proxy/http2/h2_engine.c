@@ -39,7 +39,6 @@ engine_h2_fini(struct engine *e)
 {
 	if (!e->h2)
 		return;
-	h2_server_close_all(e);
 	pool_fini(&e->h2->clients);
 	pool_fini(&e->h2->servers);
 	h2_worker_fini(&e->h2->worker);

@@ -12,6 +12,7 @@
 #include "proxy/model/stream_extras.h"
 #include "proxy/backend/conn_pool.h"
 #include "proxy/http2/h2_engine.h"
+#include "proxy/http2/h2_server.h"
 #include "proxy/backend/server_state.h"
 #include "proxy/relay/bulk.h"
 #include "proxy/session/conn_limits.h"
@@ -135,6 +136,7 @@ engine_fini(struct engine *e)
 	zerocopy_fini(&e->zerocopy);
 	pool_fini(&e->session_pool);
 	pool_fini(&e->substream_pool);
+	h2_server_close_all(e);
 	engine_h2_fini(e);
 	pool_fini(&e->buf_pool);
 	pool_fini(&e->wide_pool);
