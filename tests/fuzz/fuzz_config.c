@@ -47,7 +47,7 @@ end(struct cfg_ctx *ctx)
 	return 0;
 }
 
-static const struct cfg_enum modes[] = { { "tcp", 1 }, { "http", 2 }, { NULL, 0 } };
+static const struct cfg_enum modes[] = { { "tcp", 1, NULL }, { "http", 2, NULL }, { 0 } };
 
 /* One helper per value of kw->arg. */
 static int
