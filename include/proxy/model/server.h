@@ -145,6 +145,7 @@ struct server_conf {
 	int tfo;
 	enum server_hash_key hash_key;
 	enum mux_proto proto;    /* what the mode implies, too */
+	enum mux_proto websocket_proto; /* ws: MUX_ANY, MUX_H1 or MUX_H2 */
 	unsigned int proxy_header; /* enum server_proxy_header; 0: none */
 	struct server_tlv *tlvs; /* further fields of PROXY headers of version 2; owned */
 	unsigned int user_timeout_ms; /* tcp-ut, 0: none */

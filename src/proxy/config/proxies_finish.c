@@ -229,6 +229,26 @@ check_proto(const struct proxy *p, enum mux_proto proto, const char *of, const c
 			names[proto], of, name);
 }
 
+/* `ws` is what the server speaks: a request does not choose the protocol of a connection. */
+static void
+check_websocket_proto(const struct server *s, struct cfg_diag *d)
+{
+	enum mux_proto ws = s->conf.websocket_proto;
+
+	if (s->be->mode != PROXY_HTTP)
+		return;
+	if (ws == MUX_H1 && s->may_speak_h2)
+		cfg_diag_add(d, CFG_ALERT, &s->where,
+			"'ws h1' is not supported for server '%s', which may speak HTTP/2; give "
+			"websockets a server line of their own.",
+			s->name);
+	if (ws == MUX_H2 && !s->may_speak_h2)
+		cfg_diag_add(d, CFG_ALERT, &s->where,
+			"'ws h2' is not supported for server '%s', which does not speak HTTP/2; "
+			"give it 'proto h2' or 'alpn h2'.",
+			s->name);
+}
+
 static void
 check_frontend(struct proxy *p, struct cfg_diag *d)
 {
@@ -272,6 +292,7 @@ proxies_finish_server(struct server *s, const struct proxies *ps, struct cfg_dia
 	server_proxy_cfg_finish(s, ps, d);
 	server_tls_cfg_finish(s, ps, d);
 	check_proto(s->be, s->conf.proto, "server ", s->name, &s->where, d);
+	check_websocket_proto(s, d);
 	settle_minconn(s);
 	server_cfg_find_resolvers(s, ps, d);
 }

@@ -131,15 +131,22 @@ server_opt_proto(struct cfg_ctx *ctx, void *obj)
 	return bind_cfg_proto(ctx, &t->conf->proto);
 }
 
-/* An Upgrade is of HTTP/1.1, the only protocol that servers are spoken to in. */
-static int
-server_opt_ws(struct cfg_ctx *ctx, void *obj unused)
-{
-	const char *s = cfg_arg(ctx, 0);
+static const struct cfg_enum ws_words[] = {
+	{ "auto", MUX_ANY, "That of other requests." },
+	{ "h1", MUX_H1, "HTTP/1.1: an error for a server that may speak HTTP/2." },
+	{ "h2", MUX_H2, "HTTP/2: an error for a server that may not speak it." },
+	{ 0 },
+};
 
-	if (strcmp(s, "auto") != 0 && strcmp(s, "h1") != 0)
-		return cfg_error(ctx, 0, "'ws' : '%.40s' is not supported; there are auto and h1.",
-			s);
+static int
+server_opt_ws(struct cfg_ctx *ctx, void *obj)
+{
+	struct server_target *t = obj;
+	int proto;
+
+	if (cfg_arg_enum(ctx, 0, ws_words, &proto))
+		return -1;
+	t->conf->websocket_proto = (enum mux_proto)proto;
 	return 0;
 }
 
@@ -191,12 +198,6 @@ static const struct cfg_enum proto_words[] = {
 	{ "h1", 0, "HTTP/1, in mode http." },
 	{ "h2", 0, "HTTP/2, in mode http; without TLS its bytes begin at once." },
 	{ "none", 0, "Bytes, in mode tcp." },
-	{ 0 },
-};
-
-static const struct cfg_enum ws_words[] = {
-	{ "auto", 0, "As other requests." },
-	{ "h1", 0, "HTTP/1.1." },
 	{ 0 },
 };
 
@@ -296,7 +297,7 @@ static const struct cfg_opt opts[] = {
 	OPT_FLAG("tfo", tfo, 1, "Connects with TCP Fast Open."),
 	OPT("weight", 1, opt_weight, 0, "<number>", "The server's share of the load, 0 to 256.",
 		.dflt = "1"),
-	OPT("ws", 1, server_opt_ws, 0, "auto|h1",
+	OPT("ws", 1, server_opt_ws, 0, "auto|h1|h2",
 		"The protocol of websockets: that of other requests. With HTTP/2 they are extended "
 		"CONNECTs (RFC 8441), which the server has to permit.",
 		.dflt = "auto",

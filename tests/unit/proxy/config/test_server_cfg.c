@@ -82,7 +82,8 @@ static const struct world_line options[] = {
 	{ "proto h3", "'h3' is not supported" },
 	{ "ws auto", NULL },
 	{ "ws h1", NULL },
-	{ "ws h2", "'ws' : 'h2' is not supported; there are auto and h1." },
+	{ "ws h2", NULL },
+	{ "ws h3", "'h3' is not one of auto, h1, h2" },
 	{ "socks4 10.0.0.9:1080", NULL },
 	{ "socks4 [::1]:1080 weight 5", NULL },
 	{ "socks4 10.0.0.9", "'10.0.0.9' : the port is missing" },
@@ -121,6 +122,13 @@ options_load_or_are_refused(void **state)
 	world_reports(WORLD_DEFAULTS "frontend f\n bind :1 proto none\n default_backend b\n"
 		"backend b\n mode http\n server s 10.0.0.1:1\n",
 		-1, "'proto none' is not supported in front of a backend in mode http.");
+	world_reports(WORLD_DEFAULTS "backend b\n mode http\n server s 10.0.0.1:1 ws h1 proto h2\n",
+		-1, "'ws h1' is not supported for server 's', which may speak HTTP/2");
+	world_reports(WORLD_DEFAULTS "backend b\n mode http\n server s 10.0.0.1:1 ws h2\n",
+		-1, "'ws h2' is not supported for server 's', which does not speak HTTP/2");
+	world_reports(WORLD_DEFAULTS "backend b\n mode http\n server s 10.0.0.1:1 ws h2 proto h2\n"
+		" server t 10.0.0.1:1 ws h1\n",
+		0, "");
 }
 
 static const struct world_line lines[] = {
