@@ -13,7 +13,8 @@
 #include "http/h1_parse.h"
 #include "http/h1_write.h"
 
-/* Bytes of interim responses (1xx) that wait to be read: a server that sends more is reset. */
+/* Bytes of heads that wait to be read, behind which further interim responses (1xx) are dropped:
+ * no window bounds what a server sends of them. */
 #define INTERIM_MAX 65536u
 
 static struct h2_xprt *
@@ -484,8 +485,8 @@ add_response(struct h2_xprt *x, struct http_head *h)
 
 	if (x->text_at == x->text.len)
 		x->text.len = x->text_at = 0;
-	if (x->text.len - x->text_at > INTERIM_MAX)
-		return -ERR_RANGE;
+	if (h->status < 200 && h->status != 101 && x->text.len > INTERIM_MAX)
+		return 0;
 	if (h->status >= 200 || h->status == 101)
 		x->framing = h->framing;
 	if (h->status == 101 && x->has_accept &&
