@@ -433,7 +433,7 @@ settle_ssl_checks(struct server *s, struct cfg_diag *d)
 	tls->has_ssl_check = s->conf.check.check && check_conf_has_ssl(&s->be->check);
 	if (s->be->check.method == CHECK_HTTP && tls_alpn_drop_http2(&tls->check_alpn))
 		cfg_diag_add(d, CFG_WARNING, &s->where,
-			"'check-alpn' : there is no HTTP/2: 'h2' is not offered to the server.");
+			"'check-alpn' : checks use HTTP/1: 'h2' is not offered to the server.");
 	if (!s->is_dynamic || !tls->has_ssl_check)
 		return 0;
 	cfg_diag_add(d, CFG_ALERT, &s->where,

@@ -550,7 +550,7 @@ take_connect_alpn(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg
 		return cfg_error(ctx, i, "'%s' : 'alpn' : %s.", cfg_kw_name(ctx), why);
 	/* Requests of http-check are HTTP/1. */
 	if (check_cfg_family(ctx) == CHECK_FAMILY_HTTP && tls_alpn_drop_http2(&r->u.connect.alpn))
-		cfg_warn(ctx, i, "'%s' : there is no HTTP/2: 'h2' is not offered to the server.",
+		cfg_warn(ctx, i, "'%s' : checks use HTTP/1: 'h2' is not offered to the server.",
 			cfg_kw_name(ctx));
 	return 1;
 }
