@@ -167,7 +167,7 @@ CARETS = (("frontend f\n bind 127.0.0.1:80\n mode tcp\n http-request deny\n", "9
           ("frontend f\n bind 127.0.0.1:80\n mode tcp\n option httplog\n", "9:2", "'option httplog' not usable"),
           ("frontend f\n bind 127.0.0.1:80\n mode tcp\n option tcplog\n", "9:2", "log format ignored"),
           ("frontend f\n bind 127.0.0.1:80\n capture cookie a len 200\n", "8:23", "truncating capture length"),
-          ("backend b\n server s 127.0.0.1:80 ssl verify none proto fcgi ca-file @system-ca\n", "7:51", "'fcgi'"))
+          ("backend b\n server s 127.0.0.1:80 ssl verify none proto fcgi ca-file @system-ca\n", "7:46", "'fcgi'"))
 
 
 @pytest.mark.parametrize("text,place,what", CARETS)
