@@ -271,6 +271,7 @@ run_start(struct process_run *r)
 		for (unsigned int i = 0; i < keep.n_former; i++)
 			memfile_close(&keep.former[i].view);
 		mem_free(keep.former);
+		process_tables_close(&keep.tables);
 		return -1;
 	}
 	/* The fault is that of the first one. */
