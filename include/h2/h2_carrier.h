@@ -60,7 +60,7 @@ void h2_carrier_fini(struct h2_carrier *k);
 
 /* Reads what has arrived, through a buffer of the caller: the number of bytes. */
 size_t h2_carrier_read(struct h2_carrier *k, char *scratch, size_t size);
-/* Bytes that were read by somebody else. */
+/* Takes bytes that its caller has read: a preface, what was read before HTTP/2 was known. */
 void h2_carrier_input(struct h2_carrier *k, const char *p, size_t n);
 /* Writes what is waiting: the number of bytes. */
 size_t h2_carrier_flush(struct h2_carrier *k);

@@ -59,7 +59,7 @@ struct h2_texts {
  */
 int h2_head_decode(struct h2_hpack *hp, const uint8_t *block, size_t len, unsigned int flags,
 	struct http_head *h, struct h2_texts *to) must_check;
-/* Decodes a block that nobody reads: 0, -ERR_SYNTAX or -ERR_NOMEM. */
+/* Decodes a block for its table only: 0, -ERR_SYNTAX or -ERR_NOMEM. */
 int h2_head_skip(struct h2_hpack *hp, const uint8_t *block, size_t len) must_check;
 
 /*

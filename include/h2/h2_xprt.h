@@ -42,7 +42,7 @@ struct h2_xprt {
 	uint8_t is_begun;          /* st is a stream of the connection */
 	uint8_t head_sent;         /* the final head */
 	uint8_t end_sent;          /* END_STREAM, or a reset */
-	uint8_t drops_output;      /* nobody reads it */
+	uint8_t drops_output;      /* writes succeed and are dropped: the response is complete */
 	uint8_t awaits_room;       /* to begin: counted in carrier->n_waiting */
 	uint8_t has_accept;        /* it has asked for a websocket in HTTP/1: */
 	char accept[WEBSOCKET_ACCEPT_LEN]; /* the answer to its key */

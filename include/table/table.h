@@ -4,7 +4,7 @@
  *
  * A table is divided into shards (by the hash of the key), each with one short lock. Under it an
  * entry is found, made, or removed; nothing is allocated and no other lock is taken meanwhile. An
- * entry has an address that stays while somebody holds a reference: counters are added to and read
+ * entry has an address that stays while it has references: counters are added to and read
  * through it without a lock. Totals are exact; an event that is counted just when a period of a
  * rate ends may be counted in the next one.
  *
@@ -92,7 +92,7 @@ struct table_caller {
 /* The secret of `hash` is copied, and so is the name. NULL when memory is out. */
 struct table *table_new(const char *name, const struct table_conf *conf,
 	const struct keyhash *hash) must_check;
-/* Nobody may hold a reference. NULL is allowed. */
+/* No entry has a reference left. NULL is allowed. */
 void table_free(struct table *t);
 /* Has the type stored too (one element): rules need it, as `stick on` needs server_id. Nothing may
  * have been stored yet. */

@@ -144,7 +144,7 @@ on_stream_block(struct h2_stream *st, const uint8_t *p, size_t n, int ends)
 	(void)!h2_stream_report_head(st, &head, ends);
 }
 
-/* Uses a complete block; one that nobody reads changes the table, too (4.3). */
+/* Uses a complete block; one that is dropped changes the table, too (4.3). */
 static void
 use_block(struct h2_conn *h, const uint8_t *p, size_t n)
 {

@@ -259,6 +259,20 @@ parse_http_check_flag(struct cfg_ctx *ctx)
 	return 0;
 }
 
+/* The words of an expectation that both families have. */
+#define EXPECT_WORDS \
+	{ "comment <text>", 0, "A comment, for the log." }, \
+	{ "min-recv <bytes>", 0, "Waits for at least so many bytes; -1 for all that comes." }, \
+	{ "ok-status <status>", 0, "What the check is when the response is as expected: L7OK, " \
+		"L7OKC, L6OK or L4OK." }, \
+	{ "error-status <status>", 0, "What the check is when it is not: L7OKC, L7RSP, L7STS, " \
+		"L6RSP or L4CON." }, \
+	{ "tout-status <status>", 0, "What the check is when no response comes in time: " \
+		"L7TOUT, L6TOUT or L4TOUT." }, \
+	{ "on-success <fmt>", 0, "Text of the log when the response is as expected." }, \
+	{ "on-error <fmt>", 0, "Text of the log when it is not." }, \
+	{ "status-code <expr>", 0, "The code that the check reports." }
+
 static const struct cfg_enum http_expect_words[] = {
 	{ "status <list>", 0, "The status is one of a list such as 200,300-399." },
 	{ "rstatus <regex>", 0, "The status matches." },
@@ -272,17 +286,7 @@ static const struct cfg_enum http_expect_words[] = {
 	{ "fhdr {name | name-lf} [-m <method>] <name> [{value | value-lf} [-m <method>] "
 		"<value>]", 0, "As "
 		"hdr, but the value is compared as a whole." },
-	{ "comment <text>", 0, "A comment, for the log." },
-	{ "min-recv <bytes>", 0, "Waits for at least so many bytes; -1 for all that comes." },
-	{ "ok-status <status>", 0, "What the check is when the response is as expected: L7OK, "
-		"L7OKC, L6OK or L4OK." },
-	{ "error-status <status>", 0, "What the check is when it is not: L7OKC, L7RSP, L7STS, "
-		"L6RSP or L4CON." },
-	{ "tout-status <status>", 0, "What the check is when no response comes in time: "
-		"L7TOUT, L6TOUT or L4TOUT." },
-	{ "on-success <fmt>", 0, "Text of the log when the response is as expected." },
-	{ "on-error <fmt>", 0, "Text of the log when it is not." },
-	{ "status-code <expr>", 0, "The code that the check reports." },
+	EXPECT_WORDS,
 	{ "!", 0, "The response must not match." },
 	{ 0 },
 };
@@ -402,17 +406,7 @@ static const struct cfg_enum tcp_expect_words[] = {
 	{ "binary-lf <fmt>", 0, "They contain the bytes whose hexadecimal digits the format "
 		"makes." },
 	{ "rbinary <regex>", 0, "Their hexadecimal digits match." },
-	{ "comment <text>", 0, "A comment, for the log." },
-	{ "min-recv <bytes>", 0, "Waits for at least so many bytes; -1 for all that comes." },
-	{ "ok-status <status>", 0, "What the check is when the response is as expected: L7OK, "
-		"L7OKC, L6OK or L4OK." },
-	{ "error-status <status>", 0, "What the check is when it is not: L7OKC, L7RSP, L7STS, "
-		"L6RSP or L4CON." },
-	{ "tout-status <status>", 0, "What the check is when no response comes in time: "
-		"L7TOUT, L6TOUT or L4TOUT." },
-	{ "on-success <fmt>", 0, "Text of the log when the response is as expected." },
-	{ "on-error <fmt>", 0, "Text of the log when it is not." },
-	{ "status-code <expr>", 0, "The code that the check reports." },
+	EXPECT_WORDS,
 	{ "!", 0, "The response must not match." },
 	{ 0 },
 };
