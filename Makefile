@@ -8,8 +8,11 @@
 #   make unit|lint|replay|torture|sim|vtc|system|servers  one part of it (SEED=n for torture and sim)
 #   make oracle         play what tests compare tacit with to HAProxy, and write its answers to tests/oracle/ (root; T=cookie: of one file)
 #   make oracle-same    the same into build/oracle/, and compare
+#   make drivers        programs of others that drive HAProxy, unchanged (installs them; PyPI's into build/drivers)
+#   make tables         500 random schedules (N=n) against HAProxy, reloads under load, 10 minutes of peers: half an hour
 #   make all-servers    install the servers that health checks are made for (MariaDB, PostgreSQL ...), and check each
-#   make slow           10^5 bodies checked, 10^6 over TLS, a million connections, 1,000 reloads: half an hour
+#   make slow           10^5 bodies checked, 10^6 over TLS, a million connections, blocks of HPACK, 1,000 reloads: half an hour
+#   make screens        the statistics page in pictures (UPDATE_SHOTS=1 renews them)
 #   make dev            -O1 with ASan, UBSan and magics, and the unit tests under them
 #   make tsan           the same under ThreadSanitizer
 #   make tsan-system    four workers under ThreadSanitizer, from outside
@@ -23,7 +26,9 @@
 #   make uninstall      with the same DESTDIR and prefix; a configuration that was changed stays
 #   make configure      make ./configure, which a packed release brings; then ./configure && make
 #   make deb            the Debian packages, into build/deb/
+#   make upgrade        build the packages of 0.1, too, and upgrade them under load (root)
 #   make dist           pack the sources; distcheck: build and test what was packed, too
+#   make html           the manual as a site, without scripts and other hosts, into build/html/
 #   make fsm.svg        the picture of the state machines, build/fsm.svg
 #   make format         break the lines that are too wide, as .clang-format says
 #   make clean          remove what was built; distclean: what configure made, too
@@ -62,6 +67,8 @@ TALLY ?= -
 F ?= release
 programs = $(patsubst %.c,$(DIR_$(F))/%,$(sort $(wildcard $(1))))
 torture_src = tests/sim/test_torture*.c
+# Takes as long as all others: in parts, the longest of all tests first.
+torture_process = $(foreach i,1 2 3 4,$(DIR_$(F))/tests/sim/test_torture_process@$(i)of4)
 sim_src = $(filter-out $(wildcard $(torture_src)),$(wildcard tests/sim/test_*.c))
 
 # Tests find the programs of the packages that build-aux/install-deps names for this list, and no others.
@@ -90,8 +97,8 @@ run: all
 	@exec $(DIR_release)/origin 127.0.0.1 18080 $(DIR_release)/tacit -db -f conf/demo.cfg
 
 # --- set-up ----------------------------------------------------------------------------------------------
-.PHONY: deps-build deps-test deps-ci deps-servers deps-bench deps-doc deps-deb deps-fresh
-deps-build deps-test deps-ci deps-servers deps-bench deps-doc deps-deb deps-fresh: deps-%:
+.PHONY: deps-build deps-test deps-ci deps-servers deps-drivers deps-bench deps-doc deps-deb deps-fresh
+deps-build deps-test deps-ci deps-servers deps-drivers deps-bench deps-doc deps-deb deps-fresh: deps-%:
 	@$(if $(NOINSTALL),:,sh build-aux/install-deps $*)
 
 configure: configure.ac | deps-build
@@ -109,7 +116,7 @@ endef
 $(foreach f,$(FLAVOURS),$(eval $(call flavour,$(f))))
 
 # --- tests: each runs alone, in the flavour F= -----------------------------------------------------------
-.PHONY: tests unit torture sim replay vtc system oracle oracle-same servers all-servers slow lint bare bench-self
+.PHONY: tests unit torture sim replay vtc system oracle oracle-same tables servers all-servers drivers screens slow lint bare bench-self
 tests: $(DIR_$(F))/config.mk
 	$(call inner,$(F)) tests
 
@@ -117,7 +124,7 @@ unit: tests
 	$(run_tests) unit-$(F) $(TALLY) $(call programs,tests/unit/*/test_*.c) $(call programs,tests/unit/*/*/test_*.c)
 
 torture: tests
-	$(run_tests) torture-$(F) $(TALLY) $(call programs,$(torture_src))
+	$(run_tests) torture-$(F) $(TALLY) $(torture_process) $(filter-out %_process,$(call programs,$(torture_src)))
 
 sim: tests
 	$(run_tests) sim-$(F) $(TALLY) $(call programs,$(sim_src))
@@ -131,6 +138,9 @@ vtc: deps-test tests
 
 system: deps-test tests bare
 	$(run_pytest) system-$(F) $(TALLY) $(DIR_$(F)) tests/system
+
+screens: deps-ci
+	@$(call with,ci) sh build-aux/run-pytest screens $(TALLY) $(DIR_$(F)) tests/system/screens
 
 # One file at a time: HAProxy's answers should not depend on how busy the machine is.
 oracle_tests = $(wildcard tests/system/test_oracle_*.py) $(shell grep -l '\<\(tls_\)\?oracle\>' tests/system/test_*.py)
@@ -149,12 +159,30 @@ oracle: deps-test tests
 oracle-same: deps-test tests
 	@$(call with,$(DEPS)) sh build-aux/oracle-same $(TALLY)
 
+# Random schedules of traffic, played to HAProxy and to tacit now: is `show table` the same? Then reloads and deaths under load,
+# and ten minutes of restarts among peers, one of them HAProxy.
+tables: deps-test tests
+	@mkdir -p build/oracle.tables
+	@rc=0; ORACLE=record ORACLE_DIR=$(CURDIR)/build/oracle.tables SCHEDULES=$(or $(N),500) PYTEST_FILES=test_oracle_schedules.py \
+		PYTEST_TIMEOUT=5400 $(call with,$(DEPS)) sh build-aux/run-pytest schedules $(TALLY) $(DIR_$(F)) tests/system || rc=1; \
+	TACIT_TABLES=1 PYTEST_FILES="test_tables.py test_oracle_peers.py" PYTEST_TIMEOUT=5400 \
+		$(call with,$(DEPS)) sh build-aux/run-pytest tables $(TALLY) $(DIR_$(F)) tests/system || rc=1; exit $$rc
+
 # Health checks against the servers that they are made for: those that start at once, if they are installed; and all.
 servers: deps-test tests
 	@$(call with,servers) sh build-aux/run-pytest servers-$(F) $(TALLY) $(DIR_$(F)) tests/system/servers
 
 all-servers: deps-servers tests
 	@TACIT_SERVERS=all $(call with,servers) sh build-aux/run-pytest all-servers-$(F) $(TALLY) $(DIR_$(F)) tests/system/servers
+
+# Programs of others that drive HAProxy or read its logs, of Debian and, in these versions, of PyPI.
+drivers: deps-drivers tests build/drivers/installed
+	@$(call with,drivers) sh build-aux/run-pytest drivers-$(F) $(TALLY) $(DIR_$(F)) tests/system/drivers
+
+build/drivers/installed: tests/system/drivers/requirements.txt | deps-drivers
+	rm -rf $(@D)
+	python3 -m pip install -q --require-hashes --no-deps --target $(@D) -r $<
+	touch $@
 
 # The benchmark's own parts: its readers, its verdicts, and that the limit forwards correctly.
 bench-self: deps-test bare
@@ -164,7 +192,7 @@ bench-self: deps-test bare
 slow_src = tests/unit/event/test_mail_queue.c tests/unit/base/test_ranges.c
 slow: deps-test tests
 	@TACIT_SLOW=1 TEST_TIMEOUT=3600 $(call with,$(DEPS)) sh build-aux/run-tests slow-unit-$(F) $(TALLY) $(call programs,$(slow_src))
-	@TACIT_SLOW=1 PYTEST_TIMEOUT=3600 PYTEST_ADDOPTS="-k 'thousand_bodies or million or long_wait or many_reloads'" \
+	@TACIT_SLOW=1 PYTEST_TIMEOUT=3600 PYTEST_ADDOPTS="-k 'thousand_bodies or million or long_wait or many_reloads or misbehaving or random_requests'" \
 		$(call with,$(DEPS)) sh build-aux/run-pytest slow-$(F) $(TALLY) $(DIR_$(F)) tests/system
 
 # It reads the objects of the program and of the unit tests.
@@ -221,7 +249,8 @@ path: deps-test all $(DIR_path)/config.mk
 CHECK_GATES = tests unit lint replay torture sim bench-self vtc system servers
 CI_GATES = dev-unit dev-torture dev-sim/dev tsan/tsan clang-syntax/clang instructions packages declared
 NIGHTLY_GATES = dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system/dev tsan tsan-system/tsan workers-system \
-	all-servers oracle-same clang/clang path/path ci-fuzz/fuzz distcheck/distcheck instructions packages declared
+	all-servers drivers screens oracle-same tables clang/clang path/path ci-fuzz/fuzz distcheck/distcheck instructions packages upgrade \
+	declared
 
 .PHONY: check nightly fresh ci-gates nightly-gates dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system declared \
 	clang clang-syntax ci-fuzz
@@ -260,9 +289,12 @@ ci-fuzz:
 	@$(MAKE) fuzz S=20
 
 # --- packing and installing ------------------------------------------------------------------------------
-.PHONY: man install uninstall dist distcheck deb packages fsm.svg format clean distclean
+.PHONY: man html install uninstall dist distcheck deb packages upgrade fsm.svg format clean distclean
 man install uninstall: all
 	$(call inner,release) $@
+
+html: deps-doc man
+	$(call with,doc) python3 build-aux/html $(DIR_release)/html $(DIR_release)/man
 
 dist: configure
 	@sh build-aux/dist $(DIR_release)
@@ -275,6 +307,11 @@ deb: deps-deb configure
 
 packages: deb
 	@$(call with,deb) sh build-aux/run-pytest packages $(TALLY) $(DIR_release) tests/packages
+
+# It builds the packages of another version, too.
+upgrade: deb
+	@PYTEST_FILES=upgrade_of_0_1.py PYTEST_TIMEOUT=1800 $(call with,deb) sh build-aux/run-pytest upgrade $(TALLY) $(DIR_release) \
+		tests/packages
 
 # The picture of the state machines, out of the rows that the program runs on.
 fsm.svg: deps-doc

@@ -26,7 +26,7 @@ WARN += -Werror=implicit-function-declaration -Werror=int-conversion -Werror=inc
 WARN += $(if $(filter 1 yes true,$(WERROR)),-Werror)
 
 ALL_CPPFLAGS = -D_GNU_SOURCE= -DTACIT_VERSION='"$(VERSION)"' $(if $(filter 1,$(HAVE_JEMALLOC)),-DTACIT_JEMALLOC) \
-	$(if $(filter 1,$(HAVE_SECCOMP)),-DTACIT_SECCOMP) -Iinclude -I$(B)/gen $(CPPFLAGS)
+	$(if $(filter 1,$(HAVE_SECCOMP)),-DTACIT_SECCOMP) $(if $(filter 1,$(HAVE_SDT)),-DTACIT_SDT) -Iinclude -I$(B)/gen $(CPPFLAGS)
 ALL_CFLAGS = -std=gnu11 -fPIE -fstack-protector-strong -fno-strict-aliasing $(FLAGS_$(FLAVOUR)) $(WARN) $(CFLAGS)
 ALL_LDFLAGS = -pie -Wl,-z,relro,-z,now -Wl,--as-needed $(filter -fsanitize% --coverage,$(FLAGS_$(FLAVOUR))) $(LDFLAGS)
 SYSLIBS = $(LIBS) -pthread
@@ -87,18 +87,25 @@ $(B)/tacit: $(call obj,$(MAIN)) $(LIB)
 $(TESTS): $(B)/%: $(O)/%.o $(FAKE_LIB) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) $(ALL_CFLAGS) -o $@ $< -Wl,--start-group $(FAKE_LIB) $(LIB) -Wl,--end-group \
-		$(ALL_LDFLAGS) $(CMOCKA_LIBS) $(SYSLIBS)
+		$(ALL_LDFLAGS) $(TEST_LDFLAGS) $(CMOCKA_LIBS) $(SYSLIBS)
 
 # Simulated worlds look at sessions where they are logged, and make allocations fail. Threads of a whole process take turns.
-MEM_WRAP := $(foreach f,malloc calloc realloc aligned_alloc,-Wl,--wrap=$(f))
+# What a library of the compiler calls behind them (libgcov) is linked after ours: -u keeps the functions for it.
+MEM_WRAP := -Wl,-u,__wrap_malloc $(foreach f,malloc calloc realloc aligned_alloc,-Wl,--wrap=$(f))
 SIM_WRAP := $(foreach f,stream_log http_txn_put,-Wl,--wrap=$(f)) $(MEM_WRAP)
 WORLD_UNITS := $(patsubst %.c,$(B)/%,$(wildcard $(foreach d,session relay http1 http2 model backend sample,tests/unit/proxy/$(d)/test_*.c)))
 PROCESS_TESTS := $(filter $(B)/tests/sim/test_process_% $(B)/tests/sim/test_torture_process,$(TESTS))
 $(PROCESS_TESTS): ALL_LDFLAGS += $(foreach f,thread_start thread_join,-Wl,--wrap=$(f)) $(MEM_WRAP)
 $(filter-out $(PROCESS_TESTS),$(filter $(B)/tests/sim/%,$(TESTS))) $(WORLD_UNITS) $(B)/tests/fuzz/fuzz_fsm $(B)/tests/unit/tls/test_transport_faults: ALL_LDFLAGS += $(SIM_WRAP)
 
-# Its allocations fail.
-$(B)/tests/unit/h2/test_h2_faults: ALL_LDFLAGS += $(MEM_WRAP)
+# Their allocations fail.
+$(B)/tests/unit/h2/test_h2_faults $(B)/tests/unit/proxy/check/test_mailer: ALL_LDFLAGS += $(MEM_WRAP)
+
+# So do those of compressors, which it weighs, and calls of one that takes its memory itself.
+CODER_TESTS := $(O)/tests/unit/http/test_coder $(O)/tests/unit/http/test_bodies
+$(B)/tests/unit/http/test_coder: ALL_LDFLAGS += $(MEM_WRAP) \
+	$(foreach f,mem_alloc mem_zalloc mem_free ZSTD_compressStream2 ZSTD_freeCCtx,-Wl,--wrap=$(f))
+$(B)/tests/unit/http/test_coder $(B)/tests/unit/http/test_bodies: SYSLIBS += $(if $(filter 1,$(HAVE_BROTLI)),-lbrotlidec)
 
 # Its table of states has a row more.
 ADDED_STATE := tests/unit/proxy/session/added_state
@@ -126,7 +133,7 @@ FUZZ_MAIN :=
 FUZZ_LDFLAGS := -fsanitize=fuzzer
 else
 FUZZ_MAIN := $(O)/tests/fuzz/replay.o
-FUZZ_LDFLAGS :=
+FUZZ_LDFLAGS := $(TEST_LDFLAGS)
 endif
 $(REPLAY): $(B)/tests/fuzz/%: $(O)/tests/fuzz/%.o $(FUZZ_MAIN) $(FAKE_LIB) $(LIB)
 	@mkdir -p $(@D)
@@ -146,6 +153,9 @@ $(TOOLS): $(B)/tools/%: $(O)/tests/system/tools/%.o
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) $(ALL_CFLAGS) -o $@ $^ $(ALL_LDFLAGS) -lm $(TOOL_LIBS)
 $(B)/tools/peers: TOOL_LIBS = -lssl -lcrypto
+# The coder of tacit itself.
+$(B)/tools/hpack: $(LIB)
+$(B)/tools/hpack: TOOL_LIBS = $(SYSLIBS)
 
 # Preloaded into the flavour path: hears of each function that is entered.
 $(B)/path.so: tests/system/path/hook.c $(B)/config.mk
@@ -164,6 +174,9 @@ PAGE_FILES := src/app/stats/page.css src/app/stats/page.js
 $(B)/gen/app/stats/page_files.h: build-aux/embed $(PAGE_FILES)
 	@mkdir -p $(@D)
 	$(call say,GEN)sh build-aux/embed $(PAGE_FILES) >$@.new && mv $@.new $@
+$(O)/src/http/deflate.o: ALL_CPPFLAGS += $(if $(filter 1,$(HAVE_ISAL)),-DTACIT_ISAL)
+$(O)/src/http/brotli.o $(CODER_TESTS:=.o): ALL_CPPFLAGS += $(if $(filter 1,$(HAVE_BROTLI)),-DTACIT_BROTLI)
+$(O)/src/http/zstd.o $(CODER_TESTS:=.o): ALL_CPPFLAGS += $(if $(filter 1,$(HAVE_ZSTD)),-DTACIT_ZSTD)
 $(O)/src/app/stats/stats.o: $(B)/gen/app/stats/page_files.h
 
 $(O)/src/%.o: src/%.c $(B)/config.mk build-aux/build.mk
@@ -180,18 +193,22 @@ sbindir = $(exec_prefix)/sbin
 datadir = $(prefix)/share
 mandir = $(datadir)/man
 unitdir = $(prefix)/lib/systemd/system
+zshdir = $(datadir)/zsh/site-functions
+vimdir = $(datadir)/vim/vimfiles
 sysconfdir = /etc
 INSTALL = install
 
 .PHONY: man install uninstall
 man: $(B)/man/tacit.8 $(B)/man/tacit.cfg.5 $(B)/man/tacit-guide.7
 
-$(B)/man/tacit.8: man/tacit.8 $(B)/config.mk
+$(B)/man/tacit.8: man/tacit.8 $(B)/tacit
 	@mkdir -p $(@D)
-	sed 's/@VERSION@/$(VERSION)/' $< >$@
+	$(B)/tacit -dK man8 >$@.commands
+	sed -e 's/@VERSION@/$(VERSION)/' -e '/^@COMMANDS@$$/{r $@.commands' -e 'd;}' $< >$@.new
+	mv $@.new $@
 
 # The recipes are files that the tests play.
-$(B)/man/tacit-guide.7: man/tacit-guide.7.in build-aux/guide $(wildcard conf/recipes/*) $(B)/config.mk
+$(B)/man/tacit-guide.7: man/tacit-guide.7.in build-aux/guide $(wildcard conf/recipes/* conf/pair/* conf/k8s/*) $(B)/config.mk
 	@mkdir -p $(@D)
 	sh build-aux/guide $< '$(VERSION)' >$@.new
 	mv $@.new $@
@@ -213,12 +230,24 @@ install: all man
 	sed 's|/usr/local/sbin|$(sbindir)|' conf/tacit.service >$(DESTDIR)$(unitdir)/tacit.service
 	chmod 644 $(DESTDIR)$(unitdir)/tacit.service
 	$(INSTALL) -m 644 conf/tacit.cfg $(DESTDIR)$(datadir)/tacit/tacit.cfg
+	$(INSTALL) -D -m 644 conf/completion.bash $(DESTDIR)$(datadir)/bash-completion/completions/tacit
+	$(INSTALL) -D -m 644 conf/completion.zsh $(DESTDIR)$(zshdir)/_tacit
+	$(INSTALL) -D -m 644 conf/completion.fish $(DESTDIR)$(datadir)/fish/vendor_completions.d/tacit.fish
+	$(INSTALL) -D -m 644 debian/vim/tacit.vim $(DESTDIR)$(vimdir)/ftdetect/tacit.vim
+	$(INSTALL) -d $(DESTDIR)$(vimdir)/syntax $(DESTDIR)$(datadir)/tacit/vscode/syntaxes
+	$(B)/tacit -dK vim >$(DESTDIR)$(vimdir)/syntax/tacit.vim
+	$(INSTALL) -m 644 conf/vscode/*.json $(DESTDIR)$(datadir)/tacit/vscode
+	$(B)/tacit -dK vscode >$(DESTDIR)$(datadir)/tacit/vscode/syntaxes/tacit.tmLanguage.json
+	chmod 644 $(DESTDIR)$(vimdir)/syntax/tacit.vim $(DESTDIR)$(datadir)/tacit/vscode/syntaxes/tacit.tmLanguage.json
 
 # The configuration is the user's own.
 uninstall:
 	rm -f $(DESTDIR)$(sbindir)/tacit $(DESTDIR)$(mandir)/man8/tacit.8 $(DESTDIR)$(mandir)/man5/tacit.cfg.5 \
 		$(DESTDIR)$(mandir)/man7/tacit-guide.7 \
 		$(DESTDIR)$(unitdir)/tacit.service $(DESTDIR)$(datadir)/tacit/certbot-deploy \
-		$(DESTDIR)$(datadir)/tacit/tacit.cfg
+		$(DESTDIR)$(datadir)/tacit/tacit.cfg $(DESTDIR)$(datadir)/bash-completion/completions/tacit \
+		$(DESTDIR)$(zshdir)/_tacit $(DESTDIR)$(datadir)/fish/vendor_completions.d/tacit.fish \
+		$(DESTDIR)$(vimdir)/ftdetect/tacit.vim $(DESTDIR)$(vimdir)/syntax/tacit.vim
+	rm -rf $(DESTDIR)$(datadir)/tacit/vscode
 	[ ! -d $(DESTDIR)$(datadir)/tacit ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$(datadir)/tacit
 	[ ! -d $(DESTDIR)$(sysconfdir)/tacit ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$(sysconfdir)/tacit
