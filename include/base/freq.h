@@ -5,6 +5,9 @@
 
 #include <stdint.h>
 
+#include "base/atomic.h"
+#include "base/compiler.h"
+
 struct freq {
 	uint64_t sec;      /* second that cur belongs to */
 	uint32_t cur;
@@ -12,10 +15,29 @@ struct freq {
 	uint32_t max;      /* highest rate seen so far */
 };
 
-/* now_ms: the loop's monotonic clock. */
-void freq_add(struct freq *f, uint64_t now_ms, uint32_t n);
+/* Makes sec the current second. */
+void freq_start_second(struct freq *f, uint64_t sec);
 /* Raises the highest rate to this value. */
-void freq_raise(struct freq *f, uint32_t n);
+static inline void
+freq_raise(struct freq *f, uint32_t n)
+{
+	if (n > f->max)
+		atomic_write(&f->max, n);
+}
+
+/* now_ms: the loop's monotonic clock. Workers read it at different times: one that is behind counts
+ * in the current second. */
+static inline void
+freq_add(struct freq *f, uint64_t now_ms, uint32_t n)
+{
+	uint64_t sec = now_ms / 1000;
+
+	if (unlikely(sec > f->sec))
+		freq_start_second(f, sec);
+	atomic_write(&f->cur, f->cur + n);
+	freq_raise(f, f->cur);
+}
+
 /*
  * A counter for one second that several workers share, one word without a lock. Adds one and
  * returns the new count. Each worker raises its own freq to this count: the largest is the highest

@@ -58,6 +58,16 @@ list_move_all(struct list *from, struct list *to)
 
 #define list_each(it, head) \
 	for (struct list *it = (head)->next; it != (head); it = it->next)
+static inline unsigned int
+list_length(const struct list *head)
+{
+	unsigned int n = 0;
+
+	list_each(it, head)
+		n++;
+	return n;
+}
+
 /* `it` may be removed inside. */
 #define list_each_safe(it, head)                                                        \
 	for (struct list *it = (head)->next, *it##_next = it->next; it != (head);      \

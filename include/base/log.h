@@ -21,31 +21,40 @@
 #include "base/sys.h"
 #include "base/wall.h"
 
+/* The words of `log` lines, in the order of their numbers, for tables and for the manual. */
+#define LOG_LEVEL_WORDS(X, between)                                                      \
+	X(EMERG, "emerg") between X(ALERT, "alert") between X(CRIT, "crit")              \
+	between X(ERR, "err") between X(WARNING, "warning") between X(NOTICE, "notice")  \
+	between X(INFO, "info") between X(DEBUG, "debug")
+#define LOG_FACILITY_WORDS(X, between)                                                   \
+	X("kern") between X("user") between X("mail") between X("daemon")                \
+	between X("auth") between X("syslog") between X("lpr") between X("news")         \
+	between X("uucp") between X("cron") between X("auth2") between X("ftp")          \
+	between X("ntp") between X("audit") between X("alert") between X("cron2")        \
+	between X("local0") between X("local1") between X("local2") between X("local3")  \
+	between X("local4") between X("local5") between X("local6") between X("local7")
+#define LOG_FORM_WORDS(X, between)                                                       \
+	X(LOCAL, "local", "time, tag, pid") between X(RFC3164, "rfc3164", "with the host") \
+	between X(RFC5424, "rfc5424", "with structured data")                            \
+	between X(PRIORITY, "priority", "only facility and level, as <134>")             \
+	between X(SHORT, "short", "only the level, as <6>")                              \
+	between X(TIMED, "timed", "short with the time") between X(ISO, "iso", "the time") \
+	between X(RAW, "raw", "none") between X(JSON, "json", "each line an object")
+
 /* Syslog severities; smaller is more severe. */
 enum log_level {
-	LOG_LEVEL_EMERG,
-	LOG_LEVEL_ALERT,
-	LOG_LEVEL_CRIT,
-	LOG_LEVEL_ERR,
-	LOG_LEVEL_WARNING,
-	LOG_LEVEL_NOTICE,
-	LOG_LEVEL_INFO,
-	LOG_LEVEL_DEBUG,
+#define LOG_ROW(id, name) LOG_LEVEL_##id,
+	LOG_LEVEL_WORDS(LOG_ROW, )
+#undef LOG_ROW
 	LOG_LEVELS
 };
 
 /* Formats of the message header. LOCAL is the default; RFC3164 adds the host name. JSON, tacit's
  * own, makes the whole message an object. */
 enum log_form {
-	LOG_FORM_LOCAL,
-	LOG_FORM_RFC3164,
-	LOG_FORM_RFC5424,
-	LOG_FORM_PRIORITY,
-	LOG_FORM_SHORT,
-	LOG_FORM_TIMED,
-	LOG_FORM_ISO,
-	LOG_FORM_RAW,
-	LOG_FORM_JSON,
+#define LOG_ROW(id, name, text) LOG_FORM_##id,
+	LOG_FORM_WORDS(LOG_ROW, )
+#undef LOG_ROW
 	LOG_FORMS
 };
 

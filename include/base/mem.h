@@ -19,6 +19,9 @@ void *mem_zalloc_aligned(size_t align, size_t size) must_check;
 void *mem_resize(void *p, size_t n, size_t size) must_check;
 char *mem_strdup(const char *s) must_check;
 char *mem_strndup(const char *s, size_t n) must_check;
+/* Makes n bytes zero: some hundreds, which a compiler that knows their number would store word by
+ * word. */
+void mem_clear(void *p, size_t n);
 /* NULL is allowed. */
 void mem_free(void *p);
 /* Name and version of the allocator in use, for -vv. */

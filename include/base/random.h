@@ -23,5 +23,9 @@ struct random_source {
 void random_init(struct random_source *r, struct sys *sys);
 /* n <= RANDOM_BUFFER. 0, or -errno and nothing is written. */
 int random_bytes(struct random_source *r, void *out, size_t n) must_check;
+/* Size of a UUID as text. */
+#define RANDOM_UUID_SIZE 37
+/* Writes a UUID of version 4. 0, or -errno and its random bits are 0. */
+int random_uuid(struct random_source *r, char out[RANDOM_UUID_SIZE]) must_check;
 
 #endif

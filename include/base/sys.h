@@ -32,17 +32,48 @@ struct sys_ops {
 #undef SYS_ROW
 };
 
-/* One per worker: the table, its context, and the worker's ledger. */
+/*
+ * One per worker: the table, its context, and the worker's ledger, in accounts. The loop and the
+ * sessions choose the account before they do something for a frontend (sys_charge()): a call costs
+ * the same with one account or many.
+ */
 struct sys {
 	const struct sys_ops *ops;
 	void *ctx;
-	struct ledger ledger;
+	struct ledger *account;   /* the one that counts; who pauses the thread may write it */
+	struct ledger **accounts; /* by number; one that was not begun: `ledger` */
+	unsigned int n_accounts;
+	struct ledger *only;      /* accounts, until they are opened */
+	struct ledger ledger;     /* account 0: calls of no frontend */
 };
 
 /* The real kernel. ctx is unused (NULL). */
 extern const struct sys_ops sys_linux;
 
 void sys_init(struct sys *s, const struct sys_ops *ops, void *ctx);
+
+/* The calls that follow are of this account: until the next one, or the end of an event. */
+static inline void
+sys_charge(struct sys *s, unsigned int number)
+{
+	atomic_write(&s->account, s->accounts[number]);
+}
+
+/* The calls that follow are of no frontend. */
+static inline void
+sys_charge_none(struct sys *s)
+{
+	atomic_write(&s->account, &s->ledger);
+}
+
+/* The same as sys_charge(), which begins the account if need be. */
+static inline void
+sys_charge_first(struct sys *s, unsigned int number)
+{
+	if (unlikely(s->accounts[number] == &s->ledger))
+		ledger_begin_account(s, number);
+	sys_charge(s, number);
+}
 
 static inline int
 sys_restarts(enum sys_call c)
@@ -57,7 +88,7 @@ sys_restarts(enum sys_call c)
 		long r_;                                                           \
 		do {                                                               \
 			r_ = s->ops->name(s->ctx UNPAREN args);                    \
-			ledger_count(&s->ledger, SYS_CALL_##name, r_);             \
+			ledger_count(atomic_read(&s->account), SYS_CALL_##name, r_); \
 		} while (unlikely(r_ == -EINTR) && sys_restarts(SYS_CALL_##name)); \
 		return r_;                                                         \
 	}

@@ -26,6 +26,8 @@ void wall_add_syslog(struct sbuf *b, const struct tm *tm);
 void wall_add_iso(struct sbuf *b, const struct tm *tm, unsigned int usec);
 /* "20/Nov/2026:23:37:11", without zone */
 void wall_add_clf(struct sbuf *b, const struct tm *tm);
+/* "Sat, 28 Nov 2026 06:16:49 -0500 (EST)" (RFC 5322, 3.3) */
+void wall_add_mail(struct sbuf *b, const struct tm *tm);
 /* "+0100" */
 void wall_add_zone(struct sbuf *b, const struct tm *tm);
 

@@ -2,34 +2,12 @@
  * whole; a reader may find two that belong to different seconds. */
 #include "base/freq.h"
 
-#include "base/atomic.h"
-#include "base/compiler.h"
-
-static void
-start_second(struct freq *f, uint64_t sec)
+void
+freq_start_second(struct freq *f, uint64_t sec)
 {
 	atomic_write(&f->prev, sec == f->sec + 1 ? f->cur : 0);
 	atomic_write(&f->cur, 0);
 	atomic_write(&f->sec, sec);
-}
-
-void
-freq_add(struct freq *f, uint64_t now_ms, uint32_t n)
-{
-	uint64_t sec = now_ms / 1000;
-
-	/* Workers read the clock at different times. A worker that is behind counts in the current
-	 * second. */
-	if (sec > f->sec)
-		start_second(f, sec);
-	atomic_write(&f->cur, f->cur + n);
-	atomic_write(&f->max, MAX(f->max, f->cur));
-}
-
-void
-freq_raise(struct freq *f, uint32_t n)
-{
-	atomic_write(&f->max, MAX(f->max, n));
 }
 
 /* The second is in the upper half, its count in the lower half. */
@@ -51,7 +29,7 @@ freq_merge(struct freq *sum, const struct freq *f)
 	uint32_t cur = atomic_read(&f->cur);
 
 	if (sec > sum->sec)
-		start_second(sum, sec);
+		freq_start_second(sum, sec);
 	if (sec == sum->sec) {
 		sum->cur += cur;
 		sum->prev += atomic_read(&f->prev);

@@ -38,7 +38,9 @@ struct log_target {
 	int is_open;
 	int is_datagram;     /* one message per send */
 	int is_socket;       /* a stream socket: send instead of writev */
-	int old_flags;       /* original flags of an fd that was set non-blocking; -1: unchanged */
+	/* Original flags of an fd that was set non-blocking; -1: unchanged, or to be left so: all
+	 * processes that write to a pipe share its flags, and the next one must not block. */
+	int old_flags;
 	unsigned int pending; /* records collected for this target */
 	uint64_t rest_until_ns; /* wall clock; 0: not resting */
 	char *tail;          /* the unwritten rest of a line */
@@ -130,7 +132,7 @@ target_adopt(struct sys *sys, struct log_target *t)
 	}
 	flags = sys_fcntl(sys, t->fd, F_GETFL, 0);
 	if (flags >= 0 && !(flags & O_NONBLOCK) &&
-	    sys_fcntl(sys, t->fd, F_SETFL, flags | O_NONBLOCK) >= 0)
+	    sys_fcntl(sys, t->fd, F_SETFL, flags | O_NONBLOCK) >= 0 && !S_ISFIFO(st.st_mode))
 		t->old_flags = (int)flags;
 	return 0;
 }
@@ -385,15 +387,13 @@ log_target_flush(struct log_sink *k, struct log_target *t, uint64_t now_ns)
 /* Text of one operational message; longer ones are truncated. */
 #define MSG_MAX 1024
 
-static const char *const level_names[LOG_LEVELS] = { "emerg",   "alert",  "crit", "err",
-						     "warning", "notice", "info", "debug" };
-
-static const char *const facility_names[LOG_FACILITIES] = { "kern", "user", "mail", "daemon",
-	"auth", "syslog", "lpr", "news", "uucp", "cron", "auth2", "ftp", "ntp", "audit", "alert",
-	"cron2", "local0", "local1", "local2", "local3", "local4", "local5", "local6", "local7" };
-
-static const char *const form_names[LOG_FORMS] = { "local", "rfc3164", "rfc5424", "priority",
-						   "short", "timed", "iso", "raw", "json" };
+#define SECOND(id, name, ...) name,
+#define FIRST(name) name,
+static const char *const level_names[LOG_LEVELS] = { LOG_LEVEL_WORDS(SECOND, ) };
+static const char *const facility_names[LOG_FACILITIES] = { LOG_FACILITY_WORDS(FIRST, ) };
+static const char *const form_names[LOG_FORMS] = { LOG_FORM_WORDS(SECOND, ) };
+#undef SECOND
+#undef FIRST
 
 static int
 name_find(const char *const *names, int n, const char *name)

@@ -31,6 +31,9 @@ sys_init(struct sys *s, const struct sys_ops *ops, void *ctx)
 	memset(s, 0, sizeof(*s));
 	s->ops = ops;
 	s->ctx = ctx;
+	s->account = s->only = &s->ledger;
+	s->accounts = &s->only;
+	s->n_accounts = 1;
 }
 
 /*

@@ -5,6 +5,7 @@
 /* Not strftime(): names must not depend on the locale. */
 static const char months[12][4] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun",
 				    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec" };
+static const char days[7][4] = { "Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat" };
 
 const struct tm *
 wall_local(struct wall *w, int64_t sec)
@@ -92,6 +93,23 @@ wall_add_clf(struct sbuf *b, const struct tm *tm)
 	add_digits(b, (unsigned int)tm->tm_year + 1900, 4);
 	sbuf_addc(b, ':');
 	add_clock(b, tm);
+}
+
+void
+wall_add_mail(struct sbuf *b, const struct tm *tm)
+{
+	sbuf_add(b, days[tm->tm_wday % 7], 3);
+	sbuf_adds(b, ", ");
+	add_digits(b, (unsigned int)tm->tm_mday, 2);
+	sbuf_addc(b, ' ');
+	sbuf_add(b, months[tm->tm_mon % 12], 3);
+	sbuf_addc(b, ' ');
+	add_digits(b, (unsigned int)tm->tm_year + 1900, 4);
+	sbuf_addc(b, ' ');
+	add_clock(b, tm);
+	sbuf_addc(b, ' ');
+	add_offset(b, tm, 0);
+	sbuf_addf(b, " (%s)", tm->tm_zone ? tm->tm_zone : "UTC");
 }
 
 void

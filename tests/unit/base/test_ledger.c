@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/ledger.h"
+#include "base/sys.h"
 #include "unit/test.h"
 
 static void
@@ -71,6 +72,41 @@ test_adding_up_workers(void **state)
 	}
 }
 
+/* Accounts count apart, and all of them are the ledger. */
+static void
+test_accounts_are_parts_of_the_ledger(void **state)
+{
+	struct ledger all = { 0 }, one = { 0 };
+	struct sys s;
+
+	(void)state;
+	sys_init(&s, &sys_linux, NULL);
+	(void)sys_getpid(&s);
+	assert_int_equal(ledger_open_accounts(&s, 3), 0);
+	sys_charge(&s, 2);
+	(void)sys_getpid(&s); /* not begun: of account 0 */
+	sys_charge_first(&s, 2);
+	(void)sys_getpid(&s);
+	(void)sys_getpid(&s);
+	assert_int_equal(s.account->account, 2);
+	sys_charge_none(&s);
+	(void)sys_getpid(&s);
+	sys_charge_first(&s, 0);
+	assert_ptr_equal(s.account, &s.ledger);
+	ledger_add_account(&one, &s, 1);
+	assert_int_equal(ledger_total(&one), 0);
+	ledger_add_account(&one, &s, 2);
+	assert_int_equal(ledger_sum(&one, SYS_CALL_getpid), 2);
+	ledger_add_all(&all, &s);
+	assert_int_equal(ledger_sum(&all, SYS_CALL_getpid), 5);
+	sys_charge(&s, 2);
+	ledger_close_accounts(&s);
+	assert_int_equal(ledger_sum(&s.ledger, SYS_CALL_getpid), 5);
+	(void)sys_getpid(&s);
+	assert_int_equal(ledger_sum(&s.ledger, SYS_CALL_getpid), 6);
+	ledger_close_accounts(&s);
+}
+
 int
 main(void)
 {
@@ -79,6 +115,7 @@ main(void)
 		cmocka_unit_test(test_names_are_the_kernels),
 		cmocka_unit_test(test_clock_reads_stand_apart),
 		cmocka_unit_test(test_adding_up_workers),
+		cmocka_unit_test(test_accounts_are_parts_of_the_ledger),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -314,20 +314,47 @@ test_a_half_written_line_is_completed(void **state)
 }
 
 static void
-test_flags_of_a_foreign_fd_are_restored(void **state)
+test_flags_of_a_terminal_are_restored(void **state)
 {
 	struct world w;
-	int fds[2];
+	int master = posix_openpt(O_RDWR | O_NOCTTY), fd;
 
 	(void)state;
 	world_init(&w);
+	assert_true(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+	fd = open(ptsname(master), O_WRONLY | O_NOCTTY);
+	assert_true(fd >= 0);
+	to_fd(&w, fd);
+	say(&w, "x");
+	log_flush(&w.sink);
+	assert_true(fcntl(fd, F_GETFL) & O_NONBLOCK);
+	log_sink_fini(&w.sink);
+	assert_false(fcntl(fd, F_GETFL) & O_NONBLOCK);
+	close(fd);
+	close(master);
+}
+
+/* After a reload the next process writes to the same pipe, while the previous one ends. */
+static void
+test_a_sink_that_ends_leaves_a_pipe_to_others(void **state)
+{
+	struct world before, w;
+	int fds[2];
+
+	(void)state;
+	world_init(&before);
+	world_init(&w);
 	assert_int_equal(pipe(fds), 0);
+	to_fd(&before, fds[1]);
+	say(&before, "x");
+	log_flush(&before.sink);
 	to_fd(&w, fds[1]);
 	say(&w, "x");
 	log_flush(&w.sink);
+	log_sink_fini(&before.sink);
 	assert_true(fcntl(fds[1], F_GETFL) & O_NONBLOCK);
 	log_sink_fini(&w.sink);
-	assert_false(fcntl(fds[1], F_GETFL) & O_NONBLOCK);
+	assert_true(fcntl(fds[1], F_GETFL) & O_NONBLOCK);
 	close(fds[0]);
 	close(fds[1]);
 }
@@ -477,7 +504,8 @@ main(void)
 		cmocka_unit_test(test_a_clock_set_back_does_not_silence),
 		cmocka_unit_test(test_a_full_socket_drops_messages),
 		cmocka_unit_test(test_a_half_written_line_is_completed),
-		cmocka_unit_test(test_flags_of_a_foreign_fd_are_restored),
+		cmocka_unit_test(test_flags_of_a_terminal_are_restored),
+		cmocka_unit_test(test_a_sink_that_ends_leaves_a_pipe_to_others),
 		cmocka_unit_test(test_a_stream_socket_gets_lines),
 		cmocka_unit_test(test_a_closed_fd_is_a_dead_target),
 		cmocka_unit_test(test_a_message_too_big_does_not_affect_others),

@@ -88,6 +88,21 @@ a_failing_kernel_is_reported(void **st)
 	assert_int_equal(random_bytes(&source, b, 4), 0);
 }
 
+/* The version is 4 and the variant 10, whatever the bytes are. */
+static void
+a_uuid_is_of_version_4(void **st)
+{
+	char text[RANDOM_UUID_SIZE];
+
+	(void)st;
+	assert_int_equal(random_uuid(&source, text), 0);
+	assert_string_equal(text, "f7f6f5f4-f3f2-41f0-bffe-fdfcfbfaf9f8");
+	result = -ENOSYS;
+	source.left = 0;
+	assert_int_equal(random_uuid(&source, text), -ENOSYS);
+	assert_string_equal(text, "00000000-0000-4000-8000-000000000000");
+}
+
 /* Two sources on the real kernel give different bytes. */
 static void
 two_sources_differ(void **st)
@@ -112,6 +127,7 @@ main(void)
 		T(no_byte_is_given_out_twice),
 		T(a_value_comes_from_one_buffer),
 		T(a_failing_kernel_is_reported),
+		T(a_uuid_is_of_version_4),
 		T(two_sources_differ),
 	};
 

@@ -39,6 +39,9 @@ test_dates_in_utc(void **state)
 	sbuf_init_fixed(&b, buf, sizeof(buf));
 	wall_add_iso(&b, tm, 1234);
 	assert_string_equal(b.p, "2009-02-06T12:12:56.001234+00:00");
+	sbuf_init_fixed(&b, buf, sizeof(buf));
+	wall_add_mail(&b, tm);
+	assert_string_equal(b.p, "Fri, 06 Feb 2009 12:12:56 +0000 (UTC)");
 }
 
 static void
