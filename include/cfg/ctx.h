@@ -74,7 +74,6 @@ const char *cfg_kw_name(const struct cfg_ctx *ctx);
 
 int cfg_error(struct cfg_ctx *ctx, int i, const char *fmt, ...) fmt_printf(3, 4); /* always -1 */
 /* The same at a column of the line. */
-int cfg_error_col(struct cfg_ctx *ctx, unsigned int col, const char *fmt, ...) fmt_printf(3, 4);
 void cfg_warn(struct cfg_ctx *ctx, int i, const char *fmt, ...) fmt_printf(3, 4);
 void cfg_note(struct cfg_ctx *ctx, int i, const char *fmt, ...) fmt_printf(3, 4);
 int cfg_nomem(struct cfg_ctx *ctx);			/* "out of memory", always -1 */
@@ -90,6 +89,9 @@ int cfg_arg_size(struct cfg_ctx *ctx, int i, uint64_t min, uint64_t max, uint64_
 int cfg_arg_percent(struct cfg_ctx *ctx, int i, unsigned int max, unsigned int *out);
 int cfg_arg_bool(struct cfg_ctx *ctx, int i, int *out);
 int cfg_arg_enum(struct cfg_ctx *ctx, int i, const struct cfg_enum *table, int *out);
+/* The value of an argument in a table whose values are none of them negative, or -1: no error is
+ * reported. */
+int cfg_arg_word(const struct cfg_ctx *ctx, int i, const struct cfg_enum *table);
 /* A copy from mem_strdup(), owned by the caller; frees the previous *out. */
 int cfg_arg_dup(struct cfg_ctx *ctx, int i, char **out);
 /* The contents of the file that the argument names, at most max bytes; from mem_alloc(),

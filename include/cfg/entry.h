@@ -18,6 +18,7 @@ struct cfg_entry {
 	const char *doc;
 	const struct cfg_enum *values;	/* words that may be arguments; NULL: none */
 	const char *dflt;		/* NULL: none is shown */
+	const char *answer;		/* of a command; NULL: none */
 	const char *place;		/* where it may stand, or its types */
 	const char *example;		/* lines; NULL: none */
 };
@@ -28,5 +29,8 @@ typedef void cfg_entry_fn(void *arg, const struct cfg_entry *e);
 void cfg_entry_man(struct sbuf *out, const struct cfg_entry *e, const char **heading);
 /* Appends the entry as text for a terminal of 80 columns. */
 void cfg_entry_text(struct sbuf *out, const struct cfg_entry *e);
+
+/* True if one of the patterns of fnmatch(3), which commas separate, is for the name. */
+int cfg_entry_is_listed(const char *patterns, const char *name);
 
 #endif

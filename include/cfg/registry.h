@@ -70,6 +70,12 @@ enum {
 	CFG_CRT_STORE = 1 << 9,
 	CFG_LOG_PROFILE = 1 << 10,
 	CFG_PEERS = 1 << 11,
+	CFG_CACHE = 1 << 12,
+	/* Sections of the file that `filter spoe` names. */
+	CFG_SPOE_AGENT = 1 << 13,
+	CFG_SPOE_MESSAGE = 1 << 14,
+	CFG_SPOE_GROUP = 1 << 15,
+	CFG_MAILERS = 1 << 16,
 
 	CFG_FE = CFG_DEFAULTS | CFG_FRONTEND | CFG_LISTEN,
 	CFG_BE = CFG_DEFAULTS | CFG_BACKEND | CFG_LISTEN,

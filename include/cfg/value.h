@@ -1,6 +1,7 @@
 #ifndef TACIT_CFG_VALUE_H
 #define TACIT_CFG_VALUE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -47,6 +48,10 @@ struct cfg_enum {
 	int value;
 	const char *doc;	/* for the manual; may be NULL */
 };
+
+/* The row of this word of n bytes, or NULL. What a name has behind its word, as "len <n>" or
+ * "hdr(<name>)", is for the manual and not compared. */
+const struct cfg_enum *cfg_enum_find(const struct cfg_enum *table, const char *word, size_t n);
 
 /* One name of a table; the error lists the names and the nearest one. */
 int cfg_value_enum(const char *s, const struct cfg_enum *table, int *out,

@@ -94,19 +94,6 @@ report_arg(struct cfg_ctx *ctx, enum cfg_sev sev, int i, const char *fmt, va_lis
 }
 
 int
-cfg_error_col(struct cfg_ctx *ctx, unsigned int col, const char *fmt, ...)
-{
-	struct cfg_where w = ctx->where;
-	va_list ap;
-
-	w.col = col;
-	va_start(ap, fmt);
-	cfg_diag_vadd(ctx->diag, CFG_ALERT, &w, fmt, ap);
-	va_end(ap);
-	return -1;
-}
-
-int
 cfg_error(struct cfg_ctx *ctx, int i, const char *fmt, ...)
 {
 	va_list ap;
@@ -259,6 +246,15 @@ cfg_arg_enum(struct cfg_ctx *ctx, int i, const struct cfg_enum *table, int *out)
 	struct cfg_value_err err;
 
 	return cfg_value_enum(cfg_arg(ctx, i), table, out, &err) ? report_value(ctx, i, &err) : 0;
+}
+
+int
+cfg_arg_word(const struct cfg_ctx *ctx, int i, const struct cfg_enum *table)
+{
+	const char *word = cfg_arg(ctx, i);
+	const struct cfg_enum *e = cfg_enum_find(table, word, strlen(word));
+
+	return e ? e->value : -1;
 }
 
 int

@@ -16,8 +16,10 @@ static const struct {
 	{ "all", CFG_DUMP_ALL },
 	{ "man", CFG_DUMP_MAN },
 	{ "vim", CFG_DUMP_VIM },
+	{ "vscode", CFG_DUMP_VSCODE },
 	{ "smp", CFG_DUMP_SMP },
 	{ "cnv", CFG_DUMP_CNV },
+	{ "man8", CFG_DUMP_MAN8 },
 };
 
 static const struct {
@@ -36,6 +38,8 @@ static const struct {
 	{ "crt-store", CFG_CRT_STORE },
 	{ "log-profile", CFG_LOG_PROFILE },
 	{ "peers", CFG_PEERS },
+	{ "cache", CFG_CACHE },
+	{ "mailers", CFG_MAILERS },
 };
 
 /* The first rows, which HAProxy lists too; keywords of http-errors are also valid in proxies. */
@@ -318,7 +322,8 @@ cfg_entries(const struct cfg_registry *reg, cfg_entry_fn *fn, void *arg)
 		{ "RESOLVERS KEYWORDS", CFG_RESOLVERS }, { "RING KEYWORDS", CFG_RING },
 		{ "CRT-STORE KEYWORDS", CFG_CRT_STORE },
 		{ "LOG-PROFILE KEYWORDS", CFG_LOG_PROFILE },
-		{ "PEERS KEYWORDS", CFG_PEERS } };
+		{ "PEERS KEYWORDS", CFG_PEERS }, { "CACHE KEYWORDS", CFG_CACHE },
+		{ "MAILERS KEYWORDS", CFG_MAILERS } };
 	static const struct cfg_entry switches = { .heading = "SWITCHES FOR MEASUREMENTS",
 		.intro = "These keywords of the global section disable a single optimization, or "
 			 "count it,\nso that a benchmark can measure its effect.\n"
@@ -381,6 +386,70 @@ dump_vim(const struct cfg_registry *reg, FILE *to)
 		to);
 }
 
+/* --- Visual Studio Code ---------------------------------------------------- */
+
+/* A blank in a name, as the text of a regular expression in JSON. */
+#define JSON_BLANKS "\\\\s+"
+/* The end of a word there. */
+#define JSON_END ")(?=\\\\s|$)\" }"
+
+/* Writes the rule for the keywords that have an effect, or for those that have none. */
+static void
+vscode_keywords(const struct cfg_registry *reg, int is_hint, const char *scope, FILE *to)
+{
+	const char *sep = "";
+
+	fprintf(to, ",\n{ \"name\": \"%s\", \"match\": \"^\\\\s*(?:(?:no|default)\\\\s+)?(?:",
+		scope);
+	for (unsigned int i = 0; i < reg->nkw; i++) {
+		if ((reg->kw[i]->class != CFG_IMPLEMENTED) != is_hint)
+			continue;
+		fputs(sep, to);
+		for (const char *s = reg->kw[i]->name; *s; s++) {
+			if (*s == '.')
+				fputs("\\\\", to);
+			if (*s == ' ')
+				fputs(JSON_BLANKS, to);
+			else
+				fputc(*s, to);
+		}
+		sep = "|";
+	}
+	fputs(JSON_END, to);
+}
+
+static void
+dump_vscode(const struct cfg_registry *reg, FILE *to)
+{
+	static const char *const first[] = {
+		"{ \"name\": \"comment.line\", \"match\": \"#.*$\" }",
+		"{ \"name\": \"string.quoted.double\", \"begin\": \"\\\"\", \"end\": \"\\\"\", "
+		"\"patterns\": [",
+		"{ \"name\": \"constant.character.escape\", \"match\": \"\\\\\\\\.\" },",
+		"{ \"name\": \"variable.other\", "
+		"\"match\": \"\\\\$\\\\{?[.A-Za-z_][^}\\\"]*\\\\}?\" }] }",
+		"{ \"name\": \"string.quoted.single\", \"begin\": \"'\", \"end\": \"'\" }",
+		"{ \"name\": \"keyword.control\", \"match\": \"^\\\\s*\\\\.[a-z]+\" }",
+	};
+	const char *sep = "";
+
+	fputs("{ \"name\": \"tacit\", \"scopeName\": \"source.tacit\", \"patterns\": [\n", to);
+	for (size_t i = 0; i < ARRAY_LEN(first); i++)
+		fprintf(to, "%s%s\n", first[i], i == 1 || i == 2 ? "" : ",");
+	fputs("{ \"name\": \"entity.name.section\", \"match\": \"^\\\\s*(?:", to);
+	for (unsigned int i = 0; i < reg->nmodule; i++)
+		for (const struct cfg_section *s = reg->module[i]->sections; s && s->name; s++) {
+			fprintf(to, "%s%s", sep, s->name);
+			sep = "|";
+		}
+	fputs(JSON_END, to);
+	vscode_keywords(reg, 0, "keyword.other", to);
+	vscode_keywords(reg, 1, "invalid.deprecated", to);
+	fputs(",\n{ \"name\": \"constant.numeric\", \"match\": "
+	      "\"\\\\b[0-9]+(?:us|ms|[smhdkKMgG])?\\\\b\" } ] }\n",
+		to);
+}
+
 void
 cfg_dump(const struct cfg_registry *reg, enum cfg_dump kind, FILE *to)
 {
@@ -394,9 +463,13 @@ cfg_dump(const struct cfg_registry *reg, enum cfg_dump kind, FILE *to)
 	case CFG_DUMP_VIM:
 		dump_vim(reg, to);
 		break;
+	case CFG_DUMP_VSCODE:
+		dump_vscode(reg, to);
+		break;
 	case CFG_DUMP_MAN:
 	case CFG_DUMP_SMP:
 	case CFG_DUMP_CNV:
+	case CFG_DUMP_MAN8:
 		break;
 	}
 }

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/mem.h"
+#include "cfg/ctx.h"
 #include "cfg/known.h"
 #include "cfg/statement.h"
 #include "cfg/suggest.h"
@@ -149,6 +150,20 @@ close_section(struct cfg_reader *r)
 	ctx->name = "";
 	mem_free(r->name);
 	r->name = NULL;
+}
+
+/* The same at a column of the line. */
+static int
+cfg_error_col(struct cfg_ctx *ctx, unsigned int col, const char *fmt, ...)
+{
+	struct cfg_where w = ctx->where;
+	va_list ap;
+
+	w.col = col;
+	va_start(ap, fmt);
+	cfg_diag_vadd(ctx->diag, CFG_ALERT, &w, fmt, ap);
+	va_end(ap);
+	return -1;
 }
 
 static int

@@ -96,6 +96,11 @@ section_names(unsigned int bits, char out[LIST_MAX])
 		{ CFG_CRT_STORE, "crt-store" },
 		{ CFG_LOG_PROFILE, "log-profile" },
 		{ CFG_PEERS, "peers" },
+		{ CFG_CACHE, "cache" },
+		{ CFG_MAILERS, "mailers" },
+		{ CFG_SPOE_AGENT, "spoe-agent" },
+		{ CFG_SPOE_MESSAGE, "spoe-message" },
+		{ CFG_SPOE_GROUP, "spoe-group" },
 	};
 	size_t len = 0;
 

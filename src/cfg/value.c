@@ -218,6 +218,15 @@ cfg_value_bool(const char *s, int *out, struct cfg_value_err *err)
 	return value_fail(err, "'" SHOWN "' is not a switch ('on' or 'off' expected)", s);
 }
 
+const struct cfg_enum *
+cfg_enum_find(const struct cfg_enum *table, const char *word, size_t n)
+{
+	for (const struct cfg_enum *e = table; n && e->name; e++)
+		if (strcspn(e->name, " ([<") == n && strncmp(e->name, word, n) == 0)
+			return e;
+	return NULL;
+}
+
 int
 cfg_value_enum(const char *s, const struct cfg_enum *table, int *out,
 	       struct cfg_value_err *err)

@@ -198,6 +198,9 @@ arguments_are_read_by_type(void **state)
 	assert_true(on);
 	assert_int_equal(cfg_arg_enum(&l.ctx, 1, names, &i), 0);
 	assert_int_equal(i, 2);
+	assert_int_equal(cfg_arg_word(&l.ctx, 1, names), 2);
+	assert_int_equal(cfg_arg_word(&l.ctx, 0, names), -1);
+	assert_int_equal(cfg_arg_word(&l.ctx, 2, names), -1);
 	expect_refusal(
 		&l, cfg_arg_enum(&l.ctx, 0, names, &i), "'kw': 'on' is not one of tcp, http.", 4);
 	line_init(&l, "x", "y");

@@ -6,8 +6,10 @@
 
 #include "base/sys.h"
 #include "cfg/diag.h"
-#include "cfg/dir.h"
+#include "cfg/files.h"
 #include "unit/test.h"
+/* The unit itself, instead of the library's. */
+#include "cfg/files.c"
 
 static char top[] = "/tmp/tacit-dir-XXXXXX";
 static struct sys sys;

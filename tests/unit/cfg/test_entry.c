@@ -40,6 +40,22 @@ text(const struct cfg_entry *e)
 }
 
 static void
+words_with_one_meaning_stand_beside_each_other(void **state)
+{
+	static const struct cfg_enum words[] = { { "401", 1, "This status." },
+		{ "403", 2, "This status." }, { "none", 0, "Nothing." }, { 0 } };
+	const struct cfg_entry e = { .heading = "X", .name = "on", .values = words };
+	const char *heading = "X";
+
+	(void)state;
+	assert_string_equal(roff(&e, &heading), ".TP\n\\fBon\\fR\n.RS\n.PD 0\n"
+		".TP\n.B 401, 403\nThis status.\n.TP\n.B none\nNothing.\n.PD\n.RE\n");
+	assert_string_equal(text(&e), "on\n"
+		"    401, 403            This status.\n"
+		"    none                Nothing.\n");
+}
+
+static void
 a_page_has_headings_and_entries(void **state)
 {
 	struct cfg_entry e = whole;
@@ -49,7 +65,7 @@ a_page_has_headings_and_entries(void **state)
 	assert_string_equal(roff(&e, &heading),
 		".SH PROXY KEYWORDS\nWhat they are.\n"
 		".TP\n\\fBhttp\\-reuse\\fR \\fI<way>\\fR\n\\&.dots and \\e1 are text.\n"
-		".br\nDefault: never.\n.br\nIn defaults, backend.\n"
+		".br\nDefault: never.\n.br\nIn defaults, backend.\nIn HAProxy since 1.6.\n"
 		".RS\n.PD 0\n.TP\n.B never\nNo request.\n.TP\n.B a\\-word\\-that\\-is\\-long <n>\n"
 		"Some requests, which is a text that needs two lines here.\n.PD\n.RE\n"
 		".IP\n.nf\nhttp\\-reuse never\n\\&.else\n.fi\n");
@@ -86,11 +102,58 @@ a_terminal_gets_text(void **state)
 		"                        here.\n"
 		"    Default: never\n"
 		"    In defaults, backend\n"
+		"    In HAProxy since 1.6.\n"
 		"    Example:\n"
 		"        http-reuse never\n"
 		"        .else\n");
 	e = (struct cfg_entry){ .name = "x", .syntax = "<n>", .in_parens = 1, .is_hint = 1 };
 	assert_string_equal(text(&e), "x(<n>)\n    Accepted without effect.\n");
+	sbuf_fini(&out);
+}
+
+static void
+a_word_has_the_version_of_haproxy(void **state)
+{
+	static const char *const rows[][3] = {
+		{ "PROXY KEYWORDS", "retries", "In HAProxy since 1.3 or before." },
+		{ "PROXY KEYWORDS", "option httpslog", "In HAProxy since 2.5." },
+		{ "GLOBAL KEYWORDS", "prealloc-fd", "In HAProxy since 2.7 to 3.0." },
+		{ "GLOBAL KEYWORDS", "noktls", "In HAProxy since 3.3 or later." },
+		{ "GLOBAL KEYWORDS", "tune.memory", "Not in HAProxy." },
+		{ "SWITCHES FOR MEASUREMENTS", "tune.epoll.mode", "Not in HAProxy." },
+		{ "FETCHES", "sc1_conn_cur", "In HAProxy since 1.5." },
+		{ "ACTIONS", "set-var(<name>)", "In HAProxy since 1.6." },
+		{ "ACTIONS", "track-sc<n>", "In HAProxy since 1.5." },
+		/* the same word is older elsewhere */
+		{ "GLOBAL KEYWORDS", "crt-base", "In HAProxy since 1.5." },
+		{ "CRT-STORE KEYWORDS", "crt-base", "In HAProxy since 3.0." },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct cfg_entry e = { .heading = rows[i][0], .name = rows[i][1] };
+		size_t before = strlen(e.name) + strlen("\n    ");
+
+		assert_memory_equal(text(&e) + before, rows[i][2], strlen(rows[i][2]));
+	}
+	assert_string_equal(text(&(struct cfg_entry){ .heading = "FETCHES", .name = "x" }), "x\n");
+	sbuf_fini(&out);
+}
+
+static void
+an_example_has_the_name_of_its_word(void **state)
+{
+	struct cfg_entry e = { .heading = "FETCHES", .name = "res.cook" };
+
+	(void)state;
+	assert_non_null(strstr(text(&e), "    Example:\n        http-response set-header X-Session "
+					 "%[res.cook(session)]\n"));
+	e = (struct cfg_entry){ .heading = "CONVERTERS", .name = "map_dom_int" };
+	assert_non_null(strstr(text(&e), "host),lower,map_dom_int(/etc/tacit/limits.map,10)\n"));
+	/* its own counts before those */
+	e = (struct cfg_entry){ .heading = "CONVERTERS", .name = "odd", .example = "x@y" };
+	assert_non_null(strstr(text(&e), "        x@y\n"));
+	assert_null(strstr(out.p, "gives"));
 	sbuf_fini(&out);
 }
 
@@ -114,7 +177,10 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_page_has_headings_and_entries),
+		cmocka_unit_test(words_with_one_meaning_stand_beside_each_other),
 		cmocka_unit_test(a_terminal_gets_text),
+		cmocka_unit_test(a_word_has_the_version_of_haproxy),
+		cmocka_unit_test(an_example_has_the_name_of_its_word),
 		cmocka_unit_test(memory_that_is_short_is_noticed),
 	};
 

@@ -7,7 +7,6 @@
 
 #include "base/mem.h"
 #include "base/sys.h"
-#include "cfg/dir.h"
 #include "cfg/files.h"
 
 static char dir[64];

@@ -12,15 +12,15 @@ words_belong_to_what_is_missing(void **state)
 		enum cfg_missing is;
 	} t[] = {
 		{ "stick-table", CFG_MISSING_COUNT }, { "track-sc0", CFG_MISSING_COUNT },
-		{ "res.cache_hit", CFG_MISSING_CACHE }, { "cache-store", CFG_MISSING_CACHE },
-		{ "res.cach", CFG_MISSING_COUNT }, { "cachex", CFG_MISSING_COUNT },
+		{ "fcgi.x", CFG_MISSING_FASTCGI }, { "use-fcgi-app", CFG_MISSING_FASTCGI },
+		{ "res.cache_hit", CFG_MISSING_COUNT }, { "cache-use", CFG_MISSING_COUNT },
 		{ "lua.", CFG_MISSING_LUA }, { "lua.x", CFG_MISSING_LUA },
 		{ "lua-load", CFG_MISSING_LUA }, { "luax", CFG_MISSING_COUNT },
-		{ "compression algo", CFG_MISSING_COMPRESSION },
-		{ "filter compression", CFG_MISSING_COMPRESSION },
-		{ "filter cache", CFG_MISSING_CACHE }, { "cache-use", CFG_MISSING_CACHE },
-		{ "filter bwlim-out", CFG_MISSING_BWLIM }, { "quic", CFG_MISSING_QUIC },
-		{ "h2", CFG_MISSING_HTTP2 }, { "h2c", CFG_MISSING_COUNT },
+		{ "compression algo", CFG_MISSING_COUNT },
+		{ "filter comp-req", CFG_MISSING_COMPRESSION },
+		{ "filter cache", CFG_MISSING_COUNT }, { "fcgi-apps", CFG_MISSING_COUNT },
+		{ "filter fcgi-app", CFG_MISSING_FASTCGI }, { "quic", CFG_MISSING_QUIC },
+		{ "h2", CFG_MISSING_COUNT }, { "h2c", CFG_MISSING_COUNT },
 		{ "", CFG_MISSING_COUNT },
 	};
 
@@ -41,17 +41,17 @@ messages_belong_to_what_is_missing(void **state)
 		const char *text;
 		enum cfg_missing is;
 	} t[] = {
-		{ "keyword 'compression algo' is known but not supported.",
+		{ "keyword 'filter-sequence' is known but not supported.",
 			CFG_MISSING_COMPRESSION },
-		{ "section 'cache' is known but not supported.", CFG_MISSING_CACHE },
-		{ "'http-request cache-use' is not supported.", CFG_MISSING_CACHE },
+		{ "section 'fcgi-app' is known but not supported.", CFG_MISSING_FASTCGI },
+		{ "'http-request use-fcgi-app' is not supported.", CFG_MISSING_FASTCGI },
 		{ "'http-request use-service lua.x' is not supported.", CFG_MISSING_LUA },
-		{ "'x' : fetch 'res.cache_hit' is not supported", CFG_MISSING_CACHE },
-		{ "'proto' : 'h2' is not supported; there are h1", CFG_MISSING_HTTP2 },
+		{ "'x' : fetch 'fcgi.x' is not supported", CFG_MISSING_FASTCGI },
+		{ "'proto' : 'h2' is not supported; there are h1", CFG_MISSING_COUNT },
 		{ "keyword 'transparent' is known but not supported.", CFG_MISSING_COUNT },
 		{ "h2' is not supported", CFG_MISSING_COUNT },
 		{ "caching is not supported", CFG_MISSING_COUNT },
-		{ "unknown keyword 'cache'", CFG_MISSING_COUNT },
+		{ "unknown keyword 'fcgi'", CFG_MISSING_COUNT },
 		{ "", CFG_MISSING_COUNT },
 	};
 	char text[1024] = "'";
@@ -80,8 +80,8 @@ lines_are_listed_once(void **state)
 	sbuf_init(&out, 0);
 	assert_false(cfg_diag_misses(&d));
 	for (w.line = 1; w.line <= 13; w.line++) {
-		cfg_diag_add(&d, CFG_ALERT, &w, "section 'cache' is known but not supported.");
-		cfg_diag_add(&d, CFG_ALERT, &w, "fetch 'res.cache_hit' is not supported");
+		cfg_diag_add(&d, CFG_ALERT, &w, "section 'fcgi-app' is known but not supported.");
+		cfg_diag_add(&d, CFG_ALERT, &w, "fetch 'fcgi.x' is not supported");
 	}
 	w.line = 5;
 	cfg_diag_add(&d, CFG_ALERT, &w, "'http-request lua.a' is not supported.");
@@ -89,10 +89,10 @@ lines_are_listed_once(void **state)
 	cfg_diag_add(&d, CFG_WARNING, &other, "'h2' is not supported");
 	assert_true(cfg_diag_misses(&d));
 	cfg_missing_list(d.missing, 0, &out);
-	assert_string_equal(out.p, "caching (13 lines: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, "
-				   "...), Lua (2 lines: 5, 2)");
+	assert_string_equal(out.p, "Lua (2 lines: 5, 2), FastCGI (13 lines: 1, 2, 3, 4, 5, 6, "
+				   "7, 8, 9, 10, 11, 12, ...)");
 	out.len = 0;
-	cfg_missing_list(&d.missing[0], 1, &out);
+	cfg_missing_list(d.missing, 1, &out);
 	cfg_diag_fini(&d);
 	assert_non_null(strstr(out.p, "(13 lines: a.cfg:1, 2, 3"));
 	assert_non_null(strstr(out.p, "Lua (2 lines: a.cfg:5, b.cfg:2)"));

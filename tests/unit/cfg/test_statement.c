@@ -142,7 +142,7 @@ unsupported_keywords_are_not_unknown(void **state)
 	(void)state;
 	world_expect("global\n tune.quiet\n nbproc 3\n stick-table x\n"
 		     "listen l\n option contstats\n no option contstats\n option splice-auto\n"
-		     " compression algo gzip\n contimeout 5\n compression type a/b\n",
+		     " use-fcgi-app a\n contimeout 5\n use-fcgi-app b\n",
 		GLOBAL_SEEN("") "begin listen <l> from <->\nend listen <l>\n",
 		"[ALERT]    config : parsing [t.cfg:3:2] : keyword 'nbproc' was "
 		"removed in HAProxy 2.5: use 'nbthread'.\n"
@@ -162,20 +162,18 @@ unsupported_keywords_are_not_unknown(void **state)
 		"known but not supported (it comes later).\n"
 		"   option splice-auto\n"
 		"   ^\n"
-		"[ALERT]    config : parsing [t.cfg:9:2] : keyword 'compression algo' is "
+		"[ALERT]    config : parsing [t.cfg:9:2] : keyword 'use-fcgi-app' is "
 		"known but not supported.\n"
-		"   compression algo gzip\n"
+		"   use-fcgi-app a\n"
 		"   ^\n"
+		"   | and 1 more line: 11\n"
 		"[ALERT]    config : parsing [t.cfg:10:2] : keyword 'contimeout' was "
 		"removed in HAProxy 2.1: use 'timeout connect'.\n"
 		"   contimeout 5\n"
 		"   ^\n"
-		"[ALERT]    config : parsing [t.cfg:11:2] : keyword 'compression type' is "
-		"known but not supported.\n"
-		"   compression type a/b\n"
-		"   ^\n"
-		"[ALERT]    config : not supported here: compression (2 lines: 9, 11)\n"
-		"   | instead of compression: let the servers compress\n");
+		"[ALERT]    config : not supported here: FastCGI (2 lines: 9, 11)\n"
+		"   | instead of FastCGI: place a web server before the application, and let it "
+		"speak HTTP\n");
 }
 
 static void

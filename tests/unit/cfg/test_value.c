@@ -228,6 +228,22 @@ words_are_read_and_listed(void **state)
 	assert_true(strlen(err.text) < CFG_VALUE_TEXT_MAX);
 }
 
+static void
+what_follows_a_word_in_a_table_is_not_compared(void **state)
+{
+	static const struct cfg_enum words[] = { { "hdr(<name>)", 1, NULL }, { "len <n>", 2, NULL },
+		{ "random[(<draws>)]", 3, NULL }, { "<facility>", 4, NULL }, { 0 } };
+
+	(void)state;
+	assert_ptr_equal(cfg_enum_find(words, "hdr(x)", 3), &words[0]);
+	assert_ptr_equal(cfg_enum_find(words, "len", 3), &words[1]);
+	assert_ptr_equal(cfg_enum_find(words, "random", 6), &words[2]);
+	assert_null(cfg_enum_find(words, "hdr(x)", 6));
+	assert_null(cfg_enum_find(words, "le", 2));
+	assert_null(cfg_enum_find(words, "len <n>", 7));
+	assert_null(cfg_enum_find(words, "", 0));
+}
+
 int
 main(void)
 {
@@ -239,6 +255,7 @@ main(void)
 		cmocka_unit_test(sizes_have_units),
 		cmocka_unit_test(percents_and_switches),
 		cmocka_unit_test(words_are_read_and_listed),
+		cmocka_unit_test(what_follows_a_word_in_a_table_is_not_compared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
