@@ -73,18 +73,41 @@ interest_next(enum interest_state s, enum interest_event ev)
 const char *interest_state_name(enum interest_state s);
 const char *interest_mode_name(enum interest_mode m);
 
+#define INTEREST_WANTED_BIT    1u
+#define INTEREST_NOT_READY_BIT 2u
+_Static_assert(INTEREST_SPEC == INTEREST_WANTED_BIT && INTEREST_PARKED == INTEREST_NOT_READY_BIT &&
+	INTEREST_BLOCKED == (INTEREST_WANTED_BIT | INTEREST_NOT_READY_BIT), "their order");
+
 static inline int
 interest_is_wanted(const struct interest *in, enum dir d)
 {
-	return in->state[d] == INTEREST_SPEC || in->state[d] == INTEREST_BLOCKED;
+	return in->state[d] & INTEREST_WANTED_BIT;
 }
 
 /* The wanted directions: EV_R | EV_W. */
 static inline unsigned int
 interest_wanted(const struct interest *in)
 {
-	return (interest_is_wanted(in, DIR_R) ? EV_R : 0) |
-		(interest_is_wanted(in, DIR_W) ? EV_W : 0);
+	return (in->state[DIR_R] & INTEREST_WANTED_BIT) * EV_R |
+		(in->state[DIR_W] & INTEREST_WANTED_BIT) * EV_W;
+}
+
+/* True if a direction is believed ready, wanted or not. */
+static inline int
+interest_is_ready(const struct interest *in, enum dir d)
+{
+	return !(in->state[d] & INTEREST_NOT_READY_BIT);
+}
+
+/* True if all that the kernel has to report is registered. In edge mode nothing is left to do
+ * then. */
+static inline int
+interest_is_registered(const struct interest *in)
+{
+	unsigned int blocked = (in->state[DIR_R] == INTEREST_BLOCKED) * EV_R |
+		(in->state[DIR_W] == INTEREST_BLOCKED) * EV_W;
+
+	return !(blocked & ~in->polled);
 }
 
 /*

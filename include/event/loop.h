@@ -62,14 +62,16 @@ struct loop_slot {
 	uint32_t turn;  /* the last turn in which its handler ran */
 	uint32_t told;  /* the last turn that brought an event for it */
 	struct interest in;
-	uint8_t seen;
 	uint16_t wakes; /* wake-ups without progress */
+	uint16_t account; /* of the ledger, for the calls of its handler */
+	uint8_t seen;
 	uint8_t cls;
 	uint8_t dirty;  /* in loop.dirty */
-	uint8_t trying; /* in loop.spec */
-	uint8_t refused; /* a registration failed: EV_SPIN is due */
-	uint8_t err_queue; /* EV_ERR may be no error: see loop_err_queue() */
+	uint8_t trying : 1; /* in loop.spec */
+	uint8_t refused : 1; /* a registration failed: EV_SPIN is due */
+	uint8_t err_queue : 1; /* EV_ERR may be no error: see loop_err_queue() */
 };
+_Static_assert(sizeof(struct loop_slot) <= 24 + 2 * sizeof(void *), "one for each connection");
 
 /* The first member of each loop, for the inline functions below alone. */
 struct loop_core {
@@ -156,8 +158,15 @@ void loop_set_mailbox(struct loop *l, struct mailbox *mb);
 /* Runs one turn; waits at most max_ms (-1: until the next timer). 0, or -errno of the wait. */
 int loop_turn(struct loop *l, int max_ms) must_check;
 
-/* Adds an open fd to the table, without a system call. 0, or -ERR_FULL when fd >= max_fd. */
+/* Adds an open fd to the table, without a system call: its account is the one that counts now. 0,
+ * or -ERR_FULL when fd >= max_fd. */
 int loop_add(struct loop *l, int fd, enum loop_class cls, loop_fd_fn *fn, void *owner) must_check;
+/* The calls that follow are for this fd, as in its handler. */
+static inline void
+loop_charge(struct loop *l, int fd)
+{
+	sys_charge(loop_sys(l), loop_core(l)->slots[fd].account);
+}
 /* Removes an fd that will be closed: no system call is needed unless another process holds it
  * too. */
 void loop_forget(struct loop *l, int fd);
@@ -169,19 +178,31 @@ void loop_detach(struct loop *l, int fd);
 /*
  * Changes the handler of an fd, also for the rest of this turn's events: they belong to the socket,
  * and an edge is reported only once. Registration, interest and seen events are kept; no system
- * call.
+ * call. Its account is the one that counts now.
  */
 void loop_set_owner(struct loop *l, int fd, loop_fd_fn *fn, void *owner);
 /* Number of fds in the table. */
 unsigned int loop_fds(const struct loop *l);
 
+/* A descriptor in the table. Called many times for each event: with TACIT_MAGIC it asserts that the
+ * descriptor was added, otherwise that its number is within the table. */
 static inline struct loop_slot *
 loop_slot_of(const struct loop *l, int fd)
 {
 	const struct loop_core *c = loop_core(l);
 
-	assert(fd >= 0 && fd < c->max_fd && c->slots[fd].fn);
+	assert((unsigned int)fd < (unsigned int)c->max_fd);
+#ifdef TACIT_MAGIC
+	assert(c->slots[fd].fn);
+#endif
 	return &c->slots[fd];
+}
+
+/* Changes the account of an fd. */
+static inline void
+loop_set_account(struct loop *l, int fd, unsigned int number)
+{
+	loop_slot_of(l, fd)->account = (uint16_t)number;
 }
 
 /* Sets the wanted directions, EV_R | EV_W: the complete new mask. Called after each dispatch,
@@ -219,9 +240,7 @@ int loop_has_news(const struct loop *l, int fd);
 static inline int
 loop_is_ready(const struct loop *l, int fd, enum dir d)
 {
-	uint8_t st = loop_slot_of(l, fd)->in.state[d];
-
-	return st == INTEREST_SPEC || st == INTEREST_IDLE;
+	return interest_is_ready(&loop_slot_of(l, fd)->in, d);
 }
 
 /* EV_RDHUP | EV_HUP | EV_ERR | EV_URGENT seen since the fd was added. */
@@ -236,8 +255,20 @@ loop_seen(const struct loop *l, int fd)
  * zero-copy completion. It then implies no readiness, and loop_seen() does not report it until the
  * owner has checked the queue and reports a real error.
  */
-void loop_err_queue(struct loop *l, int fd);
-void loop_note_error(struct loop *l, int fd);
+static inline void
+loop_err_queue(struct loop *l, int fd)
+{
+	loop_slot_of(l, fd)->err_queue = 1;
+}
+
+static inline void
+loop_note_error(struct loop *l, int fd)
+{
+	loop_slot_of(l, fd)->seen |= EV_ERR;
+	loop_presume_ready(l, fd, DIR_R);
+	loop_presume_ready(l, fd, DIR_W);
+}
+
 /* The fd made progress: resets its count of useless wake-ups. */
 static inline void
 loop_progress(struct loop *l, int fd)
@@ -248,7 +279,13 @@ loop_progress(struct loop *l, int fd)
 /* Interest and registration of an fd, for show fd: 0, or -ERR_UNKNOWN when not in the table. */
 int loop_peek(const struct loop *l, int fd, struct interest *out, void **owner) must_check;
 
-void task_init(struct task *t, task_fn *fn);
+static inline void
+task_init(struct task *t, task_fn *fn)
+{
+	list_init(&t->link);
+	t->fn = fn;
+}
+
 /* Runs the task in this turn, in phase 2 when posted by a listener. Posting it twice runs it
  * once. */
 void loop_post(struct loop *l, struct task *t);

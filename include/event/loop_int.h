@@ -3,9 +3,15 @@
 #define TACIT_EVENT_LOOP_INT_H
 
 #include "event/clock.h"
-#include "event/closing.h"
 #include "event/loop.h"
 #include "event/profile.h"
+
+struct closing {
+	int *fd;
+	unsigned int n, max;
+	unsigned int account; /* of the last one */
+	int is_mixed;         /* some are of another one */
+};
 
 struct loop {
 	struct loop_core core;

@@ -1,7 +1,7 @@
 /*
  * Small messages between workers that run on the receiver's thread. Each worker has one mailbox,
  * attached to its loop; messages run in phase 2 of a turn. The eventfd is written only to wake a
- * sleeping worker, at most once per turn of the poster for each receiver. event/mail_queue.h
+ * sleeping worker, at most once per turn of the poster for each receiver. event/mailbox.c
  * proves that no worker sleeps while it has a message.
  *
  * A mailbox belongs to one thread: other threads may only pass it to mailbox_post() as `to`. A
@@ -10,14 +10,51 @@
 #ifndef TACIT_EVENT_MAILBOX_H
 #define TACIT_EVENT_MAILBOX_H
 
+#include <netinet/in.h>
+#include <stdatomic.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 #include "base/compiler.h"
-#include "event/mail_queue.h"
 
 struct loop;
 struct mailbox;
 struct sys;
+
+#define MAIL_LINE 64 /* of the cache: what different threads write is kept apart */
+
+struct mail;
+/* Runs on the owner's thread, in its turn. *m is a copy, valid during the call. */
+typedef void mail_fn(void *worker, struct mail *m);
+
+struct mail {
+	mail_fn *fn;
+	void *arg;
+	int fd;
+	/* Space for data about fd: an address, or another small object. */
+	union {
+		struct sockaddr sa;
+		struct sockaddr_in in4;
+		struct sockaddr_in6 in6;
+		char bytes[36];
+	} u;
+};
+
+struct mail_slot {
+	_Atomic uint64_t seq;
+	struct mail mail;
+};
+_Static_assert(sizeof(struct mail_slot) == MAIL_LINE, "a mail is one line of the cache");
+
+enum mail_state { MAIL_RUNNING, MAIL_CHECKING, MAIL_ASLEEP };
+
+struct mail_queue {
+	struct mail_slot *slots;
+	uint64_t mask; /* slots - 1; their number is a power of two */
+	_Alignas(MAIL_LINE) _Atomic uint64_t tail;
+	_Alignas(MAIL_LINE) _Atomic uint32_t state; /* enum mail_state */
+	_Alignas(MAIL_LINE) uint64_t head;          /* used by the owner only */
+};
 
 #define MAILBOX_PEERS_MAX 64 /* mailboxes that post to each other */
 #define MAILBOX_SIZE 1024    /* default capacity */

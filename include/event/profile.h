@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "base/counter.h"
 #include "base/sys.h"
 
 enum profile_mode {
@@ -38,7 +39,7 @@ struct profile_row {
 struct profile {
 	struct sys *sys;
 	_Atomic int mode;             /* enum profile_mode: the next turn follows it */
-	_Atomic int is_on;            /* in this turn */
+	_Atomic int is_on;            /* in this turn: PROFILE_OFF or PROFILE_ON */
 	uint64_t sum_ns;              /* of PROFILE_TURNS turns, sliding */
 	struct profile_row row[PROFILE_FNS];
 };
@@ -64,12 +65,27 @@ void profile_set_mode(struct profile *p, enum profile_mode mode);
 void profile_clear(struct profile *p);
 
 /* Before the loop waits; the turn's work began at began_ns. In the mode auto it reads the clock. */
-void profile_turn(struct profile *p, uint64_t began_ns);
+void profile_follow(struct profile *p, enum profile_mode mode, uint64_t began_ns);
+static inline void
+profile_turn(struct profile *p, uint64_t began_ns)
+{
+	int mode = counter_read(&p->mode);
+
+	if (unlikely(mode != counter_read(&p->is_on)))
+		profile_follow(p, (enum profile_mode)mode, began_ns);
+}
+
+static inline int
+profile_is_on(const struct profile *p)
+{
+	return __builtin_expect(atomic_load_explicit(&p->is_on, memory_order_relaxed), 0);
+}
+
 /* Begins to count a call: the time, or 0 while it is off, goes to profile_end(). */
 static inline uint64_t
 profile_begin(const struct profile *p)
 {
-	if (__builtin_expect(!atomic_load_explicit(&p->is_on, memory_order_relaxed), 1))
+	if (!profile_is_on(p))
 		return 0;
 	return sys_clock_ns(p->sys, CLOCK_MONOTONIC);
 }

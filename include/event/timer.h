@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "base/counter.h"
 
 /* "No deadline". */
 #define TIMER_NEVER UINT64_MAX
@@ -34,10 +35,25 @@ void timers_init(struct timers *ts);
 /* No timer may be queued (asserted). */
 void timers_fini(struct timers *ts);
 
-void timer_init(struct timer *t, timer_fn *fn);
+static inline void
+timer_init(struct timer *t, timer_fn *fn)
+{
+	*t = (struct timer){ .fn = fn, .deadline = TIMER_NEVER };
+}
+
 /* Sets or moves the deadline; TIMER_NEVER stops the timer. 0, or -ERR_NOMEM when the heap cannot
  * grow. */
-int timer_set(struct timers *ts, struct timer *t, uint64_t deadline) must_check;
+int timer_move(struct timers *ts, struct timer *t, uint64_t deadline) must_check;
+static inline int
+timer_set(struct timers *ts, struct timer *t, uint64_t deadline)
+{
+	/* Mostly it is postponed. */
+	if (unlikely(!t->pos || deadline < t->key || deadline == TIMER_NEVER))
+		return timer_move(ts, t, deadline);
+	t->deadline = deadline;
+	return 0;
+}
+
 void timer_stop(struct timers *ts, struct timer *t);
 
 /* The key `ms` after start; 0 ms means no limit, as for timeouts: TIMER_NEVER. */
@@ -48,11 +64,23 @@ timer_key_after(uint64_t start, unsigned int ms)
 }
 
 /* Earliest key or TIMER_NEVER: a wake-up at that time is never late, but may find nothing due. */
-uint64_t timers_next(const struct timers *ts);
+static inline uint64_t
+timers_next(const struct timers *ts)
+{
+	return counter_read(&ts->n) ? ts->heap[0]->key : TIMER_NEVER;
+}
+
 /* Calls of a run besides one for each timer: a few set themselves for now. */
 #define TIMERS_RUN_MORE 16
 /* Runs the timers due at now; fn may set and stop any timer. Those that are set for now or earlier
  * meanwhile run too, up to the bound: the next run has the rest. Returns the number of calls. */
 unsigned int timers_run(struct timers *ts, uint64_t now);
+/* The same in each turn of a loop, which mostly has none that is due. */
+static inline void
+timers_run_due(struct timers *ts, uint64_t now)
+{
+	if (timers_next(ts) <= now)
+		(void)timers_run(ts, now);
+}
 
 #endif

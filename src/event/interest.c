@@ -36,12 +36,7 @@ static const uint8_t dir_bit[DIRS] = { EV_R, EV_W };
 static uint8_t
 mask_of(const struct interest *in, enum interest_state s)
 {
-	uint8_t m = 0;
-
-	for (int d = 0; d < DIRS; d++)
-		if (in->state[d] == s)
-			m |= dir_bit[d];
-	return m;
+	return (uint8_t)((in->state[DIR_R] == s) * EV_R | (in->state[DIR_W] == s) * EV_W);
 }
 
 static void
@@ -58,11 +53,10 @@ static struct interest_plan
 plan_edge(const struct interest *in)
 {
 	struct interest_plan plan = { 0 };
-	uint8_t blocked = mask_of(in, INTEREST_BLOCKED);
-	uint8_t mask = (uint8_t)(in->polled | blocked | EV_R | EV_EDGE);
 
-	if (blocked & ~in->polled)
-		plan_add(&plan, mask);
+	if (!interest_is_registered(in))
+		plan_add(&plan, (uint8_t)(in->polled | mask_of(in, INTEREST_BLOCKED) | EV_R |
+			EV_EDGE));
 	return plan;
 }
 

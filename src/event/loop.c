@@ -1,4 +1,7 @@
 /* The turn of a loop, on its worker: what runs in which order. loop.c keeps the fd table. */
+#include "event/loop.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/counter.h"
@@ -7,12 +10,115 @@
 #include "event/loop_int.h"
 #include "event/mailbox.h"
 
+/* --- descriptors that are closed at the end of the turn --- */
+
+/* Allocates room for this many. 0 or -ERR_NOMEM. */
+static int
+closing_init(struct closing *c, unsigned int max)
+{
+	/* Zeroed pages are not touched before they are used. */
+	c->fd = mem_zalloc((size_t)max * sizeof(*c->fd));
+	c->n = 0;
+	c->max = max;
+	return c->fd ? 0 : -ERR_NOMEM;
+}
+
+/* Must be empty (asserted). */
+static void
+closing_fini(struct closing *c)
+{
+	assert(c->n == 0);
+	mem_free(c->fd);
+	c->fd = NULL;
+}
+
+/* Adds an open fd of this account; each at most once. */
+static void
+closing_add(struct closing *c, int fd, unsigned int account)
+{
+	assert(c->n < c->max);
+	if (unlikely(account != c->account)) {
+		c->is_mixed |= c->n > 0;
+		c->account = account;
+	}
+	c->fd[c->n++] = fd;
+}
+
+/* A turn closes few, which are nearly in order. */
+#define SORT_FEW 32
+
+static void
+sort_few(int *fd, unsigned int n)
+{
+	for (unsigned int i = 1; i < n; i++) {
+		unsigned int at = i;
+		int one = fd[i];
+
+		for (; at > 0 && fd[at - 1] > one; at--)
+			fd[at] = fd[at - 1];
+		fd[at] = one;
+	}
+}
+
+static int
+by_number(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+/* The account of all these descriptors, or 0. */
+static unsigned int
+account_of(const struct loop_slot *slots, const int *fd, unsigned int n)
+{
+	unsigned int number = slots[fd[0]].account;
+
+	for (unsigned int i = 1; i < n; i++)
+		if (slots[fd[i]].account != number)
+			return 0;
+	return number;
+}
+
+static void
+close_run(struct sys *sys, const int *fd, unsigned int n)
+{
+	if (n > 1 &&
+		sys_close_range(sys, (unsigned int)fd[0], (unsigned int)fd[n - 1]) >= 0)
+		return;
+	for (unsigned int i = 0; i < n; i++)
+		(void)sys_close(sys, fd[i]);
+}
+
+/* Closes all, which had these slots. */
+static void
+closing_flush(struct closing *c, struct sys *sys, const struct loop_slot *slots)
+{
+	unsigned int from = 0;
+
+	if (c->n <= SORT_FEW)
+		sort_few(c->fd, c->n);
+	else
+		qsort(c->fd, c->n, sizeof(*c->fd), by_number);
+	sys_charge(sys, c->account);
+	for (unsigned int i = 1; i <= c->n; i++)
+		if (i == c->n || c->fd[i] != c->fd[i - 1] + 1) {
+			if (unlikely(c->is_mixed))
+				sys_charge(sys, account_of(slots, c->fd + from, i - from));
+			close_run(sys, c->fd + from, i - from);
+			from = i;
+		}
+	sys_charge_none(sys);
+	c->is_mixed = 0;
+	c->n = 0;
+}
+
 /* Consecutive wakes of an fd without progress before the loop gives up on it. */
 #define SPIN_MAX 1000
 /* Consecutive turns that timers wait for events which did not fit into the array. */
 #define FULL_TURNS_MAX 16
 
 static void loop_commit(struct loop *l);
+
+/* --- the loop --- */
 
 /* Divides once per turn what is asked for many times. */
 static void
@@ -83,7 +189,7 @@ loop_free(struct loop **lp)
 	assert(l->used == 0);
 	if (l->poller)
 		l->ops->close(&l->poller);
-	closing_flush(&l->closing, l->core.sys);
+	closing_flush(&l->closing, l->core.sys, l->core.slots);
 	closing_fini(&l->closing);
 	timers_fini(&l->core.timers);
 	timers_fini(&l->starts);
@@ -159,13 +265,6 @@ loop_set_mailbox(struct loop *l, struct mailbox *mb)
 /* --- tasks --- */
 
 void
-task_init(struct task *t, task_fn *fn)
-{
-	list_init(&t->link);
-	t->fn = fn;
-}
-
-void
 loop_post(struct loop *l, struct task *t)
 {
 	if (list_is_empty(&t->link))
@@ -193,16 +292,6 @@ loop_post_end(struct loop *l, struct task *t)
 	list_append(&l->ends, &t->link);
 }
 
-static unsigned int
-list_length(const struct list *l)
-{
-	unsigned int n = 0;
-
-	list_each(it, l)
-		n++;
-	return n;
-}
-
 unsigned int
 loop_posted(const struct loop *l)
 {
@@ -224,9 +313,11 @@ run_each_task(struct loop *l, struct list *tasks)
 		task_fn *fn = t->fn;
 
 		list_remove(&t->link);
+		sys_charge_none(l->core.sys);
 		fn(t);
 		profile_end(&l->profile, (profile_fn *)fn, began, l->clock.now_ns);
 	} while (!list_is_empty(tasks));
+	sys_charge_none(l->core.sys);
 }
 
 /* Called many times in a turn, mostly for nothing. */
@@ -273,6 +364,7 @@ call_handler(struct loop *l, const struct loop_slot *s, int fd, uint32_t ev)
 	uint64_t began = profile_begin(&l->profile);
 	loop_fd_fn *fn = s->fn;
 
+	sys_charge(l->core.sys, s->account);
 	fn(s->owner, fd, ev);
 	profile_end(&l->profile, (profile_fn *)fn, began, l->clock.now_ns);
 }
@@ -350,20 +442,34 @@ take_speculative(struct loop *l)
 	return n;
 }
 
+/* Serves the listeners among n events, and notes for which connections others wait. */
 static void
-dispatch_class(struct loop *l, int n, int conns)
+dispatch_listeners(struct loop *l, int n)
+{
+	for (int i = 0; i < n; i++) {
+		struct poll_event *e = &l->events[i];
+		struct loop_slot *s = &l->core.slots[e->fd];
+
+		if (likely(s->cls == LOOP_CONN)) {
+			s->told = l->turn;
+			continue;
+		}
+		dispatch_event(l, e);
+		e->fd = -1;
+	}
+}
+
+/* Serves the others. */
+static void
+dispatch_conns(struct loop *l, int n)
 {
 	for (int i = 0; i < n; i++) {
 		struct poll_event *e = &l->events[i];
 
 		if (e->fd < 0)
 			continue;
-		if ((l->core.slots[e->fd].cls == LOOP_CONN) == conns) {
-			dispatch_event(l, e);
-			e->fd = -1;
-		} else {
-			l->core.slots[e->fd].told = l->turn;
-		}
+		dispatch_event(l, e);
+		e->fd = -1;
 	}
 }
 
@@ -374,13 +480,13 @@ dispatch_class(struct loop *l, int n, int conns)
 static void
 run_timers(struct loop *l)
 {
-	(void)timers_run(&l->starts, loop_now_ms(l));
+	timers_run_due(&l->starts, loop_now_ms(l));
 	if (loop_left_events(l) && l->full_turns < FULL_TURNS_MAX) {
 		l->full_turns++;
 		return;
 	}
 	l->full_turns = 0;
-	(void)timers_run(&l->core.timers, loop_now_ms(l));
+	timers_run_due(&l->core.timers, loop_now_ms(l));
 }
 
 /* Tasks posted for this turn; tasks posted from now on are for the next one. */
@@ -426,16 +532,19 @@ loop_turn(struct loop *l, int max_ms)
 	if (n < 0 && n != -EINTR)
 		return n;
 
-	dispatch_class(l, n, 0);
-	if (l->mailbox)
+	dispatch_listeners(l, n);
+	if (l->mailbox) {
+		sys_charge_none(l->core.sys);
 		mailbox_run(l->mailbox);
+	}
 	run_tasks(l, &l->tasks);
-	dispatch_class(l, n, 1);
+	dispatch_conns(l, n);
 	run_tasks(l, &l->tasks);
 	try_speculative(l, n_try);
 	run_tasks(l, &l->tasks);
 	run_tasks(l, &l->due);
 	run_tasks(l, &l->tasks);
+	sys_charge_none(l->core.sys);
 	run_timers(l);
 	run_tasks(l, &l->tasks);
 	if (l->mailbox) {
@@ -444,7 +553,8 @@ loop_turn(struct loop *l, int max_ms)
 	}
 	run_tasks(l, &l->flushes);
 	run_tasks(l, &l->ends);
-	closing_flush(&l->closing, l->core.sys);
+	if (l->closing.n)
+		closing_flush(&l->closing, l->core.sys, l->core.slots);
 	if (l->mailbox)
 		(void)mailbox_flush(l->mailbox);
 	return 0;
@@ -477,6 +587,7 @@ loop_add(struct loop *l, int fd, enum loop_class cls, loop_fd_fn *fn, void *owne
 	s->refused = 0;
 	s->err_queue = 0;
 	s->cls = (uint8_t)cls;
+	s->account = (uint16_t)l->core.sys->account->account;
 	l->used++;
 	return 0;
 }
@@ -484,6 +595,7 @@ loop_add(struct loop *l, int fd, enum loop_class cls, loop_fd_fn *fn, void *owne
 static void
 slot_clear(struct loop *l, struct loop_slot *s)
 {
+	assert(s->fn);
 	s->fn = NULL;
 	s->owner = NULL;
 	s->in.polled = 0;
@@ -504,7 +616,7 @@ void
 loop_close(struct loop *l, int fd)
 {
 	loop_forget(l, fd);
-	closing_add(&l->closing, fd);
+	closing_add(&l->closing, fd, l->core.slots[fd].account);
 }
 
 void
@@ -525,6 +637,7 @@ loop_set_owner(struct loop *l, int fd, loop_fd_fn *fn, void *owner)
 	s->fn = fn;
 	s->owner = owner;
 	s->wakes = 0;
+	s->account = (uint16_t)l->core.sys->account->account;
 }
 
 static void
@@ -612,20 +725,6 @@ loop_has_news(const struct loop *l, int fd)
 	return loop_left_events(l) || (s->told == l->turn && s->turn != l->turn);
 }
 
-void
-loop_err_queue(struct loop *l, int fd)
-{
-	loop_slot_of(l, fd)->err_queue = 1;
-}
-
-void
-loop_note_error(struct loop *l, int fd)
-{
-	loop_slot_of(l, fd)->seen |= EV_ERR;
-	loop_presume_ready(l, fd, DIR_R);
-	loop_presume_ready(l, fd, DIR_W);
-}
-
 int
 loop_peek(const struct loop *l, int fd, struct interest *out, void **owner)
 {
@@ -647,14 +746,13 @@ try_later(struct loop *l, int fd, struct loop_slot *s)
 	l->spec[l->n_spec++] = fd;
 }
 
+/* Makes the poller hold what is planned for it. */
 static void
-commit_one(struct loop *l, int fd, struct loop_slot *s)
+set_registration(struct loop *l, int fd, struct loop_slot *s, enum interest_mode mode)
 {
-	/* A listener may leave connections waiting, which an edge would not report again. */
-	enum interest_mode mode = s->cls != LOOP_CONN && l->mode == INTEREST_EDGE ?
-		INTEREST_MERGED : l->mode;
 	struct interest_plan plan = interest_plan(&s->in, mode);
 
+	sys_charge(l->core.sys, s->account);
 	for (unsigned int i = 0; i < plan.n; i++) {
 		unsigned int how = s->cls == LOOP_SHARED_LISTENER ? EV_EXCLUSIVE : 0;
 
@@ -665,6 +763,18 @@ commit_one(struct loop *l, int fd, struct loop_slot *s)
 		}
 		s->in.polled = plan.mask[i] & EV_RW ? plan.mask[i] : 0;
 	}
+	sys_charge_none(l->core.sys);
+}
+
+static inline void
+commit_one(struct loop *l, int fd, struct loop_slot *s)
+{
+	/* A listener may leave connections waiting, which an edge would not report again. */
+	enum interest_mode mode = s->cls != LOOP_CONN && l->mode == INTEREST_EDGE ?
+		INTEREST_MERGED : l->mode;
+
+	if (mode != INTEREST_EDGE || !interest_is_registered(&s->in))
+		set_registration(l, fd, s, mode);
 	if (s->refused || s->in.state[DIR_R] == INTEREST_SPEC ||
 		s->in.state[DIR_W] == INTEREST_SPEC)
 		try_later(l, fd, s);

@@ -1,5 +1,5 @@
 /* A worker's mailbox, on that worker's thread. It touches only the queue of another mailbox
- * (event/mail_queue.h), and the eventfd, when it has taken the owner out of ASLEEP. */
+ * (struct mail_queue), and the eventfd, when it has taken the owner out of ASLEEP. */
 #include "event/mailbox.h"
 
 #include <string.h>
@@ -11,6 +11,145 @@
 #include "base/sys.h"
 #include "event/loop.h"
 #include "event/profile.h"
+
+/* --- the queue --- */
+
+/*
+ * The queue, and the state that shows whether its owner sleeps. Any thread posts; the owner takes
+ * messages, and falls asleep when there are none. Nothing of the queue blocks or calls the kernel.
+ *
+ * The queue is a ring of slots with a sequence number each. Slot number pos % size has seq == pos
+ * when it is free for message number pos, pos + 1 when that message is published, pos + size when
+ * it is free for the next round. A poster claims a number by moving `tail`; only the owner moves
+ * `head`. Messages of one poster stay in order.
+ *
+ * The state is RUNNING, CHECKING (about to sleep, checks once more) or ASLEEP.
+ *
+ *   poster  1 publish the message            owner  a set CHECKING
+ *           2 RUNNING? then that is all             b message there? then RUNNING, no sleep
+ *           3 exchange for RUNNING: ASLEEP?         c CHECKING -> ASLEEP, or else no sleep
+ *           4 then write the eventfd                d wait
+ *                                                   e set RUNNING
+ *                                                   f take the message, read the eventfd
+ *
+ * A poster does 2 to 4 at the end of its turn, once for all that it posted to one owner.
+ *
+ * No owner sleeps while there is a message. All these accesses are sequentially consistent, so
+ * there is one order of them. Say the owner waits in d, the message at `head` is published, and
+ * its poster P has done 2 and what follows from it. The owner saw no message in b, so a < b < 1 <
+ * 2, and what P saw in 2 was set by a or later:
+ *   - RUNNING. It was not set before c, or c would have failed. So another poster exchanged it in
+ *     after c, got ASLEEP, and writes in 4.
+ *   - CHECKING or ASLEEP. P exchanges in 3, not before c, or c would have failed. It got ASLEEP,
+ *     and writes; or it got RUNNING, and the poster that set this after c writes.
+ * So after c an eventfd is written, or a poster stands between 3 and 4. The owner reads the eventfd
+ * in f before its next a, and d comes after c: no write that follows c is lost before d.
+ *
+ * A write that f consumes before its message is seen does no harm: the message was published
+ * before the write, so the next b sees it. Messages behind a claimed number that is not yet
+ * published wait for that poster, which still has its 1 to 4 to do.
+ *
+ * tests/unit/event/mailbox_steps.h is a model of this with one access per step. The test runs the
+ * model in every order, and compares each function of the queue with it, access by access.
+ */
+
+static struct mail_slot *
+slot_at(const struct mail_queue *q, uint64_t pos)
+{
+	return &q->slots[pos & q->mask];
+}
+
+/* slots: a power of two, owned by the caller. first: the number of the first message. */
+static void
+mail_queue_init(struct mail_queue *q, struct mail_slot *slots, uint64_t size, uint64_t first)
+{
+	q->slots = slots;
+	q->mask = size - 1;
+	q->head = first;
+	atomic_init(&q->tail, first);
+	atomic_init(&q->state, MAIL_RUNNING);
+	for (uint64_t pos = first; pos - first < size; pos++)
+		atomic_init(&slot_at(q, pos)->seq, pos);
+}
+
+/* Enqueues a copy of *m: 0, or -ERR_FULL. The owner may sleep until it is woken. */
+static int
+mail_queue_post(struct mail_queue *q, const struct mail *m)
+{
+	uint64_t pos = atomic_load(&q->tail);
+	struct mail_slot *slot;
+
+	for (;;) {
+		int64_t ahead;
+
+		slot = slot_at(q, pos);
+		ahead = (int64_t)(atomic_load(&slot->seq) - pos);
+		/* The message of the previous round has not been taken. */
+		if (ahead < 0)
+			return -ERR_FULL;
+		/* Another poster has taken this number: try again with the current tail. */
+		if (ahead > 0)
+			pos = atomic_load(&q->tail);
+		else if (atomic_compare_exchange_strong(&q->tail, &pos, pos + 1))
+			break;
+	}
+	slot->mail = *m;
+	atomic_store(&slot->seq, pos + 1);
+	return 0;
+}
+
+/* After any number of posts: 1 if the caller has to wake the owner, since no other poster will. */
+static int
+mail_queue_claim_wakeup(struct mail_queue *q)
+{
+	if (atomic_load(&q->state) == MAIL_RUNNING)
+		return 0;
+	return atomic_exchange(&q->state, MAIL_RUNNING) == MAIL_ASLEEP;
+}
+
+static int
+mail_queue_has_mail(const struct mail_queue *q)
+{
+	return atomic_load(&slot_at(q, q->head)->seq) == q->head + 1;
+}
+
+/* 1 with the oldest message in *out, 0 if there is none. */
+static int
+mail_queue_take(struct mail_queue *q, struct mail *out)
+{
+	struct mail_slot *slot = slot_at(q, q->head);
+
+	if (!mail_queue_has_mail(q))
+		return 0;
+	*out = slot->mail;
+	atomic_store(&slot->seq, q->head + q->mask + 1);
+	q->head++;
+	return 1;
+}
+
+/* 1 if the owner may wait now, and must wake up after that; 0 if there is a message or soon will
+ * be. */
+static int
+mail_queue_fall_asleep(struct mail_queue *q)
+{
+	uint32_t checking = MAIL_CHECKING;
+
+	atomic_store(&q->state, MAIL_CHECKING);
+	if (mail_queue_has_mail(q)) {
+		atomic_store(&q->state, MAIL_RUNNING);
+		return 0;
+	}
+	/* A poster that saw CHECKING has set RUNNING meanwhile: there are messages. */
+	return atomic_compare_exchange_strong(&q->state, &checking, MAIL_ASLEEP);
+}
+
+static void
+mail_queue_wake_up(struct mail_queue *q)
+{
+	atomic_store(&q->state, MAIL_RUNNING);
+}
+
+/* --- the mailbox --- */
 
 /* Milliseconds between two tries to wake a worker, or to register its own eventfd. */
 #define RETRY_MS 10

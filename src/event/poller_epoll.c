@@ -55,13 +55,23 @@ pe_set(struct poller *p, int fd, uint32_t gen, unsigned int old, unsigned int ma
 	return (int)sys_epoll_ctl(p->sys, p->ep, op, fd, &ev);
 }
 
-static uint32_t
+/* The events of the lowest bits, all but EPOLLRDHUP. */
+#define EV_OF(e)                                                                          \
+	((e) & EPOLLPRI ? EV_URGENT | EV_R : 0) | ((e) & EPOLLIN ? EV_R : 0) |            \
+		((e) & EPOLLOUT ? EV_W : 0) | ((e) & EPOLLHUP ? EV_HUP | EV_RW : 0) |     \
+		((e) & EPOLLERR ? EV_ERR : 0)
+#define EV_OF_4(e) EV_OF(e), EV_OF((e) + 1), EV_OF((e) + 2), EV_OF((e) + 3)
+
+static const uint8_t ev_of_low[] = { EV_OF_4(0), EV_OF_4(4), EV_OF_4(8), EV_OF_4(12), EV_OF_4(16),
+	EV_OF_4(20), EV_OF_4(24), EV_OF_4(28) };
+_Static_assert((EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLERR | EPOLLHUP) == ARRAY_LEN(ev_of_low) - 1,
+	"the lowest bits");
+
+static inline uint32_t
 ev_of(uint32_t e)
 {
-	return (e & EPOLLPRI ? EV_URGENT | EV_R : 0) | (e & EPOLLIN ? EV_R : 0) |
-	       (e & EPOLLOUT ? EV_W : 0) |
-	       (e & EPOLLRDHUP ? EV_RDHUP | EV_R : 0) | (e & EPOLLHUP ? EV_HUP | EV_RW : 0) |
-	       (e & EPOLLERR ? EV_ERR : 0);
+	return ev_of_low[e & (ARRAY_LEN(ev_of_low) - 1)] |
+		(e & EPOLLRDHUP ? EV_RDHUP | EV_R : 0);
 }
 
 static int

@@ -51,14 +51,13 @@ turns_are_slow(struct profile *p, uint64_t began_ns)
 	return average >= (counter_read(&p->is_on) ? PROFILE_FAST_NS : PROFILE_SLOW_NS);
 }
 
+/* The mode is auto, or has changed. */
 void
-profile_turn(struct profile *p, uint64_t began_ns)
+profile_follow(struct profile *p, enum profile_mode mode, uint64_t began_ns)
 {
-	int mode = counter_read(&p->mode);
 	int is_on = mode == PROFILE_AUTO ? turns_are_slow(p, began_ns) : mode == PROFILE_ON;
 
-	if (is_on != counter_read(&p->is_on))
-		counter_set(&p->is_on, is_on);
+	counter_set(&p->is_on, is_on);
 }
 
 /* --- a call --- */

@@ -47,14 +47,6 @@ reserve_timers(struct timers *ts, uint32_t n)
 	return 0;
 }
 
-void
-timer_init(struct timer *t, timer_fn *fn)
-{
-	memset(t, 0, sizeof(*t));
-	t->fn = fn;
-	t->deadline = TIMER_NEVER;
-}
-
 static void
 heap_place(struct timers *ts, uint32_t i, struct timer *t)
 {
@@ -116,7 +108,7 @@ heap_remove(struct timers *ts, struct timer *t)
 }
 
 int
-timer_set(struct timers *ts, struct timer *t, uint64_t deadline)
+timer_move(struct timers *ts, struct timer *t, uint64_t deadline)
 {
 	uint32_t n;
 	int r;
@@ -149,12 +141,6 @@ timer_stop(struct timers *ts, struct timer *t)
 	t->deadline = TIMER_NEVER;
 	if (t->pos)
 		heap_remove(ts, t);
-}
-
-uint64_t
-timers_next(const struct timers *ts)
-{
-	return counter_read(&ts->n) ? ts->heap[0]->key : TIMER_NEVER;
 }
 
 static void

@@ -1,7 +1,7 @@
 /*
- * A model of event/mail_queue.c: the same protocol cut into steps, each of which makes one access
- * to shared memory, so that a test can run the steps of several threads in every order. The numbers
- * are those of event/mail_queue.h.
+ * A model of the queue of event/mailbox.c: the same protocol cut into steps, each of which makes
+ * one access to shared memory, so that a test can run the steps of several threads in every order.
+ * The numbers are those of event/mailbox.c.
  *
  *   mail_queue_post()           POST_TAIL, POST_SLOT, POST_CLAIM, repeated until it is
  *                              claimed or full, then POST_PUBLISH
@@ -13,20 +13,20 @@
  *
  * test_mail_queue.c verifies that the functions behave like the steps for every value that an
  * access can return: both use the same macros of <stdatomic.h>. This file replaces them, and is
- * included before event/mail_queue.c.
+ * included before event/mailbox.c.
  */
 #ifndef TACIT_TESTS_MAILBOX_STEPS_H
 #define TACIT_TESTS_MAILBOX_STEPS_H
 
 #include <string.h>
 
-#include "event/mail_queue.h"
+#include "event/mailbox.h"
 #include "unit/test.h"
 
 /* --- accesses --- */
 
 /*
- * Replaces the macros of <stdatomic.h> that event/mail_queue.c and its model use. An access is
+ * Replaces the macros of <stdatomic.h> that event/mailbox.c and its model use. An access is
  * delayed (stress_delay), made wrongly (a planted bug), or replaced: then it returns a value that
  * the test chooses, and is recorded.
  */

@@ -3,15 +3,17 @@
 #include <errno.h>
 
 #include "base/compiler.h"
-#include "event/closing.h"
 #include "fake/kernel.h"
 #include "unit/test.h"
+/* The unit itself, instead of the library's. */
+#include "event/loop.c"
 
 #define FDS 12
 
 static struct fake *k;
 static struct sys sys;
 static struct closing c;
+static struct loop_slot slots[FAKE_FD_MIN + 200];
 
 static int
 setup(void **st)
@@ -58,8 +60,8 @@ neighbours_go_in_one_call(void **st)
 		unsigned int n = 0;
 
 		for (; rows[i].fd[n] >= 0; n++)
-			closing_add(&c, FAKE_FD_MIN + rows[i].fd[n]);
-		closing_flush(&c, &sys);
+			closing_add(&c, FAKE_FD_MIN + rows[i].fd[n], 0);
+		closing_flush(&c, &sys, slots);
 		assert_int_equal(ledger_sum(&sys.ledger, SYS_CALL_close_range), rows[i].ranges);
 		assert_int_equal(ledger_sum(&sys.ledger, SYS_CALL_close), rows[i].closes);
 		assert_int_equal(fake_fds(k), FDS - n);
@@ -84,8 +86,8 @@ many_are_sorted_too(void **st)
 	for (int i = 0; i < MANY; i++)
 		fd[i] = (int)sys_socket(&sys, AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
 	for (int i = 0; i < MANY; i++)
-		closing_add(&c, fd[i * 37 % MANY]);
-	closing_flush(&c, &sys);
+		closing_add(&c, fd[i * 37 % MANY], 0);
+	closing_flush(&c, &sys, slots);
 	assert_int_equal(ledger_sum(&sys.ledger, SYS_CALL_close_range), 1);
 	assert_int_equal(fake_fds(k), 0);
 	assert_int_equal(fake_abuse(k, FAKE_BAD_FD), 0);
@@ -97,10 +99,38 @@ an_old_kernel_closes_them_one_by_one(void **st)
 	(void)st;
 	fake_fail(k, SYS_CALL_close_range, 1, ENOSYS);
 	for (int i = 0; i < 3; i++)
-		closing_add(&c, FAKE_FD_MIN + i);
-	closing_flush(&c, &sys);
+		closing_add(&c, FAKE_FD_MIN + i, 0);
+	closing_flush(&c, &sys, slots);
 	assert_int_equal(ledger_sum(&sys.ledger, SYS_CALL_close), 3);
 	assert_int_equal(fake_fds(k), FDS - 3);
+}
+
+/* A range of one account counts there, one of several in account 0. */
+static void
+closes_have_an_account(void **st)
+{
+	static const unsigned int accounts[] = { 1, 1, 9, 2, 9, 1, 2, 9, 2 }; /* 9: stays open */
+
+	(void)st;
+	assert_int_equal(ledger_open_accounts(&sys, 3), 0);
+	ledger_begin_account(&sys, 1);
+	ledger_begin_account(&sys, 2);
+	for (unsigned int i = 0; i < ARRAY_LEN(accounts); i++) {
+		slots[FAKE_FD_MIN + i].account = (uint16_t)accounts[i];
+		if (accounts[i] < 9)
+			closing_add(&c, FAKE_FD_MIN + (int)i, accounts[i]);
+	}
+	closing_flush(&c, &sys, slots);
+	assert_int_equal(ledger_sum(sys.accounts[1], SYS_CALL_close_range), 1);
+	assert_int_equal(ledger_sum(sys.accounts[1], SYS_CALL_close), 0);
+	assert_int_equal(ledger_sum(sys.accounts[2], SYS_CALL_close), 2);
+	assert_int_equal(ledger_sum(&sys.ledger, SYS_CALL_close_range), 1);
+	assert_ptr_equal(sys.account, &sys.ledger);
+	/* The next turn begins with nothing. */
+	closing_add(&c, FAKE_FD_MIN + 2, 2);
+	closing_flush(&c, &sys, slots);
+	assert_int_equal(ledger_sum(sys.accounts[2], SYS_CALL_close), 3);
+	ledger_close_accounts(&sys);
 }
 
 int
@@ -110,6 +140,7 @@ main(void)
 		CASE(neighbours_go_in_one_call),
 		CASE(many_are_sorted_too),
 		CASE(an_old_kernel_closes_them_one_by_one),
+		CASE(closes_have_an_account),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /*
  * The protocol of the mailbox, proved by exhaustive search. Posters and an owner make the steps of
  * a model (mailbox_steps.h) in every order, and each reachable state is checked. The functions of
- * event/mail_queue.c are compared with the model: whatever value an access returns, both make the
+ * event/mailbox.c are compared with the model: whatever value an access returns, both make the
  * same accesses after it. Then the mailbox runs on real threads. Planted bugs must be detected.
  */
 #include <stdlib.h>
@@ -14,8 +14,7 @@
 #include "unit/test.h"
 /* A wake-up may be delayed, too. */
 #define sys_write(...) (access_delay(), (sys_write)(__VA_ARGS__))
-/* The units themselves, instead of the library's. */
-#include "event/mail_queue.c"
+/* The unit itself, instead of the library's. */
 #include "event/mailbox.c"
 #include "mailbox_stress.h"
 
