@@ -22,7 +22,13 @@ struct addr {
 /* Size of the longest text of an address: "abns@" or "unix@", a path, and a NUL. */
 #define ADDR_TEXT 128
 
-int addr_family(const struct addr *a); /* AF_UNSPEC when empty */
+/* AF_UNSPEC when empty. */
+static inline int
+addr_family(const struct addr *a)
+{
+	return a->len ? a->u.sa.sa_family : AF_UNSPEC;
+}
+
 /* Port in host order; 0 for unix. */
 unsigned int addr_port(const struct addr *a);
 void addr_set_port(struct addr *a, unsigned int port);

@@ -65,13 +65,13 @@ struct conn {
 int conn_xprt_can(const struct conn *c, unsigned int cap);
 void conn_xprt_want(struct conn *c, unsigned int dirs);
 int conn_xprt_is_ready(const struct conn *c, enum dir d);
+void conn_xprt_presume_ready(struct conn *c, enum dir d);
 enum io_result conn_xprt_recv(struct conn *c, void *buf, size_t len, size_t *got);
 enum io_result conn_xprt_send(struct conn *c, const void *buf, size_t len, int more, size_t *put);
 void conn_xprt_shut(struct conn *c);
 void conn_xprt_finish(struct conn *c);
 int conn_xprt_is_ending(const struct conn *c);
 void conn_xprt_silence(struct conn *c);
-void conn_xprt_close(struct conn *c);
 
 /* --- without a descriptor: net/conn_stream.h --- */
 void conn_stream_again(struct conn *c, enum dir d);
@@ -81,6 +81,13 @@ int conn_stream_has_news(const struct conn *c);
 
 /* --- for all users --- */
 void conn_init(struct conn *c);
+/* The same of one that is all zero. */
+static inline void
+conn_init_zeroed(struct conn *c)
+{
+	c->fd = -1;
+}
+
 /* Gives a connection that will be opened on fd, or not, its descriptor: what is asked of its socket
  * (net/conn_socket.h) has an answer from now on. */
 void conn_attach(struct conn *c, struct loop *l, int fd);
@@ -199,6 +206,8 @@ conn_presume_ready(struct conn *c, enum dir d)
 {
 	if (unlikely(c->fd < 0))
 		conn_stream_presume_ready(c, d);
+	else if (unlikely(c->xprt))
+		conn_xprt_presume_ready(c, d);
 	else
 		loop_presume_ready(c->loop, c->fd, d);
 }

@@ -61,9 +61,6 @@ conn_is_unprocessed(const struct conn *c)
 
 /* --- for net/conn.c and net/conn_xprt.c --- */
 
-/* The user wants these directions, EV_R | EV_W: one that is ready is delivered in the next turn, as
- * a descriptor is tried. */
-void conn_stream_want(struct conn_stream *st, unsigned int dirs);
 /* A read or write has moved bytes. */
 static inline void
 conn_stream_progress(struct conn_stream *st)

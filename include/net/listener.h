@@ -13,9 +13,29 @@
 #include "base/list.h"
 #include "cfg/diag.h"
 #include "event/loop.h"
-#include "net/accept_budget.h"
 #include "net/addr.h"
 #include "net/listener_stat.h"
+
+struct keepalive;
+struct log_sink;
+struct sockbuf;
+struct tls_bind;
+
+/*
+ * The number of accept4 calls for one event of a listener. The kernel does not report how many
+ * connections wait, and asking costs as much as a failed accept, so the number is learned. One call
+ * too few only costs another turn; one too many is a wasted call. The budget starts at one and
+ * grows only when the listener fires again in the next turn. After a wasted call it falls to the
+ * number of connections found and stays there for a while, longer after each wrong growth.
+ */
+
+struct accept_budget {
+	unsigned int now;     /* calls for the next event */
+	unsigned int hold;    /* consecutive full batches needed before it grows */
+	unsigned int backoff; /* value that hold is reset to */
+	uint64_t last_turn;   /* turn of the last event */
+	int last_full;        /* all calls of the last event succeeded */
+};
 
 enum bind_level { BIND_USER, BIND_OPERATOR, BIND_ADMIN };
 /* `proto` of bind and server lines. */
@@ -32,8 +52,6 @@ enum {
 	BIND_SHARDS_MAX = 1000000
 };
 #define BIND_THREADS_MAX 64
-
-struct tls_bind;
 
 /* A bind line's settings (manual 5.1), shared by all its listeners. Owned by the configuration. */
 struct bind_conf {
@@ -67,10 +85,6 @@ struct bind_conf {
 	void (*tls_free)(struct tls_bind **b);
 };
 
-struct keepalive;
-struct listener;
-struct log_sink;
-struct sockbuf;
 /* Called with an accepted connection: non-blocking, close-on-exec, not in the loop. peer is valid
  * during the call. */
 typedef void listener_fn(struct listener *ln, int fd, const struct addr *peer);
@@ -106,6 +120,7 @@ struct listener {
 	void *owner;             /* the frontend, or the admin service */
 	void *worker;            /* context of accepts: the engine of a frontend's sessions */
 	unsigned int thread;     /* index of the worker that accepts */
+	unsigned int account;    /* of its worker's ledger, for what it accepts */
 	/* The copies of one address for several workers (net/shards.h). */
 	struct listener_group *group; /* all copies; NULL: this is the only one */
 	struct listener *first;  /* the first copy; NULL: this one */

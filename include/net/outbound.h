@@ -6,6 +6,8 @@
 #ifndef TACIT_NET_OUTBOUND_H
 #define TACIT_NET_OUTBOUND_H
 
+#include <stdint.h>
+
 #include "base/compiler.h"
 #include "event/loop.h"
 #include "net/addr.h"
@@ -26,6 +28,13 @@ struct outbound_source {
 					* needs CAP_NET_ADMIN) */
 };
 
+/* Properties of its packets. One that the process is not permitted to set changes nothing. */
+struct outbound_packets {
+	uint32_t mark; /* SO_MARK */
+	uint8_t tos;
+	uint8_t has_mark, has_tos;
+};
+
 #define OUTBOUND_DATAGRAM  1u /* UDP */
 #define OUTBOUND_MPTCP     2u /* Multipath TCP, or TCP if the kernel has none */
 #define OUTBOUND_FASTOPEN  4u /* the first data leaves in the SYN, if the peer knows this host */
@@ -41,6 +50,7 @@ struct outbound {
 	const struct sockbuf *buffers; /* NULL: the kernel's */
 	const struct keepalive *keepalive; /* NULL: off */
 	const struct outbound_source *source; /* NULL: chosen by the kernel */
+	const struct outbound_packets *packets; /* NULL: the kernel's */
 	const struct xprt_maker *xprt; /* NULL: the socket itself */
 	int is_up;                     /* set by the calls: connected; 0: in progress */
 };
@@ -70,5 +80,30 @@ int outbound_reconnect(struct sys *sys, int fd, struct outbound *o) must_check;
 /* Opens c over such a socket, which it takes over: 0, or -errno, and it is closed. */
 int outbound_adopt(struct conn *c, struct loop *l, int fd, const struct outbound *o,
 	loop_fd_fn *fn, void *owner) must_check;
+
+/*
+ * Connections to servers through a SOCKS4 proxy (www.openssh.com/txt/socks4.protocol): a request
+ * below any transport, and a reply of 8 bytes, of which only the code is read. The bytes
+ * behind it are the server's.
+ */
+
+/* With HAProxy's user id. */
+#define SOCKS4_REQUEST_LEN 16
+#define SOCKS4_REPLY_LEN 8
+
+enum socks4_step {
+	SOCKS4_SENDS,   /* waits until the rest of the request can be sent */
+	SOCKS4_READS,   /* waits for the rest of the reply */
+	SOCKS4_GRANTED, /* the server is connected */
+	SOCKS4_DENIED,
+	SOCKS4_CLOSED,  /* the proxy has closed before the end of its reply */
+	SOCKS4_FAILED
+};
+
+/* Sends and reads what it can. *got: bytes of the reply so far, at first 0. After the last three
+ * results c->err is set. */
+enum socks4_step socks4_proceed(struct conn *c, uint8_t *got) must_check;
+/* The reason for the last three results; NONE for others. */
+enum conn_err socks4_error(enum socks4_step step);
 
 #endif

@@ -69,6 +69,13 @@ void zerocopy_release(struct zerocopy_pool *zp, struct zerocopy_pin **pin, char 
 /* Reads the completions, on EV_ERR. Returns their number; 0: the event had another cause. */
 unsigned int zerocopy_reap(struct zerocopy_pool *zp, struct conn *c);
 /* Gives up the memory that is still pinned, before conn_close(). */
-void zerocopy_close(struct zerocopy_pool *zp, struct conn *c);
+void zerocopy_give_up(struct zerocopy_pool *zp, struct conn *c);
+static inline void
+zerocopy_close(struct zerocopy_pool *zp, struct conn *c)
+{
+	if (unlikely(c->zerocopy != NULL))
+		zerocopy_give_up(zp, c);
+}
+
 
 #endif

@@ -9,12 +9,6 @@
 
 #include "base/sys.h"
 
-int
-addr_family(const struct addr *a)
-{
-	return a->len ? a->u.sa.sa_family : AF_UNSPEC;
-}
-
 unsigned int
 addr_port(const struct addr *a)
 {

@@ -1,4 +1,5 @@
-/* Keywords of `bind` lines. Start-up only: parses into bind_conf, opens and binds nothing. */
+/* Keywords of `bind` lines, and `unix-bind`. Start-up only: parses into bind_conf, opens and binds
+ * nothing. */
 #include "net/bind_cfg.h"
 
 #include <limits.h>
@@ -11,8 +12,111 @@
 #include "cfg/arg_address.h"
 #include "cfg/ctx.h"
 #include "cfg/value_set.h"
-#include "net/bind_unix.h"
 #include "net/listener.h"
+#include "base/names.h"
+
+/* --- unix sockets --- */
+
+#define MODE_MAX 07777
+
+/* The value of argument i, of `unix-bind` and of a bind line's options alike. 0, or -1 after
+ * cfg_error(). */
+static int
+bind_unix_mode(struct cfg_ctx *ctx, int i, mode_t *out)
+{
+	const char *s = cfg_arg(ctx, i);
+	unsigned int mode = 0;
+
+	for (const char *p = s; *p; p++) {
+		mode = mode * 8 + (unsigned int)(*p - '0');
+		if (*p < '0' || *p > '7' || mode > MODE_MAX)
+			mode = MODE_MAX + 1;
+	}
+	if (mode == 0 || mode > MODE_MAX)
+		return cfg_error(
+			ctx, i, "'mode' : '%.40s' is not an octal number (1..%o expected).", s,
+				MODE_MAX);
+	*out = (mode_t)mode;
+	return 0;
+}
+
+static int
+bind_unix_id(struct cfg_ctx *ctx, int i, id_t *out)
+{
+	int64_t id;
+
+	if (cfg_arg_int64(ctx, i, 0, UINT32_MAX - 1, &id))
+		return -1;
+	*out = (id_t)id;
+	return 0;
+}
+
+static int
+bind_unix_user(struct cfg_ctx *ctx, int i, uid_t *out)
+{
+	if (names_user(cfg_arg(ctx, i), out) < 0)
+		return cfg_error(ctx, i, "'user' : unknown user '%.60s'.", cfg_arg(ctx, i));
+	return 0;
+}
+
+static int
+bind_unix_group(struct cfg_ctx *ctx, int i, gid_t *out)
+{
+	if (names_group(cfg_arg(ctx, i), out) < 0)
+		return cfg_error(ctx, i, "'group' : unknown group '%.60s'.", cfg_arg(ctx, i));
+	return 0;
+}
+
+void
+bind_unix_init(struct bind_unix *u)
+{
+	*u = (struct bind_unix){ .uid = (uid_t)-1, .gid = (gid_t)-1 };
+}
+
+void
+bind_unix_fini(struct bind_unix *u)
+{
+	mem_free(u->prefix);
+	u->prefix = NULL;
+}
+
+static int
+parse_setting(struct cfg_ctx *ctx, int i, struct bind_unix *u)
+{
+	const char *name = cfg_arg(ctx, i);
+
+	if (strcmp(name, "prefix") == 0)
+		return cfg_arg_dup(ctx, i + 1, &u->prefix);
+	if (strcmp(name, "mode") == 0)
+		return bind_unix_mode(ctx, i + 1, &u->mode);
+	if (strcmp(name, "user") == 0)
+		return bind_unix_user(ctx, i + 1, &u->uid);
+	if (strcmp(name, "uid") == 0)
+		return bind_unix_id(ctx, i + 1, &u->uid);
+	if (strcmp(name, "group") == 0)
+		return bind_unix_group(ctx, i + 1, &u->gid);
+	if (strcmp(name, "gid") == 0)
+		return bind_unix_id(ctx, i + 1, &u->gid);
+	return cfg_error(ctx, i,
+		"'unix-bind' : unknown setting '%.60s'; there are prefix, mode, user, uid, group "
+		"and gid.",
+		name);
+}
+
+int
+bind_unix_parse(struct cfg_ctx *ctx, struct bind_unix *u)
+{
+	for (int i = 0; i < ctx->argc; i += 2) {
+		if (i + 1 == ctx->argc)
+			return cfg_error(ctx, i, "'unix-bind' : '%.60s' expects a value.",
+				cfg_arg(ctx, i));
+		if (parse_setting(ctx, i, u))
+			return -1;
+	}
+	return 0;
+}
+
+/* --- values of options --- */
 
 /* TCP_MAXSEG, in either direction. */
 #define MSS_MAX 65535
@@ -21,27 +125,39 @@
 
 /* --- addresses --- */
 
+int
+bind_conf_add(struct bind_conf *b, const struct addr *a, void *owner)
+{
+	struct listener *ln = mem_zalloc(sizeof(*ln));
+
+	if (!ln)
+		return -ERR_NOMEM;
+	listener_init(ln, b);
+	ln->owner = owner;
+	ln->addr = *a;
+	ln->inherit_fd = -1;
+	list_append(&b->listeners, &ln->link);
+	b->n_listeners++;
+	return 0;
+}
+
 static int
 add_bind_listener(struct cfg_ctx *ctx, struct bind_conf *b, const struct addr_spec *spec,
 	unsigned int port, void *owner)
 {
+	struct addr a = spec->addr;
 	struct listener *ln;
 
 	if (b->n_listeners == BIND_LISTENERS_MAX)
 		return cfg_error(ctx, 0,
 			"'%s' : too many addresses and ports on one line; the limit is %d.",
 			cfg_kw_name(ctx), BIND_LISTENERS_MAX);
-	ln = mem_zalloc(sizeof(*ln));
-	if (!ln)
+	addr_set_port(&a, port);
+	if (bind_conf_add(b, &a, owner) < 0)
 		return cfg_nomem(ctx);
-	listener_init(ln, b);
-	ln->owner = owner;
-	ln->addr = spec->addr;
-	addr_set_port(&ln->addr, port);
+	ln = list_entry(b->listeners.prev, struct listener, link);
 	ln->inherit_fd = spec->fd;
 	ln->is_mptcp = spec->is_mptcp;
-	list_append(&b->listeners, &ln->link);
-	b->n_listeners++;
 	if (spec->kind != ADDR_FD)
 		return 0;
 	ln->inherit_name = mem_strdup(spec->given);
@@ -121,10 +237,24 @@ bind_cfg_line(struct cfg_ctx *ctx, int first, const struct bind_unix *u, struct 
 	void *owner, struct bind_conf **out)
 {
 	struct bind_conf *b = bind_conf_new();
-	int bad;
+	int r;
 
 	if (!b)
 		return cfg_nomem(ctx);
+	r = bind_cfg_add(ctx, first, u, b, owner);
+	/* Kept even if it is invalid: the proxy has a `bind` line. */
+	list_append(binds, &b->link);
+	if (out)
+		*out = b;
+	return r;
+}
+
+int
+bind_cfg_add(struct cfg_ctx *ctx, int first, const struct bind_unix *u, struct bind_conf *b,
+	void *owner)
+{
+	int bad;
+
 	b->where = cfg_arg_where(ctx, first);
 	if (u) {
 		b->mode = u->mode;
@@ -137,10 +267,6 @@ bind_cfg_line(struct cfg_ctx *ctx, int first, const struct bind_unix *u, struct 
 	if (!bad && b->id && b->n_listeners > 1)
 		bad = cfg_error(ctx, first, "'%s' : 'id' can only be used with a single socket.",
 			cfg_kw_name(ctx));
-	/* Kept even if it is invalid: the proxy has a `bind` line. */
-	list_append(binds, &b->link);
-	if (out)
-		*out = b;
 	return bad ? -1 : 0;
 }
 
@@ -311,22 +437,24 @@ opt_severity(struct cfg_ctx *ctx, void *obj)
 	return 0;
 }
 
+const struct cfg_enum bind_proto_words[] = {
+	{ "h1", MUX_H1, "HTTP/1, in mode http." },
+	{ "h2", MUX_H2, "HTTP/2, in mode http; without TLS its bytes begin at once." },
+	{ "none", MUX_NONE, "Bytes, in mode tcp." },
+	{ 0 },
+};
+
 int
 bind_cfg_proto(struct cfg_ctx *ctx, enum mux_proto *out)
 {
-	const char *s = cfg_arg(ctx, 0);
+	int proto = cfg_arg_word(ctx, 0, bind_proto_words);
 
-	if (strcmp(s, "h1") == 0)
-		*out = MUX_H1;
-	else if (strcmp(s, "none") == 0)
-		*out = MUX_NONE;
-	else if (strcmp(s, "h2") == 0)
-		*out = MUX_H2;
-	else
+	if (proto < 0)
 		return cfg_error(ctx, 0,
 			"'proto' : '%.40s' is not supported; there are h1 and h2, in mode http, "
 			"and none, in mode tcp.",
-			s);
+			cfg_arg(ctx, 0));
+	*out = (enum mux_proto)proto;
 	return 0;
 }
 
@@ -360,18 +488,24 @@ opt_thread(struct cfg_ctx *ctx, void *obj)
 	return 0;
 }
 
+static const struct cfg_enum shard_words[] = {
+	{ "<number>", 0, "So many sockets." },
+	{ "by-thread", BIND_SHARDS_BY_THREAD, "One for each worker that accepts on it." },
+	{ "by-group", BIND_SHARDS_BY_GROUP, "One for each thread group, of which there is one." },
+	{ 0 },
+};
+
 static int
 opt_shards(struct cfg_ctx *ctx, void *obj)
 {
 	struct bind_conf *b = obj;
 	const char *s = cfg_arg(ctx, 0);
+	const struct cfg_enum *e = cfg_enum_find(shard_words, s, strlen(s));
 	struct cfg_value_err err;
 	int64_t n;
 
-	if (strcmp(s, "by-thread") == 0)
-		n = BIND_SHARDS_BY_THREAD;
-	else if (strcmp(s, "by-group") == 0)
-		n = BIND_SHARDS_BY_GROUP;
+	if (e)
+		n = e->value;
 	else if (cfg_value_int(s, 1, BIND_SHARDS_MAX, &n, &err))
 		return cfg_error(
 			ctx, 0, "'shards' : %s, 'by-thread' or 'by-group'.", err.text);
@@ -393,20 +527,6 @@ opt_shards(struct cfg_ctx *ctx, void *obj)
 	{                                                                                   \
 		.name = n, .min = 1, .max = 1, .class = CFG_HINT, .syntax = syn, .doc = why \
 	}
-
-static const struct cfg_enum bind_proto_words[] = {
-	{ "h1", 0, "HTTP/1, in mode http." },
-	{ "h2", 0, "HTTP/2, in mode http; without TLS its bytes begin at once." },
-	{ "none", 0, "Bytes, in mode tcp." },
-	{ 0 },
-};
-
-static const struct cfg_enum shard_words[] = {
-	{ "<number>", 0, "So many sockets." },
-	{ "by-thread", 0, "One for each worker that accepts on it." },
-	{ "by-group", 0, "One for each thread group, of which there is one." },
-	{ 0 },
-};
 
 static const struct cfg_opt opts[] = {
 	OPT_FIELD("accept-proxy", 0, opt_flag, accept_proxy, NULL,

@@ -12,6 +12,7 @@
 #include <sys/ioctl.h>
 
 #include "base/sbuf.h"
+#include "event/profile.h"
 #include "net/conn_stream.h"
 
 #define CONN_SENDS_MAX 2
@@ -79,6 +80,29 @@ state_is_reset(const struct conn *c)
 		info.tcpi_state == TCP_CLOSE;
 }
 
+/* A read has brought no bytes, but r. A function of its own: what it needs on the stack would cost
+ * those that bring some. */
+one_copy static enum io_result
+read_nothing(struct conn *c, uint8_t *ended, long r)
+{
+	/* A failed send has consumed the error: EAGAIN or EOF means that error. */
+	if (c->err)
+		return IO_ERR;
+	if (r == -EAGAIN) {
+		loop_again(c->loop, c->fd, DIR_R);
+		return IO_AGAIN;
+	}
+	if (r < 0)
+		return io_failed(c, r);
+	if (c->late_err)
+		return io_failed(c, -c->late_err);
+	if (state_is_reset(c))
+		return io_failed(c, -ECONNRESET);
+	loop_progress(c->loop, c->fd);
+	*ended = 1;
+	return IO_EOF;
+}
+
 /* ended: the peer's FIN was seen. */
 static inline enum io_result
 sock_read(struct conn *c, uint8_t *ended, void *buf, size_t len, int flags, size_t *got)
@@ -89,24 +113,8 @@ sock_read(struct conn *c, uint8_t *ended, void *buf, size_t len, int flags, size
 	if (*ended)
 		return c->err ? IO_ERR : IO_EOF;
 	r = sys_recvfrom(sys_of(c), c->fd, buf, len, flags);
-	/* A failed send has consumed the error: EAGAIN or EOF means that error. */
-	if (r <= 0 && c->err)
-		return IO_ERR;
-	if (r == -EAGAIN) {
-		loop_again(c->loop, c->fd, DIR_R);
-		return IO_AGAIN;
-	}
-	if (r < 0)
-		return io_failed(c, r);
-	if (r == 0 && c->late_err)
-		return io_failed(c, -c->late_err);
-	if (r == 0 && state_is_reset(c))
-		return io_failed(c, -ECONNRESET);
-	if (r == 0) {
-		loop_progress(c->loop, c->fd);
-		*ended = 1;
-		return IO_EOF;
-	}
+	if (unlikely(r <= 0))
+		return read_nothing(c, ended, r);
 	*got = (size_t)r;
 	return IO_OK;
 }
@@ -160,7 +168,7 @@ asks_for_end(const struct conn *c, size_t len)
  * The call takes an error before the bytes that came before it: those are still there. One that
  * comes between its reads stays with the socket, and is reported as soon as that is registered.
  */
-static enum io_result
+one_copy static enum io_result
 sock_recv_with_end(struct conn *c, char *buf, size_t len, size_t *got)
 {
 	struct iovec first = { buf, len - 1 }, second = { buf + len - 1, 1 };
@@ -188,8 +196,8 @@ sock_recv_with_end(struct conn *c, char *buf, size_t len, size_t *got)
 	return *got ? IO_OK : IO_EOF;
 }
 
-enum io_result
-conn_recv(struct conn *c, void *buf, size_t len, size_t *got)
+static inline __attribute__((always_inline)) enum io_result
+recv_any(struct conn *c, void *buf, size_t len, size_t *got)
 {
 	if (unlikely(c->xprt))
 		return conn_xprt_recv(c, buf, len, got);
@@ -202,6 +210,26 @@ conn_recv(struct conn *c, void *buf, size_t len, size_t *got)
 	}
 	return sock_recv(c, &c->eof, buf, len, got);
 }
+
+static one_copy enum io_result
+recv_profiled(struct conn *c, void *buf, size_t len, size_t *got)
+{
+	struct profile *p = loop_timers(c->loop)->profile;
+	uint64_t began = profile_begin(p);
+	enum io_result r = recv_any(c, buf, len, got);
+
+	profile_end(p, (profile_fn *)conn_recv, began, began);
+	return r;
+}
+
+enum io_result
+conn_recv(struct conn *c, void *buf, size_t len, size_t *got)
+{
+	if (unlikely(profile_is_on(loop_timers(c->loop)->profile)))
+		return recv_profiled(c, buf, len, got);
+	return recv_any(c, buf, len, got);
+}
+PROFILE_NAME(conn_recv, read)
 
 enum io_result
 conn_sock_recv(struct conn *c, void *buf, size_t len, size_t *got)
@@ -236,6 +264,15 @@ conn_take(struct conn *c, void *buf, size_t n, int drained)
 	return IO_OK;
 }
 
+one_copy static void
+set_nodelay(struct conn *c)
+{
+	int on = 1;
+
+	c->nodelay = 1;
+	(void)sys_setsockopt(sys_of(c), c->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+}
+
 /*
  * Nagle's algorithm delays a segment only while an earlier one is unacknowledged, so the first send
  * of a connection does not need TCP_NODELAY: many connections never make a second one.
@@ -243,12 +280,8 @@ conn_take(struct conn *c, void *buf, size_t n, int drained)
 void
 conn_will_send(struct conn *c)
 {
-	int on = 1;
-
-	if (c->nodelay || !c->sends)
-		return;
-	c->nodelay = 1;
-	(void)sys_setsockopt(sys_of(c), c->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	if (!c->nodelay && c->sends)
+		set_nodelay(c);
 }
 
 void
@@ -272,25 +305,19 @@ conn_sent(struct conn *c, size_t put, size_t len)
 		loop_again(c->loop, c->fd, DIR_W);
 }
 
-static inline enum io_result
-sock_send(struct conn *c, const void *buf, size_t len, int flags, size_t *put, int *in_place)
+static inline long
+send_once(struct conn *c, const void *buf, size_t len, int flags)
 {
-	long r;
-
-	*put = 0;
-	if (c->err)
-		return IO_ERR;
 	conn_will_send(c);
-	if (unlikely(c->owes_preface)) {
-		*in_place = 0;
-		r = conn_preface_send(c, buf, len, flags);
-	} else {
-		r = sys_sendto(sys_of(c), c->fd, buf, len, flags | MSG_NOSIGNAL);
-	}
-	if (r == -ENOBUFS && *in_place) {
-		*in_place = 0;
-		r = sys_sendto(sys_of(c), c->fd, buf, len, (flags & ~MSG_ZEROCOPY) | MSG_NOSIGNAL);
-	}
+	if (unlikely(c->owes_preface))
+		return conn_preface_send(c, buf, len, flags);
+	return sys_sendto(sys_of(c), c->fd, buf, len, flags | MSG_NOSIGNAL);
+}
+
+/* The result of a send of len bytes: r of them, or -errno. */
+static inline enum io_result
+note_sent(struct conn *c, long r, size_t len, int more, size_t *put)
+{
 	if (r == -EAGAIN) {
 		loop_again(c->loop, c->fd, DIR_W);
 		return IO_AGAIN;
@@ -298,27 +325,52 @@ sock_send(struct conn *c, const void *buf, size_t len, int flags, size_t *put, i
 	if (r < 0)
 		return io_failed(c, r);
 	*put = (size_t)r;
-	c->held = (flags & MSG_MORE) != 0;
+	c->held = more != 0;
 	conn_sent(c, *put, len);
 	return IO_OK;
+}
+
+static inline enum io_result
+sock_send(struct conn *c, const void *buf, size_t len, int more, size_t *put)
+{
+	*put = 0;
+	if (c->err)
+		return IO_ERR;
+	return note_sent(c, send_once(c, buf, len, more ? MSG_MORE : 0), len, more, put);
+}
+
+static inline __attribute__((always_inline)) enum io_result
+send_any(struct conn *c, const void *buf, size_t len, int more, size_t *put)
+{
+	if (unlikely(c->xprt))
+		return conn_xprt_send(c, buf, len, more, put);
+	return sock_send(c, buf, len, more, put);
+}
+
+static one_copy enum io_result
+send_profiled(struct conn *c, const void *buf, size_t len, int more, size_t *put)
+{
+	struct profile *p = loop_timers(c->loop)->profile;
+	uint64_t began = profile_begin(p);
+	enum io_result r = send_any(c, buf, len, more, put);
+
+	profile_end(p, (profile_fn *)conn_send, began, began);
+	return r;
 }
 
 enum io_result
 conn_send(struct conn *c, const void *buf, size_t len, int more, size_t *put)
 {
-	int in_place = 0;
-
-	if (unlikely(c->xprt))
-		return conn_xprt_send(c, buf, len, more, put);
-	return sock_send(c, buf, len, more ? MSG_MORE : 0, put, &in_place);
+	if (unlikely(profile_is_on(loop_timers(c->loop)->profile)))
+		return send_profiled(c, buf, len, more, put);
+	return send_any(c, buf, len, more, put);
 }
+PROFILE_NAME(conn_send, write)
 
 enum io_result
 conn_sock_send(struct conn *c, const void *buf, size_t len, int more, size_t *put)
 {
-	int in_place = 0;
-
-	return sock_send(c, buf, len, more ? MSG_MORE : 0, put, &in_place);
+	return sock_send(c, buf, len, more, put);
 }
 
 enum io_result
@@ -350,9 +402,20 @@ enum io_result
 conn_send_in_place(
 	struct conn *c, const void *buf, size_t len, int more, size_t *put, int *in_place)
 {
+	int flags = more ? MSG_MORE : 0;
+	long r;
+
 	assert(conn_can(c, XPRT_ZEROCOPY));
-	*in_place = 1;
-	return sock_send(c, buf, len, MSG_ZEROCOPY | (more ? MSG_MORE : 0), put, in_place);
+	*put = 0;
+	*in_place = !c->owes_preface;
+	if (c->err)
+		return IO_ERR;
+	r = send_once(c, buf, len, MSG_ZEROCOPY | flags);
+	if (r == -ENOBUFS && *in_place) {
+		*in_place = 0;
+		r = send_once(c, buf, len, flags);
+	}
+	return note_sent(c, r, len, more, put);
 }
 
 void
@@ -446,6 +509,19 @@ conn_take_error(struct conn *c)
 	if (e && !c->err)
 		c->err = e;
 	return e;
+}
+
+static void
+conn_xprt_close(struct conn *c)
+{
+	struct xprt *x = c->xprt;
+
+	if (x->is_up && !c->err && !x->is_silent && (!c->shut || x->shutting))
+		(void)x->ops->shutdown(c);
+	if (c->fd < 0)
+		task_cancel(&conn_stream_of(c)->task);
+	x->ops->close(c);
+	c->xprt = NULL;
 }
 
 /* Frees all but the descriptor, which is returned; -1: it is closed. */

@@ -67,14 +67,6 @@ conn_stream_report(struct conn_stream *st, uint32_t ev)
 }
 
 void
-conn_stream_want(struct conn_stream *st, unsigned int dirs)
-{
-	st->x.wanted = (uint8_t)dirs;
-	if (st->ready & dirs)
-		loop_post_next(st->loop, &st->task);
-}
-
-void
 conn_stream_again(struct conn *c, enum dir d)
 {
 	conn_stream_block(conn_stream_of(c), d == DIR_R ? EV_R : EV_W);

@@ -124,6 +124,14 @@ conn_xprt_can(const struct conn *c, unsigned int cap)
 	return (cap & c->xprt->ops->caps & (c->is_unix ? XPRT_CAPS_UNIX : XPRT_CAPS_TCP)) != 0;
 }
 
+void
+conn_xprt_presume_ready(struct conn *c, enum dir d)
+{
+	if (d == DIR_R)
+		c->xprt->drained = 0;
+	loop_presume_ready(c->loop, c->fd, d);
+}
+
 int
 conn_xprt_is_ready(const struct conn *c, enum dir d)
 {
@@ -198,6 +206,8 @@ conn_xprt_send(struct conn *c, const void *buf, size_t len, int more, size_t *pu
 		conn_failed(c, -EPIPE);
 		r = IO_ERR;
 	}
+	if (r == IO_OK)
+		note_progress(c);
 	notify_loop(c);
 	return r;
 }
@@ -243,6 +253,16 @@ conn_xprt_is_ending(const struct conn *c)
 	return c->xprt->shutting && !c->err;
 }
 
+/* The user wants these directions, EV_R | EV_W: one that is ready is delivered in the next turn, as
+ * a descriptor is tried. */
+static void
+conn_stream_want(struct conn_stream *st, unsigned int dirs)
+{
+	st->x.wanted = (uint8_t)dirs;
+	if (st->ready & dirs)
+		loop_post_next(st->loop, &st->task);
+}
+
 void
 conn_xprt_want(struct conn *c, unsigned int dirs)
 {
@@ -260,19 +280,6 @@ void
 conn_xprt_silence(struct conn *c)
 {
 	c->xprt->is_silent = 1;
-}
-
-void
-conn_xprt_close(struct conn *c)
-{
-	struct xprt *x = c->xprt;
-
-	if (x->is_up && !c->err && !x->is_silent && (!c->shut || x->shutting))
-		(void)x->ops->shutdown(c);
-	if (c->fd < 0)
-		task_cancel(&conn_stream_of(c)->task);
-	x->ops->close(c);
-	c->xprt = NULL;
 }
 
 /* --- prefaces -------------------------------------------------------------------------------- */

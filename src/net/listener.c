@@ -8,12 +8,54 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "base/counter.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/sys.h"
 #include "event/profile.h"
 #include "net/sockbuf.h"
+
+/* --- budget of a turn --- */
+
+#define BACKOFF_MAX 1024
+
+static void
+accept_budget_init(struct accept_budget *b)
+{
+	memset(b, 0, sizeof(*b));
+	b->now = 1;
+}
+
+/* An event arrived in this turn of the loop. Returns the calls to make, 1..max. */
+static unsigned int
+accept_budget_take(struct accept_budget *b, uint64_t turn, unsigned int max)
+{
+	int more_waited = b->last_full && turn == b->last_turn + 1;
+
+	b->last_turn = turn;
+	if (more_waited) {
+		if (b->hold)
+			b->hold--;
+		else
+			b->now++;
+	}
+	return MIN(b->now, MAX(max, 1u));
+}
+
+/* The result of the batch: `got` connections; `empty` when a call returned EAGAIN. */
+static void
+accept_budget_learn(struct accept_budget *b, unsigned int got, int empty)
+{
+	b->last_full = !empty;
+	if (!empty)
+		return;
+	b->now = MAX(got, 1u);
+	b->backoff = MIN(b->backoff * 2 + 1, BACKOFF_MAX);
+	b->hold = b->backoff;
+}
+
+/* --- listeners --- */
 
 /* Duration of a listener's pause when descriptors or memory are out, and the interval of its log
  * messages. */
@@ -81,6 +123,7 @@ listener_start(struct listener *ln, struct loop *l)
 	if (r < 0)
 		return r;
 	ln->loop = l;
+	loop_set_account(l, ln->fd, ln->account);
 	counter_set(&ln->state, LISTENER_READY);
 	loop_want(l, ln->fd, EV_R);
 	/* Not readable until epoll reports it (level-triggered). */
@@ -159,7 +202,9 @@ listener_take(struct listener *ln, int fd, const struct addr *peer)
 {
 	counter_add(&ln->taken, 1);
 	ln->conns++;
+	sys_charge_first(loop_sys(ln->loop), ln->account);
 	ln->on_accept(ln, fd, peer);
+	sys_charge_none(loop_sys(ln->loop));
 	if (ln->state == LISTENER_READY && is_full(ln))
 		stop_wanting(ln, LISTENER_FULL);
 }
@@ -179,13 +224,18 @@ on_event(void *owner, int lfd, uint32_t ev)
 							 ln->max_accept);
 	int empty = 0;
 
+	if (unlikely(sys->account == &sys->ledger))
+		sys_charge_first(sys, ln->account);
 	if (ev & EV_SPIN)
 		pause_accepting(ln, EBUSY);
 	while (tries-- > 0 && ln->state == LISTENER_READY && !empty && accept_allowed(ln)) {
-		struct addr peer = { .len = sizeof(peer.u) };
-		long fd =
-			sys_accept4(sys, lfd, &peer.u.sa, &peer.len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		struct addr peer;
+		long fd;
 
+		/* The kernel sets as much of it as there is. */
+		peer.len = sizeof(peer.u);
+		peer.u.sa.sa_family = AF_UNSPEC;
+		fd = sys_accept4(sys, lfd, &peer.u.sa, &peer.len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd < 0 && ln->not_accepted)
 			ln->not_accepted(ln);
 		if (fd >= 0) {

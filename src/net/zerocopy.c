@@ -294,12 +294,10 @@ give_up_pin(struct zerocopy_pool *zp, struct zerocopy_pin *pin)
 }
 
 void
-zerocopy_close(struct zerocopy_pool *zp, struct conn *c)
+zerocopy_give_up(struct zerocopy_pool *zp, struct conn *c)
 {
 	struct zerocopy *z = c->zerocopy;
 
-	if (!z)
-		return;
 	if (!list_is_empty(&z->pins))
 		(void)zerocopy_reap(zp, c);
 	while (!list_is_empty(&z->pins))

@@ -1,7 +1,7 @@
 /* The accept budget: few useless accept() calls, and large batches when many connections wait. */
+#include "net/listener.c"
 
 #include "base/compiler.h"
-#include "net/accept_budget.h"
 #include "unit/test.h"
 
 /* One event with `waiting` connections in the backlog; returns how many were accepted. */

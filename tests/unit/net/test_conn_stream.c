@@ -252,6 +252,25 @@ a_stream_without_progress_spins(void **st)
 	assert_string_equal(seen, "aS ");
 }
 
+/* Each delivery sends a byte, and nothing is received. */
+static void
+a_stream_that_sends_does_not_spin(void **st)
+{
+	size_t put;
+
+	(void)st;
+	for (int i = 0; i < 2000; i++) {
+		seen[0] = 0;
+		a.n_out = 0;
+		a.room = 1;
+		conn_want(&ca, EV_W);
+		conn_stream_report(&a.link, EV_W);
+		rig_turn(0);
+		assert_string_equal(seen, "aW ");
+		assert_int_equal(conn_send(&ca, "x", 1, 0, &put), IO_OK);
+	}
+}
+
 static void
 the_end_is_sent_once_and_a_reset_sends_none(void **st)
 {
@@ -303,6 +322,7 @@ main(void)
 		T(a_full_sink_reports_its_room),
 		T(a_reset_is_an_error_in_both_directions),
 		T(a_stream_without_progress_spins),
+		T(a_stream_that_sends_does_not_spin),
 		T(the_end_is_sent_once_and_a_reset_sends_none),
 		T(a_closed_stream_gets_no_event),
 		T(without_its_carrier_it_has_no_socket),

@@ -266,6 +266,8 @@ a_routed_connection_belongs_to_its_taker(void **st)
 		ln[i]->on_accept = on_accept;
 		ln[i]->route = to_taker;
 	}
+	/* As if it was started on another worker. */
+	taker->loop = rig_loop;
 	assert_int_equal(listener_start(ln[0], rig_loop), 0);
 	rig_turn(0);
 	c = rig_connect(&ln[0]->addr);
@@ -275,6 +277,7 @@ a_routed_connection_belongs_to_its_taker(void **st)
 	assert_int_equal(ln[0]->handed, 1);
 	assert_int_equal(ln[2]->taken, 1);
 	assert_int_equal(ln[0]->conns, 0);
+	taker->loop = NULL;
 	close(c);
 }
 

@@ -1,8 +1,8 @@
 /* The handshake with a SOCKS4 proxy, a byte at a time and all at once, over real sockets. */
+#include "net/outbound.c"
 #include "unit/net/net_rig.h"
 
 #include "net/conn.h"
-#include "net/socks4.h"
 
 static struct conn c;
 static int peer;
