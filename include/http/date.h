@@ -4,6 +4,9 @@
 
 #include <stdint.h>
 
+#include "base/compiler.h"
+#include "base/str.h"
+
 /* "Sun, 06 Nov 1994 08:49:37 GMT" */
 #define HTTP_DATE_LEN 29
 
@@ -12,5 +15,8 @@
  * caller that needs it often should cache it for a second.
  */
 void http_date(int64_t sec, char out[HTTP_DATE_LEN + 1]);
+/* Reads one of the three forms that a recipient has to know, to seconds since 1970. 0 or
+ * -ERR_SYNTAX. */
+int http_date_parse(struct str text, int64_t *sec) must_check;
 
 #endif

@@ -92,6 +92,10 @@ _Static_assert(HTTP_FIELD_IDS <= 64, "a bit for each id");
 void http_head_init(struct http_head *h, enum http_kind kind, struct http_field *field,
 	unsigned int max);
 
+/* Copies a head into the array of the other one. 0, or -ERR_RANGE: it has no room, and is
+ * unchanged. */
+int http_head_copy(struct http_head *to, const struct http_head *from) must_check;
+
 /* "HTTP/1.1", as it is written in logs. */
 struct str http_version_name(enum http_version v);
 enum http_method http_method_of(struct str text);

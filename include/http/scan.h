@@ -14,7 +14,8 @@ enum http_class {
 	HTTP_C_TARGET = 4, /* '!' to '~' without '#': request targets (RFC 9112, 3.2) */
 	HTTP_C_NAME = 8,   /* unreserved, sub-delims without ',': in a host (RFC 3986, 3.2.2) */
 	HTTP_C_DIGIT = 16,
-	HTTP_C_HEX = 32
+	HTTP_C_HEX = 32,
+	HTTP_C_LOWER = 64  /* tchar without upper case: names in HTTP/2 (RFC 9113, 8.2.1) */
 };
 
 /* The classes of each byte. */
@@ -30,7 +31,7 @@ http_is(char c, enum http_class class)
 size_t http_scan_token(const char *p, size_t n);
 size_t http_scan_value(const char *p, size_t n);
 size_t http_scan_target(const char *p, size_t n);
-/* The portable version of all three. */
-size_t http_scan_plain(const char *p, size_t n, enum http_class class);
+size_t http_scan_name(const char *p, size_t n);
+size_t http_scan_lower(const char *p, size_t n);
 
 #endif

@@ -14,6 +14,22 @@ http_head_init(struct http_head *h, enum http_kind kind, struct http_field *fiel
 	*h = (struct http_head){ .kind = kind, .version = HTTP_1_1, .field = field, .max = max };
 }
 
+int
+http_head_copy(struct http_head *to, const struct http_head *from)
+{
+	struct http_field *field = to->field;
+	unsigned int max = to->max;
+
+	if (from->n > max)
+		return -ERR_RANGE;
+	if (from->n)
+		memcpy(field, from->field, from->n * sizeof(*field));
+	*to = *from;
+	to->field = field;
+	to->max = max;
+	return 0;
+}
+
 /* --- words --- */
 
 static const struct {
@@ -68,6 +84,49 @@ static const unsigned char id_of[LONGEST_NAME + 1][LETTER(0xff) + 1] = {
 #undef HTTP_FIELD
 };
 
+/* True if they differ in more than the case of letters: the other bytes of a name in the table, '-'
+ * and digits, have no bit 0x40. */
+static inline int
+differs_8(uint64_t name, uint64_t other)
+{
+	return ((name ^ other) & ~((name & 0x4040404040404040u) >> 1)) != 0;
+}
+
+static inline int
+differs_4(uint32_t name, uint32_t other)
+{
+	return ((name ^ other) & ~((name & 0x40404040u) >> 1)) != 0;
+}
+
+/* True if n bytes are this name of the table in any case; the last ones are compared together. */
+static int
+is_name(const char *name, const char *p, size_t n)
+{
+	uint64_t a, b;
+	uint32_t c, d;
+
+	if (n < 4)
+		return str_is_nocase((struct str){ name, n }, (struct str){ p, n });
+	if (n < 8) {
+		for (size_t at = 0;; at = n - 4) {
+			memcpy(&c, name + at, 4);
+			memcpy(&d, p + at, 4);
+			if (differs_4(c, d))
+				return 0;
+			if (at == n - 4)
+				return 1;
+		}
+	}
+	for (size_t at = 0;; at = MIN(at + 8, n - 8)) {
+		memcpy(&a, name + at, 8);
+		memcpy(&b, p + at, 8);
+		if (differs_8(a, b))
+			return 0;
+		if (at == n - 8)
+			return 1;
+	}
+}
+
 enum http_field_id
 http_field_id(struct str name)
 {
@@ -76,7 +135,8 @@ http_field_id(struct str name)
 	if (!name.len || name.len > LONGEST_NAME)
 		return HTTP_F_OTHER;
 	id = id_of[name.len][LETTER(name.p[0])];
-	return id && str_is_nocase(names[id], name) ? (enum http_field_id)id : HTTP_F_OTHER;
+	return id && is_name(names[id].p, name.p, name.len) ? (enum http_field_id)id
+							    : HTTP_F_OTHER;
 }
 
 const char *

@@ -13,12 +13,12 @@
 const unsigned char http_class[256] = {
 	0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0,
 	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-	2, 15, 6, 3, 15, 7, 15, 15, 14, 14, 15, 15, 6, 15, 15, 6,
-	63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 6, 14, 6, 14, 6, 6,
+	2, 79, 6, 67, 79, 71, 79, 79, 14, 14, 79, 79, 6, 79, 79, 6,
+	127, 127, 127, 127, 127, 127, 127, 127, 127, 127, 6, 14, 6, 14, 6, 6,
 	6, 47, 47, 47, 47, 47, 47, 15, 15, 15, 15, 15, 15, 15, 15, 15,
-	15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 6, 6, 6, 7, 15,
-	7, 47, 47, 47, 47, 47, 47, 15, 15, 15, 15, 15, 15, 15, 15, 15,
-	15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 6, 7, 6, 15, 0,
+	15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 6, 6, 6, 71, 79,
+	71, 111, 111, 111, 111, 111, 111, 79, 79, 79, 79, 79, 79, 79, 79, 79,
+	79, 79, 79, 79, 79, 79, 79, 79, 79, 79, 79, 6, 71, 6, 79, 0,
 	2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2,
 	2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2,
 	2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2,
@@ -29,8 +29,9 @@ const unsigned char http_class[256] = {
 	2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2,
 };
 
-size_t
-http_scan_plain(const char *p, size_t n, enum http_class class)
+/* The portable version of all. */
+static size_t
+scan_plain(const char *p, size_t n, enum http_class class)
 {
 	size_t i = 0;
 
@@ -97,6 +98,53 @@ word_lanes(vec v)
 	       (vec)(v == '_');
 }
 
+/* The letters of names in HTTP/2. */
+static inline vec
+lower_lanes(vec v)
+{
+	return (vec)(v - 'a' <= 'z' - 'a') | (vec)(v - '0' <= 9) | (vec)(v == '-') |
+	       (vec)(v == '_');
+}
+
+/* The most frequent bytes of a host. */
+static inline vec
+host_lanes(vec v)
+{
+	return word_lanes(v) | (vec)(v == '.');
+}
+
+/* All of 4 to 15 bytes, some of them twice. */
+static inline vec
+load_short(const char *p, size_t n)
+{
+	half h = { 0 };
+	uint64_t a, b;
+	uint32_t c, d;
+
+	if (n >= 8) {
+		memcpy(&a, p, 8);
+		memcpy(&b, p + n - 8, 8);
+	} else {
+		memcpy(&c, p, 4);
+		memcpy(&d, p + n - 4, 4);
+		a = b = (uint64_t)d << 32 | c;
+	}
+	h[0] = a;
+	h[1] = b;
+	return (vec)h;
+}
+
+/* The run of lanes that are set, in bytes of load_short(). */
+static inline size_t
+short_run(vec v, size_t n)
+{
+	size_t run = first_unset(v), part = n >= 8 ? 8 : 4;
+
+	if (run == LANES)
+		return n;
+	return run < part ? run : n - 2 * part + run;
+}
+
 #define SCAN(p, n, lanes, class) \
 	do { \
 		size_t at = 0; \
@@ -107,7 +155,30 @@ word_lanes(vec v)
 			if (run < LANES) \
 				return at + run; \
 		} \
-		return at + http_scan_plain(p + at, n - at, class); \
+		if (n - at >= 4) \
+			return at + short_run(lanes(load_short(p + at, n - at)), n - at); \
+		return at + scan_plain(p + at, n - at, class); \
+	} while (0)
+
+/* The same for a class of which the lanes know the frequent bytes only: where a vector scan stops,
+ * the table decides. */
+#define SCAN_FREQUENT(p, n, lanes, class) \
+	do { \
+		size_t at = 0; \
+\
+		while (n - at >= LANES) { \
+			unsigned int run = first_unset(lanes(load_16(p + at))); \
+\
+			at += run; \
+			if (run == LANES) \
+				continue; \
+			if (!http_is(p[at], class)) \
+				return at; \
+			at++; \
+		} \
+		if (n - at >= 4) \
+			at += short_run(lanes(load_short(p + at, n - at)), n - at); \
+		return at + scan_plain(p + at, n - at, class); \
 	} while (0)
 
 size_t
@@ -122,23 +193,22 @@ http_scan_target(const char *p, size_t n)
 	SCAN(p, n, target_lanes, HTTP_C_TARGET);
 }
 
-/* Where the vector scan stops, the table decides, since it has the rare bytes too. */
 size_t
 http_scan_token(const char *p, size_t n)
 {
-	size_t at = 0;
+	SCAN_FREQUENT(p, n, word_lanes, HTTP_C_TOKEN);
+}
 
-	while (n - at >= LANES) {
-		unsigned int run = first_unset(word_lanes(load_16(p + at)));
+size_t
+http_scan_lower(const char *p, size_t n)
+{
+	SCAN_FREQUENT(p, n, lower_lanes, HTTP_C_LOWER);
+}
 
-		at += run;
-		if (run == LANES)
-			continue;
-		if (!http_is(p[at], HTTP_C_TOKEN))
-			return at;
-		at++;
-	}
-	return at + http_scan_plain(p + at, n - at, HTTP_C_TOKEN);
+size_t
+http_scan_name(const char *p, size_t n)
+{
+	SCAN_FREQUENT(p, n, host_lanes, HTTP_C_NAME);
 }
 
 #else
@@ -146,19 +216,31 @@ http_scan_token(const char *p, size_t n)
 size_t
 http_scan_value(const char *p, size_t n)
 {
-	return http_scan_plain(p, n, HTTP_C_VALUE);
+	return scan_plain(p, n, HTTP_C_VALUE);
 }
 
 size_t
 http_scan_target(const char *p, size_t n)
 {
-	return http_scan_plain(p, n, HTTP_C_TARGET);
+	return scan_plain(p, n, HTTP_C_TARGET);
 }
 
 size_t
 http_scan_token(const char *p, size_t n)
 {
-	return http_scan_plain(p, n, HTTP_C_TOKEN);
+	return scan_plain(p, n, HTTP_C_TOKEN);
+}
+
+size_t
+http_scan_name(const char *p, size_t n)
+{
+	return scan_plain(p, n, HTTP_C_NAME);
+}
+
+size_t
+http_scan_lower(const char *p, size_t n)
+{
+	return scan_plain(p, n, HTTP_C_LOWER);
 }
 
 #endif

@@ -84,12 +84,12 @@ bracketed_length(struct str s)
 static size_t
 reg_name_length(struct str s)
 {
-	size_t i = http_scan_plain(s.p, s.len, HTTP_C_NAME);
+	size_t i = http_scan_name(s.p, s.len);
 
 	while (s.len - i > 2 && s.p[i] == '%' && http_is(s.p[i + 1], HTTP_C_HEX) &&
 		http_is(s.p[i + 2], HTTP_C_HEX)) {
 		i += 3;
-		i += http_scan_plain(s.p + i, s.len - i, HTTP_C_NAME);
+		i += http_scan_name(s.p + i, s.len - i);
 	}
 	return i;
 }

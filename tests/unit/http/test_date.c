@@ -51,12 +51,46 @@ test_like_strftime(void **state)
 	}
 }
 
+static void
+three_forms_are_read(void **state)
+{
+	static const char *const same[] = { "Sun, 06 Nov 1994 08:49:37 GMT",
+		"Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994" };
+	static const char *const bad[] = { "", "0", "x", "Sun", "Sun, 06 Nov 1994 08:49:37",
+		"Sun, 06 Nov 1994 08:49:37 GMT ", "Sun, 6 Nov 1994 08:49:37 GMT",
+		"Sun, 06 Nov 1994 24:49:37 GMT", "Sun, 06 Abc 1994 08:49:37 GMT",
+		"Sun, 00 Nov 1994 08:49:37 GMT", "Sun Nov  6 08:49:37 199", "Sunday 06",
+		"Sun, 06 Nov 1994 08:49:37 UTC" };
+	struct dice d = dice_seed(2);
+	int64_t sec;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
+		assert_int_equal(http_date_parse(str_of(same[i]), &sec), 0);
+		assert_int_equal(sec, 784111777);
+	}
+	assert_int_equal(http_date_parse(str_of("Wednesday, 06-Nov-30 08:49:37 GMT"), &sec), 0);
+	assert_int_equal(sec, 1920185377);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		if (http_date_parse(str_of(bad[i]), &sec) == 0)
+			fail_msg("%s", bad[i]);
+	for (int i = 0; i < 2000; i++) {
+		int64_t t = (int64_t)dice(&d, UINT32_MAX) * 2;
+		char text[HTTP_DATE_LEN + 1];
+
+		http_date(t, text);
+		assert_int_equal(http_date_parse(str_of(text), &sec), 0);
+		assert_int_equal(sec, t);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_known),
 		cmocka_unit_test(test_like_strftime),
+		cmocka_unit_test(three_forms_are_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
