@@ -128,8 +128,6 @@ const struct xprt_maker *tls_bind_maker(const struct tls_bind *b, unsigned int w
 struct tls_line *tls_bind_add_line(struct tls_bind *b, struct tls_entry *e) must_check;
 /* The settings of a line from now on. */
 void tls_line_use(struct tls_line *l, struct tls_variant *v);
-/* Enters the names of all lines. 0 or -ERR_NOMEM. */
-int tls_bind_index(struct tls_bind *b) must_check;
 /* The variant with these settings, which is new if there is none. NULL when memory is out. */
 struct tls_variant *tls_bind_variant(struct tls_bind *b, const struct tls_settings *own) must_check;
 

@@ -42,8 +42,6 @@ struct tls_ca_files {
 	struct tls_ca_change change[TLS_CA_KINDS];
 };
 
-void tls_ca_files_init(struct tls_ca_files *f);
-void tls_ca_files_fini(struct tls_ca_files *f);
 /* NULL: unknown. */
 struct tls_ca *tls_ca_find(const struct tls_ca_files *f, enum tls_ca_kind kind, const char *name);
 /* The file of this path, which is read if it is new and has one use more; TLS_SYSTEM_CA: those that

@@ -13,19 +13,20 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "base/list.h"
+#include "cfg/diag.h"
 
-#define TLS_ERROR_MAX 256
-
-/* Types of OpenSSL; stack_st_X509 is STACK_OF(X509). */
+/* Types of OpenSSL among them; stack_st_X509 is STACK_OF(X509). */
+struct asn1_string_st;
 struct evp_pkey_st;
 struct ocsp_cert_id_st;
 struct stack_st_X509;
-struct tls_chain;
-struct tls_chains;
+struct sys;
 struct tls_issuers;
 struct tls_ocsp;
 struct x509_st;
 
+#define TLS_ERROR_MAX 256
 #define TLS_WHY_MAX 512 /* size of a reason */
 
 /* The kind of its key, which decides which clients can use it. */
@@ -108,5 +109,30 @@ int tls_cert_complete(struct tls_cert *c, char *why) must_check;
 /* The reason of the first error in the queue, "no reason given" if there is none; empties the
  * queue. Returns out. */
 const char *tls_error_take(char *out, size_t size);
+
+/*
+ * Chains that certificates without one in their own file get: the files of `issuers-chain-path`.
+ * Read on the main thread when the configuration is known; fixed from then on.
+ */
+
+/* A file: the first certificate and those that follow it. */
+struct tls_chain {
+	struct list link; /* in tls_chains.all */
+	char *path;
+	struct stack_st_X509 *certs;
+};
+
+struct tls_chains {
+	char *dir;              /* issuers-chain-path; NULL: none */
+	struct cfg_where where; /* of that line */
+	int skip_self_issued;   /* ssl-skip-self-issued-ca: these are not sent */
+	struct list all;        /* by the bytes of their paths */
+};
+
+/* Removes all chains, and takes another one, whose certificates it then owns: 0 or -ERR_NOMEM. */
+void tls_chains_clear(struct tls_chains *t);
+/* The chain whose first certificate has this Subject Key Identifier; NULL: none. */
+const struct tls_chain *tls_chains_find_key(const struct tls_chains *t,
+	const struct asn1_string_st *id);
 
 #endif

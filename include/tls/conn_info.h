@@ -11,8 +11,28 @@
 #include "base/sbuf.h"
 #include "base/str.h"
 #include "net/xprt.h"
+#include "tls/cert.h"
+#include "tls/openssl.h"
 
 struct conn;
+
+struct tls_ca;
+struct x509_st;
+
+/* --- certificates as `show ssl cert` describes them, on the first worker --- */
+
+/* Lines about it, from "Serial:" on. */
+void tls_cert_show(const struct tls_cert *c, struct sbuf *out);
+/* When it ends, in seconds since the epoch; INT64_MAX if that is unknown. */
+int64_t tls_cert_ends(const struct tls_cert *c);
+/* The id of its OCSP response, if it has one; that of a transaction may not have been checked. */
+void tls_cert_show_ocsp_key(const struct tls_cert *c, struct sbuf *out);
+/* The i-th certificate of a file, or the i-th list, from the line with its number on. 0: there are
+ * fewer. A list is shown as far as its revoked certificates. */
+int tls_ca_show(const struct tls_ca *ca, int i, struct sbuf *out);
+/* Lines of at most `max` revoked certificates of the i-th list, from number `from` on. Returns how
+ * many there were. */
+int tls_crl_show_revoked(const struct tls_ca *ca, int i, int from, int max, struct sbuf *out);
 
 enum tls_info {
 	/* Texts and bytes. */

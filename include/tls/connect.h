@@ -18,6 +18,10 @@ struct tls_io;
 struct tls_server;
 struct xprt_maker;
 
+/* Checks that a server's certificate is for the name that was asked for, as HAProxy does. */
+struct ssl_ctx_st;
+struct tls_settings;
+
 /* Reads the files that the settings name and checks the settings, which it copies. 0, or a negative
  * reason with why (TLS_WHY_MAX). */
 int tls_server_load(struct tls_server **out, struct tls_conf *conf, const struct tls_settings *set,

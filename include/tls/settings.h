@@ -94,9 +94,7 @@ void tls_settings_free(struct tls_settings *s);
 int tls_alpn_parse(const char *arg, struct tls_bytes *out, char *why) must_check;
 /* A copy; to is empty. 0 or -ERR_NOMEM. */
 int tls_bytes_copy(struct tls_bytes *to, const struct tls_bytes *from) must_check;
-/* Removes protocols that only HTTP/2 and later speak from such a list. True if it had one. */
-int tls_alpn_drop_http2(struct tls_bytes *alpn);
-/* True if it is among them. */
+/* True if HTTP/2 is one of them. */
 int tls_alpn_offers_http2(const struct tls_bytes *alpn);
 int tls_error_is_in(const struct tls_error_set *set, int error);
 

@@ -155,34 +155,6 @@ tls_bind_add_line(struct tls_bind *b, struct tls_entry *e)
 	return l;
 }
 
-static int
-add_line_names(struct tls_names *t, struct tls_line *l)
-{
-	const struct tls_cert *c = l->entry->cert;
-	int r = l->is_default ? tls_names_add_fallback(t, l) : 0;
-
-	for (unsigned int i = 0; i < l->n_filters && !r; i++)
-		r = tls_names_add(t, l->filter[i], l);
-	if (r || l->n_filters || !c)
-		return r;
-	return tls_names_add_cert(t, c->leaf, l);
-}
-
-int
-tls_bind_index(struct tls_bind *b)
-{
-	int r = 0;
-
-	list_each(it, &b->lines) {
-		struct tls_line *l = list_entry(it, struct tls_line, link);
-
-		if (!r)
-			r = add_line_names(&b->names, l);
-		l->is_known = 1;
-	}
-	return r;
-}
-
 /* Takes over what set points to, also on failure. */
 static struct tls_variant *
 add_variant(struct tls_bind *b, struct tls_settings *set)

@@ -178,7 +178,8 @@ static const struct cfg_opt opts[] = {
 		.syntax = "<file>",
 		.doc = "Keys of session tickets, a line for each in base64: at least three, all of "
 		       "48 bytes (AES-128) or all of 80 (AES-256). The last three decrypt tickets, "
-		       "the last but one encrypts them. Several machines may share a file. "
+		       "the last but one encrypts them. Several machines may share a file, and use "
+		       "a new one without a reload (set ssl tls-key). "
 		       "Without one all bind lines share random keys, which change every hour, or "
 		       "after tune.ssl.lifetime if that is longer, and which outlive a reload (see "
 		       "tune.reload.keep)." },

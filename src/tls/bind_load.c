@@ -7,12 +7,14 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/list.h"
 #include "base/mem.h"
 #include "base/sys.h"
 #include "tls/bind.h"
 #include "tls/cert_files.h"
 #include "tls/context.h"
 #include "tls/crt_list.h"
+#include "tls/names.h"
 #include "tls/ocsp_responder.h"
 #include "tls/openssl.h"
 #include "tls/tls_conf.h"
@@ -345,6 +347,28 @@ warn_of_versions(struct loading *g, const struct tls_bind_use *use)
 			use->proxy, use->address);
 }
 
+/* The keys of this file, which is read if it is new. NULL with why (TLS_WHY_MAX). */
+static struct tls_tickets *
+tls_conf_ticket_file(struct tls_conf *t, struct sys *sys, const char *path, char *why)
+{
+	struct tls_tickets *made;
+	unsigned int id = 0;
+
+	list_each(it, &t->ticket_files) {
+		struct tls_tickets *k = list_entry(it, struct tls_tickets, link);
+
+		if (strcmp(k->file, path) == 0)
+			return k;
+		id++;
+	}
+	made = tls_tickets_read(sys, path, why);
+	if (!made)
+		return NULL;
+	made->id = id;
+	list_append(&t->ticket_files, &made->link);
+	return made;
+}
+
 static void
 load_tickets(struct loading *g)
 {
@@ -380,6 +404,35 @@ settle_defaults(struct tls_bind *b)
 
 		l->is_default = l->is_default == DEFAULT_EXPLICIT;
 	}
+}
+
+static int
+add_line_names(struct tls_names *t, struct tls_line *l)
+{
+	const struct tls_cert *c = l->entry->cert;
+	int r = l->is_default ? tls_names_add_fallback(t, l) : 0;
+
+	for (unsigned int i = 0; i < l->n_filters && !r; i++)
+		r = tls_names_add(t, l->filter[i], l);
+	if (r || l->n_filters || !c)
+		return r;
+	return tls_names_add_cert(t, c->leaf, l);
+}
+
+/* Enters the names of all lines. 0 or -ERR_NOMEM. */
+static int
+tls_bind_index(struct tls_bind *b)
+{
+	int r = 0;
+
+	list_each(it, &b->lines) {
+		struct tls_line *l = list_entry(it, struct tls_line, link);
+
+		if (!r)
+			r = add_line_names(&b->names, l);
+		l->is_known = 1;
+	}
+	return r;
 }
 
 int

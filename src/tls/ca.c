@@ -15,13 +15,6 @@
 #include "tls/cert.h"
 
 void
-tls_ca_files_init(struct tls_ca_files *f)
-{
-	memset(f, 0, sizeof(*f));
-	list_init(&f->all);
-}
-
-void
 tls_ca_free(struct tls_ca *ca)
 {
 	if (!ca)
@@ -31,15 +24,6 @@ tls_ca_free(struct tls_ca *ca)
 	sk_X509_CRL_pop_free(ca->crls, X509_CRL_free);
 	mem_free(ca->name);
 	mem_free(ca);
-}
-
-void
-tls_ca_files_fini(struct tls_ca_files *f)
-{
-	for (unsigned int i = 0; i < TLS_CA_KINDS; i++)
-		tls_ca_free(f->change[i].made);
-	list_each_safe(it, &f->all)
-		tls_ca_free(list_entry(it, struct tls_ca, link));
 }
 
 struct tls_ca *

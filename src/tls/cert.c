@@ -8,9 +8,54 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "tls/chains.h"
 #include "tls/ocsp.h"
 #include "tls/openssl.h"
+
+static void
+free_chain(struct tls_chain *c)
+{
+	sk_X509_pop_free(c->certs, X509_free);
+	mem_free(c->path);
+	mem_free(c);
+}
+
+void
+tls_chains_clear(struct tls_chains *t)
+{
+	list_each_safe(it, &t->all) {
+		struct tls_chain *c = list_entry(it, struct tls_chain, link);
+
+		list_remove(&c->link);
+		free_chain(c);
+	}
+}
+
+const struct tls_chain *
+tls_chains_find_key(const struct tls_chains *t, const ASN1_OCTET_STRING *id)
+{
+	list_each(it, &t->all) {
+		const struct tls_chain *c = list_entry(it, const struct tls_chain, link);
+
+		if (ASN1_OCTET_STRING_cmp(
+			    X509_get0_subject_key_id(sk_X509_value(c->certs, 0)), id) == 0)
+			return c;
+	}
+	return NULL;
+}
+
+/* The chain whose first certificate has issued this one and is named by its Authority Key
+ * Identifier. NULL: none, as for a certificate that has issued itself. */
+static const struct tls_chain *
+tls_chains_find(const struct tls_chains *t, X509 *leaf)
+{
+	const ASN1_OCTET_STRING *id = X509_get0_authority_key_id(leaf);
+	const struct tls_chain *c = id ? tls_chains_find_key(t, id) : NULL;
+
+	if (!c || X509_check_issued(leaf, leaf) == X509_V_OK ||
+		X509_check_issued(sk_X509_value(c->certs, 0), leaf) != X509_V_OK)
+		return NULL;
+	return c;
+}
 
 /* --- errors of OpenSSL ----------------------------------------------------------------------- */
 

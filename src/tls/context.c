@@ -15,7 +15,6 @@
 #include "tls/ocsp.h"
 #include "tls/openssl.h"
 #include "tls/sessions.h"
-#include "tls/tickets.h"
 #include "tls/tls_conf.h"
 #include "tls/cert.h"
 #include "tls/transport.h"
@@ -561,6 +560,59 @@ set_session_context(SSL_CTX *ctx, const struct tls_bind *b, const struct tls_var
 	}
 	EVP_MD_CTX_free(md);
 	return r ? 0 : -ERR_INVAL;
+}
+
+static int
+start_ticket(const struct tls_tickets *t, const unsigned char *key, const unsigned char *iv,
+	EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac, int encrypts)
+{
+	int is_128 = t->key_len == TLS_TICKET_KEY_128;
+	const unsigned char *first = key + TLS_TICKET_NAME, *second = first + (is_128 ? 16 : 32);
+	const unsigned char *mac_key = is_128 ? second : first;
+	OSSL_PARAM params[] = {
+		OSSL_PARAM_construct_octet_string(
+			OSSL_MAC_PARAM_KEY, (void *)(uintptr_t)mac_key, is_128 ? 16 : 32),
+		OSSL_PARAM_construct_utf8_string(
+			OSSL_MAC_PARAM_DIGEST, (char *)(uintptr_t)"SHA256", 0),
+		OSSL_PARAM_construct_end(),
+	};
+
+	return EVP_CipherInit_ex2(cipher, t->cipher, is_128 ? first : second, iv, encrypts,
+		       NULL) == 1 &&
+		EVP_MAC_CTX_set_params(mac, params) == 1;
+}
+
+/* -1: failure; 0: there is no such key, so that the session is not resumed; 1; 2: resumed, and the
+ * client gets a new ticket. A client of TLS 1.3 uses each ticket once (RFC 8446, C.4). */
+static int
+on_ticket_key(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher,
+	EVP_MAC_CTX *mac, int encrypts)
+{
+	const struct tls_acceptor *a = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
+	const struct tls_tickets *t = a->bind->tickets;
+	unsigned int i = TLS_TICKETS_NO - 2;
+
+	if (encrypts) {
+		memcpy(name, t->keys->key[i], TLS_TICKET_NAME);
+		return RAND_bytes(iv, EVP_CIPHER_get_iv_length(t->cipher)) == 1 &&
+				start_ticket(t, t->keys->key[i], iv, cipher, mac, 1)
+			? 1 : -1;
+	}
+	for (i = 0; i < TLS_TICKETS_NO; i++) {
+		if (memcmp(name, t->keys->key[i], TLS_TICKET_NAME) != 0)
+			continue;
+		if (!start_ticket(t, t->keys->key[i], iv, cipher, mac, 0))
+			return -1;
+		return i < TLS_TICKETS_NO - 2 || SSL_version(ssl) == TLS1_3_VERSION ? 2 : 1;
+	}
+	return 0;
+}
+
+/* Tickets of this context are made with its acceptor's keys (bind.tickets). */
+static void
+tls_tickets_use(SSL_CTX *ctx)
+{
+	(void)SSL_CTX_set_tlsext_ticket_key_evp_cb(ctx, on_ticket_key);
 }
 
 static int

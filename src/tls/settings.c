@@ -441,27 +441,6 @@ tls_alpn_offers_http2(const struct tls_bytes *alpn)
 }
 
 int
-tls_alpn_drop_http2(struct tls_bytes *alpn)
-{
-	size_t at = 0, to = 0;
-	int found = 0;
-
-	while (at < alpn->len) {
-		size_t n = (size_t)alpn->p[at] + 1;
-
-		if (n == 3 && memcmp(alpn->p + at + 1, "h2", 2) == 0) {
-			found = 1;
-		} else {
-			memmove(alpn->p + to, alpn->p + at, n);
-			to += n;
-		}
-		at += n;
-	}
-	alpn->len = to;
-	return found;
-}
-
-int
 tls_settings_ignores_off(const struct tls_settings *s)
 {
 	return s->off && (s->min || s->max);

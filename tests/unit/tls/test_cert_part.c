@@ -1,7 +1,7 @@
 #include "tls/store.h"
 
 #include "base/sbuf.h"
-#include "tls/cert_show.h"
+#include "tls/conn_info.h"
 #include "unit/tls/tls_rig.h"
 
 static struct tls_store store;

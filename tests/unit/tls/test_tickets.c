@@ -1,5 +1,5 @@
 /* Keys of tickets: files, changes, and what another process keeps. */
-#include "tls/tickets.h"
+#include "tls/tls_conf.c"
 
 #include "unit/tls/tls_rig.h"
 #include "base/mem.h"
@@ -100,6 +100,20 @@ test_file(void **state)
 	assert_int_equal(tls_tickets_push(t, ""), -ERR_SYNTAX);
 	text_of(t, 2, got);
 	assert_string_equal(got, k[0]);
+	/* all at once; a text with a fault changes nothing, whatever stood before it */
+	snprintf(text, sizeof(text), "%s\n%s\n%s\n%s\n", k[3], k[2], k[1], k[0]);
+	assert_int_equal(tls_tickets_replace(t, text, why), 0);
+	for (unsigned int i = 0; i < 4; i++) {
+		static const char *const bad[] = { "!!!\n", "", "YWJj\n", NULL };
+
+		snprintf(text, sizeof(text), "%s\n%s\n%s", k[3], k[3], bad[i] ? bad[i] : k[4]);
+		assert_true(tls_tickets_replace(t, text, why) < 0);
+		assert_non_null(strstr(why, i == 1 ? "at least 3 keys" : "on line 3"));
+		for (unsigned int j = 0; j < TLS_TICKETS_NO; j++) {
+			text_of(t, j, got);
+			assert_string_equal(got, k[2 - j]);
+		}
+	}
 	tls_tickets_free(t);
 
 	snprintf(text, sizeof(text), "%s\n%s\n", k[0], k[1]);
