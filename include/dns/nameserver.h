@@ -75,7 +75,6 @@ struct dns_query {
 
 /* Takes the name. NULL when memory is out. */
 struct dns_nameserver *dns_nameserver_new(struct resolvers *res, const char *name) must_check;
-void dns_nameserver_free(struct dns_nameserver **ns);
 void dns_nameserver_start(struct dns_nameserver *ns);
 void dns_nameserver_stop(struct dns_nameserver *ns);
 /* Closes the UDP socket; the next query opens another one. */
@@ -85,7 +84,5 @@ int dns_nameserver_draw_id(struct dns_nameserver *ns, uint16_t *id) must_check;
 /* Sends the query q, with q->id in its message, and waits for its response. 0, or a negative
  * reason, which is counted. */
 int dns_nameserver_send(struct dns_query *q, const uint8_t *p, size_t n) must_check;
-/* Nothing is awaited any more. */
-void dns_nameserver_forget(struct dns_query *q);
 
 #endif

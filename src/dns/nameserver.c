@@ -195,18 +195,6 @@ dns_nameserver_new(struct resolvers *res, const char *name)
 	return ns;
 }
 
-void
-dns_nameserver_free(struct dns_nameserver **nsp)
-{
-	struct dns_nameserver *ns = *nsp;
-
-	*nsp = NULL;
-	assert(ns->fd < 0 && list_is_empty(&ns->queries));
-	list_remove(&ns->link);
-	mem_free(ns->name);
-	mem_free(ns);
-}
-
 /* --- messages --- */
 
 static struct dns_query *
@@ -374,10 +362,4 @@ dns_nameserver_send(struct dns_query *q, const uint8_t *p, size_t n)
 	if (list_is_empty(&q->link))
 		list_append(&ns->queries, &q->link);
 	return 0;
-}
-
-void
-dns_nameserver_forget(struct dns_query *q)
-{
-	list_remove(&q->link);
 }

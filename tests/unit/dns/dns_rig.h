@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "dns/lookup.h"
 #include "dns/message.h"
 #include "dns/nameserver.h"
 #include "dns/resolvers.h"

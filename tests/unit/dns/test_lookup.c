@@ -1,5 +1,6 @@
 /* Lookups: the servers that are queried, valid responses, and what follows errors, timeouts and
  * truncated responses. */
+#include "dns/resolvers.c"
 #include "unit/dns/dns_rig.h"
 
 #define NAME "app.example"

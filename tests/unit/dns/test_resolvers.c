@@ -1,5 +1,5 @@
 /* Records that appear and disappear, and the name servers of resolv.conf. */
-#include "dns/lookup.c"
+#include "dns/resolvers.c"
 #include "dns/nameserver.h"
 #include "dns/resolvers.h"
 #include "unit/dns/dns_rig.h"
