@@ -48,6 +48,14 @@ extern const struct table_data_info table_data_info[TABLE_DATA_TYPES];
 /* The type with this name, or -1. */
 int table_data_find(const char *name, size_t len);
 
+/* True for what is set, not counted. */
+static inline int
+table_data_is_set(unsigned int type)
+{
+	return type == TABLE_SERVER_ID || type == TABLE_SERVER_KEY || type == TABLE_GPT0 ||
+		type == TABLE_GPT;
+}
+
 enum table_type {
 	TABLE_INTEGER,          /* 32 bits */
 	TABLE_IPV4,
@@ -75,6 +83,8 @@ struct table_conf {
 	uint8_t nopurge;
 	uint8_t key_by_addr;    /* srvkey addr */
 	uint8_t recv_only;
+	uint8_t aggregate;      /* counts of peers are added up (table_aggregate()) */
+	const char *write_to;   /* the name of the table that gets tags and servers, too; or NULL */
 	struct table_store {
 		uint16_t n;             /* elements; 1 if it is no array, 0: not stored */
 		uint32_t period_ms;     /* of a rate */
@@ -85,6 +95,10 @@ struct table_conf {
 struct table_caller {
 	struct sys *sys;
 	uint64_t now_ms;
+	int is_peer;            /* its changes are those of a peer, which are not logged */
+	unsigned int part;      /* that peer's number from 0, in a table that adds up */
+	int returns;            /* it sends what this process had counted before its start */
+	int teaches;            /* it sends all it has: what other peers have sent is newer */
 };
 
 /* --- tables: the main thread, before others run --- */
@@ -95,8 +109,28 @@ struct table *table_new(const char *name, const struct table_conf *conf,
 /* No entry has a reference left. NULL is allowed. */
 void table_free(struct table *t);
 /* Has the type stored too (one element): rules need it, as `stick on` needs server_id. Nothing may
- * have been stored yet. */
-void table_want(struct table *t, enum table_data type);
+ * have been stored yet. 0, or -ERR_FULL: with table_aggregate() a slot would be too long. */
+int table_want(struct table *t, enum table_data type) must_check;
+/* Has changes logged from now on, for peers (table/table_log.h); *news, which must outlive the
+ * table, becomes 1 at the first change after it was set to 0. Nothing may have been stored yet.
+ * 0 or -ERR_NOMEM. */
+int table_share(struct table *t, _Atomic int *news) must_check;
+
+/* Gives each slot a part for each of n peers, beside the own part. table_read() returns the sum of
+ * a counter or a rate; table_add(), table_set() and the like change the own part. `names` is a hash
+ * of the peers' names in their order: a reload copies the parts if it is the same. 0, -ERR_NOMEM,
+ * or -ERR_FULL if a slot would be too long. */
+int table_aggregate(struct table *t, unsigned int n, uint64_t names) must_check;
+/* The number of peers whose counts are added; 0 without table_aggregate(). */
+unsigned int table_parts(const struct table *t);
+/* The connections (conn_cur) of a peer count until then; UINT64_MAX: no end is known. */
+void table_part_until(struct table *t, unsigned int part, uint64_t ms);
+/* The peer is another process now: connections that it has sent so far are none any more. */
+void table_part_begins(struct table *t, unsigned int part);
+
+/* Has tags and servers that peers send for entries of t stored in another table, too. 0, or -1: its
+ * keys are of another type or length. */
+int table_write_to(struct table *t, struct table *to) must_check;
 
 /* --- the table; any thread --- */
 
@@ -108,8 +142,6 @@ uint32_t table_used(const struct table *t);
 uint32_t table_avail(const struct table *t);
 /* Number of bytes allocated, for tests. */
 size_t table_bytes(const struct table *t);
-/* True if entries have this element; 0 is the element of what is no array. */
-int table_stores(const struct table *t, enum table_data type, unsigned int element);
 
 /* --- keys --- */
 
@@ -172,6 +204,9 @@ int table_remove(struct table *t, struct table_entry *e, const struct table_call
  */
 int table_read(struct table *t, const struct table_entry *e, enum table_data type,
 	unsigned int element, const struct table_caller *by, uint64_t *v);
+/* The same of what peer number `part` has sent alone. */
+int table_read_part(struct table *t, const struct table_entry *e, enum table_data type,
+	unsigned int element, unsigned int part, const struct table_caller *by, uint64_t *v);
 /* Adds to a counter or counts events of a rate. Bytes of bytes_in_rate and bytes_out_rate are
  * divided by brates-factor, rounded up. */
 int table_add(struct table *t, struct table_entry *e, enum table_data type, unsigned int element,
@@ -183,13 +218,13 @@ int table_set(struct table *t, struct table_entry *e, enum table_data type, unsi
 	const struct table_caller *by, uint64_t v);
 /* Sets a counter to 0 and returns in *was what it was. */
 int table_reset(struct table *t, struct table_entry *e, enum table_data type, unsigned int element,
-	uint64_t *was);
-/*
- * Adds n to gpc[element] and to gpc_rate[element] (0 and 1: gpc0, gpc1 and their rates where these
- * are stored), and returns in *v the new value, of the rate if only that is stored. 0, or -1:
- * neither is stored.
- */
-int table_inc_gpc(struct table *t, struct table_entry *e, unsigned int element,
+	const struct table_caller *by, uint64_t *was);
+/* Adds n to gpc0 and gpc0_rate, or gpc1 and gpc1_rate, and returns in *v the new value, of the rate
+ * if only that is stored. 0, or -1: neither is stored. */
+int table_inc_gpc(struct table *t, struct table_entry *e, unsigned int which,
+	const struct table_caller *by, uint64_t n, uint64_t *v);
+/* The same of gpc[element] and gpc_rate[element], where the table has these arrays. */
+int table_inc_element(struct table *t, struct table_entry *e, unsigned int element,
 	const struct table_caller *by, uint64_t n, uint64_t *v);
 /*
  * server_key: the name of a server, or its address. It is copied to the table's dictionary once.

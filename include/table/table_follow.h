@@ -33,7 +33,7 @@ struct table_follow *table_follow_connections(struct table *t, const struct memf
 int table_follow_step(struct table_follow *f, unsigned int most, const struct table_caller *by);
 /* True if the last pass has found no change and no connections. */
 int table_follow_is_idle(const struct table_follow *f);
-/* Subtracts the connections that are left. NULL is allowed. */
-void table_follow_free(struct table_follow *f);
+/* Subtracts the connections that are left. NULL is allowed; by NULL: the change is not logged. */
+void table_follow_free(struct table_follow *f, const struct table_caller *by);
 
 #endif

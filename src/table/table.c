@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/err.h"
 #include "base/mem.h"
 #include "table_int.h"
 
@@ -11,7 +12,12 @@
 #define SHARD_ENTRIES 64u
 /* Chunks of a full shard. */
 #define CHUNKS 64u
+/* Places in the log of changes. */
+#define LOG_MIN 64u
+#define LOG_MAX 65536u
 #define CHUNK_BITS_MIN 4u
+/* Bytes of a slot. */
+#define TABLE_STRIDE_MAX UINT16_MAX
 #define CHUNK_BITS_MAX 12u
 const struct table_data_info table_data_info[TABLE_DATA_TYPES] = {
 #define TABLE_DATA(id, name, kind, flags) { name, TABLE_KIND_##kind, flags },
@@ -45,6 +51,19 @@ table_type_name(enum table_type type)
 
 /* --- layout --- */
 
+/* Places the counts of peers behind all else: each as the own values lie behind the head. */
+static void
+lay_out_parts(struct table *t, unsigned int wide)
+{
+	uint32_t head = sizeof(struct table_entry), mask = wide ? 7 : 3;
+
+	if (!t->n_parts)
+		return;
+	t->parts_at = ((t->stride - head + mask) & ~mask) + head;
+	t->part_size = (t->key_at - head + mask) & ~mask;
+	t->stride = (t->parts_at + t->n_parts * t->part_size + mask) & ~mask;
+}
+
 /* Places the values in a slot, those of 64 bits last, then the key. */
 static void
 lay_out(struct table *t)
@@ -66,12 +85,17 @@ lay_out(struct table *t)
 				continue;
 			}
 			t->at[i] = (uint16_t)at;
+			t->stores |= 1u << i;
 			at += table_value_size(kind) * t->conf.store[i].n;
 		}
 	}
 	t->key_at = at;
 	at += t->conf.key_len + (t->conf.type == TABLE_STRING);
+	t->link_at = t->log ? (at + 3) & ~3u : 0;
+	at = t->log ? t->link_at + sizeof(uint32_t) : at;
 	t->stride = wide ? (at + 7) & ~7u : (at + 3) & ~3u;
+	t->key_end = t->log ? t->link_at : t->stride;
+	lay_out_parts(t, wide);
 }
 
 static void
@@ -102,8 +126,10 @@ table_new(const char *name, const struct table_conf *conf, const struct keyhash 
 	choose_sizes(t);
 	lay_out(t);
 	t->name = mem_strdup(name);
+	if (conf->write_to)
+		t->conf.write_to = t->write_name = mem_strdup(conf->write_to);
 	t->shard = mem_zalloc_aligned(CACHE_LINE, t->n_shards * sizeof(*t->shard));
-	if (t->name && t->shard)
+	if (t->name && t->shard && !conf->write_to == !t->write_name)
 		return t;
 	table_free(t);
 	return NULL;
@@ -140,19 +166,92 @@ table_free(struct table *t)
 		mem_free(t->shard[i].chunk);
 	}
 	free_dictionary(t);
+	mem_free(t->part);
+	mem_free(t->log);
 	mem_free(t->shard);
 	mem_free(t->name);
+	mem_free(t->write_name);
 	mem_free(t);
 }
 
-void
+/* 0, or -ERR_FULL: the slots of a table that adds up are too long. */
+static int
+check_stride(const struct table *t)
+{
+	return t->n_parts && t->stride > TABLE_STRIDE_MAX ? -ERR_FULL : 0;
+}
+
+int
 table_want(struct table *t, enum table_data type)
 {
 	assert(table_used(t) == 0);
-	if (t->conf.store[type].n)
-		return;
-	t->conf.store[type].n = 1;
+	if (!t->conf.store[type].n) {
+		t->conf.store[type].n = 1;
+		lay_out(t);
+	}
+	return check_stride(t);
+}
+
+int
+table_aggregate(struct table *t, unsigned int n, uint64_t names)
+{
+	assert(table_used(t) == 0);
+	t->part = mem_zalloc(MAX(n, 1u) * sizeof(*t->part));
+	if (!t->part)
+		return -ERR_NOMEM;
+	for (unsigned int i = 0; i < n; i++)
+		atomic_init(&t->part[i].begun, 1);
+	t->n_parts = n;
+	t->parts_names = names;
 	lay_out(t);
+	return check_stride(t);
+}
+
+unsigned int
+table_parts(const struct table *t)
+{
+	return t->n_parts;
+}
+
+void
+table_part_until(struct table *t, unsigned int part, uint64_t ms)
+{
+	atomic_store_explicit(&t->part[part].until_ms, ms, memory_order_relaxed);
+}
+
+void
+table_part_begins(struct table *t, unsigned int part)
+{
+	uint32_t begun = atomic_load_explicit(&t->part[part].begun, memory_order_relaxed) + 1;
+
+	atomic_store_explicit(&t->part[part].begun, begun ? begun : 1, memory_order_relaxed);
+}
+
+int
+table_write_to(struct table *t, struct table *to)
+{
+	if (t == to || t->conf.type != to->conf.type || t->conf.key_len != to->conf.key_len)
+		return -1;
+	t->write_to = to;
+	return 0;
+}
+
+int
+table_share(struct table *t, _Atomic int *news)
+{
+	uint32_t room = LOG_MIN;
+
+	assert(table_used(t) == 0);
+	while (room < LOG_MAX && room < t->conf.size)
+		room *= 2;
+	t->log = mem_zalloc(sizeof(*t->log) + room * sizeof(*t->log->at));
+	if (!t->log)
+		return -ERR_NOMEM;
+	t->log->news = news;
+	t->log->end = 1;
+	t->log->mask = room - 1;
+	lay_out(t);
+	return 0;
 }
 
 const char *

@@ -37,53 +37,22 @@ hash_tag(uint64_t hash)
 	return (uint32_t)(hash >> 16) << LINK_TAG_SHIFT;
 }
 
-/* The bytes of a stored key without the zeros behind it. */
-static uint32_t
-stored_len(const struct table *t, const unsigned char *key)
-{
-	uint32_t n = t->conf.key_len;
-
-	if (t->conf.type == TABLE_STRING)
-		return (uint32_t)strnlen((const char *)key, n);
-	if (t->conf.type == TABLE_BINARY)
-		while (n && !key[n - 1])
-			n--;
-	return n;
-}
-
-uint64_t
-table_entry_hash(const struct table *t, const struct table_entry *e)
-{
-	const unsigned char *key = table_entry_key(t, e);
-
-	return keyhash(&t->hash, (const char *)key, stored_len(t, key));
-}
-
 static int
 has_key(const struct table *t, const struct table_entry *e, const struct table_key *k)
 {
 	const unsigned char *key = table_entry_key(t, e);
 
-	return memcmp(key, k->bytes, k->len) == 0 && stored_len(t, key) == k->len;
+	return memcmp(key, k->bytes, k->len) == 0 && table_stored_len(t, key) == k->len;
 }
 
 /* --- time --- */
-
-/* True if no time is left to it. */
-static int
-entry_is_due(const struct table *t, const struct table_entry *e, uint32_t now)
-{
-	uint32_t at = atomic_load_explicit(&e->expire, memory_order_relaxed);
-
-	return t->conf.expire_ms && (int32_t)(now - at) >= 0;
-}
 
 /* True if it also has no references. */
 static int
 entry_has_expired(const struct table *t, const struct table_entry *e, uint32_t now)
 {
 	return !(atomic_load_explicit(&e->refs, memory_order_acquire) & ENTRY_REFS) &&
-		entry_is_due(t, e, now);
+		table_is_due(t, e, now);
 }
 
 /* Postpones its expiry. */
@@ -97,6 +66,14 @@ touch_entry(const struct table *t, struct table_entry *e, uint32_t now)
 
 /* --- the FIFO --- */
 
+/* The number of the shard above it stays the same as long as the entry lives. */
+static void
+set_prev(const struct table *t, const struct table_shard *sh, struct table_entry *e, uint32_t slot)
+{
+	atomic_store_explicit(&e->prev, (uint32_t)(sh - t->shard) << PREV_SHARD_SHIFT | slot,
+		memory_order_relaxed);
+}
+
 static void
 append_locked(const struct table *t, struct table_shard *sh, uint32_t slot)
 {
@@ -105,7 +82,7 @@ append_locked(const struct table *t, struct table_shard *sh, uint32_t slot)
 	lock_assert_held(&sh->lock);
 	(void)atomic_fetch_and_explicit(&e->refs, ~ENTRY_TOUCHED, memory_order_relaxed);
 	e->next = 0;
-	e->prev = sh->tail;
+	set_prev(t, sh, e, sh->tail);
 	if (sh->tail)
 		table_slot(t, sh, sh->tail - 1)->next = slot;
 	else
@@ -117,16 +94,17 @@ static void
 unqueue_locked(const struct table *t, struct table_shard *sh, uint32_t slot)
 {
 	struct table_entry *e = table_slot(t, sh, slot - 1);
+	uint32_t prev = atomic_load_explicit(&e->prev, memory_order_relaxed) & PREV_SLOT;
 
 	lock_assert_held(&sh->lock);
-	if (e->prev)
-		table_slot(t, sh, e->prev - 1)->next = e->next;
+	if (prev)
+		table_slot(t, sh, prev - 1)->next = e->next;
 	else
 		sh->head = e->next;
 	if (e->next)
-		table_slot(t, sh, e->next - 1)->prev = e->prev;
+		set_prev(t, sh, table_slot(t, sh, e->next - 1), prev);
 	else
-		sh->tail = e->prev;
+		sh->tail = prev;
 }
 
 static void
@@ -213,6 +191,8 @@ static void
 clear_values(const struct table *t, struct table_entry *e)
 {
 	memset((char *)e + sizeof(*e), 0, t->key_at - sizeof(*e));
+	if (unlikely(t->n_parts))
+		memset((char *)e + t->parts_at, 0, (size_t)t->n_parts * t->part_size);
 }
 
 /* Makes an entry without references in a shard that is not full. table.used counts it already. */
@@ -234,7 +214,7 @@ insert_locked(const struct table *t, struct table_shard *sh, const struct table_
 	e = table_slot(t, sh, slot - 1);
 	clear_values(t, e);
 	memcpy((char *)e + t->key_at, k->bytes, k->len);
-	memset((char *)e + t->key_at + k->len, 0, t->stride - t->key_at - k->len);
+	memset((char *)e + t->key_at + k->len, 0, t->key_end - t->key_at - k->len);
 	head = chain_of(t, sh, k->hash);
 	e->chain = *head;
 	*head = hash_tag(k->hash) | slot;
@@ -284,7 +264,7 @@ purge_locked(const struct table *t, struct table_shard *sh, int only_expired, ui
 		uint32_t slot = sh->head;
 		struct table_entry *e = table_slot(t, sh, slot - 1);
 		uint32_t refs = atomic_load_explicit(&e->refs, memory_order_acquire);
-		int due = entry_is_due(t, e, now);
+		int due = table_is_due(t, e, now);
 
 		if (!(refs & ENTRY_REFS) && (due || !(refs & ENTRY_TOUCHED || only_expired))) {
 			delete_locked(t, sh, slot);
@@ -313,7 +293,7 @@ expire_locked(const struct table *t, struct table_shard *sh, unsigned int *most,
 		if (entry_has_expired(t, e, now)) {
 			delete_locked(t, sh, slot);
 			removed++;
-		} else if (entry_is_due(t, e, now) ||
+		} else if (table_is_due(t, e, now) ||
 			(atomic_load_explicit(&e->refs, memory_order_relaxed) & ENTRY_TOUCHED)) {
 			requeue_locked(t, sh, slot);
 		} else {
@@ -438,13 +418,6 @@ purge_elsewhere(struct table *t, const struct table_caller *by)
 	return found;
 }
 
-/* Another reference, for a holder of one, or under the lock of the shard. */
-static void
-add_ref(struct table_entry *e)
-{
-	(void)atomic_fetch_add_explicit(&e->refs, 1u, memory_order_relaxed);
-}
-
 /* --- find and make --- */
 
 struct table_entry *
@@ -461,7 +434,7 @@ table_find(struct table *t, const struct table_key *k, const struct table_caller
 		if (entry_has_expired(t, e, (uint32_t)by->now_ms))
 			e = NULL;
 		else
-			add_ref(e);
+			table_add_ref(e);
 	}
 	lock_drop(&sh->lock);
 	return e;
@@ -521,7 +494,7 @@ get_locked(struct table *t, struct table_shard *sh, const struct table_key *k, i
 			touch_entry(t, e, now);
 	}
 	if (e)
-		add_ref(e);
+		table_add_ref(e);
 	return e;
 }
 
@@ -545,6 +518,8 @@ table_get(struct table *t, const struct table_key *k, const struct table_caller 
 			break;
 	}
 	give_places(t, has_place != 0);
+	if (e)
+		table_changed(t, e, by);
 	return e;
 }
 
@@ -559,6 +534,7 @@ void
 table_touch(struct table *t, struct table_entry *e, const struct table_caller *by)
 {
 	touch_entry(t, e, (uint32_t)by->now_ms);
+	table_changed(t, e, by);
 }
 
 uint32_t
@@ -585,37 +561,14 @@ table_idle(const struct table *t, const struct table_entry *e, const struct tabl
 	return idle > 0 ? (uint32_t)idle : 0;
 }
 
-const unsigned char *
-table_entry_key(const struct table *t, const struct table_entry *e)
-{
-	return (const unsigned char *)e + t->key_at;
-}
-
-/* The slot + 1 of an entry. */
-static uint32_t
-slot_of_locked(const struct table *t, const struct table_shard *sh, const struct table_entry *e)
-{
-	uintptr_t at = (uintptr_t)e;
-
-	lock_assert_held(&sh->lock);
-	for (uint32_t i = 0; i < sh->chunks; i++) {
-		uintptr_t chunk = (uintptr_t)sh->chunk[i];
-
-		if (at >= chunk && at < chunk + table_chunk_bytes(t))
-			return (i << t->chunk_bits) + 1 +
-				(uint32_t)((at - chunk - ((size_t)4 << t->chunk_bits)) / t->stride);
-	}
-	return 0;
-}
-
 uint64_t
 table_entry_id(struct table *t, const struct table_entry *e, struct sys *sys)
 {
-	struct table_shard *sh = table_shard_of(t, table_entry_hash(t, e));
+	struct table_shard *sh = table_entry_shard(t, e);
 	uint32_t slot;
 
 	lock_take(&sh->lock, sys);
-	slot = slot_of_locked(t, sh, e);
+	slot = table_slot_of(t, sh, e);
 	lock_drop(&sh->lock);
 	return (uint64_t)(sh - t->shard) << 32 | slot;
 }
@@ -623,14 +576,14 @@ table_entry_id(struct table *t, const struct table_entry *e, struct sys *sys)
 int
 table_remove(struct table *t, struct table_entry *e, const struct table_caller *by)
 {
-	struct table_shard *sh = table_shard_of(t, table_entry_hash(t, e));
+	struct table_shard *sh = table_entry_shard(t, e);
 	int removed;
 
 	lock_take(&sh->lock, by->sys);
 	table_unref(e);
 	removed = !(atomic_load_explicit(&e->refs, memory_order_acquire) & ENTRY_REFS);
 	if (removed)
-		delete_locked(t, sh, slot_of_locked(t, sh, e));
+		delete_locked(t, sh, table_slot_of(t, sh, e));
 	lock_drop(&sh->lock);
 	give_places(t, (uint32_t)removed);
 	return removed ? 0 : -1;
@@ -650,7 +603,7 @@ walk_locked(const struct table *t, const struct table_shard *sh, struct table_wa
 
 		if (atomic_load_explicit(&e->refs, memory_order_acquire) & ENTRY_LIVE &&
 			!entry_has_expired(t, e, now)) {
-			add_ref(e);
+			table_add_ref(e);
 			return e;
 		}
 	}
@@ -689,7 +642,7 @@ time_left_locked(const struct table *t, const struct table_shard *sh, uint32_t n
 		return t->conf.expire_ms;
 	e = table_slot(t, sh, sh->head - 1);
 	/* One that is in use is touched at its end. */
-	if (entry_is_due(t, e, now))
+	if (table_is_due(t, e, now))
 		return t->conf.expire_ms / 2 + 1;
 	return atomic_load_explicit(&e->expire, memory_order_relaxed) - now;
 }

@@ -11,7 +11,7 @@
 #include "table_saved.h"
 
 /* Changes with the meaning of the members. */
-#define TABLE_FORM 1u
+#define TABLE_FORM 2u
 #define NAMES_ROOM 1024
 
 uint32_t
@@ -52,6 +52,10 @@ table_file_place(struct table *t, struct memfile *f)
 	s->chunk_bits = t->chunk_bits;
 	s->expire_ms = t->conf.expire_ms;
 	s->prev_at = t->prev_at;
+	s->parts_at = t->parts_at;
+	s->part_size = t->part_size;
+	s->n_parts = t->n_parts;
+	s->parts_names = t->parts_names;
 	for (unsigned int i = 0; i < TABLE_DATA_TYPES; i++) {
 		s->data[i].at = t->at[i];
 		s->data[i].n = t->conf.store[i].n;

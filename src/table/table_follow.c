@@ -122,7 +122,7 @@ find_followed(struct table_follow *f, int with_counts)
 /* Begins with the table of this file. NULL: *how says why, or memory is out. */
 static struct table_follow *
 open_follow(struct table *t, const struct memfile_view *v, int with_counts,
-	enum table_restored *how)
+	const struct table_caller *by, enum table_restored *how)
 {
 	struct table_follow *f;
 	struct table_saved saved;
@@ -138,7 +138,7 @@ open_follow(struct table *t, const struct memfile_view *v, int with_counts,
 	f->slot = mem_alloc(saved.stride);
 	if (f->slot && find_followed(f, with_counts) == 0)
 		return f;
-	table_follow_free(f);
+	table_follow_free(f, by);
 	return NULL;
 }
 
@@ -303,6 +303,33 @@ add_changes(struct table_follow *f, struct table_entry *e, const char *now, cons
 	}
 }
 
+/* True if the slots have counts of the same peers, and all values in the same places. */
+static int
+has_same_parts(const struct table *t, const struct table_saved *s)
+{
+	if (!t->n_parts || s->n_parts != t->n_parts || s->parts_names != t->parts_names ||
+		s->parts_at != t->parts_at || s->part_size != t->part_size ||
+		s->stride != t->stride || s->prev_at != t->prev_at)
+		return 0;
+	for (unsigned int i = 0; i < TABLE_DATA_TYPES; i++)
+		if (s->data[i].at != t->at[i] || s->data[i].n != t->conf.store[i].n ||
+			s->data[i].period_ms != t->conf.store[i].period_ms)
+			return 0;
+	return 1;
+}
+
+/* Copies what peers have counted, until they send it again; not their connections. */
+static void
+copy_peer_parts(const struct table_follow *f, struct table_entry *e, const char *from)
+{
+	if (!has_same_parts(f->t, &f->saved))
+		return;
+	memcpy((char *)e + f->t->parts_at, from + f->t->parts_at,
+		(size_t)f->t->n_parts * f->t->part_size);
+	for (unsigned int i = 0; f->t->prev_at && i < f->t->n_parts; i++)
+		atomic_store_explicit(table_part_begun(f->t, e, i), 0, memory_order_relaxed);
+}
+
 /* Copies all values of a slot to an entry that was just made. */
 static void
 copy_values(struct table_follow *f, struct table_entry *e, const char *from,
@@ -329,9 +356,9 @@ copy_values(struct table_follow *f, struct table_entry *e, const char *from,
 
 /* --- connections --- */
 
-/* Adds to conn_cur and to its part of previous processes. */
+/* Adds to conn_cur and to its part of previous processes; peers are sent the sum. */
 static void
-add_previous(const struct table *t, struct table_entry *e, uint32_t n)
+add_previous(struct table *t, struct table_entry *e, uint32_t n, const struct table_caller *by)
 {
 	char *at = (char *)e;
 
@@ -339,6 +366,8 @@ add_previous(const struct table *t, struct table_entry *e, uint32_t n)
 		memory_order_relaxed);
 	(void)atomic_fetch_add_explicit(
 		(_Atomic uint32_t *)(void *)(at + t->at[TABLE_CONN_CUR]), n, memory_order_relaxed);
+	if (by)
+		table_changed(t, e, by);
 }
 
 /* Room for the entries of a chunk with connections. 0 or -ERR_NOMEM. */
@@ -371,7 +400,8 @@ set_connections(const struct table_follow *f, struct followed *c, uint32_t i, ui
 		c->held[i] = own_entry(f, slot, by);
 	if (!c->held[i])
 		return;
-	add_previous(f->t, c->held[i], n - c->cur[i]);
+	if (n != c->cur[i])
+		add_previous(f->t, c->held[i], n - c->cur[i], by);
 	c->cur[i] = n;
 	if (n)
 		return;
@@ -386,11 +416,11 @@ set_connections(const struct table_follow *f, struct followed *c, uint32_t i, ui
 static int
 slot_has_changed(const struct table_follow *f, const char *now, const char *seen)
 {
-	size_t head = sizeof(struct table_entry);
+	size_t head = sizeof(struct table_entry), end = (size_t)f->saved.key_at + f->saved.key_len;
 
 	return (slot_refs(now) & ENTRY_LIVE) &&
 		(!(slot_refs(seen) & ENTRY_LIVE) || slot_expire(now) != slot_expire(seen) ||
-			memcmp(now + head, seen + head, f->saved.stride - head) != 0);
+			memcmp(now + head, seen + head, end - head) != 0);
 }
 
 /* Adds what has changed in slot i. */
@@ -457,7 +487,7 @@ table_follow_is_idle(const struct table_follow *f)
 }
 
 void
-table_follow_free(struct table_follow *f)
+table_follow_free(struct table_follow *f, const struct table_caller *by)
 {
 	if (!f)
 		return;
@@ -467,7 +497,7 @@ table_follow_free(struct table_follow *f)
 		for (uint32_t j = 0; c->held && j < 1u << f->saved.chunk_bits; j++) {
 			if (!c->held[j])
 				continue;
-			add_previous(f->t, c->held[j], 0u - c->cur[j]);
+			add_previous(f->t, c->held[j], 0u - c->cur[j], by);
 			table_unref(c->held[j]);
 		}
 		mem_free(c->held);
@@ -484,14 +514,14 @@ table_follow_connections(struct table *t, const struct memfile_view *v,
 	const struct table_caller *by)
 {
 	enum table_restored how;
-	struct table_follow *f = t->prev_at ? open_follow(t, v, 0, &how) : NULL;
+	struct table_follow *f = t->prev_at ? open_follow(t, v, 0, by, &how) : NULL;
 
 	if (!f)
 		return NULL;
 	(void)table_follow_step(f, UINT32_MAX, by);
 	if (!table_follow_is_idle(f))
 		return f;
-	table_follow_free(f);
+	table_follow_free(f, by);
 	return NULL;
 }
 
@@ -580,6 +610,7 @@ copy_entry(struct table_follow *f, const struct found *found, const struct table
 	if (!e)
 		return 0;
 	copy_values(f, e, f->slot, by);
+	copy_peer_parts(f, e, f->slot);
 	if (!own == !f->saved.expire_ms)
 		atomic_store_explicit(&e->expire,
 			(uint32_t)by->now_ms + (own ? MIN(found->left, own) : found->left),
@@ -593,7 +624,7 @@ table_follow_restore(struct table *t, const struct memfile_view *v, const struct
 	unsigned int *n, struct table_follow **follow)
 {
 	enum table_restored how;
-	struct table_follow *f = open_follow(t, v, follow != NULL, &how);
+	struct table_follow *f = open_follow(t, v, follow != NULL, by, &how);
 	struct found_list list;
 
 	*n = 0;
@@ -608,6 +639,6 @@ table_follow_restore(struct table *t, const struct memfile_view *v, const struct
 	if (follow)
 		(void)table_follow_step(f, UINT32_MAX, by);
 	else
-		table_follow_free(f);
+		table_follow_free(f, by);
 	return how;
 }

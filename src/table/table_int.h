@@ -8,6 +8,7 @@
 #define TACIT_TABLE_TABLE_INT_H
 
 #include <stdatomic.h>
+#include <string.h>
 
 #include "base/keyhash.h"
 #include "base/lock.h"
@@ -18,19 +19,25 @@ struct memfile;
 /* entry.refs: the references, and */
 #define ENTRY_LIVE 0x80000000u    /* it is in the table */
 #define ENTRY_TOUCHED 0x40000000u /* since it was appended to the FIFO */
-#define ENTRY_REFS 0x3fffffffu
+#define ENTRY_SENT 0x20000000u    /* by a peer that did not teach it, since it was made */
+#define ENTRY_REFS 0x1fffffffu
 
 /* Links of chains: the slot's number + 1, and bits of the hash above. 0: the end. */
 #define LINK_SLOT 0x03ffffffu
 #define LINK_TAG_SHIFT 26
 #define SHARD_SLOTS_MAX (LINK_SLOT - 1)
 
+/* entry.prev */
+#define PREV_SLOT LINK_SLOT
+#define PREV_SHARD_SHIFT LINK_TAG_SHIFT
+
 /* The head of a slot. The values of data.tbl.h and the key follow. */
 struct table_entry {
 	_Atomic uint32_t expire;  /* low half of the clock; without expiry, when it was touched */
 	_Atomic uint32_t refs;
 	uint32_t chain;           /* the next one of its chain: a link */
-	uint32_t next, prev;      /* slot + 1 in the FIFO; next: in the list of free ones, too */
+	uint32_t next;            /* slot + 1 in the FIFO, and in the list of free ones */
+	_Atomic uint32_t prev;    /* the same in the FIFO; above it the number of the shard */
 };
 
 /* Three numbers, as HAProxy's freq_ctr. */
@@ -38,6 +45,9 @@ struct table_rate {
 	_Atomic uint32_t tick;    /* when the current period began */
 	_Atomic uint32_t curr, prev;
 };
+
+/* Workers read the clock at different times: a period may begin a little after a worker's now. */
+#define TABLE_CLOCK_SKEW_MS 65536u
 
 /* The dictionary's places: TABLE_NAMES_FIRST of them, as many again, then twice as many, ... */
 #define TABLE_NAMES_FIRST 64u
@@ -50,8 +60,24 @@ struct table_shard {
 	uint32_t heads;           /* of chains */
 	uint32_t free;            /* slot + 1 */
 	uint32_t head, tail;      /* of the FIFO: slot + 1 */
+	uint32_t changed, changed_last; /* entries with changes that were not collected: slot + 1 */
 	uint32_t chunks, chunk_room;
 	char **chunk;
+};
+
+/* Changes in the order in which they were collected: the one with number n is at[n & mask], the
+ * shard and the slot in it. Of the first worker, but for `news`. */
+struct table_log {
+	_Atomic int *news;        /* set to 1 when there is something to collect and it is 0 */
+	uint64_t end;             /* the number of the next one; the first is 1 */
+	uint32_t mask;
+	uint32_t at[];
+};
+
+/* A peer whose counts are added. The first worker writes it. */
+struct table_part {
+	_Atomic uint64_t until_ms; /* its connections count until then */
+	_Atomic uint32_t begun;    /* how often its process has begun; never 0 */
 };
 
 struct table {
@@ -62,7 +88,9 @@ struct table {
 	uint32_t chunk_bits;      /* slots of a chunk: 1 << chunk_bits */
 	uint32_t stride;          /* of a slot */
 	uint16_t at[TABLE_DATA_TYPES]; /* of the values in a slot; 0: not stored */
-	uint32_t key_at;
+	uint32_t stores;          /* bit n: data type n */
+	uint32_t key_at, key_end; /* zeros follow a key up to its end */
+	uint32_t link_at;         /* of the list of changed entries; 0: changes are not logged */
 	uint32_t prev_at;         /* the part of conn_cur that previous processes have; 0: none */
 	uint32_t sweep_next;      /* the shard: of the sweeper alone */
 	_Atomic uint32_t used;    /* at most conf.size */
@@ -73,6 +101,13 @@ struct table {
 	char *_Atomic *_Atomic names[TABLE_NAME_LEVELS];
 	struct memfile *file;     /* where chunks lie; NULL: in memory of their own */
 	const char *file_start, *file_end; /* its mapping, which may be gone before the table */
+	uint32_t parts_at, part_size; /* counts of peers: each has the form of the own values */
+	uint32_t n_parts;         /* 0: the table does not add up */
+	uint64_t parts_names;     /* of their peers */
+	struct table_part *part;
+	struct table_log *log;    /* of changes; NULL: they are not logged */
+	char *write_name;         /* conf.write_to, or NULL */
+	struct table *write_to;   /* which gets tags and servers that peers send; NULL: none */
 	struct table_shard *shard;
 };
 
@@ -92,6 +127,21 @@ table_value_size(enum table_kind kind)
 	return sizeof(uint32_t);
 }
 
+/* The place of a peer's value, by that of the own one. */
+static inline char *
+table_part_value(const struct table *t, char *own, unsigned int part)
+{
+	return own + t->parts_at - sizeof(struct table_entry) + (size_t)part * t->part_size;
+}
+
+/* Its table_part.begun when its connections were received, in the place of prev_at. */
+static inline _Atomic uint32_t *
+table_part_begun(const struct table *t, const struct table_entry *e, unsigned int part)
+{
+	return (_Atomic uint32_t *)(void *)table_part_value(
+		t, (char *)(uintptr_t)e + t->prev_at, part);
+}
+
 /* --- table_value.c --- */
 
 /* Counts n events of a rate, which are not divided by brates-factor. */
@@ -103,7 +153,7 @@ void table_count(struct table *t, struct table_entry *e, enum table_data type,
 /* Frees a chunk that is not in the file. */
 void table_chunk_free(struct table *t, char *chunk);
 
-/* --- table_entry.c --- */
+/* --- slots --- */
 
 /* The shard of a hash. */
 static inline struct table_shard *
@@ -130,7 +180,93 @@ table_chunk_bytes(const struct table *t)
 	return ((size_t)4 + t->stride) << t->chunk_bits;
 }
 
+/* The slot + 1 of an entry; 0: it is of another shard. */
+static inline uint32_t
+table_slot_of(const struct table *t, const struct table_shard *sh, const struct table_entry *e)
+{
+	uintptr_t at = (uintptr_t)e;
+
+	for (uint32_t i = 0; i < sh->chunks; i++) {
+		uintptr_t chunk = (uintptr_t)sh->chunk[i];
+
+		if (at >= chunk && at < chunk + table_chunk_bytes(t))
+			return (i << t->chunk_bits) + 1 +
+				(uint32_t)((at - chunk - ((size_t)4 << t->chunk_bits)) / t->stride);
+	}
+	return 0;
+}
+
+/* The shard of an entry that the caller has a reference of. */
+static inline struct table_shard *
+table_entry_shard(const struct table *t, const struct table_entry *e)
+{
+	return &t->shard[atomic_load_explicit(&e->prev, memory_order_relaxed) >> PREV_SHARD_SHIFT];
+}
+
+/* True if no time is left to it. */
+static inline int
+table_is_due(const struct table *t, const struct table_entry *e, uint32_t now)
+{
+	uint32_t at = atomic_load_explicit(&e->expire, memory_order_relaxed);
+
+	return t->conf.expire_ms && (int32_t)(now - at) >= 0;
+}
+
+/* Another reference, for a holder of one, or under the lock of the shard. */
+static inline void
+table_add_ref(struct table_entry *e)
+{
+	(void)atomic_fetch_add_explicit(&e->refs, 1u, memory_order_relaxed);
+}
+
+/* The bytes of a stored key without the zeros behind it. */
+static inline uint32_t
+table_stored_len(const struct table *t, const unsigned char *key)
+{
+	uint32_t n = t->conf.key_len;
+
+	if (t->conf.type == TABLE_STRING)
+		return (uint32_t)strnlen((const char *)key, n);
+	if (t->conf.type == TABLE_BINARY)
+		while (n && !key[n - 1])
+			n--;
+	return n;
+}
+
+/* --- table_key.c --- */
+
 /* The hash of the key that an entry has. */
 uint64_t table_entry_hash(const struct table *t, const struct table_entry *e);
+
+/* The numbers of a rate, which belong together. */
+struct table_rate_now {
+	uint32_t tick, curr, prev;
+};
+/* Takes the lock of the entry's shard. */
+static inline struct table_rate_now
+table_rate_get(const struct table *t, const struct table_entry *e, const struct table_rate *r,
+	struct sys *sys)
+{
+	struct table_shard *sh = table_entry_shard(t, e);
+	struct table_rate_now now;
+
+	lock_take(&sh->lock, sys);
+	now.tick = atomic_load_explicit(&r->tick, memory_order_relaxed);
+	now.curr = atomic_load_explicit(&r->curr, memory_order_relaxed);
+	now.prev = atomic_load_explicit(&r->prev, memory_order_relaxed);
+	lock_drop(&sh->lock);
+	return now;
+}
+
+/* --- table_log.c --- */
+
+/* Notes that an entry has changed. The caller holds a reference, and no lock. */
+void table_log_change(struct table *t, struct table_entry *e, const struct table_caller *by);
+static inline void
+table_changed(struct table *t, struct table_entry *e, const struct table_caller *by)
+{
+	if (unlikely(t->log) && !by->is_peer)
+		table_log_change(t, e, by);
+}
 
 #endif

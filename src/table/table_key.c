@@ -55,3 +55,17 @@ table_key_bytes(const struct table *t, struct table_key *k, const void *p, size_
 		len--;
 	return finish_key(t, k, p, len);
 }
+
+const unsigned char *
+table_entry_key(const struct table *t, const struct table_entry *e)
+{
+	return (const unsigned char *)e + t->key_at;
+}
+
+uint64_t
+table_entry_hash(const struct table *t, const struct table_entry *e)
+{
+	const unsigned char *key = table_entry_key(t, e);
+
+	return keyhash(&t->hash, (const char *)key, table_stored_len(t, key));
+}

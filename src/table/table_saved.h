@@ -14,6 +14,8 @@ enum { RECORD_TABLE = 1, RECORD_CHUNK, RECORD_NAME };
 /* The payload of RECORD_TABLE. */
 struct table_saved {
 	uint32_t type, key_len, key_at, stride, chunk_bits, expire_ms, prev_at;
+	uint32_t parts_at, part_size, n_parts;
+	uint64_t parts_names;
 	struct {
 		uint32_t at, n, period_ms;
 	} data[TABLE_DATA_TYPES];

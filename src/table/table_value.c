@@ -7,9 +7,6 @@
 #include "table_int.h"
 #include "table_saved.h"
 
-/* Workers read the clock at different times: a period may begin a little after a worker's now. */
-#define CLOCK_SKEW_MS 65536u
-
 struct value {
 	enum table_kind kind;
 	uint32_t period_ms;
@@ -46,7 +43,7 @@ find_value(const struct table *t, const struct table_entry *e, enum table_data t
 {
 	uint32_t size;
 
-	if (!t->at[type])
+	if (unlikely(!t->at[type]))
 		type = array_of(type, &element);
 	if (element >= t->conf.store[type].n)
 		return -1;
@@ -57,31 +54,17 @@ find_value(const struct table *t, const struct table_entry *e, enum table_data t
 	return 0;
 }
 
-int
-table_stores(const struct table *t, enum table_data type, unsigned int element)
-{
-	struct value v;
-
-	return find_value(t, NULL, type, element, &v) == 0;
-}
-
 #define U32(v) ((_Atomic uint32_t *)(void *)(v).p)
 #define U64(v) ((_Atomic uint64_t *)(void *)(v).p)
 #define RATE(v) ((struct table_rate *)(void *)(v).p)
 
 /* --- rates --- */
 
-static struct table_shard *
-entry_shard(const struct table *t, const struct table_entry *e)
-{
-	return table_shard_of(t, table_entry_hash(t, e));
-}
-
 /* True if the period that began at `tick` is the current one. */
 static int
 period_is_current(uint32_t tick, uint32_t period, uint32_t now)
 {
-	return now - tick < period || tick - now < CLOCK_SKEW_MS;
+	return now - tick < period || tick - now < TABLE_CLOCK_SKEW_MS;
 }
 
 /* Begins a period with n events, unless another worker has: it then counts them there. */
@@ -116,7 +99,7 @@ rate_count(struct table *t, const struct table_entry *e, struct table_rate *r, u
 		(void)atomic_fetch_add_explicit(&r->curr, n, memory_order_relaxed);
 		return;
 	}
-	sh = entry_shard(t, e);
+	sh = table_entry_shard(t, e);
 	lock_take(&sh->lock, by->sys);
 	(void)rotate_locked(sh, r, period, now, n);
 	lock_drop(&sh->lock);
@@ -126,7 +109,7 @@ rate_count(struct table *t, const struct table_entry *e, struct table_rate *r, u
 static uint64_t
 rate_in_window(uint32_t tick, uint32_t curr, uint32_t prev, uint32_t period, uint32_t now)
 {
-	uint32_t age = tick - now < CLOCK_SKEW_MS ? 0 : now - tick;
+	uint32_t age = tick - now < TABLE_CLOCK_SKEW_MS ? 0 : now - tick;
 	uint64_t past = prev, left = period;
 
 	if (age >= period) {
@@ -145,22 +128,58 @@ static uint64_t
 rate_read(struct table *t, const struct table_entry *e, struct table_rate *r, uint32_t period,
 	const struct table_caller *by)
 {
-	struct table_shard *sh = entry_shard(t, e);
-	uint32_t tick, curr, prev;
+	struct table_rate_now now = table_rate_get(t, e, r, by->sys);
 
-	lock_take(&sh->lock, by->sys);
-	tick = atomic_load_explicit(&r->tick, memory_order_relaxed);
-	curr = atomic_load_explicit(&r->curr, memory_order_relaxed);
-	prev = atomic_load_explicit(&r->prev, memory_order_relaxed);
-	lock_drop(&sh->lock);
-	return rate_in_window(tick, curr, prev, period, (uint32_t)by->now_ms);
+	return rate_in_window(now.tick, now.curr, now.prev, period, (uint32_t)by->now_ms);
+}
+
+/* --- the parts of peers --- */
+
+/* True if the connections that it has sent are still there. */
+static int
+part_has_connections(const struct table *t, const struct table_entry *e, unsigned int part,
+	uint64_t now_ms)
+{
+	const struct table_part *p = &t->part[part];
+
+	return now_ms < atomic_load_explicit(&p->until_ms, memory_order_relaxed) &&
+		atomic_load_explicit(table_part_begun(t, e, part), memory_order_relaxed) ==
+			atomic_load_explicit(&p->begun, memory_order_relaxed);
+}
+
+/* The value of one peer, by the place of the own one. */
+static uint64_t
+read_part(struct table *t, const struct table_entry *e, enum table_data type,
+	const struct value *own, unsigned int part, const struct table_caller *by)
+{
+	struct value v = *own;
+
+	v.p = table_part_value(t, own->p, part);
+	if (type == TABLE_CONN_CUR && !part_has_connections(t, e, part, by->now_ms))
+		return 0;
+	if (v.kind == TABLE_KIND_RATE)
+		return rate_read(t, e, RATE(v), v.period_ms, by);
+	return v.kind == TABLE_KIND_U64 ? atomic_load_explicit(U64(v), memory_order_relaxed)
+					: atomic_load_explicit(U32(v), memory_order_relaxed);
+}
+
+/* The values of all peers. Parts of tags and servers are 0. */
+static uint64_t
+read_parts(struct table *t, const struct table_entry *e, enum table_data type,
+	const struct value *own, const struct table_caller *by)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < t->n_parts; i++)
+		sum += read_part(t, e, type, own, i, by);
+	return sum;
 }
 
 static void
 rate_begin(struct table *t, const struct table_entry *e, struct table_rate *r, uint32_t v,
 	const struct table_caller *by)
 {
-	struct table_shard *sh = entry_shard(t, e);
+	struct table_shard *sh = table_entry_shard(t, e);
 
 	lock_take(&sh->lock, by->sys);
 	atomic_store_explicit(&r->tick, (uint32_t)by->now_ms, memory_order_relaxed);
@@ -185,6 +204,20 @@ table_read(struct table *t, const struct table_entry *e, enum table_data type,
 		*out = atomic_load_explicit(U64(v), memory_order_relaxed);
 	else
 		*out = atomic_load_explicit(U32(v), memory_order_relaxed);
+	if (unlikely(t->n_parts))
+		*out += read_parts(t, e, type, &v, by);
+	return 0;
+}
+
+int
+table_read_part(struct table *t, const struct table_entry *e, enum table_data type,
+	unsigned int element, unsigned int part, const struct table_caller *by, uint64_t *out)
+{
+	struct value v;
+
+	if (part >= t->n_parts || find_value(t, e, type, element, &v) < 0)
+		return -1;
+	*out = read_part(t, e, type, &v, part, by);
 	return 0;
 }
 
@@ -204,6 +237,7 @@ table_add(struct table *t, struct table_entry *e, enum table_data type, unsigned
 		(void)atomic_fetch_add_explicit(U64(v), n, memory_order_relaxed);
 	else
 		(void)atomic_fetch_add_explicit(U32(v), (uint32_t)n, memory_order_relaxed);
+	table_changed(t, e, by);
 	return 0;
 }
 
@@ -246,12 +280,13 @@ table_set(struct table *t, struct table_entry *e, enum table_data type, unsigned
 		atomic_store_explicit(U64(v), n, memory_order_relaxed);
 	else
 		atomic_store_explicit(U32(v), (uint32_t)n, memory_order_relaxed);
+	table_changed(t, e, by);
 	return 0;
 }
 
 int
 table_reset(struct table *t, struct table_entry *e, enum table_data type, unsigned int element,
-	uint64_t *was)
+	const struct table_caller *by, uint64_t *was)
 {
 	struct value v;
 
@@ -260,29 +295,45 @@ table_reset(struct table *t, struct table_entry *e, enum table_data type, unsign
 	*was = v.kind == TABLE_KIND_U64
 		? atomic_exchange_explicit(U64(v), 0, memory_order_relaxed)
 		: atomic_exchange_explicit(U32(v), 0, memory_order_relaxed);
+	table_changed(t, e, by);
 	return 0;
 }
 
-int
-table_inc_gpc(struct table *t, struct table_entry *e, unsigned int element,
-	const struct table_caller *by, uint64_t n, uint64_t *out)
+/* Adds n to a counter and to a rate, which may be stored or not. 0, or -1: neither is. */
+static int
+inc_pair(struct table *t, struct table_entry *e, enum table_data count, unsigned int count_at,
+	enum table_data rate, unsigned int rate_at, const struct table_caller *by, uint64_t n,
+	uint64_t *out)
 {
-	enum table_data count = TABLE_GPC, rate = TABLE_GPC_RATE;
 	struct value v;
-	int is_counted;
+	int is_counted = find_value(t, e, count, count_at, &v) == 0;
 
-	if (element < 2 && !t->at[TABLE_GPC])
-		count = element ? TABLE_GPC1 : TABLE_GPC0;
-	if (element < 2 && !t->at[TABLE_GPC_RATE])
-		rate = element ? TABLE_GPC1_RATE : TABLE_GPC0_RATE;
-	is_counted = find_value(t, e, count, count == TABLE_GPC ? element : 0, &v) == 0;
 	if (is_counted)
 		*out = atomic_fetch_add_explicit(U32(v), (uint32_t)n, memory_order_relaxed) +
 			(uint32_t)n;
-	element = rate == TABLE_GPC_RATE ? element : 0;
-	if (table_add(t, e, rate, element, by, n) < 0)
+	if (is_counted && unlikely(t->n_parts))
+		*out += read_parts(t, e, count, &v, by);
+	if (table_add(t, e, rate, rate_at, by, n) < 0) {
+		if (is_counted)
+			table_changed(t, e, by);
 		return is_counted ? 0 : -1;
-	return is_counted ? 0 : table_read(t, e, rate, element, by, out);
+	}
+	return is_counted ? 0 : table_read(t, e, rate, rate_at, by, out);
+}
+
+int
+table_inc_gpc(struct table *t, struct table_entry *e, unsigned int which,
+	const struct table_caller *by, uint64_t n, uint64_t *out)
+{
+	return inc_pair(t, e, which ? TABLE_GPC1 : TABLE_GPC0, 0,
+		which ? TABLE_GPC1_RATE : TABLE_GPC0_RATE, 0, by, n, out);
+}
+
+int
+table_inc_element(struct table *t, struct table_entry *e, unsigned int element,
+	const struct table_caller *by, uint64_t n, uint64_t *out)
+{
+	return inc_pair(t, e, TABLE_GPC, element, TABLE_GPC_RATE, element, by, n, out);
 }
 
 /* --- names of servers --- */
@@ -392,8 +443,10 @@ table_set_server_key(struct table *t, struct table_entry *e, const char *name,
 			r = grow_names(t);
 	}
 	mem_free(copy);
-	if (id)
+	if (id) {
 		atomic_store_explicit(U32(v), id, memory_order_release);
+		table_changed(t, e, by);
+	}
 	return r;
 }
 

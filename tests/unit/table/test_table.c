@@ -294,7 +294,7 @@ values_are_read_and_changed(void **st)
 	assert_int_equal(table_inc_gpc(t, e, 1, &by, 1, &v), -1);
 	assert_int_equal(table_inc_gpc(t, e, 0, &by, 5, &v), 0);
 	assert_int_equal(v, 5);
-	assert_int_equal(table_reset(t, e, TABLE_GPC0, 0, &v), 0);
+	assert_int_equal(table_reset(t, e, TABLE_GPC0, 0, &by, &v), 0);
 	assert_int_equal(v, 5);
 	assert_int_equal(read_of(t, e, TABLE_GPC0), 0);
 	table_add(t, e, TABLE_BYTES_IN_CNT, 0, &by, UINT64_C(1) << 40);
@@ -309,6 +309,54 @@ values_are_read_and_changed(void **st)
 		assert_int_equal(table_set_server_key(t, e, name, &by), 0);
 		assert_string_equal(table_server_key(t, e), name);
 	}
+	table_unref(e);
+	table_free(t);
+}
+
+/* brates-factor divides rates of bytes, rounded up, and no counters. */
+static void
+rates_of_bytes_are_divided(void **st)
+{
+	struct table_conf c = { .type = TABLE_INTEGER, .key_len = 4, .size = 10,
+		.brates_factor = 4 };
+	struct table *t;
+	struct table_entry *e;
+
+	(void)st;
+	c.store[TABLE_BYTES_IN_CNT].n = c.store[TABLE_BYTES_IN_RATE].n = 1;
+	c.store[TABLE_BYTES_IN_RATE].period_ms = 1000;
+	t = table_new("t", &c, &keyhash_known);
+	e = hold(t, 1);
+	assert_int_equal(table_add(t, e, TABLE_BYTES_IN_CNT, 0, &by, 10), 0);
+	assert_int_equal(table_add(t, e, TABLE_BYTES_IN_RATE, 0, &by, 10), 0);
+	assert_int_equal(read_of(t, e, TABLE_BYTES_IN_CNT), 10);
+	assert_int_equal(read_of(t, e, TABLE_BYTES_IN_RATE), 3);
+	table_unref(e);
+	table_free(t);
+}
+
+/* gpc(1) and gpc1 of one table are no pair, and neither are their rates. */
+static void
+elements_are_not_numbered_counters(void **st)
+{
+	struct table_conf c = { .type = TABLE_INTEGER, .key_len = 4, .size = 10,
+		.brates_factor = 1 };
+	struct table *t;
+	struct table_entry *e;
+	uint64_t v = 0;
+
+	(void)st;
+	c.store[TABLE_GPC].n = 2;
+	c.store[TABLE_GPC1_RATE].n = 1;
+	c.store[TABLE_GPC1_RATE].period_ms = 1000;
+	t = table_new("t", &c, &keyhash_known);
+	e = hold(t, 1);
+	assert_int_equal(table_inc_element(t, e, 1, &by, 3, &v), 0);
+	assert_int_equal(v, 3);
+	assert_int_equal(read_of(t, e, TABLE_GPC1_RATE), 0);
+	assert_int_equal(table_inc_gpc(t, e, 1, &by, 1, &v), 0);
+	assert_int_equal(v, 4);
+	assert_int_equal(read_of(t, e, TABLE_GPC1_RATE), 1);
 	table_unref(e);
 	table_free(t);
 }
@@ -334,10 +382,11 @@ arrays_stand_for_numbered_counters(void **st)
 	assert_int_equal(table_inc_gpc(t, e, 1, &by, 1, &v), 0);
 	assert_int_equal(v, 10);
 	assert_int_equal(read_of(t, e, TABLE_GPC1_RATE), 1);
-	assert_int_equal(table_inc_gpc(t, e, 2, &by, 4, &v), 0);
+	assert_int_equal(table_inc_element(t, e, 2, &by, 4, &v), 0);
 	assert_int_equal(v, 4);
-	assert_int_equal(table_inc_gpc(t, e, 3, &by, 4, &v), -1);
-	assert_true(table_stores(t, TABLE_GPT0, 0) && !table_stores(t, TABLE_GPT, 1));
+	assert_int_equal(table_inc_element(t, e, 3, &by, 4, &v), -1);
+	assert_int_equal(table_read(t, e, TABLE_GPT0, 0, &by, &v), 0);
+	assert_int_equal(table_read(t, e, TABLE_GPT, 1, &by, &v), -1);
 	table_unref(e);
 	table_free(t);
 }
@@ -424,6 +473,8 @@ main(void)
 		cmocka_unit_test(rates_are_those_of_haproxy),
 		cmocka_unit_test(values_are_read_and_changed),
 		cmocka_unit_test(arrays_stand_for_numbered_counters),
+		cmocka_unit_test(elements_are_not_numbered_counters),
+		cmocka_unit_test(rates_of_bytes_are_divided),
 		cmocka_unit_test(keys_are_cut_and_filled),
 		cmocka_unit_test(a_walk_sees_all),
 	};

@@ -7,6 +7,8 @@
 #include "base/mem.h"
 #include "table/table_file.h"
 #include "table/table_follow.h"
+#include "table/table_log.h"
+#include "table/table_wire.h"
 #include "unit/test.h"
 
 static struct sys sys;
@@ -27,6 +29,8 @@ conf_of(enum table_type type, uint32_t key_len, uint32_t size, uint32_t expire_m
 	return c;
 }
 
+static _Atomic int news;
+
 /* A process: its table, in its file. */
 struct side {
 	struct table *t;
@@ -35,16 +39,26 @@ struct side {
 };
 
 static void
-start_side(struct side *s, struct table_conf c)
+start_side_with_peers(struct side *s, struct table_conf c, unsigned int peers, uint64_t names)
 {
 	memset(s, 0, sizeof(*s));
 	sys_init(&sys, &sys_linux, NULL);
 	s->t = table_new("t", &c, &keyhash_known);
 	assert_non_null(s->t);
+	if (peers) {
+		assert_int_equal(table_share(s->t, &news), 0);
+		assert_int_equal(table_aggregate(s->t, peers, names), 0);
+	}
 	assert_int_equal(memfile_create(&s->file, &sys, MEMFILE_HEAD + table_file_room(s->t),
 				 table_file_layout(), 1), 0);
 	assert_int_equal(table_file_place(s->t, &s->file), 0);
 	assert_int_equal(memfile_seal(&s->file), 0);
+}
+
+static void
+start_side(struct side *s, struct table_conf c)
+{
+	start_side_with_peers(s, c, 0, 0);
 }
 
 static void
@@ -156,6 +170,60 @@ another_table_starts_empty(void **st)
 	end_side(&a);
 }
 
+/* Peer 1 sends key 7 with gpc0 30, conn_cur 2 and no bytes. */
+static void
+learn_of_peer(struct table *t)
+{
+	static const uint8_t def[] = { 1, 1, 't', 2, 4,
+		1u << TABLE_GPC0 | 1u << TABLE_CONN_CUR, 0 };
+	static const uint8_t entry[] = { 0, 0, 0, 7, 30, 2 };
+	struct wire_in r = { def, def + sizeof(def), 0 };
+	struct table_caller peer = { .sys = &sys, .now_ms = by.now_ms, .is_peer = 1, .part = 1 };
+	struct table_wire_names names = { .name = { NULL } };
+	struct table_wire_def d;
+
+	assert_int_equal(table_wire_take_def(&r, &d), 0);
+	assert_true(table_wire_fits(t, &d));
+	r = (struct wire_in){ entry, entry + sizeof(entry), 0 };
+	assert_int_equal(table_wire_learn(t, &d, &r, &names, 0, 0, &peer), 0);
+	table_part_until(t, 1, UINT64_MAX);
+}
+
+/* Counts of peers are copied if they are the same ones, without their connections. */
+static void
+counts_of_peers_are_copied(void **st)
+{
+	static const struct {
+		unsigned int peers;
+		uint64_t names, gpc0;
+	} next[] = { { 2, 5, 31 }, { 3, 5, 1 }, { 2, 6, 1 }, { 0, 0, 1 } };
+	struct table_conf c = conf_of(TABLE_INTEGER, 4, 100, 60000);
+
+	(void)st;
+	for (unsigned int i = 0; i < ARRAY_LEN(next); i++) {
+		struct side a, b;
+		struct table_entry *e;
+		unsigned int n;
+
+		start_side_with_peers(&a, c, 2, 5);
+		e = hold(a.t, 7);
+		table_add(a.t, e, TABLE_GPC0, 0, &by, 1);
+		table_unref(e);
+		learn_of_peer(a.t);
+		assert_int_equal(value(a.t, 7, TABLE_GPC0), 31);
+		assert_int_equal(value(a.t, 7, TABLE_CONN_CUR), 2);
+		view_side(&a);
+		start_side_with_peers(&b, c, next[i].peers, next[i].names);
+		assert_int_equal(table_follow_restore(b.t, &a.view, &by, &n, NULL), TABLE_RESTORED);
+		assert_int_equal(value(b.t, 7, TABLE_GPC0), next[i].gpc0);
+		if (next[i].peers)
+			table_part_until(b.t, 1, UINT64_MAX);
+		assert_int_equal(value(b.t, 7, TABLE_CONN_CUR), 0);
+		end_side(&a);
+		end_side(&b);
+	}
+}
+
 static void
 pass_over(struct table_follow *f)
 {
@@ -203,15 +271,48 @@ connections_of_previous_processes_are_counted(void **st)
 	by.now_ms += 2000;
 	assert_int_equal(value(c.t, 1, TABLE_CONN_CUR), 2);
 	/* A process that has died: its connections are gone. */
-	table_follow_free(in_c[0]);
-	table_follow_free(in_c[1]);
+	table_follow_free(in_c[0], &by);
+	table_follow_free(in_c[1], &by);
 	assert_int_equal(value(c.t, 1, TABLE_CONN_CUR), UINT64_MAX);
-	table_follow_free(in_b);
+	table_follow_free(in_b, &by);
 	table_unref(e);
 	table_unref(f);
 	end_side(&a);
 	end_side(&b);
 	end_side(&c);
+}
+
+/* Peers are sent the number when connections of a previous process end, or when it has died. */
+static void
+connections_that_end_are_logged(void **st)
+{
+	struct table_caller restore = by;
+	struct side a, b;
+	struct table_follow *f;
+	struct table_entry *e;
+	unsigned int n;
+
+	(void)st;
+	start_side_with_peers(&a, conf_of(TABLE_INTEGER, 4, 100, 1000), 1, 1);
+	e = hold(a.t, 1);
+	table_add(a.t, e, TABLE_CONN_CUR, 0, &by, 3);
+	view_side(&a);
+	start_side_with_peers(&b, conf_of(TABLE_INTEGER, 4, 100, 1000), 1, 1);
+	restore.is_peer = 1;
+	assert_int_equal(table_follow_restore(b.t, &a.view, &restore, &n, &f), TABLE_RESTORED);
+	(void)table_log_collect(b.t, 100, &by);
+	(void)table_less(a.t, e, TABLE_CONN_CUR);
+	pass_over(f);
+	assert_int_equal(value(b.t, 1, TABLE_CONN_CUR), 2);
+	assert_int_equal(table_log_collect(b.t, 100, &by), 1);
+	pass_over(f);
+	assert_int_equal(table_log_collect(b.t, 100, &by), 0);
+	table_follow_free(f, &by);
+	assert_int_equal(value(b.t, 1, TABLE_CONN_CUR), 0);
+	assert_int_equal(table_log_collect(b.t, 100, &by), 1);
+	table_unref(e);
+	end_side(&a);
+	end_side(&b);
 }
 
 /* A previous process counts on after it was copied. */
@@ -272,7 +373,7 @@ counts_of_a_previous_process_are_added(void **st)
 	assert_int_equal(value(b.t, 7, TABLE_GPC0), 210);
 	table_unref(e);
 	table_unref(own);
-	table_follow_free(f);
+	table_follow_free(f, &by);
 	end_side(&a);
 	end_side(&b);
 }
@@ -316,8 +417,8 @@ any_bytes_are_read(void **st)
 				copy[MEMFILE_HEAD + i * 97 % (n - MEMFILE_HEAD)] ^= (char)i;
 			if (f)
 				pass_over(f);
-			table_follow_free(f);
-			table_follow_free(table_follow_connections(b.t, &v, &by));
+			table_follow_free(f, &by);
+			table_follow_free(table_follow_connections(b.t, &v, &by), &by);
 			memfile_forget_names(&v);
 		}
 		end_side(&b);
@@ -332,7 +433,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(entries_are_copied),
 		cmocka_unit_test(another_table_starts_empty),
+		cmocka_unit_test(counts_of_peers_are_copied),
 		cmocka_unit_test(connections_of_previous_processes_are_counted),
+		cmocka_unit_test(connections_that_end_are_logged),
 		cmocka_unit_test(counts_of_a_previous_process_are_added),
 		cmocka_unit_test(any_bytes_are_read),
 	};

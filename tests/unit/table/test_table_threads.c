@@ -1,14 +1,16 @@
 /* Tables with several threads: totals are exact, the size is kept, nothing is lost. */
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/keyhash.h"
 #include "base/sys.h"
 #include "base/thread.h"
 #include "table/table.h"
+#include "table/table_log.h"
 #include "unit/test.h"
 
-enum { THREADS = 4, ADDS = 1000000 };
+enum { THREADS = 4, ADDS = 1000000, LOGGED = 1000 };
 
 struct worker {
 	struct thread thread;
@@ -163,12 +165,85 @@ the_size_is_kept(void **st)
 	}
 }
 
+/* A reader of the log while others change the table: the last value that it has read of each. */
+struct reader {
+	struct thread thread;
+	struct sys sys;
+	struct table *t;
+	_Atomic int ends;
+	uint64_t next;
+	uint64_t seen[LOGGED];
+};
+
+/* Reads all changes that there are. */
+static void
+read_changes(struct reader *r)
+{
+	struct table_caller by = { .sys = &r->sys, .now_ms = 1000 };
+
+	while (table_log_collect(r->t, LOGGED / 2, &by))
+		for (; r->next < table_log_end(r->t); r->next++) {
+			struct table_entry *e = table_log_entry(r->t, r->next, &by);
+			uint32_t key;
+
+			assert_non_null(e);
+			memcpy(&key, table_entry_key(r->t, e), sizeof(key));
+			(void)table_read(r->t, e, TABLE_GPC0, 0, &by, &r->seen[key]);
+			table_unref(e);
+		}
+}
+
+static void
+read_all_changes(void *arg)
+{
+	struct reader *r = arg;
+
+	while (!atomic_load(&r->ends))
+		read_changes(r);
+}
+
+/* No change is lost: the reader has seen the last value of each entry. */
+static void
+changes_are_logged(void **st)
+{
+	static struct reader r;
+	static _Atomic int news;
+	struct table_caller by = { .sys = &r.sys, .now_ms = 1000 };
+	struct table *t = make_table(LOGGED, 0);
+
+	(void)st;
+	sys_init(&r.sys, &sys_linux, NULL);
+	assert_int_equal(table_share(t, &news), 0);
+	r.t = t;
+	r.next = 1;
+	assert_int_equal(thread_start(&r.thread, read_all_changes, &r, NULL), 0);
+	run_workers(t, LOGGED, ADDS, 0);
+	atomic_store(&r.ends, 1);
+	assert_int_equal(thread_join(&r.thread), 0);
+	read_changes(&r);
+	for (uint32_t i = 0; i < LOGGED; i++) {
+		struct table_key k;
+		struct table_entry *e;
+		uint64_t v = 0;
+
+		assert_int_equal(table_key_int(t, &k, i), 0);
+		e = table_find(t, &k, &by);
+		assert_non_null(e);
+		(void)table_read(t, e, TABLE_GPC0, 0, &by, &v);
+		assert_int_equal(r.seen[i], v);
+		table_unref(e);
+	}
+	assert_int_equal(news, 1);
+	table_free(t);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(totals_are_exact),
 		cmocka_unit_test(the_size_is_kept),
+		cmocka_unit_test(changes_are_logged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
