@@ -74,7 +74,9 @@ struct rule_outcome {
 	struct rule_hint *hints, *last_hint; /* NULL: none */
 	unsigned int timeout_ms[RULE_TIMEOUTS]; /* set-timeout: 0 not set */
 	unsigned int wait_ms;    /* RULE_YIELD: maximum wait; 0: the inspect delay, or none */
-	int awaits_answer;       /* RULE_YIELD: not for data, but for a name server */
+	int awaits_answer;       /* RULE_YIELD: not for data, but for a name server or another
+				  * request */
+	int cond_waits;          /* RULE_YIELD: the condition waits, not the action */
 	void *proxy;             /* for the actions of the proxy layer: struct stream */
 	const char *realm;       /* of the action auth, without one of its own */
 	int is_challenge;        /* the action auth has replied: the client has no valid user */
@@ -109,6 +111,9 @@ struct rule_action {
 		unsigned int at);
 	enum rule_result (*run)(const struct rule *r, struct sample_ctx *cx,
 		struct rule_outcome *out);
+	/* True if the rule waits for what it has begun: it continues, whatever its condition is
+	 * now. NULL: never. */
+	int (*has_begun)(const struct rule *r, const struct rule_outcome *out);
 	void (*free)(struct rule *r);  /* frees ref; NULL: nothing to free */
 	/* Checks the rule when the configuration is complete; its formats and expression have been
 	 * checked. 0; or -1 with *why; or 1 with what to warn of. NULL: nothing to check. */

@@ -3,7 +3,7 @@
 #define TACIT_RULE_ACTION_ACTION_DUMP_H
 
 #include "cfg/entry.h"
-#include "rule/sample/vocab.h"
+#include "rule/sample/expr.h"
 
 /* Calls fn for each action, matching method and predefined ACL. */
 void rule_action_entries(const struct rule_vocab *v, cfg_entry_fn *fn, void *arg);

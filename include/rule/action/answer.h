@@ -11,12 +11,15 @@
 /* Maximum payload: with its head it has to fit into a buffer. */
 #define ANSWER_BODY_MAX 15360
 
+/* The words for a body, for the manual. */
+#define ANSWER_BODY_VALUES \
+	{ "file <file>", 0, "A file with the body." }, \
+	{ "lf-file <file>", 0, "A file with a format that makes the body." }, \
+	{ "string <text>", 0, "The body." }, \
+	{ "lf-string <fmt>", 0, "A format that makes the body." }
+
 struct answer;
 
-void answer_free(struct answer **a);
-int answer_check(struct answer *a, void *root, struct rule_err *why) must_check;
-/* Fills in the head and body of v. 0, or -1: too long or invalid. */
-int answer_write(const struct answer *a, struct sample_ctx *cx, struct rule_outcome *v) must_check;
 /* An answer without fields and body. */
 void answer_begin(struct rule_outcome *v, unsigned int status);
 /* The status is not one that a reply can have. */

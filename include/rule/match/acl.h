@@ -75,13 +75,5 @@ const char *const *rule_acl_predefined(const char *name);
 const char *rule_acl_predefined_name(size_t i);
 /* The nearest name in the section or predefined; NULL: none. */
 const char *rule_acl_suggest(const struct rule_acls *acls, const char *name);
-/* True if a test can be evaluated where SAMPLE_AT_x `at` are available. */
-int rule_acl_can_hold(const struct rule_acl *a, unsigned int at);
-/* SAMPLE_AT_x that any of its tests needs. */
-unsigned int rule_acl_needs(const struct rule_acl *a);
-/* SAMPLE_AT_x that it can use in addition. */
-unsigned int rule_acl_uses(const struct rule_acl *a);
-int rule_acl_check(const struct rule_acl *a, void *root, struct rule_err *why) must_check;
-enum rule_truth rule_acl_eval(const struct rule_acl *a, struct sample_ctx *cx);
 
 #endif

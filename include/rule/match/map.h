@@ -3,7 +3,7 @@
 #ifndef TACIT_RULE_MATCH_MAP_H
 #define TACIT_RULE_MATCH_MAP_H
 
-#include "rule/sample/vocab.h"
+#include "rule/sample/expr.h"
 
 /* map(<file>[,<default>]) in all variants. Files are read through the vocabulary's `files`. */
 extern const struct rule_conv rule_map_convs[];

@@ -106,15 +106,10 @@ const char *pattern_method_name(enum pattern_method m);
 const char *pattern_method_doc(enum pattern_method m);
 /* PATTERN_METHODS: unknown method. */
 enum pattern_method pattern_method_of(struct str name);
-/* The default method of the type; PATTERN_METHODS: none (binary, any). */
-enum pattern_method pattern_method_default(enum sample_type t);
 /* True if samples of that type support the method (the matrix in 7.1). */
 int pattern_method_fits(enum pattern_method m, enum sample_type t);
 
 enum pattern_op { PATTERN_EQ, PATTERN_GE, PATTERN_GT, PATTERN_LE, PATTERN_LT, PATTERN_OPS };
-
-/* PATTERN_OPS: unknown operator. */
-enum pattern_op pattern_op_of(struct str word);
 
 #define PATTERN_NOCASE 1u
 #define PATTERN_NO_DNS 2u        /* host names are errors, not resolved */

@@ -10,8 +10,5 @@ int pattern_is_delimiter(enum pattern_method m, char c);
 uint64_t pattern_number_hash(const struct keyhash *key, int64_t v);
 /* The hash of t's key, as pattern.hash has it. */
 uint32_t pattern_key_hash(const struct pattern_set *p, const struct pattern *t);
-/* The index for t, and the length that it has there. NULL: it is in no index. */
-struct pattern_index *pattern_key_index(struct pattern_set *p, const struct pattern *t,
-	size_t *len);
 
 #endif

@@ -32,7 +32,6 @@ void pattern_net_cut(struct pattern_net *net, unsigned int bits);
 /* key: room for PATTERN_NET_KEY bytes. Bits beyond net->bits are 0. Returns its length, which
  * differs by family. */
 size_t pattern_net_key(const struct pattern_net *net, char *key);
-void pattern_net_of_key(struct str key, struct pattern_net *net);
 uint64_t pattern_net_hash(const struct keyhash *key, const struct pattern_net *net);
 
 /* An integer with an optional sign. 0, or -1: invalid, or beyond 64 bits. */

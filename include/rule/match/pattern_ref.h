@@ -195,10 +195,6 @@ const struct pattern_entry *pattern_ref_find(const struct pattern_ref *ref, stru
  * NULL: any value. */
 int pattern_ref_has(const struct pattern_ref *ref, struct str text, struct str value);
 
-/* Empty sets for this version, which has no entries or whose entries will all be deleted; what they
- * were for before has none from now on. Without memory it has none either: its commit takes
- * longer. */
-void pattern_coming_begin(struct pattern_ref *ref, uint32_t version);
 /* There is no such version any more. */
 void pattern_coming_end(struct pattern_ref *ref);
 

@@ -5,10 +5,24 @@
 #ifndef TACIT_RULE_MATCH_USERLIST_H
 #define TACIT_RULE_MATCH_USERLIST_H
 
+#include "base/compiler.h"
 #include "base/list.h"
 #include "base/name_index.h"
+#include "base/str.h"
 #include "cfg/diag.h"
-#include "rule/match/password.h"
+
+/*
+ * Passwords of userlists (manual 3.4): a crypt(3) hash, or plain text. The hash is computed for
+ * each check, on the worker itself: it is slow by design, from tens of microseconds to a second,
+ * and the worker serves no other connection meanwhile.
+ */
+/* Maximum length of a password: libcrypt's limit. */
+#define PASSWORD_MAX 511
+
+/* The error in a hash, NULL: valid. It computes the hash, which may be slow. Static. */
+const char *password_hash_fault(const char *hash);
+/* The same for a plain text password. */
+int password_is_text(struct str said, struct str text);
 
 #define USERLIST_NAME_MAX 255 /* maximum length in a list of names */
 

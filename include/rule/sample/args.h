@@ -11,14 +11,8 @@
  */
 int rule_args_parse(const enum rule_arg_type *types, unsigned int min, const char *what,
 	struct str text, size_t *at, struct rule_args *out, struct rule_err *why) must_check;
-void rule_args_free(struct rule_args *a);
 /* The memory of arguments that are kept: for no more than these types may use. */
 size_t rule_args_size(const enum rule_arg_type *types) must_check;
-/* Copies parsed arguments there; the copy owns their texts from now on. */
-void rule_args_keep(const struct rule_args *a, const enum rule_arg_type *types,
-	struct rule_args *to);
-/* Frees the texts of a copy. */
-void rule_args_drop(struct rule_args *a);
 /* Fills in why; returns reason. */
 int rule_fail(struct rule_err *why, size_t at, int reason, const char *fmt, ...) fmt_printf(4, 5);
 /* The offset of the i-th argument in text, whose list begins at `open`, for messages. */

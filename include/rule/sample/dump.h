@@ -4,7 +4,7 @@
 
 #include "base/sbuf.h"
 #include "cfg/entry.h"
-#include "rule/sample/vocab.h"
+#include "rule/sample/expr.h"
 
 /* "name(arguments): type", one per line. */
 void rule_dump_fetches(const struct rule_vocab *v, struct sbuf *out);

@@ -2,7 +2,7 @@
 #ifndef TACIT_RULE_SAMPLE_TABLES_H
 #define TACIT_RULE_SAMPLE_TABLES_H
 
-#include "rule/sample/vocab.h"
+#include "rule/sample/expr.h"
 
 extern const struct rule_fetch rule_misc_fetches[]; /* constants, dates, random values, variables */
 extern const struct rule_fetch rule_head_fetches[]; /* start lines and fields */

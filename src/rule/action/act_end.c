@@ -6,9 +6,40 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "http/errorfile.h"
+#include "http/reply.h"
 #include "rule/action/act.h"
 #include "rule/action/answer.h"
-#include "rule/action/answer_int.h"
+
+/* The parsed arguments of a reply. */
+
+/* Source of the payload. */
+enum answer_source {
+	FROM_NOTHING,
+	FROM_PROXY,       /* default-errorfiles */
+	FROM_ERRORFILE,   /* a whole response */
+	FROM_SECTION,     /* one of http-errors */
+	FROM_TEXT,        /* body */
+	FROM_FORMAT       /* fmt */
+};
+
+struct answer_hdr {
+	struct str name;  /* owned, terminated */
+	struct rule_fmt *fmt;
+};
+
+struct answer {
+	enum answer_source source;
+	unsigned int status;
+	struct str type;      /* Content-Type, owned; p NULL: not given */
+	struct str body;      /* owned */
+	struct rule_fmt *fmt;
+	struct answer_hdr hdr[ANSWER_HDRS_MAX];
+	unsigned int n_hdr;
+	struct http_reply *reply; /* of an errorfile; of a section after it was checked */
+	struct str section;       /* its name, owned */
+	struct http_reply *(*page)(const void *root, const char *section, unsigned int status,
+		const char **why);
+};
 
 /* --- the words of an answer ------------------------------------------------------------------ */
 
@@ -275,6 +306,33 @@ check_sources(struct reading *rd, int needs_page)
 	return 0;
 }
 
+static void
+free_str(struct str *s)
+{
+	mem_free((char *)(uintptr_t)s->p);
+	*s = (struct str){ NULL, 0 };
+}
+
+static void
+answer_free(struct answer **ap)
+{
+	struct answer *a = *ap;
+
+	if (!a)
+		return;
+	for (unsigned int i = 0; i < ARRAY_LEN(a->hdr); i++) {
+		free_str(&a->hdr[i].name);
+		rule_fmt_free(&a->hdr[i].fmt);
+	}
+	free_str(&a->type);
+	free_str(&a->body);
+	free_str(&a->section);
+	http_reply_put(&a->reply);
+	rule_fmt_free(&a->fmt);
+	mem_free(a);
+	*ap = NULL;
+}
+
 /*
  * Parses from argument arg on. status: the default. code_word: "deny_status" where it may be the
  * first word, or NULL. *out NULL: there are no arguments, or only that one: the proxy's page for
@@ -356,6 +414,41 @@ parse_return(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, in
 	return parse_end_answer(r, v, ctx, arg, at, 200, NULL);
 }
 
+static int
+write_reply(const struct http_reply *reply, struct rule_outcome *v)
+{
+	v->is_empty = reply->status == 0;
+	if (v->is_empty)
+		return 0;
+	v->status = reply->status;
+	v->body = reply->body;
+	return http_reply_head(reply, HTTP_CONN_UNSAID, v->head) < 0 ? -1 : 0;
+}
+
+/* Fills in the head and body of v. 0, or -1: too long or invalid. */
+static int
+answer_write(const struct answer *a, struct sample_ctx *cx, struct rule_outcome *v)
+{
+	struct str value;
+
+	answer_begin(v, a->status);
+	if (a->source == FROM_ERRORFILE || a->source == FROM_SECTION)
+		return write_reply(a->reply, v);
+	for (unsigned int i = 0; i < a->n_hdr; i++) {
+		if (act_write(a->hdr[i].fmt, cx, &value) < 0 || !act_is_value(value))
+			return -1;
+		/* As in HAProxy: an empty value means no header. */
+		if (value.len && answer_field(v, a->hdr[i].name, value) < 0)
+			return -1;
+	}
+	v->body = a->body;
+	if (a->source == FROM_FORMAT && act_write(a->fmt, cx, &v->body) < 0)
+		return -1;
+	if (answer_length(cx, v) < 0)
+		return -1;
+	return v->body.len ? answer_field(v, STR("Content-Type"), a->type) : 0;
+}
+
 /* kind: enum rule_end. */
 static enum rule_result
 run_answer(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
@@ -393,6 +486,35 @@ free_answer(struct rule *r)
 	answer_free(&a);
 }
 
+/* In a defaults section it may be checked more than once. */
+static int
+find_page(struct answer *a, const void *root, struct rule_err *why)
+{
+	const char *reason = "it has no page";
+	struct http_reply *page = a->page(root, a->section.p, a->status, &reason);
+
+	http_reply_put(&a->reply);
+	if (page) {
+		a->reply = http_reply_get(page);
+		return 0;
+	}
+	why->at = 0;
+	snprintf(why->text, sizeof(why->text), "http-errors section '%.60s', status %u: %s",
+		a->section.p, a->status, reason);
+	return -1;
+}
+
+static int
+answer_check(struct answer *a, void *root, struct rule_err *why)
+{
+	if (a->source == FROM_SECTION && find_page(a, root, why) < 0)
+		return -1;
+	for (unsigned int i = 0; i < a->n_hdr; i++)
+		if (rule_fmt_check(a->hdr[i].fmt, root, why) < 0)
+			return -1;
+	return a->fmt ? rule_fmt_check(a->fmt, root, why) : 0;
+}
+
 static int
 check_answer(struct rule *r, void *root, struct rule_err *why)
 {
@@ -404,20 +526,25 @@ check_answer(struct rule *r, void *root, struct rule_err *why)
 	"errorfiles <section>|file <file>|"                                        \
 	"lf-file <file>|string <text>|lf-string <fmt>] [hdr <name> <fmt>]..."
 
-static const struct cfg_enum payload_words[] = {
+#define PAYLOAD_WORDS                                                                              \
+	{ "content-type <type>", 0, "Type of the body." },                                         \
+	{ "default-errorfiles", 0, "The proxy's page for the status." },                           \
+	{ "errorfile <file>", 0, "A file with a whole response." },                                \
+	{ "errorfiles <section>", 0, "The page of a section http-errors." }, ANSWER_BODY_VALUES,   \
+	{ "hdr <name> <fmt>", 0,                                                                   \
+		"A header field, with a body or without one; may be repeated." },                  \
+	{ 0 }
+
+static const struct cfg_enum error_words[] = {
 	{ "status <status>", 0, "The status, 200 to 599. If it is not given: deny 403, as a "
-		"response 502; tarpit 500; return 200." },
-	{ "deny_status <status>", 0, "Another name of status, of deny and tarpit." },
-	{ "content-type <type>", 0, "Type of the body." },
-	{ "default-errorfiles", 0, "The proxy's page for the status." },
-	{ "errorfile <file>", 0, "A file with a whole response." },
-	{ "errorfiles <section>", 0, "The page of a section http-errors." },
-	{ "file <file>", 0, "A file with the body." },
-	{ "lf-file <file>", 0, "A file with a format that makes the body." },
-	{ "string <text>", 0, "The body." },
-	{ "lf-string <fmt>", 0, "A format that makes the body." },
-	{ "hdr <name> <fmt>", 0, "A header field, with a body or without one; may be repeated." },
-	{ 0 },
+		"response 502; tarpit 500." },
+	{ "deny_status <status>", 0, "Another name of status." },
+	PAYLOAD_WORDS,
+};
+
+static const struct cfg_enum return_words[] = {
+	{ "status <status>", 0, "The status, 200 to 599; it is 200 if it is not given." },
+	PAYLOAD_WORDS,
 };
 
 const struct rule_action rule_end_actions[] = {
@@ -432,7 +559,7 @@ const struct rule_action rule_end_actions[] = {
 		.run = run_stop,
 		.doc = "Stops evaluating the rules; the connection is accepted." },
 	{ .name = "deny",
-		.values = payload_words,
+		.values = error_words,
 		.example = "http-request deny deny_status 404 if { path_beg /.git }",
 		.places = RULE_IN(HTTP_REQUEST) | RULE_IN(HTTP_RESPONSE),
 		.parse = parse_deny,
@@ -446,7 +573,7 @@ const struct rule_action rule_end_actions[] = {
 			"payload, or none.",
 		.kind = RULE_END_DENY },
 	{ .name = "tarpit",
-		.values = payload_words,
+		.values = error_words,
 		.places = RULE_IN(HTTP_REQUEST),
 		.parse = parse_tarpit,
 		.ends = 1,
@@ -457,7 +584,7 @@ const struct rule_action rule_end_actions[] = {
 		.doc = "Responds with an error after timeout tarpit.",
 		.kind = RULE_END_TARPIT },
 	{ .name = "return",
-		.values = payload_words,
+		.values = return_words,
 		.example = "http-request return status 200 content-type text/plain lf-string "
 			"\"%[src]\\n\" if { path /ip }",
 		.places = RULE_IN(HTTP_REQUEST) | RULE_IN(HTTP_RESPONSE),

@@ -36,28 +36,36 @@ run_expect(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out
 
 /* --- set-log-level -------------------------------------------------------------------------- */
 
+enum { LEVEL_SILENT = -1 };
+
+static const struct cfg_enum level_words[] = {
+#define LEVEL(id, name) { name, LOG_LEVEL_##id, "The level; the default is info." },
+	LOG_LEVEL_WORDS(LEVEL, )
+#undef LEVEL
+	{ "silent", LEVEL_SILENT, "The request is not logged." },
+	{ 0 },
+};
+
 static int
 parse_log_level(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
 	unsigned int at)
 {
-	int level;
+	const struct cfg_enum *e;
 
 	(void)v;
 	(void)at;
 	if (act_need(r, ctx, arg, 1) < 0)
 		return -1;
-	if (act_is(ctx, arg, "silent")) {
-		r->num[0] = -1;
-		return arg + 1;
-	}
-	level = log_level_parse(cfg_arg(ctx, arg));
-	if (level < 0)
+	e = cfg_enum_find(level_words, cfg_arg(ctx, arg), strlen(cfg_arg(ctx, arg)));
+	if (!e)
 		return cfg_error(ctx, arg,
-			"'%s set-log-level' : unknown level '%s'; there are emerg, alert, crit, "
-				"err, "
-			"warning, notice, info, debug and silent.",
+			"'%s set-log-level' : unknown level '%s'; there are "
+#define LEVEL(id, name) name
+			LOG_LEVEL_WORDS(LEVEL, ", ")
+#undef LEVEL
+			" and silent.",
 			rule_place_name(r->place), cfg_arg(ctx, arg));
-	r->num[0] = level + 1;
+	r->num[0] = e->value == LEVEL_SILENT ? -1 : e->value + 1;
 	return arg + 1;
 }
 
@@ -205,13 +213,6 @@ run_handshake(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *
 	(void)out;
 	return RULE_CONT;
 }
-
-static const struct cfg_enum level_words[] = {
-	{ "emerg, alert, crit, err, warning, notice, info, debug", 0, "The level; the default "
-		"is info." },
-	{ "silent", 0, "The request is not logged." },
-	{ 0 },
-};
 
 const struct rule_action rule_misc_actions[] = {
 	{ .name = "disable-l7-retry",

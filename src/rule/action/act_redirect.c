@@ -7,9 +7,33 @@
 #include "rule/action/act.h"
 #include "rule/action/answer.h"
 
-enum kind { NOWHERE, LOCATION, PREFIX, SCHEME };
+/* The words of the line; those of the first row name the place. */
+enum { LOCATION = 1, PREFIX, SCHEME,
+	CODE, SET_COOKIE, CLEAR_COOKIE,
+	DROP_QUERY, APPEND_SLASH, IGNORE_EMPTY };
 
-enum { DROP_QUERY = 1, APPEND_SLASH = 2, IGNORE_EMPTY = 4 };
+#define BIT(word) (1 << (word))
+#define CODES(X, between) X(301) between X(302) between X(303) between X(307) between X(308)
+#define AS_TEXT(code) #code
+#define AS_CASE(code) case code:
+
+static const struct cfg_enum redirect_words[] = {
+	{ "location <fmt>", LOCATION, "Redirects to this URL." },
+	{ "prefix <fmt>", PREFIX,
+		"Redirects to this text, with the path and the query of the "
+		"request behind it." },
+	{ "scheme <fmt>", SCHEME,
+		"Redirects to the host, path and query of the request, with this "
+		"scheme, such as https." },
+	{ "code <code>", CODE, "One of " CODES(AS_TEXT, ", ") "; it is 302 if it is not given." },
+	{ "drop-query", DROP_QUERY, "With prefix and scheme: without the query." },
+	{ "append-slash", APPEND_SLASH, "With prefix and scheme: the path ends with a slash." },
+	{ "ignore-empty", IGNORE_EMPTY,
+		"If the text is empty, the rules that follow are evaluated." },
+	{ "set-cookie <name>[=<value>]", SET_COOKIE, "Sets a cookie, with the path /." },
+	{ "clear-cookie <name>[=]", CLEAR_COOKIE, "Deletes this cookie." },
+	{ 0 },
+};
 
 /* The rule's num[] and texts. */
 enum { AT_KIND, AT_CODE, AT_OPTIONS };
@@ -51,10 +75,12 @@ parse_code(struct rule *r, struct cfg_ctx *ctx, int arg)
 
 	if (cfg_arg_int(ctx, arg, 301, 308, &code) < 0)
 		return -1;
-	if (code > 303 && code < 307)
-		return cfg_error(ctx, arg, "'redirect' : the code is 301, 302, 303, 307 or 308.");
-	r->num[AT_CODE] = code;
-	return 0;
+	switch (code) {
+		CODES(AS_CASE, )
+		r->num[AT_CODE] = code;
+		return 0;
+	}
+	return cfg_error(ctx, arg, "'redirect' : the code is one of " CODES(AS_TEXT, ", ") ".");
 }
 
 /* Browsers distinguish "A=" from "A": clearing only adds an age to the name. */
@@ -77,53 +103,31 @@ parse_set_cookie(struct rule *r, struct cfg_ctx *ctx, int arg, int clears)
 	return 0;
 }
 
-static int
-option_of(const char *word)
-{
-	if (strcmp(word, "drop-query") == 0)
-		return DROP_QUERY;
-	if (strcmp(word, "append-slash") == 0)
-		return APPEND_SLASH;
-	return strcmp(word, "ignore-empty") == 0 ? IGNORE_EMPTY : 0;
-}
-
-static enum kind
-kind_of(const char *word)
-{
-	if (strcmp(word, "location") == 0)
-		return LOCATION;
-	if (strcmp(word, "prefix") == 0)
-		return PREFIX;
-	return strcmp(word, "scheme") == 0 ? SCHEME : NOWHERE;
-}
-
 /* Parses a word with an argument. */
 static int
 parse_pair(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
 	unsigned int at, int literal)
 {
-	const char *word = cfg_arg(ctx, arg);
-	enum kind kind = kind_of(word);
-	int cookie = strcmp(word, "set-cookie") == 0, clear = strcmp(word, "clear-cookie") == 0;
+	int word = cfg_arg_word(ctx, arg, redirect_words);
+	const char *text = cfg_arg(ctx, arg);
 
-	if (!kind && !cookie && !clear && strcmp(word, "code") != 0)
+	if (word < 0)
 		return cfg_error(ctx, arg,
 			"'redirect' expects 'location', 'prefix', 'scheme', 'code', 'set-cookie', "
 			"'clear-cookie', 'drop-query', 'append-slash' or 'ignore-empty', not '%s'.",
-			word);
+			text);
 	if (arg + 1 >= ctx->argc)
-		return cfg_error(ctx, arg, "'redirect' : '%s' expects an argument.", word);
-	if (kind) {
-		if (kind != LOCATION && r->place != RULE_HTTP_REQUEST)
-			return cfg_error(ctx, arg,
-				"'redirect' : '%s' needs the request, which is not available "
-				"here; use 'location'.",
-				word);
-		r->num[AT_KIND] = kind;
-		return parse_location(r, v, ctx, arg + 1, at, literal);
-	}
-	return cookie || clear ? parse_set_cookie(r, ctx, arg + 1, clear)
-			       : parse_code(r, ctx, arg + 1);
+		return cfg_error(ctx, arg, "'redirect' : '%s' expects an argument.", text);
+	if (word == CODE)
+		return parse_code(r, ctx, arg + 1);
+	if (word == SET_COOKIE || word == CLEAR_COOKIE)
+		return parse_set_cookie(r, ctx, arg + 1, word == CLEAR_COOKIE);
+	if (word != LOCATION && r->place != RULE_HTTP_REQUEST)
+		return cfg_error(ctx, arg,
+			"'redirect' : '%s' needs the request, which is not available here; use "
+			"'location'.", text);
+	r->num[AT_KIND] = word;
+	return parse_location(r, v, ctx, arg + 1, at, literal);
 }
 
 static int
@@ -132,9 +136,10 @@ parse_words(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int
 {
 	r->num[AT_CODE] = 302;
 	for (; arg < ctx->argc && !act_is(ctx, arg, "if") && !act_is(ctx, arg, "unless");) {
-		int option = option_of(cfg_arg(ctx, arg));
+		int word = cfg_arg_word(ctx, arg, redirect_words);
+		int option = word >= DROP_QUERY;
 
-		r->num[AT_OPTIONS] |= option;
+		r->num[AT_OPTIONS] |= option ? BIT(word) : 0;
 		if (!option && parse_pair(r, v, ctx, arg, at, literal) < 0)
 			return -1;
 		arg += option ? 1 : 2;
@@ -170,9 +175,9 @@ add_path(const struct rule *r, const struct http_head *req, struct sbuf *b)
 	if (!u.path.p || u.path.len == 0)
 		u.path = STR("/");
 	sbuf_add(b, u.path.p, u.path.len);
-	if ((options & APPEND_SLASH) && u.path.p[u.path.len - 1] != '/')
+	if ((options & BIT(APPEND_SLASH)) && u.path.p[u.path.len - 1] != '/')
 		sbuf_addc(b, '/');
-	if (!(options & DROP_QUERY) && u.query.p) {
+	if (!(options & BIT(DROP_QUERY)) && u.query.p) {
 		sbuf_addc(b, '?');
 		sbuf_add(b, u.query.p, u.query.len);
 	}
@@ -242,7 +247,7 @@ run_redirect(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *o
 	struct str text, where;
 	int rc = act_write(r->fmt[0], cx, &text);
 
-	if (rc == 0 && text.len == 0 && (r->num[AT_OPTIONS] & IGNORE_EMPTY))
+	if (rc == 0 && text.len == 0 && (r->num[AT_OPTIONS] & BIT(IGNORE_EMPTY)))
 		return RULE_CONT;
 	if (rc < 0 || make_location(r, cx, text, &where) < 0 || make_answer(r, cx, out, where) < 0)
 		return answer_failed(out);
@@ -253,21 +258,6 @@ run_redirect(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *o
 #define SYNTAX                                                                              \
 	"location|prefix|scheme <text> [code <code>] [drop-query] [append-slash] "          \
 	"[ignore-empty] [set-cookie <name>[=<value>]] [clear-cookie <name>[=]]"
-
-static const struct cfg_enum redirect_words[] = {
-	{ "location <fmt>", 0, "Redirects to this URL." },
-	{ "prefix <fmt>", 0, "Redirects to this text, with the path and the query of the "
-		"request behind it." },
-	{ "scheme <fmt>", 0, "Redirects to the host, path and query of the request, with this "
-		"scheme, such as https." },
-	{ "code <code>", 0, "301, 302, 303, 307 or 308; it is 302 if it is not given." },
-	{ "drop-query", 0, "With prefix and scheme: without the query." },
-	{ "append-slash", 0, "With prefix and scheme: the path ends with a slash." },
-	{ "ignore-empty", 0, "If the text is empty, the rules that follow are evaluated." },
-	{ "set-cookie <name>[=<value>]", 0, "Sets a cookie, with the path /." },
-	{ "clear-cookie <name>[=]", 0, "Deletes this cookie." },
-	{ 0 },
-};
 
 const struct rule_action rule_redirect_actions[] = {
 	{ .name = "redirect",

@@ -248,22 +248,17 @@ run_rule(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 	t = r->cond ? rule_cond_eval(r->cond, cx) : RULE_YES;
 	if (t == RULE_NO)
 		return RULE_CONT;
+	out->cond_waits = t == RULE_WAIT;
 	if (t == RULE_WAIT)
 		return RULE_YIELD;
 	return r->action->run(r, cx, out);
 }
 
-enum rule_result
-rules_run(const struct list *rules, const struct rule **next, struct sample_ctx *cx,
-	struct rule_outcome *out)
+/* Runs the rules from `it` on. */
+static enum rule_result
+run_from(const struct list *rules, const struct list *it, const struct rule **next,
+	struct sample_ctx *cx, struct rule_outcome *out)
 {
-	const struct list *it = *next ? &(*next)->link : rules->next;
-
-	/* The mode applies to one list; a list that is continued keeps it. */
-	if (!*next)
-		out->non_strict = 0;
-	*next = NULL;
-	out->wait_ms = 0;
 	for (; it != rules; it = it->next) {
 		const struct rule *r = list_entry(it, const struct rule, link);
 		enum rule_result result = run_rule(r, cx, out);
@@ -277,4 +272,39 @@ rules_run(const struct list *rules, const struct rule **next, struct sample_ctx 
 		return result;
 	}
 	return RULE_CONT;
+}
+
+/* The same from a rule on that waits for what it has begun: its condition may differ now. */
+static enum rule_result
+continue_from(const struct list *rules, const struct rule *r, const struct rule **next,
+	struct sample_ctx *cx, struct rule_outcome *out)
+{
+	enum rule_result result;
+
+	cx->where = &r->where;
+	result = r->action->run(r, cx, out);
+	if (result == RULE_CONT)
+		return run_from(rules, r->link.next, next, cx, out);
+	if (result == RULE_YIELD)
+		*next = r;
+	else
+		out->by = r;
+	return result;
+}
+
+enum rule_result
+rules_run(const struct list *rules, const struct rule **next, struct sample_ctx *cx,
+	struct rule_outcome *out)
+{
+	const struct rule *first = *next;
+
+	/* The mode applies to one list; a list that is continued keeps it. */
+	if (!first)
+		out->non_strict = 0;
+	*next = NULL;
+	out->wait_ms = 0;
+	if (unlikely(first != NULL) && first->action->has_begun &&
+		first->action->has_begun(first, out))
+		return continue_from(rules, first, next, cx, out);
+	return run_from(rules, first ? &first->link : rules->next, next, cx, out);
 }

@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "cfg/suggest.h"
-#include "rule/match/pattern_entry.h"
+#include "rule/match/pattern.h"
 #include "rule/match/pattern_file.h"
 #include "rule/match/pattern_net.h"
 #include "rule/match/pattern_ref.h"
@@ -193,138 +193,7 @@ rule_acl_parse(struct rule_acls *acls, const struct rule_vocab *v, struct cfg_ct
 
 /* --- the complete configuration --- */
 
-int
-rule_acl_can_hold(const struct rule_acl *a, unsigned int at)
-{
-	list_each(it, &a->tests)
-		if (rule_expr_fits(list_entry(it, struct acl_test, link)->expr, at))
-			return 1;
-	/* Without tests it was invalid, which was reported. */
-	return list_is_empty(&a->tests);
-}
-
-unsigned int
-rule_acl_needs(const struct rule_acl *a)
-{
-	unsigned int needs = 0;
-
-	list_each(it, &a->tests)
-		needs |= rule_expr_needs(list_entry(it, struct acl_test, link)->expr);
-	return needs;
-}
-
-unsigned int
-rule_acl_uses(const struct rule_acl *a)
-{
-	unsigned int uses = 0;
-
-	list_each(it, &a->tests)
-		uses |= rule_expr_uses(list_entry(it, struct acl_test, link)->expr);
-	return uses;
-}
-
-/* Only where a text has no special meaning. */
-static int
-check_patterns(const struct acl_test *t, const struct pattern_set *set, struct rule_err *why)
-{
-	if (!set || t->method != PATTERN_STR)
-		return 0;
-	for (const struct pattern_feed *f = set->feeds; f; f = f->other)
-		list_each(it, &f->ref->entries) {
-			const struct pattern_entry *e =
-				list_entry(it, const struct pattern_entry, link);
-
-			if (rule_expr_check_pattern(t->expr, pattern_entry_text(e), why) < 0)
-				return -1;
-		}
-	return 0;
-}
-
-int
-rule_acl_check(const struct rule_acl *a, void *root, struct rule_err *why)
-{
-	list_each(it, &a->tests) {
-		const struct acl_test *t = list_entry(it, const struct acl_test, link);
-
-		if (rule_expr_check(t->criterion->expr, root, why) < 0 ||
-			check_patterns(t, t->own, why) < 0)
-			return -1;
-		for (unsigned int i = 0; i < t->n_files; i++)
-			if (check_patterns(t, t->file[i], why) < 0)
-				return -1;
-	}
-	return 0;
-}
-
 /* --- evaluation --- */
-
-static int
-match_in_set(const struct acl_test *t, const struct pattern_set *p, const struct sample *s,
-	struct sample_ctx *cx)
-{
-	int yes;
-
-	pattern_set_look(p, cx->sys);
-	yes = t->is_method ? pattern_match_http_method(p, s->u.str) != NULL
-			   : pattern_match(p, s, cx, NULL) != NULL;
-	pattern_set_looked(p);
-	return yes;
-}
-
-static int
-test_holds(const struct acl_test *t, const struct sample *s, struct sample_ctx *cx)
-{
-	if (t->method == PATTERN_FOUND)
-		return 1;
-	if (t->method == PATTERN_BOOL)
-		return pattern_match_bool(s, cx);
-	if (match_in_set(t, t->own, s, cx))
-		return 1;
-	for (unsigned int i = 0; i < t->n_files; i++)
-		if (match_in_set(t, t->file[i], s, cx))
-			return 1;
-	return 0;
-}
-
-/* Any value of the fetch is accepted. */
-static enum rule_truth
-eval_test(const struct acl_test *t, struct sample_ctx *cx)
-{
-	size_t mark = arena_mark(cx->arena);
-	unsigned int nth = cx->nth;
-	int yes = 0, may_change = 0;
-	struct sample s;
-
-	/* Evaluated where its data is not available: no sample. */
-	if (!rule_expr_fits(t->expr, cx->at))
-		return RULE_NO;
-	cx->nth = 0;
-	do {
-		yes = rule_expr_eval(t->expr, cx, &s) && test_holds(t, &s, cx);
-		may_change |= s.may_change;
-		arena_release(cx->arena, mark);
-		cx->nth++;
-	} while (!yes && s.has_more);
-	cx->nth = nth;
-	if (yes)
-		return RULE_YES;
-	return may_change && !cx->req_ended ? RULE_WAIT : RULE_NO;
-}
-
-enum rule_truth
-rule_acl_eval(const struct rule_acl *a, struct sample_ctx *cx)
-{
-	enum rule_truth any = RULE_NO, one;
-
-	list_each(it, &a->tests) {
-		one = eval_test(list_entry(it, struct acl_test, link), cx);
-		if (one == RULE_YES)
-			return RULE_YES;
-		if (one == RULE_WAIT)
-			any = RULE_WAIT;
-	}
-	return any;
-}
 
 /* --- parsing --------------------------------------------------------------------------------- */
 
@@ -554,6 +423,18 @@ add_acl_value(struct parsing *ps, struct pattern_ref *ref, enum pattern_op op, s
 	return rc;
 }
 
+/* PATTERN_OPS: unknown operator. */
+static enum pattern_op
+pattern_op_of(struct str word)
+{
+	static const char names[PATTERN_OPS][3] = { "eq", "ge", "gt", "le", "lt" };
+	unsigned int op = 0;
+
+	while (op < PATTERN_OPS && !str_is(word, str_of(names[op])))
+		op++;
+	return (enum pattern_op)op;
+}
+
 static int
 take_values(struct parsing *ps, struct pattern_ref *ref)
 {
@@ -628,6 +509,24 @@ take_patterns(struct parsing *ps)
 }
 
 /* --- the criterion --- */
+
+/* The default method of the type; PATTERN_METHODS: none (binary, any). */
+static enum pattern_method
+pattern_method_default(enum sample_type t)
+{
+	static const enum pattern_method by_type[] = {
+		[SAMPLE_BOOL] = PATTERN_BOOL,
+		[SAMPLE_SINT] = PATTERN_INT,
+		[SAMPLE_IPV4] = PATTERN_IP,
+		[SAMPLE_IPV6] = PATTERN_IP,
+		[SAMPLE_STR] = PATTERN_STR,
+		[SAMPLE_BIN] = PATTERN_METHODS,
+		[SAMPLE_ADDR] = PATTERN_IP,
+		[SAMPLE_ANY] = PATTERN_METHODS,
+	};
+
+	return by_type[t];
+}
 
 /* Makes the criterion of the test, which owns it. */
 static int

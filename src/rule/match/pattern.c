@@ -315,38 +315,10 @@ pattern_method_of(struct str name)
 	return (enum pattern_method)m;
 }
 
-enum pattern_method
-pattern_method_default(enum sample_type t)
-{
-	static const enum pattern_method by_type[] = {
-		[SAMPLE_BOOL] = PATTERN_BOOL,
-		[SAMPLE_SINT] = PATTERN_INT,
-		[SAMPLE_IPV4] = PATTERN_IP,
-		[SAMPLE_IPV6] = PATTERN_IP,
-		[SAMPLE_STR] = PATTERN_STR,
-		[SAMPLE_BIN] = PATTERN_METHODS,
-		[SAMPLE_ADDR] = PATTERN_IP,
-		[SAMPLE_ANY] = PATTERN_METHODS,
-	};
-
-	return by_type[t];
-}
-
 int
 pattern_method_fits(enum pattern_method m, enum sample_type t)
 {
 	return m < PATTERN_METHODS && (methods[m].types >> t & 1 || t == SAMPLE_ANY);
-}
-
-enum pattern_op
-pattern_op_of(struct str word)
-{
-	static const char names[PATTERN_OPS][3] = { "eq", "ge", "gt", "le", "lt" };
-	unsigned int op = 0;
-
-	while (op < PATTERN_OPS && !str_is(word, str_of(names[op])))
-		op++;
-	return (enum pattern_op)op;
 }
 
 /* --- the set --- */
@@ -390,6 +362,42 @@ reserve_pointer(struct pattern ***array, uint32_t n, uint32_t *cap)
 		return -ERR_NOMEM;
 	*array = grown;
 	return 0;
+}
+
+/* The index for t, and the length that it has there. NULL: it is in no index. */
+static struct pattern_index *
+pattern_key_index(struct pattern_set *p, const struct pattern *t, size_t *len)
+{
+	struct pattern_index *text = &p->index[t->nocase];
+	const struct pattern_range *range = pattern_range(t);
+	struct str key = pattern_key(t);
+
+	*len = key.len;
+	switch (p->method) {
+	case PATTERN_INT:
+	case PATTERN_VER:
+	case PATTERN_LEN:
+		return range->lo == range->hi ? &p->index[0] : NULL;
+	case PATTERN_IP:
+		*len = (unsigned char)key.p[key.len - 1];
+		return &p->index[key.len == PATTERN_NET_KEY];
+	case PATTERN_BIN:
+		return &p->index[0];
+	case PATTERN_STR:
+	case PATTERN_BEG:
+	case PATTERN_END:
+		return text;
+	case PATTERN_DIR:
+	case PATTERN_DOM:
+		return key.len && key.len <= PATTERN_PART_MAX ? text : NULL;
+	case PATTERN_FOUND:
+	case PATTERN_BOOL:
+	case PATTERN_SUB:
+	case PATTERN_REG:
+	case PATTERN_METHODS:
+		break;
+	}
+	return NULL;
 }
 
 /* Adds it to the index that finds it, or to the list. */

@@ -36,6 +36,23 @@ is_hashed(const struct pattern *t, struct str key)
 	return t->is_first && key.p == e->bytes && key.len == e->first.text_len;
 }
 
+static void
+pattern_net_of_key(struct str key, struct pattern_net *net)
+{
+	uint32_t v4;
+
+	memset(net, 0, sizeof(*net));
+	net->v6 = key.len == PATTERN_NET_KEY;
+	net->bits = (uint8_t)key.p[key.len - 1];
+	if (net->v6) {
+		memcpy(&net->hi, key.p, 8);
+		memcpy(&net->lo, key.p + 8, 8);
+		return;
+	}
+	memcpy(&v4, key.p, 4);
+	net->hi = (uint64_t)v4 << 32;
+}
+
 uint32_t
 pattern_key_hash(const struct pattern_set *p, const struct pattern *t)
 {
@@ -72,39 +89,4 @@ pattern_key_hash(const struct pattern_set *p, const struct pattern *t)
 		break;
 	}
 	return (uint32_t)(hash >> 32);
-}
-
-struct pattern_index *
-pattern_key_index(struct pattern_set *p, const struct pattern *t, size_t *len)
-{
-	struct pattern_index *text = &p->index[t->nocase];
-	const struct pattern_range *range = pattern_range(t);
-	struct str key = pattern_key(t);
-
-	*len = key.len;
-	switch (p->method) {
-	case PATTERN_INT:
-	case PATTERN_VER:
-	case PATTERN_LEN:
-		return range->lo == range->hi ? &p->index[0] : NULL;
-	case PATTERN_IP:
-		*len = (unsigned char)key.p[key.len - 1];
-		return &p->index[key.len == PATTERN_NET_KEY];
-	case PATTERN_BIN:
-		return &p->index[0];
-	case PATTERN_STR:
-	case PATTERN_BEG:
-	case PATTERN_END:
-		return text;
-	case PATTERN_DIR:
-	case PATTERN_DOM:
-		return key.len && key.len <= PATTERN_PART_MAX ? text : NULL;
-	case PATTERN_FOUND:
-	case PATTERN_BOOL:
-	case PATTERN_SUB:
-	case PATTERN_REG:
-	case PATTERN_METHODS:
-		break;
-	}
-	return NULL;
 }

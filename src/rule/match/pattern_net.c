@@ -205,23 +205,6 @@ pattern_net_key(const struct pattern_net *net, char *key)
 	return PATTERN_NET_KEY;
 }
 
-void
-pattern_net_of_key(struct str key, struct pattern_net *net)
-{
-	uint32_t v4;
-
-	memset(net, 0, sizeof(*net));
-	net->v6 = key.len == PATTERN_NET_KEY;
-	net->bits = (uint8_t)key.p[key.len - 1];
-	if (net->v6) {
-		memcpy(&net->hi, key.p, 8);
-		memcpy(&net->lo, key.p + 8, 8);
-		return;
-	}
-	memcpy(&v4, key.p, 4);
-	net->hi = (uint64_t)v4 << 32;
-}
-
 uint64_t
 pattern_net_hash(const struct keyhash *key, const struct pattern_net *net)
 {

@@ -120,6 +120,25 @@ apply_commit(struct pattern_ref *ref, const struct pattern_change *ch)
 	pattern_kept_replace(ref, 0);
 }
 
+/* Empty sets for this version, which has no entries or whose entries will all be deleted; what they
+ * were for before has none from now on. Without memory it has none either: its commit takes
+ * longer. */
+static void
+pattern_coming_begin(struct pattern_ref *ref, uint32_t version)
+{
+	pattern_coming_end(ref);
+	/* The sets of a line may have patterns of others. */
+	if (!ref->path || !ref->n_feeds)
+		return;
+	ref->coming.set = mem_zalloc(ref->n_feeds * sizeof(*ref->coming.set));
+	if (!ref->coming.set)
+		return;
+	for (unsigned int i = 0; i < ref->n_feeds; i++)
+		pattern_set_init_like(&ref->coming.set[i], ref->feed[i]->set);
+	ref->coming.version = version;
+	ref->coming.after = ref->last_id;
+}
+
 void
 pattern_version_apply(struct pattern_ref *ref, struct pattern_change *ch)
 {

@@ -21,15 +21,6 @@ rule_fail(struct rule_err *why, size_t at, int reason, const char *fmt, ...)
 	return reason;
 }
 
-void
-rule_args_free(struct rule_args *a)
-{
-	for (unsigned int i = 0; i < RULE_ARGS_MAX; i++) {
-		mem_free((char *)(uintptr_t)a->arg[i].text.p);
-		a->arg[i].text = (struct str){ NULL, 0 };
-	}
-}
-
 /* --- the text of one argument --- */
 
 /* The meaning of an escaped character; 0: itself. */
@@ -279,19 +270,6 @@ rule_args_size(const enum rule_arg_type *types)
 	unsigned int n = MAX(count_types(types), RULE_ARGS_LEAST);
 
 	return offsetof(struct rule_args, arg) + n * sizeof(struct rule_arg);
-}
-
-void
-rule_args_keep(const struct rule_args *a, const enum rule_arg_type *types, struct rule_args *to)
-{
-	memcpy((void *)to, a, rule_args_size(types));
-}
-
-void
-rule_args_drop(struct rule_args *a)
-{
-	for (unsigned int i = 0; i < a->n; i++)
-		mem_free((char *)(uintptr_t)a->arg[i].text.p);
 }
 
 static int

@@ -1,6 +1,8 @@
 /* Converters that make message digests (manual 7.3.1). The one file here that knows OpenSSL. */
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
+#include <string.h>
 #include <xxhash.h>
 
 #include "base/hash.h"
@@ -101,9 +103,125 @@ conv_hmac(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 	return conv_bytes(cx, s, p, n);
 }
 
+/* --- AES-GCM --- */
+
+#define GCM_TAG_MIN 12
+#define GCM_TAG_MAX 16
+#define GCM_NONCE_MAX 128
+
+static const EVP_CIPHER *
+gcm_of_bits(int64_t bits)
+{
+	return bits == 128 ? EVP_aes_128_gcm()
+		: bits == 192 ? EVP_aes_192_gcm()
+		: bits == 256 ? EVP_aes_256_gcm()
+			      : NULL;
+}
+
+/* The decoded bytes of an argument, or of the variable that it names: 1, or 0: there are none. */
+static int
+decode_argument(const struct rule_arg *a, struct sample_ctx *cx, unsigned char out[KEY_MAX],
+	size_t *len)
+{
+	struct str text = a->text;
+	struct sample v;
+
+	if (a->type == ARG_VAR) {
+		if (!var_find(cx, a->u.var, &v) || sample_cast(&v, SAMPLE_STR, cx->arena))
+			return 0;
+		text = v.u.str;
+	}
+	return decode_key(text, out, KEY_MAX, len);
+}
+
+/* The nonce, key and tag of a rule that has them as constants are of the right lengths. */
+static int
+init_gcm(struct rule_args *a, const struct rule_vocab *v unused, const char **why)
+{
+	static const char *const bad[] = { "the number of bits is 128, 192 or 256",
+		"the nonce is base64, or a variable",
+		"the key is base64 of as many bits, or a variable",
+		"the tag is base64 of 12 to 16 bytes, or a variable" };
+	unsigned char bytes[KEY_MAX];
+
+	a->bad = 0;
+	*why = bad[0];
+	if (!gcm_of_bits(a->arg[0].num))
+		return -1;
+	for (int i = 1; i <= 3; i++) {
+		size_t len, key = (size_t)a->arg[0].num / 8;
+		size_t least = i == 1 ? 1 : i == 2 ? key : GCM_TAG_MIN;
+		size_t most = i == 1 ? GCM_NONCE_MAX : i == 2 ? key : GCM_TAG_MAX;
+
+		a->bad = i;
+		*why = bad[i];
+		if (a->arg[i].type != ARG_STR)
+			continue;
+		if (!decode_key(a->arg[i].text, bytes, sizeof(bytes), &len) || len < least ||
+			len > most)
+			return -1;
+	}
+	return 0;
+}
+
+struct gcm {
+	unsigned char nonce[KEY_MAX], key[KEY_MAX], tag[KEY_MAX];
+	size_t n_nonce, n_key, n_tag;
+};
+
+/* True if the n bytes are decrypted to `out`, and are those that the tag is of. */
+static int
+open_gcm(const EVP_CIPHER *cipher, struct gcm *g, const unsigned char *in, int n,
+	unsigned char *out)
+{
+	EVP_CIPHER_CTX *c = EVP_CIPHER_CTX_new();
+	int got = 0, end = 0;
+	int ok = c && EVP_DecryptInit_ex(c, cipher, NULL, NULL, NULL) == 1 &&
+		EVP_CIPHER_CTX_ctrl(c, EVP_CTRL_GCM_SET_IVLEN, (int)g->n_nonce, NULL) == 1 &&
+		EVP_DecryptInit_ex(c, NULL, NULL, g->key, g->nonce) == 1 &&
+		EVP_DecryptUpdate(c, out, &got, in, n) == 1 &&
+		EVP_CIPHER_CTX_ctrl(c, EVP_CTRL_GCM_SET_TAG, (int)g->n_tag, g->tag) == 1 &&
+		EVP_DecryptFinal_ex(c, out + got, &end) == 1;
+
+	EVP_CIPHER_CTX_free(c);
+	return ok && got + end == n;
+}
+
+/* Leaves no bytes behind that fail to decrypt. */
+static int
+conv_aes_gcm_dec(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	struct gcm g;
+	size_t n = s->u.str.len;
+	char *p = arena_get(cx->arena, MAX(n, (size_t)1));
+	int ok = p && n <= INT32_MAX && decode_argument(&a->arg[1], cx, g.nonce, &g.n_nonce) &&
+		decode_argument(&a->arg[2], cx, g.key, &g.n_key) &&
+		decode_argument(&a->arg[3], cx, g.tag, &g.n_tag) && g.n_nonce &&
+		g.n_nonce <= GCM_NONCE_MAX && g.n_key == (size_t)a->arg[0].num / 8 &&
+		g.n_tag >= GCM_TAG_MIN && g.n_tag <= GCM_TAG_MAX &&
+		open_gcm(gcm_of_bits(a->arg[0].num), &g, (const unsigned char *)s->u.str.p, (int)n,
+			(unsigned char *)p);
+
+	OPENSSL_cleanse(&g, sizeof(g));
+	if (!ok && p)
+		memset(p, 0, n);
+	return ok && conv_bytes(cx, s, p, n);
+}
+
 #define BYTES .in = SAMPLE_BIN, .out = SAMPLE_BIN
 
 const struct rule_conv rule_digest_convs[] = {
+	{ .name = "aes_gcm_dec",
+		.example = "var(txn.sealed),b64dec,aes_gcm_dec(128,txn.nonce,txn.key,txn.tag)",
+		BYTES,
+		.arg = { ARG_INT, ARG_STRVAR, ARG_STRVAR, ARG_STRVAR },
+		.min = 4,
+		.conv = conv_aes_gcm_dec,
+		.init = init_gcm,
+		.syntax = "<bits>,<nonce>,<key>,<tag>",
+		.doc = "Decrypts by AES-GCM with a key of 128, 192 or 256 bits. Nonce, key and the "
+		       "tag, of 12 to 16 bytes, are in base64, or variables that have them so. No "
+		       "value if the tag is not that of these bytes." },
 	{ .name = "digest",
 		.example = "str(a),digest(md5),hex gives 0CC175B9C0F1B6A831C399E269772661",
 		BYTES,

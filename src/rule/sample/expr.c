@@ -2,10 +2,179 @@
  * Types are checked when it is compiled, so that evaluating cannot meet a wrong one. */
 #include "rule/sample/expr.h"
 
-#include "rule/sample/args.h"
+#include <string.h>
+
 #include "base/err.h"
 #include "base/mem.h"
+#include "cfg/suggest.h"
+#include "rule/sample/args.h"
 #include "rule/sample/shortfall.h"
+
+/* --- names in the tables of fetches, converters and actions --- */
+
+int
+rule_vocab_add_fetches(struct rule_vocab *v, const struct rule_fetch *table)
+{
+	if (v->n_fetch == RULE_TABLES_MAX)
+		return -ERR_RANGE;
+	v->fetch[v->n_fetch++] = table;
+	return 0;
+}
+
+int
+rule_vocab_add_convs(struct rule_vocab *v, const struct rule_conv *table)
+{
+	if (v->n_conv == RULE_TABLES_MAX)
+		return -ERR_RANGE;
+	v->conv[v->n_conv++] = table;
+	return 0;
+}
+
+int
+rule_vocab_add_actions(struct rule_vocab *v, const struct rule_action *table)
+{
+	if (v->n_action == RULE_TABLES_MAX)
+		return -ERR_RANGE;
+	v->action[v->n_action++] = table;
+	return 0;
+}
+
+static int
+is_word_named(struct str name, const char *candidate)
+{
+	return strncmp(name.p, candidate, name.len) == 0 && candidate[name.len] == '\0';
+}
+
+static const struct rule_fetch *
+rule_find_fetch(const struct rule_vocab *v, struct str name)
+{
+	for (unsigned int i = 0; i < v->n_fetch; i++)
+		for (const struct rule_fetch *f = v->fetch[i]; f->name; f++)
+			if (is_word_named(name, f->name))
+				return f;
+	return NULL;
+}
+
+static const struct rule_conv *
+rule_find_conv(const struct rule_vocab *v, struct str name)
+{
+	for (unsigned int i = 0; i < v->n_conv; i++)
+		for (const struct rule_conv *c = v->conv[i]; c->name; c++)
+			if (is_word_named(name, c->name))
+				return c;
+	return NULL;
+}
+
+/* --- ACLs --- */
+
+static const char *const endings[] = { "beg", "dir", "dom", "end", "len", "reg", "sub" };
+
+const struct rule_fetch *
+rule_find_acl_fetch(const struct rule_vocab *v, struct str name, const char **match)
+{
+	const struct rule_fetch *f = rule_find_fetch(v, name);
+
+	*match = NULL;
+	if (f)
+		*match = f->match;
+	for (size_t i = 0; !f && i < ARRAY_LEN(endings) && name.len > 4; i++) {
+		if (name.p[name.len - 4] != '_' ||
+			memcmp(name.p + name.len - 3, endings[i], 3) != 0)
+			continue;
+		f = rule_find_fetch(v, (struct str){ name.p, name.len - 4 });
+		if (f && !f->derives)
+			f = NULL;
+		*match = endings[i];
+	}
+	return f && f->acl ? rule_find_fetch(v, str_of(f->acl)) : f;
+}
+
+/* --- unknown names --- */
+
+static int
+copy_name(struct str name, char *out, size_t cap)
+{
+	if (name.len >= cap)
+		return -1;
+	memcpy(out, name.p, name.len);
+	out[name.len] = '\0';
+	return 0;
+}
+
+/* The nearest known name, or NULL. */
+static const char *
+rule_suggest_fetch(const struct rule_vocab *v, struct str name)
+{
+	char given[CFG_SUGGEST_MAX + 1];
+	struct cfg_suggest s;
+
+	if (copy_name(name, given, sizeof(given)))
+		return NULL;
+	cfg_suggest_init(&s, given);
+	for (unsigned int i = 0; i < v->n_fetch; i++)
+		for (const struct rule_fetch *f = v->fetch[i]; f->name; f++)
+			cfg_suggest_offer(&s, f->name);
+	return s.best;
+}
+
+static const char *
+rule_suggest_conv(const struct rule_vocab *v, struct str name)
+{
+	char given[CFG_SUGGEST_MAX + 1];
+	struct cfg_suggest s;
+
+	if (copy_name(name, given, sizeof(given)))
+		return NULL;
+	cfg_suggest_init(&s, given);
+	for (unsigned int i = 0; i < v->n_conv; i++)
+		for (const struct rule_conv *c = v->conv[i]; c->name; c++)
+			cfg_suggest_offer(&s, c->name);
+	return s.best;
+}
+
+static const char *const known_fetches[] = {
+#define KNOWN_FETCH(name) name,
+#define KNOWN_CONV(name)
+#include "rule/sample/known.tbl.h"
+#undef KNOWN_FETCH
+#undef KNOWN_CONV
+};
+
+static const char *const known_convs[] = {
+#define KNOWN_FETCH(name)
+#define KNOWN_CONV(name) name,
+#include "rule/sample/known.tbl.h"
+#undef KNOWN_FETCH
+#undef KNOWN_CONV
+};
+
+/* Scripts name their own fetches, converters, actions and services. */
+int
+rule_is_of_lua(struct str name)
+{
+	return name.len > 4 && memcmp(name.p, "lua.", 4) == 0;
+}
+
+/* Known to HAProxy but not supported. */
+static int
+rule_is_known_fetch(struct str name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(known_fetches); i++)
+		if (is_word_named(name, known_fetches[i]))
+			return 1;
+	return rule_is_of_lua(name);
+}
+
+static int
+rule_is_known_conv(struct str name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(known_convs); i++)
+		if (is_word_named(name, known_convs[i]))
+			return 1;
+	return rule_is_of_lua(name);
+}
+
+/* --- expressions --- */
 
 struct step {
 	const struct rule_conv *conv;
@@ -25,6 +194,14 @@ struct rule_expr {
 	struct step *step;       /* array of n */
 	struct rule_args args;   /* the last: there is memory for rule_args_size() only */
 };
+
+/* Frees the texts of a copy. */
+static void
+rule_args_drop(struct rule_args *a)
+{
+	for (unsigned int i = 0; i < a->n; i++)
+		mem_free((char *)(uintptr_t)a->arg[i].text.p);
+}
 
 void
 rule_expr_free(struct rule_expr **pe)
@@ -136,6 +313,22 @@ struct declared {
 	unsigned int min;
 	intptr_t kind;
 };
+
+/* Copies parsed arguments there; the copy owns their texts from now on. */
+static void
+rule_args_keep(const struct rule_args *a, const enum rule_arg_type *types, struct rule_args *to)
+{
+	memcpy((void *)to, a, rule_args_size(types));
+}
+
+static void
+rule_args_free(struct rule_args *a)
+{
+	for (unsigned int i = 0; i < RULE_ARGS_MAX; i++) {
+		mem_free((char *)(uintptr_t)a->arg[i].text.p);
+		a->arg[i].text = (struct str){ NULL, 0 };
+	}
+}
 
 /* out: memory of rule_args_size(). */
 static int

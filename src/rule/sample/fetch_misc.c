@@ -220,23 +220,14 @@ init_uuid(struct rule_args *a, const struct rule_vocab *v unused, const char **w
 	return -1;
 }
 
-/* RFC 9562, 5.4: 122 random bits, the version and the variant. */
 static int
 fetch_uuid(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
 {
-	char text[37];
+	char text[RANDOM_UUID_SIZE];
 	struct str t = { text, sizeof(text) - 1 };
-	uint64_t bits[2], hi, lo;
 
-	if (random_bytes(cx->random, bits, sizeof(bits)) < 0)
+	if (random_uuid(cx->random, text) < 0)
 		return 0;
-	hi = bits[0];
-	lo = bits[1];
-	hi = (hi & ~UINT64_C(0xf000)) | 0x4000;
-	lo = (lo & ~(UINT64_C(3) << 62)) | UINT64_C(1) << 63;
-	snprintf(text, sizeof(text), "%08x-%04x-%04x-%04x-%012llx", (unsigned int)(hi >> 32),
-		(unsigned int)(hi >> 16) & 0xffff, (unsigned int)hi & 0xffff,
-		(unsigned int)(lo >> 48), (unsigned long long)(lo & 0xffffffffffffu));
 	t = arena_copy(cx->arena, t);
 	sample_set_str(s, t);
 	return t.p != NULL;

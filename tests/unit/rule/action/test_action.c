@@ -13,10 +13,8 @@ test_unknown(void **state)
 	action_rig_refuses(&r, "http-request set-status 200", "is not for 'http-request' rules");
 	action_rig_refuses(&r, "http-request set-var a b", "is followed by '(...)'");
 	action_rig_refuses(&r, "http-request deny(x)", "takes no '(...)'");
-	action_rig_refuses(&r, "http-request cache-use c",
-		"'http-request cache-use' is not supported");
-	action_rig_refuses(&r, "http-request cache-use x",
-		"'http-request cache-use' is not supported");
+	action_rig_refuses(&r, "http-request normalize-uri x",
+		"'http-request normalize-uri' is not supported");
 	action_rig_refuses(&r, "tcp-request connection expect-netscaler-cip layer4",
 		"is not supported");
 	/* The error has the place. */

@@ -1,4 +1,6 @@
 #include "unit/rule/expr_rig.h"
+/* The unit itself, instead of the library's. */
+#include "rule/sample/expr.c"
 
 static struct cond_rig rig;
 

@@ -1,7 +1,9 @@
-#include "rule/match/password.h"
+#include "rule/match/userlist.h"
 #include "unit/test.h"
 
 #include <stdlib.h>
+/* The unit itself, instead of the library's. */
+#include "rule/match/userlist.c"
 
 /* "tiger", hashed by openssl passwd. */
 #define SHA256 "$5$abcdefgh$bu4eUBeLzhH2k6fuOBOQ4feULF54vXKiXw.XgFWWjT7"

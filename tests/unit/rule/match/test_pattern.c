@@ -5,6 +5,8 @@
 #include "base/mem.h"
 #include "rule/match/pattern_entry.h"
 #include "unit/test.h"
+/* The unit itself, instead of the library's. */
+#include "rule/match/acl.c"
 
 static const struct str NO_VALUE = { NULL, 0 };
 

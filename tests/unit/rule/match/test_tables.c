@@ -1,6 +1,8 @@
 #include "unit/rule/expr_rig.h"
 
 #include "base/err.h"
+/* The unit itself, instead of the library's. */
+#include "rule/sample/expr.c"
 
 /* Properties of all rows that the parser and the manual page rely on. */
 

@@ -1,6 +1,8 @@
 #include "unit/rule/expr_rig.h"
 
 #include "base/err.h"
+/* The unit itself, instead of the library's. */
+#include "rule/sample/expr.c"
 
 static const struct rule_fetch fetches[] = {
 	{ .name = "req.hdr", .match = "str", .derives = 1 },
