@@ -27,6 +27,8 @@ struct h2_carrier_user {
 	/* A client's request: opens the stream's connection (h2_xprt_open()). 0, or the code with
 	 * which the stream is reset. NULL: the peer is a server. */
 	int (*on_request)(struct h2_carrier *k, const struct http_head *req, struct h2_xprt **out);
+	/* A client's request that was refused, since its head is invalid. */
+	void (*on_bad_request)(struct h2_carrier *k);
 	/* A stream was closed by its user. */
 	void (*on_close)(struct h2_carrier *k);
 	/* Bytes could not be sent, or it is lost or over: h2_carrier_wants() has changed. */
@@ -43,6 +45,8 @@ struct h2_carrier {
 	uint32_t n_waiting;        /* of them: cannot begin yet */
 	struct task flush, more;   /* output, and input that has waited */
 	uint8_t is_lost;           /* the connection has failed, or the peer has closed it */
+	uint8_t is_shut;           /* the client sends no more: it has its answers to come */
+	uint8_t is_blocked;        /* the connection has not taken all output */
 	uint8_t is_over;           /* GOAWAY: no stream begins any more */
 	uint8_t is_mute;           /* output is dropped: the server reads no more */
 };
@@ -72,8 +76,12 @@ void h2_carrier_leave(struct h2_carrier *k, int at_once);
 
 /* The directions in which the connection has to be watched. */
 unsigned int h2_carrier_wants(const struct h2_carrier *k);
-/* True if bytes wait for the connection. */
-int h2_carrier_has_output(const struct h2_carrier *k);
+/* True if bytes wait for the connection longer than until the end of the turn. */
+static inline int
+h2_carrier_is_blocked(const struct h2_carrier *k)
+{
+	return k->is_blocked;
+}
 /* True if nothing is left to do: no stream, and it is lost, or over and all is sent. */
 int h2_carrier_has_ended(const struct h2_carrier *k);
 /* True if another stream may begin, to a server. */

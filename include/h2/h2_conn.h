@@ -63,6 +63,8 @@ struct h2_user {
 	/* Server role: a request's head; its texts are valid during the call. Sets *out to a stream
 	 * of the user's, or returns the code to reset it with. */
 	int (*on_request)(void *arg, const struct http_head *req, int end, struct h2_stream **out);
+	/* Server role, may be NULL: a request whose head is invalid was refused. */
+	void (*on_bad_request)(void *arg);
 	/* A head: trailers, and in the client role a response, also 1xx. 0, or a negative reason:
 	 * the stream is reset. Its texts are valid during the call. */
 	int (*on_head)(struct h2_stream *st, struct http_head *h, int end);
@@ -83,6 +85,8 @@ struct h2_user {
 	void (*on_continue)(void *arg);
 };
 
+/* Streams that a server is taken to allow before its SETTINGS. */
+#define H2_STREAMS_GUESS 100u
 /* Streams are found by id among so many lists. */
 #define H2_BUCKETS 16
 /* Ids of streams that were reset by us and released: frames of them may still arrive. */

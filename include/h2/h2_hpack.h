@@ -25,7 +25,10 @@ struct h2_hpack {
 	struct nghttp2_hd_deflater *out;
 	uint32_t in_size;  /* of the table: our SETTINGS_HEADER_TABLE_SIZE, acknowledged */
 	uint32_t out_size; /* the peer's, at most H2_TABLE_OUT_MAX */
+	uint8_t in_is_settled, out_is_settled; /* no update of a size is due */
 	uint8_t must_empty; /* an encoder begins with an update to 0 (RFC 7541, 4.2) */
+	uint8_t *parked;   /* while there is no decoder: a block that fills its table again */
+	size_t parked_len;
 };
 
 /* The encoder's table has at most the default size, whatever the peer allows. */
@@ -41,9 +44,12 @@ int h2_hpack_set_in(struct h2_hpack *hp, uint32_t size) must_check;
 /* The same for the encoder's: the next block begins with the new size. */
 int h2_hpack_set_out(struct h2_hpack *hp, uint32_t size) must_check;
 
-/* Frees the encoder's table, half of the memory of an idle connection: the next block begins with
- * updates that empty the peer's, too (RFC 7541, 4.2). */
-void h2_hpack_drop_out(struct h2_hpack *hp);
+/*
+ * Frees what an idle connection does not need: the encoder's table, so that the next block begins
+ * with updates that empty the peer's, too (RFC 7541, 4.2), and all of the decoder but the texts of
+ * its table.
+ */
+void h2_hpack_park(struct h2_hpack *hp);
 
 typedef void h2_field_fn(void *ctx, const struct h2_field *f);
 /*

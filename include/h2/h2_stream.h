@@ -23,6 +23,7 @@ struct h2_stream {
 	uint64_t last_frame;       /* the place in the output of its last HEADERS or DATA */
 	int64_t send_window, recv_window;
 	uint32_t id;
+	uint32_t rst_code;         /* of the peer's RST_STREAM: has_rst */
 	uint8_t method;            /* enum http_method of the request */
 	uint8_t is_extended;       /* RFC 8441 */
 	uint8_t rx_head, rx_end;   /* the peer's final head, END_STREAM */
@@ -30,6 +31,7 @@ struct h2_stream {
 	uint8_t tx_head, tx_end;   /* ours */
 	uint8_t tx_dropped;        /* the peer does not want the rest (8.1) */
 	uint8_t reset_in, reset_out;
+	uint8_t has_rst;
 	uint8_t is_reported;       /* on_reset was called */
 	uint8_t is_open;           /* counted in conn->n_open */
 	uint8_t waits_head;        /* for room for a head */
@@ -55,6 +57,8 @@ size_t h2_stream_take(struct h2_stream *st, void *buf, size_t len);
 int h2_stream_send_head(struct h2_stream *st, const struct http_head *h, int end) must_check;
 /* The number of bytes that h2_stream_send() takes now; when it is 0 on_room follows. */
 size_t h2_stream_may_send(struct h2_stream *st);
+/* True if a body waits for the peer to open a window. */
+int h2_stream_lacks_window(const struct h2_stream *st);
 /* Sends up to so many bytes of the body: their number. end: they are the last ones. */
 size_t h2_stream_send(struct h2_stream *st, const void *buf, size_t len, int end);
 /* Ends our side: on the stream's last frame if that has not left yet. */

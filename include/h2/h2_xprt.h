@@ -28,6 +28,7 @@ struct h2_xprt {
 	struct h2_stream st;
 	struct h2_carrier *carrier;
 	struct list chain;         /* carrier->streams */
+	struct http_head *given;   /* a response that has arrived before that text; NULL: none */
 	/* Its user reads the text of heads, then lines and bytes of the body, then the text
 	 * of trailers. */
 	struct sbuf text;
@@ -44,7 +45,7 @@ struct h2_xprt {
 	uint8_t end_sent;          /* END_STREAM, or a reset */
 	uint8_t drops_output;      /* writes succeed and are dropped: the response is complete */
 	uint8_t awaits_room;       /* to begin: counted in carrier->n_waiting */
-	uint8_t has_accept;        /* it has asked for a websocket in HTTP/1: */
+	uint8_t has_accept;        /* a websocket in HTTP/1 was asked for: */
 	char accept[WEBSOCKET_ACCEPT_LEN]; /* the answer to its key */
 	enum http_method method;   /* of the request */
 	struct h1_body out;        /* the body after that head */
@@ -59,19 +60,61 @@ struct h2_xprt {
 int h2_xprt_open(struct h2_carrier *k, struct conn *c, loop_fd_fn *fn, void *owner,
 	const struct http_head *req, struct h2_xprt **out) must_check;
 
+/* Keeps the answer to the key of a websocket, which only the side of HTTP/1 sees: req has it. */
+void h2_xprt_keep_accept(struct h2_xprt *x, const struct http_head *req);
+/* True if a response of HTTP/1 that agrees to a websocket has the answer to the key that was made
+ * for this client; also if none was made. */
+int h2_xprt_agrees(const struct conn *client, const struct http_head *res);
+
+/* Sends the head of a response on a client's stream as data, so that its text need not be written
+ * and parsed. 0, or negative: nothing was sent; as text it may be sent later, or fails. */
+int h2_xprt_respond(struct conn *c, const struct http_head *res) must_check;
+
+/* The head of a server's response, where it is the next that would be read: its texts are copied to
+ * room bytes at `to`, *n of them. 0, or negative: there is none, or it does not fit: its text is
+ * read. */
+int h2_xprt_take_head(struct conn *c, struct http_head *h, char *to, size_t room, size_t *n)
+	must_check;
+
 /* --- for h2_carrier.c --- */
 
 /* More of the body, or its end, has arrived. */
 void h2_xprt_on_data(struct h2_xprt *x);
-/* A server's head, or trailers of either side: their text is kept. 0, or a negative reason. */
-int h2_xprt_on_head(struct h2_xprt *x, struct http_head *h) must_check;
+/* A server's head, or trailers of either side: their text is kept. end: nothing follows. 0, or a
+ * negative reason. */
+int h2_xprt_on_head(struct h2_xprt *x, struct http_head *h, int end) must_check;
 void h2_xprt_on_room(struct h2_xprt *x);
+/* The client sends no more: behind a complete request its end follows, another one has failed. */
+void h2_xprt_on_shut(struct h2_xprt *x);
 /* The peer has reset it, or the connection is lost; unprocessed: nothing was done for its request
  * (RFC 9113, 8.7). */
 void h2_xprt_on_reset(struct h2_xprt *x, int unprocessed);
 
 /* Reports each transport that could not begin its stream: its server may allow more now. */
 void h2_carrier_wake(struct h2_carrier *k);
+
+extern const struct xprt_ops h2_xprt_ops;
+
+/* The stream that an open connection is; NULL: it is none, or one of another transport, such as
+ * that of a subrequest. */
+static inline const struct h2_xprt *
+h2_xprt_below(const struct conn *c)
+{
+	const struct conn_stream *link = conn_is_stream(c) ? conn_stream_of(c) : NULL;
+
+	if (!link || link->x.ops != &h2_xprt_ops)
+		return NULL;
+	return container_of(link, struct h2_xprt, link);
+}
+
+/* 1 + the code of the RST_STREAM with which the peer has ended such a stream, 0: it has not. */
+static inline uint64_t
+h2_rst_of(const struct conn *c)
+{
+	const struct h2_xprt *x = h2_xprt_below(c);
+
+	return x && x->st.has_rst ? 1 + (uint64_t)x->st.rst_code : 0;
+}
 
 /* The transport that carries it. */
 static inline struct h2_xprt *

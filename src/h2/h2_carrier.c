@@ -54,11 +54,19 @@ carrier_on_request(void *arg, const struct http_head *req, int end, struct h2_st
 	return code;
 }
 
+static void
+carrier_on_bad_request(void *arg)
+{
+	struct h2_carrier *k = arg;
+
+	if (!k->is_lost)
+		k->user->on_bad_request(k);
+}
+
 static int
 carrier_on_head(struct h2_stream *st, struct http_head *h, int end)
 {
-	(void)end;
-	return h2_xprt_on_head(h2_xprt_of(st), h);
+	return h2_xprt_on_head(h2_xprt_of(st), h, end);
 }
 
 static void
@@ -108,6 +116,7 @@ carrier_on_continue(void *arg)
 
 static const struct h2_user carrier_user = {
 	.on_request = carrier_on_request,
+	.on_bad_request = carrier_on_bad_request,
 	.on_head = carrier_on_head,
 	.on_data = carrier_on_data,
 	.on_room = carrier_on_room,
@@ -143,13 +152,32 @@ h2_carrier_input(struct h2_carrier *k, const char *p, size_t n)
 	h2_carrier_wake(k);
 }
 
+static int
+wants_input(const struct h2_carrier *k)
+{
+	return !k->is_lost && !k->is_shut && h2_conn_wants_input(&k->h2);
+}
+
+/* The end of what the peer sends. A client may still read: requests that are complete get their
+ * answers, as in HTTP/1. */
+static void
+shut_input(struct h2_carrier *k)
+{
+	if (k->h2.is_client || !k->n_streams) {
+		h2_carrier_lose(k);
+		return;
+	}
+	k->is_over = k->is_shut = 1;
+	list_each(it, &k->streams)
+		h2_xprt_on_shut(list_entry(it, struct h2_xprt, chain));
+}
+
 size_t
 h2_carrier_read(struct h2_carrier *k, char *scratch, size_t size)
 {
 	size_t all = 0, got;
 
-	for (int i = 0; i < READS_MAX && !k->is_lost && h2_conn_wants_input(&k->h2) &&
-		conn_is_ready(k->conn, DIR_R); i++) {
+	for (int i = 0; i < READS_MAX && wants_input(k) && conn_is_ready(k->conn, DIR_R); i++) {
 		switch (conn_recv(k->conn, scratch, size, &got)) {
 		case IO_OK:
 			all += got;
@@ -158,6 +186,8 @@ h2_carrier_read(struct h2_carrier *k, char *scratch, size_t size)
 		case IO_AGAIN:
 			return all;
 		case IO_EOF:
+			shut_input(k);
+			break;
 		case IO_ERR:
 			h2_carrier_lose(k);
 			break;
@@ -200,13 +230,14 @@ h2_carrier_flush(struct h2_carrier *k)
 			h2_conn_sent(&k->h2, put);
 			break;
 		case IO_AGAIN:
-			return all;
+			break;
 		case IO_EOF:
 		case IO_ERR:
 			stop_sending(k);
 			break;
 		}
 	}
+	k->is_blocked = !k->is_lost && h2_conn_has_output(&k->h2);
 	return all;
 }
 
@@ -228,32 +259,28 @@ carrier_on_flush(struct task *t)
 {
 	struct h2_carrier *k = container_of(t, struct h2_carrier, flush);
 
+	if (k->conn->fd >= 0)
+		loop_charge(k->conn->loop, k->conn->fd);
 	(void)h2_carrier_flush(k);
-	if (h2_carrier_has_output(k) || k->is_over)
+	if (h2_conn_has_output(&k->h2) || k->is_over)
 		k->user->on_change(k);
 }
 PROFILE_NAME(carrier_on_flush, h2_flush)
 
 /* --- its state --- */
 
-int
-h2_carrier_has_output(const struct h2_carrier *k)
-{
-	return h2_conn_has_output(&k->h2);
-}
-
 unsigned int
 h2_carrier_wants(const struct h2_carrier *k)
 {
 	if (k->is_lost)
 		return 0;
-	return (h2_conn_wants_input(&k->h2) ? EV_R : 0) | (h2_carrier_has_output(k) ? EV_W : 0);
+	return (wants_input(k) ? EV_R : 0) | (h2_conn_has_output(&k->h2) ? EV_W : 0);
 }
 
 int
 h2_carrier_has_ended(const struct h2_carrier *k)
 {
-	return !k->n_streams && (k->is_lost || (k->is_over && !h2_carrier_has_output(k)));
+	return !k->n_streams && (k->is_lost || (k->is_over && !h2_conn_has_output(&k->h2)));
 }
 
 int

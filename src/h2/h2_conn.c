@@ -9,8 +9,6 @@
 
 enum goaway { GOAWAY_NONE, GOAWAY_FIRST, GOAWAY_FINAL };
 
-/* Streams that a server is taken to allow before its SETTINGS. */
-#define STREAMS_GUESS 100
 /* Pieces kept for reuse, of either kind. */
 #define PIECES_KEPT 64
 /* The payload of the PING behind the first GOAWAY. */
@@ -171,7 +169,7 @@ h2_conn_init(struct h2_conn *h, const struct h2_config *cfg, struct h2_shared *s
 	h->send_window = H2_WINDOW_DEFAULT;
 	h->recv_window = MAX(conn_window(cfg), (uint32_t)H2_WINDOW_DEFAULT);
 	h->local_window = h->peer_window = H2_WINDOW_DEFAULT;
-	h->peer_max_streams = STREAMS_GUESS;
+	h->peer_max_streams = H2_STREAMS_GUESS;
 	h->phase = is_client ? H2_PHASE_HEADER : H2_PHASE_PREFACE;
 	list_init(&h->blocked);
 	h2_hpack_init(&h->hpack);
@@ -289,5 +287,5 @@ h2_conn_max_streams(const struct h2_conn *h)
 void
 h2_conn_trim(struct h2_conn *h)
 {
-	h2_hpack_drop_out(&h->hpack);
+	h2_hpack_park(&h->hpack);
 }

@@ -64,6 +64,8 @@ on_bad_head(struct h2_conn *h, uint32_t id, int result, int ends, int is_request
 		counter_add(&h->stat->stream_errors, 1);
 		h2_stream_refuse(h, id, H2_PROTOCOL_ERROR);
 		h2_conn_glitch(h);
+		if (is_request && h->user->on_bad_request)
+			h->user->on_bad_request(h->arg);
 		break;
 	case ERR_RANGE:
 		if (is_request)

@@ -105,15 +105,30 @@ add_copied(struct reading *r, const struct h2_field *f)
 
 /* --- pseudo-header fields --- */
 
+/* The pseudo-header field of this name, or PSEUDOS. Their lengths differ, but for three. */
+static enum pseudo
+pseudo_of(struct str name)
+{
+	enum pseudo i = PSEUDOS;
+
+	if (name.len == 7)
+		i = name.p[1] == 'm' ? P_METHOD : name.p[2] == 't' ? P_STATUS : P_SCHEME;
+	else if (name.len == 5)
+		i = P_PATH;
+	else if (name.len == 10)
+		i = P_AUTHORITY;
+	else if (name.len == 9)
+		i = P_PROTOCOL;
+	return i != PSEUDOS && str_is(pseudo_names[i], name) ? i : PSEUDOS;
+}
+
 static void
 accept_pseudo(struct reading *r, const struct h2_field *f)
 {
 	static const struct str after_scheme = { "://", 3 };
 	struct str suffix = STR("");
-	unsigned int i = 0;
+	enum pseudo i = pseudo_of(f->name);
 
-	while (i < PSEUDOS && !str_is(pseudo_names[i], f->name))
-		i++;
 	if (i == PSEUDOS || !(pseudo_of_kind[r->h->kind] >> i & 1)) {
 		malform_head(r, r->h->kind == HTTP_TRAILERS ? H2_BAD_PSEUDO_LATE
 							   : H2_BAD_PSEUDO_UNKNOWN);
@@ -138,14 +153,21 @@ pseudo_text(const struct reading *r, enum pseudo i)
 	return (struct str){ r->slice[i] ? r->slice[i] : "", r->slice[i] ? r->len[i] : 0 };
 }
 
+/* Moves the n bytes at p in front of the `before` bytes that precede them, a part of those at a
+ * time. */
 static void
-reverse_bytes(char *p, size_t n)
+move_forward(char *p, size_t before, size_t n)
 {
-	for (size_t i = 0; i < n / 2; i++) {
-		char c = p[i];
+	char part[64];
 
-		p[i] = p[n - 1 - i];
-		p[n - 1 - i] = c;
+	while (before) {
+		size_t k = MIN(before, sizeof(part));
+
+		p -= k;
+		before -= k;
+		memcpy(part, p, k);
+		memmove(p, p + k, n);
+		memcpy(p + n, part, k);
 	}
 }
 
@@ -158,9 +180,7 @@ bring_text(struct reading *r, enum pseudo which, char *to)
 	if (!r->slice[which])
 		return to;
 	before = (size_t)(r->slice[which] - to);
-	reverse_bytes(to, before);
-	reverse_bytes(to + before, len);
-	reverse_bytes(to, before + len);
+	move_forward(r->slice[which], before, len);
 	for (unsigned int i = 0; i < PSEUDOS; i++)
 		if (r->slice[i] && r->slice[i] >= to && r->slice[i] < to + before)
 			r->slice[i] += len;
@@ -420,11 +440,8 @@ check_texts(const struct h2_field *f)
 {
 	struct str v = f->value;
 
-	if (!http_name_is_valid(f->name))
+	if (!f->name.len || http_scan_lower(f->name.p, f->name.len) != f->name.len)
 		return H2_BAD_FIELD_NAME;
-	for (size_t i = 0; i < f->name.len; i++)
-		if (f->name.p[i] >= 'A' && f->name.p[i] <= 'Z')
-			return H2_BAD_FIELD_NAME;
 	if (!http_value_is_valid(v) ||
 		(v.len && (str_is_blank(v.p[0]) || str_is_blank(v.p[v.len - 1]))))
 		return H2_BAD_FIELD_VALUE;
@@ -523,7 +540,9 @@ decide_framing(struct reading *r)
 	h->framing = ended ? HTTP_BODY_NONE : HTTP_BODY_CHUNKED;
 	if (at >= 0 && http_length_of(h->field[at].value, &h->length) == 0)
 		h->framing = HTTP_BODY_LENGTH;
-	if (tunnel && !ended)
+	/* The server's half of a tunnel may end with the head that opens it. */
+	if (tunnel &&
+		(!ended || (h->kind == HTTP_RESPONSE && !(r->flags & H2_HEAD_EXTENDED))))
 		h->framing = HTTP_BODY_TUNNEL;
 	else if (response_has_no_body(h))
 		h->framing = HTTP_BODY_NONE;

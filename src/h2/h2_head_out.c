@@ -43,7 +43,8 @@ path_of(const struct http_head *h, const struct http_uri *uri)
 	return h->method == HTTP_OPTIONS && !uri->pathq.len ? STR("*") : STR("/");
 }
 
-/* 0 or -ERR_INVAL: a request without an authority, or with a query and no path, cannot be sent. */
+/* 0 or -ERR_INVAL: a tunnel without an authority, or a query without a path, cannot be sent. Other
+ * requests of HTTP/1.0 may have no Host, and then have no authority (8.3.1). */
 static must_check int
 put_request(struct writing *w, unsigned int flags)
 {
@@ -61,13 +62,11 @@ put_request(struct writing *w, unsigned int flags)
 	if (uri.pathq.p && uri.pathq.len && uri.pathq.p[0] != '/')
 		return -ERR_INVAL;
 	authority = uri.authority.p ? uri.authority : first_value(h, HTTP_F_HOST);
-	if (!authority.len)
-		return -ERR_INVAL;
 	w->drops_host = 1;
 	if (flags & H2_HEAD_EXTENDED) {
 		struct str protocol = first_value(h, HTTP_F_UPGRADE);
 
-		if (!protocol.len)
+		if (!protocol.len || !authority.len)
 			return -ERR_INVAL;
 		add_pseudo(w, STR(":method"), STR("CONNECT"));
 		add_pseudo(w, STR(":protocol"), protocol);
@@ -75,7 +74,8 @@ put_request(struct writing *w, unsigned int flags)
 		add_pseudo(w, STR(":method"), h->method_text);
 	}
 	add_pseudo(w, STR(":scheme"), uri.scheme.p ? uri.scheme : usual);
-	add_pseudo(w, STR(":authority"), authority);
+	if (authority.len)
+		add_pseudo(w, STR(":authority"), authority);
 	add_pseudo(w, STR(":path"), path_of(h, &uri));
 	return 0;
 }
@@ -154,21 +154,28 @@ next_sent(void *ctx, struct h2_field *out)
 
 /* The bound of the block, or -ERR_INVAL or -ERR_RANGE: a field cannot be sent. */
 static long
-bound_block(struct writing *w)
+bound_block(const struct writing *w)
 {
 	size_t n = H2_BLOCK_EXTRA;
-	struct h2_field f;
 
-	while (next_sent(w, &f)) {
-		int is_pseudo = f.name.len && f.name.p[0] == ':';
+	for (unsigned int i = 0; i < w->n_pseudo; i++) {
+		const struct h2_field *f = &w->pseudo[i];
 
-		if ((!is_pseudo && !http_name_is_valid(f.name)) || !http_value_is_valid(f.value))
+		if (!http_value_is_valid(f->value))
 			return -ERR_INVAL;
-		if (f.name.len > H2_NAME_MAX)
-			return -ERR_RANGE;
-		n += H2_FIELD_BOUND(f.name.len, f.value.len);
+		n += H2_FIELD_BOUND(f->name.len, f->value.len);
 	}
-	w->at = 0;
+	for (unsigned int i = 0; i < w->h->n; i++) {
+		const struct http_field *f = &w->h->field[i];
+
+		if (!field_is_sent(w, f))
+			continue;
+		if (!http_name_is_valid(f->name) || !http_value_is_valid(f->value))
+			return -ERR_INVAL;
+		if (f->name.len > H2_NAME_MAX)
+			return -ERR_RANGE;
+		n += H2_FIELD_BOUND(f->name.len, f->value.len);
+	}
 	return (long)n;
 }
 

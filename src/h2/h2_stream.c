@@ -256,6 +256,8 @@ h2_stream_refuse(struct h2_conn *h, uint32_t id, enum h2_code code)
 void
 h2_stream_on_rst(struct h2_stream *st, uint32_t code)
 {
+	st->has_rst = 1;
+	st->rst_code = code;
 	if (st->conn->is_client && code == H2_NO_ERROR && st->rx_end) {
 		st->tx_dropped = 1;
 		st->reset_in = 1;
@@ -482,6 +484,9 @@ h2_stream_open_all(struct h2_conn *h, int64_t send_by, int64_t recv_by)
 	for (unsigned int i = 0; i < H2_BUCKETS; i++)
 		for (struct h2_stream *st = h->bucket[i]; st; st = st->next) {
 			st->recv_window += recv_by;
+			/* The peer has sent, and we have taken, what is above a smaller window. */
+			if (recv_by < 0)
+				return_window(st);
 			if (h2_stream_open_window(st, send_by) < 0)
 				return -1;
 		}
@@ -507,6 +512,13 @@ h2_stream_may_send(struct h2_stream *st)
 	if (!list_is_empty(&h->blocked))
 		room = MIN(room, SEND_QUANTUM);
 	return MIN(room, (size_t)n);
+}
+
+int
+h2_stream_lacks_window(const struct h2_stream *st)
+{
+	return !list_is_empty(&st->wait) && !st->waits_head &&
+		(st->send_window <= 0 || st->conn->send_window <= 0);
 }
 
 /* One frame of DATA; n is not more than fits. 0 or -1: no memory, the connection has failed. */

@@ -85,6 +85,53 @@ give_payload(struct h2_xprt *x, char *to, size_t room)
 	return n;
 }
 
+/* Adds a head to the text. */
+static void
+write_text_of(struct h2_xprt *x, const struct http_head *h)
+{
+	char *room = mem_alloc(h1_size(h));
+
+	if (room)
+		sbuf_add(&x->text, room, h1_write(h, room));
+	else
+		x->text.failed = 1;
+	mem_free(room);
+	x->heads_n = x->text.len;
+}
+
+/* The head is read as text, in front of trailers that have come already, or another one follows. */
+static void
+write_given(struct h2_xprt *x)
+{
+	struct sbuf trailers = x->text;
+
+	sbuf_init(&x->text, 0);
+	write_text_of(x, x->given);
+	if (trailers.len)
+		sbuf_add(&x->text, trailers.p, trailers.len);
+	sbuf_fini(&trailers);
+	mem_free(x->given);
+	x->given = NULL;
+}
+
+int
+h2_xprt_take_head(struct conn *c, struct http_head *h, char *to, size_t room, size_t *n)
+{
+	struct h2_xprt *x = xprt_of(c);
+	int r;
+
+	if (!h2_xprt_below(c) || !x->given || x->link.err)
+		return -ERR_UNKNOWN;
+	r = h1_size(x->given) <= room ? http_head_copy(h, x->given) : -ERR_RANGE;
+	if (r < 0)
+		return r;
+	*n = http_pack(h, to, to);
+	mem_free(x->given);
+	x->given = NULL;
+	conn_stream_progress(&x->link);
+	return 0;
+}
+
 /* Fills the buffer as far as the message has arrived: the number of bytes. */
 static size_t
 give_message(struct h2_xprt *x, char *to, size_t room)
@@ -108,6 +155,9 @@ xprt_recv(struct conn *c, void *buf, size_t len, size_t *got)
 	struct h2_xprt *x = xprt_of(c);
 
 	*got = 0;
+	/* Without memory for a head nothing behind it may be read. */
+	if (x->given && !x->link.err)
+		write_given(x);
 	if (x->text.failed)
 		x->link.err = ENOMEM;
 	if (x->link.err) {
@@ -119,7 +169,8 @@ xprt_recv(struct conn *c, void *buf, size_t len, size_t *got)
 		return IO_OK;
 	conn_stream_block(&x->link, EV_R);
 	/* The end of other messages is in their framing. */
-	return x->is_read && (x->framing == HTTP_BODY_TUNNEL || x->framing == HTTP_BODY_CLOSE)
+	return x->is_read && (x->framing == HTTP_BODY_TUNNEL || x->framing == HTTP_BODY_CLOSE ||
+		x->carrier->is_shut)
 		? IO_EOF
 		: IO_AGAIN;
 }
@@ -151,9 +202,8 @@ is_to_server(const struct h2_xprt *x)
 	return x->carrier->h2.is_client;
 }
 
-/* Keeps the answer to the key of a websocket, which the server does not see. */
-static void
-keep_accept(struct h2_xprt *x, const struct http_head *h)
+void
+h2_xprt_keep_accept(struct h2_xprt *x, const struct http_head *h)
 {
 	int at = websocket_is_named(h) ? http_find(h, WEBSOCKET_KEY, 0) : -1;
 
@@ -161,6 +211,19 @@ keep_accept(struct h2_xprt *x, const struct http_head *h)
 		return;
 	websocket_accept(h->field[at].value.p, x->accept);
 	x->has_accept = 1;
+}
+
+int
+h2_xprt_agrees(const struct conn *client, const struct http_head *h)
+{
+	const struct h2_xprt *x = h2_xprt_below(client);
+	int at;
+
+	if (!x || !x->has_accept)
+		return 1;
+	at = http_find(h, WEBSOCKET_ACCEPT, 0);
+	return at >= 0 &&
+		str_is(h->field[at].value, (struct str){ x->accept, sizeof(x->accept) });
 }
 
 /* x cannot begin yet: the server allows no more streams, or has not sent its SETTINGS.
@@ -187,7 +250,7 @@ begin_stream(struct h2_xprt *x, const struct http_head *h, int end)
 	if (r == -ERR_CLOSED)
 		x->link.is_unprocessed = 1;
 	x->is_begun = r == 0;
-	keep_accept(x, h);
+	h2_xprt_keep_accept(x, h);
 	return r;
 }
 
@@ -198,6 +261,36 @@ put_head(struct h2_xprt *x, const struct http_head *h, int end)
 	return x->is_begun ? h2_stream_send_head(&x->st, h, end) : begin_stream(x, h, end);
 }
 
+/* Sends a head; the body follows that it announces. As put_head(). */
+static int
+begin_sending(struct h2_xprt *x, const struct http_head *h)
+{
+	int is_last = is_to_server(x) || h->status >= 200;
+	int r = put_head(x, h, has_no_body(h) && is_last);
+
+	if (r < 0)
+		return r;
+	x->head_sent = is_last || h->status == 101;
+	x->method = h->method;
+	h1_body_begin(&x->out, h);
+	if (is_to_server(x) && (x->st.is_extended || h->method == HTTP_CONNECT))
+		x->out.framing = HTTP_BODY_TUNNEL;
+	else
+		x->end_sent = has_no_body(h) && is_last;
+	return 0;
+}
+
+int
+h2_xprt_respond(struct conn *c, const struct http_head *res)
+{
+	struct h2_xprt *x = xprt_of(c);
+
+	if (!h2_xprt_below(c) || x->head_sent || x->link.err || x->drops_output)
+		return -ERR_CLOSED;
+	conn_stream_progress(&x->link);
+	return begin_sending(x, res);
+}
+
 /* Sends the head at p: *used is its length. */
 static enum io_result
 send_head(struct conn *c, const char *p, size_t n, size_t *used)
@@ -206,7 +299,7 @@ send_head(struct conn *c, const char *p, size_t n, size_t *used)
 	struct h1_parser parser = { 0 };
 	struct http_head h;
 	enum h1_parse_status status;
-	int r, end;
+	int r;
 
 	http_head_init(&h, is_to_server(x) ? HTTP_REQUEST : HTTP_RESPONSE,
 		x->carrier->worker->field, x->carrier->worker->max_fields);
@@ -216,20 +309,11 @@ send_head(struct conn *c, const char *p, size_t n, size_t *used)
 				 : h1_parse_response(&parser, p, n, &h, used);
 	if (status != HTTP_COMPLETE)
 		return fail_stream(c, H2_INTERNAL_ERROR, EPROTO);
-	end = has_no_body(&h) && (is_to_server(x) || h.status >= 200);
-	r = put_head(x, &h, end);
+	r = begin_sending(x, &h);
 	if (r == -ERR_FULL)
 		return IO_AGAIN;
 	if (r < 0)
 		return fail_stream(c, H2_INTERNAL_ERROR, r == -ERR_NOMEM ? ENOMEM : EPROTO);
-	x->head_sent = is_to_server(x) || h.status >= 200 || h.status == 101;
-	if (is_to_server(x) && (x->st.is_extended || h.method == HTTP_CONNECT)) {
-		h.framing = HTTP_BODY_TUNNEL;
-		end = 0;
-	}
-	x->end_sent = (uint8_t)end;
-	x->method = h.method;
-	h1_body_begin(&x->out, &h);
 	return IO_OK;
 }
 
@@ -340,6 +424,13 @@ send_body(struct h2_xprt *x, const char *p, size_t n)
 	return -1;
 }
 
+/* True if a client that sends no more would have to open a window. */
+static int
+will_stay_blocked(const struct h2_xprt *x)
+{
+	return x->carrier->is_shut && x->is_begun && h2_stream_lacks_window(&x->st);
+}
+
 static enum io_result
 xprt_send(struct conn *c, const void *buf, size_t len, int more, size_t *put)
 {
@@ -373,6 +464,8 @@ xprt_send(struct conn *c, const void *buf, size_t len, int more, size_t *put)
 	}
 	if (at < len)
 		conn_stream_block(&x->link, EV_W);
+	if (unlikely(at < len && will_stay_blocked(x)))
+		h2_xprt_on_reset(x, 0);
 	*put = at;
 	c->sent += at;
 	return at ? IO_OK : IO_AGAIN;
@@ -411,6 +504,7 @@ xprt_close(struct conn *c)
 
 	if (x->is_begun)
 		h2_stream_release(&x->st);
+	mem_free(x->given);
 	sbuf_fini(&x->text);
 	sbuf_fini(&x->trailers);
 	list_remove(&x->chain);
@@ -421,7 +515,7 @@ xprt_close(struct conn *c)
 	k->user->on_close(k);
 }
 
-static const struct xprt_ops h2_xprt_ops = {
+const struct xprt_ops h2_xprt_ops = {
 	.recv = xprt_recv,
 	.send = xprt_send,
 	.shutdown = xprt_shutdown,
@@ -450,7 +544,8 @@ h2_xprt_open(struct h2_carrier *k, struct conn *c, loop_fd_fn *fn, void *owner,
 	if (req) {
 		x->method = req->method;
 		x->framing = req->framing;
-		x->link.ready = EV_RW;
+		/* Without a body there is nothing to read: a try would cost a turn. */
+		x->link.ready = req->framing == HTTP_BODY_NONE ? EV_W : EV_RW;
 	}
 	*out = x;
 	return 0;
@@ -476,15 +571,31 @@ add_trailers(struct h2_xprt *x, const struct http_head *h)
 	}
 }
 
+/* Keeps a head as data, in one piece of memory: 0 or -ERR_NOMEM. */
+static must_check int
+keep_head(struct h2_xprt *x, const struct http_head *h)
+{
+	size_t fields = h->n * sizeof(*h->field);
+	struct http_head *copy = mem_alloc(sizeof(*copy) + fields + http_texts_size(h));
+	char *texts;
+
+	if (!copy)
+		return -ERR_NOMEM;
+	copy->field = (struct http_field *)(copy + 1);
+	copy->max = h->n;
+	(void)!http_head_copy(copy, h);
+	texts = (char *)(copy->field + h->n);
+	(void)http_pack(copy, texts, texts);
+	x->given = copy;
+	return 0;
+}
+
 /* A response, as a server of HTTP/1.1 would send it. */
 static int
 add_response(struct h2_xprt *x, struct http_head *h)
 {
-	char *room;
-	size_t n;
-
 	if (x->text_at == x->text.len)
-		x->text.len = x->text_at = 0;
+		x->text.len = x->text_at = x->heads_n = 0;
 	if (h->status < 200 && h->status != 101 && x->text.len > INTERIM_MAX)
 		return 0;
 	if (h->status >= 200 || h->status == 101)
@@ -495,18 +606,16 @@ add_response(struct h2_xprt *x, struct http_head *h)
 	if (h1_framing_to_fields(h, HTTP_1_1) < 0)
 		return -ERR_RANGE;
 	h->version = HTTP_1_1;
-	n = h1_size(h);
-	room = mem_alloc(n);
-	if (!room)
-		return -ERR_NOMEM;
-	sbuf_add(&x->text, room, h1_write(h, room));
-	mem_free(room);
-	x->heads_n = x->text.len;
+	if (!x->given && !x->text.len)
+		return keep_head(x, h);
+	if (x->given)
+		write_given(x);
+	write_text_of(x, h);
 	return 0;
 }
 
 int
-h2_xprt_on_head(struct h2_xprt *x, struct http_head *h)
+h2_xprt_on_head(struct h2_xprt *x, struct http_head *h, int end)
 {
 	int r = 0;
 
@@ -514,7 +623,8 @@ h2_xprt_on_head(struct h2_xprt *x, struct http_head *h)
 		add_trailers(x, h);
 	else
 		r = add_response(x, h);
-	conn_stream_report(&x->link, EV_R);
+	/* A tunnel's end may come with the head. */
+	conn_stream_report(&x->link, end ? EV_R | EV_RDHUP : EV_R);
 	return x->text.failed ? -ERR_NOMEM : r;
 }
 
@@ -556,4 +666,13 @@ h2_xprt_on_reset(struct h2_xprt *x, int unprocessed)
 	x->link.err = ECONNRESET;
 	x->link.is_unprocessed = (uint8_t)unprocessed;
 	conn_stream_report(&x->link, EV_ERR);
+}
+
+void
+h2_xprt_on_shut(struct h2_xprt *x)
+{
+	if (h2_stream_has_ended(&x->st) && !will_stay_blocked(x))
+		conn_stream_report(&x->link, EV_R | EV_RDHUP);
+	else
+		h2_xprt_on_reset(x, 0);
 }

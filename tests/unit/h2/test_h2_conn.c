@@ -426,6 +426,22 @@ windows_return_when_bytes_are_taken(void **st)
 	assert_sent("R 1 FLOW_CONTROL_ERROR");
 }
 
+/* A smaller window becomes known when more was sent, and taken: the peer would wait for ever. */
+static void
+windows_return_when_they_become_smaller(void **st)
+{
+	(void)st;
+	rig.cfg.rxbuf = 0;
+	rig.cfg.window = 100;
+	assert_int_equal(rig_begin(&rig, 0), 0);
+	feed("PRI, S, H 1 h POST, Z 1 - 150, H 3 h POST, Z 3 - 99");
+	assert_sent("S, A");
+	feed("A");
+	assert_sent("W 1 150, W 3 99");
+	feed("Z 1 - 100, Z 1 - 100");
+	assert_sent("W 1 100, W 1 100");
+}
+
 /* Bytes of streams that nobody reads are given back to the connection. */
 static void
 window_of_the_connection_returns(void **st)
@@ -738,6 +754,7 @@ main(void)
 		CASE(windows_bound_what_is_sent),
 		CASE(heads_wait_for_room),
 		CASE(windows_return_when_bytes_are_taken),
+		CASE(windows_return_when_they_become_smaller),
 		CASE(window_of_the_connection_returns),
 		CASE(window_of_the_connection_is_enforced),
 		CASE(single_uploads_get_more),

@@ -204,6 +204,7 @@ responses_are_accepted(void **st)
 		{ ":status|103\nlink|x", "103\nlink|x\n", HTTP_GET, 0, HTTP_BODY_NONE },
 		{ ":status|200", "200\n", HTTP_CONNECT, 0, HTTP_BODY_TUNNEL },
 		{ ":status|200\ncontent-length|7", "200\n", HTTP_CONNECT, 0, HTTP_BODY_TUNNEL },
+		{ ":status|200", "200\n", HTTP_CONNECT, H2_HEAD_ENDED, HTTP_BODY_TUNNEL },
 		{ ":status|404", "404\n", HTTP_CONNECT, 0, HTTP_BODY_CHUNKED },
 		{ ":status|204", "204\n", HTTP_CONNECT, 0, HTTP_BODY_TUNNEL },
 		{ ":status|200", "101\nupgrade|websocket\nconnection|upgrade\n", HTTP_GET,
@@ -466,28 +467,67 @@ broken_blocks_are_errors(void **st)
 	};
 
 	(void)st;
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		int rc = h2_head_skip(&hp, (const uint8_t *)rows[i].bytes, rows[i].len);
+	for (size_t i = 0; i < 2 * ARRAY_LEN(rows); i++) {
+		const uint8_t *bytes = (const uint8_t *)rows[i / 2].bytes;
+		int rc;
 
+		h2_hpack_init(&hp);
+		/* As the first block, or behind one. */
+		if (i % 2)
+			assert_int_equal(h2_head_skip(&hp, (const uint8_t *)"\x82", 1), 0);
+		rc = h2_head_skip(&hp, bytes, rows[i / 2].len);
 		if (rc != -ERR_SYNTAX)
-			fail_msg("row %zu: %d", i, rc);
+			fail_msg("row %zu: %d", i / 2, rc);
+		h2_hpack_fini(&hp);
+	}
+}
+
+/* A smaller table has to be confirmed by the next block, whatever that begins with (4.2). */
+static void
+a_due_update_is_awaited(void **st)
+{
+	(void)st;
+	for (int confirms = 0; confirms < 2; confirms++) {
+		h2_hpack_init(&hp);
+		assert_decodes("82", ":method|GET\n");
+		assert_int_equal(h2_hpack_set_in(&hp, 100), 0);
+		if (confirms) {
+			assert_decodes("3f4582", ":method|GET\n");
+			assert_decodes("83", ":method|POST\n");
+		} else {
+			assert_int_equal(h2_head_skip(&hp, (const uint8_t *)"\x82", 1),
+				-ERR_SYNTAX);
+		}
 		h2_hpack_fini(&hp);
 	}
 }
 
 /* --- encoding --- */
 
-/* Encodes the head of these lines, decodes the block and returns its fields as lines. */
+/* Encodes the head of these lines, also behind another block, and behind a change of the table's
+ * size; decodes the blocks, which are the same, and returns the fields as lines. */
 static const char *
 encoded(unsigned int flags)
 {
+	static char first[sizeof(decoded)];
 	struct h2_hpack other;
-	long n = h2_head_encode(&hp, &head, flags, block, sizeof(block));
 
+	h2_hpack_init(&hp);
 	h2_hpack_init(&other);
-	decoded[0] = '\0';
-	assert_true(n > 0);
-	assert_int_equal(h2_hpack_decode(&other, block, (size_t)n, note_field, NULL), 0);
+	for (int i = 0; i < 3; i++) {
+		long n;
+
+		if (i == 2)
+			assert_int_equal(h2_hpack_set_out(&hp, 0), 0);
+		n = h2_head_encode(&hp, &head, flags, block, sizeof(block));
+		decoded[0] = '\0';
+		assert_true(n > 0);
+		assert_int_equal(block[0] == 0x20, i == 2);
+		assert_int_equal(h2_hpack_decode(&other, block, (size_t)n, note_field, NULL), 0);
+		if (i)
+			assert_string_equal(decoded, first);
+		memcpy(first, decoded, sizeof(first));
+	}
 	h2_hpack_fini(&other);
 	h2_hpack_fini(&hp);
 	return decoded;
@@ -572,7 +612,8 @@ unsendable_heads_are_refused(void **st)
 
 	(void)st;
 	request_of("GET", "/");
-	assert_int_equal(h2_head_encode(&hp, &head, 0, block, sizeof(block)), -ERR_INVAL);
+	assert_int_equal(h2_head_encode(&hp, &head, H2_HEAD_EXTENDED, block, sizeof(block)),
+		-ERR_INVAL);
 	request_of("GET", "http://ex.com?q");
 	assert_int_equal(h2_head_encode(&hp, &head, 0, block, sizeof(block)), -ERR_INVAL);
 	request_of("GET", "http://ex.com/");
@@ -665,7 +706,7 @@ dropped_encoders_empty_tables(void **st)
 		decoded[0] = '\0';
 		assert_int_equal(h2_hpack_decode(&peer, block, (size_t)n, note_field, NULL), 0);
 		assert_string_equal(decoded, times ? "x-b|2\nx-a|1\n" : "x-a|1\n");
-		h2_hpack_drop_out(&hp);
+		h2_hpack_park(&hp);
 		assert_null(hp.out);
 		http_head_init(&head, HTTP_TRAILERS, field, FIELDS);
 		add("x-b", "2");
@@ -675,12 +716,50 @@ dropped_encoders_empty_tables(void **st)
 	n = h2_head_encode(&hp, &head, 0, block, sizeof(block));
 	assert_int_equal(h2_hpack_decode(&peer, block, (size_t)n, note_field, NULL), 0);
 	/* A smaller table of the peer's is confirmed, too. */
-	h2_hpack_drop_out(&hp);
+	h2_hpack_park(&hp);
 	assert_int_equal(h2_hpack_set_out(&hp, 64), 0);
 	assert_int_equal(h2_hpack_set_in(&peer, 64), 0);
 	n = h2_head_encode(&hp, &head, 0, block, sizeof(block));
 	assert_int_equal(h2_hpack_decode(&peer, block, (size_t)n, note_field, NULL), 0);
 	h2_hpack_fini(&peer);
+}
+
+/* A decoder that is parked before each block has the same table as one that never is. */
+static void
+parked_decoders_keep_tables(void **st)
+{
+	static const char *const names[] = { "x-a", "x-b", "x-c" };
+	struct h2_hpack plain, parked;
+	char expected[sizeof(decoded)], value[200];
+
+	(void)st;
+	h2_hpack_init(&plain);
+	h2_hpack_init(&parked);
+	for (int i = 0; i < 200; i++) {
+		long n;
+
+		http_head_init(&head, HTTP_TRAILERS, field, FIELDS);
+		(void)snprintf(value, sizeof(value), "%0*d", 1 + i * 7 % 150, i / 2);
+		for (int k = 0; k < 3; k++)
+			add(names[k], k ? value : "same");
+		n = h2_head_encode(&hp, &head, 0, block, sizeof(block));
+		assert_true(n > 0);
+		decoded[0] = '\0';
+		assert_int_equal(h2_hpack_decode(&plain, block, (size_t)n, note_field, NULL), 0);
+		memcpy(expected, decoded, sizeof(expected));
+		h2_hpack_park(&parked);
+		assert_null(parked.in);
+		if (i == 100)
+			assert_int_equal(h2_hpack_set_in(&parked, 4096), 0);
+		decoded[0] = '\0';
+		assert_int_equal(h2_hpack_decode(&parked, block, (size_t)n, note_field, NULL), 0);
+		assert_string_equal(decoded, expected);
+		assert_int_equal(h2_hpack_set_out(&hp, i % 50 < 25 ? 4096 : 300), 0);
+	}
+	h2_hpack_park(&parked);
+	assert_true(h2_hpack_memory(&parked) < h2_hpack_memory(&plain) / 2 + 300);
+	h2_hpack_fini(&parked);
+	h2_hpack_fini(&plain);
 }
 
 int
@@ -697,12 +776,14 @@ main(void)
 		CASE(examples_c4_are_decoded),
 		CASE(examples_c6_are_decoded),
 		CASE(broken_blocks_are_errors),
+		CASE(a_due_update_is_awaited),
 		CASE(requests_are_encoded),
 		CASE(responses_are_encoded),
 		CASE(unsendable_heads_are_refused),
 		CASE(secrets_are_never_indexed),
 		CASE(table_sizes_are_obeyed),
 		CASE(dropped_encoders_empty_tables),
+		CASE(parked_decoders_keep_tables),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

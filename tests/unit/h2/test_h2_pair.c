@@ -195,8 +195,8 @@ on_continue(void *arg)
 	((struct side *)arg)->asked = 1;
 }
 
-static const struct h2_user user = { on_request, on_head, on_data, on_room, on_reset, on_output,
-	on_output, on_continue };
+static const struct h2_user user = { on_request, NULL, on_head, on_data, on_room, on_reset,
+	on_output, on_output, on_continue };
 
 /* --- steps --- */
 
