@@ -4,9 +4,9 @@
  * while a session waits for it, on any worker.
  *
  * A slot that is given to a session of another worker is taken at once. The session is put on its
- * worker's list `granted`, and that worker is notified (engine.wake_worker) and delivers the slot
- * (queue_collect). No message refers to a session: one that ends meanwhile removes itself from the
- * list.
+ * worker's list `granted`, and that worker is notified (engine_hooks.wake_worker) and delivers the
+ * slot (queue_collect). No message refers to a session: one that ends meanwhile removes itself
+ * from the list.
  */
 #ifndef TACIT_PROXY_BACKEND_QUEUE_H
 #define TACIT_PROXY_BACKEND_QUEUE_H

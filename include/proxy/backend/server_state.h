@@ -2,13 +2,15 @@
  * The state of servers: what the operator wants and what checks find. Everything here runs on the
  * first worker and takes the backend's lock; other workers are not stopped. Each change is applied
  * to the balancing, the queues and the servers that track the server, and is reported in HAProxy's
- * words (server_report.h).
+ * words.
  */
 #ifndef TACIT_PROXY_BACKEND_SERVER_STATE_H
 #define TACIT_PROXY_BACKEND_SERVER_STATE_H
 
 #include "proxy/model/engine.h"
 #include "proxy/model/server.h"
+#include "base/compiler.h"
+#include "base/log.h"
 
 /* Sets the operator's part of admin: SERVER_READY, SERVER_MAINT_FORCED or SERVER_DRAIN_FORCED. */
 void server_set_forced(struct engine *e, struct server *s, unsigned int forced);
@@ -51,5 +53,23 @@ uint64_t server_down_ms(const struct server *s, uint64_t now_ms);
 
 void slowstart_init(struct engine *e);
 void slowstart_fini(struct engine *e);
+
+/* Messages about a server's change of state, on the terminal and in its backend's log. */
+
+/* A message about a server. */
+void server_log(struct engine *e, const struct server *s, enum log_level level, const char *text);
+/* Has mailers send it, if the backend wants alerts of this level. */
+void server_send_alert(struct engine *e, const struct server *s, enum log_level level,
+	const char *text);
+/* The same as server_log(), as an alert. */
+void server_alert(struct engine *e, const struct server *s, const char *text);
+
+/* "<backend>/<server> ...": in the log and on the terminal, or in the log only. */
+void server_report_change(struct engine *e, const struct server *s, const char *fmt, ...)
+	fmt_printf(3, 4);
+void server_log_change(struct engine *e, const struct server *s, const char *fmt, ...)
+	fmt_printf(3, 4);
+/* The address was looked up: after the report of its state. */
+void server_report_ready(struct engine *e, const struct server *s);
 
 #endif

@@ -5,7 +5,7 @@
 #ifndef TACIT_PROXY_CHECK_CHECK_ALIAS_H
 #define TACIT_PROXY_CHECK_CHECK_ALIAS_H
 
-#include "rule/sample/vocab.h"
+#include "rule/sample/expr.h"
 
 /* They require sample_ctx.server, a struct server. */
 extern const struct rule_alias check_aliases[];

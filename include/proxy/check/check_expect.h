@@ -33,6 +33,7 @@ struct check_input {
 	struct str received;     /* all bytes since the last send or connect: the next expect sees
 				  * them too */
 	uint8_t ended;           /* the server has closed */
+	uint8_t is_h2;           /* the response has come over HTTP/2 */
 	uint8_t full;            /* there is no room for more */
 	uint8_t accepts_404;     /* http-check disable-on-404, and the server is up */
 };

@@ -10,9 +10,6 @@
 /* Stores the result of a check that took duration_ms, and applies it. */
 void check_result_apply(struct engine *e, struct check *c, const struct check_verdict *v,
 	unsigned int duration_ms);
-/* Applies on-error: the sessions of the server have had error-limit consecutive errors, the last
- * one of this kind. */
-void check_result_observed(struct engine *e, struct check *c, enum server_finding last);
 /* `inter`, or agent-inter, in ms. */
 unsigned int check_result_inter(const struct check *c);
 /* The interval until the next check, in ms, by the server's health (manual 5.2, inter). */

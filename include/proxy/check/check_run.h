@@ -18,6 +18,9 @@
 /* Runs after which a server that was far is tried as a near one again. */
 #define CHECK_FAR_RUNS 32
 
+struct check_h2;
+struct h2_worker;
+
 /* Data shared by the runs. */
 struct check_shared {
 	struct engine *engine;
@@ -27,6 +30,7 @@ struct check_shared {
 	int never_local;             /* pp2-never-send-local */
 	const char *node;
 	struct external *external;   /* NULL: there is no external check */
+	struct h2_worker *h2;        /* NULL before the first check over HTTP/2 */
 };
 
 enum check_run_state {
@@ -51,6 +55,7 @@ struct check_run {
 	uint64_t start_ms;
 	const struct check_rule *rule; /* the current one; NULL: none yet */
 	struct conn conn;
+	struct check_h2 *h2;         /* what carries it; NULL: it is no stream of HTTP/2 */
 	int spare;                   /* a socket that is not connected, or -1 */
 	int spare_family;
 	struct vars vars;            /* of scope check */
@@ -74,7 +79,7 @@ typedef enum check_step check_step_fn(struct check_run *r, struct check_verdict 
 /* Plans the first run at at_ms. 0 or -ERR_NOMEM. */
 int check_run_open(struct check_run *r, struct check *c, struct check_shared *shared,
 	const struct check_conf *conf, uint64_t at_ms) must_check;
-/* engine.on_alarm */
+/* engine.hooks.on_alarm */
 void check_run_on_alarm(struct engine *e, struct server *srv);
 /* Closes what is open; no result. */
 void check_run_close(struct check_run *r);

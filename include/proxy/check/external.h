@@ -43,14 +43,10 @@ struct external *external_new(struct engine *e, struct external_helper *helper) 
 /* No job may be left. */
 void external_free(struct external **x);
 
-void external_job_init(struct external_job *j, const struct server *s);
 /* Runs it, later in this turn or when there is room; never calls back from here. */
 void external_start(struct external *x, struct external_job *j);
 /* Forgets the job, and kills its command. Allowed at any time. */
 void external_cancel(struct external *x, struct external_job *j);
-
-/* The result of a check whose command has ended with this status: a code of -1 if it was killed. */
-void external_verdict(int status, struct check_verdict *out);
 
 /* Ends the helper, which takes its commands with it. Allowed if there is none. */
 void external_helper_end(struct external_helper *h, struct sys *sys);

@@ -11,8 +11,4 @@ struct proxies;
 /* ctx->root begins with struct proxies; in proxy sections ctx->obj is a struct proxy. */
 extern const struct cfg_module capture_cfg_module;
 
-/* Called when the configuration is complete: assigns the offsets of all captures and reports
- * errors. No slot may be added after it. */
-void capture_cfg_finish(struct proxies *ps, struct cfg_diag *d);
-
 #endif

@@ -21,6 +21,20 @@
 		{ "on-error", 1, check_cfg_expect_fmt, 1, NULL },                              \
 		{ "status-code", 1, check_cfg_expect_code, 0, NULL }
 
+/* These words, for the manual. */
+#define CHECK_EXPECT_VALUES \
+	{ "comment <text>", 0, "A comment, for the log." }, \
+	{ "min-recv <bytes>", 0, "Waits for at least so many bytes; -1 for all that comes." }, \
+	{ "ok-status <status>", 0, "What the check is when the response is as expected: L7OK, " \
+		"L7OKC, L6OK or L4OK." }, \
+	{ "error-status <status>", 0, "What the check is when it is not: L7OKC, L7RSP, L7STS, " \
+		"L6RSP or L4CON." }, \
+	{ "tout-status <status>", 0, "What the check is when no response comes in time: " \
+		"L7TOUT, L6TOUT or L4TOUT." }, \
+	{ "on-success <fmt>", 0, "Text of the log when the response is as expected." }, \
+	{ "on-error <fmt>", 0, "Text of the log when it is not." }, \
+	{ "status-code <expr>", 0, "The code that the check reports." }
+
 /* A word of a rule's line. */
 struct check_word {
 	const char *name;            /* NULL ends a table */

@@ -13,8 +13,5 @@ extern const struct cfg_module http_cfg_module;
 
 /* Warns of keywords without effect in a proxy that is not in mode http. */
 void http_conf_check(const struct proxy *p, struct cfg_diag *d);
-/* Resolves names in the `monitor fail` lines of fe when all proxies are known. Errors are reported
- * to d. */
-void monitor_check(const struct proxy *fe, struct proxies *root, struct cfg_diag *d);
 
 #endif

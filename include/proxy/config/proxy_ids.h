@@ -16,7 +16,5 @@ struct proxy;
 int proxies_check_distinct(struct proxies *ps, struct cfg_diag *d) must_check;
 /* The same for p's servers and bind lines. 0 or -ERR_NOMEM. */
 int proxy_assign_ids(struct proxy *p, struct cfg_diag *d) must_check;
-/* The lowest id that no server of p has, or -ERR_NOMEM. */
-int proxy_next_server_id(const struct proxy *p) must_check;
 
 #endif

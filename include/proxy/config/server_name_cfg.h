@@ -26,7 +26,5 @@ int server_cfg_address(struct cfg_ctx *ctx, int i, struct server *s) must_check;
  * name that has one, or NULL. 0, or -1 after an error, which argument i gets. */
 int server_cfg_init_addr(struct cfg_ctx *ctx, int i, struct server *s,
 	const struct server *like) must_check;
-/* Finds the section `resolvers` of the server, once all sections are known. */
-void server_cfg_find_resolvers(struct server *s, const struct proxies *ps, struct cfg_diag *d);
 
 #endif

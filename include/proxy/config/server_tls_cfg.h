@@ -10,7 +10,4 @@ struct server;
 
 extern const struct cfg_module server_tls_cfg_module;
 
-/* Compiles its `sni`; errors are reported. */
-void server_tls_cfg_finish(struct server *s, const struct proxies *ps, struct cfg_diag *d);
-
 #endif

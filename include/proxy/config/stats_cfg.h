@@ -10,7 +10,4 @@ struct proxy;
 
 extern const struct cfg_module stats_cfg_module;
 
-/* When the configuration is complete. 0, or -1 after errors. */
-int stats_cfg_finish(struct proxy *p, struct proxies *root, struct cfg_diag *d);
-
 #endif

@@ -2,7 +2,7 @@
 #ifndef TACIT_PROXY_CONFIG_VOCAB_H
 #define TACIT_PROXY_CONFIG_VOCAB_H
 
-#include "rule/sample/vocab.h"
+#include "rule/sample/expr.h"
 
 /* Fills it in. Its tables are static. */
 void proxy_vocab_init(struct rule_vocab *v);

@@ -4,7 +4,7 @@
 
 #include "proxy/relay/relay_ops.h"
 
-/* The operations of the direction to the client, once the head is placed: txn->drops_body. */
+/* The operations of the direction to the client, once the head is placed: HTTP_RES_BODY_DROPPED. */
 extern const struct relay_ops http_dropped_body_ops;
 
 #endif

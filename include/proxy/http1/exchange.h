@@ -10,9 +10,10 @@
 #include "proxy/model/http_txn.h"
 #include "proxy/relay/relay_ops.h"
 
-/* Operations of a direction in an exchange: the request, the response's body, a local reply. For
- * the response's head: http_response_ops (response.h). */
-extern const struct relay_ops http_request_ops, http_body_ops, http_reply_ops;
+/* Operations of a direction in an exchange: the request, or one that is copied while it is sent,
+ * the response's body, a local reply. For the response's head: http_response_ops (response.h). */
+extern const struct relay_ops http_request_ops, http_copied_request_ops, http_body_ops,
+	http_reply_ops;
 /* relay_ops.opaque of directions whose bytes need parsing: 0. */
 uint64_t exchange_opaque_none(const struct stream *s, int side);
 
@@ -43,8 +44,6 @@ int exchange_has_request(const struct http_txn *t);
 int exchange_needs_lingering_close(struct stream *s);
 /* True if that direction's message is incomplete; it must not look complete to the receiver. */
 int http_is_cut(const struct stream *s, int side);
-/* True if the server's connection may be reused, as far as is known before the response. */
-int exchange_may_reuse(const struct stream *s);
 /* Processes bytes that were read with a head: those that belong to the message become pending, and
  * its end is reported to the direction. 0, or -1: they are invalid. */
 int exchange_take_ahead(struct stream *s, int side) must_check;
@@ -74,9 +73,6 @@ enum stream_event exchange_reject_body(struct stream *s, int side) must_check;
 
 /* --- retries of requests: an idle connection was closed, or because of retry-on --- */
 
-/* The server has closed without a complete response: L7_RETRY if the request is to be retried, else
- * NONE. */
-enum stream_event l7_retry_without_answer(struct stream *s) must_check;
 /*
  * True if the client should decide about a retry: both its connection and the server's have
  * carried earlier requests. Clients know that a persistent connection can be closed at any time
@@ -86,8 +82,11 @@ enum stream_event l7_retry_without_answer(struct stream *s) must_check;
 int l7_retry_is_left_to_client(const struct stream *s);
 /* True if a failure of this server may cause a retry. */
 int l7_retry_can_replay(const struct stream *s);
-/* L7_RETRY if retry-on includes this failure, no rule forbids it, attempts are left and the whole
- * request is buffered; else NONE. */
+/*
+ * L7_RETRY if retry-on includes this failure, no rule forbids it, attempts are left and all that
+ * was sent of the request is buffered; else NONE. After CONN_FAILURE, which is also REFUSED_STREAM
+ * and GOAWAY of HTTP/2, no rule is asked, and the request need not have been read to its end.
+ */
 enum stream_event l7_retry_for(struct stream *s, enum http_retry what) must_check;
 /* The same for a response with this status. */
 enum stream_event l7_retry_for_status(struct stream *s, unsigned int status) must_check;

@@ -23,8 +23,8 @@ uint64_t http_stop_time(const struct stream *s);
  * stops. */
 int http_read_is_last(const struct stream *s);
 
-/* A complete request waits for a name server (do-resolve): what follows it, and the client's FIN,
- * are not read meanwhile. */
-int http_read_awaits_name(const struct stream *s);
+/* A complete request waits for a name server (do-resolve) or a subrequest: what follows it, and the
+ * client's FIN, are not read meanwhile. */
+int http_read_awaits_answer(const struct stream *s);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * The bytes of local replies: error pages and replies of rules. They are written to the buffer of
- * the direction to the client, as its lookahead (txn->has_reply), and sent later by http_reply.c.
+ * the direction to the client, as its lookahead (HTTP_REPLY_MADE), and sent later by http_reply.c.
  * Private to proxy.
  */
 #ifndef TACIT_PROXY_HTTP1_LOCAL_REPLY_H
@@ -24,7 +24,8 @@ int local_reply_has_formats(const struct stream *s);
 /* A reply could not be made: the page for error 500 replaces it, and the termination code shows
  * that the cause is here. */
 void local_reply_failed(struct stream *s);
-/* Writes the proxies' page for txn->status. If has_reply is 0 after 0, nothing is to be sent. */
+/* Writes the proxies' page for txn->status. If it returns 0 and the reply is not HTTP_REPLY_MADE,
+ * nothing is to be sent. */
 int local_reply_make_page(struct stream *s) must_check;
 
 #endif

@@ -6,12 +6,11 @@
 #define TACIT_PROXY_HTTP1_REQUEST_H
 
 #include "proxy/model/http_txn.h"
+#include "rule/action/action.h"
 
 /* Processes the request as far as possible: REQUEST, the event of a rule that has ended it, or NONE
  * while it waits for more of the body. */
 enum stream_event request_process(struct stream *s) must_check;
-/* The same when the client has closed and the rest of the body will not arrive. */
-enum stream_event request_cut(struct stream *s) must_check;
 /* True if the balancing algorithm made the request wait for its body (url_param). If the body does
  * not arrive logs still have the time of the head, as in HAProxy. */
 int request_is_taken(const struct stream *s);

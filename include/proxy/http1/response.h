@@ -15,5 +15,7 @@ void response_expect_head(struct stream *s);
 /* Handles a timeout of that side before the head was complete: returns the event of a local reply
  * or a retry. */
 enum stream_event response_late(struct stream *s, int side) must_check;
+/* An agent has answered a rule of a response, if one waits: its rules continue. */
+enum stream_event response_take_answer(struct stream *s) must_check;
 
 #endif

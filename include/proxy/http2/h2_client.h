@@ -1,7 +1,7 @@
 /*
  * A client that speaks HTTP/2: its session in state MULTIPLEX, whose connection carries the
- * streams. Each request is a stream of its own (engine.new_substream), whose client's connection is
- * an h2_xprt. On the session's worker.
+ * streams. Each request is a stream of its own (engine_hooks.new_substream), whose client's
+ * connection is an h2_xprt. On the session's worker.
  */
 #ifndef TACIT_PROXY_HTTP2_H2_CLIENT_H
 #define TACIT_PROXY_HTTP2_H2_CLIENT_H
@@ -14,8 +14,11 @@ struct h2_client {
 	struct session *sess;
 	uint64_t idle_ms;        /* when it was last without a stream */
 	uint32_t n_requests;     /* streams so far */
+	uint32_t n_glitches;     /* counted in what the session tracks */
 	uint64_t goaway_ms;        /* when GOAWAY was sent, as the process stops; 0: not */
+	uint64_t parting_ms;       /* when FIN was sent behind the last response; 0: not */
 	uint8_t had_stream;
+	uint8_t is_trimmed;        /* h2_conn_trim(), while it is without a stream */
 };
 
 /* The session has entered MULTIPLEX; the lookahead of its stream has the bytes that were read. 0,

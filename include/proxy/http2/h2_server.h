@@ -25,7 +25,7 @@ struct h2_server {
 };
 
 /* True if the server connection of s, which is connected, speaks HTTP/2: by the server's line,
- * or the handshake has agreed on it. */
+ * or the handshake has agreed on it. Its server may (server.may_speak_h2). */
 int h2_server_speaks(const struct stream *s);
 /* Makes it a carrier, and the server connection of s its first stream: 0, or -ERR_NOMEM, and it is
  * closed. */
@@ -33,6 +33,10 @@ int h2_server_begin(struct stream *s) must_check;
 /* Makes the server connection of s, which is closed, a stream of a carrier to s->srv that
  * http-reuse permits: 1, or 0: there is none. */
 int h2_server_join(struct stream *s) must_check;
+/* True if a connection of s to its server may be shared with others. */
+int h2_server_may_share(const struct stream *s);
+/* The streams that a new connection to its server is taken to carry at once. */
+unsigned int h2_server_streams(struct stream *s);
 /* The server takes no more sessions, or only_stale: has another address. Its carriers take no more
  * streams, and end with those that they have. */
 void h2_server_leave(struct engine *e, struct server *srv, int only_stale);

@@ -36,6 +36,10 @@ int log_global_finish(struct log_global *g, struct cfg_diag *d) must_check;
 int proxy_log_finish(struct proxy *p, const struct log_global *g, struct proxies *root,
 	struct cfg_diag *d) must_check;
 
+/* The same for the subrequests of a backend, once all rules are known: their lines have the format
+ * of `option httplog`. */
+int proxy_log_finish_inner(struct proxy *p, struct proxies *root, struct cfg_diag *d) must_check;
+
 /* A profile has a text for a line without one of the proxy's at this step. */
 int profile_lines_exist(const struct proxy *fe, enum log_step step);
 /* Writes the line of e to each target, by its profile. On the session's worker. */

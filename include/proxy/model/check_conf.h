@@ -33,6 +33,7 @@ enum check_method {
 	CHECK_SMTP,
 	CHECK_LDAP,
 	CHECK_SSL_HELLO,
+	CHECK_SPOP,
 	CHECK_AGENT,      /* agent-check of a server */
 	CHECK_EXTERNAL    /* option external-check */
 };
@@ -68,6 +69,8 @@ struct check_text {
 	struct rule_fmt *fmt;
 };
 
+enum check_proto { CHECK_PROTO_DEFAULT, CHECK_PROTO_H1, CHECK_PROTO_H2, CHECK_PROTO_NONE };
+
 struct check_connect {
 	struct addr addr;            /* len 0: the server's */
 	unsigned int port;           /* 0: port_expr, or the server's check port or port */
@@ -79,6 +82,7 @@ struct check_connect {
 	uint8_t ssl;                 /* uses TLS, whatever the server's checks do otherwise */
 	char *sni;                   /* name that is asked for; NULL: none, or check-sni */
 	struct tls_bytes alpn;       /* len 0: those of the server line */
+	enum check_proto proto;      /* what is spoken, whatever a handshake agrees on */
 };
 
 struct check_header {
@@ -255,8 +259,6 @@ enum check_init_state {
 	CHECK_INIT_DOWN,         /* one */
 	CHECK_INIT_FULLY_DOWN    /* `rise` */
 };
-
-enum check_proto { CHECK_PROTO_DEFAULT, CHECK_PROTO_H1, CHECK_PROTO_NONE };
 
 struct check_server_conf {
 	int check;                   /* `check` */

@@ -9,7 +9,7 @@
 #include "base/compiler.h"
 #include "base/list.h"
 #include "base/lock.h"
-#include "dns/lookup.h"
+#include "dns/resolvers.h"
 #include "proxy/model/shard.h"
 
 struct engine;
@@ -44,7 +44,7 @@ struct dns_asks {
 	struct list done[ENGINES_MAX];
 };
 
-/* A question of a stream's rule, on its worker; it comes back through engine.on_resolved(). NULL
+/* A question of a stream's rule, on its worker; it comes back through the hook on_resolved(). NULL
  * when memory is out, no names are looked up, or the stream has no extras. */
 struct dns_ask *dns_ask_new(struct stream *s, const struct rule *by, struct resolvers *res,
 	const char *name, enum dns_type prefer) must_check;

@@ -3,6 +3,8 @@
  * (make fsm.svg) and the property tests. A pair that is not listed is a bug: counted, traced, and it
  * ends that session. Ignoring an event is a row like any other (next state the same, action none).
  *
+ * ASSIGN has no KILL: it ends within its own action. RELAY has no CLIENT_GONE: its directions are notified.
+ *
  * SESSION_STATE(name, resting, io, task, late, derive, what)
  * SESSION_EVENT(name, what)
  * SESSION_ROW(state, event, next, action, follow)
@@ -96,7 +98,7 @@ STREAM_STATE(HANDSHAKE,    1, handshake_io,    NULL,                TIMEOUT,   d
 	"the SOCKS4 proxy of the server is asked to connect, then the server's handshake (TLS)")
 STREAM_STATE(RETRY,        1, early_io,        NULL,                TIMEOUT,   derive_retry,        NULL,
 	"waits to connect again")
-STREAM_STATE(RELAY,        1, relay_io,        NULL,                LAST_LOOK, derive_relay,        relay_outcome,
+STREAM_STATE(RELAY,        1, relay_io,        relay_task,          LAST_LOOK, derive_relay,        relay_outcome,
 	"both sides are connected, the directions forward")
 STREAM_STATE(REPLY,        1, http_reply_io,   http_reply_task,     TIMEOUT,   derive_reply,        http_reply_outcome,
 	"a local reply is sent, or the rest of a request is discarded")
@@ -176,13 +178,14 @@ STREAM_ROW(ASSIGN,      FULL,               QUEUE,       none,                 0
 STREAM_ROW(ASSIGN,      NO_SERVER,          ASSIGN,      no_server,            F(CLOSE) | F(ANSWER))
 STREAM_ROW(ASSIGN,      CLOSE,              CLOSED,      close,                0)
 STREAM_ROW(ASSIGN,      ANSWER,             REPLY,       answer,               0)
-STREAM_ROW(ASSIGN,      KILL,               CLOSED,      close_killed,         0)
 STREAM_ROW(QUEUE,       SLOT,               CONNECT,     connect,              F(UP) | F(AWAIT_HANDSHAKE) | F(REFUSED) | F(ANSWER))
 STREAM_ROW(QUEUE,       TIMEOUT,            QUEUE,       queue_timeout,        F(CLOSE) | F(ANSWER))
 STREAM_ROW(QUEUE,       CLOSE,              CLOSED,      close,                0)
 STREAM_ROW(QUEUE,       ANSWER,             REPLY,       answer,               0)
 STREAM_ROW(QUEUE,       CLIENT_GONE,        CLOSED,      queue_abort,          0)
 STREAM_ROW(QUEUE,       KILL,               CLOSED,      close_killed,         0)
+/* it has waited for the connection of another stream, which it may share (connect_reuse()) */
+STREAM_ROW(CONNECT,     ASSIGNED,           CONNECT,     connect,              F(UP) | F(AWAIT_HANDSHAKE) | F(REFUSED) | F(ANSWER))
 STREAM_ROW(CONNECT,     UP,                 RELAY,       established,          F(L7_RETRY) | F(ANSWER) | F(CLOSE) | F(DENIED))
 STREAM_ROW(CONNECT,     REFUSED,            RETRY,       retry,                F(GIVE_UP))
 STREAM_ROW(CONNECT,     TIMEOUT,            RETRY,       retry_timeout,        F(GIVE_UP))
@@ -211,8 +214,6 @@ STREAM_ROW(RELAY,        LAST_LOOK,           RELAY,        relay_last_look,    
 STREAM_ROW(RELAY,       TIMEOUT,            RELAY,       relay_timeout,        F(CLOSE) | F(ANSWER) | F(L7_RETRY) | F(DENIED))
 STREAM_ROW(RELAY,       DENIED,             CLOSED,      close_denied,         0)
 STREAM_ROW(RELAY,       CLOSE,              CLOSED,      close,                0)
-/* both directions have been notified */
-STREAM_ROW(RELAY,       CLIENT_GONE,        RELAY,       none,                 0)
 STREAM_ROW(RELAY,       KILL,               CLOSED,      close_killed,         0)
 STREAM_ROW(REPLY,       ANSWERED,           READ,        next_request,         F(CLOSE) | F(DRAIN_REQUEST))
 STREAM_ROW(REPLY,       TIMEOUT,            REPLY,       reply_timeout,        F(CLOSE))
@@ -265,7 +266,7 @@ DIRECTION_ROW(DRAIN,  MSG_END,  DRAIN,  bug)
 DIRECTION_ROW(DRAIN,  EMPTY,    CLOSED, shut_sink)
 DIRECTION_ROW(DRAIN,  SINK_ERR, CLOSED, drop)
 DIRECTION_ROW(DRAIN,  ABORT,    CLOSED, drop)
-DIRECTION_ROW(DRAIN,  RESET,    OPEN,   none) /* http_upgrade.c: the client's FIN of mode tcp is
+DIRECTION_ROW(DRAIN,  RESET,    OPEN,   none) /* http_upgrade(): the client's FIN of mode tcp is
 					       * detected again */
 DIRECTION_ROW(DONE,   SRC_EOF,  DONE,   none)
 DIRECTION_ROW(DONE,   SRC_ERR,  DONE,   none)

@@ -29,7 +29,7 @@ enum http_names { HTTP_NAMES_PRESERVE, HTTP_NAMES_DELETE, HTTP_NAMES_REJECT };
 
 /* retry-on: one bit for each kind of failure. */
 enum http_retry {
-#define HTTP_RETRY(id, name, all) HTTP_RETRY_##id,
+#define HTTP_RETRY(id, name, all, text) HTTP_RETRY_##id,
 #define HTTP_RETRY_STATUS(status, all) HTTP_RETRY_##status,
 #include "proxy/model/http_retry.tbl.h"
 #undef HTTP_RETRY_STATUS

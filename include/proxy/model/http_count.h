@@ -31,7 +31,7 @@ http_count_request(struct stream *s)
 
 	/* The first request of an upgraded session was counted when the session began. */
 	if (!stream_upgraded_to(s))
-		counter_add(&s->engine->requests, 1);
+		counter_add(&s->engine->stat.requests, 1);
 	counter_add(&fe->req_tot, 1);
 	freq_add(&fe->req_rate, loop_now_ms(s->engine->loop), 1);
 	freq_raise(&fe->req_rate, freq_read(&fe->req_rate, loop_now_ms(s->engine->loop)));

@@ -25,6 +25,20 @@
 struct h1_message; /* http/h1_message.h */
 struct service_job;
 
+/* The body of the server's response, on the way to the client. */
+enum http_res_body {
+	HTTP_RES_BODY_SENT,      /* with its framing */
+	HTTP_RES_BODY_DECHUNKED, /* without chunks, to an HTTP/1.0 client */
+	HTTP_RES_BODY_DROPPED
+};
+
+/* The local reply. */
+enum http_reply_state {
+	HTTP_REPLY_UNMADE, /* there is none, or it will be the page for the status */
+	HTTP_REPLY_MADE,   /* it is the lookahead of dir[SERVER] until it is sent */
+	HTTP_REPLY_EMPTY   /* a rule's empty file: nothing is sent */
+};
+
 struct http_txn {
 	/* The bytes of the request and of the response. In the same memory. */
 	struct h1_message *h1[SIDES];
@@ -54,11 +68,8 @@ struct http_txn {
 	uint64_t head_ms;        /* the request head is complete */
 	uint64_t res_ms;         /* the response head is complete, or a local reply was made */
 	unsigned int status;     /* sent to the client; 0: none yet */
-	uint32_t out_head;       /* bytes of the response head sent to the client */
 	struct proxy *be;        /* the backend, from head_ms on; NULL: none */
 	struct persist_state persist;
-	uint8_t has_res_version;
-	uint8_t keep_alive[SIDES];    /* the connection of that side is kept after the exchange */
 	uint32_t start;          /* offset of the request in that buffer, once it is placed */
 	/* source usesrc hdr_ip: the address in the header; AF_UNSPEC: none. */
 	sa_family_t source_family;
@@ -67,41 +78,44 @@ struct http_txn {
 	struct noted_name *sni;
 	uint32_t name_len;       /* http-send-name-header: length of the server's name, the last
 				  * value of the placed head */
-	uint8_t is_proxied;      /* asks for more than a path, with option http-use-proxy-header:
-				  * its fields for a proxy are those of tacit */
-	uint8_t persists;        /* the client keeps its connection open */
+	uint16_t head_us, res_us;  /* microseconds that head_ms and res_ms leave out */
 	uint8_t hop;             /* bits of enum http_hop: what its Connection asks for */
-	uint8_t placed;          /* the request is ready to be sent: see http_place_request() */
-	uint8_t req_is_gone;     /* a rule ended the request: its head is not used any more */
-	uint8_t dechunks;        /* the response is sent without chunks to an HTTP/1.0 client */
-	uint8_t drops_body;      /* the body of the response is not sent */
-	uint8_t local;           /* the response is a local reply */
-	uint8_t reused;          /* the server connection has carried earlier requests */
-	uint8_t fresh;           /* the next attempt needs a new connection: a reused one was
-				  * closed */
-	uint8_t client_sent_more; /* the client has sent data after its request */
-	uint8_t no_l7_retry;     /* retried only after a connection failure: disable-l7-retry */
 	uint8_t stage;           /* progress of the request in request.c */
 	uint8_t res_stage;       /* progress of the response in response_rules.c */
-	uint8_t non_strict;             /* strict-mode off, for the current rules */
-	uint8_t has_reply;       /* a local reply is made: it is the lookahead of dir[SERVER] until
-				  * it is sent */
+	uint8_t res_body;        /* enum http_res_body */
+	uint8_t reply;           /* enum http_reply_state */
 	uint8_t after_fails;     /* number of failures of http-after-response:
 				  * HTTP_AFTER_FAILS_MAX */
-	uint8_t is_unsaid;       /* no byte of it has arrived */
-	uint8_t head_is_given;   /* its request's head was not parsed here: `req` is complete */
-	uint8_t is_mute;         /* the local reply is an empty file: nothing is sent */
 	uint8_t slow_reads;      /* consecutive reads that brought few bytes of the request's
 				  * head */
-	uint8_t is_served;       /* the response is the service's own: chunked, if is_chunked */
-	uint8_t is_chunked;
-	uint16_t head_us, res_us;  /* microseconds that head_ms and res_ms leave out */
-	uint8_t no_timers;         /* it ended before it was accepted: logs have no TR and Tq */
+	/* The request: */
+	uint8_t keeps : 2;       /* bits of sides: http_keep() */
+	uint8_t is_unsaid : 1;   /* no byte of it has arrived */
+	uint8_t head_is_given : 1; /* its head was not parsed here: `req` is complete */
+	uint8_t persists : 1;    /* the client keeps its connection open */
+	uint8_t is_proxied : 1;  /* asks for more than a path, with option http-use-proxy-header:
+				  * its fields for a proxy are those of tacit */
+	uint8_t req_is_gone : 1; /* a rule ended the request: its head is not used any more */
+	uint8_t no_timers : 1;   /* it ended before it was accepted: logs have no TR and Tq */
+	uint8_t client_sent_more : 1; /* the client has sent data after it */
+	/* The attempts at servers: */
+	uint8_t placed : 1;      /* the request is ready to be sent: see http_place_request() */
+	uint8_t reused : 1;      /* the server connection has carried earlier requests */
+	uint8_t fresh : 1;       /* the next attempt needs a new connection: a reused one was
+				  * closed */
+	uint8_t no_l7_retry : 1; /* retried only after a connection failure: disable-l7-retry */
+	/* The response: */
+	uint8_t has_res_version : 1;
+	uint8_t local : 1;       /* it is a local reply */
+	uint8_t is_served : 1;   /* it is a service's own, chunked if is_chunked; or a cache's */
+	uint8_t is_chunked : 1;
+	uint8_t non_strict : 1;  /* strict-mode off, for the current rules */
 	struct service_job *job; /* a local service generates the response; NULL: none, or it has
 				  * ended */
-	const char *served_by;   /* the name of that service; NULL: none */
+	const char *served_by;   /* the name of that service, or "<CACHE>"; NULL: none */
 	const struct rule *last_rule; /* the last one that ended a list; NULL: none */
 	struct rules_at at;      /* the rule at which the request or the response waits */
+	uint64_t server_rst;     /* as h2_rst_of() of a server's connection that was closed */
 	uint64_t wait_until_ms;  /* deadline of that wait; 0: none */
 	uint64_t held_ms;        /* a rule waits for the response's body, since whose head is
 				  * complete; 0: none does */
@@ -136,6 +150,33 @@ static inline int
 http_has_answer(const struct http_txn *t)
 {
 	return t->res_ms != 0;
+}
+
+/* True if the connection of that side is kept after the exchange. */
+static inline int
+http_keeps(const struct http_txn *t, int side)
+{
+	return t->keeps >> side & 1;
+}
+
+static inline void
+http_keep(struct http_txn *t, int side)
+{
+	t->keeps |= 1u << side;
+}
+
+/* Closes it instead. */
+static inline void
+http_close_after(struct http_txn *t, int side)
+{
+	t->keeps &= ~(1u << side);
+}
+
+/* Closes both. */
+static inline void
+http_close_both_after(struct http_txn *t)
+{
+	t->keeps = 0;
 }
 
 /* The head of the request, or what it waited for, is complete now. */

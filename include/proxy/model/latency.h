@@ -70,7 +70,7 @@ struct latency_set {
 /* The times of one session; those that it does not have are 0. */
 struct latency_times {
 	uint64_t us[LATENCIES];
-	uint8_t bucket[LATENCIES];
+	uint16_t cell[LATENCIES]; /* the bucket of each, among all of struct latency */
 	unsigned int has;        /* bits of those that it has */
 };
 
@@ -88,7 +88,8 @@ void latency_sum(const struct latency_set *s, struct latency *out);
 /* The number of sessions in it. */
 uint64_t latency_total(const struct latency *l, enum latency_kind k);
 /* The time in microseconds below which this many of 1,000 are, interpolated in its bucket as
- * Prometheus does: of the last bucket its lower bound. 0 without any. */
+ * Prometheus does: of the last bucket its lower bound. 0 without any, and never more than the sum
+ * of the times allows. */
 uint64_t latency_quantile_us(const struct latency *l, enum latency_kind k, unsigned int permille);
 
 /* While no worker counts. Rebuilds it for so many workers: 0 or -ERR_NOMEM. */

@@ -12,7 +12,7 @@
 struct rule_fmt;
 
 enum log_step {
-#define LOG_STEP(id, name, at, http, auto) LOG_STEP_##id,
+#define LOG_STEP(id, name, at, http, auto, text) LOG_STEP_##id,
 #include "proxy/model/log_step.tbl.h"
 #undef LOG_STEP
 	LOG_STEPS,
@@ -24,7 +24,6 @@ struct log_step_info {
 	const char *name;
 	unsigned int at;     /* SAMPLE_AT_x that its formats can use besides those of all lines */
 	int is_http;
-	int is_automatic;    /* `log-steps` may name it */
 };
 
 /* With one more row for LOG_STEP_ANY. */
@@ -68,7 +67,5 @@ int log_profiles_finish(struct list *profiles, struct cfg_diag *d) must_check;
 const struct log_profile_step *log_profile_on(const struct log_profile *p, enum log_step step);
 /* The index of the compiled format for a proxy of this mode. */
 int log_profile_fmt_index(const struct log_profile_step *on, int is_http) must_check;
-/* The step with this name, also LOG_STEP_ANY, or -1. */
-int log_step_find(const char *name) must_check;
 
 #endif

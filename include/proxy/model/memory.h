@@ -1,8 +1,9 @@
 /*
  * Memory limit of a worker's sessions (tune.memory, -m): the sessions, their buffers, the bytes in
- * their pipes, and what TLS takes (tls/tls_counts.h). Near the limit new sessions wait in the
- * kernel's backlog and nothing is spliced. At the limit no buffers are allocated, and a direction
- * without one leaves unsent data in the kernel (direction.c): it continues, with more system calls.
+ * their pipes, what TLS takes (tls/tls_counts.h), and the compressors of bodies (http/coder.h).
+ * Near the limit new sessions wait in the kernel's backlog and nothing is spliced. At the limit no
+ * buffers are allocated, and a direction without one leaves unsent data in the kernel
+ * (direction.c): it continues, with more system calls.
  */
 #ifndef TACIT_PROXY_MODEL_MEMORY_H
 #define TACIT_PROXY_MODEL_MEMORY_H
@@ -14,6 +15,8 @@
 
 /* Sets the limit for the pools of a new engine; 0: none. */
 void memory_bound(struct engine *e, uint64_t max);
+/* A pool of HTTP/2, made later: it counts from now on. */
+void memory_count_h2(struct engine *e, unsigned int nth, struct pool *p);
 /* Bytes of its sessions, buffers and pipes; memory_used() includes objects kept for reuse. */
 uint64_t memory_live(const struct engine *e);
 uint64_t memory_used(const struct engine *e);
@@ -37,7 +40,7 @@ int memory_fits_request(const struct engine *e, unsigned int buffers);
 static inline int
 memory_reserve_buffer(struct engine *e)
 {
-	return memory_reserve(e, &e->buf_pool);
+	return memory_reserve(e, &e->pools.buf);
 }
 
 /*
@@ -53,7 +56,7 @@ static inline void
 memory_watch(struct engine *e)
 {
 	/* Without a bound, most calls change nothing. */
-	if (e->max_memory || e->memory_tight || !e->session_pool.free)
+	if (e->limits.max_memory || e->memory_tight || !e->pools.session.free)
 		memory_weigh(e);
 }
 

@@ -5,15 +5,16 @@
 #include "base/compiler.h"
 #include "base/list.h"
 #include "base/name_index.h"
-#include "net/bind_unix.h"
 #include "http/name_case.h"
 #include "http/status_set.h"
+#include "net/bind_cfg.h"
 #include "proxy/model/peers_conf.h"
 #include "proxy/model/proxy.h"
 #include "rule/match/pattern_file.h"
 #include "rule/match/userlist.h"
-#include "rule/sample/vocab.h"
+#include "rule/sample/expr.h"
 
+struct cache_section;
 struct cfg_diag;
 struct resolvers;
 struct table;
@@ -29,6 +30,7 @@ struct proxies {
 	struct list defaults; /* defaults sections, file order */
 	struct list error_groups; /* struct error_group.link: http-errors sections */
 	unsigned int n;       /* number of all proxies */
+	unsigned int n_accounts; /* of frontends in the ledger */
 	/* The internal frontend that HAProxy makes for the stats sockets takes an id, too: it comes
 	 * behind so many proxies. */
 	int has_admin_frontend;
@@ -37,7 +39,13 @@ struct proxies {
 	struct name_index guids; /* where each is: of a proxy or server */
 	struct name_index frontends, backends, error_group_names; /* listen sections are in both */
 	struct name_index tables; /* proxies that have a table */
+	struct list caches;      /* struct cache_section.link: sections cache */
+	struct list mailers;     /* struct mailers_conf.link: sections mailers */
 	struct list peers;       /* struct peers_conf.link: sections peers */
+	struct table **every_table; /* of proxies, then of sections peers: in the order of lines */
+	unsigned int n_tables;
+	const char *local_peer;  /* the name of the process among peers */
+	_Atomic int peers_news;  /* tables that peers share have changed (table_share()) */
 	unsigned int stick_counters; /* tune.stick-counters */
 	unsigned int n_tracked; /* number of them that rules use */
 	struct status_set err_codes, fail_codes; /* http-err-codes, http-fail-codes */
@@ -72,6 +80,8 @@ struct proxy *proxies_find(const struct proxies *ps, const char *name, unsigned 
 struct resolvers *proxies_find_resolvers(const struct proxies *ps, const char *name);
 /* The stick table of this name, or NULL. Complete once all sections are read. */
 struct table *proxies_find_table(const struct proxies *ps, const char *name);
+/* The section cache of this name, or NULL. */
+struct cache_section *proxies_find_cache(const struct proxies *ps, const char *name);
 /* The section peers of this name, or NULL. */
 struct peers_conf *proxies_find_peers(const struct proxies *ps, const char *name);
 struct proxy *proxies_find_id(const struct proxies *ps, int id);

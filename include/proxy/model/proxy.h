@@ -103,7 +103,9 @@ enum proxy_listening {
 /* The file that the states of its servers are loaded from at start. */
 enum state_file { STATE_FILE_NONE, STATE_FILE_GLOBAL, STATE_FILE_LOCAL };
 
+struct email_conf;
 struct proxy_kept;
+struct filter_conf;
 struct stats_conf;
 
 struct proxy {
@@ -111,11 +113,13 @@ struct proxy {
 	char *name;
 	int id;                   /* iid: 1.., one per section, `id` or the lowest free number */
 	int has_own_id;           /* `id` is set */
+	unsigned int account;     /* of the ledger: 1.. of a frontend, 0 of others */
 	char *guid;               /* `guid`; NULL: none */
 	unsigned int caps;        /* PROXY_x */
 	struct cfg_where where;
 	unsigned int errors_read; /* errors in its section and in its defaults section */
 	enum proxy_mode mode;
+	int is_spop;              /* mode spop, which is tcp to agents of `filter spoe` */
 	int disabled;
 	enum proxy_listening listening;
 	char *description;
@@ -127,8 +131,10 @@ struct proxy {
 	int has_own_stats;        /* it is not that of the defaults section */
 	struct proxy_errors errors;
 	struct forward_conf forward;
+	struct filter_conf *filters; /* in file order: proxy/model/filter.h. Owned */
 	struct list logs;         /* struct log_line; `log global` resolved by proxy_log_finish() */
 	struct proxy_log log;
+	struct email_conf *email; /* `email-alert`: proxy/model/mailers.h; NULL: none. Owned */
 	/* Frontend. */
 	struct capture_conf captures;
 	struct unique_id_conf unique_id;

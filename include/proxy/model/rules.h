@@ -11,10 +11,13 @@ struct proxy;
 struct proxies;
 
 /* Rule lists: one for each place, the `redirect` lines, which follow http-request, and `stats
- * http-request`. */
+ * http-request`; events of a frontend's filters, which come before the http-response rules of both
+ * proxies, and before the tcp-response rules of the backend. */
 #define RULES_REDIRECT RULE_PLACES
 #define RULES_STATS (RULE_PLACES + 1)
-#define RULES_LISTS (RULE_PLACES + 2)
+#define RULES_RES_EVENTS (RULE_PLACES + 2)
+#define RULES_TCP_EVENTS (RULE_PLACES + 3)
+#define RULES_LISTS (RULE_PLACES + 4)
 
 struct proxy_rules {
 	struct list own[RULES_LISTS];      /* struct rule.link */

@@ -201,7 +201,7 @@ struct server {
 	struct server *track;
 	struct list trackers;    /* struct server.track_link */
 	struct list track_link;
-	struct dynamic_cookie *dynamic; /* its cookie if conf has none: dynamic_cookie.h; or NULL */
+	struct dynamic_cookie *dynamic; /* its cookie if conf has none: persist_conf.h; or NULL */
 	/* For connections to it, one for each worker; NULL: plain sockets. */
 	const struct xprt_maker *const *xprt;
 	struct tls_server *tls;  /* its TLS (tls/connect.h); owned; NULL: there is none */

@@ -95,7 +95,8 @@ void services_stop(struct services *sv);
  * no services. */
 struct service_job *service_new(struct stream *s, const struct local_service *service,
 	struct str target, struct str body) must_check;
-/* Hands it to the first worker, for its head or its next slice; engine.on_service() follows. */
+/* Hands it to the first worker, for its head or its next slice; on_service() of the engine's hooks
+ * follows. */
 void service_ask(struct service_job *j);
 /* The session needs it no longer. Frees it, or has it freed when it comes back. */
 void service_drop(struct service_job *j);

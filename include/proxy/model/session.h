@@ -66,7 +66,7 @@ stream_shown_state(const struct stream *s)
 	return s->state == STREAM_NEW ? HISTORY_OF_SESSION | s->sess->state : s->state;
 }
 
-/* One of the streams of a session in MULTIPLEX, from engine.substream_pool. */
+/* One of the streams of a session in MULTIPLEX, from engine.pools.substream. */
 struct substream {
 	struct stream stream;
 	struct conn client; /* stream.conn[CLIENT] */

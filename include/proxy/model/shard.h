@@ -76,6 +76,10 @@ struct proxy_stat {
 	_Atomic uint64_t req_tot, hrsp[6]; /* as for a server */
 	_Atomic uint64_t intercepted; /* frontends: requests answered by rules */
 	_Atomic uint64_t failed_rewrites;
+	/* Bytes given to compression, made of them, and passed by for lack of resources;
+	 * compressed responses. */
+	_Atomic uint64_t comp_in, comp_out, comp_byp, comp_rsp;
+	_Atomic uint64_t cache_lookups, cache_hits;
 	struct h1_stat h1;
 	struct h2_stat h2;
 	struct handshake_stat tls; /* with clients, or with all servers */
@@ -118,6 +122,10 @@ struct server_shard {
 	struct server_stat stat;
 	struct idle_list idle;
 	struct list carriers;    /* struct h2_server.link; next NULL: there never was one */
+	struct list joiners;     /* stream.queue_link: they wait for a connection of HTTP/2, which
+				  * others establish; next NULL: none ever has */
+	unsigned int n_joiners, n_openers; /* those, and these */
+	unsigned int h2_streams; /* at once on a connection, as it has said; 0: unknown */
 	struct guess guess[SERVER_GUESSES];
 	unsigned int seen_changes; /* server.changes that this worker has applied */
 	/* Queues of this worker's sessions; under the backend's lock, as below. */

@@ -53,12 +53,14 @@ struct direction {
 	uint8_t keeps_buf : 1;  /* buf has data to be sent again in a retry, or a head that rules
 				 * hold back */
 	uint8_t waits_for_buffer : 1; /* a head has to be read, and no buffer is available */
+	uint8_t waits_to_pass : 1; /* a filter lets no byte pass before wake_ms */
 	uint8_t is_bulk : 1;    /* a bulk transfer: uses a pipe or a larger buffer */
 	uint8_t no_splice : 1;  /* splicing is not supported by the kernel */
 	uint8_t is_big : 1;     /* buf is from the pool of bulk buffers */
-	uint8_t is_wide : 1;    /* buf is from engine.wide_pool */
+	uint8_t is_wide : 1;    /* buf is from engine.pools.wide */
 	uint8_t waits : 1;      /* it waits for its turn among the bulk transfers */
 	uint8_t side : 1;       /* which direction it is, while it waits */
+	uint8_t reads_early : 1; /* its source is read before an event reports it */
 };
 
 /* As it is kept in a field of 10 bits. */
@@ -68,6 +70,13 @@ struct direction {
 #define STREAM_HISTORY 8
 /* In the state of such a pair: it is one of the session, before its stream began. */
 #define HISTORY_OF_SESSION 0x80u
+
+/* The log line of a stream; those of `log-steps` are apart from it. */
+enum stream_line {
+	STREAM_LINE_DUE,
+	STREAM_LINE_WRITTEN, /* or an option left it out */
+	STREAM_LINE_NONE     /* there is none: between two requests, or what happened has none */
+};
 
 struct stream {
 	struct direction dir[SIDES];
@@ -87,8 +96,9 @@ struct stream {
 	uint64_t id;            /* unique in the process: engine_next_id() */
 	uint64_t state_ms;      /* when the state was entered */
 	uint64_t
-		wake_ms; /* in RETRY and LINGER, and while a head waits for memory: time to
-			  * continue; in CONNECT, for HANDSHAKE: end of timeout connect */
+		wake_ms; /* in RETRY and LINGER, and while a head waits for memory, or bytes wait
+			  * for a filter: time to continue; in CONNECT, for HANDSHAKE: end of
+			  * timeout connect */
 	uint64_t last_ms[SIDES]; /* last read from or write to that side */
 	unsigned int uses;      /* requests carried by conn[SERVER] */
 	char term[2];           /* termination code: cause and phase, '-' while unknown */
@@ -98,11 +108,10 @@ struct stream {
 	/* True while other workers may see it: srv, has_slot, its links and its positions in
 	 * queues are then guarded by the backend's lock, until it has learned of its slot. */
 	uint8_t waits;
-	uint8_t speculates_read[SIDES]; /* the side is read before an event reports it */
 	uint8_t handshake_got;  /* in HANDSHAKE: bytes of the reply */
 	uint8_t is_private : 1; /* conn[SERVER] is authenticated: other sessions must not use it */
-	uint8_t is_http : 1;    /* its frontend is in mode http, or http_upgrade.c changed it */
-	uint8_t logged : 1;
+	uint8_t is_http : 1;    /* its frontend is in mode http, or http_upgrade() changed it */
+	uint8_t own_line : 2;   /* enum stream_line: its log line */
 	uint8_t is_carried : 1; /* one of several of its client's connection: struct substream */
 	uint8_t hist_n;
 	uint8_t hist[STREAM_HISTORY][2]; /* state, event */
@@ -139,6 +148,8 @@ struct stream {
 	uint32_t has_left : 1;  /* it left the backend */
 	uint32_t counts_be : 1, counts_srv : 1; /* all bytes of the request so far are counted:
 					         * byte_count.c */
+	uint32_t opens : 1;     /* in CONNECT, HANDSHAKE: others wait for its connection, or may */
+	uint32_t joins : 1;     /* in CONNECT: it waits for one of those (session/connect.c) */
 	uint32_t looked_again : 1; /* it has checked for a FIN after the server's first bytes */
 	struct conn server;     /* conn[SERVER] */
 };

@@ -7,10 +7,16 @@
 #define TACIT_PROXY_MODEL_STREAM_EXTRAS_H
 
 #include "base/compiler.h"
+#include "net/outbound.h"
+#include "proxy/model/caching.h"
+#include "proxy/model/rules.h"
 #include "proxy/model/session.h"
 #include "table/tracked.h"
 
 struct dns_ask;
+struct filter;
+struct filter_conf;
+struct subrequest;
 
 /* A key that the server is to be stored for. */
 struct stick_note {
@@ -21,10 +27,19 @@ struct stick_note {
 };
 
 struct stream_extras {
-	struct proxy *upgraded_to; /* set by http_upgrade.c, for its first request; else NULL */
+	struct proxy *upgraded_to; /* set by http_upgrade(), for its first request; else NULL */
 	struct dns_ask *asks;      /* do-resolve: names that its rules ask for; NULL: none */
+	struct subrequest *subrequest; /* auth-request: the last one; NULL: none */
+	struct rules_at content_at; /* the rule of tcp content rules that waits for data */
+	uint64_t answer_due_ms;    /* a rule of tcp-response content waits for an agent so long */
+	struct outbound_packets to_server; /* set-bc-mark, set-bc-tos: of its next connection */
 	uint8_t has_counted;       /* its request is counted in the entries of that time */
+	uint8_t awaits_agent;      /* a rule waits for an agent */
+	uint8_t has_answer;        /* the agent has answered, and the rule does not know it */
 	struct stick_note *notes;  /* stick store-request: keys that wait for the server; or NULL */
+	struct cache_use *cache_use; /* NULL: no cache may store the response */
+	struct cache_hit hit;      /* a cache responds */
+	struct filter *filters[SIDES]; /* of its directions: model/filter.h */
 	struct tracked tracked[];  /* engine.n_tracked of them */
 };
 
@@ -40,6 +55,36 @@ void stream_extras_drop(struct stream *s);
 void stream_extras_free(struct stream *s);
 /* Ends what the session tracks, after all its streams have ended. */
 void session_tracked_end(struct session *sess);
+
+/* A rule waits for an agent: awaits; or that has answered, or is given up: the rules run again. s
+ * has extras. */
+void stream_await_answer(struct stream *s);
+void stream_take_answer(struct stream *s);
+int stream_question_is_open(const struct stream *s);
+/* True if a rule waits for an agent, a name server, or a subrequest. */
+static inline int
+stream_awaits_answer(const struct stream *s)
+{
+	return unlikely(s->extras != NULL) && stream_question_is_open(s);
+}
+/* True if there may be an answer that its rule does not know. */
+int stream_has_answer(const struct stream *s);
+/* The rule knows it. */
+static inline void
+stream_forget_answer(struct stream *s)
+{
+	s->extras->has_answer = 0;
+}
+
+/* The packets of its connection to a server, which no other stream may use; NULL: as all. */
+static inline const struct outbound_packets *
+stream_packets(const struct stream *s)
+{
+	const struct outbound_packets *p = unlikely(s->extras != NULL) ? &s->extras->to_server
+								       : NULL;
+
+	return p && (p->has_mark || p->has_tos) ? p : NULL;
+}
 
 /* Called when an exchange is over. */
 static inline void
@@ -58,6 +103,26 @@ stream_upgraded_to(const struct stream *s)
 
 /* Frees the keys that wait for the server. s has extras. */
 void stream_drop_notes(struct stream *s);
+
+/* The filter of that direction with this configuration, or NULL. */
+struct filter *filter_find(const struct stream *s, int side, const struct filter_conf *conf);
+/* The same, zeroed and new if there is none: NULL without memory. */
+struct filter *filter_get(struct stream *s, int side, const struct filter_conf *conf) must_check;
+
+/* --- caches --- */
+
+static inline struct cache_caller
+stream_cache_caller(const struct stream *s)
+{
+	return (struct cache_caller){ .sys = s->engine->sys, .now_ms = stream_now_ms(s) };
+}
+
+/* Notes the key under which the response may be stored, and what selects among its objects: 0 or
+ * -ERR_NOMEM. */
+int stream_note_cache_use(struct stream *s, struct cache *c, unsigned int may, struct str key,
+	const struct cache_variant *asked) must_check;
+/* Releases the stored response. s has extras. */
+void stream_end_hit(struct stream *s);
 
 /* --- tracked entries --- */
 

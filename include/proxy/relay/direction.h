@@ -5,6 +5,54 @@
 #include "proxy/model/session.h"
 #include "proxy/relay/relay_ops.h"
 
+/*
+ * Bulk transfers: directions that transfer many bytes without a pause. They are read in larger
+ * pieces and share a limited number of bytes per turn of the loop, so that other sessions are
+ * served in between. While no other session is active, turns and pieces are longer, which saves
+ * wake-ups. Private to proxy.
+ */
+
+/* Bytes per turn for spliced data, as a multiple of those for copied data: splicing is that much
+ * cheaper. */
+#define BULK_SPLICED_SHARE 4
+
+/* Initializes the engine's part, for session.c. */
+void bulk_init(struct engine *e);
+void bulk_fini(struct engine *e);
+/* Sets the parameters of bulk transfers: see struct bulk_shared. To be called before it has
+ * sessions. 0 or -ERR_NOMEM. */
+int engine_allow_bulk(struct engine *e, unsigned int after, unsigned int bufsize,
+	unsigned int per_turn) must_check;
+
+/* Notes the requested and the returned size of a read: a direction with enough consecutive full
+ * reads is a bulk transfer. A short read is a pause. */
+void bulk_note(struct stream *s, int side, size_t got, size_t asked);
+/* The source is known to send this many bytes: the direction is a bulk transfer at once. */
+void bulk_expect(struct stream *s, int side, uint64_t n);
+/* The source has no more data for now. */
+void bulk_drained(const struct engine *e, struct direction *d);
+
+/* Size of the next read. It exceeds tune.bufsize only if a larger buffer is available from
+ * bulk_buf(). */
+size_t bulk_reach(struct engine *e, const struct direction *d);
+
+/* 1: the direction may be pumped now. 0: it waits for its turn: hooks.on_bulk_turn() follows. */
+int bulk_take_turn(struct stream *s, int side);
+/* The bytes left in this turn; and accounting for used ones. */
+uint64_t bulk_turn(struct engine *e);
+/* Called when the direction or its session ends. */
+static inline void
+bulk_leave(struct direction *d)
+{
+	if (!d->waits)
+		return;
+	d->waits = 0;
+	list_remove(&d->turn_link);
+}
+
+/* The option that splices a direction, whatever it carries. */
+unsigned int bulk_splice_option(int side);
+
 /* Milliseconds after which a direction without a buffer tries again. */
 #define DIRECTION_BUFFER_WAIT_MS 50
 
@@ -36,7 +84,20 @@ direction_is_over(const struct direction *d)
 	return d->state == DIRECTION_CLOSED || d->state == DIRECTION_DONE;
 }
 
-void direction_init(struct direction *d);
+/* Initializes a direction that is all zero. */
+static inline void
+direction_init(struct direction *d)
+{
+	d->ops = &relay_plain;
+}
+
+/* True if it is not read before s.wake_ms. */
+static inline int
+direction_is_waiting(const struct direction *d)
+{
+	return d->waits_for_buffer | d->waits_to_pass;
+}
+
 /* Returns buffer and pipe, dropping their contents. */
 void direction_fini(struct engine *e, struct direction *d);
 /* Drops the pending bytes. */
@@ -51,9 +112,17 @@ int direction_has_room(const struct engine *e, const struct direction *d);
  * the sink does not accept, and then stops reading. Raises the direction's events. Both sides must
  * be connected. Returns the event for the session, as do the other functions that return an event.
  */
-enum stream_event direction_pump(struct stream *s, int side) must_check;
+static inline enum stream_event direction_pump(struct stream *s, int side) must_check;
 /* The same without waiting for the turn of a bulk transfer, as direction_pump() does. */
 enum stream_event direction_pump_now(struct stream *s, int side) must_check;
+static inline enum stream_event
+direction_pump(struct stream *s, int side)
+{
+	if (unlikely(s->dir[side].is_bulk) && !bulk_take_turn(s, side))
+		return STREAM_EV_NONE;
+	return direction_pump_now(s, side);
+}
+
 /* Reads and keeps the client's data while there is no server. */
 void direction_collect(struct stream *s);
 /* Writes pending data; more: none is left. */
@@ -64,7 +133,8 @@ enum stream_event direction_eof(struct stream *s, int side) must_check;
 void direction_source_ended(struct stream *s, int side);
 /* Notifies the direction if nothing is pending. */
 void direction_notify_if_empty(struct stream *s, int side);
-/* Ends the wait for a buffer, so that the direction may try again: 1 if it waited. */
+/* Ends the wait for a buffer, so that the direction may try again, and for a filter: 1 if it waited
+ * for a buffer. */
 int direction_end_buffer_wait(struct stream *s, int side);
 /* The source has data, and no buffer is available: the session tries again later. */
 void direction_wait_for_buffer(struct stream *s, int side);
@@ -106,14 +176,8 @@ int direction_make_room(struct engine *e, struct direction *d, uint32_t from, ui
  * is one. */
 void direction_move_lookahead(struct engine *e, struct direction *d, uint32_t at);
 
-/* --- direction_pipe.c --- */
-
-/* Closes the pipe, if any, with its contents. */
-void direction_pipe_drop(struct engine *e, struct direction *d);
 /* Returns an empty pipe to the pool. */
 void direction_pipe_put(struct engine *e, struct pipe *p);
-/* n bytes were removed from the direction's data. */
-void direction_pipe_took(struct engine *e, struct direction *d, size_t n);
 void engine_splice_init(struct engine *e);
 void engine_splice_fini(struct engine *e);
 /* Allows this many pipes of this size (0: the system's default) for splicing. The default is
@@ -130,11 +194,6 @@ void engine_allow_zerocopy(struct engine *e, size_t threshold, uint64_t max, int
 
 /* Both sides are connected, and zero-copy sends are enabled: determines which can use them. */
 void direction_plan_zerocopy(struct stream *s);
-/*
- * A buffer to read into if the sink can use zero-copy sends, or NULL: use the scratch buffer. It is
- * owned by the direction (d->buf) and empty; a buffer must be available (memory_reserve_buffer).
- */
-char *direction_zc_buf_get(struct stream *s, int side);
 /* EV_ERR: reads zero-copy completions. Returns the events without it, unless there was an error
  * too, which is then in conn.err. */
 uint32_t direction_take_zc_completions(struct stream *s, int side, uint32_t ev);

@@ -60,6 +60,10 @@ struct relay_ops {
 	 * are to be forwarded (fewer than *used if framing is removed). */
 	enum relay_status (*step)(struct stream *s, int side, char *p, size_t n, size_t *used,
 		size_t *out);
+	/* As step(), with filters (relay/filter.h): the bytes to be forwarded are at *to. n 0: the
+	 * source has ended; RELAY_OVER: and the message with it. */
+	enum relay_status (*filter)(struct stream *s, int side, char *p, size_t n, size_t *used,
+		char **to, size_t *out);
 	/* Called when the bytes of a step other than RELAY_ON are forwarded. n bytes follow the
 	 * message; rest NULL: still in the kernel. */
 	enum stream_event (*end)(struct stream *s, int side, enum relay_status status,

@@ -34,14 +34,14 @@ void speculation_expect_answer(struct stream *s);
 int speculation_reads_server(const struct stream *s);
 /* Learns from a read of the response in mode http: came, its bytes were there. */
 void speculation_answered(struct stream *s, int came);
-/* Learns from a speculative read of a side (s.speculates_read) in mode tcp, and may have the client
- * read in the next turn. */
+/* Learns from a speculative read of a side (direction.reads_early) in mode tcp, and may have the
+ * client read in the next turn. */
 void speculation_was_read(struct stream *s, int side);
 /* Forgets a read that is expected: the connection to the server was given up. */
 static inline void
 speculation_cancel(struct stream *s)
 {
-	s->speculates_read[SERVER] = 0;
+	s->dir[SERVER].reads_early = 0;
 }
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "base/compiler.h"
 #include "base/list.h"
-#include "dns/lookup.h"
+#include "dns/resolvers.h"
 #include "proxy/model/dns_ask.h"
 #include "proxy/model/engine.h"
 #include "proxy/model/proxies.h"

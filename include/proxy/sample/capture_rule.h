@@ -4,7 +4,7 @@
 
 #include "proxy/sample/capture.h"
 #include "rule/action/action.h"
-#include "rule/sample/vocab.h"
+#include "rule/sample/expr.h"
 
 /* Requires a struct stream in sample_ctx.session. */
 extern const struct rule_action capture_actions[];

@@ -29,12 +29,6 @@ void use_backend_free(struct use_backend **u);
 #define ROUTE_SCOPE (SAMPLE_AT_CONN | SAMPLE_AT_REQ)
 
 /*
- * Checks a line when all proxies are known: names in its condition, and whether it can be
- * evaluated. root: the configuration. Errors are reported to d.
- */
-void route_check(const struct proxy *fe, struct use_backend *u, struct proxies *root,
-	struct cfg_diag *d);
-/*
  * NULL: none, or it is disabled. A frontend without conditions costs nothing. A formatted name
  * without a backend of this mode ends the search: default_backend is used.
  */

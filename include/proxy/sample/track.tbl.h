@@ -23,9 +23,9 @@ TRACK_VALUE(GET_GPC1, "get_gpc1", "gpc1", GPC1, "Value of gpc1.")
 TRACK_ELEMENT(GET_GPT, "get_gpt", "gpt", GPT, "Value of gpt number <idx>.")
 TRACK_VALUE(GET_GPT0, "get_gpt0", "gpt0", GPT0, "Value of gpt0.")
 TRACK_VALUE(GLITCH_CNT, "glitch_cnt", "glitch_cnt", GLITCH_CNT,
-	"Number of glitches: 0, tacit counts none.")
+	"Number of glitches of connections of HTTP/2 (fc_glitches).")
 TRACK_VALUE(GLITCH_RATE, "glitch_rate", "glitch_rate", GLITCH_RATE,
-	"Glitches in a period: 0, tacit counts none.")
+	"Glitches in a period.")
 TRACK_ELEMENT(GPC_RATE, "gpc_rate", "gpc_rate", GPC_RATE,
 	"How much gpc number <idx> has grown in a period.")
 TRACK_VALUE(GPC0_RATE, "gpc0_rate", "gpc0_rate", GPC0_RATE, "How much gpc0 has grown in a period.")

@@ -16,10 +16,6 @@ struct proxy;
 struct proxies;
 struct stream;
 
-void unique_id_conf_fini(struct unique_id_conf *c);
-/* Copies the defaults section's settings. 0 or -ERR_NOMEM. */
-int unique_id_conf_inherit(struct unique_id_conf *c, const struct unique_id_conf *defaults)
-	must_check;
 /* Compiles the format and adds a capture slot, when the proxy is complete. 0, or -1 after
  * errors. */
 int unique_id_conf_finish(struct proxy *p, struct proxies *root, struct cfg_diag *d) must_check;

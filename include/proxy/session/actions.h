@@ -30,7 +30,6 @@ enum stream_event stream_do_close_tcp(struct stream *s);
 enum stream_event stream_do_close_killed(struct stream *s);
 enum stream_event stream_do_close(struct stream *s);
 enum stream_event stream_do_close_denied(struct stream *s);
-/* connect_actions.c */
 enum stream_event stream_do_connect(struct stream *s);
 enum stream_event stream_do_connect_abort(struct stream *s);
 enum stream_event stream_do_retry(struct stream *s);
@@ -58,15 +57,10 @@ enum stream_event stream_do_next_request(struct stream *s);
 enum stream_event stream_do_close_http(struct stream *s);
 enum stream_event stream_do_reply_timeout(struct stream *s);
 
-/* --- shared by actions.c, connect_actions.c and http_actions.c --- */
+/* --- shared by actions.c and http_actions.c --- */
 
-/* The session has failed: returns the event that ends it, or in mode http the one that sends a
- * local reply with this status. */
-enum stream_event stream_failure_event(struct stream *s, unsigned int status);
 /* True if retry number n uses another server. */
 int stream_redispatches(const struct stream *s, int n);
-/* Marks the session so that it is not taken for a complete exchange. */
-void stream_reset_sides(struct stream *s);
 /* Ends its use of the server; counts and logs it. */
 void stream_end_exchange(struct stream *s);
 

@@ -5,8 +5,6 @@
 #include "net/conn_err.h"
 #include "proxy/model/session.h"
 
-/* Its bytes come next on the socket, after a PROXY header: the event that follows. */
-enum session_event client_handshake_begin(struct session *sess);
 /* Continues it. */
 enum session_event client_handshake(struct session *sess);
 

@@ -10,14 +10,29 @@
  * (see connect_is_unnamed()) on failure; s->conn[SERVER] is open unless it failed.
  */
 int connect_server(struct stream *s) must_check;
-/* Uses an idle connection to s->srv: 1, or 0 if a new one is needed. */
-int connect_reuse(struct stream *s) must_check;
+enum connect_reuse {
+	CONNECT_NEW,  /* a connection is needed: none can be used */
+	CONNECT_TAKEN,
+	CONNECT_JOINS /* another stream establishes one that it will share: ASSIGNED or REFUSED
+		       * follows */
+};
+/* Uses an idle connection to s->srv, or one of HTTP/2. */
+enum connect_reuse connect_reuse(struct stream *s) must_check;
+/* The attempt at a connection is over, or the wait for another one's, after an established or
+ * failed one (ev REFUSED, with connect_err) or without either: those that wait for s continue. */
+void connect_end_sharing(struct stream *s, enum stream_event ev);
+static inline void
+connect_over(struct stream *s, enum stream_event ev)
+{
+	if (unlikely(s->opens || s->joins))
+		connect_end_sharing(s, ev);
+}
 /* The transport of connections to s->srv; NULL: none. */
 const struct xprt_maker *server_xprt(const struct stream *s);
 /* Has the new connection ask for the server's name (TLS), and begin with the PROXY header: 0,
  * -ENOMEM, or -ERR_RANGE (see connect_is_unnamed()). */
 int connect_begin_server(struct stream *s) must_check;
-/* True if `sni` made a name that no server can be asked for: another try would fail, too. */
-int connect_is_unnamed(int err);
+/* While the request can still be read: the name for TLS, if it depends on the request. */
+void connect_tls_note(struct stream *s);
 
 #endif

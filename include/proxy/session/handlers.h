@@ -1,6 +1,6 @@
 /*
  * The handlers named by the columns of SESSION_STATE and STREAM_STATE (fsm.tbl.h). They run on the
- * session's worker, assign no state and raise no event: stream_io.c raises the event that they
+ * session's worker, assign no state and raise no event: session.c raises the event that they
  * return.
  */
 #ifndef TACIT_PROXY_SESSION_HANDLERS_H
@@ -24,6 +24,7 @@ enum stream_event inspect_io(struct stream *s, int side, uint32_t ev) must_check
 enum stream_event early_io(struct stream *s, int side, uint32_t ev) must_check;
 enum stream_event connect_io(struct stream *s, int side, uint32_t ev) must_check;
 enum stream_event relay_io(struct stream *s, int side, uint32_t ev) must_check;
+enum stream_event relay_task(struct stream *s) must_check;
 enum stream_event handshake_io(struct stream *s, int side, uint32_t ev) must_check;
 enum stream_event linger_io(struct stream *s, int side, uint32_t ev) must_check;
 /* The first exchange, in the same turn as connect(). */

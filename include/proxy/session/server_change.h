@@ -1,4 +1,4 @@
-/* A worker's reaction to a change of a server's state (engine.on_server_change). */
+/* A worker's reaction to a change of a server's state (engine.hooks.on_server_change). */
 #ifndef TACIT_PROXY_SESSION_SERVER_CHANGE_H
 #define TACIT_PROXY_SESSION_SERVER_CHANGE_H
 

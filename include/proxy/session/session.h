@@ -11,13 +11,6 @@ void session_listen(struct listener *ln, struct proxy *fe, struct engine *e);
 /* Listener callback: the listener's owner is the frontend, its worker the engine. Always takes
  * ownership of fd. */
 void session_on_accept(struct listener *ln, int fd, const struct addr *peer);
-/* Frees a session in CLOSED, as its last task. */
-void session_on_end(struct task *t);
-/* The same for a stream of a session that carries several. */
-void substream_on_end(struct task *t);
-/* engine.new_substream and engine.begin_substream. */
-struct stream *substream_new(struct session *sess) must_check;
-void substream_begin(struct stream *s, enum stream_event ev);
 /* Closes it. cause: K, killed; D or U, a server went down or came up (manual 8.5). */
 void stream_kill(struct stream *s, char cause);
 /* True if it is connected to this server, or about to be. Not if it waits in a queue, or has just
@@ -31,5 +24,8 @@ stream_is_on(const struct stream *s, const struct server *srv)
 void engine_soft_stop(struct engine *e);
 /* Closes all sessions, at a hard stop. */
 void engine_kill_all(struct engine *e);
+
+/* Sets the engine's callbacks: those of engine.h for lower layers. */
+void session_hooks(struct engine *e);
 
 #endif

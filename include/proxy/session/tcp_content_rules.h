@@ -38,13 +38,12 @@ static inline int
 tcp_content_rules_of_response(const struct stream *s)
 {
 	return !s->txn && (proxy_has_rules(&s->be->rules, RULE_TCP_RES_CONTENT) ||
+		proxy_has_rules(&s->sess->fe->rules, RULES_TCP_EVENTS) ||
 		(s->be->persist.stick_what & STICK_STORE_RESPONSE));
 }
 
 /* Holds back the first bytes of a connected server if rules need them. Returns the event for the
  * session: DENIED or NONE. */
 enum stream_event tcp_content_begin_response(struct stream *s) must_check;
-/* Has stick rules store the server, whose data is not held back. */
-void tcp_content_store_server(struct stream *s);
 
 #endif

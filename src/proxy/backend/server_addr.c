@@ -30,5 +30,5 @@ server_set_addr(struct engine *e, struct server *s, const struct addr *a)
 	conn_pool_drop_stale(e, s);
 	for (unsigned int i = 0; i < e->shared->n; i++)
 		if (i != e->index)
-			e->wake_pool(e, i, s);
+			e->hooks.wake_pool(e, i, s);
 }

@@ -42,10 +42,10 @@ raise_alarm(struct engine *e, struct server *s, enum server_finding f)
 	atomic_write(&s->last_error, (unsigned int)f);
 	(void)atomic_add(&s->alarms, 1u);
 	if (e->index == 0) {
-		if (e->on_alarm)
-			e->on_alarm(e, s);
-	} else if (e->wake_for_alarm) {
-		e->wake_for_alarm(e, 0, s);
+		if (e->hooks.on_alarm)
+			e->hooks.on_alarm(e, s);
+	} else if (e->hooks.wake_for_alarm) {
+		e->hooks.wake_for_alarm(e, 0, s);
 	}
 }
 

@@ -43,5 +43,5 @@ server_set_tls(struct engine *e, struct server *s, int on)
 	conn_pool_drop_stale(e, s);
 	for (unsigned int i = 0; i < e->shared->n; i++)
 		if (i != e->index)
-			e->wake_pool(e, i, s);
+			e->hooks.wake_pool(e, i, s);
 }

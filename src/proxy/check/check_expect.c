@@ -479,11 +479,12 @@ tcp_eval(const struct check_rule *r, const struct check_input *in, struct sample
 	return s.found != e->negate ? check_rule_passed(r, cx, 0, out) : tcp_mismatch(r, cx, out);
 }
 
+/* A rule that is implied stands behind the send. */
 static enum check_step
 empty_response(const struct check_rule *r, struct check_verdict *out)
 {
 	return check_fail(out, check_error_status(&r->u.expect, CHECK_L7RSP), 0,
-		"TCPCHK got an empty response at step %u%s%s%s", r->step,
+		"TCPCHK got an empty response at step %u%s%s%s", r->step ? r->step : 2,
 		r->comment ? " comment: '" : "", r->comment ? r->comment : "",
 		r->comment ? "'" : "");
 }
@@ -498,7 +499,7 @@ check_expect_eval(const struct check_rule *r, const struct check_input *in, stru
 
 	assert(r->kind == CHECK_RULE_EXPECT);
 	cx->res_bytes = in->received;
-	if (r->u.expect.is_http)
+	if (r->u.expect.is_http && (in->received.len || !in->is_h2))
 		step = check_http_eval(r, in, cx, out);
 	else if (in->received.len == 0)
 		step = in->ended ? empty_response(r, out) : CHECK_STEP_WAIT;

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 
-#include "proxy/backend/server_report.h"
 #include "proxy/backend/server_state.h"
 #include "proxy/model/proxy.h"
 #include "proxy/model/server_kept.h"
@@ -59,6 +58,7 @@ log_result(struct engine *e, const struct check *c, enum check_result result)
 		up ? c->health - c->rise + 1 : c->health, up ? c->fall : c->rise,
 		!up ? "DOWN" : c->srv->uweight ? "UP" : "DRAIN");
 	server_log(e, c->srv, LOG_LEVEL_NOTICE, text);
+	server_send_alert(e, c->srv, LOG_LEVEL_INFO, text);
 }
 
 /* --- health --- */
@@ -153,32 +153,6 @@ check_result_apply(struct engine *e, struct check *c, const struct check_verdict
 	if (!(c->srv->admin & SERVER_MAINT))
 		apply_result(e, c, result, health, before);
 	server_note(c->srv);
-}
-
-
-void
-check_result_observed(struct engine *e, struct check *c, enum server_finding last)
-{
-	const struct check_server_conf *conf = &c->srv->conf.check;
-	struct check_verdict v = { .status = CHECK_HANA, .code = -1 };
-
-	c->observed_fails++;
-	switch (conf->on_error) {
-	case CHECK_ON_FASTINTER:
-		return;
-	case CHECK_ON_SUDDEN_DEATH:
-		c->health = MIN(c->health, c->rise + 1);
-		break;
-	case CHECK_ON_MARK_DOWN:
-		c->health = MIN(c->health, c->rise);
-		break;
-	case CHECK_ON_FAIL:
-		break;
-	}
-	(void)snprintf(v.info, sizeof(v.info),
-		"Detected %d consecutive errors, last one was: %s", conf->error_limit,
-		server_finding_text(last));
-	check_result_apply(e, c, &v, 0);
 }
 
 unsigned int

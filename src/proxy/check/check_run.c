@@ -5,21 +5,23 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "base/atomic.h"
 #include "base/random.h"
 #include "base/str.h"
 #include "event/profile.h"
+#include "net/outbound.h"
 #include "proxy/backend/server_state.h"
 #include "proxy/check/agent.h"
-#include "net/outbound.h"
 #include "proxy/check/check_connect.h"
 #include "proxy/check/check_context.h"
 #include "proxy/check/check_expect.h"
+#include "proxy/check/check_h2.h"
 #include "proxy/check/check_result.h"
 #include "proxy/check/check_send.h"
 #include "proxy/check/check_text.h"
-#include "proxy/check/check_tls.h"
+#include "proxy/check/external.h"
 #include "proxy/model/check.h"
 #include "proxy/model/engine.h"
 #include "proxy/model/proxy.h"
@@ -33,12 +35,13 @@ enum check_step
 check_run_fail(struct check_run *r, int err, struct check_verdict *v)
 {
 	const struct check_rule *rule = r->is_connected ? r->rule : check_connect_rule(r);
-	int is_tls_error = err == EPROTO && r->conn.xprt;
+	int is_tls_error = err == EPROTO && r->conn.xprt && !r->h2;
 
 	v->code = -1;
 	v->status = r->is_connected || outbound_is_shortage(err) ? CHECK_SOCKERR : CHECK_L4CON;
-	check_step_text(r->conf->method, rule, is_tls_error ? "SSL fatal error" : strerror(err),
-		v->info);
+	/* A stream that was reset is no error of a socket, which has a text. */
+	check_step_text(r->conf->method, rule,
+		is_tls_error ? "SSL fatal error" : r->h2 ? "" : strerror(err), v->info);
 	return CHECK_STEP_FAIL;
 }
 
@@ -55,12 +58,25 @@ interval_of(const struct check_run *r)
 	return ms - part + (unsigned int)((uint64_t)random * (2u * part + 1) >> 32);
 }
 
+/* Without a reset each check would leave a port in TIME_WAIT; a server that has closed first leaves
+ * none. */
+static void
+check_connect_end(struct check_run *r)
+{
+	if (!conn_is_open(&r->conn))
+		return;
+	if (!r->conn.eof && !r->conn.err && !check_connect_rule(r)->u.connect.linger)
+		conn_reset_on_close(&r->conn);
+	conn_close_late(&r->conn);
+}
+
 static void
 end_run(struct check_run *r)
 {
 	if (r->state == CHECK_COMMAND)
 		external_cancel(r->shared->external, &r->job);
 	timer_stop(check_run_deadlines(r), &r->deadline);
+	check_h2_end(r);
 	if (!check_tls_await_session(r))
 		check_connect_end(r);
 	check_bytes_drop(r);
@@ -246,9 +262,12 @@ check_send_begin(struct check_run *r, struct check_verdict *v)
 	struct sample_ctx cx;
 	struct sbuf out;
 	size_t mark;
-	int bad = 0;
+	int bad;
 
 	check_bytes_drop(r);
+	bad = check_h2_begin(r);
+	if (bad < 0)
+		return check_run_fail(r, -bad, v);
 	if (check_run_server(r)->be->check.send_state)
 		state = check_state_text(r->check->srv, r->shared->node, text);
 	check_context_init(r, &cx);
@@ -258,7 +277,7 @@ check_send_begin(struct check_run *r, struct check_verdict *v)
 	if (r->check->is_agent)
 		put_agent_text(r->check->srv, &out);
 	else
-		bad = check_send_build(&r->rule->u.send, &cx, state, &out);
+		bad = check_send_build(&r->rule->u.send, &cx, state, r->h2 != NULL, &out);
 	arena_release(cx.arena, mark);
 	if (bad || out.failed) {
 		check_send_failed(r->conf->method, r->rule, v);
@@ -353,6 +372,7 @@ look_at_answer(struct check_run *r, struct check_verdict *v)
 	struct check_input in = {
 		.received = { run_bytes(r), r->len },
 		.ended = r->ended,
+		.is_h2 = r->h2 != NULL,
 		.full = r->len == room,
 		.accepts_404 = r->conf->disable_on_404 && r->check->srv->oper != SERVER_STOPPED,
 	};
@@ -376,8 +396,8 @@ check_expect_proceed(struct check_run *r, struct check_verdict *v)
 		io = conn_recv(&r->conn, run_bytes(r) + r->len, room - r->len, &got);
 		if (io == IO_OK)
 			r->len += (uint32_t)got;
-		r->ended = r->ended || io == IO_EOF || r->conn.eof;
-		if (io == IO_ERR)
+		r->ended = r->ended || io == IO_EOF || r->conn.eof || check_h2_has_eof(r);
+		if (io == IO_ERR && !check_h2_has_eof(r))
 			return check_run_fail(r, r->conn.err, v);
 		if (io != IO_AGAIN)
 			step = look_at_answer(r, v);
@@ -548,6 +568,16 @@ on_command_start(struct external_job *j)
 	move_deadline(r, now + first_timeout(r));
 }
 
+/* The result of a check whose command has ended with this status: a code of -1 if it was killed. */
+static void
+external_verdict(int status, struct check_verdict *out)
+{
+	out->code = status != EXTERNAL_NO_HELPER && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	out->status = out->code == 0 ? CHECK_PROCOK : CHECK_PROCERR;
+	(void)snprintf(out->info, sizeof(out->info), "%s",
+		status == EXTERNAL_NO_HELPER ? "the helper process has ended" : "");
+}
+
 static void
 on_command_end(struct external_job *j, int status)
 {
@@ -649,6 +679,33 @@ hurry_run(struct check_run *r)
 		plan_run(r, at);
 }
 
+/* Applies on-error: the sessions of the server have had error-limit consecutive errors, the last
+ * one of this kind. */
+static void
+check_result_observed(struct engine *e, struct check *c, enum server_finding last)
+{
+	const struct check_server_conf *conf = &c->srv->conf.check;
+	struct check_verdict v = { .status = CHECK_HANA, .code = -1 };
+
+	c->observed_fails++;
+	switch (conf->on_error) {
+	case CHECK_ON_FASTINTER:
+		return;
+	case CHECK_ON_SUDDEN_DEATH:
+		c->health = MIN(c->health, c->rise + 1);
+		break;
+	case CHECK_ON_MARK_DOWN:
+		c->health = MIN(c->health, c->rise);
+		break;
+	case CHECK_ON_FAIL:
+		break;
+	}
+	(void)snprintf(v.info, sizeof(v.info),
+		"Detected %d consecutive errors, last one was: %s", conf->error_limit,
+		server_finding_text(last));
+	check_result_apply(e, c, &v, 0);
+}
+
 /* Not within the session that has seen the error: it may be closed here. */
 static void
 on_alarm_task(struct task *t)
@@ -670,6 +727,14 @@ check_run_on_alarm(struct engine *e, struct server *srv)
 {
 	if (srv->check && srv->check->run)
 		loop_post(e->loop, &srv->check->run->alarm);
+}
+
+static void
+external_job_init(struct external_job *j, const struct server *s)
+{
+	memset(j, 0, sizeof(*j));
+	list_init(&j->link);
+	j->srv = s;
 }
 
 int

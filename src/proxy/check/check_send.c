@@ -62,6 +62,7 @@ struct request {
 	struct str state_header;
 	int has_connection;      /* there is a Connection field */
 	int closes, upgrades;    /* it lists close, upgrade */
+	int is_h2;               /* it becomes one of HTTP/2 */
 };
 
 /* Methods whose requests have no body unless one is given; all others announce an empty one. */
@@ -214,6 +215,8 @@ write_ending_fields(struct request *r)
 {
 	if (r->body.len || !is_bodiless(r->method))
 		sbuf_addf(r->out, "content-length: %zu\r\n", r->body.len);
+	if (r->is_h2)
+		return;
 	if (is_1_1(r->version) && (r->closes || !r->has_connection))
 		sbuf_adds(r->out, "connection: close\r\n");
 	if (!is_1_1(r->version) && r->has_connection && !r->closes && !r->upgrades)
@@ -312,7 +315,9 @@ write_check_request(struct request *r)
 	sbuf_addc(r->out, ' ');
 	write_target(r, host);
 	sbuf_addc(r->out, ' ');
-	if (is_1_1(r->version))
+	if (r->is_h2)
+		sbuf_adds(r->out, "HTTP/1.0\r\n");
+	else if (is_1_1(r->version))
 		sbuf_adds(r->out, "HTTP/1.1\r\n");
 	else
 		sbuf_addf(r->out, "%.*s\r\n", (int)r->version.len, r->version.p);
@@ -325,9 +330,10 @@ write_check_request(struct request *r)
 
 static int
 build_http(const struct check_send *s, struct sample_ctx *cx, struct str state_header,
-	struct sbuf *out)
+	int is_h2, struct sbuf *out)
 {
-	struct request r = { .s = s, .cx = cx, .out = out, .state_header = state_header };
+	struct request r = { .s = s, .cx = cx, .out = out, .state_header = state_header,
+		.is_h2 = is_h2 };
 	size_t mark = arena_mark(cx->arena);
 	int rc = write_check_request(&r);
 
@@ -337,7 +343,7 @@ build_http(const struct check_send *s, struct sample_ctx *cx, struct str state_h
 
 int
 check_send_build(const struct check_send *s, struct sample_ctx *cx, struct str state_header,
-	struct sbuf *out)
+	int is_h2, struct sbuf *out)
 {
-	return s->is_http ? build_http(s, cx, state_header, out) : build_tcp(s, cx, out);
+	return s->is_http ? build_http(s, cx, state_header, is_h2, out) : build_tcp(s, cx, out);
 }

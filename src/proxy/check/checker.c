@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "proxy/backend/server_state.h"
+#include "proxy/check/check_h2.h"
 #include "proxy/check/check_result.h"
 #include "proxy/check/check_run.h"
 #include "proxy/model/proxies.h"
@@ -205,7 +206,7 @@ checker_new(struct engine *e, struct proxies *ps, const struct checker_config *c
 		checker_free(&k);
 		return -ERR_NOMEM;
 	}
-	e->on_alarm = check_run_on_alarm;
+	e->hooks.on_alarm = check_run_on_alarm;
 	*out = k;
 	return 0;
 }
@@ -251,11 +252,12 @@ checker_free(struct checker **kp)
 	if (!k)
 		return;
 	*kp = NULL;
-	k->shared.engine->on_alarm = NULL;
+	k->shared.engine->hooks.on_alarm = NULL;
 	list_each_safe(it, &k->entries) {
 		free_entry(k, list_entry(it, struct entry, link));
 	}
 	external_free(&k->shared.external);
+	check_h2_fini(&k->shared);
 	pool_fini(&k->shared.bufs);
 	mem_free(k->shared.scratch);
 	mem_free(k);

@@ -43,8 +43,8 @@ report_alert(struct external *x, const char *text)
 {
 	struct engine *e = x->engine;
 
-	if (e->on_notice)
-		e->on_notice(e, 1, text);
+	if (e->hooks.on_notice)
+		e->hooks.on_notice(e, 1, text);
 	log_msg(e->log, LOG_LEVEL_ALERT, "%s", text);
 }
 
@@ -277,24 +277,7 @@ on_helper(void *owner, int fd, uint32_t ev)
 }
 PROFILE_NAME(on_helper, external_io)
 
-void
-external_verdict(int status, struct check_verdict *out)
-{
-	out->code = status != EXTERNAL_NO_HELPER && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-	out->status = out->code == 0 ? CHECK_PROCOK : CHECK_PROCERR;
-	(void)snprintf(out->info, sizeof(out->info), "%s",
-		status == EXTERNAL_NO_HELPER ? "the helper process has ended" : "");
-}
-
 /* --- jobs --- */
-
-void
-external_job_init(struct external_job *j, const struct server *s)
-{
-	memset(j, 0, sizeof(*j));
-	list_init(&j->link);
-	j->srv = s;
-}
 
 void
 external_start(struct external *x, struct external_job *j)

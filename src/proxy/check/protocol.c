@@ -10,6 +10,7 @@
 #include "base/sbuf.h"
 #include "proxy/check/check_expect.h"
 #include "proxy/check/check_text.h"
+#include "spop/spop.h"
 
 #define PACKET_MAX 4096
 
@@ -228,6 +229,27 @@ ssl_hello_rules(struct check_conf *c)
 	return rc;
 }
 
+/* The longest frame, as that of default buffers. */
+#define SPOP_CHECK_FRAME 16380u
+
+static int
+spop_rules(struct check_conf *c)
+{
+	const struct spop_hello h = { .max_frame = SPOP_CHECK_FRAME, .capabilities = STR(""),
+		.is_check = 1 };
+	struct sbuf b;
+	int rc;
+
+	sbuf_init(&b, PACKET_MAX);
+	spop_put_hello(&b, &h);
+	if (b.failed)
+		rc = -ERR_NOMEM;
+	else
+		rc = question_rules(c, (struct str){ b.p, b.len }, CHECK_SPOP_HELLO, CHECK_L7RSP);
+	sbuf_fini(&b);
+	return rc;
+}
+
 int
 check_protocol_rules(struct check_conf *c)
 {
@@ -245,6 +267,8 @@ check_protocol_rules(struct check_conf *c)
 		return question_rules(c, STR(LDAP_BIND), CHECK_LDAP_BIND, CHECK_L7RSP);
 	case CHECK_SSL_HELLO:
 		return ssl_hello_rules(c);
+	case CHECK_SPOP:
+		return spop_rules(c);
 	case CHECK_CONNECT:
 	case CHECK_TCP:
 	case CHECK_HTTP:
@@ -548,6 +572,46 @@ eval_ssl(struct str data, int is_last, struct check_verdict *out)
 	return check_fail(out, CHECK_L6RSP, -1, "%s", "");
 }
 
+/* --- SPOP --- */
+
+/* The hello of an agent: what is wrong with it, or its own reason to refuse. */
+static enum spop_status
+spop_check_status(const uint8_t *p, size_t n, uint32_t *code)
+{
+	struct spop_frame f;
+	struct spop_agent agent;
+	struct str text;
+	enum spop_status s = spop_read_frame(p, n, &f);
+
+	*code = s;
+	if (s == SPOP_OK && f.type == SPOP_AGENT_HELLO)
+		*code = s = spop_read_hello(&f, SPOP_CHECK_FRAME, &agent);
+	else if (s == SPOP_OK && (f.type != SPOP_AGENT_DISCONNECT ||
+			spop_read_disconnect(&f, code, &text) != SPOP_OK))
+		*code = s = SPOP_INVALID;
+	else if (s == SPOP_OK)
+		s = SPOP_UNKNOWN;
+	return s;
+}
+
+static enum check_step
+eval_spop(struct str data, int is_last, struct check_verdict *out)
+{
+	const uint8_t *p = (const uint8_t *)data.p;
+	uint32_t code = SPOP_TOO_BIG;
+	size_t n = data.len < SPOP_LENGTH ? 0 : spop_length(p);
+	int is_whole = data.len >= SPOP_LENGTH && n <= data.len - SPOP_LENGTH;
+
+	if (!is_whole && n <= SPOP_CHECK_FRAME && !is_last)
+		return CHECK_STEP_WAIT;
+	if (!is_whole && n <= SPOP_CHECK_FRAME)
+		code = SPOP_INVALID;
+	if (is_whole && n <= SPOP_CHECK_FRAME &&
+		spop_check_status(p + SPOP_LENGTH, n, &code) == SPOP_OK)
+		return check_next(out, CHECK_L7OK, 0, "SPOA server is ok");
+	return check_fail(out, CHECK_L7RSP, -1, "%s", spop_status_text(code));
+}
+
 enum check_step
 check_protocol_eval(const struct check_rule *r, struct str data, int is_last,
 	struct check_verdict *out)
@@ -570,6 +634,8 @@ check_protocol_eval(const struct check_rule *r, struct str data, int is_last,
 		return eval_smtp_line(data, 0, is_last, out);
 	case CHECK_LDAP_BIND:
 		return eval_ldap(data, is_last, out);
+	case CHECK_SPOP_HELLO:
+		return eval_spop(data, is_last, out);
 	case CHECK_SSL_RECORD:
 		return eval_ssl(data, is_last, out);
 	}

@@ -8,6 +8,53 @@
 #include "proxy/model/proxies.h"
 #include "proxy/config/proxy_cfg.h"
 
+/* Words that follow some of the algorithms. */
+enum { WORD_WHOLE = BALANCE_RDP_COOKIE + 1, WORD_PATH_ONLY, WORD_LEN, WORD_DEPTH, WORD_CHECK_POST,
+	WORD_DOMAIN_ONLY };
+
+static const struct cfg_enum algorithms[] = {
+	{ "roundrobin", BALANCE_ROUNDROBIN,
+		"Each server in turn, as often as its weight says. Weights may "
+		"change at run time." },
+	{ "static-rr", BALANCE_STATIC_RR,
+		"Each server in turn, as often as its weight says. At run time only "
+		"the weights 0% and 100% can be set." },
+	{ "leastconn", BALANCE_LEASTCONN,
+		"The server with the fewest connections for its weight; among equals "
+		"each in turn. For long connections." },
+	{ "source", BALANCE_SOURCE,
+		"A hash of the client's address: a client keeps its server while no "
+		"server comes or goes." },
+	{ "first", BALANCE_FIRST,
+		"The first server, by id, that has a free slot (maxconn): the others "
+		"stay idle." },
+	{ "random[(<draws>)]", BALANCE_RANDOM,
+		"Draws that many servers by weight, 2 if no number is given, "
+		"and takes the one with the least load." },
+	{ "uri", BALANCE_URI,
+		"A hash of the path, in mode http: what is asked for again comes from the "
+		"same cache." },
+	{ "url_param <name>", BALANCE_URL_PARAM,
+		"A hash of this parameter of the query, or of the body of a "
+		"POST; without it roundrobin." },
+	{ "hdr(<name>)", BALANCE_HDR, "A hash of this header field; without it roundrobin." },
+	{ "hash <expression>", BALANCE_HASH,
+		"A hash of what this expression gives; without a result "
+		"roundrobin." },
+	{ "rdp-cookie[(<name>)]", BALANCE_RDP_COOKIE,
+		"A hash of the cookie that an RDP client begins with, "
+		"mstshash if no name is given." },
+	{ "whole", WORD_WHOLE, "With uri: the query counts, too." },
+	{ "path-only", WORD_PATH_ONLY, "With uri: of an absolute target only the path counts." },
+	{ "len <n>", WORD_LEN, "With uri: only the first n bytes count." },
+	{ "depth <n>", WORD_DEPTH, "With uri: only the first n directories count." },
+	{ "check_post", WORD_CHECK_POST, "With url_param: accepted; a body is searched anyway." },
+	{ "use_domain_only", WORD_DOMAIN_ONLY,
+		"With hdr: of a host name only the label before the last one "
+		"counts." },
+	{ 0 },
+};
+
 /* The argument of random(...): empty for the default, otherwise the number of draws. */
 static int
 parse_draws(struct cfg_ctx *ctx, const char *arg, unsigned int *out)
@@ -41,20 +88,21 @@ static int
 parse_uri(struct cfg_ctx *ctx, struct balance_by *by)
 {
 	for (int i = 1; i < ctx->argc; i++) {
-		const char *arg = cfg_arg(ctx, i);
-		int v = 0, takes = strcmp(arg, "len") == 0 || strcmp(arg, "depth") == 0;
+		int word = cfg_arg_word(ctx, i, algorithms),
+		    takes = word == WORD_LEN || word == WORD_DEPTH, v = 0;
 
 		if (takes && i + 1 == ctx->argc)
-			return cfg_error(ctx, i, "'balance uri' : '%s' expects a number.", arg);
+			return cfg_error(ctx, i, "'balance uri' : '%s' expects a number.",
+				cfg_arg(ctx, i));
 		if (takes && cfg_arg_int(ctx, i + 1, 1, BALANCE_URI_MAX, &v) < 0)
 			return -1;
-		if (strcmp(arg, "whole") == 0)
+		if (word == WORD_WHOLE)
 			by->whole = 1;
-		else if (strcmp(arg, "path-only") == 0)
+		else if (word == WORD_PATH_ONLY)
 			by->path_only = 1;
-		else if (strcmp(arg, "len") == 0)
+		else if (word == WORD_LEN)
 			by->len = (unsigned int)v;
-		else if (strcmp(arg, "depth") == 0)
+		else if (word == WORD_DEPTH)
 			by->depth = (unsigned int)v;
 		else
 			return report_unexpected(ctx, i);
@@ -72,7 +120,7 @@ parse_url_param(struct cfg_ctx *ctx, struct balance_by *by)
 	if (ctx->argc < 2)
 		return cfg_error(ctx, 0, "'balance url_param' expects the name of a parameter.");
 	/* The body of a POST is searched without it too. */
-	if (ctx->argc > 2 && strcmp(cfg_arg(ctx, 2), "check_post") != 0)
+	if (ctx->argc > 2 && cfg_arg_word(ctx, 2, algorithms) != WORD_CHECK_POST)
 		return report_unexpected(ctx, 2);
 	/* The number of bytes to wait for was once configurable: it is the size of the buffer. */
 	if (ctx->argc > 3 && cfg_arg_int(ctx, 3, 0, INT_MAX, &ignored) < 0)
@@ -116,7 +164,7 @@ parse_hdr(struct cfg_ctx *ctx, const char *paren, struct balance_by *by)
 	if (n < 3 || paren[n - 1] != ')')
 		return cfg_error(ctx, 0,
 			"'balance hdr' expects the name of a header in parentheses.");
-	if (ctx->argc > 1 && strcmp(cfg_arg(ctx, 1), "use_domain_only") != 0)
+	if (ctx->argc > 1 && cfg_arg_word(ctx, 1, algorithms) != WORD_DOMAIN_ONLY)
 		return report_unexpected(ctx, 1);
 	if (ctx->argc > 2)
 		return report_unexpected(ctx, 2);
@@ -185,6 +233,7 @@ parse_balance(struct cfg_ctx *ctx)
 	static const char *const others[] = { "sticky", "log-sticky", "log-hash" };
 	struct proxy *p = ctx->obj;
 	const char *arg = ctx->argc ? cfg_arg(ctx, 0) : "roundrobin";
+	const struct cfg_enum *e;
 	size_t n = strcspn(arg, "(");
 
 	for (size_t i = 0; i < ARRAY_LEN(others); i++) {
@@ -192,16 +241,11 @@ parse_balance(struct cfg_ctx *ctx)
 			return cfg_error(
 				ctx, 0, "'balance %.*s' is not supported.", (int)n, arg);
 	}
-	for (int algo = BALANCE_ROUNDROBIN; algo <= BALANCE_RDP_COOKIE; algo++) {
-		const char *name = balance_name((enum balance_algo)algo);
-		int takes = algo == BALANCE_RANDOM || algo == BALANCE_HDR ||
-			algo == BALANCE_RDP_COOKIE;
-
-		if (strlen(name) == (takes ? n : strlen(arg)) && strncmp(arg, name, n) == 0) {
-			p->balance = (enum balance_algo)algo;
-			p->has_balance = 1;
-			return parse_arguments(ctx, p, arg + n);
-		}
+	e = cfg_enum_find(algorithms, arg, n);
+	if (e && e->value <= BALANCE_RDP_COOKIE && (!arg[n] || strchr(e->name, '('))) {
+		p->balance = (enum balance_algo)e->value;
+		p->has_balance = 1;
+		return parse_arguments(ctx, p, arg + n);
 	}
 	return cfg_error(ctx, 0,
 		"'balance' : unknown algorithm '%.40s'; 'roundrobin', 'static-rr', 'leastconn', "
@@ -300,38 +344,6 @@ parse_panic(struct cfg_ctx *ctx)
 	p->panic_threshold = (unsigned int)v;
 	return 0;
 }
-
-static const struct cfg_enum algorithms[] = {
-	{ "roundrobin", 0, "Each server in turn, as often as its weight says. Weights may "
-		"change at run time." },
-	{ "static-rr", 0, "Each server in turn, as often as its weight says. At run time only "
-		"the weights 0% and 100% can be set." },
-	{ "leastconn", 0, "The server with the fewest connections for its weight; among equals "
-		"each in turn. For long connections." },
-	{ "source", 0, "A hash of the client's address: a client keeps its server while no "
-		"server comes or goes." },
-	{ "first", 0, "The first server, by id, that has a free slot (maxconn): the others "
-		"stay idle." },
-	{ "random[(<draws>)]", 0, "Draws that many servers by weight, 2 if no number is given, "
-		"and takes the one with the least load." },
-	{ "uri", 0, "A hash of the path, in mode http: what is asked for again comes from the "
-		"same cache." },
-	{ "url_param <name>", 0, "A hash of this parameter of the query, or of the body of a "
-		"POST; without it roundrobin." },
-	{ "hdr(<name>)", 0, "A hash of this header field; without it roundrobin." },
-	{ "hash <expression>", 0, "A hash of what this expression gives; without a result "
-		"roundrobin." },
-	{ "rdp-cookie[(<name>)]", 0, "A hash of the cookie that an RDP client begins with, "
-		"mstshash if no name is given." },
-	{ "whole", 0, "With uri: the query counts, too." },
-	{ "path-only", 0, "With uri: of an absolute target only the path counts." },
-	{ "len <n>", 0, "With uri: only the first n bytes count." },
-	{ "depth <n>", 0, "With uri: only the first n directories count." },
-	{ "check_post", 0, "With url_param: accepted; a body is searched anyway." },
-	{ "use_domain_only", 0, "With hdr: of a host name only the label before the last one "
-		"counts." },
-	{ 0 },
-};
 
 static const struct cfg_kw kws[] = {
 	{ .name = "balance",

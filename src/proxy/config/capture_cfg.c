@@ -74,43 +74,6 @@ parse_cookielen(struct cfg_ctx *ctx)
 
 /* --- the whole configuration --- */
 
-static void
-cut_cookies(struct proxy *p, unsigned int most, struct cfg_diag *d)
-{
-	struct capture_slot *slot = p->captures.slot[CAPTURE_COOKIE];
-
-	if (!p->captures.n[CAPTURE_COOKIE] || slot->max <= most)
-		return;
-	cfg_diag_add(d, CFG_WARNING, &slot->where,
-		"truncating capture length to %u bytes for frontend " CFG_DIAG_NAME "'%s'"
-		CFG_DIAG_NAME ", as 'tune.http.cookielen' "
-		"allows no more.",
-		most, p->name);
-	if (!most)
-		capture_forget(&p->captures, CAPTURE_COOKIE);
-	for (unsigned int i = 0; i < p->captures.n[CAPTURE_COOKIE]; i++)
-		slot[i].max = most;
-}
-
-void
-capture_cfg_finish(struct proxies *ps, struct cfg_diag *d)
-{
-	list_each(it, &ps->all) {
-		struct proxy *p = list_entry(it, struct proxy, link);
-
-		if (p->mode != PROXY_HTTP && p->captures.n[CAPTURE_COOKIE]) {
-			cfg_diag_add(d, CFG_WARNING, &p->captures.slot[CAPTURE_COOKIE]->where,
-				"'capture cookie' ignored for frontend " CFG_DIAG_NAME "'%s'"
-				CFG_DIAG_NAME ": it needs 'mode http'.",
-				p->name);
-			capture_forget(&p->captures, CAPTURE_COOKIE);
-		}
-		cut_cookies(p, ps->cookie_max, d);
-		capture_conf_finish(&p->captures);
-		ps->capture_size = MAX(ps->capture_size, p->captures.size);
-	}
-}
-
 #define HEADER(n, kind, text, ...)                                                    \
 	{                                                                             \
 		.name = n, .sections = CFG_FRONTEND | CFG_LISTEN, .min = 3, .max = 3, \

@@ -235,6 +235,8 @@ static const struct cfg_kw kws[] = {
 		.parse = parse_smtpchk,
 		.syntax = "[<hello> <domain>]",
 		.doc = "Checks servers by an SMTP greeting." },
+	METHOD("spop-check", CHECK_SPOP,
+		"Checks servers by the hello of an agent of SPOE: see 'filter spoe'."),
 	METHOD("ssl-hello-chk", CHECK_SSL_HELLO, "Checks servers by the hello of an SSLv3 client."),
 	METHOD("tcp-check", CHECK_TCP, "Checks servers by the tcp-check rules."),
 	{ 0 },

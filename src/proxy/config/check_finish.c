@@ -360,18 +360,10 @@ has_check_port(const struct server *s)
 static int
 check_proto_of(const struct server *s, struct cfg_diag *d)
 {
-	enum check_proto needed =
-		s->be->check.method == CHECK_HTTP ? CHECK_PROTO_H1 : CHECK_PROTO_NONE;
+	enum check_proto proto = s->conf.check.proto;
 
-	if (s->conf.check.proto == CHECK_PROTO_DEFAULT && needed == CHECK_PROTO_H1 &&
-		s->conf.proto == MUX_H2) {
-		cfg_diag_add(d, CFG_ALERT, &s->where,
-			"%s '%s': server '%s': health checks over HTTP/2 are not supported here; "
-			"use 'check-proto h1', or 'option tcp-check'.",
-			proxy_kind(s->be), s->be->name, s->name);
-		return -1;
-	}
-	if (s->conf.check.proto == CHECK_PROTO_DEFAULT || s->conf.check.proto == needed)
+	if (proto == CHECK_PROTO_DEFAULT ||
+		(proto != CHECK_PROTO_NONE) == (s->be->check.method == CHECK_HTTP))
 		return 0;
 	cfg_diag_add(d, CFG_ALERT, &s->where,
 		"%s '%s': server '%s' uses an incompatible protocol for the selected check type "
@@ -431,9 +423,6 @@ settle_ssl_checks(struct server *s, struct cfg_diag *d)
 	struct server_tls_conf *tls = &s->conf.tls;
 
 	tls->has_ssl_check = s->conf.check.check && check_conf_has_ssl(&s->be->check);
-	if (s->be->check.method == CHECK_HTTP && tls_alpn_drop_http2(&tls->check_alpn))
-		cfg_diag_add(d, CFG_WARNING, &s->where,
-			"'check-alpn' : checks use HTTP/1: 'h2' is not offered to the server.");
 	if (!s->is_dynamic || !tls->has_ssl_check)
 		return 0;
 	cfg_diag_add(d, CFG_ALERT, &s->where,

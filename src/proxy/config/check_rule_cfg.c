@@ -523,15 +523,20 @@ take_connect_addr(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg
 	return 1;
 }
 
-/* Only the family's default protocol is supported: h1 in http-check, none in tcp-check. */
+/* h1 or h2 in http-check, none in tcp-check. */
 static int
-take_connect_proto(struct cfg_ctx *ctx, int i, struct check_rule *r unused, intptr_t arg unused)
+take_connect_proto(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg unused)
 {
-	const char *only = check_cfg_family(ctx) == CHECK_FAMILY_HTTP ? "h1" : "none";
+	int is_http = check_cfg_family(ctx) == CHECK_FAMILY_HTTP;
+	const char *name = cfg_arg(ctx, i);
 
-	if (strcmp(cfg_arg(ctx, i), only) != 0)
-		return cfg_error(ctx, i, "'%s' : protocol '%.40s' is not supported here ('%s' is).",
-			cfg_kw_name(ctx), cfg_arg(ctx, i), only);
+	if (is_http && strcmp(name, "h1") == 0)
+		r->u.connect.proto = CHECK_PROTO_H1;
+	else if (is_http && strcmp(name, "h2") == 0)
+		r->u.connect.proto = CHECK_PROTO_H2;
+	else if (is_http || strcmp(name, "none") != 0)
+		return cfg_error(ctx, i, "'%s' : protocol '%.40s' is not supported here (%s).",
+			cfg_kw_name(ctx), name, is_http ? "'h1' and 'h2' are" : "'none' is");
 	return 1;
 }
 
@@ -548,10 +553,6 @@ take_connect_alpn(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg
 
 	if (tls_alpn_parse(cfg_arg(ctx, i), &r->u.connect.alpn, why) < 0)
 		return cfg_error(ctx, i, "'%s' : 'alpn' : %s.", cfg_kw_name(ctx), why);
-	/* Requests of http-check are HTTP/1. */
-	if (check_cfg_family(ctx) == CHECK_FAMILY_HTTP && tls_alpn_drop_http2(&r->u.connect.alpn))
-		cfg_warn(ctx, i, "'%s' : checks use HTTP/1: 'h2' is not offered to the server.",
-			cfg_kw_name(ctx));
 	return 1;
 }
 
@@ -565,7 +566,7 @@ const struct cfg_enum check_connect_words[] = {
 	{ "sni <name>", 0, "The name that TLS asks for." },
 	{ "alpn <protocols>", 0, "The protocols that TLS offers." },
 	{ "linger", 0, "Ends the connection by FIN instead of a reset." },
-	{ "proto <name>", 0, "h1 in http-check, none in tcp-check: the only ones." },
+	{ "proto <name>", 0, "h1 or h2 in http-check, none in tcp-check." },
 	{ "comment <text>", 0, "A comment, for the log." },
 	{ 0 },
 };

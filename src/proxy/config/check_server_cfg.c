@@ -99,6 +99,7 @@ opt_check_text(struct cfg_ctx *ctx, void *obj)
 
 static const struct cfg_enum check_protos[] = {
 	{ "h1", CHECK_PROTO_H1, "HTTP/1, with option httpchk." },
+	{ "h2", CHECK_PROTO_H2, "HTTP/2, with option httpchk." },
 	{ "none", CHECK_PROTO_NONE, "Bytes, with other checks." },
 	{ 0 },
 };
@@ -241,9 +242,9 @@ static const struct cfg_opt opts[] = {
 		"Text that is sent to the agent.",
 		.dflt = "none"),
 	OPT_FLAG("check", check, 1, "Enables health checks."),
-	OPT("check-proto", 1, opt_check_proto, 0, "{h1 | none}",
+	OPT("check-proto", 1, opt_check_proto, 0, "{h1 | h2 | none}",
 		"Protocol of health checks.",
-		.dflt = "what the checks need",
+		.dflt = "proto, or what ALPN has agreed on",
 		.values = check_protos),
 	OPT_FLAG("check-send-proxy", send_proxy, 1, "Sends a PROXY header with health checks."),
 	OPT_FLAG("check-via-socks4", via_socks4, 1,

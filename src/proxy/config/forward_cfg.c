@@ -19,6 +19,16 @@ take_header(struct cfg_ctx *ctx, int i, struct forward_option *o)
 	return cfg_arg_dup(ctx, i, &o->header);
 }
 
+enum { WORD_EXCEPT, WORD_HEADER, WORD_IF_NONE };
+
+static const struct cfg_enum added_words[] = {
+	{ "except <network>", WORD_EXCEPT, "Not for clients of this network; of originalto not for "
+		"connections to it." },
+	{ "header <name>", WORD_HEADER, "Another name of the field." },
+	{ "if-none", WORD_IF_NONE, "With forwardfor: not if the request has the field already." },
+	{ 0 },
+};
+
 /* option forwardfor|originalto [except <net>] [header <name>] [if-none]: a line replaces all
  * settings of an earlier one. */
 static int
@@ -30,17 +40,17 @@ parse_address(struct cfg_ctx *ctx)
 	mem_free(o->header);
 	*o = (struct forward_option){ .on = 1 };
 	for (int i = 0; i < ctx->argc; i++) {
-		const char *word = cfg_arg(ctx, i);
+		int word = cfg_arg_word(ctx, i, added_words);
 
-		if (strcmp(word, "except") == 0) {
+		if (word == WORD_EXCEPT) {
 			if (++i >= ctx->argc || forward_net_parse(cfg_arg(ctx, i), &o->except) < 0)
 				return cfg_error(ctx, i,
 					"'%s except' expects <address>[/mask] as argument.",
 					cfg_kw_name(ctx));
-		} else if (strcmp(word, "header") == 0) {
+		} else if (word == WORD_HEADER) {
 			if (take_header(ctx, ++i, o))
 				return -1;
-		} else if (strcmp(word, "if-none") == 0 && kind == FORWARD_FOR) {
+		} else if (word == WORD_IF_NONE && kind == FORWARD_FOR) {
 			o->if_none = 1;
 		} else {
 			return cfg_error(ctx, i,
@@ -90,14 +100,6 @@ parse_forwarded(struct cfg_ctx *ctx)
 	p->forward.forwarded = got;
 	return 0;
 }
-
-static const struct cfg_enum added_words[] = {
-	{ "except <network>", 0, "Not for clients of this network; of originalto not for "
-		"connections to it." },
-	{ "header <name>", 0, "Another name of the field." },
-	{ "if-none", 0, "With forwardfor: not if the request has the field already." },
-	{ 0 },
-};
 
 static const struct cfg_kw kws[] = {
 	{ .name = "option forwardfor",

@@ -97,55 +97,57 @@ parse_persistence(struct cfg_ctx *ctx)
 
 /* --- retry-on --- */
 
-struct retry_name {
-	const char *name;
-	enum http_retry bit;
-	int in_all;
-};
-
-static const struct retry_name retry_names[] = {
-#define HTTP_RETRY(id, name, all) { name, HTTP_RETRY_##id, all },
-#define HTTP_RETRY_STATUS(status, all) { #status, HTTP_RETRY_##status, all },
+/* Bits of HTTP_RETRY_x. */
+enum {
+	RETRY_EARLY_DATA = -1,
+	RETRY_NONE = 0,
+	RETRY_ALL = 0
+#define HTTP_RETRY(id, name, all, text) | all << HTTP_RETRY_##id
+#define HTTP_RETRY_STATUS(status, all) | all << HTTP_RETRY_##status
 #include "proxy/model/http_retry.tbl.h"
 #undef HTTP_RETRY_STATUS
 #undef HTTP_RETRY
 };
 
-static uint32_t
-all_retryable(void)
-{
-	uint32_t bits = 0;
-
-	for (size_t i = 0; i < ARRAY_LEN(retry_names); i++)
-		if (retry_names[i].in_all)
-			bits |= 1u << retry_names[i].bit;
-	return bits;
-}
+static const struct cfg_enum retry_words[] = {
+	{ "none", RETRY_NONE, "A request is never sent again." },
+#define HTTP_RETRY(id, name, all, text) { name, 1 << HTTP_RETRY_##id, text },
+#define HTTP_RETRY_STATUS(status, all) \
+	{ #status, 1 << HTTP_RETRY_##status, "The response has this status." },
+#include "proxy/model/http_retry.tbl.h"
+#undef HTTP_RETRY_STATUS
+#undef HTTP_RETRY
+	{ "all-retryable-errors", RETRY_ALL, ""
+#define NAME_IF_0(name)
+#define NAME_IF_1(name) name ", "
+#define HTTP_RETRY(id, name, all, text) NAME_IF_##all(name)
+#define HTTP_RETRY_STATUS(status, all) NAME_IF_##all(#status)
+#include "proxy/model/http_retry.tbl.h"
+#undef HTTP_RETRY_STATUS
+#undef HTTP_RETRY
+		"all together." },
+	{ "0rtt-rejected", RETRY_EARLY_DATA, "Accepted without effect: no early data is sent." },
+	{ 0 },
+};
 
 static int
 retry_word(struct cfg_ctx *ctx, int i, uint32_t *bits)
 {
 	const char *word = cfg_arg(ctx, i);
+	const struct cfg_enum *e = cfg_enum_find(retry_words, word, strlen(word));
 
-	for (size_t k = 0; k < ARRAY_LEN(retry_names); k++)
-		if (strcmp(word, retry_names[k].name) == 0) {
-			*bits |= 1u << retry_names[k].bit;
-			return 0;
-		}
-	if (strcmp(word, "all-retryable-errors") == 0) {
-		*bits |= all_retryable();
-		return 0;
-	}
-	if (strcmp(word, "none") == 0)
+	if (!e)
+		return cfg_error(ctx, i, "'retry-on' : unknown keyword '%.40s'.", word);
+	if (e->value == RETRY_NONE)
 		return ctx->argc == 1 ? 0 : cfg_error(ctx, i,
 			"'retry-on' : 'none' cannot be combined with others.");
-	if (strcmp(word, "0rtt-rejected") == 0) {
+	if (e->value == RETRY_EARLY_DATA)
 		cfg_note(ctx, i,
 			"'retry-on 0rtt-rejected' is accepted and has no effect: no early data is "
 			"sent.");
-		return 0;
-	}
-	return cfg_error(ctx, i, "'retry-on' : unknown keyword '%.40s'.", word);
+	else
+		*bits |= (uint32_t)e->value;
+	return 0;
 }
 
 static int
@@ -288,19 +290,6 @@ parse_accept_invalid(struct cfg_ctx *ctx)
 		cfg_warn(ctx, 0, "'%s' : " STAY_REFUSED, cfg_kw_name(ctx));
 	return 0;
 }
-
-static const struct cfg_enum retry_words[] = {
-	{ "none", 0, "A request is never sent again." },
-	{ "conn-failure", 0, "The connection could not be made." },
-	{ "empty-response", 0, "The server closed the connection without a byte of a response." },
-	{ "junk-response", 0, "The response is invalid." },
-	{ "response-timeout", 0, "No response came within timeout server." },
-	{ "0rtt-rejected", 0, "Accepted without effect: no early data is sent." },
-	{ "401, 403, 404, 408, 425, 500, 501, 502, 503, 504", 0, "The response has this status." },
-	{ "all-retryable-errors", 0, "conn-failure, empty-response, junk-response, "
-		"response-timeout, 500, 502, 503 and 504." },
-	{ 0 },
-};
 
 #define OPTION(n, where, bit, text)                                                                \
 	{                                                                                          \
@@ -474,18 +463,5 @@ http_conf_check(const struct proxy *p, struct cfg_diag *d)
 				"'%s' ignored for proxy " CFG_DIAG_NAME "'%s'" CFG_DIAG_NAME
 				" as it requires HTTP mode.",
 				names[i], p->name);
-	}
-}
-
-void
-monitor_check(const struct proxy *fe, struct proxies *root, struct cfg_diag *d)
-{
-	struct rule_err why;
-
-	list_each(it, &fe->http.monitor_fails) {
-		const struct monitor_rule *r = list_entry(it, const struct monitor_rule, link);
-
-		if (rule_cond_check(r->cond, root, &why) < 0)
-			cfg_diag_add(d, CFG_ALERT, &r->where, "'monitor fail' : %s.", why.text);
 	}
 }

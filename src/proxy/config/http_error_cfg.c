@@ -12,6 +12,7 @@
 #include "cfg/registry.h"
 #include "http/errorfile.h"
 #include "proxy/model/proxies.h"
+#include "rule/action/answer.h"
 
 /* The contents of a line. */
 struct custom {
@@ -472,10 +473,7 @@ static const struct cfg_enum http_error_words[] = {
 		"otherwise." },
 	{ "errorfile <file>", 0, "A file with a whole response." },
 	{ "errorfiles <section>", 0, "The page of a section http-errors." },
-	{ "file <file>", 0, "A file with the body." },
-	{ "lf-file <file>", 0, "A file with a format that makes the body." },
-	{ "string <text>", 0, "The body." },
-	{ "lf-string <fmt>", 0, "A format that makes the body." },
+	ANSWER_BODY_VALUES,
 	{ "hdr <name> <fmt>", 0, "A header field; may be repeated." },
 	{ 0 },
 };

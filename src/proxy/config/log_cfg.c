@@ -33,8 +33,6 @@ is_global(const struct cfg_ctx *ctx)
 
 /* --- destinations ---------------------------------------------------------------------------- */
 
-/* The target of a `log` line. Main thread, while the configuration is read. */
-
 #define FD_MAX 1048576 /* the kernel's maximum per process */
 
 /* If s starts with prefix, sets *rest to the text after it. */
@@ -127,33 +125,56 @@ log_dest_parse(struct cfg_ctx *ctx, struct log_line *l)
 
 /* --- log ----------------------------------------------------------------------------------- */
 
+enum { WORD_LEN, WORD_FORMAT, WORD_SAMPLE, WORD_PROFILE, WORD_GLOBAL };
+
+#define NAME(name) name
+#define SECOND(id, name, ...) name
+#define NAME_AND_TEXT(id, name, text) name " (" text ")"
+
+static const struct cfg_enum log_words[] = {
+	{ "global", WORD_GLOBAL, "In a proxy: the targets of the section global." },
+	{ "len <length>", WORD_LEN, "Longest line in bytes, 80 to 65535; longer ones are cut. "
+		"It is 1024 if it is not given." },
+	{ "format <format>", WORD_FORMAT, "Header of a line: "
+		LOG_FORM_WORDS(NAME_AND_TEXT, ", ") ". It is local if it is not given, rfc3164 "
+		"with log-send-hostname." },
+	{ "sample <ranges>:<size>", WORD_SAMPLE, "Sends only these of each <size> lines, such "
+		"as 1-2,5:10." },
+	{ "profile <name>", WORD_PROFILE, "The section log-profile that says what lines look "
+		"like." },
+	{ "<facility>", -1, "One of " LOG_FACILITY_WORDS(NAME, ", ") "." },
+	{ "<level>", -1, "The least severe level that is sent: one of "
+		LOG_LEVEL_WORDS(SECOND, ", ") ". It is debug if it is not given." },
+	{ "<minlevel>", -1, "The most severe level that lines have: more severe ones are sent "
+		"with it. It is emerg if it is not given." },
+	{ 0 },
+};
+
 /* [len <n>] [format <f>] [sample <ranges>:<size>] [profile <name>], from argument *i on. */
 static int
 parse_settings(struct cfg_ctx *ctx, int *i, struct log_line *l)
 {
 	for (;; *i += 2) {
-		const char *word = cfg_arg(ctx, *i), *value = cfg_arg(ctx, *i + 1), *why;
-		int n;
+		const char *value = cfg_arg(ctx, *i + 1), *why;
+		int word = cfg_arg_word(ctx, *i, log_words), n;
 
-		if (strcmp(word, "len") == 0) {
+		if (word == WORD_LEN) {
 			if (cfg_arg_int(ctx, *i + 1, LOG_LEN_MIN, LOG_LEN_MAX, &n) < 0)
 				return -1;
 			l->max_len = (unsigned int)n;
-		} else if (strcmp(word, "format") == 0) {
+		} else if (word == WORD_FORMAT) {
 			n = log_form_parse(value);
 			if (n < 0)
 				return cfg_error(ctx, *i + 1,
-					"'log' : unknown format '%s'; the formats are local, "
-					"rfc3164, "
-					"rfc5424, priority, short, timed, iso, raw and json",
-					value);
+					"'log' : unknown format '%s'; the formats are "
+					LOG_FORM_WORDS(SECOND, ", ") ".", value);
 			l->form = (enum log_form)n;
 			l->form_set = 1;
-		} else if (strcmp(word, "sample") == 0) {
+		} else if (word == WORD_SAMPLE) {
 			if (log_sample_parse(value, &l->sample, &why) < 0)
 				return cfg_error(
 					ctx, *i + 1, "'log' : sample '%s': %s.", value, why);
-		} else if (strcmp(word, "profile") == 0) {
+		} else if (word == WORD_PROFILE) {
 			if (log_profile_cfg_name(ctx, *i + 1, l) < 0)
 				return -1;
 		} else {
@@ -172,10 +193,8 @@ parse_level(struct cfg_ctx *ctx, int i, enum log_level *out)
 	n = log_level_parse(cfg_arg(ctx, i));
 	if (n < 0)
 		return cfg_error(ctx, i,
-			"'log' : unknown level '%s'; the levels are emerg, alert, crit, err, "
-			"warning, "
-			"notice, info and debug",
-			cfg_arg(ctx, i));
+			"'log' : unknown level '%s'; the levels are "
+			LOG_LEVEL_WORDS(SECOND, ", ") ".", cfg_arg(ctx, i));
 	*out = (enum log_level)n;
 	return 0;
 }
@@ -247,7 +266,7 @@ parse_log(struct cfg_ctx *ctx)
 			p->options &= ~(unsigned int)OPT_LOG_GLOBAL;
 		return 0;
 	}
-	if (strcmp(cfg_arg(ctx, 0), "global") != 0)
+	if (cfg_arg_word(ctx, 0, log_words) != WORD_GLOBAL)
 		return add_line(ctx, lines);
 	if (!p)
 		return cfg_error(
@@ -365,27 +384,6 @@ parse_preset(struct cfg_ctx *ctx)
 	p->log.format_where = cfg_arg_where(ctx, -1);
 	return 0;
 }
-
-static const struct cfg_enum log_words[] = {
-	{ "global", 0, "In a proxy: the targets of the section global." },
-	{ "len <length>", 0, "Longest line in bytes, 80 to 65535; longer ones are cut. It is "
-		"1024 if it is not given." },
-	{ "format <format>", 0, "Header of a line: local (time, tag, pid), rfc3164 (with the "
-		"host), rfc5424, priority (only facility and level, as <134>), short (only the "
-		"level, as <6>), timed (short with the time), iso (the time), raw (none), or "
-		"json (each line an object). It is local if it is not given, rfc3164 with "
-		"log-send-hostname." },
-	{ "sample <ranges>:<size>", 0, "Sends only these of each <size> lines, such as "
-		"1-2,5:10." },
-	{ "profile <name>", 0, "The section log-profile that says what lines look like." },
-	{ "<facility>", 0, "kern, user, mail, daemon, auth, syslog, lpr, news, uucp, cron, "
-		"auth2, ftp, ntp, audit, alert, cron2, or local0 to local7." },
-	{ "<level>", 0, "The least severe level that is sent: emerg, alert, crit, err, "
-		"warning, notice, info or debug. It is debug if it is not given." },
-	{ "<minlevel>", 0, "The most severe level that lines have: more severe ones are sent "
-		"with it. It is emerg if it is not given." },
-	{ 0 },
-};
 
 static const struct cfg_kw kws[] = {
 	{ .name = "log",
@@ -530,11 +528,6 @@ const struct cfg_module log_cfg_module = {
 
 /* --- profiles -------------------------------------------------------------------------------- */
 
-/*
- * Sections `log-profile`, the profile of a `log` line, and log-steps. Main thread, while the
- * configuration is read.
- */
-
 static struct list *
 profiles_of(struct cfg_ctx *ctx)
 {
@@ -595,27 +588,47 @@ parse_profile_tag(struct cfg_ctx *ctx)
 	return log_cfg_word(ctx, &((struct log_profile *)ctx->obj)->tag);
 }
 
-/* Argument i as a step, of those that `log-steps` may name if automatic. -1 after an error. */
-static int
-parse_step_name(struct cfg_ctx *ctx, int i, const char *name, int automatic)
-{
-	struct cfg_suggest near;
-	int step = log_step_find(name);
+static const struct cfg_enum step_words[] = {
+#define LOG_STEP(id, name, at, http, auto, text) { name, LOG_STEP_##id, text },
+#include "proxy/model/log_step.tbl.h"
+#undef LOG_STEP
+	{ "any", LOG_STEP_ANY, "All steps that have no line of their own." },
+	{ 0 },
+};
 
-	if (step >= 0 && (!automatic || log_steps[step].is_automatic))
-		return step;
+enum { ALL_STEPS = -1 };
+
+/* Steps that log-steps may name. */
+static const struct cfg_enum automatic_words[] = {
+	{ "all", ALL_STEPS, "Each of them; no other may stand beside it." },
+#define WORD_IF_0(...)
+#define WORD_IF_1(...) { __VA_ARGS__ },
+#define LOG_STEP(id, name, at, http, auto, text) WORD_IF_##auto(name, LOG_STEP_##id, text)
+#include "proxy/model/log_step.tbl.h"
+#undef LOG_STEP
+	{ 0 },
+};
+
+/* The step of a name in argument i, of those of a table. -1 after an error. */
+static int
+parse_step_name(struct cfg_ctx *ctx, int i, const char *name, const struct cfg_enum *table)
+{
+	const struct cfg_enum *e = cfg_enum_find(table, name, strlen(name));
+	struct cfg_suggest near;
+
+	if (e && e->value != ALL_STEPS)
+		return e->value;
 	if (strcmp(name, "quic-init") == 0)
 		return cfg_error(ctx, i,
 			"'%s' : the step 'quic-init' is not supported: there is no QUIC.",
 			cfg_kw_name(ctx));
-	if (step >= 0)
+	if (e || cfg_enum_find(step_words, name, strlen(name)))
 		return cfg_error(ctx, i, "'%s' : the step '%s' cannot be in log-steps; "
 			"the steps are accept, request, connect, response and close, "
 			"and 'all'.", cfg_kw_name(ctx), name);
 	cfg_suggest_init(&near, name);
-	for (int s = 0; s < LOG_STEP_LINES; s++)
-		if (!automatic || log_steps[s].is_automatic)
-			cfg_suggest_offer(&near, log_steps[s].name);
+	for (e = table; e->name; e++)
+		cfg_suggest_offer(&near, e->name);
 	return cfg_error(ctx, i, "'%s' : unknown step '%s'%s%s%s", cfg_kw_name(ctx), name,
 		near.best ? "; did you mean '" : "", near.best ? near.best : "",
 		near.best ? "'?" : ".");
@@ -649,7 +662,7 @@ static int
 parse_on(struct cfg_ctx *ctx)
 {
 	struct log_profile *p = ctx->obj;
-	int step = parse_step_name(ctx, 0, cfg_arg(ctx, 0), 0);
+	int step = parse_step_name(ctx, 0, cfg_arg(ctx, 0), step_words);
 	struct log_profile_step *on;
 	int i = 1, r = 0;
 
@@ -686,25 +699,19 @@ parse_on(struct cfg_ctx *ctx)
 
 /* --- log-steps ------------------------------------------------------------------------------ */
 
-static unsigned int
-automatic_steps(void)
-{
-	unsigned int bits = 0;
-
-	for (int i = 0; i < LOG_STEPS; i++)
-		bits |= log_steps[i].is_automatic ? 1u << i : 0;
-	return bits;
-}
-
 static int
 parse_log_steps(struct cfg_ctx *ctx)
 {
 	struct proxy *p = ctx->obj;
 	const char *rest = cfg_arg(ctx, 0);
+	const struct cfg_enum *e;
 	unsigned int bits = 0;
 
-	if (strcmp(rest, "all") == 0) {
-		p->log.steps = automatic_steps();
+	e = cfg_enum_find(automatic_words, rest, strlen(rest));
+	if (e && e->value == ALL_STEPS) {
+		for (e = automatic_words; e->name; e++)
+			bits |= e->value == ALL_STEPS ? 0 : 1u << e->value;
+		p->log.steps = bits;
 		return 0;
 	}
 	for (;;) {
@@ -717,7 +724,7 @@ parse_log_steps(struct cfg_ctx *ctx)
 				ctx, 0, "'log-steps' : unknown step '%.*s'.", (int)n, rest);
 		memcpy(name, rest, n);
 		name[n] = '\0';
-		step = parse_step_name(ctx, 0, name, 1);
+		step = parse_step_name(ctx, 0, name, automatic_words);
 		if (step < 0)
 			return -1;
 		bits |= 1u << step;
@@ -728,22 +735,6 @@ parse_log_steps(struct cfg_ctx *ctx)
 	p->log.steps = bits;
 	return 0;
 }
-
-static const struct cfg_enum step_words[] = {
-	{ "accept", 0, "A connection is accepted." },
-	{ "request", 0, "Mode http: the head of a request is complete, before its rules." },
-	{ "connect", 0, "There is a connection to the server." },
-	{ "response", 0, "Mode http: the head of the response has been processed." },
-	{ "close", 0, "The end of the session or request." },
-	{ "error", 0, "A connection without a valid request, PROXY header or handshake; these "
-		"lines are always written." },
-	{ "tcp-req-conn, tcp-req-sess, tcp-req-cont, tcp-res-cont, http-req, http-res, "
-		"http-after-res", 0, "In "
-		"log-profile only: the action do-log, in the list of this name." },
-	{ "any", 0, "In log-profile only: all steps that have no line of their own." },
-	{ "all", 0, "In log-steps only: accept, request, connect, response and close." },
-	{ 0 },
-};
 
 static const struct cfg_kw profile_kws[] = {
 	{ .name = "log-tag",
@@ -771,7 +762,7 @@ static const struct cfg_kw profile_kws[] = {
 			"'on close' writes its line at the end, whatever its log-format shows." },
 	{ .name = "log-steps",
 		.dflt = "one line, as soon as all that it shows is known",
-		.values = step_words,
+		.values = automatic_words,
 		.once = "log-steps",
 		.sections = CFG_FE,
 		.min = 1,

@@ -69,53 +69,93 @@ take_text(struct cfg_ctx *ctx, struct line *l, const char *prefix, struct sbuf *
 	return 0;
 }
 
-static int
-take_flag(struct line *l, const char *word)
-{
-	static const char *const names[] = { "indirect", "nocache", "postonly", "preserve" };
-	uint8_t *flags[] = { &l->conf->indirect, &l->conf->nocache, &l->conf->postonly,
-		&l->conf->preserve };
+enum {
+	WORD_REWRITE, WORD_INSERT, WORD_PREFIX, WORD_INDIRECT, WORD_NOCACHE, WORD_POSTONLY,
+	WORD_PRESERVE, WORD_HTTPONLY, WORD_SECURE, WORD_DOMAIN, WORD_MAXIDLE, WORD_MAXLIFE,
+	WORD_DYNAMIC, WORD_ATTR
+};
 
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (strcmp(word, names[i]) == 0) {
-			*flags[i] = 1;
-			return 1;
-		}
-	if (strcmp(word, "dynamic") == 0)
-		return l->conf->dynamic.is_on = 1;
-	if (strcmp(word, "httponly") == 0)
-		return l->httponly = 1;
-	if (strcmp(word, "secure") == 0)
-		return l->secure = 1;
-	return 0;
-}
+static const struct cfg_enum cookie_words[] = {
+	{ "rewrite", WORD_REWRITE,
+		"The server sets the cookie; tacit replaces its value in responses by "
+		"the server's name. Without any of the three the cookie is only read." },
+	{ "insert", WORD_INSERT,
+		"tacit adds the cookie to responses of clients that do not have it." },
+	{ "prefix", WORD_PREFIX,
+		"The server's name is put before the value of the server's own cookie, "
+		"and taken off in requests." },
+	{ "indirect", WORD_INDIRECT,
+		"With insert: the server does not see the cookie, and a client that "
+		"has it does not get it again." },
+	{ "nocache", WORD_NOCACHE, "A response that sets the cookie is made private." },
+	{ "postonly", WORD_POSTONLY, "With insert: only responses to POST get the cookie." },
+	{ "preserve", WORD_PRESERVE,
+		"With insert or indirect: a cookie of this name that the server "
+		"itself sets is left alone, so that the server can end the persistence." },
+	{ "httponly", WORD_HTTPONLY,
+		"The cookie has the attribute HttpOnly: scripts do not see it." },
+	{ "secure", WORD_SECURE,
+		"The cookie has the attribute Secure: browsers send it over TLS only." },
+	{ "domain <domain>", WORD_DOMAIN,
+		"The cookie has this attribute Domain; may be repeated." },
+	{ "maxidle <time>", WORD_MAXIDLE,
+		"The cookie is ignored, and set again, when it was not used for "
+		"this time; the unit is seconds." },
+	{ "maxlife <time>", WORD_MAXLIFE,
+		"The cookie is ignored, and set again, this time after it was "
+		"set first." },
+	{ "dynamic", WORD_DYNAMIC,
+		"A server without an own cookie gets one made of its address, its port "
+		"and the dynamic-cookie-key, the same as in HAProxy." },
+	{ "attr <value>", WORD_ATTR, "Another attribute, such as SameSite=Lax; may be repeated." },
+	{ 0 },
+};
 
 static int
 take_word(struct cfg_ctx *ctx, struct line *l)
 {
-	const char *word = cfg_arg(ctx, l->at);
-
-	if (take_flag(l, word))
-		return 0;
-	if (strcmp(word, "rewrite") == 0)
+	switch (cfg_arg_word(ctx, l->at, cookie_words)) {
+	case WORD_REWRITE:
 		return take_way(ctx, l, PERSIST_REWRITE);
-	if (strcmp(word, "insert") == 0)
+	case WORD_INSERT:
 		return take_way(ctx, l, PERSIST_INSERT);
-	if (strcmp(word, "prefix") == 0)
+	case WORD_PREFIX:
 		return take_way(ctx, l, PERSIST_PREFIX);
-	if (strcmp(word, "domain") == 0)
+	case WORD_INDIRECT:
+		l->conf->indirect = 1;
+		return 0;
+	case WORD_NOCACHE:
+		l->conf->nocache = 1;
+		return 0;
+	case WORD_POSTONLY:
+		l->conf->postonly = 1;
+		return 0;
+	case WORD_PRESERVE:
+		l->conf->preserve = 1;
+		return 0;
+	case WORD_HTTPONLY:
+		l->httponly = 1;
+		return 0;
+	case WORD_SECURE:
+		l->secure = 1;
+		return 0;
+	case WORD_DYNAMIC:
+		l->conf->dynamic.is_on = 1;
+		return 0;
+	case WORD_DOMAIN:
 		return take_text(ctx, l, "domain=", &l->domains);
-	if (strcmp(word, "attr") == 0)
+	case WORD_ATTR:
 		return take_text(ctx, l, "", &l->attrs);
-	if (strcmp(word, "maxidle") == 0)
+	case WORD_MAXIDLE:
 		return take_age(ctx, l, &l->conf->max_idle);
-	if (strcmp(word, "maxlife") == 0)
+	case WORD_MAXLIFE:
 		return take_age(ctx, l, &l->conf->max_life);
+	}
 	return cfg_error(ctx, l->at,
 		"'cookie' supports 'rewrite', 'insert', 'prefix', 'indirect', 'nocache', "
 		"'postonly', 'preserve', 'httponly', 'secure', 'domain', 'maxidle', 'maxlife', "
 		"'dynamic' and 'attr', not '%.40s'.",
-		word);
+		cfg_arg(ctx, l->at));
 }
 
 /* Keeps what `attr` has added so far, for the next line. */
@@ -339,31 +379,6 @@ parse_stick(struct cfg_ctx *ctx)
 		.syntax = "<pattern> [table <table>] [{if | unless} <condition>]",       \
 		.doc = text, .dflt = "none"                                              \
 	}
-
-static const struct cfg_enum cookie_words[] = {
-	{ "rewrite", 0, "The server sets the cookie; tacit replaces its value in responses by "
-		"the server's name. Without any of the three the cookie is only read." },
-	{ "insert", 0, "tacit adds the cookie to responses of clients that do not have it." },
-	{ "prefix", 0, "The server's name is put before the value of the server's own cookie, "
-		"and taken off in requests." },
-	{ "indirect", 0, "With insert: the server does not see the cookie, and a client that "
-		"has it does not get it again." },
-	{ "nocache", 0, "A response that sets the cookie is made private." },
-	{ "postonly", 0, "With insert: only responses to POST get the cookie." },
-	{ "preserve", 0, "With insert or indirect: a cookie of this name that the server "
-		"itself sets is left alone, so that the server can end the persistence." },
-	{ "httponly", 0, "The cookie has the attribute HttpOnly: scripts do not see it." },
-	{ "secure", 0, "The cookie has the attribute Secure: browsers send it over TLS only." },
-	{ "domain <domain>", 0, "The cookie has this attribute Domain; may be repeated." },
-	{ "maxidle <time>", 0, "The cookie is ignored, and set again, when it was not used for "
-		"this time; the unit is seconds." },
-	{ "maxlife <time>", 0, "The cookie is ignored, and set again, this time after it was "
-		"set first." },
-	{ "dynamic", 0, "A server without an own cookie gets one made of its address, its port "
-		"and the dynamic-cookie-key, the same as in HAProxy." },
-	{ "attr <value>", 0, "Another attribute, such as SameSite=Lax; may be repeated." },
-	{ 0 },
-};
 
 static const struct cfg_kw kws[] = {
 	{ .name = "cookie",

@@ -12,24 +12,54 @@
 #include "cfg/registry.h"
 #include "cfg/suggest.h"
 #include "proxy/backend/balance.h"
-#include "proxy/config/capture_cfg.h"
+#include "proxy/backend/server_tls.h"
+#include "proxy/check/mailers_cfg.h"
 #include "proxy/config/check_finish.h"
 #include "proxy/config/check_track.h"
 #include "proxy/config/http_cfg.h"
+#include "proxy/config/peers_cfg.h"
 #include "proxy/config/proxy_cfg.h"
 #include "proxy/config/proxy_ids.h"
-#include "proxy/config/server_name_cfg.h"
 #include "proxy/config/server_proxy_cfg.h"
-#include "proxy/config/server_tls_cfg.h"
-#include "proxy/config/source_cfg.h"
-#include "proxy/config/stats_cfg.h"
 #include "proxy/config/table_cfg.h"
+#include "proxy/filter/bwlim.h"
+#include "proxy/filter/cache_cfg.h"
+#include "proxy/filter/cache_filter.h"
+#include "proxy/filter/spoe.h"
 #include "proxy/log/log_conf.h"
 #include "proxy/model/proxies.h"
 #include "proxy/model/proxy.h"
 #include "proxy/model/server.h"
+#include "proxy/model/stats_conf.h"
 #include "proxy/sample/route.h"
 #include "proxy/sample/unique_id.h"
+#include "rule/match/cond.h"
+#include "rule/sample/expr.h"
+
+/*
+ * Checks a line when all proxies are known: names in its condition, and whether it can be
+ * evaluated. root: the configuration. Errors are reported to d.
+ */
+static void
+route_check(const struct proxy *fe, struct use_backend *u, struct proxies *root,
+	struct cfg_diag *d)
+{
+	unsigned int uses = (u->cond ? rule_cond_uses(u->cond) : 0) |
+		(u->fmt ? rule_fmt_uses(u->fmt) : 0);
+	struct rule_err why;
+
+	u->all = root;
+	u->looks = fe->mode == PROXY_TCP && (uses & SAMPLE_AT_REQ);
+	if (u->looks && !(fe->rules.inspect_ms &&
+			proxy_has_rules(&fe->rules, RULE_TCP_REQ_CONTENT)))
+		cfg_diag_add(d, CFG_WARNING, &u->where,
+			"'use_backend' : the condition needs data from the client, which only a "
+			"'tcp-request content' rule with a 'tcp-request inspect-delay' waits "
+			"for.");
+	if ((u->cond && rule_cond_check(u->cond, root, &why) < 0) ||
+		(u->fmt && rule_fmt_check(u->fmt, root, &why) < 0))
+		cfg_diag_add(d, CFG_ALERT, &u->where, "'use_backend' : %s.", why.text);
+}
 
 static struct proxy *
 proxy_of(struct list *it)
@@ -45,10 +75,11 @@ check_modes(struct proxy *p, const struct proxy *be, const char *what,
 	const struct cfg_where *where, struct cfg_diag *d)
 {
 	static const char *const names[] = { [PROXY_TCP] = "tcp", [PROXY_HTTP] = "http" };
+	const char *kind = be->is_spop ? "spop" : names[be->mode];
 
-	if (p->mode == be->mode)
+	if (p->mode == be->mode && !be->is_spop)
 		return;
-	if (p->mode == PROXY_TCP) {
+	if (p->mode == PROXY_TCP && !be->is_spop) {
 		p->may_upgrade = 1;
 		return;
 	}
@@ -56,7 +87,7 @@ check_modes(struct proxy *p, const struct proxy *be, const char *what,
 		"%s %s '%s' (%s:%u) tries to use incompatible %s backend '%s' (%s:%u) %s (see "
 		"'mode').",
 		names[p->mode], proxy_kind(p), p->name, proxy_file(p), p->where.line,
-		names[be->mode], be->name, proxy_file(be), be->where.line, what);
+		kind, be->name, proxy_file(be), be->where.line, what);
 }
 
 /* NULL: none is near. */
@@ -285,6 +316,98 @@ settle_minconn(struct server *s)
 	s->be->has_minconn |= s->conf.minconn > 0;
 }
 
+/* Finds the section `resolvers` of the server, once all sections are known. */
+static void
+server_cfg_find_resolvers(struct server *s, const struct proxies *ps, struct cfg_diag *d)
+{
+	const char *section = s->conf.resolve.section;
+
+	if (!section)
+		return;
+	s->resolvers = proxies_find_resolvers(ps, section);
+	if (!s->resolvers && !cfg_diag_is_lost(d, section))
+		cfg_diag_add(d, CFG_ALERT, &s->where,
+			"proxy '%s', server '%s': unable to find required resolvers '%s'",
+			s->be->name, s->name, section);
+}
+
+static void
+check_family(const struct server *s, const struct addr *a, struct cfg_diag *d)
+{
+	struct addr to;
+
+	(void)addr_cell_get(&s->addr, &to);
+	if (s->conf.socks4.len)
+		to = s->conf.socks4;
+	if (a->len && to.len && addr_family(&to) != AF_UNIX && addr_family(a) != addr_family(&to))
+		cfg_diag_add(d, CFG_WARNING, &s->where,
+			"server '%s/%s' : the source and the address are of different families; "
+			"connections will fail.",
+			s->be->name, s->name);
+}
+
+/* Fills in a server's from its backend's when all is known, and warns of what cannot work. */
+static void
+source_cfg_finish(struct server *s, const struct proxy *be, struct cfg_diag *d)
+{
+	struct source_conf *src = &s->conf.source;
+
+	if (!src->addr.len && !src->interface[0] && src->as == SOURCE_AS_SELF)
+		*src = be->source;
+	/* Binding to any address and port has no effect: skipping it saves two calls per
+	 * connection. */
+	if (addr_is_any(&src->addr) && !src->port_lo)
+		src->addr.len = 0;
+	check_family(s, src->as == SOURCE_AS_ADDR ? &src->as_addr : &src->addr, d);
+	if (src->as == SOURCE_AS_HEADER && be->mode != PROXY_HTTP)
+		cfg_diag_add(d, CFG_WARNING, &s->where,
+			"backend '%s' : server '%s' cannot use header %s as source IP in non-HTTP "
+			"mode.",
+			be->name, s->name, src->header);
+}
+
+/* sni-auto is an expression too, unless there is another one. 0 or -1 after an error. */
+static int
+settle_sni_auto(struct server_tls_conf *c, const struct proxy *be, struct cfg_diag *d)
+{
+	if (!(c->is_on || c->is_off) || !c->sni_auto || c->sni)
+		return 0;
+	if (be->mode != PROXY_HTTP) {
+		cfg_diag_add(d, CFG_WARNING, &c->where,
+			"'sni-auto' : ignored, since backend '%s' is not in mode http.", be->name);
+		return 0;
+	}
+	c->sni = mem_strdup("req.hdr(host),host_only");
+	if (c->sni)
+		return 0;
+	cfg_diag_add(d, CFG_ALERT, &c->where, "'sni-auto' : out of memory.");
+	return -1;
+}
+
+/* In mode http the name is noted before the request's head is written. */
+static void
+server_tls_cfg_finish(struct server *s, const struct proxies *ps, struct cfg_diag *d)
+{
+	int r = settle_sni_auto(&s->conf.tls, s->be, d);
+	const char *text = s->conf.tls.sni;
+	void *root = (void *)(uintptr_t)ps;
+	struct rule_err why = { 0 };
+	unsigned int at = SAMPLE_AT_CONN;
+	size_t used;
+
+	server_tls_settle(s);
+	if (r < 0 || !(s->conf.tls.is_on || s->conf.tls.is_off) || !text)
+		return;
+	if (s->be->mode == PROXY_HTTP)
+		at |= SAMPLE_AT_REQ | SAMPLE_AT_TXN;
+	if (rule_expr_parse(&ps->vocab, text, strlen(text), at, 0, &s->sni, &used, &why) < 0 ||
+		rule_expr_check(s->sni, root, &why) < 0)
+		cfg_diag_add(d, CFG_ALERT, &s->conf.tls.where,
+			"'sni' : %s; rules can put what it needs into a variable.", why.text);
+	else
+		server_tls_settle(s);
+}
+
 void
 proxies_finish_server(struct server *s, const struct proxies *ps, struct cfg_diag *d)
 {
@@ -474,6 +597,8 @@ finish_proxy(struct proxy *p, const struct proxies *ps, struct cfg_diag *d)
 	check_reach(p, d);
 }
 
+/* --- all proxies --- */
+
 /* The names in its expressions are resolved now. */
 static void
 check_log_format(const struct proxy *p, struct proxies *ps, struct cfg_diag *d)
@@ -482,6 +607,100 @@ check_log_format(const struct proxy *p, struct proxies *ps, struct cfg_diag *d)
 
 	if (p->log.format && rule_fmt_check(p->log.format, ps, &why) < 0)
 		cfg_diag_add(d, CFG_ALERT, &p->log.format_where, "'log-format' : %s.", why.text);
+}
+
+/* Resolves names in the `monitor fail` lines of fe when all proxies are known. Errors are reported
+ * to d. */
+static void
+monitor_check(const struct proxy *fe, struct proxies *root, struct cfg_diag *d)
+{
+	struct rule_err why;
+
+	list_each(it, &fe->http.monitor_fails) {
+		const struct monitor_rule *r = list_entry(it, const struct monitor_rule, link);
+
+		if (rule_cond_check(r->cond, root, &why) < 0)
+			cfg_diag_add(d, CFG_ALERT, &r->where, "'monitor fail' : %s.", why.text);
+	}
+}
+
+static void
+cut_cookies(struct proxy *p, unsigned int most, struct cfg_diag *d)
+{
+	struct capture_slot *slot = p->captures.slot[CAPTURE_COOKIE];
+
+	if (!p->captures.n[CAPTURE_COOKIE] || slot->max <= most)
+		return;
+	cfg_diag_add(d, CFG_WARNING, &slot->where,
+		"truncating capture length to %u bytes for frontend " CFG_DIAG_NAME "'%s'"
+		CFG_DIAG_NAME ", as 'tune.http.cookielen' "
+		"allows no more.",
+		most, p->name);
+	if (!most)
+		capture_forget(&p->captures, CAPTURE_COOKIE);
+	for (unsigned int i = 0; i < p->captures.n[CAPTURE_COOKIE]; i++)
+		slot[i].max = most;
+}
+
+/* Called when the configuration is complete: assigns the offsets of all captures and reports
+ * errors. No slot may be added after it. */
+static void
+capture_cfg_finish(struct proxies *ps, struct cfg_diag *d)
+{
+	list_each(it, &ps->all) {
+		struct proxy *p = list_entry(it, struct proxy, link);
+
+		if (p->mode != PROXY_HTTP && p->captures.n[CAPTURE_COOKIE]) {
+			cfg_diag_add(d, CFG_WARNING, &p->captures.slot[CAPTURE_COOKIE]->where,
+				"'capture cookie' ignored for frontend " CFG_DIAG_NAME "'%s'"
+				CFG_DIAG_NAME ": it needs 'mode http'.",
+				p->name);
+			capture_forget(&p->captures, CAPTURE_COOKIE);
+		}
+		cut_cookies(p, ps->cookie_max, d);
+		capture_conf_finish(&p->captures);
+		ps->capture_size = MAX(ps->capture_size, p->captures.size);
+	}
+}
+
+static int
+check_admin_rules(const struct stats_conf *c, struct proxies *root, struct cfg_diag *d)
+{
+	struct rule_err why;
+	int result = 0;
+
+	list_each(it, &c->admin_rules) {
+		const struct stats_admin_rule *r =
+			list_entry(it, const struct stats_admin_rule, link);
+
+		if (!r->cond || rule_cond_check(r->cond, root, &why) == 0)
+			continue;
+		cfg_diag_add(d, CFG_ALERT, &r->where, "'stats admin' : %s.", why.text);
+		result = -1;
+	}
+	return result;
+}
+
+/* A section that only has the settings of its defaults section is not warned about. */
+static int
+stats_cfg_finish(struct proxy *p, struct proxies *root, struct cfg_diag *d)
+{
+	if (!p->stats || p->disabled)
+		return 0;
+	if (proxy_has_rules(&p->rules, RULES_STATS) &&
+		(p->stats->realm || !list_is_empty(&p->stats->users))) {
+		cfg_diag_add(d, CFG_ALERT, &p->where,
+			"proxy '%s': 'stats auth' and 'stats realm' cannot be used together with "
+			"'stats http-request'.",
+			p->name);
+		return -1;
+	}
+	if (p->mode != PROXY_HTTP && p->has_own_stats)
+		cfg_diag_add(d, CFG_WARNING, &p->where,
+			"'stats' statement ignored for proxy " CFG_DIAG_NAME "'%s'" CFG_DIAG_NAME
+			" as it requires HTTP mode.",
+			p->name);
+	return check_admin_rules(p->stats, root, d);
 }
 
 int
@@ -507,12 +726,13 @@ proxies_finish(struct proxies *ps, struct cfg_diag *d)
 			failed = 1;
 	}
 	capture_cfg_finish(ps, d);
-	table_cfg_finish(ps, d);
+	if (table_cfg_finish(ps, d) < 0 || cache_sections_finish(ps, d) < 0)
+		failed = 1;
 	list_each(it, &ps->defaults) {
 		if (check_conf_check_rules(&proxy_of(it)->check, ps, d) < 0)
 			failed = 1;
 	}
-	if (check_track_resolve(ps, d) < 0)
+	if (check_track_resolve(ps, d) < 0 || mailers_cfg_finish(ps, d) < 0)
 		failed = 1;
 	list_each(it, &ps->all) {
 		finish_proxy(proxy_of(it), ps, d);
@@ -520,6 +740,11 @@ proxies_finish(struct proxies *ps, struct cfg_diag *d)
 		if (persist_conf_finish(proxy_of(it), ps, d) < 0)
 			failed = 1;
 		if (check_conf_finish(proxy_of(it), ps, d) < 0)
+			failed = 1;
+		if (bwlim_finish(proxy_of(it), ps, d) < 0 ||
+			cache_filters_finish(proxy_of(it), ps, d) < 0)
+			failed = 1;
+		if (spoe_finish(proxy_of(it), ps, d) < 0)
 			failed = 1;
 		if (proxy_errors_resolve(&proxy_of(it)->errors, ps, d) < 0)
 			failed = 1;
@@ -530,6 +755,10 @@ proxies_finish(struct proxies *ps, struct cfg_diag *d)
 		if (proxy_log_finish(proxy_of(it), &ps->log, ps, d) < 0)
 			failed = 1;
 		check_log_format(proxy_of(it), ps, d);
+	}
+	list_each(it, &ps->all) {
+		if (proxy_log_finish_inner(proxy_of(it), ps, d) < 0)
+			failed = 1;
 	}
 	if (pattern_files_finish(&ps->files) < 0)
 		cfg_diag_add(d, CFG_ALERT, NULL, "%s", err_text(-ERR_NOMEM));

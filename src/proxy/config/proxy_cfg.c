@@ -167,22 +167,33 @@ static const struct cfg_section sections[] = {
 
 /* --- kind and names of a proxy --- */
 
+#define MODE_SPOP (PROXY_HTTP + 1)
+
+static const struct cfg_enum mode_words[] = {
+	{ "tcp", PROXY_TCP,
+		"Forwards the bytes of connections; rules may inspect the first ones." },
+	{ "http", PROXY_HTTP,
+		"Parses requests and responses, and forwards each request by itself." },
+	{ "spop", MODE_SPOP,
+		"Of a backend: its servers are agents of 'filter spoe', which alone uses it." },
+	{ 0 },
+};
+
 static int
 parse_mode(struct cfg_ctx *ctx)
 {
 	struct proxy *p = ctx->obj;
 	const char *mode = cfg_arg(ctx, 0);
+	int found;
 
-	if (strcmp(mode, "tcp") == 0) {
-		p->mode = PROXY_TCP;
+	if (cfg_value_enum(mode, mode_words, &found, NULL) == 0) {
+		if (found == MODE_SPOP && ctx->section->bit != CFG_BACKEND)
+			return cfg_error(ctx, 0, "'mode spop' is for sections backend only.");
+		p->is_spop = found == MODE_SPOP;
+		p->mode = p->is_spop ? PROXY_TCP : (enum proxy_mode)found;
 		return 0;
 	}
-	/* Continues, to report further errors. */
-	if (strcmp(mode, "http") == 0) {
-		p->mode = PROXY_HTTP;
-		return 0;
-	}
-	if (strcmp(mode, "health") == 0 || strcmp(mode, "log") == 0 || strcmp(mode, "spop") == 0)
+	if (strcmp(mode, "health") == 0 || strcmp(mode, "log") == 0)
 		return cfg_error(
 			ctx, 0, "'mode %s' is not supported ('tcp' or 'http' expected).", mode);
 	return cfg_error(
@@ -336,12 +347,6 @@ parse_use_backend(struct cfg_ctx *ctx)
 	list_append(&p->use_backends, &u->link);
 	return 0;
 }
-
-static const struct cfg_enum mode_words[] = {
-	{ "tcp", 0, "Forwards the bytes of connections; rules may inspect the first ones." },
-	{ "http", 0, "Parses requests and responses, and forwards each request by itself." },
-	{ 0 },
-};
 
 #define COUNT(n, where, field, text, ...)                                                \
 	{                                                                                \

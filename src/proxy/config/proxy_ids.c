@@ -114,6 +114,13 @@ compare_ids(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* A descriptor has 16 bits for it: calls of frontends that come behind are counted together. */
+static unsigned int
+next_account(struct proxies *ps, const struct proxy *p)
+{
+	return (p->caps & PROXY_FE) && ps->n_accounts < UINT16_MAX ? ++ps->n_accounts : 0;
+}
+
 /* As in HAProxy the internal frontend takes its place's id, also if a proxy has it. */
 static void
 assign_proxy_ids(struct proxies *ps, int *used)
@@ -131,6 +138,7 @@ assign_proxy_ids(struct proxies *ps, int *used)
 			c.next++;
 		proxy_at(it)->has_own_id = proxy_at(it)->id != 0;
 		proxy_at(it)->id = next_id(&c, proxy_at(it)->id);
+		proxy_at(it)->account = next_account(ps, proxy_at(it));
 	}
 }
 
@@ -157,27 +165,6 @@ assign_server_ids(struct proxy *p)
 	}
 	mem_free(used);
 	return 0;
-}
-
-int
-proxy_next_server_id(const struct proxy *p)
-{
-	unsigned int n = p->n_servers + 1;
-	char *used = mem_zalloc(n);
-	unsigned int id = 1;
-
-	if (!used)
-		return -ERR_NOMEM;
-	list_each(it, &p->servers) {
-		const struct server *s = list_entry(it, const struct server, link);
-
-		if (s->id <= (int)n)
-			used[s->id - 1] = 1;
-	}
-	while (used[id - 1])
-		id++;
-	mem_free(used);
-	return (int)id;
 }
 
 /* Returns the number of lines with an id; used NULL: only counts. */

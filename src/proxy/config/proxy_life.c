@@ -7,12 +7,15 @@
 #include "dns/resolvers.h"
 #include "net/bind_conf.h"
 #include "proxy/backend/balance.h"
+#include "proxy/check/mailers_cfg.h"
 #include "proxy/config/vocab.h"
+#include "proxy/filter/cache_cfg.h"
+#include "proxy/filter/compress.h"
 #include "proxy/log/log_conf.h"
+#include "proxy/model/filter.h"
 #include "proxy/model/stats_conf.h"
 #include "proxy/sample/act_track.h"
 #include "proxy/sample/route.h"
-#include "proxy/sample/unique_id.h"
 #include "table/table.h"
 #include <string.h>
 
@@ -49,6 +52,26 @@ proxy_new(const char *name, unsigned int caps)
 	return p;
 }
 
+static void
+unique_id_conf_fini(struct unique_id_conf *c)
+{
+	mem_free(c->text);
+	mem_free(c->header);
+	rule_fmt_free(&c->fmt);
+	memset(c, 0, sizeof(*c));
+}
+
+static void
+free_filter_confs(struct proxy *p)
+{
+	while (p->filters) {
+		struct filter_conf *conf = p->filters;
+
+		p->filters = conf->next;
+		conf->kind->conf_free(conf);
+	}
+}
+
 void
 proxy_free(struct proxy **pp)
 {
@@ -72,7 +95,9 @@ proxy_free(struct proxy **pp)
 	}
 	name_index_fini(&p->server_names);
 	server_free(&p->dispatch);
+	free_filter_confs(p);
 	proxy_log_fini(p);
+	email_conf_free(&p->email);
 	capture_conf_fini(&p->captures);
 	unique_id_conf_fini(&p->unique_id);
 	http_conf_fini(&p->http);
@@ -107,6 +132,17 @@ proxy_free(struct proxy **pp)
 	mem_free(p->state_file_name);
 	mem_free(p->name);
 	mem_free(p);
+}
+
+/* Copies the defaults section's settings. 0 or -ERR_NOMEM. */
+static int
+unique_id_conf_inherit(struct unique_id_conf *c, const struct unique_id_conf *defaults)
+{
+	c->where = defaults->where;
+	c->header_where = defaults->header_where;
+	if (mem_copy_string(&c->text, defaults->text) < 0)
+		return -ERR_NOMEM;
+	return mem_copy_string(&c->header, defaults->header);
 }
 
 int
@@ -147,12 +183,15 @@ proxy_inherit(struct proxy *p, const struct proxy *defaults)
 			return -ERR_NOMEM;
 	}
 	proxy_rules_inherit(&p->rules, &defaults->rules);
+	if (compress_inherit(p, defaults) < 0)
+		return -ERR_NOMEM;
 	if (defaults->stats) {
 		p->stats = stats_conf_copy(defaults->stats);
 		if (!p->stats)
 			return -ERR_NOMEM;
 	}
-	if (balance_by_inherit(&p->balance_by, &defaults->balance_by) < 0 ||
+	if (email_conf_inherit(&p->email, defaults->email) < 0 ||
+		balance_by_inherit(&p->balance_by, &defaults->balance_by) < 0 ||
 		http_conf_inherit(&p->http, &defaults->http, p->caps) < 0 ||
 		proxy_errors_inherit(&p->errors, &defaults->errors) < 0 ||
 		forward_conf_inherit(&p->forward, &defaults->forward) < 0 ||
@@ -196,7 +235,13 @@ proxies_init(struct proxies *ps)
 	userlists_init(&ps->userlists);
 	name_case_init(&ps->name_case);
 	list_init(&ps->resolvers);
+	list_init(&ps->mailers);
 	list_init(&ps->peers);
+	list_init(&ps->caches);
+	ps->every_table = NULL;
+	ps->n_tables = 0;
+	ps->local_peer = "";
+	ps->peers_news = 0;
 	ps->keep_unresolved = 0;
 	list_init(&ps->removed);
 	bind_unix_init(&ps->unix_bind);
@@ -209,8 +254,7 @@ free_peers(struct list *all)
 		struct peers_conf *c = list_entry(it, struct peers_conf, link);
 
 		list_remove(&c->link);
-		mem_free(c->name);
-		mem_free(c);
+		c->free(c);
 	}
 }
 
@@ -247,7 +291,11 @@ proxies_fini(struct proxies *ps)
 	name_index_fini(&ps->backends);
 	name_index_fini(&ps->error_group_names);
 	name_index_fini(&ps->tables);
+	mem_free(ps->every_table);
+	ps->every_table = NULL;
 	free_peers(&ps->peers);
+	mailers_confs_free(&ps->mailers);
+	cache_sections_free(&ps->caches);
 	list_each_safe(it, &ps->error_groups) {
 		struct error_group *g = list_entry(it, struct error_group, link);
 

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/list.h"
+#include "base/mem.h"
 #include "cfg/ctx.h"
 #include "cfg/lexer.h"
 #include "proxy/backend/balance.h"
@@ -11,7 +12,6 @@
 #include "proxy/config/check_track.h"
 #include "proxy/config/proxies_finish.h"
 #include "proxy/config/proxy_cfg.h"
-#include "proxy/config/proxy_ids.h"
 #include "proxy/config/server_name_cfg.h"
 #include "proxy/model/server_list.h"
 
@@ -94,6 +94,28 @@ read_server_line(const struct server_line *line, struct server *s, struct cfg_di
 	if (server_cfg_check_name(&ctx, s->name))
 		return -1;
 	return read_server_words(&ctx, s);
+}
+
+/* The lowest id that no server of p has, or -ERR_NOMEM. */
+static int
+proxy_next_server_id(const struct proxy *p)
+{
+	unsigned int n = p->n_servers + 1;
+	char *used = mem_zalloc(n);
+	unsigned int id = 1;
+
+	if (!used)
+		return -ERR_NOMEM;
+	list_each(it, &p->servers) {
+		const struct server *s = list_entry(it, const struct server, link);
+
+		if (s->id <= (int)n)
+			used[s->id - 1] = 1;
+	}
+	while (used[id - 1])
+		id++;
+	mem_free(used);
+	return (int)id;
 }
 
 static int

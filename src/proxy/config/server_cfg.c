@@ -11,13 +11,145 @@
 #include "cfg/arg_address.h"
 #include "cfg/ctx.h"
 #include "cfg/registry.h"
+#include "cfg/value.h"
 #include "http/head.h"
 #include "net/bind_cfg.h"
 #include "proxy/config/proxy_cfg.h"
 #include "proxy/config/server_name_cfg.h"
-#include "proxy/config/source_cfg.h"
 #include "proxy/model/proxy.h"
 #include "proxy/model/server_list.h"
+
+/* The limits of HAProxy. */
+#define OCCURRENCE_MIN (-10)
+#define OCCURRENCE_MAX 65535
+
+/* --- source --- */
+
+static int
+parse_interface(struct cfg_ctx *ctx, int i, struct source_conf *out)
+{
+	const char *name = cfg_arg(ctx, i);
+
+	if (!*name || strlen(name) >= sizeof(out->interface))
+		return cfg_error(ctx, i,
+			"'source' : 'interface' expects a name of 1 to %d bytes.", IFACE_MAX - 1);
+	memcpy(out->interface, name, strlen(name) + 1);
+	return 0;
+}
+
+/* "hdr_ip(<name>[,<occurrence>])" from the parenthesis on. Occurrence 0 disables it. */
+static int
+usesrc_header(struct cfg_ctx *ctx, int i, const char *paren, struct source_conf *out)
+{
+	size_t n = strlen(paren), len = strcspn(paren, ",)");
+	struct cfg_value_err err;
+	int64_t nth = -1;
+	char number[16];
+
+	if (n < 3 || paren[n - 1] != ')' || len < 2 || len > sizeof(out->header) ||
+		!http_name_is_valid((struct str){ paren + 1, len - 1 }))
+		return cfg_error(ctx, i,
+			"'source' : 'hdr_ip' expects the name of a header of at most %zu bytes in "
+			"parentheses.",
+			sizeof(out->header) - 1);
+	if (paren[len] == ',') {
+		size_t digits = n - len - 2;
+
+		if (digits >= sizeof(number))
+			digits = sizeof(number) - 1;
+		memcpy(number, paren + len + 1, digits);
+		number[digits] = '\0';
+		if (cfg_value_int(number, OCCURRENCE_MIN, OCCURRENCE_MAX, &nth, &err) < 0)
+			return cfg_error(
+				ctx, i, "'source' : occurrence of 'hdr_ip' : %s", err.text);
+	}
+	memcpy(out->header, paren + 1, len - 1);
+	out->header[len - 1] = '\0';
+	out->occurrence = (int)nth;
+	out->as = nth ? SOURCE_AS_HEADER : SOURCE_AS_SELF;
+	return 0;
+}
+
+static int
+parse_usesrc(struct cfg_ctx *ctx, int i, struct source_conf *out)
+{
+	const char *arg = cfg_arg(ctx, i), *why = "";
+	struct addr_spec spec;
+
+	if (!*arg)
+		return cfg_error(ctx, i,
+			"'source' : 'usesrc' expects an address, 'client', 'clientip' or "
+			"'hdr_ip(<name>)'.");
+	if (strncmp(arg, "hdr_ip(", 7) == 0)
+		return usesrc_header(ctx, i, arg + 6, out);
+	out->as = strcmp(arg, "client") == 0 ? SOURCE_AS_CLIENT
+		: strcmp(arg, "clientip") == 0 ? SOURCE_AS_CLIENT_IP
+					       : SOURCE_AS_ADDR;
+	if (out->as != SOURCE_AS_ADDR)
+		return 0;
+	if (addr_parse(arg, server_cfg_name_flag(ctx), &spec, &why) < 0)
+		return cfg_error(ctx, i, "'source' : 'usesrc' : '%.200s' : %s", arg, why);
+	out->as_addr = spec.addr;
+	return 0;
+}
+
+/*
+ * <address>[:<port>[-<port>]] and keywords from argument 0 on. *taken is the number of arguments
+ * that it used, also after an error.
+ */
+static int
+parse_source_args(struct cfg_ctx *ctx, unsigned int flags, struct source_conf *out, int *taken)
+{
+	struct addr_spec spec;
+	const char *why = "", *text;
+	char buf[CFG_ADDRESS_MAX];
+	int r = 0;
+
+	*taken = 1;
+	text = cfg_arg_address(ctx, 0, buf);
+	if (!text)
+		return -1;
+	if (addr_parse(text, flags | server_cfg_name_flag(ctx), &spec, &why) < 0)
+		return cfg_error(ctx, 0, "'source' : '%.200s' : %s", text, why);
+	memset(out, 0, sizeof(*out));
+	out->addr = spec.addr;
+	out->port_lo = spec.port_lo;
+	out->port_hi = spec.port_hi;
+	while (r == 0 && *taken < ctx->argc) {
+		int i = *taken, use = strcmp(cfg_arg(ctx, i), "usesrc") == 0;
+
+		if (!use && strcmp(cfg_arg(ctx, i), "interface") != 0)
+			break;
+		*taken = MIN(i + 2, ctx->argc);
+		r = use ? parse_usesrc(ctx, i + 1, out) : parse_interface(ctx, i + 1, out);
+	}
+	return r;
+}
+
+/* Parses the line of a backend. */
+static int
+source_cfg_line(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+	int n;
+
+	if (parse_source_args(ctx, 0, &p->source, &n))
+		return -1;
+	if (n < ctx->argc)
+		return cfg_error(ctx, n, "'source' cannot handle unexpected argument '%.60s'.",
+			cfg_arg(ctx, n));
+	return 0;
+}
+
+/* Parses the option of a server: of the arguments those that belong to it are taken. */
+static int
+source_cfg_option(struct cfg_ctx *ctx, struct source_conf *out)
+{
+	int n, rc = parse_source_args(ctx, ADDR_ALLOW_RANGE, out, &n);
+
+	cfg_take(ctx, n);
+	return rc;
+}
 
 /* server-template */
 #define TEMPLATE_NUMBER_MAX 65535
@@ -194,13 +326,6 @@ opt_cookie(struct cfg_ctx *ctx, void *obj)
 	return cfg_arg_dup(ctx, 0, &t->conf->cookie);
 }
 
-static const struct cfg_enum proto_words[] = {
-	{ "h1", 0, "HTTP/1, in mode http." },
-	{ "h2", 0, "HTTP/2, in mode http; without TLS its bytes begin at once." },
-	{ "none", 0, "Bytes, in mode tcp." },
-	{ 0 },
-};
-
 #define OPT(n, args, fn, a, syn, text, ...)                                 \
 	{                                                                   \
 		.name = n, .min = args, .max = args, .parse = fn, .arg = a, \
@@ -270,7 +395,7 @@ static const struct cfg_opt opts[] = {
 		"The protocol of connections; one that the mode does not know is an error.",
 		.dflt = "in mode http what TLS agrees on by alpn, and h1 without TLS; none in mode "
 			"tcp",
-		.values = proto_words),
+		.values = bind_proto_words),
 	OPT_FLAG("stick", non_stick, 0,
 		"The server is stored by stick rules, whatever the defaults say."),
 	OPT("socks4", 1, opt_socks4, 0, "<address>:<port>",
@@ -496,20 +621,25 @@ const struct cfg_module server_cfg_module = {
  * anything is started.
  */
 
+static const struct cfg_enum state_words[] = {
+	{ "global", STATE_FILE_GLOBAL, "From server-state-file of the section global." },
+	{ "local", STATE_FILE_LOCAL, "From a file of the backend, in server-state-base: see "
+		"server-state-file-name." },
+	{ "none", STATE_FILE_NONE, "They are not loaded." },
+	{ 0 },
+};
+
 static int
 parse_state_source(struct cfg_ctx *ctx)
 {
-	static const char *const names[] = { [STATE_FILE_NONE] = "none",
-		[STATE_FILE_GLOBAL] = "global",
-		[STATE_FILE_LOCAL] = "local" };
 	const char *word = cfg_arg(ctx, 0);
 	struct proxy *p = ctx->obj;
+	int found;
 
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (strcmp(word, names[i]) == 0) {
-			p->state_file = (enum state_file)i;
-			return 0;
-		}
+	if (cfg_value_enum(word, state_words, &found, NULL) == 0) {
+		p->state_file = (enum state_file)found;
+		return 0;
+	}
 	return cfg_error(ctx, 0,
 		"'load-server-state-from-file' expects 'global', 'local' or 'none'. Got '%s'",
 		word);
@@ -527,14 +657,6 @@ parse_state_name(struct cfg_ctx *ctx)
 		return 0;
 	return cfg_arg_dup(ctx, 0, &p->state_file_name);
 }
-
-static const struct cfg_enum state_words[] = {
-	{ "global", 0, "From server-state-file of the section global." },
-	{ "local", 0, "From a file of the backend, in server-state-base: see "
-		"server-state-file-name." },
-	{ "none", 0, "They are not loaded." },
-	{ 0 },
-};
 
 static const struct cfg_kw state_kws[] = {
 	{ .name = "load-server-state-from-file",

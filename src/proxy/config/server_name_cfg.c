@@ -10,7 +10,6 @@
 #include "base/names.h"
 #include "cfg/arg_address.h"
 #include "cfg/ctx.h"
-#include "dns/message.h"
 #include "proxy/config/proxy_cfg.h"
 #include "proxy/model/proxies.h"
 
@@ -84,20 +83,28 @@ opt_resolve_net(struct cfg_ctx *ctx, void *obj)
 	return each_word(ctx, c, take_resolve_net);
 }
 
+static const struct cfg_enum resolve_words[] = {
+	{ "allow-dup-ip", RESOLVE_ALLOW_DUP,
+		"Several servers of a backend may have one address of their name." },
+	{ "prevent-dup-ip", 0, "They may not." },
+	{ "ignore-weight", RESOLVE_IGNORE_WEIGHT, "The weights of SRV records are ignored." },
+	{ 0 },
+};
+
 static int
 take_resolve_opt(struct cfg_ctx *ctx, struct resolve_conf *c, const char *word)
 {
-	if (strcmp(word, "allow-dup-ip") == 0)
-		c->opts |= RESOLVE_ALLOW_DUP;
-	else if (strcmp(word, "prevent-dup-ip") == 0)
-		c->opts &= ~RESOLVE_ALLOW_DUP;
-	else if (strcmp(word, "ignore-weight") == 0)
-		c->opts |= RESOLVE_IGNORE_WEIGHT;
-	else
+	const struct cfg_enum *e = cfg_enum_find(resolve_words, word, strlen(word));
+
+	if (!e)
 		return cfg_error(ctx, 0,
 			"'%s' : unknown resolve-opts option '%s', supported methods are "
 			"'allow-dup-ip', 'ignore-weight', and 'prevent-dup-ip'.",
 			ctx->opt->name, word);
+	if (e->value)
+		c->opts |= e->value;
+	else
+		c->opts &= ~RESOLVE_ALLOW_DUP;
 	return 0;
 }
 
@@ -159,13 +166,6 @@ opt_init_addr(struct cfg_ctx *ctx, void *obj)
 	}
 	return each_word(ctx, c, take_init_addr);
 }
-
-static const struct cfg_enum resolve_words[] = {
-	{ "allow-dup-ip", 0, "Several servers of a backend may have one address of their name." },
-	{ "prevent-dup-ip", 0, "They may not." },
-	{ "ignore-weight", 0, "The weights of SRV records are ignored." },
-	{ 0 },
-};
 
 #define OPT(n, fn, syn, text, ...)                                                      \
 	{                                                                               \
@@ -348,18 +348,4 @@ server_cfg_init_addr(struct cfg_ctx *ctx, int i, struct server *s, const struct 
 			"'server %s/%s' : could not resolve address '%s', disabling server.",
 			s->be->name, s->name, s->fqdn);
 	return 0;
-}
-
-void
-server_cfg_find_resolvers(struct server *s, const struct proxies *ps, struct cfg_diag *d)
-{
-	const char *section = s->conf.resolve.section;
-
-	if (!section)
-		return;
-	s->resolvers = proxies_find_resolvers(ps, section);
-	if (!s->resolvers && !cfg_diag_is_lost(d, section))
-		cfg_diag_add(d, CFG_ALERT, &s->where,
-			"proxy '%s', server '%s': unable to find required resolvers '%s'",
-			s->be->name, s->name, section);
 }

@@ -24,27 +24,27 @@ opt_proxy_header(struct cfg_ctx *ctx, void *obj)
 	return 0;
 }
 
-/* Its bits; 0: unknown. Parts of the field about TLS imply that field. */
-static unsigned int
-proxy_v2_option_bits(struct str word)
-{
-	static const struct {
-		struct str name;
-		unsigned int bits;
-	} all[] = { { { "crc32c", 6 }, SERVER_PROXY_CRC32C },
-		{ { "unique-id", 9 }, SERVER_PROXY_UNIQUE_ID },
-		{ { "authority", 9 }, SERVER_PROXY_AUTHORITY },
-		{ { "ssl", 3 }, SERVER_PROXY_SSL },
-		{ { "cert-cn", 7 }, SERVER_PROXY_SSL | SERVER_PROXY_SSL_CN },
-		{ { "ssl-cipher", 10 }, SERVER_PROXY_SSL | SERVER_PROXY_SSL_CIPHER },
-		{ { "cert-sig", 8 }, SERVER_PROXY_SSL | SERVER_PROXY_CERT_SIG },
-		{ { "cert-key", 8 }, SERVER_PROXY_SSL | SERVER_PROXY_CERT_KEY } };
-
-	for (size_t i = 0; i < ARRAY_LEN(all); i++)
-		if (str_is(word, all[i].name))
-			return all[i].bits;
-	return 0;
-}
+/* Their bits; parts of the field about TLS imply that field. */
+static const struct cfg_enum v2_words[] = {
+	{ "authority", SERVER_PROXY_AUTHORITY,
+		"The authority of the client's PROXY header, or the name that the "
+		"client asks for with TLS." },
+	{ "crc32c", SERVER_PROXY_CRC32C, "A checksum." },
+	{ "unique-id", SERVER_PROXY_UNIQUE_ID, "The frontend's unique-id-format." },
+	{ "ssl", SERVER_PROXY_SSL,
+		"What the client's connection says of TLS, as with send-proxy-v2-ssl." },
+	{ "cert-cn", SERVER_PROXY_SSL | SERVER_PROXY_SSL_CN,
+		"In the field of ssl: the common name of the client's certificate." },
+	{ "ssl-cipher", SERVER_PROXY_SSL | SERVER_PROXY_SSL_CIPHER,
+		"In the field of ssl: the cipher." },
+	{ "cert-sig", SERVER_PROXY_SSL | SERVER_PROXY_CERT_SIG,
+		"In the field of ssl: the algorithm of the signature of the "
+		"frontend's certificate." },
+	{ "cert-key", SERVER_PROXY_SSL | SERVER_PROXY_CERT_KEY,
+		"In the field of ssl: the algorithm of the key of the frontend's "
+		"certificate." },
+	{ 0 },
+};
 
 /* As in HAProxy several lists add up, and any option has a header sent. */
 static int
@@ -54,15 +54,15 @@ opt_proxy_v2_options(struct cfg_ctx *ctx, void *obj)
 	const char *p = cfg_arg(ctx, 0);
 
 	for (;;) {
-		struct str word = { p, strcspn(p, ",") };
-		unsigned int bits = proxy_v2_option_bits(word);
+		size_t n = strcspn(p, ",");
+		const struct cfg_enum *e = cfg_enum_find(v2_words, p, n);
 
-		if (!bits)
+		if (!e)
 			return cfg_error(ctx, 0,
 				"'proxy-v2-options' : '%.*s' : proxy v2 option not implemented.",
-				(int)MIN(word.len, 60), word.p);
-		t->conf->proxy_header |= bits;
-		p += word.len;
+				(int)MIN(n, (size_t)60), p);
+		t->conf->proxy_header |= (unsigned int)e->value;
+		p += n;
 		if (!*p++)
 			return 0;
 	}
@@ -131,21 +131,6 @@ server_proxy_cfg_finish(struct server *s, const struct proxies *ps, struct cfg_d
 
 #define V2_SSL (SERVER_PROXY_V2 | SERVER_PROXY_SSL)
 #define V2_SSL_CN (V2_SSL | SERVER_PROXY_SSL_CN)
-
-static const struct cfg_enum v2_words[] = {
-	{ "authority", 0, "The authority of the client's PROXY header, or the name that the "
-		"client asks for with TLS." },
-	{ "crc32c", 0, "A checksum." },
-	{ "unique-id", 0, "The frontend's unique-id-format." },
-	{ "ssl", 0, "What the client's connection says of TLS, as with send-proxy-v2-ssl." },
-	{ "cert-cn", 0, "In the field of ssl: the common name of the client's certificate." },
-	{ "ssl-cipher", 0, "In the field of ssl: the cipher." },
-	{ "cert-sig", 0, "In the field of ssl: the algorithm of the signature of the "
-		"frontend's certificate." },
-	{ "cert-key", 0, "In the field of ssl: the algorithm of the key of the frontend's "
-		"certificate." },
-	{ 0 },
-};
 
 #define OPT(n, args, a, syn, text)                                                              \
 	{                                                                                       \

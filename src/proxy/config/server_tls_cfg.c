@@ -6,11 +6,9 @@
 
 #include "base/mem.h"
 #include "cfg/ctx.h"
-#include "proxy/backend/server_tls.h"
 #include "proxy/config/proxy_cfg.h"
 #include "proxy/model/proxies.h"
 #include "proxy/model/server.h"
-#include "rule/sample/expr.h"
 
 static struct server_tls_conf *
 tls_of_target(struct cfg_ctx *ctx, void *obj)
@@ -96,48 +94,6 @@ opt_check_alpn(struct cfg_ctx *ctx, void *obj)
 		return cfg_error(
 			ctx, 0, "'%s' : '%s' : %s.", cfg_kw_name(ctx), ctx->opt->name, why);
 	return 0;
-}
-
-/* sni-auto is an expression too, unless there is another one. 0 or -1 after an error. */
-static int
-settle_sni_auto(struct server_tls_conf *c, const struct proxy *be, struct cfg_diag *d)
-{
-	if (!(c->is_on || c->is_off) || !c->sni_auto || c->sni)
-		return 0;
-	if (be->mode != PROXY_HTTP) {
-		cfg_diag_add(d, CFG_WARNING, &c->where,
-			"'sni-auto' : ignored, since backend '%s' is not in mode http.", be->name);
-		return 0;
-	}
-	c->sni = mem_strdup("req.hdr(host),host_only");
-	if (c->sni)
-		return 0;
-	cfg_diag_add(d, CFG_ALERT, &c->where, "'sni-auto' : out of memory.");
-	return -1;
-}
-
-/* In mode http the name is noted before the request's head is written. */
-void
-server_tls_cfg_finish(struct server *s, const struct proxies *ps, struct cfg_diag *d)
-{
-	int r = settle_sni_auto(&s->conf.tls, s->be, d);
-	const char *text = s->conf.tls.sni;
-	void *root = (void *)(uintptr_t)ps;
-	struct rule_err why = { 0 };
-	unsigned int at = SAMPLE_AT_CONN;
-	size_t used;
-
-	server_tls_settle(s);
-	if (r < 0 || !(s->conf.tls.is_on || s->conf.tls.is_off) || !text)
-		return;
-	if (s->be->mode == PROXY_HTTP)
-		at |= SAMPLE_AT_REQ | SAMPLE_AT_TXN;
-	if (rule_expr_parse(&ps->vocab, text, strlen(text), at, 0, &s->sni, &used, &why) < 0 ||
-		rule_expr_check(s->sni, root, &why) < 0)
-		cfg_diag_add(d, CFG_ALERT, &s->conf.tls.where,
-			"'sni' : %s; rules can put what it needs into a variable.", why.text);
-	else
-		server_tls_settle(s);
 }
 
 static const struct cfg_enum server_verify_words[] = {

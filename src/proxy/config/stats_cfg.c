@@ -252,12 +252,12 @@ static const struct cfg_kw kws[] = {
 		.sections = CFG_PROXIES,
 		.parse = parse_stats_flag,
 		.arg = STATS_LEGENDS,
-		.doc = "Shows ids, modes, addresses, cookies and algorithms on the page." },
+		.doc = "Shows modes, addresses, cookies and algorithms on the page." },
 	{ .name = "stats show-modules",
 		.sections = CFG_PROXIES,
 		.parse = parse_stats_flag,
 		.arg = STATS_MODULES,
-		.doc = "Shows the counters of HTTP/1 on the page." },
+		.doc = "Has no effect: the details of a row have the counters of HTTP and TLS." },
 	STATS("show-node", 0, 1, parse_stats_node, "[<name>]",
 		"Shows the node's name on the page.",
 		.dflt = "off; without a name it is 'node' of the section global, or the host's "
@@ -274,43 +274,3 @@ const struct cfg_module stats_cfg_module = {
 	.name = "stats",
 	.kws = kws,
 };
-
-static int
-check_admin_rules(const struct stats_conf *c, struct proxies *root, struct cfg_diag *d)
-{
-	struct rule_err why;
-	int result = 0;
-
-	list_each(it, &c->admin_rules) {
-		const struct stats_admin_rule *r =
-			list_entry(it, const struct stats_admin_rule, link);
-
-		if (!r->cond || rule_cond_check(r->cond, root, &why) == 0)
-			continue;
-		cfg_diag_add(d, CFG_ALERT, &r->where, "'stats admin' : %s.", why.text);
-		result = -1;
-	}
-	return result;
-}
-
-/* A section that only has the settings of its defaults section is not warned about. */
-int
-stats_cfg_finish(struct proxy *p, struct proxies *root, struct cfg_diag *d)
-{
-	if (!p->stats || p->disabled)
-		return 0;
-	if (proxy_has_rules(&p->rules, RULES_STATS) &&
-		(p->stats->realm || !list_is_empty(&p->stats->users))) {
-		cfg_diag_add(d, CFG_ALERT, &p->where,
-			"proxy '%s': 'stats auth' and 'stats realm' cannot be used together with "
-			"'stats http-request'.",
-			p->name);
-		return -1;
-	}
-	if (p->mode != PROXY_HTTP && p->has_own_stats)
-		cfg_diag_add(d, CFG_WARNING, &p->where,
-			"'stats' statement ignored for proxy " CFG_DIAG_NAME "'%s'" CFG_DIAG_NAME
-			" as it requires HTTP mode.",
-			p->name);
-	return check_admin_rules(p->stats, root, d);
-}

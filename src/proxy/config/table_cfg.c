@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/err.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "cfg/ctx.h"
 #include "proxy/model/proxies.h"
@@ -13,12 +15,13 @@
 #define BRATES_FACTOR_MAX 1024
 /* Longest word of `store`. */
 #define DATA_WORD_MAX 64
+#define TABLE_NAME_MAX 512
 
 /* A line while it is parsed. */
 struct table_line {
 	struct table_conf conf;
 	int has_type;
-	int peers, write_to;    /* arguments; 0: none */
+	int peers;              /* an argument; 0: none */
 };
 
 /* Reports an error of a word of argument i, at byte `at` of it. Always -1. */
@@ -266,9 +269,8 @@ parse_peers(struct cfg_ctx *ctx, struct table_line *line, int i)
 static int
 parse_write_to(struct cfg_ctx *ctx, struct table_line *line, int i)
 {
-	(void)line;
-	return cfg_error(ctx, i - 1, "'stick-table' : 'peers' is not supported, and 'write-to' "
-				     "copies only what peers send.");
+	line->conf.write_to = cfg_arg(ctx, i);
+	return 1;
 }
 
 static int
@@ -286,6 +288,15 @@ parse_recv_only(struct cfg_ctx *ctx, struct table_line *line, int i)
 	(void)ctx;
 	(void)i;
 	line->conf.recv_only = 1;
+	return 0;
+}
+
+static int
+parse_aggregate(struct cfg_ctx *ctx, struct table_line *line, int i)
+{
+	(void)ctx;
+	(void)i;
+	line->conf.aggregate = 1;
 	return 0;
 }
 
@@ -309,6 +320,7 @@ static const struct {
 	{ "srvkey", parse_srvkey, 1 },
 	{ "brates-factor", parse_brates_factor, 1 },
 	{ "recv-only", parse_recv_only, 0 },
+	{ "aggregate", parse_aggregate, 0 },
 	{ "write-to", parse_write_to, 1 },
 };
 
@@ -348,10 +360,27 @@ make_table(struct cfg_ctx *ctx, const struct table_line *line)
 	return 0;
 }
 
+/* Parses the arguments from `first` on. 0 or -1. */
+static int
+parse_table_line(struct cfg_ctx *ctx, int first, struct table_line *line)
+{
+	*line = (struct table_line){ .conf.brates_factor = 1 };
+	for (int i = first, n; i < ctx->argc; i += n) {
+		n = parse_table_arg(ctx, line, i);
+		if (n < 0)
+			return -1;
+	}
+	if (!line->conf.size)
+		return cfg_error(ctx, -1, "'stick-table' : missing size.");
+	if (!line->has_type)
+		return cfg_error(ctx, -1, "'stick-table' : missing type.");
+	return 0;
+}
+
 static int
 parse_stick_table(struct cfg_ctx *ctx)
 {
-	struct table_line line = { .conf.brates_factor = 1 };
+	struct table_line line;
 	struct proxies *ps = ctx->root;
 	const struct proxy *p = ctx->obj, *other = name_index_find(&ps->tables, p->name);
 
@@ -360,36 +389,234 @@ parse_stick_table(struct cfg_ctx *ctx)
 			"stick-table name '%s' conflicts with table declared in %s '%s' at %s:%u.",
 			p->name, proxy_kind(other), other->name, proxy_file(other),
 			other->table_where.line);
-	for (int i = 0, n; i < ctx->argc; i += n) {
-		n = parse_table_arg(ctx, &line, i);
-		if (n < 0)
-			return -1;
-	}
-	if (!line.conf.size)
-		return cfg_error(ctx, -1, "'stick-table' : missing size.");
-	if (!line.has_type)
-		return cfg_error(ctx, -1, "'stick-table' : missing type.");
-	return make_table(ctx, &line);
+	return parse_table_line(ctx, 0, &line) < 0 ? -1 : make_table(ctx, &line);
 }
 
-void
-table_cfg_finish(const struct proxies *ps, struct cfg_diag *d)
+/* The table of a section peers: "<section>/<name>". */
+static int
+parse_peers_table(struct cfg_ctx *ctx)
+{
+	struct proxies *ps = ctx->root;
+	struct peers_conf *c = ctx->obj;
+	char name[TABLE_NAME_MAX];
+	struct table_line line;
+	struct peers_table *t;
+
+	if ((size_t)snprintf(name, sizeof(name), "%s/%s", c->name, cfg_arg(ctx, 0)) >= sizeof(name))
+		return cfg_error(ctx, 0, "'table' : the name is too long.");
+	if (proxies_find_table(ps, name))
+		return cfg_error(ctx, 0, "'table' : '%s' is in this section already.",
+			cfg_arg(ctx, 0));
+	if (parse_table_line(ctx, 1, &line) < 0)
+		return -1;
+	if (line.peers)
+		return cfg_error(ctx, line.peers - 1,
+			"'table' : it is shared with the peers of its own section.");
+	t = mem_zalloc(sizeof(*t));
+	if (!t)
+		return cfg_nomem(ctx);
+	t->where = cfg_arg_where(ctx, -1);
+	t->name = mem_strdup(name);
+	t->table = table_new(name, &line.conf, &ps->files.key);
+	if (!t->name || !t->table) {
+		table_free(t->table);
+		mem_free(t->name);
+		mem_free(t);
+		return cfg_nomem(ctx);
+	}
+	list_append(&c->tables, &t->link);
+	return 0;
+}
+
+/* Lists the tables of proxies, then those of sections peers. Returns how many; NULL: it only counts
+ * them. */
+static unsigned int
+list_tables(const struct proxies *ps, struct table **all)
+{
+	unsigned int n = 0;
+
+	list_each(it, &ps->all) {
+		const struct proxy *p = list_entry(it, const struct proxy, link);
+
+		if (p->table && all)
+			all[n] = p->table;
+		n += p->table != NULL;
+	}
+	list_each(it, &ps->peers) {
+		const struct peers_conf *c = list_entry(it, const struct peers_conf, link);
+
+		list_each(tt, &c->tables) {
+			if (all)
+				all[n] = list_entry(tt, const struct peers_table, link)->table;
+			n++;
+		}
+	}
+	return n;
+}
+
+/* The number of other processes of a section, and a hash of their names. */
+static unsigned int
+other_peers(const struct peers_conf *c, uint32_t *names)
+{
+	unsigned int n = 0;
+
+	*names = 0;
+	list_each(it, &c->peers) {
+		const struct peer_conf *s = list_entry(it, const struct peer_conf, link);
+
+		if (s == c->local)
+			continue;
+		*names = hash_crc32c(*names, s->name, strlen(s->name) + 1);
+		n++;
+	}
+	return n;
+}
+
+/* Notes where counts of a table that adds up are those of some processes, or of one. */
+static void
+check_sums(const struct peers_conf *c, const struct cfg_where *where, struct cfg_diag *d)
+{
+	if (!c->is_used)
+		cfg_diag_add(d, CFG_WARNING, where,
+			"'stick-table' : 'aggregate' has no effect: section 'peers %s' %s.",
+			c->name, c->is_disabled	? "is disabled"
+				: c->local	? "has no other peer"
+						: "does not have this process");
+	list_each(it, &c->peers) {
+		const struct peer_conf *s = list_entry(it, const struct peer_conf, link);
+
+		if (!c->is_used || s == c->local || !s->shard)
+			continue;
+		cfg_diag_add(d, CFG_WARNING, where,
+			"'stick-table' : 'aggregate' : peer '%s' gets the keys of shard %u only: "
+			"its sums of others lack what is counted here.",
+			s->name, s->shard);
+		return;
+	}
+}
+
+/* Shares a table with the processes of a section. 0 or -ERR_NOMEM. */
+static int
+share_with_peers(struct proxies *ps, const struct peers_conf *c, struct table *t,
+	const struct cfg_where *where, struct cfg_diag *d)
+{
+	uint32_t names;
+	unsigned int n = other_peers(c, &names);
+	int r = c->is_used ? table_share(t, &ps->peers_news) : 0;
+
+	if (table_conf_of(t)->aggregate)
+		check_sums(c, where, d);
+	if (r == 0 && c->is_used && table_conf_of(t)->aggregate)
+		r = table_aggregate(t, n, names);
+	if (r != -ERR_FULL)
+		return r;
+	cfg_diag_add(d, CFG_ALERT, where,
+		"'stick-table' : 'aggregate' : an entry with the counts of %u peers is longer than "
+		"64 kB: store less.",
+		n);
+	return 0;
+}
+
+/* The same for the tables of sections. */
+static int
+share_section_tables(struct proxies *ps, struct cfg_diag *d)
+{
+	int r = 0;
+
+	list_each(it, &ps->peers) {
+		const struct peers_conf *c = list_entry(it, const struct peers_conf, link);
+
+		list_each(tt, &c->tables) {
+			const struct peers_table *t =
+				list_entry(tt, const struct peers_table, link);
+
+			if (r == 0)
+				r = share_with_peers(ps, c, t->table, &t->where, d);
+		}
+	}
+	return r;
+}
+
+/* Finds the section that a table names. 0 or -ERR_NOMEM. */
+static int
+share_table(struct proxies *ps, const struct proxy *p, struct cfg_diag *d)
+{
+	const struct peers_conf *peers = proxies_find_peers(ps, p->table_peers);
+
+	if (!peers)
+		cfg_diag_add(d, CFG_ALERT, &p->table_where,
+			"Proxy '%s': unable to find sync peers '%s'.", p->name, p->table_peers);
+	return peers ? share_with_peers(ps, peers, p->table, &p->table_where, d) : 0;
+}
+
+/* Finds the table that t writes to. */
+static void
+settle_write_to(const struct proxies *ps, struct table *t, const struct cfg_where *where,
+	struct cfg_diag *d)
+{
+	const char *name = table_conf_of(t)->write_to;
+	struct table *to = name ? proxies_find_table(ps, name) : NULL;
+
+	if (name && !to)
+		cfg_diag_add(d, CFG_ALERT, where,
+			"'stick-table' : 'write-to' : there is no stick-table '%s'.", name);
+	else if (to == t)
+		cfg_diag_add(d, CFG_ALERT, where,
+			"'stick-table' : 'write-to' : a table cannot write to itself.");
+	else if (to && table_write_to(t, to) < 0)
+		cfg_diag_add(d, CFG_ALERT, where,
+			"'stick-table' : 'write-to' : the keys of '%s' are of another type or "
+			"length.",
+			name);
+}
+
+/* The same for each table. */
+static void
+settle_copies(const struct proxies *ps, struct cfg_diag *d)
 {
 	list_each(it, &ps->all) {
 		const struct proxy *p = list_entry(it, const struct proxy, link);
-		const struct peers_conf *peers =
-			p->table_peers ? proxies_find_peers(ps, p->table_peers) : NULL;
 
-		if (p->table_peers && !peers)
-			cfg_diag_add(d, CFG_ALERT, &p->table_where,
-				"Proxy '%s': unable to find sync peers '%s'.", p->name,
-				p->table_peers);
-		else if (peers && peers->n > 1)
-			cfg_diag_add(d, CFG_ALERT, &p->table_where,
-				"'stick-table' : 'peers' is not supported: section '%s' has %u of "
-				"them. With the process itself alone it is accepted.",
-				peers->name, peers->n);
+		if (p->table)
+			settle_write_to(ps, p->table, &p->table_where, d);
 	}
+	list_each(it, &ps->peers) {
+		const struct peers_conf *c = list_entry(it, const struct peers_conf, link);
+
+		list_each(tt, &c->tables) {
+			const struct peers_table *t =
+				list_entry(tt, const struct peers_table, link);
+
+			settle_write_to(ps, t->table, &t->where, d);
+		}
+	}
+}
+
+int
+table_cfg_finish(struct proxies *ps, struct cfg_diag *d)
+{
+	unsigned int n = list_tables(ps, NULL);
+	int r = share_section_tables(ps, d);
+
+	list_each(it, &ps->all) {
+		const struct proxy *p = list_entry(it, const struct proxy, link);
+
+		if (p->table && !p->table_peers && table_conf_of(p->table)->aggregate)
+			cfg_diag_add(d, CFG_WARNING, &p->table_where,
+				"'stick-table' : 'aggregate' has no effect without 'peers'.");
+		if (p->table_peers && r == 0)
+			r = share_table(ps, p, d);
+	}
+	if (r == 0 && n) {
+		ps->every_table = mem_alloc(n * sizeof(*ps->every_table));
+		r = ps->every_table ? 0 : -ERR_NOMEM;
+	}
+	if (ps->every_table)
+		ps->n_tables = list_tables(ps, ps->every_table);
+	settle_copies(ps, d);
+	if (r < 0)
+		cfg_diag_add(d, CFG_ALERT, NULL, "stick tables: %s", err_text(r));
+	return r;
 }
 
 static const struct cfg_kw kws[] = {
@@ -399,14 +626,29 @@ static const struct cfg_kw kws[] = {
 		.max = CFG_ANY,
 		.parse = parse_stick_table,
 		.syntax = "type <type> [len <n>] size <size> [expire <time>] [nopurge] "
-			  "[peers <section>] [srvkey name|addr] [brates-factor <n>] [recv-only] "
-			  "[store <data>[,<data>]*]*",
+			  "[peers <section>] [aggregate] [srvkey name|addr] [brates-factor <n>] "
+			  "[recv-only] [write-to <table>] [store <data>[,<data>]*]*",
 		.doc = "A table with the name of the section. Its entries have keys of a type (ip, "
 		       "ipv6, integer, string, binary) and store data: counters, rates over a "
 		       "period, tags. They live for 'expire' after they were last touched; when "
 		       "there are 'size' of them, those touched longest ago are replaced, or with "
 		       "'nopurge' new ones refused. An entry of type ip with one rate takes 41 "
-		       "bytes." },
+		       "bytes. With 'peers' it is the same in all processes of that section; with "
+		       "'aggregate' each counts for itself, and counters and rates are the sum. "
+		       "With 'recv-only' it sends them nothing, and has their conn_cur; with "
+		       "'write-to' another table of the same keys also has the tags and servers "
+		       "that they send." },
+	{ .name = "table",
+		.dflt = "none",
+		.sections = CFG_PEERS,
+		.min = 1,
+		.max = CFG_ANY,
+		.parse = parse_peers_table,
+		.syntax = "<name> type <type> [len <n>] size <size> [expire <time>] [nopurge] "
+			  "[aggregate] [srvkey name|addr] [brates-factor <n>] [recv-only] "
+			  "[write-to <table>] [store <data>[,<data>]*]*",
+		.doc = "A table that no proxy has, with the arguments of 'stick-table'. Rules name "
+		       "it <section>/<name>." },
 	{ 0 },
 };
 

@@ -65,25 +65,6 @@ parse_unique_id_header(struct cfg_ctx *ctx)
 
 /* --- their contents --- */
 
-void
-unique_id_conf_fini(struct unique_id_conf *c)
-{
-	mem_free(c->text);
-	mem_free(c->header);
-	rule_fmt_free(&c->fmt);
-	memset(c, 0, sizeof(*c));
-}
-
-int
-unique_id_conf_inherit(struct unique_id_conf *c, const struct unique_id_conf *defaults)
-{
-	c->where = defaults->where;
-	c->header_where = defaults->header_where;
-	if (mem_copy_string(&c->text, defaults->text) < 0)
-		return -ERR_NOMEM;
-	return mem_copy_string(&c->header, defaults->header);
-}
-
 static int
 compile_unique_id(struct proxy *p, struct proxies *root, struct cfg_diag *d)
 {

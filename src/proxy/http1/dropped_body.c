@@ -14,7 +14,7 @@ end_dropped(struct stream *s, int side, enum relay_status status, const char *re
 
 	if (status != RELAY_EOF)
 		return http_body_ops.end(s, side, status, rest, n);
-	t->keep_alive[SERVER] = 0;
+	http_close_after(t, SERVER);
 	t->h1[SERVER]->body.framing = HTTP_BODY_NONE;
 	stream_note_failure(s, SERVER);
 	return http_body_ops.end(s, side, RELAY_OVER, NULL, 0);

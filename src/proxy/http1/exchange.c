@@ -8,30 +8,17 @@
 #include "http/hop.h"
 #include "net/conn_stream.h"
 #include "proxy/model/count.h"
+#include "proxy/model/filter.h"
 #include "proxy/http1/note_invalid.h"
 #include "proxy/backend/server_observe.h"
 #include "proxy/model/termination.h"
 #include "proxy/relay/direction.h"
 #include "proxy/model/http_count.h"
 #include "proxy/model/memory.h"
-#include "proxy/relay/bulk.h"
 #include "base/counter.h"
 #include "proxy/relay/relay_ops.h"
 
 /* --- retries of requests --- */
-
-/*
- * The server closed a reused connection before any part of the request could be sent: a connection
- * failure. If something was sent the server may have processed it, and retry-on decides about a
- * retry.
- */
-static int
-connection_has_failed(const struct stream *s)
-{
-	if (unlikely(conn_is_unprocessed(s->conn[SERVER])))
-		return 1;
-	return s->txn->reused && !s->dir[SERVER].bytes && s->dir[CLIENT].head == s->txn->start;
-}
 
 /* True if the client still accepts a response. */
 static int
@@ -52,10 +39,17 @@ schedule_retry(struct stream *s)
 	return STREAM_EV_L7_RETRY;
 }
 
+/* True if the request may be repeated although the server may have processed it. */
+static int
+repeats_processed(const struct stream *s)
+{
+	return !s->txn->no_l7_retry && exchange_has_request(s->txn);
+}
+
 enum stream_event
 l7_retry_for(struct stream *s, enum http_retry what)
 {
-	if (s->txn->no_l7_retry && what != HTTP_RETRY_CONN_FAILURE)
+	if (what != HTTP_RETRY_CONN_FAILURE && !repeats_processed(s))
 		return STREAM_EV_NONE;
 	return http_retries(s->be, what) ? schedule_retry(s) : STREAM_EV_NONE;
 }
@@ -63,26 +57,19 @@ l7_retry_for(struct stream *s, enum http_retry what)
 enum stream_event
 l7_retry_for_status(struct stream *s, unsigned int status)
 {
-	return !s->txn->no_l7_retry && http_retries_status(s->be, status) ? schedule_retry(s)
+	return http_retries_status(s->be, status) && repeats_processed(s) ? schedule_retry(s)
 									  : STREAM_EV_NONE;
 }
 
 int
 l7_retry_can_replay(const struct stream *s)
 {
+	if (s->srv->may_speak_h2)
+		return s->be->retries && !stream_filtering(s, CLIENT);
 	return s->be->retries && exchange_has_request(s->txn) &&
-		(s->txn->reused || s->srv->may_speak_h2 ||
+		(s->txn->reused ||
 			(!s->txn->no_l7_retry &&
 				(s->be->http.retry_on & ~(1u << HTTP_RETRY_CONN_FAILURE))));
-}
-
-enum stream_event
-l7_retry_without_answer(struct stream *s)
-{
-	if (s->dir[SERVER].bytes)
-		return l7_retry_for(s, HTTP_RETRY_JUNK_RESPONSE);
-	return l7_retry_for(s, connection_has_failed(s) ? HTTP_RETRY_CONN_FAILURE
-							: HTTP_RETRY_EMPTY_RESPONSE);
 }
 
 /* Writing the request to the server failed: the event that follows if the request can be retried,
@@ -168,7 +155,7 @@ exchange_needs_lingering_close(struct stream *s)
 	char byte;
 
 	/* A stream of HTTP/2 is reset without harm to what was sent. */
-	if (t->keep_alive[CLIENT] || c->eof || c->err || c->shut || s->is_carried)
+	if (http_keeps(t, CLIENT) || c->eof || c->err || c->shut || s->is_carried)
 		return 0;
 	if (s->dir[CLIENT].lookahead || t->client_sent_more)
 		return 1;
@@ -195,15 +182,6 @@ http_is_cut(const struct stream *s, int side)
 	return side == CLIENT ? !exchange_has_request(t) : http_response_is_cut(t);
 }
 
-int
-exchange_may_reuse(const struct stream *s)
-{
-	const struct http_txn *t = s->txn;
-
-	return !http_closes_server(s->sess->fe, s->be) &&
-		!(t->hop & (HTTP_HOP_UPGRADE | HTTP_HOP_CLOSE));
-}
-
 /* --- bodies --- */
 
 size_t
@@ -217,7 +195,7 @@ exchange_reach(const struct stream *s, int side, size_t room)
 		return (size_t)b->left + (side == SERVER);
 	/* There may be some, which must be kept where a head belongs. */
 	if (side == CLIENT && b->framing == HTTP_BODY_CHUNKED)
-		return MIN(room, (size_t)(s->engine->bufsize - s->engine->maxrewrite));
+		return MIN(room, (size_t)(s->engine->bufsize - s->engine->limits.maxrewrite));
 	return room;
 }
 
@@ -242,14 +220,14 @@ body_step(struct stream *s, int side, char *p, size_t got, size_t *used, size_t 
 		return RELAY_ON;
 	if (!p) {
 		h1_body_skip(b, got);
-	} else if (side == SERVER && t->dechunks) {
+	} else if (side == SERVER && t->res_body == HTTP_RES_BODY_DECHUNKED) {
 		/* An HTTP/1.0 client does not know chunks. */
 		n = h1_body_decode(b, p, p, got, used, out);
 	} else {
 		n = got ? h1_body_take(b, p, got) : 0;
 		*used = *out = n < 0 ? 0 : (size_t)n;
 	}
-	if (side == SERVER && t->drops_body)
+	if (side == SERVER && t->res_body == HTTP_RES_BODY_DROPPED)
 		*out = 0;
 	if (n < 0) {
 		note_bad_body(s, side, p, got, *used);
@@ -278,7 +256,7 @@ body_look(const struct stream *s, int side, const char *p, size_t n)
 
 	if (b.framing == HTTP_BODY_TUNNEL)
 		return n;
-	if (side == SERVER && s->txn->dechunks)
+	if (side == SERVER && s->txn->res_body == HTTP_RES_BODY_DECHUNKED)
 		return 0;
 	if (!p)
 		return 1;
@@ -294,14 +272,14 @@ keep_rest(struct stream *s, int side, const char *rest, size_t n)
 	struct direction *d = &s->dir[side];
 
 	if (side == SERVER) {
-		s->txn->keep_alive[SERVER] = 0;
+		http_close_after(s->txn, SERVER);
 		return;
 	}
 	if (!rest)
 		return;
 	if ((!d->buf && !memory_reserve_buffer(s->engine)) || direction_buf_get(s->engine, d) < 0) {
 		/* They were read but cannot be stored: this was the last request. */
-		s->txn->keep_alive[CLIENT] = 0;
+		http_close_after(s->txn, CLIENT);
 		return;
 	}
 	assert(d->tail + d->lookahead + n <= s->engine->bufsize);
@@ -314,7 +292,7 @@ exchange_reject_body(struct stream *s, int side)
 {
 	struct http_txn *t = s->txn;
 
-	t->keep_alive[CLIENT] = t->keep_alive[SERVER] = 0;
+	http_close_both_after(t);
 	if (side == CLIENT) {
 		count_failed_req(s);
 		if (!http_has_answer(t))
@@ -334,7 +312,7 @@ exchange_reject_body(struct stream *s, int side)
 static void
 message_cut(struct stream *s, int side)
 {
-	s->txn->keep_alive[CLIENT] = s->txn->keep_alive[SERVER] = 0;
+	http_close_both_after(s->txn);
 	if (side == CLIENT) {
 		direction_side_failed(s, CLIENT);
 		return;
@@ -384,7 +362,7 @@ exchange_take_ahead(struct stream *s, int side)
 	d->tail += (uint32_t)out;
 	d->lookahead = (uint32_t)(n - used);
 	if (side == SERVER && d->lookahead) {
-		s->txn->keep_alive[SERVER] = 0;
+		http_close_after(s->txn, SERVER);
 		d->lookahead = 0;
 	}
 	if (status == RELAY_OVER)
@@ -396,7 +374,7 @@ exchange_take_ahead(struct stream *s, int side)
 static int
 closes_client(const struct stream *s, int side)
 {
-	return side == SERVER && !s->txn->keep_alive[CLIENT] && exchange_has_request(s->txn);
+	return side == SERVER && !http_keeps(s->txn, CLIENT) && exchange_has_request(s->txn);
 }
 
 static int
@@ -470,6 +448,8 @@ exchange_collect(struct stream *s)
 	case IO_OK:
 		direction_count(s, CLIENT, got);
 		d->lookahead += (uint32_t)got;
+		if (unlikely(stream_filtering(s, CLIENT)))
+			return ev;
 		if (exchange_take_ahead(s, CLIENT) < 0)
 			ev = exchange_reject_body(s, CLIENT);
 		if (!src->eof || d->state != DIRECTION_OPEN)
@@ -482,6 +462,57 @@ exchange_collect(struct stream *s)
 		return ev;
 	}
 }
+
+/* --- a request that a server of HTTP/2 may refuse before its end --- */
+
+/* Sends no more from the buffer than what is in it. */
+static void
+end_copy(struct stream *s)
+{
+	struct direction *d = &s->dir[CLIENT];
+
+	d->ops = &http_request_ops;
+	d->keeps_buf = 0;
+	if (d->buf && !direction_pending(d))
+		direction_buf_free_if_empty(s->engine, d);
+	exchange_foresee(s, CLIENT);
+}
+
+/* Reads behind what was sent, which may have to be sent again. As pass_final() in response.c. */
+static struct io_step
+read_copied(struct stream *s, int side)
+{
+	struct direction *d = &s->dir[side];
+	struct conn *src = s->conn[side];
+	enum stream_event ev;
+	struct io_step step;
+
+	if (!d->keeps_buf || d->tail >= s->engine->bufsize) {
+		end_copy(s);
+		return io_more(1);
+	}
+	/* A send to it has failed, which no event need have reported. */
+	if (src->err)
+		conn_presume_ready(src, DIR_R);
+	ev = exchange_collect(s);
+	if (ev != STREAM_EV_NONE)
+		return io_event(ev);
+	step = direction_flush(s, side);
+	if (step.more && d->state != DIRECTION_OPEN) {
+		direction_event(s, side, DIRECTION_EV_EMPTY);
+		return io_stop();
+	}
+	/* sink_failed() reads as long as there is more. */
+	step.more = step.more && conn_is_ready(src, DIR_R);
+	return step;
+}
+
+const struct relay_ops http_copied_request_ops = {
+	.read = read_copied,
+	.opaque = body_opaque,
+	.closes = body_closes,
+	.fail = l7_retry_after_loss,
+};
 
 int
 exchange_awaits_response(const struct stream *s)
@@ -500,15 +531,18 @@ read_ahead(struct stream *s)
 	struct engine *e = s->engine;
 	struct direction *d = &s->dir[CLIENT];
 	size_t got, at = d->tail + d->lookahead;
+	int is_new = !d->buf;
 	enum io_result r;
 
 	if (d->buf ? d->is_big || d->is_wide || d->pin || at >= e->bufsize
 		   : !memory_reserve_buffer(e) || direction_buf_get(e, d) < 0)
 		return IO_OK;
 	/* A request is moved to leave room for tune.maxrewrite. */
-	r = conn_recv(s->conn[CLIENT], d->buf + at, e->bufsize - MAX(at, e->maxrewrite), &got);
+	r = conn_recv(s->conn[CLIENT], d->buf + at,
+		e->bufsize - MAX(at, e->limits.maxrewrite), &got);
 	d->lookahead += (uint32_t)got;
-	if (!direction_pending(d))
+	/* Another one may hold the head of a request that waits for a server. */
+	if (is_new)
 		direction_buf_free_if_empty(e, d);
 	return r;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "h2/h2_xprt.h"
 #include "http/h1_framing.h"
 #include "http/h1_write.h"
 #include "http/hop.h"
@@ -78,6 +79,34 @@ http_settle_response(struct stream *s)
 	return settle_head(s, SERVER, &s->txn->res, &end);
 }
 
+/* A head's texts are not valid any more. */
+static void
+forget_texts(struct http_head *head)
+{
+	http_head_init(head, head->kind, head->field, head->max);
+	head->target = head->method_text = head->reason = (struct str){ NULL, 0 };
+}
+
+/* Gives a head of so many bytes to a client's stream of HTTP/2, where nothing waits to be sent
+ * before it: 0, or negative: it is written to the buffer. */
+static int
+respond_as_data(struct stream *s, struct http_head *head, size_t n)
+{
+	struct direction *d = &s->dir[SERVER];
+	int r;
+
+	if (direction_pending(d))
+		return -ERR_FULL;
+	r = h2_xprt_respond(s->conn[CLIENT], head);
+	if (r < 0)
+		return r;
+	d->head = d->tail;
+	s->conn[CLIENT]->sent += n;
+	s->last_ms[CLIENT] = stream_now_ms(s);
+	forget_texts(head);
+	return 0;
+}
+
 /* Writes the head so that it ends at *end, where the old one ended: the body follows there. One
  * that is too long for that moves the body and *end. */
 static int
@@ -89,6 +118,8 @@ place_head(struct stream *s, int side, struct http_head *head, uint32_t *end)
 
 	if (unlikely(n > e->bufsize))
 		return -ERR_RANGE;
+	if (side == SERVER && s->is_carried && respond_as_data(s, head, n) == 0)
+		return 0;
 	(void)h1_write(head, e->scratch);
 	if (side == CLIENT)
 		case_adjust_to_server(s, e->scratch, n);
@@ -98,9 +129,7 @@ place_head(struct stream *s, int side, struct http_head *head, uint32_t *end)
 		return -ERR_RANGE;
 	d->head = *end - (uint32_t)n;
 	memcpy(d->buf + d->head, e->scratch, n);
-	/* Its texts are overwritten. */
-	http_head_init(head, head->kind, head->field, head->max);
-	head->target = head->method_text = head->reason = (struct str){ NULL, 0 };
+	forget_texts(head);
 	return 0;
 }
 
@@ -148,6 +177,16 @@ become_http1(struct http_head *req)
 		: req->method == HTTP_OPTIONS ? STR("*") : STR("/");
 }
 
+/* True if the server's connection may be reused, as far as is known before the response. */
+static int
+exchange_may_reuse(const struct stream *s)
+{
+	const struct http_txn *t = s->txn;
+
+	return !http_closes_server(s->sess->fe, s->be) &&
+		!(t->hop & (HTTP_HOP_UPGRADE | HTTP_HOP_CLOSE));
+}
+
 static int
 write_request(struct stream *s)
 {
@@ -160,8 +199,13 @@ write_request(struct stream *s)
 	capture_cookie(s, &t->req);
 	if (t->req.version == HTTP_2)
 		become_http1(&t->req);
-	t->keep_alive[SERVER] = (uint8_t)exchange_may_reuse(s);
+	http_close_after(t, SERVER);
+	if (exchange_may_reuse(s))
+		http_keep(t, SERVER);
 	r = h1_framing_to_fields(&t->req, HTTP_1_1);
+	/* HTTP/1.0 has no chunks: filters have made them of a length. */
+	if (t->req.framing == HTTP_BODY_CHUNKED)
+		t->req.version = HTTP_1_1;
 	if (r == 0)
 		r = persist_strip(s, &s->engine->eval.arena);
 	if (r == 0)
@@ -170,16 +214,16 @@ write_request(struct stream *s)
 		r = http_add_forwarding(s, &t->req, &a);
 	if (r < 0)
 		return r;
-	says_kept = t->keep_alive[SERVER] || (s->be->options & OPT_HTTP_PRETEND_KEEPALIVE);
+	says_kept = http_keeps(t, SERVER) || (s->be->options & OPT_HTTP_PRETEND_KEEPALIVE);
 	if (http_find_id(&t->req, HTTP_F_TE, 0) >= 0)
 		r = add_connection(&t->req, "TE");
 	if (r < 0)
 		return r;
 	if (t->hop & HTTP_HOP_UPGRADE)
 		r = add_connection(&t->req, "upgrade");
-	else if (says_kept && t->version == HTTP_1_0)
+	else if (says_kept && t->req.version == HTTP_1_0)
 		r = add_connection(&t->req, "keep-alive");
-	else if (!says_kept && t->version != HTTP_1_0)
+	else if (!says_kept && t->req.version != HTTP_1_0)
 		r = add_connection(&t->req, "close");
 	if (r == 0)
 		r = add_server_name(s);
@@ -270,7 +314,7 @@ put_connection(struct http_txn *t)
 	r = offer_upgrade(t);
 	if (r < 0)
 		return r;
-	if (!t->keep_alive[CLIENT])
+	if (!http_keeps(t, CLIENT))
 		return add_connection(h, "close");
 	return t->version == HTTP_1_0 ? add_connection(h, "keep-alive") : 0;
 }
@@ -303,6 +347,5 @@ http_place_response(struct stream *s)
 	int r = write_response(s);
 
 	arena_release(a, mark);
-	s->txn->out_head = direction_buffered(&s->dir[SERVER]);
 	return r;
 }

@@ -7,12 +7,12 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/random.h"
+#include "event/profile.h"
 #include "h2/h2_frame.h"
 #include "http/h1_message.h"
 #include "http/h1_write.h"
 #include "http/websocket.h"
 #include "proxy/model/count.h"
-#include "proxy/model/dns_ask.h"
 #include "proxy/http1/exchange.h"
 #include "proxy/relay/direction.h"
 #include "proxy/model/http_count.h"
@@ -21,6 +21,7 @@
 #include "proxy/sample/capture.h"
 #include "proxy/sample/http_line.h"
 #include "proxy/model/memory.h"
+#include "proxy/model/termination.h"
 #include "proxy/model/stream_extras.h"
 #include "proxy/http1/monitor.h"
 #include "proxy/http1/note_invalid.h"
@@ -66,7 +67,7 @@ body_deadline(const struct stream *s)
 {
 	uint64_t end = s->txn->wait_until_ms;
 
-	if (http_read_awaits_name(s))
+	if (http_read_awaits_answer(s))
 		return end;
 	return MIN(end, timer_key_after(s->last_ms[CLIENT], s->sess->fe->to.client));
 }
@@ -99,7 +100,7 @@ static enum stream_event
 take_body(struct stream *s)
 {
 	if (exchange_take_ahead(s, CLIENT) < 0) {
-		s->txn->keep_alive[CLIENT] = 0;
+		http_close_after(s->txn, CLIENT);
 		s->txn->no_timers = 1;
 		return request_refuse(
 			s, http_bad_status((enum http_bad)s->txn->h1[CLIENT]->body.bad));
@@ -133,22 +134,22 @@ complete_head(struct stream *s, size_t used)
 	capture_fields(s, &t->req);
 	http_count_request(s);
 	http_txn_allow_added(s, &t->req);
-	t->persists = (uint8_t)h1_persists(&t->req);
-	t->keep_alive[CLIENT] = (uint8_t)(t->persists && !http_closes_client(s->sess->fe) &&
-		!http_read_is_last(s));
+	t->persists = h1_persists(&t->req) != 0;
+	if (t->persists && !http_closes_client(s->sess->fe) && !http_read_is_last(s))
+		http_keep(t, CLIENT);
 	d->tail += (uint32_t)used;
 	d->lookahead -= (uint32_t)used;
 	d->head = t->head_end = d->tail;
 	h1_body_begin(&t->h1[CLIENT]->body, &t->req);
 	if (exchange_take_ahead(s, CLIENT) < 0) {
-		t->keep_alive[CLIENT] = 0;
+		http_close_after(t, CLIENT);
 		return request_refuse(s, http_bad_status((enum http_bad)t->h1[CLIENT]->body.bad));
 	}
 	rule_outcome_note_room(s, &t->req, used);
 	t->status = monitor_status(s);
 	if (t->status) {
 		counter_add(&fe_stat(s)->intercepted, 1);
-		s->logged = 1;
+		s->own_line = STREAM_LINE_NONE;
 		return STREAM_EV_ANSWER;
 	}
 	stream_log_step(s, LOG_STEP_REQUEST);
@@ -185,6 +186,21 @@ may_be_http2(const struct stream *s)
 		!memcmp(p, H2_PREFACE, MIN(d->lookahead, H2_PREFACE_LEN));
 }
 
+static enum h1_parse_status
+parse_request_head(struct stream *s, size_t *used)
+{
+	struct profile *p = loop_timers(s->engine->loop)->profile;
+	struct http_txn *t = s->txn;
+	const struct direction *d = &s->dir[CLIENT];
+	uint64_t began = profile_begin(p);
+	enum h1_parse_status r = h1_parse_request(
+		&t->h1[CLIENT]->parser, d->buf + d->tail, d->lookahead, &t->req, used);
+
+	profile_end(p, (profile_fn *)h1_parse_request, began, began);
+	return r;
+}
+PROFILE_NAME(h1_parse_request, parse_request)
+
 /* Parses new data: the event that follows, or NONE while it waits for more. */
 static enum stream_event
 parse_request(struct stream *s)
@@ -198,7 +214,7 @@ parse_request(struct stream *s)
 		return take_body(s);
 	if (unlikely(may_be_http2(s)))
 		return d->lookahead < H2_PREFACE_LEN ? STREAM_EV_NONE : STREAM_EV_MULTIPLEX;
-	switch (h1_parse_request(p, d->buf + d->tail, d->lookahead, &t->req, &used)) {
+	switch (parse_request_head(s, &used)) {
 	case HTTP_MORE:
 		if (d->tail + d->lookahead == s->engine->bufsize)
 			return refuse_head(s, h1_parse_full(p));
@@ -239,9 +255,9 @@ http_read_low_water(const struct stream *s)
 static int
 reserve_request_room(struct engine *e)
 {
-	if (!memory_reserve(e, &e->txn_pool))
+	if (!memory_reserve(e, &e->pools.txn))
 		return 0;
-	return !e->txn_pool.live || memory_fits_request(e, 2);
+	return !e->pools.txn.live || memory_fits_request(e, 2);
 }
 
 static int
@@ -255,7 +271,7 @@ begin_request(struct stream *s)
 	}
 	captures_begin(s);
 	counter_add(&fe_stat(s)->h1.streams, !s->is_carried);
-	s->logged = 0;
+	s->own_line = STREAM_LINE_DUE;
 	return 0;
 }
 
@@ -272,7 +288,7 @@ make_room(struct stream *s)
 		direction_wait_for_buffer(s, CLIENT);
 		return -1;
 	}
-	d->head = d->tail = e->maxrewrite;
+	d->head = d->tail = e->limits.maxrewrite;
 	return 0;
 }
 
@@ -300,18 +316,10 @@ copy_head(struct stream *s, const struct http_head *req)
 {
 	struct direction *d = &s->dir[CLIENT];
 	struct http_txn *t = s->txn;
-	struct http_field *field = t->req.field;
-	unsigned int max = t->req.max;
 	char *to = d->buf + d->tail, key[WEBSOCKET_KEY_LEN];
 	size_t n;
 
-	if (req->n > max)
-		return -ERR_RANGE;
-	memcpy(field, req->field, req->n * sizeof(*field));
-	t->req = *req;
-	t->req.field = field;
-	t->req.max = max;
-	if (add_websocket_key(s, &t->req, key) < 0 ||
+	if (http_head_copy(&t->req, req) < 0 || add_websocket_key(s, &t->req, key) < 0 ||
 		h1_size(&t->req) > s->engine->bufsize - d->tail)
 		return -ERR_RANGE;
 	if (t->req.framing == HTTP_BODY_TUNNEL)
@@ -329,6 +337,25 @@ http_read_given(struct stream *s, const struct http_head *req)
 	if (begin_request(s) < 0 || make_room(s) < 0)
 		return -ERR_NOMEM;
 	return copy_head(s, req);
+}
+
+/* The client has closed and the rest of the body will not arrive. Rules are evaluated as if it were
+ * there, as in HAProxy: one may send a reply. The request was valid so far and has taken the time
+ * until now. */
+static enum stream_event
+request_cut(struct stream *s)
+{
+	enum stream_event ev;
+
+	http_note_head_time(s);
+	http_close_after(s->txn, CLIENT);
+	direction_event(s, CLIENT, DIRECTION_EV_SRC_ERR);
+	ev = request_process(s);
+	if (ev != STREAM_EV_NONE)
+		return ev;
+	/* A rule waits for an answer. */
+	stream_set_term(s, 'C', 'R');
+	return STREAM_EV_CLOSE;
 }
 
 /* A request that only lacks its body is not dropped before the rules have run. */
@@ -376,9 +403,9 @@ read_client(struct stream *s)
 }
 
 int
-http_read_awaits_name(const struct stream *s)
+http_read_awaits_answer(const struct stream *s)
 {
-	return s->txn && exchange_has_request(s->txn) && dns_ask_is_pending(s);
+	return s->txn && exchange_has_request(s->txn) && stream_awaits_answer(s);
 }
 
 /* True if its head has come as data, its texts in the lookahead (HTTP/2), and is new. */
@@ -397,19 +424,21 @@ http_read(struct stream *s)
 
 	d->waits_for_buffer = 0;
 	if (unlikely(has_given_head(s))) {
-		/* A stream that was reset meanwhile: no server is connected for it. */
-		if (conn_seen(s->conn[CLIENT]) & EV_ERR)
-			return client_gone(s);
 		step = io_event(complete_head(s, d->lookahead));
+		/* A stream that was reset meanwhile: no server is connected for it. */
+		if (conn_seen(s->conn[CLIENT]) & EV_ERR) {
+			stream_set_term(s, 'C', 'R');
+			return STREAM_EV_CLOSE;
+		}
 		if (step.ev != STREAM_EV_NONE)
 			return step.ev;
 	}
-	if (s->extras && s->extras->asks && s->txn && s->txn->head_ms && !dns_ask_is_pending(s)) {
+	if (unlikely(s->extras != NULL) && s->txn && s->txn->head_ms && stream_has_answer(s)) {
 		step = io_event(request_process(s));
 		if (step.ev != STREAM_EV_NONE)
 			return step.ev;
 	}
-	if (http_read_awaits_name(s))
+	if (http_read_awaits_answer(s))
 		return STREAM_EV_NONE;
 	do {
 		if (!step.more)
@@ -418,7 +447,7 @@ http_read(struct stream *s)
 			return step.ev;
 		step = io_event(parse_request(s));
 		/* A FIN behind the request is no reason to give it up meanwhile. */
-	} while (step.ev == STREAM_EV_NONE && !http_read_awaits_name(s));
+	} while (step.ev == STREAM_EV_NONE && !http_read_awaits_answer(s));
 	return step.ev;
 }
 

@@ -2,15 +2,184 @@
  * session's worker. */
 #include "proxy/http1/http_reply.h"
 
-#include "proxy/model/count.h"
-#include "proxy/http1/exchange.h"
-#include "proxy/relay/direction.h"
-#include "proxy/model/http_count.h"
-#include "proxy/http1/local_reply.h"
-#include "proxy/http1/service_reply.h"
+#include <stdio.h>
+#include <string.h>
+
 #include "base/counter.h"
-#include "proxy/sample/capture.h"
+#include "http/h1_framing.h"
+#include "http/reply.h"
+#include "http/status.h"
+#include "proxy/http1/cache_reply.h"
+#include "proxy/http1/exchange.h"
+#include "proxy/http1/local_reply.h"
+#include "proxy/http1/rule_outcome.h"
 #include "proxy/log/stream_log.h"
+#include "proxy/model/count.h"
+#include "proxy/model/http_count.h"
+#include "proxy/model/http_txn.h"
+#include "proxy/model/memory.h"
+#include "proxy/model/service.h"
+#include "proxy/relay/direction.h"
+#include "proxy/sample/capture.h"
+
+/* --- responses of services --- */
+
+/* The line before a chunk, the end of it, and the last chunk (RFC 9112, 7.1). */
+#define CHUNK_LINE_MAX 10
+#define CHUNK_END "\r\n"
+#define LAST_CHUNK "0\r\n\r\n"
+#define CHUNK_ROOM (CHUNK_LINE_MAX + sizeof(CHUNK_END) + sizeof(LAST_CHUNK))
+
+/* Has the head generated: the session's task follows. */
+static void
+service_reply_begin(struct stream *s)
+{
+	service_ask(s->txn->job);
+}
+
+/* True if the head has been made, also in vain. */
+static int
+service_reply_has_head(const struct stream *s)
+{
+	return http_has_answer(s->txn);
+}
+
+/* The framing of the body, which is not generated for HEAD. */
+static int
+set_framing(struct http_txn *t, struct http_head *head, int has_body)
+{
+	int r;
+
+	head->method = t->asked;
+	if (t->asked == HTTP_HEAD)
+		return 0;
+	head->framing = has_body ? HTTP_BODY_CHUNKED : HTTP_BODY_NONE;
+	r = h1_framing_to_fields(head, t->version);
+	if (head->framing == HTTP_BODY_CLOSE)
+		http_close_after(t, CLIENT);
+	t->is_chunked = head->framing == HTTP_BODY_CHUNKED;
+	return r;
+}
+
+static int
+write_head(struct stream *s, const struct service_job *j)
+{
+	struct http_head *head = rule_outcome_head(s);
+	int r = 0;
+
+	head->version = HTTP_1_1;
+	head->status = j->status;
+	head->reason = str_of(http_status_reason(j->status));
+	for (unsigned int i = 0; r == 0 && i < j->n_fields; i++)
+		r = http_add(head, j->field[i].name, j->field[i].value);
+	if (r == 0)
+		r = set_framing(s->txn, head, j->has_body);
+	return r == 0 ? local_reply_make(s, head, (struct str){ NULL, 0 }) : r;
+}
+
+/* The job has come back with the head: writes it (local_reply.h), or sets txn->status to 500. */
+static void
+service_reply_make_head(struct stream *s)
+{
+	struct http_txn *t = s->txn;
+	struct arena *a = &s->engine->eval.arena;
+	size_t mark = arena_mark(a);
+	int r = t->job->status && !t->job->out.failed ? write_head(s, t->job) : -1;
+
+	arena_release(a, mark);
+	t->is_served = r == 0;
+	if (r < 0)
+		local_reply_failed(s);
+	if (r == 0 && http_status_has_no_body(t->status))
+		t->is_chunked = 0;
+	else if (r == 0 && t->job->has_body && t->asked != HTTP_HEAD)
+		return;
+	http_txn_drop_job(t);
+}
+
+/* True if parts of a body follow what is in the buffer. */
+static int
+service_reply_follows(const struct stream *s)
+{
+	return s->txn->job != NULL;
+}
+
+/* The end of the body must not look like one. */
+static void
+fail_body(struct stream *s)
+{
+	http_txn_drop_job(s->txn);
+	http_close_after(s->txn, CLIENT);
+	if (!s->conn[CLIENT]->err)
+		conn_reset_on_close(s->conn[CLIENT]);
+	direction_event(s, SERVER, DIRECTION_EV_ABORT);
+}
+
+static size_t
+put_raw(char *to, const char *p, size_t n)
+{
+	memcpy(to, p, n);
+	return n;
+}
+
+/* Moves some of the slice to the buffer, with its framing, behind what is there. */
+static void
+put_slice(struct stream *s, struct service_job *j)
+{
+	struct http_txn *t = s->txn;
+	struct direction *d = &s->dir[SERVER];
+	size_t room = s->engine->bufsize - d->tail - CHUNK_ROOM;
+	size_t n = MIN(j->out.len - j->taken, room), at = 0;
+	char *to = d->buf + d->tail, line[CHUNK_LINE_MAX + 1];
+
+	if (n && t->is_chunked)
+		at += put_raw(to, line, (size_t)snprintf(line, sizeof(line), "%zx\r\n", n));
+	if (n)
+		at += put_raw(to + at, j->out.p + j->taken, n);
+	if (n && t->is_chunked)
+		at += put_raw(to + at, CHUNK_END, strlen(CHUNK_END));
+	j->taken += n;
+	if (j->is_over && j->taken == j->out.len && t->is_chunked)
+		at += put_raw(to + at, LAST_CHUNK, strlen(LAST_CHUNK));
+	d->tail += (uint32_t)at;
+	d->bytes += at;
+	counter_add(&s->engine->stat.bytes_out, at);
+}
+
+/*
+ * Puts the next part of the body into the buffer, which ends the direction's message if it is the
+ * last one. 0: there is none so far. If the service fails the direction is aborted.
+ */
+static int
+service_reply_fill(struct stream *s)
+{
+	struct direction *d = &s->dir[SERVER];
+	struct service_job *j = s->txn->job;
+
+	if (!j || j->is_away)
+		return 0;
+	if (j->out.failed) {
+		fail_body(s);
+		return 0;
+	}
+	if (j->taken == j->out.len && !j->is_over) {
+		service_ask(j);
+		return 0;
+	}
+	d->waits_for_buffer = 0;
+	if ((!d->buf && !memory_reserve_buffer(s->engine)) || direction_buf_get(s->engine, d) < 0) {
+		direction_wait_for_buffer(s, SERVER);
+		return 0;
+	}
+	if (s->engine->bufsize - d->tail <= CHUNK_ROOM)
+		return 1;
+	put_slice(s, j);
+	if (j->is_over && j->taken == j->out.len) {
+		http_txn_drop_job(s->txn);
+		direction_event(s, SERVER, DIRECTION_EV_MSG_END);
+	}
+	return 1;
+}
 
 /* Time for which the rest of a request is discarded after the reply. */
 #define DRAIN_MS 1000u
@@ -23,10 +192,17 @@ end_of_reply(struct stream *s)
 	direction_event(s, SERVER, DIRECTION_EV_EMPTY);
 	if (!http_reply_drains(s))
 		return;
-	if (!s->logged)
+	if (s->own_line == STREAM_LINE_DUE)
 		stream_log(s);
-	s->logged = 1;
+	s->own_line = STREAM_LINE_WRITTEN;
 	conn_shut(s->conn[CLIENT]);
+}
+
+/* Puts the next part of a body into the buffer. 0: there is none so far. */
+static int
+fill_reply(struct stream *s)
+{
+	return cache_reply_follows(s) ? cache_reply_fill(s) : service_reply_fill(s);
 }
 
 /* Without a server a failed write causes no event: the direction was notified. */
@@ -36,7 +212,7 @@ flush_reply(struct stream *s)
 	const struct direction *d = &s->dir[SERVER];
 	int more = direction_flush(s, SERVER).more;
 
-	while (more && d->state == DIRECTION_OPEN && service_reply_fill(s))
+	while (more && d->state == DIRECTION_OPEN && fill_reply(s))
 		more = direction_flush(s, SERVER).more;
 	if (more && d->state == DIRECTION_TAIL)
 		end_of_reply(s);
@@ -47,12 +223,12 @@ start_sending(struct stream *s)
 {
 	struct direction *d = &s->dir[SERVER];
 
-	counter_add(&s->engine->bytes_out, d->lookahead);
+	counter_add(&s->engine->stat.bytes_out, d->lookahead);
 	d->tail += d->lookahead;
 	d->lookahead = 0;
 	/* The first part of a body leaves with the head. */
-	if (service_reply_follows(s))
-		(void)service_reply_fill(s);
+	if (service_reply_follows(s) || cache_reply_follows(s))
+		(void)fill_reply(s);
 	else
 		direction_event(s, SERVER, DIRECTION_EV_MSG_END);
 	flush_reply(s);
@@ -67,10 +243,10 @@ send_made(struct stream *s)
 	int r = 0;
 
 	http_note_answer_time(s);
-	if (!t->has_reply && !t->is_mute)
+	if (t->reply == HTTP_REPLY_UNMADE)
 		r = local_reply_make_page(s);
 	http_count_response(s);
-	if (r < 0 || !t->has_reply)
+	if (r < 0 || t->reply != HTTP_REPLY_MADE)
 		direction_event(s, SERVER, DIRECTION_EV_ABORT);
 	else
 		start_sending(s);
@@ -187,7 +363,7 @@ http_tarpit_io(struct stream *s, int side, uint32_t ev)
 	(void)side;
 	/* Data that arrives meanwhile is not kept: nothing after it could be parsed. */
 	if ((ev & EV_R) && throw_away(s))
-		s->txn->keep_alive[CLIENT] = 0;
+		http_close_after(s->txn, CLIENT);
 	if (c->err || ((ev & EV_ERR) && conn_take_error(c)))
 		return STREAM_EV_CLIENT_GONE;
 	return c->eof ? STREAM_EV_CLIENT_EOF : STREAM_EV_NONE;

@@ -15,7 +15,7 @@ keep_unsent(struct stream *s, const char *p, size_t n)
 	struct direction *d = &s->dir[SERVER];
 
 	if (!d->buf && (!memory_reserve_buffer(e) || direction_buf_get(e, d) < 0)) {
-		counter_add(&e->buf_waits, 1);
+		counter_add(&e->stat.buf_waits, 1);
 		return -1;
 	}
 	assert(d->tail + n <= e->bufsize);

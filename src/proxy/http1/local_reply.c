@@ -21,7 +21,7 @@
 static enum http_conn
 connection_of_reply(const struct http_txn *t)
 {
-	if (!t->keep_alive[CLIENT])
+	if (!http_keeps(t, CLIENT))
 		return HTTP_CONN_CLOSE;
 	return t->version == HTTP_1_0 ? HTTP_CONN_KEEP_ALIVE : HTTP_CONN_UNSAID;
 }
@@ -31,7 +31,7 @@ static void
 check_request_end(struct stream *s)
 {
 	if (s->txn->head_ms && !exchange_has_request(s->txn))
-		s->txn->keep_alive[CLIENT] = 0;
+		http_close_after(s->txn, CLIENT);
 }
 
 /* A buffer for the reply. If none is available the request's is used, which is no longer needed. */
@@ -75,8 +75,9 @@ hold_reply(struct stream *s, size_t n)
 	d->bytes = n;
 	d->counted = 0;
 	d->lookahead = (uint32_t)n;
-	d->keeps_buf = 0;
-	s->txn->has_reply = 1;
+	/* The server's bytes wait for nothing any more, or the timer would be due at once. */
+	d->keeps_buf = d->waits_for_buffer = d->waits_to_pass = 0;
+	s->txn->reply = HTTP_REPLY_MADE;
 }
 
 static int
@@ -148,7 +149,7 @@ local_reply_make(struct stream *s, struct http_head *head, struct str body)
 	if (run_after_rules(s, head, body, room - MIN(body.len, room)) < 0)
 		r = -ERR_INVAL;
 	else if (http_strip_hop(head, 0) & HTTP_HOP_CLOSE)
-		s->txn->keep_alive[CLIENT] = 0;
+		http_close_after(s->txn, CLIENT);
 	h1_obey_status(head);
 	if (http_status_has_no_body(head->status))
 		body = (struct str){ NULL, 0 };

@@ -6,7 +6,6 @@
 #include "http/cookie.h"
 #include "proxy/model/http_txn.h"
 #include "proxy/http1/persist.h"
-#include "proxy/http1/persist_cookie.h"
 #include "proxy/model/persist_state.h"
 
 static int

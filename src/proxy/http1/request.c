@@ -4,26 +4,250 @@
 
 #include <string.h>
 
-#include "proxy/backend/balance.h"
-#include "proxy/model/termination.h"
-#include "proxy/model/count.h"
-#include "proxy/relay/direction.h"
-#include "proxy/model/http_count.h"
-#include "proxy/model/stream_extras.h"
-#include "proxy/http1/early_hints.h"
-#include "proxy/http1/http_out.h"
-#include "proxy/http1/informational.h"
 #include "base/counter.h"
+#include "base/sbuf.h"
 #include "http/h1_message.h"
 #include "http/hop.h"
 #include "net/silent_drop.h"
+#include "proxy/backend/balance.h"
+#include "proxy/http1/cache_reply.h"
+#include "proxy/http1/case_adjust.h"
+#include "proxy/http1/http_out.h"
+#include "proxy/http1/informational.h"
+#include "proxy/http1/rule_outcome.h"
+#include "proxy/model/count.h"
+#include "proxy/model/http_count.h"
+#include "proxy/model/http_txn.h"
+#include "proxy/model/service.h"
+#include "proxy/model/session.h"
+#include "proxy/model/stream_extras.h"
+#include "proxy/model/termination.h"
+#include "proxy/relay/direction.h"
 #include "proxy/sample/capture.h"
 #include "proxy/sample/eval.h"
 #include "proxy/sample/http_line.h"
 #include "proxy/sample/route.h"
-#include "proxy/http1/rule_outcome.h"
-#include "proxy/http1/stats.h"
-#include "proxy/http1/use_service.h"
+#include "rule/action/action.h"
+#include "http/uri.h"
+#include "proxy/model/stats_conf.h"
+#include "rule/action/act.h"
+#include "rule/action/place.h"
+#include "rule/sample/fetch.h"
+
+/* --- statistics: who may see them, and who may change something; contents: model/service.h --- */
+
+/* The target, or its path and query if it names a host too. */
+static struct str
+path_asked_for(const struct http_txn *t)
+{
+	struct http_uri u;
+
+	http_uri_split(t->req.target, &u);
+	return u.pathq.p ? u.pathq : t->req.target;
+}
+
+static int
+has_uri_prefix(struct str s, struct str prefix)
+{
+	return s.len >= prefix.len && str_is((struct str){ s.p, prefix.len }, prefix);
+}
+
+/* With other methods it is a request like any other, as in HAProxy. */
+static int
+stats_are_asked_for(const struct stream *s, const struct proxy *px)
+{
+	const struct http_txn *t = s->txn;
+
+	if (!px || !px->stats)
+		return 0;
+	return (t->req.method == HTTP_GET || t->req.method == HTTP_HEAD ||
+		t->req.method == HTTP_POST) &&
+		has_uri_prefix(path_asked_for(t), str_of(stats_conf_uri(px->stats)));
+}
+
+/* --- permission to see it --- */
+
+/* True if `stats auth` admits the client; otherwise v is a 401. The texts lie in the worker's
+ * arena. */
+static int
+stats_admit(struct stream *s, const struct proxy *px, struct rule_outcome *v)
+{
+	const struct stats_conf *c = px->stats;
+	struct str name, password;
+	struct sample sample;
+	struct eval eval;
+
+	s->txn->served_by = s->engine->shared->services ? "<STATS>" : NULL;
+	if (list_is_empty(&c->users))
+		return 1;
+	eval_init(&eval, s, rule_place_scope(RULE_HTTP_REQUEST));
+	if (rule_basic_auth(&eval.cx, &sample, &name, &password) &&
+		stats_conf_admits(c, name, password))
+		return 1;
+	act_challenge(stats_conf_realm(c), &eval.cx, v);
+	return 0;
+}
+
+/* --- permission to change something --- */
+
+static int
+evaluate_admin(struct stream *s, const struct proxy *px)
+{
+	struct eval eval;
+
+	eval_init(&eval, s, rule_place_scope(RULE_HTTP_REQUEST));
+	eval.cx.req_ended = 1;
+	list_each(it, &px->stats->admin_rules) {
+		const struct stats_admin_rule *r =
+			list_entry(it, const struct stats_admin_rule, link);
+
+		eval.cx.where = &r->where;
+		if (rule_cond_eval(r->cond, &eval.cx) == RULE_YES)
+			return 1;
+	}
+	return 0;
+}
+
+static struct str
+field_value(const struct http_head *h, struct str name)
+{
+	int at = http_find(h, name, 0);
+
+	return at < 0 ? (struct str){ NULL, 0 } : h->field[at].value;
+}
+
+/* True if the URI, of Origin or Referer, is of this host. "null" is of none. */
+static int
+is_of_host(struct str uri, struct str host)
+{
+	struct http_uri u;
+
+	http_uri_split(uri, &u);
+	return u.form == HTTP_FORM_ABSOLUTE && host.len && str_is_nocase(u.authority, host);
+}
+
+/*
+ * A page of another site can have a browser send the form, with the user's password. A browser
+ * sends the origin of a form in at least one of these fields. A client without these fields, such
+ * as curl, is not a browser.
+ */
+static int
+is_foreign(const struct http_head *h)
+{
+	struct str site = field_value(h, STR("Sec-Fetch-Site"));
+	struct str origin = field_value(h, STR("Origin"));
+	struct str referer = field_value(h, STR("Referer"));
+	struct str host = field_value(h, STR("Host"));
+
+	if (site.p && !str_is(site, STR("same-origin")) && !str_is(site, STR("none")))
+		return 1;
+	if (origin.p)
+		return !is_of_host(origin, host);
+	return referer.p && !is_of_host(referer, host);
+}
+
+/* --- the service takes over --- */
+
+static unsigned int
+job_flags(struct stream *s, const struct proxy *px)
+{
+	const struct http_txn *t = s->txn;
+	unsigned int flags = 0;
+
+	if (evaluate_admin(s, px))
+		flags |= STATS_JOB_ADMIN;
+	if (t->req.method != HTTP_POST)
+		return flags;
+	flags |= STATS_JOB_POST;
+	if (is_foreign(&t->req))
+		flags |= STATS_JOB_FOREIGN;
+	if (!h1_body_is_over(&t->h1[CLIENT]->body))
+		flags |= STATS_JOB_CUT;
+	return flags;
+}
+
+/* The rules have admitted the client, and its request is there: the service takes over. 0, or
+ * -1. */
+static int
+stats_serve(struct stream *s, struct proxy *px)
+{
+	struct http_txn *t = s->txn;
+	const struct services *sv = s->engine->shared->services;
+	struct arena *a = &s->engine->eval.arena;
+	size_t mark = arena_mark(a);
+	unsigned int flags = job_flags(s, px);
+	struct str none = { NULL, 0 };
+
+	t->job = service_new(s, sv ? sv->stats : NULL, path_asked_for(t),
+		flags & STATS_JOB_POST ? eval_received_body(s) : none);
+	arena_release(a, mark);
+	if (!t->job)
+		return -1;
+	t->job->conf = px;
+	t->job->flags = flags;
+	stream_set_term(s, 'L', 'R');
+	return 0;
+}
+
+/* --- steps of a request --- */
+
+/* --- use-service --- */
+
+/* The Prometheus exporter takes over, or txn->status is 500. */
+static void
+use_service(struct stream *s)
+{
+	struct http_txn *t = s->txn;
+	const struct services *sv = s->engine->shared->services;
+	const struct local_service *service = sv ? sv->metrics : NULL;
+
+	t->job = service_new(s, service, t->req.target, (struct str){ NULL, 0 });
+	t->served_by = service ? service->name : NULL;
+	t->status = t->job ? 0 : 500;
+}
+
+/* --- 103 (Early Hints): the scratch buffer is free while rules run --- */
+
+/* The room left of an informational response before it stays in the same buffer. */
+static size_t
+room_for_hints(const struct stream *s)
+{
+	const struct direction *d = &s->dir[SERVER];
+
+	return s->engine->bufsize - (direction_buffered(d) ? d->tail : 0);
+}
+
+static void
+write_hints(const struct rule_hint *hint, struct sbuf *b)
+{
+	for (; hint; hint = hint->next) {
+		if (hint->begins)
+			sbuf_adds(b, "HTTP/1.1 103 Early Hints\r\n");
+		sbuf_add(b, hint->name.p, hint->name.len);
+		sbuf_adds(b, ": ");
+		sbuf_add(b, hint->value.p, hint->value.len);
+		sbuf_adds(b, "\r\n");
+		if (!hint->next || hint->next->begins)
+			sbuf_adds(b, "\r\n");
+	}
+}
+
+/*
+ * Sends the hints: those of neighbouring rules in one response. A client of HTTP/1.0 gets none.
+ * Hints that do not fit into a buffer are dropped. 0, or -1: as informational_send().
+ */
+static int
+early_hints_send(struct stream *s, const struct rule_hint *first)
+{
+	struct sbuf b;
+
+	if (s->txn->version == HTTP_1_0)
+		return 0;
+	sbuf_init_fixed(&b, s->engine->scratch, room_for_hints(s));
+	write_hints(first, &b);
+	case_adjust_to_client(s, b.p, b.len);
+	return b.failed ? 0 : informational_send(s, (struct str){ b.p, b.len });
+}
 
 /* In this order, for the frontend and then for a different backend (manual 4.2). */
 enum stage {
@@ -172,6 +396,7 @@ note_end(struct stream *s, enum rule_end what)
 {
 	struct http_txn *t = s->txn;
 
+	cache_reply_drop(s);
 	if (what != RULE_END_REPLY && !is_silent(what))
 		capture_cookie(s, &t->req);
 	t->no_timers = (is_silent(what) || what == RULE_END_TARPIT) && !was_buffered(s);
@@ -188,7 +413,7 @@ apply_outcome(struct stream *s, const struct rule_outcome *v)
 {
 	note_end(s, v->what);
 	rule_outcome_set_term(s, v, v->what == RULE_END_TARPIT ? 'T' : 'R');
-	if (v->what == RULE_END_DENY || v->what == RULE_END_TARPIT || v->is_challenge)
+	if (v->what == RULE_END_DENY || v->what == RULE_END_TARPIT)
 		stream_count_client_error(s);
 	if (!rule_outcome_is_reply(v->what) && v->what != RULE_END_ERROR)
 		rule_outcome_count_denied(s, CLIENT);
@@ -200,6 +425,9 @@ apply_outcome(struct stream *s, const struct rule_outcome *v)
 		use_service(s);
 	else if (v->what != RULE_END_REJECT)
 		rule_outcome_reply(s, v);
+	/* Rules of the response do not see it yet, as in HAProxy. */
+	if (v->is_challenge)
+		stream_count_client_error(s);
 	s->txn->req_is_gone = 1;
 	return event_of_end(v->what);
 }
@@ -215,13 +443,16 @@ wait_for_body(struct stream *s, unsigned int ms)
 	return ask_for_body(s);
 }
 
-/* Waits for a name server; the body may come meanwhile. */
+/* Waits for a name server, or for a subrequest, which has its own deadlines; the body may come
+ * meanwhile. */
 static enum stream_event
 wait_for_answer(struct stream *s, unsigned int ms)
 {
 	struct http_txn *t = s->txn;
 
-	if (!t->wait_until_ms)
+	if (!ms)
+		t->wait_until_ms = TIMER_NEVER;
+	else if (!t->wait_until_ms)
 		t->wait_until_ms = stream_now_ms(s) + ms;
 	return STREAM_EV_NONE;
 }
@@ -321,15 +552,26 @@ refuse_names(struct stream *s, enum http_names how)
 	return io_event(apply_outcome(s, &denied));
 }
 
+/* A rule has found a stored response, and none behind it has ended the request: as in HAProxy. */
+static struct io_step
+serve_stored(struct stream *s)
+{
+	capture_cookie(s, &s->txn->req);
+	stream_set_term(s, 'L', 'R');
+	if (!s->txn->be)
+		counter_add(&fe_stat(s)->intercepted, 1);
+	return io_event(cache_reply_make(s));
+}
+
 /* The rules http-request, and what follows them in each proxy. */
 static struct io_step
 apply_request_rules(struct stream *s, const struct proxy *px)
 {
 	struct io_step step = apply_rules(s, px, RULE_HTTP_REQUEST);
 
-	if (!step.more || px->http.names == HTTP_NAMES_PRESERVE || px->mode != PROXY_HTTP)
-		return step;
-	return refuse_names(s, px->http.names);
+	if (step.more && px->http.names != HTTP_NAMES_PRESERVE && px->mode == PROXY_HTTP)
+		step = refuse_names(s, px->http.names);
+	return step.more && cache_reply_is_found(s) ? serve_stored(s) : step;
 }
 
 /* --- the statistics --- */
@@ -392,7 +634,7 @@ finish_request(struct stream *s)
 	t->method = t->req.method;
 	t->hop = (uint8_t)http_strip_hop(&t->req, t->is_proxied);
 	if ((t->hop & HTTP_HOP_UPGRADE) && http_lacks_websocket(&t->req)) {
-		t->keep_alive[CLIENT] = 0;
+		http_close_after(t, CLIENT);
 		return io_event(request_refuse(s, 400));
 	}
 	return io_event(STREAM_EV_REQUEST);
@@ -476,18 +718,4 @@ request_process(struct stream *s)
 		if (!step.more)
 			return step.ev;
 	}
-}
-
-/* Rules are evaluated as if the body were there, as in HAProxy: one may send a reply. The request
- * was valid so far and has taken the time until now. */
-enum stream_event
-request_cut(struct stream *s)
-{
-	enum stream_event ev;
-
-	http_note_head_time(s);
-	s->txn->keep_alive[CLIENT] = 0;
-	direction_event(s, CLIENT, DIRECTION_EV_SRC_ERR);
-	ev = request_process(s);
-	return ev != STREAM_EV_NONE ? ev : STREAM_EV_CLOSE;
 }

@@ -4,17 +4,22 @@
 
 #include <string.h>
 
+#include "event/profile.h"
 #include "proxy/model/count.h"
 #include "proxy/backend/server_observe.h"
 #include "proxy/model/termination.h"
 #include "proxy/http1/dropped_body.h"
 #include "proxy/http1/exchange.h"
+#include "proxy/http1/filtered.h"
 #include "proxy/relay/direction.h"
+#include "proxy/relay/filter.h"
 #include "proxy/relay/speculation.h"
 #include "base/counter.h"
 #include "http/auth.h"
+#include "h2/h2_xprt.h"
 #include "http/h1_framing.h"
 #include "http/h1_message.h"
+#include "http/h1_write.h"
 #include "http/hop.h"
 #include "proxy/model/http_count.h"
 #include "proxy/http1/http_out.h"
@@ -30,6 +35,30 @@
 
 /* Holds a response back for a rule that waits for its body. */
 static const struct relay_ops http_held_ops;
+
+/*
+ * The server closed a reused connection before any part of the request could be sent: a connection
+ * failure. If something was sent the server may have processed it, and retry-on decides about a
+ * retry.
+ */
+static int
+connection_has_failed(const struct stream *s)
+{
+	if (unlikely(conn_is_unprocessed(s->conn[SERVER])))
+		return 1;
+	return s->txn->reused && !s->dir[SERVER].bytes && s->dir[CLIENT].head == s->txn->start;
+}
+
+/* The server has closed without a complete response: L7_RETRY if the request is to be retried, else
+ * NONE. */
+static enum stream_event
+l7_retry_without_answer(struct stream *s)
+{
+	if (s->dir[SERVER].bytes)
+		return l7_retry_for(s, HTTP_RETRY_JUNK_RESPONSE);
+	return l7_retry_for(s, connection_has_failed(s) ? HTTP_RETRY_CONN_FAILURE
+							: HTTP_RETRY_EMPTY_RESPONSE);
+}
 
 /* The server closed or failed before that; a reused connection may be closed at any time. */
 static enum stream_event
@@ -58,7 +87,7 @@ response_late(struct stream *s, int side)
 
 	if (side == CLIENT) {
 		count_failed_req(s);
-		s->txn->keep_alive[CLIENT] = 0;
+		http_close_after(s->txn, CLIENT);
 		return exchange_fail(s, 408, 'c', 'D');
 	}
 	/* As in HAProxy: a rule has waited too long for the body, no fault of the server. */
@@ -93,7 +122,7 @@ response_expect_head(struct stream *s)
 	struct http_txn *t = s->txn;
 
 	memset(&t->h1[SERVER]->parser, 0, sizeof(t->h1[SERVER]->parser));
-	http_head_init(&t->res, HTTP_RESPONSE, t->res.field, s->engine->maxhdr);
+	http_head_init(&t->res, HTTP_RESPONSE, t->res.field, s->engine->limits.maxhdr);
 }
 
 /* Forwards an informational response to the client (RFC 9110, 15.2), but not to an HTTP/1.0 client.
@@ -128,7 +157,8 @@ tunnel_is_agreed(const struct stream *s, unsigned int said)
 		return 0;
 	if (t->res.status == 101)
 		return (t->hop & HTTP_HOP_UPGRADE) && (said & HTTP_HOP_SWITCH) &&
-			!(said & HTTP_HOP_REFUSED) && !http_lacks_websocket(&t->res);
+			!(said & HTTP_HOP_REFUSED) && !http_lacks_websocket(&t->res) &&
+			h2_xprt_agrees(s->conn[CLIENT], &t->res);
 	return t->method == HTTP_CONNECT;
 }
 
@@ -142,10 +172,12 @@ open_tunnel(struct stream *s)
 	direction_event(s, CLIENT, DIRECTION_EV_RESET);
 	d->ops = &relay_plain;
 	t->h1[CLIENT]->body.framing = HTTP_BODY_TUNNEL;
+	http_close_both_after(t);
+	if (unlikely(stream_may_filter(s)) && filters_begin_plain(s, CLIENT))
+		return;
 	/* Data that the client has sent early belongs to the tunnel. */
 	d->tail += d->lookahead;
 	d->lookahead = 0;
-	t->keep_alive[CLIENT] = t->keep_alive[SERVER] = 0;
 }
 
 static int
@@ -163,10 +195,10 @@ decide_keep_alive(struct stream *s)
 	enum http_framing received = t->h1[SERVER]->body.framing, sent = t->res.framing;
 
 	if (!h1_persists(&t->res) || ends_with_connection(received))
-		t->keep_alive[SERVER] = 0;
+		http_close_after(t, SERVER);
 	/* The stop may have begun after the request was read. */
 	if (ends_with_connection(sent) || http_read_is_last(s))
-		t->keep_alive[CLIENT] = 0;
+		http_close_after(t, CLIENT);
 }
 
 /* Decides the fate of the body, after the rules. One that is dropped and that only the end of
@@ -176,9 +208,13 @@ decide_body(struct http_txn *t)
 {
 	struct h1_body *received = &t->h1[SERVER]->body;
 
-	t->drops_body = t->res.framing == HTTP_BODY_NONE && received->framing != HTTP_BODY_NONE;
-	t->dechunks = t->res.framing == HTTP_BODY_CLOSE && received->framing == HTTP_BODY_CHUNKED;
-	if (t->drops_body && received->framing == HTTP_BODY_CLOSE)
+	if (t->res.framing == HTTP_BODY_NONE && received->framing != HTTP_BODY_NONE)
+		t->res_body = HTTP_RES_BODY_DROPPED;
+	else if (t->res.framing == HTTP_BODY_CLOSE && received->framing == HTTP_BODY_CHUNKED)
+		t->res_body = HTTP_RES_BODY_DECHUNKED;
+	else
+		t->res_body = HTTP_RES_BODY_SENT;
+	if (t->res_body == HTTP_RES_BODY_DROPPED && received->framing == HTTP_BODY_CLOSE)
 		received->framing = HTTP_BODY_NONE;
 }
 
@@ -216,12 +252,13 @@ place_final(struct stream *s)
 
 	if (!step.more)
 		return step;
+	filtered_begin_response(s);
 	if (h1_framing_to_fields(&t->res, t->version) < 0)
 		return io_event(exchange_fail(s, 502, 'P', 'H'));
 	decide_body(t);
 	said = http_strip_hop(&t->res, t->is_proxied);
 	if (said & HTTP_HOP_CLOSE)
-		t->keep_alive[CLIENT] = 0;
+		http_close_after(t, CLIENT);
 	if (exchange_is_plain(s)) {
 		if (!tunnel_is_agreed(s, said))
 			return io_event(bad_response(s));
@@ -245,27 +282,38 @@ try_final(struct stream *s)
 	return step;
 }
 
+/* The operations of a body, or of a tunnel, without filters. */
 static const struct relay_ops *
-body_ops(const struct http_txn *t)
+body_ops(const struct stream *s)
 {
-	return t->drops_body ? &http_dropped_body_ops : &http_body_ops;
+	if (exchange_is_plain(s))
+		return &relay_plain;
+	return s->txn->res_body == HTTP_RES_BODY_DROPPED ? &http_dropped_body_ops : &http_body_ops;
 }
 
-/* Sends the final head with the received part of the body. As pass_final(). */
+/* The same with filters: 1, or 0. */
+static int
+send_filtered(struct stream *s)
+{
+	if (exchange_is_plain(s))
+		return unlikely(stream_may_filter(s)) && filters_begin_plain(s, SERVER);
+	if (likely(!stream_filtering(s, SERVER)) || s->txn->res_body == HTTP_RES_BODY_DROPPED)
+		return 0;
+	s->dir[SERVER].ops = &http_filtered_body_ops;
+	return 1;
+}
+
+/* Sends the head, and behind it the part of the body that was read with it. As pass_final(). */
 static struct io_step
-start_body(struct stream *s)
+send_with_head(struct stream *s)
 {
 	struct direction *d = &s->dir[SERVER];
 	enum stream_event ev = STREAM_EV_NONE;
 	struct io_step step;
 
-	d->ops = exchange_is_plain(s) ? &relay_plain : body_ops(s->txn);
-	forget_copy(s);
-	http_count_response(s);
-	stream_log_early(s);
 	if (exchange_take_ahead(s, SERVER) < 0)
 		ev = exchange_reject_body(s, SERVER);
-	if (!s->txn->drops_body)
+	if (s->txn->res_body != HTTP_RES_BODY_DROPPED)
 		exchange_foresee(s, SERVER);
 	step = direction_flush(s, SERVER);
 	if (step.more)
@@ -274,6 +322,21 @@ start_body(struct stream *s)
 	if (ev != STREAM_EV_NONE)
 		step.ev = ev;
 	return step;
+}
+
+/* Sends the final head with the received part of the body. As pass_final(). */
+static struct io_step
+start_body(struct stream *s)
+{
+	struct direction *d = &s->dir[SERVER];
+
+	d->ops = body_ops(s);
+	forget_copy(s);
+	http_count_response(s);
+	stream_log_early(s);
+	if (!send_filtered(s))
+		return send_with_head(s);
+	return d->lookahead ? d->ops->read(s, SERVER) : direction_flush(s, SERVER);
 }
 
 /* --- a body that a rule waits for --- */
@@ -331,7 +394,8 @@ read_held_body(struct stream *s, int side)
 	struct conn *src = s->conn[side];
 	size_t got, at = d->tail + d->lookahead;
 
-	if (!(src->err || conn_is_ready(src, DIR_R)))
+	/* Its end may be known while an agent is asked. */
+	if (!(src->err || conn_is_ready(src, DIR_R)) || stream_awaits_answer(s))
 		return io_stop();
 	switch (conn_recv(src, d->buf + at, e->bufsize - at, &got)) {
 	case IO_AGAIN:
@@ -345,6 +409,14 @@ read_held_body(struct stream *s, int side)
 		break;
 	}
 	return continue_final(s);
+}
+
+enum stream_event
+response_take_answer(struct stream *s)
+{
+	if (s->dir[SERVER].ops != &http_held_ops)
+		return STREAM_EV_NONE;
+	return continue_final(s).ev;
 }
 
 static uint64_t
@@ -443,19 +515,34 @@ pass_final(struct stream *s, size_t used)
 	return start_body(s);
 }
 
-/* Parses received data, which may contain several heads; more: another read is worth a try. */
+static enum h1_parse_status
+parse_response_head(struct stream *s, size_t *used)
+{
+	struct profile *p = loop_timers(s->engine->loop)->profile;
+	struct http_txn *t = s->txn;
+	const struct direction *d = &s->dir[SERVER];
+	uint64_t began = profile_begin(p);
+	enum h1_parse_status r = h1_parse_response(
+		&t->h1[SERVER]->parser, d->buf + d->tail, d->lookahead, &t->res, used);
+
+	profile_end(p, (profile_fn *)h1_parse_response, began, began);
+	return r;
+}
+PROFILE_NAME(h1_parse_response, parse_response)
+
+/* Parses received data, which may contain several heads; more: another read is worth a try. given:
+ * the bytes of a head that has come as data, 0: none. */
 static struct io_step
-parse_heads(struct stream *s)
+parse_heads(struct stream *s, size_t given)
 {
 	struct http_txn *t = s->txn;
 	struct direction *d = &s->dir[SERVER];
 	struct io_step step = io_more(1);
-	size_t used;
+	size_t used = given;
 
 	while (d->lookahead && step.more) {
 		t->res.method = t->method;
-		switch (h1_parse_response(
-			&t->h1[SERVER]->parser, d->buf + d->tail, d->lookahead, &t->res, &used)) {
+		switch (given ? HTTP_COMPLETE : parse_response_head(s, &used)) {
 		case HTTP_MORE:
 			if (d->tail + d->lookahead < s->engine->bufsize)
 				return step;
@@ -466,11 +553,12 @@ parse_heads(struct stream *s)
 		case HTTP_COMPLETE:
 			break;
 		}
+		given = 0;
 		if (t->res.status >= 200 || t->res.status == 101)
 			return pass_final(s, used);
 		step = pass_informational(s, used);
 		if (step.more && d->lookahead)
-			direction_move_lookahead(s->engine, d, s->engine->maxrewrite);
+			direction_move_lookahead(s->engine, d, s->engine->limits.maxrewrite);
 	}
 	return step;
 }
@@ -510,8 +598,27 @@ get_head_buf(struct stream *s)
 		return -1;
 	}
 	(void)direction_buf_get(e, d);
-	d->head = d->tail = e->maxrewrite;
+	d->head = d->tail = e->limits.maxrewrite;
 	return 0;
+}
+
+/* Takes the head of a server's stream of HTTP/2 into the buffer: its bytes there, 0: there is none,
+ * or it comes as text. */
+static size_t
+take_given_head(struct stream *s)
+{
+	struct direction *d = &s->dir[SERVER];
+	struct http_head *res = &s->txn->res;
+	size_t n;
+
+	if (likely(!conn_is_stream(s->conn[SERVER])) || d->lookahead ||
+		h2_xprt_take_head(s->conn[SERVER], res, d->buf + d->tail,
+			s->engine->bufsize - d->tail, &n) < 0)
+		return 0;
+	direction_count(s, SERVER, h1_size(res));
+	/* One without texts, such as a 204 without fields, has a byte, too. */
+	d->lookahead = MAX((uint32_t)n, 1);
+	return d->lookahead;
 }
 
 static struct io_step
@@ -521,36 +628,43 @@ read_head(struct stream *s, int side)
 	struct direction *d = &s->dir[side];
 	struct conn *src = s->conn[side];
 	struct io_step step;
-	size_t got, at;
+	size_t got, at, given;
 
 	if (has_next_head(s)) {
-		direction_move_lookahead(e, d, e->maxrewrite);
-		step = parse_heads(s);
+		direction_move_lookahead(e, d, e->limits.maxrewrite);
+		step = parse_heads(s, 0);
 		if (step.ev != STREAM_EV_NONE || d->ops != &http_response_ops ||
 			direction_pending(d))
 			return step;
 	}
 	if (!(src->err || conn_is_ready(src, DIR_R)) || get_head_buf(s) < 0)
 		return io_stop();
+	given = take_given_head(s);
 	at = d->tail + d->lookahead;
+	/* Behind a head that has come as data there may be nothing yet. */
 	switch (conn_recv(src, d->buf + at, e->bufsize - at, &got)) {
 	case IO_AGAIN:
+		if (given)
+			break;
 		speculation_answered(s, 0);
 		if (!d->lookahead)
 			direction_buf_free(e, d);
 		return io_stop();
 	case IO_EOF:
 	case IO_ERR:
+		if (given)
+			break;
 		return io_event(no_answer(s));
 	case IO_OK:
 		break;
 	}
 	direction_count(s, SERVER, got);
 	d->lookahead += (uint32_t)got;
-	step = parse_heads(s);
+	step = parse_heads(s, given);
 	/* An end would have been reported with it. */
 	speculation_answered(s, s->txn->h1[SERVER]->body.framing != HTTP_BODY_CLOSE);
-	if (step.ev == STREAM_EV_NONE && src->eof && d->state == DIRECTION_OPEN)
+	if (step.ev == STREAM_EV_NONE && src->eof && d->state == DIRECTION_OPEN &&
+		likely(d->ops != &http_held_ops))
 		step = io_event(end_of_source(s));
 	return step;
 }

@@ -6,19 +6,22 @@
 
 #include "http/cacheable.h"
 #include "net/silent_drop.h"
-#include "proxy/backend/server_report.h"
+#include "proxy/backend/server_state.h"
 #include "proxy/http1/exchange.h"
 #include "proxy/http1/http_out.h"
 #include "proxy/http1/persist.h"
 #include "proxy/http1/rule_outcome.h"
 #include "proxy/model/http_txn.h"
+#include "proxy/model/stream_extras.h"
 #include "proxy/sample/capture.h"
 #include "proxy/sample/eval.h"
 
 /* In this order: the backend's rules come first (manual, http-response). Content rules exist in
  * backends only. */
 enum stage {
+	STAGE_FE_TCP_EVENTS,
 	STAGE_BE_CONTENT,
+	STAGE_FE_EVENTS,
 	STAGE_BE_RULES,
 	STAGE_FE_RULES,
 	STAGE_COOKIES,
@@ -32,7 +35,8 @@ has_response_rules(const struct proxy *p)
 {
 	return (int)(p->rules.has &
 		(RULE_IN(TCP_RES_CONTENT) | RULE_IN(HTTP_RESPONSE) |
-			RULE_IN(HTTP_AFTER_RESPONSE)));
+			RULE_IN(HTTP_AFTER_RESPONSE) | 1u << RULES_RES_EVENTS |
+			1u << RULES_TCP_EVENTS));
 }
 
 static enum stream_event
@@ -65,7 +69,7 @@ await_response_body(struct stream *s, unsigned int ms)
 
 /* Runs one list; more: continue with the next stage. */
 static struct io_step
-run_response_list(struct stream *s, const struct proxy *px, enum rule_place list)
+run_response_list(struct stream *s, const struct proxy *px, unsigned int list)
 {
 	struct http_txn *t = s->txn;
 	struct rule_outcome v = { .head = rule_outcome_head(s) };
@@ -73,7 +77,7 @@ run_response_list(struct stream *s, const struct proxy *px, enum rule_place list
 
 	if (!proxy_has_rules(&px->rules, list))
 		return io_more(1);
-	eval_init(&eval, s, rule_place_scope(list));
+	eval_init(&eval, s, rule_place_scope(list < RULE_PLACES ? list : RULE_HTTP_RESPONSE));
 	eval.cx.req_ended = 1;
 	eval.cx.res_len = t->h1[SERVER]->parser.at + s->dir[SERVER].lookahead;
 	eval.cx.read_res_body = eval_response_body;
@@ -124,9 +128,13 @@ run_response_stage(struct stream *s)
 	enum stream_event ev;
 
 	switch ((enum stage)s->txn->res_stage) {
-	case STAGE_BE_CONTENT:
+	case STAGE_FE_TCP_EVENTS:
 		rule_outcome_note_room(s, &s->txn->res, s->txn->h1[SERVER]->parser.at);
+		return run_response_list(s, s->sess->fe, RULES_TCP_EVENTS);
+	case STAGE_BE_CONTENT:
 		return run_response_list(s, s->be, RULE_TCP_RES_CONTENT);
+	case STAGE_FE_EVENTS:
+		return run_response_list(s, s->sess->fe, RULES_RES_EVENTS);
 	case STAGE_BE_RULES:
 		return run_response_list(s, s->be, RULE_HTTP_RESPONSE);
 	case STAGE_FE_RULES:
@@ -155,10 +163,11 @@ run_stages(struct stream *s)
 		if (step.more)
 			t->res_stage++;
 		/* A head that has grown leaves no room: the rule has to know. */
-		else if (step.ev != STREAM_EV_NONE || eval_response_may_grow(s))
+		else if (step.ev != STREAM_EV_NONE || eval_response_may_grow(s) ||
+			stream_awaits_answer(s))
 			return step;
 	}
-	t->res_stage = STAGE_BE_CONTENT;
+	t->res_stage = STAGE_FE_TCP_EVENTS;
 	t->wait_until_ms = 0;
 	return io_more(1);
 }

@@ -45,8 +45,8 @@ take_notes(struct stream *s, const struct rule_outcome *v)
 			t->timeout_ms[i] = v->timeout_ms[i];
 	if (v->failed_rewrites)
 		count_failed(s, v->failed_rewrites);
-	t->non_strict = (uint8_t)v->non_strict;
-	t->no_l7_retry |= (uint8_t)v->no_l7_retry;
+	t->non_strict = v->non_strict != 0;
+	t->no_l7_retry |= v->no_l7_retry != 0;
 }
 
 enum rule_result
@@ -97,7 +97,7 @@ rule_outcome_reply(struct stream *s, const struct rule_outcome *v)
 
 	s->txn->status = v->status;
 	if (v->has_answer && v->is_empty)
-		s->txn->is_mute = 1;
+		s->txn->reply = HTTP_REPLY_EMPTY;
 	else if (v->has_answer)
 		rc = local_reply_make(s, v->head, v->body);
 	else if (v->field.p)

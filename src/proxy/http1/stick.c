@@ -75,10 +75,17 @@ has_enough_notes(const struct stream_extras *x, const struct table *t)
 {
 	unsigned int n = 0;
 
-	for (const struct stick_note *it = x->notes; it; it = it->next, n++)
+	for (const struct stick_note *it = x ? x->notes : NULL; it; it = it->next, n++)
 		if (it->table == t)
 			return 1;
 	return n >= STICK_STORES_MAX;
+}
+
+/* A rule that stores does not even match where another one of its table stores: as in HAProxy. */
+static int
+stick_is_left_out(const struct stream *s, const struct stick_rule *r)
+{
+	return (r->what & STICK_STORE) && has_enough_notes(s->extras, r->table);
 }
 
 /* Notes the key; without memory it is not stored. */
@@ -89,7 +96,7 @@ note_store(struct stream *s, struct table *t, const struct table_key *k)
 	struct stick_note *n;
 	int is_own = k->bytes == k->own;
 
-	if (!x || has_enough_notes(x, t))
+	if (!x)
 		return;
 	n = mem_alloc(sizeof(*n) + (is_own ? 0 : k->len));
 	if (!n)
@@ -133,7 +140,8 @@ stick_choose(struct stream *s, struct sample_ctx *cx)
 	list_each(it, &s->be->persist.sticks) {
 		const struct stick_rule *r = list_entry(it, const struct stick_rule, link);
 
-		if ((r->what & (STICK_MATCH | STICK_STORE)) && stick_applies(r, cx))
+		if ((r->what & (STICK_MATCH | STICK_STORE)) && !stick_is_left_out(s, r) &&
+			stick_applies(r, cx))
 			apply_stick(s, r, cx);
 	}
 }

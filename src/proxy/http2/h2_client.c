@@ -11,10 +11,19 @@
 #include "proxy/http2/h2_engine.h"
 #include "proxy/model/count.h"
 #include "proxy/model/memory.h"
+#include "proxy/model/stream_extras.h"
+#include "proxy/model/termination.h"
 #include "proxy/relay/direction.h"
 
 /* A client that has not answered a PING after so long gets the final GOAWAY. */
 #define GOAWAY_WAIT_MS 1000u
+/* After the last response the client has so long to send its FIN, longer while it still reads. */
+#define PARTING_STEP_MS 1000u
+#define PARTING_MAX_MS 30000u
+/* A connection without a stream gives memory back after so long. */
+#define TRIM_MS 1000u
+/* Reads in a row of what is dropped. */
+#define DROPS_MAX 8
 
 static struct h2_client *
 h2_client_of(struct h2_carrier *k)
@@ -34,8 +43,10 @@ open_request(struct h2_client *cl, struct stream *s, const struct http_head *req
 
 	*code = r == -ERR_RANGE ? H2_ENHANCE_YOUR_CALM : H2_REFUSED_STREAM;
 	if (r < 0 ||
-		h2_xprt_open(&cl->carrier, s->conn[CLIENT], e->on_client_io, s, req, &x) < 0)
+		h2_xprt_open(&cl->carrier, s->conn[CLIENT], e->hooks.on_client_io, s, req, &x) < 0)
 		return NULL;
+	if (unlikely(req->framing == HTTP_BODY_TUNNEL))
+		h2_xprt_keep_accept(x, &s->txn->req);
 	cl->had_stream = 1;
 	return x;
 }
@@ -45,26 +56,51 @@ client_on_request(struct h2_carrier *k, const struct http_head *req, struct h2_x
 {
 	struct h2_client *cl = h2_client_of(k);
 	struct engine *e = cl->sess->stream.engine;
-	struct stream *s = e->new_substream(cl->sess);
+	struct stream *s = cl->parting_ms ? NULL : e->hooks.new_substream(cl->sess);
 	int code = H2_REFUSED_STREAM;
 
 	if (!s)
 		return code;
 	*out = open_request(cl, s, req, &code);
-	s->logged |= !*out;
+	if (!*out)
+		s->own_line = STREAM_LINE_NONE;
 	if (unlikely(++cl->n_requests == k->h2.cfg->max_total))
 		h2_carrier_leave(k, 0);
-	e->begin_substream(s, *out ? STREAM_EV_AWAIT_REQUEST : STREAM_EV_CLOSE);
+	e->hooks.begin_substream(s, *out ? STREAM_EV_AWAIT_REQUEST : STREAM_EV_CLOSE);
 	return *out ? 0 : code;
+}
+
+/* As in HAProxy it is a stream that is logged. */
+static void
+client_on_bad_request(struct h2_carrier *k)
+{
+	struct engine *e = h2_client_of(k)->sess->stream.engine;
+	struct stream *s = e->hooks.new_substream(h2_client_of(k)->sess);
+
+	if (!s)
+		return;
+	stream_set_term(s, 'P', 'R');
+	e->hooks.begin_substream(s, STREAM_EV_CLOSE);
 }
 
 /* The session may be over, or has something else to wait for: before the turn ends. */
 static void
-client_on_change(struct h2_carrier *k)
+continue_session(struct h2_client *cl)
 {
-	struct stream *s = &h2_client_of(k)->sess->stream;
+	struct stream *s = &cl->sess->stream;
 
 	loop_post_end(s->engine->loop, &s->task);
+}
+
+/* The time of output that the client does not take begins here. */
+static void
+client_on_change(struct h2_carrier *k)
+{
+	struct h2_client *cl = h2_client_of(k);
+	struct stream *s = &cl->sess->stream;
+
+	s->last_ms[CLIENT] = stream_now_ms(s);
+	continue_session(cl);
 }
 
 static void
@@ -75,16 +111,33 @@ client_on_close(struct h2_carrier *k)
 	if (k->n_streams)
 		return;
 	cl->idle_ms = stream_now_ms(&cl->sess->stream);
-	client_on_change(k);
+	cl->is_trimmed = 0;
+	continue_session(cl);
 }
 
 static const struct h2_carrier_user h2_client_user = {
 	.on_request = client_on_request,
+	.on_bad_request = client_on_bad_request,
 	.on_close = client_on_close,
 	.on_change = client_on_change,
 };
 
 /* --- handlers of the state --- */
+
+/* Frames that the client sends to a closed connection would be answered with a reset, and the end
+ * of its last response lost: where the kernel still has some of it, a FIN is sent, and what arrives
+ * is dropped until the client ends, too. True if that has begun. */
+static int
+begin_parting(struct h2_client *cl)
+{
+	struct conn *c = &cl->sess->conn;
+
+	if (cl->carrier.is_lost || cl->carrier.is_shut || c->err || !conn_unsent(c))
+		return 0;
+	conn_shut(c);
+	cl->parting_ms = cl->sess->stream.last_ms[CLIENT] = stream_now_ms(&cl->sess->stream);
+	return 1;
+}
 
 /* Without its connection it has nothing to wait for but its streams. */
 static enum session_event
@@ -92,15 +145,59 @@ end_if_over(struct h2_client *cl)
 {
 	if (cl->carrier.is_lost)
 		conn_close_late(&cl->sess->conn);
-	return h2_carrier_has_ended(&cl->carrier) ? SESSION_EV_ENDED : SESSION_EV_NONE;
+	if (!h2_carrier_has_ended(&cl->carrier))
+		return SESSION_EV_NONE;
+	if (cl->parting_ms ? !cl->carrier.is_lost : begin_parting(cl))
+		return SESSION_EV_NONE;
+	return SESSION_EV_ENDED;
+}
+
+/* Drops what arrives behind the last response: the number of bytes. */
+static size_t
+drop_late_input(struct h2_client *cl)
+{
+	struct engine *e = cl->sess->stream.engine;
+	size_t all = 0, got;
+
+	for (int i = 0; i < DROPS_MAX && conn_is_ready(&cl->sess->conn, DIR_R); i++) {
+		switch (conn_recv(&cl->sess->conn, e->scratch, e->bufsize, &got)) {
+		case IO_OK:
+			all += got;
+			break;
+		case IO_AGAIN:
+			return all;
+		case IO_EOF:
+		case IO_ERR:
+			h2_carrier_lose(&cl->carrier);
+			return all;
+		}
+	}
+	return all;
+}
+
+/* Adds new glitches to what the session tracks. */
+static void
+count_glitches(struct h2_client *cl)
+{
+	uint32_t n = cl->carrier.h2.glitches - cl->n_glitches;
+
+	if (likely(!n))
+		return;
+	cl->n_glitches += n;
+	if (cl->sess->stream.extras)
+		stream_count_tracked(
+			&cl->sess->stream, TABLE_GLITCH_CNT, TABLE_GLITCH_RATE, n);
 }
 
 static void
 read_carrier(struct h2_client *cl)
 {
 	struct stream *s = &cl->sess->stream;
-	size_t n = h2_carrier_read(&cl->carrier, s->engine->scratch, s->engine->bufsize);
+	size_t n = cl->parting_ms ? drop_late_input(cl)
+				  : h2_carrier_read(&cl->carrier, s->engine->scratch,
+					    s->engine->bufsize);
 
+	count_glitches(cl);
 	if (n)
 		s->last_ms[CLIENT] = stream_now_ms(s);
 }
@@ -139,7 +236,11 @@ multiplex_io(struct session *sess, uint32_t ev)
 unsigned int
 h2_client_wants(const struct session *sess)
 {
-	return h2_carrier_wants(&sess->h2->carrier);
+	const struct h2_client *cl = sess->h2;
+
+	if (cl->parting_ms && !cl->carrier.is_lost)
+		return EV_R;
+	return h2_carrier_wants(&cl->carrier);
 }
 
 /* --- its time --- */
@@ -154,6 +255,24 @@ goaway_time(const struct h2_client *cl)
 	return cl->goaway_ms ? cl->goaway_ms + GOAWAY_WAIT_MS : http_stop_time(&cl->sess->stream);
 }
 
+/* A client may take that long to read the end of its last response. */
+static uint64_t
+parting_end(const struct session *sess)
+{
+	unsigned int ms = sess->fe->to.client;
+
+	return sess->h2->parting_ms + (ms ? MIN(ms, PARTING_MAX_MS) : PARTING_MAX_MS);
+}
+
+/* The time to free what the next request needs again; TIMER_NEVER: it was freed, or is in use. */
+static uint64_t
+trim_time(const struct h2_client *cl)
+{
+	int is_idle = cl->had_stream && !cl->carrier.n_streams;
+
+	return is_idle && !cl->is_trimmed ? cl->idle_ms + TRIM_MS : TIMER_NEVER;
+}
+
 /* While streams run their own timeouts apply; without one the time of an idle connection. */
 uint64_t
 h2_client_deadline(const struct session *sess)
@@ -166,7 +285,9 @@ h2_client_deadline(const struct session *sess)
 
 	if (cl->carrier.is_lost)
 		return TIMER_NEVER;
-	if (h2_carrier_has_output(&cl->carrier))
+	if (cl->parting_ms)
+		return MIN(s->last_ms[CLIENT] + PARTING_STEP_MS, parting_end(sess));
+	if (h2_carrier_is_blocked(&cl->carrier))
 		return timer_key_after(s->last_ms[CLIENT],
 			cl->carrier.is_over && to->client_fin ? to->client_fin : to->client);
 	if (cl->carrier.n_streams)
@@ -176,7 +297,8 @@ h2_client_deadline(const struct session *sess)
 			sess->begun_ms, to->http_request ? to->http_request : to->client);
 	else
 		end = timer_key_after(cl->idle_ms, idle ? idle : to->client);
-	return MIN(end, goaway_time(cl));
+	end = MIN(end, goaway_time(cl));
+	return MIN(end, trim_time(cl));
 }
 
 /* Sends GOAWAY, since the process stops. */
@@ -188,17 +310,43 @@ send_goaway(struct h2_client *cl)
 	flush_client(cl);
 }
 
+/* True if that was due. */
+static int
+trim_client(struct h2_client *cl)
+{
+	if (trim_time(cl) > stream_now_ms(&cl->sess->stream))
+		return 0;
+	cl->is_trimmed = 1;
+	h2_conn_trim(&cl->carrier.h2);
+	return 1;
+}
+
+/* True if the client still reads, and gets more time. */
+static int
+extend_parting(struct session *sess)
+{
+	struct stream *s = &sess->stream;
+
+	if (!sess->h2->parting_ms || stream_now_ms(s) >= parting_end(sess) ||
+		!conn_unsent(&sess->conn))
+		return 0;
+	s->last_ms[CLIENT] = stream_now_ms(s);
+	return 1;
+}
+
 enum session_event
 h2_client_late(struct session *sess)
 {
 	struct h2_client *cl = sess->h2;
 
-	if (!h2_carrier_has_output(&cl->carrier) &&
+	if (extend_parting(sess) || trim_client(cl))
+		return SESSION_EV_NONE;
+	if (!cl->parting_ms && !h2_carrier_is_blocked(&cl->carrier) &&
 		goaway_time(cl) <= stream_now_ms(&sess->stream)) {
 		send_goaway(cl);
 		return end_if_over(cl);
 	}
-	if (!h2_carrier_has_output(&cl->carrier)) {
+	if (!cl->parting_ms && !h2_carrier_is_blocked(&cl->carrier)) {
 		h2_carrier_leave(&cl->carrier, 1);
 		flush_client(cl);
 	}
@@ -215,7 +363,7 @@ h2_client_kill(struct session *sess)
 
 /* --- its life --- */
 
-/* The bytes that were read as those of a request of HTTP/1. */
+/* The bytes that were read, and counted, as those of a request of HTTP/1. */
 static void
 take_over_input(struct h2_client *cl)
 {
@@ -224,6 +372,7 @@ take_over_input(struct h2_client *cl)
 
 	if (d->lookahead)
 		h2_carrier_input(&cl->carrier, d->buf + d->tail, d->lookahead);
+	counter_sub(&fe_stat(s)->h1.in, d->lookahead);
 	d->lookahead = 0;
 	if (d->buf)
 		direction_buf_free(s->engine, d);

@@ -5,9 +5,20 @@
 #include "proxy/http2/h2_client.h"
 #include "proxy/http2/h2_server.h"
 #include "proxy/model/http_txn.h"
+#include "proxy/model/memory.h"
 
 /* Connections kept for reuse. */
 #define CLIENTS_KEPT 64
+
+static void
+count_pools(struct engine *e, struct h2_engine *h)
+{
+	struct pool *pools[ENGINE_H2_POOLS] = { &h->clients, &h->servers, &h->worker.streams,
+		&h->worker.shared.in, &h->worker.shared.out };
+
+	for (unsigned int i = 0; i < ENGINE_H2_POOLS; i++)
+		memory_count_h2(e, i, pools[i]);
+}
 
 struct h2_engine *
 engine_h2(struct engine *e)
@@ -19,7 +30,7 @@ engine_h2(struct engine *e)
 	h = mem_zalloc(sizeof(*h));
 	if (!h)
 		return NULL;
-	if (h2_worker_init(&h->worker, e->bufsize, e->maxhdr + HTTP_FIELDS_ADDED) < 0) {
+	if (h2_worker_init(&h->worker, e->bufsize, e->limits.maxhdr + HTTP_FIELDS_ADDED) < 0) {
 		mem_free(h);
 		return NULL;
 	}
@@ -30,6 +41,7 @@ engine_h2(struct engine *e)
 	pool_init(&h->clients, "h2_client", sizeof(struct h2_client), CLIENTS_KEPT);
 	pool_init(&h->servers, "h2_server", sizeof(struct h2_server), CLIENTS_KEPT);
 	list_init(&h->all_servers);
+	count_pools(e, h);
 	e->h2 = h;
 	return h;
 }

@@ -13,6 +13,7 @@
 #include "proxy/model/count.h"
 #include "proxy/model/http_txn.h"
 #include "proxy/model/memory.h"
+#include "proxy/model/stream_extras.h"
 
 int
 h2_server_speaks(const struct stream *s)
@@ -20,7 +21,7 @@ h2_server_speaks(const struct stream *s)
 	struct conn *c = s->conn[SERVER];
 	struct str name;
 
-	if (!s->srv->may_speak_h2 || !s->txn || conn_is_stream(c))
+	if (!s->txn || conn_is_stream(c))
 		return 0;
 	if (s->srv->conf.proto == MUX_H2)
 		return 1;
@@ -109,6 +110,8 @@ server_on_close(struct h2_carrier *k)
 {
 	struct h2_server *m = h2_server_of(k);
 
+	if (k->h2.has_settings)
+		m->srv->shard[m->engine->index].h2_streams = h2_conn_max_streams(&k->h2);
 	if (!k->n_streams && !k->is_over)
 		begin_idle(m);
 	settle_carrier(m);
@@ -146,14 +149,15 @@ is_of_client(const struct stream *s)
 	const struct server *srv = s->srv;
 
 	return srv->conf.proxy_header || source_is_of_client(&srv->conf.source) ||
-		srv->sni_varies || s->be->http.reuse == HTTP_REUSE_NEVER;
+		srv->sni_varies || s->be->http.reuse == HTTP_REUSE_NEVER || stream_packets(s);
 }
 
 static int
 add_stream(struct h2_server *m, struct stream *s)
 {
 	struct h2_xprt *x;
-	int r = h2_xprt_open(&m->carrier, s->conn[SERVER], m->engine->on_server_io, s, NULL, &x);
+	int r = h2_xprt_open(
+		&m->carrier, s->conn[SERVER], m->engine->hooks.on_server_io, s, NULL, &x);
 
 	if (r < 0)
 		return r;
@@ -228,6 +232,23 @@ is_usable(const struct h2_server *m, unsigned int least)
 	return m->uses >= least && h2_carrier_has_room(&m->carrier) &&
 		conn_pool_leads_to(srv, &m->conn) &&
 		(srv->conf.max_reuse < 0 || m->uses <= (unsigned int)srv->conf.max_reuse);
+}
+
+int
+h2_server_may_share(const struct stream *s)
+{
+	return !is_of_client(s);
+}
+
+unsigned int
+h2_server_streams(struct stream *s)
+{
+	const struct engine *e = s->engine;
+	unsigned int known = srv_shard(s, s->srv)->h2_streams, most = H2_STREAMS_GUESS;
+
+	if (e->h2_server_config)
+		most = MIN(most, e->h2_server_config->max_streams);
+	return known ? known : most;
 }
 
 int

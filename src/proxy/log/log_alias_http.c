@@ -99,6 +99,8 @@ put_HV(struct log_render *r)
 void
 put_ST(struct log_render *r)
 {
+	/* As in HAProxy, for a request of HTTP/2 that is refused by a reset. */
+	const char *none = !r->s->txn && r->s->is_carried ? "0" : "-1";
 	const struct http_txn *t = r->s->txn;
 	unsigned int status = t ? t->status : 0;
 
@@ -107,7 +109,7 @@ put_ST(struct log_render *r)
 	if (status)
 		sbuf_addu(r->out, status);
 	else
-		sbuf_adds(r->out, "-1");
+		sbuf_adds(r->out, none);
 }
 
 /* The last two characters are about the persistence cookie (manual 8.5). */

@@ -238,6 +238,14 @@ proxy_log_finish(struct proxy *p, const struct log_global *g, struct proxies *ro
 		profile_lines_compile(p, root, d);
 }
 
+int
+proxy_log_finish_inner(struct proxy *p, struct proxies *root, struct cfg_diag *d)
+{
+	if ((p->caps & PROXY_FE) || p->default_be != p || list_is_empty(&p->logs))
+		return 0;
+	return compile_log_format(p, "log-format", LOG_FORMAT_HTTP, NULL, &p->log.format, root, d);
+}
+
 /* --- frontends with profiles ----------------------------------------------------------------- */
 
 /*

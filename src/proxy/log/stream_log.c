@@ -100,7 +100,8 @@ is_line_wanted(const struct stream *s, enum log_step step)
 {
 	const struct proxy *fe = s->sess->fe;
 
-	return !s->logged && s->log_level >= 0 && s->engine->log && !list_is_empty(&fe->logs) &&
+	return s->own_line == STREAM_LINE_DUE && s->log_level >= 0 && s->engine->log &&
+		!list_is_empty(&fe->logs) &&
 		(log_format_has_line(s, step) ||
 			(fe->log.has_profiles && profile_lines_exist(fe, step)));
 }
@@ -127,13 +128,11 @@ early_step(const struct stream *s)
 }
 
 void
-stream_log_early(struct stream *s)
+stream_log_if_known(struct stream *s)
 {
 	enum log_step step = early_step(s);
 	enum log_stage needed, known;
 
-	if (list_is_empty(&s->sess->fe->logs))
-		return;
 	/* Connections have calls of their own. */
 	if (s->sess->fe->log.steps && s->txn)
 		stream_log_listed(s, step);
@@ -147,7 +146,7 @@ stream_log_early(struct stream *s)
 		needed = LOG_STAGE_CONNECT;
 	if (needed > known)
 		return;
-	s->logged = 1;
+	s->own_line = STREAM_LINE_WRITTEN;
 	write_line(s, step, NULL, s->log_level);
 }
 
@@ -175,7 +174,7 @@ stream_log(struct stream *s)
 
 	if (!is_line_wanted(s, step))
 		return;
-	s->logged = 1;
+	s->own_line = STREAM_LINE_WRITTEN;
 	if ((s->sess->fe->options & OPT_DONTLOGNULL) && is_null(s))
 		return;
 	if (s->sess->fe->log.steps && step == LOG_STEP_CLOSE && !step_is_listed(s->sess->fe, step))
@@ -190,7 +189,9 @@ stream_log_listed(struct stream *s, enum log_step step)
 		write_line(s, step, NULL, s->log_level);
 }
 
-void
+/* A line of the rule `do-log`, which reads cx. level: what the rules that are running have set,
+ * as stream.log_level. It does not change whether the session has another line. */
+static void
 stream_log_by_rule(struct stream *s, enum log_step step, struct sample_ctx *cx, int level)
 {
 	int effective = level ? level : s->log_level;
@@ -198,3 +199,47 @@ stream_log_by_rule(struct stream *s, enum log_step step, struct sample_ctx *cx, 
 	if (effective >= 0 && s->engine->log && !list_is_empty(&s->sess->fe->logs))
 		write_line(s, step, cx, effective);
 }
+
+/* --- action do-log --- */
+
+static const enum log_step steps[RULE_PLACES] = {
+	[RULE_TCP_CONNECTION] = LOG_STEP_TCP_REQ_CONN,
+	[RULE_TCP_SESSION] = LOG_STEP_TCP_REQ_SESS,
+	[RULE_TCP_REQ_CONTENT] = LOG_STEP_TCP_REQ_CONT,
+	[RULE_TCP_RES_CONTENT] = LOG_STEP_TCP_RES_CONT,
+	[RULE_HTTP_REQUEST] = LOG_STEP_HTTP_REQ,
+	[RULE_HTTP_RESPONSE] = LOG_STEP_HTTP_RES,
+	[RULE_HTTP_AFTER_RESPONSE] = LOG_STEP_HTTP_AFTER_RES,
+};
+
+static int
+parse_do_log(struct rule *r unused, const struct rule_vocab *v unused, struct cfg_ctx *ctx unused,
+	int arg, unsigned int at unused)
+{
+	return arg;
+}
+
+/* The line changes what later rules see no more than what they may ask for. */
+static enum rule_result
+run_do_log(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
+{
+	const void *log = cx->log;
+	unsigned int at = cx->at;
+
+	stream_log_by_rule(out->proxy, steps[r->place], cx, out->log_level);
+	cx->log = log;
+	cx->at = at;
+	return RULE_CONT;
+}
+
+const struct rule_action log_actions[] = {
+	{ .name = "do-log",
+		.places = RULE_IN_TCP | RULE_IN_HTTP,
+		.parse = parse_do_log,
+		.run = run_do_log,
+		.doc = "Writes a log line now, besides those that the frontend writes by itself. "
+			"Its step, for a log-profile, is named after the list of the rule: "
+			"tcp-req-conn, tcp-req-sess, tcp-req-cont, tcp-res-cont, http-req, "
+			"http-res or http-after-res." },
+	{ 0 },
+};

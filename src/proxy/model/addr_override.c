@@ -19,7 +19,7 @@
 void
 engine_addr_override_init(struct engine *e)
 {
-	pool_init(&e->addr_override_pool, "endpoints", sizeof(struct session_addr_override),
+	pool_init(&e->pools.addr_override, "endpoints", sizeof(struct session_addr_override),
 		ENDPOINTS_KEPT);
 }
 
@@ -29,7 +29,7 @@ addr_override_free(struct stream *s)
 	if (!s->sess->endpoints)
 		return;
 	mem_free(s->sess->endpoints->tlvs);
-	pool_put(&s->engine->addr_override_pool, s->sess->endpoints);
+	pool_put(&s->engine->pools.addr_override, s->sess->endpoints);
 	s->sess->endpoints = NULL;
 }
 
@@ -166,7 +166,7 @@ static struct session_addr_override *
 own_overrides(struct stream *s)
 {
 	if (!s->sess->endpoints) {
-		s->sess->endpoints = pool_get(&s->engine->addr_override_pool);
+		s->sess->endpoints = pool_get(&s->engine->pools.addr_override);
 		if (s->sess->endpoints)
 			memset(s->sess->endpoints, 0, sizeof(*s->sess->endpoints));
 		memory_watch(s->engine);

@@ -113,10 +113,11 @@ count_messages(struct stream *s)
 void
 engine_count_sent(struct engine *e, uint64_t n)
 {
-	counter_add(&e->bytes_sent, n);
-	e->sent_rest += n;
-	freq_add(&e->sent_rate, loop_now_ms(e->loop), (uint32_t)(e->sent_rest / SENT_PIECE));
-	e->sent_rest %= SENT_PIECE;
+	counter_add(&e->stat.bytes_sent, n);
+	e->stat.sent_rest += n;
+	freq_add(&e->stat.sent_rate, loop_now_ms(e->loop),
+		(uint32_t)(e->stat.sent_rest / SENT_PIECE));
+	e->stat.sent_rest %= SENT_PIECE;
 }
 
 static void
@@ -130,8 +131,9 @@ count_sent(struct stream *s)
 	engine_count_sent(s->engine, to_client + to_server);
 	if (!s->is_http)
 		return;
-	counter_add(&fe_stat(s)->h1.out, to_client);
-	if (s->be)
+	if (!s->is_carried && !s->sess->is_multiplexed)
+		counter_add(&fe_stat(s)->h1.out, to_client);
+	if (s->be && !conn_is_stream(s->conn[SERVER]))
 		counter_add(&be_stat(s)->h1.out, to_server);
 }
 

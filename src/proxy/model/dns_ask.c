@@ -39,7 +39,7 @@ dns_ask_new(struct stream *s, const struct rule *by, struct resolvers *res, cons
 	if (e == all->first)
 		loop_post(e->loop, &all->task);
 	else
-		e->wake_asks(e, all->first->index);
+		e->hooks.wake_asks(e, all->first->index);
 	return a;
 }
 
@@ -99,7 +99,7 @@ dns_ask_collect(struct engine *e)
 		list_remove(&a->link);
 		a->is_done = 1;
 		if (a->stream)
-			e->on_resolved(a->stream);
+			e->hooks.on_resolved(a->stream);
 		else
 			mem_free(a);
 	}

@@ -69,7 +69,7 @@ int
 http_retries_status(const struct proxy *be, unsigned int status)
 {
 	switch (status) {
-#define HTTP_RETRY(id, name, all)
+#define HTTP_RETRY(id, name, all, text)
 #define HTTP_RETRY_STATUS(st, all) \
 	case st:                   \
 		return http_retries(be, HTTP_RETRY_##st);

@@ -13,28 +13,28 @@
 #include "proxy/model/stream_extras.h"
 
 /* Transactions kept for reuse. */
-#define TXNS_KEPT 256
+#define TXNS_KEPT 1024
 
 static unsigned int
 fields_of(const struct engine *e)
 {
-	return e->maxhdr + HTTP_FIELDS_ADDED;
+	return e->limits.maxhdr + HTTP_FIELDS_ADDED;
 }
 
 void
 http_txn_pool_init(struct engine *e)
 {
 	size_t size = sizeof(struct http_txn) + 2 * fields_of(e) * sizeof(struct http_field) +
-		SIDES * sizeof(struct h1_message) + e->line_max;
+		SIDES * sizeof(struct h1_message) + e->limits.line_max;
 
-	pool_init(&e->txn_pool, "http_txn", size, TXNS_KEPT);
+	pool_init(&e->pools.txn, "http_txn", size, TXNS_KEPT);
 }
 
 struct http_txn *
 http_txn_get(struct stream *s)
 {
 	struct engine *e = s->engine;
-	struct http_txn *t = pool_get(&e->txn_pool);
+	struct http_txn *t = pool_get(&e->pools.txn);
 	struct h1_message *h1;
 
 	if (!t)
@@ -47,11 +47,11 @@ http_txn_get(struct stream *s)
 	t->h1[CLIENT] = h1;
 	t->h1[SERVER] = h1 + 1;
 	t->line = (char *)(h1 + SIDES);
-	t->line_max = e->line_max;
+	t->line_max = e->limits.line_max;
 	t->endpoints.said[ENDPOINT_SRC].len = t->endpoints.said[ENDPOINT_DST].len = 0;
-	http_head_init(&t->req, HTTP_REQUEST, t->field, e->maxhdr);
+	http_head_init(&t->req, HTTP_REQUEST, t->field, e->limits.maxhdr);
 	t->req.takes_old_content = e->takes_old_content;
-	http_head_init(&t->res, HTTP_RESPONSE, t->field + fields_of(e), e->maxhdr);
+	http_head_init(&t->res, HTTP_RESPONSE, t->field + fields_of(e), e->limits.maxhdr);
 	vars_init(&t->vars);
 	vars_init(&t->req_vars);
 	vars_init(&t->res_vars);
@@ -99,7 +99,7 @@ http_txn_put(struct stream *s)
 	vars_fini(&s->txn->vars);
 	vars_fini(&s->txn->req_vars);
 	vars_fini(&s->txn->res_vars);
-	pool_put(&e->txn_pool, s->txn);
+	pool_put(&e->pools.txn, s->txn);
 	s->txn = NULL;
 	memory_watch(e);
 }

@@ -76,7 +76,7 @@ void
 latency_set(struct latency_times *t, enum latency_kind k, uint64_t us)
 {
 	t->us[k] = us;
-	t->bucket[k] = (uint8_t)latency_bucket(us);
+	t->cell[k] = (uint16_t)(k * LATENCY_BUCKETS + latency_bucket(us));
 	t->has |= 1u << k;
 }
 
@@ -99,13 +99,15 @@ void
 latency_count(struct latency_set *s, unsigned int worker, const struct latency_times *t)
 {
 	struct latency *l = counter_read(&s->shard[worker].counts);
+	_Atomic uint64_t *cells;
 
-	if (!l && !(l = make_counts(s, worker)))
+	if (unlikely(!l) && !(l = make_counts(s, worker)))
 		return;
+	cells = l->n[0];
 	for (unsigned int has = t->has; has; has &= has - 1) {
 		unsigned int k = (unsigned int)__builtin_ctz(has);
 
-		counter_add(&l->n[k][t->bucket[k]], 1);
+		counter_add(&cells[t->cell[k]], 1);
 		counter_add(&l->sum_us[k], t->us[k]);
 	}
 }
@@ -167,8 +169,18 @@ latency_total(const struct latency *l, enum latency_kind k)
 	return n;
 }
 
-uint64_t
-latency_quantile_us(const struct latency *l, enum latency_kind k, unsigned int permille)
+/* The values at or above a quantile cannot sum up to more than all values. */
+static uint64_t
+quantile_bound_us(const struct latency *l, enum latency_kind k, unsigned int permille)
+{
+	uint64_t above = latency_total(l, k) * (1000 - permille) / 1000;
+
+	return l->sum_us[k] / MAX(above, 1);
+}
+
+/* Interpolates in the bucket of the quantile. */
+static uint64_t
+interpolate_us(const struct latency *l, enum latency_kind k, unsigned int permille)
 {
 	double rank = (double)latency_total(l, k) * permille / 1000, below = 0;
 	uint64_t low = 0;
@@ -184,6 +196,12 @@ latency_quantile_us(const struct latency *l, enum latency_kind k, unsigned int p
 		low = bounds[i].us;
 	}
 	return low;
+}
+
+uint64_t
+latency_quantile_us(const struct latency *l, enum latency_kind k, unsigned int permille)
+{
+	return MIN(interpolate_us(l, k, permille), quantile_bound_us(l, k, permille));
 }
 
 /* --- its life --- */

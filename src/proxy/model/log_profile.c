@@ -9,20 +9,11 @@
 #include "rule/sample/sample.h"
 
 const struct log_step_info log_steps[LOG_STEP_LINES] = {
-#define LOG_STEP(id, name, at, http, auto) { name, at, http, auto },
+#define LOG_STEP(id, name, at, http, auto, text) { name, at, http },
 #include "proxy/model/log_step.tbl.h"
 #undef LOG_STEP
 	[LOG_STEP_ANY] = { .name = "any" },
 };
-
-int
-log_step_find(const char *name)
-{
-	for (int i = 0; i < LOG_STEP_LINES; i++)
-		if (strcmp(log_steps[i].name, name) == 0)
-			return i;
-	return -1;
-}
 
 struct log_profile *
 log_profile_find(const struct list *profiles, const char *name)

@@ -1,8 +1,9 @@
 /* The bounds on a worker's memory. On that worker; the sum is that of its pools and of the
- * bytes in its pipes, and an estimate of what TLS takes. */
+ * bytes in its pipes, and estimates of what TLS and compressors of bodies take. */
 #include "proxy/model/memory.h"
 
 #include "base/counter.h"
+#include "proxy/model/compression.h"
 #include "tls/tls_counts.h"
 
 /* Fractions of the limit: reserved for existing sessions when new ones have to wait, to be free
@@ -11,36 +12,54 @@
 #define SLACK 16
 #define KEEP 8
 
+/* Bytes of the pools of HTTP/2: streams, and what waits of bodies, heads and output. */
+static uint64_t
+h2_memory(const struct engine *e, int with_kept)
+{
+	uint64_t n = 0;
+
+	if (likely(!e->h2))
+		return 0;
+	for (int i = 0; i < ENGINE_H2_POOLS; i++) {
+		const struct pool *p = e->h2_pools[i];
+
+		n += ((uint64_t)p->live + (with_kept ? p->kept : 0)) * p->size;
+	}
+	return n;
+}
+
 uint64_t
 memory_live(const struct engine *e)
 {
-	return (uint64_t)e->session_pool.live * e->session_pool.size +
-		(uint64_t)e->substream_pool.live * e->substream_pool.size +
-		(uint64_t)e->buf_pool.live * e->buf_pool.size +
-		(uint64_t)e->wide_pool.live * e->wide_pool.size +
+	return h2_memory(e, 0) + (uint64_t)e->pools.session.live * e->pools.session.size +
+		(uint64_t)e->pools.substream.live * e->pools.substream.size +
+		(uint64_t)e->pools.buf.live * e->pools.buf.size +
+		(uint64_t)e->pools.wide.live * e->pools.wide.size +
 		(uint64_t)e->idle.pool.live * e->idle.pool.size +
-		(uint64_t)e->txn_pool.live * e->txn_pool.size +
-		(uint64_t)e->capture_pool.live * e->capture_pool.size +
-		(uint64_t)e->addr_override_pool.live * e->addr_override_pool.size +
-		(uint64_t)e->extras_pool.live * e->extras_pool.size +
-		(uint64_t)e->tracked_pool.live * e->tracked_pool.size +
+		(uint64_t)e->pools.txn.live * e->pools.txn.size +
+		(uint64_t)e->pools.capture.live * e->pools.capture.size +
+		(uint64_t)e->pools.addr_override.live * e->pools.addr_override.size +
+		(uint64_t)e->pools.extras.live * e->pools.extras.size +
+		(uint64_t)e->pools.tracked.live * e->pools.tracked.size +
 		(uint64_t)e->bulk.bufs.live * e->bulk.bufs.size + e->pipes.bytes +
+		(e->compression ? e->compression->memory : 0) +
 		(e->tls ? tls_io_memory(e->tls) : 0);
 }
 
 uint64_t
 memory_used(const struct engine *e)
 {
-	return memory_live(e) + (uint64_t)e->session_pool.kept * e->session_pool.size +
-		(uint64_t)e->substream_pool.kept * e->substream_pool.size +
-		(uint64_t)e->buf_pool.kept * e->buf_pool.size +
-		(uint64_t)e->wide_pool.kept * e->wide_pool.size +
+	return memory_live(e) + h2_memory(e, 1) - h2_memory(e, 0) +
+		(uint64_t)e->pools.session.kept * e->pools.session.size +
+		(uint64_t)e->pools.substream.kept * e->pools.substream.size +
+		(uint64_t)e->pools.buf.kept * e->pools.buf.size +
+		(uint64_t)e->pools.wide.kept * e->pools.wide.size +
 		(uint64_t)e->idle.pool.kept * e->idle.pool.size +
-		(uint64_t)e->txn_pool.kept * e->txn_pool.size +
-		(uint64_t)e->capture_pool.kept * e->capture_pool.size +
-		(uint64_t)e->addr_override_pool.kept * e->addr_override_pool.size +
-		(uint64_t)e->extras_pool.kept * e->extras_pool.size +
-		(uint64_t)e->tracked_pool.kept * e->tracked_pool.size +
+		(uint64_t)e->pools.txn.kept * e->pools.txn.size +
+		(uint64_t)e->pools.capture.kept * e->pools.capture.size +
+		(uint64_t)e->pools.addr_override.kept * e->pools.addr_override.size +
+		(uint64_t)e->pools.extras.kept * e->pools.extras.size +
+		(uint64_t)e->pools.tracked.kept * e->pools.tracked.size +
 		(uint64_t)e->bulk.bufs.kept * e->bulk.bufs.size;
 }
 
@@ -57,26 +76,34 @@ keep_less(struct pool *p, uint64_t bytes)
 void
 memory_bound(struct engine *e, uint64_t max)
 {
-	e->max_memory = max;
+	e->limits.max_memory = max;
 	if (!max)
 		return;
-	keep_less(&e->session_pool, max / KEEP / 2);
-	keep_less(&e->substream_pool, max / KEEP / 2);
-	keep_less(&e->buf_pool, max / KEEP);
-	keep_less(&e->wide_pool, max / KEEP / 2);
+	keep_less(&e->pools.session, max / KEEP / 2);
+	keep_less(&e->pools.substream, max / KEEP / 2);
+	keep_less(&e->pools.buf, max / KEEP);
+	keep_less(&e->pools.wide, max / KEEP / 2);
 	keep_less(&e->idle.pool, max / KEEP / 2);
-	keep_less(&e->txn_pool, max / KEEP / 2);
-	keep_less(&e->capture_pool, max / KEEP / 2);
-	keep_less(&e->addr_override_pool, max / KEEP / 2);
-	keep_less(&e->extras_pool, max / KEEP / 2);
-	keep_less(&e->tracked_pool, max / KEEP / 2);
+	keep_less(&e->pools.txn, max / KEEP / 2);
+	keep_less(&e->pools.capture, max / KEEP / 2);
+	keep_less(&e->pools.addr_override, max / KEEP / 2);
+	keep_less(&e->pools.extras, max / KEEP / 2);
+	keep_less(&e->pools.tracked, max / KEEP / 2);
 	keep_less(&e->bulk.bufs, max / KEEP);
+}
+
+void
+memory_count_h2(struct engine *e, unsigned int nth, struct pool *p)
+{
+	e->h2_pools[nth] = p;
+	if (e->limits.max_memory)
+		keep_less(p, e->limits.max_memory / KEEP / 2);
 }
 
 int
 memory_reserve_more(struct engine *e, struct pool *p)
 {
-	if (e->max_memory && memory_used(e) + p->size > e->max_memory)
+	if (e->limits.max_memory && memory_used(e) + p->size > e->limits.max_memory)
 		return 0;
 	return pool_reserve(p) == 0;
 }
@@ -86,12 +113,12 @@ memory_fits_request(const struct engine *e, unsigned int buffers)
 {
 	uint64_t kept, more;
 
-	if (!e->max_memory)
+	if (!e->limits.max_memory)
 		return 1;
-	kept = (uint64_t)e->txn_pool.kept * e->txn_pool.size +
-		(uint64_t)e->buf_pool.kept * e->buf_pool.size;
-	more = e->txn_pool.size + ((uint64_t)e->txn_pool.live + buffers) * e->buf_pool.size;
-	return memory_used(e) - kept + more <= e->max_memory;
+	kept = (uint64_t)e->pools.txn.kept * e->pools.txn.size +
+		(uint64_t)e->pools.buf.kept * e->pools.buf.size;
+	more = e->pools.txn.size + ((uint64_t)e->pools.txn.live + buffers) * e->pools.buf.size;
+	return memory_used(e) - kept + more <= e->limits.max_memory;
 }
 
 int
@@ -102,16 +129,16 @@ memory_reserve_client_buffer(const struct stream *s)
 	if (!memory_reserve_buffer(e))
 		return 0;
 	return !(s->is_http || s->sess->fe->may_upgrade) ||
-		(!e->txn_pool.live && !e->buf_pool.live) || memory_fits_request(e, 3);
+		(!e->pools.txn.live && !e->pools.buf.live) || memory_fits_request(e, 3);
 }
 
 /* Above it new sessions wait. */
 static uint64_t
 memory_enough(const struct engine *e)
 {
-	uint64_t most = e->max_memory - e->max_memory / RESERVE;
+	uint64_t most = e->limits.max_memory - e->limits.max_memory / RESERVE;
 
-	return e->memory_tight ? most - e->max_memory / SLACK : most;
+	return e->memory_tight ? most - e->limits.max_memory / SLACK : most;
 }
 
 uint64_t
@@ -119,7 +146,7 @@ memory_room(const struct engine *e)
 {
 	uint64_t most, used;
 
-	if (!e->max_memory)
+	if (!e->limits.max_memory)
 		return UINT64_MAX;
 	most = memory_enough(e);
 	used = memory_used(e);
@@ -134,12 +161,12 @@ memory_weigh(struct engine *e)
 	/* Without sessions nothing will be returned, so waiting would be endless. A session without
 	 * memory would be rejected after accept. */
 	if (e->n_sessions)
-		tight = (e->max_memory && memory_used(e) > memory_enough(e)) ||
-			pool_reserve(&e->session_pool) < 0;
+		tight = (e->limits.max_memory && memory_used(e) > memory_enough(e)) ||
+			pool_reserve(&e->pools.session) < 0;
 	if (tight == e->memory_tight)
 		return;
 	e->memory_tight = tight;
-	counter_add(&e->memory_holds, (uint64_t)tight);
-	if (e->on_memory)
-		e->on_memory(e);
+	counter_add(&e->stat.memory_holds, (uint64_t)tight);
+	if (e->hooks.on_memory)
+		e->hooks.on_memory(e);
 }

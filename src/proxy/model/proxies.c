@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "dns/resolvers.h"
+#include "proxy/model/caching.h"
 
 int
 proxies_add(struct proxies *ps, struct proxy *p)
@@ -60,7 +61,32 @@ proxies_find_table(const struct proxies *ps, const char *name)
 {
 	const struct proxy *p = name_index_find(&ps->tables, name);
 
-	return p ? p->table : NULL;
+	if (p)
+		return p->table;
+	list_each(it, &ps->peers) {
+		const struct peers_conf *c = list_entry(it, const struct peers_conf, link);
+
+		list_each(tt, &c->tables) {
+			const struct peers_table *t =
+				list_entry(tt, const struct peers_table, link);
+
+			if (strcmp(t->name, name) == 0)
+				return t->table;
+		}
+	}
+	return NULL;
+}
+
+struct cache_section *
+proxies_find_cache(const struct proxies *ps, const char *name)
+{
+	list_each(it, &ps->caches) {
+		struct cache_section *c = list_entry(it, struct cache_section, link);
+
+		if (strcmp(c->name, name) == 0)
+			return c;
+	}
+	return NULL;
 }
 
 struct peers_conf *

@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "cfg/diag.h"
+#include "event/profile.h"
+#include "proxy/model/engine.h"
 #include "proxy/model/proxies.h"
+#include "proxy/model/stream.h"
 
 /* Its keyword, such as "http-request". */
 static const char *
@@ -13,13 +16,17 @@ list_name(unsigned int list)
 {
 	if (list == RULES_STATS)
 		return "stats http-request";
+	if (list == RULES_RES_EVENTS)
+		list = RULE_HTTP_RESPONSE;
+	if (list == RULES_TCP_EVENTS)
+		list = RULE_TCP_RES_CONTENT;
 	return list == RULES_REDIRECT ? "redirect" : rule_place_name((enum rule_place)list);
 }
 
 static int
 needs_http(unsigned int list)
 {
-	return list >= RULE_HTTP_REQUEST;
+	return list >= RULE_HTTP_REQUEST && list != RULES_TCP_EVENTS;
 }
 
 void
@@ -46,8 +53,8 @@ proxy_rules_inherit(struct proxy_rules *r, const struct proxy_rules *defaults)
 	r->inspect_response_ms = defaults->inspect_response_ms;
 }
 
-enum rule_result
-proxy_rules_run(const struct proxy_rules *r, unsigned int list, struct rules_at *at,
+static enum rule_result
+run_inherited(const struct proxy_rules *r, unsigned int list, struct rules_at *at,
 	struct sample_ctx *cx, struct rule_outcome *out)
 {
 	enum rule_result result;
@@ -60,6 +67,20 @@ proxy_rules_run(const struct proxy_rules *r, unsigned int list, struct rules_at 
 	at->own = 1;
 	return rules_run(&r->own[list], &at->next, cx, out);
 }
+
+enum rule_result
+proxy_rules_run(const struct proxy_rules *r, unsigned int list, struct rules_at *at,
+	struct sample_ctx *cx, struct rule_outcome *out)
+{
+	const struct stream *s = out->proxy;
+	struct profile *p = loop_timers(s->engine->loop)->profile;
+	uint64_t began = profile_begin(p);
+	enum rule_result result = run_inherited(r, list, at, cx, out);
+
+	profile_end(p, (profile_fn *)proxy_rules_run, began, began);
+	return result;
+}
+PROFILE_NAME(proxy_rules_run, rules)
 
 /* --- the configuration is complete --- */
 

@@ -98,7 +98,7 @@ wake_owner(struct services *sv, struct engine *from, unsigned int target)
 	if (from == sv->first && target == from->index)
 		loop_post(from->loop, &sv->task);
 	else
-		from->wake_services(from, target);
+		from->hooks.wake_services(from, target);
 }
 
 void
@@ -216,7 +216,7 @@ take_done(struct engine *e, struct services *sv)
 		list_remove(&j->link);
 		j->is_away = 0;
 		if (j->stream)
-			e->on_service(j->stream);
+			e->hooks.on_service(j->stream);
 		else
 			free_job(j);
 	}

@@ -108,21 +108,18 @@ proxies_shard(struct proxies *ps, unsigned int n)
 
 /* Averages and maxima of times. Only its worker writes those of a shard. */
 
-/* Sum over the last sessions: the oldest value is unknown, so its average share is subtracted. */
-static void
-slide_average(_Atomic uint64_t *sum, uint64_t sessions, uint64_t ms)
+/* The sum is over the last sessions: the oldest value is unknown, so its average share is
+ * subtracted. Where servers are near most times are below 1 ms. */
+static inline void
+count_time(_Atomic uint64_t *sum, _Atomic uint64_t *max, uint64_t sessions, uint64_t ms)
 {
 	uint64_t was = counter_read(sum);
 
+	if (!(was | ms))
+		return;
 	if (sessions > STAT_AVERAGE_OVER)
 		was -= (was + STAT_AVERAGE_OVER - 1) / STAT_AVERAGE_OVER;
 	counter_set(sum, was + ms);
-}
-
-static void
-count_time(_Atomic uint64_t *sum, _Atomic uint64_t *max, uint64_t sessions, uint64_t ms)
-{
-	slide_average(sum, sessions, ms);
 	counter_max(max, ms);
 }
 
@@ -187,6 +184,7 @@ stat_times_follow(struct stat_times *sum, const struct stat_times *later)
 	X(cum_conn) X(cum_sess) X(bytes_in) X(bytes_out) X(denied_req) X(failed_req) \
 	X(denied_conn) X(denied_sess) X(denied_resp) X(econ) X(eresp) X(wretr) X(wredis) \
 	X(cli_abrt) X(srv_abrt) X(lbtot) X(connect) X(reuse) X(failed_conns) X(failed_rewrites) \
+	X(comp_in) X(comp_out) X(comp_byp) X(comp_rsp) X(cache_lookups) X(cache_hits) \
 	X(req_tot) X(intercepted) X(hrsp[0]) X(hrsp[1]) X(hrsp[2]) X(hrsp[3]) X(hrsp[4]) \
 	X(hrsp[5]) X(h1.streams) X(h1.streams_over) X(h1.in) X(h1.out) X(h1.spliced_in) \
 	X(h1.spliced_out) X(h2.headers_rcvd) X(h2.data_rcvd) X(h2.settings_rcvd) \

@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "rule/match/cond.h"
-#include "rule/match/password.h"
+#include "rule/match/userlist.h"
 
 struct stats_conf *
 stats_conf_new(void)

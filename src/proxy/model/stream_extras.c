@@ -4,10 +4,13 @@
 
 #include <string.h>
 
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/pool.h"
 #include "proxy/model/dns_ask.h"
+#include "proxy/model/filter.h"
 #include "proxy/model/memory.h"
+#include "proxy/model/subrequest.h"
 
 /* Objects kept for reuse. */
 #define EXTRAS_KEPT 256
@@ -18,8 +21,8 @@ engine_allow_tracking(struct engine *e, unsigned int slots)
 	size_t size = slots * sizeof(struct tracked);
 
 	e->n_tracked = slots;
-	pool_init(&e->extras_pool, "extras", sizeof(struct stream_extras) + size, EXTRAS_KEPT);
-	pool_init(&e->tracked_pool, "tracked", MAX(size, sizeof(void *)), EXTRAS_KEPT);
+	pool_init(&e->pools.extras, "extras", sizeof(struct stream_extras) + size, EXTRAS_KEPT);
+	pool_init(&e->pools.tracked, "tracked", MAX(size, sizeof(void *)), EXTRAS_KEPT);
 }
 
 static void *
@@ -37,7 +40,7 @@ struct stream_extras *
 stream_extras_get(struct stream *s)
 {
 	if (!s->extras)
-		s->extras = get_zeroed(s->engine, &s->engine->extras_pool);
+		s->extras = get_zeroed(s->engine, &s->engine->pools.extras);
 	return s->extras;
 }
 
@@ -47,7 +50,8 @@ end_tracked(const struct stream *s, struct tracked *t)
 	struct table_caller by = stream_table_caller(s);
 
 	for (unsigned int i = 0; i < s->engine->n_tracked; i++)
-		tracked_end(&t[i], &by);
+		if (t[i].table)
+			tracked_end(&t[i], &by);
 }
 
 void
@@ -61,12 +65,145 @@ stream_drop_notes(struct stream *s)
 	}
 }
 
+void
+stream_await_answer(struct stream *s)
+{
+	s->extras->awaits_agent = 1;
+	s->extras->answer_due_ms = 0;
+}
+
+void
+stream_take_answer(struct stream *s)
+{
+	s->extras->awaits_agent = 0;
+	s->extras->has_answer = 1;
+	s->engine->hooks.on_resolved(s);
+}
+
+int
+stream_question_is_open(const struct stream *s)
+{
+	return s->extras->awaits_agent || dns_ask_is_pending(s) || subrequest_is_pending(s);
+}
+
+int
+stream_has_answer(const struct stream *s)
+{
+	const struct stream_extras *x = s->extras;
+
+	return x && (x->has_answer || x->asks || x->subrequest) && !stream_awaits_answer(s);
+}
+
+struct filter *
+filter_find(const struct stream *s, int side, const struct filter_conf *conf)
+{
+	struct filter *f = s->extras ? s->extras->filters[side] : NULL;
+
+	while (f && f->conf != conf)
+		f = f->next;
+	return f;
+}
+
+struct filter *
+filter_get(struct stream *s, int side, const struct filter_conf *conf)
+{
+	struct filter *f = filter_find(s, side, conf);
+
+	if (f || !stream_extras_get(s))
+		return f;
+	f = mem_zalloc(conf->kind->size);
+	if (!f)
+		return NULL;
+	f->conf = conf;
+	f->next = s->extras->filters[side];
+	s->extras->filters[side] = f;
+	return f;
+}
+
+static void
+free_filters(struct filter **chain)
+{
+	while (*chain) {
+		struct filter *f = *chain;
+
+		*chain = f->next;
+		if (f->conf->kind->fini)
+			f->conf->kind->fini(f);
+		mem_free(f);
+	}
+}
+
+/* --- caches --- */
+
+int
+stream_note_cache_use(struct stream *s, struct cache *c, unsigned int may, struct str key,
+	const struct cache_variant *asked)
+{
+	struct stream_extras *x = stream_extras_get(s);
+	struct cache_caller by = stream_cache_caller(s);
+	size_t size = key.len;
+	struct cache_use *use;
+	char *to;
+
+	for (unsigned int i = 0; i < CACHE_TEXTS; i++)
+		size += asked->text[i].len;
+	use = x ? mem_alloc(sizeof(*use) + size) : NULL;
+	if (!use)
+		return -ERR_NOMEM;
+	use->cache = c;
+	use->may = may;
+	use->is_filled = 0;
+	use->mark = cache_mark(c, &by, key);
+	use->key_len = (uint32_t)key.len;
+	memcpy(use->key, key.p, key.len);
+	use->asked = *asked;
+	to = use->key + key.len;
+	for (unsigned int i = 0; i < CACHE_TEXTS; i++) {
+		use->asked.text[i].p = to;
+		if (asked->text[i].len)
+			memcpy(to, asked->text[i].p, asked->text[i].len);
+		to += asked->text[i].len;
+	}
+	mem_free(x->cache_use);
+	x->cache_use = use;
+	return 0;
+}
+
+void
+stream_end_hit(struct stream *s)
+{
+	struct cache_hit *hit = &s->extras->hit;
+
+	if (hit->entry) {
+		struct cache_caller by = stream_cache_caller(s);
+
+		cache_unref(hit->cache, &by, hit->entry);
+	}
+	hit->entry = NULL;
+	hit->left = 0;
+}
+
+static void
+end_caching(struct stream *s)
+{
+	stream_end_hit(s);
+	s->extras->hit.cache = NULL;
+	if (s->extras->cache_use)
+		mem_free(s->extras->cache_use);
+	s->extras->cache_use = NULL;
+}
+
 /* Releases all that they hold. */
 static void
 end_extras(struct stream *s)
 {
 	dns_ask_drop_all(s);
+	if (unlikely(s->extras->subrequest != NULL))
+		s->engine->hooks.drop_subrequest(s);
 	stream_drop_notes(s);
+	for (int side = 0; side < SIDES; side++)
+		free_filters(&s->extras->filters[side]);
+	end_caching(s);
 	end_tracked(s, s->extras->tracked);
 }
 
@@ -76,7 +213,7 @@ stream_extras_free(struct stream *s)
 	if (!s->extras)
 		return;
 	end_extras(s);
-	pool_put(&s->engine->extras_pool, s->extras);
+	pool_put(&s->engine->pools.extras, s->extras);
 	s->extras = NULL;
 	memory_watch(s->engine);
 }
@@ -90,7 +227,10 @@ stream_extras_drop(struct stream *s)
 	}
 	end_extras(s);
 	s->extras->upgraded_to = NULL;
+	s->extras->content_at = (struct rules_at){ 0 };
+	s->extras->to_server = (struct outbound_packets){ 0 };
 	s->extras->has_counted = 0;
+	s->extras->awaits_agent = s->extras->has_answer = 0;
 }
 
 void
@@ -101,7 +241,7 @@ session_tracked_end(struct session *sess)
 	if (!sess->tracked)
 		return;
 	end_tracked(&sess->stream, sess->tracked);
-	pool_put(&e->tracked_pool, sess->tracked);
+	pool_put(&e->pools.tracked, sess->tracked);
 	sess->tracked = NULL;
 	memory_watch(e);
 }
@@ -127,13 +267,23 @@ stream_track(struct stream *s, int by_session, unsigned int slot, struct table *
 	assert(slot < e->n_tracked);
 	if (stream_extras_get(s)) {
 		if (by_session && !s->sess->tracked)
-			s->sess->tracked = get_zeroed(e, &e->tracked_pool);
+			s->sess->tracked = get_zeroed(e, &e->pools.tracked);
 		slots = by_session ? s->sess->tracked : s->extras->tracked;
 	}
-	if (slots)
-		tracked_begin(&slots[slot], t, entry, &by);
-	else
+	if (!slots) {
 		table_unref(entry);
+		return;
+	}
+	tracked_begin(&slots[slot], t, entry, &by);
+	if (by_session)
+		return;
+	/* Bytes that were counted already are the stream's, too. */
+	if (s->dir[CLIENT].counted)
+		tracked_count(&slots[slot], TABLE_BYTES_IN_CNT, TABLE_BYTES_IN_RATE, &by,
+			s->dir[CLIENT].counted);
+	if (s->dir[SERVER].counted)
+		tracked_count(&slots[slot], TABLE_BYTES_OUT_CNT, TABLE_BYTES_OUT_RATE, &by,
+			s->dir[SERVER].counted);
 }
 
 void
@@ -141,13 +291,15 @@ stream_count_tracked(
 	const struct stream *s, enum table_data counter, enum table_data rate, uint64_t n)
 {
 	const struct tracked *own = s->extras->tracked, *shared = s->sess->tracked;
-	struct table_caller by = stream_table_caller(s);
 
 	for (unsigned int i = 0; i < s->engine->n_tracked; i++) {
-		if (own[i].table)
-			tracked_count(&own[i], counter, rate, &by, n);
-		else if (shared && shared[i].table)
-			tracked_count(&shared[i], counter, rate, &by, n);
+		const struct tracked *t = shared && !own[i].table ? &shared[i] : &own[i];
+		struct table_caller by;
+
+		if (!tracked_stores(t, counter, rate))
+			continue;
+		by = stream_table_caller(s);
+		tracked_count(t, counter, rate, &by, n);
 	}
 }
 

@@ -11,7 +11,6 @@
 #include "proxy/model/count.h"
 #include "proxy/model/termination.h"
 #include "net/splice.h"
-#include "proxy/relay/bulk.h"
 
 /* --- splicing: whether the next read may use a pipe --- */
 
@@ -47,7 +46,19 @@ static void
 stop_splicing(struct engine *e, struct direction *d)
 {
 	d->no_splice = 1;
-	counter_add(&e->splice_fallbacks, 1);
+	counter_add(&e->stat.splice_fallbacks, 1);
+}
+
+/* This many bytes were taken out of it. */
+static void
+direction_pipe_took(struct engine *e, struct direction *d, size_t n)
+{
+	counter_sub(&e->pipes.bytes, n);
+	memory_watch(e);
+	if (d->pipe->bytes)
+		return;
+	direction_pipe_put(e, d->pipe);
+	d->pipe = NULL;
 }
 
 /*
@@ -82,7 +93,7 @@ direction_splice_out(struct stream *s, int side, int last)
 	if (!d->no_splice) {
 		switch (splice_out(s->conn[!side], d->pipe, last, &put)) {
 		case SPLICE_OK:
-			counter_add(&e->spliced, put);
+			counter_add(&e->stat.spliced, put);
 			if (s->is_http)
 				counter_add(&h1_of(s, !side)->spliced_out, put);
 			direction_pipe_took(e, d, put);
@@ -165,7 +176,7 @@ direction_splice_once(struct stream *s, int side, struct io_step *step)
 	if (room >= e->bufsize)
 		p = pipe_get(&e->pipes, loop_now_ms(e->loop));
 	if (!p) {
-		counter_add(&e->splice_fallbacks, 1);
+		counter_add(&e->stat.splice_fallbacks, 1);
 		return -1;
 	}
 	/* Data after the message stays in the kernel. */
@@ -202,12 +213,12 @@ direction_count(struct stream *s, int side, size_t n)
 	if (!s->dir[side].is_bulk)
 		e->bulk.others_ms = s->last_ms[side];
 	if (side == CLIENT) {
-		counter_add(&e->bytes_in, n);
-		if (s->is_http)
+		counter_add(&e->stat.bytes_in, n);
+		if (s->is_http && !s->is_carried)
 			counter_add(&fe_stat(s)->h1.in, n);
 	} else {
-		counter_add(&e->bytes_out, n);
-		if (s->is_http)
+		counter_add(&e->stat.bytes_out, n);
+		if (s->is_http && !conn_is_stream(s->conn[SERVER]))
 			counter_add(&be_stat(s)->h1.in, n);
 	}
 }
@@ -395,6 +406,11 @@ end_step(struct stream *s, int side, enum relay_status status, const char *rest,
 enum stream_event
 direction_eof(struct stream *s, int side)
 {
+	/* Filters reach it behind the lookahead. */
+	if (unlikely(s->dir[side].ops->filter != NULL)) {
+		conn_presume_ready(s->conn[side], DIR_R);
+		return STREAM_EV_NONE;
+	}
 	return end_step(s, side, RELAY_EOF, NULL, 0);
 }
 
@@ -477,6 +493,26 @@ pass_on(struct stream *s, int side, char *p, size_t got)
 	return io_more(!direction_pending(d));
 }
 
+/*
+ * A buffer to read into if the sink can use zero-copy sends, or NULL: use the scratch buffer. It is
+ * owned by the direction (d->buf) and empty; a buffer must be available (memory_reserve_buffer).
+ */
+static char *
+direction_zc_buf_get(struct stream *s, int side)
+{
+	struct direction *d = &s->dir[side];
+	struct engine *e = s->engine;
+
+	if (d->buf || (d->ops->opaque && !d->ops->opaque(s, side)) ||
+		!zerocopy_may(&e->zerocopy, s->conn[!side]))
+		return NULL;
+	d->buf = pool_get(&e->pools.buf);
+	assert(d->buf);
+	d->head = d->tail = 0;
+	memory_watch(e);
+	return d->buf;
+}
+
 /* One read with a copy, and its consequences. As pump_once(). */
 static inline struct io_step
 copy_once(struct stream *s, int side)
@@ -546,11 +582,11 @@ read_again(struct stream *s, int side)
 	return pump_once(s, side);
 }
 
-/* The number of bytes that cost as much as one copied byte. */
+/* The number of bytes of a bulk transfer that cost as much as one copied byte. */
 static unsigned int
 bulk_share(const struct stream *s, int side)
 {
-	return s->dir[side].is_bulk && direction_splices(s, side) ? BULK_SPLICED_SHARE : 1;
+	return direction_splices(s, side) ? BULK_SPLICED_SHARE : 1;
 }
 
 /* A source without interest while its message was flushed may not have been watched: its state is
@@ -567,7 +603,7 @@ pump_reads(struct stream *s, int side)
 {
 	struct direction *d = &s->dir[side];
 	struct engine *e = s->engine;
-	unsigned int reads = e->max_reads;
+	unsigned int reads = e->limits.max_reads;
 	uint64_t most = unlikely(d->is_bulk) ? MAX(bulk_turn(e), 1) * bulk_share(s, side)
 					     : (uint64_t)reads * e->bufsize;
 	uint64_t upto = d->bytes + most;
@@ -605,34 +641,42 @@ send_preface(struct stream *s, int side)
 	return sink_failed(s, side);
 }
 
+static void
+bulk_used(struct engine *e, uint64_t n)
+{
+	e->bulk.left -= MIN(n, e->bulk.left);
+}
+
+/* A bulk transfer has had its turn: per, before and owed are its share, its bytes and those that
+ * were pending at the beginning. */
+one_copy static void
+count_turn(const struct stream *s, int side, unsigned int per, uint64_t before, uint64_t owed)
+{
+	const struct direction *d = &s->dir[side];
+	uint64_t in = d->bytes - before, out = in + owed - direction_pending(d);
+
+	bulk_used(s->engine, MAX(in, out) / MAX(per, bulk_share(s, side)));
+}
+
 enum stream_event
 direction_pump_now(struct stream *s, int side)
 {
 	struct direction *d = &s->dir[side];
-	uint64_t before = d->bytes, owed = direction_pending(d), in, out;
+	uint64_t before = d->bytes, owed = direction_pending(d);
 	enum stream_event ev;
-	unsigned int per;
+	unsigned int per = 1;
 
 	if (direction_is_over(d))
 		return STREAM_EV_NONE;
-	per = bulk_share(s, side);
+	if (unlikely(d->is_bulk))
+		per = bulk_share(s, side);
 	bulk_leave(d);
 	ev = pump_reads(s, side);
 	if (unlikely(s->conn[!side]->owes_preface) && ev == STREAM_EV_NONE)
 		ev = send_preface(s, side);
-	in = d->bytes - before;
-	out = in + owed - direction_pending(d);
-	if (d->is_bulk)
-		bulk_used(s->engine, MAX(in, out) / MAX(per, bulk_share(s, side)));
+	if (unlikely(d->is_bulk))
+		count_turn(s, side, per, before, owed);
 	return ev;
-}
-
-enum stream_event
-direction_pump(struct stream *s, int side)
-{
-	if (s->dir[side].is_bulk && !bulk_take_turn(s, side))
-		return STREAM_EV_NONE;
-	return direction_pump_now(s, side);
 }
 
 void
@@ -680,9 +724,16 @@ direction_collect(struct stream *s)
 int
 direction_end_buffer_wait(struct stream *s, int side)
 {
-	int waited = s->dir[side].waits_for_buffer;
+	struct direction *d = &s->dir[side];
+	int waited = d->waits_for_buffer;
 
-	s->dir[side].waits_for_buffer = 0;
+	d->waits_for_buffer = 0;
+	/* The source was not read and maybe not watched meanwhile: its timeout starts now. */
+	if (unlikely(d->waits_to_pass)) {
+		d->waits_to_pass = 0;
+		s->last_ms[side] = stream_now_ms(s);
+		distrust_interest(s->conn[side]);
+	}
 	if (waited)
 		direction_reap_zc(s);
 	return waited;

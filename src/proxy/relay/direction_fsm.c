@@ -3,6 +3,7 @@
 #include "base/counter.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/probe.h"
 #include "proxy/model/fsm.h"
 #include "proxy/relay/direction.h"
 
@@ -11,6 +12,7 @@ struct direction_row {
 	uint8_t next;
 	void (*action)(struct stream *s, int side);
 	const char *name;
+	PROBE_MEMBER
 };
 
 /* --- actions: none assigns a state --- */
@@ -40,7 +42,7 @@ direction_do_drop(struct stream *s, int side)
 static void
 direction_do_bug(struct stream *s, int side)
 {
-	counter_add(&s->engine->fsm_bugs, 1);
+	counter_add(&s->engine->stat.fsm_bugs, 1);
 	log_msg(s->engine->log, LOG_LEVEL_ALERT,
 		"session %llu: direction %d in state %s: bug, ended", (unsigned long long)s->id,
 		side, direction_state_name(s->dir[side].state));
@@ -66,7 +68,8 @@ direction_do_shut_sink(struct stream *s, int side)
 
 static const struct direction_row direction_rows[DIRECTION_STATES][DIRECTION_EVENTS] = {
 #define DIRECTION_ROW(st, ev, to, act) \
-	[DIRECTION_##st][DIRECTION_EV_##ev] = { 1, DIRECTION_##to, direction_do_##act, #act },
+	[DIRECTION_##st][DIRECTION_EV_##ev] = { 1, DIRECTION_##to, direction_do_##act, \
+		#act PROBE_VALUE(st, ev, to, act) },
 #include "proxy/model/fsm.tbl.h"
 #undef DIRECTION_ROW
 };
@@ -77,6 +80,7 @@ direction_event(struct stream *s, int side, enum direction_event ev)
 	struct direction *d = &s->dir[side];
 	const struct direction_row *row = &direction_rows[d->state][ev];
 
+	PROBE_SIDE(direction, s->id, side, row);
 	d->state = (enum direction_state)row->next;
 	row->action(s, side);
 }

@@ -9,7 +9,7 @@
 void
 engine_allow_zerocopy(struct engine *e, size_t threshold, uint64_t max, int fast_path)
 {
-	unsigned int keep = e->buf_pool.keep_max;
+	unsigned int keep = e->pools.buf.keep_max;
 
 	e->zerocopy.threshold = threshold;
 	e->zerocopy.max = max;
@@ -17,8 +17,8 @@ engine_allow_zerocopy(struct engine *e, size_t threshold, uint64_t max, int fast
 	if (!threshold)
 		return;
 	/* Whole pages: a page that is given up must not contain other data. */
-	pool_fini(&e->buf_pool);
-	pool_init_aligned(&e->buf_pool, "buffer", e->bufsize, ZEROCOPY_ALIGN, keep);
+	pool_fini(&e->pools.buf);
+	pool_init_aligned(&e->pools.buf, "buffer", e->bufsize, ZEROCOPY_ALIGN, keep);
 }
 
 /* For local addresses the kernel copies when the bytes arrive. */
@@ -30,22 +30,6 @@ direction_plan_zerocopy(struct stream *s)
 	s->conn[CLIENT]->no_zerocopy = (uint8_t)addr_is_loopback(&s->sess->peer);
 	(void)addr_cell_get(&s->srv->addr, &to);
 	s->conn[SERVER]->no_zerocopy = (uint8_t)addr_is_loopback(&to);
-}
-
-char *
-direction_zc_buf_get(struct stream *s, int side)
-{
-	struct direction *d = &s->dir[side];
-	struct engine *e = s->engine;
-
-	if (d->buf || (d->ops->opaque && !d->ops->opaque(s, side)) ||
-		!zerocopy_may(&e->zerocopy, s->conn[!side]))
-		return NULL;
-	d->buf = pool_get(&e->buf_pool);
-	assert(d->buf);
-	d->head = d->tail = 0;
-	memory_watch(e);
-	return d->buf;
 }
 
 uint32_t

@@ -54,7 +54,7 @@ speculation_expect_answer(struct stream *s)
 	if (conn_is_stream(c) || (!s->txn && loop_mode(c->loop) == INTEREST_UNMERGED) ||
 		!server_guess(srv_shard(s, s->srv), s->txn ? SERVER_QUICK : SERVER_BRIEF))
 		return;
-	s->speculates_read[SERVER] = 1;
+	s->dir[SERVER].reads_early = 1;
 	if (!s->txn)
 		conn_expect_end(c);
 	conn_presume_ready(c, DIR_R);
@@ -69,9 +69,9 @@ speculation_reads_server(const struct stream *s)
 void
 speculation_answered(struct stream *s, int came)
 {
-	if (!s->speculates_read[SERVER])
+	if (!s->dir[SERVER].reads_early)
 		return;
-	s->speculates_read[SERVER] = 0;
+	s->dir[SERVER].reads_early = 0;
 	server_learn(srv_shard(s, s->srv), SERVER_QUICK, came);
 }
 
@@ -84,7 +84,7 @@ expect_client_end(struct stream *s)
 	if (!c->shut || s->dir[CLIENT].state != DIRECTION_OPEN || conn_polled(c) ||
 		!server_guess(srv_shard(s, s->srv), SERVER_FOLLOWED))
 		return;
-	s->speculates_read[CLIENT] = 1;
+	s->dir[CLIENT].reads_early = 1;
 	conn_presume_ready(c, DIR_R);
 }
 
@@ -93,7 +93,7 @@ speculation_was_read(struct stream *s, int side)
 {
 	if (s->txn)
 		return;
-	s->speculates_read[side] = 0;
+	s->dir[side].reads_early = 0;
 	server_learn(srv_shard(s, s->srv), side == SERVER ? SERVER_BRIEF : SERVER_FOLLOWED,
 		s->conn[side]->eof);
 	if (side == SERVER && s->conn[side]->eof)

@@ -10,7 +10,6 @@
 #include "dns/resolvers.h"
 #include "event/profile.h"
 #include "proxy/backend/server_addr.h"
-#include "proxy/backend/server_report.h"
 #include "proxy/backend/server_state.h"
 #include "proxy/model/dns_ask.h"
 
@@ -398,7 +397,7 @@ send_back(struct dns_ask *a)
 	if (worker == e->index)
 		loop_post(e->loop, &all->task);
 	else
-		e->wake_asks(e, worker);
+		e->hooks.wake_asks(e, worker);
 }
 
 static void

@@ -1,6 +1,6 @@
-/* Actions set-mark, set-nice, set-tos, set-fc-mark, set-fc-tos: how packets to the client travel.
- * Parsed on the main thread, run on the session's worker. As in HAProxy a call that fails changes
- * nothing else: that marks may be set is checked at start (app/process/confine.c). */
+/* Actions about packets: set-mark, set-tos, set-fc-x to the client, set-bc-x to the server. Parsed
+ * on the main thread, run on the worker. As in HAProxy a call that fails changes nothing else: that
+ * marks may be set is checked at start (app/process/confine.c). */
 #include "proxy/sample/act_packet.h"
 
 #include <ctype.h>
@@ -14,6 +14,7 @@
 #include "net/conn_socket.h"
 #include "proxy/model/proxies.h"
 #include "proxy/model/session.h"
+#include "proxy/model/stream_extras.h"
 #include "rule/action/act.h"
 
 #define TOS_MAX 255
@@ -46,7 +47,8 @@ parse_packet(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, in
 	if (act_need(r, ctx, arg, 1) < 0)
 		return -1;
 	/* a newer name takes an expression, too */
-	if (strncmp(r->action->name, "set-fc-", 7) == 0 &&
+	if ((strncmp(r->action->name, "set-fc-", 7) == 0 ||
+		    strncmp(r->action->name, "set-bc-", 7) == 0) &&
 		!isdigit((unsigned char)cfg_arg(ctx, arg)[0]))
 		return act_expr(r, v, ctx, arg, at, &r->expr) < 0 ? -1 : arg + 1;
 	if (parse_unsigned(cfg_arg(ctx, arg), max, &n) < 0)
@@ -114,6 +116,25 @@ run_mark(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 	return RULE_CONT;
 }
 
+/* Without memory packets travel as those of others. */
+static enum rule_result
+run_to_server(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
+{
+	struct stream_extras *x = stream_extras_get(out->proxy);
+	int64_t n;
+
+	if (!x || !take_packet_value(r, cx, &n))
+		return RULE_CONT;
+	if (r->action->kind == TOS_MAX) {
+		x->to_server.tos = (uint8_t)n;
+		x->to_server.has_tos = 1;
+	} else {
+		x->to_server.mark = (uint32_t)n;
+		x->to_server.has_mark = 1;
+	}
+	return RULE_CONT;
+}
+
 /* The process has to be permitted to set marks. */
 static int
 check_mark(struct rule *r, void *root, struct rule_err *why)
@@ -153,6 +174,24 @@ run_nice(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 		RULE_IN(HTTP_RESPONSE))
 
 const struct rule_action packet_actions[] = {
+	{ .name = "set-bc-mark",
+		.places = RULE_IN(TCP_REQ_CONTENT) | RULE_IN(HTTP_REQUEST),
+		.parse = parse_packet,
+		.run = run_to_server,
+		.check = check_mark,
+		.syntax = "<mark>|<sample>",
+		.doc = "Sets the mark of packets to the server, as set-mark does of those to the "
+		       "client. The request gets a connection of its own, which no other one uses.",
+		.kind = UINT32_MAX },
+	{ .name = "set-bc-tos",
+		.places = RULE_IN(TCP_REQ_CONTENT) | RULE_IN(HTTP_REQUEST),
+		.parse = parse_packet,
+		.run = run_to_server,
+		.syntax = "<tos>|<sample>",
+		.doc = "Sets the TOS or DSCP field of packets to the server, as set-tos does of "
+		       "those to the client. The request gets a connection of its own, which no "
+		       "other one uses.",
+		.kind = TOS_MAX },
 	{ .name = "set-fc-mark",
 		.places = RULE_IN_TCP | CONTENT,
 		.parse = parse_packet,

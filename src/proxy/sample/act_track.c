@@ -229,10 +229,8 @@ run_change(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out
 	switch ((enum change)r->action->kind) {
 	case INC_GPC:
 	case ADD_GPC:
-		if (!table_stores(t->table, TABLE_GPC, element) &&
-			!table_stores(t->table, TABLE_GPC_RATE, element))
-			break;
-		/* fall through */
+		(void)table_inc_element(t->table, t->entry, element, &by, v, &after);
+		break;
 	case INC_GPC0:
 	case INC_GPC1:
 		(void)table_inc_gpc(t->table, t->entry, element, &by, v, &after);

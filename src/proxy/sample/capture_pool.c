@@ -9,20 +9,20 @@
 void
 engine_allow_captures(struct engine *e, size_t size)
 {
-	pool_init(&e->capture_pool, "capture", size, CAPTURES_KEPT);
+	pool_init(&e->pools.capture, "capture", size, CAPTURES_KEPT);
 }
 
 int
 captures_have_room(struct stream *s)
 {
-	return !s->sess->fe->captures.size || memory_reserve(s->engine, &s->engine->capture_pool);
+	return !s->sess->fe->captures.size || memory_reserve(s->engine, &s->engine->pools.capture);
 }
 
 void
 captures_alloc(struct stream *s)
 {
 	const struct capture_conf *c = &s->sess->fe->captures;
-	struct pool *p = &s->engine->capture_pool;
+	struct pool *p = &s->engine->pools.capture;
 
 	if (c->size > p->size || !captures_have_room(s))
 		return;
@@ -38,7 +38,7 @@ captures_alloc(struct stream *s)
 void
 captures_free(struct stream *s)
 {
-	pool_put(&s->engine->capture_pool, s->captures);
+	pool_put(&s->engine->pools.capture, s->captures);
 	s->captures = NULL;
 	memory_watch(s->engine);
 }

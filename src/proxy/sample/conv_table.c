@@ -22,13 +22,18 @@ check_table(struct rule_args *a, void *root, const char **why)
 	return table_arg_check(a, conv_table_place(a), root, why);
 }
 
-/* Casts the sample to a key: 0, or -1: it is none. */
+/* Looks the sample up, and makes its entry where makes is set. 0 with *e, which is NULL if there is
+ * none, or -1: the sample is no key. */
 static int
-cast_to_key(const struct table *t, struct sample_ctx *cx, struct sample *s, struct table_key *k)
+find_of_sample(struct table *t, struct sample_ctx *cx, struct sample *s, int makes,
+	const struct table_caller *by, struct table_entry **e)
 {
+	struct table_key k;
+
 	if (sample_cast(s, table_key_sample(t), cx->arena) < 0)
 		return -1;
-	table_key_of(t, s, k);
+	table_key_of(t, s, &k);
+	*e = makes ? table_get(t, &k, by) : table_find(t, &k, by);
 	return 0;
 }
 
@@ -39,12 +44,10 @@ conv_table_word(const struct rule_args *a, struct sample_ctx *cx, struct sample 
 	struct table *t = a->arg[conv_table_place(a)].ref;
 	struct table_caller by = table_caller_of(cx);
 	struct table_entry *e;
-	struct table_key k;
 	int found;
 
-	if (cast_to_key(t, cx, s, &k) < 0)
+	if (find_of_sample(t, cx, s, table_word_makes(w), &by, &e) < 0)
 		return 0;
-	e = table_word_makes(w) ? table_get(t, &k, &by) : table_find(t, &k, &by);
 	found = table_word_result(w, table_word_index(a, w), t, e, &by, s);
 	/* The reference of this look-up is none of those that are shown. */
 	if (e)
@@ -59,11 +62,9 @@ conv_time_left(const struct rule_args *a, struct sample_ctx *cx, struct sample *
 	struct table *t = a->arg[0].ref;
 	struct table_caller by = table_caller_of(cx);
 	struct table_entry *e;
-	struct table_key k;
 
-	if (cast_to_key(t, cx, s, &k) < 0)
+	if (find_of_sample(t, cx, s, 0, &by, &e) < 0)
 		return 0;
-	e = table_find(t, &k, &by);
 	if (!e) {
 		sample_set_int(s, a->arg[1].num);
 		return a->arg[1].type != ARG_END;
@@ -79,11 +80,9 @@ conv_in_table(const struct rule_args *a, struct sample_ctx *cx, struct sample *s
 	struct table *t = a->arg[0].ref;
 	struct table_caller by = table_caller_of(cx);
 	struct table_entry *e;
-	struct table_key k;
 
-	if (cast_to_key(t, cx, s, &k) < 0)
+	if (find_of_sample(t, cx, s, 0, &by, &e) < 0)
 		return 0;
-	e = table_find(t, &k, &by);
 	if (e)
 		table_unref(e);
 	sample_set_bool(s, e != NULL);

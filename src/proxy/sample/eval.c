@@ -144,12 +144,12 @@ look_for_request(struct eval *eval, struct stream *s)
 	struct str b = eval->cx.req_bytes;
 	struct http_txn *t;
 
-	if (!b.len || !memory_reserve(e, &e->txn_pool))
+	if (!b.len || !memory_reserve(e, &e->pools.txn))
 		return;
-	t = pool_get(&e->txn_pool);
+	t = pool_get(&e->pools.txn);
 	if (!t)
 		return;
-	http_head_init(&t->req, HTTP_REQUEST, t->field, e->maxhdr);
+	http_head_init(&t->req, HTTP_REQUEST, t->field, e->limits.maxhdr);
 	switch (h1_peek_request(b.p, b.len, &t->req)) {
 	case HTTP_COMPLETE:
 		eval->cx.req = &t->req;
@@ -161,7 +161,7 @@ look_for_request(struct eval *eval, struct stream *s)
 	case HTTP_MORE:
 		break;
 	}
-	pool_put(&e->txn_pool, t);
+	pool_put(&e->pools.txn, t);
 }
 
 void
@@ -178,6 +178,6 @@ void
 tcp_content_eval_done(struct eval *eval, struct stream *s)
 {
 	if (eval->borrowed)
-		pool_put(&s->engine->txn_pool, eval->borrowed);
+		pool_put(&s->engine->pools.txn, eval->borrowed);
 	eval->borrowed = NULL;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/atomic.h"
 #include "net/conn_socket.h"
 #include "net/listener.h"
 #include "net/proxy_header.h"
@@ -136,20 +137,30 @@ fetch_front_address(struct sample_ctx *cx, int own, struct addr *out)
 }
 
 static int
-fetch_ip(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+sample_set_ip(struct sample *s, const struct addr *a)
 {
-	struct addr addr;
-
-	if (end_address(cx, (enum end)a->kind, &addr))
-		return 0;
-	if (addr_family(&addr) == AF_INET) {
+	if (addr_family(a) == AF_INET) {
 		s->type = SAMPLE_IPV4;
-		s->u.ipv4 = addr.u.in.sin_addr;
+		s->u.ipv4 = a->u.in.sin_addr;
 		return 1;
 	}
+	if (addr_family(a) != AF_INET6)
+		return 0;
 	s->type = SAMPLE_IPV6;
-	s->u.ipv6 = addr.u.in6.sin6_addr;
-	return addr_family(&addr) == AF_INET6;
+	s->u.ipv6 = a->u.in6.sin6_addr;
+	return 1;
+}
+
+/* src, which most rules about clients begin with, is not copied first. */
+static int
+fetch_ip(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	const struct stream *of = a->kind == CLIENT_PEER ? fetched_session(cx) : NULL;
+	struct addr addr;
+
+	if (of)
+		return sample_set_ip(s, addr_override_source(of));
+	return end_address(cx, (enum end)a->kind, &addr) == 0 && sample_set_ip(s, &addr);
 }
 
 static int
@@ -325,7 +336,7 @@ fetch_stopping(const struct rule_args *a unused, struct sample_ctx *cx, struct s
 {
 	const struct stream *x = fetched_session(cx);
 
-	sample_set_bool(s, x && x->engine->stop_ms);
+	sample_set_bool(s, x && atomic_read(&x->engine->shared->is_stopping));
 	return x != NULL;
 }
 
@@ -413,7 +424,7 @@ const struct rule_fetch session_fetches[] = {
 		CONN,
 		.out = SAMPLE_BOOL,
 		.fetch = fetch_stopping,
-		.doc = "Is the process about to stop?" },
+		.doc = "Is the process about to stop? True from the beginning of grace." },
 	{ .name = NULL },
 };
 

@@ -277,18 +277,11 @@ client_of(const struct sample_ctx *cx)
 }
 
 /* Takes over what b holds; nothing is no value. */
+/* The same, of what is there if it is not empty. */
 static int
 give_text(struct sample_ctx *cx, struct sbuf *b, int r, enum sample_type type, struct sample *s)
 {
-	char *copy = r == 0 && b->len && !b->failed ? arena_get(cx->arena, b->len) : NULL;
-
-	if (copy) {
-		memcpy(copy, b->p, b->len);
-		s->type = type;
-		s->u.str = (struct str){ copy, b->len };
-	}
-	sbuf_fini(b);
-	return copy != NULL;
+	return give_bytes(cx, b, r == 0 && b->len, type, s);
 }
 
 static int
@@ -376,9 +369,9 @@ const struct rule_fetch tls_hello_fetches[] = {
 	FILTERED("ssl_fc_cipherlist_bin", SAMPLE_BIN, fetch_hello_list, TLS_HELLO_CIPHERS,
 		"The ciphers in the client's hello, 2 bytes each."),
 	FILTERED("ssl_fc_cipherlist_hex", SAMPLE_STR, fetch_cipher_digits, 0,
-		"The same in hexadecimal digits."),
+		"The ciphers in the client's hello in hexadecimal digits."),
 	FILTERED("ssl_fc_cipherlist_str", SAMPLE_STR, fetch_cipher_names, 0,
-		"The same by name, with commas."),
+		"The names of the ciphers in the client's hello, with commas."),
 	HELLO_ROW("ssl_fc_cipherlist_xxh", SAMPLE_SINT, fetch_hello_number, TLS_HELLO_CIPHERS_HASH,
 		"The XXH64 hash of all ciphers in the client's hello. Needs "
 		"tune.ssl.capture-buffer-size."),

@@ -9,8 +9,9 @@
 /* Names of fetches say how the entry is found. */
 enum track_by { BY_SC0, BY_SC1, BY_SC2, BY_SC, BY_SRC };
 
-/* A fetch's kind. */
+/* A fetch's kind; KIND_AT: the first argument is the index of an array. */
 #define KIND(by, w) ((intptr_t)(by) << 8 | (w))
+#define KIND_AT 0x10000
 
 /* The entry that is meant, which may not be there, and its table. */
 struct spot {
@@ -28,13 +29,13 @@ word_of(const struct rule_args *a)
 static enum track_by
 by_of(const struct rule_args *a)
 {
-	return (enum track_by)(a->kind >> 8);
+	return (enum track_by)(a->kind >> 8 & 0xff);
 }
 
 static unsigned int
 fetch_is_indexed(const struct rule_args *a)
 {
-	return (unsigned int)table_word_is_indexed(word_of(a));
+	return (a->kind & KIND_AT) != 0;
 }
 
 /* The places of arguments: the index of an array, then the number of a counter, then the table. */
@@ -130,17 +131,16 @@ find_tracked_spot(const struct rule_args *a, struct sample_ctx *cx, struct spot 
 static int
 client_address(struct sample_ctx *cx, struct sample *s)
 {
-	struct addr addr;
+	const struct addr *addr = cx->stream ? addr_override_source(cx->stream) : NULL;
 
-	if (!cx->stream)
+	if (!addr)
 		return 0;
-	addr_override_copy_source(cx->stream, &addr);
-	if (addr_family(&addr) == AF_INET) {
+	if (addr_family(addr) == AF_INET) {
 		s->type = SAMPLE_IPV4;
-		s->u.ipv4 = addr.u.in.sin_addr;
-	} else if (addr_family(&addr) == AF_INET6) {
+		s->u.ipv4 = addr->u.in.sin_addr;
+	} else if (addr_family(addr) == AF_INET6) {
 		s->type = SAMPLE_IPV6;
-		s->u.ipv6 = addr.u.in6.sin6_addr;
+		s->u.ipv6 = addr->u.in6.sin6_addr;
 	} else {
 		return 0;
 	}
@@ -189,8 +189,9 @@ fetch_word(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 		arena_release(cx->arena, mark);
 		return 0;
 	}
-	found = table_word_result(word_of(a), table_word_index(a, word_of(a)), at.table, at.entry,
-		&by, s);
+	found = table_word_result(word_of(a),
+		fetch_is_indexed(a) ? table_word_index(a, word_of(a)) : 0, at.table, at.entry, &by,
+		s);
 	/* The slot's own reference counts, that of a look-up does not. */
 	if (found && word_of(a) == TRACK_TRACKERS && at.entry && !at.is_held)
 		s->u.sint++;
@@ -289,18 +290,18 @@ fetch_room(const struct rule_args *a, struct sample_ctx *cx unused, struct sampl
 	OF_SLOTS(n, TRACK_##id, help, SAMPLE_SINT, fetch_word),                                \
 		OF_SRC(n, TRACK_##id, "As sc_" n ", of the client's address."),
 #define TRACK_ELEMENT(id, n, conv, data, help)                                                 \
-	FETCH("sc_" n, TRACK_##id, BY_SC, ARGS(ARG_INT, ARG_INT, ARG_TABLE), 2,                  \
+	FETCH("sc_" n, TRACK_##id | KIND_AT, BY_SC, ARGS(ARG_INT, ARG_INT, ARG_TABLE), 2,      \
 		"<idx>,<ctr>[,<table>]", help, SAMPLE_SINT, fetch_word),                       \
-		FETCH("sc0_" n, TRACK_##id, BY_SC0, ARGS(ARG_INT, ARG_TABLE), 1,                 \
+		FETCH("sc0_" n, TRACK_##id | KIND_AT, BY_SC0, ARGS(ARG_INT, ARG_TABLE), 1,         \
 			"<idx>[,<table>]", "As sc_" n " of counter 0.", SAMPLE_SINT,           \
 			fetch_word),                                                           \
-		FETCH("sc1_" n, TRACK_##id, BY_SC1, ARGS(ARG_INT, ARG_TABLE), 1,                 \
+		FETCH("sc1_" n, TRACK_##id | KIND_AT, BY_SC1, ARGS(ARG_INT, ARG_TABLE), 1,         \
 			"<idx>[,<table>]", "As sc_" n " of counter 1.", SAMPLE_SINT,           \
 			fetch_word),                                                           \
-		FETCH("sc2_" n, TRACK_##id, BY_SC2, ARGS(ARG_INT, ARG_TABLE), 1,                 \
+		FETCH("sc2_" n, TRACK_##id | KIND_AT, BY_SC2, ARGS(ARG_INT, ARG_TABLE), 1,         \
 			"<idx>[,<table>]", "As sc_" n " of counter 2.", SAMPLE_SINT,           \
 			fetch_word),                                                           \
-		FETCH("src_" n, TRACK_##id, BY_SRC, ARGS(ARG_INT, ARG_TABLE), 1,                 \
+		FETCH("src_" n, TRACK_##id | KIND_AT, BY_SRC, ARGS(ARG_INT, ARG_TABLE), 1,         \
 			"<idx>[,<table>]", "As sc_" n ", of the client's address.",            \
 			SAMPLE_SINT, fetch_word),
 #define TRACK_CHANGE(id, n, element, help) TRACK_VALUE(id, n, n, 0, help)

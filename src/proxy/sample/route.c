@@ -4,8 +4,11 @@
 
 #include <limits.h>
 
-#include "proxy/sample/eval.h"
+#include "base/mem.h"
 #include "proxy/model/proxies.h"
+#include "proxy/sample/eval.h"
+#include "rule/match/cond.h"
+#include "rule/sample/fmt.h"
 
 static struct proxy *
 dynamic_backend(const struct proxy *fe, const struct use_backend *u, struct sample_ctx *cx)
@@ -104,4 +107,16 @@ proxies_set_fullconn(struct proxies *ps, unsigned int maxconn)
 		if (be->caps & PROXY_BE && !be->fullconn)
 			be->fullconn = (int)MIN(MAX((be->reach + 9) / 10, 1u), (uint64_t)INT_MAX);
 	}
+}
+
+void
+use_backend_free(struct use_backend **u)
+{
+	if (!*u)
+		return;
+	rule_cond_free(&(*u)->cond);
+	rule_fmt_free(&(*u)->fmt);
+	mem_free((*u)->name);
+	mem_free(*u);
+	*u = NULL;
 }

@@ -95,20 +95,21 @@ increase_gpc(enum track_word w, unsigned int idx, struct table *t, struct table_
 	const struct table_caller *by, uint64_t *v)
 {
 	*v = 0;
-	if (w == TRACK_INC_GPC && !table_stores(t, TABLE_GPC, idx) &&
-		!table_stores(t, TABLE_GPC_RATE, idx))
-		return 0;
-	(void)table_inc_gpc(t, e, idx, by, 1, v);
+	if (w == TRACK_INC_GPC)
+		(void)table_inc_element(t, e, idx, by, 1, v);
+	else
+		(void)table_inc_gpc(t, e, idx, by, 1, v);
 	return 0;
 }
 
 static int
-clear_gpc(enum track_word w, unsigned int idx, struct table *t, struct table_entry *e, uint64_t *v)
+clear_gpc(enum track_word w, unsigned int idx, struct table *t, struct table_entry *e,
+	const struct table_caller *by, uint64_t *v)
 {
 	enum table_data data = w == TRACK_CLR_GPC ? TABLE_GPC
 		: idx ? TABLE_GPC1 : TABLE_GPC0;
 
-	return table_reset(t, e, data, w == TRACK_CLR_GPC ? idx : 0, v);
+	return table_reset(t, e, data, w == TRACK_CLR_GPC ? idx : 0, by, v);
 }
 
 /* 0, or -1: the table does not store it. */
@@ -125,7 +126,7 @@ change_entry(enum track_word w, unsigned int idx, struct table *t, struct table_
 	}
 	if (w == TRACK_INC_GPC || w == TRACK_INC_GPC0 || w == TRACK_INC_GPC1)
 		return increase_gpc(w, element, t, e, by, v);
-	return clear_gpc(w, element, t, e, v);
+	return clear_gpc(w, element, t, e, by, v);
 }
 
 /* Reads an entry that is there. */

@@ -9,19 +9,6 @@
 #include "proxy/session/session_admit.h"
 
 enum session_event
-client_handshake_begin(struct session *sess)
-{
-	struct stream *s = &sess->stream;
-	int r = conn_begin_xprt(&sess->conn, s->engine->on_client_io, s, sess->listener->xprt);
-
-	if (r == 0)
-		return SESSION_EV_AWAIT_CLIENT_HANDSHAKE;
-	session_set_conn_err(
-		sess, r == -ERR_FULL ? CONN_ERR_TLS_TOO_MANY : CONN_ERR_TLS_NOMEM);
-	return SESSION_EV_DENIED;
-}
-
-enum session_event
 client_handshake(struct session *sess)
 {
 	struct conn *c = &sess->conn;

@@ -3,6 +3,7 @@
 #include "proxy/session/derive.h"
 
 #include "proxy/http1/exchange.h"
+#include "proxy/model/stream_extras.h"
 #include "proxy/relay/direction.h"
 #include "proxy/relay/speculation.h"
 #include "proxy/http1/http_read.h"
@@ -17,7 +18,7 @@ wants_relay(const struct stream *s, int side, const int *pending)
 	const struct direction *from = &s->dir[side], *to = &s->dir[!side];
 	unsigned int dirs = 0;
 
-	if (from->state == DIRECTION_OPEN && !pending[side] && !from->waits_for_buffer)
+	if (from->state == DIRECTION_OPEN && !pending[side] && !direction_is_waiting(from))
 		dirs |= EV_R;
 	if (pending[!side] && to->state != DIRECTION_CLOSED)
 		dirs |= EV_W;
@@ -93,11 +94,11 @@ stream_late_side(const struct stream *s)
 	return due[CLIENT] <= due[SERVER] ? CLIENT : SERVER;
 }
 
-/* A session without a buffer tries again before its timeout. */
+/* A session without a buffer tries again before its timeout, and one that a filter holds back. */
 static void
 derive_buffer_wait(const struct stream *s, int side, struct derived *d)
 {
-	if (s->dir[side].waits_for_buffer)
+	if (direction_is_waiting(&s->dir[side]))
 		d->deadline = MIN(d->deadline, s->wake_ms);
 }
 
@@ -128,12 +129,15 @@ derive_relay(const struct stream *s, struct derived *d)
 	derive_side(s, SERVER, pending, d);
 	/* Most likely the server has ended then, and a client that is silent until then need not be
 	 * registered. */
-	if (s->speculates_read[SERVER] && (d->wants[SERVER] & EV_R) && speculation_reads_server(s))
+	if (s->dir[SERVER].reads_early && (d->wants[SERVER] & EV_R) && speculation_reads_server(s))
 		d->wants[CLIENT] &= ~EV_R;
 	if (exchange_watches_client(s))
 		d->wants[CLIENT] |= EV_R;
-	if (s->dir[SERVER].ops->due)
+	if (s->dir[SERVER].ops->due) {
 		d->deadline = MIN(d->deadline, s->dir[SERVER].ops->due(s));
+		if (stream_awaits_answer(s))
+			d->wants[SERVER] &= ~EV_R;
+	}
 }
 
 void
@@ -141,7 +145,7 @@ derive_read(const struct stream *s, struct derived *d)
 {
 	const struct direction *dir = &s->dir[CLIENT];
 
-	if (!dir->waits_for_buffer && !http_read_awaits_name(s) &&
+	if (!dir->waits_for_buffer && !http_read_awaits_answer(s) &&
 		direction_has_room(s->engine, dir))
 		d->wants[CLIENT] = EV_R;
 	/* An informational response. */

@@ -14,14 +14,13 @@
 #include "proxy/http2/h2_engine.h"
 #include "proxy/http2/h2_server.h"
 #include "proxy/backend/server_state.h"
-#include "proxy/relay/bulk.h"
-#include "proxy/session/conn_limits.h"
+#include "proxy/session/session_admit.h"
 #include "proxy/session/server_change.h"
-#include "proxy/session/stream_io.h"
+#include "proxy/session/session.h"
 
 /* Objects kept for reuse; others are freed. */
 #define SESSIONS_KEPT 1024
-#define BUFS_KEPT 256
+#define BUFS_KEPT 1024
 #define WIDE_KEPT 4
 /* Maximum reads of one direction per dispatch, so that a fast stream does not starve the others. */
 #define MAX_READS 8
@@ -35,6 +34,7 @@ engine_shared_init(struct engine_shared *sh, unsigned int n, unsigned int max_se
 	memset(sh, 0, sizeof(*sh));
 	sh->n = n;
 	sh->max_sessions = max_sessions;
+	sh->comp_cpu = 100;
 	vars_init(&sh->vars);
 	sh->vars.lock = &sh->vars_lock;
 	for (int i = 0; i < SHORTFALLS; i++)
@@ -72,21 +72,21 @@ engine_init(struct engine *e, struct sys *sys, struct loop *loop, unsigned int b
 	e->bufsize = bufsize;
 	engine_shared_init(&e->alone, 1, max_sessions);
 	e->shared = &e->alone;
-	e->max_reads = MAX_READS;
+	e->limits.max_reads = MAX_READS;
 	list_init(&e->streams);
 	session_hooks(e);
-	e->on_server_change = server_change_apply;
-	pool_init(&e->session_pool, "session", SESSION_SIZE, SESSIONS_KEPT);
-	pool_init(&e->substream_pool, "stream", sizeof(struct substream), SESSIONS_KEPT);
-	pool_init(&e->buf_pool, "buffer", bufsize, BUFS_KEPT);
-	pool_init(&e->wide_pool, "wide", (size_t)WIDE_BUFS * bufsize, WIDE_KEPT);
+	e->hooks.on_server_change = server_change_apply;
+	pool_init(&e->pools.session, "session", SESSION_SIZE, SESSIONS_KEPT);
+	pool_init(&e->pools.substream, "stream", sizeof(struct substream), SESSIONS_KEPT);
+	pool_init(&e->pools.buf, "buffer", bufsize, BUFS_KEPT);
+	pool_init(&e->pools.wide, "wide", (size_t)WIDE_BUFS * bufsize, WIDE_KEPT);
 	bulk_init(e);
 	conn_pool_init(e);
 	engine_splice_init(e);
 	slowstart_init(e);
 	conn_limits_init(e);
-	zerocopy_init(&e->zerocopy, sys, &e->buf_pool);
-	e->line_max = HTTP_LINE_MAX;
+	zerocopy_init(&e->zerocopy, sys, &e->pools.buf);
+	e->limits.line_max = HTTP_LINE_MAX;
 	engine_allow_http(e, HTTP_REWRITE_DEFAULT, HTTP_FIELDS_DEFAULT);
 	e->low_water = 1;
 	engine_allow_captures(e, 0);
@@ -110,8 +110,8 @@ engine_init(struct engine *e, struct sys *sys, struct loop *loop, unsigned int b
 void
 engine_allow_http(struct engine *e, unsigned int maxrewrite, unsigned int maxhdr)
 {
-	e->maxrewrite = MIN(maxrewrite, e->bufsize / 2);
-	e->maxhdr = maxhdr;
+	e->limits.maxrewrite = MIN(maxrewrite, e->bufsize / 2);
+	e->limits.maxhdr = maxhdr;
 	/* For objects of another size: the pool is still empty. */
 	http_txn_pool_init(e);
 }
@@ -134,18 +134,20 @@ engine_fini(struct engine *e)
 	slowstart_fini(e);
 	conn_limits_stop_rates(e);
 	zerocopy_fini(&e->zerocopy);
-	pool_fini(&e->session_pool);
-	pool_fini(&e->substream_pool);
+	pool_fini(&e->pools.session);
+	pool_fini(&e->pools.substream);
 	h2_server_close_all(e);
 	engine_h2_fini(e);
-	pool_fini(&e->buf_pool);
-	pool_fini(&e->wide_pool);
-	pool_fini(&e->txn_pool);
-	pool_fini(&e->capture_pool);
-	pool_fini(&e->addr_override_pool);
-	pool_fini(&e->extras_pool);
-	pool_fini(&e->tracked_pool);
+	pool_fini(&e->pools.buf);
+	pool_fini(&e->pools.wide);
+	pool_fini(&e->pools.txn);
+	pool_fini(&e->pools.capture);
+	pool_fini(&e->pools.addr_override);
+	pool_fini(&e->pools.extras);
+	pool_fini(&e->pools.tracked);
 	mem_free(e->scratch);
+	mem_free(e->filter_room);
+	mem_free(e->inner);
 	e->scratch = NULL;
 	eval_scratch_fini(&e->eval);
 	engine_shared_fini(&e->alone);

@@ -7,6 +7,7 @@
 #include "base/counter.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/probe.h"
 #include "base/trace.h"
 #include "proxy/model/session.h"
 
@@ -16,11 +17,13 @@ struct session_row {
 	uint32_t follow;
 	enum session_event (*action)(struct session *sess);
 	const char *name;
+	PROBE_MEMBER
 };
 
 static const struct session_row session_rows[SESSION_STATES][SESSION_EVENTS] = {
 #define SESSION_ROW(st, ev, to, act, fol) \
-	[SESSION_##st][SESSION_EV_##ev] = { 1, SESSION_##to, fol, session_do_##act, #act },
+	[SESSION_##st][SESSION_EV_##ev] = { 1, SESSION_##to, fol, session_do_##act, \
+		#act PROBE_VALUE(st, ev, to, act) },
 #include "proxy/model/fsm.tbl.h"
 #undef SESSION_ROW
 };
@@ -31,11 +34,13 @@ struct stream_row {
 	uint32_t follow;
 	enum stream_event (*action)(struct stream *s);
 	const char *name;
+	PROBE_MEMBER
 };
 
 static const struct stream_row stream_rows[STREAM_STATES][STREAM_EVENTS] = {
 #define STREAM_ROW(st, ev, to, act, fol) \
-	[STREAM_##st][STREAM_EV_##ev] = { 1, STREAM_##to, fol, stream_do_##act, #act },
+	[STREAM_##st][STREAM_EV_##ev] = { 1, STREAM_##to, fol, stream_do_##act, \
+		#act PROBE_VALUE(st, ev, to, act) },
 #include "proxy/model/fsm.tbl.h"
 #undef STREAM_ROW
 };
@@ -61,7 +66,7 @@ remember_event(struct stream *s, unsigned int state, unsigned int ev)
 static void
 stream_bug(struct stream *s, enum stream_event ev)
 {
-	counter_add(&s->engine->fsm_bugs, 1);
+	counter_add(&s->engine->stat.fsm_bugs, 1);
 	log_msg(s->engine->log, LOG_LEVEL_ALERT, "session %llu: event %s in state %s: bug, ended",
 		(unsigned long long)s->id, stream_event_name(ev), stream_state_name(s->state));
 	s->state = STREAM_CLOSED;
@@ -84,6 +89,7 @@ stream_event(struct stream *s, enum stream_event ev)
 			trace_add(s->engine->trace, TRACE_STATE, loop_now_ns(s->engine->loop),
 				s->id, stream_state_name(s->state), stream_event_name(ev), "%s",
 				row->name);
+		PROBE_ROW(stream, s->id, row);
 		if (s->state != row->next) {
 			s->state = row->next;
 			s->state_ms = stream_now_ms(s);
@@ -99,7 +105,7 @@ session_bug(struct session *sess, enum session_event ev)
 {
 	struct stream *s = &sess->stream;
 
-	counter_add(&s->engine->fsm_bugs, 1);
+	counter_add(&s->engine->stat.fsm_bugs, 1);
 	log_msg(s->engine->log, LOG_LEVEL_ALERT, "session %llu: event %s in state %s: bug, ended",
 		(unsigned long long)s->id, session_event_name(ev), session_state_name(sess->state));
 	sess->state = SESSION_CLOSED;
@@ -124,6 +130,7 @@ session_event(struct session *sess, enum session_event ev)
 			trace_add(t, TRACE_STATE, loop_now_ns(s->engine->loop), s->id,
 				session_state_name(sess->state), session_event_name(ev), "%s",
 				row->name);
+		PROBE_ROW(session, s->id, row);
 		sess->state = row->next;
 		ev = row->action(sess);
 		assert(ev == SESSION_EV_NONE || (row->follow & 1u << ev));

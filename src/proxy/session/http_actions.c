@@ -9,6 +9,7 @@
 #include "proxy/relay/speculation.h"
 #include "proxy/model/http_count.h"
 #include "proxy/http1/http_read.h"
+#include "h2/h2_xprt.h"
 #include "proxy/http1/http_reply.h"
 #include "base/counter.h"
 #include "net/zerocopy.h"
@@ -39,7 +40,7 @@ stream_do_leave_request(struct stream *s)
 {
 	http_txn_put(s);
 	captures_end(s);
-	s->logged = 1;
+	s->own_line = STREAM_LINE_NONE;
 	return STREAM_EV_NONE;
 }
 
@@ -56,7 +57,7 @@ static enum stream_event
 no_request(struct stream *s, char cause, unsigned int status)
 {
 	if (ends_silently(s)) {
-		s->logged = 1;
+		s->own_line = STREAM_LINE_NONE;
 		return STREAM_EV_CLOSE;
 	}
 	stream_set_term(s, cause, 'R');
@@ -65,9 +66,9 @@ no_request(struct stream *s, char cause, unsigned int status)
 		stream_count_refused(s, status);
 	if (s->txn)
 		s->txn->no_timers = !request_is_taken(s);
-	else if (!memory_reserve(s->engine, &s->engine->txn_pool) || !http_txn_get_unsaid(s))
+	else if (!memory_reserve(s->engine, &s->engine->pools.txn) || !http_txn_get_unsaid(s))
 		return STREAM_EV_CLOSE;
-	s->txn->keep_alive[CLIENT] = 0;
+	http_close_after(s->txn, CLIENT);
 	s->txn->status = status;
 	if (!s->conn[CLIENT]->err)
 		return STREAM_EV_ANSWER;
@@ -88,7 +89,7 @@ stream_do_read_abort(struct stream *s)
 {
 	/* As in HAProxy: a connection that was upgraded before its first byte ends unnoticed. */
 	if (!s->txn && stream_upgraded_to(s)) {
-		s->logged = 1;
+		s->own_line = STREAM_LINE_NONE;
 		return STREAM_EV_CLOSE;
 	}
 	return no_request(s, 'C', 400);
@@ -106,7 +107,7 @@ forget_request(struct stream *s)
 	if (exchange_has_request(s->txn))
 		direction_event(s, CLIENT, DIRECTION_EV_EMPTY);
 	else if (s->txn->head_ms)
-		s->txn->keep_alive[CLIENT] = 0;
+		http_close_after(s->txn, CLIENT);
 }
 
 /*
@@ -127,6 +128,8 @@ static void
 close_server(struct stream *s)
 {
 	hurry_server(s);
+	if (s->txn && unlikely(conn_is_stream(s->conn[SERVER])))
+		s->txn->server_rst = h2_rst_of(s->conn[SERVER]);
 	zerocopy_close(&s->engine->zerocopy, s->conn[SERVER]);
 	conn_close(s->conn[SERVER]);
 }
@@ -176,7 +179,7 @@ stream_do_tarpit_end(struct stream *s)
 enum stream_event
 stream_do_drain_request(struct stream *s)
 {
-	s->txn->keep_alive[CLIENT] = 0;
+	http_close_after(s->txn, CLIENT);
 	leave_server(s);
 	direction_discard_pending(s->engine, &s->dir[CLIENT]);
 	direction_event(s, CLIENT, DIRECTION_EV_ABORT);
@@ -217,13 +220,15 @@ stream_do_reply_timeout(struct stream *s)
 
 /* --- once more --- */
 
-/* The request is restored as before it was sent, and uses a new connection. */
+/* The request is restored as before it was sent, and uses a new connection, unless a server of
+ * HTTP/2 has only refused its stream. */
 enum stream_event
 stream_do_l7_retry(struct stream *s)
 {
 	struct http_txn *t = s->txn;
 	struct direction *req = &s->dir[CLIENT], *res = &s->dir[SERVER];
 
+	t->fresh = !conn_is_unprocessed(s->conn[SERVER]);
 	close_server(s);
 	if (req->state == DIRECTION_DONE) {
 		direction_event(s, CLIENT, DIRECTION_EV_RESET);
@@ -240,7 +245,6 @@ stream_do_l7_retry(struct stream *s)
 		s->redispatch = (uint8_t)stream_redispatches(s, s->retries);
 	t->reused = 0;
 	speculation_cancel(s);
-	t->fresh = 1;
 	s->connected_ms = 0;
 	s->wake_ms = stream_now_ms(s);
 	return STREAM_EV_NONE;
@@ -253,7 +257,9 @@ expects_next_request(const struct stream *s)
 {
 	const struct conn *c = s->conn[CLIENT];
 
-	return s->txn->keep_alive[CLIENT] && s->dir[CLIENT].state == DIRECTION_DONE &&
+	/* A stream of HTTP/2 carries one request. */
+	return !s->is_carried && http_keeps(s->txn, CLIENT) &&
+		s->dir[CLIENT].state == DIRECTION_DONE &&
 		s->dir[SERVER].state == DIRECTION_DONE && !c->err &&
 		(!c->eof || s->dir[CLIENT].lookahead);
 }
@@ -284,14 +290,14 @@ reset_stream(struct stream *s)
 	speculation_cancel(s);
 	s->term[0] = s->term[1] = '-';
 	/* Nothing to log before the next request. */
-	s->logged = 1;
+	s->own_line = STREAM_LINE_NONE;
 	s->state_ms = s->last_ms[CLIENT] = stream_now_ms(s);
 }
 
 static void
 move_next_request(struct stream *s)
 {
-	direction_move_lookahead(s->engine, &s->dir[CLIENT], s->engine->maxrewrite);
+	direction_move_lookahead(s->engine, &s->dir[CLIENT], s->engine->limits.maxrewrite);
 	stream_post(s, STREAM_EV_NONE);
 }
 
@@ -306,11 +312,11 @@ keep_server(struct stream *s)
 				   source_is_of_client(&s->srv->conf.source)));
 
 	if (!conn_is_open(s->conn[SERVER]) || conn_is_stream(s->conn[SERVER]) ||
-		!s->txn->keep_alive[SERVER] ||
+		stream_packets(s) || !http_keeps(s->txn, SERVER) ||
 		s->dir[CLIENT].state != DIRECTION_DONE || s->dir[SERVER].state != DIRECTION_DONE)
 		return;
 	/* The streams of a connection share no server connection of their client. */
-	if (own && (!s->txn->keep_alive[CLIENT] || s->is_carried))
+	if (own && (!http_keeps(s->txn, CLIENT) || s->is_carried))
 		return;
 	if (own) {
 		conn_pool_release(e, &s->sess->held);
@@ -336,7 +342,7 @@ stream_do_next_request(struct stream *s)
 {
 	stream_end_exchange(s);
 	stream_count_bytes(s);
-	s->logged = 1;
+	s->own_line = STREAM_LINE_WRITTEN;
 	keep_server(s);
 	if (!expects_next_request(s))
 		return exchange_needs_lingering_close(s) || owes_end(s) ? STREAM_EV_DRAIN_REQUEST

@@ -1,6 +1,8 @@
 /* Handlers of a session's descriptor events, state by state. Runs on the session's worker. Each
  * handler returns the event that follows and raises none. */
 #include "proxy/http1/exchange.h"
+#include "proxy/http1/response.h"
+#include "proxy/model/stream_extras.h"
 
 #include <errno.h>
 
@@ -8,12 +10,11 @@
 #include "proxy/relay/direction.h"
 #include "proxy/relay/speculation.h"
 #include "proxy/session/handlers.h"
-#include "proxy/session/connect_tls.h"
 #include "base/counter.h"
-#include "net/socks4.h"
+#include "net/outbound.h"
 #include "proxy/model/count.h"
+#include "proxy/model/filter.h"
 #include "proxy/session/connect.h"
-#include "proxy/session/proxy_protocol_out.h"
 
 /* --- state HANDSHAKE: the proxy of a server is asked, then the handshake of its transport --- */
 
@@ -65,7 +66,7 @@ static enum stream_event
 reach_server(struct stream *s)
 {
 	const struct xprt_maker *xprt = server_xprt(s);
-	int r = xprt ? conn_begin_xprt(s->conn[SERVER], s->engine->on_server_io, s, xprt) : 0;
+	int r = xprt ? conn_begin_xprt(s->conn[SERVER], s->engine->hooks.on_server_io, s, xprt) : 0;
 
 	r = r < 0 ? -ENOMEM : connect_begin_server(s);
 	if (r < 0) {
@@ -259,12 +260,13 @@ first_io(struct stream *s)
 	enum stream_event next = client_io_early(s, 0);
 	int sent;
 
-	if (next != STREAM_EV_NONE)
+	if (next != STREAM_EV_NONE || unlikely(s->joins))
 		return next;
 	if (unlikely(conn_awaits_handshake(s->conn[SERVER])))
 		return handshake_try(s);
-	/* A proxy has to be asked for the server first. */
-	sent = unlikely(s->srv->conf.socks4.len || s->srv->conf.proto == MUX_H2)
+	/* A proxy has to be asked for the server first, and filters of TCP before bytes leave. */
+	sent = unlikely(s->srv->conf.socks4.len || s->srv->conf.proto == MUX_H2 ||
+		(!s->txn && stream_may_filter(s)))
 		? 0
 		: speculation_send(s);
 	if (sent < 0)
@@ -307,7 +309,7 @@ relay_readable(struct stream *s, int side)
 			return STREAM_EV_NONE;
 	}
 	next = direction_pump(s, side);
-	if (s->speculates_read[side])
+	if (s->dir[side].reads_early)
 		speculation_was_read(s, side);
 	return next;
 }
@@ -317,8 +319,22 @@ static enum stream_event
 client_abandons(struct stream *s)
 {
 	stream_note_abandoned(s);
-	s->txn->keep_alive[CLIENT] = 0;
+	http_close_after(s->txn, CLIENT);
 	return exchange_fail(s, 400, 'C', 'H');
+}
+
+enum stream_event
+relay_task(struct stream *s)
+{
+	enum stream_event ev;
+
+	if (likely(!s->extras) || !stream_has_answer(s))
+		return STREAM_EV_NONE;
+	if (s->txn)
+		ev = response_take_answer(s);
+	else
+		ev = s->dir[SERVER].ops->late ? s->dir[SERVER].ops->late(s) : STREAM_EV_NONE;
+	return ev == STREAM_EV_NONE ? direction_pump_now(s, SERVER) : ev;
 }
 
 enum stream_event

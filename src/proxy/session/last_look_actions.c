@@ -56,8 +56,10 @@ stream_do_relay_last_look(struct stream *s)
 	struct loop *l = s->engine->loop;
 	enum stream_event ev = STREAM_EV_NONE;
 
-	for (int side = 0; side < SIDES && ev == STREAM_EV_NONE; side++) {
+	/* Both first: one that waits again gives a new time for both. */
+	for (int side = 0; side < SIDES; side++)
 		(void)direction_end_buffer_wait(s, side);
+	for (int side = 0; side < SIDES && ev == STREAM_EV_NONE; side++) {
 		if (!(stream_derive(s).wants[side] & EV_R) && !s->dir[side].waits)
 			continue;
 		if (loop_left_events(l))

@@ -10,6 +10,8 @@
 #include "proxy/relay/direction.h"
 #include "net/proxy_header.h"
 #include "proxy/model/addr_override.h"
+#include "net/xprt.h"
+#include "base/err.h"
 #include "proxy/model/memory.h"
 
 /* --- the results --- */
@@ -45,6 +47,21 @@ keep_after_header(struct stream *s, size_t used)
 		return;
 	d->tail += d->lookahead;
 	d->lookahead = 0;
+}
+
+/* Its bytes come next on the socket, after a PROXY header: the event that follows. */
+static enum session_event
+client_handshake_begin(struct session *sess)
+{
+	struct stream *s = &sess->stream;
+	int r = conn_begin_xprt(
+		&sess->conn, s->engine->hooks.on_client_io, s, sess->listener->xprt);
+
+	if (r == 0)
+		return SESSION_EV_AWAIT_CLIENT_HANDSHAKE;
+	session_set_conn_err(
+		sess, r == -ERR_FULL ? CONN_ERR_TLS_TOO_MANY : CONN_ERR_TLS_NOMEM);
+	return SESSION_EV_DENIED;
 }
 
 /* The header is complete. */
@@ -88,7 +105,7 @@ get_header_buffer(struct stream *s)
 
 	if (!memory_reserve_client_buffer(s) || direction_buf_get(s->engine, d) < 0)
 		return 0;
-	d->head = d->tail = s->is_http ? s->engine->maxrewrite : 0;
+	d->head = d->tail = s->is_http ? s->engine->limits.maxrewrite : 0;
 	d->lookahead = 0;
 	return 1;
 }

@@ -76,7 +76,7 @@ session_do_multiplex(struct session *sess)
 	struct stream *s = &sess->stream;
 
 	/* Its streams are logged, each by itself. */
-	s->logged = 1;
+	s->own_line = STREAM_LINE_NONE;
 	s->state_ms = stream_now_ms(s);
 	if (h2_client_begin(sess) < 0)
 		return SESSION_EV_DENIED;

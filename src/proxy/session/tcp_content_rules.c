@@ -10,15 +10,18 @@
 #include "proxy/http1/exchange.h"
 #include "proxy/http1/stick.h"
 #include "proxy/relay/direction.h"
+#include "proxy/relay/filter.h"
 #include "base/counter.h"
 #include "net/silent_drop.h"
 #include "proxy/model/http_txn.h"
 #include "proxy/sample/eval.h"
 #include "proxy/model/memory.h"
+#include "proxy/model/stream_extras.h"
 #include "proxy/log/stream_log.h"
 
-/* The operations of dir[SERVER] while its bytes are held back. */
-static const struct relay_ops tcp_content_ops;
+/* The operations of dir[SERVER] while its bytes are held back for rules, and for a key once rules
+ * have let them pass. */
+static const struct relay_ops tcp_content_ops, tcp_key_ops;
 
 /* --- rules --- */
 
@@ -29,17 +32,43 @@ inspecting_proxy(const struct stream *s)
 	return s->be ? s->be : s->sess->fe;
 }
 
-/* All rules run again whenever data arrives, on all data so far (manual). */
+/* The rule to begin with: the first one, or an action that waits for data. */
+static struct rules_at
+take_rule_place(struct stream *s)
+{
+	struct rules_at at = { 0 };
+
+	if (s->extras) {
+		at = s->extras->content_at;
+		s->extras->content_at = (struct rules_at){ 0 };
+	}
+	return at;
+}
+
+/* Has the rules continue there; without memory they begin again. */
+static void
+note_rule_place(struct stream *s, const struct rules_at *at)
+{
+	struct stream_extras *x = stream_extras_get(s);
+
+	if (x)
+		x->content_at = *at;
+}
+
+/* All rules run again whenever data arrives, on all data so far (manual), unless it was an action
+ * that waited, as in HAProxy. */
 static enum rule_result
 run_content_rules(struct stream *s, const struct proxy *px, enum rule_place place,
 	struct eval *eval, struct rule_outcome *v)
 {
-	struct rules_at at = { 0 };
+	struct rules_at at = take_rule_place(s);
 	size_t mark = arena_mark(eval->cx.arena);
 	enum rule_result r;
 
 	*v = (struct rule_outcome){ .proxy = s };
 	r = proxy_rules_run(&px->rules, place, &at, &eval->cx, v);
+	if (r == RULE_YIELD && !v->cond_waits && (!eval->cx.req_ended || v->awaits_answer))
+		note_rule_place(s, &at);
 	arena_release(eval->cx.arena, mark);
 	if (v->log_level)
 		s->log_level = (int8_t)v->log_level;
@@ -166,7 +195,7 @@ tcp_content_read(struct stream *s)
 uint64_t
 tcp_content_deadline(const struct stream *s)
 {
-	if (dns_ask_is_pending(s))
+	if (stream_awaits_answer(s))
 		return s->wake_ms;
 	return MIN(delay_end(s), timer_key_after(s->last_ms[CLIENT], s->sess->fe->to.client));
 }
@@ -185,13 +214,15 @@ is_response_due(const struct stream *s)
 	return response_delay_end(s) <= stream_now_ms(s);
 }
 
-/* The held bytes are forwarded normally from now on. */
+/* The held bytes are forwarded normally from now on, or by filters. */
 static void
 release_response(struct stream *s)
 {
 	struct direction *d = &s->dir[SERVER];
 
 	d->ops = &relay_plain;
+	if (unlikely(stream_may_filter(s)) && filters_begin_plain(s, SERVER))
+		return;
 	d->tail += d->lookahead;
 	d->lookahead = 0;
 }
@@ -212,11 +243,44 @@ awaits_key(const struct stream *s)
 	return (s->be->persist.stick_what & STICK_STORE_RESPONSE) && !s->dir[SERVER].lookahead;
 }
 
-/* Runs the rules on the server's data; ended: no more will come. DENIED or NONE. */
+/* Events of the frontend's filters, which either wait or let the rules of the backend follow. */
+static enum rule_result
+run_response_rules(struct stream *s, struct eval *eval, struct rule_outcome *v)
+{
+	const struct proxy *fe = s->sess->fe;
+	struct rules_at at = { 0 };
+	enum rule_result r = RULE_CONT;
+
+	*v = (struct rule_outcome){ .proxy = s };
+	if (proxy_has_rules(&fe->rules, RULES_TCP_EVENTS)) {
+		size_t mark = arena_mark(eval->cx.arena);
+
+		r = proxy_rules_run(&fe->rules, RULES_TCP_EVENTS, &at, &eval->cx, v);
+		arena_release(eval->cx.arena, mark);
+	}
+	return r == RULE_YIELD ? r : run_content_rules(s, s->be, RULE_TCP_RES_CONTENT, eval, v);
+}
+
+/* True if a rule waits for an agent, and its time is not over. */
+static int
+awaits_agent(struct stream *s, const struct rule_outcome *v)
+{
+	uint64_t now = stream_now_ms(s);
+
+	if (!v->awaits_answer)
+		return 0;
+	if (!s->extras->answer_due_ms)
+		s->extras->answer_due_ms = timer_key_after(now, v->wait_ms);
+	return now < s->extras->answer_due_ms;
+}
+
+/* Runs the rules on the server's data until they let it pass; ended: no more will come. DENIED or
+ * NONE. */
 static enum stream_event
 evaluate_response(struct stream *s, int ended)
 {
 	struct direction *d = &s->dir[SERVER];
+	enum rule_result r = RULE_CONT;
 	struct rule_outcome v;
 	struct eval eval;
 
@@ -224,9 +288,11 @@ evaluate_response(struct stream *s, int ended)
 	if (d->lookahead)
 		eval.cx.res_bytes = (struct str){ d->buf + d->tail, d->lookahead };
 	eval.cx.req_ended = ended;
-	switch (run_content_rules(s, s->be, RULE_TCP_RES_CONTENT, &eval, &v)) {
+	if (d->ops == &tcp_content_ops)
+		r = run_response_rules(s, &eval, &v);
+	switch (r) {
 	case RULE_YIELD:
-		if (ended)
+		if (!awaits_agent(s, &v) && ended)
 			pass_response(s, &eval);
 		break;
 	case RULE_FINAL:
@@ -234,20 +300,12 @@ evaluate_response(struct stream *s, int ended)
 		return STREAM_EV_DENIED;
 	case RULE_CONT:
 	case RULE_STOP:
+		d->ops = &tcp_key_ops;
 		if (ended || !awaits_key(s))
 			pass_response(s, &eval);
 		break;
 	}
 	return STREAM_EV_NONE;
-}
-
-void
-tcp_content_store_server(struct stream *s)
-{
-	struct eval eval;
-
-	eval_init(&eval, s, rule_place_scope(RULE_TCP_RES_CONTENT));
-	stick_store(s, &eval.cx);
 }
 
 enum stream_event
@@ -266,6 +324,8 @@ send_held(struct stream *s)
 	struct conn *src = s->conn[SERVER];
 	struct io_step step;
 
+	if (d->ops->read)
+		return d->ops->read(s, SERVER);
 	if (src->err)
 		direction_side_failed(s, SERVER);
 	else if (src->eof)
@@ -318,7 +378,7 @@ read_held(struct stream *s, int side)
 	enum stream_event ev = STREAM_EV_NONE;
 	size_t got, at;
 
-	if (!(src->err || conn_is_ready(src, DIR_R)))
+	if (!(src->err || conn_is_ready(src, DIR_R)) || stream_awaits_answer(s))
 		return io_stop();
 	if (!d->buf && (!memory_reserve_buffer(e) || direction_buf_get(e, d) < 0)) {
 		direction_wait_for_buffer(s, side);
@@ -342,10 +402,37 @@ read_held(struct stream *s, int side)
 	}
 	if (ev != STREAM_EV_NONE)
 		return io_event(ev);
-	return d->ops == &tcp_content_ops ? io_more(1) : send_held(s);
+	return d->ops->read == read_held ? io_more(1) : send_held(s);
+}
+
+/* An agent has answered, and the rules continue; or their time is over. */
+static enum stream_event
+continue_response(struct stream *s)
+{
+	const struct direction *d = &s->dir[SERVER];
+	int has_come = d->lookahead || s->conn[SERVER]->eof;
+	enum stream_event ev;
+
+	if (!stream_has_answer(s))
+		return end_response(s);
+	s->extras->answer_due_ms = 0;
+	ev = evaluate_response(s, is_response_due(s) || (has_come && is_response_whole(s)));
+	return ev != STREAM_EV_NONE || d->ops->read == read_held ? ev : send_held(s).ev;
+}
+
+static uint64_t
+held_response_due(const struct stream *s)
+{
+	return stream_awaits_answer(s) ? s->extras->answer_due_ms : response_delay_end(s);
 }
 
 static const struct relay_ops tcp_content_ops = {
+	.read = read_held,
+	.due = held_response_due,
+	.late = continue_response,
+};
+
+static const struct relay_ops tcp_key_ops = {
 	.read = read_held,
 	.due = response_delay_end,
 	.late = end_response,

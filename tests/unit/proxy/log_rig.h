@@ -188,8 +188,8 @@ static inline void
 capture_close(struct log_world *w)
 {
 	captures_end(&w->s);
-	assert_int_equal(w->engine.capture_pool.live, 0);
-	pool_fini(&w->engine.capture_pool);
+	assert_int_equal(w->engine.pools.capture.live, 0);
+	pool_fini(&w->engine.pools.capture);
 	capture_conf_fini(&w->fe.captures);
 }
 

@@ -39,6 +39,11 @@
 #include "proxy/config/server_tls_cfg.h"
 #include "proxy/config/stats_cfg.h"
 #include "proxy/config/table_cfg.h"
+#include "proxy/filter/bwlim.h"
+#include "proxy/filter/cache_cfg.h"
+#include "proxy/filter/cache_filter.h"
+#include "proxy/filter/compress.h"
+#include "proxy/filter/spoe.h"
 #include "proxy/config/unique_id_cfg.h"
 #include "proxy/config/userlist_cfg.h"
 #include "proxy/model/engine.h"
@@ -111,12 +116,14 @@ world_load(struct world *w, const char *text)
 		&server_state_cfg_module, &stats_cfg_module,
 		&userlist_cfg_module, &server_name_cfg_module,
 		&server_proxy_cfg_module, &resolvers_cfg_module, &peers_cfg_module,
-		&table_cfg_module,
-		&proxy_hints_module };
+		&table_cfg_module, &bwlim_cfg_module, &cache_cfg_module,
+		&cache_section_module, &compress_cfg_module,
+		&spoe_cfg_module, &proxy_hints_module };
 
 	memset(w, 0, sizeof(*w));
 	sys_init(&w->sys, &sys_linux, NULL);
 	proxies_init(&w->proxies);
+	w->proxies.local_peer = "local";
 	cfg_registry_init(&w->registry);
 	for (size_t i = 0; i < ARRAY_LEN(modules); i++)
 		assert_int_equal(cfg_registry_add(&w->registry, modules[i]), 0);
@@ -126,6 +133,7 @@ world_load(struct world *w, const char *text)
 	WORLD_BEGINS();
 	w->result = cfg_reader_text(&w->reader, "t.cfg", text, strlen(text));
 	w->result |= cfg_reader_end(&w->reader);
+	w->result |= peers_cfg_finish(&w->proxies, &w->diag);
 	w->result |= proxies_finish(&w->proxies, &w->diag);
 	WORLD_ENDS();
 	world_print(w);
@@ -286,7 +294,7 @@ state_rig_open(struct state_rig *r, const char *config)
 	r->engine.loop = loop_new(&r->sys, &lc, &why);
 	assert_non_null(r->engine.loop);
 	r->engine.log = &r->sink;
-	r->engine.on_notice = state_rig_on_notice;
+	r->engine.hooks.on_notice = state_rig_on_notice;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM, 0, sv), 0);
 	r->from = sv[0];
 	r->to = sv[1];

@@ -54,13 +54,13 @@ rig_exhaust_memory(void)
 {
 	void *kept = NULL;
 
-	while (w.engine.buf_pool.kept) {
-		void **p = pool_get(&w.engine.buf_pool);
+	while (w.engine.pools.buf.kept) {
+		void **p = pool_get(&w.engine.pools.buf);
 
 		*p = kept;
 		kept = p;
 	}
-	w.engine.max_memory = memory_used(&w.engine);
+	w.engine.limits.max_memory = memory_used(&w.engine);
 	return kept;
 }
 
@@ -70,10 +70,10 @@ rig_restore_memory(void *kept)
 	while (kept) {
 		void *next = *(void **)kept;
 
-		pool_put(&w.engine.buf_pool, kept);
+		pool_put(&w.engine.pools.buf, kept);
 		kept = next;
 	}
-	w.engine.max_memory = 0;
+	w.engine.limits.max_memory = 0;
 }
 
 /* The nth live session. */

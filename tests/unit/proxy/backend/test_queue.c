@@ -58,7 +58,7 @@ setup(void **st)
 		e[i]->owner = &w;
 	}
 	for (unsigned int i = 0; i < WORKERS; i++)
-		e[i]->wake_worker = send_message;
+		e[i]->hooks.wake_worker = send_message;
 	memset(s, 0, sizeof(s));
 	memset(sess, 0, sizeof(sess));
 	for (int i = 0; i < SESSIONS; i++) {
@@ -165,7 +165,7 @@ a_slot_stays_with_its_worker(void **st)
 	leave(&s[0]);
 	assert_true(got_slot(&s[3]));
 	assert_int_equal(s[3].queued_ms, loop_now_ms(w.loop));
-	assert_int_equal(e[0]->elided_inline, 1);
+	assert_int_equal(e[0]->stat.elided_inline, 1);
 	assert_int_equal(messages_sent[1] + messages_sent[2], 0);
 }
 
@@ -182,7 +182,7 @@ a_slot_for_another_worker_is_sent_and_collected(void **st)
 	assert_ptr_equal(s[2].srv, srv);
 	assert_int_equal(srv->cur, 1);
 	assert_int_equal(messages_sent[2], 1);
-	assert_int_equal(e[0]->granted, 1);
+	assert_int_equal(e[0]->stat.granted, 1);
 	assert_int_equal(srv->shard[2].stat.cum_sess, 0);
 	collect(2);
 	assert_true(got_slot(&s[2]));
@@ -504,7 +504,7 @@ counts_hold_in_random_order(void **st)
 		put_admin(a, SERVER_READY, 2);
 		put_admin(b, SERVER_READY, 2);
 	}
-	assert_true(e[0]->granted > 0 && e[0]->elided_inline > 0);
+	assert_true(e[0]->stat.granted > 0 && e[0]->stat.elided_inline > 0);
 }
 
 int

@@ -181,7 +181,7 @@ storm_open(void)
 		assert_int_equal(engine_init(&t->engine, &t->sys, t->loop, 1024, 1000), 0);
 		t->engine.index = i;
 		t->engine.owner = t;
-		t->engine.wake_worker = storm_poke;
+		t->engine.hooks.wake_worker = storm_poke;
 		t->dice = dice_seed(i);
 	}
 }
@@ -203,8 +203,8 @@ threads_never_exceed_maxconn_and_are_all_served(void **st)
 		assert_int_equal(pthread_join(t->id, NULL), 0);
 		served += t->served;
 		gave_up += t->gave_up;
-		granted += t->engine.granted;
-		inline_ += t->engine.elided_inline;
+		granted += t->engine.stat.granted;
+		inline_ += t->engine.stat.elided_inline;
 		engine_fini(&t->engine);
 		loop_free(&t->loop);
 	}

@@ -32,8 +32,8 @@ start(enum check_observe mode, int limit)
 {
 	memset(&e, 0, sizeof(e));
 	memset(&s, 0, sizeof(s));
-	e.on_alarm = on_alarm;
-	e.wake_for_alarm = wake_for_alarm;
+	e.hooks.on_alarm = on_alarm;
+	e.hooks.wake_for_alarm = wake_for_alarm;
 	s.conf.check.observe = mode;
 	s.conf.check.error_limit = limit;
 	told = mailed = 0;
@@ -121,7 +121,7 @@ other_workers_send_messages(void **state)
 	assert_int_equal(server_take_alarms(&s, &last), 2);
 	/* No checker runs, as at the end of a process. */
 	start(CHECK_OBSERVE_LAYER4, 1);
-	e.on_alarm = NULL;
+	e.hooks.on_alarm = NULL;
 	server_observe(&e, &s, SERVER_CONNECT_FAILED);
 	assert_int_equal(s.alarms, 1);
 }

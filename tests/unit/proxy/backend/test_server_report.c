@@ -109,7 +109,7 @@ every_change_is_printed(void **st)
 		DOWN("b/t", "0 active and 0 backup", "") "\n"
 		"! backend 'b' has no server available!\n"
 		"Server b/s is UP/READY (leaving forced maintenance).\n");
-	rig.engine.on_notice = NULL;
+	rig.engine.hooks.on_notice = NULL;
 	change("b", "s", SERVER_MAINT_FORCED, -1);
 	change("b", "s", SERVER_MAINT_FORCED, -1);
 }

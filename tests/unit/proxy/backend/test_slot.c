@@ -1,8 +1,8 @@
 /* Slots and queues: which session gets a slot that is freed, and what is counted. */
+#include "proxy/backend/queue.c"
 #include "unit/proxy/session_rig.h"
 
 #include "proxy/backend/balance.h"
-#include "proxy/backend/slot.h"
 #include "unit/proxy/backend_rig.h"
 
 #define SESSIONS 6
@@ -381,13 +381,13 @@ free_one(struct stream *expected)
 	assert_ptr_equal(expected->srv, a);
 	if (expected->engine == &w.engine) {
 		assert_ptr_equal(ours.next, &expected->queue_link);
-		assert_int_equal(w.engine.elided_inline, 1);
+		assert_int_equal(w.engine.stat.elided_inline, 1);
 		list_remove(&expected->queue_link);
 	} else {
 		assert_true(list_is_empty(&ours));
 		assert_true(expected->waits);
 		assert_int_equal(expected->queued_ms, 0);
-		assert_int_equal(w.engine.granted, 1);
+		assert_int_equal(w.engine.stat.granted, 1);
 	}
 	return who;
 }

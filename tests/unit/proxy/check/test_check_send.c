@@ -7,7 +7,7 @@
 
 /* The n-th send of these lines. */
 static void
-sends_state(const char *lines, int n, const char *state, struct str expected)
+sends_as(const char *lines, int n, const char *state, int is_h2, struct str expected)
 {
 	struct check_rig r;
 	struct sbuf out;
@@ -16,12 +16,18 @@ sends_state(const char *lines, int n, const char *state, struct str expected)
 	check_rig_load(&r, lines);
 	sbuf_init(&out, 4096);
 	rc = check_send_build(&check_rig_rule(&r, CHECK_RULE_SEND, n)->u.send, &r.cx,
-		str_of(state), &out);
+		str_of(state), is_h2, &out);
 	if (rc != 0 || !str_is((struct str){ out.p, out.len }, expected))
 		fail_msg("%s=> %d\n%.*s\nnot\n%.*s", lines, rc, (int)out.len, out.p,
 			(int)expected.len, expected.p);
 	sbuf_fini(&out);
 	check_rig_fini(&r);
+}
+
+static void
+sends_state(const char *lines, int n, const char *state, struct str expected)
+{
+	sends_as(lines, n, state, 0, expected);
 }
 
 static void
@@ -56,6 +62,17 @@ option_httpchk_makes_the_request_line(void **state)
 	sends(G11 SEND "uri /y\n", "GET /y HTTP/1.1\r\n" CLOSE);
 	sends(G11 SEND "ver HTTP/1.0\n", "GET /x" END);
 	sends(H SEND "ver HTTP/1.1\n", "OPTIONS / HTTP/1.1\r\n" CLOSE);
+}
+
+/* The transport makes a request of HTTP/2 from one that its parser knows. */
+static void
+requests_of_http2_are_written_as_of_http10(void **state)
+{
+	(void)state;
+	sends_as(H SEND "ver HTTP/2\n", 0, "", 1, STR("OPTIONS / HTTP/1.0\r\n\r\n"));
+	sends_as(G "\n", 0, "", 1, STR("GET /x HTTP/1.0\r\n\r\n"));
+	sends_as(H SEND "meth POST body a\n", 0, "", 1,
+		STR("POST / HTTP/1.0\r\ncontent-length: 1\r\n\r\na"));
 }
 
 /* The authority of the target is that of Host. */
@@ -217,7 +234,7 @@ test_failures(void **state)
 		check_rig_load(&r, all[i].lines);
 		sbuf_init(&out, all[i].room);
 		assert_int_equal(check_send_build(&check_rig_rule(&r, CHECK_RULE_SEND, 0)->u.send,
-					 &r.cx, STR(""), &out),
+					 &r.cx, STR(""), 0, &out),
 			all[i].rc);
 		sbuf_fini(&out);
 		check_rig_fini(&r);
@@ -241,7 +258,7 @@ test_no_arena(void **state)
 		r.arena.cap = 1;
 		sbuf_init(&out, 0);
 		assert_int_equal(check_send_build(&check_rig_rule(&r, CHECK_RULE_SEND, 0)->u.send,
-					 &r.cx, STR(""), &out),
+					 &r.cx, STR(""), 0, &out),
 			-ERR_RANGE);
 		sbuf_fini(&out);
 		check_rig_fini(&r);
@@ -253,6 +270,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(option_httpchk_makes_the_request_line),
+		cmocka_unit_test(requests_of_http2_are_written_as_of_http10),
 		cmocka_unit_test(authority_and_host_agree),
 		cmocka_unit_test(http_check_send_adds_fields),
 		cmocka_unit_test(bodies_have_a_content_length),

@@ -1,5 +1,5 @@
-/* External checks on the checker's side. The test is the helper: it reads the requests and answers,
- * between two turns of the loop. */
+/* External checks on the checker's side, on a clock of the test. The test is the helper: it reads
+ * the requests and answers, between two turns of the loop. */
 #define WORLD_BEGINS() (w->proxies.external_checks = 1)
 #define WORLD_ENDS() ((void)0)
 #include "unit/proxy/proxies_rig.h"
@@ -28,6 +28,7 @@ static struct sys sys;
 static struct log_sink sink;
 static struct checker *checker;
 static struct external_helper helper;
+static uint64_t clock_ms;
 static int far_end;        /* the helper's side of the socket */
 static char alert[600];    /* the last one */
 static unsigned int n_alerts;
@@ -49,6 +50,22 @@ static long
 maybe_sendto(void *ctx, int fd, const void *buf, size_t len, int flags)
 {
 	return send_error ? -send_error : sys_linux.sendto(ctx, fd, buf, len, flags);
+}
+
+static long
+read_clock(void *ctx, clockid_t id, struct timespec *ts)
+{
+	(void)ctx, (void)id;
+	*ts = (struct timespec){ (time_t)(clock_ms / 1000), (long)(clock_ms % 1000) * 1000000 };
+	return 0;
+}
+
+/* Advances the clock, and does what is due. */
+static void
+turn(unsigned int ms)
+{
+	clock_ms += ms;
+	assert_int_equal(loop_turn(e.loop, 0), 0);
 }
 
 /* A process that does nothing, as the helper that is killed with its socket. */
@@ -94,11 +111,13 @@ start(unsigned int n, const char *lines, const char *options)
 	send_error = 0;
 	ops = sys_linux;
 	ops.sendto = maybe_sendto;
+	ops.clock_gettime = read_clock;
+	clock_ms = 1000000;
 	sys_init(&sys, &ops, NULL);
 	log_sink_init(&sink, &sys, &id);
 	assert_int_equal(engine_init(&e, &sys, loop_new(&sys, &lc, &why), 16384, 10), 0);
 	e.log = &sink;
-	e.on_notice = on_notice;
+	e.hooks.on_notice = on_notice;
 	n_alerts = 0;
 	alert[0] = '\0';
 	assert_int_equal(checker_new(&e, &w.proxies, &cc, &checker), 0);
@@ -114,7 +133,7 @@ stop(void)
 	assert_int_equal(helper.fd, -1);
 	if (pid)
 		assert_int_equal(kill(pid, 0), -1);
-	assert_int_equal(loop_turn(e.loop, 0), 0);
+	turn(0);
 	assert_int_equal(loop_fds(e.loop), 0);
 	engine_fini(&e);
 	loop_free(&e.loop);
@@ -134,7 +153,7 @@ next_request(struct external_request *q, int turns)
 			assert_int_equal(external_msg_read(msg, (size_t)r, q), 0);
 			return 1;
 		}
-		assert_int_equal(loop_turn(e.loop, 2), 0);
+		turn(2);
 	}
 	return 0;
 }
@@ -156,7 +175,7 @@ answer(enum external_answer_kind kind, uint32_t id, int value)
 
 	assert_int_equal(send(far_end, &a, sizeof(a), 0), sizeof(a));
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(loop_turn(e.loop, 0), 0);
+		turn(0);
 }
 
 static const struct check *
@@ -321,14 +340,14 @@ helper_that_dies(void **state)
 	(void)request(EXTERNAL_RUN);
 	shutdown(far_end, SHUT_RDWR);
 	for (int i = 0; i < TURNS_MAX && check_of(0)->status != CHECK_PROCERR; i++)
-		assert_int_equal(loop_turn(e.loop, 2), 0);
+		turn(2);
 	expect_result(0, CHECK_PROCERR, -1);
 	assert_string_equal(check_of(0)->info, "the helper process has ended");
 	assert_int_equal(kill(pid, 0), -1);
 	assert_int_equal(helper.fd, -1);
 	/* The other one, and those to come. */
 	for (int i = 0; i < 60; i++)
-		assert_int_equal(loop_turn(e.loop, 2), 0);
+		turn(2);
 	expect_result(1, CHECK_PROCERR, -1);
 	assert_int_equal(n_alerts, 1);
 	assert_non_null(strstr(alert, "The helper process of external checks has ended"));
@@ -344,7 +363,7 @@ garbage_ends_the_helper(void **state)
 	(void)request(EXTERNAL_RUN);
 	assert_int_equal(send(far_end, "abc", 3, 0), 3);
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(loop_turn(e.loop, 0), 0);
+		turn(0);
 	expect_result(0, CHECK_PROCERR, -1);
 	assert_int_equal(n_alerts, 1);
 	stop();
@@ -385,7 +404,7 @@ full_socket(void **state)
 	start(20, "", "inter 5s");
 	assert_int_equal(setsockopt(helper.fd, SOL_SOCKET, SO_SNDBUF, &small, sizeof(small)), 0);
 	for (int i = 0; i < 50; i++)
-		assert_int_equal(loop_turn(e.loop, 2), 0);
+		turn(2);
 	for (int i = 0; i < 20; i++) {
 		q = request(EXTERNAL_RUN);
 		seen[atoi(q.args[4]) - 1]++;

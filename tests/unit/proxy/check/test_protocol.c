@@ -26,7 +26,7 @@ sends(const char *lines, int n, struct str expected)
 	check_rig_load(&r, lines);
 	sbuf_init(&out, 4096);
 	assert_int_equal(check_send_build(&check_rig_rule(&r, CHECK_RULE_SEND, n)->u.send, &r.cx,
-				 STR(""), &out),
+				 STR(""), 0, &out),
 		0);
 	assert_int_equal(out.len, expected.len);
 	assert_memory_equal(out.p, expected.p, expected.len);

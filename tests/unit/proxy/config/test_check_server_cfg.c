@@ -40,7 +40,7 @@ static const struct world_line options[] = {
 	{ "check-send-proxy no-check-send-proxy", NULL },
 	{ "check-via-socks4", NULL },
 	{ "check-proto none", NULL },
-	{ "check-proto h2", "'h2' is not one of h1, none" },
+	{ "check-proto h3", "'h3' is not one of h1, h2, none" },
 	{ "agent-check agent-port 80 agent-inter 5s agent-addr 1.2.3.4 agent-send x", NULL },
 	{ "agent-check", "server s does not have agent port" },
 	{ "agent-check agent-port 0", "server s does not have agent port" },

@@ -87,7 +87,7 @@ static const struct world_line lines[] = {
 	{ "use_backend %[str(x)", "use_backend" },
 	{ "use_backend", "<backend>" },
 	{ "bind", "<address>" },
-	{ "email-alert from a@b", "not supported" },
+	{ "use-fcgi-app a", "not supported" },
 };
 
 static void

@@ -7,7 +7,7 @@ static const struct world_line lines[] = {
 	{ "http-request deny if nobody", "nobody" },
 	{ "http-request", "<action>" },
 	{ "http-request dney", "did you mean 'deny'" },
-	{ "http-request cache-use x", "is not supported" },
+	{ "http-request normalize-uri x", "is not supported" },
 	{ "http-request set-header X-A %[nothing]", "nothing" },
 	{ "http-request set-header X-A b junk", "either 'if' or 'unless'" },
 	{ "http-response set-header X-A %[status]", NULL },

@@ -92,7 +92,9 @@ lines_load_or_are_refused(void **state)
 		{ "type ip size 1 store gpc0,gpc_rate(3,1s)", NULL },
 		{ "type ip size 1 srvkey foo", "'foo' is not one of" },
 		{ "type ip size 1 brates-factor 0", "'0' is out of range" },
-		{ "type ip size 1 write-to t", "not supported here: peers (6)" },
+		{ "type ip size 1 write-to", "missing argument after 'write-to'" },
+		{ "type ip size 1 write-to t", "'write-to' : there is no stick-table 't'." },
+		{ "type ip size 1 write-to b", "a table cannot write to itself" },
 		{ "type ip size 1 peers", "missing argument after 'peers'" },
 		{ "type ip size 1 peers nope",
 			"[t.cfg:6:35] : Proxy 'b': unable to find sync peers 'nope'" },
@@ -101,8 +103,77 @@ lines_load_or_are_refused(void **state)
 
 	(void)state;
 	world_lines("backend b\n stick-table ", t, ARRAY_LEN(t), "");
+	world_reports("backend b\n stick-table type ip size 1 aggregate\n", 0,
+		"[t.cfg:2:2] : 'stick-table' : 'aggregate' has no effect without 'peers'.");
 	world_reports("backend b\n stick-table type ip size 1 store gpc0,gpc0\n", 0,
 		"[t.cfg:2:35] : 'stick-table' : store option 'gpc0' already enabled, ignored");
+}
+
+/* A slot has room for the counts of 30 peers; with those of 40 peers it would be too long. */
+static void
+parts_of_peers_are_bounded(void **state)
+{
+	(void)state;
+	for (unsigned int n = 30; n < 50; n += 10) {
+		char text[4096];
+		size_t at = (size_t)snprintf(text, sizeof(text), "peers p\n peer local :1\n");
+
+		for (unsigned int i = 0; i < n; i++)
+			at += (size_t)snprintf(text + at, sizeof(text) - at,
+				" peer p%u 127.0.0.2:%u\n", i, i + 1);
+		(void)snprintf(text + at, sizeof(text) - at,
+			" table t type ip size 1 aggregate store gpc(100),gpc_rate(100,1s)\n"
+			"backend b\n stick-table type ip size 1 peers p aggregate\n");
+		world_reports(text, n > 35 ? -1 : 0,
+			n > 35 ? "[t.cfg:43:2] : 'stick-table' : 'aggregate' : an entry with the "
+				 "counts of 40 peers is longer than 64 kB: store less."
+			       : "");
+	}
+}
+
+/* A line `stick` has the table store servers, too: that is too much for a slot which was full. */
+static void
+servers_of_sticks_are_bounded(void **state)
+{
+	for (unsigned int n = 98; n < 100; n++) {
+		char text[4096];
+		size_t at = (size_t)snprintf(text, sizeof(text), "peers p\n peer local :1\n");
+
+		for (unsigned int i = 0; i < 40; i++)
+			at += (size_t)snprintf(text + at, sizeof(text) - at,
+				" peer p%u 127.0.0.2:%u\n", i, i + 1);
+		(void)snprintf(text + at, sizeof(text) - at,
+			"backend b\n server s 127.0.0.3:1\n"
+			" stick-table type ip size 1 peers p aggregate store gpc(%u),"
+			"gpc_rate(100,1s)\n stick on src\n",
+			n == 98 ? 90 : n);
+		world_reports(text, n == 99 ? -1 : 0,
+			n == 99 ? "[t.cfg:46:11] : 'stick' : an entry of the stick-table 'b' with "
+				  "servers, and with the counts of 40 peers, is longer than 64 kB: "
+				  "store less."
+				: "");
+	}
+	(void)state;
+}
+
+static void
+sums_need_peers(void **state)
+{
+	(void)state;
+	world_reports("peers p\n disabled\n peer local :1\n peer b 127.0.0.2:1\n"
+		      "backend b\n stick-table type ip size 1 peers p aggregate\n", 0,
+		"[WARNING]  config : parsing [t.cfg:6:35] : 'stick-table' : 'aggregate' has no "
+		"effect: section 'peers p' is disabled.");
+	world_reports("peers p\n peer b 127.0.0.2:1\n table t type ip size 1 aggregate\n", 0,
+		"[WARNING]  config : parsing [t.cfg:3:2] : 'stick-table' : 'aggregate' has no "
+		"effect: section 'peers p' does not have this process.");
+	world_reports("peers p\n peer local :1\n table t type ip size 1 aggregate\n", 0,
+		"[WARNING]  config : parsing [t.cfg:3:2] : 'stick-table' : 'aggregate' has no "
+		"effect: section 'peers p' has no other peer.");
+	world_reports("peers p\n shards 2\n peer local :1\n peer b 127.0.0.2:1 shard 1\n"
+		      " peer c 127.0.0.2:2\n table t type ip size 1 aggregate\n", 0,
+		"[WARNING]  config : parsing [t.cfg:6:2] : 'stick-table' : 'aggregate' : peer 'b' "
+		"gets the keys of shard 1 only: its sums of others lack what is counted here.");
 }
 
 static void
@@ -118,15 +189,17 @@ names_are_unique(void **state)
 }
 
 static void
-only_the_process_itself_may_be_a_peer(void **state)
+tables_name_peers(void **state)
 {
+	struct world w;
+
 	(void)state;
 	world_reports("backend x\n stick-table type ip size 1 peers p\n"
-		      "peers p\n peer a 127.0.0.1:1\n",
+		      "peers p\n peer local 127.0.0.1:1\n",
 		0, "[NOTICE]");
-	world_reports("backend x\n stick-table type ip size 1 peers p\n"
-		      "peers p\n peer a 127.0.0.1:1\n peer b 127.0.0.1:2\n",
-		-1, "[t.cfg:2:35] : 'stick-table' : 'peers' is not supported: section 'p' has 2");
+	world_good(&w, "backend x\n stick-table type ip size 1 peers p\n"
+		       "peers p\n peer local 127.0.0.1:1\n peer b 127.0.0.1:2\n");
+	world_fini(&w);
 }
 
 int
@@ -135,8 +208,11 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables_are_made),
 		cmocka_unit_test(lines_load_or_are_refused),
+		cmocka_unit_test(parts_of_peers_are_bounded),
+		cmocka_unit_test(servers_of_sticks_are_bounded),
+		cmocka_unit_test(sums_need_peers),
 		cmocka_unit_test(names_are_unique),
-		cmocka_unit_test(only_the_process_itself_may_be_a_peer),
+		cmocka_unit_test(tables_name_peers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

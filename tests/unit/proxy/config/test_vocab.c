@@ -2,6 +2,8 @@
 #include "unit/test.h"
 
 #include "proxy/log/log_alias.h"
+/* The unit itself, instead of the library's. */
+#include "rule/sample/expr.c"
 
 static void
 test_tables(void **state)

@@ -220,9 +220,9 @@ dechunking_waits_for_memory(void **st)
 	world_run(&w, 10 * FAKE_MS);
 	kept = rig_exhaust_memory();
 	world_run(&w, 500 * FAKE_MS);
-	assert_int_equal(memory_used(&w.engine), w.engine.max_memory);
+	assert_int_equal(memory_used(&w.engine), w.engine.limits.max_memory);
 	assert_null(rig_session(0)->dir[SERVER].buf);
-	assert_in_range(w.engine.buf_waits, 5, 15);
+	assert_in_range(w.engine.stat.buf_waits, 5, 15);
 	rig_restore_memory(kept);
 	world_run(&w, RIG_LIMIT);
 	assert_string_equal(w.client[0].text, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nokok");

@@ -286,7 +286,8 @@ without_memory_a_head_cannot_grow(void **st)
 
 	(void)st;
 	rig_open(&cfg, NULL);
-	w.engine.max_memory = w.engine.session_pool.size + w.engine.txn_pool.size + 3 * BUF - 1;
+	w.engine.limits.max_memory =
+		w.engine.pools.session.size + w.engine.pools.txn.size + 3 * BUF - 1;
 	(void)world_client(&w, client, 0);
 	world_run(&w, RIG_LIMIT);
 	assert_string_equal(rig_terms(), "PR");
@@ -309,7 +310,7 @@ calls_with(const char *rules)
 
 	rig_play(&cfg, client, origin);
 	assert_string_equal(rig_terms(), "-- --");
-	assert_int_equal(w.engine.wide_pool.peak != 0, strlen(rules) > BUF);
+	assert_int_equal(w.engine.pools.wide.peak != 0, strlen(rules) > BUF);
 	n = world_calls(&w);
 	rig_close();
 	return n;

@@ -322,8 +322,8 @@ an_idle_persistent_connection_owns_nothing(void **st)
 	world_run(&w, 100 * FAKE_MS);
 	assert_int_equal(w.engine.n_sessions, 1);
 	assert_int_equal(rig_session(0)->state, STREAM_READ);
-	assert_int_equal(w.engine.buf_pool.live, 0);
-	assert_int_equal(w.engine.txn_pool.live, 0);
+	assert_int_equal(w.engine.pools.buf.live, 0);
+	assert_int_equal(w.engine.pools.txn.live, 0);
 	assert_true(SESSION_SIZE <= 1024);
 	world_run(&w, 150 * FAKE_MS);
 	assert_int_equal(w.engine.n_sessions, 0);
@@ -456,7 +456,7 @@ a_request_waits_for_its_responses_room(void **st)
 
 	(void)st;
 	rig_open(&cfg, origin);
-	w.cfg.memory = 8 * e->session_pool.size + 2 * e->txn_pool.size + 2 * e->bufsize;
+	w.cfg.memory = 8 * e->pools.session.size + 2 * e->pools.txn.size + 2 * e->bufsize;
 	memory_bound(e, w.cfg.memory);
 	for (int i = 0; i < 2; i++)
 		(void)world_client(&w, client, 0);

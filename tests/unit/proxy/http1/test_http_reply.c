@@ -98,7 +98,7 @@ bound(unsigned int txns, unsigned int bufs)
 {
 	struct engine *e = &w.engine;
 
-	w.cfg.memory = 16 * e->session_pool.size + txns * e->txn_pool.size + bufs * e->bufsize;
+	w.cfg.memory = 16 * e->pools.session.size + txns * e->pools.txn.size + bufs * e->bufsize;
 	memory_bound(e, w.cfg.memory);
 }
 

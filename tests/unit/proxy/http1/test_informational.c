@@ -81,25 +81,25 @@ without_memory_a_partial_one_ends_the_connection(void **st)
 	rig_open(&cfg, NULL);
 	(void)world_client(&w, client, 0);
 	world_run(&w, 10 * FAKE_MS);
-	assert_int_equal(w.engine.txn_pool.live, 1);
-	while (w.engine.buf_pool.kept) {
-		void **p = pool_get(&w.engine.buf_pool);
+	assert_int_equal(w.engine.pools.txn.live, 1);
+	while (w.engine.pools.buf.kept) {
+		void **p = pool_get(&w.engine.pools.buf);
 
 		*p = kept;
 		kept = p;
 	}
-	w.engine.max_memory = 1;
+	w.engine.limits.max_memory = 1;
 	world_run(&w, RIG_LIMIT);
-	w.engine.max_memory = 0;
+	w.engine.limits.max_memory = 0;
 	while (kept) {
 		void *next = *(void **)kept;
 
-		pool_put(&w.engine.buf_pool, kept);
+		pool_put(&w.engine.pools.buf, kept);
 		kept = next;
 	}
 	assert_string_equal(rig_terms(), "RR");
 	assert_int_equal(w.client[0].err, ECONNRESET);
-	assert_true(w.engine.buf_waits > 0);
+	assert_true(w.engine.stat.buf_waits > 0);
 	rig_close();
 }
 

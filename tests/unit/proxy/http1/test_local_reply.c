@@ -205,7 +205,7 @@ a_held_reply_is_lookahead(void **st)
 	assert_non_null(strstr(w.client[0].text, "\r\n\r\nheld"));
 	assert_int_equal(strlen(w.client[0].text), all);
 	assert_int_equal(w.px->shard[0].fe.bytes_out, all);
-	assert_int_equal(w.engine.bytes_out, all);
+	assert_int_equal(w.engine.stat.bytes_out, all);
 	rig_close();
 }
 

@@ -1,7 +1,7 @@
+#include "proxy/http1/persist.c"
 #include <stdio.h>
 #include <string.h>
 
-#include "proxy/http1/persist_cookie.h"
 #include "unit/test.h"
 
 /* 2026-11-22 10:15:52 UTC, which HAProxy 2.6 encodes as "awLA2". */

@@ -126,11 +126,11 @@ a_hard_stop_ends_all(void **st)
 	world_client(&w, asks, 0);
 	world_run(&w, FAKE_SEC);
 	assert_int_equal(w.engine.n_sessions, 1);
-	assert_int_equal(w.engine.substream_pool.live, 2);
+	assert_int_equal(w.engine.pools.substream.live, 2);
 	engine_kill_all(&w.engine);
 	world_run(&w, LIMIT);
 	assert_int_equal(w.engine.n_sessions, 0);
-	assert_int_equal(w.engine.substream_pool.live, 0);
+	assert_int_equal(w.engine.pools.substream.live, 0);
 	close_world("KD KD");
 }
 

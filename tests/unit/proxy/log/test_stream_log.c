@@ -1,4 +1,4 @@
-#include "proxy/log/stream_log.h"
+#include "proxy/log/stream_log.c"
 
 #include "unit/proxy/log_rig.h"
 
@@ -132,12 +132,12 @@ test_error_format(void **state)
 	w.log.s.is_http = 1;
 	w.log.s.txn = &txn;
 	txn.status = 400;
-	w.log.s.logged = 0;
+	w.log.s.own_line = STREAM_LINE_DUE;
 	stream_log(&w.log.s);
 	assert_string_equal(got(&w), "<6>bad fnt\n");
 	txn.head_ms = 1;
 	txn.status = 503;
-	w.log.s.logged = 0;
+	w.log.s.own_line = STREAM_LINE_DUE;
 	stream_log(&w.log.s);
 	assert_string_equal(got(&w), "<6>fnt\n");
 	w.log.s.txn = NULL;
@@ -175,13 +175,13 @@ test_errors_are_distinguished(void **state)
 		s->retries = rows[i].retries;
 		s->redispatched = (uint8_t)rows[i].redispatched;
 		w.log.fe.options = OPT_LOG_ERRORS;
-		s->logged = 0;
+		s->own_line = STREAM_LINE_DUE;
 		stream_log_early(s);
 		assert_string_equal(got(&w), "");
 		stream_log(s);
 		assert_string_equal(got(&w), rows[i].error ? "<3>x\n" : "<6>x\n");
 		w.log.fe.options = OPT_DONTLOG_NORMAL;
-		s->logged = 0;
+		s->own_line = STREAM_LINE_DUE;
 		stream_log(s);
 		assert_string_equal(got(&w), rows[i].error ? "<6>x\n" : "");
 	}
@@ -203,7 +203,7 @@ test_structured_data(void **state)
 	rule_fmt_free(&w.log.fe.log.sd.fmt);
 	/* The line is not logged before the values in its format are known. */
 	compile(&w.log.fe.log.sd.fmt, "[a@1 b=%B]");
-	w.log.s.logged = 0;
+	w.log.s.own_line = STREAM_LINE_DUE;
 	stream_log_early(&w.log.s);
 	assert_string_equal(got(&w), "");
 	rule_fmt_free(&w.log.fe.log.sd.fmt);
@@ -310,7 +310,7 @@ test_default_format_needs_a_request(void **state)
 		stream_log(&w.log.s);
 		assert_int_equal(*got(&w) != '\0', rows[i].logged);
 		/* Nor is it logged later. */
-		assert_int_equal(w.log.s.logged, rows[i].logged);
+		assert_int_equal(w.log.s.own_line == STREAM_LINE_WRITTEN, rows[i].logged);
 		w.log.s.txn = NULL;
 		world_fini(&w);
 	}
@@ -398,7 +398,7 @@ test_refused_headers(void **state)
 		stream_log(&w.log.s);
 		assert_string_equal(got(&w), "<6>10.0.1.2 14/PR\n");
 		rule_fmt_free(&w.log.fe.log.error.fmt);
-		w.log.s.logged = 0;
+		w.log.s.own_line = STREAM_LINE_DUE;
 		w.log.bind.name = name;
 		stream_log(&w.log.s);
 		assert_string_equal(got(&w), "<6>10.0.1.2:33313 [06/Feb/2009:12:12:51.443] "
@@ -419,7 +419,7 @@ test_tag_and_no_target(void **state)
 	w.line.form = LOG_FORM_RFC5424;
 	stream_log(&w.log.s);
 	assert_non_null(strstr(got(&w), " - customer7 31185 - - x\n"));
-	w.log.s.logged = 0;
+	w.log.s.own_line = STREAM_LINE_DUE;
 	w.log.engine.log = NULL;
 	stream_log(&w.log.s);
 	w.log.engine.log = &w.sink;
@@ -427,7 +427,7 @@ test_tag_and_no_target(void **state)
 	stream_log_early(&w.log.s);
 	stream_log(&w.log.s);
 	assert_string_equal(got(&w), "");
-	assert_int_equal(w.log.s.logged, 0);
+	assert_int_equal(w.log.s.own_line, STREAM_LINE_DUE);
 	world_fini(&w);
 }
 
@@ -452,18 +452,18 @@ test_listed_steps(void **state)
 	stream_log_step(&w.log.s, LOG_STEP_ACCEPT);
 	stream_log(&w.log.s);
 	assert_string_equal(got(&w), "");
-	w.log.s.logged = 0;
+	w.log.s.own_line = STREAM_LINE_DUE;
 	w.log.fe.log.steps = 1u << LOG_STEP_RESPONSE;
 	stream_log(&w.log.s);
 	assert_string_equal(got(&w), "");
-	assert_int_equal(w.log.s.logged, 1);
-	w.log.s.logged = 0;
+	assert_int_equal(w.log.s.own_line, STREAM_LINE_WRITTEN);
+	w.log.s.own_line = STREAM_LINE_DUE;
 	w.log.s.is_http = 1;
 	w.log.s.txn = &txn;
 	stream_log(&w.log.s);
 	assert_string_equal(got(&w), "<6>error 0\n");
 	/* Silent is silent at all steps. */
-	w.log.s.logged = 0;
+	w.log.s.own_line = STREAM_LINE_DUE;
 	w.log.s.log_level = -1;
 	stream_log_step(&w.log.s, LOG_STEP_RESPONSE);
 	assert_string_equal(got(&w), "");
@@ -485,7 +485,7 @@ test_lines_of_rules(void **state)
 	cx = eval.cx;
 	stream_log_by_rule(&w.log.s, LOG_STEP_TCP_REQ_SESS, &cx, 0);
 	assert_string_equal(got(&w), "<6>tcp-req-sess 212\n");
-	assert_int_equal(w.log.s.logged, 0);
+	assert_int_equal(w.log.s.own_line, STREAM_LINE_DUE);
 	stream_log_by_rule(&w.log.s, LOG_STEP_HTTP_REQ, &cx, LOG_LEVEL_ERR + 1);
 	assert_string_equal(got(&w), "<3>http-req 212\n");
 	stream_log_by_rule(&w.log.s, LOG_STEP_HTTP_REQ, &cx, -1);

@@ -44,8 +44,8 @@ teardown(void **state)
 	(void)state;
 	addr_override_free(&s);
 	assert_null(s.sess->endpoints);
-	assert_int_equal(e.addr_override_pool.live, 0);
-	pool_fini(&e.addr_override_pool);
+	assert_int_equal(e.pools.addr_override.live, 0);
+	pool_fini(&e.pools.addr_override);
 	return 0;
 }
 

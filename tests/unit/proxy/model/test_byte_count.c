@@ -48,7 +48,7 @@ a_request_counts_once_everywhere(void **st)
 	assert_int_equal(w.px->shard[0].be.h1.in, strlen(OK2 "\r\nok"));
 	assert_int_equal(w.px->shard[0].be.h1.out, strlen(POST4));
 	assert_int_equal(w.px->shard[0].fe.h1.streams, 1);
-	assert_int_equal(w.engine.bytes_sent, strlen(POST4) + strlen(OK2 "\r\nok"));
+	assert_int_equal(w.engine.stat.bytes_sent, strlen(POST4) + strlen(OK2 "\r\nok"));
 	rig_close();
 }
 
@@ -111,8 +111,8 @@ no_byte_of_the_rate_is_lost(void **st)
 	rig_open(&cfg, NULL);
 	for (int i = 0; i < 4; i++)
 		engine_count_sent(&w.engine, SENT_PIECE - SENT_PIECE / 4);
-	assert_int_equal(w.engine.bytes_sent, 3 * SENT_PIECE);
-	assert_int_equal(freq_read(&w.engine.sent_rate, loop_now_ms(w.loop)), 3);
+	assert_int_equal(w.engine.stat.bytes_sent, 3 * SENT_PIECE);
+	assert_int_equal(freq_read(&w.engine.stat.sent_rate, loop_now_ms(w.loop)), 3);
 	rig_close();
 }
 

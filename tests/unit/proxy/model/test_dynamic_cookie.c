@@ -1,5 +1,5 @@
 /* Cookies made of addresses; the values are those of HAProxy 2.6. */
-#include "proxy/model/dynamic_cookie.h"
+#include "proxy/model/persist_conf.h"
 
 #include "unit/proxy/proxies_rig.h"
 

@@ -1,4 +1,4 @@
-#include "proxy/model/error_page.h"
+#include "proxy/model/errors.c"
 
 #include "unit/rule/expr_rig.h"
 #include "http/h1_write.h"

@@ -33,8 +33,8 @@ a_transaction_is_new(void **st)
 	assert_int_equal(t->req.max, 7 + HTTP_FIELDS_ADDED);
 	assert_true(t->res.field >= t->req.field + t->req.max);
 	assert_true((size_t)((char *)(t->res.field + 7 + HTTP_FIELDS_ADDED) - (char *)t) <=
-		w.engine.txn_pool.size);
-	assert_int_equal(w.engine.txn_pool.live, 1);
+		w.engine.pools.txn.size);
+	assert_int_equal(w.engine.pools.txn.live, 1);
 	http_txn_put(&s);
 	http_txn_put(&s);
 	/* The first transaction has the id of its session, later ones have their own. */
@@ -42,7 +42,7 @@ a_transaction_is_new(void **st)
 	assert_int_not_equal(t->id, s.id);
 	http_txn_put(&s);
 	assert_null(s.txn);
-	assert_int_equal(w.engine.txn_pool.live, 0);
+	assert_int_equal(w.engine.pools.txn.live, 0);
 	assert_int_equal(w.px->shard[0].fe.h1.streams_over, 2);
 	rig_close();
 }

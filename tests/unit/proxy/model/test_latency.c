@@ -27,7 +27,7 @@ bucket_of(uint64_t us)
 
 	latency_set(&t, LATENCY_TOTAL, us);
 	assert_int_equal(t.us[LATENCY_TOTAL], us);
-	return t.bucket[LATENCY_TOTAL];
+	return t.cell[LATENCY_TOTAL] - LATENCY_TOTAL * LATENCY_BUCKETS;
 }
 
 static void
@@ -110,6 +110,29 @@ quantiles_are_interpolated(void **st)
 	latency_sum(&s, &sum);
 	assert_int_equal(latency_quantile_us(&sum, LATENCY_QUEUE, 500),
 		latency_bound_us(LATENCY_BOUNDS - 1));
+	latency_set_free(&s);
+}
+
+/* Times of 0 in the bucket up to 50 us are no 25 us. */
+static void
+quantiles_fit_the_sum(void **st)
+{
+	struct latency_set s = { 0 };
+	struct latency sum;
+
+	(void)st;
+	assert_int_equal(latency_set_make(&s, 1), 0);
+	for (int i = 0; i < 100; i++)
+		count_one(&s, 0, LATENCY_QUEUE, 0);
+	latency_sum(&s, &sum);
+	assert_int_equal(latency_quantile_us(&sum, LATENCY_QUEUE, 500), 0);
+	assert_int_equal(latency_quantile_us(&sum, LATENCY_QUEUE, 990), 0);
+	/* The 100 times at or above the median sum up to 400 us: 4 us each. */
+	for (int i = 0; i < 100; i++)
+		count_one(&s, 0, LATENCY_QUEUE, 4);
+	latency_sum(&s, &sum);
+	assert_int_equal(latency_quantile_us(&sum, LATENCY_QUEUE, 500), 4);
+	assert_int_equal(latency_quantile_us(&sum, LATENCY_QUEUE, 1000), 50);
 	latency_set_free(&s);
 }
 
@@ -209,6 +232,7 @@ main(void)
 		cmocka_unit_test(a_bucket_ends_with_its_bound),
 		cmocka_unit_test(missing_times_are_not_counted),
 		cmocka_unit_test(quantiles_are_interpolated),
+		cmocka_unit_test(quantiles_fit_the_sum),
 		cmocka_unit_test(rows_of_a_file_are_used_one_by_one),
 		cmocka_unit_test(sums_include_previous_processes),
 	};

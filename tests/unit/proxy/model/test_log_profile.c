@@ -4,17 +4,6 @@
 
 #include "unit/test.h"
 
-static void
-steps_are_found_by_name(void **state)
-{
-	(void)state;
-	for (int i = 0; i < LOG_STEP_LINES; i++)
-		assert_int_equal(log_step_find(log_steps[i].name), i);
-	assert_int_equal(log_step_find("any"), LOG_STEP_ANY);
-	assert_int_equal(log_step_find("Close"), -1);
-	assert_int_equal(log_step_find(""), -1);
-}
-
 /* `any` is for the steps without a line of their own; these take nothing of it. */
 static void
 a_line_of_its_own_replaces_any(void **state)
@@ -82,7 +71,6 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(steps_are_found_by_name),
 		cmocka_unit_test(a_line_of_its_own_replaces_any),
 		cmocka_unit_test(steps_of_http_have_formats_of_http),
 		cmocka_unit_test(each_name_needs_a_section),

@@ -27,9 +27,9 @@ setup(void **st)
 {
 	(void)st;
 	memset(&e, 0, sizeof(e));
-	pool_init(&e.session_pool, "session", 512, 1024);
-	pool_init(&e.buf_pool, "buffer", BUF, 256);
-	e.on_memory = on_memory;
+	pool_init(&e.pools.session, "session", 512, 1024);
+	pool_init(&e.pools.buf, "buffer", BUF, 256);
+	e.hooks.on_memory = on_memory;
 	told = 0;
 	return 0;
 }
@@ -38,8 +38,8 @@ static int
 teardown(void **st)
 {
 	(void)st;
-	pool_fini(&e.session_pool);
-	pool_fini(&e.buf_pool);
+	pool_fini(&e.pools.session);
+	pool_fini(&e.pools.buf);
 	return 0;
 }
 
@@ -53,13 +53,13 @@ without_a_limit_nothing_waits(void **st)
 	e.n_sessions = 1;
 	for (size_t i = 0; i < ARRAY_LEN(buf); i++) {
 		assert_true(memory_reserve_buffer(&e));
-		buf[i] = pool_get(&e.buf_pool);
+		buf[i] = pool_get(&e.pools.buf);
 		memory_watch(&e);
 	}
 	assert_false(e.memory_tight);
 	assert_int_equal(memory_live(&e), ARRAY_LEN(buf) * BUF);
 	for (size_t i = 0; i < ARRAY_LEN(buf); i++)
-		pool_put(&e.buf_pool, buf[i]);
+		pool_put(&e.pools.buf, buf[i]);
 	assert_int_equal(memory_live(&e), 0);
 	assert_int_equal(told, 0);
 }
@@ -76,7 +76,7 @@ the_limit_is_kept(void **st)
 	e.n_sessions = 1;
 	while (memory_reserve_buffer(&e)) {
 		assert_true(n < ARRAY_LEN(buf));
-		buf[n++] = pool_get(&e.buf_pool);
+		buf[n++] = pool_get(&e.pools.buf);
 		memory_watch(&e);
 		if (e.memory_tight && !tight_at)
 			tight_at = n;
@@ -85,21 +85,21 @@ the_limit_is_kept(void **st)
 	/* One session is kept in reserve. */
 	assert_in_range(n, 31, 32);
 	assert_in_range(tight_at, 24, 25);
-	assert_int_equal(e.memory_holds, 1);
+	assert_int_equal(e.stat.memory_holds, 1);
 	assert_int_equal(told, 1);
-	assert_int_equal(e.buf_pool.fails, 0);
+	assert_int_equal(e.pools.buf.fails, 0);
 	/* A buffer that was released can be taken again. */
-	pool_put(&e.buf_pool, buf[--n]);
+	pool_put(&e.pools.buf, buf[--n]);
 	assert_true(memory_reserve_buffer(&e));
 	/* Some memory must be free before new sessions are accepted: no oscillation. */
 	while (e.memory_tight) {
-		pool_put(&e.buf_pool, buf[--n]);
+		pool_put(&e.pools.buf, buf[--n]);
 		memory_watch(&e);
 	}
 	assert_in_range(n, 12, 22);
 	assert_int_equal(told, 2);
 	while (n)
-		pool_put(&e.buf_pool, buf[--n]);
+		pool_put(&e.pools.buf, buf[--n]);
 	/* Only a small part is kept for reuse. */
 	assert_true(memory_used(&e) <= MAX_BYTES / 8 + BUF);
 }
@@ -140,12 +140,12 @@ without_sessions_new_ones_do_not_wait(void **st)
 
 	(void)st;
 	memory_bound(&e, 100);
-	s = pool_get(&e.session_pool);
+	s = pool_get(&e.pools.session);
 	assert_non_null(s);
 	e.n_sessions = 1;
 	memory_watch(&e);
 	assert_true(e.memory_tight);
-	pool_put(&e.session_pool, s);
+	pool_put(&e.pools.session, s);
 	e.n_sessions = 0;
 	memory_watch(&e);
 	assert_false(e.memory_tight);
@@ -166,9 +166,9 @@ without_memory_new_sessions_wait(void **st)
 	world_run(&w, RIG_LIMIT);
 	assert_int_equal(w.engine.n_sessions, 0);
 	/* There is memory for one session only. */
-	assert_int_equal(pool_reserve(&w.engine.session_pool), 0);
-	while (w.engine.session_pool.kept > 1)
-		taken[n++] = pool_get(&w.engine.session_pool);
+	assert_int_equal(pool_reserve(&w.engine.pools.session), 0);
+	while (w.engine.pools.session.kept > 1)
+		taken[n++] = pool_get(&w.engine.pools.session);
 	(void)world_client(&w, client, 0);
 	w.mem_faults = 1;
 	faults_set(1);
@@ -182,7 +182,7 @@ without_memory_new_sessions_wait(void **st)
 	assert_int_equal(w.engine.n_sessions, 1);
 	faults_set(0);
 	while (n)
-		pool_put(&w.engine.session_pool, taken[--n]);
+		pool_put(&w.engine.pools.session, taken[--n]);
 	world_run(&w, RIG_LIMIT);
 	assert_int_equal(w.client[1].got, 60000);
 	assert_int_equal(w.client[2].got, 60000);
@@ -209,7 +209,7 @@ many_slow_readers_are_served(void **st)
 	}
 	world_run(&w, RIG_LIMIT);
 	assert_in_range(most, 10, 150);
-	assert_true(w.engine.memory_holds > 1);
+	assert_true(w.engine.stat.memory_holds > 1);
 	assert_int_equal(w.n_ends, 200);
 	for (int i = 0; i < 200; i++) {
 		assert_int_equal(w.client[i].got, 60000);

@@ -6,7 +6,26 @@
 #include "cfg/diag.h"
 #include "proxy/model/proxies.h"
 #include "proxy/config/proxy_life.h"
+#include "proxy/model/engine.h"
+#include "proxy/model/stream.h"
+#include "unit/net/net_rig.h"
 #include "unit/test.h"
+
+static int
+setup(void **st)
+{
+	(void)st;
+	rig_open(INTEREST_EDGE);
+	return 0;
+}
+
+static int
+teardown(void **st)
+{
+	(void)st;
+	rig_close();
+	return 0;
+}
 
 /* An action that records its letter and returns the outcome that the rule names. */
 static char said[16];
@@ -55,7 +74,9 @@ make(const char *name, unsigned int caps, const struct proxy *from)
 static enum rule_result
 run(const struct proxy *p, struct rules_at *at)
 {
-	struct rule_outcome v = { 0 };
+	struct engine e = { .loop = rig_loop };
+	struct stream s = { .engine = &e };
+	struct rule_outcome v = { .proxy = &s };
 	struct sample_ctx cx = { 0 };
 
 	said[0] = '\0';
@@ -166,5 +187,5 @@ main(void)
 		cmocka_unit_test(a_defaults_section_serves_one_kind),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -37,7 +37,7 @@ are_allocated_once(void **st)
 	x->upgraded_to = w.px;
 	assert_ptr_equal(stream_extras_get(&s), x);
 	assert_ptr_equal(stream_upgraded_to(&s), w.px);
-	assert_int_equal(memory_live(&w.engine), w.engine.extras_pool.size);
+	assert_int_equal(memory_live(&w.engine), w.engine.pools.extras.size);
 	stream_extras_end(&s);
 	assert_null(s.extras);
 	assert_null(stream_upgraded_to(&s));
@@ -55,12 +55,12 @@ are_bounded(void **st)
 {
 	(void)st;
 	open_stream();
-	w.engine.max_memory = w.engine.extras_pool.size - 1;
+	w.engine.limits.max_memory = w.engine.pools.extras.size - 1;
 	assert_null(stream_extras_get(&s));
-	w.engine.max_memory++;
+	w.engine.limits.max_memory++;
 	assert_non_null(stream_extras_get(&s));
 	stream_extras_end(&s);
-	w.engine.max_memory = 0;
+	w.engine.limits.max_memory = 0;
 	rig_close();
 }
 
@@ -183,7 +183,7 @@ tracking_is_bounded(void **st)
 
 	(void)st;
 	open_table();
-	w.engine.max_memory = w.engine.extras_pool.size + w.engine.tracked_pool.size - 1;
+	w.engine.limits.max_memory = w.engine.pools.extras.size + w.engine.pools.tracked.size - 1;
 	e = entry(1);
 	stream_track(&s, 1, 0, table, e);
 	assert_null(sess.tracked);
@@ -192,10 +192,10 @@ tracking_is_bounded(void **st)
 	e = entry(1);
 	assert_int_equal(table_refs(e), 0);
 	table_unref(e);
-	w.engine.max_memory++;
+	w.engine.limits.max_memory++;
 	stream_track(&s, 1, 0, table, entry(1));
 	assert_non_null(stream_tracked(&s, 0));
-	w.engine.max_memory = 0;
+	w.engine.limits.max_memory = 0;
 	close_table();
 }
 

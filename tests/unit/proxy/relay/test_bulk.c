@@ -1,10 +1,9 @@
 /* Bulk transfers: when a direction is one, the size of its reads, and the turns that they take. */
+#include "proxy/relay/direction_buf.c"
 #include "unit/proxy/session_rig.h"
 
 #include "base/mem.h"
-#include "proxy/relay/direction.h"
 #include "proxy/model/memory.h"
-#include "proxy/relay/bulk.h"
 #include "sim/faults.h"
 #include "proxy/session/session.h"
 
@@ -182,7 +181,7 @@ unsent_bytes_are_kept_in_a_big_buffer(void **st)
 	assert_true(d->is_big);
 	assert_true(direction_pending(d) > 4096);
 	assert_int_equal(w.engine.bulk.bufs.live, 1);
-	assert_int_equal(w.engine.buf_pool.live, 0);
+	assert_int_equal(w.engine.pools.buf.live, 0);
 	assert_true(memory_live(&w.engine) > 65536);
 	world_run(&w, RIG_LIMIT);
 	assert_int_equal(w.client[0].got, 400000);
@@ -200,8 +199,8 @@ big_buffers_are_bounded(void **st)
 	(void)st;
 	memset(&e, 0, sizeof(e));
 	e.bufsize = 1000;
-	pool_init(&e.session_pool, "session", 500, 4);
-	pool_init(&e.buf_pool, "buffer", 1000, 4);
+	pool_init(&e.pools.session, "session", 500, 4);
+	pool_init(&e.pools.buf, "buffer", 1000, 4);
 	assert_int_equal(engine_allow_bulk(&e, 1, 10000, 0), 0);
 	memset(&s, 0, sizeof(s));
 	memset(&sess, 0, sizeof(sess));
@@ -225,8 +224,8 @@ big_buffers_are_bounded(void **st)
 	memory_bound(&e, 9999);
 	assert_int_equal(bulk_reach(&e, &s.dir[0]), 1000);
 	pool_fini(&e.bulk.bufs);
-	pool_fini(&e.buf_pool);
-	pool_fini(&e.session_pool);
+	pool_fini(&e.pools.buf);
+	pool_fini(&e.pools.session);
 	mem_free(e.scratch);
 }
 
@@ -266,9 +265,9 @@ bulk_transfers_take_turns(void **st)
 	for (int i = 0; i < 50; i++) {
 		uint64_t least = UINT64_MAX, most = 0;
 
-		before = w.engine.bytes_out;
+		before = w.engine.stat.bytes_out;
 		assert_int_equal(loop_turn(w.loop, 0), 0);
-		assert_in_range(w.engine.bytes_out - before, 1, 20000 + 4096);
+		assert_in_range(w.engine.stat.bytes_out - before, 1, 20000 + 4096);
 		for (int k = 0; k < 5; k++) {
 			least = MIN(least, rig_session(k)->dir[SERVER].bytes);
 			most = MAX(most, rig_session(k)->dir[SERVER].bytes);
@@ -332,25 +331,25 @@ bulk_transfers_alone_take_more_at_once(void **st)
 	while (!w.engine.n_sessions || !rig_session(0)->dir[SERVER].is_bulk)
 		assert_int_equal(loop_turn(w.loop, 0), 0);
 	for (int i = 0; i < 10; i++) {
-		before = w.engine.bytes_out;
+		before = w.engine.stat.bytes_out;
 		assert_int_equal(loop_turn(w.loop, 0), 0);
-		assert_in_range(w.engine.bytes_out - before, 1, 16384);
+		assert_in_range(w.engine.stat.bytes_out - before, 1, 16384);
 	}
 	/* As if the last other session had data long ago. */
 	w.engine.bulk.others_ms -= 50;
 	for (int i = 0; i < 10; i++) {
-		before = w.engine.bytes_out;
+		before = w.engine.stat.bytes_out;
 		calls = ledger_sum(&w.sys.ledger, SYS_CALL_recvfrom);
 		assert_int_equal(loop_turn(w.loop, 0), 0);
-		assert_in_range(w.engine.bytes_out - before, 65536, 2 * 65536);
+		assert_in_range(w.engine.stat.bytes_out - before, 65536, 2 * 65536);
 		assert_true(ledger_sum(&w.sys.ledger, SYS_CALL_recvfrom) - calls <= 2);
 	}
 	(void)world_client(&w, word, 0);
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(loop_turn(w.loop, 0), 0);
-	before = w.engine.bytes_out;
+	before = w.engine.stat.bytes_out;
 	assert_int_equal(loop_turn(w.loop, 0), 0);
-	assert_in_range(w.engine.bytes_out - before, 1, 16384);
+	assert_in_range(w.engine.stat.bytes_out - before, 1, 16384);
 	engine_kill_all(&w.engine);
 	world_run(&w, RIG_LIMIT);
 	rig_close();

@@ -29,9 +29,9 @@ bytes_are_forwarded_and_no_buffer_is_kept(void **st)
 	assert_int_equal(s->dir[SERVER].bytes, 300);
 	assert_null(s->dir[CLIENT].buf);
 	assert_null(s->dir[SERVER].buf);
-	assert_int_equal(w.engine.buf_pool.live, 0);
-	assert_int_equal(w.engine.bytes_in, 100);
-	assert_int_equal(w.engine.bytes_out, 300);
+	assert_int_equal(w.engine.pools.buf.live, 0);
+	assert_int_equal(w.engine.stat.bytes_in, 100);
+	assert_int_equal(w.engine.stat.bytes_out, 300);
 	assert_int_equal(w.px->shard->fe.bytes_in, 100);
 	assert_int_equal(w.px->shard->be.bytes_out, 300);
 	assert_int_equal(w.srv[0]->shard->stat.bytes_in, 100);
@@ -64,7 +64,7 @@ a_slow_sink_stops_reading(void **st)
 	assert_non_null(s->dir[SERVER].buf);
 	assert_true(direction_pending(&s->dir[SERVER]) > 0);
 	assert_true(s->dir[SERVER].tail <= w.engine.bufsize);
-	assert_int_equal(w.engine.buf_pool.live, 1);
+	assert_int_equal(w.engine.pools.buf.live, 1);
 	kept = s->dir[SERVER].bytes;
 	assert_true(kept < 100000);
 	world_run(&w, 100 * FAKE_MS);
@@ -72,7 +72,7 @@ a_slow_sink_stops_reading(void **st)
 	world_run(&w, RIG_LIMIT);
 	assert_int_equal(w.client[0].got, 100000);
 	assert_true(w.client[0].eof);
-	assert_int_equal(w.engine.buf_pool.live, 0);
+	assert_int_equal(w.engine.pools.buf.live, 0);
 	assert_string_equal(rig_terms(), "--");
 	rig_close();
 }
@@ -169,7 +169,7 @@ a_reset_breaks_both_directions(void **st)
 static void *
 without_memory(void)
 {
-	void *kept = w.engine.buf_pool.kept ? pool_get(&w.engine.buf_pool) : NULL;
+	void *kept = w.engine.pools.buf.kept ? pool_get(&w.engine.pools.buf) : NULL;
 
 	w.mem_faults = 1;
 	faults_set(1);
@@ -182,7 +182,7 @@ with_memory(void *kept)
 {
 	faults_set(0);
 	if (kept)
-		pool_put(&w.engine.buf_pool, kept);
+		pool_put(&w.engine.pools.buf, kept);
 }
 
 /* Sends 100,000 bytes from that side to one that does not read. */
@@ -221,7 +221,7 @@ play_without_memory(enum interest_mode mode, enum side from)
 	assert_int_equal(s->dir[from].bytes, stuck_at);
 	world_run(&w, RIG_LIMIT);
 	with_memory(kept);
-	assert_true(w.engine.buf_waits > 2);
+	assert_true(w.engine.stat.buf_waits > 2);
 	assert_int_equal(from == SERVER ? w.client[0].got : w.served[0].got, 100000);
 	assert_true(w.client[0].eof && w.served[0].eof);
 	assert_string_equal(rig_terms(), "--");
@@ -399,7 +399,7 @@ reads_of_one_dispatch_are_bounded(void **st)
 	assert_int_equal(s->state, STREAM_RELAY);
 	before = s->dir[CLIENT].bytes;
 	assert_int_equal(direction_pump(s, CLIENT), STREAM_EV_NONE);
-	assert_int_equal(s->dir[CLIENT].bytes - before, w.engine.max_reads * 1024);
+	assert_int_equal(s->dir[CLIENT].bytes - before, w.engine.limits.max_reads * 1024);
 	world_run(&w, RIG_LIMIT);
 	assert_string_equal(rig_terms(), "--");
 	rig_close();

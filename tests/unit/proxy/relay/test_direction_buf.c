@@ -20,7 +20,7 @@ done(void)
 {
 	direction_fini(&w.engine, &h);
 	assert_null(h.buf);
-	assert_int_equal(w.engine.buf_pool.live, 0);
+	assert_int_equal(w.engine.pools.buf.live, 0);
 	rig_close();
 }
 
@@ -31,10 +31,10 @@ buffered_bytes_stay_in_order(void **st)
 
 	(void)st;
 	assert_true(direction_has_room(e, &h) && direction_reserve_room(e, &h));
-	assert_int_equal(e->buf_pool.live, 0);
+	assert_int_equal(e->pools.buf.live, 0);
 	direction_buf_append(e, &h, "one ", 4);
 	direction_buf_append(e, &h, "two", 3);
-	assert_int_equal(e->buf_pool.live, 1);
+	assert_int_equal(e->pools.buf.live, 1);
 	assert_int_equal(direction_buffered(&h), 7);
 	assert_memory_equal(h.buf + h.head, "one two", 7);
 	done();
@@ -60,7 +60,7 @@ an_unneeded_buffer_is_released(void **st)
 	direction_buf_free_if_empty(e, &h);
 	assert_null(h.buf);
 	assert_int_equal(h.head | h.tail, 0);
-	assert_int_equal(e->buf_pool.live, 0);
+	assert_int_equal(e->pools.buf.live, 0);
 	done();
 }
 
@@ -107,12 +107,12 @@ without_memory_nothing_is_buffered(void **st)
 	(void)st;
 	assert_int_equal(direction_buf_get(e, &h), 0);
 	assert_int_equal(direction_buf_get(e, &h), 0);
-	assert_int_equal(e->buf_pool.live, 1);
+	assert_int_equal(e->pools.buf.live, 1);
 	memory_bound(e, 1);
 	assert_true(direction_reserve_room(e, &h));
 	direction_buf_free_if_empty(e, &h);
 	assert_false(direction_reserve_room(e, &h));
-	assert_int_equal(e->buf_waits, 1);
+	assert_int_equal(e->stat.buf_waits, 1);
 	memory_bound(e, 0);
 	done();
 }

@@ -4,7 +4,6 @@
 
 #include "proxy/relay/direction.h"
 #include "proxy/model/memory.h"
-#include "proxy/relay/bulk.h"
 #include "proxy/session/session.h"
 
 #define SMALL .sndbuf = 20000, .rcvbuf = 20000, .bufsize = 4096
@@ -34,9 +33,9 @@ a_bulk_transfer_goes_through_a_pipe(void **st)
 	rig_play(&cfg, asks, origin);
 	assert_int_equal(w.client[0].got, 100000);
 	/* All except the first read, which showed that it is a bulk transfer. */
-	assert_in_range(w.engine.spliced, 100000 - 2 * 4096, 100000 - 4096);
-	assert_int_equal(w.engine.bytes_out, 100000);
-	assert_int_equal(w.engine.splice_fallbacks, 0);
+	assert_in_range(w.engine.stat.spliced, 100000 - 2 * 4096, 100000 - 4096);
+	assert_int_equal(w.engine.stat.bytes_out, 100000);
+	assert_int_equal(w.engine.stat.splice_fallbacks, 0);
 	assert_int_equal(w.engine.pipes.made, 1);
 	assert_int_equal(w.engine.pipes.used, 0);
 	assert_string_equal(rig_terms(), "--");
@@ -60,7 +59,7 @@ options_apply_to_each_direction(void **st)
 	cfg.options = OPT_SPLICE_REQUEST;
 	rig_play(&cfg, client, origin);
 	assert_int_equal(w.served[0].got, 60000);
-	assert_true(w.engine.spliced >= 50000);
+	assert_true(w.engine.stat.spliced >= 50000);
 	rig_close();
 }
 
@@ -76,7 +75,7 @@ splice_auto_waits_for_enough_bytes(void **st)
 	assert_int_equal(w.engine.pipes.made, 0);
 	rig_close();
 	rig_play(&cfg, asks, much);
-	assert_in_range(w.engine.spliced, 100000 - 5 * 4096, 100000 - 4 * 4096);
+	assert_in_range(w.engine.stat.spliced, 100000 - 5 * 4096, 100000 - 4 * 4096);
 	rig_close();
 }
 
@@ -110,7 +109,7 @@ without_the_option_nothing_is_spliced(void **st)
 	cfg.maxpipes = 0;
 	rig_play(&cfg, asks, origin);
 	assert_int_equal(splices(), 0);
-	assert_int_equal(w.engine.splice_fallbacks, 0);
+	assert_int_equal(w.engine.stat.splice_fallbacks, 0);
 	rig_close();
 }
 
@@ -209,7 +208,7 @@ without_a_pipe_it_is_copied(void **st)
 		world_run(&w, 2 * FAKE_SEC);
 		assert_int_equal(w.client[0].got, 50000);
 		assert_int_equal(splices(), 0);
-		assert_true(w.engine.splice_fallbacks > 0);
+		assert_true(w.engine.stat.splice_fallbacks > 0);
 		assert_int_equal(w.sys.ledger.n[SYS_CALL_pipe2][SYS_ERROR], 1);
 		fake_advance(w.k, PIPE_RETRY_MS * FAKE_MS);
 		(void)world_client(&w, asks, 0);
@@ -234,7 +233,7 @@ fails_at(uint64_t nth, int err, const struct step *client)
 	if (w.client[0].got != 100000 || strcmp(rig_terms(), "--") != 0)
 		fail_msg("splice %u failed with %d: %llu bytes, %s", (unsigned int)nth, err,
 			(unsigned long long)w.client[0].got, rig_terms());
-	assert_int_equal(w.engine.splice_fallbacks, 1);
+	assert_int_equal(w.engine.stat.splice_fallbacks, 1);
 	/* Splicing is not tried again on this connection. */
 	assert_int_equal(splices(), nth);
 	rig_close();
@@ -271,7 +270,7 @@ a_buffer_in_use_by_the_kernel_is_left_alone(void **st)
 		fake_fail(w.k, SYS_CALL_splice, nth, EINVAL);
 		world_run(&w, RIG_LIMIT);
 		assert_int_equal(w.client[0].got, 100000);
-		assert_int_equal(w.engine.splice_fallbacks, 1);
+		assert_int_equal(w.engine.stat.splice_fallbacks, 1);
 		assert_true(w.engine.zerocopy.bytes > 0);
 		assert_string_equal(rig_terms(), "--");
 		rig_close();
@@ -363,7 +362,7 @@ pipes_stay_within_the_memory(void **st)
 		assert_true(memory_used(&w.engine) <= cfg.memory);
 	}
 	assert_in_range(most, 4096, room);
-	assert_true(w.engine.splice_fallbacks > 0);
+	assert_true(w.engine.stat.splice_fallbacks > 0);
 	world_run(&w, RIG_LIMIT);
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(w.client[i].got, 100000);
@@ -420,7 +419,7 @@ one_dispatch_is_bounded(void **st)
 	before = d->bytes;
 	assert_int_equal(direction_pump(rig_session(0), SERVER), STREAM_EV_NONE);
 	assert_int_equal(
-		d->bytes - before, BULK_SPLICED_SHARE * w.engine.max_reads * 1024);
+		d->bytes - before, BULK_SPLICED_SHARE * w.engine.limits.max_reads * 1024);
 	world_run(&w, RIG_LIMIT);
 	rig_close();
 }
@@ -462,8 +461,8 @@ a_body_is_spliced_to_its_end(void **st)
 		world_run(&w, RIG_LIMIT);
 		both_came_whole("mode", mode);
 		/* All but what came with the heads. */
-		assert_in_range(w.engine.spliced, 4 * (2200 - 512), 4 * 2200 - 1);
-		assert_int_equal(w.engine.splice_fallbacks, 0);
+		assert_in_range(w.engine.stat.spliced, 4 * (2200 - 512), 4 * 2200 - 1);
+		assert_int_equal(w.engine.stat.splice_fallbacks, 0);
 		assert_int_equal(w.engine.pipes.used, 0);
 		rig_close();
 	}
@@ -485,7 +484,7 @@ bodies_are_copied_when_splicing_fails(void **st)
 			fake_fail(w.k, SYS_CALL_splice, nth, errors[i]);
 			world_run(&w, RIG_LIMIT);
 			both_came_whole(strerror(errors[i]), nth);
-			assert_int_equal(w.engine.splice_fallbacks, 1);
+			assert_int_equal(w.engine.stat.splice_fallbacks, 1);
 			/* Splicing is tried again for the next body. */
 			assert_true(splices() > nth || nth > 6);
 			rig_close();
@@ -533,7 +532,7 @@ a_lost_rest_of_a_body_is_no_end(void **st)
 	w.sys.ops = &ops;
 	(void)world_client(&w, client, 0);
 	world_run(&w, RIG_LIMIT);
-	assert_int_equal(w.engine.splice_fallbacks, 1);
+	assert_int_equal(w.engine.stat.splice_fallbacks, 1);
 	assert_true(w.client[0].got > 0 && w.client[0].got < strlen(LONG_OK LONG_BODY));
 	assert_false(w.client[0].eof);
 	assert_int_equal(w.client[0].err, ECONNRESET);

@@ -59,7 +59,7 @@ small_reads_are_copied(void **st)
 	(void)world_client(&w, client, 0);
 	world_run(&w, 10 * FAKE_MS);
 	assert_int_equal(w.engine.n_sessions, 1);
-	assert_int_equal(w.engine.buf_pool.live, 0);
+	assert_int_equal(w.engine.pools.buf.live, 0);
 	world_run(&w, RIG_LIMIT);
 	assert_int_equal(w.engine.zerocopy.bytes, 0);
 	/* The call that reads the acknowledgement. */
@@ -129,7 +129,7 @@ pinned_buffers_count_as_memory(void **st)
 	(void)world_client(&w, client, 0);
 	world_run(&w, 500 * FAKE_MS);
 	assert_true(w.engine.zerocopy.pinned > 32768);
-	assert_true(w.engine.buf_waits > 0);
+	assert_true(w.engine.stat.buf_waits > 0);
 	assert_true(w.engine.memory_tight);
 	world_run(&w, RIG_LIMIT);
 	assert_int_equal(w.client[0].got, 300000);

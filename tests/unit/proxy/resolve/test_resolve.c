@@ -1,10 +1,10 @@
 /* DNS responses become addresses and servers. The name server is a socket of the test. */
+#include "dns/resolvers.c"
 #include "unit/dns/dns_rig.h"
 #include "unit/net/net_rig.h"
 #include "unit/proxy/proxies_rig.h"
 
 #include "base/log.h"
-#include "dns/resolvers.h"
 #include "proxy/backend/queue.h"
 #include "proxy/model/session.h"
 #include "proxy/resolve/resolve.h"
@@ -63,7 +63,7 @@ start(const char *servers)
 	assert_int_equal(engine_init(&e, &rig_sys, rig_loop, 16384, 16), 0);
 	log_sink_init(&sink, &rig_sys, &id);
 	e.log = &sink;
-	e.on_notice = on_notice;
+	e.hooks.on_notice = on_notice;
 	noticed[0] = '\0';
 	assert_int_equal(resolve_start(&r, &e, &w.proxies), 0);
 	rig_turn(0);

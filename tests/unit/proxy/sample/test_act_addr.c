@@ -83,7 +83,7 @@ static void
 done(void)
 {
 	addr_override_free(&s);
-	pool_fini(&e.addr_override_pool);
+	pool_fini(&e.pools.addr_override);
 	world_fini(&w);
 }
 

@@ -171,7 +171,7 @@ rules_of_a_backend_fill_declared_slots(void **state)
 	is(&s, CAPTURE_RESPONSE, 0, "7");
 	assert_int_equal(arena_mark(&arena), 0);
 	captures_end(&s);
-	pool_fini(&e.capture_pool);
+	pool_fini(&e.pools.capture);
 	world_fini(&w);
 }
 
@@ -214,7 +214,7 @@ waits_for_data(void **state)
 	next = NULL;
 	assert_int_equal(rules_run(rules, &next, &cx, &v), RULE_CONT);
 	captures_end(&s);
-	pool_fini(&e.capture_pool);
+	pool_fini(&e.pools.capture);
 	world_fini(&w);
 }
 

@@ -36,7 +36,11 @@ lines_load_or_are_refused(void **state)
 		{ "http-request set-fc-tos 256", "'256' is no number from 0 to 255" },
 		{ "http-request set-fc-mark nothing", "unknown fetch 'nothing'" },
 		{ "http-request set-fc-mark", "expects <mark>|<sample>" },
-		{ "http-request set-bc-mark 1", "'http-request set-bc-mark' is not supported." },
+		{ "http-request set-bc-mark 1", "" },
+		{ "tcp-request content set-bc-tos src_port", "" },
+		{ "http-request set-bc-tos 256", "'256' is no number from 0 to 255" },
+		{ "http-response set-bc-tos 1", "is not for 'http-response'" },
+		{ "tcp-request connection set-bc-mark 1", "is not for" },
 		{ "http-after-response set-tos 1", ":10:22] : action" },
 		{ "http-request set-nice 1024", "'http-request set-nice' has no effect" },
 		{ "tcp-request content set-nice -5 if TRUE", "has no effect" },
@@ -63,6 +67,8 @@ test_marks_are_known(void **state)
 		{ " http-request set-mark 0\n", 1 },
 		{ " http-request set-fc-tos 8\n", 0 },
 		{ " http-request set-fc-mark 8\n", 1 },
+		{ " http-request set-bc-tos 8\n", 0 },
+		{ " http-request set-bc-mark 8\n", 1 },
 	};
 	char text[512];
 

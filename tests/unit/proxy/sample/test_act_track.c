@@ -178,8 +178,8 @@ tables_store_servers(void **st)
 	p = world_proxy(&w, "b");
 	assert_int_equal(p->persist.stick_what, STICK_MATCH | STICK_STORE);
 	assert_false(persist_conf_is_empty(&p->persist));
-	assert_true(table_stores(p->table, TABLE_SERVER_ID, 0));
-	assert_true(table_stores(p->table, TABLE_SERVER_KEY, 0));
+	assert_int_equal(table_conf_of(p->table)->store[TABLE_SERVER_ID].n, 1);
+	assert_int_equal(table_conf_of(p->table)->store[TABLE_SERVER_KEY].n, 1);
 	assert_true(world_server(p, 0)->conf.non_stick);
 	world_fini(&w);
 	world_good(&w, WORLD_DEFAULTS " mode http\nbackend b\n stick-table type string size 10\n"

@@ -23,7 +23,7 @@ test_begins_empty(void **state)
 {
 	(void)state;
 	capture_open(&w);
-	assert_int_equal(w.engine.capture_pool.live, 1);
+	assert_int_equal(w.engine.pools.capture.live, 1);
 	assert_int_equal(memory_live(&w.engine), w.fe.captures.size);
 	capture_put(&w.s, CAPTURE_REQUEST, 0, STR("x"));
 	captures_end(&w.s);
@@ -44,17 +44,17 @@ test_is_bounded(void **state)
 	(void)state;
 	capture_open(&w);
 	captures_end(&w.s);
-	pool_fini(&w.engine.capture_pool);
+	pool_fini(&w.engine.pools.capture);
 	engine_allow_captures(&w.engine, w.fe.captures.size);
-	w.engine.max_memory = w.fe.captures.size - 1;
+	w.engine.limits.max_memory = w.fe.captures.size - 1;
 	assert_false(captures_have_room(&w.s));
 	captures_begin(&w.s);
 	assert_null(w.s.captures);
-	w.engine.max_memory++;
+	w.engine.limits.max_memory++;
 	assert_true(captures_have_room(&w.s));
 	captures_begin(&w.s);
 	assert_non_null(w.s.captures);
-	w.engine.max_memory = 0;
+	w.engine.limits.max_memory = 0;
 	capture_close(&w);
 }
 

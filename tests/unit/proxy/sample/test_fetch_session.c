@@ -62,7 +62,7 @@ stopping_is_true_during_a_soft_stop(void **state)
 {
 	(void)state;
 	IS("%[stopping]", "0");
-	w.engine.stop_ms = 5;
+	w.engine.shared->is_stopping = 1;
 	IS("%[stopping]", "1");
 }
 

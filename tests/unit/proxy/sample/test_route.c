@@ -3,6 +3,8 @@
 #include "proxy/sample/eval.h"
 #include "proxy/sample/route.h"
 #include "proxy/config/vocab.h"
+/* The unit itself, instead of the library's. */
+#include "rule/sample/expr.c"
 
 #define FIFTY "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 #define TWO "backend a\n server s 127.0.0.1:1\nbackend b\n server s 127.0.0.1:1\n"

@@ -15,7 +15,7 @@ use(const char *format)
 	proxy_vocab_init(&vocab);
 	capture_open(&w);
 	captures_end(&w.s);
-	pool_fini(&w.engine.capture_pool);
+	pool_fini(&w.engine.pools.capture);
 	capture_slot(&w, CAPTURE_ID, NULL, UNIQUE_ID_MAX);
 	capture_conf_finish(&w.fe.captures);
 	engine_allow_captures(&w.engine, w.fe.captures.size);

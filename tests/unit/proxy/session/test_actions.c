@@ -274,14 +274,14 @@ bytes_before_a_reset_are_delivered(void **st)
 	(void)st;
 	rig_open(&cfg, origin);
 	(void)world_client(&w, client, 0);
-	for (int i = 0; i < 1000 && !w.engine.lingers; i++)
+	for (int i = 0; i < 1000 && !w.engine.stat.lingers; i++)
 		world_run(&w, FAKE_MS);
 	assert_int_equal(rig_session(0)->state, STREAM_LINGER);
 	assert_true(w.client[0].got < 4000);
 	world_run(&w, RIG_LIMIT);
 	assert_int_equal(w.client[0].got, 4000);
 	assert_int_equal(w.client[0].err, ECONNRESET);
-	assert_int_equal(w.engine.lingers, 1);
+	assert_int_equal(w.engine.stat.lingers, 1);
 	assert_string_equal(rig_terms(), "SD");
 	rig_close();
 }

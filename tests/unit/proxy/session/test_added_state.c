@@ -47,7 +47,7 @@ the_added_state_rests_until_its_deadline(void **st)
 	assert_int_equal(w.n_ends, 1);
 	assert_int_equal(w.client[0].got, 200);
 	assert_string_equal(rig_terms(), "--");
-	assert_int_equal(w.engine.fsm_bugs, 0);
+	assert_int_equal(w.engine.stat.fsm_bugs, 0);
 	rig_close();
 }
 
@@ -58,7 +58,7 @@ a_killed_session_leaves_the_added_state(void **st)
 	stream_post(hold_a_session(), STREAM_EV_KILL);
 	world_run(&w, RIG_LIMIT);
 	assert_int_equal(w.n_ends, 1);
-	assert_int_equal(w.engine.fsm_bugs, 0);
+	assert_int_equal(w.engine.stat.fsm_bugs, 0);
 	rig_close();
 }
 

@@ -1,10 +1,10 @@
 /* Limits of frontend and process with two workers, which take turns on one loop here. */
+#include "proxy/session/session_admit.c"
 #include "unit/proxy/session_rig.h"
 
 #include "base/mem.h"
 #include "net/bind_conf.h"
 #include "net/shards.h"
-#include "proxy/session/conn_limits.h"
 #include "proxy/session/session.h"
 
 #define OTHER_PORT (WORLD_PORT + 1)
@@ -82,9 +82,9 @@ open_two(int maxconn, unsigned int max_sessions)
 	e[1]->owner = &w;
 	for (unsigned int i = 0; i < 2; i++) {
 		engine_join(e[i], &shared, i);
-		e[i]->on_full = on_full;
-		e[i]->on_release = on_release;
-		e[i]->wake_resume = wake_resume;
+		e[i]->hooks.on_full = on_full;
+		e[i]->hooks.on_release = on_release;
+		e[i]->hooks.wake_resume = wake_resume;
 	}
 	fake_route(w.k, OTHER_PORT, FAKE_NEAR, 0);
 	open_listener();
@@ -237,7 +237,7 @@ a_place_freed_meanwhile_is_noticed(void **st)
 	(void)st;
 	open_two(0, 1);
 	assert_int_equal(ln[0]->may_accept(ln[0]), 1);
-	e[1]->on_full = make_room;
+	e[1]->hooks.on_full = make_room;
 	assert_int_equal(ln[1]->may_accept(ln[1]), 0);
 	assert_false(e[1]->is_full);
 	assert_int_equal(ln[1]->state, LISTENER_READY);
@@ -283,8 +283,8 @@ the_highest_rate_is_that_of_all(void **st)
 	assert_int_equal(sum.conn_rate.max, 6);
 	assert_int_equal(sum.sess_rate.max, 6);
 	assert_int_equal(freq_read(&sum.conn_rate, loop_now_ms(w.loop)), 6);
-	assert_int_equal(MAX(e[0]->conn_rate.max, e[1]->conn_rate.max), 6);
-	assert_int_equal(MAX(e[0]->sess_rate.max, e[1]->sess_rate.max), 6);
+	assert_int_equal(MAX(e[0]->stat.conn_rate.max, e[1]->stat.conn_rate.max), 6);
+	assert_int_equal(MAX(e[0]->stat.sess_rate.max, e[1]->stat.sess_rate.max), 6);
 	world_run(&w, RIG_LIMIT);
 	close_two();
 }

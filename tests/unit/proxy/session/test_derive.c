@@ -300,6 +300,24 @@ waiting_for_a_buffer_has_a_deadline(void **st)
 	assert_int_equal(stream_late_side(&sess.stream), SERVER);
 }
 
+/* A filter that holds bytes back decides when they are read: no timeout runs meanwhile. */
+static void
+waiting_for_a_filter_has_a_deadline(void **st)
+{
+	(void)st;
+	sess.stream.state = STREAM_RELAY;
+	set_half(CLIENT, DIRECTION_DONE, 0);
+	sess.stream.dir[SERVER].waits_to_pass = 1;
+	sess.stream.wake_ms = 25000;
+	assert_int_equal(stream_derive(&sess.stream).wants[SERVER], 0);
+	assert_int_equal(stream_deadline(&sess.stream), 25000);
+	sess.stream.wake_ms = 45000;
+	assert_int_equal(stream_deadline(&sess.stream), 45000);
+	sess.stream.dir[SERVER].waits_to_pass = 0;
+	assert_int_equal(stream_derive(&sess.stream).wants[SERVER], EV_R);
+	assert_int_equal(stream_deadline(&sess.stream), 30200);
+}
+
 /* client-fin and server-fin apply after one direction was closed (manual 4.2). */
 static void
 fin_timeouts_apply_after_one_direction_is_closed(void **st)
@@ -366,6 +384,7 @@ main(void)
 		T(a_session_has_its_deadline),
 		T(the_side_that_is_waited_for_is_late),
 		T(waiting_for_a_buffer_has_a_deadline),
+		T(waiting_for_a_filter_has_a_deadline),
 		T(fin_timeouts_apply_after_one_direction_is_closed),
 		T(a_tunnel_has_a_timeout_of_its_own),
 	};

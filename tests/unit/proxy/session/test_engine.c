@@ -71,13 +71,13 @@ half_of_a_buffer_is_for_heads(void **st)
 
 	(void)st;
 	assert_int_equal(engine_init(&e, &sys, loop, 4096, 10), 0);
-	assert_int_equal(e.maxrewrite, 1024);
-	assert_int_equal(e.maxhdr, 101);
+	assert_int_equal(e.limits.maxrewrite, 1024);
+	assert_int_equal(e.limits.maxhdr, 101);
 	engine_allow_http(&e, 2048, 7);
-	assert_int_equal(e.maxrewrite, 2048);
-	assert_int_equal(e.maxhdr, 7);
+	assert_int_equal(e.limits.maxrewrite, 2048);
+	assert_int_equal(e.limits.maxhdr, 7);
 	engine_allow_http(&e, 2049, 7);
-	assert_int_equal(e.maxrewrite, 2048);
+	assert_int_equal(e.limits.maxrewrite, 2048);
 	engine_fini(&e);
 }
 

@@ -129,7 +129,7 @@ requests_are_counted(void **st)
 	assert_int_equal(be.connect, 2);
 	assert_int_equal(be.reuse, 0);
 	assert_int_equal(w.ln->stat.failed_req, 1);
-	assert_int_equal(w.engine.requests, 3);
+	assert_int_equal(w.engine.stat.requests, 3);
 	rig_close();
 }
 

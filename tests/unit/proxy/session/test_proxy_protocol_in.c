@@ -30,7 +30,7 @@ ends(const char *terms, uint64_t sessions, enum conn_err err)
 	assert_int_equal(fe()->cum_conn, 1);
 	assert_int_equal(fe()->cum_sess, sessions);
 	assert_int_equal(fe()->sess_rate.max, sessions);
-	assert_int_equal(w.engine.cum_sess, sessions);
+	assert_int_equal(w.engine.stat.cum_sess, sessions);
 	assert_int_equal(fe()->failed_req, 0);
 	if (err) {
 		assert_int_equal(w.n_served, 0);

@@ -38,8 +38,8 @@ accepted_sessions_are_counted_everywhere(void **st)
 		(void)world_client(&w, asks, 0);
 	world_run(&w, 10 * FAKE_MS);
 	assert_int_equal(w.engine.n_sessions, 3);
-	assert_int_equal(w.engine.cum_conns, 3);
-	assert_int_equal(w.engine.cum_sess, 3);
+	assert_int_equal(w.engine.stat.cum_conns, 3);
+	assert_int_equal(w.engine.stat.cum_sess, 3);
 	assert_int_equal(w.px->fe_gate.n, 3);
 	assert_int_equal(w.px->be_cur, 3);
 	assert_int_equal(w.px->shard->fe.cum_conn, 3);
@@ -47,7 +47,7 @@ accepted_sessions_are_counted_everywhere(void **st)
 	assert_int_equal(w.ln->stat.cur, 3);
 	assert_int_equal(w.ln->stat.cum_conn, 3);
 	assert_int_equal(w.srv[0]->cur, 3);
-	assert_int_equal(freq_read(&w.engine.conn_rate, loop_now_ms(w.loop)), 3);
+	assert_int_equal(freq_read(&w.engine.stat.conn_rate, loop_now_ms(w.loop)), 3);
 	for (int i = 0; i < 3; i++) {
 		s = rig_session(i);
 		assert_int_equal(s->id, i + 1);
@@ -57,7 +57,7 @@ accepted_sessions_are_counted_everywhere(void **st)
 	}
 	world_run(&w, RIG_LIMIT);
 	assert_string_equal(rig_terms(), "-- -- --");
-	assert_int_equal(w.engine.cum_conns, 3);
+	assert_int_equal(w.engine.stat.cum_conns, 3);
 	assert_int_equal(w.px->shard->fe.cur_max, 3);
 	assert_int_equal(w.px->shard->be.cur_max, 3);
 	assert_int_equal(w.ln->stat.cur_max, 3);
@@ -87,7 +87,7 @@ a_reused_session_starts_clean(void **st)
 	assert_false(s->dir[CLIENT].broken);
 	assert_int_equal(s->term[0], '-');
 	assert_int_equal(s->conn[CLIENT]->err, 0);
-	assert_int_equal(s->retries + s->redispatched + s->logged + s->linger_checks, 0);
+	assert_int_equal(s->retries + s->redispatched + s->own_line + s->linger_checks, 0);
 	stream_kill(s, 'K');
 	world_run(&w, FAKE_SEC);
 	rig_close();
@@ -118,8 +118,8 @@ the_engine_reports_its_limit(void **st)
 	(void)st;
 	rig_open(&cfg, answers);
 	w.engine.shared->max_sessions = 2;
-	w.engine.on_full = on_full;
-	w.engine.on_release = on_release;
+	w.engine.hooks.on_full = on_full;
+	w.engine.hooks.on_release = on_release;
 	full = released = 0;
 	(void)world_client(&w, asks, 0);
 	world_run(&w, FAKE_MS);
@@ -144,8 +144,8 @@ without_memory_the_client_is_closed(void **st)
 	(void)world_client(&w, asks, 0);
 	world_run(&w, FAKE_SEC);
 	faults_set(0);
-	assert_int_equal(w.engine.session_pool.fails, 1);
-	assert_int_equal(w.engine.cum_conns, 0);
+	assert_int_equal(w.engine.pools.session.fails, 1);
+	assert_int_equal(w.engine.stat.cum_conns, 0);
 	assert_int_equal(w.ln->conns, 0);
 	assert_int_equal(w.n_ends, 0);
 	assert_int_equal(w.client[0].got, 0);

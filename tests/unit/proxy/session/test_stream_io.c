@@ -20,9 +20,9 @@ a_pair_outside_the_table_ends_the_session(void **st)
 	world_run(&w, 10 * FAKE_MS);
 	stream_post(rig_session(0), STREAM_EV_SLOT);
 	assert_int_equal(loop_turn(w.loop, 0), 0);
-	assert_int_equal(w.engine.fsm_bugs, 1);
+	assert_int_equal(w.engine.stat.fsm_bugs, 1);
 	assert_int_equal(w.n_ends, 1);
-	w.engine.fsm_bugs = 0;
+	w.engine.stat.fsm_bugs = 0;
 	world_run(&w, RIG_LIMIT);
 	assert_int_equal(w.n_ends, 2);
 	assert_int_equal(w.client[1].got, 200);
@@ -38,12 +38,12 @@ a_near_request_is_forwarded_in_one_turn(void **st)
 	(void)st;
 	rig_open(&cfg, origin);
 	(void)world_client(&w, asks, 0);
-	for (int i = 0; i < 3 && !w.engine.cum_conns; i++)
+	for (int i = 0; i < 3 && !w.engine.stat.cum_conns; i++)
 		assert_int_equal(loop_turn(w.loop, 1), 0);
-	assert_int_equal(w.engine.cum_conns, 1);
+	assert_int_equal(w.engine.stat.cum_conns, 1);
 	assert_int_equal(rig_session(0)->state, STREAM_RELAY);
 	assert_int_equal(rig_session(0)->dir[CLIENT].bytes, 100);
-	assert_int_equal(w.engine.bytes_in, 100);
+	assert_int_equal(w.engine.stat.bytes_in, 100);
 	world_run(&w, RIG_LIMIT);
 	assert_string_equal(rig_terms(), "--");
 	rig_close();

@@ -37,8 +37,8 @@ counts(uint64_t dcon, uint64_t dses, uint64_t dreq, uint64_t sessions)
 	assert_int_equal(w.ln->stat.denied_conn, dcon);
 	assert_int_equal(w.ln->stat.denied_sess, dses);
 	assert_int_equal(w.ln->stat.denied_req, dreq);
-	assert_int_equal(w.engine.cum_conns, 1);
-	assert_int_equal(w.engine.cum_sess, sessions);
+	assert_int_equal(w.engine.stat.cum_conns, 1);
+	assert_int_equal(w.engine.stat.cum_sess, sessions);
 	assert_int_equal(w.n_ends, sessions);
 }
 
@@ -140,7 +140,7 @@ overrides_of_a_rejected_connection_are_freed(void **st)
 	(void)st;
 	play("tcp-request connection set-src ipv4(1.2.3.4)\ntcp-request connection reject", asks);
 	counts(1, 0, 0, 0);
-	assert_int_equal(w.engine.addr_override_pool.live, 0);
+	assert_int_equal(w.engine.pools.addr_override.live, 0);
 	rig_close();
 }
 

@@ -1,0 +1,94 @@
+/*
+ * Filters: what proxies do to the bytes of a direction between its reads and its writes. A kind of
+ * filter is a table of operations, a line of a configuration is a filter_conf of a proxy, and a
+ * direction that one takes part in has a struct filter. relay/filter.c moves the bytes of such a
+ * direction; all others know nothing of filters.
+ */
+#ifndef TACIT_PROXY_MODEL_FILTER_H
+#define TACIT_PROXY_MODEL_FILTER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proxy/model/stream_extras.h"
+
+struct filter_conf;
+struct http_head;
+
+/* The part that a filter takes in a message, or in one direction of TCP. */
+enum filter_part {
+	FILTER_ABSENT,
+	FILTER_PASSES,  /* it counts bytes and may delay them */
+	FILTER_CHANGES, /* it makes others of them: the message is framed again */
+};
+
+struct filter {
+	struct filter *next;  /* in the order of the configuration, once it has begun */
+	const struct filter_conf *conf;
+	uint8_t part;         /* enum filter_part: ABSENT until it has begun */
+};
+
+struct filter_kind {
+	const char *name;
+	size_t size;          /* of the structure that begins with a struct filter */
+	/*
+	 * A message begins, when all rules have run, or a direction of TCP or of a tunnel (head
+	 * NULL): how it takes part. Takes its struct filter with filter_get(), and may change the
+	 * fields of the head; the framing is not its concern. Also called for a request without a
+	 * body, but not for such a response.
+	 */
+	enum filter_part (*begin)(const struct filter_conf *conf, struct stream *s, int side,
+		struct http_head *head);
+	/* A response without a body, instead: its filter that a rule has chosen, then those of the
+	 * request. NULL: it need not know. */
+	void (*no_body)(struct filter *f);
+	/* The number of n bytes that may pass now; 0: none before *wake_ms. NULL: all. */
+	size_t (*grant)(struct filter *f, struct stream *s, size_t n, uint64_t *wake_ms);
+	/* p[0..n) pass. NULL: it need not know. */
+	void (*passed)(struct filter *f, struct stream *s, const char *p, size_t n);
+	/* At most this many bytes are made of n, the last ones included. NULL: it changes none. */
+	size_t (*most)(const struct filter *f, size_t n);
+	/* Makes bytes of p[0..n): their number. `to` has room for most(n). last: none follow. */
+	size_t (*change)(struct filter *f, struct stream *s, const char *p, size_t n, int last,
+		char *to);
+	/* NULL: nothing to release but its memory. */
+	void (*fini)(struct filter *f);
+	void (*conf_free)(struct filter_conf *conf);
+};
+
+/* The beginning of a structure of its kind. */
+struct filter_conf {
+	struct filter_conf *next; /* of its proxy, in file order */
+	const struct filter_kind *kind;
+};
+
+/* Appends it to the filters of a proxy. */
+static inline void
+filter_conf_add(struct filter_conf **list, struct filter_conf *conf)
+{
+	while (*list)
+		list = &(*list)->next;
+	*list = conf;
+}
+
+/* The most that filters of that direction do. */
+static inline enum filter_part
+stream_filtering(const struct stream *s, int side)
+{
+	enum filter_part most = FILTER_ABSENT;
+
+	if (likely(!s->extras))
+		return most;
+	for (const struct filter *f = s->extras->filters[side]; f; f = f->next)
+		most = MAX(most, (enum filter_part)f->part);
+	return most;
+}
+
+/* True if one of the stream's proxies has a filter. */
+static inline int
+stream_may_filter(const struct stream *s)
+{
+	return s->sess->fe->filters || s->be->filters;
+}
+
+#endif
