@@ -5,8 +5,13 @@
 #ifndef TACIT_APP_ADMIN_ADMIN_H
 #define TACIT_APP_ADMIN_ADMIN_H
 
+#include "cfg/entry.h"
+
 struct process_service;
 
 extern const struct process_service admin_service;
+
+/* Calls fn for each command: tacit(8). */
+void admin_entries(cfg_entry_fn *fn, void *arg);
 
 #endif

@@ -159,8 +159,6 @@ void admin_abandon_line(struct admin_conn *c);
 void admin_walk(struct admin_conn *c, admin_step_fn *step, const void *state, size_t size);
 /* Continues a walk that waits (ADMIN_WAKE_BY_CALL). */
 void admin_wake(struct admin_conn *c);
-/* Discards what the client has sent during a walk that this stops. 1: the client is gone. */
-int admin_heed_input(struct admin_conn *c);
 /* One step of it. 0: it was the last. */
 int admin_walk_on(struct admin_conn *c) must_check;
 /* Called by a step: runs visit(c, w, state) on the worker's thread before the next step. */

@@ -25,16 +25,4 @@ struct admin_servers {
 	struct server_walk server;
 };
 
-/* Begins a walk over the backend that argv[0] names, argc 0: all. 0, or -1 after a message. */
-int admin_servers_begin(struct admin_conn *c, int argc, char **argv, struct admin_servers *w)
-	must_check;
-/* The next server, or NULL. */
-const struct server *admin_servers_next(struct admin_conn *c, struct admin_servers *w);
-
-/* The IP address, "-" without one. */
-void admin_print_host(struct sbuf *o, const struct addr *a);
-
-/* A decimal port: 0, -ERR_SYNTAX, or -ERR_RANGE. */
-int admin_parse_port(const char *text, unsigned int *port) must_check;
-
 #endif

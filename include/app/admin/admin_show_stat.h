@@ -3,7 +3,7 @@
 #define TACIT_APP_ADMIN_ADMIN_SHOW_STAT_H
 
 #include "app/admin/admin_stat.h"
-#include "app/admin/stat_row.h"
+#include "app/admin/stat_rows.h"
 #include "base/compiler.h"
 
 /* Prints the lines before the first row. */

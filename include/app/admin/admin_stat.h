@@ -4,7 +4,6 @@
 #define TACIT_APP_ADMIN_ADMIN_STAT_H
 
 #include "app/admin/stat_rows.h"
-#include "app/admin/stat_row.h"
 #include "proxy/model/server_list.h"
 
 struct listener;

@@ -31,12 +31,16 @@ ADMIN_CMD("add ssl crt-list", "<list> <cert> [opts]*",
 	ADMIN, NONE, admin_cmd_add_ssl_crt_list)
 ADMIN_CMD("clear acl", "[@<ver>] <acl>",
 	"clear the contents of this acl", ADMIN, NONE, admin_cmd_clear_acl)
+ADMIN_CMD("clear cache", "<cache> [<url>]",
+	"remove an object, or all objects of a cache", ADMIN, NONE, admin_cmd_clear_cache)
 ADMIN_CMD("clear counters", "",
 	"clear max statistics counters", OPERATOR, NONE, admin_cmd_clear_counters)
 ADMIN_CMD("clear counters all", "",
 	"clear all statistics counters", ADMIN, NONE, admin_cmd_clear_counters_all)
 ADMIN_CMD("clear map", "[@<ver>] <map>",
 	"clear the contents of this map", ADMIN, NONE, admin_cmd_clear_map)
+ADMIN_CMD("clear syscalls", "",
+	"count system calls from now on", OPERATOR, NONE, admin_cmd_clear_syscalls)
 ADMIN_CMD("clear table", "<table> [<filter>]*",
 	"remove an entry from a table (filter: data/key)",
 	USER, NONE, admin_cmd_clear_table)
@@ -186,6 +190,7 @@ ADMIN_CMD("show activity", "",
 	USER, NONE, admin_cmd_show_activity)
 ADMIN_CMD("show backend", "",
 	"list backends in the current running config", USER, NONE, admin_cmd_show_backend)
+ADMIN_CMD("show cache", "", "show cache status", ADMIN, NONE, admin_cmd_show_cache)
 ADMIN_CMD("show cli level", "",
 	"display the level of the current CLI session", USER, NONE, admin_cmd_show_cli_level)
 ADMIN_CMD("show cli sockets", "",
@@ -199,15 +204,20 @@ ADMIN_CMD("show events", "[<sink>] [-w] [-n] [-0]",
 	"show event sink state", USER, NONE, admin_cmd_show_events)
 ADMIN_CMD("show fd", "[num]",
 	"dump list of file descriptors in use or a specific one", OPERATOR, NONE, admin_cmd_show_fd)
+ADMIN_CMD("show health", "[json]",
+	"report whether the process serves", USER, NONE, admin_cmd_show_health)
 ADMIN_CMD("show info", "[desc|json|typed|float]*",
 	"report information about the running process", USER, NONE, admin_cmd_show_info)
-ADMIN_CMD("show latency", "[<proxy>] [json]",
+ADMIN_CMD("show latency", "[<proxy>] [csv|json]",
 	"report histograms of times for each proxy and server",
 	USER, NONE, admin_cmd_show_latency)
 ADMIN_CMD("show libs", "",
 	"show loaded object files and libraries", OPERATOR, NONE, admin_cmd_show_libs)
 ADMIN_CMD("show map", "[@<ver>] [<map>]",
 	"report available maps or dump a map's contents", USER, NONE, admin_cmd_show_map)
+ADMIN_CMD("show peers", "[dict|-] [section]",
+	"dump some information about all the peers or this peers section",
+	USER, NONE, admin_cmd_show_peers)
 ADMIN_CMD("show pools", "",
 	"report information about the memory pools usage", USER, NONE, admin_cmd_show_pools)
 ADMIN_CMD("show profiling", "[<what>|<#lines>|byaddr]*",
@@ -254,7 +264,7 @@ ADMIN_CMD("show stat", "[desc|json|no-maint|typed|up]*",
 	"report counters for each proxy and server", USER, NONE, admin_cmd_show_stat)
 ADMIN_CMD("show stats", "[desc|json|no-maint|typed|up]*",
 	"same as show stat", USER, HIDDEN, admin_cmd_show_stat)
-ADMIN_CMD("show syscalls", "",
+ADMIN_CMD("show syscalls", "[all|workers|frontends|json]*",
 	"system calls by name and outcome, per connection and request", USER, NONE, admin_cmd_show_syscalls)
 ADMIN_CMD("show table", "<table> [<filter>]*",
 	"report table usage stats or dump this table's contents (filter: data/key)",
@@ -299,6 +309,4 @@ ADMIN_NOT("debug dev tkill", "use a debugger")
 ADMIN_NOT("debug dev warn", "use a debugger")
 ADMIN_NOT("debug dev write", "use a debugger")
 ADMIN_NOT("httpclient", "use curl(1)")
-ADMIN_NOT("show cache", "tacit has no cache")
-ADMIN_NOT("show peers", "tacit has no peers")
 #endif

@@ -6,10 +6,44 @@
 #ifndef TACIT_APP_ADMIN_STAT_ROWS_H
 #define TACIT_APP_ADMIN_STAT_ROWS_H
 
-#include "app/admin/stat_row.h"
+#include <stdint.h>
+
+#include "app/admin/field.h"
+#include "base/sbuf.h"
 #include "net/addr.h"
-#include "proxy/model/dynamic_cookie.h"
+#include "proxy/model/persist_conf.h"
 #include "proxy/model/server.h"
+
+/* A row of `show stat`: an optional value for each of HAProxy's columns, and its forms as text. */
+enum stat_col {
+#define STAT_NAMED(id, text, tags, type, desc) STAT_##id,
+#define STAT_COL(name, tags, type, desc) STAT_NAMED(name, #name, tags, type, desc)
+#include "app/admin/stat.tbl.h"
+#undef STAT_COL
+#undef STAT_NAMED
+	STAT_COLS
+};
+
+/* Numbers of 9.1. */
+enum stat_type { TYPE_FRONTEND, TYPE_BACKEND, TYPE_SERVER, TYPE_LISTENER };
+
+struct stat_row {
+	struct field_value v[STAT_COLS]; /* texts are owned by the caller */
+};
+
+static inline void
+stat_row_int(struct stat_row *r, enum stat_col c, int64_t n)
+{
+	r->v[c].kind = VAL_INT;
+	r->v[c].u.n = n;
+}
+
+static inline void
+stat_row_text(struct stat_row *r, enum stat_col c, const char *s)
+{
+	r->v[c].kind = VAL_TEXT;
+	r->v[c].u.s = s;
+}
 
 /* Texts that a row refers to. */
 struct stat_texts {
@@ -30,5 +64,10 @@ void stat_backend_row(const struct process *process, const struct proxy *p, enum
 	struct stat_row *r);
 void stat_server_row(const struct process *process, const struct server *s, enum stat_col only,
 	struct stat_row *r, struct stat_texts *texts);
+
+/* The kind of object that a row is of, as the JSON form names it. */
+const char *stat_type_name(enum stat_type type);
+/* The name, type and description of a column. */
+const struct field *stat_field(enum stat_col c);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "app/admin/info.h"
-#include "app/admin/stat_row.h"
+#include "app/admin/stat_rows.h"
 #include "base/compiler.h"
 #include "event/mailbox.h"
 
@@ -34,6 +34,7 @@ enum wait_op { WAIT_EQ, WAIT_NE, WAIT_LT, WAIT_LE, WAIT_GT, WAIT_GE, WAIT_OPS };
 /* The expected value: a number, or with is_text a text, which only WAIT_EQ and WAIT_NE compare. */
 struct wait_test {
 	enum wait_op op;
+	const char *word; /* its name, such as "eq" */
 	int is_text;
 	int64_t n;
 	char text[WAIT_TEXT_MAX];

@@ -13,10 +13,4 @@ struct admin_conn;
 /* 0, or -1 after a message. argv: the words behind the delay. */
 int wait_cond_parse(struct admin_conn *c, int argc, char **argv, struct wait_cond *out) must_check;
 
-/* True if the value has the expected relation; one that is not there never has. */
-int wait_test_is_met(const struct wait_test *t, const struct wait_seen *seen);
-/* Appends " <op> <value>". */
-void wait_test_print(struct sbuf *out, const struct wait_test *t);
-void wait_seen_print(struct sbuf *out, const struct wait_seen *seen);
-
 #endif

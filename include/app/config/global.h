@@ -12,6 +12,7 @@
 #include "cfg/diag.h"
 #include "cfg/registry.h"
 #include "event/interest.h"
+#include "http/deflate.h"
 #include "net/addr.h"
 #include "net/sockbuf.h"
 
@@ -21,6 +22,7 @@ enum {
 	GLOBAL_FDS_MAX = 1 << 30,
 	GLOBAL_BUFSIZE_MIN = 1024,
 	GLOBAL_BUFSIZE_DEFAULT = 16384,
+	COMP_MEMORY_DEFAULT = 64,
 	GLOBAL_BUFSIZE_MAX = 16 << 20,
 	GLOBAL_BULK_BUFSIZE_DEFAULT = 512 << 10,
 	GLOBAL_BULK_TURN_DEFAULT = 64 << 10,
@@ -50,7 +52,9 @@ enum reload_keep {
 	KEEP_MAPS = 1u << 3,
 	KEEP_TICKETS = 1u << 4,
 	KEEP_TABLES = 1u << 5,
-	KEEP_ALL = KEEP_COUNTERS | KEEP_STATES | KEEP_DNS | KEEP_MAPS | KEEP_TICKETS | KEEP_TABLES
+	KEEP_CACHES = 1u << 6,
+	KEEP_ALL = KEEP_COUNTERS | KEEP_STATES | KEEP_DNS | KEEP_MAPS | KEEP_TICKETS | KEEP_TABLES |
+		KEEP_CACHES
 };
 
 struct sys;
@@ -84,6 +88,10 @@ struct global_conf {
 	char *state_file, *state_base; /* server-state-file and its directory; NULL: none */
 	int maxconnrate, maxsessrate; /* per second, of the process; 0: none */
 	int maxsslconn, maxsslrate;  /* the same of TLS, concurrent and per second */
+	int comp_rate;       /* maxcomprate: kB in a second; 0: no limit */
+	int comp_memory;     /* maxzlibmem: MB; 0: no limit */
+	int comp_cpu;        /* maxcompcpuusage: per cent of a worker's time */
+	struct deflate_conf deflate; /* tune.comp.maxlevel, tune.zlib */
 	int ulimit_n;        /* 0: derived from maxconn */
 	int fd_hard_limit;   /* 0: none */
 	int nbthread;        /* 0: not given */
@@ -180,6 +188,7 @@ extern const struct cfg_module global_cfg_module;
 extern const struct cfg_module tune_cfg_module;
 /* Keywords that limit memory. */
 extern const struct cfg_module bounds_cfg_module;
+extern const struct cfg_module compression_cfg_module;
 /* Keywords of HTTP/2. */
 extern const struct cfg_module h2_cfg_module;
 /* cpu-map. */

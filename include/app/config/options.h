@@ -28,6 +28,8 @@ enum options_action {
 	OPTIONS_DUMP_HELP, /* -dKhelp */
 	OPTIONS_EXPLAIN,   /* --explain: `explain` */
 	OPTIONS_RELOAD,    /* --reload: `reload_socket` */
+	OPTIONS_HEALTH,    /* --health: `health_socket` */
+	OPTIONS_FORMAT,    /* --format: `format_file` */
 	OPTIONS_HELP,      /* --help */
 	OPTIONS_USAGE      /* -h, or nothing to do */
 };
@@ -67,6 +69,8 @@ struct options {
 	const char *local_peer; /* -L */
 	const char *master_socket; /* -S */
 	const char *reload_socket; /* --reload */
+	const char *health_socket; /* --health */
+	const char *format_file;   /* --format */
 	const char *fetch_from; /* -x; NULL: none */
 	pid_t former[OPTIONS_FORMER_MAX]; /* the processes to replace */
 	unsigned int n_former;

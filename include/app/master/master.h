@@ -127,8 +127,6 @@ int master_run(struct master *m);
 
 /* Stops all worker processes with this signal; the master ends with the last of them. */
 void master_stop(struct master *m, int sig);
-/* Has the current worker process pass the sockets to a process that asked by signal. */
-void master_pass_sockets(struct master *m, pid_t to);
 /* Adds a worker process that was forked. NULL when memory is out: it was killed. */
 struct worker_process *master_add_worker(struct master *m, const struct spawned *own);
 void master_drop_worker(struct worker_process *w);
@@ -146,26 +144,10 @@ struct worker_process *master_find_worker(const struct master *m, enum worker_st
 void master_reload(struct master *m);
 /* Timer: replaces a worker process that has died. */
 void master_on_respawn(struct timer *t);
-/* The time before the next attempt, after that many failures in a row. */
-unsigned int master_respawn_delay(unsigned int failures);
-/* The text of the first alert in a startup log, without its head; "" if there is none. */
-void master_first_alert(const char *log, char *out, size_t len);
-/* Called when a worker process serves: if it runs another program than this one, which can
- * continue as the master, the master will execute that program. */
-void master_plan_reexec(struct master *m);
-/* Timer: does it, once nothing is in progress that would be lost. */
+/* True if the process serves, hence is known to work, and runs another program; the file may have
+ * changed since it was executed. */
+int master_runs_newer(const struct worker_process *w);
+/* Timer: executes the new program, once nothing is in progress that would be lost. */
 void master_on_reexec(struct timer *t);
-/* The file that the next worker process executes. */
-void master_find_file(const struct master *m, struct file_id *out);
-/* Initializes the state that each image of the master shares. */
-void master_init(struct master *m);
-/* Continues without the service manager's socket, with a warning. */
-void master_open_notify(struct master *m, const char *path);
-/* Opens the loop and signals. 0 or a negative reason. */
-int master_open_loop(struct master *m) must_check;
-/* Raises the limit: there may be as many sockets as all configurations together have. */
-void master_raise_descriptors(const struct master *m);
-/* Reports what failed; returns the reason. */
-int master_report_failure(const struct master *m, const char *what, int reason);
 
 #endif

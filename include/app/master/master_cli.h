@@ -13,6 +13,7 @@
 #include "net/listener.h"
 
 struct master;
+struct master_conn;
 
 enum {
 	MASTER_CLI_CONNS = 10,          /* connections at once; others wait */
@@ -29,6 +30,8 @@ struct master_cli {
 	void (*on_reload)(struct master *m, unsigned int number, int success);
 	/* Accepts what waits, also beyond the limit. */
 	void (*accept_all)(struct master *m);
+	/* Reads and sends what is there. */
+	void (*serve)(struct master_conn *c);
 	unsigned int n;
 };
 
@@ -67,28 +70,16 @@ int master_cli_bind(struct master *m, char *why, size_t len) must_check;
 /* Starts accepting. 0 or a negative reason. */
 int master_cli_start(struct master *m) must_check;
 /* In a worker process that was forked: closes its copy. */
-void master_cli_leave(struct master *m);
 void master_cli_close(struct master *m);
 /* Begins a line: the first bytes of c->in, with the payload that c->scan has found. */
 void master_cli_begin(struct master_conn *c, size_t len);
 /* Runs its commands up to one whose answer has to be waited for, or until there is much to send;
  * answers are appended to c->out. Afterwards c->has_line is 0 if it is done. */
 void master_cli_continue(struct master_conn *c);
-/* Reads and sends what is there. */
-void master_cli_serve(struct master_conn *c);
 
-/* The process that a prefix names, without its @: *pid 0 is the master. 0, or -ERR_UNKNOWN. */
-int master_cli_target(const struct master *m, const char *prefix, pid_t *pid) must_check;
 /* False if the client has closed its connection, as far as that is known. */
 int master_cli_has_client(const struct master_conn *c);
-/* Has a worker process answer a command. 0 or a negative reason. */
-int master_cli_relay(struct master_conn *c, pid_t pid, const char *text, const char *payload)
-	must_check;
-/* Gives the client's connection to the current worker process, for _getsocks. 0 or a negative
- * reason. */
-int master_cli_give_away(struct master_conn *c) must_check;
 /* Takes the received part of the answer; c->is_relaying 0: it was the last. */
-void master_cli_settle_relay(struct master_conn *c);
 void master_cli_end_relay(struct master_conn *c);
 
 #endif

@@ -17,7 +17,6 @@ struct sbuf;
 #define MASTER_STATE_LOG "log"
 #define MASTER_STATE_ASKS " asks-master"
 
-void master_state_write(const struct master *m, struct sbuf *out);
 /* Takes over the state in the text, which it overwrites; the loop is open. 0 or a negative
  * reason. */
 int master_state_read(struct master *m, char *text) must_check;

@@ -50,7 +50,8 @@ struct former {
 	uid_t user;         /* of theirs, besides root and ours */
 	int helper_fd;      /* of the process that sends the signals; -1: this one does */
 	pid_t helper;
-	int has_asked;      /* they got SIGTTOU */
+	int has_asked;      /* they got SIGTTOU: */
+	unsigned int n_asked; /* so many, the others have ended */
 	int ask_fd;         /* where they connect then; -1: nowhere */
 	struct socket_fetch fetch[FORMER_FETCHES];
 	unsigned int n_fetches;

@@ -21,6 +21,7 @@
 
 #include <stdint.h>
 
+#include "app/process/process_caches.h"
 #include "app/process/process_tables.h"
 #include "base/compiler.h"
 #include "base/memfile.h"
@@ -93,6 +94,7 @@ struct keep_former {
 struct keep {
 	struct memfile own;
 	struct process_tables tables; /* stick tables, in a file of their own */
+	struct process_caches caches; /* likewise */
 	struct keep_former *former; /* in order of their generations */
 	unsigned int n_former;
 	struct kept_process *process; /* NULL: nothing is kept */

@@ -36,6 +36,7 @@ struct sys;
 				       * admin socket */
 #define MASTER_GETSOCKS "X_GETSOCKS"  /* with a connection that wants the sockets */
 #define MASTER_RELOADS "X_RELOADS="   /* <number>,<failed ones>,<1: the latest has failed> */
+#define MASTER_REPLACED "X_REPLACED"  /* by another process, before the signal to stop */
 #define MASTER_LOG "X_LOG="           /* a text for the logs */
 
 /* Called by master_link_read() for each line of the master. A NULL text: the master has ended. */

@@ -11,7 +11,7 @@
 #include "base/list.h"
 #include "base/sbuf.h"
 #include "base/str.h"
-#include "dns/lookup.h"
+#include "dns/resolvers.h"
 #include "event/timer.h"
 #include "net/addr.h"
 #include "net/conn.h"

@@ -9,16 +9,16 @@
 
 #include "app/config/config.h"
 #include "app/config/limits.h"
+#include "app/process/daemon.h"
 #include "app/process/former.h"
 #include "app/process/keep.h"
 #include "app/process/master_link.h"
-#include "app/process/daemon.h"
 #include "app/process/ocsp_job.h"
-#include "app/process/wake_worker.h"
 #include "app/process/report.h"
 #include "app/process/signals.h"
 #include "app/process/socket_pass.h"
 #include "app/process/state_file.h"
+#include "app/process/wake_worker.h"
 #include "app/process/worker.h"
 #include "base/compiler.h"
 #include "base/sys.h"
@@ -28,6 +28,26 @@
 #include "proxy/model/service.h"
 #include "proxy/resolve/resolve.h"
 #include "tls/tls_counts.h"
+
+struct process;
+struct proxy;
+struct sbuf;
+
+/*
+ * Pausing, resuming and stopping one frontend while the process serves. On the first worker's
+ * thread; the other workers are paused for the time of the calls that change the sockets.
+ */
+
+/* Its sockets stop listening, and its sessions continue (net/listener.h, listener_suspend). Log
+ * messages report it. */
+void frontend_pause(struct process *p, struct proxy *fe);
+/* 0, or a negative reason: an address is busy, which is logged, and it stays paused. */
+int frontend_resume(struct process *p, struct proxy *fe) must_check;
+/* Closes its sockets for good. Its sessions end after their current exchange. The message for the
+ * terminal is appended to `lines`, since a write may take long; NULL: it is written. */
+void frontend_stop(struct process *p, struct proxy *fe, struct sbuf *lines);
+/* hard-stop-after is over: logs how many of its sessions are closed, if any are left. */
+void frontend_note_hard_stop(struct process *p, struct proxy *fe);
 
 enum {
 	PROCESS_STATUS_MS = 10000, /* interval of STATUS= messages to the service manager */
@@ -47,6 +67,7 @@ enum process_state {
 struct admin;
 struct cli_rights;
 struct checker;
+struct process_peers;
 
 /* The service of the stats sockets: app/admin/admin.h. */
 struct process_service {
@@ -94,6 +115,7 @@ struct process {
 	const char *pidfile;       /* that is removed at the end; NULL: none */
 	unsigned int confined;     /* bits of enum confinement */
 	struct process_reloads reloads;
+	int is_replaced;           /* by another process, as the master has said */
 	int running;               /* the other workers' threads are running */
 	uint64_t full_log_ms;      /* time of the last log line about maxconn; atomic */
 	int log_failed;            /* a log target has failed, which was reported */
@@ -108,6 +130,7 @@ struct process {
 	struct admin *admin;       /* NULL: no stats socket */
 	struct external_helper helper; /* runs the commands of external checks */
 	struct checker *checker;   /* since the start */
+	struct process_peers *peers; /* since the start; NULL: there are none */
 	struct timer status_timer;
 	struct watchdog watchdog;
 	struct timer tickets_timer; /* changes the keys of TLS tickets */
@@ -118,6 +141,9 @@ struct process {
 	uint64_t started_ms;       /* loop clock */
 	uint64_t started_wall_ns;
 	struct ledger at_start;    /* calls before the first connection */
+	struct ledger_mark cleared; /* at the start, or by `clear syscalls` */
+	struct ledger_mark *cleared_accounts; /* the same by account; owned */
+	struct ledger_mark shown;  /* by the last `show syscalls`, or cleared since */
 	int debug;                 /* -d */
 	int start_error;
 	int failed;                /* a worker's loop has failed */
@@ -168,17 +194,14 @@ void process_refuse_new(struct process *p);
 /* Accepts the connections in the backlogs of the frontends' listeners before those are closed. All
  * workers are paused. */
 void process_drain_listeners(struct process *p);
-/* Closes the stats sockets that the master keeps. */
-void process_close_kept_admin(struct process *p);
-/* Closes the listeners of these bind lines. */
-void process_close_binds(struct process *p, struct list *binds);
 /* Closes the frontends' listeners; with all, also those of the stats sockets. */
 void process_close_listeners(struct process *p, int all);
+/* Closes the listeners of these lines: struct bind_conf. */
+void process_close_binds(struct process *p, struct list *binds);
 /* Calls fn for each listener of the frontends that are not disabled, then of the stats sockets. */
 typedef void process_listener_fn(struct listener *ln, void *arg);
 void process_each_listener(struct process *p, process_listener_fn *fn, void *arg);
 /* The same for the listeners of these bind lines. */
-void process_each_of_binds(struct list *binds, process_listener_fn *fn, void *arg);
 unsigned int process_listeners(const struct process *p);
 
 /* The worker that does the process's own work. */

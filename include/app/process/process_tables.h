@@ -7,6 +7,9 @@
 #include "base/memfile.h"
 #include "event/timer.h"
 
+/* The own file and pipe, and those of a previous process. */
+#define TABLES_DESCRIPTORS 5u
+
 struct process;
 struct report;
 struct sys;
@@ -16,6 +19,7 @@ struct table_follow;
 struct tables_former {
 	struct memfile_view view;
 	int has_ended;
+	int fd, alive;             /* its file, its process_tables.alive[0]; -1: from a master */
 	struct table_follow **follow; /* its tables, while it has not ended */
 	unsigned int n_follow;
 	uint64_t busy_ms;          /* when it last counted something */
@@ -23,22 +27,27 @@ struct tables_former {
 
 struct process_tables {
 	struct memfile own;        /* where the entries are */
+	int alive[2];              /* a pipe whose end shows that of the process; 0: not yet */
 	struct tables_former *former;
 	unsigned int n_former;
 	struct timer timer;
 };
 
-/* Takes a file of a previous process that the master has handed over, if it has tables. 0, or a
- * negative reason: it has none. */
-int process_tables_open_former(struct process_tables *pt, struct sys *sys, int fd, int has_ended)
-	must_check;
 /* Under a master: makes the file for the entries, and gives it to the master. Without it they end
  * with the process, which is reported. */
 void process_tables_open(struct process *p);
+/* Without a master: takes the files that previous processes have passed (socket_pass.h). Those
+ * that have passed nothing, since no address was in use, are asked. */
+void process_tables_fetch(struct process *p);
+/* The files that are passed to the next process: number i, from 0, and its name. -1: no more. */
+int process_tables_passed(struct process *p, unsigned int i, const char **name);
 /* Copies the entries of previous processes, before others run. */
 void process_tables_restore(struct process *p);
 /* Begins to remove what expires. 0 or -ERR_NOMEM. */
 int process_tables_start(struct process *p) must_check;
+/* Adds what previous processes have counted until now: the process ends, and the next one reads it
+ * here. */
+void process_tables_finish(struct process *p);
 /* No table is used any more. */
 void process_tables_close(struct process_tables *pt);
 

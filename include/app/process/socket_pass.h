@@ -4,7 +4,8 @@
  * process stops when it is asked to.
  *
  * It sends over the unix stream: a line X_SOCKETS=<number>, then for each socket a line with its
- * name (net/listener_key.h) and the descriptor. It reads, when the other process is ready:
+ * name (net/listener_key.h) and the descriptor, then so for files of stick tables, which count as
+ * sockets (process_tables_passed()). It reads, when the other process is ready:
  * X_USES=<index> for each socket that stays in use, counted from 0, then READY=1. Then it closes.
  * If the other process goes away before, nothing has changed.
  */
@@ -30,7 +31,7 @@ struct socket_pass {
 	struct process *process;
 	int fd;                /* -1: nobody asks */
 	struct listener **v;   /* those with a socket of their own */
-	unsigned int n, sent;
+	unsigned int n, n_files, sent; /* files are sent behind sockets */
 	int has_count;         /* the first line was sent */
 	struct sbuf in;
 };

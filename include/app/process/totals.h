@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/compiler.h"
 #include "base/freq.h"
 #include "base/ledger.h"
 #include "event/loop.h"
@@ -12,6 +13,7 @@
 #include "rule/sample/shortfall.h"
 
 struct process;
+struct proxy;
 
 struct totals {
 	unsigned int sessions;
@@ -28,6 +30,7 @@ struct totals {
 	unsigned int timers;
 	unsigned int idle_pct;         /* on average */
 	struct freq conn_rate, sess_rate, sent_rate;
+	struct freq comp_in, comp_out; /* bytes given to compression, and made of them */
 	unsigned int tls_live;
 	uint64_t tls_cum;
 	struct freq tls_accepted, tls_client_keys, tls_server_keys; /* tls/tls_counts.h */
@@ -40,11 +43,18 @@ struct totals {
 /* Any thread may call it while the workers run: each number is complete, but they are not from one
  * moment. */
 void totals_read(const struct process *p, struct totals *t);
+/* The present moment of the ledger. */
+void totals_mark(const struct process *p, struct ledger_mark *m);
+/* The present moment of the calls for a frontend, or for none (NULL). */
+void totals_mark_account(const struct process *p, const struct proxy *fe, struct ledger_mark *m);
+/* Makes the present moment the one that `show syscalls` counts from. The ledger continues. 0, or
+ * -ERR_NOMEM: nothing has changed. */
+int totals_clear_ledger(struct process *p) must_check;
 /* Wake-ups made and saved, as one line without its end, printed with the ledger. */
 void totals_wakes_text(const struct totals *t, char *buf, size_t len);
 
-/* Prints the system calls of now since start (NULL: all) by name, per connection and per HTTP
- * request. */
+/* Prints the system calls of now since start (NULL: all) by name and per request, and per
+ * connection unless connections carried more than one. */
 void ledger_report(FILE *to, const struct ledger *now, const struct ledger *start, uint64_t conns,
 	uint64_t requests);
 

@@ -45,6 +45,7 @@ struct worker {
 	int called;              /* a pause was requested; atomic */
 	_Atomic uint64_t full_times; /* how often it became full */
 	int full;            /* maxconn sessions are open: its frontends' listeners are held */
+	struct ledger cleared; /* its part of process.cleared */
 	uint64_t questions;  /* messages of the admin service that it has run */
 };
 

@@ -18,6 +18,9 @@ struct stats_query {
 	enum stats_output output;
 	unsigned int words;      /* enum stats_word */
 	struct str scope;        /* part of the names of proxies, encoded; empty: all */
+	struct {
+		int proxy, type, server; /* numbers; -1: all rows */
+	} row;                   /* the only row, with its details: row=3.2.1 */
 	struct str result;       /* of the form that redirected here: st=; empty: none */
 };
 

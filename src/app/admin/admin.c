@@ -102,6 +102,35 @@ admin_flush(struct admin_conn *c)
 	return r != IO_OK;
 }
 
+/* Discards what the client has sent during a walk that this stops. 1: the client is gone. */
+static int
+admin_heed_input(struct admin_conn *c)
+{
+	char ignored[512];
+	size_t got;
+
+	if (!c->walk.stops_on_input)
+		return 0;
+	while (!c->conn.eof && loop_is_ready(c->conn.loop, c->conn.fd, DIR_R)) {
+		switch (conn_recv(&c->conn, ignored, sizeof(ignored), &got)) {
+		case IO_OK:
+			c->walk.is_stopped = 1;
+			break;
+		case IO_AGAIN:
+			return 0;
+		case IO_EOF:
+			break;
+		case IO_ERR:
+			return 1;
+		}
+	}
+	if (c->conn.eof || c->in.len > c->line_len)
+		c->walk.is_stopped = 1;
+	if (c->walk.is_stopped)
+		c->in.len = c->line_len;
+	return 0;
+}
+
 static size_t
 command_len(struct admin_conn *c)
 {

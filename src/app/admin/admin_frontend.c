@@ -4,11 +4,10 @@
 
 #include "app/admin/admin_int.h"
 #include "app/admin/admin_server.h"
-#include "app/process/frontend.h"
 #include "app/process/process.h"
 #include "cfg/value.h"
 #include "proxy/model/server_kept.h"
-#include "proxy/session/conn_limits.h"
+#include "proxy/session/session_admit.h"
 
 static int
 is_shut_down(const struct proxy *fe)
@@ -134,6 +133,20 @@ set_rate(struct admin_conn *c, struct rate_limit *r, const char *text)
 		set_process_limit(c, &r->max, (unsigned int)n);
 }
 
+/* In kilobytes per second. */
+static void
+set_compression_rate(struct admin_conn *c, const char *text)
+{
+	int64_t n;
+
+	if (!text)
+		admin_msg(c, ADMIN_ERR, "Expects an integer value.");
+	else if (cfg_value_int(text, 0, INT32_MAX / 1024, &n, NULL) < 0)
+		admin_msg(c, ADMIN_ERR, "Value out of range.");
+	else
+		set_process_limit(c, &c->admin->process->shared.comp_rate, (unsigned int)n * 1024);
+}
+
 void
 admin_cmd_set_rate_limit(struct admin_conn *c, int argc, char **argv)
 {
@@ -148,12 +161,14 @@ admin_cmd_set_rate_limit(struct admin_conn *c, int argc, char **argv)
 	else if (strcmp(what, "ssl-sessions") == 0)
 		set_rate(c, &sh->tls_limit, value);
 	else if (strcmp(what, "http-compression") == 0)
-		admin_msg(c, ADMIN_ERR, "'set rate-limit %s' is not supported.", what);
+		set_compression_rate(c, value);
 	else
 		admin_msg(c, ADMIN_ERR,
 			"'set rate-limit' only supports :\n"
 			"   - 'connections global' to set the per-process maximum connection rate\n"
 			"   - 'sessions global' to set the per-process maximum session rate\n"
 			"   - 'ssl-sessions global' to set the per-process maximum SSL session "
-			"rate");
+			"rate\n"
+			"   - 'http-compression global' to set the per-process maximum compression "
+			"speed in kB/s");
 }

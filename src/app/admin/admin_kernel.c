@@ -1,8 +1,7 @@
-/* Commands that ask the kernel: show syscalls, show fd, show pools. */
+/* Commands about what the process holds and does: show fd, show pools, show activity. */
 #include <string.h>
 
 #include "app/admin/admin_int.h"
-#include "app/process/totals.h"
 #include "base/atomic.h"
 #include "base/counter.h"
 #include "base/mem.h"
@@ -11,51 +10,6 @@
 
 /* Number of descriptors examined in one step; most are closed. */
 #define FDS_PER_VISIT 8192
-
-static double
-per_count(uint64_t sum, uint64_t count)
-{
-	return count ? (double)sum / (double)count : 0.0;
-}
-
-void
-admin_cmd_show_syscalls(struct admin_conn *c, int argc, char **argv)
-{
-	const struct ledger *l;
-	uint64_t total;
-	struct totals t;
-	char wakes[200];
-
-	(void)argc;
-	(void)argv;
-	/* Counts up to now: calls for this response are not included. */
-	totals_read(c->admin->process, &t);
-	l = &t.ledger;
-	total = ledger_total(l);
-	sbuf_addf(&c->out, "# %-16s %12s %12s %12s %12s %10s %10s\n", "call", "total", "ok",
-		"again", "error", "per_conn", "per_req");
-	for (int i = 0; i < SYS_CALLS; i++) {
-		enum sys_call call = (enum sys_call)i;
-		uint64_t sum = ledger_sum(l, call);
-
-		if (!sum)
-			continue;
-		sbuf_addf(&c->out, "%-18s %12llu %12llu %12llu %12llu %10.3f %10.3f%s\n",
-			ledger_name(call), (unsigned long long)sum,
-			(unsigned long long)l->n[i][SYS_OK], (unsigned long long)l->n[i][SYS_AGAIN],
-			(unsigned long long)l->n[i][SYS_ERROR],
-			per_count(sum, t.cum_conns), per_count(sum, t.requests),
-			ledger_is_clock(call) ? " vdso" : "");
-	}
-	sbuf_addf(&c->out, "%-18s %12llu %38s %10.3f %10.3f\n", "total", (unsigned long long)total,
-		"", per_count(total, t.cum_conns), per_count(total, t.requests));
-	sbuf_addf(&c->out, "%-18s %12llu\n", "connections", (unsigned long long)t.cum_conns);
-	sbuf_addf(&c->out, "%-18s %12llu\n", "requests", (unsigned long long)t.requests);
-	if (c->admin->process->n_workers > 1) {
-		totals_wakes_text(&t, wakes, sizeof(wakes));
-		sbuf_addf(&c->out, "%s\n", wakes);
-	}
-}
 
 static void
 add_fd(struct admin_conn *c, const struct worker *w, int fd, const struct interest *in)
@@ -143,14 +97,14 @@ add_pool(struct sbuf *o, const struct pool *p, struct pool_sum *sum)
 static void
 add_pools_of(struct sbuf *o, const struct engine *e, struct pool_sum *sum)
 {
-	add_pool(o, &e->session_pool, sum);
-	add_pool(o, &e->txn_pool, sum);
-	add_pool(o, &e->capture_pool, sum);
-	add_pool(o, &e->addr_override_pool, sum);
-	add_pool(o, &e->extras_pool, sum);
-	add_pool(o, &e->tracked_pool, sum);
-	add_pool(o, &e->buf_pool, sum);
-	add_pool(o, &e->wide_pool, sum);
+	add_pool(o, &e->pools.session, sum);
+	add_pool(o, &e->pools.txn, sum);
+	add_pool(o, &e->pools.capture, sum);
+	add_pool(o, &e->pools.addr_override, sum);
+	add_pool(o, &e->pools.extras, sum);
+	add_pool(o, &e->pools.tracked, sum);
+	add_pool(o, &e->pools.buf, sum);
+	add_pool(o, &e->pools.wide, sum);
 	add_pool(o, &e->bulk.bufs, sum);
 	add_pool(o, &e->idle.pool, sum);
 	add_pool(o, &e->pipes.objects, sum);
@@ -259,7 +213,7 @@ read_mail(const struct worker *w, uint64_t *v)
 	v[MAIL_ELIDED_AWAKE] = m.elided_awake;
 	v[MAIL_ELIDED_SELF] = m.elided_self;
 	v[MAIL_ELIDED_BATCH] = m.elided_batch;
-	v[MAIL_ELIDED_INLINE] = counter_read(&w->engine.elided_inline);
+	v[MAIL_ELIDED_INLINE] = counter_read(&w->engine.stat.elided_inline);
 	v[MAIL_RECEIVED] = m.mails;
 	v[MAIL_SLEEPS] = m.sleeps;
 	v[MAIL_WAKES] = m.wakes;
@@ -276,7 +230,7 @@ read_worker(struct process *p, const struct worker *w, struct reading *r)
 	r->engine = &w->engine;
 	process_each_listener(p, add_listener, r);
 	r->v[SESSIONS] = atomic_read(&w->engine.n_sessions);
-	r->v[CUM_CONNS] = counter_read(&w->engine.cum_conns);
+	r->v[CUM_CONNS] = counter_read(&w->engine.stat.cum_conns);
 	r->v[LOOPS] = counter_read(&ls->turns);
 	r->v[EVENTS] = counter_read(&ls->events);
 	r->v[IDLE_PCT] = loop_idle_pct(w->loop);

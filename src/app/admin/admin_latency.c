@@ -1,4 +1,4 @@
-/* show latency: the histograms of times, as a table or as JSON. On the first worker; others count
+/* show latency: the histograms of times, as a table, CSV or JSON. On the first worker; others count
  * meanwhile. */
 #include "app/admin/admin_latency.h"
 
@@ -8,7 +8,17 @@
 #include "app/admin/admin_int.h"
 #include "app/admin/admin_stat.h"
 #include "app/admin/field.h"
+#include "app/admin/stat_rows.h"
 #include "base/json.h"
+
+static const char *
+item_name(const struct stat_item *item)
+{
+	static const char *const names[] = { [TYPE_FRONTEND] = "FRONTEND",
+		[TYPE_BACKEND] = "BACKEND" };
+
+	return item->type == TYPE_SERVER ? item->server->name : names[item->type];
+}
 
 static void
 put_latency_header(struct sbuf *out)
@@ -45,21 +55,93 @@ put_latency_row(struct sbuf *out, const struct stat_item *item, const char *svna
 static void
 put_latency_item(struct sbuf *out, const struct stat_item *item)
 {
-	static const char *const names[] = { [TYPE_FRONTEND] = "FRONTEND",
-		[TYPE_BACKEND] = "BACKEND" };
 	struct latency l;
 
 	latency_sum(stat_latency_of(item), &l);
 	for (enum latency_kind k = 0; k < LATENCIES; k++)
 		if (stat_has_latency(item, k))
-			put_latency_row(out, item,
-				item->type == TYPE_SERVER ? item->server->name : names[item->type],
-				&l, k);
+			put_latency_row(out, item, item_name(item), &l, k);
 }
+
+/* --- for people ------------------------------------------------------------------------------ */
+
+/* Three digits and the unit. */
+static void
+put_duration(struct sbuf *out, uint64_t us)
+{
+	static const char *const units[] = { "us", "ms", "s" };
+	double v = (double)us;
+	char text[32];
+	size_t unit = 0;
+
+	for (; v >= 999.5 && unit < ARRAY_LEN(units) - 1; unit++)
+		v /= 1000;
+	(void)snprintf(text, sizeof(text), "%.*f%s",
+		!unit || v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2, v, units[unit]);
+	sbuf_addf(out, " %8s", text);
+}
+
+/* A character for each bucket, from ' ' for none to '@' for the highest. */
+static void
+put_shape(struct sbuf *out, const struct latency *l, enum latency_kind k)
+{
+	static const char marks[] = " .:-=+*#%@";
+	const uint64_t levels = sizeof(marks) - 2;
+	uint64_t most = 1;
+
+	for (unsigned int i = 0; i < LATENCY_BUCKETS; i++)
+		most = MAX(most, l->n[k][i]);
+	sbuf_adds(out, "  |");
+	for (unsigned int i = 0; i < LATENCY_BUCKETS; i++)
+		sbuf_addc(out, marks[(l->n[k][i] * levels + most - 1) / most]);
+	sbuf_addc(out, '|');
+}
+
+/* Rows of times that were measured, with the name of the item in the first. */
+static void
+put_latency_table(struct sbuf *out, const struct stat_item *item)
+{
+	static const unsigned int permille[] = { 500, 900, 990 };
+	struct latency l;
+	char name[64];
+
+	latency_sum(stat_latency_of(item), &l);
+	(void)snprintf(name, sizeof(name), "%s/%s", item->proxy->name, item_name(item));
+	for (enum latency_kind k = 0; k < LATENCIES; k++) {
+		uint64_t total = latency_total(&l, k);
+
+		if (!stat_has_latency(item, k) || !total)
+			continue;
+		sbuf_addf(out, "%-30s %-8s %12llu", name, latency_name(k),
+			(unsigned long long)total);
+		put_duration(out, l.sum_us[k] / total);
+		for (unsigned int i = 0; i < ARRAY_LEN(permille); i++)
+			put_duration(out, latency_quantile_us(&l, k, permille[i]));
+		put_shape(out, &l, k);
+		sbuf_addc(out, '\n');
+		name[0] = '\0';
+	}
+}
+
+static void
+put_table_header(struct sbuf *out)
+{
+	sbuf_addf(out, "# %-28s %-8s %12s %8s %8s %8s %8s  |", "proxy/server", "time", "count",
+		"mean", "p50", "p90", "p99");
+	/* Each mark stands for the bucket up to it. */
+	for (unsigned int i = 0; i < LATENCY_BUCKETS; i++)
+		sbuf_addc(out, i < LATENCY_BOUNDS && latency_bound_us(i) == 1000 ? 'm'
+			: i < LATENCY_BOUNDS && latency_bound_us(i) == 1000000   ? 's'
+										 : '.');
+	sbuf_adds(out, "|\n");
+}
+
+enum latency_form { LATENCY_TABLE, LATENCY_CSV, LATENCY_JSON };
 
 struct latency_walk {
 	struct stat_walk items;
-	int is_json, has_any;
+	enum latency_form form;
+	int has_any;             /* JSON: it is not the first object */
 };
 
 /* --- JSON ------------------------------------------------------------------------------------ */
@@ -73,15 +155,6 @@ struct latency_walk {
 #define OWN_POS 1000u
 
 static const unsigned int permilles[] = { 500, 900, 990 };
-
-static const char *
-item_name(const struct stat_item *item)
-{
-	static const char *const names[] = { [TYPE_FRONTEND] = "FRONTEND",
-		[TYPE_BACKEND] = "BACKEND" };
-
-	return item->type == TYPE_SERVER ? item->server->name : names[item->type];
-}
 
 /* --- show latency --- */
 
@@ -200,33 +273,43 @@ next_latency(struct admin_conn *c, void *state)
 
 	switch (stat_walk_next(&w->items, c->admin->process, &item)) {
 	case STAT_ITEM:
-		if (w->is_json)
+		if (w->form == LATENCY_JSON)
 			latency_json_put(&c->out, &item, &w->has_any);
-		else
+		else if (w->form == LATENCY_CSV)
 			put_latency_item(&c->out, &item);
+		else
+			put_latency_table(&c->out, &item);
 		return 1;
 	case STAT_NOTHING:
 		return 1;
 	case STAT_END:
 		break;
 	}
-	if (w->is_json)
+	if (w->form == LATENCY_JSON)
 		sbuf_adds(&c->out, "]\n");
 	return 0;
+}
+
+static enum latency_form
+parse_latency_form(const char *word)
+{
+	return strcmp(word, "json") == 0 ? LATENCY_JSON
+		: strcmp(word, "csv") == 0 ? LATENCY_CSV
+					   : LATENCY_TABLE;
 }
 
 void
 admin_cmd_show_latency(struct admin_conn *c, int argc, char **argv)
 {
 	const struct proxies *ps = &c->admin->process->cfg->proxies;
-	struct latency_walk w = { .is_json = 0 };
+	struct latency_walk w = { .form = LATENCY_TABLE };
 
 	stat_walk_init(&w.items, c->admin->process);
 	/* No column is read: one that costs little. */
 	w.items.args.only = STAT_scur;
-	if (argc > 0 && strcmp(argv[argc - 1], "json") == 0) {
-		w.is_json = 1;
-		argc--;
+	if (argc > 0) {
+		w.form = parse_latency_form(argv[argc - 1]);
+		argc -= w.form != LATENCY_TABLE;
 	}
 	if (argc > 0) {
 		const struct proxy *p = proxies_find(ps, argv[0], PROXY_FE | PROXY_BE);
@@ -237,9 +320,11 @@ admin_cmd_show_latency(struct admin_conn *c, int argc, char **argv)
 		}
 		w.items.args.iid = p->id;
 	}
-	if (w.is_json)
+	if (w.form == LATENCY_JSON)
 		sbuf_addc(&c->out, '[');
-	else
+	else if (w.form == LATENCY_CSV)
 		put_latency_header(&c->out);
+	else
+		put_table_header(&c->out);
 	admin_walk(c, next_latency, &w, sizeof(w));
 }

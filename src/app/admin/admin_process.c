@@ -3,6 +3,7 @@
 #include <link.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <time.h>
@@ -328,4 +329,138 @@ admin_cmd_show_tasks(struct admin_conn *c, int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	admin_tour(c, &t, sizeof(t));
+}
+
+/* --- health ---------------------------------------------------------------------------------- */
+
+/*
+ * show health: whether clients should be sent here. Each worker is asked, so that one that hangs
+ * keeps the answer back. First worker.
+ */
+
+struct health {
+	unsigned int workers;            /* that have been asked */
+	int is_json;
+	unsigned int frontends, n_frontends; /* that accept, and all */
+	unsigned int listeners, n_listeners;
+	char why[80];
+};
+
+static void
+note_answer(struct admin_conn *c, struct worker *w, void *state)
+{
+	(void)c;
+	(void)w;
+	((struct health *)state)->workers++;
+}
+
+static int
+is_accepting(const struct listener *ln)
+{
+	enum listener_state s = atomic_read(&ln->state);
+
+	return s == LISTENER_READY || s == LISTENER_FULL;
+}
+
+/* Counts its sockets, which its copies share. */
+static void
+count_accepting(struct health *h, const struct proxy *fe)
+{
+	unsigned int before = h->listeners, all = h->n_listeners;
+
+	list_each(it, &fe->binds)
+		list_each(lt, &list_entry(it, const struct bind_conf, link)->listeners) {
+			const struct listener *ln = list_entry(lt, const struct listener, link);
+
+			if (ln->lead)
+				continue;
+			h->n_listeners++;
+			h->listeners += (unsigned int)is_accepting(ln);
+		}
+	h->n_frontends += h->n_listeners > all;
+	h->frontends += h->listeners > before;
+}
+
+static const char *
+health_state(const struct process *p)
+{
+	return p->state <= PROCESS_RUNNING ? "serving" :
+		p->state == PROCESS_GRACE  ? "grace" :
+		p->state == PROCESS_STOPPING ? "draining" : "closing";
+}
+
+/* Returns 1 if clients should be sent to this process, and writes the reason. */
+static int
+judge_health(const struct process *p, struct health *h)
+{
+	unsigned int left = process_sessions(p);
+
+	list_each(it, &p->cfg->proxies.all) {
+		const struct proxy *px = list_entry(it, const struct proxy, link);
+
+		if (!px->disabled)
+			count_accepting(h, px);
+	}
+	if (p->state == PROCESS_GRACE)
+		snprintf(h->why, sizeof(h->why), "it stops, and accepts for the time of 'grace'");
+	else if (p->state > PROCESS_GRACE)
+		snprintf(h->why, sizeof(h->why), "it stops, %u session%s left", left,
+			left == 1 ? " is" : "s are");
+	else if (h->n_listeners && !h->listeners)
+		snprintf(h->why, sizeof(h->why), "no frontend accepts connections");
+	else
+		snprintf(h->why, sizeof(h->why), "%u of %u frontends accept connections",
+			h->frontends, h->n_frontends);
+	return p->state < PROCESS_GRACE && (!h->n_listeners || h->listeners);
+}
+
+static void
+health_put(struct sbuf *out, const struct process *p, const struct health *h, int is_healthy)
+{
+	sbuf_addf(out, "%s: %s\nstate: %s\nfrontends: %u of %u\nlisteners: %u of %u\n"
+		"workers: %u of %u\nsessions: %u\n", is_healthy ? "healthy" : "unhealthy",
+		h->why, health_state(p), h->frontends, h->n_frontends, h->listeners,
+		h->n_listeners, h->workers, p->n_workers, process_sessions(p));
+}
+
+static void
+health_put_json(struct sbuf *out, const struct process *p, const struct health *h, int is_healthy)
+{
+	sbuf_addf(out, "{\"healthy\":%s,\"why\":\"%s\",\"state\":\"%s\","
+		"\"frontends\":{\"accepting\":%u,\"all\":%u},"
+		"\"listeners\":{\"accepting\":%u,\"all\":%u},"
+		"\"workers\":{\"answering\":%u,\"all\":%u},\"sessions\":%u}\n",
+		is_healthy ? "true" : "false", h->why, health_state(p), h->frontends,
+		h->n_frontends, h->listeners, h->n_listeners, h->workers, p->n_workers,
+		process_sessions(p));
+}
+
+static int
+health_step(struct admin_conn *c, void *state)
+{
+	const struct process *p = c->admin->process;
+	struct health *h = state;
+	int is_healthy;
+
+	if (h->workers < p->n_workers) {
+		admin_ask(c, &p->workers[h->workers], note_answer);
+		return 1;
+	}
+	is_healthy = judge_health(p, h);
+	if (h->is_json)
+		health_put_json(&c->out, p, h, is_healthy);
+	else
+		health_put(&c->out, p, h, is_healthy);
+	return 0;
+}
+
+void
+admin_cmd_show_health(struct admin_conn *c, int argc, char **argv)
+{
+	struct health h = { .is_json = argc == 1 && strcmp(argv[0], "json") == 0 };
+
+	if (argc > h.is_json)
+		admin_msg(c, ADMIN_ERR, "'show health' expects 'json' or nothing.");
+	else
+		admin_walk(c, health_step, &h, sizeof(h));
 }

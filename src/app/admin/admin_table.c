@@ -2,10 +2,13 @@
  * the tables. */
 #include <arpa/inet.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "app/admin/admin_int.h"
+#include "app/process/process_peers.h"
+#include "peers/peer_group.h"
 #include "table/table.h"
 
 #define FILTERS_MAX 4
@@ -44,8 +47,11 @@ show_table_header(struct admin_conn *c, const struct table *t)
 {
 	const struct table_conf *conf = table_conf_of(t);
 
-	sbuf_addf(&c->out, "# table: %s, type: %s, size:%u, used:%u\n", table_name(t),
+	sbuf_addf(&c->out, "# table: %s, type: %s, size:%u, used:%u", table_name(t),
 		table_type_name(conf->type), conf->size, table_used(t));
+	if (table_parts(t))
+		sbuf_addf(&c->out, ", aggregate:%u", table_parts(t));
+	sbuf_adds(&c->out, "\n");
 }
 
 /* Text with a backslash before what separates words, and for bytes that cannot be printed. */
@@ -96,9 +102,12 @@ show_key(struct sbuf *out, const struct table_conf *conf, const unsigned char *k
 	}
 }
 
+/* The part of a value that is shown: of all, or of the peer with this number. */
+#define PART_ALL UINT_MAX
+
 static void
 show_value(struct sbuf *out, struct table *t, const struct table_entry *e, enum table_data type,
-	unsigned int element, const struct table_caller *by)
+	unsigned int element, unsigned int part, const struct table_caller *by)
 {
 	const struct table_data_info *info = &table_data_info[type];
 	const char *name = info->kind == TABLE_KIND_NAME ? table_server_key(t, e) : NULL;
@@ -114,8 +123,27 @@ show_value(struct sbuf *out, struct table *t, const struct table_entry *e, enum 
 		sbuf_addf(out, "(%u)", table_conf_of(t)->store[type].period_ms);
 	if (info->kind == TABLE_KIND_NAME)
 		sbuf_addf(out, "=%s", name ? name : "-");
-	else if (table_read(t, e, type, element, by, &v) == 0)
+	else if ((part == PART_ALL ? table_read(t, e, type, element, by, &v)
+				   : table_read_part(t, e, type, element, part, by, &v)) == 0)
 		sbuf_addf(out, "=%" PRIu64, v);
+}
+
+/* The group that shares a table. NULL: there is none. */
+static const struct peer_group *
+group_of(const struct admin_conn *c, const struct table *t)
+{
+	const struct process_peers *all = c->admin->process->peers;
+
+	if (!all)
+		return NULL;
+	list_each(it, &all->runs) {
+		const struct peer_group *g = list_entry(it, const struct peers_run, link)->group;
+
+		for (unsigned int i = 0; i < g->n_tables; i++)
+			if (g->table[i].table == t)
+				return g;
+	}
+	return NULL;
 }
 
 static void
@@ -129,8 +157,26 @@ show_entry(struct admin_conn *c, struct table *t, const struct table_entry *e,
 	sbuf_addf(&c->out, " use=%u exp=%u", table_refs(e), table_expires_in(t, e, by));
 	for (unsigned int i = 0; i < TABLE_DATA_TYPES; i++)
 		for (unsigned int j = 0; j < conf->store[i].n; j++)
-			show_value(&c->out, t, e, (enum table_data)i, j, by);
+			show_value(&c->out, t, e, (enum table_data)i, j, PART_ALL, by);
 	sbuf_adds(&c->out, "\n");
+}
+
+/* Shows the part of each peer in an entry of a table that adds up. */
+static void
+show_parts(struct admin_conn *c, struct table *t, const struct table_entry *e,
+	const struct table_caller *by)
+{
+	const struct table_conf *conf = table_conf_of(t);
+	const struct peer_group *g = table_parts(t) ? group_of(c, t) : NULL;
+
+	for (unsigned int part = 0; g && part < table_parts(t); part++) {
+		sbuf_addf(&c->out, "# peer %s:", g->peer[part].name);
+		for (unsigned int i = 0; i < TABLE_DATA_TYPES; i++)
+			for (unsigned int j = 0; j < conf->store[i].n; j++)
+				if (!table_data_is_set(i))
+					show_value(&c->out, t, e, (enum table_data)i, j, part, by);
+		sbuf_adds(&c->out, "\n");
+	}
 }
 
 /* --- keys and data in commands --- */
@@ -383,6 +429,7 @@ use_key(struct admin_conn *c, struct table_asked *q, int argc, char **argv)
 	}
 	show_table_header(c, q->table);
 	show_entry(c, q->table, e, &by);
+	show_parts(c, q->table, e, &by);
 	table_unref(e);
 }
 
@@ -394,12 +441,8 @@ show_tables(struct admin_conn *c)
 {
 	const struct proxies *ps = &c->admin->process->cfg->proxies;
 
-	for (const struct list *it = ps->all.prev; it != &ps->all; it = it->prev) {
-		const struct proxy *p = list_entry(it, const struct proxy, link);
-
-		if (p->table)
-			show_table_header(c, p->table);
-	}
+	for (unsigned int i = ps->n_tables; i-- > 0;)
+		show_table_header(c, ps->every_table[i]);
 }
 
 static void

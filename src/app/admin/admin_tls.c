@@ -10,13 +10,12 @@
 #include "net/listener.h"
 #include "proxy/model/ring_conf.h"
 #include "tls/bind.h"
-#include "tls/store.h"
-#include "tls/cert_show.h"
+#include "tls/conn_info.h"
 #include "tls/connect.h"
 #include "tls/ocsp.h"
-#include "tls/tickets.h"
-#include "tls/tls_conf.h"
 #include "tls/settings.h"
+#include "tls/store.h"
+#include "tls/tls_conf.h"
 
 /* --- applying -------------------------------------------------------------------------------- */
 
@@ -520,13 +519,29 @@ admin_cmd_show_tls_keys(struct admin_conn *c, int argc, char **argv)
 	}
 }
 
+/* The whole file as a payload: a rotation that may be repeated. */
+static void
+replace_keys(struct admin_conn *c, struct tls_tickets *t)
+{
+	char why[TLS_WHY_MAX];
+	int r;
+
+	admin_stop_workers(c);
+	r = tls_tickets_replace(t, c->payload, why);
+	admin_resume_workers(c);
+	if (r)
+		admin_msg(c, ADMIN_ERR, "'set ssl tls-key' %s.", why);
+	else
+		admin_msg(c, ADMIN_NOTICE, "TLS ticket keys updated!");
+}
+
 void
 admin_cmd_set_ssl_tls_key(struct admin_conn *c, int argc, char **argv)
 {
 	struct tls_tickets *t;
 	int r;
 
-	if (argc < 2) {
+	if (argc < 2 && !(argc == 1 && c->payload)) {
 		admin_msg(c, ADMIN_ERR,
 			"'set ssl tls-key' expects a filename and the new TLS key in base64 "
 			"encoding.");
@@ -536,6 +551,10 @@ admin_cmd_set_ssl_tls_key(struct admin_conn *c, int argc, char **argv)
 	if (!t) {
 		admin_msg(c, ADMIN_ERR,
 			"'set ssl tls-key' unable to locate referenced filename");
+		return;
+	}
+	if (argc == 1) {
+		replace_keys(c, t);
 		return;
 	}
 	admin_stop_workers(c);

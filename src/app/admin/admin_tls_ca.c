@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "tls/ca.h"
-#include "tls/cert_show.h"
+#include "tls/conn_info.h"
 
 /* The words of commands for the two kinds. */
 static const struct ca_words {

@@ -5,7 +5,6 @@
 
 #include "app/admin/admin_add_server.h"
 #include "app/admin/admin_int.h"
-#include "app/admin/admin_server.h"
 #include "app/admin/wait_cond.h"
 #include "app/admin/wait_parse.h"
 #include "base/counter.h"
@@ -35,6 +34,67 @@ enum wait_result {
 	WAIT_ASKED, /* a worker */
 	WAIT_HALF   /* the second round of questions comes in a moment */
 };
+
+/* --- comparisons --- */
+
+/* True if the value has the expected relation; one that is not there never has. */
+static int
+wait_test_is_met(const struct wait_test *t, const struct wait_seen *seen)
+{
+	int64_t order;
+
+	if (seen->kind == WAIT_SEEN_NONE)
+		return 0;
+	if (t->is_text)
+		order = strcmp(seen->text, t->text);
+	else
+		order = (seen->n > t->n) - (seen->n < t->n);
+	switch (t->op) {
+	case WAIT_EQ:
+		return order == 0;
+	case WAIT_NE:
+		return order != 0;
+	case WAIT_LT:
+		return order < 0;
+	case WAIT_LE:
+		return order <= 0;
+	case WAIT_GT:
+		return order > 0;
+	case WAIT_GE:
+	case WAIT_OPS:
+	default:
+		return order >= 0;
+	}
+}
+
+/* Appends " <op> <value>". */
+static void
+wait_test_print(struct sbuf *out, const struct wait_test *t)
+{
+	sbuf_addf(out, " %s ", t->word);
+	if (t->is_text)
+		sbuf_adds(out, t->text);
+	else
+		sbuf_addi(out, t->n);
+}
+
+/* Appends " <op> <value>". */
+static void
+wait_seen_print(struct sbuf *out, const struct wait_seen *seen)
+{
+	switch (seen->kind) {
+	case WAIT_SEEN_NUMBER:
+		sbuf_addi(out, seen->n);
+		break;
+	case WAIT_SEEN_TEXT:
+		sbuf_addf(out, "'%s'", seen->text);
+		break;
+	case WAIT_SEEN_NONE:
+	default:
+		sbuf_adds(out, "not known");
+		break;
+	}
+}
 
 static enum wait_result
 look_at_server(struct admin_conn *c, const char *name)

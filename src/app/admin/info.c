@@ -8,6 +8,7 @@
 #include "app/admin/admin_int.h"
 #include "app/config/version.h"
 #include "app/process/process.h"
+#include "app/process/process_peers.h"
 #include "app/process/totals.h"
 #include "base/hash.h"
 #include "dns/resolvers.h"
@@ -125,6 +126,9 @@ info_put_load(const struct process *p, const struct totals *t, struct info *i)
 	info_put(i, INFO_droppedlogs, t->logs_dropped);
 	info_put(i, INFO_totalbytesout, t->bytes_sent);
 	info_put(i, INFO_totalspliced, t->spliced);
+	info_put_rate(i, INFO_compressbpsin, freq_read(&t->comp_in, now));
+	info_put_rate(i, INFO_compressbpsout, freq_read(&t->comp_out, now));
+	info_put(i, INFO_compressbpsratelim, sh->comp_rate);
 	info_put(i, INFO_bytesoutrate, (uint64_t)freq_read(&t->sent_rate, now) * SENT_PIECE);
 }
 
@@ -160,19 +164,24 @@ info_put_tls(const struct process *p, const struct totals *t, struct info *i)
 	info_put(i, INFO_sslbackendmaxkeyrate, t->tls_server_keys.max);
 }
 
-/* Without compression, peers and the like there is nothing to count. */
+/* Peers that are connected, and those whose handshake is complete. */
+static void
+info_put_peers(const struct process *p, struct info *i)
+{
+	info_put(i, INFO_connectedpeers, p->peers ? atomic_read(&p->peers->n_connected) : 0);
+	info_put(i, INFO_activepeers, p->peers ? atomic_read(&p->peers->n_active) : 0);
+}
+
+/* Without what does not exist here there is nothing to count. */
 static void
 info_put_absent(struct info *i)
 {
-	static const enum info_field zeros[] = { INFO_compressbpsratelim, INFO_unstoppable_jobs,
-		INFO_activepeers, INFO_connectedpeers, INFO_busypolling, INFO_debugcommands,
+	static const enum info_field zeros[] = { INFO_unstoppable_jobs,
+		INFO_busypolling, INFO_debugcommands,
 		INFO_cumrecvlogs, INFO_tainted };
-	static const enum info_field rates[] = { INFO_compressbpsin, INFO_compressbpsout };
 
 	for (size_t f = 0; f < ARRAY_LEN(zeros); f++)
 		info_put(i, zeros[f], 0);
-	for (size_t f = 0; f < ARRAY_LEN(rates); f++)
-		info_put_rate(i, rates[f], 0);
 }
 
 /* The first worker has the resolvers. */
@@ -191,7 +200,7 @@ info_put_state(const struct process *p, const struct totals *t, struct info *i)
 {
 	unsigned int asking = p->admin ? p->admin->n : 0;
 
-	info_put(i, INFO_stopping, p->state >= PROCESS_STOPPING);
+	info_put(i, INFO_stopping, p->state >= PROCESS_GRACE);
 	info_put(i, INFO_jobs, t->sessions + asking + process_listeners(p));
 	info_put(i, INFO_listeners, process_listeners(p));
 	info_put(i, INFO_failedresolutions, failed_resolutions(&p->cfg->proxies));
@@ -248,6 +257,7 @@ info_read_own(struct info *i, const struct process *p, int is_float)
 	info_put_load(p, &t, i);
 	info_put_tls(p, &t, i);
 	info_put_absent(i);
+	info_put_peers(p, i);
 	info_put_state(p, &t, i);
 	info_put_own(p, &t, i);
 }

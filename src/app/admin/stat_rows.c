@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/admin/stat_row.h"
 #include "app/process/process.h"
 #include "base/atomic.h"
 #include "base/counter.h"
@@ -15,7 +14,7 @@
 #include "proxy/backend/conn_pool.h"
 #include "proxy/backend/server_state.h"
 #include "proxy/model/check.h"
-#include "proxy/model/dynamic_cookie.h"
+#include "proxy/model/persist_conf.h"
 #include "proxy/model/proxy.h"
 #include "proxy/model/server.h"
 
@@ -280,11 +279,22 @@ put_responses(struct stat_row *r, const struct proxy *p, const _Atomic uint64_t 
 	put_stat(r, STAT_hrsp_other, hrsp[0]);
 }
 
-/* Columns of mode http; there is no cache. */
 static void
-put_h1(struct stat_row *r, const struct h1_stat *h, uint64_t conns, uint64_t streams,
+put_compression(struct stat_row *r, const struct proxy_stat *st)
+{
+	put_stat(r, STAT_comp_in, st->comp_in);
+	put_stat(r, STAT_comp_out, st->comp_out);
+	put_stat(r, STAT_comp_byp, st->comp_byp);
+	put_stat(r, STAT_comp_rsp, st->comp_rsp);
+}
+
+/* Columns of mode http. */
+static void
+put_h1(struct stat_row *r, const struct proxy_stat *st, uint64_t conns, uint64_t streams,
 	uint64_t cum_conns, uint64_t cum_streams)
 {
+	const struct h1_stat *h = &st->h1;
+
 	put_stat(r, STAT_h1_open_connections, conns);
 	put_stat(r, STAT_h1_open_streams, streams);
 	put_stat(r, STAT_h1_total_connections, cum_conns);
@@ -293,8 +303,8 @@ put_h1(struct stat_row *r, const struct h1_stat *h, uint64_t conns, uint64_t str
 	put_stat(r, STAT_h1_bytes_out, h->out);
 	put_stat(r, STAT_h1_spliced_bytes_in, h->spliced_in);
 	put_stat(r, STAT_h1_spliced_bytes_out, h->spliced_out);
-	put_stat(r, STAT_cache_lookups, 0);
-	put_stat(r, STAT_cache_hits, 0);
+	put_stat(r, STAT_cache_lookups, st->cache_lookups);
+	put_stat(r, STAT_cache_hits, st->cache_hits);
 }
 
 /* Numbers that are read one after the other may not fit together. */
@@ -367,7 +377,7 @@ stat_frontend_row(const struct process *process, const struct proxy *p, struct s
 	put_stat(r, STAT_req_rate, freq_read(&st->req_rate, now));
 	put_stat(r, STAT_req_rate_max, st->req_rate.max);
 	put_stat(r, STAT_req_tot, st->req_tot);
-	put_zeros(r, STAT_comp_in, STAT_comp_rsp);
+	put_compression(r, st);
 	put_stat(r, STAT_conn_rate, freq_read(&st->conn_rate, now));
 	put_stat(r, STAT_conn_rate_max, st->conn_rate.max);
 	put_stat(r, STAT_conn_tot, st->cum_conn);
@@ -380,7 +390,7 @@ stat_frontend_row(const struct process *process, const struct proxy *p, struct s
 	put_handshakes(r, &st->tls);
 	put_zeros(r, STAT_ssl_failed_handshake + 1, (enum stat_col)(STAT_COLS - 1));
 	if (p->mode == PROXY_HTTP)
-		put_h1(r, &st->h1,
+		put_h1(r, st,
 			subtract_part(atomic_read(&p->fe_gate.n), st->h2.open_connections),
 			st->h1.streams - st->h1.streams_over,
 			subtract_part(st->cum_sess, st->h2.total_connections), st->h1.streams);
@@ -607,7 +617,7 @@ put_backend_h1(struct stat_row *r, const struct proxy *p, const struct proxy_sta
 		busy += atomic_read(&s->cur);
 		resting += idle;
 	}
-	put_h1(r, &st->h1, busy + resting, busy, st->connect, st->connect + st->reuse);
+	put_h1(r, st, busy + resting, busy, st->connect, st->connect + st->reuse);
 }
 
 /* Walks over its servers are left out where they are not needed: there may be thousands. */
@@ -650,7 +660,7 @@ stat_backend_row(const struct process *process, const struct proxy *p, enum stat
 	put_stat(r, STAT_rate_max, st->rate_max);
 	put_stat(r, STAT_cli_abrt, st->cli_abrt);
 	put_stat(r, STAT_srv_abrt, st->srv_abrt);
-	put_zeros(r, STAT_comp_in, STAT_comp_rsp);
+	put_compression(r, st);
 	put_last_session(r, st->last_sess_ms, now);
 	put_times(r, &st->times);
 	put_responses(r, p, st->hrsp);
@@ -669,4 +679,30 @@ stat_backend_row(const struct process *process, const struct proxy *p, enum stat
 	if (p->mode == PROXY_HTTP && parts == STAT_PARTS)
 		put_backend_h1(r, p, st);
 	put_h2(r, &st->h2);
+}
+
+const char *
+stat_type_name(enum stat_type type)
+{
+	static const char *const names[] = { [TYPE_FRONTEND] = "Frontend",
+		[TYPE_BACKEND] = "Backend", [TYPE_SERVER] = "Server",
+		[TYPE_LISTENER] = "Listener" };
+
+	return names[type];
+}
+
+/* Positions count the columns before it. */
+const struct field *
+stat_field(enum stat_col c)
+{
+	static const struct field cols[STAT_COLS] = {
+#define STAT_NAMED(id, text, tags, type, desc) \
+	{ text, STAT_##id - (STAT_##id > STAT_separator), tags, type, desc },
+#define STAT_COL(name, tags, type, desc) STAT_NAMED(name, #name, tags, type, desc)
+#include "app/admin/stat.tbl.h"
+#undef STAT_COL
+#undef STAT_NAMED
+	};
+
+	return &cols[c];
 }

@@ -7,8 +7,6 @@
 #include <string.h>
 
 #include "app/admin/admin_int.h"
-#include "app/admin/admin_server.h"
-#include "app/admin/stat_row.h"
 #include "app/admin/stat_rows.h"
 #include "app/admin/wait_cond.h"
 #include "base/atomic.h"
@@ -21,13 +19,6 @@ static const char *const op_names[WAIT_OPS] = {
 	[WAIT_EQ] = "eq", [WAIT_NE] = "ne", [WAIT_LT] = "lt", [WAIT_LE] = "le", [WAIT_GT] = "gt",
 	[WAIT_GE] = "ge"
 };
-
-/* "eq" and the like. */
-static const char *
-wait_op_name(enum wait_op op)
-{
-	return op_names[op];
-}
 
 static int
 is_server_state(const char *word)
@@ -60,6 +51,7 @@ parse_expected(struct admin_conn *c, const char *text, struct wait_test *t)
 {
 	struct cfg_value_err err;
 
+	t->word = op_names[t->op];
 	if (!t->is_text) {
 		if (cfg_value_int(text, INT64_MIN, INT64_MAX, &t->n, &err) == 0)
 			return 0;
@@ -202,62 +194,6 @@ wait_value_read(struct admin_conn *c, const struct wait_cond *cond, struct wait_
 	}
 	admin_msg(c, ADMIN_ERR, "No such server.");
 	return -1;
-}
-
-int
-wait_test_is_met(const struct wait_test *t, const struct wait_seen *seen)
-{
-	int64_t order;
-
-	if (seen->kind == WAIT_SEEN_NONE)
-		return 0;
-	if (t->is_text)
-		order = strcmp(seen->text, t->text);
-	else
-		order = (seen->n > t->n) - (seen->n < t->n);
-	switch (t->op) {
-	case WAIT_EQ:
-		return order == 0;
-	case WAIT_NE:
-		return order != 0;
-	case WAIT_LT:
-		return order < 0;
-	case WAIT_LE:
-		return order <= 0;
-	case WAIT_GT:
-		return order > 0;
-	case WAIT_GE:
-	case WAIT_OPS:
-	default:
-		return order >= 0;
-	}
-}
-
-void
-wait_test_print(struct sbuf *out, const struct wait_test *t)
-{
-	sbuf_addf(out, " %s ", wait_op_name(t->op));
-	if (t->is_text)
-		sbuf_adds(out, t->text);
-	else
-		sbuf_addi(out, t->n);
-}
-
-void
-wait_seen_print(struct sbuf *out, const struct wait_seen *seen)
-{
-	switch (seen->kind) {
-	case WAIT_SEEN_NUMBER:
-		sbuf_addi(out, seen->n);
-		break;
-	case WAIT_SEEN_TEXT:
-		sbuf_addf(out, "'%s'", seen->text);
-		break;
-	case WAIT_SEEN_NONE:
-	default:
-		sbuf_adds(out, "not known");
-		break;
-	}
 }
 
 /* --- the compared value --- */

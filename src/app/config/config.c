@@ -20,6 +20,7 @@
 #include "cfg/reader.h"
 #include "net/listener.h"
 #include "net/overlap.h"
+#include "proxy/config/peers_cfg.h"
 #include "proxy/config/proxies_finish.h"
 #include "proxy/config/proxy_life.h"
 #include "proxy/config/resolvers_cfg.h"
@@ -316,6 +317,12 @@ binds_finish(struct config *c)
 		if (!p->disabled)
 			add_binds(&all, &p->binds);
 	}
+	list_each(it, &c->proxies.peers) {
+		const struct peers_conf *p = list_entry(it, const struct peers_conf, link);
+
+		if (p->is_used)
+			add_binds(&all, &p->binds);
+	}
 	add_binds(&all, &c->global.admin_binds);
 	r = all.failed ? -ERR_NOMEM : overlap_link(all.v, all.n, warn_twin, c);
 	mem_free(all.v);
@@ -340,8 +347,12 @@ config_load(struct config *c, struct sys *sys, const struct options *o)
 	bad |= enter_dir(c, sys, c->diag.nfile ? c->diag.file[0] : NULL);
 	bad |= resolvers_add_default(&c->proxies, sys) != 0;
 	apply_options(c, o);
+	c->proxies.local_peer = o->local_peer ? o->local_peer
+		: c->global.localpeer	  ? c->global.localpeer
+					  : c->hostname;
 	bad |= bounds_finish(&c->global, global_threads(&c->global, sys), o->memory_mb,
 		       &c->diag) != 0;
+	bad |= peers_cfg_finish(&c->proxies, &c->diag) != 0;
 	bad |= proxies_finish(&c->proxies, &c->diag);
 	bad |= proxies_fit_errors(&c->proxies, (size_t)(c->global.bufsize - c->global.maxrewrite),
 		&c->diag);

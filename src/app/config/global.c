@@ -25,6 +25,9 @@ global_init(struct global_conf *g)
 	g->default_shards = BIND_SHARDS_BY_THREAD;
 	g->wake_elision = 1;
 	g->bufsize = GLOBAL_BUFSIZE_DEFAULT;
+	g->comp_cpu = 100;
+	g->comp_memory = COMP_MEMORY_DEFAULT;
+	g->deflate = (struct deflate_conf){ .level = 1, .window_bits = 15, .mem_level = 8 };
 	g->zerocopy_max = GLOBAL_PINNED_DEFAULT;
 	g->ranges_fast_path = 1;
 	g->maxrewrite = GLOBAL_MAXREWRITE_DEFAULT;

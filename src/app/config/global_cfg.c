@@ -10,7 +10,6 @@
 #include "cfg/ctx.h"
 #include "event/profile.h"
 #include "net/bind_cfg.h"
-#include "net/bind_unix.h"
 #include "net/listener.h"
 #include "proxy/model/engine.h"
 
@@ -101,28 +100,32 @@ parse_thread_groups(struct cfg_ctx *ctx)
 	return n > 1 ? cfg_error(ctx, 0, "'thread-groups' above 1 is not supported.") : 0;
 }
 
+/* A number of a user or group, with its text as the name: (uid_t)-1 is none. */
+static int
+parse_owner_id(struct cfg_ctx *ctx, uint32_t *id, char **name)
+{
+	int64_t n;
+
+	if (cfg_arg_int64(ctx, 0, 0, UINT32_MAX - 1, &n))
+		return -1;
+	*id = (uint32_t)n;
+	return cfg_arg_dup(ctx, 0, name);
+}
+
 static int
 parse_uid(struct cfg_ctx *ctx)
 {
 	struct global_conf *g = ctx->obj;
-	int64_t id;
 
-	if (cfg_arg_int64(ctx, 0, 0, UINT32_MAX - 1, &id))
-		return -1;
-	g->uid = (uid_t)id;
-	return cfg_arg_dup(ctx, 0, &g->user);
+	return parse_owner_id(ctx, &g->uid, &g->user);
 }
 
 static int
 parse_gid(struct cfg_ctx *ctx)
 {
 	struct global_conf *g = ctx->obj;
-	int64_t id;
 
-	if (cfg_arg_int64(ctx, 0, 0, UINT32_MAX - 1, &id))
-		return -1;
-	g->gid = (gid_t)id;
-	return cfg_arg_dup(ctx, 0, &g->group);
+	return parse_owner_id(ctx, &g->gid, &g->group);
 }
 
 static int
@@ -155,15 +158,20 @@ parse_chroot(struct cfg_ctx *ctx)
 	return cfg_arg_dup(ctx, 0, &g->chroot);
 }
 
+static const struct cfg_enum master_words[] = {
+	{ "exit-on-failure", 1, "When a worker process dies, the master ends, too." },
+	{ "no-exit-on-failure", 0, "It replaces the worker process, as without a word." },
+	{ 0 },
+};
+
 static int
 parse_master_worker(struct cfg_ctx *ctx)
 {
 	struct global_conf *g = ctx->obj;
 
 	g->master = ctx->form == CFG_FORM_SET;
-	g->exit_on_failure = ctx->argc > 0 && strcmp(cfg_arg(ctx, 0), "exit-on-failure") == 0;
-	if (ctx->argc > 0 && !g->exit_on_failure &&
-		strcmp(cfg_arg(ctx, 0), "no-exit-on-failure") != 0)
+	g->exit_on_failure = cfg_arg_word(ctx, 0, master_words) > 0;
+	if (ctx->argc > 0 && cfg_arg_word(ctx, 0, master_words) < 0)
 		return cfg_error(ctx, 0,
 			"'master-worker' : 'exit-on-failure' and 'no-exit-on-failure' are "
 			"supported, not '%s'.",
@@ -382,12 +390,6 @@ parse_memory_profiling(struct cfg_ctx *ctx)
 
 /* --- the table ------------------------------------------------------------------------------- */
 
-static const struct cfg_enum master_words[] = {
-	{ "exit-on-failure", 0, "When a worker process dies, the master ends, too." },
-	{ "no-exit-on-failure", 0, "It replaces the worker process, as without a word." },
-	{ 0 },
-};
-
 static const struct cfg_kw kws[] = {
 	KW_FIELD("maxconn", parse_maxconn, maxconn, "<number>",
 		"Maximum number of concurrent connections.",
@@ -456,7 +458,8 @@ static const struct cfg_kw kws[] = {
 	KW("description", 1, CFG_ANY, parse_description, "<text>", "Text shown by show info.",
 		.dflt = "none"),
 	KW("localpeer", 1, 1, parse_localpeer, "<name>",
-		"Name of this process; sets the environment variable HAPROXY_LOCALPEER.",
+		"Name of this process among its peers; sets the environment variable "
+		"HAPROXY_LOCALPEER.",
 		.dflt = "the host's name"),
 	KW_FIELD("hard-stop-after", parse_time, hard_stop_after_ms, "<time>",
 		"Maximum duration of a soft stop; sessions that are left are closed.",
@@ -467,7 +470,10 @@ static const struct cfg_kw kws[] = {
 		.dflt = "none: idle ones are closed within a second, and others after their "
 			"next request"),
 	KW_FIELD("grace", parse_time, grace_ms, "<time>",
-		"Time during which connections are still accepted after a soft stop is requested.",
+		"Time during which connections are still accepted after a soft stop is requested. "
+		"Meanwhile stopping is true, so that a monitor-uri fails, and tacit --health: load "
+		"balancers and keepalived leave before the sockets are closed. A process that a "
+		"reload replaces has no such time.",
 		.dflt = "0"),
 	KW("stats socket", 1, CFG_ANY, parse_stats_socket, "<address> [<option>...]",
 		"Socket that accepts admin commands (tacit(8)). The options are those of BIND "

@@ -10,7 +10,6 @@
 
 #define FRAMES "frames of 16384 bytes are announced, and larger ones are not sent"
 #define LUA "Lua is not supported"
-#define COMPRESSION "compression is not supported"
 #define ABSENT "tacit has nothing of the kind"
 #define QUIC "QUIC is not supported"
 #define COPIES "tune.splice.after and tune.zerocopy.threshold decide this"
@@ -25,10 +24,6 @@
 
 static const struct cfg_kw kws[] = {
 	HINT("tune.h2.max-frame-size", 1, FRAMES),
-	HINT("tune.comp.maxlevel", 1, COMPRESSION),
-	HINT("maxcompcpuusage", 1, COMPRESSION),
-	HINT("maxcomprate", 1, COMPRESSION),
-	HINT("maxzlibmem", 1, COMPRESSION),
 	HINT("expose-deprecated-directives", 0, EXPOSE),
 	HINT("expose-experimental-directives", 0, EXPOSE),
 	HINT("tune.buffers.limit", 1, ABSENT),
@@ -43,7 +38,7 @@ static const struct cfg_kw kws[] = {
 	HINT("tune.lua.service-timeout", 1, LUA),
 	HINT("tune.lua.session-timeout", 1, LUA),
 	HINT("tune.lua.task-timeout", 1, LUA),
-	HINT("tune.peers.max-updates-at-once", 1, "peers are not supported"),
+	HINT("tune.peers.max-updates-at-once", 1, "peers are sent as much as their sockets take"),
 	HINT("ssl-mode-async", 0, "there are no asynchronous engines"),
 	HINT_NO("busy-polling", 0, "a worker with nothing to do sleeps"),
 	HINT("tune.idle-pool.shared", 1, "each worker keeps its own idle connections"),
@@ -88,8 +83,6 @@ static const struct cfg_kw kws[] = {
 	HINT("tune.lua.log.loggers", 1, LUA),
 	HINT("tune.lua.log.stderr", 1, LUA),
 	HINT("tune.lua.openlibs", 1, LUA),
-	HINT("tune.zlib.memlevel", 1, COMPRESSION),
-	HINT("tune.zlib.windowsize", 1, COMPRESSION),
 	HINT("tune.bufsize.large", 1, ABSENT),
 	HINT("tune.bufsize.small", 1, ABSENT),
 	HINT("tune.defaults.purge", 0, ABSENT),

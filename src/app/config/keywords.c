@@ -1,6 +1,7 @@
 /* The words of the language as text: -dK, tacit.cfg(5) and --explain. Main thread. */
 #include "app/config/keywords.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "base/compiler.h"
@@ -11,7 +12,7 @@
 #include "rule/action/action_dump.h"
 #include "rule/sample/dump.h"
 
-/* Calls fn for each entry of the manual. */
+/* Calls fn for each entry of tacit.cfg(5). */
 static void
 each_entry(const struct config *c, cfg_entry_fn *fn, void *arg)
 {
@@ -48,7 +49,7 @@ write_out(struct sbuf *out, FILE *to)
 }
 
 int
-keywords_print(const struct config *c, enum cfg_dump kind, FILE *to)
+keywords_print(const struct config *c, keywords_more_fn *more, enum cfg_dump kind, FILE *to)
 {
 	const struct rule_vocab *v = &c->proxies.vocab;
 	struct sbuf out;
@@ -57,6 +58,8 @@ keywords_print(const struct config *c, enum cfg_dump kind, FILE *to)
 	sbuf_init(&out, 0);
 	if (kind == CFG_DUMP_MAN)
 		each_entry(c, put_on_page, &(struct page){ &out, NULL });
+	if (kind == CFG_DUMP_MAN8)
+		more(put_on_page, &(struct page){ &out, NULL });
 	if (kind == CFG_DUMP_SMP || kind == CFG_DUMP_ALL)
 		rule_dump_fetches(v, &out);
 	if (kind == CFG_DUMP_CNV || kind == CFG_DUMP_ALL)
@@ -70,6 +73,7 @@ enum { WORD_MAX = 128 };
 
 struct question {
 	struct sbuf *out;
+	keywords_more_fn *more;
 	const char *word;
 	const char *heading;	/* of the entries; NULL: any */
 	int n;			/* entries found */
@@ -77,13 +81,21 @@ struct question {
 	char best[WORD_MAX];	/* its name: those of actions do not stay */
 };
 
-/* True if the entry has this name, without what stands in parentheses. */
+/* True if the entry has this name, without what stands in parentheses. What is in its name
+ * between < and > may be letters and digits: track-sc<n> is track-sc0. */
 static int
 entry_is_named(const struct cfg_entry *e, const char *word)
 {
-	size_t n = strcspn(e->name, "("), m = strcspn(word, "(");
+	size_t n = strcspn(e->name, "("), m = strcspn(word, "("), open = strcspn(e->name, "<");
+	const char *close = strchr(e->name, '>');
 
-	return n == m && strncmp(e->name, word, n) == 0;
+	if (n == m && strncmp(e->name, word, n) == 0)
+		return 1;
+	if (open > n || !close || strncmp(e->name, word, open) != 0)
+		return 0;
+	for (word += open, n = 0; isalnum((unsigned char)word[n]); n++)
+		;
+	return n > 0 && strcmp(word + n, close + 1) == 0;
 }
 
 static void
@@ -132,6 +144,7 @@ ask_tables(const struct config *c, struct question *q)
 	const char *method;
 
 	each_entry(c, answer_entry, q);
+	q->more(answer_entry, q);
 	for (size_t i = 0; !q->n && i < ARRAY_LEN(places); i++) {
 		if (strncmp(q->word, places[i].before, strlen(places[i].before)) != 0)
 			continue;
@@ -149,11 +162,12 @@ ask_tables(const struct config *c, struct question *q)
 }
 
 int
-keywords_explain(const struct config *c, char *const *words, unsigned int n, FILE *to, FILE *err)
+keywords_explain(const struct config *c, keywords_more_fn *more, char *const *words, unsigned int n,
+	FILE *to, FILE *err)
 {
 	char word[WORD_MAX] = "";
 	struct sbuf out;
-	struct question q = { .out = &out, .word = word };
+	struct question q = { .out = &out, .more = more, .word = word };
 	size_t len = 0;
 	int r;
 

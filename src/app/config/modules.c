@@ -7,6 +7,7 @@
 #include "app/config/tls_cfg.h"
 #include "cfg/env.h"
 #include "net/bind_cfg.h"
+#include "proxy/check/mailers_cfg.h"
 #include "proxy/config/capture_cfg.h"
 #include "proxy/config/check_cfg.h"
 #include "proxy/config/proxies_finish.h"
@@ -29,6 +30,11 @@
 #include "proxy/config/table_cfg.h"
 #include "proxy/config/unique_id_cfg.h"
 #include "proxy/config/userlist_cfg.h"
+#include "proxy/filter/bwlim.h"
+#include "proxy/filter/cache_cfg.h"
+#include "proxy/filter/cache_filter.h"
+#include "proxy/filter/compress.h"
+#include "proxy/filter/spoe.h"
 #include "tls/bind_cfg_tls.h"
 
 static const struct cfg_module *const modules[] = {
@@ -37,6 +43,7 @@ static const struct cfg_module *const modules[] = {
 	&cpu_map_module,
 	&tune_cfg_module,
 	&bounds_cfg_module,
+	&compression_cfg_module,
 	&tls_cfg_module,
 	&crt_store_cfg_module,
 	&vars_cfg_module,
@@ -71,12 +78,18 @@ static const struct cfg_module *const modules[] = {
 	&capture_cfg_module,
 	&unique_id_cfg_module,
 	&table_cfg_module,
+	&bwlim_cfg_module,
+	&spoe_cfg_module,
+	&compress_cfg_module,
+	&cache_cfg_module,
+	&cache_section_module,
 	&server_state_cfg_module,
 	&stats_cfg_module,
 	&userlist_cfg_module,
 	&resolvers_cfg_module,
 	&ring_cfg_module,
 	&peers_cfg_module,
+	&mailers_cfg_module,
 	&proxy_hints_module,
 };
 

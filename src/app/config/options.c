@@ -48,12 +48,14 @@ options_usage(void)
 	       "        -L <name> sets the local peer's name\n"
 	       "        -de does without epoll() ; -dp without poll() ; -dS without splice()\n"
 	       "        -dW treats warnings as errors ; -dD also shows suspicious settings\n"
-	       "        -dK<class> dumps the keywords: cfg, all, man, vim, smp, cnv (or help)\n"
+	       "        -dK<class> dumps the keywords: all, cfg, cnv, man, man8, smp, vim, vscode\n"
 	       "        --explain <keyword> shows the manual's entry of a keyword, and exits\n"
+	       "        --format <file> prints a configuration in one layout, and exits\n"
 	       "        -dr starts servers whose names cannot be resolved without an address\n"
 	       "        -dM[<byte>] -dG -dI -dR -dV -dZ -dF are accepted without effect\n"
 	       "        -S <addr>[,<option>...] opens a socket of the master with this address\n"
 	       "        --reload <path> asks the master with this socket to reload, and exits\n"
+	       "        --health <path> asks the process with this stats socket if it serves\n"
 	       "        -sf/-st [<pid>]* finishes/terminates these processes when ready\n"
 	       "        -x <path> takes over the listening sockets of who has this socket\n";
 }
@@ -176,8 +178,8 @@ on_file(struct walk *w, int arg)
 	return r ? r : add_file(w, path);
 }
 
-enum { STR_PIDFILE, STR_DIRECTORY, STR_PEER, STR_MASTER_SOCKET, STR_RELOAD,
-	STR_FETCH };
+enum { STR_PIDFILE, STR_DIRECTORY, STR_PEER, STR_MASTER_SOCKET, STR_RELOAD, STR_HEALTH,
+	STR_FORMAT, STR_FETCH };
 
 static int
 on_string(struct walk *w, int arg)
@@ -189,11 +191,17 @@ on_string(struct walk *w, int arg)
 		[STR_PEER] = &o->local_peer,
 		[STR_MASTER_SOCKET] = &o->master_socket,
 		[STR_RELOAD] = &o->reload_socket,
+		[STR_HEALTH] = &o->health_socket,
+		[STR_FORMAT] = &o->format_file,
 		[STR_FETCH] = &o->fetch_from,
 	};
 
 	if (arg == STR_RELOAD)
 		set_action(o, OPTIONS_RELOAD);
+	if (arg == STR_HEALTH)
+		set_action(o, OPTIONS_HEALTH);
+	if (arg == STR_FORMAT)
+		set_action(o, OPTIONS_FORMAT);
 	return next_word(w, to[arg]);
 }
 
@@ -267,7 +275,9 @@ static const struct option_row rows[] = {
 	{ "-version", on_action, OPTIONS_VERSION },
 	/* For service managers: its exit code is the result. */
 	{ "-reload", on_string, STR_RELOAD },
+	{ "-health", on_string, STR_HEALTH },
 	{ "-explain", on_explain, 0 },
+	{ "-format", on_string, STR_FORMAT },
 	{ "V", on_flag, OPTIONS_VERBOSE },
 	{ "q", on_flag, OPTIONS_QUIET },
 	{ "d", on_place, OPTIONS_DEBUG },

@@ -13,12 +13,12 @@
 #include "tls/crt_list.h"
 
 static int
-load_bind(struct config *c, struct sys *sys, const struct proxy *p, struct bind_conf *b)
+load_bind(struct config *c, struct sys *sys, const char *name, struct bind_conf *b)
 {
 	const struct listener *ln = list_first(&b->listeners, const struct listener, link);
 	char address[ADDR_TEXT] = "";
 	struct tls_bind_use use = {
-		.proxy = p->name,
+		.proxy = name,
 		.address = address,
 	};
 
@@ -30,7 +30,7 @@ load_bind(struct config *c, struct sys *sys, const struct proxy *p, struct bind_
 		cfg_diag_add(&c->diag, CFG_WARNING, &b->where,
 			"Proxy '%s': A certificate was specified but SSL was not enabled on bind "
 			"'%s' (use 'ssl').",
-			p->name, address);
+			name, address);
 	return 0;
 }
 
@@ -43,15 +43,15 @@ report_dir(struct config *c, const struct cfg_where *where)
 }
 
 static int
-load_binds(struct config *c, struct sys *sys, const struct proxy *p)
+load_binds(struct config *c, struct sys *sys, const char *name, const struct list *binds)
 {
 	int bad = 0;
 
-	list_each(it, &p->binds) {
+	list_each(it, binds) {
 		struct bind_conf *b = list_entry(it, struct bind_conf, link);
 
 		if (b->tls && cfg_dir_enter(&c->dir, sys, b->where.file) == 0)
-			bad |= load_bind(c, sys, p, b);
+			bad |= load_bind(c, sys, name, b);
 		else if (b->tls)
 			bad |= report_dir(c, &b->where);
 	}
@@ -124,23 +124,32 @@ struct ring_loading {
 	int bad;
 };
 
+/* A server of a ring, or a peer. */
+static int
+load_client(struct config *c, struct sys *sys, const struct server_tls_conf *conf,
+	const char *section, const char *name, struct tls_server **tls)
+{
+	char why[TLS_WHY_MAX];
+
+	if (tls_server_load(tls, &c->tls, &conf->set, sys, why) < 0) {
+		cfg_diag_add(&c->diag, CFG_ALERT, &conf->where, "server '%s' : %s.", name, why);
+		return -1;
+	}
+	if (tls_server_ignores_off(*tls))
+		cfg_diag_add(&c->diag, CFG_WARNING, &conf->where,
+			"'server %s/%s' : no-sslv3/no-tlsv1x are ignored for this server. Use only "
+			"'ssl-min-ver' and 'ssl-max-ver' to fix.",
+			section, name);
+	return 0;
+}
+
 /* All of them: each has its own report. */
 static int
 load_ring_server(struct ring_server *s, void *arg)
 {
 	struct ring_loading *l = arg;
-	struct cfg_diag *d = &l->cfg->diag;
-	char why[TLS_WHY_MAX];
 
-	if (tls_server_load(&s->tls, &l->cfg->tls, &s->tls_conf.set, l->sys, why) < 0) {
-		cfg_diag_add(d, CFG_ALERT, &s->tls_conf.where, "server '%s' : %s.", s->name, why);
-		l->bad = -1;
-	} else if (tls_server_ignores_off(s->tls)) {
-		cfg_diag_add(d, CFG_WARNING, &s->tls_conf.where,
-			"'server %s/%s' : no-sslv3/no-tlsv1x are ignored for this server. Use only "
-			"'ssl-min-ver' and 'ssl-max-ver' to fix.",
-			s->ring->name, s->name);
-	}
+	l->bad |= load_client(l->cfg, l->sys, &s->tls_conf, s->ring->name, s->name, &s->tls);
 	return 0;
 }
 
@@ -151,6 +160,36 @@ load_rings(struct config *c, struct sys *sys)
 
 	(void)ring_confs_each_tls(&c->proxies.log.rings, load_ring_server, &l);
 	return l.bad;
+}
+
+static int
+load_section(struct config *c, struct sys *sys, const struct peers_conf *p)
+{
+	int bad = load_binds(c, sys, p->name, &p->binds);
+
+	list_each(it, &p->peers) {
+		struct peer_conf *s = list_entry(it, struct peer_conf, link);
+
+		if (s->tls_conf.is_on && s != p->local)
+			bad |= load_client(c, sys, &s->tls_conf, p->name, s->name, &s->tls);
+	}
+	return bad;
+}
+
+static int
+load_peers(struct config *c, struct sys *sys)
+{
+	int bad = 0;
+
+	list_each(it, &c->proxies.peers) {
+		const struct peers_conf *p = list_entry(it, const struct peers_conf, link);
+
+		if (p->is_used && cfg_dir_enter(&c->dir, sys, p->where.file) == 0)
+			bad |= load_section(c, sys, p);
+		else if (p->is_used)
+			bad |= report_dir(c, &p->where);
+	}
+	return bad;
 }
 
 /* Updates of OCSP responses: their delays, and who finds the addresses of responders. */
@@ -188,9 +227,9 @@ read_chains(struct config *c, struct sys *sys)
 }
 
 static int
-binds_use_tls(const struct proxy *p)
+binds_use_tls(const struct list *binds)
 {
-	list_each(it, &p->binds) {
+	list_each(it, binds) {
 		const struct bind_conf *b = list_entry(it, const struct bind_conf, link);
 
 		if (b->tls && b->tls->is_on)
@@ -208,13 +247,28 @@ servers_use_tls(const struct proxy *p)
 	return 0;
 }
 
+static int
+peers_use_tls(const struct peers_conf *p)
+{
+	list_each(it, &p->peers)
+		if (list_entry(it, const struct peer_conf, link)->tls_conf.is_on)
+			return 1;
+	return binds_use_tls(&p->binds);
+}
+
 int
 config_uses_tls(const struct config *c)
 {
+	list_each(it, &c->proxies.peers) {
+		const struct peers_conf *p = list_entry(it, const struct peers_conf, link);
+
+		if (p->is_used && peers_use_tls(p))
+			return 1;
+	}
 	list_each(it, &c->proxies.all) {
 		const struct proxy *p = list_entry(it, const struct proxy, link);
 
-		if (!p->disabled && (binds_use_tls(p) || servers_use_tls(p)))
+		if (!p->disabled && (binds_use_tls(&p->binds) || servers_use_tls(p)))
 			return 1;
 	}
 	return ring_confs_use_tls(&c->proxies.log.rings);
@@ -238,9 +292,10 @@ tls_finish(struct config *c, struct sys *sys)
 		const struct proxy *p = list_entry(it, const struct proxy, link);
 
 		if (!p->disabled)
-			bad |= load_binds(c, sys, p) | load_servers(c, sys, p);
+			bad |= load_binds(c, sys, p->name, &p->binds) | load_servers(c, sys, p);
 	}
 	bad |= load_rings(c, sys);
+	bad |= load_peers(c, sys);
 	c->tls.files.issuers = NULL;
 	tls_issuers_fini(&c->tls.issuers);
 	bad |= settle_ocsp(c, sys);

@@ -149,36 +149,45 @@ parse_maxpollevents(struct cfg_ctx *ctx)
 	return 0;
 }
 
+static const struct cfg_enum keep_words[] = {
+	{ "counters", KEEP_COUNTERS,
+		"Counters of the statistics and of show info, and histograms, do not "
+		"begin at zero again; connections that a previous process still has count, too." },
+	{ "server-states", KEEP_STATES,
+		"States, weights, limits and addresses of servers that were "
+		"changed at run time, results of checks, servers that were added, and limits of "
+		"frontends and of the process." },
+	{ "maps", KEEP_MAPS,
+		"What commands and rules have changed in files of maps and ACLs, unless "
+		"the file has changed since." },
+	{ "dns", KEEP_DNS,
+		"The addresses of names: a start neither waits for a name server nor loses "
+		"servers without it." },
+	{ "tls-tickets", KEEP_TICKETS,
+		"The random keys of tickets: clients resume their TLS sessions." },
+	{ "tables", KEEP_TABLES, "The entries of stick tables." },
+	{ "caches", KEEP_CACHES, "The objects of caches." },
+	{ "none", 0, "Nothing." },
+	{ 0 },
+};
+
 /* Several words, or none. */
 static int
 parse_reload_keep(struct cfg_ctx *ctx)
 {
-	static const struct {
-		const char *name;
-		unsigned int bit;
-	} words[] = {
-		{ "counters", KEEP_COUNTERS },
-		{ "server-states", KEEP_STATES },
-		{ "maps", KEEP_MAPS },
-		{ "dns", KEEP_DNS },
-		{ "tls-tickets", KEEP_TICKETS },
-		{ "tables", KEEP_TABLES },
-	};
 	struct global_conf *g = ctx->obj;
 
 	g->reload_keep = 0;
 	for (int i = 0; i < ctx->argc; i++) {
-		size_t w = 0;
+		int bit = cfg_arg_word(ctx, i, keep_words);
 
-		while (w < ARRAY_LEN(words) && strcmp(cfg_arg(ctx, i), words[w].name) != 0)
-			w++;
-		if (w < ARRAY_LEN(words))
-			g->reload_keep |= words[w].bit;
-		else if (strcmp(cfg_arg(ctx, i), "none") != 0 || ctx->argc > 1)
+		if (bit < 0 || (bit == 0 && ctx->argc > 1))
 			return cfg_error(ctx, i,
 				"'tune.reload.keep' : expects 'counters', 'server-states', "
-				"'maps', 'dns', 'tls-tickets', 'tables' or 'none', not '%s'.",
+				"'maps', 'dns', 'tls-tickets', 'tables', 'caches' or 'none', not "
+				"'%s'.",
 				cfg_arg(ctx, i));
+		g->reload_keep |= (unsigned int)bit;
 	}
 	return 0;
 }
@@ -284,22 +293,6 @@ static const struct cfg_enum poller_words[] = {
 	{ 0 },
 };
 
-static const struct cfg_enum keep_words_doc[] = {
-	{ "counters", 0, "Counters of the statistics and of show info, and histograms, do not "
-		"begin at zero again; connections that a previous process still has count, too." },
-	{ "server-states", 0, "States, weights, limits and addresses of servers that were "
-		"changed at run time, results of checks, servers that were added, and limits of "
-		"frontends and of the process." },
-	{ "maps", 0, "What commands and rules have changed in files of maps and ACLs, unless "
-		"the file has changed since." },
-	{ "dns", 0, "The addresses of names: a start neither waits for a name server nor loses "
-		"servers without it." },
-	{ "tls-tickets", 0, "The random keys of tickets: clients resume their TLS sessions." },
-	{ "tables", 0, "The entries of stick tables." },
-	{ "none", 0, "Nothing." },
-	{ 0 },
-};
-
 static const struct cfg_kw kws[] = {
 	SWITCH("tune.epoll.mode", parse_epoll_mode, "{ unmerged | merged | edge }",
 		"How registrations in the poller follow the interest of connections.",
@@ -317,7 +310,7 @@ static const struct cfg_kw kws[] = {
 		.doc = "Registers a descriptor in the poller only after a read or write would "
 			"have blocked." },
 	SWITCH("tune.ledger.at-exit", parse_ledger, "{ on | all | off }",
-		"Prints the system calls by name, per connection and per request at exit.",
+		"Prints the system calls by name and per request at exit.",
 		.dflt = "off",
 		.values = ledger_times),
 	KW("tune.listener.multi-queue", parse_multi_queue, "{ on | fair | off }",
@@ -382,13 +375,13 @@ static const struct cfg_kw kws[] = {
 		.dflt = "200"),
 	{ .name = "tune.reload.keep",
 		.dflt = "all of them",
-		.values = keep_words_doc,
+		.values = keep_words,
 		.sections = CFG_GLOBAL,
 		.min = 1,
-		.max = 6,
+		.max = 7,
 		.parse = parse_reload_keep,
-		.syntax = "{ counters | server-states | maps | dns | tls-tickets | tables }... | "
-			  "none",
+		.syntax = "{ counters | server-states | maps | dns | tls-tickets | tables | caches "
+			  "}... | none",
 		.doc = "What outlives a worker process when it is reloaded, or dies and is "
 			"replaced. It needs a master (-W)." },
 	KW("maxpipes", parse_maxpipes, "<number>",

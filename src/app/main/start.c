@@ -6,19 +6,25 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <time.h>
 
+#include "app/admin/admin.h"
 #include "app/config/keywords.h"
 #include "app/config/version.h"
 #include "app/main/own_pid.h"
 #include "app/main/start_int.h"
 #include "app/process/confine.h"
+#include "app/promex/promex.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/sbuf.h"
+#include "cfg/format.h"
 
 #define SUMMARY_MAX 512 /* size of the line with the number of errors */
+#define HEALTH_LIMIT_S 2 /* of a process that does not answer, and is not healthy then */
 #define PID_PAGE 4096   /* where pages are larger the kernel refuses it */
 
 static void
@@ -158,18 +164,20 @@ start_master(struct start *st)
 	return code;
 }
 
-/* --- reload ---------------------------------------------------------------------------------- */
+/* --- clients of a socket --------------------------------------------------------------------- */
 
 /*
- * --reload: a client of the master's socket. It does nothing else, and waits without a limit:
- * the service manager has one.
+ * --reload is a client of the master's socket, --health one of a stats socket. Neither does
+ * anything else.
  */
 
+/* Connects to the unix socket at this path, and sends a command: a descriptor or -errno. `limit`
+ * is for this and for each read; 0: none. */
 static int
-ask_to_reload(struct sys *sys, const char *path)
+ask_socket(struct sys *sys, const char *path, const char *command, time_t limit)
 {
-	static const char command[] = "reload\n";
 	struct sockaddr_un un = { .sun_family = AF_UNIX };
+	struct timeval tv = { .tv_sec = limit };
 	long fd, r = -ENAMETOOLONG;
 
 	fd = sys_socket(sys, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -177,18 +185,63 @@ ask_to_reload(struct sys *sys, const char *path)
 		return (int)fd;
 	if (strlen(path) < sizeof(un.sun_path)) {
 		memcpy(un.sun_path, path, strlen(path) + 1);
-		r = sys_connect(sys, (int)fd, (const struct sockaddr *)(const void *)&un,
-			sizeof(un));
+		r = sys_setsockopt(sys, (int)fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv));
 	}
 	if (r >= 0)
-		r = sys_sendto(sys, (int)fd, command, sizeof(command) - 1, MSG_NOSIGNAL);
+		r = sys_setsockopt(sys, (int)fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
+	if (r >= 0)
+		r = sys_connect(sys, (int)fd, (const struct sockaddr *)(const void *)&un,
+			sizeof(un));
+	if (r >= 0)
+		r = sys_sendto(sys, (int)fd, command, strlen(command), MSG_NOSIGNAL);
 	if (r >= 0)
 		return (int)fd;
 	(void)sys_close(sys, (int)fd);
 	return (int)r;
 }
 
-/* Asks the master with a unix socket at this path to reload, waits, and prints its answer.
+/* Reads the first line of an answer into buf, without its end: its length or -errno. */
+static long
+read_first_line(struct sys *sys, int fd, char *buf, size_t size)
+{
+	size_t have = 0;
+	long r = 0;
+
+	while (have + 1 < size && !memchr(buf, '\n', have) &&
+		(r = sys_read(sys, fd, buf + have, size - 1 - have)) > 0)
+		have += (size_t)r;
+	buf[have] = '\0';
+	buf[strcspn(buf, "\r\n")] = '\0';
+	return r < 0 && !buf[0] ? r : (long)strlen(buf);
+}
+
+/* Asks the process with this stats socket, prints one line with its answer, or why there is none.
+ * Returns the exit code: 0 if the process is healthy, otherwise 1. */
+static int
+start_health(struct sys *sys, const char *path)
+{
+	static const char good[] = "healthy:", bad[] = "unhealthy:";
+	char line[512] = "";
+	int fd = ask_socket(sys, path, "show health\n", HEALTH_LIMIT_S);
+	long r = fd < 0 ? fd : read_first_line(sys, fd, line, sizeof(line));
+
+	if (fd >= 0)
+		(void)sys_close(sys, fd);
+	if (r == -EAGAIN)
+		printf("unhealthy: %s: no answer within %d s\n", path, HEALTH_LIMIT_S);
+	else if (r < 0)
+		printf("unhealthy: %s: %s\n", path, err_text((int)r));
+	else if (r == 0)
+		printf("unhealthy: %s: the process ends\n", path);
+	else if (strncmp(line, good, sizeof(good) - 1) && strncmp(line, bad, sizeof(bad) - 1))
+		printf("unhealthy: %s: not a stats socket of tacit: %s\n", path, line);
+	else
+		puts(line);
+	return r <= 0 || strncmp(line, good, sizeof(good) - 1) != 0;
+}
+
+/* Asks the master with a unix socket at this path to reload, waits without a limit, since the
+ * service manager has one, and prints its answer.
  * Returns the exit code: 0 if the reload was successful, otherwise 1. */
 static int
 start_reload(struct sys *sys, const char *path)
@@ -196,7 +249,7 @@ start_reload(struct sys *sys, const char *path)
 	static const char success[] = "Success=1\n";
 	char buf[4096], first[sizeof(success) - 1];
 	size_t have = 0;
-	int fd = ask_to_reload(sys, path);
+	int fd = ask_socket(sys, path, "reload\n", 0);
 	long r;
 
 	if (fd < 0) {
@@ -214,7 +267,43 @@ start_reload(struct sys *sys, const char *path)
 	return have == sizeof(first) && memcmp(first, success, have) == 0 ? 0 : 1;
 }
 
+/* --- layout ---------------------------------------------------------------------------------- */
+
+enum { FORMAT_MAX = 64 << 20 };
+
+/* --format: prints the file in one layout. Returns the exit code. */
+static int
+start_format(struct start *st)
+{
+	const char *path = st->opts.format_file;
+	struct sbuf out;
+	char *text;
+	size_t len;
+	long r = file_read(&st->sys, path, FORMAT_MAX, &text, &len);
+
+	if (r < 0) {
+		report_msg(&st->report, REPORT_ALERT, "cannot read '%s': %s", path,
+			err_text((int)r));
+		return 1;
+	}
+	sbuf_init(&out, 0);
+	cfg_format(&out, text, len);
+	mem_free(text);
+	r = out.failed || fwrite(out.p ? out.p : "", 1, out.len, stdout) != out.len ||
+		fflush(stdout) != 0;
+	sbuf_fini(&out);
+	return r != 0;
+}
+
 /* --- the start ------------------------------------------------------------------------------- */
+
+/* Calls fn for each entry of tacit(8). */
+static void
+each_of_program(cfg_entry_fn *fn, void *arg)
+{
+	admin_entries(fn, arg);
+	promex_entries(fn, arg);
+}
 
 /* Options without a configuration file. 1 when there is more to do, otherwise *code is the exit
  * code. */
@@ -231,20 +320,27 @@ do_without_files(struct start *st, int *code)
 		*code = config_cond(&st->cfg, st->opts.cond, stderr);
 		return 0;
 	case OPTIONS_KEYWORDS:
-		*code = keywords_print(&st->cfg, (enum cfg_dump)st->opts.dump, stdout) < 0;
+		*code = keywords_print(&st->cfg, each_of_program,
+				(enum cfg_dump)st->opts.dump, stdout) < 0;
 		return 0;
 	case OPTIONS_EXPLAIN:
-		*code = keywords_explain(&st->cfg, st->opts.explain, st->opts.n_explain, stdout,
-				stderr) < 0;
+		*code = keywords_explain(&st->cfg, each_of_program, st->opts.explain,
+				st->opts.n_explain, stdout, stderr) < 0;
 		return 0;
 	case OPTIONS_DUMP_HELP:
-		fputs("Classes of -dK : cfg, all, man, vim, smp, cnv\n", stdout);
+		fputs("Classes of -dK : cfg, all, man, man8, vim, vscode, smp, cnv\n", stdout);
 		return 0;
 	case OPTIONS_HELP:
 		print_usage(st, stdout);
 		return 0;
 	case OPTIONS_RELOAD:
 		*code = start_reload(&st->sys, st->opts.reload_socket);
+		return 0;
+	case OPTIONS_HEALTH:
+		*code = start_health(&st->sys, st->opts.health_socket);
+		return 0;
+	case OPTIONS_FORMAT:
+		*code = start_format(st);
 		return 0;
 	case OPTIONS_USAGE:
 		*code = usage_error(st, "");

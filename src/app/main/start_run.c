@@ -10,6 +10,7 @@
 #include "app/config/version.h"
 #include "app/main/start_int.h"
 #include "app/master/master_state.h"
+#include "app/process/process_peers.h"
 #include "app/process/check_helper.h"
 #include "app/process/confine.h"
 #include "app/process/connect_targets.h"
@@ -23,6 +24,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "proxy/check/checker.h"
+#include "proxy/check/mailer.h"
 #include "proxy/model/ring_conf.h"
 #include "proxy/sample/route.h"
 
@@ -72,6 +74,22 @@ start_prepare_former(struct start *st)
 
 /* --- start ----------------------------------------------------------------------------------- */
 
+/* Descriptors of connections with peers. */
+static unsigned int
+peers_descriptors(const struct proxies *ps)
+{
+	unsigned int n = 0;
+
+	list_each(it, &ps->peers) {
+		const struct peers_conf *c = list_entry(it, const struct peers_conf, link);
+
+		n += c->is_used ? PEERS_LINKS_MORE : 0;
+		list_each(st, &c->peers)
+			n += c->is_used ? 2 : 0;
+	}
+	return n;
+}
+
 /* Determines the number of connections and their descriptors. */
 static int
 set_limits(struct start *st)
@@ -85,6 +103,9 @@ set_limits(struct start *st)
 		.listeners = process_listeners(&st->process) +
 			resolve_descriptors(&st->cfg.proxies) +
 			ring_confs_descriptors(&st->cfg.proxies.log.rings) +
+			mailers_descriptors(&st->cfg.proxies) +
+			peers_descriptors(&st->cfg.proxies) +
+			(st->process.keep.tables.own.map ? TABLES_DESCRIPTORS : 0) +
 			(st->cfg.tls.ocsp.is_wanted ? OCSP_UPDATES_AT_ONCE : 0),
 		.workers = st->process.n_workers,
 		.admin_conns = list_is_empty(&g->admin_binds) ? 0 : (unsigned int)g->stats_maxconn,
@@ -296,6 +317,7 @@ bring_up(struct start *st, const char *notify_path)
 		r = process_bind(p);
 	if (r)
 		return r;
+	process_tables_fetch(p);
 	inherited_close_rest(&st->inherited);
 	state_files_read(p);
 	st->asks_master = asks_master(st);
@@ -386,10 +408,11 @@ start_process(struct start *st)
 	p->keep = st->keep;
 	/* Addresses that are not used count for -m. */
 	p->keep.maps_room = st->opts.memory_mb ? ((size_t)st->opts.memory_mb << 20) / 8 : MAPS_ROOM;
-	if (keep_open(p)) {
+	if (keep_open(p) || process_caches_open(p)) {
 		process_fini(p);
 		return 1;
 	}
+	process_tables_open(p);
 	if (set_limits(st) || set_memory(st)) {
 		process_fini(p);
 		return 1;

@@ -1,13 +1,20 @@
-/* The master's life: start, signals, end. Master process, one thread; nothing from the network is
- * read here. */
+/* The master's life: start, signals, end; or its continuation with a new program, which takes over
+ * what the previous one knew and has left open. Master process, one thread; nothing from the
+ * network is read here. */
 #include "app/master/master.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "app/master/master_state.h"
 #include "app/process/daemon.h"
+#include "app/process/master_link.h"
+#include "app/process/socket_pass.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "event/poller.h"
 
@@ -16,14 +23,16 @@
 /* Numbers of descriptors that the loop has room for: one for each worker process. */
 #define FDS_MAX 65536
 
-int
+/* Reports what failed; returns the reason. */
+static int
 master_report_failure(const struct master *m, const char *what, int reason)
 {
 	report_msg(m->report, REPORT_ALERT, "%s: %s", what, err_text(reason));
 	return reason;
 }
 
-void
+/* Continues without the service manager's socket, with a warning. */
+static void
 master_open_notify(struct master *m, const char *path)
 {
 	if (notify_open(&m->notify, m->sys, path))
@@ -48,7 +57,8 @@ open_files(struct master *m, const char *notify_path)
 	return 0;
 }
 
-void
+/* Raises the limit: there may be as many sockets as all configurations together have. */
+static void
 master_raise_descriptors(const struct master *m)
 {
 	struct rlimit most = m->spawn.fds;
@@ -67,6 +77,21 @@ on_kill_timer(struct timer *t)
 }
 
 /* --- signals --- */
+
+/* Has the current worker process pass the sockets to a process that asked by signal. */
+static void
+master_pass_sockets(struct master *m, pid_t to)
+{
+	struct worker_process *w = master_find_worker(m, WORKER_CURRENT);
+	int fd = w ? socket_pass_connect(m->sys, to) : -1;
+	char text[64];
+
+	if (fd < 0)
+		return;
+	(void)snprintf(text, sizeof(text), MASTER_PASS "%ld", (long)to);
+	(void)!master_send_fd(w, text, fd);
+	(void)sys_close(m->sys, fd);
+}
 
 static void
 on_master_signal(void *owner, int sig, pid_t from)
@@ -103,7 +128,8 @@ on_master_signal(void *owner, int sig, pid_t from)
 
 /* --- start and end --- */
 
-void
+/* Initializes the state that each image of the master shares. */
+static void
 master_init(struct master *m)
 {
 	list_init(&m->workers);
@@ -116,7 +142,8 @@ master_init(struct master *m)
 	spawn_find_program(&m->spawn, m->sys);
 }
 
-int
+/* Opens the loop and signals. 0 or a negative reason. */
+static int
 master_open_loop(struct master *m)
 {
 	struct loop_config conf = {
@@ -133,6 +160,14 @@ master_open_loop(struct master *m)
 		return r;
 	m->started_ms = loop_now_ms(m->loop);
 	return signals_open(&m->signals, m->loop, on_master_signal, m);
+}
+
+/* In a worker process that was forked: closes its copy. */
+static void
+master_cli_leave(struct master *m)
+{
+	if (m->cli.bind)
+		listener_close(&m->cli.listener, m->sys);
 }
 
 int
@@ -206,4 +241,61 @@ master_run(struct master *m)
 	}
 	close_master(m);
 	return m->exit_code;
+}
+
+/* --- continuing what a previous program has begun as the master --- */
+
+static void
+restore_flag(const struct master *m, int fd)
+{
+	(void)!sys_fcntl(m->sys, fd, F_SETFD, FD_CLOEXEC);
+}
+
+static char *
+read_state(struct master *m, const char *number)
+{
+	char *end, *text;
+	long fd = strtol(number, &end, 10);
+
+	if (end == number || *end || fd < 0 || fd > INT32_MAX)
+		return NULL;
+	text = file_text(m->sys, (int)fd, SIZE_MAX);
+	(void)sys_close(m->sys, (int)fd);
+	return text;
+}
+
+int
+master_resume(struct master *m, const char *notify_path, const char *state_fd)
+{
+	char why[256] = "";
+	char *text;
+	int r;
+
+	master_init(m);
+	m->pid_fd = -1;
+	m->state = MASTER_RUNNING;
+	master_open_notify(m, notify_path);
+	r = signals_block(m->sys);
+	if (!r)
+		r = master_open_loop(m);
+	if (r)
+		return master_report_failure(m, "cannot continue as master", r);
+	text = read_state(m, state_fd);
+	r = text ? master_state_read(m, text) : -ERR_INVAL;
+	mem_free(text);
+	if (r)
+		return master_report_failure(m, "cannot take over the master's state", r);
+	master_state_descriptors(m, restore_flag);
+	master_raise_descriptors(m);
+	r = master_cli_bind(m, why, sizeof(why));
+	if (r) {
+		report_msg(m->report, REPORT_ALERT, "the master's socket: %s", why);
+		return r;
+	}
+	r = master_cli_start(m);
+	if (r)
+		return master_report_failure(m, "cannot start the master's socket", r);
+	/* SIGCHLD may have come before the loop was there. */
+	master_reap(m);
+	return 0;
 }

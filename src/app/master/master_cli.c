@@ -145,6 +145,53 @@ run_master_lines(struct master_conn *c)
 	}
 }
 
+/* As much as the client takes. */
+static void
+read_answer(struct master_conn *c)
+{
+	char buf[4096];
+	size_t got;
+
+	while (c->is_relaying && c->out.len - c->sent < MASTER_CLI_AHEAD &&
+		loop_is_ready(c->relay.loop, c->relay.fd, DIR_R)) {
+		enum io_result r = conn_recv(&c->relay, buf, sizeof(buf), &got);
+
+		if (r == IO_AGAIN)
+			return;
+		if (r != IO_OK)
+			master_cli_end_relay(c);
+		else
+			sbuf_add(&c->out, buf, got);
+	}
+}
+
+/* A worker process that refuses the rest has answered why. */
+static void
+send_command(struct master_conn *c)
+{
+	if (conn_send_sbuf(&c->relay, &c->ask, &c->asked) != IO_ERR)
+		return;
+	sbuf_reset(&c->ask);
+	c->asked = 0;
+}
+
+/* Takes the received part of the answer; c->is_relaying 0: it was the last. */
+static void
+master_cli_settle_relay(struct master_conn *c)
+{
+	unsigned int dirs = 0;
+
+	send_command(c);
+	read_answer(c);
+	if (!c->is_relaying)
+		return;
+	if (c->asked < c->ask.len)
+		dirs = EV_W;
+	if (c->out.len - c->sent < MASTER_CLI_AHEAD)
+		dirs |= EV_R;
+	loop_want(c->relay.loop, c->relay.fd, dirs);
+}
+
 /* Continues until it has to wait for the client or for an answer. */
 static void
 advance_client(struct master_conn *c)
@@ -161,7 +208,8 @@ advance_client(struct master_conn *c)
 	} while (!c->gone && !c->quit && c->has_line && !is_waiting(c) && c->sent == c->out.len);
 }
 
-void
+/* Reads and sends what is there. */
+static void
 master_cli_serve(struct master_conn *c)
 {
 	struct loop *l = c->master->loop;
@@ -289,6 +337,7 @@ master_cli_bind(struct master *m, char *why, size_t len)
 	list_init(&m->cli.conns);
 	m->cli.on_reload = answer_reload;
 	m->cli.accept_all = accept_all;
+	m->cli.serve = master_cli_serve;
 	if (!m->cli.bind)
 		return 0;
 	m->cli.bind->maxconn = MASTER_CLI_CONNS;
@@ -301,13 +350,6 @@ int
 master_cli_start(struct master *m)
 {
 	return m->cli.bind ? listener_start(&m->cli.listener, m->loop) : 0;
-}
-
-void
-master_cli_leave(struct master *m)
-{
-	if (m->cli.bind)
-		listener_close(&m->cli.listener, m->sys);
 }
 
 void

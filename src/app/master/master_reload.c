@@ -1,17 +1,58 @@
 /* Worker processes come and go: reloads, replacements of those that have died. Master process, one
  * thread. At most one worker process starts at a time, and at most one is the current one. */
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 
 #include "app/master/master.h"
+#include "app/master/master_state.h"
 #include "app/process/daemon.h"
 #include "app/process/master_link.h"
-#include "app/process/socket_pass.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
+
+#define OWN_PROGRAM "/proc/self/exe"
+
+/* --- numbers and texts --- */
+
+/* The time before the next attempt, after that many failures in a row. */
+static unsigned int
+master_respawn_delay(unsigned int failures)
+{
+	unsigned int delay = MASTER_DELAY_MS;
+
+	if (failures == 0)
+		return 0;
+	while (--failures && delay < MASTER_DELAY_MAX_MS)
+		delay *= 2;
+	return MIN(delay, MASTER_DELAY_MAX_MS);
+}
+
+/* The text of the first alert in a startup log, without its head; "" if there is none. */
+static void
+master_first_alert(const char *log, char *out, size_t len)
+{
+	const char *at = strstr(log, "[ALERT]");
+	const char *head = at ? strstr(at, ") : ") : NULL;
+	size_t n;
+
+	out[0] = '\0';
+	if (!head)
+		return;
+	head += strlen(") : ");
+	n = strcspn(head, "\n");
+	n = MIN(n, len - 1);
+	while (n && strchr(" .", head[n - 1]))
+		n--;
+	memcpy(out, head, n);
+	out[n] = '\0';
+}
 
 static void master_on_exit(struct worker_process *w, int code);
 static void master_on_ready(struct worker_process *w, const char *status);
@@ -45,25 +86,9 @@ take_log(struct worker_process *w)
 		report_text(m->report, m->startup_log);
 }
 
-/* --- worker processes ------------------------------------------------------------------------ */
+/* --- worker processes --- */
 
-/*
- * Worker processes as the master sees them: their messages, and their end. Master process, one
- * thread. Only one that is not ready yet may pass sockets: it has not met the network.
- */
-
-#include <limits.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-
-#include "app/master/master.h"
-#include "app/process/master_link.h"
-#include "base/err.h"
-#include "base/mem.h"
+/* Only one that is not ready yet may pass sockets: it has not met the network. */
 
 /* One parsed message. */
 struct worker_message {
@@ -299,6 +324,60 @@ master_reap(struct master *m)
 	}
 }
 
+/* --- programs --- */
+
+static void
+identify_file(const struct master *m, const char *path, struct file_id *out)
+{
+	struct stat st;
+
+	*out = (struct file_id){ 0 };
+	if (sys_stat(m->sys, path, &st) == 0)
+		*out = (struct file_id){ st.st_dev, st.st_ino };
+}
+
+static int
+is_same_file(const struct file_id *a, const struct file_id *b)
+{
+	return a->ino && a->ino == b->ino && a->dev == b->dev;
+}
+
+/* The file that the next worker process executes. */
+static void
+master_find_file(const struct master *m, struct file_id *out)
+{
+	identify_file(m, m->spawn.program, out);
+}
+
+int
+master_runs_newer(const struct worker_process *w)
+{
+	struct file_id own, next;
+
+	if (w->state_version != MASTER_STATE_VERSION)
+		return 0;
+	identify_file(w->master, OWN_PROGRAM, &own);
+	master_find_file(w->master, &next);
+	return own.ino && is_same_file(&w->program, &next) && !is_same_file(&own, &next);
+}
+
+/* Called when a worker process serves: if it runs another program than this one, which can
+ * continue as the master, the master will execute that program. */
+static void
+master_plan_reexec(struct master *m)
+{
+	const struct worker_process *w = master_find_worker(m, WORKER_CURRENT);
+	uint64_t now = loop_now_ms(m->loop);
+
+	if (!w || !master_runs_newer(w))
+		return;
+	m->reexec_latest_ms = now + MASTER_REEXEC_WAIT_MS;
+	/* Not now: signals that were read may still have to be handled. */
+	if (timer_set(loop_timers(m->loop), &m->reexec_timer, now + 1))
+		report_msg(m->report, REPORT_ALERT, "cannot execute the new program as master: %s",
+			err_text(-ERR_NOMEM));
+}
+
 /* --- starts --- */
 
 static void
@@ -418,9 +497,7 @@ master_reload(struct master *m)
 		schedule_respawn(m);
 }
 
-/* --- stop ------------------------------------------------------------------------------------ */
-
-/* The end of sockets and of all worker processes. Master process, one thread. */
+/* --- the end of sockets and of all worker processes --- */
 
 static void
 on_released(void *master, const char *key)
@@ -445,20 +522,6 @@ static void
 master_release_sockets(struct master *m, pid_t user)
 {
 	fd_store_release(&m->store, user, on_released, m);
-}
-
-void
-master_pass_sockets(struct master *m, pid_t to)
-{
-	struct worker_process *w = master_find_worker(m, WORKER_CURRENT);
-	int fd = w ? socket_pass_connect(m->sys, to) : -1;
-	char text[64];
-
-	if (fd < 0)
-		return;
-	(void)snprintf(text, sizeof(text), MASTER_PASS "%ld", (long)to);
-	(void)!master_send_fd(w, text, fd);
-	(void)sys_close(m->sys, fd);
 }
 
 void
@@ -488,6 +551,13 @@ master_stop(struct master *m, int sig)
 
 /* --- a worker process is ready --- */
 
+/* Notifies a process that another one serves in its place, whatever its sockets are. */
+static void
+note_replaced(struct master *m, const struct worker_process *w)
+{
+	(void)sys_sendto(m->sys, w->own.fd, MASTER_REPLACED, strlen(MASTER_REPLACED), MSG_NOSIGNAL);
+}
+
 /* Stops the processes that it replaces; one that has survived too many reloads ends. */
 static void
 stop_former(struct master *m)
@@ -498,8 +568,10 @@ stop_former(struct master *m)
 		if (w->state == WORKER_STARTING)
 			continue;
 		w->reloads++;
-		if (w->state == WORKER_CURRENT)
+		if (w->state == WORKER_CURRENT) {
+			note_replaced(m, w);
 			master_signal(w, m->is_hard ? SIGTERM : SIGUSR1);
+		}
 		w->state = WORKER_LEAVING;
 		if (w->reloads > m->max_reloads) {
 			report_msg(m->report, REPORT_WARNING,

@@ -1,8 +1,10 @@
-/* The master's state becomes text. Master process, one thread. No worker process is starting, and
- * the current one is ready: starts and delays of starts are not in it. */
+/* The master executes a new program in its place, with its state as text. Master process, one
+ * thread. No worker process is starting, and the current one is ready: starts and delays of starts
+ * are not in it. */
 #include "app/master/master_state.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +15,7 @@
 #include "base/mem.h"
 #include "base/sbuf.h"
 
-void
+static void
 master_state_write(const struct master *m, struct sbuf *out)
 {
 	const struct master_settings *s = &m->settings;
@@ -65,9 +67,7 @@ master_state_descriptors(const struct master *m, void (*fn)(const struct master 
 		fn(m, m->store.files.v[i].fd);
 }
 
-/* --- reading --------------------------------------------------------------------------------- */
-
-/* The master's state from a text, line by line. Master process, one thread. */
+/* --- reading, line by line --- */
 
 #define NUMBERS_MAX 6
 
@@ -240,4 +240,73 @@ master_state_read(struct master *m, char *text)
 			return r;
 	}
 	return -ERR_SYNTAX;
+}
+
+/* --- executing a new program, after a worker process has begun to serve with it --- */
+
+#define RETRY_MS 100
+
+static void
+leave_open(const struct master *m, int fd)
+{
+	(void)!sys_fcntl(m->sys, fd, F_SETFD, 0);
+}
+
+static void
+close_at_exec(const struct master *m, int fd)
+{
+	(void)!sys_fcntl(m->sys, fd, F_SETFD, FD_CLOEXEC);
+}
+
+/* Returns only if it cannot. */
+static void
+execute_program(struct master *m)
+{
+	struct sbuf text;
+	int fd, r;
+
+	sbuf_init(&text, 0);
+	master_state_write(m, &text);
+	r = fd = spawn_file(m->sys, "master-state", &text);
+	sbuf_fini(&text);
+	if (fd >= 0) {
+		report_msg(m->report, REPORT_NOTICE, "Executing the new program as master");
+		fflush(NULL);
+		leave_open(m, fd);
+		master_state_descriptors(m, leave_open);
+		r = spawn_replace(m->sys, &m->spawn, fd);
+		master_state_descriptors(m, close_at_exec);
+		(void)sys_close(m->sys, fd);
+	}
+	report_msg(m->report, REPORT_ALERT, "cannot execute the new program as master: %s",
+		err_text(r));
+}
+
+/* A start, or a worker process whose end is about to be collected. */
+static int
+is_changing(const struct master *m)
+{
+	list_each(it, &m->workers) {
+		const struct worker_process *w = list_entry(it, struct worker_process, link);
+
+		if (w->state == WORKER_STARTING || w->own.fd < 0)
+			return 1;
+	}
+	return 0;
+}
+
+void
+master_on_reexec(struct timer *t)
+{
+	struct master *m = container_of(t, struct master, reexec_timer);
+	const struct worker_process *w = master_find_worker(m, WORKER_CURRENT);
+	uint64_t now = loop_now_ms(m->loop);
+
+	/* When it is replaced, that is planned again. */
+	if (m->state != MASTER_RUNNING || !w)
+		return;
+	if (is_changing(m) || (m->cli.n && now < m->reexec_latest_ms))
+		(void)!timer_set(loop_timers(m->loop), t, now + RETRY_MS);
+	else if (master_runs_newer(w))
+		execute_program(m);
 }

@@ -189,6 +189,12 @@ apply_to_all(struct applying *w, struct config *cfg, int by_name)
 		if (!px->disabled)
 			apply_binds(w, &px->binds, by_name);
 	}
+	list_each(it, &cfg->proxies.peers) {
+		struct peers_conf *c = list_entry(it, struct peers_conf, link);
+
+		if (c->is_used)
+			apply_binds(w, &c->binds, by_name);
+	}
 	apply_binds(w, &cfg->global.admin_binds, by_name);
 }
 

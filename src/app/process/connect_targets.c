@@ -10,6 +10,7 @@
 #include "base/sys.h"
 #include "dns/nameserver.h"
 #include "dns/resolvers.h"
+#include "proxy/model/mailers.h"
 #include "proxy/model/ring_conf.h"
 
 struct walk {
@@ -93,6 +94,22 @@ give_rings(const struct walk *w, const struct list *rings)
 			give_target(w, &list_entry(st, const struct ring_server, link)->conf.addr);
 }
 
+static void
+give_mailers(const struct walk *w, const struct list *sections)
+{
+	list_each(it, sections)
+		list_each(st, &list_entry(it, const struct mailers_conf, link)->mailers)
+			give_target(w, &list_entry(st, const struct mailer_conf, link)->addr);
+}
+
+static void
+give_peers(const struct walk *w, const struct list *sections)
+{
+	list_each(it, sections)
+		list_each(st, &list_entry(it, const struct peers_conf, link)->peers)
+			give_target(w, &list_entry(st, const struct peer_conf, link)->addr);
+}
+
 /* An answer that is too long for UDP is asked for over TCP. */
 static void
 give_nameservers(const struct walk *w, const struct list *sections)
@@ -119,6 +136,8 @@ connect_targets_each(const struct config *c, connect_target_fn *fn, void *arg)
 	}
 	give_logs(&w, &c->proxies.log.lines);
 	give_rings(&w, &c->proxies.log.rings);
+	give_mailers(&w, &c->proxies.mailers);
+	give_peers(&w, &c->proxies.peers);
 	give_nameservers(&w, &c->proxies.resolvers);
 	give_target(&w, &c->tls.ocsp.proxy);
 }

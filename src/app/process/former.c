@@ -267,17 +267,21 @@ former_fetch(struct former *f, const char *path)
 
 /* --- signals --- */
 
-/* One that has ended is none of our business. */
-static void
+/* Returns how many were signalled: one that has ended is none of our business. */
+static unsigned int
 signal_all(const struct former *f, int sig)
 {
+	unsigned int n = 0;
+
 	for (unsigned int i = 0; i < f->n_pids; i++) {
 		long r = sys_kill(f->sys, f->pids[i], sig);
 
 		if (r < 0 && r != -ESRCH)
 			report_msg(f->report, REPORT_ALERT, "cannot signal process %ld: %s",
 				(long)f->pids[i], err_text((int)r));
+		n += r >= 0;
 	}
+	return n;
 }
 
 /* A byte: they are asked to stop. The end of the file: the start has failed. */
@@ -287,7 +291,7 @@ run_helper(const struct former *f, int fd)
 	char byte;
 
 	if (sys_read(f->sys, fd, &byte, 1) == 1)
-		signal_all(f, f->sig);
+		(void)signal_all(f, f->sig);
 	_Exit(0);
 }
 
@@ -335,7 +339,7 @@ former_stop(struct former *f)
 	if (f->helper_fd >= 0)
 		end_helper(f, 1);
 	else
-		signal_all(f, f->sig);
+		(void)signal_all(f, f->sig);
 	f->n_pids = 0;
 }
 
@@ -389,7 +393,7 @@ former_ask(struct former *f)
 
 	if (!f->has_asked) {
 		open_ask_socket(f);
-		signal_all(f, SIGTTOU);
+		f->n_asked = signal_all(f, SIGTTOU);
 		f->has_asked = 1;
 	}
 	if (f->ask_fd < 0)
@@ -435,7 +439,7 @@ void
 former_close(struct former *f)
 {
 	if (f->has_asked)
-		signal_all(f, SIGTTIN);
+		(void)signal_all(f, SIGTTIN);
 	f->has_asked = 0;
 	close_ask_socket(f);
 	for (unsigned int i = 0; i < f->n_fetches; i++)

@@ -7,15 +7,17 @@
 #include <string.h>
 
 #include "app/process/process.h"
+#include "app/process/process_tables.h"
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/sbuf.h"
+#include "cache/cache.h"
 #include "proxy/model/proxies.h"
-#include "proxy/model/server_list.h"
-#include "rule/match/pattern_restore.h"
 #include "rule/match/pattern_ref.h"
-#include "tls/tickets.h"
+#include "rule/match/pattern_restore.h"
+#include "table/table_file.h"
+#include "tls/tls_conf.h"
 
 /* Time between two notes of the numbers of the process. */
 #define NOTE_MS 100
@@ -41,6 +43,40 @@ report_refused(const struct report *report, const char *why)
 		why);
 }
 
+/* Takes a file of a previous process that the master has handed over, if it has tables. 0, or a
+ * negative reason: it has none. */
+static int
+process_tables_open_former(struct process_tables *pt, struct sys *sys, int fd, int has_ended)
+{
+	struct tables_former *f = mem_resize(pt->former, pt->n_former + 1, sizeof(*f));
+	const char *why;
+	int r;
+
+	if (!f)
+		return -ERR_NOMEM;
+	pt->former = f;
+	f += pt->n_former;
+	*f = (struct tables_former){ .has_ended = has_ended, .fd = -1, .alive = -1 };
+	r = memfile_open(&f->view, sys, fd, table_file_layout(), &why);
+	if (r == 0)
+		pt->n_former++;
+	return r;
+}
+
+static int
+process_caches_open_former(struct process_caches *pc, struct sys *sys, int fd)
+{
+	struct memfile_view view;
+	const char *why;
+
+	if (memfile_open(&view, sys, fd, cache_file_layout(), &why) < 0)
+		return -1;
+	memfile_close(view.generation > pc->former.generation ? &pc->former : &view);
+	if (view.map)
+		pc->former = view;
+	return 0;
+}
+
 static void
 open_one(struct keep *k, struct sys *sys, const struct report *report, int fd, int has_ended)
 {
@@ -50,7 +86,8 @@ open_one(struct keep *k, struct sys *sys, const struct report *report, int fd, i
 	if (f)
 		k->former = f;
 	if (!f || memfile_open(&f[k->n_former].view, sys, fd, keep_layout(), &why)) {
-		if (!f || process_tables_open_former(&k->tables, sys, fd, has_ended) < 0)
+		if (!f || (process_tables_open_former(&k->tables, sys, fd, has_ended) < 0 &&
+				process_caches_open_former(&k->caches, sys, fd) < 0))
 			report_refused(report, why);
 		return;
 	}
@@ -523,8 +560,7 @@ file_size(const struct process *p)
 		const struct proxy *px = list_entry(it, struct proxy, link);
 
 		keep_proxy_key(key, px, side_of(px));
-		size += memfile_record_size(key, keep_guid(px->guid),
-		proxy_size(px->n_shards));
+		size += memfile_record_size(key, keep_guid(px->guid), proxy_size(px->n_shards));
 		list_each(st, &px->servers)
 			size += server_record_size(list_entry(st, struct server, link));
 	}
@@ -643,8 +679,6 @@ keep_open(struct process *p)
 	if (r)
 		report_msg(p->report, REPORT_ALERT,
 			"cannot create the memory file of the process: %s", err_text(r));
-	else
-		process_tables_open(p);
 	return r;
 }
 
@@ -668,6 +702,7 @@ keep_close(struct process *p)
 	k->process = NULL;
 	memfile_free(&k->own);
 	process_tables_close(&k->tables);
+	process_caches_close(&k->caches);
 }
 
 void

@@ -9,7 +9,8 @@
 #include <sys/utsname.h>
 
 #include "app/process/cli_line.h"
-#include "app/process/frontend.h"
+#include "app/process/process_peers.h"
+#include "app/process/process_tables.h"
 #include "app/process/process_servers.h"
 #include "app/process/totals.h"
 #include "app/process/wake_worker.h"
@@ -24,6 +25,7 @@
 #include "net/listener_key.h"
 #include "proxy/backend/balance.h"
 #include "proxy/check/checker.h"
+#include "proxy/check/mailer.h"
 #include "proxy/session/session.h"
 
 static void process_run_mail(struct process *p);
@@ -80,6 +82,31 @@ set_stop_timer(struct process *p, uint64_t ms)
 			"cannot set the timer of the stop: out of memory");
 }
 
+/* Another process accepts from them. */
+static void
+process_close_kept_admin(struct process *p)
+{
+	list_each(it, &p->cfg->global.admin_binds) {
+		struct bind_conf *b = list_entry(it, struct bind_conf, link);
+
+		list_each(lt, &b->listeners) {
+			struct listener *ln = list_entry(lt, struct listener, link);
+
+			if (ln->kept_open && ln->fd >= 0)
+				listener_close(ln, p->sys);
+		}
+	}
+}
+
+/* Learns which sockets stay open in other processes. */
+static void
+learn_keepers(struct process *p)
+{
+	socket_pass_assume(&p->pass);
+	if (p->master)
+		master_link_read(p->master);
+}
+
 static void
 stop_listening(struct process *p, int drains)
 {
@@ -87,21 +114,20 @@ stop_listening(struct process *p, int drains)
 
 	if (p->state >= PROCESS_STOPPING)
 		return;
-	socket_pass_assume(&p->pass);
-	/* Reads which sockets the master keeps. */
-	if (p->master)
-		master_link_read(p->master);
+	learn_keepers(p);
 	if (drains)
 		process_refuse_new(p);
 	sbuf_init(&lines, 0);
 	rendezvous_begin(p);
 	p->state = PROCESS_STOPPING;
 	(void)atomic_swap(&p->draining, 1);
+	(void)atomic_swap(&p->shared.is_stopping, 1);
 	notify_send(p->notify, "STOPPING=1\nSTATUS=Stopping, %u connections left",
 		process_sessions(p));
 	if (drains)
 		process_drain_listeners(p);
 	close_frontends(p, &lines);
+	process_peers_end(p);
 	process_close_kept_admin(p);
 	if (p->admin)
 		p->service->drain(p->admin);
@@ -118,12 +144,32 @@ stop_listening(struct process *p, int drains)
 		set_stop_timer(p, p->cfg->global.hard_stop_after_ms);
 }
 
+static void
+note_kept(struct listener *ln, void *is_any)
+{
+	*(int *)is_any |= ln->kept_open != 0;
+}
+
+/* Returns 1 if another process serves in its place, as the master has said, or accepts on sockets
+ * of this one: `grace` is for a service that ends. */
+static int
+find_successor(struct process *p)
+{
+	int is_any = 0;
+
+	learn_keepers(p);
+	process_each_listener(p, note_kept, &is_any);
+	return is_any || p->is_replaced;
+}
+
 /* Stops accepting; sessions finish by themselves, or are closed at hard-stop-after. */
 static void
 soft_stop(struct process *p)
 {
-	if (p->state == PROCESS_RUNNING && p->cfg->global.grace_ms) {
+	if (p->state == PROCESS_RUNNING && p->cfg->global.grace_ms && !find_successor(p)) {
 		p->state = PROCESS_GRACE;
+		(void)atomic_swap(&p->shared.is_stopping, 1);
+		notify_send(p->notify, "STOPPING=1\nSTATUS=Stopping, still accepting");
 		set_stop_timer(p, p->cfg->global.grace_ms);
 		return;
 	}
@@ -212,7 +258,7 @@ log_proxies(struct process *p)
 static void
 log_pools(struct process *p, const struct engine *e)
 {
-	const struct pool *pools[] = { &e->session_pool, &e->buf_pool };
+	const struct pool *pools[] = { &e->pools.session, &e->pools.buf };
 
 	for (size_t i = 0; i < ARRAY_LEN(pools); i++)
 		log_msg(process_log(p), LOG_LEVEL_NOTICE,
@@ -320,6 +366,9 @@ open_workers(struct process *p)
 	p->shared.sess_limit.max = (unsigned int)g->maxsessrate;
 	p->shared.tls_limit.max = (unsigned int)g->maxsslrate;
 	p->tls.max = (unsigned int)g->maxsslconn;
+	p->shared.comp_rate = (unsigned int)g->comp_rate * 1024;
+	p->shared.comp_memory = (uint64_t)g->comp_memory << 20;
+	p->shared.comp_cpu = (unsigned int)g->comp_cpu;
 	p->shared.stop_spread_ms = g->close_spread_ms;
 	p->shared.name_case = &p->cfg->proxies.name_case;
 	for (unsigned int i = 0; i < p->n_workers && !r; i++)
@@ -416,6 +465,8 @@ process_on_master(void *process, const char *line)
 		pass_sockets(p, line + sizeof(MASTER_PASS) - 1);
 	} else if (strncmp(line, MASTER_CLI, sizeof(MASTER_CLI) - 1) == 0) {
 		serve_cli(p, line + sizeof(MASTER_CLI) - 1);
+	} else if (strcmp(line, MASTER_REPLACED) == 0) {
+		p->is_replaced = 1;
 	} else if (strcmp(line, MASTER_GETSOCKS) == 0) {
 		answer_getsocks(p);
 	} else if (strncmp(line, MASTER_RELOADS, sizeof(MASTER_RELOADS) - 1) == 0) {
@@ -462,6 +513,18 @@ start_checks(struct process *p)
 	};
 
 	return checker_new(&process_first(p)->engine, &p->cfg->proxies, &conf, &p->checker);
+}
+
+static int
+start_mailers(struct process *p)
+{
+	return mailers_start(&process_first(p)->engine, &p->cfg->proxies, p->node);
+}
+
+static void
+begin_alerts(struct process *p)
+{
+	mailers_begin(&process_first(p)->engine, &p->cfg->proxies);
 }
 
 static void
@@ -520,34 +583,52 @@ start_threads(struct process *p)
 	return r;
 }
 
+static int
+start_resolving(struct process *p)
+{
+	return resolve_start(&p->resolve, &process_first(p)->engine, &p->cfg->proxies);
+}
+
+static int
+start_listeners(struct process *p)
+{
+	process_each_listener(p, start_one, p);
+	return p->start_error;
+}
+
+static int
+start_status(struct process *p)
+{
+	struct loop *l = process_loop(p);
+
+	if (p->notify->fd < 0 || !p->notify->periodic)
+		return 0;
+	return timer_set(loop_timers(l), &p->status_timer, loop_now_ms(l) + PROCESS_STATUS_MS);
+}
+
+/* Starts that may fail, in their order. Each returns 0 or a negative reason. */
+static int (*const starts[])(struct process *p) = {
+	open_workers, open_own, start_resolving, rings_start, start_mailers,
+	start_checks,	process_peers_start, start_listeners, start_status, watchdog_start,
+	process_start_tickets, process_tables_start
+};
+
+/* Restores what lives longer than a process: from files, then from what the previous process has
+ * saved. Updates of OCSP responses start behind all that. */
+static void (*const restores[])(struct process *p) = {
+	date_states, state_files_apply, keep_restore_states, begin_alerts,
+	keep_restore_maps, process_tables_restore, process_caches_restore,
+	keep_restore_tickets, keep_forget_names, ocsp_updates_start
+};
+
 int
 process_start(struct process *p)
 {
 	struct worker *first = process_first(p);
-	struct totals now;
-	int r = open_workers(p);
+	int r = 0;
 
-	if (!r)
-		r = open_own(p);
-	if (!r)
-		r = resolve_start(&p->resolve, &first->engine, &p->cfg->proxies);
-	if (!r)
-		r = rings_start(p);
-	if (!r)
-		r = start_checks(p);
-	if (!r) {
-		process_each_listener(p, start_one, p);
-		r = p->start_error;
-	}
-	if (!r && p->notify->fd >= 0 && p->notify->periodic)
-		r = timer_set(loop_timers(first->loop), &p->status_timer,
-			      loop_now_ms(first->loop) + PROCESS_STATUS_MS);
-	if (!r)
-		r = watchdog_start(p);
-	if (!r)
-		r = process_start_tickets(p);
-	if (!r)
-		r = process_tables_start(p);
+	for (size_t i = 0; i < ARRAY_LEN(starts) && !r; i++)
+		r = starts[i](p);
 	if (r) {
 		report_msg(p->report, REPORT_ALERT, "cannot start: %s", err_text(r));
 		return r;
@@ -558,16 +639,14 @@ process_start(struct process *p)
 			   interest_mode_name(loop_mode(first->loop)));
 	p->started_ms = loop_now_ms(first->loop);
 	p->started_wall_ns = loop_wall_ns(first->loop);
-	date_states(p);
-	state_files_apply(p);
-	keep_restore_states(p);
-	keep_restore_maps(p);
-	process_tables_restore(p);
-	keep_restore_tickets(p);
-	keep_forget_names(p);
-	ocsp_updates_start(p);
-	totals_read(p, &now);
-	p->at_start = now.ledger;
+	for (size_t i = 0; i < ARRAY_LEN(restores); i++)
+		restores[i](p);
+	r = totals_clear_ledger(p);
+	if (r) {
+		report_msg(p->report, REPORT_ALERT, "cannot start: %s", err_text(r));
+		return r;
+	}
+	p->at_start = p->cleared.ledger;
 	p->state = PROCESS_RUNNING;
 	r = start_threads(p);
 	if (r)
@@ -644,12 +723,15 @@ process_fini(struct process *p)
 	struct worker *w = process_first(p);
 
 	state_files_free(p);
+	process_tables_finish(p);
 	rings_stop(p);
 	ocsp_updates_stop(p);
+	process_peers_end(p);
 	process_close_listeners(p, 1);
 	resolve_stop(&p->resolve);
 	services_stop(&p->services);
 	checker_free(&p->checker);
+	mailers_stop(&w->engine, &p->cfg->proxies);
 	external_helper_end(&p->helper, p->sys);
 	/* Time is up: what is still open is closed at exit. */
 	if (w->loop && w->engine.n_sessions == 0) {
@@ -668,6 +750,8 @@ process_fini(struct process *p)
 	for (unsigned int i = 0; i < p->n_workers; i++)
 		worker_fini(&p->workers[i]);
 	keep_close(p);
+	mem_free(p->cleared_accounts);
+	p->cleared_accounts = NULL;
 	mem_free(p->workers);
 	p->workers = NULL;
 	p->n_workers = 0;

@@ -1,10 +1,13 @@
-/* The process's listeners: their settings before they bind, and all of them in order. */
+/* The process's listeners: their settings before they bind, all of them in order, and those of one
+ * frontend that is paused, resumed or stopped. */
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "app/process/handover.h"
 #include "app/process/process.h"
-#include "app/process/process_bounds.h"
+#include "base/atomic.h"
 #include "base/err.h"
 #include "base/futex.h"
 #include "net/addr.h"
@@ -12,15 +15,17 @@
 #include "net/listener_key.h"
 #include "net/overlap.h"
 #include "net/shards.h"
-#include "proxy/session/conn_limits.h"
+#include "proxy/model/proxy.h"
 #include "proxy/session/session.h"
 #include "tls/bind.h"
 
 /* Time that handshakes in progress get before the listeners are closed: several slices of the
  * scheduler. */
 #define HANDSHAKE_MS 30
+#define PEERS_BACKLOG 128
 
-void
+/* The same for the listeners of these bind lines. */
+static void
 process_each_of_binds(struct list *binds, process_listener_fn *fn, void *arg)
 {
 	list_each(it, binds) {
@@ -42,10 +47,23 @@ each_of_frontends(struct process *p, process_listener_fn *fn, void *arg)
 	}
 }
 
+/* Calls fn for each listener of sections peers. */
+static void
+each_of_peers(struct process *p, process_listener_fn *fn, void *arg)
+{
+	list_each(it, &p->cfg->proxies.peers) {
+		struct peers_conf *c = list_entry(it, struct peers_conf, link);
+
+		if (c->is_used)
+			process_each_of_binds(&c->binds, fn, arg);
+	}
+}
+
 void
 process_each_listener(struct process *p, process_listener_fn *fn, void *arg)
 {
 	each_of_frontends(p, fn, arg);
+	each_of_peers(p, fn, arg);
 	process_each_of_binds(&p->cfg->global.admin_binds, fn, arg);
 }
 
@@ -64,6 +82,11 @@ process_listeners(const struct process *p)
 {
 	unsigned int n = count_of(&p->cfg->global.admin_binds);
 
+	list_each(it, &p->cfg->proxies.peers) {
+		const struct peers_conf *c = list_entry(it, const struct peers_conf, link);
+
+		n += c->is_used ? count_of(&c->binds) : 0;
+	}
 	list_each(it, &p->cfg->proxies.all) {
 		const struct proxy *px = list_entry(it, struct proxy, link);
 
@@ -177,26 +200,12 @@ process_close_listeners(struct process *p, int all)
 {
 	list_each(it, &p->cfg->proxies.all)
 		process_close_binds(p, &list_entry(it, struct proxy, link)->binds);
+	list_each(it, &p->cfg->proxies.peers)
+		process_close_binds(p, &list_entry(it, struct peers_conf, link)->binds);
 	if (!all)
 		return;
 	process_each_of_binds(&p->cfg->global.admin_binds, remove_path, p);
 	process_close_binds(p, &p->cfg->global.admin_binds);
-}
-
-/* Another process accepts from them. */
-void
-process_close_kept_admin(struct process *p)
-{
-	list_each(it, &p->cfg->global.admin_binds) {
-		struct bind_conf *b = list_entry(it, struct bind_conf, link);
-
-		list_each(lt, &b->listeners) {
-			struct listener *ln = list_entry(lt, struct listener, link);
-
-			if (ln->kept_open && ln->fd >= 0)
-				listener_close(ln, p->sys);
-		}
-	}
 }
 
 /* --- saved sockets --------------------------------------------------------------------------- */
@@ -409,6 +418,35 @@ bind_frontend(struct process *p, struct proxy *fe)
 	return failed != NULL;
 }
 
+static void
+prepare_peers(struct listener *ln, void *process)
+{
+	const struct process *p = process;
+
+	ln->log = process_log(p);
+	ln->xprt = tls_bind_maker(ln->bind->tls, 0);
+	ln->max_accept = (unsigned int)p->cfg->global.maxaccept;
+	ln->nodelay = 1;
+}
+
+static int
+bind_peers(struct process *p)
+{
+	int bad = 0;
+
+	each_of_peers(p, prepare_peers, p);
+	list_each(it, &p->cfg->proxies.peers) {
+		struct peers_conf *c = list_entry(it, struct peers_conf, link);
+
+		list_each(bt, &c->binds)
+			list_each(lt, &list_entry(bt, struct bind_conf, link)->listeners)
+				if (c->is_used)
+					bad |= bind_one(p, list_entry(lt, struct listener, link),
+						       "peers", c->name, PEERS_BACKLOG) != 0;
+	}
+	return bad;
+}
+
 static int
 bind_admin(struct process *p)
 {
@@ -422,6 +460,41 @@ bind_admin(struct process *p)
 					p->cfg->global.stats_maxconn) != 0;
 	}
 	return bad;
+}
+
+static void
+warn_if_less(struct process *p, const char *name, const char *side, int want, int got)
+{
+	if (got < want)
+		report_msg(p->report, REPORT_WARNING,
+			"tune.%s.%s is %d, but the kernel allows %d (net.core.%s)", name, side,
+			want, got, name[0] == 'r' ? "rmem_max" : "wmem_max");
+}
+
+static void
+check_sockbuf(struct process *p, const char *side, const struct sockbuf *b)
+{
+	struct sockbuf got;
+	int r;
+
+	if (!b->rcv && !b->snd)
+		return;
+	r = sockbuf_probe(p->sys, b, &got);
+	if (r < 0) {
+		report_msg(p->report, REPORT_WARNING, "cannot try the buffers of the %s side: %s",
+			side, err_text(r));
+		return;
+	}
+	warn_if_less(p, "rcvbuf", side, b->rcv, got.rcv);
+	warn_if_less(p, "sndbuf", side, b->snd, got.snd);
+}
+
+/* Warns of socket buffer sizes above the kernel's limits. */
+static void
+process_check_sockbufs(struct process *p)
+{
+	check_sockbuf(p, "client", &p->cfg->global.client_buf);
+	check_sockbuf(p, "server", &p->cfg->global.server_buf);
 }
 
 int
@@ -442,6 +515,7 @@ process_bind(struct process *p)
 		if (!px->disabled)
 			bad |= bind_frontend(p, px);
 	}
+	bad |= bind_peers(p);
 	/* Done last and only on success: it replaces the path of an instance that may be
 	 * running. */
 	if (!bad)
@@ -450,4 +524,128 @@ process_bind(struct process *p)
 		return -ERR_SYS;
 	p->state = PROCESS_BOUND;
 	return 0;
+}
+
+/* --- frontends --- */
+
+#define TEXT_MAX 512
+
+/* Writes to the terminal and the proxy's own logs. */
+static void fmt_printf(3, 4)
+log_frontend(struct process *p, const struct proxy *fe, const char *fmt, ...)
+{
+	char text[TEXT_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	report_msg(p->report, REPORT_WARNING, "%s", text);
+	log_send(process_log(p), &fe->logs, LOG_LEVEL_WARNING, fe->log.tag, text, strlen(text));
+}
+
+static void
+suspend_one(struct listener *ln, void *arg)
+{
+	(void)arg;
+	listener_suspend(ln);
+}
+
+static void
+suspend_all(struct proxy *fe)
+{
+	process_each_of_binds(&fe->binds, suspend_one, NULL);
+	fe->listening = PROXY_PAUSED;
+}
+
+void
+frontend_pause(struct process *p, struct proxy *fe)
+{
+	rendezvous_begin(p);
+	suspend_all(fe);
+	rendezvous_end(p);
+	log_frontend(p, fe, "Paused %s %s.", proxy_kind(fe), fe->name);
+}
+
+/* The first listener that cannot listen again, and why. */
+struct restart {
+	const struct listener *failed;
+	int reason;
+};
+
+static void
+restart_one(struct listener *ln, void *arg)
+{
+	struct restart *all = arg;
+
+	if (all->failed)
+		return;
+	all->reason = listener_restart(ln);
+	if (all->reason)
+		all->failed = ln;
+}
+
+static void
+log_failed(struct process *p, const struct proxy *fe, const struct restart *all)
+{
+	char text[ADDR_TEXT];
+
+	if (all->reason == -EADDRINUSE)
+		log_frontend(p, fe, "Port %u busy while trying to enable %s %s.",
+			addr_port(&all->failed->addr), proxy_kind(fe), fe->name);
+	else
+		log_frontend(p, fe, "Cannot listen on %s while trying to enable %s %s: %s.",
+			addr_text(&all->failed->addr, text), proxy_kind(fe), fe->name,
+			err_text(all->reason));
+}
+
+int
+frontend_resume(struct process *p, struct proxy *fe)
+{
+	struct restart all = { 0 };
+
+	rendezvous_begin(p);
+	process_each_of_binds(&fe->binds, restart_one, &all);
+	if (all.failed)
+		suspend_all(fe);
+	else
+		fe->listening = PROXY_LISTENS;
+	rendezvous_end(p);
+	if (all.failed)
+		log_failed(p, fe, &all);
+	log_frontend(p, fe, "%s %s %s.", all.failed ? "Paused" : "Resumed", proxy_kind(fe),
+		fe->name);
+	return all.reason;
+}
+
+void
+frontend_stop(struct process *p, struct proxy *fe, struct sbuf *lines)
+{
+	struct proxy_stat front, back;
+	char text[TEXT_MAX];
+
+	rendezvous_begin(p);
+	process_close_binds(p, &fe->binds);
+	fe->listening = PROXY_STOPPED;
+	rendezvous_end(p);
+	proxy_stat_sum(fe, PROXY_FE, &front);
+	proxy_stat_sum(fe, PROXY_BE, &back);
+	(void)snprintf(text, sizeof(text),
+		"Proxy %s stopped (cumulated conns: FE: %llu, BE: %llu).", fe->name,
+		(unsigned long long)front.cum_conn, (unsigned long long)back.cum_conn);
+	if (lines)
+		report_add(p->report, lines, REPORT_WARNING, "%s", text);
+	else
+		report_msg(p->report, REPORT_WARNING, "%s", text);
+	log_send(process_log(p), &fe->logs, LOG_LEVEL_WARNING, fe->log.tag, text, strlen(text));
+}
+
+void
+frontend_note_hard_stop(struct process *p, struct proxy *fe)
+{
+	unsigned int n = atomic_read(&fe->fe_gate.n);
+
+	if (n)
+		log_frontend(p, fe, "Proxy %s hard-stopped (%u remaining conns will be closed).",
+			fe->name, n);
 }

@@ -14,7 +14,7 @@
 #include "proxy/model/ring_conf.h"
 #include "tls/bind.h"
 #include "tls/connect.h"
-#include "tls/tickets.h"
+#include "tls/tls_conf.h"
 #include "tls/tls_io.h"
 
 /* --- TLS ------------------------------------------------------------------------------------- */
@@ -44,9 +44,9 @@ make_io(struct process *p, struct tls_io **io)
 }
 
 static int
-open_binds(struct process *p, const struct proxy *fe, struct tls_io *const *io)
+open_binds(struct process *p, const struct list *binds, struct tls_io *const *io)
 {
-	list_each(it, &fe->binds) {
+	list_each(it, binds) {
 		struct bind_conf *b = list_entry(it, struct bind_conf, link);
 		int r = b->tls && b->tls->is_on ? tls_bind_open(b->tls, io, p->n_workers) : 0;
 
@@ -89,6 +89,21 @@ open_ring_server(struct ring_server *s, void *io)
 	return r;
 }
 
+/* On the first worker, too. */
+static int
+open_peers(struct process *p, const struct peers_conf *c, struct tls_io *const *io)
+{
+	int r = open_binds(p, &c->binds, io);
+
+	list_each(it, &c->peers) {
+		const struct peer_conf *s = list_entry(it, const struct peer_conf, link);
+
+		if (s->tls && !r)
+			r = tls_server_open(s->tls, io, 1);
+	}
+	return r;
+}
+
 int
 process_open_tls(struct process *p)
 {
@@ -103,12 +118,18 @@ process_open_tls(struct process *p)
 		const struct proxy *fe = list_entry(it, const struct proxy, link);
 
 		if (!fe->disabled && !r)
-			r = open_binds(p, fe, io);
+			r = open_binds(p, &fe->binds, io);
 		if (!fe->disabled && !r)
 			r = open_servers(p, fe, io);
 	}
 	if (!r)
 		r = ring_confs_each_tls(&p->cfg->proxies.log.rings, open_ring_server, io);
+	list_each(it, &p->cfg->proxies.peers) {
+		const struct peers_conf *c = list_entry(it, const struct peers_conf, link);
+
+		if (c->is_used && !r)
+			r = open_peers(p, c, io);
+	}
 	mem_free(io);
 	return r;
 }

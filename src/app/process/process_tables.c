@@ -2,7 +2,14 @@
  * the counters (app/process/keep.h): it is large, and closed as soon as it was copied. */
 #include "app/process/process_tables.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+
+#include "app/process/former.h"
+#include "app/process/inherited.h"
 #include "app/process/process.h"
+#include "app/process/process_peers.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "event/profile.h"
@@ -27,47 +34,23 @@ table_caller_of(const struct process *p)
 	return (struct table_caller){ .sys = p->sys, .now_ms = loop_now_ms(process_loop(p)) };
 }
 
-/* The table of the next proxy that has one; *it: the last one, NULL at the start. */
+/* The next table; *i: how many came before, 0 at the start. */
 static struct table *
-next_table(struct process *p, struct list **it)
+next_table(const struct process *p, unsigned int *i)
 {
-	struct list *all = &p->cfg->proxies.all;
+	const struct proxies *ps = &p->cfg->proxies;
 
-	for (*it = *it ? (*it)->next : all->next; *it != all; *it = (*it)->next) {
-		struct proxy *px = list_entry(*it, struct proxy, link);
-
-		if (px->table)
-			return px->table;
-	}
-	return NULL;
+	return *i < ps->n_tables ? ps->every_table[(*i)++] : NULL;
 }
 
 /* --- files --- */
-
-int
-process_tables_open_former(struct process_tables *pt, struct sys *sys, int fd, int has_ended)
-{
-	struct tables_former *f = mem_resize(pt->former, pt->n_former + 1, sizeof(*f));
-	const char *why;
-	int r;
-
-	if (!f)
-		return -ERR_NOMEM;
-	pt->former = f;
-	f += pt->n_former;
-	*f = (struct tables_former){ .has_ended = has_ended };
-	r = memfile_open(&f->view, sys, fd, table_file_layout(), &why);
-	if (r == 0)
-		pt->n_former++;
-	return r;
-}
 
 /* Makes the file and places the tables. 0 or a negative reason. */
 static int
 make_table_file(struct process *p, size_t size)
 {
 	struct memfile *f = &p->keep.tables.own;
-	struct list *it = NULL;
+	unsigned int it = 0;
 	struct table *t;
 	int r = memfile_create(f, p->sys, size, table_file_layout(), p->keep.generation);
 
@@ -75,6 +58,9 @@ make_table_file(struct process *p, size_t size)
 		r = table_file_place(t, f);
 	if (r == 0)
 		r = memfile_seal(f);
+	/* Without a master it is passed to the next process. */
+	if (r == 0 && !p->master)
+		return 0;
 	if (r == 0)
 		r = master_link_keep(p->master, MASTER_LINK_FILE, f->fd, 1);
 	memfile_close_fd(f);
@@ -85,11 +71,11 @@ void
 process_tables_open(struct process *p)
 {
 	size_t size = MEMFILE_HEAD;
-	struct list *it = NULL;
+	unsigned int it = 0;
 	struct table *t;
 	int r;
 
-	if (!p->master || !(p->cfg->global.reload_keep & KEEP_TABLES))
+	if (!(p->cfg->global.reload_keep & KEEP_TABLES))
 		return;
 	while ((t = next_table(p, &it)) != NULL)
 		size += table_file_room(t);
@@ -101,6 +87,97 @@ process_tables_open(struct process *p)
 			"cannot create the memory file of stick tables: %s. Their entries end "
 			"with the process.",
 			err_text(r));
+}
+
+/* --- without a master --- */
+
+static const char file_name[] = "tables", alive_name[] = "tables alive";
+
+int
+process_tables_passed(struct process *p, unsigned int i, const char **name)
+{
+	struct process_tables *pt = &p->keep.tables;
+	const struct tables_former *f;
+
+	*name = i % 2 ? alive_name : file_name;
+	if (!pt->own.map || pt->own.fd < 0)
+		return -1;
+	if (!pt->alive[1] && sys_pipe2(p->sys, pt->alive, O_CLOEXEC | O_NONBLOCK) < 0)
+		return -1;
+	if (i < 2)
+		return i ? pt->alive[0] : pt->own.fd;
+	f = i / 2 <= pt->n_former ? &pt->former[i / 2 - 1] : NULL;
+	return !f ? -1 : i % 2 ? f->alive : f->fd;
+}
+
+/* Takes a file and the pipe behind it. */
+static void
+take_passed(struct process_tables *pt, struct sys *sys, int fd, int alive)
+{
+	struct tables_former *f = mem_resize(pt->former, pt->n_former + 1, sizeof(*f));
+	const char *why;
+
+	if (f) {
+		pt->former = f;
+		f += pt->n_former;
+		*f = (struct tables_former){ .fd = fd, .alive = alive };
+	}
+	/* One of another version: its entries end with it. */
+	if (f && memfile_open(&f->view, sys, fd, table_file_layout(), &why) == 0) {
+		pt->n_former++;
+		return;
+	}
+	(void)sys_close(sys, fd);
+	(void)sys_close(sys, alive);
+}
+
+/* Asks the processes that this one replaces, and waits until one has answered. */
+static void
+ask_for_tables(const struct process *p)
+{
+	struct former *f = p->former;
+
+	if (f->has_asked || !former_can_help(f))
+		return;
+	for (int n = FORMER_PATIENCE_MS / FORMER_STEP_MS; n && !f->n_fetches; n--) {
+		former_ask(f);
+		if (!f->n_asked)
+			return;
+	}
+}
+
+void
+process_tables_fetch(struct process *p)
+{
+	struct process_tables *pt = &p->keep.tables;
+	struct inherited_sockets *in = p->inherited;
+	const struct inherited_socket *s, *alive;
+	uint64_t latest = 0;
+
+	if (p->master || !p->former || !pt->own.map)
+		return;
+	if (!inherited_find(in, file_name))
+		ask_for_tables(p);
+	while (pt->n_former < KEEP_FORMER_MAX && (s = inherited_take(in, file_name)) != NULL) {
+		alive = inherited_take(in, alive_name);
+		if (alive)
+			take_passed(pt, p->sys, s->fd, alive->fd);
+		else
+			(void)sys_close(p->sys, s->fd);
+	}
+	for (unsigned int i = 0; i < pt->n_former; i++)
+		latest = MAX(latest, pt->former[i].view.generation);
+	((struct memfile_head *)(void *)pt->own.map)->generation = latest + 1;
+}
+
+/* Notes that a process has ended: the other end of its pipe is closed. */
+static void
+notice_end(struct tables_former *f, struct sys *sys)
+{
+	char byte;
+
+	if (f->alive >= 0 && !f->has_ended)
+		f->has_ended = sys_read(sys, f->alive, &byte, 1) != -EAGAIN;
 }
 
 /* --- the previous process --- */
@@ -141,13 +218,13 @@ report_restored_table(const struct process *p, const struct table *t, enum table
 
 /* Notes that a table of the process is followed. */
 static void
-add_follow(struct tables_former *f, struct table_follow *follow)
+add_follow(struct tables_former *f, struct table_follow *follow, const struct table_caller *by)
 {
 	struct table_follow **more =
 		mem_resize(f->follow, f->n_follow + 1, sizeof(struct table_follow *));
 
 	if (!more) {
-		table_follow_free(follow);
+		table_follow_free(follow, by);
 		return;
 	}
 	f->follow = more;
@@ -155,37 +232,65 @@ add_follow(struct tables_former *f, struct table_follow *follow)
 }
 
 /* Copies the tables of the latest process. Of others that have not ended only connections are
- * missing: it has counted the rest. */
-static void
+ * missing: it has counted the rest. True if it is the latest, and each table was restored. */
+static int
 restore_former(struct process *p, struct tables_former *f, int is_latest)
 {
 	struct table_caller by = table_caller_of(p);
-	struct list *it = NULL;
+	unsigned int it = 0;
+	int is_complete = is_latest;
 	struct table *t;
 
+	/* Peers have been sent these entries. */
+	by.is_peer = 1;
 	while ((t = next_table(p, &it)) != NULL) {
 		struct table_follow *follow = NULL;
 		unsigned int n;
 
-		if (is_latest)
-			report_restored_table(p, t, table_follow_restore(t, &f->view, &by, &n,
-				f->has_ended ? NULL : &follow));
-		else if (!f->has_ended)
+		if (is_latest) {
+			enum table_restored how = table_follow_restore(t, &f->view, &by, &n,
+				f->has_ended ? NULL : &follow);
+
+			report_restored_table(p, t, how);
+			is_complete &= how == TABLE_RESTORED;
+		} else if (!f->has_ended) {
 			follow = table_follow_connections(t, &f->view, &by);
+		}
 		if (follow)
-			add_follow(f, follow);
+			add_follow(f, follow, &by);
 	}
 	f->busy_ms = by.now_ms;
+	return is_complete;
 }
 
+/* The tables are those of the previous process: peers know what it had been sent, and need not be
+ * asked for all entries. */
 static void
-close_former(struct tables_former *f)
+skip_lessons(const struct process *p)
+{
+	if (p->peers)
+		list_each(it, &p->peers->runs) {
+			struct peer_group *g = list_entry(it, struct peers_run, link)->group;
+
+			g->resync = PEER_RESYNC_DONE;
+			g->has_own = 1;
+		}
+}
+
+/* Ends following a previous process. `by` is NULL when the tables are freed next, or when no table
+ * is followed: the changes are not logged then. */
+static void
+close_former(struct tables_former *f, const struct table_caller *by)
 {
 	for (unsigned int i = 0; i < f->n_follow; i++)
-		table_follow_free(f->follow[i]);
+		table_follow_free(f->follow[i], by);
 	mem_free(f->follow);
 	f->follow = NULL;
 	f->n_follow = 0;
+	if (f->fd >= 0)
+		(void)sys_close(f->view.sys, f->fd);
+	if (f->alive >= 0)
+		(void)sys_close(f->view.sys, f->alive);
 	memfile_close(&f->view);
 }
 
@@ -197,41 +302,62 @@ process_tables_restore(struct process *p)
 		p->cfg->global.reload_keep & KEEP_TABLES ? latest_former(pt) : NULL;
 
 	for (unsigned int i = 0; latest && i < pt->n_former; i++)
-		restore_former(p, &pt->former[i], &pt->former[i] == latest);
+		if (restore_former(p, &pt->former[i], &pt->former[i] == latest))
+			skip_lessons(p);
 	for (unsigned int i = pt->n_former; i-- > 0;) {
 		if (pt->former[i].n_follow)
 			continue;
-		close_former(&pt->former[i]);
+		close_former(&pt->former[i], NULL);
 		pt->former[i] = pt->former[--pt->n_former];
 	}
 }
 
-/* Continues a pass over the tables of a process. Returns whether there is more of it. */
+/* Continues a pass over each table of a process, by at most so many chunks. Returns whether there
+ * is more of it. */
 static int
-follow_former(struct tables_former *f, const struct table_caller *by)
+follow_former(struct tables_former *f, unsigned int most, const struct table_caller *by)
 {
 	int has_more = 0;
 
 	for (unsigned int i = 0; i < f->n_follow; i++) {
-		has_more |= table_follow_step(f->follow[i], FOLLOW_CHUNKS, by);
+		has_more |= table_follow_step(f->follow[i], most, by);
 		if (!table_follow_is_idle(f->follow[i]))
 			f->busy_ms = by->now_ms;
 	}
 	return has_more;
 }
 
+/* Adds the rest of what a process has counted that has ended, after which its connections are
+ * none. */
+static void
+follow_to_the_end(struct tables_former *f, const struct table_caller *by)
+{
+	/* The rest of the pass that has begun, and a whole one. */
+	for (int pass = 0; pass < 2; pass++)
+		(void)follow_former(f, UINT_MAX, by);
+}
+
 /* Adds what previous processes have counted. Returns how many milliseconds to wait. */
 static uint32_t
-follow_all(struct process_tables *pt, const struct table_caller *by)
+follow_all(struct process *p, const struct table_caller *by)
 {
+	struct process_tables *pt = &p->keep.tables;
 	int has_more = 0;
 
 	for (unsigned int i = pt->n_former; i-- > 0;) {
-		has_more |= follow_former(&pt->former[i], by);
-		if (by->now_ms - pt->former[i].busy_ms < FOLLOW_IDLE_MS)
+		struct tables_former *f = &pt->former[i];
+
+		notice_end(f, p->sys);
+		if (f->has_ended)
+			follow_to_the_end(f, by);
+		else
+			has_more |= follow_former(f, FOLLOW_CHUNKS, by);
+		/* Its file may be on the way to the next process. */
+		if (p->pass.fd >= 0 ||
+			(!f->has_ended && by->now_ms - f->busy_ms < FOLLOW_IDLE_MS))
 			continue;
-		close_former(&pt->former[i]);
-		pt->former[i] = pt->former[--pt->n_former];
+		close_former(f, by);
+		*f = pt->former[--pt->n_former];
 	}
 	return has_more ? SWEEP_MIN_MS : pt->n_former ? FOLLOW_MS : SWEEP_MAX_MS;
 }
@@ -243,8 +369,8 @@ on_tables_timer(struct timer *timer)
 {
 	struct process *p = container_of(timer, struct process, keep.tables.timer);
 	struct table_caller by = table_caller_of(p);
-	uint32_t wait = follow_all(&p->keep.tables, &by);
-	struct list *it = NULL;
+	uint32_t wait = follow_all(p, &by);
+	unsigned int it = 0;
 	struct table *t;
 
 	while ((t = next_table(p, &it)) != NULL) {
@@ -260,7 +386,7 @@ PROFILE_NAME(on_tables_timer, tables_timer)
 int
 process_tables_start(struct process *p)
 {
-	struct list *it = NULL;
+	unsigned int it = 0;
 	struct loop *l = process_loop(p);
 
 	timer_init(&p->keep.tables.timer, on_tables_timer);
@@ -270,11 +396,28 @@ process_tables_start(struct process *p)
 }
 
 void
+process_tables_finish(struct process *p)
+{
+	struct process_tables *pt = &p->keep.tables;
+	struct table_caller by;
+
+	/* One that could not start may have no loop. */
+	if (!pt->n_former || !process_loop(p))
+		return;
+	by = table_caller_of(p);
+	for (unsigned int i = 0; i < pt->n_former; i++)
+		follow_to_the_end(&pt->former[i], &by);
+}
+
+void
 process_tables_close(struct process_tables *pt)
 {
 	while (pt->n_former)
-		close_former(&pt->former[--pt->n_former]);
+		close_former(&pt->former[--pt->n_former], NULL);
 	mem_free(pt->former);
 	pt->former = NULL;
+	for (unsigned int i = 0; i < 2 && pt->alive[1]; i++)
+		(void)sys_close(pt->own.sys, pt->alive[i]);
+	pt->alive[0] = pt->alive[1] = 0;
 	memfile_free(&pt->own);
 }

@@ -38,7 +38,7 @@ socket_pass_close(struct socket_pass *sp)
 	sp->fd = -1;
 	mem_free(sp->v);
 	sp->v = NULL;
-	sp->n = sp->sent = 0;
+	sp->n = sp->n_files = sp->sent = 0;
 	sp->has_count = 0;
 	sbuf_fini(&sp->in);
 }
@@ -118,7 +118,8 @@ send_sockets(struct socket_pass *sp)
 	long r = 1;
 
 	if (!sp->has_count) {
-		(void)snprintf(text, sizeof(text), SOCKET_PASS_COUNT "%u\n", sp->n);
+		(void)snprintf(text, sizeof(text), SOCKET_PASS_COUNT "%u\n",
+			sp->n + sp->n_files);
 		r = send_line(sp, text, -1);
 		sp->has_count = r > 0;
 	}
@@ -126,6 +127,14 @@ send_sockets(struct socket_pass *sp)
 		listener_key(sp->v[sp->sent], key);
 		(void)snprintf(text, sizeof(text), "%s\n", key);
 		r = send_line(sp, text, sp->v[sp->sent]->fd);
+		sp->sent += r > 0;
+	}
+	while (r > 0 && sp->sent < sp->n + sp->n_files) {
+		const char *name;
+		int fd = process_tables_passed(sp->process, sp->sent - sp->n, &name);
+
+		(void)snprintf(text, sizeof(text), "%s\n", name);
+		r = send_line(sp, text, fd);
 		sp->sent += r > 0;
 	}
 	return r > 0 ? 0 : (int)r;
@@ -141,7 +150,7 @@ take_pass_line(struct socket_pass *sp, const char *line)
 
 	if (strncmp(line, SOCKET_PASS_USES, n) == 0) {
 		i = strtoul(line + n, &end, 10);
-		if (end != line + n && !*end && i < sp->sent)
+		if (end != line + n && !*end && i < MIN(sp->sent, sp->n))
 			give_away(sp->process, sp->v[i]);
 	}
 	return strcmp(line, SOCKET_PASS_READY) == 0;
@@ -206,6 +215,7 @@ socket_pass_start(struct socket_pass *sp, int fd)
 {
 	struct process *p = sp->process;
 	unsigned int n = 0;
+	const char *name;
 	int r;
 
 	socket_pass_close(sp);
@@ -220,6 +230,8 @@ socket_pass_start(struct socket_pass *sp, int fd)
 	}
 	sp->fd = fd;
 	process_each_listener(p, add_passed, sp);
+	while (process_tables_passed(p, sp->n_files, &name) >= 0)
+		sp->n_files++;
 	loop_want(process_loop(p), fd, EV_R | EV_W);
 	return 0;
 }
@@ -229,7 +241,7 @@ socket_pass_assume(struct socket_pass *sp)
 {
 	if (sp->fd < 0)
 		return;
-	for (unsigned int i = 0; i < sp->sent; i++)
+	for (unsigned int i = 0; i < MIN(sp->sent, sp->n); i++)
 		give_away(sp->process, sp->v[i]);
 	socket_pass_close(sp);
 }

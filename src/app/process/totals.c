@@ -12,41 +12,48 @@
 #include "base/atomic.h"
 #include "base/compiler.h"
 #include "base/counter.h"
+#include "base/err.h"
 #include "base/ledger.h"
+#include "base/mem.h"
+#include "proxy/model/compression.h"
 #include "proxy/model/memory.h"
 
 static void
 add_engine(struct totals *t, const struct engine *e)
 {
 	t->sessions += atomic_read(&e->n_sessions);
-	t->cum_conns += counter_read(&e->cum_conns);
-	t->cum_sess += counter_read(&e->cum_sess);
-	t->bytes_in += counter_read(&e->bytes_in);
-	t->bytes_sent += counter_read(&e->bytes_sent);
-	t->requests += counter_read(&e->requests);
-	t->fsm_bugs += counter_read(&e->fsm_bugs);
-	t->lingers += counter_read(&e->lingers);
+	t->cum_conns += counter_read(&e->stat.cum_conns);
+	t->cum_sess += counter_read(&e->stat.cum_sess);
+	t->bytes_in += counter_read(&e->stat.bytes_in);
+	t->bytes_sent += counter_read(&e->stat.bytes_sent);
+	t->requests += counter_read(&e->stat.requests);
+	t->fsm_bugs += counter_read(&e->stat.fsm_bugs);
+	t->lingers += counter_read(&e->stat.lingers);
 	for (int i = 0; i < SHORTFALLS; i++)
 		t->shortfalls[i] += counter_read(&e->eval.shortfalls.n[i]);
-	freq_merge(&t->conn_rate, &e->conn_rate);
-	freq_merge(&t->sess_rate, &e->sess_rate);
-	freq_merge(&t->sent_rate, &e->sent_rate);
+	freq_merge(&t->conn_rate, &e->stat.conn_rate);
+	freq_merge(&t->sess_rate, &e->stat.sess_rate);
+	freq_merge(&t->sent_rate, &e->stat.sent_rate);
+	if (e->compression) {
+		freq_merge(&t->comp_in, &e->compression->in);
+		freq_merge(&t->comp_out, &e->compression->out);
+	}
 	t->memory_used += memory_used(e);
 	t->memory_live += memory_live(e);
-	t->memory_holds += counter_read(&e->memory_holds);
-	t->buf_waits += counter_read(&e->buf_waits);
+	t->memory_holds += counter_read(&e->stat.memory_holds);
+	t->buf_waits += counter_read(&e->stat.buf_waits);
 	t->pipes_used += counter_read(&e->pipes.used);
 	t->pipes_idle += counter_read(&e->pipes.n_idle);
 	t->bulk_waits += counter_read(&e->bulk.waits);
-	t->spliced += counter_read(&e->spliced);
-	t->splice_fallbacks += counter_read(&e->splice_fallbacks);
+	t->spliced += counter_read(&e->stat.spliced);
+	t->splice_fallbacks += counter_read(&e->stat.splice_fallbacks);
 	t->zerocopy.pinned += counter_read(&e->zerocopy.pinned);
 	t->zerocopy.bytes += counter_read(&e->zerocopy.bytes);
 	t->zerocopy.copied += counter_read(&e->zerocopy.copied);
 	t->zerocopy.refused += counter_read(&e->zerocopy.refused);
 	t->zerocopy.full += counter_read(&e->zerocopy.full);
-	t->pool_fails += counter_read(&e->session_pool.fails) + counter_read(&e->buf_pool.fails) +
-		counter_read(&e->wide_pool.fails) + counter_read(&e->bulk.bufs.fails);
+	t->pool_fails += counter_read(&e->pools.session.fails) + counter_read(&e->pools.buf.fails) +
+		counter_read(&e->pools.wide.fails) + counter_read(&e->bulk.bufs.fails);
 }
 
 static void
@@ -117,13 +124,68 @@ totals_read(const struct process *p, struct totals *t)
 			add_tls(t, w->tls);
 		if (w->mailbox)
 			add_mail(t, w->mailbox);
-		t->elided_inline += counter_read(&w->engine.elided_inline);
+		t->elided_inline += counter_read(&w->engine.stat.elided_inline);
 		t->logs_sent += counter_read(&w->log.sent);
 		t->logs_dropped += counter_read(&w->log.dropped);
-		ledger_add(&t->ledger, &w->sys->ledger);
+		ledger_add_all(&t->ledger, w->sys);
 	}
 	t->logs_dropped += rings_dropped(p);
 	t->idle_pct /= p->n_workers;
+}
+
+void
+totals_mark(const struct process *p, struct ledger_mark *m)
+{
+	struct totals t;
+
+	totals_read(p, &t);
+	*m = (struct ledger_mark){ .ledger = t.ledger, .conns = t.cum_conns,
+		.requests = t.requests, .at_ms = loop_now_ms(process_loop(p)) };
+}
+
+/* A session of mode tcp counts as a request. */
+void
+totals_mark_account(const struct process *p, const struct proxy *fe, struct ledger_mark *m)
+{
+	*m = (struct ledger_mark){ .at_ms = loop_now_ms(process_loop(p)) };
+	for (unsigned int i = 0; i < p->n_workers; i++)
+		ledger_add_account(&m->ledger, p->workers[i].sys, fe ? fe->account : 0);
+	/* Without those of previous processes, which the ledger does not have either. */
+	for (unsigned int i = 0; fe && i < fe->n_shards; i++) {
+		const struct proxy_stat *st = &fe->shard[i].fe;
+
+		m->conns += counter_read(&st->cum_conn);
+		m->requests +=
+			counter_read(fe->mode == PROXY_HTTP ? &st->req_tot : &st->cum_sess);
+	}
+}
+
+int
+totals_clear_ledger(struct process *p)
+{
+	struct ledger_mark *marks =
+		mem_zalloc((p->cfg->proxies.n_accounts + 1) * sizeof(*marks));
+
+	if (!marks)
+		return -ERR_NOMEM;
+	totals_mark_account(p, NULL, &marks[0]);
+	list_each(it, &p->cfg->proxies.all) {
+		const struct proxy *fe = list_entry(it, struct proxy, link);
+
+		if (fe->account)
+			totals_mark_account(p, fe, &marks[fe->account]);
+	}
+	mem_free(p->cleared_accounts);
+	p->cleared_accounts = marks;
+	totals_mark(p, &p->cleared);
+	p->shown = p->cleared;
+	for (unsigned int i = 0; i < p->n_workers; i++) {
+		struct worker *w = &p->workers[i];
+
+		w->cleared = (struct ledger){ 0 };
+		ledger_add_all(&w->cleared, w->sys);
+	}
+	return 0;
 }
 
 /* --- the ledger ------------------------------------------------------------------------------ */
@@ -145,6 +207,13 @@ by_sum(const void *a, const void *b)
 	return x->sum < y->sum ? 1 : x->sum > y->sum ? -1 : 0;
 }
 
+/* The counts that averages are made with. Per connection they mean something only while none
+ * carries more than one request. */
+struct shares {
+	uint64_t conns, requests;
+	int has_conns;
+};
+
 /* Prints a column with sum per count, or "-" for a count of 0. */
 static void
 print_share(FILE *to, uint64_t sum, uint64_t count)
@@ -156,21 +225,32 @@ print_share(FILE *to, uint64_t sum, uint64_t count)
 }
 
 static void
-print_row(FILE *to, const struct row *r, uint64_t conns, uint64_t requests, const char *name)
+print_row(FILE *to, const struct row *r, const struct shares *per, const char *name)
 {
 	fprintf(to, "%10llu %10llu %10llu", (unsigned long long)r->sum,
 		(unsigned long long)r->n[SYS_AGAIN], (unsigned long long)r->n[SYS_ERROR]);
-	print_share(to, r->sum, conns);
-	print_share(to, r->sum, requests);
+	if (per->has_conns)
+		print_share(to, r->sum, per->conns);
+	print_share(to, r->sum, per->requests);
 	fprintf(to, "  %s", name);
 }
 
-void
-ledger_report(FILE *to, const struct ledger *now, const struct ledger *start, uint64_t conns,
-	uint64_t requests)
+static void
+print_heads(FILE *to, const struct shares *per)
 {
-	struct row rows[SYS_CALLS];
-	struct row total = { .sum = 0 };
+	fprintf(to, "\nsystem calls for %llu connections and %llu requests:\n",
+		(unsigned long long)per->conns, (unsigned long long)per->requests);
+	fprintf(to, "%10s %10s %10s", "calls", "not yet", "errors");
+	if (per->has_conns)
+		fprintf(to, " %10s", "per conn.");
+	fprintf(to, " %10s\n", "per req.");
+}
+
+/* Collects the rows of calls that were made, and their sum. The number of rows. */
+static unsigned int
+collect_rows(struct row *rows, struct row *total, const struct ledger *now,
+	const struct ledger *start)
+{
 	unsigned int n = 0;
 
 	for (int c = 0; c < SYS_CALLS; c++) {
@@ -186,20 +266,29 @@ ledger_report(FILE *to, const struct ledger *now, const struct ledger *start, ui
 			continue;
 		n++;
 		for (int o = 0; o < SYS_OUTCOMES && !ledger_is_clock(r->call); o++)
-			total.n[o] += r->n[o];
-		total.sum += ledger_is_clock(r->call) ? 0 : r->sum;
+			total->n[o] += r->n[o];
+		total->sum += ledger_is_clock(r->call) ? 0 : r->sum;
 	}
+	return n;
+}
+
+void
+ledger_report(FILE *to, const struct ledger *now, const struct ledger *start, uint64_t conns,
+	uint64_t requests)
+{
+	const struct shares per = { conns, requests, requests <= conns };
+	struct row rows[SYS_CALLS];
+	struct row total = { .sum = 0 };
+	unsigned int n = collect_rows(rows, &total, now, start);
+
 	qsort(rows, n, sizeof(rows[0]), by_sum);
-	fprintf(to, "\nsystem calls for %llu connections and %llu requests:\n",
-		(unsigned long long)conns, (unsigned long long)requests);
-	fprintf(to, "%10s %10s %10s %10s %10s\n", "calls", "not yet", "errors", "per conn.",
-		"per req.");
+	print_heads(to, &per);
 	for (unsigned int i = 0; i < n; i++) {
-		print_row(to, &rows[i], conns, requests, ledger_name(rows[i].call));
+		print_row(to, &rows[i], &per, ledger_name(rows[i].call));
 		fputs(ledger_is_clock(rows[i].call)
 				? " (mostly without entering the kernel; not in the total)\n"
 				: "\n",
 			to);
 	}
-	print_row(to, &total, conns, requests, "total\n");
+	print_row(to, &total, &per, "total\n");
 }

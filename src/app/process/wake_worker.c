@@ -20,10 +20,11 @@
 #include "proxy/backend/conn_pool.h"
 #include "proxy/http2/h2_server.h"
 #include "proxy/backend/queue.h"
+#include "proxy/filter/cache_use.h"
 #include "proxy/model/ring_conf.h"
 #include "proxy/model/service.h"
 #include "proxy/resolve/resolve.h"
-#include "proxy/session/conn_limits.h"
+#include "proxy/session/session_admit.h"
 #include "proxy/session/server_change.h"
 #include "tls/conn_info.h"
 #include "tls/connect.h"
@@ -151,6 +152,16 @@ on_services_mail(void *worker, struct mail *m)
 PROFILE_NAME(on_services_mail, services_mail)
 
 static void
+on_caches_mail(void *worker, struct mail *m)
+{
+	struct worker *w = worker;
+
+	(void)m;
+	cache_waits_collect(&w->engine);
+}
+PROFILE_NAME(on_caches_mail, caches_mail)
+
+static void
 on_room(void *worker, struct mail *m)
 {
 	struct worker *w = worker;
@@ -171,8 +182,8 @@ PROFILE_NAME(on_server, server_mail)
 static void
 pass_alarm(struct worker *w, struct server *srv)
 {
-	if (w->engine.on_alarm)
-		w->engine.on_alarm(&w->engine, srv);
+	if (w->engine.hooks.on_alarm)
+		w->engine.hooks.on_alarm(&w->engine, srv);
 }
 
 static void
@@ -229,6 +240,12 @@ wake_for_services(struct engine *e, unsigned int target)
 }
 
 static void
+wake_for_caches(struct engine *e, unsigned int target)
+{
+	post_to_worker(e, target, on_caches_mail, NULL);
+}
+
+static void
 wake_for_room(struct engine *e, unsigned int target, struct proxy *fe)
 {
 	post_to_worker(e, target, on_room, fe);
@@ -249,13 +266,14 @@ wake_for_alarm(struct engine *e, unsigned int target, struct server *srv)
 void
 wake_worker_enable(struct worker *w)
 {
-	w->engine.wake_for_server = wake_for_server;
-	w->engine.wake_worker = wake_for_slots;
-	w->engine.wake_resume = wake_for_room;
-	w->engine.wake_pool = wake_for_pool;
-	w->engine.wake_for_alarm = wake_for_alarm;
-	w->engine.wake_asks = wake_for_asks;
-	w->engine.wake_services = wake_for_services;
+	w->engine.hooks.wake_for_server = wake_for_server;
+	w->engine.hooks.wake_worker = wake_for_slots;
+	w->engine.hooks.wake_resume = wake_for_room;
+	w->engine.hooks.wake_pool = wake_for_pool;
+	w->engine.hooks.wake_for_alarm = wake_for_alarm;
+	w->engine.hooks.wake_asks = wake_for_asks;
+	w->engine.hooks.wake_services = wake_for_services;
+	w->engine.hooks.wake_caches = wake_for_caches;
 }
 
 static void
@@ -279,6 +297,7 @@ wake_worker_catch_up(struct worker *w)
 	rendezvous_attend(w);
 	collect_asks(w);
 	services_collect(&w->engine);
+	cache_waits_collect(&w->engine);
 	if (w->index == 0)
 		rings_collect(w->process);
 	conn_limits_resume(&w->engine, NULL);

@@ -6,10 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/process/wake_worker.h"
 #include "app/process/process.h"
-#include "app/process/process_bounds.h"
+#include "app/process/process_peers.h"
+#include "app/process/wake_worker.h"
 #include "base/atomic.h"
+#include "base/counter.h"
 #include "base/err.h"
 #include "base/futex.h"
 #include "base/sbuf.h"
@@ -17,11 +18,13 @@
 #include "event/poller.h"
 #include "event/profile.h"
 #include "net/listener.h"
+#include "proxy/filter/compress.h"
+#include "proxy/filter/spoe.h"
 #include "proxy/log/log_conf.h"
 #include "proxy/model/memory.h"
-#include "proxy/relay/bulk.h"
-#include "proxy/relay/direction.h"
 #include "proxy/model/stream_extras.h"
+#include "proxy/relay/direction.h"
+#include "proxy/relay/direction.h"
 #include "proxy/sample/capture.h"
 #include "proxy/session/session.h"
 #include "tls/tls_io.h"
@@ -108,6 +111,26 @@ resume_one(struct listener *ln, void *arg)
 {
 	if (ln->on_accept == session_on_accept && ln->worker == arg && ln->state != LISTENER_CLOSED)
 		listener_resume(ln, LISTENER_HOLD_PROCESS);
+}
+
+/* A process at its limit reaches it again with each session that ends. */
+#define FULL_LOG_MS 60000
+
+/* Counts that maxconn is reached; one of the workers logs it, once a minute at most. */
+static void
+process_note_full(struct worker *w)
+{
+	struct process *p = w->process;
+	uint64_t now = loop_now_ms(w->loop), last = atomic_read(&p->full_log_ms);
+
+	counter_add(&w->full_times, 1);
+	/* Another worker may have been faster. */
+	if ((last && now < last + FULL_LOG_MS) || !atomic_replace(&p->full_log_ms, &last, now))
+		return;
+	log_msg(&w->log, LOG_LEVEL_WARNING,
+		"maxconn %u of the process is reached: more connections wait until others end. "
+		"maxconn_reached in 'show activity' counts this.",
+		w->engine.shared->max_sessions);
 }
 
 static void
@@ -234,6 +257,14 @@ fd_share(const struct process *p, unsigned int percent)
 	return (unsigned int)((uint64_t)p->limits.fds * percent / 100 / p->n_workers);
 }
 
+static void
+close_engine(struct worker *w)
+{
+	spoe_engine_free(&w->engine);
+	engine_compression_free(&w->engine);
+	engine_fini(&w->engine);
+}
+
 static int
 make_engine(struct worker *w)
 {
@@ -245,7 +276,7 @@ make_engine(struct worker *w)
 
 	if (r)
 		return r;
-	w->engine.line_max = (unsigned int)MIN(g->http_line_max, g->bufsize);
+	w->engine.limits.line_max = (unsigned int)MIN(g->http_line_max, g->bufsize);
 	engine_allow_http(&w->engine, (unsigned int)g->maxrewrite, (unsigned int)g->http_maxhdr);
 	w->engine.takes_old_content = g->h1_any_payload != 0;
 	w->engine.low_water = g->http_low_water;
@@ -262,10 +293,12 @@ make_engine(struct worker *w)
 	if (!s->off && p->limits.pipes)
 		engine_allow_splice(&w->engine, MAX(1u, p->limits.pipes / p->n_workers),
 			(unsigned int)s->pipesize);
-	r = engine_allow_bulk(&w->engine, (unsigned int)s->after,
+	r = engine_allow_compression(&w->engine, &p->cfg->proxies, &g->deflate);
+	if (!r)
+		r = engine_allow_bulk(&w->engine, (unsigned int)s->after,
 		(unsigned int)s->bulk_bufsize, (unsigned int)s->bulk_turn);
 	if (r)
-		engine_fini(&w->engine);
+		close_engine(w);
 	return r;
 }
 
@@ -283,6 +316,9 @@ worker_open(struct worker *w)
 	};
 	int r = 0;
 
+	r = ledger_open_accounts(w->sys, p->cfg->proxies.n_accounts + 1);
+	if (r)
+		return r;
 	w->loop = loop_new(w->sys, &lc, &r);
 	if (!w->loop)
 		return r;
@@ -294,11 +330,11 @@ worker_open(struct worker *w)
 	}
 	engine_join(&w->engine, &w->process->shared, w->index);
 	w->engine.owner = w;
-	w->engine.on_full = on_full;
-	w->engine.on_release = on_release;
-	w->engine.on_memory = on_memory;
-	w->engine.on_rate = on_rate;
-	w->engine.on_notice = on_notice;
+	w->engine.hooks.on_full = on_full;
+	w->engine.hooks.on_release = on_release;
+	w->engine.hooks.on_memory = on_memory;
+	w->engine.hooks.on_rate = on_rate;
+	w->engine.hooks.on_notice = on_notice;
 	engine_allow_zerocopy(&w->engine, (size_t)g->zerocopy_threshold,
 		g->zerocopy_max / p->n_workers, g->ranges_fast_path);
 	memory_bound(&w->engine, g->memory / p->n_workers);
@@ -338,6 +374,8 @@ worker_turn(struct worker *w)
 	int r = loop_turn(w->loop, -1);
 
 	wake_worker_catch_up(w);
+	if (unlikely(atomic_read(&w->process->cfg->proxies.peers_news) == 1))
+		process_peers_report(w);
 	print_trace(w);
 	if (log_has_pending(&w->log))
 		log_flush(&w->log);
@@ -436,7 +474,7 @@ worker_fini(struct worker *w)
 	/* Time is up: what is still open is closed at exit. */
 	if (w->loop && w->engine.n_sessions == 0) {
 		mailbox_free(&w->mailbox);
-		engine_fini(&w->engine);
+		close_engine(w);
 		loop_free(&w->loop);
 		tls_io_free(&w->tls);
 	} else if (!w->loop) {
@@ -448,4 +486,5 @@ worker_fini(struct worker *w)
 		log_sink_fini(&w->log);
 	}
 	trace_fini(&w->trace);
+	ledger_close_accounts(w->sys);
 }

@@ -6,8 +6,9 @@
 
 #include "app/admin/admin_stat.h"
 #include "app/admin/info.h"
-#include "app/admin/stat_row.h"
+#include "app/admin/stat_rows.h"
 #include "app/process/process.h"
+#include "app/process/totals.h"
 #include "base/compiler.h"
 #include "base/mem.h"
 #include "base/sbuf.h"
@@ -46,7 +47,8 @@ enum metric_form {
 	METRIC_STATES, /* of a backend: the number of servers in each state */
 	METRIC_CHECKS, /* the same for each result of a check */
 	METRIC_LATENCY, /* not a column: a histogram of times */
-	METRIC_TABLE   /* of a stick table: its size, or its entries */
+	METRIC_TABLE,  /* of a stick table: its size, or its entries */
+	METRIC_CALLS   /* system calls, with the labels call and result */
 };
 
 struct metric {
@@ -57,7 +59,7 @@ struct metric {
 	unsigned int value;
 	enum metric_type type;
 	enum metric_form form;
-	const char *full[METRIC_SCOPES]; /* "haproxy_SCOPE_NAME" */
+	const char *full[METRIC_SCOPES]; /* "haproxy_SCOPE_NAME", or "tacit_NAME" */
 	const char *name;       /* behind "haproxy_SCOPE_" */
 	const char *help;
 };
@@ -101,6 +103,9 @@ static const struct metric metrics[] = {
 	TABLE_METRIC("size", 1, "Stick table size"),
 	TABLE_METRIC("used", 0, "Number of entries used in this stick table"),
 #undef TABLE_METRIC
+	{ .scopes = GLOBAL, .type = METRIC_COUNTER, .form = METRIC_CALLS, .name = "syscalls_total",
+		.help = "System calls by frontend, name and result, those of the start among them",
+		.full = { [SCOPE_GLOBAL] = "tacit_syscalls_total" } },
 };
 
 static unsigned int
@@ -115,7 +120,7 @@ metric_at(unsigned int i)
 {
 	struct metric m = metrics[i];
 
-	if (m.form == METRIC_LATENCY || m.form == METRIC_TABLE)
+	if (m.form == METRIC_LATENCY || m.form == METRIC_TABLE || m.form == METRIC_CALLS)
 		return m;
 	m.field = m.scopes == GLOBAL ? info_field_of((enum info_field)m.value)
 				     : stat_field((enum stat_col)m.value);
@@ -125,16 +130,6 @@ metric_at(unsigned int i)
 	if (!m.help)
 		m.help = m.field->desc;
 	return m;
-}
-
-/* The word of metrics' names. */
-static const char *
-metric_scope_name(enum metric_scope scope)
-{
-	static const char *const names[] = { "process", "frontend", "listener", "backend",
-		"server", "sticktable" };
-
-	return names[scope];
 }
 
 /* --- the format --- */
@@ -202,6 +197,46 @@ metric_put_table(struct sbuf *out, const struct metric *m, const struct table *t
 	put_label_value(out, table_name(t));
 	sbuf_addf(out, "\",type=\"%s\"} %u\n", table_type_name(conf->type),
 		m->value ? conf->size : table_used(t));
+}
+
+/* The calls for a frontend, or for none (NULL). A call that was never made has no sample. */
+static void
+put_calls_of(struct sbuf *out, const struct metric *m, const struct process *p,
+	const struct proxy *fe)
+{
+	static const char *const results[SYS_OUTCOMES] = { "ok", "again", "error" };
+	struct ledger_mark now;
+
+	totals_mark_account(p, fe, &now);
+	for (int i = 0; i < SYS_CALLS * SYS_OUTCOMES; i++) {
+		enum sys_call c = (enum sys_call)(i / SYS_OUTCOMES);
+
+		if (!ledger_sum(&now.ledger, c))
+			continue;
+		sbuf_adds(out, m->full[SCOPE_GLOBAL]);
+		sbuf_addc(out, '{');
+		if (fe) {
+			sbuf_adds(out, "proxy=\"");
+			put_label_value(out, fe->name);
+			sbuf_adds(out, "\",");
+		}
+		sbuf_addf(out, "call=\"%s\",result=\"%s\"} %llu\n", ledger_name(c),
+			results[i % SYS_OUTCOMES],
+			(unsigned long long)now.ledger.n[c][i % SYS_OUTCOMES]);
+	}
+}
+
+static void
+metric_put_calls(struct sbuf *out, const struct metric *m, const struct process *p)
+{
+	metric_put_header(out, m, SCOPE_GLOBAL);
+	put_calls_of(out, m, p, NULL);
+	list_each(it, &p->cfg->proxies.all) {
+		const struct proxy *fe = list_entry(it, struct proxy, link);
+
+		if (fe->account)
+			put_calls_of(out, m, p, fe);
+	}
 }
 
 /* --- samples of rows --- */
@@ -448,6 +483,7 @@ metric_put_item(struct sbuf *out, const struct metric *m, enum metric_scope scop
 		put_latency(&l);
 		break;
 	case METRIC_TABLE:
+	case METRIC_CALLS:
 		break;
 	}
 }
@@ -498,39 +534,14 @@ add_scope(const char *word, struct promex_query *q, int *is_first)
 	return !*word || strcmp(word, "*") == 0 ? 0 : -1;
 }
 
-/* The scope that the name begins with, and the rest of the name; METRIC_SCOPES: none. */
-static enum metric_scope
-split_metric_name(const char *name, const char **rest)
-{
-	struct str prefix = STR("haproxy_");
-	enum metric_scope scope = SCOPE_GLOBAL;
-
-	if (strncmp(name, prefix.p, prefix.len) != 0)
-		return METRIC_SCOPES;
-	name += prefix.len;
-	for (; scope < METRIC_SCOPES; scope++) {
-		size_t n = strlen(metric_scope_name(scope));
-
-		if (strncmp(name, metric_scope_name(scope), n) == 0 && name[n] == '_') {
-			*rest = name + n + 1;
-			break;
-		}
-	}
-	return scope;
-}
-
 static void
 mark_metric(const char *name, uint8_t *bits)
 {
-	const char *rest;
-	enum metric_scope scope = split_metric_name(name, &rest);
-
-	for (unsigned int i = 0; scope < METRIC_SCOPES && i < metric_count(); i++) {
-		struct metric m = metric_at(i);
-
-		if (metric_has_scope(&m, scope) && strcmp(m.name, rest) == 0)
-			bits[i] |= (uint8_t)(1u << scope);
-	}
+	for (unsigned int i = 0; i < metric_count(); i++)
+		for (enum metric_scope scope = 0; scope < METRIC_SCOPES; scope++)
+			if (metric_has_scope(&metrics[i], scope) &&
+				strcmp(metrics[i].full[scope], name) == 0)
+				bits[i] |= (uint8_t)(1u << scope);
 }
 
 static void
@@ -608,7 +619,7 @@ struct promex_state {
 	struct metric metric;
 	int has_header;
 	struct stat_walk walk;
-	const struct list *table; /* in the list of proxies; the next one is before it */
+	unsigned int table;      /* tables that are left: the last one comes first */
 	int has_info;
 	struct info info;
 	char target[];            /* copy */
@@ -663,10 +674,14 @@ end_metric(struct promex_state *st)
 static void
 step_global(struct promex_state *st, const struct process *p, struct sbuf *out)
 {
-	if (!st->has_info)
-		info_read(&st->info, p, 1);
-	st->has_info = 1;
-	metric_put_global(out, &st->metric, &st->info);
+	if (st->metric.form == METRIC_CALLS) {
+		metric_put_calls(out, &st->metric, p);
+	} else {
+		if (!st->has_info)
+			info_read(&st->info, p, 1);
+		st->has_info = 1;
+		metric_put_global(out, &st->metric, &st->info);
+	}
 	end_metric(st);
 }
 
@@ -694,7 +709,7 @@ begin_metric(struct promex_state *st, const struct process *p)
 	st->metric = metric_at(st->number);
 	st->has_begun = 1;
 	if (st->scope == SCOPE_TABLE)
-		st->table = &p->cfg->proxies.all;
+		st->table = p->cfg->proxies.n_tables;
 	else if (st->scope != SCOPE_GLOBAL)
 		begin_walk(st, p);
 	return 1;
@@ -734,20 +749,15 @@ step_rows(struct promex_state *st, const struct process *p, struct sbuf *out)
 static void
 step_tables(struct promex_state *st, const struct process *p, struct sbuf *out)
 {
-	const struct proxy *px;
-
-	st->table = st->table->prev;
-	if (st->table == &p->cfg->proxies.all) {
+	if (!st->table) {
 		end_metric(st);
 		return;
 	}
-	px = list_entry(st->table, const struct proxy, link);
-	if (!px->table)
-		return;
+	st->table--;
 	if (!st->has_header)
 		metric_put_header(out, &st->metric, st->scope);
 	st->has_header = 1;
-	metric_put_table(out, &st->metric, px->table);
+	metric_put_table(out, &st->metric, p->cfg->proxies.every_table[st->table]);
 }
 
 static int

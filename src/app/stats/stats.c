@@ -11,8 +11,17 @@
 #include "app/stats/stats_form.h"
 #include "app/stats/stats_html.h"
 #include "app/stats/stats_int.h"
+#include "app/stats/stats_row.h"
 #include "base/mem.h"
 #include "base/random.h"
+#include "http/bad.h"
+#include "proxy/model/invalid_msg.h"
+#include "table/table.h"
+#include "tls/conn_info.h"
+#include "tls/store.h"
+
+/* A certificate that ends sooner is shown as a fault: 14 days. */
+#define CERT_SOON_S (14 * 86400)
 
 /* The page's own scope, and what the request asks for. */
 static int
@@ -48,6 +57,15 @@ make_state(struct service_job *j, const struct process *process)
 	st->walk.args.form = forms[q->output];
 	if (q->words & STATS_UP)
 		st->walk.args.hide = STAT_HIDE_DOWN;
+	st->sum_walk = st->walk;
+	st->sum_walk.args.hide = STAT_HIDE_NONE;
+	st->view = (struct stats_view){ str_of(stats_conf_uri(st->page->stats)),
+		.flags = st->page->stats->flags };
+	if (q->output == STATS_HTML && q->row.proxy >= 0) {
+		st->walk.args.iid = q->row.proxy;
+		st->walk.args.types = 1 << MIN(q->row.type, TYPE_LISTENER);
+		st->walk.args.sid = q->row.server;
+	}
 	return st;
 }
 
@@ -133,6 +151,7 @@ stats_page_begin(struct service_job *j, const struct process *p)
 		return -1;
 	service_field(j, STR("Content-Security-Policy"),
 		"default-src 'none'; style-src 'nonce-%s'; script-src 'nonce-%s'; img-src data:; "
+		"connect-src 'self'; "
 		"form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 		st->nonce, st->nonce);
 	service_field(j, STR("X-Frame-Options"), "DENY");
@@ -145,18 +164,25 @@ stats_page_begin(struct service_job *j, const struct process *p)
 
 /* The page's own URI with the words of this request, changed by `change`. */
 static void
-put_link(struct sbuf *o, const struct stats_state *st, enum stats_word change, const char *text)
+put_own_uri(struct sbuf *o, const struct stats_state *st, unsigned int change)
 {
 	unsigned int words = st->query.words ^ change;
 
-	sbuf_adds(o, "<a href=\"");
-	html_text(o, str_of(stats_conf_uri(st->page->stats)));
+	html_text(o, st->view.uri);
 	sbuf_adds(o, words & STATS_UP ? ";up" : "");
 	sbuf_adds(o, words & STATS_NOREFRESH ? ";norefresh" : "");
 	if (st->query.scope.len) {
 		sbuf_adds(o, ";scope=");
 		html_text(o, st->query.scope);
 	}
+}
+
+static void
+put_link(struct sbuf *o, const struct stats_state *st, enum stats_word change, const char *text)
+{
+	/* The script refreshes by itself. */
+	sbuf_adds(o, change == STATS_UP ? "<a href=\"" : "<a class=reload href=\"");
+	put_own_uri(o, st, change);
 	sbuf_addf(o, "\">%s</a>\n", text);
 }
 
@@ -164,7 +190,7 @@ static void
 put_export(struct sbuf *o, const struct stats_state *st, const char *word, const char *text)
 {
 	sbuf_adds(o, "<a href=\"");
-	html_text(o, str_of(stats_conf_uri(st->page->stats)));
+	html_text(o, st->view.uri);
 	sbuf_addf(o, ";%s\">%s</a>\n", word, text);
 }
 
@@ -177,14 +203,14 @@ put_hidden(struct sbuf *o, struct str name)
 }
 
 /* A browser puts the form's fields where the query was: what the URI has behind its question mark
- * has to be the first field. */
+ * has to be the first field. With the script the box filters rows while one types. */
 static void
-put_scope_form(struct sbuf *o, const struct stats_state *st)
+put_search(struct sbuf *o, const struct stats_state *st)
 {
 	const char *uri = stats_conf_uri(st->page->stats), *mark = strchr(uri, '?');
 	size_t path = mark ? (size_t)(mark - uri) : strlen(uri);
 
-	sbuf_adds(o, "<form method=get action=\"");
+	sbuf_adds(o, "<form id=search method=get action=\"");
 	html_text(o, (struct str){ uri, path });
 	sbuf_adds(o, "\">");
 	if (mark)
@@ -193,8 +219,8 @@ put_scope_form(struct sbuf *o, const struct stats_state *st)
 		put_hidden(o, STR("up"));
 	if (st->query.words & STATS_NOREFRESH)
 		put_hidden(o, STR("norefresh"));
-	sbuf_adds(o, "<input name=scope size=10 maxlength=60 aria-label=\"Part of a proxy's name\" "
-		     "placeholder=\"proxy\" value=\"");
+	sbuf_adds(o, "<input id=find type=search name=scope maxlength=60 "
+		     "aria-label=\"Part of a proxy's name\" placeholder=\"Proxy\" value=\"");
 	html_text(o, str_of(st->scope));
 	sbuf_adds(o, "\"><button>Show</button></form>\n");
 }
@@ -202,20 +228,121 @@ put_scope_form(struct sbuf *o, const struct stats_state *st)
 static void
 put_nav(struct sbuf *o, const struct stats_state *st)
 {
+	unsigned int words = st->query.words;
+
 	sbuf_adds(o, "<nav>\n");
+	put_search(o, st);
+	sbuf_adds(o, "<label id=live hidden><input type=checkbox> <span>Live</span></label>\n");
 	put_link(o, st, 0, "Refresh now");
 	put_link(o, st, STATS_UP,
-		st->query.words & STATS_UP ? "Show all servers" : "Hide servers that are down");
+		words & STATS_UP ? "Show all servers" : "Hide servers that are down");
 	if (st->page->stats->refresh_s)
 		put_link(o, st, STATS_NOREFRESH,
-			st->query.words & STATS_NOREFRESH ? "Start refreshing" : "Stop refreshing");
+			words & STATS_NOREFRESH ? "Start refreshing" : "Stop refreshing");
 	put_export(o, st, "csv", "CSV");
 	put_export(o, st, "json", "JSON");
-	put_scope_form(o, st);
-	sbuf_adds(o, "<label hidden>Filter <input id=filter type=search></label>\n</nav>\n");
+	sbuf_adds(o, "</nav>\n");
+}
+
+/* --- the overview ---------------------------------------------------------------------------- */
+
+/*
+ * Each part is a line with an id, by which the script finds what has changed.
+ */
+
+static void
+begin_card(struct sbuf *o, const char *id, const char *text)
+{
+	sbuf_addf(o, "<div id=%s class=card><small>%s</small> <b>", id, text);
+}
+
+static void
+end_card(struct sbuf *o)
+{
+	sbuf_adds(o, "</b></div>\n");
+}
+
+/* The certificate that ends first; nothing without certificates. */
+static void
+put_certificates(struct sbuf *o, const struct process *p)
+{
+	const struct tls_entry *first = NULL;
+	int64_t ends = INT64_MAX, now = (int64_t)(loop_wall_ns(process_loop(p)) / 1000000000);
+
+	list_each(it, &p->cfg->tls.certs.entries) {
+		const struct tls_entry *e = list_entry(it, const struct tls_entry, link);
+		int64_t t = e->is_there && e->uses ? tls_cert_ends(e->cert) : INT64_MAX;
+
+		if (t < ends) {
+			ends = t;
+			first = e;
+		}
+	}
+	if (!first)
+		return;
+	sbuf_addf(o, "<div id=cert class=\"card %s\"><small>First certificate to end</small> <b>",
+		ends - now < CERT_SOON_S ? "bad" : "good");
+	if (ends > now)
+		sbuf_addf(o, "in %lld&nbsp;days", (long long)((ends - now) / 86400));
+	else
+		sbuf_adds(o, "has ended");
+	sbuf_adds(o, "</b> <small class=file>");
+	html_text(o, str_of(first->name));
+	sbuf_adds(o, "</small></div>\n");
+}
+
+/* Counters from whose growth the script makes rates and lines. */
+static void
+put_counters(struct sbuf *o, const struct stats_state *st, const struct process *p,
+	const struct totals *t)
+{
+	sbuf_addf(o, "<div id=counters hidden data-v=\"%llu,%llu,%llu,%u,%llu,%llu,%llu\"></div>\n",
+		(unsigned long long)loop_now_ms(process_loop(p)),
+		(unsigned long long)st->sums.requests, (unsigned long long)st->sums.failed,
+		t->sessions, (unsigned long long)t->bytes_sent,
+		(unsigned long long)(ledger_total(&t->ledger) - ledger_total(&p->at_start)),
+		(unsigned long long)t->requests);
+}
+
+static void
+put_cards(struct sbuf *o, const struct stats_state *st, const struct process *p,
+	const struct totals *t)
+{
+	uint64_t calls = ledger_total(&t->ledger) - ledger_total(&p->at_start);
+
+	begin_card(o, "rate", "Requests/s");
+	html_count(o, st->sums.rate);
+	end_card(o);
+	begin_card(o, "failed", "5xx so far");
+	html_count(o, st->sums.failed);
+	end_card(o);
+	begin_card(o, "sessions", "Sessions");
+	html_count(o, t->sessions);
+	sbuf_adds(o, "</b><small> of ");
+	html_count(o, p->shared.max_sessions);
+	sbuf_adds(o, "</small></div>\n");
+	begin_card(o, "sent", "Sent so far");
+	html_bytes(o, t->bytes_sent);
+	end_card(o);
+	begin_card(o, "calls", "Calls per request");
+	if (t->requests)
+		sbuf_addf(o, "%.2f", (double)calls / (double)t->requests);
+	else
+		sbuf_addc(o, '-');
+	end_card(o);
+	put_certificates(o, p);
 }
 
 /* --- the begin of the page --- */
+
+/* The name that show-node shows; "": none. */
+static const char *
+shown_node(const struct stats_state *st, const struct process *p)
+{
+	const struct stats_conf *c = st->page->stats;
+
+	return !(c->flags & STATS_NODE) ? "" : c->node ? c->node : p->node;
+}
 
 /* Zabbix and Datadog look for "HAProxy version X, " and for the line of the uptime. */
 static void
@@ -223,44 +350,38 @@ put_title(struct sbuf *o, const struct stats_state *st, const struct process *p)
 {
 	const struct stats_conf *c = st->page->stats;
 	const char *desc = c->desc ? c->desc : p->cfg->global.description;
-	const char *node = c->node ? c->node : p->node;
 
 	sbuf_adds(o, "<header>\n<h1>Statistics Report");
-	if (c->flags & STATS_NODE) {
+	if (*shown_node(st, p)) {
 		sbuf_adds(o, " on ");
-		html_text(o, str_of(node));
+		html_text(o, str_of(shown_node(st, p)));
 	}
 	sbuf_adds(o, "</h1>\n");
-	if (!(c->flags & STATS_HIDE_VERSION))
-		sbuf_addf(o, "<p>%s %s; HAProxy version %s, released %s</p>\n", VERSION_NAME,
-			TACIT_VERSION, VERSION_COMPAT, VERSION_DATE);
 	if ((c->flags & STATS_DESC) && desc) {
 		sbuf_adds(o, "<p>");
 		html_text(o, str_of(desc));
 		sbuf_adds(o, "</p>\n");
 	}
+	if (!(c->flags & STATS_HIDE_VERSION))
+		sbuf_addf(o, "<p>%s %s; HAProxy version %s, released %s</p>\n", VERSION_NAME,
+			TACIT_VERSION, VERSION_COMPAT, VERSION_DATE);
 	sbuf_adds(o, "</header>\n");
 }
 
 static void
-put_process(struct sbuf *o, const struct process *p)
+put_process(struct sbuf *o, const struct process *p, const struct totals *t)
 {
 	uint64_t now = loop_now_ms(process_loop(p)), up = (now - p->started_ms) / 1000;
-	const struct engine_shared *sh = &p->shared;
-	struct totals t;
 
-	totals_read(p, &t);
 	sbuf_addf(o,
-		"<div class=about><p><b>pid = </b> %d (process #1, nbproc = 1, nbthread = %u)<br>\n"
-		"<b>uptime = </b> %llud %lluh%02llum%02llus</p>\n",
+		"<p id=about><span><b>pid = </b> %d (process #1, nbproc = 1, nbthread = %u)</span> "
+		"<span><b>uptime = </b> %llud %lluh%02llum%02llus</span> "
+		"<span><b>maxconn = </b> %u; <b>ulimit-n = </b> %u</span> "
+		"<span>current conns = %u; conn rate = %u/sec; idle = %u %%</span></p>\n",
 		(int)process_log(p)->id.pid, p->n_workers, (unsigned long long)(up / 86400),
 		(unsigned long long)(up / 3600 % 24), (unsigned long long)(up / 60 % 60),
-		(unsigned long long)(up % 60));
-	sbuf_addf(o,
-		"<p><b>maxconn = </b> %u; <b>ulimit-n = </b> %u<br>\n"
-		"current conns = %u; conn rate = %u/sec; idle = %u %%</p></div>\n",
-		sh->max_sessions, p->limits.fds, t.sessions, freq_read(&t.conn_rate, now),
-		t.idle_pct);
+		(unsigned long long)(up % 60), p->shared.max_sessions, p->limits.fds, t->sessions,
+		freq_read(&t->conn_rate, now), t->idle_pct);
 }
 
 static void
@@ -275,63 +396,196 @@ put_message(struct sbuf *o, const struct stats_state *st)
 	sbuf_adds(o, "</p>\n");
 }
 
+/* A browser without the script loads the page again; the script fetches it. */
 static void
-put_key(struct sbuf *o)
+put_html_head(struct sbuf *o, const struct stats_state *st, const struct process *p)
 {
+	unsigned int refresh = st->page->stats->refresh_s;
+
 	sbuf_adds(o,
-		"<ul class=key><li class=up>up</li><li class=going>going up or down</li>"
-		"<li class=down>down</li><li class=drain>drained</li><li class=maint>in maintenance"
-		"</li><li>not checked</li><li class=backup>backup</li></ul>\n");
+		"<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
+		"<meta name=viewport content=\"width=device-width, initial-scale=1\">\n"
+		"<meta name=robots content=noindex>\n<link rel=icon href=\"data:,\">\n");
+	if (refresh && !(st->query.words & STATS_NOREFRESH))
+		sbuf_addf(o, "<noscript><meta http-equiv=refresh content=%u></noscript>\n",
+			refresh);
+	sbuf_adds(o, "<title>");
+	html_text(o, str_of(shown_node(st, p)));
+	sbuf_addf(o, "%sStatistics Report</title>\n<style nonce=\"%s\">\n",
+		*shown_node(st, p) ? ": " : "", st->nonce);
+	sbuf_adds(o, page_css);
+	sbuf_addf(o, "</style>\n</head>\n<body data-refresh=%u data-from=\"",
+		st->query.words & STATS_NOREFRESH ? 0 : refresh);
+	put_own_uri(o, st, 0);
+	sbuf_adds(o, "\">\n");
 }
 
 static void
 put_beginning(struct sbuf *o, const struct stats_state *st, const struct process *p)
 {
-	sbuf_addf(o,
-		"<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
-		"<meta name=viewport content=\"width=device-width, initial-scale=1\">\n"
-		"<meta name=robots content=noindex>\n<link rel=icon href=\"data:,\">\n"
-		"<title>Statistics Report</title>\n<style nonce=\"%s\">\n",
-		st->nonce);
-	sbuf_adds(o, page_css);
-	sbuf_adds(o, "</style>\n</head>\n<body>\n");
+	struct totals t;
+
+	totals_read(p, &t);
+	put_html_head(o, st, p);
 	put_title(o, st, p);
-	put_process(o, p);
 	put_message(o, st);
+	sbuf_adds(o, "<main>\n");
+	row_states(o, &st->sums);
+	sbuf_adds(o, "<div class=cards>\n");
+	put_cards(o, st, p, &t);
+	sbuf_adds(o, "</div>\n");
+	put_counters(o, st, p, &t);
 	put_nav(o, st);
-	put_key(o);
 }
 
 /* --- proxies --- */
 
+/* The last invalid message that came from this side. */
 static void
-begin_section(struct sbuf *o, struct stats_state *st, const struct proxy *p)
+put_invalid(struct sbuf *o, const struct process *p, struct proxy *px, int side)
 {
-	st->open = p;
-	st->has_form = st->is_admin && (p->caps & PROXY_BE) && p->n_servers;
-	sbuf_adds(o, "<section>\n<header><h2 id=\"px-");
-	html_text(o, str_of(p->name));
-	sbuf_adds(o, "\"><a href=\"#px-");
-	html_text(o, str_of(p->name));
-	sbuf_adds(o, "\">");
-	html_text(o, str_of(p->name));
-	sbuf_adds(o, "</a></h2>");
-	if (p->description) {
-		sbuf_adds(o, " <small>");
-		html_text(o, str_of(p->description));
+	struct invalid_msg *m = invalid_msg_take(&px->invalid[side], p->sys);
+	uint64_t now = loop_wall_ns(process_loop(p)) / 1000000;
+
+	if (m) {
+		sbuf_addf(o, " <small class=invalid>last invalid %s ",
+			side == CLIENT ? "request" : "response");
+		html_age(o, now > m->wall_ms ? (int64_t)(now - m->wall_ms) / 1000 : 0);
+		sbuf_adds(o, " ago: ");
+		html_text(o, str_of(http_bad_text(m->why)));
+		if (m->server[0]) {
+			sbuf_adds(o, ", server ");
+			html_text(o, str_of(m->server));
+		}
 		sbuf_adds(o, "</small>");
 	}
+	invalid_msg_give_back(&px->invalid[side], m, p->sys);
+}
+
+static void
+put_table_use(struct sbuf *o, const struct table *t)
+{
+	const struct table_conf *conf = table_conf_of(t);
+
+	sbuf_addf(o, " <small>stick table of type %s: ", table_type_name(conf->type));
+	html_count(o, table_used(t));
+	sbuf_adds(o, " of ");
+	html_count(o, conf->size);
+	sbuf_adds(o, " entries</small>");
+}
+
+/* 0 if the row has no such number. */
+static uint64_t
+number_or_0(const struct stat_row *r, enum stat_col c)
+{
+	return r->v[c].kind == VAL_INT ? (uint64_t)r->v[c].u.n : 0;
+}
+
+/* Puts what clients of a frontend use: HTTP/2, compression, caches. */
+static void
+put_uses(struct sbuf *o, const struct stat_row *r)
+{
+	uint64_t lookups = number_or_0(r, STAT_cache_lookups);
+
+	if (number_or_0(r, STAT_h2_total_connections)) {
+		sbuf_adds(o, " <small>HTTP/2: ");
+		html_count(o, number_or_0(r, STAT_h2_open_connections));
+		sbuf_adds(o, " connections, ");
+		html_count(o, number_or_0(r, STAT_h2_backend_open_streams));
+		sbuf_adds(o, " streams</small>");
+	}
+	if (number_or_0(r, STAT_comp_in)) {
+		sbuf_adds(o, " <small>compressed ");
+		html_bytes(o, number_or_0(r, STAT_comp_in));
+		sbuf_adds(o, " to ");
+		html_bytes(o, number_or_0(r, STAT_comp_out));
+		sbuf_adds(o, "</small>");
+	}
+	if (lookups) {
+		sbuf_adds(o, " <small>cache: ");
+		html_count(o, number_or_0(r, STAT_cache_hits));
+		sbuf_adds(o, " of ");
+		html_count(o, lookups);
+		sbuf_addf(o, " requests, %u&nbsp;%%</small>",
+			(unsigned int)(number_or_0(r, STAT_cache_hits) * 100 / lookups));
+	}
+}
+
+static void
+put_heading(struct sbuf *o, const struct process *p, struct proxy *px,
+	const struct stat_item *first)
+{
+	sbuf_addf(o, "<header id=h%d><h2 id=\"px-", px->id);
+	html_text(o, str_of(px->name));
+	sbuf_adds(o, "\"><a href=\"#px-");
+	html_text(o, str_of(px->name));
+	sbuf_adds(o, "\">");
+	html_text(o, str_of(px->name));
+	sbuf_adds(o, "</a></h2>");
+	if (px->description) {
+		sbuf_adds(o, " <small>");
+		html_text(o, str_of(px->description));
+		sbuf_adds(o, "</small>");
+	}
+	if (px->table)
+		put_table_use(o, px->table);
+	if (first->type == TYPE_FRONTEND)
+		put_uses(o, &first->row);
+	put_invalid(o, p, px, CLIENT);
+	put_invalid(o, p, px, SERVER);
 	sbuf_adds(o, "</header>\n");
-	if (st->has_form) {
+}
+
+static void
+put_column_names(struct sbuf *o)
+{
+	static const char *const names[][2] = {
+		{ "Name", "a tap shows all that is known" },
+		{ "Status", "and for how long" },
+		{ "Check", "the last result" },
+		{ "Weight", "in use" },
+		{ "Queue", "requests that wait" },
+		{ "Sessions", "now/limit" },
+		{ "Rate", "requests of frontends, else sessions, in the last second" },
+		{ "Total", "the same so far" },
+		{ "In", "bytes from clients" },
+		{ "Out", "bytes to clients" },
+		{ "4xx", "responses" },
+		{ "5xx", "responses" },
+		{ "Denied", "connections, requests and responses" },
+		{ "Errors", "of requests, connections and responses" },
+		{ "Retries", "also on another server" },
+		{ "Median", "half of the responses, in mode tcp of the sessions, took at most so "
+			    "many milliseconds" },
+		{ "99 %", "and 99 percent of them" },
+	};
+
+	sbuf_adds(o, "<thead><tr>");
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		sbuf_addf(o, "<th scope=col title=\"%s\">%s</th>", names[i][1], names[i][0]);
+	sbuf_adds(o, "</tr></thead>\n");
+}
+
+static void
+begin_section(struct sbuf *o, struct stats_state *st, const struct process *p,
+	const struct stat_item *first)
+{
+	struct proxy *px = (struct proxy *)(uintptr_t)first->proxy;
+
+	st->open = px;
+	st->view.has_form = st->is_admin && (px->caps & PROXY_BE) && px->n_servers;
+	sbuf_adds(o, "<section>\n");
+	put_heading(o, p, px, first);
+	if (st->view.has_form) {
 		sbuf_adds(o, "<form method=post action=\"");
-		html_text(o, str_of(stats_conf_uri(st->page->stats)));
+		html_text(o, st->view.uri);
 		sbuf_addf(o, "%s%s\">\n<input type=hidden name=b value=\"#%d\">\n",
 			st->query.words & STATS_UP ? ";up" : "",
-			st->query.words & STATS_NOREFRESH ? ";norefresh" : "", p->id);
+			st->query.words & STATS_NOREFRESH ? ";norefresh" : "", px->id);
 	}
 	sbuf_adds(o, "<table>\n");
-	html_row_names(o);
-	sbuf_adds(o, "<tbody>\n");
+	put_column_names(o);
+	sbuf_addf(o, "<tbody id=b%d>\n", px->id);
 }
 
 static void
@@ -341,7 +595,7 @@ end_section(struct sbuf *o, struct stats_state *st)
 		return;
 	st->open = NULL;
 	sbuf_adds(o, "</tbody>\n</table>\n");
-	if (st->has_form) {
+	if (st->view.has_form) {
 		sbuf_adds(o, "<div class=act><label>Selected servers: <select name=action>"
 			     "<option value=\"\"></option>");
 		stats_actions_put(o);
@@ -351,22 +605,102 @@ end_section(struct sbuf *o, struct stats_state *st)
 }
 
 static void
-put_item(struct sbuf *o, struct stats_state *st, const struct stat_item *item)
+put_item(struct sbuf *o, struct stats_state *st, const struct process *p,
+	const struct stat_item *item)
 {
+	if (st->query.row.proxy >= 0)
+		row_details(o, item, &st->view);
 	if (st->open != item->proxy) {
 		end_section(o, st);
-		begin_section(o, st, item->proxy);
+		begin_section(o, st, p, item);
 	}
-	html_row(o, item, st->page->stats->flags, st->has_form);
+	row_put(o, item, &st->view);
+}
+
+/* A frontend's calls, or those of none (NULL). */
+static void
+put_frontend_calls(struct sbuf *o, const struct process *p, const struct proxy *fe)
+{
+	struct ledger_mark now;
+	uint64_t n;
+
+	totals_mark_account(p, fe, &now);
+	n = ledger_total(&now.ledger) - (fe ? 0 : ledger_total(&p->at_start));
+	if (!n)
+		return;
+	sbuf_adds(o, "<tr><td>");
+	html_text(o, str_of(fe ? fe->name : "none: waits, logs, checks"));
+	sbuf_adds(o, "</td><td>");
+	html_count(o, n);
+	sbuf_adds(o, "</td><td>");
+	if (now.requests)
+		sbuf_addf(o, "%.3f", (double)n / (double)now.requests);
+	sbuf_adds(o, "</td></tr>\n");
+}
+
+/* The ledger by frontend. */
+static void
+put_calls_by_frontend(struct sbuf *o, const struct process *p)
+{
+	sbuf_adds(o, "<table>\n<tr><th>Frontend</th><th>Calls</th><th>Per request</th></tr>\n");
+	list_each(it, &p->cfg->proxies.all) {
+		const struct proxy *fe = list_entry(it, struct proxy, link);
+
+		if (fe->account)
+			put_frontend_calls(o, p, fe);
+	}
+	put_frontend_calls(o, p, NULL);
+	sbuf_adds(o, "</table>\n");
+}
+
+/* The calls that were made most, of the ledger. */
+static void
+put_calls(struct sbuf *o, const struct process *p, const struct totals *t)
+{
+	sbuf_adds(o, "<details id=ledger><summary>System calls</summary>\n<table>\n"
+		     "<tr><th>Call</th><th>So far</th><th>Per request</th></tr>\n");
+	for (int i = 0; i < SYS_CALLS; i++) {
+		enum sys_call call = (enum sys_call)i;
+		uint64_t n = ledger_sum(&t->ledger, call) - ledger_sum(&p->at_start, call);
+
+		if (!n || ledger_is_clock(call))
+			continue;
+		sbuf_addf(o, "<tr><td>%s</td><td>", ledger_name(call));
+		html_count(o, n);
+		sbuf_addf(o, "</td><td>%.3f</td></tr>\n",
+			t->requests ? (double)n / (double)t->requests : 0.0);
+	}
+	sbuf_adds(o, "</table>\n");
+	put_calls_by_frontend(o, p);
+	sbuf_adds(o, "</details>\n");
 }
 
 static void
-put_page_end(struct sbuf *o, struct stats_state *st)
+put_page_end(struct sbuf *o, struct stats_state *st, const struct process *p)
 {
+	struct totals t;
+
+	totals_read(p, &t);
 	end_section(o, st);
-	sbuf_addf(o, "<script nonce=\"%s\">\n", st->nonce);
+	put_calls(o, p, &t);
+	sbuf_adds(o, "</main>\n<footer>\n");
+	put_process(o, p, &t);
+	sbuf_addf(o, "</footer>\n<script nonce=\"%s\">\n", st->nonce);
 	sbuf_adds(o, page_js);
 	sbuf_adds(o, "</script>\n</body>\n</html>\n");
+}
+
+/* One row of the walk for the overview. */
+static int
+sum_next(struct stats_state *st, const struct process *p)
+{
+	struct stat_item item;
+	enum stat_step step = stat_walk_next(&st->sum_walk, p, &item);
+
+	if (step == STAT_ITEM)
+		row_sum(&st->sums, &item);
+	st->has_sums = step == STAT_END;
+	return 1;
 }
 
 /* The next part of the page: 1. 0: that was the end. */
@@ -376,6 +710,8 @@ stats_page_next(struct service_job *j, const struct process *p)
 	struct stats_state *st = j->state;
 	struct stat_item item;
 
+	if (!st->has_sums)
+		return sum_next(st, p);
 	if (!st->has_begun) {
 		st->has_begun = 1;
 		put_beginning(&j->out, st, p);
@@ -383,14 +719,14 @@ stats_page_next(struct service_job *j, const struct process *p)
 	}
 	switch (stat_walk_next(&st->walk, p, &item)) {
 	case STAT_ITEM:
-		put_item(&j->out, st, &item);
+		put_item(&j->out, st, p, &item);
 		return 1;
 	case STAT_NOTHING:
 		return 1;
 	case STAT_END:
 		break;
 	}
-	put_page_end(&j->out, st);
+	put_page_end(&j->out, st, p);
 	return 0;
 }
 
@@ -407,7 +743,7 @@ begin_body(struct service_job *j, const struct process *p)
 	unsigned int refresh = st->page->stats->refresh_s;
 
 	service_field(j, STR("Content-Type"), "%s", types[st->query.output]);
-	if (refresh && !(st->query.words & STATS_NOREFRESH))
+	if (st->query.output != STATS_HTML && refresh && !(st->query.words & STATS_NOREFRESH))
 		service_field(j, STR("Refresh"), "%u", refresh);
 	if (st->query.output == STATS_HTML && stats_page_begin(j, p) < 0)
 		return;

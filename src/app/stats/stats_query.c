@@ -20,6 +20,37 @@ take_query_value(struct str word, struct str name, struct str *out)
 	return 1;
 }
 
+/* A number of up to nine digits, and the character behind it unless that is 0. -1: none. */
+static int
+take_row_number(struct str *text, char end)
+{
+	size_t n = 0;
+	int v = 0;
+
+	for (; n < text->len && n < 9 && text->p[n] >= '0' && text->p[n] <= '9'; n++)
+		v = v * 10 + (text->p[n] - '0');
+	if (!n || (end ? n == text->len || text->p[n] != end : n != text->len))
+		return -1;
+	n += end != 0;
+	*text = (struct str){ text->p + n, text->len - n };
+	return v;
+}
+
+/* "3.2.1"; what is no such number is ignored. */
+static void
+parse_row(struct str text, struct stats_query *q)
+{
+	int proxy = take_row_number(&text, '.');
+	int type = proxy < 0 ? -1 : take_row_number(&text, '.');
+	int server = type < 0 ? -1 : take_row_number(&text, 0);
+
+	if (server < 0)
+		return;
+	q->row.proxy = proxy;
+	q->row.type = type;
+	q->row.server = server;
+}
+
 /* A form sends "up=" for "up". */
 static void
 take_query_word(struct str word, struct stats_query *q)
@@ -34,6 +65,12 @@ take_query_word(struct str word, struct stats_query *q)
 		{ "norefresh", -1, STATS_NOREFRESH },
 	};
 
+	struct str row;
+
+	if (take_query_value(word, STR("row="), &row)) {
+		parse_row(row, q);
+		return;
+	}
 	if (take_query_value(word, STR("scope="), &q->scope) ||
 		take_query_value(word, STR("st="), &q->result))
 		return;
@@ -53,7 +90,8 @@ stats_query_parse(struct str target, struct str prefix, struct stats_query *out)
 {
 	size_t at = prefix.len;
 
-	*out = (struct stats_query){ .scope = STR(""), .result = STR("") };
+	*out = (struct stats_query){ .scope = STR(""), .row = { -1, -1, -1 },
+		.result = STR("") };
 	while (at < target.len) {
 		size_t from = at;
 

@@ -139,8 +139,10 @@ rates_of_the_process(void **st)
 	(void)st;
 	IS("set rate-limit connections global", "Expects an integer value.\n\n");
 	IS("set rate-limit sessions global -3", "Value out of range.\n\n");
-	IS("set rate-limit http-compression global 1",
-		"'set rate-limit http-compression' is not supported.\n\n");
+	IS("set rate-limit http-compression global", "Expects an integer value.\n\n");
+	IS("set rate-limit http-compression global -1", "Value out of range.\n\n");
+	IS("set rate-limit http-compression global 3", "\n");
+	assert_int_equal(proc.shared.comp_rate, 3072);
 	IS("set rate-limit ssl-sessions global 9", "\n");
 	assert_int_equal(proc.shared.tls_limit.max, 9);
 	assert_memory_equal(rig_command("set rate-limit"), usage, strlen(usage));

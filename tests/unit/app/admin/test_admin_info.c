@@ -164,10 +164,10 @@ rates_are_shown(void **st)
 	char *a;
 
 	(void)st;
-	e->conn_rate = (struct freq){ .sec = now / 1000, .cur = 7, .max = 70 };
-	e->sess_rate = (struct freq){ .sec = now / 1000, .cur = 5, .max = 50 };
-	e->sent_rate = (struct freq){ .sec = now / 1000, .cur = 3, .max = 30 };
-	e->requests = 9;
+	e->stat.conn_rate = (struct freq){ .sec = now / 1000, .cur = 7, .max = 70 };
+	e->stat.sess_rate = (struct freq){ .sec = now / 1000, .cur = 5, .max = 50 };
+	e->stat.sent_rate = (struct freq){ .sec = now / 1000, .cur = 3, .max = 30 };
+	e->stat.requests = 9;
 	e->pipes.used = 6;
 	e->pipes.n_idle = 5;
 	proc.admin->accepted = 4;
@@ -249,8 +249,8 @@ previous_processes_are_included(void **st)
 	char *a;
 
 	(void)st;
-	e->requests = 9;
-	e->conn_rate.max = 70;
+	e->stat.requests = 9;
+	e->stat.conn_rate.max = 70;
 	for (int i = 0; i < 2; i++) {
 		past[i][INFO_cumreq] = 100 + (unsigned int)i;
 		past[i][INFO_maxconnrate] = i ? 60 : 50;
@@ -267,7 +267,7 @@ previous_processes_are_included(void **st)
 	assert_int_equal(own[INFO_maxconnrate], 70);
 	past[1][INFO_maxconnrate] = 80;
 	assert_int_equal(number(rig_command("show info"), "MaxConnRate"), 80);
-	e->conn_rate.max = 0;
+	e->stat.conn_rate.max = 0;
 	keep_numbers_clear(&proc.info);
 	assert_int_equal(own[INFO_maxconnrate], 0);
 	assert_int_equal(own[INFO_FIELDS + INFO_maxconnrate], 0);
@@ -286,8 +286,8 @@ memory_is_shown(void **st)
 	(void)st;
 	assert_int_equal(number(rig_command("show info"), "Memmax_MB"), 0);
 	cfg.global.memory = 5 << 20;
-	w->engine.memory_holds = 3;
-	w->engine.buf_waits = 4;
+	w->engine.stat.memory_holds = 3;
+	w->engine.stat.buf_waits = 4;
 	w->engine.zerocopy.pinned = 5;
 	w->engine.zerocopy.bytes = 6;
 	w->engine.zerocopy.copied = 7;
@@ -318,8 +318,8 @@ pipes_are_counted(void **st)
 	q = pipe_get(&w->engine.pipes, 0);
 	assert_true(p && q);
 	pipe_put(&w->engine.pipes, q);
-	w->engine.spliced = 12345;
-	w->engine.splice_fallbacks = 6;
+	w->engine.stat.spliced = 12345;
+	w->engine.stat.splice_fallbacks = 6;
 	a = strdup(rig_command("show info"));
 	assert_int_equal(number(a, "Maxpipes"), 9);
 	assert_int_equal(number(a, "PipesUsed"), 1);

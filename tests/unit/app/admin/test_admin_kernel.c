@@ -1,70 +1,5 @@
-/* show syscalls, show fd and show pools: the numbers of the ledger, the loop and the pools. */
+/* show fd and show pools: the numbers of the loop and the pools. */
 #include "unit/app/app_rig.h"
-
-static enum sys_call
-call_named(const char *name)
-{
-	for (int i = 0; i < SYS_CALLS; i++)
-		if (strcmp(ledger_name((enum sys_call)i), name) == 0)
-			return (enum sys_call)i;
-	fail_msg("no call is named '%s'", name);
-	return SYS_CALLS;
-}
-
-static void
-syscalls_are_the_ledger(void **st)
-{
-	const struct ledger *l = &sys.ledger;
-	unsigned long long sum, ok, again, error, all = 0;
-	unsigned int rows = 0;
-	const char *a;
-	char name[64];
-
-	(void)st;
-	rig_forward_hello();
-	assert_int_equal(w->engine.cum_conns, 1);
-	sys.ledger.n[SYS_CALL_accept4][SYS_AGAIN] += 3;
-	sys.ledger.n[SYS_CALL_connect][SYS_ERROR] += 5;
-	a = rig_command("show syscalls");
-	rig_check_shape(a);
-	for (unsigned int i = 1; i + 3 < rig_lines(a); i++) {
-		const char *line = rig_line(a, (int)i);
-		enum sys_call call;
-
-		assert_int_equal(sscanf(line, "%63s %llu %llu %llu %llu", name, &sum, &ok, &again,
-				     &error),
-				 5);
-		call = call_named(name);
-		assert_int_equal(sum, ok + again + error);
-		assert_int_equal(sum, ledger_sum(l, call));
-		assert_int_equal(ok, l->n[call][SYS_OK]);
-		assert_int_equal(again, l->n[call][SYS_AGAIN]);
-		assert_int_equal(strstr(line, "vdso") != NULL, ledger_is_clock(call));
-		if (!ledger_is_clock(call))
-			all += sum;
-		rows++;
-	}
-	for (int i = 0; i < SYS_CALLS; i++)
-		rows -= ledger_sum(l, (enum sys_call)i) > 0;
-	assert_int_equal(rows, 0);
-	assert_int_equal(sscanf(rig_line(a, (int)rig_lines(a) - 3), "total %llu", &sum), 1);
-	assert_int_equal(sum, all);
-	assert_int_equal(sum, ledger_total(l));
-	assert_int_equal(sscanf(rig_line(a, (int)rig_lines(a) - 2), "connections %llu", &sum), 1);
-	assert_int_equal(sum, 1);
-	assert_int_equal(sscanf(rig_line(a, (int)rig_lines(a) - 1), "requests %llu", &sum), 1);
-	assert_int_equal(sum, 1);
-}
-
-/* Before the first connection the averages do not divide by zero. */
-static void
-syscalls_before_the_first_connection(void **st)
-{
-	(void)st;
-	assert_non_null(strstr(rig_command("show syscalls"), " 0.000"));
-	assert_null(strstr(rig_command("show syscalls"), "nan"));
-	assert_null(strstr(rig_command("show syscalls"), "inf"));
-}
 
 static void
 fds_are_those_of_the_loop(void **st)
@@ -133,7 +68,7 @@ pools_are_counted(void **st)
 
 	(void)st;
 	rig_forward_hello();
-	assert_int_equal(w->engine.cum_conns, 1);
+	assert_int_equal(w->engine.stat.cum_conns, 1);
 	a = strdup(rig_command("show pools"));
 	rig_check_shape(a);
 	rig_check_start(a, "Dumping pools usage (");
@@ -156,7 +91,7 @@ pools_are_counted(void **st)
 	snprintf(want, sizeof(want), "  - Pool session (%zu bytes) : ", SESSION_SIZE);
 	rig_check_start(rig_line(a, 1), want);
 	assert_int_equal(number_before(rig_line(a, 1), " used, "), 0);
-	assert_int_equal(w->engine.session_pool.gets, 1);
+	assert_int_equal(w->engine.pools.session.gets, 1);
 	assert_int_equal(number_before(rig_line(a, 1), " gets, 0 failures"), 1);
 	free(a);
 }
@@ -165,8 +100,6 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		RIG_CASE(syscalls_are_the_ledger),
-		RIG_CASE(syscalls_before_the_first_connection),
 		RIG_CASE(fds_are_those_of_the_loop),
 		RIG_CASE(fds_are_checked),
 		RIG_CASE(pools_are_counted),

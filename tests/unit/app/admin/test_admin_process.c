@@ -123,6 +123,53 @@ tasks_are_counted(void **st)
 	assert_string_equal(rig_command("show tasks"), "Running tasks: 0 (1 threads)\n\n");
 }
 
+#define HEALTH(verdict, state, accepting)                                              \
+	verdict "\nstate: " state "\nfrontends: " accepting "\nlisteners: " accepting \
+		"\nworkers: 1 of 1\nsessions: 0\n\n"
+
+static void
+health_is_that_of_a_process_that_serves(void **st)
+{
+	struct proxy *px = list_first(&cfg.proxies.all, struct proxy, link);
+	struct listener *ln = list_first(&list_first(&px->binds, struct bind_conf, link)->listeners,
+		struct listener, link);
+
+	(void)st;
+	assert_string_equal(rig_run(BIND_USER, "show health"),
+		HEALTH("healthy: 1 of 1 frontends accept connections", "serving", "1 of 1"));
+	assert_string_equal(rig_command("show health json"),
+		"{\"healthy\":true,\"why\":\"1 of 1 frontends accept connections\","
+		"\"state\":\"serving\",\"frontends\":{\"accepting\":1,\"all\":1},"
+		"\"listeners\":{\"accepting\":1,\"all\":1},"
+		"\"workers\":{\"answering\":1,\"all\":1},\"sessions\":0}\n\n");
+	assert_string_equal(rig_command("show health csv"),
+		"'show health' expects 'json' or nothing.\n\n");
+	/* `disable frontend` does not concern sockets of the rig's kind. */
+	ln->state = LISTENER_SUSPENDED;
+	assert_string_equal(rig_command("show health"),
+		HEALTH("unhealthy: no frontend accepts connections", "serving", "0 of 1"));
+	ln->state = LISTENER_FULL;
+	rig_check_start(rig_command("show health"), "healthy: ");
+	ln->state = LISTENER_READY;
+}
+
+static void
+health_ends_with_the_signal_that_stops(void **st)
+{
+	(void)st;
+	cfg.global.grace_ms = 3600000;
+	process_on_signal(&proc, SIGUSR1, 0);
+	assert_string_equal(rig_command("show health"),
+		HEALTH("unhealthy: it stops, and accepts for the time of 'grace'", "grace",
+			"1 of 1"));
+	process_on_signal(&proc, SIGUSR1, 0);
+	assert_string_equal(rig_command("show health"),
+		HEALTH("unhealthy: it stops, 0 sessions are left", "draining", "0 of 1"));
+	process_on_signal(&proc, SIGTERM, 0);
+	rig_check_start(rig_command("show health json"), "{\"healthy\":false,");
+	assert_non_null(strstr(rig_command("show health"), "state: closing\n"));
+}
+
 int
 main(void)
 {
@@ -133,6 +180,8 @@ main(void)
 		RIG_CASE_SETUP(messages_of_the_start_are_kept),
 		RIG_CASE_SETUP(each_thread_is_shown),
 		RIG_CASE_SETUP(tasks_are_counted),
+		RIG_CASE_SETUP(health_is_that_of_a_process_that_serves),
+		RIG_CASE_SETUP(health_ends_with_the_signal_that_stops),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -438,7 +438,7 @@ times_are_listed_with_their_buckets(void **st)
 	latency_count(&s->latency, 0, &t);
 	latency_set(&t, LATENCY_TOTAL, 300000000);
 	latency_count(&s->latency, 0, &t);
-	a = rig_command("show latency two");
+	a = rig_command("show latency two csv");
 	assert_int_equal(rig_lines(a), 1 + 3 * 3);
 	assert_int_equal(strncmp(rig_line(a, 0),
 		"# pxname,svname,time,count,sum_us,p50_us,p90_us,p99_us,le_50,le_100,", 68), 0);
@@ -449,8 +449,16 @@ times_are_listed_with_their_buckets(void **st)
 	assert_string_equal(rig_line(a, 1),
 		"two,a,queue,0,0,,,,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0");
 	assert_int_equal(strncmp(rig_line(a, 9), "two,BACKEND,total,0,0,", 22), 0);
-	assert_non_null(strstr(rig_command("show latency"), "\nl,FRONTEND,total,0,"));
+	assert_non_null(strstr(rig_command("show latency csv"), "\nl,FRONTEND,total,0,"));
 	assert_non_null(strstr(rig_command("show latency no"), "No such proxy."));
+	/* For people: what was measured, with the shape of its histogram. */
+	a = rig_command("show latency two");
+	assert_int_equal(rig_lines(a), 2);
+	assert_string_equal(rig_line(a, 0), "# proxy/server                 time            count"
+		"     mean      p50      p90      p99  |....m........s........|");
+	assert_string_equal(rig_line(a, 1), "two/a                          total               2"
+		"     150s    100us     250s     250s  | @                   @|");
+	assert_int_equal(rig_lines(rig_command("show latency")), 2);
 	a = rig_command("show latency two json");
 	rig_check_shape(a);
 	assert_string_equal(rig_line(a, 2),

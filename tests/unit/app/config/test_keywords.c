@@ -1,13 +1,22 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/admin/admin.h"
 #include "app/config/keywords.h"
+#include "app/promex/promex.h"
 #include "rule/action/action_dump.h"
 #include "rule/sample/dump.h"
 #include "unit/app/app_rig.h"
 #include "unit/test.h"
 
 static char out[1 << 20];
+
+static void
+more(cfg_entry_fn *fn, void *arg)
+{
+	admin_entries(fn, arg);
+	promex_entries(fn, arg);
+}
 
 /* Each list has what only it has. */
 static void
@@ -21,8 +30,10 @@ each_class_is_printed(void **state)
 		{ CFG_DUMP_ALL, "implemented  -DFBL acl ", ".TP" },
 		{ CFG_DUMP_MAN, ".TP", "unsupported  " },
 		{ CFG_DUMP_VIM, "syn match tacitKeyword", "src_port" },
+		{ CFG_DUMP_VSCODE, "|option\\\\s+tcplog|", "src_port" },
 		{ CFG_DUMP_SMP, "src_port: integer", "maxconn" },
 		{ CFG_DUMP_CNV, "base64", "src_port" },
+		{ CFG_DUMP_MAN8, "\\fBshow stat\\fR", "src_port" },
 	};
 
 	(void)state;
@@ -30,7 +41,7 @@ each_class_is_printed(void **state)
 		FILE *f = fmemopen(out, sizeof(out), "w");
 
 		assert_non_null(f);
-		assert_int_equal(keywords_print(&cfg, rows[i].kind, f), 0);
+		assert_int_equal(keywords_print(&cfg, more, rows[i].kind, f), 0);
 		fclose(f);
 		if (!strstr(out, rows[i].has) || strstr(out, rows[i].has_not))
 			fail_msg("class %zu:\n%.2000s", i, out);
@@ -52,8 +63,8 @@ static const char *
 lack_of(const struct cfg_entry *e)
 {
 	static const char *const vague[] = { "The same.", "The same for", "The same with",
-		"The same, ", "The same as a ", "of that error", "More of them", "See HAProxy",
-		"HAProxy's manual" };
+		"The same, ", "The same as a ", "The same in ", "The same by ", "of that error",
+		"More of them", "See HAProxy", "HAProxy's manual" };
 
 	if (!e->doc || !*e->doc)
 		return e->is_hint ? NULL : "it has no description";
@@ -73,11 +84,28 @@ lack_of(const struct cfg_entry *e)
 	return e->place ? NULL : "it has no place";
 }
 
+/* True if the entry says since which version HAProxy has the word, or that it has not. */
+static int
+has_version(const struct cfg_entry *e)
+{
+	struct sbuf text;
+	int r;
+
+	sbuf_init(&text, 0);
+	cfg_entry_text(&text, e);
+	r = strstr(text.p, "\n    In HAProxy since ") || strstr(text.p, "\n    Not in HAProxy.");
+	sbuf_fini(&text);
+	return r;
+}
+
 static void
 judge(void *arg, const struct cfg_entry *e)
 {
 	unsigned int *bad = arg;
 	const char *lack = lack_of(e);
+
+	if (!lack && !has_version(e))
+		lack = "no version of HAProxy: add it to include/cfg/since.tbl.h";
 
 	if (!lack)
 		return;
@@ -146,7 +174,7 @@ explain(const char *line)
 	snprintf(buf, sizeof(buf), "%s", line);
 	for (char *p = strtok(buf, "/"); p && n < ARRAY_LEN(words); p = strtok(NULL, "/"))
 		words[n++] = p;
-	r = keywords_explain(&cfg, words, n, to, err);
+	r = keywords_explain(&cfg, more, words, n, to, err);
 	fclose(to);
 	fclose(err);
 	return r;
@@ -170,6 +198,9 @@ a_keyword_is_explained(void **state)
 		{ "path_beg", "path\n    The path" },
 		{ "dir", "A matching method" },
 		{ "LOCALHOST", "src 127.0.0.1/8 ::1" },
+		{ "set/weight", "    Answer: An empty line" },
+		{ "http-request/track-sc1", "track-sc<n> " },
+		{ "haproxy_server_current_queue", "haproxy_<scope>_current_queue\n" },
 		{ "contimeout", "Not supported: use 'timeout connect'." },
 	};
 
@@ -177,11 +208,14 @@ a_keyword_is_explained(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (explain(rows[i][0]) != 0 || !strstr(said, rows[i][1]) || *wrong)
 			fail_msg("%s:\n%s%s", rows[i][0], said, wrong);
+	assert_true(explain("track-sc") < 0);
+	assert_true(explain("haproxy_server_current") < 0);
 	/* of the place that the words name only */
 	assert_int_equal(explain("server/maxconn"), 0);
 	assert_null(strstr(said, "bind"));
 	assert_int_equal(explain("maxconn"), 0);
-	assert_non_null(strstr(said, "An option of bind lines.\n\nmaxconn"));
+	assert_non_null(strstr(said, "An option of bind lines.\n"
+				     "    In HAProxy since 1.3 or before.\n\nmaxconn"));
 }
 
 static void

@@ -37,6 +37,8 @@ options_choose_the_action(void **state)
 		{ "-c -cc 1", OPTIONS_COND },       { "-- a.cfg b.cfg", OPTIONS_RUN },
 		{ "--help", OPTIONS_HELP },         { "--version", OPTIONS_VERSION },
 		{ "--explain timeout client -f a", OPTIONS_EXPLAIN },
+		{ "--format a.cfg", OPTIONS_FORMAT },
+		{ "--health /run/s", OPTIONS_HEALTH },
 	};
 
 	(void)state;

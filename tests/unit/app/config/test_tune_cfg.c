@@ -118,7 +118,7 @@ static void
 hints(void **state)
 {
 	(void)state;
-	assert_int_equal(world_global("maxcomprate 1\ntune.idletimer 10"), 0);
+	assert_int_equal(world_global("tune.pattern.cache-size 1\ntune.idletimer 10"), 0);
 	assert_int_equal(cfg.diag.count[CFG_ALERT], 0);
 	assert_int_equal(cfg.diag.count[CFG_WARNING], 0);
 	assert_int_equal(cfg.diag.count[CFG_NOTICE], 2);

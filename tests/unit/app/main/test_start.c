@@ -74,6 +74,61 @@ without_files(void **state)
 	}
 }
 
+/* Returns the exit code of --health with a socket that sends this answer. NULL: none listens. */
+static int
+health_of(const char *answer)
+{
+	struct sockaddr_un un = { .sun_family = AF_UNIX };
+	int s = socket(AF_UNIX, SOCK_STREAM, 0), code;
+	char line[200], asked[64] = "";
+	pid_t pid = -1;
+
+	snprintf(un.sun_path, sizeof(un.sun_path), "%s", files_path("sock"));
+	(void)unlink(un.sun_path);
+	assert_int_equal(bind(s, (struct sockaddr *)&un, sizeof(un)), 0);
+	if (answer) {
+		assert_int_equal(listen(s, 1), 0);
+		fflush(NULL);
+		pid = fork();
+	}
+	if (pid == 0) {
+		int c = accept(s, NULL, NULL);
+
+		_exit(recv(c, asked, sizeof(asked), 0) != 12 ||
+			memcmp(asked, "show health\n", 12) != 0 ||
+			write(c, answer, strlen(answer)) < 0);
+	}
+	snprintf(line, sizeof(line), "--health %s", un.sun_path);
+	code = program(line);
+	if (pid > 0) {
+		int status;
+
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(status, 0);
+	}
+	close(s);
+	return code;
+}
+
+static void
+health_is_an_exit_code_and_a_line(void **state)
+{
+	(void)state;
+	assert_int_equal(health_of("healthy: yes\nstate: serving\n\n"), 0);
+	assert_string_equal(console, "healthy: yes\n");
+	assert_int_equal(health_of("unhealthy: it stops\nstate: draining\n\n"), 1);
+	assert_string_equal(console, "unhealthy: it stops\n");
+	assert_int_equal(health_of("Unknown command.\n\n"), 1);
+	assert_non_null(strstr(console, ": not a stats socket of tacit: Unknown command.\n"));
+	assert_int_equal(health_of(""), 1);
+	assert_non_null(strstr(console, ": the process ends\n"));
+	assert_int_equal(health_of(NULL), 1);
+	assert_non_null(strstr(console, "/sock: Connection refused\n"));
+	assert_int_equal(program("--health /nonexistent/sock"), 1);
+	assert_string_equal(console,
+		"unhealthy: /nonexistent/sock: No such file or directory\n");
+}
+
 #define GOOD                                                                                 \
 	"defaults\n mode tcp\n timeout connect 1s\n timeout client 1s\n timeout server 1s\n" \
 	"listen l\n bind \"127.0.0.1:${PORT}\"\n server s 127.0.0.1:1\n"
@@ -119,7 +174,8 @@ int
 main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, files_open, files_close)
-	const struct CMUnitTest tests[] = { T(without_files), T(checks), T(cannot_start) };
+	const struct CMUnitTest tests[] = { T(without_files), T(checks), T(cannot_start),
+		T(health_is_an_exit_code_and_a_line) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

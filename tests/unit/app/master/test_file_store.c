@@ -2,10 +2,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/master/file_store.h"
+#include "app/master/fd_store.h"
 #include "base/sbuf.h"
 #include "base/sys.h"
 #include "unit/test.h"
+/* The unit itself, instead of the library's. */
+#include "app/master/fd_store.c"
 
 static struct sys sys;
 static struct file_store store;

@@ -12,6 +12,8 @@
 #include "app/master/master.h"
 #include "app/process/master_link.h"
 #include "unit/test.h"
+/* The unit itself, instead of the library's. */
+#include "app/master/master_reload.c"
 
 static struct sys sys;
 static struct report report;

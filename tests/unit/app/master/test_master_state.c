@@ -10,6 +10,9 @@
 #include "base/mem.h"
 #include "base/sbuf.h"
 #include "unit/test.h"
+/* The units themselves, instead of the library's. */
+#include "app/master/master.c"
+#include "app/master/master_state.c"
 
 static struct sys sys;
 static struct master m;
@@ -93,7 +96,7 @@ a_written_state_is_read(void **st)
 }
 
 static int
-read_state(const char *text)
+restore_text(const char *text)
 {
 	char copy[256];
 
@@ -105,21 +108,21 @@ static void
 another_form_is_refused(void **st)
 {
 	(void)st;
-	assert_int_equal(read_state("version 1\nlog\n"), 0);
+	assert_int_equal(restore_text("version 1\nlog\n"), 0);
 	mem_free(m.startup_log);
 	m.startup_log = NULL;
-	assert_int_equal(read_state("version 2\nlog\n"), -ERR_UNSUPPORTED);
-	assert_int_equal(read_state("version\nlog\n"), -ERR_SYNTAX);
-	assert_int_equal(read_state("version 1x\nlog\n"), -ERR_SYNTAX);
-	assert_int_equal(read_state("version 1\nfuture 1\nlog\n"), -ERR_UNKNOWN);
-	assert_int_equal(read_state("limits 1\nlog\n"), -ERR_SYNTAX);
-	assert_int_equal(read_state("limits 1 18446744073709551616\nlog\n"), -ERR_SYNTAX);
+	assert_int_equal(restore_text("version 2\nlog\n"), -ERR_UNSUPPORTED);
+	assert_int_equal(restore_text("version\nlog\n"), -ERR_SYNTAX);
+	assert_int_equal(restore_text("version 1x\nlog\n"), -ERR_SYNTAX);
+	assert_int_equal(restore_text("version 1\nfuture 1\nlog\n"), -ERR_UNKNOWN);
+	assert_int_equal(restore_text("limits 1\nlog\n"), -ERR_SYNTAX);
+	assert_int_equal(restore_text("limits 1 18446744073709551616\nlog\n"), -ERR_SYNTAX);
 	/* Cut. */
-	assert_int_equal(read_state(""), -ERR_SYNTAX);
-	assert_int_equal(read_state("version 1\n"), -ERR_SYNTAX);
-	assert_int_equal(read_state("version 1\nlo"), -ERR_SYNTAX);
+	assert_int_equal(restore_text(""), -ERR_SYNTAX);
+	assert_int_equal(restore_text("version 1\n"), -ERR_SYNTAX);
+	assert_int_equal(restore_text("version 1\nlo"), -ERR_SYNTAX);
 	/* -S is among the options of both programs, or of none. */
-	assert_int_equal(read_state("commands 5\nlog\n"), -ERR_INVAL);
+	assert_int_equal(restore_text("commands 5\nlog\n"), -ERR_INVAL);
 }
 
 int

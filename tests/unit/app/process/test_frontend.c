@@ -3,7 +3,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "app/process/frontend.h"
+#include "app/process/process.h"
 #include "unit/app/app_rig.h"
 #include "unit/test.h"
 

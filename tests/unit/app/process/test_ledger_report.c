@@ -26,6 +26,7 @@ printed(uint64_t conns, uint64_t requests)
 	return printed_from(&start, conns, requests);
 }
 
+/* One request for each connection at most, as in mode tcp: both averages. */
 static void
 per_connection_and_request(void **state)
 {
@@ -39,22 +40,22 @@ per_connection_and_request(void **state)
 	now.n[SYS_CALL_recvfrom][SYS_ERROR] = 1;
 	now.n[SYS_CALL_accept4][SYS_OK] = 20;
 	now.n[SYS_CALL_clock_gettime][SYS_OK] = 1000;
-	text = printed(20, 40);
-	assert_non_null(strstr(text, "\nsystem calls for 20 connections and 40 requests:\n"));
+	text = printed(40, 20);
+	assert_non_null(strstr(text, "\nsystem calls for 40 connections and 20 requests:\n"));
 	accept_at =
-		strstr(text, "        20          0          0       1.00       0.50  accept4\n");
+		strstr(text, "        20          0          0       0.50       1.00  accept4\n");
 	recv_at =
-		strstr(text, "        43          2          1       2.15       1.07  recvfrom\n");
+		strstr(text, "        43          2          1       1.07       2.15  recvfrom\n");
 	assert_non_null(accept_at);
 	assert_non_null(recv_at);
 	assert_true(recv_at < accept_at);
 	assert_null(strstr(text, "bind"));
 	assert_non_null(
-		strstr(text, "        63          2          1       3.15       1.57  total\n"));
+		strstr(text, "        63          2          1       1.57       3.15  total\n"));
 	free(text);
-	text = printed_from(NULL, 20, 30);
+	text = printed_from(NULL, 30, 20);
 	assert_non_null(
-		strstr(text, "         3          0          0       0.15       0.10  bind\n"));
+		strstr(text, "         3          0          0       0.10       0.15  bind\n"));
 	free(text);
 	text = printed(0, 0);
 	assert_non_null(
@@ -62,10 +63,27 @@ per_connection_and_request(void **state)
 	free(text);
 }
 
+/* Persistent connections: calls per connection would only say how long those stay. */
+static void
+per_request_alone(void **state)
+{
+	char *text = printed(20, 40);
+
+	(void)state;
+	assert_null(strstr(text, "per conn."));
+	assert_non_null(strstr(text, "     calls    not yet     errors   per req.\n"));
+	assert_non_null(strstr(text, "        20          0          0       0.50  accept4\n"));
+	assert_non_null(strstr(text, "        63          2          1       1.57  total\n"));
+	free(text);
+}
+
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(per_connection_and_request) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(per_connection_and_request),
+		cmocka_unit_test(per_request_alone),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

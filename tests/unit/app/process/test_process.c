@@ -22,7 +22,7 @@ forwards(void **state)
 	assert_int_equal(recv(s, buf, sizeof(buf), 0), 5);
 	assert_string_equal(buf, "hello");
 	assert_int_equal(w->engine.n_sessions, 1);
-	assert_int_equal(w->engine.cum_conns, 1);
+	assert_int_equal(w->engine.stat.cum_conns, 1);
 	close(s);
 	close(c);
 	bench_turns();
@@ -48,7 +48,7 @@ maxconn_of_the_process(void **state)
 	close(c[0]);
 	close(s[0]);
 	bench_turns();
-	assert_int_equal(w->engine.cum_conns, 3);
+	assert_int_equal(w->engine.stat.cum_conns, 3);
 	assert_int_equal(w->engine.n_sessions, 2);
 	assert_true(w->full);
 	s[2] = accept(origin, NULL, NULL);

@@ -1,7 +1,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/process/process_bounds.h"
+/* The unit itself, instead of the library's. */
+#include "app/process/process_listen.c"
 #include "unit/app/app_rig.h"
 #include "unit/test.h"
 

@@ -109,6 +109,8 @@ grace(void **state)
 	with_session("grace 30ms");
 	process_on_signal(&proc, SIGUSR1, 0);
 	assert_int_equal(proc.state, PROCESS_GRACE);
+	/* rules, which may make a monitor-uri fail, see it at once */
+	assert_int_equal(proc.shared.is_stopping, 1);
 	/* it still accepts */
 	c = bench_connect("front");
 	assert_true(c >= 0);
@@ -129,6 +131,25 @@ grace(void **state)
 	process_on_signal(&proc, SIGTERM, 0);
 	process_run(&proc);
 	finish();
+}
+
+static void
+a_process_that_is_replaced_has_no_grace(void **state)
+{
+	struct proxy *px;
+
+	(void)state;
+	with_session("grace 1h");
+	px = list_first(&cfg.proxies.all, struct proxy, link);
+	list_each(it, &list_first(&px->binds, struct bind_conf, link)->listeners)
+		list_entry(it, struct listener, link)->kept_open = LISTENER_KEPT_NEXT;
+	process_on_signal(&proc, SIGUSR1, 0);
+	assert_int_equal(proc.state, PROCESS_STOPPING);
+	assert_int_equal(proc.shared.is_stopping, 1);
+	close(client);
+	close(server);
+	process_run(&proc);
+	bench_close();
 }
 
 static void
@@ -153,6 +174,7 @@ main(void)
 	const struct CMUnitTest tests[] = { cmocka_unit_test(soft_stop),
 		cmocka_unit_test(hard_stop), cmocka_unit_test(second_signal),
 		cmocka_unit_test(hard_stop_after), cmocka_unit_test(grace),
+		cmocka_unit_test(a_process_that_is_replaced_has_no_grace),
 		cmocka_unit_test(other_signals_are_ignored) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,17 +33,17 @@ adds_up(void **state)
 
 		assert_int_equal(worker_open(x), 0);
 		x->engine.n_sessions = 4 + i;
-		x->engine.cum_conns = 10 + i;
-		x->engine.bytes_in = 100;
-		x->engine.bytes_sent = 200 + i;
+		x->engine.stat.cum_conns = 10 + i;
+		x->engine.stat.bytes_in = 100;
+		x->engine.stat.bytes_sent = 200 + i;
 		x->engine.pipes.used = 3;
 		x->engine.pipes.n_idle = 2;
-		x->engine.session_pool.fails = 1;
-		x->engine.buf_pool.fails = 10;
-		x->engine.wide_pool.fails = 100;
+		x->engine.pools.session.fails = 1;
+		x->engine.pools.buf.fails = 10;
+		x->engine.pools.wide.fails = 100;
 		x->engine.bulk.bufs.fails = 1000;
-		x->engine.lingers = i;
-		freq_add(&x->engine.conn_rate, loop_now_ms(x->loop), 5);
+		x->engine.stat.lingers = i;
+		freq_add(&x->engine.stat.conn_rate, loop_now_ms(x->loop), 5);
 		x->log.dropped = 2;
 	}
 	totals_read(&proc, &t);

@@ -113,7 +113,7 @@ a_full_mailbox_loses_no_wakeup(void **state)
 	rendezvous_begin(&proc);
 	while (mailbox_post(w->mailbox, other->mailbox, &m) == 0)
 		;
-	w->engine.wake_worker(
+	w->engine.hooks.wake_worker(
 		&w->engine, 1, list_first(&proc.cfg->proxies.all, struct proxy, link));
 	assert_int_equal(atomic_read(&other->behind), 1);
 	rendezvous_end(&proc);

@@ -93,21 +93,21 @@ memory_holds_its_listeners(void **state)
 
 	(void)state;
 	bench_start("tune.memory 1m\n stats socket unix@adm", "");
-	assert_int_equal(w->engine.max_memory, 1 << 20);
+	assert_int_equal(w->engine.limits.max_memory, 1 << 20);
 	front = first_of(&proxies_find(&cfg.proxies, "l", PROXY_FE)->binds);
 	stats = first_of(&cfg.global.admin_binds);
 	w->engine.memory_tight = 1;
-	w->engine.on_memory(&w->engine);
+	w->engine.hooks.on_memory(&w->engine);
 	assert_int_equal(front->held, LISTENER_HOLD_MEMORY);
 	assert_int_equal(stats->held, 0);
 	w->engine.memory_tight = 0;
-	w->engine.on_memory(&w->engine);
+	w->engine.hooks.on_memory(&w->engine);
 	assert_int_equal(front->held, 0);
 	assert_int_equal(front->state, LISTENER_READY);
 	/* Other workers' listeners are not held. */
 	front->worker = NULL;
 	w->engine.memory_tight = 1;
-	w->engine.on_memory(&w->engine);
+	w->engine.hooks.on_memory(&w->engine);
 	assert_int_equal(front->held, 0);
 	front->worker = &w->engine;
 	bench_close();

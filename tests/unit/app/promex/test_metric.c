@@ -1,7 +1,7 @@
 /* The table of metrics, and the text format 0.0.4. */
 #include "unit/test.h"
 
-#include "app/admin/stat_row.h"
+#include "app/admin/stat_rows.h"
 #include "app/promex/promex.c"
 
 static char storage[4096];

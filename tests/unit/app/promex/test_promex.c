@@ -126,6 +126,34 @@ servers_in_maintenance_can_be_hidden(void **st)
 	assert_int_equal(count_of(rig_text, "haproxy_server_weight{"), 4);
 }
 
+/* The ledger, each call that was made with all its results. */
+static void
+system_calls_are_counted(void **st)
+{
+	char want[100];
+	const char *text;
+
+	(void)st;
+	proc.sys->ledger.n[SYS_CALL_chown][SYS_OK] += 7;
+	proc.sys->ledger.n[SYS_CALL_chown][SYS_AGAIN] += 2;
+	text = ask("/m?metrics=tacit_syscalls_total");
+	assert_memory_equal(text, "# HELP tacit_syscalls_total System calls by frontend, name", 58);
+	assert_int_equal(count_of(text, "# TYPE tacit_syscalls_total counter\n"), 1);
+	assert_non_null(strstr(text, "tacit_syscalls_total{call=\"chown\",result=\"ok\"} 7\n"
+		"tacit_syscalls_total{call=\"chown\",result=\"again\"} 2\n"
+		"tacit_syscalls_total{call=\"chown\",result=\"error\"} 0\n"));
+	assert_null(strstr(text, "chroot"));
+	/* No listener has accepted it: no account has begun. */
+	assert_null(strstr(text, "proxy=\""));
+	/* The start is among them. */
+	assert_true(proc.at_start.n[SYS_CALL_listen][SYS_OK] > 0);
+	(void)snprintf(want, sizeof(want), "{call=\"listen\",result=\"ok\"} %llu\n",
+		(unsigned long long)proc.sys->ledger.n[SYS_CALL_listen][SYS_OK]);
+	assert_non_null(strstr(text, want));
+	assert_null(strstr(ask("/m?metrics=-tacit_syscalls_total"), "tacit_"));
+	assert_null(strstr(ask("/m?scope=server"), "tacit_"));
+}
+
 static void
 filters_may_leave_nothing(void **st)
 {
@@ -265,6 +293,7 @@ main(void)
 		cmocka_unit_test(states_are_counted),
 		cmocka_unit_test(results_of_checks_are_counted),
 		cmocka_unit_test(servers_in_maintenance_can_be_hidden),
+		cmocka_unit_test(system_calls_are_counted),
 		cmocka_unit_test(filters_may_leave_nothing),
 		cmocka_unit_test(tables_have_two_metrics),
 		cmocka_unit_test(histograms),

@@ -4,6 +4,8 @@
 
 #include "app/config/version.h"
 #include "app/stats/stats_int.h"
+#include "proxy/model/check.h"
+#include "proxy/model/invalid_msg.h"
 #include "proxy/model/server.h"
 
 #define DESC "a&b"
@@ -11,7 +13,8 @@
 #define EVIL_SAFE "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;"
 
 #define PAGES                                                                                    \
-	"backend be\n server a 127.0.0.1:1\n server b 127.0.0.1:2 disabled\n"                    \
+	"backend be\n id 50\n server a 127.0.0.1:1 check inter 1h\n"                            \
+	" server b 127.0.0.1:2 disabled\n"                                                      \
 	"listen page\n mode http\n bind abns@tacit-unit-page\n stats uri /stats\n"               \
 	"listen part\n mode http\n bind abns@tacit-unit-part\n stats scope .\n stats scope be\n" \
 	" stats hide-version\n stats refresh 7\n stats show-legends\n stats show-node n<1>\n"    \
@@ -144,14 +147,80 @@ the_page_is_one_file(void **st)
 	assert_int_equal(count_of(text, "<section>"), 4);
 	assert_int_equal(count_of(text, "</section>"), 4);
 	assert_int_equal(count_of(text, "<table>"), count_of(text, "</table>"));
-	assert_int_equal(count_of(text, "<tr "), count_of(text, "</tr>\n"));
-	/* Each row has a cell for each column. */
-	assert_int_equal(count_of(text, "<td"), 17 * count_of(text, "<tr "));
+	/* Each row has a cell for each column, and is a line. */
+	assert_int_equal(count_of(text, "\n<tr id=r"), count_of(text, "<tr id=r"));
+	assert_int_equal(count_of(text, "<td") - count_of(strstr(text, "<details"), "<td"),
+		17 * count_of(text, "<tr id=r"));
 	assert_int_equal(count_of(text, "<th scope"), 17 * 4);
-	assert_non_null(strstr(text, "<tr class=\"srv maint\"><td>b</td><td>MAINT"));
+	assert_non_null(strstr(text, "<tr id=r50.2.2 class=\"srv maint\" data-v=\"3,"));
+	assert_non_null(strstr(text, "<td><a href=\"/stats;row=50.2.2\">b</a></td><td>MAINT"));
+	assert_null(strstr(text, "<aside id="));
 	/* Without `stats admin` every form is refused. */
 	assert_null(strstr(text, "method=post"));
 	assert_null(strstr(text, "name=action"));
+}
+
+/* States with the first row of each, and numbers. */
+static void
+an_overview_comes_first(void **st)
+{
+	const char *text;
+
+	(void)st;
+	bench_server("be", "a")->oper = SERVER_STOPPED;
+	bench_server("be", "a")->check->health = 0;
+	text = ask("page", "/stats", 0, "");
+	assert_non_null(strstr(text, "\n<div id=states class=bad><b>1 of 3</b> servers up"
+		" <a class=down href=\"#r50.2.1\">1&nbsp;down</a>"
+		" <a class=maint href=\"#r50.2.2\">1&nbsp;in maintenance</a>"
+		" <a class=idle href=\"#r1.2.1\">1&nbsp;not checked</a></div>\n"));
+	/* Servers that are hidden count. */
+	assert_non_null(strstr(ask("page", "/stats;up", 0, ""), "1&nbsp;down</a>"));
+	bench_server("be", "a")->oper = SERVER_RUNNING;
+	bench_server("be", "a")->check->health = 4;
+	text = ask("page", "/stats", 0, "");
+	assert_non_null(strstr(text, "\n<div id=states class=good><b>2 of 3</b> servers up"
+		" <a class=maint"));
+	assert_non_null(strstr(text, ">1&nbsp;up</a></div>\n"));
+	assert_non_null(strstr(text, "\n<div id=counters hidden data-v=\""));
+	assert_non_null(strstr(text, "Calls per request</small> <b>-</b>"));
+	/* There is no certificate. */
+	assert_null(strstr(text, "id=cert"));
+	assert_non_null(strstr(text, "<summary>System calls</summary>"));
+}
+
+static void
+a_row_has_details(void **st)
+{
+	const char *text = ask("part", "/haproxy?stats;row=50.2.2", 0, "");
+
+	(void)st;
+	assert_int_equal(count_of(text, "<tr id=r"), 1);
+	assert_int_equal(count_of(text, "<section>"), 1);
+	assert_non_null(strstr(text, "<aside id=more><header><h2>be / b</h2>"
+		" <a class=close href=\"/haproxy?stats\">"));
+	assert_non_null(strstr(text, "<dd>MAINT</dd>"));
+	assert_non_null(strstr(text, "<dd>127.0.0.1:2</dd>"));
+	/* Not in the scope of the page, and none at all. */
+	assert_null(strstr(ask("part", "/haproxy?stats;row=2.0.0", 0, ""), "<aside id="));
+	assert_null(strstr(ask("part", "/haproxy?stats;row=99.2.1", 0, ""), "<aside id="));
+	/* Other outputs have no details. */
+	assert_int_equal(lines_of(ask("part", "/haproxy?stats;csv;row=50.2.2", 0, "")), 6);
+}
+
+static void
+the_last_invalid_request_is_shown(void **st)
+{
+	struct invalid_msg *m = invalid_msg_new(3);
+
+	(void)st;
+	assert_non_null(m);
+	*m = (struct invalid_msg){ .wall_ms = loop_wall_ns(w->loop) / 1000000 - 90000,
+		.why = HTTP_BAD_METHOD, .len = 3, .server = "<s>" };
+	invalid_msg_keep(&proxies_find(&cfg.proxies, "page", PROXY_FE)->invalid[CLIENT], m, &sys);
+	assert_non_null(strstr(ask("page", "/stats", 0, ""),
+		" <small class=invalid>last invalid request 90s ago: invalid method, "
+		"server &lt;s&gt;</small></header>\n"));
 }
 
 static void
@@ -162,7 +231,8 @@ an_admin_gets_forms(void **st)
 	(void)st;
 	assert_int_equal(count_of(text, "<form method=post action=\"/stats;up;norefresh\">"), 2);
 	assert_int_equal(count_of(text, "<form"), count_of(text, "</form>"));
-	assert_non_null(strstr(text, "<input type=checkbox name=s value=\"a\">"));
+	assert_non_null(strstr(text, "<input type=checkbox name=s aria-label=Select "
+		"value=\"a\">"));
 	/* Hidden: it is in maintenance. */
 	assert_null(strstr(text, "value=\"b\""));
 	assert_non_null(strstr(text, "<option value=\"drain\">"));
@@ -185,7 +255,12 @@ texts_are_escaped(void **st)
 	assert_non_null(strstr(text, "a&amp;b"));
 	assert_null(strstr(text, "HAProxy version"));
 	assert_null(strstr(text, VERSION_COMPAT));
-	assert_non_null(strstr(text, "id: "));
+	assert_non_null(strstr(text, "<title>n&lt;1&gt;: Statistics Report</title>"));
+	assert_non_null(strstr(text, " title=\"127.0.0.1:1\">a</a>"));
+	/* The script refreshes without losing anything, which a field would do. */
+	assert_false(has_field("Refresh"));
+	assert_non_null(strstr(text, "<noscript><meta http-equiv=refresh content=7></noscript>"));
+	(void)ask("part", "/haproxy?stats;csv", 0, "");
 	assert_true(has_field("Refresh"));
 }
 
@@ -196,15 +271,16 @@ links_lead_back_to_the_page(void **st)
 	const char *text = ask("part", "/haproxy?stats;norefresh;st=DONE&scope=be", 0, "");
 
 	(void)st;
-	assert_non_null(strstr(text, "<form method=get action=\"/haproxy\">"
+	assert_non_null(strstr(text, "<form id=search method=get action=\"/haproxy\">"
 		"<input type=hidden name=\"stats\" value=\"\">"
 		"<input type=hidden name=\"norefresh\" value=\"\">"));
-	assert_non_null(strstr(text, "<a href=\"/haproxy?stats;norefresh;scope=be\">Refresh now"));
-	assert_non_null(strstr(text, "<a href=\"/haproxy?stats;scope=be\">Start refreshing"));
+	assert_non_null(strstr(text, "<a class=reload href=\"/haproxy?stats;norefresh;scope=be\">"
+		"Refresh now"));
+	assert_non_null(strstr(text, "<a class=reload href=\"/haproxy?stats;scope=be\">Start"));
 	assert_non_null(strstr(text, "<a href=\"/haproxy?stats;up;norefresh;scope=be\">Hide"));
 	assert_non_null(strstr(text, "class=\"msg done\""));
 	assert_int_equal(count_of(text, "<section>"), 1);
-	assert_false(has_field("Refresh"));
+	assert_null(strstr(text, "<noscript>"));
 }
 
 /* The target of the answer to a form. */
@@ -244,6 +320,9 @@ main(void)
 		cmocka_unit_test(csv_has_a_row_for_each),
 		cmocka_unit_test(scopes_hide_proxies),
 		cmocka_unit_test(the_page_is_one_file),
+		cmocka_unit_test(an_overview_comes_first),
+		cmocka_unit_test(a_row_has_details),
+		cmocka_unit_test(the_last_invalid_request_is_shown),
 		cmocka_unit_test(an_admin_gets_forms),
 		cmocka_unit_test(texts_are_escaped),
 		cmocka_unit_test(links_lead_back_to_the_page),

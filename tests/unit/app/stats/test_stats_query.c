@@ -48,6 +48,23 @@ a_scope_ends_at_the_next_word(void **st)
 }
 
 static void
+a_row_has_three_numbers(void **st)
+{
+	static const char *const bad[] = { "/s", "/s;row=", "/s;row=1", "/s;row=1.2", "/s;row=1.2.",
+		"/s;row=.2.3", "/s;row=1.2.3.", "/s;row=1.2.3x", "/s;row=-1.2.3",
+		"/s;row=1234567890.2.3" };
+	struct stats_query q = query("/s;row=12.2.345;up");
+
+	(void)st;
+	assert_int_equal(q.row.proxy, 12);
+	assert_int_equal(q.row.type, 2);
+	assert_int_equal(q.row.server, 345);
+	assert_int_equal(q.words, STATS_UP);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(query(bad[i]).row.proxy, -1);
+}
+
+static void
 values_are_decoded(void **st)
 {
 	static const struct {
@@ -81,6 +98,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(outputs_are_words),
+		cmocka_unit_test(a_row_has_three_numbers),
 		cmocka_unit_test(values_are_decoded),
 		cmocka_unit_test(a_scope_ends_at_the_next_word),
 	};
