@@ -185,6 +185,7 @@ syn_arrives(struct fake *k, void *arg)
 	child->phase = FAKE_CONNECTED;
 	child->peer = s;
 	child->delay = s->delay;
+	child->rate = s->rate;
 	child->local = s->remote;
 	child->remote = s->local;
 	child->linger0 = l->linger0;
@@ -207,7 +208,7 @@ syn_arrives(struct fake *k, void *arg)
 void
 fake_route(struct fake *k, unsigned int port, enum fake_path path, uint64_t one_way)
 {
-	struct fake_route r = { port, path, one_way };
+	struct fake_route r = { port, path, one_way, 0 };
 	unsigned int i = 0;
 
 	while (i < k->n_routes && k->routes[i].port != port)
@@ -216,6 +217,14 @@ fake_route(struct fake *k, unsigned int port, enum fake_path path, uint64_t one_
 	k->routes[i] = r;
 	if (i == k->n_routes)
 		k->n_routes++;
+}
+
+void
+fake_limit(struct fake *k, unsigned int port, uint64_t rate)
+{
+	for (unsigned int i = 0; i < k->n_routes; i++)
+		if (k->routes[i].port == port)
+			k->routes[i].rate = rate;
 }
 
 void
@@ -228,7 +237,7 @@ fake_on_connect(struct fake *k, fake_connect_fn *fn, void *arg)
 struct fake_route
 fake_route_to(const struct fake *k, unsigned int port)
 {
-	struct fake_route r = { port, FAKE_NEAR, 0 };
+	struct fake_route r = { port, FAKE_NEAR, 0, 0 };
 
 	for (unsigned int i = 0; i < k->n_routes; i++)
 		if (k->routes[i].port == port)
@@ -267,6 +276,7 @@ send_syn(struct fake_sock *s)
 	if (s->was_fd)
 		s->k->segments++;
 	s->delay = r.delay;
+	s->rate = r.rate;
 	if (r.path == FAKE_BLACKHOLE)
 		fake_after(s->k, SYN_TIMEOUT_NS, syn_times_out, s);
 	else if (r.path == FAKE_REFUSED && r.delay)

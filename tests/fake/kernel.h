@@ -50,6 +50,8 @@ enum fake_path {
 };
 /* The path of connections to a port from now on; one_way in ns. The default is FAKE_NEAR, 0. */
 void fake_route(struct fake *k, unsigned int port, enum fake_path path, uint64_t one_way);
+/* The bytes per second of that path in each direction, which has to be set before; 0: any. */
+void fake_limit(struct fake *k, unsigned int port, uint64_t rate);
 /* fn is called for each connection that the daemon opens, before it is: it may set the route. */
 typedef void fake_connect_fn(struct fake *k, unsigned int port, void *arg);
 void fake_on_connect(struct fake *k, fake_connect_fn *fn, void *arg);

@@ -118,6 +118,8 @@ struct fake_sock {
 	struct fake_zc *zc; /* NULL: SO_ZEROCOPY is not set */
 	int fixed_bufs; /* set by an option: accepted sockets inherit them */
 	uint64_t delay;
+	uint64_t rate;       /* of the path, bytes per second; 0: any */
+	uint64_t busy_until; /* with bytes that were sent */
 	struct fake_pipe in;
 	struct sockaddr_storage local, remote;
 	/* listening */
@@ -150,6 +152,7 @@ struct fake_route {
 	unsigned int port;
 	enum fake_path path;
 	uint64_t delay;
+	uint64_t rate;
 };
 
 struct fake {

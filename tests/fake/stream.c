@@ -196,19 +196,31 @@ flight_lands(struct fake *k, void *arg)
 		fin_arrives(f.to);
 }
 
+/* The time until bytes that are sent now have arrived. */
+static uint64_t
+time_of_flight(struct fake_sock *from, uint64_t n)
+{
+	uint64_t now = fake_now(from->k);
+
+	if (!from->rate)
+		return from->delay;
+	from->busy_until = MAX(from->busy_until, now) + n * FAKE_SEC / from->rate;
+	return from->busy_until - now + from->delay;
+}
+
 static void
 fly(struct fake_sock *from, struct fake_sock *to, uint64_t upto, int fin, int rst)
 {
 	struct flight f = { to, upto, fin, rst }, *heap;
-	uint64_t n = upto - to->in.sent;
+	uint64_t n = upto - to->in.sent, ns = time_of_flight(from, n);
 
 	if (from->was_fd)
 		from->k->segments += n ? (n + SEGMENT_MAX - 1) / SEGMENT_MAX : 1;
 	to->in.sent = upto;
 	heap = fake_zalloc(sizeof(*heap));
 	*heap = f;
-	if (from->delay)
-		fake_after_owned(from->k, from->delay, flight_lands, heap, 1);
+	if (ns)
+		fake_after_owned(from->k, ns, flight_lands, heap, 1);
 	else
 		flight_lands(from->k, heap);
 }

@@ -77,11 +77,11 @@ random_plan(struct dice *d, struct check_plan *p, struct world_config *cfg)
 	static const unsigned int units[] = { 10, 25, 50, 200, 333, 1000 };
 	unsigned int unit = units[dice(d, sizeof(units) / sizeof(units[0]))];
 
-	p->how = (enum check_how)dice(d, 3);
+	p->how = (enum check_how)dice(d, TRY_HOWS);
 	p->judged = 1;
 	p->choose = choose;
 	p->shutdown = dice_is(d, 3);
-	p->takes_404 = p->how == TRY_HTTP && dice_is(d, 2);
+	p->takes_404 = p->how >= TRY_HTTP && dice_is(d, 2);
 	p->spread = dice_is(d, 4) ? 1 + dice(d, 50) : 0;
 	random_limits(d, p, unit);
 	cfg->mode = (enum interest_mode)dice(d, 3);

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "sim/check_world.h"
 
 #include <string.h>
@@ -57,16 +58,35 @@ check_try_begin(struct check_try *t, struct fake *k, const struct check_limits *
 static void run(struct fake *k, void *arg);
 static void piece_is_due(struct fake *k, void *arg);
 
-static const char *
+/* SETTINGS, then the HEADERS of stream 1 with END_STREAM; the last byte is a status of the static
+ * table. */
+#define H2_TEXT(status) STR("\0\0\0\4\0\0\0\0\0" "\0\0\1\1\5\0\0\0\1" status)
+#define H2_204 "\x89"
+#define H2_404 "\x8d"
+#define H2_500 "\x8e"
+
+static struct str
 good_text(const struct check_try *t)
 {
-	return t->how == TRY_TCP ? "+PONG" : "HTTP/1.1 204 Fine\r\nX-A: b\r\n\r\n";
+	return t->how == TRY_TCP ? STR("+PONG")
+		: t->how == TRY_HTTP2 ? H2_TEXT(H2_204)
+				      : STR("HTTP/1.1 204 Fine\r\nX-A: b\r\n\r\n");
 }
 
-static const char *
+static struct str
 wrong_text(const struct check_try *t)
 {
-	return t->how == TRY_TCP ? "-ERR loading" : "HTTP/1.1 503 Out of order\r\nX-A: b\r\n\r\n";
+	return t->how == TRY_TCP ? STR("-ERR loading")
+		: t->how == TRY_HTTP2 ? H2_TEXT(H2_500)
+				      : STR("HTTP/1.1 503 Out of order\r\nX-A: b\r\n\r\n");
+}
+
+static struct str
+gone_text(const struct check_try *t)
+{
+	return t->how == TRY_TCP ? wrong_text(t)
+		: t->how == TRY_HTTP2 ? H2_TEXT(H2_404)
+				      : STR("HTTP/1.0 404 Gone\r\nX-A: b\r\n\r\n");
 }
 
 static int
@@ -93,10 +113,10 @@ plan_text(struct check_try *t)
 	else if (t->kind == TRY_WRONG || t->kind == TRY_WRONG_PIECES)
 		t->text = wrong_text(t);
 	else if (t->kind == TRY_404)
-		t->text = t->how == TRY_TCP ? wrong_text(t) : "HTTP/1.0 404 Gone\r\nX-A: b\r\n\r\n";
+		t->text = gone_text(t);
 	else
-		t->text = "";
-	t->len = strlen(t->text);
+		t->text = STR("");
+	t->len = t->text.len;
 	if (t->kind == TRY_CUT || t->kind == TRY_CUT_RESET)
 		t->len = 1 + dice(t->dice, (uint32_t)t->len - 1);
 	t->stop = t->len;
@@ -114,14 +134,14 @@ end(struct check_try *t)
 {
 	enum check_model_answer passes = t->kind < TRY_PASSES ? MODEL_PASSED : MODEL_FAILED;
 
-	if (t->kind == TRY_404 && t->how == TRY_HTTP)
+	if (t->kind == TRY_404 && t->how != TRY_TCP)
 		passes = MODEL_404;
 	t->closed = 1;
 	set_result(t, fake_now(t->k) + t->one_way, passes);
 	if (t->kind == TRY_RESET || t->kind == TRY_CUT_RESET)
 		fake_peer_reset(t->s);
 	/* A good answer needs no end, and HTTP needs none. */
-	else if ((!passes && t->how == TRY_TCP) || t->len != strlen(t->text) || !t->len ||
+	else if ((!passes && t->how == TRY_TCP) || t->len != t->text.len || !t->len ||
 		dice_is(t->dice, 2))
 		fake_peer_close(t->s);
 }
@@ -130,7 +150,7 @@ static int
 send_piece(struct check_try *t)
 {
 	while (t->sent < t->stop) {
-		long r = fake_peer_send(t->s, t->text + t->sent, t->stop - t->sent);
+		long r = fake_peer_send(t->s, t->text.p + t->sent, t->stop - t->sent);
 
 		if (r < 0)
 			return 0;
@@ -163,14 +183,17 @@ answer(struct check_try *t)
 static int
 has_request(struct check_try *t)
 {
-	const char *last = t->how == TRY_TCP ? "PING\r\n" : "\r\n\r\n";
+	const struct str last = t->how == TRY_TCP ? STR("PING\r\n")
+		: t->how == TRY_HTTP2		  ? STR("\1\5\0\0\0\1")
+						  : STR("\r\n\r\n");
 	long r;
 
 	while (t->n_asked < sizeof(t->asked) - 1 &&
 		(r = fake_peer_recv(t->s, t->asked + t->n_asked,
 			sizeof(t->asked) - 1 - t->n_asked)) > 0)
 		t->n_asked += (size_t)r;
-	return strstr(t->asked, last) != NULL;
+	/* HTTP/2: the type and the rest of the header of HEADERS. */
+	return memmem(t->asked, t->n_asked, last.p, last.len) != NULL;
 }
 
 static void
@@ -189,7 +212,7 @@ run(struct fake *k, void *arg)
 		return;
 	}
 	if (t->kind == TRY_LATE && fake_now(k) > t->deadline) {
-		(void)!fake_peer_send(t->s, t->text, t->len);
+		(void)!fake_peer_send(t->s, t->text.p, t->len);
 		t->closed = 1;
 	}
 }

@@ -241,9 +241,11 @@ rules_of(const struct check_plan *p)
 		return "option tcp-check\ntcp-check send PING\\r\\n\ntcp-check expect string "
 		       "+PONG\n";
 	case TRY_HTTP:
+	case TRY_HTTP2:
 		return p->takes_404 ? "option httpchk GET /health\nhttp-check disable-on-404\n"
 				    : "option httpchk GET /health\n";
 	case TRY_CONNECT:
+	case TRY_HOWS:
 		break;
 	}
 	return "";
@@ -269,6 +271,7 @@ set_server(struct check_world *c, unsigned int i)
 	conf->downinter_ms = m->downinter;
 	conf->init_state = states[c->plan.begin[i]];
 	conf->port = CHECK_WORLD_PORT + i;
+	conf->proto = c->plan.how == TRY_HTTP2 ? CHECK_PROTO_H2 : CHECK_PROTO_DEFAULT;
 	conf->shutdown_on_down = c->plan.shutdown;
 	c->listener[i] = fake_origin(c->w.k, CHECK_WORLD_PORT + i, 128);
 	fake_peer_notify(c->listener[i], 0, check_accepted, c);
@@ -308,7 +311,7 @@ check_world_open(struct check_world *c, const struct world_config *cfg,
 	c->w.meddle = compare;
 	c->w.session_ended = session_ended;
 	c->w.ends_are_over = time_is_up;
-	c->w.engine.on_server_change = server_change_apply;
+	c->w.engine.hooks.on_server_change = server_change_apply;
 	for (unsigned int i = 0; i < c->w.px->n_servers; i++)
 		set_server(c, i);
 	fake_on_connect(c->w.k, connection_opens, c);

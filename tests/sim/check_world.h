@@ -48,7 +48,7 @@ const char *check_model_text(const struct check_model *m, char buf[CHECK_MODEL_T
  * that when it ends and how, whatever tacit makes of it.
  */
 
-enum check_how { TRY_CONNECT, TRY_TCP, TRY_HTTP };
+enum check_how { TRY_CONNECT, TRY_TCP, TRY_HTTP, TRY_HTTP2, TRY_HOWS };
 
 enum check_try_kind {
 	/* passes */
@@ -87,8 +87,8 @@ struct check_try {
 	struct fake_sock *s; /* NULL: not accepted yet */
 	char asked[1000];
 	size_t n_asked;
-	const char *text;
-	size_t len, sent, stop; /* stop: the next pause */
+	struct str text;
+	size_t len, sent, stop; /* of it; stop: the next pause */
 	uint64_t gap;       /* ns, between pieces */
 	int planned, closed;
 };

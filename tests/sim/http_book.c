@@ -58,7 +58,8 @@ has_failed(const struct http_book *b)
 static int
 may_come_late(const struct http_book *b)
 {
-	return has_failed(b) || (!b->kind && http_retries(b->w->px, HTTP_RETRY_RESPONSE_TIMEOUT));
+	return has_failed(b) || b->spoiled ||
+		(!b->kind && http_retries(b->w->px, HTTP_RETRY_RESPONSE_TIMEOUT));
 }
 
 /* The value of retry-on that permits another try after this one. */
@@ -67,7 +68,11 @@ is_retried(const struct http_book *b, const struct http_try *t)
 {
 	const struct proxy *be = b->w->px;
 
-	if (http_retries(be, HTTP_RETRY_EMPTY_RESPONSE) && !t->said)
+	if (t->refused)
+		return 1;
+	if (t->lost && http_retries(be, HTTP_RETRY_JUNK_RESPONSE))
+		return 1;
+	if (http_retries(be, HTTP_RETRY_EMPTY_RESPONSE) && (!t->said || t->lost))
 		return 1;
 	if (http_retries(be, HTTP_RETRY_JUNK_RESPONSE) && t->said &&
 		(!t->head_out || t->way == HTTP_WAY_JUNK || t->way == HTTP_WAY_BAD_BODY))
@@ -88,14 +93,24 @@ may_come_again(const struct http_book *b, const struct http_request *q)
 }
 
 static int
-is_as_sent(const struct http_request *q, const struct http_parsed *m)
+is_as_sent(const struct world *w, const struct http_request *q, const struct http_parsed *m)
 {
+	int is_filtered = w->px->filters != NULL;
+
 	if (strcmp(m->method, http_verb_name(q->verb)) != 0 ||
 		(q->verb != HTTP_VERB_CONNECT && m->path != q->id))
 		return 0;
-	if (m->chunked != (q->shape == HTTP_SHAPE_CHUNKED) || (m->upgrade && !q->upgrade))
+	if (m->upgrade && !q->upgrade)
 		return 0;
-	return m->length == (q->shape == HTTP_SHAPE_LENGTH ? (long)q->len : -1);
+	/* A stream that ends with its head has no body: it may come with any framing. */
+	if ((q->h2 || m->h2) && q->shape == HTTP_SHAPE_CHUNKED && !q->len)
+		return m->length <= 0;
+	/* Filters change its framing; without memory for them it passes as it is. */
+	if (is_filtered && q->shape == HTTP_SHAPE_LENGTH && q->len &&
+		(m->chunked || !w->cfg.memory))
+		return m->chunked && m->length == -1;
+	return m->chunked == (q->shape == HTTP_SHAPE_CHUNKED) &&
+		m->length == (q->shape == HTTP_SHAPE_LENGTH ? (long)q->len : -1);
 }
 
 /* The rules that make heads long are no reason to lose a byte. */
@@ -117,7 +132,7 @@ http_book_request(struct http_book *b, const struct http_parsed *m, unsigned int
 	struct http_try *t;
 
 	*out = q;
-	if (!q || !is_as_sent(q, m) || q->bad == HTTP_BAD_HEAD) {
+	if (!q || !is_as_sent(b->w, q, m) || q->bad == HTTP_BAD_HEAD) {
 		world_error(b->w, "a request that nobody sent: %s /%u, id %u", m->method, m->path,
 			m->id);
 		return NULL;
@@ -125,7 +140,7 @@ http_book_request(struct http_book *b, const struct http_parsed *m, unsigned int
 	if (q->answered && !q->own && !may_come_late(b))
 		world_error(b->w, "request %u (%s) comes again after its answer %u, try %u", q->id,
 			m->method, q->came_status, q->n_tries + 1);
-	if (q->n_tries && nth)
+	if (q->n_tries && nth && !q->tries[q->n_tries - 1].refused)
 		world_error(b->w, "request %u comes again over a kept connection", q->id);
 	if (q->n_tries && !may_come_again(b, q))
 		world_error(b->w, "request %u (%s) comes again, try %u", q->id, m->method,
@@ -136,6 +151,7 @@ http_book_request(struct http_book *b, const struct http_parsed *m, unsigned int
 	t = &q->tries[q->n_tries++];
 	t->nth = nth;
 	t->server = server;
+	t->is_stream = m->h2;
 	t->status = q->status;
 	t->shape = q->wish;
 	t->len = q->wish_len;
@@ -156,6 +172,12 @@ http_book_request_body(
 }
 
 /* --- answers --- */
+
+int
+http_book_may_fail(const struct http_request *q)
+{
+	return q->fails || q->given_up;
+}
 
 static enum http_shape
 shape_of(const struct http_request *q, const struct http_parsed *m)
@@ -179,7 +201,7 @@ check_local_reply(struct http_book *b, struct http_request *q, const struct http
 {
 	if (m->status == 100 && q->expect)
 		return;
-	if (b->kind)
+	if (b->kind && !http_book_may_fail(q))
 		world_error(b->w, "request %u gets %u for an answer", q->id, m->status);
 	if (m->status < 400 && !b->rules)
 		world_error(b->w, "request %u gets an own %u", q->id, m->status);
@@ -227,7 +249,7 @@ http_book_response(struct http_book *b, struct http_request *q, const struct htt
 		return shape;
 	q->closes = m->close;
 	/* No client that connected later is kept. */
-	if (b->stopped_ns && q->said_ns > b->stopped_ns && q->minor && !m->close &&
+	if (b->stopped_ns && q->said_ns > b->stopped_ns && q->minor && !q->h2 && !m->close &&
 		shape != HTTP_SHAPE_TUNNEL)
 		world_error(b->w, "request %u may be followed by others after the stop", q->id);
 	q->came_status = m->status;
@@ -263,7 +285,7 @@ check_whole(const struct http_book *b, const struct http_request *q)
 	if (q->got != t->len || !t->whole)
 		world_error(b->w, "the answer to %u looks whole with %llu bytes of %u%s", q->id,
 			(unsigned long long)q->got, t->len, t->whole ? "" : ", not all said");
-	if (by_end && t->shape == HTTP_SHAPE_END && !t->fin)
+	if ((by_end || q->h2 || t->is_stream) && t->shape == HTTP_SHAPE_END && !t->fin)
 		world_error(
 			b->w, "the answer to %u has an end that its server did not make", q->id);
 }

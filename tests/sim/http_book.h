@@ -66,8 +66,9 @@ enum http_way {
 	HTTP_WAY_CUT, /* a part of it, then a clean end */
 	HTTP_WAY_CUT_RESET,
 	HTTP_WAY_CUT_STALL,
-	HTTP_WAY_JUNK,    /* not HTTP */
-	HTTP_WAY_BAD_BODY /* an invalid chunk */
+	HTTP_WAY_JUNK,     /* not HTTP */
+	HTTP_WAY_BAD_BODY, /* an invalid chunk; of a stream: an end before its length */
+	HTTP_WAY_REFUSE    /* of a stream: REFUSED_STREAM */
 };
 
 /* One arrival of a request at a server. */
@@ -83,6 +84,9 @@ struct http_try {
 	int head_out; /* its whole final head was sent */
 	int whole;    /* all of it was sent, */
 	int fin;      /* followed by a clean end */
+	int is_stream; /* of HTTP/2 */
+	int refused;  /* nothing was done for it, and tacit hears so */
+	int lost;     /* its response may not have come: the stream or its connection was cut */
 };
 
 struct http_request {
@@ -92,6 +96,9 @@ struct http_request {
 	enum http_shape shape; /* of its body: NONE, LENGTH or CHUNKED */
 	uint32_t len;
 	int upgrade, expect, close;
+	int h2;        /* a stream of HTTP/2: its failure is no end of a connection */
+	int fails;     /* its server fails even in a kind world, and nothing else may */
+	uint32_t gives_up; /* ms after its start: the client resets it; 0: never */
 	int bad; /* it must not be forwarded; BAD_BODY: not as a complete one */
 	/* The requested response. */
 	unsigned int status;
@@ -105,8 +112,10 @@ struct http_request {
 	/* Timing: the delay before it, the part sent first, the delay before the rest. */
 	uint32_t pause, hold, hold_ms;
 	/* The events. */
+	uint64_t begun_ns; /* the client has begun it */
 	uint64_t said_ns; /* time of its first byte, 0: not yet */
 	int sent; /* all of it was sent */
+	int given_up; /* the client has reset it */
 	struct http_try tries[HTTP_TRIES_MAX];
 	unsigned int n_tries;
 	/* The response as received by the client. */
@@ -136,6 +145,7 @@ struct http_book {
 	struct world *w;
 	int kind;
 	int rules;             /* some rules may reply */
+	int spoiled;           /* a connection of several requests: some are still on their way */
 	uint64_t stopped_ns;   /* start of a soft stop; 0: none */
 	struct http_persist bound;
 	struct http_long added;
@@ -160,6 +170,8 @@ struct http_try *http_book_request(struct http_book *b, const struct http_parsed
 /* Its whole body has arrived. */
 void http_book_request_body(
 	struct http_book *b, const struct http_request *q, const struct http_reader *r);
+/* True if it may fail in a kind world. */
+int http_book_may_fail(const struct http_request *q);
 /* A head has reached the client where the response to q is expected: returns what follows it. */
 enum http_shape
 http_book_response(struct http_book *b, struct http_request *q, const struct http_parsed *said);
@@ -205,9 +217,11 @@ struct http_plan {
 	int again; /* only requests that can always be retried */
 	int no_expect;
 	uint32_t max_bytes;
+	int no_upgrade; /* no server agrees to one: it speaks HTTP/2 */
 };
 
 void http_plan_request(const struct http_plan *p, struct http_request *q);
+void http_plan_stream(const struct http_plan *p, struct http_request *q);
 /* Sizes of bodies, and pauses in ms. */
 uint32_t http_plan_size(const struct http_plan *p);
 uint32_t http_plan_pause(const struct http_plan *p);

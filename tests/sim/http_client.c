@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "sim/h2_wire.h"
 #include "sim/http_book.h"
 
 #define CHUNK 4096
@@ -41,7 +42,7 @@ compose(struct http_client *c, struct http_request *q)
 	else if (q->bad == HTTP_BAD_HEAD)
 		http_text_add(t, "%s", bad[q->len % ARRAY_LEN(bad)]);
 	/* Names what must arrive all the same, and offers what must not. */
-	if (q->id % 3 == 0)
+	if (q->id % 3 == 0 && !q->h2)
 		http_text_add(t, "Connection: X-Id, Host, Cookie, HTTP2-Settings\r\n"
 				 "HTTP2-Settings: AAMA\r\n");
 	if (q->upgrade)
@@ -72,6 +73,22 @@ later(struct http_client *c, uint64_t ms)
 	fake_after(c->k, ms * FAKE_MS, run, c);
 }
 
+static void
+gives_up(struct fake *k, void *arg)
+{
+	struct http_client *c = arg;
+
+	for (unsigned int i = c->in; i < c->out && !c->closed; i++) {
+		struct http_request *q = request(c, i);
+
+		if (!q->gives_up || fake_now(k) < q->begun_ns + q->gives_up * FAKE_MS)
+			continue;
+		q->given_up = 1;
+		h2_wire_cancel(c->wire, c->s, i);
+	}
+	run(k, c);
+}
+
 /* 1 when there is something new to send_request. */
 static int
 begin_request(struct http_client *c)
@@ -83,7 +100,12 @@ begin_request(struct http_client *c)
 	q = request(c, c->out++);
 	compose(c, q);
 	c->held = c->got_continue = 0;
+	fake_note(c->k, "# client %u begins request %u, %s", fake_peer_port(c->s), q->id,
+		http_verb_name(q->verb));
 	later(c, q->pause);
+	q->begun_ns = fake_now(c->k);
+	if (q->gives_up)
+		fake_after(c->k, q->gives_up * FAKE_MS, gives_up, c);
 	return 1;
 }
 
@@ -96,6 +118,15 @@ pause_at(const struct http_client *c, const struct http_request *q)
 	if (end)
 		return (size_t)(end - c->text.p) + 4;
 	return q->hold_ms ? MIN(q->hold, c->text.n) : c->text.n;
+}
+
+/* The bytes with which the request is there for tacit: a stream begins with its whole head. */
+static size_t
+least_said(const struct http_client *c, const struct http_request *q)
+{
+	const char *end = q->h2 ? memmem(c->text.p, c->text.n, "\r\n\r\n", 4) : NULL;
+
+	return end ? (size_t)(end - c->text.p) + 4 : 1;
 }
 
 static void
@@ -113,7 +144,7 @@ send_request(struct http_client *c)
 		q = request(c, c->out - 1);
 		upto = c->held || c->tunnel ? c->text.n : pause_at(c, q);
 		r = http_text_send(&c->text, c->wire, c->s, upto);
-		if (c->text.at && !c->tunnel && !q->said_ns)
+		if (c->text.at >= least_said(c, q) && !c->tunnel && !q->said_ns)
 			q->said_ns = fake_now(c->k);
 		c->mute |= r < 0;
 		/* A reset is reported once: EOF after it is not a clean end. */
@@ -181,6 +212,20 @@ answered(struct http_client *c)
 	http_reader_begin(&c->reader);
 }
 
+/* The stream of the next request was reset. */
+static void
+aborted(struct http_client *c)
+{
+	struct http_request *q = request(c, c->in);
+
+	fake_note(c->k, "# client %u: request %u was reset", fake_peer_port(c->s), q->id);
+	http_book_body(c->book, q, &c->reader, HTTP_HOW_CUT);
+	c->in++;
+	http_reader_begin(&c->reader);
+	if (c->tunnel)
+		c->err = ECONNRESET;
+}
+
 /* Only a 408 may be sent without a request. */
 static void
 unasked(struct http_client *c)
@@ -227,7 +272,9 @@ read_available(struct http_client *c)
 		n = wire_recv(c->wire, c->s, buf, sizeof(buf));
 		if (n == -EAGAIN)
 			return;
-		if (n < 0)
+		if (n == -ECANCELED && c->in < c->out)
+			aborted(c);
+		else if (n < 0)
 			c->err = (int)-n;
 		else if (n == 0)
 			c->eof = 1;
@@ -245,12 +292,13 @@ read_available(struct http_client *c)
 
 /* True if the client has received everything. */
 static int
-is_content(const struct http_client *c)
+is_content(struct http_client *c)
 {
 	if (!http_text_is_out(&c->text))
 		return 0;
 	if (c->tunnel)
-		return c->reader.got >= c->down;
+		return c->reader.got >= c->down &&
+			(!c->h2 || h2_wire_end_tunnel(c->wire, c->s));
 	return c->out == c->n && c->in == c->n;
 }
 
@@ -290,6 +338,7 @@ static void
 run(struct fake *k, void *arg)
 {
 	struct http_client *c = arg;
+	unsigned int before;
 
 	(void)k;
 	if (c->closed)
@@ -299,9 +348,12 @@ run(struct fake *k, void *arg)
 	greet(c);
 	(void)wire_flush(c->wire, c->s);
 	read_available(c);
-	send_request(c);
-	/* A response may have let it continue. */
-	read_available(c);
+	do {
+		before = c->in;
+		send_request(c);
+		/* A response may have let it continue. */
+		read_available(c);
+	} while (c->h2 && c->in != before);
 	if (c->eof || c->err)
 		close_client(c, HTTP_LEAVE_CLOSE);
 	else if (is_content(c))
@@ -333,7 +385,9 @@ void
 http_client_start(struct http_client *c)
 {
 	c->s = world_connect(c->book->w);
-	c->wire = world_wire(c->book->w, CLIENT);
+	c->wire = c->h2 ? h2_wire_new() : world_wire(c->book->w, CLIENT);
+	if (c->h2)
+		h2_wire_report_resets(c->wire);
 	c->k = c->book->w->k;
 	http_reader_begin(&c->reader);
 	if (c->deaf_for)

@@ -1,4 +1,7 @@
-/* The ends of a world of mode http: http_client.c and http_origin.c. User: http_random.c. */
+/*
+ * The ends of a world of mode http: http_client.c, http_origin.c and http_carrier.c. User:
+ * http_random.c.
+ */
 #ifndef TACIT_SIM_HTTP_ENDS_H
 #define TACIT_SIM_HTTP_ENDS_H
 
@@ -19,6 +22,7 @@ struct http_client {
 	struct fake *k;
 	struct fake_sock *s;
 	struct wire *wire;   /* NULL: plain bytes */
+	int h2;              /* its requests are streams of HTTP/2 */
 	/* Its part of the book, and its parameters. */
 	unsigned int first, n;
 	unsigned int depth; /* maximum number of unanswered requests */
@@ -59,6 +63,8 @@ struct http_origin {
 	struct fake *k;
 	struct fake_sock *s;
 	struct wire *wire; /* NULL: plain bytes */
+	struct http_carrier *carrier; /* it is a stream of that; NULL: a connection */
+	struct http_origin *next;     /* the stream before it */
 	int far;
 	unsigned int server; /* its index */
 	int wild;      /* probability 1 / wild of misbehaviour; 0: never */
@@ -82,5 +88,38 @@ struct http_origin {
 };
 
 void http_origin_start(struct http_origin *o, struct fake_sock *s);
+
+/*
+ * A server's connection of HTTP/2: its streams are http_origins. It may break its frames into small
+ * pieces, leave, and in wild worlds be lost.
+ */
+
+struct http_carrier {
+	struct http_book *book;
+	struct dice *dice;
+	struct fake *k;
+	struct fake_sock *s;
+	struct wire *wire;
+	int wild, may_leave;       /* as of http_origin */
+	struct http_origin *(*add)(struct http_carrier *c); /* a stream's, prepared */
+	void *arg;
+	unsigned int server;
+	struct http_origin *newest;
+	size_t piece;              /* bytes that it sends in a millisecond; 0: all at once */
+	int is_waiting;            /* for that */
+	int closed;
+};
+
+void http_carrier_start(struct http_carrier *c, struct fake_sock *s);
+/* Something has happened to a stream. */
+void http_carrier_run(struct fake *k, void *arg);
+/* No other stream may begin; at once, or when tacit knows. */
+void http_carrier_leave(struct http_carrier *c, int at_once);
+/* The connection is lost, and what its streams have sent may be. */
+void http_carrier_lose(struct http_carrier *c, int reset);
+/* tacit ends the connection for an error of ours. */
+void http_carrier_spoil(struct http_carrier *c);
+/* The steps of a stream's server, after something has happened. */
+void http_origin_step(struct http_origin *o);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "sim/h2_wire.h"
 #include "sim/http_book.h"
 
 #define CHUNK 4096
@@ -28,12 +29,42 @@ has_said_end(struct http_origin *o)
 		wire_end(o->wire, o->s);
 }
 
+/* Ends a stream: as its response says, or it is cut. */
+static void
+close_stream(struct http_origin *o, int reset)
+{
+	struct http_try *t = o->t;
+
+	o->closed = 1;
+	if (t && t->way == HTTP_WAY_REFUSE && !h2_stream_wire_has_said(o->wire)) {
+		t->refused = 1;
+		h2_stream_wire_reset(o->wire, H2_REFUSED_STREAM);
+	} else if (t && !reset && (t->whole || t->way == HTTP_WAY_BAD_BODY)) {
+		t->fin = t->whole;
+		t->lost |= !t->whole;
+		h2_stream_wire_end(o->wire);
+	} else {
+		/* RST_STREAM takes back what it has sent before. */
+		if (t)
+			t->lost = 1;
+		h2_stream_wire_reset(o->wire, reset ? H2_CANCEL : H2_INTERNAL_ERROR);
+	}
+	h2_stream_wire_release(o->wire);
+}
+
 static void
 close_connection(struct http_origin *o, int reset)
 {
 	/* Over TLS what is cut lacks the closing message. */
 	int cuts = o->wire && o->t && o->t->way == HTTP_WAY_CUT;
 
+	if (o->carrier) {
+		close_stream(o, reset);
+		return;
+	}
+	/* A record of TLS that has not come whole brings nothing. */
+	if (o->wire && o->t)
+		o->t->lost |= reset || cuts;
 	o->closed = 1;
 	o->ends = !reset && !cuts && !has_said_end(o);
 	if (o->ends)
@@ -53,11 +84,28 @@ shut_tunnel(struct http_origin *o)
 {
 	if (o->shut || !has_said_end(o))
 		return;
-	fake_peer_shut(o->s);
+	if (!o->carrier)
+		fake_peer_shut(o->s);
 	o->shut = 1;
 }
 
 /* --- choosing --- */
+
+/* The ways of a stream: bytes behind its response are not possible. */
+static enum http_way
+way_of_stream(const struct http_origin *o, enum http_way way)
+{
+	const struct http_try *t = o->t;
+	int has_body = t->len && t->shape == HTTP_SHAPE_LENGTH && o->q->verb != HTTP_VERB_HEAD;
+
+	if (!o->carrier)
+		return way;
+	if (way == HTTP_WAY_EXTRA)
+		return HTTP_WAY_REFUSE;
+	if (way == HTTP_WAY_LATE_EXTRA)
+		return HTTP_WAY_ANSWER;
+	return way == HTTP_WAY_BAD_BODY && !has_body ? HTTP_WAY_CUT : way;
+}
 
 static enum http_way
 choose(struct http_origin *o)
@@ -66,8 +114,14 @@ choose(struct http_origin *o)
 		HTTP_WAY_EXTRA, HTTP_WAY_LATE_EXTRA, HTTP_WAY_LATE_EXTRA, HTTP_WAY_CLOSE,
 		HTTP_WAY_RESET, HTTP_WAY_STALL, HTTP_WAY_CUT, HTTP_WAY_CUT_RESET,
 		HTTP_WAY_CUT_STALL, HTTP_WAY_JUNK, HTTP_WAY_BAD_BODY };
+	static const enum http_way failures[] = { HTTP_WAY_CLOSE, HTTP_WAY_RESET, HTTP_WAY_CUT,
+		HTTP_WAY_CUT_RESET, HTTP_WAY_JUNK, HTTP_WAY_BAD_BODY };
 	struct dice *d = o->dice;
 
+	if (o->q->fails)
+		return failures[dice(d, ARRAY_LEN(failures))];
+	if (o->carrier && o->may_leave)
+		return o->q->n_tries == 1 && dice_is(d, 6) ? HTTP_WAY_REFUSE : HTTP_WAY_ANSWER;
 	/* A request has arrived on a connection that is about to be closed. */
 	if (o->nth && o->may_leave && dice_is(d, 3))
 		return dice_is(d, 2) ? HTTP_WAY_CLOSE : HTTP_WAY_RESET;
@@ -110,11 +164,11 @@ compose(struct http_origin *o)
 			i ? 103u : 100u, q->id, nth);
 	http_text_add(x, "HTTP/1.1 %u Said\r\nX-Id: %u\r\nX-Try: %u\r\n", t->status, q->id, nth);
 	http_persist_response_fields(o->book, q, o->server, x);
-	if (q->id % 2)
+	if (q->id % 2 && !o->carrier)
 		http_text_add(x, "Connection: X-Id, X-Try, Set-Cookie\r\n");
 	if (t->status == 101)
 		http_text_add(x, "Connection: upgrade\r\nUpgrade: sim\r\n");
-	else if (o->announced)
+	else if (o->announced && !o->carrier)
 		http_text_add(x, "Connection: close\r\n");
 	if (t->shape == HTTP_SHAPE_LENGTH)
 		http_text_add(x, "Content-Length: %u\r\n", t->len);
@@ -133,6 +187,19 @@ compose(struct http_origin *o)
 			x, t->shape, http_seed_answer(q, nth), t->len, 1 + dice(o->dice, 3000));
 }
 
+/* In a kind world other streams must not suffer. */
+static void
+send_bad_frame(struct http_origin *o)
+{
+	int of_connection = o->wild && dice_is(o->dice, 2);
+
+	if (of_connection)
+		http_carrier_spoil(o->carrier);
+	h2_stream_wire_err(o->wire, of_connection);
+	o->upto = o->hold = 0;
+	o->answers = 0;
+}
+
 /* Writes a response: normal, with extra data, or truncated. */
 static void
 begin_answer(struct http_origin *o)
@@ -141,6 +208,10 @@ begin_answer(struct http_origin *o)
 	struct http_text *x = &o->text;
 
 	o->answers = 1;
+	if (o->carrier && t->way == HTTP_WAY_JUNK) {
+		send_bad_frame(o);
+		return;
+	}
 	if (t->way == HTTP_WAY_JUNK) {
 		http_text_clear(x);
 		http_text_add(x, dice_is(o->dice, 2) ? "HTTP/1.1 20x No\r\n\r\n" : "hello\r\n\r\n");
@@ -156,10 +227,23 @@ begin_answer(struct http_origin *o)
 		o->hold = x->n;
 		return;
 	}
+	if (o->carrier && t->way == HTTP_WAY_BAD_BODY)
+		o->upto--;
 	if (t->way == HTTP_WAY_CUT || t->way == HTTP_WAY_CUT_RESET || t->way == HTTP_WAY_CUT_STALL)
 		o->upto = dice(o->dice, (uint32_t)x->n);
 	o->hold = dice_is(o->dice, 4) ? dice(o->dice, (uint32_t)o->upto + 1) : o->upto;
 	later(o, dice_is(o->dice, 3) ? dice(o->dice, 200) : 0);
+}
+
+/* Does to the connection what would have followed. */
+static void
+stream_finished(struct http_origin *o)
+{
+	close_connection(o, 0);
+	if (o->then == HTTP_THEN_RESET)
+		http_carrier_lose(o->carrier, 1);
+	else if (o->announced || o->then == HTTP_THEN_PAUSE_CLOSE)
+		http_carrier_leave(o->carrier, dice_is(o->dice, 2));
 }
 
 /* Request and response are complete: it is ready for another one. */
@@ -168,7 +252,9 @@ finished(struct http_origin *o)
 {
 	struct http_try *t = o->t;
 
-	if (o->then == HTTP_THEN_RESET) {
+	if (o->carrier) {
+		stream_finished(o);
+	} else if (o->then == HTTP_THEN_RESET) {
 		close_connection(o, 1);
 	} else if (o->then == HTTP_THEN_CLOSE) {
 		close_connection(o, 0);
@@ -210,6 +296,7 @@ text_sent(struct http_origin *o)
 	case HTTP_WAY_CLOSE:
 	case HTTP_WAY_RESET:
 	case HTTP_WAY_STALL:
+	case HTTP_WAY_REFUSE:
 		break;
 	}
 	if (t->shape == HTTP_SHAPE_TUNNEL) {
@@ -228,7 +315,7 @@ send_response(struct http_origin *o)
 		size_t before = x->at, upto = MIN(o->hold, o->upto);
 		int r = http_text_send(x, o->wire, o->s, upto);
 
-		o->t->said |= x->at > 0;
+		o->t->said |= o->carrier ? h2_stream_wire_has_said(o->wire) : x->at > 0;
 		o->t->head_out |= x->at >= o->head;
 		/* In one piece: it is available with the response. */
 		if (o->t->way == HTTP_WAY_EXTRA && x->at == x->n && !before && x->n <= EXTRA_MAX)
@@ -269,7 +356,7 @@ head_complete(struct http_origin *o)
 		close_connection(o, 1);
 		return;
 	}
-	o->t->way = choose(o);
+	o->t->way = way_of_stream(o, choose(o));
 	/* Its end could not be detected. */
 	if (o->t->way == HTTP_WAY_CUT && o->t->shape == HTTP_SHAPE_END && !o->wire)
 		o->t->way = HTTP_WAY_CUT_RESET;
@@ -284,7 +371,8 @@ head_complete(struct http_origin *o)
 	http_reader_expect(&o->reader, shape, http_seed_request(o->q));
 	if (o->t->way == HTTP_WAY_EARLY || o->t->way == HTTP_WAY_EARLY_CLOSE)
 		begin_answer(o);
-	else if (o->t->way == HTTP_WAY_CLOSE || o->t->way == HTTP_WAY_RESET)
+	else if (o->t->way == HTTP_WAY_CLOSE || o->t->way == HTTP_WAY_RESET ||
+		o->t->way == HTTP_WAY_REFUSE)
 		close_connection(o, o->t->way == HTTP_WAY_RESET);
 }
 
@@ -365,27 +453,39 @@ idle_connection(struct http_origin *o)
 	}
 }
 
-static void
-run(struct fake *k, void *arg)
+void
+http_origin_step(struct http_origin *o)
 {
-	struct http_origin *o = arg;
 	int ended;
 
-	(void)k;
-	if (o->ends)
-		close_connection(o, 0);
-	if (o->closed)
-		return;
-	if (!fake_peer_is_connected(o->s) && !(fake_peer_poll(o->s) & (EPOLLHUP | EPOLLERR)))
-		return;
-	(void)wire_flush(o->wire, o->s);
+	if (!o->carrier)
+		(void)wire_flush(o->wire, o->s);
 	ended = read_available(o);
 	if (o->closed)
 		return;
 	send_response(o);
 	if (!o->closed && ended && (!o->tunnel || o->dead || o->text.at >= o->upto))
 		close_connection(o, 0);
-	idle_connection(o);
+	if (!o->carrier)
+		idle_connection(o);
+}
+
+static void
+run(struct fake *k, void *arg)
+{
+	struct http_origin *o = arg;
+
+	if (o->carrier) {
+		http_carrier_run(k, o->carrier);
+		return;
+	}
+	if (o->ends)
+		close_connection(o, 0);
+	if (o->closed)
+		return;
+	if (!fake_peer_is_connected(o->s) && !(fake_peer_poll(o->s) & (EPOLLHUP | EPOLLERR)))
+		return;
+	http_origin_step(o);
 }
 
 void
@@ -393,7 +493,9 @@ http_origin_start(struct http_origin *o, struct fake_sock *s)
 {
 	o->s = s;
 	o->k = o->book->w->k;
-	o->wire = world_wire(o->book->w, SERVER);
 	http_reader_begin(&o->reader);
+	if (o->carrier)
+		return;
+	o->wire = world_wire(o->book->w, SERVER);
 	fake_peer_notify(s, 0, run, o);
 }

@@ -55,7 +55,7 @@ plan_answer(const struct http_plan *p, struct http_request *q)
 		q->wish = HTTP_SHAPE_END;
 	if (q->status == 204 || q->status == 304)
 		q->wish = HTTP_SHAPE_NONE;
-	if (q->upgrade && !dice_is(d, 4)) {
+	if (q->upgrade && !dice_is(d, 4) && !p->no_upgrade) {
 		q->status = 101;
 		q->wish = HTTP_SHAPE_TUNNEL;
 	} else if (q->verb == HTTP_VERB_CONNECT && q->status == 200) {
@@ -64,6 +64,27 @@ plan_answer(const struct http_plan *p, struct http_request *q)
 		q->status = 404;
 		q->wish = HTTP_SHAPE_LENGTH;
 	}
+}
+
+/* Makes a request one of HTTP/2: what frames it and the connection there cannot be wrong here. A
+ * body that is broken off becomes a stream that is reset. */
+void
+http_plan_stream(const struct http_plan *p, struct http_request *q)
+{
+	struct dice *d = p->d;
+
+	q->h2 = q->minor = 1;
+	q->close = q->upgrade = 0;
+	if (q->status == 101) {
+		q->status = 200;
+		q->wish = HTTP_SHAPE_LENGTH;
+	}
+	if (q->bad == HTTP_BAD_HEAD)
+		q->len = 0;
+	if ((q->bad || dice_is(d, 10)) && q->verb != HTTP_VERB_CONNECT)
+		q->gives_up = 1 + http_plan_pause(p);
+	q->bad = 0;
+	q->fails = p->kind && !p->again && q->verb != HTTP_VERB_CONNECT && dice_is(d, 10);
 }
 
 void

@@ -3,8 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "h2/h2_conn_int.h"
+#include "proxy/http2/h2_client.h"
+#include "proxy/http2/h2_server.h"
 #include "proxy/model/http_conf.h"
+#include "proxy/model/http_txn.h"
 #include "proxy/model/memory.h"
+#include "sim/filters.h"
 #include "sim/http_book.h"
 #include "sim/http_ends.h"
 #include "proxy/session/session.h"
@@ -12,6 +17,10 @@
 #define CLIENTS_MAX 24
 #define REQUESTS_MAX 6 /* of a client */
 #define CONNECTIONS_MAX 512
+#define CARRIERS_MAX 256
+/* Worlds of so many clients (bits) have servers that speak HTTP/2, some of them not only. */
+#define H2_SERVERS (1u << 5 | 1u << 9 | 1u << 10 | 1u << 13 | 1u << 14)
+#define H2_DEPTH 5 /* unanswered requests of a client that speaks HTTP/2 */
 
 struct plan {
 	struct world w;
@@ -28,6 +37,8 @@ struct plan {
 	struct http_client client[CLIENTS_MAX];
 	struct http_origin origin[CONNECTIONS_MAX];
 	unsigned int n_origins;
+	struct http_carrier carrier[CARRIERS_MAX];
+	unsigned int n_carriers;
 };
 
 /* --- ends --- */
@@ -39,6 +50,14 @@ ends_tunnel(const struct plan *p)
 	return p->book.req[p->book.n - 1].wish == HTTP_SHAPE_TUNNEL;
 }
 
+/* Some of the clients of a third of the worlds, without TLS, or all of them. */
+static int
+speaks_h2(const struct plan *p, const struct http_client *c)
+{
+	return p->n % 3 == 1 && !(p->w.cfg.tls & 1u << CLIENT) &&
+		(p->w.cfg.proto == MUX_H2 || (c - p->client) % 4 != 3);
+}
+
 static void
 plan_client(struct plan *p, struct http_client *c)
 {
@@ -46,17 +65,24 @@ plan_client(struct plan *p, struct http_client *c)
 	/* tacit then asks for the body itself, and must have room for it. */
 	int asks = p->kind && p->w.cfg.memory &&
 		((p->w.cfg.options & OPT_HTTP_BUFFER_REQUEST) || p->waits_for_body);
-	struct http_plan how = { d, p->kind, p->leaves, asks, p->max_bytes };
+	struct http_plan how = { d, p->kind, p->leaves, asks, p->max_bytes,
+		p->w.cfg.h2_servers != 0 };
 	int last = 0;
 
 	c->book = &p->book;
 	c->first = p->book.n;
 	c->n = 1 + dice(d, REQUESTS_MAX);
 	c->depth = dice_is(d, 3) ? 2 + dice(d, 3) : 1;
+	/* No random choice here, to keep existing worlds unchanged. */
+	c->h2 = speaks_h2(p, c);
+	if (c->h2)
+		c->depth = 1 + dice(d, H2_DEPTH);
 	for (unsigned int i = 0; i < c->n; i++) {
 		struct http_request *q = http_book_add(&p->book);
 
 		http_plan_request(&how, q);
+		if (c->h2)
+			http_plan_stream(&how, q);
 		http_persist_plan(&p->book, d, q);
 		/* Nothing is sent after a request that ends the connection: it would be lost and
 		 * cause a reset. */
@@ -66,16 +92,16 @@ plan_client(struct plan *p, struct http_client *c)
 			c->n = i + 1;
 	}
 	/* The same for a world that closes after each response, or from some time on. */
-	if ((p->w.px->http.persistence == HTTP_CLOSE || p->stops) && p->kind)
+	if ((p->w.px->http.persistence == HTTP_CLOSE || p->stops) && p->kind && !c->h2)
 		c->depth = 1;
 	c->up = http_plan_size(&how);
 	c->down = p->book.req[p->book.n - 1].wish_len;
 	if (p->w.cfg.announced)
 		c->header = random_header(d, 1);
-	/* A kind client of a tunnel takes the closing message of TLS, too: it would meet a closed
-	 * socket, which is a reset. */
-	c->leave = p->kind && p->w.cfg.tls & 1u << CLIENT && ends_tunnel(p) ? HTTP_LEAVE_SHUT
-									    : HTTP_LEAVE_CLOSE;
+	/* A kind client of a tunnel takes the closing message of TLS, too, and frames of HTTP/2:
+	 * they would meet a closed socket, which is a reset. */
+	c->leave = p->kind && (p->w.cfg.tls & 1u << CLIENT || c->h2) && ends_tunnel(p)
+		? HTTP_LEAVE_SHUT : HTTP_LEAVE_CLOSE;
 	if (dice_is(d, 4)) {
 		c->deaf_at = dice(d, 100) * FAKE_MS;
 		c->deaf_for = (1 + http_plan_pause(&how)) * FAKE_MS;
@@ -95,25 +121,68 @@ client_arrives(struct fake *k, void *arg)
 	http_client_start(&p->client[p->started++]);
 }
 
-static void
-server_accepted(struct world *w, unsigned int server, struct fake_sock *s)
+/* Another end of a server; NULL: there are too many. */
+static struct http_origin *
+add_origin(struct plan *p, unsigned int server)
 {
-	struct plan *p = w->arg;
 	struct http_origin *o = &p->origin[p->n_origins];
 
 	if (p->n_origins == CONNECTIONS_MAX) {
-		world_error(w, "too many connections to the servers");
-		fake_peer_reset(s);
-		return;
+		world_error(&p->w, "too many connections to the servers");
+		return NULL;
 	}
 	p->n_origins++;
 	o->book = &p->book;
 	o->server = server;
 	o->dice = p->d;
-	o->far = w->cfg.server[server].one_way != 0;
+	o->far = p->w.cfg.server[server].one_way != 0;
 	o->wild = p->wild;
 	o->may_leave = p->leaves;
-	http_origin_start(o, s);
+	return o;
+}
+
+static struct http_origin *
+add_stream(struct http_carrier *c)
+{
+	return add_origin(c->arg, c->server);
+}
+
+static void
+carrier_accepted(struct plan *p, unsigned int server, struct fake_sock *s)
+{
+	struct http_carrier *c = &p->carrier[p->n_carriers];
+
+	if (p->n_carriers == CARRIERS_MAX) {
+		world_error(&p->w, "too many carriers to the servers");
+		fake_peer_reset(s);
+		return;
+	}
+	p->n_carriers++;
+	c->book = &p->book;
+	c->server = server;
+	c->dice = p->d;
+	c->wild = p->wild;
+	c->may_leave = p->leaves;
+	c->add = add_stream;
+	c->arg = p;
+	http_carrier_start(c, s);
+}
+
+static void
+server_accepted(struct world *w, unsigned int server, struct fake_sock *s)
+{
+	struct plan *p = w->arg;
+	struct http_origin *o;
+
+	if (w->cfg.h2_servers & 1u << server) {
+		carrier_accepted(p, server, s);
+		return;
+	}
+	o = add_origin(p, server);
+	if (o)
+		http_origin_start(o, s);
+	else
+		fake_peer_reset(s);
 }
 
 static int
@@ -127,7 +196,44 @@ ends_are_over(const struct world *w)
 	for (unsigned int i = 0; i < p->n_origins; i++)
 		if (!p->origin[i].closed || p->origin[i].ends)
 			return 0;
+	for (unsigned int i = 0; i < p->n_carriers; i++)
+		if (!p->carrier[i].closed)
+			return 0;
 	return 1;
+}
+
+/* True if the client at that port has reset a stream. */
+static int
+gave_up(const struct plan *p, unsigned int port)
+{
+	for (unsigned int i = 0; i < p->started; i++) {
+		const struct http_client *c = &p->client[i];
+
+		if (fake_peer_port(c->s) != port)
+			continue;
+		for (unsigned int n = 0; n < c->n; n++)
+			if (p->book.req[c->first + n].given_up)
+				return 1;
+	}
+	return 0;
+}
+
+/* True if the stream is of a request that may fail. */
+static int
+may_fail(const struct plan *p, const struct stream *s)
+{
+	char line[HTTP_LINE_MAX + 1];
+	unsigned int id = 0;
+
+	if (!s->txn)
+		return 0;
+	/* A request that was reset before it ran has no line. */
+	if (!s->txn->line_len)
+		return gave_up(p, addr_port(&s->sess->peer));
+	(void)snprintf(line, sizeof(line), "%.*s", (int)s->txn->line_len, s->txn->line);
+	return (sscanf(line, "%*s /%u", &id) == 1 || sscanf(line, "%*s http://a/%u", &id) == 1) &&
+		id && id <= p->book.n &&
+		http_book_may_fail(&p->book.req[id - 1]);
 }
 
 static void
@@ -135,8 +241,10 @@ session_ended(struct world *w, const struct world_end *e)
 {
 	struct plan *p = w->arg;
 
-	if (p->kind && strcmp(e->term, "--") != 0)
-		world_error(w, "a kind request ended with %s", e->term);
+	if (p->kind && strcmp(e->term, "--") != 0 && !may_fail(p, e->session))
+		world_error(w, "a kind request ended with %s: %.*s", e->term,
+			e->session->txn ? (int)e->session->txn->line_len : 0,
+			e->session->txn ? e->session->txn->line : "");
 	http_persist_check_log(&p->book, e->session);
 }
 
@@ -213,6 +321,8 @@ config(struct plan *p)
 	struct world_config c = random_config(d, p->kind);
 
 	c.http = 1;
+	if (H2_SERVERS >> p->n & 1)
+		c.h2_servers = p->n == 9 ? 5 : (1u << WORLD_SERVERS) - 1;
 	c.reuse = (enum http_reuse)dice(d, HTTP_REUSE_ALWAYS + 1);
 	c.persistence =
 		dice_is(d, 4) ? (enum http_persistence)dice(d, HTTP_CLOSE + 1) : HTTP_KEEP_ALIVE;
@@ -222,6 +332,11 @@ config(struct plan *p)
 	if (p->leaves) {
 		c.retry_on |= 1u << HTTP_RETRY_CONN_FAILURE | 1u << HTTP_RETRY_EMPTY_RESPONSE;
 		c.retries = MAX(c.retries, 2);
+	}
+	/* Streams that wait for the server's settings have failed when it leaves before. */
+	if (p->kind && c.h2_servers) {
+		c.retry_on |= 1u << HTTP_RETRY_CONN_FAILURE;
+		c.retries = MAX(c.retries, 5);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(options); i++)
 		c.options |= dice_is(d, 5) ? options[i] : 0;
@@ -236,6 +351,7 @@ config(struct plan *p)
 		http_persist_configure(&p->book, d), p->book.added.lines);
 	c.rules = p->lines[0] ? p->lines : NULL;
 	c.tracks = p->n % 4 == 1;
+	c.filters = p->n % 3 == 1 ? FILTERS_NEUTRAL : 0;
 	c.prepare = http_persist_set_cookies;
 	return c;
 }
@@ -245,12 +361,23 @@ static void
 bound_memory(struct plan *p)
 {
 	struct engine *e = &p->w.engine;
-	uint64_t each = e->session_pool.size + e->txn_pool.size + 2ull * e->bufsize;
+	uint64_t each = e->pools.session.size + e->pools.txn.size + 2ull * e->bufsize;
 
 	p->w.cfg.memory = each * ((p->kind ? 8 : 2) + dice(p->d, 8));
 	/* A head that grows takes a larger buffer, or fails. */
 	if (p->book.added.any && p->kind)
-		p->w.cfg.memory += (uint64_t)p->n * SIDES * e->wide_pool.size;
+		p->w.cfg.memory += (uint64_t)p->n * SIDES * e->pools.wide.size;
+	if (p->w.px->filters)
+		p->w.cfg.memory += (uint64_t)p->n * SIDES * e->pools.wide.size;
+	/* Streams that find no memory are refused, not held back. */
+	if (p->kind && p->n % 3 == 1)
+		p->w.cfg.memory +=
+			p->n * (sizeof(struct h2_client) + H2_OUT_MAX + 1024 +
+				H2_DEPTH * (each + e->bufsize + 2 * H2_FRAME_MIN_MAX));
+	/* A connection to a server is one of a request's, at worst. */
+	if (p->kind && p->w.cfg.h2_servers)
+		p->w.cfg.memory += p->n * H2_DEPTH *
+			(sizeof(struct h2_server) + H2_OUT_MAX + 1024 + 2 * H2_FRAME_MIN_MAX);
 	if (p->w.cfg.tls)
 		p->w.cfg.memory += p->n * 2 * RANDOM_TLS_BYTES;
 	memory_bound(e, p->w.cfg.memory);
@@ -304,7 +431,9 @@ check_kind(struct plan *p)
 		const struct http_request *q = p->book.req + c->first;
 		unsigned int n = 0;
 
-		while (n < c->n && (q[n].whole || (c->tunnel && q[n].answered)) && !q[n].closes)
+		while (n < c->n && !q[n].closes &&
+			(q[n].whole || (c->tunnel && q[n].answered) ||
+				http_book_may_fail(&q[n]) || (c->h2 && crosses_stop(p, &q[n]))))
 			n++;
 		if (n < c->n && crosses_stop(p, q + n))
 			continue;
@@ -328,6 +457,9 @@ check_world(struct plan *p)
 		if (!p->client[i].closed)
 			world_error(w, "client %u hangs, %u of %u requests said, %u answered", i,
 				p->client[i].out, p->client[i].n, p->client[i].in);
+	for (unsigned int i = 0; i < p->n_carriers; i++)
+		if (!p->carrier[i].closed)
+			world_error(w, "a server's connection of HTTP/2 hangs");
 	for (unsigned int i = 0; i < p->n_origins; i++)
 		if (!p->origin[i].closed || p->origin[i].ends)
 			world_error(w, "a server's connection %u hangs in request %u, way %d", i,
@@ -344,10 +476,11 @@ measure(struct plan *p, struct http_random_result *r)
 	r->base.tls = w->cfg.tls != 0;
 	r->base.clients = p->n;
 	r->base.calls = world_calls(w);
-	r->base.buf_waits = w->engine.buf_waits;
-	r->base.memory_holds = w->engine.memory_holds;
-	r->base.spliced = w->engine.spliced;
+	r->base.buf_waits = w->engine.stat.buf_waits;
+	r->base.memory_holds = w->engine.stat.memory_holds;
+	r->base.spliced = w->engine.stat.spliced;
 	memcpy(r->base.rows, w->rows, sizeof(w->rows));
+	memcpy(r->base.session_rows, w->session_rows, sizeof(w->session_rows));
 	r->requests = p->book.n;
 	r->whole = p->book.whole;
 	r->own = p->book.own;
@@ -355,6 +488,8 @@ measure(struct plan *p, struct http_random_result *r)
 	r->bound = p->book.bound.came;
 	r->told = p->book.bound.told;
 	r->logged = p->book.bound.logged;
+	for (unsigned int i = 0; i < p->n; i++)
+		r->multiplexed |= p->client[i].h2 && p->client[i].n > 1 && p->client[i].depth > 1;
 	r->stopped = p->book.stopped_ns != 0;
 	r->grown = p->book.longest;
 	r->reused = (unsigned int)w->px->shard[0].be.reuse;
@@ -396,7 +531,8 @@ http_random_play(struct dice *d, unsigned int max_clients, uint32_t max_bytes, i
 	cfg = config(&p);
 	random_bounds(d, &cfg);
 	/* No random choice here, to keep existing worlds unchanged. */
-	cfg.announced = p.n % 6 == 0;
+	cfg.announced = p.n % 6 == 0 || p.n == 10;
+	cfg.proto = p.n == 7 || p.n == 10 ? MUX_H2 : MUX_ANY;
 	bounded = cfg.memory != 0;
 	cfg.memory = 0;
 	random_tls(p.n, &cfg);
@@ -425,8 +561,11 @@ http_random_play(struct dice *d, unsigned int max_clients, uint32_t max_bytes, i
 	}
 	for (unsigned int i = 0; i < p.n_origins; i++) {
 		http_text_free(&p.origin[i].text);
-		wire_free(p.origin[i].wire);
+		if (!p.origin[i].carrier)
+			wire_free(p.origin[i].wire);
 	}
+	for (unsigned int i = 0; i < p.n_carriers; i++)
+		wire_free(p.carrier[i].wire);
 	snprintf(r->base.why, sizeof(r->base.why), "%s", p.w.why);
 	return bad;
 }

@@ -44,6 +44,16 @@ http_reader_expect(struct http_reader *r, enum http_shape shape, uint32_t seed)
 static int
 first_line(struct http_parsed *m, const char *line)
 {
+	if (sscanf(line, "HTTP/2 %3u", &m->status) == 1) {
+		m->minor = 1;
+		return 1;
+	}
+	if (strstr(line, " HTTP/2")) {
+		m->h2 = 1;
+		m->minor = 1;
+		return sscanf(line, "%11[A-Z] http://a/%u", m->method, &m->path) == 2 ||
+			strcmp(line, "CONNECT a:80 HTTP/2") == 0;
+	}
 	if (strncmp(line, "HTTP/1.", 7) == 0)
 		return sscanf(line, "HTTP/1.%u %3u", &m->minor, &m->status) == 2;
 	if (sscanf(line, "CONNECT a:80 HTTP/1.%u", &m->minor) == 1) {

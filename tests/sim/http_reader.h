@@ -42,6 +42,7 @@ enum http_shape {
 struct http_parsed {
 	char method[12]; /* "" in a response */
 	unsigned int status, minor;
+	int h2;
 	uint32_t path;    /* /17 is 17 */
 	uint32_t id, nth; /* X-Id, 0: none; X-Try */
 	int extra;        /* X-Extra: unrequested */

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sbuf.h"
+#include "sim/h2_wire.h"
 #include "sim/tls_wire.h"
+#include "spop/spop.h"
 
 #define CLIENTS 1024
 #define SERVERS 8
@@ -20,8 +23,8 @@ struct end_client {
 	struct process_ends *e;
 	char name[NAME];
 	struct fake_sock *s;
-	struct wire *wire; /* TLS; NULL: plain bytes */
-	int is_shaken;
+	struct wire *wire; /* NULL: plain bytes */
+	int is_tls, is_shaken;
 	unsigned int port;
 	const char *only; /* of an answer: the lines with this text; NULL: all of it */
 	int is_over;
@@ -38,6 +41,7 @@ struct end_server {
 struct served {
 	struct end_server *srv;
 	struct fake_sock *s;
+	struct wire *wire;   /* NULL: plain bytes */
 	unsigned int number; /* from 1 */
 	char got[TEXT];      /* of the request that is not complete */
 	size_t len;
@@ -139,7 +143,7 @@ static void
 note_handshake(struct end_client *c)
 {
 	(void)wire_flush(c->wire, c->s);
-	if (c->is_shaken || !tls_wire_is_shaken(c->wire))
+	if (!c->is_tls || c->is_shaken || !tls_wire_is_shaken(c->wire))
 		return;
 	c->is_shaken = 1;
 	process_world_note(c->e->w, "%s %s", c->name,
@@ -195,7 +199,12 @@ process_client_connects(struct process_ends *e, const char *name, unsigned int p
 
 	if (kind == PROCESS_CLIENT_PLAIN)
 		return;
+	if (kind == PROCESS_CLIENT_H2) {
+		c->wire = h2_wire_new();
+		return;
+	}
 	process_ends_use_tls(e);
+	c->is_tls = 1;
 	c->wire = process_tls_wire(e->tls, kind == PROCESS_CLIENT_RESUMES);
 }
 
@@ -290,7 +299,7 @@ answer_is_due(struct fake *k, void *served)
 	if (d->srv->plan.ocsp)
 		send_ocsp(d);
 	else
-		(void)fake_peer_send(d->s, d->answer, strlen(d->answer));
+		(void)wire_send(d->wire, d->s, d->answer, strlen(d->answer));
 	if (d->hangs_up)
 		served_ends(d, "hangs up");
 }
@@ -299,9 +308,94 @@ answer_is_due(struct fake *k, void *served)
 static int
 is_request(const struct served *d)
 {
-	if (strstr(d->got, "HTTP/1."))
+	if (strstr(d->got, " HTTP/"))
 		return strstr(d->got, "\r\n\r\n") != NULL;
 	return d->len && d->got[d->len - 1] == '\n';
+}
+
+/* --- servers that are agents of SPOE --- */
+
+struct agent_answer {
+	struct served *to;
+	size_t len;
+	char bytes[256];
+};
+
+static void
+agent_answer_is_due(struct fake *k, void *answer)
+{
+	struct agent_answer *a = answer;
+
+	(void)k;
+	if (!a->to->is_over)
+		(void)fake_peer_send(a->to->s, a->bytes, a->len);
+	free(a);
+}
+
+static void
+put_item(struct sbuf *b, const char *name, enum spop_value_type type, int64_t n, const char *text)
+{
+	const struct spop_value v = { .type = type, .n = n, .text = str_of(text) };
+
+	spop_put_text(b, str_of(name));
+	spop_put_value(b, &v);
+}
+
+static void
+answer_frame(struct served *d, const struct spop_frame *f)
+{
+	struct agent_answer *a = calloc(1, sizeof(*a));
+	int is_hello = f->type == SPOP_HAPROXY_HELLO;
+	struct sbuf b;
+	size_t at;
+
+	assert(a);
+	a->to = d;
+	sbuf_init_fixed(&b, a->bytes, sizeof(a->bytes));
+	at = spop_begin_frame(
+		&b, is_hello ? SPOP_AGENT_HELLO : SPOP_ACK, f->stream_id, f->frame_id);
+	if (is_hello) {
+		put_item(&b, "version", SPOP_STRING, 0, "2.0");
+		put_item(&b, "max-frame-size", SPOP_UINT32, 4096, "");
+		put_item(&b, "capabilities", SPOP_STRING, 0, "pipelining");
+	} else {
+		sbuf_add(&b, "\1\3\2", 3);
+		put_item(&b, "v", SPOP_STRING, 0, "yes");
+	}
+	spop_end_frame(&b, at);
+	a->len = b.len;
+	fake_after(d->srv->e->k, is_hello ? 0 : d->srv->plan.after, agent_answer_is_due, a);
+}
+
+static void
+take_frame_of_proxy(struct served *d, const uint8_t *p, size_t n)
+{
+	struct spop_frame f;
+	int is_valid = spop_read_frame(p, n, &f) == SPOP_OK;
+
+	assert(is_valid);
+	served_notes(d, f.type == SPOP_HAPROXY_HELLO ? "is greeted"
+			: f.type == SPOP_NOTIFY	     ? "is asked"
+						     : "is left");
+	if (f.type == SPOP_HAPROXY_HELLO || (f.type == SPOP_NOTIFY && !d->srv->plan.is_mute))
+		answer_frame(d, &f);
+}
+
+static void
+take_frames_of_proxy(struct served *d, const char *buf, size_t n)
+{
+	assert(d->len + n < TEXT);
+	memcpy(d->got + d->len, buf, n);
+	d->len += n;
+	while (d->len >= SPOP_LENGTH &&
+		d->len - SPOP_LENGTH >= spop_length((const uint8_t *)d->got)) {
+		size_t whole = SPOP_LENGTH + spop_length((const uint8_t *)d->got);
+
+		take_frame_of_proxy(
+			d, (const uint8_t *)d->got + SPOP_LENGTH, whole - SPOP_LENGTH);
+		memmove(d->got, d->got + whole, d->len - whole);
+		d->len -= whole;
+	}
 }
 
 static void
@@ -310,6 +404,10 @@ take_text(struct served *d, const char *buf, size_t n)
 	const struct process_server_plan *plan = &d->srv->plan;
 	char shown[SHOWN + 8];
 
+	if (plan->is_agent) {
+		take_frames_of_proxy(d, buf, n);
+		return;
+	}
 	if (!plan->is_quiet)
 		process_world_note(d->srv->e->w, "%u#%u gets \"%s\"", plan->port, d->number,
 			one_line(buf, n, SHOWN_SHORT, shown));
@@ -338,7 +436,7 @@ on_served(struct fake *k, void *served)
 	(void)k;
 	if (d->is_over)
 		return;
-	while ((r = fake_peer_recv(d->s, buf, sizeof(buf))) > 0)
+	while ((r = wire_recv(d->wire, d->s, buf, sizeof(buf))) > 0)
 		take_text(d, buf, (size_t)r);
 	if (r == 0 && d->srv->plan.stays)
 		served_notes(d, "sees the end");
@@ -363,6 +461,8 @@ on_connection(struct fake *k, void *server)
 		d->srv = v;
 		d->s = s;
 		d->number = ++v->n;
+		if (v->plan.h2)
+			d->wire = h2_origin_wire_new(0);
 		served_notes(d, "opens");
 		fake_peer_notify(s, 0, on_served, d);
 		if (v->plan.greeting)
@@ -571,8 +671,10 @@ process_ends_free(struct process_ends **ep)
 {
 	struct process_ends *e = *ep;
 
-	for (unsigned int i = 0; i < e->n_served; i++)
+	for (unsigned int i = 0; i < e->n_served; i++) {
+		wire_free(e->served[i]->wire);
 		free(e->served[i]);
+	}
 	for (unsigned int i = 0; i < e->n_clients; i++)
 		wire_free(e->client[i].wire);
 	process_tls_free(&e->tls);

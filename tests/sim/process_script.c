@@ -143,8 +143,14 @@ do_server(struct process_world *w, char *const *word)
 			r = read_time(*++word, &plan.ocsp);
 		else if (is_word(*word, "stays"))
 			plan.stays = 1;
+		else if (is_word(*word, "h2"))
+			plan.h2 = 1;
 		else if (is_word(*word, "quiet"))
 			plan.is_quiet = 1;
+		else if (is_word(*word, "agent"))
+			plan.is_agent = 1;
+		else if (is_word(*word, "mute"))
+			plan.is_mute = 1;
 		else
 			r = -1;
 	}
@@ -273,6 +279,7 @@ do_client(struct action *a)
 		process_client_connects(e, name, number_of(a->word[2]),
 			is_word(a->word[3], "tls")           ? PROCESS_CLIENT_TLS
 				: is_word(a->word[3], "resumes") ? PROCESS_CLIENT_RESUMES
+				: is_word(a->word[3], "h2")      ? PROCESS_CLIENT_H2
 								 : PROCESS_CLIENT_PLAIN);
 	else if (is_word(verb, "sends") && a->word[2])
 		return process_client_sends(e, name,

@@ -17,6 +17,7 @@
 #include "sim/faults.h"
 
 #define CONFIG "process.cfg"
+#define FILE_LINE "--- file "
 /* The beginning of each configuration. */
 #define PREAMBLE                                              \
 	"global\n"                                            \
@@ -110,20 +111,37 @@ run_new(struct process_world *w)
 	return r;
 }
 
+/* Writes the configuration, up to a line "--- file NAME" behind which that file stands. */
+static void
+put_files(struct process_run *r)
+{
+	const char *config = r->w->config, *file = strstr(config, FILE_LINE);
+	struct sbuf text;
+	char name[64];
+	size_t n;
+
+	fake_memory_is_ours++;
+	sbuf_init(&text, 0);
+	sbuf_addf(&text, "%s%.*s", PREAMBLE, file ? (int)(file - config) : INT_MAX, config);
+	fake_memory_is_ours--;
+	fake_put_file(r->w->k, CONFIG, text.p, text.len);
+	sbuf_fini(&text);
+	if (!file)
+		return;
+	file += strlen(FILE_LINE);
+	n = strcspn(file, "\n");
+	snprintf(name, sizeof(name), "%.*s", (int)n, file);
+	fake_put_file(r->w->k, name, file + n + 1, strlen(file + n + 1));
+}
+
 static int
 load(struct process_run *r)
 {
 	static const char *const no_environment[] = { NULL };
 	struct options o = { .progname = "tacit", .n_files = 1, .files = { CONFIG } };
-	struct sbuf text;
 	int e;
 
-	fake_memory_is_ours++;
-	sbuf_init(&text, 0);
-	sbuf_addf(&text, "%s%s", PREAMBLE, r->w->config);
-	fake_memory_is_ours--;
-	fake_put_file(r->w->k, CONFIG, text.p, text.len);
-	sbuf_fini(&text);
+	put_files(r);
 	r->report.pid = (int)sys_getpid(&r->sys);
 	r->is_open = 1;
 	e = config_init(&r->cfg, no_environment);
@@ -170,6 +188,8 @@ start(struct process_run *r, struct keep *keep)
 	r->p.keep = *keep;
 	set_limits(r);
 	e = keep_open(&r->p);
+	if (!e)
+		process_tables_open(&r->p);
 	if (e)
 		return e;
 	process_open_log(&r->p, "tacit");

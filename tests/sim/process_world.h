@@ -106,7 +106,12 @@ void process_ends_leave(struct process_ends *e);
 /* Lets clients speak TLS, and servers be OCSP responders: process_tls.c. */
 void process_ends_use_tls(struct process_ends *e);
 
-enum process_client_kind { PROCESS_CLIENT_PLAIN, PROCESS_CLIENT_TLS, PROCESS_CLIENT_RESUMES };
+enum process_client_kind {
+	PROCESS_CLIENT_PLAIN,
+	PROCESS_CLIENT_TLS,
+	PROCESS_CLIENT_RESUMES,
+	PROCESS_CLIENT_H2
+};
 /* A client of this name connects; a name may be used again. */
 void process_client_connects(struct process_ends *e, const char *name, unsigned int port,
 	enum process_client_kind kind);
@@ -128,7 +133,10 @@ struct process_server_plan {
 	uint64_t ocsp;      /* ns for which its OCSP responses are valid; 0: it is no responder */
 	int hangs_up;       /* it closes after its answer */
 	int stays;          /* it does not close when the other side has ended */
+	int h2;             /* it speaks HTTP/2 on new connections, its texts are HTTP/1 */
 	int is_quiet;       /* what it sees is not noted */
+	int is_agent;       /* it is an agent of SPOE: each question is answered */
+	int is_mute;        /* but it answers the hello only */
 };
 /* Opens it, or changes its plan. Strings stay the caller's. */
 void process_server_plays(struct process_ends *e, const struct process_server_plan *plan);
@@ -171,10 +179,11 @@ size_t process_tls_ocsp(struct process_tls *t, uint64_t valid_s, char *out, size
  * and an action one of these; in the text of a client and in its name # is the number of the
  * repetition:
  *
- *     NAME connects PORT [tls | resumes]    resumes: offers the last session that a client had
+ *     NAME connects PORT [tls | resumes | h2]    resumes: offers the last session that a client
+ *          had; h2: HTTP/2, the texts are of HTTP/1 (sim/h2_wire.h)
  *     NAME sends "TEXT" | NAME shuts | NAME closes | NAME resets
  *     server PORT [greets "TEXT"] [answers "TEXT"] [after TIME] [hangs-up] [stays]
- *          [quiet] [ocsp TIME]          a responder, whose answers are valid for so long
+ *          [h2] [quiet] [ocsp TIME]          a responder, whose answers are valid for so long
  *     server PORT leaves | server PORT dies    its connections stay, or not
  *     path PORT near | far TIME | blackhole | refused
  *     names PORT "ADDRESS,..." ttl N | names PORT silent

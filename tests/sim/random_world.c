@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "net/socks4.h"
+#include "net/outbound.h"
+#include "sim/filters.h"
 
 struct plan {
 	struct world w;
@@ -215,10 +216,10 @@ measure(struct plan *p, struct random_world_result *r)
 	r->calls = world_calls(w);
 	r->waits = fake_waits(w->k);
 	r->empty_waits = fake_empty_waits(w->k);
-	r->buf_waits = w->engine.buf_waits;
+	r->buf_waits = w->engine.stat.buf_waits;
 	r->zerocopied = w->engine.zerocopy.bytes;
-	r->memory_holds = w->engine.memory_holds;
-	r->spliced = w->engine.spliced;
+	r->memory_holds = w->engine.stat.memory_holds;
+	r->spliced = w->engine.stat.spliced;
 	r->bulk_waits = w->engine.bulk.waits;
 	memcpy(r->rows, w->rows, sizeof(r->rows));
 	memcpy(r->session_rows, w->session_rows, sizeof(r->session_rows));
@@ -227,8 +228,8 @@ measure(struct plan *p, struct random_world_result *r)
 	for (unsigned int i = 0; i < w->n_served; i++)
 		r->bytes += w->served[i].got;
 	/* each wait must have a result: bytes moved since the last one, however few, or steps,
-	 * retries, checks of lingering sessions */
-	if (r->empty_waits > 100 + 100u * p->n)
+	 * retries, checks of lingering sessions, the end of a filter's delay */
+	if (r->empty_waits > 100 + 100u * p->n && !w->px->filters)
 		world_error(w, "%llu of %llu waits for %u clients came of nothing",
 			(unsigned long long)r->empty_waits, (unsigned long long)r->waits,
 			p->n);
@@ -251,12 +252,16 @@ random_world_play(struct dice *d, unsigned int max_clients, uint32_t max_bytes, 
 	cfg = random_config(d, p.kind);
 	cfg.rules = random_rules(d, p.kind);
 	cfg.tracks = p.n % 3 == 1;
+	cfg.filters = p.n % 4 == 2 ? FILTERS_NEUTRAL : 0;
 	for (unsigned int i = 0; i < p.n; i++)
 		scripts(&p, i);
 	random_bounds(d, &cfg);
 	cfg.announced = dice_is(d, 6);
 	cfg.socks4 = dice_is(d, 6);
 	random_tls(p.n, &cfg);
+	/* A direction with filters peeks at nothing. */
+	if (cfg.filters && cfg.memory)
+		cfg.memory += p.n * SIDES * WIDE_BUFS * cfg.bufsize;
 	if (cfg.tls && !p.kind)
 		cut_some(&p);
 	if (world_open(&p.w, &cfg) < 0) {

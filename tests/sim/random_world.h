@@ -61,6 +61,10 @@ int random_world_play(struct dice *d, unsigned int max_clients, uint32_t max_byt
  * or not at all, and close and reset connections at any time; any reuse, retries, local replies.
  * The checks of http_book.h and of the world decide. In kind worlds servers at most close idle
  * connections: then each request must be answered.
+ *
+ * In a third of the worlds most clients speak HTTP/2, with up to five requests at once. In a kind
+ * world some of these are reset by their client, and some servers fail for one request: the others
+ * must be answered all the same.
  */
 
 struct http_random_result {
@@ -69,6 +73,7 @@ struct http_random_result {
 	/* Persistence counters: requests that named a server, clients that got a cookie; requests
 	 * logged with captures; a soft stop. */
 	unsigned int bound, told, logged, stopped;
+	unsigned int multiplexed; /* a client had several streams at once */
 	size_t grown; /* the most bytes that rules added to a head which came whole */
 };
 

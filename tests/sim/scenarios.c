@@ -1,6 +1,7 @@
 #include "sim/scenarios.h"
 
 #include "sim/agent.h"
+#include "sim/filters.h"
 
 #define TO .to = { .connect = 5000, .client = 30000, .server = 30000, .queue = 5000 }
 #define NEAR .n_servers = 1
@@ -119,6 +120,7 @@ want_socks4(struct proxy *px)
 
 const struct scenario scenarios[] = {
 #include "sim/http_scenarios.tbl.h"
+#include "sim/filter_scenarios.tbl.h"
 	{ .name = "near_merged", REQUEST(MERGED, NEAR, 17) },
 	{ .name = "near_unmerged", REQUEST(UNMERGED, NEAR, 22) },
 	{ .name = "near_edge", REQUEST(EDGE, NEAR, 16) },

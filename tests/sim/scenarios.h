@@ -14,8 +14,9 @@ struct scenario {
 	const char *terms;                /* termination codes in the order of their ends */
 	uint64_t to_server, to_client;    /* bytes that must arrive at each client and its origin */
 	unsigned int max_calls;           /* of the whole scenario; 0: no limit */
-	unsigned int max_ms;              /* until the last session ends; 0: no limit */
+	unsigned int min_ms, max_ms;      /* until the last session ends; 0: no limit */
 	int golden;                       /* its calls are compared with golden/NAME.txt */
+	int any_order; /* of the ends, when a send is late */
 	int no_torture;
 	int uneven;                       /* connections to the origin differ: not counted */
 };

@@ -186,6 +186,34 @@ test_far_connect_takes_a_round_trip(void **state)
 	assert_int_equal(outq, 0);
 }
 
+/* Bytes take the time of the path, and those before them on it. */
+static void
+test_a_path_has_a_rate(void **state)
+{
+	struct rig *r = *state;
+	struct fake_sock *o = fake_origin(r->k, PORT, 4), *s;
+	int fd = tcp_socket(r);
+	char buf[2000] = { 0 };
+
+	fake_route(r->k, PORT, FAKE_FAR, 10 * FAKE_MS);
+	fake_limit(r->k, PORT, 100000);
+	assert_int_equal(connect_to(r, fd, PORT), -EINPROGRESS);
+	fake_advance(r->k, 20 * FAKE_MS);
+	s = fake_origin_accept(o);
+	assert_int_equal(sys_sendto(&r->sys, fd, buf, 1000, MSG_NOSIGNAL), 1000);
+	assert_int_equal(sys_sendto(&r->sys, fd, buf, 500, MSG_NOSIGNAL), 500);
+	fake_advance(r->k, 20 * FAKE_MS - 1);
+	assert_int_equal(fake_peer_recv(s, buf, sizeof(buf)), -EAGAIN);
+	fake_advance(r->k, 1);
+	assert_int_equal(fake_peer_recv(s, buf, sizeof(buf)), 1000);
+	assert_int_equal(fake_peer_send(s, buf, 100), 100);
+	fake_advance(r->k, 5 * FAKE_MS);
+	assert_int_equal(fake_peer_recv(s, buf, sizeof(buf)), 500);
+	assert_int_equal(sys_recvfrom(&r->sys, fd, buf, sizeof(buf), 0), -EAGAIN);
+	fake_advance(r->k, 6 * FAKE_MS);
+	assert_int_equal(sys_recvfrom(&r->sys, fd, buf, sizeof(buf), 0), 100);
+}
+
 static void
 test_refused_and_unanswered_connects(void **state)
 {
@@ -634,6 +662,7 @@ main(void)
 		CASE(test_accept_without_descriptors_fails_and_keeps_the_connection),
 		CASE(test_near_connect_completes_at_once),
 		CASE(test_far_connect_takes_a_round_trip),
+		CASE(test_a_path_has_a_rate),
 		CASE(test_refused_and_unanswered_connects),
 		CASE(test_full_backlog_delays_the_client),
 		CASE(test_deferred_accept_waits_for_bytes),

@@ -74,6 +74,9 @@ check(struct world *w, const struct scenario *sc)
 	if (sc->max_ms && w->ended - w->opened > sc->max_ms * FAKE_MS)
 		world_error(w, "took %llu ms, at most %u",
 			    (unsigned long long)((w->ended - w->opened) / FAKE_MS), sc->max_ms);
+	if (w->ended - w->opened < sc->min_ms * FAKE_MS)
+		world_error(w, "took %llu ms, at least %u",
+			    (unsigned long long)((w->ended - w->opened) / FAKE_MS), sc->min_ms);
 	if (sc->max_calls && world_calls(w) > sc->max_calls)
 		world_error(w, "%llu calls, at most %u", (unsigned long long)world_calls(w),
 		    sc->max_calls);
@@ -135,7 +138,7 @@ test_a_quiet_world_blocks(void **state)
 			world_client(&w, steps, 0);
 		world_run(&w, FAKE_SEC);
 		assert_int_equal(w.engine.n_sessions, 30);
-		assert_int_equal(w.engine.buf_pool.live, 0);
+		assert_int_equal(w.engine.pools.buf.live, 0);
 		before = fake_waits(w.k);
 		world_run(&w, 86000 * FAKE_SEC);
 		assert_int_equal(fake_waits(w.k) - before, 1);
@@ -148,9 +151,11 @@ test_a_quiet_world_blocks(void **state)
 int
 main(void)
 {
-	static struct CMUnitTest tests[256];
+	struct CMUnitTest *tests = calloc(n_scenarios + 1, sizeof(*tests));
 	unsigned int n = 0;
+	int rc;
 
+	assert_non_null(tests);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_a_quiet_world_blocks);
 	for (unsigned int i = 0; i < n_scenarios; i++) {
 		const char *only = getenv("SCENARIO");
@@ -161,5 +166,7 @@ main(void)
 		tests[n].name = scenarios[i].name;
 		tests[n++].initial_state = (void *)(uintptr_t)&scenarios[i];
 	}
-	return _cmocka_run_group_tests("scenarios", tests, n, NULL, NULL);
+	rc = _cmocka_run_group_tests("scenarios", tests, n, NULL, NULL);
+	free(tests);
+	return rc;
 }

@@ -35,6 +35,8 @@ static const struct scenario scenarios[] = {
 	{ "tcp", TRY_TCP, 0, 0, { TRY_PIECES, TRY_WRONG_PIECES, TRY_CUT_RESET }, 3 },
 	{ "far tcp", TRY_TCP, 7, 80, { TRY_PIECES, TRY_CLOSE, TRY_SILENT }, 3 },
 	{ "http", TRY_HTTP, 0, 0, { TRY_PIECES, TRY_WRONG, TRY_CUT, TRY_RESET }, 4 },
+	{ "http2", TRY_HTTP2, 0, 0, { TRY_PIECES, TRY_WRONG, TRY_CUT, TRY_RESET }, 4 },
+	{ "far http2", TRY_HTTP2, 7, 80, { TRY_WHOLE, TRY_LATE, TRY_CUT_RESET }, 3 },
 	{ "far http", TRY_HTTP, 7, 80, { TRY_WHOLE, TRY_LATE, TRY_FAR_LATE }, 3 },
 };
 

@@ -245,7 +245,7 @@ a_session_without_a_buffer_waits(void **st)
 		world_run(&w, 200 * FAKE_MS);
 		/* A side without a transport is served directly from its socket. */
 		assert_int_equal(w.engine.n_sessions, 1);
-		assert_true(w.engine.buf_waits > 0);
+		assert_true(w.engine.stat.buf_waits > 0);
 		assert_int_equal(w.served[0].got, sides & 1 ? 4 : 100);
 		assert_int_equal(w.client[0].got, 0);
 		rig_restore_memory(kept);

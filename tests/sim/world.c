@@ -12,15 +12,15 @@
 #include "event/poller.h"
 #include "net/bind_conf.h"
 #include "proxy/backend/balance.h"
-#include "proxy/relay/bulk.h"
 #include "proxy/relay/direction.h"
-#include "proxy/session/conn_limits.h"
+#include "proxy/session/session_admit.h"
 #include "proxy/sample/capture.h"
 #include "proxy/model/stream_extras.h"
 #include "proxy/model/memory.h"
 #include "tls/tls_counts.h"
 #include "proxy/http1/persist.h"
 #include "sim/faults.h"
+#include "sim/filters.h"
 #include "sim/world_rules.h"
 #include "proxy/session/session.h"
 #include "proxy/model/persist_state.h"
@@ -149,6 +149,8 @@ world_wire(struct world *w, enum side side)
 		return tls_wire_new(&w->tls, side == CLIENT);
 	if (w->cfg.h2 && side == CLIENT)
 		return h2_wire_new();
+	if (w->cfg.h2_servers && side == SERVER && !w->server_accepted)
+		return h2_origin_wire_new(w->cfg.h2_server_streams);
 	if (!script)
 		return NULL;
 	wire = fake_wire_new();
@@ -222,6 +224,10 @@ add_server(struct world *w, unsigned int i)
 		w->server_makers[0] = &w->cfg.server_xprt->maker;
 	if (w->cfg.tls & 1u << SERVER)
 		w->server_makers[0] = &w->tls.connects.maker;
+	if (w->cfg.h2_servers & 1u << i) {
+		w->srv[i]->conf.proto = MUX_H2;
+		w->srv[i]->may_speak_h2 = 1;
+	}
 	if (w->server_makers[0])
 		w->srv[i]->xprt = w->server_makers;
 	w->srv[i]->id = (int)i + 1;
@@ -306,6 +312,7 @@ build_proxy(struct world *w)
 	w->px->default_be = w->px;
 	w->bind->defer_accept = c->defer;
 	w->bind->accept_proxy = c->announced;
+	w->bind->proto = c->proto;
 	if (c->upgraded && build_front(w) < 0)
 		return -1;
 	list_append(&frontend_of(w)->binds, &w->bind->link);
@@ -317,6 +324,7 @@ build_proxy(struct world *w)
 			return -1;
 	if (c->prepare)
 		c->prepare(w->px);
+	filters_add(w->px, c->filters);
 	if (proxy_make_shards(w->px, 1) < 0)
 		return -1;
 	if ((c->rules || c->tracks) && read_rules(w, c) < 0)
@@ -354,6 +362,21 @@ on_memory(struct engine *e)
 		listener_resume(w->ln, LISTENER_HOLD_MEMORY);
 }
 
+/* Clears it, but for the texts of agents behind their first byte: they are three megabytes, and
+ * agent_start() clears them. */
+static void
+clear(struct world *w)
+{
+	const size_t rest = offsetof(struct world, n_clients);
+
+	memset(w, 0, offsetof(struct world, client));
+	for (unsigned int i = 0; i < WORLD_AGENTS; i++) {
+		memset(&w->client[i], 0, offsetof(struct agent, text) + 1);
+		memset(&w->served[i], 0, offsetof(struct agent, text) + 1);
+	}
+	memset((char *)w + rest, 0, sizeof(*w) - rest);
+}
+
 int
 world_open(struct world *w, const struct world_config *cfg)
 {
@@ -362,7 +385,7 @@ world_open(struct world *w, const struct world_config *cfg)
 				  .lazy = !cfg->eager };
 	int reason = 0;
 
-	memset(w, 0, sizeof(*w));
+	clear(w);
 	w->cfg = *cfg;
 	w->k = fake_new();
 	if (cfg->sndbuf)
@@ -373,6 +396,7 @@ world_open(struct world *w, const struct world_config *cfg)
 	if (cfg->fd_limit)
 		fake_set_fd_limit(w->k, cfg->fd_limit);
 	fake_route(w->k, WORLD_PORT, cfg->client_delay ? FAKE_FAR : FAKE_NEAR, cfg->client_delay);
+	fake_limit(w->k, WORLD_PORT, cfg->client_rate);
 	sys_init(&w->sys, &sys_fake, w->k);
 	w->loop = loop_new(&w->sys, &lc, &reason);
 	if (cfg->tls && tls_sides_open(&w->tls) < 0)
@@ -392,12 +416,17 @@ world_open(struct world *w, const struct world_config *cfg)
 	engine_allow_captures(&w->engine, w->px->captures.size);
 	engine_allow_tracking(&w->engine, w->rules ? world_rules_tracked(w->rules) : 0);
 	if (cfg->maxhdr)
-		engine_allow_http(&w->engine, w->engine.maxrewrite, cfg->maxhdr);
+		engine_allow_http(&w->engine, w->engine.limits.maxrewrite, cfg->maxhdr);
+	h2_config_default(&w->h2_client);
+	w->h2_client.max_total = cfg->h2_total;
+	if (cfg->h2_streams)
+		w->h2_client.max_streams = cfg->h2_streams;
+	w->engine.h2_client_config = &w->h2_client;
 	if (cfg->maxpipes)
 		engine_allow_splice(&w->engine, cfg->maxpipes, 0);
 	w->engine.owner = w;
 	w->engine.tls = w->tls.io;
-	w->engine.on_memory = on_memory;
+	w->engine.hooks.on_memory = on_memory;
 	engine_allow_zerocopy(&w->engine, cfg->zerocopy, cfg->pinned ? cfg->pinned : PINNED,
 		!cfg->no_fast_path);
 	w->engine.zerocopy.first = cfg->zc.first;
@@ -450,6 +479,18 @@ tls_memory(const struct world *w)
 	return w->tls.io ? tls_io_memory(w->tls.io) : 0;
 }
 
+/* Neither are bodies and output of HTTP/2 refused: the windows bound them. */
+static uint64_t
+h2_memory(const struct world *w)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; w->engine.h2 && i < ENGINE_H2_POOLS; i++)
+		n += ((uint64_t)w->engine.h2_pools[i]->live + w->engine.h2_pools[i]->kept) *
+			w->engine.h2_pools[i]->size;
+	return n;
+}
+
 static int
 carries_streams(const struct stream *s)
 {
@@ -491,20 +532,20 @@ check_sessions(struct world *w)
 			(unsigned long long)w->engine.pipes.bytes);
 	/* One session may be accepted before the end of the last one is noticed. */
 	if (w->cfg.memory &&
-		memory_used(&w->engine) > w->cfg.memory + tls_memory(w) +
-			2 * w->engine.session_pool.size +
-			(w->cfg.announced ? 2 * w->engine.addr_override_pool.size : 0))
+		memory_used(&w->engine) > w->cfg.memory + tls_memory(w) + h2_memory(w) +
+			2 * w->engine.pools.session.size +
+			(w->cfg.announced ? 2 * w->engine.pools.addr_override.size : 0))
 		world_error(w, "%llu bytes are used, the bound is %llu; %u sessions, %u "
 			"transactions, %u buffers, %u idle connections",
 			(unsigned long long)memory_used(&w->engine),
-			(unsigned long long)w->cfg.memory, w->engine.session_pool.live,
-			w->engine.txn_pool.live, w->engine.buf_pool.live,
+			(unsigned long long)w->cfg.memory, w->engine.pools.session.live,
+			w->engine.pools.txn.live, w->engine.pools.buf.live,
 			w->engine.idle.pool.live);
 	if (w->engine.zerocopy.pinned > w->engine.zerocopy.max)
 		world_error(w, "%llu bytes are pinned, the bound is %llu",
 			    (unsigned long long)w->engine.zerocopy.pinned,
 			    (unsigned long long)w->engine.zerocopy.max);
-	if (w->engine.fsm_bugs)
+	if (w->engine.stat.fsm_bugs)
 		world_error(w, "an event came that the table does not know");
 	if (w->cfg.maxconn && w->px->fe_gate.n > (unsigned int)w->cfg.maxconn)
 		world_error(w, "%u sessions, maxconn is %d", w->px->fe_gate.n, w->cfg.maxconn);
@@ -685,15 +726,15 @@ check_baseline(struct world *w)
 
 	if (frontend_of(w)->table)
 		check_table(w, frontend_of(w)->table);
-	if (w->engine.extras_pool.live || w->engine.tracked_pool.live)
+	if (w->engine.pools.extras.live || w->engine.pools.tracked.live)
 		world_error(w, "extras are left");
 	/* Buffers pinned now could not be given up, for good. */
-	if (w->engine.session_pool.live || w->engine.zerocopy.states.live ||
-		w->engine.txn_pool.live ||
-		w->engine.buf_pool.live * w->engine.buf_pool.size != w->engine.zerocopy.pinned)
+	if (w->engine.pools.session.live || w->engine.zerocopy.states.live ||
+		w->engine.pools.txn.live ||
+		w->engine.pools.buf.live * w->engine.pools.buf.size != w->engine.zerocopy.pinned)
 		world_error(w, "pools: %u sessions, %u buffers are out",
-		    w->engine.session_pool.live,
-			    w->engine.buf_pool.live);
+		    w->engine.pools.session.live,
+			    w->engine.pools.buf.live);
 	for (unsigned int i = 0; i < WORLD_SERVERS && w->srv[i]; i++)
 		cur += w->srv[i]->cur + w->srv[i]->queued;
 	if (cur || w->px->fe_gate.n || w->px->be_cur || w->px->queued || w->ln->conns)

@@ -10,6 +10,7 @@
 #include "net/listener.h"
 #include "proxy/model/session.h"
 #include "fake/xprt.h"
+#include "h2/h2_conn.h"
 #include "sim/agent.h"
 #include "sim/tls_wire.h"
 
@@ -57,6 +58,11 @@ struct world_config {
 	int defer;
 	int announced; /* accept-proxy */
 	int h2;        /* mode http: clients speak HTTP/2 (sim/h2_wire.h) */
+	enum mux_proto proto; /* of the bind line */
+	unsigned int h2_servers; /* and these servers (bits): proto h2 */
+	unsigned int h2_server_streams; /* that a server allows at once, 0: 100 */
+	unsigned int h2_streams; /* tune.h2.fe.max-concurrent-streams, 0: the default */
+	unsigned int h2_total; /* tune.h2.fe.max-total-streams, 0: no bound */
 	int socks4;    /* each server is its own SOCKS4 proxy */
 	struct fake_script *client_xprt, *server_xprt; /* transports of the sides; NULL: none */
 	unsigned int tls;     /* sides with TLS, 1 << enum side; without those transports */
@@ -66,9 +72,11 @@ struct world_config {
 	unsigned int splice_after;
 	unsigned int bulk_bufsize, bulk_turn; /* 0: no bulk transfers */
 	unsigned int pipe_slots, fragment; /* 0: the fake's own */
-	uint64_t client_delay; /* one way, ns */
+	uint64_t client_delay; /* one way, ns; */
+	uint64_t client_rate;  /* bytes per second, 0: any */
 	unsigned int n_servers; /* 0: one, near */
 	struct world_server server[WORLD_SERVERS];
+	unsigned int filters; /* their deeds: sim/filters.h */
 	void (*prepare)(struct proxy *px); /* further settings; NULL: none */
 };
 
@@ -97,11 +105,10 @@ struct world {
 	struct fake_sock *origin[WORLD_SERVERS];
 	const struct xprt_maker *server_makers[1]; /* of its one worker */
 	struct tls_sides tls;
+	struct h2_config h2_client;
 	struct world_config cfg;
-	struct agent client[WORLD_AGENTS];
-	unsigned int n_clients;
-	struct agent served[WORLD_AGENTS];
-	unsigned int n_served;
+	struct agent client[WORLD_AGENTS], served[WORLD_AGENTS];
+	unsigned int n_clients, n_served;
 	struct world_end end[WORLD_AGENTS];
 	unsigned int n_ends;
 	/* The script of an origin, chosen by the connection's number. */

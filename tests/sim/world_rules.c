@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/memfile.h"
 #include "cfg/env.h"
 #include "cfg/reader.h"
 #include "proxy/sample/capture.h"
@@ -18,6 +19,9 @@
 #include "proxy/config/rules_cfg.h"
 #include "proxy/config/proxy_life.h"
 #include "proxy/config/table_cfg.h"
+#include "proxy/filter/bwlim.h"
+#include "proxy/filter/cache_cfg.h"
+#include "proxy/filter/cache_filter.h"
 #include "fake/print_diag.h"
 
 struct world_rules {
@@ -40,6 +44,23 @@ static const struct cfg_section sections[] = {
 	{ 0 },
 };
 
+/* Gives the caches memory, which worlds use one after the other: 0 or negative. */
+static int
+place_caches(struct proxies *ps)
+{
+	static _Alignas(MEMFILE_ALIGN) char memory[(1u << 20) + 65536];
+	struct memfile f = { .map = memory, .size = sizeof(memory), .fd = -1 };
+	int r = 0;
+
+	if (list_is_empty(&ps->caches))
+		return 0;
+	memset(memory, 0, sizeof(memory));
+	((struct memfile_head *)(void *)memory)->used = MEMFILE_HEAD;
+	list_each(it, &ps->caches)
+		r |= cache_file_place(list_entry(it, struct cache_section, link)->store, &f);
+	return r;
+}
+
 static int
 read_lines(struct world_rules *root, const char *lines, struct cfg_diag *d)
 {
@@ -55,6 +76,7 @@ read_lines(struct world_rules *root, const char *lines, struct cfg_diag *d)
 		.kws = http_error_cfg_module.kws };
 	const struct cfg_module options = { .name = "options",
 		.kws = proxy_cfg_options_module.kws };
+	const struct cfg_module bwlim = { .name = "bwlim", .kws = bwlim_cfg_module.kws };
 	const struct cfg_module table = { .name = "table", .kws = table_cfg_module.kws };
 	const struct cfg_module check = { .name = "check", .kws = check_cfg_module.kws };
 	const struct cfg_module tcp_check = { .name = "tcp-check",
@@ -78,14 +100,20 @@ read_lines(struct world_rules *root, const char *lines, struct cfg_diag *d)
 		cfg_registry_add(&registry, &capture) | cfg_registry_add(&registry, &errors) |
 		cfg_registry_add(&registry, &http_error) | cfg_registry_add(&registry, &options) |
 		cfg_registry_add(&registry, &check) | cfg_registry_add(&registry, &tcp_check) |
-		cfg_registry_add(&registry, &http_check) | cfg_registry_add(&registry, &table);
+		cfg_registry_add(&registry, &http_check) | cfg_registry_add(&registry, &table) |
+		cfg_registry_add(&registry, &bwlim) |
+		cfg_registry_add(&registry, &cache_cfg_module) |
+		cfg_registry_add(&registry, &cache_section_module);
 	cfg_reader_init(&reader, &opts);
 	if (r == 0)
 		r = cfg_reader_text(&reader, "world", text, strlen(text)) |
-			cfg_reader_end(&reader) |
+			cfg_reader_end(&reader) | cache_sections_finish(&root->ps, d) |
+			place_caches(&root->ps) |
 			proxy_errors_resolve(&root->p->errors, &root->ps, d) |
 			proxy_rules_check(root->p, &root->ps, d) |
 			persist_conf_finish(root->p, &root->ps, d) |
+			bwlim_finish(root->p, &root->ps, d) |
+			cache_filters_finish(root->p, &root->ps, d) |
 			check_conf_finish(root->p, &root->ps, d);
 	capture_conf_finish(&root->p->captures);
 	if (pattern_files_finish(&root->ps.files) < 0)
