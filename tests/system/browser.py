@@ -80,6 +80,12 @@ class Browser:
         assert "exceptionDetails" not in result, result
         return result["result"].get("value")
 
+    def until(self, condition):
+        """Returns when this expression of the page is true."""
+        text = f"new Promise((done) => {{ const i = setInterval(() => {{ if ({condition}) {{ clearInterval(i); done(1); }} }}, 20); }})"
+        result = self.call("Runtime.evaluate", expression=text, awaitPromise=True, returnByValue=True)
+        assert result["result"].get("value") == 1, result
+
     def click(self, selector):
         """A real one, which needs no script of the page."""
         node = self.call("DOM.querySelector", nodeId=self.call("DOM.getDocument")["root"]["nodeId"], selector=selector)

@@ -393,7 +393,7 @@ def daemon(tmp_path):
     for d, checked in running:
         try:
             if checked and d.proc.poll() is None:
-                leaked = d.leaked(WAIT / 2)
+                leaked = d.leaked()
                 if leaked:
                     wrong.append(f"descriptors left open: {leaked}")
                 try:

@@ -92,6 +92,28 @@ def only_child(pid, besides=(), limit=LIMIT):
                    f"process {pid} to have one child, not of {list(besides)}", limit)[0]
 
 
+def listening(pids, path):
+    """The processes, of these, that listen on a unix socket, and those that hide their descriptors. The socket's name may be
+    longer, as it is before it is renamed."""
+    rows = [line.split() for line in Path("/proc/net/unix").read_text().splitlines()[1:]]
+    links = {f"socket:[{r[6]}]" for r in rows if r[3] == "00010000" and len(r) > 7 and r[7].startswith(str(path))}
+    return [pid for pid in pids if (held := _links(pid)) is None or links & held]
+
+
+def _links(pid):
+    """The links of a process's descriptors; None if it hides them, as it does while it starts."""
+    links = set()
+    try:
+        for name in os.listdir(f"/proc/{pid}/fd"):
+            with contextlib.suppress(FileNotFoundError):
+                links.add(os.readlink(f"/proc/{pid}/fd/{name}"))
+    except FileNotFoundError:
+        return links
+    except PermissionError:
+        return None
+    return links
+
+
 # --- files -----------------------------------------------------------------------------------------------
 
 _libc = ctypes.CDLL(None, use_errno=True)

@@ -21,7 +21,8 @@ class Namespaces:
 
     def hold(self):
         """The pid of a process in a namespace of its own."""
-        p = subprocess.Popen(["unshare", "-n", "sh", "-c", "echo here; exec sleep 600"], stdout=subprocess.PIPE)
+        p = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "unshare", "-n", "sh", "-c", "echo here; exec sleep 600"],
+                             stdout=subprocess.PIPE)
         self.holders.append(p)
         assert p.stdout.readline()
         return p.pid
@@ -32,20 +33,25 @@ class Namespaces:
                               text=True, check=False)
         assert done.returncode == 0, done.stderr
 
+    @staticmethod
+    def enter(pid):
+        """The calling thread moves there."""
+        fd = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY)
+        try:
+            if ctypes.CDLL(None, use_errno=True).setns(fd, CLONE_NEWNET):
+                raise OSError(ctypes.get_errno(), "setns")
+        finally:
+            os.close(fd)
+
     def at(self, pid, make):
         """The result of make(), called in that namespace: sockets stay in the namespace where they were made."""
         out = []
 
-        def enter():
-            fd = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY)
-            try:
-                if ctypes.CDLL(None, use_errno=True).setns(fd, CLONE_NEWNET):
-                    raise OSError(ctypes.get_errno(), "setns")
-                out.append(make())
-            finally:
-                os.close(fd)
+        def work():
+            self.enter(pid)
+            out.append(make())
 
-        t = threading.Thread(target=enter)
+        t = threading.Thread(target=work)
         t.start()
         t.join()
         return out[0]

@@ -21,6 +21,8 @@ SLOW = os.environ.get("TACIT_SLOW") == "1"
 # strace makes a call fail by replacing its number by -1, which no filter allows.
 INJECTABLE = "insecure-syscalls-wanted" if IS_TACIT else ""
 only_tacit = pytest.mark.skipif(not IS_TACIT, reason="only tacit has this")
+# Set by make tables.
+only_tables = pytest.mark.skipif(os.environ.get("TACIT_TABLES") != "1", reason="takes minutes: make tables")
 only_slow = pytest.mark.skipif(not SLOW, reason="takes minutes: set TACIT_SLOW=1")
 only_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root for a network namespace")
 not_sanitized = pytest.mark.skipif(IS_SANITIZED, reason="measures what sanitizers change")

@@ -11,7 +11,7 @@ import pytest
 
 from clients import get, site
 from conftest import TACIT, WAIT, connect, free_port, is_open
-from facts import becomes, contains, listens
+from facts import becomes, contains, gone, listens, only_child
 
 DEFAULTS = "global\n    {extra}\ndefaults\n    timeout connect 1s\n    timeout client 5s\n    timeout server 5s\n"
 ACTIVATE = shutil.which("systemd-socket-activate")
@@ -90,6 +90,18 @@ def test_a_bind_line_uses_the_socket(activated, mode, bind, extra):
         # clients wait in it for the next process
         a.stop(signal.SIGUSR1)
         assert is_open(port)
+
+
+def test_a_reload_has_no_grace(activated):
+    """The process that is replaced ends, although it keeps no socket for the next one."""
+    with listening() as s:
+        port = s.getsockname()[1]
+        a = activated(site(0).replace("127.0.0.1:0", "fd@web"), [s], "web", "-Ws", "grace 1h")
+        assert get(port) == "one"
+        old = only_child(a.proc.pid)
+        a.proc.send_signal(signal.SIGUSR2)
+        gone(old)
+        assert get(port) == "one"
 
 
 def test_it_is_not_for_another_process(activated):

@@ -158,6 +158,34 @@ def test_many_streams(site):
     assert [r["body"] for r in got] == [f"/{i} 0".encode() for i in range(60)]
 
 
+def test_long_download(daemon, origins, tmp_path):
+    """A stream that sends for long and receives nothing is not taken for one that makes no progress."""
+    size = 96 << 20
+
+    def handle(conn):
+        conn.recv(65536)
+        conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % size)
+        for _ in range(96):
+            conn.sendall(bytes(1 << 20))
+
+    port = free_port()
+    daemon(f"{HTTP}frontend f\n bind 127.0.0.1:{port} proto h2\n default_backend b\n"
+           f"backend b\n server s 127.0.0.1:{origins(handle).port}\n")
+    subprocess.run(["curl", "-sSf", "--http2-prior-knowledge", "-o", tmp_path / "out", f"http://127.0.0.1:{port}/"], check=True,
+                   timeout=4 * WAIT)
+    assert (tmp_path / "out").stat().st_size == size
+
+
+@pytest.mark.parametrize("persistence", ["http-server-close", "http-keep-alive", "httpclose"])
+def test_streams_end(site, persistence):
+    """A stream ends with its exchange, also where connections are kept: else the client would run out of them."""
+    p = site(rules=f" option {persistence}\n")
+    with Client(p.port) as c:
+        for i in range(250):
+            assert c.get(path=f"/{i}")["body"] == f"/{i} 0".encode()
+        assert p.admin("show sess").count("fe=f") == 1
+
+
 @pytest.mark.parametrize("size", [0, 1, 1000, 70000, 300000])
 def test_bodies(site, size):
     """Bodies of both directions, with and without a length."""

@@ -142,6 +142,7 @@ CASES = [
     # RFC 7541
     ("2.3.3 index of no entry", frame(HEADERS, BOTH, 1, block(*GET) + b"\xc6"), conn(COMPRESSION)),
     ("4.2 size update at the end", frame(HEADERS, BOTH, 1, block(*GET) + b"\x20"), conn(COMPRESSION)),
+    ("4.2 size update behind indices", ENDED + frame(HEADERS, BOTH, 3, b"\x82\x86\x84\x20" + block((":authority", "a.test"))), conn(COMPRESSION)),
     ("5.1 integer without an end", frame(HEADERS, BOTH, 1, block(*GET) + b"\xff" * 9), conn(COMPRESSION)),
     ("5.2 padding of a byte", frame(HEADERS, BOTH, 1, block(*GET) + b"\x00\x01x\x81\xff\xff"), conn(COMPRESSION)),
     ("5.2 padding of zeroes", frame(HEADERS, BOTH, 1, block(*GET) + b"\x00\x01x\x81\xf0"), conn(COMPRESSION)),

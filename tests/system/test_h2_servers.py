@@ -12,11 +12,14 @@ from test_h2 import HTTP
 
 pytestmark = only_tacit
 
+# Connections to servers are shared from their beginning on.
+SHARED = HTTP.replace(" option http-server-close\n", " http-reuse always\n")
+
 
 @pytest.fixture
 def behind(daemon, origins):
     """A daemon in front of a server of HTTP/2, whose connections are handled by the functions in turn; the last one stays."""
-    def make(*handles, extra=""):
+    def make(*handles, extra="", http=HTTP):
         turn = []
 
         def handle(conn):
@@ -27,7 +30,7 @@ def behind(daemon, origins):
         handle.settings = ()
         server = origins(handle)
         port = free_port()
-        p = daemon(f"{HTTP}frontend f\n bind 127.0.0.1:{port}\n default_backend b\n"
+        p = daemon(f"{http}frontend f\n bind 127.0.0.1:{port}\n default_backend b\n"
                    f"backend b\n{extra} server s 127.0.0.1:{server.port} proto h2 pool-purge-delay 100ms\n")
         p.port, p.handle, p.turn = port, handle, turn
         return p
@@ -77,6 +80,66 @@ def test_not_processed(behind, first):
     assert ask(p).startswith(b"HTTP/1.1 200 ")
 
 
+def refused_after(n, how):
+    """The first request, when so many bytes of its body have come."""
+    def handle(s):
+        stream, _ = s.request()
+        got = 0
+        while got < n:
+            kind, _, _, payload = s.read()
+            got += len(payload) if kind == raw.DATA else 0
+        s.send(raw.rst(stream, raw.REFUSED_STREAM) if how == "refused" else goaway(0))
+        receive(s)
+
+    return handle
+
+
+def receive(s):
+    """Responds to every request with the length of its body, when that is complete."""
+    while got := s.request():
+        n = 0
+        while True:
+            kind, flags, _, payload = s.read()
+            if kind == raw.DATA:
+                n += len(payload)
+                s.send(raw.window_update(0, len(payload) or 1), raw.window_update(got[0], len(payload) or 1))
+                if flags & END_STREAM:
+                    break
+        s.respond(got[0], body=b"%d bytes" % n)
+
+
+@pytest.mark.parametrize("how", ["refused", "goaway"])
+@pytest.mark.parametrize("first", [1, 12000])
+@pytest.mark.parametrize("framing", ["length", "chunks"])
+def test_refused_amid_a_body(behind, how, first, framing):
+    """So is one that is still being received, as long as all that was sent of it is known; HAProxy responds with 502, or not at all."""
+    p = behind(refused_after(first, how), receive)
+    size = 100000
+    with connect(p.port) as s:
+        s.sendall(b"POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n")
+        if framing == "length":
+            s.sendall(b"Content-Length: %d\r\n\r\n" % size + b"x" * first)
+        else:
+            s.sendall(b"Transfer-Encoding: chunked\r\n\r\n%x\r\n" % first + b"x" * first + b"\r\n")
+        p.until("counter b/wretr eq 1")
+        if framing == "length":
+            s.sendall(b"x" * (size - first))
+        else:
+            s.sendall(b"%x\r\n" % (size - first) + b"x" * (size - first) + b"\r\n0\r\n\r\n")
+        got = recv_all(s)
+    assert got.startswith(b"HTTP/1.1 200 ") and b"%d bytes" % size in got
+
+
+@pytest.mark.parametrize("how", ["refused", "goaway"])
+def test_refused_behind_a_buffer(behind, how):
+    """More was sent than a buffer has kept of it: the client has to repeat it."""
+    p = behind(refused_after(40000, how), receive)
+    with connect(p.port) as s:
+        s.sendall(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 50000\r\n\r\n" + b"x" * 40000)
+        assert recv_all(s).startswith(b"HTTP/1.1 502 ")
+    assert len(p.turn) == 1
+
+
 @pytest.mark.parametrize("code", [raw.CANCEL, raw.INTERNAL_ERROR, raw.NO_ERROR, raw.ENHANCE_YOUR_CALM])
 def test_reset_otherwise(behind, code):
     """Any other code does not say so: POST is not sent twice."""
@@ -99,20 +162,58 @@ def test_goaway_above_our_id(behind):
     assert len(p.turn) == 2
 
 
+def all_served(c, count):
+    """Reads until so many responses are complete, each with status 200."""
+    done = set()
+    while len(done) < count:
+        f = c.read()
+        assert f and f[0] != raw.RST_STREAM
+        if f[0] == HEADERS:
+            assert dict(c.fields(f[3]))[":status"] == "200"
+        if f[0] in (HEADERS, raw.DATA) and f[1] & END_STREAM:
+            done.add(f[2])
+
+
 def test_one_stream_at_a_time(behind):
     """A server that allows one stream: nothing fails, nothing is refused for ever."""
     p = behind(serve)
     p.handle.settings = ((3, 1),)
     with raw.Client(p.port) as c:
         c.send(*(raw.request(n) for n in range(1, 41, 2)))
-        done = set()
-        while len(done) < 20:
+        all_served(c, 20)
+
+
+@pytest.mark.parametrize("streams", [(), ((3, 4),)], ids=["100 streams", "4 streams"])
+def test_cold_burst(behind, streams):
+    """With http-reuse always requests wait for the connection that the first one establishes, as in HAProxy."""
+    p = behind(serve, http=SHARED)
+    p.handle.settings = streams
+    with raw.Client(p.port) as c:
+        c.send(*(raw.request(n) for n in range(1, 41, 2)))
+        all_served(c, 20)
+    assert len(p.turn) == 1
+
+
+def test_cold_burst_that_fails(daemon):
+    """Nobody listens there: each of them fails as the one that has connected."""
+    front, nobody = free_port(), free_port()
+    daemon(f"{SHARED}frontend f\n bind 127.0.0.1:{front}\n default_backend b\n"
+           f"backend b\n retries 1\n timeout connect 10ms\n server s 127.0.0.1:{nobody} proto h2\n")
+    with raw.Client(front) as c:
+        c.send(*(raw.request(n) for n in range(1, 41, 2)))
+        statuses = []
+        while len(statuses) < 20:
             f = c.read()
-            assert f and f[0] != raw.RST_STREAM
             if f[0] == HEADERS:
-                assert dict(c.fields(f[3]))[":status"] == "200"
-            if f[0] in (HEADERS, raw.DATA) and f[1] & END_STREAM:
-                done.add(f[2])
+                statuses.append(dict(c.fields(f[3]))[":status"])
+    assert statuses == ["503"] * 20
+
+
+def test_refused_stays(behind):
+    """A stream that is refused begins again on the same connection, which has room."""
+    p = behind(refusing(raw.REFUSED_STREAM), http=SHARED)
+    assert ask(p).startswith(b"HTTP/1.1 200 ")
+    assert len(p.turn) == 1
 
 
 def test_complete_then_closed(behind):
@@ -181,10 +282,12 @@ def test_malformed_responses(behind, name):
 def test_length_against_data(behind, length, sent):
     """content-length and DATA disagree: the client can see that the response is cut, and gets nothing behind it."""
     def handle(s):
-        n, _ = s.request()
-        s.respond(n, ("content-length", length), end=False)
-        s.send(frame(raw.DATA, END_STREAM, n, sent))
-        serve(s)
+        while got := s.request():
+            if (":path", "/1") in got[1]:
+                s.respond(got[0], ("content-length", length), end=False)
+                s.send(frame(raw.DATA, END_STREAM, got[0], sent))
+            else:
+                s.respond(got[0], ("content-length", "2"), body=b"ok")
 
     p = behind(handle)
     with connect(p.port) as s:
@@ -197,4 +300,5 @@ def test_length_against_data(behind, length, sent):
     head, _, body = got.partition(b"\r\n\r\n")
     if b" 502 " in head:
         return
+    # With length 0 the first response is complete, and the second one follows.
     assert len(body) < int(length) or (length == "0" and (not body or body.startswith(b"HTTP/1.1 200")))

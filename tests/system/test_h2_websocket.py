@@ -116,6 +116,15 @@ def test_refused(tunnel):
         assert dict(c.fields(c.until(HEADERS, 1)))[":status"] == "403"
 
 
+@pytest.mark.parametrize("answer", [b"Sec-WebSocket-Accept: aGVsbG8gaGVsbG8gaGVsbG8gaGU=\r\n", b""], ids=["wrong", "none"])
+def test_wrong_accept(tunnel, answer):
+    """A server of HTTP/1 that does not answer the key which was made for the client: nobody else would see that."""
+    p = tunnel(Echo(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" + answer + b"\r\n"))
+    with raw.Client(p.port) as c:
+        c.send(frame(HEADERS, END_HEADERS, 1, block(*WEBSOCKET)))
+        assert dict(c.fields(c.until(HEADERS, 1)))[":status"] == "502"
+
+
 @pytest.mark.parametrize("protocol", ["h2c", "h2", "HTTP/1.1", "", "web socket", "a\r\nb"])
 def test_other_protocols(tunnel, protocol):
     echo = Echo()

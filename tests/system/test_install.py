@@ -1,4 +1,5 @@
 """The files of `make install`: complete and consistent, with a unit that systemd accepts and rates as secure."""
+import json
 import os
 import re
 import shutil
@@ -32,6 +33,14 @@ def test_the_files_are_there(root):
         'usr/share/tacit/certbot-deploy',
         'usr/lib/systemd/system/tacit.service',
         'usr/share/tacit/tacit.cfg',
+        'usr/share/bash-completion/completions/tacit',
+        'usr/share/fish/vendor_completions.d/tacit.fish',
+        'usr/share/zsh/site-functions/_tacit',
+        'usr/share/vim/vimfiles/ftdetect/tacit.vim',
+        'usr/share/vim/vimfiles/syntax/tacit.vim',
+        'usr/share/tacit/vscode/package.json',
+        'usr/share/tacit/vscode/language-configuration.json',
+        'usr/share/tacit/vscode/syntaxes/tacit.tmLanguage.json',
     }
     # There is a place for a configuration, and none that nobody has written.
     assert [p.name for p in (root / 'etc/tacit').iterdir()] == []
@@ -55,6 +64,51 @@ def test_the_example_is_right_and_the_program_is_hardened(root):
     assert re.search(r'GNU_STACK.*RW ', header)
     symbols = run('readelf', '--dyn-syms', '-W', program).stdout
     assert '__stack_chk_fail' in symbols and '_chk@' in symbols
+
+
+def shell(*command, script):
+    done = run(*command, script)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def test_bash_completes_options(root):
+    found = shell('bash', '-c', script=f'source {root}/usr/share/bash-completion/completions/tacit; '
+                  f'_tacit {root}/usr/sbin/tacit --e {root}/usr/sbin/tacit; printf "%s\\n" "${{COMPREPLY[@]}}"')
+    assert found == ['--explain']
+
+
+@pytest.mark.skipif(not shutil.which('zsh'), reason='no zsh')
+@pytest.mark.parametrize(('before', 'prefix', 'expected'), [('tacit', '-', '--explain'), ('--explain', 'b', 'balance')])
+def test_zsh_completes_options_and_words(root, before, prefix, expected):
+    """The functions of its completion are stand-ins that print what they are given."""
+    found = shell('zsh', '-f', '-c', script='compadd() { shift; print -l -- "$@" }; _files() { :; }; _message() { :; }; '
+                  f'PREFIX={prefix}; words=({root}/usr/sbin/tacit {before} {prefix}); CURRENT=3; '
+                  f'f() {{ source {root}/usr/share/zsh/site-functions/_tacit }}; f')
+    assert expected in found and len(found) > 30
+
+
+@pytest.mark.skipif(not shutil.which('fish'), reason='no fish')
+@pytest.mark.parametrize(('line', 'expected'), [('tacit -', '--explain'), ('tacit --explain bal', 'balance')])
+def test_fish_completes_options_and_words(root, line, expected):
+    done = run('fish', '--no-config', '-c', f'source {root}/usr/share/fish/vendor_completions.d/tacit.fish; complete -C "{line}"',
+               env={**os.environ, 'PATH': f'{root}/usr/sbin:{os.environ["PATH"]}'})
+    assert expected in done.stdout.split(), done.stderr
+
+
+def test_editors_know_the_keywords(root):
+    grammar = json.loads((root / 'usr/share/tacit/vscode/syntaxes/tacit.tmLanguage.json').read_text())
+    rules = {rule['name']: rule.get('match') for rule in grammar['patterns']}
+    for name, line in (('keyword.other', '  option tcplog'), ('keyword.other', '\tno option splice-auto'),
+                       ('invalid.deprecated', 'nokqueue'), ('entity.name.section', 'frontend web'),
+                       ('keyword.control', '.if defined(A)'), ('constant.numeric', '10ms')):
+        assert re.search(rules[name], line), (name, line)
+    assert not re.search(rules['keyword.other'], 'balanced')
+    package = json.loads((root / 'usr/share/tacit/vscode/package.json').read_text())['contributes']
+    assert package['grammars'][0]['scopeName'] == grammar['scopeName']
+    for path in (package['grammars'][0]['path'], package['languages'][0]['configuration']):
+        assert (root / 'usr/share/tacit/vscode' / path).is_file()
+    assert 'syn match tacitKeyword' in (root / 'usr/share/vim/vimfiles/syntax/tacit.vim').read_text()
 
 
 def test_the_unit_names_the_installed_program(root):

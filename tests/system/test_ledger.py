@@ -1,9 +1,12 @@
 """The ledger against strace: both count the same calls, exactly."""
 
+import json
 import os
 import re
 import shutil
 import signal
+import subprocess
+import urllib.request
 
 import pytest
 from conftest import TACIT, connect, demo_origin, free_port, free_ports, recv_all
@@ -12,7 +15,7 @@ CONNECTIONS = 10000
 # Calls made only by the daemon's own code; the others are made by libc and the loader too.
 OURS = ("accept4 bind close_range connect epoll_create1 epoll_ctl epoll_wait getpeername getsockname getsockopt listen "
         "recvfrom sendmsg sendto setsockopt shutdown signalfd4 socket").split()
-ROW = re.compile(r"^ *(\d+) +(\d+) +(\d+) +\S+ +\S+  (\w+)$", re.MULTILINE)
+ROW = re.compile(r"^ *(\d+) +(\d+) +(\d+)(?: +\S+){1,2}  (\w+)$", re.MULTILINE)
 
 
 def strace_counts(path):
@@ -82,3 +85,55 @@ def test_all_workers_agree_with_strace(daemon, tmp_path, origins):
     assert ledger["accept4"][0] >= n
     assert ledger["eventfd2"][0] == 3
     assert ledger == seen
+
+
+def counts(d):
+    """{frontend: (its calls by name, connections, requests)}; None: of no frontend."""
+    return {row["frontend"]: ({c["call"]: c["total"] for c in row["calls"]}, row["connections"], row["requests"])
+            for row in json.loads(d.admin("show syscalls frontends json"))}
+
+
+def test_by_frontend(daemon, origins):
+    """Two workers that hand connections over: each call is of the frontend that caused it, whose clients end, stay, and come
+    over HTTP/2; the metric has the same numbers."""
+    def handle(conn):
+        while got := conn.recv(1000):
+            conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" if b"HTTP" in got else b"bye")
+
+    tcp, http, unused, metrics = free_ports(4)
+    server = f"server s 127.0.0.1:{origins(handle).port}"
+    d = daemon(f"listen tcp\n    bind 127.0.0.1:{tcp}\n    {server}\n"
+               f"listen http\n    mode http\n    bind 127.0.0.1:{http}\n    {server} pool-purge-delay 10ms\n"
+               f"frontend unused\n    bind 127.0.0.1:{unused}\n    default_backend tcp\n"
+               f"frontend metrics\n    mode http\n    bind 127.0.0.1:{metrics}\n"
+               "    http-request use-service prometheus-exporter\n",
+               extra="nbthread 2\n    tune.listener.multi-queue fair")
+    for _ in range(20):
+        with connect(tcp) as c:
+            c.sendall(b"hello")
+            assert c.recv(100) == b"bye"
+    # a worker that has ended its last session closes the sockets later in the same turn
+    d.until("sessions eq 0", "idle")
+    before, none_before = counts(d)["tcp"], counts(d)[None]
+    assert before[0]["accept4"] >= 20
+    assert before[0]["connect"] == before[1] == before[2] == 20
+    assert "http" not in counts(d)
+    with connect(http) as c:
+        for _ in range(30):
+            c.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert c.recv(1000).endswith(b"ok")
+    subprocess.run(["h2load", "-n", "10", "-c", "1", f"http://127.0.0.1:{http}/"], check=True, timeout=60,
+                   stdout=subprocess.DEVNULL)
+    d.until("sessions eq 0", "idle")
+    now = counts(d)
+    assert now["tcp"] == before
+    calls, connections, requests = now["http"]
+    assert (connections, requests) == (2, 40)
+    assert calls["recvfrom"] >= 70
+    assert "epoll_wait" not in calls
+    assert now[None][0]["epoll_wait"] > none_before[0]["epoll_wait"]
+    assert now[None][0].get("connect", 0) == none_before[0].get("connect", 0)
+    assert "unused" not in now
+    with urllib.request.urlopen(f"http://127.0.0.1:{metrics}/", timeout=60) as answer:
+        text = answer.read().decode()
+    assert f'tacit_syscalls_total{{proxy="tcp",call="connect",result="again"}} {before[0]["connect"]}\n' in text

@@ -1,6 +1,7 @@
 """The manual answers the questions of tests/manual/questions, each in one place; and what it lists as values the program
 takes."""
 
+import itertools
 import os
 import re
 import subprocess
@@ -23,9 +24,11 @@ def pages(tmp_path_factory):
     reference = subprocess.run([TACIT, "-dK", "man"], capture_output=True, text=True, timeout=60, check=True).stdout
     guide = subprocess.run(["sh", "build-aux/guide", "man/tacit-guide.7.in", *version], cwd=ROOT, capture_output=True,
                            text=True, timeout=60, check=True).stdout
+    commands = subprocess.run([TACIT, "-dK", "man8"], capture_output=True, text=True, timeout=60, check=True).stdout
     assert out
     return {"tacit.cfg(5)": sections((ROOT / "man/tacit.cfg.5.in").read_text() + reference),
-            "tacit-guide(7)": sections(guide), "tacit(8)": sections((ROOT / "man/tacit.8").read_text())}
+            "tacit-guide(7)": sections(guide),
+            "tacit(8)": sections((ROOT / "man/tacit.8").read_text().replace("@COMMANDS@\n", commands))}
 
 
 def sections(text):
@@ -94,7 +97,7 @@ def test_a_question_has_its_answer(pages, question, place, words):
 
 
 def test_there_are_enough_questions():
-    assert len(list(questions())) == QUESTIONS.read_text().count("\n?") >= 40
+    assert len(list(questions())) == QUESTIONS.read_text().count("\n?") >= 85
 
 
 def test_what_is_missing_is_found(pages):
@@ -105,8 +108,7 @@ def test_what_is_missing_is_found(pages):
 
 def test_no_page_leans_on_another_manual(pages):
     """The meaning of a word stands here; HAProxy is named only for what differs from it."""
-    for sections_of in (pages["tacit-guide(7)"], {k: v for k, v in pages["tacit.cfg(5)"].items() if k.isupper() and
-                                                  k not in ("DIFFERENCES FROM HAPROXY",)}):
+    for sections_of in pages.values():
         for title, lines in sections_of.items():
             text = plain("\n".join(lines))
             assert not re.search(r"HAProxy's (configuration )?manual|manual of HAProxy|see HAProxy", text), title
@@ -114,10 +116,7 @@ def test_no_page_leans_on_another_manual(pages):
 
 # --- values ---
 
-# Where the words of an entry are parsed by code and not by their table: a line with each of them is valid.
-LINES = {
-    "mode": "{}", "log-steps": "{}", "load-server-state-from-file": "{}", "retry-on": "{}",
-}
+# A line with each of the words of an entry is valid, also where no table is read (tests/lint/exceptions).
 IN_LINE = {
     "balance": lambda w: {"url_param": "balance url_param x", "hash": "balance hash src", "whole": "balance uri whole",
                           "hdr(<name>)": "balance hdr(x)", "random[(<draws>)]": "balance random(3)",
@@ -133,7 +132,34 @@ IN_LINE = {
                            "set-cookie": "http-request redirect location / set-cookie a=b",
                            "clear-cookie": "http-request redirect location / clear-cookie a"}.get(
                                w, f"http-request redirect prefix / {w}"),
+    "log-steps": "log-steps {}".format, "retry-on": "retry-on {}".format,
+    "use-poller": lambda w: f"description x\nglobal\n\tuse-poller {w}\nlisten b\n\tbind 127.0.0.1:2",
+    "verify": lambda w: f"bind 127.0.0.1:2 ssl crt {{pem}} verify {w} ca-file {{pem}}",
+    "ssl-min-ver": lambda w: f"bind 127.0.0.1:2 ssl crt {{pem}} ssl-min-ver {w}",
+    "source": lambda w: "source 0.0.0.0 " + {"interface": "interface lo", "usesrc": "usesrc 192.0.2.1",
+                                             "usesrc hdr_ip(<name>[,<occurrence>])": "usesrc hdr_ip(a)"}.get(w, w),
+    "http-check send": lambda w: {"ver": "http-check send ver HTTP/1.1", "hdr": "http-check send hdr a b"}.get(
+        w, f"http-check send {w} GET" if w == "meth" else f"http-check send {w} /"),
+    "http-check expect": lambda w: f"http-check expect {EXPECTED.get(w, w + ' 200')}",
+    "tcp-check expect": lambda w: f"tcp-check expect {EXPECTED.get(w, w + ' 41')}",
+    "http-error": lambda w: "http-error " + payload(w, "503"),
+    "deny": lambda w: "http-request deny " + payload(w, "403"),
+    "return": lambda w: "http-request return " + payload(w, "200"),
 }
+EXPECTED = {"!": "! string x", "hdr": "hdr name a", "fhdr": "fhdr name a",
+            "ok-status": "ok-status L7OK string x", "error-status": "error-status L7RSP string x",
+            "tout-status": "tout-status L7TOUT string x", "min-recv": "min-recv 3 string x",
+            "status-code": "status-code int(200) string x",
+            **{w: f"{w} x string x" for w in ("on-success", "on-error", "comment")}}
+
+
+def payload(word, status):
+    """Arguments of an answer with this word."""
+    begin = "deny_status 403 " if word == "deny_status" else f"status {status if 'file' not in word else 503} "
+    return begin + {"status": "", "deny_status": "", "content-type": "content-type text/plain string x", "default-errorfiles": word,
+                    "errorfile": "errorfile {page}", "errorfiles": "errorfiles pages\nhttp-errors pages\n\terrorfile 503 {page}\nlisten b\n\tbind 127.0.0.1:2", "file": "content-type a/b file {page}",
+                    "lf-file": "content-type a/b lf-file {page}", "hdr": "content-type a/b string x hdr a b"}.get(
+                        word, f"content-type a/b {word} x")
 
 
 def values(pages, section, name):
@@ -141,7 +167,7 @@ def values(pages, section, name):
     lines = entry(pages["tacit.cfg(5)"][section], name)
     words = [plain(line[3:]) for line in lines if line.startswith(".B ")]
     assert words, name
-    return [w.split(" <")[0] for term in words for w in term.split(", ")]
+    return [re.split(r" [<{]", w)[0] for term in words for w in term.split(", ") if not w.startswith("<")]
 
 
 def check(tmp_path, line):
@@ -151,14 +177,13 @@ def check(tmp_path, line):
     return run("-c", "-f", cfg, env=dict(os.environ))
 
 
-@pytest.mark.parametrize("name", [*LINES, *IN_LINE])
-def test_each_value_of_an_entry_is_one(pages, tmp_path, name):
-    section = "ACTIONS" if name == "redirect" else "PROXY KEYWORDS"
+@pytest.mark.parametrize("name", IN_LINE)
+def test_each_value_of_an_entry_is_one(pages, tmp_path, files, name):
+    section = {"redirect": "ACTIONS", "deny": "ACTIONS", "return": "ACTIONS", "verify": "BIND OPTIONS", "ssl-min-ver": "BIND OPTIONS",
+               "use-poller": "GLOBAL KEYWORDS"}.get(name, "PROXY KEYWORDS")
     taken = 0
     for word in values(pages, section, name):
-        if name == "log-steps" and (word in ("error", "any") or re.match("tcp-|http-", word)):
-            continue
-        line = IN_LINE[name](word) if name in IN_LINE else f"{name} {word}"
+        line = IN_LINE[name](word).format(pem=files / "site.pem", page=files / "maintenance.http")
         done = check(tmp_path, line)
         assert done.returncode == 0, (line, done.stderr)
         taken += 1
@@ -167,14 +192,13 @@ def test_each_value_of_an_entry_is_one(pages, tmp_path, name):
 
 def test_each_facility_level_and_format_of_logs_is_one(pages, tmp_path):
     text = re.sub(r"\s+", " ", plain("\n".join(entry(pages["tacit.cfg(5)"]["PROXY KEYWORDS"], "log"))))
-    facilities = re.search(r"<facility> (kern.*?) or local0 to local7", text)[1].strip(", ").split(", ")
-    levels = re.search(r"is sent: (emerg.*?)\.", text)[1].replace(" or ", ", ").split(", ")
-    assert len(facilities) == 16 and len(levels) == 8
-    lines = [f"log 127.0.0.1 {f}" for f in [*facilities, *(f"local{i}" for i in range(8))]]
+    facilities = re.search(r"<facility> One of (kern.*?)\.", text)[1].split(", ")
+    levels = re.search(r"is sent: one of (emerg.*?)\.", text)[1].split(", ")
+    formats = re.findall(r"(\w+) \([^)]*\)", re.search(r"Header of a line: (.*?)\. It is", text)[1])
+    assert len(facilities) == 24 and len(levels) == 8 and len(formats) == 9
+    lines = [f"log 127.0.0.1 {f}" for f in facilities]
     lines += [f"log 127.0.0.1 local0 {level} {level}" for level in levels]
-    lines += [f"log 127.0.0.1 format {f} local0" for f in
-              "local rfc3164 rfc5424 priority short timed iso raw json".split() if f in text]
-    assert len(lines) == 24 + 8 + 9
+    lines += [f"log 127.0.0.1 format {f} local0" for f in formats]
     for at in range(0, len(lines), 20):
         done = check(tmp_path, "\n\t".join(lines[at:at + 20]))
         assert done.returncode == 0, done.stderr
@@ -194,6 +218,14 @@ AROUND = {
     "USERLIST KEYWORDS": "userlist x\n\tgroup admins\n{}\n",
     "CRT-STORE KEYWORDS": "{}\n",
 }
+EXPRESSIONS = ("FETCHES", "CONVERTERS")
+
+
+# The data that a table may have.
+ALL_DATA = ",".join([f"{what}_{kind}" + "(1m)" * (kind == "rate") for what in
+                     ("conn", "sess", "http_req", "http_err", "http_fail", "glitch") for kind in ("cnt", "rate")]
+                    + ["conn_cur", "gpc0", "gpc1", "gpc0_rate(1m)", "gpc1_rate(1m)", "gpt0", "bytes_in_cnt", "bytes_out_cnt",
+                       "bytes_in_rate(1m)", "bytes_out_rate(1m)", "server_id"])
 
 
 def examples(pages):
@@ -201,7 +233,7 @@ def examples(pages):
     for heading, lines in pages["tacit.cfg(5)"].items():
         text = "\n".join(lines)
         for term, example in re.findall(r"(?s)\.TP\n\\fB([^\n]*?)\\fR[^\n]*\n(?:(?!\n\.TP\n\\fB).)*?\.IP\n\.nf\n(.*?)\n\.fi", text):
-            if heading.endswith(("KEYWORDS", "OPTIONS", "ACTIONS")):
+            if heading in AROUND or heading in EXPRESSIONS:
                 yield heading, plain(term), plain(example)
 
 
@@ -210,8 +242,9 @@ def files(tmp_path):
     """The directory of files that examples name in /etc/tacit."""
     authority = Authority(tmp_path / "ca")
     pem = authority.make("site.pem", "www.example.org", ["www.example.org"]).read_text()
-    made = {"site.pem": pem, "certs/www.pem": pem, "certs/www.key": pem, "hosts.map": "a www\n", "blocked.lst": "192.0.2.1\n",
-            "maintenance.http": "HTTP/1.1 503 Sorry\r\n\r\n", "sorry.html": "Sorry\n"}
+    made = {"site.pem": pem, "public.pem": pem, "certs/www.pem": pem, "certs/www.key": pem, "hosts.map": "a www\n", "blocked.lst": "192.0.2.1\n",
+            "maintenance.http": "HTTP/1.1 503 Sorry\r\n\r\n", "sorry.html": "Sorry\n", "networks.map": "192.0.2.0/24 here\n",
+            "limits.map": "1 2\n", "status.map": "200 fine\n", "addresses.map": "1 192.0.2.1\n", "moved.map": "^a b\n"}
     for name, text in made.items():
         path = tmp_path / "etc" / name
         path.parent.mkdir(exist_ok=True, parents=True)
@@ -219,29 +252,114 @@ def files(tmp_path):
     return tmp_path / "etc"
 
 
+# The sections that examples name.
+OTHERS = f"""cache small
+	total-max-size 4
+userlist staff
+\tgroup admins
+\tuser anna insecure-password x groups admins
+resolvers dns
+\tnameserver a 192.0.2.53:53
+listen other
+\tbind 127.0.0.1:2
+backend www
+\tserver a 192.0.2.1:1
+backend api
+\tserver a 192.0.2.1:1
+backend app
+\tserver a 192.0.2.1:1
+backend clients
+\tstick-table type ip size 1k store {ALL_DATA}
+backend arrays
+\tstick-table type ip size 1k store gpc(2),gpc_rate(2,1m),gpt(2)
+backend urls
+\tstick-table type binary len 20 size 1k store http_req_rate(10s)
+"""
+
+
+def mode_of(example):
+    return "tcp" if "tcp-check" in example or "tcp-request inspect-delay" in example else "http"
+
+
+def check_lines(tmp_path, files, mode, lines):
+    text = lines.replace("/etc/tacit", str(files)).replace("@system-ca", str(files / "site.pem"))
+    text = text.replace("$5$tacit$h6Zt...", "$5$tacitmanual$" + "x" * 43)
+    cfg = tmp_path / "a.cfg"
+    cfg.write_text(f"defaults\n\tmode {mode}\n\ttimeout client 1s\n\ttimeout connect 1s\n\ttimeout server 1s\n{text}{OTHERS}")
+    return run("-c", "-dr", "-f", cfg, env=dict(os.environ))
+
+
 def test_each_example_is_valid(pages, tmp_path, files):
     wrong, n = [], 0
     for heading, name, text in examples(pages):
-        if name in NO_CONFIGURATION:
+        if name in NO_CONFIGURATION or heading not in AROUND:
             continue
         if heading == "SERVER OPTIONS" and not text.startswith("server "):
             text = f"server z 192.0.2.1:80 ssl verify none {text}"
-        text = text.replace("/etc/tacit", str(files)).replace("@system-ca", str(files / "site.pem"))
-        text = text.replace("$5$tacit$h6Zt...", "$5$tacitmanual$" + "x" * 43)
-        mode = "tcp" if "ssl_hello" in text or "tcp-check" in text else "http"
-        cfg = tmp_path / "a.cfg"
         server = "" if re.search(r"(?m)^server(-template)? ", text) else "\tserver a 192.0.2.1:1\n"
-        cfg.write_text(f"defaults\n\tmode {mode}\n\ttimeout client 1s\n\ttimeout connect 1s\n\ttimeout server 1s\n"
-                       + AROUND[heading].format(text) + (server if "listen x" in AROUND[heading] else "")
-                       + "userlist staff\n\tuser anna insecure-password x\n"
-                       "resolvers dns\n\tnameserver a 192.0.2.53:53\nlisten other\n\tbind 127.0.0.1:2\n"
-                       + "".join(f"backend {b}\n" for b in ("www", "api", "app")))
-        done = run("-c", "-dr", "-f", cfg, env=dict(os.environ))
+        done = check_lines(tmp_path, files, mode_of(text),
+                           AROUND[heading].format(text) + (server if "listen x" in AROUND[heading] else ""))
         n += 1
         if done.returncode:
             wrong.append(f"{heading} / {name}:\n{text}\n{done.stderr}")
     assert not wrong, "\n".join(wrong)
     assert n >= 45
+
+
+def test_each_example_of_an_expression_is_valid(pages, tmp_path, files):
+    """All in one configuration, each in a section of its own."""
+    sections, n = [], 0
+    for heading, _, text in examples(pages):
+        if heading not in EXPRESSIONS:
+            continue
+        if heading == "CONVERTERS":
+            side = "http-response" if text.startswith("status,") else "http-request"
+            text = "\n".join(f"{side} set-var(txn.x) {line.split(' gives ')[0]}" for line in text.split("\n"))
+        n += 1
+        sections.append(f"listen x{n}\n\tbind 127.0.0.1:{n + 9}\n\tmode {mode_of(text)}\n\tserver a 192.0.2.1:1\n{text}\n")
+    done = check_lines(tmp_path, files, "http", "".join(sections))
+    assert done.returncode == 0, done.stderr
+    assert n >= 280
+
+
+def translations(lines):
+    """Each word of another program with the lines that stand for it."""
+    for at, line in enumerate(lines):
+        if line == ".TP" and lines[at + 1].startswith(".B "):
+            below = itertools.takewhile(lambda x: x.startswith((".B ", ".br")), lines[at + 2:])
+            yield plain(lines[at + 1][3:]), [plain(x[3:]).replace("\\(dq", '"') for x in below if x != ".br"]
+
+
+def section_for(line):
+    """The kind of section that a line of a translation stands in."""
+    if line.split()[0] in ("nbthread", "user", "group", "chroot", "daemon"):
+        return "global"
+    return "resolvers" if line.startswith("nameserver") else "listen"
+
+
+@pytest.mark.parametrize(("title", "least"), [("From nginx", 45), ("From hitch", 20)])
+def test_each_line_for_who_comes_from_elsewhere_is_valid(pages, tmp_path, files, title, least):
+    sections, n = [], 0
+    for word, lines in translations(pages["tacit-guide(7)"][title]):
+        n += 1
+        assert lines, word
+        kind, text = section_for(lines[0]), "\n".join(f"\t{line}" for line in lines)
+        name = "" if kind == "global" else f" {kind[0]}{n}"
+        mode = "tcp" if "inspect-delay" in text else "http"
+        around = f"\tbind 127.0.0.1:{n + 9}\n\tmode {mode}\n\tserver z 192.0.2.1:1\n" if kind == "listen" else ""
+        sections.append(f"{kind}{name}\n{around}{text}\n")
+    order = sorted(sections, key=lambda s: not s.startswith("global"))
+    done = check_lines(tmp_path, files, "http", "".join(s for s in order if "chroot" not in s))
+    assert done.returncode == 0, done.stderr
+    assert n >= least
+
+
+def test_an_example_shows_its_word(pages):
+    """For fetches and converters; a few words are shown beside another."""
+    beside = {"map_regm"}
+    for heading, name, text in examples(pages):
+        if heading in EXPRESSIONS:
+            assert name in text or name in beside, (heading, name, text)
 
 
 def test_frequent_expressions_are_valid(pages, tmp_path):
@@ -252,6 +370,23 @@ def test_frequent_expressions_are_valid(pages, tmp_path):
     lines = "\n\t".join(f"http-request set-header X {'%'}[{e.replace('(app)', '(a)')}]" for e in found)
     done = check(tmp_path, lines)
     assert done.returncode == 0, done.stderr
+
+
+# --- tacit(8) ---
+
+def test_each_option_has_an_entry(pages):
+    terms = plain("\n".join(pages["tacit(8)"]["OPTIONS"])).replace('"', " ")
+    options = set(re.findall(r"(?<![\w<-])(--?[A-Za-z]\w*)", run("--help").stdout.partition("\n")[2]))
+    assert len(options) > 35
+    missing = {o for o in options if not re.search(rf"(?<![\w-]){re.escape(o)}(?!\w)", terms)}
+    assert missing - {"-h"} == set()
+
+
+def test_each_signal_has_an_entry(pages):
+    text = (ROOT / "src/app/process/signals.c").read_text()
+    handled = set(re.findall(r"\bSIG[A-Z]+\d?\b", text)) - {"SIGPIPE", "SIGXFSZ", "SIGCHLD", "SIGKILL", "SIGALRM"}
+    assert len(handled) >= 7
+    assert {s for s in handled if s not in plain("\n".join(pages["tacit(8)"]["SIGNALS"]))} == set()
 
 
 # --- --explain ---

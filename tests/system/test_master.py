@@ -14,7 +14,7 @@ import pytest
 
 from clients import REQUEST, Load, get, site
 from conftest import BUILD, WAIT, connect, fds, free_port, free_ports, info, is_alive, is_open, recv_all
-from facts import becomes, children, contains, gone, only_child, readable, refuses
+from facts import becomes, children, contains, gone, listening, only_child, readable, refuses
 from stalled import stopped_thread
 from subject import IS_SANITIZED, SLOW
 
@@ -37,13 +37,16 @@ def status(d):
 
 
 def reload(d, sig=signal.SIGUSR2, settle=True):
-    """Reloads and waits for the end of it. True if the reload was successful."""
+    """Reloads and waits until all but one worker process have ended, or without `settle` until one alone answers commands.
+    True if the reload was successful."""
     d.notify.seen.clear()
     d.send(sig)
     assert d.notify.wait("READY=1")
     assert any("RELOADING=1" in m and re.search(r"MONOTONIC_USEC=\d+", m) for m in d.notify.seen)
     if settle:
         only_child(d.pid)
+    else:
+        becomes(lambda: len(listening(children(d.pid), d.sock)), 1)
     return "Reload failed" not in status(d)
 
 
@@ -299,7 +302,7 @@ def test_nothing_is_left_after_many_reloads(daemon, origin):
     d = daemon(site(port) + f"listen l\n    mode tcp\n    bind 127.0.0.1:{tcp}\n    server s 127.0.0.1:{origin.port}\n",
                mode=MASTER, extra="mworker-max-reloads 4")
     good, kept, most, warm = d.cfg.read_text(), [], 0, 0
-    baseline, worker = fds(d.pid), len(fds(worker_of(d)))
+    baseline, worker = len(fds(d.pid)), len(fds(worker_of(d)))
     for i in range(reloads):
         if i % 10 == 5:
             d.cfg.write_text(good.replace(*BAD[i // 10 % len(BAD)], 1))
@@ -318,8 +321,7 @@ def test_nothing_is_left_after_many_reloads(daemon, origin):
         c.close()
     assert most <= 8
     assert not is_zombie(only_child(d.pid))
-    becomes(lambda: fds(d.pid), lambda seen: len(seen) == len(baseline), f"{len(baseline)} descriptors")
-    becomes(lambda: fds(worker_of(d)), lambda seen: len(seen) == worker, f"{worker} descriptors")
+    becomes(lambda: (len(fds(d.pid)), len(fds(worker_of(d)))), (baseline, worker), "the descriptors of the start")
     print(f"{reloads} reloads: at most {most} worker processes, RSS of the master {warm} to {end} kB")
     assert IS_SANITIZED or end <= warm + 256
 

@@ -98,13 +98,13 @@ TIMEOUTS = "defaults\n timeout client 1s\n timeout connect 1s\n timeout server 1
 MIGRATION = TIMEOUTS + """frontend f
  bind 127.0.0.1:80
  http-request deny if { path /x }
- http-request cache-use c
- http-response cache-store c
+ filter opentracing id a config b
+ filter opentracing id c config d
  http-request use-service lua.hello
  http-request lua.auth
  http-request set-header x %[lua.foo] if { src,lua.bar -m found }
- filter compression
- http-response set-header y %[res.cache_name]
+ filter fcgi-app x
+ filter otel id e config f
 """
 
 
@@ -113,11 +113,11 @@ def test_missing_features_are_summed_up_at_the_end(tmp_path):
     assert code == 1
     sums = [line for line in printed.splitlines() if "not supported here" in line]
     assert len(sums) == 1
-    assert sums[0].endswith(": config : not supported here: compression (14), caching (3 lines: 9, 10, 15), "
-                            "Lua (3 lines: 11, 12, 13)")
+    assert sums[0].endswith(": config : not supported here: Lua (3 lines: 11, 12, 13), FastCGI (14), "
+                            "OpenTracing and OpenTelemetry (3 lines: 9, 10, 15)")
     tail = printed[printed.index("not supported here"):].splitlines()
     assert [line.split(":")[0] for line in tail[1:4]] == [f"   | instead of {f}" for f in
-                                                          ("compression", "caching", "Lua")]
+                                                          ("Lua", "FastCGI", "OpenTracing and OpenTelemetry")]
     assert tail[4].startswith("[ALERT]") and "Fatal errors found" in tail[4]
     assert "prometheus" not in printed and "unknown" not in printed
 
@@ -127,9 +127,9 @@ def test_json_has_the_missing_features(tmp_path):
     done = subprocess.run([TACIT, "-cj", "-f", "a.cfg"], cwd=tmp_path, capture_output=True, text=True, timeout=20,
                           check=False)
     missing = json.loads(done.stdout)["not_supported"]
-    assert [m["feature"] for m in missing] == ["compression", "caching", "Lua"]
-    assert [p["line"] for p in missing[2]["places"]] == [11, 12, 13]
-    assert missing[2]["places"][0] == {"file": "a.cfg", "line": 11, "column": 27}
+    assert [m["feature"] for m in missing] == ["Lua", "FastCGI", "OpenTracing and OpenTelemetry"]
+    assert [p["line"] for p in missing[0]["places"]] == [11, 12, 13]
+    assert missing[0]["places"][0] == {"file": "a.cfg", "line": 11, "column": 27}
     assert all(m["instead"] for m in missing)
 
 
@@ -211,7 +211,7 @@ def test_lines_of_a_crt_list(tmp_path):
 NEWER = ("limited-quic", "no-quic", "noktls", "lua-prepend-path /usr/share/?.lua", "httpclient.resolvers.prefer ipv4",
          "tune.lua.bool-sample-conversion normal", "tune.h2.max-frame-size 16384", "tune.h2.zero-copy-fwd-send off",
          "tune.quic.frontend.max-idle-timeout 30s", "tune.disable-zero-copy-forwarding",
-         "tune.zlib.memlevel 8", "tune.vars.txn-max-size 1024", "tune.ring.queues 3", "tune.glitches.kill.cpu-usage 50",
+         "tune.idletimer 8", "tune.vars.txn-max-size 1024", "tune.ring.queues 3", "tune.glitches.kill.cpu-usage 50",
          "cpu-policy performance", "cpu-set drop-cpu 3", "warn-blocked-traffic-after 50ms", "stats-file /tmp/x",
          "tune.max-checks-per-thread 3", "tune.lua.openlibs none", "tune.lua.log.stderr auto", "thread-group 1 1-4")
 

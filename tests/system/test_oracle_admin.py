@@ -186,13 +186,16 @@ USAGE_ENDS = re.compile(r" *[\[<{(@].*| \(DEPRECATED\).*")
 
 
 # Commands of tacit alone, or with words of its own.
-OWN_HELP = {"add server", "add ssl ca-file", "clear counters", "clear counters all", "debug dev delay", "debug dev loop",
-            "disable agent", "disable health", "disable server", "echo", "enable agent", "enable health", "enable server",
-            "get map", "new ssl crl-file", "prepare map", "set maxconn server", "set weight", "show acl", "show events", "show latency",
+OWN_HELP = {"add server", "add ssl ca-file", "clear cache", "clear counters", "clear counters all", "clear syscalls",
+            "debug dev delay", "debug dev loop", "disable agent", "disable health", "disable server", "echo", "enable agent", "enable health",
+            "enable server",
+            "get map", "new ssl crl-file", "prepare map", "set maxconn server", "set weight", "show acl", "show events", "show health",
+            "show latency",
             "show map", "show sess", "show ssl ca-file", "show ssl crl-file", "show ssl ocsp-response", "show ssl ocsp-updates",
             "show startup-logs", "show syscalls", "show trace", "trace", "update ssl ocsp-response", "wait"}
 ANOTHER = "another command of this name"
-OWN_LEVELS = {"trace": ANOTHER, "show trace": ANOTHER, "set ssl tls-key": "HAProxy lets every user replace keys",
+OWN_LEVELS = {"clear syscalls": "HAProxy has none", "clear cache": "HAProxy has none", "trace": ANOTHER, "show trace": ANOTHER,
+              "set ssl tls-key": "HAProxy lets every user replace keys",
               "set ssl ocsp-response": "HAProxy lets every user replace responses",
               "add ssl ca-file": "later than 2.6", "update ssl ocsp-response": "later than 2.6"}
 
@@ -326,13 +329,14 @@ def test_levels(both, words):
 ARGS = ("", "x", "x y", "nobody/x", "b/nobody", "b/nobody x", "b/s1 x", "nobody 5", "f x", "x global 5", "5 6")
 NOT_ASKED = {
     "quit", "prompt", "help",                                  # of the dialogue, above
+    "clear cache",                                             # HAProxy has none
     "wait", "echo", "add ssl ca-file", "show ssl ocsp-updates", "update ssl ocsp-response",  # later than 2.6
     "_getsocks",                                               # answers with descriptors: test_replace.py
-    "clear counters", "clear counters all", "set maxconn global", "shutdown frontend", "disable frontend",   # they do it
+    "clear counters", "clear counters all", "clear syscalls", "set maxconn global", "shutdown frontend", "disable frontend",   # they do it
     "show info", "show stat", "show stats", "show schema json", "show version", "show env", "show libs", "show threads",
     "show cli sockets", "show startup-logs",                   # values, compared above
     "show events", "show profiling",                           # compared in test_oracle_ring.py, and of each program
-    "show activity", "show fd", "show latency", "show pools", "show sess", "show syscalls", "show trace", "trace",  # of each program's own form
+    "show activity", "show fd", "show health", "show latency", "show pools", "show sess", "show syscalls", "show trace", "trace",  # of each program's own form
 }
 OWN_WORDS = {
     "set maxconn frontend f x": "a value must be a number",

@@ -114,11 +114,11 @@ with_both = pytest.mark.parametrize("addresses", [
     pytest.param(IPV6_SECTIONS, id="IPv6", marks=pytest.mark.skipif(not has_ipv6(), reason="there is no IPv6"))])
 
 
-def script(program, directory, origins, addresses, rename=lambda lines: lines):
+def script(program, directory, origins, addresses, rename=lambda lines: lines, length=2):
     """The options seen while a client of each has got an answer; the name of a server's port is that of its section."""
     def answer(conn):
         while conn.recv(4096):
-            conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\nok" % length)
     cfg = "defaults\n timeout connect 9s\n timeout client 60s\n timeout server 60s\n"
     ports, clients = {}, []
     for mode, host, sections in addresses:
@@ -158,3 +158,73 @@ def test_newer_names_do_the_same(tmp_path, origins, addresses):
     assert script(TACIT, tmp_path / "sample", origins, addresses, lambda t: re.sub(
         r"(http-re[a-z]+) set-(tos|mark) (0x[0-9a-fA-F]+|\d+)",
         lambda m: f"{m[1]} set-fc-{m[2]} int({int(m[3], 0)}),add(0)", t)) == want
+
+
+TO_SERVER = {
+    "nothing": "",
+    "tos": "http-request set-bc-tos 0x28",
+    "mark": "http-request set-bc-mark 77",
+    "sample": "http-request set-bc-mark int(70),add(8)\n http-request set-bc-tos int(32)",
+    "other client": "http-request set-bc-tos 0x30 if { src 127.9.9.9 }",
+    "content": "tcp-request content set-bc-tos 0x38",
+}
+
+
+def test_packets_to_servers(tmp_path, origins):
+    """set-bc-tos and set-bc-mark, which HAProxy 2.6 does not have: they are those of the server's connection only, which ends
+    with the response: here that is not complete."""
+    got = script(TACIT, tmp_path / "a", origins, [("http", "127.0.0.1", TO_SERVER), ("tcp", "127.0.0.1", {
+        "tcp": "tcp-request content set-bc-tos 0x18\n tcp-request content set-bc-mark 9"})], length=3)
+    assert {name: (o["tos"], o["mark"]) for (name, side), o in got.items() if side == "server"} == {
+        "nothing": (0, 0), "tos": (0x28, 0), "mark": (0, 77), "sample": (0x20, 78), "other client": (0, 0), "content": (0x38, 0),
+        "tcp": (0x18, 9)}
+    assert all((o["tos"], o["mark"]) == (0, 0) for (_, side), o in got.items() if side == "client")
+
+
+@pytest.mark.parametrize("proto", ["", "proto h2"])
+def test_a_connection_with_packets_of_its_own_is_not_shared(daemon, origins, proto):
+    """Each request with set-bc-tos opens one, which no other request gets; one without it gets none of these."""
+    conns = []
+
+    def answer(conn):
+        conns.append(conn)
+        while conn.recv(4096):
+            conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n%d" % conns.index(conn))
+    backend = f"server s 127.0.0.1:{origins(answer).port}"
+    port, h2 = free_port(), free_port()
+    if proto:
+        backend = f"server s 127.0.0.1:{h2} proto h2\nlisten l\n mode http\n bind 127.0.0.1:{h2} proto h2\n http-request return status 200"
+    d = daemon(f"defaults\n mode http\n timeout connect 9s\n timeout client 60s\n timeout server 60s\nfrontend f\n bind 127.0.0.1:{port}\n"
+               f" http-request set-bc-tos 0x28 if {{ path /own }}\n default_backend b\nbackend b\n http-reuse always\n {backend}\n")
+
+    def opened():
+        return int(re.search(r"^b,s,.*", d.admin("show stat"), re.M)[0].split(",")[columns.index("connect")])
+
+    columns = d.admin("show stat").splitlines()[0].lstrip("# ").split(",")
+    for path, n in [("/", 1), ("/", 1), ("/own", 2), ("/own", 3), ("/", 3), ("/own", 4), ("/", 4)]:
+        with connect(port) as c:
+            c.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+            got = c.recv(4096)
+        assert got.startswith(b"HTTP/1.1 200") and opened() == n, path
+        assert proto or int(got[-1:]) == (n - 1 if path == "/own" else 0), path
+    assert d.stop() == 0
+
+
+def test_packets_of_a_request_are_not_those_of_the_next(daemon, origins):
+    """The session tracks something, so that its requests have one block of extras."""
+    def answer(conn):
+        while conn.recv(4096):
+            conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")
+    port = free_port()
+    d = daemon(f"defaults\n mode http\n timeout connect 9s\n timeout client 60s\n timeout server 60s\nfrontend f\n bind 127.0.0.1:{port}\n"
+               " stick-table type ip size 9 store conn_cnt\n tcp-request connection track-sc0 src\n"
+               " http-request set-bc-tos 0x28 if { path /own }\n default_backend b\nbackend b\n http-reuse always\n"
+               f" server s 127.0.0.1:{origins(answer).port}\n")
+    columns = d.admin("show stat").splitlines()[0].lstrip("# ").split(",")
+    with connect(port) as c:
+        for path, n in [("/", 1), ("/own", 2), ("/", 2), ("/own", 3), ("/", 3)]:
+            c.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+            assert c.recv(4096).startswith(b"HTTP/1.1 200")
+            opened = int(re.search(r"^b,s,.*", d.admin("show stat"), re.M)[0].split(",")[columns.index("connect")])
+            assert opened == n, path
+    assert d.stop() == 0

@@ -95,7 +95,8 @@ def test_functions_have_names(start):
     use(port, 50)
     assert wait_for(lambda: use(port, 2) or rows(ask("show profiling tasks")).keys() >=
                     {"client_io", "server_io", "session_task", "session_end", "listener_accept", "check_start",
-                     "handover_mail", "admin_io", "admin_end"})
+                     "handover_mail", "admin_io", "admin_end", "connect", "read", "parse_request", "parse_response", "rules",
+                     "write"})
     found = rows(ask("show profiling tasks"))
     assert not [f for f in found if f.startswith("0x")]
     assert found["session_end"] >= 50 and 100 <= found["listener_accept"]

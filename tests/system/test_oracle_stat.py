@@ -99,10 +99,10 @@ def http_origin(conn):
         conn.sendall(b"HTTP/1.1 %s Said\r\nX: 1\r\nY: 2\r\n" % status + length + b"\r\n" + (b"" if method == b"HEAD" else body))
 
 
-def becomes_calm(subject):
+def becomes_calm(subject, columns=("rate", "conn_rate", "req_rate", "scur", "qcur")):
     """The rates of the last seconds are over, and all sessions have ended."""
     facts.becomes(lambda: {value for row in subject.stat()[1].values() for col, value in row.items()
-                           if value and col in ("rate", "conn_rate", "req_rate", "scur", "qcur")}, {"0"})
+                           if value and col in columns}, {"0"})
 
 
 def talk(port, *requests, answers=None, head=False):

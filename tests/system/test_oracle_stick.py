@@ -60,6 +60,8 @@ CASES = {
                               " stick store-request req.hdr(x-l) table t\n" + SERVERS + "backend t\n" + TABLE,
                               ["/ X-K: 1\r\nX-J: 2\r\nX-L: 3", "/ X-J: 2"]),
     "ignore-persist": (LISTEN + TABLE + " ignore-persist if {{ path /i }}\n" + ON + SERVERS, [K1, "/i X-K: 1", "/i X-K: 1", K1]),
+    "on after a store": (LISTEN + TABLE + " stick store-request req.hdr(x-j)\n" + ON + SERVERS,
+                         [K1, K1, "/ X-K: 1\r\nX-J: 2", "/ X-K: 1\r\nX-J: 2", K1]),
     "use-server": (LISTEN + TABLE + " use-server b if {{ path /b }}\n" + ON + SERVERS, [K1, "/b X-K: 1", K1]),
     "srvkey addr": (LISTEN + " stick-table type string len 20 size 100 srvkey addr\n" + ON + SERVERS, [K1, K1, K2, K2]),
     "other data": (LISTEN + " stick-table type string len 20 size 100 store conn_cnt,gpc0\n" + ON + SERVERS, [K1, K1]),

@@ -72,6 +72,14 @@ def ask(conn, what):
     return "-"
 
 
+def opened(port):
+    """A connection; without one, which a rule may have reset already, a socket that is not connected."""
+    try:
+        return connect(port)
+    except ConnectionResetError:
+        return socket.socket()
+
+
 def entries(subject, table):
     """The entries of a table: {key: data}, without what depends on the time."""
     rows = subject.admin(f"show table {table}").strip().split("\n")[1:]
@@ -92,7 +100,7 @@ def played(program, directory, cfg, connections, tables, while_open=True):
     try:
         seen = []
         for requests in connections:
-            with connect(ports[0]) as c:
+            with opened(ports[0]) as c:
                 got = [ask(c, r) for r in requests if r is not None]
                 if None in requests:
                     c.shutdown(socket.SHUT_WR)
@@ -234,3 +242,54 @@ def valued(program, directory, lines, texts):
 @pytest.mark.parametrize("lines", ["", " http-request track-sc0 src\n", " tcp-request connection track-sc0 src table few\n"])
 def test_values(texts, lines, tmp_path):
     oracle.same(lambda program: valued(program, oracle.at(tmp_path, program), lines, list(texts())))
+
+
+# --- rules of mode tcp that wait ---
+
+WAITING = {
+    "an action": " tcp-request content track-sc2 req.payload(0,3)\n",
+    "a condition": " tcp-request content accept if { req.payload(0,3) -m found }\n",
+    "an action, then a condition": " tcp-request content track-sc2 req.payload(0,2)\n tcp-request content sc-inc-gpc0(1)\n"
+                                   " tcp-request content accept if { req.payload(0,3) -m found }\n",
+}
+
+
+def echo(conn):
+    while data := conn.recv(100):
+        conn.sendall(data)
+
+
+def counted(program, directory, lines):
+    """The tables after three bytes, each of which the rules see."""
+    directory.mkdir(parents=True)
+    server, port = Origin(echo), free_ports(1)[0]
+    subject = Subject(program, directory, "defaults\n mode tcp\n timeout connect 2s\n timeout client 10s\n timeout server 10s\n"
+                      f"frontend f\n bind 127.0.0.1:{port}\n default_backend b\n stick-table type binary len 3 size 10 store gpc0,bytes_in_cnt\n"
+                      " tcp-request connection track-sc1 src table b\n tcp-request inspect-delay 5s\n"
+                      f" tcp-request content sc-inc-gpc1(1)\n{lines}"
+                      "backend b\n stick-table type ip size 10 store gpc0,gpc1,bytes_in_cnt,conn_cur\n stick store-response int(9)\n"
+                      " tcp-response content sc-inc-gpc0(1)\n tcp-request content track-sc0 int(7)\n"
+                      f" server s 127.0.0.1:{server.port}\n")
+    try:
+        with connect(port) as c:
+            for byte in (b"x", b"y", b"z"):
+                subject.settle()
+                c.sendall(byte)
+            got = b""
+            while len(got) < 3:
+                more = c.recv(3)
+                assert more, got
+                got += more
+            c.shutdown(socket.SHUT_WR)
+            assert c.recv(1) == b""
+        subject.settle()
+        return [entries(subject, t) for t in "fb"]
+    finally:
+        subject.stop()
+        server.close()
+
+
+@pytest.mark.parametrize("what", WAITING)
+def test_rules_that_wait(what, tmp_path):
+    """Where a condition waits all rules run again, where an action does they continue with it; those of a response run once."""
+    oracle.same(lambda program: counted(program, oracle.at(tmp_path, program), WAITING[what]))

@@ -13,7 +13,7 @@ import threading
 import time
 
 import pytest
-from conftest import ROOT, connect, free_port, recv_all, rss_kib
+from conftest import ROOT, connect, free_port, recv_all, rss_kib, run
 from subject import not_sanitized, only_tacit
 from test_stats import get
 
@@ -122,8 +122,20 @@ def test_the_format(site):
     for name, (kind, _) in found.items():
         if name != "haproxy_process_failed_resolutions":
             assert (kind == "counter") == name.endswith("_total"), name
-    scopes = {name.split("_")[1] for name in found}
-    assert scopes == {"process", "frontend", "backend", "server"}
+    scopes = {"_".join(name.split("_")[:2]) for name in found}
+    assert scopes == {"haproxy_process", "haproxy_frontend", "haproxy_backend", "haproxy_server", "tacit_syscalls"}
+
+
+def test_the_manual_has_each_metric(site):
+    page = run("-dK", "man8").stdout
+    listed = {}
+    for name, place in re.findall(r"(?s)\\fB((?:haproxy|tacit)_[^\n]*)\\fR\n.*?\n\.br\n(.*?)\.\n", page):
+        kind, _, scopes = place.partition(", for each ")
+        for scope in scopes.split(", "):
+            listed[name.replace("<scope>", scope)] = kind.split()[1]
+    for name, (kind, _) in metrics(site.metrics_port).items():
+        whole = re.sub("_(bucket|sum|count)$", "", name) if kind == "histogram" else name
+        assert listed.get(whole) == kind, name
 
 
 def test_states(site):
@@ -272,7 +284,7 @@ def test_filters(site):
     assert set(metrics(port, "?scope=server&metrics=haproxy_server_weight,haproxy_server_status")) == \
         {"haproxy_server_weight", "haproxy_server_status"}
     assert "haproxy_server_status" not in metrics(port, "?metrics=-haproxy_server_status")
-    assert {n.split("_")[1] for n in metrics(port, "?scope=global&scope=backend")} == {"process", "backend"}
+    assert {n.split("_")[1] for n in metrics(port, "?scope=global&scope=backend")} == {"process", "backend", "syscalls"}
     assert metrics(port, "?scope=") == {}
     weights = metrics(port, "?no-maint&extra-counters")["haproxy_server_weight"][1]
     assert {dict(k)["server"] for k in weights} == {"good", "down", "unchecked"}
@@ -306,12 +318,32 @@ def test_the_dashboard_shows_metrics_that_are_there(site):
     queries = [t["expr"] for p in panels for t in p.get("targets", [])]
     assert len(queries) > 20
     for query in queries:
-        used = re.findall(r"(haproxy_\w+)\{([^}]*)\}", query)
+        used = re.findall(r"((?:haproxy|tacit)_\w+)\{([^}]*)\}", query)
         assert used, query
         groups = {name for inside in re.findall(r"\bby \(([^)]*)\)", query) for name in re.split(r",\s*", inside)}
         for name, selectors in used:
             labels = {k for key in found[name][1] for k, _ in key} | {"instance"}
-            assert groups | set(re.findall(r"(\w+)=", selectors)) <= labels, query
+            assert groups | set(re.findall(r"(\w+)!?=", selectors)) <= labels, query
+
+
+def test_the_alerts_ask_for_metrics_that_are_there(site):
+    """Metrics that only a master has are in the manual."""
+    found, page = metrics(site.metrics_port), run("-dK", "man8").stdout
+    text = (ROOT / "conf/alerts.yml").read_text()
+    assert len(re.findall(r"- alert: ", text)) >= 10
+    for name, selectors in re.findall(r"\b(haproxy_\w+)(\{[^}]*\})?", text):
+        if name not in found:
+            assert name.startswith("haproxy_process_") and f"\\fB{name}\\fR" in page, name
+            continue
+        labels = {k for key in found[name][1] for k, _ in key}
+        assert set(re.findall(r"(\w+)=", selectors)) <= labels, name
+
+
+@pytest.mark.skipif(not shutil.which("promtool"), reason="needs promtool of the package prometheus")
+@pytest.mark.parametrize(("what", "file"), [("check", "conf/alerts.yml"), ("test", "tests/system/alerts_test.yml")])
+def test_promtool_reads_the_alerts_and_they_fire(what, file):
+    done = subprocess.run(["promtool", what, "rules", ROOT / file], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.skipif(not shutil.which("promtool"), reason="needs promtool of the package prometheus")

@@ -9,9 +9,13 @@ import ssl
 from pathlib import Path
 
 import facts
+import h2.config
+import h2.connection
+import h2.events
 import pytest
-from certs import Authority
+from certs import Authority as CertAuthority
 from conftest import WAIT, Origin, admin, free_network, recv_all
+from mail_server import MailServer
 
 ROOT = Path(__file__).parents[2]
 RECIPES = ROOT / "conf/recipes"
@@ -52,21 +56,22 @@ class Recipe:
         origin = Origin(handle or serve, (f"{net or self.net}.{host}", port))
         self.stack.callback(origin.close)
 
-    def run(self, name, **files):
-        """Starts the recipe; files are those that stand in /etc/tacit."""
+    def run(self, name, node=1, changed=("", ""), **files):
+        """Starts the recipe on a node, with a text changed; files are those that stand in /etc/tacit. Returns the process."""
         text = (RECIPES / name).read_text()
         text = re.sub(r"\tstats socket .*\n|\tlog .*\n", "", text)
         text = text.replace("192.0.2.0/24", "127.0.0.0/8").replace("192.0.2.", self.net + ".")
         text = text.replace("198.51.100.", self.far + ".")
-        text = re.sub(r"bind :(\d+)", lambda m: f"bind {self.net}.1:{8000 + int(m[1])}", text)
+        text = re.sub(r"bind :(\d+)", lambda m: f"bind {self.net}.{node}:{8000 + int(m[1])}", text)
         text = text.replace("default-server check", "default-server check inter 40ms").replace(" check\n", " check inter 40ms\n")
         for path in re.findall(r"/etc/tacit/([a-z./]+)", text):
             ours = files.get(path.strip("/").split(".")[0]) or RECIPES / path
             text = text.replace(f"/etc/tacit/{path}", str(ours))
-        sock = self.dir / "admin.sock"
+        text = text.replace(*changed)
+        sock = self.dir / f"admin{node}.sock"
         self.sock = str(sock)
-        text = text.replace("global\n", f"global\n\tstats socket {sock} level admin\n", 1)
-        self.daemon(text, raw=True)
+        text = text.replace("global\n", f"global\n\tset-dumpable\n\tstats socket {sock} level admin\n", 1)
+        return self.daemon(text, raw=True)
 
     def connect(self, port=8080, name=None, host=1):
         s = socket.create_connection((f"{self.net}.{host}", port), timeout=WAIT)
@@ -75,11 +80,11 @@ class Recipe:
         context = ssl.create_default_context(cafile=str(self.ca))
         return context.wrap_socket(s, server_hostname=name)
 
-    def ask(self, target="/", port=8080, name=None, host="www.example.org", **fields):
+    def ask(self, target="/", port=8080, name=None, host="www.example.org", node=1, **fields):
         """Status, header fields (lower case) and body of the response to a request on a connection of its own."""
         lines = [f"GET {target} HTTP/1.1", f"Host: {host}", "Connection: close"]
         lines += [f"{k.replace('_', '-')}: {v}" for k, v in fields.items()]
-        with self.connect(port, name) as s:
+        with self.connect(port, name, node) as s:
             s.sendall("\r\n".join([*lines, "", ""]).encode())
             head, _, body = recv_all(s).partition(b"\r\n\r\n")
         first, *rest = head.decode().split("\r\n")
@@ -101,7 +106,7 @@ class Recipe:
         facts.until(self.sock, f"server {backend}/{name} state eq UP")
 
     def certificates(self, *names, file=None):
-        authority = Authority(self.dir / "ca")
+        authority = CertAuthority(self.dir / "ca")
         self.ca = authority.pem
         for name in names:
             authority.make(file or f"{name}.pem", name, [name])
@@ -223,6 +228,69 @@ def test_websocket(recipe):
         assert s.recv(100) == b"olleh"
 
 
+def test_grpc(recipe):
+    """The calls of one connection go to both servers, with their trailers."""
+    def over_h2(conn, is_client, on_event):
+        h = h2.connection.H2Connection(h2.config.H2Configuration(client_side=is_client, header_encoding="utf-8"))
+        h.initiate_connection()
+        on_event(h, None)
+        conn.sendall(h.data_to_send())
+        while got := conn.recv(65536):
+            done = False
+            for event in h.receive_data(got):
+                done = on_event(h, event) or done
+            conn.sendall(h.data_to_send())
+            if done:
+                return
+
+    def named(name):
+        def answer(h, event):
+            if isinstance(event, h2.events.StreamEnded):
+                h.send_headers(event.stream_id, [(":status", "200"), ("content-type", "application/grpc")])
+                h.send_data(event.stream_id, name.encode())
+                h.send_headers(event.stream_id, [("grpc-status", "0")], end_stream=True)
+        return lambda conn: over_h2(conn, False, answer)
+
+    recipe.server("a", 11, 8080)
+    recipe.server("c", 12, 50051, named("c"))
+    recipe.server("d", 13, 50051, named("d"))
+    certs = recipe.certificates("www.example.org")
+    recipe.run("grpc.cfg", site=certs / "www.example.org.pem")
+    facts.until(recipe.sock, "server calls/c state eq UP", "server calls/d state eq UP")
+    assert recipe.body(port=8443, name="www.example.org") == "a"
+    context = ssl.create_default_context(cafile=str(recipe.ca))
+    context.set_alpn_protocols(["h2"])
+    answers, trailers = {}, {}
+
+    def call(h, event):
+        if event is None:
+            for stream in (1, 3):
+                h.send_headers(stream, [(":method", "POST"), (":scheme", "https"), (":authority", "www.example.org"),
+                                        (":path", "/a.B/C"), ("content-type", "application/grpc"), ("te", "trailers")])
+            # Both calls are there before one ends.
+            for stream in (1, 3):
+                h.send_data(stream, b"x", end_stream=True)
+        elif isinstance(event, h2.events.DataReceived):
+            answers[event.stream_id] = event.data.decode()
+        elif isinstance(event, h2.events.TrailersReceived):
+            trailers[event.stream_id] = dict(event.headers)
+        return len(trailers) == 2
+
+    with context.wrap_socket(recipe.connect(8443), server_hostname="www.example.org") as s:
+        over_h2(s, True, call)
+    assert sorted(answers.values()) == ["c", "d"]
+    assert trailers == {stream: {"grpc-status": "0"} for stream in (1, 3)}
+
+
+def test_limit(recipe):
+    recipe.server("a", 11, 8080)
+    recipe.run("limit.cfg")
+    answers = [recipe.ask() for _ in range(21)]
+    assert [status for status, _, _ in answers] == [200] * 20 + [429]
+    assert answers[20][1]["retry-after"] == "10" and len(recipe.heads["a"]) == 20
+    assert "used:1" in admin(recipe.sock, "show table web")
+
+
 def test_password(recipe):
     recipe.server("a", 11, 8080)
     recipe.run("password.cfg")
@@ -233,6 +301,95 @@ def test_password(recipe):
     assert recipe.ask("/admin/x", Authorization=basic("bert:secret"))[0] == 403
     assert recipe.body("/admin/x", Authorization=basic("anna:secret")) == "a"
     assert "authorization" not in recipe.heads["a"][-1].lower()
+
+
+class Authority:
+    """A scripted service that is asked about requests: `decide(head)` gives status and fields; its own pages are 200."""
+
+    def __init__(self, recipe, port, path, decide):
+        self.path, self.decide = path, decide
+        self.asked = []
+        recipe.server("service", 21, port, self.serve)
+
+    def serve(self, conn):
+        if head := head_of(conn):
+            status, fields, body = 200, [], b"page"
+            if head.split()[1].split("?")[0] == self.path:
+                self.asked.append(head)
+                status, fields = self.decide(head)
+                body = b""
+            lines = [f"HTTP/1.1 {status} x", "Connection: close", f"Content-Length: {len(body)}", *fields, "", ""]
+            conn.sendall("\r\n".join(lines).encode() + body)
+
+
+def field(head, name):
+    found = re.search(rf"^{name}: (.*?)\r$", head, re.MULTILINE | re.IGNORECASE)
+    return found and found[1]
+
+
+def test_oauth2_proxy(recipe):
+    """Documented: 202 or 401 of /oauth2/auth; X-Auth-Request-User and -Email with --set-xauthrequest; a renewed session sets a cookie."""
+    def decide(head):
+        if "_oauth2_proxy=good" not in (field(head, "Cookie") or ""):
+            return 401, []
+        return 202, ["X-Auth-Request-User: anna", "X-Auth-Request-Email: anna@example.org", "Set-Cookie: _oauth2_proxy=new; Path=/"]
+
+    service = Authority(recipe, 4180, "/oauth2/auth", decide)
+    recipe.server("a", 11, 8080)
+    recipe.run("oauth2-proxy.cfg")
+    status, head, _ = recipe.ask("/a?b=c", X_Auth_Request_User="eve")
+    assert (status, head["location"]) == (302, "/oauth2/sign_in?rd=%2Fa%3Fb%3Dc") and not recipe.heads["a"]
+    assert field(service.asked[-1], "X-Forwarded-Uri") == "/a?b=c" and field(service.asked[-1], "X-Forwarded-Proto") == "http"
+    assert recipe.body("/oauth2/sign_in?rd=%2Fa") == "page"
+    status, head, body = recipe.ask("/a", Cookie="_oauth2_proxy=good", X_Auth_Request_User="eve")
+    assert (status, body, head["set-cookie"]) == (200, "a", "_oauth2_proxy=new; Path=/")
+    assert field(recipe.heads["a"][-1], "X-Auth-Request-User") == "anna" and "eve" not in recipe.heads["a"][-1]
+
+
+def test_authelia(recipe):
+    """Documented: /api/authz/auth-request reads X-Original-Method and X-Original-URL; 401 with the portal's Location, 403, or 200 with
+    Remote-User, -Groups, -Email and -Name."""
+    def decide(head):
+        if field(head, "X-Original-URL").endswith("/admin"):
+            return 403, []
+        if "authelia_session=good" not in (field(head, "Cookie") or ""):
+            url = field(head, "X-Original-URL")
+            return 401, [f"Location: https://auth.example.org/?rd={url}&rm={field(head, 'X-Original-Method')}"]
+        return 200, ["Remote-User: anna", "Remote-Groups: staff,admins"]
+
+    Authority(recipe, 9091, "/api/authz/auth-request", decide)
+    recipe.server("a", 11, 8080)
+    recipe.run("authelia.cfg")
+    status, head, _ = recipe.ask("/a", Remote_User="eve")
+    assert (status, head["location"]) == (302, "https://auth.example.org/?rd=http://www.example.org/a&rm=GET")
+    assert recipe.ask("/admin", Cookie="authelia_session=good")[0] == 403 and not recipe.heads["a"]
+    assert recipe.body("/", host="auth.example.org") == "page"
+    assert recipe.body("/a", Cookie="authelia_session=good", Remote_User="eve", Remote_Email="eve@x") == "a"
+    head = recipe.heads["a"][-1]
+    assert (field(head, "Remote-User"), field(head, "Remote-Groups"), field(head, "Remote-Email")) == ("anna", "staff,admins", None)
+
+
+def test_authentik(recipe):
+    """Documented: /outpost.goauthentik.io/auth/nginx reads X-Original-URL; 401 with a cookie that the login needs, or 200 with
+    X-authentik-username and others."""
+    def decide(head):
+        if not field(head, "X-Original-URL"):
+            return 400, []
+        if "authentik_proxy=good" not in (field(head, "Cookie") or ""):
+            return 401, ["Set-Cookie: authentik_proxy=begun; Path=/"]
+        return 200, ["X-authentik-username: anna", "X-authentik-groups: a|b", "X-authentik-uid: 7"]
+
+    Authority(recipe, 9000, "/outpost.goauthentik.io/auth/nginx", decide)
+    recipe.server("a", 11, 8080)
+    recipe.run("authentik.cfg")
+    status, head, _ = recipe.ask("/a?b=c")
+    assert (status, head["set-cookie"]) == (302, "authentik_proxy=begun; Path=/")
+    assert head["location"] == "/outpost.goauthentik.io/start?rd=%2Fa%3Fb%3Dc" and not recipe.heads["a"]
+    assert recipe.body("/outpost.goauthentik.io/start?rd=%2Fa") == "page"
+    status, head, body = recipe.ask("/a", Cookie="authentik_proxy=good", X_authentik_username="eve", X_authentik_email="eve@x")
+    assert (status, body) == (200, "a") and "set-cookie" not in head
+    head = recipe.heads["a"][-1]
+    assert (field(head, "X-authentik-username"), field(head, "X-authentik-groups"), field(head, "X-authentik-email")) == ("anna", "a|b", None)
 
 
 def test_maintenance(recipe):
@@ -290,6 +447,68 @@ def test_addresses(recipe):
             assert s.recv(100) == b""
 
 
+def test_bandwidth(recipe):
+    """Bodies are whole, and count in the table only where they are limited: tests/sim has the times."""
+    data = bytes(range(256)) * 400
+
+    def serve(conn):
+        if head_of(conn):
+            conn.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(data) + data)
+
+    recipe.server("a", 11, 8080, serve)
+    recipe.run("bandwidth.cfg")
+
+    def get(path):
+        with recipe.connect() as s:
+            s.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+            return recv_all(s).partition(b"\r\n\r\n")[2]
+
+    assert get("/x") == data
+    assert "used:0" in admin(recipe.sock, "show table bandwidth")
+    assert get("/download/x") == data
+    assert "used:1" in admin(recipe.sock, "show table bandwidth")
+
+
+def test_caching(recipe):
+    """Files are asked for once, pages each time."""
+    count = []
+
+    def serve(conn):
+        if head := head_of(conn):
+            count.append(head.split()[1])
+            conn.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\nCache-Control: max-age=60\r\nContent-Length: 3\r\n\r\nabc")
+
+    recipe.server("a", 11, 8080, serve)
+    recipe.run("caching.cfg")
+
+    def get(path):
+        with recipe.connect() as s:
+            s.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+            head, _, body = recv_all(s).partition(b"\r\n\r\n")
+        assert body == b"abc"
+        return b"X-Cache: hit" in head
+
+    assert [get(path) for path in ("/a.css", "/a.css", "/", "/", "/b.png", "/a.css")] == [False, True, False, False, False, True]
+    assert count == ["/a.css", "/", "/", "/b.png"]
+    assert admin(recipe.sock, "clear cache files").strip() == "2 objects removed."
+
+
+def test_alerts(recipe):
+    """A mail when a server fails, and one when it is back; the other one serves."""
+    mails = MailServer(8025, host=f"{recipe.net}.25")
+    recipe.stack.callback(mails.close)
+    recipe.server("a", 11, 8080)
+    recipe.server("b", 12, 8080)
+    recipe.run("alerts.cfg", changed=(".25:25", ".25:8025"))
+    recipe.fail("a")
+    recipe.recover("a")
+    subjects = [mail.splitlines()[3] for mail in mails.until(2)]
+    assert subjects[0].startswith("Subject: [HAProxy Alert] Server app/a is DOWN, reason: Layer7 wrong status, code: 500")
+    assert subjects[1].startswith("Subject: [HAProxy Alert] Server app/a is UP, reason: Layer7 check passed, code: 200")
+    assert recipe.body() in ("a", "b")
+
+
 def test_each_recipe_is_played():
-    played = set(re.findall(r'run\("([a-z]+\.cfg)"', Path(__file__).read_text()))
+    tests = Path(__file__).read_text() + Path(__file__).with_name("test_oracle_peers.py").read_text()
+    played = set(re.findall(r'run\("([a-z0-9-]+\.cfg)"', tests))
     assert played == {path.name for path in RECIPES.glob("*.cfg")}

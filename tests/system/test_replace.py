@@ -10,14 +10,14 @@ import oracle
 import pytest
 
 from clients import Load, get, site
-from conftest import admin, connect, free_port, free_ports, info, is_open, run
-from facts import becomes, exists, gone, listens
+from conftest import admin, connect, free_port, free_ports, info, is_open, recv_all, run
+from facts import becomes, contains, exists, gone, listens
 
 only_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to change the user")
 
 GLOBAL = """\
 global
-    stats socket {sock} level user mode 600 {bind}
+    stats socket {sock} level {level} mode 600 {bind}
     set-dumpable
     {extra}
 defaults
@@ -32,19 +32,28 @@ def replace(daemon, tmp_path):
     """Factory: a process with this configuration that replaces `old`, with one stats socket for all."""
     sock = tmp_path / "s"
 
-    def start(cfg, old=None, how="-sf", fetch=True, extra="", bind="expose-fd listeners", **kw):
+    def start(cfg, old=None, how="-sf", fetch=True, extra="", bind="expose-fd listeners", level="user", **kw):
         args = []
         if old and fetch:
             args += ["-x", sock]
         if old:
             args += [how, str(old.pid)]
-        return daemon(GLOBAL.format(sock=sock, extra=extra, bind=bind) + cfg, *args, raw=True, checked=False, **kw)
+        return daemon(GLOBAL.format(sock=sock, extra=extra, bind=bind, level=level) + cfg, *args, raw=True, checked=False, **kw)
     start.sock = sock
     return start
 
 
 def serving_pid(replace):
     return int(info(admin(replace.sock, "show info"))["Pid"])
+
+
+def answers(read, wanted):
+    """Nobody reports when another process answers."""
+    becomes(read, wanted)
+
+
+def serves(replace, d):
+    answers(lambda: serving_pid(replace), d.pid)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -65,7 +74,7 @@ def test_no_client_notices_a_replacement(replace, origins, workers, fetch):
         for _ in range(4):
             load.more(short=60)
             old, d = d, replace(cfg, d, fetch=fetch, extra=f"nbthread {workers}")
-            becomes(lambda: serving_pid(replace), d.pid)
+            serves(replace, d)
         load.wait(short=201)
     finally:
         load.stop()
@@ -248,3 +257,112 @@ def test_with_a_master(replace, modes, fetch):
             assert get(port) == str(i)
     d.stop()
     assert not replace.sock.exists()
+
+
+TABLE = """
+backend t
+    stick-table type ip size 1k expire 60s store conn_cur,gpc0
+frontend web
+    mode http
+    timeout http-keep-alive 60s
+    bind 127.0.0.1:{port}
+    tcp-request connection track-sc0 src table t
+    http-request sc-inc-gpc0(0)
+    http-request return status 200
+"""
+
+
+def entry(replace):
+    """conn_cur and gpc0 of this machine's entry."""
+    for line in admin(replace.sock, "show table t").splitlines():
+        if line.startswith("0x"):
+            values = dict(word.split("=", 1) for word in line.split()[1:])
+            return [int(values[name]) for name in ("conn_cur", "gpc0")]
+    return None
+
+
+def sees(replace, *wanted):
+    """Waits until conn_cur, and gpc0 if it is given, are these."""
+    answers(lambda: (entry(replace) or [])[:len(wanted)], list(wanted))
+
+
+def ask(port):
+    with connect(port) as s:
+        s.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        assert recv_all(s).startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("fetch", [True, False])
+def test_tables_outlive_a_replacement(replace, fetch, workers):
+    """Entries move over, connections of each process that drains count once, a table that was cleared stays so."""
+    port = free_port()
+
+    def start(old=None):
+        """The process, when the old one does not accept any more."""
+        d = replace(TABLE.replace("{port}", str(port)), old, fetch=fetch, level="admin", extra=f"nbthread {workers}")
+        serves(replace, d)
+        if old:
+            contains(old.stderr_path, "Proxy web stopped")
+        return d
+
+    def both(count):
+        """Two connections whose requests have begun: `count` with those before."""
+        pair = connect(port), connect(port)
+        for s in pair:
+            s.sendall(b"GET / HTTP/1.1\r\n")
+        sees(replace, count)
+        return pair
+
+    def finish(s):
+        s.sendall(b"Host: x\r\nConnection: close\r\n\r\n")
+        assert recv_all(s).startswith(b"HTTP/1.1 200 ")
+
+    first = start()
+    ask(port)
+    a, idle = both(2)
+    assert entry(replace) == [2, 1]
+    second = start(first)
+    assert entry(replace) == [2, 1]
+    ask(port)
+    b, late = both(4)
+    assert entry(replace) == [4, 2]
+    # The first process counts on.
+    finish(a)
+    sees(replace, 3, 3)
+    third = start(second)
+    # The third one sees connections of both.
+    assert entry(replace) == [3, 3]
+    finish(b)
+    sees(replace, 2, 4)
+    idle.close()
+    sees(replace, 1, 4)
+    first.wait()
+    # One that is killed takes its connections with it.
+    second.kill()
+    sees(replace, 0, 4)
+    late.close()
+    admin(replace.sock, "clear table t")
+    assert entry(replace) is None
+    fourth = start(third)
+    assert entry(replace) is None
+    third.wait()
+    ask(port)
+    with connect(port) as s:
+        s.sendall(b"GET")
+        sees(replace, 1, 1)
+        # This one ends with its connections, also those of its stats socket.
+        replace(TABLE.replace("{port}", str(port)), fourth, how="-st", fetch=fetch, level="admin")
+        fourth.wait()
+        sees(replace, 0, 1)
+
+
+def test_tables_end_with_no_reload_keep(replace):
+    port = free_port()
+    cfg = TABLE.replace("{port}", str(port))
+    old = replace(cfg, level="admin", extra="tune.reload.keep none")
+    ask(port)
+    assert entry(replace) == [0, 1]
+    new = replace(cfg, old, level="admin", extra="tune.reload.keep none")
+    serves(replace, new)
+    assert entry(replace) is None

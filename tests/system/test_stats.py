@@ -12,7 +12,8 @@ import socket
 import threading
 
 import pytest
-from conftest import connect, free_port, recv_all, rss_kib
+from certs import Authority
+from conftest import connect, free_port, free_ports, recv_all, rss_kib
 from subject import not_sanitized, only_tacit
 
 pytestmark = only_tacit
@@ -231,7 +232,7 @@ def test_the_page_has_all_servers(many):
     status, headers, text = get(many.port, "/stats")
     assert status == 200 and headers["Content-Type"] == "text/html; charset=utf-8"
     assert text.startswith("<!DOCTYPE html>") and text.endswith("</html>\n")
-    assert [f"s{i}" for i in range(SERVERS)] == re.findall(r'<tr class="srv [^"]*"><td>(s\d+)</td>', text)
+    assert [f"s{i}" for i in range(SERVERS)] == re.findall(r'<tr id=r[0-9.]* class="srv [^>]*><td><a href="[^"]*">(s\d+)</a></td>', text)
     # The line that Zabbix and Datadog look for.
     version = re.findall(r"HAProxy version ([^,]*), ", text)
     assert version == [many.info()["Version"]]
@@ -286,9 +287,65 @@ def test_the_page_is_well_formed(daemon):
         assert [tag for tag, _ in got.seen].count("script") == 1
         # Nothing from outside.
         links = [v for _, attrs in got.seen for k, v in attrs.items() if k in ("href", "src", "action")]
-        assert links and all(v.startswith(("/stats", "#px-", "data:,")) for v in links)
+        assert links and all(v.startswith(("/stats", "#px-", "#r", "data:,")) for v in links)
         # Nothing that the policy would forbid.
         assert not [k for _, attrs in got.seen for k in attrs if k.startswith("on") or k == "style"]
+
+
+def test_the_certificate_that_ends_first_is_shown(daemon, tmp_path):
+    port, one, two = free_port(), free_port(), free_port()
+    ca = Authority(tmp_path / "ca")
+    late, soon = ca.make("late.pem", "a.test", days=200), ca.make("soon.pem", "b.test", days=10)
+    daemon(page(port, lines=f"frontend f\n    bind 127.0.0.1:{one} ssl crt {late}\n    bind 127.0.0.1:{two} ssl crt {soon}\n"))
+    card = re.search(r"<div id=cert class=.*", get(port, "/stats")[2])[0]
+    assert 'class="card bad"' in card and re.search(r"<b>in (9|10)&nbsp;days</b>", card) and f">{soon}<" in card
+
+
+def test_headings_show_http2_and_tables(daemon):
+    port, front = free_port(), free_port()
+    d = daemon(page(port, lines=f"frontend f\n    mode http\n    bind 127.0.0.1:{front} proto h2\n"
+                                "    stick-table type ip size 2k store conn_cnt\n    http-request track-sc0 src\n"))
+    assert "HTTP/2" not in get(port, "/stats")[2]
+    with connect(front) as s:
+        # The preface with empty settings; tacit answers with its own.
+        s.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\4\0\0\0\0\0")
+        assert s.recv(9)[3] == 4
+        d.until("sessions ge 1")
+        heading = re.search(r"<header id=h\d+><h2 id=.px-f.*", get(port, "/stats")[2])[0]
+    assert "stick table of type ip: 0 of 2,048 entries" in heading
+    assert "HTTP/2: 1 connections, 0 streams" in heading
+
+
+def test_headings_show_the_cache(daemon, origins):
+    """A proxy that looks requests up, with a share that is rounded down."""
+    def handle(conn):
+        conn.recv(1000)
+        conn.sendall(b"HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
+
+    port, front = free_ports(2)
+    d = daemon(page(port, lines="cache c\n    total-max-size 1\n    max-age 60\n"
+                                f"frontend f\n    mode http\n    bind 127.0.0.1:{front}\n    filter cache c\n"
+                                "    http-request cache-use c\n    http-response cache-store c\n    default_backend b\n"
+                                f"backend b\n    mode http\n    server s 127.0.0.1:{origins(handle).port}\n"))
+    assert "<small>cache: " not in get(port, "/stats")[2]
+    for _ in range(3):
+        assert get(front, "/x")[2] == "ok"
+        d.until("sessions le 1")
+    headings = re.findall(r"<header id=h\d+><h2 id=.px-.*", get(port, "/stats")[2])
+    assert [h for h in headings if "cache:" in h] == [h for h in headings if "px-f" in h]
+    assert "<small>cache: 2 of 3 requests, 66&nbsp;%</small>" in next(h for h in headings if "px-f" in h)
+
+
+def test_headings_show_compression(daemon):
+    port, front = free_port(), free_port()
+    daemon(page(port, lines=f"frontend f\n    mode http\n    bind 127.0.0.1:{front}\n    default_backend b\n"
+                            f"backend b\n    mode http\n    compression algo gzip\n    server s 127.0.0.1:{port}\n"))
+    assert "compressed" not in get(port, "/stats")[2]
+    with connect(front) as s:
+        s.sendall(b"GET /stats HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\nConnection: close\r\n\r\n")
+        assert b"Content-Encoding: gzip" in recv_all(s)
+    heading = re.search(r"<header id=h\d+><h2 id=.px-f.*", get(port, "/stats")[2])[0]
+    assert re.search(r"<small>compressed [\d.]+\skB to [\d.]+\skB</small>", heading), heading
 
 
 # --- forms ---

@@ -1,10 +1,17 @@
 """Stick tables: their commands, and what outlives a worker process."""
 
+import collections
+import contextlib
 import os
 import re
 import signal
+import socket
+import threading
 
+import pytest
+from conftest import WAIT, free_port
 from facts import only_child
+from subject import only_tables
 from test_master import MASTER, change, reload, worker_of
 
 TABLES = """\
@@ -76,3 +83,119 @@ def test_a_full_table_replaces(daemon):
     for key in (1, 2, 3, 1, 4):
         d.admin(f"set table i key {key}")
     assert sorted(entries(d, "i")) == ["1", "3", "4"]
+
+
+# --- a limit under load, over reloads and deaths ---
+
+LIMIT = 50
+LIMITED = """\
+frontend site
+    mode http
+    bind 127.0.0.1:{port}
+    stick-table type ip size 1k expire 1h store gpc0,conn_cnt,conn_cur,http_req_cnt,http_req_rate(1h)
+    tcp-request connection track-sc0 src
+    http-request sc-inc-gpc0(0)
+    http-request deny deny_status 429 if {{ src 127.0.0.2 }} {{ sc_http_req_rate(0) gt {limit} }}
+    http-request deny deny_status 429 if {{ src 127.0.0.4 }} {{ sc_get_gpc0(0) gt {limit} }}
+    http-request return status 200
+"""
+
+
+class Clients:
+    """Threads that ask on connections of twenty requests each, until they are stopped: `got` has the number of each status by client
+    address, `sent` all requests."""
+
+    def __init__(self, port, addresses):
+        self.port, self.is_over, self.failed = port, False, []
+        self.got = {a: collections.Counter() for a in addresses}
+        self.sent = collections.Counter()
+        self.news = threading.Condition()
+        self.threads = [threading.Thread(target=self.run, args=(a,)) for a in addresses]
+        for t in self.threads:
+            t.start()
+
+    def run(self, address):
+        try:
+            while not self.is_over:
+                with socket.create_connection(("127.0.0.1", self.port), timeout=WAIT, source_address=(address, 0)) as s:
+                    self.use(s, address)
+        except OSError as e:
+            self.failed.append(f"{address}: {e!r}")
+
+    def use(self, s, address):
+        # A process that dies resets its connections.
+        with contextlib.suppress(ConnectionResetError, BrokenPipeError):
+            self.ask(s, address)
+
+    def ask(self, s, address):
+        for i in range(20):
+            s.sendall(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+            with self.news:
+                self.sent[address] += 1
+                self.news.notify_all()
+            head = b""
+            while b"\r\n\r\n" not in head:
+                more = s.recv(4096)
+                if not more:
+                    return
+                head += more
+            self.got[address][int(head[9:12])] += 1
+            if b"onnection: close" in head or self.is_over or i == 19:
+                return
+
+    def until(self, is_true):
+        with self.news:
+            assert self.news.wait_for(is_true, 6 * WAIT)
+
+    def stop(self):
+        self.is_over = True
+        for t in self.threads:
+            t.join()
+        assert not self.failed, self.failed
+
+
+RATES = {"127.0.0.2", "127.0.0.4"}
+COUNTERS = ("gpc0", "conn_cnt", "http_req_cnt", "http_req_rate(3600000)")
+
+
+def counts(d):
+    """{key: {name: number}}"""
+    return {key: {n: int(v) for n, v in entry.items() if n in COUNTERS} for key, entry in entries(d, "site").items()}
+
+
+@pytest.mark.parametrize("times", [(4, 1), pytest.param((20, 5), marks=only_tables)])
+def test_a_limit_holds_over_reloads_and_deaths(daemon, times):
+    """No client that is at its limit gets in; counters never go back and in the end have all requests; no connection is left."""
+    port = free_port()
+    d = daemon(LIMITED.format(port=port, limit=LIMIT), mode=MASTER)
+    reloads, deaths = times
+    clients = Clients(port, ["127.0.0.2", "127.0.0.3", "127.0.0.4"])
+    try:
+        clients.until(lambda: all(clients.got[a][429] for a in RATES))
+        before = counts(d)
+        for i in range(reloads + deaths):
+            asked = sum(clients.sent.values())
+            if i % (reloads // deaths + 1):
+                assert reload(d, settle=False)
+            else:
+                only_child(d.pid)
+                # A process reads every 100 ms, and at its own end, what the previous one has counted.
+                d.passes(300)
+                pid = worker_of(d)
+                os.kill(pid, signal.SIGKILL)
+                only_child(d.pid, besides=[pid])
+            clients.until(lambda n=asked: sum(clients.sent.values()) > n + 200)
+            now = counts(d)
+            assert not [(k, n) for k, rows in before.items() for n, v in rows.items() if now[k][n] < v]
+            before = now
+    finally:
+        clients.stop()
+    only_child(d.pid)
+    d.until("sessions eq 0")
+    d.passes(300)
+    assert {entry["conn_cur"] + entry["use"] for entry in entries(d, "site").values()} == {"00"}
+    assert {a: clients.got[a][200] for a in RATES} == dict.fromkeys(RATES, LIMIT)
+    now = entries(d, "site")
+    for address, got in clients.got.items():
+        assert sum(got.values()) <= int(now[address]["http_req_cnt"]) <= clients.sent[address]
+        assert now[address]["http_req_cnt"] == now[address]["gpc0"]

@@ -1,13 +1,16 @@
-"""A browser as a client of TLS: Chromium, with a CA of the test and without it."""
+"""A browser as a client of TLS and of HTTP/2: Chromium, with a CA of the test and without it."""
 
 import shutil
+import struct
 import subprocess
 
 import pytest
 from browser import CHROMIUM, Browser
 from certs import Authority
-from conftest import free_ports, wait_for
+from conftest import free_port, free_ports, wait_for
 from subject import only_tacit
+from test_h2 import HTTP
+from test_h2_websocket import accept_of, head_from, raw
 
 CERTUTIL = shutil.which("certutil")
 pytestmark = [only_tacit, pytest.mark.skipif(not (CHROMIUM and CERTUTIL), reason="needs chromium and certutil (make deps-ci)")]
@@ -111,3 +114,97 @@ def test_a_stranger(site, ca, tmp_path_factory):
         b.close()
     head, row = site.admin("show stat f 1 -1").strip().split("\n")
     assert dict(zip(head.split(","), row.split(",")))["req_tot"] == "0"
+
+
+# --- WebSocket ---
+
+TEXT, BINARY, CLOSE, FINAL, MASKED = 1, 2, 8, 0x80, 0x80
+
+
+class Messages:
+    """An HTTP/1 server of WebSocket for one connection: sends each message back, and notes their number and the code of the end."""
+
+    def __init__(self):
+        self.heads, self.ends = [], []
+
+    def __call__(self, conn):
+        head, self.rest = head_from(conn)
+        self.conn = conn
+        line, fields = raw.head_of(head)
+        self.heads.append((line, dict(fields)))
+        conn.sendall(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                     b"Sec-WebSocket-Protocol: two\r\nSec-WebSocket-Accept: " + accept_of(dict(fields)[b"sec-websocket-key"]) + b"\r\n\r\n")
+        count = 0
+        while True:
+            kind, message = self.receive()
+            conn.sendall(bytes([FINAL | kind]) + self.length(len(message)) + message)
+            if kind == CLOSE:
+                break
+            count += 1
+        self.ends.append((count, struct.unpack("!H", message[:2])[0]))
+
+    def take(self, n):
+        while len(self.rest) < n:
+            more = self.conn.recv(65536)
+            assert more
+            self.rest += more
+        got, self.rest = self.rest[:n], self.rest[n:]
+        return got
+
+    def receive(self):
+        """A message, of one frame or of several, without its mask."""
+        kind, message, first = 0, b"", 0
+        while not first & FINAL:
+            first, n = self.take(2)
+            assert n & MASKED
+            n &= 0x7f
+            if n >= 126:
+                n = int.from_bytes(self.take(2 if n == 126 else 8), "big")
+            mask, data = self.take(4), self.take(n)
+            key = int.from_bytes((mask * (n // 4 + 1))[:n], "big")
+            message += (int.from_bytes(data, "big") ^ key).to_bytes(n, "big")
+            kind = kind or first & 0xf
+        return kind, message
+
+    @staticmethod
+    def length(n):
+        return bytes([n]) if n < 126 else struct.pack("!BH", 126, n) if n < 65536 else struct.pack("!BQ", 127, n)
+
+
+TALK = """
+window.got = [];
+const ws = new WebSocket("wss://a.test:%d/chat?x=1", ["one", "two"]);
+ws.binaryType = "arraybuffer";
+ws.onopen = () => { ws.send("hello \u00e9"); ws.send(new Uint8Array(1 << 20).fill(7)); for (let i = 0; i < 100; i++) ws.send("m" + i); };
+ws.onmessage = (e) => {
+  got.push(typeof e.data === "string" ? e.data : e.data.byteLength + " of " + new Uint8Array(e.data).every((x) => x === 7));
+  if (got.length === 102) ws.close(4321, "enough");
+};
+ws.onclose = (e) => { window.ended = [e.code, e.reason, e.wasClean]; };
+ws.onerror = () => { window.failed = true; };
+"""
+
+
+@pytest.mark.parametrize("alpn", ["h2,http/1.1", "http/1.1"])
+def test_websocket(browser, daemon, origins, ca, alpn):
+    """Messages of any length both ways, and the end with its reason. Over HTTP/2 the browser asks on the connection of the page,
+    by an extended CONNECT (RFC 8441); the server of HTTP/1 sees an Upgrade."""
+    messages, port = Messages(), free_port()
+    server = origins(messages)
+    d = daemon(f"{HTTP}frontend f\n bind 127.0.0.1:{port} ssl crt {ca.make('ws.pem', 'a.test', ['a.test'])} alpn {alpn}\n"
+               " timeout client 2s\n timeout http-request 2s\n timeout http-keep-alive 1s\n"
+               " http-request return content-type text/html string '<title>page</title>' unless { path /chat }\n"
+               " http-request set-header X-Version %[req.ver]\n default_backend b\n"
+               f"backend b\n timeout tunnel 10s\n server s 127.0.0.1:{server.port}\n")
+    browser.open(f"https://a.test:{port}/", 1200)
+    browser.js(TALK % port)
+    browser.until("window.ended")
+    got = browser.js("got")
+    assert got[:2] == ["hello \u00e9", "1048576 of true"] and got[2:] == [f"m{i}" for i in range(100)]
+    assert browser.js("ended") == [4321, "enough", True] and browser.js("ws.protocol") == "two" and not browser.js("window.failed")
+    (line, fields), = messages.heads
+    assert line == b"GET /chat?x=1 HTTP/1.1" and fields[b"upgrade"].lower() == b"websocket"
+    assert fields[b"x-version"] == (b"2.0" if alpn.startswith("h2") else b"1.1") and fields[b"origin"] == b"https://a.test:%d" % port
+    # The browser may have opened connections in advance.
+    d.until("sessions eq 0", "idle")
+    assert messages.ends == [(102, 4321)]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from certs import Authority
-from conftest import BUILD, free_ports, run
+from conftest import BUILD, WAIT, free_ports, run
 from facts import only_child
 from test_master import MASTER, reload, worker_of
 
@@ -231,6 +231,48 @@ def test_keys_of_a_file(daemon, pem, version, size, tmp_path):
         assert reload(d)
         assert c.ask(p) == expected
     assert c.ask(q)
+
+
+def resumes(session, port, version):
+    """openssl s_client: whether it resumes the session of a file, which then has the one that it got."""
+    there = ["-sess_in", session] if session.exists() else []
+    done = subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{port}", "-sess_out", session, "-ign_eof",
+                           f"-tls{version.replace('.', '_')}", *there],
+                          input="GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", capture_output=True, text=True,
+                          timeout=WAIT, check=False)
+    found = re.search(r"^(New|Reused), TLS", done.stdout, re.M)
+    assert found and session.exists(), done
+    return found.group(1) == "Reused"
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_nodes_rotate_a_shared_file_at_run_time(daemon, pem, version, tmp_path):
+    """Two nodes get the same file one after the other, without a reload: sessions go on with either, at each step."""
+    keys = [key() for _ in range(3)]
+    file = write_keys(tmp_path / "keys", keys)
+    ports = free_ports(2)
+    nodes = [daemon(CFG.format(port=p, pem=pem, options=f"tls-ticket-keys {file}"), extra=FAIR) for p in ports]
+    session = tmp_path / "session"
+    for _ in range(4):
+        # s_client keeps the ticket of TLS 1.2 that it got first
+        session.unlink(missing_ok=True)
+        assert not resumes(session, ports[0], version)
+        keys = keys[1:] + [key()]
+        write_keys(file, keys)
+        for node in nodes:
+            assert [resumes(session, p, version) for p in (*ports, *ports)] == [True] * 4
+            # The same keys a second time change nothing.
+            for _ in range(2):
+                assert node.admin(f"set ssl tls-key {file} <<\n{file.read_text()}") == "TLS ticket keys updated!\n\n"
+    shown = "".join(f"0.{n} {k}\n" for n, k in enumerate(keys))
+    assert all(node.admin("show tls-keys #0") == f"# id secret\n# 0 ({file})\n{shown}\n" for node in nodes)
+    refused = nodes[0].admin(f"set ssl tls-key #0 <<\n{key()}\n{key()}\n{key(48)}\n")
+    assert refused == "'set ssl tls-key' wrong key size on line 3.\n\n"
+    assert resumes(session, ports[0], version)
+    # one that nobody has rotated to any more
+    write_keys(file, [key() for _ in range(3)])
+    assert nodes[1].admin(f"set ssl tls-key #0 <<\n{file.read_text()}") == "TLS ticket keys updated!\n\n"
+    assert not resumes(session, ports[1], version)
 
 
 def test_keys_at_run_time(daemon, pem, tmp_path):

@@ -205,7 +205,7 @@ def talk_admin(sock, lines, is_over, answers):
 
 QUESTIONS = ["help", "show stat", "show info", "show activity", "show syscalls", "show pools", "show fd", "show sess",
          "show servers conn", "show trace", "show errors", "get weight w/s1", "show map", "show map {map}",
-         "get map {map} <1>", "show acl {acl}", "show threads", "show tasks", "show info typed desc", "show stat json",
+         "get map {map} <1>", "show acl {acl}", "show threads", "show tasks", "show health", "show info typed desc", "show stat json",
          "show stat typed up", "get var proc.x", "show env", "show libs", "show startup-logs", "show cli sockets",
          "show sess older 1s"]
 CHANGES = ["disable server w/s1", "enable server w/s1", "set weight w/s2 7", "set weight w/s2 100%", "trace state",

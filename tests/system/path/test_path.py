@@ -12,7 +12,7 @@ import pytest
 from conftest import BUILD, ROOT, TACIT, WAIT, connect, free_port
 from subject import LogServer
 
-FILES_MAX = 32
+FILES_MAX = 26
 FIRST, LAST = "on_accepted", "log_send_message"
 CONNECTIONS = 3
 
