@@ -133,7 +133,7 @@ def test_the_whole_way(tmp_path):
     """
     tools = tmp_path / "tools"
     tools.mkdir()
-    for name in ("bare", "bulk", "load", "echo", "idle", "flood", "ranges", "slow"):
+    for name in ("bare", "bulk", "load", "echo", "idle", "flood", "ranges", "slow", "h2"):
         (tools / name).write_text(RANGES)
         (tools / name).chmod(0o755)
     path = tmp_path / "b.json"

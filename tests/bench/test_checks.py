@@ -3,6 +3,7 @@
 import os
 import socket
 import sys
+import threading
 import time
 
 import pytest
@@ -31,22 +32,42 @@ def test_percentiles_are_of_what_there_is():
 
 @needs_root
 def test_only_connections_to_the_checked_servers_are_seen():
-    sniffer = checks.Sniffer()
-    times = []
-    try:
-        with socket.socket() as listener:
-            listener.bind(("0.0.0.0", 0))
-            listener.listen(9)
-            port = listener.getsockname()[1]
+    times = {}
+    with socket.socket() as listener:
+        listener.bind(("0.0.0.0", 0))
+        listener.listen(9)
+        port = listener.getsockname()[1]
+        sniffer = checks.Sniffer()
+        try:
             for host in ("127.9.0.1", "127.0.0.1", "127.8.9.1", "127.9.3.250"):
-                times.append(time.time())
+                began = time.time()
                 with socket.create_connection((host, port)) as s:
+                    times[socket.inet_aton(host)] = (began, time.time())
                     s.sendall(b"not a new connection")
-            time.sleep(0.2)
-    finally:
-        seen = sniffer.stop()
+        finally:
+            seen = sniffer.stop()
     assert [server for server, _ in seen] == [bytes((127, 9, 0, 1)), bytes((127, 9, 3, 250))]
-    assert all(0 <= at - began < 0.5 for (_, at), began in zip(seen, (times[0], times[3])))
+    assert all(times[server][0] <= at <= times[server][1] for server, at in seen)
+
+
+@needs_root
+def test_a_packet_sent_while_the_sniffer_opens_is_filtered():
+    ends = threading.Event()
+
+    def send():
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+            s.bind(("127.0.0.1", 0))
+            while not ends.is_set():
+                s.sendto(b"not a connection", s.getsockname())
+
+    sender = threading.Thread(target=send)
+    sender.start()
+    try:
+        for _ in range(5):
+            assert checks.Sniffer().stop() == []
+    finally:
+        ends.set()
+        sender.join()
 
 
 def test_the_machine_prefers_it_for_a_while():

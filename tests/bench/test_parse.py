@@ -55,11 +55,11 @@ def test_a_failed_accept_is_no_connection():
     assert parse.accepted({"accept4": (250, 50), "connect": (200, 200)}) == 200
 
 
-LEDGER = """# call                    total           ok        again        error   per_conn    per_req
-accept4                     208          202            6            0      1.035      0.518
-epoll_wait                  584          582            0            2      2.905      1.453
-clock_gettime               586          586            0            0      2.915      1.458 vdso
-total                      3339                                            16.612      8.306
+LEDGER = """# call                    total           ok        again        error   since_last      per_sec   per_conn    per_req
+accept4                     208          202            6            0          208        104.0      1.035      0.518
+epoll_wait                  584          582            0            2          584        292.0      2.905      1.453
+clock_gettime               586          586            0            0          586        293.0      2.915      1.458 vdso
+total                      3339         3331            6            2         3339       1669.5     16.612      8.306
 connections                 201
 requests                    402
 """
@@ -145,6 +145,24 @@ def test_wrk_result():
 def test_a_run_of_wrk_with_any_failure_is_no_sample(change):
     with pytest.raises(parse.LoadFailed):
         parse.wrk_result(WRK.replace(*change))
+
+
+H2LOAD = """\
+finished in 425.63ms, 18795.76 req/s, 534.50KB/s
+requests: 8000 total, 8000 started, 8000 done, 8000 succeeded, 0 failed, 0 errored, 0 timeout
+status codes: 8000 2xx, 0 3xx, 0 4xx, 0 5xx
+"""
+
+
+def test_h2load_result():
+    assert parse.h2load_result(H2LOAD, 8000) == 18795.76
+
+
+@pytest.mark.parametrize("change", [("8000 succeeded, 0 failed", "7999 succeeded, 1 failed"), ("8000 2xx", "7999 2xx"),
+                                    ("finished", "stopped"), ("8000", "7000")])
+def test_a_run_of_h2load_with_any_failure_is_no_sample(change):
+    with pytest.raises(parse.LoadFailed):
+        parse.h2load_result(H2LOAD.replace(*change), 8000)
 
 
 def test_key_values():

@@ -44,21 +44,26 @@ class Sniffer:
 
     def __init__(self):
         code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in FILTER))
-        self.sock = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(ETH_P_IP))
+        # No protocol until bind(): no packet is received before the filter is attached.
+        self.sock = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, 0)
         self.sock.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, struct.pack("HP", len(FILTER), ctypes.addressof(code)))
         self.sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFER)
         self.sock.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
-        self.sock.bind(("lo", 0))
+        self.sock.bind(("lo", ETH_P_IP))
         self.sock.settimeout(0.2)
         self.seen, self.ends = [], False
         self.thread = threading.Thread(target=self._read, daemon=True)
         self.thread.start()
 
     def _read(self):
-        while not self.ends:
+        """Returns after stop(), when what arrived before it is read."""
+        while True:
+            last = self.ends
             try:
                 data, control, _, sender = self.sock.recvmsg(64, 64)
             except TimeoutError:
+                if last:
+                    return
                 continue
             if sender[2] != PACKET_HOST or len(data) < 20:
                 continue

@@ -37,7 +37,7 @@ def ledger_counts(text):
     out = {}
     for line in text.splitlines():
         words = line.split()
-        if len(words) >= 6 and not line.startswith("#"):
+        if len(words) >= 6 and words[0] not in ("#", "total"):
             total, _, again, error = map(int, words[1:5])
             out[words[0]] = (total, again + error, error)
     return out
@@ -149,6 +149,18 @@ def ab_result(text, wanted):
     if int(done[1]) != wanted or int(failed[1]) or wrong:
         raise LoadFailed("ab: %s of %d complete, %s failed, %s not 2xx"
                          % (done[1], wanted, failed[1], wrong[1] if wrong else 0))
+    return float(rate[1])
+
+
+def h2load_result(text, wanted):
+    """Requests per second of `h2load`; LoadFailed unless all requests had a response of 2xx."""
+    rate = re.search(r"^finished in \S+, ([\d.]+) req/s", text, re.M)
+    done = re.search(r"^requests: .* (\d+) succeeded, (\d+) failed", text, re.M)
+    good = re.search(r"^status codes: (\d+) 2xx", text, re.M)
+    if not (rate and done and good):
+        raise LoadFailed("h2load: " + text.strip()[-200:])
+    if (int(done[1]), int(done[2]), int(good[1])) != (wanted, 0, wanted):
+        raise LoadFailed("h2load: %s of %d succeeded, %s failed, %s were 2xx" % (done[1], wanted, done[2], good[1]))
     return float(rate[1])
 
 

@@ -152,6 +152,35 @@ def reload_mixed(run):
     return table
 
 
+H2_RATE, H2_CONNECTIONS = 2000, 50
+
+
+def reload_h2(run):
+    """2,000 requests a second over 50 connections of HTTP/2, to a server that speaks it, too."""
+    origin = S.start_nginx_origin(run.world, run.binaries, h2=True)
+    seconds = MIXED_QUICK_SECONDS if run.quick else MIXED_SECONDS
+    table = {}
+    for subject in run.binaries.present(S.RELOADED_H2, run.notes):
+        try:
+            proc = S.start(run.world, run.binaries, subject, origin.address)
+            reloads = Reloads(proc, MIXED_PERIOD, MIXED_PERIOD / 2)
+            reloads.start()
+            try:
+                argv = [run.binaries.tool("h2"), "steady", str(H2_RATE), str(seconds), str(H2_CONNECTIONS), "127.0.0.1:%d" % proc.port]
+                out = parse.key_values(probe.client(run.world, argv)[0])
+            finally:
+                n = reloads.stop()
+            if proc.poll() is not None:
+                raise Failed("the master ended (%d)" % proc.returncode)
+            run.world.forget(proc)
+            table[subject.name] = {k: [v] for k, v in {
+                "due": out["due"], "failed": out["errors"] + out["unfinished"], "again": out["again"],
+                "opened": out["opened"], "reloads": n, "p99": out["p99"]}.items()}
+        except ERRORS as why:
+            run.notes.append("reloadh2: %s: no row: %s" % (subject.name, why))
+    return table
+
+
 def reload(run):
     """Connections and requests that failed during reloads, and the latencies of the others."""
     origin = S.start_nginx_origin(run.world, run.binaries)
@@ -172,4 +201,4 @@ def reload(run):
     return table
 
 
-SECTIONS = {"reload": reload, "reloadmix": reload_mixed}
+SECTIONS = {"reload": reload, "reloadmix": reload_mixed, "reloadh2": reload_h2}

@@ -22,6 +22,7 @@ TITLES = {
     "httpcpu": "HTTP, a connection per request: CPU per request (microseconds) and segments, c=50",
     "httpkept": "HTTP, kept connections with reuse: system calls per request, c=50",
     "httpkeptcpu": "HTTP, kept connections with reuse: CPU per request (microseconds), c=50",
+    "tables": "Stick tables, kept connections: CPU per request (microseconds) without, with one key, and with 100,000; c=50",
     "httpmem": "HTTP: memory of its own (anonymous pages) per kept client at rest, in bytes",
     "slow": "Small kept requests (2,000/s, microseconds) alone, beside 9,400 heads that come a byte at a time (3,133 bytes/s), "
             "and beside the same sent to a program that reads nothing; what a slow byte and a slow sender cost",
@@ -30,6 +31,7 @@ TITLES = {
     "checks": "1,000 health checks a second: how late they begin (milliseconds), at rest and while kept requests saturate the "
               "same worker, by clients at once",
     "reloadmix": "A reload every five seconds: what fails of 2,000 requests a second of all kinds, and of long downloads; latencies in microseconds",
+    "reloadh2": "A reload every five seconds: what fails of 2,000 requests a second over 50 connections of HTTP/2, on both sides; latencies in microseconds",
     "reload": "A reload every two seconds: what fails of 2,000 connections a second, and of 1,000 requests a second on kept "
               "connections; latencies in microseconds",
     "tls": "TLS 1.3, a full handshake per request, origin closes: system calls per request (clock reads apart)",
@@ -42,6 +44,12 @@ TITLES = {
     "tlsworkers": "TLS 1.3, full handshakes by several workers, 48 at once (CPU of the proxy in microseconds)",
     "tlsmem": "TLS 1.3: memory of its own (anonymous pages) per client at rest, in bytes",
     "tlskeptcpu": "TLS 1.3, kept connections with reuse: CPU per request (microseconds), c=50",
+    "h2": "HTTP/2, 10 connections with so many requests at once: system calls per request",
+    "h2cpu": "HTTP/2, 10 connections with so many requests at once: CPU per request (microseconds), and requests per second",
+    "h2bulk": "HTTP/2, transfers of 1 MiB, 8 at once on each of 4 connections: CPU per GiB (milliseconds)",
+    "h2reset": "HTTP/2, a million requests over 20 connections, each reset at once: what they cost, and 100 other clients (1,000 requests/s)",
+    "compress": "Compressed pages of 100 kB, HTML and JSON: CPU of the proxy in milliseconds per megabyte, and how many times smaller",
+    "compressmem": "Memory of its own (anonymous pages) per client that reads its download slowly (500 of them), in bytes",
     "rules": "Nanoseconds per look-up, and per change, by number of patterns; per condition of 1,000, and of one ACL of 1,000 lines",
     "instructions": "User instructions per request, by callgrind: all, and those of the program itself",
     "scale": "Large configurations: a start, when it serves, and a check",
@@ -50,6 +58,8 @@ TITLES = {
 SHORT = {"accept4": "accept", "epoll_ctl": "ctl", "recvfrom": "recv", "sendto": "send", "setsockopt": "sockopt"}
 
 
+# http2.CASES: with TLS of clients, HTTP/2 on both sides; the number is that of requests at once on a connection.
+H2_CASES = ("m1", "m10", "tls m10", "both m10", "both m100")
 # The targets of these metrics are ratios of means (targets.mean_ratio).
 AVERAGED = ("bulk", "handover")
 
@@ -179,7 +189,7 @@ def grids(section, samples):
             out.append(("Idea one, far server, calls per 10,000 %s"
                         % ("requests" if section == "httpfar" else "connections"), merged))
         return out
-    if section in ("segments", "cpu", "keepalive", "httpcpu", "httpkeptcpu", "tlscpu", "tlsresumedcpu", "tlskeptcpu"):
+    if section in ("segments", "cpu", "keepalive", "httpcpu", "httpkeptcpu", "tlscpu", "tlsresumedcpu", "tlskeptcpu", "tables"):
         return [(title, cost_grid(rows, samples))]
     if section == "instructions":
         return [(title, instructions_grid(rows))] + [
@@ -192,6 +202,10 @@ def grids(section, samples):
     elif section == "bulk":
         columns = [("%d: %s" % (n, h), "n%d.%s" % (n, k), d) for n in (1, 8, 64)
                    for h, k, d in (("ms/GiB", "cpu", 0), ("GiB/s", "rate", 2))]
+    elif section == "compress":
+        columns = [("%s %s" % (w, h), "%s.%s" % (w, k), d) for w in ("html", "json") for h, k, d in (("ms/MB", "cpu", 2), ("ratio", "ratio", 2))]
+    elif section == "compressmem":
+        columns = [("bytes", "slow", 0)]
     elif section == "mixed":
         columns = [("%s %s" % (w, p), "%s.%s" % (w, p), 0) for w in ("alone", "beside") for p in ("p50", "p99")]
         columns.append(("streams GiB/s", "beside.rate", 2))
@@ -217,6 +231,19 @@ def grids(section, samples):
                                          ("deferred", "late.failed"), ("downloads", "download.failed"),
                                          ("all downloads", "downloads"), ("reloads", "reloads"), ("p99", "p99"),
                                          ("p99 kept", "kept.p99"))]
+    elif section == "reloadh2":
+        columns = [(h, k, 0) for h, k in (("requests", "due"), ("failed", "failed"), ("sent again", "again"), ("connections", "opened"),
+                                         ("reloads", "reloads"), ("p99", "p99"))]
+    elif section == "h2reset":
+        columns = [("seconds", "s", 1), ("us each", "us", 2), ("server connections", "opened", 0), ("memory, bytes", "bytes", 0),
+                   ("closed", "closed", 0), ("p99 alone", "alone", 0), ("p99 beside", "beside", 0), ("others failed", "failed", 0)]
+    elif section == "h2":
+        columns = [(case, case, 3) for case in H2_CASES]
+    elif section == "h2cpu":
+        columns = [(case + what, case + metric, digits) for case in H2_CASES
+                   for what, metric, digits in (("", ".proxy", 1), (" req/s", ".rate", 0))]
+    elif section == "h2bulk":
+        columns = [("down", "down", 0), ("up", "up", 0)]
     elif section == "tlsbulk":
         columns = [("ms/GiB", "cpu", 0)]
     elif section == "tlsworkers":

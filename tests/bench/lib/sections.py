@@ -3,8 +3,8 @@
 import subprocess
 from dataclasses import replace
 
-from . import (checks, http, instructions, ledger as ledgers, parse, probe, reload, scale, slow, stat, subjects as S,
-               tls)
+from . import (checks, compress, http, http2, instructions, ledger as ledgers, parse, probe, reload, scale, slow, stat,
+               subjects as S, tables, tls)
 from .bulk import bulk, mixed
 from .measuring import ERRORS, SAMPLE_SECONDS, interleaved, running, warm
 from .workers import handover, split, workers
@@ -211,4 +211,5 @@ SECTIONS = {"syscalls": syscalls, "far": far, "segments": segments, "cpu": cpu, 
             "latency": latency, "bulk": bulk, "mixed": mixed, "memory": memory, "idle": idle,
             "workers": workers, "handover": handover, "split": split,
             "ranges": ranges, "rules": rules, "ledger": ledger, **http.SECTIONS, **slow.SECTIONS, **stat.SECTIONS,
-            **checks.SECTIONS, **reload.SECTIONS, **tls.SECTIONS, **instructions.SECTIONS, **scale.SECTIONS}
+            **checks.SECTIONS, **reload.SECTIONS, **tls.SECTIONS, **http2.SECTIONS, **compress.SECTIONS, **tables.SECTIONS, **instructions.SECTIONS,
+            **scale.SECTIONS}

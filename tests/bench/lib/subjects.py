@@ -34,6 +34,8 @@ class Subject:
     checked_servers: int = 0 # the same, which are checked
     tls: bool = False        # of clients
     resumes: bool = True     # TLS sessions; otherwise each handshake is a full one
+    h2: bool = False         # of clients; with TLS by ALPN
+    server_h2: bool = False
     deferred: bool = False   # a second port takes only connections that have sent something
 
 
@@ -93,6 +95,14 @@ STAT = http((replace(DEFAULT, admin=True, idle_servers=STAT_SERVERS),
              replace(HAPROXY, admin=True, idle_servers=STAT_SERVERS)), reuse=True)
 # Requests that cost the proxy more than the client and the origin together.
 COSTLY = ("http-request set-var(txn.n) url,sha2(512),hex",) * 10
+# Each request is counted, under its address or one of 100,000 keys, and a rule asks for the rate.
+TRACKED = ("stick-table type ip size 200k expire 1m store http_req_rate(10s)", "http-request track-sc0 %s",
+           "http-request deny deny_status 429 if { sc_http_req_rate(0) gt 100000000 }")
+TABLES = http(tuple(replace(s, name=s.name + name, options=tuple(line.replace("%s", key) for line in lines))
+                    for s in (DEFAULT, HAPROXY)
+                    for name, key, lines in (("", "", ()), (" src", "src", TRACKED), (" 100k", "rand(100000)", TRACKED),
+                                             (" rand", "", ("http-request deny if { rand(100000) eq 100000 }",)))),
+              reuse=True)
 CHECKED_SERVERS = 1000
 CHECKED_PORT = 7
 CHECK_SECONDS = 1
@@ -106,6 +116,32 @@ TLS = tuple(replace(s, tls=True) for s in HTTP_PLAIN + (replace(DEFAULT, name="t
 # hitch cannot be told to give out no tickets.
 TLS_FULL = tuple(replace(s, resumes=False) for s in TLS if s.kind != "hitch")
 TLS_KEPT = tuple(replace(s, reuse=True) for s in TLS)
+
+# nginx speaks HTTP/1 to servers only.
+NGHTTPX = Subject("nghttpx", "nghttpx", mode="http")
+H2 = tuple(replace(s, h2=True) for s in http((DEFAULT, HAPROXY, NGINX), reuse=True) + (NGHTTPX,))
+H2_TLS = tuple(replace(s, tls=True) for s in H2)
+H2_BOTH = tuple(replace(s, server_h2=True) for s in H2 if s.kind != "nginx")
+RELOADED_H2 = tuple(replace(s, name=s.name + " master", master=True) for s in H2_BOTH if s.kind != "nghttpx")
+
+TYPES = "text/html application/json"
+GZIP_OF_NGINX = ("gzip on; gzip_comp_level 1; gzip_proxied any; gzip_types application/json;",)
+
+
+def compressing(subject, coding):
+    words = GZIP_OF_NGINX if subject.kind == "nginx" else ("compression algo " + coding, "compression type " + TYPES)
+    return replace(subject, name="%s %s" % (subject.kind, coding), options=words)
+
+
+def coding_of(subject):
+    """The coding that a subject of these rows is asked for; None: it does not compress."""
+    return subject.name.split(" ")[1] if subject.options else None
+
+
+COMPRESS = tuple(replace(s, reuse=True) for s in (
+    *HTTP_PLAIN[:3], *(compressing(s, "gzip") for s in HTTP_PLAIN[:3]), *(compressing(HTTP_PLAIN[0], c) for c in ("br", "zstd"))))
+COMPRESS_SLOW = tuple(s for s in COMPRESS if s.kind != "nginx" and s.name not in ("tacit br", "tacit zstd"))
+COMPRESS_SLOW += (replace(COMPRESS[0], name="tacit nosplice", words=("nosplice",)),)
 
 # HAProxy's splice-auto hardly ever splices; with the other options it always does.
 SPLICE = ("option splice-request", "option splice-response")
@@ -140,6 +176,7 @@ class Binaries:
             "haproxy": shutil.which("haproxy") or "/usr/sbin/haproxy",
             "nginx": shutil.which("nginx") or "/usr/sbin/nginx",
             "hitch": shutil.which("hitch") or "/usr/sbin/hitch",
+            "nghttpx": shutil.which("nghttpx") or "/usr/sbin/nghttpx",
             "peer": os.environ.get("TACIT_BENCH_PEER", ""),
         }
 
@@ -185,6 +222,11 @@ def certificate(world):
     return path
 
 
+def http2_words(subject):
+    """The words of a bind line whose clients speak HTTP/2."""
+    return (" alpn h2" if subject.tls else " proto h2") if subject.h2 else ""
+
+
 def haproxy_config(subject, port, servers, admin=None, beside=None, pem=None):
     """The configuration of haproxy, of a compatible peer, and of tacit: the same for all of them.
 
@@ -200,9 +242,9 @@ def haproxy_config(subject, port, servers, admin=None, beside=None, pem=None):
         lines += ["    http-reuse always"]
     if subject.tuned:
         lines += ["    option tcp-smart-accept", "    option tcp-smart-connect"]
-    lines += ["listen bench", "    bind 127.0.0.1:%d%s" % (port, (" defer-accept" if subject.tuned else "") + (" ssl crt " + pem if pem else ""))]
+    lines += ["listen bench", "    bind 127.0.0.1:%d%s" % (port, (" defer-accept" if subject.tuned else "") + (" ssl crt " + pem if pem else "") + http2_words(subject))]
     lines += ["    " + o for o in subject.options]
-    lines += ["    server origin%d %s" % (i, at) for i, at in enumerate(servers.split(","))]
+    lines += ["    server origin%d %s%s" % (i, at, " proto h2" if subject.server_h2 else "") for i, at in enumerate(servers.split(","))]
     if beside:
         lines += ["listen beside", "    bind 127.0.0.1:%d%s" % (beside[0], " defer-accept" if subject.deferred else "")] + ["    " + o for o in subject.options]
         lines += ["    server beside " + beside[1]]
@@ -232,16 +274,18 @@ def nginx_http_config(subject, port, server, directory, pem=None, beside=None):
     return """daemon off; master_process %s; worker_processes 1; pid %s/http.%d.pid; error_log stderr error;
 events { worker_connections 19900; }
 http {
-    access_log off; keepalive_requests 1000000000; keepalive_timeout 600s; proxy_max_temp_file_size 0;
+    access_log off; keepalive_requests 1000000000; keepalive_timeout 600s; proxy_max_temp_file_size 0; %s
     client_body_temp_path %s/b; proxy_temp_path %s/p; fastcgi_temp_path %s/f; uwsgi_temp_path %s/u;
     scgi_temp_path %s/s;
     upstream origin { server %s; %s }
     server { listen 127.0.0.1:%d backlog=4096%s; %s location / { proxy_pass http://origin; %s } }
+    client_max_body_size 0; proxy_request_buffering off;
 }
-"""% ("on" if subject.master else "off", directory, port, directory, directory, directory, directory, directory, server,
+"""% ("on" if subject.master else "off", directory, port, " ".join(subject.options),
+       directory, directory, directory, directory, directory, server,
        "keepalive 128; keepalive_requests 1000000000;" if subject.reuse else "", port,
-       " ssl; ssl_protocols TLSv1.2 TLSv1.3; ssl_certificate %s; ssl_certificate_key %s%s" % (
-           pem, pem, "" if subject.resumes else "; ssl_session_cache off; ssl_session_tickets off") if pem else "",
+       (" http2" if subject.h2 else "") + " ssl; ssl_protocols TLSv1.2 TLSv1.3; ssl_certificate %s; ssl_certificate_key %s%s" % (
+           pem, pem, "" if subject.resumes else "; ssl_session_cache off; ssl_session_tickets off") if pem else " http2" if subject.h2 else "",
        "listen 127.0.0.1:%d backlog=4096%s;" % (beside[0], " deferred" if subject.deferred else "") if beside else "", kept)
 
 
@@ -257,7 +301,15 @@ user = "%s"
 """ % (port, host, at, pem, pwd.getpwuid(os.getuid()).pw_name)
 
 
-def nginx_origin_config(address, port, directory, closes=False):
+def nghttpx_words(subject, port, server, pem):
+    host, _, at = server.rpartition(":")
+    key = [pem, pem] if pem else []
+    return ["--frontend=127.0.0.1,%d%s" % (port, "" if pem else ";no-tls"), "--workers=1", "--accesslog-file=/dev/null",
+            "--backend=%s,%s%s" % (host, at, ";;proto=h2" if subject.server_h2 else ""), "--single-process",
+            "--conf=/dev/null", "--errorlog-file=/dev/stderr", *key]
+
+
+def nginx_origin_config(address, port, directory, closes=False, h2=False):
     return """daemon off; master_process off; worker_processes 1; pid %s/origin.%d.pid;
 error_log stderr error;
 events { worker_connections 9900; }
@@ -266,12 +318,14 @@ http {
     client_body_temp_path %s/b; proxy_temp_path %s/p; fastcgi_temp_path %s/f; uwsgi_temp_path %s/u;
     scgi_temp_path %s/s;
     server {
-        listen %s:%d backlog=4096; location / { default_type text/plain; return 200 "ok\\n"; }
+        listen %s:%d backlog=4096%s; location / { default_type text/plain; return 200 "ok\\n"; }
         location = /long { alias %s/long; }
+        location /text/ { types { text/html html; application/json json; } alias %s/; }
+        location /up/ { dav_methods PUT; client_max_body_size 0; root %s; }
     }
 }
 """% (directory, port, "0" if closes else "600s", directory, directory, directory, directory, directory, address, port,
-       directory)
+       " http2" if h2 else "", directory, directory, directory)
 
 
 def start(world, binaries, subject, server, beside=None, under=()):
@@ -291,6 +345,8 @@ def start(world, binaries, subject, server, beside=None, under=()):
         argv = [path, "-c", world.write(name, nginx_http_config(subject, port, server, world.dir, pem, second))]
     elif subject.kind == "hitch":
         argv = [path, "--config=" + world.write(name, hitch_config(port, server, pem))]
+    elif subject.kind == "nghttpx":
+        argv = [path, *nghttpx_words(subject, port, server, pem)]
     elif subject.kind == "nginx":
         argv = [path, "-c", world.write(name, nginx_stream_config(subject, port, server, world.dir, second))]
     else:
@@ -328,7 +384,7 @@ def listening(world, p, port, name, seconds=START_SECONDS):
     return p
 
 
-def start_nginx_origin(world, binaries, far=False, cpus=None, closes=False, long_bytes=LONG_BYTES):
+def start_nginx_origin(world, binaries, far=False, cpus=None, closes=False, long_bytes=LONG_BYTES, h2=False):
     """The origin that closes after each response (keep-alive on request, unless it always closes).
 
     /long has so many bytes. .address is its address."""
@@ -341,7 +397,7 @@ def start_nginx_origin(world, binaries, far=False, cpus=None, closes=False, long
     port = free_port()
     with open(world.path("long"), "wb") as f:
         f.truncate(long_bytes)
-    conf = world.write("origin.%d.conf" % port, nginx_origin_config(host, port, world.dir, closes))
+    conf = world.write("origin.%d.conf" % port, nginx_origin_config(host, port, world.dir, closes, h2))
     p = world.spawn([path, "-c", conf], cpu=cpus or world.cpu_peers, far=far)
     p = listening(world, p, port, "nginx origin")
     p.address = "%s:%d" % (host, port)

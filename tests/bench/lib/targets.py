@@ -186,6 +186,21 @@ def httpkeptcpu(rows):
                     to_the_better(rows, "tacit default", HTTP_PEERS, "proxy"))]
 
 
+def compress(rows):
+    out = []
+    for kind in ("html", "json"):
+        for mine, peer, cpu, least in (("gzip", "haproxy gzip", 0.6, 1.1), ("br", "nginx gzip", 1, 1), ("zstd", "nginx gzip", 1, 1)):
+            mine = "tacit " + mine
+            out += [at_most("compress", "CPU per MB of %s, %s / %s" % (kind, mine, peer), cpu, ratio(rows, mine, peer, kind + ".cpu")),
+                    at_least("compress", "ratio of %s, %s / %s" % (kind, mine, peer), least, ratio(rows, mine, peer, kind + ".ratio"))]
+    return out
+
+
+def compressmem(rows):
+    return [at_most("compressmem", "memory of slow clients, tacit gzip / no compression%s" % how, 1.05, ratio(rows, "tacit gzip", peer, "slow"))
+            for peer, how in (("tacit default", ""), ("tacit nosplice", " nor splicing"))]
+
+
 def httpmem(rows):
     return [at_most("httpmem", "bytes per idle kept client at 9,000", 1024, value(rows, "tacit default", "n9000"), 0)]
 
@@ -225,6 +240,19 @@ def reload(rows):
 def reload_mixed(rows):
     return [at_most("reloadmix", "requests of all kinds that fail over reloads", 0,
                     value(rows, "tacit default master http", "failed"), 0)]
+
+
+def reload_h2(rows):
+    return [at_most("reloadh2", "requests of HTTP/2 that fail over reloads", 0, value(rows, "tacit default master", "failed"), 0)]
+
+
+def h2_reset(rows):
+    """A few may be read without their resets: it is not known yet that nobody wants them."""
+    return [at_most("h2reset", "server connections for a million requests that are reset at once", 1000,
+                    value(rows, "tacit default", "opened"), 0),
+            at_most("h2reset", "bytes of memory that they take", 1 << 20, value(rows, "tacit default", "bytes"), 0),
+            at_most("h2reset", "requests of others that fail meanwhile", 0, value(rows, "tacit default", "failed"), 0),
+            at_most("h2reset", "p99 of others, beside / alone", 1.5, ratio(rows, "tacit default", "tacit default", "beside", "alone"))]
 
 
 def tls(rows):
@@ -280,6 +308,24 @@ def tlsmem(rows):
                     ratio(rows, "tacit tcp", "hitch", "n"))]
 
 
+def h2(rows):
+    return [at_most("h2", "calls per request, %s" % case, bound, value(rows, "tacit default", case), 3)
+            for case, bound in (("m1", 4.2), ("m10", 2.3), ("both m10", 0.7), ("both m100", 0.15))]
+
+
+def h2cpu(rows):
+    return [at_most("h2cpu", "CPU per request, %s, tacit default / haproxy" % case, bound,
+                    ratio(rows, "tacit default", "haproxy", case + ".proxy"))
+            for case, bound in (("m10", 0.8), ("both m10", 0.6))]
+
+
+def tables(rows):
+    return [at_most("tables", "CPU per kept request, %s, tracked / not: %s" % (who, what), bound,
+                    ratio(rows, who + name, who + base, "proxy"))
+            for who in ("tacit default", "haproxy")
+            for what, name, base, bound in (("one key", " src", "", 1.03), ("100,000 keys", " 100k", " rand", 1.05))]
+
+
 def scaled(rows):
     return [at_most("scale", "%s: %s" % (words, what), 0.9, ratio(rows, "tacit default", "haproxy", "%s.%s" % (name, metric)))
             for name, words, _, _ in scale.CASES for metric, what in scale.METRICS]
@@ -289,10 +335,10 @@ CHECKS = {"syscalls": syscalls, "far": far, "cpu": cpu, "keepalive": keepalive, 
           "memory": memory, "idle": idle,
           "workers": workers, "handover": handover, "split": split, "ranges": ranges, "rules": rules, "ledger": ledger,
           "http": http, "httpfar": httpfar, "httpcpu": httpcpu, "httpkept": httpkept, "httpkeptcpu": httpkeptcpu,
-          "httpmem": httpmem, "slow": slow, "stat": stat,
-          "checks": checks, "reload": reload, "reloadmix": reload_mixed, "tls": tls, "tlsprompt": tlsprompt, "tlscpu": tlscpu,
+          "compress": compress, "compressmem": compressmem, "httpmem": httpmem, "tables": tables, "slow": slow, "stat": stat,
+          "checks": checks, "reload": reload, "reloadmix": reload_mixed, "reloadh2": reload_h2, "h2reset": h2_reset, "tls": tls, "tlsprompt": tlsprompt, "tlscpu": tlscpu,
           "tlsresumed": tlsresumed, "tlsresumedcpu": tlsresumedcpu, "tlskept": tlskept, "tlskeptcpu": tlskeptcpu,
-          "tlsbulk": tlsbulk, "tlsmem": tlsmem, "tlsworkers": tlsworkers, "scale": scaled}
+          "tlsbulk": tlsbulk, "tlsmem": tlsmem, "tlsworkers": tlsworkers, "h2": h2, "h2cpu": h2cpu, "scale": scaled}
 
 
 def verdicts(results):
