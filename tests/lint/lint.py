@@ -26,6 +26,7 @@ import pure
 import sizes
 import tested
 import text as text_rule
+import typed
 import used
 import walks
 import words
@@ -53,6 +54,7 @@ RULES = {
     'objects': objects.check,
     'tested': tested.check,
     'text': text_rule.check,
+    'typed': typed.check,
     'used': used.check,
     'walks': walks.check,
 }

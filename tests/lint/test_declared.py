@@ -10,7 +10,8 @@ import pytest
 from test_gates import TOP, run, script
 
 # The modules of others, and their packages.
-MODULES = {'cryptography': 'python3-cryptography', 'h2': 'python3-h2', 'hpack': 'python3-hpack', 'pytest': 'python3-pytest'}
+MODULES = {'cryptography': 'python3-cryptography', 'h2': 'python3-h2', 'hpack': 'python3-hpack', 'pytest': 'python3-pytest',
+           'yaml': 'python3-yaml'}
 
 DPKG = """case $* in
 *-L*) shift; for p; do case $p in

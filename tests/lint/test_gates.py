@@ -48,6 +48,14 @@ def test_several_programs_are_added_up(tmp_path):
     assert f'failed test: {bad}: the reason\n' in done.stdout and str(good) not in done.stdout
 
 
+def test_parts_of_a_program_are_told_apart(tmp_path):
+    program = script(tmp_path / 'test_a', 'echo "ok 1 - part $TEST_PART"; [ $TEST_PART = 1of2 ] || echo "not ok 2 - late"')
+    done = run('build-aux/run-tests', 'unit', tmp_path / 'tally', f'{program}@1of2', f'{program}@2of2')
+    assert (tmp_path / 'tally').read_text() == 'unit 2 1 0\n', done.stdout + done.stderr
+    assert f'failed test: {program}@2of2: late\n' in done.stdout
+    assert (tmp_path / 'test_a@1of2.log').read_text() == 'ok 1 - part 1of2\n'
+
+
 def test_a_missing_program_is_a_failure(tmp_path):
     done = run('build-aux/run-tests', 'unit', '-', tmp_path / 'nothing')
     assert done.returncode == 1 and '1 failed' in done.stdout

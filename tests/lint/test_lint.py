@@ -273,6 +273,16 @@ def test_the_list_of_pauses_is_short_and_has_reasons(root):
         broken(root)
 
 
+def test_words_that_no_parser_reads_are_red(root):
+    table = '/* An x. */\nstatic const struct cfg_enum ways[] = {\n\t{ "a", 0, "A way." },\n\t{ 0 },\n};\n'
+    shown = 'static const struct cfg_kw kws[] = { { .values = ways, }, /* ways */ { .values = ways } };\n'
+    write(root, 'src/cfg/bad.c', table + shown)
+    assert broken(root)['typed'] == [
+        'src/cfg/bad.c:2: typed: no parser reads the words of ways: cfg_arg_enum() and cfg_enum_find() do']
+    write(root, 'src/cfg/bad.c', table + 'static int\nparse(void)\n{\n\treturn cfg_arg_enum(ctx, 0, ways, &v);\n}\n' + shown)
+    assert broken(root)['typed'] == []
+
+
 def test_two_statics_of_one_name_are_red(root):
     for name in 'ab':
         write(root, f'src/base/{name}.c', '/* An x. */\nstatic int\ntake_one(void)\n{\n\treturn 0;\n}\n')
@@ -482,4 +492,4 @@ def test_the_command_itself_fails(root):
     tool = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lint.py')
     done = subprocess.run(['python3', tool, '--root', root, '--tally', root / 't'], capture_output=True, text=True)
     assert done.returncode == 1 and 'blanks at the end' in done.stdout
-    assert (root / 't').read_text() == 'lint 22 1 0\n'
+    assert (root / 't').read_text() == 'lint 23 1 0\n'
