@@ -41,6 +41,9 @@ frontend web
     bind 127.0.0.1:{web}
     http-request track-sc0 src table ip
     http-request sc-inc-gpc0(0)
+    http-request track-sc1 req.hdr(key) table int
+    http-request sc-inc-gpc(1,1)
+    http-request sc-set-gpt(1,1) 4
     default_backend servers
 frontend origin
     bind 127.0.0.1:{port}
@@ -101,10 +104,9 @@ class Node:
     def change(self, n):
         admin(self.sock, f"set table group/own key {self.name} data.gpc0 {n}")
         admin(self.sock, f"set table ip key 10.0.{n}.{ord(self.name)} data.gpc0 {n} data.bytes_in_cnt 5000000000 data.http_req_rate 7")
-        admin(self.sock, f"set table int key {n}{ord(self.name)} data.gpc1 3 data.gpt1 4")
         for path in "xyz":
             with socket.create_connection(("127.0.0.1", self.web), timeout=WAIT) as s:
-                s.sendall(f"GET /{self.name}{path}{n} HTTP/1.0\r\n\r\n".encode())
+                s.sendall(f"GET /{self.name}{path}{n} HTTP/1.0\r\nkey: {n}{ord(self.name)}\r\n\r\n".encode())
                 assert b" 200 " in s.recv(4096)
 
     def ask(self):
@@ -270,6 +272,9 @@ def play(group):
         group.equal([n, n * (i + 1) + 1, n * (i + 1), 3 * n * (i + 1)])
         change(i + 2)
         group.equal([n, n * (i + 2) + 1, n * (i + 2), 3 * n * (i + 2)])
+    for node in group.nodes.values():
+        # Arrays: each key has had three requests.
+        assert {(row["gpt1"], row["gpc0"], row["gpc1"]) for row in node.tables()["int"].values()} == {("4", "0", "3")}
 
 
 def add_up(made):
