@@ -221,7 +221,7 @@ class Group:
         up = [node for node in self.nodes.values() if node.name != but]
 
         def missing():
-            """What is not so yet: changes without acknowledgement, entries that differ, tables of another length."""
+            """Names what is not so yet: changes without acknowledgement, entries that differ, tables of another length."""
             waiting = [node.unacknowledged(but) for node in up]
             tables = [node.tables() for node in up]
             different = {(table, key): [t[table].get(key) for t in tables]
