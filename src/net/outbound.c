@@ -259,6 +259,7 @@ set_handshake(struct sys *sys, const struct outbound *o, int fd)
 	return r;
 }
 
+/* An IPv6 socket may carry IPv4: sets both. */
 static void
 set_packets(struct sys *sys, const struct outbound_packets *p, int fd, int family)
 {
@@ -266,10 +267,9 @@ set_packets(struct sys *sys, const struct outbound_packets *p, int fd, int famil
 		(void)set_int_option(sys, fd, SOL_SOCKET, SO_MARK, (int)p->mark);
 	if (!p->has_tos)
 		return;
+	(void)set_int_option(sys, fd, IPPROTO_IP, IP_TOS, p->tos);
 	if (family == AF_INET6)
 		(void)set_int_option(sys, fd, IPPROTO_IPV6, IPV6_TCLASS, p->tos);
-	else
-		(void)set_int_option(sys, fd, IPPROTO_IP, IP_TOS, p->tos);
 }
 
 static long

@@ -181,6 +181,22 @@ def test_packets_to_servers(tmp_path, origins):
     assert all((o["tos"], o["mark"]) == (0, 0) for (_, side), o in got.items() if side == "client")
 
 
+def test_packets_to_a_mapped_server(daemon, origins):
+    """An IPv6 socket that carries IPv4 sends what IP_TOS says."""
+    def answer(conn):
+        while conn.recv(4096):
+            conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok")
+    port, server = free_port(), origins(answer).port
+    d = daemon("defaults\n mode http\n timeout connect 9s\n timeout client 60s\n timeout server 60s\n"
+               f"listen l\n bind 127.0.0.1:{port}\n http-request set-bc-tos 0x28\n server s [::ffff:127.0.0.1]:{server}\n")
+    with connect(port) as c:
+        c.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert c.recv(4096).startswith(b"HTTP/1.1 200")
+        found = [s.getsockopt(socket.SOL_IP, socket.IP_TOS) for s in taken(d.pid) if s.family == socket.AF_INET6]
+    assert found == [0x28]
+    assert d.stop() == 0
+
+
 @pytest.mark.parametrize("proto", ["", "proto h2"])
 def test_a_connection_with_packets_of_its_own_is_not_shared(daemon, origins, proto):
     """Each request with set-bc-tos opens one, which no other request gets; one without it gets none of these."""
