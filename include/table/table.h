@@ -98,7 +98,8 @@ struct table_caller {
 	int is_peer;            /* its changes are those of a peer, which are not logged */
 	unsigned int part;      /* that peer's number from 0, in a table that adds up */
 	int returns;            /* it sends what this process had counted before its start */
-	int teaches;            /* it sends all it has: what other peers have sent is newer */
+	int teaches;            /* it sends all it has: what other peers have sent is newer, */
+	int keeps;              /* and what has changed here is, too */
 };
 
 /* --- tables: the main thread, before others run --- */

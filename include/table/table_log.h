@@ -14,8 +14,13 @@ unsigned int table_log_collect(struct table *t, unsigned int most, const struct 
 /* The numbers of the oldest change that the log has, and of the next one: from 1. */
 uint64_t table_log_first(const struct table *t);
 uint64_t table_log_end(const struct table *t);
-/* The entry of a change, with a reference. NULL: it has expired or was removed. */
+/* The entry of a change, with a reference. NULL: it has expired or was removed, a peer's values
+ * have replaced the change, or a later one has a number of its own. */
 struct table_entry *table_log_entry(struct table *t, uint64_t n, const struct table_caller *by)
 	must_check;
+/* True if an entry has changed here since a peer has sent all its values. */
+int table_log_has(const struct table *t, const struct table_entry *e);
+/* True if the last such change has number n or a later one, or none yet. */
+int table_log_has_since(const struct table *t, const struct table_entry *e, uint64_t n);
 
 #endif

@@ -186,10 +186,12 @@ shard_is_full_locked(const struct table *t, const struct table_shard *sh)
 	return !sh->free && sh->fresh >= sh->chunks << t->chunk_bits;
 }
 
-/* Zeroes the values. Nobody has a reference. */
+/* Zeroes the values, and forgets the changes. Nobody has a reference. */
 static void
 clear_values(const struct table *t, struct table_entry *e)
 {
+	if (unlikely(t->log))
+		table_log_forget(t, e);
 	memset((char *)e + sizeof(*e), 0, t->key_at - sizeof(*e));
 	if (unlikely(t->n_parts))
 		memset((char *)e + t->parts_at, 0, (size_t)t->n_parts * t->part_size);
@@ -232,6 +234,7 @@ renew_locked(const struct table *t, struct table_shard *sh, uint32_t slot, uint3
 
 	lock_assert_held(&sh->lock);
 	clear_values(t, e);
+	(void)atomic_fetch_and_explicit(&e->refs, ~ENTRY_SENT, memory_order_relaxed);
 	atomic_store_explicit(&e->expire, now + t->conf.expire_ms, memory_order_relaxed);
 	requeue_locked(t, sh, slot);
 }

@@ -260,6 +260,8 @@ table_rate_get(const struct table *t, const struct table_entry *e, const struct 
 
 /* --- table_log.c --- */
 
+/* Notes that a peer's values are about to replace what has changed in an entry. */
+void table_log_forget(const struct table *t, const struct table_entry *e);
 /* Notes that an entry has changed. The caller holds a reference, and no lock. */
 void table_log_change(struct table *t, struct table_entry *e, const struct table_caller *by);
 static inline void

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "table/table_log.h"
 #include "table_int.h"
 
 /* Types of keys in the messages. */
@@ -549,11 +550,43 @@ learn_copy(const struct table *t, const struct table_wire_def *d, struct wire_in
 	return rc;
 }
 
-/* True if another peer than those that have taught it has sent it. */
+/* True if a peer that does not teach it has sent it. */
 static int
 was_sent(const struct table_entry *e)
 {
 	return (atomic_load_explicit(&e->refs, memory_order_relaxed) & ENTRY_SENT) != 0;
+}
+
+/* True if what is here is newer than what is taught. */
+static int
+is_newer(const struct table *t, const struct table_entry *e, const struct table_caller *by)
+{
+	return by->teaches && (was_sent(e) || (by->keeps && t->log && table_log_has(t, e)));
+}
+
+/* True if a message of this form has all that changes here, but for connections. */
+static int
+has_all_values(const struct table *t, const struct table_wire_def *d)
+{
+	for (unsigned int type = 0; type < TABLE_DATA_TYPES; type++)
+		if ((type != TABLE_CONN_CUR || t->conf.recv_only) &&
+			(d->store[type].n < t->conf.store[type].n ||
+				(t->conf.store[type].n &&
+					d->store[type].period_ms != t->conf.store[type].period_ms)))
+			return 0;
+	return 1;
+}
+
+/* Notes that values are about to be applied. Own changes which they replace are not sent: peers get
+ * the values from who has sent them here. */
+static void
+note_learned(const struct table *t, struct table_entry *e, const struct table_wire_def *d,
+	const struct table_caller *by)
+{
+	if (!by->teaches && !was_sent(e))
+		(void)atomic_fetch_or_explicit(&e->refs, ENTRY_SENT, memory_order_relaxed);
+	if (t->log && !t->n_parts && table_log_has(t, e) && has_all_values(t, d))
+		table_log_forget(t, e);
 }
 
 int
@@ -576,12 +609,11 @@ table_wire_learn(struct table *t, const struct table_wire_def *d, struct wire_in
 	e = learned_entry(t, &k, has_time && d->expire_ms, left_ms, by);
 	if (!e)
 		return 0;
-	if (by->teaches && was_sent(e)) {
+	if (is_newer(t, e, by)) {
 		table_unref(e);
 		return 0;
 	}
-	if (!by->teaches && !was_sent(e))
-		(void)atomic_fetch_or_explicit(&e->refs, ENTRY_SENT, memory_order_relaxed);
+	note_learned(t, e, d, by);
 	rc = take_entry_values(t, e, d, &values, names, 0, by);
 	table_unref(e);
 	return rc == 0 && t->write_to ? learn_copy(t, d, whole, names, by) : rc;
