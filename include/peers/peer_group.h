@@ -49,6 +49,10 @@ struct peer_cursor {
 	uint64_t sent;          /* the last one that was; those behind it were not for the peer */
 	uint64_t acked;         /* the changes before it need not be sent again */
 	uint64_t taught;        /* those before it were part of what was taught */
+	/* Without the log: entries are found that have changed since `next`. */
+	uint64_t search_end;    /* the end of the log at the start; 0: they are not searched for */
+	struct table_walk walk;
+	struct table_entry *held; /* the last one that was found: it is sent when another one is */
 	uint64_t remote_id;     /* the table's number there; 0: it was not defined */
 	uint32_t got;           /* the number of its last update */
 	int has_news;           /* which is to be acknowledged */
@@ -65,7 +69,7 @@ struct peer {
 	enum peer_status status;
 	uint64_t hello_ms;            /* time of the last handshake; 0: there was none */
 	int was_asked;                /* for its entries */
-	int needs_teaching;           /* the log no longer has all that it misses */
+	int needs_teaching;           /* it has asked for all entries */
 	int needs_sums;               /* the same of tables that add up: it is sent all of them */
 	int wants_sums;               /* we miss some of its counts there, and ask for them */
 	int knows_us;                 /* it has had SUM_BEGIN, and has sent its counts since */

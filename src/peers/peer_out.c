@@ -103,6 +103,7 @@ begin_lesson(struct peer_session *s, int of_sums, const struct table_caller *by)
 
 		if (s->group->table[i].adds_up != of_sums)
 			continue;
+		stop_search(c);
 		c->next = c->taught = table_log_end(s->group->table[i].table);
 		c->sent = c->taught - 1;
 	}
@@ -216,7 +217,63 @@ push_change(struct peer_session *s, unsigned int i, uint64_t n, const struct tab
 		table_unref(e);
 }
 
-/* Sends what has changed in a table as far as there is room. True if there is more. */
+/* Sends the entry that was found last as change n, if there is one. There is room. */
+static void
+send_found(struct peer_session *s, unsigned int i, uint64_t n, const struct table_caller *by)
+{
+	struct peer_cursor *c = &s->peer->cursor[i];
+
+	if (!c->held)
+		return;
+	define_table(s, i, 0);
+	put_update(s, &s->group->table[i], c->held, n, by);
+	table_unref(c->held);
+	c->held = NULL;
+}
+
+/* All that was missed is found. The last entry has the number by which all are acknowledged. */
+static void
+end_search(struct peer_session *s, unsigned int i, const struct table_caller *by)
+{
+	struct peer_cursor *c = &s->peer->cursor[i];
+
+	if (c->held)
+		c->sent = c->search_end - 1;
+	else if (c->acked > c->sent)
+		c->acked = c->search_end;
+	send_found(s, i, c->search_end - 1, by);
+	c->next = c->search_end;
+	stop_search(c);
+}
+
+/* Sends the entries with changes that the log no longer has: what has changed here since the last
+ * one that was sent, and nothing that a peer has changed since. True if there is more. */
+static int
+search_missed(struct peer_session *s, unsigned int i, const struct table_caller *by)
+{
+	const struct peer_table *t = &s->group->table[i];
+	struct peer_cursor *c = &s->peer->cursor[i];
+
+	for (unsigned int n = 0; n < SKIP_MOST && has_space(s, t); n++) {
+		struct table_entry *e = table_walk(t->table, &c->walk, by);
+
+		if (!e) {
+			end_search(s, i, by);
+			return 0;
+		}
+		if (!table_log_has_since(t->table, e, c->next) || !entry_is_for_peer(s, t, e)) {
+			table_unref(e);
+			continue;
+		}
+		/* This number acknowledges nothing more. */
+		send_found(s, i, c->next - 1, by);
+		c->held = e;
+	}
+	return 1;
+}
+
+/* Sends what has changed in a table as far as there is room. True if there is more. What changes
+ * before the process has all entries waits: it would replace values that are not known yet. */
 static int
 push_table(struct peer_session *s, unsigned int i, const struct table_caller *by)
 {
@@ -224,30 +281,15 @@ push_table(struct peer_session *s, unsigned int i, const struct table_caller *by
 	struct peer_cursor *c = &s->peer->cursor[i];
 	unsigned int n = 0;
 
-	if (!table_is_for_peer(s, i))
+	if (!table_is_for_peer(s, i) || (!t->adds_up && s->group->resync != PEER_RESYNC_DONE))
 		return 0;
+	if (!c->search_end && c->next < table_log_first(t->table))
+		c->search_end = table_log_end(t->table);
+	if (c->search_end && search_missed(s, i, by))
+		return 1;
 	while (c->next < table_log_end(t->table) && n++ < SKIP_MOST && has_space(s, t))
 		push_change(s, i, c->next++, by);
 	return c->next < table_log_end(t->table);
-}
-
-/* Notes what the peer is to be taught since the log has not all that it misses any more. True if
- * there is something. */
-static int
-note_lost_changes(const struct peer_session *s)
-{
-	int is_lost = 0;
-
-	for (unsigned int i = 0; i < s->group->n_tables; i++) {
-		const struct peer_table *t = &s->group->table[i];
-
-		if (!table_is_for_peer(s, i) ||
-			s->peer->cursor[i].next >= table_log_first(t->table))
-			continue;
-		is_lost = 1;
-		*(t->adds_up ? &s->peer->needs_sums : &s->peer->needs_teaching) = 1;
-	}
-	return is_lost;
 }
 
 static int
@@ -255,9 +297,6 @@ push_all(struct peer_session *s, const struct table_caller *by)
 {
 	int has_more = collect_changes(s->group, COLLECT_MOST, by);
 
-	/* A lesson that was not confirmed yet comes first. */
-	if (note_lost_changes(s))
-		return !s->lesson.is_on;
 	for (unsigned int i = 0; i < s->group->n_tables; i++)
 		has_more |= push_table(s, i, by);
 	return has_more;

@@ -48,7 +48,7 @@ fail_session(struct peer_session *s, enum error_type type)
 }
 
 /* Begins with a peer, and what was sent on its previous connection and not acknowledged. A lesson
- * that was cut off is over: what was lost is noted again, and who had asked may ask again. */
+ * that was cut off is over: who had asked may ask again. */
 static void
 begin_with_peer(struct peer_session *s, struct peer *p)
 {
@@ -58,6 +58,7 @@ begin_with_peer(struct peer_session *s, struct peer *p)
 	for (unsigned int i = 0; i < p->group->n_tables; i++) {
 		struct peer_cursor *c = &p->cursor[i];
 
+		stop_search(c);
 		c->next = c->acked;
 		c->sent = c->acked - 1;
 		c->remote_id = 0;
@@ -121,6 +122,8 @@ peer_session_end(struct peer_session *s)
 
 	if (s->peer && s->peer->session == s) {
 		s->peer->session = NULL;
+		for (unsigned int i = 0; i < g->n_tables; i++)
+			stop_search(&s->peer->cursor[i]);
 		if (s->peer->status == PEER_STATUS_UP)
 			bound_connections(s, MAX(s->heard_ms, s->sent_ms) + PEER_SILENCE_MS);
 		if (g->asked == s->peer)
@@ -490,6 +493,8 @@ receive_update(struct peer_session *s, unsigned int type, struct wire_in *r,
 		return 0;
 	/* A lesson has older values of what other peers have sent since the start. */
 	as_peer.teaches = s->is_taught && c && !table_of(s, c)->adds_up;
+	/* Before it is complete its own changes are the older ones: they begin from nothing. */
+	as_peer.keeps = s->group->resync == PEER_RESYNC_DONE;
 	/* Names are noted in any case. What is returned is awaited once. */
 	is_used = c && !(s->is_returned && (s->group->has_own || !s->peer->wants_sums));
 	rc = table_wire_learn(is_used ? table_of(s, c)->table : NULL, &s->def, r, &s->names,

@@ -38,13 +38,27 @@ enum table_message {
 	TABLE_NEXT_TIMED_UPDATE
 };
 
-/* The peer does not send its entries: another one is asked, in its time. */
+/* The peer does not send its entries: another one is asked, in its time, if there is one. */
 static inline void
 ask_another(struct peer_group *g, uint64_t now_ms)
 {
 	g->asked = NULL;
-	g->resync = PEER_RESYNC_WANTED;
+	g->resync = PEER_RESYNC_DONE;
 	g->resync_ms = now_ms + PEER_RESYNC_MS;
+	for (unsigned int i = 0; i < g->n_peers; i++)
+		if (!g->peer[i].was_asked)
+			g->resync = PEER_RESYNC_WANTED;
+}
+
+/* Ends a search for what the peer has missed. */
+static inline void
+stop_search(struct peer_cursor *c)
+{
+	if (c->held)
+		table_unref(c->held);
+	c->held = NULL;
+	c->search_end = 0;
+	c->walk = (struct table_walk){ 0 };
 }
 
 /* The number of the session's peer in tables that add up. */

@@ -240,15 +240,27 @@ listen_to_news(struct process_peers *all)
 	atomic_store(&all->process->cfg->proxies.peers_news, NEWS_NONE);
 }
 
+/* Has all connections of the group send what they can. */
+static void
+post_links(const struct peers_run *r)
+{
+	list_each(it, &r->links) {
+		struct peers_link *l = list_entry(it, struct peers_link, link);
+
+		if (!l->is_connecting)
+			loop_post(loop_of(r), &l->task);
+	}
+}
+
 /* Reads, makes output, sends: a bounded number of times. */
 static void
 pump_link(struct peers_link *l)
 {
 	struct table_caller by = peers_caller(l->run);
 	struct peers_run *r = l->run;
-	int has_more = 1;
+	int has_more = 1, was_done = r->group->resync == PEER_RESYNC_DONE;
 
-	for (int i = 0, got = 1, sent = 1; i < ROUNDS && (got || (has_more && sent)); i++) {
+	for (int i = 0, got = 1, sent = 1; l && i < ROUNDS && (got || (has_more && sent)); i++) {
 		got = read_link(l);
 		if (l->s.state == PEER_UP)
 			listen_to_news(r->all);
@@ -256,9 +268,14 @@ pump_link(struct peers_link *l)
 		sent = send_link(l);
 		if (got < 0 || sent < 0 || peer_session_is_over(&l->s)) {
 			close_link(l);
-			return;
+			l = NULL;
 		}
 	}
+	/* Changes have waited until the process had all entries. */
+	if (!was_done && r->group->resync == PEER_RESYNC_DONE)
+		post_links(r);
+	if (!l)
+		return;
 	count_peers(r->all);
 	await_link(l, has_more);
 }
@@ -424,13 +441,8 @@ on_group_timer(struct timer *t)
 
 	if (next != UINT64_MAX)
 		(void)!timer_set(loop_timers(loop_of(r)), t, next);
-	/* Another peer may be asked. */
-	list_each(it, &r->links) {
-		struct peers_link *l = list_entry(it, struct peers_link, link);
-
-		if (!l->is_connecting)
-			loop_post(loop_of(r), &l->task);
-	}
+	/* Another peer may be asked, or changes are sent that have waited. */
+	post_links(r);
 }
 PROFILE_NAME(on_group_timer, peers_group_timer)
 
