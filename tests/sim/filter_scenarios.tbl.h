@@ -196,15 +196,17 @@
 	  .golden = 1, ASKS, WHOLE(110000), .min_ms = 1000, .max_ms = 1200, .no_torture = 1 },
 
 	/* --- caches --- */
-#define CACHES(mode_, ...)                                                                \
-	WEB(mode_, .rules = "http-request cache-use c\nhttp-response cache-store c\n"      \
-			    "cache c\n total-max-size 1\n max-object-size 5000\n", __VA_ARGS__)
+#define CACHE_RULES                                                                       \
+	"http-request cache-use c\nhttp-response cache-store c\n"                          \
+	"cache c\n total-max-size 1\n max-object-size 5000\n"
+#define CACHES(mode_, ...) WEB(mode_, .rules = CACHE_RULES, __VA_ARGS__)
 #define FRESH "Cache-Control: max-age=60\r\n"
 #define FRESH_OK "HTTP/1.1 200 OK\r\n" FRESH "Content-Length: 5\r\n\r\nhello"
 #define STORED_OK "HTTP/1.1 200 OK\r\n" FRESH "Content-Length: 5\r\nAge: 0\r\n\r\nhello"
 #define FRESH_LONG "HTTP/1.1 200 OK\r\n" FRESH "Content-Length: 2200\r\n\r\n" LONG_BODY
 #define STORED_LONG "HTTP/1.1 200 OK\r\n" FRESH "Content-Length: 2200\r\nAge: 0\r\n\r\n" LONG_BODY
 #define FRESH_CHUNKS "HTTP/1.1 200 OK\r\n" FRESH "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"
+#define DOUBLED_OK "HTTP/1.1 200 OK\r\n" FRESH "Transfer-Encoding: chunked\r\n\r\na\r\nhheelllloo\r\n" LAST
 #define NOT_MODIFIED "HTTP/1.1 304 Not Modified\r\n" FRESH "Age: 0\r\n\r\n"
 #define CONDITIONAL GET "If-None-Match: *\r\n\r\n"
 
@@ -233,6 +235,31 @@
 		  AWAIT("Age: 0"), { STEP_RESET, 0 } },
 	  .origin = { AWAIT_HEAD, SAY(FRESH_LONG), { STEP_WAIT_EOF, 0 } },
 	  .terms = "-- LR", .to_server = LEN(GET "\r\n"), .to_client = LEN(FRESH_LONG) + 600 },
+	/* filters see a stored response, in pieces and as a new message */
+	{ .name = "cache_filtered", CACHES(EDGE, .filters = 1u << FILTER_DOUBLES), .golden = 1,
+	  .client = { SAY(GET "\r\n"), AWAIT(LAST), SAY(GET "\r\n"), AWAIT("Age: 0"), AWAIT("hheelllloo"),
+		  AWAIT(LAST), SAY("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n"), AWAIT_HEAD, SAY(CONDITIONAL),
+		  AWAIT_HEAD, END },
+	  .origin = { AWAIT_HEAD, SAY(FRESH_OK), { STEP_WAIT_EOF, 0 } },
+	  .terms = "-- LR LR LR", .to_server = LEN(GET "\r\n"),
+	  .to_client = LEN(DOUBLED_OK DOUBLED_OK "Age: 0\r\n" STORED_OK NOT_MODIFIED) - LEN("hello") },
+	{ .name = "cache_filtered_long", CACHES(EDGE, .bufsize = 1024, .sndbuf = 600, .rcvbuf = 300,
+		  .filters = FILTERS_NEUTRAL), .golden = 1,
+	  .client = { SAY(GET "\r\n"), AWAIT(LAST), SAY(GET "\r\n"), AWAIT("Age: 0"), AWAIT(LAST), END },
+	  .origin = { AWAIT_HEAD, SAY(FRESH_LONG), { STEP_WAIT_EOF, 0 } },
+	  .terms = "-- LR", .to_server = LEN(GET "\r\n"), .to_client = 4655 },
+	{ .name = "cache_filtered_leaves", CACHES(EDGE, .bufsize = 1024, .sndbuf = 600, .rcvbuf = 300,
+		  .filters = 1u << FILTER_DOUBLES),
+	  .client = { SAY(GET "\r\n"), AWAIT(LAST), SAY(GET "\r\n"), AWAIT("Age: 0"), { STEP_RESET, 0 } },
+	  .origin = { AWAIT_HEAD, SAY(FRESH_LONG), { STEP_WAIT_EOF, 0 } },
+	  .terms = "-- LR", .to_server = LEN(GET "\r\n"), .to_client = 5135 },
+	/* a filter delays it for longer than timeout client, which begins again */
+	{ .name = "cache_delayed", .golden = 1,
+	  .cfg = { .mode = INTEREST_EDGE, NEAR, .http = 1, .rules = CACHE_RULES, .filters = 1u << FILTER_DRIPS,
+		  .to = { .connect = 50, .client = 80, .server = 500 } },
+	  .client = { SAY(GET "\r\n"), AWAIT("hello"), SAY(GET "\r\n"), AWAIT("Age: 0"), AWAIT("hello"), END },
+	  .origin = { AWAIT_HEAD, SAY(FRESH_OK), { STEP_WAIT_EOF, 0 } }, .min_ms = 200, .max_ms = 240,
+	  .terms = "-- LR", .to_server = LEN(GET "\r\n"), .to_client = LEN(FRESH_OK STORED_OK) },
 	/* a response that is cut is not stored */
 	{ .name = "cache_cut", CACHES(EDGE), .n_clients = 2, .golden = 1,
 	  .client = { SAY(GET "\r\n"), EOF_CLOSE },

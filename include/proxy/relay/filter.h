@@ -14,8 +14,14 @@
 #define FILTER_BACK 16
 
 /* A message of that direction begins, or TCP (head NULL): asks the filters of both proxies, those
- * of the frontend first. The most that they do. */
-enum filter_part filters_begin(struct stream *s, int side, struct http_head *head);
+ * of the frontend first; be NULL: the stream has no backend. The most that they do. */
+enum filter_part filters_begin(struct stream *s, const struct proxy *be, int side,
+	struct http_head *head);
+/* The number of n bytes that fit behind the pending ones, with what filters make of them. */
+size_t filters_fit(const struct stream *s, int side, size_t n);
+/* The number of n bytes that all filters let pass; 0: the direction waits. Behind a filter that
+ * changes bytes one can only hold back all of them, and counts them when they have passed. */
+size_t filters_grant(struct stream *s, int side, size_t n);
 /* Runs p[0..n) through the filters. last: no more bytes follow. The result, of *out bytes, is p
  * itself if no filter changes bytes. */
 char *filters_run(struct stream *s, int side, char *p, size_t n, int last, size_t *out);

@@ -537,7 +537,7 @@ const struct rule_action cache_actions[] = {
 		       "newer without a body, Authorization, and max-age, max-stale, min-fresh or "
 		       "no-cache in Cache-Control. If-None-Match, or else If-Modified-Since, may "
 		       "make it a 304. Rules behind this one still run, and http-response on the "
-		       "stored response, but no server is asked and no filter sees it. Otherwise "
+		       "stored response, and filters see it, but no server is asked. Otherwise "
 		       "the request continues, and cache-store may store its response.",
 		.example = CACHE_EXAMPLE },
 	{ .name = "cache-store",

@@ -10,8 +10,7 @@
 #include "base/mem.h"
 #include "http/vary.h"
 #include "proxy/filter/compress_conf.h"
-#include "proxy/model/count.h"
-#include "proxy/model/http_txn.h"
+#include "proxy/model/http_count.h"
 #include "proxy/model/memory.h"
 #include "proxy/model/proxies.h"
 #include "rule/sample/arena.h"
@@ -53,7 +52,8 @@ struct compress_pair {
 static struct compress_pair
 confs_of(const struct stream *s)
 {
-	struct compress_pair pair = { { s->be == s->sess->fe ? NULL : compress_of(s->be),
+	const struct proxy *be = stream_backend(s);
+	struct compress_pair pair = { { !be || be == s->sess->fe ? NULL : compress_of(be),
 		compress_of(s->sess->fe) } };
 
 	return pair;
@@ -256,7 +256,8 @@ is_usable_response(const struct stream *s, const struct http_head *h)
 {
 	const struct http_txn *t = s->txn;
 
-	if (t->version == HTTP_1_0 || t->res_version == HTTP_1_0 || t->asked == HTTP_HEAD)
+	if (t->version == HTTP_1_0 || (t->has_res_version && t->res_version == HTTP_1_0) ||
+		t->asked == HTTP_HEAD)
 		return 0;
 	return h->status >= 200 && h->status <= 203 && has_usable_etag(h) &&
 		!http_lists(h, HTTP_F_CACHE_CONTROL, STR("no-transform"));
@@ -300,6 +301,21 @@ add_vary(struct http_head *h)
 			http_list_has(h->field[i].value, STR("*")))
 			return 0;
 	return http_add(h, name, STR("Accept-Encoding"));
+}
+
+/* --- counters --- */
+
+/* Adds to the counters of the stream's proxies: a cache may respond before there is a backend. */
+static void
+count_compressed(const struct stream *s, uint64_t responses, uint64_t in, uint64_t out)
+{
+	struct proxy_stat *of[] = { fe_stat(s), http_be_stat(s) };
+
+	for (size_t i = 0; i < ARRAY_LEN(of) && of[i]; i++) {
+		counter_add(&of[i]->comp_rsp, responses);
+		counter_add(&of[i]->comp_in, in);
+		counter_add(&of[i]->comp_out, out);
+	}
 }
 
 /* --- resources --- */
@@ -432,8 +448,7 @@ compress_response(const struct compress_pair *pair, const struct filter_conf *co
 		http_add_id(h, HTTP_F_CONTENT_ENCODING, coding_name(c->algo)) < 0)
 		return FILTER_ABSENT;
 	c->body.format = compress_algos[c->algo].format;
-	counter_add(&fe_stat(s)->comp_rsp, 1);
-	counter_add(&be_stat(s)->comp_rsp, 1);
+	count_compressed(s, 1, 0, 0);
 	return FILTER_CHANGES;
 }
 
@@ -454,8 +469,11 @@ compress_begin(const struct filter_conf *conf, struct stream *s, int side, struc
 static void
 count_bypassed(struct filter *f unused, struct stream *s, const char *p unused, size_t n)
 {
+	struct proxy_stat *be = http_be_stat(s);
+
 	counter_add(&fe_stat(s)->comp_byp, n);
-	counter_add(&be_stat(s)->comp_byp, n);
+	if (be)
+		counter_add(&be->comp_byp, n);
 }
 
 static size_t
@@ -481,10 +499,7 @@ compress_bytes(struct filter *f, struct stream *s, const char *p, size_t n, int 
 
 	freq_add(&c->in, stream_now_ms(s), (uint32_t)n);
 	freq_add(&c->out, stream_now_ms(s), (uint32_t)out);
-	counter_add(&fe_stat(s)->comp_in, n);
-	counter_add(&be_stat(s)->comp_in, n);
-	counter_add(&fe_stat(s)->comp_out, out);
-	counter_add(&be_stat(s)->comp_out, out);
+	count_compressed(s, 0, n, out);
 	if (last)
 		end_coder(f);
 	return out;

@@ -1,5 +1,5 @@
 /* Stored responses, on the stream's worker. The stored bytes do not change while the stream has its
- * reference: what the client's socket does not take stays where it is. */
+ * reference: what the client's socket does not take stays where it is. Filters get copies. */
 #include "proxy/http1/cache_reply.h"
 
 #include <string.h>
@@ -11,17 +11,21 @@
 #include "http/status.h"
 #include "http/stored.h"
 #include "net/silent_drop.h"
+#include "proxy/http1/filtered.h"
 #include "proxy/http1/local_reply.h"
 #include "proxy/http1/rule_outcome.h"
 #include "proxy/model/count.h"
 #include "proxy/model/http_count.h"
 #include "proxy/model/memory.h"
 #include "proxy/relay/direction.h"
+#include "proxy/relay/filter.h"
 #include "proxy/sample/eval.h"
 
 /* Bytes of one send, and of a stream before others have their turn. */
 #define SENT_AT_ONCE 262144u
 #define SENT_IN_A_TURN 1048576u
+/* The same of those that filters change. */
+#define FILTERED_IN_A_TURN 262144u
 
 /* --- the head --- */
 
@@ -164,8 +168,10 @@ make_reply(struct stream *s)
 	struct proxy *be = stream_backend(s);
 	enum stream_event ev = STREAM_EV_NONE;
 	struct http_head h;
-	int r = make_head(s, &h, digits);
+	int r;
 
+	filtered_begin_stored_request(s);
+	r = make_head(s, &h, digits);
 	if (r == 0)
 		ev = run_reply_rules(s, be != s->sess->fe ? be : NULL, &h);
 	if (r == 0 && ev == STREAM_EV_NONE)
@@ -242,42 +248,94 @@ send_from_cache(struct stream *s)
 	return 1;
 }
 
+/* Copies the next n bytes. */
+static void
+copy_stored(struct cache_hit *hit, char *to, size_t n)
+{
+	hit->left -= n;
+	while (n) {
+		struct str p = cache_read(hit->cache, &hit->at, n);
+
+		memcpy(to, p.p, p.len);
+		to += p.len;
+		n -= p.len;
+	}
+}
+
 /* Copies what fits behind the bytes in the buffer. */
 static void
 put_stored(struct stream *s)
 {
+	struct direction *d = &s->dir[SERVER];
+	size_t n = (size_t)MIN(s->extras->hit.left, s->engine->bufsize - d->tail);
+
+	copy_stored(&s->extras->hit, d->buf + d->tail, n);
+	d->tail += (uint32_t)n;
+	count_stored(s, n);
+}
+
+/* The same with what filters make of the next piece. 0: they let nothing pass now, or others have
+ * their turn first. */
+static int
+put_filtered(struct stream *s)
+{
+	struct engine *e = s->engine;
 	struct cache_hit *hit = &s->extras->hit;
 	struct direction *d = &s->dir[SERVER];
-	size_t n = (size_t)MIN(hit->left, s->engine->bufsize - d->tail);
+	uint64_t before = hit->left;
+	size_t out, n = filters_fit(s, SERVER, (size_t)MIN(before, e->bufsize));
+	char *to;
 
-	hit->left -= n;
-	count_stored(s, n);
-	while (n) {
-		struct str p = cache_read(hit->cache, &hit->at, n);
+	/* A head leaves first if it is that long. */
+	if (!n)
+		return 1;
+	n = filters_grant(s, SERVER, n);
+	if (!n)
+		return 0;
+	copy_stored(hit, e->scratch, n);
+	to = filtered_run_stored(s, e->scratch, n, !hit->left, &out);
+	assert(d->tail + out <= e->bufsize);
+	memcpy(d->buf + d->tail, to, out);
+	d->tail += (uint32_t)out;
+	count_stored(s, out);
+	if (before / FILTERED_IN_A_TURN == hit->left / FILTERED_IN_A_TURN || !hit->left)
+		return 1;
+	e->hooks.on_service(s);
+	return 0;
+}
 
-		memcpy(d->buf + d->tail, p.p, p.len);
-		d->tail += (uint32_t)p.len;
-		n -= p.len;
-	}
+/* A filter has let nothing pass: the client's time begins now. */
+static void
+end_hold(struct stream *s)
+{
+	s->dir[SERVER].waits_to_pass = 0;
+	s->last_ms[CLIENT] = stream_now_ms(s);
 }
 
 int
 cache_reply_fill(struct stream *s)
 {
 	struct direction *d = &s->dir[SERVER];
+	int more = 1, is_filtered = stream_filtering(s, SERVER) != FILTER_ABSENT;
 
 	/* Transports that make other bytes of these take them out of a buffer. */
-	if (!direction_pending(d) && conn_can(s->conn[CLIENT], XPRT_SPLICE) && !send_from_cache(s))
+	if (!is_filtered && !direction_pending(d) && conn_can(s->conn[CLIENT], XPRT_SPLICE) &&
+		!send_from_cache(s))
 		return 0;
+	if (d->waits_to_pass)
+		end_hold(s);
 	d->waits_for_buffer = 0;
 	if ((!d->buf && !memory_reserve_buffer(s->engine)) || direction_buf_get(s->engine, d) < 0) {
 		direction_wait_for_buffer(s, SERVER);
 		return 0;
 	}
-	put_stored(s);
+	if (is_filtered)
+		more = put_filtered(s);
+	else
+		put_stored(s);
 	if (!s->extras->hit.left) {
 		stream_end_hit(s);
 		direction_event(s, SERVER, DIRECTION_EV_MSG_END);
 	}
-	return 1;
+	return more;
 }

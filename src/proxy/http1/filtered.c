@@ -39,6 +39,15 @@ frame_again(struct http_head *h)
 	h->framing = HTTP_BODY_CHUNKED;
 }
 
+/* The same of a response. To a client of HTTP/1.0 the body ends with the connection. */
+static void
+frame_response_again(struct http_txn *t, struct http_head *h)
+{
+	frame_again(h);
+	if (t->version == HTTP_1_0)
+		http_close_after(t, CLIENT);
+}
+
 /* The body so far, whose end was found already, and what follows it, become lookahead. */
 static void
 take_back(struct stream *s)
@@ -63,7 +72,7 @@ filtered_begin_request(struct stream *s)
 
 	if (likely(!stream_may_filter(s)) || s->txn->placed)
 		return;
-	part = filters_begin(s, CLIENT, req);
+	part = filters_begin(s, s->be, CLIENT, req);
 	if (part == FILTER_ABSENT)
 		return;
 	if (!has_body(req)) {
@@ -111,12 +120,26 @@ filtered_begin_response(struct stream *s)
 		note_no_body(s, CLIENT);
 		return;
 	}
-	if (filters_begin(s, SERVER, &t->res) != FILTER_CHANGES)
+	if (filters_begin(s, s->be, SERVER, &t->res) != FILTER_CHANGES)
 		return;
-	frame_again(&t->res);
-	/* The body ends with the connection. */
-	if (t->version == HTTP_1_0)
-		http_close_after(t, CLIENT);
+	frame_response_again(t, &t->res);
+}
+
+void
+filtered_begin_stored_request(struct stream *s)
+{
+	(void)filters_begin(s, stream_backend(s), CLIENT, &s->txn->req);
+	leave_filters(s, CLIENT);
+}
+
+int
+filtered_begin_stored(struct stream *s, struct http_head *head)
+{
+	if (!has_body(head) ||
+		filters_begin(s, stream_backend(s), SERVER, head) != FILTER_CHANGES)
+		return 0;
+	frame_response_again(s->txn, head);
+	return h1_framing_to_fields(head, s->txn->version);
 }
 
 /* --- the framing before filters that change bytes, and behind them --- */
@@ -244,6 +267,18 @@ change_body(struct stream *s, int side, char *p, size_t n, size_t *used, char **
 	if (h1_body_is_over(b))
 		return RELAY_OVER;
 	return n ? RELAY_ON : RELAY_EOF;
+}
+
+char *
+filtered_run_stored(struct stream *s, char *p, size_t n, int last, size_t *out)
+{
+	const struct h1_body stored = { .framing = HTTP_BODY_LENGTH };
+	const struct piece no_trailers = { .p = NULL };
+	char *to = filters_run(s, SERVER, p, n, last, out);
+
+	if (stream_filtering(s, SERVER) == FILTER_CHANGES && is_sent_in_chunks(s, SERVER))
+		*out = frame_chunks(&stored, &no_trailers, last, &to, *out);
+	return to;
 }
 
 /* --- operations --- */

@@ -309,6 +309,9 @@ http_reply_deadline(const struct stream *s)
 			s->sess->fe->to.client_fin ? s->sess->fe->to.client_fin : ms);
 	if (http_reply_drains(s))
 		return s->last_ms[CLIENT] + (ms ? MIN(ms, DRAIN_MS) : DRAIN_MS);
+	/* A filter lets nothing pass: the client is not waited for. */
+	if (s->dir[SERVER].waits_to_pass)
+		return TIMER_NEVER;
 	return ms ? s->last_ms[CLIENT] + ms : TIMER_NEVER;
 }
 

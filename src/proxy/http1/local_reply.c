@@ -9,8 +9,10 @@
 #include "http/h1_write.h"
 #include "http/hop.h"
 #include "http/reply.h"
+#include "proxy/http1/cache_reply.h"
 #include "proxy/http1/case_adjust.h"
 #include "proxy/http1/exchange.h"
+#include "proxy/http1/filtered.h"
 #include "proxy/relay/direction.h"
 #include "proxy/model/errors.h"
 #include "proxy/model/memory.h"
@@ -153,6 +155,8 @@ local_reply_make(struct stream *s, struct http_head *head, struct str body)
 	h1_obey_status(head);
 	if (http_status_has_no_body(head->status))
 		body = (struct str){ NULL, 0 };
+	if (r == 0 && cache_reply_follows(s))
+		r = filtered_begin_stored(s, head);
 	if (r == 0)
 		r = add_connection_of_reply(head, connection_of_reply(s->txn));
 	if (r < 0)

@@ -55,13 +55,13 @@ begin_filters(struct stream *s, int side, const struct proxy *px, struct http_he
 }
 
 enum filter_part
-filters_begin(struct stream *s, int side, struct http_head *head)
+filters_begin(struct stream *s, const struct proxy *be, int side, struct http_head *head)
 {
 	struct filter *chain = NULL, **end = &chain;
 
 	begin_filters(s, side, s->sess->fe, head, &end);
-	if (s->be != s->sess->fe)
-		begin_filters(s, side, s->be, head, &end);
+	if (be && be != s->sess->fe)
+		begin_filters(s, side, be, head, &end);
 	if (!s->extras)
 		return FILTER_ABSENT;
 	assert(!s->extras->filters[side]);
@@ -115,10 +115,8 @@ wait_until(struct stream *s, int side, uint64_t ms)
 	s->dir[side].waits_to_pass = 1;
 }
 
-/* The number of n bytes that all filters let pass; 0: the direction waits. Behind a filter that
- * changes bytes one can only hold back all of them, and counts them when they have passed. */
-static size_t
-bytes_granted(struct stream *s, int side, size_t n)
+size_t
+filters_grant(struct stream *s, int side, size_t n)
 {
 	int is_changed = 0;
 
@@ -158,23 +156,31 @@ bytes_above(const struct stream *s, int side, size_t n)
 	return all > s->engine->bufsize ? all - s->engine->bufsize : 0;
 }
 
+/* Most filters add a few bytes to a piece, whatever its size. */
+size_t
+filters_fit(const struct stream *s, int side, size_t n)
+{
+	size_t above;
+
+	while (n && (above = bytes_above(s, side, n)) > 0)
+		n = above < n / 2 ? n - above : n / 2;
+	return n;
+}
+
 /* The number of bytes to take next: of the lookahead, if there is one. 0: the pending ones have to
  * leave first, or a filter lets none pass. */
 static size_t
 next_piece(struct stream *s, int side)
 {
 	const struct direction *d = &s->dir[side];
-	size_t n = d->lookahead ? d->lookahead : s->engine->bufsize, above;
+	size_t n = filters_fit(s, side, d->lookahead ? d->lookahead : s->engine->bufsize);
 
-	/* Most filters add a few bytes to a piece, whatever its size. */
-	while (n && (above = bytes_above(s, side, n)) > 0)
-		n = above < n / 2 ? n - above : n / 2;
 	/* A head leaves with its body if that fits. */
 	if (!n || (direction_pending(d) && n < d->lookahead))
 		return 0;
 	if (!d->lookahead && d->ops->reach)
 		n = d->ops->reach(s, side, n);
-	return bytes_granted(s, side, n);
+	return filters_grant(s, side, n);
 }
 
 /* --- one piece --- */
@@ -364,7 +370,7 @@ filters_begin_plain(struct stream *s, int side)
 {
 	struct direction *d = &s->dir[side];
 
-	if (filters_begin(s, side, NULL) == FILTER_ABSENT || d->broken)
+	if (filters_begin(s, s->be, side, NULL) == FILTER_ABSENT || d->broken)
 		return 0;
 	d->ops = &filter_plain_ops;
 	if (side == SERVER)
