@@ -728,10 +728,11 @@ direction_end_buffer_wait(struct stream *s, int side)
 	int waited = d->waits_for_buffer;
 
 	d->waits_for_buffer = 0;
-	/* The source was not read and maybe not watched meanwhile: its timeout starts now. */
+	/* The source was not read and maybe not watched meanwhile, and the sink was sent nothing:
+	 * their timeouts start now. */
 	if (unlikely(d->waits_to_pass)) {
 		d->waits_to_pass = 0;
-		s->last_ms[side] = stream_now_ms(s);
+		s->last_ms[CLIENT] = s->last_ms[SERVER] = stream_now_ms(s);
 		distrust_interest(s->conn[side]);
 	}
 	if (waited)
