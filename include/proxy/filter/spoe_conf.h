@@ -76,9 +76,8 @@ enum spoe_var_use { SPOE_VAR_ERROR, SPOE_VAR_PROCESS, SPOE_VAR_TOTAL, SPOE_VARS 
 #define SPOE_LOGS 32u
 
 struct spoe_conf {
-	struct filter_conf conf;
+	struct filter_conf conf; /* its name: of the scope; without one that of the agent */
 	struct cfg_where where;
-	char *engine;            /* the name of the scope; without one that of the agent */
 	char *agent;             /* NULL: not read yet */
 	struct cfg_where agent_where;
 	char *prefix;            /* of variables */

@@ -9,7 +9,9 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
+#include "base/mem.h"
 #include "proxy/model/stream_extras.h"
 
 struct filter_conf;
@@ -53,6 +55,7 @@ struct filter_kind {
 		char *to);
 	/* NULL: nothing to release but its memory. */
 	void (*fini)(struct filter *f);
+	/* Frees what the kind owns of it, and itself: filter_conf_free() calls it. */
 	void (*conf_free)(struct filter_conf *conf);
 };
 
@@ -60,7 +63,24 @@ struct filter_kind {
 struct filter_conf {
 	struct filter_conf *next; /* of its proxy, in file order */
 	const struct filter_kind *kind;
+	char *name;               /* by which rules find it, owned; NULL: it has none */
 };
+
+/* The filter of this kind and name among those of a proxy, or NULL. */
+static inline struct filter_conf *
+filter_conf_find(struct filter_conf *list, const struct filter_kind *kind, const char *name)
+{
+	while (list && (list->kind != kind || !list->name || strcmp(list->name, name) != 0))
+		list = list->next;
+	return list;
+}
+
+static inline void
+filter_conf_free(struct filter_conf *conf)
+{
+	mem_free(conf->name);
+	conf->kind->conf_free(conf);
+}
 
 /* Appends it to the filters of a proxy. */
 static inline void

@@ -68,7 +68,7 @@ free_filter_confs(struct proxy *p)
 		struct filter_conf *conf = p->filters;
 
 		p->filters = conf->next;
-		conf->kind->conf_free(conf);
+		filter_conf_free(conf);
 	}
 }
 

@@ -22,7 +22,6 @@
 struct bwlim_conf {
 	struct filter_conf conf;
 	struct cfg_where where;
-	char *name;
 	int side;               /* that sends the limited bytes */
 	uint32_t limit;         /* bytes in a period; 0: not set */
 	uint32_t period_ms;     /* of a table's rate, once that is known; 0: not set */
@@ -141,7 +140,6 @@ bwlim_conf_free(struct filter_conf *conf)
 {
 	struct bwlim_conf *c = (struct bwlim_conf *)conf;
 
-	mem_free(c->name);
 	mem_free(c->table_name);
 	rule_expr_free(&c->key);
 	mem_free(c);
@@ -156,18 +154,6 @@ static const struct filter_kind bwlim_kind = {
 	.fini = bwlim_fini,
 	.conf_free = bwlim_conf_free,
 };
-
-static struct bwlim_conf *
-bwlim_find(const struct proxy *p, const char *name)
-{
-	for (struct filter_conf *conf = p->filters; conf; conf = conf->next) {
-		struct bwlim_conf *c = (struct bwlim_conf *)conf;
-
-		if (conf->kind == &bwlim_kind && strcmp(c->name, name) == 0)
-			return c;
-	}
-	return NULL;
-}
 
 /* --- `filter` --- */
 
@@ -285,6 +271,7 @@ take_bwlim_words(struct cfg_ctx *ctx, struct bwlim_conf *c, unsigned int *seen)
 static int
 check_words(struct cfg_ctx *ctx, const struct bwlim_conf *c, unsigned int seen)
 {
+	const struct proxy *p = ctx->obj;
 	int per_stream = (seen & PER_STREAM) == PER_STREAM;
 	int shared = (seen & SHARED) == SHARED;
 
@@ -293,9 +280,9 @@ check_words(struct cfg_ctx *ctx, const struct bwlim_conf *c, unsigned int seen)
 		return cfg_error(ctx, 0, "'%s' : expects 'default-limit' and 'default-period' for "
 			"a limit per stream, or 'limit' and 'key' for a shared one.",
 			cfg_kw_name(ctx));
-	if (bwlim_find(ctx->obj, c->name))
+	if (filter_conf_find(p->filters, &bwlim_kind, c->conf.name))
 		return cfg_error(ctx, 0, "'%s' : there is a filter '%s' already.",
-			cfg_kw_name(ctx), c->name);
+			cfg_kw_name(ctx), c->conf.name);
 	return 0;
 }
 
@@ -312,9 +299,9 @@ parse_bwlim(struct cfg_ctx *ctx)
 	c->conf.kind = &bwlim_kind;
 	c->side = (int)ctx->kw->arg;
 	c->where = cfg_arg_where(ctx, 0);
-	if (cfg_arg_dup(ctx, 0, &c->name) < 0 || take_bwlim_words(ctx, c, &seen) < 0 ||
+	if (cfg_arg_dup(ctx, 0, &c->conf.name) < 0 || take_bwlim_words(ctx, c, &seen) < 0 ||
 		check_words(ctx, c, seen) < 0) {
-		bwlim_conf_free(&c->conf);
+		filter_conf_free(&c->conf);
 		return -1;
 	}
 	filter_conf_add(&p->filters, &c->conf);
@@ -324,7 +311,7 @@ parse_bwlim(struct cfg_ctx *ctx)
 static int
 fail_filter(const struct bwlim_conf *c, struct cfg_diag *d, const char *what, const char *name)
 {
-	cfg_diag_add(d, CFG_ALERT, &c->where, "filter '%s' : %s '%s'.", c->name, what, name);
+	cfg_diag_add(d, CFG_ALERT, &c->where, "filter '%s' : %s '%s'.", c->conf.name, what, name);
 	return -1;
 }
 
@@ -467,7 +454,8 @@ static int
 check_bandwidth(struct rule *r, void *root, struct rule_err *why)
 {
 	struct bwlim_rule *x = r->ref;
-	const struct bwlim_conf *c = bwlim_find(x->px, r->text[0].p);
+	const struct bwlim_conf *c = (struct bwlim_conf *)filter_conf_find(x->px->filters,
+		&bwlim_kind, r->text[0].p);
 	int is_request = r->place == RULE_TCP_REQ_CONTENT || r->place == RULE_HTTP_REQUEST;
 
 	if (!c)
@@ -475,13 +463,13 @@ check_bandwidth(struct rule *r, void *root, struct rule_err *why)
 			"this section", r->text[0].p);
 	if (c->side == CLIENT && !is_request)
 		return rule_fail(why, 0, -1, "the request is on its way when this rule runs: "
-			"enable '%.100s' in a rule of requests", c->name);
+			"enable '%.100s' in a rule of requests", c->conf.name);
 	if (c->key && (r->expr || x->period || r->num[AT_LIMIT] || r->num[AT_PERIOD]))
 		return rule_fail(why, 0, -1, "'%.100s' is shared: its limit and period are those "
-			"of the filter and of the table", c->name);
+			"of the filter and of the table", c->conf.name);
 	if (c->key && !rule_expr_fits(c->key, rule_place_scope(r->place)))
 		return rule_fail(why, 0, -1, "the key of '%.100s' is not known in this rule",
-			c->name);
+			c->conf.name);
 	x->conf = c;
 	return x->period ? rule_expr_check(x->period, root, why) : 0;
 }

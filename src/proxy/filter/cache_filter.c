@@ -11,6 +11,7 @@
 #include "http/stored.h"
 #include "http/vary.h"
 #include "proxy/filter/cache_use.h"
+#include "proxy/filter/compress_conf.h"
 #include "proxy/model/caching.h"
 #include "proxy/model/count.h"
 #include "proxy/model/filter.h"
@@ -35,7 +36,6 @@ static const struct filter_kind cache_filter_kind;
 /* A filter of a proxy: rules make it, unless a line says where it stands. */
 struct cache_filter_conf {
 	struct filter_conf conf;
-	char *name;
 	struct cfg_where where;
 	int is_explicit;
 };
@@ -43,22 +43,13 @@ struct cache_filter_conf {
 static void
 cache_filter_conf_free(struct filter_conf *conf)
 {
-	struct cache_filter_conf *c = (struct cache_filter_conf *)conf;
-
-	mem_free(c->name);
-	mem_free(c);
+	mem_free(conf);
 }
 
 static struct cache_filter_conf *
 find_filter(const struct proxy *p, const char *name)
 {
-	for (struct filter_conf *conf = p->filters; conf; conf = conf->next) {
-		struct cache_filter_conf *c = (struct cache_filter_conf *)conf;
-
-		if (conf->kind == &cache_filter_kind && strcmp(c->name, name) == 0)
-			return c;
-	}
-	return NULL;
+	return (struct cache_filter_conf *)filter_conf_find(p->filters, &cache_filter_kind, name);
 }
 
 /* A new filter, behind all others: NULL without memory. */
@@ -67,7 +58,7 @@ add_filter(struct proxy *p, const char *name, struct cfg_where where)
 {
 	struct cache_filter_conf *c = mem_zalloc(sizeof(*c));
 
-	if (!c || mem_copy_string(&c->name, name) < 0) {
+	if (!c || mem_copy_string(&c->conf.name, name) < 0) {
 		mem_free(c);
 		return NULL;
 	}
@@ -98,7 +89,7 @@ parse_cache_filter(struct cfg_ctx *ctx)
 	if (c && c->is_explicit)
 		return cfg_error(ctx, 0,
 			"'filter' : '%s: multiple explicit declarations of the cache filter "
-			"'%s''.", p->name, c->name);
+			"'%s''.", p->name, c->conf.name);
 	/* A rule has made it, further up. */
 	if (c) {
 		remove_filter(p, &c->conf);
@@ -181,16 +172,18 @@ static int
 check_filter(const struct cache_filter_conf *c, const struct proxies *ps, int is_behind_other,
 	struct cfg_diag *d)
 {
-	if (c->is_explicit && !proxies_find_cache(ps, c->name) && !cfg_diag_is_lost(d, c->name)) {
+	const char *name = c->conf.name;
+
+	if (c->is_explicit && !proxies_find_cache(ps, name) && !cfg_diag_is_lost(d, name)) {
 		cfg_diag_add(d, CFG_ALERT, &c->where,
-			"'filter cache' : there is no section 'cache %s'.", c->name);
+			"'filter cache' : there is no section 'cache %s'.", name);
 		return -1;
 	}
 	if (!is_behind_other)
 		return 0;
 	cfg_diag_add(d, CFG_ALERT, &c->where,
 		"unable to enable the compression filter before the cache '%s': what is stored "
-		"would have the head of the response as it was.", c->name);
+		"would have the head of the response as it was.", name);
 	return -1;
 }
 
@@ -201,7 +194,7 @@ cache_filters_finish(struct proxy *p, struct proxies *ps, struct cfg_diag *d)
 
 	place_implicit(p);
 	for (struct filter_conf *conf = p->filters; conf; conf = conf->next) {
-		compresses |= strcmp(conf->kind->name, "compression") == 0;
+		compresses |= conf->kind == &compress_kind;
 		if (conf->kind == &cache_filter_kind &&
 			check_filter((struct cache_filter_conf *)conf, ps, compresses, d) < 0)
 			r = -1;

@@ -463,13 +463,7 @@ parse_send_group(struct rule *r, const struct rule_vocab *v unused, struct cfg_c
 static struct spoe_conf *
 find_spoe(const struct proxy *p, const char *engine)
 {
-	for (struct filter_conf *f = p->filters; f; f = f->next) {
-		struct spoe_conf *c = (struct spoe_conf *)f;
-
-		if (f->kind == &spoe_kind && c->engine && strcmp(c->engine, engine) == 0)
-			return c;
-	}
-	return NULL;
+	return (struct spoe_conf *)filter_conf_find(p->filters, &spoe_kind, engine);
 }
 
 /* Checks the messages of a group where its rule stands. */
@@ -698,7 +692,7 @@ finish_spoe(struct proxy *p, struct spoe_conf *c, struct proxies *ps, struct cfg
 {
 	int bits, rc = 0;
 
-	if (!c->be_name || !c->engine)
+	if (!c->be_name || !c->conf.name)
 		return 0; /* reported */
 	c->be = proxies_find(ps, c->be_name, PROXY_BE);
 	if (!c->be || c->be->mode != PROXY_TCP) {

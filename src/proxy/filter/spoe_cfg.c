@@ -658,12 +658,12 @@ read_sections(struct cfg_ctx *ctx, struct spoe_conf *c, const char *path, const 
 static int
 read_spoe_text(struct cfg_ctx *ctx, struct spoe_conf *c, const char *path, char *text, size_t len)
 {
-	unsigned int n = keep_scope(text, len, c->engine);
+	unsigned int n = keep_scope(text, len, c->conf.name);
 
-	if (c->engine && !n)
+	if (c->conf.name && !n)
 		return cfg_error(ctx, 1, "'filter spoe' : there is no scope [%.60s] in '%s'.",
-			c->engine, path);
-	if (!c->engine && n)
+			c->conf.name, path);
+	if (!c->conf.name && n)
 		return cfg_error(ctx, 0, "'filter spoe' : '%s' has scopes in brackets: say which "
 			"with 'engine <name>'.", path);
 	if (read_sections(ctx, c, path, text, len) < 0)
@@ -672,23 +672,16 @@ read_spoe_text(struct cfg_ctx *ctx, struct spoe_conf *c, const char *path, char 
 		return cfg_error(ctx, 0, "'filter spoe' : there is no 'spoe-agent' in '%s'.", path);
 	if (!c->prefix)
 		c->prefix = mem_strdup(c->agent);
-	if (!c->engine)
-		c->engine = mem_strdup(c->agent);
-	return c->prefix && c->engine ? link_spoe_conf(c, ctx->diag) : cfg_nomem(ctx);
+	if (!c->conf.name)
+		c->conf.name = mem_strdup(c->agent);
+	return c->prefix && c->conf.name ? link_spoe_conf(c, ctx->diag) : cfg_nomem(ctx);
 }
 
-/* True if p has an engine of this name besides c. */
+/* True if p has an engine of this name before c. */
 static int
 has_engine(const struct proxy *p, const struct spoe_conf *c)
 {
-	for (const struct filter_conf *f = p->filters; f; f = f->next) {
-		const struct spoe_conf *o = (const struct spoe_conf *)f;
-
-		if (f->kind == &spoe_kind && o != c && o->engine &&
-			strcmp(o->engine, c->engine) == 0)
-			return 1;
-	}
-	return 0;
+	return filter_conf_find(p->filters, &spoe_kind, c->conf.name) != &c->conf;
 }
 
 static struct spoe_conf *
@@ -723,7 +716,7 @@ parse_filter_spoe(struct cfg_ctx *ctx)
 	c = new_spoe_conf(ctx);
 	if (!c)
 		return cfg_nomem(ctx);
-	if (has_name && cfg_arg_dup(ctx, 1, &c->engine) < 0)
+	if (has_name && cfg_arg_dup(ctx, 1, &c->conf.name) < 0)
 		return -1;
 	if (cfg_arg_file(ctx, at + 1, SPOE_FILE_MAX, &text, &len) < 0)
 		return -1;
@@ -731,7 +724,7 @@ parse_filter_spoe(struct cfg_ctx *ctx)
 	mem_free(text);
 	if (rc == 0 && has_engine(ctx->obj, c))
 		return cfg_error(ctx, at, "'filter spoe' : this section has an engine '%.60s' "
-			"already.", c->engine);
+			"already.", c->conf.name);
 	return rc;
 }
 

@@ -91,7 +91,6 @@ spoe_conf_free(struct filter_conf *conf)
 	free_spoe_names(&c->listed_groups);
 	for (size_t i = 0; i < SPOE_VARS; i++)
 		mem_free(c->var[i].name);
-	mem_free(c->engine);
 	mem_free(c->agent);
 	mem_free(c->prefix);
 	mem_free(c->be_name);
