@@ -10,44 +10,57 @@
 #include "cfg/ctx.h"
 #include "proxy/model/check_conf.h"
 
-/* Options, to be put into a table of words. */
-#define CHECK_EXPECT_WORDS                                                                     \
-	{ "comment", 1, check_cfg_comment, 0, NULL },                                          \
-		{ "min-recv", 1, check_cfg_expect_min_recv, 0, NULL },                         \
-		{ "ok-status", 1, check_cfg_expect_status, 0, NULL },                          \
-		{ "error-status", 1, check_cfg_expect_status, 1, NULL },                       \
-		{ "tout-status", 1, check_cfg_expect_status, 2, NULL },                        \
-		{ "on-success", 1, check_cfg_expect_fmt, 0, NULL },                            \
-		{ "on-error", 1, check_cfg_expect_fmt, 1, NULL },                              \
-		{ "status-code", 1, check_cfg_expect_code, 0, NULL }
-
-/* These words, for the manual. */
-#define CHECK_EXPECT_VALUES \
-	{ "comment <text>", 0, "A comment, for the log." }, \
-	{ "min-recv <bytes>", 0, "Waits for at least so many bytes; -1 for all that comes." }, \
-	{ "ok-status <status>", 0, "What the check is when the response is as expected: L7OK, " \
-		"L7OKC, L6OK or L4OK." }, \
-	{ "error-status <status>", 0, "What the check is when it is not: L7OKC, L7RSP, L7STS, " \
-		"L6RSP or L4CON." }, \
-	{ "tout-status <status>", 0, "What the check is when no response comes in time: " \
-		"L7TOUT, L6TOUT or L4TOUT." }, \
-	{ "on-success <fmt>", 0, "Text of the log when the response is as expected." }, \
-	{ "on-error <fmt>", 0, "Text of the log when it is not." }, \
-	{ "status-code <expr>", 0, "The code that the check reports." }
-
-/* A word of a rule's line. */
+/* A word of a rule's line: the row whose number is the value of the word's name. */
 struct check_word {
-	const char *name;            /* NULL ends a table */
 	int args;                    /* number of arguments; take() may use more */
 	/* i: the first argument. The number of arguments that it used, or -1 after an error. */
 	int (*take)(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg);
 	intptr_t arg;
-	const char *why_not;         /* not NULL: not supported, and why */
 };
 
-/* The words from argument `first` on. */
-int check_cfg_words(struct cfg_ctx *ctx, int first, const struct check_word *table,
-	struct check_rule *r) must_check;
+/* Words that `expect` of http-check and of tcp-check has. */
+enum {
+	CHECK_EXPECT_COMMENT,
+	CHECK_EXPECT_MIN_RECV,
+	CHECK_EXPECT_OK_STATUS,
+	CHECK_EXPECT_ERROR_STATUS,
+	CHECK_EXPECT_TOUT_STATUS,
+	CHECK_EXPECT_ON_SUCCESS,
+	CHECK_EXPECT_ON_ERROR,
+	CHECK_EXPECT_STATUS_CODE,
+	CHECK_EXPECT_OWN /* the first of its own */
+};
+
+/* Their rows, and their names. */
+#define CHECK_EXPECT_ROWS                                                                      \
+	[CHECK_EXPECT_COMMENT] = { 1, check_cfg_comment, 0 },                                  \
+	[CHECK_EXPECT_MIN_RECV] = { 1, check_cfg_expect_min_recv, 0 },                         \
+	[CHECK_EXPECT_OK_STATUS] = { 1, check_cfg_expect_status, 0 },                          \
+	[CHECK_EXPECT_ERROR_STATUS] = { 1, check_cfg_expect_status, 1 },                       \
+	[CHECK_EXPECT_TOUT_STATUS] = { 1, check_cfg_expect_status, 2 },                        \
+	[CHECK_EXPECT_ON_SUCCESS] = { 1, check_cfg_expect_fmt, 0 },                            \
+	[CHECK_EXPECT_ON_ERROR] = { 1, check_cfg_expect_fmt, 1 },                              \
+	[CHECK_EXPECT_STATUS_CODE] = { 1, check_cfg_expect_code, 0 }
+
+#define CHECK_EXPECT_NAMES \
+	{ "comment <text>", CHECK_EXPECT_COMMENT, "A comment, for the log." }, \
+	{ "min-recv <bytes>", CHECK_EXPECT_MIN_RECV, "Waits for at least so many bytes; -1 for " \
+		"all that comes." }, \
+	{ "ok-status <status>", CHECK_EXPECT_OK_STATUS, "What the check is when the response is " \
+		"as expected: L7OK, L7OKC, L6OK or L4OK." }, \
+	{ "error-status <status>", CHECK_EXPECT_ERROR_STATUS, "What the check is when it is not: " \
+		"L7OKC, L7RSP, L7STS, L6RSP or L4CON." }, \
+	{ "tout-status <status>", CHECK_EXPECT_TOUT_STATUS, "What the check is when no response " \
+		"comes in time: L7TOUT, L6TOUT or L4TOUT." }, \
+	{ "on-success <fmt>", CHECK_EXPECT_ON_SUCCESS, "Text of the log when the response is as " \
+		"expected." }, \
+	{ "on-error <fmt>", CHECK_EXPECT_ON_ERROR, "Text of the log when it is not." }, \
+	{ "status-code <expr>", CHECK_EXPECT_STATUS_CODE, "The code that the check reports." }, \
+	{ "!", -1, "The response must not match." }
+
+/* The words from argument `first` on; names: with rows as values. */
+int check_cfg_words(struct cfg_ctx *ctx, int first, const struct cfg_enum *names,
+	const struct check_word *rows, struct check_rule *r) must_check;
 /* take() of `comment`. */
 int check_cfg_comment(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg) must_check;
 /* take() of a text, a format, and both as hexadecimal digits: arg is the offset of a struct
@@ -71,13 +84,13 @@ int check_cfg_regex(struct cfg_ctx *ctx, int i, unsigned int flags,
 int check_cfg_parse_comment(struct cfg_ctx *ctx) must_check;
 int check_cfg_parse_var(struct cfg_ctx *ctx) must_check;
 
+/* The words of the rule connect. */
+extern const struct cfg_enum check_connect_words[];
+
 /*
  * The rows of these keywords in a table of struct cfg_kw. ruleset: "http-check" or "tcp-check",
  * which is a keyword by itself for the rules on variables.
  */
-/* The words of the rule connect, for the manual. */
-extern const struct cfg_enum check_connect_words[];
-
 #define CHECK_RULE_KWS(ruleset)                                                                    \
 	{ .name = ruleset,                                                                         \
 		.sections = CFG_BE,                                                                \
@@ -122,6 +135,7 @@ int check_cfg_expect_regex(struct cfg_ctx *ctx, int i, struct check_rule *r, int
 /* Sets the kind of match: -1 when there is one already. */
 int check_cfg_expect_match(struct cfg_ctx *ctx, int i, struct check_rule *r, enum check_match m);
 /* The whole line of `expect`. */
-int check_cfg_parse_expect(struct cfg_ctx *ctx, const struct check_word *table, int is_http);
+int check_cfg_parse_expect(struct cfg_ctx *ctx, const struct cfg_enum *names,
+	const struct check_word *rows, int is_http);
 
 #endif

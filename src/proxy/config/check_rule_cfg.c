@@ -19,15 +19,6 @@
 
 /* --- words --- */
 
-static const struct check_word *
-find_check_word(const struct check_word *table, const char *name)
-{
-	for (; table->name; table++)
-		if (strcmp(table->name, name) == 0)
-			return table;
-	return NULL;
-}
-
 /* An empty argument counts as missing. */
 static int
 is_any_empty(const struct cfg_ctx *ctx, int i, int n)
@@ -39,16 +30,14 @@ is_any_empty(const struct cfg_ctx *ctx, int i, int n)
 }
 
 static int
-take_check_word(struct cfg_ctx *ctx, int i, const struct check_word *w, struct check_rule *r)
+take_check_word(struct cfg_ctx *ctx, int i, const char *name, const struct check_word *w,
+	struct check_rule *r)
 {
 	int n;
 
-	if (w->why_not)
-		return cfg_error(ctx, i, "'%s' : '%s' is not supported (%s).", cfg_kw_name(ctx),
-			w->name, w->why_not);
 	if (i + w->args >= ctx->argc || is_any_empty(ctx, i + 1, w->args))
 		return cfg_error(ctx, MIN(i + 1, ctx->argc), "'%s' : '%s' expects %s.",
-			cfg_kw_name(ctx), w->name, w->args > 1 ? "two arguments" : "an argument");
+			cfg_kw_name(ctx), name, w->args > 1 ? "two arguments" : "an argument");
 	n = w->take(ctx, i + 1, r, w->arg);
 	return n < 0 ? -1 : 1 + n;
 }
@@ -64,27 +53,27 @@ skip_negation(const char *name, struct check_rule *r)
 }
 
 int
-check_cfg_words(struct cfg_ctx *ctx, int first, const struct check_word *table,
-	struct check_rule *r)
+check_cfg_words(struct cfg_ctx *ctx, int first, const struct cfg_enum *names,
+	const struct check_word *rows, struct check_rule *r)
 {
 	for (int i = first, n; i < ctx->argc; i += n) {
 		const char *name = skip_negation(cfg_arg(ctx, i), r);
-		const struct check_word *w;
+		const struct cfg_enum *e;
 		int negates = name != cfg_arg(ctx, i), had_match = r->u.expect.has_match;
 
 		n = 1;
 		while (negates && !*name && i + 1 < ctx->argc)
 			name = skip_negation(cfg_arg(ctx, ++i), r);
-		w = find_check_word(table, name);
-		if (!w)
+		e = cfg_enum_find(names, name, strlen(name));
+		if (!e)
 			return cfg_error(ctx, i, "'%s' : unknown argument '%.60s'.",
 				cfg_kw_name(ctx), cfg_arg(ctx, i));
-		n = take_check_word(ctx, i, w, r);
+		n = take_check_word(ctx, i, name, &rows[e->value], r);
 		if (n < 0)
 			return -1;
 		if (negates && r->u.expect.has_match == had_match)
 			return cfg_error(ctx, i, "'%s' : '!' is not supported with '%s'.",
-				cfg_kw_name(ctx), w->name);
+				cfg_kw_name(ctx), name);
 	}
 	return 0;
 }
@@ -461,14 +450,15 @@ check_cfg_expect_regex(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_
 }
 
 int
-check_cfg_parse_expect(struct cfg_ctx *ctx, const struct check_word *table, int is_http)
+check_cfg_parse_expect(struct cfg_ctx *ctx, const struct cfg_enum *names,
+	const struct check_word *rows, int is_http)
 {
 	struct check_rule *r = check_cfg_add(ctx, CHECK_RULE_EXPECT);
 
 	if (!r)
 		return -1;
 	r->u.expect.is_http = (uint8_t)is_http;
-	if (check_cfg_words(ctx, 0, table, r))
+	if (check_cfg_words(ctx, 0, names, rows, r))
 		return -1;
 	if (!r->u.expect.has_match)
 		return cfg_error(ctx, ctx->argc, "'%s' : a match with its pattern is missing.",
@@ -556,43 +546,54 @@ take_connect_alpn(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg
 	return 1;
 }
 
+enum {
+	CONNECT_DEFAULT,
+	CONNECT_PORT,
+	CONNECT_ADDR,
+	CONNECT_SEND_PROXY,
+	CONNECT_VIA_SOCKS4,
+	CONNECT_SSL,
+	CONNECT_SNI,
+	CONNECT_ALPN,
+	CONNECT_LINGER,
+	CONNECT_PROTO,
+	CONNECT_COMMENT
+};
+
 const struct cfg_enum check_connect_words[] = {
-	{ "default", 0, "As the server line's options of checks say." },
-	{ "port <expr>", 0, "Another port: a number, or an expression." },
-	{ "addr <ip>", 0, "Another address." },
-	{ "send-proxy", 0, "Begins with a PROXY header." },
-	{ "via-socks4", 0, "Through the server's SOCKS4 proxy." },
-	{ "ssl", 0, "With TLS." },
-	{ "sni <name>", 0, "The name that TLS asks for." },
-	{ "alpn <protocols>", 0, "The protocols that TLS offers." },
-	{ "linger", 0, "Ends the connection by FIN instead of a reset." },
-	{ "proto <name>", 0, "h1 or h2 in http-check, none in tcp-check." },
-	{ "comment <text>", 0, "A comment, for the log." },
+	{ "default", CONNECT_DEFAULT, "As the server line's options of checks say." },
+	{ "port <expr>", CONNECT_PORT, "Another port: a number, or an expression." },
+	{ "addr <ip>", CONNECT_ADDR, "Another address." },
+	{ "send-proxy", CONNECT_SEND_PROXY, "Begins with a PROXY header." },
+	{ "via-socks4", CONNECT_VIA_SOCKS4, "Through the server's SOCKS4 proxy." },
+	{ "ssl", CONNECT_SSL, "With TLS." },
+	{ "sni <name>", CONNECT_SNI, "The name that TLS asks for." },
+	{ "alpn <protocols>", CONNECT_ALPN, "The protocols that TLS offers." },
+	{ "linger", CONNECT_LINGER, "Ends the connection by FIN instead of a reset." },
+	{ "proto <name>", CONNECT_PROTO, "h1 or h2 in http-check, none in tcp-check." },
+	{ "comment <text>", CONNECT_COMMENT, "A comment, for the log." },
 	{ 0 },
 };
+
+#define CONNECT_FLAG(field) { 0, take_connect_flag, offsetof(struct check_rule, u.connect.field) }
 
 int
 check_cfg_parse_connect(struct cfg_ctx *ctx)
 {
-	static const struct check_word words[] = {
-		{ "addr", 1, take_connect_addr, 0, NULL },
-		{ "alpn", 1, take_connect_alpn, 0, NULL },
-		{ "comment", 1, check_cfg_comment, 0, NULL },
-		{ "default", 0, take_connect_flag, offsetof(struct check_rule, u.connect.defaults),
-			NULL },
-		{ "linger", 0, take_connect_flag, offsetof(struct check_rule, u.connect.linger),
-			NULL },
-		{ "port", 1, take_connect_port, 0, NULL },
-		{ "proto", 1, take_connect_proto, 0, NULL },
-		{ "send-proxy", 0, take_connect_flag,
-			offsetof(struct check_rule, u.connect.send_proxy), NULL },
-		{ "sni", 1, take_connect_sni, 0, NULL },
-		{ "ssl", 0, take_connect_flag, offsetof(struct check_rule, u.connect.ssl), NULL },
-		{ "via-socks4", 0, take_connect_flag,
-			offsetof(struct check_rule, u.connect.via_socks4), NULL },
-		{ NULL, 0, NULL, 0, NULL },
+	static const struct check_word rows[] = {
+		[CONNECT_DEFAULT] = CONNECT_FLAG(defaults),
+		[CONNECT_PORT] = { 1, take_connect_port, 0 },
+		[CONNECT_ADDR] = { 1, take_connect_addr, 0 },
+		[CONNECT_SEND_PROXY] = CONNECT_FLAG(send_proxy),
+		[CONNECT_VIA_SOCKS4] = CONNECT_FLAG(via_socks4),
+		[CONNECT_SSL] = CONNECT_FLAG(ssl),
+		[CONNECT_SNI] = { 1, take_connect_sni, 0 },
+		[CONNECT_ALPN] = { 1, take_connect_alpn, 0 },
+		[CONNECT_LINGER] = CONNECT_FLAG(linger),
+		[CONNECT_PROTO] = { 1, take_connect_proto, 0 },
+		[CONNECT_COMMENT] = { 1, check_cfg_comment, 0 },
 	};
 	struct check_rule *r = check_cfg_add(ctx, CHECK_RULE_CONNECT);
 
-	return r ? check_cfg_words(ctx, 0, words, r) : -1;
+	return r ? check_cfg_words(ctx, 0, check_connect_words, rows, r) : -1;
 }

@@ -67,28 +67,51 @@ take_send_header(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg 
 	return 2;
 }
 
+enum {
+	SEND_METH,
+	SEND_URI,
+	SEND_URI_LF,
+	SEND_VER,
+	SEND_HDR,
+	SEND_BODY,
+	SEND_BODY_LF,
+	SEND_COMMENT
+};
+
+static const struct cfg_enum http_send_words[] = {
+	{ "meth <method>", SEND_METH, "The method: OPTIONS if neither this line nor option "
+		"httpchk has one." },
+	{ "uri <uri>", SEND_URI, "The target; / if there is none." },
+	{ "uri-lf <fmt>", SEND_URI_LF, "The target, by a format." },
+	{ "ver <version>", SEND_VER, "HTTP/1.0, which counts if there is none, or HTTP/1.1." },
+	{ "hdr <name> <fmt>", SEND_HDR, "A header field; may be repeated." },
+	{ "body <text>", SEND_BODY, "A body." },
+	{ "body-lf <fmt>", SEND_BODY_LF, "A body, by a format." },
+	{ "comment <text>", SEND_COMMENT, "A comment, for the log." },
+	{ 0 },
+};
+
 static int
 parse_http_check_send(struct cfg_ctx *ctx)
 {
-	static const struct check_word words[] = {
-		{ "body", 1, check_cfg_text, offsetof(struct check_rule, u.send.body), NULL },
-		{ "body-lf", 1, check_cfg_text_fmt, offsetof(struct check_rule, u.send.body),
-			NULL },
-		{ "comment", 1, check_cfg_comment, 0, NULL },
-		{ "hdr", 2, take_send_header, 0, NULL },
-		{ "meth", 1, take_request_method, 0, NULL },
-		{ "uri", 1, check_cfg_text, offsetof(struct check_rule, u.send.uri), NULL },
-		{ "uri-lf", 1, check_cfg_text_fmt, offsetof(struct check_rule, u.send.uri),
-			NULL },
-		{ "ver", 1, take_version, 0, NULL },
-		{ NULL, 0, NULL, 0, NULL },
+	static const struct check_word rows[] = {
+		[SEND_METH] = { 1, take_request_method, 0 },
+		[SEND_URI] = { 1, check_cfg_text, offsetof(struct check_rule, u.send.uri) },
+		[SEND_URI_LF] = { 1, check_cfg_text_fmt,
+			offsetof(struct check_rule, u.send.uri) },
+		[SEND_VER] = { 1, take_version, 0 },
+		[SEND_HDR] = { 2, take_send_header, 0 },
+		[SEND_BODY] = { 1, check_cfg_text, offsetof(struct check_rule, u.send.body) },
+		[SEND_BODY_LF] = { 1, check_cfg_text_fmt,
+			offsetof(struct check_rule, u.send.body) },
+		[SEND_COMMENT] = { 1, check_cfg_comment, 0 },
 	};
 	struct check_rule *r = check_cfg_add(ctx, CHECK_RULE_SEND);
 
 	if (!r)
 		return -1;
 	r->u.send.is_http = 1;
-	return check_cfg_words(ctx, 0, words, r);
+	return check_cfg_words(ctx, 0, http_send_words, rows, r);
 }
 
 /* --- expect --- */
@@ -230,22 +253,47 @@ take_expected_header(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t 
 	return m < 0 ? -1 : n + 1 + m;
 }
 
+enum {
+	HTTP_STATUS = CHECK_EXPECT_OWN,
+	HTTP_RSTATUS,
+	HTTP_STRING,
+	HTTP_STRING_LF,
+	HTTP_RSTRING,
+	HTTP_HDR,
+	HTTP_FHDR
+};
+
+static const struct cfg_enum http_expect_words[] = {
+	{ "status <list>", HTTP_STATUS, "The status is one of a list such as 200,300-399." },
+	{ "rstatus <regex>", HTTP_RSTATUS, "The status matches." },
+	{ "string <text>", HTTP_STRING, "The body contains the text." },
+	{ "string-lf <fmt>", HTTP_STRING_LF, "The body contains the text that the format makes." },
+	{ "rstring <regex>", HTTP_RSTRING, "The body matches." },
+	{ "hdr {name | name-lf} [-m <method>] <name> [{value | value-lf} [-m <method>] <value>]",
+		HTTP_HDR, "There is such a header field, and one of its values, which commas "
+		"separate, is as given. The methods are str, beg, end, sub and reg; it is str if "
+		"none is given." },
+	{ "fhdr {name | name-lf} [-m <method>] <name> [{value | value-lf} [-m <method>] <value>]",
+		HTTP_FHDR, "As hdr, but the value is compared as a whole." },
+	CHECK_EXPECT_NAMES,
+	{ 0 },
+};
+
 static int
 parse_http_check_expect(struct cfg_ctx *ctx)
 {
-	static const struct check_word words[] = {
-		CHECK_EXPECT_WORDS,
-		{ "fhdr", 1, take_expected_header, CHECK_MATCH_FHDR, NULL },
-		{ "hdr", 1, take_expected_header, CHECK_MATCH_HDR, NULL },
-		{ "rstatus", 1, check_cfg_expect_regex, CHECK_MATCH_RSTATUS, NULL },
-		{ "rstring", 1, check_cfg_expect_regex, CHECK_MATCH_RSTRING, NULL },
-		{ "status", 1, take_statuses, 0, NULL },
-		{ "string", 1, check_cfg_expect_text, CHECK_MATCH_STRING, NULL },
-		{ "string-lf", 1, check_cfg_expect_text_fmt, CHECK_MATCH_STRING, NULL },
-		{ NULL, 0, NULL, 0, NULL },
+	static const struct check_word rows[] = {
+		CHECK_EXPECT_ROWS,
+		[HTTP_STATUS] = { 1, take_statuses, 0 },
+		[HTTP_RSTATUS] = { 1, check_cfg_expect_regex, CHECK_MATCH_RSTATUS },
+		[HTTP_STRING] = { 1, check_cfg_expect_text, CHECK_MATCH_STRING },
+		[HTTP_STRING_LF] = { 1, check_cfg_expect_text_fmt, CHECK_MATCH_STRING },
+		[HTTP_RSTRING] = { 1, check_cfg_expect_regex, CHECK_MATCH_RSTRING },
+		[HTTP_HDR] = { 1, take_expected_header, CHECK_MATCH_HDR },
+		[HTTP_FHDR] = { 1, take_expected_header, CHECK_MATCH_FHDR },
 	};
 
-	return check_cfg_parse_expect(ctx, words, 1);
+	return check_cfg_parse_expect(ctx, http_expect_words, rows, 1);
 }
 
 /* --- settings --- */
@@ -258,37 +306,6 @@ parse_http_check_flag(struct cfg_ctx *ctx)
 	*((uint8_t *)&p->check + ctx->kw->arg) = 1;
 	return 0;
 }
-
-static const struct cfg_enum http_expect_words[] = {
-	{ "status <list>", 0, "The status is one of a list such as 200,300-399." },
-	{ "rstatus <regex>", 0, "The status matches." },
-	{ "string <text>", 0, "The body contains the text." },
-	{ "string-lf <fmt>", 0, "The body contains the text that the format makes." },
-	{ "rstring <regex>", 0, "The body matches." },
-	{ "hdr {name | name-lf} [-m <method>] <name> [{value | value-lf} [-m <method>] "
-		"<value>]", 0, "There "
-		"is such a header field, and one of its values, which commas separate, is as "
-		"given. The methods are str, beg, end, sub and reg; it is str if none is given." },
-	{ "fhdr {name | name-lf} [-m <method>] <name> [{value | value-lf} [-m <method>] "
-		"<value>]", 0, "As "
-		"hdr, but the value is compared as a whole." },
-	CHECK_EXPECT_VALUES,
-	{ "!", 0, "The response must not match." },
-	{ 0 },
-};
-
-static const struct cfg_enum http_send_words[] = {
-	{ "meth <method>", 0, "The method: OPTIONS if neither this line nor option httpchk has "
-		"one." },
-	{ "uri <uri>", 0, "The target; / if there is none." },
-	{ "uri-lf <fmt>", 0, "The target, by a format." },
-	{ "ver <version>", 0, "HTTP/1.0, which counts if there is none, or HTTP/1.1." },
-	{ "hdr <name> <fmt>", 0, "A header field; may be repeated." },
-	{ "body <text>", 0, "A body." },
-	{ "body-lf <fmt>", 0, "A body, by a format." },
-	{ "comment <text>", 0, "A comment, for the log." },
-	{ 0 },
-};
 
 static const struct cfg_kw kws[] = {
 	CHECK_RULE_KWS("http-check"),

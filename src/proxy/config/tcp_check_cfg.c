@@ -11,10 +11,8 @@ enum send_as { SEND_TEXT, SEND_FMT, SEND_HEX, SEND_HEX_FMT };
 static int
 parse_tcp_check_send(struct cfg_ctx *ctx)
 {
-	static const struct check_word words[] = {
-		{ "comment", 1, check_cfg_comment, 0, NULL },
-		{ NULL, 0, NULL, 0, NULL },
-	};
+	static const struct cfg_enum names[] = { { "comment", 0, NULL }, { 0 } };
+	static const struct check_word rows[] = { { 1, check_cfg_comment, 0 } };
 	const intptr_t data = offsetof(struct check_rule, u.send.data);
 	enum send_as as = (enum send_as)ctx->kw->arg;
 	struct check_rule *r = check_cfg_add(ctx, CHECK_RULE_SEND);
@@ -31,7 +29,7 @@ parse_tcp_check_send(struct cfg_ctx *ctx)
 		rc = check_cfg_text_hex(ctx, 0, r, data);
 	else
 		rc = check_cfg_text_fmt(ctx, 0, r, data);
-	return rc < 0 ? -1 : check_cfg_words(ctx, 1, words, r);
+	return rc < 0 ? -1 : check_cfg_words(ctx, 1, names, rows, r);
 }
 
 static int
@@ -40,35 +38,42 @@ take_binary_fmt(struct cfg_ctx *ctx, int i, struct check_rule *r, intptr_t arg u
 	return check_cfg_expect_text_fmt(ctx, i, r, CHECK_MATCH_BINARY);
 }
 
+enum {
+	TCP_STRING = CHECK_EXPECT_OWN,
+	TCP_STRING_LF,
+	TCP_RSTRING,
+	TCP_BINARY,
+	TCP_BINARY_LF,
+	TCP_RBINARY
+};
+
+static const struct cfg_enum tcp_expect_words[] = {
+	{ "string <text>", TCP_STRING, "The bytes contain the text." },
+	{ "string-lf <fmt>", TCP_STRING_LF, "They contain the text that the format makes." },
+	{ "rstring <regex>", TCP_RSTRING, "They match." },
+	{ "binary <hex>", TCP_BINARY, "They contain these bytes." },
+	{ "binary-lf <fmt>", TCP_BINARY_LF, "They contain the bytes whose hexadecimal digits the "
+		"format makes." },
+	{ "rbinary <regex>", TCP_RBINARY, "Their hexadecimal digits match." },
+	CHECK_EXPECT_NAMES,
+	{ 0 },
+};
+
 static int
 parse_tcp_check_expect(struct cfg_ctx *ctx)
 {
-	static const struct check_word words[] = {
-		CHECK_EXPECT_WORDS,
-		{ "binary", 1, check_cfg_expect_text, CHECK_MATCH_BINARY, NULL },
-		{ "binary-lf", 1, take_binary_fmt, 0, NULL },
-		{ "rbinary", 1, check_cfg_expect_regex, CHECK_MATCH_RBINARY, NULL },
-		{ "rstring", 1, check_cfg_expect_regex, CHECK_MATCH_RSTRING, NULL },
-		{ "string", 1, check_cfg_expect_text, CHECK_MATCH_STRING, NULL },
-		{ "string-lf", 1, check_cfg_expect_text_fmt, CHECK_MATCH_STRING, NULL },
-		{ NULL, 0, NULL, 0, NULL },
+	static const struct check_word rows[] = {
+		CHECK_EXPECT_ROWS,
+		[TCP_STRING] = { 1, check_cfg_expect_text, CHECK_MATCH_STRING },
+		[TCP_STRING_LF] = { 1, check_cfg_expect_text_fmt, CHECK_MATCH_STRING },
+		[TCP_RSTRING] = { 1, check_cfg_expect_regex, CHECK_MATCH_RSTRING },
+		[TCP_BINARY] = { 1, check_cfg_expect_text, CHECK_MATCH_BINARY },
+		[TCP_BINARY_LF] = { 1, take_binary_fmt, 0 },
+		[TCP_RBINARY] = { 1, check_cfg_expect_regex, CHECK_MATCH_RBINARY },
 	};
 
-	return check_cfg_parse_expect(ctx, words, 0);
+	return check_cfg_parse_expect(ctx, tcp_expect_words, rows, 0);
 }
-
-static const struct cfg_enum tcp_expect_words[] = {
-	{ "string <text>", 0, "The bytes contain the text." },
-	{ "string-lf <fmt>", 0, "They contain the text that the format makes." },
-	{ "rstring <regex>", 0, "They match." },
-	{ "binary <hex>", 0, "They contain these bytes." },
-	{ "binary-lf <fmt>", 0, "They contain the bytes whose hexadecimal digits the format "
-		"makes." },
-	{ "rbinary <regex>", 0, "Their hexadecimal digits match." },
-	CHECK_EXPECT_VALUES,
-	{ "!", 0, "The response must not match." },
-	{ 0 },
-};
 
 #define SEND(n, as, args, text, ...)                                            \
 	{                                                                       \
