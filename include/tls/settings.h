@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "cfg/value.h"
 #include "tls/cert.h"
 
 struct sbuf;
@@ -76,6 +77,10 @@ enum {
  */
 int tls_settings_set(struct tls_settings *s, unsigned int at, const char *name, const char *arg,
 	char *why) must_check;
+/* The words of ssl-min-ver and ssl-max-ver, and those of verify. */
+extern const struct cfg_enum tls_version_words[];
+extern const struct cfg_enum tls_bind_verify_words[];
+extern const struct cfg_enum tls_server_verify_words[];
 /* As ssl-min-ver names it; NULL: unset. */
 const char *tls_version_word(enum tls_version v);
 /* Number of arguments of the setting, or -ERR_UNKNOWN. */

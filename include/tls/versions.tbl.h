@@ -1,5 +1,6 @@
 /* Options of bind and server lines for versions of the protocol: SETTING(name, arguments, syntax, text). */
-SETTING("ssl-max-ver", 1, "<version>", "Highest version of TLS.", .dflt = "TLSv1.3"),
+SETTING("ssl-max-ver", 1, "<version>", "Highest version of TLS.", .dflt = "TLSv1.3",
+	.values = tls_version_words),
 SETTING("force-sslv3", 0, NULL, "SSL 3.0 only."),
 SETTING("force-tlsv10", 0, NULL, "TLS 1.0 only."),
 SETTING("force-tlsv11", 0, NULL, "TLS 1.1 only."),

@@ -84,19 +84,6 @@ opt_ticket_keys(struct cfg_ctx *ctx, void *obj)
 	}
 #define HINT(n, why) { .name = n, .min = 1, .max = 1, .class = CFG_HINT, .doc = why }
 
-static const struct cfg_enum bind_verify_words[] = {
-	{ "none", 0, "They are not asked." },
-	{ "optional", 0, "They are asked; a client without one is served." },
-	{ "required", 0, "They are asked; a client without one is refused." },
-	{ 0 },
-};
-
-static const struct cfg_enum bind_version_words[] = {
-	{ "SSLv3, TLSv1.0, TLSv1.1, TLSv1.2, TLSv1.3", 0, "The versions, as far as OpenSSL and "
-		"its configuration permit them." },
-	{ 0 },
-};
-
 static const struct cfg_opt opts[] = {
 	{ .name = "ssl", .parse = opt_bind_ssl, .doc = "Accepts TLS connections; needs crt." },
 	SOURCE("crt", TLS_SOURCE_CRT, "<file|directory>",
@@ -140,7 +127,7 @@ static const struct cfg_opt opts[] = {
 		"Whether clients are asked for a certificate. One that cannot be verified ends "
 		"the handshake.",
 		.dflt = "none",
-		.values = bind_verify_words),
+		.values = tls_bind_verify_words),
 	SETTING("crt-ignore-err", 1, "all|<error>[,...]",
 		"Errors of clients' certificates that do not end the handshake: all of them, or "
 		"a list of numbers and names of OpenSSL, such as 10 or "
@@ -167,7 +154,7 @@ static const struct cfg_opt opts[] = {
 	SETTING("ssl-min-ver", 1, "<version>",
 		"Lowest version of TLS.",
 		.dflt = "TLSv1.2",
-		.values = bind_version_words),
+		.values = tls_version_words),
 #include "tls/versions.tbl.h"
 	SETTING("no-tls-tickets", 0, NULL, "Keeps sessions in memory instead of in tickets."),
 	{ .name = "tls-ticket-keys",

@@ -64,28 +64,32 @@ clear_switch(struct tls_settings *s, const struct setting *row, const char *arg 
 	return 0;
 }
 
-static const char *const version_words[TLS_VERSIONS] = {
-	[TLS_VERSION_SSL30] = "SSLv3",
-	[TLS_VERSION_10] = "TLSv1.0",
-	[TLS_VERSION_11] = "TLSv1.1",
-	[TLS_VERSION_12] = "TLSv1.2",
-	[TLS_VERSION_13] = "TLSv1.3",
+#define IF_PERMITTED "As far as OpenSSL and its configuration permit it."
+
+/* In order. */
+const struct cfg_enum tls_version_words[] = {
+	{ "SSLv3", TLS_VERSION_SSL30, IF_PERMITTED " Debian's does not." },
+	{ "TLSv1.0", TLS_VERSION_10, IF_PERMITTED },
+	{ "TLSv1.1", TLS_VERSION_11, IF_PERMITTED },
+	{ "TLSv1.2", TLS_VERSION_12, "TLS 1.2." },
+	{ "TLSv1.3", TLS_VERSION_13, "TLS 1.3." },
+	{ 0 },
 };
 
 const char *
 tls_version_word(enum tls_version v)
 {
-	return version_words[v];
+	return v == TLS_VERSION_UNSET ? NULL : tls_version_words[v - TLS_VERSION_SSL30].name;
 }
 
 static int
 find_version(const char *name, enum tls_version *out, char *why)
 {
-	for (unsigned int i = TLS_VERSION_SSL30; i < TLS_VERSIONS; i++) {
-		if (strcmp(name, version_words[i]) == 0) {
-			*out = (enum tls_version)i;
-			return 0;
-		}
+	const struct cfg_enum *e = cfg_enum_find(tls_version_words, name, strlen(name));
+
+	if (e) {
+		*out = (enum tls_version)e->value;
+		return 0;
 	}
 	(void)snprintf(why, TLS_WHY_MAX,
 		"'%.60s' is no version; SSLv3, TLSv1.0, TLSv1.1, TLSv1.2 and TLSv1.3 are known",
@@ -121,20 +125,33 @@ forbid_version(struct tls_settings *s, const struct setting *row, const char *ar
 	return 0;
 }
 
+const struct cfg_enum tls_bind_verify_words[] = {
+	{ "none", TLS_VERIFY_NONE, "They are not asked." },
+	{ "optional", TLS_VERIFY_OPTIONAL, "They are asked; a client without one is served." },
+	{ "required", TLS_VERIFY_REQUIRED, "They are asked; a client without one is refused." },
+	{ 0 },
+};
+
+const struct cfg_enum tls_server_verify_words[] = {
+	{ "none", TLS_VERIFY_NONE, "It is not." },
+	{ "required", TLS_VERIFY_REQUIRED, "It is: without a valid one the connection fails." },
+	{ 0 },
+};
+
+/* The row's value: 1 for certificates of clients, 0 for those of servers. */
 static int
 set_verify(struct tls_settings *s, const struct setting *row, const char *arg, char *why)
 {
-	if (strcmp(arg, "none") == 0)
-		s->verify = TLS_VERIFY_NONE;
-	else if (strcmp(arg, "required") == 0)
-		s->verify = TLS_VERIFY_REQUIRED;
-	else if (strcmp(arg, "optional") == 0 && row->value)
-		s->verify = TLS_VERIFY_OPTIONAL;
-	else {
+	const struct cfg_enum *words = row->value ? tls_bind_verify_words
+						  : tls_server_verify_words;
+	const struct cfg_enum *e = cfg_enum_find(words, arg, strlen(arg));
+
+	if (!e) {
 		(void)snprintf(why, TLS_WHY_MAX, "'%.60s' is unknown; %s expected", arg,
 			row->value ? "'none', 'optional' or 'required'" : "'none' or 'required'");
 		return -ERR_INVAL;
 	}
+	s->verify = (enum tls_verify)e->value;
 	return 0;
 }
 

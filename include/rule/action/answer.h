@@ -11,12 +11,31 @@
 /* Maximum payload: with its head it has to fit into a buffer. */
 #define ANSWER_BODY_MAX 15360
 
-/* The words for a body, for the manual. */
-#define ANSWER_BODY_VALUES \
-	{ "file <file>", 0, "A file with the body." }, \
-	{ "lf-file <file>", 0, "A file with a format that makes the body." }, \
-	{ "string <text>", 0, "The body." }, \
-	{ "lf-string <fmt>", 0, "A format that makes the body." }
+/* Values of the words of return, deny, tarpit and http-error. */
+enum {
+	ANSWER_STATUS,
+	ANSWER_DENY_STATUS,
+	ANSWER_TYPE,
+	ANSWER_HDR,
+	/* Sources of the answer, of which there is one. */
+	ANSWER_DEFAULT,
+	ANSWER_ERRORFILE,
+	ANSWER_ERRORFILES,
+	ANSWER_FILE,
+	ANSWER_LF_FILE,
+	ANSWER_STRING,
+	ANSWER_LF_STRING
+};
+
+/* The words that all of them have, in a table of struct cfg_enum. */
+#define ANSWER_WORDS \
+	{ "content-type <type>", ANSWER_TYPE, "Type of the body." }, \
+	{ "errorfile <file>", ANSWER_ERRORFILE, "A file with a whole response." }, \
+	{ "errorfiles <section>", ANSWER_ERRORFILES, "The page of a section http-errors." }, \
+	{ "file <file>", ANSWER_FILE, "A file with the body." }, \
+	{ "lf-file <file>", ANSWER_LF_FILE, "A file with a format that makes the body." }, \
+	{ "string <text>", ANSWER_STRING, "The body." }, \
+	{ "lf-string <fmt>", ANSWER_LF_STRING, "A format that makes the body." }
 
 struct answer;
 

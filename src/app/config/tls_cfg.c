@@ -41,34 +41,67 @@ parse_skip_self_issued(struct cfg_ctx *ctx)
 	return 0;
 }
 
+/* words: their values are the numbers of arguments. */
 static int
-parse_tls_options(struct cfg_ctx *ctx, struct tls_settings *s, unsigned int at)
+parse_tls_options(struct cfg_ctx *ctx, struct tls_settings *s, unsigned int at,
+	const struct cfg_enum *words)
 {
 	char why[TLS_WHY_MAX];
 
 	for (int i = 0; i < ctx->argc;) {
 		const char *name = cfg_arg(ctx, i);
-		int args = tls_settings_args(at, name);
+		const struct cfg_enum *e = cfg_enum_find(words, name, strlen(name));
 
-		if (args < 0)
+		if (!e)
 			return cfg_error(
 				ctx, i, "'%s' : unknown option '%s'.", cfg_kw_name(ctx), name);
-		if (i + args >= ctx->argc)
+		if (i + e->value >= ctx->argc)
 			return cfg_error(ctx, i, "'%s' : '%s' expects an argument.",
 				cfg_kw_name(ctx), name);
 		if (tls_settings_set(s, at, name, cfg_arg(ctx, i + 1), why) < 0)
 			return cfg_error(ctx, i, "'%s' : %s.", cfg_kw_name(ctx), why);
-		i += 1 + args;
+		i += 1 + e->value;
 	}
 	return 0;
 }
+
+#define VERSION_OPTIONS \
+	{ "ssl-min-ver <version>", 1, "The lowest version." }, \
+	{ "ssl-max-ver <version>", 1, "The highest version." }, \
+	{ "force-sslv3", 0, "SSL 3.0 only." }, \
+	{ "force-tlsv10", 0, "TLS 1.0 only." }, \
+	{ "force-tlsv11", 0, "TLS 1.1 only." }, \
+	{ "force-tlsv12", 0, "TLS 1.2 only." }, \
+	{ "force-tlsv13", 0, "TLS 1.3 only." }, \
+	{ "no-sslv3", 0, "Without SSL 3.0, as by default." }, \
+	{ "no-tlsv10", 0, "Without TLS 1.0." }, \
+	{ "no-tlsv11", 0, "Without TLS 1.1." }, \
+	{ "no-tlsv12", 0, "Without TLS 1.2." }, \
+	{ "no-tlsv13", 0, "Without TLS 1.3." }
+
+static const struct cfg_enum bind_option_words[] = {
+	VERSION_OPTIONS,
+	{ "no-tls-tickets", 0, "Sessions are kept in memory instead of in tickets." },
+	{ "tls-tickets", 0, "Undoes no-tls-tickets." },
+	{ "prefer-client-ciphers", 0, "The client's order of ciphers counts." },
+	{ "strict-sni", 0, "Clients that ask for no name or an unknown one are refused." },
+	{ 0 },
+};
+
+static const struct cfg_enum server_option_words[] = {
+	VERSION_OPTIONS,
+	{ "no-tls-tickets", 0, "Session tickets are not asked for." },
+	{ "tls-tickets", 0, "Undoes no-tls-tickets." },
+	{ 0 },
+};
 
 static int
 parse_bind_options(struct cfg_ctx *ctx)
 {
 	struct config *c = ctx->root;
 
-	return parse_tls_options(ctx, &c->tls.bind_defaults, TLS_AT_BIND_DEFAULTS);
+	return parse_tls_options(
+		ctx, &c->tls.bind_defaults, TLS_AT_BIND_DEFAULTS, bind_option_words);
 }
 
 static int
@@ -76,7 +109,8 @@ parse_server_options(struct cfg_ctx *ctx)
 {
 	struct config *c = ctx->root;
 
-	return parse_tls_options(ctx, &c->tls.server_defaults, TLS_AT_SERVER_DEFAULTS);
+	return parse_tls_options(
+		ctx, &c->tls.server_defaults, TLS_AT_SERVER_DEFAULTS, server_option_words);
 }
 
 static const struct cfg_enum extra_files[] = {
@@ -255,26 +289,6 @@ parse_ocsp_proxy(struct cfg_ctx *ctx)
 	c->tls.ocsp.proxy = spec.addr;
 	return 0;
 }
-
-static const struct cfg_enum bind_option_words[] = {
-	{ "ssl-min-ver <version>, ssl-max-ver <version>", 0, "Lowest and highest version." },
-	{ "no-sslv3, no-tlsv10, no-tlsv11, no-tlsv12, no-tlsv13", 0, "Without this version." },
-	{ "force-sslv3, force-tlsv10, force-tlsv11, force-tlsv12, force-tlsv13", 0, "Only this "
-		"version." },
-	{ "no-tls-tickets", 0, "Sessions are kept in memory instead of in tickets." },
-	{ "prefer-client-ciphers", 0, "The client's order of ciphers counts." },
-	{ "strict-sni", 0, "Clients that ask for no name or an unknown one are refused." },
-	{ 0 },
-};
-
-static const struct cfg_enum server_option_words[] = {
-	{ "ssl-min-ver <version>, ssl-max-ver <version>", 0, "Lowest and highest version." },
-	{ "no-sslv3, no-tlsv10, no-tlsv11, no-tlsv12, no-tlsv13", 0, "Without this version." },
-	{ "force-sslv3, force-tlsv10, force-tlsv11, force-tlsv12, force-tlsv13", 0, "Only this "
-		"version." },
-	{ "no-tls-tickets", 0, "Session tickets are not asked for." },
-	{ 0 },
-};
 
 #define TEXT(n, fld, syn, text, ...)                                                    \
 	{                                                                               \

@@ -256,41 +256,30 @@ take_hdr(struct cfg_ctx *ctx, int i, struct custom *c)
 	return 0;
 }
 
-/*
- * The source of the reply; only one is allowed. Returns the number of words used (0: not such a
- * word), or -1.
- */
+/* The source of the reply; only one is allowed. word: ANSWER_DEFAULT or one behind it. Returns the
+ * number of words used, or -1. */
 static int
-take_source(struct cfg_ctx *ctx, int i, struct custom *c)
+take_source(struct cfg_ctx *ctx, int i, int word, struct custom *c)
 {
-	static const char *const words[] = { "default-errorfiles", "errorfile", "errorfiles",
-		"file", "string", "lf-file", "lf-string" };
-	const char *word = cfg_arg(ctx, i);
-	unsigned int k = 0;
-
-	while (k < ARRAY_LEN(words) && strcmp(word, words[k]) != 0)
-		k++;
-	if (k == ARRAY_LEN(words))
-		return 0;
 	if (c->source)
 		return cfg_error(ctx, i,
-			"'http-error' : '%s' cannot be combined with '%s'.", word,
+			"'http-error' : '%s' cannot be combined with '%s'.", cfg_arg(ctx, i),
 			cfg_arg(ctx, c->source));
 	c->source = i;
-	if (k == 0) {
+	if (word == ANSWER_DEFAULT) {
 		c->is_reset = 1;
 		return 1;
 	}
 	if (i + 1 >= ctx->argc)
-		return cfg_error(
-			ctx, ctx->argc, "'http-error' : '%s' expects an argument.", word);
-	if (k == 1)
+		return cfg_error(ctx, ctx->argc, "'http-error' : '%s' expects an argument.",
+			cfg_arg(ctx, i));
+	if (word == ANSWER_ERRORFILE)
 		return errors_cfg_read(ctx, i + 1, &c->whole) ? -1 : 2;
-	c->is_fmt = k > 4;
+	c->is_fmt = word == ANSWER_LF_FILE || word == ANSWER_LF_STRING;
 	c->has_fmt |= c->is_fmt;
-	if (k == 2)
+	if (word == ANSWER_ERRORFILES)
 		c->group = cfg_arg(ctx, i + 1);
-	else if (k == 4 || k == 6)
+	else if (word == ANSWER_STRING || word == ANSWER_LF_STRING)
 		c->body = str_of(cfg_arg(ctx, i + 1));
 	else if (cfg_arg_file(ctx, i + 1, ERRORS_CFG_FILE_MAX, &c->file, &c->body.len))
 		return -1;
@@ -299,37 +288,53 @@ take_source(struct cfg_ctx *ctx, int i, struct custom *c)
 	return 2;
 }
 
+static const struct cfg_enum http_error_words[] = {
+	{ "status <code>", ANSWER_STATUS, "The status whose response this is; see errorfile for "
+		"those that there are." },
+	{ "default-errorfiles", ANSWER_DEFAULT, "The page of errorfile or errorfiles that would "
+		"be sent otherwise." },
+	ANSWER_WORDS,
+	{ "hdr <name> <fmt>", ANSWER_HDR, "A header field; may be repeated." },
+	{ 0 },
+};
+
+static int
+take_type(struct cfg_ctx *ctx, int i, struct custom *c)
+{
+	c->type = i;
+	if (!http_value_is_valid(str_of(cfg_arg(ctx, i))) || i >= ctx->argc)
+		return cfg_error(ctx, i, "'http-error' : '%s' expects a type.",
+			cfg_arg(ctx, i - 1));
+	return 0;
+}
+
+/* The word of argument i. Returns the number of arguments used, or -1. */
+static int
+take_reply_word(struct cfg_ctx *ctx, int i, struct custom *c)
+{
+	const char *word = cfg_arg(ctx, i);
+	const struct cfg_enum *e = cfg_enum_find(http_error_words, word, strlen(word));
+
+	if (!e)
+		return cfg_error(ctx, i, "'http-error' : unknown argument '%.40s'.", word);
+	if (e->value == ANSWER_STATUS) {
+		c->id = errors_cfg_status(ctx, i + 1);
+		return c->id < 0 ? -1 : 2;
+	}
+	if (e->value == ANSWER_TYPE)
+		return take_type(ctx, i + 1, c) ? -1 : 2;
+	if (e->value == ANSWER_HDR)
+		return take_hdr(ctx, i, c) ? -1 : 3;
+	return take_source(ctx, i, e->value, c);
+}
+
 static int
 take_words(struct cfg_ctx *ctx, struct custom *c)
 {
-	int n;
-
-	for (int i = 0; i < ctx->argc; i += n) {
-		const char *word = cfg_arg(ctx, i);
-
-		n = 2;
-		if (strcmp(word, "status") == 0) {
-			c->id = errors_cfg_status(ctx, i + 1);
-			if (c->id < 0)
-				return -1;
-		} else if (strcmp(word, "content-type") == 0) {
-			c->type = i + 1;
-			if (!http_value_is_valid(str_of(cfg_arg(ctx, i + 1))) ||
-				i + 1 >= ctx->argc)
-				return cfg_error(ctx, i + 1, "'http-error' : '%s' expects a type.",
-					word);
-		} else if (strcmp(word, "hdr") == 0) {
-			n = 3;
-			if (take_hdr(ctx, i, c))
-				return -1;
-		} else {
-			n = take_source(ctx, i, c);
-			if (n < 0)
-				return -1;
-			if (n == 0)
-				return cfg_error(ctx, i, "'http-error' : unknown argument '%.40s'.",
-					word);
-		}
+	for (int i = 0, n; i < ctx->argc; i += n) {
+		n = take_reply_word(ctx, i, c);
+		if (n < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -464,19 +469,6 @@ parse_http_error(struct cfg_ctx *ctx)
 	mem_free(c.file);
 	return rc;
 }
-
-static const struct cfg_enum http_error_words[] = {
-	{ "status <code>", 0, "The status whose response this is; see errorfile for those that "
-		"there are." },
-	{ "content-type <type>", 0, "Type of the body." },
-	{ "default-errorfiles", 0, "The page of errorfile or errorfiles that would be sent "
-		"otherwise." },
-	{ "errorfile <file>", 0, "A file with a whole response." },
-	{ "errorfiles <section>", 0, "The page of a section http-errors." },
-	ANSWER_BODY_VALUES,
-	{ "hdr <name> <fmt>", 0, "A header field; may be repeated." },
-	{ 0 },
-};
 
 static const struct cfg_kw kws[] = {
 	{ .name = "http-error",

@@ -96,18 +96,6 @@ opt_check_alpn(struct cfg_ctx *ctx, void *obj)
 	return 0;
 }
 
-static const struct cfg_enum server_verify_words[] = {
-	{ "none", 0, "It is not." },
-	{ "required", 0, "It is: without a valid one the connection fails." },
-	{ 0 },
-};
-
-static const struct cfg_enum version_words[] = {
-	{ "SSLv3, TLSv1.0, TLSv1.1, TLSv1.2, TLSv1.3", 0, "The versions, as far as OpenSSL and "
-		"its configuration permit them." },
-	{ 0 },
-};
-
 #define OPT(n, args, fn, a, syn, text, ...)                                 \
 	{                                                                   \
 		.name = n, .min = args, .max = args, .parse = fn, .arg = a, \
@@ -163,7 +151,7 @@ static const struct cfg_opt opts[] = {
 	SETTING("verify", 1, "none|required",
 		"Whether the server's certificate is verified.",
 		.dflt = "required, or what ssl-server-verify says",
-		.values = server_verify_words),
+		.values = tls_server_verify_words),
 	SETTING("verifyhost", 1, "<name>",
 		"The name that the server's certificate has to be for if none is asked for (sni).",
 		.dflt = "none: any name is accepted"),
@@ -181,7 +169,7 @@ static const struct cfg_opt opts[] = {
 	SETTING("ssl-min-ver", 1, "<version>",
 		"Lowest version of TLS.",
 		.dflt = "TLSv1.2",
-		.values = version_words),
+		.values = tls_version_words),
 #include "tls/versions.tbl.h"
 	SETTING("no-tls-tickets", 0, NULL, "Does not ask for session tickets."),
 	SETTING("tls-tickets", 0, NULL,

@@ -54,7 +54,7 @@ struct reading {
 	const struct rule_vocab *v;
 	struct cfg_ctx *ctx;
 	unsigned int at;
-	const char *code_word;
+	const struct cfg_enum *words;
 	struct answer *a;
 	int arg;              /* the current word */
 	int source_arg;       /* the argument with the payload; -1: none yet */
@@ -208,60 +208,77 @@ read_section(struct reading *rd)
 	return act_text(rd->ctx, rd->arg + 1, &rd->a->section);
 }
 
-static const struct {
-	const char *word;
-	enum answer_source source;
-	int (*read)(struct reading *rd); /* NULL: no argument */
-} sources[] = {
-	{ "default-errorfiles", FROM_PROXY, NULL },
-	{ "errorfile", FROM_ERRORFILE, read_answer_page },
-	{ "errorfiles", FROM_SECTION, read_section },
-	{ "file", FROM_TEXT, read_answer_file },
-	{ "lf-file", FROM_FORMAT, read_lf_file },
-	{ "string", FROM_TEXT, read_string },
-	{ "lf-string", FROM_FORMAT, read_lf_string },
-};
-
-/* 1: parsed, 0: not this word, -1 after an error. */
+/* word: ANSWER_DEFAULT or one behind it. 0, or -1 after an error. */
 static int
-read_source(struct reading *rd)
+read_source(struct reading *rd, int word)
 {
-	const char *word = cfg_arg(rd->ctx, rd->arg);
+	static const struct {
+		enum answer_source source;
+		int (*read)(struct reading *rd); /* NULL: no argument */
+	} sources[] = {
+		[ANSWER_DEFAULT] = { FROM_PROXY, NULL },
+		[ANSWER_ERRORFILE] = { FROM_ERRORFILE, read_answer_page },
+		[ANSWER_ERRORFILES] = { FROM_SECTION, read_section },
+		[ANSWER_FILE] = { FROM_TEXT, read_answer_file },
+		[ANSWER_LF_FILE] = { FROM_FORMAT, read_lf_file },
+		[ANSWER_STRING] = { FROM_TEXT, read_string },
+		[ANSWER_LF_STRING] = { FROM_FORMAT, read_lf_string },
+	};
 
-	for (size_t i = 0; i < ARRAY_LEN(sources); i++) {
-		if (strcmp(word, sources[i].word) != 0)
-			continue;
-		if (rd->source_arg >= 0)
-			return FAIL(rd, rd->arg, "'%s %s' : '%s' cannot follow '%s'.",
-				rule_place_name(rd->r->place), rd->r->action->name, word,
-				cfg_arg(rd->ctx, rd->source_arg));
-		rd->source_arg = rd->arg;
-		rd->a->source = sources[i].source;
-		if (sources[i].read && (need_argument(rd, 1) < 0 || sources[i].read(rd) < 0))
-			return -1;
-		rd->arg += sources[i].read ? 2 : 1;
-		return 1;
-	}
+	if (rd->source_arg >= 0)
+		return FAIL(rd, rd->arg, "'%s %s' : '%s' cannot follow '%s'.",
+			rule_place_name(rd->r->place), rd->r->action->name,
+			cfg_arg(rd->ctx, rd->arg), cfg_arg(rd->ctx, rd->source_arg));
+	rd->source_arg = rd->arg;
+	rd->a->source = sources[word].source;
+	if (sources[word].read && (need_argument(rd, 1) < 0 || sources[word].read(rd) < 0))
+		return -1;
+	rd->arg += sources[word].read ? 2 : 1;
 	return 0;
 }
+
+#define PAYLOAD_WORDS                                                                    \
+	ANSWER_WORDS,                                                                    \
+	{ "default-errorfiles", ANSWER_DEFAULT, "The proxy's page for the status." },    \
+	{ "hdr <name> <fmt>", ANSWER_HDR,                                                \
+		"A header field, with a body or without one; may be repeated." },        \
+	{ 0 }
+
+static const struct cfg_enum error_words[] = {
+	{ "status <status>", ANSWER_STATUS, "The status, 200 to 599. If it is not given: deny "
+		"403, as a response 502; tarpit 500." },
+	{ "deny_status <status>", ANSWER_DENY_STATUS, "Another name of status, as the first "
+		"word. Alone it has the proxy's page sent." },
+	PAYLOAD_WORDS,
+};
+
+static const struct cfg_enum return_words[] = {
+	{ "status <status>", ANSWER_STATUS, "The status, 200 to 599; it is 200 if it is not "
+		"given." },
+	PAYLOAD_WORDS,
+};
 
 /* 1: parsed, 0: not one of its words, -1 after an error. */
 static int
 read_word(struct reading *rd)
 {
 	const char *word = cfg_arg(rd->ctx, rd->arg);
+	const struct cfg_enum *e = cfg_enum_find(rd->words, word, strlen(word));
+	int rc;
 
-	if (strcmp(word, "status") == 0) {
-		rd->has_status = 1;
-		return read_status(rd) < 0 ? -1 : 1;
+	if (!e || (e->value == ANSWER_DENY_STATUS && rd->arg != rd->first_arg))
+		return 0;
+	if (e->value == ANSWER_STATUS || e->value == ANSWER_DENY_STATUS) {
+		rd->has_status |= e->value == ANSWER_STATUS;
+		rc = read_status(rd);
+	} else if (e->value == ANSWER_TYPE) {
+		rc = read_type(rd);
+	} else if (e->value == ANSWER_HDR) {
+		rc = read_hdr(rd);
+	} else {
+		rc = read_source(rd, e->value);
 	}
-	if (rd->code_word && rd->arg == rd->first_arg && strcmp(word, rd->code_word) == 0)
-		return read_status(rd) < 0 ? -1 : 1;
-	if (strcmp(word, "content-type") == 0)
-		return read_type(rd) < 0 ? -1 : 1;
-	if (strcmp(word, "hdr") == 0)
-		return read_hdr(rd) < 0 ? -1 : 1;
-	return read_source(rd);
+	return rc < 0 ? -1 : 1;
 }
 
 /* A page is sent unchanged, and without a payload there is no type. */
@@ -334,20 +351,20 @@ answer_free(struct answer **ap)
 }
 
 /*
- * Parses from argument arg on. status: the default. code_word: "deny_status" where it may be the
- * first word, or NULL. *out NULL: there are no arguments, or only that one: the proxy's page for
- * *status_out is used. Returns the first argument that it does not use, or -1 after an error.
+ * Parses from argument arg on. status: the default. *out NULL: there are no arguments, or only
+ * deny_status: the proxy's page for *status_out is used. Returns the first argument that it does
+ * not use, or -1 after an error.
  */
 static int
 answer_parse(const struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
-	unsigned int at, unsigned int status, const char *code_word, struct answer **out,
+	unsigned int at, unsigned int status, const struct cfg_enum *words, struct answer **out,
 	unsigned int *status_out)
 {
 	struct reading rd = { .r = r,
 		.v = v,
 		.ctx = ctx,
 		.at = at,
-		.code_word = code_word,
+		.words = words,
 		.arg = arg,
 		.source_arg = -1,
 		.status_arg = arg,
@@ -362,8 +379,8 @@ answer_parse(const struct rule *r, const struct rule_vocab *v, struct cfg_ctx *c
 	while (more > 0)
 		more = rd.arg < ctx->argc ? read_word(&rd) : 0;
 	/* Without other words a denial uses the proxy's own page. With `status` it is empty. */
-	bare = code_word && !rd.has_status && rd.a->source == FROM_NOTHING && !rd.a->n_hdr &&
-		!rd.a->type.p;
+	bare = words == error_words && !rd.has_status && rd.a->source == FROM_NOTHING &&
+		!rd.a->n_hdr && !rd.a->type.p;
 	if (more < 0 || check_sources(&rd, bare) < 0) {
 		answer_free(&rd.a);
 		return -1;
@@ -379,10 +396,10 @@ answer_parse(const struct rule *r, const struct rule_vocab *v, struct cfg_ctx *c
 
 static int
 parse_end_answer(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
-	unsigned int at, unsigned int status, const char *code_word)
+	unsigned int at, unsigned int status, const struct cfg_enum *words)
 {
 	struct answer *a;
-	int next = answer_parse(r, v, ctx, arg, at, status, code_word, &a, &status);
+	int next = answer_parse(r, v, ctx, arg, at, status, words, &a, &status);
 
 	if (next < 0)
 		return -1;
@@ -397,21 +414,21 @@ parse_deny(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int 
 	unsigned int at)
 {
 	return parse_end_answer(r, v, ctx, arg, at, r->place == RULE_HTTP_REQUEST ? 403 : 502,
-		"deny_status");
+		error_words);
 }
 
 static int
 parse_tarpit(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
 	unsigned int at)
 {
-	return parse_end_answer(r, v, ctx, arg, at, 500, "deny_status");
+	return parse_end_answer(r, v, ctx, arg, at, 500, error_words);
 }
 
 static int
 parse_return(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int arg,
 	unsigned int at)
 {
-	return parse_end_answer(r, v, ctx, arg, at, 200, NULL);
+	return parse_end_answer(r, v, ctx, arg, at, 200, return_words);
 }
 
 static int
@@ -525,27 +542,6 @@ check_answer(struct rule *r, void *root, struct rule_err *why)
 	"[content-type <type>] [default-errorfiles|errorfile <file>|"              \
 	"errorfiles <section>|file <file>|"                                        \
 	"lf-file <file>|string <text>|lf-string <fmt>] [hdr <name> <fmt>]..."
-
-#define PAYLOAD_WORDS                                                                              \
-	{ "content-type <type>", 0, "Type of the body." },                                         \
-	{ "default-errorfiles", 0, "The proxy's page for the status." },                           \
-	{ "errorfile <file>", 0, "A file with a whole response." },                                \
-	{ "errorfiles <section>", 0, "The page of a section http-errors." }, ANSWER_BODY_VALUES,   \
-	{ "hdr <name> <fmt>", 0,                                                                   \
-		"A header field, with a body or without one; may be repeated." },                  \
-	{ 0 }
-
-static const struct cfg_enum error_words[] = {
-	{ "status <status>", 0, "The status, 200 to 599. If it is not given: deny 403, as a "
-		"response 502; tarpit 500." },
-	{ "deny_status <status>", 0, "Another name of status." },
-	PAYLOAD_WORDS,
-};
-
-static const struct cfg_enum return_words[] = {
-	{ "status <status>", 0, "The status, 200 to 599; it is 200 if it is not given." },
-	PAYLOAD_WORDS,
-};
 
 const struct rule_action rule_end_actions[] = {
 	{ .name = "allow",
