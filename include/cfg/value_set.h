@@ -14,6 +14,9 @@
 
 enum { CFG_SET_MAX = 64 };
 
+/* The words of a set. */
+extern const struct cfg_enum cfg_set_words[];
+
 /* "all", "odd", "even", "N", "N-M" or "N-" of 1..max (at most CFG_SET_MAX): number N is bit
  * N - 1. */
 int cfg_value_set(const char *s, unsigned int max, uint64_t *out, struct cfg_value_err *err);

@@ -56,20 +56,30 @@ parse_range(const char *s, unsigned int min, unsigned int max, unsigned int *lo,
 	return RANGE_FOUND;
 }
 
+enum set_word { SET_ALL, SET_ODD, SET_EVEN };
+
+const struct cfg_enum cfg_set_words[] = {
+	{ "all", SET_ALL, "All of them." },
+	{ "odd", SET_ODD, "Those with odd numbers." },
+	{ "even", SET_EVEN, "Those with even numbers." },
+	{ "<n>, <n>-<m>, <n>-", 0, "One of them, or a range." },
+	{ 0 },
+};
+
 int
 cfg_value_set(const char *s, unsigned int max, uint64_t *out, struct cfg_value_err *err)
 {
-	uint64_t all = UINT64_MAX >> (CFG_SET_MAX - max);
+	static const uint64_t numbers[] = {
+		[SET_ALL] = UINT64_MAX,
+		[SET_ODD] = UINT64_C(0x5555555555555555),
+		[SET_EVEN] = UINT64_C(0xaaaaaaaaaaaaaaaa),
+	};
+	const struct cfg_enum *word = cfg_enum_find(cfg_set_words, s, strlen(s));
 	enum range found;
 	unsigned int lo, hi;
 
-	if (strcmp(s, "all") == 0) {
-		*out = all;
-		return 0;
-	}
-	if (strcmp(s, "odd") == 0 || strcmp(s, "even") == 0) {
-		*out = all & (*s == 'o' ? UINT64_C(0x5555555555555555)
-					: UINT64_C(0xaaaaaaaaaaaaaaaa));
+	if (word) {
+		*out = numbers[word->value] & UINT64_MAX >> (CFG_SET_MAX - max);
 		return 0;
 	}
 	found = parse_range(s, 1, max, &lo, &hi);

@@ -590,9 +590,9 @@ static const struct cfg_opt opts[] = {
 		.dflt = "none: what the kernel allows"),
 	OPT_FIELD("tfo", 0, opt_flag, tfo, NULL, "Accepts TCP Fast Open."),
 	OPT("thread", 1, opt_thread, "[<group>/]<set>",
-		"Workers that may accept on this line: all, odd, even, a number, or a range "
-		"such as 1-4; may be repeated.",
-		.dflt = "all workers"),
+		"Workers that may accept on this line; may be repeated.",
+		.dflt = "all workers",
+		.values = cfg_set_words),
 	OPT_FIELD("transparent", 0, opt_flag, transparent, NULL,
 		"Allows binding to addresses that the machine does not have."),
 	OPT("uid", 1, opt_uid, "<uid>", "Owner of a unix socket, as a number.",

@@ -116,7 +116,11 @@ def test_no_page_leans_on_another_manual(pages):
 
 # --- values ---
 
-# A line with each of the words of an entry is valid, also where no table is read (tests/lint/exceptions).
+def in_global(line):
+    return f"description x\nglobal\n\t{line}\nlisten b\n\tbind 127.0.0.1:2"
+
+
+# A line with each of the words of an entry is valid.
 IN_LINE = {
     "balance": lambda w: {"url_param": "balance url_param x", "hash": "balance hash src", "whole": "balance uri whole",
                           "hdr(<name>)": "balance hdr(x)", "random[(<draws>)]": "balance random(3)",
@@ -133,9 +137,13 @@ IN_LINE = {
                            "clear-cookie": "http-request redirect location / clear-cookie a"}.get(
                                w, f"http-request redirect prefix / {w}"),
     "log-steps": "log-steps {}".format, "retry-on": "retry-on {}".format,
-    "use-poller": lambda w: f"description x\nglobal\n\tuse-poller {w}\nlisten b\n\tbind 127.0.0.1:2",
+    "use-poller": lambda w: in_global(f"use-poller {w}"),
     "verify": lambda w: f"bind 127.0.0.1:2 ssl crt {{pem}} verify {w} ca-file {{pem}}",
     "ssl-min-ver": lambda w: f"bind 127.0.0.1:2 ssl crt {{pem}} ssl-min-ver {w}",
+    "ssl-default-bind-options": lambda w: in_global(f"ssl-default-bind-options {w}" + " TLSv1.2" * w.endswith("-ver")),
+    "ssl-default-server-options": lambda w: in_global(f"ssl-default-server-options {w}" + " TLSv1.2" * w.endswith("-ver")),
+    "cpu-map": lambda w: in_global(f"cpu-map {w}/{w} 0") if w[0] != "<" else in_global("cpu-map 1/1-3 0"),
+    "thread": lambda w: f"bind 127.0.0.1:2 thread {w}",
     "source": lambda w: "source 0.0.0.0 " + {"interface": "interface lo", "usesrc": "usesrc 192.0.2.1",
                                              "usesrc hdr_ip(<name>[,<occurrence>])": "usesrc hdr_ip(a)"}.get(w, w),
     "http-check send": lambda w: {"ver": "http-check send ver HTTP/1.1", "hdr": "http-check send hdr a b"}.get(
@@ -180,7 +188,8 @@ def check(tmp_path, line):
 @pytest.mark.parametrize("name", IN_LINE)
 def test_each_value_of_an_entry_is_one(pages, tmp_path, files, name):
     section = {"redirect": "ACTIONS", "deny": "ACTIONS", "return": "ACTIONS", "verify": "BIND OPTIONS", "ssl-min-ver": "BIND OPTIONS",
-               "use-poller": "GLOBAL KEYWORDS"}.get(name, "PROXY KEYWORDS")
+               "thread": "BIND OPTIONS", "use-poller": "GLOBAL KEYWORDS", "cpu-map": "GLOBAL KEYWORDS",
+               "ssl-default-bind-options": "GLOBAL KEYWORDS", "ssl-default-server-options": "GLOBAL KEYWORDS"}.get(name, "PROXY KEYWORDS")
     taken = 0
     for word in values(pages, section, name):
         line = IN_LINE[name](word).format(pem=files / "site.pem", page=files / "maintenance.http")

@@ -6,6 +6,7 @@
 #define TACIT_PROXY_CHECK_AGENT_H
 
 #include "base/str.h"
+#include "cfg/value.h"
 #include "proxy/check/check_expect.h"
 
 enum agent_health { AGENT_SAYS_NOTHING, AGENT_SAYS_UP, AGENT_SAYS_DOWN };
@@ -20,6 +21,9 @@ struct agent_report {
 	/* L7OK, L7STS, or CHECKED without a word on health; in HAProxy's words. */
 	struct check_verdict verdict;
 };
+
+/* The words of a report. */
+extern const struct cfg_enum agent_words[];
 
 /*
  * Parses the bytes of a line; the first CR, LF or NUL ends it. Words that are not known are no

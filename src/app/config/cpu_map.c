@@ -133,18 +133,9 @@ parse_cpu_map(struct cfg_ctx *ctx)
 	return 0;
 }
 
-static const struct cfg_enum cpu_words[] = {
-	{ "<group>", 0, "The thread group: 1, or all." },
-	{ "<threads>", 0, "Threads of the group: all, odd, even, a number, or a range such as "
-		"1-4; all threads if none are given." },
-	{ "<cpus>", 0, "Numbers of CPUs from 0, and ranges." },
-	{ "auto:", 0, "Each thread gets one of these CPUs, in order; there have to be as many." },
-	{ 0 },
-};
-
 static const struct cfg_kw kws[] = {
 	{ .name = "cpu-map",
-		.values = cpu_words,
+		.values = cfg_set_words,
 		.example = "cpu-map auto:1/1-4 0-3",
 		.dflt = "none: the kernel places threads",
 		.sections = CFG_GLOBAL,
@@ -153,7 +144,10 @@ static const struct cfg_kw kws[] = {
 		.parse = parse_cpu_map,
 		.syntax = "[auto:]<group>[/<threads>] <cpus>...",
 		.doc = "Binds threads to CPUs; later lines replace earlier ones. Threads that "
-			"do not exist are ignored." },
+			"do not exist are ignored. <group> is 1 or all, and all threads are meant "
+			"if none are given; <cpus> are numbers from 0 and ranges of them. With "
+			"auto: each thread gets one of the CPUs, in order; there have to be as "
+			"many. Words of <group> and <threads>:" },
 	{ 0 },
 };
 

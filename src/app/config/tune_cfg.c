@@ -97,12 +97,21 @@ parse_tune_flag(struct cfg_ctx *ctx)
 	return 0;
 }
 
+/* The names of poller_all(). */
+static const struct cfg_enum poller_words[] = {
+	{ "epoll", 0, "epoll(7) of Linux, without a library." },
+	{ "ev:epoll", 0, "epoll(7), by libev." },
+	{ "ev:poll", 0, "poll(2), by libev." },
+	{ "ev:select", 0, "select(2), by libev." },
+	{ 0 },
+};
+
 static int
 parse_use_poller(struct cfg_ctx *ctx)
 {
 	struct global_conf *g = ctx->obj;
 
-	if (!poller_find(cfg_arg(ctx, 0)))
+	if (!cfg_enum_find(poller_words, cfg_arg(ctx, 0), strlen(cfg_arg(ctx, 0))))
 		return cfg_error(ctx, 0,
 			"'use-poller' : unknown poller '%s' (epoll, ev:epoll, ev:poll or "
 			"ev:select expected).",
@@ -286,12 +295,6 @@ parse_stream_turn(struct cfg_ctx *ctx)
 }
 
 /* --- the table ------------------------------------------------------------------------------- */
-
-static const struct cfg_enum poller_words[] = {
-	{ "epoll", 0, "Linux' epoll(7)." },
-	{ "ev:epoll, ev:poll, ev:select", 0, "The methods of libev." },
-	{ 0 },
-};
 
 static const struct cfg_kw kws[] = {
 	SWITCH("tune.epoll.mode", parse_epoll_mode, "{ unmerged | merged | edge }",

@@ -77,45 +77,41 @@ take_maxconn(struct words *w, struct str word)
 
 /* --- words --- */
 
+/* Values of words: one of these bits, with the enum agent_health or enum agent_admin. */
+#define WORD_HEALTH 0x100
+#define WORD_ADMIN 0x200
+#define WORD_MEANING 0xff
+
+#define AS_COMMAND "The administrative state, as of the command 'set server ... state'."
+
+const struct cfg_enum agent_words[] = {
+	{ "up", WORD_HEALTH | AGENT_SAYS_UP, "The server is up." },
+	{ "down", WORD_HEALTH | AGENT_SAYS_DOWN, "It is down." },
+	{ "fail", WORD_HEALTH | AGENT_SAYS_DOWN, "It is down; the log says that it failed." },
+	{ "stopped", WORD_HEALTH | AGENT_SAYS_DOWN, "It is down; the log says that it was "
+		"stopped." },
+	{ "ready", WORD_ADMIN | AGENT_ADMIN_READY, AS_COMMAND },
+	{ "drain", WORD_ADMIN | AGENT_ADMIN_DRAIN, AS_COMMAND },
+	{ "maint", WORD_ADMIN | AGENT_ADMIN_MAINT, AS_COMMAND },
+	{ "<n>%", 0, "The weight, as a percentage of the one in the configuration." },
+	{ MAXCONN "<n>", 0, "The server's maxconn." },
+	{ "# <text>", 0, "The rest of the line is a description, for the log." },
+	{ 0 },
+};
+
+/* Takes a word on health or on the administrative state; false if it is neither. */
 static int
-take_health(struct words *w, struct str word)
+take_state(struct words *w, struct str word)
 {
-	static const struct {
-		struct str word;
-		enum agent_health health;
-	} all[] = {
-		{ { "up", 2 }, AGENT_SAYS_UP },
-		{ { "down", 4 }, AGENT_SAYS_DOWN },
-		{ { "fail", 4 }, AGENT_SAYS_DOWN },
-		{ { "stopped", 7 }, AGENT_SAYS_DOWN },
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-		if (!str_is_nocase(all[i].word, word))
+	for (const struct cfg_enum *e = agent_words; e->value; e++) {
+		if (!str_is_nocase(str_of(e->name), word))
 			continue;
-		w->say->health = all[i].health;
-		w->health = word;
-		return 1;
-	}
-	return 0;
-}
-
-static int
-take_admin(struct words *w, struct str word)
-{
-	static const struct {
-		struct str word;
-		enum agent_admin admin;
-	} all[] = {
-		{ { "ready", 5 }, AGENT_ADMIN_READY },
-		{ { "drain", 5 }, AGENT_ADMIN_DRAIN },
-		{ { "maint", 5 }, AGENT_ADMIN_MAINT },
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-		if (!str_is_nocase(all[i].word, word))
-			continue;
-		w->say->admin = all[i].admin;
+		if (e->value & WORD_HEALTH) {
+			w->say->health = (enum agent_health)(e->value & WORD_MEANING);
+			w->health = word;
+		} else {
+			w->say->admin = (enum agent_admin)(e->value & WORD_MEANING);
+		}
 		return 1;
 	}
 	return 0;
@@ -126,7 +122,7 @@ parse_agent_word(struct words *w, struct str word)
 {
 	const struct str maxconn = STR(MAXCONN);
 
-	if (take_health(w, word) || take_admin(w, word))
+	if (take_state(w, word))
 		return;
 	if (word.len >= maxconn.len &&
 		str_is_nocase((struct str){ word.p, maxconn.len }, maxconn)) {

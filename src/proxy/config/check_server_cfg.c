@@ -4,6 +4,7 @@
 
 #include "cfg/arg_address.h"
 #include "cfg/ctx.h"
+#include "proxy/check/agent.h"
 #include "proxy/config/check_cfg.h"
 #include "proxy/config/proxy_cfg.h"
 #include "proxy/config/server_name_cfg.h"
@@ -195,16 +196,6 @@ opt_init_state(struct cfg_ctx *ctx, void *obj)
 	check_conf_of(obj)->init_state = (enum check_init_state)state;
 	return 0;
 }
-
-static const struct cfg_enum agent_words[] = {
-	{ "up, down, fail, stopped", 0, "The state: up, or one of the others, which mean down." },
-	{ "ready, drain, maint", 0, "The administrative state, as of the command 'set server "
-		"... state'." },
-	{ "<n>%", 0, "The weight, as a percentage of the one in the configuration." },
-	{ "maxconn:<n>", 0, "The server's maxconn." },
-	{ "# <text>", 0, "The rest of the line is a description, for the log." },
-	{ 0 },
-};
 
 #define OPT(n, args, fn, a, syn, text, ...)                                 \
 	{                                                                   \

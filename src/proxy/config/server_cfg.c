@@ -70,6 +70,35 @@ usesrc_header(struct cfg_ctx *ctx, int i, const char *paren, struct source_conf 
 	return 0;
 }
 
+#define USESRC "usesrc "
+/* Values: an enum source_as. */
+static const struct cfg_enum source_words[] = {
+	{ "<address>[:<port>]", 0, "The source address; 0.0.0.0 or * leaves it to the kernel." },
+	{ "interface <name>", SOURCE_AS_SELF, "Connections leave by this interface." },
+	{ USESRC "<address>[:<port>]", SOURCE_AS_ADDR, "The address that servers see." },
+	{ USESRC "client", SOURCE_AS_CLIENT, "Servers see the client's address and port." },
+	{ USESRC "clientip", SOURCE_AS_CLIENT_IP, "Servers see the client's address." },
+	{ USESRC "hdr_ip(<name>[,<occurrence>])", SOURCE_AS_HEADER, "Servers see the address in a "
+		"header field of the request." },
+	{ 0 },
+};
+
+/* The address that the argument of usesrc stands for. */
+static enum source_as
+find_usesrc(const char *arg)
+{
+	size_t n = strcspn(arg, "(");
+
+	for (const struct cfg_enum *e = source_words; e->name; e++) {
+		const char *word = e->name + sizeof(USESRC) - 1;
+
+		if (e->value > SOURCE_AS_ADDR && strncmp(word, arg, n) == 0 &&
+			word[n] == arg[n])
+			return (enum source_as)e->value;
+	}
+	return SOURCE_AS_ADDR;
+}
+
 static int
 parse_usesrc(struct cfg_ctx *ctx, int i, struct source_conf *out)
 {
@@ -80,11 +109,9 @@ parse_usesrc(struct cfg_ctx *ctx, int i, struct source_conf *out)
 		return cfg_error(ctx, i,
 			"'source' : 'usesrc' expects an address, 'client', 'clientip' or "
 			"'hdr_ip(<name>)'.");
-	if (strncmp(arg, "hdr_ip(", 7) == 0)
-		return usesrc_header(ctx, i, arg + 6, out);
-	out->as = strcmp(arg, "client") == 0 ? SOURCE_AS_CLIENT
-		: strcmp(arg, "clientip") == 0 ? SOURCE_AS_CLIENT_IP
-					       : SOURCE_AS_ADDR;
+	out->as = find_usesrc(arg);
+	if (out->as == SOURCE_AS_HEADER)
+		return usesrc_header(ctx, i, strchr(arg, '('), out);
 	if (out->as != SOURCE_AS_ADDR)
 		return 0;
 	if (addr_parse(arg, server_cfg_name_flag(ctx), &spec, &why) < 0)
@@ -116,12 +143,15 @@ parse_source_args(struct cfg_ctx *ctx, unsigned int flags, struct source_conf *o
 	out->port_lo = spec.port_lo;
 	out->port_hi = spec.port_hi;
 	while (r == 0 && *taken < ctx->argc) {
-		int i = *taken, use = strcmp(cfg_arg(ctx, i), "usesrc") == 0;
+		int i = *taken;
+		const char *word = cfg_arg(ctx, i);
+		const struct cfg_enum *e = cfg_enum_find(source_words, word, strlen(word));
 
-		if (!use && strcmp(cfg_arg(ctx, i), "interface") != 0)
+		if (!e)
 			break;
 		*taken = MIN(i + 2, ctx->argc);
-		r = use ? parse_usesrc(ctx, i + 1, out) : parse_interface(ctx, i + 1, out);
+		r = e->value == SOURCE_AS_SELF ? parse_interface(ctx, i + 1, out)
+					       : parse_usesrc(ctx, i + 1, out);
 	}
 	return r;
 }
@@ -542,17 +572,6 @@ parse_default_server(struct cfg_ctx *ctx)
 		cfg_warn(ctx, -1, "'default-server' has no option and no effect.");
 	return cfg_parse_opts(ctx, CFG_OPT_SERVER, 0, &t);
 }
-
-static const struct cfg_enum source_words[] = {
-	{ "<address>[:<port>]", 0, "The source address; 0.0.0.0 or * leaves it to the kernel." },
-	{ "interface <name>", 0, "Connections leave by this interface." },
-	{ "usesrc <address>[:<port>]", 0, "The address that servers see." },
-	{ "usesrc client", 0, "Servers see the client's address and port." },
-	{ "usesrc clientip", 0, "Servers see the client's address." },
-	{ "usesrc hdr_ip(<name>[,<occurrence>])", 0, "Servers see the address in a header "
-		"field of the request." },
-	{ 0 },
-};
 
 static const struct cfg_kw kws[] = {
 	{ .name = "default-server",

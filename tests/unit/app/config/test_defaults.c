@@ -104,7 +104,7 @@ static int
 is_stored_apart(const char *name)
 {
 	static const char *const names[] = { "agent-inter", "balance", "init-addr", "inter",
-		"ocsp-update.mode", "use-poller", "verify" };
+		"ocsp-update.mode", "ssl-max-ver", "ssl-min-ver", "use-poller", "verify" };
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (strcmp(name, names[i]) == 0)
