@@ -398,6 +398,22 @@ def test_each_signal_has_an_entry(pages):
     assert {s for s in handled if s not in plain("\n".join(pages["tacit(8)"]["SIGNALS"]))} == set()
 
 
+def test_each_variable_of_the_environment_has_an_entry(pages):
+    """Those that the program reads or sets; the keyword external-check has those of its commands."""
+    names = {n for f in (ROOT / "src").rglob("*.c")
+             for n in re.findall(r'env_[gs]et\(\S+, "([A-Z_]+)"|getenv\("([A-Z_]+)"', f.read_text()) for n in n if n}
+    assert len(names) >= 7
+    text = plain("\n".join(pages["tacit(8)"]["ENVIRONMENT"]))
+    assert {n for n in names if not re.search(rf"\b{n}\b", text)} == set()
+
+
+def test_each_exit_status_has_an_entry(pages):
+    """Of each option that only answers a question, too."""
+    text = plain("\n".join(pages["tacit(8)"]["EXIT STATUS"]))
+    for option in ("-c", "--explain", "--format", "--health", "--reload", "-W", "-Ws"):
+        assert re.search(rf"(?<![\w-]){option}\b", text), option
+
+
 # --- --explain ---
 
 def test_the_program_explains_what_the_page_says(pages):

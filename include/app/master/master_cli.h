@@ -8,6 +8,7 @@
 #include "app/process/cli_line.h"
 #include "base/compiler.h"
 #include "base/sbuf.h"
+#include "cfg/entry.h"
 #include "net/bind_conf.h"
 #include "net/conn.h"
 #include "net/listener.h"
@@ -71,6 +72,8 @@ int master_cli_bind(struct master *m, char *why, size_t len) must_check;
 int master_cli_start(struct master *m) must_check;
 /* In a worker process that was forked: closes its copy. */
 void master_cli_close(struct master *m);
+/* Calls fn for each command: tacit(8). */
+void master_cli_entries(cfg_entry_fn *fn, void *arg);
 /* Begins a line: the first bytes of c->in, with the payload that c->scan has found. */
 void master_cli_begin(struct master_conn *c, size_t len);
 /* Runs its commands up to one whose answer has to be waited for, or until there is much to send;

@@ -15,6 +15,7 @@
 #include "app/config/version.h"
 #include "app/main/own_pid.h"
 #include "app/main/start_int.h"
+#include "app/master/master_cli.h"
 #include "app/process/confine.h"
 #include "app/promex/promex.h"
 #include "base/err.h"
@@ -302,6 +303,7 @@ static void
 each_of_program(cfg_entry_fn *fn, void *arg)
 {
 	admin_entries(fn, arg);
+	master_cli_entries(fn, arg);
 	promex_entries(fn, arg);
 }
 

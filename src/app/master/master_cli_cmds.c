@@ -1,5 +1,6 @@
 /* Lines of the master's socket: who takes a command, what is about the dialogue itself, and the
  * commands that worker processes answer. Master process, one thread. */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -275,6 +276,7 @@ struct master_cmd {
 	/* args: the rest of the command; NULL: the row is only for help. */
 	void (*fn)(struct master_conn *c, const char *args);
 	int is_silent; /* it has no answer unless it is refused */
+	const char *answer; /* for the manual; NULL: it is not in it */
 };
 
 static const char *
@@ -480,39 +482,100 @@ cmd_getsocks(struct master_conn *c, const char *args)
 static void cmd_help(struct master_conn *c, const char *args);
 
 static const struct master_cmd cmds[] = {
-	{ "@!<pid>", "", BIND_USER, "send a command to the <pid> process", NULL, 0 },
-	{ "@<relative pid>", "", BIND_USER, "send a command to the <relative pid> process", NULL,
-		0 },
-	{ "@master", "", BIND_USER, "send a command to the master process", NULL, 0 },
-	{ "_getsocks", NULL, BIND_ADMIN, "", cmd_getsocks, 1 },
-	{ "echo", "<text>", BIND_USER, "print text", cmd_echo, 0 },
-	{ "expert-mode", "[on|off]", BIND_ADMIN, "mode of commands for worker processes", NULL, 0 },
+	{ "@!<pid>", "", BIND_USER, "send a command to the <pid> process",
+		NULL, 0,
+		"That of the worker process, also if it ends its sessions only." },
+	{ "@<relative pid>", "", BIND_USER, "send a command to the <relative pid> process",
+		NULL, 0,
+		"That of the worker process: @1 is the current one. Alone it directs all "
+		"commands that follow, and so does @!<pid>." },
+	{ "@master", "", BIND_USER, "send a command to the master process",
+		NULL, 0,
+		"That of the master. Alone it directs all commands that follow to it." },
+	{ "_getsocks", NULL, BIND_ADMIN, "",
+		cmd_getsocks, 1,
+		NULL },
+	{ "echo", "<text>", BIND_USER, "print text",
+		cmd_echo, 0,
+		"The text." },
+	{ "expert-mode", "[on|off]", BIND_ADMIN, "mode of commands for worker processes",
+		NULL, 0,
+		"An empty line; the prompt shows e." },
 	{ "experimental-mode", "[on|off]", BIND_ADMIN, "mode of commands for worker processes",
-		NULL, 0 },
+		NULL, 0,
+		"An empty line; the prompt shows x." },
 	{ "hard-reload", "", BIND_OPERATOR, "reload, and end the previous worker at once",
-		cmd_hard_reload, 0 },
-	{ "operator", "", BIND_OPERATOR,
-		"lower the level of the current CLI session to operator", cmd_operator, 1 },
+		cmd_hard_reload, 0,
+		"As of reload." },
+	{ "operator", "", BIND_OPERATOR, "lower the level of the current CLI session to operator",
+		cmd_operator, 1,
+		"None, or an empty line." },
 	{ "reload", "", BIND_OPERATOR, "reload the configuration, and say whether it succeeded",
-		cmd_reload, 0 },
+		cmd_reload, 0,
+		"When the reload has ended \"Success=1\", or \"Success=0\" if the previous "
+		"configuration stays in use; then \"--\" and the messages of the start." },
 	{ "set severity-output", "[none|number|string]", BIND_USER,
-		"set presence of severity level in feedback information", cmd_set_severity, 1 },
+		"set presence of severity level in feedback information",
+		cmd_set_severity, 1,
+		"None, or an empty line. It holds for the commands that follow, whoever "
+		"answers them." },
 	{ "show cli level", "", BIND_USER, "display the level of the current CLI session",
-		cmd_show_level, 0 },
-	{ "show cli sockets", "", BIND_USER, "dump list of cli sockets", cmd_show_sockets, 0 },
+		cmd_show_level, 0,
+		"user, operator or admin." },
+	{ "show cli sockets", "", BIND_USER, "dump list of cli sockets",
+		cmd_show_sockets, 0,
+		"\"# socket lvl processes\", then the address and the level of this socket." },
 	{ "show env", "[var]", BIND_OPERATOR, "dump environment variables known to the process",
-		cmd_show_env, 0 },
-	{ "show proc", "", BIND_USER, "show processes status", cmd_show_proc, 0 },
+		cmd_show_env, 0,
+		"NAME=value, one a line." },
+	{ "show proc", "", BIND_USER, "show processes status",
+		cmd_show_proc, 0,
+		"\"#<PID> <type> <reloads> <uptime> <version>\", then a line with these "
+		"columns for the master and for each worker process, old ones behind \"# old "
+		"workers\": how many reloads it has survived, and of the master how many have "
+		"failed." },
 	{ "show startup-logs", "", BIND_USER, "show the messages of the latest start",
-		cmd_show_logs, 0 },
-	{ "show version", "", BIND_USER, "show version of the current process", cmd_show_version,
-		0 },
-	{ "user", "", BIND_USER, "lower the level of the current CLI session to user", cmd_user,
-		1 },
-	{ "help", "[<command>]", BIND_USER, "list matching or all commands", cmd_help, 0 },
-	{ "prompt", "", BIND_USER, "toggle interactive mode with prompt", cmd_prompt, 1 },
-	{ "quit", "", BIND_USER, "disconnect", cmd_quit, 1 },
+		cmd_show_logs, 0,
+		"The messages, one a line; an empty line if there were none." },
+	{ "show version", "", BIND_USER, "show version of the current process",
+		cmd_show_version, 0,
+		"The version, as in show info." },
+	{ "user", "", BIND_USER, "lower the level of the current CLI session to user",
+		cmd_user, 1,
+		"None, or an empty line." },
+	{ "help", "[<command>]", BIND_USER, "list matching or all commands",
+		cmd_help, 0,
+		"One line for each command: its words and arguments, a colon, and what it does." },
+	{ "prompt", "", BIND_USER, "toggle interactive mode with prompt",
+		cmd_prompt, 1,
+		"The prompt \"master> \", or \"<pid>> \" of a worker process, before each "
+		"further line." },
+	{ "quit", "", BIND_USER, "disconnect",
+		cmd_quit, 1,
+		"None: the connection is closed." },
 };
+
+void
+master_cli_entries(cfg_entry_fn *fn, void *arg)
+{
+	char place[32], doc[80];
+
+	for (size_t i = 0; i < ARRAY_LEN(cmds); i++) {
+		if (!cmds[i].answer)
+			continue;
+		(void)snprintf(doc, sizeof(doc), "%c%s.",
+			toupper((unsigned char)cmds[i].help[0]), cmds[i].help + 1);
+		(void)snprintf(place, sizeof(place), "Level: %s", level_name(cmds[i].level));
+		fn(arg, &(struct cfg_entry){ .heading = "COMMANDS OF THE MASTER",
+				.intro = "Commands of the socket of the option \\-S, with "
+					 "their answers and the level that they need.\n",
+				.name = cmds[i].words,
+				.syntax = *cmds[i].args ? cmds[i].args : NULL,
+				.doc = doc,
+				.answer = cmds[i].answer,
+				.place = place });
+	}
+}
 
 static int
 is_in_list(const struct master_conn *c, const struct master_cmd *cmd, const char *prefix)
