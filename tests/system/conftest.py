@@ -327,8 +327,9 @@ class Daemon:
     def fds(self):
         return fds(self.pid)
 
-    def leaked(self, limit=WAIT):
-        """Descriptors beyond those open when it was ready; empty when they are closed again."""
+    def leaked(self, limit=facts.LIMIT):
+        """Descriptors beyond those open when it was ready; empty when they are closed again, which takes idle connections of
+        a server up to twice its pool-purge-delay."""
         now = {}
 
         def are_closed():

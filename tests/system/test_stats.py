@@ -339,7 +339,7 @@ def test_headings_show_the_cache(daemon, origins):
 def test_headings_show_compression(daemon):
     port, front = free_port(), free_port()
     daemon(page(port, lines=f"frontend f\n    mode http\n    bind 127.0.0.1:{front}\n    default_backend b\n"
-                            f"backend b\n    mode http\n    compression algo gzip\n    server s 127.0.0.1:{port}\n"))
+                            f"backend b\n    mode http\n    compression algo gzip\n    server s 127.0.0.1:{port} pool-max-conn 0\n"))
     assert "compressed" not in get(port, "/stats")[2]
     with connect(front) as s:
         s.sendall(b"GET /stats HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\nConnection: close\r\n\r\n")
