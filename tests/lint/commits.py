@@ -17,9 +17,9 @@ VERBS = frozenset('''
     correct count cover cut declare decode default define delete derive describe detect disable document drop embed enable encode end enforce exclude expect
     explain export extend extract fail fill find fix follow free generate give group handle hide hold ignore implement import include
     initialize inline inspect install join keep leave let limit list load lock log lower make map mark match measure mend merge
-    move name notify open order pack parse pass pause permit play prefer prepare prevent print put quote raise read rebuild receive record
+    move name notify number open order pack parse pass pause permit play prefer prepare prevent print put quote raise read rebuild receive record
     reduce refresh refuse reject release remove rename renew reorder replace report require reset resolve restart restore restrict resume
-    retry return reuse revert rewrite run save scan send separate serve set settle share shorten show shrink simplify skip sort speak specify
+    retry return reuse revert rewrite run save scan search send separate serve set settle share shorten show shrink simplify skip sort speak specify
     split start state stop store support switch test time trace track treat trim try unify update upgrade use validate
     register take verify wait wake warn widen wrap write'''.split())
 
