@@ -8,6 +8,9 @@
 #include "base/memfile.h"
 #include "table/table.h"
 
+/* Records of this kind and above are the caller's. */
+#define TABLE_FILE_KINDS 5u
+
 /* Changes with the form of the records. */
 uint32_t table_file_layout(void);
 /* The most that the records of this table take. */

@@ -14,6 +14,9 @@
 #define TABLE_FORM 2u
 #define NAMES_ROOM 1024
 
+_Static_assert(RECORD_NAME < TABLE_FILE_KINDS, "kinds of the caller are others");
+_Static_assert(TABLE_FILE_KINDS < MEMFILE_KINDS, "they can be found");
+
 uint32_t
 table_file_layout(void)
 {

@@ -10,7 +10,7 @@ import threading
 
 import pytest
 from conftest import WAIT, free_port
-from facts import only_child
+from facts import children, contains, only_child
 from subject import only_tables
 from test_master import MASTER, change, reload, worker_of
 
@@ -152,6 +152,49 @@ class Clients:
         for t in self.threads:
             t.join()
         assert not self.failed, self.failed
+
+
+HELD = """\
+listen site
+    mode tcp
+    bind 127.0.0.1:{port}
+    timeout client 1h
+    timeout server 1h
+    stick-table type ip size 1k expire 1h store conn_cur
+    tcp-request connection track-sc0 src
+    server silent 127.0.0.1:{silent}
+"""
+
+
+def test_connections_of_killed_processes_end(daemon):
+    """Processes that drain hold connections, and are killed one after the other: the current one no longer counts theirs."""
+    port = free_port()
+    silent = socket.create_server(("127.0.0.1", 0))
+    d = daemon(HELD.format(port=port, silent=silent.getsockname()[1]), "-V", mode=MASTER)
+    pids, held = [], [silent]
+
+    def is_counted(n):
+        # A process reads every 100 ms what previous ones have counted.
+        d.passes(300)
+        assert entries(d, "site")["127.0.0.1"]["conn_cur"] == str(n)
+
+    try:
+        for n in (1, 2):
+            held.append(socket.create_connection(("127.0.0.1", port), timeout=WAIT))
+            d.until("sessions eq 1")
+            is_counted(n)
+            pids += [pid for pid in children(d.pid) if pid not in pids]
+            assert reload(d, settle=False)
+            is_counted(n)
+        for pid, left in zip(pids, (1, 0), strict=True):
+            os.kill(pid, signal.SIGKILL)
+            # The processes have been notified then.
+            contains(d.stderr_path, f"Former worker ({pid}) exited")
+            is_counted(left)
+        assert entries(d, "site")["127.0.0.1"]["use"] == "0"
+    finally:
+        for s in held:
+            s.close()
 
 
 RATES = {"127.0.0.2", "127.0.0.4"}

@@ -38,6 +38,7 @@ struct sys;
 #define MASTER_RELOADS "X_RELOADS="   /* <number>,<failed ones>,<1: the latest has failed> */
 #define MASTER_REPLACED "X_REPLACED"  /* by another process, before the signal to stop */
 #define MASTER_LOG "X_LOG="           /* a text for the logs */
+#define MASTER_ENDED "X_ENDED="       /* the pid of another worker process */
 
 /* Called by master_link_read() for each line of the master. A NULL text: the master has ended. */
 typedef void master_link_fn(void *owner, const char *line);

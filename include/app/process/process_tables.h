@@ -3,6 +3,8 @@
 #ifndef TACIT_APP_PROCESS_PROCESS_TABLES_H
 #define TACIT_APP_PROCESS_PROCESS_TABLES_H
 
+#include <sys/types.h>
+
 #include "base/compiler.h"
 #include "base/memfile.h"
 #include "event/timer.h"
@@ -45,6 +47,8 @@ int process_tables_passed(struct process *p, unsigned int i, const char **name);
 void process_tables_restore(struct process *p);
 /* Begins to remove what expires. 0 or -ERR_NOMEM. */
 int process_tables_start(struct process *p) must_check;
+/* This process has ended, which a master reports: one that was killed has left connections. */
+void process_tables_on_end(struct process *p, pid_t pid);
 /* Adds what previous processes have counted until now: the process ends, and the next one reads it
  * here. */
 void process_tables_finish(struct process *p);

@@ -674,6 +674,21 @@ on_current_death(struct worker_process *w, int code)
 		schedule_respawn(m);
 }
 
+/* Notifies the other worker processes, which have its tables open. */
+static void
+report_end(struct master *m, const struct worker_process *ended)
+{
+	char text[64];
+	int n = snprintf(text, sizeof(text), MASTER_ENDED "%d", (int)ended->own.pid);
+
+	list_each(it, &m->workers) {
+		struct worker_process *w = list_entry(it, struct worker_process, link);
+
+		if (w != ended && w->own.fd >= 0)
+			(void)sys_sendto(m->sys, w->own.fd, text, (size_t)n, MSG_NOSIGNAL);
+	}
+}
+
 /* A worker process has ended with this exit code, 128 and the signal if it was killed. */
 static void
 master_on_exit(struct worker_process *w, int code)
@@ -682,6 +697,7 @@ master_on_exit(struct worker_process *w, int code)
 	enum worker_state was = w->state;
 
 	file_store_on_end(&m->store.files, w->own.pid, was != WORKER_STARTING);
+	report_end(m, w);
 	/* No message is sent to it any more. */
 	w->state = WORKER_LEAVING;
 	if (was == WORKER_STARTING)

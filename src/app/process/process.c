@@ -471,6 +471,8 @@ process_on_master(void *process, const char *line)
 		answer_getsocks(p);
 	} else if (strncmp(line, MASTER_RELOADS, sizeof(MASTER_RELOADS) - 1) == 0) {
 		note_reloads(p, line + sizeof(MASTER_RELOADS) - 1);
+	} else if (strncmp(line, MASTER_ENDED, sizeof(MASTER_ENDED) - 1) == 0) {
+		process_tables_on_end(p, (pid_t)strtol(line + sizeof(MASTER_ENDED) - 1, NULL, 10));
 	} else if (strncmp(line, MASTER_LOG, l) == 0) {
 		log_msg(process_log(p), LOG_LEVEL_ALERT, "%s", line + l);
 	}

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <string.h>
 
 #include "app/process/former.h"
 #include "app/process/inherited.h"
@@ -27,6 +28,9 @@
 #define FOLLOW_CHUNKS 256
 #define FOLLOW_MS 100
 #define FOLLOW_IDLE_MS 30000
+
+/* The record of the process, beside those of tables: its pid. */
+#define RECORD_PROCESS TABLE_FILE_KINDS
 
 static struct table_caller
 table_caller_of(const struct process *p)
@@ -52,10 +56,14 @@ make_table_file(struct process *p, size_t size)
 	struct memfile *f = &p->keep.tables.own;
 	unsigned int it = 0;
 	struct table *t;
+	int32_t *pid;
 	int r = memfile_create(f, p->sys, size, table_file_layout(), p->keep.generation);
 
 	while (r == 0 && (t = next_table(p, &it)) != NULL)
 		r = table_file_place(t, f);
+	pid = r == 0 ? memfile_add(f, RECORD_PROCESS, "process", "", sizeof(*pid)) : NULL;
+	if (pid)
+		*pid = (int32_t)sys_getpid(p->sys);
 	if (r == 0)
 		r = memfile_seal(f);
 	/* Without a master it is passed to the next process. */
@@ -70,7 +78,8 @@ make_table_file(struct process *p, size_t size)
 void
 process_tables_open(struct process *p)
 {
-	size_t size = MEMFILE_HEAD;
+	const size_t empty = MEMFILE_HEAD + memfile_record_size("process", "", sizeof(int32_t));
+	size_t size = empty;
 	unsigned int it = 0;
 	struct table *t;
 	int r;
@@ -79,7 +88,7 @@ process_tables_open(struct process *p)
 		return;
 	while ((t = next_table(p, &it)) != NULL)
 		size += table_file_room(t);
-	if (size == MEMFILE_HEAD)
+	if (size == empty)
 		return;
 	r = make_table_file(p, size);
 	if (r < 0)
@@ -275,6 +284,23 @@ skip_lessons(const struct process *p)
 			g->resync = PEER_RESYNC_DONE;
 			g->has_own = 1;
 		}
+}
+
+void
+process_tables_on_end(struct process *p, pid_t pid)
+{
+	struct process_tables *pt = &p->keep.tables;
+
+	for (unsigned int i = 0; i < pt->n_former; i++) {
+		const struct memfile_item *item =
+			memfile_find(&pt->former[i].view, RECORD_PROCESS, "process", "");
+		int32_t of = 0;
+
+		if (item && item->len >= sizeof(of))
+			memcpy(&of, item->payload, sizeof(of));
+		/* The next pass is the last one. */
+		pt->former[i].has_ended |= of == pid;
+	}
 }
 
 /* Ends following a previous process. `by` is NULL when the tables are freed next, or when no table
