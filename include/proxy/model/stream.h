@@ -151,6 +151,7 @@ struct stream {
 	uint32_t opens : 1;     /* in CONNECT, HANDSHAKE: others wait for its connection, or may */
 	uint32_t joins : 1;     /* in CONNECT: it waits for one of those (session/connect.c) */
 	uint32_t looked_again : 1; /* it has checked for a FIN after the server's first bytes */
+	uint8_t retries_set;    /* set-retries: its number + 1; 0: as in the backend */
 	struct conn server;     /* conn[SERVER] */
 };
 
@@ -159,6 +160,13 @@ static inline void
 stream_clear_exchange(struct stream *s)
 {
 	memset(&s->be, 0, offsetof(struct stream, server) - offsetof(struct stream, be));
+}
+
+/* The most retries. It has a backend. */
+static inline int
+stream_retries_most(const struct stream *s)
+{
+	return s->retries_set ? s->retries_set - 1 : s->be->retries;
 }
 
 /* The clock of its worker's loop. */

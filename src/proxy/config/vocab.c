@@ -11,6 +11,7 @@
 #include "proxy/sample/act_auth_request.h"
 #include "proxy/sample/act_packet.h"
 #include "proxy/sample/act_priority.h"
+#include "proxy/sample/act_retries.h"
 #include "proxy/sample/act_resolve.h"
 #include "proxy/sample/act_track.h"
 #include "proxy/sample/capture_rule.h"
@@ -29,7 +30,7 @@ proxy_vocab_init(struct rule_vocab *v)
 		rule_var_actions, rule_end_actions, rule_redirect_actions, rule_misc_actions,
 		rule_auth_actions, rule_map_actions, rule_service_actions, capture_actions,
 		endpoint_actions, resolve_actions, auth_request_actions, priority_actions,
-		packet_actions, track_actions, bwlim_actions, cache_actions,
+		retries_actions, packet_actions, track_actions, bwlim_actions, cache_actions,
 		spoe_actions, log_actions };
 	int r;
 

@@ -31,7 +31,7 @@ static enum stream_event
 schedule_retry(struct stream *s)
 {
 	if (!s->dir[CLIENT].keeps_buf || !client_is_there(s) ||
-		s->retries >= (unsigned int)s->be->retries)
+		s->retries >= stream_retries_most(s))
 		return STREAM_EV_NONE;
 	s->retries++;
 	counter_add(&be_stat(s)->wretr, 1);
@@ -65,8 +65,8 @@ int
 l7_retry_can_replay(const struct stream *s)
 {
 	if (s->srv->may_speak_h2)
-		return s->be->retries && !stream_filtering(s, CLIENT);
-	return s->be->retries && exchange_has_request(s->txn) &&
+		return stream_retries_most(s) && !stream_filtering(s, CLIENT);
+	return stream_retries_most(s) && exchange_has_request(s->txn) &&
 		(s->txn->reused ||
 			(!s->txn->no_l7_retry &&
 				(s->be->http.retry_on & ~(1u << HTTP_RETRY_CONN_FAILURE))));

@@ -573,7 +573,7 @@ stream_redispatches(const struct stream *s, int n)
 	if (!balance_hashes(be->balance) && !persist_holds(s))
 		return 1;
 	if (every < 0)
-		every += be->retries + 1;
+		every += stream_retries_most(s) + 1;
 	return every > 0 && n % every == 0;
 }
 
@@ -604,7 +604,7 @@ plan_retry(struct stream *s, uint64_t delay)
 	/* A resource that this host lacks is no finding about the server. */
 	if (!outbound_is_shortage(s->connect_err))
 		server_observe(s->engine, s->srv, SERVER_CONNECT_FAILED);
-	if (is_vain || s->retries >= (unsigned int)s->be->retries || (s->txn && !http_retries(s->be,
+	if (is_vain || s->retries >= stream_retries_most(s) || (s->txn && !http_retries(s->be,
 		HTTP_RETRY_CONN_FAILURE)))
 		return STREAM_EV_GIVE_UP;
 	s->retries++;

@@ -114,6 +114,8 @@ an_unsent_request_is_a_connection_failure(void **st)
 		{ 3, 0, NULL, "-- --", 2, 1 },
 		{ 3, 0, "http-request disable-l7-retry", "-- --", 2, 1 },
 		{ 0, 0, NULL, "-- SH", 1, 0 },
+		{ 0, 0, "http-request set-retries 1", "-- --", 2, 1 },
+		{ 3, 0, "http-request set-retries 0", "-- SH", 1, 0 },
 		{ 3, 1u << HTTP_RETRY_EMPTY_RESPONSE, NULL, "-- SH", 1, 0 },
 	};
 
