@@ -416,6 +416,9 @@ response_take_answer(struct stream *s)
 {
 	if (s->dir[SERVER].ops != &http_held_ops)
 		return STREAM_EV_NONE;
+	/* The server was not read meanwhile, and the client sent nothing: their timeouts start
+	 * now. */
+	s->last_ms[CLIENT] = s->last_ms[SERVER] = stream_now_ms(s);
 	return continue_final(s).ev;
 }
 

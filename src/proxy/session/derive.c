@@ -11,6 +11,14 @@
 #include "proxy/http2/h2_client.h"
 #include "proxy/session/tcp_content_rules.h"
 
+/* A rule waits for an answer, or for a time, and nothing is read for it: the source is not waited
+ * for. */
+static inline int
+awaits_answer_for(const struct stream *s, const struct direction *d)
+{
+	return unlikely(d->ops->due != NULL) && stream_awaits_answer(s);
+}
+
 /* pending[side]: bytes from there, here or in the kernel, have to be sent first. */
 static inline unsigned int
 wants_relay(const struct stream *s, int side, const int *pending)
@@ -18,7 +26,8 @@ wants_relay(const struct stream *s, int side, const int *pending)
 	const struct direction *from = &s->dir[side], *to = &s->dir[!side];
 	unsigned int dirs = 0;
 
-	if (from->state == DIRECTION_OPEN && !pending[side] && !direction_is_waiting(from))
+	if (from->state == DIRECTION_OPEN && !pending[side] && !direction_is_waiting(from) &&
+		!awaits_answer_for(s, from))
 		dirs |= EV_R;
 	if (pending[!side] && to->state != DIRECTION_CLOSED)
 		dirs |= EV_W;
@@ -133,11 +142,8 @@ derive_relay(const struct stream *s, struct derived *d)
 		d->wants[CLIENT] &= ~EV_R;
 	if (exchange_watches_client(s))
 		d->wants[CLIENT] |= EV_R;
-	if (s->dir[SERVER].ops->due) {
+	if (s->dir[SERVER].ops->due)
 		d->deadline = MIN(d->deadline, s->dir[SERVER].ops->due(s));
-		if (stream_awaits_answer(s))
-			d->wants[SERVER] &= ~EV_R;
-	}
 }
 
 void
