@@ -174,6 +174,20 @@
 		  EOF_CLOSE },
 	  .origin = { AWAIT("abc"), SAY(OK), END }, .uneven = 1,
 	  .terms = "--", .to_server = LEN(POST "abc"), .to_client = LEN(OK) },
+	/* rules that wait for a time, longer than the timeouts; a client that leaves meanwhile */
+	{ .name = "http_pauses", .golden = 1, .min_ms = 1400, .max_ms = 1460,
+	  .cfg = { .mode = INTEREST_EDGE, NEAR, .http = 1, .to = { .connect = 50, .client = 250, .server = 250 },
+		  .rules = "http-request set-header X-A b\nhttp-request pause 300 if { req.hdr(x-a) b }\n"
+			   "http-request del-header X-A\nhttp-response pause int(300)" },
+	  .client = { SAY(GET "\r\n" GET "X-B: c\r\n\r\n"), { STEP_WAIT, 2 * LEN(OK) }, END },
+	  .origin = { AWAIT_HEAD, SAY(OK), AWAIT_HEAD, SAY("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe"),
+		  { STEP_PAUSE, 500 }, SAY("llo"), { STEP_WAIT_EOF, 0 } },
+	  .terms = "-- --", .to_server = LEN(GET "\r\n" GET "X-B: c\r\n\r\n"), .to_client = 2 * LEN(OK) },
+	{ .name = "http_pause_left", WEB(MERGED, .rules = "http-request pause 1s"), .golden = 1, .no_torture = 1,
+	  .client = { SAY(GET "\r\n"), { STEP_PAUSE, 50 }, { STEP_RESET, 0 } }, .terms = "SH", .to_server = LEN(GET "\r\n") },
+	{ .name = "http_pause_of_a_response_left", WEB(EDGE, .rules = "http-response pause 1s"), .golden = 1,
+	  .client = { SAY(GET "\r\n"), { STEP_PAUSE, 50 }, { STEP_RESET, 0 } },
+	  .origin = { AWAIT_HEAD, SAY(OK), { STEP_WAIT_EOF, 0 } }, .terms = "CD", .to_server = LEN(GET "\r\n") },
 	/* retries: after no response, a listed status, an invalid response, a timeout */
 	{ .name = "http_retries_empty", AGAIN_ON(EMPTY_RESPONSE),
 	  .client = { SAY(GET "\r\n"), AWAIT("</html>"), END }, .origin = { AWAIT_HEAD, END },

@@ -26,6 +26,15 @@ struct stick_note {
 	unsigned char bytes[];     /* of a long key */
 };
 
+/* A rule waits for a time. */
+struct stream_pause {
+	struct timer timer;
+	struct stream *s;
+	const struct rule *by;
+	unsigned int ms;
+	uint8_t is_over;
+};
+
 struct stream_extras {
 	struct proxy *upgraded_to; /* set by http_upgrade(), for its first request; else NULL */
 	struct dns_ask *asks;      /* do-resolve: names that its rules ask for; NULL: none */
@@ -36,6 +45,7 @@ struct stream_extras {
 	uint8_t has_counted;       /* its request is counted in the entries of that time */
 	uint8_t awaits_agent;      /* a rule waits for an agent */
 	uint8_t has_answer;        /* the agent has answered, and the rule does not know it */
+	struct stream_pause *pause; /* the rule pause that waits; NULL: none */
 	struct stick_note *notes;  /* stick store-request: keys that wait for the server; or NULL */
 	struct cache_use *cache_use; /* NULL: no cache may store the response */
 	struct cache_hit hit;      /* a cache responds */
@@ -100,6 +110,9 @@ stream_upgraded_to(const struct stream *s)
 {
 	return unlikely(s->extras != NULL) ? s->extras->upgraded_to : NULL;
 }
+
+/* Ends the wait of a rule pause. s has extras. */
+void stream_drop_pause(struct stream *s);
 
 /* Frees the keys that wait for the server. s has extras. */
 void stream_drop_notes(struct stream *s);

@@ -10,6 +10,7 @@
 #include "proxy/sample/act_addr.h"
 #include "proxy/sample/act_auth_request.h"
 #include "proxy/sample/act_packet.h"
+#include "proxy/sample/act_pause.h"
 #include "proxy/sample/act_priority.h"
 #include "proxy/sample/act_retries.h"
 #include "proxy/sample/act_resolve.h"
@@ -30,8 +31,8 @@ proxy_vocab_init(struct rule_vocab *v)
 		rule_var_actions, rule_end_actions, rule_redirect_actions, rule_misc_actions,
 		rule_auth_actions, rule_map_actions, rule_service_actions, capture_actions,
 		endpoint_actions, resolve_actions, auth_request_actions, priority_actions,
-		retries_actions, packet_actions, track_actions, bwlim_actions, cache_actions,
-		spoe_actions, log_actions };
+		retries_actions, pause_actions, packet_actions, track_actions, bwlim_actions,
+		cache_actions, spoe_actions, log_actions };
 	int r;
 
 	memset(v, 0, sizeof(*v));

@@ -55,6 +55,18 @@ end_tracked(const struct stream *s, struct tracked *t)
 }
 
 void
+stream_drop_pause(struct stream *s)
+{
+	struct stream_pause *p = s->extras->pause;
+
+	if (!p)
+		return;
+	timer_stop(loop_timers(s->engine->loop), &p->timer);
+	mem_free(p);
+	s->extras->pause = NULL;
+}
+
+void
 stream_drop_notes(struct stream *s)
 {
 	while (s->extras->notes) {
@@ -200,6 +212,7 @@ end_extras(struct stream *s)
 	dns_ask_drop_all(s);
 	if (unlikely(s->extras->subrequest != NULL))
 		s->engine->hooks.drop_subrequest(s);
+	stream_drop_pause(s);
 	stream_drop_notes(s);
 	for (int side = 0; side < SIDES; side++)
 		free_filters(&s->extras->filters[side]);
