@@ -175,13 +175,14 @@ servers: deps-test tests
 all-servers: deps-servers tests
 	@TACIT_SERVERS=all $(call with,servers) sh build-aux/run-pytest all-servers-$(F) $(TALLY) $(DIR_$(F)) tests/system/servers
 
-# Programs of others that drive HAProxy or read its logs, of Debian and, in these versions, of PyPI.
-drivers: deps-drivers tests build/drivers/installed
+# Programs of others that drive HAProxy or read its logs, of Debian and, in these versions, of PyPI: half a gigabyte.
+pypi = $(patsubst tests/system/drivers/requirements/%.txt,build/drivers/%/installed,$(wildcard tests/system/drivers/requirements/*.txt))
+drivers: deps-drivers tests $(pypi)
 	@$(call with,drivers) sh build-aux/run-pytest drivers-$(F) $(TALLY) $(DIR_$(F)) tests/system/drivers
 
-build/drivers/installed: tests/system/drivers/requirements.txt | deps-drivers
+build/drivers/%/installed: tests/system/drivers/requirements/%.txt | deps-drivers
 	rm -rf $(@D)
-	python3 -m pip install -q --require-hashes --no-deps --target $(@D) -r $<
+	$(call with,drivers) python3 -m pip install -q --require-hashes --no-deps --root-user-action ignore --target $(@D) -r $<
 	touch $@
 
 # The benchmark's own parts: its readers, its verdicts, and that the limit forwards correctly.

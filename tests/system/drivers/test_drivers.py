@@ -1,23 +1,19 @@
-"""Programs of others that drive HAProxy and read its logs run unchanged against tacit: those of PyPI in build/drivers
-(requirements.txt), and Debian's goaccess and awstats. `make drivers` installs them."""
+"""Programs that drive HAProxy by its socket or read its logs run unchanged against tacit: PyPI's in build/drivers/tools, and
+Debian's goaccess and awstats."""
 
 import json
-import os
 import re
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from clients import get  # noqa: E402
-from conftest import ROOT, WAIT, daemon, free_port  # noqa: E402, F401
-from subject import LogServer, only_tacit  # noqa: E402
+from programs import debian, environment, run
+from programs import pypi as path_of
+from clients import get
+from conftest import free_port
+from subject import LogServer, only_tacit
 
 pytestmark = only_tacit
-PYPI = Path(os.environ.get("DRIVERS") or ROOT / "build" / "drivers")
+ENV = environment("tools")
 CFG = """\
 frontend web
     mode http
@@ -33,18 +29,8 @@ backend app
 """
 
 
-def run(*command, code=0):
-    """The output of a program that ends with this code."""
-    env = dict(os.environ, PYTHONPATH=str(PYPI), TERM="dumb", LC_ALL="C.UTF-8")
-    done = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=6 * WAIT, check=False, env=env)
-    assert done.returncode == code, done
-    return done.stdout
-
-
-def pypi(name, *args, code=0):
-    if not (PYPI / "bin" / name).exists():
-        pytest.skip(f"{name} is not in {PYPI}: make drivers")
-    return run(sys.executable, PYPI / "bin" / name, *args, code=code)
+def pypi(name, *args):
+    return run(sys.executable, path_of("tools", f"bin/{name}"), *args, env=ENV)
 
 
 @pytest.fixture
@@ -94,10 +80,9 @@ print(h.maxconn)
 
 def test_haproxyadmin(site):
     d, port, _ = site
-    if not (PYPI / "haproxyadmin").exists():
-        pytest.skip(f"haproxyadmin is not in {PYPI}: make drivers")
+    path_of("tools", "haproxyadmin")
     assert get(port) == "one"
-    printed = run(sys.executable, "-c", HAPROXYADMIN, d.sock).splitlines()
+    printed = run(sys.executable, "-c", HAPROXYADMIN, d.sock, env=ENV).splitlines()
     assert printed == ["['web'] ['app'] ['one', 'two']", "DRAIN", "MAINT", "no check", "10 True 7", "127.0.0.9 99", f"1 3.0.0 ['{d.pid}']", "77"]
     assert state(d, "one") == ("no check", "7")
 
@@ -140,16 +125,14 @@ def test_haproxy_log_analysis(lines):
     assert found == [{"COUNTER": 12}, {"HTTP_METHODS": [{"GET": 12}]}, {"STATUS_CODES_COUNTER": [{"200": 12}]}]
 
 
-@pytest.mark.skipif(not Path("/usr/bin/goaccess").exists(), reason="goaccess is not installed")
 def test_goaccess(lines, tmp_path):
     out = tmp_path / "report.json"
     form = '%^ %^ %^ %^ %^[%^]: %h:%^ [%d:%t.%^] %^ %^ %^/%^/%^/%^/%L %s %b %^ %^ %^ %^ %^ "%r"'
-    run("goaccess", lines, "--no-global-config", "--log-format", form, "--date-format", "%d/%b/%Y", "--time-format", "%H:%M:%S", "-o", out)
+    run(debian("/usr/bin/goaccess"), lines, "--no-global-config", "--log-format", form, "--date-format", "%d/%b/%Y", "--time-format", "%H:%M:%S", "-o", out)
     general = json.loads(out.read_text())["general"]
     assert (general["total_requests"], general["valid_requests"], general["failed_requests"]) == (12, 12, 0)
 
 
-@pytest.mark.skipif(not Path("/usr/lib/cgi-bin/awstats.pl").exists(), reason="awstats is not installed")
 def test_awstats(lines, tmp_path):
     (tmp_path / "awstats.site.conf").write_text(f"""\
 LogFile="{lines}"
@@ -162,5 +145,5 @@ DirData="{tmp_path}"
 """)
     # awstats wants the client without a port
     lines.write_text(re.sub(r": 127\.0\.0\.1:\d+ ", ": 127.0.0.1 ", lines.read_text()))
-    printed = run("perl", "/usr/lib/cgi-bin/awstats.pl", "-config=site", f"-configdir={tmp_path}", "-update")
+    printed = run("perl", debian("/usr/lib/cgi-bin/awstats.pl"), "-config=site", f"-configdir={tmp_path}", "-update")
     assert "Found 0 corrupted records" in printed and "Found 12 new qualified records" in printed, printed
