@@ -1,0 +1,99 @@
+"""Programs that do not run here: the configurations that they write and the commands that they send, after their documentation
+(forms/NAME.cfg and NAME.commands). Only a global maxconn is lowered: a test has few descriptors.
+
+In a list of commands "> x" sends x to the socket and "get PORT HOST [PATH]" asks a port; the rows below are about its answer:
+"~ x" matches one of its lines, "! x" matches none, "= x" is all of it. A command without rows answers with nothing."""
+
+import http.client
+import re
+import shlex
+import threading
+
+import pytest
+from programs import HERE
+from certs import Authority
+from conftest import WAIT, free_ports
+from facts import gone, only_child
+from subject import only_tacit
+
+pytestmark = only_tacit
+FORMS = sorted(path.stem for path in (HERE / "forms").glob("*.cfg"))
+MAPS = {"redirect.map": "", "passthrough.map": "", "tcp.map": "", "http.map": "", "host.map": "", "path.map": "", "state": "",
+        "503.http": "HTTP/1.0 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"}
+
+
+def answer(conn):
+    if conn.recv(65536):
+        conn.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 3\r\n\r\none")
+
+
+def get(port, host, path="/"):
+    c = http.client.HTTPConnection("127.0.0.1", int(port), timeout=WAIT)
+    c.request("GET", path, headers={"Host": host})
+    response = c.getresponse()
+    text = f"{response.status} {response.read().decode()}"
+    c.close()
+    return text
+
+
+def check(command, rows, text):
+    lines = text.strip("\n").split("\n")
+    if not rows:
+        assert text.strip() == "", f"{command}: {text}"
+    for kind, wanted in rows:
+        found = [line for line in lines if re.search(wanted, line)] if kind != "=" else text.strip() == wanted
+        assert bool(found) == (kind != "!"), f"{command}: {kind} {wanted}\n{text}"
+
+
+@pytest.fixture
+def words(origins, tmp_path):
+    """Values of the braces in the files."""
+    ca = Authority(tmp_path / "ca")
+    pem = ca.make("one.pem", "www.example.org")
+    for name, text in MAPS.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "list").write_text(f"{pem}\n")
+    (tmp_path / "ca.pem").write_text(ca.pem.read_text())
+    ports = free_ports(4)
+    return {"dir": tmp_path, "sock": tmp_path / "d0" / "stats.sock", "pem": pem, "ca": ca.pem, "origin": origins(answer).port,
+            **{f"port{n + 1}": port for n, port in enumerate(ports)}}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_form(form, daemon, words):
+    text = (HERE / "forms" / f"{form}.cfg").read_text()
+    args = re.findall(r"\bargs: (.*)", text.split("\nglobal\n")[0])
+    d = daemon(text.format(**words), *shlex.split(args[0] if args else ""), raw=True)
+    assert "ALERT" not in d.stderr
+    command, rows = None, []
+    for line in [*(HERE / "forms" / f"{form}.commands").read_text().splitlines(), "> show version"]:
+        if line[0] in "~!=":
+            rows.append((line[0], line[2:].replace("{origin}", str(words["origin"]))))
+            continue
+        if command:
+            check(command, rows, d.admin(command[2:]) if command[0] == ">" else get(*command.split()[1:]))
+        command, rows = line.format(**words) if "{origin}" in line or "{port" in line or "{dir}" in line else line, []
+
+
+def test_openshift_replaces_the_balancer_of_the_api(daemon, words, tmp_path):
+    """Starts another master with -x, and -sf with all processes that run: three times, under load."""
+    text = (HERE / "forms" / "openshift-api.cfg").read_text().format(**{**words, "sock": tmp_path / "h.sock"})
+    args = ("-p", tmp_path / "pid", "-W", "-db")
+    seen, ends = [], threading.Event()
+
+    def load():
+        while not ends.is_set() and len(seen) < 100_000:
+            seen.append(get(words["port1"], "any"))
+
+    running = [daemon(text, *args, raw=True, checked=False, mode=())]
+    old = [running[0].pid, only_child(running[0].pid)]
+    client = threading.Thread(target=load)
+    client.start()
+    for _ in range(3):
+        running.append(daemon(text, *args, "-x", tmp_path / "h.sock", "-sf", *old, raw=True, checked=False, mode=()))
+        old += [running[-1].pid, only_child(running[-1].pid)]
+    gone(*old[:-2])
+    ends.set()
+    client.join()
+    assert set(seen) == {"200 one"} and all(d.wait() in (0, 143, -15) for d in running[:-1])
+    assert running[-1].stop() in (0, 143, -15)
