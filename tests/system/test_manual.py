@@ -341,12 +341,12 @@ def translations(lines):
 
 def section_for(line):
     """The kind of section that a line of a translation stands in."""
-    if line.split()[0] in ("nbthread", "user", "group", "chroot", "daemon"):
+    if line.split()[0] in ("nbthread", "nbproc", "user", "group", "chroot", "daemon"):
         return "global"
     return "resolvers" if line.startswith("nameserver") else "listen"
 
 
-@pytest.mark.parametrize(("title", "least"), [("From nginx", 45), ("From hitch", 20)])
+@pytest.mark.parametrize(("title", "least"), [("From nginx", 45), ("From hitch", 20), ("Old words of HAProxy", 14)])
 def test_each_line_for_who_comes_from_elsewhere_is_valid(pages, tmp_path, files, title, least):
     sections, n = [], 0
     for word, lines in translations(pages["tacit-guide(7)"][title]):
@@ -361,6 +361,13 @@ def test_each_line_for_who_comes_from_elsewhere_is_valid(pages, tmp_path, files,
     done = check_lines(tmp_path, files, "http", "".join(s for s in order if "chroot" not in s))
     assert done.returncode == 0, done.stderr
     assert n >= least
+
+
+def test_old_words_of_haproxy_are_errors_that_say_so(pages, tmp_path, files):
+    for word, _ in translations(pages["tacit-guide(7)"]["Old words of HAProxy"]):
+        kind = section_for(word)
+        done = check_lines(tmp_path, files, "http", f"{kind}{'' if kind == 'global' else ' x'}\n\t{word}\n")
+        assert done.returncode == 1 and re.search(r"was removed in HAProxy [12]\.\d: ", done.stderr), (word, done.stderr)
 
 
 def test_an_example_shows_its_word(pages):
@@ -399,7 +406,7 @@ def test_each_signal_has_an_entry(pages):
 
 
 def test_each_variable_of_the_environment_has_an_entry(pages):
-    """Those that the program reads or sets; the keyword external-check has those of its commands."""
+    """The program reads or sets them; the keyword external-check has those of its commands."""
     names = {n for f in (ROOT / "src").rglob("*.c")
              for n in re.findall(r'env_[gs]et\(\S+, "([A-Z_]+)"|getenv\("([A-Z_]+)"', f.read_text()) for n in n if n}
     assert len(names) >= 7
@@ -408,7 +415,7 @@ def test_each_variable_of_the_environment_has_an_entry(pages):
 
 
 def test_each_exit_status_has_an_entry(pages):
-    """Of each option that only answers a question, too."""
+    """The options that only answer a question have one, too."""
     text = plain("\n".join(pages["tacit(8)"]["EXIT STATUS"]))
     for option in ("-c", "--explain", "--format", "--health", "--reload", "-W", "-Ws"):
         assert re.search(rf"(?<![\w-]){option}\b", text), option
