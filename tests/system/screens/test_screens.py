@@ -133,6 +133,16 @@ def test_it_looks_as_before(browser, pages, tmp_path, width, theme, state):
     assert different is not None and different <= MOST_DIFFERENT, f"{different}: see {tmp_path / path.name} beside {path}"
 
 
+@pytest.mark.parametrize("width", [*WIDTHS, 600, 710])
+def test_a_name_breaks_where_it_may(browser, pages, width):
+    """Behind the hyphen of eu-central.example.org, and nowhere else: its column has room for what follows."""
+    shot(browser, pages, width, "light")
+    assert browser.js("""(() => {
+        const a = [...document.querySelectorAll("section td:first-child a")].find((x) => x.textContent.endsWith("central.example.org"));
+        return new Set([...a.getClientRects()].map((r) => r.top)).size;
+    })()""") <= 2
+
+
 def test_another_look_is_noticed(browser, pages):
     """The comparison itself: a page whose font is a pixel larger, and one in the other theme."""
     first = shot(browser, pages, 1000, "light")
