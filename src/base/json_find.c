@@ -94,7 +94,7 @@ put_json_utf8(char *p, unsigned long c)
 	return p;
 }
 
-/* The code point of "XXXX" or "XXXX\uXXXX" at *p, which moves behind it; 0: none that may be. */
+/* The code point of "XXXX" or "XXXX\uXXXX" at *p, which moves behind it; 0: JSON has none such. */
 static unsigned long
 take_code_point(const char **p, const char *end)
 {
@@ -112,7 +112,7 @@ take_code_point(const char **p, const char *end)
 	return 0x10000 + ((unsigned long)(hi - 0xd800) << 10) + (unsigned long)(lo - 0xdc00);
 }
 
-/* Takes one character, or an escape, as bytes. Their number; 0: it may not be. */
+/* Takes one character, or an escape, as bytes. Returns their number; 0: it is invalid. */
 static size_t
 take_json_char(const char **p, const char *end, char out[4])
 {

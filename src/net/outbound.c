@@ -201,7 +201,7 @@ first_hop(const struct outbound *o)
 	return unlikely(o->via) ? o->via : o->to;
 }
 
-/* Errors that the peer, or the network before it, is the reason for. */
+/* True for errors whose reason is the peer, or the network on the way to it. */
 static int
 is_of_the_network(int err)
 {

@@ -261,7 +261,7 @@ data_of_word(const struct table *t, const char *word, enum table_data *type, uns
 	}
 	if (found < 0)
 		return "Unknown data type";
-	/* gpc0 is shown of an array, and is no name of its element here. */
+	/* "gpc0" of a table with an array gpc: show table writes it, but only gpc[0] names it. */
 	if (i >= table_conf_of(t)->store[found].n)
 		return "Data type not stored in this table";
 	*type = (enum table_data)found;

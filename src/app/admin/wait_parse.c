@@ -124,7 +124,7 @@ see_field(struct wait_seen *out, const struct field_value *v, int is_text)
 	}
 }
 
-/* One word for what `show stat` describes with more. */
+/* The state of a server in one word, where the status of `show stat` has several. */
 static const char *
 state_word(const struct server *s)
 {

@@ -34,7 +34,8 @@ spawn_find_program(struct spawn_conf *c, struct sys *sys)
 		(void)snprintf(c->program, sizeof(c->program), "%s", SELF);
 }
 
-/* Both ends of the connection, ours without blocking, and the log. */
+/* Makes the connection between master and worker process, of which the master's end ends[0] does
+ * not block, and the file for the messages of the start. 0 or -errno. */
 static int
 open_ends(struct sys *sys, int ends[2], int *log_fd)
 {
@@ -119,7 +120,8 @@ spawn_file(struct sys *sys, const char *name, const struct sbuf *text)
 	return (int)fd;
 }
 
-/* The list of inherited sockets, as a file. */
+/* Makes a file in memory that lists what the worker process inherits: sockets and files. Its
+ * descriptor, or -errno. */
 static int
 make_list(struct sys *sys, struct fd_store *store)
 {
@@ -142,8 +144,9 @@ is_variable(const char *entry, const char *name)
 	return strncmp(entry, name, n) == 0 && entry[n] == '=';
 }
 
-/* Ours, with `own` in place of the variables of such programs, and LISTEN_PID unless that is
- * NULL. NULL: memory is out. */
+/* Copies the environment `ours` without the variables by which a master passes descriptors, and
+ * adds `own`, which is such a variable. listen_pid replaces LISTEN_PID; NULL: it stays. Returns
+ * NULL without memory. */
 static const char **
 make_environment(const char *const *ours, const char *own, const char *listen_pid)
 {
@@ -163,7 +166,8 @@ make_environment(const char *const *ours, const char *own, const char *listen_pi
 	return env;
 }
 
-/* Without the master's mask and limits. */
+/* Undoes in the child what the master has set for itself: its signal mask, its limit of
+ * descriptors. */
 static void
 reset_process(struct sys *sys, const struct spawn_conf *c)
 {

@@ -144,7 +144,7 @@ pass_lines(struct master_link *m, char *text)
 	}
 }
 
-/* The next one ends the process. */
+/* Gives the worker process MASTER_LINK_END_S to end by itself: the next SIGALRM ends it. */
 static void
 on_end_of_master(int sig)
 {
@@ -176,7 +176,7 @@ fd_of_message(struct msghdr *h)
 	return fd;
 }
 
-/* Its length, 0 at the end, or -errno. */
+/* Reads a message; m->passed_fd is its descriptor. Returns its length, 0 at the end, or -errno. */
 static long
 read_message(struct master_link *m, char text[MASTER_LINK_MSG_MAX + 1])
 {

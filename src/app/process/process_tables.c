@@ -353,8 +353,8 @@ follow_former(struct tables_former *f, unsigned int most, const struct table_cal
 	return has_more;
 }
 
-/* Adds the rest of what a process has counted that has ended, after which its connections are
- * none. */
+/* Adds the rest of what a process has counted before it ended. It has no connections then, and
+ * conn_cur is without them. */
 static void
 follow_to_the_end(struct tables_former *f, const struct table_caller *by)
 {

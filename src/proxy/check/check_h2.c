@@ -1,5 +1,5 @@
 /* HTTP/2 of the connections of checks. On the first worker; a run has one stream at most, and what
- * all need is made with the first. */
+ * all runs share is made with the first. */
 #include "proxy/check/check_h2.h"
 
 #include <errno.h>
@@ -58,7 +58,7 @@ is_spoken(const struct check_run *r)
 		conn_query(&r->conn, XPRT_QUERY_PROTOCOL, &name) == 0 && str_is(name, STR("h2"));
 }
 
-/* NULL without memory. */
+/* The memory that all connections of checks share, made for the first one; NULL without memory. */
 static struct h2_worker *
 shared_worker(struct check_shared *shared)
 {

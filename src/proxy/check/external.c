@@ -128,7 +128,7 @@ send_request(struct external *x, const struct sbuf *request)
 	return r < 0 ? (int)r : 0;
 }
 
-/* The kernel has no memory now: the helper is as it was. */
+/* True if the kernel had no memory for a message: the helper still works. */
 static int
 is_short_of_memory(int r)
 {

@@ -343,7 +343,7 @@ opt_guid(struct cfg_ctx *ctx, void *obj)
 	return guid_take(ctx, &t->server->guid, &t->server->where);
 }
 
-/* No bytes that would end it in a header field. */
+/* Takes the value of the cookie, which has no byte that would end it in a header field. */
 static int
 opt_cookie(struct cfg_ctx *ctx, void *obj)
 {

@@ -68,7 +68,8 @@ keep_informational(struct direction *d)
 	return n;
 }
 
-/* Its bytes are there, after those pending. It replaces what the server has sent of a response. */
+/* Makes n bytes of the buffer the reply; they lie behind those that wait to be sent. What the
+ * server has sent of a response is dropped. */
 static void
 hold_reply(struct stream *s, size_t n)
 {
@@ -89,7 +90,8 @@ has_after_rules(const struct stream *s, const struct proxy *p)
 		proxy_has_rules(&p->rules, RULE_HTTP_AFTER_RESPONSE);
 }
 
-/* 0, or -1: a rewrite failed. most: of the texts of the head. */
+/* Runs the rules http-after-response of a proxy. most: bytes that the texts of the head may
+ * have. 0, or -1: a rewrite failed. */
 static int
 run_after(struct stream *s, const struct proxy *p, struct eval *eval, size_t most)
 {

@@ -19,7 +19,7 @@
 
 /* --- limits --- */
 
-/* Set by the operator: no connection at all. */
+/* True if the operator has set the maxconn of the frontend to 0: it gets no connection. */
 static int
 is_shut(const struct proxy *fe)
 {
@@ -334,7 +334,8 @@ enter_gates(struct listener *ln)
 	return 0;
 }
 
-/* A permitted accept found a client: what was counted for it is. */
+/* Called when an accept has found a client: the places in the rates that enter_gates() took stay
+ * taken. */
 static void
 did_accept(struct listener *ln)
 {

@@ -120,8 +120,9 @@ apply_commit(struct pattern_ref *ref, const struct pattern_change *ch)
 	pattern_kept_replace(ref, 0);
 }
 
-/* Empty sets for this version, which has no entries or whose entries will all be deleted; what they
- * were for before has none from now on. Without memory it has none either: its commit takes
+/* Prepares empty sets for a version that has no entries yet, or whose entries are all deleted:
+ * entries that are added to it go there at once, so that its commit is short. There is one such
+ * version; the previous one loses its sets. Without memory there are none, and the commit takes
  * longer. */
 static void
 pattern_coming_begin(struct pattern_ref *ref, uint32_t version)
