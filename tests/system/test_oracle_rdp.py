@@ -1,12 +1,10 @@
 """RDP clients reach the same servers through HAProxy and tacit: `balance rdp-cookie` and `persist rdp-cookie`."""
 
-import contextlib
 import socket
 import struct
-import threading
 
 import oracle
-from conftest import free_ports
+from conftest import Origin, free_ports
 from oracle import Subject
 
 LINES = {
@@ -21,23 +19,13 @@ LINES = {
 USERS = ("mstshash=a", "MSTSHASH=a", "mstshash=" + "x" * 200, "mstshash=", "user=bob", "USER=carol", "user=dave")
 
 
-class Server:
-    def __init__(self, name, port):
-        self.sock = socket.create_server(("127.0.0.1", port))
-        self.port = port
-        self.name = name
-        threading.Thread(target=self.run, daemon=True).start()
-
-    def run(self):
-        while True:
-            try:
-                s = self.sock.accept()[0]
-            except OSError:
-                return
-            # With what the client said unread the close would be a reset, which may overtake the name.
-            with contextlib.suppress(OSError), s:
-                s.recv(4096)
-                s.sendall(self.name)
+def server_of(name, port):
+    """Sends its name to each client."""
+    def answer(conn):
+        # With what the client said unread the close would be a reset, which may overtake the name.
+        conn.recv(4096)
+        conn.sendall(name)
+    return Origin(answer, ("127.0.0.1", port))
 
 
 def ask(port, cookie):
@@ -75,11 +63,11 @@ def script(program, directory, servers):
 def test_the_same_servers(tmp_path):
     # A hash depends on the port in the cookie.
     with oracle.fixed_ports(3) as ports:
-        servers = [Server(b"s%d" % i, port) for i, port in enumerate(ports)]
+        servers = [server_of(b"s%d" % i, port) for i, port in enumerate(ports)]
         try:
             want, got = oracle.both(lambda program: script(program, oracle.at(tmp_path, program), servers))
         finally:
             for s in servers:
-                s.sock.close()
+                s.close()
     assert {name for name, _, answer in want if answer} == set(LINES)
     assert oracle.differences(want, got) == []
