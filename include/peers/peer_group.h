@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "base/memfile.h"
 #include "base/str.h"
 #include "table/table_wire.h"
 
@@ -48,6 +49,7 @@ struct peer_cursor {
 	uint64_t next;          /* the first change that was not sent on this connection */
 	uint64_t sent;          /* the last one that was; those behind it were not for the peer */
 	uint64_t acked;         /* the changes before it need not be sent again */
+	_Atomic uint64_t *mark; /* the same for the next process; NULL: none */
 	uint64_t taught;        /* those before it were part of what was taught */
 	/* Without the log: entries are found that have changed since `next`. */
 	uint64_t search_end;    /* the end of the log at the start; 0: they are not searched for */
@@ -82,6 +84,7 @@ struct peer_table {
 	char *name;             /* in messages */
 	char *returned;         /* the same of counts that a peer had before its start; or NULL */
 	uint64_t seed;          /* of the name: by it keys are distributed to shards */
+	_Atomic uint64_t *mark; /* TABLE_MARK_COMPLETE; NULL: none */
 	int adds_up;            /* table_aggregate() */
 };
 
@@ -113,6 +116,10 @@ int peer_group_add_table(struct peer_group *g, struct table *t, const char *name
 int peer_group_add_peer(struct peer_group *g, const char *name, unsigned int shard) must_check;
 /* The time of the start, from which a peer is asked for its entries. 0 or -ERR_NOMEM. */
 int peer_group_start(struct peer_group *g, uint64_t now_ms) must_check;
+/* Tables were restored from the file of the previous process; are_all: each one. Peers are sent
+ * what that one had changed and they have not acknowledged. No peer is asked for entries if that
+ * one had all of each table. */
+void peer_group_resume(struct peer_group *g, const struct memfile_view *v, int are_all);
 /* Gives up a peer that was asked for its entries and sends none. Returns the time of the next
  * call, UINT64_MAX: none. */
 uint64_t peer_group_tick(struct peer_group *g, uint64_t now_ms);

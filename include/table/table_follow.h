@@ -17,14 +17,20 @@ enum table_restored {
 	TABLE_IS_DAMAGED
 };
 
+/* The name of a mark: 1 if the process had all entries of its peers. */
+#define TABLE_MARK_COMPLETE ""
+
 struct table_follow;
 
-/* Copies the entries that have not expired. Values that both store are copied, rates with the same
- * period, and no conn_cur. *n: how many. Without memory, or if the table is full, the rest is left
- * out. follow NULL: the process has ended; else *follow continues, NULL if memory is out. The view
- * must stay open until it is freed, with its names. */
+/* Copies the entries that have not expired, with the numbers of their changes. Values that both
+ * store are copied, rates with the same period, and no conn_cur. *n: how many. A lesson of a peer
+ * replaces none of them if the mark TABLE_MARK_COMPLETE is 1 there. Without memory, or if the table
+ * is full, the rest is left out. follow NULL: the process has ended; else *follow continues, NULL
+ * if memory is out. The view must stay open until it is freed, with its names. */
 enum table_restored table_follow_restore(struct table *t, const struct memfile_view *v,
 	const struct table_caller *by, unsigned int *n, struct table_follow **follow);
+/* A mark of the table there (table/table_file.h). 0: it has none of this name. */
+uint64_t table_follow_mark(const struct table *t, const struct memfile_view *v, const char *reader);
 /* Follows nothing but the connections of a process, whose counts another process has added. NULL:
  * there is nothing to follow, or memory is out. */
 struct table_follow *table_follow_connections(struct table *t, const struct memfile_view *v,

@@ -8,6 +8,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "peers_int.h"
+#include "table/table_file.h"
+#include "table/table_follow.h"
 #include "table/table_log.h"
 
 struct peer_group *
@@ -94,6 +96,14 @@ peer_group_add_peer(struct peer_group *g, const char *name, unsigned int shard)
 	return 0;
 }
 
+static void
+begin_cursor(struct peer_cursor *c, struct table *t, const char *peer)
+{
+	c->mark = table_file_mark(t, peer);
+	c->taught = table_log_first(t);
+	note_acked(c, c->taught);
+}
+
 int
 peer_group_start(struct peer_group *g, uint64_t now_ms)
 {
@@ -105,12 +115,40 @@ peer_group_start(struct peer_group *g, uint64_t now_ms)
 		if (!p->cursor)
 			return -ERR_NOMEM;
 		for (unsigned int j = 0; j < g->n_tables; j++)
-			p->cursor[j].acked = p->cursor[j].taught =
-				table_log_first(g->table[j].table);
+			begin_cursor(&p->cursor[j], g->table[j].table, p->name);
 	}
-	g->resync = g->n_peers ? PEER_RESYNC_WANTED : PEER_RESYNC_DONE;
+	for (unsigned int i = 0; i < g->n_tables; i++)
+		g->table[i].mark = table_file_mark(g->table[i].table, TABLE_MARK_COMPLETE);
+	g->resync = PEER_RESYNC_WANTED;
+	if (!g->n_peers)
+		end_resync(g);
 	g->resync_ms = now_ms + PEER_RESYNC_MS;
 	return 0;
+}
+
+void
+peer_group_resume(struct peer_group *g, const struct memfile_view *v, int are_all)
+{
+	int is_complete = are_all;
+
+	for (unsigned int i = 0; i < g->n_tables; i++) {
+		struct table *t = g->table[i].table;
+		uint64_t end = table_log_end(t);
+
+		is_complete &= table_follow_mark(t, v, TABLE_MARK_COMPLETE) == 1;
+		for (unsigned int j = 0; j < g->n_peers; j++) {
+			struct peer_cursor *c = &g->peer[j].cursor[i];
+			uint64_t acked = table_follow_mark(t, v, g->peer[j].name);
+
+			/* One that is new in the group asks for all. */
+			note_acked(c, acked ? MIN(acked, end) : end);
+			c->taught = c->acked;
+		}
+	}
+	if (!is_complete)
+		return;
+	end_resync(g);
+	g->has_own = 1;
 }
 
 uint64_t
@@ -120,7 +158,7 @@ peer_group_tick(struct peer_group *g, uint64_t now_ms)
 		if (g->resync == PEER_RESYNC_ASKED)
 			ask_another(g, now_ms);
 		else
-			g->resync = PEER_RESYNC_DONE;
+			end_resync(g);
 	}
 	return g->resync == PEER_RESYNC_DONE ? UINT64_MAX : g->resync_ms;
 }

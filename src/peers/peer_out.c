@@ -211,7 +211,7 @@ push_change(struct peer_session *s, unsigned int i, uint64_t n, const struct tab
 		c->sent = n;
 	} else if (c->acked > c->sent) {
 		/* Nothing before it is to be acknowledged. */
-		c->acked = n + 1;
+		note_acked(c, n + 1);
 	}
 	if (e)
 		table_unref(e);
@@ -240,7 +240,7 @@ end_search(struct peer_session *s, unsigned int i, const struct table_caller *by
 	if (c->held)
 		c->sent = c->search_end - 1;
 	else if (c->acked > c->sent)
-		c->acked = c->search_end;
+		note_acked(c, c->search_end);
 	send_found(s, i, c->search_end - 1, by);
 	c->next = c->search_end;
 	stop_search(c);

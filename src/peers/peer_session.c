@@ -312,7 +312,7 @@ end_lesson(struct peer_session *s, int of_sums)
 	*(of_sums ? &p->needs_sums : &p->needs_teaching) = 0;
 	for (unsigned int i = 0; i < s->group->n_tables; i++)
 		if (s->group->table[i].adds_up == of_sums)
-			p->cursor[i].acked = MAX(p->cursor[i].acked, p->cursor[i].taught);
+			note_acked(&p->cursor[i], MAX(p->cursor[i].acked, p->cursor[i].taught));
 }
 
 /* The peer has begun: its connections are new, and it has none of our counts. A lesson that is on
@@ -353,7 +353,7 @@ receive_control(struct peer_session *s, unsigned int type, const struct table_ca
 		if (g->asked != p)
 			break;
 		if (type == RESYNC_FINISHED)
-			g->resync = PEER_RESYNC_DONE;
+			end_resync(g);
 		else
 			ask_another(g, by->now_ms);
 		g->asked = NULL;
@@ -470,7 +470,7 @@ receive_ack(const struct peer_session *s, struct wire_in *r)
 	/* The last change with this number that was sent. */
 	number = c->next - 1 - (uint32_t)((uint32_t)(c->next - 1) - low);
 	if (number + 1 > c->acked && number < c->next)
-		c->acked = number < c->sent ? number + 1 : c->next;
+		note_acked(c, number < c->sent ? number + 1 : c->next);
 	return 0;
 }
 

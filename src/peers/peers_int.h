@@ -38,16 +38,38 @@ enum table_message {
 	TABLE_NEXT_TIMED_UPDATE
 };
 
+/* Notes what the peer has. */
+static inline void
+note_acked(struct peer_cursor *c, uint64_t n)
+{
+	c->acked = n;
+	if (c->mark)
+		atomic_store_explicit(c->mark, n, memory_order_relaxed);
+}
+
+/* Notes that the process has all entries, as far as there are peers that have them. */
+static inline void
+end_resync(struct peer_group *g)
+{
+	g->resync = PEER_RESYNC_DONE;
+	for (unsigned int i = 0; i < g->n_tables; i++)
+		if (g->table[i].mark)
+			atomic_store_explicit(g->table[i].mark, 1, memory_order_relaxed);
+}
+
 /* The peer does not send its entries: another one is asked, in its time, if there is one. */
 static inline void
 ask_another(struct peer_group *g, uint64_t now_ms)
 {
+	unsigned int i = 0;
+
 	g->asked = NULL;
-	g->resync = PEER_RESYNC_DONE;
+	g->resync = PEER_RESYNC_WANTED;
 	g->resync_ms = now_ms + PEER_RESYNC_MS;
-	for (unsigned int i = 0; i < g->n_peers; i++)
-		if (!g->peer[i].was_asked)
-			g->resync = PEER_RESYNC_WANTED;
+	while (i < g->n_peers && g->peer[i].was_asked)
+		i++;
+	if (i == g->n_peers)
+		end_resync(g);
 }
 
 /* Ends a search for what the peer has missed. */

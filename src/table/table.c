@@ -248,7 +248,7 @@ table_share(struct table *t, _Atomic int *news)
 	if (!t->log)
 		return -ERR_NOMEM;
 	t->log->news = news;
-	t->log->end = 1;
+	t->log->first = t->log->end = 1;
 	t->log->mask = room - 1;
 	lay_out(t);
 	return 0;

@@ -11,10 +11,12 @@
 #include "table_saved.h"
 
 /* Changes with the meaning of the members. */
-#define TABLE_FORM 2u
+#define TABLE_FORM 3u
 #define NAMES_ROOM 1024
+/* Bytes of a reader's name. */
+#define MARK_NAME_MAX 255u
 
-_Static_assert(RECORD_NAME < TABLE_FILE_KINDS, "kinds of the caller are others");
+_Static_assert(RECORD_MARK < TABLE_FILE_KINDS, "kinds of the caller are others");
 _Static_assert(TABLE_FILE_KINDS < MEMFILE_KINDS, "they can be found");
 
 uint32_t
@@ -24,6 +26,25 @@ table_file_layout(void)
 		sizeof(struct table_saved), TABLE_DATA_TYPES };
 
 	return hash_crc32c(0, size, sizeof(size));
+}
+
+size_t
+table_file_marks_room(const struct table *t, unsigned int n)
+{
+	char key[TABLE_RECORD_KEY_MAX];
+
+	table_mark_key(t, key, "");
+	return n * (memfile_record_size(key, "", sizeof(uint64_t)) + MARK_NAME_MAX);
+}
+
+_Atomic uint64_t *
+table_file_mark(struct table *t, const char *reader)
+{
+	char key[TABLE_RECORD_KEY_MAX];
+
+	assert(strlen(reader) <= MARK_NAME_MAX);
+	table_mark_key(t, key, reader);
+	return t->file ? memfile_add(t->file, RECORD_MARK, key, "", sizeof(uint64_t)) : NULL;
 }
 
 size_t
@@ -59,6 +80,11 @@ table_file_place(struct table *t, struct memfile *f)
 	s->part_size = t->part_size;
 	s->n_parts = t->n_parts;
 	s->parts_names = t->parts_names;
+	s->link_at = t->link_at;
+	if (t->log) {
+		atomic_store_explicit(&s->log_end, t->log->end, memory_order_relaxed);
+		t->log->saved_end = &s->log_end;
+	}
 	for (unsigned int i = 0; i < TABLE_DATA_TYPES; i++) {
 		s->data[i].at = t->at[i];
 		s->data[i].n = t->conf.store[i].n;

@@ -10,6 +10,9 @@
 #include "table_int.h"
 #include "table_saved.h"
 
+/* A process does not make as many changes. */
+#define LOG_END_MAX (UINT64_C(1) << 62)
+
 /* A chunk there. */
 struct followed {
 	const char *slots;
@@ -28,6 +31,7 @@ struct table_follow {
 	unsigned int changes;     /* in this pass: changes and connections */
 	unsigned int last_changes; /* in the one before; 1 before the first one */
 	char *slot;               /* a copy of the one that is read */
+	int is_complete;          /* TABLE_MARK_COMPLETE */
 	char name[TABLE_RECORD_KEY_MAX]; /* the same */
 };
 
@@ -41,6 +45,8 @@ saved_is_sound(const struct table_saved *s)
 
 	if (s->stride % 4 || s->stride > UINT16_MAX || s->chunk_bits > 16 || s->key_at < head ||
 		s->key_at > s->stride || s->key_len > s->stride - s->key_at ||
+		(s->link_at && (s->link_at % 4 || s->link_at < s->key_at + s->key_len ||
+			s->link_at > s->stride - 4)) ||
 		(s->prev_at && (s->prev_at % 4 || s->prev_at < head || s->prev_at > s->key_at - 4)))
 		return 0;
 	for (unsigned int i = 0; i < TABLE_DATA_TYPES; i++) {
@@ -140,6 +146,20 @@ open_follow(struct table *t, const struct memfile_view *v, int with_counts,
 		return f;
 	table_follow_free(f, by);
 	return NULL;
+}
+
+uint64_t
+table_follow_mark(const struct table *t, const struct memfile_view *v, const char *reader)
+{
+	char key[TABLE_RECORD_KEY_MAX];
+	const struct memfile_item *item;
+	uint64_t n = 0;
+
+	table_mark_key(t, key, reader);
+	item = memfile_find(v, RECORD_MARK, key, "");
+	if (item && item->len >= sizeof(n))
+		memcpy(&n, item->payload, sizeof(n));
+	return n;
 }
 
 /* --- slots --- */
@@ -352,6 +372,29 @@ copy_values(struct table_follow *f, struct table_entry *e, const char *from,
 		if (name)
 			(void)table_set_server_key(f->t, e, name, by);
 	}
+}
+
+/* Copies the number of the last change. */
+static void
+copy_change(const struct table_follow *f, struct table_entry *e, const char *from,
+	const struct table_caller *by)
+{
+	if (!f->t->log || !f->saved.link_at)
+		return;
+	table_log_restore(f->t, e, word_at(from, f->saved.link_at), by);
+	if (f->is_complete)
+		(void)atomic_fetch_or_explicit(&e->refs, ENTRY_SENT, memory_order_relaxed);
+}
+
+/* Continues with the numbers there, if that process has logged changes. */
+static void
+continue_log(const struct table_follow *f)
+{
+	struct table_saved now;
+
+	if (f->t->log && open_saved(f->t, f->view, &now) == TABLE_RESTORED && now.log_end &&
+		now.log_end <= LOG_END_MAX)
+		table_log_continue(f->t, now.log_end);
 }
 
 /* --- connections --- */
@@ -611,6 +654,7 @@ copy_entry(struct table_follow *f, const struct found *found, const struct table
 		return 0;
 	copy_values(f, e, f->slot, by);
 	copy_peer_parts(f, e, f->slot);
+	copy_change(f, e, f->slot, by);
 	if (!own == !f->saved.expire_ms)
 		atomic_store_explicit(&e->expire,
 			(uint32_t)by->now_ms + (own ? MIN(found->left, own) : found->left),
@@ -632,10 +676,13 @@ table_follow_restore(struct table *t, const struct memfile_view *v, const struct
 		*follow = f;
 	if (!f)
 		return how;
+	f->is_complete = table_follow_mark(t, v, TABLE_MARK_COMPLETE) == 1;
 	list = find_entries(f, (uint32_t)by->now_ms);
 	for (size_t i = 0; i < list.n; i++)
 		*n += copy_entry(f, &list.v[i], by);
 	mem_free(list.v);
+	/* Last: a number there is below the end. */
+	continue_log(f);
 	if (follow)
 		(void)table_follow_step(f, UINT32_MAX, by);
 	else

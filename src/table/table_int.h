@@ -69,7 +69,9 @@ struct table_shard {
  * shard and the slot in it. Of the first worker, but for `news`. */
 struct table_log {
 	_Atomic int *news;        /* set to 1 when there is something to collect and it is 0 */
-	uint64_t end;             /* the number of the next one; the first is 1 */
+	uint64_t first;           /* the first one that this process has collected */
+	uint64_t end;             /* the number of the next one */
+	_Atomic uint64_t *saved_end; /* in the file; NULL: there is none */
 	uint32_t mask;
 	uint32_t at[];
 };
@@ -262,6 +264,11 @@ table_rate_get(const struct table *t, const struct table_entry *e, const struct 
 
 /* Notes that a peer's values are about to replace what has changed in an entry. */
 void table_log_forget(const struct table *t, const struct table_entry *e);
+/* An entry is one of a previous process, where its slot had this word. */
+void table_log_restore(struct table *t, struct table_entry *e, uint32_t word,
+	const struct table_caller *by);
+/* Changes are numbered from here on: those before it were made in the previous process. */
+void table_log_continue(struct table *t, uint64_t end);
 /* Notes that an entry has changed. The caller holds a reference, and no lock. */
 void table_log_change(struct table *t, struct table_entry *e, const struct table_caller *by);
 static inline void

@@ -114,6 +114,16 @@ table_log_forget(const struct table *t, const struct table_entry *e)
 	atomic_thread_fence(memory_order_seq_cst);
 }
 
+void
+table_log_restore(struct table *t, struct table_entry *e, uint32_t word,
+	const struct table_caller *by)
+{
+	if (word & CHANGE_NUMBERED)
+		atomic_store_explicit(change_word(t, e), word, memory_order_relaxed);
+	else if (awaits_number(word))
+		table_log_change(t, e, by);
+}
+
 int
 table_log_has(const struct table *t, const struct table_entry *e)
 {
@@ -173,6 +183,14 @@ take_changes_locked(const struct table *t, struct table_shard *sh, unsigned int 
 	return taken;
 }
 
+/* For the next process. */
+static void
+save_end(const struct table_log *log)
+{
+	if (log->saved_end)
+		atomic_store_explicit(log->saved_end, log->end, memory_order_relaxed);
+}
+
 unsigned int
 table_log_collect(struct table *t, unsigned int most, const struct table_caller *by)
 {
@@ -192,6 +210,7 @@ table_log_collect(struct table *t, unsigned int most, const struct table_caller 
 		all += taken;
 		i += taken < want;
 	}
+	save_end(log);
 	return all;
 }
 
@@ -206,7 +225,14 @@ table_log_first(const struct table *t)
 {
 	uint64_t room = (uint64_t)t->log->mask + 1;
 
-	return t->log->end > room ? t->log->end - room : 1;
+	return t->log->end > room ? MAX(t->log->end - room, t->log->first) : t->log->first;
+}
+
+void
+table_log_continue(struct table *t, uint64_t end)
+{
+	t->log->first = t->log->end = end;
+	save_end(t->log);
 }
 
 struct table_entry *

@@ -8,14 +8,17 @@
 
 #define TABLE_RECORD_KEY_MAX 1024
 
-/* Kinds of records: the table; a chunk; a name of the dictionary. */
-enum { RECORD_TABLE = 1, RECORD_CHUNK, RECORD_NAME };
+/* Kinds of records: the table; a chunk; a name of the dictionary; a number of a reader of the log.
+ */
+enum { RECORD_TABLE = 1, RECORD_CHUNK, RECORD_NAME, RECORD_MARK };
 
 /* The payload of RECORD_TABLE. */
 struct table_saved {
 	uint32_t type, key_len, key_at, stride, chunk_bits, expire_ms, prev_at;
 	uint32_t parts_at, part_size, n_parts;
+	uint32_t link_at;
 	uint64_t parts_names;
+	_Atomic uint64_t log_end; /* 0: changes are not logged */
 	struct {
 		uint32_t at, n, period_ms;
 	} data[TABLE_DATA_TYPES];
@@ -27,6 +30,13 @@ table_record_key(const struct table *t, char key[TABLE_RECORD_KEY_MAX], char kin
 	uint32_t b)
 {
 	(void)snprintf(key, TABLE_RECORD_KEY_MAX, "%s\n%c%u.%u", table_name(t), kind, a, b);
+}
+
+/* The key of a mark. */
+static inline void
+table_mark_key(const struct table *t, char key[TABLE_RECORD_KEY_MAX], const char *reader)
+{
+	(void)snprintf(key, TABLE_RECORD_KEY_MAX, "%s\n%s", table_name(t), reader);
 }
 
 #endif

@@ -75,6 +75,17 @@ make_table_file(struct process *p, size_t size)
 	return r;
 }
 
+/* The peers of all sections. */
+static unsigned int
+peers_of_all(const struct process *p)
+{
+	unsigned int n = 0;
+
+	list_each(it, &p->cfg->proxies.peers)
+		n += list_length(&list_entry(it, struct peers_conf, link)->peers);
+	return n;
+}
+
 void
 process_tables_open(struct process *p)
 {
@@ -87,7 +98,7 @@ process_tables_open(struct process *p)
 	if (!(p->cfg->global.reload_keep & KEEP_TABLES))
 		return;
 	while ((t = next_table(p, &it)) != NULL)
-		size += table_file_room(t);
+		size += table_file_room(t) + table_file_marks_room(t, peers_of_all(p) + 1);
 	if (size == empty)
 		return;
 	r = make_table_file(p, size);
@@ -272,18 +283,14 @@ restore_former(struct process *p, struct tables_former *f, int is_latest)
 	return is_complete;
 }
 
-/* The tables are those of the previous process: peers know what it had been sent, and need not be
- * asked for all entries. */
+/* Tables are those of the previous process, in the state that its peers know; are_all: each one. */
 static void
-skip_lessons(const struct process *p)
+resume_groups(const struct process *p, const struct memfile_view *v, int are_all)
 {
 	if (p->peers)
-		list_each(it, &p->peers->runs) {
-			struct peer_group *g = list_entry(it, struct peers_run, link)->group;
-
-			g->resync = PEER_RESYNC_DONE;
-			g->has_own = 1;
-		}
+		list_each(it, &p->peers->runs)
+			peer_group_resume(
+				list_entry(it, struct peers_run, link)->group, v, are_all);
 }
 
 void
@@ -328,8 +335,10 @@ process_tables_restore(struct process *p)
 		p->cfg->global.reload_keep & KEEP_TABLES ? latest_former(pt) : NULL;
 
 	for (unsigned int i = 0; latest && i < pt->n_former; i++)
-		if (restore_former(p, &pt->former[i], &pt->former[i] == latest))
-			skip_lessons(p);
+		if (&pt->former[i] == latest)
+			resume_groups(p, &latest->view, restore_former(p, &pt->former[i], 1));
+		else
+			(void)restore_former(p, &pt->former[i], 0);
 	for (unsigned int i = pt->n_former; i-- > 0;) {
 		if (pt->former[i].n_follow)
 			continue;

@@ -59,9 +59,9 @@ set_clock(uint64_t ms)
 	by.now_ms = as_peer.now_ms = ms;
 }
 
-/* A node of this name with one table, which knows these others. */
+/* The first half of begin_node(): the table. */
 static inline void
-begin_node(struct node *n, const char *name, uint32_t size, const char *a, const char *b)
+begin_tables(struct node *n, const char *name, uint32_t size)
 {
 	memset(n, 0, sizeof(*n));
 	n->g = peer_group_new("group", name);
@@ -71,11 +71,25 @@ begin_node(struct node *n, const char *name, uint32_t size, const char *a, const
 	n->t = make_table("t", size);
 	assert_int_equal(table_share(n->t, &n->news), 0);
 	assert_int_equal(peer_group_add_table(n->g, n->t, "t"), 0);
+}
+
+/* The second half: the peers. */
+static inline void
+begin_group(struct node *n, const char *a, const char *b)
+{
 	if (a)
 		assert_int_equal(peer_group_add_peer(n->g, a, 0), 0);
 	if (b)
 		assert_int_equal(peer_group_add_peer(n->g, b, 0), 0);
 	assert_int_equal(peer_group_start(n->g, by.now_ms), 0);
+}
+
+/* A node of this name with one table, which knows these others. */
+static inline void
+begin_node(struct node *n, const char *name, uint32_t size, const char *a, const char *b)
+{
+	begin_tables(n, name, size);
+	begin_group(n, a, b);
 }
 
 static inline void
