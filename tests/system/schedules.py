@@ -90,10 +90,12 @@ class Table:
 class Schedule:
     """cfg: with {p0}, {a} and {b} for ports of the frontend and two servers; steps: what is done, one after the other."""
 
+    is_h2 = False
+
     def __init__(self, seed):
         self.rnd = random.Random(seed)
         rnd = self.rnd
-        self.is_http = rnd.random() < 0.75
+        self.is_http = rnd.random() < 0.75 or self.is_h2
         self.tables = [Table(rnd, name, rnd.random() < 0.3) for name in ("f", "b", "t1", "t2")[:rnd.randint(2, 4)]]
         self.is_tracked = []
         self.cfg = self._config()
@@ -257,3 +259,30 @@ class Schedule:
         else:
             sends = [rnd.choice([b"hello", b"x", b"q", b"r", b"abc" * 1000]) for _ in range(rnd.choice([1, 1, 2, 3]))]
         return ("client", rnd.randint(1, 4), sends)
+
+
+class Streams(Schedule):
+    """The same over HTTP/2: a step ("streams", the last byte of an address, actions on one connection). An action is ("get", path,
+    fields), which is over before the next one, ("hold", fields) with an answer that ends when all have begun, ("cancel", fields) of
+    such a one, or ("invalid",)."""
+
+    is_h2 = True
+
+    def _config(self):
+        return super()._config().replace("bind 127.0.0.1:{p0}", "bind 127.0.0.1:{p0} proto h2")
+
+    def _fields(self):
+        return self.rnd.choice([(), (), (("x-k", "k1"),), (("x-k", "2"),), (("x-ip", "10.0.0.9"),), (("x-ip", "2001:db8::1"),)])
+
+    def _action(self):
+        word = self.rnd.choice(["get"] * 5 + ["hold"] * 3 + ["cancel", "invalid"])
+        if word == "get":
+            # "reject" ends the connection in HAProxy.
+            return (word, "/" + self.rnd.choice([p for p in MOODS + PATHS if p != "reject"]), self._fields())
+        return (word,) if word == "invalid" else (word, self._fields())
+
+    def _step(self):
+        rnd = self.rnd
+        if rnd.random() < 0.15:
+            return ("admin", self._command())
+        return ("streams", rnd.randint(1, 4), [self._action() for _ in range(rnd.randint(1, 6))])

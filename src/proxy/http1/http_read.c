@@ -334,9 +334,14 @@ copy_head(struct stream *s, const struct http_head *req)
 int
 http_read_given(struct stream *s, const struct http_head *req)
 {
+	int r;
+
 	if (begin_request(s) < 0 || make_room(s) < 0)
 		return -ERR_NOMEM;
-	return copy_head(s, req);
+	r = copy_head(s, req);
+	if (r == 0)
+		direction_count(s, CLIENT, h1_size(req));
+	return r;
 }
 
 /* The client has closed and the rest of the body will not arrive. Rules are evaluated as if it were
