@@ -25,6 +25,7 @@ extern const struct rule_conv rule_json_convs[];
 extern const struct rule_conv rule_json_query_convs[];
 extern const struct rule_conv rule_protobuf_convs[];
 extern const struct rule_conv rule_fix_convs[];
+extern const struct rule_conv rule_mqtt_convs[];
 extern const struct rule_conv rule_language_convs[];
 
 #endif

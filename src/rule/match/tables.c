@@ -31,6 +31,7 @@ rule_tables_add(struct rule_vocab *v)
 		rule_json_query_convs,
 		rule_protobuf_convs,
 		rule_fix_convs,
+		rule_mqtt_convs,
 		rule_language_convs,
 	};
 	int r = 0;
