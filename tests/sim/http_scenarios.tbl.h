@@ -174,6 +174,14 @@
 		  EOF_CLOSE },
 	  .origin = { AWAIT("abc"), SAY(OK), END }, .uneven = 1,
 	  .terms = "--", .to_server = LEN(POST "abc"), .to_client = LEN(OK) },
+	/* a server that redirects: its slot is free at once, and the connection is kept */
+	{ .name = "http_redir", WEB(EDGE, .server = { { .maxconn = 1, .redir = "http://b" } }), .golden = 1,
+	  .client = { SAY(GET "\r\n"), AWAIT("Location: http://b/\r\n"), AWAIT("\r\n\r\n"),
+		  SAY("HEAD /x?y HTTP/1.1\r\nHost: a\r\n\r\n"), AWAIT("Location: http://b/x?y\r\n"),
+		  AWAIT("\r\n\r\n"), SAY(POST "abcdef"), AWAIT("hello"), END },
+	  .origin = { AWAIT("abcdef"), SAY(OK), { STEP_WAIT_EOF, 0 } }, .terms = "LC LC --",
+	  .to_server = LEN(POST "abcdef"), .to_client = 2 * LEN("HTTP/1.1 302 Found\r\nContent-Length: 0\r\n"
+		  "Location: http://b/\r\nCache-Control: no-cache\r\n\r\n") + LEN("x?y") + LEN(OK) },
 	/* rules that wait for a time, longer than the timeouts; a client that leaves meanwhile */
 	{ .name = "http_pauses", .golden = 1, .min_ms = 1400, .max_ms = 1460,
 	  .cfg = { .mode = INTEREST_EDGE, NEAR, .http = 1, .to = { .connect = 50, .client = 250, .server = 250 },

@@ -218,6 +218,8 @@ add_server(struct world *w, unsigned int i)
 		to.u.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK + (9 << 24));
 	addr_cell_set(&w->srv[i]->addr, &to);
 	w->srv[i]->conf.maxconn = c->maxconn;
+	if (c->redir && mem_copy_string(&w->srv[i]->conf.redir, c->redir) < 0)
+		world_error(w, "no memory");
 	if (w->cfg.socks4)
 		w->srv[i]->conf.socks4 = to;
 	if (w->cfg.server_xprt)

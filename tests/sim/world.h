@@ -27,6 +27,7 @@ struct world_server {
 	int absent;           /* no listener */
 	int maxconn;
 	int backlog;          /* 0: 128 */
+	const char *redir;    /* NULL: none */
 };
 
 struct world_config {

@@ -156,6 +156,8 @@ struct server_conf {
 	int pool_max;            /* pool-max-conn, over all workers; -1: no limit */
 	unsigned int pool_purge_ms; /* pool-purge-delay; 0: none are kept */
 	char *cookie;            /* its value in the persistence cookie; NULL: none; owned */
+	char *redir;             /* what clients are redirected to, before the path; NULL: they are
+				  * not; owned */
 	int max_reuse;           /* requests after the first one of a connection; -1: no limit */
 	struct resolve_conf resolve;
 	struct server_tls_conf tls;

@@ -408,6 +408,15 @@ server_tls_cfg_finish(struct server *s, const struct proxies *ps, struct cfg_dia
 		server_tls_settle(s);
 }
 
+static void
+check_redir(const struct server *s, struct cfg_diag *d)
+{
+	if (s->conf.redir && s->be->mode != PROXY_HTTP)
+		cfg_diag_add(d, CFG_ALERT, &s->where,
+			"server '%s' of proxy '%s' : 'redir' redirects HTTP requests: it needs "
+			"'mode http'.", s->name, s->be->name);
+}
+
 void
 proxies_finish_server(struct server *s, const struct proxies *ps, struct cfg_diag *d)
 {
@@ -416,6 +425,7 @@ proxies_finish_server(struct server *s, const struct proxies *ps, struct cfg_dia
 	server_tls_cfg_finish(s, ps, d);
 	check_proto(s->be, s->conf.proto, "server ", s->name, &s->where, d);
 	check_websocket_proto(s, d);
+	check_redir(s, d);
 	settle_minconn(s);
 	server_cfg_find_resolvers(s, ps, d);
 }

@@ -356,6 +356,17 @@ opt_cookie(struct cfg_ctx *ctx, void *obj)
 	return cfg_arg_dup(ctx, 0, &t->conf->cookie);
 }
 
+static int
+opt_redir(struct cfg_ctx *ctx, void *obj)
+{
+	struct server_target *t = obj;
+	const char *value = cfg_arg(ctx, 0);
+
+	if (!*value || strpbrk(value, " \t") || !http_value_is_valid(str_of(value)))
+		return cfg_error(ctx, 0, "'redir' : '%.60s' does not begin a URL.", value);
+	return cfg_arg_dup(ctx, 0, &t->conf->redir);
+}
+
 #define OPT(n, args, fn, a, syn, text, ...)                                 \
 	{                                                                   \
 		.name = n, .min = args, .max = args, .parse = fn, .arg = a, \
@@ -375,6 +386,10 @@ static const struct cfg_opt opts[] = {
 		"The server's value in the persistence cookie; several servers may share one.",
 		.dflt = "none"),
 	OPT_FLAG("disabled", disabled, 1, "Starts the server in maintenance."),
+	OPT("redir", 1, opt_redir, 0, "<prefix>",
+		"Mode http: the server gets no GET or HEAD; their clients are redirected with 302 "
+		"to this text with the path and the query behind it. Other requests go to the "
+		"server.", .dflt = "none"),
 	OPT_FLAG("enabled", disabled, 0, "Starts the server ready, whatever the defaults say."),
 	OPT("hash-key", 1, opt_hash_key, 0, "{id | addr | addr-port}",
 		"What the server's place in consistent hashing depends on. Processes that list "

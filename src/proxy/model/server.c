@@ -133,11 +133,31 @@ server_conf_init(struct server_conf *c)
 	check_server_conf_init(&c->check);
 }
 
+static void
+free_texts(struct server_conf *c)
+{
+	mem_free(c->cookie);
+	mem_free(c->redir);
+	c->cookie = c->redir = NULL;
+}
+
+/* 0 or -ERR_NOMEM: nothing was copied. */
+static int
+copy_texts(struct server_conf *to, const struct server_conf *from)
+{
+	to->redir = NULL;
+	if (mem_copy_string(&to->cookie, from->cookie) < 0)
+		return -ERR_NOMEM;
+	if (mem_copy_string(&to->redir, from->redir) == 0)
+		return 0;
+	free_texts(to);
+	return -ERR_NOMEM;
+}
+
 void
 server_conf_fini(struct server_conf *c)
 {
-	mem_free(c->cookie);
-	c->cookie = NULL;
+	free_texts(c);
 	server_tlvs_free(&c->tlvs);
 	resolve_conf_fini(&c->resolve);
 	check_server_conf_fini(&c->check);
@@ -150,36 +170,37 @@ server_conf_copy(struct server_conf *to, const struct server_conf *from)
 	struct check_server_conf check;
 	struct resolve_conf resolve;
 	struct server_tls_conf tls;
+	struct server_conf texts;
 	struct server_tlv *tlvs;
-	char *cookie;
 
-	if (mem_copy_string(&cookie, from->cookie) < 0)
+	if (copy_texts(&texts, from) < 0)
 		return -ERR_NOMEM;
 	if (resolve_conf_copy(&resolve, &from->resolve) < 0) {
-		mem_free(cookie);
+		free_texts(&texts);
 		return -ERR_NOMEM;
 	}
 	if (server_tlvs_copy(&tlvs, from->tlvs) < 0) {
 		resolve_conf_fini(&resolve);
-		mem_free(cookie);
+		free_texts(&texts);
 		return -ERR_NOMEM;
 	}
 	if (server_tls_copy(&tls, &from->tls) < 0) {
 		server_tlvs_free(&tlvs);
 		resolve_conf_fini(&resolve);
-		mem_free(cookie);
+		free_texts(&texts);
 		return -ERR_NOMEM;
 	}
 	if (check_server_conf_copy(&check, &from->check) < 0) {
 		server_tls_fini(&tls);
 		server_tlvs_free(&tlvs);
 		resolve_conf_fini(&resolve);
-		mem_free(cookie);
+		free_texts(&texts);
 		return -ERR_NOMEM;
 	}
 	*to = *from;
 	to->tlvs = tlvs;
-	to->cookie = cookie;
+	to->cookie = texts.cookie;
+	to->redir = texts.redir;
 	to->resolve = resolve;
 	to->tls = tls;
 	to->check = check;

@@ -39,6 +39,7 @@
 #include "proxy/http2/h2_server.h"
 #include "proxy/http1/filtered.h"
 #include "proxy/http1/http_out.h"
+#include "proxy/http1/server_redirect.h"
 #include "proxy/backend/conn_pool.h"
 #include "proxy/http1/stick.h"
 
@@ -515,6 +516,8 @@ stream_do_connect(struct stream *s)
 	enum connect_reuse reuse = CONNECT_NEW;
 	int r;
 
+	if (s->txn && unlikely(s->srv->conf.redir != NULL) && server_redirect(s))
+		return STREAM_EV_ANSWER;
 	if (s->txn) {
 		connect_source_note(s);
 		connect_tls_note(s);

@@ -106,6 +106,10 @@ static const struct world_line options[] = {
 	{ "cookie \"a b\"", "is not a valid cookie value" },
 	{ "cookie", "<value>" },
 	{ "cookie \"\"", "<value>" },
+	{ "redir http://b", "it needs 'mode http'" },
+	{ "redir \"\"", "<prefix>" },
+	{ "redir \"http://b/ x\"", "does not begin a URL" },
+	{ "redir", "<prefix>" },
 	{ "wieght 3", "did you mean 'weight'" },
 };
 
@@ -245,6 +249,11 @@ values_are_stored(void **state)
 	assert_string_equal(s->conf.source.interface, "");
 	assert_int_equal(world_proxy(&w, "b")->balance, BALANCE_RANDOM);
 	assert_int_equal(world_proxy(&w, "b")->balance_draws, 3);
+	world_fini(&w);
+	world_good(&w, WORLD_DEFAULTS "backend b\n mode http\n default-server redir http://d\n"
+		" server one 10.0.0.1:80\n server two 10.0.0.2:80 redir http://e/x\n");
+	assert_string_equal(world_server(world_proxy(&w, "b"), 0)->conf.redir, "http://d");
+	assert_string_equal(world_server(world_proxy(&w, "b"), 1)->conf.redir, "http://e/x");
 	world_fini(&w);
 }
 
