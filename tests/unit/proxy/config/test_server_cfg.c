@@ -106,7 +106,6 @@ static const struct world_line options[] = {
 	{ "cookie \"a b\"", "is not a valid cookie value" },
 	{ "cookie", "<value>" },
 	{ "cookie \"\"", "<value>" },
-	{ "redir http://b", "it needs 'mode http'" },
 	{ "redir \"\"", "<prefix>" },
 	{ "redir \"http://b/ x\"", "does not begin a URL" },
 	{ "redir", "<prefix>" },
@@ -136,6 +135,7 @@ options_load_or_are_refused(void **state)
 }
 
 static const struct world_line lines[] = {
+	{ "server a 10.0.0.1:80 redir http://b", "it needs 'mode http'" },
 	{ "server s 10.0.0.1:80 id 1", NULL },
 	{ "server s 10.0.0.1:80 id 2147483647", NULL },
 	{ "server s 10.0.0.1:80 id 0", "'0'" },
