@@ -199,7 +199,7 @@ sysconfdir = /etc
 INSTALL = install
 
 .PHONY: man install uninstall
-man: $(B)/man/tacit.8 $(B)/man/tacit.cfg.5 $(B)/man/tacit-guide.7
+man: $(B)/man/tacit.8 $(B)/man/tacit.cfg.5 $(B)/man/tacit-guide.7 $(B)/man/tacit-scale.7
 
 $(B)/man/tacit.8: man/tacit.8 $(B)/tacit
 	@mkdir -p $(@D)
@@ -211,6 +211,11 @@ $(B)/man/tacit.8: man/tacit.8 $(B)/tacit
 $(B)/man/tacit-guide.7: man/tacit-guide.7.in build-aux/guide $(wildcard conf/recipes/* conf/pair/* conf/k8s/*) $(B)/config.mk
 	@mkdir -p $(@D)
 	sh build-aux/guide $< '$(VERSION)' >$@.new
+	mv $@.new $@
+
+$(B)/man/tacit-scale.7: man/tacit-scale.7.in $(B)/config.mk
+	@mkdir -p $(@D)
+	sed 's/@VERSION@/$(VERSION)/' $< >$@.new
 	mv $@.new $@
 
 # The keyword part comes out of the program's own tables, so that it cannot be behind them.
@@ -225,6 +230,7 @@ install: all man
 	$(INSTALL) -D -m 644 $(B)/man/tacit.8 $(DESTDIR)$(mandir)/man8/tacit.8
 	$(INSTALL) -D -m 644 $(B)/man/tacit.cfg.5 $(DESTDIR)$(mandir)/man5/tacit.cfg.5
 	$(INSTALL) -D -m 644 $(B)/man/tacit-guide.7 $(DESTDIR)$(mandir)/man7/tacit-guide.7
+	$(INSTALL) -m 644 $(B)/man/tacit-scale.7 $(DESTDIR)$(mandir)/man7/tacit-scale.7
 	$(INSTALL) -D -m 755 conf/certbot-deploy $(DESTDIR)$(datadir)/tacit/certbot-deploy
 	$(INSTALL) -d $(DESTDIR)$(unitdir) $(DESTDIR)$(sysconfdir)/tacit
 	sed 's|/usr/local/sbin|$(sbindir)|' conf/tacit.service >$(DESTDIR)$(unitdir)/tacit.service
@@ -243,7 +249,7 @@ install: all man
 # The configuration is the user's own.
 uninstall:
 	rm -f $(DESTDIR)$(sbindir)/tacit $(DESTDIR)$(mandir)/man8/tacit.8 $(DESTDIR)$(mandir)/man5/tacit.cfg.5 \
-		$(DESTDIR)$(mandir)/man7/tacit-guide.7 \
+		$(DESTDIR)$(mandir)/man7/tacit-guide.7 $(DESTDIR)$(mandir)/man7/tacit-scale.7 \
 		$(DESTDIR)$(unitdir)/tacit.service $(DESTDIR)$(datadir)/tacit/certbot-deploy \
 		$(DESTDIR)$(datadir)/tacit/tacit.cfg $(DESTDIR)$(datadir)/bash-completion/completions/tacit \
 		$(DESTDIR)$(zshdir)/_tacit $(DESTDIR)$(datadir)/fish/vendor_completions.d/tacit.fish \

@@ -47,6 +47,7 @@ def site(tmp_path_factory):
                            timeout=60, check=True).stdout
     (man / "tacit.cfg.5").write_text((ROOT / "man/tacit.cfg.5.in").read_text() + reference)
     (man / "tacit-guide.7").write_text(guide)
+    (man / "tacit-scale.7").write_text((ROOT / "man/tacit-scale.7.in").read_text())
     commands = subprocess.run([TACIT, "-dK", "man8"], capture_output=True, text=True, timeout=60, check=True).stdout
     (man / "tacit.8").write_text((ROOT / "man/tacit.8").read_text().replace("@COMMANDS@\n", commands))
     subprocess.run([ROOT / "build-aux/html", out, man], timeout=60, check=True)

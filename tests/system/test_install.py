@@ -29,6 +29,7 @@ def test_the_files_are_there(root):
         'usr/sbin/tacit',
         'usr/share/man/man5/tacit.cfg.5',
         'usr/share/man/man7/tacit-guide.7',
+        'usr/share/man/man7/tacit-scale.7',
         'usr/share/man/man8/tacit.8',
         'usr/share/tacit/certbot-deploy',
         'usr/lib/systemd/system/tacit.service',
@@ -174,7 +175,7 @@ def test_the_unit_allows_what_the_program_calls(root):
 
 
 @pytest.mark.skipif(not shutil.which('groff'), reason='no groff')
-@pytest.mark.parametrize('page', ['man8/tacit.8', 'man5/tacit.cfg.5', 'man7/tacit-guide.7'])
+@pytest.mark.parametrize('page', ['man8/tacit.8', 'man5/tacit.cfg.5', 'man7/tacit-guide.7', 'man7/tacit-scale.7'])
 def test_the_manual_pages_are_right(root, page):
     path = root / 'usr/share/man' / page
     assert '@VERSION@' not in path.read_text()

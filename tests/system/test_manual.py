@@ -28,6 +28,7 @@ def pages(tmp_path_factory):
     assert out
     return {"tacit.cfg(5)": sections((ROOT / "man/tacit.cfg.5.in").read_text() + reference),
             "tacit-guide(7)": sections(guide),
+            "tacit-scale(7)": sections((ROOT / "man/tacit-scale.7.in").read_text()),
             "tacit(8)": sections((ROOT / "man/tacit.8").read_text().replace("@COMMANDS@\n", commands))}
 
 
