@@ -39,7 +39,7 @@ PLAYED = {
     "Patroni": "form patroni",
     "Canonical's operator": "form canonical",
     "HAProxy's ingress controller": "form kubernetes-ingress",
-    "Data Plane API": "form kubernetes-ingress; test_master_socket.py: test_severities_of_messages",
+    "Data Plane API": "form data-plane-api; drivers/test_forms.py: test_a_line_of_many_commands; test_master_socket.py: test_severities_of_messages",
     "Datadog, Telegraf, Zabbix, OpenTelemetry": "test_tools.py: test_telegraf, test_datadog, test_zabbix, test_opentelemetry",
 }
 ROW = re.compile(r"^\.TP\n\\fB(.*)\\fR(.?)$", re.M)

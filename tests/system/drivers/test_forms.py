@@ -2,7 +2,7 @@
 (forms/NAME.cfg and NAME.commands). Only a global maxconn is lowered: a test has few descriptors.
 
 In a list of commands "> x" sends x to the socket and "get PORT HOST [PATH]" asks a port; the rows below are about its answer:
-"~ x" matches one of its lines, "! x" matches none, "= x" is all of it. A command without rows answers with nothing."""
+"~ x" matches one of its lines, "! x" matches none, "= x" is all of it. A command without rows answers with nothing; "\\n" in it is a line break, before a payload."""
 
 import http.client
 import re
@@ -45,6 +45,11 @@ def check(command, rows, text):
         assert bool(found) == (kind != "!"), f"{command}: {kind} {wanted}\n{text}"
 
 
+def fill(line, words):
+    """The line with the values of the words in braces that it has; a pattern has other braces."""
+    return re.sub(r"\{(\w+)\}", lambda found: str(words[found[1]]), line)
+
+
 @pytest.fixture
 def words(origins, tmp_path):
     """Values of the braces in the files."""
@@ -68,11 +73,21 @@ def test_form(form, daemon, words):
     command, rows = None, []
     for line in [*(HERE / "forms" / f"{form}.commands").read_text().splitlines(), "> show version"]:
         if line[0] in "~!=":
-            rows.append((line[0], line[2:].replace("{origin}", str(words["origin"]))))
+            rows.append((line[0], fill(line[2:], words)))
             continue
         if command:
-            check(command, rows, d.admin(command[2:]) if command[0] == ">" else get(*command.split()[1:]))
-        command, rows = line.format(**words) if "{origin}" in line or "{port" in line or "{dir}" in line else line, []
+            check(command, rows, d.admin(command[2:].replace("\\n", "\n")) if command[0] == ">" else get(*command.split()[1:]))
+        command, rows = fill(line, words), []
+
+
+def test_a_line_of_many_commands(daemon, words):
+    """The Data Plane API joins the commands of a backend's servers into lines of at most 16 kB."""
+    d = daemon((HERE / "forms" / "data-plane-api.cfg").read_text().format(**words), raw=True)
+    commands = [f"set server app/slot_{1 + n % 2} addr 127.0.0.1 port {1000 + n}" for n in range(340)]
+    line = ";".join(commands)
+    assert 15000 < len(line) < 16384
+    assert d.admin(line).count("port changed from") == len(commands)
+    assert {row.split()[18] for row in d.admin("show servers state app").split("\n") if "slot_" in row} == {"1338", "1339"}
 
 
 def test_openshift_replaces_the_balancer_of_the_api(daemon, words, tmp_path):
