@@ -56,7 +56,7 @@ def test_states_and_weights(task, daemon, origin):
             assert c.recv(4) == b""
     assert not task(**common, host="two", state="disabled", health=True)["changed"]
     assert task(**common, host="two", state="enabled", health=True, agent=True)["changed"]
-    # It is checked again: nothing listens there.
+    # Nothing listens there, and it is checked again.
     d.until("server raw/two state eq DOWN")
     said = task(socket=str(d.sock), host="three", state="disabled", fail_on_not_found=True, code=2)
     assert "not found" in said["msg"], said

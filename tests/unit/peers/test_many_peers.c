@@ -41,6 +41,7 @@ static struct line line[NODES][NODES];
 static uint32_t truth[KEYS]; /* what the owner of each key has counted */
 static uint64_t random_state, bytes, transfers, resets;
 static int is_parted;
+static int adds_up; /* the tables have a part for each node */
 static const struct node *idle; /* its keys are not counted */
 
 static uint32_t
@@ -68,6 +69,8 @@ begin_node(struct node *n)
 	assert_true(n->g && n->t);
 	n->g->on_replaced = note_replaced;
 	assert_int_equal(table_share(n->t, &n->news), 0);
+	if (adds_up)
+		assert_int_equal(table_aggregate(n->t, NODES - 1, 1), 0);
 	assert_int_equal(peer_group_add_table(n->g, n->t, "t"), 0);
 	for (int i = 0; i < NODES; i++)
 		if (&node[i] != n)
@@ -207,14 +210,14 @@ differences(void)
 }
 
 static int
-setup(void **st)
+begin(int sums)
 {
-	(void)st;
 	sys_init(&sys, &sys_linux, NULL);
 	by.now_ms = 1000000;
 	random_state = 1;
 	bytes = transfers = resets = 0;
 	is_parted = 0;
+	adds_up = sums;
 	idle = NULL;
 	memset(truth, 0, sizeof(truth));
 	memset(line, 0, sizeof(line));
@@ -226,6 +229,20 @@ setup(void **st)
 	/* All have met. */
 	pass(2000, 0, 0);
 	return 0;
+}
+
+static int
+setup(void **st)
+{
+	(void)st;
+	return begin(0);
+}
+
+static int
+setup_of_sums(void **st)
+{
+	(void)st;
+	return begin(1);
 }
 
 static int
@@ -244,16 +261,19 @@ teardown(void **st)
 static void
 the_cost_of_a_change(void **st)
 {
-	uint64_t before;
-	double each;
+	uint64_t before, sends;
+	double each, changes = 2000.0 / STEP_MS * 10 * (NODES - 1);
 
 	(void)st;
 	pass(1000, 10, 0);
 	assert_int_equal(differences(), 0);
 	before = bytes;
+	sends = transfers;
 	pass(2000, 10, 0);
-	each = (double)(bytes - before) / (2000 / STEP_MS * 10) / (NODES - 1);
-	print_message("%.1f bytes for each change and node, with its acknowledgement\n", each);
+	each = (double)(bytes - before) / changes;
+	print_message("%.1f bytes in %.2f sends for each change and node%s, with its acknowledgement\n",
+		each, (double)(transfers - sends) / changes,
+		adds_up ? " of tables that add up" : "");
 	assert_true(each > 5 && each < 40);
 }
 
@@ -319,7 +339,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_cost_of_a_change, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_cost_of_a_change, setup_of_sums, teardown),
 		cmocka_unit_test_setup_teardown(resets_lose_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(resets_lose_nothing, setup_of_sums, teardown),
 		cmocka_unit_test_setup_teardown(two_parts_become_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_lesson_replaces_no_newer_values, setup, teardown),
