@@ -51,7 +51,7 @@ struct cache_variant {
 /* The calling thread. */
 struct cache_caller {
 	struct sys *sys;
-	uint64_t now_ms;
+	uint64_t now_ms;         /* of the loop (monotonic, the same in a process that follows) */
 };
 
 /* Where a reader is in an object. */
@@ -81,10 +81,13 @@ struct cache_entry {
 	uint64_t born_ms;        /* its age is the time since then */
 };
 
+/* An empty cache, with copies of the arguments; it needs a place (cache_file_place()) before it is
+ * used. Freed by cache_free(). NULL without memory. */
 struct cache *cache_new(const char *name, const struct cache_conf *conf,
 	const struct keyhash *hash) must_check;
 /* No entry is referenced any more. NULL is allowed. */
 void cache_free(struct cache *c);
+/* Constant while the cache lives. */
 const char *cache_name(const struct cache *c);
 const struct cache_conf *cache_conf_of(const struct cache *c);
 
@@ -107,6 +110,7 @@ unsigned int cache_restore(struct cache *c, const struct cache_caller *by,
  * NULL. */
 struct cache_entry *cache_find(struct cache *c, const struct cache_caller *by, struct str key,
 	const struct cache_variant *request) must_check;
+/* Gives the reference back: the entry may be gone then. */
 void cache_unref(struct cache *c, const struct cache_caller *by, struct cache_entry *e);
 /* Copies its head to `to`, which has room for head_len bytes, and sets *body to its body. */
 void cache_read_head(const struct cache *c, const struct cache_entry *e, char *to,
@@ -170,6 +174,7 @@ void cache_end_head(struct cache_entry *e);
  * released. Times are set before. */
 void cache_commit(struct cache *c, const struct cache_caller *by, struct cache_entry *e,
 	struct str key);
+/* Gives up an object that is not complete: its blocks are free, and e is gone. */
 void cache_abort(struct cache *c, const struct cache_caller *by, struct cache_entry *e);
 
 /* --- removing --- */

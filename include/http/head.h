@@ -98,9 +98,11 @@ int http_head_copy(struct http_head *to, const struct http_head *from) must_chec
 
 /* "HTTP/1.1", as it is written in logs. */
 struct str http_version_name(enum http_version v);
+/* HTTP_OTHER for other methods. Case-sensitive. */
 enum http_method http_method_of(struct str text);
 /* HTTP_F_OTHER for other names. Case-insensitive. */
 enum http_field_id http_field_id(struct str name);
+/* The name in lower case, static; "" of HTTP_F_OTHER. */
 const char *http_field_name(enum http_field_id id);
 
 /*
@@ -141,6 +143,7 @@ http_find_id(const struct http_head *h, enum http_field_id id, unsigned int from
 {
 	return http_may_have(h, id) ? http_search_id(h, id, from) : -1;
 }
+/* The same by name, case-insensitive. */
 int http_find(const struct http_head *h, struct str name, unsigned int from);
 /*
  * Iterates over a comma-separated list (RFC 9110, 5.6.1): puts the next element of *rest, without
@@ -164,9 +167,11 @@ int http_add(struct http_head *h, struct str name, struct str value) must_check;
 int http_add_id(struct http_head *h, enum http_field_id id, struct str value) must_check;
 /* Sets the value of the field at this index. 0 or -ERR_INVAL. */
 int http_set_value(struct http_head *h, unsigned int place, struct str value) must_check;
+/* Drops the field at this index; those of others do not change. */
 void http_drop(struct http_head *h, unsigned int place);
 /* Drops all fields of this name; returns their number. */
 unsigned int http_drop_all(struct http_head *h, struct str name);
+/* Drops all fields of this id. */
 void http_drop_id(struct http_head *h, enum http_field_id id);
 /*
  * A body of this length follows: Content-Length is added, and contradicting fields are dropped.

@@ -16,11 +16,13 @@ struct name_case {
 	unsigned int n, cap;
 };
 
+/* Makes an empty set of names; fini frees the names that were added. */
 void name_case_init(struct name_case *c);
 void name_case_fini(struct name_case *c);
 /* This name is written like that. is_of_file: name_case_drop_file() forgets it. 0, -ERR_EXISTS if
  * it is there in some case, or -ERR_NOMEM. */
 int name_case_add(struct name_case *c, struct str to, int is_of_file) must_check;
+/* Forgets the names of a file. */
 void name_case_drop_file(struct name_case *c);
 /* Rewrites the names of a head of HTTP/1 in place, up to its empty line; what is not one, and a
  * body, stay as they are. */

@@ -20,6 +20,7 @@ struct http_uri {
 	struct str query;     /* after the first question mark */
 };
 
+/* Splits a target of any form; the parts point into it. */
 void http_uri_split(struct str target, struct http_uri *out);
 
 /* An authority: the host without brackets, the port as a number. */

@@ -106,7 +106,8 @@ struct peer_group {
 	void (*on_replaced)(struct peer_session *s);
 };
 
-/* `local`: the own name. Tables and peers are added before the start. NULL when memory is out. */
+/* `local`: the own name. Tables and peers are added before the start. NULL when memory is out.
+ * The owner frees it when no session is left; tables are not its own. */
 struct peer_group *peer_group_new(const char *name, const char *local) must_check;
 void peer_group_free(struct peer_group *g);
 /* A table whose changes are logged (table_share()). One that adds up has a name of its own in

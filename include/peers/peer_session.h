@@ -1,4 +1,5 @@
-/* Sessions with peers: a handshake, then messages (peers/peer_group.h). */
+/* Sessions with peers: a handshake, then messages (peers/peer_group.h, which has the thread, the
+ * clock and the order of calls). Times are in milliseconds of table_caller.now_ms. */
 #ifndef TACIT_PEERS_PEER_SESSION_H
 #define TACIT_PEERS_PEER_SESSION_H
 
@@ -62,7 +63,9 @@ void peer_session_end(struct peer_session *s);
 uint8_t *peer_session_room(struct peer_session *s, size_t *n);
 /* n bytes were read to there. */
 void peer_session_receive(struct peer_session *s, size_t n, const struct table_caller *by);
+/* The bytes to be sent, in the session's buffer: valid until the next call for it. */
 struct str peer_session_output(const struct peer_session *s);
+/* The first n bytes of the output were sent. */
 void peer_session_sent(struct peer_session *s, size_t n, const struct table_caller *by);
 /* The time at which peer_session_fill() has something to do without other cause. */
 uint64_t peer_session_deadline(const struct peer_session *s);

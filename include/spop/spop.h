@@ -1,7 +1,7 @@
 /*
- * The stream processing offload protocol, SPOP 2.0, as bytes (SPOE.txt of HAProxy, section 3): what
- * a proxy sends to an agent, and what an agent answers. Pure. The decoder is strict: a frame that
- * it accepts is complete, has no byte too many, and is not fragmented.
+ * The stream processing offload protocol, SPOP 2.0, as bytes (SPOE.txt of HAProxy, section 3):
+ * what a proxy sends to an agent, and what an agent answers. Pure, on any thread. The decoder is
+ * strict: a frame that it accepts is complete, has no byte too many, and is not fragmented.
  */
 #ifndef TACIT_SPOP_SPOP_H
 #define TACIT_SPOP_SPOP_H
@@ -65,8 +65,9 @@ struct spop_value {
 /* The protocol's description of a status code. */
 const char *spop_status_text(uint32_t s);
 
-/* --- out --- */
+/* --- out: appended to b, whose `failed` is set when memory is out --- */
 
+/* A text behind its length, and a value with its type. */
 void spop_put_text(struct sbuf *b, struct str text);
 void spop_put_value(struct sbuf *b, const struct spop_value *v);
 /* Begins a frame at the end of b: its length, to be set by spop_end_frame(), type, flags and ids.
@@ -76,17 +77,19 @@ size_t spop_begin_frame(struct sbuf *b, enum spop_type type, uint64_t stream_id,
 void spop_end_frame(struct sbuf *b, size_t at);
 
 struct spop_hello {
-	uint32_t max_frame;
+	uint32_t max_frame;      /* bytes without the length, as all maxima of frames */
 	struct str capabilities; /* "pipelining,async" */
 	struct str engine_id;    /* len 0: none */
 	int is_check;            /* the connection is a health check */
 };
 
+/* Whole frames. */
 void spop_put_hello(struct sbuf *b, const struct spop_hello *h);
 void spop_put_disconnect(struct sbuf *b, enum spop_status why);
 
 /* --- in --- */
 
+/* Bytes that are still to be read. They, and texts that point into them, are the caller's. */
 struct spop_in {
 	const uint8_t *p, *end;
 };

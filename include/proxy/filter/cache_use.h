@@ -41,6 +41,7 @@ struct cache_part {
 	struct cache_wait wait;
 };
 
+/* Runs the action: an object is served, the stream waits for one, or the rules continue. */
 enum rule_result cache_use_run(const struct rule *r, struct sample_ctx *cx,
 	struct rule_outcome *out);
 /* True if the rule waits, or has waited, for another stream. */

@@ -24,6 +24,7 @@ int compress_inherit(struct proxy *p, const struct proxy *defaults) must_check;
  * sessions. */
 int engine_allow_compression(struct engine *e, const struct proxies *ps,
 	const struct deflate_conf *conf) must_check;
+/* Frees the compressor when the engine has no sessions left. */
 void engine_compression_free(struct engine *e);
 
 #endif

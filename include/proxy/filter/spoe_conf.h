@@ -96,6 +96,7 @@ struct spoe_conf {
 };
 
 extern const struct filter_kind spoe_kind;
+/* `free` of that: frees the engine with its messages, groups and variables, not its backend. */
 void spoe_conf_free(struct filter_conf *conf);
 
 /* Names of events, by number. */
