@@ -150,7 +150,7 @@ def test_directory_and_several_files(tmp_path):
 
 @pytest.mark.parametrize("cond, code", [
     ("1", 0), ("0", 1), ("version_atleast(2.4)", 0), ("version_atleast(99)", 1), ("feature(EPOLL)", 0),
-    ("feature(OPENSSL)", 0), ("!feature(LUA) && streq(a,a)", 0), ("feature(LUA)", 1), ("nonsense(1)", 1)])
+    ("feature(OPENSSL)", 0), ("feature(ZLIB)", 0), ("feature(SLZ)", 0), ("!feature(LUA) && streq(a,a)", 0), ("feature(LUA)", 1), ("nonsense(1)", 1)])
 def test_condition(cond, code):
     assert run("-cc", cond).returncode == code
 

@@ -7,6 +7,7 @@
 #include "base/compiler.h"
 #include "base/mem.h"
 #include "event/poller.h"
+#include "proxy/filter/compress_conf.h"
 #include "tls/settings.h"
 
 #ifdef __clang__
@@ -15,17 +16,18 @@
 #define COMPILER "gcc"
 #endif
 
-/* Only supported features, so that tests which require others are skipped. */
+/* Only supported features, so that tests which require others are skipped. HAProxy is built with
+ * one of SLZ and ZLIB to compress: whoever asks for either means compression. */
 const char *const version_features[] = { "ACCEPT4", "CPU_AFFINITY", "CRYPT_H", "EPOLL",
 	"GETADDRINFO", "LIBCRYPT", "PCRE2", "PCRE2_JIT", "POLL", "PRCTL", "PROMEX",
-	"LINUX_SPLICE", "OPENSSL",
-	"SYSTEMD", "TFO", "THREAD", "TPROXY", "LINUX_TPROXY", NULL };
+	"LINUX_SPLICE", "OPENSSL", "SLZ",
+	"SYSTEMD", "TFO", "THREAD", "TPROXY", "LINUX_TPROXY", "ZLIB", NULL };
 const char *const version_enabled[] = { "POLL", "EPOLL", "GETADDRINFO", "SPLICE", NULL };
 
 static void
 print_features(FILE *to)
 {
-	static const char *const absent[] = { "LUA", "NS", "QUIC", "SLZ", "ZLIB" };
+	static const char *const absent[] = { "LUA", "NS", "QUIC" };
 
 	fputs("Feature list :", to);
 	for (const char *const *f = version_features; *f; f++)
@@ -33,6 +35,33 @@ print_features(FILE *to)
 	for (size_t i = 0; i < ARRAY_LEN(absent); i++)
 		fprintf(to, " -%s", absent[i]);
 	fputs("\n\n", to);
+}
+
+static void
+print_algorithms(FILE *to)
+{
+	fputs("Compression algorithms supported :", to);
+	for (unsigned int i = 0; i <= ALGO_ZSTD; i++) {
+		const struct compress_algo_row *a = &compress_algos[i];
+
+		if (!a->coder || a->coder->memory)
+			fprintf(to, "%s %s(\"%s\")", i ? "," : "", a->word, a->coding);
+	}
+	fputs("\n\n", to);
+}
+
+/* Protocols and filters, as tools look for them in the output of HAProxy. */
+static void
+print_parts(FILE *to)
+{
+	fputs("\nAvailable multiplexer protocols :\n"
+	      "         h2 : mode=HTTP  side=FE|BE  mux=H2\n"
+	      "         h1 : mode=HTTP  side=FE|BE  mux=H1\n"
+	      "       none : mode=TCP   side=FE|BE  mux=PASS\n"
+	      "\nAvailable services : prometheus-exporter\n"
+	      "\nAvailable filters :\n\t[BWLIM] bwlim-in\n\t[BWLIM] bwlim-out\n\t[CACHE] cache\n"
+	      "\t[COMP] compression\n\t[SPOE] spoe\n",
+		to);
 }
 
 static void
@@ -94,6 +123,7 @@ version_print(FILE *to, const char *progname, int build)
 		GLOBAL_THREADS_MAX);
 	fprintf(to, "Built with OpenSSL version : %s\n\n", tls_version_name);
 	fputs("Built with the Prometheus exporter as a service\n\n", to);
+	print_algorithms(to);
 	print_pollers(to);
-	fputs("\nAvailable services : prometheus-exporter\n", to);
+	print_parts(to);
 }
