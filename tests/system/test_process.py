@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import resource
 import selectors
 import signal
@@ -77,11 +78,19 @@ def test_help():
     assert r.stdout.startswith("Usage : ") and " -f " in r.stdout
 
 
-@pytest.mark.parametrize("args", [["-h"], ["-z"], ["-f"], [], ["-S", "x"], ["-f", "x", "-sf", "-1"], ["-n", "10x"]])
+@pytest.mark.parametrize("args", [["-h"], [], ["-S", "x"]])
 def test_usage(args):
     r = run(*args)
     assert r.returncode == 1
     assert "Usage : " in r.stderr
+
+
+@pytest.mark.parametrize(("args", "named"), [(["-z"], "-z"), (["-f"], "-f"), (["-f", "x", "-sf", "-1"], "-1"), (["-n", "10x"], "-n")])
+def test_a_wrong_option_is_one_line(args, named):
+    """The reason is not above a screen of options."""
+    r = run(*args)
+    assert r.returncode == 1
+    assert re.fullmatch(rf"tacit: .*{named}.* \('tacit --help' lists the options\)\n", r.stderr), r.stderr
 
 
 def test_check_good(cfg_file):

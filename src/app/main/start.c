@@ -34,12 +34,18 @@ print_usage(const struct start *st, FILE *to)
 	fprintf(to, "Usage : %s%s", st->opts.progname, options_usage());
 }
 
+/* Reports what is wrong with the options; "": there are none, or -h, and all are shown. Returns the
+ * exit code. */
 static int
 usage_error(const struct start *st, const char *why)
 {
-	version_print(stderr, st->opts.progname, 0);
-	if (why[0])
-		fprintf(stderr, "%s: %s\n", st->opts.progname, why);
+	const char *name = st->opts.progname;
+
+	if (why[0]) {
+		fprintf(stderr, "%s: %s ('%s --help' lists the options)\n", name, why, name);
+		return 1;
+	}
+	version_print(stderr, name, 0);
 	print_usage(st, stderr);
 	return 1;
 }
