@@ -50,7 +50,7 @@ static const struct cfg_kw kws[] = {
 	HINT("nogetaddrinfo", 0, "names are resolved by the C library at start"),
 	HINT("no-memory-trimming", 0, NEVER),
 	HINT_NO("tune.fd.edge-triggered", 1, "tune.epoll.mode decides this"),
-	/* words of versions after 2.6 */
+	/* Words of HAProxy's versions after 2.6. */
 	HINT("tune.h2.zero-copy-fwd-send", 1, COPIES),
 	HINT("cluster-secret", 1, QUIC),
 	HINT("harden.reject-privileged-ports.quic", 1, QUIC),

@@ -162,7 +162,7 @@ master_open_loop(struct master *m)
 	return signals_open(&m->signals, m->loop, on_master_signal, m);
 }
 
-/* In a worker process that was forked: closes its copy. */
+/* Closes the master's socket in a worker process, which has a copy of it since the fork. */
 static void
 master_cli_leave(struct master *m)
 {

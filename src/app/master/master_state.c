@@ -77,7 +77,7 @@ struct state_line {
 	const char *text;
 };
 
-/* Each returns 0 or a negative reason. */
+/* Functions for rows of the state: each takes over what a line says. 0 or a negative reason. */
 
 static int
 check_version(struct master *m, const struct state_line *l)
@@ -302,7 +302,7 @@ master_on_reexec(struct timer *t)
 	const struct worker_process *w = master_find_worker(m, WORKER_CURRENT);
 	uint64_t now = loop_now_ms(m->loop);
 
-	/* When it is replaced, that is planned again. */
+	/* No worker process serves: the start of the next one sets the timer again. */
 	if (m->state != MASTER_RUNNING || !w)
 		return;
 	if (is_changing(m) || (m->cli.n && now < m->reexec_latest_ms))

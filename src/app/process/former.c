@@ -267,7 +267,8 @@ former_fetch(struct former *f, const char *path)
 
 /* --- signals --- */
 
-/* Returns how many were signalled: one that has ended is none of our business. */
+/* Sends a signal to each process that this one replaces. Returns how many got it; one that has
+ * ended before is no failure. */
 static unsigned int
 signal_all(const struct former *f, int sig)
 {
@@ -284,7 +285,8 @@ signal_all(const struct former *f, int sig)
 	return n;
 }
 
-/* A byte: they are asked to stop. The end of the file: the start has failed. */
+/* The helper, which has kept the privileges that signals need: a byte from fd has it ask the
+ * replaced processes to end; the end of the file means that the start has failed. */
 static void
 run_helper(const struct former *f, int fd)
 {
@@ -372,7 +374,8 @@ open_ask_socket(struct former *f)
 	f->ask_fd = -1;
 }
 
-/* Nobody else may give us sockets to serve on. */
+/* True if the peer of fd runs as root, or as a user of this process: no other may give it
+ * sockets. */
 static int
 is_former(const struct former *f, int fd)
 {

@@ -434,7 +434,7 @@ answer_getsocks(struct process *p)
 		(void)!socket_pass_start(&p->pass, fd);
 }
 
-/* The master counts, hence these include processes before this one. */
+/* Takes over the numbers of reloads, which the master counts over all of its worker processes. */
 static void
 note_reloads(struct process *p, const char *value)
 {
@@ -480,7 +480,7 @@ process_on_master(void *process, const char *line)
 
 /* --- start and end --------------------------------------------------------------------------- */
 
-/* Data of the first worker only. */
+/* Makes what the first worker alone has: 0 or a negative reason. */
 static int
 open_own(struct process *p)
 {

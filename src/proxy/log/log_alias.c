@@ -298,7 +298,8 @@ put_Th(struct log_render *r)
 	log_put_timer(r, r->s->sess->begun_ms != 0, 0, log_handshake_ms(r->s));
 }
 
-/* Including the PROXY header before the first request; in mode tcp from accept on. */
+/* Writes the time since a request began, with that of the PROXY header and the handshake before the
+ * first one; in mode tcp the time since the accept. */
 static void
 put_since(struct log_render *r, uint64_t request_ms)
 {
@@ -309,7 +310,7 @@ put_since(struct log_render *r, uint64_t request_ms)
 		r->cx->now_ms);
 }
 
-/* In mode http including the idle time before the request. */
+/* Writes the total time: in mode http with the idle time before the request. */
 static void
 put_Tt(struct log_render *r)
 {
@@ -318,7 +319,7 @@ put_Tt(struct log_render *r)
 	put_since(r, t ? t->began_ms - t->idle_ms : 0);
 }
 
-/* Excluding that time. */
+/* Writes the total time without the idle time before the request, as the user has seen it. */
 static void
 put_Tu(struct log_render *r)
 {
@@ -360,8 +361,8 @@ put_fc(struct log_render *r)
 	sbuf_addu(r->out, atomic_read(&r->s->sess->fe->fe_gate.n));
 }
 
-/* As in HAProxy the last line counts a session on the client's side only, and no other session in
- * its slot, which was reassigned later (queue_leave). */
+/* Writes the sessions of the backend. In the line at the end the session itself has left
+ * already, and the number is the one from that moment (queue_leave()), as in HAProxy. */
 static void
 put_bc(struct log_render *r)
 {
