@@ -7,7 +7,7 @@
 
 #include "base/str.h"
 #include "table/table.h"
-#include "table/wire.h"
+#include "base/wire.h"
 
 /* The names that a sender may number, from 1, and the longest. */
 #define TABLE_WIRE_NAMES 128u

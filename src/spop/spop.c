@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/wire.h"
+
 #define FLAG_FIN 1u
 #define FLAG_ABORT 2u
 
@@ -12,24 +14,20 @@
 
 /* --- out --- */
 
-/* As the peers protocol: four bits, then seven in each byte. */
 static void
-put_spop_varint(struct sbuf *b, uint64_t v)
+put_spop_number(struct sbuf *b, uint64_t v)
 {
-	if (v < 240) {
-		sbuf_addc(b, (char)v);
-		return;
-	}
-	sbuf_addc(b, (char)(v | 240));
-	for (v = (v - 240) >> 4; v >= 128; v = (v - 128) >> 7)
-		sbuf_addc(b, (char)(v | 128));
-	sbuf_addc(b, (char)v);
+	uint8_t bytes[WIRE_NUMBER_MAX];
+	struct wire_out w = { bytes, bytes + sizeof(bytes), 0 };
+
+	wire_put_number(&w, v);
+	sbuf_add(b, (const char *)bytes, (size_t)(w.p - bytes));
 }
 
 void
 spop_put_text(struct sbuf *b, struct str text)
 {
-	put_spop_varint(b, text.len);
+	put_spop_number(b, text.len);
 	if (text.len)
 		sbuf_add(b, text.p, text.len);
 }
@@ -48,7 +46,7 @@ spop_put_value(struct sbuf *b, const struct spop_value *v)
 	case SPOP_UINT32:
 	case SPOP_INT64:
 	case SPOP_UINT64:
-		put_spop_varint(b, (uint64_t)v->n);
+		put_spop_number(b, (uint64_t)v->n);
 		break;
 	case SPOP_IPV4:
 		sbuf_add(b, (const char *)v->ip, 4);
@@ -81,8 +79,8 @@ spop_begin_frame(struct sbuf *b, enum spop_type type, uint64_t stream_id, uint64
 	head[SPOP_LENGTH] = (char)type;
 	write_u32(head + SPOP_LENGTH + 1, FLAG_FIN);
 	sbuf_add(b, head, sizeof(head));
-	put_spop_varint(b, stream_id);
-	put_spop_varint(b, frame_id);
+	put_spop_number(b, stream_id);
+	put_spop_number(b, frame_id);
 	return at;
 }
 
@@ -171,28 +169,13 @@ rest_of(const struct spop_in *in)
 
 /* 0, or -1: it is truncated or longer than 64 bits. */
 static int
-get_varint(struct spop_in *in, uint64_t *out)
+get_spop_number(struct spop_in *in, uint64_t *out)
 {
-	uint64_t v, more;
-	unsigned int shift = 4;
+	struct wire_in r = { in->p, in->end, 0 };
 
-	if (in->p == in->end)
-		return -1;
-	v = *in->p++;
-	for (more = v >= 240; more; shift += 7) {
-		uint64_t b, add;
-
-		if (in->p == in->end || shift > 60)
-			return -1;
-		b = *in->p++;
-		add = b << shift;
-		if (add >> shift != b || v + add < v)
-			return -1;
-		v += add;
-		more = b >= 128;
-	}
-	*out = v;
-	return 0;
+	*out = wire_take_number(&r);
+	in->p = r.p;
+	return r.failed ? -1 : 0;
 }
 
 static int
@@ -200,7 +183,7 @@ get_text(struct spop_in *in, struct str *out)
 {
 	uint64_t n;
 
-	if (get_varint(in, &n) < 0 || n > rest_of(in))
+	if (get_spop_number(in, &n) < 0 || n > rest_of(in))
 		return -1;
 	*out = (struct str){ (const char *)in->p, (size_t)n };
 	in->p += n;
@@ -241,7 +224,7 @@ get_value(struct spop_in *in, struct spop_value *out)
 	case SPOP_UINT32:
 	case SPOP_INT64:
 	case SPOP_UINT64:
-		r = get_varint(in, &n);
+		r = get_spop_number(in, &n);
 		break;
 	case SPOP_IPV4:
 		r = get_ip(in, out->ip, 4);
@@ -280,8 +263,8 @@ spop_read_frame(const uint8_t *p, size_t n, struct spop_frame *out)
 	out->type = p[0];
 	flags = read_u32(p + 1);
 	out->payload = (struct spop_in){ p + 1 + 4, p + n };
-	if (get_varint(&out->payload, &out->stream_id) < 0 ||
-		get_varint(&out->payload, &out->frame_id) < 0)
+	if (get_spop_number(&out->payload, &out->stream_id) < 0 ||
+		get_spop_number(&out->payload, &out->frame_id) < 0)
 		return SPOP_INVALID;
 	/* An agent may abort only what it was sent in fragments. */
 	if (!(flags & FLAG_FIN) || out->type == 0)

@@ -1,9 +1,9 @@
 /*
- * Bytes of the peers protocol: numbers of variable length (peers-v2.0.txt, I), and readers and
- * writers that stop at the end of their bytes. Pure.
+ * Bytes of the peers protocol and of SPOP: numbers of variable length (peers-v2.0.txt, I; SPOE.txt,
+ * 3.1), and readers and writers that stop at the end of their bytes. Pure.
  */
-#ifndef TACIT_TABLE_WIRE_H
-#define TACIT_TABLE_WIRE_H
+#ifndef TACIT_BASE_WIRE_H
+#define TACIT_BASE_WIRE_H
 
 #include <stdint.h>
 #include <string.h>
