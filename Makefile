@@ -163,7 +163,7 @@ oracle-same: deps-test tests
 # and ten minutes of restarts among peers, one of them HAProxy.
 tables: deps-test tests
 	@mkdir -p build/oracle.tables
-	@rc=0; ORACLE=record ORACLE_DIR=$(CURDIR)/build/oracle.tables SCHEDULES=$(or $(N),500) PYTEST_FILES=test_oracle_schedules.py \
+	@rc=0; ORACLE=record ORACLE_DIR=$(CURDIR)/build/oracle.tables SCHEDULES=$(or $(N),500) PYTEST_FILES="test_oracle_schedules.py test_oracle_streams.py" \
 		PYTEST_TIMEOUT=5400 $(call with,$(DEPS)) sh build-aux/run-pytest schedules $(TALLY) $(DIR_$(F)) tests/system || rc=1; \
 	TACIT_TABLES=1 PYTEST_FILES="test_tables.py test_oracle_peers.py" PYTEST_TIMEOUT=5400 \
 		$(call with,$(DEPS)) sh build-aux/run-pytest tables $(TALLY) $(DIR_$(F)) tests/system || rc=1; exit $$rc
