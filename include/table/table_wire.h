@@ -6,8 +6,8 @@
 #define TACIT_TABLE_TABLE_WIRE_H
 
 #include "base/str.h"
-#include "table/table.h"
 #include "base/wire.h"
+#include "table/table.h"
 
 /* The names that a sender may number, from 1, and the longest. */
 #define TABLE_WIRE_NAMES 128u

@@ -8,6 +8,7 @@
 #include "base/thread.h"
 #include "table/table.h"
 #include "table/table_log.h"
+#include "table/table_wire.h"
 #include "unit/test.h"
 
 enum { THREADS = 4, ADDS = 1000000, LOGGED = 1000 };
@@ -171,6 +172,8 @@ struct reader {
 	struct sys sys;
 	struct table *t;
 	_Atomic int ends;
+	_Atomic int learns;     /* a peer sends values, which replace changes */
+	uint32_t turn;
 	uint64_t next;
 	uint64_t seen[LOGGED];
 };
@@ -195,31 +198,66 @@ read_changes(struct reader *r)
 		}
 }
 
+/* A peer sends the values that an entry has. */
+static void
+learn_one(struct reader *r)
+{
+	struct table_caller by = { .sys = &r->sys, .now_ms = 1000, .is_peer = 1 };
+	static struct table_wire_names names;
+	struct table_wire_sent sent = { .turn = 0 };
+	struct table_wire_def def;
+	uint8_t bytes[256];
+	struct wire_out w = { bytes, bytes + sizeof(bytes), 0 };
+	struct wire_in in = { bytes, NULL, 0 };
+	struct table_entry *e;
+	struct table_key k;
+
+	table_wire_put_def(r->t, 1, STR("t"), TABLE_DATA_TYPES - 1, &w);
+	in.end = w.p;
+	assert_int_equal(table_wire_take_def(&in, &def), 0);
+	assert_int_equal(table_key_int(r->t, &k, r->turn++ % LOGGED), 0);
+	e = table_find(r->t, &k, &by);
+	if (!e)
+		return;
+	table_wire_put_entry(r->t, e, TABLE_DATA_TYPES - 1, &sent, &by, &w);
+	table_unref(e);
+	in.end = w.p;
+	assert_int_equal(table_wire_learn(r->t, &def, &in, &names, 0, 0, &by), 0);
+}
+
 static void
 read_all_changes(void *arg)
 {
 	struct reader *r = arg;
 
-	while (!atomic_load(&r->ends))
+	while (!atomic_load(&r->ends)) {
 		read_changes(r);
+		for (int i = 0; i < LOGGED / 4 && atomic_load(&r->learns); i++)
+			learn_one(r);
+	}
 }
 
-/* No change is lost: the reader has seen the last value of each entry. */
+/* No change is lost: the reader has seen the last value of each entry. learns: a peer has replaced
+ * values before the last ones. */
 static void
-changes_are_logged(void **st)
+log_changes(int learns)
 {
 	static struct reader r;
 	static _Atomic int news;
 	struct table_caller by = { .sys = &r.sys, .now_ms = 1000 };
 	struct table *t = make_table(LOGGED, 0);
 
-	(void)st;
+	memset(&r, 0, sizeof(r));
 	sys_init(&r.sys, &sys_linux, NULL);
 	assert_int_equal(table_share(t, &news), 0);
 	r.t = t;
 	r.next = 1;
+	r.learns = learns;
 	assert_int_equal(thread_start(&r.thread, read_all_changes, &r, NULL), 0);
 	run_workers(t, LOGGED, ADDS, 0);
+	atomic_store(&r.learns, 0);
+	if (learns)
+		run_workers(t, LOGGED, ADDS / 4, 0);
 	atomic_store(&r.ends, 1);
 	assert_int_equal(thread_join(&r.thread), 0);
 	read_changes(&r);
@@ -239,6 +277,20 @@ changes_are_logged(void **st)
 	table_free(t);
 }
 
+static void
+changes_are_logged(void **st)
+{
+	(void)st;
+	log_changes(0);
+}
+
+static void
+changes_are_logged_after_those_of_a_peer(void **st)
+{
+	(void)st;
+	log_changes(1);
+}
+
 int
 main(void)
 {
@@ -246,6 +298,7 @@ main(void)
 		cmocka_unit_test(totals_are_exact),
 		cmocka_unit_test(the_size_is_kept),
 		cmocka_unit_test(changes_are_logged),
+		cmocka_unit_test(changes_are_logged_after_those_of_a_peer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

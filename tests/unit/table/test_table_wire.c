@@ -512,6 +512,68 @@ changes_are_logged(void **st)
 	table_free(t);
 }
 
+/* A peer sends the values that the entry has. */
+static void
+learn_same(struct table *t, const struct table_entry *e)
+{
+	static struct table_wire_names names;
+	struct table_wire_sent sent = { .turn = 0 };
+	struct table_wire_def def;
+	uint8_t bytes[512];
+	struct wire_out w = { bytes, bytes + sizeof(bytes), 0 };
+	struct wire_in in = { bytes, NULL, 0 };
+
+	table_wire_put_def(t, 1, STR("t"), TABLE_DATA_TYPES - 1, &w);
+	in.end = w.p;
+	assert_int_equal(table_wire_take_def(&in, &def), 0);
+	table_wire_put_entry(t, e, TABLE_DATA_TYPES - 1, &sent, &as_peer, &w);
+	in.end = w.p;
+	assert_int_equal(table_wire_learn(t, &def, &in, &names, 0, 0, &as_peer), 0);
+	table_wire_names_free(&names);
+}
+
+/* A change is replaced before it has a number, or after that; a later one is logged. */
+static void
+changes_that_a_peer_replaces_are_not_sent(void **st)
+{
+	struct table *t = make_table(&kinds[INT]);
+	_Atomic int news = 0;
+	struct table_entry *e;
+	struct table_key k;
+
+	(void)st;
+	assert_int_equal(table_share(t, &news), 0);
+	assert_int_equal(table_key_int(t, &k, 1), 0);
+	e = table_get(t, &k, &by);
+	assert_true(table_log_has(t, e));
+	learn_same(t, e);
+	assert_false(table_log_has(t, e) || table_log_has_since(t, e, 1));
+	assert_int_equal(table_log_collect(t, 100, &by), 1);
+	assert_int_equal(table_log_end(t), 1);
+	table_touch(t, e, &by);
+	learn_same(t, e);
+	table_touch(t, e, &by);
+	assert_true(table_log_has(t, e) && table_log_has_since(t, e, 100));
+	assert_int_equal(table_log_collect(t, 100, &by), 1);
+	assert_int_equal(table_log_end(t), 2);
+	assert_true(table_log_has_since(t, e, 1) && !table_log_has_since(t, e, 2));
+	assert_ptr_equal(table_log_entry(t, 1, &by), e);
+	table_unref(e);
+	learn_same(t, e);
+	assert_null(table_log_entry(t, 1, &by));
+	assert_false(table_log_has(t, e));
+	/* The entry's last change has a number, and no earlier one. */
+	table_touch(t, e, &by);
+	assert_int_equal(table_log_collect(t, 100, &by), 1);
+	table_touch(t, e, &by);
+	assert_int_equal(table_log_collect(t, 100, &by), 1);
+	assert_null(table_log_entry(t, 2, &by));
+	assert_ptr_equal(table_log_entry(t, 3, &by), e);
+	table_unref(e);
+	table_unref(e);
+	table_free(t);
+}
+
 int
 main(void)
 {
@@ -528,6 +590,7 @@ main(void)
 		cmocka_unit_test(entries_are_verified),
 		cmocka_unit_test(other_types_are_skipped),
 		cmocka_unit_test(changes_are_logged),
+		cmocka_unit_test(changes_that_a_peer_replaces_are_not_sent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
