@@ -208,7 +208,8 @@ SINCE("PROXY KEYWORDS", "3.1",
 	"log-steps, option accept-unsafe-violations-in-http-request, "
 	"option accept-unsafe-violations-in-http-response")
 SINCE("PROXY KEYWORDS", "3.2",
-	"compression minsize-req, compression minsize-res, hash-preserve-affinity")
+	"compression minsize-req, compression minsize-res, hash-preserve-affinity, "
+	"option http-drop-request-trailers, option http-drop-response-trailers")
 SINCE("PROXY KEYWORDS", "3.3 or later",
 	"filter-sequence, option use-small-buffers")
 SINCE("PROXY KEYWORDS", "-",

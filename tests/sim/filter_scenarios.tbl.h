@@ -195,6 +195,34 @@
 	{ .name = "bwlim_short_shared", RULES(EDGE, SHARED("out") SETS("tcp-request content")),
 	  .golden = 1, ASKS, WHOLE(110000), .min_ms = 1000, .max_ms = 1200, .no_torture = 1 },
 
+	/* trailers are dropped, in pieces and at once; the requests behind them are found */
+#define TRAILERS(mode_, ...) WEB(mode_, .rules = "option http-drop-request-trailers\n"    \
+				"option http-drop-response-trailers", __VA_ARGS__)
+#define CHUNKED_POST FILTERED_POST "2\r\nab\r\n"
+	{ .name = "trailers_dropped", TRAILERS(EDGE), .golden = 1,
+	  .client = { SAY(CHUNKED_POST "0\r\nX-T: v\r\n\r\n"), AWAIT(LAST), SAY(CHUNKED_POST "0\r\nX-T"),
+		  { STEP_PAUSE, 10 }, SAY(": v\r\nX-U: w\r\n\r"), { STEP_PAUSE, 10 }, SAY("\n" GET "\r\n"),
+		  AWAIT(LAST), AWAIT("hello"), END },
+	  .origin = { AWAIT(LAST), SAY(CHUNKED "0\r\nX-V: x\r\n\r\n"), AWAIT(LAST), SAY(CHUNKED "0\r\nX-V"),
+		  { STEP_PAUSE, 10 }, SAY(": x\r\n"), { STEP_PAUSE, 10 }, SAY("\r\n"), AWAIT_HEAD, SAY(OK),
+		  { STEP_WAIT_EOF, 0 } },
+	  .terms = "-- -- --", .to_server = LEN(CHUNKED_POST LAST CHUNKED_POST LAST GET "\r\n"),
+	  .to_client = LEN(CHUNKED LAST CHUNKED LAST OK) },
+	/* without trailers, and with a length: as they are */
+	{ .name = "trailers_none", TRAILERS(MERGED),
+	  .client = { SAY(CHUNKED_POST LAST), AWAIT("hello"), SAY(POST "abcdef"), AWAIT(LAST), END },
+	  .origin = { AWAIT(LAST), SAY(OK), AWAIT("abcdef"), SAY(CHUNKED LAST), { STEP_WAIT_EOF, 0 } },
+	  .terms = "-- --", .to_server = LEN(CHUNKED_POST LAST POST "abcdef"), .to_client = LEN(OK CHUNKED LAST) },
+	/* a message that is cut in its trailers gets no end */
+	{ .name = "trailers_cut", TRAILERS(EDGE), .golden = 1,
+	  .client = { SAY(GET "\r\n"), EOF_CLOSE },
+	  .origin = { AWAIT_HEAD, SAY(CHUNKED "0\r\nX-U"), { STEP_PAUSE, 10 }, END },
+	  .terms = "SD", .to_server = LEN(GET "\r\n"), .to_client = LEN(CHUNKED "0\r\n") },
+	{ .name = "trailers_h2", TRAILERS(EDGE, .h2 = 1), .golden = 1,
+	  .client = { SAY(CHUNKED_POST "0\r\nX-T: v\r\n\r\n"), AWAIT(LAST), END },
+	  .origin = { AWAIT(LAST), SAY(CHUNKED "0\r\nX-V: x\r\n\r\n"), { STEP_WAIT_EOF, 0 } },
+	  .terms = "--", .to_server = LEN(CHUNKED_POST LAST), .to_client = 29 },
+
 	/* --- caches --- */
 #define CACHE_RULES                                                                       \
 	"http-request cache-use c\nhttp-response cache-store c\n"                          \

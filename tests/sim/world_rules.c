@@ -22,6 +22,7 @@
 #include "proxy/filter/bwlim.h"
 #include "proxy/filter/cache_cfg.h"
 #include "proxy/filter/cache_filter.h"
+#include "proxy/filter/trailers.h"
 #include "fake/print_diag.h"
 
 struct world_rules {
@@ -114,6 +115,7 @@ read_lines(struct world_rules *root, const char *lines, struct cfg_diag *d)
 			persist_conf_finish(root->p, &root->ps, d) |
 			bwlim_finish(root->p, &root->ps, d) |
 			cache_filters_finish(root->p, &root->ps, d) |
+			trailers_finish(root->p) |
 			check_conf_finish(root->p, &root->ps, d);
 	capture_conf_finish(&root->p->captures);
 	if (pattern_files_finish(&root->ps.files) < 0)

@@ -33,6 +33,7 @@ struct filter {
 struct filter_kind {
 	const char *name;
 	size_t size;          /* of the structure that begins with a struct filter */
+	int drops_trailers;   /* it changes bytes, and the trailers of the message do not pass */
 	/*
 	 * A message begins, when all rules have run, or a direction of TCP or of a tunnel (head
 	 * NULL): how it takes part. Takes its struct filter with filter_get(), and may change the
@@ -102,6 +103,16 @@ stream_filtering(const struct stream *s, int side)
 	for (const struct filter *f = s->extras->filters[side]; f; f = f->next)
 		most = MAX(most, (enum filter_part)f->part);
 	return most;
+}
+
+/* True if a filter of that direction drops trailers. */
+static inline int
+stream_drops_trailers(const struct stream *s, int side)
+{
+	for (const struct filter *f = s->extras->filters[side]; f; f = f->next)
+		if (f->part == FILTER_CHANGES && f->conf->kind->drops_trailers)
+			return 1;
+	return 0;
 }
 
 /* True if one of the stream's proxies has a filter. */

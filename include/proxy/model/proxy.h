@@ -72,6 +72,8 @@ enum proxy_option {
 	OPT_SOCKET_STATS     = 1u << 18, /* listeners have rows in show stat */
 	OPT_TRANSPARENT      = 1u << 8, /* struct proxy.dispatch is the client's destination */
 	OPT_PROXY_HEADER     = 1u << 19, /* option http-use-proxy-header */
+	OPT_DROP_REQ_TRAILERS = 1u << 29, /* option http-drop-request-trailers */
+	OPT_DROP_RES_TRAILERS = 1u << 31, /* option http-drop-response-trailers */
 	OPT_NO_H2_UPGRADE    = 1u << 30, /* option disable-h2-upgrade */
 	OPT_PERSIST          = 1u << 20
 };

@@ -24,6 +24,8 @@ enum given {
 	GIVEN_CHECKCACHE,
 	GIVEN_PROXY_HEADER,
 	GIVEN_IDLE_CLOSE,
+	GIVEN_DROP_REQ,
+	GIVEN_DROP_RES,
 	GIVEN_INVALID_REQ,
 	GIVEN_INVALID_RES,
 	GIVEN_UNSAFE_REQ,
@@ -40,6 +42,8 @@ static const char *const names[GIVENS] = {
 	[GIVEN_IGNORE_PROBES] = "option http-ignore-probes",
 	[GIVEN_SEND_NAME] = "http-send-name-header",
 	[GIVEN_IDLE_CLOSE] = "option idle-close-on-response",
+	[GIVEN_DROP_REQ] = "option http-drop-request-trailers",
+	[GIVEN_DROP_RES] = "option http-drop-response-trailers",
 	[GIVEN_CHECKCACHE] = "option checkcache",
 	[GIVEN_PROXY_HEADER] = "option http-use-proxy-header",
 	[GIVEN_PREFER_LAST] = "option prefer-last-server",
@@ -228,6 +232,8 @@ static const struct {
 	{ OPT_CHECKCACHE, GIVEN_CHECKCACHE },
 	{ OPT_PROXY_HEADER, GIVEN_PROXY_HEADER },
 	{ OPT_IDLE_CLOSE, GIVEN_IDLE_CLOSE },
+	{ OPT_DROP_REQ_TRAILERS, GIVEN_DROP_REQ },
+	{ OPT_DROP_RES_TRAILERS, GIVEN_DROP_RES },
 };
 
 static int
@@ -413,6 +419,10 @@ static const struct cfg_kw kws[] = {
 	OPTION("disable-h2-upgrade", CFG_FE, OPT_NO_H2_UPGRADE,
 		"Treats the first bytes of HTTP/2 without TLS as an invalid request. Otherwise a "
 		"client that begins with them speaks HTTP/2."),
+	OPTION("http-drop-request-trailers", CFG_BE, OPT_DROP_REQ_TRAILERS,
+		"Servers get no trailers: some take them for headers, which rules have not seen."),
+	OPTION("http-drop-response-trailers", CFG_FE, OPT_DROP_RES_TRAILERS,
+		"Clients get no trailers."),
 	OPTION("h1-case-adjust-bogus-client", CFG_FE, OPT_H1_CASE_CLIENT,
 		"Writes the headers of responses to clients as h1-case-adjust says."),
 	OPTION("h1-case-adjust-bogus-server", CFG_BE, OPT_H1_CASE_SERVER,

@@ -26,6 +26,7 @@
 #include "proxy/filter/cache_cfg.h"
 #include "proxy/filter/cache_filter.h"
 #include "proxy/filter/spoe.h"
+#include "proxy/filter/trailers.h"
 #include "proxy/log/log_conf.h"
 #include "proxy/model/proxies.h"
 #include "proxy/model/proxy.h"
@@ -713,6 +714,19 @@ stats_cfg_finish(struct proxy *p, struct proxies *root, struct cfg_diag *d)
 	return check_admin_rules(p->stats, root, d);
 }
 
+/* 0, or -1 after errors. */
+static int
+finish_filters(struct proxy *p, struct proxies *ps, struct cfg_diag *d)
+{
+	int r = bwlim_finish(p, ps, d) | cache_filters_finish(p, ps, d);
+
+	if (trailers_finish(p) < 0) {
+		cfg_diag_add(d, CFG_ALERT, NULL, "%s", err_text(-ERR_NOMEM));
+		r = -1;
+	}
+	return r | spoe_finish(p, ps, d);
+}
+
 int
 proxies_finish(struct proxies *ps, struct cfg_diag *d)
 {
@@ -751,10 +765,7 @@ proxies_finish(struct proxies *ps, struct cfg_diag *d)
 			failed = 1;
 		if (check_conf_finish(proxy_of(it), ps, d) < 0)
 			failed = 1;
-		if (bwlim_finish(proxy_of(it), ps, d) < 0 ||
-			cache_filters_finish(proxy_of(it), ps, d) < 0)
-			failed = 1;
-		if (spoe_finish(proxy_of(it), ps, d) < 0)
+		if (finish_filters(proxy_of(it), ps, d) < 0)
 			failed = 1;
 		if (proxy_errors_resolve(&proxy_of(it)->errors, ps, d) < 0)
 			failed = 1;

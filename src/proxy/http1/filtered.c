@@ -148,7 +148,7 @@ filtered_begin_stored(struct stream *s, struct http_head *head)
 struct piece {
 	char *p;         /* payload */
 	size_t n;
-	char *trailer;   /* bytes of trailers, with the empty line behind them */
+	const char *trailer; /* bytes of trailers, with the empty line behind them */
 	size_t trailers;
 	size_t used;     /* bytes of the message */
 	int is_bad;
@@ -198,6 +198,18 @@ static int
 payload_is_over(const struct h1_body *b)
 {
 	return h1_body_is_over(b) || h1_body_is_in_trailers(b);
+}
+
+/* Leaves of the trailers the empty line behind them, once it is there. */
+static void
+drop_trailers(const struct h1_body *b, struct piece *x)
+{
+	static const char empty_line[] = "\r\n";
+
+	if (!x->trailers)
+		return;
+	x->trailer = empty_line;
+	x->trailers = h1_body_is_over(b) ? sizeof(empty_line) - 1 : 0;
 }
 
 /* Adds what ends chunks, behind the last ones: n bytes are at `to`. */
@@ -252,6 +264,8 @@ change_body(struct stream *s, int side, char *p, size_t n, size_t *used, char **
 
 	take_apart(b, p, n, &x);
 	*used = x.used;
+	if (stream_drops_trailers(s, side))
+		drop_trailers(b, &x);
 	ends = !n && b->framing == HTTP_BODY_CLOSE;
 	last = !was_over && (ends || payload_is_over(b));
 	*to = filters_run(s, side, x.p, x.n, last, out);
