@@ -608,6 +608,8 @@ static const struct cfg_opt opts[] = {
 		.arg = 1,
 		.doc = "Makes an IPv6 socket accept IPv6 "
 		       "connections only." },
+	HINT("guid-prefix", "<string>", "counters of sockets begin at zero with a process"),
+	HINT("label", "<label>", "nothing depends on a group of sockets"),
 	HINT("nice", "<number>", "all connections are treated alike"),
 	HINT("process", "<set>", "there is one process"),
 	{ 0 },
