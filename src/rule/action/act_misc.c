@@ -95,7 +95,7 @@ parse_set_timeout(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ct
 
 	if (act_need(r, ctx, arg, 2) < 0)
 		return -1;
-	if (!(at & SAMPLE_AT_BACK))
+	if (!(at & SAMPLE_AT_BACK) || ctx->section->bit == CFG_FRONTEND)
 		return cfg_error(ctx, arg,
 			"'%s set-timeout' : a frontend has none of these timeouts: use it in the "
 				"backend.",
@@ -237,7 +237,7 @@ const struct rule_action rule_misc_actions[] = {
 		.doc = "Sets the level of the log line, or disables logging." },
 	{ .name = "set-timeout",
 		.values = timeout_names,
-		.places = RULE_IN(HTTP_REQUEST),
+		.places = RULE_IN(HTTP_REQUEST) | RULE_IN(HTTP_RESPONSE),
 		.parse = parse_set_timeout,
 		.run = run_timeout,
 		.syntax = "server|tunnel <time>|<expr>",

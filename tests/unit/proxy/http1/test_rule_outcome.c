@@ -70,7 +70,11 @@ timeouts_are_set(void **st)
 	} t[] = { { "http-request set-timeout server 500ms", "sH" },
 		{ "http-request set-timeout server 1s", "--" },
 		{ "http-request set-timeout tunnel 1ms", "--" },
-		{ "http-request set-timeout server int(600)", "sH" } };
+		{ "http-request set-timeout server int(600)", "sH" },
+		{ "http-response set-timeout server 500ms", "--" } };
+	/* Its body is late. */
+	static const struct step late[] = { AWAIT("\r\n\r\n"), SAY(OK2 "\r\no"),
+		{ STEP_PAUSE, 900 }, SAY("k"), EOF_CLOSE };
 
 	(void)st;
 	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
@@ -79,6 +83,15 @@ timeouts_are_set(void **st)
 
 		rig_play(&cfg, asks, slow);
 		assert_string_equal(rig_terms(), t[i].terms);
+		rig_close();
+	}
+	for (int i = 0; i < 2; i++) {
+		struct world_config cfg = { HTTP_WORLD, .persistence = HTTP_SERVER_CLOSE,
+			.rules = i ? "http-response set-timeout server int(500)"
+				   : "http-response set-timeout tunnel 500ms" };
+
+		rig_play(&cfg, asks, late);
+		assert_string_equal(rig_terms(), i ? "sD" : "--");
 		rig_close();
 	}
 }

@@ -64,8 +64,16 @@ test_timeouts(void **state)
 	    "http-request set-timeout tunnel int(0)");
 	assert_int_equal(r.v.timeout_ms[RULE_TIMEOUT_SERVER], 0);
 	assert_int_equal(r.v.timeout_ms[RULE_TIMEOUT_TUNNEL], 0);
+	action_rig_good(&r, "backend b\nhttp-response set-timeout server 3s");
+	action_rig_heads(&r, REQ, RES);
+	assert_int_equal(action_rig_run(&r, RULE_HTTP_RESPONSE), RULE_CONT);
+	assert_int_equal(r.v.timeout_ms[RULE_TIMEOUT_SERVER], 3000);
+	action_rig_refuses(&r, "backend b\nhttp-after-response set-timeout server 5s",
+		"is not for 'http-after-response'");
 	action_rig_refuses(
 		&r, "http-request set-timeout server 5s", "a frontend has none of these timeouts");
+	action_rig_refuses(&r, "http-response set-timeout server 5s",
+		"a frontend has none of these timeouts");
 	action_rig_refuses(&r, "backend b\nhttp-request set-timeout client 5s", "client");
 	action_rig_refuses(&r, "backend b\nhttp-request set-timeout server 5x", "5x");
 	action_rig_refuses(&r, "backend b\nhttp-request set-timeout server 0", "0");
