@@ -135,7 +135,8 @@ const struct rule_action pause_actions[] = {
 		.doc = "The rules behind it wait for this time, or for the milliseconds that an "
 		       "expression gives: to slow down some clients, or to debug. A response of "
 		       "a cache does not wait.",
-		.example = "http-request track-sc0 src\n"
+		.example = "stick-table type ip size 100k expire 1m store http_req_rate(10s)\n"
+			   "http-request track-sc0 src\n"
 			   "http-request pause 200 if { sc_http_req_rate(0) gt 50 }" },
 	{ 0 },
 };

@@ -399,9 +399,7 @@ const struct rule_conv rule_mqtt_convs[] = {
 		.conv = conv_mqtt_value,
 		.init = init_mqtt_field,
 		.syntax = "<packet>,<field>",
-		.example = "tcp-request inspect-delay 5s\n"
-			   "tcp-request content reject unless { req.payload(0,0),mqtt_is_valid }\n"
-			   "stick on req.payload(0,0),mqtt_field_value(connect,client_identifier)",
+		.example = "req.payload(0,0),mqtt_field_value(connect,client_identifier)",
 		.doc = "A field of a valid packet of MQTT. Packets are connect or 1, with "
 		       "flags, protocol_name, protocol_version, client_identifier, will_topic, "
 		       "will_payload, username, password and keepalive; and connack or 2, with "
