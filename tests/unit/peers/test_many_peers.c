@@ -271,9 +271,8 @@ the_cost_of_a_change(void **st)
 	sends = transfers;
 	pass(2000, 10, 0);
 	each = (double)(bytes - before) / changes;
-	print_message("%.1f bytes in %.2f sends for each change and node%s, with its acknowledgement\n",
-		each, (double)(transfers - sends) / changes,
-		adds_up ? " of tables that add up" : "");
+	print_message("%.1f bytes in %.2f sends for each change and node%s, acknowledged\n", each,
+		(double)(transfers - sends) / changes, adds_up ? " of tables that add up" : "");
 	assert_true(each > 5 && each < 40);
 }
 
