@@ -432,3 +432,18 @@ def test_the_program_explains_what_the_page_says(pages):
         assert line in page and line in done.stdout
     done = run("--explain", "timeout", "conect", env=dict(os.environ))
     assert (done.returncode, done.stderr) == (1, "'timeout conect' is unknown; did you mean 'timeout connect'?\n")
+
+
+@pytest.mark.parametrize(("word", "name"), [("maxidle", "cookie <name>"), ("aggregate", "stick-table "), ("roundrobin", "balance "),
+                                            ("process-vary maybe", None), ("nosuchword", None)])
+def test_a_word_of_an_entry_is_explained_by_it(word, name):
+    done = run("--explain", *word.split(), env=dict(os.environ))
+    assert (done.returncode == 0) == bool(name), done.stderr
+    assert not name or (f"\n{name}" in f"\n{done.stdout}" and word in done.stdout)
+
+
+def test_a_word_of_many_entries_names_them():
+    done = run("--explain", "none", env=dict(os.environ))
+    assert done.returncode == 0
+    assert done.stdout.startswith("'none' is a word of:\n") and "    verify\n" in done.stdout, done.stdout
+    assert done.stdout.count("\n") > 4

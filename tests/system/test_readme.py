@@ -1,4 +1,4 @@
-"""What README.md promises is there: its files, targets, words, commands, and the figures of PERFORMANCE.md."""
+"""README.md promises what is there: its files, targets, words, commands, and the figures of PERFORMANCE.md."""
 
 import re
 import subprocess

@@ -69,7 +69,8 @@ keywords_print(const struct config *c, keywords_more_fn *more, enum cfg_dump kin
 
 /* --- --explain --- */
 
-enum { WORD_MAX = 128 };
+/* WHOLE_MAX: more entries that have the word as an argument are only named. */
+enum { WORD_MAX = 128, WHOLE_MAX = 3 };
 
 struct question {
 	struct sbuf *out;
@@ -79,6 +80,7 @@ struct question {
 	int n;			/* entries found */
 	struct cfg_suggest near;
 	char best[WORD_MAX];	/* its name: those of actions do not stay */
+	struct sbuf names;	/* of entries that have it as an argument, one a line */
 };
 
 /* True if the entry has this name, without what stands in parentheses. What is in its name
@@ -128,8 +130,51 @@ answer_known(struct question *q)
 	q->n++;
 }
 
+/* True if a line's syntax has the word itself; the name of an argument stands in < and >. */
+static int
+is_in_syntax(const char *syntax, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *p = syntax; p && (p = strstr(p, word)) != NULL; p += n)
+		if ((p == syntax || strchr(" [{|(", p[-1])) && strchr(" ]}|),", p[n]))
+			return 1;
+	return 0;
+}
+
+static void
+answer_argument(void *arg, const struct cfg_entry *e)
+{
+	struct question *q = arg;
+	char line[WORD_MAX + 8];
+
+	if (e->is_hint || !((e->values && cfg_enum_find(e->values, q->word, strlen(q->word))) ||
+			  is_in_syntax(e->syntax, q->word)))
+		return;
+	snprintf(line, sizeof(line), "    %s\n", e->name);
+	if (!q->names.p || !strstr(q->names.p, line))
+		sbuf_adds(&q->names, line);
+	if (q->n++ > 0)
+		sbuf_addc(q->out, '\n');
+	cfg_entry_text(q->out, e);
+}
+
+/* Looks the word up as an argument: the entries that have it, or only their names. */
+static void
+ask_arguments(const struct config *c, struct question *q)
+{
+	sbuf_init(&q->names, 0);
+	each_entry(c, answer_argument, q);
+	q->more(answer_argument, q);
+	if (q->n > WHOLE_MAX) {
+		sbuf_reset(q->out);
+		sbuf_addf(q->out, "'%s' is a word of:\n%s", q->word, q->names.p);
+	}
+	sbuf_fini(&q->names);
+}
+
 /* Looks the word up: as a keyword; behind the name of its list or line as an action or option; as
- * the name that an ACL has for a fetch with a matching method. */
+ * the name that an ACL has for a fetch with a matching method; as an argument. */
 static void
 ask_tables(const struct config *c, struct question *q)
 {
@@ -159,6 +204,8 @@ ask_tables(const struct config *c, struct question *q)
 		q->heading = "FETCHES";
 		each_entry(c, answer_entry, q);
 	}
+	if (!q->n)
+		ask_arguments(c, q);
 }
 
 int
