@@ -447,3 +447,9 @@ def test_a_word_of_many_entries_names_them():
     assert done.returncode == 0
     assert done.stdout.startswith("'none' is a word of:\n") and "    verify\n" in done.stdout, done.stdout
     assert done.stdout.count("\n") > 4
+
+
+def test_the_version_of_the_language(pages):
+    version = re.search(r"whose language this is, (\d+\.\d+)\.(\d+),", plain("\n".join(pages["tacit-guide(7)"]["Conditions of .if"])))
+    for patch, code in ((int(version[2]), 0), (int(version[2]) + 1, 1)):
+        assert run("-cc", f"version_atleast({version[1]}.{patch})").returncode == code
