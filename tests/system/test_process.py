@@ -78,14 +78,15 @@ def test_help():
     assert r.stdout.startswith("Usage : ") and " -f " in r.stdout
 
 
-@pytest.mark.parametrize("args", [["-h"], [], ["-S", "x"]])
+@pytest.mark.parametrize("args", [["-h"], []])
 def test_usage(args):
     r = run(*args)
     assert r.returncode == 1
     assert "Usage : " in r.stderr
 
 
-@pytest.mark.parametrize(("args", "named"), [(["-z"], "-z"), (["-f"], "-f"), (["-f", "x", "-sf", "-1"], "-1"), (["-n", "10x"], "-n")])
+@pytest.mark.parametrize(("args", "named"), [(["-z"], "-z"), (["-f"], "-f"), (["-f", "x", "-sf", "-1"], "-1"), (["-n", "10x"], "-n"),
+                                             (["-S", "x"], "no configuration"), (["-c"], "no configuration")])
 def test_a_wrong_option_is_one_line(args, named):
     """The reason is not above a screen of options."""
     r = run(*args)

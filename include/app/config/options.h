@@ -87,7 +87,7 @@ struct options {
 
 /*
  * All strings point into argv. 0; or a negative reason with the error in why: -ERR_SYNTAX,
- * -ERR_RANGE, -ERR_UNKNOWN (show the usage), -ERR_UNSUPPORTED, -ERR_FULL.
+ * -ERR_RANGE, -ERR_UNKNOWN, -ERR_UNSUPPORTED, -ERR_FULL.
  */
 int options_parse(struct options *o, int argc, char *const *argv, char *why, size_t why_len)
 	must_check;

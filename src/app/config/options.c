@@ -379,7 +379,11 @@ options_parse(struct options *o, int argc, char *const *argv, char *why, size_t 
 		else
 			r = on_word(&w);
 	}
-	if (!r && o->n_files == 0 && (o->action == OPTIONS_RUN || o->action == OPTIONS_CHECK))
-		o->action = OPTIONS_USAGE;
+	if (r || o->n_files > 0 || (o->action != OPTIONS_RUN && o->action != OPTIONS_CHECK))
+		return r;
+	if (argc > 1)
+		return option_fail(
+			&w, -ERR_SYNTAX, "there is no configuration; -f names a file or directory");
+	o->action = OPTIONS_USAGE;
 	return r;
 }

@@ -30,8 +30,7 @@ options_choose_the_action(void **state)
 		{ "-f a.cfg", OPTIONS_RUN },        { "-c -f a.cfg", OPTIONS_CHECK },
 		{ "-f a.cfg -c", OPTIONS_CHECK },   { "-v", OPTIONS_VERSION },
 		{ "-vv", OPTIONS_BUILD },           { "", OPTIONS_USAGE },
-		{ "-c", OPTIONS_USAGE },            { "-h", OPTIONS_USAGE },
-		{ "-h -f a", OPTIONS_USAGE },       { "-dKcfg", OPTIONS_KEYWORDS },
+		{ "-h", OPTIONS_USAGE },            { "-h -f a", OPTIONS_USAGE },       { "-dKcfg", OPTIONS_KEYWORDS },
 		{ "-dK all", OPTIONS_KEYWORDS },    { "-dKhelp", OPTIONS_DUMP_HELP },
 		{ "-dK", OPTIONS_DUMP_HELP },       { "-cc 1", OPTIONS_COND },
 		{ "-c -cc 1", OPTIONS_COND },       { "-- a.cfg b.cfg", OPTIONS_RUN },
@@ -153,6 +152,8 @@ wrong_options_are_refused(void **state)
 	static const struct { const char *line; int reason; const char *text; } t[] = {
 		{ "-f", -ERR_SYNTAX, "needs an argument" },
 		{ "-p", -ERR_SYNTAX, "'-p'" },
+		{ "-c", -ERR_SYNTAX, "no configuration" },
+		{ "-D", -ERR_SYNTAX, "no configuration" },
 		{ "-z", -ERR_UNKNOWN, "'-z'" },
 		{ "-", -ERR_UNKNOWN, "'-'" },
 		{ "-cV", -ERR_UNKNOWN, "'-cV'" },
