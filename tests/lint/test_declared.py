@@ -12,6 +12,8 @@ from test_gates import TOP, run, script
 # The modules of others, and their packages.
 MODULES = {'cryptography': 'python3-cryptography', 'h2': 'python3-h2', 'hpack': 'python3-hpack', 'pytest': 'python3-pytest',
            'yaml': 'python3-yaml'}
+# Those that a list of tests/system/drivers/requirements pins.
+PINNED = {'grpc': 'grpcio', 'ray': 'ray'}
 
 DPKG = """case $* in
 *-L*) shift; for p; do case $p in
@@ -116,8 +118,10 @@ def test_modules_of_others_are_declared():
             for name in (n.split('.')[0] for n in names):
                 if name not in sys.stdlib_module_names and name not in own:
                     foreign.setdefault(name, str(path))
-    assert set(foreign) == set(MODULES), foreign
+    assert set(foreign) == {*MODULES, *PINNED}, foreign
     assert set(MODULES.values()) <= set(listed('test'))
+    lists = ''.join(path.read_text(encoding='utf-8') for path in Path(TOP, 'tests/system/drivers/requirements').glob('*.txt'))
+    assert set(PINNED.values()) <= set(re.findall(r'^([a-z0-9_-]+)==', lists, re.M))
 
 
 def test_what_tests_are_skipped_without_is_declared():

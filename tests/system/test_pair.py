@@ -365,7 +365,7 @@ def test_two_masters(pair):
     load = pair.clients()
     for node in pair.nodes:
         node.run("nft", "add table inet t; add chain inet t in { type filter hook input priority 0; }; "
-                        "add rule inet t in ip protocol vrrp drop")
+                        "add rule inet t in ip protocol 112 drop")
     pair.two.enters("MASTER")
     assert pair.one.has_address()
     load.more()
