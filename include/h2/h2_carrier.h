@@ -73,6 +73,9 @@ void h2_carrier_lose(struct h2_carrier *k);
 /* Sends GOAWAY; streams that run continue. at_once: without a time for those that are on their
  * way. */
 void h2_carrier_leave(struct h2_carrier *k, int at_once);
+/* Ends the connection with all its streams, as if it were lost: behind a GOAWAY, or silently
+ * (net/silent_drop.h). It stays open. */
+void h2_carrier_end(struct h2_carrier *k, int silently);
 
 /* The directions in which the connection has to be watched. */
 unsigned int h2_carrier_wants(const struct h2_carrier *k);

@@ -16,6 +16,13 @@
 
 #include "net/xprt.h"
 
+/* What its close does to the connection that carries it, and to the other streams there. */
+enum conn_stream_end {
+	CONN_STREAM_ALONE,  /* nothing */
+	CONN_STREAM_ENDS,   /* it is closed */
+	CONN_STREAM_DROPS   /* the same without notifying the peer (net/silent_drop.h) */
+};
+
 struct conn_stream {
 	struct xprt x;     /* conn.xprt */
 	struct task task;  /* delivers `news` */
@@ -25,6 +32,7 @@ struct conn_stream {
 	uint8_t news;      /* EV_x reported and not delivered */
 	uint8_t seen;      /* EV_RDHUP | EV_HUP | EV_ERR since it was opened */
 	uint8_t is_unprocessed; /* it was reset, and the peer has done nothing for it */
+	uint8_t ends_below;     /* enum conn_stream_end */
 	uint16_t idle_tries; /* consecutive deliveries without progress: see EV_SPIN */
 	int err;           /* errno that conn_take_error() returns after EV_ERR */
 };
@@ -50,6 +58,14 @@ static inline struct conn_stream *
 conn_stream_of(const struct conn *c)
 {
 	return (struct conn_stream *)c->xprt;
+}
+
+/* The close of c, a client's connection, closes the one that carries it, if there is one. */
+static inline void
+conn_end_below_on_close(struct conn *c)
+{
+	if (conn_is_stream(c))
+		conn_stream_of(c)->ends_below = CONN_STREAM_ENDS;
 }
 
 /* True if it is one that was reset, and the peer says that it has done nothing for it. */

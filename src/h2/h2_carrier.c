@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "event/profile.h"
 #include "h2/h2_xprt.h"
+#include "net/silent_drop.h"
 
 /* Streams kept for reuse. */
 #define STREAMS_KEPT 1024
@@ -295,6 +296,21 @@ h2_carrier_leave(struct h2_carrier *k, int at_once)
 	if (at_once)
 		k->is_over = 1;
 	h2_conn_goaway(&k->h2, H2_NO_ERROR, at_once);
+}
+
+void
+h2_carrier_end(struct h2_carrier *k, int silently)
+{
+	if (k->is_lost)
+		return;
+	if (silently) {
+		conn_silent_drop_on_close(k->conn);
+	} else {
+		/* As HAProxy says it. */
+		h2_conn_goaway(&k->h2, H2_ENHANCE_YOUR_CALM, 1);
+		(void)h2_carrier_flush(k);
+	}
+	h2_carrier_lose(k);
 }
 
 /* --- its life --- */

@@ -477,7 +477,7 @@ xprt_shutdown(struct conn *c)
 {
 	struct h2_xprt *x = xprt_of(c);
 
-	if (x->end_sent || x->link.err || !x->is_begun)
+	if (x->end_sent || x->link.err || !x->is_begun || x->link.ends_below == CONN_STREAM_DROPS)
 		return IO_OK;
 	if (x->head_sent &&
 		(x->out.framing == HTTP_BODY_CLOSE || x->out.framing == HTTP_BODY_TUNNEL))
@@ -501,6 +501,7 @@ xprt_close(struct conn *c)
 {
 	struct h2_xprt *x = xprt_of(c);
 	struct h2_carrier *k = x->carrier;
+	int end = x->link.ends_below;
 
 	if (x->is_begun)
 		h2_stream_release(&x->st);
@@ -511,6 +512,8 @@ xprt_close(struct conn *c)
 	k->n_streams--;
 	k->n_waiting -= x->awaits_room;
 	pool_put(&k->worker->streams, x);
+	if (unlikely(end))
+		h2_carrier_end(k, end == CONN_STREAM_DROPS);
 	h2_carrier_wake(k);
 	k->user->on_close(k);
 }

@@ -4,7 +4,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
-#include "net/conn.h"
+#include "net/conn_stream.h"
 
 static long
 set_option(struct conn *c, int level, int opt)
@@ -17,6 +17,10 @@ set_option(struct conn *c, int level, int opt)
 void
 conn_silent_drop_on_close(struct conn *c)
 {
+	if (conn_is_stream(c)) {
+		conn_stream_of(c)->ends_below = CONN_STREAM_DROPS;
+		return;
+	}
 	if (unlikely(c->xprt))
 		conn_xprt_silence(c);
 	if (set_option(c, IPPROTO_TCP, TCP_REPAIR) >= 0)

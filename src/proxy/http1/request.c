@@ -8,6 +8,7 @@
 #include "base/sbuf.h"
 #include "http/h1_message.h"
 #include "http/hop.h"
+#include "net/conn_stream.h"
 #include "net/silent_drop.h"
 #include "proxy/backend/balance.h"
 #include "proxy/http1/cache_reply.h"
@@ -423,7 +424,9 @@ apply_outcome(struct stream *s, const struct rule_outcome *v)
 		conn_silent_drop_on_close(s->conn[CLIENT]);
 	else if (v->what == RULE_END_SERVICE)
 		use_service(s);
-	else if (v->what != RULE_END_REJECT)
+	else if (v->what == RULE_END_REJECT)
+		conn_end_below_on_close(s->conn[CLIENT]);
+	else
 		rule_outcome_reply(s, v);
 	/* Rules of the response do not see it yet, as in HAProxy. */
 	if (v->is_challenge)

@@ -12,6 +12,7 @@
 #include "proxy/relay/direction.h"
 #include "proxy/relay/filter.h"
 #include "base/counter.h"
+#include "net/conn_stream.h"
 #include "net/silent_drop.h"
 #include "proxy/model/http_txn.h"
 #include "proxy/sample/eval.h"
@@ -91,10 +92,12 @@ refuse_request(struct stream *s, enum rule_end what)
 {
 	count_denied_request(s, what);
 	stream_set_term(s, 'P', 'R');
-	if (what == RULE_END_DROP)
+	if (what == RULE_END_DROP) {
 		conn_silent_drop_on_close(s->conn[CLIENT]);
-	else
-		conn_end(s->conn[CLIENT], s->engine->scratch, s->engine->bufsize);
+		return;
+	}
+	conn_end_below_on_close(s->conn[CLIENT]);
+	conn_end(s->conn[CLIENT], s->engine->scratch, s->engine->bufsize);
 }
 
 static void
