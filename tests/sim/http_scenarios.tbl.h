@@ -426,9 +426,9 @@
 	{ .name = "h2_rejected", H2(.rules = "http-request reject if METH_POST\n"),
 	  .client = { SAY(H2_GET), { STEP_PAUSE, 10 }, SAY(POST "abcdef"), EOF_CLOSE },
 	  .origin = { AWAIT_HEAD, { STEP_WAIT_EOF, 0 } }, .terms = "PR CD", .to_server = LEN(H2_GET), .golden = 1 },
-	{ .name = "h2_rejected_at_once", H2(.rules = "http-request reject if METH_POST\n"),
-	  .client = { SAY(H2_GET POST "abcdef"), EOF_CLOSE },
-	  .origin = { AWAIT_HEAD, { STEP_WAIT_EOF, 0 } }, .terms = "PR CD", .to_server = LEN(H2_GET) },
+	/* requests that came with the one that ends it have their rules, too */
+	{ .name = "h2_rejected_at_once", H2(.rules = "http-request reject\n"),
+	  .client = { SAY(H2_GET H2_GET POST "abcdef"), EOF_CLOSE }, .terms = "PR PR PR" },
 	{ .name = "h2_dropped", H2(.rules = "http-request silent-drop if METH_POST\n"),
 	  .client = { SAY(H2_GET), { STEP_PAUSE, 10 }, SAY(POST "abcdef"), { STEP_PAUSE, 10 }, END },
 	  .origin = { AWAIT_HEAD, { STEP_WAIT_EOF, 0 } }, .terms = "PR CD", .to_server = LEN(H2_GET), .golden = 1 },
