@@ -9,7 +9,7 @@
 
 #include "base/pool.h"
 #include "h2/h2_conn.h"
-#include "net/conn.h"
+#include "net/conn_stream.h"
 
 struct h2_carrier;
 struct h2_xprt;
@@ -30,7 +30,7 @@ struct h2_carrier_user {
 	/* A client's request that was refused, since its head is invalid. */
 	void (*on_bad_request)(struct h2_carrier *k);
 	/* A stream was closed by its user. */
-	void (*on_close)(struct h2_carrier *k);
+	void (*on_close)(struct h2_carrier *k, enum conn_stream_end end);
 	/* Bytes could not be sent, or it is lost or over: h2_carrier_wants() has changed. */
 	void (*on_change)(struct h2_carrier *k);
 };

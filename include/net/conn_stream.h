@@ -16,7 +16,7 @@
 
 #include "net/xprt.h"
 
-/* What its close does to the connection that carries it, and to the other streams there. */
+/* Effect of its close on the connection that carries it, with its other streams. */
 enum conn_stream_end {
 	CONN_STREAM_ALONE,  /* nothing */
 	CONN_STREAM_ENDS,   /* it is closed */

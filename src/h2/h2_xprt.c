@@ -501,7 +501,7 @@ xprt_close(struct conn *c)
 {
 	struct h2_xprt *x = xprt_of(c);
 	struct h2_carrier *k = x->carrier;
-	int end = x->link.ends_below;
+	enum conn_stream_end end = x->link.ends_below;
 
 	if (x->is_begun)
 		h2_stream_release(&x->st);
@@ -512,10 +512,8 @@ xprt_close(struct conn *c)
 	k->n_streams--;
 	k->n_waiting -= x->awaits_room;
 	pool_put(&k->worker->streams, x);
-	if (unlikely(end))
-		h2_carrier_end(k, end == CONN_STREAM_DROPS);
 	h2_carrier_wake(k);
-	k->user->on_close(k);
+	k->user->on_close(k, end);
 }
 
 const struct xprt_ops h2_xprt_ops = {

@@ -12,7 +12,7 @@ from test_gates import TOP, run, script
 # The modules of others, and their packages.
 MODULES = {'cryptography': 'python3-cryptography', 'h2': 'python3-h2', 'hpack': 'python3-hpack', 'pytest': 'python3-pytest',
            'yaml': 'python3-yaml'}
-# Those that a list of tests/system/drivers/requirements pins.
+# Modules that a list of tests/system/drivers/requirements pins.
 PINNED = {'grpc': 'grpcio', 'ray': 'ray'}
 
 DPKG = """case $* in

@@ -105,7 +105,7 @@ carrier_on_change(struct h2_carrier *k)
 
 /* The run ends the connection, after its stream. */
 static void
-carrier_on_close(struct h2_carrier *k unused)
+carrier_on_close(struct h2_carrier *k unused, enum conn_stream_end end unused)
 {
 }
 

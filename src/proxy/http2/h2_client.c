@@ -104,10 +104,12 @@ client_on_change(struct h2_carrier *k)
 }
 
 static void
-client_on_close(struct h2_carrier *k)
+client_on_close(struct h2_carrier *k, enum conn_stream_end end)
 {
 	struct h2_client *cl = h2_client_of(k);
 
+	if (unlikely(end))
+		h2_carrier_end(k, end == CONN_STREAM_DROPS);
 	if (k->n_streams)
 		return;
 	cl->idle_ms = stream_now_ms(&cl->sess->stream);

@@ -106,7 +106,7 @@ server_on_change(struct h2_carrier *k)
 }
 
 static void
-server_on_close(struct h2_carrier *k)
+server_on_close(struct h2_carrier *k, enum conn_stream_end end unused)
 {
 	struct h2_server *m = h2_server_of(k);
 
