@@ -48,7 +48,11 @@ int h2_conn_open(struct h2_conn *h, struct h2_stream *st, const struct http_head
 
 /* Bytes of the body that have come and were not taken; the end has come, maybe behind them. */
 size_t h2_stream_readable(const struct h2_stream *st);
-int h2_stream_has_ended(const struct h2_stream *st);
+static inline int
+h2_stream_has_ended(const struct h2_stream *st)
+{
+	return st->rx_end;
+}
 /* Takes up to len bytes; their window is given back. */
 size_t h2_stream_take(struct h2_stream *st, void *buf, size_t len);
 

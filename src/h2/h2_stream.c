@@ -353,12 +353,6 @@ h2_stream_readable(const struct h2_stream *st)
 	return st->rx.len + direct_bytes(st);
 }
 
-int
-h2_stream_has_ended(const struct h2_stream *st)
-{
-	return st->rx_end;
-}
-
 /* The window of a stream: a single body may have all that the connection holds. */
 static int64_t
 window_target(const struct h2_stream *st)
