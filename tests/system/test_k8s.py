@@ -151,7 +151,9 @@ class Cluster:
         port, probes = free_ports(2)
         d = self.dir / f"pod{port}"
         d.mkdir()
-        text = CONFIG.replace("bind :8080", f"bind 127.0.0.1:{port}").replace("bind :8081", f"bind 127.0.0.1:{probes}")
+        # its descriptors can be seen, also by an ordinary user
+        text = CONFIG.replace("global\n", "global\n    set-dumpable\n", 1)
+        text = text.replace("bind :8080", f"bind 127.0.0.1:{port}").replace("bind :8081", f"bind 127.0.0.1:{probes}")
         text = text.replace("/run/tacit/admin.sock", str(d / "stats.sock"))
         text = text.replace("parse-resolv-conf", f"nameserver dns 127.0.0.1:{self.ns.port}").replace("grace 10s", "grace 1h")
         text = re.sub(r"(timeout resolve|timeout retry|hold valid|hold obsolete|hold nx) \ds", r"\1 50ms", text)
