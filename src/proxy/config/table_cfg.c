@@ -604,7 +604,7 @@ table_cfg_finish(struct proxies *ps, struct cfg_diag *d)
 		if (p->table && !p->table_peers && table_conf_of(p->table)->aggregate)
 			cfg_diag_add(d, CFG_WARNING, &p->table_where,
 				"'stick-table' : 'aggregate' has no effect without 'peers'.");
-		if (p->table_peers && r == 0)
+		if (p->table && p->table_peers && r == 0)
 			r = share_table(ps, p, d);
 	}
 	if (r == 0 && n) {
