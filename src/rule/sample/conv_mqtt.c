@@ -273,6 +273,17 @@ take_properties(struct str *t, struct mqtt *m, unsigned int in)
 #define FLAG_WILL 0x04u
 #define FLAG_PASSWORD 0x40u
 #define FLAG_USERNAME 0x80u
+/* A will, its quality of service and whether it is retained. */
+#define FLAGS_OF_WILL 0x3cu
+#define QUALITY_3 0x18u
+
+/* As in HAProxy: other flags of a will are not compared with each other, nor a password with a
+ * user's name. */
+static int
+has_valid_flags(uint32_t flags)
+{
+	return !(flags & FLAG_RESERVED) && (flags & FLAGS_OF_WILL) != QUALITY_3;
+}
 
 /* Its protocol, flags and properties: 1, or 0: they are not valid. */
 static int
@@ -290,7 +301,7 @@ take_connect_head(struct str *t, struct mqtt *m)
 	level = m->value[FIELD_PROTOCOL_VERSION].number;
 	if (!str_is_nocase(name, STR("MQTT")) && !str_is_nocase(name, STR("MQIsdp")))
 		return 0;
-	if (level < 3 || level > 5 || (m->value[FIELD_FLAGS].number & FLAG_RESERVED))
+	if (level < 3 || level > 5 || !has_valid_flags(m->value[FIELD_FLAGS].number))
 		return 0;
 	if (level < 5)
 		return 1;

@@ -17,6 +17,19 @@ differs_from_haproxy(void **state)
 	IS("bin(20020000d000),mqtt_field_value(connack,reason_code)", "0");
 }
 
+/* As HAProxy: all 256 flags were compared with it. */
+static void
+flags_of_a_will(void **state)
+{
+	(void)state;
+	/* a will, and quality 1 without one */
+	IS("bin(101300044d515454040e003c000163000174000170),mqtt_is_valid", "1");
+	IS("bin(100d00044d515454040a003c000163),mqtt_is_valid", "1");
+	/* quality 3, and with a bit that is reserved */
+	IS("bin(100d00044d515454041a003c000163),mqtt_is_valid", "0");
+	IS("bin(100d00044d5154540403003c000163),mqtt_is_valid", "0");
+}
+
 static void
 bad_arguments(void **state)
 {
@@ -80,6 +93,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_haproxy),
 		CASE(differs_from_haproxy),
+		CASE(flags_of_a_will),
 		CASE(bad_arguments),
 		CASE(coming_packet),
 		CASE(cut_packets),
