@@ -11,13 +11,21 @@
 struct trailers_conf {
 	struct filter_conf conf;
 	int side;              /* whose trailers are dropped */
+	const struct proxy *proxy;
 };
+
+/* Those of requests are dropped by their backend, of responses by their frontend. */
+static int
+is_for(const struct trailers_conf *c, const struct stream *s, int side)
+{
+	return side == c->side && c->proxy == (side == CLIENT ? s->be : s->sess->fe);
+}
 
 /* Only messages in chunks have trailers. */
 static enum filter_part
 trailers_begin(const struct filter_conf *conf, struct stream *s, int side, struct http_head *head)
 {
-	if (side != ((const struct trailers_conf *)conf)->side || !head ||
+	if (!is_for((const struct trailers_conf *)conf, s, side) || !head ||
 		head->framing != HTTP_BODY_CHUNKED || !filter_get(s, side, conf))
 		return FILTER_ABSENT;
 	return FILTER_CHANGES;
@@ -62,6 +70,7 @@ add_trailers_filter(struct proxy *p, int side)
 		return -ERR_NOMEM;
 	c->conf.kind = &trailers_kind;
 	c->side = side;
+	c->proxy = p;
 	filter_conf_add(&p->filters, &c->conf);
 	return 0;
 }
