@@ -1,5 +1,5 @@
-/* A redirect in place of a server, on the stream's worker, which has its slot until the reply is
- * sent. */
+/* A redirect in place of a server, on the stream's worker. The server's slot is free when the reply
+ * is made. */
 #include "proxy/http1/server_redirect.h"
 
 #include <string.h>

@@ -12,7 +12,6 @@
 #include "proxy/relay/direction.h"
 #include "proxy/relay/filter.h"
 #include "base/counter.h"
-#include "net/conn_stream.h"
 #include "net/silent_drop.h"
 #include "proxy/model/http_txn.h"
 #include "proxy/sample/eval.h"
@@ -96,7 +95,6 @@ refuse_request(struct stream *s, enum rule_end what)
 		conn_silent_drop_on_close(s->conn[CLIENT]);
 		return;
 	}
-	conn_end_below_on_close(s->conn[CLIENT]);
 	conn_end(s->conn[CLIENT], s->engine->scratch, s->engine->bufsize);
 }
 
