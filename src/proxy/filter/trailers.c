@@ -14,7 +14,7 @@ struct trailers_conf {
 	const struct proxy *proxy;
 };
 
-/* Those of requests are dropped by their backend, of responses by their frontend. */
+/* Trailers of requests are dropped by their backend, of responses by their frontend. */
 static int
 is_for(const struct trailers_conf *c, const struct stream *s, int side)
 {
