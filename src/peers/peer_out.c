@@ -287,6 +287,9 @@ push_table(struct peer_session *s, unsigned int i, const struct table_caller *by
 		c->search_end = table_log_end(t->table);
 	if (c->search_end && search_missed(s, i, by))
 		return 1;
+	/* The log has forgotten more during the search. */
+	if (c->next < table_log_first(t->table))
+		return 1;
 	while (c->next < table_log_end(t->table) && n++ < SKIP_MOST && has_space(s, t))
 		push_change(s, i, c->next++, by);
 	return c->next < table_log_end(t->table);

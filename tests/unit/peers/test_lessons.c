@@ -234,6 +234,48 @@ what_was_missed_is_sent_after_a_cut(void **st)
 	end_node(&b);
 }
 
+/* While what was missed is searched for, more changes than the log has room for: they are searched
+ * for, too, those of entries that were sent already. */
+static void
+what_is_missed_in_a_search_is_sent(void **st)
+{
+	static uint8_t is_there[15000];
+	uint32_t n_there = 0;
+	struct node a, b;
+	uint64_t from;
+
+	(void)st;
+	begin_node(&a, "A", 20000, "B", NULL);
+	begin_node(&b, "B", 20000, "A", NULL);
+	connect_nodes(&a, &b);
+	talk(&a.s[0], &b.s[0]);
+	cut(&a, &b);
+	overrun_log(&a, 0, 15000);
+	connect_nodes(&a, &b);
+	(void)talk_for(&a.s[0], &b.s[0], 1000, 100000);
+	for (uint32_t i = 0; i < 15000; i++) {
+		is_there[i] = counted(&b, i) != 0;
+		n_there += is_there[i];
+		if (is_there[i])
+			count(&a, i, 1, NULL);
+	}
+	assert_in_range(n_there, 100, 10000);
+	(void)table_log_collect(a.t, 20000, &by);
+	for (from = table_log_end(a.t); table_log_first(a.t) <= from;) {
+		for (uint32_t i = 0; i < 15000; i++)
+			if (!is_there[i])
+				count(&a, i, 1, NULL);
+		(void)table_log_collect(a.t, 20000, &by);
+	}
+	assert_true(a.g->peer[0].cursor[0].search_end < from);
+	talk(&a.s[0], &b.s[0]);
+	for (uint32_t i = 0; i < 15000; i++)
+		assert_int_equal(counted(&b, i), counted(&a, i));
+	assert_int_equal(a.g->peer[0].cursor[0].acked, table_log_end(a.t));
+	end_node(&a);
+	end_node(&b);
+}
+
 /* A peer that has begun again asks for all while it is sent what was missed. */
 static void
 a_request_ends_the_sending_of_what_was_missed(void **st)
@@ -379,6 +421,7 @@ main(void)
 		TEST(a_partial_answer_has_another_asked),
 		TEST(what_was_missed_replaces_nothing_else),
 		TEST(what_was_missed_is_sent_after_a_cut),
+		TEST(what_is_missed_in_a_search_is_sent),
 		TEST(a_request_ends_the_sending_of_what_was_missed),
 		TEST(a_process_sends_nothing_before_it_is_taught),
 		TEST(a_late_lesson_replaces_no_own_change),
