@@ -118,9 +118,15 @@ void
 table_log_restore(struct table *t, struct table_entry *e, uint32_t word,
 	const struct table_caller *by)
 {
-	if (word & CHANGE_NUMBERED)
-		atomic_store_explicit(change_word(t, e), word, memory_order_relaxed);
-	else if (awaits_number(word))
+	uint32_t was = load_word(t, e);
+
+	/* The slot may be in the list for an entry before this one: it stays there, and gets
+	 * another number. */
+	while (word & CHANGE_NUMBERED && (!was || was & CHANGE_NUMBERED))
+		if (atomic_compare_exchange_weak_explicit(change_word(t, e), &was, word,
+			memory_order_relaxed, memory_order_relaxed))
+			return;
+	if (word & CHANGE_NUMBERED || awaits_number(word))
 		table_log_change(t, e, by);
 }
 

@@ -378,6 +378,53 @@ counts_of_a_previous_process_are_added(void **st)
 	end_side(&b);
 }
 
+/* The table has become smaller: entries with numbers take the slots of those that await one. */
+static void
+a_smaller_table_logs_all_that_it_has_room_for(void **st)
+{
+	struct side a, b;
+	struct table_entry *e[40];
+	unsigned int n, has = 0;
+
+	(void)st;
+	start_side_with_peers(&a, conf_of(TABLE_INTEGER, 4, 100, 60000), 1, 1);
+	for (uint32_t i = 0; i < ARRAY_LEN(e); i++)
+		e[i] = hold(a.t, i);
+	by.now_ms += 100;
+	for (uint32_t i = 100; i < 140; i++) {
+		struct table_entry *other = hold(a.t, i);
+
+		table_add(a.t, other, TABLE_GPC0, 0, &by, 1);
+		table_unref(other);
+	}
+	assert_int_equal(table_log_collect(a.t, 1000, &by), 80);
+	for (uint32_t i = 0; i < ARRAY_LEN(e); i++) {
+		table_add(a.t, e[i], TABLE_GPC0, 0, &by, 1);
+		table_unref(e[i]);
+	}
+	view_side(&a);
+	start_side_with_peers(&b, conf_of(TABLE_INTEGER, 4, 10, 60000), 1, 1);
+	assert_int_equal(table_follow_restore(b.t, &a.view, &by, &n, NULL), TABLE_RESTORED);
+	assert_int_equal(n, 80);
+	assert_in_range(table_log_collect(b.t, 1000, &by), 1, 10);
+	assert_int_equal(table_log_collect(b.t, 1000, &by), 0);
+	for (uint32_t i = 100; i < 140; i++) {
+		struct table_key k;
+		struct table_entry *other;
+
+		assert_int_equal(table_key_int(b.t, &k, i), 0);
+		other = table_find(b.t, &k, &by);
+		if (!other)
+			continue;
+		assert_true(table_log_has(b.t, other));
+		has++;
+		table_unref(other);
+	}
+	assert_int_equal(has, 10);
+	end_side(&a);
+	end_side(&b);
+}
+
 /* A previous process is hostile: whatever it has written, nothing outside of its file is read. */
 static void
 any_bytes_are_read(void **st)
@@ -386,14 +433,20 @@ any_bytes_are_read(void **st)
 	uint32_t seed = 1;
 
 	(void)st;
-	start_side(&a, conf_of(TABLE_STRING, 9, 50, 1000));
-	for (uint32_t i = 0; i < 50; i++) {
+	start_side_with_peers(&a, conf_of(TABLE_STRING, 9, 50, 1000), 1, 1);
+	/* The changes of the first ones have no number. */
+	for (uint32_t i = 0; i < 75; i++) {
+		struct table_entry *e;
 		struct table_key k;
 		char text[16];
 
-		(void)snprintf(text, sizeof(text), "key%u", i);
+		(void)snprintf(text, sizeof(text), "key%u", i % 50);
 		(void)table_key_bytes(a.t, &k, text, strlen(text));
-		table_unref(table_get(a.t, &k, &by));
+		e = table_get(a.t, &k, &by);
+		table_add(a.t, e, TABLE_GPC0, 0, &by, 1);
+		table_unref(e);
+		if (i == 49)
+			assert_int_equal(table_log_collect(a.t, 1000, &by), 50);
 	}
 	for (unsigned int round = 0; round < 3000; round++) {
 		size_t n = atomic_load(&((struct memfile_head *)(void *)a.file.map)->used);
@@ -410,7 +463,7 @@ any_bytes_are_read(void **st)
 			copy[MEMFILE_HEAD + (seed >> 8) % (round % 2 ? 512 : n - MEMFILE_HEAD)] ^=
 				(char)(1u << (seed & 7));
 		}
-		start_side(&b, conf_of(TABLE_STRING, 9, 50, 1000));
+		start_side_with_peers(&b, conf_of(TABLE_STRING, 9, 50, 1000), 1, 1);
 		if (memfile_read(&v, copy, n, table_file_layout(), &why) == 0) {
 			(void)table_follow_restore(b.t, &v, &by, &copied, round % 3 ? &f : NULL);
 			for (unsigned int i = 0; f && i < n / 100; i++)
@@ -420,6 +473,8 @@ any_bytes_are_read(void **st)
 			table_follow_free(f, &by);
 			table_follow_free(table_follow_connections(b.t, &v, &by), &by);
 			memfile_forget_names(&v);
+			assert_in_range(table_log_collect(b.t, 1000, &by), 0, 50);
+			assert_int_equal(table_log_collect(b.t, 1000, &by), 0);
 		}
 		end_side(&b);
 		mem_free(copy);
@@ -437,6 +492,7 @@ main(void)
 		cmocka_unit_test(connections_of_previous_processes_are_counted),
 		cmocka_unit_test(connections_that_end_are_logged),
 		cmocka_unit_test(counts_of_a_previous_process_are_added),
+		cmocka_unit_test(a_smaller_table_logs_all_that_it_has_room_for),
 		cmocka_unit_test(any_bytes_are_read),
 	};
 
