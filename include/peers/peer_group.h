@@ -54,7 +54,7 @@ struct peer_cursor {
 	/* Without the log: entries are found that have changed since `next`. */
 	uint64_t search_end;    /* the end of the log at the start; 0: they are not searched for */
 	struct table_walk walk;
-	struct table_entry *held; /* the last one that was found: it is sent when another one is */
+	struct table_walk found; /* behind the last one: sent when another is found; slot 0: none */
 	uint64_t remote_id;     /* the table's number there; 0: it was not defined */
 	uint32_t got;           /* the number of its last update */
 	int has_news;           /* which is to be acknowledged */

@@ -217,31 +217,61 @@ push_change(struct peer_session *s, unsigned int i, uint64_t n, const struct tab
 		table_unref(e);
 }
 
+/* True if the peer has missed a change of the entry that is newer than what a peer has sent. */
+static int
+is_missed(const struct peer_session *s, unsigned int i, const struct table_entry *e)
+{
+	const struct peer_table *t = &s->group->table[i];
+
+	return table_log_has_since(t->table, e, s->peer->cursor[i].next) &&
+		entry_is_for_peer(s, t, e);
+}
+
+/* Takes the place that was found last: its entry, with a reference, if it is still to be sent. It
+ * may have been removed since, or a peer has sent it. NULL: there is none. */
+static struct table_entry *
+take_found(const struct peer_session *s, unsigned int i, const struct table_caller *by)
+{
+	struct peer_cursor *c = &s->peer->cursor[i];
+	struct table_walk found = c->found, walk = found;
+	struct table_entry *e;
+
+	if (!found.slot)
+		return NULL;
+	c->found = (struct table_walk){ 0 };
+	walk.slot--;
+	e = table_walk(s->group->table[i].table, &walk, by);
+	if (!e || (walk.shard == found.shard && walk.slot == found.slot && is_missed(s, i, e)))
+		return e;
+	table_unref(e);
+	return NULL;
+}
+
 /* Sends the entry that was found last as change n, if there is one. There is room. */
 static void
 send_found(struct peer_session *s, unsigned int i, uint64_t n, const struct table_caller *by)
 {
 	struct peer_cursor *c = &s->peer->cursor[i];
+	struct table_entry *e = take_found(s, i, by);
 
-	if (!c->held)
+	if (!e)
 		return;
 	define_table(s, i, 0);
-	put_update(s, &s->group->table[i], c->held, n, by);
-	table_unref(c->held);
-	c->held = NULL;
+	put_update(s, &s->group->table[i], e, n, by);
+	c->sent = c->search_end - 1;
+	table_unref(e);
 }
 
-/* All that was missed is found. The last entry has the number by which all are acknowledged. */
+/* All that was missed is found. The last entry has the number by which all are acknowledged. If it
+ * is no longer to be sent, a later change acknowledges them. */
 static void
 end_search(struct peer_session *s, unsigned int i, const struct table_caller *by)
 {
 	struct peer_cursor *c = &s->peer->cursor[i];
 
-	if (c->held)
-		c->sent = c->search_end - 1;
-	else if (c->acked > c->sent)
-		note_acked(c, c->search_end);
 	send_found(s, i, c->search_end - 1, by);
+	if (c->acked > c->sent)
+		note_acked(c, c->search_end);
 	c->next = c->search_end;
 	stop_search(c);
 }
@@ -256,18 +286,19 @@ search_missed(struct peer_session *s, unsigned int i, const struct table_caller 
 
 	for (unsigned int n = 0; n < SKIP_MOST && has_space(s, t); n++) {
 		struct table_entry *e = table_walk(t->table, &c->walk, by);
+		int is_found = e && is_missed(s, i, e);
 
 		if (!e) {
 			end_search(s, i, by);
 			return 0;
 		}
-		if (!table_log_has_since(t->table, e, c->next) || !entry_is_for_peer(s, t, e)) {
-			table_unref(e);
+		/* No reference is held while the peer is waited for: others would see it. */
+		table_unref(e);
+		if (!is_found)
 			continue;
-		}
 		/* This number acknowledges nothing more. */
 		send_found(s, i, c->next - 1, by);
-		c->held = e;
+		c->found = c->walk;
 	}
 	return 1;
 }

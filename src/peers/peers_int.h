@@ -76,11 +76,8 @@ ask_another(struct peer_group *g, uint64_t now_ms)
 static inline void
 stop_search(struct peer_cursor *c)
 {
-	if (c->held)
-		table_unref(c->held);
-	c->held = NULL;
 	c->search_end = 0;
-	c->walk = (struct table_walk){ 0 };
+	c->walk = c->found = (struct table_walk){ 0 };
 }
 
 /* The number of the session's peer in tables that add up. */

@@ -234,6 +234,130 @@ what_was_missed_is_sent_after_a_cut(void **st)
 	end_node(&b);
 }
 
+/* B has missed the changes of 15000 keys, and A searches for them: B has some, others are in A's
+ * output. */
+static void
+begin_search(struct node *a, struct node *b)
+{
+	begin_node(a, "A", 20000, "B", NULL);
+	begin_node(b, "B", 20000, "A", NULL);
+	connect_nodes(a, b);
+	talk(&a->s[0], &b->s[0]);
+	cut(a, b);
+	overrun_log(a, 0, 15000);
+	connect_nodes(a, b);
+	(void)talk_for(&a->s[0], &b->s[0], 1000, 100000);
+	assert_true(a->g->peer[0].cursor[0].search_end != 0);
+	assert_true(a->s[0].out_len != 0);
+}
+
+/* Moves what is in the output, and nothing back. */
+static void
+send_output(struct peer_session *from, struct peer_session *to)
+{
+	struct str out = peer_session_output(from);
+
+	feed(to, out.p, out.len, 1000);
+	peer_session_sent(from, out.len, &by);
+}
+
+/* Moves all that there is to send, and nothing back. */
+static void
+send_all(struct peer_session *from, struct peer_session *to)
+{
+	int has_more;
+
+	do {
+		has_more = peer_session_fill(from, &by);
+		send_output(from, to);
+	} while (has_more);
+}
+
+/* A search holds no entry while the socket takes no more: others see no reference. */
+static void
+a_search_that_waits_holds_no_entry(void **st)
+{
+	struct table_walk walk = { 0 };
+	struct table_entry *e;
+	uint32_t n = 0;
+	struct node a, b;
+
+	(void)st;
+	begin_search(&a, &b);
+	for (; (e = table_walk(a.t, &walk, &by)) != NULL; n++) {
+		assert_int_equal(table_refs(e), 0);
+		table_unref(e);
+	}
+	assert_int_equal(n, 15000);
+	end_node(&a);
+	end_node(&b);
+}
+
+/* A peer changes what is searched for: its values are not sent back, which would replace its next
+ * change. */
+static void
+a_search_returns_no_value_of_the_peer(void **st)
+{
+	static uint32_t last[15000];
+	struct node a, b;
+
+	(void)st;
+	begin_search(&a, &b);
+	send_output(&a.s[0], &b.s[0]);
+	for (uint32_t i = 0; i < 15000; i++)
+		count(&b, i, 1, NULL);
+	send_all(&b.s[0], &a.s[0]);
+	for (uint32_t i = 0; i < 15000; i++) {
+		count(&b, i, 1, NULL);
+		last[i] = counted(&b, i);
+	}
+	send_all(&a.s[0], &b.s[0]);
+	for (uint32_t i = 0; i < 15000; i++)
+		assert_int_equal(counted(&b, i), last[i]);
+	count(&a, 1, 1, NULL);
+	talk(&a.s[0], &b.s[0]);
+	for (uint32_t i = 0; i < 15000; i++)
+		assert_int_equal(counted(&b, i), counted(&a, i));
+	assert_int_equal(a.g->peer[0].cursor[0].acked, table_log_end(a.t));
+	end_node(&a);
+	end_node(&b);
+}
+
+/* B changes all that A has not sent yet: the search ends without its last message. What A
+ * sends is lost with the connection, and is sent again. */
+static void
+a_search_without_its_last_message_acknowledges_nothing(void **st)
+{
+	struct table_entry *e;
+	struct table_walk walk;
+	struct node a, b;
+
+	(void)st;
+	begin_search(&a, &b);
+	walk = a.g->peer[0].cursor[0].walk;
+	walk.slot--;
+	while ((e = table_walk(a.t, &walk, &by)) != NULL) {
+		uint32_t key;
+
+		memcpy(&key, table_entry_key(a.t, e), sizeof(key));
+		table_unref(e);
+		count(&b, key, 1, NULL);
+	}
+	send_all(&b.s[0], &a.s[0]);
+	while (peer_session_fill(&a.s[0], &by))
+		peer_session_sent(&a.s[0], peer_session_output(&a.s[0]).len, &by);
+	assert_true(a.g->peer[0].cursor[0].search_end == 0);
+	assert_true(a.g->peer[0].cursor[0].acked < table_log_first(a.t));
+	cut(&a, &b);
+	connect_nodes(&a, &b);
+	talk(&a.s[0], &b.s[0]);
+	for (uint32_t i = 0; i < 15000; i++)
+		assert_int_equal(counted(&b, i), counted(&a, i));
+	assert_int_equal(a.g->peer[0].cursor[0].acked, table_log_end(a.t));
+	end_node(&a);
+	end_node(&b);
+}
+
 /* While what was missed is searched for, more changes than the log has room for: they are searched
  * for, too, those of entries that were sent already. */
 static void
@@ -245,14 +369,7 @@ what_is_missed_in_a_search_is_sent(void **st)
 	uint64_t from;
 
 	(void)st;
-	begin_node(&a, "A", 20000, "B", NULL);
-	begin_node(&b, "B", 20000, "A", NULL);
-	connect_nodes(&a, &b);
-	talk(&a.s[0], &b.s[0]);
-	cut(&a, &b);
-	overrun_log(&a, 0, 15000);
-	connect_nodes(&a, &b);
-	(void)talk_for(&a.s[0], &b.s[0], 1000, 100000);
+	begin_search(&a, &b);
 	for (uint32_t i = 0; i < 15000; i++) {
 		is_there[i] = counted(&b, i) != 0;
 		n_there += is_there[i];
@@ -421,6 +538,9 @@ main(void)
 		TEST(a_partial_answer_has_another_asked),
 		TEST(what_was_missed_replaces_nothing_else),
 		TEST(what_was_missed_is_sent_after_a_cut),
+		TEST(a_search_that_waits_holds_no_entry),
+		TEST(a_search_returns_no_value_of_the_peer),
+		TEST(a_search_without_its_last_message_acknowledges_nothing),
 		TEST(what_is_missed_in_a_search_is_sent),
 		TEST(a_request_ends_the_sending_of_what_was_missed),
 		TEST(a_process_sends_nothing_before_it_is_taught),
