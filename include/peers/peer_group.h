@@ -70,7 +70,8 @@ struct peer {
 	unsigned int minor;           /* of the version that it is greeted with: 1 or 0 */
 	enum peer_status status;
 	uint64_t hello_ms;            /* time of the last handshake; 0: there was none */
-	int was_asked;                /* for its entries */
+	int was_asked;                /* for its entries: it is not asked again */
+	unsigned int lessons_cut;     /* its lessons that ended with their connection */
 	int needs_teaching;           /* it has asked for all entries */
 	int needs_sums;               /* the same of tables that add up: it is sent all of them */
 	int wants_sums;               /* we miss some of its counts there, and ask for them */

@@ -8,6 +8,8 @@
 #include "peers_int.h"
 
 #define HELLO_MAX 1024u
+/* Lessons of a peer that end with their connection: it is not asked again after the last one. */
+#define LESSONS_CUT_MOST 2u
 
 static struct peer *
 find_peer(const struct peer_group *g, struct str name)
@@ -105,12 +107,13 @@ bound_connections(const struct peer_session *s, uint64_t until_ms)
 			table_part_until(s->group->table[i].table, peer_part(s->peer), until_ms);
 }
 
-/* The connection with the peer that sends its entries is lost: it may be asked once more, when it
- * is connected again. */
+/* The connection with the peer that was asked for its entries is lost: it is asked again when it is
+ * connected again, except after LESSONS_CUT_MOST of them, since own changes wait. */
 static void
 lose_asked(struct peer_session *s)
 {
-	s->peer->was_asked = 0;
+	if (++s->peer->lessons_cut < LESSONS_CUT_MOST)
+		s->peer->was_asked = 0;
 	ask_another(s->group, s->heard_ms);
 	s->group->resync_ms += PEER_RESYNC_MS;
 }

@@ -508,6 +508,60 @@ a_late_lesson_replaces_no_own_change(void **st)
 	end_node(&b);
 }
 
+/* A peer ends each connection when it is asked. It is asked twice; then others are, and own changes
+ * wait no longer. */
+static void
+a_peer_that_cuts_lessons_is_asked_twice(void **st)
+{
+	struct node a, b, c;
+
+	(void)st;
+	begin_node(&a, "A", 100, "B", "C");
+	begin_node(&b, "B", 100, "A", NULL);
+	begin_node(&c, "C", 100, "A", NULL);
+	count(&a, 7, 1, NULL);
+	for (unsigned int i = 0; i < 4; i++) {
+		connect_nodes(&a, &b);
+		while (a.s[0].state != PEER_UP)
+			(void)talk_for(&a.s[0], &b.s[0], 1000, 1);
+		(void)peer_session_fill(&a.s[0], &by);
+		assert_int_equal(a.g->resync, i < 2 ? PEER_RESYNC_ASKED : PEER_RESYNC_WANTED);
+		cut(&a, &b);
+		assert_int_equal(a.g->resync, PEER_RESYNC_WANTED);
+		set_clock(by.now_ms + 2000);
+		(void)peer_group_tick(a.g, by.now_ms);
+	}
+	assert_int_equal(peer_session_begin(&a.s[1], a.g, &a.g->peer[1], by.now_ms), 0);
+	assert_int_equal(peer_session_begin(&c.s[0], c.g, NULL, by.now_ms), 0);
+	talk(&a.s[1], &c.s[0]);
+	assert_int_equal(a.g->resync, PEER_RESYNC_DONE);
+	assert_int_equal(counted(&c, 7), 1);
+	end_node(&a);
+	end_node(&b);
+	end_node(&c);
+}
+
+/* Nobody else can be asked than a peer that ends each connection. */
+static void
+a_peer_that_cuts_lessons_is_not_waited_for(void **st)
+{
+	struct node a, b;
+
+	(void)st;
+	begin_node(&a, "A", 100, "B", NULL);
+	begin_node(&b, "B", 100, "A", NULL);
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_int_equal(a.g->resync, PEER_RESYNC_WANTED);
+		connect_nodes(&a, &b);
+		while (a.g->resync != PEER_RESYNC_ASKED)
+			(void)talk_for(&a.s[0], &b.s[0], 1000, 1);
+		cut(&a, &b);
+	}
+	assert_int_equal(a.g->resync, PEER_RESYNC_DONE);
+	end_node(&a);
+	end_node(&b);
+}
+
 /* All that can be asked have no more: nobody is waited for. */
 static void
 peers_that_begin_together_wait_for_nobody(void **st)
@@ -545,6 +599,8 @@ main(void)
 		TEST(a_request_ends_the_sending_of_what_was_missed),
 		TEST(a_process_sends_nothing_before_it_is_taught),
 		TEST(a_late_lesson_replaces_no_own_change),
+		TEST(a_peer_that_cuts_lessons_is_asked_twice),
+		TEST(a_peer_that_cuts_lessons_is_not_waited_for),
 		TEST(peers_that_begin_together_wait_for_nobody),
 	};
 
