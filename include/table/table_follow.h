@@ -22,8 +22,9 @@ enum table_restored {
 
 struct table_follow;
 
-/* Copies the entries that have not expired, with the numbers of their changes. Values that both
- * store are copied, rates with the same period, and no conn_cur. *n: how many. A lesson of a peer
+/* Copies the entries that have not expired, with the numbers of their changes: what its peers have
+ * been sent is not logged again, what the process counts meanwhile is. Values that both store are
+ * copied, rates with the same period, and no conn_cur. *n: how many. A lesson of a peer
  * replaces none of them if the mark TABLE_MARK_COMPLETE is 1 there. Without memory, or if the table
  * is full, the rest is left out. follow NULL: the process has ended; else *follow continues, NULL
  * if memory is out. The view must stay open until it is freed, with its names. */

@@ -492,6 +492,7 @@ static void
 follow_chunk(struct table_follow *f, struct followed *c, const struct table_caller *by)
 {
 	size_t stride = f->saved.stride;
+	struct table_caller conns_by = *by;
 
 	for (uint32_t i = 0; i < 1u << f->saved.chunk_bits; i++) {
 		const char *there = c->slots + i * stride;
@@ -503,7 +504,10 @@ follow_chunk(struct table_follow *f, struct followed *c, const struct table_call
 			continue;
 		memcpy(f->slot, there, stride);
 		n = slot_connections(f, f->slot);
-		set_connections(f, c, i, n, f->slot, by);
+		/* Peers have been sent the connections that there were when it was copied. */
+		conns_by.is_peer = by->is_peer || (c->seen && (!c->held || !c->held[i]) &&
+			memcmp(f->slot, c->seen + i * stride, stride) == 0);
+		set_connections(f, c, i, n, f->slot, &conns_by);
 		f->changes += n != 0;
 		if (c->seen)
 			follow_counts(f, c, i, by);
@@ -669,8 +673,10 @@ table_follow_restore(struct table *t, const struct memfile_view *v, const struct
 {
 	enum table_restored how;
 	struct table_follow *f = open_follow(t, v, follow != NULL, by, &how);
+	struct table_caller copier = *by;
 	struct found_list list;
 
+	copier.is_peer = 1;
 	*n = 0;
 	if (follow)
 		*follow = f;
@@ -679,7 +685,7 @@ table_follow_restore(struct table *t, const struct memfile_view *v, const struct
 	f->is_complete = table_follow_mark(t, v, TABLE_MARK_COMPLETE) == 1;
 	list = find_entries(f, (uint32_t)by->now_ms);
 	for (size_t i = 0; i < list.n; i++)
-		*n += copy_entry(f, &list.v[i], by);
+		*n += copy_entry(f, &list.v[i], &copier);
 	mem_free(list.v);
 	/* Last: a number there is below the end. */
 	continue_log(f);

@@ -261,8 +261,6 @@ restore_former(struct process *p, struct tables_former *f, int is_latest)
 	int is_complete = is_latest;
 	struct table *t;
 
-	/* Peers have been sent these entries. */
-	by.is_peer = 1;
 	while ((t = next_table(p, &it)) != NULL) {
 		struct table_follow *follow = NULL;
 		unsigned int n;

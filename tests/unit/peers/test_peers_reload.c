@@ -32,14 +32,12 @@ end_wait(struct node *n)
 static void
 reload(struct node *next, struct node *n, int are_all)
 {
-	struct table_caller restore = by;
 	const char *why;
 	unsigned int copied;
 
-	restore.is_peer = 1;
 	begin_process(next, 1);
 	assert_int_equal(memfile_open(&view, &sys, file[0].fd, table_file_layout(), &why), 0);
-	assert_int_equal(table_follow_restore(next->t, &view, &restore, &copied, NULL),
+	assert_int_equal(table_follow_restore(next->t, &view, &by, &copied, NULL),
 		TABLE_RESTORED);
 	assert_int_equal(copied, table_used(n->t));
 	peer_group_resume(next->g, &view, are_all);
