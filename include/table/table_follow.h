@@ -38,6 +38,8 @@ struct table_follow *table_follow_connections(struct table *t, const struct memf
 	const struct table_caller *by);
 /* Compares up to `most` chunks. 1: there are more in this pass. */
 int table_follow_step(struct table_follow *f, unsigned int most, const struct table_caller *by);
+/* The same of a process that has ended. 0: all that it has counted was added. */
+int table_follow_rest(struct table_follow *f, unsigned int most, const struct table_caller *by);
 /* True if the last pass has found no change and no connections. */
 int table_follow_is_idle(const struct table_follow *f);
 /* Subtracts the connections that are left. NULL is allowed; by NULL: the change is not logged. */

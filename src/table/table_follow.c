@@ -30,6 +30,7 @@ struct table_follow {
 	unsigned int next;        /* the chunk that is compared next */
 	unsigned int changes;     /* in this pass: changes and connections */
 	unsigned int last_changes; /* in the one before; 1 before the first one */
+	unsigned int last_passes; /* that are over since the process has ended */
 	char *slot;               /* a copy of the one that is read */
 	int is_complete;          /* TABLE_MARK_COMPLETE */
 	char name[TABLE_RECORD_KEY_MAX]; /* the same */
@@ -525,6 +526,15 @@ table_follow_step(struct table_follow *f, unsigned int most, const struct table_
 	f->last_changes = f->changes;
 	f->changes = 0;
 	return 0;
+}
+
+int
+table_follow_rest(struct table_follow *f, unsigned int most, const struct table_caller *by)
+{
+	/* The rest of the pass that has begun, and a whole one. */
+	if (f->last_passes < 2 && !table_follow_step(f, most, by))
+		f->last_passes++;
+	return f->last_passes < 2;
 }
 
 int

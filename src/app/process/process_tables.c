@@ -303,7 +303,6 @@ process_tables_on_end(struct process *p, pid_t pid)
 
 		if (item && item->len >= sizeof(of))
 			memcpy(&of, item->payload, sizeof(of));
-		/* The next pass is the last one. */
 		pt->former[i].has_ended |= of == pid;
 	}
 }
@@ -346,28 +345,30 @@ process_tables_restore(struct process *p)
 }
 
 /* Continues a pass over each table of a process, by at most so many chunks. Returns whether there
- * is more of it. */
+ * is more of it, or of the last passes over one that has ended: it has no connections then, and
+ * conn_cur is without them. */
 static int
 follow_former(struct tables_former *f, unsigned int most, const struct table_caller *by)
 {
 	int has_more = 0;
 
 	for (unsigned int i = 0; i < f->n_follow; i++) {
-		has_more |= table_follow_step(f->follow[i], most, by);
+		has_more |= f->has_ended ? table_follow_rest(f->follow[i], most, by)
+					 : table_follow_step(f->follow[i], most, by);
 		if (!table_follow_is_idle(f->follow[i]))
 			f->busy_ms = by->now_ms;
 	}
 	return has_more;
 }
 
-/* Adds the rest of what a process has counted before it ended. It has no connections then, and
- * conn_cur is without them. */
-static void
-follow_to_the_end(struct tables_former *f, const struct table_caller *by)
+/* True if a process is still followed: its file may be on the way to the next process, or it has
+ * more that was not added. */
+static int
+is_followed(const struct process *p, const struct tables_former *f, int has_more, uint64_t now_ms)
 {
-	/* The rest of the pass that has begun, and a whole one. */
-	for (int pass = 0; pass < 2; pass++)
-		(void)follow_former(f, UINT_MAX, by);
+	if (p->pass.fd >= 0)
+		return 1;
+	return f->has_ended ? has_more : now_ms - f->busy_ms < FOLLOW_IDLE_MS;
 }
 
 /* Adds what previous processes have counted. Returns how many milliseconds to wait. */
@@ -379,15 +380,12 @@ follow_all(struct process *p, const struct table_caller *by)
 
 	for (unsigned int i = pt->n_former; i-- > 0;) {
 		struct tables_former *f = &pt->former[i];
+		int has_rest;
 
 		notice_end(f, p->sys);
-		if (f->has_ended)
-			follow_to_the_end(f, by);
-		else
-			has_more |= follow_former(f, FOLLOW_CHUNKS, by);
-		/* Its file may be on the way to the next process. */
-		if (p->pass.fd >= 0 ||
-			(!f->has_ended && by->now_ms - f->busy_ms < FOLLOW_IDLE_MS))
+		has_rest = follow_former(f, FOLLOW_CHUNKS, by);
+		has_more |= has_rest;
+		if (is_followed(p, f, has_rest, by->now_ms))
 			continue;
 		close_former(f, by);
 		*f = pt->former[--pt->n_former];
@@ -438,8 +436,9 @@ process_tables_finish(struct process *p)
 	if (!pt->n_former || !process_loop(p))
 		return;
 	by = table_caller_of(p);
-	for (unsigned int i = 0; i < pt->n_former; i++)
-		follow_to_the_end(&pt->former[i], &by);
+	/* The rest of the passes that have begun, and whole ones. */
+	for (unsigned int i = 0; i < 2 * pt->n_former; i++)
+		(void)follow_former(&pt->former[i / 2], UINT_MAX, &by);
 }
 
 void

@@ -1,0 +1,156 @@
+/* Tables of previous processes, followed in turns. */
+#include <string.h>
+
+/* The unit itself, instead of the library's. */
+#include "app/process/process_tables.c"
+#include "app/process/worker.h"
+#include "base/keyhash.h"
+#include "unit/app/app_rig.h"
+#include "unit/test.h"
+
+/* A table of more chunks than are compared in one turn. */
+#define ENTRIES 10000u
+#define CHUNK_ENTRIES 16u
+#define BACKENDS "backend t\n stick-table type integer size 10k expire 1h store gpc0\n"
+#define PID 4321
+
+/* The previous process. */
+static struct table *before;
+static struct memfile file;
+
+static void
+count_all(void)
+{
+	struct table_caller by = table_caller_of(&proc);
+
+	for (uint32_t i = 0; i < ENTRIES; i++) {
+		struct table_entry *e;
+		struct table_key k;
+
+		assert_int_equal(table_key_int(before, &k, i), 0);
+		e = table_get(before, &k, &by);
+		assert_non_null(e);
+		(void)table_add(before, e, TABLE_GPC0, 0, &by, 1);
+		table_unref(e);
+	}
+}
+
+/* Returns how many entries of this process have this count. */
+static unsigned int
+counted_all(uint64_t want)
+{
+	struct table_caller by = table_caller_of(&proc);
+	struct table *t = cfg.proxies.every_table[0];
+	unsigned int n = 0;
+
+	for (uint32_t i = 0; i < ENTRIES; i++) {
+		struct table_entry *e;
+		struct table_key k;
+		uint64_t v = 0;
+
+		assert_int_equal(table_key_int(t, &k, i), 0);
+		e = table_find(t, &k, &by);
+		if (!e)
+			continue;
+		(void)table_read(t, e, TABLE_GPC0, 0, &by, &v);
+		n += v == want;
+		table_unref(e);
+	}
+	return n;
+}
+
+/* Starts the table of the previous process, then this one. */
+static void
+start(void)
+{
+	struct table_conf c = { .type = TABLE_INTEGER, .key_len = 4, .size = ENTRIES,
+		.expire_ms = 3600000, .brates_factor = 1 };
+	struct process_tables *pt = &proc.keep.tables;
+	const char *why;
+	int32_t *pid;
+
+	c.store[TABLE_GPC0].n = 1;
+	assert_int_equal(bench_open("", BACKENDS), 0);
+	assert_int_equal(worker_open(w), 0);
+	before = table_new("t", &c, &keyhash_known);
+	assert_non_null(before);
+	assert_int_equal(memfile_create(&file, proc.sys, MEMFILE_HEAD + table_file_room(before) +
+		memfile_record_size("process", "", sizeof(*pid)), table_file_layout(), 1), 0);
+	assert_int_equal(table_file_place(before, &file), 0);
+	pid = memfile_add(&file, RECORD_PROCESS, "process", "", sizeof(*pid));
+	assert_non_null(pid);
+	*pid = PID;
+	assert_int_equal(memfile_seal(&file), 0);
+	count_all();
+	pt->former = mem_zalloc(sizeof(*pt->former));
+	assert_non_null(pt->former);
+	*pt->former = (struct tables_former){ .fd = -1, .alive = -1 };
+	assert_int_equal(memfile_open(&pt->former->view, proc.sys, file.fd, table_file_layout(),
+				 &why), 0);
+	pt->n_former = 1;
+	process_tables_restore(&proc);
+	assert_int_equal(process_tables_start(&proc), 0);
+	assert_int_equal(counted_all(1), ENTRIES);
+	assert_int_equal(pt->n_former, 1);
+}
+
+static void
+finish(void)
+{
+	bench_close();
+	table_free(before);
+	memfile_free(&file);
+}
+
+/* The turn of the timer. Returns how many previous processes are followed then. */
+static unsigned int
+turn(void)
+{
+	on_tables_timer(&proc.keep.tables.timer);
+	return proc.keep.tables.n_former;
+}
+
+/* A turn has a bound also when the previous process has ended. */
+static void
+the_end_is_followed_in_turns(void **st)
+{
+	unsigned int turns = 1;
+
+	(void)st;
+	start();
+	assert_int_equal(turn(), 1);
+	/* In the chunks that this pass has gone over, too. */
+	count_all();
+	process_tables_on_end(&proc, PID);
+	for (; turn(); turns++)
+		assert_in_range(counted_all(2), 1, turns * FOLLOW_CHUNKS * CHUNK_ENTRIES);
+	assert_int_equal(counted_all(2), ENTRIES);
+	assert_in_range(turns, 4, 6);
+	finish();
+}
+
+/* A process that ends itself does not wait for another turn. */
+static void
+the_own_end_adds_all(void **st)
+{
+	(void)st;
+	start();
+	assert_int_equal(turn(), 1);
+	count_all();
+	process_tables_on_end(&proc, PID);
+	assert_int_equal(turn(), 1);
+	process_tables_finish(&proc);
+	assert_int_equal(counted_all(2), ENTRIES);
+	finish();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_end_is_followed_in_turns),
+		cmocka_unit_test(the_own_end_adds_all),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
