@@ -236,6 +236,8 @@
 #define FRESH_CHUNKS "HTTP/1.1 200 OK\r\n" FRESH "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"
 #define DOUBLED_OK "HTTP/1.1 200 OK\r\n" FRESH "Transfer-Encoding: chunked\r\n\r\na\r\nhheelllloo\r\n" LAST
 #define NOT_MODIFIED "HTTP/1.1 304 Not Modified\r\n" FRESH "Age: 0\r\n\r\n"
+#define ASKS_HEAD "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n"
+#define HEADS_X4 ASKS_HEAD ASKS_HEAD ASKS_HEAD ASKS_HEAD
 #define CONDITIONAL GET "If-None-Match: *\r\n\r\n"
 
 	/* the second request, the head alone, and a client that has it: no server is asked */
@@ -288,6 +290,25 @@
 	  .client = { SAY(GET "\r\n"), AWAIT("hello"), SAY(GET "\r\n"), AWAIT("Age: 0"), AWAIT("hello"), END },
 	  .origin = { AWAIT_HEAD, SAY(FRESH_OK), { STEP_WAIT_EOF, 0 } }, .min_ms = 200, .max_ms = 240,
 	  .terms = "-- LR", .to_server = LEN(GET "\r\n"), .to_client = LEN(FRESH_OK STORED_OK) },
+	/* a filter lets no byte pass behind a head that the socket of a client that does not read refuses:
+	 * timeout client applies, and the filter's time, which is over, causes no turns. No torture: a
+	 * send that is refused earlier ends it earlier */
+#define LIMITED_HEAD                                                                      \
+	.cfg = { .mode = INTEREST_EDGE, NEAR, .http = 1, .sndbuf = 600, .rcvbuf = 300,     \
+		 .rules = "stick-table type integer size 10 store conn_cur,bytes_out_rate(200ms)\n" \
+			  "filter bwlim-out x limit 5 key int(7)\n" SETS("http-request") CACHE_RULES, \
+		 .to = { .connect = 50, .client = 500, .server = 500 } },                  \
+	.origin = { AWAIT_HEAD, SAY(FRESH_OK), { STEP_WAIT_EOF, 0 } },                     \
+	.terms = "-- LR LR LR LR LR LR LR LR LR LR LR LR LR", .to_server = LEN(GET "\r\n")
+#define ASKS_STALLED(ms)                                                                  \
+	SAY(GET "\r\n"), AWAIT("hello"), { STEP_STALL, 0 }, SAY(HEADS_X4 HEADS_X4 HEADS_X4 GET "\r\n"), \
+		{ STEP_PAUSE, ms }
+	{ .name = "cache_limited_behind_head", LIMITED_HEAD, .golden = 1, .min_ms = 500, .max_ms = 510,
+	  .no_torture = 1, .client = { ASKS_STALLED(1000), EOF_CLOSE }, .to_client = LEN(FRESH_OK) + 300 },
+	/* it reads on in time: the head leaves, and the body when the filter lets it pass */
+	{ .name = "cache_limited_head_is_read", LIMITED_HEAD, .golden = 1, .min_ms = 350, .max_ms = 400,
+	  .client = { ASKS_STALLED(100), AWAIT("hello"), END },
+	  .to_client = LEN(FRESH_OK) + 13 * LEN(STORED_OK) - 12 * LEN("hello") },
 	/* a response that is cut is not stored */
 	{ .name = "cache_cut", CACHES(EDGE), .n_clients = 2, .golden = 1,
 	  .client = { SAY(GET "\r\n"), EOF_CLOSE },

@@ -209,9 +209,13 @@ fill_reply(struct stream *s)
 static void
 flush_reply(struct stream *s)
 {
-	const struct direction *d = &s->dir[SERVER];
+	struct direction *d = &s->dir[SERVER];
 	int more = direction_flush(s, SERVER).more;
 
+	/* The client is waited for, not the filter that lets nothing pass behind these bytes: it is
+	 * asked again when they have left. */
+	if (!more)
+		d->waits_to_pass = 0;
 	while (more && d->state == DIRECTION_OPEN && fill_reply(s))
 		more = direction_flush(s, SERVER).more;
 	if (more && d->state == DIRECTION_TAIL)
