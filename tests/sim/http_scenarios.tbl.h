@@ -196,6 +196,18 @@
 	{ .name = "http_pause_of_a_response_left", WEB(EDGE, .rules = "http-response pause 1s"), .golden = 1,
 	  .client = { SAY(GET "\r\n"), { STEP_PAUSE, 50 }, { STEP_RESET, 0 } },
 	  .origin = { AWAIT_HEAD, SAY(OK), { STEP_WAIT_EOF, 0 } }, .terms = "CD", .to_server = LEN(GET "\r\n") },
+	/* a pause behind a body that was waited for has its own time */
+	{ .name = "http_pause_behind_a_body", .golden = 1, .min_ms = 1500, .max_ms = 1550,
+	  WEB(EDGE, .rules = "http-request wait-for-body time 100ms\nhttp-request pause 1500\n"),
+	  .client = { SAY(POST "abc"), { STEP_PAUSE, 30 }, SAY("def"), AWAIT("hello"), END },
+	  .origin = { AWAIT("def"), SAY(OK), { STEP_WAIT_EOF, 0 } },
+	  .terms = "--", .to_server = LEN(POST "abcdef"), .to_client = LEN(OK) },
+	{ .name = "http_pause_behind_a_response_body", .golden = 1, .min_ms = 1500, .max_ms = 1550,
+	  WEB(MERGED, .rules = "http-response wait-for-body time 100ms\nhttp-response pause 1500\n"),
+	  .client = { SAY(GET "\r\n"), AWAIT("hello"), END },
+	  .origin = { AWAIT_HEAD, SAY("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe"),
+		  { STEP_PAUSE, 30 }, SAY("llo"), { STEP_WAIT_EOF, 0 } },
+	  .terms = "--", .to_server = LEN(GET "\r\n"), .to_client = LEN(OK) },
 	/* retries: after no response, a listed status, an invalid response, a timeout */
 	{ .name = "http_retries_empty", AGAIN_ON(EMPTY_RESPONSE),
 	  .client = { SAY(GET "\r\n"), AWAIT("</html>"), END }, .origin = { AWAIT_HEAD, END },

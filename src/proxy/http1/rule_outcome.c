@@ -3,6 +3,7 @@
 #include "proxy/http1/rule_outcome.h"
 
 #include "proxy/model/stats_conf.h"
+#include "proxy/model/stream_extras.h"
 #include "proxy/model/termination.h"
 #include "proxy/model/http_count.h"
 #include "proxy/http1/local_reply.h"
@@ -53,6 +54,7 @@ enum rule_result
 rule_outcome_run(struct stream *s, const struct proxy *px, unsigned int list, struct rules_at *at,
 	struct eval *eval, struct rule_outcome *v)
 {
+	int awaited = stream_awaits_answer(s);
 	enum rule_result result;
 
 	*v = (struct rule_outcome){
@@ -62,6 +64,9 @@ rule_outcome_run(struct stream *s, const struct proxy *px, unsigned int list, st
 	};
 	result = proxy_rules_run(&px->rules, list, at, &eval->cx, v);
 	take_notes(s, v);
+	/* The deadline of a wait for the body is not that of an answer. */
+	if (unlikely(v->awaits_answer) && !awaited)
+		s->txn->wait_until_ms = 0;
 	/* As in HAProxy: not of redirect rules of their own. */
 	if (v->by && list < RULE_PLACES)
 		s->txn->last_rule = v->by;
