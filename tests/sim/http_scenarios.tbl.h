@@ -208,6 +208,13 @@
 	  .origin = { AWAIT_HEAD, SAY("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe"),
 		  { STEP_PAUSE, 30 }, SAY("llo"), { STEP_WAIT_EOF, 0 } },
 	  .terms = "--", .to_server = LEN(GET "\r\n"), .to_client = LEN(OK) },
+	/* its body fills the buffer: the client cannot send more meanwhile, and may be slow afterwards */
+	{ .name = "http_pause_with_a_full_buffer", .golden = 1, .min_ms = 500, .max_ms = 550,
+	  .cfg = { .mode = INTEREST_EDGE, NEAR, .http = 1, .bufsize = 2048, .rules = "http-request pause 300\n",
+		  .to = { .connect = 50, .client = 250, .server = 30000 } },
+	  .client = { SAY(LONGER_POST), { STEP_SEND, 974 }, { STEP_PAUSE, 500 }, { STEP_SEND, 3426 }, AWAIT("hello"), END },
+	  .origin = { { STEP_WAIT, LEN(LONGER_POST) + 4400 }, SAY(OK), { STEP_WAIT_EOF, 0 } },
+	  .terms = "--", .to_server = LEN(LONGER_POST) + 4400, .to_client = LEN(OK) },
 	/* retries: after no response, a listed status, an invalid response, a timeout */
 	{ .name = "http_retries_empty", AGAIN_ON(EMPTY_RESPONSE),
 	  .client = { SAY(GET "\r\n"), AWAIT("</html>"), END }, .origin = { AWAIT_HEAD, END },

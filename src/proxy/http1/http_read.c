@@ -61,13 +61,21 @@ http_read_is_last(const struct stream *s)
 	return !e->shared->stop_spread_ms || stream_now_ms(s) >= http_stop_time(s);
 }
 
-/* A body that is waited for: as in HAProxy the client's own timeout bounds the wait, too. */
+/* True if nothing more of the request can be read before it is sent. */
+static int
+is_read_as_far_as_possible(const struct stream *s)
+{
+	return exchange_has_request(s->txn) || !direction_has_room(s->engine, &s->dir[CLIENT]);
+}
+
+/* A body that is waited for: as in HAProxy the client's own timeout bounds the wait, too, unless
+ * only an answer is waited for. */
 static uint64_t
 body_deadline(const struct stream *s)
 {
 	uint64_t end = s->txn->wait_until_ms;
 
-	if (http_read_awaits_answer(s))
+	if (stream_awaits_answer(s) && is_read_as_far_as_possible(s))
 		return end;
 	return MIN(end, timer_key_after(s->last_ms[CLIENT], s->sess->fe->to.client));
 }
