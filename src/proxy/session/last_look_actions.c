@@ -1,8 +1,10 @@
 /*
  * The deadline has passed: bytes that came before it are read first, or an end by timeout would be
- * a truncated stream that looks complete. Actions of LAST_LOOK, on the session's worker.
+ * a truncated stream that looks complete. An answer that came is given to its rule, too: both are
+ * due in the same run of a worker that was stopped. Actions of LAST_LOOK, on the session's worker.
  */
 #include "proxy/model/http_txn.h"
+#include "proxy/model/stream_extras.h"
 #include "proxy/relay/direction.h"
 #include "proxy/session/actions.h"
 #include "proxy/session/handlers.h"
@@ -35,7 +37,7 @@ stream_do_read_last_look(struct stream *s)
 {
 	enum stream_event ev = STREAM_EV_NONE;
 
-	if (direction_end_buffer_wait(s, CLIENT) || end_low_water(s))
+	if (direction_end_buffer_wait(s, CLIENT) || end_low_water(s) || stream_has_answer(s))
 		ev = http_read(s);
 	return late_unless(s, ev);
 }
@@ -54,11 +56,13 @@ enum stream_event
 stream_do_relay_last_look(struct stream *s)
 {
 	struct loop *l = s->engine->loop;
-	enum stream_event ev = STREAM_EV_NONE;
+	enum stream_event ev;
 
 	/* Both first: one that waits again gives a new time for both. */
 	for (int side = 0; side < SIDES; side++)
 		(void)direction_end_buffer_wait(s, side);
+	/* An answer that came before it, too. */
+	ev = relay_task(s);
 	for (int side = 0; side < SIDES && ev == STREAM_EV_NONE; side++) {
 		if (!(stream_derive(s).wants[side] & EV_R) && !s->dir[side].waits)
 			continue;

@@ -1,6 +1,7 @@
 /* Actions of transitions: termination codes, times, lingering. */
 #include "unit/proxy/session_rig.h"
 
+#include "proxy/model/stream_extras.h"
 #include "proxy/model/termination.h"
 #include "proxy/session/actions.h"
 #include "proxy/session/session.h"
@@ -361,6 +362,52 @@ nolinger_resets(void **st)
 	}
 }
 
+/* --- the last look --- */
+
+static int stalls;
+
+/* Once, while a rule waits, the worker does not run for so long that all its timers are due. */
+static void
+stall_in_a_pause(struct world *x)
+{
+	list_each(it, &x->engine.streams) {
+		const struct stream *s = list_entry(it, const struct stream, link);
+
+		if (!stalls && stream_awaits_answer(s)) {
+			stalls++;
+			fake_advance(x->k, 40 * FAKE_SEC);
+		}
+	}
+}
+
+/* The answer is there as well as the deadline of the rule that waits for it. */
+static void
+an_answer_comes_before_its_deadline(void **st)
+{
+	static const char *const rules[] = { "http-request pause 100",
+		"http-response pause 100", "http-request pause 100\nhttp-request pause 200" };
+	static const struct step asks_http[] = { SAY(GET "\r\n"), AWAIT("ok"), { STEP_END, 0 } };
+	static const struct step answers_http[] = { AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"),
+		EOF_CLOSE };
+
+	(void)st;
+	for (size_t i = 0; i < 2 * ARRAY_LEN(rules); i++) {
+		struct world_config cfg = { HTTP_WORLD, .rules = rules[i / 2] };
+
+		cfg.mode = i % 2 ? INTEREST_EDGE : INTEREST_MERGED;
+		stalls = 0;
+		rig_open(&cfg, answers_http);
+		w.meddle = stall_in_a_pause;
+		(void)world_client(&w, asks_http, 0);
+		world_run(&w, RIG_LIMIT);
+		assert_int_equal(stalls, 1);
+		if (strcmp(w.client[0].text, OK2 "\r\nok") != 0 || strcmp(rig_terms(), "--") != 0)
+			fail_msg("%s: the client read \"%s\", it ended with %s", rules[i / 2],
+				w.client[0].text, rig_terms());
+		rig_close();
+	}
+}
+
 int
 main(void)
 {
@@ -377,6 +424,7 @@ main(void)
 		cmocka_unit_test(lingering_is_limited),
 		cmocka_unit_test(the_fin_timeouts_begin_with_the_fin),
 		cmocka_unit_test(nolinger_resets),
+		cmocka_unit_test(an_answer_comes_before_its_deadline),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
