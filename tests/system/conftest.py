@@ -260,12 +260,21 @@ class Daemon:
 
         command = [program, *map(str, mode), "-f", str(self.cfg), *map(str, args)]
         popen = {"env": full, "cwd": self.dir, "pass_fds": pass_fds, "preexec_fn": setup if limits else None}
+        self.proc = None
+        try:
+            self._begin(command, popen, ready)
+        except BaseException:
+            # Nobody else knows the process yet.
+            self.kill()
+            raise
+
+    def _begin(self, command, popen, ready):
         self._start(command, popen)
         if ready and not self._wait_ready():
             found = self._not_ready()
             # The kernel can take minutes for a network namespace; that says nothing about the program, which may have
             # been started just before the time was over.
-            if program != "unshare" and "comm: unshare" not in found and "comm: sh" not in found:
+            if command[0] != "unshare" and "comm: unshare" not in found and "comm: sh" not in found:
                 raise AssertionError(found)
             self._start(command, popen)
             if not self._wait_ready():
@@ -356,7 +365,7 @@ class Daemon:
         return self.proc.wait(limit)
 
     def kill(self):
-        if self.proc.poll() is None:
+        if self.proc and self.proc.poll() is None:
             self.proc.kill()
             self.proc.wait(WAIT)
         self.notify.close()
