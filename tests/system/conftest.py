@@ -57,6 +57,12 @@ defaults
 """
 
 
+def dumpable(text, *more):
+    """A whole configuration (raw=True) with this and more lines in its global section: as GLOBAL."""
+    lines = "".join(f"    {line}\n" for line in ("set-dumpable", *more))
+    return re.sub(r"^global\n", lambda found: found[0] + lines, text, count=1, flags=re.M)
+
+
 def _own_ports():
     """A range of ports that no other test process takes from, and its number. The first port is in the name of an abstract
     socket, which the kernel gives to one process at a time and frees when that ends. Below the kernel's range of ephemeral

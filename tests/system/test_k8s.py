@@ -8,7 +8,7 @@ import subprocess
 import pytest
 import yaml
 from clients import Requests
-from conftest import ROOT, TACIT, WAIT, Origin, free_network, free_ports
+from conftest import ROOT, TACIT, WAIT, Origin, dumpable, free_network, free_ports
 from facts import refuses
 from nameserver import Nameserver
 from subject import only_tacit
@@ -151,8 +151,7 @@ class Cluster:
         port, probes = free_ports(2)
         d = self.dir / f"pod{port}"
         d.mkdir()
-        # its descriptors can be seen, also by an ordinary user
-        text = CONFIG.replace("global\n", "global\n    set-dumpable\n", 1)
+        text = dumpable(CONFIG)
         text = text.replace("bind :8080", f"bind 127.0.0.1:{port}").replace("bind :8081", f"bind 127.0.0.1:{probes}")
         text = text.replace("/run/tacit/admin.sock", str(d / "stats.sock"))
         text = text.replace("parse-resolv-conf", f"nameserver dns 127.0.0.1:{self.ns.port}").replace("grace 10s", "grace 1h")

@@ -14,7 +14,7 @@ import h2.connection
 import h2.events
 import pytest
 from certs import Authority as CertAuthority
-from conftest import WAIT, Origin, admin, free_network, recv_all
+from conftest import WAIT, Origin, admin, dumpable, free_network, recv_all
 from mail_server import MailServer
 
 ROOT = Path(__file__).parents[2]
@@ -70,8 +70,7 @@ class Recipe:
         text = text.replace(*changed)
         sock = self.dir / f"admin{node}.sock"
         self.sock = str(sock)
-        text = text.replace("global\n", f"global\n\tset-dumpable\n\tstats socket {sock} level admin\n", 1)
-        return self.daemon(text, raw=True)
+        return self.daemon(dumpable(text, f"stats socket {sock} level admin"), raw=True)
 
     def connect(self, port=8080, name=None, host=1):
         s = socket.create_connection((f"{self.net}.{host}", port), timeout=WAIT)

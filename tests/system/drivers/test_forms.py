@@ -12,7 +12,7 @@ import threading
 import pytest
 from programs import HERE
 from certs import Authority
-from conftest import WAIT, free_ports
+from conftest import WAIT, dumpable, free_ports
 from facts import gone, only_child
 from subject import only_tacit
 
@@ -68,7 +68,7 @@ def words(origins, tmp_path):
 def test_form(form, daemon, words):
     text = (HERE / "forms" / f"{form}.cfg").read_text()
     args = re.findall(r"\bargs: (.*)", text.split("\nglobal\n")[0])
-    d = daemon(text.format(**words), *shlex.split(args[0] if args else ""), raw=True)
+    d = daemon(dumpable(text.format(**words)), *shlex.split(args[0] if args else ""), raw=True)
     assert "ALERT" not in d.stderr
     command, rows = None, []
     for line in [*(HERE / "forms" / f"{form}.commands").read_text().splitlines(), "> show version"]:
@@ -82,7 +82,7 @@ def test_form(form, daemon, words):
 
 def test_a_line_of_many_commands(daemon, words):
     """The Data Plane API joins the commands of a backend's servers into lines of at most 16 kB."""
-    d = daemon((HERE / "forms" / "data-plane-api.cfg").read_text().format(**words), raw=True)
+    d = daemon(dumpable((HERE / "forms" / "data-plane-api.cfg").read_text().format(**words)), raw=True)
     commands = [f"set server app/slot_{1 + n % 2} addr 127.0.0.1 port {1000 + n}" for n in range(340)]
     line = ";".join(commands)
     assert 15000 < len(line) < 16384
@@ -92,7 +92,7 @@ def test_a_line_of_many_commands(daemon, words):
 
 def test_openshift_replaces_the_balancer_of_the_api(daemon, words, tmp_path):
     """Starts another master with -x, and -sf with all processes that run: three times, under load."""
-    text = (HERE / "forms" / "openshift-api.cfg").read_text().format(**{**words, "sock": tmp_path / "h.sock"})
+    text = dumpable((HERE / "forms" / "openshift-api.cfg").read_text().format(**{**words, "sock": tmp_path / "h.sock"}))
     args = ("-p", tmp_path / "pid", "-W", "-db")
     seen, ends = [], threading.Event()
 
