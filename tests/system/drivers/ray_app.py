@@ -40,8 +40,9 @@ class Load(threading.Thread):
                     c.request("POST", self.path, b"four")
                     response = c.getresponse()
                     found = response.status, response.read()
-                except OSError as e:
+                except (OSError, http.client.HTTPException) as e:
                     found = repr(e)
+                    c.close()  # usable again
                 if found == (200, f"POST {self.path} 4".encode()):
                     self.answered += 1
                 else:
@@ -62,6 +63,8 @@ def read(path, port=HTTP):
             return f"{response.status} {response.read().decode()}"
     except urllib.error.HTTPError as e:
         return f"{e.code} {e.read().decode()}"
+    except (OSError, http.client.HTTPException) as e:
+        return repr(e)
 
 
 def counted(app):
