@@ -1,12 +1,14 @@
 """Programs that do not run here: the configurations that they write and the commands that they send, after their documentation
 (forms/NAME.cfg and NAME.commands). Only a global maxconn is lowered: a test has few descriptors.
 
-In a list of commands "> x" sends x to the socket and "get PORT HOST [PATH]" asks a port; the rows below are about its answer:
-"~ x" matches one of its lines, "! x" matches none, "= x" is all of it. A command without rows answers with nothing; "\\n" in it is a line break, before a payload."""
+In a list of commands "> x" sends x to the socket, "get PORT HOST [PATH]" asks a port, "gets" over TLS, and "until x" waits for x with the
+command `wait`; the rows below are about its answer: "~ x" matches one of its lines, "! x" matches none, "= x" is all of it. A command without
+rows answers with nothing; "\\n" in it is a line break, before a payload."""
 
 import http.client
 import re
 import shlex
+import ssl
 import threading
 
 import pytest
@@ -27,8 +29,30 @@ def answer(conn):
         conn.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 3\r\n\r\none")
 
 
+def apiserver(pem):
+    """An API of Kubernetes: the same over TLS; any of its paths is answered with 200, as /healthz and /readyz of one that serves."""
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(pem)
+
+    def serve(conn):
+        with tls.wrap_socket(conn, server_side=True) as inside:
+            answer(inside)
+
+    return serve
+
+
 def get(port, host, path="/"):
-    c = http.client.HTTPConnection("127.0.0.1", int(port), timeout=WAIT)
+    return ask(http.client.HTTPConnection("127.0.0.1", int(port), timeout=WAIT), host, path)
+
+
+def gets(port, host, path="/"):
+    """The same over TLS, with a certificate of any name."""
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
+    return ask(http.client.HTTPSConnection("127.0.0.1", int(port), timeout=WAIT, context=tls), host, path)
+
+
+def ask(c, host, path):
     c.request("GET", path, headers={"Host": host})
     response = c.getresponse()
     text = f"{response.status} {response.read().decode()}"
@@ -43,6 +67,16 @@ def check(command, rows, text):
     for kind, wanted in rows:
         found = [line for line in lines if re.search(wanted, line)] if kind != "=" else text.strip() == wanted
         assert bool(found) == (kind != "!"), f"{command}: {kind} {wanted}\n{text}"
+
+
+def result(d, command):
+    """The answer to a command; nothing when what it waits for is there."""
+    word, rest = command.split(" ", 1)
+    if word == ">":
+        return d.admin(rest.replace("\\n", "\n"))
+    if word == "until":
+        return d.until(rest) or ""
+    return {"get": get, "gets": gets}[word](*rest.split())
 
 
 def fill(line, words):
@@ -61,6 +95,7 @@ def words(origins, tmp_path):
     (tmp_path / "ca.pem").write_text(ca.pem.read_text())
     ports = free_ports(4)
     return {"dir": tmp_path, "sock": tmp_path / "d0" / "stats.sock", "pem": pem, "ca": ca.pem, "origin": origins(answer).port,
+            "api": origins(apiserver(pem)).port,
             **{f"port{n + 1}": port for n, port in enumerate(ports)}}
 
 
@@ -76,7 +111,7 @@ def test_form(form, daemon, words):
             rows.append((line[0], fill(line[2:], words)))
             continue
         if command:
-            check(command, rows, d.admin(command[2:].replace("\\n", "\n")) if command[0] == ">" else get(*command.split()[1:]))
+            check(command, rows, result(d, command))
         command, rows = fill(line, words), []
 
 
@@ -99,7 +134,7 @@ def test_openshift_replaces_the_balancer_of_the_api(daemon, words, tmp_path):
     def load():
         while not ends.is_set() and len(seen) < 100_000:
             try:
-                seen.append(get(words["port1"], "any"))
+                seen.append(gets(words["port1"], "any"))
             except (OSError, http.client.HTTPException) as e:
                 seen.append(repr(e))
 
