@@ -103,7 +103,9 @@ def words(origins, tmp_path):
 def test_form(form, daemon, words):
     text = (HERE / "forms" / f"{form}.cfg").read_text()
     args = re.findall(r"\bargs: (.*)", text.split("\nglobal\n")[0])
-    d = daemon(dumpable(text.format(**words)), *shlex.split(args[0] if args else ""), raw=True)
+    # A check of _dynamic-pod-1 that begins between "state ready" and "state maint" has a descriptor until it ends.
+    checked = form != "openshift-router"
+    d = daemon(dumpable(text.format(**words)), *shlex.split(args[0] if args else ""), raw=True, checked=checked)
     assert "ALERT" not in d.stderr
     command, rows = None, []
     for line in [*(HERE / "forms" / f"{form}.commands").read_text().splitlines(), "> show version"]:
