@@ -577,16 +577,42 @@ has_all_values(const struct table *t, const struct table_wire_def *d)
 	return 1;
 }
 
+/* True if a message that has been verified has no name, so that an own one stays. */
+static int
+lacks_name(const struct table_wire_def *d, struct wire_in r, struct table_wire_names *names)
+{
+	unsigned int end = d->store[TABLE_SERVER_KEY].n ? TABLE_SERVER_KEY + 1 : 0;
+
+	for (unsigned int type = 0; type < end; type++)
+		for (unsigned int i = 0; i < d->store[type].n; i++) {
+			struct learned l;
+
+			if (take_entry_value(&r, table_data_info[type].kind, names, &l) < 0 ||
+				(type == TABLE_SERVER_KEY && !l.name))
+				return 1;
+		}
+	return 0;
+}
+
 /* Notes that values are about to be applied. Own changes which they replace are not sent: peers get
  * the values from who has sent them here. */
 static void
-note_learned(const struct table *t, struct table_entry *e, const struct table_wire_def *d,
-	const struct table_caller *by)
+note_learned(struct table *t, struct table_entry *e, const struct table_wire_def *d,
+	const struct wire_in *r, struct table_wire_names *names, const struct table_caller *by)
 {
+	int is_nameless;
+
 	if (!by->teaches && !was_sent(e))
 		(void)atomic_fetch_or_explicit(&e->refs, ENTRY_SENT, memory_order_relaxed);
-	if (t->log && !t->n_parts && table_log_has(t, e) && has_all_values(t, d))
-		table_log_forget(t, e);
+	if (!t->log || t->n_parts || !table_log_has(t, e) || !has_all_values(t, d))
+		return;
+	is_nameless = lacks_name(d, *r, names);
+	if (is_nameless && table_server_key(t, e))
+		return;
+	table_log_forget(t, e);
+	/* Another worker may have set one meanwhile. */
+	if (is_nameless && table_server_key(t, e))
+		table_log_change(t, e, by);
 }
 
 int
@@ -613,7 +639,7 @@ table_wire_learn(struct table *t, const struct table_wire_def *d, struct wire_in
 		table_unref(e);
 		return 0;
 	}
-	note_learned(t, e, d, by);
+	note_learned(t, e, d, &values, names, by);
 	rc = take_entry_values(t, e, d, &values, names, 0, by);
 	table_unref(e);
 	return rc == 0 && t->write_to ? learn_copy(t, d, whole, names, by) : rc;

@@ -532,6 +532,43 @@ learn_same(struct table *t, const struct table_entry *e)
 	table_wire_names_free(&names);
 }
 
+/* A message without a name replaces no own name, so the change that set it is sent all the same. */
+static void
+names_that_a_peer_does_not_replace_are_sent(void **st)
+{
+	struct table *t = make_table(&kinds[SRV]);
+	struct table_wire_names names = { .name = { NULL } };
+	_Atomic int news = 0;
+	struct table_wire_def d;
+	struct table_entry *e;
+	struct table_key k;
+
+	(void)st;
+	define(SRV, &d);
+	assert_int_equal(table_share(t, &news), 0);
+	assert_int_equal(table_key_bytes(t, &k, "a", 1), 0);
+	e = table_get(t, &k, &by);
+	table_touch(t, e, &by);
+	/* The key, server_id 5, no name. */
+	assert_int_equal(learn(t, &d, "01 61 05 00", &names, 0, 0), 0);
+	assert_false(table_log_has(t, e));
+	assert_int_equal(table_set_server_key(t, e, "s1", &by), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(learn(t, &d, "01 61 06 00", &names, 0, 0), 0);
+		assert_true(table_log_has(t, e));
+		assert_string_equal(table_server_key(t, e), "s1");
+		assert_int_equal(value(t, e, TABLE_SERVER_ID, 0), 6);
+		assert_int_equal(table_log_collect(t, 100, &by), !i);
+	}
+	/* Name 1, "s2". */
+	assert_int_equal(learn(t, &d, "01 61 07 04 01 02 73 32", &names, 0, 0), 0);
+	assert_string_equal(table_server_key(t, e), "s2");
+	assert_false(table_log_has(t, e));
+	table_unref(e);
+	table_wire_names_free(&names);
+	table_free(t);
+}
+
 /* A change is replaced before it has a number, or after that; a later one is logged. */
 static void
 changes_that_a_peer_replaces_are_not_sent(void **st)
@@ -590,6 +627,7 @@ main(void)
 		cmocka_unit_test(entries_are_verified),
 		cmocka_unit_test(other_types_are_skipped),
 		cmocka_unit_test(changes_are_logged),
+		cmocka_unit_test(names_that_a_peer_does_not_replace_are_sent),
 		cmocka_unit_test(changes_that_a_peer_replaces_are_not_sent),
 	};
 
