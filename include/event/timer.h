@@ -20,14 +20,16 @@ typedef void timer_fn(struct timer *t);
 struct timer {
 	timer_fn *fn;
 	uint64_t deadline; /* the deadline that the owner set */
-	uint64_t key;      /* position in the heap; key <= deadline while queued */
+	uint64_t key;      /* position in the heap; see timer.c */
 	uint32_t pos;      /* 1-based place in the heap, 0: not queued */
+	uint32_t ran;      /* timers.round at its last call */
 };
 
 struct timers {
 	struct timer **heap;
 	_Atomic uint32_t n;   /* any thread may read it */
 	uint32_t cap;
+	uint32_t round;       /* the number of the last call of timers_run(); it may wrap */
 	struct profile *profile; /* counts the calls; NULL: nothing does */
 };
 
@@ -73,7 +75,8 @@ timers_next(const struct timers *ts)
 /* Calls of a run besides one for each timer: a few set themselves for now. */
 #define TIMERS_RUN_MORE 16
 /* Runs the timers due at now; fn may set and stop any timer. Those that are set for now or earlier
- * meanwhile run too, up to the bound: the next run has the rest. Returns the number of calls. */
+ * meanwhile run too, up to the bound: the next run has the rest. None runs again before all that
+ * are due have run. Returns the number of calls. */
 unsigned int timers_run(struct timers *ts, uint64_t now);
 /* The same in each turn of a loop, which mostly has none that is due. */
 static inline void

@@ -1,5 +1,6 @@
 /* The timers of one loop, a heap ordered by `key`. A timer's key is never later than its deadline:
- * one that is moved back is only put right when its key is due. */
+ * one that is moved back is only put right when its key is due. The exception: one that has run and
+ * was set for a time that has passed; its key is the time of the run, behind all that are due. */
 #include "event/timer.h"
 
 #include <string.h>
@@ -54,13 +55,21 @@ heap_place(struct timers *ts, uint32_t i, struct timer *t)
 	t->pos = i + 1;
 }
 
+/* True if a runs before b. Of those with one key, the ones that have run in this round are last. */
+static inline int
+is_before(const struct timers *ts, const struct timer *a, const struct timer *b)
+{
+	return a->key < b->key ||
+		(a->key == b->key && a->ran != ts->round && b->ran == ts->round);
+}
+
 static void
 sift_up(struct timers *ts, uint32_t i, struct timer *t)
 {
 	while (i > 0) {
 		uint32_t parent = (i - 1) / ARITY;
 
-		if (ts->heap[parent]->key <= t->key)
+		if (!is_before(ts, t, ts->heap[parent]))
 			break;
 		heap_place(ts, i, ts->heap[parent]);
 		i = parent;
@@ -81,9 +90,9 @@ sift_down(struct timers *ts, uint32_t i, struct timer *t)
 		if (first >= n)
 			break;
 		for (uint32_t c = first + 1; c < last; c++)
-			if (ts->heap[c]->key < ts->heap[best]->key)
+			if (is_before(ts, ts->heap[c], ts->heap[best]))
 				best = c;
-		if (t->key <= ts->heap[best]->key)
+		if (!is_before(ts, ts->heap[best], t))
 			break;
 		heap_place(ts, i, ts->heap[best]);
 		i = best;
@@ -101,7 +110,7 @@ heap_remove(struct timers *ts, struct timer *t)
 	t->pos = 0;
 	if (last == t)
 		return;
-	if (i > 0 && last->key < ts->heap[(i - 1) / ARITY]->key)
+	if (i > 0 && is_before(ts, last, ts->heap[(i - 1) / ARITY]))
 		sift_up(ts, i, last);
 	else
 		sift_down(ts, i, last);
@@ -159,6 +168,7 @@ timers_run(struct timers *ts, uint64_t now)
 {
 	unsigned int run = 0, most = (unsigned int)counter_read(&ts->n) + TIMERS_RUN_MORE;
 
+	ts->round++;
 	/* One that sets itself for a time that has passed must not hold the loop. */
 	while (run < most && counter_read(&ts->n) && ts->heap[0]->key <= now) {
 		struct timer *t = ts->heap[0];
@@ -170,7 +180,14 @@ timers_run(struct timers *ts, uint64_t now)
 			sift_down(ts, 0, t);
 			continue;
 		}
+		if (unlikely(t->ran == ts->round && t->key < now)) {
+			/* Nor may it hold up the others: it runs again when they have run. */
+			t->key = now;
+			sift_down(ts, 0, t);
+			continue;
+		}
 		heap_remove(ts, t);
+		t->ran = ts->round;
 		t->deadline = TIMER_NEVER;
 		run++;
 		call_timer(ts, t, due);

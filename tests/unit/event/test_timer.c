@@ -110,6 +110,72 @@ a_timer_set_in_the_past_does_not_hold_a_run(void **st)
 	timers_fini(&ts);
 }
 
+/* Their deadlines stay the earliest: those that are due behind them run all the same, and first. */
+static void
+timers_set_in_the_past_starve_no_other(void **st)
+{
+	struct probe p[N], past[TIMERS_RUN_MORE];
+	unsigned int again = 0;
+
+	(void)st;
+	timers_init(&ts);
+	now = 1000;
+	for (int i = 0; i < TIMERS_RUN_MORE; i++) {
+		timer_init(&past[i].t, rearm_in_the_past);
+		past[i].fired = 0;
+		assert_int_equal(timer_set(&ts, &past[i].t, now - 2), 0);
+	}
+	for (int i = 0; i < N; i++) {
+		timer_init(&p[i].t, on_fire);
+		p[i].fired = 0;
+		p[i].due = now;
+		assert_int_equal(timer_set(&ts, &p[i].t, now), 0);
+	}
+	assert_int_equal(timers_run(&ts, now), N + 2 * TIMERS_RUN_MORE);
+	for (int i = 0; i < N; i++)
+		assert_int_equal(p[i].fired, 1);
+	for (int i = 0; i < TIMERS_RUN_MORE; i++) {
+		assert_true(past[i].fired > 0);
+		again += past[i].fired - 1;
+		timer_stop(&ts, &past[i].t);
+	}
+	assert_int_equal(again, TIMERS_RUN_MORE);
+	timers_fini(&ts);
+}
+
+/* A timer that sets another one for now. */
+static struct probe woken;
+
+static void
+wake_other(struct timer *t)
+{
+	struct probe *p = container_of(t, struct probe, t);
+
+	p->fired++;
+	woken.due = now;
+	assert_int_equal(timer_set(&ts, &woken.t, now), 0);
+}
+
+/* The other one has not run yet: it does so in the same run. */
+static void
+a_timer_may_set_another_for_now(void **st)
+{
+	struct probe p = { .fired = 0 };
+
+	(void)st;
+	timers_init(&ts);
+	timer_init(&p.t, wake_other);
+	timer_init(&woken.t, on_fire);
+	woken.fired = 0;
+	for (now = 5; now < 8; now++) {
+		assert_int_equal(timer_set(&ts, &p.t, now), 0);
+		assert_int_equal(timers_run(&ts, now), 2);
+	}
+	assert_int_equal(p.fired, 3);
+	assert_int_equal(woken.fired, 3);
+	timers_fini(&ts);
+}
+
 static void
 a_timer_may_set_itself_again(void **st)
 {
@@ -154,6 +220,8 @@ main(void)
 		cmocka_unit_test(fires_in_order_and_never_early),
 		cmocka_unit_test(a_timer_may_set_itself_again),
 		cmocka_unit_test(a_timer_set_in_the_past_does_not_hold_a_run),
+		cmocka_unit_test(timers_set_in_the_past_starve_no_other),
+		cmocka_unit_test(a_timer_may_set_another_for_now),
 		cmocka_unit_test(moving_away_does_not_touch_the_heap),
 	};
 
