@@ -280,6 +280,7 @@ def test_logs_and_rules(daemon):
     log 127.0.0.1:{log.port} local0
     option httplog
     http-request set-var(txn.path) path
+    http-response pause 1h if {{ res.cache_hit }} # which waits for nothing
     http-response deny deny_status 403 if {{ var(txn.path) -m str /no }} {{ res.cache_hit }}
 """)
     pages.answer = response(FRESH, b"x" * 3000)

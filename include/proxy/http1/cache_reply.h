@@ -8,13 +8,6 @@
 #include "proxy/model/http_txn.h"
 #include "proxy/model/stream_extras.h"
 
-/* True if a rule has found a stored response. */
-static inline int
-cache_reply_is_found(const struct stream *s)
-{
-	return unlikely(s->extras != NULL) && s->extras->hit.entry;
-}
-
 /* Writes the head of the response that was found, or what a rule or a failure replaces it with.
  * Returns the event that follows. */
 enum stream_event cache_reply_make(struct stream *s) must_check;

@@ -134,6 +134,13 @@ stream_cache_caller(const struct stream *s)
  * -ERR_NOMEM. */
 int stream_note_cache_use(struct stream *s, struct cache *c, unsigned int may, struct str key,
 	const struct cache_variant *asked) must_check;
+/* True if a rule has found a stored response, and no rule has ended the request: its rules wait for
+ * no answer. */
+static inline int
+stream_is_served_by_cache(const struct stream *s)
+{
+	return unlikely(s->extras != NULL) && s->extras->hit.entry;
+}
 /* Releases the stored response. s has extras. */
 void stream_end_hit(struct stream *s);
 

@@ -262,9 +262,9 @@ use_cache(const struct use_run *u)
 	struct cache *c = ((const struct cache_rule *)u->r->ref)->section->store;
 
 	if ((u->may & HTTP_CACHE_SERVES) && (find_stored(u, c) || wait_for_object(u, c)))
-		return !u->s->extras->hit.entry;
+		return !stream_is_served_by_cache(u->s);
 	/* Without memory the response is not stored. */
-	if (!u->s->extras || !u->s->extras->hit.entry)
+	if (!stream_is_served_by_cache(u->s))
 		(void)!stream_note_cache_use(u->s, c, u->may, u->key, &u->asked);
 	return 0;
 }
@@ -289,7 +289,7 @@ cache_use_run(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *
 
 	u.may = http_caching_of_request(cx->req, u.s->txn->asked);
 	/* The first cache that has it responds. */
-	if (!u.may || (u.s->extras && u.s->extras->hit.entry))
+	if (!u.may || stream_is_served_by_cache(u.s))
 		return RULE_CONT;
 	u.wait = wait_of(u.s, r);
 	if (u.wait && !u.wait->is_mine && u.wait->claim)

@@ -392,7 +392,7 @@ run_spoe(struct spoe_conf *c, const struct spoe_name *names, const struct rule *
 	struct spoe_state *st = run ? state_of(s, c) : NULL;
 
 	/* A response of a cache waits for no agent. */
-	if (!cx->req && s->extras && s->extras->hit.entry)
+	if (!cx->req && stream_is_served_by_cache(s))
 		return RULE_CONT;
 	if (!st || st->is_off || has_passed(st, r, cx))
 		return RULE_CONT;

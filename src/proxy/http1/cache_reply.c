@@ -125,12 +125,14 @@ apply_reply_outcome(struct stream *s, const struct rule_outcome *v)
 	return STREAM_EV_ANSWER;
 }
 
-/* Runs rules http-response of a proxy, as on a response of a server: the body is complete. */
+/* Runs rules http-response of a proxy, as on a response of a server: the body is complete. Nothing
+ * would continue a rule that waits. */
 static enum stream_event
 run_reply_rules(struct stream *s, const struct proxy *px, struct http_head *h)
 {
 	struct rule_outcome v = { .head = rule_outcome_head(s) };
 	struct rules_at at = { NULL, 0 };
+	enum rule_result result;
 	struct eval eval;
 
 	if (!px || !proxy_has_rules(&px->rules, RULE_HTTP_RESPONSE))
@@ -140,8 +142,9 @@ run_reply_rules(struct stream *s, const struct proxy *px, struct http_head *h)
 	eval.cx.res = h;
 	eval.cx.res_body = (struct sample_body){ .is_whole = 1 };
 	eval.cx.req_ended = 1;
-	return rule_outcome_run(s, px, RULE_HTTP_RESPONSE, &at, &eval, &v) == RULE_FINAL
-		? apply_reply_outcome(s, &v) : STREAM_EV_NONE;
+	result = rule_outcome_run(s, px, RULE_HTTP_RESPONSE, &at, &eval, &v);
+	assert(result != RULE_YIELD);
+	return result == RULE_FINAL ? apply_reply_outcome(s, &v) : STREAM_EV_NONE;
 }
 
 /* --- all of it --- */

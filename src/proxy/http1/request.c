@@ -574,7 +574,7 @@ apply_request_rules(struct stream *s, const struct proxy *px)
 
 	if (step.more && px->http.names != HTTP_NAMES_PRESERVE && px->mode == PROXY_HTTP)
 		step = refuse_names(s, px->http.names);
-	return step.more && cache_reply_is_found(s) ? serve_stored(s) : step;
+	return step.more && stream_is_served_by_cache(s) ? serve_stored(s) : step;
 }
 
 /* --- the statistics --- */

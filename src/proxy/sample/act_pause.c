@@ -107,7 +107,7 @@ run_pause(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 		return RULE_CONT;
 	}
 	if (!p) {
-		if (!cx->req && s->extras && s->extras->hit.entry)
+		if (!cx->req && stream_is_served_by_cache(s))
 			return RULE_CONT;
 		ms = eval_pause(r, cx);
 		if (!ms || !begin_pause(s, r, ms))
