@@ -118,10 +118,10 @@ int peer_group_add_table(struct peer_group *g, struct table *t, const char *name
 int peer_group_add_peer(struct peer_group *g, const char *name, unsigned int shard) must_check;
 /* The time of the start, from which a peer is asked for its entries. 0 or -ERR_NOMEM. */
 int peer_group_start(struct peer_group *g, uint64_t now_ms) must_check;
-/* Tables were restored from the file of the previous process; are_all: each one. Peers are sent
- * what that one had changed and they have not acknowledged. No peer is asked for entries if that
- * one had all of each table. */
-void peer_group_resume(struct peer_group *g, const struct memfile_view *v, int are_all);
+/* Tables were restored from the file of the previous process. Peers are sent what that one had
+ * changed and they have not acknowledged. No peer is asked for entries if each table of the group
+ * was restored, and that process had all of its entries. */
+void peer_group_resume(struct peer_group *g, const struct memfile_view *v);
 /* Gives up a peer that was asked for its entries and sends none. Returns the time of the next
  * call, UINT64_MAX: none. */
 uint64_t peer_group_tick(struct peer_group *g, uint64_t now_ms);

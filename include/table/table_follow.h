@@ -30,6 +30,8 @@ struct table_follow;
  * if memory is out. The view must stay open until it is freed, with its names. */
 enum table_restored table_follow_restore(struct table *t, const struct memfile_view *v,
 	const struct table_caller *by, unsigned int *n, struct table_follow **follow);
+/* True if that was done: entries of the previous process have been copied. */
+int table_is_restored(const struct table *t);
 /* A mark of the table there (table/table_file.h). 0: it has none of this name. */
 uint64_t table_follow_mark(const struct table *t, const struct memfile_view *v, const char *reader);
 /* Follows nothing but the connections of a process, whose counts another process has added. NULL:

@@ -127,15 +127,16 @@ peer_group_start(struct peer_group *g, uint64_t now_ms)
 }
 
 void
-peer_group_resume(struct peer_group *g, const struct memfile_view *v, int are_all)
+peer_group_resume(struct peer_group *g, const struct memfile_view *v)
 {
-	int is_complete = are_all;
+	int is_complete = 1;
 
 	for (unsigned int i = 0; i < g->n_tables; i++) {
 		struct table *t = g->table[i].table;
 		uint64_t end = table_log_end(t);
 
-		is_complete &= table_follow_mark(t, v, TABLE_MARK_COMPLETE) == 1;
+		is_complete &= table_is_restored(t) &&
+			table_follow_mark(t, v, TABLE_MARK_COMPLETE) == 1;
 		for (unsigned int j = 0; j < g->n_peers; j++) {
 			struct peer_cursor *c = &g->peer[j].cursor[i];
 			uint64_t acked = table_follow_mark(t, v, g->peer[j].name);

@@ -692,6 +692,7 @@ table_follow_restore(struct table *t, const struct memfile_view *v, const struct
 		*follow = f;
 	if (!f)
 		return how;
+	t->is_restored = 1;
 	f->is_complete = table_follow_mark(t, v, TABLE_MARK_COMPLETE) == 1;
 	list = find_entries(f, (uint32_t)by->now_ms);
 	for (size_t i = 0; i < list.n; i++)
@@ -704,4 +705,10 @@ table_follow_restore(struct table *t, const struct memfile_view *v, const struct
 	else
 		table_follow_free(f, by);
 	return how;
+}
+
+int
+table_is_restored(const struct table *t)
+{
+	return t->is_restored;
 }

@@ -103,6 +103,7 @@ struct table {
 	char *_Atomic *_Atomic names[TABLE_NAME_LEVELS];
 	struct memfile *file;     /* where chunks lie; NULL: in memory of their own */
 	const char *file_start, *file_end; /* its mapping, which may be gone before the table */
+	int is_restored;          /* its entries are those of the previous process */
 	uint32_t parts_at, part_size; /* counts of peers: each has the form of the own values */
 	uint32_t n_parts;         /* 0: the table does not add up */
 	uint64_t parts_names;     /* of their peers */

@@ -252,13 +252,12 @@ add_follow(struct tables_former *f, struct table_follow *follow, const struct ta
 }
 
 /* Copies the tables of the latest process. Of others that have not ended only connections are
- * missing: it has counted the rest. True if it is the latest, and each table was restored. */
-static int
+ * missing: it has counted the rest. */
+static void
 restore_former(struct process *p, struct tables_former *f, int is_latest)
 {
 	struct table_caller by = table_caller_of(p);
 	unsigned int it = 0;
-	int is_complete = is_latest;
 	struct table *t;
 
 	while ((t = next_table(p, &it)) != NULL) {
@@ -270,7 +269,6 @@ restore_former(struct process *p, struct tables_former *f, int is_latest)
 				f->has_ended ? NULL : &follow);
 
 			report_restored_table(p, t, how);
-			is_complete &= how == TABLE_RESTORED;
 		} else if (!f->has_ended) {
 			follow = table_follow_connections(t, &f->view, &by);
 		}
@@ -278,17 +276,15 @@ restore_former(struct process *p, struct tables_former *f, int is_latest)
 			add_follow(f, follow, &by);
 	}
 	f->busy_ms = by.now_ms;
-	return is_complete;
 }
 
-/* Tables are those of the previous process, in the state that its peers know; are_all: each one. */
+/* Tables are those of the previous process, in the state that its peers know. */
 static void
-resume_groups(const struct process *p, const struct memfile_view *v, int are_all)
+resume_groups(const struct process *p, const struct memfile_view *v)
 {
 	if (p->peers)
 		list_each(it, &p->peers->runs)
-			peer_group_resume(
-				list_entry(it, struct peers_run, link)->group, v, are_all);
+			peer_group_resume(list_entry(it, struct peers_run, link)->group, v);
 }
 
 void
@@ -332,10 +328,9 @@ process_tables_restore(struct process *p)
 		p->cfg->global.reload_keep & KEEP_TABLES ? latest_former(pt) : NULL;
 
 	for (unsigned int i = 0; latest && i < pt->n_former; i++)
-		if (&pt->former[i] == latest)
-			resume_groups(p, &latest->view, restore_former(p, &pt->former[i], 1));
-		else
-			(void)restore_former(p, &pt->former[i], 0);
+		restore_former(p, &pt->former[i], &pt->former[i] == latest);
+	if (latest)
+		resume_groups(p, &latest->view);
 	for (unsigned int i = pt->n_former; i-- > 0;) {
 		if (pt->former[i].n_follow)
 			continue;

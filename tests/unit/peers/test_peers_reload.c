@@ -6,16 +6,23 @@
 /* The files of the processes of node a. */
 static struct memfile file[2];
 static struct memfile_view view;
+/* A second table, which the next process alone has. */
+static struct table *second;
 
-/* Begins a process of node A, with its file. */
+/* Begins a process of node A, with its file, and with a second table. */
 static void
-begin_process(struct node *n, unsigned int i)
+begin_process(struct node *n, unsigned int i, int with_second)
 {
 	begin_tables(n, "A", 1000);
 	assert_int_equal(memfile_create(&file[i], &sys, MEMFILE_HEAD + table_file_room(n->t) +
 				 table_file_marks_room(n->t, 3), table_file_layout(), i + 1), 0);
 	assert_int_equal(table_file_place(n->t, &file[i]), 0);
 	assert_int_equal(memfile_seal(&file[i]), 0);
+	second = with_second ? make_table("second", 100) : NULL;
+	if (second) {
+		assert_int_equal(table_share(second, &n->news), 0);
+		assert_int_equal(peer_group_add_table(n->g, second, "second"), 0);
+	}
 	begin_group(n, "B", "C");
 }
 
@@ -30,17 +37,17 @@ end_wait(struct node *n)
 
 /* Begins the next process, while the previous one lives. */
 static void
-reload(struct node *next, struct node *n, int are_all)
+reload(struct node *next, struct node *n, int with_second)
 {
 	const char *why;
 	unsigned int copied;
 
-	begin_process(next, 1);
+	begin_process(next, 1, with_second);
 	assert_int_equal(memfile_open(&view, &sys, file[0].fd, table_file_layout(), &why), 0);
 	assert_int_equal(table_follow_restore(next->t, &view, &by, &copied, NULL),
 		TABLE_RESTORED);
 	assert_int_equal(copied, table_used(n->t));
-	peer_group_resume(next->g, &view, are_all);
+	peer_group_resume(next->g, &view);
 }
 
 static void
@@ -48,6 +55,7 @@ end_processes(struct node *n, struct node *next)
 {
 	end_node(n);
 	end_node(next);
+	table_free(second);
 	memfile_close(&view);
 	memfile_free(&file[0]);
 	memfile_free(&file[1]);
@@ -61,7 +69,7 @@ changes_that_were_not_sent_outlive_a_reload(void **st)
 	struct node a, next, b, c;
 
 	(void)st;
-	begin_process(&a, 0);
+	begin_process(&a, 0, 0);
 	begin_node(&b, "B", 1000, "A", NULL);
 	begin_node(&c, "C", 1000, "A", NULL);
 	end_wait(&a);
@@ -80,7 +88,7 @@ changes_that_were_not_sent_outlive_a_reload(void **st)
 	count(&a, 6, 1, NULL);
 	count(&b, 7, 1, NULL);
 	count(&c, 7, 1, NULL);
-	reload(&next, &a, 1);
+	reload(&next, &a, 0);
 	assert_int_equal(next.g->resync, PEER_RESYNC_DONE);
 	count(&next, 8, 1, NULL);
 	connect_nodes(&next, &b);
@@ -111,9 +119,9 @@ a_process_asks_if_the_previous_one_had_not_all(void **st)
 	b.g->resync = PEER_RESYNC_DONE;
 	for (uint32_t i = 0; i < 20; i++)
 		count(&b, i, 100, NULL);
-	begin_process(&a, 0);
+	begin_process(&a, 0, 0);
 	count(&a, 1, 1, NULL);
-	reload(&next, &a, 1);
+	reload(&next, &a, 0);
 	assert_int_equal(next.g->resync, PEER_RESYNC_WANTED);
 	connect_nodes(&next, &b);
 	talk(&next.s[0], &b.s[0]);
@@ -133,7 +141,7 @@ a_lesson_replaces_nothing_that_was_restored(void **st)
 	struct node a, next, b;
 
 	(void)st;
-	begin_process(&a, 0);
+	begin_process(&a, 0, 0);
 	begin_node(&b, "B", 1000, "A", NULL);
 	end_wait(&a);
 	count(&a, 1, 1, NULL);
@@ -142,7 +150,7 @@ a_lesson_replaces_nothing_that_was_restored(void **st)
 	cut(&a, &b);
 	count(&a, 1, 5, NULL);
 	(void)table_log_collect(a.t, 100, &by);
-	reload(&next, &a, 0);
+	reload(&next, &a, 1);
 	assert_int_equal(next.g->resync, PEER_RESYNC_WANTED);
 	connect_nodes(&b, &next);
 	talk(&b.s[0], &next.s[0]);

@@ -156,6 +156,7 @@ another_table_starts_empty(void **st)
 	view_side(&a);
 	start_side(&b, conf_of(TABLE_STRING, 4, 100, 0));
 	assert_int_equal(table_follow_restore(b.t, &a.view, &by, &n, NULL), TABLE_IS_OTHER);
+	assert_false(table_is_restored(b.t));
 	assert_int_equal(table_used(b.t), 0);
 	end_side(&b);
 	/* Another period: the rate starts again, the rest is copied. A smaller size: as full. */
@@ -165,6 +166,7 @@ another_table_starts_empty(void **st)
 	c.store[TABLE_HTTP_REQ_RATE].period_ms = 1000;
 	start_side(&b, c);
 	assert_int_equal(table_follow_restore(b.t, &a.view, &by, &n, NULL), TABLE_RESTORED);
+	assert_true(table_is_restored(b.t));
 	assert_int_equal(table_used(b.t), 2);
 	end_side(&b);
 	end_side(&a);

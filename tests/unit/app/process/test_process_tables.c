@@ -12,11 +12,19 @@
 #define ENTRIES 10000u
 #define CHUNK_ENTRIES 16u
 #define BACKENDS "backend t\n stick-table type integer size 10k expire 1h store gpc0\n"
+/* The same with peers, and a section whose table is new, as is that of a backend. */
+#define SHARED \
+	"peers p\n peer a 127.0.0.1:1000\n peer b 127.0.0.1:1001\npeers q\n" \
+	" peer a 127.0.0.1:1002\n peer b 127.0.0.1:1003\n" \
+	" table u type integer size 10 store gpc0\nbackend new\n" \
+	" stick-table type integer size 10 store gpc0\n" \
+	"backend t\n stick-table type integer size 10k expire 1h peers p store gpc0\n"
 #define PID 4321
 
 /* The previous process. */
 static struct table *before;
 static struct memfile file;
+static _Atomic int news;
 
 static void
 count_all(void)
@@ -61,26 +69,35 @@ counted_all(uint64_t want)
 
 /* Starts the table of the previous process, then this one. */
 static void
-start(void)
+start(const char *global, const char *proxies)
 {
 	struct table_conf c = { .type = TABLE_INTEGER, .key_len = 4, .size = ENTRIES,
 		.expire_ms = 3600000, .brates_factor = 1 };
 	struct process_tables *pt = &proc.keep.tables;
+	_Atomic uint64_t *mark;
 	const char *why;
 	int32_t *pid;
+	size_t room;
 
 	c.store[TABLE_GPC0].n = 1;
-	assert_int_equal(bench_open("", BACKENDS), 0);
+	assert_int_equal(bench_open(global, proxies), 0);
 	assert_int_equal(worker_open(w), 0);
+	assert_int_equal(process_peers_start(&proc), 0);
 	before = table_new("t", &c, &keyhash_known);
 	assert_non_null(before);
-	assert_int_equal(memfile_create(&file, proc.sys, MEMFILE_HEAD + table_file_room(before) +
-		memfile_record_size("process", "", sizeof(*pid)), table_file_layout(), 1), 0);
+	if (proc.peers)
+		assert_int_equal(table_share(before, &news), 0);
+	room = table_file_room(before) + table_file_marks_room(before, 2);
+	room += MEMFILE_HEAD + memfile_record_size("process", "", sizeof(*pid));
+	assert_int_equal(memfile_create(&file, proc.sys, room, table_file_layout(), 1), 0);
 	assert_int_equal(table_file_place(before, &file), 0);
 	pid = memfile_add(&file, RECORD_PROCESS, "process", "", sizeof(*pid));
 	assert_non_null(pid);
 	*pid = PID;
 	assert_int_equal(memfile_seal(&file), 0);
+	mark = table_file_mark(before, TABLE_MARK_COMPLETE);
+	assert_non_null(mark);
+	atomic_store(mark, 1);
 	count_all();
 	pt->former = mem_zalloc(sizeof(*pt->former));
 	assert_non_null(pt->former);
@@ -90,7 +107,6 @@ start(void)
 	pt->n_former = 1;
 	process_tables_restore(&proc);
 	assert_int_equal(process_tables_start(&proc), 0);
-	assert_int_equal(counted_all(1), ENTRIES);
 	assert_int_equal(pt->n_former, 1);
 }
 
@@ -117,7 +133,8 @@ the_end_is_followed_in_turns(void **st)
 	unsigned int turns = 1;
 
 	(void)st;
-	start();
+	start("", BACKENDS);
+	assert_int_equal(counted_all(1), ENTRIES);
 	assert_int_equal(turn(), 1);
 	/* In the chunks that this pass has gone over, too. */
 	count_all();
@@ -134,7 +151,8 @@ static void
 the_own_end_adds_all(void **st)
 {
 	(void)st;
-	start();
+	start("", BACKENDS);
+	assert_int_equal(counted_all(1), ENTRIES);
 	assert_int_equal(turn(), 1);
 	count_all();
 	process_tables_on_end(&proc, PID);
@@ -144,12 +162,37 @@ the_own_end_adds_all(void **st)
 	finish();
 }
 
+static const struct peer_group *
+group_of(const char *name)
+{
+	list_each(it, &proc.peers->runs) {
+		const struct peer_group *g = list_entry(it, struct peers_run, link)->group;
+
+		if (strcmp(g->name, name) == 0)
+			return g;
+	}
+	fail_msg("no group %s", name);
+	return NULL;
+}
+
+/* A group whose tables were restored asks for no lesson, whatever other tables are new. */
+static void
+new_tables_are_those_of_their_group(void **st)
+{
+	(void)st;
+	start("localpeer a", SHARED);
+	assert_int_equal(group_of("p")->resync, PEER_RESYNC_DONE);
+	assert_int_equal(group_of("q")->resync, PEER_RESYNC_WANTED);
+	finish();
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_end_is_followed_in_turns),
 		cmocka_unit_test(the_own_end_adds_all),
+		cmocka_unit_test(new_tables_are_those_of_their_group),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
