@@ -277,8 +277,7 @@ class Streams(Schedule):
     def _action(self):
         word = self.rnd.choice(["get"] * 5 + ["hold"] * 3 + ["cancel", "invalid"])
         if word == "get":
-            # "reject" ends the connection in HAProxy.
-            return (word, "/" + self.rnd.choice([p for p in MOODS + PATHS if p != "reject"]), self._fields())
+            return (word, "/" + self.rnd.choice(MOODS + PATHS), self._fields())
         return (word,) if word == "invalid" else (word, self._fields())
 
     def _step(self):

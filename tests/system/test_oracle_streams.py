@@ -1,6 +1,6 @@
 """Random schedules of traffic over HTTP/2 (schedules.py): several streams of a connection are open at the same time. `show table` is
-the same while they are and after them, and so is what clients get. What differs, and is left out: HAProxy counts the bytes of an open
-stream in steps; a request that a rule rejects ends the connection there, and its stream here."""
+the same while they are and after them, and so is what clients get; a request that a rule rejects ends its connection. What differs, and is
+left out: HAProxy counts the bytes of an open stream in steps."""
 
 import os
 import re
@@ -117,8 +117,9 @@ def client(subject, port, schedule, servers, last, actions):
     c = Client(port, last)
     got = []
     for action in actions:
-        if not c.is_closed:
-            got.append(c.act(action))
+        # An action that gets nothing is the last: the connection was closed, while it was sent or before.
+        if not c.is_closed and (seen := c.act(action)):
+            got.append(seen)
     subject.settle()
     while_open = entries(subject, schedule, is_open=True)
     servers.let_go()
