@@ -11,12 +11,12 @@
 #include "proxy/http2/h2_client.h"
 #include "proxy/session/tcp_content_rules.h"
 
-/* A rule waits for an answer, or for a time, and nothing is read for it: the source is not waited
- * for. */
+/* A rule of a response waits for an answer, or for a time, and the server is not read meanwhile.
+ * For a client that holds in the states READ and INSPECT only, which derive themselves. */
 static inline int
-awaits_answer_for(const struct stream *s, const struct direction *d)
+awaits_answer(const struct stream *s, int side)
 {
-	return unlikely(d->ops->due != NULL) && stream_awaits_answer(s);
+	return side == SERVER && unlikely(s->dir[SERVER].ops->due) && stream_awaits_answer(s);
 }
 
 /* pending[side]: bytes from there, here or in the kernel, have to be sent first. */
@@ -27,7 +27,7 @@ wants_relay(const struct stream *s, int side, const int *pending)
 	unsigned int dirs = 0;
 
 	if (from->state == DIRECTION_OPEN && !pending[side] && !direction_is_waiting(from) &&
-		!awaits_answer_for(s, from))
+		!awaits_answer(s, side))
 		dirs |= EV_R;
 	if (pending[!side] && to->state != DIRECTION_CLOSED)
 		dirs |= EV_W;
