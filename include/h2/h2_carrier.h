@@ -1,8 +1,8 @@
 /*
  * A connection that speaks HTTP/2, of a client or to a server: what it receives makes and feeds
  * streams (h2/h2_xprt.h), and what the users of these write leaves in one send at the end of the
- * turn. It is the user's to wait for the connection, and to end it: h2_carrier_wants() says for
- * what. On the worker that owns the connection.
+ * turn. The user waits for the connection, as h2_carrier_wants() says, and ends it. On the worker
+ * that owns the connection.
  */
 #ifndef TACIT_H2_H2_CARRIER_H
 #define TACIT_H2_H2_CARRIER_H
@@ -59,7 +59,7 @@ void h2_worker_fini(struct h2_worker *w);
  * -ERR_NOMEM. */
 int h2_carrier_init(struct h2_carrier *k, struct conn *c, struct h2_worker *w,
 	const struct h2_config *cfg, int is_client, const struct h2_carrier_user *user) must_check;
-/* No stream is left. */
+/* Frees it. No stream may be left. */
 void h2_carrier_fini(struct h2_carrier *k);
 
 /* Reads what has arrived, through a buffer of the caller: the number of bytes. */

@@ -162,7 +162,7 @@ struct h2_conn {
  * shared memory and the user must outlive it. */
 int h2_conn_init(struct h2_conn *h, const struct h2_config *cfg, struct h2_shared *shared,
 	const struct h2_user *user, void *arg, int is_client) must_check;
-/* All streams have been released. */
+/* Frees it. All streams must have been released. */
 void h2_conn_fini(struct h2_conn *h);
 
 /* Takes received bytes, all of them. 0, or -1: a connection error; its GOAWAY is in the output. */

@@ -27,9 +27,10 @@ enum h2_phase {
 #define H2_OUT_BODIES (60u * 1024)
 #define H2_OUT_MAX (64u * 1024)
 
-/* Ends the connection with GOAWAY. Its streams and its user hear of it at the end of the input. */
+/* Ends the connection with GOAWAY. Its streams and its user are notified at the end of the
+ * input. */
 void h2_conn_fail(struct h2_conn *h, enum h2_code code);
-/* Something that no good peer needs to do often. */
+/* Counts a glitch: something that no well-behaved peer does often. Too many end the connection. */
 void h2_conn_glitch(struct h2_conn *h);
 /* Puts a frame of up to 64 bytes into the output. Without memory the connection fails. */
 void h2_conn_put(struct h2_conn *h, const uint8_t *p, size_t n);

@@ -1,8 +1,8 @@
 /*
  * A stream of HTTP/2 as the transport of a connection (net/conn_stream.h): its user reads and
- * writes messages as HTTP/1 frames them, and need not know. Bodies with a Content-Length are the
- * same bytes; others have chunks and trailers (RFC 9112, 7), which are made and removed here, where
- * the bytes are copied between frames and the user's buffer anyway.
+ * writes messages as HTTP/1 frames them, and need not know that they are frames. Bodies with a
+ * Content-Length are the same bytes; others have chunks and trailers (RFC 9112, 7), which are made
+ * and removed here, where the bytes are copied between frames and the user's buffer anyway.
  *
  * For a client's stream the head of the request is not among the bytes: it arrives as data
  * (h2_user.on_request). What the user writes is a response, with its head. For a server's stream
@@ -95,8 +95,8 @@ void h2_carrier_wake(struct h2_carrier *k);
 
 extern const struct xprt_ops h2_xprt_ops;
 
-/* The stream that an open connection is; NULL: it is none, or one of another transport, such as
- * that of a subrequest. */
+/* Returns the stream that carries an open connection; NULL: it has another transport, such as that
+ * of a subrequest. */
 static inline const struct h2_xprt *
 h2_xprt_below(const struct conn *c)
 {

@@ -179,7 +179,7 @@ void table_unref(struct table_entry *e);
 void table_touch(struct table *t, struct table_entry *e, const struct table_caller *by);
 /* References besides the caller's own. */
 uint32_t table_refs(const struct table_entry *e);
-/* Milliseconds until it expires; 0 if it does not. */
+/* Milliseconds until it expires; 0: it does not expire. */
 uint32_t table_expires_in(const struct table *t, const struct table_entry *e,
 	const struct table_caller *by);
 /* Milliseconds since it was touched. */

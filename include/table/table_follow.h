@@ -1,7 +1,7 @@
 /*
  * The tables of previous processes. At the start of the next one its entries are copied, then what
- * the process adds before it ends is added here, in one pass after the other over its chunks: each
- * number is compared with what was added of it before. Counters and rates are added to, tags and
+ * that process counts before it ends is added here, in repeated passes over its chunks: each number
+ * is compared with the one that the last pass saw. Counters and rates are added to, tags and
  * servers replaced. First worker; the previous process may be hostile, and may write on.
  */
 #ifndef TACIT_TABLE_TABLE_FOLLOW_H

@@ -1,5 +1,5 @@
 /*
- * The log of a table's changes, for those who send them to other processes. Any worker changes an
+ * The log of a table's changes, from which they are sent to other processes. Any worker changes an
  * entry: it joins the list of its shard, once until it is collected. The first worker collects the
  * lists, which gives each change a number. The log has room for a bounded number of them; a reader
  * that is behind its start has missed some. First worker only.

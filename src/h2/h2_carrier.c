@@ -159,8 +159,8 @@ wants_input(const struct h2_carrier *k)
 	return !k->is_lost && !k->is_shut && h2_conn_wants_input(&k->h2);
 }
 
-/* The end of what the peer sends. A client may still read: requests that are complete get their
- * answers, as in HTTP/1. */
+/* Handles the end of what the peer sends. A client may still read: its complete requests get their
+ * responses, as in HTTP/1. */
 static void
 shut_input(struct h2_carrier *k)
 {
@@ -197,8 +197,8 @@ h2_carrier_read(struct h2_carrier *k, char *scratch, size_t size)
 	return all;
 }
 
-/* The peer reads no more. A server may have responded before: the end of what it has sent is found
- * by reading. */
+/* Drops the output from now on: the peer reads no more. A server may have sent a response before
+ * that, whose end is found by reading. */
 static void
 stop_sending(struct h2_carrier *k)
 {
@@ -242,7 +242,7 @@ h2_carrier_flush(struct h2_carrier *k)
 	return all;
 }
 
-/* Input that had to wait. */
+/* Uses input that had to wait. A task. */
 static void
 carrier_on_more(struct task *t)
 {
@@ -306,7 +306,7 @@ h2_carrier_end(struct h2_carrier *k, int silently)
 	if (silently) {
 		conn_silent_drop_on_close(k->conn);
 	} else {
-		/* As HAProxy says it. */
+		/* The code that HAProxy sends. */
 		h2_conn_goaway(&k->h2, H2_ENHANCE_YOUR_CALM, 1);
 		(void)h2_carrier_flush(k);
 	}

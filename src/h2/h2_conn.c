@@ -11,7 +11,7 @@ enum goaway { GOAWAY_NONE, GOAWAY_FIRST, GOAWAY_FINAL };
 
 /* Pieces kept for reuse, of either kind. */
 #define PIECES_KEPT 64
-/* The payload of the PING behind the first GOAWAY. */
+/* The payload of the PING that follows the first GOAWAY. */
 static const uint8_t goaway_ping[H2_PING_LEN] = { 't', 'a', 'c', 'i', 't', 'b', 'y', 'e' };
 
 /* --- memory of a worker --- */
@@ -95,8 +95,8 @@ h2_conn_has_output(const struct h2_conn *h)
 
 /* --- its own window --- */
 
-/* The window of the connection: never less than all streams together, so that one that its user
- * does not read holds up no other. */
+/* Returns the window of the connection. It is never smaller than the windows of all streams
+ * together, so that a stream whose user does not read its body does not block the other streams. */
 static uint32_t
 conn_window(const struct h2_config *cfg)
 {
@@ -105,7 +105,8 @@ conn_window(const struct h2_config *cfg)
 	return (uint32_t)MIN(MAX(all, cfg->rxbuf), H2_MAX31);
 }
 
-/* Opens it in steps of an eighth: a peer that needs all of it does not wait. */
+/* Enlarges the peer's window in steps of an eighth, so that a peer that uses all of it does not
+ * have to wait. */
 void
 h2_conn_consumed(struct h2_conn *h, size_t n)
 {
@@ -265,7 +266,7 @@ h2_conn_resume(struct h2_conn *h, enum h2_wait why)
 {
 	if (h->waits != why)
 		return;
-	/* Asked for once. */
+	/* on_continue() is called once for a wait. */
 	h->waits = H2_WAIT_TURN;
 	h->user->on_continue(h->arg);
 }

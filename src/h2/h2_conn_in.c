@@ -20,8 +20,8 @@ opens_stream(const struct h2_conn *h, const struct h2_frame *f)
 	return f->type == H2_HEADERS && !h->is_client && f->stream % 2 && f->stream > h->max_id;
 }
 
-/* The reason why a frame cannot be answered now. A peer that keeps within the limit waits only for
- * streams that it has reset itself, and that their user has not released yet. */
+/* Returns the reason why a frame cannot be answered now. A peer that respects the limit of streams
+ * waits only for streams that it has reset itself and whose user has not released them yet. */
 static enum h2_wait
 wait_reason(const struct h2_conn *h)
 {
@@ -352,7 +352,7 @@ on_setting(struct h2_conn *h, uint32_t id, uint32_t value)
 	}
 }
 
-/* Settings may be cut anywhere: each waits in hold until it is complete. */
+/* Reads bytes of SETTINGS. A setting may arrive in parts: they are collected in `hold`. */
 static void
 on_settings_bytes(struct h2_conn *h, const uint8_t *p, size_t n)
 {
@@ -370,7 +370,7 @@ on_settings_bytes(struct h2_conn *h, const uint8_t *p, size_t n)
 	}
 }
 
-/* Ours are acknowledged: they hold from now on (6.5.3). */
+/* Applies our settings, which the peer has acknowledged (6.5.3). */
 static void
 on_settings_ack(struct h2_conn *h)
 {
@@ -444,7 +444,8 @@ on_ping(struct h2_conn *h, const uint8_t *payload)
 	h2_conn_put(h, ack, sizeof(ack));
 }
 
-/* Streams above the last one were not processed (6.8): they may be tried again. */
+/* Handles GOAWAY. The peer has not processed streams above its last id (6.8): they may be tried
+ * again. */
 static void
 on_goaway(struct h2_conn *h, uint32_t last)
 {
@@ -469,7 +470,7 @@ on_rst_stream(struct h2_conn *h, uint32_t code)
 	h2_stream_on_rst(st, code);
 }
 
-/* The payload of a frame that has no other. */
+/* Uses the payload of a frame that consists of fixed fields only. */
 static void
 on_fields(struct h2_conn *h)
 {
@@ -499,7 +500,7 @@ on_fields(struct h2_conn *h)
 
 /* --- a frame --- */
 
-/* The facts that the rules need. A stream that is not the peer's to open is idle. */
+/* Returns the facts that the rules need. A stream that the peer may not open counts as idle. */
 static struct h2_known
 known_of(const struct h2_conn *h)
 {

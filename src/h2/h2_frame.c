@@ -1,4 +1,4 @@
-/* The rules of received frames: h2/h2_rule.tbl.h made a function. Pure. */
+/* The rules of received frames: functions made from h2/h2_rule.tbl.h. Pure. */
 #include "h2/h2_frame.h"
 
 #include "base/compiler.h"
@@ -45,7 +45,7 @@ padding_of(const struct h2_frame *f, const uint8_t *p)
 	return may_pad && (f->flags & H2_PADDED) ? p[0] : 0;
 }
 
-/* The stream that this one depends on; 0 is the root, and that of a frame without priority. */
+/* Returns the stream that this one depends on. 0: the root, or the frame has no priority. */
 static uint32_t
 depends_on(const struct h2_frame *f, const uint8_t *p)
 {

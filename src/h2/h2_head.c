@@ -1,5 +1,5 @@
-/* Field blocks made heads. Texts are copied to the caller's place as they are decoded; control data
- * is put in order there once all pseudo-header fields are known. Pure. */
+/* Decodes field blocks into heads. Texts are copied to the caller's place as they are decoded;
+ * control data is put in order there once all pseudo-header fields are known. Pure. */
 #include "h2/h2_head.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Heads made field blocks. The fields are gone through twice: first to check them and to bound the
+/* Encodes heads as field blocks. The fields are visited twice: first to check them and to bound the
  * block, then to encode it, so that an error leaves the table of HPACK as it was. Pure. */
 #include "h2/h2_head.h"
 

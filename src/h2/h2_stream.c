@@ -61,7 +61,7 @@ both_have_ended(const struct h2_stream *st)
 	return (st->rx_end && st->tx_end) || st->reset_in || st->reset_out;
 }
 
-/* Counts what is over: the body that arrives, the stream. */
+/* Updates the counters of the connection: bodies that arrive, and open streams. */
 static void
 settle_stream(struct h2_stream *st)
 {

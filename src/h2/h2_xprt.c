@@ -99,7 +99,8 @@ write_text_of(struct h2_xprt *x, const struct http_head *h)
 	x->heads_n = x->text.len;
 }
 
-/* The head is read as text, in front of trailers that have come already, or another one follows. */
+/* Turns the head that was kept as data into text, in front of trailers that have come already: its
+ * user reads text, or another head follows. */
 static void
 write_given(struct h2_xprt *x)
 {

@@ -186,7 +186,7 @@ shard_is_full_locked(const struct table *t, const struct table_shard *sh)
 	return !sh->free && sh->fresh >= sh->chunks << t->chunk_bits;
 }
 
-/* Zeroes the values, and forgets the changes. Nobody has a reference. */
+/* Zeroes the values, and forgets the changes. The entry must have no references. */
 static void
 clear_values(const struct table *t, struct table_entry *e)
 {

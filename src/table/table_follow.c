@@ -200,7 +200,7 @@ slot_connections(const struct table_follow *f, const char *slot)
 	return cur > prev ? cur - prev : 0;
 }
 
-/* A key of the table, whose bytes are those of the slot. */
+/* Sets *k to the key of a slot. */
 static int
 slot_key(const struct table_follow *f, const char *slot, struct table_key *k)
 {
@@ -253,14 +253,15 @@ saved_name(struct table_follow *f, uint32_t n)
 
 /* --- values --- */
 
-/* A counter there that was lowered was set, or began again. */
+/* Returns by how much a counter has grown there. One that was lowered has been set, or has begun
+ * again: then it is its value. */
 static uint64_t
 added_to(uint64_t now, uint64_t seen)
 {
 	return now >= seen ? now - seen : now;
 }
 
-/* The events that were counted since. */
+/* Returns the events of a rate that were counted there since the copy `seen`. */
 static uint32_t
 events_since(const char *now, const char *seen, uint32_t period)
 {

@@ -13,7 +13,7 @@ struct value {
 	char *p;
 };
 
-/* The array whose first elements a type with a number of its own is, or itself. */
+/* Returns the array that a type such as gpc0 is the first element of, or the type itself. */
 static enum table_data
 array_of(enum table_data type, unsigned int *element)
 {
@@ -147,7 +147,7 @@ part_has_connections(const struct table *t, const struct table_entry *e, unsigne
 			atomic_load_explicit(&p->begun, memory_order_relaxed);
 }
 
-/* The value of one peer, by the place of the own one. */
+/* Returns the value that one peer has sent, by the place of the own value. */
 static uint64_t
 read_part(struct table *t, const struct table_entry *e, enum table_data type,
 	const struct value *own, unsigned int part, const struct table_caller *by)

@@ -16,7 +16,7 @@ static const uint8_t wire_types[TABLE_TYPES] = {
 	[TABLE_BINARY] = 7,
 };
 
-/* A string is counted with its NUL there. */
+/* Returns the length of a key in messages: a string is counted with its NUL there. */
 static uint32_t
 wire_key_len(const struct table *t)
 {
@@ -364,7 +364,7 @@ return_rate(struct table *t, const struct table_entry *e, struct table_rate *r,
 	return is_new;
 }
 
-/* Other workers add to the value meanwhile. True if it was less. */
+/* Raises *at to v. True if it was lower. Other workers may add to it meanwhile. */
 static int
 raise_u32(_Atomic uint32_t *at, uint32_t v)
 {
@@ -594,8 +594,8 @@ lacks_name(const struct table_wire_def *d, struct wire_in r, struct table_wire_n
 	return 0;
 }
 
-/* Notes that values are about to be applied. Own changes which they replace are not sent: peers get
- * the values from who has sent them here. */
+/* Notes that values are about to be applied. Own changes which they replace are not sent: other
+ * peers get the values from the peer that has sent them here. */
 static void
 note_learned(struct table *t, struct table_entry *e, const struct table_wire_def *d,
 	const struct wire_in *r, struct table_wire_names *names, const struct table_caller *by)
