@@ -57,7 +57,7 @@ struct peer_session {
  * -ERR_NOMEM. */
 int peer_session_begin(struct peer_session *s, struct peer_group *g, struct peer *peer,
 	uint64_t now_ms) must_check;
-/* Ends it: the peer has none any more, if this was its. */
+/* Ends it: its peer has no session then, unless another one has replaced this one. */
 void peer_session_end(struct peer_session *s);
 /* Where to read to; *n is not 0 unless it is ending. */
 uint8_t *peer_session_room(struct peer_session *s, size_t *n);

@@ -141,7 +141,7 @@ peer_group_resume(struct peer_group *g, const struct memfile_view *v)
 			struct peer_cursor *c = &g->peer[j].cursor[i];
 			uint64_t acked = table_follow_mark(t, v, g->peer[j].name);
 
-			/* One that is new in the group asks for all. */
+			/* A peer that is new in the group asks for all entries. */
 			note_acked(c, acked ? MIN(acked, end) : end);
 			c->taught = c->acked;
 		}

@@ -50,7 +50,7 @@ fail_session(struct peer_session *s, enum error_type type)
 }
 
 /* Begins with a peer, and what was sent on its previous connection and not acknowledged. A lesson
- * that was cut off is over: who had asked may ask again. */
+ * that was cut off is over: a peer that had asked for it may ask again. */
 static void
 begin_with_peer(struct peer_session *s, struct peer *p)
 {
@@ -498,7 +498,7 @@ receive_update(struct peer_session *s, unsigned int type, struct wire_in *r,
 	as_peer.teaches = s->is_taught && c && !table_of(s, c)->adds_up;
 	/* Before it is complete its own changes are the older ones: they begin from nothing. */
 	as_peer.keeps = s->group->resync == PEER_RESYNC_DONE;
-	/* Names are noted in any case. What is returned is awaited once. */
+	/* Names are noted in any case. Returned counts are expected once. */
 	is_used = c && !(s->is_returned && (s->group->has_own || !s->peer->wants_sums));
 	rc = table_wire_learn(is_used ? table_of(s, c)->table : NULL, &s->def, r, &s->names,
 		has_time, left_ms, &as_peer);

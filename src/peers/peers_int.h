@@ -38,7 +38,7 @@ enum table_message {
 	TABLE_NEXT_TIMED_UPDATE
 };
 
-/* Notes what the peer has. */
+/* Notes the changes that the peer has acknowledged. */
 static inline void
 note_acked(struct peer_cursor *c, uint64_t n)
 {
@@ -57,7 +57,8 @@ end_resync(struct peer_group *g)
 			atomic_store_explicit(g->table[i].mark, 1, memory_order_relaxed);
 }
 
-/* The peer does not send its entries: another one is asked, in its time, if there is one. */
+/* Gives up the peer that was asked: it does not send its entries. Another one is asked later, if
+ * there is one. */
 static inline void
 ask_another(struct peer_group *g, uint64_t now_ms)
 {
