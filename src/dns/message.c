@@ -232,7 +232,8 @@ room_for_record(struct dns_response *out, unsigned int *cap)
 	return 0;
 }
 
-/* The records of the name that was found. Others are ignored: nobody has asked for them. */
+/* Adds the records of the name that was found, the end of its aliases. Records of other names are
+ * ignored. */
 static int
 gather_records(struct reader *r, unsigned int count, const char *name, enum dns_type type,
 	struct dns_response *out)

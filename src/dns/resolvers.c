@@ -135,7 +135,7 @@ hold_of(const struct dns_lookup *l, enum dns_status status)
 	return l->res->hold_ms[HOLD_OTHER];
 }
 
-/* Nothing is awaited any more. */
+/* Stops waiting for the response to this query. */
 static void
 dns_nameserver_forget(struct dns_query *q)
 {
@@ -171,7 +171,8 @@ is_answer_fresh(const struct dns_lookup *l)
 	return l->valid_ms && lookup_now(l) < l->valid_ms + l->res->hold_ms[HOLD_VALID];
 }
 
-/* The question has no watcher. Answers that rules have asked for stay until they are old. */
+/* Frees the lookup, which has no watcher left, unless it is to be kept: answers that rules have
+ * asked for stay until they are old. */
 static void
 leave_lookup(struct dns_lookup *l)
 {
@@ -184,8 +185,8 @@ leave_lookup(struct dns_lookup *l)
 		stop_asking(l);
 }
 
-/* Each watch is called once, even if it or others unwatch meanwhile. is_held: a failure that only
- * those learn of that ask once. */
+/* Calls each watch once, even if it or others unwatch meanwhile. is_held: the failure is held back,
+ * and only reported to watches that ask once. */
 static void
 notify_watches(struct dns_lookup *l, struct dns_nameserver *by, int is_held)
 {
