@@ -40,7 +40,7 @@ struct sys_ops {
 struct sys {
 	const struct sys_ops *ops;
 	void *ctx;
-	struct ledger *account;   /* the one that counts; who pauses the thread may write it */
+	struct ledger *account;   /* the one that counts; a thread that pauses this may write it */
 	struct ledger **accounts; /* by number; one that was not begun: `ledger` */
 	unsigned int n_accounts;
 	struct ledger *only;      /* accounts, until they are opened */

@@ -1,4 +1,4 @@
-/* Places that workers share, without a lock. gate.h explains why no worker stays stopped. */
+/* Counts that workers share, without a lock. gate.h explains why no worker stays stopped. */
 #include "base/gate.h"
 
 /* Called between two steps that another worker may interleave with: tests wait there. */

@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-/* Joins two heaps, whose first nodes have no neighbours; either may be empty. */
+/* Joins two heaps and returns the first node. First nodes have no neighbours; either heap may be
+ * empty. */
 static struct heap_node *
 meld_heaps(struct heap_node *a, struct heap_node *b, heap_before_fn *before)
 {

@@ -1,6 +1,6 @@
-/* Finds a value in JSON. Pure, any thread. Nothing is recursive, and what the way to the value
- * does not touch is skipped, not stored. No library: each wants a whole document, and a buffer may
- * hold only the beginning of a body. */
+/* Finds a value in JSON. Pure, any thread. There is no recursion, and values beside the one that is
+ * searched for are skipped, not stored. No library is used: libraries need a whole document, and a
+ * buffer may hold only the beginning of a body. */
 #include "base/json_find.h"
 
 struct json_text {

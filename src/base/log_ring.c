@@ -52,7 +52,7 @@ log_ring_post(struct log_ring *r, struct log_batch *b)
 		return -ERR_FULL;
 	}
 	was = atomic_read(&r->posted);
-	/* After that the batch belongs to the owner, who may have freed it. */
+	/* After the exchange the batch belongs to the owner, which may have freed it. */
 	do {
 		b->next = was;
 	} while (!atomic_replace(&r->posted, &was, b));

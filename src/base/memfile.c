@@ -1,6 +1,5 @@
-/* Memory files. One thread writes records of a file and one opens a view; what payloads hold is the
- * business of those who know it. No offset that a reader has verified is read from the file
- * again. */
+/* Memory files. One thread writes records of a file and one opens a view; the layout of payloads is
+ * known to the callers alone. No offset that a reader has verified is read from the file again. */
 #include "base/memfile.h"
 
 #include <errno.h>

@@ -110,7 +110,8 @@ name_index_find(const struct name_index *x, const char *name)
 	return x->slot[at].item;
 }
 
-/* The slot is free: slots behind it whose items were only pushed on by others move up. */
+/* Moves slots behind this free one up, if their items stand there only because other items were in
+ * their place. */
 static void
 move_up_slots(struct name_index *x, uint32_t gap)
 {
