@@ -2,8 +2,8 @@
  * The event loop of one worker: fds with their interest, timers, and work posted within a turn.
  *
  * One turn: commit interest (epoll_ctl), wait, read the clock once, then in this order:
- *   1. listeners' events   (accept and connect for everyone)
- *   2. messages, then posted tasks (first reads and sends for everyone)
+ *   1. listeners' events   (accept and connect for all new sessions)
+ *   2. messages, then posted tasks (first reads and sends of all new sessions)
  *   3. other fds' events, then tasks they posted, then those of loop_post_next()
  *   4. due starts and timers, then tasks they posted, then messages to oneself
  *   5. tasks of loop_post_flush(), end-of-turn tasks (freeing, log lines), then the closes of
