@@ -5,8 +5,8 @@
 #include "http/head.h"
 
 /*
- * True if a cache on the way may keep this response together with a cookie that it sets (manual,
- * option checkcache). res->method is that of the request.
+ * True if a cache between tacit and the client may keep this response together with a cookie that
+ * it sets (manual, option checkcache). res->method is that of the request.
  *
  * The manual blocks more: it does not mention that a response is not kept either when it has
  * neither a time (max-age, s-maxage, Expires) nor a validator (ETag, Last-Modified). HAProxy 2.6

@@ -1,6 +1,6 @@
 /*
- * The handshake of WebSocket in HTTP/1 (RFC 6455, 4). HTTP/2 has none (RFC 8441, 5): who translates
- * makes the key towards a server, and the answer to it towards a client. Pure.
+ * The handshake of WebSocket in HTTP/1 (RFC 6455, 4). HTTP/2 has no keys (RFC 8441, 5): where the
+ * two meet, the translating code makes the key for a server, or the answer for a client. Pure.
  */
 #ifndef TACIT_HTTP_WEBSOCKET_H
 #define TACIT_HTTP_WEBSOCKET_H

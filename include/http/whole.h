@@ -1,4 +1,4 @@
-/* A whole response of HTTP/1 in memory: for those who ask something themselves. Pure. */
+/* A whole response of HTTP/1 in memory: for requests that tacit makes itself. Pure. */
 #ifndef TACIT_HTTP_WHOLE_H
 #define TACIT_HTTP_WHOLE_H
 

@@ -11,7 +11,7 @@
 #include "base/list.h"
 #include "base/mem.h"
 
-/* The first quality that looks for matches in earlier pieces at the cost of zlib's level 1. */
+/* The lowest quality that finds matches in earlier pieces, at the cost of zlib's level 1. */
 #define QUALITY 3
 #define WINDOW_BITS 16
 /* Bytes before those of an uncompressed meta-block; an empty last one. */
@@ -29,7 +29,7 @@ struct block {
 	struct list link;
 };
 
-/* The library ends the process if this returns NULL, as Debian builds it: so it does not return. */
+/* Does not return without memory: the library, as Debian builds it, would end the process. */
 static void *
 brotli_alloc(void *opaque, size_t n)
 {
@@ -53,7 +53,7 @@ brotli_release(void *opaque unused, void *p)
 	mem_free(block);
 }
 
-/* The encoder's own end would read what it was changing. */
+/* Frees the encoder without its own end function, which would read what it was changing. */
 static void
 drop_encoder(struct brotli *b)
 {

@@ -26,7 +26,7 @@ starts_nocase(struct str text, struct str with)
 	return text.len >= with.len && str_is_nocase((struct str){ text.p, with.len }, with);
 }
 
-/* The cookie must not be kept, or nothing of the response. */
+/* True if a directive forbids to keep the cookie, or anything of the response. */
 static int
 forbids_keeping(struct str directive)
 {
@@ -56,7 +56,7 @@ is_age(struct str directive)
 	return 0;
 }
 
-/* Lists of Cache-Control change whether it is stored. has_age: there is max-age or s-maxage. */
+/* Applies the lists of Cache-Control to *keeps. has_age: there is max-age or s-maxage. */
 static void
 read_cache_control(const struct http_head *res, int *keeps, int *has_age)
 {

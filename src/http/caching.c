@@ -62,7 +62,7 @@ struct control {
 	int64_t s_maxage, max_age; /* -1: not there; 0 also if it is invalid */
 };
 
-/* The lowest of several counts. */
+/* Notes an age or a lifetime: of several ones the lowest counts. */
 static void
 note_age(int64_t *age, struct str value)
 {
@@ -192,8 +192,8 @@ has_validator(const struct http_head *res)
 	return http_find(res, STR("ETag"), 0) >= 0 || http_find(res, STR("Last-Modified"), 0) >= 0;
 }
 
-/* The lifetime that the response has said, or the most if it has a validator and no age; 0: it is
- * not stored. */
+/* Returns the lifetime that the response states, or the longest one if it has a validator and no
+ * age. 0: it is not stored. */
 static uint64_t
 lifetime_of(const struct http_head *res, const struct control *c, int has_age, int64_t now_s)
 {
@@ -206,7 +206,8 @@ lifetime_of(const struct http_head *res, const struct control *c, int has_age, i
 	return !has_age && has_validator(res) ? SECONDS_MAX : 0;
 }
 
-/* A cookie is for one client, unless the server permits caches to share it. */
+/* True if the response sets no cookie, which is for one client, or the server permits caches to
+ * share it. */
 static int
 shares_no_cookie(const struct http_head *res, const struct control *c)
 {

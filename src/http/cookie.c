@@ -118,7 +118,7 @@ remove_cookie(struct http_field *f, const struct http_cookie *c)
 	cut_out(f, p, end);
 }
 
-/* The rest of the iteration is the end of the new field value. */
+/* Continues the iteration behind the removed text, which is the end of the new field value. */
 static void
 walk_on(struct http_cookie_walk *w, const struct http_field *f)
 {

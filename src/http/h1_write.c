@@ -58,7 +58,8 @@ put_field(char *out, struct str name, struct str value)
 	return write_text(write_text(out, value), STR("\r\n"));
 }
 
-/* True if its line still stands where it was parsed: no value has a CR. */
+/* True if the line of the field still stands where it was parsed, with this value: the byte behind
+ * a value is then a CR, which no value has. */
 static inline int
 is_unchanged(const struct http_field *f)
 {

@@ -165,7 +165,8 @@ http_lacks_websocket(const struct http_head *h)
 
 /* --- TE --- */
 
-/* Leaves trailers alone: transfer codings are settled between neighbours. */
+/* Removes all elements of TE but `trailers`: transfer codings are agreed between neighbours
+ * only. */
 static void
 take_te(struct http_head *h, unsigned int place)
 {

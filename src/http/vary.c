@@ -54,7 +54,7 @@ static const struct { const char *name; uint32_t bit; } codings_known[] = {
 #define CODING_IDENTITY 0x100u
 #define CODINGS_ALL 0x1ffu
 
-/* 0: it is not registered. */
+/* Returns the bit of a coding; 0: it is not registered. */
 static uint32_t
 coding_bit(struct str name)
 {
