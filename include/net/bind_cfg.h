@@ -14,8 +14,8 @@
 struct bind_conf;
 struct cfg_ctx;
 
-/* Unix sockets of bind lines: who may connect to them, and where their paths begin (manual 5.1
- * mode, user, group; 3.1 unix-bind). Main thread, while the configuration is read. */
+/* Unix sockets of bind lines: their permissions, and the prefix of their paths (manual 5.1 mode,
+ * user, group; 3.1 unix-bind). Main thread, while the configuration is read. */
 
 /* `unix-bind`: what holds for the lines that follow it, unless they say otherwise. */
 struct bind_unix {

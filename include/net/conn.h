@@ -88,8 +88,8 @@ conn_init_zeroed(struct conn *c)
 	c->fd = -1;
 }
 
-/* Gives a connection that will be opened on fd, or not, its descriptor: what is asked of its socket
- * (net/conn_socket.h) has an answer from now on. */
+/* Gives a connection that will be opened on fd, or not, its descriptor: the functions of
+ * net/conn_socket.h work on it from now on. */
 void conn_attach(struct conn *c, struct loop *l, int fd);
 /* Opens the connection on a non-blocking fd. 0, or a negative reason, and the caller still owns the
  * fd. */

@@ -1,7 +1,7 @@
 /*
- * Facts and options of the socket below a connection: its addresses, TCP_INFO, TOS, mark. They are
- * asked of the connection, since a scripted one has no socket. Each makes at most one system call.
- * On the worker that owns the connection.
+ * Facts and options of the socket below a connection: its addresses, TCP_INFO, TOS, mark. Their
+ * argument is the connection, since a scripted one has no socket. Each makes at most one system
+ * call. On the worker that owns the connection.
  */
 #ifndef TACIT_NET_CONN_SOCKET_H
 #define TACIT_NET_CONN_SOCKET_H

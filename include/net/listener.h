@@ -23,10 +23,11 @@ struct tls_bind;
 
 /*
  * The number of accept4 calls for one event of a listener. The kernel does not report how many
- * connections wait, and asking costs as much as a failed accept, so the number is learned. One call
- * too few only costs another turn; one too many is a wasted call. The budget starts at one and
- * grows only when the listener fires again in the next turn. After a wasted call it falls to the
- * number of connections found and stays there for a while, longer after each wrong growth.
+ * connections wait, and asking costs as much as a failed accept, so the number is derived from
+ * earlier results. One call too few only costs another turn; one too many is a wasted call. The
+ * budget starts at one and grows only when the listener fires again in the next turn. After a
+ * wasted call it falls to the number of connections found and stays there for a while, longer after
+ * each wrong growth.
  */
 
 struct accept_budget {

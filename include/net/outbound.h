@@ -72,8 +72,8 @@ void outbound_await(struct conn *c);
 
 /* --- the steps of outbound_open() --- */
 
-/* A socket that is connected (is_up) or connecting: the descriptor or -errno. Of a range of source
- * ports the next one is used that the kernel permits. */
+/* Returns the descriptor of a socket that is connected (is_up) or connecting, or -errno. Of a range
+ * of source ports it uses the next one that the kernel permits. */
 int outbound_connect(struct sys *sys, struct outbound *o) must_check;
 /* The same with a socket that was connected before and is bound. Closes it on failure. */
 int outbound_reconnect(struct sys *sys, int fd, struct outbound *o) must_check;

@@ -23,7 +23,7 @@ typedef void overlap_fn(const struct listener *ln, const struct listener *earlie
 int overlap_link(struct listener *const *v, unsigned int n, overlap_fn *twins, void *arg)
 	must_check;
 
-/* Lets other sockets of the user that opened this one bind its address: 0 or -errno. */
+/* Sets SO_REUSEPORT, so that other sockets of the same user can bind this address: 0 or -errno. */
 int overlap_permit(struct sys *sys, int fd) must_check;
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * The client's half of SMTP (RFC 5321) as bytes, without a descriptor: one email from the server's
- * greeting to QUIT. Each command waits for the reply to the one before; it begins with HELO, so the
- * server offers nothing. The thread of its owner.
+ * greeting to QUIT. Each command waits for the reply to the one before; it begins with HELO, not
+ * EHLO, so that the server announces no extensions. The thread of its owner.
  */
 #ifndef TACIT_NET_SMTP_H
 #define TACIT_NET_SMTP_H

@@ -80,8 +80,8 @@ state_is_reset(const struct conn *c)
 		info.tcpi_state == TCP_CLOSE;
 }
 
-/* A read has brought no bytes, but r. A function of its own: what it needs on the stack would cost
- * those that bring some. */
+/* Handles a read that brought no bytes but the result r. It is a function of its own so that reads
+ * that bring bytes do not pay for its stack. */
 one_copy static enum io_result
 read_nothing(struct conn *c, uint8_t *ended, long r)
 {
@@ -156,7 +156,7 @@ conn_expect_end(struct conn *c)
 	c->expects_end = !c->xprt;
 }
 
-/* Is there something to ask for, and can the answer be trusted? */
+/* True if the end of the stream is worth asking for, and the answer can be trusted. */
 static int
 asks_for_end(const struct conn *c, size_t len)
 {

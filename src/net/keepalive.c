@@ -37,7 +37,9 @@ keepalive_set(struct sys *sys, int fd, const struct keepalive *k)
 	return r < 0 ? (int)r : 0;
 }
 
-/* A socket whose value is the system's follows that as it changes, until it is given one. */
+/* Sets an option to the system's value, which the new socket `fresh` has. A socket that has this
+ * value already is left alone: without a value of its own it follows later changes of the
+ * system's. */
 static long
 reset_row(struct sys *sys, int fd, int fresh, int opt)
 {

@@ -162,8 +162,8 @@ pause_accepting(struct listener *ln, int err)
 	}
 }
 
-/* The peer has closed already, or a filter rejected it: treated as accepted, without further
- * work. */
+/* True for an accepted connection that the peer has closed already, or that a filter rejected: it
+ * counts as accepted, without further work. */
 static int
 is_gone(long r)
 {
@@ -172,7 +172,8 @@ is_gone(long r)
 	       r == -EOPNOTSUPP || r == -ENETUNREACH;
 }
 
-/* Sockets inherit nothing from a listening unix socket. */
+/* Sets the buffer size of an accepted unix socket, which inherits nothing from the listening
+ * one. */
 static void
 set_unix_buffer(struct listener *ln, int fd)
 {
@@ -349,8 +350,8 @@ listener_drain(struct listener *ln)
 	}
 }
 
-/* Another process may hold it too: then closing unregisters nothing, and it would report clients
- * for ever. */
+/* Takes the socket out of the loop. If another process may hold it too, closing it would unregister
+ * nothing, and it would report clients for ever: then it is detached. */
 static void
 forget_fd(struct listener *ln)
 {

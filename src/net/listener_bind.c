@@ -430,7 +430,7 @@ take_over(struct maker *m, int backlog)
 	return start_listening(m, backlog);
 }
 
-/* A socket that was bound for this address before, and listens. It may be joined by others. */
+/* Uses a socket that was bound for this address before, and listens. Others may share its port. */
 static int
 use_kept(struct maker *m, int backlog)
 {

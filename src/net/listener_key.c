@@ -53,7 +53,8 @@ configured_addr(const struct listener *ln)
 	return a;
 }
 
-/* The protocol, and that sizes of buffers are set: they are fixed then, and not tuned any more. */
+/* Adds the protocol, and whether sizes of buffers are set: then they are fixed and not tuned any
+ * more. */
 static void
 add_tcp(struct sbuf *out, const struct listener *ln)
 {

@@ -180,7 +180,7 @@ on_log_conn_up(struct log_client *c)
 	timer_stop(loop_timers(c->loop), &c->timer);
 }
 
-/* True when it is complete: not before that does the ring wait for the server. */
+/* True when the handshake is complete. Only then the ring waits for the server. */
 static int
 end_log_handshake(struct log_client *c)
 {

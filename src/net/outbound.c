@@ -48,7 +48,7 @@ socks4_begin(struct conn *c, const struct addr *to)
 	return conn_set_preface(c, request, sizeof(request)) < 0 ? -ENOMEM : 0;
 }
 
-/* Nothing is on the way any more: Nagle's algorithm delays no first segment. */
+/* Restores Nagle's algorithm: nothing is in transit any more, so it delays no first segment. */
 static enum socks4_step
 finish_reply(struct conn *c)
 {
@@ -201,7 +201,7 @@ first_hop(const struct outbound *o)
 	return unlikely(o->via) ? o->via : o->to;
 }
 
-/* True for errors whose reason is the peer, or the network on the way to it. */
+/* True for errors that come from the peer, or from the network between. */
 static int
 is_of_the_network(int err)
 {
@@ -233,7 +233,7 @@ outbound_error(const struct outbound *o, int err)
 									   : CONN_ERR_SOCKET;
 }
 
-/* Options that MPTCP does not have are left out. */
+/* Returns the result of setting an option; 0 if MPTCP does not have it. */
 static long
 unless_mptcp(const struct outbound *o, long r)
 {
@@ -259,7 +259,7 @@ set_handshake(struct sys *sys, const struct outbound *o, int fd)
 	return r;
 }
 
-/* An IPv6 socket may carry IPv4: sets both. */
+/* Sets options of packets. An IPv6 socket may carry IPv4: both options are set. */
 static void
 set_packets(struct sys *sys, const struct outbound_packets *p, int fd, int family)
 {

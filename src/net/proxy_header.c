@@ -356,7 +356,7 @@ struct endpoints {
 	unsigned int port[2];
 };
 
-/* AF_INET, AF_INET6, or AF_UNSPEC for all that a header has no word for. */
+/* Returns AF_INET, AF_INET6, or AF_UNSPEC for families that a header cannot name. */
 static int
 inet_family_of(const struct addr *a)
 {

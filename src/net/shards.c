@@ -29,8 +29,8 @@ copy_of(const struct listener *first, unsigned int thread)
 	return ln;
 }
 
-/* The workers of one address, in order, are divided into shares of about equal size; the first of
- * each share has the socket. */
+/* Copies a listener for each of its workers. These are divided, in order, into shares of about
+ * equal size; the copy of the first worker of each share has the socket. */
 static int
 copy_one(struct listener *first, uint64_t threads, unsigned int shards)
 {

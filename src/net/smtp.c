@@ -1,5 +1,4 @@
-/* A client of SMTP. Pure. A server that answers before it is asked has another dialogue than this
- * one: that is wrong. */
+/* A client of SMTP. Pure. A server that replies before it gets a command has failed. */
 #include "net/smtp.h"
 
 #include <string.h>
@@ -58,7 +57,7 @@ smtp_begin(struct smtp *s, const struct smtp_mail *m, struct sbuf *out)
 	s->out = out;
 }
 
-/* The reply to a command is positive: gives the next one. */
+/* Handles a positive reply to a command: writes the next command. */
 static enum smtp_result
 give_next_command(struct smtp *s)
 {
@@ -92,7 +91,7 @@ give_next_command(struct smtp *s)
 	return SMTP_MORE;
 }
 
-/* A reply is complete. */
+/* Handles a complete reply. */
 static enum smtp_result
 take_reply(struct smtp *s, int code)
 {

@@ -12,7 +12,7 @@ splice_can(const struct conn *a, const struct conn *b)
 	return conn_can(a, XPRT_SPLICE) && conn_can(b, XPRT_SPLICE);
 }
 
-/* Errors of the call, not of the connection. */
+/* True for errors of the call itself, not of the connection. */
 static int
 is_refusal(long r)
 {

@@ -1,5 +1,4 @@
-/* Reads a TLS client hello. Sans-I/O. No length is believed that the bytes at hand do not
- * cover. */
+/* Reads a TLS client hello. Sans-I/O. A length that goes beyond the bytes at hand is never used. */
 #include "net/tls_hello.h"
 
 #include <string.h>
@@ -67,8 +66,8 @@ part_text(struct hello_part p)
 
 /* --- records --- */
 
-/* True if the bytes so far begin a record that may precede the end of a hello. Its version is 3.x
- * or later, as HAProxy has it: RFC 8446 5.1 has it ignored. */
+/* True if the bytes so far may begin a record that precedes the end of a hello. As in HAProxy its
+ * version has to be 3.x or later, although RFC 8446, 5.1 ignores it. */
 static int
 is_record(struct hello_part b)
 {

@@ -55,8 +55,8 @@ zerocopy_fini(struct zerocopy_pool *zp)
 
 /* --- a connection's --- */
 
-/* Completions are reported as errors: a poller that does not distinguish errors does not report
- * them. */
+/* True if zero-copy sends may be used for c. Completions are reported as errors: a poller that does
+ * not distinguish errors does not report them. */
 int
 zerocopy_may(const struct zerocopy_pool *zp, const struct conn *c)
 {
