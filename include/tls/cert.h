@@ -72,7 +72,7 @@ struct tls_cert *tls_cert_copy(const struct tls_cert *c) must_check;
 /*
  * Takes what PEM text has: the first certificate is the leaf and others are its chain, in any order
  * with the key and DH parameters. Replaces those parts that the text has. Keys with a passphrase
- * are an error, since nobody is there to type it. 0, or a negative reason with why (TLS_WHY_MAX).
+ * are an error, since none can be typed in. 0, or a negative reason with why (TLS_WHY_MAX).
  */
 int tls_cert_add_pem(struct tls_cert *c, const char *text, size_t len, char *why) must_check;
 /* The key alone, from PEM; the same. */

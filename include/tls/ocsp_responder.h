@@ -37,7 +37,8 @@ int tls_ocsp_request(const struct tls_cert *c, const struct tls_ocsp_responder *
 	int is_for_proxy, struct sbuf *out) must_check;
 /*
  * The response if it may be stapled: it passes tls_ocsp_read(), is about the certificate, and was
- * signed by the issuer or by who the issuer has authorized. NULL with why (TLS_WHY_MAX).
+ * signed by the issuer or with a certificate that the issuer has authorized. NULL with why
+ * (TLS_WHY_MAX).
  */
 struct tls_ocsp *tls_ocsp_accept(const struct tls_cert *c, const void *der, size_t len, char *why)
 	must_check;

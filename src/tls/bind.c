@@ -79,7 +79,7 @@ drop_trusted(struct tls_variant *v)
 	v->ca = v->ca_verify = v->crl = NULL;
 }
 
-/* Lets go what the variants trust that no line uses any more. */
+/* Drops the CA files and revocation lists of variants that no line uses any more. */
 static void
 tls_bind_rest_variants(struct tls_bind *b)
 {
@@ -661,7 +661,7 @@ find_known(struct tls_conf *conf, enum tls_ca_kind kind, const char *name, struc
 	return *out ? 0 : -ERR_MISSING;
 }
 
-/* Finds the files that verify clients for a variant that a line has brought. */
+/* Finds the CA files and revocation lists of a variant that a new line has brought. */
 static int
 find_trusted(struct tls_variant *v, struct tls_conf *conf, char *why)
 {

@@ -1,5 +1,5 @@
-/* Lists of a client's hello and secrets, as copies. On the worker of the connection; no length is
- * believed that the bytes at hand do not cover. */
+/* Lists of a client's hello and secrets, as copies. On the worker of the connection; a length that
+ * goes beyond the bytes at hand is never used. */
 #include "tls/capture.h"
 
 #include <string.h>

@@ -32,7 +32,7 @@ set_bytes(struct tls_bytes *to, const void *p, size_t len)
 	return 0;
 }
 
-/* A list with its length, of entries with theirs. */
+/* True if the bytes are a list with its length, whose entries have theirs. */
 static int
 is_sctl(const unsigned char *p, size_t len)
 {
@@ -91,7 +91,8 @@ tls_cert_drop_ocsp(struct tls_cert *c)
 	c->wants_ocsp = 0;
 }
 
-/* Another issuer makes another id, so that the response is about another certificate. */
+/* Renews the id of the certificate. Another issuer makes another id: a response with the old id is
+ * dropped. */
 static int
 renew_ocsp_id(struct tls_cert *c, char *why)
 {

@@ -274,7 +274,7 @@ free_connectors(struct tls_connectors *c)
 	memset(c, 0, sizeof(*c));
 }
 
-/* The connector of one worker more. */
+/* Makes the connector of one more worker. */
 static int
 add_connector(const struct tls_server *t, struct tls_connectors *c, struct tls_io *io, char *why)
 {
@@ -293,8 +293,8 @@ add_connector(const struct tls_server *t, struct tls_connectors *c, struct tls_i
 	return r;
 }
 
-/* Each worker may resume what another one has got. Connectors of a change share among
- * themselves. */
+/* Lets each worker resume sessions that other workers have got. Connectors of a change share them
+ * among themselves. */
 static int
 share_sessions(const struct tls_connectors *c)
 {

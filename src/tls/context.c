@@ -210,8 +210,8 @@ pick_line(const struct by_kind *k, struct abilities can)
 	return NULL;
 }
 
-/* Notes the lines for a name, and those of the wildcard above it for other kinds of keys. ssl: only
- * those whose settings the connection has; NULL: all. */
+/* Notes the lines for a name, and for other kinds of keys those of the wildcard that covers it.
+ * ssl: only lines whose settings the connection has; NULL: all. */
 static void
 note_name(struct by_kind *k, const struct tls_acceptor *a, const struct tls_name *name, SSL *ssl)
 {
@@ -257,7 +257,7 @@ staple_ocsp(SSL *ssl, const struct tls_acceptor *a, const struct tls_cert *c)
 		OPENSSL_free(copy);
 }
 
-/* 1, or 0: the handshake fails. */
+/* Chooses the certificate of a handshake. 1, or 0: the handshake fails. */
 static int
 on_certificate(SSL *ssl, void *arg)
 {
@@ -287,7 +287,7 @@ on_status_asked(SSL *ssl, void *arg unused)
 							    : SSL_TLSEXT_ERR_NOACK;
 }
 
-/* The name is accepted, and OpenSSL keeps it in the session: tls_hello_match_session(). */
+/* Accepts every name; OpenSSL keeps it in the session: tls_hello_match_session(). */
 static int
 on_servername(SSL *ssl unused, int *alert unused, void *arg unused)
 {
@@ -317,7 +317,7 @@ switch_context(SSL *ssl, const struct tls_acceptor *a, const struct tls_variant 
 	return 1;
 }
 
-/* As client_abilities(), before OpenSSL has read the extensions. */
+/* Returns what client_abilities() does, before OpenSSL has read the extensions. */
 static struct abilities
 hello_abilities(SSL *ssl)
 {
@@ -341,8 +341,8 @@ hello_abilities(SSL *ssl)
 	return a;
 }
 
-/* The line whose settings a client gets that asks for a name: that of the certificate which
- * on_certificate() will choose. */
+/* Returns the line whose settings apply to a client that asks for a name: the line of the
+ * certificate that on_certificate() will choose. */
 static const struct tls_line *
 line_of_hello(const struct tls_acceptor *a, SSL *ssl, const struct tls_name *name)
 {
@@ -385,7 +385,7 @@ on_client_hello(SSL *ssl, int *alert, void *arg)
 	return SSL_CLIENT_HELLO_SUCCESS;
 }
 
-/* No protocol in common: the connection continues without one. */
+/* Chooses a protocol. Without one in common the connection continues without a protocol. */
 static int
 on_alpn(SSL *ssl unused, const unsigned char **out, unsigned char *out_len,
 	const unsigned char *in, unsigned int in_len, void *arg)
@@ -400,7 +400,7 @@ on_alpn(SSL *ssl unused, const unsigned char **out, unsigned char *out_len,
 	return SSL_TLSEXT_ERR_OK;
 }
 
-/* Signed certificate timestamps of the certificate that is sent (RFC 6962, 3.3.1). */
+/* Adds the signed certificate timestamps of the certificate that is sent (RFC 6962, 3.3.1). */
 static int
 on_add_sct(SSL *ssl, unsigned int type unused, unsigned int context unused,
 	const unsigned char **out, size_t *out_len, X509 *x unused, size_t index, int *alert unused,
@@ -426,7 +426,7 @@ on_sct_asked(SSL *ssl unused, unsigned int type unused, unsigned int context unu
 	return in_len == 0;
 }
 
-/* The first of each: of the peer's certificate, and of those above it. */
+/* Notes the first error of the peer's certificate, and the first error of those above it. */
 static void
 note_verify_error(struct tls *t, int error, int depth)
 {
@@ -460,7 +460,7 @@ tls_on_verify(int ok, X509_STORE_CTX *x)
 	return 0;
 }
 
-/* Has OpenSSL ask, for connections of this context. */
+/* Enables the callbacks above for connections of this context. */
 static void
 tls_choose_enable(SSL_CTX *ctx, struct tls_acceptor *a, struct tls_variant *v)
 {
@@ -582,8 +582,9 @@ start_ticket(const struct tls_tickets *t, const unsigned char *key, const unsign
 		EVP_MAC_CTX_set_params(mac, params) == 1;
 }
 
-/* -1: failure; 0: there is no such key, so that the session is not resumed; 1; 2: resumed, and the
- * client gets a new ticket. A client of TLS 1.3 uses each ticket once (RFC 8446, C.4). */
+/* Finds the key of a ticket. -1: failure; 0: the key is unknown, and the session is not resumed; 1:
+ * it is; 2: it is, and the client gets a new ticket, since a client of TLS 1.3 uses each ticket
+ * once (RFC 8446, C.4). */
 static int
 on_ticket_key(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher,
 	EVP_MAC_CTX *mac, int encrypts)

@@ -94,7 +94,7 @@ append_line(struct tls_name *n, struct tls_line *line)
 	return 0;
 }
 
-/* False: no client can ask for it. */
+/* Parses a pattern. False: no client can ask for it. */
 static int
 tls_pattern_read(struct tls_pattern *p, const char *pattern)
 {
@@ -197,7 +197,7 @@ tls_names_add_cert(struct tls_names *t, X509 *x, struct tls_line *line)
 	return tls_names_of_cert(x, add_to_table, t, line);
 }
 
-/* In lower case, NUL-terminated. False: it is no name. */
+/* Writes the name in lower case, with a NUL. False: it is no name. */
 static int
 fold_name(const char *name, size_t len, char low[TLS_NAME_MAX + 1])
 {

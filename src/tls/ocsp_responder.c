@@ -143,7 +143,7 @@ tls_ocsp_request(const struct tls_cert *c, const struct tls_ocsp_responder *to, 
 
 /* --- the answer --- */
 
-/* The issuer is trusted, whether it is a root or not. */
+/* True if the response is signed. The issuer is trusted, whether it is a root or not. */
 static int
 is_signed(const struct tls_cert *c, const OCSP_RESPONSE *resp)
 {
@@ -215,8 +215,8 @@ word_for(const struct tls_conf *conf, const struct tls_entry *e, enum tls_ocsp_u
 	return (struct update_word){ conf->ocsp.mode, "ocsp-update.mode" };
 }
 
-/* A certificate has one response, whichever line staples it. A place without the setting fits with
- * everything. */
+/* Checks that other lines do not contradict this setting: a certificate has one response, whichever
+ * line staples it. A place without the setting contradicts nothing. */
 static int
 check_same(const struct tls_entry *e, struct update_word a, struct update_word b, char *why)
 {
@@ -248,7 +248,7 @@ check_others(const struct tls_conf *conf, const struct tls_line *l, struct updat
 	return r;
 }
 
-/* 0; or a negative reason with why, unless `is_said` is 0. */
+/* Prepares updates of the certificate. 0; or a negative reason with why, unless `is_said` is 0. */
 static int
 start_updating(struct tls_conf *conf, struct tls_entry *e, int is_said, char *why)
 {

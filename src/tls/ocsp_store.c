@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "tls/openssl.h"
 
-/* The certificate that handshakes use, if responses about it are wanted. */
+/* Returns the certificate that handshakes use, if responses about it are wanted. */
 static struct tls_cert *
 stapled_cert(const struct list *link)
 {

@@ -81,7 +81,7 @@ keep_session(struct tls_resume *r, const char *name, unsigned int service, SSL_S
 	return k;
 }
 
-/* The new session belongs to whoever returns 1. */
+/* Notes a new session of OpenSSL. 1: it belongs to the caller's list now. */
 static int
 on_new_session(SSL *ssl, SSL_SESSION *session)
 {
@@ -139,7 +139,7 @@ tls_resume_share(struct tls_resume *r, struct shared_sessions *sh)
 	r->shared = shared_sessions_get(sh);
 }
 
-/* One of another worker, as if it had come here. */
+/* Takes a session that another worker has published. */
 static struct kept_session *
 take_shared(struct tls_resume *r, const char *name, unsigned int service)
 {
@@ -187,7 +187,7 @@ on_ticket(SSL *ssl, void *arg)
 	return 1;
 }
 
-/* Decides about a ticket that was decrypted, or not: one for another name is as none. */
+/* Accepts or ignores the session of a ticket. A ticket for another name is ignored. */
 static SSL_TICKET_RETURN
 on_ticket_read(SSL *ssl, SSL_SESSION *session, const unsigned char *key_name unused,
 	size_t len unused, SSL_TICKET_STATUS status, void *arg unused)

@@ -94,7 +94,7 @@ tls_sessions_free(struct tls_sessions *t)
 
 /* --- a part; its lock is held --- */
 
-/* Ids that are kept were random, so that their bytes are the hash. */
+/* Returns the hash of an id: ids that are kept were random, so their first bytes are used. */
 static uint32_t
 id_hash(const unsigned char *id, unsigned int len)
 {
@@ -158,7 +158,8 @@ add_locked(const struct tls_sessions *t, struct part *p, struct session *s, stru
 
 /* --- callbacks of OpenSSL --- */
 
-/* NULL: there is no connection, so that it is unknown on which worker this is. */
+/* Returns the system calls of the connection's worker. NULL: there is no connection, so the worker
+ * is unknown. */
 static struct sys *
 caller_sys(const struct tls_acceptor *a)
 {
@@ -190,7 +191,7 @@ pack_session(const SSL_SESSION *session)
 	return s;
 }
 
-/* 0: OpenSSL keeps its reference. */
+/* Stores a new session. Returns 0: OpenSSL keeps its reference. */
 static int
 on_new_session_id(SSL *ssl, SSL_SESSION *session)
 {
@@ -372,7 +373,8 @@ shared_sessions_put(struct shared_sessions *sh)
 	mem_free(sh);
 }
 
-/* Clients may choose names that share a place: that costs what random names cost as well. */
+/* Returns the place of a name. Clients may choose names that share a place: that costs no more than
+ * random names do. */
 static struct place *
 place_of_name(struct shared_sessions *sh, const char *name)
 {

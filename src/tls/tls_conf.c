@@ -39,7 +39,7 @@ make_tickets(struct sys *sys)
 		return NULL;
 	}
 	memset(t->keys, 0, sizeof(*t->keys));
-	/* Where it fails a core has them, and nothing else changes. */
+	/* If it fails, a core contains the keys, and nothing else changes. */
 	(void)sys_madvise(sys, t->keys, TLS_SECRET_SIZE, MADV_DONTDUMP);
 	return t;
 }
@@ -58,7 +58,7 @@ tls_tickets_free(struct tls_tickets *t)
 	mem_free(t);
 }
 
-/* Found once: a search takes a lock of OpenSSL. */
+/* Sets the length of the keys, and finds their cipher once: a search takes a lock of OpenSSL. */
 static int
 set_key_len(struct tls_tickets *t, size_t len)
 {

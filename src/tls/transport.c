@@ -26,8 +26,8 @@
 /* Sessions that a worker keeps of a server: of names, and of what checks do. */
 #define SERVER_SESSIONS 8
 
-/* The failure of a handshake, in HAProxy's words: the peer left before it sent anything whole, or
- * it is another than it should be. */
+/* Returns the failure of a handshake, in HAProxy's words: either the peer left before it sent a
+ * complete message, or another error. */
 static enum conn_err
 failure_of(const struct tls *t, int has_left)
 {
@@ -124,7 +124,7 @@ read_socket(struct tls_io *io)
 	io->in_result = conn_sock_recv(io->conn, io->in, io->read_max, &got);
 	if (t->x.drained && !t->x.ended)
 		io->reads = 0;
-	/* A peer that has left before it was answered: no signature is made for it. */
+	/* The peer has left before the handshake was answered: no signature is made for it. */
 	if (t->x.ended && !t->x.is_up && !io->conn->sends)
 		got = 0;
 	if (!got && io->in_result == IO_OK)
@@ -204,8 +204,8 @@ send_bytes(struct conn *c, const uint8_t *p, size_t n, int more, size_t *put)
 	return conn_sock_send(c, p, n, more, put);
 }
 
-/* True if the peer has not taken more than the user's data and TLS_ANSWERS_MAX: what it sends makes
- * more answers, so it is not read. */
+/* True if more than the user's data and TLS_ANSWERS_MAX waits for the peer: it is not read then,
+ * since its messages would cause more answers. */
 static int
 tls_owes_much(const struct tls *t)
 {
@@ -305,7 +305,7 @@ tls_enter(struct tls *t, struct conn *c, size_t read_max)
 	io->out_len = 0;
 }
 
-/* At its beginning: what waits for data leaves with what is written now. */
+/* At the beginning of an operation: bytes that wait leave with those written now. */
 static void
 tls_take_waiting(struct tls *t)
 {
@@ -450,7 +450,7 @@ why_not(struct tls *t, struct conn *c, int ret, uint8_t *waits)
 	}
 }
 
-/* Nothing may be written before the saved bytes were sent. */
+/* Sends the saved bytes, before which nothing else may be written. */
 static enum io_result
 flush_first(struct tls *t, struct conn *c, uint8_t *waits)
 {
@@ -511,7 +511,7 @@ tls_step(struct conn *c)
 	return r;
 }
 
-/* A try without a whole record would only allocate OpenSSL's buffer and free it. */
+/* Reads while whole records are there: OpenSSL allocates a buffer for each try. */
 static enum io_result
 read_records(struct tls *t, struct conn *c, char *buf, size_t len, size_t *got)
 {
@@ -551,7 +551,7 @@ tls_recv(struct conn *c, void *buf, size_t len, size_t *got)
 	if (t->said_end)
 		t->io->out_len = 0;
 	out = tls_leave(t, c, 0, 0);
-	/* OpenSSL has an answer for the peer, and it could not be sent. */
+	/* OpenSSL has an answer for the peer that could not be sent. */
 	if (out == IO_AGAIN)
 		t->waits_r |= EV_W;
 	if (out == IO_ERR && r != IO_EOF)
@@ -607,7 +607,7 @@ write_end(struct tls *t)
 		tls_note_failure(t);
 }
 
-/* The records that could not be sent at once were sent now, perhaps. */
+/* Sends the rest of a write whose records could not be sent at once. */
 static enum io_result
 send_rest(struct tls *t, struct conn *c, int more, size_t *put)
 {
