@@ -7,8 +7,8 @@
  * The steps are those that PCRE2 allows by default, and HAProxy with it: nested repetitions use
  * them up within about 50 ms when they are compiled to machine code, within about 500 ms when they
  * are interpreted. But a step may go through the whole subject, and 10,000,000 of these take
- * minutes. So there are few at first; a match that needs more is tried again, which shows how long
- * they take, and gets as many as fit into REGEX_TIME_MS.
+ * minutes. So a match gets few steps at first. One that needs more is tried again: the first try
+ * has shown how long a step takes, and the second one gets as many as fit into REGEX_TIME_MS.
  */
 #ifndef TACIT_RULE_SAMPLE_REGEX_H
 #define TACIT_RULE_SAMPLE_REGEX_H

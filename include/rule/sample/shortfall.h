@@ -1,6 +1,6 @@
 /*
- * Evaluations that end without their result for lack of steps or of room. HAProxy's rules take
- * that for "not found" or "no match", and so do these: therefore it is counted and reported.
+ * Evaluations that end without their result for lack of steps or of room. As in HAProxy they count
+ * as "not found" or "no match". Therefore each one is counted and reported.
  */
 #ifndef TACIT_RULE_SAMPLE_SHORTFALL_H
 #define TACIT_RULE_SAMPLE_SHORTFALL_H

@@ -43,7 +43,7 @@ vars_init(struct vars *v)
 
 /* Deletes all variables. */
 void vars_fini(struct vars *v);
-/* Moves all variables to an empty set that nobody uses yet. */
+/* Moves all variables to an empty set that is not in use yet. */
 void vars_move(struct vars *to, struct vars *from);
 /* "txn.name": 0, or -1 with *why. */
 int var_name_parse(struct str text, struct var_name *out, const char **why) must_check;

@@ -20,8 +20,8 @@ parse_fmt(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, int a
 
 /* --- methods -------------------------------------------------------------------------------- */
 
-/* True for a method whose response ends elsewhere than that of others: a client that has asked for
- * something else would wait for more. */
+/* True for a method whose response is framed in another way than those of other methods: a client
+ * that has sent another method would wait for more bytes. */
 static int
 decides_framing(enum http_method m)
 {

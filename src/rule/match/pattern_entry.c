@@ -29,7 +29,8 @@ pattern_fail(struct rule_err *why, int reason, const char *fmt, ...)
 	return reason;
 }
 
-/* Its key is there, in its entry's text or in the bytes that it needs. */
+/* Sets the key of a pattern: it lies in its entry's text, or in the bytes that the pattern
+ * needs. */
 static void
 set_key(struct pattern *t, const char *at, size_t len)
 {
@@ -279,7 +280,7 @@ room_at(size_t text_len, size_t alignment)
 	return (text_len + 1 + alignment - 1) & ~(alignment - 1);
 }
 
-/* The bytes that one of its patterns needs, in a set whose alignment of these bytes is that. */
+/* Returns the bytes that a pattern of the entry needs in a set with this alignment. */
 static char *
 pattern_entry_bytes(const struct pattern *t, size_t alignment)
 {
@@ -289,7 +290,7 @@ pattern_entry_bytes(const struct pattern *t, size_t alignment)
 			   : container_of(t, struct pattern_more, t)->bytes;
 }
 
-/* The typed value of a pattern of a set whose values are typed. */
+/* Returns the typed value of a pattern, in a set of typed values. */
 static struct pattern_data *
 typed_value(const struct pattern *t)
 {

@@ -16,7 +16,7 @@ find_entry_shared(struct pattern_ref *ref, struct sys *sys, struct str text, str
 	return yes;
 }
 
-/* For existing entries. 1: the current version has it now. */
+/* Updates an existing entry. 1: the current version has it now. */
 static int
 update_entry_locked(
 	struct pattern_ref *ref, struct str text, struct str value, struct rule_err *why)

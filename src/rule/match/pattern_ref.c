@@ -251,7 +251,7 @@ free_slot(struct pattern_kept *k, struct kept_slot *s)
 	unsigned int bits = bits_of(s->size);
 
 	counter_set(&s->kind, KEPT_SLOT_FREE);
-	/* A reader that has seen the kind sees another serial. */
+	/* A reader that sees the new kind sees another serial, too. */
 	atomic_store_explicit(&s->serial, 0, memory_order_release);
 	memcpy(s->bytes, &k->free[bits], sizeof(s));
 	k->free[bits] = s;

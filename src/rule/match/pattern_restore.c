@@ -149,7 +149,7 @@ repeat_all(struct pattern_ref *ref, const struct pattern_kept_head *head, struct
 	for (size_t i = 0; i < all->n; i++) {
 		const struct kept_change *c = &all->v[i];
 
-		/* Its entry was being changed: the same serial twice. */
+		/* The entry was being changed: two records have the same serial. */
 		if (is_outdated_change(c, head) || (i && c[-1].serial == c->serial))
 			continue;
 		if (memchr(c->bytes, '\0', c->text.len + c->value.len) ||

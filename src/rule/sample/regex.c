@@ -129,7 +129,7 @@ regex_work_new(void)
 	if (memory) {
 		w->data = pcre2_match_data_create(REGEX_GROUPS, memory);
 		w->bounds = pcre2_match_context_create(memory);
-		/* NULL without JIT; it is then never asked for. */
+		/* NULL without JIT: then it is not used. */
 		w->stack = pcre2_jit_stack_create(32u << 10, REGEX_JIT_STACK, memory);
 		pcre2_general_context_free(memory);
 	}
@@ -184,8 +184,7 @@ match_within(const struct regex *r, struct regex_work *w, struct str s, size_t f
 	return rc;
 }
 
-/* The time that this thread has had of the processor, so that a machine with much to do does not
- * end matches earlier. */
+/* Returns the CPU time of this thread, so that matches do not end earlier on a busy machine. */
 static uint64_t
 processor_ns(struct sys *sys)
 {

@@ -1,5 +1,5 @@
-/* Variables. A set belongs to one session, transaction or to the process: the process's is
- * changed under its lock, which covers the copy out of it, too. */
+/* Variables. A set belongs to one session, transaction or to the process: the set of the process is
+ * changed and copied from under its lock. */
 #include "rule/sample/var.h"
 
 #include "base/err.h"
