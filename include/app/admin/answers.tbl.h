@@ -34,13 +34,13 @@ ADMIN_ANSWER("commit ssl *",
 ADMIN_ANSWER("debug dev *",
 	"None, or a line for each step; for tests of what watches the process.")
 ADMIN_ANSWER("del ssl ca-file",
-	"\"CA file '<name>' deleted!\", or who uses it.")
+	"\"CA file '<name>' deleted!\", or what uses it.")
 ADMIN_ANSWER("del ssl crl-file",
-	"\"CRL file '<name>' deleted!\", or who uses it.")
+	"\"CRL file '<name>' deleted!\", or what uses it.")
 ADMIN_ANSWER("del ssl crt-list",
 	"\"Entry '<name>' deleted in crtlist '<list>'!\", or the reason.")
 ADMIN_ANSWER("del ssl cert",
-	"\"Certificate '<name>' deleted!\", or who uses it.")
+	"\"Certificate '<name>' deleted!\", or what uses it.")
 ADMIN_ANSWER("disable *, enable *",
 	"An empty line; otherwise the reason why nothing was changed.")
 ADMIN_ANSWER("echo",

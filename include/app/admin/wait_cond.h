@@ -65,7 +65,7 @@ struct wait_cond {
 	struct wait_test test;
 };
 
-/* The value that was found. */
+/* The value that an evaluation has found. */
 struct wait_seen {
 	enum { WAIT_SEEN_NONE, WAIT_SEEN_NUMBER, WAIT_SEEN_TEXT } kind;
 	int64_t n;

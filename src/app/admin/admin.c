@@ -267,8 +267,8 @@ next_timer(const struct admin_conn *c)
 	return c->timeout_ms ? loop_now_ms(c->admin->worker->loop) + c->timeout_ms : TIMER_NEVER;
 }
 
-/* While nothing is to be read or written, the client's leaving has to be noticed. What it has sent
- * for later must not wake the loop. */
+/* Returns the directions to watch while nothing is to be read or written: the end of the connection
+ * has to be noticed, but bytes that the client has sent already must not wake the loop. */
 static unsigned int
 dirs_of_pause(const struct admin_conn *c)
 {
@@ -445,14 +445,16 @@ open_service(struct worker *w)
 
 /* Connections at a soft stop: a client that asks during a reload is answered. First worker. */
 
-/* Its command is to come. One with a prompt may wait for hours. */
+/* True if the connection's command is still to come. One with a prompt may be idle for hours, and
+ * does not count. */
 static int
 is_expected(const struct admin_conn *c)
 {
 	return c->state == ADMIN_READING && !c->line && !c->prompt;
 }
 
-/* True if an answer is owed. A command that waits, for events or for a time, is cut. */
+/* True if the client is owed an answer. A command that waits, for events or for a time, is cut
+ * short. */
 static int
 is_owed(const struct admin_conn *c)
 {
@@ -486,8 +488,8 @@ admin_drain(struct admin *a)
 		if (c->state == ADMIN_CLOSED)
 			continue;
 		c->timeout_ms = c->timeout_ms ? MIN(c->timeout_ms, most) : most;
-		/* One that waits for its time has set it. Otherwise hard-stop-after is the limit
-		 * where memory is out. */
+		/* A connection that waits for its time has set it already. Without memory for the
+		 * timer hard-stop-after is the limit. */
 		if (!c->wake_ms)
 			(void)!timer_set(
 				loop_timers(l), &c->timer, loop_now_ms(l) + c->timeout_ms);

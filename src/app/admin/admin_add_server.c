@@ -147,7 +147,8 @@ is_in_use(const struct process *p, const struct server *s)
 	return 0;
 }
 
-/* NULL: it may be removed unless it is in use. A name that is looked up counts as a reference. */
+/* Returns the reason why the server cannot be removed; NULL: it can be, unless it is in use. A name
+ * that is looked up counts as a reference. */
 static const char *
 why_not_removed(const struct server *s)
 {

@@ -1,5 +1,5 @@
 /* show errors: the last invalid request and response of each proxy (management manual 9.3), in
- * HAProxy's form. On the first worker; a message that it shows is its own meanwhile. */
+ * HAProxy's form. On the first worker; a message belongs to the command while it is shown. */
 #include <string.h>
 
 #include "app/admin/admin_int.h"

@@ -87,7 +87,8 @@ admin_map_ref(struct admin_map_asked *q)
 	return take_ref(q, 0);
 }
 
-/* The same, but a command for maps takes an ACL, too, and the reverse: they share their numbers. */
+/* Does the same, but a command for maps accepts an ACL, too, and the reverse: maps and ACLs share
+ * their numbers. */
 static int
 admin_map_ref_either(struct admin_map_asked *q)
 {

@@ -334,8 +334,8 @@ admin_cmd_show_tasks(struct admin_conn *c, int argc, char **argv)
 /* --- health ---------------------------------------------------------------------------------- */
 
 /*
- * show health: whether clients should be sent here. Each worker is asked, so that one that hangs
- * keeps the answer back. First worker.
+ * show health: whether clients should be sent here. Each worker is asked: if one hangs, there is no
+ * answer. First worker.
  */
 
 struct health {

@@ -489,7 +489,8 @@ show_keys(struct admin_conn *c, const struct tls_tickets *t)
 	}
 }
 
-/* Names for everybody; the keys can decrypt what clients have sent. */
+/* Shows the names at any level, but keys at the level admin only: they can decrypt the traffic of
+ * clients. */
 void
 admin_cmd_show_tls_keys(struct admin_conn *c, int argc, char **argv)
 {

@@ -297,7 +297,8 @@ free_in_bind(struct bind_conf *b, struct proxy *p unused, void *arg)
 	return 0;
 }
 
-/* Clients that ask for no known name would be left without a certificate. */
+/* Reports a bind line that the certificate is the default of: its clients that ask for no known
+ * name would be left without one. Returns 0. */
 static int
 name_if_default(struct bind_conf *b, struct proxy *p unused, void *arg)
 {
@@ -320,8 +321,8 @@ name_if_default(struct bind_conf *b, struct proxy *p unused, void *arg)
 	return 0;
 }
 
-/* The number of the one line with the certificate, or that which was asked for (0: none). 0 after a
- * message. */
+/* Returns the number of the line to remove: the one that was given, or that of the only line with
+ * the certificate. 0 after a message. */
 static int
 find_number(struct admin_conn *c, struct deleting *d, unsigned int asked, int is_asked)
 {

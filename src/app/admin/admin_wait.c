@@ -17,7 +17,7 @@
 #define PAUSE_MAX_MS 10u
 /* The workers pause while a server is examined that may be removed. */
 #define PAUSE_REMOVABLE_MS 50u
-/* A round of questions to workers is followed by a pause of so many times its length. */
+/* After a round of questions to workers comes a pause that is so many times longer. */
 #define PAUSE_OF_ROUND 8u
 
 struct wait {
