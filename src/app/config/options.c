@@ -57,7 +57,7 @@ options_usage(void)
 	       "        --reload <path> asks the master with this socket to reload, and exits\n"
 	       "        --health <path> asks the process with this stats socket if it serves\n"
 	       "        -sf/-st [<pid>]* finishes/terminates these processes when ready\n"
-	       "        -x <path> takes over the listening sockets of who has this socket\n";
+	       "        -x <path> takes over the listening sockets of a process by its socket\n";
 }
 
 static int option_fail(struct walk *w, int reason, const char *fmt, ...) fmt_printf(3, 4);

@@ -1,5 +1,5 @@
-/* Reads what bind lines name for TLS, when all of the configuration is known: its order does not
- * matter. Main thread, before privileges are dropped. */
+/* Reads the files that bind lines name for TLS, when all of the configuration is known: its order
+ * does not matter. Main thread, before privileges are dropped. */
 #include "app/config/tls_finish.h"
 
 #include "app/config/config.h"
@@ -192,7 +192,8 @@ load_peers(struct config *c, struct sys *sys)
 	return bad;
 }
 
-/* Updates of OCSP responses: their delays, and who finds the addresses of responders. */
+/* Completes the settings of OCSP updates: their delays, and the section that resolves the names of
+ * responders. */
 static int
 settle_ocsp(struct config *c, struct sys *sys)
 {

@@ -17,7 +17,7 @@
 #endif
 
 /* Only supported features, so that tests which require others are skipped. HAProxy is built with
- * one of SLZ and ZLIB to compress: whoever asks for either means compression. */
+ * either SLZ or ZLIB: a test that requires one of them requires compression. */
 const char *const version_features[] = { "ACCEPT4", "CPU_AFFINITY", "CRYPT_H", "EPOLL",
 	"GETADDRINFO", "LIBCRYPT", "PCRE2", "PCRE2_JIT", "POLL", "PRCTL", "PROMEX",
 	"LINUX_SPLICE", "OPENSSL", "SLZ",
