@@ -23,7 +23,7 @@
 #include "event/loop.h"
 
 enum {
-	MASTER_STABLE_MS = 1000, /* who served this long and ends is replaced at once */
+	MASTER_STABLE_MS = 1000, /* a process that served this long and ends is replaced at once */
 	MASTER_DELAY_MS = 100, /* before the second attempt to replace one; then doubled */
 	MASTER_DELAY_MAX_MS = 10000,
 	MASTER_KILL_MS = 5000,   /* for the end after SIGTERM; then SIGKILL */
@@ -116,8 +116,8 @@ struct master {
 int master_start(struct master *m, const char *notify_path, int *link_fd, int *stderr_fd)
 	must_check;
 /*
- * Continues as the master that has executed this program in its place, with what the descriptor
- * has whose number $TACIT_MASTER_STATE was. 0, or a negative reason that was reported.
+ * Continues as the master that has executed this program, with its state: that of the descriptor
+ * whose number was in $TACIT_MASTER_STATE. 0, or a negative reason that was reported.
  */
 int master_resume(struct master *m, const char *notify_path, const char *state_fd) must_check;
 /* Runs until all worker processes have ended; returns the exit code. */

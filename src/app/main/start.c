@@ -98,7 +98,7 @@ run_confined_master(struct start *st)
 {
 	int r = confine_master(&st->sys, &st->cfg.global, &st->report);
 
-	/* Nothing reads them here, and there will be more. */
+	/* No code reads the saved messages in this process, and there will be more. */
 	st->report.kept = NULL;
 	config_fini(&st->cfg);
 	st->config_is_gone = 1;
@@ -122,7 +122,7 @@ start_resume(struct start *st, const char *state_fd)
 	struct global_conf *g = &st->cfg.global;
 	int code = 1;
 
-	/* They have stopped. */
+	/* The processes to be replaced have stopped. */
 	st->opts.n_former = 0;
 	if (init_master(st) == 0 && master_resume(&st->master, notify_path, state_fd) == 0) {
 		st->report.quiet = s->quiet;
@@ -432,8 +432,8 @@ load_config(struct start *st)
 	r = config_load(&st->cfg, &st->sys, &st->opts);
 	quiet = st->cfg.global.quiet;
 	st->report.quiet = quiet;
-	/* With a master the first worker process prints what is no error: that belongs to the log
-	 * of its start. */
+	/* With a master the first worker process prints warnings and notices: they belong to the
+	 * log of its start. */
 	if (st->opts.flags & OPTIONS_JSON) {
 		cfg_diag_print_json(d, stdout);
 		if (r)

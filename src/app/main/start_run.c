@@ -201,7 +201,7 @@ open_pidfile(struct start *st)
 	return 0;
 }
 
-/* A process of its own runs commands: this one will not be allowed to. */
+/* Starts the helper process, which executes commands: this process will not be allowed to. */
 static int
 start_helper(struct start *st)
 {
@@ -426,7 +426,8 @@ start_process(struct start *st)
 	r = bring_up(st, cfg_env_get(&st->cfg.env, "NOTIFY_SOCKET"));
 	if (!r) {
 		process_run(p);
-		/* Other workers use memory that would be freed, and there is no time to wait. */
+		/* Other workers still use the memory, and there is no time to wait for them:
+		 * nothing is freed. */
 		if (process_join(p)) {
 			fflush(NULL);
 			_Exit(exit_code(st));

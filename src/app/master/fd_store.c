@@ -76,7 +76,7 @@ has_file_of(const struct file_store *s, pid_t pid)
 	return 0;
 }
 
-/* If it has no file of its own, nothing is to be kept. */
+/* If the new process has no file of its own, the previous ones are not kept. */
 void
 file_store_on_ready(struct file_store *s, pid_t pid)
 {
@@ -110,7 +110,7 @@ remove_own_path(struct fd_store *s, const struct stored_socket *k)
 		(void)sys_unlink(s->sys, path);
 }
 
-/* The last one takes its place. */
+/* The last descriptor takes its place. */
 static void
 close_stored(struct fd_store *s, unsigned int i)
 {

@@ -43,8 +43,8 @@ on_conn_end(struct task *t)
 	free_master_conn(container_of(t, struct master_conn, end));
 }
 
-/* A command that a worker process answers, or a reload, may take its time: only a client that is
- * gone, or does not take what is there, ends it. */
+/* Ends an idle connection. A reload, or a command that a worker process answers, may take long:
+ * then the connection ends only if the client has closed it, or does not read its answer. */
 static void
 on_conn_idle(struct timer *t)
 {
@@ -246,8 +246,7 @@ on_master_conn(void *owner, int fd, uint32_t ev)
 }
 
 /* True if a client is refused: the kernel knows which process has connected. Only a worker process
- * whose configuration permits it may: an attacker in another one must not get power over all of
- * them. */
+ * whose configuration permits it may: an attacker in another one must not control all processes. */
 static int
 is_refused(const struct master *m, int fd)
 {

@@ -1,5 +1,5 @@
-/* Lines of the master's socket: who takes a command, what is about the dialogue itself, and the
- * commands that worker processes answer. Master process, one thread. */
+/* Lines of the master's socket: which process gets a command, commands about the connection itself,
+ * and commands that worker processes answer. Master process, one thread. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -177,7 +177,7 @@ master_cli_msg(struct master_conn *c, enum cli_severity severity, const char *fm
 	va_end(ap);
 }
 
-/* For worker processes; without an argument it is shown, as there. */
+/* Sets or shows a mode for commands to worker processes, as their own command does. */
 static enum master_outcome
 toggle_modes(struct master_conn *c, enum admin_mode mode, const char *name, const char *arg)
 {
@@ -241,8 +241,8 @@ is_about_dialogue(const char *text)
 	return 0;
 }
 
-/* A prefix alone selects who takes the commands that follow. Returns the command behind it, or
- * NULL when there is no more to do. */
+/* A prefix alone selects the process that gets the following commands. Returns the command behind
+ * it, or NULL when there is no more to do. */
 static char *
 take_prefix_word(struct master_conn *c, char *text, pid_t *target)
 {
@@ -517,8 +517,8 @@ static const struct master_cmd cmds[] = {
 	{ "set severity-output", "[none|number|string]", BIND_USER,
 		"set presence of severity level in feedback information",
 		cmd_set_severity, 1,
-		"None, or an empty line. It holds for the commands that follow, whoever "
-		"answers them." },
+		"None, or an empty line. It holds for the commands that follow, of the "
+		"master and of worker processes." },
 	{ "show cli level", "", BIND_USER, "display the level of the current CLI session",
 		cmd_show_level, 0,
 		"user, operator or admin." },

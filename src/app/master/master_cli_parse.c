@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/names.h"
 
-/* Only the user who started the master, unless `mode` says otherwise. */
+/* Only the user of the master has access, unless `mode` permits more. */
 #define MODE_DEFAULT 0600
 #define VALUE_MAX 1024
 

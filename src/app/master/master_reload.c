@@ -88,7 +88,7 @@ take_log(struct worker_process *w)
 
 /* --- worker processes --- */
 
-/* Only one that is not ready yet may pass sockets: it has not met the network. */
+/* Only one that is not ready yet may pass sockets: it has not handled data of clients. */
 
 /* One parsed message. */
 struct worker_message {
@@ -296,7 +296,7 @@ master_signal(const struct worker_process *w, int sig)
 	const struct master *m = w->master;
 	long r = sys_kill(m->sys, w->own.pid, sig);
 
-	/* As root without CAP_KILL, when the worker process has another user. */
+	/* Fails as root without CAP_KILL if the worker process has another user. */
 	if (r < 0)
 		report_msg(m->report, REPORT_ALERT, "cannot send SIG%s to worker (%d): %s",
 			sigabbrev_np(sig), (int)w->own.pid, err_text((int)r));
@@ -313,7 +313,7 @@ master_reap(struct master *m)
 
 		if (!w)
 			continue;
-		/* Its pid still shows who owns the connections that it left behind. */
+		/* The pid of a dead process still identifies connections that it has made. */
 		if (m->cli.accept_all)
 			m->cli.accept_all(m);
 		/* Messages that it sent before its end: no more than the socket holds. */
@@ -372,7 +372,7 @@ master_plan_reexec(struct master *m)
 	if (!w || !master_runs_newer(w))
 		return;
 	m->reexec_latest_ms = now + MASTER_REEXEC_WAIT_MS;
-	/* Not now: signals that were read may still have to be handled. */
+	/* Not at once: signals that were read may still have to be handled. */
 	if (timer_set(loop_timers(m->loop), &m->reexec_timer, now + 1))
 		report_msg(m->report, REPORT_ALERT, "cannot execute the new program as master: %s",
 			err_text(-ERR_NOMEM));
@@ -440,7 +440,7 @@ log_failure(struct master *m)
 		(void)sys_sendto(m->sys, w->own.fd, text, (size_t)n, MSG_NOSIGNAL);
 }
 
-/* For its statistics. */
+/* Sends the current worker process the numbers of reloads, for its statistics. */
 static void
 report_reloads(struct master *m)
 {
@@ -674,7 +674,7 @@ on_current_death(struct worker_process *w, int code)
 		schedule_respawn(m);
 }
 
-/* Notifies the other worker processes, which have its tables open. */
+/* Notifies the other worker processes that one has ended: they have its tables open. */
 static void
 report_end(struct master *m, const struct worker_process *ended)
 {
