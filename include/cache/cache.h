@@ -139,16 +139,17 @@ struct cache_claimed {
 	int is_mine;             /* the caller holds the claim */
 };
 
-/* As cache_find(); but if there is no object, and another one has claimed its key, the caller is to
- * wait for that; if none has the caller does, if it may. None: a response was not stored lately,
- * the claim is older than collapse_ms, or there is no memory. */
+/* As cache_find(). Without an object it returns a claim: that of another request, for which the
+ * caller is to wait, or if there is none and the caller may hold one, its own. Neither an entry nor
+ * a claim: a response for this key was lately not stored, the claim is older than collapse_ms, or
+ * there is no memory. */
 struct cache_claimed cache_claim(struct cache *c, const struct cache_caller *by, struct str key,
 	const struct cache_variant *request, unsigned int worker, int may_hold) must_check;
 /* The holder's claim is over, and released. is_refused: the response is none that is stored. The
  * workers that wait, as bits. */
 uint64_t cache_end_claim(struct cache *c, const struct cache_caller *by, struct cache_claim *claim,
 	int is_refused) must_check;
-/* For those who wait. */
+/* Stops waiting, and releases the claim. */
 void cache_leave_claim(struct cache *c, const struct cache_caller *by, struct cache_claim *claim);
 
 /* --- filling --- */

@@ -129,7 +129,7 @@ free_dead(struct cache_entry *dead)
 	}
 }
 
-/* Ends that it is found. */
+/* Takes the entry out of the index, so that it is not found any more. */
 static void
 unlink_locked(struct cache *c, struct cache_entry *e, struct cache_entry **dead)
 {
@@ -353,8 +353,8 @@ claims_for(struct cache *c, uint64_t hash)
 	return &c->claim[keyhash_slot(hash, CACHE_CLAIMS)];
 }
 
-/* Takes part in the claim on a key; `new` becomes one if there is none and may_hold. One that has
- * had its time is left alone. */
+/* Joins the claim on a key. If there is none and may_hold is set, `new` becomes the claim. A claim
+ * that is older than collapse_ms is left alone. */
 static void
 join_locked(struct cache *c, struct cache_claim *new, unsigned int worker, int may_hold,
 	struct cache_claimed *out)
