@@ -165,7 +165,7 @@ put_label_value(struct sbuf *out, const char *value)
 	}
 }
 
-/* Appends the sample. It has none if there is no value. */
+/* Appends the sample, if there is a value. */
 static void
 metric_put_global(struct sbuf *out, const struct metric *m, const struct info *i)
 {

@@ -203,7 +203,7 @@ put_hidden(struct sbuf *o, struct str name)
 }
 
 /* A browser puts the form's fields where the query was: what the URI has behind its question mark
- * has to be the first field. With the script the box filters rows while one types. */
+ * has to be the first field. With the script the box filters rows while the user types. */
 static void
 put_search(struct sbuf *o, const struct stats_state *st)
 {
@@ -291,7 +291,7 @@ put_certificates(struct sbuf *o, const struct process *p)
 	sbuf_adds(o, "</small></div>\n");
 }
 
-/* Counters from whose growth the script makes rates and lines. */
+/* Writes the counters from which the script derives rates and their lines. */
 static void
 put_counters(struct sbuf *o, const struct stats_state *st, const struct process *p,
 	const struct totals *t)

@@ -10,7 +10,7 @@
 /* Failures before a server is CLASS_FAILING. */
 #define FAILING_LEAST 10
 
-/* Nothing if the row has no such value. */
+/* Writes nothing if the row has no such value. */
 static void
 html_value(struct sbuf *out, const struct stat_row *r, enum stat_col c)
 {
