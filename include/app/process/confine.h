@@ -1,6 +1,6 @@
 /*
- * Rights that a serving process gives up, besides its user: capabilities, files, system calls.
- * Each is a bit of process.confined, so that `show info` shows what holds.
+ * Rights that a serving process gives up, besides its user: capabilities, files, system calls. Each
+ * is a bit of process.confined, which `show info` shows.
  */
 #ifndef TACIT_APP_PROCESS_CONFINE_H
 #define TACIT_APP_PROCESS_CONFINE_H

@@ -74,7 +74,7 @@ former_can_help(const struct former *f)
 {
 	return f->n_pids > 0;
 }
-/* This process is ready: who passed sockets is notified which ones stay in use. */
+/* This process is ready: processes that passed sockets are notified which ones stay in use. */
 void former_report_ready(struct former *f);
 /* Signals all previous processes to stop. */
 void former_stop(struct former *f);

@@ -50,7 +50,8 @@ enum {
 
 /* Payload of a KEEP_PROCESS record. */
 struct kept_process {
-	/* Commands have cleared what files of lower generations hold. */
+	/* Set when a command has cleared counters: those in files of lower generations count no
+	 * more. */
 	uint64_t cleared, maxima_cleared;
 	/* Limits that commands change. */
 	struct kept_number maxconn, conn_rate, sess_rate, tls_rate;

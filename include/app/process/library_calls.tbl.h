@@ -1,6 +1,7 @@
 /*
  * System calls of libraries that a process makes while it serves, besides those of base/sys.tbl.h:
- * LIBRARY_CALL(name, whose). On architectures without a call of this name it has no effect.
+ * LIBRARY_CALL(name, the library or function that makes it). On architectures without a call of
+ * this name it has no effect.
  */
 LIBRARY_CALL(brk, "malloc")
 LIBRARY_CALL(clock_nanosleep, "the C library")

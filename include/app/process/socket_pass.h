@@ -29,7 +29,7 @@ struct sys;
 
 struct socket_pass {
 	struct process *process;
-	int fd;                /* -1: nobody asks */
+	int fd;                /* -1: no process asks */
 	struct listener **v;   /* those with a socket of their own */
 	unsigned int n, n_files, sent; /* files are sent behind sockets */
 	int has_count;         /* the first line was sent */

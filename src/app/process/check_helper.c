@@ -42,7 +42,7 @@ struct check_helper {
  * has one thread.
  */
 
-/* Undoes what the daemon ignores or has blocked: it is no business of the command. */
+/* Resets the signals that the daemon ignores or blocks: the command must not inherit them. */
 static void
 reset_signals(struct sys *sys)
 {
@@ -286,7 +286,7 @@ open_descriptors(struct sys *sys)
 	sigset_t set;
 
 	(void)!sys_fcntl(sys, SOCKET_FD, F_SETFD, FD_CLOEXEC);
-	/* Ignored, it would take the status of commands with it. */
+	/* If SIGCHLD were ignored, the status of commands would be lost. */
 	memset(&sa, 0, sizeof(sa));
 	sa.sa_handler = SIG_DFL;
 	(void)!sys_rt_sigaction(sys, SIGCHLD, &sa);

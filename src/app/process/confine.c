@@ -232,7 +232,7 @@ file_access_limit(struct file_access *f)
 	return (int)sys_landlock_restrict_self(f->sys, f->fd, 0);
 }
 
-/* Connections may be bound to any port of a client. */
+/* False if connections may be bound to the port of a client, which may be any. */
 static int
 knows_ports(const struct process *p)
 {
@@ -470,9 +470,9 @@ drop_privileges(struct process *p)
 			"'user %s' without 'group': the process keeps the group of root.", g->user);
 	if (privileges_stays_root(p->sys, g))
 		report_msg(p->report, REPORT_WARNING,
-			"the process stays root, since 'global' has no 'user': whoever takes it "
-			"over may connect to the unix sockets of root's services. 'user root' "
-			"confirms that.");
+			"the process stays root, since 'global' has no 'user': an attacker who "
+			"controls it can connect to the unix sockets of root's services. 'user "
+			"root' confirms that.");
 	r = privileges_drop(p->sys, g, capabilities_wanted(p->cfg), why, sizeof(why));
 	if (r)
 		report_msg(p->report, REPORT_ALERT, "cannot drop privileges: %s", why);
@@ -481,7 +481,7 @@ drop_privileges(struct process *p)
 	return r;
 }
 
-/* At start, rather than in silence for each connection. */
+/* Warns at the start, rather than failing silently for each connection. */
 static int
 check_marks(struct process *p)
 {

@@ -523,7 +523,7 @@ join_numbers(struct keep *k, const char *name, struct keep_numbers *x, uint64_t 
 		}
 		x->past[x->n_past++] = item->payload;
 		x->past[x->n_past++] = (const uint64_t *)item->payload + x->n;
-		/* They come in order: what is before a cleared one is cleared, too. */
+		/* Files come in order: those before a cleared one are cleared, too. */
 		if (former->is_cleared)
 			x->n_cleared = x->n_past;
 	}

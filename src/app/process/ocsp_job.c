@@ -478,7 +478,7 @@ take_cert(struct ocsp_job *j, struct tls_cert *c)
 
 	j->cert = tls_cert_ref(c);
 	j->in_row = 0;
-	/* Handshakes do not read what this sets. */
+	/* Handshakes do not read the members that this sets. */
 	if (!c->ocsp_id && tls_cert_want_ocsp(c, why) < 0)
 		log_msg(process_log(j->process), LOG_LEVEL_WARNING, "OCSP update of %s: %s",
 			j->entry->name, why);
@@ -486,7 +486,8 @@ take_cert(struct ocsp_job *j, struct tls_cert *c)
 		j->due_ms = ocsp_job_next(j, 0);
 }
 
-/* The file may have another certificate now, or none: what is known is about the one before. */
+/* Applies a change of the file, which may have another certificate now, or none: results so far are
+ * about the previous one. */
 static void
 renew_cert(struct ocsp_job *j)
 {
@@ -499,7 +500,7 @@ renew_cert(struct ocsp_job *j)
 		take_cert(j, j->entry->cert);
 }
 
-/* Lines that say on or off come and go at run time. */
+/* Follows lines that turn updates on or off at run time. */
 static void
 follow_lines(struct ocsp_job *j)
 {

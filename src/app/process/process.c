@@ -134,7 +134,7 @@ stop_listening(struct process *p, int drains)
 	for (unsigned int i = 0; i < p->n_workers; i++)
 		engine_soft_stop(&p->workers[i].engine);
 	rendezvous_end(p);
-	/* A thousand lines perhaps, while the others serve again. */
+	/* This may be a thousand lines: they are written while the other workers serve again. */
 	if (lines.len)
 		report_text(p->report, lines.p);
 	sbuf_fini(&lines);
@@ -150,8 +150,8 @@ note_kept(struct listener *ln, void *is_any)
 	*(int *)is_any |= ln->kept_open != 0;
 }
 
-/* Returns 1 if another process serves in its place, as the master has said, or accepts on sockets
- * of this one: `grace` is for a service that ends. */
+/* Returns 1 if another process serves instead: the master has reported one, or one accepts on
+ * sockets of this process. Then `grace` does not apply: it is for a service that ends. */
 static int
 find_successor(struct process *p)
 {
@@ -193,7 +193,7 @@ hard_stop(struct process *p)
 	set_stop_timer(p, PROCESS_KILL_MS);
 }
 
-/* Clients that were to be served are not: to the terminal, too. In HAProxy's words. */
+/* Reports, to the terminal, too, that clients are disconnected. In HAProxy's words. */
 static void
 note_hard_stop(struct process *p)
 {

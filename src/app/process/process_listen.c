@@ -279,9 +279,8 @@ holds_address_of(struct sys *sys, struct inherited_socket *s, const struct liste
 }
 
 /* After a bind that failed with EADDRINUSE: the address may have been held by an inherited socket
- * whose listener has gone from the configuration, or is another one now (a wildcard, an option).
- * Lets ln, and those that share its port, be bound beside it until it is closed; 1 if there is
- * one. */
+ * whose listener has gone from the configuration, or has changed (a wildcard, an option). Lets ln,
+ * and those that share its port, be bound beside it until it is closed; 1 if there is one. */
 static int
 process_join_inherited(const struct process *p, struct listener *ln)
 {
@@ -348,7 +347,7 @@ bind_one(struct process *p, struct listener *ln, const char *what, const char *n
 	int r;
 
 	r = try_bind(p, ln, backlog, &kept, why, sizeof(why));
-	/* By one of the processes that this one replaces? */
+	/* A process that this one replaces may have the address. */
 	for (; r == -EADDRINUSE && tries; tries--) {
 		former_ask(p->former);
 		r = try_bind(p, ln, backlog, &kept, why, sizeof(why));

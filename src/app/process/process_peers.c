@@ -346,7 +346,8 @@ on_dial(struct timer *t)
 }
 PROFILE_NAME(on_dial, peers_dial)
 
-/* Connections that say nothing end after a time, and are bounded. */
+/* Begins a session for a connection. One without a hello ends after a time, and their number is
+ * bounded. */
 static void
 on_peer_accept(struct listener *ln, int fd, const struct addr *from unused)
 {
@@ -441,7 +442,7 @@ on_group_timer(struct timer *t)
 
 	if (next != UINT64_MAX)
 		(void)!timer_set(loop_timers(loop_of(r)), t, next);
-	/* Another peer may be asked, or changes are sent that have waited. */
+	/* Another peer may have to be asked, or changes that have waited may be sent. */
 	post_links(r);
 }
 PROFILE_NAME(on_group_timer, peers_group_timer)

@@ -142,7 +142,7 @@ take_passed(struct process_tables *pt, struct sys *sys, int fd, int alive)
 		f += pt->n_former;
 		*f = (struct tables_former){ .fd = fd, .alive = alive };
 	}
-	/* One of another version: its entries end with it. */
+	/* A file of another version cannot be read: its entries end with its process. */
 	if (f && memfile_open(&f->view, sys, fd, table_file_layout(), &why) == 0) {
 		pt->n_former++;
 		return;

@@ -1,5 +1,5 @@
-/* Messages of the process to its terminal, each flushed at once. Any thread; only the main one
- * before the others start, whose messages are saved. */
+/* Messages of the process to its terminal, each flushed at once. Any thread. Before the other
+ * threads start messages are saved for `show startup-logs`. */
 #include "app/process/report.h"
 
 #include <stdarg.h>

@@ -248,7 +248,8 @@ socket_pass_assume(struct socket_pass *sp)
 
 /* --- on request of a signal --- */
 
-/* The process at the other end could trace us anyway. */
+/* Checks the process at the other end. 0: it is of root or of our own user, and could
+ * trace this one anyway; or -ERR_PERM. */
 static int
 check_peer(struct sys *sys, int fd)
 {

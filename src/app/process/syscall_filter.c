@@ -40,7 +40,7 @@ static const struct call_rule limits[] = {
 	{ "fcntl", { ARG_IS(1, F_GETPIPE_SZ) }, 1 },
 	{ "fcntl", { ARG_IS(1, F_SETPIPE_SZ) }, 1 },
 	{ "ioctl", { ARG_IS(1, SIOCOUTQ) }, 1 },
-	/* stdio asks whether it writes to a terminal. */
+	/* stdio finds out whether it writes to a terminal. */
 	{ "ioctl", { ARG_IS(1, TCGETS) }, 1 },
 	{ "prctl", { ARG_IS(0, PR_SET_NAME) }, 1 },
 	/* Its own limits are read only. */

@@ -314,7 +314,7 @@ wake_worker_catch_up(struct worker *w)
 /* --- the watchdog ---------------------------------------------------------------------------- */
 
 /*
- * Asks all workers for a sign of life. Timer of the first worker; the others answer on their
+ * Asks all workers whether they still run. Timer of the first worker; the others answer on their
  * own threads.
  */
 

@@ -1,5 +1,5 @@
-/* A worker's life: what it is made of, its turns, its thread. Runs on the worker's own thread, but
- * for functions whose header has another thread. */
+/* A worker's life: what it is made of, its turns, its thread. Functions run on the worker's own
+ * thread, unless the header names another one. */
 #include "app/process/worker.h"
 
 #include <errno.h>
