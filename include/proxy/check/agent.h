@@ -18,7 +18,8 @@ struct agent_report {
 	enum agent_admin admin;
 	int weight;              /* per cent of the configured weight; -1: not given */
 	int maxconn;             /* -1: not given */
-	/* L7OK, L7STS, or CHECKED without a word on health; in HAProxy's words. */
+	/* L7OK, L7STS, or CHECKED if the agent has sent nothing about health; in HAProxy's
+	 * words. */
 	struct check_verdict verdict;
 };
 

@@ -1,7 +1,7 @@
 /*
  * Alerts by email about servers whose state changes. On the first worker, which alone changes
- * states, so each alert is sent once, whatever the number of workers. Each mailer has a queue of
- * its own; one that is dead, slow or wrong delays nothing else.
+ * states, so each alert is sent once, with any number of workers. Each mailer has a queue of its
+ * own; one that is dead, slow or wrong delays nothing else.
  */
 #ifndef TACIT_PROXY_CHECK_MAILER_H
 #define TACIT_PROXY_CHECK_MAILER_H

@@ -27,7 +27,8 @@
 /* A server sends its tickets right behind the handshake, or not at all. */
 #define SESSION_WAIT_MS 1000
 
-/* As sessions, unless checks go to an address or port of their own (manual 5.2, check). */
+/* True if the checks of a server use TLS: as its sessions do, unless checks have an address or port
+ * of their own (manual 5.2, check). */
 static int
 server_checks_use_tls(const struct server_conf *conf)
 {
@@ -382,7 +383,8 @@ send_header_alone(struct check_run *r, struct check_verdict *v)
 
 /* --- the SOCKS4 proxy --- */
 
-/* As the PROXY header: the server line is for checks only if an option makes it so. NULL: none. */
+/* Returns the SOCKS4 proxy of the connection. As for the PROXY header, the server line applies to
+ * checks only with an option for that. NULL: none. */
 static const struct addr *
 proxy_on_the_way(const struct check_run *r)
 {

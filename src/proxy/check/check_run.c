@@ -105,7 +105,8 @@ plan_run(struct check_run *r, uint64_t at_ms)
 	if (r->state != CHECK_IDLE)
 		return;
 	r->due_ms = next_slot(at_ms);
-	/* Its heap has had all starts of checks at once, and nothing else is in it. */
+	/* Cannot fail: the heap, which has nothing else in it, had room for the starts of all
+	 * checks. */
 	(void)!timer_set(check_run_starts(r), &r->start, r->due_ms);
 }
 
@@ -706,7 +707,7 @@ check_result_observed(struct engine *e, struct check *c, enum server_finding las
 	check_result_apply(e, c, &v, 0);
 }
 
-/* Not within the session that has seen the error: it may be closed here. */
+/* A task of its own, since it may close the session that has seen the error. */
 static void
 on_alarm_task(struct task *t)
 {

@@ -118,7 +118,7 @@ lose_helper(struct external *x)
 
 /* --- requests --- */
 
-/* Sends one request: 0, -EAGAIN, or another error, after which the helper is of no use. */
+/* Sends one request: 0, -EAGAIN, or another error, after which the helper cannot be used. */
 static int
 send_request(struct external *x, const struct sbuf *request)
 {

@@ -207,8 +207,8 @@ end_attempt(struct mailer_run *m, const char *why)
 	}
 }
 
-/* Ends a dialogue that is refused for good. If the server does not know the email yet, it would
- * refuse all that wait, at once. */
+/* Ends a dialogue that the server has refused for good. If the server has not seen the email yet,
+ * it is tried again later: otherwise all emails that wait would be given up at once. */
 static void
 end_refused(struct mailer_run *m)
 {

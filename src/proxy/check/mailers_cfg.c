@@ -333,8 +333,8 @@ static const struct cfg_kw kws[] = {
 		.syntax = "<level>",
 		.values = level_words,
 		.dflt = "alert",
-		.doc = "The least severe alerts that are sent. A server that enters maintenance "
-		       "is none, since somebody did it.",
+		.doc = "The least severe alerts that are sent. There is no alert when a server "
+		       "enters maintenance, since an operator has caused that.",
 		.example = "email-alert level notice\n" },
 	EMAIL("mailers", EMAIL_MAILERS, "<section>", "The section 'mailers' whose mail servers get "
 		"alerts about the servers of this proxy.", .dflt = "none", .example = EXAMPLE),

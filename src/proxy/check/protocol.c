@@ -173,7 +173,7 @@ smtp_rules(struct check_conf *c)
 	return rc ? rc : add_expect(c, 7, CHECK_SMTP_BYE, CHECK_L7STS);
 }
 
-/* One message and its answer. */
+/* Makes the rules of a method that sends one message and checks the answer. */
 static int
 question_rules(struct check_conf *c, struct str question, enum check_protocol answer,
 	enum check_status error)
