@@ -534,8 +534,8 @@ profiles_of(struct cfg_ctx *ctx)
 	return &((struct proxies *)ctx->root)->log.profiles;
 }
 
-/* The one of this name, which may have to be made: sections and lines come in any order. NULL after
- * an error. */
+/* Returns the profile of this name. It is made if it does not exist, since sections and lines come
+ * in any order. NULL after an error. */
 static struct log_profile *
 profile_named(struct cfg_ctx *ctx, int i, const char *name)
 {

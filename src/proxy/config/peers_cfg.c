@@ -316,7 +316,7 @@ check_peer_conf(const struct peer_conf *s, struct cfg_diag *d)
 	return s->addr.len ? 0 : -1;
 }
 
-/* A shard that there is not, or of the process itself, is none: the peer gets all keys. */
+/* Drops a shard that does not exist, or that is the process's own: then the peer gets all keys. */
 static void
 settle_shard(const struct peers_conf *c, struct peer_conf *s, struct cfg_diag *d)
 {
@@ -480,9 +480,9 @@ static const struct cfg_section sections[] = {
 		.doc = "Processes whose stick tables are the same: tables that name the section, "
 		       "and its own. They connect to each other and send what they change, in the "
 		       "protocol of HAProxy (2.1 and 2.0), which may be one of them. Values that a "
-		       "peer sends replace those here. A peer is known by its name alone: let "
-		       "nobody else connect, or verify certificates. Without another process the "
-		       "section has no effect." },
+		       "peer sends replace those here. A peer is recognized by its name alone: "
+		       "permit connections from peers only, or verify certificates. Without "
+		       "another process the section has no effect." },
 	{ 0 },
 };
 

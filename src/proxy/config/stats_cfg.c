@@ -205,20 +205,20 @@ parse_stats_rule(struct cfg_ctx *ctx)
 
 static const struct cfg_kw kws[] = {
 	{ .name = "stats admin",
-		.dflt = "none: nobody may",
+		.dflt = "none: no user may",
 		.example = "stats admin if { src 192.0.2.0/24 }",
 		.sections = SECTIONS,
 		.min = 2,
 		.max = CFG_ANY,
 		.parse = parse_stats_admin,
 		.syntax = "{if | unless} <condition>",
-		.doc = "Lets those to whom the condition applies change servers on the page. A "
+		.doc = "Users for whom the condition is true may change servers on the page. A "
 			"browser has to send, in Sec-Fetch-Site, Origin or Referer, that the form "
-			"comes from the host that it is sent to; clients that say nothing of it, "
-			"such as curl, are let." },
+			"comes from the host that it is sent to; clients that send none of these "
+			"fields, such as curl, are permitted, too." },
 	STATS("auth", 1, 1, parse_stats_auth, "<user>:<password>",
 		"A user who may see the statistics, with a password in clear text.",
-		.dflt = "none: anybody may see them"),
+		.dflt = "none: all clients may see them"),
 	STATS("enable", 0, 0, parse_stats_enable, NULL,
 		"Shows statistics at the URI that 'stats uri' names. Any other line 'stats' does "
 		"so too."),
