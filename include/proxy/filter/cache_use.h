@@ -21,8 +21,8 @@ struct cache_rule {
 
 /* On the worker of its stream. */
 struct cache_wait {
-	/* Ends what it has: the stream's own claim, or that it waits. is_refused: the stream's
-	 * response is none that is stored. NULL: it has never had any. */
+	/* Ends the stream's own claim, or its wait for another one. is_refused: the stream's
+	 * response is not stored. NULL: the stream has had neither. */
 	void (*end)(struct cache_wait *w, int is_refused);
 	struct stream *s;
 	struct cache *cache;
@@ -46,7 +46,7 @@ enum rule_result cache_use_run(const struct rule *r, struct sample_ctx *cx,
 	struct rule_outcome *out);
 /* True if the rule waits, or has waited, for another stream. */
 int cache_use_has_waited(const struct rule *r, const struct rule_outcome *out);
-/* Has the rules of those continue whose claims are over. */
+/* Lets rules continue whose claims are over. */
 void cache_waits_collect(struct engine *e);
 
 #endif

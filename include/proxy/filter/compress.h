@@ -1,7 +1,7 @@
 /*
- * Compression of bodies (HAProxy 2.6, 9.2, with the words of 3.x): a filter of mode http. What a
- * backend does not say, its frontend may. Responses are compressed for clients that accept it,
- * requests where that is configured.
+ * Compression of bodies (HAProxy 2.6, 9.2, with the words of 3.x): a filter of mode http. Settings
+ * that a backend does not have are those of the frontend. Responses are compressed for clients that
+ * accept it, requests where that is configured.
  */
 #ifndef TACIT_PROXY_FILTER_COMPRESS_H
 #define TACIT_PROXY_FILTER_COMPRESS_H

@@ -49,7 +49,7 @@ void spoe_count(struct spoe_run *r, int is_error, uint64_t *errors, uint64_t *al
 /* Asks with this frame, which begins with its length: 0 or -ERR_NOMEM. The answer comes to st, and
  * engine.hooks.on_resolved() is called. */
 int spoe_ask_new(struct spoe_run *r, struct spoe_state *st, const struct sbuf *frame) must_check;
-/* The stream waits no longer. */
+/* Ends the stream's wait for an answer. */
 void spoe_ask_forget(struct spoe_ask *a);
 
 #endif

@@ -15,8 +15,8 @@
 #include "rule/sample/args.h"
 #include "table/table.h"
 
-/* The time after which a stream asks again what those that share its entry have left. Its part of
- * the bytes for that time passes then. */
+/* The interval at which a stream reads the bytes that are left in its shared entry. In each
+ * interval its part of them passes. */
 #define SHARED_PIECE_MS 10u
 
 struct bwlim_conf {
@@ -53,7 +53,7 @@ rate_of(const struct bwlim_conf *c)
 	return c->side == CLIENT ? TABLE_BYTES_IN_RATE : TABLE_BYTES_OUT_RATE;
 }
 
-/* The bytes that all who share the entry may still pass in this period. */
+/* Returns the bytes that all streams of the entry together may still pass in this period. */
 static uint64_t
 shared_left(const struct bwlim_conf *c, const struct table_entry *e, const struct table_caller *by)
 {

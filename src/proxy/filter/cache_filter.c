@@ -481,8 +481,8 @@ begin_fill(struct stream *s, const struct cache_rule *x, struct cache_use *use,
 	return -1;
 }
 
-/* A method that may change the resource has succeeded: the stored response is not valid any more
- * (RFC 9111, 4.4). */
+/* Removes the stored responses of the URL: a method that may change the resource has succeeded (RFC
+ * 9111, 4.4). */
 static void
 forget_stored(const struct stream *s, const struct cache_use *use, const struct http_head *res)
 {

@@ -190,7 +190,7 @@ text_find(struct str text, struct str mark)
 	return memmem(text.p, text.len, mark.p, mark.len);
 }
 
-/* True of clients that say they compress, but do not read it: Mozilla/4 but for MSIE 7 and newer
+/* True for clients that announce a coding but cannot read it: Mozilla/4 except MSIE 7 and newer,
  * and MSIE 6 of Windows XP SP2. */
 static int
 is_known_bad(const struct http_head *req)

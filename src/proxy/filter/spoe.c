@@ -158,7 +158,7 @@ put_argument(struct sbuf *b, const struct sample *s)
 	spop_put_value(b, &v);
 }
 
-/* A value that there is none of is NULL. */
+/* Writes a message. A value that does not exist is written as NULL. */
 static void
 put_spoe_message(struct sbuf *b, const struct spoe_message *m, struct sample_ctx *cx)
 {

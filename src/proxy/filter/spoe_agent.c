@@ -20,7 +20,7 @@
 #include "spop/spop.h"
 #include "tls/connect.h"
 
-/* The pause after a connection that has come to nothing, and before maxconnrate is read again. */
+/* The pause after a connection that has failed, and before maxconnrate is read again. */
 #define SPOE_RETRY_MS 100u
 /* Times that a connection is read in one turn. */
 #define SPOE_ROUNDS 4
@@ -261,7 +261,7 @@ ask_of_ack(const struct spoe_conn *c, const struct spop_frame *f)
 	return a;
 }
 
-/* An ACK that nobody waits for is ignored, as in HAProxy. */
+/* Handles an ACK. One for which no stream waits is ignored, as in HAProxy. */
 static enum spop_status
 take_ack(struct spoe_conn *c, const struct spop_frame *f)
 {
@@ -553,7 +553,7 @@ least_busy_conn(const struct spoe_run *r)
 	return best;
 }
 
-/* Puts a question behind what the connection is to send. */
+/* Appends a question to the output of a connection. */
 static void
 send_ask(struct spoe_conn *c, struct spoe_ask *a)
 {

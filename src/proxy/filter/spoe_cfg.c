@@ -302,7 +302,8 @@ parse_message_acl(struct cfg_ctx *ctx)
 	return rule_acl_parse(&m->acls, vocab_read(ctx), ctx);
 }
 
-/* Where a message may be sent: its event, or the rule that sends it, knows what is available. */
+/* Returns the places where a message may be sent. Its event, or the rule that sends it, knows what
+ * is available there. */
 static unsigned int
 scopes_of_messages(void)
 {
