@@ -31,7 +31,7 @@ void h2_client_free(struct session *sess);
 /* Handlers of the state: return the event that follows. */
 enum session_event multiplex_io(struct session *sess, uint32_t ev) must_check;
 enum session_event multiplex_task(struct session *sess) must_check;
-/* The deadline has passed: says goodbye and ends. */
+/* Handles the deadline: sends GOAWAY, and ends the session. */
 enum session_event h2_client_late(struct session *sess) must_check;
 /* Ends all streams, then the session. */
 enum session_event h2_client_kill(struct session *sess) must_check;

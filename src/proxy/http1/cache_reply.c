@@ -224,7 +224,7 @@ advance_hit(struct cache_hit *hit, size_t n)
 }
 
 /* Sends from the memory of the cache until the socket takes no more, or what is left fits into a
- * buffer. 0: others have their turn first. */
+ * buffer. 0: the other sessions are served first. */
 static int
 send_from_cache(struct stream *s)
 {

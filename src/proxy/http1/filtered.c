@@ -23,7 +23,7 @@ has_body(const struct http_head *h)
 		(h->framing != HTTP_BODY_LENGTH || h->length);
 }
 
-/* There is no body to take part in. */
+/* Takes no part in a message without a body. */
 static void
 leave_filters(struct stream *s, int side)
 {
@@ -31,7 +31,7 @@ leave_filters(struct stream *s, int side)
 		f->part = FILTER_ABSENT;
 }
 
-/* The length of the result is not known. */
+/* Changes the framing: the length of the result is not known. */
 static void
 frame_again(struct http_head *h)
 {
@@ -48,7 +48,8 @@ frame_response_again(struct http_txn *t, struct http_head *h)
 		http_close_after(t, CLIENT);
 }
 
-/* The body so far, whose end was found already, and what follows it, become lookahead. */
+/* Makes lookahead again of the body so far, whose end was found already, and of the bytes behind
+ * it. */
 static void
 take_back(struct stream *s)
 {
@@ -98,7 +99,8 @@ filtered_send_request(struct stream *s)
 		exchange_foresee(s, CLIENT);
 }
 
-/* The filters that rules have chosen for one direction know that the response's body is empty. */
+/* Reports to the filters that rules have chosen for one direction that the response's body is
+ * empty. */
 static void
 note_no_body(const struct stream *s, int side)
 {

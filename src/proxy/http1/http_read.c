@@ -36,8 +36,9 @@
 
 /* --- the deadline --- */
 
-/* They are closed gradually: otherwise all clients would reconnect at once, and some have sent a
- * request already. */
+/* Returns the time at which an idle connection is closed at a soft stop. Connections are closed
+ * gradually: otherwise all clients would reconnect at once, and some have sent a request
+ * already. */
 uint64_t
 http_stop_time(const struct stream *s)
 {
@@ -459,7 +460,7 @@ http_read(struct stream *s)
 		if (!step.more || begin_request(s) < 0)
 			return step.ev;
 		step = io_event(parse_request(s));
-		/* A FIN behind the request is no reason to give it up meanwhile. */
+		/* A FIN behind the request does not end the wait. */
 	} while (step.ev == STREAM_EV_NONE && !http_read_awaits_answer(s));
 	return step.ev;
 }

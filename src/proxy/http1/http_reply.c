@@ -104,7 +104,7 @@ service_reply_follows(const struct stream *s)
 	return s->txn->job != NULL;
 }
 
-/* The end of the body must not look like one. */
+/* Aborts the response: a body that has failed must not look complete. */
 static void
 fail_body(struct stream *s)
 {
@@ -212,8 +212,8 @@ flush_reply(struct stream *s)
 	struct direction *d = &s->dir[SERVER];
 	int more = direction_flush(s, SERVER).more;
 
-	/* The client is waited for, not the filter that lets nothing pass behind these bytes: it is
-	 * asked again when they have left. */
+	/* The session waits for the client, not for the filter, which lets nothing pass behind
+	 * these bytes and is asked again when they have left. */
 	if (!more)
 		d->waits_to_pass = 0;
 	while (more && d->state == DIRECTION_OPEN && fill_reply(s))

@@ -230,8 +230,8 @@ check_cookie(struct stream *s, struct str value, int64_t now)
 	return letter;
 }
 
-/* The first cookie that names a server; among the others, one that once did is more informative
- * than one that never has. */
+/* Uses the first cookie that names a server. Without one, a cookie that named a server once is
+ * preferred for the log to one that never did. */
 static void
 ask_cookies(struct stream *s, int64_t now)
 {

@@ -35,7 +35,7 @@
 #include "rule/action/place.h"
 #include "rule/sample/fetch.h"
 
-/* --- statistics: who may see them, and who may change something; contents: model/service.h --- */
+/* --- statistics: access to them and to their form; contents: model/service.h --- */
 
 /* The target, or its path and query if it names a host too. */
 static struct str

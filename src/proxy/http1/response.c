@@ -90,7 +90,7 @@ response_late(struct stream *s, int side)
 		http_close_after(s->txn, CLIENT);
 		return exchange_fail(s, 408, 'c', 'D');
 	}
-	/* As in HAProxy: a rule has waited too long for the body, no fault of the server. */
+	/* As in HAProxy this is no error of the server: a rule has waited too long for the body. */
 	if (s->txn->held_ms)
 		return exchange_fail(s, 504, 's', 'R');
 	server_observe(s->engine, s->srv, SERVER_READ_TIMEOUT);

@@ -1,5 +1,5 @@
-/* Runs rules over a message and does what they ask for at once. On the session's worker; who
- * ran the list carries the rest out. */
+/* Runs rules over a message and does what they ask for at once. On the session's worker; the caller
+ * carries out the rest. */
 #include "proxy/http1/rule_outcome.h"
 
 #include "proxy/model/stats_conf.h"

@@ -11,7 +11,8 @@
 #include "http/h1_write.h"
 #include "proxy/model/http_txn.h"
 
-/* Bytes of the body of a 2xx, which nobody uses, that are read for the sake of the connection. */
+/* Bytes of the body of a 2xx that are read so that the connection can be reused. They are not
+ * used. */
 #define DRAINED_MAX 65536u
 
 struct answer_keeper {

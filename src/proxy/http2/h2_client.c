@@ -92,7 +92,7 @@ continue_session(struct h2_client *cl)
 	loop_post_end(s->engine->loop, &s->task);
 }
 
-/* The time of output that the client does not take begins here. */
+/* Begins the time for which the client may leave output unread. */
 static void
 client_on_change(struct h2_carrier *k)
 {

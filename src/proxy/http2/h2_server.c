@@ -83,7 +83,7 @@ server_on_idle(struct timer *t)
 }
 PROFILE_NAME(server_on_idle, h2_server_idle)
 
-/* Closes a carrier without a stream later, or at once where it is of no use any more. */
+/* Closes a carrier without a stream later, or at once if it cannot be used again. */
 static void
 begin_idle(struct h2_server *m)
 {
