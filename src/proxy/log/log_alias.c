@@ -1,5 +1,4 @@
-/* The variables of log formats. On the session's worker; a value that is not known is '-',
- * never nothing. */
+/* The variables of log formats. On the session's worker; an unknown value is written as '-'. */
 #include "proxy/log/log_alias.h"
 
 #include <string.h>

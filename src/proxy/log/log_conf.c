@@ -76,7 +76,7 @@ proxy_log_inherit(struct proxy *p, const struct proxy *defaults)
 
 	if (r == 0)
 		r = mem_copy_string(&p->log.tag, defaults->log.tag);
-	/* Only frontends use a format; a backend's would be compiled for nothing. */
+	/* Only frontends use a format; that of a backend need not be compiled. */
 	if (r == 0 && (p->caps & (PROXY_FE | PROXY_DEFAULTS))) {
 		r = mem_copy_string(&p->log.format_text, defaults->log.format_text);
 		p->log.format_where = defaults->log.format_where;
@@ -283,8 +283,9 @@ compile_fmt(const struct compiling *c, enum log_step step, const char *what,
 	return -1;
 }
 
-/* A frontend's one line waits until what a profile shows of it is known: for the end if the profile
- * speaks of it. Formats of other steps show what is known there. */
+/* Sets the stage at which a frontend writes its line: when all that its profiles show is known, and
+ * at the end if a profile has the step close. Formats of other steps show what is known at their
+ * step. */
 static void
 settle_stage(struct proxy *p, const struct log_profile *profile)
 {

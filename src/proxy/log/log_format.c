@@ -36,7 +36,8 @@ log_format_stage(const struct rule_fmt *f)
 	return needs & SAMPLE_AT_SERVER ? LOG_STAGE_CONNECT : LOG_STAGE_ACCEPT;
 }
 
-/* A rule that logs sees what it sees, and what every line can show. */
+/* Sets up the context of a log line. A rule that logs has what the rule can use, and what every
+ * line has. */
 static struct sample_ctx *
 look_at(struct eval *l, struct stream *s, const struct log_context *cx)
 {

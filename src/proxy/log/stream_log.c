@@ -219,7 +219,7 @@ parse_do_log(struct rule *r unused, const struct rule_vocab *v unused, struct cf
 	return arg;
 }
 
-/* The line changes what later rules see no more than what they may ask for. */
+/* Logs the step of a rule do-log. What later rules may read is restored afterwards. */
 static enum rule_result
 run_do_log(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 {
