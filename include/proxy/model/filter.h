@@ -2,7 +2,7 @@
  * Filters: what proxies do to the bytes of a direction between its reads and its writes. A kind of
  * filter is a table of operations, a line of a configuration is a filter_conf of a proxy, and a
  * direction that one takes part in has a struct filter. relay/filter.c moves the bytes of such a
- * direction; all others know nothing of filters.
+ * direction; other files do not know filters.
  */
 #ifndef TACIT_PROXY_MODEL_FILTER_H
 #define TACIT_PROXY_MODEL_FILTER_H
@@ -43,11 +43,11 @@ struct filter_kind {
 	enum filter_part (*begin)(const struct filter_conf *conf, struct stream *s, int side,
 		struct http_head *head);
 	/* A response without a body, instead: its filter that a rule has chosen, then those of the
-	 * request. NULL: it need not know. */
+	 * request. NULL: nothing is to be done. */
 	void (*no_body)(struct filter *f);
 	/* The number of n bytes that may pass now; 0: none before *wake_ms. NULL: all. */
 	size_t (*grant)(struct filter *f, struct stream *s, size_t n, uint64_t *wake_ms);
-	/* p[0..n) pass. NULL: it need not know. */
+	/* The bytes p[0..n) pass. NULL: nothing is to be done. */
 	void (*passed)(struct filter *f, struct stream *s, const char *p, size_t n);
 	/* At most this many bytes are made of n, the last ones included. NULL: it changes none. */
 	size_t (*most)(const struct filter *f, size_t n);

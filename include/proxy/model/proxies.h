@@ -73,7 +73,7 @@ struct proxies {
 
 /* Takes ownership of p, also on failure. 0 or -ERR_NOMEM. */
 int proxies_add(struct proxies *ps, struct proxy *p) must_check;
-/* The section global has said something of the stats sockets: see has_admin_frontend. */
+/* Notes that the section global has a line about stats sockets: see has_admin_frontend. */
 void proxies_note_admin(struct proxies *ps);
 /* The first proxy of this name with at least one of `caps` (PROXY_FE, PROXY_BE), or NULL. */
 struct proxy *proxies_find(const struct proxies *ps, const char *name, unsigned int caps);

@@ -44,8 +44,8 @@ struct session {
 	uint16_t has_header : 1; /* the connection began with a PROXY header */
 	uint16_t held_private : 1; /* `held` is authenticated: other sessions must not use it */
 	uint16_t is_multiplexed : 1; /* its connection carries streams: `h2` is set */
-	/* Its only stream. Until the client is served this stream's buffer, timer and
-	 * task are those of the session; in MULTIPLEX they always are, and it stays NEW. */
+	/* The session's own stream. Until the client is served its buffer, timer and task are used
+	 * by the session; in MULTIPLEX always, and the stream stays NEW. */
 	struct stream stream;
 	/* The client's address: no more of it than SESSION_SIZE is there. Only the family of a
 	 * unix socket. */

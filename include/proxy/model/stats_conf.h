@@ -48,7 +48,7 @@ struct stats_admin_rule {
 
 struct stats_conf {
 	char *uri, *realm;       /* NULL: the default */
-	struct list users;       /* struct stats_user; empty: anybody may see it */
+	struct list users;       /* struct stats_user; empty: all clients may see it */
 	struct list scopes;      /* struct stats_scope; empty: all proxies */
 	struct list admin_rules; /* struct stats_admin_rule */
 	unsigned int refresh_s;  /* 0: none */

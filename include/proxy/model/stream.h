@@ -63,12 +63,13 @@ struct direction {
 	uint8_t reads_early : 1; /* its source is read before an event reports it */
 };
 
-/* As it is kept in a field of 10 bits. */
+/* Microseconds as a field of 10 bits stores them. */
 #define US_BITS(us) ((us) & 0x3ff)
 
 /* Number of (state, event) pairs kept for show sess and crash reports. */
 #define STREAM_HISTORY 8
-/* In the state of such a pair: it is one of the session, before its stream began. */
+/* A bit in the state of a history entry: the state is one of the session, before its stream
+ * began. */
 #define HISTORY_OF_SESSION 0x80u
 
 /* The log line of a stream; those of `log-steps` are apart from it. */

@@ -66,8 +66,8 @@ void stream_extras_free(struct stream *s);
 /* Ends what the session tracks, after all its streams have ended. */
 void session_tracked_end(struct session *sess);
 
-/* A rule waits for an agent: awaits; or that has answered, or is given up: the rules run again. s
- * has extras. */
+/* awaits: a rule begins to wait for an agent. Otherwise the agent has answered or was given up, and
+ * the rules run again. s has extras. */
 void stream_await_answer(struct stream *s);
 void stream_take_answer(struct stream *s);
 int stream_question_is_open(const struct stream *s);
@@ -77,9 +77,9 @@ stream_awaits_answer(const struct stream *s)
 {
 	return unlikely(s->extras != NULL) && stream_question_is_open(s);
 }
-/* True if there may be an answer that its rule does not know. */
+/* True if there may be an answer that its rule has not used yet. */
 int stream_has_answer(const struct stream *s);
-/* The rule knows it. */
+/* Notes that the rule has used the answer. */
 static inline void
 stream_forget_answer(struct stream *s)
 {

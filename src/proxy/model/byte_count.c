@@ -38,8 +38,8 @@ stat_of(const struct stream *s, const struct proxy *p)
 	return p ? &p->shard[s->engine->index].be : NULL;
 }
 
-/* NULL: none yet. As in HAProxy, a listen section is its own backend for what it answers itself, or
- * ends, before there is another one. */
+/* Returns the backend that counts, NULL: none yet. As in HAProxy, a listen section is its own
+ * backend for responses of tacit, and for sessions that end before they have another one. */
 static const struct proxy *
 counted_backend(const struct stream *s)
 {

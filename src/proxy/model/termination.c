@@ -1,4 +1,5 @@
-/* Termination codes, and who is counted as having aborted. Runs on the session's worker. */
+/* Termination codes, and the counters of aborts by client and server. Runs on the session's worker.
+ * */
 #include "proxy/model/termination.h"
 
 #include "proxy/model/count.h"
