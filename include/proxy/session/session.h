@@ -13,8 +13,8 @@ void session_listen(struct listener *ln, struct proxy *fe, struct engine *e);
 void session_on_accept(struct listener *ln, int fd, const struct addr *peer);
 /* Closes it. cause: K, killed; D or U, a server went down or came up (manual 8.5). */
 void stream_kill(struct stream *s, char cause);
-/* True if it is connected to this server, or about to be. Not if it waits in a queue, or has just
- * been given the slot of one that ended and has not seen it yet. */
+/* True if it is connected to this server, or about to be. False if it waits in a queue, or was
+ * granted a slot that it has not taken yet. */
 static inline int
 stream_is_on(const struct stream *s, const struct server *srv)
 {

@@ -291,7 +291,7 @@ filter_once(struct stream *s, int side)
 	size_t n, got = 0;
 	int ahead;
 
-	/* Filters may give bytes at the end that they have held back. */
+	/* At the end filters may give bytes that they have held back. */
 	if (s->conn[side]->eof && !d->lookahead && !direction_pending(d)) {
 		if (has_buffer(s, side, 0))
 			return pass_piece(s, side, 0, 0);

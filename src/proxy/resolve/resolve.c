@@ -47,8 +47,9 @@ is_taken(const struct server_dns *d, const struct addr *a, int is_own)
 	return 0;
 }
 
-/* More is better: the family, then the network, then one that no other server has, then the one
- * that it has already. -1: not allowed. */
+/* Returns how well an address fits a server, the higher the better: first by its family, then by
+ * its network, then whether no other server has it, then whether the server has it already. -1: it
+ * is not allowed. */
 static int
 score_address(const struct server_dns *d, const struct addr *a, const struct addr *own)
 {

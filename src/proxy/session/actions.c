@@ -71,7 +71,7 @@ http_upgrade(struct stream *s)
 	struct stream_extras *extras = stream_extras_get(s);
 	struct proxy *be = s->be;
 
-	/* So far no backend has counted it. */
+	/* No backend has counted the session so far. */
 	s->be = NULL;
 	if (!extras)
 		return STREAM_EV_NO_SERVER;
@@ -604,7 +604,7 @@ plan_retry(struct stream *s, uint64_t delay)
 	counter_add(&srv_stat(s)->failed_conns, 1);
 	if (connect_is_unnamed(s->connect_err))
 		return STREAM_EV_GIVE_UP;
-	/* A resource that this host lacks is no finding about the server. */
+	/* A lack of resources of this host is no error of the server. */
 	if (!outbound_is_shortage(s->connect_err))
 		server_observe(s->engine, s->srv, SERVER_CONNECT_FAILED);
 	if (is_vain || s->retries >= stream_retries_most(s) || (s->txn && !http_retries(s->be,

@@ -424,7 +424,8 @@ join_opener(struct stream *s)
 	return s->joins;
 }
 
-/* Takes s out of those that wait; what it was to hear does not matter any more. */
+/* Takes s out of the list of streams that wait for a connection, and drops an event that was to
+ * follow. */
 static void
 leave_joiners(struct stream *s)
 {
@@ -435,7 +436,8 @@ leave_joiners(struct stream *s)
 	s->posted = STREAM_EV_NONE;
 }
 
-/* Without an opener a failure is that of all; otherwise they look for a connection again. */
+/* Ends the wait of all streams for a connection. Without an opener all have failed; otherwise they
+ * look for a connection again. */
 static void
 release_joiners(struct stream *opener, enum stream_event ev)
 {

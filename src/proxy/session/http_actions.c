@@ -34,7 +34,7 @@ stream_do_await_data(struct stream *s)
 	return STREAM_EV_NONE;
 }
 
-/* The bytes are those of HTTP/2, and the session's; there is no request. */
+/* Hands the bytes to the session: they are HTTP/2, and no request of this stream. */
 enum stream_event
 stream_do_leave_request(struct stream *s)
 {

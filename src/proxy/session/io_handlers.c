@@ -111,7 +111,8 @@ stream_do_handshake(struct stream *s)
 	return handshake_proceed(s);
 }
 
-/* In the turn of the connect(): the hello is sent on trust, as a request is without TLS. */
+/* Sends the hello in the turn of the connect(), without knowing that the connection is there, as a
+ * request is sent without TLS. */
 static enum stream_event
 handshake_try(struct stream *s)
 {

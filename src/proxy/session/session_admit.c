@@ -1,6 +1,6 @@
-/* A new client: is it served, and how is it counted? Runs on the worker whose listener has accepted
- * it, before the machine knows the session. maxconn of the process and of frontends: a place is
- * taken before a connection is accepted and given back once. */
+/* Decides whether a new client is served, and counts it. Runs on the worker whose listener has
+ * accepted it, before the machine knows the session. maxconn of the process and of frontends: a
+ * place is taken before a connection is accepted and given back once. */
 #include "proxy/session/session_admit.h"
 
 #include "base/atomic.h"

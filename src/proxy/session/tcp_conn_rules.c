@@ -7,7 +7,7 @@
 #include "net/silent_drop.h"
 #include "proxy/sample/eval.h"
 
-/* There is nothing to wait for: no data is read here. */
+/* Ends the rules: there is nothing to wait for, since no data is read here. */
 static enum rule_end
 eval_conn_rules(struct stream *s, enum rule_place place, int *expects)
 {
