@@ -73,7 +73,8 @@ is_never_sent(struct str name)
 	return 0;
 }
 
-/* True of fields that say what the client has asked for: its own are not believed. */
+/* True for fields that describe the client's request: those that the client has sent itself are
+ * dropped. */
 static int
 is_about_request(struct str name)
 {
@@ -284,7 +285,7 @@ asks_itself(const struct proxy *be)
 		(be->rules.before && has_auth_request(&be->rules.before->own[RULE_HTTP_REQUEST]));
 }
 
-/* The backend becomes one that is its own frontend. */
+/* Checks the backend, which becomes the frontend of its subrequests, too. */
 static int
 check_auth_request(struct rule *r, void *root, struct rule_err *why)
 {

@@ -1,5 +1,5 @@
 /* The converter debug (manual 7.3.1): the sample as a line of a ring, of stdout or of stderr. The
- * line passes the worker's log sink, so that nothing waits for who reads it. */
+ * line passes the worker's log sink, so that no worker waits for its reader. */
 #include "proxy/sample/fetch.h"
 
 #include <string.h>

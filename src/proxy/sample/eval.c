@@ -94,7 +94,7 @@ eval_response_may_grow(const struct stream *s)
 	return d->tail + d->lookahead < s->engine->bufsize && !src->eof && !src->err;
 }
 
-/* Invalid data is rejected by who waits for the body, or sends it. */
+/* Returns the body. Invalid data is rejected by the code that waits for the body or sends it. */
 struct sample_body
 eval_response_body(const struct sample_ctx *cx)
 {

@@ -1,4 +1,4 @@
-/* Fetches of who a client is, as far as a userlist knows him (manual 7.3.6; RFC 7617). */
+/* Fetches about the user of a client, by a userlist (manual 7.3.6; RFC 7617). */
 #include "proxy/sample/fetch.h"
 #include "proxy/model/proxies.h"
 #include "rule/sample/fetch.h"
