@@ -77,7 +77,7 @@ void conn_pool_drop_server(struct engine *e, struct server *srv);
 /* True if a worker has one, also reserved. This and the next: all workers but the caller's are
  * paused. */
 int conn_pool_has_server(const struct engine *e, const struct server *srv);
-/* Ends all that a worker does for a server to which it has no idle connection. */
+/* Frees what a worker has for a server to which it has no idle connection. */
 void conn_pool_forget_server(struct engine *e, struct server *srv);
 /* On e's own thread: closes those to an address that the server no longer has. They are not used
  * even before that. */

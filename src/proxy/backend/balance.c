@@ -222,7 +222,8 @@ pick_random(struct proxy *be, const struct server *avoid)
 	return best ? best : pick_least(lb, avoid, 0);
 }
 
-/* The server that the hash belongs to, or those after it in order. at: the index on the ring. */
+/* Returns the server of the hash or, in order, one of those behind it on the ring. at: the index on
+ * the ring. */
 static struct server *
 hash_candidate(const struct balance *lb, uint32_t key, unsigned int at, unsigned int nth)
 {
@@ -244,8 +245,8 @@ hash_waits_for(const struct proxy *be, const struct server *s)
 	return s->conf.maxqueue == 0 || has_queue_room(s);
 }
 
-/* With `hash-preserve-affinity maxconn` a session waits for the server before the one of its hash
- * (manual), if no server has a free slot and that queue is not full. */
+/* With `hash-preserve-affinity maxconn` the session waits for the server before that of its hash
+ * (manual) if no server has a free slot and that queue is not full. */
 static struct server *
 hash_last_resort(const struct proxy *be, unsigned int at)
 {
@@ -351,7 +352,7 @@ balance_seed(struct proxy *be, uint64_t seed)
 
 /* --- groups ---------------------------------------------------------------------------------- */
 
-/* The servers that are to be chosen from, and what choices look them up in. */
+/* The group of servers that is used, and the tables in which choices find them. */
 
 _Static_assert(SERVER_WEIGHT_MAX <= WEIGHTED_RR_WEIGHT_MAX &&
 	SERVER_WEIGHT_MAX * CONSISTENT_HASH_POINTS_PER_WEIGHT <= CONSISTENT_HASH_ROW,
@@ -380,7 +381,8 @@ needs_backup(const struct proxy *be)
 	return 1;
 }
 
-/* Without `option allbackups` only one backup server is used, whatever the load. */
+/* True if the server is of the group in use. Without `option allbackups` only one backup server is
+ * used, at any load. */
 static int
 belongs_to_group(const struct proxy *be, const struct server *s, int backup)
 {

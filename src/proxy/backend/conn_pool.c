@@ -356,8 +356,8 @@ is_idle_wanted(const struct engine *e, const struct server *srv, const struct co
 }
 
 /*
- * A request has found none that it could take: from now on one more is kept. Never more than were
- * in use at once; where names differ also those that have asked for other names.
+ * Has one more connection kept from now on, since a request has found none that it could use. Never
+ * more than were in use at once; where names differ also those that have asked for other names.
  */
 static void
 want_more(struct idle_list *l)
@@ -366,7 +366,7 @@ want_more(struct idle_list *l)
 		l->wanted++;
 }
 
-/* True if one more would be of no use: those that are there are as many as requests look for. */
+/* True if one more is not needed: there are as many as requests look for. */
 static int
 is_surplus(const struct idle_list *l)
 {
@@ -374,7 +374,8 @@ is_surplus(const struct idle_list *l)
 		l->n > (unsigned int)l->srv->conf.pool_low / l->srv->be->n_shards;
 }
 
-/* Connections that have asked for different names have to be found by name. 0: no memory. */
+/* Makes the index by name, since connections that have asked for different names have to be found.
+ * 0: no memory. */
 static int
 prepare_names(struct engine *e, struct idle_list *l)
 {
@@ -465,7 +466,7 @@ conn_pool_least_uses(enum http_reuse how, int first)
 	return 1;
 }
 
-/* 0: it was closed, since it is of no use. */
+/* Takes an idle connection out. 0: it was closed, since it cannot be used. */
 static int
 take_idle(struct engine *e, struct idle_conn *c, loop_fd_fn *fn, void *owner, struct conn *out,
 	unsigned int *uses)

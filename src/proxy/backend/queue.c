@@ -193,8 +193,8 @@ next_of(const struct server *srv, unsigned int worker, int any)
 	return stream_queue_is_before(other, own) ? other : own;
 }
 
-/* A session of another worker, which would have to be mailed, is served before ours if it has
- * another priority and comes first, or if it has waited too long. */
+/* True if a session of another worker, which has to be notified, is served before ours: it has
+ * another priority and comes first, or has waited too long. */
 static int
 comes_before_ours(const struct stream *s, const struct stream *ours, uint64_t now)
 {

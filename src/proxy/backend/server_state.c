@@ -1,6 +1,6 @@
-/* States of servers. On the first worker, which is the only one to change them; under the
- * backend's lock, which others hold while they choose. Messages are in HAProxy's words: tools that
- * read logs look for them; numbers in them are those of that moment, without the lock. */
+/* States of servers. On the first worker, which is the only one to change them; under the backend's
+ * lock, which others hold while they choose. Messages are in HAProxy's words: tools that read logs
+ * look for them. Numbers in them are read without the lock. */
 #include "proxy/backend/server_state.h"
 
 #include <stdarg.h>
@@ -42,7 +42,7 @@ server_before(const struct server *s)
 		atomic_read(&s->be->lb.panic) };
 }
 
-/* By how many a queue has become shorter. */
+/* Returns by how many sessions a queue has become shorter. */
 static unsigned int
 count_left(unsigned int before, unsigned int now)
 {
