@@ -105,7 +105,7 @@ configure: configure.ac | deps-build
 	autoconf -o $@ $<
 	@rm -rf autom4te.cache
 
-# Someone may have run ./configure here by hand: the release build then takes those words.
+# If ./configure was run here by hand, the release build takes its options.
 define flavour
 $(DIR_$(1))/config.mk: configure config.mk.in $(if $(CONF_$(1)),,$(wildcard config.status)) | deps-build
 	@mkdir -p $$(@D)

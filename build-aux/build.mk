@@ -111,7 +111,7 @@ $(B)/tests/unit/http/test_coder $(B)/tests/unit/http/test_bodies: SYSLIBS += $(i
 ADDED_STATE := tests/unit/proxy/session/added_state
 $(O)/tests/unit/proxy/session/test_added_state.o: ALL_CPPFLAGS := -I$(ADDED_STATE) $(ALL_CPPFLAGS)
 
-# Words of tests are no names to ask anybody for.
+# Words of tests are no names of packages.
 $(B)/tests/fuzz/fuzz_acl $(B)/tests/fuzz/fuzz_rules $(B)/tests/unit/proxy/config/test_server_name_cfg: ALL_LDFLAGS += -Wl,--wrap=names_host
 $(B)/tests/unit/base/test_ranges: ALL_LDFLAGS += -Wl,--wrap=realloc
 # A process counts while its entries are copied.
