@@ -43,7 +43,7 @@ def test_larger_share(shares, want):
     assert parse.larger(shares) == want
 
 
-def test_who_serves_is_who_took_over():
+def test_the_serving_process_is_the_one_that_took_over():
     got = workers.per_connection(parse.activity(ACTIVITY))
     assert got["accepted"] == pytest.approx(200 / 3)
     assert got["served"] == pytest.approx(100 * 160 / 300)

@@ -98,7 +98,7 @@ struct fake_sock *fake_origin(struct fake *k, unsigned int port, int backlog);
 /* The next connection, or NULL. */
 struct fake_sock *fake_origin_accept(struct fake_sock *origin);
 /* A datagram socket at this UDP port of the host, or at this path. fake_peer_recv() takes one
- * message, and fake_peer_send() sends to whoever has sent the one before. */
+ * message, and fake_peer_send() sends to the sender of the one before. */
 struct fake_sock *fake_receiver(struct fake *k, unsigned int port);
 struct fake_sock *fake_receiver_unix(struct fake *k, const char *path);
 /* A pair of connected datagram sockets: a descriptor of the process, and its peer. A message of the

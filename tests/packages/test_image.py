@@ -120,7 +120,7 @@ def _image(tmp_path_factory):
     if not sources:
         pytest.skip("apt has no package sources of Debian 12 here")
     fetching = re.findall(r'(?m)^Acquire::(?:(?:https?|ftp|Retries|Check-[\w-]*|ForceIPv[46])(?:::\S*)?) "[^"]+";$', apt("apt-config", "dump"))
-    # A proxy or a source may have a password in it: nobody else reads them, here or in the root, which others enter.
+    # A proxy or a source may have a password in it: no other user can read them, here or in the root, which others enter.
     with tempfile.TemporaryDirectory() as private:
         for name, lines in ("sources", sources), ("fetching", fetching):
             file = Path(private, name)

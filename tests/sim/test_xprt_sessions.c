@@ -83,7 +83,7 @@ bytes_are_forwarded_over_transports(void **st)
 			struct world_config cfg = { RIG_WORLD, .sndbuf = 4096, .rcvbuf = 4096,
 						    .bufsize = 2048 };
 
-			/* Otherwise nobody would read the responses that writers wait for. */
+			/* Otherwise the responses that writers wait for would not be read. */
 			if (d->crosses && ways[way].ask_every)
 				continue;
 			cfg.mode = modes[mode];

@@ -86,7 +86,7 @@ class Load:
             assert got.endswith(b"one"), got
 
     def deferred(self):
-        """A client that waits in the kernel, accepted by nobody, until it sends something."""
+        """A client that waits in the kernel and is not accepted until it sends something."""
         with connect(self.deferred_port) as c:
             time.sleep(0.5)
             c.sendall(REQUEST)

@@ -39,7 +39,7 @@ def until(path, *conditions, limit=LIMIT):
 
 
 def gone(*pids, limit=LIMIT):
-    """These processes have ended, whoever their parents are."""
+    """These processes have ended; they need not be children of this one."""
     for pid in pids:
         try:
             end = os.pidfd_open(pid)
@@ -54,7 +54,7 @@ def gone(*pids, limit=LIMIT):
 
 
 def becomes(read, wanted, what=None, limit=LIMIT):
-    """look() == wanted, or with a function as `wanted`, wanted(look()) is true. Only for what nobody reports, such as the
+    """look() == wanted, or with a function as `wanted`, wanted(look()) is true. Only for states that are not reported, such as the
     files of /proc: looks every few milliseconds. Returns what it saw."""
     end = time.monotonic() + limit
     while True:
@@ -185,7 +185,7 @@ def readable(sock, limit=LIMIT):
 
 
 def fill(sock, idle, data=None):
-    """Writes the data, None: zeros without end, until nobody on the way has room. idle() returns when the program under
+    """Writes the data, None: zeros without end, until no buffer on the way has room. idle() returns when the program under
     test has nothing to do: what it could take it has taken then. Returns the number of bytes."""
     sock.setblocking(False)
     sent, refused = 0, False

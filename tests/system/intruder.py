@@ -1,4 +1,4 @@
-"""Has a running process make a system call, as someone would who has taken it over: with ptrace(2), from outside.
+"""Has a running process make a system call, as an attacker who controls it would: with ptrace(2), from outside.
 
 A process that waits in the kernel stands behind its instruction `syscall`: its registers are changed, that one
 instruction is executed once more, and the registers are put back. x86-64 only."""

@@ -407,7 +407,7 @@ class Crowd:
             if luck < 0.6:
                 writer.transport.abort()
             elif luck < 0.65:
-                # The answer comes when nobody waits any more.
+                # The answer comes when no request waits any more.
                 await reader.read()
                 writer.write(response())
             break

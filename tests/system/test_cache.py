@@ -180,7 +180,7 @@ ACCEPTED = [
     ("gzip", "gzip;q=0.001"), ("gzip", "*;q=0, gzip")]
 REFERERS = [("a", "a"), ("a", "b"), ("a", ""), ("", None), (None, None), ("a", None), (None, "a"), ("a", "A"), ("a", "a\r\nReferer: b"),
             ("a\r\nReferer: b", "a")]
-# HAProxy serves identity to who refuses all else, and what is refused with "0.0"; it stores no response that only names Referer.
+# HAProxy serves identity to a client that refuses all else, and a coding that is refused with "0.0"; it stores no response that only names Referer.
 SERVED_LESS = {("gzip", e, a) for e, a in [("", "*;q=0"), ("identity", "*;q=0"), ("", "br, *;q=0"), ("identity", "br, *;q=0"),
                ("", "*;q=0, gzip"), ("identity", "*;q=0, gzip"), ("gzip", "gzip;q=0.0"), ("x-gzip", "gzip;q=0.0")]}
 STORED_MORE = {"Accept-Encoding,", "referer,,accept-encoding"}
@@ -400,7 +400,7 @@ def test_other_transports(daemon, tmp_path, how):
 
 
 def test_large_heads(daemon):
-    """A head that nearly fills a buffer is served, whole and to one who has it."""
+    """A head that nearly fills a buffer is served in full, also as 304 to a client that has the response."""
     pages, port = Pages(), free_port()
     origin = Origin(pages)
     daemon(CFG.format(port=port, origin=origin.port).replace("total-max-size 1", "total-max-size 8\n    max-object-size 100000"))
@@ -587,7 +587,7 @@ def test_collapse_is_not_for_tunnels(daemon, fields):
 
 
 def test_collapse_ends_without_body(daemon):
-    """A rule takes the body away: its server sends none, and holds nobody up."""
+    """A rule removes the body: the server sends none, and no other request waits."""
     begin, _, _ = response(FRESH).partition(b"abc")
     held = Held(daemon, [USE, STORE, "http-response set-status 204"], begin)
     with held.connect() as s:
@@ -598,7 +598,7 @@ def test_collapse_ends_without_body(daemon):
 
 
 def test_collapse_ends_at_a_hit(daemon):
-    """A cache has what another one was asked for first: nobody waits while a slow client reads it."""
+    """A second cache stores the response that was asked of a first one: no request waits while a slow client reads it."""
     head, _, body = response(FRESH, b"x" * 6000000).partition(b"\r\n\r\n")
     held = Held(daemon, [f"{USE} if {{ hdr(x) 1 }}", "http-request cache-use large", "http-response cache-store large"],
                 head + b"\r\n\r\n" + body, extra="tune.sndbuf.client 16384")

@@ -410,7 +410,7 @@ def test_a_worker_may_not_ask_the_master(daemon, origin, tmp_path):
 @needs_intruder
 @pytest.mark.parametrize("waiting", [0, 10])
 def test_a_dead_worker_may_not_ask_the_master_either(daemon, origin, tmp_path, waiting):
-    """Its requests are not served after its end, when its pid is nobody's, nor if others wait for the master."""
+    """Its requests are not served after its end, when no process has its pid, nor if others wait for the master."""
     path = tmp_path / "master.sock"
     d = daemon(listen_on(free_port(), origin), "-S", path, mode=("-W", "-db"), env=NO_TRACE)
     worker, = children(d.pid)

@@ -1,4 +1,4 @@
-"""Fetches about connections of HTTP/2: glitches, streams and the codes of resets; and who gives streams up, with any protocol."""
+"""Fetches about connections of HTTP/2: glitches, streams and codes of resets; and which side aborts a stream, with any protocol."""
 
 import contextlib
 import csv

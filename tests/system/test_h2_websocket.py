@@ -118,7 +118,7 @@ def test_refused(tunnel):
 
 @pytest.mark.parametrize("answer", [b"Sec-WebSocket-Accept: aGVsbG8gaGVsbG8gaGVsbG8gaGU=\r\n", b""], ids=["wrong", "none"])
 def test_wrong_accept(tunnel, answer):
-    """A server of HTTP/1 that does not answer the key which was made for the client: nobody else would see that."""
+    """A server of HTTP/1 that does not answer the key which was made for the client: only tacit can find that out."""
     p = tunnel(Echo(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" + answer + b"\r\n"))
     with raw.Client(p.port) as c:
         c.send(frame(HEADERS, END_HEADERS, 1, block(*WEBSOCKET)))

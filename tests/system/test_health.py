@@ -68,7 +68,7 @@ def test_grace_is_the_time_to_leave(daemon):
 
 
 def test_a_reload_has_no_grace(daemon, tmp_path):
-    """The process that is replaced leaves at once: nobody asks it again, and the service stays healthy."""
+    """The process that is replaced ends at once: no further question reaches it, and the service stays healthy."""
     port = free_port()
     d = daemon(site(port), extra="grace 1h", mode=("-W", "-S", tmp_path / "m"))
     old = facts.only_child(d.pid)

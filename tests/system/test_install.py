@@ -43,7 +43,7 @@ def test_the_files_are_there(root):
         'usr/share/tacit/vscode/language-configuration.json',
         'usr/share/tacit/vscode/syntaxes/tacit.tmLanguage.json',
     }
-    # There is a place for a configuration, and none that nobody has written.
+    # There is a directory for the configuration, but no configuration: the administrator writes it.
     assert [p.name for p in (root / 'etc/tacit').iterdir()] == []
 
 

@@ -348,7 +348,7 @@ def section_for(line):
 
 
 @pytest.mark.parametrize(("title", "least"), [("From nginx", 45), ("From hitch", 20), ("Old words of HAProxy", 14)])
-def test_each_line_for_who_comes_from_elsewhere_is_valid(pages, tmp_path, files, title, least):
+def test_each_line_that_replaces_a_word_of_another_program_is_valid(pages, tmp_path, files, title, least):
     sections, n = [], 0
     for word, lines in translations(pages["tacit-guide(7)"][title]):
         n += 1

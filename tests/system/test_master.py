@@ -246,7 +246,7 @@ def test_a_failed_reload_is_seen_by_everybody(daemon, tmp_path):
     assert has_counted(4, 2, 1)
 
 
-def test_who_asks_the_stats_socket_during_a_reload_gets_an_answer(daemon):
+def test_the_stats_socket_answers_during_a_reload(daemon):
     """The answer of the previous worker process, if that has the connection. One that is open with a prompt does not hold it."""
     d = daemon(site(free_port()), mode=MASTER)
     first = worker_of(d)
@@ -343,7 +343,7 @@ def test_a_dead_worker_is_replaced_behind_its_sockets(daemon, keyword):
     assert f"Current worker ({first}) exited with code 137 (Killed)" in d.stderr
 
 
-def test_who_has_served_is_replaced_at_once(daemon):
+def test_a_worker_that_has_served_is_replaced_at_once(daemon):
     """However often: only those that end within a second of their start are waited for."""
     port = free_port()
     d = daemon(site(port), mode=MASTER)

@@ -151,7 +151,7 @@ LAST = """listen l
     ("http-reuse never\n no option prefer-last-server", "abab abab"),
     ("http-reuse never\n balance leastconn", "aaaa bbbb"),
     ("http-reuse never\n balance hdr(H)", None),                # a hash has its own choice
-    ("http-reuse safe", "abab abab"),                           # such connections are nobody's
+    ("http-reuse safe", "abab abab"),                           # such connections belong to no client
     ("http-reuse never\n option http-server-close", "abab abab"),
 ])
 def test_the_next_request_goes_to_the_last_server(same, how, want):

@@ -328,7 +328,7 @@ def restart_and_cut(group):
         if rnd.random() < 0.5:
             group.nodes[down].kill()
             group.nodes[changed].change(n)
-            # In the protocol a value that is taught replaces a later one: who teaches has to know all.
+            # In the protocol a value of a lesson replaces a later one: the teacher has to have all values.
             group.equal(None, but=down)
             group.start(down)
             group.connected()

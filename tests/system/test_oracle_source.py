@@ -39,7 +39,7 @@ SOURCES = {
 
 
 class Reply(BaseHTTPRequestHandler):
-    """Says who has asked it."""
+    """Answers with the address of its client."""
     protocol_version = "HTTP/1.1"
 
     def do_GET(self):

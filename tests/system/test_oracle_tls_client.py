@@ -1,4 +1,4 @@
-"""Certificates of clients, through HAProxy and tacit: who is let in, what clients are told, what is logged and counted."""
+"""Certificates of clients, through HAProxy and tacit: which are accepted, answers to clients, log lines and counters."""
 
 import re
 import socket
@@ -72,7 +72,7 @@ LINES = [
 
 
 def without_times(line):
-    """Neither who and when, nor the total time and the number of bytes."""
+    """The line without client, date, the total time and the number of bytes."""
     return re.sub(r".*\[\d+\]: (.*:\d+ \[.*\] )?", "", re.sub(r"/-?\d+ (?:(\d+) )?\d+ (?=- -|[A-Z-]{2} )", r"/T \1 N ", line))
 
 

@@ -20,7 +20,7 @@ def ca(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def pems(ca):
-    """PEM files with their issuer, {name: path}. "twice" has the certificate of "a"; "new" is used by nobody."""
+    """PEM files with their issuer, {name: path}. "twice" has the certificate of "a"; no line uses "new"."""
     made = {n: ca.make(f"{n}.pem", n, [f"{n}.test"]) for n in ("a", "b", "c", "rev", "soon", "wrong", "new")}
     for p in made.values():
         p.write_text(p.read_text() + ca.pem.read_text())

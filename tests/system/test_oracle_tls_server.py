@@ -1,4 +1,4 @@
-"""TLS to servers, through HAProxy and tacit: who is trusted, what servers are asked for, what clients and logs are told."""
+"""TLS to servers, through HAProxy and tacit: which certificates are trusted, names, answers to clients and log lines."""
 
 import contextlib
 import re
@@ -107,7 +107,7 @@ def fetch(port):
 
 
 def without_times(line):
-    """Neither who and when, nor the times that are known and the number of bytes."""
+    """The line without client, date, the times that are known and the number of bytes."""
     return re.sub(r"(?<=[ /])\d+(?=[/ ].* - - )", "T", re.sub(r" \d+ (?=- - )", " N ", line.partition("] ")[2]))
 
 

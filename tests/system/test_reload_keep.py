@@ -327,7 +327,7 @@ def test_memory_that_cannot_be_used_is_refused(site):
     """Bytes of another version, and damaged ones: the start goes on, and says so."""
     d = site()
     use(d, 3)
-    # The file is sealed: nobody but its process can write to it.
+    # The file is sealed: only its own process can write to it.
     (path,) = [f"/proc/{d.pid}/fd/{n}" for n, link in all_fds(d.pid).items() if link.startswith("/memfd:kept")]
     with pytest.raises(OSError):
         with open(path, "r+b") as f:
@@ -730,7 +730,7 @@ class Requests:
 
 
 @pytest.mark.parametrize("rules", [False, True])
-def test_many_entries_stop_nobody(mapped, rules):
+def test_many_entries_stop_no_worker(mapped, rules):
     """Requests go on while 100,000 entries that were changed at run time are read, committed and cleared, also where rules
     change them: the worker frees few of them in a turn of its loop."""
     d = mapped(lines=10, extra="nbthread 1")

@@ -734,7 +734,7 @@ def test_a_rule_of_mode_tcp_asks_for_a_name(subject, ns, origins, program):
 
 @pytest.mark.parametrize("workers", [1, 3])
 def test_clients_of_mode_tcp_wait(subject, ns, origins, workers):
-    """Two names, without an inspect-delay that matters; who leaves or is killed meanwhile is no trouble."""
+    """Two names, without an inspect-delay that matters; clients that close, reset or are killed meanwhile do no harm."""
     there = origins(address=("127.0.0.17", 0))
     ns.zone["one.x"] = {"a": ["127.0.0.1"]}
     ns.zone["two.x"] = {"a": ["127.0.0.17"]}

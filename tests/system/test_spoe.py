@@ -144,7 +144,7 @@ def test_a_window_that_is_full_opens_another_connection(daemon, tmp_path, agents
     assert len(agent.conns) == n / 2
 
 
-def test_a_late_answer_belongs_to_nobody(daemon, tmp_path, agents):
+def test_a_late_answer_is_used_for_no_other_request(daemon, tmp_path, agents):
     first = []
 
     def late(agent, conn, f):

@@ -269,7 +269,7 @@ def test_nodes_rotate_a_shared_file_at_run_time(daemon, pem, version, tmp_path):
     refused = nodes[0].admin(f"set ssl tls-key #0 <<\n{key()}\n{key()}\n{key(48)}\n")
     assert refused == "'set ssl tls-key' wrong key size on line 3.\n\n"
     assert resumes(session, ports[0], version)
-    # one that nobody has rotated to any more
+    # a key that is in no file any more
     write_keys(file, [key() for _ in range(3)])
     assert nodes[1].admin(f"set ssl tls-key #0 <<\n{file.read_text()}") == "TLS ticket keys updated!\n\n"
     assert not resumes(session, ports[1], version)

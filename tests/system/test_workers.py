@@ -101,7 +101,7 @@ def test_sessions_are_ended_while_their_events_wait(proxy, origin, mode):
     assert min(activity(p)["connections"]) > 0
 
 
-def test_who_waits_for_the_server_is_not_ended_with_its_sessions(proxy, origin):
+def test_sessions_that_wait_for_a_server_stay_when_its_sessions_end(proxy, origin):
     """Waiting sessions get the slots of the ones that end, one after the other."""
     p = proxy(origin.port, options="maxconn 50\n    timeout queue 60s\n    default-server maxconn 1", log=False, extra=FOUR)
 

@@ -247,7 +247,7 @@ def reload_h2(rows):
 
 
 def h2_reset(rows):
-    """A few may be read without their resets: it is not known yet that nobody wants them."""
+    """A few may be read without their resets: it is not known yet that they are not wanted any more."""
     return [at_most("h2reset", "server connections for a million requests that are reset at once", 1000,
                     value(rows, "tacit default", "opened"), 0),
             at_most("h2reset", "bytes of memory that they take", 1 << 20, value(rows, "tacit default", "bytes"), 0),

@@ -1,4 +1,4 @@
-""" The number of files that a reader passes who follows a TCP connection from its accept to its log line: those whose
+""" The number of files in which a TCP connection is handled from its accept to its log line: those whose
 functions the program enters (make path). A header counts if one of its inline functions is a function in the release
 build; a row of a table (*.tbl.h) belongs to the .c that makes a function of it. The files are listed in
 build/path/files.txt."""

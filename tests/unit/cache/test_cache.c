@@ -358,7 +358,7 @@ one_claims_a_key(void **state)
 	assert_int_equal(cache_end_claim(rig.c, &rig.by, mine.claim, 0), 1u << 3 | 1u << 5);
 	assert_true(other[0].claim->is_over);
 	cache_leave_claim(rig.c, &rig.by, other[0].claim);
-	/* The next one, whose response is not stored: nobody waits for a second. */
+	/* The response to the next one is not stored: for a second no request waits. */
 	mine = claim(1, 1);
 	assert_true(mine.is_mine);
 	assert_int_equal(cache_end_claim(rig.c, &rig.by, mine.claim, 1), 0);
@@ -376,7 +376,7 @@ one_claims_a_key(void **state)
 	rig_end(&rig);
 }
 
-/* Nobody who comes later waits for a slow holder. */
+/* Requests that come later do not wait for a slow holder. */
 static void
 a_claim_has_its_time(void **state)
 {

@@ -53,7 +53,7 @@ read_one(struct worker *w, const struct cache_caller *by, unsigned int key)
 	cache_unref(w->rig->c, by, e);
 }
 
-/* Claims a key, and ends or leaves the claim: nobody waits here. */
+/* Claims a key, and ends or leaves the claim: no thread waits here. */
 static void
 claim_one(struct worker *w, const struct cache_caller *by, unsigned int key)
 {
@@ -71,7 +71,7 @@ claim_one(struct worker *w, const struct cache_caller *by, unsigned int key)
 		return;
 	}
 	(void)rig_put(w->rig, by, key, 1 + key, 1 + key, body_of(1 + key), 1 + draw(w, 200));
-	/* The holder is none of those who wait. */
+	/* The holder itself does not wait. */
 	w->wrong += (cache_end_claim(w->rig->c, by, got.claim, draw(w, 50) == 0) >> w->number) & 1;
 	w->claims++;
 }

@@ -395,7 +395,7 @@ ask_for(const char *name, const struct dns_answer **known)
 	return r;
 }
 
-/* The answer is used again while it is fresh, and nobody is asked for it meanwhile. */
+/* The answer is used again while it is fresh, and no query is sent meanwhile. */
 static void
 answers_are_kept_for_rules(void **st)
 {
@@ -446,7 +446,7 @@ old_answers_are_forgotten(void **st)
 	lookup_rig_close();
 }
 
-/* A server holds on to its last answer; who asks once learns of the failure. */
+/* A server keeps its last answer; a watch that asks once is notified of the failure. */
 static void
 hold_is_for_servers(void **st)
 {

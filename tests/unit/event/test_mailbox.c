@@ -1,4 +1,4 @@
-/* Messages between loops on the fake kernel: who is woken, what it costs, and what is counted. */
+/* Messages between loops on the fake kernel: which loop is woken, the calls, and the counters. */
 
 #include <string.h>
 #include <sys/eventfd.h>
@@ -380,7 +380,7 @@ a_posts_and_cannot_write(struct fake *k, void *arg)
 	assert_int_equal(stats(A).writes, 0);
 }
 
-/* B counts as awake when the write fails, so nobody else would wake it: A must retry soon. */
+/* B counts as awake when the write fails, so no other worker would wake it: A must retry soon. */
 static void
 a_failed_wakeup_is_retried(void **st)
 {

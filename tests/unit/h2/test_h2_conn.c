@@ -442,7 +442,7 @@ windows_return_when_they_become_smaller(void **st)
 	assert_sent("W 1 100, W 1 100");
 }
 
-/* Bytes of streams that nobody reads are given back to the connection. */
+/* Bytes of streams that are not read are given back to the connection. */
 static void
 window_of_the_connection_returns(void **st)
 {

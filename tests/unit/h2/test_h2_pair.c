@@ -1,6 +1,6 @@
 /* Both roles against each other in memory: many streams with bodies both ways, cut anywhere, with
  * small windows, few places and resets. Each byte that arrives is the one that was sent, and each
- * stream that nobody resets comes to its end. Seeded: a failure names its seed. */
+ * stream that is not reset comes to its end. Seeded: a failure names its seed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -388,7 +388,7 @@ a_suspended_one_refuses_until_it_is_restarted(void **st)
 		close(got[0]);
 		close(fd[1]);
 	}
-	/* who waited in the backlog was reset */
+	/* the client in the backlog was reset */
 	assert_int_equal(recv(fd[0], &(char){ 0 }, 1, 0), -1);
 	assert_int_equal(errno, ECONNRESET);
 	close(fd[0]);

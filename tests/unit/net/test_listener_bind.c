@@ -223,7 +223,7 @@ no_bind(void *ctx, int fd, const struct sockaddr *sa, socklen_t len)
 	return -EACCES;
 }
 
-/* A refusal names who may have such a port. */
+/* A refusal names the permission that such a port needs. */
 static void
 a_refused_privileged_port_names_the_capability(void **st)
 {

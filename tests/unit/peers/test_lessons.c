@@ -459,7 +459,7 @@ a_process_sends_nothing_before_it_is_taught(void **st)
 	assert_int_equal(counted(&a, 1), 100);
 	assert_int_equal(counted(&b, 1), 100);
 	assert_int_equal(counted(&c, 1), 100);
-	/* An entry that nobody else had is sent. */
+	/* An entry that no other process had is sent. */
 	assert_int_equal(counted(&a, 3), 1);
 	assert_int_equal(counted(&c, 3), 1);
 	count(&b, 1, 1, NULL);
@@ -562,7 +562,7 @@ a_peer_that_cuts_lessons_is_not_waited_for(void **st)
 	end_node(&b);
 }
 
-/* All that can be asked have no more: nobody is waited for. */
+/* No peer that can be asked has all entries: the process does not wait for one. */
 static void
 peers_that_begin_together_wait_for_nobody(void **st)
 {

@@ -112,7 +112,7 @@ say(unsigned int a, unsigned int b)
 	return n || has_more;
 }
 
-/* All sessions until nobody has anything to say. */
+/* Runs all sessions until none has output. */
 static void
 talk(void)
 {
@@ -538,7 +538,7 @@ a_cut_has_counts_sent_again(void **st)
 	end_all();
 }
 
-/* A process whose table does not add up is none of those who do. */
+/* A process whose table does not add up gets no counts of tables that do. */
 static void
 another_kind_of_table_takes_no_part(void **st)
 {

@@ -102,7 +102,7 @@ run_workers(struct table *t, unsigned int keys, unsigned int adds, int removes)
 		assert_int_equal(thread_join(&w[i].thread), 0);
 }
 
-/* The sums over all entries, which nobody holds any more. */
+/* The sums over all entries, which have no references any more. */
 static unsigned int
 sum_table(struct table *t, uint64_t *gpc0, uint64_t *bytes)
 {

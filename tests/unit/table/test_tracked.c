@@ -1,4 +1,4 @@
-/* Tracked entries: what is counted when one begins and ends, and who holds it. */
+/* Tracked entries: what is counted when one begins and ends, and its references. */
 #include "base/keyhash.h"
 #include "base/sys.h"
 #include "table/tracked.h"

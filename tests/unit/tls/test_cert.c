@@ -67,7 +67,7 @@ test_any_order(void **state)
 	assert_is_leaf();
 }
 
-/* Nobody is there to type a passphrase, and nobody is asked. */
+/* A key with a passphrase is an error: no passphrase is asked for. */
 static void
 test_passphrase(void **state)
 {

@@ -1,5 +1,5 @@
-/* Sessions that workers share: who gets which, what replaces what, and all of it by four threads at
- * once. */
+/* Sessions that workers share: which worker gets which, what replaces what, and all
+ * of it by four threads at once. */
 #include "base/thread.h"
 #include "unit/tls/tls_rig.h"
 

@@ -158,7 +158,7 @@ cannot_start(void **state)
 		1);
 	assert_non_null(strstr(console, "/nonexistent/a"));
 	assert_non_null(strstr(console, "/nonexistent/b"));
-	/* in the foreground nobody needs the pid file: it continues to what fails */
+	/* in the foreground the pid file is not needed: the start continues to the next failure */
 	assert_int_equal(
 		program_on("-db -p /nonexistent/pid", GOOD " bind unix@/nonexistent/a\n"), 1);
 	assert_non_null(strstr(console, "cannot create pidfile /nonexistent/pid"));

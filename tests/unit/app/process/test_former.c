@@ -125,7 +125,7 @@ not_if_the_start_fails(void **st)
 	assert_int_equal(exit_of(pid), SIGUSR1);
 }
 
-/* Another program stops listening: nobody connects, and it continues when the start fails. */
+/* Another program stops listening: no process connects, and it continues when the start fails. */
 static void
 a_process_without_sockets_stops_listening(void **st)
 {

@@ -1,4 +1,4 @@
-/* Idle connections that have asked for names, on the fake kernel: who gets which. */
+/* Idle connections that have asked for names, on the fake kernel: which request gets which. */
 #include "unit/proxy/pool_rig.h"
 
 #include "base/err.h"

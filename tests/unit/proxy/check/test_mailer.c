@@ -585,7 +585,7 @@ test_a_node_without_a_valid_name(void **state)
 	}
 }
 
-/* Configurations whose mailers nobody uses have no hook. */
+/* Configurations whose mailers are not used have no hook. */
 static void
 test_mailers_without_a_proxy(void **state)
 {

@@ -71,7 +71,7 @@ test_sections(void **state)
 	world_reports(WORLD_DEFAULTS "listen l\n bind :80\n user a\n", -1, "'userlist'");
 }
 
-/* Groups may be defined after the users who are members. */
+/* Groups may be defined after their members. */
 static void
 test_membership(void **state)
 {
