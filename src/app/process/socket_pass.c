@@ -25,7 +25,6 @@ socket_pass_init(struct socket_pass *sp, struct process *p)
 	memset(sp, 0, sizeof(*sp));
 	sp->process = p;
 	sp->fd = -1;
-	sbuf_init(&sp->in, LINES_MAX);
 }
 
 void
@@ -229,6 +228,7 @@ socket_pass_start(struct socket_pass *sp, int fd)
 		return r;
 	}
 	sp->fd = fd;
+	sbuf_init(&sp->in, LINES_MAX);
 	process_each_listener(p, add_passed, sp);
 	while (process_tables_passed(p, sp->n_files, &name) >= 0)
 		sp->n_files++;

@@ -104,6 +104,23 @@ a_start_that_fails_changes_nothing(void **st)
 	bench_stop();
 }
 
+/* A start that failed, or a command _getsocks, came before. */
+static void
+sockets_are_passed_again(void **st)
+{
+	static const char *const names[] = { "abns@tacit-pass-b", NULL };
+
+	(void)st;
+	bench_start("", several);
+	assert_int_equal(pass_to_child(names, 3, 0), 0);
+	assert_int_equal(pass_to_child(names, 3, 1), 0);
+	assert_int_equal(listener_of("l")->kept_open, 0);
+	assert_int_equal(list_entry(listener_of("two")->link.next, struct listener, link)
+				 ->kept_open,
+		LISTENER_KEPT_NEXT);
+	bench_stop();
+}
+
 /* Passed sockets stay in use, even if the other side has not confirmed them yet. */
 static void
 a_stop_meanwhile(void **st)
@@ -198,6 +215,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(used_sockets_stay_open),
 		cmocka_unit_test(a_start_that_fails_changes_nothing),
+		cmocka_unit_test(sockets_are_passed_again),
 		cmocka_unit_test(a_stop_meanwhile),
 		cmocka_unit_test(nonsense_is_ignored),
 		cmocka_unit_test(answers_that_are_refused),
