@@ -157,6 +157,9 @@ void admin_abandon_line(struct admin_conn *c);
 /* Called by a command: the rest of its response is produced by these steps. *state, of this size,
  * is copied. Without memory c->out.failed is set. */
 void admin_walk(struct admin_conn *c, admin_step_fn *step, const void *state, size_t size);
+/* The same; end() releases what the state refers to, after the walk or without memory for it. */
+void admin_walk_with_end(struct admin_conn *c, admin_step_fn *step, void (*end)(void *state),
+	void *state, size_t size);
 /* Continues a walk that waits (ADMIN_WAKE_BY_CALL). */
 void admin_wake(struct admin_conn *c);
 /* One step of it. 0: it was the last. */

@@ -380,8 +380,7 @@ admin_cmd_show_events(struct admin_conn *c, int argc, char **argv)
 		admin_msg(c, ADMIN_ERR, "unknown option");
 	else {
 		e.ring = &r->ring;
-		admin_walk(c, next_event, &e, sizeof(e));
-		c->walk.end = end_events;
+		admin_walk_with_end(c, next_event, end_events, &e, sizeof(e));
 		c->walk.stops_on_input = e.waits;
 	}
 }

@@ -53,11 +53,7 @@ list_keys(struct admin_conn *c)
 	/* As in HAProxy, nothing is a list without a title. */
 	if (w.keys.n)
 		sbuf_adds(&c->out, "# Certificate IDs\n");
-	admin_walk(c, next_key, &w, sizeof(w));
-	if (c->walk.step == next_key)
-		c->walk.end = end_keys;
-	else
-		tls_ocsp_keys_free(&w.keys);
+	admin_walk_with_end(c, next_key, end_keys, &w, sizeof(w));
 }
 
 /* By the id, or by the name of the certificate's file. */

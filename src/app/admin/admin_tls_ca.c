@@ -92,10 +92,7 @@ show_ca_file(struct admin_conn *c, const struct tls_ca *ca, int is_change, int i
 		c->out.failed = 1;
 		return;
 	}
-	admin_walk(c, show_next, &w, sizeof(w));
-	if (!c->walk.state)
-		tls_ca_free(w.ca);
-	c->walk.end = end_show;
+	admin_walk_with_end(c, show_next, end_show, &w, sizeof(w));
 }
 
 static const struct tls_ca *

@@ -19,6 +19,17 @@ admin_walk(struct admin_conn *c, admin_step_fn *step, const void *state, size_t 
 	c->walk.step = step;
 }
 
+void
+admin_walk_with_end(struct admin_conn *c, admin_step_fn *step, void (*end)(void *state),
+	void *state, size_t size)
+{
+	admin_walk(c, step, state, size);
+	if (c->walk.state)
+		c->walk.end = end;
+	else
+		end(state);
+}
+
 static void
 end_walk(struct admin_conn *c)
 {

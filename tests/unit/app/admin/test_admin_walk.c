@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "event/mailbox.h"
+#include "sim/faults.h"
 
 static int
 connect_admin(int room)
@@ -156,12 +157,44 @@ each_worker_makes_its_part_in_turn(void **st)
 	rig_close();
 }
 
+static unsigned int n_ends;
+
+static void
+end_count(void *state)
+{
+	assert_int_equal(((struct count *)state)->n, 7);
+	n_ends++;
+}
+
+/* The end of a walk is called once, also without memory for the walk. */
+static void
+each_walk_has_one_end(void **st)
+{
+	(void)st;
+	for (int fails = 0; fails < 2; fails++) {
+		struct admin_conn c = { .conn = { .fd = -1 } };
+		struct count n = { 7 };
+
+		n_ends = 0;
+		faults_set((uint64_t)fails);
+		faults_apply(1);
+		admin_walk_with_end(&c, next_number, end_count, &n, sizeof(n));
+		faults_apply(0);
+		assert_int_equal(faults_hit(), fails);
+		assert_int_equal(c.out.failed, fails);
+		assert_int_equal(n_ends, fails);
+		admin_abandon_line(&c);
+		assert_int_equal(n_ends, 1);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_slice_at_a_time_is_in_memory),
 		cmocka_unit_test(each_worker_makes_its_part_in_turn),
+		cmocka_unit_test(each_walk_has_one_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
