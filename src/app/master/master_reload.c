@@ -219,7 +219,7 @@ read_messages(struct worker_process *w, unsigned int most)
 	while (w->own.fd >= 0) {
 		struct iovec iov = { .iov_base = text, .iov_len = sizeof(text) - 1 };
 		struct mmsghdr msg = { .msg_hdr = { .msg_iov = &iov, .msg_iovlen = 1,
-			.msg_control = &control, .msg_controllen = sizeof(control) } };
+			.msg_control = &control, .msg_controllen = CMSG_LEN(sizeof(int)) } };
 
 		if (!most--)
 			return;

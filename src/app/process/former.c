@@ -17,6 +17,7 @@
 #include "app/process/socket_pass.h"
 #include "base/err.h"
 #include "base/futex.h"
+#include "base/mem.h"
 #include "base/sbuf.h"
 #include "base/sys.h"
 #include "net/listener_key.h"
@@ -93,6 +94,7 @@ take_fetched_lines(struct fetching *g, int fd)
 	return r;
 }
 
+/* Returns the descriptor of a message, -1: it has none. */
 static int
 fetched_fd(struct msghdr *h)
 {
@@ -104,7 +106,28 @@ fetched_fd(struct msghdr *h)
 	return fd;
 }
 
-/* One message, which has at most one descriptor. */
+/* Uses the text and the descriptor of a message; -1: it has none. */
+static int
+take_fetched(struct fetching *g, const char *text, const struct mmsghdr *msg, int fd)
+{
+	const char *why = NULL;
+	int reason = -ERR_SYNTAX;
+
+	sbuf_add(&g->text, text, msg->msg_len);
+	if (msg->msg_hdr.msg_flags & MSG_CTRUNC) {
+		reason = -EMFILE;
+		why = "a socket cannot be received";
+	} else if (g->text.failed) {
+		why = "it does not pass sockets";
+	}
+	if (!why)
+		return take_fetched_lines(g, fd);
+	if (fd >= 0)
+		(void)sys_close(g->f->sys, fd);
+	return explain_fetch(g, reason, why);
+}
+
+/* One message, which has at most one descriptor: there is no room for more. */
 static int
 read_fetched(struct fetching *g)
 {
@@ -115,7 +138,7 @@ read_fetched(struct fetching *g)
 	} control;
 	struct iovec iov = { .iov_base = buf, .iov_len = sizeof(buf) };
 	struct mmsghdr msg = { .msg_hdr = { .msg_iov = &iov, .msg_iovlen = 1,
-		.msg_control = &control, .msg_controllen = sizeof(control) } };
+		.msg_control = &control, .msg_controllen = CMSG_LEN(sizeof(int)) } };
 	long r = sys_recvmmsg(g->f->sys, g->f->fd, &msg, 1, MSG_CMSG_CLOEXEC);
 
 	if (r < 0)
@@ -123,12 +146,7 @@ read_fetched(struct fetching *g)
 			r == -EAGAIN ? "it does not answer" : err_text((int)r));
 	if (msg.msg_len == 0)
 		return explain_fetch(g, -ERR_SYNTAX, "it has closed the connection");
-	if (msg.msg_hdr.msg_flags & MSG_CTRUNC)
-		return explain_fetch(g, -EMFILE, "a socket cannot be received");
-	sbuf_add(&g->text, buf, msg.msg_len);
-	if (g->text.failed)
-		return explain_fetch(g, -ERR_SYNTAX, "it does not pass sockets");
-	return take_fetched_lines(g, fetched_fd(&msg.msg_hdr));
+	return take_fetched(g, buf, &msg, fetched_fd(&msg.msg_hdr));
 }
 
 static int
@@ -157,6 +175,18 @@ socket_fetch_close(struct socket_fetch *f)
 	f->fd = -1;
 }
 
+/* Closes the sockets that came before a failure: the other process keeps all. */
+static void
+drop_fetched(const struct socket_fetch *f, struct inherited_sockets *of)
+{
+	while (of->n > f->first) {
+		struct inherited_socket *k = &of->v[--of->n];
+
+		(void)sys_close(f->sys, k->fd);
+		mem_free(k->name);
+	}
+}
+
 /* The same on a connection, which it owns from now on. */
 static int
 socket_fetch_from(struct socket_fetch *f, struct sys *sys, int fd, struct inherited_sockets *to,
@@ -169,8 +199,10 @@ socket_fetch_from(struct socket_fetch *f, struct sys *sys, int fd, struct inheri
 	sbuf_init(&g.text, TEXT_MAX);
 	r = fetch_all(&g);
 	sbuf_fini(&g.text);
-	if (r)
+	if (r) {
+		drop_fetched(f, to);
 		socket_fetch_close(f);
+	}
 	return r;
 }
 

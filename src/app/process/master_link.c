@@ -186,7 +186,7 @@ read_message(struct master_link *m, char text[MASTER_LINK_MSG_MAX + 1])
 	} control;
 	struct iovec iov = { .iov_base = text, .iov_len = MASTER_LINK_MSG_MAX };
 	struct mmsghdr msg = { .msg_hdr = { .msg_iov = &iov, .msg_iovlen = 1,
-		.msg_control = &control, .msg_controllen = sizeof(control) } };
+		.msg_control = &control, .msg_controllen = CMSG_LEN(sizeof(int)) } };
 	long r = sys_recvmmsg(m->sys, m->fd, &msg, 1, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 
 	if (r <= 0 || msg.msg_len == 0)

@@ -209,6 +209,70 @@ answers_that_are_refused(void **st)
 	}
 }
 
+/* Sends a text with copies of a descriptor. */
+static void
+send_with_fds(int to, const char *text, int fd, size_t n)
+{
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(2 * sizeof(int))];
+	} control = { .head = { .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS } };
+	struct iovec iov = { .iov_base = (char *)(uintptr_t)text, .iov_len = strlen(text) };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
+		.msg_controllen = CMSG_SPACE(n * sizeof(int)) };
+
+	assert_true(n <= 2);
+	control.head.cmsg_len = CMSG_LEN(n * sizeof(int));
+	for (size_t i = 0; i < n; i++)
+		memcpy(CMSG_DATA(&control.head) + i * sizeof(int), &fd, sizeof(int));
+	assert_int_equal(sendmsg(to, &msg, 0), iov.iov_len);
+}
+
+static int
+next_fd(void)
+{
+	int fd = dup(0);
+
+	close(fd);
+	return fd;
+}
+
+/* The other process keeps all its sockets then: none may stay open here, or be used. */
+static void
+nothing_stays_of_a_fetch_that_fails(void **st)
+{
+	static const struct {
+		const char *text, *why;
+		size_t n;
+	} t[] = {
+		{ "b", "a socket has no name", 1 },
+		{ "\n\n", "a socket is missing", 1 },
+		{ "b\n", "a socket cannot be received", 2 },
+	};
+
+	(void)st;
+	sys_init(&sys, &sys_linux, NULL);
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		struct inherited_sockets got;
+		struct socket_fetch f;
+		char why[200] = "";
+		int sv[2], fd = next_fd();
+
+		inherited_init(&got, &sys);
+		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, sv), 0);
+		assert_int_equal(write(sv[1], "X_SOCKETS=3\n", 12), 12);
+		send_with_fds(sv[1], "a\n", 0, 1);
+		send_with_fds(sv[1], t[i].text, 0, t[i].n);
+		shutdown(sv[1], SHUT_WR);
+		assert_true(socket_fetch_from(&f, &sys, sv[0], &got, why, sizeof(why)) < 0);
+		assert_string_equal(why, t[i].why);
+		assert_int_equal(got.n, 0);
+		close(sv[1]);
+		assert_int_equal(next_fd(), fd);
+		inherited_fini(&got);
+	}
+}
+
 int
 main(void)
 {
@@ -219,6 +283,7 @@ main(void)
 		cmocka_unit_test(a_stop_meanwhile),
 		cmocka_unit_test(nonsense_is_ignored),
 		cmocka_unit_test(answers_that_are_refused),
+		cmocka_unit_test(nothing_stays_of_a_fetch_that_fails),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
