@@ -144,6 +144,7 @@ struct h2_conn {
 	uint32_t next_id;          /* ours */
 	uint32_t reset_ids[H2_RESETS_KEPT];
 	uint8_t reset_at;
+	uint32_t forgotten_id;     /* the highest one that has left reset_ids */
 
 	/* Flow control; windows may be negative (6.9.2). */
 	int64_t send_window, recv_window;

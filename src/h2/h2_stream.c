@@ -78,13 +78,15 @@ settle_stream(struct h2_stream *st)
 	}
 }
 
+/* True if it was reset by us, or may have been: of those up to forgotten_id that is not known any
+ * more. */
 static int
 was_reset(const struct h2_conn *h, uint32_t id)
 {
 	for (unsigned int i = 0; i < H2_RESETS_KEPT; i++)
 		if (h->reset_ids[i] == id)
 			return 1;
-	return 0;
+	return id <= h->forgotten_id;
 }
 
 enum h2_state
@@ -196,7 +198,10 @@ put_rst(struct h2_conn *h, uint32_t id, enum h2_code code)
 static void
 note_reset(struct h2_conn *h, uint32_t id)
 {
-	h->reset_ids[h->reset_at++ % H2_RESETS_KEPT] = id;
+	uint32_t *at = &h->reset_ids[h->reset_at++ % H2_RESETS_KEPT];
+
+	h->forgotten_id = MAX(h->forgotten_id, *at);
+	*at = id;
 }
 
 /* Drops what its user has not taken: its window is given back. */

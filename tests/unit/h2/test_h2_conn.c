@@ -742,6 +742,23 @@ requests_are_sent(void **st)
 	assert_sent("R 3 CANCEL");
 }
 
+/* More streams are left than are remembered, as when their client closes: what the server has sent
+ * for them is dropped, and the others continue. */
+static void
+late_heads_of_many_streams_are_dropped(void **st)
+{
+	(void)st;
+	begin_client();
+	for (unsigned int i = 0; i < 2 * H2_RESETS_KEPT; i++)
+		rig_release(open_stream("GET", 1));
+	(void)open_stream("GET", 1);
+	(void)rig_sent(&rig, &peer_table);
+	feed("H 1 h :status|200, D 1 e x, H 3 eh :status|200, H 127 eh :status|200");
+	feed("H 129 eh :status|200");
+	assert_log("129 status 200 end\n");
+	assert_sent("");
+}
+
 int
 main(void)
 {
@@ -769,6 +786,7 @@ main(void)
 		CASE(leaving_resets_streams),
 		CASE(failed_callbacks_reset_streams),
 		CASE(requests_are_sent),
+		CASE(late_heads_of_many_streams_are_dropped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
