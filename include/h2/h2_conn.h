@@ -126,6 +126,7 @@ struct h2_conn {
 	uint32_t block_stream;     /* 0: none */
 	uint8_t block_frames;
 	uint8_t block_ends;        /* END_STREAM */
+	uint8_t block_opens;       /* it is a request's, whose stream begins with it */
 	uint8_t block_dropped;     /* decoded for its table only, and dropped */
 	uint32_t block_code;       /* its stream is reset with it, or 0 */
 

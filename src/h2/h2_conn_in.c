@@ -152,15 +152,15 @@ use_block(struct h2_conn *h, const uint8_t *p, size_t n)
 {
 	uint32_t id = h->block_stream;
 	struct h2_stream *st = h2_stream_find(h, id);
-	int is_request = !h->is_client && !st && id == h->max_id;
 	int r;
 
 	h->block_stream = 0;
-	if (!h->block_dropped && is_request) {
+	if (!h->block_dropped && h->block_opens) {
 		on_request_block(h, id, p, n, h->block_ends);
 		return;
 	}
-	if (!h->block_dropped && st) {
+	/* Its stream may have been left, or reset, since it began. */
+	if (!h->block_dropped && st && !st->reset_out) {
 		on_stream_block(st, p, n, h->block_ends);
 		return;
 	}
@@ -183,7 +183,8 @@ begin_block(struct h2_conn *h)
 	h->block_ends = (f->flags & H2_END_STREAM) != 0;
 	h->block_dropped = v->action != H2_ACCEPT;
 	h->block_code = v->action == H2_ACT_STREAM ? v->code : 0;
-	if (!opens_stream(h, f))
+	h->block_opens = (uint8_t)opens_stream(h, f);
+	if (!h->block_opens)
 		return;
 	h->max_id = f->stream;
 	if (h2_conn_is_closing(h)) {

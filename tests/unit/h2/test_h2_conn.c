@@ -695,6 +695,25 @@ leaving_resets_streams(void **st)
 	assert_int_equal(rig.h.has_failed, 0);
 }
 
+/* A stream is left while its trailers arrive: they are no request of the same stream. */
+static void
+trailers_of_a_stream_that_was_left_are_dropped(void **st)
+{
+	(void)st;
+	begin_server();
+	feed("H 1 h POST, H 1 e GET");
+	assert_log("POST http://a/\n");
+	assert_int_equal(respond(rig_find(&rig, 1), 413, 1), 0);
+	rig_release(rig_find(&rig, 1));
+	assert_sent("H 1 e 413, R 1 NO_ERROR");
+	feed("C 1 h x|y");
+	assert_log("");
+	feed("H 3 eh GET");
+	assert_log("GET http://a/ end\n");
+	assert_sent("");
+	assert_int_equal(rig.h.glitches, 0);
+}
+
 static void
 failed_callbacks_reset_streams(void **st)
 {
@@ -784,6 +803,7 @@ main(void)
 		CASE(goaway_has_two_steps),
 		CASE(goaway_is_sent_at_once),
 		CASE(leaving_resets_streams),
+		CASE(trailers_of_a_stream_that_was_left_are_dropped),
 		CASE(failed_callbacks_reset_streams),
 		CASE(requests_are_sent),
 		CASE(late_heads_of_many_streams_are_dropped),
