@@ -12,8 +12,6 @@
 #define NO_FRAME UINT64_MAX
 /* Windows are given back in steps of so many bytes, or of half a window that is smaller. */
 #define WINDOW_STEP 16384
-/* A stream sends no more at once while others wait. */
-#define SEND_QUANTUM 16384u
 
 /* --- the streams of a connection --- */
 
@@ -418,12 +416,25 @@ can_send_nothing(const struct h2_stream *st)
 	return st->tx_end || both_have_ended(st) || st->conn->has_failed;
 }
 
-/* Waits for on_room. */
+/* The place in the output behind which a stream has sent nothing; NO_FRAME is 0. */
+static uint64_t
+turn_of(const struct list *link)
+{
+	return list_entry(link, const struct h2_stream, wait)->last_frame + 1;
+}
+
+/* Waits for on_room, behind those that have waited longer since they sent something: a stream that
+ * always has more must not be the first each time. */
 static void
 block_stream(struct h2_stream *st)
 {
+	struct list *blocked = &st->conn->blocked, *before;
+
 	list_remove(&st->wait);
-	list_append(&st->conn->blocked, &st->wait);
+	before = blocked->prev;
+	while (before != blocked && turn_of(before) > turn_of(&st->wait))
+		before = before->prev;
+	list_append(before->next, &st->wait);
 }
 
 /* True if a stream that waits can send: a head needs no window. */
@@ -453,11 +464,9 @@ h2_stream_wake_blocked(struct h2_conn *h)
 {
 	struct list todo;
 
-	if (list_is_empty(&h->blocked))
-		return;
 	list_init(&todo);
 	list_move_all(&h->blocked, &todo);
-	while (!list_is_empty(&todo) && output_room(h) > H2_HEADER_LEN) {
+	while (!list_is_empty(&todo)) {
 		struct h2_stream *st = list_first(&todo, struct h2_stream, wait);
 
 		if (has_room(st))
@@ -465,9 +474,6 @@ h2_stream_wake_blocked(struct h2_conn *h)
 		else
 			block_stream(st);
 	}
-	/* Streams whose turn has not come are before the others. */
-	list_move_all(&h->blocked, &todo);
-	list_move_all(&todo, &h->blocked);
 }
 
 int
@@ -507,10 +513,7 @@ h2_stream_may_send(struct h2_stream *st)
 		block_stream(st);
 		return 0;
 	}
-	room -= H2_HEADER_LEN;
-	if (!list_is_empty(&h->blocked))
-		room = MIN(room, SEND_QUANTUM);
-	return MIN(room, (size_t)n);
+	return MIN(room - H2_HEADER_LEN, (size_t)n);
 }
 
 int

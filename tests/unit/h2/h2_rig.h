@@ -44,6 +44,7 @@ struct rig {
 	size_t n_log;
 	int asked;        /* on_continue was called */
 	int outputs, rooms;
+	struct h2_stream *order[RIG_STREAMS]; /* of the last calls of on_room */
 	struct rig_stream stream[RIG_STREAMS];
 };
 
@@ -157,7 +158,9 @@ rig_on_data(struct h2_stream *st)
 static inline void
 rig_on_room(struct h2_stream *st)
 {
-	rig_stream_of(st)->rig->rooms++;
+	struct rig *r = rig_stream_of(st)->rig;
+
+	r->order[r->rooms++ % RIG_STREAMS] = st;
 }
 
 static inline void

@@ -376,6 +376,38 @@ windows_bound_what_is_sent(void **st)
 	assert_int_equal(rig.rooms, 2);
 }
 
+/* Streams that always have more to send than there is room for, and send when they were told that
+ * there is some, one after the other: each has its turn. */
+static void
+streams_take_turns(void **st)
+{
+	static char bytes[100000];
+	uint32_t expected = 1;
+
+	(void)st;
+	begin_server();
+	feed("H 1 eh GET, H 3 eh GET, H 5 eh GET, W 0 9000000, W 1 900000, W 3 900000, W 5 900000");
+	for (uint32_t id = 1; id < 7; id += 2) {
+		rig.order[id / 2] = rig_find(&rig, id);
+		assert_int_equal(respond(rig.order[id / 2], 200, 0), 0);
+	}
+	(void)rig_sent(&rig, &peer_table);
+	for (unsigned int round = 0; round < 9; round++) {
+		for (unsigned int i = 0; i < 3; i++) {
+			struct h2_stream *s = rig.order[i];
+			size_t n = h2_stream_send(s, bytes, sizeof(bytes), 0);
+
+			assert_int_equal(n > 0, s->id == expected);
+			assert_int_equal(h2_stream_may_send(s), 0);
+		}
+		expected = expected % 6 + 2;
+		expected = expected > 5 ? 1 : expected;
+		rig.rooms = 0;
+		(void)rig_sent(&rig, &peer_table);
+		assert_int_equal(rig.rooms, 3);
+	}
+}
+
 /* A head waits for room, and is sent then. */
 static void
 heads_wait_for_room(void **st)
@@ -788,6 +820,7 @@ main(void)
 		CASE(responses_are_sent),
 		CASE(seen_output_is_not_changed),
 		CASE(windows_bound_what_is_sent),
+		CASE(streams_take_turns),
 		CASE(heads_wait_for_room),
 		CASE(windows_return_when_bytes_are_taken),
 		CASE(windows_return_when_they_become_smaller),
