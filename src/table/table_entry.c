@@ -281,15 +281,17 @@ purge_locked(const struct table *t, struct table_shard *sh, int only_expired, ui
 	return 0;
 }
 
-/* Examines up to `most` entries from the start of the FIFO, and takes out those that have expired.
- * Returns how many; table.used counts them still. */
+/* Examines up to `most` of *left entries from the start of the FIFO, and takes out those that have
+ * expired. *left: those that are to be examined next time. Returns how many were taken out;
+ * table.used counts them still. */
 static unsigned int
-expire_locked(const struct table *t, struct table_shard *sh, unsigned int *most, uint32_t now)
+expire_locked(const struct table *t, struct table_shard *sh, uint32_t *left, unsigned int *most,
+	uint32_t now)
 {
 	unsigned int removed = 0;
 
 	lock_assert_held(&sh->lock);
-	for (uint32_t n = sh->used; n && *most; n--) {
+	for (*left = MIN(*left, sh->used); *left && *most; --*left) {
 		uint32_t slot = sh->head;
 		struct table_entry *e = table_slot(t, sh, slot - 1);
 
@@ -300,6 +302,7 @@ expire_locked(const struct table *t, struct table_shard *sh, unsigned int *most,
 			(atomic_load_explicit(&e->refs, memory_order_relaxed) & ENTRY_TOUCHED)) {
 			requeue_locked(t, sh, slot);
 		} else {
+			*left = 0;
 			break;
 		}
 		--*most;
@@ -663,14 +666,15 @@ table_sweep(struct table *t, const struct table_caller *by, unsigned int most)
 		unsigned int removed;
 
 		lock_take(&sh->lock, by->sys);
-		removed = expire_locked(t, sh, &most, now);
+		t->sweep_left = t->sweep_left ? t->sweep_left : sh->used;
+		removed = expire_locked(t, sh, &t->sweep_left, &most, now);
 		left = time_left_locked(t, sh, now);
 		lock_drop(&sh->lock);
 		give_places(t, removed);
+		t->sweep_next += !t->sweep_left;
 		if (!most)
 			return 0;
 		wait = MIN(wait, left);
-		t->sweep_next++;
 	}
 	return MAX(wait, 1u);
 }

@@ -94,7 +94,8 @@ struct table {
 	uint32_t key_at, key_end; /* zeros follow a key up to its end */
 	uint32_t link_at;         /* of the list of changed entries; 0: changes are not logged */
 	uint32_t prev_at;         /* the part of conn_cur that previous processes have; 0: none */
-	uint32_t sweep_next;      /* the shard: of the sweeper alone */
+	uint32_t sweep_next;      /* the shard, */
+	uint32_t sweep_left;      /* and its entries to be examined; 0: all. Of the sweeper alone */
 	_Atomic uint32_t used;    /* at most conf.size */
 	_Atomic uint32_t victim;  /* the shard that gives a slot when the own has none to give */
 	_Atomic uint64_t bytes;

@@ -205,6 +205,32 @@ entries_expire(void **st)
 	table_free(t);
 }
 
+/* Entries that are in use for longer than they live, more of them in each shard than are examined
+ * at once: behind them others expire all the same. */
+static void
+entries_behind_those_in_use_expire(void **st)
+{
+	struct table *t = make_int(1000, 1000);
+	struct table_entry *held[500];
+
+	(void)st;
+	for (uint32_t i = 0; i < ARRAY_LEN(held); i++)
+		held[i] = hold(t, i);
+	for (uint32_t i = 1000; i < 1100; i++)
+		assert_true(touch(t, i));
+	by.now_ms += 1000;
+	for (unsigned int i = 0; i < 600 / 5 + 8; i++)
+		(void)table_sweep(t, &by, 5);
+	assert_int_equal(table_used(t), ARRAY_LEN(held));
+	for (unsigned int i = 0; i < ARRAY_LEN(held); i++)
+		table_unref(held[i]);
+	/* Those in use are examined again later. */
+	while (!table_sweep(t, &by, 5))
+		;
+	assert_int_equal(table_used(t), 0);
+	table_free(t);
+}
+
 /* The clock has 64 bits, an entry the lower half of it. */
 static void
 the_low_half_of_the_clock_may_wrap(void **st)
@@ -468,6 +494,7 @@ main(void)
 		cmocka_unit_test(nopurge_refuses),
 		cmocka_unit_test(used_entries_stay),
 		cmocka_unit_test(entries_expire),
+		cmocka_unit_test(entries_behind_those_in_use_expire),
 		cmocka_unit_test(the_low_half_of_the_clock_may_wrap),
 		cmocka_unit_test(an_entry_with_a_rate_takes_48_bytes),
 		cmocka_unit_test(rates_are_those_of_haproxy),
