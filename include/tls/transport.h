@@ -109,11 +109,15 @@ void tls_maker_fini(struct tls_maker *m);
 int tls_bio_open(struct tls_io *io) must_check;
 void tls_bio_close(struct tls_io *io);
 
+/* Of a connection that has TLS itself: not of a stream that such a connection carries. */
 static inline struct tls *
 tls_of(const struct conn *c)
 {
 	return container_of(c->xprt, struct tls, x);
 }
+
+/* That of a connection, or of the one that carries it (HTTP/2); NULL: it has no TLS. */
+const struct tls *tls_below(const struct conn *c);
 
 /* True if the records of one send may be one more. */
 static inline int

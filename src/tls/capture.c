@@ -261,21 +261,24 @@ tls_capture_enable(SSL_CTX *ctx, const struct tls_conf *conf)
 const struct tls_capture *
 tls_capture_of(const struct conn *c)
 {
-	return tls_is_used(c) ? tls_of(c)->capture : NULL;
+	const struct tls *t = tls_below(c);
+
+	return t ? t->capture : NULL;
 }
 
 int
 tls_capture_cipher_names(const struct conn *conn, int without_grease, struct sbuf *out)
 {
+	const struct tls *t = tls_below(conn);
 	struct sbuf list;
 	int r;
 
 	sbuf_init(&list, UINT16_MAX);
 	r = tls_capture_list(
-		tls_capture_of(conn), TLS_HELLO_CIPHERS, without_grease, &list);
+		t ? t->capture : NULL, TLS_HELLO_CIPHERS, without_grease, &list);
 	for (size_t i = 0; r == 0 && i + 1 < list.len; i += 2) {
 		const uint8_t *p = (const uint8_t *)list.p;
-		const SSL_CIPHER *cipher = SSL_CIPHER_find(tls_of(conn)->ssl, p + i);
+		const SSL_CIPHER *cipher = SSL_CIPHER_find(t->ssl, p + i);
 
 		sbuf_adds(out, i ? "," : "");
 		if (cipher)

@@ -400,8 +400,8 @@ tls_crl_show_revoked(const struct tls_ca *ca, int i, int from, int max, struct s
 #define SECRET_MAX 64
 #define ERROR_TEXT_MAX 256
 
-static SSL *
-ssl_of(const struct conn *c)
+const struct tls *
+tls_below(const struct conn *c)
 {
 	struct str name;
 
@@ -409,13 +409,21 @@ ssl_of(const struct conn *c)
 	if (!c || !c->xprt || conn_query(c, XPRT_QUERY_NAME, &name) < 0 ||
 		!str_is(name, STR("TLS")))
 		return NULL;
-	return tls_of(c)->ssl;
+	return tls_of(c);
+}
+
+static SSL *
+ssl_of(const struct conn *c)
+{
+	const struct tls *t = tls_below(c);
+
+	return t ? t->ssl : NULL;
 }
 
 int
 tls_is_used(const struct conn *c)
 {
-	return ssl_of(c) != NULL;
+	return tls_below(c) != NULL;
 }
 
 static void
@@ -470,9 +478,9 @@ add_query(const struct conn *c, enum xprt_query what, struct sbuf *out)
 }
 
 static void
-add_error(const struct conn *c, struct sbuf *out)
+add_error(const struct tls *t, struct sbuf *out)
 {
-	unsigned long code = tls_of(c)->failure;
+	unsigned long code = t->failure;
 	char text[ERROR_TEXT_MAX];
 
 	if (!code)
@@ -482,8 +490,9 @@ add_error(const struct conn *c, struct sbuf *out)
 }
 
 static void
-add_info(const struct conn *c, const SSL *ssl, enum tls_info what, struct sbuf *out)
+add_info(const struct conn *c, const struct tls *t, enum tls_info what, struct sbuf *out)
 {
+	const SSL *ssl = t->ssl;
 	static const enum xprt_query queries[] = {
 		[TLS_INFO_VERSION] = XPRT_QUERY_VERSION,
 		[TLS_INFO_CIPHER] = XPRT_QUERY_CIPHER,
@@ -504,17 +513,17 @@ add_info(const struct conn *c, const SSL *ssl, enum tls_info what, struct sbuf *
 	else if (what == TLS_INFO_UNIQUE_ID)
 		add_finished(ssl, out);
 	else if (what == TLS_INFO_ERROR_TEXT)
-		add_error(c, out);
+		add_error(t, out);
 }
 
 int
 tls_info_text(const struct conn *c, enum tls_info what, struct sbuf *out)
 {
-	const SSL *ssl = ssl_of(c);
+	const struct tls *t = tls_below(c);
 	size_t before = out->len;
 
-	if (ssl)
-		add_info(c, ssl, what, out);
+	if (t)
+		add_info(c, t, what, out);
 	return out->len > before ? 0 : -ERR_UNKNOWN;
 }
 
@@ -529,8 +538,8 @@ cipher_bits(const SSL *ssl, int of_algorithm)
 int
 tls_info_number(const struct conn *c, enum tls_info what, int64_t *out)
 {
-	const SSL *ssl = ssl_of(c);
-	const struct tls *t = ssl ? tls_of(c) : NULL;
+	const struct tls *t = tls_below(c);
+	const SSL *ssl = t ? t->ssl : NULL;
 	int has_cert = ssl && SSL_get0_peer_certificate(ssl);
 
 	if (!ssl)

@@ -284,6 +284,26 @@ def test_tls(daemon, origins, tmp_path):
     assert out.stdout == b"2,2.0,h2,https://127.0.0.1:%d/v" % port
 
 
+def test_fetches_of_tls(daemon, tmp_path):
+    """What TLS has kept of its connection: streams have it as requests of HTTP/1 do."""
+    ca = Authority(tmp_path)
+    pem = ca.make("s.pem", "a.test", ["a.test"])
+    port = free_port()
+    asks = "%[ssl_fc_protocol_hello_id],%[ssl_fc_cipherlist_str],%[ssl_fc_session_key,length],%[ssl_fc_err],%[ssl_c_err],%[ssl_c_ca_err]"
+    daemon(f"{HTTP}frontend f\n bind 127.0.0.1:{port} ssl crt {pem} alpn h2,http/1.1\n"
+           f" http-request return status 200 content-type text/plain lf-string {asks}\n",
+           extra="tune.ssl.capture-buffer-size 800")
+    context = ssl.create_default_context(cafile=ca.pem)
+    context.set_alpn_protocols(["http/1.1"])
+    with context.wrap_socket(connect(port), server_hostname="a.test") as c:
+        c.sendall(b"GET / HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n")
+        answer = recv_all(c).partition(b"\r\n\r\n")[2]
+    assert answer.startswith(b"771,TLS_") and answer.endswith(b",0,0,0")
+    context.set_alpn_protocols(["h2"])
+    with Client(port, context) as c:
+        assert c.get()["body"] == answer
+
+
 def test_a_reset_ends_one_stream(site):
     """A client that cancels a stream keeps the others."""
     p = site(rules=" http-request tarpit if { path /slow }\n timeout tarpit 8s\n")

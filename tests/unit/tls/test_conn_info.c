@@ -1,6 +1,8 @@
 /* Parameters of a TLS connection after a dialogue on the fake kernel. */
 #include "tls/conn_info.h"
 
+#include "net/conn_stream.h"
+#include "tls/capture.h"
 #include "unit/tls/tls_rig.h"
 
 static struct rig g;
@@ -147,6 +149,51 @@ test_names(void **state)
 	assert_name(&(struct tls_dn_part){ .entry = STR("c"), .nth = 1 }, NULL);
 }
 
+static int
+ask_below(const struct conn *c, enum xprt_query what, struct str *out)
+{
+	return conn_query(conn_stream_of(c)->below, what, out);
+}
+
+static int64_t
+number_below(const struct conn *c, enum tls_info what)
+{
+	int64_t n = -1;
+
+	assert_int_equal(tls_info_number(c, what, &n), 0);
+	return n;
+}
+
+/* A stream of HTTP/2 has what the connection has that carries it. */
+static void
+test_of_a_stream(void **state)
+{
+	static const struct xprt_ops ops = { .query = ask_below };
+	struct conn_stream st = { .x.ops = &ops };
+	struct tls *t = tls_of(&g.c);
+	struct tls_capture *kept = t->capture;
+	struct conn c;
+
+	(void)state;
+	conn_stream_open(&c, &st, &g.c, NULL, NULL);
+	assert_true(tls_is_used(&c));
+	t->failure = ERR_PACK(ERR_LIB_SSL, 0, SSL_R_BAD_LENGTH);
+	t->crt_err = X509_V_ERR_CERT_HAS_EXPIRED;
+	t->ca_err = X509_V_ERR_CERT_REVOKED;
+	t->ca_err_depth = 2;
+	assert_int_equal(number_below(&c, TLS_INFO_ERROR), t->failure);
+	assert_int_equal(number_below(&c, TLS_INFO_CRT_ERR), X509_V_ERR_CERT_HAS_EXPIRED);
+	assert_int_equal(number_below(&c, TLS_INFO_CA_ERR), X509_V_ERR_CERT_REVOKED);
+	assert_int_equal(number_below(&c, TLS_INFO_CA_ERR_DEPTH), 2);
+	sbuf_reset(&b);
+	assert_int_equal(tls_info_text(&c, TLS_INFO_ERROR_TEXT, &b), 0);
+	assert_non_null(strstr(b.p, "bad length"));
+	t->capture = (struct tls_capture *)(void *)&b;
+	assert_ptr_equal(tls_capture_of(&c), t->capture);
+	t->capture = kept;
+	t->failure = 0;
+}
+
 /* A plain connection has none of it. */
 static void
 test_without_tls(void **state)
@@ -171,6 +218,7 @@ main(void)
 		CASE(test_unique_id),
 		CASE(test_certificate),
 		CASE(test_names),
+		CASE(test_of_a_stream),
 		CASE(test_without_tls),
 	};
 
