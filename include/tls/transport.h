@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "net/conn_socket.h"
 #include "net/xprt.h"
 #include "tls/openssl.h"
 #include "tls/tls_counts.h"
@@ -109,15 +110,25 @@ void tls_maker_fini(struct tls_maker *m);
 int tls_bio_open(struct tls_io *io) must_check;
 void tls_bio_close(struct tls_io *io);
 
-/* Of a connection that has TLS itself: not of a stream that such a connection carries. */
+/* Returns the TLS of a connection that has it itself, which a stream of HTTP/2 has not. */
 static inline struct tls *
 tls_of(const struct conn *c)
 {
 	return container_of(c->xprt, struct tls, x);
 }
 
-/* That of a connection, or of the one that carries it (HTTP/2); NULL: it has no TLS. */
-const struct tls *tls_below(const struct conn *c);
+/* Returns the TLS of a connection, or of the one that carries it (HTTP/2); NULL: it has none. */
+static inline const struct tls *
+tls_below(const struct conn *c)
+{
+	struct str name;
+
+	c = c ? conn_socket(c) : NULL;
+	if (!c || !c->xprt || conn_query(c, XPRT_QUERY_NAME, &name) < 0 ||
+		!str_is(name, STR("TLS")))
+		return NULL;
+	return tls_of(c);
+}
 
 /* True if the records of one send may be one more. */
 static inline int

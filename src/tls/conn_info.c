@@ -400,18 +400,6 @@ tls_crl_show_revoked(const struct tls_ca *ca, int i, int from, int max, struct s
 #define SECRET_MAX 64
 #define ERROR_TEXT_MAX 256
 
-const struct tls *
-tls_below(const struct conn *c)
-{
-	struct str name;
-
-	c = c ? conn_socket(c) : NULL;
-	if (!c || !c->xprt || conn_query(c, XPRT_QUERY_NAME, &name) < 0 ||
-		!str_is(name, STR("TLS")))
-		return NULL;
-	return tls_of(c);
-}
-
 static SSL *
 ssl_of(const struct conn *c)
 {

@@ -285,7 +285,7 @@ def test_tls(daemon, origins, tmp_path):
 
 
 def test_fetches_of_tls(daemon, tmp_path):
-    """What TLS has kept of its connection: streams have it as requests of HTTP/1 do."""
+    """Fetches of the hello, the keys and the errors give a stream what they give a request of HTTP/1."""
     ca = Authority(tmp_path)
     pem = ca.make("s.pem", "a.test", ["a.test"])
     port = free_port()
