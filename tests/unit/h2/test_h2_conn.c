@@ -1,99 +1,6 @@
 /* A connection against frames in words: each script in one piece and a byte at a time, with what it
  * sends and what its user is called with. */
-#include "unit/h2/h2_rig.h"
-#include "unit/test.h"
-
-static struct rig rig;
-static struct wire in;
-static struct h2_hpack peer_table;
-
-#define FIRST "S, W 0 6488065"
-
-static int
-setup(void **st)
-{
-	(void)st;
-	rig_prepare(&rig);
-	h2_hpack_init(&peer_table);
-	in.n = 0;
-	return 0;
-}
-
-static int
-teardown(void **st)
-{
-	(void)st;
-	rig_end(&rig);
-	h2_hpack_fini(&peer_table);
-	return 0;
-}
-
-/* Passes the frames to a connection that has begun. */
-static void
-feed(const char *words)
-{
-	in.n = 0;
-	wire_words(&in, words);
-	rig_feed(&rig, in.p, in.n, in.n);
-}
-
-static void
-assert_sent(const char *expected)
-{
-	assert_string_equal(rig_sent(&rig, &peer_table), expected);
-}
-
-static void
-assert_log(const char *expected)
-{
-	assert_string_equal(rig.log, expected);
-	rig.n_log = 0;
-	rig.log[0] = '\0';
-}
-
-/* A server that has greeted. */
-static void
-begin_server(void)
-{
-	assert_int_equal(rig_begin(&rig, 0), 0);
-	feed("PRI, S, A");
-	assert_sent(FIRST ", A");
-}
-
-static void
-begin_client(void)
-{
-	assert_int_equal(rig_begin(&rig, 1), 0);
-	feed("S, A");
-	assert_sent(FIRST ", A");
-}
-
-/* A stream of a client with a request. */
-static struct h2_stream *
-open_stream(const char *method, int end)
-{
-	struct http_field field[4];
-	struct http_head req;
-	struct h2_stream *s = &rig_new_stream(&rig)->st;
-
-	http_head_init(&req, HTTP_REQUEST, field, 4);
-	req.method_text = str_of(method);
-	req.method = http_method_of(req.method_text);
-	req.target = STR("/");
-	assert_int_equal(http_add(&req, STR("Host"), STR("a")), 0);
-	assert_int_equal(h2_conn_open(&rig.h, s, &req, end), 0);
-	return s;
-}
-
-static int
-respond(struct h2_stream *s, unsigned int status, int end)
-{
-	struct http_head res;
-
-	http_head_init(&res, HTTP_RESPONSE, NULL, 0);
-	res.status = status;
-	return h2_stream_send_head(s, &res, end);
-}
+#include "unit/h2/h2_script.h"
 
 /* --- scripts --- */
 
@@ -376,8 +283,8 @@ windows_bound_what_is_sent(void **st)
 	assert_int_equal(rig.rooms, 2);
 }
 
-/* Streams that always have more to send than there is room for, and send when they were told that
- * there is some, one after the other: each has its turn. */
+/* Streams that always have more to send than there is room for, and send one after the other when
+ * they are notified of some: each has its turn. */
 static void
 streams_take_turns(void **st)
 {

@@ -224,7 +224,7 @@ entries_behind_those_in_use_expire(void **st)
 	assert_int_equal(table_used(t), ARRAY_LEN(held));
 	for (unsigned int i = 0; i < ARRAY_LEN(held); i++)
 		table_unref(held[i]);
-	/* Those in use are examined again later. */
+	/* Entries in use are examined again later. */
 	while (!table_sweep(t, &by, 5))
 		;
 	assert_int_equal(table_used(t), 0);
