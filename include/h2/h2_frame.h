@@ -80,6 +80,7 @@ enum h2_state {
 	H2_IDLE,     /* never opened */
 	H2_HEADLESS, /* open, and the peer's final head has not arrived */
 	H2_OPEN,     /* its head has arrived, its end has not */
+	H2_TUNNEL,   /* the same; what follows that head is no message */
 	H2_ENDED,    /* the peer has ended its side; ours may be open */
 	H2_CLOSED,   /* both sides have ended, or the peer has reset it */
 	H2_RESET     /* reset by us: frames may still be on their way */

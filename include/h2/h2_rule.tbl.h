@@ -39,6 +39,8 @@ H2_FRAME_RULE(ENDED, "5.1", STREAM, STREAM_CLOSED, "HEADERS or DATA after END_ST
 	w->state == H2_ENDED && (frame_bit(f) & (BIT(H2_HEADERS) | BIT(H2_DATA))))
 H2_FRAME_RULE(EARLY_DATA, "8.1", STREAM, PROTOCOL_ERROR, "DATA before the head of its message",
 	w->state == H2_HEADLESS && f->type == H2_DATA)
+H2_FRAME_RULE(TUNNEL, "8.5", STREAM, PROTOCOL_ERROR, "HEADERS in a tunnel",
+	w->state == H2_TUNNEL && f->type == H2_HEADERS)
 H2_FRAME_RULE(TRAILERS, "8.1", STREAM, PROTOCOL_ERROR, "trailers without END_STREAM",
 	w->state == H2_OPEN && f->type == H2_HEADERS && !(f->flags & H2_END_STREAM))
 

@@ -26,6 +26,7 @@ struct h2_stream {
 	uint32_t rst_code;         /* of the peer's RST_STREAM: has_rst */
 	uint8_t method;            /* enum http_method of the request */
 	uint8_t is_extended;       /* RFC 8441 */
+	uint8_t is_tunnel;         /* DATA alone follows the peer's head */
 	uint8_t rx_head, rx_end;   /* the peer's final head, END_STREAM */
 	uint8_t has_body;          /* counted in conn->n_bodies */
 	uint8_t tx_head, tx_end;   /* ours */

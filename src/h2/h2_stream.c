@@ -105,7 +105,9 @@ h2_stream_state(const struct h2_conn *h, uint32_t id)
 		return H2_CLOSED;
 	if (st->rx_end)
 		return H2_ENDED;
-	return st->rx_head ? H2_OPEN : H2_HEADLESS;
+	if (!st->rx_head)
+		return H2_HEADLESS;
+	return st->is_tunnel ? H2_TUNNEL : H2_OPEN;
 }
 
 /* --- callbacks --- */
@@ -283,6 +285,7 @@ h2_stream_set_body(struct h2_stream *st, const struct http_head *head)
 		st->body_left = head->length;
 	else
 		st->body_left = head->framing == HTTP_BODY_NONE ? 0 : BODY_UNKNOWN;
+	st->is_tunnel = head->framing == HTTP_BODY_TUNNEL;
 }
 
 int

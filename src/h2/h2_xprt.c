@@ -561,7 +561,8 @@ h2_xprt_on_data(struct h2_xprt *x)
 	conn_stream_report(&x->link, h2_stream_has_ended(&x->st) ? EV_R | EV_RDHUP : EV_R);
 }
 
-/* A field of trailers, which stand behind the last chunk. */
+/* The fields of trailers, which stand behind the last chunk: other bodies have no place for
+ * them. */
 static void
 add_trailers(struct h2_xprt *x, const struct http_head *h)
 {
@@ -621,10 +622,10 @@ h2_xprt_on_head(struct h2_xprt *x, struct http_head *h, int end)
 {
 	int r = 0;
 
-	if (h->kind == HTTP_TRAILERS)
-		add_trailers(x, h);
-	else
+	if (h->kind != HTTP_TRAILERS)
 		r = add_response(x, h);
+	else if (x->framing == HTTP_BODY_CHUNKED)
+		add_trailers(x, h);
 	/* A tunnel's end may come with the head. */
 	conn_stream_report(&x->link, end ? EV_R | EV_RDHUP : EV_R);
 	return x->text.failed ? -ERR_NOMEM : r;

@@ -148,6 +148,20 @@ def test_connect(tunnel):
     assert echo.heads[0][0] == b"CONNECT a.test:443 HTTP/1.1"
 
 
+def test_trailers_of_a_tunnel(tunnel):
+    """Only DATA may follow: trailers are no bytes of it (RFC 9113, 8.5)."""
+    p = tunnel(Echo())
+    with raw.Client(p.port) as c:
+        c.send(frame(HEADERS, END_HEADERS, 1, block(*WEBSOCKET)))
+        c.until(HEADERS, 1)
+        c.send(frame(DATA, 0, 1, b"hello") + frame(HEADERS, END_HEADERS | END_STREAM, 1, block(("x-a", "b"))))
+        got = []
+        while not got or got[-1][0] not in (raw.RST_STREAM, HEADERS) and not got[-1][1] & END_STREAM:
+            got.append(c.read())
+        assert got[-1][0] == raw.RST_STREAM and got[-1][3] == b"\0\0\0\1"
+        assert b"x-a" not in b"".join(f[3] for f in got if f[0] == DATA)
+
+
 def test_h2c_is_not_followed(tunnel):
     """Upgrade: h2c of a client of HTTP/1 is neither followed nor forwarded."""
     echo = Echo(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")

@@ -88,6 +88,9 @@ static const struct script of_clients[] = {
 	{ "H 1 eh POST5", "A, R 1 PROTOCOL_ERROR", "" },
 	{ "H 1 h POST5, D 1 e", "A, R 1 PROTOCOL_ERROR",
 		"POST http://a/\n1 reset PROTOCOL_ERROR\n" },
+	/* 8.5: DATA alone follows in a tunnel */
+	{ "H 1 h :method|CONNECT;:authority|a:443, D 1 - x, H 1 eh x|y", "A, R 1 PROTOCOL_ERROR",
+		"CONNECT a:443\n1 reset PROTOCOL_ERROR\n" },
 	/* A malformed head, then a good one */
 	{ "H 1 eh :method|GET, H 3 eh GET", "A, R 1 PROTOCOL_ERROR", "GET http://a/ end\n" },
 	{ "H 1 h POST, H 1 eh :x|y", "A, R 1 PROTOCOL_ERROR",

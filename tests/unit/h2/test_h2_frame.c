@@ -85,6 +85,9 @@ static const struct frame_row {
 	{ { 5, 1, H2_HEADERS, 0 }, AT(HEADLESS), OK, { 0 } },
 	{ { 5, 1, H2_HEADERS, 0 }, AT(OPEN), STREAM(TRAILERS, PROTOCOL_ERROR), { 0 } },
 	{ { 5, 1, H2_HEADERS, H2_END_STREAM }, AT(OPEN), OK, { 0 } },
+	/* 8.5 */
+	{ { 5, 1, H2_HEADERS, H2_END_STREAM }, AT(TUNNEL), STREAM(TUNNEL, PROTOCOL_ERROR), { 0 } },
+	{ { 5, 1, H2_DATA, 0 }, AT(TUNNEL), OK, { 0 } },
 	/* Unknown types and flags (5.5) */
 	{ { 5, 1, 0x77, 0xff }, AT(IDLE), OK, { 0 } },
 	{ { 5, 1, H2_DATA, 0x40 }, AT(OPEN), OK, { 0 } },
