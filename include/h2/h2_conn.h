@@ -185,6 +185,8 @@ void h2_conn_sent(struct h2_conn *h, size_t n);
 void h2_conn_goaway(struct h2_conn *h, uint32_t code, int at_once);
 /* True if streams that the peer opens now are ignored: the last GOAWAY was sent. */
 int h2_conn_is_closing(const struct h2_conn *h);
+/* Client role: true if no stream can begin any more: after a GOAWAY, or all ids were used. */
+int h2_conn_is_used_up(const struct h2_conn *h);
 /* The number of streams that may be open at once. */
 unsigned int h2_conn_max_streams(const struct h2_conn *h);
 /* Frees memory that the next head needs again, of a connection that has been idle for a while. */

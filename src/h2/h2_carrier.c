@@ -287,7 +287,8 @@ h2_carrier_has_ended(const struct h2_carrier *k)
 int
 h2_carrier_has_room(const struct h2_carrier *k)
 {
-	return !k->is_over && k->n_streams < h2_conn_max_streams(&k->h2);
+	return !k->is_over && !h2_conn_is_used_up(&k->h2) &&
+		k->n_streams < h2_conn_max_streams(&k->h2);
 }
 
 void

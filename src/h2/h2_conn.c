@@ -285,6 +285,12 @@ h2_conn_max_streams(const struct h2_conn *h)
 	return h->is_client ? MIN(h->cfg->max_streams, h->peer_max_streams) : h->cfg->max_streams;
 }
 
+int
+h2_conn_is_used_up(const struct h2_conn *h)
+{
+	return h->has_failed || h->goaway_in || h->goaway_out || h->next_id > H2_MAX31;
+}
+
 void
 h2_conn_trim(struct h2_conn *h)
 {

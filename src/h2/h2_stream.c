@@ -688,7 +688,7 @@ h2_conn_open(struct h2_conn *h, struct h2_stream *st, const struct http_head *re
 	int extended = wants_websocket(req), r;
 	uint64_t place = h->out_sent + h->out.len;
 
-	if (h->has_failed || h->goaway_in || h->goaway_out || h->next_id > H2_MAX31)
+	if (h2_conn_is_used_up(h))
 		return -ERR_CLOSED;
 	if (h->n_open >= h2_conn_max_streams(h))
 		return -ERR_FULL;

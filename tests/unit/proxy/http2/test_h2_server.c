@@ -1,0 +1,81 @@
+/* Connections to servers of HTTP/2, in a world whose clients speak HTTP/1. */
+#include <string.h>
+
+#include "proxy/http2/h2_engine.h"
+#include "proxy/http2/h2_server.h"
+#include "sim/agent.h"
+#include "sim/world.h"
+#include "unit/test.h"
+
+#define LIMIT (100 * FAKE_SEC)
+#define OK "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+
+static struct world w;
+
+static void
+open_world(unsigned int server_ms, int sockbuf)
+{
+	struct world_config cfg = { .mode = INTEREST_EDGE, .http = 1, .h2_servers = 1,
+		.n_servers = 1, .reuse = HTTP_REUSE_ALWAYS, .sndbuf = (unsigned int)sockbuf,
+		.rcvbuf = (unsigned int)sockbuf,
+		.to = { .connect = 5000, .client = 30000, .server = server_ms, .queue = 5000 } };
+
+	assert_int_equal(world_open(&w, &cfg), 0);
+	w.origin_steps = NULL;
+	w.origin_script = NULL;
+	w.meddle = NULL;
+}
+
+static void
+close_world(const char *terms)
+{
+	char got[100];
+
+	assert_string_equal(world_terms(&w, got, sizeof(got)), terms);
+	if (world_close(&w) < 0)
+		fail_msg("%s", w.why);
+}
+
+static struct h2_server *
+first_server(void)
+{
+	return list_first(&w.engine.h2->all_servers, struct h2_server, all);
+}
+
+static void
+take_its_ids(struct world *of)
+{
+	if (of->n_served == 1 && of->engine.h2 && !list_is_empty(&of->engine.h2->all_servers) &&
+		first_server()->carrier.h2.next_id < 9)
+		first_server()->carrier.h2.next_id = H2_MAX31;
+}
+
+/* No id is left: other requests have another connection. */
+static void
+used_up_ids_are_those_of_a_connection(void **st)
+{
+	static const struct step asks[] = { SAY(GET "\r\n"), AWAIT("hello"), SAY(GET "\r\n"),
+		AWAIT("hello"), SAY(GET "\r\n"), AWAIT("hello"), SAY(GET "\r\n"), AWAIT("hello"),
+		{ STEP_CLOSE, 0 } };
+	static const struct step answers[] = { AWAIT("\r\n\r\n"), SAY(OK), AWAIT("\r\n\r\n"),
+		SAY(OK), AWAIT("\r\n\r\n"), SAY(OK), { STEP_WAIT_EOF, 0 }, { STEP_CLOSE, 0 } };
+
+	(void)st;
+	open_world(1000, 0);
+	w.origin_steps = answers;
+	w.meddle = take_its_ids;
+	world_client(&w, asks, 0);
+	world_run(&w, LIMIT);
+	assert_int_equal(w.n_served, 2);
+	close_world("-- -- -- --");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(used_up_ids_are_those_of_a_connection),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
