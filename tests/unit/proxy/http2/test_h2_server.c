@@ -42,6 +42,31 @@ first_server(void)
 	return list_first(&w.engine.h2->all_servers, struct h2_server, all);
 }
 
+/* A server reads no more: what is left of the output of a stream that was too late is given up with
+ * its connection. */
+static void
+a_server_that_hangs_keeps_no_connection(void **st)
+{
+	static char upload[400000];
+	static const struct step asks[] = { SAY(upload), AWAIT(" 504 "), { STEP_WAIT_EOF, 0 },
+		{ STEP_CLOSE, 0 } };
+	static const struct step hangs[] = { { STEP_STALL, 0 }, { STEP_PAUSE, 90000 },
+		{ STEP_CLOSE, 0 } };
+
+	(void)st;
+	memset(upload, 'x', sizeof(upload) - 1);
+	memcpy(upload, POST_LINE "Content-Length: 1000000\r\n\r\n",
+		strlen(POST_LINE "Content-Length: 1000000\r\n\r\n"));
+	open_world(100, 4096);
+	w.origin_steps = hangs;
+	world_client(&w, asks, 0);
+	world_run(&w, 80 * FAKE_SEC);
+	assert_int_equal(w.n_served, 1);
+	assert_true(list_is_empty(&w.engine.h2->all_servers));
+	world_run(&w, LIMIT);
+	close_world("sH");
+}
+
 static void
 take_its_ids(struct world *of)
 {
@@ -74,6 +99,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_server_that_hangs_keeps_no_connection),
 		cmocka_unit_test(used_up_ids_are_those_of_a_connection),
 	};
 
