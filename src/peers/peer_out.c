@@ -159,13 +159,16 @@ teach_table(struct peer_session *s, const struct peer_table *t, const struct tab
 	if (!has_space(s, t))
 		return 1;
 	define_table(s, l->table, l->returns);
-	while (has_space(s, t) && (e = table_walk(t->table, &l->walk, by)) != NULL) {
+	for (unsigned int n = 0; n < SKIP_MOST && has_space(s, t); n++) {
+		e = table_walk(t->table, &l->walk, by);
+		if (!e)
+			return 0;
 		if (entry_is_for_peer(s, t, e) &&
 			(!t->adds_up || table_wire_is_own(t->table, e, &as)))
 			put_update(s, t, e, s->peer->cursor[l->table].taught - 1, &as);
 		table_unref(e);
 	}
-	return !has_space(s, t);
+	return 1;
 }
 
 /* Teaches as much as there is room for. True if there is more. */

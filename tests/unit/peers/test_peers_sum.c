@@ -375,6 +375,26 @@ what_was_missed_is_no_answer(void **st)
 	end_all();
 }
 
+/* No entry is for the peer: the table is gone over in turns all the same. */
+static void
+a_lesson_of_nothing_has_turns(void **st)
+{
+	struct peer_session *s = &node[0].s[2];
+
+	(void)st;
+	begin_all();
+	for (uint32_t key = 0; key < SIZE; key++)
+		count(1, key, TABLE_GPC0, 1);
+	talk();
+	node[0].g->peer[peer_of(0, 2)].needs_sums = 1;
+	assert_true(peer_session_fill(s, &by));
+	assert_true(s->lesson.is_on && !s->lesson.is_sent);
+	while (peer_session_fill(s, &by))
+		;
+	assert_true(s->lesson.is_sent);
+	end_all();
+}
+
 /* Own counts are returned once, when the process has asked for them. */
 static void
 a_count_that_is_returned_later_is_none(void **st)
@@ -569,6 +589,7 @@ main(void)
 		TEST(a_peer_that_leaves_has_no_connections),
 		TEST(a_process_that_starts_again_learns_all_parts),
 		TEST(what_was_missed_is_no_answer),
+		TEST(a_lesson_of_nothing_has_turns),
 		TEST(a_count_that_is_returned_later_is_none),
 		TEST(a_count_that_is_returned_is_sent_on),
 		TEST(a_process_that_has_its_counts_takes_none_back),
