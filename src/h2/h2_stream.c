@@ -495,7 +495,8 @@ h2_stream_open_all(struct h2_conn *h, int64_t send_by, int64_t recv_by)
 			/* The peer has sent, and we have taken, what is above a smaller window. */
 			if (recv_by < 0)
 				return_window(st);
-			if (h2_stream_open_window(st, send_by) < 0)
+			/* Nothing is sent any more in one that we have ended. */
+			if (h2_stream_open_window(st, send_by) < 0 && !st->tx_end)
 				return -1;
 		}
 	return 0;

@@ -286,6 +286,19 @@ windows_bound_what_is_sent(void **st)
 	assert_int_equal(rig.rooms, 2);
 }
 
+/* The window of a stream whose response is complete is too large by the setting: nobody needs it
+ * (6.9.2). */
+static void
+windows_of_ended_streams_do_not_count(void **st)
+{
+	(void)st;
+	begin_server();
+	feed("H 1 h POST, W 1 2147418112");
+	assert_int_equal(respond(rig_find(&rig, 1), 413, 1), 0);
+	feed("S 4=65536");
+	assert_sent("H 1 e 413, A");
+}
+
 /* Streams that always have more to send than there is room for, and send one after the other when
  * they are notified of some: each has its turn. */
 static void
@@ -730,6 +743,7 @@ main(void)
 		CASE(responses_are_sent),
 		CASE(seen_output_is_not_changed),
 		CASE(windows_bound_what_is_sent),
+		CASE(windows_of_ended_streams_do_not_count),
 		CASE(streams_take_turns),
 		CASE(heads_wait_for_room),
 		CASE(windows_return_when_bytes_are_taken),
