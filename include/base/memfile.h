@@ -84,6 +84,8 @@ struct memfile_view {
 	struct sys *sys;
 	const char *map;
 	size_t size;
+	const char *bytes;      /* what is read, `limit` of them, up to `pos` so far */
+	size_t limit, pos;
 	uint64_t generation;
 	struct memfile_item *item;
 	unsigned int n;
@@ -100,6 +102,9 @@ int memfile_open(struct memfile_view *v, struct sys *sys, int fd, uint32_t layou
 /* The same for bytes in memory, which must outlive the view. */
 int memfile_read(struct memfile_view *v, const void *bytes, size_t size, uint32_t layout,
 	const char **why) must_check;
+/* Reads records that were added since, up to a bounded number. Items move. 0 or a negative reason:
+ * nothing behind a damaged one is read. */
+int memfile_more(struct memfile_view *v);
 /* The record of this kind with this alias, if it is not "", else the one with this key that has no
  * alias. NULL: none. */
 const struct memfile_item *memfile_find(const struct memfile_view *v, uint32_t kind,

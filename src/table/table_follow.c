@@ -27,6 +27,8 @@ struct table_follow {
 	struct table_saved saved;
 	struct followed *chunk;
 	unsigned int n, room;
+	unsigned int n_items;     /* of the view: those that may be chunks of the table are here */
+	int with_counts;          /* not the connections alone are followed */
 	unsigned int next;        /* the chunk that is compared next */
 	unsigned int changes;     /* in this pass: changes and connections */
 	unsigned int last_changes; /* in the one before; 1 before the first one */
@@ -84,8 +86,9 @@ slots_size(const struct table_follow *f)
 	return (size_t)f->saved.stride << f->saved.chunk_bits;
 }
 
+/* is_new: the chunk was made since the copy, and nothing of it was added yet. */
 static int
-add_followed(struct table_follow *f, const char *slots, int with_counts)
+add_followed(struct table_follow *f, const char *slots, int is_new)
 {
 	struct followed *c = f->chunk;
 
@@ -98,29 +101,30 @@ add_followed(struct table_follow *f, const char *slots, int with_counts)
 	}
 	c += f->n;
 	*c = (struct followed){ .slots = slots };
-	if (with_counts) {
-		c->seen = mem_alloc(slots_size(f));
+	if (f->with_counts) {
+		c->seen = mem_zalloc(slots_size(f));
 		if (!c->seen)
 			return -ERR_NOMEM;
-		memcpy(c->seen, slots, slots_size(f));
+		if (!is_new)
+			memcpy(c->seen, slots, slots_size(f));
 	}
 	f->n++;
 	return 0;
 }
 
-/* Finds the chunks of the table. 0 or -ERR_NOMEM. */
+/* Finds the chunks of the table among the records that were not examined yet. 0 or -ERR_NOMEM. */
 static int
-find_followed(struct table_follow *f, int with_counts)
+find_followed(struct table_follow *f, int is_new)
 {
 	size_t name = strlen(f->t->name), heads = (size_t)4 << f->saved.chunk_bits;
 
-	for (unsigned int i = 0; i < f->view->n; i++) {
-		const struct memfile_item *item = &f->view->item[i];
+	for (; f->n_items < f->view->n; f->n_items++) {
+		const struct memfile_item *item = &f->view->item[f->n_items];
 
 		if (item->kind != RECORD_CHUNK || item->len < heads + slots_size(f) ||
 			strncmp(item->key, f->t->name, name) != 0 || item->key[name] != '\n')
 			continue;
-		if (add_followed(f, (const char *)item->payload + heads, with_counts) < 0)
+		if (add_followed(f, (const char *)item->payload + heads, is_new) < 0)
 			return -ERR_NOMEM;
 	}
 	return 0;
@@ -142,8 +146,9 @@ open_follow(struct table *t, const struct memfile_view *v, int with_counts,
 	f->view = v;
 	f->saved = saved;
 	f->last_changes = 1;
+	f->with_counts = with_counts;
 	f->slot = mem_alloc(saved.stride);
-	if (f->slot && find_followed(f, with_counts) == 0)
+	if (f->slot && find_followed(f, 0) == 0)
 		return f;
 	table_follow_free(f, by);
 	return NULL;
@@ -519,6 +524,9 @@ follow_chunk(struct table_follow *f, struct followed *c, const struct table_call
 int
 table_follow_step(struct table_follow *f, unsigned int most, const struct table_caller *by)
 {
+	/* Without memory they are found later. */
+	if (!f->next)
+		(void)!find_followed(f, 1);
 	for (; most && f->next < f->n; most--)
 		follow_chunk(f, &f->chunk[f->next++], by);
 	if (f->next < f->n)

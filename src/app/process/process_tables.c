@@ -347,6 +347,8 @@ follow_former(struct tables_former *f, unsigned int most, const struct table_cal
 {
 	int has_more = 0;
 
+	/* Chunks may have been added since. */
+	(void)!memfile_more(&f->view);
 	for (unsigned int i = 0; i < f->n_follow; i++) {
 		has_more |= f->has_ended ? table_follow_rest(f->follow[i], most, by)
 					 : table_follow_step(f->follow[i], most, by);

@@ -431,6 +431,41 @@ counts_of_a_previous_process_are_added(void **st)
 	end_side(&b);
 }
 
+/* So does a table that becomes larger there, whose chunks and names are new. */
+static void
+new_chunks_of_a_previous_process_are_followed(void **st)
+{
+	struct side a, b;
+	struct table_follow *f;
+	struct table_entry *e;
+	unsigned int n;
+
+	(void)st;
+	start_side(&a, conf_of(TABLE_INTEGER, 4, 5000, 100000));
+	table_unref(hold(a.t, 5000));
+	view_side(&a);
+	start_side(&b, conf_of(TABLE_INTEGER, 4, 5000, 100000));
+	assert_int_equal(table_follow_restore(b.t, &a.view, &by, &n, &f), TABLE_RESTORED);
+	assert_int_equal(n, 1);
+	for (uint32_t i = 0; i < 3000; i++) {
+		e = hold(a.t, i);
+		table_add(a.t, e, TABLE_GPC0, 0, &by, i);
+		assert_int_equal(table_set_server_key(a.t, e, "late", &by), 0);
+		table_unref(e);
+	}
+	assert_int_equal(memfile_more(&a.view), 0);
+	pass_over(f);
+	for (uint32_t i = 0; i < 3000; i++) {
+		assert_int_equal(value(b.t, i, TABLE_GPC0), i);
+		e = hold(b.t, i);
+		assert_string_equal(table_server_key(b.t, e), "late");
+		table_unref(e);
+	}
+	table_follow_free(f, &by);
+	end_side(&a);
+	end_side(&b);
+}
+
 /* The table has become smaller: entries with numbers take the slots of those that await one. */
 static void
 a_smaller_table_logs_all_that_it_has_room_for(void **st)
@@ -521,6 +556,7 @@ any_bytes_are_read(void **st)
 			(void)table_follow_restore(b.t, &v, &by, &copied, round % 3 ? &f : NULL);
 			for (unsigned int i = 0; f && i < n / 100; i++)
 				copy[MEMFILE_HEAD + i * 97 % (n - MEMFILE_HEAD)] ^= (char)i;
+			(void)!memfile_more(&v);
 			if (f)
 				pass_over(f);
 			table_follow_free(f, &by);
@@ -546,6 +582,7 @@ main(void)
 		cmocka_unit_test(connections_that_end_are_logged),
 		cmocka_unit_test(counts_during_the_copy_are_logged),
 		cmocka_unit_test(counts_of_a_previous_process_are_added),
+		cmocka_unit_test(new_chunks_of_a_previous_process_are_followed),
 		cmocka_unit_test(a_smaller_table_logs_all_that_it_has_room_for),
 		cmocka_unit_test(any_bytes_are_read),
 	};
