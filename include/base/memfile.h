@@ -86,6 +86,7 @@ struct memfile_view {
 	size_t size;
 	const char *bytes;      /* what is read, `limit` of them, up to `pos` so far */
 	size_t limit, pos;
+	size_t dropped;         /* memfile_drop() */
 	uint64_t generation;
 	struct memfile_item *item;
 	unsigned int n;
@@ -111,6 +112,9 @@ const struct memfile_item *memfile_find(const struct memfile_view *v, uint32_t k
 	const char *key, const char *alias);
 /* Frees keys and items; the memory stays. Nothing is found any more. */
 void memfile_forget_names(struct memfile_view *v);
+/* Begins to close it: nothing is found any more, and up to `most` bytes, a multiple of a page, are
+ * not mapped any more. 1: there are more. */
+int memfile_drop(struct memfile_view *v, size_t most);
 void memfile_close(struct memfile_view *v);
 
 #endif

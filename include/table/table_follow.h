@@ -44,7 +44,10 @@ int table_follow_step(struct table_follow *f, unsigned int most, const struct ta
 int table_follow_rest(struct table_follow *f, unsigned int most, const struct table_caller *by);
 /* True if the last pass has found no change and no connections. */
 int table_follow_is_idle(const struct table_follow *f);
-/* Subtracts the connections that are left. NULL is allowed; by NULL: the change is not logged. */
+/* Begins to free it: up to so many chunks, with their connections that are left, which are
+ * subtracted. 1: there are more. by NULL: the change is not logged. */
+int table_follow_shrink(struct table_follow *f, unsigned int most, const struct table_caller *by);
+/* Frees it with all chunks, as table_follow_shrink(). NULL is allowed. */
 void table_follow_free(struct table_follow *f, const struct table_caller *by);
 
 #endif

@@ -188,3 +188,16 @@ memfile_open(struct memfile_view *v, struct sys *sys, int fd, uint32_t layout, c
 	v->size = (size_t)st.st_size;
 	return 0;
 }
+
+int
+memfile_drop(struct memfile_view *v, size_t most)
+{
+	size_t n = MIN(most, v->size - v->dropped);
+
+	memfile_forget_names(v);
+	/* Pages that are not present are unmapped in no time. */
+	if (n)
+		(void)sys_madvise(v->sys, (char *)(uintptr_t)v->map + v->dropped, n, MADV_DONTNEED);
+	v->dropped += n;
+	return v->dropped < v->size;
+}

@@ -552,24 +552,34 @@ table_follow_is_idle(const struct table_follow *f)
 	return f->last_changes == 0;
 }
 
+static void
+free_followed(const struct table_follow *f, const struct followed *c, const struct table_caller *by)
+{
+	for (uint32_t j = 0; c->held && j < 1u << f->saved.chunk_bits; j++) {
+		if (!c->held[j])
+			continue;
+		add_previous(f->t, c->held[j], 0u - c->cur[j], by);
+		table_unref(c->held[j]);
+	}
+	mem_free(c->held);
+	mem_free(c->cur);
+	mem_free(c->seen);
+}
+
+int
+table_follow_shrink(struct table_follow *f, unsigned int most, const struct table_caller *by)
+{
+	for (; most && f->n; most--)
+		free_followed(f, &f->chunk[--f->n], by);
+	return f->n != 0;
+}
+
 void
 table_follow_free(struct table_follow *f, const struct table_caller *by)
 {
 	if (!f)
 		return;
-	for (unsigned int i = 0; i < f->n; i++) {
-		struct followed *c = &f->chunk[i];
-
-		for (uint32_t j = 0; c->held && j < 1u << f->saved.chunk_bits; j++) {
-			if (!c->held[j])
-				continue;
-			add_previous(f->t, c->held[j], 0u - c->cur[j], by);
-			table_unref(c->held[j]);
-		}
-		mem_free(c->held);
-		mem_free(c->cur);
-		mem_free(c->seen);
-	}
+	(void)table_follow_shrink(f, UINT32_MAX, by);
 	mem_free(f->chunk);
 	mem_free(f->slot);
 	mem_free(f);

@@ -28,6 +28,9 @@
 #define FOLLOW_CHUNKS 256
 #define FOLLOW_MS 100
 #define FOLLOW_IDLE_MS 30000
+/* Chunks, or bytes of the mapping, that are freed of one in a turn. */
+#define CLOSE_CHUNKS 256
+#define CLOSE_BYTES ((size_t)64 << 20)
 
 /* The record of the process, beside those of tables: its pid. */
 #define RECORD_PROCESS TABLE_FILE_KINDS
@@ -320,6 +323,21 @@ close_former(struct tables_former *f, const struct table_caller *by)
 	memfile_close(&f->view);
 }
 
+/* Frees a part of what close_former() does. 1: there is more. */
+static int
+begin_closing(struct tables_former *f, const struct table_caller *by)
+{
+	f->is_closing = 1;
+	for (; f->n_follow; f->n_follow--) {
+		struct table_follow *last = f->follow[f->n_follow - 1];
+
+		if (table_follow_shrink(last, CLOSE_CHUNKS, by))
+			return 1;
+		table_follow_free(last, by);
+	}
+	return memfile_drop(&f->view, CLOSE_BYTES);
+}
+
 void
 process_tables_restore(struct process *p)
 {
@@ -377,13 +395,18 @@ follow_all(struct process *p, const struct table_caller *by)
 
 	for (unsigned int i = pt->n_former; i-- > 0;) {
 		struct tables_former *f = &pt->former[i];
-		int has_rest;
+		int has_rest = 0;
 
 		notice_end(f, p->sys);
-		has_rest = follow_former(f, FOLLOW_CHUNKS, by);
+		if (!f->is_closing)
+			has_rest = follow_former(f, FOLLOW_CHUNKS, by);
 		has_more |= has_rest;
-		if (is_followed(p, f, has_rest, by->now_ms))
+		if (!f->is_closing && is_followed(p, f, has_rest, by->now_ms))
 			continue;
+		if (begin_closing(f, by)) {
+			has_more = 1;
+			continue;
+		}
 		close_former(f, by);
 		*f = pt->former[--pt->n_former];
 	}
@@ -435,7 +458,8 @@ process_tables_finish(struct process *p)
 	by = table_caller_of(p);
 	/* The rest of the passes that have begun, and whole ones. */
 	for (unsigned int i = 0; i < 2 * pt->n_former; i++)
-		(void)follow_former(&pt->former[i / 2], UINT_MAX, &by);
+		if (!pt->former[i / 2].is_closing)
+			(void)follow_former(&pt->former[i / 2], UINT_MAX, &by);
 }
 
 void

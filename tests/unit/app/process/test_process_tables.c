@@ -130,19 +130,39 @@ turn(void)
 static void
 the_end_is_followed_in_turns(void **st)
 {
+	const struct tables_former *f;
 	unsigned int turns = 1;
 
 	(void)st;
 	start("", BACKENDS);
+	f = proc.keep.tables.former;
 	assert_int_equal(counted_all(1), ENTRIES);
 	assert_int_equal(turn(), 1);
 	/* In the chunks that this pass has gone over, too. */
 	count_all();
 	process_tables_on_end(&proc, PID);
-	for (; turn(); turns++)
+	for (; turn() && !f->is_closing; turns++)
 		assert_in_range(counted_all(2), 1, turns * FOLLOW_CHUNKS * CHUNK_ENTRIES);
 	assert_int_equal(counted_all(2), ENTRIES);
 	assert_in_range(turns, 4, 6);
+	/* So has what frees it. */
+	for (turns = 1; turn(); turns++)
+		assert_int_equal(f->n_follow, 1);
+	assert_in_range(turns, ENTRIES / (CLOSE_CHUNKS * CHUNK_ENTRIES), 4);
+	finish();
+}
+
+/* The process ends while it frees what it does not follow any more. */
+static void
+the_own_end_frees_the_rest(void **st)
+{
+	(void)st;
+	start("", BACKENDS);
+	process_tables_on_end(&proc, PID);
+	while (!proc.keep.tables.former->is_closing)
+		assert_int_equal(turn(), 1);
+	process_tables_on_end(&proc, PID);
+	process_tables_finish(&proc);
 	finish();
 }
 
@@ -192,6 +212,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_end_is_followed_in_turns),
 		cmocka_unit_test(the_own_end_adds_all),
+		cmocka_unit_test(the_own_end_frees_the_rest),
 		cmocka_unit_test(new_tables_are_those_of_their_group),
 	};
 
