@@ -51,6 +51,15 @@ or_unused(const char *text)
 	return *text ? text : UNUSED;
 }
 
+/* Returns what the configuration says of it: what a handshake negotiates is not known. */
+static const char *
+name_protocol(const struct server *s)
+{
+	if (s->be->mode != PROXY_HTTP)
+		return "tcp";
+	return s->conf.proto == MUX_H2 ? "h2" : "h1";
+}
+
 void
 external_args_write(const struct server *s, uint32_t id, struct sbuf *out)
 {
@@ -81,7 +90,7 @@ external_args_write(const struct server *s, uint32_t id, struct sbuf *out)
 	external_msg_add(out, "HAPROXY_SERVER_MAXCONN=%d", s->conf.maxconn);
 	external_msg_add(out, "HAPROXY_SERVER_NAME=%s", s->name);
 	external_msg_add(out, "HAPROXY_SERVER_PORT=%s", server.port);
-	external_msg_add(out, "HAPROXY_SERVER_PROTO=%s", be->mode == PROXY_HTTP ? "h1" : "tcp");
-	external_msg_add(out, "HAPROXY_SERVER_SSL=0");
+	external_msg_add(out, "HAPROXY_SERVER_PROTO=%s", name_protocol(s));
+	external_msg_add(out, "HAPROXY_SERVER_SSL=%d", s->conf.tls.is_on);
 	external_msg_add(out, "PATH=%s", be->check.path ? be->check.path : "");
 }

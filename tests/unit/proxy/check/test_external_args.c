@@ -96,6 +96,33 @@ addresses_of_each_family_are_passed(void **state)
 	}
 }
 
+/* The protocol that is negotiated is not known: "h1". */
+static void
+the_protocol_and_ssl_are_passed(void **state)
+{
+	static const struct {
+		const char *mode, *options, *variables;
+	} all[] = {
+		{ "http", "ssl verify none", "\nSERVER_PROTO=h1\nSERVER_SSL=1\n" },
+		{ "http", "ssl verify none proto h2", "\nSERVER_PROTO=h2\nSERVER_SSL=1\n" },
+		{ "http", "ssl verify none alpn h2,http/1.1", "\nSERVER_PROTO=h1\nSERVER_SSL=1\n" },
+		{ "http", "proto h2", "\nSERVER_PROTO=h2\nSERVER_SSL=0\n" },
+		{ "http", "proto h1", "\nSERVER_PROTO=h1\nSERVER_SSL=0\n" },
+		{ "http", "check-ssl verify none", "\nSERVER_PROTO=h1\nSERVER_SSL=0\n" },
+		{ "tcp", "ssl verify none", "\nSERVER_PROTO=tcp\nSERVER_SSL=1\n" },
+		{ "tcp", "proto none", "\nSERVER_PROTO=tcp\nSERVER_SSL=0\n" },
+	};
+	char config[512];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		(void)snprintf(config, sizeof(config),
+			"backend p\n mode %s\n" EXTERNAL " server s 127.0.0.1:1 check %s\n",
+			all[i].mode, all[i].options);
+		assert_non_null(strstr(request_text(config), all[i].variables));
+	}
+}
+
 /* Numbers that change are those of now. */
 static void
 numbers_that_change_are_those_of_now(void **state)
@@ -151,6 +178,7 @@ main(void)
 		cmocka_unit_test(a_listen_section_passes_its_address),
 		cmocka_unit_test(a_backend_passes_no_address),
 		cmocka_unit_test(addresses_of_each_family_are_passed),
+		cmocka_unit_test(the_protocol_and_ssl_are_passed),
 		cmocka_unit_test(numbers_that_change_are_those_of_now),
 		cmocka_unit_test(requirements_are_reported_in_haproxys_words),
 	};
