@@ -151,7 +151,6 @@ struct log_sink {
 					 * %t */
 	struct log_target *target;
 	unsigned int n_targets;
-	int shared;                     /* other sinks write to the same pipes too */
 	char *ring;                     /* records in order; see log.c */
 	size_t used;
 	_Atomic uint64_t sent;          /* messages that the kernel, or a ring, has accepted */

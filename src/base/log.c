@@ -38,6 +38,7 @@ struct log_target {
 	int is_open;
 	int is_datagram;     /* one message per send */
 	int is_socket;       /* a stream socket: send instead of writev */
+	size_t most;         /* bytes of a write; a longer line is written alone */
 	/* Original flags of an fd that was set non-blocking; -1: unchanged, or to be left so: all
 	 * processes that write to a pipe share its flags, and the next one must not block. */
 	int old_flags;
@@ -81,6 +82,7 @@ log_target_get(struct log_sink *k, const struct log_dest *d)
 	memset(t, 0, sizeof(*t));
 	t->dest = *d;
 	t->fd = -1;
+	t->most = SIZE_MAX;
 	t->old_flags = -1;
 	return t;
 }
@@ -122,6 +124,8 @@ target_adopt(struct sys *sys, struct log_target *t)
 	if (r < 0)
 		return (int)r;
 	t->fd = t->dest.fd;
+	if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode))
+		t->most = PIPE_BUF;
 	if (S_ISSOCK(st.st_mode)) {
 		r = sys_getsockopt(sys, t->fd, SOL_SOCKET, SO_TYPE, &type, &len);
 		if (r < 0)
@@ -182,15 +186,15 @@ log_target_close(struct log_sink *k, struct log_target *t)
 }
 
 /*
- * Collects up to max records of one target from *pos on as vectors. If other processes write to the
- * same pipe, at most what it accepts atomically (pipe(7), PIPE_BUF), so that lines do not mix. A
- * longer line may still be interleaved.
+ * Collects up to max records of one target from *pos on as vectors: of a pipe, which other workers
+ * and processes may write to, at most what it accepts atomically (pipe(7), PIPE_BUF), so that lines
+ * do not mix. A longer line may still be interleaved.
  */
 static unsigned int
 collect_records(struct log_sink *k, const struct log_target *t, size_t *pos, struct iovec *iov,
 	unsigned int max)
 {
-	size_t bytes = 0, most = k->shared && !t->is_datagram ? PIPE_BUF : SIZE_MAX;
+	size_t bytes = 0, most = t->is_datagram ? SIZE_MAX : t->most;
 	unsigned int n = 0;
 	uint32_t self = (uint32_t)(t - k->target);
 

@@ -185,7 +185,6 @@ open_logs(struct worker *w)
 {
 	struct proxies *ps = &w->process->cfg->proxies;
 
-	w->log.shared = w->process->n_workers > 1;
 	log_open(&w->log, &ps->log.lines);
 	list_each(it, &ps->all)
 		log_open(&w->log, &list_entry(it, struct proxy, link)->logs);

@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -273,12 +274,12 @@ drain(int fd, char *buf, size_t len)
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* The pipe fills in the middle of a line: the rest of that line is written first when there is
- * room. */
+/* The pipe fills in the middle of a line that it does not take as a whole: the rest of that line is
+ * written first when there is room. */
 static void
 test_a_half_written_line_is_completed(void **state)
 {
-	static char text[3001], in[1 << 20];
+	static char text[PIPE_BUF + 1001], in[1 << 20];
 	size_t len = 0, lines = 0;
 	struct world w;
 	int fds[2];
@@ -440,27 +441,40 @@ test_targets_are_bounded(void **state)
 	log_sink_fini(&w.sink);
 }
 
-/* Another worker may write in between: each piece is one that a pipe takes as a whole. */
+/* Another worker or process may write in between: each piece is one that a pipe, or a stream
+ * socket, takes as a whole. A file takes any. */
 static void
-shared_pipes_get_whole_lines(void **state)
+pipes_get_whole_lines(void **state)
 {
 	static char text[1000], got[70000];
+	enum { PIPE, SOCKET, IN_A_FILE, KINDS };
+	FILE *file = tmpfile();
 	struct world w;
 	size_t len = 0;
 	int p[2];
 
 	(void)state;
+	assert_non_null(file);
 	memset(text, 'x', sizeof(text) - 1);
-	for (int shared = 0; shared < 2; shared++) {
+	for (int kind = 0; kind < KINDS; kind++) {
 		world_init(&w);
-		w.sink.shared = shared;
-		assert_int_equal(pipe(p), 0);
+		assert_int_equal(kind == SOCKET ? socketpair(AF_UNIX, SOCK_STREAM, 0, p) : pipe(p),
+			0);
+		if (kind == IN_A_FILE) {
+			close(p[0]);
+			close(p[1]);
+			p[0] = dup(fileno(file));
+			p[1] = dup(p[0]);
+		}
 		to_fd(&w, p[1]);
 		for (int i = 0; i < 20; i++)
 			say(&w, text);
 		log_flush(&w.sink);
 		/* 1,000 bytes each: four to a piece of 4,096 */
-		assert_int_equal(calls(&w, SYS_CALL_writev), shared ? 5 : 1);
+		assert_int_equal(calls(&w, SYS_CALL_writev) + calls(&w, SYS_CALL_sendmsg),
+			kind == IN_A_FILE ? 1 : 5);
+		if (kind == IN_A_FILE)
+			assert_int_equal(lseek(p[0], 0, SEEK_SET), 0);
 		len = (size_t)read(p[0], got, sizeof(got));
 		assert_int_equal(len, 20 * 1000);
 		for (size_t i = 999; i < len; i += 1000)
@@ -469,6 +483,7 @@ shared_pipes_get_whole_lines(void **state)
 		close(p[0]);
 		close(p[1]);
 	}
+	fclose(file);
 }
 
 static void
@@ -496,7 +511,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(shared_pipes_get_whole_lines),
+		cmocka_unit_test(pipes_get_whole_lines),
 		cmocka_unit_test(can_be_opened_before_the_first_message),
 		cmocka_unit_test(test_a_turn_is_one_call),
 		cmocka_unit_test(test_an_unreachable_target_is_reported),
