@@ -35,6 +35,7 @@ class MailServer:
         talk = []
         with self.changed:
             self.talks.append(talk)
+            self.changed.notify_all()
         with conn, conn.makefile("rb") as lines, contextlib.suppress(OSError):
             if self._reply(conn, GREETING):
                 self._talk(conn, lines, talk)

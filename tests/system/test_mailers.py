@@ -1,11 +1,13 @@
 """Alerts by mail beyond what HAProxy does (test_oracle_mailers.py): several workers, mail servers that fail, lines that are wrong."""
 
+import signal
 import socket
+import threading
 
 import pytest
-from conftest import connect, free_port, recv_all, run
+from conftest import WAIT, connect, free_port, recv_all, run
 from facts import contains, contains_often
-from mail_server import MailServer
+from mail_server import GREETING, MailServer
 from test_master import MASTER, reload
 
 CFG = """
@@ -107,6 +109,33 @@ def test_a_reload_sends_no_alert_again(daemon, mail_server):
     assert ["DOWN" in mail for mail in server.until(2)] == [True, False]
     d.stop()
     assert len(server.mails) == 2
+
+
+class LateServer(MailServer):
+    """Greets once may_greet is set."""
+
+    def __init__(self, port, replies=None):
+        self.may_greet = threading.Event()
+        super().__init__(port, replies)
+
+    def _reply(self, conn, word):
+        if word == GREETING:
+            self.may_greet.wait(WAIT)
+        return super()._reply(conn, word)
+
+
+@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGUSR1])
+def test_a_process_that_ends_sends_what_waits(daemon, sig):
+    server = LateServer(free_port())
+    d = start(daemon, server.sock.getsockname()[1])
+    change(d)
+    server.until(1, "talks")
+    d.send(sig)
+    server.may_greet.set()
+    assert ["DOWN" in mail for mail in server.until(2)] == [True, False]
+    assert d.wait() == 0
+    assert "not sent" not in d.stderr
+    server.close()
 
 
 def test_a_silent_server_costs_requests_nothing(daemon, mail_server):

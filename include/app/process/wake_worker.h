@@ -66,9 +66,10 @@ void watchdog_stop(struct process *p);
 int rings_open_files(struct process *p) must_check;
 /* Connects to the servers of all rings. 0, or a negative reason. */
 int rings_start(struct process *p) must_check;
-/* Collects what the workers have logged, and disconnects. Servers have RINGS_DRAIN_MS to take it;
- * what is left is counted and reported. Closes their files; if the start has failed the previous
- * ones get their names back. The other threads have ended. */
+/* Collects what the workers have logged, and disconnects. Servers have RINGS_DRAIN_MS to take it,
+ * and mailers to send their alerts; messages that are left are counted and reported. Closes their
+ * files; if the start has failed the previous ones get their names back. The other threads have
+ * ended. */
 void rings_stop(struct process *p);
 /* For struct log_sink.on_ring: arg is the worker. */
 void rings_on_log(void *worker, struct log_ring *r);

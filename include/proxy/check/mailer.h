@@ -22,6 +22,8 @@ int mailers_start(struct engine *e, struct proxies *ps, const char *node) must_c
 /* Sets engine.hooks.on_alert, if there are mailers. Restored states, of which a previous process
  * has sent alerts, come before. */
 void mailers_begin(struct engine *e, const struct proxies *ps);
+/* True while a mailer sends: not during the pause after a failure. */
+int mailers_are_busy(const struct proxies *ps);
 /* Closes their connections. Reports alerts that were not sent. */
 void mailers_stop(struct engine *e, struct proxies *ps);
 /* Descriptors that they need. */

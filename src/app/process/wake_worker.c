@@ -20,6 +20,7 @@
 #include "proxy/backend/conn_pool.h"
 #include "proxy/http2/h2_server.h"
 #include "proxy/backend/queue.h"
+#include "proxy/check/mailer.h"
 #include "proxy/filter/cache_use.h"
 #include "proxy/model/ring_conf.h"
 #include "proxy/model/service.h"
@@ -581,19 +582,25 @@ servers_are_busy(const struct process *p)
 	return 0;
 }
 
-/* Servers that are connected, or will be, get time to take what the rings have. A second SIGTERM
- * ends it. */
+static int
+is_sending(const struct process *p)
+{
+	return servers_are_busy(p) || mailers_are_busy(&p->cfg->proxies);
+}
+
+/* Servers that are connected, or will be, get time to take what the rings have, and mailers to
+ * send their alerts. A second SIGTERM ends it. */
 static void
 drain_rings(struct process *p)
 {
 	struct loop *l = process_loop(p);
 	uint64_t until = l ? loop_now_ms(l) + RINGS_DRAIN_MS : 0;
 
-	if (!servers_are_busy(p))
+	if (!is_sending(p))
 		return;
 	/* The workers have ended and do not answer. */
 	watchdog_stop(p);
-	while (servers_are_busy(p) && p->state != PROCESS_GONE && loop_now_ms(l) < until)
+	while (is_sending(p) && p->state != PROCESS_GONE && loop_now_ms(l) < until)
 		if (loop_turn(l, (int)(until - loop_now_ms(l))) < 0)
 			return;
 }

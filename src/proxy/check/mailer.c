@@ -477,6 +477,22 @@ mailers_begin(struct engine *e, const struct proxies *ps)
 		e->hooks.on_alert = send_alert;
 }
 
+static int
+mailer_is_busy(const struct mailer_run *m)
+{
+	return m && m->n && m->state >= MAILER_CONNECTING;
+}
+
+int
+mailers_are_busy(const struct proxies *ps)
+{
+	list_each(it, (struct list *)(uintptr_t)&ps->mailers)
+		list_each(mt, &list_entry(it, struct mailers_conf, link)->mailers)
+			if (mailer_is_busy(list_entry(mt, struct mailer_conf, link)->run))
+				return 1;
+	return 0;
+}
+
 static void
 stop_mailer(struct mailer_run *m)
 {
