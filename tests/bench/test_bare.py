@@ -4,10 +4,14 @@ import os
 import socket
 import struct
 import subprocess
+import sys
 import threading
 import time
 
 import pytest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "system"))
+import facts  # noqa: E402
 
 BUILD = os.environ.get("TACIT_BUILD", os.path.join(os.path.dirname(__file__), "..", "..", "build"))
 BARE = os.path.join(BUILD, "bench", "bare")
@@ -151,8 +155,4 @@ def test_a_refused_server_resets_the_client_and_leaks_nothing(bare):
             if bare.deferred:
                 c.sendall(b"!")
             assert c.recv(1) != b"", "a refused server became a clean end"
-    for _ in range(100):
-        if bare.descriptors() == 5:
-            return
-        time.sleep(0.02)
-    raise AssertionError("%d descriptors" % bare.descriptors())
+    facts.becomes(bare.descriptors, 5, "the descriptors of the start")

@@ -50,7 +50,7 @@ def of_python(text):
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Call):
             name = name_of(node)
-            if name in ('time.sleep', 'sleep'):
+            if name in ('time.sleep', 'asyncio.sleep', 'sleep'):
                 yield 'sleep', node.lineno
             elif name in POLLS or name.removeprefix('facts.') in POLLS:
                 yield 'poll', node.lineno

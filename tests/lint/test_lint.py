@@ -218,6 +218,7 @@ def test_a_recording_belongs_to_a_test_or_a_script(root):
 
 PAUSES = [
     ('import time\ntime.sleep(1)\n', 'a pause'),
+    ('import asyncio\n\n\nasync def wait():\n    await asyncio.sleep(1)\n', 'a pause'),
     ('from time import sleep\nsleep(1)\n', 'a pause'),
     ('assert wait_for(lambda: 1)\n', 'a poll'),
     ('import facts\nfacts.becomes(f, 1)\n', 'a poll'),
