@@ -571,7 +571,7 @@ static const struct cfg_opt opts[] = {
 			"connection begins with; none in mode tcp",
 		.values = bind_proto_words),
 	OPT("severity-output", 1, opt_severity, "none|number|string",
-		"What stands before each message of a stats socket.",
+		"The severity that is written before each message of a stats socket.",
 		.dflt = "none",
 		.values = severity_names),
 	OPT("shards", 1, opt_shards, "<number>|by-thread|by-group",

@@ -125,7 +125,7 @@ INFO_ROW(zerocopy_refused, 1018, "Zerocopy_refused", "MCP", FIELD_U64,
 INFO_ROW(zerocopy_full, 1019, "Zerocopy_full", "MCP", FIELD_U64, "Sends that found no free buffer")
 INFO_ROW(syscalls, 1020, "Syscalls", "MCP", FIELD_U64, "System calls so far")
 INFO_ROW(confinement, 1021, "Confinement", "COS", FIELD_STR,
-	"What the process has given up: capabilities, files, syscalls; or none")
+	"Rights that the process has given up: capabilities, files, syscalls; or none")
 /* The master counts them: nothing is added to what previous processes had. */
 INFO_ROW(reloads, 1022, "Reloads", "MGP", FIELD_U32, "Reloads of the master so far")
 INFO_ROW(failed_reloads, 1023, "Failed_reloads", "MGP", FIELD_U32,

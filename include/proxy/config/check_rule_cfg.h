@@ -46,12 +46,12 @@ enum {
 	{ "comment <text>", CHECK_EXPECT_COMMENT, "A comment, for the log." }, \
 	{ "min-recv <bytes>", CHECK_EXPECT_MIN_RECV, "Waits for at least so many bytes; -1 for " \
 		"all that comes." }, \
-	{ "ok-status <status>", CHECK_EXPECT_OK_STATUS, "What the check is when the response is " \
-		"as expected: L7OK, L7OKC, L6OK or L4OK." }, \
-	{ "error-status <status>", CHECK_EXPECT_ERROR_STATUS, "What the check is when it is not: " \
-		"L7OKC, L7RSP, L7STS, L6RSP or L4CON." }, \
-	{ "tout-status <status>", CHECK_EXPECT_TOUT_STATUS, "What the check is when no response " \
-		"comes in time: L7TOUT, L6TOUT or L4TOUT." }, \
+	{ "ok-status <status>", CHECK_EXPECT_OK_STATUS, "The result of the check if the response " \
+		"is as expected: L7OK, L7OKC, L6OK or L4OK." }, \
+	{ "error-status <status>", CHECK_EXPECT_ERROR_STATUS, "The result if it is not: L7OKC, " \
+		"L7RSP, L7STS, L6RSP or L4CON." }, \
+	{ "tout-status <status>", CHECK_EXPECT_TOUT_STATUS, "The result if no response comes in " \
+		"time: L7TOUT, L6TOUT or L4TOUT." }, \
 	{ "on-success <fmt>", CHECK_EXPECT_ON_SUCCESS, "Text of the log when the response is as " \
 		"expected." }, \
 	{ "on-error <fmt>", CHECK_EXPECT_ON_ERROR, "Text of the log when it is not." }, \

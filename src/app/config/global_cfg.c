@@ -520,7 +520,7 @@ static const struct cfg_kw kws[] = {
 		.max = 2,
 		.parse = parse_default_path,
 		.syntax = "current|config|parent|origin <directory>",
-		.doc = "Where relative names of files in the lines that follow begin. Each "
+		.doc = "The directory of relative file names in the lines that follow. Each "
 			"configuration file has its own directory with config and parent. Maps "
 			"and certificates keep the names that are written. Sockets, the pid "
 			"file and state files are not affected." },

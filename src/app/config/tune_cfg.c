@@ -167,8 +167,8 @@ static const struct cfg_enum keep_words[] = {
 		"changed at run time, results of checks, servers that were added, and limits of "
 		"frontends and of the process." },
 	{ "maps", KEEP_MAPS,
-		"What commands and rules have changed in files of maps and ACLs, unless "
-		"the file has changed since." },
+		"Changes by commands and rules in files of maps and ACLs, unless the file "
+		"has changed since." },
 	{ "dns", KEEP_DNS,
 		"The addresses of names: a start neither waits for a name server nor loses "
 		"servers without it." },
@@ -385,7 +385,7 @@ static const struct cfg_kw kws[] = {
 		.parse = parse_reload_keep,
 		.syntax = "{ counters | server-states | maps | dns | tls-tickets | tables | caches "
 			  "}... | none",
-		.doc = "What outlives a worker process when it is reloaded, or dies and is "
+		.doc = "State that outlives a worker process when it is reloaded, or dies and is "
 			"replaced. It needs a master (-W)." },
 	KW("maxpipes", parse_maxpipes, "<number>",
 		"Maximum number of pipes for splicing; each uses two descriptors. 0 allows a "

@@ -409,7 +409,7 @@ static const struct cfg_kw kws[] = {
 		.max = 1,
 		.parse = parse_names,
 		.syntax = "preserve|delete|reject",
-		.doc = "What happens, after a proxy's http-request rules, to header fields of "
+		.doc = "The treatment, after a proxy's http-request rules, of header fields of "
 			"requests whose names have other characters than letters, digits and "
 			"hyphens." },
 	PERSISTENCE("http-server-close", HTTP_SERVER_CLOSE,

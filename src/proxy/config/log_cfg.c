@@ -755,10 +755,10 @@ static const struct cfg_kw profile_kws[] = {
 		.max = CFG_ANY,
 		.parse = parse_on,
 		.syntax = "<step> [drop] [format <format>] [sd <format>]",
-		.doc = "What a line that is written at this step looks like: another format "
-			"than the frontend's log-format or error-log-format, and other "
-			"structured data than its log-format-sd. What is missing is the "
-			"frontend's. 'drop' writes no line. A frontend with a profile that has "
+		.doc = "The form of a line that is written at this step: a format instead of "
+			"the frontend's log-format or error-log-format, and structured data "
+			"instead of its log-format-sd. Without one of them that of the frontend "
+			"is used. 'drop' writes no line. A frontend with a profile that has "
 			"'on close' writes its line at the end, whatever its log-format shows." },
 	{ .name = "log-steps",
 		.dflt = "one line, as soon as all that it shows is known",
@@ -778,8 +778,8 @@ static const struct cfg_section sections[] = {
 		.bit = CFG_LOG_PROFILE,
 		.flags = CFG_SEC_NAMED,
 		.begin = begin_log_profile,
-		.doc = "What log lines look like for the targets whose 'log' line has 'profile "
-			"<name>'; it may stand behind them." },
+		.doc = "The form of log lines for the targets whose 'log' line has 'profile "
+			"<name>'; the section may stand behind these lines." },
 	{ 0 },
 };
 

@@ -556,18 +556,18 @@ static const struct cfg_kw kws[] = {
 		.max = 1,
 		.parse = parse_dispatch,
 		.syntax = "<address>:<port>",
-		.doc = "Where connections go that a cookie, persistence or a rule binds to no "
-		       "server. It is checked, counted and shown nowhere; without 'balance' only. "
-		       "A server line does more." },
+		.doc = "The address of connections that no cookie, persistence or rule binds to "
+		       "a server. It has no checks and no statistics, and is used without "
+		       "'balance' only: prefer a server line." },
 	{ .name = "option transparent",
 		.sections = CFG_BE,
 		.flags = CFG_KW_NO,
 		.parse = proxy_cfg_option,
 		.arg = OPT_TRANSPARENT,
-		.doc = "Where connections go that a cookie, persistence or a rule binds to no "
-			"server: to the address that the client has connected to, before the "
-			"kernel redirected it (NAT, or 'bind ... transparent'). Cannot be "
-			"combined with 'balance'." },
+		.doc = "Connections that no cookie, persistence or rule binds to a server go to "
+			"the address that the client has connected to, before the kernel "
+			"redirected it (NAT, or 'bind ... transparent'). Cannot be combined "
+			"with 'balance'." },
 	{ .name = "transparent",
 		.sections = CFG_BE,
 		.parse = proxy_cfg_option,

@@ -443,8 +443,8 @@ static const struct cfg_kw kws[] = {
 		.max = 1,
 		.parse = parse_mode,
 		.syntax = "{ tcp | http }",
-		.doc = "What a proxy forwards. A frontend and its backends usually have the "
-			"same mode." },
+		.doc = "The protocol that a proxy forwards. A frontend and its backends usually "
+			"have the same mode." },
 	COUNT("rate-limit sessions", CFG_FE, sess_limit.max,
 		"Maximum number of new sessions per second; at the limit no connection is "
 		"accepted.",

@@ -392,9 +392,9 @@ static const struct cfg_opt opts[] = {
 		"server.", .dflt = "none"),
 	OPT_FLAG("enabled", disabled, 0, "Starts the server ready, whatever the defaults say."),
 	OPT("hash-key", 1, opt_hash_key, 0, "{id | addr | addr-port}",
-		"What the server's place in consistent hashing depends on. Processes that list "
-		"the same addresses in another order choose the same servers, but with addr and "
-		"addr-port not those that HAProxy chooses. Without an address it is the id.",
+		"The value that gives the server its place in consistent hashing. Processes that "
+		"list the same addresses in another order choose the same servers, but with addr "
+		"and addr-port not those that HAProxy chooses. Without an address it is the id.",
 		.dflt = "id",
 		.values = hash_keys),
 	{ .name = "guid",
@@ -701,7 +701,7 @@ static const struct cfg_kw state_kws[] = {
 		.max = 1,
 		.parse = parse_state_source,
 		.syntax = "{ global | local | none }",
-		.doc = "Where states of servers are loaded from at start." },
+		.doc = "The files from which states of servers are loaded at start." },
 	{ .name = "server-state-file-name",
 		.dflt = "the name of the backend",
 		.sections = CFG_BE,

@@ -117,7 +117,7 @@ opt_resolve_opts(struct cfg_ctx *ctx, void *obj)
 static const struct cfg_enum init_methods[] = {
 	{ "last", INIT_ADDR_LAST, "The address before a reload (tune.reload.keep), or of a "
 		"state file." },
-	{ "libc", INIT_ADDR_LIBC, "What the C library finds." },
+	{ "libc", INIT_ADDR_LIBC, "The address that the C library finds." },
 	{ "none", INIT_ADDR_NONE, "The server starts without an address, in maintenance. With "
 		"resolvers the address before a reload is used, too." },
 	{ 0 },
@@ -178,8 +178,8 @@ static const struct cfg_opt opts[] = {
 		.syntax = "<method>[,<method>]...",
 		.dflt = "last,libc with resolvers, and libc,last without",
 		.values = init_methods,
-		.doc = "What finds the address of a name at start, in order; an address among "
-		       "the methods is used as it is. If none of them finds one, tacit does not "
+		.doc = "Methods that find the address of a name at start, in order; an address "
+		       "among them is used as it is. If none of them finds one, tacit does not "
 		       "start. Without a method the default applies, with a warning." },
 	OPT("resolve-net", opt_resolve_net, "<network>[,<network>]...",
 		"Networks whose addresses are preferred, at most five.",

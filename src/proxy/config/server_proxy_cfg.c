@@ -32,7 +32,7 @@ static const struct cfg_enum v2_words[] = {
 	{ "crc32c", SERVER_PROXY_CRC32C, "A checksum." },
 	{ "unique-id", SERVER_PROXY_UNIQUE_ID, "The frontend's unique-id-format." },
 	{ "ssl", SERVER_PROXY_SSL,
-		"What the client's connection says of TLS, as with send-proxy-v2-ssl." },
+		"Facts about TLS of the client's connection, as with send-proxy-v2-ssl." },
 	{ "cert-cn", SERVER_PROXY_SSL | SERVER_PROXY_SSL_CN,
 		"In the field of ssl: the common name of the client's certificate." },
 	{ "ssl-cipher", SERVER_PROXY_SSL | SERVER_PROXY_SSL_CIPHER,
@@ -153,7 +153,7 @@ static const struct cfg_opt opts[] = {
 		.max = 1,
 		.parse = opt_proxy_v2_options,
 		.syntax = "<option>[,<option>]...",
-		.doc = "What a PROXY header of version 2 has besides the addresses." },
+		.doc = "Fields of a PROXY header of version 2 besides the addresses." },
 	OPT("send-proxy", 0, SERVER_PROXY_V1 << 1 | 1, NULL,
 		"Begins connections with a PROXY header of version 1, which has the client's "
 		"address."),

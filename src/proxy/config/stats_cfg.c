@@ -237,7 +237,7 @@ static const struct cfg_kw kws[] = {
 		.doc = "Who may see the statistics: the first rule that applies decides. It cannot "
 			"be used with 'stats auth' and 'stats realm'." },
 	STATS("realm", 1, CFG_ANY, parse_stats_realm, "<text>",
-		"What a browser shows when it asks for the password.",
+		"The text that a browser shows when it asks for the password.",
 		.dflt = "HAProxy Statistics"),
 	STATS("refresh", 1, 1, parse_stats_refresh, "<time>",
 		"Has browsers ask for the page again after this time, in seconds by default.",

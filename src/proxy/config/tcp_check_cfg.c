@@ -95,7 +95,7 @@ static const struct cfg_kw kws[] = {
 		.max = CFG_ANY,
 		.parse = parse_tcp_check_expect,
 		.syntax = "[<option>...] [!] <match> <pattern>",
-		.doc = "What the server has to send." },
+		.doc = "Bytes that the server has to send." },
 	SEND("send", SEND_TEXT, "<text>", "Sends a text.",
 		.dflt = "none"),
 	SEND("send-binary", SEND_HEX, "<hex>", "Sends bytes, given in hexadecimal.",

@@ -54,7 +54,7 @@ compress_inherit(struct proxy *p, const struct proxy *defaults)
 
 static const struct cfg_enum algo_words[] = {
 	{ "identity", ALGO_IDENTITY, "No compression; bodies stay as they are." },
-	{ "gzip", ALGO_GZIP, "What all clients read." },
+	{ "gzip", ALGO_GZIP, "The format that all clients can read." },
 	{ "deflate", ALGO_DEFLATE, "DEFLATE in the frame of zlib (RFC 1950)." },
 	{ "raw-deflate", ALGO_RAW_DEFLATE, "DEFLATE without it, under the same name, as a few "
 		"clients expect it." },
