@@ -16,7 +16,7 @@ response_opens_tunnel(const struct http_head *res)
 	return res->status == 101 || (res->method == HTTP_CONNECT && res->status / 100 == 2);
 }
 
-/* Chunked, or with a length, or `otherwise`. */
+/* Returns CHUNKED, LENGTH, or `otherwise` where there is neither field. */
 static enum http_framing
 framing_of_fields(struct http_head *h, enum http_framing otherwise)
 {

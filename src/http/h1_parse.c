@@ -211,8 +211,8 @@ version_at(const struct h1_parser *p, const struct http_head *h)
 	return p->line + (uint32_t)(h->method_text.len + 1 + h->target.len + 1);
 }
 
-/* Major versions other than 1 are other protocols; a higher minor version is treated as 1.1 (RFC
- * 9110, 2.5). */
+/* Parses a version. Major versions other than 1 are other protocols; a higher minor version is
+ * treated as 1.1 (RFC 9110, 2.5). */
 static enum h1_parse_status
 on_version(struct work *w)
 {
@@ -260,7 +260,8 @@ on_status_code(struct work *w)
 	return p->at - from < STATUS_LEN ? HTTP_MORE : enter_state(w, STATUS_END);
 }
 
-/* Many servers omit the blank before an empty reason phrase, which is harmless. */
+/* Ends a status line without a reason phrase. Many servers omit the blank before an empty one,
+ * which is harmless. */
 static enum h1_parse_status
 on_status_end(struct work *w)
 {

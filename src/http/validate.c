@@ -31,7 +31,8 @@ validate_length(const struct http_head *h, struct str v)
 	return has_field(h, HTTP_F_TRANSFER_ENCODING) ? HTTP_BAD_TRANSFER_ENCODING : HTTP_BAD_NONE;
 }
 
-/* HTTP/1.0 has no Transfer-Encoding: the sender did not understand it (RFC 9112, 6.1). */
+/* Checks Transfer-Encoding. HTTP/1.0 does not have it: the sender did not understand it (RFC 9112,
+ * 6.1). */
 static enum http_bad
 validate_encoding(const struct http_head *h, struct str v)
 {
@@ -83,7 +84,7 @@ has_content(const struct http_head *h)
 	return at >= 0 && (http_length_of(h->field[at].value, &n) || n);
 }
 
-/* Some recipients ignore the length of these: they would take the body for a request. */
+/* True for requests whose length some recipients ignore: they would take the body for a request. */
 static int
 is_read_two_ways(const struct http_head *h)
 {
@@ -92,8 +93,8 @@ is_read_two_ways(const struct http_head *h)
 		has_content(h);
 }
 
-/* CONNECT has no content (RFC 9110, 9.3.6): recipients would disagree whether data is content or
- * tunnelled. */
+/* Checks a request. CONNECT has no content (RFC 9110, 9.3.6): recipients would disagree whether
+ * data is content or tunnelled. */
 static enum http_bad
 validate_request(const struct http_head *h)
 {
@@ -112,7 +113,8 @@ validate_request(const struct http_head *h)
 	return is_read_two_ways(h) ? HTTP_BAD_OLD_CONTENT : HTTP_BAD_NONE;
 }
 
-/* 1xx and 204 have no body: framing fields in them are an attack or an error (RFC 9112, 6.1). */
+/* Checks a response. 1xx and 204 have no body: framing fields in them are an attack or an error
+ * (RFC 9112, 6.1). */
 static enum http_bad
 validate_response(const struct http_head *h)
 {
