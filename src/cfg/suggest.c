@@ -6,7 +6,7 @@
 
 #include "base/compiler.h"
 
-/* Optimal string alignment with three rows; the strings are short. */
+/* Computes an optimal string alignment with three rows; the strings are short. */
 unsigned int
 cfg_distance(const char *a, const char *b, unsigned int limit)
 {

@@ -135,7 +135,8 @@ addr_is_same_host(const struct addr *a, const struct addr *b)
 	}
 }
 
-/* The kernel returns the required length, which may exceed the given one. */
+/* Sets the length of an address from the result of a call. The kernel returns the required length,
+ * which may exceed the given one. */
 static int
 set_len(struct addr *a, long r, socklen_t len)
 {

@@ -8,7 +8,7 @@
 /* As many useless deliveries end a stream as useless wake-ups a descriptor. */
 #define STREAM_SPINS_MAX 1000u
 
-/* The events that are worth a call of the handler. */
+/* Returns the events that are worth a call of the handler. */
 static uint32_t
 events_due(const struct conn_stream *st)
 {

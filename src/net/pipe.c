@@ -49,7 +49,8 @@ pipe_pool_fini(struct pipe_pool *pp)
 	pool_fini(&pp->objects);
 }
 
-/* The resulting size; fcntl() rejects more than the user may have, which is harmless. */
+/* Sets the size of a pipe, and reads the resulting one; fcntl() rejects more than the user may
+ * have, which is harmless. */
 static long
 size_it(struct pipe_pool *pp, int fd)
 {

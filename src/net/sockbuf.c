@@ -48,7 +48,8 @@ sockbuf_set(struct sys *sys, int fd, int family, const struct sockbuf *b, const 
 	return 0;
 }
 
-/* SO_SNDBUF and SO_RCVBUF return twice the value: the kernel reserves half of it for overhead. */
+/* Reads half of SO_SNDBUF or SO_RCVBUF: the kernel returns twice the value, since it reserves half
+ * of it for overhead. */
 static long
 read_half(struct sys *sys, int fd, int opt, int *out)
 {
