@@ -129,7 +129,7 @@ admin_cmd_get_weight(struct admin_conn *c, int argc, char **argv)
 		sbuf_addf(&c->out, "%d (initial %d)\n", s->uweight, s->conf.weight);
 }
 
-/* As HAProxy writes it: no empty line follows. */
+/* Appends text as HAProxy writes it: no empty line follows. */
 static void
 add_unfinished(struct admin_conn *c, const char *text)
 {

@@ -110,7 +110,7 @@ give_peers(const struct walk *w, const struct list *sections)
 			give_target(w, &list_entry(st, const struct peer_conf, link)->addr);
 }
 
-/* An answer that is too long for UDP is asked for over TCP. */
+/* Adds the ports of name servers: an answer that is too long for UDP is asked for over TCP. */
 static void
 give_nameservers(const struct walk *w, const struct list *sections)
 {

@@ -359,7 +359,8 @@ bind_one(struct process *p, struct listener *ln, const char *what, const char *n
 	return r;
 }
 
-/* In mode http the answer acknowledges the request. */
+/* True if accepted connections get no quick ACKs: in mode http the answer acknowledges the
+ * request. */
 static int
 is_quickack_off(const struct proxy *fe)
 {

@@ -249,7 +249,8 @@ parse_row_numbers(struct state_row *r, char *const *field)
 
 /* --- addresses --- */
 
-/* As `last` of init-addr: before other methods, or when they have found none. */
+/* True if the address of the state file is used: before other methods, or when they have found
+ * none. */
 static int
 takes_last_addr(const struct server *s)
 {

@@ -59,7 +59,7 @@ html_bytes(struct sbuf *out, uint64_t n)
 	put_scaled(out, (double)n, "B");
 }
 
-/* One unit: with two, all rows of a page would change each second. */
+/* Prints an age in one unit: with two, all rows of a page would change each second. */
 void
 html_age(struct sbuf *out, int64_t s)
 {
