@@ -115,7 +115,7 @@ find_part(const struct pattern_index *x, enum pattern_method m, struct str s)
 	return best;
 }
 
-/* For methods that compare a part of the text. */
+/* Finds a pattern by methods that compare a part of the text. */
 static one_copy const struct pattern *
 find_inside(const struct pattern_index *x, enum pattern_method m, struct str s)
 {

@@ -122,7 +122,7 @@ conv_hex(const struct rule_args *a unused, struct sample_ctx *cx, struct sample 
 	return conv_text(cx, s, start, t.len * 2);
 }
 
-/* With more than 16 digits the last ones count. */
+/* Converts hexadecimal digits. With more than 16 digits the last ones count. */
 static int
 conv_hex2i(const struct rule_args *a unused, struct sample_ctx *cx unused, struct sample *s)
 {

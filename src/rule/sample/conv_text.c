@@ -132,7 +132,7 @@ skip_delims(struct str t, struct str delims, size_t at, int back)
 	return at;
 }
 
-/* As in HAProxy: a missing word is empty. */
+/* Takes a word of the text. As in HAProxy a missing word is empty. */
 static int
 conv_word(const struct rule_args *a, struct sample_ctx *cx unused, struct sample *s)
 {
