@@ -29,7 +29,7 @@
 
 /* --- the head --- */
 
-/* Takes the fields of the request, which is not needed any more. */
+/* Begins the head of the response in the fields of the request, which is not needed any more. */
 static void
 init_own_head(struct stream *s, struct http_head *h)
 {

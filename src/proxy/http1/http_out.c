@@ -79,7 +79,7 @@ http_settle_response(struct stream *s)
 	return settle_head(s, SERVER, &s->txn->res, &end);
 }
 
-/* A head's texts are not valid any more. */
+/* Forgets the texts of a head, which are not valid any more. */
 static void
 forget_texts(struct http_head *head)
 {

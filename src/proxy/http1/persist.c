@@ -253,7 +253,7 @@ ask_cookies(struct stream *s, int64_t now)
 	}
 }
 
-/* Mode tcp: the first server at the address in the client's token. */
+/* Mode tcp: binds the stream to the first server at the address in the client's token. */
 static void
 ask_rdp_cookie(struct stream *s)
 {

@@ -53,7 +53,8 @@ has_uri_prefix(struct str s, struct str prefix)
 	return s.len >= prefix.len && str_is((struct str){ s.p, prefix.len }, prefix);
 }
 
-/* With other methods it is a request like any other, as in HAProxy. */
+/* True if the request is for the statistics. As in HAProxy, with other methods it is a request like
+ * any other. */
 static int
 stats_are_asked_for(const struct stream *s, const struct proxy *px)
 {
@@ -615,7 +616,7 @@ serve_stats(struct stream *s, struct proxy *px)
 
 /* --- all of it --- */
 
-/* Its body is truncated: it is sent to no server. */
+/* Ends a request whose body is truncated: no server gets it. */
 static struct io_step
 abort_request(struct stream *s)
 {

@@ -218,7 +218,8 @@ decide_body(struct http_txn *t)
 		received->framing = HTTP_BODY_NONE;
 }
 
-/* A client that asked for the head alone gets no body, whatever a rule has made of its method. */
+/* Drops the body if the client has asked for the head alone, whatever a rule has made of its
+ * method. */
 static void
 obey_method(struct http_txn *t)
 {

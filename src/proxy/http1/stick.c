@@ -38,7 +38,8 @@ server_has_key(const struct table *t, const struct server *srv, const char *key)
 	return strcmp(server_key(t, srv, room), key) == 0;
 }
 
-/* The key counts, or else the number: NULL if there is no such server. */
+/* Returns the server that an entry stores, by its key or else by its number; NULL: there is no such
+ * server. */
 static struct server *
 find_stored_server(const struct stream *s, struct table *t, struct table_entry *e)
 {
@@ -176,7 +177,7 @@ store_of_response(struct stream *s, const struct stick_rule *r, struct sample_ct
 	arena_release(cx->arena, mark);
 }
 
-/* One key of each table: the first one. */
+/* Stores the server for the first key of each table. */
 static void
 run_response_sticks(struct stream *s, struct sample_ctx *cx)
 {

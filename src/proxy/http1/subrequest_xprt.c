@@ -30,7 +30,7 @@ keeper_of(const struct conn *c)
 
 /* --- its life: freed when neither the stream nor the connection needs it --- */
 
-/* Its result is known: the rule continues. */
+/* Ends the subrequest, whose result is known: the rule continues. */
 static void
 subrequest_end(struct subrequest *q, enum subrequest_state result)
 {
@@ -71,7 +71,7 @@ subrequest_drop(struct stream *s)
 
 /* --- its transport --- */
 
-/* The request was given whole. */
+/* Reads nothing: the request was given as data. */
 static enum io_result
 subrequest_recv(struct conn *c, void *buf, size_t len, size_t *got)
 {
@@ -88,7 +88,7 @@ subrequest_recv(struct conn *c, void *buf, size_t len, size_t *got)
 	return IO_AGAIN;
 }
 
-/* Nothing more is taken: the server's connection is closed. */
+/* Ends the connection: no more is taken, and the server's connection is closed. */
 static enum io_result
 refuse_rest(struct conn *c, enum subrequest_state result)
 {

@@ -70,7 +70,7 @@ client_on_request(struct h2_carrier *k, const struct http_head *req, struct h2_x
 	return *out ? 0 : code;
 }
 
-/* As in HAProxy it is a stream that is logged. */
+/* Logs a request whose head is invalid, as in HAProxy as a stream. */
 static void
 client_on_bad_request(struct h2_carrier *k)
 {
@@ -257,7 +257,7 @@ goaway_time(const struct h2_client *cl)
 	return cl->goaway_ms ? cl->goaway_ms + GOAWAY_WAIT_MS : http_stop_time(&cl->sess->stream);
 }
 
-/* A client may take that long to read the end of its last response. */
+/* Returns the time until which a client may read the end of its last response. */
 static uint64_t
 parting_end(const struct session *sess)
 {
