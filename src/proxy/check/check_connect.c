@@ -116,7 +116,7 @@ check_tls_begin(struct check_run *r)
 	return result;
 }
 
-/* In HAProxy's words. */
+/* Ends the check with a failure of TLS, in HAProxy's words. */
 static enum check_step
 check_tls_fail(struct check_run *r, struct check_verdict *v)
 {
@@ -131,7 +131,7 @@ check_tls_fail(struct check_run *r, struct check_verdict *v)
 	return CHECK_STEP_FAIL;
 }
 
-/* As in HAProxy among those of sessions. */
+/* Counts the handshake, as in HAProxy among those of sessions. */
 static void
 count_check_handshake(const struct check_run *r, int has_failed)
 {
@@ -170,7 +170,7 @@ check_tls_proceed(struct check_run *r, struct check_verdict *v)
 
 /* --- the session for the next check --- */
 
-/* Nothing else is expected: what the server sends is dropped. */
+/* Drops what the server sends: nothing else is expected. */
 static int
 read_session(struct check_run *r)
 {

@@ -112,7 +112,8 @@ change_server(struct engine *e, struct check *c, enum check_result result)
 		server_set_oper(e, s, SERVER_STOPPING, cause);
 }
 
-/* An agent that cannot be asked changes nothing: only its words count (manual 5.2, agent-check). */
+/* Returns the result of a check with this status. An agent that cannot be asked changes nothing:
+ * only its words count (manual 5.2, agent-check). */
 static enum check_result
 result_of(const struct check *c, enum check_status status)
 {

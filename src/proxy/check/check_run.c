@@ -45,7 +45,7 @@ check_run_fail(struct check_run *r, int err, struct check_verdict *v)
 	return CHECK_STEP_FAIL;
 }
 
-/* At random within `spread-checks` per cent. */
+/* Returns the interval, changed at random within `spread-checks` per cent. */
 static unsigned int
 interval_of(const struct check_run *r)
 {
@@ -331,7 +331,7 @@ apply_words(struct engine *e, struct server *s, const struct agent_report *say)
 		server_set_maxconn(e, s, say->maxconn);
 }
 
-/* Only a whole line counts. */
+/* Reports a line that is not complete: only a whole line counts. */
 static void
 put_incomplete(const struct check *c, const struct check_input *in, struct check_verdict *out)
 {

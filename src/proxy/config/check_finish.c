@@ -372,7 +372,8 @@ check_proto_of(const struct server *s, struct cfg_diag *d)
 	return -1;
 }
 
-/* Without checks there is no health to adjust. */
+/* Drops `observe` with a warning where it has no effect: without checks there is no health to
+ * adjust. */
 static void
 settle_observe(struct server *s, struct cfg_diag *d)
 {
@@ -416,7 +417,8 @@ check_options(const struct server *s, struct cfg_diag *d)
 	return bad;
 }
 
-/* Files that checks with TLS need are read at the start. */
+/* Notes whether checks use TLS. A server that is added at run time cannot have such checks, whose
+ * files are read at the start. */
 static int
 settle_ssl_checks(struct server *s, struct cfg_diag *d)
 {

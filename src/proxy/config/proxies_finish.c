@@ -70,7 +70,8 @@ proxy_of(struct list *it)
 
 /* --- destinations of connections --- */
 
-/* A session of mode tcp can be upgraded to mode http, but not the other way round. */
+/* Checks the modes. A session of mode tcp can be upgraded to mode http, but not the other way
+ * round. */
 static void
 check_modes(struct proxy *p, const struct proxy *be, const char *what,
 	const struct cfg_where *where, struct cfg_diag *d)
@@ -439,7 +440,7 @@ fill_servers(struct proxy *p, const struct proxies *ps, struct cfg_diag *d)
 	}
 }
 
-/* Without requests there is nothing that such an algorithm could hash: HAProxy does the same. */
+/* Replaces an algorithm that hashes requests in mode tcp, with a warning, as HAProxy does. */
 static void
 settle_balance(struct proxy *p, struct cfg_diag *d)
 {
