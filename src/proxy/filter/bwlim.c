@@ -508,7 +508,7 @@ shared_entry(const struct bwlim_conf *c, struct sample_ctx *cx, struct table_ent
 	return awaits;
 }
 
-/* Without a key there is no limit, as in HAProxy. */
+/* Enables the filter for the stream. Without a key there is no limit, as in HAProxy. */
 static enum rule_result
 enable_shared(const struct rule *r, const struct bwlim_conf *c, struct sample_ctx *cx,
 	struct stream *s)

@@ -104,7 +104,7 @@ has_passed(const struct spoe_state *st, const struct rule *r, const struct sampl
 	return p && (r->num[0] != SPOE_EVENTS || p->len == seen_bytes(r, cx));
 }
 
-/* Without memory the agent is not asked again. */
+/* Notes that the event has passed. Without memory the agent is not asked again. */
 static void
 note_passed(struct spoe_state *st, const struct rule *r, const struct sample_ctx *cx)
 {

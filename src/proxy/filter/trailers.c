@@ -21,7 +21,7 @@ is_for(const struct trailers_conf *c, const struct stream *s, int side)
 	return side == c->side && c->proxy == (side == CLIENT ? s->be : s->sess->fe);
 }
 
-/* Only messages in chunks have trailers. */
+/* Takes part in messages in chunks: only these have trailers. */
 static enum filter_part
 trailers_begin(const struct filter_conf *conf, struct stream *s, int side, struct http_head *head)
 {

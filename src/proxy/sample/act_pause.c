@@ -94,7 +94,7 @@ end_pause(struct stream *s)
 	s->txn->wait_until_ms = 0;
 }
 
-/* A response of a cache waits for nothing. */
+/* Waits for the time of the rule. A response of a cache does not wait. */
 static enum rule_result
 run_pause(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 {

@@ -18,7 +18,7 @@ parse_priority(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ctx, 
 	return arg + 1;
 }
 
-/* The rule's number, not above max nor below -max: 1, or 0 if there is none. */
+/* Sets *out to the rule's number, limited to max and -max: 1, or 0 if there is none. */
 static int
 eval_clamped(const struct rule *r, struct sample_ctx *cx, int max, int *out)
 {

@@ -28,7 +28,7 @@ parse_set_retries(struct rule *r, const struct rule_vocab *v, struct cfg_ctx *ct
 	return arg + 1;
 }
 
-/* A value that is none, or out of range, changes nothing. */
+/* Sets the number of retries. A value that is no number, or out of range, changes nothing. */
 static enum rule_result
 run_retries(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
 {

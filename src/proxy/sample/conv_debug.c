@@ -26,7 +26,7 @@ lead_to_fd(struct log_line *l, const char *name)
 	return 0;
 }
 
-/* Its memory is allocated with that of other rings, or here. 0, or -1 without memory. */
+/* Opens the ring buf0: it is among the other rings, or made here. 0, or -1 without memory. */
 static int
 open_buf0(struct list *rings)
 {

@@ -230,7 +230,8 @@ fetch_name(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 	return 1;
 }
 
-/* As in HAProxy: 0 before there is a server, unless a rule has set it. */
+/* Returns a timeout of the stream. As in HAProxy it is 0 before there is a server, unless a rule
+ * has set it. */
 static unsigned int
 current_timeout(const struct stream *s, enum rule_timeout which, unsigned int ms)
 {
@@ -515,8 +516,8 @@ fetch_error(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 	return put_error(a, err, s);
 }
 
-/* As in HAProxy there is none without a connection, that of a server that has refused it
- * included. */
+/* Fetches the error of the server's connection. As in HAProxy there is none without a connection,
+ * and none for a server that has refused it. */
 static int
 fetch_server_error(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {

@@ -106,7 +106,8 @@ waiting_for(const struct proxy *be)
 	return n;
 }
 
-/* Free slots of the usable servers; -1 if there is no limit. queues: including their queues. */
+/* Returns the free slots of the usable servers; -1 if there is no limit. queues: the slots of their
+ * queues are added. */
 static int64_t
 free_slots(const struct proxy *be, int queues)
 {

@@ -85,7 +85,7 @@ fetch_tls_yes_no(const struct rule_args *a, struct sample_ctx *cx, struct sample
 	return found;
 }
 
-/* Without TLS it is false, not unknown. */
+/* Fetches a boolean about TLS. Without TLS it is false, not unknown. */
 static int
 fetch_tls_bool(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
