@@ -106,7 +106,8 @@ is_line_wanted(const struct stream *s, enum log_step step)
 			(fe->log.has_profiles && profile_lines_exist(fe, step)));
 }
 
-/* Fields that always exist; whether the session succeeded is known at the end. */
+/* Returns the stage at which all fields are known: those that always exist at once, whether the
+ * session succeeded at the end. */
 static enum log_stage
 stage_of(const struct proxy *fe)
 {

@@ -292,7 +292,7 @@ is_last(const struct stream *s, int side, int over)
 	return ops->closes ? ops->closes(s, side, over) : s->conn[side]->eof;
 }
 
-/* One write from the buffer. */
+/* Writes once from the buffer. */
 static enum io_result
 send_buf(struct stream *s, int side, int more, size_t *put)
 {
@@ -310,7 +310,7 @@ send_buf(struct stream *s, int side, int more, size_t *put)
 	return r;
 }
 
-/* One write of the first pending data: from the buffer, then from the pipe. */
+/* Writes once from the first pending data: from the buffer, then from the pipe. */
 static enum io_result
 write_pending(struct stream *s, int side)
 {

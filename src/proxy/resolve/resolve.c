@@ -68,7 +68,7 @@ score_address(const struct server_dns *d, const struct addr *a, const struct add
 	return score + (taken ? 0 : 2) + is_own;
 }
 
-/* 1, or 0: none is allowed. */
+/* Chooses an address for a server: 1, or 0: none is allowed. */
 static int
 choose_address(const struct server_dns *d, struct addr *out)
 {
@@ -230,7 +230,7 @@ take_record_weight(struct server_dns *d, const struct dns_record *rec)
 	(void)!server_set_weight(d->of->engine, d->srv, weight);
 }
 
-/* The address that came with the record, or else one that is looked up. */
+/* Uses the address that came with the record, or else looks one up. */
 static void
 take_record_address(struct server_dns *d, const struct dns_record *rec)
 {
@@ -529,7 +529,7 @@ find_service(struct resolve *r, const struct server *s)
 	return NULL;
 }
 
-/* The server belongs to the service of its name. 0 or -ERR_NOMEM. */
+/* Lets the server belong to the service of its name. 0 or -ERR_NOMEM. */
 static int
 resolve_service_join(struct server_dns *d)
 {

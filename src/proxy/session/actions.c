@@ -312,7 +312,7 @@ stream_do_relay_timeout(struct stream *s)
 	return STREAM_EV_CLOSE;
 }
 
-/* Time for delivering the rest to the other side: its idle timeout. */
+/* Returns the time for delivering the rest to the other side: its idle timeout. */
 static uint64_t
 linger_limit(const struct stream *s, int side)
 {
@@ -362,7 +362,7 @@ stream_do_close_tcp(struct stream *s)
 	return stream_do_close(s);
 }
 
-/* The forwarded data must not look complete. */
+/* Closes a session whose forwarded data must not look complete. */
 enum stream_event
 stream_do_close_denied(struct stream *s)
 {

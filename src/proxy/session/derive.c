@@ -43,7 +43,7 @@ relays_plainly(const struct stream *s)
 	return s->state == STREAM_RELAY && exchange_is_plain(s);
 }
 
-/* A rule's value takes precedence over the backend's. */
+/* Returns a timeout: a rule's value takes precedence over the backend's. */
 static unsigned int
 timeout_given(const struct stream *s, enum rule_timeout which, unsigned int ms)
 {

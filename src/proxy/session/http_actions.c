@@ -97,7 +97,7 @@ stream_do_read_abort(struct stream *s)
 
 /* --- answers of our own --- */
 
-/* The unsent rest of a request. */
+/* Drops the unsent rest of a request. */
 static void
 forget_request(struct stream *s)
 {

@@ -61,7 +61,7 @@ shake_hands(struct stream *s)
 	return refuse_handshake(s);
 }
 
-/* The server's own side begins: with the PROXY header, if it wants one. */
+/* Begins the server's own side: with the PROXY header, if it wants one. */
 static enum stream_event
 reach_server(struct stream *s)
 {
@@ -182,8 +182,8 @@ inspect_io(struct stream *s, int side, uint32_t ev)
 	return next;
 }
 
-/* A client without a server has closed, and none of its data is left to be sent. A request is only
- * useful as a whole. */
+/* True if a client without a server has closed, and none of its data is left to be sent. A request
+ * is only useful as a whole. */
 static int
 has_ended_early(const struct stream *s)
 {
@@ -194,7 +194,8 @@ has_ended_early(const struct stream *s)
 	return d->state != DIRECTION_OPEN && !direction_pending(d);
 }
 
-/* With option abortonclose a client that closes its side while there is no server has given up. */
+/* True with option abortonclose: a client that closes its side while there is no server has given
+ * up. */
 static int
 aborts_on_close(struct stream *s)
 {
