@@ -414,7 +414,8 @@ count_group(struct proxy *be)
 	atomic_write(&lb->panic, up * 100 < all * be->panic_threshold && (up || !backups));
 }
 
-/* Others read in_group without the lock: it is written once, with its new value. */
+/* Collects the servers of the group in use. Other workers read in_group without the lock: it is
+ * written once, with its new value. */
 static void
 collect_group(struct proxy *be)
 {

@@ -91,7 +91,7 @@ slot_put_locked(struct stream *s)
 
 /* --- queues --- */
 
-/* In a queue, or in the list of those granted a slot. */
+/* True if the stream is in a queue, or in the list of those granted a slot. */
 static int
 is_linked(const struct stream *s)
 {
@@ -229,7 +229,8 @@ next_waiting_locked(const struct engine *e, const struct server *srv)
 	return best;
 }
 
-/* Grants the slot to a session of another worker: returns its bit if it has to be notified. */
+/* Grants the slot to a session of another worker: returns the worker's bit if it has to be
+ * notified. */
 static uint64_t
 grant_slot_locked(struct stream *s, struct server_stat *st)
 {

@@ -9,7 +9,7 @@
 #include "proxy/model/proxy.h"
 #include "proxy/model/server_kept.h"
 
-/* Its place on the ring may have changed. */
+/* Moves the server on the ring, if its place has changed. */
 static void
 move_on_ring(struct engine *e, struct server *s)
 {

@@ -47,7 +47,7 @@ said_of_connection(const struct stream *s, enum endpoint which)
 	return s->sess->endpoints ? override_of(&s->sess->endpoints->connection, which) : NULL;
 }
 
-/* The innermost level takes precedence. */
+/* Returns the address that rules have set: that of the innermost level takes precedence. */
 static const struct addr *
 said_of(const struct stream *s, enum endpoint which)
 {

@@ -333,7 +333,8 @@ server_is_running(const struct server *s)
 	return !(atomic_read(&s->admin) & SERVER_MAINT) && atomic_read(&s->oper) != SERVER_STOPPED;
 }
 
-/* On the way from minconn to maxconn (manual 4.2, fullconn). */
+/* Returns the limit between minconn and maxconn for the load of the backend (manual 4.2,
+ * fullconn). */
 static uint64_t
 limit_at_load(const struct server *s, uint64_t max)
 {

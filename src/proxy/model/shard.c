@@ -108,7 +108,7 @@ proxies_shard(struct proxies *ps, unsigned int n)
 
 /* Averages and maxima of times. Only its worker writes those of a shard. */
 
-/* The sum is over the last sessions: the oldest value is unknown, so its average share is
+/* Adds a time to the sum of the last sessions. The oldest value is unknown, so its average share is
  * subtracted. Where servers are near most times are below 1 ms. */
 static inline void
 count_time(_Atomic uint64_t *sum, _Atomic uint64_t *max, uint64_t sessions, uint64_t ms)
