@@ -1,5 +1,4 @@
-/* Termination codes, and the counters of aborts by client and server. Runs on the session's worker.
- * */
+/* Termination codes, and the counters of aborts by client and server. On the session's worker. */
 #include "proxy/model/termination.h"
 
 #include "proxy/model/count.h"
