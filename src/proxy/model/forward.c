@@ -10,6 +10,7 @@
 #include "base/sbuf.h"
 #include "proxy/model/addr_override.h"
 #include "proxy/model/session.h"
+#include "tls/conn_info.h"
 
 static const struct str usual_names[FORWARD_KINDS] = {
 	[FORWARD_FOR] = { "X-Forwarded-For", 15 },
@@ -211,16 +212,18 @@ put_node(struct sbuf *out, const char *name, const struct addr *addr, int with_p
 #define FORWARDED_MAX 1024
 
 static int
-add_forwarded(unsigned int parts, const struct addr *peer, const struct addr *own,
+add_forwarded(const struct stream *s, const struct addr *peer, const struct addr *own,
 	struct http_head *req, struct arena *a)
 {
+	unsigned int parts = s->be->forward.forwarded;
 	int host = http_find_id(req, HTTP_F_HOST, 0);
 	char text[FORWARDED_MAX];
 	struct sbuf out;
 
 	sbuf_init_fixed(&out, text, sizeof(text));
 	if (parts & FORWARDED_PROTO)
-		put_param(&out, "proto", STR("http"));
+		put_param(&out, "proto",
+			tls_is_used(s->conn[CLIENT]) ? STR("https") : STR("http"));
 	if ((parts & FORWARDED_HOST) && host >= 0)
 		put_param(&out, "host", req->field[host].value);
 	if (parts & FORWARDED_BY)
@@ -247,6 +250,6 @@ http_add_forwarding(struct stream *s, struct http_head *req, struct arena *a)
 	if (rc == 0)
 		rc = add_forward_address(fe, be, FORWARD_ORIGINAL_TO, &own, req, a);
 	if (rc == 0 && be->forward.forwarded)
-		rc = add_forwarded(be->forward.forwarded, peer, &own, req, a);
+		rc = add_forwarded(s, peer, &own, req, a);
 	return rc;
 }

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "net/bind_conf.h"
+#include "net/xprt.h"
 #include "proxy/model/proxy.h"
 #include "proxy/config/proxy_life.h"
 #include "http/h1_write.h"
@@ -19,6 +20,7 @@ struct world {
 	char text[512];
 	struct arena arena;
 	struct addr peer, own;
+	int over_tls;
 	struct listener ln;
 	struct bind_conf bind;
 	struct session sess;
@@ -46,6 +48,24 @@ init(struct world *w)
 	w->own = addr_of("127.0.0.2:80");
 }
 
+static int
+query_tls(const struct conn *c unused, enum xprt_query what, struct str *out)
+{
+	*out = STR("TLS");
+	return what == XPRT_QUERY_NAME ? 0 : -ERR_UNKNOWN;
+}
+
+/* Has a client speak TLS, as far as its session asks. */
+static void
+put_tls(struct conn *c)
+{
+	static const struct xprt_ops ops = { .query = query_tls };
+	static struct xprt tls = { .ops = &ops };
+
+	c->fd = 0;
+	c->xprt = &tls;
+}
+
 /* For a session from peer to own. */
 static int
 add_fields(struct world *w)
@@ -58,6 +78,8 @@ add_fields(struct world *w)
 	w->s.sess->peer = w->peer;
 	w->s.sess->listener = &w->ln;
 	conn_init(w->s.conn[CLIENT]);
+	if (w->over_tls)
+		put_tls(w->s.conn[CLIENT]);
 	w->ln = (struct listener){ .bind = &w->bind, .addr = w->own };
 	return http_add_forwarding(&w->s, &w->req, &w->arena);
 }
@@ -233,6 +255,8 @@ forwarded_has_the_requested_parts(void **state)
 	parts = &w.be->forward.forwarded;
 	*parts = FORWARDED_PROTO | FORWARDED_FOR;
 	assert_adds(&w, 0, "Forwarded: proto=http;for=127.0.0.1\r\n");
+	w.over_tls = 1;
+	assert_adds(&w, 0, "Forwarded: proto=https;for=127.0.0.1\r\n");
 	*parts = FORWARDED_HOST | FORWARDED_FOR | FORWARDED_FOR_PORT;
 	assert_adds(&w, 0, "Forwarded: host=\"h.x:8080\";for=\"127.0.0.1:4000\"\r\n");
 	*parts = FORWARDED_BY | FORWARDED_BY_PORT | FORWARDED_FOR;
