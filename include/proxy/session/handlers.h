@@ -84,4 +84,15 @@ stream_deadline(const struct stream *s)
 	return stream_derive(s).deadline;
 }
 
+/* Has the next read try, and returns 1, if events did not fit into this turn: that of bytes of c
+ * may be among them. For a deadline. 0: all events were delivered. */
+static inline int
+presume_left_event(struct conn *c)
+{
+	if (!loop_left_events(c->loop))
+		return 0;
+	conn_presume_ready(c, DIR_R);
+	return 1;
+}
+
 #endif

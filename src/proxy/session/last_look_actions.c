@@ -37,7 +37,8 @@ stream_do_read_last_look(struct stream *s)
 {
 	enum stream_event ev = STREAM_EV_NONE;
 
-	if (direction_end_buffer_wait(s, CLIENT) || end_low_water(s) || stream_has_answer(s))
+	if (direction_end_buffer_wait(s, CLIENT) || end_low_water(s) || stream_has_answer(s) ||
+		presume_left_event(s->conn[CLIENT]))
 		ev = http_read(s);
 	return late_unless(s, ev);
 }
@@ -47,7 +48,8 @@ stream_do_inspect_last_look(struct stream *s)
 {
 	enum stream_event ev = STREAM_EV_NONE;
 
-	if (direction_end_buffer_wait(s, CLIENT) || loop_left_events(s->engine->loop))
+	if (direction_end_buffer_wait(s, CLIENT) || stream_has_answer(s) ||
+		presume_left_event(s->conn[CLIENT]))
 		ev = tcp_content_read(s);
 	return late_unless(s, ev);
 }
@@ -55,7 +57,6 @@ stream_do_inspect_last_look(struct stream *s)
 enum stream_event
 stream_do_relay_last_look(struct stream *s)
 {
-	struct loop *l = s->engine->loop;
 	enum stream_event ev;
 
 	/* Both first: one that waits again gives a new time for both. */
@@ -66,8 +67,7 @@ stream_do_relay_last_look(struct stream *s)
 	for (int side = 0; side < SIDES && ev == STREAM_EV_NONE; side++) {
 		if (!(stream_derive(s).wants[side] & EV_R) && !s->dir[side].waits)
 			continue;
-		if (loop_left_events(l))
-			conn_presume_ready(s->conn[side], DIR_R);
+		(void)presume_left_event(s->conn[side]);
 		ev = direction_pump_now(s, side);
 	}
 	return late_unless(s, ev);

@@ -114,8 +114,7 @@ session_do_header_last_look(struct session *sess)
 {
 	enum session_event ev = SESSION_EV_NONE;
 
-	if (direction_end_buffer_wait(&sess->stream, CLIENT) ||
-		loop_left_events(sess->conn.loop))
+	if (direction_end_buffer_wait(&sess->stream, CLIENT) || presume_left_event(&sess->conn))
 		ev = proxy_protocol_read(sess);
 	return session_late_unless(sess, ev);
 }
@@ -125,9 +124,7 @@ session_do_client_handshake_last_look(struct session *sess)
 {
 	enum session_event ev = SESSION_EV_NONE;
 
-	if (loop_left_events(sess->conn.loop)) {
-		conn_presume_ready(&sess->conn, DIR_R);
+	if (presume_left_event(&sess->conn))
 		ev = client_handshake(sess);
-	}
 	return session_late_unless(sess, ev);
 }

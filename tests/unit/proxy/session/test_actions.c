@@ -408,6 +408,122 @@ an_answer_comes_before_its_deadline(void **st)
 	}
 }
 
+/* A rule of mode tcp that asks something, and gets its answer 100 ms later. */
+static struct stream *asker;
+static struct timer answer_timer;
+
+static void
+on_answer(struct timer *t)
+{
+	(void)t;
+	stream_take_answer(asker);
+}
+
+static enum rule_result
+run_question(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *out)
+{
+	(void)r;
+	(void)cx;
+	if (asker && !stream_awaits_answer(asker)) {
+		stream_forget_answer(asker);
+		return RULE_CONT;
+	}
+	if (!asker) {
+		asker = out->proxy;
+		assert_non_null(stream_extras_get(asker));
+		stream_await_answer(asker);
+		timer_init(&answer_timer, on_answer);
+		assert_int_equal(timer_set(loop_timers(w.loop), &answer_timer,
+			loop_now_ms(w.loop) + 100), 0);
+	}
+	out->awaits_answer = 1;
+	out->wait_ms = 1100;
+	return RULE_YIELD;
+}
+
+/* The same in mode tcp, also when `timeout client` has passed meanwhile. */
+static void
+an_answer_comes_in_mode_tcp(void **st)
+{
+	static const struct rule_action action = { .run = run_question };
+	struct rule question = { .action = &action };
+
+	(void)st;
+	for (int edge = 0; edge < 2; edge++) {
+		struct world_config cfg = { RIG_WORLD, .rules = "tcp-request content accept" };
+
+		cfg.mode = edge ? INTEREST_EDGE : INTEREST_MERGED;
+		asker = NULL;
+		stalls = 0;
+		rig_open(&cfg, answers);
+		list_append(w.px->rules.own[RULE_TCP_REQ_CONTENT].next, &question.link);
+		w.meddle = stall_in_a_pause;
+		(void)world_client(&w, asks, 0);
+		world_run(&w, RIG_LIMIT);
+		assert_int_equal(stalls, 1);
+		assert_string_equal(rig_terms(), "--");
+		list_remove(&question.link);
+		rig_close();
+	}
+}
+
+#define CROWD 40
+
+static int is_crowd;
+
+/* Once, when all clients wait, the worker does not run until bytes and deadlines are there. */
+static void
+stall_before_a_crowd(struct world *x)
+{
+	unsigned int n = 0;
+
+	list_each(it, &x->engine.streams) {
+		const struct stream *s = list_entry(it, const struct stream, link);
+
+		n += s->state == STREAM_READ || s->state == STREAM_INSPECT ||
+			s->sess->state == SESSION_PROXY_HEADER;
+	}
+	if (is_crowd || n < CROWD)
+		return;
+	is_crowd = 1;
+	fake_advance(x->k, 40 * FAKE_SEC);
+}
+
+/* More events than the turns have room for that deadlines wait for. */
+static void
+bytes_whose_event_is_left_come_before_a_deadline(void **st)
+{
+	static const struct step says[] = { { STEP_PAUSE, 1000 }, SAY(GET "\r\n"), EOF_CLOSE };
+	static const struct step sends[] = { { STEP_PAUSE, 1000 }, { STEP_SEND, 100 },
+		{ STEP_WAIT_EOF, 0 }, { STEP_CLOSE, 0 } };
+	static const struct step replies[] = { AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"), EOF_CLOSE };
+	static const struct world_config worlds[] = {
+		{ HTTP_WORLD, .persistence = HTTP_SERVER_CLOSE },
+		{ RIG_WORLD, .rules = "tcp-request inspect-delay 60s\n"
+			"tcp-request content accept if { req.len gt 0 }" },
+	};
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(worlds); i++) {
+		struct world_config cfg = worlds[i];
+
+		cfg.max_events = 1;
+		cfg.server[0].backlog = CROWD;
+		is_crowd = 0;
+		rig_open(&cfg, cfg.http ? replies : answers);
+		w.meddle = stall_before_a_crowd;
+		for (int n = 0; n < CROWD; n++)
+			(void)world_client(&w, cfg.http ? says : sends, 0);
+		world_run(&w, RIG_LIMIT);
+		assert_true(is_crowd);
+		assert_int_equal(w.n_served, CROWD);
+		assert_int_equal(w.n_ends, CROWD);
+		for (unsigned int n = 0; n < w.n_ends; n++)
+			assert_string_equal(w.end[n].term, "--");
+		rig_close();
+	}
+}
+
 int
 main(void)
 {
@@ -425,6 +541,8 @@ main(void)
 		cmocka_unit_test(the_fin_timeouts_begin_with_the_fin),
 		cmocka_unit_test(nolinger_resets),
 		cmocka_unit_test(an_answer_comes_before_its_deadline),
+		cmocka_unit_test(an_answer_comes_in_mode_tcp),
+		cmocka_unit_test(bytes_whose_event_is_left_come_before_a_deadline),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
