@@ -23,6 +23,7 @@ struct poller_ops {
 	int has_edge;
 	int has_errors;    /* reports EV_ERR and EV_HUP; otherwise only that something happened */
 	int close_forgets; /* closing an fd unregisters it: no set() before the close */
+	int most_events;   /* that one wait() returns */
 	/* 0 or a negative reason; close releases *out. max_fd limits the fd numbers. */
 	int (*open)(struct poller **out, struct sys *sys, int max_fd);
 	/* old and new are EV_R | EV_W | EV_EDGE; 0 or -errno. */

@@ -77,7 +77,10 @@ ev_of(uint32_t e)
 static int
 pe_wait(struct poller *p, struct poll_event *ev, int n, int ms)
 {
-	int r = (int)sys_epoll_wait(p->sys, p->ep, p->batch, MIN(n, BATCH_MAX), ms);
+	int r;
+
+	assert(n <= BATCH_MAX);
+	r = (int)sys_epoll_wait(p->sys, p->ep, p->batch, n, ms);
 
 	for (int i = 0; i < r; i++) {
 		ev[i].fd = (int)(uint32_t)p->batch[i].data.u64;
@@ -100,6 +103,7 @@ const struct poller_ops poller_epoll = {
 	.has_edge = 1,
 	.has_errors = 1,
 	.close_forgets = 1,
+	.most_events = BATCH_MAX,
 	.open = pe_open,
 	.set = pe_set,
 	.wait = pe_wait,

@@ -1,6 +1,7 @@
 /* libev's backends as pollers, level-triggered, on their loop's worker: for systems without epoll,
  * and to compare with. libev makes its own system calls, which the ledger does not see. */
 #include <ev.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -138,6 +139,7 @@ pv_close(struct poller **p)
 	}                                                                  \
 	const struct poller_ops poller_ev_##id = {                         \
 		.name = text,                                              \
+		.most_events = INT_MAX,                                    \
 		.open = pv_open_##id,                                      \
 		.set = pv_set,                                             \
 		.wait = pv_wait,                                           \

@@ -54,9 +54,9 @@ on_fd(void *owner, int fd, uint32_t ev)
 }
 
 static void
-setup_events(enum interest_mode mode, int lazy, int max_events)
+setup_poller(const struct poller_ops *poller, enum interest_mode mode, int lazy, int max_events)
 {
-	struct loop_config cfg = { .poller = &poller_epoll, .mode = mode, .max_fd = MAX_FD,
+	struct loop_config cfg = { .poller = poller, .mode = mode, .max_fd = MAX_FD,
 				   .max_events = max_events, .lazy = lazy };
 	int reason = 0;
 
@@ -67,6 +67,12 @@ setup_events(enum interest_mode mode, int lazy, int max_events)
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, rig.a), 0);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, rig.b), 0);
 	rig.read_some = 1;
+}
+
+static void
+setup_events(enum interest_mode mode, int lazy, int max_events)
+{
+	setup_poller(&poller_epoll, mode, lazy, max_events);
 }
 
 static void

@@ -254,6 +254,38 @@ waits_for_the_next_timer_and_no_longer(void **st)
 	assert_true(loop_stats(rig.l)->turns <= 3);
 }
 
+static int
+one_event(struct poller *p, struct poll_event *ev, int n, int ms)
+{
+	return poller_epoll.wait(p, ev, MIN(n, 1), ms);
+}
+
+/* A poller may return fewer events than the loop has room for. */
+static void
+timers_wait_for_events_that_the_poller_left(void **st)
+{
+	static struct poller_ops ops;
+	struct timer t;
+
+	teardown(st);
+	ops = poller_epoll;
+	ops.wait = one_event;
+	ops.most_events = 1;
+	setup_poller(&ops, INTEREST_MERGED, 1, 16);
+	want_read(rig.a[0], LOOP_CONN, "a");
+	want_read(rig.b[0], LOOP_CONN, "b");
+	turn();
+	assert_int_equal(write(rig.a[1], "x", 1), 1);
+	assert_int_equal(write(rig.b[1], "x", 1), 1);
+	timer_init(&t, on_due);
+	assert_int_equal(timer_set(loop_timers(rig.l), &t, loop_now_ms(rig.l)), 0);
+	turn();
+	assert_true(loop_left_events(rig.l));
+	turn();
+	turn();
+	assert_string_equal(rig.log, "abd");
+}
+
 static void
 timers_wait_for_events_that_did_not_fit(void **st)
 {
@@ -421,6 +453,7 @@ main(void)
 		CASE(directions_that_are_never_tried_are_given_up),
 		CASE(waits_for_the_next_timer_and_no_longer),
 		CASE(timers_wait_for_events_that_did_not_fit),
+		CASE(timers_wait_for_events_that_the_poller_left),
 		CASE(starts_do_not_wait_for_events),
 		CASE(events_can_be_queried_before_delivery),
 		CASE(reads_the_clock_once_a_turn),
