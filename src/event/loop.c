@@ -1,4 +1,4 @@
-/* The turn of a loop, on its worker: what runs in which order. loop.c keeps the fd table. */
+/* The table of descriptors of a loop, and its turn: what runs in which order. On its worker. */
 #include "event/loop.h"
 
 #include <stdlib.h>
@@ -145,7 +145,7 @@ loop_new(struct sys *sys, const struct loop_config *cfg, int *reason)
 		cfg->mode == INTEREST_EDGE && !cfg->poller->has_edge ? INTEREST_MERGED : cfg->mode;
 	l->lazy = cfg->lazy;
 	l->core.max_fd = cfg->max_fd;
-	l->max_events = cfg->max_events;
+	l->max_events = MIN(cfg->max_events, l->ops->most_events);
 	profile_init(&l->profile, sys);
 	timers_init(&l->core.timers);
 	timers_init(&l->starts);
@@ -160,7 +160,7 @@ loop_new(struct sys *sys, const struct loop_config *cfg, int *reason)
 	l->dirty = mem_zalloc((size_t)cfg->max_fd * sizeof(*l->dirty));
 	l->spec = mem_zalloc((size_t)cfg->max_fd * sizeof(*l->spec));
 	l->trying = mem_zalloc((size_t)cfg->max_fd * sizeof(*l->trying));
-	l->events = mem_zalloc((size_t)cfg->max_events * sizeof(*l->events));
+	l->events = mem_zalloc((size_t)l->max_events * sizeof(*l->events));
 	r = closing_init(&l->closing, (unsigned int)cfg->max_fd);
 	if (r < 0)
 		goto fail;
