@@ -769,9 +769,12 @@ set_registration(struct loop *l, int fd, struct loop_slot *s, enum interest_mode
 static inline void
 commit_one(struct loop *l, int fd, struct loop_slot *s)
 {
-	/* A listener may leave connections waiting, which an edge would not report again. */
-	enum interest_mode mode = s->cls != LOOP_CONN && l->mode == INTEREST_EDGE ?
-		INTEREST_MERGED : l->mode;
+	/* A listener may leave connections waiting, which an edge would not report again. A shared
+	 * one is removed as soon as it is not wanted: it would take wake-ups of other workers. */
+	enum interest_mode mode = likely(s->cls == LOOP_CONN) ? l->mode
+		: s->cls == LOOP_SHARED_LISTENER	      ? INTEREST_UNMERGED
+		: l->mode == INTEREST_EDGE		      ? INTEREST_MERGED
+							      : l->mode;
 
 	if (mode != INTEREST_EDGE || !interest_is_registered(&s->in))
 		set_registration(l, fd, s, mode);

@@ -242,6 +242,35 @@ a_shared_socket_is_registered_for_one(void **st)
 	rig_sys.ops = &sys_linux;
 }
 
+/* The kernel wakes one worker for a connection: not one that does not accept. */
+static void
+a_shared_socket_that_is_held_is_not_registered(void **st)
+{
+	uint64_t events;
+	int c;
+
+	(void)st;
+	assert_int_equal(shards_make(b, 3, 1), 0);
+	collect();
+	bind_all();
+	ln[0]->on_accept = on_accept;
+	assert_int_equal(listener_start(ln[0], rig_loop), 0);
+	rig_turn(0);
+	memset(got, 0, sizeof(got));
+	listener_hold(ln[0], LISTENER_HOLD_PROCESS);
+	rig_turn(0);
+	events = loop_events(rig_loop);
+	c = rig_connect(&ln[0]->addr);
+	rig_turn(0);
+	rig_turn(0);
+	assert_int_equal(loop_events(rig_loop), events);
+	listener_resume(ln[0], LISTENER_HOLD_PROCESS);
+	rig_turn(0);
+	rig_turn(0);
+	assert_int_equal(got[0], 1);
+	close(c);
+}
+
 static int
 to_taker(struct listener *l, int fd, const struct addr *peer)
 {
@@ -292,6 +321,7 @@ main(void)
 		CASE(shards_are_of_equal_size),
 		CASE(addresses_stay_in_order),
 		CASE(a_shared_socket_is_registered_for_one),
+		CASE(a_shared_socket_that_is_held_is_not_registered),
 		CASE(a_routed_connection_belongs_to_its_taker),
 	};
 
