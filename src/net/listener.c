@@ -216,6 +216,16 @@ accept_allowed(struct listener *ln)
 	return !ln->may_accept || ln->may_accept(ln);
 }
 
+/* Notifies the owner of the result of an accept that it permitted. */
+static void
+note_accept(struct listener *ln, long fd)
+{
+	if (fd >= 0 && ln->did_accept)
+		ln->did_accept(ln);
+	else if (fd < 0 && ln->not_accepted)
+		ln->not_accepted(ln);
+}
+
 static void
 on_event(void *owner, int lfd, uint32_t ev)
 {
@@ -237,12 +247,9 @@ on_event(void *owner, int lfd, uint32_t ev)
 		peer.len = sizeof(peer.u);
 		peer.u.sa.sa_family = AF_UNSPEC;
 		fd = sys_accept4(sys, lfd, &peer.u.sa, &peer.len, SOCK_NONBLOCK | SOCK_CLOEXEC);
-		if (fd < 0 && ln->not_accepted)
-			ln->not_accepted(ln);
+		note_accept(ln, fd);
 		if (fd >= 0) {
 			got++;
-			if (ln->did_accept)
-				ln->did_accept(ln);
 			on_accepted(ln, (int)fd, &peer);
 		} else if (fd == -EAGAIN) {
 			empty = 1;
@@ -343,10 +350,9 @@ listener_drain(struct listener *ln)
 
 		fd = sys_accept4(loop_sys(ln->loop), ln->fd, &peer.u.sa, &peer.len,
 			SOCK_NONBLOCK | SOCK_CLOEXEC);
+		note_accept(ln, fd);
 		if (fd >= 0)
 			on_accepted(ln, (int)fd, &peer);
-		else if (ln->not_accepted)
-			ln->not_accepted(ln);
 	}
 }
 

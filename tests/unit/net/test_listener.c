@@ -137,7 +137,7 @@ a_hold_lasts_until_the_last_reason_is_gone(void **st)
 	close(fd);
 }
 
-static int asked, allowed, given_back;
+static int asked, allowed, given_back, n_permits;
 
 static int
 may(struct listener *l)
@@ -336,6 +336,32 @@ draining_accepts_the_queue_only(void **st)
 }
 
 static void
+note_permit(struct listener *l unused)
+{
+	n_permits++;
+}
+
+/* Each accept that was permitted has its result: a limit of rate counts on it. */
+static void
+draining_notifies_of_results(void **st)
+{
+	int fd[3];
+
+	(void)st;
+	ln.may_accept = may;
+	ln.not_accepted = nobody;
+	ln.did_accept = note_permit;
+	asked = given_back = n_permits = 0;
+	allowed = 100;
+	connect_some(fd, 3);
+	listener_drain(&ln);
+	assert_int_equal(n_got, 3);
+	assert_int_equal(n_permits, 3);
+	assert_int_equal(asked, n_permits + given_back);
+	close_some(fd, 3);
+}
+
+static void
 a_drained_one_keeps_to_its_limits(void **st)
 {
 	int fd[5];
@@ -491,6 +517,7 @@ main(void)
 		CASE(a_closed_inherited_listener_does_not_wake),
 		CASE(an_accepted_unix_socket_is_given_its_buffer),
 		CASE(draining_accepts_the_queue_only),
+		CASE(draining_notifies_of_results),
 		CASE(a_drained_one_keeps_to_its_limits),
 		CASE(a_suspended_one_refuses_until_it_is_restarted),
 		CASE(a_busy_port_keeps_it_suspended),
