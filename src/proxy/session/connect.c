@@ -510,6 +510,15 @@ connect_begin_server(struct stream *s)
 	return r == 0 || r == -ERR_RANGE ? r : -ENOMEM;
 }
 
+/* True if bytes leave as soon as there is a socket. With TCP Fast Open the kernel may send no SYN
+ * before the first ones: a server that speaks first would wait for them. */
+static int
+sends_at_once(const struct stream *s)
+{
+	return s->txn || direction_pending(&s->dir[CLIENT]) || s->srv->xprt ||
+		s->srv->conf.proxy_header || s->srv->conf.socks4.len;
+}
+
 static unsigned int
 options_of(const struct stream *s)
 {
@@ -518,7 +527,7 @@ options_of(const struct stream *s)
 
 	if (unlikely(srv->spec.is_mptcp))
 		options |= OUTBOUND_MPTCP;
-	if (unlikely(srv->conf.tfo))
+	if (unlikely(srv->conf.tfo) && sends_at_once(s))
 		options |= OUTBOUND_FASTOPEN;
 	if ((s->be->options & OPT_SMART_CONNECT) && expects_data(s))
 		options |= OUTBOUND_LATE_ACK;

@@ -113,7 +113,7 @@ options_are_set_before(void **st)
 		{ OPT_SRVTCPKA, 0, 0, 0, "SO_KEEPALIVE" },
 		{ OPT_SRVTCPKA, 0, 0, 0, "TCP_KEEPIDLE" },
 		{ 0, 5000, 0, 0, "TCP_USER_TIMEOUT" },
-		{ 0, 0, 1, 0, "6:30" },
+		{ 0, 0, 1, 0, NULL },
 		{ OPT_SMART_CONNECT, 0, 0, 0, NULL },
 		{ 0, 0, 0, 1, NULL },
 		{ OPT_SMART_CONNECT, 0, 0, 1, "TCP_QUICKACK" },
@@ -144,6 +144,13 @@ options_are_set_before(void **st)
 	s.dir[CLIENT].tail = 5;
 	assert_int_equal(connect_server(&s), 0);
 	assert_true(was_called("TCP_QUICKACK"));
+	again();
+	/* They go with the SYN. Without them there would be none: the server may speak first. */
+	w.px->options = 0;
+	srv->conf.tfo = 1;
+	s.dir[CLIENT].tail = 5;
+	assert_int_equal(connect_server(&s), 0);
+	assert_true(was_called("6:30"));
 }
 
 /* The window is announced in the SYN, so the size must be set before. */
