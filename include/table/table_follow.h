@@ -38,7 +38,7 @@ uint64_t table_follow_mark(const struct table *t, const struct memfile_view *v, 
  * there is nothing to follow, or memory is out. */
 struct table_follow *table_follow_connections(struct table *t, const struct memfile_view *v,
 	const struct table_caller *by);
-/* Compares up to `most` chunks. 1: there are more in this pass. */
+/* Compares up to `most` slots, at least those of a chunk. 1: there are more in this pass. */
 int table_follow_step(struct table_follow *f, unsigned int most, const struct table_caller *by);
 /* The same of a process that has ended. 0: all that it has counted was added. */
 int table_follow_rest(struct table_follow *f, unsigned int most, const struct table_caller *by);

@@ -527,7 +527,7 @@ table_follow_step(struct table_follow *f, unsigned int most, const struct table_
 	/* Without memory they are found later. */
 	if (!f->next)
 		(void)!find_followed(f, 1);
-	for (; most && f->next < f->n; most--)
+	for (; most && f->next < f->n; most -= MIN(most, 1u << f->saved.chunk_bits))
 		follow_chunk(f, &f->chunk[f->next++], by);
 	if (f->next < f->n)
 		return 1;

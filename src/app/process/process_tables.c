@@ -23,9 +23,10 @@
 /* Bounds of the time until the next sweep. */
 #define SWEEP_MIN_MS 10
 #define SWEEP_MAX_MS 1000
-/* Previous processes: chunks that are compared in one turn, the time between two passes, and until
- * one that counts nothing and has no connections is not followed any more. */
-#define FOLLOW_CHUNKS 256
+/* Previous processes: slots of each table that are compared in one turn, which takes a millisecond,
+ * the time between two passes, and until one that counts nothing and has no connections is not
+ * followed any more. */
+#define FOLLOW_SLOTS 65536
 #define FOLLOW_MS 100
 #define FOLLOW_IDLE_MS 30000
 /* Chunks, or bytes of the mapping, that are freed of one in a turn. */
@@ -357,7 +358,7 @@ process_tables_restore(struct process *p)
 	}
 }
 
-/* Continues a pass over each table of a process, by at most so many chunks. Returns whether there
+/* Continues a pass over each table of a process, by at most so many slots. Returns whether there
  * is more of it, or of the last passes over one that has ended: it has no connections then, and
  * conn_cur is without them. */
 static int
@@ -399,7 +400,7 @@ follow_all(struct process *p, const struct table_caller *by)
 
 		notice_end(f, p->sys);
 		if (!f->is_closing)
-			has_rest = follow_former(f, FOLLOW_CHUNKS, by);
+			has_rest = follow_former(f, FOLLOW_SLOTS, by);
 		has_more |= has_rest;
 		if (!f->is_closing && is_followed(p, f, has_rest, by->now_ms))
 			continue;

@@ -431,6 +431,31 @@ counts_of_a_previous_process_are_added(void **st)
 	end_side(&b);
 }
 
+/* Chunks of a large table are so long that a step is bounded by their slots. */
+static void
+a_step_has_so_many_slots(void **st)
+{
+	struct side a, b;
+	struct table_follow *f;
+	unsigned int n, steps;
+
+	(void)st;
+	start_side(&a, conf_of(TABLE_INTEGER, 4, 20000000, 100000));
+	for (uint32_t i = 0; i < 1000; i++)
+		table_unref(hold(a.t, i));
+	view_side(&a);
+	start_side(&b, conf_of(TABLE_INTEGER, 4, 2000, 100000));
+	assert_int_equal(table_follow_restore(b.t, &a.view, &by, &n, &f), TABLE_RESTORED);
+	assert_int_equal(n, 1000);
+	/* Each of 64 shards has a chunk of 4096 slots. */
+	for (steps = 1; table_follow_step(f, 65536, &by); steps++)
+		;
+	assert_int_equal(steps, 4);
+	table_follow_free(f, &by);
+	end_side(&a);
+	end_side(&b);
+}
+
 /* So does a table that becomes larger there, whose chunks and names are new. */
 static void
 new_chunks_of_a_previous_process_are_followed(void **st)
@@ -582,6 +607,7 @@ main(void)
 		cmocka_unit_test(connections_that_end_are_logged),
 		cmocka_unit_test(counts_during_the_copy_are_logged),
 		cmocka_unit_test(counts_of_a_previous_process_are_added),
+		cmocka_unit_test(a_step_has_so_many_slots),
 		cmocka_unit_test(new_chunks_of_a_previous_process_are_followed),
 		cmocka_unit_test(a_smaller_table_logs_all_that_it_has_room_for),
 		cmocka_unit_test(any_bytes_are_read),

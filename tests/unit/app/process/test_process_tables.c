@@ -8,17 +8,17 @@
 #include "unit/app/app_rig.h"
 #include "unit/test.h"
 
-/* A table of more chunks than are compared in one turn. */
-#define ENTRIES 10000u
-#define CHUNK_ENTRIES 16u
-#define BACKENDS "backend t\n stick-table type integer size 10k expire 1h store gpc0\n"
+/* A table of more slots than are compared in one turn. */
+#define ENTRIES 200000u
+#define CHUNK_ENTRIES 64u
+#define BACKENDS "backend t\n stick-table type integer size 200k expire 1h store gpc0\n"
 /* The same with peers, and a section whose table is new, as is that of a backend. */
 #define SHARED \
 	"peers p\n peer a 127.0.0.1:1000\n peer b 127.0.0.1:1001\npeers q\n" \
 	" peer a 127.0.0.1:1002\n peer b 127.0.0.1:1003\n" \
 	" table u type integer size 10 store gpc0\nbackend new\n" \
 	" stick-table type integer size 10 store gpc0\n" \
-	"backend t\n stick-table type integer size 10k expire 1h peers p store gpc0\n"
+	"backend t\n stick-table type integer size 200k expire 1h peers p store gpc0\n"
 #define PID 4321
 
 /* The previous process. */
@@ -142,13 +142,13 @@ the_end_is_followed_in_turns(void **st)
 	count_all();
 	process_tables_on_end(&proc, PID);
 	for (; turn() && !f->is_closing; turns++)
-		assert_in_range(counted_all(2), 1, turns * FOLLOW_CHUNKS * CHUNK_ENTRIES);
+		assert_in_range(counted_all(2), 1, turns * FOLLOW_SLOTS);
 	assert_int_equal(counted_all(2), ENTRIES);
-	assert_in_range(turns, 4, 6);
+	assert_in_range(turns, 2 * ENTRIES / FOLLOW_SLOTS, 2 * ENTRIES / FOLLOW_SLOTS + 2);
 	/* So has what frees it. */
 	for (turns = 1; turn(); turns++)
 		assert_int_equal(f->n_follow, 1);
-	assert_in_range(turns, ENTRIES / (CLOSE_CHUNKS * CHUNK_ENTRIES), 4);
+	assert_in_range(turns, ENTRIES / (CLOSE_CHUNKS * CHUNK_ENTRIES), 14);
 	finish();
 }
 
