@@ -114,6 +114,8 @@ $(O)/tests/unit/proxy/session/test_added_state.o: ALL_CPPFLAGS := -I$(ADDED_STAT
 # Words of tests are no names of packages.
 $(B)/tests/fuzz/fuzz_acl $(B)/tests/fuzz/fuzz_rules $(B)/tests/unit/proxy/config/test_server_name_cfg: ALL_LDFLAGS += -Wl,--wrap=names_host
 $(B)/tests/unit/base/test_ranges: ALL_LDFLAGS += -Wl,--wrap=realloc
+# What is freed is examined.
+$(B)/tests/unit/base/test_sbuf: ALL_LDFLAGS += -Wl,--wrap=mem_free
 # A process counts while its entries are copied.
 $(B)/tests/unit/table/test_table_file: ALL_LDFLAGS += -Wl,--wrap=qsort
 # Reloads are the target's.

@@ -19,6 +19,13 @@ sbuf_init(struct sbuf *b, size_t max)
 }
 
 void
+sbuf_init_secret(struct sbuf *b, size_t max)
+{
+	sbuf_init(b, max);
+	b->is_secret = 1;
+}
+
+void
 sbuf_init_fixed(struct sbuf *b, char *storage, size_t cap)
 {
 	assert(cap > 0);
@@ -28,9 +35,17 @@ sbuf_init_fixed(struct sbuf *b, char *storage, size_t cap)
 	b->p[0] = '\0';
 }
 
+static void
+erase_secret(const struct sbuf *b, size_t from, size_t n)
+{
+	if (b->is_secret && b->p)
+		explicit_bzero(b->p + from, n);
+}
+
 void
 sbuf_fini(struct sbuf *b)
 {
+	erase_secret(b, 0, b->cap);
 	if (b->owned)
 		mem_free(b->p);
 	memset(b, 0, sizeof(*b));
@@ -39,10 +54,41 @@ sbuf_fini(struct sbuf *b)
 void
 sbuf_reset(struct sbuf *b)
 {
+	erase_secret(b, 0, b->len);
 	b->len = 0;
 	b->failed = 0;
 	if (b->p)
 		b->p[0] = '\0';
+}
+
+void
+sbuf_cut_front(struct sbuf *b, size_t n)
+{
+	assert(n <= b->len);
+	if (!n)
+		return;
+	b->len -= n;
+	memmove(b->p, b->p + n, b->len);
+	erase_secret(b, b->len, n);
+	b->p[b->len] = '\0';
+}
+
+/* Returns the text in new memory; its old memory was freed, without the text of a secret. NULL:
+ * nothing has changed. */
+static char *
+resize_text(struct sbuf *b, size_t cap)
+{
+	char *p;
+
+	if (!b->is_secret)
+		return mem_resize(b->p, cap, 1);
+	p = mem_alloc(cap);
+	if (!p || !b->p)
+		return p;
+	memcpy(p, b->p, b->len + 1);
+	erase_secret(b, 0, b->cap);
+	mem_free(b->p);
+	return p;
 }
 
 static int
@@ -62,7 +108,7 @@ sbuf_grow(struct sbuf *b, size_t n)
 		cap = SBUF_FIRST;
 	while (cap < need)
 		cap *= 2;
-	p = mem_resize(b->p, cap, 1);
+	p = resize_text(b, cap);
 	if (!p)
 		goto fail;
 	b->p = p;

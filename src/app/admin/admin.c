@@ -1,6 +1,8 @@
 /* The admin service: its connections, from accept to close. The commands are in admin_*.c. */
 #include "app/admin/admin.h"
 
+#include <string.h>
+
 #include "app/admin/admin_int.h"
 #include "app/admin/info.h"
 #include "app/process/cli_line.h"
@@ -246,6 +248,7 @@ read_input(struct admin_conn *c)
 		switch (conn_recv(&c->conn, buf, sizeof(buf), &got)) {
 		case IO_OK:
 			sbuf_add(&c->in, buf, got);
+			explicit_bzero(buf, got);
 			break;
 		case IO_AGAIN:
 		case IO_EOF:
@@ -375,8 +378,8 @@ open_admin_conn(struct admin *a, int fd)
 	}
 	c->admin = a;
 	c->timeout_ms = w->process->cfg->global.stats_timeout_ms;
-	sbuf_init(&c->in, CLI_INPUT_MAX);
-	sbuf_init(&c->out, ADMIN_OUT_MAX);
+	sbuf_init_secret(&c->in, CLI_INPUT_MAX);
+	sbuf_init_secret(&c->out, ADMIN_OUT_MAX);
 	timer_init(&c->timer, on_timer);
 	task_init(&c->end, on_end);
 	admin_ask_init(&c->ask, on_answer);

@@ -102,8 +102,10 @@ read_master_input(struct master_conn *c)
 	r = conn_recv(&c->conn, buf, sizeof(buf), &got);
 	if (r == IO_ERR)
 		end_master_conn(c);
-	if (r == IO_OK)
+	if (r == IO_OK) {
 		sbuf_add(&c->in, buf, got);
+		explicit_bzero(buf, got);
+	}
 	if (c->in.failed)
 		fail_line(c, "Out of memory\n\n");
 	return r == IO_OK || (r == IO_EOF && c->in.len);
@@ -158,10 +160,12 @@ read_answer(struct master_conn *c)
 
 		if (r == IO_AGAIN)
 			return;
-		if (r != IO_OK)
+		if (r != IO_OK) {
 			master_cli_end_relay(c);
-		else
-			sbuf_add(&c->out, buf, got);
+			return;
+		}
+		sbuf_add(&c->out, buf, got);
+		explicit_bzero(buf, got);
 	}
 }
 
@@ -283,8 +287,8 @@ on_master_accept(struct listener *ln, int fd, const struct addr *peer)
 	c->master = m;
 	c->level = ln->bind->level;
 	c->severity = ln->bind->severity;
-	sbuf_init(&c->in, CLI_INPUT_MAX);
-	sbuf_init(&c->out, MASTER_CLI_OUT);
+	sbuf_init_secret(&c->in, CLI_INPUT_MAX);
+	sbuf_init_secret(&c->out, MASTER_CLI_OUT);
 	timer_init(&c->timer, on_conn_idle);
 	task_init(&c->end, on_conn_end);
 	list_append(&m->cli.conns, &c->link);

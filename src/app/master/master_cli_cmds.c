@@ -118,7 +118,7 @@ make_command(struct master_conn *c, const char *text, const char *payload)
 {
 	struct sbuf *b = &c->ask;
 
-	sbuf_init(b, 0);
+	sbuf_init_secret(b, 0);
 	sbuf_addf(b, "%s%s\n", text, payload ? "<<" : "");
 	if (payload) {
 		sbuf_adds(b, payload);

@@ -80,10 +80,7 @@ void
 cli_line_drop(struct sbuf *in, size_t len, struct cli_scan *s)
 {
 	*s = (struct cli_scan){ .payload = 0 };
-	if (!len)
-		return;
-	memmove(in->p, in->p + len, in->len - len);
-	in->len -= len;
+	sbuf_cut_front(in, len);
 }
 
 /* --- modes ----------------------------------------------------------------------------------- */

@@ -82,10 +82,8 @@ take_fetched_lines(struct fetching *g, int fd)
 		}
 		at = nl + 1;
 	}
-	if (at) {
-		g->text.len -= (size_t)(at - g->text.p);
-		memmove(g->text.p, at, g->text.len + 1);
-	}
+	if (at)
+		sbuf_cut_front(&g->text, (size_t)(at - g->text.p));
 	if (fd >= 0) {
 		(void)sys_close(g->f->sys, fd);
 		if (!r)

@@ -167,10 +167,8 @@ take_pass_lines(struct socket_pass *sp)
 		is_last = take_pass_line(sp, at);
 		at = nl + 1;
 	}
-	if (sp->in.len) {
-		sp->in.len -= (size_t)(at - sp->in.p);
-		memmove(sp->in.p, at, sp->in.len);
-	}
+	if (sp->in.len)
+		sbuf_cut_front(&sp->in, (size_t)(at - sp->in.p));
 	return is_last;
 }
 

@@ -128,6 +128,44 @@ test_lengths_do_not_wrap(void **state)
 	sbuf_fini(&b);
 }
 
+static unsigned int n_freed, n_leaks;
+
+void __real_mem_free(void *p);
+void __wrap_mem_free(void *p);
+
+void
+__wrap_mem_free(void *p)
+{
+	for (size_t i = 0; p && i < 64; i++)
+		n_leaks += ((const char *)p)[i] == 'k';
+	n_freed += p != NULL;
+	__real_mem_free(p);
+}
+
+static void
+a_secret_leaves_no_copy(void **state)
+{
+	struct sbuf b;
+
+	(void)state;
+	n_freed = n_leaks = 0;
+	sbuf_init_secret(&b, 0);
+	for (int i = 0; i < 1000; i++)
+		sbuf_addc(&b, 'k');
+	assert_int_equal(b.p[999], 'k');
+	assert_int_equal(n_freed, 4); /* of 64 to 512 bytes */
+	sbuf_cut_front(&b, 990);
+	assert_string_equal(b.p, "kkkkkkkkkk");
+	for (size_t i = 10; i < 1000; i++)
+		assert_int_equal(b.p[i], 0);
+	sbuf_reset(&b);
+	assert_int_equal(b.p[9], 0);
+	sbuf_adds(&b, "kkkk");
+	sbuf_fini(&b);
+	assert_int_equal(n_freed, 5);
+	assert_int_equal(n_leaks, 0);
+}
+
 int
 main(void)
 {
@@ -138,6 +176,7 @@ main(void)
 		cmocka_unit_test(test_the_bound_is_sticky),
 		cmocka_unit_test(test_storage_of_the_caller),
 		cmocka_unit_test(test_lengths_do_not_wrap),
+		cmocka_unit_test(a_secret_leaves_no_copy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
