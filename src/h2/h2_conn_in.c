@@ -445,8 +445,7 @@ on_ping(struct h2_conn *h, const uint8_t *payload)
 	h2_conn_put(h, ack, sizeof(ack));
 }
 
-/* Handles GOAWAY. The peer has not processed streams above its last id (6.8): they may be tried
- * again. */
+/* Handles GOAWAY: streams above the last id were not processed (6.8), and may be tried again. */
 static void
 on_goaway(struct h2_conn *h, uint32_t last)
 {
