@@ -61,7 +61,7 @@ enum stream_event stream_do_reply_timeout(struct stream *s);
 
 /* True if retry number n uses another server. */
 int stream_redispatches(const struct stream *s, int n);
-/* Ends its use of the server; counts and logs it. */
-void stream_end_exchange(struct stream *s);
+/* Ends its use of the server, counts it, and logs it if `logs`. */
+void stream_end_exchange(struct stream *s, int logs);
 
 #endif

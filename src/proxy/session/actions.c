@@ -137,7 +137,7 @@ count_times(const struct stream *s)
 }
 
 void
-stream_end_exchange(struct stream *s)
+stream_end_exchange(struct stream *s, int logs)
 {
 	connect_over(s, STREAM_EV_ASSIGNED);
 	http_count_unanswered(s);
@@ -147,7 +147,7 @@ stream_end_exchange(struct stream *s)
 		queue_leave(s);
 	}
 	/* On a persistent connection the requests are logged, once each. */
-	if (!s->is_http || s->own_line == STREAM_LINE_DUE)
+	if (logs && (!s->is_http || s->own_line == STREAM_LINE_DUE))
 		stream_log(s);
 }
 
@@ -155,7 +155,7 @@ stream_end_exchange(struct stream *s)
 enum stream_event
 stream_do_close(struct stream *s)
 {
-	stream_end_exchange(s);
+	stream_end_exchange(s, 1);
 	return STREAM_EV_NONE;
 }
 

@@ -176,9 +176,11 @@ stream_do_tarpit_end(struct stream *s)
 	return stream_do_answer(s);
 }
 
+/* The times of a server end with its response. The log line waits for the client, as in HAProxy. */
 enum stream_event
 stream_do_drain_request(struct stream *s)
 {
+	stream_end_exchange(s, 0);
 	http_close_after(s->txn, CLIENT);
 	leave_server(s);
 	direction_discard_pending(s->engine, &s->dir[CLIENT]);
@@ -340,7 +342,7 @@ owes_end(struct stream *s)
 enum stream_event
 stream_do_next_request(struct stream *s)
 {
-	stream_end_exchange(s);
+	stream_end_exchange(s, 1);
 	stream_count_bytes(s);
 	s->own_line = STREAM_LINE_WRITTEN;
 	keep_server(s);

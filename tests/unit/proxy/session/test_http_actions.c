@@ -133,6 +133,28 @@ requests_are_counted(void **st)
 	rig_close();
 }
 
+/* The times of a request end with its response, also when the rest of its body is still read. */
+static void
+a_drained_request_has_its_times(void **st)
+{
+	static const struct world_config cfg = { HTTP_WORLD };
+	static const struct step client[] = {
+		SAY("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nsome"),
+		AWAIT("ok"), { STEP_PAUSE, 400 }, SAY("more"), { STEP_CLOSE, 0 } };
+	static const struct step origin[] = { AWAIT("some"), { STEP_PAUSE, 50 },
+		SAY(OK2 "\r\nok"), EOF_CLOSE };
+	struct latency l;
+
+	(void)st;
+	rig_play(&cfg, client, origin);
+	assert_string_equal(w.client[0].text, OK2 "\r\nok");
+	latency_sum(&w.srv[0]->latency, &l);
+	assert_int_equal(latency_total(&l, LATENCY_TOTAL), 1);
+	assert_in_range(l.sum_us[LATENCY_TOTAL], 50 * 1000, 60 * 1000);
+	assert_int_equal(latency_total(&l, LATENCY_RESPONSE), 1);
+	rig_close();
+}
+
 static void
 statuses_are_counted_by_their_hundreds(void **st)
 {
@@ -435,6 +457,7 @@ main(void)
 		cmocka_unit_test(unanswered_requests_are_discarded),
 		cmocka_unit_test(requests_are_counted),
 		cmocka_unit_test(statuses_are_counted_by_their_hundreds),
+		cmocka_unit_test(a_drained_request_has_its_times),
 		cmocka_unit_test(nolinger_is_for_servers_too),
 		cmocka_unit_test(a_server_that_has_ended_is_reset),
 		cmocka_unit_test(a_request_makes_ten_calls),
