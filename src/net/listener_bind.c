@@ -1,15 +1,6 @@
 /* Making listening sockets, at start. */
-#include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-
-#include "base/compiler.h"
-#include "base/sys.h"
 #include "net/listener.h"
-#include "net/keepalive.h"
-#include "net/sockbuf.h"
 
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
@@ -21,10 +12,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/compiler.h"
 #include "base/counter.h"
 #include "base/err.h"
 #include "base/sys.h"
-#include "net/listener.h"
+#include "net/keepalive.h"
+#include "net/sockbuf.h"
 
 struct maker {
 	struct listener *ln;
