@@ -41,7 +41,7 @@ refuse_handshake(struct stream *s)
 
 /* Continues the handshake of the server's transport. */
 static enum stream_event
-shake_hands(struct stream *s)
+continue_handshake(struct stream *s)
 {
 	struct conn *c = s->conn[SERVER];
 
@@ -73,7 +73,7 @@ reach_server(struct stream *s)
 		s->connect_err = (int16_t)-r;
 		return STREAM_EV_REFUSED;
 	}
-	return xprt ? shake_hands(s) : STREAM_EV_UP;
+	return xprt ? continue_handshake(s) : STREAM_EV_UP;
 }
 
 static enum stream_event
@@ -100,7 +100,7 @@ handshake_proceed(struct stream *s)
 	struct conn *c = s->conn[SERVER];
 
 	if (c->xprt)
-		return shake_hands(s);
+		return continue_handshake(s);
 	return handshake_event(s, socks4_proceed(c, &s->handshake_got));
 }
 
@@ -120,7 +120,7 @@ handshake_try(struct stream *s)
 	enum stream_event next = STREAM_EV_NONE;
 
 	if (conn_is_ready(c, DIR_W)) {
-		next = shake_hands(s);
+		next = continue_handshake(s);
 		speculation_tried_handshake(s, c->sends > 0);
 	}
 	if (next != STREAM_EV_NONE)
