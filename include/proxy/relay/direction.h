@@ -147,8 +147,6 @@ void direction_side_failed(struct stream *s, int side);
  * state. */
 void direction_event(struct stream *s, int side, enum direction_event ev);
 
-/* --- between direction.c and direction_splice.c --- */
-
 /* Counts bytes read from side. */
 void direction_count(struct stream *s, int side, size_t n);
 
