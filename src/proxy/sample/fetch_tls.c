@@ -277,7 +277,6 @@ client_of(const struct sample_ctx *cx)
 }
 
 /* Takes over what b holds; nothing is no value. */
-/* The same, of what is there if it is not empty. */
 static int
 give_text(struct sample_ctx *cx, struct sbuf *b, int r, enum sample_type type, struct sample *s)
 {
