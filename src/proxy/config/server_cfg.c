@@ -464,7 +464,7 @@ static const struct cfg_opt opts[] = {
 	OPT("tcp-ut", 1, server_opt_tcp_ut, 0, "<time>",
 		"Maximum time that sent data may stay unacknowledged.",
 		.dflt = "none: what the kernel allows"),
-	OPT_FLAG("tfo", tfo, 1, "Connects with TCP Fast Open."),
+	OPT_FLAG("tfo", tfo, 1, "Connects with TCP Fast Open, in mode tcp if there are bytes."),
 	OPT("weight", 1, opt_weight, 0, "<number>", "The server's share of the load, 0 to 256.",
 		.dflt = "1"),
 	OPT("ws", 1, server_opt_ws, 0, "auto|h1|h2",
