@@ -96,8 +96,7 @@ session_do_multiplex_kill(struct session *sess)
 	return h2_client_kill(sess);
 }
 
-/* --- the deadline has passed: bytes that came before it are read first
- * ------------------------- */
+/* --- the deadline has passed: bytes that came before it are read first --- */
 
 /* There was nothing: TIMEOUT, unless the deadline has moved. */
 static enum session_event
