@@ -129,6 +129,21 @@ def test_what_the_authority_gets(site):
     assert values(head, "X-Forwarded-For") == ["6.6.6.6"] and values(head, "Content-Length") == ["4"]
 
 
+def test_names_with_underscores(site):
+    """CGI and its followers give X_User and X-User one name: neither the authority nor the server may believe a client's."""
+    site.run(RULE)
+    site.auth.answer = response(200, b"", "X-User: anna")
+    mine = ("X_Original_URI: /public", "x_forwarded-for: 6.6.6.6", "X-Real_IP: 6.6.6.6", "X_USER: eve", "X_Group: root", "X_Other: o")
+    assert site.ask("/a", *mine)[0] == 200
+    head, = site.auth.heads
+    assert values(head, "X-Original-URI") == ["/a"] and values(head, "X_Other") == ["o"]
+    for name in ("X_Original_URI", "x_forwarded-for", "X-Real_IP"):
+        assert not values(head, name), name
+    head, = site.app.heads
+    assert values(head, "X-User") == ["anna"] and values(head, "X_Other") == ["o"]
+    assert not values(head, "X_USER") and not values(head, "X_Group")
+
+
 @pytest.mark.parametrize("target, uri", [
     ("http://www.example.org", "/"), ("http://www.example.org?a", "/?a"), ("http://www.example.org/b?c", "/b?c"), ("//x", "//x")])
 def test_forms_of_targets(site, target, uri):

@@ -48,10 +48,26 @@ struct auth_conf {
 
 /* --- fields of the client that the authority does not get --- */
 
+/* True if programs may take them for the same name: CGI and its followers make '-' and '_' one. */
+static int
+is_alike(struct str a, struct str b)
+{
+	if (a.len != b.len)
+		return 0;
+	for (size_t i = 0; i < a.len; i++) {
+		char x = a.p[i] == '_' ? '-' : str_lower(a.p[i]);
+		char y = b.p[i] == '_' ? '-' : str_lower(b.p[i]);
+
+		if (x != y)
+			return 0;
+	}
+	return 1;
+}
+
 static int
 has_prefix(struct str s, struct str with)
 {
-	return s.len >= with.len && str_is_nocase((struct str){ s.p, with.len }, with);
+	return s.len >= with.len && is_alike((struct str){ s.p, with.len }, with);
 }
 
 /* True of fields that are about one connection, a body or a stored response: the subrequest has
@@ -68,7 +84,7 @@ is_never_sent(struct str name)
 		if (has_prefix(name, begins[i]))
 			return 1;
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (str_is_nocase(name, names[i]))
+		if (is_alike(name, names[i]))
 			return 1;
 	return 0;
 }
@@ -82,7 +98,7 @@ is_about_request(struct str name)
 	static const struct str names[] = { STR("X-Real-IP"), STR("X-Auth-Request-Redirect") };
 
 	for (size_t i = 0; i < ARRAY_LEN(begins); i++)
-		if (has_prefix(name, begins[i]) || str_is_nocase(name, names[i]))
+		if (has_prefix(name, begins[i]) || is_alike(name, names[i]))
 			return 1;
 	return 0;
 }
@@ -526,8 +542,8 @@ keep_values(const struct auth_conf *a, struct sample_ctx *cx, const struct http_
 	return 0;
 }
 
-/* Replaces the fields of this name in the request by those of the answer: 0, or -1: they do not
- * fit. */
+/* Replaces the fields of this name in the request, and of names like it, by those of the answer:
+ * 0, or -1: they do not fit. */
 static int
 copy_field(struct sample_ctx *cx, struct rule_outcome *out, const struct http_head *h,
 	struct str name)
@@ -537,7 +553,9 @@ copy_field(struct sample_ctx *cx, struct rule_outcome *out, const struct http_he
 
 	if (!act_fits(out, req, more, less))
 		return -1;
-	(void)http_drop_all(req, name);
+	for (unsigned int i = 0; i < req->n; i++)
+		if (!req->field[i].dropped && is_alike(req->field[i].name, name))
+			(void)http_drop_all(req, req->field[i].name);
 	for (int i = http_find(h, name, 0); i >= 0; i = http_find(h, name, (unsigned int)i + 1)) {
 		struct str value = arena_copy(cx->arena, h->field[i].value);
 
