@@ -121,8 +121,9 @@ static const struct cfg_kw kws[] = {
 	KW("process-vary", parse_vary, "{off | on}",
 		"Whether responses with Vary are stored. One that names Accept-Encoding serves "
 		"requests that accept the codings of its Content-Encoding, or identity if it has "
-		"none; one that names Referer or Origin those with the same value, of the first "
-		"field if there are several. One that names another field, or has a "
+		"none; one that names Referer or Origin those with the same value. A request "
+		"that has several of one of these fields is not served, and its response is "
+		"not stored. One that names another field, or has a "
 		"Content-Encoding that is not registered, is not stored.", .values = vary_words,
 		.dflt = "off",
 		.example = "process-vary on\nmax-secondary-entries 4"),

@@ -127,26 +127,27 @@ request_key(const struct stream *s, const struct http_head *req, struct arena *a
 	return key;
 }
 
-static struct str
-request_value(const struct http_head *req, struct str name)
+/* Sets *value to that of a field; NULL: there is none. False if there are several: it is not known
+ * which of them the server uses. */
+static int
+request_value(const struct http_head *req, struct str name, struct str *value)
 {
 	int at = http_find(req, name, 0);
 
-	return at < 0 ? (struct str){ NULL, 0 } : req->field[at].value;
+	*value = at < 0 ? (struct str){ NULL, 0 } : req->field[at].value;
+	return at < 0 || http_find(req, name, (unsigned int)at + 1) < 0;
 }
 
-/* The values of the request that may select a response. */
-static struct cache_variant
-variant_of(const struct cache_section *c, const struct http_head *req)
+/* Sets the values of the request that may select a response. False if they do not select one. */
+static int
+find_variant(const struct cache_section *c, const struct http_head *req, struct cache_variant *v)
 {
-	struct cache_variant v = { .by = 0 };
-
+	*v = (struct cache_variant){ .by = 0 };
 	if (!c->varies)
-		return v;
-	v.codings = http_codings_accepted(req);
-	v.text[0] = request_value(req, STR("Referer"));
-	v.text[1] = request_value(req, STR("Origin"));
-	return v;
+		return 1;
+	v->codings = http_codings_accepted(req);
+	return request_value(req, STR("Referer"), &v->text[0]) &
+		request_value(req, STR("Origin"), &v->text[1]);
 }
 
 /* A rule runs. */
@@ -299,7 +300,8 @@ cache_use_run(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *
 		u.s->txn->wait_until_ms = 0;
 	}
 	u.key = request_key(u.s, cx->req, cx->arena);
-	u.asked = variant_of(x->section, cx->req);
+	if (!find_variant(x->section, cx->req, &u.asked))
+		u.may &= HTTP_CACHE_FORGETS;
 	waits = u.key.len && use_cache(&u);
 	arena_release(cx->arena, mark);
 	return waits ? yield_to_claim(x, out) : RULE_CONT;
