@@ -98,7 +98,8 @@ struct master {
 	unsigned int failures;       /* of worker processes in a row */
 	unsigned int max_reloads;    /* mworker-max-reloads; UINT32_MAX: none */
 	int exit_on_failure;
-	int is_hard;                 /* the previous worker process ends at the next reload */
+	int is_hard;                 /* the previous worker process ends at its success */
+	int is_hard_next;            /* the same for the reload that begins next */
 	int reload_again;            /* a reload was requested during another one */
 	unsigned int n_reloads, n_failed_reloads;
 	int reload_failed;           /* the latest one */

@@ -370,7 +370,7 @@ cmd_reload(struct master_conn *c, const char *args)
 static void
 cmd_hard_reload(struct master_conn *c, const char *args)
 {
-	c->master->is_hard = 1;
+	c->master->is_hard_next = c->master->state == MASTER_RUNNING;
 	cmd_reload(c, args);
 }
 

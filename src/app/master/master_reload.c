@@ -480,6 +480,8 @@ master_reload(struct master *m)
 		return;
 	}
 	m->reload_again = 0;
+	m->is_hard = m->is_hard_next;
+	m->is_hard_next = 0;
 	m->n_reloads++;
 	timer_stop(loop_timers(m->loop), &m->respawn_timer);
 	report_msg(m->report, REPORT_NOTICE, "Reloading the configuration");

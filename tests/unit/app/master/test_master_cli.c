@@ -135,6 +135,30 @@ lines_have_commands(void **st)
 	}
 }
 
+/* The reload that runs stays soft: the one that follows is hard. */
+static void
+a_hard_reload_waits_for_the_present_one(void **st)
+{
+	struct master m = { .state = MASTER_RUNNING };
+	struct master_conn c = { .master = &m, .level = BIND_ADMIN };
+	struct worker_process starting = { .master = &m, .state = WORKER_STARTING };
+
+	(void)st;
+	list_init(&m.workers);
+	list_append(&m.workers, &starting.link);
+	sbuf_init(&c.out, 0);
+	sbuf_init(&c.in, 0);
+	sbuf_adds(&c.in, "hard-reload\n");
+	master_cli_begin(&c, c.in.len);
+	master_cli_continue(&c);
+	assert_int_equal(c.waits_for, 1);
+	assert_true(m.reload_again);
+	assert_false(m.is_hard);
+	assert_true(m.is_hard_next);
+	sbuf_fini(&c.out);
+	sbuf_fini(&c.in);
+}
+
 /* Half-closed it still reads. */
 static void
 a_client_that_left_is_noticed(void **st)
@@ -316,6 +340,7 @@ main(void)
 		cmocka_unit_test(an_address_and_options),
 		cmocka_unit_test(refused_commands),
 		cmocka_unit_test(lines_have_commands),
+		cmocka_unit_test(a_hard_reload_waits_for_the_present_one),
 		cmocka_unit_test(a_client_that_left_is_noticed),
 		cmocka_unit_test(a_line_stays_while_more_input_comes),
 		cmocka_unit_test(many_lines_wait_in_the_socket),
