@@ -37,7 +37,7 @@ struct log_ring {
 	int facility;             /* of the ring's own messages */
 	struct log_batch *posted; /* newest first; atomic */
 	uint64_t posted_bytes;    /* atomic */
-	uint64_t unsaid;          /* lost since the ring's last report; atomic */
+	uint64_t unreported;      /* lost since the ring's last report; atomic */
 	_Atomic uint64_t dropped; /* lost by the owner, or by a reader */
 	/* The owner's. Offsets only grow; a byte's place is its offset modulo size. */
 	char *mem;

@@ -12,7 +12,7 @@
 #include "base/str.h"
 
 #define SMTP_TEXT_MAX 900   /* bytes of a text in a header: lines have 998 at most (4.5.3.1.6) */
-#define SMTP_SAID_MAX 128   /* bytes of a reply that a message shows */
+#define SMTP_SHOWN_MAX 128  /* bytes of a reply that a message shows */
 #define SMTP_REPLY_MAX 8192 /* bytes of a whole reply */
 
 /* The reply that is to come. */
@@ -49,8 +49,8 @@ struct smtp {
 	size_t n;              /* bytes of the reply */
 	size_t at;             /* and of its line */
 	char line[4];          /* their first ones */
-	size_t n_said;
-	char said[SMTP_SAID_MAX + 1]; /* the first line of the last reply, in printable bytes */
+	size_t n_reply;
+	char reply_text[SMTP_SHOWN_MAX + 1]; /* first line of the last reply, printable */
 };
 
 /* True if the text may be an address or the name of a host: printable ASCII without blanks and

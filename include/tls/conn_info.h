@@ -72,7 +72,7 @@ enum tls_cert_info {
 	TLS_CERT_VERSION         /* a number, in decimal */
 };
 
-enum tls_whose { TLS_OF_PEER, TLS_OWN };
+enum tls_owner { TLS_OF_PEER, TLS_OWN };
 
 /* A part of a distinguished name; entry.len 0: all of it. */
 struct tls_dn_part {
@@ -86,10 +86,10 @@ int tls_is_used(const struct conn *c);
 /* 0, or -ERR_UNKNOWN: no TLS, or it has none of this. */
 int tls_info_text(const struct conn *c, enum tls_info what, struct sbuf *out) must_check;
 int tls_info_number(const struct conn *c, enum tls_info what, int64_t *out) must_check;
-int tls_info_cert(const struct conn *c, enum tls_whose whose, enum tls_cert_info what,
+int tls_info_cert(const struct conn *c, enum tls_owner owner, enum tls_cert_info what,
 	struct sbuf *out) must_check;
 /* Prints the name of the certificate's subject, or its issuer. */
-int tls_info_name(const struct conn *c, enum tls_whose whose, int is_issuer,
+int tls_info_name(const struct conn *c, enum tls_owner owner, int is_issuer,
 	const struct tls_dn_part *part, struct sbuf *out) must_check;
 
 /* The query of struct xprt_ops. */

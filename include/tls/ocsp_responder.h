@@ -53,7 +53,7 @@ int tls_ocsp_enable(struct tls_conf *conf, struct tls_line *l, const struct tls_
 	char *why) must_check;
 /* Applies `ocsp-update` of the line `load` of an entry's certificate. 0, or a negative reason with
  * why (TLS_WHY_MAX): the line wants updates, and the certificate cannot have them. */
-int tls_ocsp_enable_load(struct tls_conf *conf, struct tls_entry *e, enum tls_ocsp_update said,
+int tls_ocsp_enable_load(struct tls_conf *conf, struct tls_entry *e, enum tls_ocsp_update mode,
 	char *why) must_check;
 
 #endif

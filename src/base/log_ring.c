@@ -62,7 +62,7 @@ log_ring_post(struct log_ring *r, struct log_batch *b)
 void
 log_ring_count_lost(struct log_ring *r, unsigned int n)
 {
-	(void)atomic_add(&r->unsaid, n);
+	(void)atomic_add(&r->unreported, n);
 }
 
 /* --- stored messages --- */
@@ -165,7 +165,7 @@ static int
 report_losses(struct log_ring *r, struct log_sink *k)
 {
 	char text[LOG_LEN_MIN], whole[sizeof(text) + LOG_HEAD_MAX];
-	uint64_t n = atomic_read(&r->unsaid);
+	uint64_t n = atomic_read(&r->unreported);
 	size_t len;
 
 	if (!n)
@@ -175,7 +175,7 @@ report_losses(struct log_ring *r, struct log_sink *k)
 	len = log_compose(k, r->form, r->facility, LOG_LEVEL_NOTICE, text, whole, sizeof(whole));
 	if (store_message(r, whole, (uint32_t)len) < 0)
 		return -ERR_FULL;
-	(void)atomic_sub(&r->unsaid, n);
+	(void)atomic_sub(&r->unreported, n);
 	return 0;
 }
 

@@ -197,12 +197,12 @@ has_validator(const struct http_head *res)
 static uint64_t
 lifetime_of(const struct http_head *res, const struct control *c, int has_age, int64_t now_s)
 {
-	int64_t said = c->s_maxage >= 0 ? c->s_maxage : c->max_age;
+	int64_t lifetime = c->s_maxage >= 0 ? c->s_maxage : c->max_age;
 
-	if (said < 0)
-		said = expires_in(res, now_s);
-	if (said >= 0)
-		return (uint64_t)said;
+	if (lifetime < 0)
+		lifetime = expires_in(res, now_s);
+	if (lifetime >= 0)
+		return (uint64_t)lifetime;
 	return !has_age && has_validator(res) ? SECONDS_MAX : 0;
 }
 

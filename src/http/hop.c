@@ -16,14 +16,14 @@ static unsigned int
 take_connection(struct http_head *h, unsigned int place)
 {
 	const struct http_field *f = &h->field[place];
-	unsigned int said = 0;
+	unsigned int options = 0;
 
 	if (!is_old_request(h) && http_list_has(f->value, STR("upgrade")))
-		said |= HTTP_HOP_SWITCH;
+		options |= HTTP_HOP_SWITCH;
 	if (!f->arrived && http_list_has(f->value, STR("close")))
-		said |= HTTP_HOP_CLOSE;
+		options |= HTTP_HOP_CLOSE;
 	http_drop(h, place);
-	return said;
+	return options;
 }
 
 /* --- Upgrade --- */
@@ -193,7 +193,7 @@ http_strip_hop(struct http_head *h, int keeps_proxy)
 {
 	const uint64_t taken = BIT(CONNECTION) | BIT(UPGRADE) | BIT(HTTP2_SETTINGS) | BIT(TE) |
 		BIT(KEEP_ALIVE) | BIT(PROXY_CONNECTION);
-	unsigned int said = 0;
+	unsigned int options = 0;
 
 	if (!(h->had & taken))
 		return 0;
@@ -202,10 +202,10 @@ http_strip_hop(struct http_head *h, int keeps_proxy)
 			continue;
 		switch (h->field[i].id) {
 		case HTTP_F_CONNECTION:
-			said |= take_connection(h, i);
+			options |= take_connection(h, i);
 			break;
 		case HTTP_F_UPGRADE:
-			said |= take_upgrade(h, i);
+			options |= take_upgrade(h, i);
 			break;
 		case HTTP_F_HTTP2_SETTINGS:
 			http_drop(h, i);
@@ -225,9 +225,9 @@ http_strip_hop(struct http_head *h, int keeps_proxy)
 			break;
 		}
 	}
-	if ((said & HTTP_HOP_UPGRADE) && !(said & HTTP_HOP_SWITCH)) {
+	if ((options & HTTP_HOP_UPGRADE) && !(options & HTTP_HOP_SWITCH)) {
 		drop_upgrade(h);
-		said &= ~(unsigned int)HTTP_HOP_UPGRADE;
+		options &= ~(unsigned int)HTTP_HOP_UPGRADE;
 	}
-	return said;
+	return options;
 }

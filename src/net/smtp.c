@@ -139,12 +139,12 @@ static void
 note_byte(struct smtp *s, char c)
 {
 	if (s->n++ == 0)
-		s->n_said = 0;
+		s->n_reply = 0;
 	if (s->at < sizeof(s->line))
 		s->line[s->at] = c;
-	if (!s->code && s->n_said < SMTP_SAID_MAX && c != '\r' && c != '\n')
-		s->said[s->n_said++] = is_printable(c) ? c : '?';
-	s->said[s->n_said] = '\0';
+	if (!s->code && s->n_reply < SMTP_SHOWN_MAX && c != '\r' && c != '\n')
+		s->reply_text[s->n_reply++] = is_printable(c) ? c : '?';
+	s->reply_text[s->n_reply] = '\0';
 	s->at++;
 }
 

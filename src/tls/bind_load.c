@@ -373,15 +373,15 @@ static void
 load_tickets(struct loading *g)
 {
 	struct tls_bind *b = g->b;
-	char why[TLS_WHY_MAX], said[TLS_WHY_MAX];
+	char why[TLS_WHY_MAX], reason[TLS_WHY_MAX];
 
 	b->tickets = g->conf->tickets;
 	if (!b->ticket_file)
 		return;
-	b->tickets = tls_conf_ticket_file(g->conf, g->sys, b->ticket_file, said);
+	b->tickets = tls_conf_ticket_file(g->conf, g->sys, b->ticket_file, reason);
 	if (b->tickets)
 		return;
-	(void)snprintf(why, sizeof(why), "'tls-ticket-keys' : %.460s", said);
+	(void)snprintf(why, sizeof(why), "'tls-ticket-keys' : %.460s", reason);
 	load_failed(g, why);
 }
 

@@ -107,7 +107,7 @@ tls_ca_add(struct tls_ca *ca, const char *text, size_t len, char *why)
 static int
 read_ca_file(struct tls_ca *ca, struct sys *sys, const char *path, char *why)
 {
-	char *text, said[TLS_WHY_MAX] = "";
+	char *text, reason[TLS_WHY_MAX] = "";
 	size_t len;
 	long r = file_read(sys, path, TLS_FILE_MAX, &text, &len);
 
@@ -116,11 +116,11 @@ read_ca_file(struct tls_ca *ca, struct sys *sys, const char *path, char *why)
 			err_text((int)r));
 		return (int)r;
 	}
-	r = add_ca_text(ca, text, len, said);
+	r = add_ca_text(ca, text, len, reason);
 	mem_free(text);
 	if (r)
 		(void)snprintf(
-			why, TLS_WHY_MAX, "unable to load file '%.250s': %.200s", path, said);
+			why, TLS_WHY_MAX, "unable to load file '%.250s': %.200s", path, reason);
 	return (int)r;
 }
 
@@ -257,12 +257,12 @@ read_new_ca(struct sys *sys, enum tls_ca_kind kind, const char *path, struct tls
 	char *why)
 {
 	struct tls_ca *ca = tls_ca_new(kind, path);
-	char said[TLS_WHY_MAX];
+	char reason[TLS_WHY_MAX];
 	int r = ca ? read_ca(ca, sys, path, why) : -ERR_NOMEM;
 
-	if (!r && !check_usable(ca, said)) {
+	if (!r && !check_usable(ca, reason)) {
 		(void)snprintf(
-			why, TLS_WHY_MAX, "unable to load file '%.250s': %.200s", path, said);
+			why, TLS_WHY_MAX, "unable to load file '%.250s': %.200s", path, reason);
 		r = -ERR_MISSING;
 	}
 	if (r == -ERR_NOMEM)

@@ -184,7 +184,7 @@ typedef int add_fn(struct tls_cert *c, const char *text, size_t len, char *why);
 static int
 add_cert_file(struct sys *sys, const char *path, struct tls_cert *c, add_fn *add, char *why)
 {
-	char *text, said[TLS_WHY_MAX];
+	char *text, reason[TLS_WHY_MAX];
 	size_t len;
 	long r = file_read(sys, path, TLS_FILE_MAX, &text, &len);
 
@@ -194,12 +194,12 @@ add_cert_file(struct sys *sys, const char *path, struct tls_cert *c, add_fn *add
 			err_text((int)r));
 		return (int)r;
 	}
-	r = add(c, text, len, said);
+	r = add(c, text, len, reason);
 	OPENSSL_cleanse(text, len);
 	mem_free(text);
 	if (r)
 		(void)snprintf(why, TLS_WHY_MAX,
-			"unable to load SSL certificate from file '%.250s': %.200s", path, said);
+			"unable to load SSL certificate from file '%.250s': %.200s", path, reason);
 	return (int)r;
 }
 
@@ -251,17 +251,17 @@ check_ocsp(const struct tls_cert_paths *paths, struct tls_cert *c, char *why)
 {
 	const char *own = paths->of[TLS_CERT_OCSP];
 	const char *path = own ? own : paths->of[TLS_CERT_CRT], *ext = own ? "" : ".ocsp";
-	char said[TLS_WHY_MAX];
-	int r = tls_cert_check_ocsp(c, said);
+	char reason[TLS_WHY_MAX];
+	int r = tls_cert_check_ocsp(c, reason);
 
 	if (r == -ERR_MISSING)
 		(void)snprintf(why, TLS_WHY_MAX,
 			"'%.200s%s' is present and activates OCSP but it is impossible to "
 			"compute the OCSP certificate ID: %.200s",
-			path, ext, said);
+			path, ext, reason);
 	else if (r)
 		(void)snprintf(why, TLS_WHY_MAX,
-			"'%.200s%s': %.250s. Content will be ignored", path, ext, said);
+			"'%.200s%s': %.250s. Content will be ignored", path, ext, reason);
 	return r;
 }
 
@@ -290,7 +290,7 @@ read_all(struct sys *sys, const struct tls_file_rules *rules, const struct tls_c
 	struct tls_cert *c, char *why, char *warning)
 {
 	const char *path = paths->of[TLS_CERT_CRT];
-	char said[TLS_WHY_MAX];
+	char reason[TLS_WHY_MAX];
 	int r = add_cert_file(sys, path, c, tls_cert_add_pem, why);
 
 	if (r)
@@ -298,10 +298,10 @@ read_all(struct sys *sys, const struct tls_file_rules *rules, const struct tls_c
 	if ((paths->of[TLS_CERT_KEY] || !c->key) &&
 		add_side_file(sys, rules, paths, TLS_CERT_KEY, c, why) < 0)
 		return -ERR_INVAL;
-	r = tls_cert_complete(c, said);
+	r = tls_cert_complete(c, reason);
 	if (r) {
 		(void)snprintf(why, TLS_WHY_MAX,
-			"unable to load SSL certificate from file '%.250s': %.200s", path, said);
+			"unable to load SSL certificate from file '%.250s': %.200s", path, reason);
 		return r;
 	}
 	if (add_side_file(sys, rules, paths, TLS_CERT_SCTL, c, why) < 0)

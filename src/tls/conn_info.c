@@ -554,17 +554,17 @@ tls_info_number(const struct conn *c, enum tls_info what, int64_t *out)
 }
 
 static X509 *
-cert_of(const SSL *ssl, enum tls_whose whose)
+cert_of(const SSL *ssl, enum tls_owner owner)
 {
-	return whose == TLS_OWN ? SSL_get_certificate(ssl) : SSL_get0_peer_certificate(ssl);
+	return owner == TLS_OWN ? SSL_get_certificate(ssl) : SSL_get0_peer_certificate(ssl);
 }
 
 int
-tls_info_cert(const struct conn *c, enum tls_whose whose, enum tls_cert_info what,
+tls_info_cert(const struct conn *c, enum tls_owner owner, enum tls_cert_info what,
 	struct sbuf *out)
 {
 	const SSL *ssl = ssl_of(c);
-	X509 *x = ssl ? cert_of(ssl, whose) : NULL;
+	X509 *x = ssl ? cert_of(ssl, owner) : NULL;
 	size_t before = out->len;
 
 	if (x && what == TLS_CERT_CHAIN_DER)
@@ -575,11 +575,11 @@ tls_info_cert(const struct conn *c, enum tls_whose whose, enum tls_cert_info wha
 }
 
 int
-tls_info_name(const struct conn *c, enum tls_whose whose, int is_issuer,
+tls_info_name(const struct conn *c, enum tls_owner owner, int is_issuer,
 	const struct tls_dn_part *part, struct sbuf *out)
 {
 	const SSL *ssl = ssl_of(c);
-	X509 *x = ssl ? cert_of(ssl, whose) : NULL;
+	X509 *x = ssl ? cert_of(ssl, owner) : NULL;
 	size_t before = out->len;
 
 	if (x)

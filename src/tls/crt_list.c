@@ -46,7 +46,7 @@ static int
 take_list_option(struct tls_settings *own, char *const *word, int n, char *why)
 {
 	int args = tls_settings_args(TLS_AT_CRT_LIST, word[0]), r;
-	char said[TLS_WHY_MAX];
+	char reason[TLS_WHY_MAX];
 
 	if (strcmp(word[0], "npn") == 0)
 		return bad_line(why, "NPN is obsolete and not supported; use 'alpn'");
@@ -58,9 +58,9 @@ take_list_option(struct tls_settings *own, char *const *word, int n, char *why)
 		(void)snprintf(why, TLS_WHY_MAX, "ssl args out of '[]' for %.100s", word[0]);
 		return -ERR_SYNTAX;
 	}
-	r = tls_settings_set(own, TLS_AT_CRT_LIST, word[0], args ? word[1] : "", said);
+	r = tls_settings_set(own, TLS_AT_CRT_LIST, word[0], args ? word[1] : "", reason);
 	if (r < 0)
-		(void)snprintf(why, TLS_WHY_MAX, "'%.60s' : %.400s", word[0], said);
+		(void)snprintf(why, TLS_WHY_MAX, "'%.60s' : %.400s", word[0], reason);
 	return r < 0 ? r : 1 + args;
 }
 

@@ -248,9 +248,9 @@ check_others(const struct tls_conf *conf, const struct tls_line *l, struct updat
 	return r;
 }
 
-/* Prepares updates of the certificate. 0; or a negative reason with why, unless `is_said` is 0. */
+/* Prepares updates of the certificate. 0; or a negative reason with why, unless `is_done` is 0. */
 static int
-start_updating(struct tls_conf *conf, struct tls_entry *e, int is_said, char *why)
+start_updating(struct tls_conf *conf, struct tls_entry *e, int is_done, char *why)
 {
 	char reason[TLS_WHY_MAX] = "it names no OCSP responder with a URL of http";
 	struct tls_ocsp_responder to;
@@ -260,7 +260,7 @@ start_updating(struct tls_conf *conf, struct tls_entry *e, int is_said, char *wh
 		e->updates_ocsp = conf->ocsp.is_wanted = 1;
 		return 0;
 	}
-	if (!is_said)
+	if (!is_done)
 		return 0;
 	(void)snprintf(why, TLS_WHY_MAX, "'ocsp-update' : certificate '%.200s' : %.250s", e->name,
 		reason);
@@ -289,9 +289,9 @@ tls_ocsp_enable(struct tls_conf *conf, struct tls_line *l, const struct tls_sett
 }
 
 int
-tls_ocsp_enable_load(struct tls_conf *conf, struct tls_entry *e, enum tls_ocsp_update said,
+tls_ocsp_enable_load(struct tls_conf *conf, struct tls_entry *e, enum tls_ocsp_update mode,
 	char *why)
 {
-	e->load_ocsp = said;
-	return said == TLS_OCSP_ON ? start_updating(conf, e, 1, why) : 0;
+	e->load_ocsp = mode;
+	return mode == TLS_OCSP_ON ? start_updating(conf, e, 1, why) : 0;
 }

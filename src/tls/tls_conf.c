@@ -195,7 +195,7 @@ take_key_line(struct tls_tickets *t, const char *line, size_t len, char *why)
 static int
 take_lines(struct tls_tickets *t, const char *text, char *why)
 {
-	char said[TLS_WHY_MAX];
+	char reason[TLS_WHY_MAX];
 	unsigned int n = 0, at = 0;
 
 	while (*text) {
@@ -204,8 +204,8 @@ take_lines(struct tls_tickets *t, const char *text, char *why)
 		at++;
 		while (len && strchr(" \t\r", text[len - 1]))
 			len--;
-		if (len && take_key_line(t, text, len, said) < 0) {
-			(void)snprintf(why, TLS_WHY_MAX, "%.300s on line %u", said, at);
+		if (len && take_key_line(t, text, len, reason) < 0) {
+			(void)snprintf(why, TLS_WHY_MAX, "%.300s on line %u", reason, at);
 			return -ERR_INVAL;
 		}
 		n += len != 0;
@@ -222,23 +222,23 @@ struct tls_tickets *
 tls_tickets_read(struct sys *sys, const char *path, char *why)
 {
 	struct tls_tickets *t = make_tickets(sys);
-	char *text = NULL, said[TLS_WHY_MAX] = "out of memory";
+	char *text = NULL, reason[TLS_WHY_MAX] = "out of memory";
 	size_t len = 0;
 	long r = t ? file_read(sys, path, TLS_FILE_MAX, &text, &len) : -ERR_NOMEM;
 
 	if (r < 0)
-		(void)snprintf(said, sizeof(said), "%s", err_text((int)r));
+		(void)snprintf(reason, sizeof(reason), "%s", err_text((int)r));
 	else if (mem_copy_string(&t->file, path) < 0)
 		r = -ERR_NOMEM;
 	else
-		r = take_lines(t, text, said);
+		r = take_lines(t, text, reason);
 	if (text)
 		OPENSSL_cleanse(text, len);
 	mem_free(text);
 	if (r >= 0)
 		return t;
 	tls_tickets_free(t);
-	(void)snprintf(why, TLS_WHY_MAX, "'%.200s' : %.250s", path, said);
+	(void)snprintf(why, TLS_WHY_MAX, "'%.200s' : %.250s", path, reason);
 	return NULL;
 }
 
@@ -497,13 +497,14 @@ static int
 load_dh(struct tls_conf *t, struct sys *sys, char *why)
 {
 	struct tls_cert *c = tls_cert_new();
-	char *text = NULL, said[TLS_WHY_MAX] = "out of memory";
+	char *text = NULL, reason[TLS_WHY_MAX] = "out of memory";
 	size_t len = 0;
 	long r = file_read(sys, t->dh_file, TLS_FILE_MAX, &text, &len);
 
 	if (r < 0)
-		(void)snprintf(said, sizeof(said), "%s", err_text((int)r));
-	else if (c && tls_cert_add_pem(c, text, len, said) == 0 && c->dh && EVP_PKEY_up_ref(c->dh))
+		(void)snprintf(reason, sizeof(reason), "%s", err_text((int)r));
+	else if (c && tls_cert_add_pem(c, text, len, reason) == 0 && c->dh &&
+		EVP_PKEY_up_ref(c->dh))
 		t->dh = c->dh;
 	mem_free(text);
 	tls_cert_put(c);
@@ -511,7 +512,7 @@ load_dh(struct tls_conf *t, struct sys *sys, char *why)
 		return 0;
 	(void)snprintf(why, TLS_WHY_MAX,
 		"'ssl-dh-param-file' : unable to load DH parameters from file <%.200s>: %.200s",
-		t->dh_file, said);
+		t->dh_file, reason);
 	return -ERR_INVAL;
 }
 

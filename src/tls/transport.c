@@ -548,7 +548,7 @@ tls_recv(struct conn *c, void *buf, size_t len, size_t *got)
 	r = read_records(t, c, buf, len, got);
 	/* Nothing follows the closing message, not even the keys that the peer asks for (RFC 8446,
 	 * 6.1): the socket may be shut, too. */
-	if (t->said_end)
+	if (t->sent_end)
 		t->io->out_len = 0;
 	out = tls_leave(t, c, 0, 0);
 	/* OpenSSL has an answer for the peer that could not be sent. */
@@ -600,9 +600,9 @@ write_records(struct tls *t, struct conn *c, const char *buf, size_t len, size_t
 static void
 write_end(struct tls *t)
 {
-	if (t->said_end)
+	if (t->sent_end)
 		return;
-	t->said_end = 1;
+	t->sent_end = 1;
 	if (SSL_shutdown(t->ssl) < 0)
 		tls_note_failure(t);
 }
@@ -658,7 +658,7 @@ tls_shutdown(struct conn *c)
 	enum io_result r = t->has_failed ? IO_ERR : IO_OK;
 
 	t->waits_w = EV_W;
-	if (r != IO_OK || t->said_end)
+	if (r != IO_OK || t->sent_end)
 		return r == IO_OK ? tls_flush(t, c, 1) : r;
 	tls_enter(t, c, TLS_IN_SIZE);
 	tls_take_waiting(t);

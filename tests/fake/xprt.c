@@ -84,7 +84,7 @@ struct scripted {
 	struct fake_script *script;
 	struct fake_records rec;
 	unsigned int waits_r, waits_w; /* what the socket must be ready for, for each direction */
-	int said_hello, said_end, ended;
+	int sent_hello, sent_end, ended;
 	int must_answer;               /* reading waits until V is sent */
 	int awaits_answer;             /* writing waits until K has arrived */
 	unsigned int records;          /* written */
@@ -148,11 +148,11 @@ scripted_step(struct conn *c)
 	enum io_result r;
 	char letter;
 
-	if (s->script->is_client && !s->said_hello) {
+	if (s->script->is_client && !s->sent_hello) {
 		add_record(&s->rec, 'H', "", 0);
-		s->said_hello = 1;
+		s->sent_hello = 1;
 	}
-	if (s->script->is_client || !s->said_hello) {
+	if (s->script->is_client || !s->sent_hello) {
 		s->waits_r = s->waits_w = EV_W;
 		r = flush(c, s);
 		if (r != IO_OK)
@@ -164,7 +164,7 @@ scripted_step(struct conn *c)
 		assert(letter == (s->script->is_client ? 'W' : 'H'));
 		if (!s->script->is_client) {
 			add_record(&s->rec, 'W', "", 0);
-			s->said_hello = 1;
+			s->sent_hello = 1;
 		}
 	}
 	s->waits_r = s->waits_w = EV_W;
@@ -207,7 +207,7 @@ answer(struct conn *c, struct scripted *s)
 	enum io_result r;
 
 	/* Nothing may follow the closing message. */
-	if (s->must_answer == 1 && s->said_end) {
+	if (s->must_answer == 1 && s->sent_end) {
 		s->must_answer = 0;
 		return IO_OK;
 	}
@@ -297,7 +297,7 @@ scripted_send(struct conn *c, const void *buf, size_t len, int more, size_t *put
 	enum io_result r = IO_OK;
 
 	assert(!more || conn_can(c, XPRT_MORE));
-	assert(!s->said_end);
+	assert(!s->sent_end);
 	if (!s->taken) {
 		r = await_answer(c, s);
 		if (r == IO_OK)
@@ -328,11 +328,11 @@ scripted_shutdown(struct conn *c)
 {
 	struct scripted *s = scripted_of(c);
 
-	if (!s->said_end) {
+	if (!s->sent_end) {
 		if (!has_room_out(&s->rec, 0))
 			return flush(c, s);
 		add_record(&s->rec, 'E', "", 0);
-		s->said_end = 1;
+		s->sent_end = 1;
 		s->script->ends_said++;
 	}
 	s->waits_w = EV_W;
@@ -403,9 +403,9 @@ fake_xprt_make(const struct xprt_maker *m, const struct conn *c, int *reason)
 int
 fake_wire_flush(struct fake_wire *w, struct fake_sock *s)
 {
-	if (w->is_client && !w->said_hello && !w->is_mute) {
+	if (w->is_client && !w->sent_hello && !w->is_mute) {
 		add_record(&w->rec, 'H', "", 0);
-		w->said_hello = 1;
+		w->sent_hello = 1;
 	}
 	while (w->rec.n_out) {
 		long r = fake_peer_send(s, w->rec.out, w->rec.n_out);
@@ -431,7 +431,7 @@ hear_record(struct fake_wire *w, char letter)
 		w->is_up = 1;
 		break;
 	case 'A':
-		if (!w->said_end)
+		if (!w->sent_end)
 			add_record(&w->rec, 'K', "", 0);
 		break;
 	case 'E':
@@ -488,11 +488,11 @@ fake_wire_recv(struct fake_wire *w, struct fake_sock *s, void *buf, size_t len)
 int
 fake_wire_end(struct fake_wire *w, struct fake_sock *s)
 {
-	if (w->is_up && !w->said_end && fake_wire_flush(w, s)) {
+	if (w->is_up && !w->sent_end && fake_wire_flush(w, s)) {
 		add_record(&w->rec, 'E', "", 0);
-		w->said_end = 1;
+		w->sent_end = 1;
 	}
-	return fake_wire_flush(w, s) && (w->said_end || !w->is_up);
+	return fake_wire_flush(w, s) && (w->sent_end || !w->is_up);
 }
 
 /* --- as a wire --- */

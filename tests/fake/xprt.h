@@ -53,7 +53,7 @@ struct fake_wire {
 	struct fake_records rec;
 	int is_client, is_up;
 	int is_mute; /* it sends no hello, and answers none */
-	int said_hello, said_end, heard_end;
+	int sent_hello, sent_end, heard_end;
 	int is_cut; /* a FIN came before the closing message */
 	unsigned int update_every; /* after so many records the other side must answer */
 	unsigned int sent;

@@ -17,7 +17,7 @@ struct tls_wire {
 	BIO *in, *out;
 	unsigned int sent;
 	int is_cut; /* a FIN, or an error */
-	int said_end;
+	int sent_end;
 };
 
 /* Contexts of the program: they outlive its worlds. */
@@ -235,10 +235,10 @@ tls_wire_end(struct wire *w, struct fake_sock *s)
 	if (!tls_wire_flush(w, s) || !SSL_is_init_finished(t->ssl))
 		return t->is_cut || (fake_peer_poll(s) & (EPOLLERR | EPOLLHUP));
 	fake_memory_is_ours++;
-	if (!t->said_end)
+	if (!t->sent_end)
 		(void)SSL_shutdown(t->ssl);
 	ERR_clear_error();
-	t->said_end = 1;
+	t->sent_end = 1;
 	fake_memory_is_ours--;
 	return move_out(t, s);
 }

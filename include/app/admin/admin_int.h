@@ -175,7 +175,7 @@ void admin_ask_init(struct admin_ask *a, void (*on_answer)(struct admin_conn *c)
 struct admin_tour {
 	admin_visit_fn *visit;
 	unsigned int worker;   /* the current worker */
-	int is_said;           /* set by the visitor: this worker has no more */
+	int is_done;           /* set by the visitor: this worker has no more */
 	uint64_t after;        /* set by the visitor: the last id it has seen; 0 for each new
 			        * worker */
 };

@@ -80,7 +80,7 @@ struct wait_mark {
 /* A round of questions to all workers. */
 struct wait_round {
 	unsigned int worker;  /* the one that is asked */
-	int is_said;          /* it has no more */
+	int is_done;          /* it has no more */
 	uint64_t after;       /* id of the last session that it has counted */
 	uint64_t began_ms;
 	int64_t count;        /* sessions that match */

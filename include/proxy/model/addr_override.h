@@ -17,7 +17,7 @@ enum endpoint { ENDPOINT_SRC, ENDPOINT_DST, ENDPOINTS };
 
 /* Changes at one level; len 0: none. */
 struct addr_override {
-	struct addr said[ENDPOINTS];
+	struct addr given[ENDPOINTS];
 };
 
 /* Changes of a session, from a pool of the engine; allocated only when its rules change

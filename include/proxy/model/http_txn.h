@@ -90,7 +90,7 @@ struct http_txn {
 				  * head */
 	/* The request: */
 	uint8_t keeps : 2;       /* bits of sides: http_keep() */
-	uint8_t is_unsaid : 1;   /* no byte of it has arrived */
+	uint8_t is_awaited : 1;  /* no byte of it has arrived */
 	uint8_t head_is_given : 1; /* its head was not parsed here: `req` is complete */
 	uint8_t persists : 1;    /* the client keeps its connection open */
 	uint8_t is_proxied : 1;  /* asks for more than a path, with option http-use-proxy-header:
@@ -130,7 +130,7 @@ void http_txn_pool_init(struct engine *e);
 struct http_txn *http_txn_get(struct stream *s) must_check;
 /* Creates a transaction for a client that has sent nothing; it begins when the wait for its request
  * began. */
-struct http_txn *http_txn_get_unsaid(struct stream *s) must_check;
+struct http_txn *http_txn_get_awaited(struct stream *s) must_check;
 /* Frees it and sets s->txn to NULL; NULL before is allowed. */
 void http_txn_put(struct stream *s);
 /* Its service has ended, or is not needed any more. */

@@ -22,7 +22,7 @@
 /* The error in a hash, NULL: valid. It computes the hash, which may be slow. Static. */
 const char *password_hash_fault(const char *hash);
 /* The same for a plain text password. */
-int password_is_text(struct str said, struct str text);
+int password_is_text(struct str given, struct str text);
 
 #define USERLIST_NAME_MAX 255 /* maximum length in a list of names */
 

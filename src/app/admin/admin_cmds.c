@@ -339,7 +339,7 @@ list_sinks(struct admin_conn *c)
 		struct ring_conf *r = list_entry(it, struct ring_conf, link);
 
 		sbuf_addf(&c->out, "    %-10s : type=buffer, %llu dropped, %s\n", r->name,
-			(unsigned long long)atomic_read(&r->ring.unsaid),
+			(unsigned long long)atomic_read(&r->ring.unreported),
 			r->description ? r->description : r->name);
 	}
 }

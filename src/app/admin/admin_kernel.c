@@ -46,7 +46,7 @@ show_fds(struct admin_conn *c, struct worker *w, void *state)
 		if (loop_peek(w->loop, fd, &in, &owner) == 0)
 			add_fd(c, w, fd, &in);
 	t->tour.after = (uint64_t)fd;
-	t->tour.is_said = fd > t->to;
+	t->tour.is_done = fd > t->to;
 }
 
 void

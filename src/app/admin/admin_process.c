@@ -289,7 +289,7 @@ show_thread(struct admin_conn *c, struct worker *w, void *state)
 	struct threads_tour *t = state;
 	const struct loop_stats *ls = loop_stats(w->loop);
 
-	t->tour.is_said = 1;
+	t->tour.is_done = 1;
 	sbuf_addf(&c->out, "%c Thread %-2u: id=0x%llx wq=%u rq=%u sess=%u idle=%u%%\n",
 		w == c->admin->worker ? '*' : ' ', w->index + 1,
 		(unsigned long long)(uintptr_t)pthread_self(), running_timers(w),
@@ -314,7 +314,7 @@ count_tasks(struct admin_conn *c, struct worker *w, void *state)
 {
 	struct threads_tour *t = state;
 
-	t->tour.is_said = 1;
+	t->tour.is_done = 1;
 	t->tasks += loop_posted(w->loop);
 	if (w->index == c->admin->process->n_workers - 1)
 		sbuf_addf(&c->out, "Running tasks: %llu (%u threads)\n",

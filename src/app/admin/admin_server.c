@@ -407,9 +407,9 @@ end_sessions(struct admin_conn *c, struct worker *w, void *state)
 		.max_looks = LOOKS_PER_VISIT,
 	};
 
-	t->tour.is_said = !engine_walk(&w->engine, &walk);
+	t->tour.is_done = !engine_walk(&w->engine, &walk);
 	t->tour.after = walk.after;
-	if (t->tour.is_said && w->index == c->admin->process->n_workers - 1 && !t->srv && !t->ended)
+	if (t->tour.is_done && w->index == c->admin->process->n_workers - 1 && !t->srv && !t->ended)
 		admin_msg(c, ADMIN_ERR, "No such session (use 'show sess').");
 }
 

@@ -139,9 +139,9 @@ show_sessions(struct admin_conn *c, struct worker *w, void *state)
 		.max_looks = LOOKS_PER_VISIT,
 	};
 
-	t->tour.is_said = !engine_walk(&w->engine, &walk);
+	t->tour.is_done = !engine_walk(&w->engine, &walk);
 	t->tour.after = walk.after;
-	if (t->only && !t->shown && t->tour.is_said &&
+	if (t->only && !t->shown && t->tour.is_done &&
 		w->index == c->admin->process->n_workers - 1)
 		sbuf_adds(&c->out, "Session not found.\n");
 }

@@ -271,7 +271,7 @@ struct deleting {
 	struct tls_entry *entry;
 	unsigned int number;
 	int is_leaving;
-	int said;             /* a bind line that uses it as default was named */
+	int was_named;        /* a bind line that uses it as default was named */
 };
 
 static int
@@ -310,7 +310,7 @@ name_if_default(struct bind_conf *b, struct proxy *p unused, void *arg)
 		if (l->bind != b->tls || l->list != d->list || l->number != d->number ||
 			!l->is_default || (b->tls->set.flags & TLS_STRICT_SNI))
 			continue;
-		if (!d->said++)
+		if (!d->was_named++)
 			admin_msg(d->c, ADMIN_ERR,
 				"Can't delete the entry: certificate '%s' cannot be deleted, it is "
 				"used as default certificate by the following frontends:",
@@ -366,7 +366,7 @@ delete_line(struct admin_conn *c, struct deleting *d)
 	unsigned int uses;
 
 	(void)admin_tls_each_bind(c, name_if_default, d);
-	if (d->said) {
+	if (d->was_named) {
 		sbuf_addc(&c->out, '\n');
 		return;
 	}

@@ -19,7 +19,7 @@ set_level(struct admin_conn *c, struct worker *w, void *state)
 {
 	struct trace_tour *t = state;
 
-	t->tour.is_said = 1;
+	t->tour.is_done = 1;
 	if (t->level < 0)
 		trace_clear(&w->trace);
 	else if (t->level == TRACE_OFF)
@@ -80,7 +80,7 @@ show_records(struct admin_conn *c, struct worker *w, void *state)
 		n = MIN(n, r->left);
 	next = trace_dump(t, r->tour.after, n, &c->out);
 	r->left -= r->max ? n : 0;
-	r->tour.is_said = next == r->tour.after || next >= r->last || (r->max && !r->left);
+	r->tour.is_done = next == r->tour.after || next >= r->last || (r->max && !r->left);
 	r->tour.after = next;
 }
 

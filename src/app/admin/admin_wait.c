@@ -163,7 +163,7 @@ count_sessions(struct admin_conn *c, struct worker *w, void *state)
 	};
 
 	(void)c;
-	a->round.is_said = !engine_walk(&w->engine, &walk);
+	a->round.is_done = !engine_walk(&w->engine, &walk);
 	a->round.after = walk.after;
 }
 
@@ -204,7 +204,7 @@ ask_if_idle(struct admin_conn *c, struct worker *w, void *state)
 	int is_same_turn;
 
 	make_mark(w, m);
-	r->is_said = 1;
+	r->is_done = 1;
 	is_same_turn = m->turns == before.turns;
 	/* The first worker may ask several others in one turn. */
 	if (is_same_turn && w == c->admin->worker)
@@ -224,15 +224,15 @@ wait_ask_next(struct admin_conn *c, struct wait_asking *a)
 	struct wait_round *r = &a->round;
 	int is_idle = a->cond.kind == WAIT_IDLE;
 
-	if (r->is_said) {
-		r->is_said = 0;
+	if (r->is_done) {
+		r->is_done = 0;
 		r->after = 0;
 		r->worker++;
 	}
 	/* Answers are its only work. */
 	if (is_idle && r->worker > 0) {
 		ask_if_idle(c, c->admin->worker, a);
-		r->is_said = 0;
+		r->is_done = 0;
 	}
 	if (r->worker == p->n_workers)
 		return 0;
@@ -249,7 +249,7 @@ look_at_workers(struct admin_conn *c, struct wait *w)
 	uint64_t now = admin_now_ms(c);
 	int had_marks = r->has_marks;
 
-	if (r->worker == 0 && !r->is_said && !r->after) {
+	if (r->worker == 0 && !r->is_done && !r->after) {
 		r->began_ms = now;
 		r->count = 0;
 		r->busy = 0;

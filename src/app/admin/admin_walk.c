@@ -142,8 +142,8 @@ next_worker(struct admin_conn *c, void *state)
 	const struct process *p = c->admin->process;
 	struct admin_tour *t = state;
 
-	if (t->is_said) {
-		t->is_said = 0;
+	if (t->is_done) {
+		t->is_done = 0;
 		t->after = 0;
 		t->worker++;
 	}

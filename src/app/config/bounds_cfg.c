@@ -112,13 +112,13 @@ parse_fd_ratio(struct cfg_ctx *ctx)
 static int
 finish_memory(struct global_conf *g, unsigned int workers, int mb, struct cfg_diag *d)
 {
-	uint64_t said = (uint64_t)mb << 20;
+	uint64_t given = (uint64_t)mb << 20;
 	uint64_t least = (uint64_t)g->bufsize * MEMORY_MIN_BUFFERS;
 	const struct cfg_where *where = &g->memory_where;
 
 	least *= workers;
-	if (said && (!g->memory || said < g->memory)) {
-		g->memory = said;
+	if (given && (!g->memory || given < g->memory)) {
+		g->memory = given;
 		where = NULL;
 	}
 	if (!g->memory || g->memory >= least)

@@ -171,15 +171,15 @@ keep_open_former(struct keep *k, struct inherited_sockets *in, const struct repo
 /* The number of shards that a record says it has, if there is room for them and for what follows
  * them: `rows` rows of histograms, and as many for each shard. */
 static unsigned int
-shards_in(const struct memfile_item *item, uint32_t said, size_t head, size_t size,
+shards_in(const struct memfile_item *item, uint32_t claimed, size_t head, size_t size,
 	unsigned int rows)
 {
 	size_t latency = rows * sizeof(struct latency_row);
 
 	if (item->len < head + latency)
 		return 0;
-	return said <= ENGINES_MAX && said <= (item->len - head - latency) / (size + latency)
-		? said : 0;
+	return claimed <= ENGINES_MAX && claimed <= (item->len - head - latency) / (size + latency)
+		? claimed : 0;
 }
 
 /* Behind the shards. */

@@ -56,7 +56,7 @@ static const char *const allowed[] = {
 #define SYS_ROW(name, when, params, args) IF_##when(name)
 #include "base/sys.tbl.h"
 #undef SYS_ROW
-#define LIBRARY_CALL(name, whose) #name,
+#define LIBRARY_CALL(name, library) #name,
 #include "app/process/library_calls.tbl.h"
 #undef LIBRARY_CALL
 };

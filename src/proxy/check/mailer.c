@@ -212,7 +212,7 @@ end_attempt(struct mailer_run *m, const char *why)
 static void
 end_refused(struct mailer_run *m)
 {
-	const char *why = m->smtp.n_said ? m->smtp.said : "the server does not speak SMTP";
+	const char *why = m->smtp.n_reply ? m->smtp.reply_text : "the server does not speak SMTP";
 
 	if (m->smtp.step < SMTP_FROM || (m->smtp.step == SMTP_FROM && m->out.len))
 		retry_alert(m, why);
@@ -233,7 +233,7 @@ apply_reply(struct mailer_run *m, enum smtp_result r)
 	case SMTP_LATER:
 		if (m->smtp.step >= SMTP_FROM)
 			yield_to_others(m);
-		retry_alert(m, m->smtp.said);
+		retry_alert(m, m->smtp.reply_text);
 		return 0;
 	case SMTP_REFUSED:
 	case SMTP_WRONG:

@@ -149,15 +149,15 @@ pass_informational(struct stream *s, size_t used)
  * hop announced it, gives it (RFC 9110, 7.8 and 9.3.6). A protocol that was not offered is refused
  * where it is known. */
 static int
-tunnel_is_agreed(const struct stream *s, unsigned int said)
+tunnel_is_agreed(const struct stream *s, unsigned int options)
 {
 	const struct http_txn *t = s->txn;
 
 	if (s->dir[CLIENT].state != DIRECTION_DONE)
 		return 0;
 	if (t->res.status == 101)
-		return (t->hop & HTTP_HOP_UPGRADE) && (said & HTTP_HOP_SWITCH) &&
-			!(said & HTTP_HOP_REFUSED) && !http_lacks_websocket(&t->res) &&
+		return (t->hop & HTTP_HOP_UPGRADE) && (options & HTTP_HOP_SWITCH) &&
+			!(options & HTTP_HOP_REFUSED) && !http_lacks_websocket(&t->res) &&
 			h2_xprt_agrees(s->conn[CLIENT], &t->res);
 	return t->method == HTTP_CONNECT;
 }
@@ -249,7 +249,7 @@ place_final(struct stream *s)
 {
 	struct http_txn *t = s->txn;
 	struct io_step step = response_rules_run(s);
-	unsigned int said;
+	unsigned int options;
 
 	if (!step.more)
 		return step;
@@ -257,11 +257,11 @@ place_final(struct stream *s)
 	if (h1_framing_to_fields(&t->res, t->version) < 0)
 		return io_event(exchange_fail(s, 502, 'P', 'H'));
 	decide_body(t);
-	said = http_strip_hop(&t->res, t->is_proxied);
-	if (said & HTTP_HOP_CLOSE)
+	options = http_strip_hop(&t->res, t->is_proxied);
+	if (options & HTTP_HOP_CLOSE)
 		http_close_after(t, CLIENT);
 	if (exchange_is_plain(s)) {
-		if (!tunnel_is_agreed(s, said))
+		if (!tunnel_is_agreed(s, options))
 			return io_event(bad_response(s));
 		open_tunnel(s);
 	}

@@ -38,30 +38,30 @@ addr_override_free(struct stream *s)
 static const struct addr *
 override_of(const struct addr_override *e, enum endpoint which)
 {
-	return e->said[which].len ? &e->said[which] : NULL;
+	return e->given[which].len ? &e->given[which] : NULL;
 }
 
 static const struct addr *
-said_of_connection(const struct stream *s, enum endpoint which)
+address_of_connection(const struct stream *s, enum endpoint which)
 {
 	return s->sess->endpoints ? override_of(&s->sess->endpoints->connection, which) : NULL;
 }
 
 /* Returns the address that rules have set: that of the innermost level takes precedence. */
 static const struct addr *
-said_of(const struct stream *s, enum endpoint which)
+address_of(const struct stream *s, enum endpoint which)
 {
 	const struct addr *a = s->txn ? override_of(&s->txn->endpoints, which) : NULL;
 
 	if (!a && s->sess->endpoints)
 		a = override_of(&s->sess->endpoints->session, which);
-	return a ? a : said_of_connection(s, which);
+	return a ? a : address_of_connection(s, which);
 }
 
 const struct addr *
 addr_override_source(const struct stream *s)
 {
-	const struct addr *a = said_of(s, ENDPOINT_SRC);
+	const struct addr *a = address_of(s, ENDPOINT_SRC);
 
 	return a ? a : &s->sess->peer;
 }
@@ -69,7 +69,7 @@ addr_override_source(const struct stream *s)
 static const struct addr *
 connection_source(const struct stream *s)
 {
-	const struct addr *a = said_of_connection(s, ENDPOINT_SRC);
+	const struct addr *a = address_of_connection(s, ENDPOINT_SRC);
 
 	return a ? a : &s->sess->peer;
 }
@@ -112,20 +112,20 @@ known_destination(const struct stream *s, const struct addr *a, struct addr *out
 int
 addr_override_destination(const struct stream *s, struct addr *out)
 {
-	return known_destination(s, said_of(s, ENDPOINT_DST), out);
+	return known_destination(s, address_of(s, ENDPOINT_DST), out);
 }
 
 int
 addr_override_connection_destination(const struct stream *s, struct addr *out)
 {
-	return known_destination(s, said_of_connection(s, ENDPOINT_DST), out);
+	return known_destination(s, address_of_connection(s, ENDPOINT_DST), out);
 }
 
 /* Every listener knows it. */
 static unsigned int
 destination_port(const struct stream *s)
 {
-	const struct addr *a = said_of(s, ENDPOINT_DST);
+	const struct addr *a = address_of(s, ENDPOINT_DST);
 
 	return addr_port(a ? a : &s->sess->listener->addr);
 }
@@ -135,7 +135,7 @@ static int
 redirected_from(const struct stream *s, struct addr *out)
 {
 	return s->srv->is_dispatch && (s->be->options & OPT_TRANSPARENT) &&
-		!said_of(s, ENDPOINT_DST) &&
+		!address_of(s, ENDPOINT_DST) &&
 		conn_addr_before_nat(s->conn[CLIENT], addr_family(&s->sess->peer), out) == 0;
 }
 
@@ -184,8 +184,8 @@ void
 addr_override_proxy_protocol(struct stream *s, const struct addr *src, const struct addr *dst)
 {
 	assert(s->sess->endpoints);
-	s->sess->endpoints->session.said[ENDPOINT_SRC] = *src;
-	s->sess->endpoints->session.said[ENDPOINT_DST] = *dst;
+	s->sess->endpoints->session.given[ENDPOINT_SRC] = *src;
+	s->sess->endpoints->session.given[ENDPOINT_DST] = *dst;
 }
 
 void
@@ -230,6 +230,6 @@ addr_override_set(
 
 	if (!e)
 		return -ERR_NOMEM;
-	e->said[which] = *a;
+	e->given[which] = *a;
 	return 0;
 }

@@ -48,7 +48,7 @@ http_txn_get(struct stream *s)
 	t->h1[SERVER] = h1 + 1;
 	t->line = (char *)(h1 + SIDES);
 	t->line_max = e->limits.line_max;
-	t->endpoints.said[ENDPOINT_SRC].len = t->endpoints.said[ENDPOINT_DST].len = 0;
+	t->endpoints.given[ENDPOINT_SRC].len = t->endpoints.given[ENDPOINT_DST].len = 0;
 	http_head_init(&t->req, HTTP_REQUEST, t->field, e->limits.maxhdr);
 	t->req.takes_old_content = e->takes_old_content;
 	http_head_init(&t->res, HTTP_RESPONSE, t->field + fields_of(e), e->limits.maxhdr);
@@ -64,13 +64,13 @@ http_txn_get(struct stream *s)
 }
 
 struct http_txn *
-http_txn_get_unsaid(struct stream *s)
+http_txn_get_awaited(struct stream *s)
 {
 	struct http_txn *t = http_txn_get(s);
 
 	if (!t)
 		return NULL;
-	t->is_unsaid = 1;
+	t->is_awaited = 1;
 	t->began_wall_ns -= t->idle_ms * 1000000u;
 	t->began_ms = s->state_ms;
 	t->idle_ms = 0;
@@ -92,7 +92,7 @@ http_txn_put(struct stream *s)
 
 	if (!s->txn)
 		return;
-	counter_add(&fe_stat(s)->h1.streams_over, !s->txn->is_unsaid && !s->is_carried);
+	counter_add(&fe_stat(s)->h1.streams_over, !s->txn->is_awaited && !s->is_carried);
 	stream_extras_end(s);
 	http_txn_drop_job(s->txn);
 	mem_free(s->txn->sni);

@@ -66,7 +66,7 @@ no_request(struct stream *s, char cause, unsigned int status)
 		stream_count_refused(s, status);
 	if (s->txn)
 		s->txn->no_timers = !request_is_taken(s);
-	else if (!memory_reserve(s->engine, &s->engine->pools.txn) || !http_txn_get_unsaid(s))
+	else if (!memory_reserve(s->engine, &s->engine->pools.txn) || !http_txn_get_awaited(s))
 		return STREAM_EV_CLOSE;
 	http_close_after(s->txn, CLIENT);
 	s->txn->status = status;

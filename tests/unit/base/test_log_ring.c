@@ -138,12 +138,12 @@ a_reader_that_holds_makes_new_ones_be_dropped(void **state)
 	put("lost, too");
 	assert_int_equal(w.news, 2);
 	assert_int_equal(counter_read(&ring.dropped), 2);
-	assert_int_equal(atomic_read(&ring.unsaid), 2);
+	assert_int_equal(atomic_read(&ring.unreported), 2);
 	log_ring_advance(&w.reader);
 	put("new");
 	assert_string_equal(kept(&w.reader),
 		"0123456789012345678901234567890123456789|2 events dropped|new|");
-	assert_int_equal(atomic_read(&ring.unsaid), 0);
+	assert_int_equal(atomic_read(&ring.unreported), 0);
 	assert_int_equal(counter_read(&ring.dropped), 2);
 	log_ring_leave(&w.reader);
 	log_ring_leave(&w.reader);

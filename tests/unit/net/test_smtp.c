@@ -94,7 +94,7 @@ lines_of_a_reply_have_one_code(void **state)
 {
 	(void)state;
 	assert_string_equal(told("220-a\r\n220-\r\n220 c\r\n", 3, SMTP_MORE), "HELO here\r\n");
-	assert_string_equal(smtp.said, "220-a");
+	assert_string_equal(smtp.reply_text, "220-a");
 	told("250-a\r\n251 b\r\n", 50, SMTP_WRONG);
 }
 
@@ -134,7 +134,7 @@ replies_are_bounded(void **state)
 	for (unsigned int n = 0; n < SMTP_REPLY_MAX; n++)
 		assert_int_equal(smtp_take(&smtp, "x", 1), SMTP_MORE);
 	assert_int_equal(smtp_take(&smtp, "x", 1), SMTP_WRONG);
-	assert_int_equal(strlen(smtp.said), SMTP_SAID_MAX);
+	assert_int_equal(strlen(smtp.reply_text), SMTP_SHOWN_MAX);
 }
 
 static void
@@ -142,7 +142,7 @@ what_a_message_shows_is_printable(void **state)
 {
 	(void)state;
 	told("554 \033[31m\x80no\r\n", 1000, SMTP_REFUSED);
-	assert_string_equal(smtp.said, "554 ?[31m?no");
+	assert_string_equal(smtp.reply_text, "554 ?[31m?no");
 }
 
 static void

@@ -108,7 +108,7 @@ note_worker(struct admin_conn *c, struct worker *who, void *state)
 	assert_true(pthread_equal(pthread_self(), who->thread.id) || who == w);
 	sbuf_addf(&c->out, "%u.%llu ", who->index, (unsigned long long)t->after);
 	t->after++;
-	t->is_said = t->after == 3;
+	t->is_done = t->after == 3;
 }
 
 static void

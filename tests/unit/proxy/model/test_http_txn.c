@@ -63,7 +63,7 @@ a_silent_client_has_a_transaction_too(void **st)
 	s.sess->fe = w.px;
 	now = loop_now_ms(w.loop);
 	s.state_ms = now - 700;
-	t = http_txn_get_unsaid(&s);
+	t = http_txn_get_awaited(&s);
 	assert_int_equal(t->began_ms, now - 700);
 	assert_int_equal(t->began_wall_ns, loop_wall_ns(w.loop) - 700 * 1000000u);
 	assert_int_equal(t->idle_ms, 0);

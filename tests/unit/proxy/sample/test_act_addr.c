@@ -144,7 +144,7 @@ test_unix(void **state)
 	cx.arena = &arena;
 	assert_int_equal(run("http-request set-src-port int(7)", 1), RULE_CONT);
 	s.sess->peer = un;
-	s.txn->endpoints.said[ENDPOINT_SRC].len = 0;
+	s.txn->endpoints.given[ENDPOINT_SRC].len = 0;
 	assert_int_equal(rules_run(&world_proxy(&w, "p")->rules.own[RULE_HTTP_REQUEST], &next, &cx,
 				 &v),
 		RULE_CONT);
