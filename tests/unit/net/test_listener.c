@@ -148,7 +148,7 @@ may(struct listener *l)
 }
 
 static void
-nobody(struct listener *l)
+give_back(struct listener *l)
 {
 	(void)l;
 	given_back++;
@@ -162,7 +162,7 @@ may_accept_is_called_before_each_accept(void **st)
 
 	(void)st;
 	ln.may_accept = may;
-	ln.not_accepted = nobody;
+	ln.not_accepted = give_back;
 	asked = given_back = 0;
 	allowed = 2;
 	connect_some(fd, 5);
@@ -349,7 +349,7 @@ draining_notifies_of_results(void **st)
 
 	(void)st;
 	ln.may_accept = may;
-	ln.not_accepted = nobody;
+	ln.not_accepted = give_back;
 	ln.did_accept = note_permit;
 	asked = given_back = n_permits = 0;
 	allowed = 100;
