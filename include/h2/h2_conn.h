@@ -136,7 +136,7 @@ struct h2_conn {
 	struct h2_stream *reader;  /* has the next bytes in the input: */
 	const uint8_t *direct;
 	size_t n_direct;
-	struct list blocked;       /* streams that wait for room: h2_stream.wait. In front: who has
+	struct list blocked;       /* streams that wait for room: h2_stream.wait. The first one has
 	                            * sent nothing for the longest time */
 	uint32_t n_attached;       /* not released */
 	uint32_t n_open;           /* not closed (5.1.2) */

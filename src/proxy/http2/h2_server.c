@@ -57,7 +57,7 @@ PROFILE_NAME(server_on_end, h2_server_end)
 static void
 settle_carrier(struct h2_server *m)
 {
-	/* Nobody waits for the output that is left, and a server that hangs would never take it. */
+	/* No stream needs the output that is left, and a server that hangs would never take it. */
 	if (m->carrier.is_over && !m->carrier.n_streams && h2_carrier_is_blocked(&m->carrier))
 		h2_carrier_lose(&m->carrier);
 	if (m->carrier.is_over)

@@ -286,8 +286,8 @@ windows_bound_what_is_sent(void **st)
 	assert_int_equal(rig.rooms, 2);
 }
 
-/* The window of a stream whose response is complete is too large by the setting: nobody needs it
- * (6.9.2). */
+/* A setting that makes the window of a stream too large is no error if its response is complete:
+ * the window is not used any more (6.9.2). */
 static void
 windows_of_ended_streams_do_not_count(void **st)
 {
