@@ -20,10 +20,11 @@ CASES = (Case("m1", S.H2, False, 1, 10000), Case("m10", S.H2, False, 10, 20000),
          Case("both m10", S.H2_BOTH, True, 10, 30000), Case("both m100", S.H2_BOTH, True, 100, 40000))
 
 
-def h2load(run, proc, requests, streams, path="/", connections=CONNECTIONS, body=None):
-    """One run: (requests per second, its CPU nanoseconds)."""
+def h2load(run, proc, requests, streams, path="/", connections=CONNECTIONS, body=None, h1=False):
+    """One run: (requests per second, its CPU nanoseconds). h1: it speaks HTTP/1.1."""
     argv = ["timeout", str(probe.LOAD_SECONDS), "h2load", "-t1", "-n%d" % requests, "-c%d" % connections, "-m%d" % streams]
     argv += ["-H:method: PUT", "-d", body] if body else []
+    argv += ["--h1"] if h1 else []
     text, cpu = probe.client(run.world, [*argv, "%s://127.0.0.1:%d%s" % (proc.scheme, proc.port, path)])
     return parse.h2load_result(text, requests), cpu
 

@@ -23,6 +23,7 @@ TITLES = {
     "httpkept": "HTTP, kept connections with reuse: system calls per request, c=50",
     "httpkeptcpu": "HTTP, kept connections with reuse: CPU per request (microseconds), c=50",
     "tables": "Stick tables, kept connections: CPU per request (microseconds) without, with one key, and with 100,000; c=50",
+    "cache": "A cache, 50 kept connections of HTTP/1: system calls and CPU (microseconds) per hit, and hits per second",
     "httpmem": "HTTP: memory of its own (anonymous pages) per kept client at rest, in bytes",
     "slow": "Small kept requests (2,000/s, microseconds) alone, beside 9,400 heads that come a byte at a time (3,133 bytes/s), "
             "and beside the same sent to a program that reads nothing; what a slow byte and a slow sender cost",
@@ -204,6 +205,8 @@ def grids(section, samples):
                    for h, k, d in (("ms/GiB", "cpu", 0), ("GiB/s", "rate", 2))]
     elif section == "compress":
         columns = [("%s %s" % (w, h), "%s.%s" % (w, k), d) for w in ("html", "json") for h, k, d in (("ms/MB", "cpu", 2), ("ratio", "ratio", 2))]
+    elif section == "cache":
+        columns = [("calls", "calls", 2), ("CPU", "cpu", 1), ("hits/s", "rate", 0)]
     elif section == "compressmem":
         columns = [("bytes", "slow", 0)]
     elif section == "mixed":

@@ -3,7 +3,7 @@
 import subprocess
 from dataclasses import replace
 
-from . import (checks, compress, http, http2, instructions, ledger as ledgers, parse, probe, reload, scale, slow, stat,
+from . import (cache, checks, compress, http, http2, instructions, ledger as ledgers, parse, probe, reload, scale, slow, stat,
                subjects as S, tables, tls)
 from .bulk import bulk, mixed
 from .measuring import ERRORS, SAMPLE_SECONDS, interleaved, running, warm
@@ -211,5 +211,5 @@ SECTIONS = {"syscalls": syscalls, "far": far, "segments": segments, "cpu": cpu, 
             "latency": latency, "bulk": bulk, "mixed": mixed, "memory": memory, "idle": idle,
             "workers": workers, "handover": handover, "split": split,
             "ranges": ranges, "rules": rules, "ledger": ledger, **http.SECTIONS, **slow.SECTIONS, **stat.SECTIONS,
-            **checks.SECTIONS, **reload.SECTIONS, **tls.SECTIONS, **http2.SECTIONS, **compress.SECTIONS, **tables.SECTIONS, **instructions.SECTIONS,
+            **checks.SECTIONS, **reload.SECTIONS, **tls.SECTIONS, **http2.SECTIONS, **compress.SECTIONS, **tables.SECTIONS, **cache.SECTIONS, **instructions.SECTIONS,
             **scale.SECTIONS}

@@ -37,6 +37,7 @@ class Subject:
     h2: bool = False         # of clients; with TLS by ALPN
     server_h2: bool = False
     deferred: bool = False   # a second port takes only connections that have sent something
+    cached: bool = False     # there is a cache PAGES
 
 
 def tacit(name, *words, tuned=False):
@@ -103,6 +104,8 @@ TABLES = http(tuple(replace(s, name=s.name + name, options=tuple(line.replace("%
                     for name, key, lines in (("", "", ()), (" src", "src", TRACKED), (" 100k", "rand(100000)", TRACKED),
                                              (" rand", "", ("http-request deny if { rand(100000) eq 100000 }",)))),
               reuse=True)
+CACHED = http(tuple(replace(s, cached=True, options=("http-request cache-use pages", "http-response cache-store pages"))
+                    for s in (DEFAULT, HAPROXY)), reuse=True)
 CHECKED_SERVERS = 1000
 CHECKED_PORT = 7
 CHECK_SECONDS = 1
@@ -248,6 +251,8 @@ def haproxy_config(subject, port, servers, admin=None, beside=None, pem=None):
     if beside:
         lines += ["listen beside", "    bind 127.0.0.1:%d%s" % (beside[0], " defer-accept" if subject.deferred else "")] + ["    " + o for o in subject.options]
         lines += ["    server beside " + beside[1]]
+    if subject.cached:
+        lines += ["cache pages", "    total-max-size 4", "    max-age 3600"]
     if subject.idle_servers:
         lines += ["backend idle"] + ["    server s%d 127.0.0.1:9" % i for i in range(subject.idle_servers)]
     if subject.checked_servers:
@@ -309,7 +314,7 @@ def nghttpx_words(subject, port, server, pem):
             "--conf=/dev/null", "--errorlog-file=/dev/stderr", *key]
 
 
-def nginx_origin_config(address, port, directory, closes=False, h2=False):
+def nginx_origin_config(address, port, directory, closes=False, h2=False, control=""):
     return """daemon off; master_process off; worker_processes 1; pid %s/origin.%d.pid;
 error_log stderr error;
 events { worker_connections 9900; }
@@ -318,14 +323,14 @@ http {
     client_body_temp_path %s/b; proxy_temp_path %s/p; fastcgi_temp_path %s/f; uwsgi_temp_path %s/u;
     scgi_temp_path %s/s;
     server {
-        listen %s:%d backlog=4096%s; location / { default_type text/plain; return 200 "ok\\n"; }
+        listen %s:%d backlog=4096%s; location / { default_type text/plain; %sreturn 200 "ok\\n"; }
         location = /long { alias %s/long; }
         location /text/ { types { text/html html; application/json json; } alias %s/; }
         location /up/ { dav_methods PUT; client_max_body_size 0; root %s; }
     }
 }
 """% (directory, port, "0" if closes else "600s", directory, directory, directory, directory, directory, address, port,
-       " http2" if h2 else "", directory, directory, directory)
+       " http2" if h2 else "", "add_header Cache-Control %s; " % control if control else "", directory, directory, directory)
 
 
 def start(world, binaries, subject, server, beside=None, under=()):
@@ -384,10 +389,10 @@ def listening(world, p, port, name, seconds=START_SECONDS):
     return p
 
 
-def start_nginx_origin(world, binaries, far=False, cpus=None, closes=False, long_bytes=LONG_BYTES, h2=False):
+def start_nginx_origin(world, binaries, far=False, cpus=None, closes=False, long_bytes=LONG_BYTES, h2=False, control=""):
     """The origin that closes after each response (keep-alive on request, unless it always closes).
 
-    /long has so many bytes. .address is its address."""
+    /long has so many bytes. control: Cache-Control of the other responses. .address is its address."""
     path = binaries.paths["nginx"]
     if not os.access(path, os.X_OK):
         raise Failed("the origin needs nginx: " + path + " is not there")
@@ -397,7 +402,7 @@ def start_nginx_origin(world, binaries, far=False, cpus=None, closes=False, long
     port = free_port()
     with open(world.path("long"), "wb") as f:
         f.truncate(long_bytes)
-    conf = world.write("origin.%d.conf" % port, nginx_origin_config(host, port, world.dir, closes, h2))
+    conf = world.write("origin.%d.conf" % port, nginx_origin_config(host, port, world.dir, closes, h2, control))
     p = world.spawn([path, "-c", conf], cpu=cpus or world.cpu_peers, far=far)
     p = listening(world, p, port, "nginx origin")
     p.address = "%s:%d" % (host, port)

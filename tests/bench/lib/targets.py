@@ -326,6 +326,11 @@ def tables(rows):
             for what, name, base, bound in (("one key", " src", "", 1.03), ("100,000 keys", " 100k", " rand", 1.05))]
 
 
+def cache(rows):
+    return [at_most("cache", "calls per hit", 2.1, value(rows, "tacit default", "calls")),
+            at_most("cache", "CPU per hit, tacit default / haproxy", 0.5, ratio(rows, "tacit default", "haproxy", "cpu"))]
+
+
 def scaled(rows):
     return [at_most("scale", "%s: %s" % (words, what), 0.9, ratio(rows, "tacit default", "haproxy", "%s.%s" % (name, metric)))
             for name, words, _, _ in scale.CASES for metric, what in scale.METRICS]
@@ -335,7 +340,7 @@ CHECKS = {"syscalls": syscalls, "far": far, "cpu": cpu, "keepalive": keepalive, 
           "memory": memory, "idle": idle,
           "workers": workers, "handover": handover, "split": split, "ranges": ranges, "rules": rules, "ledger": ledger,
           "http": http, "httpfar": httpfar, "httpcpu": httpcpu, "httpkept": httpkept, "httpkeptcpu": httpkeptcpu,
-          "compress": compress, "compressmem": compressmem, "httpmem": httpmem, "tables": tables, "slow": slow, "stat": stat,
+          "compress": compress, "compressmem": compressmem, "httpmem": httpmem, "tables": tables, "cache": cache, "slow": slow, "stat": stat,
           "checks": checks, "reload": reload, "reloadmix": reload_mixed, "reloadh2": reload_h2, "h2reset": h2_reset, "tls": tls, "tlsprompt": tlsprompt, "tlscpu": tlscpu,
           "tlsresumed": tlsresumed, "tlsresumedcpu": tlsresumedcpu, "tlskept": tlskept, "tlskeptcpu": tlskeptcpu,
           "tlsbulk": tlsbulk, "tlsmem": tlsmem, "tlsworkers": tlsworkers, "h2": h2, "h2cpu": h2cpu, "scale": scaled}
