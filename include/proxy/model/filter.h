@@ -34,6 +34,9 @@ struct filter_kind {
 	const char *name;
 	size_t size;          /* of the structure that begins with a struct filter */
 	int drops_trailers;   /* it changes bytes, and the trailers of the message do not pass */
+	/* A request begins, before its filters do: the filter of its response may read the head, and
+	 * change its fields. NULL: nothing is to be done. */
+	void (*foresee)(const struct filter_conf *conf, struct stream *s, struct http_head *head);
 	/*
 	 * A message begins, when all rules have run, or a direction of TCP or of a tunnel (head
 	 * NULL): how it takes part. Takes its struct filter with filter_get(), and may change the
@@ -65,7 +68,36 @@ struct filter_conf {
 	struct filter_conf *next; /* of its proxy, in file order */
 	const struct filter_kind *kind;
 	char *name;               /* by which rules find it, owned; NULL: it has none */
+	/* In a sequence of its proxy, by direction: the filter behind it, NULL: it is the last. */
+	struct filter_conf *after[SIDES];
+	uint8_t left_out;         /* bits, 1u << side: the sequence does not have it */
 };
+
+/* `filter-sequence`: the filters of a proxy that run in one direction. */
+struct filter_sequence {
+	struct filter_conf *first; /* NULL: none runs */
+};
+
+/* The filters of a proxy in the order in which they run in a direction: the first one, and the one
+ * behind another. NULL: there are no more. */
+static inline struct filter_conf *
+filter_conf_first(const struct proxy *p, int side)
+{
+	return p->sequence[side] ? p->sequence[side]->first : p->filters;
+}
+
+static inline struct filter_conf *
+filter_conf_after(const struct proxy *p, int side, const struct filter_conf *conf)
+{
+	return p->sequence[side] ? conf->after[side] : conf->next;
+}
+
+/* False if the sequence of its proxy leaves it out in that direction. */
+static inline int
+filter_conf_runs(const struct filter_conf *conf, int side)
+{
+	return !(conf->left_out >> side & 1);
+}
 
 /* The filter of this kind and name among those of a proxy, or NULL. */
 static inline struct filter_conf *

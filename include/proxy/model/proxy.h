@@ -108,6 +108,7 @@ enum state_file { STATE_FILE_NONE, STATE_FILE_GLOBAL, STATE_FILE_LOCAL };
 struct email_conf;
 struct proxy_kept;
 struct filter_conf;
+struct filter_sequence;
 struct stats_conf;
 
 struct proxy {
@@ -134,6 +135,7 @@ struct proxy {
 	struct proxy_errors errors;
 	struct forward_conf forward;
 	struct filter_conf *filters; /* in file order: proxy/model/filter.h. Owned */
+	struct filter_sequence *sequence[2]; /* by side; NULL: they run in file order. Owned */
 	struct list logs;         /* struct log_line; `log global` resolved by proxy_log_finish() */
 	struct proxy_log log;
 	struct email_conf *email; /* `email-alert`: proxy/model/mailers.h; NULL: none. Owned */

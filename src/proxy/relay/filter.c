@@ -33,35 +33,64 @@ unlink_filter(struct filter **list, const struct filter_conf *conf)
 	return f;
 }
 
-/* Asks the filters of one proxy, and appends those that a rule or they themselves have chosen. */
+/* Puts the filter of a stream, if it has this one, behind the others of its direction. */
+static void
+append_filter(struct stream *s, int side, const struct filter_conf *conf, enum filter_part part,
+	struct filter ***end)
+{
+	struct filter *f = s->extras ? unlink_filter(&s->extras->filters[side], conf) : NULL;
+
+	if (!f)
+		return;
+	f->part = (uint8_t)part;
+	f->next = NULL;
+	**end = f;
+	*end = &f->next;
+}
+
+/* Asks the filters of one proxy in their order, and appends those that a rule or they themselves
+ * have chosen. Those that a sequence leaves out take no part. */
 static void
 begin_filters(struct stream *s, int side, const struct proxy *px, struct http_head *head,
 	struct filter ***end)
 {
-	for (const struct filter_conf *conf = px->filters; conf; conf = conf->next) {
+	const struct filter_conf *conf = filter_conf_first(px, side);
+
+	for (; conf; conf = filter_conf_after(px, side, conf)) {
 		enum filter_part part = FILTER_ABSENT;
-		struct filter *f;
 
 		if (!conf->kind->change || get_room(s->engine))
 			part = conf->kind->begin(conf, s, side, head);
-		f = s->extras ? unlink_filter(&s->extras->filters[side], conf) : NULL;
-		if (!f)
-			continue;
-		f->part = (uint8_t)part;
-		f->next = NULL;
-		**end = f;
-		*end = &f->next;
+		append_filter(s, side, conf, part, end);
 	}
+	for (conf = px->sequence[side] ? px->filters : NULL; conf; conf = conf->next)
+		if (!filter_conf_runs(conf, side))
+			append_filter(s, side, conf, FILTER_ABSENT, end);
+}
+
+/* Shows the request to the filters of one proxy that will run on the response. */
+static void
+show_request(struct stream *s, const struct proxy *px, struct http_head *req)
+{
+	const struct filter_conf *conf = filter_conf_first(px, SERVER);
+
+	for (; conf; conf = filter_conf_after(px, SERVER, conf))
+		if (conf->kind->foresee)
+			conf->kind->foresee(conf, s, req);
 }
 
 enum filter_part
 filters_begin(struct stream *s, const struct proxy *be, int side, struct http_head *head)
 {
+	const struct proxy *px[] = { s->sess->fe, be == s->sess->fe ? NULL : be };
 	struct filter *chain = NULL, **end = &chain;
 
-	begin_filters(s, side, s->sess->fe, head, &end);
-	if (be && be != s->sess->fe)
-		begin_filters(s, side, be, head, &end);
+	for (size_t i = 0; side == CLIENT && head && i < ARRAY_LEN(px); i++)
+		if (px[i])
+			show_request(s, px[i], head);
+	for (size_t i = 0; i < ARRAY_LEN(px); i++)
+		if (px[i])
+			begin_filters(s, side, px[i], head, &end);
 	if (!s->extras)
 		return FILTER_ABSENT;
 	assert(!s->extras->filters[side]);

@@ -68,15 +68,15 @@ fresh(const struct filter_kind *first, const struct filter_kind *second)
 }
 
 static void
-drop_filters(void)
+drop_filters(int side)
 {
 	struct filter *next;
 
-	for (struct filter *f = extras.filters[SERVER]; f; f = next) {
+	for (struct filter *f = extras.filters[side]; f; f = next) {
 		next = f->next;
 		mem_free(f);
 	}
-	extras.filters[SERVER] = NULL;
+	extras.filters[side] = NULL;
 }
 
 /* Before there is a backend, and where it is the frontend, its filters begin once. */
@@ -88,14 +88,104 @@ filters_begin_with_their_proxies(void **st)
 	assert_int_equal(filters_begin(&s, NULL, SERVER, NULL), FILTER_PASSES);
 	assert_ptr_equal(s.extras->filters[SERVER]->conf, &of_fe);
 	assert_null(s.extras->filters[SERVER]->next);
-	drop_filters();
+	drop_filters(SERVER);
 	assert_int_equal(filters_begin(&s, &be, SERVER, NULL), FILTER_CHANGES);
 	assert_ptr_equal(s.extras->filters[SERVER]->conf, &of_fe);
 	assert_ptr_equal(s.extras->filters[SERVER]->next->conf, &of_be);
-	drop_filters();
+	drop_filters(SERVER);
 	assert_int_equal(filters_begin(&s, &fe, SERVER, NULL), FILTER_PASSES);
 	assert_null(s.extras->filters[SERVER]->next);
-	drop_filters();
+	drop_filters(SERVER);
+}
+
+/* The filters of a direction: "a" for this one, "b" for others, and '-' behind one that takes no
+ * part. */
+static const char *
+begun(int side, const struct filter_conf *a)
+{
+	static char found[16];
+	size_t n = 0;
+
+	for (const struct filter *f = extras.filters[side]; f; f = f->next) {
+		found[n++] = f->conf == a ? 'a' : 'b';
+		if (f->part == FILTER_ABSENT)
+			found[n++] = '-';
+	}
+	found[n] = '\0';
+	return found;
+}
+
+/* A sequence is the order of its direction alone; a filter that it leaves out takes no part, also
+ * if a rule has chosen it. */
+static void
+a_sequence_is_the_order(void **st)
+{
+	struct filter_conf second = { .kind = &doubles };
+	struct filter_sequence order = { .first = &second };
+
+	(void)st;
+	fresh(&limits, &doubles);
+	of_fe.next = &second;
+	second.after[SERVER] = &of_fe;
+	fe.sequence[SERVER] = &order;
+	assert_int_equal(filters_begin(&s, NULL, SERVER, NULL), FILTER_CHANGES);
+	assert_string_equal(begun(SERVER, &of_fe), "ba");
+	drop_filters(SERVER);
+	assert_int_equal(filters_begin(&s, NULL, CLIENT, NULL), FILTER_CHANGES);
+	assert_string_equal(begun(CLIENT, &of_fe), "ab");
+	drop_filters(CLIENT);
+	order.first = &of_fe;
+	second.left_out = 1u << SERVER;
+	assert_int_equal(filters_begin(&s, NULL, SERVER, NULL), FILTER_PASSES);
+	assert_string_equal(begun(SERVER, &of_fe), "a");
+	drop_filters(SERVER);
+	assert_non_null(filter_get(&s, SERVER, &second));
+	assert_int_equal(filters_begin(&s, NULL, SERVER, NULL), FILTER_PASSES);
+	assert_string_equal(begun(SERVER, &of_fe), "ab-");
+	drop_filters(SERVER);
+	order.first = NULL;
+	of_fe.left_out = 1u << SERVER;
+	assert_int_equal(filters_begin(&s, NULL, SERVER, NULL), FILTER_ABSENT);
+	assert_string_equal(begun(SERVER, &of_fe), "");
+	fe.sequence[SERVER] = NULL;
+}
+
+static unsigned int n_foreseen;
+
+static void
+foresee(const struct filter_conf *conf, struct stream *st unused, struct http_head *head unused)
+{
+	assert_ptr_equal(conf, &of_fe);
+	n_foreseen++;
+}
+
+/* A filter of responses sees the request, unless their sequence leaves it out; that of requests
+ * does not matter. */
+static void
+a_response_is_foreseen(void **st)
+{
+	static const struct filter_kind sees = { .name = "sees", .size = sizeof(struct filter),
+		.begin = begin, .foresee = foresee };
+	struct filter_sequence none = { .first = NULL };
+	struct http_head head = { .n = 0 };
+
+	(void)st;
+	fresh(&sees, &limits);
+	n_foreseen = 0;
+	of_fe.left_out = 1u << CLIENT;
+	fe.sequence[CLIENT] = &none;
+	assert_int_equal(filters_begin(&s, NULL, CLIENT, &head), FILTER_ABSENT);
+	assert_int_equal(n_foreseen, 1);
+	assert_int_equal(filters_begin(&s, NULL, CLIENT, NULL), FILTER_ABSENT);
+	assert_int_equal(filters_begin(&s, NULL, SERVER, &head), FILTER_PASSES);
+	drop_filters(SERVER);
+	of_fe.left_out = 1u << SERVER;
+	fe.sequence[CLIENT] = NULL;
+	fe.sequence[SERVER] = &none;
+	assert_int_equal(filters_begin(&s, NULL, CLIENT, &head), FILTER_PASSES);
+	assert_int_equal(n_foreseen, 1);
+	drop_filters(CLIENT);
+	fe.sequence[SERVER] = NULL;
 }
 
 /* The result of a piece has room behind the bytes in the buffer, with its framing. */
@@ -117,7 +207,7 @@ pieces_fit_with_their_results(void **st)
 	d->tail = 990;
 	assert_int_equal(filters_fit(&s, SERVER, 1000), 0);
 	d->tail = 0;
-	drop_filters();
+	drop_filters(SERVER);
 }
 
 static void
@@ -134,13 +224,13 @@ a_filter_holds_back(void **st)
 	assert_int_equal(filters_grant(&s, SERVER, 20), 0);
 	assert_int_equal(s.dir[SERVER].waits_to_pass, 1);
 	assert_int_equal(s.wake_ms, 700);
-	drop_filters();
+	drop_filters(SERVER);
 	/* Behind one that changes bytes all pass, or none. */
 	fresh(&doubles, &limits);
 	assert_int_equal(filters_begin(&s, &be, SERVER, NULL), FILTER_CHANGES);
 	granted = 30;
 	assert_int_equal(filters_grant(&s, SERVER, 100), 100);
-	drop_filters();
+	drop_filters(SERVER);
 }
 
 int
@@ -148,6 +238,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(filters_begin_with_their_proxies),
+		cmocka_unit_test(a_sequence_is_the_order),
+		cmocka_unit_test(a_response_is_foreseen),
 		cmocka_unit_test(pieces_fit_with_their_results),
 		cmocka_unit_test(a_filter_holds_back),
 	};
