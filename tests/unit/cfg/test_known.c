@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/compiler.h"
 #include "cfg/known.h"
 #include "unit/test.h"
 
@@ -21,6 +22,33 @@ sorted_and_sound(void **state)
 			if (o != cfg_known_opts[p])
 				assert_true(strcmp(o[-1].name, o->name) < 0);
 		}
+}
+
+/* True if HAProxy has the word without another one behind it. */
+static int
+stands_alone(const char *word)
+{
+	static const char *const words[] = { "external-check", "http-check", "tcp-check" };
+
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (strcmp(words[i], word) == 0)
+			return 1;
+	return 0;
+}
+
+/* A keyword of several words that is misspelt is none of HAProxy's, so its first word alone is no
+ * row: "filter comp-rse" gets the nearest name. */
+static void
+first_words_are_no_rows(void **state)
+{
+	(void)state;
+	for (const struct cfg_known_kw *k = cfg_known_kws; k[1].name; k++) {
+		size_t n = strlen(k->name);
+
+		if (strncmp(k[1].name, k->name, n) == 0 && k[1].name[n] == ' ' &&
+			!strchr(k->name, ' ') && !stands_alone(k->name))
+			fail_msg("'%s' is the first word of '%s'", k->name, k[1].name);
+	}
 }
 
 static void
@@ -52,6 +80,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sorted_and_sound),
+		cmocka_unit_test(first_words_are_no_rows),
 		cmocka_unit_test(lookups),
 	};
 
