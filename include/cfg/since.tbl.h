@@ -211,7 +211,9 @@ SINCE("PROXY KEYWORDS", "3.2",
 	"compression minsize-req, compression minsize-res, hash-preserve-affinity, "
 	"option http-drop-request-trailers, option http-drop-response-trailers")
 SINCE("PROXY KEYWORDS", "3.3 or later",
-	"filter-sequence, option use-small-buffers")
+	"option use-small-buffers")
+SINCE("PROXY KEYWORDS", "3.4",
+	"filter comp-req, filter comp-res, filter-sequence")
 SINCE("PROXY KEYWORDS", "-",
 	"balance-panic-threshold")
 SINCE("USERLIST KEYWORDS", "1.4",

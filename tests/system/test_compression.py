@@ -265,6 +265,33 @@ def test_request(web, name):
     assert decode(name, unchunk(body)[0]) == (TEXT, True)
 
 
+BACKEND = "use_backend b\nbackend b\n    mode http\n    timeout connect 5s\n    timeout server 5s\n    "
+
+
+@pytest.mark.parametrize(("lines", "request_is", "response_is"), [
+    ("filter comp-req", "gzip", None),
+    ("filter comp-req\n    filter comp-res", "gzip", "deflate"),
+    # the line counts, not compression direction
+    ("filter comp-res\n    compression direction both", None, "deflate"),
+    ("filter comp-req\n    compression direction response", "gzip", None),
+    ("filter compression", None, "deflate"), ("filter compression\n    compression direction both", "gzip", "deflate"),
+    # each of two proxies has a direction; those of a backend do not exclude the other of its frontend
+    (f"filter comp-res\n    {BACKEND}filter comp-req", "gzip", "deflate"),
+    (f"filter comp-req\n    {BACKEND}filter comp-res", "gzip", "deflate"),
+    (f"{BACKEND}filter comp-req", "gzip", "deflate"), (f"{BACKEND}filter comp-res", None, "deflate"),
+    (f"filter comp-req\n    {BACKEND}compression direction response", None, "deflate")])
+def test_directions(web, lines, request_is, response_is):
+    w = web(f"compression algo-req gzip\n    {lines}")
+    sent = f"Content-Type: text/plain\r\nContent-Length: {len(TEXT)}\r\n"
+    _, head, body = w.ask(method="POST", accept="deflate", more=sent, body=TEXT)
+    assert head.get("content-encoding") == response_is
+    assert (zlib.decompress(unchunk(body)[0]) if response_is else body) == TEXT
+    head, _, body = w.origin.requests[-1].partition(b"\r\n\r\n")
+    assert (b"content-encoding: gzip" in head.lower()) == (request_is == "gzip")
+    if request_is:
+        assert gzip.decompress(unchunk(body)[0]) == TEXT
+
+
 def test_preference(web):
     """Among equal weights the order of the configuration counts, where it has algorithms of tacit's own."""
     w = web("compression algo-res zstd br")

@@ -10,6 +10,7 @@
 #include "proxy/model/compression.h"
 #include "rule/sample/expr.h"
 
+struct cfg_diag;
 struct engine;
 struct proxies;
 struct proxy;
@@ -19,6 +20,9 @@ extern const struct rule_fetch compress_fetches[];
 
 /* Copies the settings of a defaults section. 0 or -ERR_NOMEM. */
 int compress_inherit(struct proxy *p, const struct proxy *defaults) must_check;
+
+/* Notes lines without effect when all are read. */
+void compress_finish(struct proxy *p, struct cfg_diag *d);
 
 /* Gives an engine a compressor, if a proxy compresses. 0 or -ERR_NOMEM. To be called before it has
  * sessions. */

@@ -32,26 +32,46 @@ struct compress_side {
 				     * the first one that the client names, as HAProxy does */
 	char *type[COMPRESS_TYPES_MAX];
 	uint64_t min_size;
+	struct cfg_where where;     /* of the section's first algorithm */
 };
 
+/* The settings of a proxy. */
 struct compress_conf {
-	struct filter_conf conf;
 	struct compress_side side[SIDES];
 	unsigned int directions;    /* bits, 1u << side; 0: not set */
+	struct cfg_where where, direction_where; /* of the section's first line, and of that */
 	int offload;
+	unsigned int split;         /* bits of the sides with a place of their own, by `filter
+				     * comp-req` and `filter comp-res`; 0: one is for both */
+	unsigned int n_places;      /* the last one that is freed frees the settings */
+};
+
+/* A place among the filters of a proxy, where the messages of its sides are compressed. */
+struct compress_place {
+	struct filter_conf conf;
+	struct compress_conf *of;
 };
 
 extern const struct filter_kind compress_kind;
 
-/* The settings of a proxy, NULL: it has none. */
-static inline struct compress_conf *
-compress_of(const struct proxy *p)
+/* The first place of a proxy, NULL: it does not compress. */
+static inline struct compress_place *
+compress_place_of(const struct proxy *p)
 {
 	struct filter_conf *conf = p->filters;
 
 	while (conf && conf->kind != &compress_kind)
 		conf = conf->next;
-	return (struct compress_conf *)conf;
+	return (struct compress_place *)conf;
+}
+
+/* The settings of a proxy, NULL: it has none. */
+static inline struct compress_conf *
+compress_of(const struct proxy *p)
+{
+	struct compress_place *place = compress_place_of(p);
+
+	return place ? place->of : NULL;
 }
 
 #endif

@@ -34,8 +34,8 @@ struct filter_kind {
 	const char *name;
 	size_t size;          /* of the structure that begins with a struct filter */
 	int drops_trailers;   /* it changes bytes, and the trailers of the message do not pass */
-	/* A request begins, before its filters do: the filter of its response may read the head, and
-	 * change its fields. NULL: nothing is to be done. */
+	/* A request begins, before its filters do: the filter of its response may read the head,
+	 * and change its fields. NULL: nothing is to be done. */
 	void (*foresee)(const struct filter_conf *conf, struct stream *s, struct http_head *head);
 	/*
 	 * A message begins, when all rules have run, or a direction of TCP or of a tunnel (head
@@ -68,6 +68,10 @@ struct filter_conf {
 	struct filter_conf *next; /* of its proxy, in file order */
 	const struct filter_kind *kind;
 	char *name;               /* by which rules find it, owned; NULL: it has none */
+	const char *word;         /* behind `filter`; NULL: an option has made it */
+	uint8_t sides;            /* bits, 1u << side: the directions that it may act on */
+	/* The same bits, of those that only other lines than `filter` have made it for. */
+	uint8_t implied;
 	/* In a sequence of its proxy, by direction: the filter behind it, NULL: it is the last. */
 	struct filter_conf *after[SIDES];
 	uint8_t left_out;         /* bits, 1u << side: the sequence does not have it */

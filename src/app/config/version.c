@@ -60,7 +60,7 @@ print_parts(FILE *to)
 	      "       none : mode=TCP   side=FE|BE  mux=PASS\n"
 	      "\nAvailable services : prometheus-exporter\n"
 	      "\nAvailable filters :\n\t[BWLIM] bwlim-in\n\t[BWLIM] bwlim-out\n\t[CACHE] cache\n"
-	      "\t[COMP] compression\n\t[SPOE] spoe\n",
+	      "\t[COMP] comp-req\n\t[COMP] comp-res\n\t[COMP] compression\n\t[SPOE] spoe\n",
 		to);
 }
 

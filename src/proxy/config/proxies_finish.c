@@ -25,6 +25,7 @@
 #include "proxy/filter/bwlim.h"
 #include "proxy/filter/cache_cfg.h"
 #include "proxy/filter/cache_filter.h"
+#include "proxy/filter/compress.h"
 #include "proxy/filter/spoe.h"
 #include "proxy/filter/trailers.h"
 #include "proxy/log/log_conf.h"
@@ -721,6 +722,7 @@ finish_filters(struct proxy *p, struct proxies *ps, struct cfg_diag *d)
 {
 	int r = bwlim_finish(p, ps, d) | cache_filters_finish(p, ps, d);
 
+	compress_finish(p, d);
 	if (trailers_finish(p) < 0) {
 		cfg_diag_add(d, CFG_ALERT, NULL, "%s", err_text(-ERR_NOMEM));
 		r = -1;

@@ -298,6 +298,8 @@ parse_bwlim(struct cfg_ctx *ctx)
 		return cfg_nomem(ctx);
 	c->conf.kind = &bwlim_kind;
 	c->side = (int)ctx->kw->arg;
+	c->conf.word = strchr(ctx->kw->name, ' ') + 1;
+	c->conf.sides = (uint8_t)(1u << c->side);
 	c->where = cfg_arg_where(ctx, 0);
 	if (cfg_arg_dup(ctx, 0, &c->conf.name) < 0 || take_bwlim_words(ctx, c, &seen) < 0 ||
 		check_words(ctx, c, seen) < 0) {

@@ -33,11 +33,10 @@ _Static_assert((int)CACHE_BY_CODINGS == HTTP_BY_ACCEPT_ENCODING &&
 
 static const struct filter_kind cache_filter_kind;
 
-/* A filter of a proxy: rules make it, unless a line says where it stands. */
+/* A filter of a proxy: implied by rules, unless a line says where it stands. */
 struct cache_filter_conf {
 	struct filter_conf conf;
 	struct cfg_where where;
-	int is_explicit;
 };
 
 static void
@@ -63,6 +62,8 @@ add_filter(struct proxy *p, const char *name, struct cfg_where where)
 		return NULL;
 	}
 	c->conf.kind = &cache_filter_kind;
+	c->conf.word = "cache";
+	c->conf.sides = c->conf.implied = 1u << SERVER;
 	c->where = where;
 	filter_conf_add(&p->filters, &c->conf);
 	return c;
@@ -86,7 +87,7 @@ parse_cache_filter(struct cfg_ctx *ctx)
 	struct proxy *p = ctx->obj;
 	struct cache_filter_conf *c = find_filter(p, cfg_arg(ctx, 0));
 
-	if (c && c->is_explicit)
+	if (c && !c->conf.implied)
 		return cfg_error(ctx, 0,
 			"'filter' : '%s: multiple explicit declarations of the cache filter "
 			"'%s''.", p->name, c->conf.name);
@@ -100,7 +101,7 @@ parse_cache_filter(struct cfg_ctx *ctx)
 	}
 	if (!c)
 		return cfg_nomem(ctx);
-	c->is_explicit = 1;
+	c->conf.implied = 0;
 	return 0;
 }
 
@@ -158,8 +159,7 @@ place_implicit(struct proxy *p)
 
 	for (; conf; conf = next) {
 		next = conf->next;
-		if (conf->kind != &cache_filter_kind ||
-			((struct cache_filter_conf *)conf)->is_explicit || conf == p->filters)
+		if (conf->kind != &cache_filter_kind || !conf->implied || conf == p->filters)
 			continue;
 		remove_filter(p, conf);
 		conf->next = p->filters;
@@ -174,7 +174,7 @@ check_filter(const struct cache_filter_conf *c, const struct proxies *ps, int is
 {
 	const char *name = c->conf.name;
 
-	if (c->is_explicit && !proxies_find_cache(ps, name) && !cfg_diag_is_lost(d, name)) {
+	if (!c->conf.implied && !proxies_find_cache(ps, name) && !cfg_diag_is_lost(d, name)) {
 		cfg_diag_add(d, CFG_ALERT, &c->where,
 			"'filter cache' : there is no section 'cache %s'.", name);
 		return -1;
@@ -194,7 +194,7 @@ cache_filters_finish(struct proxy *p, struct proxies *ps, struct cfg_diag *d)
 
 	place_implicit(p);
 	for (struct filter_conf *conf = p->filters; conf; conf = conf->next) {
-		compresses |= conf->kind == &compress_kind;
+		compresses |= conf->kind == &compress_kind && conf->sides >> SERVER & 1;
 		if (conf->kind == &cache_filter_kind &&
 			check_filter((struct cache_filter_conf *)conf, ps, compresses, d) < 0)
 			r = -1;

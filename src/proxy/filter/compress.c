@@ -59,6 +59,30 @@ confs_of(const struct stream *s)
 	return pair;
 }
 
+/* The filter of a proxy that runs on the messages of a side, or NULL. */
+static const struct filter_conf *
+compress_place_for(const struct proxy *p, int side)
+{
+	const struct filter_conf *conf = p->filters;
+
+	while (conf && (conf->kind != &compress_kind || !(conf->sides >> side & 1) ||
+			       !filter_conf_runs(conf, side)))
+		conf = conf->next;
+	return conf;
+}
+
+/* True if this filter compresses the messages of a side: that of the frontend, or else that of the
+ * backend, acts for both. */
+static int
+acts_for(const struct stream *s, int side, const struct filter_conf *conf)
+{
+	const struct proxy *be = stream_backend(s);
+	const struct filter_conf *first = compress_place_for(s->sess->fe, side);
+
+	return s->engine->compression &&
+		conf == (first || !be ? first : compress_place_for(be, side));
+}
+
 /* The first one that sets algorithms, NULL: there is none. */
 static const struct compress_side *
 algos_of(const struct compress_pair *pair, int side)
@@ -69,13 +93,29 @@ algos_of(const struct compress_pair *pair, int side)
 	return NULL;
 }
 
+/* 1: these settings have messages of the side compressed, 0: they do not; -1: they do not say. */
+static int
+direction_of(const struct compress_conf *c, int side)
+{
+	if (c->split)
+		return c->split >> side & 1 ? 1 : -1;
+	return c->directions ? (int)(c->directions >> side & 1) : -1;
+}
+
+/* Without a word of either proxy it is that of responses, where no place is for one side alone. */
 static int
 has_direction(const struct compress_pair *pair, int side)
 {
-	for (int i = 0; i < 2; i++)
-		if (pair->of[i] && pair->of[i]->directions)
-			return (int)(pair->of[i]->directions >> side & 1);
-	return side == SERVER;
+	int has_default = 0;
+
+	for (int i = 0; i < 2; i++) {
+		int is = pair->of[i] ? direction_of(pair->of[i], side) : -1;
+
+		if (is >= 0)
+			return is;
+		has_default |= pair->of[i] && !pair->of[i]->split;
+	}
+	return side == SERVER && has_default;
 }
 
 static int
@@ -397,19 +437,21 @@ compress_get(struct stream *s, int side, const struct filter_conf *conf, uint8_t
 
 /* Chooses the algorithm of the response. */
 static void
-foresee_response(const struct compress_pair *pair, const struct filter_conf *conf,
-	struct stream *s, struct http_head *h)
+foresee_response(const struct filter_conf *conf, struct stream *s, struct http_head *h)
 {
-	const struct compress_side *res = algos_of(pair, SERVER);
-	uint8_t algo = res && has_direction(pair, SERVER) && !is_known_bad(h)
-		? accepted_algo(res, h, 0) : ALGO_IDENTITY;
-	struct compress *c =
-		algo == ALGO_IDENTITY ? NULL : compress_get(s, SERVER, conf, algo);
+	struct compress_pair pair = confs_of(s);
+	const struct compress_side *res = algos_of(&pair, SERVER);
+	struct compress *c;
+	uint8_t algo;
 
+	if (!res || !acts_for(s, SERVER, conf) || !has_direction(&pair, SERVER) || is_known_bad(h))
+		return;
+	algo = accepted_algo(res, h, 0);
+	c = algo == ALGO_IDENTITY ? NULL : compress_get(s, SERVER, conf, algo);
 	if (!c)
 		return;
 	c->spare = compress_algos[algo].coder ? accepted_algo(res, h, 1) : ALGO_IDENTITY;
-	if (has_offload(pair))
+	if (has_offload(&pair))
 		(void)http_drop_all(h, STR("Accept-Encoding"));
 }
 
@@ -420,7 +462,6 @@ compress_request(const struct compress_pair *pair, const struct filter_conf *con
 	const struct compress_side *req = algos_of(pair, CLIENT);
 	struct compress *c;
 
-	foresee_response(pair, conf, s, h);
 	if (!req || req->algo[0] == ALGO_IDENTITY || !has_direction(pair, CLIENT) ||
 		h->version == HTTP_1_0 || !has_usable_body(pair, CLIENT, h) ||
 		!head_has_room(s, h) || !has_resources(s))
@@ -452,14 +493,12 @@ compress_response(const struct compress_pair *pair, const struct filter_conf *co
 	return FILTER_CHANGES;
 }
 
-/* The filter of the frontend, or else that of the backend, acts for both. */
 static enum filter_part
 compress_begin(const struct filter_conf *conf, struct stream *s, int side, struct http_head *head)
 {
 	struct compress_pair pair = confs_of(s);
-	const struct compress_conf *acts = pair.of[1] ? pair.of[1] : pair.of[0];
 
-	if (!head || !s->engine->compression || conf != &acts->conf)
+	if (!head || !acts_for(s, side, conf))
 		return FILTER_ABSENT;
 	return side == CLIENT ? compress_request(&pair, conf, s, head)
 			      : compress_response(&pair, conf, s, head);
@@ -506,10 +545,14 @@ compress_bytes(struct filter *f, struct stream *s, const char *p, size_t n, int 
 }
 
 static void
-compress_conf_free(struct filter_conf *conf)
+free_compress_place(struct filter_conf *conf)
 {
-	struct compress_conf *c = (struct compress_conf *)conf;
+	struct compress_place *place = (struct compress_place *)conf;
+	struct compress_conf *c = place->of;
 
+	mem_free(place);
+	if (--c->n_places)
+		return;
 	for (int side = 0; side < SIDES; side++)
 		for (unsigned int i = 0; i < c->side[side].n_types; i++)
 			mem_free(c->side[side].type[i]);
@@ -519,12 +562,13 @@ compress_conf_free(struct filter_conf *conf)
 const struct filter_kind compress_kind = {
 	.name = "compression",
 	.size = sizeof(struct compress),
+	.foresee = foresee_response,
 	.begin = compress_begin,
 	.passed = count_bypassed,
 	.most = most_compressed,
 	.change = compress_bytes,
 	.fini = end_coder,
-	.conf_free = compress_conf_free,
+	.conf_free = free_compress_place,
 };
 
 /* --- engines --- */

@@ -1,5 +1,5 @@
-/* Keywords of compression: `compression`, `filter compression`. Main thread, while the
- * configuration is read. */
+/* Keywords of compression: `compression`, `filter compression`, `filter comp-req` and `filter
+ * comp-res`. Main thread, while the configuration is read. */
 #include <string.h>
 
 #include "base/err.h"
@@ -8,19 +8,44 @@
 #include "proxy/filter/compress.h"
 #include "proxy/filter/compress_conf.h"
 
-/* The settings of p, made and appended if there are none: NULL without memory. */
+#define BOTH_SIDES (1u << CLIENT | 1u << SERVER)
+
+/* Appends a place with these settings to the filters of p: NULL without memory. */
+static struct compress_place *
+add_place(struct proxy *p, struct compress_conf *c, unsigned int sides)
+{
+	struct compress_place *place = mem_zalloc(sizeof(*place));
+
+	if (!place)
+		return NULL;
+	place->conf.kind = &compress_kind;
+	place->conf.word = "compression";
+	place->conf.sides = (uint8_t)sides;
+	place->of = c;
+	c->n_places++;
+	filter_conf_add(&p->filters, &place->conf);
+	return place;
+}
+
+/* The settings of p, made with a place that no line `filter` has if there are none: NULL without
+ * memory. */
 static struct compress_conf *
 compress_made(struct proxy *p)
 {
 	struct compress_conf *c = compress_of(p);
+	struct compress_place *place;
 
 	if (c)
 		return c;
 	c = mem_zalloc(sizeof(*c));
 	if (!c)
 		return NULL;
-	c->conf.kind = &compress_kind;
-	filter_conf_add(&p->filters, &c->conf);
+	place = add_place(p, c, BOTH_SIDES);
+	if (!place) {
+		mem_free(c);
+		return NULL;
+	}
+	place->conf.implied = BOTH_SIDES;
 	return c;
 }
 
@@ -35,6 +60,7 @@ compress_inherit(struct proxy *p, const struct proxy *defaults)
 	if (!c)
 		return -ERR_NOMEM;
 	c->directions = from->directions;
+	c->direction_where = from->direction_where;
 	for (int side = 0; side < SIDES; side++) {
 		const struct compress_side *a = &from->side[side];
 		struct compress_side *b = &c->side[side];
@@ -50,6 +76,17 @@ compress_inherit(struct proxy *p, const struct proxy *defaults)
 		}
 	}
 	return 0;
+}
+
+/* The same for a line, whose place is noted if it is the section's first one. */
+static struct compress_conf *
+compress_here(struct cfg_ctx *ctx)
+{
+	struct compress_conf *c = compress_made(ctx->obj);
+
+	if (c && !c->where.file)
+		c->where = cfg_arg_where(ctx, -1);
+	return c;
 }
 
 static const struct cfg_enum algo_words[] = {
@@ -68,7 +105,7 @@ static const struct cfg_enum algo_words[] = {
 static int
 parse_compress_algo(struct cfg_ctx *ctx)
 {
-	struct compress_conf *c = compress_made(ctx->obj);
+	struct compress_conf *c = compress_here(ctx);
 	const struct coder *coder;
 	struct compress_side *to;
 	int algo;
@@ -76,6 +113,8 @@ parse_compress_algo(struct cfg_ctx *ctx)
 	if (!c)
 		return cfg_nomem(ctx);
 	to = &c->side[ctx->kw->arg];
+	if (!to->where.file)
+		to->where = cfg_arg_where(ctx, -1);
 	for (int i = 0; i < ctx->argc; i++) {
 		if (cfg_arg_enum(ctx, i, algo_words, &algo) < 0)
 			return -1;
@@ -96,7 +135,7 @@ parse_compress_algo(struct cfg_ctx *ctx)
 static int
 parse_compress_type(struct cfg_ctx *ctx)
 {
-	struct compress_conf *c = compress_made(ctx->obj);
+	struct compress_conf *c = compress_here(ctx);
 	struct compress_side *to;
 
 	if (!c)
@@ -115,7 +154,7 @@ parse_compress_type(struct cfg_ctx *ctx)
 static int
 parse_compress_minsize(struct cfg_ctx *ctx)
 {
-	struct compress_conf *c = compress_made(ctx->obj);
+	struct compress_conf *c = compress_here(ctx);
 
 	return c ? cfg_arg_size(ctx, 0, 0, UINT32_MAX, &c->side[ctx->kw->arg].min_size)
 		 : cfg_nomem(ctx);
@@ -124,14 +163,14 @@ parse_compress_minsize(struct cfg_ctx *ctx)
 static const struct cfg_enum direction_words[] = {
 	{ "request", 1u << CLIENT, "Bodies of requests, by the first word of algo-req." },
 	{ "response", 1u << SERVER, "Bodies of responses: the default." },
-	{ "both", 1u << CLIENT | 1u << SERVER, "Both of them." },
+	{ "both", BOTH_SIDES, "Both of them." },
 	{ 0 },
 };
 
 static int
 parse_compress_direction(struct cfg_ctx *ctx)
 {
-	struct compress_conf *c = compress_made(ctx->obj);
+	struct compress_conf *c = compress_here(ctx);
 	int bits;
 
 	if (!c)
@@ -139,13 +178,14 @@ parse_compress_direction(struct cfg_ctx *ctx)
 	if (cfg_arg_enum(ctx, 0, direction_words, &bits) < 0)
 		return -1;
 	c->directions = (unsigned int)bits;
+	c->direction_where = cfg_arg_where(ctx, -1);
 	return 0;
 }
 
 static int
 parse_compress_offload(struct cfg_ctx *ctx)
 {
-	struct compress_conf *c = compress_made(ctx->obj);
+	struct compress_conf *c = compress_here(ctx);
 
 	if (!c)
 		return cfg_nomem(ctx);
@@ -153,22 +193,92 @@ parse_compress_offload(struct cfg_ctx *ctx)
 	return 0;
 }
 
-/* Places the filter here among the others. */
+/* Takes the implied place out of the filters of p: the filter of a line is to stand behind all
+ * others. NULL: the section has lines of its own. */
+static struct compress_place *
+take_implied_place(struct proxy *p)
+{
+	struct compress_place *place = compress_place_of(p);
+	struct filter_conf **at = &p->filters;
+
+	if (!place->conf.implied)
+		return NULL;
+	while (*at != &place->conf)
+		at = &(*at)->next;
+	*at = place->conf.next;
+	place->conf.next = NULL;
+	place->conf.implied = 0;
+	filter_conf_add(&p->filters, &place->conf);
+	return place;
+}
+
+/* Reports a line before this one that compresses the same messages: -1, or 0: there is none. */
+static int
+check_places(struct cfg_ctx *ctx, const struct proxy *p, unsigned int sides)
+{
+	for (const struct filter_conf *conf = p->filters; conf; conf = conf->next)
+		if (conf->kind == &compress_kind && !conf->implied && (conf->sides & sides))
+			return cfg_error(ctx, -1, "'%s' : this section has 'filter %s' already.",
+				cfg_kw_name(ctx), conf->word);
+	return 0;
+}
+
+/* Places the filter here among the others. The keyword's arg: the sides. */
 static int
 parse_compress_filter(struct cfg_ctx *ctx)
 {
 	struct proxy *p = ctx->obj;
-	struct compress_conf *c = compress_made(p);
-	struct filter_conf **at = &p->filters;
+	struct compress_conf *c = compress_here(ctx);
+	unsigned int sides = (unsigned int)ctx->kw->arg;
+	struct compress_place *place;
 
 	if (!c)
 		return cfg_nomem(ctx);
-	while (*at != &c->conf)
-		at = &(*at)->next;
-	*at = c->conf.next;
-	c->conf.next = NULL;
-	filter_conf_add(&p->filters, &c->conf);
+	if (check_places(ctx, p, sides) < 0)
+		return -1;
+	place = take_implied_place(p);
+	if (!place)
+		place = add_place(p, c, sides);
+	if (!place)
+		return cfg_nomem(ctx);
+	place->conf.word = strchr(ctx->kw->name, ' ') + 1;
+	place->conf.sides = (uint8_t)sides;
+	c->split |= sides == BOTH_SIDES ? 0 : sides;
 	return 0;
+}
+
+/* Notes algorithms of a side whose filter the section does not have. */
+static void
+note_unused_algos(const struct compress_conf *c, int side, struct cfg_diag *d)
+{
+	static const char *const lines[SIDES][2] = { [CLIENT] = { "algo-req", "comp-req" },
+		[SERVER] = { "algo", "comp-res" } };
+
+	if (c->side[side].where.file && c->split && !(c->split >> side & 1))
+		cfg_diag_add(d, CFG_NOTICE, &c->side[side].where,
+			"'compression %s' has no effect in this section without 'filter %s'.",
+			lines[side][0], lines[side][1]);
+}
+
+void
+compress_finish(struct proxy *p, struct cfg_diag *d)
+{
+	const struct compress_conf *c = compress_of(p);
+
+	if (!c)
+		return;
+	if (c->where.file && p->mode == PROXY_TCP && !p->may_upgrade)
+		cfg_diag_add(d, CFG_NOTICE, &c->where,
+			"compression has no effect in mode tcp: it is for bodies of mode http.");
+	if (c->split && c->directions && c->directions != c->split)
+		cfg_diag_add(d, CFG_NOTICE, &c->direction_where,
+			"'compression direction' has no effect beside 'filter comp-req' or "
+			"'filter comp-res', which say it themselves.");
+	for (int side = 0; side < SIDES; side++)
+		/* Settings of a frontend or backend are for the filter of the other one, too. */
+		if (p->caps == (PROXY_FE | PROXY_BE))
+			note_unused_algos(c, side, d);
+	compress_place_of(p)->conf.implied &= 1u << SERVER | c->directions;
 }
 
 #define NOT_DEFAULTS (CFG_FRONTEND | CFG_LISTEN | CFG_BACKEND)
@@ -176,9 +286,9 @@ parse_compress_filter(struct cfg_ctx *ctx)
 	{ .name = "compression " n, .sections = where, .min = least, .max = most, .parse = fn, \
 		.arg = from, .syntax = text, .values = words, .dflt = otherwise,               \
 		.doc = what, __VA_ARGS__ }
-#define EXAMPLE                                                                                \
-	.example = "compression algo gzip\n"                                                   \
-		   "compression type text/ application/json application/javascript"
+#define COMPRESSION_EXAMPLE                                                                    \
+	"compression algo gzip\ncompression type text/ application/json application/javascript"
+#define EXAMPLE .example = COMPRESSION_EXAMPLE
 
 static const struct cfg_kw kws[] = {
 	COMPRESSION("algo", CFG_PROXIES, 1, CFG_ANY, parse_compress_algo, SERVER, "<algorithm>...",
@@ -212,9 +322,21 @@ static const struct cfg_kw kws[] = {
 		"Removes Accept-Encoding from requests whose response tacit will compress, so that "
 		"servers do not."),
 	{ .name = "filter compression", .sections = NOT_DEFAULTS, .parse = parse_compress_filter,
-		.dflt = "the place of the first compression line",
+		.arg = BOTH_SIDES, .dflt = "the place of the first compression line",
 		.doc = "Compresses here among the filters of the section: those before it see the "
-		       "body as it is, those behind it the compressed bytes." },
+		       "body as it is, those behind it the compressed bytes. compression direction "
+		       "says which messages it compresses." },
+	{ .name = "filter comp-req", .sections = NOT_DEFAULTS, .parse = parse_compress_filter,
+		.arg = 1u << CLIENT, .dflt = "none",
+		.doc = "Compresses the bodies of requests here, by compression algo-req, whatever "
+		       "compression direction says. Responses are compressed only with a line "
+		       "filter comp-res, which may have another place.",
+		.example = "filter comp-req\ncompression algo-req gzip" },
+	{ .name = "filter comp-res", .sections = NOT_DEFAULTS, .parse = parse_compress_filter,
+		.arg = 1u << SERVER, .dflt = "none",
+		.doc = "Compresses the bodies of responses here, by compression algo. Requests are "
+		       "compressed only with a line filter comp-req.",
+		.example = "filter comp-res\n" COMPRESSION_EXAMPLE },
 	{ 0 },
 };
 

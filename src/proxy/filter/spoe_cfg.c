@@ -694,6 +694,8 @@ new_spoe_conf(struct cfg_ctx *ctx)
 	if (!c)
 		return NULL;
 	c->conf.kind = &spoe_kind;
+	c->conf.word = "spoe";
+	c->conf.sides = 1u << CLIENT | 1u << SERVER;
 	c->where = cfg_arg_where(ctx, -1);
 	c->max_waiting = 20;
 	list_init(&c->messages);

@@ -17,7 +17,7 @@ words_belong_to_what_is_missing(void **state)
 		{ "lua.", CFG_MISSING_LUA }, { "lua.x", CFG_MISSING_LUA },
 		{ "lua-load", CFG_MISSING_LUA }, { "luax", CFG_MISSING_COUNT },
 		{ "compression algo", CFG_MISSING_COUNT },
-		{ "filter comp-req", CFG_MISSING_COMPRESSION },
+		{ "filter comp-req", CFG_MISSING_COUNT },
 		{ "filter cache", CFG_MISSING_COUNT }, { "fcgi-apps", CFG_MISSING_COUNT },
 		{ "filter fcgi-app", CFG_MISSING_FASTCGI }, { "quic", CFG_MISSING_QUIC },
 		{ "h2", CFG_MISSING_COUNT }, { "h2c", CFG_MISSING_COUNT },
@@ -41,8 +41,7 @@ messages_belong_to_what_is_missing(void **state)
 		const char *text;
 		enum cfg_missing is;
 	} t[] = {
-		{ "keyword 'filter-sequence' is known but not supported.",
-			CFG_MISSING_COMPRESSION },
+		{ "keyword 'filter-sequence' is known but not supported.", CFG_MISSING_SEQUENCE },
 		{ "section 'fcgi-app' is known but not supported.", CFG_MISSING_FASTCGI },
 		{ "'http-request use-fcgi-app' is not supported.", CFG_MISSING_FASTCGI },
 		{ "'http-request use-service lua.x' is not supported.", CFG_MISSING_LUA },

@@ -55,7 +55,7 @@ the_long_version_lists_what_is_built_in(void **state)
 		"\n         h2 : mode=HTTP  side=FE|BE  mux=H2\n",
 		"\n       none : mode=TCP   side=FE|BE  mux=PASS\n",
 		"Available filters :\n\t[BWLIM] bwlim-in\n\t[BWLIM] bwlim-out\n\t[CACHE] cache\n"
-		"\t[COMP] compression\n\t[SPOE] spoe\n",
+		"\t[COMP] comp-req\n\t[COMP] comp-res\n\t[COMP] compression\n\t[SPOE] spoe\n",
 		"epoll : modes unmerged, merged, edge\n", "ev:poll : modes unmerged, merged\n",
 		"will use epoll." };
 	char *text = printed(1);

@@ -18,7 +18,7 @@ good(const char *defaults, const char *lines, const char *order)
 	(void)snprintf(text, sizeof(text), DEFAULTS "%s" LISTEN "%s", defaults, lines);
 	world_good(&w, text);
 	for (const struct filter_conf *c = world_proxy(&w, "l")->filters; c; c = c->next) {
-		(void)strncat(found, c->kind->name, sizeof(found) - strlen(found) - 1);
+		(void)strncat(found, c->word, sizeof(found) - strlen(found) - 1);
 		(void)strncat(found, " ", sizeof(found) - strlen(found) - 1);
 	}
 	assert_string_equal(found, order);
@@ -48,10 +48,83 @@ test_good(void **st)
 		"    compression direction both\n    compression type-res a/\n"
 		"    compression type-req b/\n    compression minsize-res 1k\n"
 		"    compression minsize-req 2k\n", "compression ");
-	good("", "    compression algo gzip\n" BWLIM, "compression bwlim ");
+	good("", "    compression algo gzip\n" BWLIM, "compression bwlim-out ");
 	good("", "    compression algo gzip\n" BWLIM "    filter compression\n",
-		"bwlim compression ");
-	good("    compression algo gzip\n", BWLIM "    filter compression\n", "bwlim compression ");
+		"bwlim-out compression ");
+	good("    compression algo gzip\n", BWLIM "    filter compression\n",
+		"bwlim-out compression ");
+}
+
+/* Each direction has a place of its own. */
+static void
+directions_have_places(void **st)
+{
+	(void)st;
+	good("", "    filter comp-req\n    compression algo-req gzip\n", "comp-req ");
+	good("", "    compression algo gzip\n    filter comp-res\n", "comp-res ");
+	good("", "    filter comp-res\n" BWLIM "    filter comp-req\n",
+		"comp-res bwlim-out comp-req ");
+	good("    compression algo gzip\n", BWLIM "    filter comp-res\n", "bwlim-out comp-res ");
+	good("", "    compression algo gzip\n" BWLIM "    filter comp-req\n    filter comp-res\n",
+		"bwlim-out comp-req comp-res ");
+}
+
+static void
+a_direction_has_one_place(void **st)
+{
+	static const char *const twice[][2] = { { "comp-req", "comp-req" },
+		{ "comp-res", "comp-res" }, { "compression", "comp-req" },
+		{ "comp-res", "compression" }, { "compression", "compression" } };
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(twice); i++) {
+		char lines[128], why[128];
+
+		(void)snprintf(lines, sizeof(lines), "    filter %s\n    filter %s\n",
+			twice[i][0], twice[i][1]);
+		(void)snprintf(why, sizeof(why), "'filter %s' : this section has 'filter %s' "
+			"already.", twice[i][1], twice[i][0]);
+		bad(lines, why);
+	}
+	bad("    filter comp-rse\n", "did you mean 'filter comp-res' maybe ?");
+	bad("    filter comp-req gzip\n", "filter comp-req");
+}
+
+static void
+lines_without_effect_are_noted(void **st)
+{
+	static const char algo[] = "'compression algo' has no effect in this section without "
+		"'filter comp-res'.", algo_req[] = "'compression algo-req' has no effect in this "
+		"section without 'filter comp-req'.", direction[] = "'compression direction' has "
+		"no effect beside";
+	static const struct {
+		const char *lines, *note; /* NULL: none */
+	} t[] = {
+		{ "    filter comp-req\n    compression algo gzip\n", algo },
+		{ "    compression algo-req gzip\n    filter comp-res\n", algo_req },
+		{ "    filter comp-res\n    compression direction both\n", direction },
+		{ "    filter comp-res\n    compression direction response\n", NULL },
+		{ "    filter comp-res\n    filter comp-req\n    compression direction both\n"
+		  "    compression algo gzip\n    compression algo-req gzip\n", NULL },
+		{ "    compression algo gzip\n    compression algo-req gzip\n", NULL },
+		{ "    mode tcp\n    compression algo gzip\n", "no effect in mode tcp" },
+		{ "    mode tcp\n    filter compression\n", "no effect in mode tcp" },
+		{ "    mode tcp\n", NULL },
+	};
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		struct world w;
+		char text[1024];
+
+		/* Lines of a defaults section are for sections of all kinds. */
+		(void)snprintf(text, sizeof(text), DEFAULTS "    compression algo gzip\n" LISTEN
+			"%s", t[i].lines);
+		world_load(&w, text);
+		if (w.result || (t[i].note ? !strstr(w.printed, t[i].note) : w.printed[0]))
+			fail_msg("%s: %d\n%s", t[i].lines, w.result, w.printed);
+		world_fini(&w);
+	}
 }
 
 /* An algorithm of tacit's own, where it is built in. */
@@ -89,6 +162,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_good),
 		cmocka_unit_test(test_bad),
+		cmocka_unit_test(directions_have_places),
+		cmocka_unit_test(a_direction_has_one_place),
+		cmocka_unit_test(lines_without_effect_are_noted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
