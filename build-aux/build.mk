@@ -95,7 +95,7 @@ MEM_WRAP := -Wl,-u,__wrap_malloc $(foreach f,malloc calloc realloc aligned_alloc
 SIM_WRAP := $(foreach f,stream_log http_txn_put,-Wl,--wrap=$(f)) $(MEM_WRAP)
 WORLD_UNITS := $(patsubst %.c,$(B)/%,$(wildcard $(foreach d,session relay http1 http2 model backend sample,tests/unit/proxy/$(d)/test_*.c)))
 PROCESS_TESTS := $(filter $(B)/tests/sim/test_process_% $(B)/tests/sim/test_torture_process,$(TESTS))
-$(PROCESS_TESTS): ALL_LDFLAGS += $(foreach f,thread_start thread_join,-Wl,--wrap=$(f)) $(MEM_WRAP)
+$(PROCESS_TESTS): ALL_LDFLAGS += $(foreach f,thread_start thread_join modules_register,-Wl,--wrap=$(f)) $(MEM_WRAP)
 $(filter-out $(PROCESS_TESTS),$(filter $(B)/tests/sim/%,$(TESTS))) $(WORLD_UNITS) $(B)/tests/fuzz/fuzz_fsm $(B)/tests/unit/tls/test_transport_faults: ALL_LDFLAGS += $(SIM_WRAP)
 
 # Their allocations fail.

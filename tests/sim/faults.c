@@ -28,6 +28,12 @@ faults_apply(int on)
 	faults.on = on;
 }
 
+int
+faults_are_applied(void)
+{
+	return faults.on;
+}
+
 void
 faults_set(uint64_t nth)
 {

@@ -7,6 +7,7 @@
 
 /* Enables or disables the counting of allocations. */
 void faults_apply(int on);
+int faults_are_applied(void);
 /* Makes the nth counted allocation fail; 0: none. Restarts the count. */
 void faults_set(uint64_t nth);
 /* Makes this many allocations after it fail, too. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "app/admin/admin.h"
+#include "app/config/modules.h"
 #include "app/config/options.h"
 #include "app/promex/promex.h"
 #include "app/stats/stats.h"
@@ -92,6 +93,30 @@ process_world_open(struct process_world *w)
 }
 
 /* --- one process --- */
+
+int __real_modules_register(struct cfg_registry *reg, const char **culprit);
+int __wrap_modules_register(struct cfg_registry *reg, const char **culprit);
+
+/* Called by the linker's redirection: see --wrap in build-aux/build.mk. Gives each configuration a
+ * copy of one table of keywords, since sorting them takes longer than most worlds. Where
+ * allocations may fail the table is made by the program. */
+int
+__wrap_modules_register(struct cfg_registry *reg, const char **culprit)
+{
+	static struct cfg_registry all;
+	int r = 0;
+
+	if (faults_are_applied())
+		return __real_modules_register(reg, culprit);
+	if (!all.nmodule)
+		r = __real_modules_register(&all, culprit);
+	*reg = all;
+	reg->kw = r ? NULL : mem_resize(NULL, all.kwcap, sizeof(*reg->kw));
+	if (!reg->kw)
+		return r ? r : -ERR_NOMEM;
+	memcpy(reg->kw, all.kw, all.nkw * sizeof(*reg->kw));
+	return 0;
+}
 
 static struct process_run *
 run_new(struct process_world *w)
