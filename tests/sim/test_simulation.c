@@ -1,10 +1,15 @@
 /*
  * Worlds by random_world, each a seed: SEED=n plays one of them (SHOW=1 with its calls), SEEDS=n so
  * many instead of the usual number; HTTP_SEED and HTTP_SEEDS for those of mode http, both: so many
- * from that one on. What fails prints its seed.
+ * from that one on. What fails prints its seed. SLICES processes play them, each a slice of the
+ * seeds.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "sim/random_world.h"
 #include "sim/world_rules.h"
@@ -17,6 +22,8 @@
 #define HTTP_CLIENTS 16
 #define HTTP_BYTES 60000
 #define REPORTS_MAX 10
+/* More than most machines have CPUs for: the last ones to end leave few idle. */
+#define SLICES 8
 
 struct totals {
 	unsigned int worlds, kind, tls, clients, bad;
@@ -53,6 +60,40 @@ add(struct totals *t, const struct random_world_result *r)
 		rows[i] |= r->rows[i];
 	for (unsigned int i = 0; i < SESSION_STATES; i++)
 		session_rows[i] |= r->session_rows[i];
+}
+
+static void
+add_totals(struct totals *t, const struct totals *part)
+{
+	t->worlds += part->worlds;
+	t->kind += part->kind;
+	t->tls += part->tls;
+	t->clients += part->clients;
+	t->bad += part->bad;
+	t->bytes += part->bytes;
+	t->spliced += part->spliced;
+	t->bulk_waits += part->bulk_waits;
+	t->calls += part->calls;
+	t->buf_waits += part->buf_waits;
+	t->memory_holds += part->memory_holds;
+	t->zerocopied += part->zerocopied;
+}
+
+static void
+add_http_totals(struct http_totals *t, const struct http_totals *part)
+{
+	add_totals(&t->all, &part->all);
+	t->requests += part->requests;
+	t->whole += part->whole;
+	t->own += part->own;
+	t->again += part->again;
+	t->reused += part->reused;
+	t->bound += part->bound;
+	t->told += part->told;
+	t->logged += part->logged;
+	t->stopped += part->stopped;
+	t->grown += part->grown;
+	t->multiplexed += part->multiplexed;
 }
 
 static void
@@ -100,6 +141,77 @@ number(const char *name, uint64_t otherwise)
 	const char *s = getenv(name);
 
 	return s && *s ? strtoull(s, NULL, 10) : otherwise;
+}
+
+/* --- slices of the seeds --- */
+
+/* The results of one process, in memory that it shares with the first one. */
+struct slice {
+	struct http_totals t; /* of worlds of mode tcp only t.all */
+	uint32_t rows[STREAM_STATES];
+	uint32_t session_rows[SESSION_STATES];
+};
+
+typedef void slice_fn(uint64_t seed, struct http_totals *t);
+
+static void
+play_slice(struct slice *s, slice_fn *fn, uint64_t first, uint64_t end)
+{
+	for (uint64_t seed = first; seed < end && s->t.all.bad < REPORTS_MAX; seed += SLICES)
+		fn(seed, &s->t);
+	memcpy(s->rows, rows, sizeof(rows));
+	memcpy(s->session_rows, session_rows, sizeof(session_rows));
+	/* As any program ends: it is examined for leaks. */
+	exit(0);
+}
+
+static void
+take_slice(const struct slice *s, struct http_totals *t)
+{
+	add_http_totals(t, &s->t);
+	for (int i = 0; i < STREAM_STATES; i++)
+		rows[i] |= s->rows[i];
+	for (unsigned int i = 0; i < SESSION_STATES; i++)
+		session_rows[i] |= s->session_rows[i];
+}
+
+/* Plays n seeds from `first` on. A process that does not end well fails the test. */
+static void
+play_all(slice_fn *fn, uint64_t first, uint64_t n, struct http_totals *t)
+{
+	struct slice *s = mmap(NULL, SLICES * sizeof(*s), PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t pid[SLICES];
+
+	assert_ptr_not_equal(s, MAP_FAILED);
+	fflush(NULL);
+	for (unsigned int i = 0; i < SLICES; i++) {
+		pid[i] = fork();
+		assert_int_not_equal(pid[i], -1);
+		if (pid[i] == 0)
+			play_slice(&s[i], fn, first + i, first + n);
+	}
+	for (unsigned int i = 0; i < SLICES; i++) {
+		int status;
+
+		assert_int_equal(waitpid(pid[i], &status, 0), pid[i]);
+		if (status)
+			fail_msg("the process of slice %u ends with %#x", i, (unsigned int)status);
+		take_slice(&s[i], t);
+	}
+	munmap(s, SLICES * sizeof(*s));
+}
+
+static void
+play_one_of_all(uint64_t seed, struct http_totals *t)
+{
+	play(seed, 0, &t->all);
+}
+
+static void
+play_http_of_all(uint64_t seed, struct http_totals *t)
+{
+	play_http(seed, 0, t);
 }
 
 /* --- rows that random worlds do not take --- */
@@ -207,15 +319,15 @@ static void
 test_random_worlds(void **state)
 {
 	uint64_t one = number("SEED", 0), n = number("SEEDS", SEEDS);
-	struct totals t = { 0 };
+	struct http_totals all = { 0 };
+	struct totals t;
 
 	(void)state;
-	if (one) {
-		play(one, getenv("SHOW") != NULL, &t);
-	} else {
-		for (uint64_t seed = 1; seed <= n && t.bad < REPORTS_MAX; seed++)
-			play(seed, 0, &t);
-	}
+	if (one)
+		play(one, getenv("SHOW") != NULL, &all.all);
+	else
+		play_all(play_one_of_all, 1, n, &all);
+	t = all.all;
 	print_message("%u worlds (%u of them kind), %u clients, %llu bytes, %llu spliced, "
 		      "%llu calls\n",
 		      t.worlds, t.kind, t.clients, (unsigned long long)t.bytes,
@@ -242,8 +354,10 @@ test_random_http_worlds(void **state)
 	struct http_totals t = { 0 };
 
 	(void)state;
-	for (uint64_t i = 0; i < n && t.all.bad < REPORTS_MAX; i++)
-		play_http(first + i, n == 1 && getenv("SHOW"), &t);
+	if (n == 1)
+		play_http(first, getenv("SHOW") != NULL, &t);
+	else
+		play_all(play_http_of_all, first, n, &t);
 	print_message("%u worlds (%u of them kind), %u requests, %u answers (%u own), %u sent "
 		      "again, %u connections reused, %llu bytes, %llu calls\n",
 		t.all.worlds, t.all.kind, t.requests, t.whole, t.own, t.again, t.reused,
