@@ -67,8 +67,9 @@ TALLY ?= -
 F ?= release
 programs = $(patsubst %.c,$(DIR_$(F))/%,$(sort $(wildcard $(1))))
 torture_src = tests/sim/test_torture*.c
-# Takes as long as all others: in parts, the longest of all tests first.
-torture_process = $(foreach i,1 2 3 4,$(DIR_$(F))/tests/sim/test_torture_process@$(i)of4)
+# Takes as long as all others: in parts. The longest tests come first, so that the last one to end is a short one.
+torture_process = $(foreach i,1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16,$(DIR_$(F))/tests/sim/test_torture_process@$(i)of16)
+long_sim_src = tests/sim/test_simulation.c tests/sim/test_tls_sessions.c
 sim_src = $(filter-out $(wildcard $(torture_src)),$(wildcard tests/sim/test_*.c))
 
 # Tests find the programs of the packages that build-aux/install-deps names for this list, and no others.
@@ -127,7 +128,7 @@ torture: tests
 	$(run_tests) torture-$(F) $(TALLY) $(torture_process) $(filter-out %_process,$(call programs,$(torture_src)))
 
 sim: tests
-	$(run_tests) sim-$(F) $(TALLY) $(call programs,$(sim_src))
+	$(run_tests) sim-$(F) $(TALLY) $(call programs,$(long_sim_src)) $(call programs,$(filter-out $(long_sim_src),$(sim_src)))
 
 replay: $(DIR_$(F))/config.mk
 	$(call inner,$(F)) replay
