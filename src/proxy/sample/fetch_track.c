@@ -212,20 +212,15 @@ fetch_tracked(const struct rule_args *a, struct sample_ctx *cx, struct sample *s
 	return 1;
 }
 
-/* Its key, as a sample of the table's type. */
+/* The key of an entry, as a sample of the table's type: a text is copied. */
 static int
-fetch_key(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+key_as_sample(const struct spot *at, struct arena *a, struct sample *s)
 {
-	const unsigned char *bytes;
-	struct spot at;
+	const unsigned char *bytes = table_entry_key(at->table, at->entry);
+	size_t n = table_conf_of(at->table)->key_len;
 	uint32_t v;
-	size_t n;
 
-	if (!find_spot(a, cx, &at))
-		return 0;
-	bytes = table_entry_key(at.table, at.entry);
-	n = table_conf_of(at.table)->key_len;
-	s->type = table_key_sample(at.table);
+	s->type = table_key_sample(at->table);
 	if (s->type == SAMPLE_SINT) {
 		memcpy(&v, bytes, sizeof(v));
 		s->u.sint = v;
@@ -236,10 +231,24 @@ fetch_key(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 	} else {
 		if (s->type == SAMPLE_STR)
 			n = strnlen((const char *)bytes, n);
-		s->u.str = arena_copy(cx->arena, (struct str){ (const char *)bytes, n });
+		s->u.str = arena_copy(a, (struct str){ (const char *)bytes, n });
 		return s->u.str.p != NULL;
 	}
 	return 1;
+}
+
+/* The named table may have no entry of the key. */
+static int
+fetch_key(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
+{
+	struct spot at;
+	int found;
+
+	if (!find_spot(a, cx, &at))
+		return 0;
+	found = at.entry && key_as_sample(&at, cx->arena, s);
+	release_spot(&at);
+	return found;
 }
 
 /* --- table_avl, table_cnt --- */
