@@ -552,10 +552,7 @@ table_refs(const struct table_entry *e)
 uint32_t
 table_expires_in(const struct table *t, const struct table_entry *e, const struct table_caller *by)
 {
-	int32_t left = (int32_t)(atomic_load_explicit(&e->expire, memory_order_relaxed) -
-		(uint32_t)by->now_ms);
-
-	return t->conf.expire_ms && left > 0 ? (uint32_t)left : 0;
+	return t->conf.expire_ms ? table_time_left(t, e, (uint32_t)by->now_ms) : 0;
 }
 
 uint32_t
@@ -641,16 +638,14 @@ table_walk(struct table *t, struct table_walk *w, const struct table_caller *by)
 static uint32_t
 time_left_locked(const struct table *t, const struct table_shard *sh, uint32_t now)
 {
-	const struct table_entry *e;
+	uint32_t left;
 
 	lock_assert_held(&sh->lock);
 	if (!sh->head)
 		return t->conf.expire_ms;
-	e = table_slot(t, sh, sh->head - 1);
+	left = table_time_left(t, table_slot(t, sh, sh->head - 1), now);
 	/* One that is in use is touched at its end. */
-	if (table_is_due(t, e, now))
-		return t->conf.expire_ms / 2 + 1;
-	return atomic_load_explicit(&e->expire, memory_order_relaxed) - now;
+	return left ? left : t->conf.expire_ms / 2 + 1;
 }
 
 uint32_t

@@ -42,7 +42,7 @@ struct table_entry {
 
 /* Three numbers, as HAProxy's freq_ctr. */
 struct table_rate {
-	_Atomic uint32_t tick;    /* when the current period began */
+	_Atomic uint32_t tick;    /* when the current period began; 0: none has */
 	_Atomic uint32_t curr, prev;
 };
 
@@ -207,13 +207,20 @@ table_entry_shard(const struct table *t, const struct table_entry *e)
 	return &t->shard[atomic_load_explicit(&e->prev, memory_order_relaxed) >> PREV_SHARD_SHIFT];
 }
 
+/* The milliseconds until it is due; 0: it is. For tables whose entries expire. */
+static inline uint32_t
+table_time_left(const struct table *t, const struct table_entry *e, uint32_t now)
+{
+	uint32_t left = atomic_load_explicit(&e->expire, memory_order_relaxed) - now;
+
+	return left <= t->conf.expire_ms + TABLE_CLOCK_SKEW_MS ? left : 0;
+}
+
 /* True if no time is left to it. */
 static inline int
 table_is_due(const struct table *t, const struct table_entry *e, uint32_t now)
 {
-	uint32_t at = atomic_load_explicit(&e->expire, memory_order_relaxed);
-
-	return t->conf.expire_ms && (int32_t)(now - at) >= 0;
+	return t->conf.expire_ms && !table_time_left(t, e, now);
 }
 
 /* Another reference, for a holder of one, or under the lock of the shard. */

@@ -64,7 +64,7 @@ find_value(const struct table *t, const struct table_entry *e, enum table_data t
 static int
 period_is_current(uint32_t tick, uint32_t period, uint32_t now)
 {
-	return now - tick < period || tick - now < TABLE_CLOCK_SKEW_MS;
+	return now - tick < period || (tick && tick - now < TABLE_CLOCK_SKEW_MS);
 }
 
 /* Begins a period with n events, unless another worker has: it then counts them there. */

@@ -247,6 +247,47 @@ the_low_half_of_the_clock_may_wrap(void **st)
 	table_free(t);
 }
 
+/* One worker touches it, another one, whose clock is behind, looks it up. */
+static void
+the_longest_expiry_is_seen_by_a_clock_behind(void **st)
+{
+	struct table *t = make_int(10, INT32_MAX);
+
+	(void)st;
+	by.now_ms = UINT64_C(0x1fffffe00);
+	assert_true(touch(t, 1));
+	by.now_ms -= 20;
+	assert_true(has(t, 1));
+	by.now_ms += UINT64_C(19) + INT32_MAX;
+	assert_true(has(t, 1));
+	by.now_ms += 1;
+	assert_false(has(t, 1));
+	by.now_ms += 86400000;
+	assert_false(has(t, 1));
+	table_free(t);
+}
+
+/* A rate that has counted nothing has begun at no time, and not soon, when the clock wraps. */
+static void
+a_new_rate_begins_before_the_clock_wraps(void **st)
+{
+	struct table *t = make_int(10, 0);
+	struct table_entry *e;
+
+	(void)st;
+	by.now_ms = UINT64_C(0x1ffffffff) - 50000;
+	e = hold(t, 1);
+	assert_int_equal(read_of(t, e, TABLE_HTTP_REQ_RATE), 0);
+	table_add(t, e, TABLE_HTTP_REQ_RATE, 0, &by, 100);
+	assert_int_equal(read_of(t, e, TABLE_HTTP_REQ_RATE), 100);
+	by.now_ms += 15000;
+	assert_int_equal(read_of(t, e, TABLE_HTTP_REQ_RATE), 50);
+	by.now_ms += 5000;
+	assert_int_equal(read_of(t, e, TABLE_HTTP_REQ_RATE), 0);
+	table_unref(e);
+	table_free(t);
+}
+
 static void
 an_entry_with_a_rate_takes_48_bytes(void **st)
 {
@@ -496,6 +537,8 @@ main(void)
 		cmocka_unit_test(entries_expire),
 		cmocka_unit_test(entries_behind_those_in_use_expire),
 		cmocka_unit_test(the_low_half_of_the_clock_may_wrap),
+		cmocka_unit_test(the_longest_expiry_is_seen_by_a_clock_behind),
+		cmocka_unit_test(a_new_rate_begins_before_the_clock_wraps),
 		cmocka_unit_test(an_entry_with_a_rate_takes_48_bytes),
 		cmocka_unit_test(rates_are_those_of_haproxy),
 		cmocka_unit_test(values_are_read_and_changed),
