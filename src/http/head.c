@@ -6,12 +6,17 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "http/scan.h"
 
 void
 http_head_init(struct http_head *h, enum http_kind kind, struct http_field *field, unsigned int max)
 {
-	*h = (struct http_head){ .kind = kind, .version = HTTP_1_1, .field = field, .max = max };
+	mem_clear(h, sizeof(*h));
+	h->kind = kind;
+	h->version = HTTP_1_1;
+	h->field = field;
+	h->max = max;
 }
 
 int

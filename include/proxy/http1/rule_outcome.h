@@ -20,12 +20,12 @@ rule_outcome_note_room(const struct stream *s, struct http_head *h, size_t len)
 	h->room = most < s->engine->bufsize ? (uint32_t)(s->engine->bufsize - most) : 0;
 }
 /*
- * Runs a list of px on the session's data, from *at on; eval is set up, and v->head is
- * rule_outcome_head() where rules may reply; v->most is the length of the texts of the head that
- * they change, 0: as long as a buffer permits. Applies log level, timeouts and counters; the caller
- * handles the end of the message. A rule that begins to wait for an answer ends the deadline of a
- * wait before it: the caller sets its own. The texts lie in the worker's arena: the caller marks
- * and releases it.
+ * Runs a list of px on the session's data, from *at on; eval is set up. v->head is
+ * rule_outcome_head() where rules may reply, else NULL; v->most is the length of the texts of the
+ * head that they change, 0: as long as a buffer permits; the rest of *v is cleared. Applies log
+ * level, timeouts and counters; the caller handles the end of the message. A rule that begins to
+ * wait for an answer ends the deadline of a wait before it: the caller sets its own. The texts lie
+ * in the worker's arena: the caller marks and releases it.
  */
 enum rule_result rule_outcome_run(struct stream *s, const struct proxy *px, unsigned int list,
 	struct rules_at *at, struct eval *eval, struct rule_outcome *v);

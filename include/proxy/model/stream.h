@@ -7,11 +7,11 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "base/compiler.h"
 #include "base/heap.h"
 #include "base/list.h"
+#include "base/mem.h"
 #include "event/loop.h"
 #include "event/timer.h"
 #include "net/conn.h"
@@ -160,7 +160,7 @@ struct stream {
 static inline void
 stream_clear_exchange(struct stream *s)
 {
-	memset(&s->be, 0, offsetof(struct stream, server) - offsetof(struct stream, be));
+	mem_clear(&s->be, offsetof(struct stream, server) - offsetof(struct stream, be));
 }
 
 /* The most retries. It has a backend. */

@@ -417,7 +417,11 @@ conn_pool_put(struct engine *e, struct server *srv, struct conn *c, unsigned int
 		return 0;
 	ic = pool_get(&e->idle.pool);
 	assert(ic);
-	*ic = (struct idle_conn){ .conn = *c, .of = l, .holder = holder, .uses = uses };
+	ic->conn = *c;
+	ic->of = l;
+	ic->holder = holder;
+	ic->uses = uses;
+	ic->name_hash = 0;
 	/* Without lazy registration this is reset as soon as anything is wanted. */
 	ic->unsure = (uint8_t)conn_is_ready(c, DIR_R);
 	list_init(&ic->link);

@@ -130,13 +130,15 @@ apply_reply_outcome(struct stream *s, const struct rule_outcome *v)
 static enum stream_event
 run_reply_rules(struct stream *s, const struct proxy *px, struct http_head *h)
 {
-	struct rule_outcome v = { .head = rule_outcome_head(s) };
 	struct rules_at at = { NULL, 0 };
 	enum rule_result result;
+	struct rule_outcome v;
 	struct eval eval;
 
 	if (!px || !proxy_has_rules(&px->rules, RULE_HTTP_RESPONSE))
 		return STREAM_EV_NONE;
+	v.head = rule_outcome_head(s);
+	v.most = 0;
 	eval_init(&eval, s, rule_place_scope(RULE_HTTP_RESPONSE));
 	eval.cx.req = NULL;
 	eval.cx.res = h;

@@ -95,11 +95,13 @@ has_after_rules(const struct stream *s, const struct proxy *p)
 static int
 run_after(struct stream *s, const struct proxy *p, struct eval *eval, size_t most)
 {
-	struct rule_outcome v = { .most = most };
 	struct rules_at at = { 0 };
+	struct rule_outcome v;
 
 	if (!has_after_rules(s, p))
 		return 0;
+	v.head = NULL;
+	v.most = most;
 	if (rule_outcome_run(s, p, RULE_HTTP_AFTER_RESPONSE, &at, eval, &v) != RULE_FINAL)
 		return 0;
 	s->txn->after_fails++;

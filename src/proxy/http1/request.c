@@ -474,6 +474,7 @@ run_list(struct stream *s, const struct proxy *px, unsigned int list, struct eva
 
 	look_at_body(s, &eval->cx);
 	v->head = rule_outcome_head(s);
+	v->most = 0;
 	result = rule_outcome_run(s, px, list, &s->txn->at, eval, v);
 	if (v->hints && early_hints_send(s, v->hints) < 0) {
 		s->txn->req_is_gone = 1;
@@ -498,7 +499,7 @@ run_rules(struct stream *s, const struct proxy *px, unsigned int list)
 {
 	struct http_txn *t = s->txn;
 	unsigned int at = rule_place_scope(RULE_HTTP_REQUEST);
-	struct rule_outcome v = { 0 };
+	struct rule_outcome v;
 	enum stream_event ev;
 	struct eval eval;
 
@@ -549,11 +550,10 @@ restrict_names(struct http_head *h, enum http_names how)
 static struct io_step
 refuse_names(struct stream *s, enum http_names how)
 {
-	const struct rule_outcome denied = { .what = RULE_END_DENY, .status = 403 };
-
 	if (restrict_names(&s->txn->req, how) == 0)
 		return io_more(1);
-	return io_event(apply_outcome(s, &denied));
+	return io_event(apply_outcome(
+		s, &(const struct rule_outcome){ .what = RULE_END_DENY, .status = 403 }));
 }
 
 /* A rule has found a stored response, and none behind it has ended the request: as in HAProxy. */

@@ -72,11 +72,13 @@ static struct io_step
 run_response_list(struct stream *s, const struct proxy *px, unsigned int list)
 {
 	struct http_txn *t = s->txn;
-	struct rule_outcome v = { .head = rule_outcome_head(s) };
+	struct rule_outcome v;
 	struct eval eval;
 
 	if (!proxy_has_rules(&px->rules, list))
 		return io_more(1);
+	v.head = rule_outcome_head(s);
+	v.most = 0;
 	eval_init(&eval, s, rule_place_scope(list < RULE_PLACES ? list : RULE_HTTP_RESPONSE));
 	eval.cx.req_ended = 1;
 	eval.cx.res_len = t->h1[SERVER]->parser.at + s->dir[SERVER].lookahead;
@@ -99,7 +101,6 @@ run_response_list(struct stream *s, const struct proxy *px, unsigned int list)
 static enum stream_event
 check_cache(struct stream *s)
 {
-	const struct rule_outcome denied = { .what = RULE_END_DENY, .status = 502 };
 	char text[256];
 
 	if (!(s->be->options & OPT_CHECKCACHE) || !http_shares_cookie(&s->txn->res) ||
@@ -109,7 +110,8 @@ check_cache(struct stream *s)
 		"Blocking cacheable cookie in response from instance %s, server %s.", s->be->name,
 		s->srv->name);
 	server_alert(s->engine, s->srv, text);
-	return apply_response_outcome(s, &denied);
+	return apply_response_outcome(
+		s, &(const struct rule_outcome){ .what = RULE_END_DENY, .status = 502 });
 }
 
 /* Between http-response and http-after-response: cookies of the server are known. */

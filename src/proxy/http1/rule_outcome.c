@@ -2,6 +2,8 @@
  * carries out the rest. */
 #include "proxy/http1/rule_outcome.h"
 
+#include "base/mem.h"
+
 #include "proxy/model/stats_conf.h"
 #include "proxy/model/stream_extras.h"
 #include "proxy/model/termination.h"
@@ -55,13 +57,16 @@ rule_outcome_run(struct stream *s, const struct proxy *px, unsigned int list, st
 	struct eval *eval, struct rule_outcome *v)
 {
 	int awaited = stream_awaits_answer(s);
+	struct http_head *head = v->head;
+	size_t most = v->most;
 	enum rule_result result;
 
-	*v = (struct rule_outcome){
-		.proxy = s, .non_strict = s->txn->non_strict, .head = v->head,
-		.realm = list == RULES_STATS ? STATS_REALM_DEFAULT : px->name,
-		.most = v->most ? v->most : s->engine->bufsize - H1_EXTRA_MAX
-	};
+	mem_clear(v, sizeof(*v));
+	v->proxy = s;
+	v->non_strict = s->txn->non_strict;
+	v->head = head;
+	v->realm = list == RULES_STATS ? STATS_REALM_DEFAULT : px->name;
+	v->most = most ? most : s->engine->bufsize - H1_EXTRA_MAX;
 	result = proxy_rules_run(&px->rules, list, at, &eval->cx, v);
 	take_notes(s, v);
 	/* The deadline of a wait for the body is not that of an answer. */

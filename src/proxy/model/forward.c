@@ -241,10 +241,10 @@ http_add_forwarding(struct stream *s, struct http_head *req, struct arena *a)
 {
 	const struct proxy *fe = s->sess->fe, *be = s->be;
 	const struct addr *peer = addr_override_source(s);
-	struct addr own = { .len = 0 };
+	struct addr own;
 	int rc;
 
-	if (needs_destination(fe, be) && addr_override_destination(s, &own) < 0)
+	if (!needs_destination(fe, be) || addr_override_destination(s, &own) < 0)
 		own.len = 0;
 	rc = add_forward_address(fe, be, FORWARD_FOR, peer, req, a);
 	if (rc == 0)

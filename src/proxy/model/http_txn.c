@@ -41,9 +41,9 @@ http_txn_get(struct stream *s)
 		return NULL;
 	memory_watch(e);
 	/* endpoints are large and have their own lengths, so they are not zeroed. */
-	memset(t, 0, offsetof(struct http_txn, endpoints));
+	mem_clear(t, offsetof(struct http_txn, endpoints));
 	h1 = (struct h1_message *)(void *)(t->field + 2 * fields_of(e));
-	memset(h1, 0, SIDES * sizeof(*h1));
+	mem_clear(h1, SIDES * sizeof(*h1));
 	t->h1[CLIENT] = h1;
 	t->h1[SERVER] = h1 + 1;
 	t->line = (char *)(h1 + SIDES);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "http/h1_parse.h"
 #include "http/h1_message.h"
 #include "proxy/model/http_txn.h"
@@ -40,7 +41,7 @@ eval_init(struct eval *l, struct stream *s, unsigned int at)
 {
 	struct engine *e = s->engine;
 
-	memset(l, 0, sizeof(*l));
+	mem_clear(l, sizeof(*l));
 	l->log.sys = e->sys;
 	l->log.id = e->log ? &e->log->id : &nobody;
 	l->log.wall = &e->eval.wall;
