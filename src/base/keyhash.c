@@ -2,7 +2,9 @@
  * only read after that. */
 #include "base/keyhash.h"
 
+#include <endian.h>
 #include <errno.h>
+#include <string.h>
 
 #include "base/sys.h"
 
@@ -35,11 +37,30 @@ keyhash_draw(struct keyhash *k, struct sys *sys)
 	return 0;
 }
 
+/* The digit of seven bytes; there is an eighth one. */
+static uint64_t
+digit_of_seven(const char *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return UINT64_C(1) << 56 | be64toh(v) >> 8;
+}
+
 uint64_t
 keyhash(const struct keyhash *k, const char *p, size_t n)
 {
 	struct keyhash_text t = KEYHASH_TEXT;
+	uint32_t v;
 
+	for (; n > 7; n -= 7, p += 7)
+		t.h = keyhash_digit(k, t.h, digit_of_seven(p));
+	if (n >= sizeof(v)) {
+		memcpy(&v, p, sizeof(v));
+		t.digit = UINT64_C(1) << 32 | be32toh(v);
+		p += sizeof(v);
+		n -= sizeof(v);
+	}
 	for (size_t i = 0; i < n; i++)
 		keyhash_byte(k, &t, (unsigned char)p[i]);
 	return keyhash_so_far(k, &t);
