@@ -222,6 +222,7 @@ struct engine {
 	struct engine_limits limits;
 	struct engine_stat stat;
 	unsigned int n_tracked;      /* engine_allow_tracking() */
+	uint32_t tracked_stores;     /* bit n: an entry that was tracked has data type n */
 	struct status_set err_codes, fail_codes; /* http-err-codes, http-fail-codes */
 	struct h2_engine *h2;        /* proxy/http2; NULL before the first such connection */
 	struct pool *h2_pools[ENGINE_H2_POOLS]; /* its pools, which count as memory */

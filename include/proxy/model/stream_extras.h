@@ -159,8 +159,18 @@ const struct tracked *stream_tracked(const struct stream *s, unsigned int slot);
 void stream_track(struct stream *s, int by_session, unsigned int slot, struct table *t,
 	struct table_entry *entry);
 /* Counts n of something in all tracked entries. s has extras. */
-void stream_count_tracked(const struct stream *s, enum table_data counter, enum table_data rate,
+void stream_count_in_tracked(const struct stream *s, enum table_data counter, enum table_data rate,
 	uint64_t n);
+/* The same; it costs little where no tracked entry counts it. */
+static inline void
+stream_count_tracked(const struct stream *s, enum table_data counter, enum table_data rate,
+	uint64_t n)
+{
+	uint32_t stores = s->engine->tracked_stores;
+
+	if ((stores >> counter | stores >> rate) & 1)
+		stream_count_in_tracked(s, counter, rate, n);
+}
 /* The same of the request, once. */
 void stream_count_tracked_request(struct stream *s);
 

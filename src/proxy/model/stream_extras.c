@@ -288,6 +288,7 @@ stream_track(struct stream *s, int by_session, unsigned int slot, struct table *
 		return;
 	}
 	tracked_begin(&slots[slot], t, entry, &by);
+	e->tracked_stores |= slots[slot].stores;
 	if (by_session)
 		return;
 	/* Bytes that were counted already are the stream's, too. */
@@ -300,7 +301,7 @@ stream_track(struct stream *s, int by_session, unsigned int slot, struct table *
 }
 
 void
-stream_count_tracked(
+stream_count_in_tracked(
 	const struct stream *s, enum table_data counter, enum table_data rate, uint64_t n)
 {
 	const struct tracked *own = s->extras->tracked, *shared = s->sess->tracked;
