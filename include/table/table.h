@@ -243,9 +243,10 @@ struct table_walk {
 	uint32_t shard, slot;
 };
 
-/* The next entry that has not expired, with a reference. NULL: the walk is over. Entries that are
- * made or removed meanwhile may be missed. */
-struct table_entry *table_walk(struct table *t, struct table_walk *w,
+/* The next entry that has not expired, with a reference. At most *most slots are examined, of which
+ * few may have an entry; their number is subtracted. NULL: the walk is over, or if *most is 0 now
+ * the caller continues later. Entries that are made or removed meanwhile may be missed. */
+struct table_entry *table_walk(struct table *t, struct table_walk *w, unsigned int *most,
 	const struct table_caller *by) must_check;
 /* Removes up to `most` entries that have expired, and returns how many milliseconds it need not be
  * called for; 0: there are more. */

@@ -12,7 +12,7 @@
 #define COLLECT_LESSON 65536u
 /* An entry that was touched longer ago is sent with the time that it has left. */
 #define OLD_MS 1000u
-/* Entries without a place in the output that are passed over at once. */
+/* Slots that are examined at once, and changes that are passed over. */
 #define SKIP_MOST 4096u
 /* Begins a message of class 10 behind the longest head; end_message() writes the head. */
 static struct wire_out
@@ -154,15 +154,16 @@ teach_table(struct peer_session *s, const struct peer_table *t, const struct tab
 	struct peer_lesson *l = &s->lesson;
 	struct table_caller as = { .sys = by->sys, .now_ms = by->now_ms,
 		.part = peer_part(s->peer), .returns = l->returns };
+	unsigned int most = SKIP_MOST;
 	struct table_entry *e;
 
 	if (!has_space(s, t))
 		return 1;
 	define_table(s, l->table, l->returns);
-	for (unsigned int n = 0; n < SKIP_MOST && has_space(s, t); n++) {
-		e = table_walk(t->table, &l->walk, by);
+	while (has_space(s, t)) {
+		e = table_walk(t->table, &l->walk, &most, by);
 		if (!e)
-			return 0;
+			return !most;
 		if (entry_is_for_peer(s, t, e) &&
 			(!t->adds_up || table_wire_is_own(t->table, e, &as)))
 			put_update(s, t, e, s->peer->cursor[l->table].taught - 1, &as);
@@ -236,15 +237,16 @@ static struct table_entry *
 take_found(const struct peer_session *s, unsigned int i, const struct table_caller *by)
 {
 	struct peer_cursor *c = &s->peer->cursor[i];
-	struct table_walk found = c->found, walk = found;
+	struct table_walk walk = c->found;
+	unsigned int most = 1;
 	struct table_entry *e;
 
-	if (!found.slot)
+	if (!walk.slot)
 		return NULL;
 	c->found = (struct table_walk){ 0 };
 	walk.slot--;
-	e = table_walk(s->group->table[i].table, &walk, by);
-	if (!e || (walk.shard == found.shard && walk.slot == found.slot && is_missed(s, i, e)))
+	e = table_walk(s->group->table[i].table, &walk, &most, by);
+	if (!e || is_missed(s, i, e))
 		return e;
 	table_unref(e);
 	return NULL;
@@ -286,11 +288,14 @@ search_missed(struct peer_session *s, unsigned int i, const struct table_caller 
 {
 	const struct peer_table *t = &s->group->table[i];
 	struct peer_cursor *c = &s->peer->cursor[i];
+	unsigned int most = SKIP_MOST;
 
-	for (unsigned int n = 0; n < SKIP_MOST && has_space(s, t); n++) {
-		struct table_entry *e = table_walk(t->table, &c->walk, by);
+	while (has_space(s, t)) {
+		struct table_entry *e = table_walk(t->table, &c->walk, &most, by);
 		int is_found = e && is_missed(s, i, e);
 
+		if (!e && !most)
+			return 1;
 		if (!e) {
 			end_search(s, i, by);
 			return 0;

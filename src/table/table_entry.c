@@ -610,15 +610,17 @@ table_remove(struct table *t, struct table_entry *e, const struct table_caller *
 #define WALK_SLOTS 64
 
 static struct table_entry *
-walk_locked(const struct table *t, const struct table_shard *sh, struct table_walk *w, uint32_t now)
+walk_locked(const struct table *t, const struct table_shard *sh, struct table_walk *w,
+	unsigned int *most, uint32_t now)
 {
 	lock_assert_held(&sh->lock);
-	for (unsigned int n = 0; n < WALK_SLOTS && w->slot < sh->fresh; n++) {
+	for (unsigned int n = 0; n < WALK_SLOTS && *most && w->slot < sh->fresh; n++, --*most) {
 		struct table_entry *e = table_slot(t, sh, w->slot++);
 
 		if (atomic_load_explicit(&e->refs, memory_order_acquire) & ENTRY_LIVE &&
 			!entry_has_expired(t, e, now)) {
 			table_add_ref(e);
+			--*most;
 			return e;
 		}
 	}
@@ -626,16 +628,17 @@ walk_locked(const struct table *t, const struct table_shard *sh, struct table_wa
 }
 
 struct table_entry *
-table_walk(struct table *t, struct table_walk *w, const struct table_caller *by)
+table_walk(struct table *t, struct table_walk *w, unsigned int *most,
+	const struct table_caller *by)
 {
 	struct table_entry *e = NULL;
 
-	while (!e && w->shard < t->n_shards) {
+	while (!e && *most && w->shard < t->n_shards) {
 		struct table_shard *sh = &t->shard[w->shard];
 		int is_over;
 
 		lock_take(&sh->lock, by->sys);
-		e = walk_locked(t, sh, w, (uint32_t)by->now_ms);
+		e = walk_locked(t, sh, w, most, (uint32_t)by->now_ms);
 		is_over = !e && w->slot >= sh->fresh;
 		lock_drop(&sh->lock);
 		if (is_over) {

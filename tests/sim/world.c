@@ -2,6 +2,7 @@
 #include "sim/h2_wire.h"
 #include "sim/world.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -711,10 +712,11 @@ check_table(struct world *w, struct table *t)
 {
 	struct table_caller by = { .sys = &w->sys, .now_ms = loop_now_ms(w->loop) };
 	struct table_walk walk = { 0 };
+	unsigned int most = UINT_MAX;
 	struct table_entry *e;
 	uint64_t cur;
 
-	while ((e = table_walk(t, &walk, &by))) {
+	while ((e = table_walk(t, &walk, &most, &by))) {
 		if (table_refs(e) || table_read(t, e, TABLE_CONN_CUR, 0, &by, &cur) < 0 || cur)
 			world_error(w, "an entry has %u references", table_refs(e));
 		table_unref(e);

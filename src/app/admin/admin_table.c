@@ -12,8 +12,9 @@
 #include "table/table.h"
 
 #define FILTERS_MAX 4
-/* Entries that are examined in one step. */
+/* Entries that are shown in one step, and slots that are examined for them. */
 #define ENTRIES_STEP 64
+#define SLOTS_STEP 4096u
 
 enum table_op { OP_EQ, OP_NE, OP_LE, OP_GE, OP_LT, OP_GT, OP_COUNT };
 
@@ -395,15 +396,16 @@ walk_table(struct admin_conn *c, void *state)
 {
 	struct table_asked *q = state;
 	struct table_caller by = caller_of(c);
+	unsigned int most = SLOTS_STEP;
 
 	if (!q->clears && !q->header_is_shown)
 		show_table_header(c, q->table);
 	q->header_is_shown = 1;
 	for (unsigned int i = 0; i < ENTRIES_STEP; i++) {
-		struct table_entry *e = table_walk(q->table, &q->walk, &by);
+		struct table_entry *e = table_walk(q->table, &q->walk, &most, &by);
 
 		if (!e)
-			return 0;
+			return !most;
 		use_entry(c, q, e, &by);
 	}
 	return 1;

@@ -1,5 +1,6 @@
 /* Tables: what is found, expires and is purged; the index as it grows; memory; values. */
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -500,12 +501,12 @@ a_walk_sees_all(void **st)
 	struct table_walk w = { 0 };
 	struct table_entry *e;
 	uint64_t sum = 0;
-	unsigned int n = 0;
+	unsigned int n = 0, most = UINT_MAX;
 
 	(void)st;
 	for (uint32_t i = 0; i < 10000; i++)
 		assert_true(touch(t, i));
-	while ((e = table_walk(t, &w, &by)) != NULL) {
+	while ((e = table_walk(t, &w, &most, &by)) != NULL) {
 		uint32_t v;
 
 		memcpy(&v, table_entry_key(t, e), sizeof(v));
@@ -522,6 +523,39 @@ a_walk_sees_all(void **st)
 	assert_int_equal(table_used(t), 5000);
 	for (uint32_t i = 0; i < 10000; i++)
 		assert_int_equal(has(t, i), i % 2 == 0);
+	table_free(t);
+}
+
+/* Two entries are left of many: each step examines 100 slots, or ends. */
+static void
+a_walk_examines_a_bounded_number_of_slots(void **st)
+{
+	struct table *t = make_int(10000, 1000);
+	struct table_walk w = { 0 };
+	unsigned int found = 0, steps = 0, most = 0;
+
+	(void)st;
+	for (uint32_t i = 0; i < 10000; i++)
+		assert_true(touch(t, i));
+	by.now_ms += 500;
+	assert_true(touch(t, 10) && touch(t, 9999));
+	by.now_ms += 500;
+	while (!table_sweep(t, &by, 1000))
+		;
+	assert_int_equal(table_used(t), 2);
+	while (!most) {
+		struct table_entry *e;
+
+		most = 100;
+		while ((e = table_walk(t, &w, &most, &by)) != NULL) {
+			table_unref(e);
+			found++;
+		}
+		assert_true(most <= 100);
+		steps++;
+	}
+	assert_int_equal(found, 2);
+	assert_in_range(steps, 100, 101);
 	table_free(t);
 }
 
@@ -547,6 +581,7 @@ main(void)
 		cmocka_unit_test(rates_of_bytes_are_divided),
 		cmocka_unit_test(keys_are_cut_and_filled),
 		cmocka_unit_test(a_walk_sees_all),
+		cmocka_unit_test(a_walk_examines_a_bounded_number_of_slots),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
 /* Messages about tables, compared byte by byte with what HAProxy 2.6 has sent. */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -215,7 +216,8 @@ static struct table_entry *
 only_entry(struct table *t)
 {
 	struct table_walk w = { 0 };
-	struct table_entry *e = table_walk(t, &w, &by);
+	unsigned int most = UINT_MAX;
+	struct table_entry *e = table_walk(t, &w, &most, &by);
 
 	assert_non_null(e);
 	assert_int_equal(table_used(t), 1);
