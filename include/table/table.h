@@ -30,7 +30,7 @@ struct table_entry;
 #define TABLE_ARRAY 1u
 
 enum table_data {
-#define TABLE_DATA(id, name, kind, flags) TABLE_##id,
+#define TABLE_DATA(id, name, kind, flags, doc) TABLE_##id,
 #include "table/data.tbl.h"
 #undef TABLE_DATA
 	TABLE_DATA_TYPES

@@ -138,6 +138,13 @@ put_roff_values(struct sbuf *out, const struct cfg_enum *v)
 	sbuf_adds(out, ".PD\n.RE\n");
 }
 
+/* The text between the name and the arguments. */
+static const char *
+before_arguments(const struct cfg_entry *e)
+{
+	return e->in_parens ? "(" : e->syntax[0] == '(' ? "" : " ";
+}
+
 void
 cfg_entry_man(struct sbuf *out, const struct cfg_entry *e, const char **heading)
 {
@@ -151,7 +158,7 @@ cfg_entry_man(struct sbuf *out, const struct cfg_entry *e, const char **heading)
 	put_roff(out, e->name);
 	sbuf_adds(out, "\\fR");
 	if (e->syntax) {
-		sbuf_addf(out, "%s\\fI", e->in_parens ? "(" : " ");
+		sbuf_addf(out, "%s\\fI", before_arguments(e));
 		put_roff(out, e->syntax);
 		sbuf_addf(out, "\\fR%s", e->in_parens ? ")" : "");
 	}
@@ -249,7 +256,7 @@ cfg_entry_text(struct sbuf *out, const struct cfg_entry *e)
 
 	sbuf_adds(out, e->name);
 	if (e->syntax)
-		sbuf_addf(out, e->in_parens ? "(%s)" : " %s", e->syntax);
+		sbuf_addf(out, "%s%s%s", before_arguments(e), e->syntax, e->in_parens ? ")" : "");
 	sbuf_addc(out, '\n');
 	if (e->is_hint)
 		put_wrapped(out, "Accepted without effect.", TEXT_INDENT, 0);

@@ -20,7 +20,7 @@
 #define TABLE_STRIDE_MAX UINT16_MAX
 #define CHUNK_BITS_MAX 12u
 const struct table_data_info table_data_info[TABLE_DATA_TYPES] = {
-#define TABLE_DATA(id, name, kind, flags) { name, TABLE_KIND_##kind, flags },
+#define TABLE_DATA(id, name, kind, flags, doc) { name, TABLE_KIND_##kind, flags },
 #include "table/data.tbl.h"
 #undef TABLE_DATA
 };

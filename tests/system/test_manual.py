@@ -98,7 +98,7 @@ def test_a_question_has_its_answer(pages, question, place, words):
 
 
 def test_there_are_enough_questions():
-    assert len(list(questions())) == QUESTIONS.read_text().count("\n?") >= 115
+    assert len(list(questions())) == QUESTIONS.read_text().count("\n?") >= 125
 
 
 def test_what_is_missing_is_found(pages):
@@ -113,6 +113,18 @@ def test_no_page_leans_on_another_manual(pages):
         for title, lines in sections_of.items():
             text = plain("\n".join(lines))
             assert not re.search(r"HAProxy's (configuration )?manual|manual of HAProxy|see HAProxy", text), title
+
+
+def test_an_entry_is_a_statement(pages):
+    """No entry is a question."""
+    for title, lines in pages["tacit.cfg(5)"].items():
+        assert not [line for line in lines if re.search(r"[a-z]\? ?$", plain(line))], title
+
+
+def test_arguments_stand_as_they_are_parsed(pages):
+    """An argument in parentheses begins at the name."""
+    for title, lines in pages["tacit.cfg(5)"].items():
+        assert not [line for line in lines if TERM.match(line) and re.search(r"\w \(", plain(line))], title
 
 
 # --- values ---
@@ -137,6 +149,7 @@ IN_LINE = {
                            "set-cookie": "http-request redirect location / set-cookie a=b",
                            "clear-cookie": "http-request redirect location / clear-cookie a"}.get(
                                w, f"http-request redirect prefix / {w}"),
+    "stick-table": lambda w: f"stick-table type ip size 1k store {w.replace('<n>', '2').replace('<period>', '1m')}",
     "log-steps": "log-steps {}".format, "retry-on": "retry-on {}".format,
     "use-poller": lambda w: in_global(f"use-poller {w}"),
     "verify": lambda w: f"bind 127.0.0.1:2 ssl crt {{pem}} verify {w} ca-file {{pem}}",

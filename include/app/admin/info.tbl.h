@@ -68,7 +68,7 @@ INFO_ROW(idle_pct, 49, "Idle_pct", "MaP", FIELD_U32, "Percentage of the last sec
 INFO_ROW(node, 50, "node", "COS", FIELD_STR, "Name of the node")
 INFO_ROW(description, 51, "description", "COS", FIELD_STR, "Description of the node")
 INFO_ROW(stopping, 52, "Stopping", "MGP", FIELD_U32, "1 while the process stops")
-INFO_ROW(jobs, 53, "Jobs", "MGP", FIELD_U32, "Sessions, connections of this socket and listeners")
+INFO_ROW(jobs, 53, "Jobs", "MGP", FIELD_U32, "Sessions, connections of stats sockets, and listeners")
 INFO_ROW(unstoppable_jobs, 54, "Unstoppable Jobs", "MGP", FIELD_U32,
 	"Jobs that a soft stop does not wait for")
 INFO_ROW(listeners, 55, "Listeners", "MGP", FIELD_U32, "Listening sockets")

@@ -393,7 +393,7 @@ parse_memory_profiling(struct cfg_ctx *ctx)
 static const struct cfg_kw kws[] = {
 	KW_FIELD("maxconn", parse_maxconn, maxconn, "<number>",
 		"Maximum number of concurrent connections.",
-		.dflt = "as many as the limit on descriptors permits"),
+		.dflt = "as many as the limit on descriptors permits, at most 100000"),
 	KW_FIELD("maxconnrate", parse_rate, maxconnrate, "<number>",
 		"Maximum number of new connections per second; 0: no limit.",
 		.dflt = "0"),
@@ -415,7 +415,7 @@ static const struct cfg_kw kws[] = {
 		"Maximum number of descriptors to use.",
 		.dflt = "the system's limit"),
 	KW("nbthread", 1, 1, parse_nbthread, "<number>",
-		"Number of workers, each a thread.",
+		"Number of workers, each a thread: 1 to 64.",
 		.dflt = "the number of CPUs that the process may use"),
 	KW("thread-hard-limit", 1, 1, parse_thread_hard_limit, "<number>",
 		"Upper limit for the number of workers, whether set by nbthread or by default.",

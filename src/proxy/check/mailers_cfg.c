@@ -322,7 +322,7 @@ static const struct cfg_kw kws[] = {
 		.max = 1,
 		.parse = parse_mail_timeout,
 		.syntax = "<time>",
-		.dflt = "10s",
+		.dflt = "10 s",
 		.doc = "Time for one mail, from the connection to the end." },
 	EMAIL("from", EMAIL_FROM, "<address>", "The sender of alerts. No alerts are sent without "
 		"the lines from, to and mailers.", .dflt = "none", .example = EXAMPLE),

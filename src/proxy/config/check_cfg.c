@@ -182,7 +182,8 @@ static const struct cfg_kw kws[] = {
 			"port, and the server's; one that does not exist is NOT_USED. Its "
 			"environment has PATH (external-check path) and HAPROXY_PROXY_NAME, "
 			"_ID, _ADDR and _PORT, HAPROXY_SERVER_NAME, _ID, _ADDR, _PORT, "
-			"_CURCONN, _MAXCONN and _PROTO." },
+			"_CURCONN, _MAXCONN, _PROTO (tcp, h1 or h2) and _SSL (1: with "
+			"ssl)." },
 	{ .name = "external-check path",
 		.dflt = "empty",
 		.sections = CFG_BE,

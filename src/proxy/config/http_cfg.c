@@ -374,9 +374,8 @@ static const struct cfg_kw kws[] = {
 	ACCEPT("unsafe-violations-in-http-response", CFG_BE, GIVEN_UNSAFE_RES),
 	OPTION("checkcache", CFG_BE, OPT_CHECKCACHE,
 		"Blocks a response that sets a cookie and that caches may keep: the client gets "
-		"502, and an alert is logged. Unlike in the manual's list, and as in HAProxy 2.6, "
-		"a response passes that has no max-age, s-maxage, Expires, ETag and "
-		"Last-Modified."),
+		"502, and an alert is logged. As in HAProxy 2.6 a response without max-age, "
+		"s-maxage, Expires, ETag and Last-Modified passes."),
 	OPTION("http-buffer-request", CFG_PROXIES, OPT_HTTP_BUFFER_REQUEST,
 		"Waits for the whole request body, or for a full buffer, before the request is "
 		"processed further."),

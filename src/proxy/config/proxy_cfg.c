@@ -442,7 +442,7 @@ static const struct cfg_kw kws[] = {
 		.min = 1,
 		.max = 1,
 		.parse = parse_mode,
-		.syntax = "{ tcp | http }",
+		.syntax = "{ tcp | http | spop }",
 		.doc = "The protocol that a proxy forwards. A frontend and its backends usually "
 			"have the same mode." },
 	COUNT("rate-limit sessions", CFG_FE, sess_limit.max,

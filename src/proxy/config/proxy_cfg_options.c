@@ -187,7 +187,7 @@ const struct cfg_module proxy_cfg_options_module = { .name = "proxy options", .k
  * effect here, each with the reason that its notice gives. Constant data.
  */
 
-#define TABLES "stick tables are not shared with peers"
+#define SHARD "a server of a backend is in no shard; a peer may be: 'shard' of 'peer'"
 #define QUIC "QUIC is not supported"
 #define KTLS "TLS is never moved to the kernel"
 
@@ -225,7 +225,7 @@ static const struct cfg_opt bind_opts[] = {
 static const struct cfg_opt server_opts[] = {
 	HINT("ktls", 1, KTLS),
 	HINT("quic-cc-algo", 1, QUIC),
-	HINT("shard", 1, TABLES),
+	HINT("shard", 1, SHARD),
 	{ 0 },
 };
 

@@ -124,13 +124,29 @@ parse_data_args(struct cfg_ctx *ctx, const struct data_word *w, const struct tab
 	return 0;
 }
 
+/* The arguments of data in parentheses, by kind and flags. */
+#define ARGS_U32_0 ""
+#define ARGS_U64_0 ""
+#define ARGS_NAME_0 ""
+#define ARGS_RATE_0 "(<period>)"
+#define ARGS_U32_TABLE_ARRAY "(<n>)"
+#define ARGS_RATE_TABLE_ARRAY "(<n>,<period>)"
+
+static const struct cfg_enum data_words[] = {
+#define TABLE_DATA(id, name, kind, flags, doc) { name ARGS_##kind##_##flags, TABLE_##id, doc },
+#include "table/data.tbl.h"
+#undef TABLE_DATA
+	{ "server_name", TABLE_SERVER_KEY, "Another name of server_key." },
+	{ 0 },
+};
+
 static int
 store_word(struct cfg_ctx *ctx, struct table_line *line, const struct data_word *w, int has_parens)
 {
-	int is_old = w->len == strlen("server_name") && memcmp(w->name, "server_name", w->len) == 0;
-	int type = is_old ? TABLE_SERVER_KEY : table_data_find(w->name, w->len);
+	const struct cfg_enum *word = cfg_enum_find(data_words, w->name, w->len);
+	int type = word ? word->value : -1;
 
-	if (type < 0)
+	if (!word)
 		return report_word(ctx, w, "unknown store option");
 	if (has_parens && !w->n_args && table_data_info[type].kind != TABLE_KIND_RATE)
 		return report_word(ctx, w, "unexpected argument to store option");
@@ -621,6 +637,7 @@ table_cfg_finish(struct proxies *ps, struct cfg_diag *d)
 
 static const struct cfg_kw kws[] = {
 	{ .name = "stick-table",
+		.values = data_words,
 		.dflt = "none: the section has no table",
 		.sections = CFG_FRONTEND | CFG_LISTEN | CFG_BACKEND,
 		.max = CFG_ANY,
@@ -628,16 +645,19 @@ static const struct cfg_kw kws[] = {
 		.syntax = "type <type> [len <n>] size <size> [expire <time>] [nopurge] "
 			  "[peers <section>] [aggregate] [srvkey name|addr] [brates-factor <n>] "
 			  "[recv-only] [write-to <table>] [store <data>[,<data>]*]*",
-		.doc = "A table with the name of the section. Its entries have keys of a type (ip, "
-		       "ipv6, integer, string, binary) and store data: counters, rates over a "
-		       "period, tags. They live for 'expire' after they were last touched; when "
-		       "there are 'size' of them, those touched longest ago are replaced, or with "
-		       "'nopurge' new ones refused. An entry of type ip with one rate takes 41 "
-		       "bytes. With 'peers' it is the same in all processes of that section; with "
-		       "'aggregate' each counts for itself, and counters and rates are the sum. "
-		       "With 'recv-only' it sends them nothing, and has their conn_cur; with "
-		       "'write-to' another table of the same keys also has the tags and servers "
-		       "that they send." },
+		.example = "stick-table type ip size 100k expire 1m store http_req_rate(10s),gpc0",
+		.doc = "A table with the name of the section. Its entries have keys of a type: ip, "
+		       "ipv6, integer (of 32 bits), string (up to 31 bytes, or 'len'; longer ones "
+		       "are cut) or binary (32 bytes, or 'len'). An entry that nothing touches for "
+		       "the time of 'expire' is removed; when there are 'size' of them, those "
+		       "touched longest ago are replaced, or with 'nopurge' new ones refused. An "
+		       "entry of type ip with one rate takes 41 bytes. With 'peers' the table is "
+		       "the same in all processes of that section; with 'aggregate' each counts "
+		       "for itself, and counters and rates are the sum. With 'recv-only' it sends "
+		       "them nothing, and has their conn_cur; with 'write-to' another table of the "
+		       "same keys also has the tags and servers that they send. With "
+		       "'brates-factor' rates of bytes are counted in units of so many. The words "
+		       "of 'store', which may be repeated:" },
 	{ .name = "table",
 		.dflt = "none",
 		.sections = CFG_PEERS,

@@ -116,7 +116,7 @@ const struct rule_conv table_convs[] = {
 #undef TRACK_CHANGE_AT
 	{ .name = "in_table", .arg = { ARG_TABLE }, .in = SAMPLE_ANY, .out = SAMPLE_BOOL,
 		.conv = conv_in_table, .init = init_table, .check = check_table,
-		.syntax = "[<table>]", .doc = "Does the table have an entry of the sample?" },
+		.syntax = "[<table>]", .doc = "True if the table has an entry of the sample." },
 	CONV("table_server_id", TRACK_SERVER_ID,
 		"The number of the server that stick rules have stored."),
 	CONV("table_trackers", TRACK_TRACKERS, "As sc_trackers, of the entry of the sample."),

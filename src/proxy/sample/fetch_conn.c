@@ -425,7 +425,7 @@ const struct rule_fetch session_fetches[] = {
 		CONN,
 		.out = SAMPLE_BOOL,
 		.fetch = fetch_stopping,
-		.doc = "Is the process about to stop? True from the beginning of grace." },
+		.doc = "True if the process stops, from the beginning of grace on." },
 	{ .name = NULL },
 };
 
@@ -606,7 +606,7 @@ fetch_first(const struct rule_args *a unused, struct sample_ctx *cx, struct samp
 #define LOCAL(n, own, text)                                                                \
 	{                                                                                  \
 		.name = n, CONN, .out = SAMPLE_BOOL, .fetch = fetch_local_addr, .kind = own, \
-		.doc = "Is " text " one of this host's? Takes three system calls."         \
+		.doc = "True if " text " is one of this host's; takes three system calls."         \
 	}
 #define SOURCE(n, query, base)                                                         \
 	{                                                                              \
@@ -672,7 +672,7 @@ const struct rule_fetch conn_fetches[] = {
 		CONN,
 		.out = SAMPLE_BOOL,
 		.fetch = fetch_header_seen,
-		.doc = "Did the client's connection begin with a PROXY header?" },
+		.doc = "True if the client's connection began with a PROXY header." },
 	FIGURE("fc_reordering", REORDERING, "how far segments are reordered."),
 	FIGURE("fc_retrans", RETRANS, "retransmitted segments."),
 	TIME("fc_rtt", RTT, "round-trip time."),
@@ -684,7 +684,7 @@ const struct rule_fetch conn_fetches[] = {
 		.either = SAMPLE_AT_REQ | SAMPLE_AT_RES | SAMPLE_AT_TXN,
 		.out = SAMPLE_BOOL,
 		.fetch = fetch_first,
-		.doc = "Is it the first request of its connection?" },
+		.doc = "True for the first request of a connection." },
 	LOCAL("src_is_local", 0, "the client's address"),
 	SOURCE("url32+src", 1, "url32"),
 	{ .name = NULL },

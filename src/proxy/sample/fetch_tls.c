@@ -186,7 +186,7 @@ init_cert_name(struct rule_args *a, const struct rule_vocab *v unused, const cha
 		TEXT(prefix "_err_str", scope, TLS_INFO_ERROR_TEXT | of,                         \
 			"The text of " prefix "_err."),                                          \
 		FLAG(prefix "_is_resumed", scope, fetch_tls_bool, TLS_INFO_IS_RESUMED | of,      \
-			"Was a session resumed with the " whom "?"),                             \
+			"True if a session was resumed with the " whom "."),                 \
 		TEXT(prefix "_protocol", scope, TLS_INFO_VERSION | of,                           \
 			"The version of TLS used with the " whom ": TLSv1.3."),                  \
 		BYTES(prefix "_server_random", scope, TLS_INFO_SERVER_RANDOM | of,               \
@@ -228,8 +228,8 @@ const struct rule_fetch tls_fetches[] = {
 	SIDE("ssl_bc", SRV, OF_SERVER, "server"),
 	SIDE("ssl_fc", CONN, 0, "client"),
 	FLAG("ssl_fc_has_crt", CONN, fetch_tls_yes_no, TLS_INFO_HAS_CERT,
-		"Has the client sent a certificate in this handshake?"),
-	FLAG("ssl_fc_has_sni", CONN, fetch_sni_presence, 0, "Has the client asked for a name?"),
+		"True if the client has sent a certificate in this handshake."),
+	FLAG("ssl_fc_has_sni", CONN, fetch_sni_presence, 0, "True if the client asks for a name."),
 	{ .name = "ssl_fc_sni",
 		CONN,
 		.out = SAMPLE_STR,
@@ -247,7 +247,8 @@ const struct rule_fetch tls_fetches[] = {
 	NUMBER("ssl_c_err", CONN, TLS_INFO_CRT_ERR,
 		"The first error of the client's certificate; 0: none."),
 	FLAG("ssl_c_used", CONN, fetch_tls_yes_no, TLS_INFO_CERT_USED,
-		"Has the client sent a certificate, in this handshake or that of its session?"),
+		"True if the client has sent a certificate, in this handshake or that of its "
+		"session."),
 	NUMBER("ssl_c_verify", CONN, TLS_INFO_VERIFY,
 		"The result of the verification of the client's certificate; 0: no error."),
 	CERT("ssl_c", CONN, 0, "client"),

@@ -323,7 +323,8 @@ const struct rule_fetch track_fetches[] = {
 #undef TRACK_CHANGE
 #undef TRACK_CHANGE_AT
 	OF_SLOTS("key", TRACK_KEY, "The key of the tracked entry.", SAMPLE_ANY, fetch_key),
-	OF_SLOTS("tracked", TRACK_TRACKED, "Is something tracked?", SAMPLE_BOOL, fetch_tracked),
+	OF_SLOTS("tracked", TRACK_TRACKED, "True if something is tracked.", SAMPLE_BOOL,
+		fetch_tracked),
 	OF_SLOTS("trackers", TRACK_TRACKERS,
 		"Number of connections and requests that track the entry.", SAMPLE_SINT,
 		fetch_word),

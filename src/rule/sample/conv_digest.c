@@ -291,7 +291,7 @@ conv_xxh(const struct rule_args *a, struct sample_ctx *cx unused, struct sample 
 #define HASH(n, k, text)                                                                 \
 	{ .name = n, .arg = { ARG_INT }, .in = SAMPLE_BIN, .out = SAMPLE_SINT,            \
 		.conv = conv_hash32, .kind = k, .syntax = "[<avalanche>]",                \
-		.doc = text ", 32 bits; with an argument other than 0, stirred." }
+		.doc = text ", 32 bits; an argument other than 0 mixes them once more." }
 #define XXH(n, k, text)                                                                  \
 	{ .name = n, .arg = { ARG_INT }, .in = SAMPLE_BIN, .out = SAMPLE_SINT,            \
 		.conv = conv_xxh, .kind = k, .syntax = "[<seed>]", .doc = text }

@@ -167,9 +167,9 @@ const struct rule_conv rule_fix_convs[] = {
 		.in = SAMPLE_BIN,
 		.out = SAMPLE_BOOL,
 		.conv = conv_fix_valid,
-		.doc = "Is it a valid message of FIX: the first three fields in their places, the "
-		       "length and the checksum right, no field empty? No result while its end is "
-		       "missing." },
+		.doc = "True for a valid message of FIX: the first three fields in their places, "
+		       "the length and the checksum right, no field empty. No result while its "
+		       "end is missing." },
 	{ .name = "fix_tag_value",
 		.arg = { ARG_ENUM },
 		.min = 1,

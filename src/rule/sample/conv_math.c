@@ -91,7 +91,7 @@ const struct rule_conv rule_math_convs[] = {
 		.example = "int(5),add(3) gives 8"),
 	BINARY("and", OP_AND, "Bitwise AND.",
 		.example = "int(6),and(3) gives 2"),
-	TEST("bool", IS_TRUE, "Is it not 0?"),
+	TEST("bool", IS_TRUE, "True unless it is 0."),
 	{ .name = "cpl",
 		NUMBER,
 		.conv = conv_cpl,
@@ -99,7 +99,7 @@ const struct rule_conv rule_math_convs[] = {
 		.example = "int(0),cpl gives -1" },
 	BINARY("div", OP_DIV, "Divides; the result of a division by 0 is the largest integer.",
 		.example = "int(7),div(2) gives 3"),
-	TEST("even", IS_EVEN, "Is it even?"),
+	TEST("even", IS_EVEN, "True if it is even."),
 	BINARY("mod", OP_MOD, "The remainder of a division; by 0 it is 0.",
 		.example = "int(7),mod(4) gives 3"),
 	BINARY("mul", OP_MUL, "Multiplies; on overflow the result is the nearest integer that "
@@ -110,8 +110,8 @@ const struct rule_conv rule_math_convs[] = {
 		.conv = conv_neg,
 		.doc = "The negated number.",
 		.example = "int(7),neg gives -7" },
-	TEST("not", IS_FALSE, "Is it 0?"),
-	TEST("odd", IS_ODD, "Is it odd?"),
+	TEST("not", IS_FALSE, "True if it is 0."),
+	TEST("odd", IS_ODD, "True if it is odd."),
 	BINARY("or", OP_OR, "Bitwise OR.",
 		.example = "int(4),or(1) gives 5"),
 	BINARY("sub", OP_SUB, "Subtracts; on overflow the result is the nearest integer that "

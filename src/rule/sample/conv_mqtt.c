@@ -399,9 +399,9 @@ const struct rule_conv rule_mqtt_convs[] = {
 		.in = SAMPLE_BIN,
 		.out = SAMPLE_BOOL,
 		.conv = conv_mqtt_valid,
-		.doc = "Does it begin with a valid CONNECT or CONNACK of MQTT 3.1, 3.1.1 or 5.0, "
-		       "the first message of a client or of a server? No result while its end is "
-		       "missing." },
+		.doc = "True if it begins with a valid CONNECT or CONNACK of MQTT 3.1, 3.1.1 or "
+		       "5.0, the first message of a client or of a server. No result while its "
+		       "end is missing." },
 	{ .name = "mqtt_field_value",
 		.arg = { ARG_ENUM, ARG_ENUM },
 		.min = 2,

@@ -392,7 +392,7 @@ fetch_counted(const struct rule_args *a, struct sample_ctx *cx, struct sample *s
 		       "and two empty ones." }
 #define IS_HTTP(n)                                                                       \
 	{ .name = n, .out = SAMPLE_BOOL, .fetch = fetch_req_http,                          \
-		.doc = "Has an HTTP request been parsed?" }
+		.doc = "True if an HTTP request has been parsed." }
 
 const struct rule_fetch rule_head_fetches[] = {
 	LIST("hdr", EITHER, .acl = "req.hdr"),
