@@ -98,7 +98,7 @@ def test_a_question_has_its_answer(pages, question, place, words):
 
 
 def test_there_are_enough_questions():
-    assert len(list(questions())) == QUESTIONS.read_text().count("\n?") >= 125
+    assert len(list(questions())) == QUESTIONS.read_text().count("\n?") >= 165
 
 
 def test_what_is_missing_is_found(pages):
@@ -113,6 +113,14 @@ def test_no_page_leans_on_another_manual(pages):
         for title, lines in sections_of.items():
             text = plain("\n".join(lines))
             assert not re.search(r"HAProxy's (configuration )?manual|manual of HAProxy|see HAProxy", text), title
+
+
+def test_the_page_begins_with_all_sections(pages):
+    sections_of = pages["tacit.cfg(5)"]
+    names = {plain(TERM.match(line)[1]) for line in sections_of["SECTIONS"] if TERM.match(line)}
+    assert {"global", "mailers", "log-profile"} <= names
+    text = plain("\n".join(sections_of["DESCRIPTION"]))
+    assert {n for n in names if not re.search(rf'(?<![\w-]){n}(?![\w-])', text)} == set()
 
 
 def test_an_entry_is_a_statement(pages):

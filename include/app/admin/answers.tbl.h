@@ -26,8 +26,11 @@ ADMIN_ANSWER("add ssl crt-list",
 ADMIN_ANSWER("clear cache",
 	"\"<n> objects removed.\" A URL is as the client asked for it, with its scheme, "
 	"and the host in lower case.")
-ADMIN_ANSWER("clear counters, clear counters all, clear syscalls, clear table, set table",
+ADMIN_ANSWER("clear counters, clear counters all, clear syscalls",
 	"An empty line; otherwise the reason why nothing was changed.")
+ADMIN_ANSWER("clear table, set table",
+	"An empty line; otherwise the reason why nothing was changed, of the level user "
+	"\"Permission denied\".")
 ADMIN_ANSWER("commit ssl *",
 	"\"Committing <name>\" with a dot for each bind line or server that uses the file, "
 	"then \"Success!\", or the reason.")
@@ -219,7 +222,7 @@ ADMIN_ANSWER("show table",
 	"Without a name a line \"# table: <name>, type: <type>, size:<entries>, "
 	"used:<entries>\" for each; with one this line and its entries: "
 	"\"<reference>: key=<key> use=<n> exp=<ms>\" and the stored data as "
-	"name=value.")
+	"name=value. Entries are shown from the level operator on.")
 ADMIN_ANSWER("show tasks",
 	"\"Running tasks: <n> (<n> threads)\".")
 ADMIN_ANSWER("show threads",
