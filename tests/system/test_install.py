@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -73,10 +74,22 @@ def shell(*command, script):
     return done.stdout.split()
 
 
-def test_bash_completes_options(root):
-    found = shell('bash', '-c', script=f'source {root}/usr/share/bash-completion/completions/tacit; '
-                  f'_tacit {root}/usr/sbin/tacit --e {root}/usr/sbin/tacit; printf "%s\\n" "${{COMPREPLY[@]}}"')
-    assert found == ['--explain']
+def bash_completes(root, word, before=None):
+    program = root / 'usr/sbin/tacit'
+    return shell('bash', '-c', script=f'source {root}/usr/share/bash-completion/completions/tacit; '
+                 f'_tacit {program} "{word}" {before or program}; printf "%s\\n" "${{COMPREPLY[@]}}"')
+
+
+def test_bash_completes_options_and_words(root):
+    assert bash_completes(root, '--e') == ['--explain']
+    assert {'balance', 'bind', 'global'} & set(bash_completes(root, 'b', '--explain')) == {'balance', 'bind'}
+
+
+def test_bash_completes_each_option(root):
+    """The rows of the table that the command line is parsed by, but for what is not supported."""
+    rows = set(re.findall(r'\{ "([\w-]+)", on_(?!unsupported)', (Path(TOP) / 'src/app/config/options.c').read_text()))
+    assert len(rows) > 30
+    assert {f'-{row}' for row in rows} <= set(bash_completes(root, '-'))
 
 
 @pytest.mark.skipif(not shutil.which('zsh'), reason='no zsh')

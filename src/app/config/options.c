@@ -38,7 +38,7 @@ options_usage(void)
 	       "        -cc <cond> evaluates a condition and exits\n"
 	       "        -f <file|dir> adds a configuration file, or the *.cfg of a directory\n"
 	       "        -C <dir> changes to <dir> before loading files\n"
-	       "        -D runs in the background ; -db never does ; -d also says what it does\n"
+	       "        -D runs in the background ; -db in the foreground ; -d there, with events\n"
 	       "        -W runs a master: SIGUSR2 reloads ; -Ws also stays in the foreground\n"
 	       "        -p <file> writes the process's pid to <file>\n"
 	       "        -q is quiet ; -V is verbose\n"
@@ -56,7 +56,7 @@ options_usage(void)
 	       "        -S <addr>[,<option>...] opens a socket of the master with this address\n"
 	       "        --reload <path> asks the master with this socket to reload, and exits\n"
 	       "        --health <path> asks the process with this stats socket if it serves\n"
-	       "        -sf/-st [<pid>]* finishes/terminates these processes when ready\n"
+	       "        -sf [<pid>]* ends these processes softly when ready ; -st [<pid>]* fast\n"
 	       "        -x <path> takes over the listening sockets of a process by its socket\n";
 }
 
