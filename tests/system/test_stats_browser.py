@@ -290,3 +290,170 @@ def test_another_site_cannot_send_the_form(browser, shown, origins):
     assert browser.js("location.href").endswith(";st=DENY")
     assert "Access denied" in browser.js('document.querySelector(".msg").innerText')
     assert ",MAINT," not in [line for line in shown.admin("show stat web 4 -1").splitlines() if ",up," in line][0]
+
+
+def focused(browser):
+    """The element with the focus: the class of a chip, the text of a link, or the tag of another one."""
+    return browser.js('(() => { const e = document.activeElement; return e.matches("#states a") ? e.classList[0] : '
+                      'e.matches("td a") ? e.textContent : e.tagName; })()')
+
+
+def space(browser):
+    """The space bar, as a keyboard sends it."""
+    for kind, text in (("keyDown", {"text": " "}), ("keyUp", {})):
+        browser.call("Input.dispatchKeyEvent", type=kind, key=" ", code="Space", windowsVirtualKeyCode=32, **text)
+
+
+CHECKED = 'document.querySelectorAll("input[name=s]:checked").length'
+
+
+def test_the_space_bar_ticks_all_rows(browser, shown):
+    """The box stands in a heading, which the space bar sorts by."""
+    browser.open(shown.url, 1400)
+    before = browser.js(NAMES)
+    browser.js('document.querySelector("input.all").focus()')
+    space(browser)
+    assert browser.js(CHECKED) == 5
+    assert browser.js('document.querySelectorAll("th[aria-sort]").length') == 0
+    assert browser.js(NAMES) == before
+    assert browser.js('document.querySelector(".act label").firstChild.data') == "5 selected servers: "
+    space(browser)
+    assert browser.js(CHECKED) == 0
+    assert not browser.complaints()
+
+
+def test_rows_out_of_sight_that_are_ticked_are_counted(browser, shown):
+    browser.open(shown.url, 1400)
+    browser.click("input[name=s][value=up]")
+    assert browser.js('document.querySelector(".act label").firstChild.data') == "1 selected server: "
+    browser.click("#states a.down")
+    assert browser.js(NAMES) == ["down"]
+    browser.click("input[name=s][value=down]")
+    assert browser.js('document.querySelector(".act label").firstChild.data') == "2 selected servers: "
+    browser.js("sessionStorage.clear()")
+
+
+def test_the_keyboard_chooses_a_state(browser, shown):
+    """A chip is a button, stays one over updates, and keeps the focus."""
+    browser.open(shown.live, 1400)
+    browser.js('document.querySelector("#states a.down").focus()')
+    space(browser)
+    assert browser.js(NAMES) == ["down"]
+    browser.until("performance.getEntriesByName('update').length > 1")
+    chips = """[...document.querySelectorAll("#states a")].map((a) => `${a.classList[0]} ${a.getAttribute("role")} ${a.ariaPressed}`).join()"""
+    assert browser.js(chips) == "down button true,failing button false,maint button false,idle button false,up button false"
+    assert focused(browser) == "down"
+    # One more server: the line of the states is another one.
+    assert "registered" in shown.admin("add server web/new 127.0.0.1:1")
+    browser.until('document.querySelector("#states a.maint").textContent.startsWith("2")')
+    assert focused(browser) == "down"
+    space(browser)
+    assert browser.js(chips) == "down button false,failing button false,maint button false,idle button false,up button false"
+    browser.js("sessionStorage.clear()")
+
+
+def test_details_give_the_focus_back(browser, shown):
+    browser.open(shown.live, 1400)
+    for close in ('document.querySelector("#more .close").click()',
+                  'document.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }))'):
+        browser.js('(() => { const a = document.querySelector("tr.failing td:first-child a"); a.focus(); a.click(); })()')
+        browser.until('document.activeElement.id === "more"')
+        assert browser.js('document.getElementById("more").ariaLabel') == "Details"
+        browser.js(close)
+        assert browser.js('document.getElementById("more")') is None
+        assert focused(browser) == "b10"
+
+
+def test_details_of_a_row_that_has_gone_are_closed(browser, shown):
+    assert "registered" in shown.admin("add server web/new 127.0.0.1:1")
+    browser.open(shown.live, 1400)
+    browser.click('tr:has(input[value=new]) td:first-child a')
+    browser.until('document.getElementById("more")')
+    assert "deleted" in shown.admin("set server web/new state maint; del server web/new")
+    browser.until('!document.getElementById("more")')
+    assert browser.js('document.body.classList.contains("panel")') is False
+    assert not browser.complaints()
+
+
+def test_an_update_renews_what_the_mouse_shows(browser, shown):
+    """The result of a check, and the address of a name."""
+    browser.open(shown.live, 1400)
+    cell = 'document.querySelector("tr:has(input[value=up]) td:nth-child(3)").title'
+    link = 'document.querySelector("tr:has(input[value=b2]) td:first-child a").title'
+    assert browser.js(cell) == "" and browser.js(link) == "127.0.0.1:1"
+    shown.admin("set server web/up addr 127.0.0.1 port 1; set server web/b2 addr 127.0.0.9 port 9")
+    browser.until(f'{link} === "127.0.0.9:9" && {cell} === "Connection refused"')
+
+
+def test_each_box_and_table_has_a_name(browser, shown):
+    browser.open(shown.url, 1400)
+    browser.call("Accessibility.enable")
+    nodes = [n for n in browser.call("Accessibility.getFullAXTree")["nodes"] if not n["ignored"]]
+    browser.call("Accessibility.disable")
+
+    def names(role):
+        return [n["name"]["value"] for n in nodes if n["role"]["value"] == role]
+
+    assert {"Select up", "Select b10", "All rows in sight"} <= set(names("checkbox"))
+    assert len(set(names("checkbox"))) == len(names("checkbox"))
+    assert {n for n in names("table") if n} == {"statistics", "web", "live"}
+    assert names("status")
+
+
+def test_the_search_reads_text_and_not_its_escapes(browser, shown):
+    """A check that expects a text with a quote reports it; "quot" and "39" are in no text."""
+    browser.open(shown.url, 1400)
+    browser.js("""(() => {
+        const cell = document.querySelector("tr:has(input[value=down]) td:nth-child(3)");
+        cell.title = 'Layer7 "a" & <b>';
+    })()""")
+    for text, found in (("quot", []), ("amp;", []), ('"a" & <b>', ["down"])):
+        browser.js(f"""(() => {{ const f = document.getElementById("find"); f.value = {text!r}; f.dispatchEvent(new Event("input")); }})()""")
+        assert browser.js(NAMES) == found, text
+    browser.js("sessionStorage.clear()")
+
+
+def test_a_late_answer_replaces_no_newer_one(browser, shown):
+    """Two answers are under way at once; the first one comes last."""
+    browser.open(shown.url, 1400)
+    browser.js("""(() => {
+        const real = window.fetch;
+        window.held = [];
+        window.fetch = async (...args) => {
+            const response = await real(...args);
+            if (held.length === 0) {
+                await new Promise((go) => held.push(go));
+            }
+            return response;
+        };
+        document.querySelector("#live input").click();
+    })()""")
+    browser.until("held.length === 1")
+    ask(shown.front, 3)
+    browser.js('document.dispatchEvent(new Event("visibilitychange"))')
+    total = 'document.querySelector("input[value=b10]").closest("tr").cells[11].textContent'
+    browser.until(f'{total} === "14"')
+    browser.js("""(() => {
+        window.after = 0;
+        held[0]();
+        setTimeout(() => after++, 0);
+    })()""")
+    browser.until("after > 0")
+    assert browser.js(total) == "14"
+    browser.js("sessionStorage.clear()")
+
+
+def test_a_proxy_without_rows_is_hidden(browser, shown):
+    """As after a reload that has removed it."""
+    browser.open(shown.live, 1400)
+    shown_sections = '[...document.querySelectorAll("section")].filter((s) => !s.hidden).map((s) => s.querySelector("h2").textContent).join()'
+    assert browser.js(shown_sections) == "statistics,web,live"
+    browser.js("""(() => {
+        const real = window.fetch, body = document.querySelector("section:has(#px-web) tbody").id.slice(1);
+        window.fetch = async (...args) => {
+            const text = await (await real(...args)).text();
+            return { ok: true, text: async () => text.split("\\n").filter((line) => !line.startsWith(`<tr id=r${body}.`)).join("\\n") };
+        };
+    })()""")
+    browser.until(f'{shown_sections} === "statistics,live"')
+    assert not browser.complaints()

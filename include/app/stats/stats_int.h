@@ -11,10 +11,12 @@
 
 #define STATS_NONCE_MAX 33 /* 32 hexadecimal digits */
 #define STATS_SCOPE_MAX 64
+#define STATS_WORDS_MAX 256 /* with a scope that is encoded */
 
 /* The part of a request that rows depend on. */
 struct stats_view {
 	struct str uri;          /* of the page */
+	const char *words;       /* of the request, behind the URI: ";up;scope=web" */
 	unsigned int flags;      /* enum stats_flag */
 	int has_form;            /* its servers can be selected */
 };
@@ -48,6 +50,7 @@ struct stats_state {
 	const struct proxy *page; /* the section with the page */
 	struct stats_query query;
 	char scope[STATS_SCOPE_MAX]; /* decoded */
+	char words[STATS_WORDS_MAX];
 	struct stat_walk walk;
 	int has_begun;           /* what comes before the first row is written */
 	int is_admin;            /* servers may be changed */

@@ -35,6 +35,9 @@
 			old.innerHTML = fresh.innerHTML;
 		}
 		old.className = fresh.className;
+		if (old.title !== fresh.title) {
+			old.title = fresh.title;
+		}
 	};
 	const renew = (row) => {
 		if (!row.isOld) {
@@ -44,7 +47,8 @@
 		const fresh = elementOf(row.line);
 		row.tr.className = fresh.className;
 		row.tr.dataset.v = fresh.dataset.v;
-		// The first cell has the box that may be ticked.
+		// The first cell has the box that may be ticked, and the link that may have the focus.
+		row.tr.querySelector("td a").title = fresh.querySelector("td a").title;
 		for (let i = 1; i < fresh.cells.length; i++) {
 			copyInto(row.tr.cells[i], fresh.cells[i]);
 		}
@@ -72,6 +76,7 @@
 
 	// --- filter ---
 	const find = byId("find");
+	const escaped = { amp: "&", lt: "<", gt: ">", quot: "\"", "#39": "'", nbsp: "\u00a0" };
 	// The name, the state and the check of a row, with their titles.
 	const textOf = (row) => {
 		const html = row.line || row.tr.outerHTML;
@@ -79,7 +84,16 @@
 		for (let i = 0; i < 3; i++) {
 			end = html.indexOf("</td>", end + 1);
 		}
-		return html.slice(html.indexOf("<td"), end).replace(/<[^>]*?(?: title="([^"]*)"[^>]*)?>/g, " $1 ");
+		return html.slice(html.indexOf("<td"), end).replace(/<[^>]*?(?: title="([^"]*)"[^>]*)?>/g, " $1 ")
+			.replace(/&(amp|lt|gt|quot|#39|nbsp);/g, (m, name) => escaped[name]);
+	};
+	const markStates = () => {
+		for (const a of document.querySelectorAll("#states a")) {
+			const isChosen = a.classList[0] === kept.only;
+			a.classList.toggle("chosen", isChosen);
+			a.setAttribute("role", "button");
+			a.setAttribute("aria-pressed", isChosen);
+		}
 	};
 	const classOf = (row) => (row.line ? row.line.match(/ class="([^"]*)"/)[1] : row.tr.className);
 	const filter = () => {
@@ -103,10 +117,7 @@
 			}
 			section.hidden = !shown;
 		}
-		for (const a of document.querySelectorAll("#states a")) {
-			a.classList.toggle("chosen", a.classList[0] === kept.only);
-			a.setAttribute("role", "button");
-		}
+		markStates();
 	};
 	if (find.value) {
 		kept.find = find.value;
@@ -180,7 +191,7 @@
 		th.tabIndex = 0;
 		th.addEventListener("click", () => sortBy(th.cellIndex + 1));
 		th.addEventListener("keydown", (e) => {
-			if (e.key === "Enter" || e.key === " ") {
+			if (e.target === th && (e.key === "Enter" || e.key === " ")) {
 				e.preventDefault();
 				sortBy(th.cellIndex + 1);
 			}
@@ -188,6 +199,11 @@
 	}
 
 	// --- boxes ---
+	// Rows that the filter hides are changed, too: all that are ticked are counted.
+	const countSelected = (form) => {
+		const n = form.querySelectorAll("input[name=s]:checked").length;
+		form.querySelector(".act label").firstChild.data = n ? `${n} selected server${n > 1 ? "s" : ""}: ` : "Selected servers: ";
+	};
 	for (const form of document.querySelectorAll("section form")) {
 		const all = document.createElement("input");
 		all.type = "checkbox";
@@ -201,6 +217,8 @@
 				box.checked = all.checked;
 			}
 		});
+		form.addEventListener("change", () => countSelected(form));
+		countSelected(form);
 	}
 
 	// --- the overview ---
@@ -269,22 +287,43 @@
 		}
 	});
 
+	document.addEventListener("keydown", (e) => {
+		if (e.key === " " && e.target.closest("#states a")) {
+			e.preventDefault();
+			e.target.click();
+		}
+	});
+
 	// --- details ---
 	let open = "";
+	let opener = null;
 	const close = () => {
 		open = "";
 		document.body.classList.remove("panel");
 		const more = byId("more");
 		if (more) {
+			const hadFocus = more.contains(document.activeElement);
 			more.remove();
+			if (hadFocus && opener && opener.isConnected) {
+				opener.focus({ preventScroll: true });
+			}
 		}
 	};
 	const show = async (url) => {
 		open = url;
 		const response = await fetch(url);
 		const text = await response.text();
-		const at = text.indexOf("<aside ");
-		if (open !== url || at < 0) {
+		// Not the words of this script, which are in the text, too.
+		const at = text.search(/^<aside /m);
+		if (!response.ok) {
+			throw new Error(`status ${response.status}`);
+		}
+		if (open !== url) {
+			return;
+		}
+		// The row has gone.
+		if (at < 0) {
+			close();
 			return;
 		}
 		const more = elementOf(text.slice(at, text.indexOf("</aside>", at)));
@@ -310,6 +349,7 @@
 			if (open === a.href) {
 				close();
 			} else {
+				opener = a;
 				show(a.href).catch(() => { location.href = a.href; });
 			}
 		} else if (open && e.target.closest("#more .close")) {
@@ -324,16 +364,23 @@
 	});
 
 	// --- updates ---
+	const parts = new Map();
 	// Part of the overview, or the heading of a proxy.
 	const renewPart = (line) => {
 		const id = line.match(/ id=([^ >]*)/)[1];
 		const old = byId(id);
-		const fresh = elementOf(line);
-		if (!old) {
+		if (!old || parts.get(id) === line) {
 			return;
 		}
+		parts.set(id, line);
+		const fresh = elementOf(line);
 		const svg = old.querySelector("svg");
+		const held = id === "states" && old.contains(document.activeElement) ? document.activeElement.classList[0] : "";
 		copyInto(old, fresh);
+		const again = held && old.querySelector("a." + held);
+		if (again) {
+			again.focus({ preventScroll: true });
+		}
 		if (svg) {
 			old.append(svg);
 		}
@@ -371,8 +418,10 @@
 				renewPart(line);
 			}
 		}
+		let hasLost = false;
 		for (const [id, row] of rows) {
 			if (!seen.has(id)) {
+				hasLost = true;
 				watch.unobserve(row.tr);
 				row.tr.remove();
 				rows.delete(id);
@@ -381,8 +430,13 @@
 		if (kept.column) {
 			sort();
 		}
-		if (kept.find || kept.only) {
+		if (kept.find || kept.only || hasLost) {
 			filter();
+		} else {
+			markStates();
+		}
+		if (hasLost) {
+			document.querySelectorAll("section form").forEach(countSelected);
 		}
 		sample();
 		entitle();
@@ -393,7 +447,9 @@
 	const word = live.querySelector("span");
 	const period = Number(document.body.dataset.refresh) || 5;
 	let timer = 0;
+	let turn = 0;
 	const again = async () => {
+		const mine = ++turn;
 		clearTimeout(timer);
 		if (!kept.live || document.hidden) {
 			return;
@@ -403,6 +459,10 @@
 			const text = await response.text();
 			if (!response.ok || !text.endsWith("</html>\n")) {
 				throw new Error(`status ${response.status}`);
+			}
+			// Another one was asked for later.
+			if (mine !== turn) {
+				return;
 			}
 			performance.mark("fetched");
 			update(text);
@@ -414,13 +474,17 @@
 				await show(open);
 			}
 		} catch (e) {
+			if (mine !== turn) {
+				return;
+			}
 			if (live.className !== "late") {
 				word.textContent = `No answer since ${new Date().toLocaleTimeString()}`;
 			}
 			live.className = "late";
 		}
-		clearTimeout(timer);
-		timer = setTimeout(again, period * 1000);
+		if (mine === turn) {
+			timer = setTimeout(again, period * 1000);
+		}
 	};
 	live.hidden = false;
 	for (const a of document.querySelectorAll("nav .reload")) {

@@ -2,6 +2,7 @@
  * to which the states of servers and checks belong. */
 #include "app/stats/stats.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "app/config/version.h"
@@ -33,6 +34,17 @@ shows_proxy(const struct proxy *p, const void *arg)
 		strstr(p->name, st->scope) != NULL;
 }
 
+/* The words of the request that links and forms repeat: these, and its scope. */
+static void
+write_words(char to[STATS_WORDS_MAX], const struct stats_state *st, unsigned int words)
+{
+	struct str scope = st->scope[0] ? st->query.scope : STR("");
+
+	(void)snprintf(to, STATS_WORDS_MAX, "%s%s%s%.*s", words & STATS_UP ? ";up" : "",
+		words & STATS_NOREFRESH ? ";norefresh" : "", scope.len ? ";scope=" : "",
+		(int)scope.len, scope.p);
+}
+
 static struct stats_state *
 make_state(struct service_job *j, const struct process *process)
 {
@@ -59,9 +71,11 @@ make_state(struct service_job *j, const struct process *process)
 		st->walk.args.hide = STAT_HIDE_DOWN;
 	st->sum_walk = st->walk;
 	st->sum_walk.args.hide = STAT_HIDE_NONE;
-	st->view = (struct stats_view){ str_of(stats_conf_uri(st->page->stats)),
+	write_words(st->words, st, q->words);
+	st->view = (struct stats_view){ str_of(stats_conf_uri(st->page->stats)), st->words,
 		.flags = st->page->stats->flags };
 	if (q->output == STATS_HTML && q->row.proxy >= 0) {
+		st->walk.args.hide = STAT_HIDE_NONE;
 		st->walk.args.iid = q->row.proxy;
 		st->walk.args.types = 1 << MIN(q->row.type, TYPE_LISTENER);
 		st->walk.args.sid = q->row.server;
@@ -79,9 +93,8 @@ redirect_form(struct service_job *j, enum stats_result result)
 
 	j->status = 303;
 	service_field(j, STR("Content-Type"), "text/plain");
-	service_field(j, STR("Location"), "%s;st=%s%s%s", stats_conf_uri(st->page->stats),
-		stats_message(result)->word, st->query.words & STATS_UP ? ";up" : "",
-		st->query.words & STATS_NOREFRESH ? ";norefresh" : "");
+	service_field(j, STR("Location"), "%s;st=%s%s", stats_conf_uri(st->page->stats),
+		stats_message(result)->word, st->words);
 }
 
 static int
@@ -114,16 +127,9 @@ continue_form(struct service_job *j, struct process *p)
 
 /* --- the page -------------------------------------------------------------------------------- */
 
-/*
- * The statistics page, part by part. On the first worker. All texts of the configuration, of
- * servers and of the request pass html_text().
- */
+/* All texts of the configuration, of servers and of the request pass html_text(). */
 
-/* --- the head of the response --- */
-
-/*
- * A nonce, drawn for each response, lets the page's own style and script run and no other.
- */
+/* A nonce, drawn for each response, lets the page's own style and script run and no other. */
 static int
 draw_nonce(struct stats_state *st, const struct process *p)
 {
@@ -166,15 +172,11 @@ stats_page_begin(struct service_job *j, const struct process *p)
 static void
 put_own_uri(struct sbuf *o, const struct stats_state *st, unsigned int change)
 {
-	unsigned int words = st->query.words ^ change;
+	char words[STATS_WORDS_MAX];
 
+	write_words(words, st, st->query.words ^ change);
 	html_text(o, st->view.uri);
-	sbuf_adds(o, words & STATS_UP ? ";up" : "");
-	sbuf_adds(o, words & STATS_NOREFRESH ? ";norefresh" : "");
-	if (st->query.scope.len) {
-		sbuf_adds(o, ";scope=");
-		html_text(o, st->query.scope);
-	}
+	html_text(o, str_of(words));
 }
 
 static void
@@ -232,7 +234,8 @@ put_nav(struct sbuf *o, const struct stats_state *st)
 
 	sbuf_adds(o, "<nav>\n");
 	put_search(o, st);
-	sbuf_adds(o, "<label id=live hidden><input type=checkbox> <span>Live</span></label>\n");
+	sbuf_adds(o, "<label id=live hidden><input type=checkbox> "
+		     "<span role=status>Live</span></label>\n");
 	put_link(o, st, 0, "Refresh now");
 	put_link(o, st, STATS_UP,
 		words & STATS_UP ? "Show all servers" : "Hide servers that are down");
@@ -246,9 +249,7 @@ put_nav(struct sbuf *o, const struct stats_state *st)
 
 /* --- the overview ---------------------------------------------------------------------------- */
 
-/*
- * Each part is a line with an id, by which the script finds what has changed.
- */
+/* Each part is a line with an id, by which the script finds what has changed. */
 
 static void
 begin_card(struct sbuf *o, const char *id, const char *text)
@@ -540,7 +541,7 @@ static void
 put_column_names(struct sbuf *o)
 {
 	static const char *const names[][2] = {
-		{ "Name", "a tap shows all that is known" },
+		{ "Name", "a click shows all that is known" },
 		{ "Status", "and for how long" },
 		{ "Check", "the last result" },
 		{ "Weight", "in use" },
@@ -579,11 +580,12 @@ begin_section(struct sbuf *o, struct stats_state *st, const struct process *p,
 	if (st->view.has_form) {
 		sbuf_adds(o, "<form method=post action=\"");
 		html_text(o, st->view.uri);
-		sbuf_addf(o, "%s%s\">\n<input type=hidden name=b value=\"#%d\">\n",
-			st->query.words & STATS_UP ? ";up" : "",
-			st->query.words & STATS_NOREFRESH ? ";norefresh" : "", px->id);
+		html_text(o, str_of(st->words));
+		sbuf_addf(o, "\">\n<input type=hidden name=b value=\"#%d\">\n", px->id);
 	}
-	sbuf_adds(o, "<table>\n");
+	sbuf_adds(o, "<table aria-labelledby=\"px-");
+	html_text(o, str_of(px->name));
+	sbuf_adds(o, "\">\n");
 	put_column_names(o);
 	sbuf_addf(o, "<tbody id=b%d>\n", px->id);
 }

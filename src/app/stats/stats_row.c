@@ -202,7 +202,9 @@ html_name(struct sbuf *out, const struct stat_item *item, const struct stats_vie
 
 	sbuf_adds(out, "<td>");
 	if (view->has_form && item->type == TYPE_SERVER) {
-		sbuf_adds(out, "<input type=checkbox name=s aria-label=Select value=\"");
+		sbuf_adds(out, "<input type=checkbox name=s aria-label=\"Select ");
+		html_text(out, str_of(name_of_item(item)));
+		sbuf_adds(out, "\" value=\"");
 		html_text(out, str_of(name_of_item(item)));
 		sbuf_adds(out, "\">");
 	}
@@ -210,6 +212,7 @@ html_name(struct sbuf *out, const struct stat_item *item, const struct stats_vie
 	html_text(out, view->uri);
 	sbuf_adds(out, ";row=");
 	put_row_id(out, item);
+	html_text(out, str_of(view->words));
 	if ((view->flags & STATS_LEGENDS) && *text_of_col(r, STAT_addr)) {
 		sbuf_adds(out, "\" title=\"");
 		html_value(out, r, STAT_addr);
@@ -439,12 +442,13 @@ row_details(struct sbuf *out, const struct stat_item *item, const struct stats_v
 {
 	struct latency l;
 
-	sbuf_adds(out, "<aside id=more><header><h2>");
+	sbuf_adds(out, "<aside id=more aria-label=Details><header><h2>");
 	html_text(out, str_of(item->proxy->name));
 	sbuf_adds(out, " / ");
 	html_text(out, str_of(name_of_item(item)));
 	sbuf_adds(out, "</h2> <a class=close href=\"");
 	html_text(out, view->uri);
+	html_text(out, str_of(view->words));
 	sbuf_adds(out, "\">Close</a></header>\n<dl>\n");
 	for (enum stat_col c = 0; c < STAT_COLS; c++)
 		if (is_detail(&item->row, c, view->flags))

@@ -71,7 +71,7 @@ def _browser(tmp_path_factory):
            source='if (location.protocol === "file:") {'
                   f'sessionStorage.setItem("tacit " + location.pathname, JSON.stringify({kept}));'
                   # The panel of details is fetched.
-                  f"fetch = async () => ({{ text: async () => {json.dumps((HERE / 'details.html').read_text())} }}); }}")
+                  f"fetch = async () => ({{ ok: true, text: async () => {json.dumps((HERE / 'details.html').read_text())} }}); }}")
     yield b
     b.close()
 
@@ -157,3 +157,33 @@ def test_another_look_is_noticed(browser, pages):
 
     assert different(first, first) == 0
     assert MOST_DIFFERENT < different(first, second) < different(first, third)
+
+
+CONTRAST = """(() => {
+    const channels = (colour) => colour.match(/[\\d.]+/g).map(Number);
+    const light = (colour) => channels(colour).slice(0, 3).map((c) => c / 255)
+        .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+        .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+    const behind = (e) => {
+        const colour = getComputedStyle(e).backgroundColor;
+        return (channels(colour)[3] ?? 1) > 0 || !e.parentElement ? colour : behind(e.parentElement);
+    };
+    const pale = [];
+    for (const e of document.querySelectorAll("section :is(td, th, small, h2 a), #states a, .card :is(b, small), nav *")) {
+        if (!e.checkVisibility() || ![...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim())) {
+            continue;
+        }
+        const [a, b] = [light(getComputedStyle(e).color), light(behind(e))].sort((x, y) => y - x);
+        if ((a + 0.05) / (b + 0.05) < 4.5) {
+            pale.push(`${e.tagName}.${e.className} ${e.textContent} ${((a + 0.05) / (b + 0.05)).toFixed(2)}`);
+        }
+    }
+    return [...new Set(pale)];
+})()"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_texts_have_contrast(browser, pages, theme):
+    """WCAG 2.1, 1.4.3: 4.5 to 1, also for zeros and for servers that are not checked."""
+    shot(browser, pages, 1400, theme)
+    assert browser.js(CONTRAST) == []

@@ -146,7 +146,8 @@ the_page_is_one_file(void **st)
 	assert_null(strstr(text, "//cdn"));
 	assert_int_equal(count_of(text, "<section>"), 4);
 	assert_int_equal(count_of(text, "</section>"), 4);
-	assert_int_equal(count_of(text, "<table>"), count_of(text, "</table>"));
+	assert_int_equal(count_of(text, "<table"), count_of(text, "</table>"));
+	assert_non_null(strstr(text, "<table aria-labelledby=\"px-be\">"));
 	/* Each row has a cell for each column, and is a line. */
 	assert_int_equal(count_of(text, "\n<tr id=r"), count_of(text, "<tr id=r"));
 	assert_int_equal(count_of(text, "<td") - count_of(strstr(text, "<details"), "<td"),
@@ -197,13 +198,18 @@ a_row_has_details(void **st)
 	(void)st;
 	assert_int_equal(count_of(text, "<tr id=r"), 1);
 	assert_int_equal(count_of(text, "<section>"), 1);
-	assert_non_null(strstr(text, "<aside id=more><header><h2>be / b</h2>"
+	assert_non_null(strstr(text, "<aside id=more aria-label=Details><header><h2>be / b</h2>"
 		" <a class=close href=\"/haproxy?stats\">"));
 	assert_non_null(strstr(text, "<dd>MAINT</dd>"));
 	assert_non_null(strstr(text, "<dd>127.0.0.1:2</dd>"));
 	/* Not in the scope of the page, and none at all. */
 	assert_null(strstr(ask("part", "/haproxy?stats;row=2.0.0", 0, ""), "<aside id="));
 	assert_null(strstr(ask("part", "/haproxy?stats;row=99.2.1", 0, ""), "<aside id="));
+	/* A filter hides other rows, not the one that is asked for, and stays. */
+	text = ask("part", "/haproxy?stats;row=50.2.2;up;scope=be", 0, "");
+	assert_non_null(strstr(text, "<dd>MAINT</dd>"));
+	assert_non_null(strstr(text, "<a class=close href=\"/haproxy?stats;up;scope=be\">"));
+	assert_non_null(strstr(text, "href=\"/haproxy?stats;row=50.2.2;up;scope=be\""));
 	/* Other outputs have no details. */
 	assert_int_equal(lines_of(ask("part", "/haproxy?stats;csv;row=50.2.2", 0, "")), 6);
 }
@@ -226,12 +232,16 @@ the_last_invalid_request_is_shown(void **st)
 static void
 an_admin_gets_forms(void **st)
 {
-	const char *text = ask("page", "/stats;up;norefresh", STATS_JOB_ADMIN, "");
+	const char *text = ask("page", "/stats;scope=b%65\"", STATS_JOB_ADMIN, "");
 
 	(void)st;
+	assert_null(strstr(text, "<form method=post"));
+	text = ask("page", "/stats;scope=b%65", STATS_JOB_ADMIN, "");
+	assert_int_equal(count_of(text, "<form method=post action=\"/stats;scope=b%65\">"), 1);
+	text = ask("page", "/stats;up;norefresh", STATS_JOB_ADMIN, "");
 	assert_int_equal(count_of(text, "<form method=post action=\"/stats;up;norefresh\">"), 2);
 	assert_int_equal(count_of(text, "<form"), count_of(text, "</form>"));
-	assert_non_null(strstr(text, "<input type=checkbox name=s aria-label=Select "
+	assert_non_null(strstr(text, "<input type=checkbox name=s aria-label=\"Select a\" "
 		"value=\"a\">"));
 	/* Hidden: it is in maintenance. */
 	assert_null(strstr(text, "value=\"b\""));
@@ -310,6 +320,8 @@ forms_need_permission(void **st)
 	assert_int_equal(a->admin, SERVER_MAINT_FORCED);
 	assert_string_equal(form(STATS_JOB_ADMIN, "/stats;norefresh", "s=a&action=ready&b=be"),
 		"/stats;st=DONE;norefresh");
+	assert_string_equal(form(STATS_JOB_ADMIN, "/stats;scope=b%65;up", "s=a&action=ready&b=be"),
+		"/stats;st=DONE;up;scope=b%65");
 	assert_int_equal(a->admin, 0);
 }
 
