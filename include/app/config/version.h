@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #define VERSION_NAME "tacit"
-#define VERSION_DATE "2026/11/28"
+#define VERSION_DATE "2026/11/29"
 #define VERSION_URL "https://tacit.example/"
 /* The version for tools that parse "Version: A.B.C": a level of HAProxy's interfaces, then tacit's
  * version. */
