@@ -44,7 +44,7 @@ class Node:
     def edit(self, name):
         """A file of conf/pair with the paths of this test."""
         text = (PAIR / name).read_text()
-        for path, here in {"/usr/local/sbin/tacit": self.program, "/run/tacit/admin.sock": self.dir / "stats.sock", "/etc/tacit": self.known,
+        for path, here in {"/usr/sbin/tacit": self.program, "/run/tacit/admin.sock": self.dir / "stats.sock", "/etc/tacit": self.known,
                            "/run/tacit-leave": self.leave_file, "log /dev/log local0": "log 127.0.0.1 local0"}.items():
             text = text.replace(path, str(here))
         return text

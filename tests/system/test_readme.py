@@ -63,6 +63,16 @@ def test_each_option_and_word_exists():
         assert f"`{word}`" in TEXT and re.search(rf"(?<![\w-]){word}(?![\w-])", manual), word
 
 
+def test_contributing_names_each_layer_and_description():
+    """The folders of src and what each may include, as `make lint` checks them."""
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    rows = {m[1]: m[2] for m in re.finditer(r"(?m)^ {4}(?:level \d)? +([a-z]\w*) .*?(?: {2,}| )(\S.*)$", text)}
+    folders = {p.name for p in (ROOT / "src").iterdir() if p.is_dir()}
+    assert folders <= set(rows), folders - set(rows)
+    described = {p.parent.name for p in (ROOT / "src").glob("*/ARCHITECTURE.md")}
+    assert described == set(re.search(r"src/\{([\w,]+)\}/ARCHITECTURE.md", text)[1].split(","))
+
+
 def test_what_it_has_not_is_an_error(tmp_path):
     """The row of the table, and nothing else: each of them is one that `tacit -c` lists."""
     named = re.search(r"\| Has not \| (.*?): ", TEXT)[1].split(", ")
