@@ -17,14 +17,17 @@
 struct conn;
 
 struct tls_ca;
+struct tls_entry;
+struct tls_store;
 struct x509_st;
 
 /* --- certificates as `show ssl cert` describes them, on the first worker --- */
 
 /* Lines about it, from "Serial:" on. */
 void tls_cert_show(const struct tls_cert *c, struct sbuf *out);
-/* When it ends, in seconds since the epoch; INT64_MAX if that is unknown. */
-int64_t tls_cert_ends(const struct tls_cert *c);
+/* The entry in use whose certificate ends first, and when, in seconds since 1970. NULL: there is
+ * none. */
+const struct tls_entry *tls_first_cert_end(const struct tls_store *s, int64_t *ends);
 /* The id of its OCSP response, if it has one; that of a transaction may not have been checked. */
 void tls_cert_show_ocsp_key(const struct tls_cert *c, struct sbuf *out);
 /* The i-th certificate of a file, or the i-th list, from the line with its number on. 0: there are

@@ -11,6 +11,7 @@
 #include "tls/cert.h"
 #include "tls/ocsp.h"
 #include "tls/openssl.h"
+#include "tls/store.h"
 #include "tls/transport.h"
 
 /* --- certificates as `show ssl cert` describes them: fields --- */
@@ -250,14 +251,33 @@ put_date(const char *label, const ASN1_TIME *t, struct sbuf *out)
 	sbuf_addc(out, '\n');
 }
 
-int64_t
-tls_cert_ends(const struct tls_cert *c)
+/* When it ends, in seconds since the epoch; INT64_MAX if that is unknown. */
+static int64_t
+end_of_cert(const struct tls_cert *c)
 {
 	struct tm tm;
 
 	if (!c || !c->leaf || !ASN1_TIME_to_tm(X509_get0_notAfter(c->leaf), &tm))
 		return INT64_MAX;
 	return (int64_t)timegm(&tm);
+}
+
+const struct tls_entry *
+tls_first_cert_end(const struct tls_store *s, int64_t *ends)
+{
+	const struct tls_entry *first = NULL;
+
+	*ends = INT64_MAX;
+	list_each(it, &s->entries) {
+		const struct tls_entry *e = list_entry(it, const struct tls_entry, link);
+		int64_t t = e->is_there && e->uses ? end_of_cert(e->cert) : INT64_MAX;
+
+		if (t < *ends) {
+			*ends = t;
+			first = e;
+		}
+	}
+	return first;
 }
 
 static void

@@ -13,6 +13,7 @@ import threading
 import time
 
 import pytest
+from certs import Authority
 from conftest import ROOT, connect, free_port, recv_all, rss_kib, run
 from subject import not_sanitized, only_tacit
 from test_stats import get
@@ -277,6 +278,22 @@ def test_histograms_are_cleared(slow_site):
         found = metrics(slow_site.metrics_port, query)
         assert len(found) == 4
         assert histogram(found, "haproxy_server_total_time_seconds", proxy="b", server="slow")[2] == left
+
+
+def test_the_end_of_the_first_certificate(daemon, tmp_path):
+    """Only certificates that a line names count; without one there is no sample."""
+    authority, port = Authority(tmp_path / "ca"), free_port()
+    late, soon, unused = (authority.make(f"{name}.pem", name, [name], days=days) for name, days in (("late", 90), ("soon", 10), ("unused", 5)))
+    d = daemon(exporter(port) + f"frontend tls\n    mode http\n    bind 127.0.0.1:{free_port()} ssl crt {late} crt {soon}\n")
+    assert unused.exists()
+    shown = d.admin(f"show ssl cert {soon}")
+    ends = int(subprocess.run(["date", "-u", "+%s", "-d", re.search(r"notAfter: (.*)", shown)[1]], capture_output=True, text=True,
+                              timeout=60, check=True).stdout)
+    assert value(metrics(port), "haproxy_process_first_certificate_end_seconds") == ends
+    assert f"First_certificate_end_sec: {ends}" in d.admin("show info")
+    plain = free_port()
+    daemon(exporter(plain))
+    assert "haproxy_process_first_certificate_end_seconds" not in metrics(plain)
 
 
 def test_filters(site):

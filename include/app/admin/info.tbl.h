@@ -138,3 +138,5 @@ INFO_ROW(values_too_long, 1026, "Values_too_long", "MCP", FIELD_U64,
 	"Values of expressions that were longer than tune.bufsize, and so had none")
 INFO_ROW(sentlogs, 1027, "Sent_logs", "MCP", FIELD_U64,
 	"Log messages that their targets have accepted")
+INFO_ROW(first_cert_end, 1028, "First_certificate_end_sec", "SGP", FIELD_U64,
+	"End of the certificate in use that ends first, in seconds since 1970")

@@ -68,6 +68,7 @@ PROCESS_METRIC(start_time_sec, METRIC_GAUGE, "start_time_seconds")
 PROCESS_METRIC(reloads, METRIC_COUNTER, "reloads_total")
 PROCESS_METRIC(failed_reloads, METRIC_COUNTER, "failed_reloads_total")
 PROCESS_METRIC(last_reload_ok, METRIC_GAUGE, "last_reload_successful")
+PROCESS_METRIC(first_cert_end, METRIC_GAUGE, "first_certificate_end_seconds")
 
 STAT_METRIC(qcur, BE | SRV, METRIC_NUMBER, "current_queue", NULL)
 STAT_METRIC(qmax, BE | SRV, METRIC_NUMBER, "max_queue", NULL)

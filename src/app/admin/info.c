@@ -12,6 +12,7 @@
 #include "app/process/totals.h"
 #include "base/hash.h"
 #include "dns/resolvers.h"
+#include "tls/conn_info.h"
 #include "tls/sessions.h"
 
 static struct field info_field(const struct info *i, enum info_field f);
@@ -212,6 +213,7 @@ info_put_own(const struct process *p, const struct totals *t, struct info *i)
 {
 	const struct loop *l = process_loop(p);
 	const struct loop_stats *ls = &t->loop;
+	int64_t ends;
 
 	info_put_text(i, INFO_poller, loop_poller_name(l));
 	info_put_text(i, INFO_epoll_mode, interest_mode_name(loop_mode(l)));
@@ -242,6 +244,8 @@ info_put_own(const struct process *p, const struct totals *t, struct info *i)
 	info_put(i, INFO_reloads, p->reloads.n);
 	info_put(i, INFO_failed_reloads, p->reloads.failed);
 	info_put(i, INFO_last_reload_ok, !p->reloads.last_failed);
+	if (tls_first_cert_end(&p->cfg->tls.certs, &ends))
+		info_put(i, INFO_first_cert_end, (uint64_t)ends);
 }
 
 /* Reads the values of this process alone. */

@@ -267,18 +267,9 @@ end_card(struct sbuf *o)
 static void
 put_certificates(struct sbuf *o, const struct process *p)
 {
-	const struct tls_entry *first = NULL;
-	int64_t ends = INT64_MAX, now = (int64_t)(loop_wall_ns(process_loop(p)) / 1000000000);
+	int64_t ends, now = (int64_t)(loop_wall_ns(process_loop(p)) / 1000000000);
+	const struct tls_entry *first = tls_first_cert_end(&p->cfg->tls.certs, &ends);
 
-	list_each(it, &p->cfg->tls.certs.entries) {
-		const struct tls_entry *e = list_entry(it, const struct tls_entry, link);
-		int64_t t = e->is_there && e->uses ? tls_cert_ends(e->cert) : INT64_MAX;
-
-		if (t < ends) {
-			ends = t;
-			first = e;
-		}
-	}
 	if (!first)
 		return;
 	sbuf_addf(o, "<div id=cert class=\"card %s\"><small>First certificate to end</small> <b>",
