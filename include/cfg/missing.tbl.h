@@ -6,8 +6,6 @@
  */
 MISSING(STICKY, "sticky balancing", "'stick on' keeps a client with its server, by a stick table")
 MISSING_WORD(STICKY, "balance sticky")
-MISSING(SEQUENCE, "an order of filters for each direction", "filters run in the order of their lines")
-MISSING_WORD(SEQUENCE, "filter-sequence")
 MISSING(LUA, "Lua", "rules, maps and variables do most of what scripts do ('http-request return', "
 	"'set-var', converter 'map')")
 MISSING_WORD(LUA, "lua.*")

@@ -143,8 +143,34 @@
 	  .origin = { AWAIT("aabbccddeeff"), AWAIT(LAST), SAY(OK), { STEP_WAIT_EOF, 0 } },
 	  .terms = "--", .to_server = LEN(FILTERED_POST "c\r\naabbccddeeff\r\n" LAST), .to_client = 34 },
 
+	/* an order for each direction: the response is halved and then doubled, the request as it was */
+#define TWICE_AND_HALF (1u << FILTER_DOUBLES | 1u << FILTER_HALVES)
+#define SEQUENCE(...) .rules = "filter-sequence response " __VA_ARGS__ "\n"
+	{ .name = "sequence_of_responses", FILTERED_WEB(EDGE, TWICE_AND_HALF, SEQUENCE("halves,doubles")),
+	  .golden = 1,
+	  .client = { SAY(POST "abcdef"), AWAIT("hhlloo"), AWAIT(LAST), END },
+	  .origin = { AWAIT("abcdef"), AWAIT(LAST), SAY(OK), { STEP_WAIT_EOF, 0 } },
+	  .terms = "--", .to_server = LEN(FILTERED_POST "6\r\nabcdef\r\n" LAST),
+	  .to_client = LEN(CHUNKED_HEAD "6\r\nhhlloo\r\n" LAST) },
+	{ .name = "sequence_of_tcp", FILTERED(MERGED, TWICE_AND_HALF, SEQUENCE("halves,doubles")), .golden = 1,
+	  .client = { SAY("ping"), EOF_CLOSE },
+	  .origin = { AWAIT("ping"), SAY("po"), { STEP_PAUSE, 10 }, SAY("ng"), END },
+	  .terms = "--", .to_server = 4, .to_client = 4 },
+	/* one is left out; the message keeps its framing if no other changes it */
+	{ .name = "sequence_leaves_out", FILTERED_WEB(EDGE, TWICE_AND_HALF, SEQUENCE("halves")), .golden = 1,
+	  .client = { SAY(POST "abcdef"), AWAIT("hlo"), AWAIT(LAST), END },
+	  .origin = { AWAIT("abcdef"), AWAIT(LAST), SAY(OK), { STEP_WAIT_EOF, 0 } },
+	  .terms = "--", .to_server = LEN(FILTERED_POST "6\r\nabcdef\r\n" LAST),
+	  .to_client = LEN(CHUNKED_HEAD "3\r\nhlo\r\n" LAST) },
+	{ .name = "sequence_leaves_all_but_a_delay", FILTERED_WEB(EDGE, 1u << FILTER_DOUBLES | 1u << FILTER_DRIPS,
+		  .rules = "filter-sequence request drips\nfilter-sequence response drips\n"), .golden = 1,
+	  .client = { SAY(POST "abcdef"), AWAIT("hello"), END },
+	  .origin = { AWAIT("abcdef"), SAY(OK), { STEP_WAIT_EOF, 0 } },
+	  .terms = "--", .to_server = LEN(POST "abcdef"), .to_client = LEN(OK) },
+
 	/* limits of bandwidth: a million bytes at 100,000 in a second take 10 s, 2 % at most off */
 #define EACH(dir) "filter bwlim-" dir " x default-limit 100000 default-period 1s\n"
+#define EACH2 "filter bwlim-out y default-limit 1 default-period 1s\n"
 #define SHARED(dir)                                                                       \
 	"stick-table type integer size 10 store conn_cur,bytes_" dir "_rate(1s)\n"         \
 	"filter bwlim-" dir " x limit 100000 key int(7)\n"
@@ -187,6 +213,11 @@
 	  .client = { SAY(MILLION_POST), { STEP_SEND, 1000000 }, AWAIT("hello"), END },
 	  .origin = { { STEP_WAIT, LEN(MILLION_POST) + 1000000 }, SAY(OK), { STEP_WAIT_EOF, 0 } },
 	  .terms = "--", .to_server = LEN(MILLION_POST) + 1000000, .to_client = LEN(OK) },
+	/* a rule cannot enable what a sequence leaves out: nothing is slowed */
+	{ .name = "bwlim_left_out", RULES(EDGE, EACH("out") SETS("tcp-request content") EACH2
+		  "filter-sequence response y\n"), ASKS, WHOLE(1000000), .max_ms = 200 },
+	{ .name = "bwlim_shared_left_out", RULES(EDGE, SHARED("out") SETS("tcp-request content") EACH2
+		  "filter-sequence response y\n"), ASKS, WHOLE(1000000), .max_ms = 200 },
 	/* without the rule nothing is slowed: the bytes are spliced as before */
 	{ .name = "bwlim_not_enabled", PIPES(EDGE, AUTO, 1, FOUR, .rules = EACH("out")
 		  SETS("tcp-request content", " if FALSE")), ASKS, WHOLE(1000000), .max_ms = 200 },
@@ -224,9 +255,10 @@
 	  .terms = "--", .to_server = LEN(CHUNKED_POST LAST), .to_client = 29 },
 
 	/* --- caches --- */
-#define CACHE_RULES                                                                       \
-	"http-request cache-use c\nhttp-response cache-store c\n"                          \
-	"cache c\n total-max-size 1\n max-object-size 5000\n"
+#define CACHE_RULES CACHE_RULES_FOR("", "")
+#define CACHE_RULES_FOR(lines, options)                                                   \
+	lines "http-request cache-use c\nhttp-response cache-store c\n"                    \
+	"cache c\n total-max-size 1\n max-object-size 5000\n" options
 #define CACHES(mode_, ...) WEB(mode_, .rules = CACHE_RULES, __VA_ARGS__)
 #define FRESH "Cache-Control: max-age=60\r\n"
 #define FRESH_OK "HTTP/1.1 200 OK\r\n" FRESH "Content-Length: 5\r\n\r\nhello"
@@ -309,6 +341,22 @@
 	{ .name = "cache_limited_head_is_read", LIMITED_HEAD, .golden = 1, .min_ms = 350, .max_ms = 400,
 	  .client = { ASKS_STALLED(100), AWAIT("hello"), END },
 	  .to_client = LEN(FRESH_OK) + 13 * LEN(STORED_OK) - 12 * LEN("hello") },
+	/* a sequence leaves the cache out of responses: nothing is stored, and no request waits for another */
+#define LEFT_OUT                                                                          \
+	WEB(EDGE, .filters = 1u << FILTER_DRIPS,                                           \
+		.rules = CACHE_RULES_FOR("filter-sequence response drips\n", " collapse 5000\n"))
+#define FRESH_EMPTY "HTTP/1.1 200 OK\r\n" FRESH "Content-Length: 0\r\n\r\n"
+	{ .name = "cache_left_out", LEFT_OUT, .golden = 1,
+	  .client = { SAY(GET "\r\n"), AWAIT_HEAD, SAY(GET "\r\n"), AWAIT("hello"), SAY(GET "\r\n"), AWAIT("hello"),
+		  END },
+	  .origin = { AWAIT_HEAD, SAY(FRESH_EMPTY), AWAIT_HEAD, SAY(FRESH_OK), AWAIT_HEAD, SAY(FRESH_OK),
+		  { STEP_WAIT_EOF, 0 } },
+	  .terms = "-- -- --", .to_server = LEN(GET "\r\n" GET "\r\n" GET "\r\n"),
+	  .to_client = LEN(FRESH_EMPTY FRESH_OK FRESH_OK) },
+	{ .name = "collapse_left_out", LEFT_OUT, .n_clients = 2, .golden = 1, .max_ms = 1000,
+	  .client = { SAY(GET "\r\n"), AWAIT("hello"), END },
+	  .origin = { AWAIT_HEAD, SAY(FRESH_OK), { STEP_WAIT_EOF, 0 } },
+	  .terms = "-- --", .to_server = LEN(GET "\r\n"), .to_client = LEN(FRESH_OK) },
 	/* a response that is cut is not stored */
 	{ .name = "cache_cut", CACHES(EDGE), .n_clients = 2, .golden = 1,
 	  .client = { SAY(GET "\r\n"), EOF_CLOSE },

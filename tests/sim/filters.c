@@ -143,6 +143,8 @@ add(struct proxy *px, enum filter_deed deed)
 
 	assert(c);
 	c->conf.kind = &kinds[deed];
+	c->conf.word = kinds[deed].name;
+	c->conf.sides = 1u << CLIENT | 1u << SERVER;
 	c->times = deed == FILTER_DOUBLES ? 2 : 1;
 	c->more = deed == FILTER_HOLDS ? HELD_MAX : 0;
 	c->bytes = deed == FILTER_DRIPS ? 3 : 700;

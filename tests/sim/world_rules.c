@@ -22,6 +22,7 @@
 #include "proxy/filter/bwlim.h"
 #include "proxy/filter/cache_cfg.h"
 #include "proxy/filter/cache_filter.h"
+#include "proxy/filter/sequence.h"
 #include "proxy/filter/trailers.h"
 #include "fake/print_diag.h"
 
@@ -104,6 +105,7 @@ read_lines(struct world_rules *root, const char *lines, struct cfg_diag *d)
 		cfg_registry_add(&registry, &http_check) | cfg_registry_add(&registry, &table) |
 		cfg_registry_add(&registry, &bwlim) |
 		cfg_registry_add(&registry, &cache_cfg_module) |
+		cfg_registry_add(&registry, &sequence_cfg_module) |
 		cfg_registry_add(&registry, &cache_section_module);
 	cfg_reader_init(&reader, &opts);
 	if (r == 0)
@@ -114,8 +116,9 @@ read_lines(struct world_rules *root, const char *lines, struct cfg_diag *d)
 			proxy_rules_check(root->p, &root->ps, d) |
 			persist_conf_finish(root->p, &root->ps, d) |
 			bwlim_finish(root->p, &root->ps, d) |
-			cache_filters_finish(root->p, &root->ps, d) |
 			trailers_finish(root->p) |
+			filter_sequences_finish(root->p, d) |
+			cache_filters_finish(root->p, &root->ps, d) |
 			check_conf_finish(root->p, &root->ps, d);
 	capture_conf_finish(&root->p->captures);
 	if (pattern_files_finish(&root->ps.files) < 0)

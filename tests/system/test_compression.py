@@ -268,6 +268,9 @@ def test_request(web, name):
 BACKEND = "use_backend b\nbackend b\n    mode http\n    timeout connect 5s\n    timeout server 5s\n    "
 
 
+SLOW_IN, SLOW_OUT = (f"filter bwlim-{way} slow default-limit 1m default-period 1s" for way in ("in", "out"))
+
+
 @pytest.mark.parametrize(("lines", "request_is", "response_is"), [
     ("filter comp-req", "gzip", None),
     ("filter comp-req\n    filter comp-res", "gzip", "deflate"),
@@ -279,7 +282,14 @@ BACKEND = "use_backend b\nbackend b\n    mode http\n    timeout connect 5s\n    
     (f"filter comp-res\n    {BACKEND}filter comp-req", "gzip", "deflate"),
     (f"filter comp-req\n    {BACKEND}filter comp-res", "gzip", "deflate"),
     (f"{BACKEND}filter comp-req", "gzip", "deflate"), (f"{BACKEND}filter comp-res", None, "deflate"),
-    (f"filter comp-req\n    {BACKEND}compression direction response", None, "deflate")])
+    (f"filter comp-req\n    {BACKEND}compression direction response", None, "deflate"),
+    # a sequence leaves one out, where the other proxy's may act; offload and the choice do not depend on that of requests
+    ("filter comp-req\n    filter comp-res\n    filter-sequence response comp-res\n    filter-sequence request comp-req", "gzip", "deflate"),
+    (f"filter comp-req\n    filter comp-res\n    {SLOW_IN}\n    filter-sequence request slow", None, "deflate"),
+    (f"filter comp-req\n    filter comp-res\n    {SLOW_OUT}\n    filter-sequence response slow", "gzip", None),
+    (f"filter compression\n    compression direction both\n    {SLOW_IN}\n    filter-sequence request bwlim-in", None, "deflate"),
+    (f"filter compression\n    compression direction both\n    {SLOW_OUT}\n    filter-sequence response slow,comp-res", "gzip", "deflate"),
+    (f"filter comp-res\n    {SLOW_OUT}\n    filter-sequence response slow\n    {BACKEND}filter comp-res", None, "deflate")])
 def test_directions(web, lines, request_is, response_is):
     w = web(f"compression algo-req gzip\n    {lines}")
     sent = f"Content-Type: text/plain\r\nContent-Length: {len(TEXT)}\r\n"

@@ -69,6 +69,7 @@ struct filter_conf {
 	const struct filter_kind *kind;
 	char *name;               /* by which rules find it, owned; NULL: it has none */
 	const char *word;         /* behind `filter`; NULL: an option has made it */
+	const char *alias[SIDES]; /* another word for it, in a direction; NULL: none */
 	uint8_t sides;            /* bits, 1u << side: the directions that it may act on */
 	/* The same bits, of those that only other lines than `filter` have made it for. */
 	uint8_t implied;
@@ -80,7 +81,17 @@ struct filter_conf {
 /* `filter-sequence`: the filters of a proxy that run in one direction. */
 struct filter_sequence {
 	struct filter_conf *first; /* NULL: none runs */
+	char *names;               /* of the line, owned */
+	struct cfg_where where;    /* of the first one */
 };
+
+static inline void
+filter_sequence_free(struct filter_sequence *q)
+{
+	if (q)
+		mem_free(q->names);
+	mem_free(q);
+}
 
 /* The filters of a proxy in the order in which they run in a direction: the first one, and the one
  * behind another. NULL: there are no more. */

@@ -34,6 +34,7 @@
 #include "proxy/filter/cache_cfg.h"
 #include "proxy/filter/cache_filter.h"
 #include "proxy/filter/compress.h"
+#include "proxy/filter/sequence.h"
 #include "proxy/filter/spoe.h"
 #include "tls/bind_cfg_tls.h"
 
@@ -82,6 +83,7 @@ static const struct cfg_module *const modules[] = {
 	&spoe_cfg_module,
 	&compress_cfg_module,
 	&cache_cfg_module,
+	&sequence_cfg_module,
 	&cache_section_module,
 	&server_state_cfg_module,
 	&stats_cfg_module,

@@ -26,6 +26,7 @@
 #include "proxy/filter/cache_cfg.h"
 #include "proxy/filter/cache_filter.h"
 #include "proxy/filter/compress.h"
+#include "proxy/filter/sequence.h"
 #include "proxy/filter/spoe.h"
 #include "proxy/filter/trailers.h"
 #include "proxy/log/log_conf.h"
@@ -720,14 +721,15 @@ stats_cfg_finish(struct proxy *p, struct proxies *root, struct cfg_diag *d)
 static int
 finish_filters(struct proxy *p, struct proxies *ps, struct cfg_diag *d)
 {
-	int r = bwlim_finish(p, ps, d) | cache_filters_finish(p, ps, d);
+	int r = bwlim_finish(p, ps, d);
 
-	compress_finish(p, d);
 	if (trailers_finish(p) < 0) {
 		cfg_diag_add(d, CFG_ALERT, NULL, "%s", err_text(-ERR_NOMEM));
 		r = -1;
 	}
-	return r | spoe_finish(p, ps, d);
+	compress_finish(p, d);
+	r |= filter_sequences_finish(p, d);
+	return r | cache_filters_finish(p, ps, d) | spoe_finish(p, ps, d);
 }
 
 int

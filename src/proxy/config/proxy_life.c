@@ -70,6 +70,8 @@ free_filter_confs(struct proxy *p)
 		p->filters = conf->next;
 		filter_conf_free(conf);
 	}
+	for (int side = 0; side < SIDES; side++)
+		filter_sequence_free(p->sequence[side]);
 }
 
 void

@@ -538,6 +538,8 @@ run_bandwidth(const struct rule *r, struct sample_ctx *cx, struct rule_outcome *
 	const struct bwlim_conf *c = x->conf;
 	struct bwlim *b;
 
+	if (!filter_conf_runs(&c->conf, c->side))
+		return RULE_CONT;
 	if (c->key)
 		return enable_shared(r, c, cx, out->proxy);
 	b = (struct bwlim *)filter_get(out->proxy, c->side, &c->conf);

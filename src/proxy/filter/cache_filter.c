@@ -169,37 +169,46 @@ place_implicit(struct proxy *p)
 
 /* 0, or -1 after an error. */
 static int
-check_filter(const struct cache_filter_conf *c, const struct proxies *ps, int is_behind_other,
-	struct cfg_diag *d)
+check_section(const struct cache_filter_conf *c, const struct proxies *ps, struct cfg_diag *d)
 {
 	const char *name = c->conf.name;
 
-	if (!c->conf.implied && !proxies_find_cache(ps, name) && !cfg_diag_is_lost(d, name)) {
-		cfg_diag_add(d, CFG_ALERT, &c->where,
-			"'filter cache' : there is no section 'cache %s'.", name);
-		return -1;
-	}
-	if (!is_behind_other)
+	if (c->conf.implied || proxies_find_cache(ps, name) || cfg_diag_is_lost(d, name))
 		return 0;
-	cfg_diag_add(d, CFG_ALERT, &c->where,
+	cfg_diag_add(d, CFG_ALERT, &c->where, "'filter cache' : there is no section 'cache %s'.",
+		name);
+	return -1;
+}
+
+/* Reports a cache that would store compressed bytes. 0, or -1 after an error. */
+static int
+check_cache_order(const struct proxy *p, struct cfg_diag *d)
+{
+	const struct filter_sequence *q = p->sequence[SERVER];
+	const struct filter_conf *conf = filter_conf_first(p, SERVER);
+
+	while (conf && (conf->kind != &compress_kind || !(conf->sides >> SERVER & 1)))
+		conf = filter_conf_after(p, SERVER, conf);
+	while (conf && conf->kind != &cache_filter_kind)
+		conf = filter_conf_after(p, SERVER, conf);
+	if (!conf)
+		return 0;
+	cfg_diag_add(d, CFG_ALERT, q ? &q->where : &((const struct cache_filter_conf *)conf)->where,
 		"unable to enable the compression filter before the cache '%s': what is stored "
-		"would have the head of the response as it was.", name);
+		"would have the head of the response as it was.", conf->name);
 	return -1;
 }
 
 int
 cache_filters_finish(struct proxy *p, struct proxies *ps, struct cfg_diag *d)
 {
-	int r = 0, compresses = 0;
+	int r = 0;
 
 	place_implicit(p);
-	for (struct filter_conf *conf = p->filters; conf; conf = conf->next) {
-		compresses |= conf->kind == &compress_kind && conf->sides >> SERVER & 1;
-		if (conf->kind == &cache_filter_kind &&
-			check_filter((struct cache_filter_conf *)conf, ps, compresses, d) < 0)
-			r = -1;
-	}
-	return r;
+	for (struct filter_conf *conf = p->filters; conf; conf = conf->next)
+		if (conf->kind == &cache_filter_kind)
+			r |= check_section((struct cache_filter_conf *)conf, ps, d);
+	return r | check_cache_order(p, d);
 }
 
 static const struct cfg_kw kws[] = {
@@ -508,7 +517,7 @@ run_cache_store(const struct rule *r, struct sample_ctx *cx, struct rule_outcome
 		forget_stored(s, use, cx->res);
 	else if (use->is_filled)
 		return RULE_CONT; /* A rule before this one stores it. */
-	else if (!(use->may & HTTP_CACHE_STORES) ||
+	else if (!(use->may & HTTP_CACHE_STORES) || !filter_conf_runs(x->conf, SERVER) ||
 		!http_caching_of_response(cx->res, (use->may & HTTP_CACHE_IF_PUBLIC) != 0, now_s,
 			x->section->conf.max_age_s, &fresh) ||
 		begin_fill(s, x, use, cx->res, &fresh) < 0)

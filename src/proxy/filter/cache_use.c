@@ -232,8 +232,9 @@ wait_for_object(const struct use_run *u, struct cache *c)
 	struct cache_claimed got;
 	struct cache_part *f;
 
-	/* A tunnel may last. */
+	/* A tunnel may last. What a sequence leaves out does not see the response. */
 	if (!x->section->conf.collapse_ms || !(u->may & HTTP_CACHE_STORES) ||
+		!filter_conf_runs(x->conf, SERVER) ||
 		http_find_id(u->req, HTTP_F_UPGRADE, 0) >= 0 ||
 		(u->wait && u->wait->until_ms <= by.now_ms))
 		return 0;

@@ -20,6 +20,8 @@ add_place(struct proxy *p, struct compress_conf *c, unsigned int sides)
 		return NULL;
 	place->conf.kind = &compress_kind;
 	place->conf.word = "compression";
+	place->conf.alias[CLIENT] = "comp-req";
+	place->conf.alias[SERVER] = "comp-res";
 	place->conf.sides = (uint8_t)sides;
 	place->of = c;
 	c->n_places++;
@@ -243,6 +245,8 @@ parse_compress_filter(struct cfg_ctx *ctx)
 		return cfg_nomem(ctx);
 	place->conf.word = strchr(ctx->kw->name, ' ') + 1;
 	place->conf.sides = (uint8_t)sides;
+	if (sides != BOTH_SIDES)
+		place->conf.alias[CLIENT] = place->conf.alias[SERVER] = NULL;
 	c->split |= sides == BOTH_SIDES ? 0 : sides;
 	return 0;
 }

@@ -41,7 +41,7 @@ messages_belong_to_what_is_missing(void **state)
 		const char *text;
 		enum cfg_missing is;
 	} t[] = {
-		{ "keyword 'filter-sequence' is known but not supported.", CFG_MISSING_SEQUENCE },
+		{ "keyword 'filter-sequence' is known but not supported.", CFG_MISSING_COUNT },
 		{ "section 'fcgi-app' is known but not supported.", CFG_MISSING_FASTCGI },
 		{ "'http-request use-fcgi-app' is not supported.", CFG_MISSING_FASTCGI },
 		{ "'http-request use-service lua.x' is not supported.", CFG_MISSING_LUA },

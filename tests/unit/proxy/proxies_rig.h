@@ -43,6 +43,7 @@
 #include "proxy/filter/cache_cfg.h"
 #include "proxy/filter/cache_filter.h"
 #include "proxy/filter/compress.h"
+#include "proxy/filter/sequence.h"
 #include "proxy/filter/spoe.h"
 #include "proxy/config/unique_id_cfg.h"
 #include "proxy/config/userlist_cfg.h"
@@ -117,7 +118,7 @@ world_load(struct world *w, const char *text)
 		&userlist_cfg_module, &server_name_cfg_module,
 		&server_proxy_cfg_module, &resolvers_cfg_module, &peers_cfg_module,
 		&table_cfg_module, &bwlim_cfg_module, &cache_cfg_module,
-		&cache_section_module, &compress_cfg_module,
+		&cache_section_module, &compress_cfg_module, &sequence_cfg_module,
 		&spoe_cfg_module, &proxy_hints_module };
 
 	memset(w, 0, sizeof(*w));
