@@ -89,6 +89,7 @@ struct spoe_conf {
 	uint32_t max_frame;      /* 0: as large as a buffer permits */
 	int max_waiting;
 	int max_conn_rate, max_err_rate; /* 0: no limit */
+	int events;              /* bits, 1u << enum spoe_event, that it sends messages on */
 	struct spoe_var var[SPOE_VARS];
 	struct spoe_name *listed_messages, *listed_groups;
 	struct list messages, groups;

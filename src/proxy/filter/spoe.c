@@ -687,10 +687,11 @@ check_agent_servers(const struct spoe_conf *c, struct cfg_diag *d)
 	return rc;
 }
 
+/* Resolves an engine. 0, or -1 after an error. */
 static int
 finish_spoe(struct proxy *p, struct spoe_conf *c, struct proxies *ps, struct cfg_diag *d)
 {
-	int bits, rc = 0;
+	int rc = 0;
 
 	if (!c->be_name || !c->conf.name)
 		return 0; /* reported */
@@ -703,29 +704,45 @@ finish_spoe(struct proxy *p, struct spoe_conf *c, struct proxies *ps, struct cfg
 	}
 	if (check_agent_servers(c, d) < 0)
 		rc = -1;
-	bits = find_events(p, c, ps, d);
-	for (int e = SPOE_EVENTS; rc == 0 && bits > 0 && e-- > 0;)
-		if (bits >> e & 1)
-			rc = put_event(p, c, (enum spoe_event)e, d);
-	return bits < 0 ? -1 : rc;
+	c->events = find_events(p, c, ps, d);
+	return c->events < 0 ? -1 : rc;
 }
 
-/* The last filter first: each comes before what is there. */
+/* True if an event is one of responses. */
 static int
-finish_from(struct filter_conf *f, struct proxy *p, struct proxies *ps, struct cfg_diag *d)
+is_response_event(enum spoe_event e)
 {
+	return events[e].list == RULE_TCP_RES_CONTENT || events[e].list == RULE_HTTP_RESPONSE;
+}
+
+/* Puts the events of one direction before the rules, those of the last filter first: each comes
+ * before what is there. 0, or -1 after an error. */
+static int
+put_events_from(struct filter_conf *f, struct proxy *p, int side, struct cfg_diag *d)
+{
+	struct spoe_conf *c = (struct spoe_conf *)f;
 	int rc;
 
 	if (!f)
 		return 0;
-	rc = finish_from(f->next, p, ps, d);
-	if (f->kind == &spoe_kind && finish_spoe(p, (struct spoe_conf *)f, ps, d) < 0)
-		rc = -1;
+	rc = put_events_from(filter_conf_after(p, side, f), p, side, d);
+	if (f->kind != &spoe_kind)
+		return rc;
+	for (int e = SPOE_EVENTS; rc == 0 && e-- > 0;)
+		if (c->events >> e & 1 && is_response_event((enum spoe_event)e) == (side == SERVER))
+			rc = put_event(p, c, (enum spoe_event)e, d);
 	return rc;
 }
 
 int
 spoe_finish(struct proxy *p, struct proxies *ps, struct cfg_diag *d)
 {
-	return finish_from(p->filters, p, ps, d);
+	int rc = 0;
+
+	for (struct filter_conf *f = p->filters; f; f = f->next)
+		if (f->kind == &spoe_kind)
+			rc |= finish_spoe(p, (struct spoe_conf *)f, ps, d);
+	for (int side = 0; rc == 0 && side < SIDES; side++)
+		rc = put_events_from(filter_conf_first(p, side), p, side, d);
+	return rc;
 }

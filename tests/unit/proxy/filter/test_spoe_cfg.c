@@ -96,6 +96,57 @@ errors_name_what_is_missing(void **st)
 		"'path' is not available in event 'on-server-session'");
 }
 
+#define ENGINE(name)                                                                     \
+	"[" name "]\n" AGENT "    messages q r\n"                                           \
+	"spoe-message q\n    args path=path\n" EVENT                                        \
+	"spoe-message r\n    args status=status\n    event on-http-response\n"
+
+/* The engines whose events a list of rules begins with, in their order. */
+static const char *
+events_of(const struct proxy *p, unsigned int list)
+{
+	static char found[64];
+
+	found[0] = '\0';
+	list_each(it, &p->rules.own[list]) {
+		const struct spoe_conf *c = list_entry(it, const struct rule, link)->ref;
+
+		(void)snprintf(found + strlen(found), sizeof(found) - strlen(found), "%s ",
+			c->conf.name);
+	}
+	return found;
+}
+
+static void
+expect_events(const char *sequences, const char *requests, const char *responses)
+{
+	struct world w;
+
+	write_file(ENGINE("a") ENGINE("b"));
+	(void)snprintf(text, sizeof(text), DEFAULTS "frontend f\n    bind 127.0.0.1:1\n"
+		"    filter spoe engine a config %s\n    filter spoe engine b config %s\n%s"
+		"    default_backend b\nbackend b\n    server s 127.0.0.1:2\n"
+		"backend agents\n    mode spop\n    server a 127.0.0.1:3\n", file, file,
+		sequences);
+	world_good(&w, text);
+	assert_string_equal(events_of(world_proxy(&w, "f"), RULE_HTTP_REQUEST), requests);
+	assert_string_equal(events_of(world_proxy(&w, "f"), RULES_RES_EVENTS), responses);
+	world_fini(&w);
+}
+
+/* Events come in the order of their filters, which filter-sequence changes for a direction. */
+static void
+events_follow_the_sequence(void **st)
+{
+	(void)st;
+	expect_events("", "a b ", "a b ");
+	expect_events("    filter-sequence request b,a\n", "b a ", "a b ");
+	expect_events("    filter-sequence response spoe\n", "a b ", "a b ");
+	expect_events("    filter-sequence response b\n", "a b ", "b ");
+	expect_events("    filter-sequence request b\n    filter-sequence response a\n", "b ",
+		"a ");
+}
+
 static int
 setup(void **st)
 {
@@ -119,6 +170,7 @@ main(void)
 		cmocka_unit_test(sections_are_read),
 		cmocka_unit_test(groups_have_messages),
 		cmocka_unit_test(errors_name_what_is_missing),
+		cmocka_unit_test(events_follow_the_sequence),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
