@@ -56,6 +56,7 @@ struct conn {
 	uint8_t held : 1; /* its last send announced more */
 	uint8_t cut : 1; /* a splice() to it was short, which may hide an error */
 	uint8_t owes_preface : 1; /* some of its preface is left to send */
+	uint8_t has_place : 1; /* for the owner: it counts among the connections of a server */
 	struct conn_preface *preface; /* NULL: none; see conn_set_preface() */
 	struct zerocopy *zerocopy; /* net/zerocopy.h: NULL before the first such send */
 	uint64_t sent; /* bytes written that the owner has not counted yet */

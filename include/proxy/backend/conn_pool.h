@@ -82,6 +82,9 @@ void conn_pool_forget_server(struct engine *e, struct server *srv);
 /* On e's own thread: closes those to an address that the server no longer has. They are not used
  * even before that. */
 void conn_pool_drop_stale(struct engine *e, struct server *srv);
+/* Closes this worker's oldest idle connection to a server, or else one that is reserved for a
+ * session and not authenticated: 1, or 0: there is none. */
+int conn_pool_drop_one(struct engine *e, const struct server *srv);
 /* Closes the idle connection that is the oldest; there must be one. */
 void conn_pool_drop_oldest(struct engine *e);
 

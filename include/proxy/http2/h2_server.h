@@ -40,6 +40,9 @@ unsigned int h2_server_streams(struct stream *s);
 /* The server takes no more sessions, or only_stale: has another address. Its carriers take no more
  * streams, and end with those that they have. */
 void h2_server_leave(struct engine *e, struct server *srv, int only_stale);
+/* Closes a carrier to the server that has no stream, at the end of the turn: 1, or 0: there is
+ * none. */
+int h2_server_drop_idle(struct engine *e, struct server *srv);
 /* Closes all; no stream is left. */
 void h2_server_close_all(struct engine *e);
 /* True if a worker has one. */

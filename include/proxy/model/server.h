@@ -139,6 +139,7 @@ struct server_conf {
 	int maxconn;             /* 0: no limit; after loading, not below minconn */
 	int minconn;             /* 0: maxconn is the limit, whatever the load of the backend */
 	int maxqueue;            /* 0: no limit */
+	int strict_maxconn;      /* maxconn limits connections, with those that are idle */
 	int disabled;
 	int backup;
 	int non_stick;           /* not stored by `stick` */
@@ -237,6 +238,9 @@ struct server {
 				  * 2^32 */
 	uint64_t waiting;        /* workers whose queue for it is not empty, one bit each */
 	struct freq sess_rate;
+	/* strict_maxconn: proxy/backend/server_place.h. */
+	unsigned int conns;      /* connections to it */
+	uint64_t places_wanted;  /* workers whose sessions wait for a place, one bit each */
 	/* `observe`: any worker writes them, without the lock: proxy/backend/server_observe.h. */
 	cacheline_aligned unsigned int errors; /* consecutive ones of its sessions */
 	unsigned int alarms;     /* times that error-limit was reached, not yet applied */

@@ -125,6 +125,9 @@ struct server_shard {
 	struct list joiners;     /* stream.queue_link: they wait for a connection of HTTP/2, which
 				  * others establish; next NULL: none ever has */
 	unsigned int n_joiners, n_openers; /* those, and these */
+	struct list place_waiters; /* stream.queue_link: they wait for a place of a server with
+				    * strict-maxconn; next NULL: none ever has */
+	unsigned int n_place_waiters;
 	unsigned int h2_streams; /* at once on a connection, as it has said; 0: unknown */
 	struct guess guess[SERVER_GUESSES];
 	unsigned int seen_changes; /* server.changes that this worker has applied */

@@ -150,7 +150,9 @@ struct stream {
 	uint32_t counts_be : 1, counts_srv : 1; /* all bytes of the request so far are counted:
 					         * byte_count.c */
 	uint32_t opens : 1;     /* in CONNECT, HANDSHAKE: others wait for its connection, or may */
-	uint32_t joins : 1;     /* in CONNECT: it waits for one of those (session/connect.c) */
+	uint32_t joins : 1;     /* in CONNECT: it waits for one of those, or for a place
+			         * (session/connect.c) */
+	uint32_t awaits_place : 1; /* the latter: strict-maxconn permits no connection */
 	uint32_t looked_again : 1; /* it has checked for a FIN after the server's first bytes */
 	uint8_t retries_set;    /* set-retries: its number + 1; 0: as in the backend */
 	struct conn server;     /* conn[SERVER] */

@@ -7,9 +7,13 @@
 
 /*
  * Starts a connection to s->srv: 1 if established, 0 if in progress, -errno or -ERR_RANGE
- * (see connect_is_unnamed()) on failure; s->conn[SERVER] is open unless it failed.
+ * (see connect_is_unnamed()) on failure; s->conn[SERVER] is open unless it failed. 0 with
+ * s->awaits_place: strict-maxconn permits none now; ASSIGNED follows when one may be opened.
  */
 int connect_server(struct stream *s) must_check;
+/* On e's own thread: sessions that wait for a place of the server (backend/server_place.h) try
+ * again, as many as there are places; an idle connection is closed for those of other workers. */
+void connect_places_collect(struct engine *e, struct server *srv);
 enum connect_reuse {
 	CONNECT_NEW,  /* a connection is needed: none can be used */
 	CONNECT_TAKEN,

@@ -25,6 +25,7 @@
 #include "proxy/model/ring_conf.h"
 #include "proxy/model/service.h"
 #include "proxy/resolve/resolve.h"
+#include "proxy/session/connect.h"
 #include "proxy/session/session_admit.h"
 #include "proxy/session/server_change.h"
 #include "tls/conn_info.h"
@@ -121,6 +122,7 @@ on_moved(void *worker, struct mail *m)
 
 	conn_pool_drop_stale(&w->engine, m->arg);
 	h2_server_leave(&w->engine, m->arg, 1);
+	connect_places_collect(&w->engine, m->arg);
 }
 PROFILE_NAME(on_moved, moved_mail)
 
@@ -286,6 +288,7 @@ catch_up_with_backend(struct worker *w, struct proxy *be)
 
 		server_change_apply(&w->engine, s);
 		conn_pool_drop_stale(&w->engine, s);
+		connect_places_collect(&w->engine, s);
 		pass_alarm(w, s);
 	}
 }

@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "event/profile.h"
 #include "net/xprt.h"
+#include "proxy/backend/server_place.h"
 #include "proxy/model/memory.h"
 #include "proxy/model/session.h"
 
@@ -137,12 +138,16 @@ idle_conn_unlink(struct idle_conn *c)
 	c->of = NULL;
 }
 
-/* Closes it: at the end of the turn, as descriptors of sessions. */
+/* Closes it: at the end of the turn, as descriptors of sessions, or now if that frees a place. */
 static void
 idle_conn_drop(struct engine *e, struct idle_conn *c)
 {
+	struct server *srv = c->of->srv;
+
 	idle_conn_unlink(c);
 	conn_want(&c->conn, 0);
+	if (unlikely(c->conn.has_place))
+		server_conn_close(e, srv, &c->conn);
 	list_append(&e->idle.over, &c->age);
 	loop_post_end(e->loop, &e->idle.task);
 }
@@ -366,6 +371,22 @@ want_more(struct idle_list *l)
 		l->wanted++;
 }
 
+/* True if the session that the connection is reserved for has authenticated on it: only its own
+ * next request may use or replace it. */
+static int
+is_authenticated(struct idle_conn *const *holder)
+{
+	return container_of(holder, const struct session, held)->held_private;
+}
+
+/* True if the connection takes a place that sessions wait for (strict-maxconn). */
+static int
+has_wanted_place(const struct server *srv, const struct conn *c, struct idle_conn *const *holder)
+{
+	return c->has_place && server_place_is_wanted(srv) &&
+		!(holder && is_authenticated(holder));
+}
+
 /* True if one more is not needed: there are as many as requests look for. */
 static int
 is_surplus(const struct idle_list *l)
@@ -407,7 +428,7 @@ conn_pool_put(struct engine *e, struct server *srv, struct conn *c, unsigned int
 	struct idle_conn *ic;
 
 	if (!is_sound(c) || !is_idle_wanted(e, srv, c, uses, holder != NULL) ||
-		!memory_reserve(e, &e->idle.pool))
+		unlikely(has_wanted_place(srv, c, holder)) || !memory_reserve(e, &e->idle.pool))
 		return 0;
 	l = list_of(e, srv);
 	if (!holder && is_surplus(l))
@@ -589,6 +610,26 @@ void
 conn_pool_drop_oldest(struct engine *e)
 {
 	idle_conn_drop(e, list_first(&e->idle.all, struct idle_conn, age));
+}
+
+int
+conn_pool_drop_one(struct engine *e, const struct server *srv)
+{
+	const struct idle_list *l = &srv->shard[e->index].idle;
+
+	if (l->engine && l->n) {
+		idle_conn_drop(e, container_of(l->conns.prev, struct idle_conn, link));
+		return 1;
+	}
+	list_each_safe(it, &e->idle.held) {
+		struct idle_conn *c = list_entry(it, struct idle_conn, age);
+
+		if (c->of != l || is_authenticated(c->holder))
+			continue;
+		idle_conn_drop(e, c);
+		return 1;
+	}
+	return 0;
 }
 
 void

@@ -12,6 +12,7 @@
 #include "event/profile.h"
 #include "proxy/backend/balance.h"
 #include "proxy/backend/queue.h"
+#include "proxy/backend/server_place.h"
 #include "proxy/model/check.h"
 #include "proxy/model/engine.h"
 #include "proxy/model/proxy.h"
@@ -748,6 +749,9 @@ server_set_maxconn(struct engine *e, struct server *s, int maxconn)
 	lock_drop(&s->be->lock);
 	server_note(s);
 	queue_serve(e, s->be);
+	/* Returning a place notifies the sessions that wait for one. */
+	if (s->conf.strict_maxconn && server_place_take(e, s))
+		server_place_put(e, s);
 }
 
 uint64_t

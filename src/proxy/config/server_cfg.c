@@ -410,6 +410,11 @@ static const struct cfg_opt opts[] = {
 		.dflt = "the next free one"),
 	OPT_COUNT("maxconn", maxconn, "Maximum number of concurrent connections; 0 sets no limit.",
 		.dflt = "0"),
+	OPT_FLAG("strict-maxconn", strict_maxconn, 1,
+		"maxconn limits the connections to the server: idle ones count, too. One of them "
+		"is closed when a request needs a new connection and cannot use it. A request "
+		"waits for timeout connect at most if none can be closed, since clients have "
+		"authenticated on them."),
 	OPT("max-reuse", 1, opt_bound, FIELD(max_reuse) << 1, "<number>",
 		"Maximum number of further requests on a connection.",
 		.dflt = "-1, which sets no limit"),

@@ -9,6 +9,7 @@
 #include "h2/h2_xprt.h"
 #include "net/xprt.h"
 #include "proxy/backend/conn_pool.h"
+#include "proxy/backend/server_place.h"
 #include "proxy/http2/h2_engine.h"
 #include "proxy/model/count.h"
 #include "proxy/model/http_txn.h"
@@ -47,7 +48,7 @@ server_on_end(struct task *t)
 	list_remove(&m->all);
 	counter_sub(&m->stat->open_connections, 1);
 	h2_carrier_fini(&m->carrier);
-	conn_close_late(&m->conn);
+	server_conn_close_late(e, m->srv, &m->conn);
 	pool_put(&engine_h2(e)->servers, m);
 	memory_watch(e);
 }
@@ -177,7 +178,7 @@ begin_carrier(struct h2_server *m, struct conn *c, struct h2_worker *w)
 	conn_init(c);
 	conn_set_owner(&m->conn, on_carrier_io, m);
 	if (h2_carrier_init(&m->carrier, &m->conn, w, &w->server, 1, &h2_server_user) < 0) {
-		conn_close(&m->conn);
+		server_conn_close(m->engine, m->srv, &m->conn);
 		return -ERR_NOMEM;
 	}
 	m->carrier.h2.stat = m->stat;
@@ -195,7 +196,7 @@ h2_server_begin(struct stream *s)
 	struct h2_server *m;
 
 	if (!h || !memory_reserve(e, &h->servers)) {
-		conn_close(s->conn[SERVER]);
+		server_conn_close(e, s->srv, s->conn[SERVER]);
 		return -ERR_NOMEM;
 	}
 	m = pool_get(&h->servers);
@@ -290,6 +291,24 @@ h2_server_leave(struct engine *e, struct server *srv, int only_stale)
 		if (!only_stale || !conn_pool_leads_to(srv, &m->conn))
 			leave_carrier(m);
 	}
+}
+
+int
+h2_server_drop_idle(struct engine *e, struct server *srv)
+{
+	struct server_shard *shard = &srv->shard[e->index];
+
+	if (!shard->carriers.next)
+		return 0;
+	list_each_safe(it, &shard->carriers) {
+		struct h2_server *m = list_entry(it, struct h2_server, link);
+
+		if (m->carrier.n_streams)
+			continue;
+		leave_carrier(m);
+		return 1;
+	}
+	return 0;
 }
 
 int

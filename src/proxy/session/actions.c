@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "proxy/backend/balance.h"
 #include "proxy/backend/queue.h"
+#include "proxy/backend/server_place.h"
 #include "proxy/http1/exchange.h"
 #include "proxy/http1/persist.h"
 #include "proxy/http1/response.h"
@@ -510,8 +511,8 @@ connect_source_note(struct stream *s)
 	arena_release(a, mark);
 }
 
-enum stream_event
-stream_do_connect(struct stream *s)
+static enum stream_event
+connect_to_server(struct stream *s)
 {
 	enum connect_reuse reuse = CONNECT_NEW;
 	int r;
@@ -533,6 +534,8 @@ stream_do_connect(struct stream *s)
 		return reuse == CONNECT_TAKEN ? STREAM_EV_UP : STREAM_EV_NONE;
 	s->wake_ms = timer_key_after(stream_now_ms(s), s->be->to.connect);
 	r = connect_server(s);
+	if (unlikely(s->awaits_place))
+		return STREAM_EV_NONE;
 	counter_add(&srv_stat(s)->connect, 1);
 	counter_add(&be_stat(s)->connect, 1);
 	if (r < 0) {
@@ -541,6 +544,21 @@ stream_do_connect(struct stream *s)
 		return STREAM_EV_REFUSED;
 	}
 	return r > 0 ? handshake_or_up(s) : STREAM_EV_NONE;
+}
+
+enum stream_event
+stream_do_connect(struct stream *s)
+{
+	struct server *srv = s->srv;
+	enum stream_event ev;
+
+	if (likely(!s->awaits_place))
+		return connect_to_server(s);
+	/* There was a place for it. */
+	s->joins = s->awaits_place = 0;
+	ev = connect_to_server(s);
+	connect_places_collect(s->engine, srv);
+	return ev;
 }
 
 enum stream_event
@@ -593,19 +611,19 @@ server_has_other_name(const struct stream *s)
 static enum stream_event
 plan_retry(struct stream *s, uint64_t delay)
 {
-	int is_vain = server_has_other_name(s);
+	int is_vain = server_has_other_name(s), is_tried = !s->awaits_place;
 
 	if (conn_is_open(s->conn[SERVER])) {
 		if (s->conn[SERVER]->err)
 			s->connect_err = s->conn[SERVER]->err;
-		conn_close(s->conn[SERVER]);
+		server_conn_close(s->engine, s->srv, s->conn[SERVER]);
 	}
 	connect_over(s, STREAM_EV_REFUSED);
 	counter_add(&srv_stat(s)->failed_conns, 1);
 	if (connect_is_unnamed(s->connect_err))
 		return STREAM_EV_GIVE_UP;
-	/* A lack of resources of this host is no error of the server. */
-	if (!outbound_is_shortage(s->connect_err))
+	/* A lack of resources of this host is no error of the server, nor that of a place. */
+	if (is_tried && !outbound_is_shortage(s->connect_err))
 		server_observe(s->engine, s->srv, SERVER_CONNECT_FAILED);
 	if (is_vain || s->retries >= stream_retries_most(s) || (s->txn && !http_retries(s->be,
 		HTTP_RETRY_CONN_FAILURE)))

@@ -11,6 +11,7 @@
 #include "net/conn_socket.h"
 #include "net/outbound.h"
 #include "proxy/backend/conn_pool.h"
+#include "proxy/backend/server_place.h"
 #include "proxy/http2/h2_server.h"
 #include "proxy/model/addr_override.h"
 #include "proxy/model/count.h"
@@ -397,6 +398,94 @@ server_xprt(const struct stream *s)
 	return likely(!s->srv->xprt) ? NULL : s->srv->xprt[s->engine->index];
 }
 
+/* --- places of a server with strict-maxconn: sessions wait for them in order --- */
+
+/* Closes an idle connection of this worker: 1, and its place is free now, or with HTTP/2 at the end
+ * of the turn; 0: there is none. */
+static int
+make_place(struct engine *e, struct server *srv)
+{
+	return conn_pool_drop_one(e, srv) || h2_server_drop_idle(e, srv);
+}
+
+/* Other workers may have idle connections; in mode tcp there are none. */
+static void
+ask_others(struct engine *e, struct server *srv)
+{
+	for (unsigned int i = 0; srv->be->mode == PROXY_HTTP && i < srv->be->n_shards; i++)
+		if (i != e->index)
+			e->hooks.wake_pool(e, i, srv);
+}
+
+static void
+unlink_waiter(struct server_shard *shard, struct stream *s)
+{
+	list_remove(&s->queue_link);
+	shard->n_place_waiters--;
+}
+
+/* Has those that have waited longest try again, as many as there are places. */
+static void
+serve_waiters(struct engine *e, struct server *srv)
+{
+	struct server_shard *shard = &srv->shard[e->index];
+	unsigned int n = shard->n_place_waiters;
+
+	if (!n)
+		return;
+	for (n = server_place_want(e, srv, n); n > 0; n--) {
+		struct stream *s = list_first(&shard->place_waiters, struct stream, queue_link);
+
+		unlink_waiter(shard, s);
+		stream_post(s, STREAM_EV_ASSIGNED);
+	}
+	if (shard->n_place_waiters)
+		ask_others(e, srv);
+}
+
+/* Takes a place for a connection of s, for which an idle connection of this worker is closed: 1. 0:
+ * s waits, and others close theirs. */
+static int
+take_server_place(struct stream *s)
+{
+	struct engine *e = s->engine;
+	struct server *srv = s->srv;
+	struct server_shard *shard = srv_shard(s, srv);
+
+	if (server_place_take(e, srv) || (make_place(e, srv) && server_place_take(e, srv)))
+		return 1;
+	if (!shard->place_waiters.next)
+		list_init(&shard->place_waiters);
+	list_append(&shard->place_waiters, &s->queue_link);
+	shard->n_place_waiters++;
+	s->joins = s->awaits_place = 1;
+	serve_waiters(e, srv);
+	return 0;
+}
+
+/* s does not wait any more. */
+static void
+leave_place_waiters(struct stream *s)
+{
+	s->joins = s->awaits_place = 0;
+	s->posted = STREAM_EV_NONE;
+	if (!list_is_empty(&s->queue_link))
+		unlink_waiter(srv_shard(s, s->srv), s);
+	/* A place that it was to take is for the next one. */
+	else
+		serve_waiters(s->engine, s->srv);
+}
+
+void
+connect_places_collect(struct engine *e, struct server *srv)
+{
+	if (!srv->conf.strict_maxconn)
+		return;
+	serve_waiters(e, srv);
+	if (server_place_is_wanted_elsewhere(e, srv))
+		(void)make_place(e, srv);
+}
+
 /* --- a connection of HTTP/2 that streams wait for --- */
 
 /*
@@ -409,7 +498,7 @@ join_opener(struct stream *s)
 {
 	struct server_shard *shard = srv_shard(s, s->srv);
 
-	if (s->srv->conf.proto != MUX_H2 || s->be->http.reuse != HTTP_REUSE_ALWAYS ||
+	if (s->opens || s->srv->conf.proto != MUX_H2 || s->be->http.reuse != HTTP_REUSE_ALWAYS ||
 		!h2_server_may_share(s))
 		return 0;
 	if (!shard->joiners.next)
@@ -458,7 +547,9 @@ release_joiners(struct stream *opener, enum stream_event ev)
 void
 connect_end_sharing(struct stream *s, enum stream_event ev)
 {
-	if (s->joins)
+	if (s->awaits_place)
+		leave_place_waiters(s);
+	else if (s->joins)
 		leave_joiners(s);
 	if (!s->opens)
 		return;
@@ -590,12 +681,28 @@ open_to_server(struct stream *s)
 	return r;
 }
 
+/* The same with a place, or s waits for one. */
+static int
+open_in_place(struct stream *s)
+{
+	int r;
+
+	if (!take_server_place(s))
+		return 0;
+	r = open_to_server(s);
+	if (r < 0)
+		server_place_put(s->engine, s->srv);
+	else
+		s->conn[SERVER]->has_place = 1;
+	return r;
+}
+
 int
 connect_server(struct stream *s)
 {
 	struct profile *p = loop_timers(s->engine->loop)->profile;
 	uint64_t began = profile_begin(p);
-	int r = open_to_server(s);
+	int r = likely(!s->srv->conf.strict_maxconn) ? open_to_server(s) : open_in_place(s);
 
 	profile_end(p, (profile_fn *)connect_server, began, began);
 	return r;

@@ -17,6 +17,7 @@
 #include "proxy/model/memory.h"
 #include "proxy/model/stream_extras.h"
 #include "proxy/backend/queue.h"
+#include "proxy/backend/server_place.h"
 #include "proxy/http1/request.h"
 #include "proxy/http1/response.h"
 #include "proxy/session/stream_post.h"
@@ -131,7 +132,7 @@ close_server(struct stream *s)
 	if (s->txn && unlikely(conn_is_stream(s->conn[SERVER])))
 		s->txn->server_rst = h2_rst_of(s->conn[SERVER]);
 	zerocopy_close(&s->engine->zerocopy, s->conn[SERVER]);
-	conn_close(s->conn[SERVER]);
+	server_conn_close(s->engine, s->srv, s->conn[SERVER]);
 }
 
 static void

@@ -20,6 +20,7 @@
 #include "proxy/http2/h2_client.h"
 #include "proxy/model/http_txn.h"
 #include "proxy/backend/conn_pool.h"
+#include "proxy/backend/server_place.h"
 #include "proxy/model/memory.h"
 #include "proxy/model/stream_extras.h"
 #include "proxy/session/session_admit.h"
@@ -28,6 +29,7 @@
 #include "proxy/log/stream_log.h"
 #include "proxy/model/byte_count.h"
 #include "proxy/relay/speculation.h"
+#include "proxy/session/connect.h"
 #include "proxy/session/handlers.h"
 #include "proxy/session/stream_post.h"
 
@@ -334,7 +336,7 @@ stream_fini(struct stream *s)
 	zerocopy_close(&e->zerocopy, s->conn[CLIENT]);
 	zerocopy_close(&e->zerocopy, s->conn[SERVER]);
 	conn_close_late(s->conn[CLIENT]);
-	conn_close_late(s->conn[SERVER]);
+	server_conn_close_late(e, s->srv, s->conn[SERVER]);
 	http_txn_put(s);
 	if (unlikely(s->extras != NULL))
 		stream_extras_free(s);
@@ -652,6 +654,7 @@ session_hooks(struct engine *e)
 	e->hooks.on_resolved = on_resolved;
 	e->hooks.on_service = on_service;
 	e->hooks.on_slot = on_slot;
+	e->hooks.on_place = connect_places_collect;
 	e->hooks.on_bulk_turn = on_bulk_turn;
 	e->hooks.new_substream = substream_new;
 	e->hooks.begin_substream = substream_begin;

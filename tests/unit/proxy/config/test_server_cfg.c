@@ -24,6 +24,8 @@ static const struct world_line options[] = {
 	{ "pool-purge-delay 5x", "5x" },
 	{ "pool-purge-delay", "<time>" },
 	NUMBER("pool-low-conn"),
+	{ "maxconn 3 strict-maxconn", NULL },
+	{ "strict-maxconn yes", "'yes'" },
 	{ "max-reuse 0", NULL },
 	{ "max-reuse -1", NULL },
 	{ "max-reuse -2", "-2" },
