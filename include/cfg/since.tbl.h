@@ -341,7 +341,7 @@ SINCE("ACTIONS", "1.3",
 SINCE("ACTIONS", "1.4",
 	"allow, auth, deny")
 SINCE("ACTIONS", "1.5",
-	"add-acl, add-header, del-acl, del-header, del-map, expect-proxy, replace-header, "
+	"add-acl, add-header, close, del-acl, del-header, del-map, expect-proxy, replace-header, "
 	"replace-value, set-header, set-log-level, set-map, set-mark, set-nice, set-tos, "
 	"tarpit, track-sc*")
 SINCE("ACTIONS", "1.6",

@@ -25,6 +25,7 @@ enum rule_end {
 	RULE_END_TARPIT,      /* the same after timeout tarpit */
 	RULE_END_REJECT,      /* close without a response */
 	RULE_END_DROP,        /* silent-drop: close without notifying the client */
+	RULE_END_CLOSE,       /* close the server's connection; what has come is the answer */
 	RULE_END_REPLY,       /* return, redirect: sends the answer; not counted as an error */
 	RULE_END_SERVICE,     /* use-service: the Prometheus exporter responds */
 	/* a rewrite failed in strict mode: the proxy's page for v->status, 500 */

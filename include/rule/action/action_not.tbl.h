@@ -1,7 +1,6 @@
 /* Actions of the manual (2.6 to 3.x) that are not supported: ACTION_NOT(name), without brackets. */
 ACTION_NOT("add-headers-bin")
 ACTION_NOT("attach-srv")
-ACTION_NOT("close")
 ACTION_NOT("del-headers-bin")
 ACTION_NOT("expect-netscaler-cip")
 ACTION_NOT("normalize-uri")

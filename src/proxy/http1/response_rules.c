@@ -11,6 +11,7 @@
 #include "proxy/http1/http_out.h"
 #include "proxy/http1/persist.h"
 #include "proxy/http1/rule_outcome.h"
+#include "proxy/model/http_count.h"
 #include "proxy/model/http_txn.h"
 #include "proxy/model/stream_extras.h"
 #include "proxy/sample/capture.h"
@@ -39,9 +40,21 @@ has_response_rules(const struct proxy *p)
 			1u << RULES_TCP_EVENTS));
 }
 
+/* The rule `close`: as if the server had closed before its response. */
+static enum stream_event
+close_before_response(struct stream *s)
+{
+	if (!conn_is_stream(s->conn[SERVER]) && !s->conn[SERVER]->err)
+		conn_reset_on_close(s->conn[SERVER]);
+	http_count_bad_response(s);
+	return exchange_fail(s, 502, 'S', 'H');
+}
+
 static enum stream_event
 apply_response_outcome(struct stream *s, const struct rule_outcome *v)
 {
+	if (v->what == RULE_END_CLOSE)
+		return close_before_response(s);
 	rule_outcome_set_term(s, v, v->what == RULE_END_REJECT ? 'D' : 'H');
 	if (v->what != RULE_END_REPLY && v->what != RULE_END_ERROR)
 		rule_outcome_count_denied(s, SERVER);

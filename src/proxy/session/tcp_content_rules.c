@@ -237,6 +237,27 @@ pass_response(struct stream *s, struct eval *eval)
 	release_response(s);
 }
 
+/* Ends the server's connection (close): what it has sent is all, and passes; what the client has
+ * sent is dropped. */
+static void
+end_server(struct stream *s, struct eval *eval)
+{
+	struct conn *c = s->conn[SERVER];
+
+	pass_response(s, eval);
+	c->eof = 1;
+	if (!c->err)
+		conn_reset_on_close(c);
+	direction_discard_pending(s->engine, &s->dir[CLIENT]);
+	direction_event(s, CLIENT, DIRECTION_EV_SRC_EOF);
+	direction_event(s, CLIENT, DIRECTION_EV_EMPTY);
+	/* Filters reach the end behind the bytes. */
+	if (s->dir[SERVER].ops->read)
+		conn_presume_ready(c, DIR_R);
+	else
+		direction_source_ended(s, SERVER);
+}
+
 /* True if a key is taken of data that has not come yet. */
 static int
 awaits_key(const struct stream *s)
@@ -297,6 +318,10 @@ evaluate_response(struct stream *s, int ended)
 			pass_response(s, &eval);
 		break;
 	case RULE_FINAL:
+		if (v.what == RULE_END_CLOSE) {
+			end_server(s, &eval);
+			break;
+		}
 		refuse_response(s, v.what);
 		return STREAM_EV_DENIED;
 	case RULE_CONT:

@@ -598,6 +598,16 @@ const struct rule_action rule_end_actions[] = {
 		.run = run_end,
 		.doc = "Closes the connection without a response.",
 		.kind = RULE_END_REJECT },
+	{ .name = "close",
+		.places = RULE_IN(TCP_RES_CONTENT),
+		.ends = 1,
+		.run = run_end,
+		.doc = "Closes the connection to the server at once. In mode tcp the client gets "
+			"what the server has sent so far, and the end of the connection; in mode "
+			"http there is no response, and it gets 502.",
+		.example = "tcp-response inspect-delay 1s\n"
+			"tcp-response content close if { res.payload(0,0) -m sub QUIT }",
+		.kind = RULE_END_CLOSE },
 	{ .name = "silent-drop",
 		.places = RULE_IN_TCP | RULE_IN(HTTP_REQUEST) | RULE_IN(HTTP_RESPONSE),
 		.ends = 1,

@@ -225,6 +225,34 @@ a_rejected_response_is_counted(void **st)
 	rig_close();
 }
 
+/* `close` ends the server's connection; it is no denial, and the client gets what has come. */
+static void
+a_server_is_closed(void **st)
+{
+	static const struct step stays[] = { { STEP_WAIT, 100 }, { STEP_SEND, 10 },
+		{ STEP_WAIT_EOF, 0 }, { STEP_CLOSE, 0 } };
+
+	(void)st;
+	play("tcp-response inspect-delay 1s\ntcp-response content close if { res.len gt 5 }", asks,
+		stays);
+	assert_string_equal(rig_terms(), "--");
+	assert_int_equal(w.client[0].got, 10);
+	assert_true(w.client[0].eof);
+	assert_int_equal(fe()->denied_resp + be()->denied_resp + fe()->denied_req, 0);
+	assert_int_equal(be()->srv_abrt + be()->cli_abrt, 0);
+	took(0);
+	w.n_ends = 0; /* an end that the server has not sent */
+	rig_close();
+	/* nothing has come */
+	play("tcp-response content close", asks, stays);
+	assert_string_equal(rig_terms(), "--");
+	assert_int_equal(w.client[0].got, 0);
+	assert_true(w.client[0].eof);
+	took(0);
+	w.n_ends = 0; /* an end that the server has not sent */
+	rig_close();
+}
+
 static void
 a_silent_server_is_waited_for(void **st)
 {
@@ -279,6 +307,7 @@ main(void)
 		cmocka_unit_test(clients_that_close),
 		cmocka_unit_test(backends_have_content_rules_too),
 		cmocka_unit_test(a_rejected_response_is_counted),
+		cmocka_unit_test(a_server_is_closed),
 		cmocka_unit_test(a_silent_server_is_waited_for),
 		cmocka_unit_test(log_levels_are_kept),
 	};
