@@ -213,7 +213,7 @@ SINCE("PROXY KEYWORDS", "3.2",
 SINCE("PROXY KEYWORDS", "3.3 or later",
 	"option use-small-buffers")
 SINCE("PROXY KEYWORDS", "3.4",
-	"filter comp-req, filter comp-res, filter-sequence")
+	"be-unpublished, filter comp-req, filter comp-res, filter-sequence, force-be-switch")
 SINCE("PROXY KEYWORDS", "-",
 	"balance-panic-threshold")
 SINCE("USERLIST KEYWORDS", "1.4",

@@ -241,6 +241,8 @@ ADMIN_ANSWER("show version",
 ADMIN_ANSWER("shutdown session",
 	"An empty line, or \"No such session (use 'show sess').\" The reference is that of show "
 	"sess.")
+ADMIN_ANSWER("publish backend, unpublish backend",
+	"An empty line, or \"No such backend.\"")
 ADMIN_ANSWER("shutdown frontend, shutdown sessions server",
 	"An empty line; otherwise the reason why nothing was changed.")
 ADMIN_ANSWER("trace",

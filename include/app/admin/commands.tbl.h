@@ -137,6 +137,8 @@ ADMIN_CMD("prepare acl", "<acl>",
 ADMIN_CMD("prepare map", "<map>",
 	"prepare a new version for atomic map replacement", ADMIN, NONE, admin_cmd_prepare_map)
 ADMIN_CMD("prompt", "", "toggle interactive mode with prompt", USER, NONE, admin_cmd_prompt)
+ADMIN_CMD("publish backend", "<backend>",
+	"have rules choose this backend", ADMIN, NONE, admin_cmd_publish_backend)
 ADMIN_CMD("quit", "", "disconnect", USER, NONE, admin_cmd_quit)
 ADMIN_CMD("set dynamic-cookie-key backend", "<bk> <k>",
 	"change a backend secret key for dynamic cookies",
@@ -287,6 +289,8 @@ ADMIN_CMD("shutdown sessions server", "<bk>/<srv>",
 	"kill sessions on a server", ADMIN, NONE, admin_cmd_shutdown_sessions_server)
 ADMIN_CMD("trace", "{off|error|state|io|clear} [<id>]",
 	"record state changes of sessions", ADMIN, NONE, admin_cmd_trace)
+ADMIN_CMD("unpublish backend", "<backend>",
+	"have rules pass over this backend", ADMIN, NONE, admin_cmd_unpublish_backend)
 ADMIN_CMD("update ssl ocsp-response", "<certfile>",
 	"ask for the OCSP response of a certificate now",
 	ADMIN, NONE, admin_cmd_update_ssl_ocsp_response)

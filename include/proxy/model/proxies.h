@@ -85,5 +85,11 @@ struct cache_section *proxies_find_cache(const struct proxies *ps, const char *n
 /* The section peers of this name, or NULL. */
 struct peers_conf *proxies_find_peers(const struct proxies *ps, const char *name);
 struct proxy *proxies_find_id(const struct proxies *ps, int id);
+/* Once, when all proxies are known: a rule may choose a disabled backend if some frontend forces
+ * that, so it is prepared like others, and is not published. */
+void proxies_unpublish_disabled(struct proxies *ps);
+/* A backend is published now, or is not: sets proxy.passes_over of all frontends. All workers but
+ * the caller's are paused. */
+void proxies_note_unpublished(struct proxies *ps);
 
 #endif

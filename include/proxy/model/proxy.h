@@ -152,6 +152,9 @@ struct proxy {
 	struct rule_acls acls;    /* ACLs of the section */
 	struct proxy_rules rules;
 	struct list use_backends; /* struct use_backend: proxy/sample/route.h */
+	struct list be_switches;  /* struct be_switch: proxy/sample/route.h */
+	int passes_over;          /* some backend is not published; changes while the workers are
+				   * paused */
 	int may_upgrade;          /* mode tcp: a backend may be in mode http */
 	int route_looks;          /* mode tcp: some depend on data from the client */
 	unsigned int n_routes;    /* their number up to the first unconditional one with a fixed
@@ -160,6 +163,8 @@ struct proxy {
 	struct proxy *default_be;
 	struct proxy *fallback_be; /* default_backend: used when a formatted name does not exist */
 	/* Backend. */
+	int unpublished;          /* `be-unpublished`: rules of other sections pass over it; changes
+				   * while the workers are paused */
 	struct list servers;      /* struct server: server_list.h */
 	unsigned int n_servers;
 	struct name_index server_names; /* while the configuration is read */

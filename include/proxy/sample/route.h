@@ -21,6 +21,18 @@ struct use_backend {
 	const struct proxies *all; /* to look up formatted names */
 };
 
+/* A `force-be-switch` line: sessions for which its condition is true may get a backend that is not
+ * published. */
+struct be_switch {
+	struct list link;
+	struct rule_cond *cond;
+	struct cfg_where where;
+};
+
+void be_switch_free(struct be_switch **b);
+/* Checks those of fe when all proxies are known; errors are reported to d. */
+void be_switches_check(struct proxy *fe, struct proxies *root, struct cfg_diag *d);
+
 /* Maximum length of a formatted name. */
 #define ROUTE_NAME_MAX 255
 
@@ -29,8 +41,9 @@ void use_backend_free(struct use_backend **u);
 #define ROUTE_SCOPE (SAMPLE_AT_CONN | SAMPLE_AT_REQ)
 
 /*
- * NULL: none, or it is disabled. A frontend without conditions costs nothing. A formatted name
- * without a backend of this mode ends the search: default_backend is used.
+ * NULL: none, or it is disabled. One that is not published is passed over. A frontend without
+ * conditions costs nothing. A formatted name without a backend of this mode ends the search:
+ * default_backend is used.
  */
 struct proxy *route_backend(struct stream *s);
 

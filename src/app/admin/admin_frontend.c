@@ -58,6 +58,33 @@ admin_cmd_shutdown_frontend(struct admin_conn *c, int argc, char **argv)
 		frontend_stop(c->admin->process, fe, NULL);
 }
 
+/* --- backends that rules pass over --- */
+
+static void
+set_unpublished(struct admin_conn *c, int argc, char **argv, int unpublished)
+{
+	struct proxy *be = admin_named_proxy(c, argc, argv, PROXY_BE);
+
+	if (!be)
+		return;
+	admin_stop_workers(c);
+	be->unpublished = unpublished;
+	proxies_note_unpublished(&c->admin->process->cfg->proxies);
+	admin_resume_workers(c);
+}
+
+void
+admin_cmd_publish_backend(struct admin_conn *c, int argc, char **argv)
+{
+	set_unpublished(c, argc, argv, 0);
+}
+
+void
+admin_cmd_unpublish_backend(struct admin_conn *c, int argc, char **argv)
+{
+	set_unpublished(c, argc, argv, 1);
+}
+
 /* --- limits --- */
 
 /* A limit was changed while the workers are paused: each of them holds its listeners or resumes

@@ -137,6 +137,7 @@ resolve_targets(struct proxies *ps, struct proxy *p, struct cfg_diag *d)
 	struct proxy *always = NULL, *fallback = p->caps & PROXY_BE ? p : NULL;
 	int reached = 1;
 
+	be_switches_check(p, ps, d);
 	list_each(it, &p->use_backends) {
 		struct use_backend *u = list_entry(it, struct use_backend, link);
 		struct proxy *be = u->fmt ? NULL
@@ -738,6 +739,7 @@ proxies_finish(struct proxies *ps, struct cfg_diag *d)
 	unsigned int before = d->count[CFG_ALERT];
 	int failed = 0;
 
+	proxies_unpublish_disabled(ps);
 	if (proxies_check_distinct(ps, d) < 0)
 		cfg_diag_add(d, CFG_ALERT, NULL, "%s", err_text(-ERR_NOMEM));
 	list_each(it, &ps->all) {

@@ -348,6 +348,32 @@ parse_use_backend(struct cfg_ctx *ctx)
 	return 0;
 }
 
+static int
+parse_force_be_switch(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+	struct be_switch *b = mem_zalloc(sizeof(*b));
+
+	if (!b)
+		return cfg_nomem(ctx);
+	b->where = cfg_arg_where(ctx, 0);
+	if (rule_cond_parse(&p->acls, vocab_of(ctx), ctx, 0, ROUTE_SCOPES, &b->cond)) {
+		be_switch_free(&b);
+		return -1;
+	}
+	list_append(&p->be_switches, &b->link);
+	return 0;
+}
+
+static int
+parse_be_unpublished(struct cfg_ctx *ctx)
+{
+	struct proxy *p = ctx->obj;
+
+	p->unpublished = 1;
+	return 0;
+}
+
 #define COUNT(n, where, field, text, ...)                                                \
 	{                                                                                \
 		.name = n, .sections = where, .min = 1, .max = 1, .parse = parse_count,  \
@@ -458,6 +484,27 @@ static const struct cfg_kw kws[] = {
 		.parse = parse_retries,
 		.syntax = "<number>",
 		.doc = "Maximum number of connection attempts after the first one." },
+	{ .name = "be-unpublished",
+		.dflt = "backends are published",
+		.sections = CFG_LISTEN | CFG_BACKEND,
+		.parse = parse_be_unpublished,
+		.doc = "Rules use_backend and default_backend of other sections pass over it, "
+			"while its health checks run, until the command publish backend; see also "
+			"force-be-switch." },
+	{ .name = "force-be-switch",
+		.dflt = "none",
+		.example = "force-be-switch if { src 192.0.2.0/28 }\n"
+			"use_backend next if { hdr(host) www.example.com }",
+		.sections = FRONT,
+		.min = 2,
+		.max = CFG_ANY,
+		.parse = parse_force_be_switch,
+		.syntax = "{if | unless} <condition>",
+		.doc = "If the condition is true use_backend and default_backend choose backends "
+			"that are not published, too (be-unpublished), and those that are "
+			"disabled: with such a line in the configuration a disabled backend "
+			"section begins as one that is not published, with health checks. A "
+			"disabled listen section is never chosen." },
 	{ .name = "use_backend",
 		.dflt = "none",
 		.example = "use_backend api if { path_beg /api/ }\n"

@@ -45,6 +45,7 @@ proxy_new(const char *name, unsigned int caps)
 	list_init(&p->binds);
 	list_init(&p->servers);
 	list_init(&p->use_backends);
+	list_init(&p->be_switches);
 	rule_acls_init(&p->acls);
 	proxy_rules_init(&p->rules);
 	persist_conf_init(&p->persist);
@@ -72,6 +73,23 @@ free_filter_confs(struct proxy *p)
 	}
 	for (int side = 0; side < SIDES; side++)
 		filter_sequence_free(p->sequence[side]);
+}
+
+static void
+free_routes(struct proxy *p)
+{
+	list_each_safe(it, &p->use_backends) {
+		struct use_backend *u = list_entry(it, struct use_backend, link);
+
+		list_remove(&u->link);
+		use_backend_free(&u);
+	}
+	list_each_safe(it, &p->be_switches) {
+		struct be_switch *b = list_entry(it, struct be_switch, link);
+
+		list_remove(&b->link);
+		be_switch_free(&b);
+	}
 }
 
 void
@@ -108,12 +126,7 @@ proxy_free(struct proxy **pp)
 	forward_conf_fini(&p->forward);
 	mem_free(p->default_be_name);
 	balance_by_fini(&p->balance_by);
-	list_each_safe(it, &p->use_backends) {
-		struct use_backend *u = list_entry(it, struct use_backend, link);
-
-		list_remove(&u->link);
-		use_backend_free(&u);
-	}
+	free_routes(p);
 	proxy_rules_fini(&p->rules);
 	table_free(p->table);
 	mem_free(p->table_peers);

@@ -28,6 +28,38 @@ proxies_note_admin(struct proxies *ps)
 	ps->n_before_admin = ps->n;
 }
 
+void
+proxies_note_unpublished(struct proxies *ps)
+{
+	int is_any = 0;
+
+	list_each(it, &ps->all)
+		is_any |= list_entry(it, const struct proxy, link)->unpublished;
+	list_each(it, &ps->all)
+		list_entry(it, struct proxy, link)->passes_over = is_any;
+}
+
+void
+proxies_unpublish_disabled(struct proxies *ps)
+{
+	int is_forced = 0;
+
+	list_each(it, &ps->all) {
+		const struct proxy *fe = list_entry(it, const struct proxy, link);
+
+		is_forced |= !fe->disabled && !list_is_empty(&fe->be_switches);
+	}
+	list_each(it, &ps->all) {
+		struct proxy *be = list_entry(it, struct proxy, link);
+
+		if (!is_forced || !be->disabled || (be->caps & PROXY_FE))
+			continue;
+		be->disabled = 0;
+		be->unpublished = 1;
+	}
+	proxies_note_unpublished(ps);
+}
+
 struct proxy *
 proxies_find(const struct proxies *ps, const char *name, unsigned int caps)
 {

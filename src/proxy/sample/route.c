@@ -10,8 +10,9 @@
 #include "rule/match/cond.h"
 #include "rule/sample/fmt.h"
 
+/* The backend of a formatted name; NULL: there is none, or not of this mode. */
 static struct proxy *
-dynamic_backend(const struct proxy *fe, const struct use_backend *u, struct sample_ctx *cx)
+named_backend(const struct proxy *fe, const struct use_backend *u, struct sample_ctx *cx)
 {
 	size_t mark = arena_mark(cx->arena);
 	char name[ROUTE_NAME_MAX + 1];
@@ -23,9 +24,21 @@ dynamic_backend(const struct proxy *fe, const struct use_backend *u, struct samp
 	arena_release(cx->arena, mark);
 	if (!b.failed)
 		be = proxies_find(u->all, name, PROXY_BE);
-	if (!be || (be->mode != fe->mode && fe->mode == PROXY_HTTP))
-		be = fe->fallback_be;
+	return be && (be->mode == fe->mode || fe->mode != PROXY_HTTP) ? be : NULL;
+}
+
+static struct proxy *
+if_enabled(struct proxy *be)
+{
 	return be && !be->disabled ? be : NULL;
+}
+
+static struct proxy *
+dynamic_backend(const struct proxy *fe, const struct use_backend *u, struct sample_ctx *cx)
+{
+	struct proxy *be = named_backend(fe, u, cx);
+
+	return if_enabled(be ? be : fe->fallback_be);
 }
 
 static void
@@ -42,17 +55,77 @@ look_begin(struct eval *eval, struct stream *s)
 		eval->cx.at &= ~(unsigned int)SAMPLE_AT_REQ;
 }
 
+/* --- backends that are not published --- */
+
+/* Returns 1 if force-be-switch permits all backends. */
+static int
+eval_be_switches(const struct proxy *fe, struct sample_ctx *cx)
+{
+	list_each(it, &fe->be_switches) {
+		const struct be_switch *b = list_entry(it, const struct be_switch, link);
+
+		cx->where = &b->where;
+		if (rule_cond_eval(b->cond, cx) == RULE_YES)
+			return 1;
+	}
+	return 0;
+}
+
+/* Returns 1 if the rules of fe may choose it. */
+static int
+eval_choice(const struct proxy *fe, const struct proxy *be, struct sample_ctx *cx)
+{
+	return !be->unpublished || be == fe || eval_be_switches(fe, cx);
+}
+
+/* default_backend, or else the servers of a listen section itself. */
+static struct proxy *
+default_published(struct proxy *fe, struct sample_ctx *cx)
+{
+	struct proxy *be = fe->fallback_be;
+
+	if (be && !eval_choice(fe, be, cx))
+		be = fe->caps & PROXY_BE ? fe : NULL;
+	return if_enabled(be);
+}
+
+/* As match_use_backend() (HAProxy 3.4, 4.2): a rule whose backend is not published is passed
+ * over. */
+static struct proxy *
+match_published(struct proxy *fe, struct sample_ctx *cx)
+{
+	list_each(it, &fe->use_backends) {
+		const struct use_backend *u = list_entry(it, const struct use_backend, link);
+		struct proxy *be;
+
+		cx->where = &u->where;
+		if (u->cond && rule_cond_eval(u->cond, cx) != RULE_YES)
+			continue;
+		be = u->fmt ? named_backend(fe, u, cx) : u->be;
+		if (!be && u->fmt)
+			break;
+		if (!be || eval_choice(fe, be, cx))
+			return if_enabled(be);
+	}
+	return default_published(fe, cx);
+}
+
 static struct proxy *
 match_use_backend(struct stream *s)
 {
-	const struct proxy *fe = s->sess->fe;
+	struct proxy *fe = s->sess->fe;
 	unsigned int left = fe->n_routes;
 	struct proxy *be = fe->default_be;
 	struct eval eval;
 
-	if (!left)
+	if (!left && likely(!fe->passes_over))
 		return fe->default_be;
 	look_begin(&eval, s);
+	if (unlikely(fe->passes_over)) {
+		be = match_published(fe, &eval.cx);
+		tcp_content_eval_done(&eval, s);
+		return be;
+	}
 	list_each(it, &fe->use_backends) {
 		const struct use_backend *u = list_entry(it, const struct use_backend, link);
 
@@ -107,6 +180,30 @@ proxies_set_fullconn(struct proxies *ps, unsigned int maxconn)
 		if (be->caps & PROXY_BE && !be->fullconn)
 			be->fullconn = (int)MIN(MAX((be->reach + 9) / 10, 1u), (uint64_t)INT_MAX);
 	}
+}
+
+void
+be_switches_check(struct proxy *fe, struct proxies *root, struct cfg_diag *d)
+{
+	struct rule_err why;
+
+	list_each(it, &fe->be_switches) {
+		const struct be_switch *b = list_entry(it, const struct be_switch, link);
+
+		fe->route_looks |= fe->mode == PROXY_TCP &&
+			(rule_cond_uses(b->cond) & SAMPLE_AT_REQ);
+		if (rule_cond_check(b->cond, root, &why) < 0)
+			cfg_diag_add(d, CFG_ALERT, &b->where, "'force-be-switch' : %s.", why.text);
+	}
+}
+
+void
+be_switch_free(struct be_switch **b)
+{
+	if (*b)
+		rule_cond_free(&(*b)->cond);
+	mem_free(*b);
+	*b = NULL;
 }
 
 void

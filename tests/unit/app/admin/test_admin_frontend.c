@@ -52,6 +52,17 @@ one_without_sockets_is_both(void **st)
 }
 
 static void
+rules_pass_over_a_backend(void **st)
+{
+	(void)st;
+	IS("unpublish backend", "A backend name is expected.\n\n");
+	IS("unpublish backend f", "No such backend.\n\n");
+	IS("unpublish backend l", "\n");
+	IS("unpublish backend l", "\n");
+	IS("publish backend l", "\n");
+}
+
+static void
 a_shut_down_one_stays_so(void **st)
 {
 	(void)st;
@@ -174,6 +185,7 @@ main(void)
 		RIG_CASE_SETUP(names_are_checked),
 		RIG_CASE_SETUP(one_can_be_disabled_and_enabled),
 		RIG_CASE_SETUP(one_without_sockets_is_both),
+		RIG_CASE_SETUP(rules_pass_over_a_backend),
 		RIG_CASE_SETUP(a_shut_down_one_stays_so),
 		RIG_CASE_SETUP(maxconn_of_a_frontend),
 		RIG_CASE_SETUP(maxconn_of_the_process),

@@ -118,6 +118,99 @@ the_first_rule_that_matches_routes(void **state)
 	}
 }
 
+/* Rules pass over backends that are not published, unless force-be-switch permits them. */
+static void
+unpublished_backends_are_passed_over(void **state)
+{
+	static const struct {
+		const char *lines, *want;
+	} t[] = {
+		{ "use_backend hid\n use_backend b\n default_backend a", "b" },
+		{ "use_backend hid if TRUE\n default_backend a", "a" },
+		{ "use_backend b if FALSE\n use_backend hid if TRUE\n use_backend a if TRUE", "a" },
+		{ "use_backend hid", "-" },
+		{ "default_backend hid", "-" },
+		{ "use_backend %[str(hid)]\n use_backend b", "b" },
+		{ "use_backend %[str(nobody)]\n use_backend b\n default_backend a", "a" },
+		{ "use_backend %[str(nobody)]\n use_backend b\n default_backend hid", "-" },
+		{ "use_backend off\n use_backend b", "-" },
+		{ "force-be-switch if TRUE\n use_backend hid\n default_backend a", "hid" },
+		{ "force-be-switch if TRUE\n use_backend %[str(hid)]", "hid" },
+		{ "force-be-switch if TRUE\n default_backend hid", "hid" },
+		{ "force-be-switch if FALSE\n use_backend hid\n default_backend a", "a" },
+		{ "force-be-switch if FALSE\n force-be-switch unless FALSE\n use_backend hid",
+			"hid" },
+		{ "acl in str(a) a\n force-be-switch if in\n use_backend hid", "hid" },
+		/* a disabled backend is one that is not published then */
+		{ "force-be-switch if TRUE\n use_backend off\n default_backend a", "off" },
+		{ "force-be-switch if FALSE\n use_backend off\n default_backend a", "a" },
+		{ "force-be-switch if TRUE\n use_backend lis\n default_backend a", "-" },
+	};
+	char text[2048];
+	struct world w;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		const char *got;
+
+		snprintf(text, sizeof(text),
+			WORLD_DEFAULTS "frontend f\n bind 127.0.0.9:1234\n %s\n" TWO
+				       "backend off\n disabled\nbackend hid\n be-unpublished\n"
+				       "listen lis\n disabled\n bind 127.0.0.9:1235\n", t[i].lines);
+		world_load(&w, text);
+		assert_int_equal(w.result, 0);
+		got = route_of(&w, "1.1.1.1:1");
+		if (strcmp(got, t[i].want) != 0)
+			fail_msg("%s: goes to %s", t[i].lines, got);
+		world_fini(&w);
+	}
+}
+
+/* A listen section serves itself where its default backend is not published, also if others pass
+ * over it. */
+static void
+a_listen_section_has_its_own_servers(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_load(&w, WORLD_DEFAULTS "listen f\n bind 127.0.0.9:1234\n be-unpublished\n"
+		" use_backend hid\nbackend hid\n be-unpublished\n server s 127.0.0.1:1\n");
+	assert_int_equal(w.result, 0);
+	assert_string_equal(route_of(&w, "1.1.1.1:1"), "f");
+	/* published at run time */
+	world_proxy(&w, "hid")->unpublished = 0;
+	assert_string_equal(route_of(&w, "1.1.1.1:1"), "hid");
+	world_proxy(&w, "f")->unpublished = 0;
+	proxies_note_unpublished(&w.proxies);
+	assert_false(world_proxy(&w, "f")->passes_over);
+	assert_string_equal(route_of(&w, "1.1.1.1:1"), "hid");
+	world_proxy(&w, "hid")->unpublished = 1;
+	proxies_note_unpublished(&w.proxies);
+	assert_string_equal(route_of(&w, "1.1.1.1:1"), "f");
+	world_fini(&w);
+	world_load(&w, WORLD_DEFAULTS "listen f\n bind 127.0.0.9:1234\n default_backend hid\n"
+		" server s 127.0.0.1:1\nbackend hid\n be-unpublished\n");
+	assert_string_equal(route_of(&w, "1.1.1.1:1"), "f");
+	world_fini(&w);
+}
+
+static void
+lines_are_checked(void **state)
+{
+	(void)state;
+	world_reports(WORLD_DEFAULTS "frontend f\n bind :1\n force-be-switch\n", -1,
+		"'force-be-switch' expects {if | unless} <condition>");
+	world_reports(WORLD_DEFAULTS "frontend f\n bind :1\n force-be-switch if nope\n", -1,
+		"no such ACL");
+	world_reports(WORLD_DEFAULTS "frontend f\n bind :1\n force-be-switch TRUE x\n", -1,
+		"'if' or 'unless' is expected");
+	world_reports(WORLD_DEFAULTS "frontend f\n bind :1\n force-be-switch if { nbsrv(x) 1 }\n",
+		-1, "'force-be-switch' : ");
+	world_reports(WORLD_DEFAULTS "backend b\n force-be-switch if TRUE\n", 0, "frontend");
+	world_reports(WORLD_DEFAULTS "backend b\n be-unpublished now\n", -1, "be-unpublished");
+}
+
 /* A frontend without rules has no list to run. */
 static void
 without_rules_there_is_no_list_to_run(void **state)
@@ -200,6 +293,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_rule_that_matches_routes),
 		cmocka_unit_test(without_rules_there_is_no_list_to_run),
+		cmocka_unit_test(unpublished_backends_are_passed_over),
+		cmocka_unit_test(a_listen_section_has_its_own_servers),
+		cmocka_unit_test(lines_are_checked),
 		cmocka_unit_test(fullconn_is_a_tenth_of_what_may_come),
 		cmocka_unit_test(bad_routes_are_refused),
 	};
