@@ -120,10 +120,13 @@ bwlim_passed(struct filter *f, struct stream *s, const char *p unused, size_t n)
 	struct bwlim *b = (struct bwlim *)f;
 	struct table_caller by = stream_table_caller(s);
 
-	if (b->entry)
-		(void)table_add(c->table, b->entry, rate_of(c), 0, &by, n);
-	else
+	if (!b->entry) {
 		pace_used(&b->pace, n);
+		return;
+	}
+	(void)table_add(c->table, b->entry, rate_of(c), 0, &by, n);
+	/* The next stream is to find these bytes, however long this one takes. */
+	table_touch(c->table, b->entry, &by);
 }
 
 static void
