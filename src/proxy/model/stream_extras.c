@@ -205,9 +205,16 @@ end_caching(struct stream *s)
 	s->extras->cache_use = NULL;
 }
 
-/* Releases all that they hold. */
+/* True if they hold something besides tracked entries. */
+static int
+extras_hold_more(const struct stream_extras *x)
+{
+	return x->asks || x->subrequest || x->pause || x->notes || x->filters[CLIENT] ||
+		x->filters[SERVER] || x->cache_use || x->hit.cache;
+}
+
 static void
-end_extras(struct stream *s)
+end_rare_extras(struct stream *s)
 {
 	dns_ask_drop_all(s);
 	if (unlikely(s->extras->subrequest != NULL))
@@ -217,6 +224,14 @@ end_extras(struct stream *s)
 	for (int side = 0; side < SIDES; side++)
 		free_filters(&s->extras->filters[side]);
 	end_caching(s);
+}
+
+/* Releases all that they hold. */
+static void
+end_extras(struct stream *s)
+{
+	if (unlikely(extras_hold_more(s->extras)))
+		end_rare_extras(s);
 	end_tracked(s, s->extras->tracked);
 }
 
