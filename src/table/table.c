@@ -139,11 +139,12 @@ static void
 free_dictionary(struct table *t)
 {
 	for (unsigned int i = 0; i < TABLE_NAME_LEVELS; i++) {
-		char *_Atomic *level = atomic_load_explicit(&t->names[i], memory_order_relaxed);
+		struct table_name *level =
+			atomic_load_explicit(&t->names[i], memory_order_relaxed);
 		unsigned int n = i ? TABLE_NAMES_FIRST << (i - 1) : TABLE_NAMES_FIRST;
 
 		for (unsigned int j = 0; level && j < n; j++)
-			mem_free(atomic_load_explicit(&level[j], memory_order_relaxed));
+			mem_free(atomic_load_explicit(&level[j].text, memory_order_relaxed));
 		mem_free(level);
 	}
 }

@@ -52,6 +52,13 @@ struct table_rate {
 /* The dictionary's places: TABLE_NAMES_FIRST of them, as many again, then twice as many, ... */
 #define TABLE_NAMES_FIRST 64u
 #define TABLE_NAME_LEVELS 16
+/* Its chains, by the upper bits of the hash: 1 << TABLE_NAME_CHAIN_BITS. */
+#define TABLE_NAME_CHAIN_BITS 9
+
+struct table_name {
+	char *_Atomic text;
+	uint32_t next;            /* of its chain: a place + 1 */
+};
 
 struct table_shard {
 	cacheline_aligned struct lock lock;
@@ -101,7 +108,8 @@ struct table {
 	_Atomic uint64_t bytes;
 	struct lock names_lock;
 	uint32_t n_names;         /* the dictionary: SERVER_KEY is a place in it + 1 */
-	char *_Atomic *_Atomic names[TABLE_NAME_LEVELS];
+	struct table_name *_Atomic names[TABLE_NAME_LEVELS];
+	uint32_t name_chain[1u << TABLE_NAME_CHAIN_BITS]; /* a place + 1 */
 	struct memfile *file;     /* where chunks lie; NULL: in memory of their own */
 	const char *file_start, *file_end; /* its mapping, which may be gone before the table */
 	int is_restored;          /* its entries are those of the previous process */

@@ -339,11 +339,11 @@ table_inc_element(struct table *t, struct table_entry *e, unsigned int element,
 /* --- names of servers --- */
 
 /* The place of name number i; NULL: it has no memory. */
-static char *_Atomic *
+static struct table_name *
 name_place(const struct table *t, uint32_t i)
 {
 	unsigned int n = i / TABLE_NAMES_FIRST, level = n ? 32 - (unsigned int)__builtin_clz(n) : 0;
-	char *_Atomic *names;
+	struct table_name *names;
 
 	if (level >= TABLE_NAME_LEVELS)
 		return NULL;
@@ -353,29 +353,40 @@ name_place(const struct table *t, uint32_t i)
 	return names ? &names[i] : NULL;
 }
 
-/* The number + 1 of a name; 0: it is not there. */
-static uint32_t
-find_name_locked(const struct table *t, const char *name)
+/* The text of name number i, which is there. */
+static const char *
+name_text(const struct table *t, uint32_t i)
 {
-	lock_assert_held(&t->names_lock);
-	for (uint32_t i = 0; i < t->n_names; i++)
-		if (strcmp(atomic_load_explicit(name_place(t, i), memory_order_relaxed), name) == 0)
-			return i + 1;
-	return 0;
+	return atomic_load_explicit(&name_place(t, i)->text, memory_order_acquire);
 }
 
-/* Adds a name for which there is a place: NULL in *copy. Returns its number + 1; 0: no place. */
+/* The number + 1 of a name in this chain; 0: it is not there. */
 static uint32_t
-add_name_locked(struct table *t, char **copy)
+find_name_locked(const struct table *t, uint32_t chain, const char *name)
 {
-	char *_Atomic *place = name_place(t, t->n_names);
+	uint32_t i = t->name_chain[chain];
+
+	lock_assert_held(&t->names_lock);
+	while (i && strcmp(name_text(t, i - 1), name) != 0)
+		i = name_place(t, i - 1)->next;
+	return i;
+}
+
+/* Adds a name to its chain if there is a place: NULL in *copy. Returns its number + 1; 0: no place.
+ */
+static uint32_t
+add_name_locked(struct table *t, uint32_t chain, char **copy)
+{
+	struct table_name *place = name_place(t, t->n_names);
 
 	lock_assert_held(&t->names_lock);
 	if (!place)
 		return 0;
-	atomic_store_explicit(place, *copy, memory_order_release);
+	place->next = t->name_chain[chain];
+	atomic_store_explicit(&place->text, *copy, memory_order_release);
 	*copy = NULL;
-	return ++t->n_names;
+	t->name_chain[chain] = ++t->n_names;
+	return t->n_names;
 }
 
 /* Makes room for more names. 0 or -ERR_NOMEM. */
@@ -384,7 +395,7 @@ grow_names(struct table *t)
 {
 	for (unsigned int i = 0; i < TABLE_NAME_LEVELS; i++) {
 		unsigned int n = i ? TABLE_NAMES_FIRST << (i - 1) : TABLE_NAMES_FIRST;
-		char *_Atomic *none = NULL, *_Atomic *level;
+		struct table_name *none = NULL, *level;
 
 		if (atomic_load_explicit(&t->names[i], memory_order_acquire))
 			continue;
@@ -420,7 +431,7 @@ table_set_server_key(struct table *t, struct table_entry *e, const char *name,
 {
 	struct value v;
 	const char *is = table_server_key(t, e);
-	uint32_t id = 0;
+	uint32_t id = 0, chain;
 	char *copy;
 	int r = 0;
 
@@ -431,11 +442,12 @@ table_set_server_key(struct table *t, struct table_entry *e, const char *name,
 	copy = mem_strdup(name);
 	if (!copy)
 		return -ERR_NOMEM;
+	chain = (uint32_t)(keyhash(&t->hash, name, strlen(name)) >> (64 - TABLE_NAME_CHAIN_BITS));
 	while (!id && r == 0) {
 		lock_take(&t->names_lock, by->sys);
-		id = find_name_locked(t, name);
+		id = find_name_locked(t, chain, name);
 		if (!id)
-			id = add_name_locked(t, &copy);
+			id = add_name_locked(t, chain, &copy);
 		lock_drop(&t->names_lock);
 		if (id && !copy)
 			save_name(t, id, name);
@@ -459,5 +471,5 @@ table_server_key(const struct table *t, const struct table_entry *e)
 	if (find_value(t, e, TABLE_SERVER_KEY, 0, &v) < 0)
 		return NULL;
 	id = atomic_load_explicit(U32(v), memory_order_acquire);
-	return id ? atomic_load_explicit(name_place(t, id - 1), memory_order_acquire) : NULL;
+	return id ? name_text(t, id - 1) : NULL;
 }

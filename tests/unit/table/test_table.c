@@ -370,10 +370,10 @@ values_are_read_and_changed(void **st)
 	assert_int_equal(table_less(t, e, TABLE_CONN_CUR), 0);
 	assert_int_equal(read_of(t, e, TABLE_CONN_CUR), 0);
 	assert_null(table_server_key(t, e));
-	for (int i = 0; i < 300; i++) {
+	for (int i = 0; i < 3000; i++) {
 		char name[16];
 
-		(void)snprintf(name, sizeof(name), "s%d", i % 200);
+		(void)snprintf(name, sizeof(name), "s%d", i % 2000);
 		assert_int_equal(table_set_server_key(t, e, name, &by), 0);
 		assert_string_equal(table_server_key(t, e), name);
 	}
