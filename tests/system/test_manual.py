@@ -312,11 +312,13 @@ def mode_of(example):
     return "tcp" if "tcp-check" in example or "tcp-request inspect-delay" in example else "http"
 
 
-def check_lines(tmp_path, files, mode, lines):
+def check_lines(tmp_path, files, mode, lines, own=()):
+    """Checks lines of an example, with the sections that it names but for its own."""
+    others = "".join(part for part in re.split(r"(?m)^(?=\w)", OTHERS) if part and part.split()[1] not in own)
     text = lines.replace("/etc/tacit", str(files)).replace("@system-ca", str(files / "site.pem"))
     text = text.replace("$5$tacit$h6Zt...", "$5$tacitmanual$" + "x" * 43)
     cfg = tmp_path / "a.cfg"
-    cfg.write_text(f"defaults\n\tmode {mode}\n\ttimeout client 1s\n\ttimeout connect 1s\n\ttimeout server 1s\n{text}{OTHERS}")
+    cfg.write_text(f"defaults\n\tmode {mode}\n\ttimeout client 1s\n\ttimeout connect 1s\n\ttimeout server 1s\n{text}{others}")
     return run("-c", "-dr", "-f", cfg, env=dict(os.environ))
 
 
@@ -351,6 +353,35 @@ def test_each_example_of_an_expression_is_valid(pages, tmp_path, files):
     done = check_lines(tmp_path, files, "http", "".join(sections))
     assert done.returncode == 0, done.stderr
     assert n >= 280
+
+
+# Examples between paragraphs that are no lines of a configuration: a query, shells, a map.
+OTHER_KINDS = ("histogram_quantile", "tr -s", "{ echo", "# host")
+
+
+def prose_examples(page):
+    """The examples between paragraphs, but for files that stand in the page."""
+    for m in re.finditer(r"(?s)\.nf\n(?:\.RS\n)?(.*?)\n(?:\.RE\n)?\.fi", (ROOT / "man" / page).read_text()):
+        text = plain(m[1]).replace("\\(dq", '"')
+        if text.strip() and "@FILE" not in text and not text.strip().startswith(OTHER_KINDS):
+            yield text
+
+
+@pytest.mark.parametrize(("page", "least"), [("tacit.cfg.5.in", 7), ("tacit-guide.7.in", 4)])
+def test_each_example_between_paragraphs_is_valid(tmp_path, files, page, least):
+    found = list(prose_examples(page))
+    assert len(found) >= least
+    for text in found:
+        lines = text
+        if text.startswith("["):
+            (tmp_path / "spoe.cfg").write_text(text + "\n")
+            lines = (f"listen x\n\tbind 127.0.0.1:1\n\tfilter spoe engine {text[1:text.index(']')]} config {tmp_path / 'spoe.cfg'}\n"
+                     "\tserver a 192.0.2.1:1\nbackend agents\n\tmode tcp\n\tserver a 192.0.2.1:1\n")
+        elif not re.match(r"\s*(?:\.if|global|defaults|frontend|backend|listen|log-profile|cache)\b", text):
+            lines = f"listen x\n\tbind 127.0.0.1:1\n\tserver a 192.0.2.1:1\n{text}\n"
+        names = re.findall(r"(?m)^ *backend (\w+)|^cache (\w+)", text)
+        done = check_lines(tmp_path, files, "http", lines + "\n", {n for pair in names for n in pair if n})
+        assert done.returncode == 0, (text, done.stderr)
 
 
 def translations(lines):

@@ -484,14 +484,14 @@ static void cmd_help(struct master_conn *c, const char *args);
 static const struct master_cmd cmds[] = {
 	{ "@!<pid>", "", BIND_USER, "send a command to the <pid> process",
 		NULL, 0,
-		"That of the worker process, also if it ends its sessions only." },
+		"The answer of the worker process; one that still drains answers, too." },
 	{ "@<relative pid>", "", BIND_USER, "send a command to the <relative pid> process",
 		NULL, 0,
-		"That of the worker process: @1 is the current one. Alone it directs all "
+		"The answer of the worker process; @1 is the current one. Alone it directs all "
 		"commands that follow, and so does @!<pid>." },
 	{ "@master", "", BIND_USER, "send a command to the master process",
 		NULL, 0,
-		"That of the master. Alone it directs all commands that follow to it." },
+		"The answer of the master. Alone it directs all commands that follow to it." },
 	{ "_getsocks", NULL, BIND_ADMIN, "",
 		cmd_getsocks, 1,
 		NULL },
