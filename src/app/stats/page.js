@@ -165,11 +165,8 @@
 			}
 		}
 		for (const th of document.querySelectorAll("section thead th")) {
-			if (th.cellIndex + 1 === kept.column) {
-				th.setAttribute("aria-sort", kept.falls ? "descending" : "ascending");
-			} else {
-				th.removeAttribute("aria-sort");
-			}
+			const isOrder = th.cellIndex + 1 === kept.column;
+			th.setAttribute("aria-sort", !isOrder ? "none" : kept.falls ? "descending" : "ascending");
 		}
 	};
 	// Numbers begin with the highest, names and states with the first; the third time there is no order.

@@ -212,7 +212,7 @@ put_search(struct sbuf *o, const struct stats_state *st)
 	const char *uri = stats_conf_uri(st->page->stats), *mark = strchr(uri, '?');
 	size_t path = mark ? (size_t)(mark - uri) : strlen(uri);
 
-	sbuf_adds(o, "<form id=search method=get action=\"");
+	sbuf_adds(o, "<form id=search role=search method=get action=\"");
 	html_text(o, (struct str){ uri, path });
 	sbuf_adds(o, "\">");
 	if (mark)

@@ -281,7 +281,7 @@ links_lead_back_to_the_page(void **st)
 	const char *text = ask("part", "/haproxy?stats;norefresh;st=DONE&scope=be", 0, "");
 
 	(void)st;
-	assert_non_null(strstr(text, "<form id=search method=get action=\"/haproxy\">"
+	assert_non_null(strstr(text, "<form id=search role=search method=get action=\"/haproxy\">"
 		"<input type=hidden name=\"stats\" value=\"\">"
 		"<input type=hidden name=\"norefresh\" value=\"\">"));
 	assert_non_null(strstr(text, "<a class=reload href=\"/haproxy?stats;norefresh;scope=be\">"
