@@ -17,8 +17,10 @@
 #ifndef TACIT_BASE_KEYHASH_H
 #define TACIT_BASE_KEYHASH_H
 
+#include <endian.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/compiler.h"
 
@@ -98,6 +100,17 @@ static inline uint32_t
 keyhash_slot(uint64_t hash, uint32_t n)
 {
 	return (uint32_t)((hash >> 32) * n >> 32);
+}
+
+/* The hash of a text of four bytes: an IPv4 address, a number. */
+static inline uint64_t
+keyhash_four(const struct keyhash *k, const void *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	/* 0 is the state of an empty text: the digit is all of it. */
+	return keyhash_end(k, UINT64_C(1) << 32 | be32toh(v));
 }
 
 /* Hashes a whole text. */

@@ -2,9 +2,7 @@
  * only read after that. */
 #include "base/keyhash.h"
 
-#include <endian.h>
 #include <errno.h>
-#include <string.h>
 
 #include "base/sys.h"
 

@@ -3,12 +3,19 @@
 
 #include "table_int.h"
 
+static uint64_t
+hash_key(const struct table *t, const void *bytes, uint32_t len)
+{
+	return len == sizeof(uint32_t) ? keyhash_four(&t->hash, bytes)
+				       : keyhash(&t->hash, bytes, len);
+}
+
 static int
 finish_key(const struct table *t, struct table_key *k, const void *bytes, uint32_t len)
 {
 	k->bytes = bytes;
 	k->len = len;
-	k->hash = keyhash(&t->hash, bytes, len);
+	k->hash = hash_key(t, bytes, len);
 	return 0;
 }
 
@@ -67,5 +74,5 @@ table_entry_hash(const struct table *t, const struct table_entry *e)
 {
 	const unsigned char *key = table_entry_key(t, e);
 
-	return keyhash(&t->hash, (const char *)key, table_stored_len(t, key));
+	return hash_key(t, key, table_stored_len(t, key));
 }

@@ -86,6 +86,8 @@ grows_by_bytes(void **state)
 	(void)state;
 	for (size_t n = 0; n < sizeof(text); n++) {
 		assert_true(keyhash_so_far(&k, &t) == keyhash(&k, text, n));
+		if (n == 4)
+			assert_true(keyhash_four(&k, text) == keyhash(&k, text, 4));
 		text[n] = (char)dice();
 		keyhash_byte(&k, &t, (unsigned char)text[n]);
 	}
