@@ -117,7 +117,7 @@ choose_sizes(struct table *t)
 struct table *
 table_new(const char *name, const struct table_conf *conf, const struct keyhash *hash)
 {
-	struct table *t = mem_zalloc(sizeof(*t));
+	struct table *t = mem_zalloc_aligned(CACHE_LINE, sizeof(*t));
 
 	if (!t)
 		return NULL;

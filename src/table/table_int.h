@@ -89,18 +89,22 @@ struct table_part {
 	_Atomic uint32_t begun;    /* how often its process has begun; never 0 */
 };
 
+/* The members that an event reads come first, in four cache lines. */
 struct table {
-	struct table_conf conf;
-	char *name;
+	cacheline_aligned struct table_shard *shard;
+	struct table_log *log;    /* of changes; NULL: they are not logged */
 	struct keyhash hash;
 	uint32_t n_shards, shard_bits;
 	uint32_t chunk_bits;      /* slots of a chunk: 1 << chunk_bits */
 	uint32_t stride;          /* of a slot */
-	uint16_t at[TABLE_DATA_TYPES]; /* of the values in a slot; 0: not stored */
-	uint32_t stores;          /* bit n: data type n */
 	uint32_t key_at, key_end; /* zeros follow a key up to its end */
+	uint32_t n_parts;         /* 0: the table does not add up */
+	uint32_t stores;          /* bit n: data type n */
+	uint16_t at[TABLE_DATA_TYPES]; /* of the values in a slot; 0: not stored */
 	uint32_t link_at;         /* of the list of changed entries; 0: changes are not logged */
 	uint32_t prev_at;         /* the part of conn_cur that previous processes have; 0: none */
+	struct table_conf conf;
+	char *name;
 	uint32_t sweep_next;      /* the shard, */
 	uint32_t sweep_left;      /* and its entries to be examined; 0: all. Of the sweeper alone */
 	_Atomic uint32_t used;    /* at most conf.size */
@@ -114,14 +118,15 @@ struct table {
 	const char *file_start, *file_end; /* its mapping, which may be gone before the table */
 	int is_restored;          /* its entries are those of the previous process */
 	uint32_t parts_at, part_size; /* counts of peers: each has the form of the own values */
-	uint32_t n_parts;         /* 0: the table does not add up */
 	uint64_t parts_names;     /* of their peers */
 	struct table_part *part;
-	struct table_log *log;    /* of changes; NULL: they are not logged */
 	char *write_name;         /* conf.write_to, or NULL */
 	struct table *write_to;   /* which gets tags and servers that peers send; NULL: none */
-	struct table_shard *shard;
 };
+
+_Static_assert(offsetof(struct table, conf) + offsetof(struct table_conf, store) +
+	TABLE_HTTP_ERR_RATE * sizeof(struct table_store) <= (size_t)4 * CACHE_LINE,
+	"what an event reads");
 
 /* The bytes of a value. */
 static inline uint32_t
