@@ -28,6 +28,14 @@ tracked_stores(const struct tracked *t, enum table_data counter, enum table_data
 	return (t->stores >> counter | t->stores >> rate) & 1;
 }
 
+/* Has the CPU load the slot's entry, if it is not empty: it is about to be counted in or to end,
+ * and was used before the last wait. */
+static inline void
+tracked_prefetch(const struct tracked *t)
+{
+	__builtin_prefetch(t->entry, 1);
+}
+
 /* Adds n to a counter and to its rate, as far as the table has them. */
 void tracked_count(const struct tracked *t, enum table_data counter, enum table_data rate,
 	const struct table_caller *by, uint64_t n);

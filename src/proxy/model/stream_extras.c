@@ -344,6 +344,8 @@ stream_count_tracked_request(struct stream *s)
 void
 stream_count_tracked_status(const struct stream *s, unsigned int status)
 {
+	for (unsigned int i = 0; i < s->engine->n_tracked; i++)
+		tracked_prefetch(&s->extras->tracked[i]);
 	if (status_set_has(&s->engine->err_codes, status))
 		stream_count_client_error(s);
 	if (status_set_has(&s->engine->fail_codes, status))
