@@ -302,6 +302,22 @@ def test_directions(web, lines, request_is, response_is):
         assert gzip.decompress(unchunk(body)[0]) == TEXT
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_large_pieces(web, name):
+    """A stored response is taken out of the cache in pieces of tune.bufsize, which are longer than a block of DEFLATE."""
+    w = web("compression algo br zstd\n    http-request cache-use c\n    http-response cache-store c",
+            extra="tune.bufsize 200000\ncache c\n    total-max-size 4\n    max-object-size 500000")
+    w.origin.fields += "Cache-Control: max-age=60\r\n"
+    dice = random.Random(1)
+    w.origin.body = b"".join(dice.randbytes(100) + b"text" * 25 for _ in range(2000))
+    for accept in (None, name):
+        status, head, rest = w.ask(accept=accept)
+        assert (status, head.get("content-encoding")) == (200, accept)
+    body, _, whole = unchunk(rest)
+    assert (decode(name, body), whole) == ((w.origin.body, True), True)
+    assert len(w.origin.requests) == 1
+
+
 def test_preference(web):
     """Among equal weights the order of the configuration counts, where it has algorithms of tacit's own."""
     w = web("compression algo-res zstd br")

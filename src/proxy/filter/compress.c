@@ -17,6 +17,8 @@
 
 /* Bytes that the fields of a compressed message may add to its head. */
 #define FIELDS_MAX 128
+/* The longest piece that a compressor takes; one of tune.bufsize may be longer. */
+#define PIECE_MAX ((size_t)65535)
 
 struct compress {
 	struct filter f;
@@ -518,7 +520,9 @@ count_bypassed(struct filter *f unused, struct stream *s, const char *p unused, 
 static size_t
 most_compressed(const struct filter *f, size_t n)
 {
-	return ((const struct compress *)f)->own ? coder_most(n) : deflate_most(n);
+	size_t added = ((const struct compress *)f)->own ? coder_most(0) : deflate_most(0);
+
+	return n + (n / PIECE_MAX + 1) * added;
 }
 
 static size_t
@@ -534,8 +538,15 @@ static size_t
 compress_bytes(struct filter *f, struct stream *s, const char *p, size_t n, int last, char *to)
 {
 	struct compression *c = s->engine->compression;
-	size_t out = compress_piece((struct compress *)f, c, p, n, last, to);
+	size_t out = 0, at = 0;
 
+	do {
+		size_t len = MIN(n - at, PIECE_MAX);
+
+		out += compress_piece((struct compress *)f, c, p + at, len, last && at + len == n,
+			to + out);
+		at += len;
+	} while (at < n);
 	freq_add(&c->in, stream_now_ms(s), (uint32_t)n);
 	freq_add(&c->out, stream_now_ms(s), (uint32_t)out);
 	count_compressed(s, 0, n, out);
