@@ -318,6 +318,23 @@ def test_large_pieces(web, name):
     assert len(w.origin.requests) == 1
 
 
+def test_least_size_of_a_backend(web):
+    """Zero is one: all sizes, whatever the frontend has."""
+    w = web(f"compression minsize-res {len(TEXT) + 1}\n    {BACKEND}compression minsize-res 0")
+    assert w.encoding() == "gzip"
+    w = web(f"compression minsize-res {len(TEXT) + 1}\n    {BACKEND}compression algo gzip")
+    assert w.encoding() is None
+
+
+def test_no_transform(web):
+    """A request that forbids it is not compressed, either (RFC 9110, 7.7)."""
+    w = web("filter comp-req\n    compression algo-req gzip")
+    sent = f"Content-Type: text/plain\r\nContent-Length: {len(TEXT)}\r\n"
+    for fields, is_compressed in (("", True), ("Cache-Control: max-age=0, no-transform\r\n", False)):
+        w.ask(method="POST", more=sent + fields, body=TEXT)
+        assert (b"content-encoding: gzip" in w.origin.requests[-1].lower()) == is_compressed
+
+
 def test_preference(web):
     """Among equal weights the order of the configuration counts, where it has algorithms of tacit's own."""
     w = web("compression algo-res zstd br")
@@ -383,7 +400,7 @@ def test_levels_of_zlib(web):
 
 
 def test_counted(web):
-    w = web()
+    w = web("compression direction both\n    compression algo-req gzip")
     packed = unchunk(w.ask()[2])[0]
 
     def column(name, row="FRONTEND"):
@@ -391,6 +408,11 @@ def test_counted(web):
         at = first.removeprefix("# ").split(",").index(name)
         return next(int(r.split(",")[at]) for r in rows if r.startswith(f"web,{row},"))
 
+    for row in ("FRONTEND", "BACKEND"):
+        assert [column(f"comp_{c}", row) for c in ("in", "out", "byp", "rsp")] == [len(TEXT), len(packed), 0, 1]
+    # bytes of requests are no bytes of responses
+    w.ask(accept=None, method="POST", more=f"Content-Type: text/html\r\nContent-Length: {len(TEXT)}\r\n", body=TEXT)
+    assert b"content-encoding: gzip" in w.origin.requests[-1].lower()
     for row in ("FRONTEND", "BACKEND"):
         assert [column(f"comp_{c}", row) for c in ("in", "out", "byp", "rsp")] == [len(TEXT), len(packed), 0, 1]
     # above the limit nothing is compressed any more

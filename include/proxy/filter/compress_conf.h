@@ -31,6 +31,7 @@ struct compress_side {
 	uint8_t is_ordered;         /* among equal weights the first algorithm is taken; otherwise
 				     * the first one that the client names, as HAProxy does */
 	char *type[COMPRESS_TYPES_MAX];
+	uint8_t has_min_size;
 	uint64_t min_size;
 	struct cfg_where where;     /* of the section's first algorithm */
 };

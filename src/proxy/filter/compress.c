@@ -22,6 +22,7 @@
 
 struct compress {
 	struct filter f;
+	uint8_t side;               /* whose messages are compressed */
 	uint8_t algo;               /* enum compress_algo */
 	uint8_t spare;              /* the same, if a response has no memory for that */
 	struct deflate_body body;
@@ -130,7 +131,7 @@ static uint64_t
 min_size_of(const struct compress_pair *pair, int side)
 {
 	for (int i = 0; i < 2; i++)
-		if (pair->of[i] && pair->of[i]->side[side].min_size)
+		if (pair->of[i] && pair->of[i]->side[side].has_min_size)
 			return pair->of[i]->side[side].min_size;
 	return 0;
 }
@@ -276,7 +277,7 @@ has_usable_etag(const struct http_head *h)
 		http_find(h, STR("ETag"), (unsigned int)at + 1) < 0);
 }
 
-/* A body of known size or in chunks, of an allowed type, that is not encoded yet. */
+/* A body of known size or in chunks, of an allowed type, that is not encoded yet and may be. */
 static int
 has_usable_body(const struct compress_pair *pair, int side, const struct http_head *h)
 {
@@ -290,7 +291,8 @@ has_usable_body(const struct compress_pair *pair, int side, const struct http_he
 	if (type.len >= multipart.len &&
 		str_is_nocase((struct str){ type.p, multipart.len }, multipart))
 		return 0;
-	return allows_type(pair, side, type) && http_find_id(h, HTTP_F_CONTENT_ENCODING, 0) < 0;
+	return allows_type(pair, side, type) && http_find_id(h, HTTP_F_CONTENT_ENCODING, 0) < 0 &&
+		!http_lists(h, HTTP_F_CACHE_CONTROL, STR("no-transform"));
 }
 
 static int
@@ -301,8 +303,7 @@ is_usable_response(const struct stream *s, const struct http_head *h)
 	if (t->version == HTTP_1_0 || (t->has_res_version && t->res_version == HTTP_1_0) ||
 		t->asked == HTTP_HEAD)
 		return 0;
-	return h->status >= 200 && h->status <= 203 && has_usable_etag(h) &&
-		!http_lists(h, HTTP_F_CACHE_CONTROL, STR("no-transform"));
+	return h->status >= 200 && h->status <= 203 && has_usable_etag(h);
 }
 
 /* True if the head can take the fields of a compressed message. */
@@ -347,7 +348,8 @@ add_vary(struct http_head *h)
 
 /* --- counters --- */
 
-/* Adds to the counters of the stream's proxies: a cache may respond before there is a backend. */
+/* Adds to the counters of the stream's proxies, which are those of responses: a cache may respond
+ * before there is a backend. */
 static void
 count_compressed(const struct stream *s, uint64_t responses, uint64_t in, uint64_t out)
 {
@@ -432,8 +434,10 @@ compress_get(struct stream *s, int side, const struct filter_conf *conf, uint8_t
 {
 	struct compress *c = (struct compress *)filter_get(s, side, conf);
 
-	if (c)
+	if (c) {
+		c->side = (uint8_t)side;
 		c->algo = algo;
+	}
 	return c;
 }
 
@@ -549,7 +553,8 @@ compress_bytes(struct filter *f, struct stream *s, const char *p, size_t n, int 
 	} while (at < n);
 	freq_add(&c->in, stream_now_ms(s), (uint32_t)n);
 	freq_add(&c->out, stream_now_ms(s), (uint32_t)out);
-	count_compressed(s, 0, n, out);
+	if (((const struct compress *)f)->side == SERVER)
+		count_compressed(s, 0, n, out);
 	if (last)
 		end_coder(f);
 	return out;

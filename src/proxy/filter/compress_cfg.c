@@ -70,6 +70,7 @@ compress_inherit(struct proxy *p, const struct proxy *defaults)
 		memcpy(b->algo, a->algo, sizeof(b->algo));
 		b->is_ordered = a->is_ordered;
 		b->n_algos = a->n_algos;
+		b->has_min_size = a->has_min_size;
 		b->min_size = a->min_size;
 		for (unsigned int i = 0; i < a->n_types; i++, b->n_types++) {
 			b->type[i] = mem_strdup(a->type[i]);
@@ -158,8 +159,10 @@ parse_compress_minsize(struct cfg_ctx *ctx)
 {
 	struct compress_conf *c = compress_here(ctx);
 
-	return c ? cfg_arg_size(ctx, 0, 0, UINT32_MAX, &c->side[ctx->kw->arg].min_size)
-		 : cfg_nomem(ctx);
+	if (!c)
+		return cfg_nomem(ctx);
+	c->side[ctx->kw->arg].has_min_size = 1;
+	return cfg_arg_size(ctx, 0, 0, UINT32_MAX, &c->side[ctx->kw->arg].min_size);
 }
 
 static const struct cfg_enum direction_words[] = {
