@@ -44,7 +44,7 @@ struct search {
 	int side;
 	struct cfg_diag *d;
 	struct cfg_where where;   /* of the name */
-	char name[CFG_SUGGEST_MAX + 1];
+	const char *name;
 	struct filter_conf **end; /* where the next filter is put */
 };
 
@@ -57,11 +57,17 @@ has_filter_name(const struct filter_conf *c, const struct search *x)
 		(c->name && strcmp(c->name, x->name) == 0));
 }
 
+/* Reports a name whose filter a name before it has taken. */
 static int
-fail_sequence(struct search *x, const char *what, const char *more)
+report_twice(struct search *x, const struct filter_conf *taken)
 {
-	cfg_diag_add(x->d, CFG_ALERT, &x->where, "'filter-sequence' : %s '%s' %s", what, x->name,
-		more);
+	if (taken->name && strcmp(taken->name, x->name) == 0)
+		cfg_diag_add(x->d, CFG_ALERT, &x->where,
+			"'filter-sequence' : '%.60s' is given twice; its word '%s' counts, too.",
+			x->name, taken->word);
+	else
+		cfg_diag_add(x->d, CFG_ALERT, &x->where,
+			"'filter-sequence' : '%.60s' is given twice.", x->name);
 	return -1;
 }
 
@@ -80,7 +86,7 @@ report_absent(struct search *x)
 			continue;
 		cfg_diag_add(x->d, CFG_ALERT, &x->where,
 			"'filter-sequence' : there is no filter '%s' in this section: add a line "
-			"'filter %s', or leave the name out.", x->name, x->name);
+			"'filter %s', or leave the name out.", words[i], words[i]);
 		return -1;
 	}
 	cfg_suggest_init(&near, x->name);
@@ -91,7 +97,7 @@ report_absent(struct search *x)
 			cfg_suggest_offer(&near, c->name);
 	}
 	cfg_diag_add(x->d, CFG_ALERT, &x->where,
-		"'filter-sequence' : there is no filter '%s' in this section%s%s%s", x->name,
+		"'filter-sequence' : there is no filter '%.60s' in this section%s%s%s", x->name,
 		near.best ? "; did you mean '" : "", near.best ? near.best : "",
 		near.best ? "'?" : ".");
 	return -1;
@@ -104,6 +110,11 @@ take_filters(struct search *x)
 	const struct filter_conf *taken = NULL;
 	int n = 0;
 
+	if (!*x->name) {
+		cfg_diag_add(x->d, CFG_ALERT, &x->where,
+			"'filter-sequence' : a name is missing beside the comma.");
+		return -1;
+	}
 	for (struct filter_conf *c = x->p->filters; c; c = c->next) {
 		if (!has_filter_name(c, x))
 			continue;
@@ -113,7 +124,7 @@ take_filters(struct search *x)
 		}
 		if (!(c->sides >> x->side & 1))
 			cfg_diag_add(x->d, CFG_NOTICE, &x->where,
-				"'filter-sequence %s' : '%s' does nothing with %ss.",
+				"'filter-sequence %s' : '%.60s' does nothing with %ss.",
 				direction_words[x->side].name, x->name,
 				direction_words[x->side].name);
 		c->left_out &= (uint8_t)~(1u << x->side);
@@ -125,31 +136,7 @@ take_filters(struct search *x)
 		return 0;
 	if (!taken)
 		return report_absent(x);
-	if (strcmp(taken->word, x->name) == 0)
-		return fail_sequence(x, "filter", "is given twice.");
-	cfg_diag_add(x->d, CFG_ALERT, &x->where,
-		"'filter-sequence' : '%s' is given twice: '%s' before it stands for it.", x->name,
-		taken->word);
-	return -1;
-}
-
-/* Takes a name of n bytes. 0, or -1 after an error. */
-static int
-take_filter_name(struct search *x, const char *name, size_t n)
-{
-	if (!n) {
-		cfg_diag_add(x->d, CFG_ALERT, &x->where,
-			"'filter-sequence' : a name is missing beside the comma.");
-		return -1;
-	}
-	if (n >= sizeof(x->name)) {
-		cfg_diag_add(x->d, CFG_ALERT, &x->where,
-			"'filter-sequence' : there is no filter of so long a name.");
-		return -1;
-	}
-	memcpy(x->name, name, n);
-	x->name[n] = '\0';
-	return take_filters(x);
+	return report_twice(x, taken);
 }
 
 /* Warns of a filter that is left out and has no line: other lines need it. */
@@ -181,7 +168,7 @@ finish_sequence(struct proxy *p, int side, struct cfg_diag *d)
 {
 	struct filter_sequence *q = p->sequence[side];
 	struct search x = { .p = p, .side = side, .d = d, .where = q->where, .end = &q->first };
-	const char *name = q->names, *comma;
+	char *name = q->names, *comma;
 	int r = 0;
 
 	for (struct filter_conf *c = p->filters; c; c = c->next)
@@ -189,8 +176,11 @@ finish_sequence(struct proxy *p, int side, struct cfg_diag *d)
 			c->left_out |= (uint8_t)(1u << side);
 	do {
 		comma = strchr(name, ',');
+		if (comma)
+			*comma = '\0';
 		x.where.col = q->where.col + (unsigned int)(name - q->names);
-		r |= take_filter_name(&x, name, comma ? (size_t)(comma - name) : strlen(name));
+		x.name = name;
+		r |= take_filters(&x);
 		name = comma + 1;
 	} while (comma);
 	take_options(&x);

@@ -67,6 +67,8 @@ bad(const char *lines, const char *what)
 	world_fini(&w);
 }
 
+#define LONG                                                                             \
+	"a-name-of-more-than-60-bytes-which-is-longer-than-any-name-that-is-suggested-for-one"
 #define SEQUENCE(names) "    filter-sequence " names "\n"
 
 static void
@@ -98,6 +100,8 @@ filters_are_named_by_word_or_name(void **st)
 	orders(OUT("a") OUT("b") OUT("c2") RES SEQUENCE("response b,comp-res,bwlim-out"),
 		"a b c2 comp-res ", "b comp-res a c2 ", "");
 	orders(OUT("a") OUT("b") SEQUENCE("response b"), "a b ", "b ", "");
+	orders(OUT(LONG) RES SEQUENCE("response comp-res," LONG), LONG " comp-res ",
+		"comp-res " LONG " ", "");
 	/* Caches that only rules have made, and compression without a line of its own. */
 	orders(CACHE "    compression algo gzip\n" OUT("x")
 		SEQUENCE("response bwlim-out,cache,compression"), "c compression x ",
@@ -150,7 +154,8 @@ errors_stand_at_the_name(void **st)
 	bad(RES SEQUENCE("response comp-res,zork"), "there is no filter 'zork' in this section.");
 	bad(RES SEQUENCE("response comp-res,comp-res"), "'comp-res' is given twice");
 	bad(OUT("a") OUT("b") SEQUENCE("response bwlim-out,b"), "[t.cfg:13:40] : "
-		"'filter-sequence' : 'b' is given twice: 'bwlim-out' before it stands for it.");
+		"'filter-sequence' : 'b' is given twice; its word 'bwlim-out' counts, too.");
+	bad(OUT("b") SEQUENCE("response b,b"), "'b' is given twice");
 	bad(RES SEQUENCE("response comp-res,"), "[t.cfg:12:39] : 'filter-sequence' : a name is "
 		"missing");
 	bad(RES SEQUENCE("response ,comp-res"), "a name is missing");
