@@ -52,5 +52,12 @@ MISSING(ENGINES, "engines and providers of OpenSSL", "openssl.cnf names them for
 MISSING_WORD(ENGINES, "ssl-engine")
 MISSING_WORD(ENGINES, "ssl-propquery")
 MISSING_WORD(ENGINES, "ssl-provider*")
+MISSING(WT6, "the hash function WT6", "HAProxy's manual does not define it: use 'crc32' or 'sdbm', with avalanche")
+MISSING_WORD(WT6, "wt6")
+MISSING(SERVER_HANDSHAKES, "a timeout for TLS handshakes with servers alone",
+	"'timeout connect' bounds the connection with its handshake")
+MISSING_WORD(SERVER_HANDSHAKES, "timeout server-hs")
+MISSING(LOG_BACKENDS, "backends of mode log", "'log' lines name the targets, sections 'ring' hold messages back")
+MISSING_WORD(LOG_BACKENDS, "log-bufsize")
 MISSING(CHECK_SECTIONS, "sections with health checks", "write the checks in each backend")
 MISSING_WORD(CHECK_SECTIONS, "healthcheck")
