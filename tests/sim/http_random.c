@@ -400,6 +400,7 @@ settle(struct plan *p, int bounded)
 		s->pool_purge_ms = dice_is(d, 3) ? dice(d, 300) : s->pool_purge_ms;
 		s->pool_max = dice_is(d, 4) ? (int)dice(d, 4) : s->pool_max;
 		s->max_reuse = dice_is(d, 6) ? (int)dice(d, 4) : s->max_reuse;
+		s->strict_maxconn = s->maxconn && (p->n + i) % 2;
 	}
 	if (bounded)
 		bound_memory(p);

@@ -557,6 +557,11 @@ check_sessions(struct world *w)
 		    w->srv[i]->cur > (unsigned int)w->cfg.server[i].maxconn)
 			world_error(w, "%u connections to server %u, its maxconn is %d",
 				    w->srv[i]->cur, i, w->cfg.server[i].maxconn);
+	for (unsigned int i = 0; i < w->px->n_servers; i++)
+		if (w->srv[i]->conf.strict_maxconn &&
+			w->srv[i]->conns > (unsigned int)w->srv[i]->conf.maxconn)
+			world_error(w, "%u connections to server %u with strict-maxconn %d",
+				w->srv[i]->conns, i, w->srv[i]->conf.maxconn);
 }
 
 static int
@@ -779,6 +784,9 @@ world_close(struct world *w)
 		listener_close(w->ln, &w->sys);
 	if (w->loop && w->engine.loop)
 		engine_fini(&w->engine);
+	for (unsigned int i = 0; i < WORLD_SERVERS && w->srv[i]; i++)
+		if (w->srv[i]->conns)
+			world_error(w, "%u places of server %u are left", w->srv[i]->conns, i);
 	proxy_free(&w->front);
 	proxy_free(&w->px);
 	world_rules_free(&w->rules);
