@@ -494,7 +494,7 @@ static const struct cfg_kw kws[] = {
 	{ .name = "force-be-switch",
 		.dflt = "none",
 		.example = "force-be-switch if { src 192.0.2.0/28 }\n"
-			"use_backend next if { hdr(host) www.example.com }",
+			"use_backend api if { path_beg /api/ }",
 		.sections = FRONT,
 		.min = 2,
 		.max = CFG_ANY,
