@@ -785,8 +785,9 @@ world_close(struct world *w)
 	if (w->loop && w->engine.loop)
 		engine_fini(&w->engine);
 	for (unsigned int i = 0; i < WORLD_SERVERS && w->srv[i]; i++)
-		if (w->srv[i]->conns)
-			world_error(w, "%u places of server %u are left", w->srv[i]->conns, i);
+		if (w->srv[i]->conns || w->srv[i]->places_wanted)
+			world_error(w, "server %u: %u places are left, wanted by %llx", i,
+				w->srv[i]->conns, (unsigned long long)w->srv[i]->places_wanted);
 	proxy_free(&w->front);
 	proxy_free(&w->px);
 	world_rules_free(&w->rules);

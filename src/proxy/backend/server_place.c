@@ -62,11 +62,12 @@ unsigned int
 server_place_want(struct engine *e, struct server *srv, unsigned int n)
 {
 	unsigned int places;
+	uint64_t others;
 
 	lock_take(&srv->be->lock, e->sys);
+	others = srv->places_wanted & ~server_place_bit(e);
 	places = free_places_locked(srv);
-	if (places < n)
-		atomic_write(&srv->places_wanted, srv->places_wanted | server_place_bit(e));
+	atomic_write(&srv->places_wanted, others | (places < n ? server_place_bit(e) : 0));
 	lock_drop(&srv->be->lock);
 	return MIN(places, n);
 }

@@ -471,9 +471,12 @@ leave_place_waiters(struct stream *s)
 	s->posted = STREAM_EV_NONE;
 	if (!list_is_empty(&s->queue_link))
 		unlink_waiter(srv_shard(s, s->srv), s);
-	/* A place that it was to take is for the next one. */
-	else
+	/* A place that it was to take is for the next one. Without one this worker waits for none:
+	 * it may end before others give places back. */
+	if (srv_shard(s, s->srv)->n_place_waiters)
 		serve_waiters(s->engine, s->srv);
+	else
+		(void)server_place_want(s->engine, s->srv, 0);
 }
 
 void

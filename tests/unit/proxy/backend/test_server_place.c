@@ -96,6 +96,22 @@ workers_that_wait_are_notified(void **st)
 	assert_int_equal(woken[0] + woken[1] + woken[2], 2);
 }
 
+/* Those that do not wait any more are not notified: they may have ended. */
+static void
+workers_that_gave_up_are_left_alone(void **st)
+{
+	(void)st;
+	assert_int_equal(server_place_take(e[0], srv), 1);
+	assert_int_equal(server_place_take(e[0], srv), 1);
+	assert_int_equal(server_place_want(e[1], srv, 2), 0);
+	assert_int_equal(server_place_want(e[2], srv, 1), 0);
+	assert_int_equal(server_place_want(e[1], srv, 0), 0);
+	server_place_put(e[0], srv);
+	assert_int_equal(woken[1], 0);
+	assert_int_equal(woken[2], 1);
+	server_place_put(e[0], srv);
+}
+
 static void
 a_change_of_maxconn_counts(void **st)
 {
@@ -139,6 +155,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(workers_share_places, setup, teardown),
 		cmocka_unit_test_setup_teardown(workers_that_wait_are_notified, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			workers_that_gave_up_are_left_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_change_of_maxconn_counts, setup, teardown),
 		cmocka_unit_test_setup_teardown(closing_gives_a_place_back, setup, teardown),
 	};
