@@ -29,6 +29,8 @@ struct server_dns {
 	struct service *service; /* NULL: the server's line names a host */
 	unsigned int port;       /* of the service's record */
 	struct dns_watch watch;  /* of the host */
+	struct dns_item *record; /* that has its address; NULL: none */
+	uint64_t round;          /* the response for which this is so; 0: none */
 };
 
 struct resolve {

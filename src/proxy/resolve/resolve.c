@@ -25,36 +25,60 @@
 
 /* --- choosing --- */
 
-/* True if another server with this lookup has the address. If several have it, as after a start
- * with the C library's answer, the first of them keeps it. */
-static int
-is_taken(const struct server_dns *d, const struct addr *a, int is_own)
+/* Returns the record of the answer with the server's address; NULL: none. It is searched once for
+ * each response, since there may be as many servers as records. */
+static struct dns_item *
+record_in_use(struct server_dns *d)
 {
+	struct dns_answer *answer = &d->watch.lookup->answer;
 	struct addr own;
 
+	if (server_is_unresolved(d->srv))
+		return NULL;
+	if (d->round == answer->round)
+		return d->record;
+	d->round = answer->round;
+	d->record = NULL;
+	(void)addr_cell_get(&d->srv->addr, &own);
+	list_each(it, &answer->items) {
+		struct dns_item *i = list_entry(it, struct dns_item, link);
+
+		if (!d->record && addr_is_same_host(&own, &i->record.addr))
+			d->record = i;
+	}
+	return d->record;
+}
+
+/* Marks the records that other servers with this lookup use. If several use one, as after a start
+ * with the C library's answer, the first of them keeps it. */
+static void
+mark_taken(struct server_dns *d, const struct dns_item *own)
+{
+	struct dns_answer *answer = &d->watch.lookup->answer;
+	int is_behind = 0;
+
+	answer->looks++;
 	list_each(it, &d->srv->be->servers) {
 		const struct server *s = list_entry(it, const struct server, link);
+		struct dns_item *used = NULL;
 
-		if (s == d->srv && is_own)
-			return 0;
-		if (s == d->srv || !s->dns || s->dns->watch.lookup != d->watch.lookup ||
-			server_is_unresolved(s))
-			continue;
-		(void)addr_cell_get(&s->addr, &own);
-		if (addr_is_same_host(&own, a))
-			return 1;
+		is_behind |= s == d->srv;
+		if (s != d->srv && s->dns && s->dns->watch.lookup == d->watch.lookup)
+			used = record_in_use(s->dns);
+		if (used && !(is_behind && used == own))
+			used->taken = answer->looks;
 	}
-	return 0;
 }
 
 /* Returns how well an address fits a server, the higher the better: first by its family, then by
  * its network, then whether no other server has it, then whether the server has it already. -1: it
  * is not allowed. */
 static int
-score_address(const struct server_dns *d, const struct addr *a, const struct addr *own)
+score_address(const struct server_dns *d, const struct dns_item *item, int is_own)
 {
 	const struct resolve_conf *c = &d->srv->conf.resolve;
-	int is_own = addr_is_same_host(a, own), taken = is_taken(d, a, is_own), score = 0;
+	const struct addr *a = &item->record.addr;
+	int taken = item->taken == d->watch.lookup->answer.looks, score = 0;
 
 	if (taken && !(c->opts & RESOLVE_ALLOW_DUP))
 		return -1;
@@ -68,26 +92,27 @@ score_address(const struct server_dns *d, const struct addr *a, const struct add
 	return score + (taken ? 0 : 2) + is_own;
 }
 
-/* Chooses an address for a server: 1, or 0: none is allowed. */
-static int
-choose_address(const struct server_dns *d, struct addr *out)
+/* Chooses a record for a server, which is its own from now on; NULL: none is allowed. */
+static const struct dns_item *
+choose_record(struct server_dns *d)
 {
-	const struct dns_answer *answer = &d->watch.lookup->answer;
-	struct addr own = { .len = 0 };
+	struct dns_answer *answer = &d->watch.lookup->answer;
+	struct dns_item *own = record_in_use(d), *chosen = NULL;
 	int best = -1;
 
-	if (!server_is_unresolved(d->srv))
-		(void)addr_cell_get(&d->srv->addr, &own);
+	mark_taken(d, own);
 	list_each(it, &answer->items) {
-		const struct dns_item *i = list_entry(it, const struct dns_item, link);
-		int score = score_address(d, &i->record.addr, &own);
+		struct dns_item *i = list_entry(it, struct dns_item, link);
+		int score = score_address(d, i, i == own);
 
 		if (score > best) {
 			best = score;
-			*out = i->record.addr;
+			chosen = i;
 		}
 	}
-	return best >= 0;
+	d->round = answer->round;
+	d->record = chosen;
+	return chosen;
 }
 
 /* --- applying --- */
@@ -139,14 +164,16 @@ static void
 on_host_answer(struct dns_watch *w, struct dns_nameserver *by)
 {
 	struct server_dns *d = container_of(w, struct server_dns, watch);
+	const struct dns_item *chosen = choose_record(d);
 	char who[BY_MAX] = "DNS cache";
 	struct addr a, own;
 	int was_down = server_is_unresolved(d->srv);
 
-	if (!choose_address(d, &a)) {
+	if (!chosen) {
 		resolve_server_down(d, "No IP for server ");
 		return;
 	}
+	a = chosen->record.addr;
 	(void)addr_cell_get(&d->srv->addr, &own);
 	addr_set_port(&a, d->service ? d->port
 				     : own.len ? addr_port(&own) : d->srv->spec.port_lo);
@@ -187,6 +214,7 @@ resolve_server_watch(struct server_dns *d)
 {
 	const struct server *s = d->srv;
 
+	d->round = 0;
 	return dns_lookup_watch(s->resolvers, s->fqdn,
 		s->conf.resolve.prefer == AF_INET ? DNS_A : DNS_AAAA, &d->watch);
 }

@@ -21,6 +21,18 @@ static struct dns_text m;
 static int udp = -1;
 static char noticed[20000];
 
+/* Counts the reads of addresses of servers. */
+static unsigned int reads;
+uint32_t __real_addr_cell_get(const struct addr_cell *c, struct addr *out);
+uint32_t __wrap_addr_cell_get(const struct addr_cell *c, struct addr *out);
+
+uint32_t
+__wrap_addr_cell_get(const struct addr_cell *c, struct addr *out)
+{
+	reads++;
+	return __real_addr_cell_get(c, out);
+}
+
 static void
 on_notice(struct engine *by, int is_alert, const char *text)
 {
@@ -365,6 +377,30 @@ five_hundred_records_are_five_hundred_servers(void **st)
 	assert_int_equal(proxy_usable_servers(be), 500);
 }
 
+/* Servers beyond the addresses have none, and are examined with each answer, too. */
+static void
+many_servers_of_a_name_are_read_a_few_times_each(void **st)
+{
+	enum { SERVERS = 300, ADDRESSES = 200 };
+	char ip[32];
+
+	(void)st;
+	start(" server-template s 300 app.x:80 resolve-prefer ipv4\n");
+	for (int round = 0; round < 2; round++) {
+		expect_query("app.x", DNS_A);
+		for (int i = 0; i < ADDRESSES; i++) {
+			snprintf(ip, sizeof(ip), "10.0.%d.%d", round * (i % 2), i);
+			write_a(&m, 0, NULL, ip);
+		}
+		reads = 0;
+		noticed[0] = '\0';
+		answer();
+		assert_true(reads < 20 * SERVERS);
+		assert_int_equal(proxy_usable_servers(be), ADDRESSES);
+		query_again(watch_of(0));
+	}
+}
+
 static void
 a_server_gets_another_name(void **st)
 {
@@ -395,6 +431,7 @@ main(void)
 		cmocka_unit_test_teardown(records_become_servers, stop),
 		cmocka_unit_test_teardown(weights_follow_the_records, stop),
 		cmocka_unit_test_teardown(five_hundred_records_are_five_hundred_servers, stop),
+		cmocka_unit_test_teardown(many_servers_of_a_name_are_read_a_few_times_each, stop),
 		cmocka_unit_test_teardown(a_server_gets_another_name, stop),
 	};
 
