@@ -1,14 +1,17 @@
 /* show errors: the last invalid request and response of each proxy (management manual 9.3), in
- * HAProxy's form. On the first worker; a message belongs to the command while it is shown. */
+ * HAProxy's form. On the first worker; it shows a copy, which may be as long as a buffer. */
 #include <string.h>
 
 #include "app/admin/admin_int.h"
+#include "base/mem.h"
 #include "cfg/value.h"
 #include "proxy/model/invalid_msg.h"
 
 /* Columns of a line of the dump. */
 #define DUMP_WIDTH 79
 #define DUMP_ESCAPE_MAX 4
+/* Lines of a dump in one step. */
+#define DUMP_LINES 64
 
 struct errors_walk {
 	const struct proxies *ps;
@@ -16,6 +19,9 @@ struct errors_walk {
 	int id;                 /* of the proxy that is shown; -1: all */
 	int sides;              /* 1 << CLIENT: requests, 1 << SERVER: responses */
 	int side;
+	struct invalid_msg *shown; /* NULL: the next one is looked for */
+	size_t at;              /* of its next line, */
+	int continues;          /* and whether that continues the one above */
 };
 
 /* --- one message --- */
@@ -114,28 +120,34 @@ escape_byte(unsigned char c, char out[DUMP_ESCAPE_MAX + 1])
 
 /* A line begins with its offset; a '+' behind that continues the line above. */
 static void
-put_dump(struct sbuf *out, const struct invalid_msg *m)
+put_dump_line(struct sbuf *out, struct errors_walk *w)
 {
+	const struct invalid_msg *m = w->shown;
 	char text[DUMP_ESCAPE_MAX + 1];
-	size_t line = 0, column, n;
-	int continues = 0;
+	size_t column = 9, n;
 
-	while (line < m->len) {
-		size_t at = line;
+	sbuf_addf(out, "  %05zu%c ", w->at, w->continues ? '+' : ' ');
+	do {
+		n = escape_byte((unsigned char)m->bytes[w->at], text);
+		if (column + n > DUMP_WIDTH)
+			break;
+		sbuf_add(out, text, n);
+		column += n;
+	} while (m->bytes[w->at++] != '\n' && w->at < m->len);
+	sbuf_addc(out, '\n');
+	w->continues = m->bytes[w->at - 1] != '\n';
+}
 
-		sbuf_addf(out, "  %05zu%c ", line, continues ? '+' : ' ');
-		column = 9;
-		do {
-			n = escape_byte((unsigned char)m->bytes[at], text);
-			if (column + n > DUMP_WIDTH)
-				break;
-			sbuf_add(out, text, n);
-			column += n;
-		} while (m->bytes[at++] != '\n' && at < m->len);
-		sbuf_addc(out, '\n');
-		continues = m->bytes[at - 1] != '\n';
-		line = at;
-	}
+/* The next lines of the message that is shown; it is freed behind the last one. */
+static void
+put_dump(struct sbuf *out, struct errors_walk *w)
+{
+	for (int i = 0; i < DUMP_LINES && w->at < w->shown->len; i++)
+		put_dump_line(out, w);
+	if (w->at < w->shown->len)
+		return;
+	mem_free(w->shown);
+	w->shown = NULL;
 }
 
 /* An id chooses the messages of a proxy, and those that came from its clients. */
@@ -145,17 +157,31 @@ concerns_proxy(const struct invalid_msg *m, const struct proxy *p, int id)
 	return id == -1 || p->id == id || (m->other && m->other->id == id);
 }
 
+/* NULL when memory is out. */
+static struct invalid_msg *
+copy_invalid(const struct invalid_msg *m)
+{
+	struct invalid_msg *copy = invalid_msg_new(m->len);
+
+	if (copy)
+		memcpy(copy, m, sizeof(*m) + m->len);
+	return copy;
+}
+
 static void
-show_last(struct admin_conn *c, struct proxy *p, int side, int id)
+begin_last(struct admin_conn *c, struct errors_walk *w, struct proxy *p)
 {
 	struct sys *sys = c->admin->worker->sys;
-	struct invalid_msg *m = invalid_msg_take(&p->invalid[side], sys);
+	struct invalid_msg *m = invalid_msg_take(&p->invalid[w->side], sys);
 
-	if (m && concerns_proxy(m, p, id)) {
-		put_summary(&c->out, p, side, m);
-		put_dump(&c->out, m);
+	if (m && concerns_proxy(m, p, w->id)) {
+		put_summary(&c->out, p, w->side, m);
+		w->shown = copy_invalid(m);
+		w->at = 0;
+		w->continues = 0;
+		c->out.failed |= !w->shown;
 	}
-	invalid_msg_give_back(&p->invalid[side], m, sys);
+	invalid_msg_give_back(&p->invalid[w->side], m, sys);
 }
 
 /* --- all of them --- */
@@ -166,11 +192,15 @@ next_invalid(struct admin_conn *c, void *state)
 	struct errors_walk *w = state;
 	struct proxy *p;
 
+	if (w->shown) {
+		put_dump(&c->out, w);
+		return 1;
+	}
 	if (w->next == &w->ps->all)
 		return 0;
 	p = list_entry((struct list *)(uintptr_t)w->next, struct proxy, link);
 	if (w->sides & 1 << w->side)
-		show_last(c, p, w->side, w->id);
+		begin_last(c, w, p);
 	if (w->side == CLIENT) {
 		w->side = SERVER;
 		return 1;
@@ -178,6 +208,12 @@ next_invalid(struct admin_conn *c, void *state)
 	w->side = CLIENT;
 	w->next = w->next->next;
 	return 1;
+}
+
+static void
+end_errors(void *state)
+{
+	mem_free(((struct errors_walk *)state)->shown);
 }
 
 /* A name, or an id, which need not exist. */
@@ -217,5 +253,5 @@ admin_cmd_show_errors(struct admin_conn *c, int argc, char **argv)
 	sbuf_addf(&c->out, " : %llu\n",
 		(unsigned long long)atomic_read(&p->shared.invalid_msgs));
 	w.next = w.ps->all.next;
-	admin_walk(c, next_invalid, &w, sizeof(w));
+	admin_walk_with_end(c, next_invalid, end_errors, &w, sizeof(w));
 }

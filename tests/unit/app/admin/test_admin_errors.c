@@ -104,6 +104,27 @@ a_dump_has_all_bytes(void **st)
 	}
 }
 
+/* Each byte is shown as four: more than one step may write. */
+static void
+a_message_may_be_as_long_as_a_buffer(void **st)
+{
+	size_t n = 1u << 20, shown = 0;
+	char *bytes = mem_alloc(n);
+	const char *a;
+
+	(void)st;
+	memset(bytes, 0xff, n);
+	keep(CLIENT, bytes, n, n);
+	for (int i = 0; i < 2; i++) {
+		a = rig_command("show errors");
+		rig_check_shape(a);
+		for (shown = 0; (a = strstr(a, "\\xFF")) != NULL; a += 4)
+			shown++;
+		assert_int_equal(shown, n);
+	}
+	mem_free(bytes);
+}
+
 static void
 requests_and_responses_are_chosen(void **st)
 {
@@ -161,6 +182,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		RIG_CASE(nothing_is_kept_at_first),
 		RIG_CASE(a_dump_has_all_bytes),
+		RIG_CASE(a_message_may_be_as_long_as_a_buffer),
 		RIG_CASE(requests_and_responses_are_chosen),
 		RIG_CASE(the_latest_stays),
 	};
