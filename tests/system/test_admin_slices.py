@@ -109,6 +109,15 @@ def test_only_changes_of_patterns_and_counters_stop_workers(daemon, origin, tmp_
     assert rendezvous(d) == before + 2
 
 
+def test_a_payload_is_added_in_parts(with_map):
+    d = with_map
+    before = rendezvous(d)
+    lines = "".join(f"new{i} v{i}\n" for i in range(1000))
+    assert d.admin(f"add map {d.map} <<\n{lines}") == "\n"
+    assert rendezvous(d) >= before + 1000 // 64
+    assert d.admin(f"show map {d.map}").count(" new") == 1000
+
+
 def sessions(d):
     """`show sess`: {session: its worker's lines}; each must be there once."""
     ids = re.findall(r"^(0x[0-9a-f]+): ", d.admin("show sess"), re.MULTILINE)

@@ -24,6 +24,7 @@ struct admin_map_asked {
 
 /* In one step. */
 #define ENTRIES_SWEPT 16
+#define LINES_ADDED 64
 
 static void admin_map_show(struct admin_map_asked *q);
 static void admin_map_get(struct admin_map_asked *q);
@@ -108,32 +109,64 @@ add_one(const struct admin_map_asked *q, struct str key, struct str value)
 	return -1;
 }
 
-/* A key and a value per line; values may contain blanks. Entries before an invalid line are
- * kept. */
-static void
-add_payload(const struct admin_map_asked *q, char *line)
+/* A key and a value; values may contain blanks. 0, or -1 after a message. */
+static int
+add_payload_line(const struct admin_map_asked *q, char *line)
 {
-	char *next, *key, *value;
+	char *key, *value;
 
-	for (; line && *line; line = next) {
-		next = strchr(line, '\n');
-		if (next)
-			*next++ = '\0';
-		line[strcspn(line, "\r")] = '\0';
-		if (!*line)
-			continue;
-		key = line + strspn(line, " \t");
-		value = key + strcspn(key, " \t");
-		if (*value)
-			*value++ = '\0';
-		value += strspn(value, " \t");
-		if (!*value) {
-			admin_msg(q->c, ADMIN_ERR, "Missing value for key '%s'.", key);
-			return;
-		}
-		if (add_one(q, str_of(key), str_of(value)) < 0)
-			return;
+	line[strcspn(line, "\r")] = '\0';
+	if (!*line)
+		return 0;
+	key = line + strspn(line, " \t");
+	value = key + strcspn(key, " \t");
+	if (*value)
+		*value++ = '\0';
+	value += strspn(value, " \t");
+	if (*value)
+		return add_one(q, str_of(key), str_of(value));
+	admin_msg(q->c, ADMIN_ERR, "Missing value for key '%s'.", key);
+	return -1;
+}
+
+/* 0, or -1 after a message. */
+static int
+check_map_version(const struct admin_map_asked *q)
+{
+	if (pattern_ref_has_version(q->ref, q->version))
+		return 0;
+	admin_msg(q->c, ADMIN_ERR, "Version number in the future, please use 'prepare %s' before.",
+		q->is_map ? "map" : "acl");
+	return -1;
+}
+
+struct payload_walk {
+	struct pattern_ref *ref;
+	uint32_t version;
+	char *rest;
+};
+
+/* A step of `add map` with a payload, which may have thousands of lines. Entries before an invalid
+ * one stay. */
+static int
+add_payload_lines(struct admin_conn *c, void *state)
+{
+	struct payload_walk *w = state;
+	struct admin_map_asked q = { .c = c, .is_map = 1, .ref = w->ref, .version = w->version };
+	int r;
+
+	admin_stop_workers(c);
+	r = check_map_version(&q);
+	for (int n = 0; n < LINES_ADDED && !r && w->rest && *w->rest; n++) {
+		char *line = w->rest;
+
+		w->rest = strchr(line, '\n');
+		if (w->rest)
+			*w->rest++ = '\0';
+		r = add_payload_line(&q, line);
 	}
+	admin_resume_workers(c);
+	return !r && w->rest && *w->rest;
 }
 
 static void
@@ -141,6 +174,7 @@ map_cmd_add(struct admin_map_asked *q)
 {
 	char *payload = q->is_map ? q->c->payload : NULL;
 	int words = q->is_map ? 3 : 2;
+	struct payload_walk w;
 
 	if (admin_map_version(q) < 0)
 		return;
@@ -152,14 +186,11 @@ map_cmd_add(struct admin_map_asked *q)
 				: "'add acl' expects two parameters: ACL identifier and pattern.");
 		return;
 	}
-	if (admin_map_ref_either(q) < 0)
+	if (admin_map_ref_either(q) < 0 || check_map_version(q) < 0)
 		return;
-	if (!pattern_ref_has_version(q->ref, q->version))
-		admin_msg(q->c, ADMIN_ERR,
-			"Version number in the future, please use 'prepare %s' before.",
-			q->is_map ? "map" : "acl");
-	else if (payload)
-		add_payload(q, payload);
+	w = (struct payload_walk){ q->ref, q->version, payload };
+	if (payload)
+		admin_walk(q->c, add_payload_lines, &w, sizeof(w));
 	else if (!q->is_map && q->ref->is_map)
 		admin_msg(q->c, ADMIN_ERR,
 			"This ACL is shared with a map containing samples. You must use the "
