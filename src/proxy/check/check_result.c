@@ -139,6 +139,17 @@ apply_result(struct engine *e, struct check *c, enum check_result result, int he
 	change_server(e, c, result);
 }
 
+/* Stores the text of a result. It may be the server's: with a line feed it would begin a line of
+ * its own in answers of the stats socket. */
+static void
+store_info(struct check *c, const char *text)
+{
+	(void)snprintf(c->info, sizeof(c->info), "%s", text);
+	for (char *p = c->info; *p; p++)
+		if (((unsigned char)*p < ' ' && *p != '\t') || *p == 0x7f)
+			*p = ' ';
+}
+
 void
 check_result_apply(struct engine *e, struct check *c, const struct check_verdict *v,
 	unsigned int duration_ms)
@@ -150,7 +161,7 @@ check_result_apply(struct engine *e, struct check *c, const struct check_verdict
 	c->status = v->status;
 	c->code = v->code;
 	c->duration_ms = duration_ms;
-	(void)snprintf(c->info, sizeof(c->info), "%s", v->info);
+	store_info(c, v->info);
 	if (!(c->srv->admin & SERVER_MAINT))
 		apply_result(e, c, result, health, before);
 	server_note(c->srv);

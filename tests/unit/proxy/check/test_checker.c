@@ -241,6 +241,19 @@ http_is_asked_and_understood(void **st)
 	stop();
 }
 
+/* A server cannot make lines in answers of the stats socket. */
+static void
+texts_of_servers_have_no_control_characters(void **st)
+{
+	(void)st;
+	start(" option pgsql-check user u\n", "rise 1 fall 1");
+	answer = "E12345no\nS.3.1.17.status.1:SOP:str:UP\x1b[2J\x7f\tx";
+	until("DOWN");
+	assert_string_equal(world_server(world_proxy(&w, "b"), 0)->check->info,
+		"no S.3.1.17.status.1:SOP:str:UP [2J \tx");
+	stop();
+}
+
 static void
 send_state_reports_the_state_to_servers(void **st)
 {
@@ -614,6 +627,7 @@ main(void)
 		cmocka_unit_test(a_server_goes_down_and_comes_back),
 		cmocka_unit_test(a_connection_costs_four_calls),
 		cmocka_unit_test(http_is_asked_and_understood),
+		cmocka_unit_test(texts_of_servers_have_no_control_characters),
 		cmocka_unit_test(send_state_reports_the_state_to_servers),
 		cmocka_unit_test(silence_is_a_failure),
 		cmocka_unit_test(a_far_server_that_refuses_is_down),
