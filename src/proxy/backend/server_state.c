@@ -630,10 +630,14 @@ server_end_start(struct engine *e, struct server *s)
 void
 server_begin_stopped(struct engine *e, struct server *s)
 {
+	unsigned int downs = s->be->downs;
+
 	lock_take(&s->be->lock, e->sys);
 	server_put_state_locked(s, (struct server_state){ s->admin, SERVER_STOPPED },
 		loop_now_ms(e->loop));
-	s->downs = s->be->downs = 0;
+	s->downs = 0;
+	/* A server may be added at run time. */
+	s->be->downs = downs;
 	atomic_write(&s->changes, 0u);
 	/* The server has never been up. */
 	balance_refresh(s->be);

@@ -510,6 +510,23 @@ maintenance_ends_in_the_initial_state(void **st)
 	stop();
 }
 
+/* A backend that has been down stays so in its counters when a server is added that is not up. */
+static void
+a_server_that_begins_stopped_clears_no_counter(void **st)
+{
+	struct server *s;
+
+	(void)st;
+	start("", "rise 2 fall 2");
+	s = world_server(world_proxy(&w, "b"), 0);
+	until("UP");
+	s->be->downs = 3;
+	server_begin_stopped(&e, s);
+	assert_int_equal(s->be->downs, 3);
+	assert_int_equal(s->downs, 0);
+	stop();
+}
+
 /* Reports n errors of sessions, and what follows from them within this turn. */
 static void
 fail_sessions(struct server *s, int n)
@@ -638,6 +655,7 @@ main(void)
 		cmocka_unit_test(maintenance_stops_checks),
 		cmocka_unit_test(the_initial_state_is_configured),
 		cmocka_unit_test(maintenance_ends_in_the_initial_state),
+		cmocka_unit_test(a_server_that_begins_stopped_clears_no_counter),
 		cmocka_unit_test(errors_of_sessions_count_as_a_failed_check),
 		cmocka_unit_test(on_error_may_be_harder),
 		cmocka_unit_test(on_error_hastens_the_next_check),
