@@ -3,7 +3,7 @@
 import socket
 
 import pytest
-from conftest import admin, recv_all
+from conftest import admin, free_port, recv_all
 from subject import only_tacit
 
 pytestmark = only_tacit
@@ -58,3 +58,19 @@ def test_a_client_that_ends_its_side_first_may_leave_too(waiting):
     path, make = waiting
     make(half=True).close()
     assert "Version" in admin(path, "show info")
+
+
+def test_a_client_that_sends_too_much_gets_the_whole_answer(daemon):
+    """A close with unread input, or input behind it, resets a TCP connection, and the end of the answer is lost."""
+    port = free_port()
+    servers = "".join(f"    server s{i} 127.0.0.1:9\n" for i in range(400))
+    d = daemon(f"backend b\n{servers}", extra=f"stats socket ipv4@127.0.0.1:{port}")
+    whole = d.admin("show servers conn")
+    with socket.socket() as s:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        s.settimeout(30)
+        s.connect(("127.0.0.1", port))
+        s.sendall(b"show servers conn\n" + b"more\n" * 4000)
+        assert len(recv_all(s)) == len(whole)
+        s.shutdown(socket.SHUT_WR)
+    assert "Version" in d.admin("show info")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from clients import site
-from conftest import WAIT, free_port, info
+from conftest import WAIT, connect, free_port, info, recv_all
 from test_master import MASTER, ask, worker_of
 
 
@@ -74,3 +74,18 @@ def test_a_large_payload_for_a_worker(daemon, tmp_path):
             s.sendall("\n".join([f"@1 add map {tmp_path}/map <<", *rows, *rows]).encode())
         assert s.recv(100) == b"Command line too long\n\n"
     assert len(ask(tmp_path / "m", f"@1 show map {tmp_path}/map").splitlines()) == 2002
+
+
+def test_a_client_that_sends_too_much_gets_the_whole_answer(daemon):
+    """Over TCP, as on a stats socket."""
+    port = free_port()
+    daemon(site(free_port()), "-S", f"127.0.0.1:{port}", mode=MASTER)
+    with connect(port) as s:
+        s.sendall(b"help\n")
+        once = recv_all(s)
+    with socket.socket() as s:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        s.settimeout(WAIT)
+        s.connect(("127.0.0.1", port))
+        s.sendall(b"help;" * 29 + b"help\n" + b"more\n" * 4000)
+        assert recv_all(s) == once * 30

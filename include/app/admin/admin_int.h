@@ -26,6 +26,7 @@ enum {
 enum admin_state {
 	ADMIN_READING,  /* takes lines */
 	ADMIN_CLOSING,  /* sends the rest, then closes */
+	ADMIN_LINGERING, /* has sent the FIN, and discards what the client still sends */
 	ADMIN_CLOSED    /* freed at the end of the turn */
 };
 

@@ -20,6 +20,7 @@ enum {
 	MASTER_CLI_CONNS = 10,          /* connections at once; others wait */
 	MASTER_CLI_AHEAD = 65536,       /* of an answer that the client has not read yet */
 	MASTER_CLI_OUT = 4 << 20,
+	MASTER_CLI_LINGER_MS = 10000,   /* for a client to take the end of an answer, and close */
 	MASTER_CLI_IDLE_MS = 60000      /* of a client; a worker process may take longer */
 };
 
@@ -59,6 +60,7 @@ struct master_conn {
 	size_t line_len;            /* bytes that it uses, with its payload */
 	int prompt;
 	int quit;                   /* closes when all is sent */
+	int is_lingering;           /* has sent the FIN: what the client still sends is discarded */
 	int gone;
 	unsigned int waits_for;     /* the reload whose result it waits for; 0: none */
 };

@@ -288,6 +288,47 @@ has_left(const struct admin_conn *c)
 	return c->wake_ms && (loop_seen(c->conn.loop, c->conn.fd) & EV_HUP);
 }
 
+/* True if a close would reset the connection should its client send more, and it would lose what it
+ * has not received yet. */
+static int
+may_reset(const struct admin_conn *c)
+{
+	int family = c->listener ? addr_family(&c->listener->addr) : AF_UNIX;
+
+	return (family == AF_INET || family == AF_INET6) && c->conn.fd >= 0 && !c->conn.eof &&
+		!c->conn.err;
+}
+
+/* Discards input until the client closes; some of it in one turn, since others wait. */
+static void
+linger(struct admin_conn *c)
+{
+	char ignored[CLI_READ_CHUNK];
+	enum io_result r = IO_OK;
+	size_t got;
+
+	for (int i = 0; i < CLI_DISCARDS && r == IO_OK && conn_is_ready(&c->conn, DIR_R); i++)
+		r = conn_recv(&c->conn, ignored, sizeof(ignored), &got);
+	if (c->conn.eof || r == IO_EOF || r == IO_ERR)
+		end_conn(c);
+	else
+		conn_want(&c->conn, EV_R);
+}
+
+static void
+begin_to_linger(struct admin_conn *c)
+{
+	uint32_t ms = c->timeout_ms ? MIN(c->timeout_ms, (uint32_t)ADMIN_DRAIN_MS) : ADMIN_DRAIN_MS;
+	struct loop *l = c->admin->worker->loop;
+
+	c->state = ADMIN_LINGERING;
+	conn_shut(&c->conn);
+	if (timer_set(loop_timers(l), &c->timer, loop_now_ms(l) + ms) < 0)
+		end_conn(c);
+	else
+		linger(c);
+}
+
 /* Sets the interest, or ends the connection. A half-close by the client is no abort: its response
  * is still sent. */
 static void
@@ -303,7 +344,10 @@ admin_settle(struct admin_conn *c)
 	else if (c->sent < c->out.len || c->line)
 		dirs = EV_W;
 	else if (c->state == ADMIN_CLOSING || c->conn.eof) {
-		end_conn(c);
+		if (may_reset(c))
+			begin_to_linger(c);
+		else
+			end_conn(c);
 		return;
 	} else {
 		dirs = EV_R;
@@ -316,6 +360,10 @@ admin_settle(struct admin_conn *c)
 static void
 resume_conn(struct admin_conn *c)
 {
+	if (c->state == ADMIN_LINGERING) {
+		linger(c);
+		return;
+	}
 	if (admin_heed_input(c) || has_left(c)) {
 		end_conn(c);
 		return;

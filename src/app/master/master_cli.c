@@ -212,6 +212,40 @@ advance_client(struct master_conn *c)
 	} while (!c->gone && !c->quit && c->has_line && !is_waiting(c) && c->sent == c->out.len);
 }
 
+/* Discards input until the client closes. */
+static void
+linger_on(struct master_conn *c)
+{
+	char ignored[CLI_READ_CHUNK];
+	enum io_result r = IO_OK;
+	size_t got;
+
+	for (int i = 0; i < CLI_DISCARDS && r == IO_OK && conn_is_ready(&c->conn, DIR_R); i++)
+		r = conn_recv(&c->conn, ignored, sizeof(ignored), &got);
+	if (c->conn.eof || r == IO_EOF || r == IO_ERR)
+		end_master_conn(c);
+	else
+		conn_want(&c->conn, EV_R);
+}
+
+/* A close resets a TCP connection whose client sends more, and then it loses what it has not
+ * received yet. */
+static void
+finish_master_conn(struct master_conn *c)
+{
+	struct loop *l = c->master->loop;
+
+	if (addr_family(&c->master->cli.listener.addr) == AF_UNIX || c->conn.fd < 0 ||
+		c->conn.eof || c->conn.err ||
+		timer_set(loop_timers(l), &c->timer, loop_now_ms(l) + MASTER_CLI_LINGER_MS)) {
+		end_master_conn(c);
+		return;
+	}
+	c->is_lingering = 1;
+	conn_shut(&c->conn);
+	linger_on(c);
+}
+
 /* Reads and sends what is there. */
 static void
 master_cli_serve(struct master_conn *c)
@@ -221,13 +255,19 @@ master_cli_serve(struct master_conn *c)
 
 	if (c->gone)
 		return;
+	if (c->is_lingering) {
+		linger_on(c);
+		return;
+	}
 	advance_client(c);
 	waits = is_waiting(c);
 	has_output = c->sent < c->out.len;
-	if (!c->gone && !has_output && !waits && (c->quit || c->conn.eof))
-		end_master_conn(c);
 	if (c->gone)
 		return;
+	if (!has_output && !waits && (c->quit || c->conn.eof)) {
+		finish_master_conn(c);
+		return;
+	}
 	loop_want(l, c->conn.fd, has_output ? EV_W : waits ? 0 : EV_R);
 	/* A reload may take its time. */
 	if (timer_set(loop_timers(l), &c->timer,
