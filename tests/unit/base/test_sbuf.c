@@ -70,6 +70,29 @@ test_signed_numbers_and_copies_of_itself(void **state)
 	sbuf_fini(&b);
 }
 
+/* In storage of its own a text keeps what fits of an addition, and nothing behind it. */
+static void
+test_fixed_storage_cuts(void **state)
+{
+	char storage[8];
+	struct sbuf b;
+
+	(void)state;
+	sbuf_init_fixed(&b, storage, sizeof(storage));
+	sbuf_adds(&b, "012345");
+	assert_false(b.failed);
+	sbuf_adds(&b, "6789");
+	sbuf_addc(&b, 'x');
+	assert_string_equal(b.p, "0123456");
+	assert_int_equal(b.len, 7);
+	assert_true(b.failed);
+	sbuf_reset(&b);
+	sbuf_addf(&b, "%d-%d", 1234, 56789);
+	sbuf_addf(&b, "%d", 1);
+	assert_string_equal(b.p, "1234-56");
+	assert_true(b.failed);
+}
+
 static void
 test_the_bound_is_sticky(void **state)
 {
@@ -173,6 +196,7 @@ main(void)
 		cmocka_unit_test(test_a_buffer_grows),
 		cmocka_unit_test(test_additions),
 		cmocka_unit_test(test_signed_numbers_and_copies_of_itself),
+		cmocka_unit_test(test_fixed_storage_cuts),
 		cmocka_unit_test(test_the_bound_is_sticky),
 		cmocka_unit_test(test_storage_of_the_caller),
 		cmocka_unit_test(test_lengths_do_not_wrap),

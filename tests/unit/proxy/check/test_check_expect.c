@@ -130,6 +130,25 @@ test_full(void **state)
 	check_rig_fini(&r);
 }
 
+/* A text that is made of the answer is cut at its bound. */
+static void
+test_long_text(void **state)
+{
+	static char answer[CHECK_INFO_MAX + 100];
+	struct check_verdict v;
+	struct check_rig r;
+
+	(void)state;
+	memset(answer, 'x', sizeof(answer));
+	check_rig_load(&r, E "string nope on-error \"bad %[res.payload(0,0)]\"\n");
+	assert_int_equal(check_rig_eval(&r, check_rig_rule(&r, CHECK_RULE_EXPECT, 0),
+				 (struct str){ answer, sizeof(answer) }, 1, &v),
+		CHECK_STEP_FAIL);
+	assert_int_equal(strlen(v.info), CHECK_INFO_MAX - 1);
+	assert_int_equal(strncmp(v.info, "bad xxx", 7), 0);
+	check_rig_fini(&r);
+}
+
 /* A pattern, or hexadecimal digits of all bytes, for which there is no memory. */
 static void
 test_no_memory(void **state)
@@ -156,6 +175,7 @@ main(void)
 		cmocka_unit_test(test_matches),
 		cmocka_unit_test(test_min_recv),
 		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_long_text),
 		cmocka_unit_test(test_no_memory),
 	};
 

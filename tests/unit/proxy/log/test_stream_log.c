@@ -106,6 +106,25 @@ test_one_line_at_the_end(void **state)
 	world_fini(&w);
 }
 
+/* It is cut, as the line is. */
+static void
+test_a_value_may_be_longer_than_any_line(void **state)
+{
+	static char name[LOG_LEN_MAX + 100];
+	static struct world w;
+	const char *line;
+
+	(void)state;
+	memset(name, 'n', sizeof(name) - 1);
+	world_init(&w, 0, "a %f b");
+	w.log.fe.name = name;
+	stream_log(&w.log.s);
+	line = got(&w);
+	assert_int_equal(strlen(line), LOG_LEN_DEFAULT + 1);
+	assert_int_equal(strncmp(line, "<6>a nnn", 8), 0);
+	world_fini(&w);
+}
+
 static void
 compile(struct rule_fmt **out, const char *format)
 {
@@ -510,6 +529,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_line_at_the_end),
+		cmocka_unit_test(test_a_value_may_be_longer_than_any_line),
 		cmocka_unit_test(test_error_format),
 		cmocka_unit_test(test_errors_are_distinguished),
 		cmocka_unit_test(test_structured_data),
