@@ -24,8 +24,8 @@ struct sbuf {
 void sbuf_init(struct sbuf *b, size_t max);
 /* The same, for keys and passwords: it leaves no copy in memory that it frees. */
 void sbuf_init_secret(struct sbuf *b, size_t max);
-/* Uses the caller's storage and never allocates; cap includes the NUL. What does not fit is cut, and
- * then `failed` is set. */
+/* Uses the caller's storage and never allocates; cap includes the NUL. What does not fit is cut,
+ * and then `failed` is set. */
 void sbuf_init_fixed(struct sbuf *b, char *storage, size_t cap);
 void sbuf_fini(struct sbuf *b);
 void sbuf_reset(struct sbuf *b);

@@ -1,6 +1,6 @@
 /* A growing string, its owner's alone. After a failure nothing is added any more, so that one check
- * at the end suffices; the text always ends with a NUL. What does not fit into fixed storage is cut:
- * texts for people may be used so. */
+ * at the end suffices; the text always ends with a NUL. What does not fit into fixed storage is
+ * cut: a text for people may be used so. */
 #include "base/sbuf.h"
 
 #include <stdint.h>
@@ -131,7 +131,7 @@ sbuf_room(struct sbuf *b, size_t n)
 
 /* The bytes of fixed storage that an addition which has failed may fill; 0 after the first one. */
 static size_t
-rest_of(const struct sbuf *b)
+fixed_room(const struct sbuf *b)
 {
 	return b->owned || !b->p ? 0 : b->cap - b->len - 1;
 }
@@ -139,7 +139,7 @@ rest_of(const struct sbuf *b)
 void
 sbuf_add(struct sbuf *b, const char *p, size_t n)
 {
-	if (!sbuf_room(b, n) && !(n = MIN(n, rest_of(b))))
+	if (!sbuf_room(b, n) && !(n = MIN(n, fixed_room(b))))
 		return;
 	memcpy(b->p + b->len, p, n);
 	b->len += n;
@@ -199,7 +199,7 @@ sbuf_vaddf(struct sbuf *b, const char *fmt, va_list ap)
 	n = vsnprintf(NULL, 0, fmt, ap);
 	if (n < 0)
 		b->failed = 1;
-	else if (sbuf_room(b, (size_t)n) || (n = (int)MIN((size_t)n, rest_of(b)))) {
+	else if (sbuf_room(b, (size_t)n) || (n = (int)MIN((size_t)n, fixed_room(b)))) {
 		(void)vsnprintf(b->p + b->len, (size_t)n + 1, fmt, again);
 		b->len += (size_t)n;
 	}

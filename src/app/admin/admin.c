@@ -301,7 +301,7 @@ may_reset(const struct admin_conn *c)
 
 /* Discards input until the client closes; some of it in one turn, since others wait. */
 static void
-linger(struct admin_conn *c)
+linger_on_socket(struct admin_conn *c)
 {
 	char ignored[CLI_READ_CHUNK];
 	enum io_result r = IO_OK;
@@ -326,7 +326,7 @@ begin_to_linger(struct admin_conn *c)
 	if (timer_set(loop_timers(l), &c->timer, loop_now_ms(l) + ms) < 0)
 		end_conn(c);
 	else
-		linger(c);
+		linger_on_socket(c);
 }
 
 /* Sets the interest, or ends the connection. A half-close by the client is no abort: its response
@@ -361,7 +361,7 @@ static void
 resume_conn(struct admin_conn *c)
 {
 	if (c->state == ADMIN_LINGERING) {
-		linger(c);
+		linger_on_socket(c);
 		return;
 	}
 	if (admin_heed_input(c) || has_left(c)) {

@@ -106,7 +106,7 @@ test_one_line_at_the_end(void **state)
 	world_fini(&w);
 }
 
-/* It is cut, as the line is. */
+/* A value is cut, as the line is. */
 static void
 test_a_value_may_be_longer_than_any_line(void **state)
 {
