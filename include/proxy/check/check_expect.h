@@ -36,6 +36,8 @@ struct check_input {
 	uint8_t is_h2;           /* the response has come over HTTP/2 */
 	uint8_t full;            /* there is no room for more */
 	uint8_t accepts_404;     /* http-check disable-on-404, and the server is up */
+	struct http_field *field; /* room for the fields of a response; NULL: for a few */
+	unsigned int max_fields;
 };
 
 /*

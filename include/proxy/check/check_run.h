@@ -26,6 +26,8 @@ struct check_shared {
 	struct engine *engine;
 	struct pool bufs;            /* of engine->bufsize bytes */
 	char *scratch;               /* the same size: the answer that is being evaluated */
+	struct http_field *field;    /* of the same: the fields of its head */
+	unsigned int max_fields;
 	unsigned int spread;         /* spread-checks, per cent */
 	int never_local;             /* pp2-never-send-local */
 	const char *node;

@@ -243,7 +243,8 @@ parse_response(struct response *res, const struct check_input *in, const struct 
 	size_t used;
 
 	res->is_complete = 0;
-	http_head_init(&res->head, HTTP_RESPONSE, res->field, FIELDS_MAX);
+	http_head_init(&res->head, HTTP_RESPONSE, in->field ? in->field : res->field,
+		in->field ? in->max_fields : FIELDS_MAX);
 	res->head.method = (enum http_method)e->request_method;
 	switch (h1_parse_response(&p, in->received.p, in->received.len, &res->head, &used)) {
 	case HTTP_MORE:

@@ -376,6 +376,8 @@ look_at_answer(struct check_run *r, struct check_verdict *v)
 		.is_h2 = r->h2 != NULL,
 		.full = r->len == room,
 		.accepts_404 = r->conf->disable_on_404 && r->check->srv->oper != SERVER_STOPPED,
+		.field = r->shared->field,
+		.max_fields = r->shared->max_fields,
 	};
 	struct sample_ctx cx;
 

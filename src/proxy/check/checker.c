@@ -14,6 +14,8 @@
 
 /* Buffers kept for incomplete answers. */
 #define BUFS_KEPT 4
+/* Fields of a response, or tune.http.maxhdr if that is more. */
+#define FIELDS_AT_LEAST 128u
 
 struct entry {
 	struct list link;            /* checker.entries */
@@ -201,8 +203,10 @@ checker_new(struct engine *e, struct proxies *ps, const struct checker_config *c
 	list_init(&k->entries);
 	pool_init(&k->shared.bufs, "check", e->bufsize, BUFS_KEPT);
 	k->shared.scratch = mem_alloc(e->bufsize);
-	if (!k->shared.scratch || open_external(k, ps, conf) < 0 || add_all(k, ps) < 0 ||
-		plan_all(k, spread_of(k, conf->max_spread_ms)) < 0) {
+	k->shared.max_fields = MAX(e->limits.maxhdr, FIELDS_AT_LEAST);
+	k->shared.field = mem_alloc(k->shared.max_fields * sizeof(*k->shared.field));
+	if (!k->shared.scratch || !k->shared.field || open_external(k, ps, conf) < 0 ||
+		add_all(k, ps) < 0 || plan_all(k, spread_of(k, conf->max_spread_ms)) < 0) {
 		checker_free(&k);
 		return -ERR_NOMEM;
 	}
@@ -260,5 +264,6 @@ checker_free(struct checker **kp)
 	check_h2_fini(&k->shared);
 	pool_fini(&k->shared.bufs);
 	mem_free(k->shared.scratch);
+	mem_free(k->shared.field);
 	mem_free(k);
 }

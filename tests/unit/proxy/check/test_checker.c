@@ -254,6 +254,33 @@ texts_of_servers_have_no_control_characters(void **st)
 	stop();
 }
 
+/* tune.http.maxhdr is the bound for checks, too. */
+static void
+a_response_may_have_many_fields(void **st)
+{
+	struct checker_config cc = { .node = "n" };
+	static char text[4000];
+	struct check *c;
+	size_t n;
+
+	(void)st;
+	n = (size_t)snprintf(text, sizeof(text), "HTTP/1.1 200 OK\r\n");
+	for (int i = 0; i < 200; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "X-%d: 1\r\n", i);
+	(void)snprintf(text + n, sizeof(text) - n, "Content-Length: 0\r\n\r\n");
+	start(" option httpchk GET /\n", "rise 1 fall 1");
+	checker_free(&checker);
+	e.limits.maxhdr = 300;
+	assert_int_equal(checker_new(&e, &w.proxies, &cc, &checker), 0);
+	answer = text;
+	c = world_server(world_proxy(&w, "b"), 0)->check;
+	for (int i = 0; i < TURNS_MAX && c->status == CHECK_INI; i++)
+		turn();
+	assert_int_equal(c->status, CHECK_L7OK);
+	assert_int_equal(c->code, 200);
+	stop();
+}
+
 static void
 send_state_reports_the_state_to_servers(void **st)
 {
@@ -645,6 +672,7 @@ main(void)
 		cmocka_unit_test(a_connection_costs_four_calls),
 		cmocka_unit_test(http_is_asked_and_understood),
 		cmocka_unit_test(texts_of_servers_have_no_control_characters),
+		cmocka_unit_test(a_response_may_have_many_fields),
 		cmocka_unit_test(send_state_reports_the_state_to_servers),
 		cmocka_unit_test(silence_is_a_failure),
 		cmocka_unit_test(a_far_server_that_refuses_is_down),
