@@ -184,7 +184,7 @@ test_small_buffer(void **state)
 	sbuf_init_fixed(&b, small, sizeof(small));
 	log_format_render(f, NULL, &w.s, &w.cx, &b);
 	assert_true(b.failed);
-	assert_string_equal(small, "10.0.1.2:33313");
+	assert_string_equal(small, "10.0.1.2:33313 ");
 	rule_fmt_free(&f);
 }
 
