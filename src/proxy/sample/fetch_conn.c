@@ -178,7 +178,8 @@ fetch_port(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 
 enum what { FE_NAME, FE_DEFBE, BE_NAME, SRV_NAME, SO_NAME };
 
-/* Server and backend of the session, or of the health check; NULL: not known. */
+/* Server and backend of the session, or of the health check; NULL: not known. As in HAProxy a
+ * session without a backend has its frontend. */
 static const struct server *
 fetched_server(const struct sample_ctx *cx)
 {
@@ -191,10 +192,22 @@ static const struct proxy *
 fetched_backend(const struct sample_ctx *cx)
 {
 	const struct server *srv = cx->at & SAMPLE_AT_CHECK ? cx->server : NULL;
+	const struct stream *x = fetched_session(cx);
+	const struct proxy *be;
 
 	if (srv)
 		return srv->be;
-	return fetched_session(cx) ? stream_backend(fetched_session(cx)) : NULL;
+	if (!x)
+		return NULL;
+	be = stream_backend(x);
+	return be ? be : x->sess->fe;
+}
+
+/* The name of default_backend, or NULL. A section listen without one is its own. */
+static const char *
+default_name(const struct proxy *fe)
+{
+	return fe->fallback_be && fe->fallback_be != fe ? fe->fallback_be->name : NULL;
 }
 
 static int
@@ -212,7 +225,7 @@ fetch_name(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 		name = x->sess->fe->name;
 		break;
 	case FE_DEFBE:
-		name = x->sess->fe->default_be ? x->sess->fe->default_be->name : NULL;
+		name = default_name(x->sess->fe);
 		break;
 	case BE_NAME:
 		name = be ? be->name : NULL;
@@ -238,6 +251,13 @@ current_timeout(const struct stream *s, enum rule_timeout which, unsigned int ms
 	unsigned int given = s->txn ? s->txn->timeout_ms[which] : 0;
 
 	return given ? given : s->connected_ms ? ms : 0;
+}
+
+/* Returns a timeout of the backend, ms. One of a defaults section is not for a frontend: 0. */
+static int64_t
+backend_timeout(const struct proxy *be, unsigned int ms)
+{
+	return be->caps & PROXY_BE ? ms : 0;
 }
 
 enum number {
@@ -280,10 +300,10 @@ fetch_number(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 		v = x->sess->fe->to.client;
 		break;
 	case BE_SERVER_TIMEOUT:
-		v = be ? (int64_t)be->to.server : -1;
+		v = be ? backend_timeout(be, be->to.server) : -1;
 		break;
 	case BE_TUNNEL_TIMEOUT:
-		v = be ? (int64_t)be->to.tunnel : -1;
+		v = be ? backend_timeout(be, be->to.tunnel) : -1;
 		break;
 	case CUR_SERVER_TIMEOUT:
 		v = x ? (int64_t)current_timeout(x, RULE_TIMEOUT_SERVER, be ? be->to.server : 0)
@@ -382,7 +402,8 @@ const struct rule_fetch session_fetches[] = {
 	IP("bc_src", SRV, SERVER_OWN, "The local address of the connection to the server."),
 	PORT("bc_src_port", SRV, SERVER_OWN, "The local port of the connection to the server."),
 	NUMBER("be_id", BACK, BE_ID, "The number of the backend."),
-	NAME("be_name", BACK, BE_NAME, "The name of the backend."),
+	NAME("be_name", BACK, BE_NAME,
+		"The name of the backend; before one is selected, that of the frontend."),
 	NUMBER("be_server_timeout", BACK, BE_SERVER_TIMEOUT, "timeout server, in ms."),
 	NUMBER("be_tunnel_timeout", BACK, BE_TUNNEL_TIMEOUT, "timeout tunnel, in ms."),
 	NUMBER("cur_server_timeout", BACK_OF_SESSION, CUR_SERVER_TIMEOUT,

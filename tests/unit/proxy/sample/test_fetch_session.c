@@ -39,6 +39,7 @@ names(void **state)
 	(void)state;
 	w.fe.id = 4;
 	w.be.id = 5;
+	w.be.caps = PROXY_BE;
 	w.fe.to.client = 100;
 	w.be.to.server = 200;
 	w.be.to.tunnel = 300;
@@ -46,15 +47,33 @@ names(void **state)
 	IS("%[fe_id] %[be_id] %[srv_id] %[so_id]", "4 5 3 2");
 	IS("%[fe_client_timeout] %[be_server_timeout] %[be_tunnel_timeout]", "100 200 300");
 	IS("%[so_name] %[fe_defbe]", "- -");
+	/* that of a section listen without default_backend */
+	w.fe.fallback_be = &w.fe;
+	IS("%[fe_defbe]", "-");
 	w.bind.name = so;
-	w.fe.default_be = &w.be;
+	w.fe.fallback_be = &w.be;
 	IS("%[so_name] %[fe_defbe]", "sock bck");
 	IS("%[ssl_fc] %[ssl_bc] %[ssl_fc,iif(https,http)]", "0 0 http");
 	IS("%[fc_http_major] %[bc_http_major]", "1 1");
 	w.s.srv = NULL;
 	w.s.be = NULL;
-	IS("%[be_name] %[srv_name] %[be_id] %[srv_id]", "- - - -");
-	IS("%[be_server_timeout] %[be_tunnel_timeout]", "- -");
+	IS("%[srv_name] %[srv_id]", "- -");
+}
+
+/* As in HAProxy it is the frontend. */
+static void
+a_session_without_a_backend_names_its_frontend(void **state)
+{
+	(void)state;
+	w.s.be = NULL;
+	w.fe.id = 4;
+	w.fe.to.server = 200;
+	w.fe.to.tunnel = 300;
+	w.fe.caps = PROXY_FE | PROXY_BE;
+	IS("%[be_name] %[be_id] %[be_server_timeout] %[be_tunnel_timeout]", "fnt 4 200 300");
+	/* timeouts of a defaults section are not for a frontend */
+	w.fe.caps = PROXY_FE;
+	IS("%[be_name] %[be_id] %[be_server_timeout] %[be_tunnel_timeout]", "fnt 4 0 0");
 }
 
 static void
@@ -99,6 +118,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(addresses_of_all_connections_are_found, setup),
 		cmocka_unit_test_setup(names, setup),
+		cmocka_unit_test_setup(a_session_without_a_backend_names_its_frontend, setup),
 		cmocka_unit_test_setup(stopping_is_true_during_a_soft_stop, setup),
 		cmocka_unit_test_setup(priorities_of_the_session_are_found, setup),
 		cmocka_unit_test(without_a_session_nothing_is_found),
