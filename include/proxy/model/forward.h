@@ -58,8 +58,6 @@ int forward_conf_inherit(struct forward_conf *c, const struct forward_conf *defa
 /* Warns of options without effect in the proxy's mode. */
 void forward_conf_check(const struct proxy *p, struct cfg_diag *d);
 
-/* Maximum number of arena bytes that http_add_forwarding() uses. */
-#define FORWARD_TEXT_MAX 1280
 /*
  * Adds the fields of both proxies' options to the request, after the rules have processed it: the
  * addresses of its client and its destination. Texts are put into the arena. 0, or -ERR_RANGE when

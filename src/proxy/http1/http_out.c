@@ -191,8 +191,7 @@ static int
 write_request(struct stream *s)
 {
 	struct http_txn *t = s->txn;
-	char text[FORWARD_TEXT_MAX];
-	struct arena a = { .p = text, .cap = sizeof(text) };
+	struct arena *a = &s->engine->eval.arena;
 	int r, says_kept;
 
 	/* The rules have run and may have changed it. */
@@ -207,11 +206,11 @@ write_request(struct stream *s)
 	if (t->req.framing == HTTP_BODY_CHUNKED)
 		t->req.version = HTTP_1_1;
 	if (r == 0)
-		r = persist_strip(s, &s->engine->eval.arena);
+		r = persist_strip(s, a);
 	if (r == 0)
 		r = unique_id_add(s, &t->req);
 	if (r == 0)
-		r = http_add_forwarding(s, &t->req, &a);
+		r = http_add_forwarding(s, &t->req, a);
 	if (r < 0)
 		return r;
 	says_kept = http_keeps(t, SERVER) || (s->be->options & OPT_HTTP_PRETEND_KEEPALIVE);

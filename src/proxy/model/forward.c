@@ -209,18 +209,17 @@ put_node(struct sbuf *out, const char *name, const struct addr *addr, int with_p
 	put_param(out, name, (struct str){ b.p, b.len });
 }
 
-#define FORWARDED_MAX 1024
-
 static int
 add_forwarded(const struct stream *s, const struct addr *peer, const struct addr *own,
 	struct http_head *req, struct arena *a)
 {
 	unsigned int parts = s->be->forward.forwarded;
 	int host = http_find_id(req, HTTP_F_HOST, 0);
-	char text[FORWARDED_MAX];
 	struct sbuf out;
 
-	sbuf_init_fixed(&out, text, sizeof(text));
+	if (a->used == a->cap)
+		return -ERR_RANGE;
+	sbuf_init_fixed(&out, a->p + a->used, a->cap - a->used);
 	if (parts & FORWARDED_PROTO)
 		put_param(&out, "proto",
 			tls_is_used(s->conn[CLIENT]) ? STR("https") : STR("http"));
@@ -232,8 +231,8 @@ add_forwarded(const struct stream *s, const struct addr *peer, const struct addr
 		put_node(&out, "for", peer, (parts & FORWARDED_FOR_PORT) != 0);
 	if (out.failed)
 		return -ERR_RANGE;
-	return out.len ? add_forward_field(req, a, STR("Forwarded"), (struct str){ text, out.len })
-		       : 0;
+	a->used += out.len;
+	return out.len ? http_add(req, STR("Forwarded"), (struct str){ out.p, out.len }) : 0;
 }
 
 int

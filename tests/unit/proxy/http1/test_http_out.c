@@ -98,6 +98,32 @@ static const struct http_dialogue requests[] = {
 	  .to_server = GET "Upgrade: x\r\nConnection: upgrade\r\n\r\n", ANSWERED },
 };
 
+#define LONG_HOST TEN(TEN(TEN("ab")))
+
+static void
+say_forwarded(struct proxy *px)
+{
+	px->forward.forwarded = FORWARDED_HOST | FORWARDED_FOR;
+}
+
+static const struct http_dialogue forwarded[] = {
+	{ .name = "a long host in Forwarded",
+	  .cfg = { HTTP_WORLD, .prepare = say_forwarded },
+	  .client = { SAY("GET / HTTP/1.1\r\nHost: " LONG_HOST "\r\n\r\n"), AWAIT("ok"),
+		  { STEP_CLOSE, 0 } },
+	  REPLY_OK,
+	  .to_server = "GET / HTTP/1.1\r\nHost: " LONG_HOST "\r\n"
+		  "Forwarded: host=" LONG_HOST ";for=10.0.0.1\r\nConnection: close\r\n\r\n",
+	  ANSWERED },
+};
+
+static void
+forwarded_is_as_long_as_its_values(void **st)
+{
+	(void)st;
+	http_play_all(forwarded, ARRAY_LEN(forwarded));
+}
+
 #define SEND_NAME { HTTP_WORLD, .rules = "http-send-name-header X-Server" }
 
 static const struct http_dialogue named[] = {
@@ -315,6 +341,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(request_heads_are_written),
 		cmocka_unit_test(servers_are_named),
+		cmocka_unit_test(forwarded_is_as_long_as_its_values),
 		cmocka_unit_test(response_heads_are_written),
 		cmocka_unit_test(old_requests_do_not_upgrade),
 		cmocka_unit_test(websockets_need_key_and_answer),
