@@ -146,18 +146,34 @@ sent_server_name(const struct stream *s)
 	return s->srv->is_dispatch ? (struct str){ "", 0 } : str_of(s->srv->name);
 }
 
-/* http-send-name-header. The last field, where change_server_name() finds it. */
+/* Moves this field behind the others, whose order stays. */
+static void
+move_to_end(struct http_head *h, unsigned int place)
+{
+	struct http_field f = h->field[place];
+
+	memmove(&h->field[place], &h->field[place + 1], (h->n - place - 1) * sizeof(f));
+	h->field[h->n - 1] = f;
+}
+
+/* http-send-name-header. The last field, where change_server_name() finds it: a full head has put
+ * it in the place of a dropped one. */
 static int
 add_server_name(struct stream *s)
 {
 	const char *field = s->be->http.send_name;
 	struct str name = str_of(s->srv->name);
+	int r;
 
 	if (!field || s->srv->is_dispatch)
 		return 0;
 	(void)http_drop_all(&s->txn->req, str_of(field));
 	s->txn->name_len = (uint32_t)name.len;
-	return http_add(&s->txn->req, str_of(field), name);
+	r = http_add(&s->txn->req, str_of(field), name);
+	if (r < 0)
+		return r;
+	move_to_end(&s->txn->req, (unsigned int)http_find(&s->txn->req, str_of(field), 0));
+	return 0;
 }
 
 /* A request of HTTP/2 is sent in origin form, as that of a client of HTTP/1.1 would be; its Host

@@ -147,6 +147,30 @@ static const struct http_dialogue named[] = {
 		  "Connection: close\r\nX-Server: s1\r\n\r\nabc", ANSWERED },
 };
 
+#define ADD_A "http-request add-header X-A 1\n"
+#define ADD_M "http-request add-header X-M 1\n"
+#define A62(x) TEN(x) TEN(x) TEN(x) TEN(x) TEN(x) TEN(x) x x
+
+/* The head has no room for more fields: new ones take the places of those that a rule has
+ * deleted. */
+static const struct http_dialogue renamed[] = {
+	{ .name = "another server, and a full head",
+	  .cfg = { HTTP_WORLD, .maxhdr = 1, .n_servers = 2, .server = { { .absent = 1 } },
+		  .retries = 3, .redispatch = 1,
+		  .rules = "http-send-name-header X-Server\n" ADD_M ADD_M A62(ADD_A)
+			   "http-request del-header X-M" },
+	  ASK(""), REPLY_OK,
+	  .to_server = GET "Connection: close\r\n" A62("X-A: 1\r\n") "X-Server: s2\r\n\r\n",
+	  ANSWERED },
+};
+
+static void
+a_server_is_named_after_another(void **st)
+{
+	(void)st;
+	http_play_all(renamed, ARRAY_LEN(renamed));
+}
+
 static void
 servers_are_named(void **st)
 {
@@ -341,6 +365,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(request_heads_are_written),
 		cmocka_unit_test(servers_are_named),
+		cmocka_unit_test(a_server_is_named_after_another),
 		cmocka_unit_test(forwarded_is_as_long_as_its_values),
 		cmocka_unit_test(response_heads_are_written),
 		cmocka_unit_test(old_requests_do_not_upgrade),
