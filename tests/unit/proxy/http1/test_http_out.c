@@ -101,14 +101,14 @@ static const struct http_dialogue requests[] = {
 #define LONG_HOST TEN(TEN(TEN("ab")))
 
 static void
-say_forwarded(struct proxy *px)
+enable_forwarded(struct proxy *px)
 {
 	px->forward.forwarded = FORWARDED_HOST | FORWARDED_FOR;
 }
 
 static const struct http_dialogue forwarded[] = {
 	{ .name = "a long host in Forwarded",
-	  .cfg = { HTTP_WORLD, .prepare = say_forwarded },
+	  .cfg = { HTTP_WORLD, .prepare = enable_forwarded },
 	  .client = { SAY("GET / HTTP/1.1\r\nHost: " LONG_HOST "\r\n\r\n"), AWAIT("ok"),
 		  { STEP_CLOSE, 0 } },
 	  REPLY_OK,
