@@ -53,16 +53,29 @@ rig_key(unsigned int key, char text[64])
 	return (struct str){ text, (size_t)n };
 }
 
-/* The byte at offset i of a version's bytes. */
-static inline char
-rig_byte(unsigned int key, unsigned int version, size_t i)
+/* Puts the n bytes of a version from offset `at` on. Each five are made of one number. */
+static inline void
+rig_fill(char *p, unsigned int key, unsigned int version, size_t at, size_t n)
 {
-	uint32_t x = key * 2654435761u ^ version * 40503u ^ (uint32_t)(i / 5) * 97u;
+	uint32_t of = key * 2654435761u ^ version * 40503u, five = (uint32_t)(at / 5);
+	size_t from = at % 5;
 
-	return (char)(x >> (i % 5 * 6));
+	for (; n > 0; five++, from = 0) {
+		uint32_t x = of ^ five * 97u;
+		const char bytes[5] = { (char)x, (char)(x >> 6), (char)(x >> 12), (char)(x >> 18),
+			(char)(x >> 24) };
+		size_t len = MIN(n, 5 - from);
+
+		if (len == 5)
+			memcpy(p, bytes, 5);
+		else
+			memcpy(p, bytes + from, len);
+		p += len;
+		n -= len;
+	}
 }
 
-/* Writes n bytes of it from offset at on, in pieces. 0 or negative. */
+/* Writes n bytes of a version from offset at on, in pieces. 0 or negative. */
 static inline int
 rig_write(struct cache_rig *r, const struct cache_caller *by, struct cache_entry *e,
 	unsigned int key, unsigned int version, size_t at, size_t n)
@@ -73,8 +86,7 @@ rig_write(struct cache_rig *r, const struct cache_caller *by, struct cache_entry
 	while (n && rc == 0) {
 		size_t len = MIN(n, 1 + (at * 7 + key) % sizeof(piece));
 
-		for (size_t i = 0; i < len; i++)
-			piece[i] = rig_byte(key, version, at + i);
+		rig_fill(piece, key, version, at, len);
 		rc = cache_write(r->c, by, e, piece, len);
 		at += len;
 		n -= len;
@@ -112,9 +124,15 @@ rig_put(struct cache_rig *r, const struct cache_caller *by, unsigned int key,
 static inline int
 rig_is(struct str s, unsigned int key, unsigned int version, size_t at)
 {
-	for (size_t i = 0; i < s.len; i++)
-		if (s.p[i] != rig_byte(key, version, at + i))
+	char piece[700];
+
+	for (size_t i = 0; i < s.len; i += sizeof(piece)) {
+		size_t len = MIN(s.len - i, sizeof(piece));
+
+		rig_fill(piece, key, version, at + i, len);
+		if (memcmp(s.p + i, piece, len) != 0)
 			return 0;
+	}
 	return 1;
 }
 
