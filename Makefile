@@ -121,7 +121,8 @@ $(foreach f,$(FLAVOURS),$(eval $(call flavour,$(f))))
 tests: $(DIR_$(F))/config.mk
 	$(call inner,$(F)) tests
 
-unit: tests
+unit: $(DIR_$(F))/config.mk
+	$(call inner,$(F)) units
 	$(run_tests) unit-$(F) $(TALLY) $(call programs,tests/unit/*/test_*.c) $(call programs,tests/unit/*/*/test_*.c)
 
 torture: tests

@@ -50,10 +50,12 @@ REPLAY := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(FUZZ_SRC))
 TOOLS := $(patsubst tests/system/tools/%.c,$(B)/tools/%,$(sort $(wildcard tests/system/tools/*.c)))
 BENCHES := $(patsubst tests/bench/%.c,$(B)/bench/%,$(sort $(wildcard tests/bench/*.c)))
 
-.PHONY: all demo tests replay benches path syntax
+.PHONY: all demo units tests replay benches path syntax
 all: $(LIB) $(BIN)
 	@:
 demo: $(B)/origin
+	@:
+units: all $(patsubst %.c,$(B)/%,$(UNIT_SRC))
 	@:
 tests: all demo $(TESTS) $(TOOLS)
 	@:
