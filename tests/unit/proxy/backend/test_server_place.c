@@ -96,7 +96,7 @@ workers_that_wait_are_notified(void **st)
 	assert_int_equal(woken[0] + woken[1] + woken[2], 2);
 }
 
-/* Those that do not wait any more are not notified: they may have ended. */
+/* A worker that does not wait any more is not notified: it may have ended. */
 static void
 workers_that_gave_up_are_left_alone(void **st)
 {
