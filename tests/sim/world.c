@@ -786,8 +786,7 @@ world_close(struct world *w)
 		engine_fini(&w->engine);
 	for (unsigned int i = 0; i < WORLD_SERVERS && w->srv[i]; i++)
 		if (w->srv[i]->conns || w->srv[i]->places_wanted)
-			world_error(w, "server %u: %u places are left, wanted by %llx", i,
-				w->srv[i]->conns, (unsigned long long)w->srv[i]->places_wanted);
+			world_error(w, "server %u keeps %u places", i, w->srv[i]->conns);
 	proxy_free(&w->front);
 	proxy_free(&w->px);
 	world_rules_free(&w->rules);
