@@ -118,6 +118,15 @@ def test_a_payload_is_added_in_parts(with_map):
     assert d.admin(f"show map {d.map}").count(" new") == 1000
 
 
+def test_certificates_are_listed_in_parts(daemon):
+    """Their names are longer than the output of one step may be."""
+    d = daemon()
+    names = [f"{i:03}{'n' * 15000}" for i in range(300)]
+    for name in names:
+        assert d.admin(f"new ssl cert {name}") == f"New empty certificate store '{name}'!\n\n"
+    assert d.admin("show ssl cert") == "# filename\n" + "\n".join(names) + "\n\n"
+
+
 def sessions(d):
     """`show sess`: {session: its worker's lines}; each must be there once."""
     ids = re.findall(r"^(0x[0-9a-f]+): ", d.admin("show sess"), re.MULTILINE)

@@ -226,10 +226,27 @@ show_named(struct admin_conn *c, const char *name)
 		show_one(c, name, e->cert, e->uses > 0);
 }
 
+/* Writes the name at *state, a list link; entries stay until the process ends. */
+static int
+next_cert_name(struct admin_conn *c, void *state)
+{
+	const struct list **at = state;
+	const struct tls_entry *e;
+
+	if (*at == &admin_tls_conf(c)->certs.entries)
+		return 0;
+	e = list_entry(*at, const struct tls_entry, link);
+	if (e->is_there)
+		sbuf_addf(&c->out, "%s\n", e->name);
+	*at = (*at)->next;
+	return 1;
+}
+
 void
 admin_cmd_show_ssl_cert(struct admin_conn *c, int argc, char **argv)
 {
 	const struct tls_store *s = &admin_tls_conf(c)->certs;
+	const struct list *at = s->entries.next;
 
 	if (argc > 0) {
 		show_named(c, argv[0]);
@@ -238,12 +255,7 @@ admin_cmd_show_ssl_cert(struct admin_conn *c, int argc, char **argv)
 	if (s->change.entry)
 		sbuf_addf(&c->out, "# transaction\n*%s\n", s->change.entry->name);
 	sbuf_adds(&c->out, "# filename\n");
-	list_each(it, &s->entries) {
-		const struct tls_entry *e = list_entry(it, const struct tls_entry, link);
-
-		if (e->is_there)
-			sbuf_addf(&c->out, "%s\n", e->name);
-	}
+	admin_walk(c, next_cert_name, &at, sizeof(const struct list *));
 }
 
 /* --- a transaction --- */
