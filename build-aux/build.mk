@@ -13,6 +13,9 @@ FLAGS_clang = -O2 $(DEBUG) $(HARDEN)
 FLAGS_dev = $(OWN_CALLS) -O1 $(DEBUG) -DTACIT_MAGIC -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 # TSan does not know fences. The one there is orders what another process writes, which TSan does not see either.
 FLAGS_tsan = $(OWN_CALLS) -O1 $(DEBUG) -DTACIT_MAGIC -fno-omit-frame-pointer -fsanitize=thread -Wno-tsan
+# A unit test's own code takes none of the time that it runs, and with a sanitizer a third less to compile like this.
+TEST_FLAGS_dev = -O0
+TEST_FLAGS_tsan = -O0
 FLAGS_cov = $(OWN_CALLS) -O0 $(DEBUG) -DTACIT_MAGIC --coverage
 # with DWARF 4, since addr2line takes the wrong file for the first function that DWARF 5 has of a header
 FLAGS_path = $(OWN_CALLS) -O2 -gdwarf-4 -finstrument-functions
@@ -90,6 +93,8 @@ $(TESTS): $(B)/%: $(O)/%.o $(FAKE_LIB) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) $(ALL_CFLAGS) -o $@ $< -Wl,--start-group $(FAKE_LIB) $(LIB) -Wl,--end-group \
 		$(ALL_LDFLAGS) $(TEST_LDFLAGS) $(CMOCKA_LIBS) $(SYSLIBS)
+
+$(call obj,$(UNIT_SRC)): ALL_CFLAGS += $(TEST_FLAGS_$(FLAVOUR))
 
 # Simulated worlds look at sessions where they are logged, and make allocations fail. Threads of a whole process take turns.
 # What a library of the compiler calls behind them (libgcov) is linked after ours: -u keeps the functions for it.
