@@ -36,12 +36,6 @@ mem_zalloc_aligned(size_t align, size_t size)
 	return p ? memset(p, 0, size) : NULL;
 }
 
-void
-mem_clear(void *p, size_t n)
-{
-	memset(p, 0, n);
-}
-
 void *
 mem_resize(void *p, size_t n, size_t size)
 {
