@@ -11,7 +11,8 @@ static struct server srv;
 static const char *
 row(struct stat_item *item, unsigned int flags, int has_form)
 {
-	struct stats_view view = { .uri = STR("/s"), .flags = flags, .has_form = has_form };
+	struct stats_view view = { .uri = STR("/s"), .words = ";up", .flags = flags,
+		.has_form = has_form };
 
 	sbuf_fini(&out);
 	sbuf_init(&out, 0);
@@ -22,7 +23,7 @@ row(struct stat_item *item, unsigned int flags, int has_form)
 static const char *
 details(struct stat_item *item, unsigned int flags)
 {
-	struct stats_view view = { .uri = STR("/s"), .flags = flags };
+	struct stats_view view = { .uri = STR("/s"), .words = ";up", .flags = flags };
 
 	sbuf_fini(&out);
 	sbuf_init(&out, 0);
@@ -56,10 +57,12 @@ values_of_checks_are_escaped(void **st)
 	assert_non_null(strstr(text, "<td title=\"&lt;script&gt;alert(1)&lt;/script&gt;\">"
 		"L7RSP/404 <small>12\xc2\xa0ms</small></td>"));
 	assert_non_null(strstr(text, "value=\"a&quot;&gt;&lt;b&gt;\""));
+	assert_non_null(strstr(text, "aria-label=\"Select a&quot;&gt;&lt;b&gt;\""));
 	assert_non_null(strstr(text, "title=\"&lt;addr&gt;\""));
 	assert_null(strstr(row(&item, 0, 0), "addr"));
 	text = details(&item, STATS_LEGENDS);
 	assert_non_null(strstr(text, "<h2>p&lt;x&gt; / a&quot;&gt;&lt;b&gt;</h2>"));
+	assert_non_null(strstr(text, "<a class=close href=\"/s;up\">Close</a>"));
 	assert_non_null(strstr(text, "<dd>&lt;cookie&gt;</dd>"));
 	assert_non_null(strstr(text, "<dd>&lt;i&gt;</dd>"));
 	assert_null(strstr(text, "<script"));
@@ -79,7 +82,7 @@ missing_values_are_empty_cells(void **st)
 	assert_string_equal(row(&item, 0, 1),
 		"<tr id=r0.0.0 class=\"front open\" "
 		"data-v=\"7,-1,-1,-1,1,-1,-1,0,-1,-1,-1,-1,-1,-1,-1,-1\">"
-		"<td><a href=\"/s;row=0.0.0\">Frontend</a></td><td>OPEN</td><td></td><td></td>"
+		"<td><a href=\"/s;row=0.0.0;up\">Frontend</a></td><td>OPEN</td><td></td><td></td>"
 		"<td></td><td>1<small>/9,975</small></td><td></td><td></td>"
 		"<td class=z>0\xc2\xa0" "B</td><td></td><td></td><td></td><td></td><td></td>"
 		"<td></td><td></td><td></td></tr>\n");
