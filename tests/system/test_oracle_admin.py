@@ -189,15 +189,16 @@ USAGE_ENDS = re.compile(r" *[\[<{(@].*| \(DEPRECATED\).*")
 OWN_HELP = {"add server", "add ssl ca-file", "clear cache", "clear counters", "clear counters all", "clear syscalls",
             "debug dev delay", "debug dev loop", "disable agent", "disable health", "disable server", "echo", "enable agent", "enable health",
             "enable server",
-            "get map", "new ssl crl-file", "prepare map", "set maxconn server", "set weight", "show acl", "show events", "show health",
+            "get map", "new ssl crl-file", "prepare map", "publish backend", "set maxconn server", "set weight", "show acl", "show events", "show health",
             "show latency",
             "show map", "show sess", "show ssl ca-file", "show ssl crl-file", "show ssl ocsp-response", "show ssl ocsp-updates",
-            "show startup-logs", "show syscalls", "show trace", "trace", "update ssl ocsp-response", "wait"}
+            "show startup-logs", "show syscalls", "show trace", "trace", "unpublish backend", "update ssl ocsp-response", "wait"}
 ANOTHER = "another command of this name"
 OWN_LEVELS = {"clear syscalls": "HAProxy has none", "clear cache": "HAProxy has none", "trace": ANOTHER, "show trace": ANOTHER,
               "set ssl tls-key": "HAProxy lets every user replace keys",
               "set ssl ocsp-response": "HAProxy lets every user replace responses",
-              "add ssl ca-file": "later than 2.6", "update ssl ocsp-response": "later than 2.6"}
+              "add ssl ca-file": "later than 2.6", "update ssl ocsp-response": "later than 2.6", "publish backend": "later than 2.6",
+              "unpublish backend": "later than 2.6"}
 
 
 def help_of(subject, args=""):
@@ -330,7 +331,8 @@ ARGS = ("", "x", "x y", "nobody/x", "b/nobody", "b/nobody x", "b/s1 x", "nobody 
 NOT_ASKED = {
     "quit", "prompt", "help",                                  # of the dialogue, above
     "clear cache",                                             # HAProxy has none
-    "wait", "echo", "add ssl ca-file", "show ssl ocsp-updates", "update ssl ocsp-response",  # later than 2.6
+    # later than 2.6
+    "wait", "echo", "add ssl ca-file", "show ssl ocsp-updates", "update ssl ocsp-response", "publish backend", "unpublish backend",
     "_getsocks",                                               # answers with descriptors: test_replace.py
     "clear counters", "clear counters all", "clear syscalls", "set maxconn global", "shutdown frontend", "disable frontend",   # they do it
     "show info", "show stat", "show stats", "show schema json", "show version", "show env", "show libs", "show threads",
