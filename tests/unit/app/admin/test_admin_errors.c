@@ -118,8 +118,8 @@ a_message_may_be_as_long_as_a_buffer(void **st)
 	for (int i = 0; i < 2; i++) {
 		a = rig_command("show errors");
 		rig_check_shape(a);
-		for (shown = 0; (a = strstr(a, "\\xFF")) != NULL; a += 4)
-			shown++;
+		for (shown = 0; *a; a++)
+			shown += *a == '\\';
 		assert_int_equal(shown, n);
 	}
 	mem_free(bytes);
