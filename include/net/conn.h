@@ -270,6 +270,9 @@ conn_is_ending(const struct conn *c)
  * once, since close() resets the connection if received data is unread.
  */
 void conn_end(struct conn *c, void *scratch, size_t size);
+/* Discards what the peer still sends, some of it in one turn, since others wait. 1: the connection
+ * has ended; 0: it is called again when there is more to read. */
+int conn_discard(struct conn *c) must_check;
 /* True if the connection has failed in the kernel too: not after a local lack of memory. */
 int conn_is_dead(const struct conn *c);
 /* Makes the coming close a reset, without the transport's closing message. */

@@ -16,6 +16,9 @@
 #include "net/conn_stream.h"
 
 #define CONN_SENDS_MAX 2
+/* Reads of conn_discard() in one turn. */
+#define DISCARD_READS 16
+#define DISCARD_SIZE 4096
 
 void
 conn_init(struct conn *c)
@@ -455,6 +458,18 @@ conn_end(struct conn *c, void *scratch, size_t size)
 	conn_shut(c);
 	if (conn_is_ready(c, DIR_R))
 		(void)conn_recv(c, scratch, size, &got);
+}
+
+int
+conn_discard(struct conn *c)
+{
+	char ignored[DISCARD_SIZE];
+	enum io_result r = IO_OK;
+	size_t got;
+
+	for (int i = 0; i < DISCARD_READS && r == IO_OK && conn_is_ready(c, DIR_R); i++)
+		r = conn_recv(c, ignored, sizeof(ignored), &got);
+	return c->eof || r == IO_EOF || r == IO_ERR;
 }
 
 int

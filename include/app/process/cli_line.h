@@ -30,7 +30,6 @@ enum {
 	CLI_LINE_MAX = 16384,      /* bytes of a line with all its commands */
 	CLI_PAYLOAD_MAX = 131072,  /* of a payload: a certificate with its chain */
 	CLI_READ_CHUNK = 4096,     /* that are read at once */
-	CLI_DISCARDS = 16,         /* reads of one turn whose bytes are discarded */
 	/* The bound on the input that is kept: nothing is read behind a command that is
 	 * complete. */
 	CLI_INPUT_MAX = CLI_LINE_MAX + CLI_PAYLOAD_MAX + 2 * CLI_READ_CHUNK

@@ -299,17 +299,11 @@ may_reset(const struct admin_conn *c)
 		!c->conn.err;
 }
 
-/* Discards input until the client closes; some of it in one turn, since others wait. */
+/* Discards input until the client closes. */
 static void
 linger_on_socket(struct admin_conn *c)
 {
-	char ignored[CLI_READ_CHUNK];
-	enum io_result r = IO_OK;
-	size_t got;
-
-	for (int i = 0; i < CLI_DISCARDS && r == IO_OK && conn_is_ready(&c->conn, DIR_R); i++)
-		r = conn_recv(&c->conn, ignored, sizeof(ignored), &got);
-	if (c->conn.eof || r == IO_EOF || r == IO_ERR)
+	if (conn_discard(&c->conn))
 		end_conn(c);
 	else
 		conn_want(&c->conn, EV_R);

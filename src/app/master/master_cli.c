@@ -216,13 +216,7 @@ advance_client(struct master_conn *c)
 static void
 linger_on(struct master_conn *c)
 {
-	char ignored[CLI_READ_CHUNK];
-	enum io_result r = IO_OK;
-	size_t got;
-
-	for (int i = 0; i < CLI_DISCARDS && r == IO_OK && conn_is_ready(&c->conn, DIR_R); i++)
-		r = conn_recv(&c->conn, ignored, sizeof(ignored), &got);
-	if (c->conn.eof || r == IO_EOF || r == IO_ERR)
+	if (conn_discard(&c->conn))
 		end_master_conn(c);
 	else
 		conn_want(&c->conn, EV_R);
