@@ -115,14 +115,20 @@ on_slots(void *worker, struct mail *m)
 }
 PROFILE_NAME(on_slots, slots_mail)
 
+/* Ends connections to an address that the server no longer has, and serves sessions that wait for
+ * places. */
+static void
+catch_up_with_pool(struct worker *w, struct server *s)
+{
+	conn_pool_drop_stale(&w->engine, s);
+	h2_server_leave(&w->engine, s, 1);
+	connect_places_collect(&w->engine, s);
+}
+
 static void
 on_moved(void *worker, struct mail *m)
 {
-	struct worker *w = worker;
-
-	conn_pool_drop_stale(&w->engine, m->arg);
-	h2_server_leave(&w->engine, m->arg, 1);
-	connect_places_collect(&w->engine, m->arg);
+	catch_up_with_pool(worker, m->arg);
 }
 PROFILE_NAME(on_moved, moved_mail)
 
@@ -287,8 +293,7 @@ catch_up_with_backend(struct worker *w, struct proxy *be)
 		struct server *s = list_entry(it, struct server, link);
 
 		server_change_apply(&w->engine, s);
-		conn_pool_drop_stale(&w->engine, s);
-		connect_places_collect(&w->engine, s);
+		catch_up_with_pool(w, s);
 		pass_alarm(w, s);
 	}
 }
