@@ -1,7 +1,7 @@
 /*
  * Places of a server with `strict-maxconn` (HAProxy 3.2, 5.2): its connections, in use or idle, of
- * all workers, are never more than maxconn. Whoever opens one takes a place before; closing it
- * gives the place back. Connections of health checks have none.
+ * all workers, are never more than maxconn. A place is taken before a connection is opened, and
+ * given back when it is closed. Connections of health checks have none.
  */
 #ifndef TACIT_PROXY_BACKEND_SERVER_PLACE_H
 #define TACIT_PROXY_BACKEND_SERVER_PLACE_H

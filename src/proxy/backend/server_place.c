@@ -1,5 +1,5 @@
-/* Places of servers with `strict-maxconn`: their number under the backend's lock, and who is
- * notified when one is free. */
+/* Places of servers with `strict-maxconn`: their number, under the backend's lock, and the
+ * notification of workers when one is free. */
 #include "proxy/backend/server_place.h"
 
 #include <limits.h>

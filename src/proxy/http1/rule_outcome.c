@@ -3,7 +3,6 @@
 #include "proxy/http1/rule_outcome.h"
 
 #include "base/mem.h"
-
 #include "proxy/model/stats_conf.h"
 #include "proxy/model/stream_extras.h"
 #include "proxy/model/termination.h"
