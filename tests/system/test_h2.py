@@ -289,7 +289,7 @@ def test_fetches_of_tls(daemon, tmp_path):
     ca = Authority(tmp_path)
     pem = ca.make("s.pem", "a.test", ["a.test"])
     port = free_port()
-    asks = "%[ssl_fc_protocol_hello_id],%[ssl_fc_cipherlist_str],%[ssl_fc_session_key,length],%[ssl_fc_err],%[ssl_c_err],%[ssl_c_ca_err]"
+    asks = "%[ssl_fc_protocol_hello_id],%[ssl_fc_cipherlist_str],%[ssl_fc_session_key,hex,length],%[ssl_fc_err],%[ssl_c_err],%[ssl_c_ca_err]"
     daemon(f"{HTTP}frontend f\n bind 127.0.0.1:{port} ssl crt {pem} alpn h2,http/1.1\n"
            f" http-request return status 200 content-type text/plain lf-string {asks}\n",
            extra="tune.ssl.capture-buffer-size 800")
