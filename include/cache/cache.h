@@ -99,10 +99,17 @@ uint32_t cache_file_layout(void);
 size_t cache_file_room(const struct cache *c);
 /* Places the cache in this file; before that it must not be used. 0, -ERR_FULL or -ERR_NOMEM. */
 int cache_file_place(struct cache *c, struct memfile *f) must_check;
+/* The heads of previous objects that are usable. */
+struct cache_heads {
+	size_t longest;
+	char *room;              /* for a copy of `longest` bytes */
+	int (*is_usable)(const struct cache_heads *heads, struct str head);
+};
+
 /* Copies the objects of a cache of this name in the file of a previous process, which may write on
- * and may be hostile. The number of objects. */
+ * and may be hostile; those whose heads are not usable are left out. The number of objects. */
 unsigned int cache_restore(struct cache *c, const struct cache_caller *by,
-	const struct memfile_view *v);
+	const struct memfile_view *v, const struct cache_heads *heads);
 
 /* --- finding --- */
 

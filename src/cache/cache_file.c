@@ -190,6 +190,19 @@ copy_checked(struct follower *x, char *to, size_t n)
 	return 0;
 }
 
+/* Appends the head of n bytes to an entry. 0 or negative: it is damaged, or not usable. */
+static int
+copy_usable_head(struct cache *c, const struct cache_caller *by, const struct cache_heads *heads,
+	struct follower *x, struct cache_entry *e, size_t n)
+{
+	struct str head = { heads->room, n };
+
+	if (n > heads->longest || copy_checked(x, heads->room, n) < 0 ||
+		!heads->is_usable(heads, head))
+		return -ERR_INVAL;
+	return n ? cache_write(c, by, e, head.p, head.len) : 0;
+}
+
 /* Appends n bytes of it to an entry. 0 or negative. */
 static int
 copy_over(struct cache *c, const struct cache_caller *by, struct follower *x,
@@ -217,7 +230,7 @@ is_sealed(const struct former *f, uint32_t first, uint32_t seal)
 /* 1, or 0: it was not copied. */
 static int
 restore_object(struct cache *c, const struct cache_caller *by, const struct former *f,
-	uint32_t first)
+	const struct cache_heads *heads, uint32_t first)
 {
 	uint32_t seal = atomic_load_explicit(&f->link[first].seal, memory_order_acquire);
 	struct follower x = { f, first, sizeof(struct cache_object) };
@@ -238,7 +251,7 @@ restore_object(struct cache *c, const struct cache_caller *by, const struct form
 	e = cache_begin(c, by, key, &v, cache_mark(c, by, key));
 	if (!e)
 		return 0;
-	r = copy_over(c, by, &x, e, o.head_len);
+	r = copy_usable_head(c, by, heads, &x, e, o.head_len);
 	cache_end_head(e);
 	if (r == 0)
 		r = copy_over(c, by, &x, e, o.body_len);
@@ -253,7 +266,8 @@ restore_object(struct cache *c, const struct cache_caller *by, const struct form
 }
 
 unsigned int
-cache_restore(struct cache *c, const struct cache_caller *by, const struct memfile_view *v)
+cache_restore(struct cache *c, const struct cache_caller *by, const struct memfile_view *v,
+	const struct cache_heads *heads)
 {
 	struct former f;
 	unsigned int n = 0;
@@ -261,6 +275,6 @@ cache_restore(struct cache *c, const struct cache_caller *by, const struct memfi
 	if (!find_records(c, v, &f))
 		return 0;
 	for (uint32_t i = 0; i < f.n_blocks; i++)
-		n += (unsigned int)restore_object(c, by, &f, i);
+		n += (unsigned int)restore_object(c, by, &f, heads, i);
 	return n;
 }

@@ -1,4 +1,4 @@
-"""Responses of a cache that pass filters: which are compressed, with which fields, by HAProxy and tacit."""
+"""Responses of a cache that pass filters: which are compressed, with which fields, by HAProxy and tacit; heads after a reload."""
 
 import re
 import socket
@@ -8,10 +8,11 @@ import zlib
 import oracle
 import pytest
 from certs import Authority
-from conftest import WAIT, Origin, free_ports
-from test_cache import CFG, CHUNKED, FRESH, VALID, Cases, ask, entity, response
+from conftest import WAIT, Origin, free_port, free_ports
+from test_cache import CFG, CHUNKED, FRESH, VALID, Cases, Pages, ask, entity, response
 from test_compression import decode, unchunk
 from test_conf_played import read_head
+from test_master import MASTER, reload
 
 COMPRESSED_CFG = CFG.replace("max-age 30", "max-object-size 50000") + """    compression algo gzip
     compression type text/
@@ -127,4 +128,24 @@ def test_compressed_over_other_transports(daemon, tmp_path, how, algo):
             assert s.recv(100)
     d.until("sessions eq 0")
     assert "refcount:" in d.admin("show cache") and set(re.findall(r"refcount:(\d+)", d.admin("show cache"))) == {"0"}
+    origin.close()
+
+
+def test_heads_fit_after_reloads(daemon):
+    """An object whose head the new buffers, or the new number of fields, do not permit is asked for again."""
+    pages, port = Pages(), free_port()
+    origin = Origin(pages)
+    cfg = CFG.format(port=port, origin=origin.port).replace("max-age 30", "max-age 600\n    max-object-size 30000")
+    d = daemon("global\n    tune.bufsize 32768\n    tune.http.maxhdr 300" + cfg, mode=MASTER)
+    heads = {"/small": 3 * ["v" * 1000], "/large": 18 * ["v" * 1000], "/many": 200 * ["v"]}
+    for path, values in heads.items():
+        pages.answer = response("Cache-Control: max-age=600\r\n" + "".join(f"X-{n}: {v}\r\n" for n, v in enumerate(values)))
+        assert [ask(port, path)[0] for _ in range(2)] == [200, 200]
+    assert pages.requests == 3
+    d.cfg.write_text(d.cfg.read_text().replace("tune.bufsize 32768", "tune.bufsize 16384").replace("maxhdr 300", "maxhdr 101"))
+    assert reload(d)
+    pages.answer = response(FRESH)
+    for path, hit in ("/small", "1"), ("/large", "0"), ("/many", "0"), ("/large", "1"), ("/many", "1"):
+        status, fields, _ = ask(port, path)
+        assert (path, status, f"x-hit: {hit}" in fields) == (path, 200, True)
     origin.close()

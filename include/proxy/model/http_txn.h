@@ -139,6 +139,9 @@ void http_txn_drop_job(struct http_txn *t);
 int http_response_is_cut(const struct http_txn *t);
 /* Allows a complete head more fields than tune.http.maxhdr. */
 void http_txn_allow_added(struct stream *s, struct http_head *h);
+/* True if a head that a cache has stored, with what is added when it is served, takes at most `max`
+ * fields, for which `field` has room, and h1_max bytes of HTTP/1. */
+int http_stored_fits(struct str head, struct http_field *field, unsigned int max, size_t h1_max);
 /* Its backend as far as known; NULL: not yet, or none. */
 static inline struct proxy *
 stream_backend(const struct stream *s)

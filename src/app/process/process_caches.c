@@ -3,7 +3,10 @@
 
 #include "app/process/process.h"
 #include "base/err.h"
+#include "base/mem.h"
+#include "http/stored.h"
 #include "proxy/model/caching.h"
+#include "proxy/model/http_txn.h"
 #include "proxy/model/proxies.h"
 
 /* Places all caches in the file. 0 or a negative reason. */
@@ -50,19 +53,52 @@ process_caches_open(struct process *p)
 	return r;
 }
 
+/* Heads that fit into the buffers of this process, and leave rules the room that the head of a
+ * server leaves. */
+struct fitting {
+	struct cache_heads heads;
+	struct http_field *field;
+	unsigned int fields_max;
+	size_t h1_max;
+};
+
+static int
+head_fits(const struct cache_heads *heads, struct str head)
+{
+	const struct fitting *f = container_of(heads, struct fitting, heads);
+
+	return http_stored_fits(head, f->field, f->fields_max, f->h1_max);
+}
+
+/* Copies the objects of the previous process. */
+static void
+restore_fitting(struct process *p, const struct fitting *f)
+{
+	struct cache_caller by = { .sys = p->sys, .now_ms = loop_now_ms(process_loop(p)) };
+
+	list_each(it, &p->cfg->proxies.caches)
+		(void)cache_restore(list_entry(it, struct cache_section, link)->store, &by,
+			&p->keep.caches.former, &f->heads);
+}
+
 void
 process_caches_restore(struct process *p)
 {
+	const struct global_conf *g = &p->cfg->global;
 	struct process_caches *pc = &p->keep.caches;
-	struct cache_caller by = { .sys = p->sys, .now_ms = loop_now_ms(process_loop(p)) };
+	struct fitting f = { .fields_max = (unsigned int)g->http_maxhdr + HTTP_FIELDS_ADDED,
+		.h1_max = (size_t)(g->bufsize - g->maxrewrite) };
 
 	if (!pc->former.map)
 		return;
-	list_each(it, &p->cfg->proxies.caches) {
-		if (keeps_caches(p))
-			(void)cache_restore(list_entry(it, struct cache_section, link)->store, &by,
-				&pc->former);
-	}
+	f.heads.is_usable = head_fits;
+	f.heads.longest = f.h1_max + (size_t)f.fields_max * HTTP_STORED_FIELD;
+	f.heads.room = mem_alloc(f.heads.longest);
+	f.field = mem_alloc(f.fields_max * sizeof(*f.field));
+	if (f.heads.room && f.field && keeps_caches(p))
+		restore_fitting(p, &f);
+	mem_free(f.heads.room);
+	mem_free(f.field);
 	memfile_close(&pc->former);
 }
 

@@ -6,7 +6,10 @@
 
 #include "base/counter.h"
 #include "base/mem.h"
+#include "http/h1_framing.h"
 #include "http/h1_message.h"
+#include "http/h1_write.h"
+#include "http/stored.h"
 #include "proxy/model/count.h"
 #include "proxy/model/memory.h"
 #include "proxy/model/service.h"
@@ -108,6 +111,20 @@ void
 http_txn_allow_added(struct stream *s, struct http_head *h)
 {
 	h->max = fields_of(s->engine);
+}
+
+int
+http_stored_fits(struct str head, struct http_field *field, unsigned int max, size_t h1_max)
+{
+	char digits[2][HTTP_LENGTH_DIGITS];
+	struct http_head h;
+
+	http_head_init(&h, HTTP_RESPONSE, field, max);
+	h.reason = STR("Not Modified");
+	return http_stored_read(head, &h) == 0 &&
+		http_set_length(&h, UINT64_MAX, digits[0]) == 0 &&
+		http_add(&h, STR("Age"), http_length_text(UINT64_MAX, digits[1])) == 0 &&
+		http_add_id(&h, HTTP_F_CONNECTION, STR("keep-alive")) == 0 && h1_size(&h) <= h1_max;
 }
 
 int

@@ -14,6 +14,25 @@ fill(struct cache_rig *r)
 		assert_true(rig_put(r, &r->by, i, i + 1, 20 + i, i * 150, 1000 + i * 1000));
 }
 
+static int
+is_any(const struct cache_heads *heads unused, struct str head unused)
+{
+	return 1;
+}
+
+static char room[1000];
+static const struct cache_heads any = { sizeof(room), room, is_any };
+
+/* True for heads of an even length that are those of their objects. */
+static int
+is_even(const struct cache_heads *heads unused, struct str head)
+{
+	unsigned int i = (unsigned int)head.len - 20;
+
+	assert_true(rig_is(head, i, i + 1, 0));
+	return !(head.len & 1);
+}
+
 /* The number of objects that are found, each with its own bytes. */
 static unsigned int
 count(struct cache_rig *r)
@@ -64,7 +83,7 @@ objects_survive(void **state)
 	assert_int_equal(cache_remove(old.c, &old.by, rig_key(50, text)), 1);
 	e = cache_begin(old.c, &old.by, rig_key(OBJECTS, text), &rig_all, 0);
 	assert_non_null(e);
-	assert_int_equal(cache_restore(new.c, &new.by, &view), OBJECTS - 6);
+	assert_int_equal(cache_restore(new.c, &new.by, &view, &any), OBJECTS - 6);
 	assert_int_equal(count(&new), OBJECTS - 6);
 	cache_abort(old.c, &old.by, e);
 	/* The age continues, and max-age of now is a bound. */
@@ -76,7 +95,29 @@ objects_survive(void **state)
 	rig_end(&new);
 	/* Objects that are too large now. */
 	rig_start(&new, 1, 1000);
-	assert_true(cache_restore(new.c, &new.by, &view) < 10);
+	assert_true(cache_restore(new.c, &new.by, &view, &any) < 10);
+	memfile_close(&view);
+	rig_end(&new);
+	rig_end(&old);
+}
+
+static void
+heads_must_be_usable(void **state)
+{
+	const struct cache_heads heads = { 60, room, is_even };
+	struct cache_rig old, new;
+	struct memfile_view view;
+	const char *why = "";
+
+	(void)state;
+	rig_start(&old, 1, 20000);
+	fill(&old);
+	assert_int_equal(memfile_seal(&old.file), 0);
+	assert_int_equal(memfile_open(&view, &old.sys, old.file.fd, cache_file_layout(), &why), 0);
+	rig_start(&new, 1, 20000);
+	/* Heads have 20 to 79 bytes: 41 have up to 60. */
+	assert_int_equal(cache_restore(new.c, &new.by, &view, &heads), 21);
+	assert_int_equal(count(&new), 21);
 	memfile_close(&view);
 	rig_end(&new);
 	rig_end(&old);
@@ -115,7 +156,7 @@ damage_is_survived(void **state)
 			memcpy(copy + area, &value, sizeof(value));
 		}
 		rig_start(&new, 1, 20000);
-		(void)cache_restore(new.c, &new.by, &view);
+		(void)cache_restore(new.c, &new.by, &view, &any);
 		rig_end(&new);
 		memfile_close(&view);
 	}
@@ -128,6 +169,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(objects_survive),
+		cmocka_unit_test(heads_must_be_usable),
 		cmocka_unit_test(damage_is_survived),
 	};
 
