@@ -206,9 +206,16 @@ struct cache_shown {
 
 /* Blocks that no reader and no filler has. */
 uint32_t cache_available(struct cache *c, const struct cache_caller *by);
-/* Writes up to n complete objects to out, behind the first *at of all chains, and advances *at.
- * Returns how many; *at is 0 after the last chain. */
-unsigned int cache_walk(struct cache *c, const struct cache_caller *by, uint32_t *at,
+/* The position of a walk: behind all objects of so many chains, and so many of the next one. */
+struct cache_walked {
+	uint32_t chains;
+	unsigned int objects;
+};
+
+/* Writes up to n complete objects to out, behind those of *at, and advances *at. Returns how many;
+ * *at is zero after the last one. A chain is written at once if it has up to n objects; of a longer
+ * one that changes meanwhile some may be missing, or written twice. */
+unsigned int cache_walk(struct cache *c, const struct cache_caller *by, struct cache_walked *at,
 	struct cache_shown *out, unsigned int n);
 
 #endif

@@ -50,28 +50,47 @@ chain_length_locked(const struct cache *c, uint32_t i)
 
 	lock_assert_held(&c->lock);
 	for (const struct cache_entry *e = c->chain[i]; e; e = e->next)
-		n++;
+		n += !e->is_filling;
 	return n;
 }
 
-unsigned int
-cache_walk(struct cache *c, const struct cache_caller *by, uint32_t *at, struct cache_shown *out,
-	unsigned int n)
+/* Writes up to n objects of a chain behind those that were shown. Returns how many. */
+static unsigned int
+walk_chain_locked(const struct cache *c, const struct cache_caller *by,
+	const struct cache_walked *at, struct cache_shown *out, unsigned int n)
 {
-	uint32_t end = MIN(*at + CACHE_CHAINS_AT_ONCE, c->n_chains);
+	unsigned int i = 0, got = 0;
+
+	lock_assert_held(&c->lock);
+	for (const struct cache_entry *e = c->chain[at->chains]; e && got < n; e = e->next)
+		if (!e->is_filling && i++ >= at->objects)
+			out[got++] = shown_locked(c, by, e);
+	return got;
+}
+
+unsigned int
+cache_walk(struct cache *c, const struct cache_caller *by, struct cache_walked *at,
+	struct cache_shown *out, unsigned int n)
+{
+	uint32_t end = MIN(at->chains + CACHE_CHAINS_AT_ONCE, c->n_chains);
 	unsigned int got = 0;
 
 	lock_take(&c->lock, by->sys);
-	/* A chain is shown as a whole, except for one that is longer than all of out. */
-	for (; *at < end && (!got || got + chain_length_locked(c, *at) <= n); ++*at) {
-		for (const struct cache_entry *e = c->chain[*at]; e && got < n; e = e->next) {
-			if (e->is_filling)
-				continue;
-			out[got++] = shown_locked(c, by, e);
-		}
+	while (at->chains < end) {
+		unsigned int length = chain_length_locked(c, at->chains), some;
+
+		/* One that does not fit is begun with all of the room. */
+		if (got && got + length > n)
+			break;
+		some = walk_chain_locked(c, by, at, out + got, n - got);
+		got += some;
+		at->objects += some;
+		if (at->objects < length)
+			break;
+		*at = (struct cache_walked){ at->chains + 1, 0 };
 	}
 	lock_drop(&c->lock);
-	if (*at >= c->n_chains)
-		*at = 0;
+	if (at->chains >= c->n_chains)
+		*at = (struct cache_walked){ 0, 0 };
 	return got;
 }

@@ -11,9 +11,9 @@
 #define OBJECTS_STEP 64
 
 /* Where `show cache` is. */
-struct cache_walked {
+struct caches_walked {
 	const struct list *next; /* struct cache_section.link */
-	uint32_t at;
+	struct cache_walked at;
 };
 
 static struct cache_caller
@@ -39,22 +39,28 @@ show_object(struct sbuf *out, const struct cache_shown *x)
 }
 
 static int
+is_begun(const struct cache_walked *at)
+{
+	return at->chains || at->objects;
+}
+
+static int
 walk_caches(struct admin_conn *c, void *state)
 {
-	struct cache_walked *w = state;
+	struct caches_walked *w = state;
 	struct cache_caller by = cache_caller_of(c);
 	struct cache_shown shown[OBJECTS_STEP];
 	struct cache *cache = list_entry(w->next, const struct cache_section, link)->store;
 	unsigned int n;
 
-	if (!w->at)
+	if (!is_begun(&w->at))
 		sbuf_addf(&c->out, "%p: %s (shctx:%p, available blocks:%" PRIu32 ")\n",
 			(const void *)cache, cache_name(cache), (const void *)cache,
 			cache_available(cache, &by));
 	n = cache_walk(cache, &by, &w->at, shown, OBJECTS_STEP);
 	for (unsigned int i = 0; i < n; i++)
 		show_object(&c->out, &shown[i]);
-	if (!w->at)
+	if (!is_begun(&w->at))
 		w->next = w->next->next;
 	return w->next != all_caches(c);
 }
@@ -62,7 +68,7 @@ walk_caches(struct admin_conn *c, void *state)
 void
 admin_cmd_show_cache(struct admin_conn *c, int argc, char **argv)
 {
-	struct cache_walked w = { all_caches(c)->next, 0 };
+	struct caches_walked w = { all_caches(c)->next, { 0, 0 } };
 
 	(void)argc;
 	(void)argv;

@@ -438,7 +438,7 @@ static void
 all_objects_are_shown(void **state)
 {
 	struct cache_shown shown[7];
-	uint32_t at = 0;
+	struct cache_walked at = { 0, 0 };
 	unsigned int n = 0;
 
 	(void)state;
@@ -455,8 +455,36 @@ all_objects_are_shown(void **state)
 			assert_int_equal(shown[i].expires_ms, -1000);
 		}
 		n += got;
-	} while (at);
+	} while (at.chains || at.objects);
 	assert_int_equal(n, 20);
+	rig_end(&rig);
+}
+
+/* The variants of a key stand in one chain, which several steps show. */
+static void
+all_variants_are_shown(void **state)
+{
+	struct cache_shown shown[7];
+	struct cache_walked at = { 0, 0 };
+	unsigned int n = 0, seen = 0;
+
+	(void)state;
+	rig_start(&rig, 1, 5000);
+	rig.c->conf.variants_max = 20;
+	for (uint32_t i = 0; i < 20; i++) {
+		const struct cache_variant v = by_codings(1u << i);
+
+		assert_true(put_variant(&v, i));
+	}
+	do {
+		unsigned int got = cache_walk(rig.c, &rig.by, &at, shown, ARRAY_LEN(shown));
+
+		for (unsigned int i = 0; i < got; i++)
+			seen |= shown[i].codings;
+		n += got;
+	} while (at.chains || at.objects);
+	assert_int_equal(n, 20);
+	assert_int_equal(seen, (1u << 20) - 1);
 	rig_end(&rig);
 }
 
@@ -472,6 +500,7 @@ main(void)
 		cmocka_unit_test(a_claim_has_its_time),
 		cmocka_unit_test(blocks_in_use_are_not_taken),
 		cmocka_unit_test(all_objects_are_shown),
+		cmocka_unit_test(all_variants_are_shown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
