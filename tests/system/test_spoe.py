@@ -524,6 +524,7 @@ ERRORS = [
     ("groups nobody", "3:12", "there is no 'spoe-group nobody' in this engine"),
     ("messages m", "3:14", "'m' is there already"),
     ("max-frame-size 100", "3:20", "max-frame-size"),
+    ("max-frame-size 16381", "3:20", "'max-frame-size' has to be at most 16380, since 'tune.bufsize' is 16384"),
     ("option var-prefix a-b", "3:23", "a prefix is made of letters"),
     ("log 127.0.0.1 local0", "3:9", "targets of an agent are not supported"),
     ("option set-on-error txn-x", "3:25", "stands without its scope"),
@@ -542,6 +543,17 @@ def test_errors_name_the_line_of_the_file(tmp_path, line, at, text):
     assert done.returncode == 1
     place = at if line != "messages m" else "3:16"
     assert f"[{file}:{place}]" in done.stderr and text in done.stderr, done.stderr
+
+
+def test_scopes_have_names(tmp_path):
+    """As HAProxy: a scope without a bracket at its end is an error; its lines were skipped."""
+    file = tmp_path / "spoe.cfg"
+    cfg = CFG.format(port=1, file=file, agent=2, options="")
+    for scope, at in ("[e]", None), ("[e", "1:1"), ("[]", "1:1"):
+        file.write_text(SPOE.format(options="", ms=100).replace("[e]", scope))
+        done = check(tmp_path, cfg)
+        assert (done.returncode, f"[{file}:{at}]" in done.stderr) == (int(at is not None), at is not None), done.stderr
+        assert ("a scope is a name in brackets" in done.stderr) == (at is not None)
 
 
 MESSAGES = [

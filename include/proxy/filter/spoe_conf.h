@@ -87,6 +87,7 @@ struct spoe_conf {
 	unsigned int flags;      /* SPOE_x */
 	uint32_t hello_ms, idle_ms, processing_ms; /* 0: no limit */
 	uint32_t max_frame;      /* 0: as large as a buffer permits */
+	struct cfg_where max_frame_where;
 	int max_waiting;
 	int max_conn_rate, max_err_rate; /* 0: no limit */
 	int events;              /* bits, 1u << enum spoe_event, that it sends messages on */
@@ -99,6 +100,8 @@ struct spoe_conf {
 extern const struct filter_kind spoe_kind;
 /* `free` of that: frees the engine with its messages, groups and variables, not its backend. */
 void spoe_conf_free(struct filter_conf *conf);
+/* Reports frames that are larger than a buffer. 0, or -1 after errors. */
+int proxies_fit_frames(const struct proxies *ps, size_t bufsize, struct cfg_diag *d) must_check;
 
 /* Names of events, by number. */
 extern const struct cfg_enum spoe_event_words[];

@@ -24,6 +24,7 @@
 #include "proxy/config/proxies_finish.h"
 #include "proxy/config/proxy_life.h"
 #include "proxy/config/resolvers_cfg.h"
+#include "proxy/filter/spoe_conf.h"
 #include "proxy/model/ring_conf.h"
 #include "tls/bind.h"
 #include "tls/settings.h"
@@ -356,6 +357,7 @@ config_load(struct config *c, struct sys *sys, const struct options *o)
 	bad |= proxies_finish(&c->proxies, &c->diag);
 	bad |= proxies_fit_errors(&c->proxies, (size_t)(c->global.bufsize - c->global.maxrewrite),
 		&c->diag);
+	bad |= proxies_fit_frames(&c->proxies, (size_t)c->global.bufsize, &c->diag);
 	bad |= check_threads(c, sys);
 	bad |= binds_finish(c) != 0;
 	bad |= tls_finish(c, sys);

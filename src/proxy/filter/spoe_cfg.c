@@ -240,6 +240,7 @@ parse_max_frame(struct cfg_ctx *ctx)
 	if (cfg_arg_size(ctx, 0, SPOP_FRAME_MIN, 1u << 28, &n) < 0)
 		return -1;
 	conf_read(ctx)->max_frame = (uint32_t)n;
+	conf_read(ctx)->max_frame_where = cfg_arg_where(ctx, 0);
 	return 0;
 }
 
@@ -606,6 +607,29 @@ scope_of_line(const char *line, size_t len)
 	return (struct str){ s.p + 1, end ? (size_t)(end - s.p) - 1 : 0 };
 }
 
+/* Reports a line "[name" of the file. 0, or -1 after an error. */
+static int
+check_scopes(struct cfg_ctx *ctx, const char *path, const char *text, size_t len)
+{
+	struct cfg_where at = { .line = 1, .col = 1 };
+
+	for (const char *p = text, *end = text + len, *nl; p < end;
+		p = nl + (nl < end), at.line++) {
+		struct str scope;
+
+		nl = memchr(p, '\n', (size_t)(end - p));
+		nl = nl ? nl : end;
+		scope = scope_of_line(p, (size_t)(nl - p));
+		if (!scope.p || scope.len)
+			continue;
+		at.file = cfg_diag_file(ctx->diag, path, text, len);
+		cfg_diag_add(ctx->diag, CFG_ALERT, &at,
+			"'filter spoe' : a scope is a name in brackets, '[name]'.");
+		return -1;
+	}
+	return 0;
+}
+
 /* Leaves the lines of the engine's scopes in the text, and blanks for all others. The number of
  * these scopes; without a name, of all scopes. */
 static unsigned int
@@ -659,8 +683,11 @@ read_sections(struct cfg_ctx *ctx, struct spoe_conf *c, const char *path, const 
 static int
 read_spoe_text(struct cfg_ctx *ctx, struct spoe_conf *c, const char *path, char *text, size_t len)
 {
-	unsigned int n = keep_scope(text, len, c->conf.name);
+	unsigned int n;
 
+	if (check_scopes(ctx, path, text, len) < 0)
+		return -1;
+	n = keep_scope(text, len, c->conf.name);
 	if (c->conf.name && !n)
 		return cfg_error(ctx, 1, "'filter spoe' : there is no scope [%.60s] in '%s'.",
 			c->conf.name, path);
