@@ -81,6 +81,7 @@ table_file_place(struct table *t, struct memfile *f)
 	s->n_parts = t->n_parts;
 	s->parts_names = t->parts_names;
 	s->link_at = t->link_at;
+	s->brates_factor = t->conf.brates_factor;
 	if (t->log) {
 		atomic_store_explicit(&s->log_end, t->log->end, memory_order_relaxed);
 		t->log->saved_end = &s->log_end;

@@ -46,7 +46,7 @@ saved_is_sound(const struct table_saved *s)
 {
 	uint32_t head = sizeof(struct table_entry);
 
-	if (s->stride % 4 || s->stride > UINT16_MAX || s->chunk_bits > 16 || s->key_at < head ||
+	if (!s->brates_factor || s->stride % 4 || s->stride > UINT16_MAX || s->chunk_bits > 16 || s->key_at < head ||
 		s->key_at > s->stride || s->key_len > s->stride - s->key_at ||
 		(s->link_at && (s->link_at % 4 || s->link_at < s->key_at + s->key_len ||
 			s->link_at > s->stride - 4)) ||
@@ -280,6 +280,17 @@ events_since(const char *now, const char *seen, uint32_t period)
 	return curr + prev;
 }
 
+/* Returns the events of a rate in the units of this table's brates-factor. */
+static uint32_t
+in_own_units(const struct table_follow *f, enum table_data type, uint32_t events)
+{
+	uint64_t then = f->saved.brates_factor, now = f->t->conf.brates_factor;
+
+	if ((type != TABLE_BYTES_IN_RATE && type != TABLE_BYTES_OUT_RATE) || then == now)
+		return events;
+	return (uint32_t)MIN((events * then + now - 1) / now, UINT32_MAX);
+}
+
 static void
 add_value(struct table_follow *f, struct table_entry *e, enum table_data type,
 	unsigned int element, const char *now, const char *seen, const struct table_caller *by)
@@ -302,7 +313,8 @@ add_value(struct table_follow *f, struct table_entry *e, enum table_data type,
 		break;
 	case TABLE_KIND_RATE:
 		table_count(f->t, e, type, element, by,
-			events_since(now, seen, f->saved.data[type].period_ms));
+			in_own_units(f, type,
+				events_since(now, seen, f->saved.data[type].period_ms)));
 		break;
 	case TABLE_KIND_NAME:
 		name = saved_name(f, word_at(now, 0));
@@ -335,7 +347,8 @@ static int
 has_same_parts(const struct table *t, const struct table_saved *s)
 {
 	if (!t->n_parts || s->n_parts != t->n_parts || s->parts_names != t->parts_names ||
-		s->parts_at != t->parts_at || s->part_size != t->part_size ||
+		s->brates_factor != t->conf.brates_factor || s->parts_at != t->parts_at ||
+		s->part_size != t->part_size ||
 		s->stride != t->stride || s->prev_at != t->prev_at)
 		return 0;
 	for (unsigned int i = 0; i < TABLE_DATA_TYPES; i++)
@@ -357,6 +370,17 @@ copy_peer_parts(const struct table_follow *f, struct table_entry *e, const char 
 		atomic_store_explicit(table_part_begun(f->t, e, i), 0, memory_order_relaxed);
 }
 
+/* Changes a rate that was copied: of two periods. */
+static void
+rescale_rate(const struct table_follow *f, enum table_data type, char *rate)
+{
+	for (uint32_t at = 4; at <= 8; at += 4) {
+		uint32_t v = in_own_units(f, type, word_at(rate, at));
+
+		memcpy(rate + at, &v, sizeof(v));
+	}
+}
+
 /* Copies all values of a slot to an entry that was just made. */
 static void
 copy_values(struct table_follow *f, struct table_entry *e, const char *from,
@@ -373,6 +397,8 @@ copy_values(struct table_follow *f, struct table_entry *e, const char *from,
 		if (kind != TABLE_KIND_NAME) {
 			memcpy((char *)e + f->t->at[i], from + f->saved.data[i].at,
 				(size_t)table_value_size(kind) * n);
+			if (kind == TABLE_KIND_RATE)
+				rescale_rate(f, (enum table_data)i, (char *)e + f->t->at[i]);
 			continue;
 		}
 		name = saved_name(f, word_at(from, f->saved.data[i].at));

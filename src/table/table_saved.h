@@ -17,6 +17,7 @@ struct table_saved {
 	uint32_t type, key_len, key_at, stride, chunk_bits, expire_ms, prev_at;
 	uint32_t parts_at, part_size, n_parts;
 	uint32_t link_at;
+	uint32_t brates_factor;
 	uint64_t parts_names;
 	_Atomic uint64_t log_end; /* 0: changes are not logged */
 	struct {

@@ -103,6 +103,15 @@ value(struct table *t, uint32_t v, enum table_data type)
 }
 
 static void
+add_to(struct table *t, uint32_t v, enum table_data type, uint64_t n)
+{
+	struct table_entry *e = hold(t, v);
+
+	assert_int_equal(table_add(t, e, type, 0, &by, n), 0);
+	table_unref(e);
+}
+
+static void
 entries_are_copied(void **st)
 {
 	struct side a, b;
@@ -368,6 +377,46 @@ counts_during_the_copy_are_logged(void **st)
 	end_side(&b);
 }
 
+/* Rates of bytes are in the units of the new brates-factor, those copied and those added. */
+static void
+byte_rates_are_rescaled(void **st)
+{
+	static const struct {
+		uint32_t then, now;
+		uint64_t copied, added;
+	} next[] = { { 1, 100, 10, 15 }, { 100, 1, 1000, 1500 }, { 4, 4, 250, 375 } };
+	struct table_conf c = conf_of(TABLE_INTEGER, 4, 100, 60000);
+
+	(void)st;
+	c.store[TABLE_BYTES_IN_RATE].n = c.store[TABLE_BYTES_OUT_RATE].n = 1;
+	c.store[TABLE_BYTES_IN_RATE].period_ms = c.store[TABLE_BYTES_OUT_RATE].period_ms = 10000;
+	for (unsigned int i = 0; i < ARRAY_LEN(next); i++) {
+		struct table_follow *f;
+		struct side a, b;
+		unsigned int n;
+
+		c.brates_factor = next[i].then;
+		start_side(&a, c);
+		table_unref(hold(a.t, 7));
+		add_to(a.t, 7, TABLE_BYTES_IN_RATE, 1000);
+		add_to(a.t, 7, TABLE_BYTES_OUT_RATE, 1000);
+		add_to(a.t, 7, TABLE_HTTP_REQ_RATE, 3);
+		view_side(&a);
+		c.brates_factor = next[i].now;
+		start_side(&b, c);
+		assert_int_equal(table_follow_restore(b.t, &a.view, &by, &n, &f), TABLE_RESTORED);
+		assert_int_equal(value(b.t, 7, TABLE_BYTES_IN_RATE), next[i].copied);
+		assert_int_equal(value(b.t, 7, TABLE_BYTES_OUT_RATE), next[i].copied);
+		add_to(a.t, 7, TABLE_BYTES_IN_RATE, 500);
+		pass_over(f);
+		assert_int_equal(value(b.t, 7, TABLE_BYTES_IN_RATE), next[i].added);
+		assert_int_equal(value(b.t, 7, TABLE_HTTP_REQ_RATE), 3);
+		table_follow_free(f, &by);
+		end_side(&b);
+		end_side(&a);
+	}
+}
+
 /* A previous process counts on after it was copied. */
 static void
 counts_of_a_previous_process_are_added(void **st)
@@ -602,6 +651,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(entries_are_copied),
 		cmocka_unit_test(another_table_starts_empty),
+		cmocka_unit_test(byte_rates_are_rescaled),
 		cmocka_unit_test(counts_of_peers_are_copied),
 		cmocka_unit_test(connections_of_previous_processes_are_counted),
 		cmocka_unit_test(connections_that_end_are_logged),
