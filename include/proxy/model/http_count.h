@@ -61,7 +61,7 @@ http_count_unanswered(struct stream *s)
 		http_count_response(s);
 }
 
-/* Counts the server's own response, whatever rules do with it. */
+/* Counts the server's own response, whatever rules http-response do with it. */
 static inline void
 http_count_server(struct stream *s)
 {

@@ -493,7 +493,8 @@ pass_final(struct stream *s, size_t used)
 	ev = l7_retry_for_status(s, t->res.status);
 	if (ev != STREAM_EV_NONE)
 		return io_event(ev);
-	http_count_server(s);
+	if (!proxy_has_rules(&s->be->rules, RULE_TCP_RES_CONTENT))
+		http_count_server(s);
 	if (unlikely(s->extras != NULL))
 		stream_count_tracked_status(s, t->res.status);
 	if (http_auth_binds_connection(&t->res))

@@ -110,6 +110,17 @@ run_response_list(struct stream *s, const struct proxy *px, unsigned int list)
 	return io_more(1);
 }
 
+/* Runs rules tcp-response content; the server's response is counted when they let it pass. */
+static struct io_step
+run_content_rules(struct stream *s)
+{
+	struct io_step step = run_response_list(s, s->be, RULE_TCP_RES_CONTENT);
+
+	if (step.more && proxy_has_rules(&s->be->rules, RULE_TCP_RES_CONTENT))
+		http_count_server(s);
+	return step;
+}
+
 /* option checkcache: a response that would share a cookie is denied. */
 static enum stream_event
 check_cache(struct stream *s)
@@ -147,7 +158,7 @@ run_response_stage(struct stream *s)
 		rule_outcome_note_room(s, &s->txn->res, s->txn->h1[SERVER]->parser.at);
 		return run_response_list(s, s->sess->fe, RULES_TCP_EVENTS);
 	case STAGE_BE_CONTENT:
-		return run_response_list(s, s->be, RULE_TCP_RES_CONTENT);
+		return run_content_rules(s);
 	case STAGE_FE_EVENTS:
 		return run_response_list(s, s->sess->fe, RULES_RES_EVENTS);
 	case STAGE_BE_RULES:

@@ -310,6 +310,35 @@ rules_change_responses(void **st)
 	http_play_all(rules, ARRAY_LEN(rules));
 }
 
+/* As measured with HAProxy 2.6: a server has no response of which tcp-response rules let nothing
+ * pass; one that http-response refuses is its response. */
+static void
+a_server_counts_what_content_rules_accept(void **st)
+{
+	static const struct step client[] = { SAY(GET_CLOSE), EOF_CLOSE };
+	static const struct step origin[] = { AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"), EOF_CLOSE };
+	static const struct {
+		const char *rules;
+		unsigned int count;
+	} cases[] = { { "http-response deny", 1 }, { "tcp-response content accept", 1 },
+		{ "tcp-response content reject", 0 }, { "tcp-response content close", 0 },
+		{ "tcp-response content set-var(txn.a) int(1)\nhttp-response deny", 1 } };
+
+	(void)st;
+	for (unsigned int i = 0; i < ARRAY_LEN(cases); i++) {
+		const struct world_config cfg = { HTTP_WORLD, .rules = cases[i].rules };
+		const struct server_stat *stat;
+
+		rig_play(&cfg, client, origin);
+		stat = &w.srv[0]->shard[0].stat;
+		assert_int_equal(stat->hrsp[2], cases[i].count);
+		assert_int_equal(stat->req_tot, cases[i].count);
+		assert_int_equal(w.px->shard[0].be.req_tot, 1);
+		w.n_ends = 0; /* an end that the server has not sent */
+		rig_close();
+	}
+}
+
 /* --- a head alone --- */
 
 #define NEXT SAY(GET "X-Next: 1\r\n\r\n"), AWAIT("next")
@@ -411,6 +440,7 @@ main(void)
 		cmocka_unit_test(fast_responses_are_read_early),
 		cmocka_unit_test(clients_get_a_head_alone),
 		cmocka_unit_test(rules_change_responses),
+		cmocka_unit_test(a_server_counts_what_content_rules_accept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
