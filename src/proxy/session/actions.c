@@ -699,6 +699,7 @@ stream_do_established(struct stream *s)
 {
 	uint64_t now = stream_now_ms(s);
 	enum stream_event ev = STREAM_EV_NONE;
+	int r = 0;
 
 	s->connected_ms = now;
 	s->connected_us = US_BITS(stream_now_us(s));
@@ -706,11 +707,13 @@ stream_do_established(struct stream *s)
 	/* The client could not send anything meanwhile: its timeout starts now. */
 	s->last_ms[CLIENT] = s->last_ms[SERVER] = now;
 	stream_log_step(s, LOG_STEP_CONNECT);
-	if (unlikely(s->srv->may_speak_h2) && h2_server_speaks(s) && h2_server_begin(s) < 0) {
+	if (unlikely(s->srv->may_speak_h2) && h2_server_speaks(s))
+		r = h2_server_begin(s);
+	connect_over(s, STREAM_EV_ASSIGNED);
+	if (r < 0) {
 		stream_set_term(s, 'R', 'C');
 		return stream_failure_event(s, 503);
 	}
-	connect_over(s, STREAM_EV_ASSIGNED);
 	if (s->txn) {
 		s->dir[SERVER].ops = &http_response_ops;
 		filtered_send_request(s);

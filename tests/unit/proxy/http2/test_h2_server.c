@@ -13,10 +13,12 @@
 static struct world w;
 
 static void
-open_world(unsigned int server_ms, int sockbuf)
+open_world(unsigned int server_ms, int sockbuf, uint64_t one_way)
 {
 	struct world_config cfg = { .mode = INTEREST_EDGE, .http = 1, .h2_servers = 1,
-		.n_servers = 1, .reuse = HTTP_REUSE_ALWAYS, .sndbuf = (unsigned int)sockbuf,
+		.n_servers = 1,
+		.server = { { .path = one_way ? FAKE_FAR : FAKE_NEAR, .one_way = one_way } },
+		.reuse = HTTP_REUSE_ALWAYS, .sndbuf = (unsigned int)sockbuf,
 		.rcvbuf = (unsigned int)sockbuf,
 		.to = { .connect = 5000, .client = 30000, .server = server_ms, .queue = 5000 } };
 
@@ -57,7 +59,7 @@ a_server_that_hangs_keeps_no_connection(void **st)
 	memset(upload, 'x', sizeof(upload) - 1);
 	memcpy(upload, POST_LINE "Content-Length: 1000000\r\n\r\n",
 		strlen(POST_LINE "Content-Length: 1000000\r\n\r\n"));
-	open_world(100, 4096);
+	open_world(100, 4096, 0);
 	w.origin_steps = hangs;
 	world_client(&w, asks, 0);
 	world_run(&w, 80 * FAKE_SEC);
@@ -86,7 +88,7 @@ used_up_ids_are_those_of_a_connection(void **st)
 		SAY(OK), AWAIT("\r\n\r\n"), SAY(OK), { STEP_WAIT_EOF, 0 }, { STEP_CLOSE, 0 } };
 
 	(void)st;
-	open_world(1000, 0);
+	open_world(1000, 0, 0);
 	w.origin_steps = answers;
 	w.meddle = take_its_ids;
 	world_client(&w, asks, 0);
@@ -95,12 +97,43 @@ used_up_ids_are_those_of_a_connection(void **st)
 	close_world("-- -- -- --");
 }
 
+static void
+refuse_memory(struct world *of)
+{
+	of->engine.limits.max_memory = of->srv[0]->shard[0].n_joiners == 1 &&
+		!of->px->shard[0].fe.hrsp[5];
+}
+
+/* There is no memory for HTTP/2 on an established connection: a stream that waits for it looks for
+ * another one at once, though the client of the first one reads nothing of its reply. */
+static void
+a_stream_that_joins_does_not_wait_for_a_reply(void **st)
+{
+	static const struct step stalls[] = { { STEP_STALL, 0 }, SAY(GET "\r\n"),
+		{ STEP_PAUSE, 20000 }, { STEP_CLOSE, 0 } };
+	static const struct step asks[] = { SAY(GET "\r\n"), AWAIT("hello"), { STEP_CLOSE, 0 } };
+	static const struct step answers[] = { AWAIT("\r\n\r\n"), SAY(OK), { STEP_WAIT_EOF, 0 },
+		{ STEP_CLOSE, 0 } };
+
+	(void)st;
+	open_world(30000, 100, 50000000);
+	w.origin_steps = answers;
+	w.meddle = refuse_memory;
+	world_client(&w, stalls, 0);
+	world_client(&w, asks, 0);
+	world_run(&w, LIMIT);
+	assert_int_equal(w.px->shard[0].fe.hrsp[5], 1);
+	assert_int_equal(w.px->shard[0].fe.hrsp[2], 1);
+	close_world("-- RC");
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_server_that_hangs_keeps_no_connection),
 		cmocka_unit_test(used_up_ids_are_those_of_a_connection),
+		cmocka_unit_test(a_stream_that_joins_does_not_wait_for_a_reply),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
