@@ -341,6 +341,20 @@ def test_http2(site):
     assert (client.streams[n]["head"][":status"], client.streams[n]["body"]) == ("403", b"why")
 
 
+@pytest.mark.parametrize("major", ["1", "2"])
+def test_the_version_is_the_client_s(site, major):
+    site.run(RULE, bind="proto h2" if major == "2" else "", auth=" http-request set-header X-Major %[fc_http_major]")
+    site.auth.answer = response(200, b"", "X-User: anna")
+    if major == "2":
+        client = Client(site.port)
+        n = client.send()
+        while not client.streams[n]["end"]:
+            assert client.step()
+    else:
+        assert site.ask()[0] == 200
+    assert [values(head, "X-Major") for head in site.auth.heads] == [[major]]
+
+
 def test_a_stream_that_is_reset(site):
     """Its subrequest ends, too."""
     site.run(RULE, bind="proto h2")

@@ -10,6 +10,7 @@
 #include "proxy/model/addr_override.h"
 #include "proxy/model/http_txn.h"
 #include "proxy/model/session.h"
+#include "proxy/model/subrequest.h"
 #include "proxy/sample/fetch.h"
 #include "rule/sample/fetch.h"
 
@@ -361,11 +362,27 @@ fetch_stopping(const struct rule_args *a unused, struct sample_ctx *cx, struct s
 	return x != NULL;
 }
 
+/* The stream of a client whose request has led to this one, which may be a subrequest. NULL: it has
+ * ended. */
+static const struct stream *
+stream_of_client(const struct stream *s)
+{
+	const struct conn_stream *link;
+
+	while (s && s->engine->inner && s->sess->listener == s->engine->inner) {
+		if (!conn_is_stream(s->conn[CLIENT]))
+			return NULL;
+		link = conn_stream_of(s->conn[CLIENT]);
+		s = container_of(link, struct subrequest, link)->parent;
+	}
+	return s;
+}
+
 /* A connection without a descriptor is a stream of one that speaks HTTP/2. */
 static int
 fetch_major(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
-	const struct stream *x = cx->stream;
+	const struct stream *x = a->kind == CLIENT ? stream_of_client(cx->stream) : cx->stream;
 	const struct conn *c = x ? x->conn[a->kind] : NULL;
 
 	sample_set_int(s, c && conn_is_stream(c) ? 2 : 1);
