@@ -83,6 +83,7 @@ splice_out(struct conn *c, struct pipe *p, int more, size_t *put)
 		conn_failed(c, r);
 		return SPLICE_ERR;
 	}
+	c->held = more != 0;
 	conn_sent(c, (size_t)r, len);
 	*put = (size_t)r;
 	p->bytes -= *put;

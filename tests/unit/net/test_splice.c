@@ -1,6 +1,9 @@
 /* Splicing on the real kernel: what the results of splice() mean, and what they do not. */
 #include "unit/net/net_rig.h"
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+
 #include "net/splice.h"
 
 #define BIG 1000000
@@ -116,6 +119,24 @@ bytes_go_through(void **st)
 	assert_int_equal(splice_in(&src, p, 1000, &n), SPLICE_AGAIN);
 	assert_false(loop_is_ready(rig_loop, src.fd, DIR_R));
 	assert_int_equal(src.err | sink.err, 0);
+}
+
+/* The kernel holds back bytes behind which more was announced: they are sent when a session waits
+ * for their delivery. */
+static void
+announced_bytes_are_pushed(void **st)
+{
+	int unsent = -1;
+	size_t n;
+
+	(void)st;
+	send_some("hello");
+	await(EV_R);
+	assert_int_equal(splice_in(&src, p, 1000, &n), SPLICE_OK);
+	assert_int_equal(splice_out(&sink, p, 1, &n), SPLICE_OK);
+	conn_push(&sink);
+	assert_int_equal(ioctl(sink.fd, SIOCOUTQNSD, &unsent), 0);
+	assert_int_equal(unsent, 0);
 }
 
 /* Zero may have several causes: recv() decides, and nothing is lost behind urgent data. */
@@ -330,6 +351,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(bytes_go_through),
+		CASE(announced_bytes_are_pushed),
 		CASE(zero_is_not_taken_for_the_end),
 		CASE(eagain_before_urgent_data_is_verified),
 		CASE(eagain_is_verified_on_a_poller_without_pri),
