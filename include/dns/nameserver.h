@@ -44,6 +44,9 @@ struct dns_stream {
 struct dns_lookup;
 struct resolvers;
 
+/* A power of two. */
+#define DNS_QUERY_CHAINS 512u
+
 /* Counters of show resolvers: member, name there. */
 struct dns_nameserver_stat {
 #define DNS_STAT(member, name) uint64_t member;
@@ -59,7 +62,7 @@ struct dns_nameserver {
 	struct addr addr;
 	int is_stream;            /* queries go over TCP only */
 	struct dns_nameserver_stat stat;
-	struct list queries;      /* struct dns_query.link */
+	struct list queries[DNS_QUERY_CHAINS]; /* struct dns_query.link, by the id */
 	int fd;                   /* UDP; -1: none */
 	struct dns_stream stream; /* also for what was truncated over UDP */
 };

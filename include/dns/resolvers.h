@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "base/keyhash.h"
 #include "base/list.h"
 #include "base/random.h"
 #include "cfg/diag.h"
@@ -29,6 +30,7 @@ struct dns_query;
 /* Names that are looked up at the same time, or whose answers are kept: rules may ask for what
  * clients send. */
 #define RESOLVERS_LOOKUPS_MAX 10000
+#define RESOLVERS_CHAINS 1024u
 
 enum resolvers_hold {
 	HOLD_VALID,
@@ -57,6 +59,8 @@ struct resolvers {
 	struct random_source random;
 	uint8_t *buf;               /* for one datagram */
 	struct list lookups;        /* struct dns_lookup.link */
+	struct keyhash key;         /* secret from its start on: clients choose names */
+	struct dns_lookup *chain[RESOLVERS_CHAINS]; /* lookups by name */
 	unsigned int n_lookups;
 	unsigned int n_asking;      /* lookups that wait for responses */
 	uint64_t failures;          /* lookups that have failed */
@@ -114,6 +118,7 @@ struct dns_answer {
 
 struct dns_lookup {
 	struct list link;       /* resolvers.lookups */
+	struct dns_lookup *next; /* of its chain */
 	struct resolvers *res;
 	char name[DNS_NAME_MAX + 1];
 	enum dns_type prefer;   /* the type that is asked for first */

@@ -191,7 +191,8 @@ dns_nameserver_new(struct resolvers *res, const char *name)
 	ns->res = res;
 	ns->fd = -1;
 	list_init(&ns->link);
-	list_init(&ns->queries);
+	for (unsigned int i = 0; i < DNS_QUERY_CHAINS; i++)
+		list_init(&ns->queries[i]);
 	return ns;
 }
 
@@ -200,7 +201,7 @@ dns_nameserver_new(struct resolvers *res, const char *name)
 static struct dns_query *
 find_query(const struct dns_nameserver *ns, uint16_t id)
 {
-	list_each(it, &ns->queries) {
+	list_each(it, &ns->queries[id % DNS_QUERY_CHAINS]) {
 		struct dns_query *q = list_entry(it, struct dns_query, link);
 
 		if (q->id == id)
@@ -360,6 +361,6 @@ dns_nameserver_send(struct dns_query *q, const uint8_t *p, size_t n)
 	}
 	ns->stat.sent++;
 	if (list_is_empty(&q->link))
-		list_append(&ns->queries, &q->link);
+		list_append(&ns->queries[q->id % DNS_QUERY_CHAINS], &q->link);
 	return 0;
 }

@@ -154,6 +154,47 @@ stop_asking(struct dns_lookup *l)
 	l->res->n_asking--;
 }
 
+static struct dns_lookup **
+chain_of(struct resolvers *res, const char *name)
+{
+	uint64_t hash = keyhash(&res->key, name, strlen(name));
+
+	return &res->chain[keyhash_slot(hash, RESOLVERS_CHAINS)];
+}
+
+static void
+join_chain(struct dns_lookup *l)
+{
+	struct dns_lookup **first = chain_of(l->res, l->name);
+
+	l->next = *first;
+	*first = l;
+}
+
+static void
+leave_chain(const struct dns_lookup *l)
+{
+	struct dns_lookup **at = chain_of(l->res, l->name);
+
+	while (*at != l)
+		at = &(*at)->next;
+	*at = l->next;
+}
+
+/* Draws a secret key, by which the chains are made again; without random bytes the key stays. */
+static void
+draw_key(struct resolvers *res)
+{
+	uint64_t bits[2];
+
+	if (random_bytes(&res->random, bits, sizeof(bits)) < 0)
+		return;
+	keyhash_init(&res->key, bits);
+	memset(res->chain, 0, sizeof(res->chain));
+	list_each(it, &res->lookups)
+		join_chain(list_entry(it, struct dns_lookup, link));
+}
+
 static void
 free_lookup(struct dns_lookup *l)
 {
@@ -161,6 +202,7 @@ free_lookup(struct dns_lookup *l)
 	if (l->res->loop)
 		timer_stop(timers_of(l), &l->timer);
 	list_remove(&l->link);
+	leave_chain(l);
 	l->res->n_lookups--;
 	dns_answer_fini(&l->answer);
 	mem_free(l);
@@ -399,15 +441,13 @@ dns_lookup_on_message(struct dns_query *q, const uint8_t *p, size_t n)
 /* --- watching --- */
 
 static struct dns_lookup *
-find_lookup(const struct resolvers *res, const char *name, enum dns_type prefer)
+find_lookup(struct resolvers *res, const char *name, enum dns_type prefer)
 {
-	list_each(it, &res->lookups) {
-		struct dns_lookup *l = list_entry(it, struct dns_lookup, link);
+	struct dns_lookup *l = *chain_of(res, name);
 
-		if (l->prefer == prefer && strcmp(l->name, name) == 0)
-			return l;
-	}
-	return NULL;
+	while (l && (l->prefer != prefer || strcmp(l->name, name) != 0))
+		l = l->next;
+	return l;
 }
 
 static struct dns_lookup *
@@ -434,6 +474,7 @@ new_lookup(struct resolvers *res, const char *name, enum dns_type prefer)
 		q->ns = list_entry(it, struct dns_nameserver, link);
 	}
 	list_append(&res->lookups, &l->link);
+	join_chain(l);
 	res->n_lookups++;
 	return l;
 }
@@ -534,6 +575,7 @@ resolvers_new(const char *name)
 	list_init(&res->link);
 	list_init(&res->nameservers);
 	list_init(&res->lookups);
+	res->key = keyhash_known;
 	res->payload = DNS_PAYLOAD_MIN;
 	res->retries = RETRIES_DEFAULT;
 	res->resolve_ms = res->retry_ms = TIMEOUT_DEFAULT_MS;
@@ -550,7 +592,7 @@ dns_nameserver_free(struct dns_nameserver **nsp)
 	struct dns_nameserver *ns = *nsp;
 
 	*nsp = NULL;
-	assert(ns->fd < 0 && list_is_empty(&ns->queries));
+	assert(ns->fd < 0);
 	list_remove(&ns->link);
 	mem_free(ns->name);
 	mem_free(ns);
@@ -593,6 +635,7 @@ resolvers_start(struct resolvers *res, struct loop *loop)
 		return -ERR_NOMEM;
 	res->loop = loop;
 	random_init(&res->random, loop_sys(loop));
+	draw_key(res);
 	list_each(it, &res->nameservers)
 		dns_nameserver_start(list_entry(it, struct dns_nameserver, link));
 	list_each(it, &res->lookups)

@@ -484,6 +484,37 @@ names_asked_for_are_bounded(void **st)
 	lookup_rig_close();
 }
 
+/* The names of a configuration are found again after the start, which hashes them with a secret. */
+static void
+names_are_found_after_the_start(void **st)
+{
+	static struct watch_rig early[300], late[300];
+	char name[32];
+
+	(void)st;
+	lookup_rig_open(1);
+	for (unsigned int i = 0; i < ARRAY_LEN(early); i++) {
+		(void)snprintf(name, sizeof(name), "n%u.example", i);
+		watch_init(&early[i]);
+		assert_int_equal(dns_lookup_watch(rig_res, name, DNS_A, &early[i].w), 0);
+	}
+	assert_int_equal(resolvers_start(rig_res, rig_loop), 0);
+	for (unsigned int i = 0; i < ARRAY_LEN(late); i++) {
+		(void)snprintf(name, sizeof(name), "n%u.example", i);
+		watch_init(&late[i]);
+		assert_int_equal(dns_lookup_watch(rig_res, name, i % 2 ? DNS_A : DNS_AAAA,
+					 &late[i].w), 0);
+		assert_int_equal(late[i].w.lookup == early[i].w.lookup, i % 2);
+	}
+	assert_int_equal(rig_res->n_lookups, 450);
+	for (unsigned int i = 0; i < ARRAY_LEN(late); i++) {
+		dns_lookup_unwatch(&early[i].w);
+		dns_lookup_unwatch(&late[i].w);
+	}
+	assert_int_equal(rig_res->n_lookups, 0);
+	lookup_rig_close();
+}
+
 /* No server can be queried: this is a timeout, too. */
 static void
 servers_that_cannot_be_queried_time_out(void **st)
@@ -524,6 +555,7 @@ main(void)
 		cmocka_unit_test(old_answers_are_forgotten),
 		cmocka_unit_test(hold_is_for_servers),
 		cmocka_unit_test(names_asked_for_are_bounded),
+		cmocka_unit_test(names_are_found_after_the_start),
 		cmocka_unit_test(servers_that_cannot_be_queried_time_out),
 	};
 
