@@ -151,7 +151,7 @@ static void
 add_nth(const X509_NAME *name, const struct tls_dn_part *part, struct sbuf *out)
 {
 	int n = X509_NAME_entry_count(name);
-	int64_t left = part->nth < 0 ? -part->nth : part->nth;
+	uint64_t nth = (uint64_t)part->nth, left = part->nth < 0 ? -nth : nth;
 
 	for (int i = 0; i < n; i++) {
 		const X509_NAME_ENTRY *e =

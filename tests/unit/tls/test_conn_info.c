@@ -142,6 +142,7 @@ test_names(void **state)
 	assert_name(&(struct tls_dn_part){ .entry = STR("OU"), .nth = -1 }, "two");
 	assert_name(&(struct tls_dn_part){ .entry = STR("OU"), .nth = -2 }, "one");
 	assert_name(&(struct tls_dn_part){ .entry = STR("OU"), .nth = 3 }, NULL);
+	assert_name(&(struct tls_dn_part){ .entry = STR("OU"), .nth = INT64_MIN }, NULL);
 	assert_name(&(struct tls_dn_part){ .entry = STR("O"), .nth = 1 }, NULL);
 	/* Without case, as the examples of HAProxy's manual have it. */
 	assert_name(&(struct tls_dn_part){ .entry = STR("cn"), .nth = 1 }, "t");
