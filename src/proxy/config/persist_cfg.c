@@ -49,6 +49,14 @@ take_age(struct cfg_ctx *ctx, struct line *l, unsigned int *out)
 	return 0;
 }
 
+/* True for the characters that HAProxy permits in a cookie's domain. */
+static int
+is_domain(const char *text)
+{
+	return !text[strspn(text,
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._")];
+}
+
 static int
 take_text(struct cfg_ctx *ctx, struct line *l, const char *prefix, struct sbuf *out)
 {
@@ -57,7 +65,8 @@ take_text(struct cfg_ctx *ctx, struct line *l, const char *prefix, struct sbuf *
 	if (++l->at == ctx->argc)
 		return cfg_error(ctx, l->at - 1, "'cookie' : '%s' expects a value.", what);
 	text = cfg_arg(ctx, l->at);
-	if (!*text || strchr(text, ';') || !http_value_is_valid(str_of(text)))
+	if (!*text || strchr(text, ';') || !http_value_is_valid(str_of(text)) ||
+		(*prefix && !is_domain(text)))
 		return cfg_error(ctx, l->at, "'cookie' : '%.60s' cannot be a cookie's %s", text,
 			*prefix ? "domain" : "attribute");
 	if (*prefix && !strchr(text, '.'))
