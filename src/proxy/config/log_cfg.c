@@ -404,7 +404,8 @@ static const struct cfg_kw kws[] = {
 		.doc = "Target of logs: an address of a syslog daemon (UDP), a unix datagram "
 			"socket, stdout, stderr, fd@<n>, or ring@<name>. With the prefix tcp@, "
 			"tcp4@, tcp6@ or uxst@ an own ring sends over a stream. A 'log-profile' "
-			"says what its lines look like." },
+			"says what its lines look like. In a pipe that is nearly full, lines of "
+			"more than 4096 bytes may mix with those of other threads and processes." },
 	{ .name = "log-tag",
 		.sections = CFG_GLOBAL | CFG_PROXIES,
 		.min = 1,
