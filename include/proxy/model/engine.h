@@ -160,7 +160,8 @@ struct engine_hooks {
 	/* Makes the worker `target` call queue_collect(its engine, be) soon; must not get lost. Not
 	 * called with one worker. */
 	void (*wake_worker)(struct engine *e, unsigned int target, struct proxy *be);
-	/* The same for conn_pool_drop_stale(its engine, srv) and on_place(its engine, srv). */
+	/* The same for conn_pool_drop_stale(its engine, srv) and connect_places_collect(its engine,
+	 * srv). */
 	void (*wake_pool)(struct engine *e, unsigned int target, struct server *srv);
 	/* Makes the worker `target` call dns_ask_collect(its engine) soon, the first worker also
 	 * resolve_take_asks(). */
@@ -191,7 +192,8 @@ struct engine_hooks {
 	 * if its client had reset. */
 	void (*drop_subrequest)(struct stream *s);
 	void (*on_slot)(struct stream *s);
-	/* A server with strict-maxconn may have a place: session/connect.h. */
+	/* A server with strict-maxconn may have a place. It is called while connections are closed,
+	 * and closes none: connect_places_serve() of session/connect.h. */
 	void (*on_place)(struct engine *e, struct server *srv);
 	/* Its question to name servers, or its subrequest, is done. */
 	void (*on_resolved)(struct stream *s);

@@ -11,8 +11,12 @@
  * s->awaits_place: strict-maxconn permits none now; ASSIGNED follows when one may be opened.
  */
 int connect_server(struct stream *s) must_check;
-/* On e's own thread: sessions that wait for a place of the server (backend/server_place.h) try
- * again, as many as there are places; an idle connection is closed for those of other workers. */
+/* On e's own thread: has sessions that wait for a place of the server (backend/server_place.h) try
+ * again, those that have waited longest, as many as there are places. Closes nothing, so that
+ * whoever closes connections may call it for each. */
+void connect_places_serve(struct engine *e, struct server *srv);
+/* Does the same, and closes an idle connection if sessions of any worker still wait. Not while a
+ * list of idle connections is walked. */
 void connect_places_collect(struct engine *e, struct server *srv);
 enum connect_reuse {
 	CONNECT_NEW,  /* a connection is needed: none can be used */

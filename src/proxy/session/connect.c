@@ -424,9 +424,8 @@ unlink_waiter(struct server_shard *shard, struct stream *s)
 	shard->n_place_waiters--;
 }
 
-/* Has those that have waited longest try again, as many as there are places. */
-static void
-serve_waiters(struct engine *e, struct server *srv)
+void
+connect_places_serve(struct engine *e, struct server *srv)
 {
 	struct server_shard *shard = &srv->shard[e->index];
 	unsigned int n = shard->n_place_waiters;
@@ -459,7 +458,7 @@ take_server_place(struct stream *s)
 	list_append(&shard->place_waiters, &s->queue_link);
 	shard->n_place_waiters++;
 	s->joins = s->awaits_place = 1;
-	serve_waiters(e, srv);
+	connect_places_serve(e, srv);
 	return 0;
 }
 
@@ -474,7 +473,7 @@ leave_place_waiters(struct stream *s)
 	/* A place that it was to take is for the next one. Without one this worker waits for none:
 	 * it may end before others give places back. */
 	if (srv_shard(s, s->srv)->n_place_waiters)
-		serve_waiters(s->engine, s->srv);
+		connect_places_serve(s->engine, s->srv);
 	else
 		(void)server_place_want(s->engine, s->srv, 0);
 }
@@ -484,8 +483,9 @@ connect_places_collect(struct engine *e, struct server *srv)
 {
 	if (!srv->conf.strict_maxconn)
 		return;
-	serve_waiters(e, srv);
-	if (server_place_is_wanted_elsewhere(e, srv))
+	connect_places_serve(e, srv);
+	/* One may have become idle before this worker's wish was known again. */
+	if (srv->shard[e->index].n_place_waiters || server_place_is_wanted_elsewhere(e, srv))
 		(void)make_place(e, srv);
 }
 

@@ -654,7 +654,7 @@ session_hooks(struct engine *e)
 	e->hooks.on_resolved = on_resolved;
 	e->hooks.on_service = on_service;
 	e->hooks.on_slot = on_slot;
-	e->hooks.on_place = connect_places_collect;
+	e->hooks.on_place = connect_places_serve;
 	e->hooks.on_bulk_turn = on_bulk_turn;
 	e->hooks.new_substream = substream_new;
 	e->hooks.begin_substream = substream_begin;
