@@ -550,6 +550,7 @@ enum stream_event
 stream_do_connect(struct stream *s)
 {
 	struct server *srv = s->srv;
+	uint64_t due = s->wake_ms;
 	enum stream_event ev;
 
 	if (likely(!s->awaits_place))
@@ -557,6 +558,9 @@ stream_do_connect(struct stream *s)
 	/* There was a place for it. */
 	s->joins = s->awaits_place = 0;
 	ev = connect_to_server(s);
+	/* Another worker has taken it: the session waits no longer for that. */
+	if (s->awaits_place)
+		s->wake_ms = due;
 	connect_places_collect(s->engine, srv);
 	return ev;
 }

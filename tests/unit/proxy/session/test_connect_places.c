@@ -147,6 +147,29 @@ closing_all_closes_each_once(void **st)
 	end_all();
 }
 
+/* A session whose place another worker takes waits until the same moment. */
+static void
+the_time_of_a_wait_is_bounded(void **st)
+{
+	uint64_t due;
+
+	(void)st;
+	for (int i = 0; i < PLACES; i++)
+		assert_int_equal(server_place_take(&other, srv), 1);
+	wait_for_place();
+	due = s->wake_ms;
+	wait_ms(1000);
+	server_place_put(&other, srv);
+	connect_places_collect(e, srv);
+	assert_int_equal(s->posted, STREAM_EV_ASSIGNED);
+	assert_int_equal(server_place_take(&other, srv), 1);
+	wait_for_place();
+	assert_int_equal(s->wake_ms, due);
+	connect_end_sharing(s, STREAM_EV_REFUSED);
+	for (int i = 0; i < PLACES; i++)
+		server_place_put(&other, srv);
+}
+
 int
 main(void)
 {
@@ -155,6 +178,7 @@ main(void)
 			an_idle_connection_is_closed_for_a_session_of_this_worker, setup,
 			teardown),
 		cmocka_unit_test_setup_teardown(closing_all_closes_each_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_time_of_a_wait_is_bounded, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
