@@ -43,6 +43,7 @@ struct admin_walk {
 	admin_step_fn *step;
 	void *state;         /* from mem_alloc() */
 	void (*end)(void *state); /* releases what the state refers to; may be NULL */
+	int ends_turn;       /* its last step has done as much as others should wait for */
 	int stops_on_input;  /* whatever the client sends meanwhile ends it, and is discarded */
 	int is_stopped;      /* it did */
 };

@@ -224,7 +224,7 @@ admin_run_line(struct admin_conn *c)
 			run_next(c);
 		else if (!admin_walk_on(c))
 			end_answer(c);
-		if (c->ask.worker || c->wake_ms)
+		if (c->ask.worker || c->wake_ms || c->walk.ends_turn)
 			return;
 		if (!c->walk.step && (!*c->line || c->quit)) {
 			c->line = NULL;

@@ -24,6 +24,7 @@ struct admin_map_asked {
 
 /* In one step. */
 #define ENTRIES_SWEPT 16
+/* In one turn, for which the workers are paused once. */
 #define LINES_ADDED 64
 
 static void admin_map_show(struct admin_map_asked *q);
@@ -166,6 +167,7 @@ add_payload_lines(struct admin_conn *c, void *state)
 		r = add_payload_line(&q, line);
 	}
 	admin_resume_workers(c);
+	c->walk.ends_turn = 1;
 	return !r && w->rest && *w->rest;
 }
 

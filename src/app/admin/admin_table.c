@@ -12,8 +12,9 @@
 #include "table/table.h"
 
 #define FILTERS_MAX 4
-/* Entries that are shown in one step, and slots that are examined for them. */
+/* Entries that are shown in one step. */
 #define ENTRIES_STEP 64
+/* Slots that are examined for them; a turn ends when these had fewer. */
 #define SLOTS_STEP 4096u
 
 enum table_op { OP_EQ, OP_NE, OP_LE, OP_GE, OP_LT, OP_GT, OP_COUNT };
@@ -404,8 +405,10 @@ walk_table(struct admin_conn *c, void *state)
 	for (unsigned int i = 0; i < ENTRIES_STEP; i++) {
 		struct table_entry *e = table_walk(q->table, &q->walk, &most, &by);
 
-		if (!e)
+		if (!e) {
+			c->walk.ends_turn = 1;
 			return !most;
+		}
 		use_entry(c, q, e, &by);
 	}
 	return 1;

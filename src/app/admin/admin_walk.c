@@ -44,6 +44,7 @@ int
 admin_walk_on(struct admin_conn *c)
 {
 	c->wake_ms = 0;
+	c->walk.ends_turn = 0;
 	if (c->walk.step(c, c->walk.state))
 		return 1;
 	end_walk(c);

@@ -73,6 +73,28 @@ entries_from_a_payload(void **st)
 	assert_string_equal(COMMAND("show map %s"), "0x4 k1 v1\n0x5 k2 v2 with  blanks \n\n");
 }
 
+/* Others are served between its parts. */
+static void
+a_long_payload_takes_several_turns(void **st)
+{
+	enum { LINES = 1000, LINES_A_TURN = 64 };
+	static char text[LINES * 16];
+	unsigned int turns = 0;
+	size_t n = 0;
+
+	(void)st;
+	for (int i = 0; i < LINES; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "key%d v\n", i);
+	(void)COMMAND("clear map %s");
+	snprintf(line, sizeof(line), "add map %s", map);
+	admin_begin_line(&rig_conn, line, text);
+	for (; rig_conn.line; turns++)
+		admin_run_line(&rig_conn);
+	assert_true(turns >= LINES / LINES_A_TURN);
+	sbuf_reset(&rig_conn.out);
+	assert_non_null(strstr(COMMAND("get map %s key999"), "found=yes"));
+}
+
 static void
 whole_versions(void **st)
 {
@@ -210,6 +232,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(changing),
 		CASE(entries_from_a_payload),
+		CASE(a_long_payload_takes_several_turns),
 		CASE(whole_versions),
 		CASE(mistakes),
 		CASE(commands_for_maps_take_acls),
