@@ -238,7 +238,7 @@ pass_response(struct stream *s, struct eval *eval)
 }
 
 /* Ends the server's connection (close): what it has sent is all, and passes; what the client has
- * sent is dropped. */
+ * sent is dropped, also what was not read: with that the close would be a reset. */
 static void
 end_server(struct stream *s, struct eval *eval)
 {
@@ -249,6 +249,7 @@ end_server(struct stream *s, struct eval *eval)
 	if (!c->err)
 		conn_reset_on_close(c);
 	direction_discard_pending(s->engine, &s->dir[CLIENT]);
+	(void)!conn_discard(s->conn[CLIENT]);
 	direction_event(s, CLIENT, DIRECTION_EV_SRC_EOF);
 	direction_event(s, CLIENT, DIRECTION_EV_EMPTY);
 	/* Filters reach the end behind the bytes. */
