@@ -182,7 +182,7 @@ static inline int
 bench_connect(const char *name)
 {
 	struct sockaddr_un un = bench_addr(name);
-	struct timeval limit = { .tv_sec = 5 };
+	struct timeval limit = { .tv_sec = 60 };
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
@@ -193,15 +193,17 @@ bench_connect(const char *name)
 }
 
 /* Opens a configuration with these lines in its global section, which forwards socket "front" to
- * "back". There is one worker unless the lines say otherwise. */
+ * "back". There is one worker unless the lines say otherwise. An abstract socket has ${UNIT_PID} in
+ * its name: another process may run the same test. */
 static inline int
 bench_open(const char *global, const char *proxy)
 {
 	static struct options o;
 	struct sockaddr_un back;
-	char text[1500], front[128];
+	char text[1500], front[128], pid[16];
 
-	if (files_open(NULL) || world_open(NULL))
+	snprintf(pid, sizeof(pid), "%d", (int)getpid());
+	if (files_open(NULL) || world_open(NULL) || cfg_env_set(&cfg.env, "UNIT_PID", pid))
 		return -1;
 	sys_init(&sys, &sys_linux, NULL);
 	report.to = fopen("/dev/null", "w");
@@ -211,8 +213,8 @@ bench_open(const char *global, const char *proxy)
 		return -1;
 	snprintf(front, sizeof(front), "%s", files_path("front"));
 	snprintf(text, sizeof(text),
-		 "global\n%s%s\ndefaults\n mode tcp\n timeout connect 5s\n timeout client 5s\n"
-		 " timeout server 5s\nlisten l\n bind %s\n server s %s\n%s\n",
+		 "global\n%s%s\ndefaults\n mode tcp\n timeout connect 1m\n timeout client 1m\n"
+		 " timeout server 1m\nlisten l\n bind %s\n server s %s\n%s\n",
 		 strstr(global, "nbthread") ? "" : "nbthread 1\n", global, front, back.sun_path,
 		 proxy);
 	memset(&o, 0, sizeof(o));

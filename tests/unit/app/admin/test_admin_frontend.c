@@ -5,8 +5,8 @@ static int
 setup(void **st)
 {
 	(void)st;
-	rig_open("", "frontend f\n bind abns@tacit-unit-f\n"
-		     "frontend off\n disabled\n bind abns@tacit-unit-off\n"
+	rig_open("", "frontend f\n bind \"abns@tacit-unit-f-${UNIT_PID}\"\n"
+		     "frontend off\n disabled\n bind \"abns@tacit-unit-off-${UNIT_PID}\"\n"
 		     "frontend none\n id 70\n");
 	return 0;
 }

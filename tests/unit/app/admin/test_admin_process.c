@@ -8,7 +8,8 @@ setup(void **st)
 {
 	(void)st;
 	setenv("TACIT_UNIT", "a=b", 1);
-	rig_open("stats socket abns@tacit-unit-more level user\nsetenv TACIT_SET here\n", "");
+	rig_open("stats socket \"abns@tacit-unit-more-${UNIT_PID}\" level user\n"
+		 "setenv TACIT_SET here\n", "");
 	return 0;
 }
 
@@ -31,8 +32,8 @@ sockets_are_listed_with_their_level(void **st)
 	(void)st;
 	snprintf(want, sizeof(want),
 		 "# socket lvl processes\nabns@tacit-unit-%d admin all\n"
-		 "abns@tacit-unit-more user all\n\n",
-		 (int)getpid());
+		 "abns@tacit-unit-more-%d user all\n\n",
+		 (int)getpid(), (int)getpid());
 	assert_string_equal(rig_command("show cli sockets"), want);
 }
 

@@ -17,7 +17,7 @@ setup(void **st)
 	(void)st;
 	rig_open("", "backend origins\n mode tcp\n server one 127.0.0.1:1\n"
 		" server two 127.0.0.1:2 disabled\nfrontend only\n mode http\n"
-		" bind abns@tacit-unit-only\n log 127.0.0.1:1 local0\n");
+		" bind \"abns@tacit-unit-only-${UNIT_PID}\"\n log 127.0.0.1:1 local0\n");
 	return 0;
 }
 

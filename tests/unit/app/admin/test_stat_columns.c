@@ -5,7 +5,8 @@
 #include "proxy/model/proxies.h"
 
 #define WEB                                                                                       \
-	"listen web\n mode http\n bind abns@tacit-unit-web maxconn 55\n option socket-stats\n"    \
+	"listen web\n mode http\n bind \"abns@tacit-unit-web-${UNIT_PID}\" maxconn 55\n"          \
+	" option socket-stats\n"                                                                  \
 	" fullconn 77\n rate-limit sessions 88\n maxconn 66\n cookie C insert\n balance source\n" \
 	" server s 127.0.0.1:1 cookie v maxconn 5 maxqueue 6 pool-max-conn 0 weight 30\n"         \
 	"backend none\n"

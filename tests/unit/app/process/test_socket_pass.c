@@ -9,8 +9,21 @@
 #include "unit/app/app_rig.h"
 #include "unit/test.h"
 
-static const char several[] = "frontend two\n bind abns@tacit-pass-a,abns@tacit-pass-b\n"
-			      "listen off\n disabled\n bind abns@tacit-pass-c";
+static const char several[] =
+	"frontend two\n bind \"abns@tacit-a-${UNIT_PID},abns@tacit-b-${UNIT_PID}\"\n"
+	"listen off\n disabled\n bind \"abns@tacit-c-${UNIT_PID}\"";
+
+/* The names of the two sockets of "two". */
+static char name_a[32], name_b[32];
+
+static int
+set_names(void **st)
+{
+	(void)st;
+	snprintf(name_a, sizeof(name_a), "abns@tacit-a-%d", (int)getpid());
+	snprintf(name_b, sizeof(name_b), "abns@tacit-b-%d", (int)getpid());
+	return 0;
+}
 
 static struct listener *
 listener_of(const char *proxy)
@@ -74,7 +87,7 @@ pass_to_child(const char *const *names, unsigned int expected, int ends_well)
 static void
 used_sockets_stay_open(void **st)
 {
-	static const char *const names[] = { "abns@tacit-pass-b", NULL };
+	const char *const names[] = { name_b, NULL };
 	struct listener *a, *b;
 
 	(void)st;
@@ -94,7 +107,7 @@ used_sockets_stay_open(void **st)
 static void
 a_start_that_fails_changes_nothing(void **st)
 {
-	static const char *const names[] = { "abns@tacit-pass-a", "abns@tacit-pass-b", NULL };
+	const char *const names[] = { name_a, name_b, NULL };
 
 	(void)st;
 	bench_start("", several);
@@ -108,7 +121,7 @@ a_start_that_fails_changes_nothing(void **st)
 static void
 sockets_are_passed_again(void **st)
 {
-	static const char *const names[] = { "abns@tacit-pass-b", NULL };
+	const char *const names[] = { name_b, NULL };
 
 	(void)st;
 	bench_start("", several);
@@ -286,5 +299,5 @@ main(void)
 		cmocka_unit_test(nothing_stays_of_a_fetch_that_fails),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, set_names, NULL);
 }

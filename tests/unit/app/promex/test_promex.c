@@ -11,7 +11,7 @@
 #define SECTIONS                                                                             \
 	"backend be\n server a 127.0.0.1:1\n server b 127.0.0.1:2 disabled\n"                \
 	" server c 127.0.0.1:3\n"                                                            \
-	"frontend fe\n mode http\n bind abns@tacit-unit-promex\n"                            \
+	"frontend fe\n mode http\n bind \"abns@tacit-unit-promex-${UNIT_PID}\"\n"            \
 	" http-request use-service prometheus-exporter\n"                                    \
 	"backend few\n stick-table type string size 7\n"                                     \
 	"backend many\n stick-table type ip size 1k store gpc0\n"                            \

@@ -15,8 +15,9 @@
 #define PAGES                                                                                    \
 	"backend be\n id 50\n server a 127.0.0.1:1 check inter 1h\n"                            \
 	" server b 127.0.0.1:2 disabled\n"                                                      \
-	"listen page\n mode http\n bind abns@tacit-unit-page\n stats uri /stats\n"               \
-	"listen part\n mode http\n bind abns@tacit-unit-part\n stats scope .\n stats scope be\n" \
+	"listen page\n mode http\n bind \"abns@tacit-unit-page-${UNIT_PID}\"\n stats uri /stats\n" \
+	"listen part\n mode http\n bind \"abns@tacit-unit-part-${UNIT_PID}\"\n stats scope .\n"  \
+	" stats scope be\n"                                                                      \
 	" stats hide-version\n stats refresh 7\n stats show-legends\n stats show-node n<1>\n"    \
 	" stats show-desc " DESC "\n description \"" EVIL "\"\n"
 
