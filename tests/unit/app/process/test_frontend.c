@@ -18,15 +18,41 @@ first_listener(void)
 		struct listener, link);
 }
 
+static int port_holder = -1;
+
+/* A port of 127.0.0.1 that no other program gets before release_port(); its holder does not
+ * listen. */
+static unsigned int
+hold_port(void)
+{
+	struct addr a = { .len = sizeof(a.u.in), .u.in.sin_family = AF_INET,
+		.u.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int on = 1;
+
+	port_holder = socket(AF_INET, SOCK_STREAM, 0);
+	setsockopt(port_holder, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	setsockopt(port_holder, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));
+	assert_int_equal(bind(port_holder, &a.u.sa, a.len), 0);
+	assert_int_equal(getsockname(port_holder, &a.u.sa, &a.len), 0);
+	return addr_port(&a);
+}
+
+static void
+release_port(void)
+{
+	close(port_holder);
+	port_holder = -1;
+}
+
 /* A frontend on a port of its own; messages go to text. */
 static void
-start(const char *global, const char *bind)
+start(const char *global, const char *options)
 {
 	char lines[200];
 
 	snprintf(lines, sizeof(lines),
-		"frontend f\n maxconn 10\n default_backend l\n bind 127.0.0.1:%d %s\n",
-		20000 + (int)getpid() % 10000, bind);
+		"frontend f\n maxconn 10\n default_backend l\n bind 127.0.0.1:%u %s\n",
+		hold_port(), options);
 	assert_int_equal(bench_open(global, lines), 0);
 	fclose(report.to);
 	report.to = open_memstream(&text, &text_len);
@@ -45,6 +71,7 @@ stop(void)
 	process_run(&proc);
 	assert_int_equal(process_join(&proc), 0);
 	bench_close();
+	release_port();
 	free(text);
 	text = NULL;
 }
