@@ -22,8 +22,26 @@
 
 static struct sys sys;
 
+/* A port of 127.0.0.1 that the test has, and does not listen at: no other program may listen there,
+ * and no connection begins there. */
+static unsigned int held_port;
+
+static void
+hold_port(void)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(in);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
+
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)), 0);
+	assert_int_equal(bind(fd, (const struct sockaddr *)(const void *)&in, len), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)(void *)&in, &len), 0);
+	held_port = ntohs(in.sin_port);
+}
+
 /* The errno of what is tried, in a process that may only remove in `own`, read `readable`, and bind
- * port 0 and 34567. */
+ * port 0 and the held one. */
 static int
 errno_of(int (*attempt)(const char *path), const char *path, const char *own, const char *readable)
 {
@@ -37,8 +55,8 @@ errno_of(int (*attempt)(const char *path), const char *path, const char *own, co
 		if (file_access_open(&f, &sys, ACCESS_BIND | ACCESS_CONNECT) ||
 			file_access_remove(&f, own) ||
 			file_access_read(&f, readable) || file_access_read(&f, "/no/such/file") ||
-			file_access_bind(&f, 0) || file_access_bind(&f, 34567) ||
-			file_access_connect(&f, 34567) ||
+			file_access_bind(&f, 0) || file_access_bind(&f, held_port) ||
+			file_access_connect(&f, held_port) ||
 			prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || file_access_limit(&f))
 			_exit(255);
 		file_access_close(&f);
@@ -191,19 +209,22 @@ only_what_is_permitted(void **state)
 static void
 only_ports_that_are_permitted(void **state)
 {
-	char own[256];
+	char own[256], held[8], other[8];
 
 	(void)state;
 	needs_rules();
 	if (!kernel_limits_ports())
 		skip();
+	hold_port();
+	snprintf(held, sizeof(held), "%u", held_port);
+	snprintf(other, sizeof(other), "%u", held_port ^ 1);
 	snprintf(own, sizeof(own), "%s", files_write("own", "x"));
 	assert_int_equal(errno_of(binds_port, "0", own, own), 0);
-	assert_int_equal(errno_of(binds_port, "34567", own, own), 0);
-	assert_int_equal(errno_of(binds_port, "34568", own, own), EACCES);
+	assert_int_equal(errno_of(binds_port, held, own, own), 0);
+	assert_int_equal(errno_of(binds_port, other, own, own), EACCES);
 	assert_int_equal(errno_of(binds_port, "80", own, own), EACCES);
-	assert_int_equal(errno_of(connects_to_port, "34567", own, own), ECONNREFUSED);
-	assert_int_equal(errno_of(connects_to_port, "34568", own, own), EACCES);
+	assert_int_equal(errno_of(connects_to_port, held, own, own), ECONNREFUSED);
+	assert_int_equal(errno_of(connects_to_port, other, own, own), EACCES);
 	assert_int_equal(errno_of(connects_to_port, "80", own, own), EACCES);
 	/* as a listener does that is suspended */
 	assert_int_equal(errno_of(disconnects, "", own, own), 0);
