@@ -8,7 +8,7 @@
 
 static struct sys sys_;
 static char why[TLS_WHY_MAX];
-static const char path[] = "/tmp/tacit-test-tickets";
+static char path[] = "/tmp/tacit-test-tickets-XXXXXX";
 
 static int
 setup(void **state)
@@ -16,6 +16,14 @@ setup(void **state)
 	(void)state;
 	sys_init(&sys_, &sys_linux, NULL);
 	return 0;
+}
+
+static int
+setup_file(void **state)
+{
+	int fd = mkstemp(path);
+
+	return setup(state) || fd < 0 || close(fd);
 }
 
 /* Key i in base64 into out. */
@@ -164,7 +172,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_random_keys, setup),
-		cmocka_unit_test_setup(test_file, setup),
+		cmocka_unit_test_setup(test_file, setup_file),
 		cmocka_unit_test_setup(test_kept, setup),
 	};
 
