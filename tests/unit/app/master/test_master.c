@@ -105,13 +105,19 @@ needs_another(struct master_link *link)
 static void
 a_dead_worker_is_replaced(void **st)
 {
+	char path[] = "/tmp/test_master-XXXXXX", script[300];
+	int fd = mkstemp(path);
+
 	(void)st;
+	assert_true(fd >= 0);
+	close(fd);
 	assert_int_equal(run_with(needs_another,
 		"test \"$LISTEN_PID\" = $$ -a \"$TACIT_MASTER\" != 1 && kill -INT $PPID"), 130);
-	/* the first attempts fail; a file of the parent's counts them */
-	assert_int_equal(run_with(needs_another,
-		"f=/tmp/test_master.$PPID; echo x >> $f; test $(wc -l < $f) -lt 4 && exit 1;"
-		"rm $f; kill -TERM $PPID"), 0);
+	/* the first attempts fail; the lines of a file count them */
+	snprintf(script, sizeof(script),
+		"echo x >> %s; test $(wc -l < %s) -lt 4 && exit 1; kill -TERM $PPID", path, path);
+	assert_int_equal(run_with(needs_another, script), 0);
+	assert_int_equal(unlink(path), 0);
 }
 
 /* The script asks for a reload, and sees the socket that the first one bound. */
