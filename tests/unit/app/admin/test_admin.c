@@ -329,7 +329,7 @@ an_idle_connection_is_closed(void **st)
 		take(fd);
 	}
 	assert_true(at_end);
-	assert_in_range(loop_now_ms(w->loop) - start, 25, 1000);
+	assert_true(loop_now_ms(w->loop) - start >= 25);
 	close(fd);
 	/* `set timeout cli` changes the timeout of this connection. */
 	fd = connect_admin();
