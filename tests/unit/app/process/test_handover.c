@@ -12,6 +12,8 @@
 #include "unit/test.h"
 
 #define CLIENTS 42
+/* So many turns of a millisecond, for what hangs: a busy machine runs other workers late. */
+#define TURNS_MAX 20000
 
 static int client[CLIENTS], server[CLIENTS];
 
@@ -32,7 +34,7 @@ connect_all(int n)
 		client[i] = bench_connect("front");
 		assert_true(client[i] >= 0);
 		server[i] = -1;
-		for (int k = 0; k < 2000 && server[i] < 0; k++) {
+		for (int k = 0; k < TURNS_MAX && server[i] < 0; k++) {
 			assert_int_equal(loop_turn(w->loop, 1), 0);
 			server[i] = accept(origin, NULL, NULL);
 		}
@@ -48,11 +50,11 @@ check_echo(int n)
 
 	for (int i = 0; i < n; i++) {
 		assert_int_equal(send(client[i], "x", 1, 0), 1);
-		for (int k = 0; k < 2000; k++) {
+		for (int k = 0; k < TURNS_MAX; k++) {
 			assert_int_equal(loop_turn(w->loop, 1), 0);
 			if (recv(server[i], &c, 1, MSG_DONTWAIT) == 1)
 				break;
-			assert_true(k < 1999);
+			assert_true(k < TURNS_MAX - 1);
 		}
 	}
 }
@@ -168,12 +170,12 @@ static void
 answer_one(void *arg)
 {
 	struct pollfd p = { .fd = origin, .events = POLLIN };
-	struct timeval limit = { .tv_sec = 5 };
+	struct timeval limit = { .tv_sec = 60 };
 	char c;
 	int s;
 
 	(void)arg;
-	if (poll(&p, 1, 5000) != 1)
+	if (poll(&p, 1, 60000) != 1)
 		return;
 	s = accept(origin, NULL, NULL);
 	(void)setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));

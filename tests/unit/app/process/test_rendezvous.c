@@ -139,7 +139,7 @@ works_with_full_mailboxes(void **state)
 	rendezvous_begin(&proc);
 	assert_int_equal(proc.meet.arrived, 1);
 	rendezvous_end(&proc);
-	for (int i = 0; i < 3000 && atomic_read(&ran) < sent; i++)
+	for (int i = 0; i < 20000 && atomic_read(&ran) < sent; i++)
 		rest(1);
 	assert_int_equal(atomic_read(&ran), sent);
 	bench_stop();

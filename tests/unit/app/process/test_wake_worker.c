@@ -39,7 +39,7 @@ serve_all(int n)
 		client[i] = bench_connect("front");
 	for (int i = 0; i < n; i++) {
 		char c = 0;
-		int s = turn_and_accept(3000);
+		int s = turn_and_accept(20000);
 
 		assert_true(s >= 0);
 		assert_int_equal(turn_and_accept(10), -1);
@@ -174,7 +174,7 @@ a_full_mailbox_leaves_no_connection_to_a_previous_address(void **state)
 	(void)addr_cell_get(&srv->addr, &a);
 	server_set_addr(&w->engine, srv, &a);
 	rendezvous_end(&proc);
-	for (int i = 0; i < 3000 && all; i++) {
+	for (int i = 0; i < 20000 && all; i++) {
 		nanosleep(&ms, NULL);
 		conn_pool_count(srv, &all, &safe);
 	}
