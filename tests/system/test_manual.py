@@ -202,7 +202,8 @@ def values(pages, section, name):
 
 def check(tmp_path, line):
     cfg = tmp_path / "a.cfg"
-    cfg.write_text("defaults\n\tmode http\n\ttimeout client 1s\n\ttimeout connect 1s\n\ttimeout server 1s\nlisten a\n"
+    # "thread even" needs two workers, and there is one for each CPU.
+    cfg.write_text("global\n\tnbthread 2\ndefaults\n\tmode http\n\ttimeout client 1s\n\ttimeout connect 1s\n\ttimeout server 1s\nlisten a\n"
                    f"\tbind 127.0.0.1:1\n\t{line}\n\tserver s 127.0.0.1:1 cookie s\n")
     return run("-c", "-f", cfg, env=dict(os.environ))
 
