@@ -135,6 +135,16 @@ def connect(port, host="127.0.0.1", timeout=WAIT):
     return socket.create_connection((host, port), timeout=timeout)
 
 
+def has_ipv6():
+    """True if this machine has the address ::1: a kernel or a container may be without."""
+    try:
+        with socket.socket(socket.AF_INET6) as s:
+            s.bind(("::1", 0))
+            return True
+    except OSError:
+        return False
+
+
 def is_open(port):
     try:
         connect(port, timeout=1).close()

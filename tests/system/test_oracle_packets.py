@@ -9,7 +9,7 @@ import subprocess
 
 import oracle
 import pytest
-from conftest import TACIT, connect, free_port
+from conftest import TACIT, connect, free_port, has_ipv6
 from oracle import Subject
 
 PIDFD_GETFD = 438  # of every architecture
@@ -97,15 +97,6 @@ HTTP = {
 
 # Cases of clients that come with IPv6.
 IPV6 = {"request over IPv6": "http-request set-tos 0x54", "connection over IPv6": "tcp-request connection set-tos 0x5b"}
-
-
-def has_ipv6():
-    with socket.socket(socket.AF_INET6) as s:
-        try:
-            s.bind(("::1", 0))
-        except OSError:
-            return False
-    return True
 
 
 IPV4_SECTIONS, IPV6_SECTIONS = [("tcp", "127.0.0.1", TCP), ("http", "127.0.0.1", HTTP)], [("http", "::1", IPV6)]
