@@ -556,9 +556,9 @@ def test_the_masters_socket_answers(mastered):
     lines = master("show proc").splitlines()
     assert lines[0].split() == ["#<PID>", "<type>", "<reloads>", "<uptime>", "<version>"]
     version = lines[1].split()[-1]
-    assert re.fullmatch(rf"{d.pid} +master +0 \[failed: 0\] +0d00h00m\d\ds +{version} *", lines[1])
+    assert re.fullmatch(rf"{d.pid} +master +0 \[failed: 0\] +0d00h\d\dm\d\ds +{version} *", lines[1])
     assert lines[2] == "# workers"
-    assert re.fullmatch(rf"{worker_of(d)} +worker +0 +0d00h00m\d\ds +{version} *", lines[3])
+    assert re.fullmatch(rf"{worker_of(d)} +worker +0 +0d00h\d\dm\d\ds +{version} *", lines[3])
     assert lines[4:] == ["# programs", ""]
     assert master("@master show version") == master("@ show  version") == version + "\n\n"
     assert "Unknown command: 'nonsense'" in master("nonsense")
