@@ -9,6 +9,7 @@ import time
 
 import facts
 import oracle
+import pytest
 from conftest import connect, free_ports, recv_all, wait_for
 from subject import LogServer
 from test_oracle_stat import both, http_origin  # noqa: F401
@@ -143,12 +144,22 @@ def parts(line, began, ended):
     # "timeout client" and "timeout http-request" are a second.
     waited = 0.99 if " cR" in rest else 0
     assert not waited or int(timers.split("/")[-1]) > 1000 * waited, line
-    # The date is the time when the request could begin, however long it was waited for.
+    # The date is the time when the request could begin, however long it was waited for. It is that of UTC, which has each once.
     assert began - 0.05 < time.mktime(time.strptime(sec, "%d/%b/%Y:%H:%M:%S")) + int(ms) / 1000 <= ended - waited, line
     return where, known, status, rest, int(count) if "<BADREQ>" in rest else None
 
 
-def test_httplog(both, origins):
+@pytest.fixture
+def utc(monkeypatch):
+    """The zone of this process and of the programs that it starts."""
+    with monkeypatch.context() as m:
+        m.setenv("TZ", "UTC")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+def test_httplog(utc, both, origins):
     theirs, ours = run_ways(both, origins, "option httplog", parts)
     assert oracle.differences(theirs, ours) == []
     assert ours["silence"][0][2:] == ("408", "- - cR-- 1/1/0/0/0 0/0 \"<BADREQ>\"", 0)
