@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+import socket
 import time
 
 import facts
@@ -318,6 +319,9 @@ def reading(subject):
     lines["TotalBytesOut"] = str(int(lines["TotalBytesOut"]) - answered)
     for count in ("CumConns", "CumReq"):
         lines[count] = str(int(lines[count]) - subject.asked)
+    # A recording is of another machine.
+    if lines["node"] == socket.gethostname():
+        lines["node"] = "HOST"
     return (names, list(rows), list(lines)), {key: timeless(key, row) for key, row in rows.items()}, {
         key: known(value) if key in INFO_OWN | RATES else value for key, value in lines.items()}
 
