@@ -16,13 +16,13 @@ backend b
 backend t
     stick-table type ip size 1k expire 10m store gpc0,conn_cur,http_req_rate(10m),server_id,server_key,bytes_in_cnt,gpt0
 backend s
-    stick-table type string len 8 size 30 store gpc(3),gpt(2),gpc_rate(3,10s)
+    stick-table type string len 8 size 30 store gpc(3),gpt(2),gpc_rate(3,1h)
 backend d
-    stick-table type string size 3 store conn_cnt,conn_rate(10s),sess_cnt,sess_rate(10s),http_req_cnt,http_err_cnt
+    stick-table type string size 3 store conn_cnt,conn_rate(1h),sess_cnt,sess_rate(1h),http_req_cnt,http_err_cnt
 backend i
-    stick-table type integer size 10 store http_err_rate(10s),http_fail_cnt,http_fail_rate(1m),bytes_out_cnt,bytes_in_rate(1s)
+    stick-table type integer size 10 store http_err_rate(1h),http_fail_cnt,http_fail_rate(1h),bytes_out_cnt,bytes_in_rate(1h)
 backend y
-    stick-table type binary len 4 size 10 store bytes_out_rate(1s),gpc0_rate(1s),gpc1,gpc1_rate(1s)
+    stick-table type binary len 4 size 10 store bytes_out_rate(1h),gpc0_rate(1h),gpc1,gpc1_rate(1h)
 backend n
     stick-table type integer size 2 nopurge
 """
