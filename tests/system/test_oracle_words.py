@@ -99,7 +99,7 @@ version_before(1.0)|version_atleast()|version_atleast(x)|feature(-THREAD)|&& 1|1
 
 
 def environment():
-    return dict(os.environ) | VARIABLES
+    return dict(os.environ) | {"HOME": "/"} | VARIABLES
 
 
 def notices(program, path):
