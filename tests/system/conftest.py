@@ -153,7 +153,7 @@ def is_open(port):
         return False
 
 
-def admin(path, command, timeout=WAIT):
+def admin(path, command, timeout=facts.LIMIT):
     """Sends one line to a stats socket and shuts down the write side; returns the whole answer."""
     with socket.socket(socket.AF_UNIX) as s:
         s.settimeout(timeout)
@@ -202,7 +202,7 @@ def is_alive(pid):
         return False
 
 
-def run(*args, cfg=None, env=None, cwd=None, timeout=WAIT, program=None):
+def run(*args, cfg=None, env=None, cwd=None, timeout=facts.LIMIT, program=None):
     """Runs the program to its end; CompletedProcess with text output."""
     full = dict(os.environ)
     full.pop("NOTIFY_SOCKET", None)
@@ -335,7 +335,7 @@ class Daemon:
     def stdout(self):
         return self.stdout_path.read_text(errors="replace")
 
-    def admin(self, command, timeout=WAIT):
+    def admin(self, command, timeout=facts.LIMIT):
         return admin(self.sock, command, timeout)
 
     def until(self, *conditions, limit=facts.LIMIT):
@@ -368,13 +368,13 @@ class Daemon:
     def send(self, sig):
         self.proc.send_signal(sig)
 
-    def wait(self, limit=WAIT):
+    def wait(self, limit=facts.LIMIT):
         return self.proc.wait(limit)
 
     def is_running(self):
         return self.proc.poll() is None
 
-    def stop(self, sig=signal.SIGTERM, limit=WAIT):
+    def stop(self, sig=signal.SIGTERM, limit=facts.LIMIT):
         """Ends it with a signal; returns its exit code."""
         if self.proc.poll() is None:
             self.proc.send_signal(sig)
