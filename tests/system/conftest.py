@@ -63,12 +63,15 @@ def dumpable(text, *more):
     return re.sub(r"^global\n", lambda found: found[0] + lines, text, count=1, flags=re.M)
 
 
+_RANGE = 250
+
+
 def _own_ports():
     """A range of ports that no other test process takes from, and its number. The first port is in the name of an abstract
     socket, which the kernel gives to one process at a time and frees when that ends. Below the kernel's range of ephemeral
-    ports: one of those could be taken before the program under test binds it."""
-    size = 1000
-    starts = list(range(10000, 32000, size))
+    ports: one of those could be taken before the program under test binds it. There are two processes for each CPU, and 88
+    ranges."""
+    starts = list(range(10000, 32000, _RANGE))
     random.shuffle(starts)
     for start in starts:
         claim = socket.socket(socket.AF_UNIX)
@@ -77,7 +80,7 @@ def _own_ports():
         except OSError:
             claim.close()
             continue
-        return claim, itertools.cycle(range(start, start + size)), start // size
+        return claim, itertools.cycle(range(start, start + _RANGE)), (start - 10000) // _RANGE
     raise RuntimeError("no range of ports is free")
 
 
@@ -87,11 +90,12 @@ _NETWORKS = itertools.cycle(range(1, 250))
 
 def free_network():
     """The first three bytes of loopback addresses that no other test uses, whatever the port."""
-    return f"127.{200 + _NUMBER}.{next(_NETWORKS)}"
+    return f"127.{160 + _NUMBER}.{next(_NETWORKS)}"
 
 
 def free_ports(n):
     """n distinct unused ports of 127.0.0.1, none of them given out a short time ago."""
+    assert n < _RANGE, f"{n} ports are more than a test process has"
     with contextlib.ExitStack() as stack:
         ports = []
         while len(ports) < n:
