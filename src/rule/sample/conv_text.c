@@ -226,11 +226,14 @@ const struct rule_conv rule_text_convs[] = {
 		.syntax = "<true>,<false>",
 		.doc = "One text for true, another for false." },
 	{ .name = "length",
-		.example = "str(hello),length gives 5",
+		.example = "str(hello),length gives 5\n"
+			"bin(610062),length gives 1\n"
+			"bin(610062),hex,length gives 6",
 		.in = SAMPLE_STR,
 		.out = SAMPLE_SINT,
 		.conv = conv_length,
-		.doc = "The length in bytes." },
+		.doc = "The length in bytes. Binary ends at its first NUL, as in HAProxy; "
+			"hex,length gives twice the whole length." },
 	{ .name = "lower",
 		TEXT,
 		.conv = conv_case,
