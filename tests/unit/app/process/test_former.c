@@ -56,7 +56,7 @@ start_waiting(void)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	pid = fork();
 	if (pid == 0) {
-		alarm(20);
+		alarm(60);
 		sigwait(&set, &sig);
 		_exit(sig);
 	}
@@ -191,13 +191,14 @@ a_process_passes_its_sockets(void **st)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	pid = fork();
 	if (pid == 0) {
-		alarm(20);
+		alarm(60);
 		sigwait(&set, &sig);
 		answer(to);
 	}
 	former.pids = &pid;
 	former.n_pids = 1;
-	for (int i = 0; i < 100 && !former.n_fetches; i++)
+	/* So many steps of FORMER_STEP_MS, for what hangs. */
+	for (int i = 0; i < 6000 && !former.n_fetches; i++)
 		former_ask(&former);
 	assert_int_equal(sockets.n, 1);
 	assert_non_null(inherited_take(&sockets, "a"));
