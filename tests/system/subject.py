@@ -168,7 +168,7 @@ def proxy(daemon):
         t.close()
 
 
-def tool(name, listener, port, *args, timeout=8 * LIMIT, check=True):
+def tool(name, listener, port, *args, timeout=24 * LIMIT, check=True):
     """Runs build/tools/name with a listening socket and the proxy's port; its JSON line. A tool reports what hangs by itself."""
     done = subprocess.run(
         [str(BUILD / "tools" / name), "--listen", str(listener.fileno()), "--connect", f"127.0.0.1:{port}",
