@@ -282,10 +282,16 @@ def test_prompt(both):
         "str(192.168.1.2),ipmask(16)")),
     "set severity-output string;experimental-mode on;set var proc.x int(1);get var proc.x",
     "experimental-mode on;set var", "experimental-mode on;set var proc.z", "experimental-mode on;set var proc.z int(7) extra",
-    "experimental-mode on;set var sess.z int(4)", "experimental-mode on;operator;set var proc.z int(4)", "show tasks",
+    "experimental-mode on;set var sess.z int(4)", "experimental-mode on;operator;set var proc.z int(4)",
 ])
 def test_words(both, line):
     theirs, ours = both(lambda s: s.admin(line).split("\n  function")[0].strip())
+    assert ours == theirs
+
+
+def test_show_tasks(both):
+    """HAProxy counts a timer of its own that runs at that moment, too: the answer that lasts is compared."""
+    theirs, ours = both(lambda s: s.admin("show tasks").split("\n  function")[0].strip(), until_equal=True)
     assert ours == theirs
 
 
