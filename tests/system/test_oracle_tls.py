@@ -9,7 +9,7 @@ import subprocess
 import oracle
 import pytest
 from certs import Authority
-from conftest import admin, answers, free_port, is_open, wait_for
+from conftest import admin, answers, free_port, free_ports, is_open, wait_for
 from subject import LogServer
 
 CLIENT_MS = 1500
@@ -100,12 +100,14 @@ def slow(port):
 
 def lines_of(program, pem, tmp_path, options):
     """The log lines of all cases, without what varies."""
-    log, port, sock = LogServer(), free_port(), tmp_path / f"{program.rsplit('/', 1)[-1]}.sock"
+    log, (port, patient), sock = LogServer(), free_ports(2), tmp_path / f"{program.rsplit('/', 1)[-1]}.sock"
     cfg = tmp_path / f"{program.rsplit('/', 1)[-1]}.cfg"
     cfg.write_text(oracle.given(f"global\n log 127.0.0.1:{log.port} local0\n nbthread 1\n stats socket {sock} level admin\n"
                    f"defaults\n mode http\n log global\n option httplog\n {options}\n timeout client {CLIENT_MS}ms\n"
                    " timeout connect 1s\n timeout server 1s\n"
-                   f"frontend f\n bind 127.0.0.1:{port} ssl crt {pem} name b\n http-request return status 200\n"))
+                   f"frontend f\n bind 127.0.0.1:{port} ssl crt {pem} name b\n http-request return status 200\n"
+                   f"frontend patient\n timeout client 20s\n bind 127.0.0.1:{patient} ssl crt {pem} name b\n"
+                   " http-request return status 200\n"))
     with subprocess.Popen([program, "-db", "-f", cfg], stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL) as p:
         try:
@@ -123,13 +125,13 @@ def lines_of(program, pem, tmp_path, options):
                 fail(port, what, then, barrier)
                 barrier()
                 reported.append((name, ended(log)))
-            distrust(port)
+            distrust(patient)
             barrier()
             reported.append(("no trust", ended(log)))
-            assert slow(port).startswith(b"HTTP/1.1 200 "), program
+            assert slow(patient).startswith(b"HTTP/1.1 200 "), program
             barrier()
             reported.append(("served", [line.split()[0] for line in ended(log)]))
-            assert reported[-1][1] == ["f~"]
+            assert reported[-1][1] == ["patient~"]
         finally:
             p.kill()
             log.close()
@@ -155,7 +157,7 @@ def test_after_a_proxy_header(pem, tmp_path):
     def play(program):
         port = free_port()
         cfg = tmp_path / "p.cfg"
-        cfg.write_text(oracle.given("defaults\n mode http\n timeout client 2s\n timeout connect 1s\n timeout server 1s\n"
+        cfg.write_text(oracle.given("defaults\n mode http\n timeout client 20s\n timeout connect 1s\n timeout server 1s\n"
                                     f"frontend f\n bind 127.0.0.1:{port} ssl crt {pem} accept-proxy\n"
                                     " http-request return status 200 content-type text/plain lf-string %[src]\n"))
         with subprocess.Popen([program, "-db", "-f", cfg], stdout=subprocess.DEVNULL,
