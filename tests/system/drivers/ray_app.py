@@ -1,6 +1,7 @@
 """Runs applications on Ray Serve, as lines of standard input say; test_ray.py reads the answers.
-Usage: ray_app.py [grpc]"""
+Usage: ray_app.py SECONDS [grpc]: how long it waits for the proxy"""
 
+import functools
 import http.client
 import re
 import sys
@@ -12,9 +13,13 @@ from pathlib import Path
 import grpc
 import ray
 from ray import serve
+from ray._raylet import DASHBOARD_AGENT_LISTEN_PORT_NAME, persist_port
+from ray.serve._private import api, client
 from ray.serve.generated import serve_pb2, serve_pb2_grpc
 
 HTTP, GRPC, METRICS = 18000, 18001, 18002
+# The ports of a node's agents.
+AGENTS = {"metrics_agent_port": 18003, "dashboard_agent_listen_port": 18004, "runtime_env_agent_port": 18005}
 
 
 @serve.deployment(graceful_shutdown_timeout_s=0.5, graceful_shutdown_wait_loop_s=0.1)
@@ -79,11 +84,25 @@ def call(name):
         return stub.__call__(serve_pb2.UserDefinedMessage(name=name), metadata=(("application", "a"),), timeout=30).greeting
 
 
+def no_hurry(seconds):
+    """Makes Ray patient where no variable does: a raylet ends if its agent has not written its ports after 15 seconds."""
+    start_raylet = ray._private.node.Node.start_raylet
+
+    def start(node, *args, **kw):
+        persist_port(node.get_session_dir_path(), node.node_id, DASHBOARD_AGENT_LISTEN_PORT_NAME, AGENTS["dashboard_agent_listen_port"])
+        start_raylet(node, *args, **kw)
+
+    ray._private.node.Node.start_raylet = start
+    ray._private.parameter.RayParams = functools.partial(ray._private.parameter.RayParams, **AGENTS)
+    api.HTTP_PROXY_TIMEOUT = client.HTTP_PROXY_TIMEOUT = seconds
+
+
 def main():
+    no_hurry(int(sys.argv[1]))
     ray.init(num_cpus=4, include_dashboard=False, _temp_dir="/run/ray", _metrics_export_port=METRICS,
              _system_config={"metrics_report_interval_ms": 200})
     grpc_options = None
-    if "grpc" in sys.argv[1:]:
+    if "grpc" in sys.argv[2:]:
         grpc_options = {"port": GRPC, "grpc_servicer_functions": ["ray.serve.generated.serve_pb2_grpc.add_UserDefinedServiceServicer_to_server"]}
     serve.start(http_options={"host": "127.0.0.1", "port": HTTP}, grpc_options=grpc_options)
     load = None
