@@ -55,6 +55,7 @@ fake_new(void)
 	k->pipe_slots = FAKE_SLOTS;
 	k->fragment = PAGE;
 	k->next_port = FAKE_FIRST_PORT;
+	k->client_port = FAKE_CLIENT_PORT;
 	k->now = FAKE_MONO_NS;
 	k->failed = SYS_CALLS;
 	fake_tasks_init(k);

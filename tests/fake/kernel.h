@@ -92,6 +92,8 @@ int fake_any_fd(const struct fake *k);
 /* --- peers --- */
 /* A client that connects to a port: never NULL, and possibly not connected yet. */
 struct fake_sock *fake_client(struct fake *k, unsigned int port);
+/* The first client has this port, the next one the port behind it. */
+void fake_clients_from(struct fake *k, unsigned int port);
 struct fake_sock *fake_client_unix(struct fake *k, const char *path);
 /* A listening origin. */
 struct fake_sock *fake_origin(struct fake *k, unsigned int port, int backlog);

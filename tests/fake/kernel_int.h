@@ -15,6 +15,7 @@
 #define FAKE_MONO_NS (1000 * FAKE_SEC)
 #define FAKE_REAL_NS (1767225600 * FAKE_SEC) /* 2026-01-01 */
 #define FAKE_FIRST_PORT 40000
+#define FAKE_CLIENT_PORT 50000
 #define FAKE_PID 1234
 
 enum fake_kind {
@@ -173,6 +174,8 @@ struct fake {
 	uint64_t cut_splice; /* the nth splice to a socket meets a reset half-way */
 	uint64_t splices_out;
 	unsigned int next_port, next_client, next_listener;
+	unsigned int client_port; /* of the first client */
+	int nice; /* setpriority() */
 	uint64_t random; /* state of the sequence that getrandom() gives */
 	/* time */
 	uint64_t now;
@@ -232,6 +235,8 @@ long fake_signal_read(struct fake_file *f, void *buf, size_t len);
 long fake_signalfd4(void *ctx, int fd, const sigset_t *set, int flags);
 long fake_prlimit64(void *ctx, int res, const struct rlimit *set, struct rlimit *get);
 long fake_getrandom(void *ctx, void *buf, size_t len, unsigned int flags);
+long fake_getpriority(void *ctx);
+long fake_setpriority(void *ctx, int nice);
 long fake_getrusage(void *ctx, int who, struct rusage *ru);
 long fake_sched_getaffinity(void *ctx, size_t len, cpu_set_t *set);
 long fake_sched_setaffinity(void *ctx, size_t len, const cpu_set_t *set);

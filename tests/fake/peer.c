@@ -45,6 +45,12 @@ address(struct sockaddr_storage *a, unsigned int host, unsigned int port)
 	in->sin_port = htons((uint16_t)port);
 }
 
+void
+fake_clients_from(struct fake *k, unsigned int port)
+{
+	k->client_port = port;
+}
+
 /* Clients are 10.0.0.1, 10.0.0.2 and so on. */
 struct fake_sock *
 fake_client(struct fake *k, unsigned int port)
@@ -52,7 +58,8 @@ fake_client(struct fake *k, unsigned int port)
 	struct fake_sock *s = fake_sock_new(k, AF_INET);
 	struct sockaddr_storage to = { 0 };
 
-	address(&s->local, 0x0a000001u + k->next_client % 250, 50000 + k->next_client % 10000);
+	address(&s->local, 0x0a000001u + k->next_client % 250,
+		k->client_port + k->next_client % 10000);
 	k->next_client++;
 	address(&to, INADDR_LOOPBACK, port);
 	fake_sock_connect(s, (struct sockaddr *)&to, sizeof(struct sockaddr_in));

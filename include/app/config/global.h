@@ -118,6 +118,7 @@ struct global_conf {
 	char *user, *group;  /* as written, for messages */
 	char *chroot;
 	char *pidfile;
+	int deny_low_ports;  /* harden.reject-privileged-ports.tcp */
 	char *node;          /* NULL: the host's name */
 	char *description;
 	char *localpeer;

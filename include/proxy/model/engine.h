@@ -94,6 +94,7 @@ struct engine_shared {
 	const struct name_case *name_case; /* h1-case-adjust */
 	uint32_t stop_spread_ms;     /* close-spread-time; 0: not set, or ENGINE_STOP_NEVER */
 	int is_stopping;             /* a soft stop was requested, `grace` may delay it; atomic */
+	int denies_low_ports;        /* harden.reject-privileged-ports.tcp */
 	int screens;                 /* a rule may reject connections before they become sessions */
 	char apart_too[CACHE_LINE];
 };

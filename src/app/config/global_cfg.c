@@ -44,6 +44,12 @@ parse_flag(struct cfg_ctx *ctx)
 }
 
 static int
+parse_on_or_off(struct cfg_ctx *ctx)
+{
+	return cfg_arg_bool(ctx, 0, global_field(ctx));
+}
+
+static int
 parse_string(struct cfg_ctx *ctx)
 {
 	return cfg_arg_dup(ctx, 0, global_field(ctx));
@@ -497,6 +503,13 @@ static const struct cfg_kw kws[] = {
 	KW_FLAG("h1-accept-payload-with-any-method", h1_any_payload,
 		"Accepts GET, HEAD and DELETE of HTTP/1.0 with a body. Otherwise they get 413: "
 		"some servers ignore its length and would take it for a request."),
+	KW_FIELD("harden.reject-privileged-ports.tcp", parse_on_or_off, deny_low_ports,
+		"{ on | off }",
+		"Resets connections of clients whose port is below 1024 right after they are "
+		"accepted. Column dcon of 'show stat' counts them. Clients of TCP use higher ports "
+		"by themselves; servers of DNS and NTP, whose answers attackers direct at others, "
+		"have lower ones.",
+		.dflt = "off"),
 	KW_FLAG("set-dumpable", set_dumpable, "Allows core dumps."),
 	{ .name = "master-worker",
 		.values = master_words,

@@ -365,6 +365,7 @@ open_workers(struct process *p)
 	p->shared.conn_limit.max = (unsigned int)g->maxconnrate;
 	p->shared.sess_limit.max = (unsigned int)g->maxsessrate;
 	p->shared.tls_limit.max = (unsigned int)g->maxsslrate;
+	p->shared.denies_low_ports = g->deny_low_ports;
 	p->tls.max = (unsigned int)g->maxsslconn;
 	p->shared.comp_rate = (unsigned int)g->comp_rate * 1024;
 	p->shared.comp_memory = (uint64_t)g->comp_memory << 20;

@@ -414,7 +414,8 @@ count_connection(const struct stream *s)
 static int
 is_screened(const struct stream *s)
 {
-	return tcp_conn_rules_exist(s->sess->fe) || s->sess->has_header ||
+	return tcp_conn_rules_exist(s, RULE_TCP_CONNECTION) ||
+		tcp_conn_rules_exist(s, RULE_TCP_SESSION) || s->sess->has_header ||
 		s->sess->listener->bind->accept_proxy || s->sess->listener->xprt;
 }
 

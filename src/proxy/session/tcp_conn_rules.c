@@ -7,6 +7,8 @@
 #include "net/silent_drop.h"
 #include "proxy/sample/eval.h"
 
+#define PRIVILEGED_PORTS 1024 /* lower ones are for root, or CAP_NET_BIND_SERVICE */
+
 /* Ends the rules: there is nothing to wait for, since no data is read here. */
 static enum rule_end
 eval_conn_rules(struct stream *s, enum rule_place place, int *expects)
@@ -36,10 +38,21 @@ count_denied(struct stream *s, enum rule_place place)
 	counter_add(is_conn ? &ln->denied_conn : &ln->denied_sess, 1);
 }
 
+/* True if the client's port is a privileged one, and such clients are denied
+ * (harden.reject-privileged-ports.tcp). */
+static int
+has_denied_port(const struct stream *s)
+{
+	unsigned int port = addr_port(&s->sess->peer);
+
+	return s->engine->shared->denies_low_ports && port && port < PRIVILEGED_PORTS;
+}
+
 int
 tcp_conn_rules_apply(struct stream *s, enum rule_place place, int *expects)
 {
-	enum rule_end end = eval_conn_rules(s, place, expects);
+	enum rule_end end = place == RULE_TCP_CONNECTION && has_denied_port(s)
+		? RULE_END_REJECT : eval_conn_rules(s, place, expects);
 
 	if (end == RULE_END_NONE)
 		return 1;

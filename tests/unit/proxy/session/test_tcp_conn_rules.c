@@ -67,6 +67,52 @@ a_rejected_connection_is_reset(void **st)
 	rig_close();
 }
 
+/* A world with harden.reject-privileged-ports.tcp, whose first client has this port. */
+static uint64_t
+play_port(unsigned int port, int denies, const char *lines)
+{
+	struct world_config cfg = { RIG_WORLD, .rules = lines };
+
+	rig_open(&cfg, answers);
+	fake_clients_from(w.k, port);
+	w.engine.shared->denies_low_ports = denies;
+	(void)world_client(&w, asks, 0);
+	world_run(&w, RIG_LIMIT);
+	return world_calls(&w);
+}
+
+static void
+privileged_ports_are_denied(void **st)
+{
+	(void)st;
+	/* As above: no call asks for the port. The rules are not run. */
+	assert_true(play_port(1023, 1, "tcp-request connection accept") <= 5);
+	counts(1, 0, 0, 0);
+	assert_int_equal(w.client[0].err, ECONNRESET);
+	rig_close();
+	(void)play_port(1, 1, NULL);
+	counts(1, 0, 0, 0);
+	rig_close();
+}
+
+static void
+other_ports_cost_nothing_more(void **st)
+{
+	uint64_t calls = play_port(1024, 0, NULL);
+
+	(void)st;
+	rig_close();
+	assert_int_equal(play_port(1024, 1, NULL), calls);
+	counts(0, 0, 0, 1);
+	rig_close();
+	assert_int_equal(play_port(1023, 0, NULL), calls);
+	counts(0, 0, 0, 1);
+	rig_close();
+	(void)play_port(1024, 1, "tcp-request connection reject");
+	counts(1, 0, 0, 0);
+	rig_close();
+}
+
 static void
 a_rejected_session_is_counted_as_that(void **st)
 {
@@ -161,6 +207,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_rejected_connection_costs_three_calls),
 		cmocka_unit_test(a_rejected_connection_is_reset),
+		cmocka_unit_test(privileged_ports_are_denied),
+		cmocka_unit_test(other_ports_cost_nothing_more),
 		cmocka_unit_test(a_rejected_session_is_counted_as_that),
 		cmocka_unit_test(silent_drop_sends_nothing),
 		cmocka_unit_test(accepted_connections_are_sessions),
