@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -107,6 +108,9 @@ PLAIN(getdents64, getdents64, (, int fd, void *buf, size_t len), (fd, buf, len))
 PLAIN(getpeername, getpeername, (, int fd, struct sockaddr *sa, socklen_t *len), (fd, sa, len))
 /* Not libc's, which the program replaces (app/main/own_pid.h). */
 PLAIN(getpid, syscall, (), (SYS_getpid))
+/* The kernel gives 20 - nice. Both apply to the calling thread, and to those that it starts. */
+PLAIN(getpriority, syscall, (), (SYS_getpriority, PRIO_PROCESS, 0))
+PLAIN(setpriority, setpriority, (, int nice), (PRIO_PROCESS, 0, nice))
 PLAIN(getrandom, getrandom, (, void *buf, size_t len, unsigned int flags), (buf, len, flags))
 PLAIN(getrusage, getrusage, (, int who, struct rusage *ru), (who, ru))
 PLAIN(getsockname, getsockname, (, int fd, struct sockaddr *sa, socklen_t *len), (fd, sa, len))
@@ -152,6 +156,7 @@ PLAIN(sendmsg, sendmsg, (, int fd, const struct msghdr *m, int flags), (fd, m, f
 PLAIN(sendto, send, (, int fd, const void *buf, size_t len, int flags), (fd, buf, len, flags))
 PLAIN(setgid, setgid, (, gid_t gid), (gid))
 PLAIN(setgroups, setgroups, (, size_t n, const gid_t *list), (n, list))
+PLAIN(setns, setns, (, int fd, int type), (fd, type))
 PLAIN(setsid, setsid, (), ())
 PLAIN(setsockopt, setsockopt, (, int fd, int lvl, int opt, const void *v, socklen_t len),
 	(fd, lvl, opt, v, len))

@@ -91,6 +91,29 @@ fake_getrusage(void *ctx, int who, struct rusage *ru)
 	return fake_leave(ctx, fake_enter(ctx, SYS_CALL_getrusage, -1), "getrusage()");
 }
 
+long
+fake_getpriority(void *ctx)
+{
+	const struct fake *k = ctx;
+	long r = fake_enter(ctx, SYS_CALL_getpriority, -1);
+
+	return fake_leave(ctx, r ? r : 20 - k->nice, "getpriority()");
+}
+
+/* A process without privileges: it can only lower its priority. */
+long
+fake_setpriority(void *ctx, int nice)
+{
+	struct fake *k = ctx;
+	long r = fake_enter(k, SYS_CALL_setpriority, -1);
+
+	if (r == 0 && nice < k->nice)
+		r = -EACCES;
+	if (r == 0)
+		k->nice = nice;
+	return fake_leave(k, r, "setpriority(%d)", nice);
+}
+
 /* The set as words of the kernel, as many as fit. */
 long
 fake_sched_getaffinity(void *ctx, size_t len, cpu_set_t *set)

@@ -41,7 +41,10 @@ enum {
 	GLOBAL_MAXHDR_MAX = 32767,
 	/* Percentage of descriptors. */
 	GLOBAL_POOL_LOW_FDS = 20,
-	GLOBAL_POOL_HIGH_FDS = 25
+	GLOBAL_POOL_HIGH_FDS = 25,
+	/* setpriority(2) */
+	GLOBAL_NICE_MIN = -20,
+	GLOBAL_NICE_MAX = 19
 };
 
 /* tune.reload.keep: what outlives a worker process; one bit each. */
@@ -80,6 +83,14 @@ struct splice_conf {
 	int pipesize; /* bytes, 0: the system's */
 	int after;    /* bytes before splice-auto splices */
 	int bulk_bufsize, bulk_turn; /* struct bulk_shared */
+};
+
+/* tune.renice.startup and tune.renice.runtime. */
+struct renice_conf {
+	int is_changed;  /* the priority is that of the start, which was `before` until its line */
+	int before;
+	int has_runtime;
+	int runtime;
 };
 
 struct global_conf {
@@ -160,6 +171,7 @@ struct global_conf {
 	struct sockbuf client_buf, server_buf; /* tune.rcvbuf, tune.sndbuf, tune.notsent-lowat */
 
 	struct splice_conf splice;
+	struct renice_conf renice;
 	struct h2_tune h2;
 };
 

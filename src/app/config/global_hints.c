@@ -18,7 +18,6 @@
 #define HTTPCLIENT "only scripts use this client, and they are not supported"
 #define STATS_FILE "a reload keeps the counters anyway"
 #define CPUS "workers run where the system or cpu-map lets them"
-#define NICE "the service manager sets the priority: Nice="
 #define NEVER "tacit never does it"
 #define EXPOSE "keywords do not depend on it"
 
@@ -130,8 +129,6 @@ static const struct cfg_kw kws[] = {
 	HINT("cpu-policy", CFG_ANY, CPUS),
 	HINT("cpu-set", CFG_ANY, CPUS),
 	HINT("thread-group", CFG_ANY, CPUS),
-	HINT("tune.renice.runtime", 1, NICE),
-	HINT("tune.renice.startup", 1, NICE),
 	HINT("warn-blocked-traffic-after", 1, "the watchdog reports a worker that hangs"),
 	HINT("noktls", 0, "TLS is never moved to the kernel"),
 	HINT("tune.epoll.mask-events", 1, ABSENT),

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "app/config/global.h"
+#include "base/err.h"
 #include "base/mem.h"
+#include "base/sys.h"
 #include "cfg/ctx.h"
 #include "event/poller.h"
 #include "net/listener.h"
@@ -201,6 +203,40 @@ parse_reload_keep(struct cfg_ctx *ctx)
 	return 0;
 }
 
+static int
+parse_renice_runtime(struct cfg_ctx *ctx)
+{
+	struct renice_conf *c = &((struct global_conf *)ctx->obj)->renice;
+
+	c->has_runtime = 1;
+	return cfg_arg_int(ctx, 0, GLOBAL_NICE_MIN, GLOBAL_NICE_MAX, &c->runtime);
+}
+
+/* Applied at once, for the lines that follow. */
+static int
+parse_renice_startup(struct cfg_ctx *ctx)
+{
+	struct renice_conf *c = &((struct global_conf *)ctx->obj)->renice;
+	int nice;
+	long was, r;
+
+	if (cfg_arg_int(ctx, 0, GLOBAL_NICE_MIN, GLOBAL_NICE_MAX, &nice))
+		return -1;
+	if (!ctx->sys)
+		return 0;
+	was = sys_getpriority(ctx->sys);
+	r = was < 0 ? was : sys_setpriority(ctx->sys, nice);
+	if (r < 0) {
+		cfg_warn(ctx, 0, "'tune.renice.startup' : the priority stays as it is: %s (below "
+			"the present value it needs CAP_SYS_NICE).", err_text((int)r));
+		return 0;
+	}
+	if (!c->is_changed)
+		c->before = 20 - (int)was;
+	c->is_changed = 1;
+	return 0;
+}
+
 #define KW(n, fn, syn, text, ...)                                                   \
 	{                                                                           \
 		.name = n, .sections = CFG_GLOBAL, .min = 1, .max = 1, .parse = fn, \
@@ -376,6 +412,16 @@ static const struct cfg_kw kws[] = {
 		"Maximum number of events taken from the kernel at once; 0 stands for the "
 		"default.",
 		.dflt = "200"),
+	KW("tune.renice.runtime", parse_renice_runtime, "<number>",
+		"Priority of the process while it serves, as nice(1) counts it: -20, the highest, "
+		"to 19. The master keeps its own. A value below the present one needs "
+		"CAP_SYS_NICE, or root; without it the priority stays as it is, with a warning.",
+		.dflt = "that of the start"),
+	KW("tune.renice.startup", parse_renice_startup, "<number>",
+		"Priority while the configuration is read, from this line on. It ends with the "
+		"configuration: tune.renice.runtime follows, or the priority from before, which "
+		"needs CAP_SYS_NICE, or root, if it is higher.",
+		.dflt = "that of the start"),
 	{ .name = "tune.reload.keep",
 		.dflt = "all of them",
 		.values = keep_words,

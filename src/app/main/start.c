@@ -409,6 +409,23 @@ inherit_link(struct start *st)
 	return master_link_inherit(&st->link, value, &st->inherited);
 }
 
+/* The priority of the start ends with the configuration, unless this process goes on with that of
+ * tune.renice.runtime. */
+static void
+end_startup_priority(struct start *st)
+{
+	const struct renice_conf *c = &st->cfg.global.renice;
+	int continues = c->has_runtime && !start_has_master(st);
+	long r = 0;
+
+	if (c->is_changed && st->opts.action == OPTIONS_RUN && !continues)
+		r = sys_setpriority(&st->sys, c->before);
+	if (r < 0)
+		report_msg(&st->report, REPORT_WARNING,
+			"the priority stays that of tune.renice.startup: %s (a higher one needs "
+			"CAP_SYS_NICE)", err_text((int)r));
+}
+
 /* The address that a name of a server had before. */
 static int
 find_last_addr(void *arg, const struct server *s, struct addr *out)
@@ -430,6 +447,7 @@ load_config(struct start *st)
 	st->cfg.proxies.last_addr = find_last_addr;
 	st->cfg.proxies.last_arg = st;
 	r = config_load(&st->cfg, &st->sys, &st->opts);
+	end_startup_priority(st);
 	quiet = st->cfg.global.quiet;
 	st->report.quiet = quiet;
 	/* With a master the first worker process prints warnings and notices: they belong to the

@@ -337,6 +337,19 @@ bring_up(struct start *st, const char *notify_path)
 	return confine_calls(p);
 }
 
+/* tune.renice.runtime. Threads inherit the priority. */
+static void
+set_priority(struct start *st)
+{
+	const struct renice_conf *c = &st->cfg.global.renice;
+	long r = c->has_runtime ? sys_setpriority(&st->sys, c->runtime) : 0;
+
+	if (r < 0)
+		report_msg(&st->report, REPORT_WARNING,
+			"'tune.renice.runtime %d' : the priority stays as it is: %s (a higher one "
+			"needs CAP_SYS_NICE)", c->runtime, err_text((int)r));
+}
+
 static int
 exit_code(const struct start *st)
 {
@@ -391,6 +404,7 @@ start_process(struct start *st)
 	int code = 0;
 	int r;
 
+	set_priority(st);
 	if (activation_apply(&st->activation, &st->sys, &st->cfg, &st->report))
 		return 1;
 	if (process_init(p, &st->sys, &st->cfg, &st->report, &st->notify)) {

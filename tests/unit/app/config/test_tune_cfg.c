@@ -103,6 +103,13 @@ mistakes(void **state)
 		"tune.listener.default-shards by-cpu",
 		"tune.wake-elision",
 		"tune.wake-elision maybe",
+		"tune.renice.runtime",
+		"tune.renice.runtime -21",
+		"tune.renice.runtime 20",
+		"tune.renice.startup",
+		"tune.renice.startup -21",
+		"tune.renice.startup 20",
+		"tune.renice.startup x",
 	};
 
 	(void)state;
@@ -111,6 +118,22 @@ mistakes(void **state)
 		assert_true(world_diagnostic()[0] != '\0');
 	}
 	assert_int_equal(cfg.global.bufsize, GLOBAL_BUFSIZE_DEFAULT);
+}
+
+static void
+priorities(void **state)
+{
+	const struct renice_conf *c = &cfg.global.renice;
+
+	(void)state;
+	assert_int_equal(world_global("tune.renice.startup 19"), 0);
+	assert_int_equal(c->has_runtime, 0);
+	assert_int_equal(world_global("tune.renice.runtime -20\ntune.renice.startup -20"), 0);
+	assert_int_equal(c->has_runtime, 1);
+	assert_int_equal(c->runtime, -20);
+	assert_int_equal(world_global("tune.renice.runtime 19"), 0);
+	assert_int_equal(c->runtime, 19);
+	assert_int_equal(cfg.diag.count[CFG_NOTICE], 0);
 }
 
 /* Accepted with a note that they have no effect. */
@@ -134,7 +157,7 @@ main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, world_open, world_close)
 	const struct CMUnitTest tests[] = {
-		T(values), T(low_water), T(workers), T(mistakes), T(hints),
+		T(values), T(low_water), T(workers), T(mistakes), T(priorities), T(hints),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
