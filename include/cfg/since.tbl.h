@@ -121,7 +121,7 @@ SINCE("GLOBAL KEYWORDS", "3.1 to 3.2",
 	"tune.quic.frontend.default-max-window-size, tune.quic.frontend.max-data-size, "
 	"tune.quic.frontend.stream-data-ratio, tune.renice.runtime, tune.renice.startup")
 SINCE("GLOBAL KEYWORDS", "3.2",
-	"cpu-policy, cpu-set, tune.bufsize.large, tune.epoll.mask-events, "
+	"cpu-policy, cpu-set, dns-accept-family, tune.bufsize.large, tune.epoll.mask-events, "
 	"tune.glitches.kill.cpu-usage, tune.lua.bool-sample-conversion, "
 	"tune.notsent-lowat.client, tune.notsent-lowat.server, "
 	"tune.ssl.certificate-compression, tune.takeover-other-tg-connections")

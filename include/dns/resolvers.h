@@ -19,6 +19,21 @@
 
 struct dns_nameserver;
 struct dns_query;
+struct sys;
+
+/* dns-accept-family: which addresses are asked for and used; bits. */
+enum dns_family { DNS_IPV4 = 1, DNS_IPV6 = 2 };
+
+struct dns_families {
+	unsigned int set;           /* enum dns_family; 0: both */
+	int is_auto;                /* IPv6, too, while the system has a route for it */
+	int has_route;              /* the result of the last check, */
+	uint64_t until_ms;          /* which counts until then */
+};
+
+/* The bits that count now, one at least. Without sys nothing is checked: both. On the first worker,
+ * or at start. */
+unsigned int dns_families_now(struct dns_families *f, struct sys *sys, uint64_t now_ms);
 
 /* The section of names without another one; made from /etc/resolv.conf if there is none. */
 #define RESOLVERS_DEFAULT "default"
@@ -54,6 +69,7 @@ struct resolvers {
 	unsigned int retries;       /* resolve_retries */
 	uint32_t resolve_ms, retry_ms; /* timeouts */
 	uint32_t hold_ms[HOLDS];
+	struct dns_families *families; /* NULL: both */
 	/* While it runs. */
 	struct loop *loop;          /* NULL: not started */
 	struct random_source random;
@@ -132,6 +148,7 @@ struct dns_lookup {
 	enum dns_status status; /* of the last lookup that is over; DNS_STATUSES: none */
 	/* The current one. */
 	int is_asking;
+	unsigned int families;  /* enum dns_family: those asked for */
 	enum dns_type type;
 	enum dns_status error;  /* the last error of this try; DNS_STATUSES: none */
 	unsigned int tries;     /* left, with this one */

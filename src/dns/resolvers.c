@@ -3,11 +3,14 @@
  * was answered, and the timer runs. */
 #include "dns/resolvers.h"
 
+#include <arpa/inet.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "base/compiler.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/sys.h"
 #include "dns/nameserver.h"
 #include "event/profile.h"
 
@@ -80,6 +83,34 @@ add_record(struct dns_answer *a, const struct dns_record *r, uint64_t now_ms)
 	i->round = a->round;
 }
 
+static unsigned int
+family_bit(const struct addr *a)
+{
+	return addr_family(a) == AF_INET6 ? DNS_IPV6 : DNS_IPV4;
+}
+
+/* True for an address of a family that is not accepted (any more). */
+static int
+is_not_accepted(const struct dns_record *r, unsigned int families)
+{
+	return r->addr.len && !(families & family_bit(&r->addr));
+}
+
+/* Removes addresses of other families; targets of services lose them only. */
+static void
+keep_families(struct dns_answer *a, unsigned int families)
+{
+	list_each_safe(it, &a->items) {
+		struct dns_item *i = list_entry(it, struct dns_item, link);
+
+		if (!is_not_accepted(&i->record, families))
+			continue;
+		i->record.addr.len = 0;
+		if (i->record.type != DNS_SRV)
+			remove_item(a, i);
+	}
+}
+
 /* Adds the records of a response, renews those that are known, and removes those that no response
  * had for hold_ms. Without memory, new ones are left out. */
 static void
@@ -95,6 +126,43 @@ dns_answer_merge(struct dns_answer *a, const struct dns_response *r, uint64_t no
 		if (i->round != a->round && i->seen_ms + hold_ms <= now_ms)
 			remove_item(a, i);
 	}
+}
+
+/* --- families of addresses --- */
+
+/* A check of the route to IPv6 counts so long. */
+#define ROUTE_CHECK_MS 30000
+
+/* Returns 1 if the system has a route to the address of a root server: connect() of a datagram socket
+ * sends nothing. */
+static int
+check_ipv6_route(struct sys *sys)
+{
+	struct sockaddr_in6 to = { .sin6_family = AF_INET6, .sin6_port = htons(DNS_PORT) };
+	long fd, r;
+
+	if (inet_pton(AF_INET6, "2001:503:ba3e::2:30", &to.sin6_addr) != 1)
+		return 0;
+	fd = sys_socket(sys, AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	r = fd < 0 ? fd : sys_connect(sys, (int)fd, (const struct sockaddr *)(const void *)&to,
+				  sizeof(to));
+	if (fd >= 0)
+		(void)sys_close(sys, (int)fd);
+	return r == 0;
+}
+
+unsigned int
+dns_families_now(struct dns_families *f, struct sys *sys, uint64_t now_ms)
+{
+	if (!f->set || (f->is_auto && !sys))
+		return DNS_IPV4 | DNS_IPV6;
+	if (!f->is_auto)
+		return f->set;
+	if (now_ms >= f->until_ms) {
+		f->has_route = check_ipv6_route(sys);
+		f->until_ms = now_ms + ROUTE_CHECK_MS;
+	}
+	return f->set | (f->has_route ? DNS_IPV6 : 0u);
 }
 
 static void on_lookup_timer(struct timer *t);
@@ -278,19 +346,33 @@ other_type(enum dns_type t)
 	return t == DNS_A ? DNS_AAAA : t == DNS_AAAA ? DNS_A : t;
 }
 
+static unsigned int
+family_of(enum dns_type t)
+{
+	return t == DNS_A ? DNS_IPV4 : t == DNS_AAAA ? DNS_IPV6 : 0;
+}
+
+static enum dns_type
+first_type(const struct dns_lookup *l)
+{
+	return l->prefer != DNS_SRV && !(l->families & family_of(l->prefer))
+		? other_type(l->prefer) : l->prefer;
+}
+
 /* This try had a response from all, or its time is up. */
 static void
 end_try(struct dns_lookup *l)
 {
 	enum dns_status error = l->error == DNS_STATUSES ? DNS_TIMEOUT : l->error;
 
-	if (error != DNS_TIMEOUT && l->prefer != DNS_SRV && l->type == l->prefer) {
+	if (error != DNS_TIMEOUT && l->type == first_type(l) &&
+		(l->families & family_of(other_type(l->type)))) {
 		l->type = other_type(l->type);
 		ask_all(l);
 		return;
 	}
 	if (error != DNS_TIMEOUT)
-		l->type = l->prefer;
+		l->type = first_type(l);
 	if (--l->tries == 0)
 		end_lookup(l, error, NULL);
 	else
@@ -339,7 +421,9 @@ dns_lookup_start(struct dns_lookup *l)
 	l->is_asking = 1;
 	res->n_asking++;
 	l->tries = MAX(1u, res->retries);
-	l->type = l->prefer;
+	l->families = res->families ? dns_families_now(res->families, loop_sys(res->loop),
+					      lookup_now(l)) : DNS_IPV4 | DNS_IPV6;
+	l->type = first_type(l);
 	ask_all(l);
 }
 
@@ -421,6 +505,7 @@ dns_lookup_on_message(struct dns_query *q, const uint8_t *p, size_t n)
 	count_response(&q->ns->stat, &r);
 	if (status == DNS_VALID) {
 		dns_answer_merge(&l->answer, &r, lookup_now(l), l->res->hold_ms[HOLD_OBSOLETE]);
+		keep_families(&l->answer, l->families);
 		dns_response_fini(&r);
 		end_lookup(l, DNS_VALID, q->ns);
 		return;

@@ -5,6 +5,7 @@
 #include "base/compiler.h"
 #include "base/list.h"
 #include "base/name_index.h"
+#include "dns/resolvers.h"
 #include "http/name_case.h"
 #include "http/status_set.h"
 #include "net/bind_cfg.h"
@@ -59,6 +60,7 @@ struct proxies {
 	 * there was none. */
 	int (*last_addr)(void *arg, const struct server *s, struct addr *out);
 	void *last_arg;
+	struct dns_families families; /* dns-accept-family */
 	int keep_unresolved;   /* -dr: a server's name that cannot be resolved is no error */
 	unsigned int cookie_max; /* tune.http.cookielen: maximum size of a captured cookie */
 	struct bind_unix unix_bind; /* global unix-bind, of the `bind` lines that follow */

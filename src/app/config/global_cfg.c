@@ -49,6 +49,36 @@ parse_on_or_off(struct cfg_ctx *ctx)
 	return cfg_arg_bool(ctx, 0, global_field(ctx));
 }
 
+static const struct cfg_enum family_words[] = {
+	{ "ipv4", DNS_IPV4, "IPv4 addresses." },
+	{ "ipv6", DNS_IPV6, "IPv6 addresses." },
+	{ "auto", 0, "IPv4 addresses, and IPv6 ones while the system has a route for them; it is "
+		"checked every 30 seconds at most." },
+	{ 0 },
+};
+
+static int
+parse_families(struct cfg_ctx *ctx)
+{
+	struct config *c = ctx->root;
+	struct dns_families set = { 0 };
+
+	for (const char *s = cfg_arg(ctx, 0); s;) {
+		size_t len = strcspn(s, ",");
+		const struct cfg_enum *e = cfg_enum_find(family_words, s, len);
+
+		if (!e)
+			return cfg_error(ctx, 0,
+				"'dns-accept-family' expects ipv4, ipv6 and auto, separated by "
+				"commas, not '%.*s'.", (int)MIN(len, 60), s);
+		set.is_auto |= !e->value;
+		set.set |= e->value ? (unsigned int)e->value : (unsigned int)DNS_IPV4;
+		s = s[len] ? s + len + 1 : NULL;
+	}
+	c->proxies.families = set;
+	return 0;
+}
+
 static int
 parse_string(struct cfg_ctx *ctx)
 {
@@ -537,6 +567,17 @@ static const struct cfg_kw kws[] = {
 			"configuration file has its own directory with config and parent. Maps "
 			"and certificates keep the names that are written. Sockets, the pid "
 			"file and state files are not affected." },
+	{ .name = "dns-accept-family",
+		.dflt = "ipv4,ipv6",
+		.values = family_words,
+		.sections = CFG_GLOBAL,
+		.min = 1,
+		.max = 1,
+		.parse = parse_families,
+		.syntax = "<family>[,<family>...]",
+		.doc = "The addresses of names that are accepted: sections resolvers ask for no "
+			"others, and servers of the lines that follow begin with no others. "
+			"resolve-prefer says which of them comes first." },
 	{ .name = "profiling.tasks",
 		.dflt = "off",
 		.values = task_modes,

@@ -10,6 +10,7 @@
 #include "base/names.h"
 #include "cfg/arg_address.h"
 #include "cfg/ctx.h"
+#include "dns/resolvers.h"
 #include "proxy/config/proxy_cfg.h"
 #include "proxy/model/proxies.h"
 
@@ -250,15 +251,27 @@ set_first_addr(struct server *s, struct addr *a)
 	s->admin &= ~(unsigned int)SERVER_MAINT_UNRESOLVED;
 }
 
+/* The only family of addresses that is accepted (dns-accept-family), or AF_UNSPEC. */
+static int
+accepted_family(struct cfg_ctx *ctx)
+{
+	struct proxies *ps = ctx->root;
+	unsigned int set = dns_families_now(&ps->families, ctx->sys, 0);
+
+	return set == DNS_IPV4 ? AF_INET : set == DNS_IPV6 ? AF_INET6 : AF_UNSPEC;
+}
+
 /* A name of a service is nothing that libc could find. */
 static int
-ask_libc(struct server *s)
+ask_libc(struct cfg_ctx *ctx, struct server *s)
 {
+	int family = accepted_family(ctx);
 	struct sockaddr_storage ss;
 	struct addr a;
 
-	if (server_names_service(s) || names_host(s->fqdn, s->spec.family, &ss, &a.len) < 0 ||
-		a.len > sizeof(a.u))
+	if (server_names_service(s) ||
+		names_host(s->fqdn, s->spec.family ? s->spec.family : family, &ss, &a.len) < 0 ||
+		a.len > sizeof(a.u) || (family && ss.ss_family != family))
 		return 0;
 	memcpy(&a.u, &ss, a.len);
 	set_first_addr(s, &a);
@@ -266,11 +279,14 @@ ask_libc(struct server *s)
 }
 
 static int
-ask_last(struct server *s, const struct proxies *ps)
+ask_last(struct cfg_ctx *ctx, struct server *s)
 {
+	const struct proxies *ps = ctx->root;
+	int family = accepted_family(ctx);
 	struct addr a;
 
-	if (!ps->last_addr || !ps->last_addr(ps->last_arg, s, &a))
+	if (!ps->last_addr || !ps->last_addr(ps->last_arg, s, &a) ||
+		(family && addr_family(&a) != family))
 		return 0;
 	set_first_addr(s, &a);
 	s->has_last_addr = 1;
@@ -279,17 +295,17 @@ ask_last(struct server *s, const struct proxies *ps)
 
 /* 1 when the method has decided. */
 static int
-try_init_addr(struct server *s, const struct proxies *ps, enum init_addr method)
+try_init_addr(struct cfg_ctx *ctx, struct server *s, enum init_addr method)
 {
 	struct addr a;
 
 	switch (method) {
 	case INIT_ADDR_LAST:
-		return ask_last(s, ps);
+		return ask_last(ctx, s);
 	case INIT_ADDR_LIBC:
-		return ask_libc(s);
+		return ask_libc(ctx, s);
 	case INIT_ADDR_NONE:
-		if (s->conf.resolve.section && ask_last(s, ps))
+		if (s->conf.resolve.section && ask_last(ctx, s))
 			return 1;
 		s->admin |= SERVER_MAINT_UNRESOLVED;
 		return 1;
@@ -325,15 +341,15 @@ server_cfg_init_addr(struct cfg_ctx *ctx, int i, struct server *s, const struct 
 		return 0;
 	}
 	for (unsigned int k = 0; k < c->n_init && !done; k++) {
-		done = try_init_addr(s, ps, c->init[k]);
+		done = try_init_addr(ctx, s, c->init[k]);
 		asked |= c->init[k] == INIT_ADDR_LIBC;
 	}
 	/* A name that is looked up at run time need not be waited for. A reload finds the new
 	 * address of any other. */
 	if (!c->n_init && c->section)
-		done = ask_last(s, ps) || ask_libc(s);
+		done = ask_last(ctx, s) || ask_libc(ctx, s);
 	else if (!c->n_init)
-		done = ask_libc(s) || ask_last(s, ps);
+		done = ask_libc(ctx, s) || ask_last(ctx, s);
 	if (!done && ps->keep_unresolved) {
 		s->admin |= SERVER_MAINT_UNRESOLVED;
 		done = 1;

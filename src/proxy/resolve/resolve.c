@@ -656,6 +656,7 @@ resolve_start(struct resolve *r, struct engine *e, struct proxies *ps)
 	list_each(it, &ps->resolvers) {
 		struct resolvers *res = list_entry(it, struct resolvers, link);
 
+		res->families = &ps->families;
 		/* A section that is not used opens nothing. */
 		if (rc == 0 && (res->is_asked || !list_is_empty(&res->lookups)))
 			rc = resolvers_start(res, e->loop);

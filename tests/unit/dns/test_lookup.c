@@ -534,6 +534,122 @@ servers_that_cannot_be_queried_time_out(void **st)
 	lookup_rig_close();
 }
 
+/* dns-accept-family: the other family is not asked for, and not used. */
+static void
+one_family_is_asked_for(void **st)
+{
+	static struct dns_families only;
+
+	(void)st;
+	for (int i = 0; i < 4; i++) {
+		enum dns_type type = i & 1 ? DNS_AAAA : DNS_A;
+
+		only.set = i & 1 ? DNS_IPV6 : DNS_IPV4;
+		lookup_rig_open(1);
+		rig_res->families = &only;
+		rig_res->retries = 2;
+		start_lookup(NAME, i & 2 ? DNS_AAAA : DNS_A);
+		respond(&rig_ns[0], type, 0x8183, NULL);
+		respond(&rig_ns[0], type, 0x8183, NULL);
+		assert_int_equal(rig_watch.failures, 1);
+		no_query(&rig_ns[0]);
+		lookup_rig_close();
+	}
+}
+
+static void
+both_families_are_asked_for(void **st)
+{
+	static struct dns_families both = { .set = DNS_IPV4 | DNS_IPV6 };
+
+	(void)st;
+	lookup_rig_open(1);
+	rig_res->families = &both;
+	start_lookup(NAME, DNS_AAAA);
+	respond(&rig_ns[0], DNS_AAAA, 0x8183, NULL);
+	respond(&rig_ns[0], DNS_A, 0x8180, "10.0.0.1");
+	expect_address("10.0.0.1");
+	lookup_rig_close();
+}
+
+static unsigned int route_checks;
+static long route_result;
+
+static long
+check_route(void *ctx, int fd, const struct sockaddr *sa, socklen_t len)
+{
+	(void)ctx;
+	(void)fd;
+	assert_int_equal(sa->sa_family, AF_INET6);
+	assert_int_equal(len, sizeof(struct sockaddr_in6));
+	route_checks++;
+	return route_result;
+}
+
+static long
+no_ipv6(void *ctx, int domain, int type, int proto)
+{
+	(void)ctx;
+	(void)type;
+	(void)proto;
+	return domain == AF_INET6 ? -EAFNOSUPPORT : -EINVAL;
+}
+
+/* The result of a check counts for 30 s. */
+static void
+ipv6_needs_a_route(void **st)
+{
+	struct dns_families f = { .set = DNS_IPV4, .is_auto = 1 };
+	struct sys_ops ops = sys_linux;
+	struct sys sys;
+
+	(void)st;
+	ops.connect = check_route;
+	sys_init(&sys, &ops, NULL);
+	route_result = -ENETUNREACH;
+	assert_int_equal(dns_families_now(&f, &sys, 1000), DNS_IPV4);
+	route_result = 0;
+	assert_int_equal(dns_families_now(&f, &sys, 30999), DNS_IPV4);
+	assert_int_equal(route_checks, 1);
+	assert_int_equal(dns_families_now(&f, &sys, 31000), DNS_IPV4 | DNS_IPV6);
+	assert_int_equal(dns_families_now(&f, &sys, 60999), DNS_IPV4 | DNS_IPV6);
+	assert_int_equal(route_checks, 2);
+	assert_int_equal(ledger_sum(&sys.ledger, SYS_CALL_socket), 2);
+	assert_int_equal(ledger_sum(&sys.ledger, SYS_CALL_close), 2);
+	ops.socket = no_ipv6;
+	assert_int_equal(dns_families_now(&f, &sys, 61000), DNS_IPV4);
+	assert_int_equal(ledger_sum(&sys.ledger, SYS_CALL_close), 2);
+	/* Without a need there is no check. */
+	assert_int_equal(dns_families_now(&f, NULL, 99000), DNS_IPV4 | DNS_IPV6);
+	f = (struct dns_families){ .set = DNS_IPV6 };
+	assert_int_equal(dns_families_now(&f, &sys, 99000), DNS_IPV6);
+	f.set = 0;
+	assert_int_equal(dns_families_now(&f, &sys, 99000), DNS_IPV4 | DNS_IPV6);
+	assert_int_equal(route_checks, 2);
+}
+
+/* The route is lost: what came before is not used any more. */
+static void
+addresses_of_a_lost_family_go(void **st)
+{
+	static struct dns_families f;
+
+	(void)st;
+	f.set = 0;
+	lookup_rig_open(1);
+	rig_res->families = &f;
+	rig_res->resolve_ms = 5;
+	start_lookup(NAME, DNS_AAAA);
+	respond(&rig_ns[0], DNS_AAAA, 0x8180, "2001:db8::1");
+	expect_address("2001:db8::1");
+	f.set = DNS_IPV4;
+	rig_turn(PATIENCE_MS);
+	rig_turn(0);
+	respond(&rig_ns[0], DNS_A, 0x8180, "10.0.0.1");
+	expect_address("10.0.0.1");
+	lookup_rig_close();
+}
+
 int
 main(void)
 {
@@ -557,6 +673,10 @@ main(void)
 		cmocka_unit_test(names_asked_for_are_bounded),
 		cmocka_unit_test(names_are_found_after_the_start),
 		cmocka_unit_test(servers_that_cannot_be_queried_time_out),
+		cmocka_unit_test(one_family_is_asked_for),
+		cmocka_unit_test(both_families_are_asked_for),
+		cmocka_unit_test(ipv6_needs_a_route),
+		cmocka_unit_test(addresses_of_a_lost_family_go),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -200,6 +200,62 @@ workers(void **state)
 	assert_int_equal(cfg.global.thread_hard_limit, 4096);
 }
 
+static void
+privileged_ports(void **state)
+{
+	(void)state;
+	assert_int_equal(cfg.global.deny_low_ports, 0);
+	assert_int_equal(world_global("harden.reject-privileged-ports.tcp on"), 0);
+	assert_int_equal(cfg.global.deny_low_ports, 1);
+	assert_int_equal(world_global("harden.reject-privileged-ports.tcp off"), 0);
+	assert_int_equal(cfg.global.deny_low_ports, 0);
+	assert_int_equal(world_global("harden.reject-privileged-ports.tcp"), -1);
+	assert_int_equal(world_global("harden.reject-privileged-ports.tcp maybe"), -1);
+	assert_int_equal(world_global("harden.reject-privileged-ports.tcp on off"), -1);
+	assert_int_equal(cfg.diag.count[CFG_NOTICE], 0);
+	/* There is no QUIC. */
+	assert_int_equal(world_global("harden.reject-privileged-ports.quic on"), 0);
+	assert_int_equal(cfg.diag.count[CFG_NOTICE], 1);
+}
+
+static void
+accepted_families(void **state)
+{
+	static const struct {
+		const char *words;
+		unsigned int set;
+		int is_auto;
+	} t[] = {
+		{ "ipv4", DNS_IPV4, 0 }, { "ipv6", DNS_IPV6, 0 }, { "auto", DNS_IPV4, 1 },
+		{ "ipv6,ipv4", DNS_IPV4 | DNS_IPV6, 0 }, { "auto,ipv6", DNS_IPV4 | DNS_IPV6, 1 },
+		{ "ipv4,ipv4", DNS_IPV4, 0 },
+	};
+	static const char *const bad[][2] = {
+		{ "", "expects an argument" }, { "ipv5", "'ipv5'" }, { "ipv4,", "''" },
+		{ ",ipv4", "''" }, { "ipv4,,ipv6", "''" }, { "IPV4", "'IPV4'" },
+		{ "ipv4 ipv6", "" },
+	};
+	const struct dns_families *f = &cfg.proxies.families;
+	char line[128];
+
+	(void)state;
+	assert_int_equal(f->set, 0);
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		snprintf(line, sizeof(line), "dns-accept-family %s", t[i].words);
+		assert_int_equal(world_global(line), 0);
+		assert_int_equal(f->set, t[i].set);
+		assert_int_equal(f->is_auto, t[i].is_auto);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		snprintf(line, sizeof(line), "dns-accept-family %s", bad[i][0]);
+		assert_int_equal(world_global(line), -1);
+		if (i && !strstr(world_diagnostic(), bad[i][1]))
+			fail_msg("%s: %s", bad[i][0], world_diagnostic());
+	}
+	/* A mistake changes nothing. */
+	assert_int_equal(f->set, DNS_IPV4);
+}
+
 int
 main(void)
 {
@@ -207,7 +263,8 @@ main(void)
 	const struct CMUnitTest tests[] = { T(values), T(a_master_and_its_workers),
 					    T(unix_sockets_of_bind_lines),
 					    T(sections_merge), T(switches), T(names),
-					    T(stats_socket), T(ranges), T(workers) };
+					    T(stats_socket), T(ranges), T(workers),
+					    T(privileged_ports), T(accepted_families) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
