@@ -45,6 +45,9 @@ enum bind_severity { BIND_SEVERITY_NONE, BIND_SEVERITY_NUMBER, BIND_SEVERITY_STR
 
 /* Interface names: IFNAMSIZ. */
 #define IFACE_MAX 16
+/* The network namespaces with a name, as in ip-netns(8). */
+#define NETNS_DIR "/run/netns"
+#define NETNS_MAX 64
 
 /* `shards`: sockets for each address, distributed over the threads of the line. */
 enum {
@@ -77,6 +80,7 @@ struct bind_conf {
 	int transparent;
 	int v4v6, v6only;
 	char interface[IFACE_MAX]; /* "": any */
+	char *netns;             /* `namespace`, its name; NULL: the one of the process */
 	uid_t uid;               /* unix sockets; -1: unchanged */
 	gid_t gid;
 	mode_t mode;             /* 0: by umask */

@@ -356,6 +356,21 @@ opt_interface(struct cfg_ctx *ctx, void *obj)
 	return 0;
 }
 
+/* The name of a file in NETNS_DIR. */
+static int
+opt_namespace(struct cfg_ctx *ctx, void *obj)
+{
+	const char *name = cfg_arg(ctx, 0);
+	size_t n = strlen(name);
+
+	if (n == 0 || n >= NETNS_MAX || strchr(name, '/') || strcmp(name, ".") == 0 ||
+		strcmp(name, "..") == 0)
+		return cfg_error(ctx, 0,
+			"'namespace' expects the name of a network namespace, of 1 to %d bytes, "
+			"as 'ip netns list' shows it.", NETNS_MAX - 1);
+	return cfg_arg_dup(ctx, 0, &((struct bind_conf *)obj)->netns);
+}
+
 static int
 opt_mode(struct cfg_ctx *ctx, void *obj)
 {
@@ -565,6 +580,13 @@ static const struct cfg_opt opts[] = {
 		.dflt = "what the kernel chooses"),
 	OPT("name", 1, opt_name, "<name>", "The sockets' name in the statistics.",
 		.dflt = "none"),
+	OPT("namespace", 1, opt_namespace, "<name>",
+		"Makes the sockets in the network namespace of this name (ip-netns(8)). The start "
+		"needs CAP_SYS_ADMIN for it, or root, and a master gives that up: a reload keeps "
+		"such sockets, and cannot make new ones. Connections to servers are made in the "
+		"namespace of the process.",
+		.dflt = "the namespace of the process",
+		.example = "bind :80 namespace blue"),
 	OPT("proto", 1, opt_proto, "h1|h2|none",
 		"The protocol of connections; one that the mode does not know is an error.",
 		.dflt = "in mode http what TLS agrees on by alpn, and without TLS what a "

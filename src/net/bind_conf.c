@@ -40,6 +40,7 @@ bind_conf_free(struct bind_conf **bp)
 	}
 	if (b->tls)
 		b->tls_free(&b->tls);
+	mem_free(b->netns);
 	mem_free(b->name);
 	mem_free(b);
 }

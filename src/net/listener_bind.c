@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
+#include <sched.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdarg.h>
@@ -401,6 +402,55 @@ make_socket(struct maker *m, int backlog)
 	return r;
 }
 
+/* --- network namespaces --- */
+
+static int
+netns_failed(struct maker *m, long r)
+{
+	char host[ADDR_TEXT];
+
+	(void)snprintf(m->why, m->why_len, "cannot enter the network namespace '%s' for %s: %s%s",
+		m->ln->bind->netns, addr_text(&m->ln->addr, host), err_text((int)r),
+		r == -ENOENT  ? " ('ip netns list' shows those that exist)"
+		: r == -EPERM ? " (it needs CAP_SYS_ADMIN, which a master gives up after its start)"
+			      : "");
+	return (int)r;
+}
+
+static long
+enter_netns(struct maker *m)
+{
+	char path[sizeof(NETNS_DIR) + NETNS_MAX];
+	long fd, r;
+
+	(void)snprintf(path, sizeof(path), NETNS_DIR "/%s", m->ln->bind->netns);
+	fd = sys_openat(m->sys, path, O_RDONLY | O_CLOEXEC, 0);
+	r = fd < 0 ? fd : sys_setns(m->sys, (int)fd, CLONE_NEWNET);
+	if (fd >= 0)
+		(void)sys_close(m->sys, (int)fd);
+	return r;
+}
+
+/* Makes the socket in the namespace of the line. The calling thread, which is alone, is there
+ * meanwhile. */
+static int
+make_socket_there(struct maker *m, int backlog)
+{
+	long own, r, back;
+	int e;
+
+	if (!m->ln->bind->netns)
+		return make_socket(m, backlog);
+	own = sys_openat(m->sys, "/proc/self/ns/net", O_RDONLY | O_CLOEXEC, 0);
+	if (own < 0)
+		return bind_failed(m, "open /proc/self/ns/net", own);
+	r = enter_netns(m);
+	e = r < 0 ? netns_failed(m, r) : make_socket(m, backlog);
+	back = r < 0 ? 0 : sys_setns(m->sys, (int)own, CLONE_NEWNET);
+	(void)sys_close(m->sys, (int)own);
+	return back < 0 ? bind_failed(m, "leave the network namespace", back) : e;
+}
+
 /* fd@N: a socket bound by the parent. Clients may be waiting in its backlog. */
 static int
 take_over(struct maker *m, int backlog)
@@ -468,7 +518,8 @@ listener_bind(struct listener *ln, struct sys *sys, int default_backlog, char *w
 	if (ln->kept_fd >= 0)
 		r = use_kept(&m, backlog);
 	else
-		r = ln->inherit_fd >= 0 ? take_over(&m, backlog) : make_socket(&m, backlog);
+		r = ln->inherit_fd >= 0 ? take_over(&m, backlog)
+				       : make_socket_there(&m, backlog);
 	if (r < 0) {
 		if (m.fd >= 0)
 			(void)sys_close(sys, m.fd);

@@ -81,6 +81,10 @@ listener_key(const struct listener *ln, char key[LISTENER_KEY_MAX])
 		sbuf_addf(&out, ",twin=%u", ln->first ? ln->first->twin : ln->twin);
 	if (shard)
 		sbuf_addf(&out, ",shard=%u", shard);
+	if (b->netns) {
+		sbuf_adds(&out, ",namespace=");
+		add_escaped(&out, b->netns);
+	}
 	if (b->interface[0]) {
 		sbuf_adds(&out, ",interface=");
 		add_escaped(&out, b->interface);

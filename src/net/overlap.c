@@ -46,11 +46,24 @@ compare_order(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
+/* Each network namespace has ports of its own. */
+static int
+compare_netns(const struct placed *x, const struct placed *y)
+{
+	const char *a = x->ln->bind->netns, *b = y->ln->bind->netns;
+
+	return strcmp(a ? a : "", b ? b : "");
+}
+
 static int
 compare_ports(const void *a, const void *b)
 {
 	const struct placed *x = a, *y = b;
 
+	int c = compare_netns(x, y);
+
+	if (c)
+		return c;
 	if (x->port != y->port)
 		return x->port < y->port ? -1 : 1;
 	return compare_order(a, b);
@@ -139,7 +152,8 @@ overlap_link(struct listener *const *v, unsigned int n, overlap_fn *twins, void 
 	qsort(p, placed, sizeof(*p), compare_ports);
 	for (unsigned int i = 0; i < placed; i += of_port) {
 		for (of_port = 1; i + of_port < placed; of_port++)
-			if (p[i + of_port].port != p[i].port)
+			if (p[i + of_port].port != p[i].port ||
+				compare_netns(&p[i + of_port], &p[i]) != 0)
 				break;
 		link_port(p + i, of_port, twins, arg);
 	}

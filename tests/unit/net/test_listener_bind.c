@@ -1,5 +1,7 @@
 #include "unit/net/net_rig.h"
 
+#include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -273,6 +275,84 @@ a_unix_socket_that_fails_leaves_nothing(void **st)
 	assert_int_equal(rmdir(dir), 0);
 }
 
+static int netns_calls, netns_fails;
+
+/* The call number netns_fails fails. */
+static long
+count_setns(void *ctx, int fd, int type)
+{
+	(void)ctx;
+	(void)fd;
+	assert_int_equal(type, CLONE_NEWNET);
+	netns_calls++;
+	return netns_calls == netns_fails ? -EPERM : 0;
+}
+
+static long
+open_netns(void *ctx, const char *path, int flags, mode_t mode)
+{
+	(void)mode;
+	assert_int_equal(flags, O_RDONLY | O_CLOEXEC);
+	if (strcmp(path, "/run/netns/none") == 0)
+		return -ENOENT;
+	if (strcmp(path, "/run/netns/blue") != 0)
+		assert_string_equal(path, "/proc/self/ns/net");
+	return sys_linux.openat(ctx, "/dev/null", flags, 0);
+}
+
+/* The lowest free descriptor. */
+static int
+next_fd(void)
+{
+	int fd = dup(0);
+
+	close(fd);
+	return fd;
+}
+
+static int
+bind_there(char *name, int failing)
+{
+	struct sys_ops ops = sys_linux;
+	struct sys sys;
+	int r;
+
+	ops.openat = open_netns;
+	ops.setns = count_setns;
+	netns_calls = 0;
+	netns_fails = failing;
+	sys_init(&sys, &ops, NULL);
+	bind_conf.netns = name;
+	r = listener_bind(&ln, &sys, 10, why, sizeof(why));
+	bind_conf.netns = NULL;
+	return r;
+}
+
+static void
+a_socket_of_another_namespace(void **st)
+{
+	static char blue[] = "blue", none[] = "none";
+	int before = next_fd();
+
+	(void)st;
+	assert_int_equal(bind_there(none, 0), -ENOENT);
+	assert_string_equal(why,
+		"cannot enter the network namespace 'none' for 127.0.0.1:0: No such file or "
+		"directory ('ip netns list' shows those that exist)");
+	assert_int_equal(netns_calls, 0);
+	assert_int_equal(bind_there(blue, 1), -EPERM);
+	assert_string_equal(why,
+		"cannot enter the network namespace 'blue' for 127.0.0.1:0: Operation not "
+		"permitted (it needs CAP_SYS_ADMIN, which a master gives up after its start)");
+	assert_int_equal(netns_calls, 1);
+	/* In, but not out again: the start fails. */
+	assert_int_equal(bind_there(blue, 2), -EPERM);
+	assert_non_null(strstr(why, "cannot leave the network namespace for 127.0.0.1:"));
+	assert_int_equal(next_fd(), before);
+	assert_int_equal(bind_there(blue, 0), 0);
+	assert_int_equal(netns_calls, 2);
+}
+
 int
 main(void)
 {
@@ -287,6 +367,7 @@ main(void)
 		CASE(a_descriptor_that_is_no_socket_is_refused),
 		CASE(a_unix_socket_replaces_the_old_one),
 		CASE(a_unix_socket_that_fails_leaves_nothing),
+		CASE(a_socket_of_another_namespace),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,6 +54,9 @@ the_address_and_what_is_settled_with_it(void **st)
 	bind_conf.transparent = bind_conf.v4v6 = 1;
 	strcpy(bind_conf.interface, "eth0");
 	assert_string_equal(key(), "127.0.0.1:80,interface=eth0,v4v6,transparent");
+	bind_conf.netns = "b,c";
+	assert_string_equal(key(), "127.0.0.1:80,namespace=b%2cc,interface=eth0,v4v6,transparent");
+	bind_conf.netns = NULL;
 	bind_conf.v6only = 1;
 	set_addr("[::1]:443");
 	assert_string_equal(key(), "[::1]:443,interface=eth0,v6only,transparent");

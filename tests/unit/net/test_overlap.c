@@ -106,6 +106,24 @@ a_port_that_the_kernel_chooses(void **st)
 	assert_true(!ln[0].overlaps && !ln[1].overlaps);
 }
 
+/* A port of one namespace is not that of another. */
+static void
+namespaces_have_ports_of_their_own(void **st)
+{
+	const char *const text[] = { "*:80", "127.0.0.1:80", "*:80", "127.0.0.1:80", "*:80",
+		":81" };
+
+	(void)st;
+	binds[1].netns = binds[4].netns = "blue";
+	binds[2].netns = "green";
+	link_addresses(text, 6);
+	assert_true(ln[0].overlaps && ln[3].overlaps && ln[3].overlap_root == &ln[0]);
+	assert_true(ln[1].overlaps && ln[4].overlaps && ln[4].overlap_root == &ln[1]);
+	assert_true(!ln[2].overlaps && !ln[5].overlaps);
+	for (int i = 0; i < 6; i++)
+		assert_true(!ln[i].twin && !earlier_of[i]);
+}
+
 int
 main(void)
 {
@@ -114,6 +132,7 @@ main(void)
 		cmocka_unit_test_setup(a_wildcard_overlaps_with_all_of_its_port, setup),
 		cmocka_unit_test_setup(twins_are_numbered, setup),
 		cmocka_unit_test_setup(a_port_that_the_kernel_chooses, setup),
+		cmocka_unit_test_setup(namespaces_have_ports_of_their_own, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
