@@ -51,6 +51,8 @@ BIN := $(if $(MAIN),$(B)/tacit)
 TESTS := $(patsubst %.c,$(B)/%,$(UNIT_SRC) $(SIM_TEST_SRC))
 REPLAY := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(FUZZ_SRC))
 TOOLS := $(patsubst tests/system/tools/%.c,$(B)/tools/%,$(sort $(wildcard tests/system/tools/*.c)))
+# What a process has counted is written when it ends without exit(3), too.
+COV_EXIT := $(if $(filter cov,$(FLAVOUR)),$(O)/tests/cov/exit.o)
 BENCHES := $(patsubst tests/bench/%.c,$(B)/bench/%,$(sort $(wildcard tests/bench/*.c)))
 
 .PHONY: all demo units tests replay benches path syntax
@@ -86,12 +88,12 @@ $(FAKE_LIB): $(call obj,$(FAKE_SRC) $(SIM_SRC))
 	@mkdir -p $(@D) && rm -f $@
 	$(call say,AR)$(AR) rcs $@ $^
 
-$(B)/tacit: $(call obj,$(MAIN)) $(LIB)
-	$(call say,LD)$(CC) $(ALL_CFLAGS) -o $@ $(call obj,$(MAIN)) $(LIB) $(ALL_LDFLAGS) $(SYSLIBS)
+$(B)/tacit: $(call obj,$(MAIN)) $(COV_EXIT) $(LIB)
+	$(call say,LD)$(CC) $(ALL_CFLAGS) -o $@ $(call obj,$(MAIN)) $(COV_EXIT) $(LIB) $(ALL_LDFLAGS) $(SYSLIBS)
 
-$(TESTS): $(B)/%: $(O)/%.o $(FAKE_LIB) $(LIB)
+$(TESTS): $(B)/%: $(O)/%.o $(COV_EXIT) $(FAKE_LIB) $(LIB)
 	@mkdir -p $(@D)
-	$(call say,LD)$(CC) $(ALL_CFLAGS) -o $@ $< -Wl,--start-group $(FAKE_LIB) $(LIB) -Wl,--end-group \
+	$(call say,LD)$(CC) $(ALL_CFLAGS) -o $@ $< $(COV_EXIT) -Wl,--start-group $(FAKE_LIB) $(LIB) -Wl,--end-group \
 		$(ALL_LDFLAGS) $(TEST_LDFLAGS) $(CMOCKA_LIBS) $(SYSLIBS)
 
 $(call obj,$(UNIT_SRC)): ALL_CFLAGS += $(TEST_FLAGS_$(FLAVOUR))
