@@ -14,6 +14,7 @@
 
 /* Maximum length of an invalid value in a message. */
 #define SHOWN "%.60s"
+#define SHOWN_MAX 60u
 
 struct unit {
 	const char *name;
@@ -227,13 +228,35 @@ cfg_enum_find(const struct cfg_enum *table, const char *word, size_t n)
 	return NULL;
 }
 
+/* Appends a name to a list in n bytes, or "..." where it does not fit. Returns the new length. */
+static size_t
+list_name(char *list, size_t len, size_t n, const char *name)
+{
+	static const char more[] = ", ...";
+	const char *end = len < strlen(more) ? "" : list + len - strlen(more);
+
+	if (strcmp(end, more) == 0)
+		return len;
+	if (len + strlen(", ") + strlen(name) + sizeof(more) > n)
+		return len + (size_t)snprintf(list + len, n - len, "%s", more);
+	return len + (size_t)snprintf(list + len, n - len, "%s%s", len ? ", " : "", name);
+}
+
+/* Room for a list of words in an error about s, beside the rest of it. */
+static size_t
+list_room(const char *s, const char *near)
+{
+	return CFG_VALUE_TEXT_MAX - strlen("'' is not one of ") - strnlen(s, SHOWN_MAX) -
+		(near ? strlen("; did you mean ''?") + strlen(near) : 0);
+}
+
 int
 cfg_value_enum(const char *s, const struct cfg_enum *table, int *out,
 	       struct cfg_value_err *err)
 {
-	char list[CFG_VALUE_TEXT_MAX / 2] = "";
+	char list[CFG_VALUE_TEXT_MAX] = "";
 	struct cfg_suggest near;
-	size_t len = 0;
+	size_t len = 0, room;
 
 	cfg_suggest_init(&near, s);
 	for (const struct cfg_enum *e = table; e->name; e++) {
@@ -242,10 +265,10 @@ cfg_value_enum(const char *s, const struct cfg_enum *table, int *out,
 			return 0;
 		}
 		cfg_suggest_offer(&near, e->name);
-		if (len < sizeof(list))
-			len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s",
-						len ? ", " : "", e->name);
 	}
+	room = list_room(s, near.best);
+	for (const struct cfg_enum *e = table; e->name; e++)
+		len = list_name(list, len, room, e->name);
 	if (near.best)
 		return value_fail(err, "'" SHOWN "' is not one of %s; did you mean '%s'?", s, list,
 			near.best);

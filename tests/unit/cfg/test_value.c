@@ -226,6 +226,10 @@ words_are_read_and_listed(void **state)
 		many[i].name = "a-rather-long-name";
 	assert_int_equal(cfg_value_enum("x", many, &v, &err), -1);
 	assert_true(strlen(err.text) < CFG_VALUE_TEXT_MAX);
+	assert_non_null(strstr(err.text, "a-rather-long-name, ..."));
+	assert_string_equal(strstr(err.text, ", ..."), ", ...");
+	assert_int_equal(cfg_value_enum("a-rather-long-nam", many, &v, &err), -1);
+	assert_non_null(strstr(err.text, ", ...; did you mean 'a-rather-long-name'?"));
 }
 
 static void
