@@ -133,8 +133,8 @@ dns_answer_merge(struct dns_answer *a, const struct dns_response *r, uint64_t no
 /* A check of the route to IPv6 counts so long. */
 #define ROUTE_CHECK_MS 30000
 
-/* Returns 1 if the system has a route to the address of a root server: connect() of a datagram socket
- * sends nothing. */
+/* Returns 1 if the system has a route to the address of a root server: connect() of a datagram
+ * socket sends nothing. */
 static int
 check_ipv6_route(struct sys *sys)
 {

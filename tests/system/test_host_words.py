@@ -128,7 +128,7 @@ def test_a_namespace_that_does_not_exist(daemon, tmp_path):
 
 @pytest.mark.parametrize("family, host", [("ipv4", "127.0.0.1"), ("ipv6", "::1")])
 def test_servers_begin_with_an_accepted_family(daemon, tmp_path, family, host):
-    """Which of the two localhost has, /etc/hosts says."""
+    """Localhost has the addresses that /etc/hosts says."""
     text = f"listen l\n bind 127.0.0.1:{free_port()}\n mode http\n server s localhost:81\n"
     if host in {a[4][0] for a in socket.getaddrinfo("localhost", None, type=socket.SOCK_STREAM)}:
         d = daemon(text, extra=f"dns-accept-family {family}")

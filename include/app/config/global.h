@@ -118,6 +118,7 @@ struct global_conf {
 	int strict_limits;
 	int set_dumpable;
 	int h1_any_payload;  /* h1-accept-payload-with-any-method */
+	int deny_low_ports;  /* harden.reject-privileged-ports.tcp */
 	int insecure_fork;   /* leaves RLIMIT_NPROC alone */
 	int insecure_setuid; /* leaves NO_NEW_PRIVS off */
 	int insecure_caps;   /* leaves capabilities alone */
@@ -129,7 +130,6 @@ struct global_conf {
 	char *user, *group;  /* as written, for messages */
 	char *chroot;
 	char *pidfile;
-	int deny_low_ports;  /* harden.reject-privileged-ports.tcp */
 	char *node;          /* NULL: the host's name */
 	char *description;
 	char *localpeer;

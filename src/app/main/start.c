@@ -409,8 +409,8 @@ inherit_link(struct start *st)
 	return master_link_inherit(&st->link, value, &st->inherited);
 }
 
-/* The priority of the start ends with the configuration, unless this process goes on with that of
- * tune.renice.runtime. */
+/* The priority of the start ends with the configuration, unless that of tune.renice.runtime
+ * follows in this process. */
 static void
 end_startup_priority(struct start *st)
 {
