@@ -28,7 +28,10 @@ extern const char *const cfg_known_sections[];
 const struct cfg_known_kw *cfg_known_kw(const char *name);
 const struct cfg_known_opt *cfg_known_opt(enum cfg_opt_place place, const char *name);
 int cfg_known_is_section(const char *name);
-/* The reason why such a section is not supported, or what to do instead; NULL: no hint. */
-const char *cfg_known_section_why(const char *name);
+/* Returns what to use instead of an option, an action, a fetch, a converter or a section that is
+ * not supported, for its message, or NULL: the feature that it belongs to has the text. */
+const char *cfg_known_instead(const char *name);
+/* The same, or the text of that feature. */
+const char *cfg_known_advice(const char *name);
 
 #endif

@@ -126,9 +126,11 @@ SINCE("GLOBAL KEYWORDS", "3.2",
 	"tune.notsent-lowat.client, tune.notsent-lowat.server, "
 	"tune.ssl.certificate-compression, tune.takeover-other-tg-connections")
 SINCE("GLOBAL KEYWORDS", "3.3 or later",
-	"noktls, shm-stats-file, shm-stats-file-max-objects, tune.defaults.purge, "
+	"cpu-affinity, noktls, shm-stats-file, shm-stats-file-max-objects, "
+	"tune.cli.max-payload-size, tune.defaults.purge, "
 	"tune.h1.be.glitches-threshold, tune.h1.fe.glitches-threshold, tune.lua.openlibs, "
 	"tune.quic.be.*, tune.quic.fe.*, tune.quic.frontend.max-tot-window, "
+	"tune.quic.frontend.max-tx-mem, "
 	"tune.quic.listen, tune.quic.mem.tx-max")
 SINCE("GLOBAL KEYWORDS", "-",
 	"insecure-capabilities-wanted, insecure-files-wanted, insecure-syscalls-wanted, "
@@ -209,7 +211,7 @@ SINCE("PROXY KEYWORDS", "3.1",
 	"option accept-unsafe-violations-in-http-response")
 SINCE("PROXY KEYWORDS", "3.2",
 	"compression minsize-req, compression minsize-res, hash-preserve-affinity, "
-	"option http-drop-request-trailers, option http-drop-response-trailers")
+	"option http-drop-request-trailers, option http-drop-response-trailers, option assume-rfc6587-ntf")
 SINCE("PROXY KEYWORDS", "3.3 or later",
 	"option use-small-buffers")
 SINCE("PROXY KEYWORDS", "3.4",
@@ -288,7 +290,7 @@ SINCE("BIND OPTIONS", "3.0",
 SINCE("BIND OPTIONS", "3.2",
 	"label, no-strict-sni, tls-tickets")
 SINCE("BIND OPTIONS", "3.3 or later",
-	"cc, ktls, tcp-md5sig")
+	"cc, ktls, no-renegotiate, tcp-md5sig")
 SINCE("SERVER OPTIONS", "1.3",
 	"addr, backup, check, cookie, disabled, downinter, fall, fastinter, id, inter, "
 	"maxconn, maxqueue, minconn, port, redir, rise, slowstart, source, track, weight")
@@ -331,7 +333,8 @@ SINCE("SERVER OPTIONS", "3.1",
 SINCE("SERVER OPTIONS", "3.2",
 	"check-pool-conn-name, check-reuse-pool, idle-ping, pool-conn-name, strict-maxconn")
 SINCE("SERVER OPTIONS", "3.3 or later",
-	"cc, check-sni-auto, ktls, no-check-sni-auto, no-sni-auto, renegotiate, sni-auto")
+	"cc, check-sni-auto, ktls, no-check-sni-auto, no-renegotiate, no-sni-auto, "
+	"renegotiate, sni-auto")
 SINCE("SERVER OPTIONS", "-",
 	"non-backup")
 SINCE("SWITCHES FOR MEASUREMENTS", "-",

@@ -390,9 +390,12 @@ cfg_parse_opts(struct cfg_ctx *ctx, enum cfg_opt_place place, int first, void *o
 		if (o) {
 			n = run_opt(ctx, o, i, obj, &failed);
 		} else if (known) {
+			const char *why = cfg_known_instead(name);
+
 			failed = 1;
-			cfg_error(ctx, i, "'%s' : keyword '%s' is known but not supported.",
-				  cfg_kw_name(ctx), name);
+			cfg_error(ctx, i, "'%s' : keyword '%s' is known but not supported%s%s%s",
+				cfg_kw_name(ctx), name, why ? " (" : "", why ? why : "",
+				why ? ")." : ".");
 			n = opt_words(ctx, place, name);
 		} else {
 			failed = 1;

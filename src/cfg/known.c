@@ -40,8 +40,8 @@ const struct cfg_known_opt *const cfg_known_opts[CFG_OPT_PLACES] = {
 
 const char *const cfg_known_sections[] = {
 	"acme", "backend", "cache", "crt-store", "defaults", "fcgi-app", "frontend", "global",
-	"healthcheck", "http-errors", "listen", "log-forward", "log-profile", "mailers", "peers",
-	"program", "resolvers", "ring", "traces", "userlist", NULL
+	"healthcheck", "http-errors", "listen", "log-forward", "log-profile", "mailers",
+	"namespace_list", "peers", "program", "resolvers", "ring", "traces", "userlist", NULL
 };
 
 /* The table is sorted; most lines search it twice. */
@@ -82,17 +82,55 @@ cfg_known_is_section(const char *name)
 	return 0;
 }
 
-const char *
-cfg_known_section_why(const char *name)
-{
-	static const struct {
-		const char *name, *why;
-	} reasons[] = {
-		{ "log-forward", "tacit receives no log messages: send them to a syslog daemon" },
-	};
+/* The texts of features, each with the names that belong to it; then names of their own. */
+#define MISSING_WORD(id, word)
+#define MISSING(id, name, instead) static const char feature_##id[] = instead;
+#include "cfg/missing.tbl.h"
+#undef MISSING
+#undef MISSING_WORD
 
-	for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
-		if (strcmp(reasons[i].name, name) == 0)
-			return reasons[i].why;
+struct instead {
+	const char *name, *text;
+};
+
+#define MISSING_WORD(id, word) { word, feature_##id },
+#define MISSING(id, name, instead)
+static const struct instead of_features[] = {
+#include "cfg/missing.tbl.h"
+	{ NULL, NULL }
+};
+#undef MISSING
+#undef MISSING_WORD
+
+#define INSTEAD(name, text) { name, text },
+static const struct instead of_names[] = {
+#include "cfg/instead.tbl.h"
+	{ NULL, NULL }
+};
+#undef INSTEAD
+
+static const char *
+find_instead(const struct instead *t, const char *name)
+{
+	for (; t->name; t++) {
+		size_t n = strcspn(t->name, "*");
+
+		if (strncmp(t->name, name, n) == 0 && (t->name[n] == '*' || !name[n]))
+			return t->text;
+	}
 	return NULL;
+}
+
+const char *
+cfg_known_instead(const char *name)
+{
+	return find_instead(of_names, name);
+}
+
+const char *
+cfg_known_advice(const char *name)
+{
+	const char *text = find_instead(of_names, name);
+
+	return text ? text : find_instead(of_features, name);
 }

@@ -473,7 +473,7 @@ read_line(struct cfg_reader *r, const char *line, size_t len)
 		return open_section(r, s);
 	if (cfg_known_is_section(first) &&
 		!(r->ctx.section && cfg_registry_kw(r->ctx.registry, first, r->ctx.section->bit))) {
-		const char *why = cfg_known_section_why(first);
+		const char *why = cfg_known_instead(first);
 
 		cfg_error_col(&r->ctx, r->lexer.word[0].col,
 			"section '%s' is known but not supported%s%s%s", first, why ? " (" : "",

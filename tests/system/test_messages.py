@@ -233,6 +233,42 @@ def test_what_changes_traffic_is_an_error(line, tmp_path):
     assert ("Lua (2)" in printed) == line.startswith("lua")
 
 
+# Words of HAProxy 3 that are not supported, each at its place: the message, or the list behind all messages, says what to
+# use instead.
+ABSENT = {"global": ("h1-do-not-close-on-insecure-transfer-encoding", "ssl-passphrase-cmd x", "ssl-engine x", "wurfl-data-file x",
+                     "tune.ssl.keyupdate-rate-limit 5", "lua-load x"),
+          "section": ("namespace_list", "log-forward x", "traces", "healthcheck x", "acme x", "fcgi-app x", "program x"),
+          "line": ("timeout server-hs 5s", "mode log", "mode health", "hash-type consistent wt6", "option sql-check",
+                   "http-request normalize-uri path-merge-slashes", "tcp-request content switch-mode http",
+                   "http-request set-headers-bin a", "http-request ot-group a", "filter otel config x", "use-fcgi-app x",
+                   'log-format "%[cpu_calls]"', 'log-format "%[lat_ns_avg]"', 'log-format "%[distcc_body(a)]"',
+                   'log-format "%[51d.all(a)]"', 'log-format "%[str(a),wt6]"'),
+          "bind": ("idle-ping 5s", "renegotiate", "ech x", "tcp-ss 5", "nbconn 5"),
+          "server": ("log-bufsize 5", "namespace x", "namespace *", "idle-ping 5s", "pool-conn-name x", "check-reuse-pool", "ech x",
+                     "renegotiate")}
+
+
+@pytest.mark.parametrize("place, line", [(place, line) for place, lines in ABSENT.items() for line in lines])
+def test_what_is_absent_says_what_to_use_instead(place, line, tmp_path):
+    at = {p: f" {line}" if p == place else "" for p in ("bind", "server")}
+    text = (f"global\n {line if place == 'global' else 'maxconn 9'}\n" + (f"{line}\n" if place == "section" else "") + TIMEOUTS +
+            f"listen l\n bind 127.0.0.1:80{at['bind']}\n" + (f" {line}\n" if place == "line" else "") +
+            f" server s 127.0.0.1:81{at['server']}\n")
+    code, printed = check_text(tmp_path, text)
+    assert code == 1
+    message = re.search(r"not supported(.*)", printed)
+    assert message and "unknown" not in printed, printed
+    assert re.search(r"[(:;] ?['\w]", message[1]) or "instead of" in printed, printed
+
+
+# Keywords of HAProxy 3.3 for connections of QUIC, and for CPUs.
+@pytest.mark.parametrize("line", ("tune.quic.be.cc.max-win-size 480k", "tune.quic.fe.stream.max-total 5", "tune.quic.fe.tx.pacing on",
+                                  "tune.quic.fe.sock-per-conn default-on", "tune.quic.frontend.max-tx-mem 1m",
+                                  "cpu-affinity per-group loose", "tune.cli.max-payload-size 5"))
+def test_what_is_newer_is_a_notice_too(line, tmp_path):
+    test_what_tunes_nothing_here_is_a_notice(line, tmp_path)
+
+
 def test_quic_addresses_name_what_to_do(tmp_path):
     code, printed = check_text(tmp_path, TIMEOUTS + "frontend f\n bind 127.0.0.1:80\n bind quic4@127.0.0.1:80 ssl crt x alpn h3\n")
     assert code == 1

@@ -13,4 +13,7 @@ void rule_dump_convs(const struct rule_vocab *v, struct sbuf *out);
 /* Calls fn for each log alias, fetch and converter: tacit.cfg(5). */
 void rule_sample_entries(const struct rule_vocab *v, cfg_entry_fn *fn, void *arg);
 
+/* True for a fetch or converter of HAProxy that is not supported. */
+int rule_is_known(struct str name);
+
 #endif

@@ -117,16 +117,25 @@ answer_entry(void *arg, const struct cfg_entry *e)
 	cfg_entry_text(q->out, e);
 }
 
-/* Appends the entry of a keyword that is not supported. */
+static int
+is_known_name(const char *word)
+{
+	return cfg_known_opt(CFG_OPT_BIND, word) || cfg_known_opt(CFG_OPT_SERVER, word) ||
+		cfg_known_is_section(word) || rule_is_known(str_of(word)) ||
+		rule_is_known_action(str_of(word));
+}
+
+/* Appends the entry of a name that is not supported, with what to use instead. */
 static void
 answer_known(struct question *q)
 {
 	const struct cfg_known_kw *k = cfg_known_kw(q->word);
+	const char *fix = k ? k->fix : NULL, *advice = cfg_known_advice(q->word);
 
-	if (q->n > 0 || !k)
+	if (q->n > 0 || !(k || advice || is_known_name(q->word)))
 		return;
-	sbuf_addf(q->out, "%s\n    Not supported%s%s.\n", k->name, k->fix && *k->fix ? ": " : "",
-		k->fix ? k->fix : "");
+	fix = fix && *fix ? fix : advice;
+	sbuf_addf(q->out, "%s\n    Not supported%s%s.\n", q->word, fix ? ": " : "", fix ? fix : "");
 	q->n++;
 }
 

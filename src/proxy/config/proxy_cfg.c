@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/sbuf.h"
 #include "cfg/ctx.h"
+#include "cfg/known.h"
 #include "net/bind_cfg.h"
 #include "proxy/config/proxy_life.h"
 #include "proxy/model/proxies.h"
@@ -195,7 +196,8 @@ parse_mode(struct cfg_ctx *ctx)
 	}
 	if (strcmp(mode, "health") == 0 || strcmp(mode, "log") == 0)
 		return cfg_error(
-			ctx, 0, "'mode %s' is not supported ('tcp' or 'http' expected).", mode);
+			ctx, 0, "'mode %s' is not supported ('tcp' or 'http' expected): %s.", mode,
+			cfg_known_instead(mode[0] == 'l' ? "mode log" : "mode health"));
 	return cfg_error(
 		ctx, 0, "unknown proxy mode '%.40s' ('tcp' or 'http' expected).", mode);
 }

@@ -203,6 +203,11 @@ static const struct cfg_kw hint_kws[] = {
 		.class = CFG_HINT,
 		.doc = "what is sent to a side counts as its activity, so that a connection may "
 			"stay open for longer" },
+	{ .name = "option assume-rfc6587-ntf",
+		.sections = CFG_PROXIES,
+		.flags = CFG_KW_NO,
+		.class = CFG_HINT,
+		.doc = "no section receives log messages" },
 	{ .name = "option use-small-buffers",
 		.sections = CFG_PROXIES,
 		.flags = CFG_KW_NO,
@@ -212,10 +217,12 @@ static const struct cfg_kw hint_kws[] = {
 	{ 0 },
 };
 
+#define RENEGOTIATION "TLS is never renegotiated"
 #define HINT(n, args, why) { .name = n, .min = args, .max = args, .class = CFG_HINT, .doc = why }
 
 static const struct cfg_opt bind_opts[] = {
 	HINT("ktls", 1, KTLS),
+	HINT("no-renegotiate", 0, RENEGOTIATION),
 	HINT("quic-cc-algo", 1, QUIC),
 	HINT("quic-force-retry", 0, QUIC),
 	HINT("quic-socket", 1, QUIC),
@@ -224,6 +231,7 @@ static const struct cfg_opt bind_opts[] = {
 
 static const struct cfg_opt server_opts[] = {
 	HINT("ktls", 1, KTLS),
+	HINT("no-renegotiate", 0, RENEGOTIATION),
 	HINT("quic-cc-algo", 1, QUIC),
 	HINT("shard", 1, SHARD),
 	{ 0 },

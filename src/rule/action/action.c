@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "cfg/ctx.h"
+#include "cfg/known.h"
 #include "cfg/suggest.h"
 #include "rule/action/act.h"
 
@@ -84,9 +85,12 @@ report_unknown_action(const struct rule_vocab *v, enum rule_place place, struct 
 	if (find_action(v, ~0u, name, 0) || find_action(v, ~0u, name, 1))
 		return cfg_error(ctx, 0, "action '%.*s' is not for '%s' rules.", (int)name.len,
 			name.p, rule_place_name(place));
-	if (is_not_supported(name))
-		return cfg_error(ctx, 0, "'%s %.*s' is not supported.", rule_place_name(place),
-			(int)name.len, name.p);
+	if (is_not_supported(name)) {
+		const char *why = cfg_known_instead(cfg_arg(ctx, 0));
+
+		return cfg_error(ctx, 0, "'%s %.*s' is not supported%s%s%s", rule_place_name(place),
+			(int)name.len, name.p, why ? " (" : "", why ? why : "", why ? ")." : ".");
+	}
 	cfg_suggest_init(&s, cfg_arg(ctx, 0));
 	for (unsigned int t = 0; t < v->n_action; t++)
 		for (const struct rule_action *a = v->action[t]; a->name; a++)

@@ -123,3 +123,20 @@ rule_action_entries(const struct rule_vocab *v, cfg_entry_fn *fn, void *arg)
 	each_method(fn, arg);
 	each_predefined(fn, arg);
 }
+
+/* --- names that are not supported --- */
+
+int
+rule_is_known_action(struct str name)
+{
+	static const char *const names[] = {
+#define ACTION_NOT(name) name,
+#include "rule/action/action_not.tbl.h"
+#undef ACTION_NOT
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (str_is(str_of(names[i]), name))
+			return 1;
+	return 0;
+}

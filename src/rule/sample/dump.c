@@ -133,3 +133,22 @@ rule_sample_entries(const struct rule_vocab *v, cfg_entry_fn *fn, void *arg)
 		fn(arg, &e);
 	}
 }
+
+/* --- names that are not supported --- */
+
+int
+rule_is_known(struct str name)
+{
+	static const char *const names[] = {
+#define KNOWN_FETCH(name) name,
+#define KNOWN_CONV(name) name,
+#include "rule/sample/known.tbl.h"
+#undef KNOWN_FETCH
+#undef KNOWN_CONV
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (str_is(str_of(names[i]), name))
+			return 1;
+	return 0;
+}

@@ -2,10 +2,12 @@
  * Types are checked when it is compiled, so that evaluating cannot meet a wrong one. */
 #include "rule/sample/expr.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "cfg/known.h"
 #include "cfg/suggest.h"
 #include "rule/sample/args.h"
 #include "rule/sample/shortfall.h"
@@ -252,9 +254,15 @@ fail_name(struct rule_err *why, size_t at, const char *what, struct str name, co
 
 	if (name.len == 0)
 		return rule_fail(why, at, -ERR_SYNTAX, "the name of a %s is missing", what);
-	if (known)
-		return rule_fail(why, at, -ERR_UNSUPPORTED, "%s '%.*s' is not supported", what, len,
-			name.p);
+	if (known) {
+		char text[64 + 1];
+		const char *instead;
+
+		(void)snprintf(text, sizeof(text), "%.*s", len, name.p);
+		instead = cfg_known_instead(text);
+		return rule_fail(why, at, -ERR_UNSUPPORTED, "%s '%s' is not supported%s%s", what,
+			text, instead ? ": " : "", instead ? instead : "");
+	}
 	if (near)
 		return rule_fail(why, at, -ERR_UNKNOWN, "unknown %s '%.*s'; did you mean '%s'?",
 			what, len, name.p, near);

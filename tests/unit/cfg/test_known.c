@@ -70,9 +70,16 @@ lookups(void **state)
 	assert_true(cfg_known_is_section("peers"));
 	assert_true(cfg_known_is_section("traces"));
 	assert_false(cfg_known_is_section("peer"));
-	assert_non_null(strstr(cfg_known_section_why("log-forward"), "syslog daemon"));
-	assert_non_null(cfg_known_section_why("log-forward"));
-	assert_null(cfg_known_section_why("peers"));
+	assert_non_null(strstr(cfg_known_instead("log-forward"), "syslog daemon"));
+	assert_null(cfg_known_instead("peers"));
+	assert_string_equal(cfg_known_instead("cpu_ns_tot"), cfg_known_instead("cpu_calls"));
+	assert_null(cfg_known_instead("cpu"));
+	/* what belongs to a feature is listed behind all messages */
+	assert_null(cfg_known_instead("log-bufsize"));
+	assert_non_null(strstr(cfg_known_advice("log-bufsize"), "'ring'"));
+	assert_non_null(strstr(cfg_known_advice("lua-load"), "rules, maps"));
+	assert_string_equal(cfg_known_advice("ech"), cfg_known_instead("ech"));
+	assert_null(cfg_known_advice("maxconn"));
 }
 
 int

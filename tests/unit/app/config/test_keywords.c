@@ -202,6 +202,16 @@ a_keyword_is_explained(void **state)
 		{ "http-request/track-sc1", "track-sc<n> " },
 		{ "haproxy_server_current_queue", "haproxy_<scope>_current_queue\n" },
 		{ "contimeout", "Not supported: use 'timeout connect'." },
+		{ "namespace_list", "Not supported: remove it" },
+		{ "server/namespace", "namespace\n    Not supported: start tacit in that" },
+		{ "bind/namespace", "Makes the sockets in the network namespace" },
+		{ "log-bufsize", "Not supported: 'log' lines name" },
+		{ "timeout server-hs", "Not supported: 'timeout connect'" },
+		{ "wt6", "Not supported: HAProxy's manual" },
+		{ "http-request/normalize-uri", "normalize-uri\n    Not supported: use" },
+		{ "fc_saved_syn", "Not supported.\n" },
+		{ "quic-initial", "Not supported: leave these lines out" },
+		{ "h1-do-not-close-on-insecure-transfer-encoding", "Not supported: remove it" },
 	};
 
 	(void)state;
@@ -216,6 +226,29 @@ a_keyword_is_explained(void **state)
 	assert_int_equal(explain("maxconn"), 0);
 	assert_non_null(strstr(said, "An option of bind lines.\n"
 				     "    In HAProxy since 1.3 or before.\n\nmaxconn"));
+}
+
+/* A suggestion belongs to a name that is known. */
+static void
+each_advice_is_explained(void **state)
+{
+#define INSTEAD(name, text) { name, text },
+	static const char *const rows[][2] = {
+#include "cfg/instead.tbl.h"
+	};
+#undef INSTEAD
+	static const char *const values[] = { "cpu_calls", "distcc_body", "lat_ns_avg" };
+	size_t n = 0;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const char *name = strchr(rows[i][0], '*') ? values[n++] : rows[i][0];
+
+		if (explain(name) != 0 || !strstr(said, "Not supported: ") ||
+			!strstr(said, rows[i][1]))
+			fail_msg("%s:\n%s%s", name, said, wrong);
+	}
+	assert_int_equal(n, ARRAY_LEN(values));
 }
 
 static void
@@ -238,6 +271,7 @@ main(void)
 		cmocka_unit_test(each_entry_stands_alone),
 		cmocka_unit_test(an_entry_that_explains_nothing_is_found),
 		cmocka_unit_test(a_keyword_is_explained),
+		cmocka_unit_test(each_advice_is_explained),
 		cmocka_unit_test(an_unknown_keyword_is_answered_by_the_nearest),
 	};
 

@@ -32,7 +32,9 @@ static const struct world_line lines[] = {
 	{ "id 2147483648", "2147483648" },
 	{ "mode tcp", NULL },
 	{ "mode http", NULL },
-	{ "mode health", "'mode health' is not supported" },
+	{ "mode health", "'mode health' is not supported ('tcp' or 'http' expected): use "
+		"'monitor-uri'" },
+	{ "mode log", "'mode log' is not supported ('tcp' or 'http' expected): 'log' lines" },
 	{ "mode udp", "unknown proxy mode 'udp'" },
 	{ "mode", "'mode' expects { tcp" },
 	{ "mode tcp x", "unexpected argument 'x'" },
