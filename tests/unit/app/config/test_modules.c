@@ -82,7 +82,7 @@ may_be_negative(const char *before)
 {
 	static const char *const names[] = { "option redispatch", "tune.maxaccept", " mss",
 						" pool-max-conn", " max-reuse",
-						"max-keep-alive-queue" };
+						"max-keep-alive-queue", "tune.renice." };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strstr(before, names[i]))
