@@ -22,6 +22,8 @@ extern const struct rule_action spoe_actions[];
 /* Finds the backends of the filters of p, and puts its events before its rules, when the
  * configuration is complete. 0, or -1 after errors. */
 int spoe_finish(struct proxy *p, struct proxies *ps, struct cfg_diag *d) must_check;
+/* Reports frames that are larger than a buffer. 0, or -1 after errors. */
+int proxies_fit_frames(const struct proxies *ps, size_t bufsize, struct cfg_diag *d) must_check;
 /* Closes a worker's connections to agents, when its sessions have ended. */
 void spoe_engine_free(struct engine *e);
 

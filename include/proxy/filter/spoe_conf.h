@@ -100,8 +100,6 @@ struct spoe_conf {
 extern const struct filter_kind spoe_kind;
 /* `free` of that: frees the engine with its messages, groups and variables, not its backend. */
 void spoe_conf_free(struct filter_conf *conf);
-/* Reports frames that are larger than a buffer. 0, or -1 after errors. */
-int proxies_fit_frames(const struct proxies *ps, size_t bufsize, struct cfg_diag *d) must_check;
 
 /* Names of events, by number. */
 extern const struct cfg_enum spoe_event_words[];

@@ -24,7 +24,7 @@
 #include "proxy/config/proxies_finish.h"
 #include "proxy/config/proxy_life.h"
 #include "proxy/config/resolvers_cfg.h"
-#include "proxy/filter/spoe_conf.h"
+#include "proxy/filter/spoe.h"
 #include "proxy/model/ring_conf.h"
 #include "tls/bind.h"
 #include "tls/settings.h"

@@ -746,3 +746,33 @@ spoe_finish(struct proxy *p, struct proxies *ps, struct cfg_diag *d)
 		rc = put_events_from(filter_conf_first(p, side), p, side, d);
 	return rc;
 }
+
+/* --- bounds --- */
+
+static int
+check_max_frame(const struct spoe_conf *c, size_t bufsize, struct cfg_diag *d)
+{
+	size_t most = bufsize - SPOP_LENGTH;
+
+	if (c->max_frame <= most)
+		return 0;
+	cfg_diag_add(d, CFG_ALERT, &c->max_frame_where,
+		"'max-frame-size' has to be at most %zu, since 'tune.bufsize' is %zu.", most,
+		bufsize);
+	return -1;
+}
+
+int
+proxies_fit_frames(const struct proxies *ps, size_t bufsize, struct cfg_diag *d)
+{
+	int rc = 0;
+
+	list_each(it, &ps->all) {
+		const struct filter_conf *f = list_entry(it, struct proxy, link)->filters;
+
+		for (; f; f = f->next)
+			if (f->kind == &spoe_kind)
+				rc |= check_max_frame((const struct spoe_conf *)f, bufsize, d);
+	}
+	return rc;
+}

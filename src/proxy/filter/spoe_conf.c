@@ -5,8 +5,6 @@
 
 #include "base/mem.h"
 #include "base/sbuf.h"
-#include "proxy/model/proxies.h"
-#include "spop/spop.h"
 
 /* --- names --- */
 
@@ -37,36 +35,6 @@ spoe_var_name(const char *scope, const char *prefix, struct str name, struct var
 	sbuf_addc(&b, '.');
 	sbuf_add(&b, name.p, name.len);
 	return b.failed ? -1 : var_name_parse((struct str){ b.p, b.len }, out, why);
-}
-
-/* --- bounds --- */
-
-static int
-check_max_frame(const struct spoe_conf *c, size_t bufsize, struct cfg_diag *d)
-{
-	size_t most = bufsize - SPOP_LENGTH;
-
-	if (c->max_frame <= most)
-		return 0;
-	cfg_diag_add(d, CFG_ALERT, &c->max_frame_where,
-		"'max-frame-size' has to be at most %zu, since 'tune.bufsize' is %zu.", most,
-		bufsize);
-	return -1;
-}
-
-int
-proxies_fit_frames(const struct proxies *ps, size_t bufsize, struct cfg_diag *d)
-{
-	int rc = 0;
-
-	list_each(it, &ps->all) {
-		const struct filter_conf *f = list_entry(it, struct proxy, link)->filters;
-
-		for (; f; f = f->next)
-			if (f->kind == &spoe_kind)
-				rc |= check_max_frame((const struct spoe_conf *)f, bufsize, d);
-	}
-	return rc;
 }
 
 /* --- the end --- */
