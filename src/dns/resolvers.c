@@ -223,7 +223,7 @@ stop_asking(struct dns_lookup *l)
 }
 
 static struct dns_lookup **
-chain_of(struct resolvers *res, const char *name)
+lookup_chain(struct resolvers *res, const char *name)
 {
 	uint64_t hash = keyhash(&res->key, name, strlen(name));
 
@@ -233,7 +233,7 @@ chain_of(struct resolvers *res, const char *name)
 static void
 join_chain(struct dns_lookup *l)
 {
-	struct dns_lookup **first = chain_of(l->res, l->name);
+	struct dns_lookup **first = lookup_chain(l->res, l->name);
 
 	l->next = *first;
 	*first = l;
@@ -242,7 +242,7 @@ join_chain(struct dns_lookup *l)
 static void
 leave_chain(const struct dns_lookup *l)
 {
-	struct dns_lookup **at = chain_of(l->res, l->name);
+	struct dns_lookup **at = lookup_chain(l->res, l->name);
 
 	while (*at != l)
 		at = &(*at)->next;
@@ -251,7 +251,7 @@ leave_chain(const struct dns_lookup *l)
 
 /* Draws a secret key, by which the chains are made again; without random bytes the key stays. */
 static void
-draw_key(struct resolvers *res)
+draw_lookup_key(struct resolvers *res)
 {
 	uint64_t bits[2];
 
@@ -528,7 +528,7 @@ dns_lookup_on_message(struct dns_query *q, const uint8_t *p, size_t n)
 static struct dns_lookup *
 find_lookup(struct resolvers *res, const char *name, enum dns_type prefer)
 {
-	struct dns_lookup *l = *chain_of(res, name);
+	struct dns_lookup *l = *lookup_chain(res, name);
 
 	while (l && (l->prefer != prefer || strcmp(l->name, name) != 0))
 		l = l->next;
@@ -720,7 +720,7 @@ resolvers_start(struct resolvers *res, struct loop *loop)
 		return -ERR_NOMEM;
 	res->loop = loop;
 	random_init(&res->random, loop_sys(loop));
-	draw_key(res);
+	draw_lookup_key(res);
 	list_each(it, &res->nameservers)
 		dns_nameserver_start(list_entry(it, struct dns_nameserver, link));
 	list_each(it, &res->lookups)
