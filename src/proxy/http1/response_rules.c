@@ -112,7 +112,7 @@ run_response_list(struct stream *s, const struct proxy *px, unsigned int list)
 
 /* Runs rules tcp-response content; the server's response is counted when they let it pass. */
 static struct io_step
-run_content_rules(struct stream *s)
+run_tcp_stage(struct stream *s)
 {
 	struct io_step step = run_response_list(s, s->be, RULE_TCP_RES_CONTENT);
 
@@ -158,7 +158,7 @@ run_response_stage(struct stream *s)
 		rule_outcome_note_room(s, &s->txn->res, s->txn->h1[SERVER]->parser.at);
 		return run_response_list(s, s->sess->fe, RULES_TCP_EVENTS);
 	case STAGE_BE_CONTENT:
-		return run_content_rules(s);
+		return run_tcp_stage(s);
 	case STAGE_FE_EVENTS:
 		return run_response_list(s, s->sess->fe, RULES_RES_EVENTS);
 	case STAGE_BE_RULES:
