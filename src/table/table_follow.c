@@ -46,7 +46,8 @@ saved_is_sound(const struct table_saved *s)
 {
 	uint32_t head = sizeof(struct table_entry);
 
-	if (!s->brates_factor || s->stride % 4 || s->stride > UINT16_MAX || s->chunk_bits > 16 || s->key_at < head ||
+	if (!s->brates_factor || s->stride % 4 || s->stride > UINT16_MAX || s->chunk_bits > 16 ||
+		s->key_at < head ||
 		s->key_at > s->stride || s->key_len > s->stride - s->key_at ||
 		(s->link_at && (s->link_at % 4 || s->link_at < s->key_at + s->key_len ||
 			s->link_at > s->stride - 4)) ||

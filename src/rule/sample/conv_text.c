@@ -348,8 +348,8 @@ const struct rule_conv rule_regsub_convs[] = {
 		.free = free_regsub,
 		.syntax = "<regex>,<replacement>[,<flags>]",
 		.doc = "Replaces the first match of a regular expression, or with flag g all "
-			"matches; flag i ignores case. \\0 to \\9 are replaced by groups. As in sed, "
-			"an empty match right behind another one is none: str(abc),regsub(.*,x,g) gives "
-			"x, where HAProxy gives xx." },
+			"matches; flag i ignores case. \\0 to \\9 are replaced by groups. "
+			"As in sed, an empty match right behind another one is none: "
+			"str(abc),regsub(.*,x,g) gives x, where HAProxy gives xx." },
 	{ .name = NULL },
 };
