@@ -230,7 +230,7 @@ cfg_enum_find(const struct cfg_enum *table, const char *word, size_t n)
 
 /* Appends a name to a list in n bytes, or "..." where it does not fit. Returns the new length. */
 static size_t
-list_name(char *list, size_t len, size_t n, const char *name)
+append_enum_word(char *list, size_t len, size_t n, const char *name)
 {
 	static const char more[] = ", ...";
 	const char *end = len < strlen(more) ? "" : list + len - strlen(more);
@@ -268,7 +268,7 @@ cfg_value_enum(const char *s, const struct cfg_enum *table, int *out,
 	}
 	room = list_room(s, near.best);
 	for (const struct cfg_enum *e = table; e->name; e++)
-		len = list_name(list, len, room, e->name);
+		len = append_enum_word(list, len, room, e->name);
 	if (near.best)
 		return value_fail(err, "'" SHOWN "' is not one of %s; did you mean '%s'?", s, list,
 			near.best);
