@@ -187,7 +187,7 @@ options_are_set_and_cleared(void **st)
 	world_fini(&w);
 }
 
-/* What the section has beside the engine does not fit to it. */
+/* Servers and rules that an engine does not support are errors. */
 static void
 sections_of_engines_are_checked(void **st)
 {
