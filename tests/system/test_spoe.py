@@ -245,6 +245,28 @@ def test_an_agent_that_stalls_is_left_when_its_window_is_full(daemon, tmp_path, 
     assert agent.disconnects[0].items()["status-code"] == 2
 
 
+@pytest.mark.parametrize("option, made", [("", ""), ("option force-set-var", "agent")])
+def test_variables_of_the_process_are_made_by_trusted_agents_only(daemon, tmp_path, agents, option, made):
+    """One that the process has already is set, and unset, by any."""
+    file, port = tmp_path / "spoe.cfg", free_port()
+    sets = set_var(spop.PROC, "made", "agent") + set_var(spop.PROC, "known", "agent") + spop.unset_var(spop.PROC, "gone")
+    agent = agents(lambda agent, conn, f: frame(ACK, sets, f.stream, f.number))
+    file.write_text(SPOE.format(options=option, ms=int(WAIT * 1000)))
+    cfg = CFG.replace("%[var(txn.p.v)]/%[var(txn.p.err)]", "%[var(proc.p.made)]/%[var(proc.p.known)]/%[var(proc.p.gone)]")
+    daemon(cfg.format(port=port, file=file, agent=agent.port, options=""),
+           extra="set-var proc.p.known str(old)\n    set-var proc.p.gone str(old)")
+    with connect(port, timeout=WAIT) as c:
+        Front.send(c, "x")
+        assert Front.value(c) == f"{made}/agent/"
+
+
+@pytest.mark.parametrize("sent, found", [((7, bytes(15) + b"\1"), "::1"), ((6, b"\x7f\0\0\1"), "127.0.0.1"), (None, ""), (True, "1"),
+                                         (-5, "-5"), ((3, spop.varint(2**31)), "2147483648")])
+def test_values_of_an_agent_have_their_types(daemon, tmp_path, agents, sent, found):
+    agent = agents(lambda agent, conn, f: frame(ACK, set_var(TXN, "v", sent), f.stream, f.number))
+    assert Front(daemon, tmp_path, agent, ms=int(WAIT * 1000)).ask() == f"{found}/"
+
+
 def test_an_agent_that_is_away_costs_the_timeout(daemon, tmp_path):
     front = Front(daemon, tmp_path, types.SimpleNamespace(port=free_port()), ms=150)
     assert front.ask() == "/1"
