@@ -267,6 +267,33 @@ def test_values_of_an_agent_have_their_types(daemon, tmp_path, agents, sent, fou
     assert Front(daemon, tmp_path, agent, ms=int(WAIT * 1000)).ask() == f"{found}/"
 
 
+@pytest.mark.parametrize("greeting, code", [
+    (spop.hello(version="1.0"), 8), (spop.hello(size=255), 9), (spop.hello(size=2**20), 9), (frame(ACK, b"", 1, 1), 4),
+    (frame(spop.AGENT_HELLO, b""), 5), (frame(spop.AGENT_HELLO, spop.text("version") + spop.value("2.0")), 6),
+    (frame(spop.AGENT_HELLO, b"\x09"), 4), (b"", 2)])
+def test_a_wrong_greeting_is_refused_with_its_reason(daemon, tmp_path, agents, greeting, code):
+    """b"": it says nothing. The question waits for the next connection."""
+    agent = agents(says_path, greet=lambda agent, conn, f: spop.hello() if len(agent.hellos) > 1 else greeting)
+    front = Front(daemon, tmp_path, agent, ms=int(WAIT * 1000))
+    assert front.ask("good") == "good/"
+    agent.wait(lambda a: a.disconnects)
+    assert [d.items()["status-code"] for d in agent.disconnects] == [code]
+
+
+def test_a_farewell_of_an_agent_without_a_reason_is_an_io_error(daemon, tmp_path, agents):
+    bye = frame(spop.AGENT_DISCONNECT, b"")
+    front = Front(daemon, tmp_path, agents(lambda agent, conn, f: bye), options="no option async", ms=int(WAIT * 1000))
+    assert front.ask() == "/257"
+
+
+@pytest.mark.parametrize("options, capabilities", [
+    ("no option async", "pipelining"), ("no option pipelining", "async"), ("no option async\n    no option pipelining", "")])
+def test_an_engine_lists_what_its_options_permit(daemon, tmp_path, agents, options, capabilities):
+    agent = agents(says_path)
+    assert Front(daemon, tmp_path, agent, options=options, ms=int(WAIT * 1000)).ask("x") == "x/"
+    assert agent.hellos[0].items()["capabilities"] == capabilities
+
+
 def test_an_agent_that_is_away_costs_the_timeout(daemon, tmp_path):
     front = Front(daemon, tmp_path, types.SimpleNamespace(port=free_port()), ms=150)
     assert front.ask() == "/1"
