@@ -15,7 +15,8 @@ from facts import LIMIT, Seen, becomes
 SUBJECT = os.path.abspath(os.environ.get("SUBJECT") or TACIT)
 IS_TACIT = "haproxy" not in os.path.basename(SUBJECT)
 BUILD = Path(os.environ.get("TACIT_BUILD") or ROOT / "build")
-IS_SANITIZED = BUILD.name in ("dev", "tsan")
+# cov, too, is not confined, and measures its own calls and memory.
+IS_SANITIZED = BUILD.name in ("dev", "tsan", "cov")
 SLOW = os.environ.get("TACIT_SLOW") == "1"
 
 # strace makes a call fail by replacing its number by -1, which no filter allows.
