@@ -14,8 +14,9 @@ int server_place_take(struct engine *e, struct server *srv) must_check;
 /* Gives back a place that no connection has: workers that wait for one are notified. */
 void server_place_put(struct engine *e, struct server *srv);
 /* n sessions of e's worker, or none any more, wait for places: returns how many of them find one
- * now. If these are fewer e gets on_place() as soon as there is one. */
-unsigned int server_place_want(struct engine *e, struct server *srv, unsigned int n);
+ * now. If these are fewer e gets on_place() as soon as there is one; *is_new: it has not waited
+ * since the last one was given back. NULL is allowed. */
+unsigned int server_place_want(struct engine *e, struct server *srv, unsigned int n, int *is_new);
 static inline uint64_t
 server_place_bit(const struct engine *e)
 {

@@ -59,16 +59,18 @@ server_place_put(struct engine *e, struct server *srv)
 }
 
 unsigned int
-server_place_want(struct engine *e, struct server *srv, unsigned int n)
+server_place_want(struct engine *e, struct server *srv, unsigned int n, int *is_new)
 {
+	uint64_t own = server_place_bit(e), before;
 	unsigned int places;
-	uint64_t others;
 
 	lock_take(&srv->be->lock, e->sys);
-	others = srv->places_wanted & ~server_place_bit(e);
+	before = srv->places_wanted;
 	places = free_places_locked(srv);
-	atomic_write(&srv->places_wanted, others | (places < n ? server_place_bit(e) : 0));
+	atomic_write(&srv->places_wanted, (before & ~own) | (places < n ? own : 0));
 	lock_drop(&srv->be->lock);
+	if (is_new)
+		*is_new = places < n && !(before & own);
 	return MIN(places, n);
 }
 

@@ -424,22 +424,33 @@ unlink_waiter(struct server_shard *shard, struct stream *s)
 	shard->n_place_waiters--;
 }
 
-void
-connect_places_serve(struct engine *e, struct server *srv)
+/* Has those that have waited longest try again, as many as there are places. If others still wait
+ * the other workers are notified, which may have idle connections: when a session has begun to wait,
+ * and after a place was given back. A message of theirs is no reason: two workers would send each
+ * other messages without an end. */
+static void
+serve_waiters(struct engine *e, struct server *srv, int has_begun)
 {
 	struct server_shard *shard = &srv->shard[e->index];
 	unsigned int n = shard->n_place_waiters;
+	int is_new;
 
 	if (!n)
 		return;
-	for (n = server_place_want(e, srv, n); n > 0; n--) {
+	for (n = server_place_want(e, srv, n, &is_new); n > 0; n--) {
 		struct stream *s = list_first(&shard->place_waiters, struct stream, queue_link);
 
 		unlink_waiter(shard, s);
 		stream_post(s, STREAM_EV_ASSIGNED);
 	}
-	if (shard->n_place_waiters)
+	if (shard->n_place_waiters && (has_begun || is_new))
 		ask_others(e, srv);
+}
+
+void
+connect_places_serve(struct engine *e, struct server *srv)
+{
+	serve_waiters(e, srv, 0);
 }
 
 /* Takes a place for a connection of s, for which an idle connection of this worker is closed: 1. 0:
@@ -458,7 +469,7 @@ take_server_place(struct stream *s)
 	list_append(&shard->place_waiters, &s->queue_link);
 	shard->n_place_waiters++;
 	s->joins = s->awaits_place = 1;
-	connect_places_serve(e, srv);
+	serve_waiters(e, srv, 1);
 	return 0;
 }
 
@@ -475,7 +486,7 @@ leave_place_waiters(struct stream *s)
 	if (srv_shard(s, s->srv)->n_place_waiters)
 		connect_places_serve(s->engine, s->srv);
 	else
-		(void)server_place_want(s->engine, s->srv, 0);
+		(void)server_place_want(s->engine, s->srv, 0, NULL);
 }
 
 void

@@ -80,12 +80,12 @@ static void
 workers_that_wait_are_notified(void **st)
 {
 	(void)st;
-	assert_int_equal(server_place_want(e[0], srv, 1), 1);
+	assert_int_equal(server_place_want(e[0], srv, 1, NULL), 1);
 	assert_false(server_place_is_wanted(srv));
 	assert_int_equal(server_place_take(e[0], srv), 1);
-	assert_int_equal(server_place_want(e[0], srv, 2), 1);
+	assert_int_equal(server_place_want(e[0], srv, 2, NULL), 1);
 	assert_int_equal(server_place_take(e[0], srv), 1);
-	assert_int_equal(server_place_want(e[1], srv, 1), 0);
+	assert_int_equal(server_place_want(e[1], srv, 1, NULL), 0);
 	assert_true(server_place_is_wanted(srv));
 	assert_true(server_place_is_wanted_elsewhere(e[0], srv));
 	server_place_put(e[0], srv);
@@ -103,13 +103,36 @@ workers_that_gave_up_are_left_alone(void **st)
 	(void)st;
 	assert_int_equal(server_place_take(e[0], srv), 1);
 	assert_int_equal(server_place_take(e[0], srv), 1);
-	assert_int_equal(server_place_want(e[1], srv, 2), 0);
-	assert_int_equal(server_place_want(e[2], srv, 1), 0);
-	assert_int_equal(server_place_want(e[1], srv, 0), 0);
+	assert_int_equal(server_place_want(e[1], srv, 2, NULL), 0);
+	assert_int_equal(server_place_want(e[2], srv, 1, NULL), 0);
+	assert_int_equal(server_place_want(e[1], srv, 0, NULL), 0);
 	server_place_put(e[0], srv);
 	assert_int_equal(woken[1], 0);
 	assert_int_equal(woken[2], 1);
 	server_place_put(e[0], srv);
+}
+
+/* Others are asked for a place once, and again after one was given back. */
+static void
+a_worker_begins_to_wait_once(void **st)
+{
+	int is_new;
+
+	(void)st;
+	assert_int_equal(server_place_take(e[0], srv), 1);
+	assert_int_equal(server_place_take(e[0], srv), 1);
+	assert_int_equal(server_place_want(e[1], srv, 1, &is_new), 0);
+	assert_int_equal(is_new, 1);
+	assert_int_equal(server_place_want(e[1], srv, 2, &is_new), 0);
+	assert_int_equal(is_new, 0);
+	server_place_put(e[0], srv);
+	assert_int_equal(server_place_want(e[1], srv, 1, &is_new), 1);
+	assert_int_equal(is_new, 0);
+	assert_int_equal(server_place_take(e[2], srv), 1);
+	assert_int_equal(server_place_want(e[1], srv, 1, &is_new), 0);
+	assert_int_equal(is_new, 1);
+	server_place_put(e[0], srv);
+	server_place_put(e[2], srv);
 }
 
 static void
@@ -119,10 +142,10 @@ a_change_of_maxconn_counts(void **st)
 	assert_int_equal(server_place_take(e[0], srv), 1);
 	assert_int_equal(server_place_take(e[0], srv), 1);
 	server_set_maxconn(e[0], srv, 1);
-	assert_int_equal(server_place_want(e[2], srv, 1), 0);
+	assert_int_equal(server_place_want(e[2], srv, 1, NULL), 0);
 	server_place_put(e[0], srv);
 	assert_int_equal(woken[2], 1);
-	assert_int_equal(server_place_want(e[2], srv, 1), 0);
+	assert_int_equal(server_place_want(e[2], srv, 1, NULL), 0);
 	server_set_maxconn(e[0], srv, 2);
 	assert_int_equal(woken[2], 2);
 	/* no limit */
@@ -157,6 +180,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(workers_that_wait_are_notified, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			workers_that_gave_up_are_left_alone, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_worker_begins_to_wait_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_change_of_maxconn_counts, setup, teardown),
 		cmocka_unit_test_setup_teardown(closing_gives_a_place_back, setup, teardown),
 	};

@@ -19,7 +19,7 @@ on_place(struct engine *to, struct server *of)
 	assert_ptr_equal(to, e);
 	assert_ptr_equal(of, srv);
 	if (others_want)
-		(void)server_place_want(&other, srv, PLACES + 1);
+		(void)server_place_want(&other, srv, PLACES + 1, NULL);
 	connect_places_serve(e, srv);
 }
 
@@ -62,7 +62,7 @@ teardown(void **st)
 {
 	(void)st;
 	task_cancel(&s->task);
-	(void)server_place_want(&other, srv, 0);
+	(void)server_place_want(&other, srv, 0, NULL);
 	conn_pool_drop_server(e, srv);
 	assert_int_equal(srv->conns, 0);
 	assert_int_equal(srv->places_wanted, 0);
@@ -139,7 +139,7 @@ closing_all_closes_each_once(void **st)
 {
 	(void)st;
 	fill_before_message();
-	assert_int_equal(server_place_want(e, srv, 1), 0);
+	assert_int_equal(server_place_want(e, srv, 1, NULL), 0);
 	others_want = 1;
 	conn_pool_drop_server(e, srv);
 	assert_int_equal(count(), 0);
