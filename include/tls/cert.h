@@ -45,6 +45,7 @@ struct tls_cert {
 	unsigned int refs;
 	enum tls_key_kind kind;
 	struct x509_st *leaf;
+	int64_t ends;             /* of the leaf, as tls_first_cert_end() has read it; 0: not yet */
 	struct stack_st_X509 *chain; /* of its file; may be NULL */
 	const struct tls_chains *chains; /* that it may get another one of; NULL: none */
 	const struct tls_chain *found; /* without one of its own; NULL: none */

@@ -195,6 +195,7 @@ tls_cert_add_pem(struct tls_cert *c, const char *text, size_t len, char *why)
 		/* They were about the certificate before. */
 		tls_cert_drop_ocsp(c);
 		c->leaf = p.leaf;
+		c->ends = 0;
 		c->chain = p.chain;
 		c->issuer = NULL;
 	}

@@ -251,15 +251,27 @@ put_date(const char *label, const ASN1_TIME *t, struct sbuf *out)
 	sbuf_addc(out, '\n');
 }
 
-/* When it ends, in seconds since the epoch; INT64_MAX if that is unknown. */
+/* When a leaf ends, in seconds since 1970; INT64_MAX if that is unknown. */
 static int64_t
-end_of_cert(const struct tls_cert *c)
+end_of_leaf(const X509 *leaf)
 {
 	struct tm tm;
 
-	if (!c || !c->leaf || !ASN1_TIME_to_tm(X509_get0_notAfter(c->leaf), &tm))
+	if (!leaf || !ASN1_TIME_to_tm(X509_get0_notAfter(leaf), &tm))
 		return INT64_MAX;
 	return (int64_t)timegm(&tm);
+}
+
+/* The same of a certificate, whose leaf does not change any more: it is read once, since there may
+ * be thousands. */
+static int64_t
+end_of_cert(struct tls_cert *c)
+{
+	if (!c)
+		return INT64_MAX;
+	if (!c->ends)
+		c->ends = end_of_leaf(c->leaf);
+	return c->ends;
 }
 
 const struct tls_entry *

@@ -1,6 +1,7 @@
 #include "tls/bind.h"
 
 #include "tls/ca.h"
+#include "tls/conn_info.h"
 #include "unit/tls/tls_rig.h"
 
 static struct bind_rig g;
@@ -99,6 +100,27 @@ commit(struct tls_entry *e, struct tls_cert *c)
 	e->next = c;
 	assert_int_equal(tls_bind_prepare(g.bind, &change, &uses, why), 0);
 	put_in_place(e);
+}
+
+/* The end of a certificate is read once, and that of the next one is its own. */
+static void
+test_first_end(void **state)
+{
+	struct tls_cert *next = make_cert(rig_ec(), "a.test", NULL);
+	int64_t first, again;
+
+	(void)state;
+	bind_rig_cert(&g, "a.pem", rig_ec(), "a.test", NULL);
+	bind_rig_source(&g, TLS_SOURCE_CRT, "a.pem");
+	bind_rig_load(&g);
+	assert_ptr_equal(tls_first_cert_end(&g.conf.certs, &first), entry("a.pem"));
+	X509_gmtime_adj(X509_getm_notAfter(entry("a.pem")->cert->leaf), 5L * 86400);
+	assert_ptr_equal(tls_first_cert_end(&g.conf.certs, &again), entry("a.pem"));
+	assert_int_equal(again, first);
+	X509_gmtime_adj(X509_getm_notAfter(next->leaf), 2L * 86400);
+	commit(entry("a.pem"), next);
+	assert_ptr_equal(tls_first_cert_end(&g.conf.certs, &again), entry("a.pem"));
+	assert_true(again < first - 7L * 86400);
 }
 
 /* A name that leaves one certificate stays with the others, and comes back to its place among
@@ -390,6 +412,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(test_certificate),
+		CASE(test_first_end),
 		CASE(test_shared_names),
 		CASE(test_bad_certificate),
 		CASE(test_ca),
