@@ -425,9 +425,9 @@ unlink_waiter(struct server_shard *shard, struct stream *s)
 }
 
 /* Has those that have waited longest try again, as many as there are places. If others still wait
- * the other workers are notified, which may have idle connections: when a session has begun to wait,
- * and after a place was given back. A message of theirs is no reason: two workers would send each
- * other messages without an end. */
+ * the other workers are notified, which may have idle connections: when a session has begun to
+ * wait, and after a place was given back. A message of theirs is no reason: two workers would send
+ * each other messages without an end. */
 static void
 serve_waiters(struct engine *e, struct server *srv, int has_begun)
 {
