@@ -49,7 +49,7 @@ CASES = [
 
 def fail(port, what, then, barrier):
     """Such a client; it returns when the proxy has closed. barrier: returns when the proxy has read what was sent."""
-    with socket.create_connection(("127.0.0.1", port), timeout=5) as s:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as s:
         if what:
             s.sendall(what)
         if then == "fin":
@@ -67,7 +67,7 @@ def fail(port, what, then, barrier):
 
 def distrust(port):
     """A client that does not know the authority."""
-    with socket.create_connection(("127.0.0.1", port), timeout=5) as s, pytest.raises(ssl.SSLError):
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as s, pytest.raises(ssl.SSLError):
         ssl.create_default_context().wrap_socket(s, server_hostname="a.test").recv(1)
 
 
@@ -75,7 +75,7 @@ def slow(port):
     """One that says hello byte by byte, and gets its answer."""
     into, out = ssl.MemoryBIO(), ssl.MemoryBIO()
     client = anyone().wrap_bio(into, out, server_hostname="a.test")
-    with socket.create_connection(("127.0.0.1", port), timeout=5) as s:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as s:
         s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         while True:
             try:
@@ -164,7 +164,7 @@ def test_after_a_proxy_header(pem, tmp_path):
                               stderr=subprocess.DEVNULL) as p:
             try:
                 assert wait_for(lambda: is_open(port))
-                with socket.create_connection(("127.0.0.1", port), timeout=5) as raw:
+                with socket.create_connection(("127.0.0.1", port), timeout=60) as raw:
                     raw.sendall(b"PROXY TCP4 192.0.2.7 192.0.2.8 1 2\r\n")
                     with anyone().wrap_socket(raw, server_hostname="a.test") as s:
                         s.sendall(b"GET / HTTP/1.0\r\n\r\n")

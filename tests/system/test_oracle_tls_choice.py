@@ -144,8 +144,9 @@ def test_manual_compares_names(ca, pems, tmp_path):
 
     def get(port, name, host, crt=None):
         """The status; the name of the failure without one."""
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=5) as raw, \
-                client(crt=crt, high="TLSv1_2").wrap_socket(raw, server_hostname=name) as s:
+        c = client(crt=crt, high="TLSv1_2")
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=60) as raw, \
+                c.wrap_socket(raw, server_hostname=name) as s:
             s.sendall(f"GET / HTTP/1.0\r\nHost: {host}\r\n\r\n".encode())
             return s.recv(4096).split()[1].decode()
         return None

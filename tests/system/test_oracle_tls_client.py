@@ -51,7 +51,7 @@ def world(tmp_path_factory):
 def alert_of(port, c):
     """The alert for a client that sends nothing."""
     try:
-        with socket.create_connection(("127.0.0.1", port), timeout=10) as raw, c.wrap_socket(raw) as s:
+        with socket.create_connection(("127.0.0.1", port), timeout=60) as raw, c.wrap_socket(raw) as s:
             return "end" if s.recv(1) == b"" else "data"
     except OSError as e:
         return reason(e)
@@ -158,7 +158,7 @@ def test_errors_are_logged(world, tmp_path, options, version):
                    {"low": "TLSv1", "high": "TLSv1_1", "ciphers": "ALL:@SECLEVEL=0"}):
             reported.append((kw, alert_of(port, client(**kw))))
             p.barrier()
-        raw = socket.create_connection(("127.0.0.1", port), timeout=5)
+        raw = socket.create_connection(("127.0.0.1", port), timeout=60)
         with ssl.create_default_context().wrap_socket(raw, server_hostname="a.test", do_handshake_on_connect=False) as s:
             with pytest.raises(ssl.SSLError):
                 s.do_handshake()

@@ -93,7 +93,7 @@ def test_plain(tmp_path):
         show(FRONT).replace("http-response", "http-after-response")
 
     def probe(p):
-        with socket.create_connection(("127.0.0.1", p[0]), timeout=5) as s:
+        with socket.create_connection(("127.0.0.1", p[0]), timeout=60) as s:
             s.sendall(b"GET / HTTP/1.0\r\n\r\n")
             return shown(FRONT, b"".join(iter(lambda: s.recv(65536), b"")).decode())
 
@@ -115,7 +115,7 @@ def test_backend(ca, pems, tmp_path, kind, version):
     def probe(p):
         reported = []
         for _ in range(2):
-            with socket.create_connection(("127.0.0.1", p[0]), timeout=5) as s:
+            with socket.create_connection(("127.0.0.1", p[0]), timeout=60) as s:
                 s.sendall(b"GET / HTTP/1.0\r\n\r\n")
                 got = b"".join(iter(lambda s=s: s.recv(65536), b"")).decode()
                 reported.append((body(got), shown(BACK, got, (pems[kind], mine, ca.pem))))

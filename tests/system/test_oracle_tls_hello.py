@@ -87,7 +87,7 @@ def test_unusual_hellos(pem, tmp_path, size):
         log.drain()
         log.lines.clear()
         for hello in HELLOS:
-            with socket.create_connection(("127.0.0.1", p[0]), timeout=5) as s:
+            with socket.create_connection(("127.0.0.1", p[0]), timeout=60) as s:
                 s.sendall(handmade(*hello))
                 while s.recv(4096):
                     pass

@@ -54,7 +54,7 @@ class Running:
         assert wait_for(lambda: answers(self.sock))
 
     def connect(self, session=None):
-        raw = socket.create_connection(("127.0.0.1", self.tls), timeout=5)
+        raw = socket.create_connection(("127.0.0.1", self.tls), timeout=60)
         try:
             return self.context.wrap_socket(raw, session=session)
         except OSError:
@@ -137,7 +137,7 @@ def test_limit_of_connections(tmp_path, pem):
         with pytest.raises(OSError):
             r.connect()
         # Nor is there one to the server.
-        with socket.create_connection(("127.0.0.1", r.plain), timeout=10) as c:
+        with socket.create_connection(("127.0.0.1", r.plain), timeout=60) as c:
             assert b" 503 " in ask(c)
         # The other ends of its four attempts count, too, until they are seen to be closed.
         assert wait_for(lambda: r.accepted("inner") == 4 and r.info()["CurrSslConns"] == 2)
@@ -149,5 +149,5 @@ def test_limit_of_connections(tmp_path, pem):
         third.close()
         # The two ends of one to the server.
         assert wait_for(lambda: r.info()["CurrSslConns"] == 0)
-        with socket.create_connection(("127.0.0.1", r.plain), timeout=10) as c:
+        with socket.create_connection(("127.0.0.1", r.plain), timeout=60) as c:
             assert b" 200 " in ask(c)

@@ -66,7 +66,7 @@ def server(tmp_path_factory):
 
 class Client:
     def __init__(self, port):
-        self.sock = socket.create_connection(("127.0.0.1", port), timeout=10)
+        self.sock = socket.create_connection(("127.0.0.1", port), timeout=60)
 
     def ask(self, name, path="/"):
         self.sock.sendall(f"GET {path} HTTP/1.1\r\n".encode() + (f"Host: h\r\nX-Name: {name}\r\n\r\n" if name

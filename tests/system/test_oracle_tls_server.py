@@ -99,7 +99,7 @@ LINES = [
 
 
 def fetch(port):
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as s:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as s:
         s.sendall(b"GET / HTTP/1.1\r\nHost: good.test\r\nConnection: close\r\n\r\n")
         text = b"".join(iter(lambda: s.recv(4096), b"")).decode()
         status = text.split()[1]
@@ -153,7 +153,7 @@ def test_names_of_certificates(world, tmp_path):
             text += f"backend {i}-{j}\n retries 0\n server s 127.0.0.1:{s.port} ssl ca-file {ca.pem} verifyhost {name}\n"
 
     def status(port, backend, host):
-        with socket.create_connection(("127.0.0.1", port), timeout=10) as s:
+        with socket.create_connection(("127.0.0.1", port), timeout=60) as s:
             s.sendall(f"GET / HTTP/1.0\r\nHost: {host}\r\nX: {backend}\r\n\r\n".encode())
             return s.recv(4096).split()[1].decode()
 
