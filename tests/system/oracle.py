@@ -325,4 +325,4 @@ class Subject:
 
     def stop(self):
         self.proc.terminate()
-        self.proc.wait(WAIT)
+        self.proc.wait(6 * WAIT)
