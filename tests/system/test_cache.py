@@ -342,11 +342,11 @@ def test_sizes(daemon, framing, more):
             data += conn.recv(65536)
         key = int(data.split()[1][1:])
         version, size = sizes[key]
-        conn.sendall(response(FRESH, entity(key, version, size), framing=CHUNKED if framing == "chunked" else None))
+        conn.sendall(response(FRESH.replace("20", "2000"), entity(key, version, size), framing=CHUNKED if framing == "chunked" else None))
 
     origin = Origin(serve)
     daemon(CFG.format(port=port, origin=origin.port).replace("total-max-size 1", "total-max-size 64\n    max-object-size 16000000")
-           .replace("client 5s", "client 60s"), extra=more)
+           .replace("client 5s", "client 60s").replace("max-age 30", "max-age 3000"), extra=more)
     for key, size in enumerate((1, 1000, 1023, 1024, 1025, 16000, 16384, 20000, 65536, 300000, 5000000, 12000000)):
         sizes[key] = (1, size)
         for is_hit in (False, True, True):
