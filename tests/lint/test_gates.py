@@ -16,9 +16,10 @@ def script(path, text):
 
 
 def run(*command, cwd=TOP, **env):
-    clean = {k: v for k, v in os.environ.items() if k not in ('MAKEFLAGS', 'MFLAGS', 'MAKELEVEL', 'TALLY')}
+    clean = {k: v for k, v in os.environ.items()
+             if k not in ('MAKEFLAGS', 'MFLAGS', 'MAKELEVEL', 'TALLY') and not k.startswith('PYTEST_')}
     return subprocess.run([str(c) for c in command], cwd=cwd, env={**clean, **env}, capture_output=True,
-                          text=True, timeout=60, check=False)
+                          text=True, timeout=600, check=False)
 
 
 @pytest.mark.parametrize('text,tally', [
@@ -149,16 +150,14 @@ def test_pytest_is_counted(tmp_path, text, counts, named):
 def test_files_are_run_side_by_side_and_added_up(tmp_path):
     """Two files that wait for each other, and one without a test that matches -k."""
     (tmp_path / 't').mkdir()
-    for mine, other in (('a', 'b'), ('b', 'a')):
-        (tmp_path / f't/test_{mine}.py').write_text(
-            'import pathlib, time\nhere = pathlib.Path(__file__).parent\n'
-            f'def test_one():\n    (here / "{mine}").touch()\n'
-            f'    end = time.monotonic() + 20\n    while not (here / "{other}").exists():\n'
-            '        assert time.monotonic() < end\n        time.sleep(0.01)\n')
+    os.mkfifo(tmp_path / 't/pipe')
+    for mine, mode in (('a', 'r'), ('b', 'w')):
+        # Opening a pipe waits for its other end.
+        (tmp_path / f't/test_{mine}.py').write_text(f'def test_one(): open({str(tmp_path / "t/pipe")!r}, {mode!r}).close()\n')
     (tmp_path / 't/test_c.py').write_text('def test_two(): assert 0\n')
     args = ('build-aux/run-pytest', 'x', '-', os.path.relpath(tmp_path / 'b', TOP), tmp_path / 't')
-    assert 'x: 2 passed, 1 failed' in run(*args, JOBS='2').stdout
-    done = run(*args, '-k', 'test_one', JOBS='2')
+    assert 'x: 2 passed, 1 failed' in run(*args, PYTEST_JOBS='2').stdout
+    done = run(*args, '-k', 'test_one', PYTEST_JOBS='2')
     assert done.returncode == 0 and 'x: 2 passed, 0 failed' in done.stdout
     assert run(*args, '-k', 'nothing').returncode == 1
 
