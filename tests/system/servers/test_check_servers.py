@@ -5,11 +5,15 @@ tacit and HAProxy check it at the same time: both see it UP, then DOWN when it i
 In `make check` what is not installed is skipped, and so are the servers that take seconds to make their data;
 `make all-servers` (CI) installs and runs all of them."""
 
+import atexit
 import contextlib
+import functools
 import glob
 import os
 import shutil
 import subprocess
+import tempfile
+from pathlib import Path
 
 import oracle
 import pytest
@@ -175,16 +179,23 @@ def mariadb(directory, port):
             f"--pid-file={directory}/pid", f"--init-file={directory}/users", *MARIADB], {}
 
 
-def postgres(directory, port):
+@functools.cache
+def home():
+    """A directory that other users can enter. Those of pytest are closed to them each time that a pytest begins, any of root's."""
+    made = tempfile.TemporaryDirectory(prefix="tacit-servers-")
+    atexit.register(made.cleanup)
+    Path(made.name).chmod(0o711)
+    return Path(made.name)
+
+
+def postgres(_directory, port):
     """Starts PostgreSQL, which refuses to run as root."""
     places = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
     initdb, path = program("initdb", *places), program("postgres", *places)
     popen = {}
     if os.geteuid() == 0:
         popen = {"user": "nobody", "group": "nogroup", "extra_groups": []}
-        for above in [directory, *directory.parents][:4]:
-            above.chmod(above.stat().st_mode | 0o111)
-    data = directory / "data"
+    data = home() / str(port)
     data.mkdir(mode=0o700)
     if popen:
         shutil.chown(data, "nobody", "nogroup")
