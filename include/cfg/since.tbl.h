@@ -88,7 +88,7 @@ SINCE("GLOBAL KEYWORDS", "2.6",
 SINCE("GLOBAL KEYWORDS", "2.7",
 	"quick-exit")
 SINCE("GLOBAL KEYWORDS", "2.7 to 3.0",
-	"prealloc-fd, tune.events.max-events-at-once, tune.memory.hot-size, "
+	"prealloc-fd, ssl-security-level, tune.events.max-events-at-once, tune.memory.hot-size, "
 	"tune.quic.cc-hystart, tune.quic.max-frame-loss, tune.quic.reorder-ratio, "
 	"tune.quic.socket-owner")
 SINCE("GLOBAL KEYWORDS", "2.8",

@@ -54,6 +54,7 @@ struct tls_settings {
 	enum tls_version min, max;
 	unsigned int off;         /* no-tlsv12 and so on: bit n is version n */
 	unsigned int flags;
+	int level;                /* ssl-security-level and one more; 0: OpenSSL's */
 	struct tls_error_set crt_ignore, ca_ignore;
 	/* A setting of the certificates of a line, not of its connections: neither inherited nor
 	 * compared. */

@@ -78,6 +78,9 @@ tls_context_settle(SSL_CTX *ctx, const struct tls_settings *set, char *why)
 
 	if (r)
 		return r;
+	/* Before the ciphers: "@SECLEVEL=n" there counts more. */
+	if (set->level)
+		SSL_CTX_set_security_level(ctx, set->level - 1);
 	if (set->ciphers && !SSL_CTX_set_cipher_list(ctx, set->ciphers))
 		return context_failed(why, "SSL cipher list", set->ciphers);
 	if (set->ciphersuites && !SSL_CTX_set_ciphersuites(ctx, set->ciphersuites))

@@ -382,7 +382,7 @@ tls_settings_equal(const struct tls_settings *a, const struct tls_settings *b)
 	return a->alpn.len == b->alpn.len &&
 		(!a->alpn.len || memcmp(a->alpn.p, b->alpn.p, a->alpn.len) == 0) &&
 		a->verify == b->verify && a->min == b->min && a->max == b->max &&
-		a->off == b->off && a->flags == b->flags &&
+		a->off == b->off && a->flags == b->flags && a->level == b->level &&
 		memcmp(&a->crt_ignore, &b->crt_ignore, sizeof(a->crt_ignore)) == 0 &&
 		memcmp(&a->ca_ignore, &b->ca_ignore, sizeof(a->ca_ignore)) == 0;
 }
@@ -426,6 +426,8 @@ tls_settings_inherit(struct tls_settings *s, const struct tls_settings *from)
 		s->min = from->min;
 	if (!s->max)
 		s->max = from->max;
+	if (!s->level)
+		s->level = from->level;
 	s->off |= from->off;
 	s->crt_ignore.all |= from->crt_ignore.all;
 	s->ca_ignore.all |= from->ca_ignore.all;

@@ -167,6 +167,19 @@ parse_server_verify(struct cfg_ctx *ctx)
 	return cfg_arg_enum(ctx, 0, verify_names, &c->tls.server_verify_none);
 }
 
+/* All settings of bind lines and servers inherit it; no option of a line sets another one. */
+static int
+parse_security_level(struct cfg_ctx *ctx)
+{
+	struct config *c = ctx->root;
+	int level;
+
+	if (cfg_arg_int(ctx, 0, 0, 5, &level))
+		return -1;
+	c->tls.bind_defaults.level = c->tls.server_defaults.level = level + 1;
+	return 0;
+}
+
 static int
 parse_default_dh(struct cfg_ctx *ctx)
 {
@@ -407,6 +420,14 @@ static const struct cfg_kw kws[] = {
 	KW("tune.ssl.ocsp-update.maxdelay", 1, parse_ocsp_delay, "<seconds>",
 		"Another name of ocsp-update.maxdelay.",
 		.dflt = "3600"),
+	KW("ssl-security-level", 1, parse_security_level, "<number>",
+		"OpenSSL's security level of all bind lines and servers, 0 to 5: which keys, "
+		"signatures, groups and ciphers are strong enough, on both sides. Level 2 asks for "
+		"112 bits of security (RSA of 2048 bits), level 3 for 128 (RSA of 3072 bits); "
+		"SSL_CTX_set_security_level(3) has the others. A certificate that the level "
+		"refuses is an error at the start. \"@SECLEVEL=n\" in the ciphers of a line, or "
+		"in those of ssl-default-bind-ciphers, counts more.",
+		.dflt = "that of OpenSSL: 2 in Debian"),
 	KW("ssl-server-verify", 1, parse_server_verify, "none|required",
 		"The value of verify for servers that have none.",
 		.dflt = "required",

@@ -177,6 +177,38 @@ test_refused_certificates(void **state)
 	assert_int_equal(ERR_peek_error(), 0);
 }
 
+/* ssl-security-level 0 permits a key of 512 bits; "@SECLEVEL=2" in the ciphers of a line counts
+ * more. */
+static void
+test_security_level(void **state)
+{
+	char text[512];
+
+	(void)state;
+	g.conf.bind_defaults.level = 1;
+	bind_rig_cert(&g, "w.pem", EVP_RSA_gen(512), "w.test", NULL);
+	snprintf(text, sizeof(text), "%s/w.pem\n%s/w.pem [ciphers DEFAULT@SECLEVEL=2] v.test\n",
+		g.dir, g.dir);
+	bind_rig_write(&g, "list", text);
+	bind_rig_source(&g, TLS_SOURCE_LIST, "list");
+	assert_int_equal(bind_rig_try_load(&g), -1);
+	assert_int_equal(g.diag.nentry, 1);
+	assert_true(bind_rig_says(&g, "w.pem': ee key too small"));
+	assert_int_equal(g.diag.entry[0].where.line, 2);
+}
+
+/* Level 4 asks for 192 bits: a key of P-256 has 128. */
+static void
+test_high_security_level(void **state)
+{
+	(void)state;
+	g.conf.bind_defaults.level = 5;
+	bind_rig_cert(&g, "a.pem", rig_ec(), "a.test", NULL);
+	bind_rig_source(&g, TLS_SOURCE_CRT, "a.pem");
+	assert_int_equal(bind_rig_try_load(&g), -1);
+	assert_true(bind_rig_says(&g, "a.pem': ee key too small"));
+}
+
 /* Errors name the line of the list. */
 static void
 test_crt_list_errors(void **state)
@@ -347,6 +379,8 @@ main(void)
 		CASE(test_crt_list),
 		CASE(test_crt_list_errors),
 		CASE(test_refused_certificates),
+		CASE(test_security_level),
+		CASE(test_high_security_level),
 		CASE(test_load_errors),
 		CASE(test_bad_ciphers),
 		CASE(test_no_version),

@@ -21,7 +21,7 @@ values(void **state)
 			     "ssl-server-verify none\ntune.ssl.lifetime 1h\n"
 			     "tune.ssl.cachesize 0\ntune.ssl.maxrecord 1400\n"
 			     "tune.ssl.capture-buffer-size 96\ntune.ssl.keylog on\n"
-			     "tune.ssl.default-dh-param 2048\n"
+			     "tune.ssl.default-dh-param 2048\nssl-security-level 3\n"
 			     "ocsp-update.mode on\nocsp-update.mindelay 10\n"
 			     "tune.ssl.ocsp-update.maxdelay 20\nocsp-update.disable on"),
 		0);
@@ -40,6 +40,8 @@ values(void **state)
 	assert_int_equal(t->capture_size, 96);
 	assert_int_equal(t->keylog, 1);
 	assert_int_equal(t->default_dh, 2048);
+	assert_int_equal(t->bind_defaults.level, 4);
+	assert_int_equal(t->server_defaults.level, 4);
 	assert_int_equal(t->ocsp.mode, TLS_OCSP_ON);
 	assert_int_equal(t->ocsp.min_s, 10);
 	assert_int_equal(t->ocsp.max_s, 20);
@@ -57,6 +59,11 @@ mistakes(void **state)
 		"ssl-default-bind-options ssl-min-ver TLSv9",
 		"ssl-default-server-options strict-sni",
 		"ssl-server-verify optional",
+		"ssl-security-level",
+		"ssl-security-level 6",
+		"ssl-security-level -1",
+		"ssl-security-level high",
+		"ssl-security-level 1 2",
 		"ocsp-update.mode maybe",
 		"ocsp-update.disable maybe",
 		"ocsp-update.mindelay 0",
