@@ -81,7 +81,8 @@ SINCE("GLOBAL KEYWORDS", "2.6",
 	"close-spread-time, cluster-secret, fd-hard-limit, "
 	"h1-accept-payload-with-any-method, httpclient.resolvers.id, "
 	"httpclient.resolvers.prefer, httpclient.ssl.ca-file, httpclient.ssl.verify, "
-	"no-memory-trimming, tune.peers.max-updates-at-once, "
+	"no-memory-trimming, ssl-propquery, ssl-provider, ssl-provider-path, "
+	"tune.peers.max-updates-at-once, "
 	"tune.quic.frontend.conn-tx-buffers.limit, tune.quic.frontend.max-idle-timeout, "
 	"tune.quic.frontend.max-streams-bidi, tune.quic.retry-threshold, "
 	"tune.ssl.hard-maxrecord")

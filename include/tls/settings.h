@@ -109,4 +109,18 @@ extern const char *const tls_version_number; /* "3.0.17" */
 /* A line for each provider of algorithms that is loaded. First worker. */
 void tls_show_providers(struct sbuf *out);
 
+/*
+ * Providers of algorithms, of the whole process. Main thread, while the configuration is read.
+ * Each: 0, or -ERR_INVAL with why (TLS_WHY_MAX).
+ */
+
+/* Loads a provider. OpenSSL loads its default one by itself only if no other was loaded. */
+int tls_provider_load(const char *name, char *why) must_check;
+/* The directory where providers that are loaded from now on are looked for. */
+int tls_provider_search(const char *path, char *why) must_check;
+/* The properties that algorithms should have (property(7)). */
+int tls_algorithms_prefer(const char *query, char *why) must_check;
+/* Checks that the algorithms that tacit always needs are there. */
+int tls_algorithms_check(char *why) must_check;
+
 #endif

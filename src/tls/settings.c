@@ -467,7 +467,7 @@ tls_settings_ignores_off(const struct tls_settings *s)
 
 /* --- the library ----------------------------------------------------------------------------- */
 
-/* The version of OpenSSL, and its providers. First worker. */
+/* The version of OpenSSL, and its providers. Main thread; the first worker shows them. */
 
 const char *const tls_version_name = OPENSSL_VERSION_TEXT;
 const char *const tls_version_number = OPENSSL_VERSION_STR;
@@ -483,4 +483,59 @@ void
 tls_show_providers(struct sbuf *out)
 {
 	(void)OSSL_PROVIDER_do_all(NULL, show_provider, out);
+}
+
+/* what: the words before the value. */
+static int
+library_failed(char *why, const char *what, const char *value)
+{
+	char reason[TLS_ERROR_MAX];
+
+	(void)snprintf(why, TLS_WHY_MAX, "%s '%.200s': %.200s", what, value,
+		tls_error_take(reason, sizeof(reason)));
+	return -ERR_INVAL;
+}
+
+int
+tls_provider_load(const char *name, char *why)
+{
+	if (OSSL_PROVIDER_load(NULL, name))
+		return 0;
+	return library_failed(why, "OpenSSL cannot load the provider", name);
+}
+
+int
+tls_provider_search(const char *path, char *why)
+{
+	if (OSSL_PROVIDER_set_default_search_path(NULL, path))
+		return 0;
+	return library_failed(why, "OpenSSL cannot look for providers in", path);
+}
+
+int
+tls_algorithms_prefer(const char *query, char *why)
+{
+	if (EVP_set_default_properties(NULL, query))
+		return 0;
+	ERR_clear_error();
+	(void)snprintf(why, TLS_WHY_MAX, "'%.200s' is no query of properties (property(7))", query);
+	return -ERR_INVAL;
+}
+
+int
+tls_algorithms_check(char *why)
+{
+	EVP_MD *md = EVP_MD_fetch(NULL, "SHA2-256", NULL);
+	EVP_CIPHER *cipher = EVP_CIPHER_fetch(NULL, "AES-256-CBC", NULL);
+	int is_there = md && cipher;
+
+	EVP_MD_free(md);
+	EVP_CIPHER_free(cipher);
+	ERR_clear_error();
+	if (is_there)
+		return 0;
+	(void)snprintf(why, TLS_WHY_MAX,
+		"the providers of OpenSSL that are loaded have no SHA-256 and AES with the "
+		"properties of 'ssl-propquery': is 'ssl-provider default' missing?");
+	return -ERR_INVAL;
 }

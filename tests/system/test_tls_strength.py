@@ -1,4 +1,5 @@
-"""The strength of the algorithms of TLS, from outside: ssl-security-level."""
+"""The algorithms of TLS and their strength, from outside: ssl-security-level, ssl-provider and
+ssl-propquery."""
 
 import subprocess
 
@@ -78,3 +79,28 @@ frontend origin
     http-request return status 200
 """, extra=extra)
     assert status(f"http://127.0.0.1:{p}/") == ("200" if is_met else "503")
+
+
+# --- providers -----------------------------------------------------------------------------------------------
+def test_providers(daemon, ca):
+    """They are loaded in the order of the lines, and TLS works with those of them that have the properties."""
+    pem = ca.make("p.pem", "p.test")
+    (port,) = free_ports(1)
+    d = daemon(f"{HTTP}frontend f\n bind 127.0.0.1:{port} ssl crt {pem}\n http-request return status 200\n",
+               extra="ssl-provider default\n ssl-provider legacy\n ssl-provider base\n ssl-propquery ?provider=default")
+    assert status(f"https://127.0.0.1:{port}/", "-k") == "200"
+    shown = d.admin("show ssl providers")
+    assert [line.strip("\t- ") for line in shown.splitlines()[1:] if line] == ["default", "legacy", "base"], shown
+
+
+@pytest.mark.parametrize("lines,where,text", [
+    ("ssl-provider no-such", "2:15", "'ssl-provider' : OpenSSL cannot load the provider 'no-such': "),
+    ("ssl-provider-path {dir}\n ssl-provider legacy", "3:15", "'ssl-provider' : OpenSSL cannot load the provider 'legacy': "),
+    ("ssl-propquery provider=", "2:16", "'ssl-propquery' : 'provider=' is no query of properties"),
+    ("ssl-provider legacy", "2:15", "is 'ssl-provider default' missing?"),
+    ("ssl-provider default\n ssl-propquery provider=no-such", "3:16", "have no SHA-256 and AES with the properties")])
+def test_wrong_providers(tmp_path, lines, where, text):
+    done = check("global\n " + lines.format(dir=tmp_path) + "\n", tmp_path)
+    assert done.returncode == 1
+    assert f"c.cfg:{where}]" in done.stderr and text in done.stderr, done.stderr
+    assert "1 error (1 line)" in done.stderr, done.stderr

@@ -167,6 +167,37 @@ parse_server_verify(struct cfg_ctx *ctx)
 	return cfg_arg_enum(ctx, 0, verify_names, &c->tls.server_verify_none);
 }
 
+/* Takes the argument by a function of the library; the line is that of errors that follow. */
+static int
+choose_algorithms(struct cfg_ctx *ctx, int (*choose)(const char *arg, char *why))
+{
+	struct config *c = ctx->root;
+	char why[TLS_WHY_MAX];
+
+	if (choose(cfg_arg(ctx, 0), why) < 0)
+		return cfg_error(ctx, 0, "'%s' : %s.", cfg_kw_name(ctx), why);
+	c->tls.algorithms = cfg_arg_where(ctx, 0);
+	return 0;
+}
+
+static int
+parse_provider(struct cfg_ctx *ctx)
+{
+	return choose_algorithms(ctx, tls_provider_load);
+}
+
+static int
+parse_provider_path(struct cfg_ctx *ctx)
+{
+	return choose_algorithms(ctx, tls_provider_search);
+}
+
+static int
+parse_propquery(struct cfg_ctx *ctx)
+{
+	return choose_algorithms(ctx, tls_algorithms_prefer);
+}
+
 /* All settings of bind lines and servers inherit it; no option of a line sets another one. */
 static int
 parse_security_level(struct cfg_ctx *ctx)
@@ -420,6 +451,21 @@ static const struct cfg_kw kws[] = {
 	KW("tune.ssl.ocsp-update.maxdelay", 1, parse_ocsp_delay, "<seconds>",
 		"Another name of ocsp-update.maxdelay.",
 		.dflt = "3600"),
+	KW("ssl-provider", 1, parse_provider, "<name>",
+		"Loads a provider of algorithms into OpenSSL, in the order of these lines; "
+		"\"show ssl providers\" lists them. OpenSSL loads its provider default by itself "
+		"only if none is named, here or in openssl.cnf: name it, too.",
+		.dflt = "those of openssl.cnf, or default"),
+	KW("ssl-provider-path", 1, parse_provider_path, "<directory>",
+		"Where the providers of the ssl-provider lines below are looked for, up to the "
+		"next ssl-provider-path.",
+		.dflt = "the environment variable OPENSSL_MODULES, or OpenSSL's directory"),
+	KW("ssl-propquery", 1, parse_propquery, "<query>",
+		"Properties that all algorithms must have, or should have if a '?' stands before "
+		"them: property(7) of OpenSSL.",
+		.dflt = "none",
+		.example = "ssl-provider default\nssl-provider legacy\n"
+			"ssl-propquery ?provider=default"),
 	KW("ssl-security-level", 1, parse_security_level, "<number>",
 		"OpenSSL's security level of all bind lines and servers, 0 to 5: which keys, "
 		"signatures, groups and ciphers are strong enough, on both sides. Level 2 asks for "

@@ -275,12 +275,28 @@ config_uses_tls(const struct config *c)
 	return ring_confs_use_tls(&c->proxies.log.rings);
 }
 
+/* Without these algorithms all that follows would fail, for reasons that name no provider. */
+static int
+check_algorithms(struct config *c)
+{
+	char why[TLS_WHY_MAX];
+
+	if (!c->tls.algorithms.file || tls_algorithms_check(why) == 0)
+		return 0;
+	/* If there are errors, one of them may be that of the provider. */
+	if (!cfg_diag_is_fatal(&c->diag))
+		cfg_diag_add(&c->diag, CFG_ALERT, &c->tls.algorithms, "%s", why);
+	return -1;
+}
+
 int
 tls_finish(struct config *c, struct sys *sys)
 {
 	char why[TLS_WHY_MAX];
 	int bad = refuse_admin(c);
 
+	if (check_algorithms(c))
+		return -1;
 	if (config_uses_tls(c) && tls_conf_finish(&c->tls, sys, why) < 0) {
 		cfg_diag_add(&c->diag, CFG_ALERT, NULL, "%s.", why);
 		bad = -1;

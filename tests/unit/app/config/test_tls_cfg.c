@@ -22,6 +22,8 @@ values(void **state)
 			     "tune.ssl.cachesize 0\ntune.ssl.maxrecord 1400\n"
 			     "tune.ssl.capture-buffer-size 96\ntune.ssl.keylog on\n"
 			     "tune.ssl.default-dh-param 2048\nssl-security-level 3\n"
+			     "ssl-provider-path /no/such\nssl-provider default\n"
+			     "ssl-provider base\nssl-propquery ?provider=default\n"
 			     "ocsp-update.mode on\nocsp-update.mindelay 10\n"
 			     "tune.ssl.ocsp-update.maxdelay 20\nocsp-update.disable on"),
 		0);
@@ -40,6 +42,7 @@ values(void **state)
 	assert_int_equal(t->capture_size, 96);
 	assert_int_equal(t->keylog, 1);
 	assert_int_equal(t->default_dh, 2048);
+	assert_true(t->algorithms.line > 0);
 	assert_int_equal(t->bind_defaults.level, 4);
 	assert_int_equal(t->server_defaults.level, 4);
 	assert_int_equal(t->ocsp.mode, TLS_OCSP_ON);
@@ -59,6 +62,12 @@ mistakes(void **state)
 		"ssl-default-bind-options ssl-min-ver TLSv9",
 		"ssl-default-server-options strict-sni",
 		"ssl-server-verify optional",
+		"ssl-provider",
+		"ssl-provider default base",
+		"ssl-provider no-such-provider",
+		"ssl-provider-path",
+		"ssl-propquery provider=",
+		"ssl-propquery",
 		"ssl-security-level",
 		"ssl-security-level 6",
 		"ssl-security-level -1",
