@@ -127,7 +127,7 @@ SINCE("GLOBAL KEYWORDS", "3.2",
 	"tune.notsent-lowat.client, tune.notsent-lowat.server, "
 	"tune.ssl.certificate-compression, tune.takeover-other-tg-connections")
 SINCE("GLOBAL KEYWORDS", "3.3 or later",
-	"cpu-affinity, noktls, shm-stats-file, shm-stats-file-max-objects, "
+	"cpu-affinity, noktls, ssl-passphrase-cmd, shm-stats-file, shm-stats-file-max-objects, "
 	"tune.cli.max-payload-size, tune.defaults.purge, "
 	"tune.h1.be.glitches-threshold, tune.h1.fe.glitches-threshold, tune.lua.openlibs, "
 	"tune.quic.be.*, tune.quic.fe.*, tune.quic.frontend.max-tot-window, "

@@ -21,6 +21,7 @@ struct asn1_string_st;
 struct evp_pkey_st;
 struct ocsp_cert_id_st;
 struct stack_st_X509;
+struct cfg_env;
 struct sys;
 struct tls_issuers;
 struct tls_ocsp;
@@ -60,6 +61,7 @@ struct tls_cert {
 				   * none */
 	struct tls_bytes sctl;    /* signed certificate timestamps (RFC 6962) */
 	struct tls_issuers *issuers; /* while files are read: what chains share; NULL: nothing */
+	struct tls_passphrases *passphrases; /* while files are read; NULL: none are asked for */
 };
 
 /* An empty one with one reference, or NULL. */
@@ -72,8 +74,8 @@ struct tls_cert *tls_cert_copy(const struct tls_cert *c) must_check;
 
 /*
  * Takes what PEM text has: the first certificate is the leaf and others are its chain, in any order
- * with the key and DH parameters. Replaces those parts that the text has. Keys with a passphrase
- * are an error, since none can be typed in. 0, or a negative reason with why (TLS_WHY_MAX).
+ * with the key and DH parameters. Replaces those parts that the text has. A key with a passphrase
+ * is an error unless c->passphrases finds it. 0, or a negative reason with why (TLS_WHY_MAX).
  */
 int tls_cert_add_pem(struct tls_cert *c, const char *text, size_t len, char *why) must_check;
 /* The key alone, from PEM; the same. */
@@ -110,6 +112,22 @@ int tls_cert_complete(struct tls_cert *c, char *why) must_check;
 /* The reason of the first error in the queue, "no reason given" if there is none; empties the
  * queue. Returns out. */
 const char *tls_error_take(char *out, size_t size);
+
+/*
+ * The passphrases of private keys: `ssl-passphrase-cmd`, which prints them, and those that it has
+ * printed. On the main thread, while the files of certificates are read.
+ */
+struct tls_passphrases {
+	char **cmd;          /* its words, the last one NULL; NULL: there is no command */
+	char **known;        /* in the order in which they were found */
+	unsigned int n_known, cap;
+	struct sys *sys;
+	const struct cfg_env *env;
+	const char *path;    /* the file that is read */
+};
+
+/* Cleanses and frees all of it, and leaves no command. */
+void tls_passphrases_clear(struct tls_passphrases *s);
 
 /*
  * Chains that certificates without one in their own file get: the files of `issuers-chain-path`.

@@ -40,6 +40,7 @@ struct tls_file_rules {
 	struct tls_issuers *issuers;         /* that chains share; NULL: nothing */
 	const struct tls_chains *chains;     /* for certificates without one; NULL: none */
 	int del_ext;                         /* ssl-load-extra-del-ext */
+	struct tls_passphrases *passphrases; /* while the configuration is read; else NULL */
 };
 
 /* The files of a certificate. */

@@ -56,6 +56,7 @@ struct tls_conf {
 	int keylog;                     /* secrets are kept */
 	int maxrecord;                  /* bytes; 0: OpenSSL's */
 	struct tls_ocsp_conf ocsp;
+	struct tls_passphrases passphrases; /* files.passphrases */
 	struct cfg_where algorithms;    /* of a line that chooses them; file NULL: none does */
 	struct tls_store certs;
 	struct tls_issuers issuers;     /* files.issuers */

@@ -188,6 +188,8 @@ add_cert_file(struct sys *sys, const char *path, struct tls_cert *c, add_fn *add
 	size_t len;
 	long r = file_read(sys, path, TLS_FILE_MAX, &text, &len);
 
+	if (c->passphrases)
+		c->passphrases->path = path;
 	if (r < 0) {
 		(void)snprintf(why, TLS_WHY_MAX,
 			"unable to stat SSL certificate from file '%.300s' : %s", path,
@@ -322,8 +324,10 @@ tls_cert_read(struct sys *sys, const struct tls_file_rules *rules,
 		return cert_nomem(why);
 	c->issuers = rules->issuers;
 	c->chains = rules->chains;
+	c->passphrases = rules->passphrases;
 	r = read_all(sys, rules, paths, c, why, warning);
 	c->issuers = NULL;
+	c->passphrases = NULL;
 	if (r)
 		tls_cert_put(c);
 	else

@@ -481,6 +481,7 @@ tls_conf_fini(struct tls_conf *t)
 	mem_free(t->ocsp.hosts);
 	mem_free(t->dh_file);
 	EVP_PKEY_free(t->dh);
+	tls_passphrases_clear(&t->passphrases);
 	tls_store_fini(&t->certs);
 	tls_issuers_fini(&t->issuers);
 	tls_chains_fini(&t->chains);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/config/config.h"
+#include "base/mem.h"
 #include "cfg/arg_address.h"
 #include "cfg/ctx.h"
 
@@ -165,6 +166,31 @@ parse_server_verify(struct cfg_ctx *ctx)
 	struct config *c = ctx->root;
 
 	return cfg_arg_enum(ctx, 0, verify_names, &c->tls.server_verify_none);
+}
+
+static void
+drop_words(char **words, unsigned int n)
+{
+	while (n)
+		mem_free(words[--n]);
+	mem_free(words);
+}
+
+static int
+parse_passphrase_cmd(struct cfg_ctx *ctx)
+{
+	struct config *c = ctx->root;
+	unsigned int n = (unsigned int)ctx->argc;
+	char **words = mem_zalloc((n + 1) * sizeof(*words));
+
+	for (unsigned int i = 0; words && i < n; i++)
+		if (cfg_arg_dup(ctx, (int)i, &words[i])) {
+			drop_words(words, n);
+			return -1;
+		}
+	tls_passphrases_clear(&c->tls.passphrases);
+	c->tls.passphrases.cmd = words;
+	return words ? 0 : cfg_error(ctx, 0, "'%s' : out of memory.", cfg_kw_name(ctx));
 }
 
 /* Takes the argument by a function of the library; the line is that of errors that follow. */
@@ -451,6 +477,18 @@ static const struct cfg_kw kws[] = {
 	KW("tune.ssl.ocsp-update.maxdelay", 1, parse_ocsp_delay, "<seconds>",
 		"Another name of ocsp-update.maxdelay.",
 		.dflt = "3600"),
+	KW("ssl-passphrase-cmd", CFG_ANY, parse_passphrase_cmd, "<command> [<argument>...]",
+		"A command that writes the passphrase of a private key to its standard output. "
+		"It runs at the start, at a reload and for -c, for each file with an encrypted key "
+		"that the passphrases written before do not decrypt. Its arguments are the path of "
+		"this file and those given here. It runs with the rights of the starting process, "
+		"in the environment of the configuration (setenv), and without a limit of time. "
+		"The first line that it writes counts; the whole is at most 1024 bytes. An exit "
+		"code that is not 0 is an error, and so is a passphrase that does not decrypt the "
+		"key. All passphrases are erased from memory when the files have been read: "
+		"'set ssl cert' takes keys that are not encrypted.",
+		.dflt = "none: an encrypted key is an error",
+		.example = "ssl-passphrase-cmd /etc/tacit/passphrase production"),
 	KW("ssl-provider", 1, parse_provider, "<name>",
 		"Loads a provider of algorithms into OpenSSL, in the order of these lines; "
 		"\"show ssl providers\" lists them. OpenSSL loads its provider default by itself "

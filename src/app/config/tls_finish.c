@@ -304,6 +304,9 @@ tls_finish(struct config *c, struct sys *sys)
 	bad |= read_chains(c, sys);
 	c->tls.files.issuers = &c->tls.issuers;
 	c->tls.files.chains = &c->tls.chains;
+	c->tls.files.passphrases = &c->tls.passphrases;
+	c->tls.passphrases.sys = sys;
+	c->tls.passphrases.env = &c->env;
 	bad |= tls_crt_stores_load(&c->tls, sys, &c->diag);
 	list_each(it, &c->proxies.all) {
 		const struct proxy *p = list_entry(it, const struct proxy, link);
@@ -314,6 +317,8 @@ tls_finish(struct config *c, struct sys *sys)
 	bad |= load_rings(c, sys);
 	bad |= load_peers(c, sys);
 	c->tls.files.issuers = NULL;
+	c->tls.files.passphrases = NULL;
+	tls_passphrases_clear(&c->tls.passphrases);
 	tls_issuers_fini(&c->tls.issuers);
 	bad |= settle_ocsp(c, sys);
 	return bad;

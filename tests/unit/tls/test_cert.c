@@ -1,8 +1,13 @@
 #include "tls/cert.h"
 
+#include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/err.h"
+#include "base/mem.h"
+#include "base/sys.h"
+#include "cfg/env.h"
 #include "tls/ocsp.h"
 #include "unit/tls/tls_rig.h"
 
@@ -67,15 +72,168 @@ test_any_order(void **state)
 	assert_is_leaf();
 }
 
-/* A key with a passphrase is an error: no passphrase is asked for. */
+/* A command brings a key with a passphrase, or a file does and there is no ssl-passphrase-cmd. */
 static void
 test_passphrase(void **state)
 {
+	struct tls_passphrases none = { NULL };
+
 	(void)state;
 	rig_pem_cert(text, leaf.cert);
 	rig_pem_key(text, leaf.key, "secret");
 	assert_int_equal(tls_cert_add_pem(cert, text, strlen(text), why), -ERR_UNSUPPORTED);
-	assert_non_null(strstr(why, "passphrase"));
+	assert_non_null(strstr(why, "passphrase: commands take keys without one"));
+	cert->passphrases = &none;
+	assert_int_equal(tls_cert_add_pem(cert, text, strlen(text), why), -ERR_UNSUPPORTED);
+	assert_non_null(strstr(why, "passphrase: 'ssl-passphrase-cmd' of section global names"));
+}
+
+/* --- ssl-passphrase-cmd --- */
+
+static struct cfg_env env;
+static struct tls_passphrases secrets;
+static char secret_file[64];
+
+/* Writes the file that the command writes: it is cat, whose argument is the path. */
+static void
+write_secret(const char *words)
+{
+	FILE *f = fopen(secret_file, "w");
+
+	assert_non_null(f);
+	fputs(words, f);
+	fclose(f);
+}
+
+static int
+setup_command(void **state)
+{
+	static struct sys real;
+	int fd;
+
+	if (setup(state))
+		return -1;
+	sys_init(&real, &sys_linux, NULL);
+	cfg_env_init(&env);
+	strcpy(secret_file, "/tmp/tacit-secret-XXXXXX");
+	fd = mkstemp(secret_file);
+	secrets = (struct tls_passphrases){ .sys = &real, .env = &env, .path = secret_file };
+	secrets.cmd = mem_zalloc(3 * sizeof(*secrets.cmd));
+	secrets.cmd[0] = mem_strdup("/bin/cat");
+	cert->passphrases = &secrets;
+	rig_pem_cert(text, leaf.cert);
+	return fd >= 0 ? close(fd) : -1;
+}
+
+static int
+teardown_command(void **state)
+{
+	tls_passphrases_clear(&secrets);
+	assert_null(secrets.cmd);
+	cfg_env_fini(&env);
+	unlink(secret_file);
+	return teardown(state);
+}
+
+static int
+add_text(void)
+{
+	return tls_cert_add_pem(cert, text, strlen(text), why);
+}
+
+/* The first line counts; the next key with this passphrase needs no command. */
+static void
+test_command(void **state)
+{
+	(void)state;
+	rig_pem_key(text, leaf.key, "secret");
+	write_secret("secret\r\nmore\n");
+	assert_int_equal(add_text(), 0);
+	assert_int_equal(EVP_PKEY_eq(cert->key, leaf.key), 1);
+	assert_int_equal(secrets.n_known, 1);
+	unlink(secret_file);
+	assert_int_equal(add_text(), 0);
+	assert_int_equal(secrets.n_known, 1);
+	assert_int_equal(ERR_peek_error(), 0);
+}
+
+/* Each passphrase that is known is tried before the command is run again. */
+static void
+test_several_passphrases(void **state)
+{
+	(void)state;
+	write_secret("one");
+	rig_pem_key(text, leaf.key, "one");
+	assert_int_equal(add_text(), 0);
+	write_secret("two");
+	text[0] = '\0';
+	rig_pem_key(text, other.key, "two");
+	assert_int_equal(tls_cert_add_key(cert, text, strlen(text), why), 0);
+	assert_int_equal(EVP_PKEY_eq(cert->key, other.key), 1);
+	assert_int_equal(secrets.n_known, 2);
+	text[0] = '\0';
+	rig_pem_key(text, leaf.key, "one");
+	assert_int_equal(tls_cert_add_key(cert, text, strlen(text), why), 0);
+	assert_int_equal(secrets.n_known, 2);
+}
+
+/* "Proc-Type: 4,ENCRYPTED" */
+static void
+test_encrypted_by_header(void **state)
+{
+	BIO *b = BIO_new(BIO_s_mem());
+	char phrase[] = "secret";
+
+	(void)state;
+	write_secret(phrase);
+	assert_int_equal(PEM_write_bio_PrivateKey_traditional(b, leaf.key, EVP_aes_128_cbc(),
+		(unsigned char *)phrase, 6, NULL, NULL), 1);
+	rig_append(text, b);
+	assert_non_null(strstr(text, "Proc-Type: 4,ENCRYPTED"));
+	assert_int_equal(add_text(), 0);
+	assert_int_equal(EVP_PKEY_eq(cert->key, leaf.key), 1);
+}
+
+static void
+test_wrong_passphrase(void **state)
+{
+	(void)state;
+	rig_pem_key(text, leaf.key, "secret");
+	write_secret("Secret\n");
+	assert_int_equal(add_text(), -ERR_INVAL);
+	assert_non_null(strstr(why, "'/bin/cat' wrote a passphrase that does not decrypt the "
+				    "private key: bad decrypt"));
+	assert_int_equal(secrets.n_known, 0);
+	assert_null(cert->leaf);
+	assert_int_equal(ERR_peek_error(), 0);
+}
+
+static void
+test_failing_commands(void **state)
+{
+	char longest[1100];
+
+	(void)state;
+	rig_pem_key(text, leaf.key, "secret");
+	assert_int_equal(add_text(), -ERR_INVAL);
+	assert_non_null(strstr(why, "'/bin/cat' wrote no passphrase"));
+	write_secret("\nsecret\n");
+	assert_int_equal(add_text(), -ERR_INVAL);
+	assert_non_null(strstr(why, "'/bin/cat' wrote no passphrase"));
+	memset(longest, 'a', sizeof(longest));
+	longest[1025] = '\0';
+	write_secret(longest);
+	assert_int_equal(add_text(), -ERR_INVAL);
+	assert_non_null(strstr(why, "'/bin/cat' wrote more than 1024 bytes"));
+	write_secret("secret");
+	secrets.cmd[1] = mem_strdup("/no/such/file");
+	assert_int_equal(add_text(), -ERR_INVAL);
+	assert_non_null(strstr(why, "'/bin/cat' ended with exit code 1"));
+	mem_free(secrets.cmd[0]);
+	secrets.cmd[0] = mem_strdup("/no/such/command");
+	assert_int_equal(add_text(), -ERR_INVAL);
+	assert_non_null(strstr(why, "'/no/such/command' cannot be executed: No such file"));
+	assert_int_equal(secrets.n_known, 0);
 }
 
 static void
@@ -288,12 +446,19 @@ test_copy(void **state)
 	assert_int_equal(sk_X509_num(cert->chain), 1);
 }
 
+#define COMMAND(f) cmocka_unit_test_setup_teardown(f, setup_command, teardown_command)
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(test_any_order),
 		CASE(test_passphrase),
+		COMMAND(test_command),
+		COMMAND(test_several_passphrases),
+		COMMAND(test_encrypted_by_header),
+		COMMAND(test_wrong_passphrase),
+		COMMAND(test_failing_commands),
 		CASE(test_wrong_key),
 		CASE(test_broken_text),
 		CASE(test_issuer),

@@ -22,6 +22,7 @@ values(void **state)
 			     "tune.ssl.cachesize 0\ntune.ssl.maxrecord 1400\n"
 			     "tune.ssl.capture-buffer-size 96\ntune.ssl.keylog on\n"
 			     "tune.ssl.default-dh-param 2048\nssl-security-level 3\n"
+			     "ssl-passphrase-cmd old\nssl-passphrase-cmd new a 'b c'\n"
 			     "ssl-provider-path /no/such\nssl-provider default\n"
 			     "ssl-provider base\nssl-propquery ?provider=default\n"
 			     "ocsp-update.mode on\nocsp-update.mindelay 10\n"
@@ -42,6 +43,9 @@ values(void **state)
 	assert_int_equal(t->capture_size, 96);
 	assert_int_equal(t->keylog, 1);
 	assert_int_equal(t->default_dh, 2048);
+	assert_string_equal(t->passphrases.cmd[0], "new");
+	assert_string_equal(t->passphrases.cmd[2], "b c");
+	assert_null(t->passphrases.cmd[3]);
 	assert_true(t->algorithms.line > 0);
 	assert_int_equal(t->bind_defaults.level, 4);
 	assert_int_equal(t->server_defaults.level, 4);
@@ -62,6 +66,7 @@ mistakes(void **state)
 		"ssl-default-bind-options ssl-min-ver TLSv9",
 		"ssl-default-server-options strict-sni",
 		"ssl-server-verify optional",
+		"ssl-passphrase-cmd",
 		"ssl-provider",
 		"ssl-provider default base",
 		"ssl-provider no-such-provider",
