@@ -133,6 +133,8 @@ SINCE("GLOBAL KEYWORDS", "3.3 or later",
 	"tune.quic.be.*, tune.quic.fe.*, tune.quic.frontend.max-tot-window, "
 	"tune.quic.frontend.max-tx-mem, "
 	"tune.quic.listen, tune.quic.mem.tx-max")
+SINCE("GLOBAL KEYWORDS", "3.4",
+	"tune.ssl.keyupdate-rate-limit")
 SINCE("GLOBAL KEYWORDS", "-",
 	"insecure-capabilities-wanted, insecure-files-wanted, insecure-syscalls-wanted, "
 	"tune.bulk.bufsize, tune.http.low-water, tune.memory, tune.reload.keep, "

@@ -39,8 +39,9 @@ enum tls_secret {
 	TLS_SECRETS
 };
 
-/* Has OpenSSL report what conf wants, for connections of this context. */
-void tls_capture_enable(struct ssl_ctx_st *ctx, const struct tls_conf *conf);
+/* Has OpenSSL report what conf wants, for connections of this context: key updates, and of those
+ * that are accepted the hello and secrets. */
+void tls_capture_enable(struct ssl_ctx_st *ctx, const struct tls_conf *conf, int accepts);
 /* NULL is allowed. */
 void tls_capture_free(struct tls_capture **c);
 

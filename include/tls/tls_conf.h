@@ -25,7 +25,8 @@ struct tls_sessions;
 
 enum {
 	TLS_CACHE_DEFAULT = 20000,
-	TLS_LIFETIME_DEFAULT_S = 300
+	TLS_LIFETIME_DEFAULT_S = 300,
+	TLS_KEY_UPDATES_DEFAULT = 100
 };
 
 enum {
@@ -55,6 +56,7 @@ struct tls_conf {
 	int capture_size;               /* bytes of a client's hello; 0: nothing is kept */
 	int keylog;                     /* secrets are kept */
 	int maxrecord;                  /* bytes; 0: OpenSSL's */
+	int key_updates;                /* per second of a connection; 0: any number */
 	struct tls_ocsp_conf ocsp;
 	struct tls_passphrases passphrases; /* files.passphrases */
 	struct cfg_where algorithms;    /* of a line that chooses them; file NULL: none does */

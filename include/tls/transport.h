@@ -74,12 +74,15 @@ struct tls {
 	uint64_t sent_ms;      /* time of the last */
 	unsigned long failure; /* OpenSSL's code of the first failure */
 	unsigned int service;  /* sessions are shared within one */
+	uint32_t key_updates;  /* that the peer has sent in this second */
+	uint32_t key_second;
 	uint8_t waits_r, waits_w;
 	uint8_t out_waits;     /* out need not be sent before the next data: tickets */
 	uint8_t has_failed;    /* OpenSSL must not be called again */
 	uint8_t sent_end;
 	uint8_t second_ticket; /* enum second_ticket */
 	uint8_t has_session;   /* a session came that another connection can resume */
+	uint8_t is_flooded;    /* by key updates: nothing more is read */
 	uint8_t crt_err, ca_err, ca_err_depth; /* X509_V_ERR_x of the peer's certificates */
 };
 

@@ -1,5 +1,5 @@
-/* Lists of a client's hello and secrets, as copies. On the worker of the connection; a length that
- * goes beyond the bytes at hand is never used. */
+/* Lists of a client's hello and secrets, as copies, and the number of key updates. On the worker of
+ * the connection; a length that goes beyond the bytes at hand is never used. */
 #include "tls/capture.h"
 
 #include <string.h>
@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "event/loop.h"
 #include "net/tls_hello.h"
 #include "tls/conn_info.h"
 #include "tls/openssl.h"
@@ -224,15 +225,35 @@ tls_of_ssl(const SSL *ssl)
 	return io ? io->cur : NULL;
 }
 
+/* Each makes OpenSSL derive keys, which costs more than the peer has to pay for it. */
+static void
+count_key_update(struct tls *t, const struct tls_conf *conf)
+{
+	uint32_t second = (uint32_t)(loop_now_ms(t->io->conn->loop) / 1000);
+
+	if (second != t->key_second) {
+		t->key_second = second;
+		t->key_updates = 0;
+	}
+	t->key_updates++;
+	if (conf->key_updates && t->key_updates > (uint32_t)conf->key_updates)
+		t->is_flooded = 1;
+}
+
 /* Without memory the fetches have no value. */
 static void
 on_message(int is_written, int version unused, int type, const void *bytes, size_t len, SSL *ssl,
 	void *arg)
 {
 	const struct tls_conf *conf = arg;
+	const uint8_t *p = bytes;
 	struct tls *t = !is_written && type == SSL3_RT_HANDSHAKE ? tls_of_ssl(ssl) : NULL;
 
-	if (t)
+	if (!t || !len)
+		return;
+	if (p[0] == SSL3_MT_KEY_UPDATE)
+		count_key_update(t, conf);
+	else if (conf->capture_size && SSL_is_server(ssl))
 		(void)!tls_capture_hello(&t->capture, (size_t)conf->capture_size, bytes, len);
 }
 
@@ -246,13 +267,13 @@ on_key(const SSL *ssl, const char *line)
 }
 
 void
-tls_capture_enable(SSL_CTX *ctx, const struct tls_conf *conf)
+tls_capture_enable(SSL_CTX *ctx, const struct tls_conf *conf, int accepts)
 {
-	if (conf->capture_size) {
+	if (conf->key_updates || (accepts && conf->capture_size)) {
 		SSL_CTX_set_msg_callback(ctx, on_message);
 		(void)SSL_CTX_set_msg_callback_arg(ctx, (void *)(uintptr_t)conf);
 	}
-	if (conf->keylog)
+	if (accepts && conf->keylog)
 		SSL_CTX_set_keylog_callback(ctx, on_key);
 }
 

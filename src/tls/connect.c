@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "net/xprt.h"
 #include "resume.h"
+#include "tls/capture.h"
 #include "tls/context.h"
 #include "tls/names.h"
 #include "tls/openssl.h"
@@ -110,6 +111,7 @@ struct tls_connectors {
 };
 
 struct tls_server {
+	const struct tls_conf *conf;
 	struct tls_settings set;
 	struct tls_ca *ca, *crl;
 	struct tls_entry *crt;       /* of the client's certificate; NULL: none */
@@ -142,6 +144,7 @@ settle_connect(SSL_CTX *ctx, const struct tls_server *t, X509_STORE *trusted, ch
 		return r;
 	(void)SSL_CTX_set_options(ctx, SSL_OP_ALL | SSL_OP_NO_COMPRESSION |
 			((t->set.flags & TLS_NO_TICKETS) ? SSL_OP_NO_TICKET : 0));
+	tls_capture_enable(ctx, t->conf, 0);
 	if (trusted)
 		tls_server_name_enable(ctx, &t->set);
 	if (trusted && !SSL_CTX_set1_verify_cert_store(ctx, trusted))
@@ -245,6 +248,7 @@ tls_server_load(struct tls_server **out, struct tls_conf *conf, const struct tls
 		tls_settings_inherit(&t->set, &conf->server_defaults) == 0) {
 		if (!t->set.verify && conf->server_verify_none)
 			t->set.verify = TLS_VERIFY_NONE;
+		t->conf = conf;
 		r = load_all(t, conf, sys, why);
 	}
 	if (r)

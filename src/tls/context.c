@@ -470,7 +470,7 @@ tls_choose_enable(SSL_CTX *ctx, struct tls_acceptor *a, struct tls_variant *v)
 	struct tls_settings *set = &v->set;
 
 	(void)SSL_CTX_set_app_data(ctx, a);
-	tls_capture_enable(ctx, a->bind->conf);
+	tls_capture_enable(ctx, a->bind->conf, 1);
 	SSL_CTX_set_client_hello_cb(ctx, on_client_hello, a);
 	SSL_CTX_set_cert_cb(ctx, on_certificate, a);
 	(void)SSL_CTX_set_tlsext_servername_callback(ctx, on_servername);

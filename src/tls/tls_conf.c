@@ -442,6 +442,7 @@ tls_conf_init(struct tls_conf *t)
 	t->files.extra = TLS_EXTRA_ALL;
 	t->cache_size = TLS_CACHE_DEFAULT;
 	t->lifetime_s = TLS_LIFETIME_DEFAULT_S;
+	t->key_updates = TLS_KEY_UPDATES_DEFAULT;
 	t->ocsp.min_s = TLS_OCSP_MIN_S;
 	t->ocsp.max_s = TLS_OCSP_MAX_S;
 	list_init(&t->ticket_files);

@@ -141,7 +141,7 @@ on_bio_read(BIO *bio, char *buf, size_t len, size_t *got)
 
 	*got = 0;
 	BIO_clear_retry_flags(bio);
-	if (!io->cur)
+	if (!io->cur || io->cur->is_flooded)
 		return 0;
 	if (!io->n && !read_socket(io)) {
 		if (io->in_result == IO_AGAIN)

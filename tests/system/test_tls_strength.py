@@ -1,11 +1,14 @@
-"""The algorithms of TLS and their strength, from outside: ssl-security-level, ssl-provider and
-ssl-propquery."""
+"""The algorithms of TLS and their strength, from outside: ssl-security-level, ssl-provider, ssl-propquery and
+tune.ssl.keyupdate-rate-limit."""
 
 import subprocess
 
 import pytest
 from certs import Authority
 from conftest import free_ports, run
+
+from conversations.conversation import converse
+from conversations.order import update
 
 HTTP = """
 defaults
@@ -104,3 +107,24 @@ def test_wrong_providers(tmp_path, lines, where, text):
     assert done.returncode == 1
     assert f"c.cfg:{where}]" in done.stderr and text in done.stderr, done.stderr
     assert "1 error (1 line)" in done.stderr, done.stderr
+
+
+# --- key updates ---------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("limit,updates,outcome", [(5, 5, "answered"), (5, 12, "closed"), (0, 150, "answered"),
+                                                   (100, 100, "answered"), ("", 250, "closed")])
+def test_key_updates(daemon, ca, limit, updates, outcome):
+    """A client may send so many in a second, 100 by default; one more ends its connection."""
+    pem = ca.make("k.pem", "a.test", ["a.test"])
+    (port,) = free_ports(1)
+    d = daemon(f"{HTTP}frontend f\n bind 127.0.0.1:{port} ssl crt {pem} alpn http/1.1\n http-request return status 200\n",
+               extra=f"tune.ssl.keyupdate-rate-limit {limit}" if limit != "" else "")
+
+    def talk(c):
+        c.handshake_13()
+        for _ in range(updates):
+            update(c)
+        c.request()
+
+    assert converse(talk, port, {}).outcome == outcome
+    assert status(f"https://127.0.0.1:{port}/", "-k") == "200"
+    d.until("sessions eq 0")

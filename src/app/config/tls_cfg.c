@@ -224,6 +224,14 @@ parse_propquery(struct cfg_ctx *ctx)
 	return choose_algorithms(ctx, tls_algorithms_prefer);
 }
 
+static int
+parse_key_updates(struct cfg_ctx *ctx)
+{
+	struct config *c = ctx->root;
+
+	return cfg_arg_int(ctx, 0, 0, INT32_MAX, &c->tls.key_updates);
+}
+
 /* All settings of bind lines and servers inherit it; no option of a line sets another one. */
 static int
 parse_security_level(struct cfg_ctx *ctx)
@@ -540,6 +548,11 @@ static const struct cfg_kw kws[] = {
 		"its like.",
 		.dflt = "off",
 		.values = keylog_ways),
+	KW("tune.ssl.keyupdate-rate-limit", 1, parse_key_updates, "<number>",
+		"How many updates of its keys (TLS 1.3) a client or a server may send in a second "
+		"on a connection; one more ends the connection. An update costs its receiver more "
+		"than its sender. 0: any number.",
+		.dflt = "100"),
 	KW("tune.ssl.maxrecord", 1, parse_maxrecord, "<bytes>",
 		"Maximum size of a record that is sent, at least 512; 0 leaves it to the length "
 		"of the transfer.",

@@ -1,6 +1,7 @@
 /* TLS as a transport, on the fake kernel, with OpenSSL over memory as its peer. */
 #include "base/counter.h"
 #include "net/conn_err.h"
+#include "tls/capture.h"
 #include "tls/tls_counts.h"
 #include "unit/tls/tls_rig.h"
 
@@ -293,6 +294,68 @@ answers_that_are_not_taken_are_bounded(void **st)
 	rig_disconnect(&g);
 }
 
+/* The peer sends new keys so many times. Returns true if the connection has not failed. */
+static int
+send_keys(unsigned int n)
+{
+	for (; n && !g.c.err; n--) {
+		assert_int_equal(SSL_key_update(g.peer, SSL_KEY_UPDATE_NOT_REQUESTED), 1);
+		(void)SSL_do_handshake(g.peer);
+		rig_peer_say(&g);
+		/* The first one has the loop see that there is something to read. */
+		(void)hear();
+		(void)hear();
+	}
+	return !g.c.err;
+}
+
+/* A second begins on the loop's clock, which reads the kernel's when it has waited. */
+static void
+await_second(void)
+{
+	uint64_t now_s = loop_now_ms(g.loop) / 1000;
+
+	fake_advance(g.k, UINT64_C(1000000000));
+	for (int i = 0; i < 100 && loop_now_ms(g.loop) / 1000 == now_s; i++)
+		rig_turn(&g);
+	assert_int_not_equal(loop_now_ms(g.loop) / 1000, now_s);
+}
+
+/* tune.ssl.keyupdate-rate-limit 5: five in a second, and the sixth ends the connection. */
+static void
+key_updates_are_limited(void **st)
+{
+	static struct tls_conf conf = { .key_updates = 5 };
+
+	(void)st;
+	use_version(TLS1_3_VERSION);
+	tls_capture_enable(g.server_ctx, &conf, 1);
+	tls_capture_enable(g.connect_ctx, &conf, 0);
+	for (size_t r = 0; r < ARRAY_LEN(roles); r++) {
+		greet(roles[r]);
+		for (int second = 0; second < 3; second++) {
+			await_second();
+			assert_true(send_keys(5));
+		}
+		assert_false(send_keys(1));
+		assert_int_equal(g.c.err, EPROTO);
+		rig_disconnect(&g);
+	}
+}
+
+static void
+key_updates_have_no_limit(void **st)
+{
+	static struct tls_conf conf = { .capture_size = 1 };
+
+	(void)st;
+	use_version(TLS1_3_VERSION);
+	tls_capture_enable(g.server_ctx, &conf, 1);
+	greet(TLS_ACCEPTS);
+	assert_true(send_keys(1000));
+	rig_disconnect(&g);
+}
+
 /* --- bytes that are no handshake --- */
 
 /* The peer sends that and perhaps ends: the handshake fails, and nothing was read. */
@@ -467,6 +530,8 @@ static const struct CMUnitTest tests[] = {
 	TLS_CASE(a_closing_message_is_an_end),
 	TLS_CASE(a_reset_ends_without_closing_message),
 	SMALL_CASE(answers_that_are_not_taken_are_bounded),
+	TLS_CASE(key_updates_are_limited),
+	TLS_CASE(key_updates_have_no_limit),
 	TLS_CASE(bytes_that_are_no_hello_are_refused),
 	TLS_CASE(a_refused_hello_is_answered_by_an_alert),
 	TLS_CASE(no_signature_for_a_peer_that_has_left),

@@ -13,6 +13,7 @@ values(void **state)
 	assert_int_equal(t->files.extra, TLS_EXTRA_ALL);
 	assert_int_equal(t->lifetime_s, 300);
 	assert_int_equal(t->cache_size, 20000);
+	assert_int_equal(t->key_updates, 100);
 	assert_int_equal(
 		world_global("crt-base /c\nca-base /d\nssl-load-extra-del-ext\n"
 			     "ssl-load-extra-files ocsp key\n"
@@ -25,6 +26,7 @@ values(void **state)
 			     "ssl-passphrase-cmd old\nssl-passphrase-cmd new a 'b c'\n"
 			     "ssl-provider-path /no/such\nssl-provider default\n"
 			     "ssl-provider base\nssl-propquery ?provider=default\n"
+			     "tune.ssl.keyupdate-rate-limit 7\n"
 			     "ocsp-update.mode on\nocsp-update.mindelay 10\n"
 			     "tune.ssl.ocsp-update.maxdelay 20\nocsp-update.disable on"),
 		0);
@@ -47,6 +49,7 @@ values(void **state)
 	assert_string_equal(t->passphrases.cmd[2], "b c");
 	assert_null(t->passphrases.cmd[3]);
 	assert_true(t->algorithms.line > 0);
+	assert_int_equal(t->key_updates, 7);
 	assert_int_equal(t->bind_defaults.level, 4);
 	assert_int_equal(t->server_defaults.level, 4);
 	assert_int_equal(t->ocsp.mode, TLS_OCSP_ON);
@@ -73,6 +76,8 @@ mistakes(void **state)
 		"ssl-provider-path",
 		"ssl-propquery provider=",
 		"ssl-propquery",
+		"tune.ssl.keyupdate-rate-limit -1",
+		"tune.ssl.keyupdate-rate-limit many",
 		"ssl-security-level",
 		"ssl-security-level 6",
 		"ssl-security-level -1",
