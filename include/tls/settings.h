@@ -14,6 +14,7 @@
 #include "tls/cert.h"
 
 struct sbuf;
+struct ossl_provider_st;
 
 enum tls_version {
 	TLS_VERSION_UNSET,
@@ -114,8 +115,16 @@ void tls_show_providers(struct sbuf *out);
  * Each: 0, or -ERR_INVAL with why (TLS_WHY_MAX).
  */
 
+/* The providers that a configuration has loaded. */
+struct tls_providers {
+	struct ossl_provider_st **loaded;
+	unsigned int n, cap;
+};
+
 /* Loads a provider. OpenSSL loads its default one by itself only if no other was loaded. */
-int tls_provider_load(const char *name, char *why) must_check;
+int tls_provider_load(struct tls_providers *ps, const char *name, char *why) must_check;
+/* Unloads all of them; what uses an algorithm of one keeps it. */
+void tls_providers_unload(struct tls_providers *ps);
 /* The directory where providers that are loaded from now on are looked for. */
 int tls_provider_search(const char *path, char *why) must_check;
 /* The properties that algorithms should have (property(7)). */

@@ -59,6 +59,7 @@ struct tls_conf {
 	int key_updates;                /* per second of a connection; 0: any number */
 	struct tls_ocsp_conf ocsp;
 	struct tls_passphrases passphrases; /* files.passphrases */
+	struct tls_providers providers;
 	struct cfg_where algorithms;    /* of a line that chooses them; file NULL: none does */
 	struct tls_store certs;
 	struct tls_issuers issuers;     /* files.issuers */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/sbuf.h"
@@ -497,11 +498,26 @@ library_failed(char *why, const char *what, const char *value)
 }
 
 int
-tls_provider_load(const char *name, char *why)
+tls_provider_load(struct tls_providers *ps, const char *name, char *why)
 {
-	if (OSSL_PROVIDER_load(NULL, name))
-		return 0;
-	return library_failed(why, "OpenSSL cannot load the provider", name);
+	OSSL_PROVIDER **grown = array_grow(ps->loaded, ps->n, &ps->cap, sizeof(*grown));
+	OSSL_PROVIDER *p = grown ? OSSL_PROVIDER_load(NULL, name) : NULL;
+
+	if (grown)
+		ps->loaded = grown;
+	if (!p)
+		return library_failed(why, "OpenSSL cannot load the provider", name);
+	grown[ps->n++] = p;
+	return 0;
+}
+
+void
+tls_providers_unload(struct tls_providers *ps)
+{
+	while (ps->n)
+		(void)OSSL_PROVIDER_unload(ps->loaded[--ps->n]);
+	mem_free(ps->loaded);
+	*ps = (struct tls_providers){ NULL, 0, 0 };
 }
 
 int

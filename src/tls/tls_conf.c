@@ -483,6 +483,7 @@ tls_conf_fini(struct tls_conf *t)
 	mem_free(t->dh_file);
 	EVP_PKEY_free(t->dh);
 	tls_passphrases_clear(&t->passphrases);
+	tls_providers_unload(&t->providers);
 	tls_store_fini(&t->certs);
 	tls_issuers_fini(&t->issuers);
 	tls_chains_fini(&t->chains);

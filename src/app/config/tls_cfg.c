@@ -193,14 +193,13 @@ parse_passphrase_cmd(struct cfg_ctx *ctx)
 	return words ? 0 : cfg_error(ctx, 0, "'%s' : out of memory.", cfg_kw_name(ctx));
 }
 
-/* Takes the argument by a function of the library; the line is that of errors that follow. */
+/* r, why: what the library says of the argument. The line is that of errors that follow. */
 static int
-choose_algorithms(struct cfg_ctx *ctx, int (*choose)(const char *arg, char *why))
+took_algorithms(struct cfg_ctx *ctx, int r, const char *why)
 {
 	struct config *c = ctx->root;
-	char why[TLS_WHY_MAX];
 
-	if (choose(cfg_arg(ctx, 0), why) < 0)
+	if (r < 0)
 		return cfg_error(ctx, 0, "'%s' : %s.", cfg_kw_name(ctx), why);
 	c->tls.algorithms = cfg_arg_where(ctx, 0);
 	return 0;
@@ -209,19 +208,29 @@ choose_algorithms(struct cfg_ctx *ctx, int (*choose)(const char *arg, char *why)
 static int
 parse_provider(struct cfg_ctx *ctx)
 {
-	return choose_algorithms(ctx, tls_provider_load);
+	struct config *c = ctx->root;
+	char why[TLS_WHY_MAX];
+	int r = tls_provider_load(&c->tls.providers, cfg_arg(ctx, 0), why);
+
+	return took_algorithms(ctx, r, why);
 }
 
 static int
 parse_provider_path(struct cfg_ctx *ctx)
 {
-	return choose_algorithms(ctx, tls_provider_search);
+	char why[TLS_WHY_MAX];
+	int r = tls_provider_search(cfg_arg(ctx, 0), why);
+
+	return took_algorithms(ctx, r, why);
 }
 
 static int
 parse_propquery(struct cfg_ctx *ctx)
 {
-	return choose_algorithms(ctx, tls_algorithms_prefer);
+	char why[TLS_WHY_MAX];
+	int r = tls_algorithms_prefer(cfg_arg(ctx, 0), why);
+
+	return took_algorithms(ctx, r, why);
 }
 
 static int
