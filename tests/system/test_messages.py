@@ -235,8 +235,7 @@ def test_what_changes_traffic_is_an_error(line, tmp_path):
 
 # Words of HAProxy 3 that are not supported, each at its place: the message, or the list behind all messages, says what to
 # use instead.
-ABSENT = {"global": ("h1-do-not-close-on-insecure-transfer-encoding", "ssl-passphrase-cmd x", "ssl-engine x", "wurfl-data-file x",
-                     "tune.ssl.keyupdate-rate-limit 5", "lua-load x"),
+ABSENT = {"global": ("h1-do-not-close-on-insecure-transfer-encoding", "ssl-engine x", "wurfl-data-file x", "lua-load x"),
           "section": ("namespace_list", "log-forward x", "traces", "healthcheck x", "acme x", "fcgi-app x", "program x"),
           "line": ("timeout server-hs 5s", "mode log", "mode health", "hash-type consistent wt6", "option sql-check",
                    "http-request normalize-uri path-merge-slashes", "tcp-request content switch-mode http",
