@@ -6,7 +6,9 @@ import re
 import shutil
 import signal
 import subprocess
+import tempfile
 import threading
+from pathlib import Path
 
 import pytest
 from conftest import ROOT, TACIT, connect, free_ports, recv_all
@@ -73,8 +75,9 @@ def _slow():
 
 
 @pytest.fixture(name="started")
-def _started(tmp_path, origins, slow):
-    """The container's program with its configuration, as another user where that can be: (process, its ports, its log)."""
+def _started(origins, slow):
+    """The container's program with its configuration, as another user where that can be: (process, its ports, its log). That user
+    cannot enter pytest's directories: each pytest that begins closes them."""
     front, health = free_ports(2)
     back = origins(slow.serve).port
     text = (ROOT / "conf" / "container.cfg").read_text()
@@ -82,28 +85,28 @@ def _started(tmp_path, origins, slow):
         assert text.count(f":{port}\n") == 1
         text = text.replace(f":{port}\n", f":{ours}\n")
     assert "chroot" not in text and "user" not in text
-    cfg, log = tmp_path / "tacit.cfg", tmp_path / "log"
-    cfg.write_text(text)
-    command = [TACIT if a == "/usr/sbin/tacit" else str(cfg) if a.startswith("/etc/") else a
-               for a in exec_form("ENTRYPOINT") + exec_form("CMD")]
-    assert command[0] == TACIT and str(cfg) in command
     def drop():
         if os.getuid() == 0:
             os.setgroups([])
             os.setgid(NOBODY)
             os.setuid(NOBODY)
 
-    for folder in (tmp_path, *list(tmp_path.parents)[:2]):
-        folder.chmod(0o755)
-    # The search for leaks would need to trace the process, which it does not permit.
-    env = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
-    with open(log, "wb") as out, subprocess.Popen(command, stdout=out, preexec_fn=drop, env=env) as proc:
-        try:
-            listens(front)
-            listens(health)
-            yield proc, front, health, log
-        finally:
-            proc.kill()
+    with tempfile.TemporaryDirectory() as name:
+        cfg, log = Path(name, "tacit.cfg"), Path(name, "log")
+        Path(name).chmod(0o755)
+        cfg.write_text(text)
+        command = [TACIT if a == "/usr/sbin/tacit" else str(cfg) if a.startswith("/etc/") else a
+                   for a in exec_form("ENTRYPOINT") + exec_form("CMD")]
+        assert command[0] == TACIT and str(cfg) in command
+        # The search for leaks would need to trace the process, which it does not permit.
+        env = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
+        with open(log, "wb") as out, subprocess.Popen(command, stdout=out, preexec_fn=drop, env=env) as proc:
+            try:
+                listens(front)
+                listens(health)
+                yield proc, front, health, log
+            finally:
+                proc.kill()
 
 
 def is_healthy(port):
