@@ -76,7 +76,7 @@ test_any_order(void **state)
 static void
 test_passphrase(void **state)
 {
-	struct tls_passphrases none = { NULL };
+	struct tls_passphrases none = { .cmd = NULL };
 
 	(void)state;
 	rig_pem_cert(text, leaf.cert);
