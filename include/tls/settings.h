@@ -112,7 +112,7 @@ void tls_show_providers(struct sbuf *out);
 
 /*
  * Providers of algorithms, of the whole process. Main thread, while the configuration is read.
- * Each: 0, or -ERR_INVAL with why (TLS_WHY_MAX).
+ * Each: 0, or a negative reason with why (TLS_WHY_MAX).
  */
 
 /* The providers that a configuration has loaded. */

@@ -503,8 +503,11 @@ tls_provider_load(struct tls_providers *ps, const char *name, char *why)
 	OSSL_PROVIDER **grown = array_grow(ps->loaded, ps->n, &ps->cap, sizeof(*grown));
 	OSSL_PROVIDER *p = grown ? OSSL_PROVIDER_load(NULL, name) : NULL;
 
-	if (grown)
-		ps->loaded = grown;
+	if (!grown) {
+		(void)snprintf(why, TLS_WHY_MAX, "out of memory");
+		return -ERR_NOMEM;
+	}
+	ps->loaded = grown;
 	if (!p)
 		return library_failed(why, "OpenSSL cannot load the provider", name);
 	grown[ps->n++] = p;

@@ -12,8 +12,8 @@
  */
 int connect_server(struct stream *s) must_check;
 /* On e's own thread: has sessions that wait for a place of the server (backend/server_place.h) try
- * again, those that have waited longest, as many as there are places. Closes nothing, so that
- * whoever closes connections may call it for each. */
+ * again, those that have waited longest, as many as there are places. Closes nothing: it may be
+ * called in a walk over idle connections. */
 void connect_places_serve(struct engine *e, struct server *srv);
 /* Does the same, and closes an idle connection if sessions of any worker still wait. Not while a
  * list of idle connections is walked. */

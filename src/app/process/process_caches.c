@@ -53,8 +53,8 @@ process_caches_open(struct process *p)
 	return r;
 }
 
-/* Heads that fit into the buffers of this process, and leave rules the room that the head of a
- * server leaves. */
+/* The bounds on a stored head: the fields and bytes of a server's head in this process, with
+ * tune.maxrewrite left for rules. */
 struct fitting {
 	struct cache_heads heads;
 	struct http_field *field;
