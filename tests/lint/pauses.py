@@ -5,6 +5,8 @@ import ast
 import fnmatch
 import re
 
+import ctext
+
 LINES_MAX = 20
 ALLOWED = 'tests/lint/pauses'
 POLLS = {'wait_for', 'becomes'}
@@ -67,10 +69,20 @@ def of_script(text):
             yield 'delay', number
 
 
+def of_c(text):
+    """The same of C: calls that let time pass."""
+    for number, line in enumerate(ctext.code_of(text).split('\n'), 1):
+        for _ in re.findall(r'\b(?:u|nano|clock_nano)?sleep *\(|\bp?poll *\((?:NULL|0),|\bselect *\(0,', line):
+            yield 'sleep', number
+
+
+FORMS = {'.py': of_python, '.vtc': of_script, '.c': of_c, '.h': of_c}
+
+
 def pauses(tree):
     """(kind, path, line)"""
-    for path in tree.files('tests', ('.py', '.vtc')):
-        for kind, line in sorted((of_script if path.endswith('.vtc') else of_python)(tree.text(path)), key=lambda p: p[1]):
+    for path in tree.files('tests', tuple(FORMS)):
+        for kind, line in sorted(FORMS[path[path.rindex('.'):]](tree.text(path)), key=lambda p: p[1]):
             yield kind, path, line
 
 

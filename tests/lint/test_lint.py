@@ -8,6 +8,7 @@ import ctext
 import layers
 import lint
 import live
+import pauses
 import pieces
 
 GOOD = '''\
@@ -244,6 +245,14 @@ def test_a_pause_is_red(root, text, what):
 def test_what_is_no_pause_is_green(root, text):
     write(root, 'tests/system/test_good.py', text)
     assert broken(root)['pauses'] == []
+
+
+@pytest.mark.parametrize('line,red', [
+    ('usleep(20000);', True), ('nanosleep(&ms, NULL);', True), ('sleep (1);', True), ('poll(NULL, 0, 5);', True),
+    ('select(0, NULL, NULL, NULL, &tv);', True), ('is_asleep(path);', False), ('poll(&p, 1, 5);', False), ('/* usleep(1) */', False)])
+def test_a_pause_in_c_is_red(root, line, red):
+    write(root, 'tests/unit/test_a.c', f'int x;\n{line}\n')
+    assert broken(root)['pauses'] == (['tests/unit/test_a.c:2: pauses: ' + pauses.KINDS['sleep']] if red else [])
 
 
 def test_delays_of_scripts_are_bounded(root):

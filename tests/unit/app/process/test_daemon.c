@@ -2,12 +2,14 @@
 #include <string.h>
 
 #include <errno.h>
+#include <sched.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "app/process/daemon.h"
 #include "base/sys.h"
+#include "unit/asleep.h"
 #include "unit/test.h"
 
 static struct sys sys;
@@ -37,6 +39,7 @@ child_serves(void)
 	struct stat null_st, out_st;
 	int code = 99;
 	pid_t parent = getpid();
+	char stat_of_parent[64];
 
 	if (daemon_fork(&d, &sys, &side, &code))
 		return 98;
@@ -44,8 +47,10 @@ child_serves(void)
 		return code;
 	if (getsid(0) != getpid())
 		_exit(3);
-	/* the parent must still be waiting */
-	usleep(20000);
+	/* the parent waits for daemon_ready() */
+	snprintf(stat_of_parent, sizeof(stat_of_parent), "/proc/%d/stat", (int)parent);
+	while (!is_asleep(stat_of_parent))
+		sched_yield();
 	if (getppid() != parent)
 		_exit(4);
 	daemon_ready(&d);

@@ -1,22 +1,15 @@
 /* Workers that are paused while a command changes what they read without a lock. */
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "app/process/totals.h"
 #include "unit/app/app_rig.h"
 #include "base/atomic.h"
 #include "event/mailbox.h"
+#include "unit/asleep.h"
 #include "unit/test.h"
-
-static void
-rest(int ms)
-{
-	struct timespec t = { .tv_nsec = ms * 1000000L };
-
-	nanosleep(&t, NULL);
-}
 
 static void
 start_workers(void)
@@ -45,8 +38,7 @@ no_worker_runs_meanwhile(void **state)
 		assert_int_equal(proc.meet.arrived, 2);
 		for (int i = 1; i < 3; i++)
 			turns[i] = loop_stats(proc.workers[i].loop)->turns;
-		if (round == 0)
-			rest(20);
+		wait_others_asleep();
 		for (int i = 1; i < 3; i++)
 			assert_int_equal(loop_stats(proc.workers[i].loop)->turns, turns[i]);
 		rendezvous_end(&proc);
@@ -99,7 +91,7 @@ a_paused_worker_does_not_spin(void **state)
 	totals_read(&proc, &before);
 	for (int round = 0; round < ROUNDS; round++) {
 		rendezvous_begin(&proc);
-		rest(5);
+		wait_others_asleep();
 		rendezvous_end(&proc);
 	}
 	totals_read(&proc, &now);
@@ -139,8 +131,8 @@ works_with_full_mailboxes(void **state)
 	rendezvous_begin(&proc);
 	assert_int_equal(proc.meet.arrived, 1);
 	rendezvous_end(&proc);
-	for (int i = 0; i < 20000 && atomic_read(&ran) < sent; i++)
-		rest(1);
+	while (atomic_read(&ran) < sent)
+		sched_yield();
 	assert_int_equal(atomic_read(&ran), sent);
 	bench_stop();
 }
@@ -177,7 +169,7 @@ a_failed_worker_does_not_block_the_first(void **state)
 		;
 	rendezvous_end(&proc);
 	alarm(20);
-	rest(50);
+	wait_others_asleep();
 	rendezvous_begin(&proc);
 	assert_int_equal(proc.meet.arrived, 1);
 	rendezvous_end(&proc);
