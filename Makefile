@@ -6,6 +6,7 @@
 #   make nightly        everything, in every flavour: two hours
 #   make fresh          make run and make check on a new machine: a bare Debian 12, as root and as a user (needs root)
 #   make unit|lint|replay|torture|sim|vtc|system|servers  one part of it (SEED=n for torture and sim)
+#   make threads        the unit tests that start a thread: F=tsan looks for races
 #   make oracle         play what tests compare tacit with to HAProxy, and write its answers to tests/oracle/ (root; T=cookie: of one file)
 #   make oracle-same    the same into build/oracle/, and compare
 #   make drivers        programs of others that drive HAProxy, unchanged (installs them; PyPI's into build/drivers)
@@ -118,13 +119,20 @@ endef
 $(foreach f,$(FLAVOURS),$(eval $(call flavour,$(f))))
 
 # --- tests: each runs alone, in the flavour F= -----------------------------------------------------------
-.PHONY: tests unit torture sim replay vtc system oracle oracle-same tables servers all-servers drivers screens slow lint bare bench-self
+# Unit tests that start a thread.
+threaded_src = $(shell grep -lE 'pthread_create|thread_start|mailbox_stress|nbthread [2-9]' -r tests/unit --include='test_*.c')
+
+.PHONY: tests unit threads torture sim replay vtc system oracle oracle-same tables servers all-servers drivers screens slow lint bare bench-self
 tests: $(DIR_$(F))/config.mk
 	$(call inner,$(F)) tests
 
 unit: $(DIR_$(F))/config.mk
 	$(call inner,$(F)) units
 	$(run_tests) unit-$(F) $(TALLY) $(call programs,tests/unit/*/test_*.c) $(call programs,tests/unit/*/*/test_*.c)
+
+threads: $(DIR_$(F))/config.mk
+	$(call inner,$(F)) $(call programs,$(threaded_src))
+	$(run_tests) threads-$(F) $(TALLY) $(call programs,$(threaded_src))
 
 torture: tests
 	$(run_tests) torture-$(F) $(TALLY) $(torture_process) $(filter-out %_process,$(call programs,$(torture_src)))
@@ -257,13 +265,13 @@ path: deps-test all $(DIR_path)/config.mk
 # --- the gates -------------------------------------------------------------------------------------------
 # In one go: install, build, run each gate, show the end of what failed, one line of totals.
 CHECK_GATES = tests unit lint replay torture sim bench-self vtc system servers
-CI_GATES = dev-unit dev-torture dev-sim/dev tsan/tsan clang-syntax/clang instructions packages declared
+CI_GATES = dev-unit dev-torture dev-sim/dev tsan-threads/tsan clang-syntax/clang instructions packages declared
 NIGHTLY_GATES = dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system/dev tsan tsan-system/tsan workers-system \
 	all-servers drivers screens oracle-same tables clang/clang path/path ci-fuzz/fuzz distcheck/distcheck instructions packages upgrade \
 	declared
 
 .PHONY: check nightly fresh ci-gates nightly-gates dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system declared \
-	clang clang-syntax ci-fuzz
+	tsan-threads clang clang-syntax ci-fuzz
 check: deps-test
 	@sh build-aux/gates $(TALLY) $(CHECK_GATES)
 
@@ -283,6 +291,10 @@ nightly-gates: deps-ci
 
 dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system: dev-%:
 	@$(MAKE) F=dev $*
+
+# One thread has no races: `make tsan` runs the other unit tests, too.
+tsan-threads:
+	@$(MAKE) F=tsan threads
 
 # All packages are there for it: which programs belong to them is known of these only.
 declared: deps-ci
