@@ -265,13 +265,13 @@ path: deps-test all $(DIR_path)/config.mk
 # --- the gates -------------------------------------------------------------------------------------------
 # In one go: install, build, run each gate, show the end of what failed, one line of totals.
 CHECK_GATES = tests unit lint replay torture sim bench-self vtc system servers
-CI_GATES = dev-unit dev-torture dev-sim/dev tsan-threads/tsan clang-syntax/clang instructions packages declared
+CI_GATES = dev-unit dev-torture-sites dev-sim/dev tsan-threads/tsan clang-syntax/clang instructions packages declared
 NIGHTLY_GATES = dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system/dev tsan tsan-system/tsan workers-system \
 	all-servers drivers screens oracle-same tables clang/clang path/path ci-fuzz/fuzz distcheck/distcheck instructions packages upgrade \
 	declared
 
 .PHONY: check nightly fresh ci-gates nightly-gates dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system declared \
-	tsan-threads clang clang-syntax ci-fuzz
+	dev-torture-sites tsan-threads clang clang-syntax ci-fuzz
 check: deps-test
 	@sh build-aux/gates $(TALLY) $(CHECK_GATES)
 
@@ -291,6 +291,10 @@ nightly-gates: deps-ci
 
 dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system: dev-%:
 	@$(MAKE) F=dev $*
+
+# The release build plays all faults. Under a sanitizer each call stack fails five times, and all faults are of nightly.
+dev-torture-sites:
+	@TORTURE_SITES=5 $(MAKE) F=dev torture
 
 # One thread has no races: `make tsan` runs the other unit tests, too.
 tsan-threads:

@@ -201,6 +201,8 @@ fake_enter(struct fake *k, enum sys_call call, int fd)
 		return 0;
 	k->calls++;
 	k->by_name[call]++;
+	if (k->on_call)
+		k->on_call(call);
 	if (k->fail_again && k->failed == call) {
 		k->fail_again--;
 		fault_follows(k, fd, k->failed_err);
@@ -356,6 +358,12 @@ fake_torture(struct fake *k, uint64_t nth, unsigned int i)
 {
 	fake_fail(k, FAKE_ANY_CALL, nth, 0);
 	k->fail_choice = i;
+}
+
+void
+fake_on_call(struct fake *k, void (*fn)(enum sys_call call))
+{
+	k->on_call = fn;
 }
 
 int

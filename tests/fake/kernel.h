@@ -150,6 +150,8 @@ void fake_fail_again(struct fake *k, unsigned int times);
  * peer's reset: as in Linux, only the short count is reported.
  */
 void fake_cut_splice(struct fake *k, uint64_t nth);
+/* Calls fn at each call that counts, before it fails; NULL: none. */
+void fake_on_call(struct fake *k, void (*fn)(enum sys_call call));
 /* The i-th possible error of a call, 0 beyond the last. */
 int fake_fault_errno(enum sys_call call, unsigned int i);
 /* Number of calls made, without clock reads; the call that was made to fail, or SYS_CALLS, and its

@@ -193,6 +193,7 @@ struct fake {
 	unsigned int fail_again;
 	enum sys_call failed;
 	int failed_err;
+	void (*on_call)(enum sys_call call);
 	/* threads: the one that runs, and all of them */
 	pthread_mutex_t baton;
 	pthread_cond_t known; /* one more has made its first call */

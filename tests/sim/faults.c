@@ -20,6 +20,7 @@ static struct {
 	uint64_t nth;
 	uint64_t again;
 	uint64_t count;
+	void (*on_allocation)(void);
 } faults;
 
 void
@@ -49,6 +50,12 @@ faults_set_again(uint64_t times)
 	faults.again = times;
 }
 
+void
+faults_on_allocation(void (*fn)(void))
+{
+	faults.on_allocation = fn;
+}
+
 uint64_t
 faults_counted(void)
 {
@@ -67,6 +74,8 @@ fails(void)
 	if (!faults.on || fake_memory_is_ours)
 		return 0;
 	faults.count++;
+	if (faults.on_allocation)
+		faults.on_allocation();
 	if (!faults.nth || faults.count < faults.nth || faults.count > faults.nth + faults.again)
 		return 0;
 	faults.hit = 1;

@@ -12,6 +12,8 @@ int faults_are_applied(void);
 void faults_set(uint64_t nth);
 /* Makes this many allocations after it fail, too. */
 void faults_set_again(uint64_t times);
+/* Calls fn at each allocation that counts; NULL: none. */
+void faults_on_allocation(void (*fn)(void));
 uint64_t faults_counted(void);
 /* True if the allocation that was to fail has happened. */
 int faults_hit(void);

@@ -11,13 +11,11 @@
 #include "proxy/check/checker.h"
 #include "sim/check_world.h"
 #include "sim/faults.h"
+#include "sim/torture.h"
 #include "unit/test.h"
 
 #define PLAYED (400 * FAKE_MS)
 #define AFTER (3 * FAKE_SEC)
-#define ERRORS_MAX 8
-#define REPORTS_MAX 5
-#define AGAIN 3
 
 struct scenario {
 	const char *name;
@@ -38,20 +36,6 @@ static const struct scenario scenarios[] = {
 	{ "http2", TRY_HTTP2, 0, 0, { TRY_PIECES, TRY_WRONG, TRY_CUT, TRY_RESET }, 4 },
 	{ "far http2", TRY_HTTP2, 7, 80, { TRY_WHOLE, TRY_LATE, TRY_CUT_RESET }, 3 },
 	{ "far http", TRY_HTTP, 7, 80, { TRY_WHOLE, TRY_LATE, TRY_FAR_LATE }, 3 },
-};
-
-struct fault {
-	uint64_t call;       /* the nth one, 0: none */
-	unsigned int choice; /* of its errors */
-	unsigned int again;  /* number of later calls of its name that fail too */
-	uint64_t alloc;      /* the nth one, 0: none */
-};
-
-struct outcome {
-	uint64_t calls, allocs;
-	enum sys_call failed;
-	int err;
-	char why[500];
 };
 
 static struct check_world c;
@@ -104,11 +88,7 @@ check_end(struct outcome *out, const struct fault *f)
 {
 	char buf[160];
 
-	out->calls = fake_calls(c.w.k) - out->calls;
-	out->allocs = faults_counted();
-	out->failed = fake_failed_call(c.w.k);
-	out->err = fake_failed_errno(c.w.k);
-	fake_fail(c.w.k, FAKE_ANY_CALL, 0, 0);
+	torture_end(out, c.w.k);
 	faults_set(0);
 	c.w.non_strict = 1;
 	if (!c.checker && !f->alloc)
@@ -122,98 +102,32 @@ check_end(struct outcome *out, const struct fault *f)
 	}
 }
 
-static int
-play(struct outcome *out, const struct scenario *sc, const struct fault *f, int show)
+static void
+play(struct outcome *out, const void *subject, const struct fault *f, int show)
 {
 	struct dice d = dice_seed(7);
-	int bad;
 
-	memset(out, 0, sizeof(*out));
-	open_scenario(sc, &d);
+	open_scenario(subject, &d);
 	fake_trace_on(c.w.k, show);
-	out->calls = fake_calls(c.w.k);
-	if (f->call)
-		fake_torture(c.w.k, out->calls + f->call, f->choice);
-	fake_fail_again(c.w.k, f->again);
-	faults_set(f->alloc);
-	faults_set_again(f->again);
+	torture_begin(out, c.w.k, f);
 	c.w.mem_faults = 1;
 	check_world_run(&c, PLAYED);
 	check_end(out, f);
 	if (show)
 		print_message("%s", fake_trace(c.w.k));
-	bad = check_world_close(&c) < 0;
+	out->bad = check_world_close(&c) < 0;
 	snprintf(out->why, sizeof(out->why), "%s", c.w.why);
-	return bad;
-}
-
-static void
-report(const struct scenario *sc, const struct fault *f, const struct outcome *out)
-{
-	struct outcome again;
-
-	if (f->alloc)
-		print_message("%s: allocation %llu fails: %s\n", sc->name,
-			(unsigned long long)f->alloc, out->why);
-	else
-		print_message("%s: call %llu, %s, fails with %s, %u times more: %s\n", sc->name,
-			(unsigned long long)f->call, ledger_name(out->failed),
-			strerrorname_np(out->err), f->again, out->why);
-	if (getenv("SCENARIO"))
-		play(&again, sc, f, 1);
-}
-
-static int
-fail_calls(const struct scenario *sc, uint64_t calls, unsigned int again)
-{
-	struct fault f = { .again = again };
-	struct outcome out;
-	int bad = 0;
-
-	for (f.call = 1; f.call <= calls; f.call++)
-		for (f.choice = 0; f.choice < ERRORS_MAX && bad < REPORTS_MAX; f.choice++) {
-			int is_bad = play(&out, sc, &f, 0);
-
-			if (out.failed == SYS_CALLS)
-				break;
-			if (is_bad && ++bad)
-				report(sc, &f, &out);
-		}
-	return bad;
-}
-
-static int
-fail_allocations(const struct scenario *sc, uint64_t allocs, unsigned int again)
-{
-	struct fault f = { .again = again };
-	struct outcome out;
-	int bad = 0;
-
-	for (f.alloc = 1; f.alloc <= allocs && bad < REPORTS_MAX; f.alloc++)
-		if (play(&out, sc, &f, 0) && ++bad)
-			report(sc, &f, &out);
-	return bad;
 }
 
 static void
 test_torture(void **state)
 {
 	const struct scenario *sc = *state;
-	struct fault none = { 0 };
+	struct torture t = { .name = sc->name, .subject = sc, .play = play };
 	struct outcome clean;
-	int bad = 0;
 
-	if (play(&clean, sc, &none, 0))
-		fail_msg("%s: %s", sc->name, clean.why);
-	if (getenv("SHOW_CALLS"))
-		print_message("%s: %llu calls, %llu allocations\n", sc->name,
-			(unsigned long long)clean.calls, (unsigned long long)clean.allocs);
+	assert_int_equal(torture_play(&t, &clean), 0);
 	assert_true(clean.calls > 50 && clean.allocs > 2);
-	bad += fail_calls(sc, clean.calls, 0);
-	bad += fail_calls(sc, clean.calls, AGAIN);
-	bad += fail_allocations(sc, clean.allocs, 0);
-	bad += fail_allocations(sc, clean.allocs, AGAIN);
-	assert_int_equal(bad, 0);
 }
 
 int
