@@ -54,7 +54,7 @@ def datagrams(program, cfg, name):
                     found[form] = same_words(text), len(text) - digits, text.endswith("\n")
                 return found
             finally:
-                proc.kill()
+                proc.terminate()
 
 
 def same_words(text):

@@ -44,7 +44,7 @@ def _start(tmp_path):
 
     yield start
     for p in running:
-        p.kill()
+        p.terminate()
         p.wait()
 
 

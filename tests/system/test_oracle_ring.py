@@ -100,7 +100,7 @@ class Running:
         return [r.heard.decode() for r in self.receivers]
 
     def close(self):
-        self.proc.kill()
+        self.proc.terminate()
         self.proc.wait()
         for r in self.receivers:
             r.close()
@@ -215,7 +215,7 @@ def test_addresses_of_streams_make_rings(tmp_path):
                 events = admin(sock, "show events").replace("ring#", "")
                 return lines, [line for line in events.split("\n") if "buf0" not in line]
             finally:
-                proc.kill()
+                proc.terminate()
                 r.close()
 
     oracle.same(play)
@@ -296,7 +296,7 @@ def test_all_workers_write_and_nothing_is_lost_at_the_stop(tmp_path):
             messages = without_counts(receiver.heard.decode())
             assert len([m for m in messages if re.search(r"/[abcd]-\d", m)]) == 800
         finally:
-            proc.kill()
+            proc.terminate()
             receiver.close()
 
 

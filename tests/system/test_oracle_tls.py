@@ -133,7 +133,7 @@ def lines_of(program, pem, tmp_path, options):
             reported.append(("served", [line.split()[0] for line in ended(log)]))
             assert reported[-1][1] == ["patient~"]
         finally:
-            p.kill()
+            p.terminate()
             log.close()
     return reported
 
@@ -170,6 +170,6 @@ def test_after_a_proxy_header(pem, tmp_path):
                         s.sendall(b"GET / HTTP/1.0\r\n\r\n")
                         return b"".join(iter(lambda: s.recv(4096), b"")).partition(b"\r\n\r\n")[2]
             finally:
-                p.kill()
+                p.terminate()
 
     assert oracle.same(play) == b"192.0.2.7"

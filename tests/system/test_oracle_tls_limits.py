@@ -70,7 +70,7 @@ class Running:
         return next(int(row["conn_tot"]) for row in rows)
 
     def close(self):
-        self.proc.kill()
+        self.proc.terminate()
         self.proc.wait()
 
 

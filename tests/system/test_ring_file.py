@@ -83,7 +83,7 @@ def test_haproxy_shows_as_little_after_a_restart(tmp_path):
                     becomes(lambda s=sock: admin(s, "show events r"), lambda seen, p=path: f"/{p}\n" in seen)
                     events = admin(sock, "show events r")
                 finally:
-                    proc.kill()
+                    proc.terminate()
         # HAProxy writes no line of the start to a ring that no line of global names.
         return (events, sorted((p.name, p.stat().st_size, p.stat().st_mode) for p in directory.glob("file*")),
                 [(b"/one" in f.read_bytes(), b"/two" in f.read_bytes()) for f in sorted(directory.glob("file*"))])

@@ -32,6 +32,10 @@ class Ports(list):
             admin(self.sock, "show version")
 
 
+# Exit codes after SIGTERM.
+ENDED = (0, -15, 143)
+
+
 @contextlib.contextmanager
 def started(program, tmp_path, text, ports=1, extra=""):
     """The program with this configuration, in which {p[0]}, {p[1]} ... are ports; they are passed on."""
@@ -49,7 +53,8 @@ def started(program, tmp_path, text, ports=1, extra=""):
             yield p
             assert proc.poll() is None, (program, "has died", open(err.name, encoding="utf-8").read())
         finally:
-            proc.kill()
+            proc.terminate()
+        assert proc.wait(6 * WAIT) in ENDED, (program, "has not ended well", open(err.name, encoding="utf-8").read())
 
 
 def in_both(tmp_path, text, probe, ports=1, extra="", name=""):
