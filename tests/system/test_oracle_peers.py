@@ -90,6 +90,11 @@ class Node:
             self.proc.kill()
             self.proc.wait(WAIT)
 
+    def stop(self):
+        if self.proc:
+            self.proc.terminate()
+            self.proc.wait(6 * WAIT)
+
     def tables(self):
         """{table: {key: its values}}, without what is a process's own."""
         found = {}
@@ -244,7 +249,7 @@ def _group(tmp_path):
     yield make
     for group in made:
         for node in group.nodes.values():
-            node.kill()
+            node.stop()
         for link in group.links:
             link.cut()
             link.close()

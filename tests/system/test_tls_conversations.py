@@ -75,8 +75,8 @@ class Haproxy:
             listens(port)
 
     def stop(self):
-        self.proc.kill()
-        self.proc.wait(WAIT)
+        self.proc.terminate()
+        self.proc.wait(6 * WAIT)
         self.log.close()
 
 
