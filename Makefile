@@ -216,8 +216,10 @@ slow: deps-test tests
 # It reads the objects of the program and of the unit tests.
 lint: deps-test $(DIR_release)/config.mk
 	$(call inner,release) tests
-	@rc=0; $(call with,$(DEPS)) sh build-aux/run-pytest lint-self $(TALLY) $(DIR_release) tests/lint || rc=1; \
-	$(call with,$(DEPS)) python3 tests/lint/lint.py --objects $(DIR_release)/obj --tally $(TALLY) || rc=1; exit $$rc
+	@mkdir -p build/log; \
+	$(call with,$(DEPS)) python3 tests/lint/lint.py --objects $(DIR_release)/obj --tally $(TALLY) >build/log/lint.places 2>&1 & rc=0; \
+	$(call with,$(DEPS)) sh build-aux/run-pytest lint-self $(TALLY) $(DIR_release) tests/lint || rc=1; \
+	wait $$! || rc=1; cat build/log/lint.places; exit $$rc
 
 # Daemons with several workers wherever a test does not say how many: all of vtc and system, which takes
 # ThreadSanitizer three minutes. It counts a socket that is written to and another that is read as an order
