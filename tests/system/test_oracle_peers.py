@@ -309,6 +309,25 @@ def add_up(made):
     assert not re.search(r"proto_err=[1-9]", admin(nodes[0].sock, "show peers") + admin(nodes[1].sock, "show peers"))
 
 
+def test_names_of_servers_that_a_peer_knows_are_shown(group):
+    made = group({"one": TACIT, "two": TACIT})
+    made.start()
+    made.connected()
+    one, two = made.nodes.values()
+    with socket.create_connection(("127.0.0.1", one.web), timeout=WAIT) as s:
+        s.sendall(b"GET /path HTTP/1.0\r\n\r\n")
+        assert b" 200 " in read_all(s)
+    sees(lambda: [row["server_key"] for row in two.tables()["servers"].values()], ["s1"])
+    for node, direction in ((one, "TX"), (two, "RX")):
+        shown = admin(node.sock, "show peers dict group")
+        assert f"        {direction} dictionary cache:\n            0 -> s1    1 -> -    2 -> -    3 -> -\n" in shown
+        assert "  124 -> -  125 -> -  126 -> -  127 -> -\n" in shown and "not dumped" not in shown
+        for words in ("", " -", " group"):
+            shown = admin(node.sock, "show peers" + words)
+            assert 'Dictionary cache not dumped (use "show peers dict")' in shown and "0 -> s1" not in shown
+        assert admin(node.sock, "show peers dict nobody") == admin(node.sock, "show peers nobody") == "No such peers\n\n"
+
+
 @pytest.fixture(name="tls")
 def _tls(tmp_path):
     """Options with which both sides verify each other."""
