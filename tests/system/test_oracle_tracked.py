@@ -244,6 +244,43 @@ def test_values(texts, lines, tmp_path):
     oracle.same(lambda program: valued(program, oracle.at(tmp_path, program), lines, list(texts())))
 
 
+KEYED = {"string len 20": "string len 8", "integer": "integer", "ipv6": "ipv6", "binary len 8": "binary len 8", "ip": "ip"}
+KEYS = {"string len 20": ["longkey1", "longkey12", "longkey", "abc"], "integer": ["7", "77"], "ipv6": ["2001:db8::1", "::1"],
+        "binary len 8": ["abcdefgh", "abcdefg1"], "ip": ["192.0.2.1", "192.0.2.2"]}
+
+
+def keyed(program, directory, tracked, other):
+    """A counter of the other table for each key of the tracked one, and of a table with keys of another type."""
+    directory.mkdir(parents=True)
+    (port,) = free_ports(1)
+    subject = Subject(program, directory, CFG + f"""frontend f
+ bind 127.0.0.1:{port}
+ http-request track-sc0 hdr(k) table tracked if {{ req.fhdr(k) -m found }}
+ http-request track-sc1 hdr(seed) table other if {{ req.fhdr(seed) -m found }}
+ http-request sc-inc-gpc0(1) if {{ req.fhdr(seed) -m found }}
+ http-request return status 200 hdr x-n "%[sc_get_gpc0(0,other)]" hdr x-none "%[sc_get_gpc0(0,none)]"
+backend tracked
+ stick-table type {tracked} size 100 expire 1h store gpc0
+backend other
+ stick-table type {other} size 100 expire 1h store gpc0
+backend none
+ stick-table type {"ip" if other == "integer" else "integer"} size 100 expire 1h store gpc0
+""")
+    try:
+        keys = KEYS[tracked]
+        with connect(port) as c:
+            for key in (keys[0], keys[-1], keys[-1]):
+                ask(c, f"GET / HTTP/1.1\r\nHost: h\r\nseed: {key}\r\n\r\n".encode())
+            return {key: ask(c, f"GET / HTTP/1.1\r\nHost: h\r\nk: {key}\r\n\r\n".encode()) for key in keys}
+    finally:
+        subject.stop()
+
+
+@pytest.mark.parametrize("tracked", KEYED)
+def test_the_key_of_an_entry_is_one_of_another_table(tracked, tmp_path):
+    oracle.same(lambda program: keyed(program, oracle.at(tmp_path, program), tracked, KEYED[tracked]))
+
+
 # --- rules of mode tcp that wait ---
 
 WAITING = {

@@ -88,6 +88,10 @@ key_of_entry(const struct tracked *from, const struct table *t, struct table_key
 		memcpy(&ipv6, bytes, sizeof(ipv6));
 		return table_key_ipv6(t, k, &ipv6);
 	case TABLE_STRING:
+		/* A longer text is not cut: it would be the key of another one. */
+		if (strnlen((const char *)bytes, a->key_len) > b->key_len)
+			return -1;
+		return table_key_bytes(t, k, bytes, a->key_len);
 	case TABLE_BINARY:
 		return table_key_bytes(t, k, bytes, a->key_len);
 	case TABLE_TYPES:
