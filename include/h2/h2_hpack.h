@@ -1,6 +1,6 @@
 /*
  * HPACK (RFC 7541), by nghttp2: field blocks of a connection are decoded and encoded in order, each
- * with the dynamic table of its direction. Memory is that of base/mem.h. No I/O.
+ * with the dynamic table of its direction. Memory is that of base/mem.h, and counted. No I/O.
  */
 #ifndef TACIT_H2_H2_HPACK_H
 #define TACIT_H2_H2_HPACK_H
@@ -21,6 +21,7 @@ struct h2_field {
 
 /* Both tables of a connection; NULL until the first block. */
 struct h2_hpack {
+	void *allocator;
 	struct nghttp2_hd_inflater *in;
 	struct nghttp2_hd_deflater *out;
 	uint32_t in_size;  /* of the table: our SETTINGS_HEADER_TABLE_SIZE, acknowledged */
@@ -34,10 +35,12 @@ struct h2_hpack {
 /* The encoder's table has at most the default size, whatever the peer allows. */
 #define H2_TABLE_OUT_MAX 4096u
 
-void h2_hpack_init(struct h2_hpack *hp);
+/* Makes the allocator of a worker's tables, which keeps the sum of their bytes: NULL without
+ * memory. It is freed by mem_free(), and outlives the tables, as the sum does. */
+void *h2_hpack_allocator(size_t *sum) must_check;
+
+void h2_hpack_init(struct h2_hpack *hp, void *allocator);
 void h2_hpack_fini(struct h2_hpack *hp);
-/* The memory of both tables, roughly. */
-size_t h2_hpack_memory(const struct h2_hpack *hp);
 
 /* Sets the size of the decoder's table, between two blocks: 0 or -ERR_NOMEM. */
 int h2_hpack_set_in(struct h2_hpack *hp, uint32_t size) must_check;

@@ -30,7 +30,8 @@ h2_shared_init(struct h2_shared *s, size_t head_size, unsigned int max_fields)
 	s->field = mem_alloc(max_fields * sizeof(*s->field));
 	s->text = mem_alloc(s->text_size);
 	s->block = mem_alloc(s->block_size);
-	if (s->field && s->text && s->block)
+	s->allocator = h2_hpack_allocator(&s->bytes);
+	if (s->field && s->text && s->block && s->allocator)
 		return 0;
 	h2_shared_fini(s);
 	return -ERR_NOMEM;
@@ -44,6 +45,7 @@ h2_shared_fini(struct h2_shared *s)
 	mem_free(s->field);
 	mem_free(s->text);
 	mem_free(s->block);
+	mem_free(s->allocator);
 }
 
 void
@@ -173,7 +175,7 @@ h2_conn_init(struct h2_conn *h, const struct h2_config *cfg, struct h2_shared *s
 	h->peer_max_streams = H2_STREAMS_GUESS;
 	h->phase = is_client ? H2_PHASE_HEADER : H2_PHASE_PREFACE;
 	list_init(&h->blocked);
-	h2_hpack_init(&h->hpack);
+	h2_hpack_init(&h->hpack, shared->allocator);
 	return h2_bytes_add(&h->out, &shared->out, first, put_first(h, first));
 }
 

@@ -3,6 +3,7 @@
 #include "h2/h2_hpack.h"
 
 #include <nghttp2/nghttp2.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -16,41 +17,88 @@
 
 /* --- memory --- */
 
+/* Memory of nghttp2, which has its size in front. */
+struct counted {
+	size_t size; /* with this */
+	max_align_t p[];
+};
+
 static void *
-hd_malloc(size_t size, void *ctx)
+count_block(struct counted *b, size_t size, void *sum)
 {
-	(void)ctx;
-	return mem_alloc(size);
+	if (!b)
+		return NULL;
+	b->size = size;
+	*(size_t *)sum += size;
+	return b->p;
+}
+
+static void *
+hd_malloc(size_t size, void *sum)
+{
+	size_t all = sizeof(struct counted) + size;
+
+	return all > size ? count_block(mem_alloc(all), all, sum) : NULL;
 }
 
 static void
-hd_free(void *p, void *ctx)
+hd_free(void *p, void *sum)
 {
-	(void)ctx;
-	mem_free(p);
+	struct counted *b = p ? container_of(p, struct counted, p) : NULL;
+
+	*(size_t *)sum -= b ? b->size : 0;
+	mem_free(b);
 }
 
 static void *
-hd_calloc(size_t n, size_t size, void *ctx)
+hd_calloc(size_t n, size_t size, void *sum)
 {
-	(void)ctx;
-	return size && n > SIZE_MAX / size ? NULL : mem_zalloc(n * size);
+	void *p = size && n > SIZE_MAX / size ? NULL : hd_malloc(n * size, sum);
+
+	return p ? memset(p, 0, n * size) : NULL;
 }
 
 static void *
-hd_realloc(void *p, size_t size, void *ctx)
+hd_realloc(void *p, size_t size, void *sum)
 {
-	(void)ctx;
-	return mem_resize(p, 1, size);
+	size_t all = sizeof(struct counted) + size, before;
+	struct counted *b;
+
+	if (!p || all < size)
+		return p ? NULL : hd_malloc(size, sum);
+	b = container_of(p, struct counted, p);
+	before = b->size;
+	b = mem_resize(b, 1, all);
+	*(size_t *)sum -= b ? before : 0;
+	return count_block(b, all, sum);
 }
 
-/* nghttp2 refers to it as long as there is an encoder or decoder, and does not change it. */
-static const nghttp2_mem memory = { NULL, hd_malloc, hd_free, hd_calloc, hd_realloc };
+void *
+h2_hpack_allocator(size_t *sum)
+{
+	nghttp2_mem *m = mem_alloc(sizeof(*m));
+
+	if (m)
+		*m = (nghttp2_mem){ sum, hd_malloc, hd_free, hd_calloc, hd_realloc };
+	return m;
+}
 
 void
-h2_hpack_init(struct h2_hpack *hp)
+h2_hpack_init(struct h2_hpack *hp, void *allocator)
 {
-	*hp = (struct h2_hpack){ .in_size = H2_TABLE_DEFAULT, .out_size = H2_TABLE_DEFAULT };
+	*hp = (struct h2_hpack){
+		.allocator = allocator,
+		.in_size = H2_TABLE_DEFAULT,
+		.out_size = H2_TABLE_DEFAULT,
+	};
+}
+
+static void
+drop_parked(struct h2_hpack *hp)
+{
+	if (hp->parked)
+		hd_free(hp->parked, ((const nghttp2_mem *)hp->allocator)->mem_user_data);
+	hp->parked = NULL;
 }
 
 void
@@ -60,23 +108,9 @@ h2_hpack_fini(struct h2_hpack *hp)
 		nghttp2_hd_inflate_del(hp->in);
 	if (hp->out)
 		nghttp2_hd_deflate_del(hp->out);
-	mem_free(hp->parked);
+	drop_parked(hp);
 	hp->in = NULL;
 	hp->out = NULL;
-	hp->parked = NULL;
-}
-
-/* Measured with 1.52: either has about 1 KB of index and 1 KB of map beside its entries. */
-size_t
-h2_hpack_memory(const struct h2_hpack *hp)
-{
-	size_t n = hp->parked ? hp->parked_len : 0;
-
-	if (hp->in)
-		n += 2048 + nghttp2_hd_inflate_get_dynamic_table_size(hp->in);
-	if (hp->out)
-		n += 2048 + nghttp2_hd_deflate_get_dynamic_table_size(hp->out);
-	return n;
 }
 
 /* --- decoding --- */
@@ -105,7 +139,7 @@ make_decoder(struct h2_hpack *hp)
 {
 	if (hp->in)
 		return 0;
-	if (nghttp2_hd_inflate_new2(&hp->in, (nghttp2_mem *)&memory) != 0)
+	if (nghttp2_hd_inflate_new2(&hp->in, hp->allocator) != 0)
 		return -ERR_NOMEM;
 	if (hp->in_size != H2_TABLE_DEFAULT &&
 		nghttp2_hd_inflate_change_table_size(hp->in, hp->in_size) != 0)
@@ -114,8 +148,7 @@ make_decoder(struct h2_hpack *hp)
 		return 0;
 	if (fill_table(hp->in, hp->parked, hp->parked_len) < 0)
 		return -ERR_NOMEM;
-	mem_free(hp->parked);
-	hp->parked = NULL;
+	drop_parked(hp);
 	return 0;
 }
 
@@ -165,12 +198,13 @@ static void
 park_decoder(struct h2_hpack *hp)
 {
 	size_t room = nghttp2_hd_inflate_get_dynamic_table_size(hp->in) + PARKED_EXTRA;
-	uint8_t *block = mem_alloc(room), *less;
+	void *sum = ((const nghttp2_mem *)hp->allocator)->mem_user_data;
+	uint8_t *block = hd_malloc(room, sum), *less;
 
 	if (!block)
 		return;
 	hp->parked_len = put_dynamic(hp->in, block);
-	less = mem_resize(block, 1, hp->parked_len);
+	less = hd_realloc(block, hp->parked_len, sum);
 	hp->parked = less ? less : block;
 	nghttp2_hd_inflate_del(hp->in);
 	hp->in = NULL;
@@ -255,7 +289,7 @@ make_encoder(struct h2_hpack *hp)
 {
 	if (hp->out)
 		return 0;
-	if (nghttp2_hd_deflate_new2(&hp->out, H2_TABLE_OUT_MAX, (nghttp2_mem *)&memory) != 0)
+	if (nghttp2_hd_deflate_new2(&hp->out, H2_TABLE_OUT_MAX, hp->allocator) != 0)
 		return -ERR_NOMEM;
 	hp->out_is_settled = 0;
 	if (hp->must_empty && nghttp2_hd_deflate_change_table_size(hp->out, 0) != 0)

@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "fuzz/head.h"
 #include "h2/h2_head.h"
+#include "unit/h2/block.h"
 
 #define FIELDS 64
 #define PLACE 4096
@@ -90,7 +91,7 @@ hold_encoded(const struct http_head *h, const struct h2_texts *to, unsigned int 
 	struct h2_hpack hp;
 	long n;
 
-	h2_hpack_init(&hp);
+	init_table(&hp);
 	flags &= ~(to->extended || h->status == 101 ? 0u : H2_HEAD_EXTENDED);
 	n = h2_head_encode(&hp, h, flags, block, sizeof(block));
 	hold(n >= 0);
@@ -120,7 +121,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	unsigned int choice = size ? data[0] : 0, flags = choice >> 2 & 3;
 	int r;
 
-	h2_hpack_init(&hp);
+	init_table(&hp);
 	http_head_init(&h, choice % 4 == 0 ? HTTP_REQUEST : choice % 4 == 1 ? HTTP_RESPONSE
 									    : HTTP_TRAILERS,
 		field, FIELDS);

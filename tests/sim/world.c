@@ -486,7 +486,7 @@ tls_memory(const struct world *w)
 static uint64_t
 h2_memory(const struct world *w)
 {
-	uint64_t n = 0;
+	uint64_t n = w->engine.h2 ? *w->engine.h2_bytes : 0;
 
 	for (int i = 0; w->engine.h2 && i < ENGINE_H2_POOLS; i++)
 		n += ((uint64_t)w->engine.h2_pools[i]->live + w->engine.h2_pools[i]->kept) *

@@ -1,6 +1,7 @@
 /*
  * Memory limit of a worker's sessions (tune.memory, -m): the sessions, their buffers, the bytes in
- * their pipes, what TLS takes (tls/tls_counts.h), and the compressors of bodies (http/coder.h).
+ * their pipes, what HTTP/2 keeps (h2/h2_conn.h), what TLS takes (tls/tls_counts.h), and the
+ * compressors of bodies (http/coder.h).
  * Near the limit new sessions wait in the kernel's backlog and nothing is spliced. At the limit no
  * buffers are allocated, and a direction without one leaves unsent data in the kernel
  * (direction.c): it continues, with more system calls.

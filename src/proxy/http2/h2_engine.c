@@ -18,6 +18,7 @@ count_pools(struct engine *e, struct h2_engine *h)
 
 	for (unsigned int i = 0; i < ENGINE_H2_POOLS; i++)
 		memory_count_h2(e, i, pools[i]);
+	e->h2_bytes = &h->worker.shared.bytes;
 }
 
 struct h2_engine *

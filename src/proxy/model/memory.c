@@ -12,14 +12,16 @@
 #define SLACK 16
 #define KEEP 8
 
-/* Bytes of the pools of HTTP/2: streams, and what waits of bodies, heads and output. */
+/* Bytes of HTTP/2: of its pools (streams, and what waits of bodies, heads and output), and of the
+ * tables of HPACK. */
 static uint64_t
 h2_memory(const struct engine *e, int with_kept)
 {
-	uint64_t n = 0;
+	uint64_t n;
 
 	if (likely(!e->h2))
 		return 0;
+	n = *e->h2_bytes;
 	for (int i = 0; i < ENGINE_H2_POOLS; i++) {
 		const struct pool *p = e->h2_pools[i];
 

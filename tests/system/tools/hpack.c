@@ -12,6 +12,7 @@
 
 #include "base/sbuf.h"
 #include "h2/h2_hpack.h"
+#include "unit/h2/block.h"
 
 #define BLOCK_MAX (1 << 20)
 #define FIELDS_MAX 256
@@ -148,11 +149,11 @@ main(int argc, char **argv)
 	int encodes = argc == 2 && !strcmp(argv[1], "encode"), c;
 	struct h2_hpack hp;
 
-	h2_hpack_init(&hp);
+	init_table(&hp);
 	while ((c = getchar()) != EOF) {
 		if (c == 'N') {
 			h2_hpack_fini(&hp);
-			h2_hpack_init(&hp);
+			init_table(&hp);
 		} else if (c == 'T') {
 			h2_hpack_park(&hp);
 		} else if (c == 'S') {

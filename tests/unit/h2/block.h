@@ -7,6 +7,20 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "h2/h2_hpack.h"
+
+/* The memory of tables that a test makes. */
+static size_t table_bytes;
+
+static inline void
+init_table(struct h2_hpack *hp)
+{
+	static void *allocator;
+
+	if (!allocator)
+		allocator = h2_hpack_allocator(&table_bytes);
+	h2_hpack_init(hp, allocator);
+}
 
 /* An integer with a prefix of 7 bits (RFC 7541, 5.1). */
 static inline uint8_t *

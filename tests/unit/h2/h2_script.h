@@ -16,7 +16,7 @@ setup(void **st)
 {
 	(void)st;
 	rig_prepare(&rig);
-	h2_hpack_init(&peer_table);
+	init_table(&peer_table);
 	in.n = 0;
 	return 0;
 }

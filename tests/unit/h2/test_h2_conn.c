@@ -18,7 +18,7 @@ play_scripts(const struct script *s, size_t n, const char *before, int is_client
 			const char *sent;
 
 			rig_prepare(&rig);
-			h2_hpack_init(&peer_table);
+			init_table(&peer_table);
 			assert_int_equal(rig_begin(&rig, is_client), 0);
 			in.n = 0;
 			wire_words(&in, before);

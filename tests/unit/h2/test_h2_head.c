@@ -24,7 +24,7 @@ static int
 setup(void **st)
 {
 	(void)st;
-	h2_hpack_init(&hp);
+	init_table(&hp);
 	return 0;
 }
 
@@ -471,7 +471,7 @@ broken_blocks_are_errors(void **st)
 		const uint8_t *bytes = (const uint8_t *)rows[i / 2].bytes;
 		int rc;
 
-		h2_hpack_init(&hp);
+		init_table(&hp);
 		/* As the first block, or behind one. */
 		if (i % 2)
 			assert_int_equal(h2_head_skip(&hp, (const uint8_t *)"\x82", 1), 0);
@@ -488,7 +488,7 @@ a_due_update_is_awaited(void **st)
 {
 	(void)st;
 	for (int confirms = 0; confirms < 2; confirms++) {
-		h2_hpack_init(&hp);
+		init_table(&hp);
 		assert_decodes("82", ":method|GET\n");
 		assert_int_equal(h2_hpack_set_in(&hp, 100), 0);
 		if (confirms) {
@@ -512,8 +512,8 @@ encoded(unsigned int flags)
 	static char first[sizeof(decoded)];
 	struct h2_hpack other;
 
-	h2_hpack_init(&hp);
-	h2_hpack_init(&other);
+	init_table(&hp);
+	init_table(&other);
 	for (int i = 0; i < 3; i++) {
 		long n;
 
@@ -678,10 +678,9 @@ table_sizes_are_obeyed(void **st)
 	assert_int_equal(hp.out_size, H2_TABLE_OUT_MAX);
 	assert_true(h2_head_encode(&hp, &head, 0, block, sizeof(block)) > 2);
 	assert_memory_equal(block, "\x3f\xe1\x1f", 3);
-	assert_true(h2_hpack_memory(&hp) > 1000);
 	/* Before the first block, and larger again: a peer waits for the smallest size. */
 	h2_hpack_fini(&hp);
-	h2_hpack_init(&hp);
+	init_table(&hp);
 	assert_int_equal(h2_hpack_set_out(&hp, 0), 0);
 	assert_int_equal(h2_hpack_set_out(&hp, 4096), 0);
 	assert_true(h2_head_encode(&hp, &head, 0, block, sizeof(block)) > 2);
@@ -698,7 +697,7 @@ dropped_encoders_empty_tables(void **st)
 	long n;
 
 	(void)st;
-	h2_hpack_init(&peer);
+	init_table(&peer);
 	http_head_init(&head, HTTP_TRAILERS, field, FIELDS);
 	add("x-a", "1");
 	for (int times = 0; times < 3; times++) {
@@ -733,8 +732,8 @@ parked_decoders_keep_tables(void **st)
 	char expected[sizeof(decoded)], value[200];
 
 	(void)st;
-	h2_hpack_init(&plain);
-	h2_hpack_init(&parked);
+	init_table(&plain);
+	init_table(&parked);
 	for (int i = 0; i < 200; i++) {
 		long n;
 
@@ -756,8 +755,6 @@ parked_decoders_keep_tables(void **st)
 		assert_string_equal(decoded, expected);
 		assert_int_equal(h2_hpack_set_out(&hp, i % 50 < 25 ? 4096 : 300), 0);
 	}
-	h2_hpack_park(&parked);
-	assert_true(h2_hpack_memory(&parked) < h2_hpack_memory(&plain) / 2 + 300);
 	h2_hpack_fini(&parked);
 	h2_hpack_fini(&plain);
 }

@@ -1,7 +1,9 @@
 /* Streams of one client's connection, in a world: each goes to a server connection of its own. */
+#include <stdio.h>
 #include <string.h>
 
 #include "proxy/http2/h2_client.h"
+#include "proxy/model/memory.h"
 #include "proxy/session/session.h"
 #include "sim/agent.h"
 #include "sim/h2_wire.h"
@@ -134,6 +136,43 @@ a_hard_stop_ends_all(void **st)
 	close_world("KD KD");
 }
 
+/* The tables of field blocks are memory of sessions: new ones wait for it, too. */
+static void
+tables_count_as_memory(void **st)
+{
+	static char ask[6000];
+	struct step asks[] = { SAY(ask), { STEP_WAIT_EOF, 0 }, { STEP_CLOSE, 0 } };
+	static const struct step is_silent[] = { { STEP_WAIT_EOF, 0 }, { STEP_CLOSE, 0 } };
+	struct engine *e = &w.engine;
+	struct h2_conn *h;
+	uint64_t full;
+	size_t n = (size_t)snprintf(ask, sizeof(ask), GET);
+
+	(void)st;
+	for (int i = 0; i < 60; i++)
+		n += (size_t)snprintf(ask + n, sizeof(ask) - n, "x-%d: a value of its own\r\n", i);
+	(void)snprintf(ask + n, sizeof(ask) - n, "\r\n");
+	open_world(30000);
+	w.origin_steps = is_silent;
+	world_client(&w, asks, 0);
+	world_run(&w, FAKE_SEC);
+	h = &list_first(&e->streams, struct stream, link)->sess->h2->carrier.h2;
+	full = memory_used(e);
+	e->limits.max_memory = full * 4 / 3 - 1000;
+	memory_weigh(e);
+	assert_true(e->memory_tight);
+	h2_conn_trim(h);
+	assert_in_range(full - memory_used(e), 5000, 50000);
+	e->limits.max_memory = memory_used(e) * 4 / 3 + 5000;
+	e->memory_tight = 0;
+	memory_weigh(e);
+	assert_false(e->memory_tight);
+	e->limits.max_memory = 0;
+	engine_kill_all(e);
+	world_run(&w, LIMIT);
+	close_world("KD");
+}
+
 int
 main(void)
 {
@@ -141,6 +180,7 @@ main(void)
 		cmocka_unit_test(three_streams_end_each_by_itself),
 		cmocka_unit_test(a_killed_session_ends_with_its_streams),
 		cmocka_unit_test(a_hard_stop_ends_all),
+		cmocka_unit_test(tables_count_as_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
