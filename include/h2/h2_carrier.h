@@ -64,6 +64,9 @@ void h2_carrier_fini(struct h2_carrier *k);
 
 /* Reads what has arrived, through a buffer of the caller: the number of bytes. */
 size_t h2_carrier_read(struct h2_carrier *k, char *scratch, size_t size);
+/* Reads what has arrived for the stream c, or another one of its connection, and was not reported
+ * yet. */
+void h2_carrier_look(const struct conn *c, char *scratch, size_t size);
 /* Takes bytes that its caller has read: a preface, what was read before HTTP/2 was known. */
 void h2_carrier_input(struct h2_carrier *k, const char *p, size_t n);
 /* Writes what is waiting: the number of bytes. */

@@ -197,6 +197,19 @@ h2_carrier_read(struct h2_carrier *k, char *scratch, size_t size)
 	return all;
 }
 
+void
+h2_carrier_look(const struct conn *c, char *scratch, size_t size)
+{
+	const struct h2_xprt *x = h2_xprt_below(c);
+	struct h2_carrier *k = x ? x->carrier : NULL;
+
+	if (!k || k->is_lost)
+		return;
+	conn_presume_ready(k->conn, DIR_R);
+	if (h2_carrier_read(k, scratch, size) || k->is_over)
+		k->user->on_change(k);
+}
+
 /* Drops the output from now on: the peer reads no more. A server may have sent a response before
  * that, whose end is found by reading. */
 static void

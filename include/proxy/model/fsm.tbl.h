@@ -26,7 +26,7 @@ SESSION_STATE(CLIENT_HANDSHAKE, 1, client_handshake_io, client_handshake, LAST_L
 	"the client's handshake (TLS)")
 SESSION_STATE(SERVING,      1, NULL,            NULL,                NONE,      NULL,
 	"its stream runs")
-SESSION_STATE(MULTIPLEX,    1, multiplex_io,    multiplex_task,      TIMEOUT,   derive_multiplex,
+SESSION_STATE(MULTIPLEX,    1, multiplex_io,    multiplex_task,      LAST_LOOK, derive_multiplex,
 	"its connection carries streams (HTTP/2)")
 SESSION_STATE(CLOSED,       0, NULL,            NULL,                NONE,      NULL,
 	"its stream is closed; freed at the end of the turn")
@@ -72,6 +72,7 @@ SESSION_ROW(SERVING,      ENDED,              CLOSED,       none,         0)
 /* without TLS: the first bytes are those of HTTP/2 */
 SESSION_ROW(SERVING,      MULTIPLEX,          MULTIPLEX,    multiplex,    F(DENIED))
 SESSION_ROW(MULTIPLEX,    DENIED,             CLOSED,       none,         0)
+SESSION_ROW(MULTIPLEX,    LAST_LOOK,          MULTIPLEX,    multiplex_last_look, F(TIMEOUT) | F(ENDED))
 SESSION_ROW(MULTIPLEX,    TIMEOUT,            MULTIPLEX,    multiplex_timeout, F(ENDED))
 SESSION_ROW(MULTIPLEX,    ENDED,              CLOSED,       none,         0)
 /* its streams end first */
@@ -92,9 +93,9 @@ STREAM_STATE(ASSIGN,       0, NULL,            NULL,                NONE,      d
 	"a server is being chosen")
 STREAM_STATE(QUEUE,        1, early_io,        NULL,                TIMEOUT,   derive_queue,        NULL,
 	"waits for a slot on a server")
-STREAM_STATE(CONNECT,      1, connect_io,      first_io,            TIMEOUT,   derive_connect,      NULL,
+STREAM_STATE(CONNECT,      1, connect_io,      first_io,            LAST_LOOK, derive_connect,      NULL,
 	"connect() is in progress")
-STREAM_STATE(HANDSHAKE,    1, handshake_io,    NULL,                TIMEOUT,   derive_handshake,    NULL,
+STREAM_STATE(HANDSHAKE,    1, handshake_io,    NULL,                LAST_LOOK, derive_handshake,    NULL,
 	"the SOCKS4 proxy of the server is asked to connect, then the server's handshake (TLS)")
 STREAM_STATE(RETRY,        1, early_io,        NULL,                TIMEOUT,   derive_retry,        NULL,
 	"waits to connect again")
@@ -188,6 +189,7 @@ STREAM_ROW(QUEUE,       KILL,               CLOSED,      close_killed,         0
 STREAM_ROW(CONNECT,     ASSIGNED,           CONNECT,     connect,              F(UP) | F(AWAIT_HANDSHAKE) | F(REFUSED) | F(ANSWER))
 STREAM_ROW(CONNECT,     UP,                 RELAY,       established,          F(L7_RETRY) | F(ANSWER) | F(CLOSE) | F(DENIED))
 STREAM_ROW(CONNECT,     REFUSED,            RETRY,       retry,                F(GIVE_UP))
+STREAM_ROW(CONNECT,     LAST_LOOK,          CONNECT,     connect_last_look,    F(TIMEOUT) | F(UP) | F(AWAIT_HANDSHAKE) | F(REFUSED))
 STREAM_ROW(CONNECT,     TIMEOUT,            RETRY,       retry_timeout,        F(GIVE_UP))
 STREAM_ROW(CONNECT,     ANSWER,             REPLY,       answer,               0)
 STREAM_ROW(CONNECT,     CLIENT_GONE,        CLOSED,      connect_abort,        0)
@@ -195,6 +197,7 @@ STREAM_ROW(CONNECT,     KILL,               CLOSED,      close_killed,         0
 STREAM_ROW(CONNECT,     AWAIT_HANDSHAKE,    HANDSHAKE,   handshake,            F(UP) | F(REFUSED))
 STREAM_ROW(HANDSHAKE,   UP,                 RELAY,       established,          F(L7_RETRY) | F(ANSWER) | F(CLOSE) | F(DENIED))
 STREAM_ROW(HANDSHAKE,   REFUSED,            RETRY,       retry,                F(GIVE_UP))
+STREAM_ROW(HANDSHAKE,   LAST_LOOK,          HANDSHAKE,   connect_last_look,    F(TIMEOUT) | F(UP) | F(REFUSED))
 STREAM_ROW(HANDSHAKE,   TIMEOUT,            RETRY,       retry_timeout,        F(GIVE_UP))
 STREAM_ROW(HANDSHAKE,   CLIENT_GONE,        CLOSED,      connect_abort,        0)
 STREAM_ROW(HANDSHAKE,   KILL,               CLOSED,      close_killed,         0)

@@ -8,6 +8,7 @@
 /* Actions of sessions: session_actions.c */
 enum session_event session_do_none(struct session *sess);
 enum session_event session_do_multiplex(struct session *sess);
+enum session_event session_do_multiplex_last_look(struct session *sess);
 enum session_event session_do_multiplex_timeout(struct session *sess);
 enum session_event session_do_multiplex_kill(struct session *sess);
 enum session_event session_do_await_client(struct session *sess);
@@ -42,6 +43,7 @@ enum stream_event stream_do_inspect_timeout(struct stream *s);
 /* last_look_actions.c */
 enum stream_event stream_do_read_last_look(struct stream *s);
 enum stream_event stream_do_inspect_last_look(struct stream *s);
+enum stream_event stream_do_connect_last_look(struct stream *s);
 enum stream_event stream_do_relay_last_look(struct stream *s);
 /* http_actions.c */
 enum stream_event stream_do_await_data(struct stream *s);

@@ -12,6 +12,7 @@
 #include "net/xprt.h"
 #include "proxy/model/session.h"
 #include "proxy/session/client_handshake.h"
+#include "h2/h2_carrier.h"
 #include "proxy/session/derive.h"
 #include "proxy/session/proxy_protocol_in.h"
 #include "proxy/session/tcp_content_rules.h"
@@ -84,13 +85,19 @@ stream_deadline(const struct stream *s)
 	return stream_derive(s).deadline;
 }
 
-/* Has the next read try, and returns 1, if events did not fit into this turn: that of bytes of c
- * may be among them. For a deadline. 0: all events were delivered. */
+/* Has the next read of a side try, and returns 1, if events did not fit into this turn: that of its
+ * bytes may be among them; those of a connection that carries it are read here. For a deadline. 0:
+ * all events were delivered. */
 static inline int
-presume_left_event(struct conn *c)
+presume_left_event(struct stream *s, int side)
 {
-	if (!loop_left_events(c->loop))
+	struct engine *e = s->engine;
+	struct conn *c = s->conn[side];
+
+	if (!loop_left_events(e->loop))
 		return 0;
+	if (conn_is_stream(c))
+		h2_carrier_look(c, e->scratch, e->bufsize);
 	conn_presume_ready(c, DIR_R);
 	return 1;
 }

@@ -113,7 +113,8 @@ session_do_header_last_look(struct session *sess)
 {
 	enum session_event ev = SESSION_EV_NONE;
 
-	if (direction_end_buffer_wait(&sess->stream, CLIENT) || presume_left_event(&sess->conn))
+	if (direction_end_buffer_wait(&sess->stream, CLIENT) ||
+		presume_left_event(&sess->stream, CLIENT))
 		ev = proxy_protocol_read(sess);
 	return session_late_unless(sess, ev);
 }
@@ -123,7 +124,17 @@ session_do_client_handshake_last_look(struct session *sess)
 {
 	enum session_event ev = SESSION_EV_NONE;
 
-	if (presume_left_event(&sess->conn))
+	if (presume_left_event(&sess->stream, CLIENT))
 		ev = client_handshake(sess);
+	return session_late_unless(sess, ev);
+}
+
+enum session_event
+session_do_multiplex_last_look(struct session *sess)
+{
+	enum session_event ev = SESSION_EV_NONE;
+
+	if (presume_left_event(&sess->stream, CLIENT))
+		ev = multiplex_task(sess);
 	return session_late_unless(sess, ev);
 }
