@@ -54,7 +54,7 @@ h2_stream_has_ended(const struct h2_stream *st)
 {
 	return st->rx_end;
 }
-/* Takes up to len bytes; their window is given back. */
+/* Takes up to len bytes; their window is given back, with that of padding. */
 size_t h2_stream_take(struct h2_stream *st, void *buf, size_t len);
 
 /* Sends a head of any kind. 0; -ERR_FULL: there is no room, on_room follows; never: -ERR_INVAL,

@@ -11,8 +11,6 @@
 /* CONTINUATION frames of one field block. */
 #define BLOCK_FRAMES_MAX 16
 
-/* --- waiting --- */
-
 /* True if a frame opens a stream of the peer's. */
 static int
 opens_stream(const struct h2_conn *h, const struct h2_frame *f)
@@ -315,10 +313,12 @@ end_data(struct h2_conn *h)
 {
 	struct h2_stream *st = h2_stream_find(h, h->frame.stream);
 
-	if (!(h->frame.flags & H2_END_STREAM) || h->verdict.action != H2_ACCEPT || !st ||
-		st->rx_end || st->reset_out)
+	if (h->verdict.action != H2_ACCEPT || !st || st->rx_end || st->reset_out)
 		return;
-	h2_stream_receive(st, NULL, 0, 1);
+	if (h->frame.flags & H2_END_STREAM)
+		h2_stream_receive(st, NULL, 0, 1);
+	else if (h->frame.flags & H2_PADDED)
+		(void)h2_stream_take(st, NULL, 0);
 }
 
 /* --- SETTINGS --- */

@@ -398,10 +398,11 @@ h2_stream_take(struct h2_stream *st, void *buf, size_t len)
 		h->n_direct -= more;
 		n += more;
 	}
-	if (n) {
+	if (n)
 		h2_conn_consumed(h, n);
+	/* Without room for bytes: that of padding. */
+	if (n || !len)
 		return_window(st);
-	}
 	return n;
 }
 

@@ -1,5 +1,6 @@
 /* A connection against frames in words: each script in one piece and a byte at a time, with what it
  * sends and what its user is called with. */
+#include "h2/h2_stream_int.h"
 #include "unit/h2/h2_script.h"
 
 /* --- scripts --- */
@@ -733,6 +734,24 @@ late_heads_of_many_streams_are_dropped(void **st)
 	assert_sent("");
 }
 
+/* Padding takes from the window of a stream, too, and is given back without a body to be read. */
+static void
+windows_of_padding_are_given_back(void **st)
+{
+	char frame[600] = "X 00010000080000000" "1ff";
+
+	(void)st;
+	begin_server();
+	feed("H 1 h POST");
+	memset(frame + strlen(frame), '0', 2 * 255);
+	for (int i = 0; i < 300; i++)
+		feed(frame);
+	assert_non_null(h2_stream_find(&rig.h, 1));
+	assert_in_range(h2_stream_find(&rig.h, 1)->recv_window, 16384, 65536);
+	feed("D 1 e x");
+	assert_int_equal(rig.h.has_failed, 0);
+}
+
 int
 main(void)
 {
@@ -764,6 +783,7 @@ main(void)
 		CASE(failed_callbacks_reset_streams),
 		CASE(requests_are_sent),
 		CASE(late_heads_of_many_streams_are_dropped),
+		CASE(windows_of_padding_are_given_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
