@@ -122,14 +122,14 @@ struct dns_item {
 	struct dns_record record;
 	uint64_t seen_ms; /* time of the last response that had it, */
 	uint64_t round;   /* and its number */
-	uint64_t taken;   /* the last comparison (looks) at which others used it */
+	unsigned int users; /* while servers of a backend choose: how many have it, */
+	int is_kept;        /* and that one of these keeps it */
 };
 
 struct dns_answer {
 	struct list items; /* struct dns_item.link; order of arrival */
 	unsigned int n;
 	uint64_t round;    /* number of responses */
-	uint64_t looks;    /* how often its users have compared the records */
 };
 
 struct dns_lookup {

@@ -23,7 +23,7 @@ dns_answer_init(struct dns_answer *a)
 {
 	list_init(&a->items);
 	a->n = 0;
-	a->round = a->looks = 0;
+	a->round = 0;
 }
 
 static void
@@ -74,7 +74,6 @@ add_record(struct dns_answer *a, const struct dns_record *r, uint64_t now_ms)
 		i = a->n < 2 * DNS_RECORDS_MAX ? mem_alloc(sizeof(*i)) : NULL;
 		if (!i)
 			return;
-		i->taken = 0;
 		list_append(&a->items, &i->link);
 		a->n++;
 	}

@@ -36,5 +36,8 @@ void queue_collect(struct engine *e, struct proxy *be);
 /* Servers of be have changed: a server may have free slots that no session uses, and sessions
  * waiting for an unusable server wait for any. e: the current worker's. */
 void queue_serve(struct engine *e, struct proxy *be);
+/* The first part of it for a server that has become unusable: its sessions wait for any, until
+ * queue_serve() is called. */
+void queue_move_waiting(struct engine *e, struct server *srv);
 
 #endif

@@ -14,4 +14,10 @@
 /* Sets an IPv4 or IPv6 address with its port. e: the first worker's. */
 void server_set_addr(struct engine *e, struct server *s, const struct addr *a);
 
+/* "<backend>/<server> ...": in the log and on the terminal, or in the log only. */
+void server_report_change(struct engine *e, const struct server *s, const char *fmt, ...)
+	fmt_printf(3, 4);
+void server_log_change(struct engine *e, const struct server *s, const char *fmt, ...)
+	fmt_printf(3, 4);
+
 #endif

@@ -17,6 +17,10 @@ void server_set_forced(struct engine *e, struct server *s, unsigned int forced);
 /* Sets or clears one of the other bits. cause: as below. */
 void server_set_admin(struct engine *e, struct server *s, enum server_admin bit, int on,
 	const char *cause);
+/* Between these many servers of a backend may change: each change is reported at once; balancing
+ * and queues follow all of them at the end. Only calls that change servers may come between. */
+void server_changes_begin(struct engine *e, struct proxy *be);
+void server_changes_end(struct engine *e, struct proxy *be);
 /* At start: sets admin as it was before, with the servers that track it. This is neither reported
  * nor counted. */
 void server_restore(struct engine *e, struct server *s, unsigned int admin);
@@ -32,8 +36,6 @@ void server_begin_stopped(struct engine *e, struct server *s);
  */
 int server_set_weight(struct engine *e, struct server *s, int weight) must_check;
 
-/* The weight that is `percent` of the configured one, limited to the maximum. */
-int server_weight_of(const struct server *s, int64_t percent);
 /* Sets the maximum of concurrent connections; 0: no limit. */
 void server_set_maxconn(struct engine *e, struct server *s, int maxconn);
 
@@ -48,9 +50,6 @@ void server_put_state_locked(struct server *s, struct server_state to, uint64_t 
 /* The same for the weight, with the results of server_set_weight(). */
 int server_put_weight_locked(struct server *s, int weight) must_check;
 
-/* Time that it was down or in maintenance, in ms. */
-uint64_t server_down_ms(const struct server *s, uint64_t now_ms);
-
 void slowstart_init(struct engine *e);
 void slowstart_fini(struct engine *e);
 
@@ -64,11 +63,6 @@ void server_send_alert(struct engine *e, const struct server *s, enum log_level 
 /* The same as server_log(), as an alert. */
 void server_alert(struct engine *e, const struct server *s, const char *text);
 
-/* "<backend>/<server> ...": in the log and on the terminal, or in the log only. */
-void server_report_change(struct engine *e, const struct server *s, const char *fmt, ...)
-	fmt_printf(3, 4);
-void server_log_change(struct engine *e, const struct server *s, const char *fmt, ...)
-	fmt_printf(3, 4);
 /* The address was looked up: after the report of its state. */
 void server_report_ready(struct engine *e, const struct server *s);
 

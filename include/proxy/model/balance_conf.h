@@ -85,6 +85,12 @@ struct balance {
 	struct weighted_rr map;   /* indexes of servers in the group */
 	unsigned int map_pos;    /* the next index of the map */
 	struct consistent_hash ring;
+	/* While several servers change (server_changes_begin()). */
+	int is_held;             /* the group is rebuilt at the end */
+	int is_due;              /* it has to be */
+	unsigned int was_usable; /* as of the beginning */
+	int was_panic;
+	unsigned int left[2];    /* usable servers: active ones, backups */
 };
 
 #endif

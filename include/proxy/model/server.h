@@ -310,6 +310,10 @@ server_shown_weight(const struct server *s)
 {
 	return (server_eweight(s) + SERVER_WEIGHT_SCALE - 1) / SERVER_WEIGHT_SCALE;
 }
+/* The weight that is `percent` of the configured one, limited to the maximum. */
+int server_weight_of(const struct server *s, int64_t percent);
+/* Time that it was down or in maintenance, in ms. */
+uint64_t server_down_ms(const struct server *s, uint64_t now_ms);
 /* True if its name has no address. Any worker may ask. */
 static inline int
 server_is_unresolved(const struct server *s)

@@ -31,6 +31,7 @@ struct server_dns {
 	struct dns_watch watch;  /* of the host */
 	struct dns_item *record; /* that has its address; NULL: none */
 	uint64_t round;          /* the response for which this is so; 0: none */
+	uint64_t taken;          /* the last response that it has taken; 0: none */
 };
 
 struct resolve {

@@ -531,7 +531,9 @@ balance_refresh(struct proxy *be)
 	struct balance *lb = &be->lb;
 	uint32_t sum = 0;
 
-	if (!lb->cap)
+	if (lb->is_held)
+		lb->is_due = 1;
+	if (!lb->cap || lb->is_held)
 		return;
 	collect_group(be);
 	if (lb->map.cap)

@@ -598,6 +598,14 @@ queue_collect(struct engine *e, struct proxy *be)
 }
 
 void
+queue_move_waiting(struct engine *e, struct server *srv)
+{
+	lock_take(&srv->be->lock, e->sys);
+	slot_move_waiting_locked(srv);
+	lock_drop(&srv->be->lock);
+}
+
+void
 queue_serve(struct engine *e, struct proxy *be)
 {
 	struct list ours;

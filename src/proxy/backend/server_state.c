@@ -119,6 +119,10 @@ log_of_server(struct engine *e, const struct server *s, enum log_level level, co
 static void
 count_usable(const struct proxy *be, unsigned int *active, unsigned int *backup)
 {
+	*active = be->lb.left[0];
+	*backup = be->lb.left[1];
+	if (be->lb.is_held)
+		return;
 	*active = *backup = 0;
 	list_each(it, &be->servers) {
 		const struct server *s = list_entry(it, const struct server, link);
@@ -287,6 +291,16 @@ report_panic(struct engine *e, const struct proxy *be)
 	log_to_backend(e, be, began ? LOG_LEVEL_ALERT : LOG_LEVEL_NOTICE, text);
 }
 
+/* Reports that the backend has no server any more, or enters or leaves panic. */
+static void
+report_group(struct engine *e, const struct proxy *be, unsigned int was_usable, int was_panic)
+{
+	if (was_usable && !proxy_usable_servers(be))
+		report_backend_down(e, be);
+	if (was_panic != atomic_read(&be->lb.panic))
+		report_panic(e, be);
+}
+
 /* Reports the difference through this engine's log, after the change, when the sessions that waited
  * for the server were redistributed. cause: follows the state. */
 static void
@@ -300,46 +314,10 @@ server_report(struct engine *e, const struct server *s, const struct server_befo
 	else if ((s->admin & SERVER_DRAIN) &&
 		((s->check && !s->agent) || (!before->uweight && s->uweight)))
 		log_of_server(e, s, LOG_LEVEL_NOTICE, "remains in forced drain mode.");
-	if (before->usable && !proxy_usable_servers(s->be))
-		report_backend_down(e, s->be);
-	if (before->panic != atomic_read(&s->be->lb.panic))
-		report_panic(e, s->be);
+	report_group(e, s->be, before->usable, before->panic);
 }
 
 /* --- names --- */
-
-static void
-format_change(char *text, size_t size, const struct server *s, const char *fmt, va_list ap)
-{
-	int n = snprintf(text, size, "%s/%s ", s->be->name, s->name);
-
-	if (n > 0 && (size_t)n < size)
-		(void)vsnprintf(text + n, size - (size_t)n, fmt, ap);
-}
-
-void
-server_report_change(struct engine *e, const struct server *s, const char *fmt, ...)
-{
-	char text[2 * TEXT_MAX];
-	va_list ap;
-
-	va_start(ap, fmt);
-	format_change(text, sizeof(text), s, fmt, ap);
-	va_end(ap);
-	server_log(e, s, LOG_LEVEL_NOTICE, text);
-}
-
-void
-server_log_change(struct engine *e, const struct server *s, const char *fmt, ...)
-{
-	char text[2 * TEXT_MAX];
-	va_list ap;
-
-	va_start(ap, fmt);
-	format_change(text, sizeof(text), s, fmt, ap);
-	va_end(ap);
-	log_to_backend(e, s->be, LOG_LEVEL_NOTICE, text);
-}
 
 void
 server_report_ready(struct engine *e, const struct server *s)
@@ -352,18 +330,23 @@ server_report_ready(struct engine *e, const struct server *s)
 static void server_end_start(struct engine *e, struct server *s);
 
 static void
-count_downs_locked(struct server *s, int was_running, unsigned int was_usable, uint64_t now)
+count_server_downs_locked(struct server *s, int was_running, uint64_t now)
 {
-	struct proxy *be = s->be;
-	unsigned int usable = proxy_usable_servers(be);
-
-	lock_assert_held(&be->lock);
+	lock_assert_held(&s->be->lock);
 	if (was_running && !server_is_running(s)) {
 		s->downs++;
 		s->down_since_ms = now;
 	} else if (!was_running && server_is_running(s)) {
 		s->down_ms += now - s->down_since_ms;
 	}
+}
+
+static void
+count_backend_downs_locked(struct proxy *be, unsigned int was_usable, uint64_t now)
+{
+	unsigned int usable = proxy_usable_servers(be);
+
+	lock_assert_held(&be->lock);
 	if (was_usable && !usable) {
 		be->downs++;
 		be->last_change_ms = be->down_since_ms = now;
@@ -510,11 +493,19 @@ slowstart_fini(struct engine *e)
 
 /* --- changes --------------------------------------------------------------------------------- */
 
+/* Adjusts the count of usable servers that messages have while changes are held. */
+static void
+count_left_locked(const struct server *s, int was_usable)
+{
+	lock_assert_held(&s->be->lock);
+	s->be->lb.left[!!s->conf.backup] += (unsigned int)(server_is_usable(s) - was_usable);
+}
+
 void
 server_put_state_locked(struct server *s, struct server_state to, uint64_t now_ms)
 {
-	unsigned int was_usable = proxy_usable_servers(s->be);
-	int was_running = server_is_running(s);
+	unsigned int usable = proxy_usable_servers(s->be);
+	int was_running = server_is_running(s), was_usable = server_is_usable(s);
 
 	lock_assert_held(&s->be->lock);
 	if (to.admin == s->admin && to.oper == s->oper)
@@ -524,8 +515,55 @@ server_put_state_locked(struct server *s, struct server_state to, uint64_t now_m
 	atomic_write(&s->changes, s->changes + 1);
 	s->last_change_ms = now_ms;
 	(void)slowstart_update_locked(s, now_ms);
+	count_left_locked(s, was_usable);
 	balance_refresh(s->be);
-	count_downs_locked(s, was_running, was_usable, now_ms);
+	count_server_downs_locked(s, was_running, now_ms);
+	count_backend_downs_locked(s->be, usable, now_ms);
+}
+
+void
+server_changes_begin(struct engine *e, struct proxy *be)
+{
+	struct balance *lb = &be->lb;
+
+	assert(!lb->is_held);
+	count_usable(be, &lb->left[0], &lb->left[1]);
+	lock_take(&be->lock, e->sys);
+	lb->was_usable = lb->usable;
+	lb->was_panic = lb->panic;
+	lb->is_held = 1;
+	lock_drop(&be->lock);
+}
+
+void
+server_changes_end(struct engine *e, struct proxy *be)
+{
+	struct balance *lb = &be->lb;
+	int is_due;
+
+	lock_take(&be->lock, e->sys);
+	is_due = lb->is_due;
+	lb->is_held = lb->is_due = 0;
+	if (is_due) {
+		balance_refresh(be);
+		count_backend_downs_locked(be, lb->was_usable, loop_now_ms(e->loop));
+		proxy_note(be);
+	}
+	lock_drop(&be->lock);
+	if (!is_due)
+		return;
+	queue_serve(e, be);
+	report_group(e, be, lb->was_usable, lb->was_panic);
+}
+
+/* Has sessions follow a change of this server. */
+static void
+serve_after(struct engine *e, struct server *s, int was_usable)
+{
+	if (!s->be->lb.is_held)
+		queue_serve(e, s->be);
+	else if (was_usable && !server_is_usable(s))
+		queue_move_waiting(e, s);
 }
 
 /* Idle connections to a server that takes no sessions are closed, on each worker by itself. */
@@ -593,13 +631,14 @@ static void
 apply_state(struct engine *e, struct server *s, struct server_state to, const char *cause)
 {
 	struct server_before before = server_before(s);
+	int was_usable = server_is_usable(s);
 
 	lock_take(&s->be->lock, e->sys);
 	server_put_state_locked(s, to, loop_now_ms(e->loop));
 	server_note(s);
 	proxy_note(s->be);
 	lock_drop(&s->be->lock);
-	queue_serve(e, s->be);
+	serve_after(e, s, was_usable);
 	server_report(e, s, &before, cause);
 	slowstart_follow(e, s);
 }
@@ -712,12 +751,15 @@ server_set_oper(struct engine *e, struct server *s, enum server_oper oper, const
 int
 server_put_weight_locked(struct server *s, int weight)
 {
+	int was_usable = server_is_usable(s);
+
 	lock_assert_held(&s->be->lock);
 	if (weight < 0 || weight > SERVER_WEIGHT_MAX)
 		return -ERR_RANGE;
 	if (balance_is_static(s->be) && weight != 0 && weight != s->conf.weight)
 		return -ERR_UNSUPPORTED;
 	atomic_write(&s->uweight, weight);
+	count_left_locked(s, was_usable);
 	balance_refresh(s->be);
 	return 0;
 }
@@ -734,15 +776,9 @@ server_set_weight(struct engine *e, struct server *s, int weight)
 	lock_drop(&s->be->lock);
 	if (r < 0)
 		return r;
-	queue_serve(e, s->be);
+	serve_after(e, s, 0);
 	server_report(e, s, &before, "");
 	return 0;
-}
-
-int
-server_weight_of(const struct server *s, int64_t percent)
-{
-	return (int)MIN(s->conf.weight * percent / 100, (int64_t)SERVER_WEIGHT_MAX);
 }
 
 void
@@ -756,10 +792,4 @@ server_set_maxconn(struct engine *e, struct server *s, int maxconn)
 	/* Returning a place notifies the sessions that wait for one. */
 	if (s->conf.strict_maxconn && server_place_take(e, s))
 		server_place_put(e, s);
-}
-
-uint64_t
-server_down_ms(const struct server *s, uint64_t now_ms)
-{
-	return s->down_ms + (server_is_running(s) ? 0 : now_ms - s->down_since_ms);
 }

@@ -333,6 +333,18 @@ server_is_running(const struct server *s)
 	return !(atomic_read(&s->admin) & SERVER_MAINT) && atomic_read(&s->oper) != SERVER_STOPPED;
 }
 
+int
+server_weight_of(const struct server *s, int64_t percent)
+{
+	return (int)MIN(s->conf.weight * percent / 100, (int64_t)SERVER_WEIGHT_MAX);
+}
+
+uint64_t
+server_down_ms(const struct server *s, uint64_t now_ms)
+{
+	return s->down_ms + (server_is_running(s) ? 0 : now_ms - s->down_since_ms);
+}
+
 /* Returns the limit between minconn and maxconn for the load of the backend (manual 4.2,
  * fullconn). */
 static uint64_t

@@ -49,24 +49,27 @@ record_in_use(struct server_dns *d)
 	return d->record;
 }
 
-/* Marks the records that other servers with this lookup use. If several use one, as after a start
- * with the C library's answer, the first of them keeps it. */
+/* Each server of the backend with this lookup; `d` is its struct server_dns. */
+#define EACH_OF_LOOKUP(d, backend, l)                                                      \
+	list_each(it_, &(backend)->servers)                                                \
+		for (struct server_dns *d = list_entry(it_, struct server, link)->dns;     \
+			d && d->watch.lookup == (l); d = NULL)
+
+/* Counts the servers of the backend that use each record. */
 static void
-mark_taken(struct server_dns *d, const struct dns_item *own)
+count_record_users(const struct proxy *be, const struct dns_lookup *l)
 {
-	struct dns_answer *answer = &d->watch.lookup->answer;
-	int is_behind = 0;
+	list_each(it, &l->answer.items) {
+		struct dns_item *i = list_entry(it, struct dns_item, link);
 
-	answer->looks++;
-	list_each(it, &d->srv->be->servers) {
-		const struct server *s = list_entry(it, const struct server, link);
-		struct dns_item *used = NULL;
+		i->users = 0;
+		i->is_kept = 0;
+	}
+	EACH_OF_LOOKUP(d, be, l) {
+		struct dns_item *used = record_in_use(d);
 
-		is_behind |= s == d->srv;
-		if (s != d->srv && s->dns && s->dns->watch.lookup == d->watch.lookup)
-			used = record_in_use(s->dns);
-		if (used && !(is_behind && used == own))
-			used->taken = answer->looks;
+		if (used)
+			used->users++;
 	}
 }
 
@@ -78,7 +81,9 @@ score_address(const struct server_dns *d, const struct dns_item *item, int is_ow
 {
 	const struct resolve_conf *c = &d->srv->conf.resolve;
 	const struct addr *a = &item->record.addr;
-	int taken = item->taken == d->watch.lookup->answer.looks, score = 0;
+	/* If several use one, as after a start with the C library's answer, the first of them keeps
+	 * it. */
+	int taken = is_own ? item->is_kept : item->users > 0, score = 0;
 
 	if (taken && !(c->opts & RESOLVE_ALLOW_DUP))
 		return -1;
@@ -92,7 +97,8 @@ score_address(const struct server_dns *d, const struct dns_item *item, int is_ow
 	return score + (taken ? 0 : 2) + is_own;
 }
 
-/* Chooses a record for a server, which is its own from now on; NULL: none is allowed. */
+/* Chooses a record for a server, which is its own from now on; NULL: none is allowed. To be called
+ * for the servers in order, after count_record_users(). */
 static const struct dns_item *
 choose_record(struct server_dns *d)
 {
@@ -100,7 +106,6 @@ choose_record(struct server_dns *d)
 	struct dns_item *own = record_in_use(d), *chosen = NULL;
 	int best = -1;
 
-	mark_taken(d, own);
 	list_each(it, &answer->items) {
 		struct dns_item *i = list_entry(it, struct dns_item, link);
 		int score = score_address(d, i, i == own);
@@ -109,6 +114,12 @@ choose_record(struct server_dns *d)
 			best = score;
 			chosen = i;
 		}
+	}
+	if (own)
+		own->users--;
+	if (chosen) {
+		chosen->users++;
+		chosen->is_kept = 1;
 	}
 	d->round = answer->round;
 	d->record = chosen;
@@ -161,9 +172,8 @@ resolve_server_down(struct server_dns *d, const char *why)
 }
 
 static void
-on_host_answer(struct dns_watch *w, struct dns_nameserver *by)
+take_host_answer(struct server_dns *d, struct dns_nameserver *by)
 {
-	struct server_dns *d = container_of(w, struct server_dns, watch);
 	const struct dns_item *chosen = choose_record(d);
 	char who[BY_MAX] = "DNS cache";
 	struct addr a, own;
@@ -186,16 +196,44 @@ on_host_answer(struct dns_watch *w, struct dns_nameserver *by)
 		server_report_ready(d->of->engine, d->srv);
 }
 
+/* The first server of a backend that is notified has all of them take the answer. */
+static void
+on_host_answer(struct dns_watch *w, struct dns_nameserver *by)
+{
+	const struct server_dns *first = container_of(w, struct server_dns, watch);
+	struct proxy *be = first->srv->be;
+	struct engine *e = first->of->engine;
+
+	if (first->taken == w->lookup->answer.round)
+		return;
+	server_changes_begin(e, be);
+	count_record_users(be, w->lookup);
+	EACH_OF_LOOKUP(d, be, w->lookup) {
+		d->taken = w->lookup->answer.round;
+		take_host_answer(d, by);
+		by = NULL;
+	}
+	server_changes_end(e, be);
+}
+
+/* As for an answer: the other servers of the backend are down when they are notified. */
 static void
 on_host_failure(struct dns_watch *w, enum dns_status status)
 {
-	struct server_dns *d = container_of(w, struct server_dns, watch);
+	const struct server_dns *first = container_of(w, struct server_dns, watch);
+	struct proxy *be = first->srv->be;
+	struct engine *e = first->of->engine;
+	const char *why = status == DNS_NX  ? "DNS NX status"
+		: status == DNS_TIMEOUT     ? "DNS timeout status"
+		: status == DNS_REFUSED     ? "DNS refused status"
+					    : "unspecified DNS error";
 
-	resolve_server_down(d,
-		status == DNS_NX		? "DNS NX status"
-			: status == DNS_TIMEOUT ? "DNS timeout status"
-			: status == DNS_REFUSED ? "DNS refused status"
-						: "unspecified DNS error");
+	if (server_is_unresolved(first->srv))
+		return;
+	server_changes_begin(e, be);
+	EACH_OF_LOOKUP(d, be, w->lookup)
+		resolve_server_down(d, why);
+	server_changes_end(e, be);
 }
 
 /* --- names --- */
@@ -214,7 +252,7 @@ resolve_server_watch(struct server_dns *d)
 {
 	const struct server *s = d->srv;
 
-	d->round = 0;
+	d->round = d->taken = 0;
 	return dns_lookup_watch(s->resolvers, s->fqdn,
 		s->conf.resolve.prefer == AF_INET ? DNS_A : DNS_AAAA, &d->watch);
 }
@@ -380,6 +418,7 @@ on_service_answer(struct dns_watch *w, struct dns_nameserver *by)
 	int taken = 0;
 
 	(void)by;
+	server_changes_begin(v->of->engine, v->be);
 	give_records(v);
 	EACH_SERVER(d, v)
 		if (d->srv->fqdn && !record_of(v, d)) {
@@ -388,6 +427,7 @@ on_service_answer(struct dns_watch *w, struct dns_nameserver *by)
 		}
 	if (taken)
 		give_records(v);
+	server_changes_end(v->of->engine, v->be);
 }
 
 static void
@@ -396,9 +436,11 @@ on_service_failure(struct dns_watch *w, enum dns_status status)
 	struct service *v = container_of(w, struct service, watch);
 
 	(void)status;
+	server_changes_begin(v->of->engine, v->be);
 	EACH_SERVER(d, v)
 		if (d->srv->fqdn)
 			take_record_away(d);
+	server_changes_end(v->of->engine, v->be);
 }
 
 /* --- questions ------------------------------------------------------------------------------- */

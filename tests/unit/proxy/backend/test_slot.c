@@ -3,6 +3,7 @@
 #include "unit/proxy/session_rig.h"
 
 #include "proxy/backend/balance.h"
+#include "proxy/backend/server_state.h"
 #include "unit/proxy/backend_rig.h"
 
 #define SESSIONS 6
@@ -306,6 +307,34 @@ bound_sessions_wait_for_their_server(void **st)
 	give_back(&s[4]);
 	assert_true(got_slot(&s[2]));
 	px->options &= ~OPT_REDISPATCH;
+}
+
+/* Messages have the number of sessions that wait elsewhere now, before balancing follows. */
+static void
+sessions_leave_servers_that_change_together(void **st)
+{
+	struct engine *e = &w.engine;
+
+	(void)st;
+	hold(&s[0], a);
+	hold(&s[5], b);
+	wait_for(&s[1], a);
+	wait_for(&s[2], b);
+	lock_drop(&px->lock);
+	server_changes_begin(e, px);
+	server_set_admin(e, a, SERVER_MAINT_UNRESOLVED, 1, "");
+	assert_int_equal(a->queued, 0);
+	assert_int_equal(px->queued, 1);
+	assert_int_equal(proxy_usable_servers(px), 2);
+	server_changes_end(e, px);
+	assert_int_equal(proxy_usable_servers(px), 1);
+	lock_take(&px->lock, e->sys);
+	give_back(&s[0]);
+	assert_int_equal(a->cur, 0);
+	give_back(&s[5]);
+	give_back(&s[2]);
+	assert_true(got_slot(&s[1]));
+	assert_ptr_equal(s[1].srv, b);
 }
 
 static void
@@ -663,6 +692,7 @@ main(void)
 		CASE(an_unusable_server_gets_no_session),
 		CASE(sessions_queued_for_a_stopped_server_use_another),
 		CASE(bound_sessions_wait_for_their_server),
+		CASE(sessions_leave_servers_that_change_together),
 		CASE(a_backup_serves_the_queue_only_while_it_stands_in),
 		CASE(without_maxconn_all_are_served),
 		CASE(own_sessions_come_first_for_a_while),

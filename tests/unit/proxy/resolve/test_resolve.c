@@ -5,6 +5,7 @@
 #include "unit/proxy/proxies_rig.h"
 
 #include "base/log.h"
+#include "proxy/backend/balance.h"
 #include "proxy/backend/queue.h"
 #include "proxy/model/session.h"
 #include "proxy/resolve/resolve.h"
@@ -31,6 +32,18 @@ __wrap_addr_cell_get(const struct addr_cell *c, struct addr *out)
 {
 	reads++;
 	return __real_addr_cell_get(c, out);
+}
+
+/* Counts the calculations of groups of servers. */
+static unsigned int refreshed;
+void __real_balance_refresh(struct proxy *be);
+void __wrap_balance_refresh(struct proxy *be);
+
+void
+__wrap_balance_refresh(struct proxy *px)
+{
+	refreshed += !px->lb.is_held;
+	__real_balance_refresh(px);
 }
 
 static void
@@ -401,6 +414,66 @@ many_servers_of_a_name_are_read_a_few_times_each(void **st)
 	}
 }
 
+/* The messages are those of servers that change one after the other. */
+static void
+servers_of_a_name_change_together(void **st)
+{
+	(void)st;
+	start(" server-template s 3 app.x:80 resolve-prefer ipv4 resolve-opts allow-dup-ip\n"
+	      " server k other.x:80 resolve-prefer ipv4 backup\n");
+	expect_query("app.x", DNS_A);
+	write_a(&m, 0, NULL, "10.0.0.1");
+	refreshed = 0;
+	answer();
+	assert_int_equal(refreshed, 1);
+	expect_addrs("10.0.0.1:80 10.0.0.1:80 10.0.0.1:80 - ");
+	assert_int_equal(proxy_usable_servers(be), 3);
+	expect_query("other.x", DNS_A);
+	noticed[0] = '\0';
+	query_again(watch_of(0));
+	expect_query("app.x", DNS_A);
+	fail_with(3);
+	refreshed = 0;
+	expect_query("app.x", DNS_AAAA);
+	fail_with(3);
+	assert_int_equal(refreshed, 1);
+	expect_addrs("- - - - ");
+	assert_int_equal(be->downs, 1);
+	expect_said("Server b/s1 is going DOWN for maintenance (DNS NX status). "
+		"2 active and 0 backup servers left. "
+		"0 sessions active, 0 requeued, 0 remaining in queue.\n"
+		"Server b/s2 is going DOWN for maintenance (DNS NX status). "
+		"1 active and 0 backup servers left. "
+		"0 sessions active, 0 requeued, 0 remaining in queue.\n"
+		"Server b/s3 is going DOWN for maintenance (DNS NX status). "
+		"0 active and 0 backup servers left. "
+		"0 sessions active, 0 requeued, 0 remaining in queue.\n"
+		"! backend 'b' has no server available!\n");
+}
+
+static void
+servers_of_a_service_change_together(void **st)
+{
+	(void)st;
+	start(" server-template s 3 " SERVICE "\n");
+	expect_query(SERVICE, DNS_SRV);
+	write_srv(&m, NULL, 1, 8001, "n1.x");
+	write_srv(&m, NULL, 1000, 8002, "n1.x");
+	write_srv(&m, NULL, 1, 8003, "n1.x");
+	write_a(&m, 2, "n1.x", "10.0.0.1");
+	refreshed = 0;
+	answer();
+	assert_int_equal(refreshed, 1);
+	expect_addrs("10.0.0.1:8001 10.0.0.1:8002 10.0.0.1:8003 ");
+	query_again(service_watch());
+	expect_query(SERVICE, DNS_SRV);
+	refreshed = 0;
+	fail_with(3);
+	assert_int_equal(refreshed, 1);
+	expect_addrs("- - - ");
+	assert_int_equal(be->downs, 1);
+}
+
 static void
 a_server_gets_another_name(void **st)
 {
@@ -432,6 +505,8 @@ main(void)
 		cmocka_unit_test_teardown(weights_follow_the_records, stop),
 		cmocka_unit_test_teardown(five_hundred_records_are_five_hundred_servers, stop),
 		cmocka_unit_test_teardown(many_servers_of_a_name_are_read_a_few_times_each, stop),
+		cmocka_unit_test_teardown(servers_of_a_name_change_together, stop),
+		cmocka_unit_test_teardown(servers_of_a_service_change_together, stop),
 		cmocka_unit_test_teardown(a_server_gets_another_name, stop),
 	};
 
