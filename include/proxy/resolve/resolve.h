@@ -29,7 +29,8 @@ struct server_dns {
 	struct service *service; /* NULL: the server's line names a host */
 	unsigned int port;       /* of the service's record */
 	struct dns_watch watch;  /* of the host */
-	struct dns_item *record; /* that has its address; NULL: none */
+	struct addr chosen;      /* that of its record; len 0: it has had none yet, or is down */
+	struct dns_item *record; /* its record in the answer; NULL: none */
 	uint64_t round;          /* the response for which this is so; 0: none */
 	uint64_t taken;          /* the last response that it has taken; 0: none */
 };

@@ -25,13 +25,14 @@
 
 /* --- choosing --- */
 
-/* Returns the record of the answer with the server's address; NULL: none. It is searched once for
+/* Returns the record of the answer that the server has; NULL: none. As in HAProxy it keeps its
+ * record while an operator's address takes the place of the record's. It is searched once for
  * each response, since there may be as many servers as records. */
 static struct dns_item *
 record_in_use(struct server_dns *d)
 {
 	struct dns_answer *answer = &d->watch.lookup->answer;
-	struct addr own;
+	struct addr own = d->chosen;
 
 	if (server_is_unresolved(d->srv))
 		return NULL;
@@ -39,7 +40,8 @@ record_in_use(struct server_dns *d)
 		return d->record;
 	d->round = answer->round;
 	d->record = NULL;
-	(void)addr_cell_get(&d->srv->addr, &own);
+	if (!own.len)
+		(void)addr_cell_get(&d->srv->addr, &own);
 	list_each(it, &answer->items) {
 		struct dns_item *i = list_entry(it, struct dns_item, link);
 
@@ -97,10 +99,10 @@ score_address(const struct server_dns *d, const struct dns_item *item, int is_ow
 	return score + (taken ? 0 : 2) + is_own;
 }
 
-/* Chooses a record for a server, which is its own from now on; NULL: none is allowed. To be called
- * for the servers in order, after count_record_users(). */
+/* Chooses a record for a server, which is its own from now on; NULL: none is allowed. is_new: it
+ * had another one, or none. To be called for the servers in order, after count_record_users(). */
 static const struct dns_item *
-choose_record(struct server_dns *d)
+choose_record(struct server_dns *d, int *is_new)
 {
 	struct dns_answer *answer = &d->watch.lookup->answer;
 	struct dns_item *own = record_in_use(d), *chosen = NULL;
@@ -120,7 +122,9 @@ choose_record(struct server_dns *d)
 	if (chosen) {
 		chosen->users++;
 		chosen->is_kept = 1;
+		d->chosen = chosen->record.addr;
 	}
+	*is_new = chosen != own;
 	d->round = answer->round;
 	d->record = chosen;
 	return chosen;
@@ -167,6 +171,7 @@ resolve_server_down(struct server_dns *d, const char *why)
 {
 	char cause[CAUSE_MAX];
 
+	d->chosen.len = 0;
 	(void)snprintf(cause, sizeof(cause), " (%s)", why);
 	server_set_admin(d->of->engine, d->srv, SERVER_MAINT_UNRESOLVED, 1, cause);
 }
@@ -174,15 +179,16 @@ resolve_server_down(struct server_dns *d, const char *why)
 static void
 take_host_answer(struct server_dns *d, struct dns_nameserver *by)
 {
-	const struct dns_item *chosen = choose_record(d);
+	int is_new;
+	const struct dns_item *chosen = choose_record(d, &is_new);
 	char who[BY_MAX] = "DNS cache";
 	struct addr a, own;
 	int was_down = server_is_unresolved(d->srv);
 
-	if (!chosen) {
+	if (!chosen)
 		resolve_server_down(d, "No IP for server ");
+	if (!chosen || !is_new)
 		return;
-	}
 	a = chosen->record.addr;
 	(void)addr_cell_get(&d->srv->addr, &own);
 	addr_set_port(&a, d->service ? d->port
@@ -253,6 +259,7 @@ resolve_server_watch(struct server_dns *d)
 	const struct server *s = d->srv;
 
 	d->round = d->taken = 0;
+	d->chosen.len = 0;
 	return dns_lookup_watch(s->resolvers, s->fqdn,
 		s->conf.resolve.prefer == AF_INET ? DNS_A : DNS_AAAA, &d->watch);
 }

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "proxy/backend/balance.h"
 #include "proxy/backend/queue.h"
+#include "proxy/backend/server_addr.h"
 #include "proxy/model/session.h"
 #include "proxy/resolve/resolve.h"
 
@@ -474,6 +475,47 @@ servers_of_a_service_change_together(void **st)
 	assert_int_equal(be->downs, 1);
 }
 
+/* Answers app.x with these addresses. */
+static void
+answer_again(const char *const *ip, size_t n)
+{
+	query_again(watch_of(0));
+	expect_query("app.x", DNS_A);
+	for (size_t i = 0; i < n; i++)
+		write_a(&m, 0, NULL, ip[i]);
+	answer();
+}
+
+/* As in HAProxy. */
+static void
+an_address_of_the_operator_stays_while_the_record_does(void **st)
+{
+	static const char *const two[] = { "10.0.0.2", "10.0.0.1" },
+		*const others[] = { "10.0.0.2", "10.0.0.3" };
+	struct addr a;
+
+	(void)st;
+	start(" server-template s 2 app.x:80 resolve-prefer ipv4\n");
+	expect_query("app.x", DNS_A);
+	write_a(&m, 0, NULL, "10.0.0.1");
+	answer();
+	assert_int_equal(addr_parse_ip("10.9.9.9", &a), 0);
+	addr_set_port(&a, 81);
+	server_set_addr(&e, world_server(be, 0), &a);
+	answer_again(&two[1], 1);
+	expect_addrs("10.9.9.9:81 - ");
+	answer_again(two, 2);
+	expect_addrs("10.9.9.9:81 10.0.0.2:80 ");
+	/* Its record is not in the answer any more. */
+	answer_again(others, 2);
+	expect_addrs("10.0.0.3:81 10.0.0.2:80 ");
+	server_set_addr(&e, world_server(be, 0), &a);
+	answer_again(others, 1);
+	expect_addrs("- 10.0.0.2:80 ");
+	answer_again(two, 2);
+	expect_addrs("10.0.0.1:81 10.0.0.2:80 ");
+}
+
 static void
 a_server_gets_another_name(void **st)
 {
@@ -507,6 +549,8 @@ main(void)
 		cmocka_unit_test_teardown(many_servers_of_a_name_are_read_a_few_times_each, stop),
 		cmocka_unit_test_teardown(servers_of_a_name_change_together, stop),
 		cmocka_unit_test_teardown(servers_of_a_service_change_together, stop),
+		cmocka_unit_test_teardown(
+			an_address_of_the_operator_stays_while_the_record_does, stop),
 		cmocka_unit_test_teardown(a_server_gets_another_name, stop),
 	};
 
