@@ -127,7 +127,8 @@ $(B)/tests/unit/base/test_ranges: ALL_LDFLAGS += -Wl,--wrap=realloc
 $(B)/tests/unit/base/test_sbuf: ALL_LDFLAGS += -Wl,--wrap=mem_free
 # A process counts while its entries are copied.
 $(B)/tests/unit/table/test_table_file: ALL_LDFLAGS += -Wl,--wrap=qsort
-# What changes all servers, and reads their addresses, is counted.
+# What searches or changes all servers, and reads their addresses, is counted.
+$(B)/tests/unit/app/process/test_state_file: ALL_LDFLAGS += -Wl,--wrap=proxy_find_server
 $(B)/tests/unit/proxy/resolve/test_resolve: ALL_LDFLAGS += -Wl,--wrap=addr_cell_get,--wrap=balance_refresh
 # Reloads are the target's.
 $(B)/tests/fuzz/fuzz_master_cli: ALL_LDFLAGS += -Wl,--wrap=master_reload

@@ -167,7 +167,7 @@ struct proxy {
 				   * while the workers are paused */
 	struct list servers;      /* struct server: server_list.h */
 	unsigned int n_servers;
-	struct name_index server_names; /* while the configuration is read */
+	struct name_index server_names; /* while the configuration or a state file is read */
 	uint64_t last_serial;     /* of a server */
 	/* Gets the sessions that nothing binds to a server, in place of balancing; NULL: none.
 	 * Owned, and not in the list. */

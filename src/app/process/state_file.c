@@ -441,6 +441,33 @@ state_row_apply(struct engine *e, const struct report *report, struct server *s,
 
 /* --- the file -------------------------------------------------------------------------------- */
 
+/* Finds the server of a row by an index of its backend, which is made for the first one. Without
+ * memory the list is searched. */
+static struct server *
+find_row_server(struct proxy *be, const char *name)
+{
+	struct name_index *x = &be->server_names;
+	int r = 0;
+
+	if (!x->cap)
+		list_each(it, &be->servers) {
+			struct server *s = list_entry(it, struct server, link);
+
+			r = r < 0 ? r : name_index_add(x, s->name, s);
+		}
+	if (r == 0)
+		return name_index_find(x, name);
+	name_index_fini(x);
+	return proxy_find_server(be, str_of(name));
+}
+
+static void
+drop_indexes(struct process *p)
+{
+	list_each(it, &p->cfg->proxies.all)
+		name_index_fini(&list_entry(it, struct proxy, link)->server_names);
+}
+
 static void
 apply_row(struct process *p, const struct state_source *f, char *const *field)
 {
@@ -455,7 +482,7 @@ apply_row(struct process *p, const struct state_source *f, char *const *field)
 	}
 	if (!be || !has_file(be, f->px ? STATE_FILE_LOCAL : STATE_FILE_GLOBAL))
 		return;
-	s = proxy_find_server(be, str_of(field[STATE_SRV_NAME]));
+	s = find_row_server(be, field[STATE_SRV_NAME]);
 	if (s)
 		state_row_apply(&process_first(p)->engine, p->report, s, field);
 	else if (f->px)
@@ -536,5 +563,6 @@ state_files_apply(struct process *p)
 			apply_text(p, &f, t->local[i]);
 		i++;
 	}
+	drop_indexes(p);
 	state_files_free(p);
 }

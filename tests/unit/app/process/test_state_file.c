@@ -9,6 +9,18 @@
 static char *text;
 static size_t text_len;
 
+/* Counts searches through all servers of a backend. */
+static unsigned int searches;
+struct server *__real_proxy_find_server(const struct proxy *be, struct str name);
+struct server *__wrap_proxy_find_server(const struct proxy *be, struct str name);
+
+struct server *
+__wrap_proxy_find_server(const struct proxy *be, struct str name)
+{
+	searches++;
+	return __real_proxy_find_server(be, name);
+}
+
 /* Starts with this file and two more servers in the backend l. NULL: there is no file. */
 static void
 start(const char *file)
@@ -23,6 +35,7 @@ start(const char *file)
 		files_write("states", file);
 	fclose(report.to);
 	report.to = open_memstream(&text, &text_len);
+	searches = 0;
 	state_files_read(&proc);
 	assert_int_equal(process_bind(&proc), 0);
 	assert_int_equal(process_start(&proc), 0);
@@ -46,6 +59,25 @@ server_named(const char *name)
 
 	assert_non_null(s);
 	return s;
+}
+
+/* There may be as many rows as servers. */
+static void
+rows_find_their_servers_by_name(void **state)
+{
+	const struct proxy *l;
+
+	(void)state;
+	start(HEAD "2 l 3 u - 2 0 8 9 70 1 0 2 0 0 0 0 - 8 - 0 0 - - 0\n"
+		   "2 l 4 nobody - 2 0 8 9 70 1 0 2 0 0 0 0 - 8 - 0 0 - - 0\n"
+		   "2 l 2 t - 2 0 3 9 70 8 2 0 6 0 0 0 - 0 - 0 0 - - 0\n");
+	assert_int_equal(searches, 0);
+	assert_int_equal(server_named("t")->uweight, 3);
+	assert_int_equal(server_named("u")->uweight, 8);
+	/* Servers may be removed later. */
+	l = proxies_find(&cfg.proxies, "l", PROXY_BE);
+	assert_null(l->server_names.slot);
+	stop();
 }
 
 static void
@@ -109,6 +141,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(rows_are_applied),
+					    cmocka_unit_test(rows_find_their_servers_by_name),
 					    cmocka_unit_test(invalid_fields_are_named),
 					    cmocka_unit_test(bad_files_are_warnings) };
 
