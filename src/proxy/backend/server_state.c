@@ -669,9 +669,10 @@ server_end_start(struct engine *e, struct server *s)
 void
 server_begin_stopped(struct engine *e, struct server *s)
 {
-	unsigned int downs = s->be->downs;
+	unsigned int downs;
 
 	lock_take(&s->be->lock, e->sys);
+	downs = s->be->downs;
 	server_put_state_locked(s, (struct server_state){ s->admin, SERVER_STOPPED },
 		loop_now_ms(e->loop));
 	s->downs = 0;
