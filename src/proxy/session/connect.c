@@ -453,6 +453,29 @@ connect_places_serve(struct engine *e, struct server *srv)
 	serve_waiters(e, srv, 0);
 }
 
+/* True if the slot of s was given before that of this waiter. */
+static int
+is_before_waiter(const struct stream *s, const struct list *waiter)
+{
+	return (int32_t)(s->slot - list_entry(waiter, const struct stream, queue_link)->slot) < 0;
+}
+
+/* Puts s behind those that have waited longer: a new one at the end; one whose place another worker
+ * has taken in its position, near the beginning, again. */
+static void
+add_waiter(struct server_shard *shard, struct stream *s)
+{
+	struct list *head = &shard->place_waiters, *at = head;
+
+	if (!head->next)
+		list_init(head);
+	if (head->prev != head && is_before_waiter(s, head->prev))
+		for (at = head->next; !is_before_waiter(s, at);)
+			at = at->next;
+	list_append(at, &s->queue_link);
+	shard->n_place_waiters++;
+}
+
 /* Takes a place for a connection of s, for which an idle connection of this worker is closed: 1. 0:
  * s waits, and others close theirs. */
 static int
@@ -460,14 +483,10 @@ take_server_place(struct stream *s)
 {
 	struct engine *e = s->engine;
 	struct server *srv = s->srv;
-	struct server_shard *shard = srv_shard(s, srv);
 
 	if (server_place_take(e, srv) || (make_place(e, srv) && server_place_take(e, srv)))
 		return 1;
-	if (!shard->place_waiters.next)
-		list_init(&shard->place_waiters);
-	list_append(&shard->place_waiters, &s->queue_link);
-	shard->n_place_waiters++;
+	add_waiter(srv_shard(s, srv), s);
 	s->joins = s->awaits_place = 1;
 	serve_waiters(e, srv, 1);
 	return 0;

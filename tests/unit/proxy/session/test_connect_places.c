@@ -170,6 +170,61 @@ the_time_of_a_wait_is_bounded(void **st)
 		server_place_put(&other, srv);
 }
 
+/* Another session that waits for a place, with the next slot. */
+static struct session second;
+
+static struct stream *
+wait_second(void)
+{
+	struct stream *t = &second.stream;
+
+	second = *s->sess;
+	stream_join(t, &second, &second.conn);
+	t->engine = s->engine;
+	t->be = s->be;
+	t->srv = s->srv;
+	t->slot = s->slot + 1;
+	conn_init(t->conn[CLIENT]);
+	conn_init(t->conn[SERVER]);
+	list_init(&t->queue_link);
+	task_init(&t->task, on_task);
+	assert_int_equal(stream_do_connect(t), STREAM_EV_NONE);
+	assert_true(t->awaits_place);
+	return t;
+}
+
+/* A session whose place another worker takes is the next one again. */
+static void
+the_position_of_a_wait_is_kept(void **st)
+{
+	struct stream *t;
+
+	(void)st;
+	s->slot = UINT32_MAX;
+	for (int i = 0; i < PLACES; i++)
+		assert_int_equal(server_place_take(&other, srv), 1);
+	wait_for_place();
+	t = wait_second();
+	server_place_put(&other, srv);
+	connect_places_collect(e, srv);
+	assert_int_equal(s->posted, STREAM_EV_ASSIGNED);
+	assert_int_equal(t->posted, STREAM_EV_NONE);
+	assert_int_equal(server_place_take(&other, srv), 1);
+	s->posted = STREAM_EV_NONE;
+	assert_int_equal(stream_do_connect(s), STREAM_EV_NONE);
+	assert_int_equal(srv->shard->n_place_waiters, 2);
+	server_place_put(&other, srv);
+	connect_places_collect(e, srv);
+	assert_int_equal(s->posted, STREAM_EV_ASSIGNED);
+	assert_int_equal(t->posted, STREAM_EV_NONE);
+	connect_end_sharing(s, STREAM_EV_REFUSED);
+	assert_int_equal(t->posted, STREAM_EV_ASSIGNED);
+	connect_end_sharing(t, STREAM_EV_REFUSED);
+	task_cancel(&t->task);
+	for (int i = 1; i < PLACES; i++)
+		server_place_put(&other, srv);
+}
+
 int
 main(void)
 {
@@ -179,6 +234,7 @@ main(void)
 			teardown),
 		cmocka_unit_test_setup_teardown(closing_all_closes_each_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_time_of_a_wait_is_bounded, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_position_of_a_wait_is_kept, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
