@@ -87,7 +87,8 @@ server_on_idle(struct timer *t)
 }
 PROFILE_NAME(server_on_idle, h2_server_idle)
 
-/* Closes a carrier without a stream later, or at once if it cannot be used again. */
+/* Closes a carrier without a stream later, or at once if it cannot be used again, or takes a place
+ * that sessions wait for (strict-maxconn). */
 static void
 begin_idle(struct h2_server *m)
 {
@@ -97,6 +98,7 @@ begin_idle(struct h2_server *m)
 
 	if (m->is_own || !ms || srv->conf.pool_max == 0 || !server_is_running(srv) ||
 		!conn_pool_leads_to(srv, &m->conn) ||
+		(m->conn.has_place && server_place_is_wanted(srv)) ||
 		timer_set(loop_timers(l), &m->idle, loop_now_ms(l) + ms) < 0)
 		leave_carrier(m);
 }

@@ -127,6 +127,47 @@ a_stream_that_joins_does_not_wait_for_a_reply(void **st)
 	close_world("-- RC");
 }
 
+/* Another worker wants a place, and has not been notified since. */
+static void
+want_elsewhere(struct world *of)
+{
+	if (of->n_served == 1 && of->engine.h2 && !list_is_empty(&of->engine.h2->all_servers))
+		of->srv[0]->places_wanted = of->srv[0]->conns ? UINT64_C(2) : 0;
+}
+
+static void
+wake_nobody(struct engine *from, unsigned int target, struct server *of)
+{
+	assert_ptr_equal(from, &w.engine);
+	assert_int_equal(target, 1);
+	assert_ptr_equal(of, w.srv[0]);
+}
+
+/* A connection that has no stream any more gives its place back for a session that waits. */
+static void
+an_idle_connection_gives_a_wanted_place_back(void **st)
+{
+	static const struct step asks[] = { SAY(GET "\r\n"), AWAIT("hello"),
+		{ STEP_PAUSE, 1000 }, { STEP_CLOSE, 0 } };
+	static const struct step answers[] = { AWAIT("\r\n\r\n"), SAY(OK), { STEP_WAIT_EOF, 0 },
+		{ STEP_CLOSE, 0 } };
+
+	(void)st;
+	open_world(1000, 0, 0);
+	w.engine.hooks.wake_pool = wake_nobody;
+	w.srv[0]->conf.maxconn = 1;
+	w.srv[0]->conf.strict_maxconn = 1;
+	w.origin_steps = answers;
+	w.meddle = want_elsewhere;
+	world_client(&w, asks, 0);
+	world_run(&w, FAKE_SEC / 2);
+	assert_int_equal(w.n_served, 1);
+	assert_int_equal(w.srv[0]->conns, 0);
+	assert_true(list_is_empty(&w.engine.h2->all_servers));
+	world_run(&w, LIMIT);
+	close_world("--");
+}
+
 int
 main(void)
 {
@@ -134,6 +175,7 @@ main(void)
 		cmocka_unit_test(a_server_that_hangs_keeps_no_connection),
 		cmocka_unit_test(used_up_ids_are_those_of_a_connection),
 		cmocka_unit_test(a_stream_that_joins_does_not_wait_for_a_reply),
+		cmocka_unit_test(an_idle_connection_gives_a_wanted_place_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
