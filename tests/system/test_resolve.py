@@ -215,6 +215,28 @@ def play_records(s, ns):
     return s.reports(), s.servers(), s.servers("c")
 
 
+def rows_of(s):
+    """Names, addresses and ports of `show servers state`."""
+    return [(f[3], f[4], f[18]) for f in (row.split() for row in s.admin("show servers state b").splitlines()[2:]) if f]
+
+
+def play_operator(s, ns):
+    """ An operator's address stays while the record does; a failure takes the address, and leaves the port."""
+    s.wait_until("s1", "no check", "127.0.0.2:80")
+    s.admin("set server b/s1 addr 127.0.0.8 port 81")
+    ns.heard("app.x", 3, more=True)
+    stays = rows_of(s)
+    ns.zone["app.x"] = {"a": ["127.0.0.2", "127.0.0.3"]}
+    s.wait_until("s2", "no check", "127.0.0.3:80")
+    added = rows_of(s)
+    ns.zone["app.x"] = {"a": ["127.0.0.3", "127.0.0.4"]}
+    s.wait_until("s1", "no check", "127.0.0.4:81")
+    del ns.zone["app.x"]
+    s.wait_until("s1", "MAINT (resolution)", "")
+    s.wait_until("s2", "MAINT (resolution)", "")
+    return stays, added, rows_of(s)
+
+
 ADDRESSES = """
 backend b
     server s1 app.x:80 resolvers res init-addr none
@@ -230,8 +252,8 @@ backend c
 """
 
 
-@pytest.mark.parametrize("cfg, play", [(ADDRESSES, play_addresses), (RECORDS, play_records)],
-                         ids=["addresses", "records"])
+@pytest.mark.parametrize("cfg, play", [(ADDRESSES, play_addresses), (RECORDS, play_records), (ADDRESSES, play_operator)],
+                         ids=["addresses", "records", "operator"])
 def test_haproxy_prints_and_shows_the_same(subject, cfg, play):
     def play_once(program):
         ns = Nameserver()

@@ -536,13 +536,15 @@ print_check_target(struct sbuf *o, const struct server *s)
 	sbuf_addf(o, " %u\n", c->agent_port ? c->agent_port : c->port);
 }
 
-/* The port, also of a server whose name has no address. */
+/* The port, also of a server whose name has no address: that of its last one, unless it was an SRV
+ * record's, which is gone. */
 static unsigned int
 server_port(const struct server *s, const struct addr *own)
 {
 	if (s->spec.has_offset)
 		return (unsigned int)s->spec.port_offset;
-	return server_is_unresolved(s) ? s->spec.port_lo : addr_port(own);
+	return server_is_unresolved(s) && !(own->len && s->fqdn) ? s->spec.port_lo
+								 : addr_port(own);
 }
 
 static void
