@@ -32,6 +32,15 @@ addr_family(const struct addr *a)
 /* Port in host order; 0 for unix. */
 unsigned int addr_port(const struct addr *a);
 void addr_set_port(struct addr *a, unsigned int port);
+/* True for a port below 1024, which is for root, or CAP_NET_BIND_SERVICE. */
+static inline int
+addr_has_privileged_port(const struct addr *a)
+{
+	unsigned int port = addr_port(a);
+
+	return port && port < 1024;
+}
+
 /* The host part, as in HAProxy's %ci: "unix" for unix sockets. buf holds ADDR_TEXT. */
 const char *addr_host_text(const struct addr *a, char *buf);
 /* The complete address: "127.0.0.1:80", "[::1]:80", "unix@/run/x", "abns@x". buf holds

@@ -209,6 +209,8 @@ void listener_drain(struct listener *ln);
 int listener_start(struct listener *ln, struct loop *l) must_check;
 /* An accepted connection was closed: a listener that was full accepts again. */
 void listener_release(struct listener *ln);
+/* Counts an accepted connection as denied, and closes and releases it. The client gets a reset. */
+void listener_deny(struct listener *ln, int fd);
 /* Stops accepting for one reason, without closing. It accepts again when no reason is left. */
 void listener_hold(struct listener *ln, enum listener_hold why);
 void listener_resume(struct listener *ln, enum listener_hold why);

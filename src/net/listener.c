@@ -278,6 +278,18 @@ listener_release(struct listener *ln)
 }
 
 void
+listener_deny(struct listener *ln, int fd)
+{
+	struct linger reset = { .l_onoff = 1, .l_linger = 0 };
+	struct sys *sys = loop_sys(ln->loop);
+
+	counter_add(&ln->stat.denied_conn, 1);
+	(void)sys_setsockopt(sys, fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+	(void)sys_close(sys, fd);
+	listener_release(ln);
+}
+
+void
 listener_hold(struct listener *ln, enum listener_hold why)
 {
 	ln->held |= why;

@@ -255,6 +255,16 @@ do_fds(struct process_world *w, char *const *word)
 	return 0;
 }
 
+/* Gives the clients that connect from now on ports of this number and above. */
+static int
+do_ports(struct process_world *w, char *const *word)
+{
+	if (!number_of(word[0]))
+		return -1;
+	fake_clients_from(w->k, number_of(word[0]));
+	return 0;
+}
+
 static int
 do_manager(struct process_world *w, char *const *word)
 {
@@ -304,7 +314,7 @@ run(struct action *a)
 	} actions[] = { { "server", do_server }, { "path", do_path }, { "names", do_names },
 		{ "signal", do_signal }, { "admin", do_admin }, { "fds", do_fds },
 		{ "logs", do_logs }, { "tls", do_tls }, { "manager", do_manager },
-		{ "master", do_master }, { "reload", do_reload } };
+		{ "master", do_master }, { "reload", do_reload }, { "ports", do_ports } };
 	struct process_world *w = a->script->w;
 	int r = -1;
 	size_t i = 0;

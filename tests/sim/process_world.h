@@ -192,6 +192,7 @@ size_t process_tls_ocsp(struct process_tls *t, uint64_t valid_s, char *out, size
  *     tls                               site.pem and ca.pem are there (process_tls.c)
  *     logs PATH                         a unix socket that logs may be sent to
  *     fds N                             limit of descriptors
+ *     ports N                           clients connect from this port on
  *     manager [watchdog TIME]           a service manager is notified
  *     master                            the process has a master, and can be replaced:
  *     reload                            another one starts, and this one stops softly

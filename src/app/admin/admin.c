@@ -434,9 +434,13 @@ static void
 on_accept(struct listener *ln, int fd, const struct addr *peer)
 {
 	struct admin *a = ln->owner;
-	struct admin_conn *c = open_admin_conn(a, fd);
+	struct admin_conn *c;
 
-	(void)peer;
+	if (a->process->shared.denies_low_ports && addr_has_privileged_port(peer)) {
+		listener_deny(ln, fd);
+		return;
+	}
+	c = open_admin_conn(a, fd);
 	if (!c) {
 		listener_release(ln);
 		return;

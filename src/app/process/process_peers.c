@@ -349,12 +349,16 @@ PROFILE_NAME(on_dial, peers_dial)
 /* Begins a session for a connection. One without a hello ends after a time, and their number is
  * bounded. */
 static void
-on_peer_accept(struct listener *ln, int fd, const struct addr *from unused)
+on_peer_accept(struct listener *ln, int fd, const struct addr *from)
 {
 	struct peers_run *r = ln->owner;
-	struct peers_link *l = r->n_links < 2 * r->group->n_peers + PEERS_LINKS_MORE
-		? new_link(r, NULL, ln) : NULL;
+	struct peers_link *l;
 
+	if (r->all->process->shared.denies_low_ports && addr_has_privileged_port(from)) {
+		listener_deny(ln, fd);
+		return;
+	}
+	l = r->n_links < 2 * r->group->n_peers + PEERS_LINKS_MORE ? new_link(r, NULL, ln) : NULL;
 	if (!l) {
 		(void)sys_close(r->all->process->sys, fd);
 		listener_release(ln);

@@ -7,8 +7,6 @@
 #include "net/silent_drop.h"
 #include "proxy/sample/eval.h"
 
-#define PRIVILEGED_PORTS 1024 /* lower ones are for root, or CAP_NET_BIND_SERVICE */
-
 /* Ends the rules: there is nothing to wait for, since no data is read here. */
 static enum rule_end
 eval_conn_rules(struct stream *s, enum rule_place place, int *expects)
@@ -43,9 +41,7 @@ count_denied(struct stream *s, enum rule_place place)
 static int
 has_denied_port(const struct stream *s)
 {
-	unsigned int port = addr_port(&s->sess->peer);
-
-	return s->engine->shared->denies_low_ports && port && port < PRIVILEGED_PORTS;
+	return s->engine->shared->denies_low_ports && addr_has_privileged_port(&s->sess->peer);
 }
 
 int
