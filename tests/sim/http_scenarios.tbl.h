@@ -4,6 +4,7 @@
 #define LEN(t) (sizeof(t) - 1)
 #define WEB(mode_, ...) .cfg = { .mode = INTEREST_##mode_, TO, NEAR, .http = 1, __VA_ARGS__ }
 #define POST POST_LINE "Content-Length: 6\r\n\r\n"
+#define POST_IN_CHUNKS POST_LINE "Transfer-Encoding: chunked\r\n\r\n"
 #define OK "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 #define CLOSED_OK "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello"
 #define CHUNKED "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"
@@ -174,6 +175,23 @@
 		  EOF_CLOSE },
 	  .origin = { AWAIT("abc"), SAY(OK), END }, .uneven = 1,
 	  .terms = "--", .to_server = LEN(POST "abc"), .to_client = LEN(OK) },
+	/* one that is cut is logged as that: by its client, or because no more came */
+	{ .name = "http_early_client_closes", WEB(EDGE),
+	  .client = { SAY(POST "abc"), AWAIT("hello"), { STEP_PAUSE, 10 }, END },
+	  .origin = { AWAIT("abc"), SAY(OK), END }, .terms = "CD", .to_server = LEN(POST "abc"), .to_client = LEN(OK) },
+	{ .name = "http_early_client_resets", WEB(MERGED),
+	  .client = { SAY(POST "abc"), AWAIT("hello"), SAY("de"), { STEP_PAUSE, 10 }, { STEP_RESET, 0 } },
+	  .origin = { AWAIT("abc"), SAY(OK), { STEP_WAIT_EOF, 0 } }, .uneven = 1,
+	  .terms = "CD", .to_server = LEN(POST "abc"), .to_client = LEN(OK) },
+	{ .name = "http_early_client_is_silent", WEB(EDGE),
+	  .client = { SAY(POST_IN_CHUNKS "3\r\nabc\r\n"), AWAIT("hello"), SAY("0\r\n"), { STEP_PAUSE, 2000 }, END },
+	  .origin = { AWAIT("abc"), SAY(OK), END }, .uneven = 1,
+	  .terms = "cD", .to_server = LEN(POST_IN_CHUNKS "3\r\nabc\r\n"), .to_client = LEN(OK) },
+	{ .name = "http_early_in_chunks", WEB(EDGE),
+	  .client = { SAY(POST_IN_CHUNKS "3\r\nabc\r\n"), AWAIT("hello"), SAY("1\r\nd\r\n0\r\n"), { STEP_PAUSE, 10 },
+		  SAY("\r\n"), END },
+	  .origin = { AWAIT("abc"), SAY(OK), END }, .uneven = 1,
+	  .terms = "--", .to_server = LEN(POST_IN_CHUNKS "3\r\nabc\r\n"), .to_client = LEN(OK) },
 	/* a server that redirects: its slot is free at once, and the connection is kept */
 	{ .name = "http_redir", WEB(EDGE, .server = { { .maxconn = 1, .redir = "http://b" } }), .golden = 1,
 	  .client = { SAY(GET "\r\n"), AWAIT("Location: http://b/\r\n"), AWAIT("\r\n\r\n"),
@@ -598,7 +616,7 @@
 	  .origin = { AWAIT("abc"), SAY("RST 2\n"), H2S_END }, .terms = "SH", .to_client = 225, .to_server = 56, .golden = 1, .max_calls = 25 },
 	{ .name = "h2_server_is_busy_amid_an_upload", H2S(.retries = 1, .retry_on = 1u << HTTP_RETRY_503),
 	  .client = { SAY(POST "abc"), AWAIT("hello"), END },
-	  .origin = { AWAIT("abc"), SAY(BUSY), H2S_END }, .terms = "--", .to_client = 41, .to_server = 62, .golden = 1, .max_calls = 25 },
+	  .origin = { AWAIT("abc"), SAY(BUSY), H2S_END }, .terms = "CD", .to_client = 41, .to_server = 62, .golden = 1, .max_calls = 25 },
 	{ .name = "h2_server_is_busy_after_an_upload", H2S(.retries = 1, .retry_on = 1u << HTTP_RETRY_503),
 	  .client = { SAY(POST "abc"), { STEP_PAUSE, 10 }, SAY("def"), AWAIT("hello"), END },
 	  .origin = { AWAIT("abc"), AWAIT("def"), SAY(BUSY), H2S_END }, .terms = "--", .to_client = 41, .to_server = 59, .golden = 1 },

@@ -18,6 +18,8 @@ enum stream_event http_reply_outcome(const struct stream *s);
  * that no reset destroys the reply (RFC 9112, 9.6). Or the transport's closing message waits for
  * the client's socket, for as long as the client may be idle. */
 int http_reply_drains(const struct stream *s);
+/* True if a server has responded, and the request is not complete yet. */
+int http_reply_awaits_rest(const struct stream *s);
 uint64_t http_reply_deadline(const struct stream *s);
 
 #endif

@@ -17,7 +17,7 @@ void session_set_conn_err(struct session *sess, enum conn_err err);
 void stream_note_failure(struct stream *s, int side);
 /* The same for a timeout of that side. */
 void stream_note_late(struct stream *s, int side);
-/* The same for a client that closed before the response. */
-void stream_note_abandoned(struct stream *s);
+/* The same for a client that closed before the response, or before the end of its request. */
+void stream_note_abandoned(struct stream *s, char phase);
 
 #endif

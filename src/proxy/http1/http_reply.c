@@ -19,6 +19,7 @@
 #include "proxy/model/http_txn.h"
 #include "proxy/model/memory.h"
 #include "proxy/model/service.h"
+#include "proxy/model/termination.h"
 #include "proxy/relay/direction.h"
 #include "proxy/sample/capture.h"
 
@@ -329,9 +330,16 @@ http_reply_outcome(const struct stream *s)
 	return STREAM_EV_NONE;
 }
 
-/* Returns the number of bytes. */
+int
+http_reply_awaits_rest(const struct stream *s)
+{
+	return !s->txn->local && !exchange_has_request(s->txn);
+}
+
+/* Returns the number of bytes. rest: they are parsed as the rest of this body, as far as it is
+ * valid. */
 static size_t
-throw_away(struct stream *s)
+throw_away(struct stream *s, struct h1_body *rest)
 {
 	struct conn *src = s->conn[CLIENT];
 	size_t got, all = 0;
@@ -341,6 +349,10 @@ throw_away(struct stream *s)
 			conn_recv(src, s->engine->scratch, s->engine->bufsize, &got) != IO_OK)
 			break;
 		all += got;
+		if (rest && h1_body_take(rest, s->engine->scratch, got) < 0)
+			rest = NULL;
+		if (rest && h1_body_is_over(rest))
+			rest = NULL;
 	}
 	return all;
 }
@@ -356,9 +368,11 @@ http_reply_io(struct stream *s, int side, uint32_t ev)
 	if ((ev & EV_W) && conn_is_ending(c))
 		conn_finish(c);
 	if ((ev & EV_R) && http_reply_drains(s))
-		(void)throw_away(s);
+		(void)throw_away(s, http_reply_awaits_rest(s) ? &s->txn->h1[CLIENT]->body : NULL);
 	if ((ev & EV_ERR) && (c->err || conn_take_error(c)))
 		direction_event(s, SERVER, DIRECTION_EV_SINK_ERR);
+	if ((c->eof || c->err) && http_reply_awaits_rest(s))
+		stream_note_abandoned(s, 'D');
 	return STREAM_EV_NONE;
 }
 
@@ -369,7 +383,7 @@ http_tarpit_io(struct stream *s, int side, uint32_t ev)
 
 	(void)side;
 	/* Data that arrives meanwhile is not kept: nothing after it could be parsed. */
-	if ((ev & EV_R) && throw_away(s))
+	if ((ev & EV_R) && throw_away(s, NULL))
 		http_close_after(s->txn, CLIENT);
 	if (c->err || ((ev & EV_ERR) && conn_take_error(c)))
 		return STREAM_EV_CLIENT_GONE;

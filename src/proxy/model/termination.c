@@ -43,10 +43,10 @@ stream_note_late(struct stream *s, int side)
 }
 
 void
-stream_note_abandoned(struct stream *s)
+stream_note_abandoned(struct stream *s, char phase)
 {
 	count_abort(s, CLIENT);
-	stream_set_term(s, 'C', 'H');
+	stream_set_term(s, 'C', phase);
 }
 
 /* A client that fails before the response counts as failing during the data phase, as in

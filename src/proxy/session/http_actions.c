@@ -211,8 +211,13 @@ stream_do_reply_timeout(struct stream *s)
 {
 	if (conn_is_ending(s->conn[CLIENT]))
 		return STREAM_EV_CLOSE;
-	if (http_reply_drains(s))
-		return extend_lingering(s) ? STREAM_EV_NONE : STREAM_EV_CLOSE;
+	if (http_reply_drains(s) && extend_lingering(s))
+		return STREAM_EV_NONE;
+	if (http_reply_drains(s)) {
+		if (http_reply_awaits_rest(s))
+			stream_note_late(s, CLIENT);
+		return STREAM_EV_CLOSE;
+	}
 	if (stream_now_ms(s) < http_reply_deadline(s))
 		return http_reply_task(s);
 	stream_set_term(s, 'c', 'D');

@@ -320,7 +320,7 @@ relay_readable(struct stream *s, int side)
 static enum stream_event
 client_abandons(struct stream *s)
 {
-	stream_note_abandoned(s);
+	stream_note_abandoned(s, 'H');
 	http_close_after(s->txn, CLIENT);
 	return exchange_fail(s, 400, 'C', 'H');
 }
