@@ -113,13 +113,17 @@ set_status(struct stream *s, struct http_head *h, int is_same, char digits[HTTP_
 static enum stream_event
 apply_reply_outcome(struct stream *s, const struct rule_outcome *v)
 {
+	int is_drop = v->what == RULE_END_DROP;
+
 	stream_end_hit(s);
-	rule_outcome_set_term(s, v, v->what == RULE_END_REJECT ? 'D' : 'H');
-	if (!rule_outcome_is_reply(v->what) && v->what != RULE_END_ERROR)
+	rule_outcome_set_term(s, v, v->what == RULE_END_REJECT ? 'D' : is_drop ? 'R' : 'H');
+	if (is_drop)
+		rule_outcome_count_denied(s, CLIENT);
+	else if (!rule_outcome_is_reply(v->what) && v->what != RULE_END_ERROR)
 		count_denied_resp(s);
-	if (v->what == RULE_END_DROP)
+	if (is_drop)
 		conn_silent_drop_on_close(s->conn[CLIENT]);
-	if (v->what == RULE_END_DROP || v->what == RULE_END_REJECT)
+	if (is_drop || v->what == RULE_END_REJECT)
 		return STREAM_EV_CLOSE;
 	rule_outcome_reply(s, v);
 	return STREAM_EV_ANSWER;

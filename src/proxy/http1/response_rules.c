@@ -50,17 +50,27 @@ close_before_response(struct stream *s)
 	return exchange_fail(s, 502, 'S', 'H');
 }
 
+/* As in HAProxy: the drop is counted and logged as one of a request. */
+static enum stream_event
+drop_silently(struct stream *s, const struct rule_outcome *v)
+{
+	rule_outcome_set_term(s, v, 'R');
+	rule_outcome_count_denied(s, CLIENT);
+	conn_silent_drop_on_close(s->conn[CLIENT]);
+	return STREAM_EV_CLOSE;
+}
+
 static enum stream_event
 apply_response_outcome(struct stream *s, const struct rule_outcome *v)
 {
 	if (v->what == RULE_END_CLOSE)
 		return close_before_response(s);
+	if (v->what == RULE_END_DROP)
+		return drop_silently(s, v);
 	rule_outcome_set_term(s, v, v->what == RULE_END_REJECT ? 'D' : 'H');
 	if (v->what != RULE_END_REPLY && v->what != RULE_END_ERROR)
 		rule_outcome_count_denied(s, SERVER);
-	if (v->what == RULE_END_DROP)
-		conn_silent_drop_on_close(s->conn[CLIENT]);
-	if (v->what == RULE_END_DROP || v->what == RULE_END_REJECT)
+	if (v->what == RULE_END_REJECT)
 		return STREAM_EV_CLOSE;
 	rule_outcome_reply(s, v);
 	return STREAM_EV_ANSWER;
@@ -101,6 +111,8 @@ run_response_list(struct stream *s, const struct proxy *px, unsigned int list)
 		return await_response_body(s, v.wait_ms);
 	case RULE_FINAL:
 		t->after_fails += list == RULE_HTTP_AFTER_RESPONSE;
+		if (v.what == RULE_END_DROP && list != RULE_TCP_RES_CONTENT)
+			t->status = t->res.status;
 		return io_event(apply_response_outcome(s, &v));
 	case RULE_CONT:
 	case RULE_STOP:

@@ -5,6 +5,7 @@
 #include "proxy/model/shard.h"
 
 static const struct step asks[] = { SAY(GET_CLOSE), EOF_CLOSE };
+static const struct step leaves[] = { SAY(GET_CLOSE), { STEP_PAUSE, 20 }, { STEP_RESET, 0 } };
 static const struct step answers[] = { AWAIT("\r\n\r\n"), SAY(OK2 "\r\nok"), EOF_CLOSE };
 
 static void
@@ -55,6 +56,40 @@ denied_requests_are_counted(void **st)
 			fail_msg("%s: %u %u %u %u", t[i].rules, (unsigned int)fe->denied_req,
 				(unsigned int)fe->denied_resp, (unsigned int)fe->failed_rewrites,
 				(unsigned int)fe->intercepted);
+		rig_close();
+	}
+}
+
+/* As in HAProxy: the response of a server counts that a rule of http-response drops, though its
+ * client gets nothing, and none that a rule of tcp-response drops. */
+static void
+dropped_responses_have_a_status(void **st)
+{
+	static const struct {
+		const char *rules;
+		unsigned int class;
+	} t[] = {
+		{ "http-response silent-drop", 2 },
+		{ "tcp-response content silent-drop", 0 },
+	};
+
+	(void)st;
+	for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+		struct world_config cfg = { HTTP_WORLD, .rules = t[i].rules };
+		const struct proxy_stat *fe, *be;
+
+		rig_play(&cfg, leaves, answers);
+		fe = &w.px->shard[0].fe;
+		be = &w.px->shard[0].be;
+		assert_int_equal(w.client[0].got, 0);
+		assert_int_equal(fe->hrsp[t[i].class], 1);
+		assert_int_equal(be->hrsp[t[i].class], 1);
+		/* counted as of a request, and not of the server */
+		assert_int_equal(fe->denied_req, 1);
+		assert_int_equal(be->denied_req, 1);
+		assert_int_equal(fe->denied_resp + be->denied_resp, 0);
+		assert_int_equal(w.srv[0]->shard[0].stat.denied_resp, 0);
+		assert_string_equal(rig_terms(), "PR");
 		rig_close();
 	}
 }
@@ -141,6 +176,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(denied_requests_are_counted),
+		cmocka_unit_test(dropped_responses_have_a_status),
 		cmocka_unit_test(timeouts_are_set),
 		cmocka_unit_test(a_log_level_is_set),
 	};
