@@ -120,6 +120,75 @@ def without_port(line):
     return re.sub(r"127\.0\.0\.1:\d+", "CLIENT", line, count=1)
 
 
+EARLY = """
+defaults
+ mode http
+ log 127.0.0.1:{log} local0
+ log-format "%ts %ST"
+ timeout client 1s
+ timeout server 9s
+ timeout connect 9s
+listen f
+ bind 127.0.0.1:{f}
+ server s 127.0.0.1:{o}
+"""
+
+POST = b"POST / HTTP/1.1\r\nHost: h\r\n"
+UPLOAD = POST + b"Content-Length: 9\r\n\r\nabc"
+CHUNKS = POST + b"Transfer-Encoding: chunked\r\n\r\n2\r\nab"
+
+
+def early(conn):
+    """Responds before it has the request's body."""
+    head = b""
+    while b"\r\n\r\n" not in head:
+        got = conn.recv(65536)
+        if not got:
+            return
+        head += got
+    conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+    recv_all(conn)
+
+
+def hold(place, data, logged):
+    """Sends that, and closes when the program has logged the exchange."""
+    with connect(place.port) as s:
+        s.sendall(data)
+        logged()
+
+
+UPLOADS = {
+    "complete": lambda p, _: leave(p, UPLOAD + b"defghi", answers=1),
+    "closed": lambda p, _: leave(p, UPLOAD, answers=1),
+    "reset": lambda p, _: leave(p, UPLOAD, reset=True, answers=1),
+    "late": lambda p, logged: hold(p, UPLOAD, logged),
+    "in chunks, closed": lambda p, _: leave(p, CHUNKS, answers=1),
+}
+
+
+def test_uploads_behind_a_response(both, origins):
+    """A server has responded before the end of the request: who cut the rest?"""
+    o = origins(early)
+    f, = free_ports(1)
+    log = LogServer()
+    seen = {}
+
+    def traffic(subject):
+        seen.clear()
+        settle(subject, log, 0)
+        for name, go in UPLOADS.items():
+            n = len(log.lines)
+            go(Place(f, subject), lambda n=n: log.lines.until(lambda lines: len(lines) > n, "a line"))
+            seen[name] = [line.split("]: ", 1)[1] for line in settle(subject, log, n)]
+
+    try:
+        theirs, ours = both(EARLY.format(f=f, o=o.port, log=log.port), traffic, lambda _: dict(seen))
+    finally:
+        log.close()
+    assert oracle.differences(theirs, ours) == []
+    assert theirs["closed"] == ["CD 200"] and theirs["late"] == ["cD 200"]
+
+
 def test_default_format(both, origins):
     theirs, ours = run_ways(both, origins, "")
     assert oracle.differences(theirs, ours) == []
