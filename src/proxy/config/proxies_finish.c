@@ -753,42 +753,35 @@ proxies_finish(struct proxies *ps, struct cfg_diag *d)
 	if (log_global_finish(&ps->log, d) < 0 || proxies_check_default_rules(ps, d) < 0)
 		failed = 1;
 	list_each(it, &ps->all) {
-		if (unique_id_conf_finish(proxy_of(it), ps, d) < 0)
-			failed = 1;
+		failed |= unique_id_conf_finish(proxy_of(it), ps, d) < 0;
 	}
 	capture_cfg_finish(ps, d);
 	if (table_cfg_finish(ps, d) < 0 || cache_sections_finish(ps, d) < 0)
 		failed = 1;
 	list_each(it, &ps->defaults) {
-		if (check_conf_check_rules(&proxy_of(it)->check, ps, d) < 0)
-			failed = 1;
+		failed |= check_conf_check_rules(&proxy_of(it)->check, ps, d) < 0;
 	}
 	if (check_track_resolve(ps, d) < 0 || mailers_cfg_finish(ps, d) < 0)
 		failed = 1;
 	list_each(it, &ps->all) {
 		finish_proxy(proxy_of(it), ps, d);
 		balance_check(proxy_of(it), ps, d);
-		if (persist_conf_finish(proxy_of(it), ps, d) < 0)
-			failed = 1;
-		if (check_conf_finish(proxy_of(it), ps, d) < 0)
-			failed = 1;
-		if (finish_filters(proxy_of(it), ps, d) < 0)
-			failed = 1;
-		if (proxy_errors_resolve(&proxy_of(it)->errors, ps, d) < 0)
-			failed = 1;
-		if (proxy_rules_check(proxy_of(it), ps, d) < 0)
-			failed = 1;
-		if (stats_cfg_finish(proxy_of(it), ps, d) < 0)
-			failed = 1;
-		if (proxy_log_finish(proxy_of(it), &ps->log, ps, d) < 0)
-			failed = 1;
+		failed |= persist_conf_finish(proxy_of(it), ps, d) < 0;
+		failed |= check_conf_finish(proxy_of(it), ps, d) < 0;
+		failed |= finish_filters(proxy_of(it), ps, d) < 0;
+		failed |= proxy_errors_resolve(&proxy_of(it)->errors, ps, d) < 0;
+		failed |= proxy_rules_check(proxy_of(it), ps, d) < 0;
+		failed |= stats_cfg_finish(proxy_of(it), ps, d) < 0;
+		failed |= proxy_log_finish(proxy_of(it), &ps->log, ps, d) < 0;
 		check_log_format(proxy_of(it), ps, d);
 	}
 	list_each(it, &ps->all) {
-		if (proxy_log_finish_inner(proxy_of(it), ps, d) < 0)
-			failed = 1;
+		failed |= proxy_log_finish_inner(proxy_of(it), ps, d) < 0;
 	}
 	if (pattern_files_finish(&ps->files) < 0)
 		cfg_diag_add(d, CFG_ALERT, NULL, "%s", err_text(-ERR_NOMEM));
-	return failed || d->count[CFG_ALERT] > before ? -1 : 0;
+	/* All other failures have a message. */
+	if (failed && d->count[CFG_ALERT] == before)
+		cfg_diag_add(d, CFG_ALERT, NULL, "%s", err_text(-ERR_NOMEM));
+	return d->count[CFG_ALERT] > before ? -1 : 0;
 }
