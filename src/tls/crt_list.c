@@ -321,8 +321,12 @@ load_one(struct tls_conf *conf, struct sys *sys, const struct tls_crt_store *s,
 {
 	char why[TLS_WHY_MAX] = "out of memory", warning[TLS_WHY_MAX] = "", *name = NULL;
 	struct tls_cert_paths files;
-	int r = find_files(conf, s, l, &files);
+	int r;
 
+	/* Its line was refused. */
+	if (!l->path.of[TLS_CERT_CRT])
+		return -1;
+	r = find_files(conf, s, l, &files);
 	if (!r) {
 		name = make_name(s, l, files.of[TLS_CERT_CRT]);
 		r = name ? read_load(conf, sys, name, &files, l->ocsp_update, why, warning)

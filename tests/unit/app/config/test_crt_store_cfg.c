@@ -84,11 +84,27 @@ mistakes(void **state)
 	}
 }
 
+/* Other lines are read, and what they name, so that all errors are shown at once. */
+static void
+a_load_without_crt_does_not_end_the_check(void **state)
+{
+	struct options o = { .n_files = 1 };
+
+	(void)state;
+	sys_init(&sys, &sys_linux, NULL);
+	o.files[0] = files_write("t.cfg", "crt-store w\n load key x\n load crt gone.pem\n");
+	assert_int_equal(config_load(&cfg, &sys, &o), -ERR_INVAL);
+	assert_int_equal(cfg.diag.count[CFG_ALERT], 2);
+	assert_non_null(strstr(cfg.diag.entry[0].text, "'crt' is missing"));
+	assert_non_null(strstr(cfg.diag.entry[1].text, "gone.pem"));
+}
+
 int
 main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, world_open, world_close)
-	const struct CMUnitTest tests[] = { T(values), T(mistakes) };
+	const struct CMUnitTest tests[] = { T(values), T(mistakes),
+		FILES_CASE(a_load_without_crt_does_not_end_the_check) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
