@@ -108,7 +108,7 @@ $(PROCESS_TESTS): ALL_LDFLAGS += $(foreach f,thread_start thread_join modules_re
 $(filter-out $(PROCESS_TESTS),$(filter $(B)/tests/sim/%,$(TESTS))) $(WORLD_UNITS) $(B)/tests/fuzz/fuzz_fsm $(B)/tests/unit/tls/test_transport_faults: ALL_LDFLAGS += $(SIM_WRAP)
 
 # Their allocations fail.
-$(B)/tests/unit/h2/test_h2_faults $(B)/tests/unit/proxy/check/test_mailer $(B)/tests/unit/app/admin/test_admin_walk: ALL_LDFLAGS += $(MEM_WRAP)
+$(B)/tests/unit/h2/test_h2_faults $(B)/tests/unit/proxy/check/test_mailer $(B)/tests/unit/app/admin/test_admin_walk $(B)/tests/unit/app/config/test_config_faults: ALL_LDFLAGS += $(MEM_WRAP)
 
 # So do those of compressors, which it weighs, and calls of one that takes its memory itself.
 CODER_TESTS := $(O)/tests/unit/http/test_coder $(O)/tests/unit/http/test_bodies

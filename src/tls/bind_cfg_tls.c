@@ -60,8 +60,12 @@ opt_tls_source(struct cfg_ctx *ctx, void *obj)
 		return t ? cfg_nomem(ctx) : -1;
 	s->kind = (enum tls_source_kind)ctx->opt->arg;
 	s->where = cfg_arg_where(ctx, 0);
+	if (cfg_arg_dup(ctx, 0, &s->path)) {
+		mem_free(s);
+		return -1;
+	}
 	list_append(&t->sources, &s->link);
-	return cfg_arg_dup(ctx, 0, &s->path);
+	return 0;
 }
 
 static int

@@ -780,8 +780,5 @@ proxies_finish(struct proxies *ps, struct cfg_diag *d)
 	}
 	if (pattern_files_finish(&ps->files) < 0)
 		cfg_diag_add(d, CFG_ALERT, NULL, "%s", err_text(-ERR_NOMEM));
-	/* All other failures have a message. */
-	if (failed && d->count[CFG_ALERT] == before)
-		cfg_diag_add(d, CFG_ALERT, NULL, "%s", err_text(-ERR_NOMEM));
-	return d->count[CFG_ALERT] > before ? -1 : 0;
+	return failed || d->count[CFG_ALERT] > before ? -1 : 0;
 }
