@@ -31,6 +31,9 @@ enum rule_result rule_outcome_run(struct stream *s, const struct proxy *px, unsi
 	struct rules_at *at, struct eval *eval, struct rule_outcome *v);
 /* Counts a request or response that a rule rejected. */
 void rule_outcome_count_denied(struct stream *s, int side);
+/* Has the close of the client drop it silently, for a response: as in HAProxy this is counted and
+ * logged as a drop of a request. Returns STREAM_EV_CLOSE. */
+enum stream_event rule_outcome_drop_response(struct stream *s, const struct rule_outcome *v);
 /* True if a rule has responded as it should: no error, and nothing denied. */
 static inline int
 rule_outcome_is_reply(enum rule_end what)

@@ -10,7 +10,6 @@
 #include "http/h1_framing.h"
 #include "http/status.h"
 #include "http/stored.h"
-#include "net/silent_drop.h"
 #include "proxy/http1/filtered.h"
 #include "proxy/http1/local_reply.h"
 #include "proxy/http1/rule_outcome.h"
@@ -113,17 +112,13 @@ set_status(struct stream *s, struct http_head *h, int is_same, char digits[HTTP_
 static enum stream_event
 apply_reply_outcome(struct stream *s, const struct rule_outcome *v)
 {
-	int is_drop = v->what == RULE_END_DROP;
-
 	stream_end_hit(s);
-	rule_outcome_set_term(s, v, v->what == RULE_END_REJECT ? 'D' : is_drop ? 'R' : 'H');
-	if (is_drop)
-		rule_outcome_count_denied(s, CLIENT);
-	else if (!rule_outcome_is_reply(v->what) && v->what != RULE_END_ERROR)
+	if (v->what == RULE_END_DROP)
+		return rule_outcome_drop_response(s, v);
+	rule_outcome_set_term(s, v, v->what == RULE_END_REJECT ? 'D' : 'H');
+	if (!rule_outcome_is_reply(v->what) && v->what != RULE_END_ERROR)
 		count_denied_resp(s);
-	if (is_drop)
-		conn_silent_drop_on_close(s->conn[CLIENT]);
-	if (is_drop || v->what == RULE_END_REJECT)
+	if (v->what == RULE_END_REJECT)
 		return STREAM_EV_CLOSE;
 	rule_outcome_reply(s, v);
 	return STREAM_EV_ANSWER;

@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "http/cacheable.h"
-#include "net/silent_drop.h"
 #include "proxy/backend/server_state.h"
 #include "proxy/http1/exchange.h"
 #include "proxy/http1/http_out.h"
@@ -50,23 +49,13 @@ close_before_response(struct stream *s)
 	return exchange_fail(s, 502, 'S', 'H');
 }
 
-/* As in HAProxy: the drop is counted and logged as one of a request. */
-static enum stream_event
-drop_silently(struct stream *s, const struct rule_outcome *v)
-{
-	rule_outcome_set_term(s, v, 'R');
-	rule_outcome_count_denied(s, CLIENT);
-	conn_silent_drop_on_close(s->conn[CLIENT]);
-	return STREAM_EV_CLOSE;
-}
-
 static enum stream_event
 apply_response_outcome(struct stream *s, const struct rule_outcome *v)
 {
 	if (v->what == RULE_END_CLOSE)
 		return close_before_response(s);
 	if (v->what == RULE_END_DROP)
-		return drop_silently(s, v);
+		return rule_outcome_drop_response(s, v);
 	rule_outcome_set_term(s, v, v->what == RULE_END_REJECT ? 'D' : 'H');
 	if (v->what != RULE_END_REPLY && v->what != RULE_END_ERROR)
 		rule_outcome_count_denied(s, SERVER);

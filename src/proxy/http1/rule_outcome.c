@@ -3,6 +3,7 @@
 #include "proxy/http1/rule_outcome.h"
 
 #include "base/mem.h"
+#include "net/silent_drop.h"
 #include "proxy/model/stats_conf.h"
 #include "proxy/model/stream_extras.h"
 #include "proxy/model/termination.h"
@@ -91,6 +92,15 @@ rule_outcome_count_denied(struct stream *s, int side)
 	count_denied_resp(s);
 	counter_add(&be_stat(s)->denied_resp, 1);
 	counter_add(&srv_stat(s)->denied_resp, 1);
+}
+
+enum stream_event
+rule_outcome_drop_response(struct stream *s, const struct rule_outcome *v)
+{
+	rule_outcome_set_term(s, v, 'R');
+	rule_outcome_count_denied(s, CLIENT);
+	conn_silent_drop_on_close(s->conn[CLIENT]);
+	return STREAM_EV_CLOSE;
 }
 
 void
