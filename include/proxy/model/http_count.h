@@ -9,7 +9,7 @@
 
 /* Index 1..5: 1xx..5xx, 0: all others. */
 static inline unsigned int
-http_class(unsigned int status)
+http_status_class(unsigned int status)
 {
 	return status >= 100 && status < 600 ? status / 100 : 0;
 }
@@ -41,7 +41,7 @@ http_count_request(struct stream *s)
 static inline void
 http_count_response(struct stream *s)
 {
-	unsigned int c = http_class(s->txn->status);
+	unsigned int c = http_status_class(s->txn->status);
 	struct proxy_stat *be = http_be_stat(s);
 
 	counter_add(&fe_stat(s)->hrsp[c], 1);
@@ -65,7 +65,7 @@ http_count_unanswered(struct stream *s)
 static inline void
 http_count_server(struct stream *s)
 {
-	counter_add(&srv_stat(s)->hrsp[http_class(s->txn->res.status)], 1);
+	counter_add(&srv_stat(s)->hrsp[http_status_class(s->txn->res.status)], 1);
 	counter_add(&srv_stat(s)->req_tot, 1);
 }
 

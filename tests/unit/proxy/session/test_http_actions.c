@@ -162,11 +162,11 @@ statuses_are_counted_by_their_hundreds(void **st)
 
 	(void)st;
 	for (unsigned int c = 1; c <= 5; c++) {
-		assert_int_equal(http_class(100 * c), c);
-		assert_int_equal(http_class(100 * c + 99), c);
+		assert_int_equal(http_status_class(100 * c), c);
+		assert_int_equal(http_status_class(100 * c + 99), c);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(other); i++)
-		assert_int_equal(http_class(other[i]), 0);
+		assert_int_equal(http_status_class(other[i]), 0);
 }
 
 #define TWICE AWAIT("\r\n\r\n"), SAY(ANSWER), AWAIT("\r\n\r\n"), SAY(ANSWER)
