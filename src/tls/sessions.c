@@ -23,9 +23,9 @@
 /* Bytes of a session that is kept: with a large certificate of the client it is not. */
 #define SESSION_MAX 8192
 
-struct session {
+struct kept_session {
 	struct list link;          /* in part.used */
-	struct session *next;      /* of the same slot */
+	struct kept_session *next;      /* of the same slot */
 	unsigned int id_len;
 	unsigned char id[SSL_MAX_SSL_SESSION_ID_LENGTH];
 	size_t len;
@@ -35,7 +35,7 @@ struct session {
 struct part {
 	cacheline_aligned struct lock lock;
 	struct list used;          /* the latest first */
-	struct session **slot;
+	struct kept_session **slot;
 	unsigned int n;
 	_Atomic uint64_t lookups, misses;
 };
@@ -60,7 +60,7 @@ tls_sessions_new(unsigned int n)
 		struct part *p = &t->part[i];
 
 		list_init(&p->used);
-		p->slot = mem_zalloc(t->slots * sizeof(struct session *));
+		p->slot = mem_zalloc(t->slots * sizeof(struct kept_session *));
 		if (!p->slot) {
 			tls_sessions_free(t);
 			return NULL;
@@ -71,7 +71,7 @@ tls_sessions_new(unsigned int n)
 
 /* Wiped before it is freed: it has the keys of connections. */
 static void
-free_session(struct session *s)
+free_session(struct kept_session *s)
 {
 	if (!s)
 		return;
@@ -86,7 +86,7 @@ tls_sessions_free(struct tls_sessions *t)
 		return;
 	for (unsigned int i = 0; i < PARTS && t->part[i].slot; i++) {
 		list_each_safe(it, &t->part[i].used)
-			free_session(list_entry(it, struct session, link));
+			free_session(list_entry(it, struct kept_session, link));
 		mem_free(t->part[i].slot);
 	}
 	mem_free(t);
@@ -110,10 +110,10 @@ part_of(struct tls_sessions *t, const unsigned char *id, unsigned int len)
 	return &t->part[id_hash(id, len) % PARTS];
 }
 
-static struct session **
+static struct kept_session **
 find_locked(const struct tls_sessions *t, struct part *p, const unsigned char *id, unsigned int len)
 {
-	struct session **at = &p->slot[id_hash(id, len) / PARTS & (t->slots - 1)];
+	struct kept_session **at = &p->slot[id_hash(id, len) / PARTS & (t->slots - 1)];
 
 	lock_assert_held(&p->lock);
 	while (*at && ((*at)->id_len != len || memcmp((*at)->id, id, len) != 0))
@@ -121,10 +121,10 @@ find_locked(const struct tls_sessions *t, struct part *p, const unsigned char *i
 	return at;
 }
 
-static struct session *
-take_locked(struct part *p, struct session **at)
+static struct kept_session *
+take_locked(struct part *p, struct kept_session **at)
 {
-	struct session *s = *at;
+	struct kept_session *s = *at;
 
 	lock_assert_held(&p->lock);
 	if (!s)
@@ -137,15 +137,16 @@ take_locked(struct part *p, struct session **at)
 
 /* Inserts s; returns in gone[] the entries it evicts (same id, oldest), for the caller to free. */
 static void
-add_locked(const struct tls_sessions *t, struct part *p, struct session *s, struct session *gone[2])
+add_locked(const struct tls_sessions *t, struct part *p, struct kept_session *s,
+	struct kept_session *gone[2])
 {
-	struct session **at;
+	struct kept_session **at;
 
 	lock_assert_held(&p->lock);
 	gone[0] = take_locked(p, find_locked(t, p, s->id, s->id_len));
 	gone[1] = NULL;
 	if (p->n >= t->most) {
-		struct session *last = list_entry(p->used.prev, struct session, link);
+		struct kept_session *last = list_entry(p->used.prev, struct kept_session, link);
 
 		gone[1] = take_locked(p, find_locked(t, p, last->id, last->id_len));
 	}
@@ -168,13 +169,13 @@ caller_sys(const struct tls_acceptor *a)
 	return io && io->conn ? loop_sys(io->conn->loop) : NULL;
 }
 
-static struct session *
+static struct kept_session *
 pack_session(const SSL_SESSION *session)
 {
 	int len = i2d_SSL_SESSION(session, NULL);
 	unsigned int id_len = 0;
 	const unsigned char *id = SSL_SESSION_get_id(session, &id_len);
-	struct session *s;
+	struct kept_session *s;
 	unsigned char *at;
 
 	if (len <= 0 || len > SESSION_MAX || !id_len || id_len > sizeof(s->id))
@@ -197,7 +198,7 @@ on_new_session_id(SSL *ssl, SSL_SESSION *session)
 {
 	const struct tls_acceptor *a = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
 	struct sys *sys = caller_sys(a);
-	struct session *s, *gone[2];
+	struct kept_session *s, *gone[2];
 	struct part *p;
 
 	/* The ticket of TLS 1.3 is the session itself. */
@@ -222,7 +223,7 @@ copy_session(struct tls_sessions *t, struct sys *sys, const unsigned char *id, u
 	unsigned char der[SESSION_MAX])
 {
 	struct part *p = part_of(t, id, len);
-	struct session *s;
+	struct kept_session *s;
 	size_t n = 0;
 
 	lock_take(&p->lock, sys);
@@ -274,7 +275,7 @@ on_session_removed(SSL_CTX *ctx, SSL_SESSION *session)
 	struct sys *sys = caller_sys(a);
 	unsigned int len = 0;
 	const unsigned char *id = SSL_SESSION_get_id(session, &len);
-	struct session *s;
+	struct kept_session *s;
 	struct part *p;
 
 	if (!sys || !len)
