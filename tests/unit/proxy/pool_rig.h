@@ -13,13 +13,13 @@
 #define USERS 24
 
 /* A user of connections; u->conn.fd is -1 when it has none. */
-struct user {
+struct pool_user {
 	struct conn conn;
 	unsigned int uses;
 	uint32_t ev; /* the event it received */
 };
 
-static struct user user[USERS];
+static struct pool_user user[USERS];
 static struct fake_sock *origin;
 static struct fake_sock *peer[1024]; /* by descriptor: the server's end */
 static struct server *srv;
@@ -29,7 +29,7 @@ static unsigned int base_fds;
 static inline void
 on_user(void *owner, int fd, uint32_t ev)
 {
-	struct user *u = owner;
+	struct pool_user *u = owner;
 
 	assert_int_equal(u->conn.fd, fd);
 	u->ev |= ev;
@@ -79,7 +79,7 @@ pool_rig_close(void)
 /* A new connection as it is after a response: drained and registered. m NULL: without a
  * transport. */
 static inline void
-pool_rig_connect(struct user *u, const struct xprt_maker *m)
+pool_rig_connect(struct pool_user *u, const struct xprt_maker *m)
 {
 	struct addr_spec spec;
 	const char *why;
@@ -102,7 +102,7 @@ pool_rig_connect(struct user *u, const struct xprt_maker *m)
 }
 
 static inline int
-put(struct user *u)
+put(struct pool_user *u)
 {
 	return conn_pool_put(e, srv, &u->conn, u->uses, NULL);
 }

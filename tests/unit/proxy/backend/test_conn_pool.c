@@ -22,13 +22,13 @@ teardown(void **st)
 }
 
 static void
-connect_user(struct user *u)
+connect_user(struct pool_user *u)
 {
 	pool_rig_connect(u, NULL);
 }
 
 static int
-get(struct user *u, int first)
+get(struct pool_user *u, int first)
 {
 	u->ev = 0;
 	if (!conn_pool_get(e, srv, first, on_user, u, &u->conn, &u->uses))
@@ -132,7 +132,7 @@ undrained_connections_are_peeked_at(void **st)
 static void
 on_early(void *owner, int fd, uint32_t ev)
 {
-	struct user *u = owner;
+	struct pool_user *u = owner;
 
 	(void)ev;
 	loop_want(e->loop, fd, 0);
@@ -492,7 +492,7 @@ check_owners(void)
 }
 
 static void
-play(struct user *u)
+play(struct pool_user *u)
 {
 	static const char byte = 'x';
 

@@ -94,14 +94,14 @@ teardown(void **st)
 }
 
 static void
-connect_as(struct user *u, const char *name)
+connect_as(struct pool_user *u, const char *name)
 {
 	next_name = name;
 	pool_rig_connect(u, &maker);
 }
 
 static void
-put_new(struct user *u, const char *name)
+put_new(struct pool_user *u, const char *name)
 {
 	connect_as(u, name);
 	assert_int_equal(put(u), 1);
@@ -114,7 +114,7 @@ str_or_none(const char *name)
 }
 
 static int
-get_bytes(struct user *u, struct str name)
+get_bytes(struct pool_user *u, struct str name)
 {
 	if (!conn_pool_get_named(e, srv, name, 0, on_user, u, &u->conn, &u->uses))
 		return 0;
@@ -124,7 +124,7 @@ get_bytes(struct user *u, struct str name)
 }
 
 static int
-get(struct user *u, const char *name)
+get(struct pool_user *u, const char *name)
 {
 	return get_bytes(u, str_or_none(name));
 }
@@ -257,7 +257,7 @@ closed_connections_are_not_found(void **st)
 static void
 as_many_connections_stay_idle_as_names_are_requested(void **st)
 {
-	struct user *u = &user[2];
+	struct pool_user *u = &user[2];
 
 	(void)st;
 	srv->shard->idle.wanted = 0;
@@ -304,7 +304,7 @@ dice(unsigned int n)
 static const char *const names[] = { NULL, "a", "b", "A", "aa", "a.example", "b.example" };
 
 static const char *
-name_of(const struct user *u)
+name_of(const struct pool_user *u)
 {
 	return container_of(u->conn.xprt, struct named, x)->name;
 }
@@ -317,7 +317,7 @@ random_operations_follow_a_model(void **st)
 	(void)st;
 	seed = 7;
 	for (int step = 0; step < 20000; step++) {
-		struct user *u = &user[dice(USERS)];
+		struct pool_user *u = &user[dice(USERS)];
 		unsigned int n = dice(ARRAY_LEN(names));
 
 		if (!conn_is_open(&u->conn)) {
