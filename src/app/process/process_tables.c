@@ -37,7 +37,7 @@
 #define RECORD_PROCESS TABLE_FILE_KINDS
 
 static struct table_caller
-table_caller_of(const struct process *p)
+process_table_caller(const struct process *p)
 {
 	return (struct table_caller){ .sys = p->sys, .now_ms = loop_now_ms(process_loop(p)) };
 }
@@ -260,7 +260,7 @@ add_follow(struct tables_former *f, struct table_follow *follow, const struct ta
 static void
 restore_former(struct process *p, struct tables_former *f, int is_latest)
 {
-	struct table_caller by = table_caller_of(p);
+	struct table_caller by = process_table_caller(p);
 	unsigned int it = 0;
 	struct table *t;
 
@@ -420,7 +420,7 @@ static void
 on_tables_timer(struct timer *timer)
 {
 	struct process *p = container_of(timer, struct process, keep.tables.timer);
-	struct table_caller by = table_caller_of(p);
+	struct table_caller by = process_table_caller(p);
 	uint32_t wait = follow_all(p, &by);
 	unsigned int it = 0;
 	struct table *t;
@@ -456,7 +456,7 @@ process_tables_finish(struct process *p)
 	/* One that could not start may have no loop. */
 	if (!pt->n_former || !process_loop(p))
 		return;
-	by = table_caller_of(p);
+	by = process_table_caller(p);
 	/* The rest of the passes that have begun, and whole ones. */
 	for (unsigned int i = 0; i < 2 * pt->n_former; i++)
 		if (!pt->former[i / 2].is_closing)

@@ -29,7 +29,7 @@ static _Atomic int news;
 static void
 count_all(void)
 {
-	struct table_caller by = table_caller_of(&proc);
+	struct table_caller by = process_table_caller(&proc);
 
 	for (uint32_t i = 0; i < ENTRIES; i++) {
 		struct table_entry *e;
@@ -47,7 +47,7 @@ count_all(void)
 static unsigned int
 counted_all(uint64_t want)
 {
-	struct table_caller by = table_caller_of(&proc);
+	struct table_caller by = process_table_caller(&proc);
 	struct table *t = cfg.proxies.every_table[0];
 	unsigned int n = 0;
 
