@@ -80,7 +80,7 @@ cache_file_place(struct cache *c, struct memfile *f)
 /* --- the file of a previous process --- */
 
 /* Its records. */
-struct former {
+struct former_cache {
 	const struct cache_link *link;
 	const char *chunk[CACHE_CHUNKS];
 	uint32_t n_blocks;
@@ -88,7 +88,7 @@ struct former {
 
 /* 1, or 0: it has none of this name, or they do not fit together. */
 static int
-find_records(const struct cache *c, const struct memfile_view *v, struct former *f)
+find_records(const struct cache *c, const struct memfile_view *v, struct former_cache *f)
 {
 	char key[RECORD_KEY_MAX];
 	const struct memfile_item *item;
@@ -112,7 +112,7 @@ find_records(const struct cache *c, const struct memfile_view *v, struct former 
 }
 
 static const char *
-former_block(const struct former *f, uint32_t block)
+former_block(const struct former_cache *f, uint32_t block)
 {
 	return f->chunk[block >> CACHE_CHUNK_BITS] +
 		(size_t)(block & ((1u << CACHE_CHUNK_BITS) - 1)) * CACHE_BLOCK;
@@ -152,7 +152,7 @@ split_texts(const struct cache_object *o, struct str texts, struct cache_variant
 
 /* A position in a previous object, whose links are not trusted. */
 struct follower {
-	const struct former *of;
+	const struct former_cache *of;
 	uint32_t block, at;
 };
 
@@ -221,7 +221,7 @@ copy_over(struct cache *c, const struct cache_caller *by, struct follower *x,
 
 /* True if the previous object is still the one that was read. */
 static int
-is_sealed(const struct former *f, uint32_t first, uint32_t seal)
+is_sealed(const struct former_cache *f, uint32_t first, uint32_t seal)
 {
 	atomic_thread_fence(memory_order_acquire);
 	return atomic_load_explicit(&f->link[first].seal, memory_order_relaxed) == seal;
@@ -229,7 +229,7 @@ is_sealed(const struct former *f, uint32_t first, uint32_t seal)
 
 /* 1, or 0: it was not copied. */
 static int
-restore_object(struct cache *c, const struct cache_caller *by, const struct former *f,
+restore_object(struct cache *c, const struct cache_caller *by, const struct former_cache *f,
 	const struct cache_heads *heads, uint32_t first)
 {
 	uint32_t seal = atomic_load_explicit(&f->link[first].seal, memory_order_acquire);
@@ -269,7 +269,7 @@ unsigned int
 cache_restore(struct cache *c, const struct cache_caller *by, const struct memfile_view *v,
 	const struct cache_heads *heads)
 {
-	struct former f;
+	struct former_cache f;
 	unsigned int n = 0;
 
 	if (!find_records(c, v, &f))

@@ -10,7 +10,7 @@
 /* Numbers saturate here, above any limit. */
 #define MUCH 1000000u
 
-enum range { RANGE_NONE, RANGE_OUTSIDE, RANGE_FOUND };
+enum range_result { RANGE_NONE, RANGE_OUTSIDE, RANGE_FOUND };
 
 /* Parses the number at *s, at most MUCH; false if there is none. */
 static int
@@ -28,7 +28,7 @@ parse_number(const char **s, unsigned int *out)
 	return 1;
 }
 
-static enum range
+static enum range_result
 parse_range(const char *s, unsigned int min, unsigned int max, unsigned int *lo, unsigned int *hi)
 {
 	const char *p = s;
@@ -75,7 +75,7 @@ cfg_value_set(const char *s, unsigned int max, uint64_t *out, struct cfg_value_e
 		[SET_EVEN] = UINT64_C(0xaaaaaaaaaaaaaaaa),
 	};
 	const struct cfg_enum *word = cfg_enum_find(cfg_set_words, s, strlen(s));
-	enum range found;
+	enum range_result found;
 	unsigned int lo, hi;
 
 	if (word) {
@@ -100,7 +100,7 @@ int
 cfg_value_cpus(const char *s, cpu_set_t *out, struct cfg_value_err *err)
 {
 	unsigned int lo, hi;
-	enum range found = parse_range(s, 0, CPU_SETSIZE - 1, &lo, &hi);
+	enum range_result found = parse_range(s, 0, CPU_SETSIZE - 1, &lo, &hi);
 
 	if (found == RANGE_FOUND) {
 		for (unsigned int i = lo; i <= hi; i++)

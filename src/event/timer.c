@@ -101,7 +101,7 @@ sift_down(struct timers *ts, uint32_t i, struct timer *t)
 }
 
 static void
-heap_remove(struct timers *ts, struct timer *t)
+heap_take_out(struct timers *ts, struct timer *t)
 {
 	uint32_t i = t->pos - 1;
 	struct timer *last = ts->heap[counter_read(&ts->n) - 1];
@@ -149,7 +149,7 @@ timer_stop(struct timers *ts, struct timer *t)
 {
 	t->deadline = TIMER_NEVER;
 	if (t->pos)
-		heap_remove(ts, t);
+		heap_take_out(ts, t);
 }
 
 static void
@@ -186,7 +186,7 @@ timers_run(struct timers *ts, uint64_t now)
 			sift_down(ts, 0, t);
 			continue;
 		}
-		heap_remove(ts, t);
+		heap_take_out(ts, t);
 		t->ran = ts->round;
 		t->deadline = TIMER_NEVER;
 		run++;

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "peers_int.h"
 
-#define HELLO_MAX 1024u
+#define PEER_HELLO_MAX 1024u
 /* Lessons of a peer that end with their connection: it is not asked again after the last one. */
 #define LESSONS_CUT_MOST 2u
 
@@ -72,7 +72,7 @@ begin_with_peer(struct peer_session *s, struct peer *p)
 static void
 send_hello(struct peer_session *s)
 {
-	char hello[HELLO_MAX];
+	char hello[PEER_HELLO_MAX];
 	int n = snprintf(hello, sizeof(hello), "HAProxyS 2.%u\n%s\n%s %u 1\n", s->peer->minor,
 		s->peer->name, s->group->local, s->group->pid);
 
@@ -263,7 +263,7 @@ receive_hello(struct peer_session *s)
 
 	if (!cut_hello_line(&bytes, &first) || !cut_hello_line(&bytes, &called) ||
 		!cut_hello_line(&bytes, &caller)) {
-		if (s->in_len >= HELLO_MAX)
+		if (s->in_len >= PEER_HELLO_MAX)
 			answer_hello(s, PEER_STATUS_PROTOCOL);
 		return 0;
 	}
