@@ -40,6 +40,8 @@ mount -t tmpfs tmpfs dev/shm
 mount -t tmpfs -o mode=755 tmpfs run
 mount -t tmpfs tmpfs tmp
 rm -f usr/sbin/policy-rc.d
+# man-db would index all pages at each dpkg run
+rm -f var/lib/man-db/auto-update
 for unit in systemd-remount-fs.service systemd-modules-load.service systemd-sysctl.service dev-hugepages.mount \\
     sys-kernel-debug.mount sys-kernel-tracing.mount sys-fs-fuse-connections.mount; do
     ln -sf /dev/null etc/systemd/system/$unit

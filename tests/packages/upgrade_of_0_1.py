@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from machine import Machine, need_machine
-from test_systemd import Service, package
+from service import Service, package
 
 TOP = Path(__file__).resolve().parent.parent.parent
 # The entry of the changelog with which 0.1 has ended.
