@@ -318,7 +318,7 @@ test_every_row_was_taken(void **state)
 static void
 test_random_worlds(void **state)
 {
-	uint64_t one = number("SEED", 0), n = number("SEEDS", SEEDS);
+	uint64_t one = number("SEED", 0), n = number("SEEDS", SEEDS / test_every());
 	struct http_totals all = { 0 };
 	struct totals t;
 
@@ -349,11 +349,12 @@ test_random_worlds(void **state)
 static void
 test_random_http_worlds(void **state)
 {
-	uint64_t one = number("HTTP_SEED", 0), n = number("HTTP_SEEDS", one ? 1 : HTTP_SEEDS);
+	uint64_t one = number("HTTP_SEED", 0), n;
 	uint64_t first = one ? one : 1;
 	struct http_totals t = { 0 };
 
 	(void)state;
+	n = number("HTTP_SEEDS", one ? 1 : HTTP_SEEDS / test_every());
 	if (n == 1)
 		play_http(first, getenv("SHOW") != NULL, &t);
 	else

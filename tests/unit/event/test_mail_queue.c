@@ -434,7 +434,7 @@ static void
 no_order_of_steps_loses_a_wake_up(void **st)
 {
 	(void)st;
-	for (size_t i = 0; i < ARRAY_LEN(scripts); i++)
+	for (size_t i = 0; i < ARRAY_LEN(scripts); i += test_every())
 		for (int mode = 0; mode < 4; mode++) {
 			struct scene sc = { .is_edge = mode & 1, .others = mode >> 1 };
 			const char *wrong;
@@ -623,9 +623,9 @@ stress_mails(void)
 	int slow = getenv("TACIT_SLOW") != NULL;
 
 #ifdef __SANITIZE_THREAD__
-	return slow ? 10000000 : 200000;
+	return slow ? 10000000 : 200000 / test_every();
 #else
-	return slow ? 100000000 : 1000000;
+	return slow ? 100000000 : 1000000 / test_every();
 #endif
 }
 

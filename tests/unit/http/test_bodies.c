@@ -155,7 +155,7 @@ test_random_bodies(void **st)
 {
 	struct deflate_conf conf = { 1, 15, 8 };
 	struct deflate *d = deflate_new(&conf);
-	unsigned int bodies = getenv("TACIT_SLOW") ? 100000 : 500;
+	unsigned int bodies = (getenv("TACIT_SLOW") ? 100000 : 500) / test_every();
 	struct dice dice_of = dice_seed(1);
 
 	(void)st;

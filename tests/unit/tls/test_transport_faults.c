@@ -50,7 +50,7 @@ each_call_may_fail(void **st)
 		for (unsigned int i = 0; i < 4; i++) {
 			enum sys_call hit = 0;
 
-			for (uint64_t nth = 1; nth < 200 && hit != SYS_CALLS; nth++) {
+			for (uint64_t nth = 1; nth < 200 && hit != SYS_CALLS; nth += test_every()) {
 				struct dialogue d = small_dialogue(role);
 
 				g.torture = nth;
@@ -64,7 +64,7 @@ each_call_may_fail(void **st)
 			}
 			next_one_works(role);
 		}
-	assert_true(failures > 10);
+	assert_true(failures > 10 / test_every());
 }
 
 static void
@@ -77,7 +77,7 @@ each_allocation_may_fail(void **st)
 		int hit = 1;
 
 		next_one_works(role);
-		for (uint64_t nth = 1; nth < 10000 && hit; nth++) {
+		for (uint64_t nth = 1; nth < 10000 && hit; nth += test_every()) {
 			struct dialogue d = small_dialogue(role);
 
 			faults_set(nth);
@@ -90,7 +90,7 @@ each_allocation_may_fail(void **st)
 		}
 		next_one_works(role);
 	}
-	assert_true(failures > 100);
+	assert_true(failures > 100 / test_every());
 }
 
 static const struct CMUnitTest tests[] = {

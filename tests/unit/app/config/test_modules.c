@@ -138,7 +138,7 @@ every_keyword(void **state)
 	(void)state;
 	cfg_registry_init(&reg);
 	assert_int_equal(modules_register(&reg, &culprit), 0);
-	for (unsigned i = 0; i < reg.nkw; i++) {
+	for (unsigned int i = 0; i < reg.nkw; i += test_every()) {
 		const struct cfg_kw *kw = reg.kw[i];
 
 		for (size_t s = 0; s < sizeof(sections) / sizeof(sections[0]); s++)
@@ -147,7 +147,7 @@ every_keyword(void **state)
 				break;
 			}
 	}
-	assert_in_range(tried, 20, reg.nkw);
+	assert_in_range(tried, 20 / test_every(), reg.nkw);
 	cfg_registry_fini(&reg);
 }
 

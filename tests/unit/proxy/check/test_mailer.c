@@ -465,7 +465,7 @@ fail_calls(const struct scenario *sc, uint64_t calls, unsigned int again)
 	struct outcome out;
 	int bad = 0;
 
-	for (b.call = 1; b.call <= calls; b.call++)
+	for (b.call = 1; b.call <= calls; b.call += test_every())
 		for (b.choice = 0; b.choice < ERRORS_MAX && bad < REPORTS_MAX; b.choice++) {
 			int is_bad = play(sc, &b, &out);
 
@@ -490,7 +490,8 @@ test_torture(void **state)
 	bad += fail_calls(sc, clean.calls, 0);
 	bad += fail_calls(sc, clean.calls, AGAIN);
 	for (b.again = 0; b.again <= AGAIN; b.again += AGAIN)
-		for (b.alloc = 1; b.alloc <= clean.allocs && bad < REPORTS_MAX; b.alloc++)
+		for (b.alloc = 1; b.alloc <= clean.allocs && bad < REPORTS_MAX;
+			b.alloc += test_every())
 			if (play(sc, &b, &out))
 				bad += report(&b);
 	assert_int_equal(bad, 0);
