@@ -98,7 +98,7 @@ is_due(const struct place *p, unsigned int again)
 	uint64_t key = p->stack + again;
 	unsigned int i = key % SITES;
 
-	if (!most)
+	if (!most || !*most)
 		return 1;
 	while (sites[i].n && sites[i].stack != key)
 		i = (i + 1) % SITES;

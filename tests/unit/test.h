@@ -18,8 +18,9 @@ static inline unsigned int
 test_every(void)
 {
 	const char *n = getenv("TEST_EVERY");
+	unsigned long every = n ? strtoul(n, NULL, 10) : 0;
 
-	return n ? (unsigned int)strtoul(n, NULL, 10) : 1;
+	return every ? (unsigned int)every : 1;
 }
 
 #endif
