@@ -22,7 +22,7 @@ SITE = ("    mode http\n    timeout http-request 1s\nfrontend f\n    bind 127.0.
 
 def serial(port):
     """The serial number of the certificate that a client gets."""
-    context = ssl.create_default_context()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     with connect(port) as c, context.wrap_socket(c, server_hostname="example.org") as t:
         der = t.getpeercert(True)

@@ -101,7 +101,7 @@ def plain(got):
 
 
 def client_context(cert=None, version=None):
-    c = ssl.create_default_context()
+    c = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     c.check_hostname = False
     c.verify_mode = ssl.CERT_NONE
     if version:

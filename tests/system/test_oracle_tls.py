@@ -21,7 +21,7 @@ def pem(tmp_path_factory):
 
 
 def anyone():
-    c = ssl.create_default_context()
+    c = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     c.check_hostname = False
     c.verify_mode = ssl.CERT_NONE
     return c
@@ -68,7 +68,7 @@ def fail(port, what, then, barrier):
 def distrust(port):
     """A client that does not know the authority."""
     with socket.create_connection(("127.0.0.1", port), timeout=60) as s, pytest.raises(ssl.SSLError):
-        ssl.create_default_context().wrap_socket(s, server_hostname="a.test").recv(1)
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).wrap_socket(s, server_hostname="a.test").recv(1)
 
 
 def slow(port):

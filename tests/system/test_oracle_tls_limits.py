@@ -46,7 +46,7 @@ class Running:
         cfg = directory / "cfg"
         cfg.write_text(oracle.given(CFG.format(sock=self.sock, extra=extra, threads=threads, pem=pem, tls=self.tls, plain=self.plain,
                                                inner=inner)))
-        self.context = ssl.create_default_context()
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         self.context.check_hostname = False
         self.context.verify_mode = ssl.CERT_NONE
         self.context.maximum_version = ssl.TLSVersion.TLSv1_2

@@ -31,7 +31,7 @@ def two(tmp_path_factory):
 
 
 def context(crt=None, ca=None):
-    c = ssl.create_default_context(cafile=str(ca.pem)) if ca else ssl.create_default_context()
+    c = ssl.create_default_context(cafile=str(ca.pem)) if ca else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     c.check_hostname = False
     c.verify_mode = ssl.CERT_REQUIRED if ca else ssl.CERT_NONE
     if crt:

@@ -45,7 +45,7 @@ class Client:
 
     def __init__(self, version, cert=None, latest=False):
         self.latest = latest
-        self.context = ssl.create_default_context()
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         self.context.check_hostname = False
         self.context.verify_mode = ssl.CERT_NONE
         self.context.minimum_version = self.context.maximum_version = VERSIONS[version]

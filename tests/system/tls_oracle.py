@@ -69,7 +69,7 @@ def in_both(tmp_path, text, probe, ports=1, extra="", name=""):
 
 def client(ca=None, crt=None, low=None, high=None, alpn=None, ciphers=None, curve=None):
     """A client's context; without ca it trusts everyone."""
-    c = ssl.create_default_context(cafile=str(ca.pem)) if ca else ssl.create_default_context()
+    c = ssl.create_default_context(cafile=str(ca.pem)) if ca else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     c.check_hostname = False
     c.verify_mode = ssl.CERT_REQUIRED if ca else ssl.CERT_NONE
     if crt:

@@ -31,7 +31,7 @@ backend certbot
 
 def serial(port):
     """The serial number of the certificate that a client gets."""
-    context = ssl.create_default_context()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     with socket.create_connection(("127.0.0.1", port), WAIT) as c, context.wrap_socket(c, server_hostname="example.org") as t:
         return x509.load_der_x509_certificate(t.getpeercert(True)).serial_number
