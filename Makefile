@@ -68,8 +68,10 @@ TALLY ?= -
 F ?= release
 programs = $(patsubst %.c,$(DIR_$(F))/%,$(sort $(wildcard $(1))))
 torture_src = tests/sim/test_torture*.c
-# Takes as long as all others: in parts. The longest tests come first, so that the last one to end is a short one.
-torture_process = $(foreach i,1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16,$(DIR_$(F))/tests/sim/test_torture_process@$(i)of16)
+# Takes as long as all others: in parts. The longest tests come first, so that the last one to end is a short one. Each part
+# counts the call stacks that fail by itself.
+torture_parts = $(if $(TORTURE_SITES),2,16)
+torture_process = $(foreach i,$(shell seq $(torture_parts)),$(DIR_$(F))/tests/sim/test_torture_process@$(i)of$(torture_parts))
 long_sim_src = tests/sim/test_simulation.c tests/sim/test_tls_sessions.c
 sim_src = $(filter-out $(wildcard $(torture_src)),$(wildcard tests/sim/test_*.c))
 
@@ -267,13 +269,13 @@ path: deps-test all $(DIR_path)/config.mk
 # --- the gates -------------------------------------------------------------------------------------------
 # In one go: install, build, run each gate, show the end of what failed, one line of totals.
 CHECK_GATES = tests unit lint replay torture sim bench-self vtc system servers
-CI_GATES = dev-unit dev-torture-sites dev-sim/dev tsan-threads/tsan clang-syntax/clang instructions packages declared
+CI_GATES = dev-unit dev-torture dev-sim/dev tsan-threads/tsan clang-syntax/clang instructions packages declared
 NIGHTLY_GATES = dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system/dev tsan tsan-system/tsan workers-system \
 	all-servers drivers screens oracle-same tables clang/clang path/path ci-fuzz/fuzz distcheck/distcheck instructions packages upgrade \
 	declared
 
 .PHONY: check nightly fresh ci-gates nightly-gates dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system declared \
-	dev-torture-sites tsan-threads clang clang-syntax ci-fuzz
+	tsan-threads clang clang-syntax ci-fuzz
 check: deps-test
 	@sh build-aux/gates $(TALLY) $(CHECK_GATES)
 
@@ -281,8 +283,10 @@ check: deps-test
 fresh: deps-fresh
 	@sh build-aux/fresh $(TALLY)
 
+# The release build has played all cases of long tests, and nightly does so with sanitizers. Here they play each fifth one, and
+# fail two calls of each call stack.
 ci-gates: deps-ci
-	@DEPS=ci sh build-aux/gates $(TALLY) $(CI_GATES)
+	@DEPS=ci DEB_BUILD_OPTIONS=noopt TEST_EVERY=5 TORTURE_SITES=2 sh build-aux/gates $(TALLY) $(CI_GATES)
 
 # Every flavour of every test: before a release, and before an issue is called done.
 nightly:
@@ -293,10 +297,6 @@ nightly-gates: deps-ci
 
 dev-unit dev-replay dev-torture dev-sim dev-vtc dev-system: dev-%:
 	@$(MAKE) F=dev $*
-
-# The release build plays all faults. Under a sanitizer each call stack fails five times, and all faults are of nightly.
-dev-torture-sites:
-	@TORTURE_SITES=5 $(MAKE) F=dev torture
 
 # One thread has no races: `make tsan` runs the other unit tests, too.
 tsan-threads:
