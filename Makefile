@@ -72,6 +72,8 @@ torture_src = tests/sim/test_torture*.c
 # counts the call stacks that fail by itself.
 torture_parts = $(if $(TORTURE_SITES),2,16)
 torture_process = $(foreach i,$(shell seq $(torture_parts)),$(DIR_$(F))/tests/sim/test_torture_process@$(i)of$(torture_parts))
+long_unit_src = $(patsubst %,tests/unit/%.c,tls/test_transport_faults tls/test_cert h2/test_h2_pair app/config/test_config_faults)
+unit_src = $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c)
 long_sim_src = tests/sim/test_simulation.c tests/sim/test_tls_sessions.c
 sim_src = $(filter-out $(wildcard $(torture_src)),$(wildcard tests/sim/test_*.c))
 
@@ -130,7 +132,7 @@ tests: $(DIR_$(F))/config.mk
 
 unit: $(DIR_$(F))/config.mk
 	$(call inner,$(F)) units
-	$(run_tests) unit-$(F) $(TALLY) $(call programs,tests/unit/*/test_*.c) $(call programs,tests/unit/*/*/test_*.c)
+	$(run_tests) unit-$(F) $(TALLY) $(call programs,$(long_unit_src)) $(call programs,$(filter-out $(long_unit_src),$(unit_src)))
 
 threads: $(DIR_$(F))/config.mk
 	$(call inner,$(F)) $(call programs,$(threaded_src))

@@ -13,7 +13,8 @@ FLAGS_clang = -O2 $(DEBUG) $(HARDEN)
 FLAGS_dev = $(OWN_CALLS) -O1 $(DEBUG) -DTACIT_MAGIC -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 # TSan does not know fences. The one there is orders what another process writes, which TSan does not see either.
 FLAGS_tsan = $(OWN_CALLS) -O1 $(DEBUG) -DTACIT_MAGIC -fno-omit-frame-pointer -fsanitize=thread -Wno-tsan
-# A unit test's own code takes none of the time that it runs, and half as long to compile like this.
+# The own code of most unit tests takes none of the time that they run, and half as long to compile like this.
+LONG_UNITS = base/test_ranges cache/test_cache h2/test_h2_pair
 TEST_FLAGS_release = -O0 -U_FORTIFY_SOURCE
 TEST_FLAGS_dev = -O0
 TEST_FLAGS_tsan = -O0
@@ -107,7 +108,7 @@ $(TESTS): $(B)/%: $(O)/%.o $(COV_EXIT) $(FAKE_LIB) $(LIB)
 	$(call say,LD)$(CC) $(ALL_CFLAGS) -o $@ $< $(COV_EXIT) -Wl,--start-group $(FAKE_LIB) $(LIB) -Wl,--end-group \
 		$(ALL_LDFLAGS) $(TEST_LDFLAGS) $(CMOCKA_LIBS) $(SYSLIBS)
 
-$(call obj,$(UNIT_SRC)) $(COMMON_UNIT).gch: private ALL_CFLAGS += $(TEST_FLAGS_$(FLAVOUR))
+$(call obj,$(filter-out $(LONG_UNITS:%=tests/unit/%.c),$(UNIT_SRC))) $(COMMON_UNIT).gch: private ALL_CFLAGS += $(TEST_FLAGS_$(FLAVOUR))
 $(call obj,$(COMMON_SRC)): private ALL_CPPFLAGS += -include $(COMMON) -Winvalid-pch
 $(call obj,$(COMMON_UNIT_SRC)): private ALL_CPPFLAGS += -include $(COMMON_UNIT) -Winvalid-pch
 $(call obj,$(COMMON_SRC)): $(COMMON).gch
