@@ -13,8 +13,8 @@ FLAGS_clang = -O2 $(DEBUG) $(HARDEN)
 FLAGS_dev = $(OWN_CALLS) -O1 $(DEBUG) -DTACIT_MAGIC -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 # TSan does not know fences. The one there is orders what another process writes, which TSan does not see either.
 FLAGS_tsan = $(OWN_CALLS) -O1 $(DEBUG) -DTACIT_MAGIC -fno-omit-frame-pointer -fsanitize=thread -Wno-tsan
-# The own code of most unit tests takes none of the time that they run, and half as long to compile like this.
-LONG_UNITS = base/test_ranges cache/test_cache h2/test_h2_pair
+# The own code of unit tests, but of these, takes none of the time that they run, and half as long to compile like this.
+BUSY_UNITS = base/test_ranges cache/test_cache h2/test_h2_pair
 TEST_FLAGS_release = -O0 -U_FORTIFY_SOURCE
 TEST_FLAGS_dev = -O0
 TEST_FLAGS_tsan = -O0
@@ -57,13 +57,13 @@ TOOLS := $(patsubst tests/system/tools/%.c,$(B)/tools/%,$(sort $(wildcard tests/
 COV_EXIT := $(if $(filter cov,$(FLAVOUR)),$(O)/tests/cov/exit.o)
 BENCHES := $(patsubst tests/bench/%.c,$(B)/bench/%,$(sort $(wildcard tests/bench/*.c)))
 
-# What most files of these folders include is compiled once. The release build does not do so: it finds the file that forgot to
-# include what it uses. Unit tests have flags of their own, and so a copy.
+# The headers that most files of these folders include are compiled once. The release build does not do so: it finds the file
+# that forgot to include what it uses. Unit tests have flags of their own, and so a copy.
 COMMON_IN := $(if $(filter dev tsan clang,$(FLAVOUR)),app proxy rule tls)
 COMMON := $(O)/common/src.h
 COMMON_UNIT := $(O)/common/unit.h
 COMMON_SRC := $(filter $(COMMON_IN:%=src/%/%) $(if $(COMMON_IN),tests/sim/%),$(LIB_SRC) $(SIM_SRC) $(SIM_TEST_SRC))
-COMMON_UNIT_SRC := $(filter-out %/test_added_state.c,$(filter $(COMMON_IN:%=tests/unit/%/%),$(UNIT_SRC)))
+COMMON_UNIT_SRC := $(filter-out %/test_added_state.c $(BUSY_UNITS:%=tests/unit/%.c),$(filter $(COMMON_IN:%=tests/unit/%/%),$(UNIT_SRC)))
 OTHER_SRC := $(filter-out $(COMMON_SRC) $(COMMON_UNIT_SRC) %/test_added_state.c,\
 	$(LIB_SRC) $(SIM_SRC) $(SIM_TEST_SRC) $(UNIT_SRC))
 
@@ -108,7 +108,7 @@ $(TESTS): $(B)/%: $(O)/%.o $(COV_EXIT) $(FAKE_LIB) $(LIB)
 	$(call say,LD)$(CC) $(ALL_CFLAGS) -o $@ $< $(COV_EXIT) -Wl,--start-group $(FAKE_LIB) $(LIB) -Wl,--end-group \
 		$(ALL_LDFLAGS) $(TEST_LDFLAGS) $(CMOCKA_LIBS) $(SYSLIBS)
 
-$(call obj,$(filter-out $(LONG_UNITS:%=tests/unit/%.c),$(UNIT_SRC))) $(COMMON_UNIT).gch: private ALL_CFLAGS += $(TEST_FLAGS_$(FLAVOUR))
+$(call obj,$(filter-out $(BUSY_UNITS:%=tests/unit/%.c),$(UNIT_SRC))) $(COMMON_UNIT).gch: private ALL_CFLAGS += $(TEST_FLAGS_$(FLAVOUR))
 $(call obj,$(COMMON_SRC)): private ALL_CPPFLAGS += -include $(COMMON) -Winvalid-pch
 $(call obj,$(COMMON_UNIT_SRC)): private ALL_CPPFLAGS += -include $(COMMON_UNIT) -Winvalid-pch
 $(call obj,$(COMMON_SRC)): $(COMMON).gch

@@ -1,4 +1,4 @@
-/* What most files of some folders include, compiled once: see build.mk. */
+/* The headers that most files of some folders include, compiled once: see build.mk. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

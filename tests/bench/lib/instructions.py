@@ -56,7 +56,7 @@ class Peer:
         raw = socket.create_connection(("127.0.0.1", self.proc.port), timeout=SECONDS)
         if not self.kind.tls:
             return raw
-        context = ssl.create_default_context()
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         return context.wrap_socket(raw)
 
