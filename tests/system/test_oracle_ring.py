@@ -287,7 +287,7 @@ def test_all_workers_write_and_nothing_is_lost_at_the_stop(tmp_path):
             paths = set()
 
             def all_there():
-                paths.update(re.findall(rb"/([abcd]-\d+)", receiver.heard))
+                paths.update(re.findall(rb"/([abcd]-\d+) ", receiver.heard))
                 return len(paths) == 800
 
             assert wait_for(all_there), len(paths)
