@@ -81,7 +81,7 @@ sim_src = $(filter-out $(wildcard $(torture_src)),$(wildcard tests/sim/test_*.c)
 DEPS ?= test
 with = sh build-aux/with-declared $(if $(filter any,$(DEPS)),any,$(1))
 run_tests = @$(call with,$(DEPS)) sh build-aux/run-tests
-run_pytest = @$(call with,$(DEPS)) sh build-aux/run-pytest
+run_pytest = @$(call with,$(DEPS)) python3 build-aux/run-pytest
 
 # What the sanitizers should say when they find something. Ten frames of each allocation are enough to know it: to note 30 takes
 # a tenth of the time of simulations.
@@ -155,7 +155,7 @@ system: deps-test tests bare
 	$(run_pytest) system-$(F) $(TALLY) $(DIR_$(F)) tests/system
 
 screens: deps-ci
-	@$(call with,ci) sh build-aux/run-pytest screens $(TALLY) $(DIR_$(F)) tests/system/screens
+	@$(call with,ci) python3 build-aux/run-pytest screens $(TALLY) $(DIR_$(F)) tests/system/screens
 
 # One file at a time: HAProxy's answers should not depend on how busy the machine is.
 oracle_tests = $(wildcard tests/system/test_oracle_*.py) $(shell grep -l '\<\(tls_\)\?oracle\>' tests/system/test_*.py)
@@ -166,7 +166,7 @@ oracle: deps-test tests
 	@[ "$$(id -u)" = 0 ] || { echo "make oracle: some of the tests need root, and their answers would be gone" >&2; exit 1; }
 	@mkdir -p $(ORACLE_DIR) && rm -f $(ORACLE_DIR)/$(or $(T),*).txt
 	@rc=0; $(if $(filter vtc,$(T)),,PYTEST_FILES="$(oracle_files)" \
-		$(record) sh build-aux/run-pytest oracle $(TALLY) $(DIR_$(F)) tests/system || rc=1;) \
+		$(record) python3 build-aux/run-pytest oracle $(TALLY) $(DIR_$(F)) tests/system || rc=1;) \
 	$(if $(filter-out vtc,$(T)),,$(record) sh build-aux/run-vtc oracle-vtc $(TALLY) $(DIR_$(F))/tacit \
 		$(sort $(wildcard tests/vtc/*.vtc)) || rc=1;) exit $$rc
 
@@ -179,16 +179,16 @@ oracle-same: deps-test tests
 tables: deps-test tests
 	@mkdir -p build/oracle.tables
 	@rc=0; ORACLE=record ORACLE_DIR=$(CURDIR)/build/oracle.tables SCHEDULES=$(or $(N),500) PYTEST_FILES="test_oracle_schedules.py test_oracle_streams.py" \
-		PYTEST_TIMEOUT=5400 $(call with,$(DEPS)) sh build-aux/run-pytest schedules $(TALLY) $(DIR_$(F)) tests/system || rc=1; \
+		PYTEST_TIMEOUT=5400 $(call with,$(DEPS)) python3 build-aux/run-pytest schedules $(TALLY) $(DIR_$(F)) tests/system || rc=1; \
 	TACIT_TABLES=1 PYTEST_FILES="test_tables.py test_oracle_peers.py" PYTEST_TIMEOUT=5400 \
-		$(call with,$(DEPS)) sh build-aux/run-pytest tables $(TALLY) $(DIR_$(F)) tests/system || rc=1; exit $$rc
+		$(call with,$(DEPS)) python3 build-aux/run-pytest tables $(TALLY) $(DIR_$(F)) tests/system || rc=1; exit $$rc
 
 # Health checks against the servers that they are made for: those that start at once, if they are installed; and all.
 servers: deps-test tests
-	@$(call with,servers) sh build-aux/run-pytest servers-$(F) $(TALLY) $(DIR_$(F)) tests/system/servers
+	@$(call with,servers) python3 build-aux/run-pytest servers-$(F) $(TALLY) $(DIR_$(F)) tests/system/servers
 
 all-servers: deps-servers tests
-	@TACIT_SERVERS=all $(call with,servers) sh build-aux/run-pytest all-servers-$(F) $(TALLY) $(DIR_$(F)) tests/system/servers
+	@TACIT_SERVERS=all $(call with,servers) python3 build-aux/run-pytest all-servers-$(F) $(TALLY) $(DIR_$(F)) tests/system/servers
 
 # Programs of others that drive HAProxy or read its logs, of Debian and, in these versions, of PyPI: half a gigabyte.
 pypi = $(patsubst tests/system/drivers/requirements/%.txt,build/drivers/%/installed,$(wildcard tests/system/drivers/requirements/*.txt))
@@ -199,7 +199,7 @@ drivers: deps-drivers tests
 		if [ -e $$list ]; then p=$$((p + 1)); else f=$$((f + 1)) rc=1; echo "failed test: $$list"; fi; done; \
 	[ "$(TALLY)" = - ] || echo "drivers-pypi $$p $$f 0" >>"$(TALLY)"; \
 	echo "drivers-pypi: $$p passed, $$f failed, 0 skipped"; \
-	$(call with,drivers) sh build-aux/run-pytest drivers-$(F) $(TALLY) $(DIR_$(F)) tests/system/drivers || rc=1; exit $$rc
+	$(call with,drivers) python3 build-aux/run-pytest drivers-$(F) $(TALLY) $(DIR_$(F)) tests/system/drivers || rc=1; exit $$rc
 
 build/drivers/%/installed: tests/system/drivers/requirements/%.txt | deps-drivers
 	rm -rf $(@D)
@@ -215,14 +215,14 @@ slow_src = tests/unit/event/test_mail_queue.c tests/unit/base/test_ranges.c
 slow: deps-test tests
 	@TACIT_SLOW=1 TEST_TIMEOUT=3600 $(call with,$(DEPS)) sh build-aux/run-tests slow-unit-$(F) $(TALLY) $(call programs,$(slow_src))
 	@TACIT_SLOW=1 PYTEST_TIMEOUT=3600 PYTEST_ADDOPTS="-k 'thousand_bodies or million or long_wait or many_reloads or misbehaving or random_requests'" \
-		$(call with,$(DEPS)) sh build-aux/run-pytest slow-$(F) $(TALLY) $(DIR_$(F)) tests/system
+		$(call with,$(DEPS)) python3 build-aux/run-pytest slow-$(F) $(TALLY) $(DIR_$(F)) tests/system
 
 # It reads the objects of the program and of the unit tests.
 lint: deps-test $(DIR_release)/config.mk
 	$(call inner,release) tests
 	@mkdir -p build/log; \
 	$(call with,$(DEPS)) python3 tests/lint/lint.py --objects $(DIR_release)/obj --tally $(TALLY) >build/log/lint.places 2>&1 & rc=0; \
-	$(call with,$(DEPS)) sh build-aux/run-pytest lint-self $(TALLY) $(DIR_release) tests/lint || rc=1; \
+	$(call with,$(DEPS)) python3 build-aux/run-pytest lint-self $(TALLY) $(DIR_release) tests/lint || rc=1; \
 	wait $$! || rc=1; cat build/log/lint.places; exit $$rc
 
 # Daemons with several workers wherever a test does not say how many: all of vtc and system, which takes
@@ -306,7 +306,7 @@ tsan-threads:
 
 # All packages are there for it: which programs belong to them is known of these only.
 declared: deps-ci
-	@$(call with,ci) sh build-aux/run-pytest declared $(TALLY) $(DIR_release) tests/lint -k test_declared
+	@$(call with,ci) python3 build-aux/run-pytest declared $(TALLY) $(DIR_release) tests/lint -k test_declared
 
 clang: deps-ci $(DIR_clang)/config.mk
 	$(call inner,clang) WERROR=1 tests replay
@@ -336,11 +336,11 @@ deb: deps-deb configure
 	@$(call with,deb) sh build-aux/deb $(DIR_release)
 
 packages: deb
-	@$(call with,deb) sh build-aux/run-pytest packages $(TALLY) $(DIR_release) tests/packages
+	@$(call with,deb) python3 build-aux/run-pytest packages $(TALLY) $(DIR_release) tests/packages
 
 # It builds the packages of another version, too.
 upgrade: deb
-	@PYTEST_FILES=upgrade_of_0_1.py PYTEST_TIMEOUT=1800 $(call with,deb) sh build-aux/run-pytest upgrade $(TALLY) $(DIR_release) \
+	@PYTEST_FILES=upgrade_of_0_1.py PYTEST_TIMEOUT=1800 $(call with,deb) python3 build-aux/run-pytest upgrade $(TALLY) $(DIR_release) \
 		tests/packages
 
 # The picture of the state machines, out of the rows that the program runs on.

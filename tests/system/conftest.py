@@ -69,7 +69,7 @@ _RANGE = 250
 def _own_ports():
     """A range of ports that no other test process takes from, and its number. The first port is in the name of an abstract
     socket, which the kernel gives to one process at a time and frees when that ends. Below the kernel's range of ephemeral
-    ports: one of those could be taken before the program under test binds it. There are three processes for each CPU, and 88
+    ports: one of those could be taken before the program under test binds it. There are five processes for each CPU, and 88
     ranges."""
     starts = list(range(10000, 32000, _RANGE))
     random.shuffle(starts)
