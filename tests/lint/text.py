@@ -25,12 +25,14 @@ def check(tree):
             yield path, text.count('\n') + 1, 'the last line has no end'
         if text.endswith('\n\n'):
             yield path, text.count('\n'), 'empty lines at the end'
+        # Most files have neither: to search each line takes four times as long.
+        places, undone = PLACES.search(text), UNDONE.search(text)
         for number, line in enumerate(text.split('\n'), 1):
             if line.rstrip(' \t\r') != line:
                 yield path, number, 'blanks at the end of the line'
-            if PLACES.search(line):
+            if places and PLACES.search(line):
                 yield path, number, 'names a machine or a tool that is no part of the project'
-            if UNDONE.search(line):
+            if undone and UNDONE.search(line):
                 yield path, number, 'is not finished'
             if line.startswith(MARKS):
                 yield path, number, 'is left over from a merge'
