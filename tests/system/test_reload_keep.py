@@ -12,7 +12,7 @@ import urllib.request
 import pytest
 
 from conftest import all_fds, connect, free_port, free_ports, info, recv_all
-from facts import Seen, becomes, only_child
+from facts import Seen, becomes, contains, only_child
 from nameserver import Nameserver
 from subject import loops
 from test_master import MASTER, change, get, reload, worker_of
@@ -595,6 +595,29 @@ def test_names_outlive_their_name_server(daemon, origins, init):
     if init:
         assert reload(d)
         assert rows(d)["l", "s"]["addr"] == ""
+
+
+@pytest.mark.parametrize("init", ["init-addr last,none", "init-addr none"])
+def test_a_name_of_a_command_outlives_its_name_server(daemon, origins, init):
+    """The address of a name that `set server ... fqdn` has given is held like that of a name of the configuration."""
+    ns = Nameserver()
+    port = free_port()
+    try:
+        ns.zone["s1.x"] = ns.zone["t1.x"] = {"a": ["127.0.0.1"]}
+        ns.zone["s2.x"] = {"a": ["127.0.0.2"]}
+        d = daemon(NAMED.format(ns=ns.port, port=port, server=origins(serve).port, init=init, hold="1h"), mode=MASTER)
+        d.until("server l/s state ne MAINT", "server l/t state ne MAINT")
+        d.admin("set server l/s fqdn s2.x")
+        contains(d.stderr_path, "changed its IP from 127.0.0.1 to 127.0.0.2")
+        ns.silent = True
+        for _ in range(2):
+            assert reload(d)
+            # A lookup has failed when there is the next one: four questions each.
+            ns.heard("s2.x", 12, more=True)
+            seen = rows(d)["l", "s"]
+            assert (seen["addr"].split(":")[0], seen["status"]) == ("127.0.0.2", "no check")
+    finally:
+        ns.close()
 
 
 # --- maps ---

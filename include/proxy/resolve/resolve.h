@@ -52,6 +52,9 @@ void resolve_stop(struct resolve *r);
 /* `set server fqdn`: another host, looked up from now on. 0; -ERR_INVAL: this is no host name, or
  * the server belongs to a service; or -ERR_NOMEM. */
 int resolve_server_rename(struct server *s, const char *fqdn) must_check;
+/* The address that a previous process had found for its name counts as found now: lookups that fail
+ * do not take it away before `hold` of the section `resolvers`. */
+void resolve_server_hold(struct server *s);
 
 /* On the first worker: looks up what sessions have asked for. */
 void resolve_take_asks(struct dns_asks *all);

@@ -284,6 +284,7 @@ restore_kept_addr(struct engine *e, struct server *s, const struct server_kept *
 		server_set_addr(e, s, &a);
 	if (server_is_unresolved(s))
 		server_restore(e, s, s->admin & ~(unsigned int)SERVER_MAINT_UNRESOLVED);
+	resolve_server_hold(s);
 }
 
 static void

@@ -280,6 +280,15 @@ resolve_server_rename(struct server *s, const char *fqdn)
 	return resolve_server_watch(s->dns);
 }
 
+void
+resolve_server_hold(struct server *s)
+{
+	struct server_dns *d = s->dns;
+
+	if (d && d->watch.lookup)
+		dns_lookup_hold(&d->watch, loop_now_ms(d->of->engine->loop));
+}
+
 /* --- services -------------------------------------------------------------------------------- */
 
 /*
@@ -668,7 +677,7 @@ add_server_dns(struct resolve *r, struct server *s)
 		return resolve_service_join(d);
 	rc = resolve_server_watch(d);
 	if (rc == 0 && s->has_last_addr)
-		dns_lookup_hold(&d->watch, loop_now_ms(r->engine->loop));
+		resolve_server_hold(s);
 	return rc;
 }
 
