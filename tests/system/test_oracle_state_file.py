@@ -64,7 +64,7 @@ defaults
  timeout connect 1s
  timeout client 5s
  timeout server 5s
- default-server inter 1h
+ default-server inter 1h agent-inter 1h
  {load}
 backend b
  {name}
