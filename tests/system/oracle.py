@@ -24,6 +24,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import facts
 import pytest
 from conftest import ROOT, TACIT, WAIT, admin, wait_for
 
@@ -309,6 +310,7 @@ class Subject:
     def settle(self):
         """Returns when the program, which has one thread, has dealt with all that has reached it: its second answer takes a turn
         of its loop that began after the first one."""
+        facts.flush_loopback()
         for _ in range(2):
             self.admin("show version")
 

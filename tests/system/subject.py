@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, TACIT, answers, fds, free_port
-from facts import LIMIT, Seen, becomes
+from facts import LIMIT, Seen, becomes, flush_loopback
 
 SUBJECT = os.path.abspath(os.environ.get("SUBJECT") or TACIT)
 IS_TACIT = "haproxy" not in os.path.basename(SUBJECT)
@@ -113,6 +113,7 @@ class LogServer:
 
     def drain(self):
         """All lines that have been sent so far: the socket keeps their order."""
+        flush_loopback()
         end = f"end of {len(self.lines)}"
         self.sock.sendto(end.encode(), self.sock.getsockname())
         self.lines.until(lambda lines: end in lines, "the test's own line")
