@@ -230,7 +230,7 @@ lint: deps-test $(DIR_release)/config.mk
 # between two threads, unless io_sync says no: most of what one session does would hide what another does.
 .PHONY: tsan-system workers-system
 tsan-system:
-	@TACIT_WORKERS=4 TACIT_TEST_WAIT=20 TSAN_OPTIONS=$(TSAN_OPTIONS):io_sync=0 $(MAKE) -k F=tsan vtc system
+	@TACIT_WORKERS=4 TSAN_OPTIONS=$(TSAN_OPTIONS):io_sync=0 $(MAKE) -k F=tsan vtc system
 
 workers-system:
 	@TACIT_WORKERS=3 $(MAKE) -k vtc system

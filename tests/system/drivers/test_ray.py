@@ -14,7 +14,7 @@ from subject import only_root, only_tacit
 pytestmark = [only_tacit, only_root]
 
 # Seconds that Ray waits for its own processes before it gives up or replaces them. Its defaults, of 5 to 60, pass on a busy machine.
-PATIENCE = int(30 * WAIT)
+PATIENCE, DRAINING = 300, 10
 LIMITS = {name: str(PATIENCE) for name in (
     "RAY_gcs_server_request_timeout_seconds", "RAY_gcs_server_port_wait_time_s", "RAY_gcs_rpc_server_connect_timeout_s",
     "RAY_gcs_rpc_server_reconnect_timeout_s", "RAY_py_gcs_connect_timeout_s", "RAY_worker_register_timeout_seconds",
@@ -23,7 +23,8 @@ LIMITS = {name: str(PATIENCE) for name in (
     "RAY_SERVE_PROXY_GRACEFUL_SHUTDOWN_TIMEOUT_S")}
 LIMITS |= {name: str(1000 * PATIENCE) for name in (
     "RAY_agent_register_timeout_ms", "RAY_health_check_timeout_ms", "RAY_raylet_client_connect_timeout_milliseconds")}
-# A replica that answers a check late is no dead one. One that is replaced serves until the proxy has been told, or for WAIT.
+# A replica that answers a check late is no dead one. One that is replaced serves until the proxy has been told, or for DRAINING
+# seconds.
 LIMITS["RAY_SERVE_HAPROXY_HEALTH_CHECK_FALL"] = str(2 * PATIENCE)
 
 
@@ -34,7 +35,7 @@ class Cluster:
         state = Path("/run/s")
         env = environment("ray", **LIMITS, HOME=str(directory), RAY_USAGE_STATS_ENABLED="0", RAY_SERVE_ENABLE_HA_PROXY="1",
                           RAY_SERVE_HAPROXY_BINARY_PATH=str(TACIT), RAY_SERVE_HAPROXY_HEALTH_CHECK_INTER="500ms",
-                          RAY_SERVE_DIRECT_INGRESS_MIN_DRAINING_PERIOD_S=str(WAIT), RAY_COLOR_PREFIX="0",
+                          RAY_SERVE_DIRECT_INGRESS_MIN_DRAINING_PERIOD_S=str(DRAINING), RAY_COLOR_PREFIX="0",
                           RAY_SERVE_HAPROXY_CONFIG_FILE_LOC=str(state / "haproxy.cfg"), RAY_SERVE_HAPROXY_SOCKET_PATH=str(state / "admin.sock"),
                           RAY_SERVE_HAPROXY_SERVER_STATE_BASE=str(state), RAY_SERVE_HAPROXY_SERVER_STATE_FILE=str(state / "server-state"),
                           RAY_SERVE_HAPROXY_METRICS_SOCKET_PATH=str(state / "metrics.sock"))
