@@ -12,7 +12,7 @@ import oracle
 import pytest
 from certs import Authority
 from conftest import TACIT, WAIT
-from test_oracle_check_tls import is_over, see, wait_end
+from test_oracle_check_tls import LATE_DEFAULTS, is_over, see, wait_end
 
 EMPTY = ("content-length", "0")
 
@@ -140,7 +140,7 @@ def both_see(tmp_path, cfg, peers):
     def play(program):
         for p in peers.values():
             p.requests.clear()
-        rows = see(program, oracle.at(tmp_path, program), cfg, is_over)
+        rows = see(program, oracle.at(tmp_path, program), cfg, is_over, LATE_DEFAULTS)
         return rows, {name: p.requests for name, p in peers.items() if p.requests}
     theirs, ours = oracle.both(play)
     assert [oracle.differences(a, b) for a, b in zip(theirs, ours)] == [[], []]
@@ -226,7 +226,7 @@ def test_h2_choice(tmp_path, chosen):
 
 def test_choice_by_handshake(tmp_path, chosen):
     cfg, peers = chosen(AGREED)
-    rows = see(TACIT, tmp_path / "tacit", cfg, is_over)
+    rows = see(TACIT, tmp_path / "tacit", cfg, is_over, LATE_DEFAULTS)
     assert {row[:3] for row in rows.values()} == {("UP", "L7OK", "200")}
     assert all(p.requests == {((":method", "GET"), (":path", "/"))} for p in peers.values())
 
@@ -244,5 +244,5 @@ def test_results_of_tacit(tmp_path, peer, answer):
     """HAProxy waits for its timeout where the server has said that it does not respond, and takes a response that is cut."""
     p = peer(answer)
     cfg = f"backend b\n mode http\n option httpchk\n timeout check 1h\n server s 127.0.0.1:{p.port} check inter 1h fall 1 proto h2\n"
-    rows = see(TACIT, tmp_path / "tacit", cfg, is_over)
+    rows = see(TACIT, tmp_path / "tacit", cfg, is_over, LATE_DEFAULTS)
     assert rows["b", "s"] == ("DOWN", "SOCKERR", "", "Socket error", "")

@@ -146,8 +146,20 @@ def peer(pem):
         yield make
 
 
-# Long enough for a handshake on a busy machine.
+# Long enough for a handshake on a busy machine. A check has at most its interval to connect.
 DEFAULTS = """
+global
+ max-spread-checks 500ms
+defaults
+ timeout connect 1m
+ timeout check 1m
+ timeout client 1s
+ timeout server 1s
+"""
+
+
+# For servers some of which let checks last too long.
+LATE_DEFAULTS = """
 defaults
  timeout connect 1500ms
  timeout check 1500ms
@@ -156,10 +168,10 @@ defaults
 """
 
 
-def see(program, directory, cfg, is_enough):
+def see(program, directory, cfg, is_enough, defaults=DEFAULTS):
     """{(backend, server): its columns} once each had a result that is_enough() accepts."""
     directory.mkdir()
-    subject = Subject(program, directory, f"{DEFAULTS}{cfg}frontend f\n mode tcp\n bind 127.0.0.1:{free_port()}\n")
+    subject = Subject(program, directory, f"{defaults}{cfg}frontend f\n mode tcp\n bind 127.0.0.1:{free_port()}\n")
     rows = {}
 
     def read():
@@ -198,9 +210,12 @@ RULES = {
     "httpchk": "mode http\n option httpchk GET /",
     "http ssl": "mode http\n option httpchk GET /\n http-check connect ssl\n http-check send\n http-check expect status 200",
 }
+CHECK, LATE_CHECK = "check inter 1m fall 1", "check inter 1500 fall 1"
+LIMITS = " timeout connect 1500ms\n timeout check 1500ms\n"
 SERVERS = {"ssl": "ssl verify none", "none": "verify none", "check-ssl": "check-ssl verify none",
            "no-check-ssl": "ssl no-check-ssl verify none"}
-# The view of a plain check, or a failing write, depends on the moment.
+# Checks of the first last as long as they may. The view of a plain check of the others, or a failing write, depends on the moment.
+LATE = {"mute", "part", "stalls"}
 ONLY_TLS = {"leaves", "leaves later", "resets", "resets at once", "text", "part", "part, then leaves"}
 
 
@@ -210,11 +225,13 @@ def test_results(tmp_path, peer, rules):
     peers["TLS 1.2"] = peer(maximum_version=ssl.TLSVersion.TLSv1_2)
     cfg = ""
     for words, options in SERVERS.items():
-        cfg += f"backend {words}\n {RULES[rules]}\n server closed 127.0.0.1:{free_port()} check inter 1500 fall 1 {options}\n"
         is_tls = words in ("ssl", "check-ssl") or "ssl" in rules or rules in ("comment", "expect")
-        for kind, p in peers.items():
-            if kind not in ONLY_TLS or (is_tls and rules != "plain"):
-                cfg += f" server {kind.replace(' ', '-').replace(',', '')} 127.0.0.1:{p.port} check inter 1500 fall 1 {options}\n"
+        seen = [kind for kind in peers if kind not in ONLY_TLS or (is_tls and rules != "plain")]
+        cfg += f"backend {words}\n {RULES[rules]}\n server closed 127.0.0.1:{free_port()} {CHECK} {options}\n"
+        cfg += "".join(f" server {kind.replace(' ', '-').replace(',', '')} 127.0.0.1:{peers[kind].port} {CHECK} {options}\n"
+                       for kind in seen if kind not in LATE)
+        cfg += f"backend {words}-late\n {RULES[rules]}\n{LIMITS}"
+        cfg += "".join(f" server {kind} 127.0.0.1:{peers[kind].port} {LATE_CHECK} {options}\n" for kind in seen if kind in LATE)
     rows = both_see(tmp_path, cfg)
     assert {row[1] for row in rows.values()} & {"L4OK", "L6OK", "L7OK"}
 
@@ -225,11 +242,11 @@ def test_two_connections(tmp_path, peer):
     rules = {"a": ("connect", "connect ssl"), "b": ("connect ssl", "connect"), "c": ("connect ssl", "connect ssl linger")}
     cfg = ""
     for name, lines in rules.items():
-        cfg += f"backend {name}\n mode tcp\n option tcp-check\n" + "".join(f" tcp-check {line}\n" for line in lines)
-        cfg += f" server good 127.0.0.1:{good.port} check inter 1500 fall 1 verify none\n"
-        cfg += f" server mute 127.0.0.1:{mute.port} check inter 1500 fall 1 verify none\n"
+        head = "mode tcp\n option tcp-check\n" + "".join(f" tcp-check {line}\n" for line in lines)
+        cfg += f"backend {name}\n {head} server good 127.0.0.1:{good.port} {CHECK} verify none\n"
+        cfg += f"backend {name}-late\n {head}{LIMITS} server mute 127.0.0.1:{mute.port} {LATE_CHECK} verify none\n"
     rows = both_see(tmp_path, cfg)
-    assert rows["b", "good"][1] == "L4OK" and rows["a", "mute"][4] == " at step 2 of tcp-check (connect)"
+    assert rows["b", "good"][1] == "L4OK" and rows["a-late", "mute"][4] == " at step 2 of tcp-check (connect)"
 
 
 def test_names_and_protocols(tmp_path, peer, ca):
@@ -251,7 +268,7 @@ def test_names_and_protocols(tmp_path, peer, ca):
     ]
     for i, (rules, options) in enumerate([*rows, ("", f"ssl ca-file {ca.pem}")]):
         p = peers[i] = peer(alpn=["h2", "x", "y", "z"], certificate=other if i == len(rows) else None)
-        cfg += f"backend b{i}\n mode tcp\n{rules} server s 127.0.0.1:{p.port} check inter 1500 fall 1 {options}\n"
+        cfg += f"backend b{i}\n mode tcp\n{rules} server s 127.0.0.1:{p.port} {CHECK} {options}\n"
 
     def play(program):
         for p in peers.values():
@@ -267,7 +284,7 @@ def test_elsewhere(tmp_path, peer):
     lines = [f"{good.port} port {plain.port} ssl verify none", f"{plain.port} port {good.port} ssl check-ssl verify none",
              f"{plain.port} addr 127.0.0.1 ssl verify none", f"{good.port} addr 127.0.0.1 ssl check-ssl verify none"]
     cfg = "backend b\n mode http\n option httpchk GET /\n"
-    cfg += "".join(f" server s{i} 127.0.0.1:{line} check inter 1500 fall 1\n" for i, line in enumerate(lines))
+    cfg += "".join(f" server s{i} 127.0.0.1:{line} {CHECK}\n" for i, line in enumerate(lines))
     assert {row[1] for row in both_see(tmp_path, cfg).values()} == {"L7OK"}
 
 
