@@ -64,9 +64,10 @@ class Node:
         conf = self.dir / "keepalived.conf"
         conf.write_text(self.edit("keepalived.conf").replace("advert_int 1\n", f"advert_int {advert}\n"))
         self.note()
+        # Before other programs on a busy machine: the address moves when it does not send once a second.
         with open(self.log, "ab") as log:
             self.keepalived = subprocess.Popen(
-                self.inside("keepalived", "--dont-fork", "--log-console", "--vrrp", f"--config-id={self.name}", f"--use-file={conf}",
+                self.inside("nice", "-n", "-15", "keepalived", "--dont-fork", "--log-console", "--vrrp", f"--config-id={self.name}", f"--use-file={conf}",
                             f"--pid={self.dir}/keepalived.pid", f"--vrrp_pid={self.dir}/vrrp.pid"), stdout=log, stderr=log)
 
     def start(self, advert="1"):
@@ -170,7 +171,11 @@ class Clients:
         return self.done
 
 
-def ask(timeout=WAIT):
+# Seconds until a client gives a connection up, whose node may have lost the address: more() waits for longer.
+PATIENCE = LIMIT / 6
+
+
+def ask(timeout=PATIENCE):
     """One request to the address, with a connection of its own: its body."""
     with socket.socket() as s:
         s.settimeout(timeout)
