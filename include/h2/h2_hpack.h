@@ -37,7 +37,7 @@ struct h2_hpack {
 
 /* Makes the allocator of a worker's tables, which keeps the sum of their bytes: NULL without
  * memory. It is freed by mem_free(), and outlives the tables, as the sum does. */
-void *h2_hpack_allocator(size_t *sum) must_check;
+void *h2_hpack_allocator(_Atomic size_t *sum) must_check;
 
 void h2_hpack_init(struct h2_hpack *hp, void *allocator);
 void h2_hpack_fini(struct h2_hpack *hp);

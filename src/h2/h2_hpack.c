@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/counter.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "h2/h2_frame.h"
@@ -29,7 +30,7 @@ count_block(struct counted *b, size_t size, void *sum)
 	if (!b)
 		return NULL;
 	b->size = size;
-	*(size_t *)sum += size;
+	counter_add((_Atomic size_t *)sum, size);
 	return b->p;
 }
 
@@ -46,7 +47,7 @@ hd_free(void *p, void *sum)
 {
 	struct counted *b = p ? container_of(p, struct counted, p) : NULL;
 
-	*(size_t *)sum -= b ? b->size : 0;
+	counter_sub((_Atomic size_t *)sum, b ? b->size : 0);
 	mem_free(b);
 }
 
@@ -69,12 +70,12 @@ hd_realloc(void *p, size_t size, void *sum)
 	b = container_of(p, struct counted, p);
 	before = b->size;
 	b = mem_resize(b, 1, all);
-	*(size_t *)sum -= b ? before : 0;
+	counter_sub((_Atomic size_t *)sum, b ? before : 0);
 	return count_block(b, all, sum);
 }
 
 void *
-h2_hpack_allocator(size_t *sum)
+h2_hpack_allocator(_Atomic size_t *sum)
 {
 	nghttp2_mem *m = mem_alloc(sizeof(*m));
 

@@ -231,7 +231,7 @@ struct engine {
 	struct status_set err_codes, fail_codes; /* http-err-codes, http-fail-codes */
 	struct h2_engine *h2;        /* proxy/http2; NULL before the first such connection */
 	struct pool *h2_pools[ENGINE_H2_POOLS]; /* its pools, which count as memory, */
-	const size_t *h2_bytes;      /* as these bytes */
+	const _Atomic size_t *_Atomic h2_bytes; /* as these bytes; NULL: there are none yet */
 	/* Settings for clients' connections, and for those to servers; NULL: the defaults. */
 	const struct h2_config *h2_client_config, *h2_server_config;
 	struct zerocopy_pool zerocopy;

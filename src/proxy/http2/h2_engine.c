@@ -18,7 +18,8 @@ count_pools(struct engine *e, struct h2_engine *h)
 
 	for (unsigned int i = 0; i < ENGINE_H2_POOLS; i++)
 		memory_count_h2(e, i, pools[i]);
-	e->h2_bytes = &h->worker.shared.bytes;
+	/* Last: other workers read the pools once they see this. */
+	atomic_store_explicit(&e->h2_bytes, &h->worker.shared.bytes, memory_order_release);
 }
 
 struct h2_engine *
@@ -52,6 +53,7 @@ engine_h2_fini(struct engine *e)
 {
 	if (!e->h2)
 		return;
+	e->h2_bytes = NULL;
 	pool_fini(&e->h2->clients);
 	pool_fini(&e->h2->servers);
 	h2_worker_fini(&e->h2->worker);

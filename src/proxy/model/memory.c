@@ -17,11 +17,12 @@
 static uint64_t
 h2_memory(const struct engine *e, int with_kept)
 {
+	const _Atomic size_t *bytes = atomic_load_explicit(&e->h2_bytes, memory_order_acquire);
 	uint64_t n;
 
-	if (likely(!e->h2))
+	if (likely(!bytes))
 		return 0;
-	n = *e->h2_bytes;
+	n = counter_read(bytes);
 	for (int i = 0; i < ENGINE_H2_POOLS; i++) {
 		const struct pool *p = e->h2_pools[i];
 

@@ -10,7 +10,7 @@
 #include "h2/h2_hpack.h"
 
 /* The memory of tables that a test makes. */
-static size_t table_bytes;
+static _Atomic size_t table_bytes;
 
 static inline void
 init_table(struct h2_hpack *hp)

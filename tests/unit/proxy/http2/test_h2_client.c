@@ -1,4 +1,5 @@
 /* Streams of one client's connection, in a world: each goes to a server connection of its own. */
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -173,6 +174,39 @@ tables_count_as_memory(void **st)
 	close_world("KD");
 }
 
+static _Atomic int is_over;
+
+static void *
+read_memory(void *arg)
+{
+	uint64_t *most = arg;
+
+	while (!is_over)
+		*most = MAX(*most, memory_used(&w.engine));
+	return NULL;
+}
+
+/* Another worker reads what this one uses, from before it has any HTTP/2. */
+static void
+another_thread_may_read_the_memory(void **st)
+{
+	static const struct step asks[] = { SAY(REQUEST), AWAIT("hello"), { STEP_CLOSE, 0 } };
+	uint64_t most = 0;
+	pthread_t reader;
+
+	(void)st;
+	open_world(100);
+	w.origin_script = answer_the_first;
+	world_client(&w, asks, 0);
+	assert_int_equal(pthread_create(&reader, NULL, read_memory, &most), 0);
+	world_run(&w, LIMIT);
+	assert_true(memory_used(&w.engine) > 0);
+	is_over = 1;
+	assert_int_equal(pthread_join(reader, NULL), 0);
+	assert_int_equal(w.n_served, 1);
+	close_world("--");
+}
+
 int
 main(void)
 {
@@ -181,6 +215,7 @@ main(void)
 		cmocka_unit_test(a_killed_session_ends_with_its_streams),
 		cmocka_unit_test(a_hard_stop_ends_all),
 		cmocka_unit_test(tables_count_as_memory),
+		cmocka_unit_test(another_thread_may_read_the_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
