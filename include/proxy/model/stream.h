@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/atomic.h"
 #include "base/compiler.h"
 #include "base/heap.h"
 #include "base/list.h"
@@ -170,6 +171,14 @@ static inline int
 stream_retries_most(const struct stream *s)
 {
 	return s->retries_set ? s->retries_set - 1 : s->be->retries;
+}
+
+/* Its server, or NULL, for its own worker, also while it waits in a queue: then other workers set
+ * it, under the lock of the backend. */
+static inline struct server *
+stream_chosen_server(const struct stream *s)
+{
+	return atomic_read(&s->srv);
 }
 
 /* The clock of its worker's loop. */

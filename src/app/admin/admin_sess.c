@@ -76,12 +76,13 @@ static void
 add_session(struct admin_conn *c, const struct stream *s)
 {
 	uint64_t now = stream_now_ms(s);
+	const struct server *srv = stream_chosen_server(s);
 	char src[ADDR_TEXT];
 
 	sbuf_addf(&c->out,
 		"0x%llx: proto=%s src=%s fe=%s be=%s srv=%s state=%s age=%llums calls=%u ",
 		(unsigned long long)s->id, proto_of(&s->sess->peer), addr_text(&s->sess->peer, src),
-		s->sess->fe->name, s->be ? s->be->name : "<NONE>", s->srv ? s->srv->name : "<none>",
+		s->sess->fe->name, s->be ? s->be->name : "<NONE>", srv ? srv->name : "<none>",
 		history_state_name(stream_shown_state(s)),
 		(unsigned long long)(now - s->sess->accept_ms), s->hist_n);
 	add_half(c, "rq", &s->dir[CLIENT]);

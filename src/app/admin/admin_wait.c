@@ -132,9 +132,10 @@ is_counted(const struct stream *s, const void *arg)
 {
 	const struct wait_cond *cond = arg;
 	const struct wait_filter *f = &cond->filter;
+	const struct server *srv = stream_chosen_server(s);
 
 	return (!f->fe || s->sess->fe == f->fe) && (!f->be || s->be == f->be) &&
-		(!f->has_server || (s->srv && strcmp(s->srv->name, cond->server) == 0)) &&
+		(!f->has_server || (srv && strcmp(srv->name, cond->server) == 0)) &&
 		(f->state < 0 || (int)stream_shown_state(s) == f->state) &&
 		(!f->id || s->id == f->id);
 }

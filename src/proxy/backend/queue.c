@@ -120,7 +120,9 @@ slot_queue_locked(struct stream *s)
 
 	lock_assert_held(&s->be->lock);
 	assert(!is_linked(s));
-	s->waits = 1;
+	/* Its worker reads this without the lock: another one, which moves it, does not write. */
+	if (!s->waits)
+		s->waits = 1;
 	if (srv) {
 		s->queue_before -= srv->queue_served;
 		stream_queue_add(&queue_of_server(s)->queue, s);
@@ -265,7 +267,7 @@ slot_offer_locked(struct engine *e, struct server *srv, struct list *ours)
 		served = s->srv ? &srv->queue_served : &srv->be->queue_served;
 		slot_unqueue_locked(s);
 		(*served)++;
-		s->srv = srv;
+		atomic_write(&s->srv, srv);
 		if (s->engine == e) {
 			counter_add(&e->stat.elided_inline, 1);
 			slot_get_locked(s);
@@ -284,7 +286,7 @@ move_to_backend_locked(struct stream *s)
 {
 	lock_assert_held(&s->be->lock);
 	slot_unqueue_locked(s);
-	s->srv = NULL;
+	atomic_write(&s->srv, NULL);
 	slot_queue_locked(s);
 }
 

@@ -274,18 +274,23 @@ handing_giver(void *arg)
 	return NULL;
 }
 
-/* Finds no free slot, and gets one before it checks again. It takes no lock in between, which
- * would order its accesses before those of the other thread. */
+/* Finds no free slot, reads its server, as `show sess` does, and gets a slot before it checks
+ * again. It takes no lock in between, which would order its accesses before those of the other
+ * thread. */
 static void *
 handing_taker(void *arg)
 {
 	struct thread *t = arg;
 
 	for (int i = 0; i < ROUNDS; i++) {
+		const struct server *seen;
 		struct stream *x;
 
 		(void)pthread_barrier_wait(&handing.round);
 		x = handing_enter(t, STREAM_EV_FULL);
+		seen = stream_chosen_server(x);
+		if (seen && seen != storm.srv[0])
+			(void)atomic_add(&handing.wrong, 1u);
 		while (!atomic_swap(&storm.messages_sent[t->engine.index], 0u))
 			(void)sched_yield();
 		queue_collect(&t->engine, storm.px);
