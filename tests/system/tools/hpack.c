@@ -48,6 +48,14 @@ write_number(uint32_t n)
 	fwrite(b, 1, sizeof(b), stdout);
 }
 
+/* Without bytes p may be NULL, which fwrite() may not get. */
+static void
+write_bytes(const void *p, size_t n)
+{
+	if (n)
+		fwrite(p, 1, n, stdout);
+}
+
 /* Reads a text to the place that *end says, and moves it. */
 static struct str
 read_text(char **end, const char *limit)
@@ -64,7 +72,7 @@ static void
 write_text(struct str s)
 {
 	write_number((uint32_t)s.len);
-	fwrite(s.p, 1, s.len, stdout);
+	write_bytes(s.p, s.len);
 }
 
 static int
@@ -139,7 +147,7 @@ decode(struct h2_hpack *hp)
 	if (h2_hpack_decode(hp, (const uint8_t *)s.p, s.len, take_field, &d) < 0)
 		fail("a block is bad");
 	write_number(d.n);
-	fwrite(d.out.p, 1, d.out.len, stdout);
+	write_bytes(d.out.p, d.out.len);
 	sbuf_fini(&d.out);
 }
 
