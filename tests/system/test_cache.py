@@ -286,7 +286,7 @@ def test_logs_and_rules(daemon):
     http-request set-var(txn.path) path
     http-response pause 1h if {{ res.cache_hit }} # which waits for nothing
     http-response deny deny_status 403 if {{ var(txn.path) -m str /no }} {{ res.cache_hit }}
-""")
+""", extra="nbthread 1")
     pages.answer = response(FRESH, b"x" * 3000)
     for path in ("/a", "/a", "/no", "/no"):
         ask(port, path)

@@ -346,7 +346,7 @@ def test_preference(web):
 
 def test_memory(web):
     """Without memory for a compressor of its own a response gets another algorithm, or none."""
-    w = web("compression algo-res br", extra="maxzlibmem 1")
+    w = web("compression algo-res br", extra="nbthread 1\n    maxzlibmem 1")
     w.origin.cut, w.origin.holds = 30000, threading.Event()
     with socket.create_connection(("127.0.0.1", w.port), timeout=WAIT) as s:
         s.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nAccept-Encoding: br\r\n\r\n")

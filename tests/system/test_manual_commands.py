@@ -161,7 +161,7 @@ def site(tmp_path, daemon):
 
 
 def test_each_command_answers_as_its_entry_says(site, daemon, entries):
-    d = daemon(site.cfg, "-L", "here")
+    d = daemon(site.cfg, "-L", "here", extra="nbthread 1")
     with connect(site.web) as bad:
         bad.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nb\x01d\r\n\r\n")
         recv_all(bad)

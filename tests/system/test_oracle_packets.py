@@ -202,7 +202,7 @@ def test_a_connection_with_packets_of_its_own_is_not_shared(daemon, origins, pro
     if proto:
         backend = f"server s 127.0.0.1:{h2} proto h2\nlisten l\n mode http\n bind 127.0.0.1:{h2} proto h2\n http-request return status 200"
     d = daemon(f"defaults\n mode http\n timeout connect 9s\n timeout client 60s\n timeout server 60s\nfrontend f\n bind 127.0.0.1:{port}\n"
-               f" http-request set-bc-tos 0x28 if {{ path /own }}\n default_backend b\nbackend b\n http-reuse always\n {backend}\n")
+               f" http-request set-bc-tos 0x28 if {{ path /own }}\n default_backend b\nbackend b\n http-reuse always\n {backend}\n", extra="nbthread 1")
 
     def opened():
         return int(re.search(r"^b,s,.*", d.admin("show stat"), re.M)[0].split(",")[columns.index("connect")])

@@ -98,7 +98,7 @@ def test_answers_in_another_order_reach_their_requests(daemon, tmp_path, agents)
         held.append(f)
         return b"".join(says_path(agent, conn, x) for x in reversed(held)) if len(held) == n else b""
     agent = agents(last_first)
-    front = Front(daemon, tmp_path, agent)
+    front = Front(daemon, tmp_path, agent, extra="nbthread 1")
     with contextlib.ExitStack() as stack:
         clients = [stack.enter_context(front.open()) for _ in range(n)]
         for i, c in enumerate(clients):
@@ -135,7 +135,7 @@ def test_a_window_that_is_full_opens_another_connection(daemon, tmp_path, agents
                 c.sendall(says_path(agent, c, x))
         return b""
     agent = agents(all_at_once)
-    front = Front(daemon, tmp_path, agent, options="max-waiting-frames 2\n    no option async")
+    front = Front(daemon, tmp_path, agent, options="max-waiting-frames 2\n    no option async", extra="nbthread 1")
     with contextlib.ExitStack() as stack:
         clients = [stack.enter_context(front.open()) for _ in range(n)]
         for i, c in enumerate(clients):
@@ -399,7 +399,7 @@ def test_workers_have_connections_of_their_own(daemon, tmp_path, agents):
 def test_logs(daemon, tmp_path, agents):
     """The effect of maxerrrate is in tests/sim/process/spoe_error_rate.txt."""
     agent = agents(lambda agent, conn, f: says_path(agent, conn, f) if path_of(f) == "good" else None)
-    front = Front(daemon, tmp_path, agent, options="log global", extra="log stdout format raw local0")
+    front = Front(daemon, tmp_path, agent, options="log global", extra="nbthread 1\n    log stdout format raw local0")
     assert [front.ask(path) for path in ("good", "bad", "good")] == ["good/", "/257", "good/"]
     front.daemon.stop()
     lines = re.findall(r"SPOE: \[ag\] <EVENT:on-frontend-http-request> sid=\d+ st=(\d+) \d+ (\d/\d)", front.daemon.stdout)
