@@ -201,7 +201,8 @@ class Schedule:
         lines = {t.name: t.line for t in self.tables}
         cfg = f"defaults\n mode {'http' if self.is_http else 'tcp'}\n timeout connect 2s\n timeout client 10s\n timeout server 1s\n" \
               " timeout http-request 500ms\n timeout http-keep-alive 10s\n timeout tarpit 10ms\n"
-        cfg += f"frontend f\n bind 127.0.0.1:{{p0}}\n default_backend b\n{lines.get('f', '')}" + self._braced(self._connection_rules() + rules("f"))
+        # A rule may refuse a connection before its first bytes are there, and then they do not count: they come with it.
+        cfg += f"frontend f\n bind 127.0.0.1:{{p0}} defer-accept\n default_backend b\n{lines.get('f', '')}" + self._braced(self._connection_rules() + rules("f"))
         cfg += self._braced(self._values()) if self.is_http else ""
         cfg += "backend b\n balance roundrobin\n" + lines.get("b", "") + self._braced(self._stick_rules())
         cfg += self._braced(rules("b")) if rnd.random() < 0.5 else ""
