@@ -7,7 +7,7 @@
 
 struct compression {
 	struct deflate *deflate;
-	uint64_t memory;     /* bytes of the bodies that have a compressor of their own */
+	_Atomic uint64_t memory; /* bytes of the bodies that have a compressor of their own */
 	struct freq in, out; /* bytes in a second */
 };
 

@@ -382,7 +382,7 @@ has_memory(const struct engine *e, size_t n)
 {
 	uint64_t most = e->shared->comp_memory / e->shared->n;
 
-	return (!most || e->compression->memory + n <= most) && memory_room(e) >= n;
+	return (!most || counter_read(&e->compression->memory) + n <= most) && memory_room(e) >= n;
 }
 
 static void
@@ -395,7 +395,7 @@ end_coder(struct filter *f)
 		return;
 	coder->end(c->own);
 	c->own = NULL;
-	c->worker->memory -= coder->memory;
+	counter_sub(&c->worker->memory, coder->memory);
 }
 
 /* Begins the body of an algorithm that has a coder: 1, or 0: there is no memory. */
@@ -412,7 +412,7 @@ begin_coder(struct compress *c, const struct stream *s)
 	if (!c->own)
 		return 0;
 	c->worker = s->engine->compression;
-	c->worker->memory += coder->memory;
+	counter_add(&c->worker->memory, coder->memory);
 	memory_watch(s->engine);
 	return 1;
 }

@@ -45,7 +45,7 @@ memory_live(const struct engine *e)
 		(uint64_t)e->pools.extras.live * e->pools.extras.size +
 		(uint64_t)e->pools.tracked.live * e->pools.tracked.size +
 		(uint64_t)e->bulk.bufs.live * e->bulk.bufs.size + e->pipes.bytes +
-		(e->compression ? e->compression->memory : 0) +
+		(e->compression ? counter_read(&e->compression->memory) : 0) +
 		(e->tls ? tls_io_memory(e->tls) : 0);
 }
 
