@@ -17,19 +17,24 @@ from lib import reload, report, subjects, targets  # noqa: E402
 
 def test_a_signal_in_each_period(monkeypatch):
     monkeypatch.setattr(reload, "PERIOD", 0.1)
-    counter = "import signal,sys\nn=0\ndef on(*_):\n global n; n+=1; print(n, flush=True)\nsignal.signal(signal.SIGUSR2, on)\n" \
-              "print(0, flush=True)\nwhile True: signal.pause()"
-    with subprocess.Popen([sys.executable, "-c", counter], stdout=subprocess.PIPE) as proc:
-        try:
-            assert proc.stdout.readline() == b"0\n"
-            proc.subject = subjects.RELOADED[0]
-            assert reload.SIGNALS[proc.subject.kind] == signal.SIGUSR2
-            reloads = reload.Reloads(proc)
-            reloads.start()
-            assert [proc.stdout.readline() for _ in range(3)] == [b"1\n", b"2\n", b"3\n"]
-            assert reloads.stop() >= 3
-        finally:
-            proc.terminate()
+    done = []
+
+    class Proc:
+        subject = subjects.RELOADED[0]
+        send_signal = staticmethod(done.append)
+
+    class Ends:
+        @staticmethod
+        def wait(seconds):
+            done.append(seconds)
+            return len(done) > 6
+
+    for args, first in ((), 0.1), ((0.1, 0.05), 0.05):
+        done.clear()
+        reloads = reload.Reloads(Proc(), *args)
+        reloads.ends = Ends()
+        reloads.run()
+        assert done == [first, signal.SIGUSR2] + [0.1, signal.SIGUSR2] * 2 + [0.1] and reloads.n == 3
 
 
 def test_each_kind_has_a_master():

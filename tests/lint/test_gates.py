@@ -147,6 +147,13 @@ def test_pytest_is_counted(tmp_path, text, counts, named):
     assert len(names) == bool(named) and all(line.endswith(named) for line in names)
 
 
+def test_a_file_that_hangs_is_ended(tmp_path):
+    (tmp_path / 't').mkdir()
+    (tmp_path / 't/test_x.py').write_text('import signal\ndef test_a(): signal.pause()\n')
+    done = run('build-aux/run-pytest', 'x', '-', os.path.relpath(tmp_path / 'b', TOP), tmp_path / 't', PYTEST_TIMEOUT='1')
+    assert done.returncode == 1 and done.stdout.endswith('test_x.py (pytest: exit -15)\nx: 0 passed, 1 failed, 0 skipped\n')
+
+
 def test_files_are_run_side_by_side_and_added_up(tmp_path):
     """Two files that wait for each other, and one without a test that matches -k."""
     (tmp_path / 't').mkdir()
