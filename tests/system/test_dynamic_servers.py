@@ -97,7 +97,7 @@ def test_a_session_keeps_its_server(daemon):
             sock.sendall(data)
 
     origin, port = Origin(echo), free_port()
-    d = daemon(f"listen l\n    bind 127.0.0.1:{port}\n    balance leastconn\n    timeout queue 2s\n")
+    d = daemon(f"listen l\n    bind 127.0.0.1:{port}\n    balance leastconn\n    option abortonclose\n")
     assert d.admin(f"add server l/n 127.0.0.1:{origin.port} maxconn 1 enabled") == "New server registered.\n\n"
     with connect(port) as c:
         c.sendall(b"hello")

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 from conftest import TACIT, connect, free_port, recv_all, run
-from subject import not_sanitized, only_root, only_tacit
+from subject import BUILD, only_root, only_tacit
 from test_master import MASTER
 
 pytestmark = only_tacit
@@ -40,8 +40,7 @@ def test_priorities(daemon, lines, nice):
     assert d.stderr == ""
 
 
-# TSan has a thread of its own.
-@not_sanitized
+@pytest.mark.skipif(BUILD.name == "tsan", reason="TSan has a thread of its own")
 @only_root
 def test_the_master_keeps_its_priority(daemon, tmp_path):
     own = os.getpriority(os.PRIO_PROCESS, 0)
