@@ -667,13 +667,16 @@ add_found(struct found_list *list, uint32_t left, const char *slot)
 }
 
 /* Milliseconds until it expires; one in use has all its time left. -1: it has expired. Without
- * expiry: when it was touched, relative to now, modulo 2^32. */
+ * expiry: when it was touched, relative to now, modulo 2^32. The previous process may have touched
+ * it a little after `now`, which this one read when it started. */
 static int64_t
 time_left(const struct table_follow *f, const char *slot, uint32_t now)
 {
 	uint32_t left = slot_expire(slot) - now;
 
-	if (!f->saved.expire_ms || left <= f->saved.expire_ms)
+	if (!f->saved.expire_ms)
+		return left < TABLE_CLOCK_SKEW_MS ? UINT32_MAX : left;
+	if (left <= f->saved.expire_ms + TABLE_CLOCK_SKEW_MS)
 		return left;
 	return slot_refs(slot) & ENTRY_REFS ? (int64_t)f->saved.expire_ms : -1;
 }

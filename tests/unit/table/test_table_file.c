@@ -152,6 +152,37 @@ entries_are_copied(void **st)
 	end_side(&b);
 }
 
+/* Entries that the previous process touches after the next one has read its clock. */
+static void
+entries_touched_during_the_start_are_copied(void **st)
+{
+	static const uint32_t expire_ms[] = { 60000, 0 };
+
+	(void)st;
+	for (unsigned int i = 0; i < ARRAY_LEN(expire_ms); i++) {
+		struct table_conf c = conf_of(TABLE_INTEGER, 4, 2, expire_ms[i]);
+		struct side a, b;
+		unsigned int n;
+
+		start_side(&a, c);
+		add_to(a.t, 1, TABLE_GPC0, 5);
+		by.now_ms += 20;
+		add_to(a.t, 2, TABLE_GPC0, 7);
+		view_side(&a);
+		by.now_ms -= 10;
+		start_side(&b, c);
+		assert_int_equal(table_follow_restore(b.t, &a.view, &by, &n, NULL), TABLE_RESTORED);
+		assert_int_equal(n, 2);
+		assert_int_equal(value(b.t, 2, TABLE_GPC0), 7);
+		/* The first one was touched first. */
+		table_unref(hold(b.t, 3));
+		assert_int_equal(value(b.t, 1, TABLE_GPC0), UINT64_MAX);
+		assert_int_equal(value(b.t, 2, TABLE_GPC0), 7);
+		end_side(&b);
+		end_side(&a);
+	}
+}
+
 static void
 another_table_starts_empty(void **st)
 {
@@ -650,6 +681,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(entries_are_copied),
+		cmocka_unit_test(entries_touched_during_the_start_are_copied),
 		cmocka_unit_test(another_table_starts_empty),
 		cmocka_unit_test(byte_rates_are_rescaled),
 		cmocka_unit_test(counts_of_peers_are_copied),
