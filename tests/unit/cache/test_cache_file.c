@@ -83,8 +83,11 @@ objects_survive(void **state)
 	assert_int_equal(cache_remove(old.c, &old.by, rig_key(50, text)), 1);
 	e = cache_begin(old.c, &old.by, rig_key(OBJECTS, text), &rig_all, 0);
 	assert_non_null(e);
-	assert_int_equal(cache_restore(new.c, &new.by, &view, &any), OBJECTS - 6);
-	assert_int_equal(count(&new), OBJECTS - 6);
+	/* One is stored after the new process has read its clock. */
+	old.by.now_ms = new.by.now_ms + 20;
+	assert_true(rig_put(&old, &old.by, 50, 51, 70, 7500, 1000));
+	assert_int_equal(cache_restore(new.c, &new.by, &view, &any), OBJECTS - 5);
+	assert_int_equal(count(&new), OBJECTS - 5);
 	cache_abort(old.c, &old.by, e);
 	/* The age continues, and max-age of now is a bound. */
 	e = cache_find(new.c, &new.by, rig_key(59, text), &rig_all);
