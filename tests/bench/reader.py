@@ -14,7 +14,7 @@ import time
 def ask(path, command):
     n = 0
     with socket.socket(socket.AF_UNIX) as s:
-        s.settimeout(10)
+        s.settimeout(60)
         s.connect(path)
         s.sendall(command.encode() + b"\n")
         while True:

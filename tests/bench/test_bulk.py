@@ -27,7 +27,7 @@ def _source():
     p = subprocess.Popen([TOOL, "source", "127.0.0.1:%d" % port])
     for _ in range(500):
         try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
+            socket.create_connection(("127.0.0.1", port), 60).close()
             break
         except ConnectionRefusedError:
             time.sleep(0.01)
@@ -52,7 +52,7 @@ def test_all_of_it_comes(source, streams, each):
 
 @needs_tool
 def test_the_source_sends_the_requested_bytes(source):
-    with socket.create_connection(("127.0.0.1", source), 10) as c:
+    with socket.create_connection(("127.0.0.1", source), 60) as c:
         c.sendall(b"1000")
         time.sleep(0.05)
         c.sendall(b"00\n")
@@ -78,7 +78,7 @@ def test_a_sink_sees_too_little_and_too_much(spoil):
         t = threading.Thread(target=serve, daemon=True)
         t.start()
         code, out = sink(1, 500_000, listener.getsockname()[1])
-        t.join(10)
+        t.join(60)
     assert code == 1
     assert out["errors"] == 1
 
@@ -89,7 +89,7 @@ def test_without_a_size_it_continues_until_sigterm(source):
     time.sleep(0.3)
     assert p.poll() is None
     p.send_signal(signal.SIGTERM)
-    out = parse.key_values(p.communicate(timeout=10)[0])
+    out = parse.key_values(p.communicate(timeout=60)[0])
     assert p.returncode == 0
     assert out["streams"] == 3 and out["bytes"] > 1_000_000 and out["errors"] == 0
 

@@ -17,7 +17,14 @@ KINDS = {
     'retry': 'a loop that tries again: wait for what it needs',
     'elapsed': 'elapsed time: assert what was done, not how long it took',
     'delay': 'a delay: wait for the fact',
+    'limit': 'a limit that a busy machine reaches: WAIT or a multiple of it (tests/system/conftest.py)',
 }
+# A minute: what facts.LIMIT has.
+LIMIT_MIN = 60
+# Where calls have a limit in seconds, its names, and the names of lists whose wait() is for so many items.
+LIMITED = {'settimeout': 0, 'wait': 0, 'join': 0, 'create_connection': 1, 'select': 3}
+LIMITS = {'timeout', 'limit'}
+LISTS = {'done', 'held', 'lines', 'log', 'met', 'outcomes', 'requests', 'seen'}
 
 
 def name_of(call):
@@ -47,6 +54,25 @@ def counts_tries(loop):
             isinstance(loop.iter, ast.Call) and name_of(loop.iter) == 'range')
 
 
+def is_short(node):
+    """True for a number of seconds that is less than a minute."""
+    return isinstance(node, ast.Constant) and type(node.value) in (int, float) and 0 < node.value < LIMIT_MIN
+
+
+def given_limits(call):
+    """Values that a call may have as its limit: `timeout=5`, s.settimeout(5), process.wait(5), select.select(..., 5)."""
+    name, of = getattr(call.func, 'attr', ''), getattr(call.func, 'value', None)
+    is_limited = name in LIMITED and not (name == 'wait' and getattr(of, 'attr', getattr(of, 'id', '')) in LISTS)
+    return [k.value for k in call.keywords if k.arg in LIMITS] + ([*call.args[LIMITED[name]:][:1]] if is_limited else [])
+
+
+def default_limits(args):
+    """Defaults of the limits among the parameters of a function."""
+    named = [*args.posonlyargs, *args.args]
+    defaults = [*zip(named[len(named) - len(args.defaults):], args.defaults), *zip(args.kwonlyargs, args.kw_defaults)]
+    return [default for arg, default in defaults if arg.arg in LIMITS]
+
+
 def of_python(text):
     """(kind, line)"""
     for node in ast.walk(ast.parse(text)):
@@ -58,6 +84,11 @@ def of_python(text):
                 yield 'poll', node.lineno
             elif name in CLOCKS:
                 yield 'elapsed', node.lineno
+            for _ in filter(is_short, given_limits(node)):
+                yield 'limit', node.lineno
+        elif isinstance(node, ast.FunctionDef):
+            for _ in filter(is_short, default_limits(node.args)):
+                yield 'limit', node.lineno
         elif counts_tries(node) and is_left_early(node):
             yield 'retry', node.lineno
 

@@ -227,9 +227,14 @@ PAUSES = [
     ('import time\nbegan = time.time()\n', 'elapsed time'),
     ('for _ in range(3):\n    if works():\n        break\n', 'a loop that tries again'),
     ('def f():\n    for _ in range(3):\n        with g():\n            return 1\n', 'a loop that tries again'),
+    ('s.settimeout(5)\n', 'a limit'), ('run("x", timeout=59)\n', 'a limit'), ('d.proc.wait(.5)\n', 'a limit'),
+    ('select.select(r, [], [], 1)\n', 'a limit'), ('socket.create_connection(a, 10)\n', 'a limit'),
+    ('def f(what, limit=15):\n    pass\n', 'a limit'), ('def f(*, timeout=1):\n    pass\n', 'a limit'),
 ]
 NO_PAUSES = ['for i in range(3):\n    if f(i):\n        break\n', 'for _ in range(3):\n    f()\n',
-             'for _ in range(3):\n    while 1:\n        break\n', 'with news:\n    news.wait_for(f)\n', 'd.until("idle")\n']
+             'for _ in range(3):\n    while 1:\n        break\n', 'with news:\n    news.wait_for(f)\n', 'd.until("idle")\n',
+             's.settimeout(60)\n', 's.settimeout(0)\n', 's.settimeout(WAIT)\n', 'log.wait(4)\n', 'p.log.wait(50)\n',
+             'def f(limit=None, seconds=1):\n    pass\n']
 
 
 @pytest.mark.parametrize('text,what', PAUSES)
@@ -237,7 +242,7 @@ def test_a_pause_is_red(root, text, what):
     write(root, 'tests/system/test_bad.py', text)
     (line,) = broken(root)['pauses']
     assert line.startswith('tests/system/test_bad.py:') and what in line
-    write(root, 'tests/lint/pauses', '# why\nsleep,poll,elapsed,retry\ttests/system/*.py\t1\ta reason\n')
+    write(root, 'tests/lint/pauses', '# why\nsleep,poll,elapsed,retry,limit\ttests/system/*.py\t1\ta reason\n')
     assert broken(root)['pauses'] == []
 
 

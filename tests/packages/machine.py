@@ -93,7 +93,7 @@ class Machine:
                 return int(pid)
         return None
 
-    def wait_for(self, what, why, limit=30):
+    def wait_for(self, what, why, limit=60):
         end = time.monotonic() + limit
         while not (found := what()):
             assert time.monotonic() < end, f"{why}\n{self.log.read_text()}"

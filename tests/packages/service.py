@@ -88,7 +88,7 @@ class Service:
         return [int(pid) for pid in children.split()]
 
     def answer(self, url="http://127.0.0.1/"):
-        return self.m.run("curl", "-s", "-m", "10", url, check=False).stdout
+        return self.m.run("curl", "-s", "-m", "60", url, check=False).stdout
 
     def admin(self, command, sock="/run/tacit/admin.sock"):
         script = ("import socket, sys\ns = socket.socket(socket.AF_UNIX)\ns.connect(sys.argv[1])\n"
@@ -98,7 +98,7 @@ class Service:
     def journal(self, *options):
         return self.m.run("journalctl", "-u", self.name, "-o", "cat", "--no-pager", *options).stdout
 
-    def wait_for(self, what, limit=15):
+    def wait_for(self, what, limit=60):
         end = time.monotonic() + limit
         while not what():
             assert time.monotonic() < end, self.m.run("systemctl", "status", "--no-pager", self.name, check=False).stdout \

@@ -170,7 +170,7 @@ class Container:
 
     def is_healthy(self):
         enter = ["nsenter", "-t", str(self.init()), "-m", "-p", "-n", "-r", "-W", "/"]
-        return subprocess.run([*enter, *array("HEALTHCHECK")], check=False, timeout=30, env=INSIDE).returncode == 0
+        return subprocess.run([*enter, *array("HEALTHCHECK")], check=False, timeout=60, env=INSIDE).returncode == 0
 
     def close(self):
         # Another user: the end of unshare does not end it.
@@ -236,4 +236,4 @@ def test_it_reloads_under_load_and_stops(image, container):
     seen = json.loads(said.splitlines()[-1])
     assert set(seen) == {"?", "2"}, seen
     os.kill(container.init(), getattr(signal, of("STOPSIGNAL")[0]))
-    assert container.proc.wait(30) == 0
+    assert container.proc.wait(60) == 0

@@ -157,7 +157,7 @@ $umask 0022
 """
 
 
-def wait_until(what, limit=15):
+def wait_until(what, limit=60):
     end = time.monotonic() + limit
     while not what():
         assert time.monotonic() < end

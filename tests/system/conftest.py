@@ -152,7 +152,7 @@ def has_ipv6():
 
 def is_open(port):
     try:
-        connect(port, timeout=1).close()
+        connect(port, timeout=WAIT).close()
         return True
     except OSError:
         return False

@@ -61,10 +61,10 @@ class Proxy:
         """All sessions have ended, are counted and logged, and their descriptors are closed."""
         self.until("sessions eq 0", "idle")
 
-    def settle(self, limit=10):
+    def settle(self):
         """No session is left and the descriptors are closed: after every test."""
         self.no_sessions()
-        assert not self.d.leaked(limit), self.d.leaked(0)
+        assert not self.d.leaked(), self.d.leaked(0)
 
     def spliced(self):
         """After the last session no bytes are left in a pipe. Returns the number of spliced bytes."""

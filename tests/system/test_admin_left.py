@@ -3,7 +3,7 @@
 import socket
 
 import pytest
-from conftest import admin, free_port, recv_all
+from conftest import WAIT, admin, free_port, recv_all
 from subject import only_tacit
 
 pytestmark = only_tacit
@@ -18,7 +18,7 @@ def waiting(request, daemon):
 
     def make(more=b"", half=False):
         s = socket.socket(socket.AF_UNIX)
-        s.settimeout(30)
+        s.settimeout(WAIT)
         s.connect(path)
         s.sendall(b"prompt\nwait 1ms\nwait 1h\n" + more)
         got = b""
@@ -47,7 +47,7 @@ def test_commands_behind_the_wait_are_not_run(waiting):
 def test_a_client_that_ends_its_side_gets_its_answers(waiting):
     path, _ = waiting
     with socket.socket(socket.AF_UNIX) as s:
-        s.settimeout(30)
+        s.settimeout(WAIT)
         s.connect(path)
         s.sendall(b"wait 30ms; show info\n")
         s.shutdown(socket.SHUT_WR)
@@ -68,7 +68,7 @@ def test_a_client_that_sends_too_much_gets_the_whole_answer(daemon):
     whole = d.admin("show servers conn")
     with socket.socket() as s:
         s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        s.settimeout(30)
+        s.settimeout(WAIT)
         s.connect(("127.0.0.1", port))
         s.sendall(b"show servers conn\n" + b"more\n" * 4000)
         assert len(recv_all(s)) == len(whole)

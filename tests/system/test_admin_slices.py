@@ -7,7 +7,7 @@ import socket
 import threading
 
 import pytest
-from conftest import admin, connect, free_port, recv_all, rss_kib
+from conftest import WAIT, admin, connect, free_port, recv_all, rss_kib
 from facts import gone
 from subject import not_sanitized, only_tacit
 
@@ -33,7 +33,7 @@ def with_map(daemon, tmp_path):
 
 def ask(d, line):
     s = socket.socket(socket.AF_UNIX)
-    s.settimeout(20)
+    s.settimeout(WAIT)
     s.connect(str(d.sock))
     s.sendall(line.encode() + b"\n")
     return s

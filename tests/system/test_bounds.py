@@ -34,12 +34,12 @@ class Origin:
         shrink(self.sock)
         self.sock.bind(("127.0.0.1", 0))
         self.sock.listen(8)
-        self.sock.settimeout(10)
+        self.sock.settimeout(LIMIT)
         self.port = self.sock.getsockname()[1]
 
     def accept(self):
         c, _ = self.sock.accept()
-        c.settimeout(20)
+        c.settimeout(LIMIT)
         return c
 
 
@@ -53,7 +53,7 @@ def origin_of_one():
 def small_client(port):
     s = socket.socket()
     shrink(s)
-    s.settimeout(20)
+    s.settimeout(LIMIT)
     s.connect(("127.0.0.1", port))
     return s
 
@@ -82,7 +82,7 @@ def test_slow_reader_bounds_what_is_taken_from_the_source(proxy, origin_of_one, 
             rest = threading.Thread(target=send_rest, args=(sender, body[taken:]), daemon=True)
             rest.start()
             assert recv_all(reader) == body
-            rest.join(20)
+            rest.join(LIMIT)
             assert not rest.is_alive()
 
 
@@ -130,7 +130,7 @@ class Reader:
     def __init__(self, port):
         self.sock = socket.socket()
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        self.sock.settimeout(20)
+        self.sock.settimeout(LIMIT)
         self.sock.connect(("127.0.0.1", port))
         self.sock.send(b"x")
         self.sock.setblocking(False)
@@ -210,4 +210,4 @@ def test_little_memory_is_enough_for_one(proxy, origins):
             sender = threading.Thread(target=send_rest, args=(c, body), daemon=True)
             sender.start()
             assert recv_all(c) == body
-            sender.join(10)
+            sender.join(LIMIT)

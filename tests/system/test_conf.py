@@ -6,7 +6,7 @@ import subprocess
 
 import oracle
 import pytest
-from conftest import TACIT
+from conftest import TACIT, WAIT
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FILES = sorted(glob.glob(os.path.join(ROOT, "conf", "*.cfg")))
@@ -14,7 +14,7 @@ OURS = ("demo.cfg",)    # it has keywords that HAProxy does not know
 
 
 def check(program, path):
-    return subprocess.run([program, "-c", "-f", path], capture_output=True, text=True, timeout=20, check=False)
+    return subprocess.run([program, "-c", "-f", path], capture_output=True, text=True, timeout=WAIT, check=False)
 
 
 @pytest.mark.parametrize("path", FILES, ids=os.path.basename)

@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, TACIT, connect, free_ports, recv_all
+from conftest import ROOT, TACIT, WAIT, connect, free_ports, recv_all
 from facts import listens, refuses
 from subject import not_sanitized, only_tacit
 
@@ -63,7 +63,7 @@ class Slow:
     def serve(self, conn):
         conn.recv(4096)
         self.begun.set()
-        self.proceed.wait(10)
+        self.proceed.wait(WAIT)
         conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
 
 
@@ -121,13 +121,13 @@ def test_it_is_healthy_logs_and_ends_softly(started, slow):
     assert is_healthy(health)
     with connect(front) as c:
         c.sendall(b"GET /slow HTTP/1.0\r\n\r\n")
-        assert slow.begun.wait(10)
+        assert slow.begun.wait(WAIT)
         proc.send_signal(getattr(signal, of("STOPSIGNAL")[0]))
         refuses(front)
         assert not is_healthy(health)
         slow.proceed.set()
         assert recv_all(c).endswith(b"ok")
-    assert proc.wait(10) == 0
+    assert proc.wait(WAIT) == 0
     lines = log.read_text().splitlines()
     assert len([line for line in lines if '"GET /slow HTTP/1.0"' in line and " www web/w1 " in line]) == 1
     assert "/alive" not in log.read_text()

@@ -5,7 +5,7 @@ import subprocess
 import oracle
 import pytest
 from certs import Authority
-from conftest import TACIT
+from conftest import TACIT, WAIT
 
 DEFAULTS = "defaults\n mode http\n timeout client 1s\n timeout connect 1s\n timeout server 1s\n"
 # A file of each kind that is read at another moment.
@@ -39,7 +39,7 @@ def site(tmp_path_factory):
 
 def check(program, cwd, *files, options=()):
     args = [a for f in files for a in ("-f", f)]
-    return subprocess.run([program, *options, "-c", *args], cwd=cwd, capture_output=True, text=True, timeout=20, check=False)
+    return subprocess.run([program, *options, "-c", *args], cwd=cwd, capture_output=True, text=True, timeout=WAIT, check=False)
 
 
 @pytest.mark.parametrize("program", oracle.PROGRAMS.values(), ids=oracle.PROGRAMS)

@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import answers, connect, free_port, recv_all
+from conftest import WAIT, answers, connect, free_port, recv_all
 from facts import becomes, exists, listens
 from subject import (INJECTABLE, IS_SANITIZED, IS_TACIT, fields, listener, not_sanitized,  # noqa: F401
                      only_root, only_slow, only_tacit, proxy, storm_leaves_nothing, tool, warm)
@@ -193,7 +193,7 @@ class Injected:
 
     def __exit__(self, *_):
         self.proc.send_signal(signal.SIGINT)
-        self.proc.wait(10)
+        self.proc.wait(WAIT)
         self.proc.stderr.close()
 
 
@@ -244,7 +244,7 @@ def test_failing_call(proxy, origin, rule, whole):
             data = b"%04d" % i * 100
             got = b""
             try:
-                with connect(p.port, timeout=8) as c:
+                with connect(p.port, timeout=WAIT) as c:
                     c.sendall(data)
                     with contextlib.suppress(OSError):
                         c.shutdown(socket.SHUT_WR)
@@ -269,7 +269,7 @@ def test_a_poller_that_fails_ends_the_process(daemon, origin):
     with Injected(d.pid, "epoll_wait:error=EBADF:when=3+"):
         with contextlib.suppress(OSError):
             talk(port)
-        assert d.proc.wait(10) == 1, d.stderr
+        assert d.proc.wait(WAIT) == 1, d.stderr
     # With one worker the message is this, with several the other.
     assert "for events" in d.stderr
 
@@ -337,7 +337,7 @@ def test_log_to_a_closed_stdout(origin, tmp_path):
             assert proc.poll() is None
         finally:
             proc.terminate()
-            assert proc.wait(10) in (0, 143, -15)
+            assert proc.wait(WAIT) in (0, 143, -15)
 
 
 # --- the network, in a namespace of its own --------------------------------------------------------------
@@ -357,7 +357,7 @@ class Namespaced:
         self.path = tmp_path / "front.sock"
         self.log = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.log.bind(str(tmp_path / "log"))
-        self.log.settimeout(10)
+        self.log.settimeout(WAIT)
         body = "\n    ".join(["listen l", f"bind unix@{self.path}", *options.split("\n"), "option tcplog",
                               f"log {tmp_path}/log local0", *servers.split("\n")])
         self.d = daemon(body + "\n", program="unshare", ready=IS_TACIT, extra="" if IS_TACIT else "nbthread 1",
@@ -370,7 +370,7 @@ class Namespaced:
 
     def connect(self):
         c = socket.socket(socket.AF_UNIX)
-        c.settimeout(20)
+        c.settimeout(WAIT)
         c.connect(str(self.path))
         return c
 

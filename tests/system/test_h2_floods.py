@@ -174,7 +174,7 @@ def test_bodies_that_wait(site):  # noqa: F811
     hold = threading.Event()
 
     def answers(path, head, body):
-        hold.wait(20)
+        hold.wait(LIMIT)
         return ok(path, head, body)
 
     p = site(answers)
@@ -196,7 +196,7 @@ def test_more_streams_than_allowed(site):  # noqa: F811
     hold = threading.Event()
 
     def answers(path, head, body):
-        hold.wait(20)
+        hold.wait(LIMIT)
         return ok(path, head, body)
 
     p = site(answers)

@@ -5,6 +5,7 @@ import struct
 import threading
 
 import h2_raw as raw
+from conftest import WAIT
 from h2_raw import GOAWAY, PING
 from subject import only_tacit
 from test_h2 import ok, site  # noqa: F401
@@ -40,13 +41,13 @@ def test_with_streams(site):  # noqa: F811
     def answers(path, head, body):
         if path == "/slow":
             begun.set()
-            hold.wait(20)
+            hold.wait(WAIT)
         return ok(path, head, body)
 
     p = site(answers)
     with raw.Client(p.port) as c:
         c.send(raw.request(1, path="/slow"))
-        assert begun.wait(20)
+        assert begun.wait(WAIT)
         p.send(signal.SIGUSR1)
         assert last_id(c.until(GOAWAY)) == (0x7fffffff, raw.NO_ERROR)
         c.send(raw.ping(c.until(PING), raw.ACK))

@@ -10,6 +10,7 @@ import tempfile
 import threading
 
 import pytest
+from conftest import WAIT
 from facts import becomes
 from subject import BUILD, IS_TACIT, SLOW, SUBJECT, proxy  # noqa: F401
 
@@ -134,7 +135,7 @@ class Recorder:
         data = b""
         try:
             with conn:
-                conn.settimeout(20)
+                conn.settimeout(WAIT)
                 while read_request(data).state in ("nothing", "begun", "bad"):
                     piece = conn.recv(65536)
                     if not piece:
@@ -166,7 +167,7 @@ class Keeper(Recorder):
         data = b""
         try:
             with conn:
-                conn.settimeout(20)
+                conn.settimeout(WAIT)
                 while piece := conn.recv(65536):
                     data += piece
                     while (m := read_request(data)).state == "whole":
@@ -194,7 +195,7 @@ def answer_of(sock):
 
 def send(port, text, size):
     """Sends it in pieces of that size until a response arrives; returns the response up to its end."""
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as s:
+    with socket.create_connection(("127.0.0.1", port), timeout=WAIT) as s:
         s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
             for at in range(0, len(text), size):
@@ -214,7 +215,7 @@ def origin():
 
 
 def corpus(kind):
-    out = subprocess.run([str(BUILD / "tools" / "hostile")], capture_output=True, text=True, check=True, timeout=30)
+    out = subprocess.run([str(BUILD / "tools" / "hostile")], capture_output=True, text=True, check=True, timeout=WAIT)
     rows = [line.split("\t") for line in out.stdout.splitlines()]
     return [(name, bytes.fromhex(text)) for k, name, text in rows if k == kind]
 
@@ -228,7 +229,7 @@ def has_http():
     with tempfile.NamedTemporaryFile("w", suffix=".cfg") as cfg:
         cfg.write("defaults\n mode http\n timeout client 1s\n timeout server 1s\n timeout connect 1s\n")
         cfg.flush()
-        done = subprocess.run([SUBJECT, "-c", "-f", cfg.name], capture_output=True, text=True, timeout=30, check=False)
+        done = subprocess.run([SUBJECT, "-c", "-f", cfg.name], capture_output=True, text=True, timeout=WAIT, check=False)
     return IS_TACIT and "not supported" not in done.stdout + done.stderr
 
 

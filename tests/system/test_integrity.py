@@ -6,6 +6,7 @@ import socket
 import threading
 
 import pytest
+from conftest import WAIT
 from subject import IS_SANITIZED, IS_TACIT, SLOW, listener, only_slow, proxy, tool  # noqa: F401
 
 LENIENT = [] if IS_TACIT else ["--lenient"]
@@ -93,7 +94,7 @@ def bad_proxy(origin_port, spoil):
             up = threading.Thread(target=pump, args=(client, server, lambda b, _: b), daemon=True)
             up.start()
             pump(server, client, spoil)
-            up.join(5)
+            up.join(WAIT)
 
     def run():
         while True:

@@ -9,7 +9,7 @@ import subprocess
 import urllib.request
 
 import pytest
-from conftest import TACIT, connect, demo_origin, free_port, free_ports, recv_all
+from conftest import TACIT, WAIT, connect, demo_origin, free_port, free_ports, recv_all
 
 CONNECTIONS = 10000
 # Calls made only by the daemon's own code; the others are made by libc and the loader too.
@@ -47,7 +47,7 @@ def test_agrees_with_strace(daemon, tmp_path, mode):
                 assert recv_all(c).endswith(b"\n")
     assert "Name: HAProxy" in d.admin("show info")
     os.kill(pid, signal.SIGTERM)
-    assert d.wait(30) == 0
+    assert d.wait(WAIT) == 0
     ledger = {name: (int(calls), int(again) + int(errors))
               for calls, again, errors, name in ROW.findall(d.stdout) if name in OURS}
     seen = {name: counts for name, counts in strace_counts(counted).items() if name in OURS}
@@ -78,7 +78,7 @@ def test_all_workers_agree_with_strace(daemon, tmp_path, origins):
     for _ in range(3):
         assert "taken_over: " in d.admin("show activity")
     os.kill(pid, signal.SIGTERM)
-    assert d.wait(30) == 0
+    assert d.wait(WAIT) == 0
     ledger = {name: (int(calls), int(again) + int(errors))
               for calls, again, errors, name in ROW.findall(d.stdout) if name in ours}
     seen = {name: counts for name, counts in strace_counts(counted).items() if name in ours}

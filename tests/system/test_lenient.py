@@ -6,7 +6,7 @@ import subprocess
 
 import oracle
 import pytest
-from conftest import TACIT, connect, free_port, recv_all
+from conftest import TACIT, WAIT, connect, free_port, recv_all
 
 DEFAULTS = "defaults d\n mode http\n timeout client 1s\n timeout connect 1s\n timeout server 1s\n"
 LISTEN = DEFAULTS + "listen l\n bind 127.0.0.1:80\n server s 127.0.0.1:81\n"
@@ -52,7 +52,7 @@ ERRORS = (
 
 
 def check(program, path):
-    done = subprocess.run([program, "-c", "-f", path], capture_output=True, text=True, timeout=20, check=False)
+    done = subprocess.run([program, "-c", "-f", path], capture_output=True, text=True, timeout=WAIT, check=False)
     return done.returncode, done.stderr
 
 

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 from certs import Authority
-from conftest import TACIT
+from conftest import TACIT, WAIT
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FILES = sorted(glob.glob(os.path.join(HERE, "configs", "*.cfg")))
@@ -18,7 +18,7 @@ MORE = re.compile(r"   \| and (\d+) more lines?: (.*)")
 
 def check(path):
     done = subprocess.run([TACIT, "-c", "-f", os.path.basename(path)], cwd=os.path.dirname(path), capture_output=True,
-                          text=True, timeout=20, check=False)
+                          text=True, timeout=WAIT, check=False)
     entries = []
     for line in done.stderr.splitlines():
         found = ENTRY.fullmatch(line)
@@ -64,7 +64,7 @@ def test_mistakes():
 def test_json_has_the_same_messages(path):
     code, entries = check(path)
     done = subprocess.run([TACIT, "-cj", "-f", os.path.basename(path)], cwd=os.path.dirname(path), capture_output=True,
-                          text=True, timeout=20, check=False)
+                          text=True, timeout=WAIT, check=False)
     found = json.loads(done.stdout)
     assert (done.returncode, done.stdout.count("\n"), found["valid"]) == (code, 1, False)
     severity = {"error": "ALERT", "warning": "WARNING", "notice": "NOTICE"}
@@ -82,14 +82,14 @@ def test_json_of_a_right_configuration(tmp_path):
     cfg = tmp_path / "a.cfg"
     cfg.write_text("listen l\n bind 127.0.0.1:80\n mode tcp\n timeout client 1s\n timeout connect 1s\n timeout server 1s\n"
                    " server s 127.0.0.1:81\n")
-    done = subprocess.run([TACIT, "-cj", "-f", cfg], capture_output=True, text=True, timeout=20, check=False)
+    done = subprocess.run([TACIT, "-cj", "-f", cfg], capture_output=True, text=True, timeout=WAIT, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, '{"valid":true,"messages":[],"not_shown":0}\n', "")
 
 
 def check_text(tmp_path, text, *options):
     cfg = tmp_path / "a.cfg"
     cfg.write_text(text)
-    done = subprocess.run([TACIT, *options, "-c", "-f", "a.cfg"], cwd=tmp_path, capture_output=True, text=True, timeout=20,
+    done = subprocess.run([TACIT, *options, "-c", "-f", "a.cfg"], cwd=tmp_path, capture_output=True, text=True, timeout=WAIT,
                           check=False)
     return done.returncode, done.stderr
 
@@ -124,7 +124,7 @@ def test_missing_features_are_summed_up_at_the_end(tmp_path):
 
 def test_json_has_the_missing_features(tmp_path):
     (tmp_path / "a.cfg").write_text(MIGRATION)
-    done = subprocess.run([TACIT, "-cj", "-f", "a.cfg"], cwd=tmp_path, capture_output=True, text=True, timeout=20,
+    done = subprocess.run([TACIT, "-cj", "-f", "a.cfg"], cwd=tmp_path, capture_output=True, text=True, timeout=WAIT,
                           check=False)
     missing = json.loads(done.stdout)["not_supported"]
     assert [m["feature"] for m in missing] == ["Lua", "FastCGI", "OpenTracing and OpenTelemetry"]
@@ -188,9 +188,9 @@ def test_diagnostics_name_proxies_without_servers(tmp_path):
 
 def test_the_option_c_takes_files(tmp_path):
     (tmp_path / "a.cfg").write_text(TIMEOUTS + "listen l\n bind 127.0.0.1:80\n server s 127.0.0.1:81\n")
-    done = subprocess.run([TACIT, "-c", "a.cfg"], cwd=tmp_path, capture_output=True, text=True, timeout=20, check=False)
+    done = subprocess.run([TACIT, "-c", "a.cfg"], cwd=tmp_path, capture_output=True, text=True, timeout=WAIT, check=False)
     assert (done.returncode, done.stdout) == (0, "Configuration file is valid\n")
-    done = subprocess.run([TACIT, "a.cfg"], cwd=tmp_path, capture_output=True, text=True, timeout=20, check=False)
+    done = subprocess.run([TACIT, "a.cfg"], cwd=tmp_path, capture_output=True, text=True, timeout=WAIT, check=False)
     assert done.returncode == 1 and "unexpected argument 'a.cfg'" in done.stderr
 
 

@@ -5,7 +5,7 @@ import socket
 
 import pytest
 from clients import get, site
-from conftest import connect, free_port, free_ports, recv_all
+from conftest import WAIT, connect, free_port, free_ports, recv_all
 from test_master import MASTER, change, reload
 
 MPTCP = 262
@@ -39,12 +39,12 @@ class Server:
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.sock.bind(("127.0.0.1", 0))
         self.sock.listen(50)
-        self.sock.settimeout(5)
+        self.sock.settimeout(WAIT)
         self.port = self.sock.getsockname()[1]
 
     def accept(self):
         s, _ = self.sock.accept()
-        s.settimeout(5)
+        s.settimeout(WAIT)
         return s
 
 
@@ -73,7 +73,7 @@ def test_both_sides(daemon, mode, workers):
     body = b"x" * 300000
     for port, is_client in ((ports[0], True), (ports[1], False), (ports[0], True)):
         with mptcp_socket() as c:
-            c.settimeout(5)
+            c.settimeout(WAIT)
             c.connect(("127.0.0.1", port))
             assert uses_mptcp(c) == is_client
             c.sendall(b"GET / HTTP/1.0\r\n\r\n")
@@ -109,7 +109,7 @@ def test_a_reload_changes_the_protocol(daemon):
         change(d, f"bind {old}127", f"bind {new}127")
         assert reload(d), d.stderr
         with mptcp_socket() as c:
-            c.settimeout(5)
+            c.settimeout(WAIT)
             c.connect(("127.0.0.1", port))
             assert uses_mptcp(c) == bool(new)
         assert get(port) == "one"

@@ -5,7 +5,7 @@ import subprocess
 import oracle
 import pytest
 
-from conftest import TACIT
+from conftest import TACIT, WAIT
 
 DEFAULTS = "defaults\n timeout client 1s\n timeout connect 1s\n timeout server 1s\n"
 
@@ -145,7 +145,7 @@ def cases():
 def verdict(program, path):
     """(the exit code, what is said) of a check of this file."""
     oracle.given(path.read_text())
-    done = subprocess.run([program, "-c", "-f", str(path)], capture_output=True, text=True, timeout=20, check=False)
+    done = subprocess.run([program, "-c", "-f", str(path)], capture_output=True, text=True, timeout=WAIT, check=False)
     return done.returncode, done.stdout + done.stderr
 
 

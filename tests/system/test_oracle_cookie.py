@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import facts
 import oracle
 import pytest
-from conftest import free_port
+from conftest import WAIT, free_port
 from oracle import Subject
 
 BACKENDS = {
@@ -69,7 +69,7 @@ def origin_port():
 
 
 def ask(port, backend, cookie=""):
-    c = HTTPConnection("127.0.0.1", port, timeout=5)
+    c = HTTPConnection("127.0.0.1", port, timeout=WAIT)
     c.request("GET", "/" + backend, headers={"Cookie": cookie} if cookie else {})
     r = c.getresponse()
     got = r.getheader("Set-Cookie"), r.getheader("At")

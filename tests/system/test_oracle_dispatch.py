@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import facts
 import oracle
 import pytest
-from conftest import free_port
+from conftest import WAIT, free_port
 from oracle import Subject
 
 TIMES = "defaults\n timeout connect 1s\n timeout client 2s\n timeout server 2s\n mode http\n"
@@ -59,7 +59,7 @@ def origins():
 
 
 def get(port, cookie=None, host="127.0.0.1", source=None):
-    c = HTTPConnection(host, port, timeout=5, source_address=source)
+    c = HTTPConnection(host, port, timeout=WAIT, source_address=source)
     c.request("GET", "/", headers={"Cookie": cookie} if cookie else {})
     r = c.getresponse()
     r.read()
@@ -72,7 +72,7 @@ def talk(program, directory, origins):
     port, raw, down = [free_port() for _ in range(3)]
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as log:
         log.bind(("127.0.0.1", 0))
-        log.settimeout(5)
+        log.settimeout(WAIT)
         cfg = TIMES + f""" log 127.0.0.1:{log.getsockname()[1]} format raw local0
  option httplog
 listen l

@@ -6,7 +6,7 @@ import socket
 import threading
 
 import oracle
-from conftest import TACIT, free_ports
+from conftest import TACIT, WAIT, free_ports
 from oracle import Subject
 
 REQUESTS = [
@@ -51,7 +51,7 @@ class Server:
 
 
 def ask(port, request):
-    with socket.create_connection(("127.0.0.1", port), timeout=5) as s:
+    with socket.create_connection(("127.0.0.1", port), timeout=WAIT) as s:
         s.sendall(request)
         s.shutdown(socket.SHUT_WR)
         try:

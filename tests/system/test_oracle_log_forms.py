@@ -7,7 +7,7 @@ import subprocess
 
 import oracle
 import pytest
-from conftest import connect, free_port, is_open, recv_all, wait_for
+from conftest import WAIT, connect, free_port, is_open, recv_all, wait_for
 
 FORMS = ["", "format local", "format rfc3164", "format rfc5424", "format short", "format priority", "format timed",
          "format iso", "format raw", "len 100", "len 100 format raw"]
@@ -18,7 +18,7 @@ CHANGING = [(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}[+-]\d\d:\d\d", "ISO"), (r"[
 def receiver(stack):
     s = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
     s.bind(("127.0.0.1", 0))
-    s.settimeout(5)
+    s.settimeout(WAIT)
     return s
 
 

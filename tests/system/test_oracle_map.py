@@ -5,7 +5,7 @@ import subprocess
 import oracle
 import pytest
 
-from conftest import admin, answers, free_port, wait_for
+from conftest import WAIT, admin, answers, free_port, wait_for
 
 FILES = {"i.map": "a 1\nb 2\n", "ip.map": "10.0.0.0/8 ten\n10.1.2.3 host\n::/0 six\n", "r.map": "^/x xs\nb bs\n",
          "a.map": "a 1.2.3.4\n", "n.map": "1 one\n5:9 many\n", "b.map": "a A\na B\n# no entry\nc two  words \n",
@@ -92,7 +92,7 @@ def test_map_commands(tmp_path, workers):
                     got[line] = cleaned(admin(sock, line.replace("DIR", str(tmp_path))))
             finally:
                 p.terminate()
-                p.wait(10)
+                p.wait(WAIT)
         sock.unlink(missing_ok=True)
         return got
 

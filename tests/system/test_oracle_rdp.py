@@ -4,7 +4,7 @@ import socket
 import struct
 
 import oracle
-from conftest import Origin, free_ports
+from conftest import WAIT, Origin, free_ports
 from oracle import Subject
 
 LINES = {
@@ -30,7 +30,7 @@ def server_of(name, port):
 
 def ask(port, cookie):
     body = b"Cookie: " + cookie.encode() + b"\r\n"
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as s:
+    with socket.create_connection(("127.0.0.1", port), timeout=WAIT) as s:
         s.sendall(struct.pack(">BBHBBHHB", 3, 0, 11 + len(body), 6 + len(body), 0xe0, 0, 0, 0) + body)
         return s.recv(10)
 

@@ -8,7 +8,7 @@ import threading
 
 import oracle
 import pytest
-from conftest import TACIT, admin, connect, free_ports, info, is_open, recv_all, wait_for
+from conftest import TACIT, WAIT, admin, connect, free_ports, info, is_open, recv_all, wait_for
 from test_oracle_log_forms import same_words
 
 FORMS = ["local", "rfc3164", "rfc5424", "short", "priority", "timed", "iso", "raw"]
@@ -283,7 +283,7 @@ def test_all_workers_write_and_nothing_is_lost_at_the_stop(tmp_path):
             for t in threads:
                 t.join()
             proc.terminate()
-            proc.wait(10)
+            proc.wait(WAIT)
             paths = set()
 
             def all_there():
@@ -331,7 +331,7 @@ def test_servers_have_time_at_the_stop(tmp_path):
         with proc, conn:
             proc.terminate()
             got = recv_all(conn).decode()
-            assert proc.wait(10) == 0
+            assert proc.wait(WAIT) == 0
             assert len([m for m in without_counts(got) if "/n" in m]) == 1000
             assert "lost" not in proc.stderr.read()
 
@@ -341,7 +341,7 @@ def test_what_is_lost_at_the_stop_is_reported(tmp_path):
         proc, conn = log_much(tmp_path, server)
         with proc, conn:
             proc.terminate()
-            errors = proc.communicate(timeout=20)[1]
+            errors = proc.communicate(timeout=WAIT)[1]
             lost = int(re.search(r"ring 'r': (\d+) messages are lost: server 's' did not take them in time", errors)[1])
             took = [m for m in re.findall(r"/n(\d+)-", recv_all(conn).decode())]
             # Three of each request; the last one may be a part.

@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import facts
 import oracle
 import pytest
-from conftest import free_port
+from conftest import WAIT, free_port
 from oracle import Subject
 
 
@@ -70,9 +70,9 @@ def origin_port():
 
 def client(address, port):
     """Its port may be bound by the proxy, too."""
-    c = HTTPConnection("127.0.0.1", port, timeout=5)
+    c = HTTPConnection("127.0.0.1", port, timeout=WAIT)
     c.sock = socket.socket()
-    c.sock.settimeout(5)
+    c.sock.settimeout(WAIT)
     c.sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     c.sock.bind((address, 0))
     c.sock.connect(("127.0.0.1", port))

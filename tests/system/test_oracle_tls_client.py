@@ -7,7 +7,7 @@ import ssl
 import oracle
 import pytest
 from certs import Authority, openssl
-
+from conftest import WAIT
 from subject import LogServer
 from tls_oracle import ask, body, client, counters, in_both, reason
 
@@ -132,7 +132,7 @@ def test_authorities_are_named(world, tmp_path):
 
     def names(p):
         reported = subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{p[0]}"], stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=20, check=False).stdout
+                              capture_output=True, text=True, timeout=WAIT, check=False).stdout
         return [re.findall(r"^CN = .*$", reported.partition("Acceptable client certificate CA names")[2].partition("---")[0],
                            re.MULTILINE)]
 

@@ -9,7 +9,7 @@ import subprocess
 import oracle
 import pytest
 from certs import Authority
-from conftest import admin
+from conftest import WAIT, admin
 from tls_oracle import started
 
 
@@ -74,7 +74,7 @@ def both(pems, der, tmp_path):
 def stapled(port, name):
     """The status that a client is told about the certificate; None: nothing."""
     reported = subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{port}", "-servername", f"{name}.test", "-status"],
-                          input="", capture_output=True, text=True, timeout=20, check=False).stdout
+                          input="", capture_output=True, text=True, timeout=WAIT, check=False).stdout
     assert "OCSP response: " in reported, reported
     met = re.search(r"Cert Status: (\S+)", reported)
     assert met or "no response sent" in reported, reported

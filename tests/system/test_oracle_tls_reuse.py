@@ -8,6 +8,7 @@ import threading
 
 import pytest
 from certs import Authority
+from conftest import WAIT
 from tls_oracle import in_both
 
 
@@ -31,7 +32,7 @@ class Server:
                 threading.Thread(target=self._serve, args=(self.sock.accept()[0],), daemon=True).start()
 
     def _serve(self, raw):
-        raw.settimeout(20)
+        raw.settimeout(WAIT)
         raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         with contextlib.suppress(OSError), self.context.wrap_socket(raw, server_side=True) as s:
             number, buf, path = next(self.count), b"", ""

@@ -9,7 +9,7 @@ import threading
 import oracle
 import pytest
 from certs import Authority
-from conftest import admin
+from conftest import WAIT, admin
 from subject import LogServer
 from tls_oracle import body, counters, in_both
 
@@ -41,7 +41,7 @@ class Server:
                 threading.Thread(target=self._serve, args=(self.sock.accept()[0],), daemon=True).start()
 
     def _serve(self, raw):
-        raw.settimeout(5)
+        raw.settimeout(WAIT)
         with contextlib.suppress(OSError), self.context.wrap_socket(raw, server_side=True) as s:
             request = b""
             while b"\r\n\r\n" not in request:
@@ -179,7 +179,7 @@ def test_wrong_name_is_not_tried_again(world, tmp_path):
     def probe(p):
         reported = []
         for port in p:
-            with socket.create_connection(("127.0.0.1", port), timeout=20) as s:
+            with socket.create_connection(("127.0.0.1", port), timeout=WAIT) as s:
                 s.sendall(b"GET / HTTP/1.0\r\n\r\n")
                 reported.append(s.recv(4096)[9:12])
         p.barrier()

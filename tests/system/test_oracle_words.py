@@ -6,6 +6,7 @@ import subprocess
 
 import oracle
 import pytest
+from conftest import WAIT
 
 VARIABLES = {"X": "a b  c", "E": "", "HASH": "a # b", "Q": 'a"b', "D": "$X ${X}", "S": "'q'"}
 
@@ -105,7 +106,7 @@ def environment():
 def notices(program, path):
     """{line: message}: the text of a notice, or None for an error."""
     oracle.given(path.read_text())
-    done = subprocess.run([program, "-c", "-f", str(path)], capture_output=True, text=True, timeout=20, check=False,
+    done = subprocess.run([program, "-c", "-f", str(path)], capture_output=True, text=True, timeout=WAIT, check=False,
                           env=environment())
     out = {}
     for sev, line, text in re.findall(r"\[(NOTICE|ALERT)\] .* parsing \[[^]]*?:(\d+)(?::\d+)?\] ?: (.*)", done.stderr):
@@ -126,7 +127,7 @@ def test_same_words(tmp_path):
 
 @pytest.mark.parametrize("expr", [e for line in CONDITIONS for e in re.split(r"(?<!\|)\|(?!\|)", line)])
 def test_same_condition(expr):
-    theirs, ours = oracle.both(lambda program: subprocess.run([program, "-cc", oracle.given(expr)], capture_output=True, timeout=20,
+    theirs, ours = oracle.both(lambda program: subprocess.run([program, "-cc", oracle.given(expr)], capture_output=True, timeout=WAIT,
                                                               check=False, env=environment()).returncode)
     # A syntax error exits with 2 there and with 1 here: test drivers take 1 for "false".
     assert min(theirs, 1) == ours

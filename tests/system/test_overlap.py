@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from conftest import connect, free_port, free_ports, has_ipv6, is_open, recv_all, run
+from conftest import WAIT, connect, free_port, free_ports, has_ipv6, is_open, recv_all, run
 from test_master import MASTER, listening_inodes, reload
 from test_replace import replace, serving_pid  # noqa: F401 (a fixture)
 
@@ -22,7 +22,7 @@ def frontends(**binds):
 
 
 def ask(port, host="127.0.0.1"):
-    with socket.create_connection((host, port), 10) as c:
+    with socket.create_connection((host, port), WAIT) as c:
         c.sendall(b"GET / HTTP/1.0\r\n\r\n")
         return recv_all(c).split(b"\r\n\r\n", 1)[1].decode()
 

@@ -501,7 +501,7 @@ def test_inherited_nonsense(cfg_file, what, tmp_path):
     with a, b, open(tmp_path / "file", "w") as f:
         fd = {"closed": 250, "file": f.fileno(), "connected": a.fileno()}[what]
         path = cfg_file(GOOD.replace("127.0.0.1:65000", f"fd@{fd}"))
-        r = subprocess.run([TACIT, "-db", "-f", str(path)], capture_output=True, text=True, timeout=10, check=False,
+        r = subprocess.run([TACIT, "-db", "-f", str(path)], capture_output=True, text=True, timeout=LIMIT, check=False,
                            pass_fds=() if what == "closed" else (fd,))
         assert r.returncode == 1
         assert "[ALERT]" in r.stderr
@@ -548,7 +548,7 @@ def test_strict_limits(cfg_file):
     # another user need not.
     like_others = ["setpriv", "--bounding-set=-sys_resource"] if os.getuid() == 0 else []
     text = "global\n    maxconn 1000\n" + GOOD.replace("65000", str(free_port()))
-    r = subprocess.run([*like_others, TACIT, "-db", "-f", cfg_file(text)], capture_output=True, text=True, timeout=10,
+    r = subprocess.run([*like_others, TACIT, "-db", "-f", cfg_file(text)], capture_output=True, text=True, timeout=LIMIT,
                        preexec_fn=lower, check=False)
     assert r.returncode == 1
     assert "maxconn 1000" in r.stderr and "100" in r.stderr

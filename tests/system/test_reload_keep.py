@@ -11,7 +11,7 @@ import urllib.request
 
 import pytest
 
-from conftest import all_fds, connect, free_port, free_ports, info, recv_all
+from conftest import WAIT, all_fds, connect, free_port, free_ports, info, recv_all
 from facts import Seen, becomes, contains, only_child
 from nameserver import Nameserver
 from subject import loops
@@ -87,7 +87,7 @@ def lasting(d):
 
 
 def fetch(d, path):
-    with urllib.request.urlopen(f"http://127.0.0.1:{d.page}{path}", timeout=10) as r:
+    with urllib.request.urlopen(f"http://127.0.0.1:{d.page}{path}", timeout=WAIT) as r:
         return r.read().decode()
 
 

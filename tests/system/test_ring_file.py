@@ -9,7 +9,7 @@ import subprocess
 import oracle
 import pytest
 
-from conftest import TACIT, WORKERS, admin, answers, connect, fds, free_port, recv_all, run
+from conftest import TACIT, WAIT, WORKERS, admin, answers, connect, fds, free_port, recv_all, run
 from facts import becomes, contains, gone
 from test_master import MASTER, change, listening_inodes, reload, worker_of
 
@@ -170,7 +170,7 @@ def test_a_reload_that_fails_leaves_the_file(daemon, tmp_path):
 def start_fails(tmp_path, file, **kw):
     cfg = tmp_path / "cfg"
     cfg.write_text("defaults\n timeout connect 1s\n timeout client 1s\n timeout server 1s\n" + site(free_port(), file))
-    r = subprocess.run([TACIT, "-db", "-f", cfg], capture_output=True, text=True, timeout=10, check=False, **kw)
+    r = subprocess.run([TACIT, "-db", "-f", cfg], capture_output=True, text=True, timeout=WAIT, check=False, **kw)
     assert r.returncode == 1
     return r.stderr.replace(str(cfg), "CFG").replace(str(file), "FILE")
 

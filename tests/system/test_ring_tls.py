@@ -12,7 +12,7 @@ import oracle
 import pytest
 
 from certs import Authority
-from conftest import TACIT, WORKERS, admin, connect, free_port, free_ports, info, recv_all
+from conftest import TACIT, WAIT, WORKERS, admin, connect, free_port, free_ports, info, recv_all
 from facts import Seen, contains, listens
 from test_oracle_log_forms import same_words
 
@@ -206,13 +206,13 @@ class Running:
 
     def stop(self):
         self.proc.terminate()
-        return self.proc.wait(20)
+        return self.proc.wait(WAIT)
 
     def close(self):
         if self.proc.poll() is None:
             self.proc.terminate()
             try:
-                assert self.proc.wait(20) in (0, -15, 143), self.errors.read_text()
+                assert self.proc.wait(WAIT) in (0, -15, 143), self.errors.read_text()
             finally:
                 self.proc.kill()
         found = self.errors.read_text()
@@ -377,7 +377,7 @@ def test_a_slow_server_has_time_at_the_stop(world, ca):
             p.proc.terminate()
             # An end without the closing message would raise.
             got = recv_all(conn).decode()
-            assert p.proc.wait(20) == 0
+            assert p.proc.wait(WAIT) == 0
         whole = [m for m in messages(got) if "/n" in m]
         assert [int(re.match(r"/n(\d+)-", m)[1]) for m in whole] == list(range(500))
         assert "lost" not in p.errors.read_text()
@@ -432,7 +432,7 @@ def errors_of(tmp_path, options):
     cfg = tmp_path / "cfg"
     cfg.write_text(CFG.format(sock=tmp_path / "s", port=free_ports(1)[0], to=1, options=options, form="raw", size="16384",
                               timeouts="", line="", text="x", workers=1))
-    r = subprocess.run([TACIT, "-c", "-f", cfg], capture_output=True, text=True, timeout=10, check=False)
+    r = subprocess.run([TACIT, "-c", "-f", cfg], capture_output=True, text=True, timeout=WAIT, check=False)
     return r.returncode, r.stderr.replace(str(cfg), "CFG")
 
 

@@ -4,7 +4,7 @@ answers to it through the proxy."""
 import socket
 
 import pytest
-from conftest import Origin, recv_all
+from conftest import WAIT, Origin, recv_all
 from namespaces import Namespaces, need_namespaces
 from subject import SUBJECT, only_root, proxy  # noqa: F401
 
@@ -43,7 +43,7 @@ def name_peer(conn):
 def ask(source_port=0):
     """The server's answer, and the client's port."""
     with socket.socket() as s:
-        s.settimeout(20)
+        s.settimeout(WAIT)
         s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         s.bind(("", source_port))
         s.connect((NEAR, PORT))

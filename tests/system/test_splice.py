@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import connect, is_open, needs_descriptors, recv_all
+from conftest import WAIT, connect, is_open, needs_descriptors, recv_all
 from facts import becomes
 from subject import (INJECTABLE, IS_SANITIZED, IS_TACIT, listener, not_sanitized, only_root, only_slow,  # noqa: F401
                      only_tacit, proxy, tool)
@@ -82,7 +82,7 @@ def test_a_million_spliced_bodies(proxy, listener):
 def stream(port, size, slow=0.0, half_close=True):
     """Sends size bytes to an echo server and reads them back, with pauses; returns both SHA-256."""
     sent, got = hashlib.sha256(), hashlib.sha256()
-    with connect(port, timeout=30) as c:
+    with connect(port, timeout=WAIT) as c:
         def send():
             block, left = os.urandom(1 << 20), size
             while left:
@@ -103,7 +103,7 @@ def stream(port, size, slow=0.0, half_close=True):
             left -= len(part)
             if slow and left % 7 == 0:
                 time.sleep(slow)
-        t.join(10)
+        t.join(WAIT)
         assert not half_close or c.recv(1) == b""
     return sent.hexdigest(), got.hexdigest()
 
@@ -146,7 +146,7 @@ def test_urgent_data_in_a_stream(proxy, origins, poller):
 
     p = proxy(origins(serve).port, options=f"{LONG}\n{BOTH}", extra=f"use-poller {poller}", log=False)
     for _ in range(5):
-        with connect(p.port, timeout=20) as c:
+        with connect(p.port, timeout=WAIT) as c:
             c.sendall(b"go")
             got = recv_all(c)
         # The urgent bytes themselves are not forwarded: they are not part of the stream.

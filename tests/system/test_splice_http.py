@@ -10,6 +10,7 @@ import threading
 import time
 
 import pytest
+from conftest import WAIT
 from facts import delivered
 from subject import INJECTABLE, IS_SANITIZED, IS_TACIT, only_slow, only_tacit, proxy  # noqa: F401
 from test_faults import Injected
@@ -234,7 +235,7 @@ def test_a_message_behind_a_body(proxy, web):
     """Two pipelined requests, the second after a long body."""
     p = proxy(server(web.port), options=f"{HTTP}\n{BOTH}", log=False)
     data = bytes(body_of(1, 500000))
-    with socket.create_connection(("127.0.0.1", p.port), timeout=20) as s, s.makefile("rb") as f:
+    with socket.create_connection(("127.0.0.1", p.port), timeout=WAIT) as s, s.makefile("rb") as f:
         def send():
             s.sendall(b"POST /1/200000/length HTTP/1.1\r\nHost: a\r\nContent-Length: 500000\r\n\r\n" + data +
                       b"POST /2/300000/length HTTP/1.1\r\nHost: a\r\nContent-Length: 500000\r\n\r\n" + data)
@@ -245,7 +246,7 @@ def test_a_message_behind_a_body(proxy, web):
             assert head.startswith(b"HTTP/1.1 200 OK")
             assert hashlib.sha256(data).hexdigest().encode() in head
             assert f.read(size) == bytes(body_of(seed, size))
-        t.join(10)
+        t.join(WAIT)
     assert p.spliced() > 1000000
 
 
@@ -260,13 +261,13 @@ def test_a_tunnel(proxy, listener_of):
             conn.sendall(part)
     p = proxy(server(listener_of(serve)), options=f"{HTTP}\n{BOTH}", log=False)
     data = bytes(body_of(3, 3000000))
-    with socket.create_connection(("127.0.0.1", p.port), timeout=20) as s, s.makefile("rb") as f:
+    with socket.create_connection(("127.0.0.1", p.port), timeout=WAIT) as s, s.makefile("rb") as f:
         s.sendall(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n")
         assert b"".join(iter(f.readline, b"\r\n")).startswith(b"HTTP/1.1 101")
         t = threading.Thread(target=s.sendall, args=(data,), daemon=True)
         t.start()
         assert f.read(len(data)) == data
-        t.join(10)
+        t.join(WAIT)
         s.shutdown(socket.SHUT_WR)
         assert f.read(1) == b""
     assert p.spliced() > 1000000

@@ -13,7 +13,7 @@ import threading
 
 import pytest
 from certs import Authority
-from conftest import connect, free_port, free_ports, recv_all, rss_kib
+from conftest import WAIT, connect, free_port, free_ports, recv_all, rss_kib
 from subject import not_sanitized, only_tacit
 
 pytestmark = only_tacit
@@ -22,7 +22,7 @@ SERVERS = 4000
 
 def get(port, path, method="GET", body=None, headers=None):
     """(status, headers, body) of one request on a connection of its own."""
-    conn = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    conn = http.client.HTTPConnection("127.0.0.1", port, timeout=WAIT)
     with contextlib.closing(conn):
         conn.request(method, path, body, headers or {})
         r = conn.getresponse()
@@ -116,7 +116,7 @@ def test_slow_clients_cost_a_slice_each(many):
         for _ in range(40):
             s = socket.socket()
             s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            s.settimeout(30)
+            s.settimeout(WAIT)
             s.connect(("127.0.0.1", many.port))
             stack.enter_context(s)
             s.sendall(b"GET /stats;csv HTTP/1.0\r\n\r\n")

@@ -163,7 +163,7 @@ def test_source_hash(run, naming):
     for last in range(1, 9):
         for _ in range(2):
             with socket.socket() as s:
-                s.settimeout(10)
+                s.settimeout(WAIT)
                 s.bind((f"127.0.0.{last}", 0))
                 s.connect(("127.0.0.1", front))
                 assert recv_all(s).decode() == names[last % 4]

@@ -9,7 +9,7 @@ import threading
 
 import pytest
 from certs import Authority
-from conftest import free_ports, run
+from conftest import WAIT, free_ports, run
 from subject import LogServer
 
 
@@ -37,7 +37,7 @@ def context(ca, **kw):
 
 def meet(port, c, name=None):
     """A handshake: (CN of the certificate, the socket)."""
-    raw = socket.create_connection(("127.0.0.1", port), timeout=5)
+    raw = socket.create_connection(("127.0.0.1", port), timeout=WAIT)
     s = c.wrap_socket(raw, server_hostname=name)
     return dict(x[0] for x in s.getpeercert()["subject"])["commonName"], s
 
@@ -69,7 +69,7 @@ def test_https(daemon, ca, workers):
     for version in ("--tlsv1.2 --tls-max 1.2", "--tlsv1.3"):
         done = subprocess.run(["curl", "-sS", *version.split(), "--cacert", ca.pem, "--resolve",
                                f"a.test:{port}:127.0.0.1"] + [f"https://a.test:{port}/"] * 3,
-                              capture_output=True, text=True, timeout=20, check=False)
+                              capture_output=True, text=True, timeout=WAIT, check=False)
         assert done.stdout == "hello" * 3, done.stderr
 
 
@@ -198,7 +198,7 @@ def test_garbage(daemon, ca):
     (port,) = free_ports(1)
     d = daemon(f"{HTTP}frontend f\n bind 127.0.0.1:{port} ssl crt {pem}\n http-request return status 200\n")
     for data in (b"GET / HTTP/1.1\r\n\r\n", bytes(range(256)), b"\x16\x03\x01\xff\xff", b""):
-        with socket.create_connection(("127.0.0.1", port), timeout=5) as s:
+        with socket.create_connection(("127.0.0.1", port), timeout=WAIT) as s:
             s.sendall(data)
             s.shutdown(socket.SHUT_WR)
             while s.recv(4096):
@@ -223,7 +223,7 @@ def test_fetches(daemon, ca):
     d.base[-1] = "the log socket comes with the first line"
 
     def ask(port, c=None, name=None):
-        s = meet(port, c, name)[1] if c else socket.create_connection(("127.0.0.1", port), timeout=5)
+        s = meet(port, c, name)[1] if c else socket.create_connection(("127.0.0.1", port), timeout=WAIT)
         with s:
             s.sendall(b"GET / HTTP/1.0\r\nHost: h\r\n\r\n")
             return b"".join(iter(lambda: s.recv(4096), b"")).decode()
@@ -300,7 +300,7 @@ class Https:
 
 
 def fetch(port, host="h"):
-    with socket.create_connection(("127.0.0.1", port), timeout=5) as s:
+    with socket.create_connection(("127.0.0.1", port), timeout=WAIT) as s:
         s.sendall(f"GET / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
         text = b"".join(iter(lambda: s.recv(4096), b"")).decode()
         return int(text.split()[1]), text.partition("\r\n\r\n")[2]
@@ -332,7 +332,7 @@ def test_server_names(daemon, ca, sni):
     assert fetch(p, "a.test")[1].startswith("a.test ")
     assert fetch(p, "b.test")[1].startswith("b.test ")
     assert fetch(p, "c.test")[0] == 503
-    with socket.create_connection(("127.0.0.1", p), timeout=5) as s:
+    with socket.create_connection(("127.0.0.1", p), timeout=WAIT) as s:
         for name in ("a.test", "a.test", "b.test", "a.test"):
             s.sendall(f"GET / HTTP/1.1\r\nHost: {name}\r\n\r\n".encode())
             assert s.recv(4096).decode().partition("\r\n\r\n")[2].startswith(f"{name} ")

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 from certs import Authority
-from conftest import free_ports
+from conftest import WAIT, free_ports
 from facts import Seen, becomes
 
 HTTP = """
@@ -42,7 +42,7 @@ def context(crt=None, ca=None):
 def ask(port, c, name=None, session=None):
     """(the status of a response, whether the session was resumed, the session), or None if there is no response."""
     try:
-        with socket.create_connection(("127.0.0.1", port), timeout=10) as raw, \
+        with socket.create_connection(("127.0.0.1", port), timeout=WAIT) as raw, \
                 c.wrap_socket(raw, server_hostname=name, session=session) as s:
             s.sendall(b"GET / HTTP/1.0\r\n\r\n")
             got = b""
@@ -114,7 +114,7 @@ def test_servers(daemon, one, two):
                f" server s 127.0.0.1:{q} ssl verify required ca-file {one.pem}\n", extra="nbthread 2")
 
     def get():
-        with socket.create_connection(("127.0.0.1", p), timeout=10) as s:
+        with socket.create_connection(("127.0.0.1", p), timeout=WAIT) as s:
             s.sendall(b"GET / HTTP/1.0\r\n\r\n")
             got = b""
             while part := s.recv(65536):
@@ -139,7 +139,7 @@ def test_crt_list(daemon, one, tmp_path):
 
     def meet(port, name):
         try:
-            with socket.create_connection(("127.0.0.1", port), timeout=10) as raw, \
+            with socket.create_connection(("127.0.0.1", port), timeout=WAIT) as raw, \
                     context(ca=one).wrap_socket(raw, server_hostname=name) as s:
                 return s.getpeercert()["subject"][0][0][1], s.version()
         except OSError:
@@ -187,7 +187,7 @@ def test_crt_store(daemon, one, tmp_path):
                extra=f"nbthread 2\n crt-base {tmp_path}\n key-base {tmp_path}/keys")
 
     def meet(name):
-        with socket.create_connection(("127.0.0.1", p), timeout=10) as raw, \
+        with socket.create_connection(("127.0.0.1", p), timeout=WAIT) as raw, \
                 context(ca=one).wrap_socket(raw, server_hostname=name) as s:
             return s.getpeercert()["subject"][0][0][1]
 

@@ -10,6 +10,7 @@ import threading
 
 import pytest
 from certs import Authority
+from conftest import WAIT
 from subject import (  # noqa: F401
     INJECTABLE, IS_SANITIZED, IS_TACIT, SLOW, listener, only_slow, only_tacit, proxy, tool)
 from test_faults import Injected
@@ -113,7 +114,7 @@ def test_close_of_full_socket(proxy, listener, ca, pem, half_closes):
     body = b"x" * 20000
     with socket.socket() as raw:
         raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
-        raw.settimeout(20)
+        raw.settimeout(WAIT)
         raw.connect(("127.0.0.1", p.port))
         with context.wrap_socket(raw, server_hostname="a.test", suppress_ragged_eofs=False) as s:
             s.sendall(b"GET / HTTP/1.0\r\n\r\n")
@@ -144,7 +145,7 @@ def bad_proxy(pem, origin_port, spoil):
         """In one thread: OpenSSL's object of a connection is not for two."""
         total, read = 0, [client, server]
         while True:
-            ready = select.select(read, [], [], 5)[0]
+            ready = select.select(read, [], [], WAIT)[0]
             if not ready:
                 return
             if client in ready:
@@ -167,9 +168,9 @@ def bad_proxy(pem, origin_port, spoil):
                     return
 
     def serve(raw):
-        raw.settimeout(5)
+        raw.settimeout(WAIT)
         with contextlib.suppress(OSError), context.wrap_socket(raw, server_side=True) as client, \
-                socket.create_connection(("127.0.0.1", origin_port), timeout=5) as server:
+                socket.create_connection(("127.0.0.1", origin_port), timeout=WAIT) as server:
             relay(client, server)
 
     def run():

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 from certs import Authority
-from conftest import TACIT, free_ports
+from conftest import TACIT, WAIT, free_ports
 from test_oracle_tls_ocsp import stapled
 from test_tls import HTTP, cn, context
 
@@ -77,5 +77,5 @@ def test_refused_files(daemon, ca):
     assert "g.pem.ocsp': Unable to parse OCSP response. Content will be ignored." in d.admin("show startup-logs")
     cfg = pem.with_name("bad.cfg")
     cfg.write_text(f"{HTTP}frontend f\n bind 127.0.0.1:{p} ssl crt {alone}\n http-request return status 200\n")
-    reported = subprocess.run([TACIT, "-c", "-f", cfg], capture_output=True, text=True, timeout=20, check=False)
+    reported = subprocess.run([TACIT, "-c", "-f", cfg], capture_output=True, text=True, timeout=WAIT, check=False)
     assert reported.returncode == 1 and "alone.pem.ocsp' is present and activates OCSP but it is impossible" in reported.stderr

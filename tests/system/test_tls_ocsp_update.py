@@ -8,7 +8,7 @@ import threading
 
 import pytest
 from certs import Authority
-from conftest import free_ports, run
+from conftest import WAIT, free_ports, run
 from facts import Seen, becomes
 from nameserver import Nameserver
 from subject import LogServer
@@ -48,7 +48,7 @@ class Responder:
 
     def _serve(self, conn):
         with contextlib.suppress(OSError), conn:
-            conn.settimeout(20)
+            conn.settimeout(WAIT)
             got = b""
             while b"\r\n\r\n" not in got:
                 got += conn.recv(4096)
@@ -348,7 +348,7 @@ def test_a_few_at_once(daemon, ca, responder):
     pems = [certificate(ca, f"m{i}", r.url) for i in range(9)]
 
     def answer(body):
-        gate.wait(20)
+        gate.wait(WAIT)
         return http(b"no")
     r.answer = answer
     (p,) = free_ports(1)

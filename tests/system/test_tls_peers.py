@@ -9,7 +9,7 @@ import subprocess
 import oracle
 import pytest
 from certs import Authority
-from conftest import free_port
+from conftest import WAIT, free_port
 from facts import listens
 from tls_oracle import DEFAULTS, in_both
 
@@ -37,7 +37,7 @@ def pems(ca):
 
 
 def run(*args, text=""):
-    done = subprocess.run([*map(str, args)], input=text, capture_output=True, text=True, timeout=30, check=False)
+    done = subprocess.run([*map(str, args)], input=text, capture_output=True, text=True, timeout=WAIT, check=False)
     return done.stdout + done.stderr
 
 

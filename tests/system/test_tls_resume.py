@@ -55,7 +55,7 @@ class Client:
 
     def ask(self, port, name="a.test"):
         """True if the session was resumed; both sides say the same, and the server knows the name."""
-        with socket.create_connection(("127.0.0.1", port), timeout=5) as raw, \
+        with socket.create_connection(("127.0.0.1", port), timeout=WAIT) as raw, \
              self.context.wrap_socket(raw, server_hostname=name, session=self.session) as s:
             s.sendall(b"GET / HTTP/1.0\r\n\r\n")
             got = b"".join(iter(lambda: s.recv(4096), b""))
@@ -165,7 +165,7 @@ def test_openssl_resumes_over_a_reload(daemon, pem, tmp_path):
 
     def ask(version, *args):
         done = subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{port}", version, "-ign_eof", *args],
-                              input=b"GET / HTTP/1.0\r\n\r\n", capture_output=True, timeout=20, check=False)
+                              input=b"GET / HTTP/1.0\r\n\r\n", capture_output=True, timeout=WAIT, check=False)
         assert b"HTTP/1.1 200" in done.stdout
         return re.search(rb"^(New|Reused), TLS", done.stdout, re.M).group(1)
 
@@ -367,8 +367,8 @@ def session_ticket(port, tmp_path):
     """The ticket of a new session."""
     kept = tmp_path / "session"
     subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{port}", "-tls1_2", "-sess_out", kept],
-                   input=b"", capture_output=True, timeout=20, check=False)
+                   input=b"", capture_output=True, timeout=WAIT, check=False)
     text = subprocess.run(["openssl", "sess_id", "-in", kept, "-noout", "-text"], capture_output=True, text=True,
-                          timeout=20, check=True).stdout
+                          timeout=WAIT, check=True).stdout
     lines = text.split("TLS session ticket:\n")[1].split("\n\n")[0].splitlines()
     return bytes.fromhex("".join(re.sub(r"^\s*[0-9a-f]{4} - ", "", line)[:48].replace("-", " ") for line in lines))

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 from certs import Authority
-from conftest import free_ports, run
+from conftest import WAIT, free_ports, run
 from facts import Seen
 from subject import LogServer
 from test_tls import HTTP, Https, fetch
@@ -65,7 +65,7 @@ def test_names_that_cannot_be_asked_for(daemon, ca, https):
     names = ("a.test", "a" * 256, "a.test%00b", "%00a.test", "b.test")
     assert [fetch(ports[0], name)[0] for name in names] == [200, 503, 503, 503, 200]
     assert fetch(ports[1], "a.test")[0] == 503
-    with socket.create_connection(("127.0.0.1", ports[2]), timeout=20) as s:
+    with socket.create_connection(("127.0.0.1", ports[2]), timeout=WAIT) as s:
         assert s.recv(1) == b""
     assert https.asked == ["a.test", "b.test"]
     why = "failed for backend {}: the name for sni is longer than 255 bytes or has a NUL."

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 from certs import Authority
-from conftest import free_ports, run
+from conftest import WAIT, free_ports, run
 
 from conversations.conversation import converse
 from conversations.order import update
@@ -32,7 +32,7 @@ def check(cfg, tmp_path):
 
 def status(url, *options):
     return subprocess.run(["curl", "-sS", "-o", "/dev/null", "-w", "%{http_code}", *options, url], capture_output=True,
-                          text=True, timeout=30, check=False).stdout
+                          text=True, timeout=WAIT, check=False).stdout
 
 
 # --- ssl-security-level --------------------------------------------------------------------------------------
@@ -60,7 +60,7 @@ def test_groups_of_clients(daemon, ca, level, is_met):
     (port,) = free_ports(1)
     daemon(f"{HTTP}frontend f\n bind 127.0.0.1:{port} ssl crt {pem}\n http-request return status 200\n", extra=level)
     done = subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{port}", "-tls1_3", "-groups", "ffdhe2048", "-quiet"],
-                          input=b"GET / HTTP/1.0\r\n\r\n", capture_output=True, timeout=30, check=False)
+                          input=b"GET / HTTP/1.0\r\n\r\n", capture_output=True, timeout=WAIT, check=False)
     assert (b"HTTP/1.1 200" in done.stdout) == is_met, done
     assert (b"handshake failure" in done.stderr) != is_met, done
 

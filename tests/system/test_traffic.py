@@ -282,7 +282,7 @@ def test_short_connections_leave_nothing(proxy, listener):
 # --- addresses -------------------------------------------------------------------------------------------
 def ask(family, address, data=b"ping"):
     with socket.socket(family) as c:
-        c.settimeout(10)
+        c.settimeout(LIMIT)
         c.connect(address)
         c.sendall(data)
         c.shutdown(socket.SHUT_WR)
@@ -498,7 +498,7 @@ def test_descriptors_sent_along_a_unix_socket_stop_nothing(proxy, origin, tmp_pa
     p = proxy(origin.port, options=f"bind unix@{path}")
     for _ in range(10):
         with socket.socket(socket.AF_UNIX) as c:
-            c.settimeout(5)
+            c.settimeout(LIMIT)
             c.connect(str(path))
             socket.send_fds(c, [b"one,"], [0])
             socket.send_fds(c, [b"two,"], [0, 1])

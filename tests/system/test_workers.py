@@ -94,7 +94,7 @@ def test_sessions_are_ended_while_their_events_wait(proxy, origin, mode):
             asked += 1
         p.admin("shutdown sessions server l/s")
     for c in clients:
-        c.join(10)
+        c.join(WAIT)
     assert len(ends) > 50 and asked > 20
     p.no_sessions()
     assert p.info()["Fsm_bugs"] == "0"
@@ -177,7 +177,7 @@ def test_rules_change_maps_that_are_replaced(daemon, tmp_path):
         d.admin(f"del acl {files['acl']} <2>")
         d.admin(f"clear acl {files['acl']}")
     for c in clients:
-        c.join(10)
+        c.join(WAIT)
     assert not wrong and len(asked) > 200 and commits > 10
     for kind, f in files.items():
         keys = [line.split()[1] for line in d.admin(f"show {kind} {f}").splitlines() if line]
@@ -193,7 +193,7 @@ def talk_admin(sock, lines, is_over, answers):
     while not is_over():
         line = dice.choice(lines)
         with contextlib.suppress(ConnectionError), socket.socket(socket.AF_UNIX) as s:
-            s.settimeout(20)
+            s.settimeout(WAIT)
             s.connect(str(sock))
             s.sendall(line.encode() + b"\n")
             if dice.randrange(3) == 0:

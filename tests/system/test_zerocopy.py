@@ -10,7 +10,7 @@ import subprocess
 import threading
 
 import pytest
-from conftest import Origin, connect, info, recv_all
+from conftest import WAIT, Origin, connect, info, recv_all
 from namespaces import Namespaces, need_namespaces
 from subject import IS_SANITIZED, SUBJECT, only_root, only_tacit, proxy  # noqa: F401
 
@@ -64,7 +64,7 @@ def dial(rcvbuf):
     s = socket.socket()
     if rcvbuf:
         s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, rcvbuf)
-    s.settimeout(30)
+    s.settimeout(WAIT)
     s.connect((NEAR, PORT))
     return s
 
@@ -108,7 +108,7 @@ def test_bodies_have_their_digests(far, fast, mode):
             sender = threading.Thread(target=lambda: (c.sendall(body), c.shutdown(socket.SHUT_WR)), daemon=True)
             sender.start()
             assert digest(recv_all(c)) == digest(body)
-            sender.join(10)
+            sender.join(WAIT)
     d.until("sessions eq 0")
     assert number(d, "Zerocopy_bytes") > 0
     # The kernel reports that it had to copy: each connection stops using it.
@@ -201,7 +201,7 @@ def test_loopback_does_not_use_it(proxy, origins):
         sender = threading.Thread(target=lambda: (c.sendall(body), c.shutdown(socket.SHUT_WR)), daemon=True)
         sender.start()
         assert recv_all(c) == body
-        sender.join(10)
+        sender.join(WAIT)
     got = info(p.admin("show info"))
     assert got["Zerocopy_bytes"] == got["Zerocopy_copied"] == "0"
     # The error queue is not read. One call may have read the server's first bytes and the end behind them.

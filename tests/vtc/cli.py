@@ -12,7 +12,7 @@ PROMPT = b"\n> "
 
 def main(path, *commands):
     with socket.socket(socket.AF_UNIX) as s:
-        s.settimeout(30)
+        s.settimeout(60)
         s.connect(path)
         for command in commands:
             s.sendall(command.encode() + b"\n")

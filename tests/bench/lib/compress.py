@@ -66,7 +66,7 @@ def fetch(conn, page, coding):
 def cost(run, proc):
     """For each page the proxy's CPU in ms per MB of it, and how many times smaller it became."""
     sample, coding = {}, S.coding_of(proc.subject)
-    conn = http.client.HTTPConnection("127.0.0.1", proc.port, timeout=10)
+    conn = http.client.HTTPConnection("127.0.0.1", proc.port, timeout=60)
     for page in PAGES:
         fetch(conn, page, coding)
         requests, sent = run.n(REQUESTS), 0
@@ -96,7 +96,7 @@ def slow_clients(proc, count):
         for _ in range(count):
             s = socket.socket()
             clients.append(s)
-            s.settimeout(10)
+            s.settimeout(60)
             s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             s.connect(("127.0.0.1", proc.port))
             s.sendall(("GET /text/long.html HTTP/1.1\r\nHost: bench\r\n%s\r\n" % line).encode())
@@ -111,7 +111,7 @@ def slow_clients(proc, count):
 
 def settled(proc):
     """The memory of a proxy that has served another client after all slow ones, so that it has dealt with these."""
-    conn = http.client.HTTPConnection("127.0.0.1", proc.port, timeout=10)
+    conn = http.client.HTTPConnection("127.0.0.1", proc.port, timeout=60)
     for _ in range(AFTER):
         fetch(conn, PAGES[0], S.coding_of(proc.subject))
     conn.close()

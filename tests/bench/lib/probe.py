@@ -102,7 +102,7 @@ def admin(path, command, quiet=0):
     """
     text = b""
     with socket.socket(socket.AF_UNIX) as s:
-        s.settimeout(5)
+        s.settimeout(60)
         s.connect(path)
         time.sleep(quiet)
         s.sendall(command.encode() + b"\n")

@@ -81,7 +81,7 @@ class Downloads(threading.Thread):
 
     def download(self):
         pieces = int(8 * DOWNLOAD_SECONDS)
-        c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             c.request("GET", "/long")
             r = c.getresponse()

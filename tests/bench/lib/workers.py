@@ -16,7 +16,7 @@ CONCURRENCY = 48        # divisible by the number of clients
 LONG = 100
 HANDOVER_ROUNDS = 24    # times the rounds of a run: a wake-up is a small part of a connection's cost
 SPLIT_ROUNDS = 4        # times the rounds of a run: the worst one counts
-GONE_SECONDS = 5
+GONE_SECONDS = 60
 MODES = (("close", False, 10000), ("kept", True, 30000))
 
 

@@ -15,7 +15,7 @@ import time
 
 CLONE_NEWNET = 0x40000000
 PR_SET_PDEATHSIG = 1
-START_SECONDS = 10
+START_SECONDS = 60
 FAR_LINK = (("10.213.77.1", "tacitfar0"), ("10.213.77.2", "tacitfar1"))
 FLOOD_PORT = 9          # discard
 FAR_QDISC = "root tbf rate 500kbit burst 1540 latency 2s"
@@ -185,7 +185,7 @@ def stop(p):
 
 def run(command):
     """Runs a short administrative command; Failed with its output."""
-    done = subprocess.run(command.split(), capture_output=True, text=True, timeout=20, check=False)
+    done = subprocess.run(command.split(), capture_output=True, text=True, timeout=60, check=False)
     if done.returncode:
         raise Failed("%s: %s" % (command, done.stderr.strip()))
     return done.stdout

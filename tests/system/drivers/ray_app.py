@@ -38,9 +38,9 @@ class Load(threading.Thread):
         self.path, self.ends, self.answered, self.failed = path, threading.Event(), 0, []
 
     def run(self):
-        kept = http.client.HTTPConnection("127.0.0.1", HTTP, timeout=30)
+        kept = http.client.HTTPConnection("127.0.0.1", HTTP, timeout=60)
         while not self.ends.is_set() and self.answered < 100_000:
-            for c in (kept, http.client.HTTPConnection("127.0.0.1", HTTP, timeout=30)):
+            for c in (kept, http.client.HTTPConnection("127.0.0.1", HTTP, timeout=60)):
                 try:
                     c.request("POST", self.path, b"four")
                     response = c.getresponse()
@@ -64,7 +64,7 @@ class Load(threading.Thread):
 
 def read(path, port=HTTP):
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=30) as response:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=60) as response:
             return f"{response.status} {response.read().decode()}"
     except urllib.error.HTTPError as e:
         return f"{e.code} {e.read().decode()}"
@@ -81,7 +81,7 @@ def counted(app):
 def call(name):
     with grpc.insecure_channel(f"127.0.0.1:{GRPC}") as channel:
         stub = serve_pb2_grpc.UserDefinedServiceStub(channel)
-        return stub.__call__(serve_pb2.UserDefinedMessage(name=name), metadata=(("application", "a"),), timeout=30).greeting
+        return stub.__call__(serve_pb2.UserDefinedMessage(name=name), metadata=(("application", "a"),), timeout=60).greeting
 
 
 def no_hurry(seconds):

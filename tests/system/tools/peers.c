@@ -95,7 +95,7 @@ static struct {
 	.seed = 1,
 	.max = 1 << 20,
 	.concurrency = 100,
-	.timeout = 20 };
+	.timeout = 60 };
 
 static struct {
 	uint64_t started, accepted, done[2];

@@ -52,7 +52,7 @@ static struct {
 	int listen_fd, concurrency, hold, timeout, pid;
 	uint64_t total, mark;
 	struct sockaddr_in to;
-} opt = { .listen_fd = -1, .concurrency = 100, .timeout = 30, .total = 1000 };
+} opt = { .listen_fd = -1, .concurrency = 100, .timeout = 60, .total = 1000 };
 
 static uint64_t started, ended, served, failed;
 static long rss_mark, rss_end, anon_mark, anon_end, max_fds;
