@@ -89,7 +89,7 @@ def both(play, subjects=None, name="", until_equal=False, script=""):
 def same(play, *args, **kw):
     """Asserts that both say the same; returns it."""
     theirs, ours = both(play, *args, **kw)
-    assert ours == theirs
+    assert ours == theirs, differences(theirs, ours)
     return theirs
 
 
@@ -108,6 +108,8 @@ def at(directory, program):
 
 def differences(theirs, ours):
     """Where two lists, or two dictionaries, are not the same: what HAProxy has said there, and tacit."""
+    if not isinstance(theirs, (dict, list, tuple)) or not isinstance(ours, type(theirs)):
+        return [] if theirs == ours else [(theirs, ours)]
     if isinstance(theirs, dict):
         return [(key, theirs.get(key), ours.get(key)) for key in {**theirs, **ours}
                 if (key in theirs, theirs.get(key)) != (key in ours, ours.get(key))]

@@ -5,7 +5,7 @@ import subprocess
 
 import oracle
 import pytest
-from conftest import connect, free_ports, recv_all
+from conftest import WAIT, connect, free_ports, recv_all
 
 SAMPLES = ["path,debug(path)", "src,debug(ip)", "str(::1),debug(text)", "int(-5),debug(int)", "bool(1),debug(bool)",
            "base,sha1,debug(bytes)", "hdr(x-none),debug(none)", "str(),debug(empty)", "str(a),debug()", "str(a),debug(a b)",
@@ -94,7 +94,9 @@ PLACES = ["http-request set-header X %[path,{}]", "http-request deny if { path,{
 def accepts(program, tmp_path, line):
     cfg = tmp_path / "t.cfg"
     cfg.write_text(oracle.given(CFG.format(port=18000, rules=" " + line)))
-    return subprocess.run([program, "-c", "-f", cfg], capture_output=True, timeout=60, check=False).returncode == 0
+    done = subprocess.run([program, "-c", "-f", cfg], capture_output=True, text=True, timeout=WAIT, check=False)
+    print(line, done.returncode, done.stderr, sep="\n")
+    return done.returncode == 0
 
 
 def test_arguments(tmp_path):

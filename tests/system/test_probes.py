@@ -77,7 +77,8 @@ def test_the_examples_of_the_manual_trace_a_request(bpftrace, daemon, tmp_path):
         if line.endswith(" close_http\n"):
             break
     # The id of one stream, then a row: state, event, next state, action.
-    assert len({s[0] for s in seen}) == 1 and all(re.fullmatch("0x[0-9a-f]+", s[0]) and len(s) == 5 for s in seen)
+    assert len({s[0] for s in seen}) == 1
+    assert not [s for s in seen if not re.fullmatch("0x[0-9a-f]+", s[0]) or len(s) != 5]
     assert seen[0][1] == "NEW" and seen[-1][3] == "CLOSED"
     assert all(a[3] == b[1] for a, b in zip(seen, seen[1:]))
     counts.send_signal(signal.SIGINT)
