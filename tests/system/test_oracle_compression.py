@@ -12,9 +12,9 @@ from test_compression import unchunk
 BODY = b"<p>a page with text that is worth it</p>\n" * 400
 CFG = """defaults
  mode http
- timeout connect 2s
- timeout client 5s
- timeout server 5s
+ timeout connect 1m
+ timeout client 1m
+ timeout server 1m
  compression type text/ application/json
 frontend plain
  bind 127.0.0.1:{plain}
@@ -52,9 +52,9 @@ backend own
  server s 127.0.0.1:{origin}
 defaults
  mode http
- timeout connect 2s
- timeout client 5s
- timeout server 5s
+ timeout connect 1m
+ timeout client 1m
+ timeout server 1m
 backend typeless
  compression algo gzip
  server s 127.0.0.1:{origin}
