@@ -20,9 +20,9 @@ BACKENDS = {
 CONFIG = """
 defaults
  mode http
- timeout connect 2s
- timeout client 2s
- timeout server 2s
+ timeout connect 1m
+ timeout client 1m
+ timeout server 1m
 frontend fe
  bind 127.0.0.1:%d
  use_backend %%[path,field(2,/)]
