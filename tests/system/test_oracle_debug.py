@@ -19,9 +19,9 @@ ring r1
  maxlen 2500
 defaults
  mode http
- timeout connect 1s
- timeout client 1s
- timeout server 1s
+ timeout connect 1m
+ timeout client 1m
+ timeout server 1m
 frontend f
  bind 127.0.0.1:{port}
 {rules}
