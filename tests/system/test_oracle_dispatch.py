@@ -17,7 +17,7 @@ import pytest
 from conftest import WAIT, free_port
 from oracle import Subject
 
-TIMES = "defaults\n timeout connect 1s\n timeout client 2s\n timeout server 2s\n mode http\n"
+TIMES = "defaults\n timeout connect 1m\n timeout client 1m\n timeout server 1m\n mode http\n"
 # Differences from run to run: times, ports; and bytes of heads, which HAProxy counts in its own form.
 VARIES = re.compile(r"\[\d\d/[^]]*\]|(?<= )[-\d]+(?:/[-\d]+){2,4}(?= )|(?<=127\.0\.0\.1:)\d+|(?<=00 |03 )\d+(?= - )")
 
