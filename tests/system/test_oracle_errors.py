@@ -78,9 +78,9 @@ def errors(program, directory):
     subject = Subject(program, directory, f"""
 defaults
  mode http
- timeout connect 2s
- timeout client 2s
- timeout server 2s
+ timeout connect 1m
+ timeout client 1m
+ timeout server 1m
 frontend fe
  bind 127.0.0.1:{fe}
  default_backend be
@@ -128,7 +128,7 @@ global
  nbthread 3
 defaults
  mode http
- timeout client 5s
+ timeout client 1m
 listen fe
  bind 127.0.0.1:{port}
  http-request return status 200
