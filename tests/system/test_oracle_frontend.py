@@ -16,9 +16,9 @@ from oracle import Subject
 CFG = """
 defaults
  mode http
- timeout connect 1s
- timeout client 5s
- timeout server 5s
+ timeout connect 1m
+ timeout client 1m
+ timeout server 1m
 frontend f
  bind 127.0.0.1:{p0}
  bind 127.0.0.1:{p1} defer-accept
@@ -294,7 +294,7 @@ def test_pauses_under_load(daemon, bind):
     the backlog. Other frontends do not notice."""
     origin = Origin(serve)
     port, other = free_ports(2)
-    d = daemon(f"defaults\n mode http\n timeout connect 5s\n timeout client 5s\n timeout server 5s\n"
+    d = daemon(f"defaults\n mode http\n timeout connect 1m\n timeout client 1m\n timeout server 1m\n"
                f"frontend f\n bind 127.0.0.1:{port} {bind}\n default_backend b\n"
                f"frontend g\n bind 127.0.0.1:{other} {bind}\n default_backend b\n"
                f"backend b\n server s 127.0.0.1:{origin.port}\n", extra="nbthread 3", checked=False)
