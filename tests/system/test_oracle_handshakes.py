@@ -48,7 +48,7 @@ def script(program, directory, pem, ca):
     server = socket.create_server(("127.0.0.1", 0))
     threading.Thread(target=closes, args=(server,), daemon=True).start()
     front, tls, refused = free_ports(3)
-    cfg = (f"defaults\n mode http\n timeout connect 5s\n timeout client 5s\n timeout server 5s\n retries 0\n"
+    cfg = (f"defaults\n mode http\n timeout connect 1m\n timeout client 1m\n timeout server 1m\n retries 0\n"
            f"listen t\n bind 127.0.0.1:{tls} ssl crt {pem}\n http-request return status 200\n"
            f"listen f\n bind 127.0.0.1:{front}\n" + "".join(f" use-server {p} if {{ path /{p} }}\n" for p in sorted(set(PATHS))) +
            f" default-server ssl no-ssl-reuse\n"
