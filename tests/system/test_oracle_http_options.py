@@ -20,10 +20,10 @@ CFG = """ log 127.0.0.1:{log} local0
  mode http
  log global
  option httplog
- timeout connect 2s
- timeout client 5s
- timeout server 5s
- timeout queue 5s
+ timeout connect 1m
+ timeout client 1m
+ timeout server 1m
+ timeout queue 1m
 """
 # Differences from run to run in a line of a log: ports, times, and bytes, which HAProxy counts in its own form.
 VARIES = re.compile(r"(?<=127\.0\.0\.1:)\d+|\[\d\d/[^]]*\]|(?<= )[-\d]+(?:/[-\d]+){4}(?= )|(?<= \d\d\d )\d+(?= )")
