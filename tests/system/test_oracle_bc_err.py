@@ -13,15 +13,15 @@ from conftest import Origin, connect, free_ports, recv_all
 
 CFG = """defaults
  mode http
- timeout connect 300ms
- timeout client 60s
- timeout server 600ms
+ timeout connect 1m
+ timeout client 1m
+ timeout server 1m
  retries 1
-listen l
+"""
+LISTEN = """listen {case}
  bind 127.0.0.1:{port}
  http-after-response set-header code "%[bc_err]"
  http-after-response set-header text "%[bc_err_str]"
-{server}
 """
 GOOD = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
@@ -63,6 +63,13 @@ def tls(pem):
     return handle
 
 
+# Timeouts that expire, in these cases only: nothing comes then.
+LATE = {
+    "late": " timeout connect 300ms\n",
+    "TLS late": " timeout connect 300ms\n",
+    "proxy late": " timeout connect 300ms\n",
+    "response late": " timeout server 300ms\n",
+}
 # Server, or None: of which {o} is the port; {c} is closed, {f} does not accept, {u} is a socket of a server that has gone.
 CASES = {
     "good": (answers, "127.0.0.1:{o}"),
@@ -104,7 +111,7 @@ def _keys(tmp_path_factory):
     return directory
 
 
-@pytest.fixture(name="full")
+@pytest.fixture(name="full", scope="module")
 def _full():
     """The port of a listener with no room."""
     with contextlib.ExitStack() as stack:
@@ -118,25 +125,49 @@ def _full():
         yield s.getsockname()[1]
 
 
+def section(case):
+    """The section of this case, where {case} and {port} are not filled in yet, nor what a server needs."""
+    server = CASES[case][1]
+    return LISTEN + LATE.get(case, "") + (f" server s {server}\n" if server else "")
+
+
+def ask(ports):
+    """{case: the status and the two fields of the response}. All wait at the same time for their retries."""
+    out = {}
+    with contextlib.ExitStack() as stack:
+        clients = {case: stack.enter_context(connect(port)) for case, port in ports.items()}
+        for c in clients.values():
+            c.sendall(b"GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+        for case, c in clients.items():
+            answer = recv_all(c).decode()
+            out[case] = [answer.split()[1]] + re.findall(r"(?m)^(?:code|text): *(.*?)\r$", answer)
+    return out
+
+
+@pytest.fixture(name="found", scope="module")
+def _found(tmp_path_factory, keys, full):
+    """Answers of each program: one process has the sections of all cases."""
+    found = {}
+    with contextlib.ExitStack() as stack:
+        origins = {}
+        for case, (handle, _) in CASES.items():
+            origins[case] = Origin(tls(keys / "own/server.pem") if handle is tls else handle or answers)
+            stack.callback(origins[case].close)
+        for name, program in oracle.PROGRAMS.items():
+            closed, *ports = free_ports(1 + len(CASES))
+            ports = dict(zip(CASES, ports))
+            cfg = CFG + "".join(
+                section(case).format(case=case.replace(" ", "_"), port=port, o=origins[case].port, c=closed, f=full, dir=keys)
+                for case, port in ports.items())
+            subject = oracle.Subject(program, tmp_path_factory.mktemp(name), cfg)
+            try:
+                found[name] = ask(ports)
+            finally:
+                subject.stop()
+    return found
+
+
 @pytest.mark.parametrize("case", CASES)
-def test_error_of_a_server(tmp_path, keys, full, case):
-    handle, server = CASES[case]
-    port, closed = free_ports(2)
-    origin = Origin(tls(keys / "own/server.pem") if handle is tls else handle or answers)
-    line = f" server s {server}\n".format(o=origin.port, c=closed, f=full, dir=keys) if server else ""
-
-    def play(program):
-        directory = oracle.at(tmp_path, program)
-        directory.mkdir()
-        subject = oracle.Subject(program, directory, CFG.format(port=port, server=line))
-        try:
-            with connect(port) as c:
-                c.sendall(b"GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
-                answer = recv_all(c).decode()
-            return [answer.split()[1]] + re.findall(r"(?m)^(?:code|text): *(.*?)\r$", answer)
-        finally:
-            subject.stop()
-
-    theirs, ours = oracle.both(play)
-    origin.close()
+def test_error_of_a_server(found, case):
+    theirs, ours = oracle.both(lambda answer_of: answer_of[case], found, script=CFG + section(case))
     assert ours == theirs
