@@ -37,7 +37,7 @@ def datagrams(program, cfg, name):
         logs = {form: receiver(stack) for form in FORMS}
         lines = "".join(f" log 127.0.0.1:{s.getsockname()[1]} {form} local3 info\n" for form, s in logs.items())
         cfg.write_text(oracle.given(f"global\n log-tag name\n {name}\n{lines}"
-                                    "defaults\n mode http\n timeout connect 1s\n timeout client 1s\n timeout server 1s\n"
+                                    "defaults\n mode http\n timeout connect 1m\n timeout client 1m\n timeout server 1m\n"
                                     f"frontend f\n bind 127.0.0.1:{port}\n log global\n log-format \"%HM b]c %HU\"\n"
                                     " http-request return status 200\n"))
         with subprocess.Popen([program, "-db", "-f", cfg], stderr=subprocess.DEVNULL) as proc:
