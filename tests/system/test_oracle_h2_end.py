@@ -59,7 +59,7 @@ def ends(subject, name, port):
 
 def script(program, directory, port):
     ports = dict(zip(RULES, free_ports(len(RULES)), strict=True))
-    cfg = "defaults\n mode http\n timeout connect 9s\n timeout client 60s\n timeout server 60s\n"
+    cfg = "defaults\n mode http\n timeout connect 1m\n timeout client 1m\n timeout server 1m\n"
     for name, rule in RULES.items():
         cfg += f"listen {name.replace(' ', '_')}\n bind 127.0.0.1:{ports[name]} proto h2\n {rule}\n server s 127.0.0.1:{port}\n"
     directory.mkdir()
