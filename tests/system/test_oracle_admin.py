@@ -14,10 +14,10 @@ CFG = """
  description of: both
 defaults
  mode http
- timeout client 5s
- timeout server 5s
- timeout connect 1s
- timeout check 5s
+ timeout client 1m
+ timeout server 1m
+ timeout connect 1m
+ timeout check 1m
 frontend f
  bind 127.0.0.1:{f}
  maxconn 150
@@ -29,10 +29,10 @@ frontend t
 backend b
  cookie SRV insert
  option httpchk
- server s1 127.0.0.1:{o} cookie c1 check inter 300ms maxconn 50 maxqueue 9 observe layer7
+ server s1 127.0.0.1:{o} cookie c1 check inter 1m fastinter 300ms maxconn 50 maxqueue 9 observe layer7
  server s2 127.0.0.1:{d} track b/s1
  server s3 127.0.0.1:{d} disabled
- server s4 127.0.0.1:{d} check inter 300ms backup
+ server s4 127.0.0.1:{d} check inter 1m fastinter 300ms backup
  server s5 127.0.0.1:{o} weight 0
 backend bt
  mode tcp
