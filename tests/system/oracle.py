@@ -19,6 +19,7 @@ import itertools
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -315,6 +316,16 @@ class Subject:
         facts.flush_loopback()
         for _ in range(2):
             self.admin("show version")
+
+    @contextlib.contextmanager
+    def stopped(self):
+        """Stops it meanwhile: what clients send reaches it at once when it goes on."""
+        self.proc.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, self.proc.pid, os.WSTOPPED)
+        try:
+            yield
+        finally:
+            self.proc.send_signal(signal.SIGCONT)
 
     def stat(self):
         """{(proxy, server): {column: text}}, and the columns in order."""

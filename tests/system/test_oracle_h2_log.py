@@ -9,7 +9,7 @@ from subject import LogServer
 from test_oracle_log import CFG, settle
 from test_oracle_stat import both, http_origin  # noqa: F401
 
-LATE = 600   # ms
+LATE = 600   # ms that a server may take for /late
 HTTPLOG = re.compile(r"\S+ \[\S+\] (\S+ \S+) (\S+) (\S+) \d+ (.*)$")
 
 
@@ -136,10 +136,11 @@ def origin(conn):
 
 def run(both, origins, lines):  # noqa: F811
     o = origins(origin)
-    f, d = free_ports(2)
+    f, late, d = free_ports(3)
     log = LogServer()
     seen = {}
-    cfg = CFG.replace("\nbackend b\n", "\nbackend b\n http-reuse never\n").replace("bind 127.0.0.1:{f}", "bind 127.0.0.1:{f} proto h2").replace("timeout server 3s", f"timeout server {LATE}ms")
+    more = f" http-reuse never\n http-request set-timeout server {LATE}ms if {{{{ path /late }}}}\n"
+    cfg = CFG.replace("\nbackend b\n", "\nbackend b\n" + more).replace("bind 127.0.0.1:{f}", "bind 127.0.0.1:{f} proto h2")
 
     def traffic(subject):
         seen.clear()
@@ -152,7 +153,7 @@ def run(both, origins, lines):  # noqa: F811
             seen[name] = [parts(line) for line in settle(subject, log, n)]
 
     try:
-        return both(cfg.format(f=f, d=d, o=o.port, log=log.port, lines=lines), traffic, lambda _: dict(seen))
+        return both(cfg.format(f=f, late=late, d=d, o=o.port, log=log.port, lines=lines), traffic, lambda _: dict(seen))
     finally:
         log.close()
 

@@ -19,11 +19,15 @@ defaults
  mode http
  log 127.0.0.1:{log} local0
  {lines}
- timeout client 1s
- timeout http-request 1s
- timeout server 3s
- timeout connect 1s
+ timeout client 1m
+ timeout http-request 1m
+ timeout server 1m
+ timeout connect 1m
  retries 0
+frontend late
+ bind 127.0.0.1:{late}
+ timeout http-request 1s
+ default_backend b
 frontend f
  bind 127.0.0.1:{f}
  http-request deny if {{ path /deny }}
@@ -38,7 +42,8 @@ backend dead
 backend empty
 """
 
-Place = collections.namedtuple("Place", "port subject")   # where a client connects to, and the program there
+# Where a client connects to, the port where requests may come too late, and the program there.
+Place = collections.namedtuple("Place", "port late subject")
 GET = b"GET / HTTP/1.1\r\nHost: h\r\n\r\n"
 
 
@@ -54,11 +59,27 @@ def leave(place, data=b"", reset=False, answers=0):
             s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
 
-def stay(place, data=b""):
+def stay(place, data):
     """Sends that and waits for the end."""
     with connect(place.port) as s, contextlib.suppress(OSError):
-        if data:
+        s.sendall(data)
+        recv_all(s)
+
+
+@contextlib.contextmanager
+def late_client(place, data):
+    """Connects to the other port and sends that while the program does not run: its time begins when all of that is there."""
+    with contextlib.ExitStack() as stack:
+        with place.subject.stopped():
+            s = stack.enter_context(connect(place.late))
             s.sendall(data)
+            facts.delivered(s)
+        yield s
+
+
+def is_late(place, data=b""):
+    """Sends that, and waits for the end, which comes when there was no more for a second."""
+    with late_client(place, data) as s:
         recv_all(s)
 
 
@@ -72,14 +93,14 @@ WAYS = {
     "no request": lambda p: stay(p, b"JUNK / LINE MORE\r\n\r\n"),
     "a bad length": lambda p: stay(p, GET[:-2] + b"Content-Length: x\r\n\r\n"),
     "none behind a good one": lambda p: stay(p, GET + b"JUNK\r\n\r\n"),
-    "silence": stay,
+    "silence": is_late,
     "closed at once": leave,
     "reset at once": lambda p: leave(p, reset=True),
     "a part, closed": lambda p: leave(p, b"GET / HT"),
     "a part, reset": lambda p: leave(p, b"GET / HT", reset=True),
-    "a part, late": lambda p: stay(p, b"GET / HT"),
-    "at rest until late": lambda p: stay(p, GET),
-    "a part behind a good one": lambda p: stay(p, GET + b"GET / "),
+    "a part, late": lambda p: is_late(p, b"GET / HT"),
+    "at rest until late": lambda p: is_late(p, GET),
+    "a part behind a good one": lambda p: is_late(p, GET + b"GET / "),
     "denied": lambda p: leave(p, path(b"/deny"), answers=1),
     "rejected": lambda p: stay(p, path(b"/reject")),
     "nobody there": lambda p: leave(p, path(b"/dead"), answers=1),
@@ -91,7 +112,7 @@ WAYS = {
 def run_ways(both, origins, lines, read=lambda line, *_: line):
     """{way: read(each line, the way, the times when it began and when all was over)} of both programs."""
     o = origins(http_origin)
-    f, d = free_ports(2)
+    f, late, d = free_ports(3)
     log = LogServer()
     seen = {}
 
@@ -100,12 +121,12 @@ def run_ways(both, origins, lines, read=lambda line, *_: line):
         settle(subject, log, 0)
         for name, go in WAYS.items():
             n, began = len(log.lines), time.time()
-            go(Place(f, subject))
+            go(Place(f, late, subject))
             lines, ended = settle(subject, log, n), time.time()
             seen[name] = [read(without_port(line.split("]: ", 1)[1]), name, began, ended) for line in lines]
 
     try:
-        return both(CFG.format(f=f, d=d, o=o.port, log=log.port, lines=lines), traffic, lambda _: dict(seen))
+        return both(CFG.format(f=f, late=late, d=d, o=o.port, log=log.port, lines=lines), traffic, lambda _: dict(seen))
     finally:
         log.close()
 
@@ -125,11 +146,15 @@ defaults
  mode http
  log 127.0.0.1:{log} local0
  log-format "%ts %ST"
- timeout client 1s
- timeout server 9s
- timeout connect 9s
+ timeout client 1m
+ timeout server 1m
+ timeout connect 1m
 listen f
  bind 127.0.0.1:{f}
+ server s 127.0.0.1:{o}
+listen late
+ bind 127.0.0.1:{late}
+ timeout client 1s
  server s 127.0.0.1:{o}
 """
 
@@ -152,8 +177,7 @@ def early(conn):
 
 def hold(place, data, logged):
     """Sends that, and closes when the program has logged the exchange."""
-    with connect(place.port) as s:
-        s.sendall(data)
+    with late_client(place, data):
         logged()
 
 
@@ -169,7 +193,7 @@ UPLOADS = {
 def test_uploads_behind_a_response(both, origins):
     """A server has responded before the end of the request: who cut the rest?"""
     o = origins(early)
-    f, = free_ports(1)
+    f, late = free_ports(2)
     log = LogServer()
     seen = {}
 
@@ -178,11 +202,11 @@ def test_uploads_behind_a_response(both, origins):
         settle(subject, log, 0)
         for name, go in UPLOADS.items():
             n = len(log.lines)
-            go(Place(f, subject), lambda n=n: log.lines.until(lambda lines: len(lines) > n, "a line"))
+            go(Place(f, late, subject), lambda n=n: log.lines.until(lambda lines: len(lines) > n, "a line"))
             seen[name] = [line.split("]: ", 1)[1] for line in settle(subject, log, n)]
 
     try:
-        theirs, ours = both(EARLY.format(f=f, o=o.port, log=log.port), traffic, lambda _: dict(seen))
+        theirs, ours = both(EARLY.format(f=f, late=late, o=o.port, log=log.port), traffic, lambda _: dict(seen))
     finally:
         log.close()
     assert oracle.differences(theirs, ours) == []
@@ -210,7 +234,7 @@ def parts(line, way, began, ended):
     date, where, timers, status, count, rest = HTTPLOG.match(line).groups()
     sec, ms = date.rsplit(".", 1)
     known = "/".join("-1" if t == "-1" else "known" for t in timers.split("/"))
-    # "timeout client" and "timeout http-request" are a second. That of a first request runs from the connection on, and what is
+    # Where requests may be late, "timeout http-request" is a second. That of a first request runs from the connection on, and what is
     # logged from its first byte on.
     waited = 0.99 if " cR" in rest else 0
     assert ended - began > waited, line
@@ -244,9 +268,9 @@ SERVERS = """
 defaults
  mode tcp
  log 127.0.0.1:{log} local0
- timeout client 1s
- timeout server 1s
- timeout connect 1s
+ timeout client 1m
+ timeout server 1m
+ timeout connect 1m
 listen b
  bind 127.0.0.1:{f}
  server s1 127.0.0.1:{d}
@@ -295,9 +319,9 @@ defaults
  log global
  option httplog
  option log-separate-errors
- timeout client 1s
- timeout server 1s
- timeout connect 1s
+ timeout client 1m
+ timeout server 1m
+ timeout connect 1m
 frontend f
  bind 127.0.0.1:{f}
  http-request return status 200
@@ -323,10 +347,10 @@ def test_samples(both):
     def traffic(subject):
         for i in range(9):
             for port in (f, g):
-                leave(Place(port, subject), path(b"/%d" % i), answers=1)
+                leave(Place(port, None, subject), path(b"/%d" % i), answers=1)
         for i in range(4):
-            leave(Place(e, subject), path(b"/good%d" % i), answers=1)
-            leave(Place(e, subject), path(b"/error%d" % i), answers=1)
+            leave(Place(e, None, subject), path(b"/good%d" % i), answers=1)
+            leave(Place(e, None, subject), path(b"/error%d" % i), answers=1)
         subject.lines = [line.split('"')[1].split()[1] for line in settle(subject, log, 0) if '"' in line]
         log.lines.clear()
 
