@@ -410,7 +410,7 @@ def test_tables_that_are_refused(tmp_path, lines, text, error):
 SHORT = """listen l
  bind 127.0.0.1:{{p0}}
  http-reuse {}
- server a 127.0.0.1:{{s0}} pool-purge-delay 60s pool-low-conn {}
+ server a 127.0.0.1:{{s0}} pool-purge-delay 1h pool-low-conn {}
 """
 
 
