@@ -82,8 +82,8 @@ def test_map_commands(tmp_path, workers):
     def play(program):
         got, sock = {}, tmp_path / "stats.sock"
         (tmp_path / "x.cfg").write_text(oracle.given(
-            f"global\n stats socket {sock} level admin\n nbthread {workers}\ndefaults\n mode http\n timeout client 5s\n"
-            f" timeout server 5s\n timeout connect 5s\nfrontend f\n bind 127.0.0.1:{free_port()}\n"
+            f"global\n stats socket {sock} level admin\n nbthread {workers}\ndefaults\n mode http\n timeout client 1m\n"
+            f" timeout server 1m\n timeout connect 1m\nfrontend f\n bind 127.0.0.1:{free_port()}\n"
             + LINES.replace("DIR", str(tmp_path)) + " default_backend b\nbackend b\n server s 127.0.0.1:1\n"))
         with subprocess.Popen([program, "-db", "-f", "x.cfg"], cwd=tmp_path, stderr=subprocess.DEVNULL) as p:
             try:
