@@ -13,9 +13,9 @@ from oracle import Subject
 # Connections to the port `load` are the load: a backup server takes them, which balancing does not use.
 CFG = """
 defaults
- timeout connect 30s
- timeout client 60s
- timeout server 60s
+ timeout connect 1m
+ timeout client 1m
+ timeout server 1m
 frontend f
  bind 127.0.0.1:{front}
  bind 127.0.0.1:{load}
