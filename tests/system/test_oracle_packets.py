@@ -110,7 +110,7 @@ def script(program, directory, origins, addresses, rename=lambda lines: lines, l
     def answer(conn):
         while conn.recv(4096):
             conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\nok" % length)
-    cfg = "defaults\n timeout connect 9s\n timeout client 60s\n timeout server 60s\n"
+    cfg = "defaults\n timeout connect 1m\n timeout client 1m\n timeout server 1m\n"
     ports, clients = {}, []
     for mode, host, sections in addresses:
         for name, lines in sections.items():
@@ -178,7 +178,7 @@ def test_packets_to_a_mapped_server(daemon, origins):
         while conn.recv(4096):
             conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok")
     port, server = free_port(), origins(answer).port
-    d = daemon("defaults\n mode http\n timeout connect 9s\n timeout client 60s\n timeout server 60s\n"
+    d = daemon("defaults\n mode http\n timeout connect 1m\n timeout client 1m\n timeout server 1m\n"
                f"listen l\n bind 127.0.0.1:{port}\n http-request set-bc-tos 0x28\n server s [::ffff:127.0.0.1]:{server}\n")
     with connect(port) as c:
         c.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -201,7 +201,7 @@ def test_a_connection_with_packets_of_its_own_is_not_shared(daemon, origins, pro
     port, h2 = free_port(), free_port()
     if proto:
         backend = f"server s 127.0.0.1:{h2} proto h2\nlisten l\n mode http\n bind 127.0.0.1:{h2} proto h2\n http-request return status 200"
-    d = daemon(f"defaults\n mode http\n timeout connect 9s\n timeout client 60s\n timeout server 60s\nfrontend f\n bind 127.0.0.1:{port}\n"
+    d = daemon(f"defaults\n mode http\n timeout connect 1m\n timeout client 1m\n timeout server 1m\nfrontend f\n bind 127.0.0.1:{port}\n"
                f" http-request set-bc-tos 0x28 if {{ path /own }}\n default_backend b\nbackend b\n http-reuse always\n {backend}\n", extra="nbthread 1")
 
     def opened():
@@ -223,7 +223,7 @@ def test_packets_of_a_request_are_not_those_of_the_next(daemon, origins):
         while conn.recv(4096):
             conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")
     port = free_port()
-    d = daemon(f"defaults\n mode http\n timeout connect 9s\n timeout client 60s\n timeout server 60s\nfrontend f\n bind 127.0.0.1:{port}\n"
+    d = daemon(f"defaults\n mode http\n timeout connect 1m\n timeout client 1m\n timeout server 1m\nfrontend f\n bind 127.0.0.1:{port}\n"
                " stick-table type ip size 9 store conn_cnt\n tcp-request connection track-sc0 src\n"
                " http-request set-bc-tos 0x28 if { path /own }\n default_backend b\nbackend b\n http-reuse always\n"
                f" server s 127.0.0.1:{origins(answer).port}\n")
