@@ -14,9 +14,9 @@ defaults
     log global
     mode http
     option httplog
-    timeout connect 5s
-    timeout client 5s
-    timeout server 5s
+    timeout connect 1m
+    timeout client 1m
+    timeout server 1m
 listen l
     bind 127.0.0.1:{port}
     http-response set-header X-Response 1
