@@ -28,7 +28,7 @@ def rows_of(path):
 
 
 def configuration(port, rows):
-    lines = ["defaults", " mode http", " timeout client 5s", " timeout server 5s", " timeout connect 5s",
+    lines = ["defaults", " mode http", " timeout client 1m", " timeout server 1m", " timeout connect 1m",
              "frontend f", f" bind 127.0.0.1:{port}"]
     lines += [f" http-request set-var({name}) {value}" for name, value in VARIABLES.items()]
     for i, (expr, _) in enumerate(rows):
