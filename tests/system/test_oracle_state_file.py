@@ -61,9 +61,9 @@ TRACKED = {"t1": {"srv_op_state": "0"}, "t2": {"srv_admin_state": "1", "srv_op_s
 
 CFG = """{glob}
 defaults
- timeout connect 1s
- timeout client 5s
- timeout server 5s
+ timeout connect 1m
+ timeout client 1m
+ timeout server 1m
  default-server inter 1h agent-inter 1h
  {load}
 backend b
