@@ -74,7 +74,7 @@ def test_table_commands(tmp_path, level):
         got = {}
         sock = tmp_path / "level.sock"
         subject = oracle.Subject(program, tmp_path, f" stats socket {sock} level {level}\ndefaults\n mode http\n"
-                                 " timeout client 5s\n timeout server 5s\n timeout connect 5s\n"
+                                 " timeout client 1m\n timeout server 1m\n timeout connect 1m\n"
                                  + TABLES.format(port=free_port()))
         try:
             for n, line in enumerate(COMMANDS.strip().split("\n")):
