@@ -19,9 +19,9 @@ global
  {extra}
 defaults
  mode http
- timeout client 20s
- timeout connect 5s
- timeout server 20s
+ timeout client 1m
+ timeout connect 1m
+ timeout server 1m
 frontend f
  bind 127.0.0.1:{tls} ssl crt {pem}
  bind 127.0.0.1:{plain}
