@@ -15,9 +15,9 @@ CONFIG = """global
  stats socket {dir}/admin level admin
 defaults
  mode http
- timeout client 1s
- timeout connect 1s
- timeout server 1s
+ timeout client 1m
+ timeout connect 1m
+ timeout server 1m
 frontend f
  bind 127.0.0.1:{port} ssl {what}
  http-request return status 200
