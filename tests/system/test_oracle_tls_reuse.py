@@ -131,7 +131,7 @@ def goes_back(sequence):
 
 # HAProxy closes idle connections that it takes for too many, unless pool-low-conn says that they are not, and some of those that
 # are idle for 5 seconds, which is not long on a busy machine.
-LINE = ("listen l{i}\n bind 127.0.0.1:{{p[{i}]}}\n timeout client 20s\n timeout server 20s\n http-reuse {mode}\n http-request set-var(txn.n) req.hdr(x-name)\n"
+LINE = ("listen l{i}\n bind 127.0.0.1:{{p[{i}]}}\n timeout client 1m\n timeout server 1m\n http-reuse {mode}\n http-request set-var(txn.n) req.hdr(x-name)\n"
         " server s 127.0.0.1:{port} ssl verify none pool-low-conn 100 pool-purge-delay 1m {options}\n")
 
 
