@@ -59,7 +59,7 @@ def ask(port, token, i):
 def verdicts(program, path, rules, questions):
     """The answers of one program to {name: (token, index of a rule)}."""
     port = free_port()
-    lines = ["defaults", " mode http", " timeout client 20s", " timeout server 20s", " timeout connect 20s", "frontend f",
+    lines = ["defaults", " mode http", " timeout client 1m", " timeout server 1m", " timeout connect 1m", "frontend f",
              f" bind 127.0.0.1:{port}", " http-request set-var(txn.t) req.hdr(t)",
              " http-request set-var(txn.alg) req.hdr(t),jwt_header_query('$.alg')", " http-request set-var(txn.key) str(secret)"]
     lines += [f" http-request return status 200 content-type text/plain lf-string '%[var(txn.t),jwt_verify({r})]'"
