@@ -15,9 +15,9 @@ CFG = """
     stats socket {d}/stats mode 640
 defaults
     mode tcp
-    timeout connect 5s
-    timeout client 5s
-    timeout server 5s
+    timeout connect 1m
+    timeout client 1m
+    timeout server 1m
 listen l
     bind /a,unix@/b
     bind unix@c mode 644
