@@ -8,9 +8,9 @@ from conftest import Origin, connect, free_ports, recv_all
 
 CFG = """defaults
  mode tcp
- timeout connect 5s
- timeout client 60s
- timeout server 60s
+ timeout connect 1m
+ timeout client 1m
+ timeout server 1m
 frontend f
  bind 127.0.0.1:{port}
  {front}
@@ -25,7 +25,7 @@ backend b
  server three 127.0.0.1:{three} weight 0
  server four 127.0.0.1:{four} weight 0
 """
-WAITS = "tcp-request inspect-delay 5s\n tcp-request content accept if { req.len gt 3 }"
+WAITS = "tcp-request inspect-delay 1m\n tcp-request content accept if { req.len gt 3 }"
 FIRST = [b"1 x\n", b"2 x\n", b"four", b"five", b"GET /three HTTP/1.1\r\nHost: h\r\n\r\n", b"GET /one HTTP/1.1\r\nHost: h\r\n\r\n"]
 
 
