@@ -171,7 +171,7 @@ def bind_tls(certs, kind):
 
 def headers(program, directory, certs):
     """{(frontend, options): what its server got}"""
-    cfg = "defaults\n mode tcp\n timeout connect 2s\n timeout client 20s\n timeout server 20s\n"
+    cfg = "defaults\n mode tcp\n timeout connect 1m\n timeout client 1m\n timeout server 1m\n"
     keys = [(kind, o) for kind in KINDS for o in OPTIONS if kind in ("ec", "plain") or o == ALL]
     servers = {key: Server() for key in keys}
     ports = dict(zip(keys, free_ports(len(keys))))
@@ -242,9 +242,9 @@ def test_a_persistent_connection_belongs_to_a_client_of_tls(certs, tmp_path):
 defaults
  mode http
  http-reuse always
- timeout connect 2s
- timeout client 20s
- timeout server 20s
+ timeout connect 1m
+ timeout client 1m
+ timeout server 1m
 listen web
  bind 127.0.0.1:{port}{bind_tls(certs, "ec")}
  server s 127.0.0.1:{web.port} send-proxy-v2-ssl-cn proxy-v2-options authority
