@@ -45,9 +45,9 @@ def tokens(server):
 
 def script(program, directory, servers):
     ports = dict(zip(LINES, free_ports(len(LINES))))
-    cfg = "defaults\n mode tcp\n timeout connect 2s\n timeout client 2s\n timeout server 2s\n"
+    cfg = "defaults\n mode tcp\n timeout connect 1m\n timeout client 1m\n timeout server 1m\n"
     for name, lines in LINES.items():
-        cfg += f"listen {name}\n bind 127.0.0.1:{ports[name]}\n tcp-request inspect-delay 2s\n"
+        cfg += f"listen {name}\n bind 127.0.0.1:{ports[name]}\n tcp-request inspect-delay 1m\n"
         cfg += " tcp-request content accept if RDP_COOKIE\n" + lines
         cfg += "".join(f" server s{i} 127.0.0.1:{s.port}\n" for i, s in enumerate(servers))
     directory.mkdir()
