@@ -98,7 +98,7 @@ def peers(port, name):
 
 def script(program, directory, origin_port):
     port = free_port()
-    cfg = "defaults\n mode http\n http-reuse always\n timeout connect 2s\n timeout client 2s\n timeout server 2s\n"
+    cfg = "defaults\n mode http\n http-reuse always\n timeout connect 1m\n timeout client 1m\n timeout server 1m\n"
     cfg += f"frontend fe\n bind 127.0.0.1:{port}\n use_backend %[path,field(2,/)]\n"
     for name, source in SOURCES.items():
         cfg += f"backend {name}\n {source}\n server s 127.0.0.1:{origin_port}\n"
