@@ -22,9 +22,9 @@ global
     {globals}
 defaults
     mode http
-    timeout connect 5s
-    timeout client 5s
-    timeout server 5s
+    timeout connect 1m
+    timeout client 1m
+    timeout server 1m
 peers group
     {peers}
     table own type string len 16 size 1k expire 900s store gpc0
