@@ -14,13 +14,16 @@ global
 {lines}
 defaults
  mode http
- timeout connect 5s
- timeout client 5s
- timeout server 5s
+ timeout connect 1m
+ timeout client 1m
+ timeout server 1m
 frontend f
  bind 127.0.0.1:{front}
  default_backend b
 backend b
+ server s 127.0.0.1:{back}
+# A check that takes longer than its interval fails: no client depends on this server.
+backend checked
  server s 127.0.0.1:{back} check inter 20ms
 frontend o
  bind 127.0.0.1:{back}
