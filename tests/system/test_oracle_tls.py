@@ -12,7 +12,7 @@ from certs import Authority
 from conftest import admin, answers, free_port, free_ports, is_open, wait_for
 from subject import LogServer
 
-CLIENT_MS = 1500
+CLIENT_MS = 500
 
 
 @pytest.fixture(scope="module")
@@ -38,10 +38,10 @@ def hello():
 
 SSL2 = bytes.fromhex("802e0100020015000000100100800200800300800400800500800600400700c001") + bytes(16)
 
-# name, bytes, what follows: the client's FIN, its RST, or nothing
+# name, bytes, what follows: the client's FIN, its RST, or nothing until the proxy gives up, or until its timeout
 CASES = [
-    ("nothing, FIN", b"", "fin"), ("nothing, RST", b"", "rst"), ("nothing", b"", "wait"),
-    ("a part, FIN", hello()[:20], "fin"), ("a part, RST", hello()[:20], "rst"), ("a part", hello()[:20], "wait"),
+    ("nothing, FIN", b"", "fin"), ("nothing, RST", b"", "rst"), ("nothing", b"", "timeout"),
+    ("a part, FIN", hello()[:20], "fin"), ("a part, RST", hello()[:20], "rst"), ("a part", hello()[:20], "timeout"),
     ("a request of HTTP", b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", "wait"),
     ("zeros", bytes(60), "wait"), ("SSLv2", SSL2, "wait"), ("a hello, RST", hello(), "rst"),
 ]
@@ -100,13 +100,15 @@ def slow(port):
 
 def lines_of(program, pem, tmp_path, options):
     """The log lines of all cases, without what varies."""
-    log, (port, patient), sock = LogServer(), free_ports(2), tmp_path / f"{program.rsplit('/', 1)[-1]}.sock"
+    log, (port, hasty, patient), sock = LogServer(), free_ports(3), tmp_path / f"{program.rsplit('/', 1)[-1]}.sock"
     cfg = tmp_path / f"{program.rsplit('/', 1)[-1]}.cfg"
     cfg.write_text(oracle.given(f"global\n log 127.0.0.1:{log.port} local0\n nbthread 1\n stats socket {sock} level admin\n"
-                   f"defaults\n mode http\n log global\n option httplog\n {options}\n timeout client {CLIENT_MS}ms\n"
-                   " timeout connect 1s\n timeout server 1s\n"
+                   f"defaults\n mode http\n log global\n option httplog\n {options}\n timeout client 1m\n"
+                   " timeout connect 1m\n timeout server 1m\n"
                    f"frontend f\n bind 127.0.0.1:{port} ssl crt {pem} name b\n http-request return status 200\n"
-                   f"frontend patient\n timeout client 20s\n bind 127.0.0.1:{patient} ssl crt {pem} name b\n"
+                   f"frontend hasty\n timeout client {CLIENT_MS}ms\n bind 127.0.0.1:{hasty} ssl crt {pem} name b\n"
+                   " http-request return status 200\n"
+                   f"frontend patient\n bind 127.0.0.1:{patient} ssl crt {pem} name b\n"
                    " http-request return status 200\n"))
     with subprocess.Popen([program, "-db", "-f", cfg], stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL) as p:
@@ -122,7 +124,7 @@ def lines_of(program, pem, tmp_path, options):
             log.lines.clear()
             reported = []
             for name, what, then in CASES:
-                fail(port, what, then, barrier)
+                fail(hasty if then == "timeout" else port, what, then, barrier)
                 barrier()
                 reported.append((name, ended(log)))
             distrust(patient)
@@ -157,7 +159,7 @@ def test_after_a_proxy_header(pem, tmp_path):
     def play(program):
         port = free_port()
         cfg = tmp_path / "p.cfg"
-        cfg.write_text(oracle.given("defaults\n mode http\n timeout client 20s\n timeout connect 1s\n timeout server 1s\n"
+        cfg.write_text(oracle.given("defaults\n mode http\n timeout client 1m\n timeout connect 1m\n timeout server 1m\n"
                                     f"frontend f\n bind 127.0.0.1:{port} ssl crt {pem} accept-proxy\n"
                                     " http-request return status 200 content-type text/plain lf-string %[src]\n"))
         with subprocess.Popen([program, "-db", "-f", cfg], stdout=subprocess.DEVNULL,
