@@ -44,7 +44,8 @@ K1, K2 = "/ X-K: 1", "/ X-K: 2"
 # Requests are paths with a field, or commands.
 CASES = {
     "on": (LISTEN + TABLE + ON + SERVERS, [K1, K1, K2, K1, K2, "/", "/"]),
-    "without a response": (LISTEN + TABLE + ON + SERVERS, ["/silent X-K: 1", "/close X-K: 2", "/500 X-K: 3", K1, K2]),
+    "without a response": (LISTEN + TABLE + " http-request set-timeout server 100ms if {{ path /silent }}\n" + ON + SERVERS,
+                           ["/silent X-K: 1", "/close X-K: 2", "/500 X-K: 3", K1, K2]),
     "backup": (LISTEN + TABLE + ON + " server a 127.0.0.1:{a} backup\n", [K1]),
     "non-stick": (LISTEN + TABLE + ON + " server a 127.0.0.1:{a} non-stick\n", [K1]),
     "default non-stick": (LISTEN + TABLE + ON + " default-server non-stick\n server a 127.0.0.1:{a} stick\n server b 127.0.0.1:{b}\n",
@@ -75,10 +76,10 @@ CASES = {
 TCP = "listen l\n mode tcp\n bind 127.0.0.1:{p0}\n balance roundrobin\n"
 TCP_CASES = {
     "src": (TCP + " stick-table type ip size 100\n stick on src\n" + SERVERS, ["x", "y"]),
-    "payload": (TCP + " tcp-request inspect-delay 5s\n tcp-request content accept if {{ req.len ge 1 }}\n"
+    "payload": (TCP + " tcp-request inspect-delay 1m\n tcp-request content accept if {{ req.len ge 1 }}\n"
                 " stick-table type string len 5 size 100\n stick on req.payload(0,1)\n" + SERVERS, ["x", "y", "x", "y"]),
     # HAProxy needs rules that wait for the bytes.
-    "response": (TCP + " tcp-response inspect-delay 5s\n tcp-response content accept if {{ res.len ge 1 }}\n stick-table type string len 5 size 100\n stick store-response res.payload(0,1)\n" +
+    "response": (TCP + " tcp-response inspect-delay 1m\n tcp-response content accept if {{ res.len ge 1 }}\n stick-table type string len 5 size 100\n stick store-response res.payload(0,1)\n" +
                  SERVERS, ["x", "y", "x"]),
 }
 
