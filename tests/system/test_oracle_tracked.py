@@ -15,10 +15,10 @@ from test_oracle_observe import MOODS
 
 CFG = """defaults
  mode http
- timeout connect 2s
- timeout client 10s
- timeout server 1s
- timeout http-request 500ms
+ timeout connect 1m
+ timeout client 1m
+ timeout server 1m
+ timeout http-request 1m
  timeout tarpit 10ms
 """
 ALL = "gpt0,gpc0,gpc0_rate(1h),gpc1,conn_cnt,conn_rate(1h),conn_cur,sess_cnt,sess_rate(1h),http_req_cnt,http_req_rate(1h)," \
@@ -116,11 +116,12 @@ def played(program, directory, cfg, connections, tables, while_open=True):
 KEPT = [["200", "404", "500"], ["501", "505", "200"]]
 DENY = " http-request deny if { path /deny }\n http-request tarpit if { path /tarpit }\n http-request auth if { path /auth }\n" \
     " http-request redirect location / if { path /move }\n http-request return status 404 if { path /own }\n" \
-    " http-request reject if { path /reject }\n" \
+    " http-request reject if { path /reject }\n http-request set-timeout server 100ms if { path /silence }\n" \
     " http-response deny if { status 302 }\n"
 ENDS = [[e] for e in ("deny", "tarpit", "auth", "move", "own", "reject", "302", "garbage", "close", "reset", "silence", "half")]
 BAD = [[b"GARBAGE\r\n\r\n"], ["200", b"X\r\n\r\n"]]
-LATE = [[b"GET /200 HTTP/1.1\r\nHost"], [None], ["200", None]]
+LATE = [[b"GET /200 HTTP/1.1\r\nHost"]]
+SHUT = [[None], ["200", None]]
 BODY = [[b"POST /200 HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"]]
 BACK = "frontend f\n bind 127.0.0.1:{p0}\n default_backend l\nbackend l\n server s 127.0.0.1:{s0}\n"
 PLACES = {
@@ -132,7 +133,8 @@ PLACES = {
 }
 CASES = {
     **{f"{name} {of}": (LISTEN + TABLE + f" {line}\n" + DENY, conns)
-       for name, line in PLACES.items() for of, conns in (("kept", KEPT), ("ends", ENDS), ("bad", BAD), ("late", LATE), ("body", BODY))},
+       for name, line in PLACES.items() for of, conns in (("kept", KEPT), ("ends", ENDS), ("bad", BAD), ("shut", SHUT), ("body", BODY))},
+    **{f"{name} late": (LISTEN + " timeout http-request 500ms\n" + TABLE + f" {line}\n" + DENY, LATE) for name, line in PLACES.items()},
     **{f"backend {name} {of}": (BACK + TABLE + f" {line}\n" + DENY, conns)
        for name, line in list(PLACES.items())[2:] for of, conns in (("kept", KEPT), ("ends", ENDS))},
     "deny before track": (LISTEN + TABLE + DENY + " http-request track-sc0 src\n", ENDS[:3]),
@@ -155,7 +157,7 @@ CASES = {
 
 
 # After an invalid request tacit waits a second for the client to close, so that it can read the answer.
-LINGERS = re.compile(r"\b(bad|late|body)$")
+LINGERS = re.compile(r"\b(bad|late|shut|body)$")
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -300,9 +302,9 @@ def counted(program, directory, lines):
     """The tables after three bytes, each of which the rules see."""
     directory.mkdir(parents=True)
     server, port = Origin(echo), free_ports(1)[0]
-    subject = Subject(program, directory, "defaults\n mode tcp\n timeout connect 2s\n timeout client 10s\n timeout server 10s\n"
+    subject = Subject(program, directory, "defaults\n mode tcp\n timeout connect 1m\n timeout client 1m\n timeout server 1m\n"
                       f"frontend f\n bind 127.0.0.1:{port}\n default_backend b\n stick-table type binary len 3 size 10 store gpc0,bytes_in_cnt\n"
-                      " tcp-request connection track-sc1 src table b\n tcp-request inspect-delay 5s\n"
+                      " tcp-request connection track-sc1 src table b\n tcp-request inspect-delay 1m\n"
                       f" tcp-request content sc-inc-gpc1(1)\n{lines}"
                       "backend b\n stick-table type ip size 10 store gpc0,gpc1,bytes_in_cnt,conn_cur\n stick store-response int(9)\n"
                       " tcp-response content sc-inc-gpc0(1)\n tcp-request content track-sc0 int(7)\n"
