@@ -15,7 +15,7 @@ from conftest import WAIT, admin, answers, free_ports, wait_for
 DEFAULTS = """defaults
  mode http
  timeout client 1m
- timeout connect 10s
+ timeout connect 1m
  timeout server 1m
 """
 
