@@ -1,10 +1,11 @@
 """HAProxy and tacit connect to servers that want a PROXY header: what a health check sends first is compared."""
 
+import contextlib
 import socket
 import threading
 
 import oracle
-from conftest import WAIT, wait_for
+from conftest import WAIT
 from oracle import Subject
 
 
@@ -38,39 +39,55 @@ CHECKS = (
 
 
 class Server:
-    """Reads what its first connection brings until the check ends it: at once, or when its time is over."""
+    """Reads what its first connection brings until the check ends it: at once, or when it learns that there is no answer."""
 
     def __init__(self):
         self.sock = socket.create_server(("127.0.0.1", 0))
         self.port = self.sock.getsockname()[1]
-        self.got = None
-        threading.Thread(target=self.run, daemon=True).start()
+        self.conn = self.got = None
+        self.begun = threading.Event()
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
 
     def run(self):
         while not self.got:
             s, peer = self.sock.accept()
             s.settimeout(WAIT)
-            got = b""
+            self.conn, got = s, b""
             try:
                 while part := s.recv(4096):
                     got += part
+                    self.begun.set()
             except OSError:
                 pass
             s.close()
             self.got = got.replace(b"%d %d\r\n" % (peer[1], self.port), b"PORTS\r\n").replace(
                 peer[1].to_bytes(2, "big") + self.port.to_bytes(2, "big"), b"PORT")
 
+    def end(self):
+        """Says that nothing will come."""
+        with contextlib.suppress(OSError):
+            self.conn.shutdown(socket.SHUT_WR)
+
 
 def first_bytes(program, directory, checks=CHECKS, glob=""):
     servers = [Server() for _ in checks]
-    cfg = glob + "defaults\n mode tcp\n timeout connect 2s\n timeout client 2s\n timeout server 2s\n timeout check 1s\n"
+    # All checks begin at once.
+    cfg = glob + " max-spread-checks 1\n"
+    cfg += "defaults\n mode tcp\n timeout connect 1m\n timeout client 1m\n timeout server 1m\n timeout check 1m\n"
     for i, (options, lines) in enumerate(checks):
         port = str(servers[i].port)
-        cfg += f"backend b{i}\n{lines} server s 127.0.0.1:{port} check inter 3000 {options.replace('PORT', port)}\n"
+        cfg += f"backend b{i}\n{lines} server s 127.0.0.1:{port} check inter 1m {options.replace('PORT', port)}\n"
     directory.mkdir()
     subject = Subject(program, directory, cfg)
     try:
-        assert wait_for(lambda: all(s.got for s in servers), 3 * WAIT)
+        assert all(s.begun.wait(WAIT) for s in servers)
+        # A check has sent all that it sends without an answer.
+        subject.settle()
+        for s in servers:
+            s.end()
+        for s in servers:
+            s.thread.join(WAIT)
     finally:
         subject.stop()
     return {check: s.got for check, s in zip(checks, servers)}
