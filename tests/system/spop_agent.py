@@ -4,6 +4,8 @@ import contextlib
 import socket
 import threading
 
+from facts import LIMIT
+
 HAPROXY_HELLO, HAPROXY_DISCONNECT, NOTIFY, AGENT_HELLO, AGENT_DISCONNECT, ACK = 1, 2, 3, 101, 102, 103
 PROC, SESS, TXN, REQ, RES = range(5)
 
@@ -178,7 +180,7 @@ class Agent:
 
     def wait(self, fact):
         with self.changed:
-            assert self.changed.wait_for(lambda: fact(self), 20)
+            assert self.changed.wait_for(lambda: fact(self), LIMIT)
 
     def close(self):
         # Wakes the thread in accept().

@@ -4,6 +4,7 @@ import contextlib
 import re
 import socket
 
+import facts
 import oracle
 import pytest
 import spop_agent as spop
@@ -24,9 +25,9 @@ spoe-agent ag
     option set-on-error err
     register-var-names a b
     {options}
-    timeout hello 2s
-    timeout idle 5s
-    timeout processing 500ms
+    timeout hello 1m
+    timeout idle 1m
+    timeout processing {processing}
     use-backend agents
 spoe-message mc
     args src id=str(c)
@@ -58,9 +59,9 @@ spoe-group g1
 [last]
 """
 TIMES = """defaults
- timeout client 5s
- timeout server 5s
- timeout connect 2s
+ timeout client 1m
+ timeout server 1m
+ timeout connect 1m
 """
 AGENTS = """backend agents
  server a 127.0.0.1:{agent}
@@ -103,7 +104,7 @@ backend b
 TCP = TIMES + """frontend f
  bind 127.0.0.1:{port}
  filter spoe engine e config {file}
- tcp-request inspect-delay 2s
+ tcp-request inspect-delay 1m
  tcp-request content send-spoe-group e g1
  tcp-request content reject if {{ var(sess.p.bad) -m found }}
  tcp-request content accept if {{ req.len gt 5 }}
@@ -169,7 +170,7 @@ RESPONSES = {
     "no answer about the server": ("ms mtr mr", nothing, {"front": "filter spoe engine e config {file}"}),
 }
 # A server in mode tcp, by name: the messages, the agent's answer, and rules of the backend.
-RULES = "tcp-response inspect-delay 2s\n "
+RULES = "tcp-response inspect-delay 1m\n "
 SERVERS = {
     "frontend": ("ms mtr", names_message, {"front": FILTER}),
     "backend": ("mtr ms", names_message, {"back": FILTER}),
@@ -214,8 +215,9 @@ def playing(program, directory, cfg, messages, answer, more):
     directory.mkdir(parents=True)
     agent = Agent(answer, **more.get("agent", {}))
     file = directory / "spoe.cfg"
+    processing = "500ms" if nothing in (answer, agent.greet) else "1m"
     file.write_text(oracle.given(FILE.format(messages=messages, options=more.get("options", ""), len=more.get("len", "str(g)"),
-                                              seen=more.get("seen", "a=src"))))
+                                              seen=more.get("seen", "a=src"), processing=processing)))
     port = free_port()
     greeting = more.get("greeting", b"")
     with contextlib.closing(Origin(lambda c: answer_all(c, greeting))) as origin:
@@ -236,18 +238,36 @@ def answer_all(connection, greeting=b""):
             connection.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\nx: 1\r\n\r\nhello")
 
 
-def sent(agent):
+def known(agent, asked):
+    """Makes the program know an agent that is going to be silent: the time for an answer begins before a connection is opened,
+    which would take a part of it. asked() asks for an answer, and is true if that has come in time. The number of frames."""
+    if agent.answer is not nothing:
+        return 0
+    agent.answer = says(set_var(TXN, "v", "known"))
+    facts.becomes(asked, True, "an answer in time")
+    agent.answer = nothing
+    return len(agent.notifies)
+
+
+def sent(agent, begin=0):
     """The hello that the agent was sent, without the engine's id, and the frames."""
+    if agent.greet is nothing:
+        agent.wait(lambda a: a.hellos)
     hello = [{k: v for k, v in h.items().items() if k != "engine-id"} for h in agent.hellos[:1]]
-    return hello, [(f.flags, f.number, f.payload) for f in agent.notifies]
+    return hello, [(f.flags, f.number, f.payload) for f in agent.notifies[begin:]]
 
 
 def http_play(program, directory, cfg, case):
     messages, answer, more = case
-    with playing(program, directory, cfg, messages, answer, more) as (agent, port, _), \
-            socket.create_connection(("127.0.0.1", port), WAIT) as c:
-        request = GET.replace(b"/x?y=1", more.get("path", b"/x?y=1"))
-        return [exchange(c, request), exchange(c, request)], sent(agent)
+    request = GET.replace(b"/x?y=1", more.get("path", b"/x?y=1"))
+    with playing(program, directory, cfg, messages, answer, more) as (agent, port, _):
+        def asked():
+            with socket.create_connection(("127.0.0.1", port), WAIT) as c:
+                return bool(re.search(r"vknown +\.", str(exchange(c, request))))
+
+        begin = known(agent, asked)
+        with socket.create_connection(("127.0.0.1", port), WAIT) as c:
+            return [exchange(c, request), exchange(c, request)], sent(agent, begin)
 
 
 @pytest.mark.parametrize("name", REQUESTS)
@@ -285,23 +305,28 @@ def test_tcp(tmp_path, name):
     oracle.same(lambda program: tcp_play(program, oracle.at(tmp_path, program), answer))
 
 
+def session(port, log, greeting):
+    """Returns what the client gets, and the line that is logged."""
+    n, data = len(log.lines), b""
+    # A rejection may come while it connects.
+    with contextlib.suppress(ConnectionResetError, BrokenPipeError), socket.create_connection(("127.0.0.1", port), WAIT) as c:
+        c.sendall(b"hello")
+        data = c.recv(len(greeting) or 65536)
+        c.shutdown(socket.SHUT_WR)
+        while c.recv(65536):
+            pass
+    return data, log.lines.until(lambda lines: len(lines) > n, "a line")[n].partition("]: ")[2]
+
+
 def server_play(program, directory, case):
     messages, answer, more = case
     log = LogServer()
     more = {**more, "log": log.port}
     try:
         with playing(program, directory, SERVER, messages, answer, more) as (agent, port, _):
-            data = b""
-            # A rejection may come while it connects.
-            with contextlib.suppress(ConnectionResetError, BrokenPipeError), \
-                    socket.create_connection(("127.0.0.1", port), WAIT) as c:
-                c.sendall(b"hello")
-                data = c.recv(len(more["greeting"])) if "greeting" in more else c.recv(65536)
-                c.shutdown(socket.SHUT_WR)
-                while c.recv(65536):
-                    pass
-            line = log.lines.until(lambda lines: lines, "a line")[0].partition("]: ")[2]
-            return data if more.get("rules", "").find("reject") < 0 else b"", line, sent(agent)
+            begin = known(agent, lambda: session(port, log, b"")[1].endswith("v=known err=-"))
+            data, line = session(port, log, more.get("greeting", b""))
+            return data if more.get("rules", "").find("reject") < 0 else b"", line, sent(agent, begin)
     finally:
         log.close()
 
@@ -335,13 +360,17 @@ CHECKS = {
 def check_play(program, directory):
     directory.mkdir()
     agents = {name: Agent(greet=lambda agent, conn, f, hello=hello: hello) for name, hello in CHECKS.items()}
-    servers = "".join(f" server s{i} 127.0.0.1:{a.port} check inter 1s rise 1 fall 1\n" for i, a in enumerate(agents.values()))
     log = LogServer()
-    subject = Subject(program, directory, TIMES + f" timeout check 500ms\nbackend agents\n log 127.0.0.1:{log.port} local0\n"
-                      f" option log-health-checks\n option spop-check\n{servers}")
-    results = re.compile(r"Health check for server agents/s(\d+) (.*), check duration")
+    # All checks begin at once. One that times out has the time to connect at least.
+    cfg = " max-spread-checks 1\n" + TIMES
+    for i, (name, a) in enumerate(agents.items()):
+        times = " timeout connect 1s\n timeout check 500ms\n" if name in ("silence", "incomplete") else " timeout check 1m\n"
+        cfg += f"backend b{i}\n log 127.0.0.1:{log.port} local0\n option log-health-checks\n option spop-check\n{times}" \
+            f" server s{i} 127.0.0.1:{a.port} check inter 1m rise 1 fall 1\n"
+    subject = Subject(program, directory, cfg)
+    results = re.compile(r"Health check for server b\d+/s(\d+) (.*), check duration")
     try:
-        lines = log.lines.until(lambda lines: len(results.findall("\n".join(lines))) >= len(CHECKS), "results of all checks")
+        lines = log.lines.until(lambda lines: len(dict(results.findall("\n".join(lines)))) == len(CHECKS), "results of all checks")
         found = dict(reversed(results.findall("\n".join(lines))))
         return {name: (found[str(i)], a.hellos[0].payload) for i, (name, a) in enumerate(agents.items())}
     finally:
