@@ -39,9 +39,9 @@ CFG = """defaults
  option http-server-close
  log 127.0.0.1:{log} local0
  log-format "%[var(txn.p)] %ST %ts %rc"
- timeout connect 2s
- timeout client 2s
- timeout server 2s
+ timeout connect 1m
+ timeout client 1m
+ timeout server 1m
  retries 1
  retry-on 503
 frontend f
@@ -49,12 +49,15 @@ frontend f
  http-request set-var(txn.p) path
  http-request wait-for-body time 0 if {{ path /post }}
  http-request set-header X-Q %[req.body_len]
- http-response wait-for-body time 1s at-least 6 if {{ var(txn.p) -m sub least }}
+ http-response wait-for-body time 1m at-least 6 if {{ var(txn.p) -m sub least }}
  http-after-response set-header X-After %[res.body_len]/%[res.body_size]
  default_backend b
 backend b
+ # Its server goes silent, after the part that the client gets.
+ http-request set-timeout server 2s if {{ path /least }}
  http-response wait-for-body time 0 if {{ var(txn.p) -m str /unlimited }}
- http-response wait-for-body time 500ms unless {{ var(txn.p) -m sub least unlimited }}
+ http-response wait-for-body time 500ms if {{ var(txn.p) -m str /late }}
+ http-response wait-for-body time 1m unless {{ var(txn.p) -m sub late least unlimited }}
  http-response set-header X-L %[res.body_len]/%[res.body_size]/%[res.body,hex]
  http-response deny if {{ res.body -m sub bad }}
  server s 127.0.0.1:{server}
