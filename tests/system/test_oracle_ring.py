@@ -20,9 +20,9 @@ global
 {logs}
 defaults
  mode http
- timeout connect 1s
- timeout client 1s
- timeout server 1s
+ timeout connect 1m
+ timeout client 1m
+ timeout server 1m
 {rings}
 frontend f
  bind 127.0.0.1:{port}
@@ -84,7 +84,7 @@ class Running:
         self.receivers = [Receiver() for _ in rings]
         self.port = free_ports(1)[0]
         self.sock = directory / "sock"
-        text = "".join(f"ring r{i}\n timeout connect 1s\n timeout server 1s\n" + lines.replace("PORT", str(r.port))
+        text = "".join(f"ring r{i}\n timeout connect 1m\n timeout server 1m\n" + lines.replace("PORT", str(r.port))
                        for i, (lines, r) in enumerate(zip(rings, self.receivers)))
         # Workers log beside each other: messages of two may change places.
         logs = " nbthread 1\n" + "".join(f" log ring@r{i} {rest}\n" for i, rest in enumerate(logs))
