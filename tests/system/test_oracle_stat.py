@@ -132,10 +132,10 @@ defaults
  mode http
  log 127.0.0.1:{log} local0
  option httplog
- timeout client 5s
- timeout server 5s
- timeout connect 1s
- timeout queue 5s
+ timeout client 1m
+ timeout server 1m
+ timeout connect 1m
+ timeout queue 1m
  retries 1
 frontend f
  bind 127.0.0.1:{f}
@@ -222,16 +222,25 @@ TCP = """
 defaults
  mode tcp
  no option splice-auto
- timeout client 2s
- timeout server 3s
- timeout connect 1s
- timeout queue 5s
+ timeout client 1m
+ timeout server 1m
+ timeout connect 1m
+ timeout queue 1m
  retries 2
 frontend t
  bind 127.0.0.1:{t}
  maxconn 40
+ tcp-request inspect-delay 1m
+ tcp-request content reject if {{ req.payload(0,3) -m str bad }}
+ default_backend tb
+frontend hasty
+ bind 127.0.0.1:{hasty}
  tcp-request inspect-delay 100ms
  tcp-request content reject if {{ req.payload(0,3) -m str bad }}
+ default_backend tb
+frontend silent
+ bind 127.0.0.1:{silent}
+ timeout client 2s
  default_backend tb
 backend tb
  balance roundrobin
@@ -259,7 +268,8 @@ listen refused
 """
 
 
-def tcp_traffic(ports):
+def tcp_traffic(ports, accepted):
+    """accepted: the connections that servers have accepted."""
     def send(port, text, end=True):
         with connect(ports[port]) as s:
             s.sendall(text)
@@ -270,8 +280,14 @@ def tcp_traffic(ports):
         for _ in range(30):
             with contextlib.suppress(OSError):
                 send("refused", b"x")
-        for text in (b"one", b"two", b"big", b"cut", b"bad", b"x"):
+        for text in (b"one", b"two", b"big", b"cut", b"bad"):
             send("t", text)
+        send("hasty", b"x")
+        n = len(accepted)
+        with connect(ports["hasty"]) as s:   # nothing until inspect-delay has expired
+            accepted.wait(n + 1)
+            s.sendall(b"late")
+            recv_all(s)
         # Without a server the data is not read.
         for port, text in (("gone", b"hello"), ("moved", b"hello"), ("nobody", b"")):
             with contextlib.suppress(OSError):
@@ -284,7 +300,7 @@ def tcp_traffic(ports):
         for s in slow:
             recv_all(s)
             s.close()
-        with connect(ports["t"]) as s:    # silent until its timeout
+        with connect(ports["silent"]) as s:   # until its timeout
             recv_all(s)
         becomes_calm(subject)
         subject.admin("disable server tb/a")
@@ -362,7 +378,13 @@ def test_http(both, origins):
 
 
 def test_tcp(both, origins):
-    o = origins(tcp_origin)
-    names = ("t", "gone", "moved", "waits", "nobody", "refused", "d")
+    accepted = facts.Seen()
+
+    def serve(conn):
+        accepted.append(conn)
+        tcp_origin(conn)
+
+    o = origins(serve)
+    names = ("t", "hasty", "silent", "gone", "moved", "waits", "nobody", "refused", "d")
     ports = dict(zip(names, free_ports(len(names)))) | {"o": o.port}
-    compare(both(TCP.format(**ports), tcp_traffic(ports), reading))
+    compare(both(TCP.format(**ports), tcp_traffic(ports, accepted), reading))
