@@ -14,7 +14,7 @@ NAMES = ("be_id be_name srv_id srv_name srv_addr srv_op_state srv_admin_state sr
          "bk_f_forced_id srv_f_forced_id srv_fqdn srv_port srvrecord srv_use_ssl srv_check_port srv_check_addr "
          "srv_agent_addr srv_agent_port").split()
 HEAD = "1\n# " + " ".join(NAMES) + "\n"
-PLAIN = dict(zip(NAMES, "2 b 1 s 127.0.0.1 2 0 10 10 50 1 0 2 0 0 0 0 - 80 - 0 0 - - 0".split()))
+PLAIN = dict(zip(NAMES, "2 b 1 s 127.0.0.1 2 0 10 10 5000 1 0 2 0 0 0 0 - 80 - 0 0 - - 0".split()))
 SINCE, RESULT, HEALTH, CHECK, AGENT = 9, 11, 12, 13, 14
 NUMBERS = ("srv_op_state", "srv_admin_state", "srv_uweight", "srv_iweight", "srv_time_since_last_change",
            "srv_check_status", "srv_check_result", "srv_check_state", "srv_agent_state", "bk_f_forced_id",
@@ -123,7 +123,7 @@ def rows(subject):
         fields = line.split(" ")
         if len(fields) != len(NAMES):
             continue
-        fields[SINCE] = min((0, 50), key=lambda x, n=int(fields[SINCE]): abs(n - x))
+        fields[SINCE] = min((0, 5000), key=lambda x, n=int(fields[SINCE]): abs(n - x))
         if not int(fields[CHECK]) & 2:
             fields[HEALTH] = fields[RESULT] = fields[10] = ""
         if int(fields[CHECK]) & 1:
