@@ -68,6 +68,7 @@ CASES = {
     "other data": (LISTEN + " stick-table type string len 20 size 100 store conn_cnt,gpc0\n" + ON + SERVERS, [K1, K1]),
     "a condition": (LISTEN + TABLE + " stick on req.hdr(x-k) if {{ path /c }}\n" + SERVERS, [K1, K1, "/c X-K: 1", "/c X-K: 1", K1]),
     "redispatch": (LISTEN + TABLE + ON + " option redispatch\n retries 1\n server a 127.0.0.1:1\n server b 127.0.0.1:{b}\n", [K1, K1]),
+    # The time to connect is also the pause before another attempt. Refused or late, the answer is 503.
     "refused": (LISTEN + TABLE + ON + " retries 1\n timeout connect 100ms\n server a 127.0.0.1:1\n", [K1]),
     "first match": (LISTEN + TABLE + " stick match req.hdr(x-j)\n" + ON + SERVERS, [K1, K2, "/ X-K: 2\r\nX-J: 1", K2]),
     "by address": (LISTEN + " stick-table type ip size 100\n stick on src\n" + SERVERS, ["/", "/", "/"]),
