@@ -43,6 +43,8 @@ PAYLOAD = {
 MOODS = ["200", "200", "200", "200", "302", "404", "404", "500", "501", "502", "505"]
 # Faults of a server. A connection's first request only is answered then: HAProxy closes after others, so that clients try again.
 FAULTS = ["silence", "close", "garbage", "reset", "half", "large"]
+# All that a client sends of a request. The time for a head is short only in schedules with it.
+PART, HEAD_TIME = b"GET /200 HTTP/1.1\r\nHost", " timeout http-request "
 PATHS = ["deny", "tarpit", "auth", "move", "own", "reject", "deny500"]
 
 
@@ -100,6 +102,8 @@ class Schedule:
         self.is_tracked = []
         self.cfg = self._config()
         self.steps = [self._step() for _ in range(rnd.randint(3, 9))]
+        if any(step[0] == "client" and PART in step[-1] for step in self.steps):
+            self.cfg = self.cfg.replace(f"{HEAD_TIME}1m", f"{HEAD_TIME}500ms")
 
     # --- rules ---
 
@@ -199,13 +203,14 @@ class Schedule:
         rules = self._http_rules if self.is_http else self._tcp_rules
         names = [t.name for t in self.tables]
         lines = {t.name: t.line for t in self.tables}
-        cfg = f"defaults\n mode {'http' if self.is_http else 'tcp'}\n timeout connect 2s\n timeout client 10s\n timeout server 1s\n" \
-              " timeout http-request 500ms\n timeout http-keep-alive 10s\n timeout tarpit 10ms\n"
+        cfg = f"defaults\n mode {'http' if self.is_http else 'tcp'}\n timeout connect 1m\n timeout client 1m\n timeout server 1m\n" \
+              f"{HEAD_TIME}1m\n timeout http-keep-alive 1m\n timeout tarpit 10ms\n"
         # A rule may refuse a connection before its first bytes are there, and then they do not count: they come with it.
         cfg += f"frontend f\n bind 127.0.0.1:{{p0}} defer-accept\n default_backend b\n{lines.get('f', '')}" + self._braced(self._connection_rules() + rules("f"))
         cfg += self._braced(self._values()) if self.is_http else ""
         cfg += "backend b\n balance roundrobin\n" + lines.get("b", "") + self._braced(self._stick_rules())
         cfg += self._braced(rules("b")) if rnd.random() < 0.5 else ""
+        cfg += self._braced(" http-request set-timeout server 100ms if { path /silence }\n") if self.is_http else ""
         cfg += (" option " + rnd.choice(["httpclose", "http-server-close"]) + "\n") if self.is_http and rnd.random() < 0.3 else ""
         cfg += " server a 127.0.0.1:{a}\n server b 127.0.0.1:{b}" + rnd.choice(["", " backup", " non-stick"]) + "\n"
         return cfg + "".join(f"backend {n}\n{lines[n]}" for n in names if n not in "fb")
@@ -217,7 +222,7 @@ class Schedule:
     # --- traffic and commands ---
 
     def _invalid(self):
-        return self.rnd.choice([b"GARBAGE\r\n\r\n", b"GET /200 HTTP/1.1\r\nHost", b"X\r\n\r\n", b"GET /2 00 HTTP/1.1\r\n\r\n"])
+        return self.rnd.choice([b"GARBAGE\r\n\r\n", PART, b"X\r\n\r\n", b"GET /2 00 HTTP/1.1\r\n\r\n"])
 
     def _request(self, paths, is_last):
         """A request; one with a body only if it is the last: HAProxy closes where it has answered one itself."""
