@@ -3,12 +3,13 @@
 import contextlib
 import re
 import socket
+import threading
 import time
 
 import facts
 import oracle
 import pytest
-from conftest import connect, free_ports, info, recv_all
+from conftest import WAIT, connect, free_ports, info, recv_all
 from oracle import Subject
 from subject import LogServer
 
@@ -72,7 +73,13 @@ def request(path, method="GET", body=b"", more=b"X: 3\r\n"):
     return b"%s %s HTTP/1.1\r\nHost: h\r\n" % (method.encode(), path.encode()) + length + more + b"\r\n" + body
 
 
-def http_origin(conn):
+def rest(begun):
+    """Is slow, from this event on."""
+    assert not begun or begun.wait(WAIT)
+    time.sleep(SLOW)
+
+
+def http_origin(conn, begun=None):
     buf = b""
     while True:
         while b"\r\n\r\n" not in buf:
@@ -91,7 +98,7 @@ def http_origin(conn):
         buf = buf[need:]
         method, path, _ = head.split(b"\r\n")[0].split()
         if path == b"/slow":
-            time.sleep(SLOW)
+            rest(begun)
         if path == b"/die":
             return
         status = path.split(b"/")[2] if path.startswith(b"/status/") else b"200"
@@ -175,7 +182,8 @@ backend unused
 """
 
 
-def http_traffic(ports):
+def http_traffic(ports, begun):
+    """begun: the event from which the origin is slow."""
     port = ports["f"]
 
     def traffic(subject):
@@ -197,10 +205,12 @@ def http_traffic(ports):
             s.sendall(b"NONE\r\n\r\n")
             recv_all(s)
         slow = [connect(port) for _ in range(2)]
+        begun.clear()
         for s in slow:                    # the second waits in the queue
             s.sendall(request("/slow"))
             facts.delivered(s)
             subject.settle()
+        begun.set()
         for s in slow:
             s.recv(65536)
             s.close()
@@ -210,10 +220,10 @@ def http_traffic(ports):
 
 # --- tcp ---
 
-def tcp_origin(conn):
+def tcp_origin(conn, begun):
     got = conn.recv(65536)
     if got == b"slow":
-        time.sleep(SLOW)
+        rest(begun)
     if got and got != b"cut":
         conn.sendall(b"answer" * (20000 if got == b"big" else 1))
 
@@ -268,8 +278,8 @@ listen refused
 """
 
 
-def tcp_traffic(ports, accepted):
-    """accepted: the connections that servers have accepted."""
+def tcp_traffic(ports, accepted, begun):
+    """accepted: the connections that servers have accepted; begun: the event from which they are slow."""
     def send(port, text, end=True):
         with connect(ports[port]) as s:
             s.sendall(text)
@@ -293,10 +303,12 @@ def tcp_traffic(ports, accepted):
             with contextlib.suppress(OSError):
                 send(port, text)
         slow = [connect(ports["waits"]) for _ in range(2)]
+        begun.clear()
         for s in slow:
             s.sendall(b"slow")
             facts.delivered(s)
             subject.settle()
+        begun.set()
         for s in slow:
             recv_all(s)
             s.close()
@@ -366,7 +378,8 @@ def compare(readings, forms=None):
 
 
 def test_http(both, origins):
-    o = origins(http_origin)
+    begun = threading.Event()
+    o = origins(lambda conn: http_origin(conn, begun))
     f, refused, off, d = free_ports(4)
     log = LogServer()
     ports = {"f": f, "refused": refused, "off": off, "o": o.port, "d": d, "log": log.port}
@@ -376,17 +389,17 @@ def test_http(both, origins):
             return int(row["req_tot"]) - int(row["ereq"])
         return int(row["stot"]) if row[col] != "0" else 0
 
-    compare(both(HTTP.format(**ports), http_traffic(ports), reading), messages)
+    compare(both(HTTP.format(**ports), http_traffic(ports, begun), reading), messages)
 
 
 def test_tcp(both, origins):
-    accepted = facts.Seen()
+    accepted, begun = facts.Seen(), threading.Event()
 
     def serve(conn):
         accepted.append(conn)
-        tcp_origin(conn)
+        tcp_origin(conn, begun)
 
     o = origins(serve)
     names = ("t", "hasty", "silent", "gone", "moved", "waits", "nobody", "refused", "d")
     ports = dict(zip(names, free_ports(len(names)))) | {"o": o.port}
-    compare(both(TCP.format(**ports), tcp_traffic(ports, accepted), reading))
+    compare(both(TCP.format(**ports), tcp_traffic(ports, accepted, begun), reading))
