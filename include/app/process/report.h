@@ -7,15 +7,20 @@
 #include "base/compiler.h"
 #include "base/sbuf.h"
 
+/* Longer than a reader of logs stalls. */
+#define REPORT_PATIENCE_MS 10000
+
 enum report_level { REPORT_ALERT, REPORT_WARNING, REPORT_NOTICE };
 
 struct report {
 	FILE *to;
+	struct sys *sys; /* writes to its descriptor; NULL: stdio does */
 	int pid;
 	int quiet;   /* alerts only */
 	int verbose; /* also notices */
 	struct sbuf *kept; /* messages are appended to it until is_started is set; NULL: none */
 	int is_started;
+	unsigned int patience_ms; /* until then: how long a message waits for room in a full pipe */
 	int has_priorities; /* it is read by the journal: each line begins with <N> */
 };
 

@@ -540,6 +540,8 @@ start_main(int argc, char *const *argv, const char *const *environment)
 	master_link_init(&st.link, &st.sys);
 	init_sockets(&st, environment);
 	st.report.to = stderr;
+	st.report.sys = &st.sys;
+	st.report.patience_ms = REPORT_PATIENCE_MS;
 	st.report.kept = &st.startup;
 	st.report.pid = (int)sys_getpid(&st.sys);
 	if (options_parse(&st.opts, argc, argv, why, sizeof(why)))

@@ -2,9 +2,11 @@
  * threads start messages are saved for `show startup-logs`. */
 #include "app/process/report.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/stat.h>
 
 #include "base/sys.h"
@@ -38,6 +40,54 @@ add_priorities(struct sbuf *out, const char *text)
 	}
 }
 
+/* The reader has left a pipe full; before the threads start. Messages do not wait for it again. */
+static int is_stuck;
+
+/* Waits until a pipe has room that its reader empties too slowly: the log of a worker process makes
+ * a pipe that both have non-blocking. 0 if it may not wait, or has waited in vain. */
+static int
+wait_for_room(const struct report *r, int fd)
+{
+	struct epoll_event ev = { .events = EPOLLOUT };
+	int ep;
+	long n;
+
+	if (r->is_started || is_stuck)
+		return 0;
+	ep = (int)sys_epoll_create1(r->sys, EPOLL_CLOEXEC);
+	if (ep < 0)
+		return 0;
+	n = sys_epoll_ctl(r->sys, ep, EPOLL_CTL_ADD, fd, &ev);
+	if (n == 0)
+		n = sys_epoll_wait(r->sys, ep, &ev, 1, (int)r->patience_ms);
+	is_stuck = n == 0;
+	(void)sys_close(r->sys, ep);
+	return n > 0 || n == -EINTR;
+}
+
+/* Writes the text, or its beginning if the rest finds no room. */
+static void
+write_report(const struct report *r, const char *text, size_t len)
+{
+	long n;
+
+	if (!r->sys) {
+		(void)!fwrite(text, 1, len, r->to);
+		fflush(r->to);
+		return;
+	}
+	for (; len; text += n, len -= (size_t)n) {
+		n = sys_write(r->sys, fileno(r->to), text, len);
+		if (n >= 0 && !r->is_started)
+			is_stuck = 0;
+		if (n >= 0)
+			continue;
+		if (n != -EINTR && (n != -EAGAIN || !wait_for_room(r, fileno(r->to))))
+			return;
+		n = 0;
+	}
+}
+
 void
 report_text(const struct report *r, const char *text)
 {
@@ -48,8 +98,7 @@ report_text(const struct report *r, const char *text)
 		add_priorities(&out, text);
 	if (r->has_priorities && out.len && !out.failed)
 		text = out.p;
-	(void)!fwrite(text, 1, strlen(text), r->to);
-	fflush(r->to);
+	write_report(r, text, strlen(text));
 	sbuf_fini(&out);
 }
 

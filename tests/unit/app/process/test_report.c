@@ -1,8 +1,12 @@
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
-#include <string.h>
-
 #include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "app/process/report.h"
 #include "base/sys.h"
@@ -39,6 +43,60 @@ priorities_for_the_journal(void **state)
 		"<4>[WARNING]  (42) : b\n");
 	free(text);
 	text = NULL;
+}
+
+static void *
+read_all(void *fd)
+{
+	char part[4096];
+	ssize_t n;
+	size_t sum = 0;
+
+	while ((n = read(*(int *)fd, part, sizeof(part))) > 0)
+		sum += (size_t)n;
+	return (void *)sum;
+}
+
+/* Messages for a pipe that is full: they wait for its reader until the process has started. */
+static void
+messages_wait_for_room(void **state)
+{
+	enum { MANY = 1 << 20 };
+	struct sys sys;
+	struct report r = { .sys = &sys };
+	struct pollfd room = { .events = POLLOUT };
+	char *many = calloc(1, MANY + 1);
+	pthread_t reader;
+	void *sum;
+	int fd[2];
+
+	(void)state;
+	assert_non_null(many);
+	memset(many, 'x', MANY);
+	sys_init(&sys, &sys_linux, NULL);
+	assert_int_equal(pipe2(fd, O_NONBLOCK), 0);
+	assert_int_equal(fcntl(fd[0], F_SETFL, 0), 0);
+	r.to = fdopen(fd[1], "w");
+	room.fd = fd[1];
+	/* Nobody reads: what has room is written. The second one would wait for hours. */
+	r.patience_ms = 1;
+	report_text(&r, many);
+	r.patience_ms = 10000000;
+	report_text(&r, many);
+	r.is_started = 1;
+	report_text(&r, many);
+	r.is_started = 0;
+	assert_int_equal(ioctl(fd[0], FIONREAD, &r.pid), 0);
+	assert_in_range(r.pid, 1, MANY - 1);
+	assert_int_equal(pthread_create(&reader, NULL, read_all, &fd[0]), 0);
+	/* Messages wait again when one has found room. */
+	(void)poll(&room, 1, -1);
+	report_text(&r, many);
+	fclose(r.to);
+	assert_int_equal(pthread_join(reader, &sum), 0);
+	assert_int_equal((size_t)sum, MANY + (size_t)r.pid);
+	close(fd[0]);
+	free(many);
 }
 
 static void
@@ -86,6 +144,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(levels),
 		cmocka_unit_test(priorities_for_the_journal),
+		cmocka_unit_test(messages_wait_for_room),
 		cmocka_unit_test(the_journal_is_known_by_its_stream),
 	};
 
