@@ -157,7 +157,7 @@ class Container:
 
     def until(self, text):
         """Reads its log until a line with this text."""
-        late = threading.Timer(60, self.proc.kill)
+        late = threading.Timer(60, self.kill)
         late.start()
         try:
             for line in self.proc.stdout:
@@ -172,11 +172,14 @@ class Container:
         enter = ["nsenter", "-t", str(self.init()), "-m", "-p", "-n", "-r", "-W", "/"]
         return subprocess.run([*enter, *array("HEALTHCHECK")], check=False, timeout=60, env=INSIDE).returncode == 0
 
-    def close(self):
+    def kill(self):
         # Another user: the end of unshare does not end it.
         with contextlib.suppress(IndexError, OSError):
             os.kill(self.init(), signal.SIGKILL)
         self.proc.kill()
+
+    def close(self):
+        self.kill()
         self.proc.wait()
         self.proc.stdout.close()
 
