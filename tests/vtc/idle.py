@@ -9,18 +9,18 @@ and answers the command later.
 import socket
 import sys
 
-TIMEOUT = 60
+LIMIT = 60
 
 
 def ask(address, command):
     host, port = address.rsplit(":", 1)
-    with socket.create_connection((host, int(port)), TIMEOUT) as s:
+    with socket.create_connection((host, int(port)), 2 * LIMIT) as s:
         s.sendall(command + b"\n")
         return s.makefile().read()
 
 
 def idle(address):
-    answer = ask(address, b"wait %ds idle" % (TIMEOUT // 2))
+    answer = ask(address, b"wait %ds idle" % LIMIT)
     if answer.startswith("Unknown command"):
         ask(address, b"show info")
     elif answer.strip() != "Done.":

@@ -24,7 +24,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import facts
 from idle import idle
 
-TIMEOUT = 30
+TIMEOUT = facts.LIMIT
 
 
 def fail(why):
@@ -154,7 +154,7 @@ def main(args):
             os.rename(portfile + ".new", portfile)
         print("listening", flush=True)
         # Others have to start first.
-        s.settimeout(4 * TIMEOUT)
+        s.settimeout(2 * TIMEOUT)
         s, _ = s.accept()
         s.settimeout(TIMEOUT)
     else:
