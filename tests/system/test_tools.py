@@ -24,10 +24,10 @@ HALOG = shutil.which("halog")
 CFG = """
 defaults
  mode http
- timeout connect 1s
- timeout client 10s
- timeout server 10s
- timeout check 5s
+ timeout connect 1m
+ timeout client 1m
+ timeout server 1m
+ timeout check 1m
 frontend web
  bind 127.0.0.1:{front}
  default_backend app
@@ -247,13 +247,17 @@ defaults
  log 127.0.0.1:{log} format local local0
  log-tag haproxy
  retries 0
- timeout connect 1s
- timeout client 2s
- timeout server 5s
+ timeout connect 1m
+ timeout client 1m
+ timeout server 1m
 listen good
  bind 127.0.0.1:{good}
  server a 127.0.0.1:{origin}
  server b 127.0.0.1:{origin}
+listen quiet
+ timeout client 300ms
+ bind 127.0.0.1:{quiet}
+ server a 127.0.0.1:{origin}
 listen dead
  bind 127.0.0.1:{dead}
  server a 127.0.0.1:{none}
@@ -267,11 +271,12 @@ HALOG_OUTPUTS = [(["-st"], None), (["-tc"], None), (["-uc"], None), (["-c"], Non
 
 def tcp_lines(program, directory, origin):
     """The log lines of eight connections."""
-    log, (good, dead, never, none) = LogServer(), free_ports(4)
-    subject = Subject(program, directory, LOGGED.format(log=log.port, good=good, dead=dead, never=never, none=none, origin=origin))
+    log, (good, quiet, dead, never, none) = LogServer(), free_ports(5)
+    cfg = LOGGED.format(log=log.port, good=good, quiet=quiet, dead=dead, never=never, none=none, origin=origin)
+    subject = Subject(program, directory, cfg)
     try:
         for port, text in ((good, b"x" * 5), (good, b"y" * 500), (good, b"z"), (good, b"zz"), (dead, b"x"), (dead, b"x"),
-                           (never, b"x"), (good, b"")):
+                           (never, b"x"), (quiet, b"")):
             before = len(log.lines)
             with connect(port) as c:
                 c.sendall(text)
