@@ -27,9 +27,9 @@ defaults
     log 127.0.0.1:{log} format {form} local0
     log-tag haproxy
     retries 0
-    timeout connect 1s
-    timeout client 5s
-    timeout server 1500ms
+    timeout connect 1m
+    timeout client 1m
+    timeout server 1m
 
 frontend web
     bind 127.0.0.1:{port}
@@ -39,6 +39,7 @@ frontend web
     {extra}
     use_backend dead if {{ path_beg /dead }}
     use_backend two if {{ path_beg /two }}
+    use_backend late if {{ path_beg /slow }}
     default_backend one
 
 backend one
@@ -48,6 +49,10 @@ backend two
     balance roundrobin
     server b 127.0.0.1:{origin}
     server c 127.0.0.1:{origin}
+
+backend late
+    timeout server 300ms
+    server a 127.0.0.1:{origin}
 
 backend dead
     server d 127.0.0.1:1
