@@ -112,9 +112,12 @@ class Site:
         text = re.sub(r"\tstats socket .*\n|\tlog .*\n|\tmaxconn \d+\n", "", text)
         text = text.replace("192.0.2.", self.net + ".").replace("bind :", f"bind {self.address(1)}:")
         text = re.sub(r"\b(inter|fastinter|downinter) \w+", r"\1 40ms", text)
-        # The replica of redis.cfg is found by it. A server that is late because the machine is busy is not down.
-        text = re.sub(r"timeout check \w+", "timeout check 1s", text)
-        assert "timeout check 1s" in text
+        # The replica of redis.cfg is found by it: it never says what is expected. Elsewhere a server that is late is not down.
+        limit = "1s" if conf == "redis.cfg" else "1m"
+        text = re.sub(r"timeout check \w+", f"timeout check {limit}", text)
+        assert f"timeout check {limit}" in text
+        # No other time ends because the machine is busy.
+        text = re.sub(r"timeout (connect|client|server|queue|http-request|http-keep-alive) \d+s", r"timeout \1 1m", text)
         # An ordinary user may not listen on port 143.
         text = re.sub(r":143\b", ":2143", text)
         # No period of a rate ends while a test plays, however busy the machine is.
@@ -127,11 +130,11 @@ class Site:
         return socket.create_connection((self.address(1), port), timeout=WAIT)
 
     def ask(self, port, request=b"", cookie=None):
-        """The name of the server that a client gets, and its response; without one (None, what came)."""
+        """The name of the server that a client gets, and its response; without one (None, what came), perhaps a page of an error."""
         data = b""
         with contextlib.suppress(OSError), self.connect(port) as s:
             s.sendall(request.replace(b"\r\n\r\n", b"\r\nCookie: " + cookie + b"\r\n\r\n") if cookie else request)
-            while not re.search(rb"[a-z]+\d\n", data):
+            while not re.search(rb"[a-z]+\d\n|</html>\n", data):
                 got = s.recv(4096)
                 if not got:
                     break
