@@ -58,16 +58,16 @@ def test_current_timeouts(daemon, origins):
     daemon(f"""listen l
  mode http
  bind 127.0.0.1:{port}
- timeout server 1234
- timeout tunnel 2345
- http-request set-timeout server 3s if {{ path /set }}
+ timeout server 61234
+ timeout tunnel 62345
+ http-request set-timeout server 63s if {{ path /set }}
  http-response set-header t %[cur_server_timeout]/%[cur_tunnel_timeout]
  http-after-response set-header u %[cur_server_timeout]
  http-request return status 200 if {{ path /local }}
  server s 127.0.0.1:{origin.port}
 """)
-    assert field(ask(port), "t") == "1234/2345"
-    assert field(ask(port, "/set"), "t") == "3000/2345"
+    assert field(ask(port), "t") == "61234/62345"
+    assert field(ask(port, "/set"), "t") == "63000/62345"
     assert field(ask(port, "/local"), "u") == "0"
 
 
