@@ -46,7 +46,11 @@ def command(tmp_path):
     return path
 
 
-def lines(command, servers, options="inter 200ms fall 1 rise 1", name="b", more=""):
+# A command is killed when `inter` is over, however soon the next one follows.
+OFTEN = "inter 1s fastinter 50ms downinter 50ms fall 1 rise 1"
+
+
+def lines(command, servers, options=OFTEN, name="b", more=""):
     return (f"backend {name}\n option external-check\n external-check command {command}\n"
             f" external-check path /usr/bin:/bin\n{more}"
             + "".join(f" server {s} 127.0.0.1:{i + 1} check {options}\n" for i, s in enumerate(servers)))
@@ -86,18 +90,19 @@ def test_up_and_down(daemon, command):
 
 @pytest.mark.parametrize("workers", [1, 3])
 def test_every_end(daemon, command, workers):
-    expected = {"pass": "UP", "fail": "DOWN", "killed": "DOWN", "slow": "DOWN", "huge": "UP", "forks": "UP"}
-    d = daemon(listening(*free_ports(1)) + lines(command, expected, options="inter 1s fall 1"),
-               extra=f"external-check\n    nbthread {workers}")
-    d.until("server b/slow state eq DOWN")
+    expected = {"pass": "UP", "fail": "DOWN", "killed": "DOWN", "huge": "UP", "forks": "UP"}
+    d = daemon(listening(*free_ports(1)) + lines(command, expected, options="inter 1m fall 1") +
+               lines(command, ["slow"], options="inter 300ms fall 1", name="late"),
+               extra=f"external-check\n    nbthread {workers}\n    max-spread-checks 10")
+    d.until("server late/slow state eq DOWN")
     for name, state in expected.items():
-        d.until(f"server b/{name} state eq {state}")
+        d.until(f"counter b/{name}/check_status eq {'PROCOK' if state == 'UP' else 'PROCERR'}", f"server b/{name} state eq {state}")
     assert statuses(d, "b") == expected
 
 
 def test_a_slow_command_is_killed(daemon, command):
     """By SIGKILL, one at a time: none is left from an earlier check, nor when the daemon has ended."""
-    d = external(daemon, command, ["slow"])
+    d = external(daemon, command, ["slow"], options="inter 200ms fall 1")
     pids = command.parent / "slow.pids"
     contains_often(pids, "", 5)  # lines, and what is behind the last one
     alive = [p for p in pids.read_text().split()[:-1] if is_alive(int(p))]
@@ -124,7 +129,7 @@ def test_commands_that_cannot_be_run(daemon, command):
     plain = command.parent / "plain"
     plain.write_text("#!/bin/sh\nexit 0\n")
     d = daemon(listening(*free_ports(1)) + lines("/nonexistent/x", ["a"], name="missing") + lines(plain, ["b"], name="plain") +
-               lines(command, ["beat"], name="beats"), extra="external-check")
+               lines(command, ["beat"], options="inter 200ms", name="beats"), extra="external-check")
     d.until("server missing/a state eq DOWN", "server plain/b state eq DOWN")
     texts = ("External check of server missing/a: cannot execute /nonexistent/x: No such file or directory.",
              f"External check of server plain/b: cannot execute {plain}: Permission denied.")
@@ -164,7 +169,7 @@ def test_a_stopped_helper_blocks_nothing(daemon, command):
 def test_more_commands_than_are_allowed(daemon, command):
     """300 servers with 128 places: all are checked in the end."""
     names = [f"pass{i}" for i in range(300)]
-    d = external(daemon, command, names, options="inter 30s", more=" default-server init-addr none\n")
+    d = external(daemon, command, names, extra="max-spread-checks 10", options="inter 1m", more=" default-server init-addr none\n")
     d.until(*(f"counter b/{name}/check_status eq PROCOK" for name in names))
     assert set(statuses(d, "b").values()) == {"UP"}
 
@@ -177,7 +182,7 @@ def test_no_helper_without_external_checks(daemon, command):
 
 
 def test_signals_of_the_group_do_not_end_the_helper(daemon, command):
-    d = external(daemon, command, ["beat"])
+    d = external(daemon, command, ["beat"], options="inter 200ms")
     helper = helper_of(d)
     for sig in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGHUP, signal.SIGPIPE):
         os.kill(helper, sig)
