@@ -21,9 +21,9 @@ def ca(tmp_path_factory):
 HTTP = """
 defaults
     mode http
-    timeout client 5s
-    timeout server 5s
-    timeout connect 1s
+    timeout client 1m
+    timeout server 1m
+    timeout connect 1m
 """
 
 
@@ -389,11 +389,13 @@ def test_checks(daemon, ca):
     """Health checks by HTTP use TLS as sessions do, unless they are told otherwise."""
     https = Https(ca.make("h.pem", "h.test"))
     (p,) = free_ports(1)
-    d = daemon(f"{HTTP}listen a\n bind 127.0.0.1:{p}\n option httpchk GET /\n timeout check 5s\n"
-               " default-server inter 100ms check\n"
+    # A handshake has the time of `inter`.
+    d = daemon(f"{HTTP}listen a\n bind 127.0.0.1:{p}\n option httpchk GET /\n timeout check 1m\n"
+               " default-server inter 1m check\n"
                f" server tls 127.0.0.1:{https.port} ssl verify none\n"
                f" server plain 127.0.0.1:{https.port} ssl verify none no-check-ssl fall 1\n"
-               f" server asked 127.0.0.1:{https.port} verify none check-ssl check-sni h.test ca-file {ca.pem}\n")
+               f" server asked 127.0.0.1:{https.port} verify none check-ssl check-sni h.test ca-file {ca.pem}\n",
+               extra="max-spread-checks 10")
 
     def states():
         rows = [r.split(",") for r in d.admin("show stat a 4 -1").strip().split("\n")[1:]]

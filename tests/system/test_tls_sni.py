@@ -57,7 +57,7 @@ def test_names_that_cannot_be_asked_for(daemon, ca, https):
     log = LogServer()
     ports = free_ports(3)
     server = f"server s 127.0.0.1:{https.port} ssl ca-file {ca.pem} sni"
-    d = daemon(HTTP + f"defaults\n retries 3\n timeout connect 10s\n timeout client 10s\n timeout server 10s\n log 127.0.0.1:{log.port} local0\n"
+    d = daemon(HTTP + f"defaults\n retries 3\n timeout connect 1m\n timeout client 1m\n timeout server 1m\n log 127.0.0.1:{log.port} local0\n"
                f"listen request\n bind 127.0.0.1:{ports[0]}\n mode http\n option httplog\n {server} req.hdr(host),url_dec\n"
                f"listen connection\n bind 127.0.0.1:{ports[1]}\n mode http\n option httplog\n {server} str({'a' * 256})\n"
                f"listen tcp\n bind 127.0.0.1:{ports[2]}\n option tcplog\n {server} str({'a' * 256})\n")
@@ -123,14 +123,15 @@ CHECKS = {
 
 def test_checks(daemon, ca):
     """The field Host that a check sends. Without one nothing is asked for."""
-    servers, text = {}, HTTP + "    timeout check 5s\n"
+    servers, text = {}, HTTP + "    timeout check 1m\n"
     for name, (rules, line, _) in CHECKS.items():
         s = servers[name] = Https(ca.make(f"{name}.pem", "s.test", ["a.test", "b.test"]))
         s.asked = Seen()
         s.context.sni_callback = lambda sock, asked, context, to=s.asked: to.append(asked)
         text += (f"backend {name}\n {'mode tcp' if name == 'tcp' else ''}\n {rules}\n"
-                 f" server s 127.0.0.1:{s.port} ssl verify none check inter 100ms fall 1 {line}\n")
-    d = daemon(text)
+                 f" server s 127.0.0.1:{s.port} ssl verify none check inter 1m fall 1 {line}\n")
+    # A handshake has the time of `inter`.
+    d = daemon(text, extra="max-spread-checks 10")
     for s in servers.values():
         s.asked.wait()
     assert {n: set(s.asked) for n, s in servers.items()} == {
