@@ -27,9 +27,9 @@ CHUNKED = "Transfer-Encoding: chunked\r\n"
 CFG = """
 defaults
     mode http
-    timeout client 5s
-    timeout connect 5s
-    timeout server 5s
+    timeout client 1m
+    timeout connect 1m
+    timeout server 1m
 cache small
     total-max-size 1
     max-age 30
@@ -461,9 +461,9 @@ def test_collapse(daemon, what, more):
 SPLIT = """
 defaults
     mode http
-    timeout client 5s
-    timeout connect 5s
-    timeout server 5s
+    timeout client 1m
+    timeout connect 1m
+    timeout server 1m
 cache small
     total-max-size 1
     collapse 60s
@@ -527,10 +527,10 @@ def test_collapse_over_two_proxies(daemon, front, back, proxy, body, more):
 HELD = """
 defaults
     mode http
-    timeout client 60s
-    timeout connect 5s
-    timeout server 60s
-    timeout tunnel 60s
+    timeout client 1m
+    timeout connect 1m
+    timeout server 1m
+    timeout tunnel 1m
 cache small
     total-max-size 1
     collapse 60s

@@ -288,7 +288,7 @@ def answers_of(program, directory):
     directory.mkdir()
     front = free_port()
     servers = "server s1 127.0.0.1:1 check inter 100s\n"
-    cfg = ("defaults\n mode http\n timeout client 5s\n timeout server 5s\n timeout connect 1s\n"
+    cfg = ("defaults\n mode http\n timeout client 1m\n timeout server 1m\n timeout connect 1m\n"
            f"frontend f\n bind 127.0.0.1:{front}\n default_backend b\n use_backend b if {{ srv_is_up(used/s2) }}\n"
            f"backend b\n default-server weight 7\n {servers} server s2 127.0.0.1:2\n"
            f"backend static\n balance static-rr\n {servers}backend map\n balance source\n {servers}"

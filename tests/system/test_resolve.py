@@ -23,9 +23,9 @@ DEFAULTS = """
 defaults
     mode http
     log global
-    timeout client 5s
-    timeout server 5s
-    timeout connect 1s
+    timeout client 1m
+    timeout server 1m
+    timeout connect 1m
 """
 
 
@@ -716,7 +716,7 @@ def tcp_asking(ns, port, to, lines):
 frontend f
     mode tcp
     bind 127.0.0.1:{port}
-    tcp-request inspect-delay 2s
+    tcp-request inspect-delay 1m
     {lines}
     default_backend b
 backend b
@@ -766,7 +766,7 @@ def test_clients_of_mode_tcp_wait(subject, ns, origins, workers):
     tcp-request content do-resolve(txn.two,res,ipv4) str(two.x)
     tcp-request content reject unless { var(txn.one) -m ip 127.0.0.1 }
     tcp-request content set-dst var(txn.two)"""
-    s = subject(tcp_asking(ns, port, there.port, lines).replace("2s", "100ms")
+    s = subject(tcp_asking(ns, port, there.port, lines).replace("inspect-delay 1m", "inspect-delay 100ms")
                 .replace("timeout retry 150ms", "timeout retry 2s"), workers=workers)
     stay, gone, reset, half, killed = (raw(port, b"hello") for _ in range(5))
     half.shutdown(socket.SHUT_WR)

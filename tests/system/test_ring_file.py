@@ -73,7 +73,7 @@ def test_haproxy_shows_as_little_after_a_restart(tmp_path):
         directory.mkdir()
         sock, cfg, file = directory / "sock", directory / "cfg", directory / "file"
         cfg.write_text(oracle.given(f"global\n stats socket {sock} level admin\n nbthread 1\n"
-                                    "defaults\n timeout connect 1s\n timeout client 1s\n timeout server 1s\n" + site(port, file)))
+                                    "defaults\n timeout connect 1m\n timeout client 1m\n timeout server 1m\n" + site(port, file)))
         for path in ("one", "two"):
             sock.unlink(missing_ok=True)
             with subprocess.Popen([program, "-db", "-f", cfg], stderr=subprocess.DEVNULL) as proc:

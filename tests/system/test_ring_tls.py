@@ -24,9 +24,9 @@ global
     nbthread {workers}
 defaults
     mode http
-    timeout connect 1s
-    timeout client 5s
-    timeout server 5s
+    timeout connect 1m
+    timeout client 1m
+    timeout server 1m
 ring r
     format {form}
     size {size}

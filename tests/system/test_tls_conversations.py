@@ -27,9 +27,9 @@ defaults
  mode http
  log 127.0.0.1:{log} local0
  log-format "%ci:%cp [%ms] request: %ST %ts %{{+Q}}r"
- timeout client 20s
- timeout connect 1s
- timeout server 20s
+ timeout client 1m
+ timeout connect 1m
+ timeout server 1m
 frontend f
  bind 127.0.0.1:{p[0]} ssl crt {d}/ec.pem alpn http/1.1
  bind 127.0.0.1:{p[1]} ssl crt {d}/rsa.pem alpn http/1.1

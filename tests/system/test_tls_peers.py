@@ -210,7 +210,7 @@ def scan(port):
 def test_sslscan(pems, tmp_path, kind, settings):
     """Versions, suites and their order, groups, signatures, renegotiation, compression, Heartbleed: the same answers."""
     # A handshake with a group of 8192 bits takes a while on a busy machine.
-    text = f"frontend f\n timeout client 20s\n bind 127.0.0.1:{{p[0]}} ssl crt {pems[kind]}\n http-request return status 200\n"
+    text = f"frontend f\n timeout client 1m\n bind 127.0.0.1:{{p[0]}} ssl crt {pems[kind]}\n http-request return status 200\n"
     ours, theirs = in_both(tmp_path, text, lambda p: scan(p[0]), extra=settings)
     assert ours == theirs
     assert any("TLSv1.3" in line and "TLS_AES_128_GCM_SHA256" in line for line in ours), ours
