@@ -13,9 +13,9 @@ global
     {extra}
 defaults
     mode http
-    timeout connect 5s
-    timeout client 5s
-    timeout server 5s
+    timeout connect 1m
+    timeout client 1m
+    timeout server 1m
 frontend main
     bind {bind}
     http-request return status 200 content-type text/plain string {word}

@@ -88,7 +88,7 @@ def test_the_program_is_called_haproxy_when_it_is_started_as_haproxy(root, tmp_p
     log = tmp_path / "log"
     cfg = tmp_path / "h.cfg"
     cfg.write_text("global\n log stdout format rfc3164 local0\n"
-                   "frontend f\n mode tcp\n log global\n timeout client 1s\n option tcplog\n"
+                   "frontend f\n mode tcp\n log global\n timeout client 1m\n option tcplog\n"
                    f" bind unix@{tmp_path}/front\n tcp-request connection reject\n")
     with open(log, "wb") as out, subprocess.Popen([link, "-db", "-f", cfg], stdout=out) as proc:
         try:
@@ -188,7 +188,7 @@ def test_messages_have_a_file_that_is_rotated(root, tmp_path, name):
 
     cfg = tmp_path / "t.cfg"
     cfg.write_text(f"global\n log {socket_path} local0\n stats socket {tmp_path}/admin level admin\n"
-                   f"frontend f\n mode http\n log global\n option httplog\n timeout client 5s\n bind unix@{tmp_path}/front\n"
+                   f"frontend f\n mode http\n log global\n option httplog\n timeout client 1m\n bind unix@{tmp_path}/front\n"
                    " http-request return status 200\n")
 
     def ask(path):
