@@ -12,7 +12,7 @@ REQUEST = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 SITE = """\
 listen site
     mode http
-    timeout http-keep-alive 5s
+    timeout http-keep-alive 1m
     bind 127.0.0.1:{port}
     http-request return status 200 content-type text/plain string "{text}"
     # A stop closes idle connections: a request may be on its way then, which no client can know.
