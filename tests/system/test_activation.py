@@ -13,7 +13,7 @@ from clients import get, site
 from conftest import TACIT, WAIT, connect, free_port, is_open
 from facts import becomes, contains, gone, listens, only_child
 
-DEFAULTS = "global\n    {extra}\ndefaults\n    timeout connect 1s\n    timeout client 5s\n    timeout server 5s\n"
+DEFAULTS = "global\n    {extra}\ndefaults\n    timeout connect 1m\n    timeout client 1m\n    timeout server 1m\n"
 ACTIVATE = shutil.which("systemd-socket-activate")
 
 

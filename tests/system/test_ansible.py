@@ -12,10 +12,10 @@ from test_oracle_stat import Subject
 
 CFG = """
 defaults
- timeout connect 1s
- timeout client 10s
- timeout server 10s
- timeout check 5s
+ timeout connect 1m
+ timeout client 1m
+ timeout server 1m
+ timeout check 1m
 backend app
  option httpchk
  default-server inter 50ms rise 2 fall 2

@@ -21,7 +21,7 @@ pytestmark = only_tacit
 # A hundred thousand with TACIT_SLOW=1 (make slow).
 REQUESTS = int(os.environ.get("AUTH_REQUESTS", "100000" if SLOW else "1500"))
 
-DEFAULTS = "defaults\n mode http\n timeout client 10s\n timeout connect 2s\n timeout server 10s\n default-server pool-purge-delay 100ms\n"
+DEFAULTS = "defaults\n mode http\n timeout client 1m\n timeout connect 1m\n timeout server 1m\n default-server pool-purge-delay 100ms\n"
 
 
 def read_answer(s):

@@ -65,7 +65,7 @@ frontend f
 backend b
     mode http
     option httpchk GET /
-    timeout check 5s
+    timeout check 1m
     option redispatch
     retries 3
     retry-on all-retryable-errors
@@ -139,7 +139,7 @@ def test_checks_pass_over_a_source_port_in_use(daemon):
     server, met = Origin(handle), Seen()
     front, low = free_ports(2)
     d = daemon(f"listen l\n    bind 127.0.0.1:{front}\n    option tcp-check\n    tcp-check expect string here\n"
-               f"    timeout check 9s\n"
+               f"    timeout check 1m\n"
                f"    server s 127.0.0.1:{server.port} check inter 20ms source 127.0.0.6:{low}-{low + 3}\n")
     with connect(front) as c:
         assert c.recv(4) == b"here"

@@ -25,9 +25,9 @@ def cfg(port, origin, lines=""):
 listen web
     bind 127.0.0.1:{port}
     mode http
-    timeout client 5s
-    timeout connect 5s
-    timeout server 5s
+    timeout client 1m
+    timeout connect 1m
+    timeout server 1m
     compression algo gzip deflate raw-deflate
     compression type text/ application/json
     {lines}
@@ -265,7 +265,7 @@ def test_request(web, name):
     assert decode(name, unchunk(body)[0]) == (TEXT, True)
 
 
-BACKEND = "use_backend b\nbackend b\n    mode http\n    timeout connect 5s\n    timeout server 5s\n    "
+BACKEND = "use_backend b\nbackend b\n    mode http\n    timeout connect 1m\n    timeout server 1m\n    "
 
 
 SLOW_IN, SLOW_OUT = (f"filter bwlim-{way} slow default-limit 1m default-period 1s" for way in ("in", "out"))

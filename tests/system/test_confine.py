@@ -21,7 +21,7 @@ from subject import IS_SANITIZED, not_sanitized, only_tacit
 pytestmark = only_tacit
 
 needs_root = pytest.mark.skipif(os.getuid() != 0, reason="needs root")
-LIMITS = "defaults\n    timeout connect 1s\n    timeout client 1s\n    timeout server 1s\n"
+LIMITS = "defaults\n    timeout connect 1m\n    timeout client 1m\n    timeout server 1m\n"
 # The search for leaks needs to trace the process, which it does not permit any more.
 NO_TRACE = {"ASAN_OPTIONS": "detect_leaks=0"}
 NET_BIND_SERVICE, NET_ADMIN, NET_RAW = 1 << 10, 1 << 12, 1 << 13

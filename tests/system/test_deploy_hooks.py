@@ -16,7 +16,7 @@ pytestmark = only_tacit
 
 HOOK = ROOT / "conf/certbot-deploy"
 TACIT = os.environ.get("TACIT") or BUILD / "tacit"
-SITE = ("    mode http\n    timeout http-request 1s\nfrontend f\n    bind 127.0.0.1:{port} ssl crt {crt}\n"
+SITE = ("    mode http\n    timeout http-request 1m\nfrontend f\n    bind 127.0.0.1:{port} ssl crt {crt}\n"
         "    http-request return status 200\n")
 
 

@@ -148,7 +148,7 @@ def test_thousand_clients_with_256_descriptors(proxy, listener, extra):
     descriptors accept4() or socket() really fail; without it they do not."""
     if extra and not IS_TACIT:
         pytest.skip("haproxy refuses sessions instead of waiting")
-    p = proxy(listener.getsockname()[1], extra=extra, options="timeout connect 20s\nretries 10", log=False,
+    p = proxy(listener.getsockname()[1], extra=extra, options="timeout connect 1m\nretries 10", log=False,
               bind="backlog 2000",
               limits=[(resource.RLIMIT_NOFILE, 256, 256)])
     got = tool("storm", listener, p.port, "--total", 1000, "--concurrency", 1000, "--hold", 300, "--timeout", 60,
@@ -326,7 +326,7 @@ def test_log_to_a_closed_stdout(origin, tmp_path):
     from subject import SUBJECT
     port = free_port()
     cfg = tmp_path / "cfg"
-    cfg.write_text("defaults\n mode tcp\n timeout connect 1s\n timeout client 5s\n timeout server 5s\n option tcplog\n"
+    cfg.write_text("defaults\n mode tcp\n timeout connect 1m\n timeout client 1m\n timeout server 1m\n option tcplog\n"
                    f"listen l\n log stdout format raw local0\n bind 127.0.0.1:{port}\n"
                    f" server s 127.0.0.1:{origin.port}\n")
     with subprocess.Popen([SUBJECT, "-db", "-f", cfg], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as proc:

@@ -14,7 +14,7 @@ from subject import only_tacit
 
 pytestmark = only_tacit
 
-HTTP = "defaults\n mode http\n option http-server-close\n timeout client 10s\n timeout server 10s\n timeout connect 5s\n"
+HTTP = "defaults\n mode http\n option http-server-close\n timeout client 1m\n timeout server 1m\n timeout connect 1m\n"
 
 
 class Client:
@@ -306,7 +306,7 @@ def test_fetches_of_tls(daemon, tmp_path):
 
 def test_a_reset_ends_one_stream(site):
     """A client that cancels a stream keeps the others."""
-    p = site(rules=" http-request tarpit if { path /slow }\n timeout tarpit 8s\n")
+    p = site(rules=" http-request tarpit if { path /slow }\n timeout tarpit 1m\n")
     with Client(p.port) as c:
         slow = c.send(path="/slow")
         assert c.get(path="/a")["body"] == b"/a 0"

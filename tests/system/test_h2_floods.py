@@ -128,7 +128,7 @@ def test_windows_that_stay_closed(daemon, origins, ends):
 
     server = origins(large)
     port = free_port()
-    p = daemon(f"defaults\n mode http\n timeout client 1s\n timeout server 20s\n timeout connect 5s\n"
+    p = daemon(f"defaults\n mode http\n timeout client 1s\n timeout server 1m\n timeout connect 1m\n"
                f"listen l\n bind 127.0.0.1:{port}\n server s 127.0.0.1:{server.port}\n")
     with raw.Client(port, (raw.SETTINGS, 0)) as c:
         c.send(*(raw.request(n) for n in streams(1, 50)))
@@ -149,7 +149,7 @@ def test_windows_that_stay_closed(daemon, origins, ends):
 def test_dribbled_heads(daemon):
     """A head in bytes has the time of `timeout http-request`, also behind frames that say nothing."""
     port = free_port()
-    p = daemon(f"defaults\n mode http\n timeout client 20s\n timeout http-request 500ms\n"
+    p = daemon(f"defaults\n mode http\n timeout client 1m\n timeout http-request 500ms\n"
                f"frontend f\n bind 127.0.0.1:{port}\n http-request return status 200\n")
     with raw.Client(port) as c:
         data = raw.request(1)

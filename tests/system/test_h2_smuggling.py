@@ -74,7 +74,7 @@ def server_and_port(daemon, origins):
     handle = serve(ok)
     server = origins(handle)
     port = free_port()
-    daemon(f"defaults\n mode http\n timeout client 10s\n timeout server 10s\n timeout connect 5s\n timeout http-keep-alive 1s\n"
+    daemon(f"defaults\n mode http\n timeout client 1m\n timeout server 1m\n timeout connect 1m\n timeout http-keep-alive 1m\n"
            f"frontend f\n bind 127.0.0.1:{port}\n default_backend b\n"
            f"backend b\n server s 127.0.0.1:{server.port} pool-purge-delay 100ms\n")
     return handle, port

@@ -10,7 +10,7 @@ from conftest import WAIT
 from subject import IS_SANITIZED, IS_TACIT, SLOW, listener, only_slow, proxy, tool  # noqa: F401
 
 LENIENT = [] if IS_TACIT else ["--lenient"]
-LONG = "timeout client 60s\ntimeout server 60s\ntimeout connect 10s"
+LONG = "timeout client 60s\ntimeout server 60s\ntimeout connect 1m"
 
 
 def listen_port(s):

@@ -83,9 +83,9 @@ STEPS = """
 defaults
     log 127.0.0.1:{a} format raw local0
     log-format "%f %OG"
-    timeout connect 5s
-    timeout client 5s
-    timeout server 5s
+    timeout connect 1m
+    timeout client 1m
+    timeout server 1m
 
 frontend web
     mode http

@@ -70,9 +70,9 @@ class Pair:
         self.d = daemon(f"""
 defaults
  mode http
- timeout client 20s
- timeout server 20s
- timeout connect 20s
+ timeout client 1m
+ timeout server 1m
+ timeout connect 1m
  option http-server-close
  log 127.0.0.1:{self.log.port} local0
  log-format "%ST/%ts"

@@ -41,7 +41,7 @@ def mail_server():
         server.close()
 
 
-def start(daemon, port, timeout="5s", options="", **kw):
+def start(daemon, port, timeout="1m", options="", **kw):
     at = free_port()
     d = daemon(CFG.format(mail=port, port=at, timeout=timeout).replace("inter 1h", f"inter 1h {options}"), **kw)
     d.port = at

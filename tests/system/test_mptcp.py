@@ -66,7 +66,7 @@ def accept_request(server):
 def test_both_sides(daemon, mode, workers):
     server = Server()
     ports = free_ports(2)
-    daemon(f"defaults\n mode {mode}\n timeout connect 2s\n timeout client 5s\n timeout server 5s\n option tcp-smart-connect\n"
+    daemon(f"defaults\n mode {mode}\n timeout connect 1m\n timeout client 1m\n timeout server 1m\n option tcp-smart-connect\n"
            f"listen l\n bind mptcp@127.0.0.1:{ports[0]} shards by-thread\n bind 127.0.0.1:{ports[1]}\n"
            f" server s mptcp4@127.0.0.1:{server.port} check inter 500 send-proxy\n",
            extra=f"nbthread {workers}", checked=False)
@@ -90,7 +90,7 @@ def test_a_client_of_tcp_is_served(daemon):
     """MPTCP falls back by itself."""
     server = socket.create_server(("127.0.0.1", 0))
     port, = free_ports(1)
-    daemon(f"defaults\n timeout connect 2s\n timeout client 5s\n timeout server 5s\n"
+    daemon(f"defaults\n timeout connect 1m\n timeout client 1m\n timeout server 1m\n"
            f"listen l\n bind mptcp@127.0.0.1:{port}\n server s mptcp@127.0.0.1:{server.getsockname()[1]}\n", checked=False)
     with connect(port) as c:
         c.sendall(b"hi")

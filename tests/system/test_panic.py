@@ -11,10 +11,10 @@ global
  log 127.0.0.1:{log} local0
 defaults
  log global
- timeout connect 1s
- timeout client 9s
- timeout server 9s
- timeout check 5s
+ timeout connect 1m
+ timeout client 1m
+ timeout server 1m
+ timeout check 1m
 frontend f
  bind 127.0.0.1:{port}
  mode http

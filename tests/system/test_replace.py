@@ -21,9 +21,9 @@ global
     set-dumpable
     {extra}
 defaults
-    timeout connect 2s
-    timeout client 10s
-    timeout server 10s
+    timeout connect 1m
+    timeout client 1m
+    timeout server 1m
 """
 
 
@@ -213,7 +213,7 @@ def test_in_the_background_with_a_pid_file(tmp_path):
     """As HAProxy's manual recommends it for scripts."""
     port = free_port()
     cfg, pid_file = tmp_path / "cfg", tmp_path / "pid"
-    cfg.write_text("global\n    set-dumpable\ndefaults\n    timeout client 5s\n    timeout server 5s\n    timeout connect 5s\n"
+    cfg.write_text("global\n    set-dumpable\ndefaults\n    timeout client 1m\n    timeout server 1m\n    timeout connect 1m\n"
                    + site(port))
     pids = []
     for _ in range(3):

@@ -195,7 +195,7 @@ def test_without_the_option_there_are_none(daemon):
     a, b = free_ports(2)
     p = daemon(f"""
 defaults
- timeout client 1s
+ timeout client 1m
  option socket-stats
 frontend f
  no option socket-stats

@@ -18,7 +18,7 @@ from subject import (INJECTABLE, IS_SANITIZED, IS_TACIT, listener, not_sanitized
 from test_faults import Injected
 
 LENIENT = [] if IS_TACIT else ["--lenient"]
-LONG = "timeout client 60s\ntimeout server 60s\ntimeout connect 10s"
+LONG = "timeout client 60s\ntimeout server 60s\ntimeout connect 1m"
 BOTH = "option splice-request\noption splice-response"
 AUTO = "option splice-auto"
 SOON = "tune.splice.after 20000"

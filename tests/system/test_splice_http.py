@@ -15,7 +15,7 @@ from facts import delivered
 from subject import INJECTABLE, IS_SANITIZED, IS_TACIT, only_slow, only_tacit, proxy  # noqa: F401
 from test_faults import Injected
 
-HTTP = "mode http\ntimeout client 60s\ntimeout server 60s\ntimeout connect 10s"
+HTTP = "mode http\ntimeout client 60s\ntimeout server 60s\ntimeout connect 1m"
 BOTH = "option splice-request\noption splice-response"
 AUTO = "option splice-auto"
 # Bodies are cut from this text, the same for both ends; all its parts differ.

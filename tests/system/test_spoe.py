@@ -19,7 +19,7 @@ spoe-agent ag
     option var-prefix p
     option set-on-error err
     timeout hello 1m
-    timeout idle 30s
+    timeout idle 1m
     timeout processing {ms}ms
     use-backend agents
 spoe-message m
@@ -495,7 +495,7 @@ frontend http-in
     use_backend app
 backend crowdsec-spoa
     mode tcp
-    timeout connect 2s
+    timeout connect 1m
     timeout server 60s
     server spoa 127.0.0.1:{agent}
 backend app

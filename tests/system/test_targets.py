@@ -71,9 +71,9 @@ def test_source(run, naming):
     run(f"""
 defaults
  mode tcp
- timeout connect 5s
- timeout client 5s
- timeout server 5s
+ timeout connect 1m
+ timeout client 1m
+ timeout server 1m
 backend own
  source 127.0.0.7
  server s 127.0.0.1:{o.port}
@@ -117,7 +117,7 @@ def test_source_ports_are_used_again(run, origins):
         ended.release()
     o = origins(handle)
     front, low = free_ports(2)
-    run(f"listen l\n bind 127.0.0.1:{front}\n timeout client 9s\n"
+    run(f"listen l\n bind 127.0.0.1:{front}\n timeout client 1m\n"
         f" server s 127.0.0.1:{o.port} source 127.0.0.6:{low}-{low + 4}\n")
     with connect(front) as kept:
         of_kept = int(kept.recv(9))

@@ -195,7 +195,7 @@ def test_websocket(browser, daemon, origins, ca, alpn):
                " timeout client 2s\n timeout http-request 2s\n timeout http-keep-alive 1s\n"
                " http-request return content-type text/html string '<title>page</title>' unless { path /chat }\n"
                " http-request set-header X-Version %[req.ver]\n default_backend b\n"
-               f"backend b\n timeout tunnel 10s\n server s 127.0.0.1:{server.port}\n")
+               f"backend b\n timeout tunnel 1m\n server s 127.0.0.1:{server.port}\n")
     browser.open(f"https://a.test:{port}/", 1200)
     browser.js(TALK % port)
     browser.until("window.ended")

@@ -13,9 +13,9 @@ from facts import Seen, becomes
 HTTP = """
 defaults
     mode http
-    timeout client 5s
-    timeout server 5s
-    timeout connect 1s
+    timeout client 1m
+    timeout server 1m
+    timeout connect 1m
 """
 OK = " http-request return status 200\n"
 

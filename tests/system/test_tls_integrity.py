@@ -16,7 +16,7 @@ from subject import (  # noqa: F401
 from test_faults import Injected
 
 LENIENT = [] if IS_TACIT else ["--lenient"]
-LONG = "timeout client 60s\ntimeout server 60s\ntimeout connect 10s"
+LONG = "timeout client 60s\ntimeout server 60s\ntimeout connect 1m"
 MANY = int(os.environ.get("BODIES", 1000000))
 
 

@@ -19,9 +19,9 @@ from test_master import MASTER, reload, worker_of
 CFG = """
 defaults
     mode http
-    timeout client 5s
-    timeout server 5s
-    timeout connect 1s
+    timeout client 1m
+    timeout server 1m
+    timeout connect 1m
 frontend f
     bind 127.0.0.1:{port} ssl crt {pem} {options}
     http-request return status 200 content-type text/plain lf-string "%[ssl_fc_is_resumed] %[ssl_c_used] %[ssl_fc_sni]"

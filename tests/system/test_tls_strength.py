@@ -13,9 +13,9 @@ from conversations.order import update
 HTTP = """
 defaults
     mode http
-    timeout client 5s
-    timeout server 5s
-    timeout connect 2s
+    timeout client 1m
+    timeout server 1m
+    timeout connect 1m
 """
 
 

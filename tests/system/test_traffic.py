@@ -448,7 +448,7 @@ def test_a_dead_end_with_pending_data_does_not_spin(proxy, origins):
         is_closed.set()
         release.wait()
 
-    p = proxy(origins(handle).port, options="timeout client 30s\ntimeout server 30s\ntimeout client-fin 30s")
+    p = proxy(origins(handle).port, options="timeout client 1m\ntimeout server 1m\ntimeout client-fin 1m")
     with connect(p.port):
         assert is_closed.wait(LIMIT)
         p.until("idle")
@@ -513,7 +513,7 @@ def test_descriptors_sent_along_a_unix_socket_stop_nothing(proxy, origin, tmp_pa
 def test_answer_of_a_server_that_resets_an_upload(proxy, listener):
     """The write that fails because of the server's reset comes before the read of its response: both have happened
     while the proxy was stopped, the client's bytes first."""
-    p = proxy(listener.getsockname()[1], options="timeout client 5s\ntimeout server 5s\ntimeout connect 2s", log=False)
+    p = proxy(listener.getsockname()[1], options="timeout client 1m\ntimeout server 1m\ntimeout connect 1m", log=False)
     for mode in range(5):
         with connect(p.port) as c:
             c.sendall(b"x" * 1000)

@@ -25,7 +25,7 @@ def test_whose_trailers_are_dropped(daemon, origins, front, back, of_request, of
     seen = []
     o = origins(origin(seen))
     ports = dict(zip(("plain", "both"), free_ports(2), strict=True))
-    cfg = "defaults\n mode http\n timeout connect 9s\n timeout client 60s\n timeout server 60s\n"
+    cfg = "defaults\n mode http\n timeout connect 1m\n timeout client 1m\n timeout server 1m\n"
     for name, port in ports.items():
         lines = " option http-drop-request-trailers\n option http-drop-response-trailers\n" if name == "both" else ""
         cfg += (f"listen {name}\n bind 127.0.0.1:{port}\n{lines} use_backend %[req.hdr(to)]\n"
