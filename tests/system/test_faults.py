@@ -234,7 +234,7 @@ def test_failing_call(proxy, origin, rule, whole):
     # With edge-triggered polling an injected EAGAIN is never followed by an event.
     mode = "merged" if "EAGAIN" in rule else "edge"
     workers = "nbthread 1" if rule.startswith("epoll_wait") else ""
-    p = proxy(origin.port, options="timeout connect 100ms\nretries 3\ntimeout client 3s\ntimeout server 3s",
+    p = proxy(origin.port, options="timeout connect 100ms\nretries 3\ntimeout client 1m\ntimeout server 1m",
               extra=f"tune.epoll.mode {mode}\n{workers}\n{INJECTABLE}", log=False)
     assert talk(p.port) == b"hello"
     p.settle()
