@@ -64,7 +64,7 @@ class Recipe:
         text = text.replace("198.51.100.", self.far + ".")
         text = re.sub(r"bind :(\d+)", lambda m: f"bind {self.net}.{node}:{8000 + int(m[1])}", text)
         text = text.replace("default-server check", "default-server check inter 40ms").replace(" check\n", " check inter 40ms\n")
-        # What is late because the machine is busy is not down, and no period of a rate ends meanwhile.
+        # A server that is late because the machine is busy is not down, no client is, and no period of a rate ends meanwhile.
         text = text.replace("\ttimeout connect", "\ttimeout check 1m\n\ttimeout connect")
         text = re.sub(r"timeout (connect|client|server|http-request) \d+s", r"timeout \1 1m", text)
         text = re.sub(r"(req_rate)\(\d+[smh]\)", r"\1(1h)", text)
