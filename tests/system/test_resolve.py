@@ -30,7 +30,7 @@ defaults
 
 
 def section(nameserver, lines=""):
-    """A section where no answer of the name server is late, however busy the machine is."""
+    # No answer of the name server is late, however busy the machine is.
     return f"""
 resolvers res
     nameserver ns1 127.0.0.1:{nameserver.port}
@@ -92,8 +92,7 @@ class Subject:
                                          f"    log 127.0.0.1:{self.log.port} local0\n{DEFAULTS}{cfg}")
         self.errors = directory / "err"
         with open(self.errors, "wb") as err:
-            self.proc = subprocess.Popen([program, "-db", "-f", str(directory / "t.cfg")],
-                                         stdin=subprocess.DEVNULL, stdout=err, stderr=err)
+            self.proc = subprocess.Popen([program, "-db", "-f", str(directory / "t.cfg")], stdin=subprocess.DEVNULL, stdout=err, stderr=err)
         try:
             becomes(lambda: answers(self.sock) or self.proc.poll() is not None, True, "an answer")
             assert self.proc.poll() is None, self.errors.read_text()
@@ -126,8 +125,7 @@ class Subject:
 
     def wait_until(self, name, status, addr=None, backend="b"):
         if self.is_tacit and status == "no check":
-            self.until(f"counter {backend}/{name}/status eq no\\ check",
-                       *[f"counter {backend}/{name}/addr eq {addr}"] * bool(addr))
+            self.until(f"counter {backend}/{name}/status eq no\\ check", *[f"counter {backend}/{name}/addr eq {addr}"] * bool(addr))
         else:
             becomes(lambda: self.servers(backend)[name][:2], lambda seen: seen[0] == status and addr in (None, seen[1]),
                     f"{name} to be {status} {addr or ''}")
@@ -394,8 +392,7 @@ def test_what_is_truncated_is_asked_for_over_tcp(subject, ns):
 
 def test_tcp_name_servers_are_asked_over_tcp_only(subject, ns):
     ns.zone["app.x"] = {"a": ["127.0.0.5"]}
-    s = subject(section(ns).replace("ns1 127", "ns1 tcp@127") +
-                "backend b\n server s app.x:80 resolvers res init-addr none\n")
+    s = subject(section(ns).replace("ns1 127", "ns1 tcp@127") + "backend b\n server s app.x:80 resolvers res init-addr none\n")
     s.wait_until("s", "no check", "127.0.0.5:80")
     ns.zone["app.x"] = {"a": ["127.0.0.6"]}
     s.wait_until("s", "no check", "127.0.0.6:80")
@@ -416,8 +413,8 @@ def test_the_other_name_server_answers(subject, ns):
     silent = Nameserver()
     silent.silent = True
     ns.zone["app.x"] = {"a": ["127.0.0.5"]}
-    s = subject(hasty(section(ns, f"nameserver ns2 127.0.0.1:{silent.port}")) +
-                "backend b\n server s app.x:80 resolvers res init-addr none\n")
+    two = section(ns, f"nameserver ns2 127.0.0.1:{silent.port}")
+    s = subject(hasty(two) + "backend b\n server s app.x:80 resolvers res init-addr none\n")
     s.wait_until("s", "no check", "127.0.0.5:80")
     silent.heard("app.x", 6, more=True)
     assert s.servers()["s"][0] == "no check"
@@ -427,8 +424,7 @@ def test_the_other_name_server_answers(subject, ns):
 
 def test_five_hundred_records(subject, ns):
     ns.zone[SERVICE] = {"srv": [(1, 10000 + i, f"n{i}.x", f"127.1.{i // 250}.{i % 250 + 1}") for i in range(500)]}
-    s = subject(section(ns).replace("8192", "65535") +
-                f"backend b\n server-template s 500 {SERVICE} resolvers res init-addr none\n")
+    s = subject(section(ns).replace("8192", "65535") + f"backend b\n server-template s 500 {SERVICE} resolvers res init-addr none\n")
     s.until("counter b/act eq 500")
     assert s.servers()["s500"][1] == "127.1.1.250:10499"
     # The same over TCP, for an answer that does not fit into 512 bytes.
@@ -772,8 +768,8 @@ def test_clients_of_mode_tcp_wait(subject, ns, origins, workers):
     tcp-request content do-resolve(txn.two,res,ipv4) str(two.x)
     tcp-request content reject unless { var(txn.one) -m ip 127.0.0.1 }
     tcp-request content set-dst var(txn.two)"""
-    s = subject(hasty(tcp_asking(ns, port, there.port, lines), tries=400).replace("inspect-delay 1m", "inspect-delay 100ms"),
-                workers=workers)
+    cfg = hasty(tcp_asking(ns, port, there.port, lines), tries=400).replace("inspect-delay 1m", "inspect-delay 100ms")
+    s = subject(cfg, workers=workers)
     stay, gone, reset, half, killed = (raw(port, b"hello") for _ in range(5))
     half.shutdown(socket.SHUT_WR)
     s.until("sessions eq 5", "idle")
