@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from .world import START_SECONDS, Failed, free_port, listens, log_of, wait_for
 
 MAXCONN = 9500
-SLOW_START_SECONDS = 120
+SLOW_START_SECONDS = 600
 LONG_BYTES = 16 << 20    # a long download
 STREAM_MODULE = "/usr/lib/nginx/modules/ngx_stream_module.so"
 
