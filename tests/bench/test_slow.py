@@ -1,24 +1,28 @@
 """The slow senders send the figures they report, at the required rate, and the section about them reads them
 correctly."""
 
+import contextlib
 import os
 import select
+import signal
 import socket
 import subprocess
 import sys
-import time
 from types import SimpleNamespace
 
 import pytest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "system")]
 
+import facts  # noqa: E402
 from lib import baseline, parse, probe, report, slow, subjects, targets  # noqa: E402
 from lib.world import Failed  # noqa: E402
 
 BUILD = os.environ.get("TACIT_BUILD", os.path.join(os.path.dirname(__file__), "..", "..", "build"))
 TOOL = os.path.join(BUILD, "bench", "slow")
-START_MAX = 512         # in slow.c
+START_MAX, STIR, HEAD_MAX = 512, 4, 4096         # in slow.c
+LATE_MAX = (2 ** 32 - 1) / 1e6                   # milliseconds, in stats.h: longer delays count as that
 
 needs_tool = pytest.mark.skipif(not os.access(TOOL, os.X_OK), reason="slow is not built")
 
@@ -40,8 +44,7 @@ class Slow:
         return parse.key_values(self.tool.stdout.readline().decode())
 
     def read(self):
-        """Everything that has arrived; the sizes of the pieces in their order."""
-        sizes = []
+        """Everything that has arrived."""
         for i, s in enumerate(self.taken):
             while select.select([s], [], [], 0)[0]:
                 try:
@@ -51,8 +54,24 @@ class Slow:
                 if not data:
                     break
                 self.got[i] += data
-                sizes.append(len(data))
-        return sizes
+
+    def grown(self):
+        """The bytes of each connection behind those with which it began."""
+        return [len(g) - (i % START_MAX + 1 + i % STIR) for i, g in enumerate(self.got)]
+
+    def until(self, is_enough):
+        """Reads until is_enough(self.grown())."""
+        while not is_enough(self.grown()):
+            assert self.tool.poll() is None
+            assert select.select(self.taken, [], [], facts.LIMIT)[0], self.grown()
+            self.read()
+
+    def hold(self):
+        """Stops it, and reads all that it has sent."""
+        self.tool.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, self.tool.pid, os.WSTOPPED | os.WNOWAIT)
+        facts.flush_loopback()
+        self.read()
 
     def close(self):
         for s in self.taken + [self.listener]:
@@ -76,11 +95,11 @@ def _tool():
 
 @needs_tool
 def test_heads_start_everywhere_and_never_end(tool):
-    t = tool(600, 5)
-    time.sleep(0.5)
+    t = tool(600, 100)
+    t.until(lambda grown: min(grown) > 0)
     out = t.ask()
-    t.read()
-    assert out["bytes"] > 0 and out["gone"] == 0
+    t.hold()
+    assert out["bytes"] >= 600 and out["gone"] == 0
     heads = sorted(t.got, key=len)
     assert len(heads[0]) < 10 + len(heads[-1]) - START_MAX
     assert all(heads[-1].startswith(h) for h in heads)
@@ -93,21 +112,30 @@ def test_heads_start_everywhere_and_never_end(tool):
 @needs_tool
 def test_one_byte_after_the_other_as_slowly_as_told(tool):
     t = tool(10, 400)
-    time.sleep(0.05)
-    t.read()
-    t.ask()
-    before, start = [len(g) for g in t.got], time.monotonic()
-    sizes = []
-    while time.monotonic() < start + 1:
-        sizes += t.read()
-        time.sleep(0.002)
-    out = t.ask()
-    sizes += t.read()
-    assert out["bytes"] == pytest.approx(10 * out["ms"] / 400, abs=2)
-    assert sum(sizes) == pytest.approx(out["bytes"], abs=1)
+    t.until(lambda grown: min(grown) >= 2)
+    read, out = sum(t.grown()), t.ask()
+    n = out["bytes"]
+    # Bytes go on meanwhile: those that were read have been counted, and those that were counted arrive.
+    assert read <= n
+    t.until(lambda grown: sum(grown) > n)
+    late = t.ask()["max"] / 1000
+    # None before it is due. Those that were due at the time of the answer and not sent are the ones that it sent late.
+    assert 40 * (n - 1) <= out["ms"] + 1
+    assert late >= LATE_MAX or 40 * n >= out["ms"] - late - 0.001
     # The senders take turns: none is a byte ahead of another one.
-    grown = [len(g) - b for g, b in zip(t.got, before)]
-    assert max(grown) - min(grown) <= 1
+    t.hold()
+    assert max(t.grown()) - min(t.grown()) <= 1
+
+
+@needs_tool
+def test_each_byte_is_counted_once(tool):
+    """The next one is due in ten minutes."""
+    t = tool(1, 600000)
+    t.until(lambda grown: grown == [1])
+    assert t.ask()["bytes"] == 1
+    assert t.ask()["bytes"] == 0
+    t.hold()
+    assert t.grown() == [1]
 
 
 @needs_tool
@@ -115,7 +143,7 @@ def test_closed_senders_are_counted(tool):
     t = tool(5, 1000)
     t.taken[1].close()
     t.taken[3].sendall(b"HTTP/1.0 408 Request Timeout\r\n\r\n")
-    time.sleep(0.1)
+    facts.flush_loopback()
     assert t.ask()["gone"] == 2
 
 
@@ -125,12 +153,12 @@ def test_it_ends_with_its_input_and_when_a_head_is_too_long(tool):
     t.tool.stdin.close()
     assert t.tool.wait(60) == 0
     t = tool(1, 1)
-    end = time.monotonic() + 20
-    while t.tool.poll() is None and time.monotonic() < end:
-        t.read()
-    assert t.tool.poll() == 0
-    # After the end unread bytes are lost.
-    assert 4000 < len(t.got[0]) <= 4096
+    t.taken[0].settimeout(facts.LIMIT)
+    with contextlib.suppress(ConnectionResetError):
+        while data := t.taken[0].recv(65536):
+            t.got[0] += data
+    assert t.tool.wait(60) == 0
+    assert len(t.got[0]) == HEAD_MAX
 
 
 @needs_tool
