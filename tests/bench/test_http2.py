@@ -1,5 +1,6 @@
 """The sections about resets and reloads over HTTP/2: their client, played against a server of frames."""
 
+import contextlib
 import os
 import socket
 import struct
@@ -51,7 +52,8 @@ class Server:
             self.threads[-1].start()
 
     def serve(self, conn, nth):
-        with conn, conn.makefile("rb") as stream:
+        """The client may leave a connection while there are answers for it: it says what it has not got."""
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError), conn, conn.makefile("rb") as stream:
             assert stream.read(len(PREFACE)) == PREFACE
             conn.sendall(frame(SETTINGS, 0, 0) + frame(PING, 0, 0, b"12345678"))
             requests = 0
@@ -72,7 +74,7 @@ class Server:
     def run(self, *args):
         argv = [TOOL, *map(str, args), "127.0.0.1:%d" % self.listener.getsockname()[1]]
         try:
-            out = parse.key_values(subprocess.run(argv, capture_output=True, text=True, check=True, timeout=60).stdout)
+            out = parse.key_values(subprocess.run(argv, capture_output=True, text=True, check=True, timeout=180).stdout)
         finally:
             self.listener.close()
         for t in self.threads:
@@ -110,9 +112,10 @@ def test_what_fails(answer, again, errors, opened):
 
 
 def test_closed():
-    """So is all that was asked on a connection before its end is known."""
+    """So is all that was asked on a connection before its end is known. More than a tenth of errors end the client."""
     out = Server(lambda c, r, s: None if (c, r) == (1, 1) else ok(s)).run("steady", 50, 1, 1)
-    assert out["errors"] >= 1 and out["errors"] + out["done"] == 50 and out["opened"] == 2
+    assert out["errors"] >= 1 and out["errors"] + out["done"] == out["due"]
+    assert (out["due"], out["opened"]) == (50, 2) or out["errors"] > 5
 
 
 def test_reset():
