@@ -41,7 +41,7 @@ enum {
 	WINDOW_STEP = 32768,         /* the connection's window is given back in such steps */
 	PAIRS = 512,                 /* requests with their resets in one send */
 	ID_MAX = 0x7ffffff0,
-	DRAIN_NS = 2000000000        /* time limit for the last responses */
+	DRAIN_MS = 60000             /* time limit for the last responses, which hang */
 };
 
 enum { DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, PUSH, PING, GOAWAY, WINDOW_UPDATE };
@@ -499,7 +499,7 @@ run_steady(struct load *l, unsigned long rate, unsigned long seconds)
 		else
 			wait_until(l, now_ns() + 100000);
 	}
-	for (end = now_ns() + DRAIN_NS; l->done + l->errors < i && now_ns() < end;) {
+	for (end = now_ns() + DRAIN_MS * 1000000ull; l->done + l->errors < i && now_ns() < end;) {
 		repeat(l);
 		wait_until(l, now_ns() + 10000000);
 	}

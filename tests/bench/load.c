@@ -29,7 +29,7 @@ enum {
 	EVENTS_MAX = 128,
 	RATE_MAX = 200000,
 	SECONDS_MAX = 60,
-	DRAIN_NS = 2000000000,   /* time limit for the last responses */
+	DRAIN_MS = 60000,        /* time limit for the last responses, which hang */
 	REST_NS = 150000000      /* between the parts of a request */
 };
 
@@ -242,7 +242,7 @@ run(struct load *l, unsigned long rate, unsigned long seconds)
 			conn_end(l, c, false);
 		wait_until(l, 0);
 	}
-	for (end = now_ns() + DRAIN_NS; l->done + l->errors < i && now_ns() < end;)
+	for (end = now_ns() + DRAIN_MS * 1000000ull; l->done + l->errors < i && now_ns() < end;)
 		wait_until(l, now_ns() + 10000000);
 	printf("due=%lu done=%lu errors=%lu unfinished=%lu", i, l->done, l->errors,
 	       i > l->done + l->errors ? i - l->done - l->errors : 0);
@@ -267,7 +267,7 @@ main(int argc, char **argv)
 	if ((!l.keep && l.first == SIZE_MAX && strcmp(argv[1], "close") != 0) || !rate ||
 		rate > RATE_MAX || !seconds || seconds > SECONDS_MAX)
 		goto usage;
-	alarm(2 * SECONDS_MAX);
+	alarm(3 * SECONDS_MAX);
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	l.ep = epoll_create1(EPOLL_CLOEXEC);
 	l.stats.ns = calloc(STATS_MAX, sizeof(*l.stats.ns));

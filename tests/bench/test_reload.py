@@ -115,7 +115,7 @@ LOAD = os.path.join(HERE, "..", "..", "build", "bench", "load")
 def test_the_load_counts_what_is_lost(origin, how):
     """A kept connection that the server closes, as it has announced, costs no request."""
     def run():
-        out = subprocess.run([LOAD, how, "50", "1", f"127.0.0.1:{origin}"], capture_output=True, text=True, timeout=60, check=True)
+        out = subprocess.run([LOAD, how, "50", "1", f"127.0.0.1:{origin}"], capture_output=True, text=True, timeout=180, check=True)
         return dict(word.split("=") for word in out.stdout.split())
 
     good = run()

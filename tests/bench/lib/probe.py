@@ -11,7 +11,7 @@ from . import parse
 from .world import Failed, wait_for
 
 SETTLE = 0.05          # seconds for the last FIN to be handled before counters are read
-LOAD_SECONDS = 90
+LOAD_SECONDS = 180
 
 
 def cpu_ns(pid):
