@@ -10,13 +10,15 @@ import time
 
 import pytest
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "system"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "system")]
+
 import facts  # noqa: E402
+from lib import subjects  # noqa: E402
 
 BUILD = os.environ.get("TACIT_BUILD", os.path.join(os.path.dirname(__file__), "..", "..", "build"))
 BARE = os.path.join(BUILD, "bench", "bare")
 MODES = [[], ["--far"], ["--defer", "--quickack-off"], ["--phases"], ["--phases", "--far", "--defer"]]
-SECONDS = 10
 BULK = os.urandom(1 << 16) * 160
 
 pytestmark = pytest.mark.skipif(not os.access(BARE, os.X_OK), reason="bare is not built")
@@ -28,27 +30,23 @@ class Forwarded:
     def __init__(self, words):
         self.deferred = "--defer" in words
         self.origin = socket.create_server(("127.0.0.1", 0))
-        self.origin.settimeout(SECONDS)
+        self.origin.settimeout(facts.LIMIT)
         with socket.socket() as s:
             s.bind(("127.0.0.1", 0))
             self.at = s.getsockname()
         self.process = subprocess.Popen([BARE, *words, "127.0.0.1:%d" % self.at[1],
                                          "127.0.0.1:%d" % self.origin.getsockname()[1]])
+        facts.becomes(lambda: subjects.listens(self.process.pid, self.at[1]), True, "bare to listen")
 
     def client(self):
-        for _ in range(200):
-            try:
-                return socket.create_connection(self.at, SECONDS)
-            except ConnectionRefusedError:
-                time.sleep(0.01)
-        raise AssertionError("bare does not listen")
+        return socket.create_connection(self.at, facts.LIMIT)
 
     def pair(self):
         c = self.client()
         if self.deferred:
             c.sendall(b"!")
         o, _ = self.origin.accept()
-        o.settimeout(SECONDS)
+        o.settimeout(facts.LIMIT)
         if self.deferred:
             assert o.recv(1) == b"!"
         return c, o

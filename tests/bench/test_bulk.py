@@ -1,17 +1,20 @@
 """The two ends of bulk transfers report correct figures, and the sections about bulk read them correctly."""
 
+import contextlib
 import os
 import signal
 import socket
 import subprocess
 import sys
 import threading
-import time
+from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "system")]
 
+import facts  # noqa: E402
 from lib import bulk, parse, report, subjects, targets  # noqa: E402
 from lib.world import free_port  # noqa: E402
 
@@ -25,12 +28,7 @@ needs_tool = pytest.mark.skipif(not os.access(TOOL, os.X_OK), reason="bulk is no
 def _source():
     port = free_port()
     p = subprocess.Popen([TOOL, "source", "127.0.0.1:%d" % port])
-    for _ in range(500):
-        try:
-            socket.create_connection(("127.0.0.1", port), 60).close()
-            break
-        except ConnectionRefusedError:
-            time.sleep(0.01)
+    facts.listens(port)
     yield port
     p.terminate()
     p.wait()
@@ -53,8 +51,9 @@ def test_all_of_it_comes(source, streams, each):
 @needs_tool
 def test_the_source_sends_the_requested_bytes(source):
     with socket.create_connection(("127.0.0.1", source), 60) as c:
+        c.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         c.sendall(b"1000")
-        time.sleep(0.05)
+        facts.delivered(c)
         c.sendall(b"00\n")
         got = b""
         while True:
@@ -84,14 +83,34 @@ def test_a_sink_sees_too_little_and_too_much(spoil):
 
 
 @needs_tool
-def test_without_a_size_it_continues_until_sigterm(source):
-    p = subprocess.Popen([TOOL, "sink", "3", "0", "127.0.0.1:%d" % source], stdout=subprocess.PIPE, text=True)
-    time.sleep(0.3)
-    assert p.poll() is None
-    p.send_signal(signal.SIGTERM)
-    out = parse.key_values(p.communicate(timeout=60)[0])
+def test_without_a_size_the_source_continues(source):
+    with socket.create_connection(("127.0.0.1", source), 60) as c:
+        c.sendall(b"0\n")
+        left = 50_000_000
+        while left > 0:
+            part = c.recv(1 << 20)
+            assert part
+            left -= len(part)
+
+
+@needs_tool
+def test_without_a_size_it_continues_until_sigterm():
+    """Sends more than all buffers on the way hold: the rest has been read."""
+    held = sum(int(Path("/proc/sys/net/ipv4", name).read_text().split()[2]) for name in ("tcp_rmem", "tcp_wmem"))
+    with contextlib.ExitStack() as ends:
+        listener = ends.enter_context(socket.create_server(("127.0.0.1", 0)))
+        p = subprocess.Popen([TOOL, "sink", "3", "0", "127.0.0.1:%d" % listener.getsockname()[1]], stdout=subprocess.PIPE, text=True)
+        ends.callback(p.kill)
+        for _ in range(3):
+            conn = ends.enter_context(listener.accept()[0])
+            conn.settimeout(60)
+            assert conn.makefile().readline() == "0\n"
+            conn.sendall(bytes(held + 1_000_000))
+        assert p.poll() is None
+        p.send_signal(signal.SIGTERM)
+        out = parse.key_values(p.communicate(timeout=60)[0])
     assert p.returncode == 0
-    assert out["streams"] == 3 and out["bytes"] > 1_000_000 and out["errors"] == 0
+    assert out["streams"] == 3 and 3_000_000 <= out["bytes"] <= 3 * (held + 1_000_000) and out["errors"] == 0
 
 
 def test_a_second_proxy_stands_beside_the_first():
