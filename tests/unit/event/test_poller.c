@@ -47,7 +47,7 @@ check_quiet_then_readable(const struct poller_ops *ops)
 	assert_int_equal(write(r.fd[1], "x", 1), 1);
 	/* Level-triggered: it is reported until it is read. */
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(ops->wait(r.p, r.ev, 8, 1000), 1);
+		assert_int_equal(ops->wait(r.p, r.ev, 8, 60000), 1);
 		assert_int_equal(r.ev[0].fd, r.fd[0]);
 		assert_int_equal(r.ev[0].gen, 7);
 		assert_int_equal(r.ev[0].ev & EV_RW, EV_R);
@@ -65,10 +65,10 @@ check_both_directions(const struct poller_ops *ops)
 	rig_open(&r, ops);
 	assert_int_equal(write(r.fd[1], "x", 1), 1);
 	assert_int_equal(ops->set(r.p, r.fd[0], 1, 0, EV_W), 0);
-	assert_int_equal(ops->wait(r.p, r.ev, 8, 1000), 1);
+	assert_int_equal(ops->wait(r.p, r.ev, 8, 60000), 1);
 	assert_int_equal(r.ev[0].ev & EV_RW, EV_W);
 	assert_int_equal(ops->set(r.p, r.fd[0], 1, EV_W, EV_RW), 0);
-	assert_int_equal(ops->wait(r.p, r.ev, 8, 1000), 1);
+	assert_int_equal(ops->wait(r.p, r.ev, 8, 60000), 1);
 	assert_int_equal(r.ev[0].ev & EV_RW, EV_RW);
 	assert_int_equal(ops->set(r.p, r.fd[0], 1, EV_RW, 0), 0);
 	rig_close(&r, ops);
@@ -82,7 +82,7 @@ check_the_peers_end_is_readable(const struct poller_ops *ops)
 	rig_open(&r, ops);
 	assert_int_equal(ops->set(r.p, r.fd[0], 1, 0, EV_R), 0);
 	assert_int_equal(shutdown(r.fd[1], SHUT_WR), 0);
-	assert_int_equal(ops->wait(r.p, r.ev, 8, 1000), 1);
+	assert_int_equal(ops->wait(r.p, r.ev, 8, 60000), 1);
 	assert_true(r.ev[0].ev & EV_R);
 	/* Only a poller with RDHUP reports that nothing follows the available bytes. */
 	assert_int_equal(!!(r.ev[0].ev & EV_RDHUP), ops->has_edge);
@@ -126,7 +126,7 @@ check_a_number_is_used_again(const struct poller_ops *ops)
 	assert_int_equal(ops->wait(r.p, r.ev, 8, 0), 0);
 	assert_int_equal(ops->set(r.p, r.fd[0], 2, 0, EV_R), 0);
 	assert_int_equal(write(r.fd[1], "x", 1), 1);
-	assert_int_equal(ops->wait(r.p, r.ev, 8, 1000), 1);
+	assert_int_equal(ops->wait(r.p, r.ev, 8, 60000), 1);
 	assert_int_equal(r.ev[0].gen, 2);
 	assert_int_equal(ops->set(r.p, r.fd[0], 2, EV_R, 0), 0);
 	rig_close(&r, ops);
@@ -175,7 +175,7 @@ an_edge_fires_once_for_each_arrival(void **st)
 	assert_int_equal(poller_epoll.set(r.p, r.fd[0], 3, 0, EV_R | EV_EDGE), 0);
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(write(r.fd[1], "x", 1), 1);
-		assert_int_equal(poller_epoll.wait(r.p, r.ev, 8, 1000), 1);
+		assert_int_equal(poller_epoll.wait(r.p, r.ev, 8, 60000), 1);
 		assert_int_equal(poller_epoll.wait(r.p, r.ev, 8, 0), 0);
 	}
 	rig_close(&r, &poller_epoll);

@@ -95,7 +95,7 @@ static void
 come_up(void)
 {
 	for (int i = 0; i < 100 && client.state != LOG_CLIENT_UP; i++)
-		rig_turn(10);
+		rig_turn(600);
 	assert_int_equal(client.state, LOG_CLIENT_UP);
 	peer = accept(server, NULL, NULL);
 	assert_true(peer >= 0);
@@ -167,7 +167,7 @@ a_refused_connection_is_tried_again_later(void **st)
 	server = -1;
 	start();
 	for (int i = 0; i < 100 && !failures; i++)
-		rig_turn(10);
+		rig_turn(600);
 	assert_int_equal(failures, 1);
 	assert_string_equal(failed_with, "Connection refused");
 	assert_int_equal(client.state, LOG_CLIENT_PAUSING);
@@ -190,7 +190,7 @@ pauses_grow_up_to_a_limit(void **st)
 	start();
 	for (int round = 0; round < 8; round++) {
 		for (int i = 0; i < 100 && client.state != LOG_CLIENT_PAUSING; i++)
-			rig_turn(10);
+			rig_turn(600);
 		assert_int_equal(client.state, LOG_CLIENT_PAUSING);
 		client.timer.fn(&client.timer);
 	}
@@ -223,7 +223,7 @@ a_message_sent_in_part_is_sent_again(void **st)
 	close(peer);
 	peer = -1;
 	for (int i = 0; i < 100 && !failures; i++)
-		rig_turn(10);
+		rig_turn(600);
 	assert_int_equal(failures, 1);
 	assert_int_equal(client.len, 0);
 	assert_int_equal(client.reader.holds, 0);
@@ -249,7 +249,7 @@ a_server_that_does_not_read_loses_its_connection(void **st)
 	assert_int_equal(failures, 0);
 	assert_int_equal(client.reader.holds, 1);
 	for (int i = 0; i < 100 && !failures; i++)
-		rig_turn(10);
+		rig_turn(600);
 	assert_string_equal(failed_with, "Connection timed out");
 }
 
@@ -265,7 +265,7 @@ an_end_from_the_server_is_seen_without_messages(void **st)
 	close(peer);
 	peer = -1;
 	for (int i = 0; i < 100 && !failures; i++)
-		rig_turn(10);
+		rig_turn(600);
 	assert_int_equal(failures, 1);
 	assert_string_equal(failed_with, "end of file");
 	assert_int_equal(client.state, LOG_CLIENT_PAUSING);
@@ -356,7 +356,7 @@ start_over_transport(void)
 	put("first", 5);
 	start();
 	for (int i = 0; i < 100 && client.state == LOG_CLIENT_CONNECTING; i++)
-		rig_turn(10);
+		rig_turn(600);
 	assert_int_equal(client.state, LOG_CLIENT_HANDSHAKING);
 }
 
@@ -374,7 +374,7 @@ the_ring_waits_for_no_handshake(void **st)
 	peer = accept(server, NULL, NULL);
 	assert_int_equal(send(peer, "x", 1, 0), 1);
 	for (int i = 0; i < 100 && client.state != LOG_CLIENT_UP; i++)
-		rig_turn(10);
+		rig_turn(600);
 	assert_string_equal(heard(15), "5 first6 second");
 	assert_int_equal(client.reader.holds, 1);
 	assert_int_equal(client.timer.pos, 0);
@@ -391,12 +391,12 @@ a_handshake_that_fails_or_takes_too_long_is_a_failure(void **st)
 	assert_int_equal(client.state, LOG_CLIENT_PAUSING);
 	client.timer.fn(&client.timer);
 	for (int i = 0; i < 100 && client.state == LOG_CLIENT_CONNECTING; i++)
-		rig_turn(10);
+		rig_turn(600);
 	step_says = IO_ERR;
 	close(accept(server, NULL, NULL));
 	close(accept(server, NULL, NULL));
 	for (int i = 0; i < 100 && failures < 2; i++)
-		rig_turn(10);
+		rig_turn(600);
 	assert_string_equal(failed_with, "SSL handshake failure");
 	assert_int_equal(client.pause_ms, 4 * LOG_CLIENT_RETRY_MS);
 }

@@ -91,7 +91,7 @@ read_some(char *buf, size_t len)
 	struct pollfd pfd = { .fd = to, .events = POLLIN };
 	ssize_t n;
 
-	assert_int_equal(poll(&pfd, 1, 2000), 1);
+	assert_int_equal(poll(&pfd, 1, 60000), 1);
 	n = recv(to, buf, len, 0);
 	assert_true(n >= 0);
 	return (size_t)n;

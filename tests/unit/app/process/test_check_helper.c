@@ -18,7 +18,7 @@
 #include "unit/app/app_rig.h"
 #include "unit/test.h"
 
-#define WAIT_MS 10000
+#define WAIT_MS 60000
 
 static struct sys sys;
 static struct external_helper helper;

@@ -168,7 +168,7 @@ a_failed_worker_does_not_block_the_first(void **state)
 	while (mailbox_post(other->mailbox, w->mailbox, &m) == 0)
 		;
 	rendezvous_end(&proc);
-	alarm(20);
+	alarm(60);
 	wait_others_asleep();
 	rendezvous_begin(&proc);
 	assert_int_equal(proc.meet.arrived, 1);

@@ -146,7 +146,7 @@ a_stop_meanwhile(void **st)
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, sv), 0);
 	assert_int_equal(socket_pass_start(&proc.pass, sv[0]), 0);
 	for (int i = 0; i < 10 && proc.pass.sent < proc.pass.n; i++)
-		assert_int_equal(loop_turn(w->loop, 100), 0);
+		assert_int_equal(loop_turn(w->loop, 6000), 0);
 	assert_true(read(sv[1], text, sizeof(text)) > 0);
 	assert_memory_equal(text, "X_SOCKETS=3\n", 12);
 	socket_pass_assume(&proc.pass);
