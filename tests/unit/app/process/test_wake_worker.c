@@ -39,7 +39,7 @@ serve_all(int n)
 		client[i] = bench_connect("front");
 	for (int i = 0; i < n; i++) {
 		char c = 0;
-		int s = turn_and_accept(20000);
+		int s = turn_and_accept(60000);
 
 		assert_true(s >= 0);
 		assert_int_equal(turn_and_accept(10), -1);
