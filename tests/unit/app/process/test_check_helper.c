@@ -139,11 +139,21 @@ exit_statuses(void **state)
 static void
 several_at_once(void **state)
 {
+	const char *gate = files_path("gate");
+	char script[200];
+	int fd;
+
 	(void)state;
+	assert_int_equal(mkfifo(gate, 0600), 0);
+	(void)snprintf(script, sizeof(script), ": <%s", gate);
 	shell(1, "exec sleep 60");
-	shell(2, "exec sleep 0.05");
+	shell(2, script);
 	shell(3, "exit 4");
 	expect(EXTERNAL_ENDED, 3, 4 << 8);
+	/* The second one waits until somebody writes. */
+	fd = open(gate, O_WRONLY);
+	assert_true(fd >= 0);
+	close(fd);
 	expect(EXTERNAL_ENDED, 2, 0);
 	kill_it(9);
 	kill_it(1);
