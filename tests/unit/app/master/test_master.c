@@ -144,7 +144,7 @@ sockets_are_inherited(void **st)
 	assert_int_equal(run_with(passes_a_socket,
 		"IFS=,; set -- $TACIT_MASTER; IFS=' '; read fd key < /proc/self/fd/$2;"
 			"test \"$key\" = 127.0.0.1:1 -a -S /proc/self/fd/$fd && kill -INT $PPID;"
-			"exec sleep 5"),
+			"exec sleep 60"),
 		130);
 }
 
