@@ -16,12 +16,25 @@ two(void)
 {
 }
 
+static long
+read_no_clock(void *ctx, clockid_t id, struct timespec *ts)
+{
+	(void)ctx, (void)id;
+	*ts = (struct timespec){ .tv_sec = 1000 };
+	return 0;
+}
+
 /* Counts a call of so many nanoseconds, that was on time. */
 static void
 count_call(profile_fn *fn, uint64_t ns)
 {
-	profile_count(loop_profile(w->loop), fn, sys_clock_ns(w->sys, CLOCK_MONOTONIC) - ns,
-		UINT64_MAX);
+	const struct sys_ops *before = w->sys->ops;
+	struct sys_ops ops = *before;
+
+	ops.clock_gettime = read_no_clock;
+	w->sys->ops = &ops;
+	profile_count(loop_profile(w->loop), fn, 1000 * UINT64_C(1000000000) - ns, UINT64_MAX);
+	w->sys->ops = before;
 }
 
 static void
