@@ -146,7 +146,7 @@ several_at_once(void **state)
 	(void)state;
 	assert_int_equal(mkfifo(gate, 0600), 0);
 	(void)snprintf(script, sizeof(script), ": <%s", gate);
-	shell(1, "exec sleep 60");
+	shell(1, "exec sleep 600");
 	shell(2, script);
 	shell(3, "exit 4");
 	expect(EXTERNAL_ENDED, 3, 4 << 8);
@@ -238,7 +238,7 @@ bounded(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < EXTERNAL_COMMANDS_MAX; i++)
-		shell(i, "exec sleep 60");
+		shell(i, "exec sleep 600");
 	shell(1000, "exit 0");
 	expect(EXTERNAL_FAILED, 1000, EAGAIN);
 	expect(EXTERNAL_ENDED, 1000, EXTERNAL_NOT_EXECUTED << 8);
@@ -262,7 +262,7 @@ start_holder(const char *file)
 	int fd;
 
 	assert_int_equal(mkfifo(file, 0600), 0);
-	(void)snprintf(script, sizeof(script), "exec sleep 60 >%s", file);
+	(void)snprintf(script, sizeof(script), "exec sleep 600 >%s", file);
 	shell(1, script);
 	fd = open(file, O_RDONLY);
 	assert_true(fd >= 0);
