@@ -252,7 +252,7 @@ lookup_rig_open(unsigned int n)
 	rig_res = resolvers_new("res");
 	assert_non_null(rig_res);
 	/* Nothing happens by itself except what a test waits for. */
-	rig_res->retry_ms = rig_res->resolve_ms = 60000;
+	rig_res->retry_ms = rig_res->resolve_ms = 3600000;
 	memset(rig_ns, 0, sizeof(rig_ns));
 	for (unsigned int i = 0; i < n; i++)
 		add_server(&rig_ns[i], names[i]);
