@@ -231,7 +231,8 @@ loop_hold(struct loop *l, int fd, int holds)
 		loop_change_held(l, fd, holds);
 }
 
-/* True if the last wait filled its array, so that events of other fds may be left in the kernel. */
+/* True if the last wait filled its array, or was interrupted: events of other fds may be left in
+ * the kernel. */
 int loop_left_events(const struct loop *l);
 /* True if the fd may have an event that was not delivered yet: a later one of this turn, or one
  * left in the kernel. */

@@ -113,7 +113,8 @@ closing_flush(struct closing *c, struct sys *sys, const struct loop_slot *slots)
 
 /* Consecutive wakes of an fd without progress before the loop gives up on it. */
 #define SPIN_MAX 1000
-/* Consecutive turns that timers wait for events which did not fit into the array. */
+/* Consecutive turns that timers wait for events which did not fit into the array, or which a wait
+ * that was interrupted did not look for. */
 #define FULL_TURNS_MAX 16
 
 static void loop_commit(struct loop *l);
@@ -473,10 +474,9 @@ dispatch_conns(struct loop *l, int n)
 	}
 }
 
-/*
- * A full array may have left events behind, possibly the data that a deadline waits for. Timers are
- * delayed then, but for those that only begin something.
- */
+/* A full array may have left events behind, possibly the data that a deadline waits for, and so may
+ * a wait that was interrupted (SIGSTOP and SIGCONT, a tracer). Timers are delayed then, but for
+ * those that only begin something. */
 static void
 run_timers(struct loop *l)
 {
@@ -699,7 +699,7 @@ loop_change_held(struct loop *l, int fd, int holds)
 int
 loop_left_events(const struct loop *l)
 {
-	return l->n_events == l->max_events;
+	return l->n_events < 0 || l->n_events == l->max_events;
 }
 
 uint64_t

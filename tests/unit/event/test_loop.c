@@ -1,6 +1,8 @@
 /* One turn of the loop on real sockets: order of work, stale events, spinning, timers. */
 #include "loop_rig.h"
 
+#include <errno.h>
+
 #include "base/counter.h"
 #include "event/profile.h"
 
@@ -286,6 +288,47 @@ timers_wait_for_events_that_the_poller_left(void **st)
 	assert_string_equal(rig.log, "abd");
 }
 
+static int interruptions;
+
+static int
+interrupted(struct poller *p, struct poll_event *ev, int n, int ms)
+{
+	if (!interruptions)
+		return poller_epoll.wait(p, ev, n, ms);
+	interruptions--;
+	return -EINTR;
+}
+
+/* The data that a deadline waits for may be there when the process continues after SIGSTOP. */
+static void
+timers_wait_for_events_behind_an_interruption(void **st)
+{
+	static struct poller_ops ops;
+	struct timer t;
+
+	teardown(st);
+	ops = poller_epoll;
+	ops.wait = interrupted;
+	setup_poller(&ops, INTEREST_MERGED, 1, 16);
+	want_read(rig.a[0], LOOP_CONN, "a");
+	turn();
+	assert_int_equal(write(rig.a[1], "x", 1), 1);
+	timer_init(&t, on_due);
+	assert_int_equal(timer_set(loop_timers(rig.l), &t, loop_now_ms(rig.l)), 0);
+	interruptions = 1;
+	turn();
+	assert_string_equal(rig.log, "");
+	assert_true(loop_left_events(rig.l));
+	turn();
+	assert_string_equal(rig.log, "ad");
+	/* But not without end. */
+	interruptions = 40;
+	assert_int_equal(timer_set(loop_timers(rig.l), &t, loop_now_ms(rig.l)), 0);
+	while (interruptions)
+		turn();
+	assert_string_equal(rig.log, "add");
+}
+
 static void
 timers_wait_for_events_that_did_not_fit(void **st)
 {
@@ -477,6 +520,7 @@ main(void)
 		CASE(waits_for_the_next_timer_and_no_longer),
 		CASE(timers_wait_for_events_that_did_not_fit),
 		CASE(timers_wait_for_events_that_the_poller_left),
+		CASE(timers_wait_for_events_behind_an_interruption),
 		CASE(starts_do_not_wait_for_events),
 		CASE(events_can_be_queried_before_delivery),
 		CASE(reads_the_clock_once_a_turn),
