@@ -163,15 +163,17 @@ UPLOAD = POST + b"Content-Length: 9\r\n\r\nabc"
 CHUNKS = POST + b"Transfer-Encoding: chunked\r\n\r\n2\r\nab"
 
 
-def early(conn):
-    """Responds before it has the request's body."""
+def early(conn, subject):
+    """Responds before it has the request's body. The program sees that before it can see that its client is late."""
     head = b""
     while b"\r\n\r\n" not in head:
         got = conn.recv(65536)
         if not got:
             return
         head += got
-    conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+    with subject.stopped():
+        conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        facts.delivered(conn)
     recv_all(conn)
 
 
@@ -192,12 +194,14 @@ UPLOADS = {
 
 def test_uploads_behind_a_response(both, origins):
     """A server has responded before the end of the request: who cut the rest?"""
-    o = origins(early)
+    subjects = []
+    o = origins(lambda conn: early(conn, subjects[-1]))
     f, late = free_ports(2)
     log = LogServer()
     seen = {}
 
     def traffic(subject):
+        subjects.append(subject)
         seen.clear()
         settle(subject, log, 0)
         for name, go in UPLOADS.items():
