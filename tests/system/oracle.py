@@ -338,6 +338,19 @@ class Subject:
             out[tuple(fields[:2])] = dict(zip(names, fields))
         return names, out
 
+    def checked(self, is_enough=None):
+        """{(proxy, server): row of show stat} of all servers. Each row is one that is_enough() has accepted: by default the result
+        of a check while none is running."""
+        is_enough = is_enough or (lambda row: row["check_status"] not in ("", "INI") and not row["check_status"].startswith("* "))
+        rows = {}
+
+        def are_enough():
+            servers = {k: r for k, r in self.stat()[1].items() if k[1] not in ("FRONTEND", "BACKEND")}
+            rows.update({k: r for k, r in servers.items() if is_enough(r)})
+            return len(rows) == len(servers)
+        assert wait_for(are_enough, 6 * WAIT, 0.03), rows
+        return rows
+
     def stop(self):
         self.proc.terminate()
         self.proc.wait(6 * WAIT)

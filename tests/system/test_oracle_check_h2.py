@@ -12,7 +12,7 @@ import oracle
 import pytest
 from certs import Authority
 from conftest import TACIT, WAIT
-from test_oracle_check_tls import LATE_DEFAULTS, is_over, see, wait_end
+from test_oracle_check_tls import CHECK, see, wait_end
 
 EMPTY = ("content-length", "0")
 
@@ -95,7 +95,8 @@ class Peer:
                 threading.Thread(target=self._serve, args=(s,), daemon=True).start()
 
     def _serve(self, s):
-        s.settimeout(WAIT)
+        # Longer than any check.
+        s.settimeout(6 * WAIT)
         with contextlib.suppress(OSError, AssertionError), s:
             if self.context:
                 s = self.context.wrap_socket(s, server_side=True)
@@ -140,7 +141,7 @@ def both_see(tmp_path, cfg, peers):
     def play(program):
         for p in peers.values():
             p.requests.clear()
-        rows = see(program, oracle.at(tmp_path, program), cfg, is_over, LATE_DEFAULTS)
+        rows = see(program, oracle.at(tmp_path, program), cfg)
         return rows, {name: p.requests for name, p in peers.items() if p.requests}
     theirs, ours = oracle.both(play)
     assert [oracle.differences(a, b) for a, b in zip(theirs, ours)] == [[], []]
@@ -155,11 +156,20 @@ RULES = {
 }
 
 
+# Checks of the first last as long as they may, with a rule about the body also those of a response without an end.
+LATE = {"mute", "at-once", "silent"}
+ALL_KINDS = [*KINDS, "http1", "at-once", "silent"]
+
+
+def is_late(rules, kind):
+    return kind in LATE or (rules == "body" and kind == "half")
+
+
 @pytest.mark.parametrize("rules", RULES, ids=str)
 def test_h2_results(tmp_path, peer, rules):
-    peers = {kind: peer(kind) for kind in [*KINDS, "http1", "at-once", "silent"]}
+    peers = {kind: peer(kind) for kind in ALL_KINDS if not is_late(rules, kind)}
     cfg = f"backend b\n mode http\n {RULES[rules]}\n"
-    cfg += "".join(f" server {kind} 127.0.0.1:{p.port} check inter 1500 fall 1 proto h2\n" for kind, p in peers.items())
+    cfg += "".join(f" server {kind} 127.0.0.1:{p.port} {CHECK} proto h2\n" for kind, p in peers.items())
     both_see(tmp_path, cfg, peers)
 
 
@@ -180,7 +190,7 @@ def test_h2_requests(tmp_path, peer):
     cfg, peers = "", {}
     for i, row in enumerate(rows):
         p = peers[i] = peer("nothing")
-        cfg += f"backend b{i}\n mode http\n {row}\n server s 127.0.0.1:{p.port} check inter 1500 fall 1 proto h2\n"
+        cfg += f"backend b{i}\n mode http\n {row}\n server s 127.0.0.1:{p.port} {CHECK} proto h2\n"
     both_see(tmp_path, cfg, peers)
 
 
@@ -189,12 +199,14 @@ CONNECT = {w: f" http-check connect {w}\n http-check send\n" for w in (
     "ssl alpn http/1.1")} | {"": ""}
 # The rule connect, options of the server, and whether it has TLS.
 CHOICES = [
-    ("", "check-proto h2", False), ("", "proto h2 check-proto h2", False), ("", "proto h2 check-proto h1", False),
-    ("proto h2", "", False), ("proto h2", "check-proto h1", False), ("default", "check-proto h2", False),
+    ("", "check-proto h2", False), ("", "proto h2 check-proto h2", False), ("proto h2", "", False),
+    ("proto h2", "check-proto h1", False), ("default", "check-proto h2", False),
     ("default", "proto h2", False), ("ssl alpn h2", "", True), ("ssl proto h2", "", True), ("ssl alpn h2,http/1.1", "", True),
     ("ssl alpn http/1.1", "", True), ("", "ssl check-alpn h2", True), ("", "ssl alpn h2 check-alpn http/1.1", True),
     ("", "check-ssl check-alpn h2", True),
 ]
+# A check of HTTP/1, whose server waits for the preface of HTTP/2.
+OTHER = [("", "proto h2 check-proto h1", False)]
 # Here HAProxy sends HTTP/1 where the handshake has agreed on HTTP/2, or nothing, and its checks time out.
 AGREED = [
     ("ssl alpn h2 proto h2", "", True), ("", "ssl alpn h2", True), ("", "ssl alpn h2,http/1.1", True),
@@ -214,7 +226,7 @@ def chosen(tmp_path, peer):
         for i, (rule, options, is_tls) in enumerate(rows):
             p = peers[i] = peer("ok", context if is_tls else None)
             cfg += (f"backend b{i}\n mode http\n option httpchk GET /\n{CONNECT[rule]}"
-                    f" server s 127.0.0.1:{p.port} check inter 1500 fall 1 verify none {options}\n")
+                    f" server s 127.0.0.1:{p.port} {CHECK} verify none {options}\n")
         return cfg, peers
     return make
 
@@ -224,9 +236,21 @@ def test_h2_choice(tmp_path, chosen):
     both_see(tmp_path, *chosen(CHOICES))
 
 
+def test_h2_late(tmp_path, peer, chosen):
+    """Checks that last as long as they may, a minute, all at the same time: a busy machine does the rest of each within it."""
+    cfg, peers = chosen(OTHER)
+    for name, rules in RULES.items():
+        late = {f"{name}-{kind}": peer(kind) for kind in ALL_KINDS if is_late(name, kind)}
+        cfg += f"backend {name}\n mode http\n {rules}\n"
+        cfg += "".join(f" server {kind} 127.0.0.1:{p.port} {CHECK} proto h2\n" for kind, p in late.items())
+        peers.update(late)
+    rows, _ = both_see(tmp_path, cfg, peers)
+    assert {row[1] for row in rows.values()} == {"L7TOUT"}
+
+
 def test_choice_by_handshake(tmp_path, chosen):
     cfg, peers = chosen(AGREED)
-    rows = see(TACIT, tmp_path / "tacit", cfg, is_over, LATE_DEFAULTS)
+    rows = see(TACIT, tmp_path / "tacit", cfg)
     assert {row[:3] for row in rows.values()} == {("UP", "L7OK", "200")}
     assert all(p.requests == {((":method", "GET"), (":path", "/"))} for p in peers.values())
 
@@ -244,5 +268,5 @@ def test_results_of_tacit(tmp_path, peer, answer):
     """HAProxy waits for its timeout where the server has said that it does not respond, and takes a response that is cut."""
     p = peer(answer)
     cfg = f"backend b\n mode http\n option httpchk\n timeout check 1h\n server s 127.0.0.1:{p.port} check inter 1h fall 1 proto h2\n"
-    rows = see(TACIT, tmp_path / "tacit", cfg, is_over, LATE_DEFAULTS)
+    rows = see(TACIT, tmp_path / "tacit", cfg)
     assert rows["b", "s"] == ("DOWN", "SOCKERR", "", "Socket error", "")
