@@ -9,7 +9,7 @@ import threading
 
 import facts
 import oracle
-from conftest import WAIT, wait_for
+from conftest import WAIT
 from oracle import Subject
 
 YES, NO = b"\0\x5a\0\0\0\0\0\0", b"\0\x5b\0\0\0\0\0\0"
@@ -57,7 +57,8 @@ class Proxy:
             threading.Thread(target=self.serve, args=(s, peer), daemon=True).start()
 
     def serve(self, s, peer):
-        s.settimeout(WAIT)
+        # Longer than any check.
+        s.settimeout(6 * WAIT)
         got = b""
         try:
             while len(got) < 16:
@@ -89,26 +90,20 @@ class Proxy:
 def play(program, directory):
     """(columns of each server after its first check, what its proxy has heard, the answer to a command)"""
     proxies = [Proxy(script) for script, _, _ in CHECKS]
-    cfg = f"defaults\n mode tcp\n timeout connect 8s\n timeout client 2s\n timeout server 2s\n"
-    for i, (script, options, lines) in enumerate(CHECKS):
-        # Only what a proxy does not answer may last too long.
-        limit = "800ms" if "wait" in script else "1m"
-        cfg += (f"backend b{i}\n timeout check {limit}\n{lines} server s 1.2.3.4:8765 check inter 1200 rise 1 fall 1 socks4 127.0.0.1:{proxies[i].port}"
+    # A check has at most its interval to connect. What a proxy does not answer lasts as long.
+    cfg = (" max-spread-checks 500ms\ndefaults\n mode tcp\n timeout connect 1m\n timeout client 1m\n timeout server 1m\n"
+           " timeout check 1m\n")
+    for i, (_, options, lines) in enumerate(CHECKS):
+        cfg += (f"backend b{i}\n{lines} server s 1.2.3.4:8765 check inter 1m rise 1 fall 1 socks4 127.0.0.1:{proxies[i].port}"
                 f" {options}\n")
     directory.mkdir()
     subject = Subject(program, directory, cfg)
     for p in proxies:
         p.subject.set_result(subject)
 
-    reported = {}
-
-    def have_ended():
-        for (backend, name), row in subject.stat()[1].items():
-            if name == "s" and row["check_status"] not in ("", "INI") and not row["check_status"].startswith("* "):
-                reported[backend] = tuple(row[c] for c in ("status", "check_status", "check_code", "last_chk", "check_desc"))
-        return len(reported) == len(CHECKS)
     try:
-        assert wait_for(have_ended, 2 * WAIT)
+        reported = {backend: tuple(row[c] for c in ("status", "check_status", "check_code", "last_chk", "check_desc"))
+                    for (backend, _), row in subject.checked().items()}
         added = subject.admin("add server b0/new 5.6.7.8:1 socks4 127.0.0.1:1 check check-via-socks4")
     finally:
         subject.stop()
