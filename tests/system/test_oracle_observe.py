@@ -7,7 +7,7 @@ import threading
 
 import oracle
 import pytest
-from conftest import WAIT, free_ports, wait_for
+from conftest import WAIT, free_ports
 from oracle import Subject
 from subject import LogServer
 from test_oracle_checks import words
@@ -67,18 +67,19 @@ def played(program, directory, layer, on_error, limit):
     server, log = Server(), LogServer()
     front, deaf_front, deaf, check = free_ports(4)
     checked = socket.create_server(("127.0.0.1", check))
-    options = f"check port {check} inter 60s fall 40 observe {layer} error-limit {limit} on-error {on_error}"
+    options = f"check port {check} inter 1h fall 40 observe {layer} error-limit {limit} on-error {on_error}"
     cfg = (f" log 127.0.0.1:{log.port} local0\ndefaults\n log global\n mode http\n retries 0\n option log-health-checks\n"
-           f" timeout connect 1s\n timeout client 5s\n timeout server 1500ms\n"
-           f"backend b\n server s 127.0.0.1:{server.port} {options}\n"
+           f" timeout connect 1m\n timeout client 1m\n timeout server 1m\n"
+           f"backend b\n http-request set-timeout server 500ms if {{ path /silence }}\n server s 127.0.0.1:{server.port} {options}\n"
            f"backend deaf\n server s 127.0.0.1:{deaf} {options}\n"
            f"frontend f\n bind 127.0.0.1:{front}\n default_backend b\n"
            f"frontend g\n bind 127.0.0.1:{deaf_front}\n default_backend deaf\n")
     try:
         subject = Subject(program, directory, cfg)
         try:
-            # Only now is the health full, and failures count one by one.
-            assert wait_for(lambda: subject.stat()[1]["b", "s"]["check_status"] == "L4OK", WAIT)
+            # Only now is the health full, and failures count one by one. The other server is checked for the first time half an
+            # hour later.
+            subject.checked(lambda row: row["check_status"] == ("L4OK" if row["pxname"] == "b" else "INI"))
             for mood in MOODS:
                 for _ in range(limit):
                     ask(front, mood)
