@@ -55,7 +55,8 @@ def origins():
 
 @pytest.mark.parametrize("workers", [1, 3])
 def test_a_killed_server_costs_no_request(daemon, origins, workers):
-    """Requests in flight on it are sent again (retry-on), later ones go to the other one."""
+    """Requests in flight on it are sent again (retry-on), later ones go to the other one. A check has at most its interval to
+    connect, which takes the kernel no second."""
     port, = free_ports(1)
     d = daemon(f"""\
 frontend f
@@ -69,8 +70,8 @@ backend b
     option redispatch
     retries 3
     retry-on all-retryable-errors
-    server s1 127.0.0.1:{origins[0].port} check inter 100ms fall 2 rise 2
-    server s2 127.0.0.1:{origins[1].port} check inter 100ms fall 2 rise 2
+    server s1 127.0.0.1:{origins[0].port} check inter 1s fastinter 100ms downinter 100ms fall 2 rise 2
+    server s2 127.0.0.1:{origins[1].port} check inter 1s fastinter 100ms downinter 100ms fall 2 rise 2
 """, extra=f"nbthread {workers}")
     d.until("server b/s1 state eq UP", "server b/s2 state eq UP")
     with Requests(port, 20) as load:
@@ -91,7 +92,7 @@ backend b
 
 @pytest.mark.parametrize("workers", [1, 3])
 def test_sessions_end_with_their_server(daemon, workers):
-    """on-marked-down shutdown-sessions, on whichever worker they are; others go on."""
+    """on-marked-down shutdown-sessions, on whichever worker they are; others go on. No check but the first, which passes."""
     def echo(sock):
         while data := sock.recv(100):
             sock.sendall(data)
@@ -103,9 +104,12 @@ listen l
     bind 127.0.0.1:{ports[2]}
     balance roundrobin
     option log-health-checks
-    server s1 127.0.0.1:{ports[0]} check inter 2s fall 2 on-marked-down shutdown-sessions
+    server s1 127.0.0.1:{ports[0]} check inter 1h fall 2 on-marked-down shutdown-sessions
     server s2 127.0.0.1:{ports[1]}
 """, extra=f"nbthread {workers}")
+    d.until("counter l/s1/check_status eq L4OK")
+    # The check keeps its socket for the next one.
+    d.base = d.fds()
     with contextlib.ExitStack() as stack:
         clients = []
         for _ in range(12):
@@ -130,7 +134,8 @@ listen l
 
 def test_checks_pass_over_a_source_port_in_use(daemon):
     """A client's connection has one of four ports for a long time: no check fails for it. One may be in use by the
-    connection with which the start was awaited."""
+    connection with which the start was awaited. The server is down, and gains health: so the time between checks is not their
+    limit. The client reaches it by `option persist`."""
     def handle(sock):
         met.append(1)
         sock.sendall(b"here")
@@ -139,10 +144,12 @@ def test_checks_pass_over_a_source_port_in_use(daemon):
     server, met = Origin(handle), Seen()
     front, low = free_ports(2)
     d = daemon(f"listen l\n    bind 127.0.0.1:{front}\n    option tcp-check\n    tcp-check expect string here\n"
-               f"    timeout check 1m\n"
-               f"    server s 127.0.0.1:{server.port} check inter 20ms source 127.0.0.6:{low}-{low + 3}\n")
+               f"    timeout check 1m\n    option persist\n    use-server s if TRUE\n"
+               f"    server s 127.0.0.1:{server.port} check inter 1m fastinter 20ms downinter 20ms init-state fully-down rise 1000"
+               f" source 127.0.0.6:{low}-{low + 3}\n")
     with connect(front) as c:
         assert c.recv(4) == b"here"
         met.wait(len(met) + 41)
         assert column(d, "l", "chkfail") == {"s": "0"}
+        assert int(column(d, "l", "check_health")["s"]) >= 41
     server.close()
