@@ -1,5 +1,6 @@
 """External checks: commands that the daemon has run by its helper process, and the same in HAProxy."""
 
+import contextlib
 import os
 import pwd
 import re
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import oracle
 import pytest
-from conftest import free_ports, is_alive, run
+from conftest import WAIT, connect, free_ports, is_alive, recv_all, run
 from facts import becomes, children, contains, contains_often, exists, gone
 from subject import LogServer
 from test_checks import statuses
@@ -26,7 +27,7 @@ fail*)   exit 7 ;;
 beat*)   echo >>"$dir/beats" ;;
 last*)   exit 255 ;;
 killed*) kill -9 $$ ;;
-slow*)   echo $$ >>"$dir/slow.pids"; exec sleep 60 ;;
+slow*)   echo $$ >>"$dir/slow.pids"; exec sleep 300 ;;
 huge*)   head -c 3000000 /dev/zero; exit 0 ;;
 forks*)  sleep 3 & exit 0 ;;
 file*)   test -e "$dir/up" ;;
@@ -36,6 +37,12 @@ user*)   id -u >"$dir/id.tmp"; mv "$dir/id.tmp" "$dir/id" ;;
 esac
 """
 GLOBAL = "external-check\n    insecure-fork-wanted"
+# A command may take as long as the interval. A busy machine starts one within a minute.
+ONCE = "inter 1m fall 1 rise 1"
+# The time between checks is not their limit while a server gains health, or is down.
+RISING = "inter 1m fastinter 50ms downinter 50ms init-state fully-down rise 1000"
+# A session that fails is followed by a check.
+ASKED = "inter 1m fastinter 10ms downinter 50ms fall 1 rise 1 observe layer4 error-limit 1 on-error fastinter"
 
 
 @pytest.fixture
@@ -46,14 +53,12 @@ def command(tmp_path):
     return path
 
 
-# A command is killed when `inter` is over, however soon the next one follows.
-OFTEN = "inter 1s fastinter 50ms downinter 50ms fall 1 rise 1"
-
-
-def lines(command, servers, options=OFTEN, name="b", more=""):
+def lines(command, servers, options=ONCE, name="b", more=""):
+    """options: of all servers, or by name."""
+    of = options if isinstance(options, dict) else {s: options for s in servers}
     return (f"backend {name}\n option external-check\n external-check command {command}\n"
             f" external-check path /usr/bin:/bin\n{more}"
-            + "".join(f" server {s} 127.0.0.1:{i + 1} check {options}\n" for i, s in enumerate(servers)))
+            + "".join(f" server {s} 127.0.0.1:{i + 1} check {of.get(s, ONCE)}\n" for i, s in enumerate(servers)))
 
 
 def listening(port):
@@ -76,37 +81,49 @@ def external(daemon, command, servers, extra="", **kw):
     return daemon(listening(*free_ports(1)) + lines(command, servers, **kw), extra="external-check\n    " + extra)
 
 
+def asked(daemon, command, servers):
+    """A daemon, and a function that has the first of the servers, which is up, checked: nobody answers its sessions."""
+    port, = free_ports(1)
+    d = daemon(f"frontend f\n bind 127.0.0.1:{port}\n default_backend b\n"
+               + lines(command, servers, {servers[0]: ASKED}, more=f" retries 0\n use-server {servers[0]} if TRUE\n"),
+               extra="external-check")
+
+    def check():
+        with connect(port) as c, contextlib.suppress(ConnectionResetError):
+            assert recv_all(c) == b""
+    return d, check
+
+
 # --- results ---
 
 def test_up_and_down(daemon, command):
     """The server follows the exit status of its command."""
-    d = external(daemon, command, ["file"])
+    d, check = asked(daemon, command, ["file"])
     d.until("server b/file state eq DOWN")
     (command.parent / "up").touch()
     d.until("server b/file state eq UP")
     (command.parent / "up").unlink()
+    check()
     d.until("server b/file state eq DOWN")
 
 
 @pytest.mark.parametrize("workers", [1, 3])
 def test_every_end(daemon, command, workers):
-    expected = {"pass": "UP", "fail": "DOWN", "killed": "DOWN", "huge": "UP", "forks": "UP"}
-    d = daemon(listening(*free_ports(1)) + lines(command, expected, options="inter 1m fall 1") +
-               lines(command, ["slow"], options="inter 300ms fall 1", name="late"),
-               extra=f"external-check\n    nbthread {workers}\n    max-spread-checks 10")
-    d.until("server late/slow state eq DOWN")
+    expected = {"pass": "UP", "fail": "DOWN", "killed": "DOWN", "slow": "DOWN", "huge": "UP", "forks": "UP"}
+    d = daemon(listening(*free_ports(1)) + lines(command, expected, {"slow": "inter 1s fall 1"}),
+               extra=f"external-check\n    nbthread {workers}")
+    d.until("server b/slow state eq DOWN")
     for name, state in expected.items():
-        d.until(f"counter b/{name}/check_status eq {'PROCOK' if state == 'UP' else 'PROCERR'}", f"server b/{name} state eq {state}")
+        d.until(f"server b/{name} state eq {state}")
     assert statuses(d, "b") == expected
 
 
 def test_a_slow_command_is_killed(daemon, command):
     """By SIGKILL, one at a time: none is left from an earlier check, nor when the daemon has ended."""
-    d = external(daemon, command, ["slow"], options="inter 200ms fall 1")
+    d = external(daemon, command, ["slow"], options="inter 1s downinter 50ms fall 1")
     pids = command.parent / "slow.pids"
     contains_often(pids, "", 5)  # lines, and what is behind the last one
-    alive = [p for p in pids.read_text().split()[:-1] if is_alive(int(p))]
-    assert not alive, alive
+    gone(*map(int, pids.read_text().split()[:-1]))
     helper = helper_of(d)
     d.stop()
     gone(helper, *map(int, pids.read_text().split()))
@@ -114,7 +131,7 @@ def test_a_slow_command_is_killed(daemon, command):
 
 def test_commands_end_with_a_killed_daemon(daemon, command):
     """Nobody is there to tell the helper but its socket."""
-    d = daemon(listening(*free_ports(1)) + lines(command, ["slow"], options="inter 60s"), extra="external-check",
+    d = daemon(listening(*free_ports(1)) + lines(command, ["slow"], "inter 1h"), extra="external-check",
                checked=False)
     pids = command.parent / "slow.pids"
     contains(pids, "\n")
@@ -128,8 +145,9 @@ def test_commands_that_cannot_be_run(daemon, command):
     """Said once in the daemon's messages; the check ends with HAProxy's status and code."""
     plain = command.parent / "plain"
     plain.write_text("#!/bin/sh\nexit 0\n")
-    d = daemon(listening(*free_ports(1)) + lines("/nonexistent/x", ["a"], name="missing") + lines(plain, ["b"], name="plain") +
-               lines(command, ["beat"], options="inter 200ms", name="beats"), extra="external-check")
+    often = "inter 1m downinter 50ms fall 1"
+    d = daemon(listening(*free_ports(1)) + lines("/nonexistent/x", ["a"], often, "missing") + lines(plain, ["b"], often, "plain") +
+               lines(command, ["beat"], RISING, "beats"), extra="external-check")
     d.until("server missing/a state eq DOWN", "server plain/b state eq DOWN")
     texts = ("External check of server missing/a: cannot execute /nonexistent/x: No such file or directory.",
              f"External check of server plain/b: cannot execute {plain}: Permission denied.")
@@ -140,12 +158,13 @@ def test_commands_that_cannot_be_run(daemon, command):
 
 def test_a_killed_helper_is_reported(daemon, command):
     """Checks end with PROCERR, and it is not started again; the daemon serves on."""
-    d = external(daemon, command, ["pass", "slow"])
+    d, check = asked(daemon, command, ["pass", "slow"])
     d.until("server b/pass state eq UP")
     helper = helper_of(d)
     pids = command.parent / "slow.pids"
     exists(pids)
     os.kill(helper, signal.SIGKILL)
+    check()
     d.until("server b/pass state eq DOWN", "server b/slow state eq DOWN")
     becomes(lambda: children(d.pid), [], "no helper")
     contains(d.stderr_path, "External check error, code: -1, info: \"the helper process has ended\"")
@@ -157,7 +176,7 @@ def test_a_killed_helper_is_reported(daemon, command):
 
 def test_a_stopped_helper_blocks_nothing(daemon, command):
     """The daemon answers, checks end in time, and go on when the helper does."""
-    d = external(daemon, command, ["pass"])
+    d = external(daemon, command, ["pass"], options="inter 2s downinter 50ms fall 1 rise 1")
     d.until("server b/pass state eq UP")
     helper = helper_of(d)
     os.kill(helper, signal.SIGSTOP)
@@ -169,8 +188,8 @@ def test_a_stopped_helper_blocks_nothing(daemon, command):
 def test_more_commands_than_are_allowed(daemon, command):
     """300 servers with 128 places: all are checked in the end."""
     names = [f"pass{i}" for i in range(300)]
-    d = external(daemon, command, names, extra="max-spread-checks 10", options="inter 1m", more=" default-server init-addr none\n")
-    d.until(*(f"counter b/{name}/check_status eq PROCOK" for name in names))
+    d = external(daemon, command, names, "max-spread-checks 100ms", options="inter 1h", more=" default-server init-addr none\n")
+    d.until(*(f"counter b/{name}/check_status eq PROCOK" for name in names), limit=6 * WAIT)
     assert set(statuses(d, "b").values()) == {"UP"}
 
 
@@ -182,7 +201,7 @@ def test_no_helper_without_external_checks(daemon, command):
 
 
 def test_signals_of_the_group_do_not_end_the_helper(daemon, command):
-    d = external(daemon, command, ["beat"], options="inter 200ms")
+    d = external(daemon, command, ["beat"], options=RISING)
     helper = helper_of(d)
     for sig in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGHUP, signal.SIGPIPE):
         os.kill(helper, sig)
@@ -235,8 +254,8 @@ def played(program, directory, cfg, is_done, also=lambda subject: None):
     directory.mkdir()
     log = LogServer()
     try:
-        subject = Subject(program, directory, f" {GLOBAL}\n log 127.0.0.1:{log.port} local0\ndefaults\n log global\n"
-                          " timeout connect 1s\n timeout client 5s\n timeout server 5s\n" + cfg)
+        subject = Subject(program, directory, f" {GLOBAL}\n max-spread-checks 500ms\n log 127.0.0.1:{log.port} local0\ndefaults\n"
+                          " log global\n timeout connect 1m\n timeout client 1m\n timeout server 1m\n" + cfg)
         try:
             becomes(lambda: is_done(subject), True, "HAProxy and tacit to have checked")
             rows, extra = subject.stat()[1], also(subject)
@@ -255,7 +274,7 @@ def test_words_of_haproxy(tmp_path, command):
     for name in servers:
         for health in ("", " option log-health-checks\n"):
             cfg += lines("/nonexistent" if name == "missing" else command, [name], name=name + ("h" if health else ""),
-                         options="inter 3s fall 1", more=health)
+                         options=f"inter {'3s' if name == 'slow' else '1m'} fall 1", more=health)
     columns = ("status", "check_status", "check_code", "check_desc", "last_chk", "chkfail", "chkdown", "check_rise",
                "check_fall", "check_health")
 
@@ -281,15 +300,15 @@ def test_arguments_and_environment(tmp_path, command):
     """Arguments of the command for each kind of proxy and server."""
     ports = free_ports(5)
     check = (f" option external-check\n external-check command {command}\n external-check path /usr/bin:/bin\n")
-    cfg = (f"listen l1\n bind 127.0.0.1:{ports[0]}\n{check} server told1 127.0.0.1:7001 check inter 1s maxconn 7\n"
-           f"listen l2\n mode http\n bind {tmp_path}/l.sock\n{check} server told2 [::1]:7001 check inter 1s id 77\n"
+    cfg = (f"listen l1\n bind 127.0.0.1:{ports[0]}\n{check} server told1 127.0.0.1:7001 check inter 1m maxconn 7\n"
+           f"listen l2\n mode http\n bind {tmp_path}/l.sock\n{check} server told2 [::1]:7001 check inter 1m id 77\n"
            f"listen l3\n id 99\n bind :::{ports[1]}\n bind 127.0.0.1:{ports[2]}\n{check}"
-           f" server told3 /run/x.sock check inter 1s\n"
-           f"listen l4\n bind abns@tacit-{ports[3]}\n{check} server told4 abns@x check inter 1s\n"
-           f"backend b5\n{check} server told5 127.0.0.1:7002 check inter 1s port 8888 addr 127.0.0.5\n"
+           f" server told3 /run/x.sock check inter 1m\n"
+           f"listen l4\n bind abns@tacit-{ports[3]}\n{check} server told4 abns@x check inter 1m\n"
+           f"backend b5\n{check} server told5 127.0.0.1:7002 check inter 1m port 8888 addr 127.0.0.5\n"
            f"frontend f\n bind :{ports[4]}\n default_backend b6\n"
            f"backend b6\n mode tcp\n option external-check\n external-check command {command}\n"
-           f" external-check path /bin:/usr/bin\n server told6 *:0 check port 5 inter 1s\n")
+           f" external-check path /bin:/usr/bin\n server told6 *:0 check port 5 inter 1m\n")
     names = [f"told{i}" for i in range(1, 7)]
 
     def printed(_):
