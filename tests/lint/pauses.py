@@ -17,6 +17,7 @@ KINDS = {
     'retry': 'a loop that tries again: wait for what it needs',
     'elapsed': 'elapsed time: assert what was done, not how long it took',
     'delay': 'a delay: wait for the fact',
+    'timeout': 'a timeout that a busy machine reaches: 1m, or make its end what is tested',
     'limit': 'a limit that a busy machine reaches: WAIT or a multiple of it (tests/system/conftest.py)',
 }
 # A minute: what facts.LIMIT has.
@@ -93,6 +94,19 @@ def of_python(text):
             yield 'retry', node.lineno
 
 
+SECONDS = {'us': 1e-6, 'ms': 1e-3, '': 1e-3, 's': 1}
+TIMEOUT = re.compile(r'\btimeout +(?:check|client|connect|http|mail|queue|resolve|retry|server|tarpit|tunnel|hello|idle|processing)(?:-[a-z-]+)?'
+                     r' +([1-9][0-9]*)(us|ms|s|)(?![0-9a-z.%{-])')
+
+
+def of_configuration(text):
+    """(kind, line) of the configurations in a test."""
+    for number, line in enumerate(text.split('\n'), 1):
+        for n, unit in TIMEOUT.findall(line):
+            if int(n) * SECONDS[unit] < LIMIT_MIN:
+                yield 'timeout', number
+
+
 def of_script(text):
     """The same of a vtc script, with what its shell and peer.py do."""
     for number, line in enumerate(text.split('\n'), 1):
@@ -107,13 +121,19 @@ def of_c(text):
             yield 'sleep', number
 
 
+# Tests that play in real time, and have configurations.
+PLAYED = ('tests/packages/', 'tests/system/', 'tests/vtc/')
 FORMS = {'.py': of_python, '.vtc': of_script, '.c': of_c, '.h': of_c}
 
 
 def pauses(tree):
     """(kind, path, line)"""
     for path in tree.files('tests', tuple(FORMS)):
-        for kind, line in sorted(FORMS[path[path.rindex('.'):]](tree.text(path)), key=lambda p: p[1]):
+        text = tree.text(path)
+        found = [*FORMS[path[path.rindex('.'):]](text)]
+        if path.startswith(PLAYED) and path.endswith(('.py', '.vtc')):
+            found += of_configuration(text)
+        for kind, line in sorted(found, key=lambda p: p[1]):
             yield kind, path, line
 
 

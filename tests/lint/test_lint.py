@@ -273,6 +273,20 @@ def test_delays_of_scripts_are_bounded(root):
     assert 'tests/vtc/*.vtc has 2 of delay, the most is 1' in line
 
 
+@pytest.mark.parametrize('text,red', [
+    ('timeout server 1s', True), ('timeout http-request 500ms', True), ('timeout client 59s', True), ('timeout tunnel 200', True),
+    ('timeout client 60s', False), ('timeout check 1m', False), ('timeout server {ms}ms', False),
+    ('timeout server 1h', False), ('no timeout of 5', False)])
+def test_a_short_timeout_is_red(root, text, red):
+    what = pauses.KINDS['timeout']
+    for path, content in (('tests/vtc/a.vtc', f'haproxy h1 -conf {{\n    {text}\n}}\n'), ('tests/system/test_a.py', f'CFG = """\n{text}\n"""\n')):
+        write(root, path, content)
+        assert broken(root)['pauses'] == ([f'{path}:2: pauses: {what}'] if red else [])
+        (root / path).unlink()
+    write(root, 'tests/unit/a.c', f'char x[] = "{text}";\n')
+    assert broken(root)['pauses'] == []
+
+
 def test_a_number_of_pauses_that_can_fall_is_reported(root):
     write(root, 'tests/lint/pauses', 'sleep\ttests/x.py\t1\ta reason\n')
     tree = lint.Tree(str(root))
