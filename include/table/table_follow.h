@@ -34,10 +34,12 @@ enum table_restored table_follow_restore(struct table *t, const struct memfile_v
 int table_is_restored(const struct table *t);
 /* A mark of the table there (table/table_file.h). 0: it has none of this name. */
 uint64_t table_follow_mark(const struct table *t, const struct memfile_view *v, const char *reader);
-/* Follows nothing but the connections of a process, whose counts another process has added. NULL:
- * there is nothing to follow, or memory is out. */
+/* Follows nothing but the connections of a process, while another process adds its counts. NULL: it
+ * has no such table, or memory is out. */
 struct table_follow *table_follow_connections(struct table *t, const struct memfile_view *v,
 	const struct table_caller *by);
+/* Follows what it counts from now on, too: that other process has ended. */
+void table_follow_count(struct table_follow *f);
 /* Compares up to `most` slots, at least those of a chunk. 1: there are more in this pass. */
 int table_follow_step(struct table_follow *f, unsigned int most, const struct table_caller *by);
 /* The same of a process that has ended. 0: all that it has counted was added. */

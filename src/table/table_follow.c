@@ -16,7 +16,7 @@
 /* A chunk there. */
 struct followed {
 	const char *slots;
-	char *seen;               /* what was added of it; NULL: connections alone are followed */
+	char *seen;               /* what was added of it; NULL: only its connections were */
 	struct table_entry **held; /* own entries of slots with connections; NULL: none has */
 	uint32_t *cur;            /* their connections that were added */
 };
@@ -29,6 +29,7 @@ struct table_follow {
 	unsigned int n, room;
 	unsigned int n_items;     /* of the view: those that may be chunks of the table are here */
 	int with_counts;          /* not the connections alone are followed */
+	int is_late;              /* ... since the process that had added them has ended */
 	unsigned int next;        /* the chunk that is compared next */
 	unsigned int changes;     /* in this pass: changes and connections */
 	unsigned int last_changes; /* in the one before; 1 before the first one */
@@ -539,7 +540,8 @@ follow_chunk(struct table_follow *f, struct followed *c, const struct table_call
 		memcpy(f->slot, there, stride);
 		n = slot_connections(f, f->slot);
 		/* Peers have been sent the connections that there were when it was copied. */
-		conns_by.is_peer = by->is_peer || (c->seen && (!c->held || !c->held[i]) &&
+		conns_by.is_peer = by->is_peer || (c->seen && !f->is_late &&
+			(!c->held || !c->held[i]) &&
 			memcmp(f->slot, c->seen + i * stride, stride) == 0);
 		set_connections(f, c, i, n, f->slot, &conns_by);
 		f->changes += n != 0;
@@ -548,14 +550,31 @@ follow_chunk(struct table_follow *f, struct followed *c, const struct table_call
 	}
 }
 
+/* The chunk as it is now, if another process has added what is in it: changes are added from now
+ * on. Without memory for it, later. */
+static void
+see_chunk(const struct table_follow *f, struct followed *c)
+{
+	if (!f->is_late || c->seen)
+		return;
+	c->seen = mem_alloc(slots_size(f));
+	if (c->seen)
+		memcpy(c->seen, c->slots, slots_size(f));
+}
+
 int
 table_follow_step(struct table_follow *f, unsigned int most, const struct table_caller *by)
 {
+	/* Without connections nothing of it is followed. */
+	if (!f->with_counts && (!f->t->prev_at || table_follow_is_idle(f)))
+		return 0;
 	/* Without memory they are found later. */
 	if (!f->next)
 		(void)!find_followed(f, 1);
-	for (; most && f->next < f->n; most -= MIN(most, 1u << f->saved.chunk_bits))
+	for (; most && f->next < f->n; most -= MIN(most, 1u << f->saved.chunk_bits)) {
+		see_chunk(f, &f->chunk[f->next]);
 		follow_chunk(f, &f->chunk[f->next++], by);
+	}
 	if (f->next < f->n)
 		return 1;
 	f->next = 0;
@@ -617,15 +636,23 @@ table_follow_connections(struct table *t, const struct memfile_view *v,
 	const struct table_caller *by)
 {
 	enum table_restored how;
-	struct table_follow *f = t->prev_at ? open_follow(t, v, 0, by, &how) : NULL;
+	struct table_follow *f = open_follow(t, v, 0, by, &how);
 
-	if (!f)
-		return NULL;
-	(void)table_follow_step(f, UINT32_MAX, by);
-	if (!table_follow_is_idle(f))
-		return f;
-	table_follow_free(f, by);
-	return NULL;
+	if (f)
+		(void)table_follow_step(f, UINT32_MAX, by);
+	return f;
+}
+
+void
+table_follow_count(struct table_follow *f)
+{
+	/* The present chunks: their counts have been added. */
+	(void)!find_followed(f, 1);
+	f->is_late |= !f->with_counts;
+	f->with_counts = 1;
+	f->next = 0;
+	f->changes = 0;
+	f->last_changes = 1;
 }
 
 /* --- copies at the start --- */

@@ -10,7 +10,7 @@ import threading
 
 import pytest
 from conftest import WAIT, free_port
-from facts import children, contains, only_child
+from facts import children, contains, gone, only_child
 from subject import only_tables
 from test_master import MASTER, change, reload, worker_of
 
@@ -195,6 +195,35 @@ def test_connections_of_killed_processes_end(daemon):
     finally:
         for s in held:
             s.close()
+
+
+def test_counts_outlive_the_process_between(daemon):
+    """The first process has a connection, the second one has ended: the third one adds what the first one counts."""
+    port = free_port()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(WAIT)
+        d = daemon(HELD.format(port=port, silent=listener.getsockname()[1]).replace("store conn_cur", "store conn_cnt,bytes_in_cnt"), mode=MASTER)
+        first = worker_of(d)
+        with socket.create_connection(("127.0.0.1", port), timeout=WAIT) as c:
+            server = listener.accept()[0]
+            server.settimeout(WAIT)
+            with server:
+                d.until("sessions eq 1")
+                assert reload(d, settle=False)
+                (second,) = set(children(d.pid)) - {first}
+                assert reload(d, settle=False)
+                gone(second)
+                assert first in children(d.pid)
+                # A process reads every 100 ms what previous ones have counted.
+                d.passes(300)
+                for n in (1, 2):
+                    c.sendall(b"x" * 1000)
+                    assert server.recv(1000, socket.MSG_WAITALL) == b"x" * 1000
+                    d.passes(300)
+                    assert entries(d, "site")["127.0.0.1"]["bytes_in_cnt"] == str(n * 1000)
+        gone(first)
+        d.passes(300)
+        assert entries(d, "site")["127.0.0.1"] | {"exp": ""} == {"use": "0", "exp": "", "conn_cnt": "1", "bytes_in_cnt": "2000"}
 
 
 RATES = {"127.0.0.2", "127.0.0.4"}

@@ -21,6 +21,7 @@ struct table_follow;
 struct tables_former {
 	struct memfile_view view;
 	int has_ended;
+	int counts;                /* what it counts is added; of others the latest one adds it */
 	int is_closing;            /* it is not followed any more, and freed in turns */
 	int fd, alive;             /* its file, its process_tables.alive[0]; -1: from a master */
 	struct table_follow **follow; /* its tables, while it has not ended */

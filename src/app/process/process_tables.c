@@ -206,14 +206,15 @@ notice_end(struct tables_former *f, struct sys *sys)
 
 /* --- the previous process --- */
 
-/* The file of the latest process: it has the entries of earlier ones, too. */
+/* The file of the latest process that is followed: it has the entries of earlier ones, too. */
 static struct tables_former *
 latest_former(const struct process_tables *pt)
 {
 	struct tables_former *latest = NULL;
 
 	for (unsigned int i = 0; i < pt->n_former; i++)
-		if (!latest || pt->former[i].view.generation > latest->view.generation)
+		if (!pt->former[i].is_closing && (!latest ||
+			pt->former[i].view.generation > latest->view.generation))
 			latest = &pt->former[i];
 	return latest;
 }
@@ -256,7 +257,7 @@ add_follow(struct tables_former *f, struct table_follow *follow, const struct ta
 }
 
 /* Copies the tables of the latest process. Of others that have not ended only connections are
- * missing: it has counted the rest. */
+ * missing: it has counted the rest, and does until it ends. */
 static void
 restore_former(struct process *p, struct tables_former *f, int is_latest)
 {
@@ -264,6 +265,7 @@ restore_former(struct process *p, struct tables_former *f, int is_latest)
 	unsigned int it = 0;
 	struct table *t;
 
+	f->counts = is_latest;
 	while ((t = next_table(p, &it)) != NULL) {
 		struct table_follow *follow = NULL;
 		unsigned int n;
@@ -384,7 +386,24 @@ is_followed(const struct process *p, const struct tables_former *f, int has_more
 {
 	if (p->pass.fd >= 0)
 		return 1;
+	/* Its counts are followed when the latest process has ended. */
+	if (!f->counts && !f->has_ended)
+		return 1;
 	return f->has_ended ? has_more : now_ms - f->busy_ms < FOLLOW_IDLE_MS;
+}
+
+/* The latest process that is left adds what earlier ones count, and is followed with that. */
+static void
+follow_counts_of_latest(struct process_tables *pt, const struct table_caller *by)
+{
+	struct tables_former *f = latest_former(pt);
+
+	if (!f || f->counts)
+		return;
+	f->counts = 1;
+	f->busy_ms = by->now_ms;
+	for (unsigned int i = 0; i < f->n_follow; i++)
+		table_follow_count(f->follow[i]);
 }
 
 /* Adds what previous processes have counted. Returns how many milliseconds to wait. */
@@ -411,6 +430,7 @@ follow_all(struct process *p, const struct table_caller *by)
 		close_former(f, by);
 		*f = pt->former[--pt->n_former];
 	}
+	follow_counts_of_latest(pt, by);
 	return has_more ? SWEEP_MIN_MS : pt->n_former ? FOLLOW_MS : SWEEP_MAX_MS;
 }
 

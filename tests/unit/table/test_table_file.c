@@ -324,6 +324,58 @@ connections_of_previous_processes_are_counted(void **st)
 	end_side(&c);
 }
 
+/* Two previous processes drain. The later one adds what the earlier one counts, until it has ended:
+ * then the next process does, of entries that it knows, of new ones, and of those in new chunks. */
+static void
+counts_of_an_earlier_process_are_added(void **st)
+{
+	static const uint32_t conn_cur[] = { 1, 0 };
+
+	(void)st;
+	for (unsigned int i = 0; i < ARRAY_LEN(conn_cur); i++) {
+		struct table_conf conf = conf_of(TABLE_INTEGER, 4, 1000, 60000);
+		struct table_follow *in_b, *in_c[2];
+		struct side a, b, c;
+		unsigned int n;
+
+		conf.store[TABLE_CONN_CUR].n = conn_cur[i];
+		start_side(&a, conf);
+		add_to(a.t, 1, TABLE_GPC0, 5);
+		view_side(&a);
+		start_side(&b, conf);
+		(void)table_follow_restore(b.t, &a.view, &by, &n, &in_b);
+		view_side(&b);
+		start_side(&c, conf);
+		(void)table_follow_restore(c.t, &b.view, &by, &n, &in_c[1]);
+		in_c[0] = table_follow_connections(c.t, &a.view, &by);
+		assert_non_null(in_c[0]);
+		for (uint32_t v = 1; v < 400; v++)
+			add_to(a.t, v, TABLE_GPC0, 2);
+		(void)!memfile_more(&a.view);
+		pass_over(in_b);
+		(void)!memfile_more(&b.view);
+		pass_over(in_c[0]);
+		pass_over(in_c[1]);
+		assert_int_equal(value(c.t, 1, TABLE_GPC0), 7);
+		assert_int_equal(value(c.t, 399, TABLE_GPC0), 2);
+		table_follow_free(in_b, &by);
+		table_follow_free(in_c[1], &by);
+		table_follow_count(in_c[0]);
+		pass_over(in_c[0]);
+		for (uint32_t v = 1; v < 800; v++)
+			add_to(a.t, v, TABLE_GPC0, 3);
+		(void)!memfile_more(&a.view);
+		pass_over(in_c[0]);
+		assert_int_equal(value(c.t, 1, TABLE_GPC0), 10);
+		assert_int_equal(value(c.t, 399, TABLE_GPC0), 5);
+		assert_int_equal(value(c.t, 799, TABLE_GPC0), 3);
+		table_follow_free(in_c[0], &by);
+		end_side(&a);
+		end_side(&b);
+		end_side(&c);
+	}
+}
+
 /* Peers are sent the number when connections of a previous process end, or when it has died. */
 static void
 connections_that_end_are_logged(void **st)
@@ -686,6 +738,7 @@ main(void)
 		cmocka_unit_test(byte_rates_are_rescaled),
 		cmocka_unit_test(counts_of_peers_are_copied),
 		cmocka_unit_test(connections_of_previous_processes_are_counted),
+		cmocka_unit_test(counts_of_an_earlier_process_are_added),
 		cmocka_unit_test(connections_that_end_are_logged),
 		cmocka_unit_test(counts_during_the_copy_are_logged),
 		cmocka_unit_test(counts_of_a_previous_process_are_added),
