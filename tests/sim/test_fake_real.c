@@ -23,6 +23,9 @@
 #define OPS 60
 #define SEEDS 60
 #define FILL_MAX (64 << 20)
+#define DELAYED_ACK_NS 30000000 /* the real kernel puts one off by 40 ms, in its own ticks */
+#define RUNS_MAX 1000
+#define SHORT_RUNS 10
 #define HOPS 4 /* SYN, SYN and ACK, ACK; data, reset */
 
 static int flush; /* sends to itself */
@@ -365,23 +368,37 @@ run_script(struct box *b, uint64_t seed)
 	}
 }
 
-/* 0 when both kernels return the same. */
+/* Plays a script on the fake kernel, or on the real one. Returns the nanoseconds that it took. */
+static uint64_t
+play(struct box *b, script_fn *script, uint64_t seed, struct fake *k)
+{
+	uint64_t start;
+
+	box_open(b, k);
+	start = sys_clock_ns(&b->sys, CLOCK_MONOTONIC);
+	script(b, seed);
+	box_close(b);
+	return sys_clock_ns(&b->sys, CLOCK_MONOTONIC) - start;
+}
+
+/* 0 when both kernels return the same. One run of the real one that does is enough: what happens
+ * between its calls may change it, such as an acknowledgement that it has put off. A fault of the
+ * fake is there in each run, also in those too short for that. */
 static int
 compare(script_fn *script, uint64_t seed)
 {
 	static struct box real, made;
 	struct fake *k = fake_new();
+	unsigned int runs = 0, short_runs = 0;
 	size_t at = 0;
 
-	box_open(&made, k);
-	script(&made, seed);
-	box_close(&made);
+	(void)play(&made, script, seed, k);
 	fake_free(&k);
-	box_open(&real, NULL);
-	script(&real, seed);
-	box_close(&real);
-	if (strcmp(made.log, real.log) == 0)
-		return 0;
+	do {
+		short_runs += play(&real, script, seed, NULL) < DELAYED_ACK_NS;
+		if (strcmp(made.log, real.log) == 0)
+			return 0;
+	} while (short_runs < SHORT_RUNS && ++runs < RUNS_MAX);
 	while (made.log[at] == real.log[at])
 		at++;
 	while (at && made.log[at - 1] != '\n')
