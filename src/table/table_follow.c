@@ -29,7 +29,7 @@ struct table_follow {
 	unsigned int n, room;
 	unsigned int n_items;     /* of the view: those that may be chunks of the table are here */
 	int with_counts;          /* not the connections alone are followed */
-	int is_late;              /* ... since the process that had added them has ended */
+	int is_late;              /* another process had added its counts, and has ended */
 	unsigned int next;        /* the chunk that is compared next */
 	unsigned int changes;     /* in this pass: changes and connections */
 	unsigned int last_changes; /* in the one before; 1 before the first one */
@@ -550,8 +550,8 @@ follow_chunk(struct table_follow *f, struct followed *c, const struct table_call
 	}
 }
 
-/* The chunk as it is now, if another process has added what is in it: changes are added from now
- * on. Without memory for it, later. */
+/* Copies the chunk as it is now, if another process has added its counts: changes are added from
+ * now on. Without memory it is copied in a later pass. */
 static void
 see_chunk(const struct table_follow *f, struct followed *c)
 {
@@ -565,7 +565,7 @@ see_chunk(const struct table_follow *f, struct followed *c)
 int
 table_follow_step(struct table_follow *f, unsigned int most, const struct table_caller *by)
 {
-	/* Without connections nothing of it is followed. */
+	/* Only connections are followed, and there are none. */
 	if (!f->with_counts && (!f->t->prev_at || table_follow_is_idle(f)))
 		return 0;
 	/* Without memory they are found later. */
@@ -646,10 +646,9 @@ table_follow_connections(struct table *t, const struct memfile_view *v,
 void
 table_follow_count(struct table_follow *f)
 {
-	/* The present chunks: their counts have been added. */
-	(void)!find_followed(f, 1);
-	f->is_late |= !f->with_counts;
-	f->with_counts = 1;
+	/* Chunks that are found before this have been added by the other process. */
+	(void)!find_followed(f, 0);
+	f->is_late = f->with_counts = 1;
 	f->next = 0;
 	f->changes = 0;
 	f->last_changes = 1;
