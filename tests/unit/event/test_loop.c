@@ -262,18 +262,27 @@ one_event(struct poller *p, struct poll_event *ev, int n, int ms)
 	return poller_epoll.wait(p, ev, MIN(n, 1), ms);
 }
 
+/* Opens the loop again, with this function in place of that of epoll, for at most
+ * so many events. */
+static void
+setup_wait(void **st, int (*wait)(struct poller *, struct poll_event *, int, int), int most)
+{
+	static struct poller_ops ops;
+
+	teardown(st);
+	ops = poller_epoll;
+	ops.wait = wait;
+	ops.most_events = most;
+	setup_poller(&ops, INTEREST_MERGED, 1, 16);
+}
+
 /* A poller may return fewer events than the loop has room for. */
 static void
 timers_wait_for_events_that_the_poller_left(void **st)
 {
-	static struct poller_ops ops;
 	struct timer t;
 
-	teardown(st);
-	ops = poller_epoll;
-	ops.wait = one_event;
-	ops.most_events = 1;
-	setup_poller(&ops, INTEREST_MERGED, 1, 16);
+	setup_wait(st, one_event, 1);
 	want_read(rig.a[0], LOOP_CONN, "a");
 	want_read(rig.b[0], LOOP_CONN, "b");
 	turn();
@@ -303,13 +312,9 @@ interrupted(struct poller *p, struct poll_event *ev, int n, int ms)
 static void
 timers_wait_for_events_behind_an_interruption(void **st)
 {
-	static struct poller_ops ops;
 	struct timer t;
 
-	teardown(st);
-	ops = poller_epoll;
-	ops.wait = interrupted;
-	setup_poller(&ops, INTEREST_MERGED, 1, 16);
+	setup_wait(st, interrupted, 16);
 	want_read(rig.a[0], LOOP_CONN, "a");
 	turn();
 	assert_int_equal(write(rig.a[1], "x", 1), 1);
