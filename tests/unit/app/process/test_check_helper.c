@@ -150,7 +150,7 @@ several_at_once(void **state)
 	shell(2, script);
 	shell(3, "exit 4");
 	expect(EXTERNAL_ENDED, 3, 4 << 8);
-	/* The second one waits until somebody writes. */
+	/* The second command waits until the gate is opened for writing. */
 	fd = open(gate, O_WRONLY);
 	assert_true(fd >= 0);
 	close(fd);

@@ -78,7 +78,8 @@ messages_wait_for_room(void **state)
 	assert_int_equal(fcntl(fd[0], F_SETFL, 0), 0);
 	r.to = fdopen(fd[1], "w");
 	room.fd = fd[1];
-	/* Nobody reads: what has room is written. The second one would wait for hours. */
+	/* Without a reader each text is written as far as the pipe has room. The second text
+	 * would wait for hours. */
 	r.patience_ms = 1;
 	report_text(&r, many);
 	r.patience_ms = 10000000;

@@ -439,7 +439,7 @@ a_far_server_that_refuses_is_down(void **st)
 	far_server_is_refused("ev:poll", INTEREST_MERGED);
 }
 
-/* A server that says nothing, when its second check begins. */
+/* Starts with a server that never answers; returns when its second check begins. */
 static void
 start_silent(const char *options)
 {
