@@ -57,7 +57,7 @@ struct log_ring_reader {
 
 /* The sizes are set by the caller, before log_ring_open(). */
 void log_ring_init(struct log_ring *r);
-/* 0 or -ERR_NOMEM. */
+/* Does nothing if it is open. 0 or -ERR_NOMEM. */
 int log_ring_open(struct log_ring *r) must_check;
 void log_ring_fini(struct log_ring *r);
 

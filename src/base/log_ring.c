@@ -23,7 +23,8 @@ log_ring_init(struct log_ring *r)
 int
 log_ring_open(struct log_ring *r)
 {
-	r->mem = mem_alloc(r->size);
+	if (!r->mem)
+		r->mem = mem_alloc(r->size);
 	return r->mem ? 0 : -ERR_NOMEM;
 }
 

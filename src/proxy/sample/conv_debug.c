@@ -32,7 +32,7 @@ open_buf0(struct list *rings)
 {
 	struct ring_conf *c = ring_conf_buf0(rings);
 
-	return c && (c->ring.mem || log_ring_open(&c->ring) == 0) ? 0 : -1;
+	return c && log_ring_open(&c->ring) == 0 ? 0 : -1;
 }
 
 static int

@@ -165,6 +165,24 @@ unknown_destinations_are_refused(void **state)
 	assert_null(ring_conf_find(&w.proxies.log.rings, "buf0"));
 }
 
+/* Routes of use_backend are checked before the rings of a configuration are opened. */
+static void
+a_ring_that_is_open_keeps_its_memory(void **state)
+{
+	struct sample s;
+	const char *mem;
+	struct ring_conf *c;
+
+	(void)state;
+	evaluate("int(7),debug", &s);
+	c = ring_conf_find(&w.proxies.log.rings, "buf0");
+	assert_non_null(c);
+	mem = c->ring.mem;
+	assert_int_equal(ring_confs_finish(&w.proxies.log.rings, &w.diag), 0);
+	assert_ptr_equal(c->ring.mem, mem);
+	assert_non_null(strstr(newest("buf0"), "[debug]"));
+}
+
 int
 main(void)
 {
@@ -175,6 +193,7 @@ main(void)
 		T(lines_of_stdout_have_no_header),
 		T(nothing_is_shown_without_a_sink),
 		T(unknown_destinations_are_refused),
+		T(a_ring_that_is_open_keeps_its_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
