@@ -47,6 +47,7 @@ struct log_client {
 	char *out;           /* framed messages, the reader's next one first */
 	size_t size, len;
 	size_t sent, done;   /* bytes of them sent, and those of messages sent whole */
+	uint64_t taken;      /* bytes that the server took, over all connections */
 	uint64_t filled;     /* offset in the ring of what follows them */
 	const struct xprt_maker *xprt; /* NULL: the socket itself */
 	/* Before the handshake of a transport: the names that it is for. 0 or a negative reason. */

@@ -73,6 +73,7 @@ static void
 advance_over(struct log_client *c, size_t n)
 {
 	c->sent += n;
+	c->taken += n;
 	while (c->reader.at < c->filled) {
 		size_t whole = frame_len(c, (size_t)log_ring_len(c->reader.ring, c->reader.at));
 

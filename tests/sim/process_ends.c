@@ -48,6 +48,7 @@ struct served {
 	int is_over;
 	const char *answer;  /* that is due */
 	int hangs_up;
+	int will_read;       /* at the next time that its plan says */
 };
 
 struct names {
@@ -427,13 +428,14 @@ take_text(struct served *d, const char *buf, size_t n)
 }
 
 static void
-on_served(struct fake *k, void *served)
+read_served(struct fake *k, void *served)
 {
 	struct served *d = served;
 	char buf[TEXT];
 	long r;
 
 	(void)k;
+	d->will_read = 0;
 	if (d->is_over)
 		return;
 	while ((r = wire_recv(d->wire, d->s, buf, sizeof(buf))) > 0)
@@ -444,6 +446,20 @@ on_served(struct fake *k, void *served)
 		served_ends(d, "sees the end");
 	else if (r != -EAGAIN)
 		served_ends(d, "is reset");
+}
+
+static void
+on_served(struct fake *k, void *served)
+{
+	struct served *d = served;
+
+	if (d->will_read)
+		return;
+	d->will_read = d->srv->plan.reads > 0;
+	if (d->will_read)
+		fake_after(k, d->srv->plan.reads, read_served, d);
+	else
+		read_served(k, d);
 }
 
 static void

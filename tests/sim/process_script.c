@@ -141,6 +141,8 @@ do_server(struct process_world *w, char *const *word)
 			plan.hangs_up = 1;
 		else if (is_word(*word, "ocsp") && word[1])
 			r = read_time(*++word, &plan.ocsp);
+		else if (is_word(*word, "reads") && word[1])
+			r = read_time(*++word, &plan.reads);
 		else if (is_word(*word, "stays"))
 			plan.stays = 1;
 		else if (is_word(*word, "h2"))
@@ -255,6 +257,17 @@ do_fds(struct process_world *w, char *const *word)
 	return 0;
 }
 
+static int
+do_buffers(struct process_world *w, char *const *word)
+{
+	unsigned int n = number_of(word[0]);
+
+	if (!n)
+		return -1;
+	fake_set_buffers(w->k, n, n);
+	return 0;
+}
+
 /* Gives the clients that connect from now on ports of this number and above. */
 static int
 do_ports(struct process_world *w, char *const *word)
@@ -314,7 +327,8 @@ run(struct action *a)
 	} actions[] = { { "server", do_server }, { "path", do_path }, { "names", do_names },
 		{ "signal", do_signal }, { "admin", do_admin }, { "fds", do_fds },
 		{ "logs", do_logs }, { "tls", do_tls }, { "manager", do_manager },
-		{ "master", do_master }, { "reload", do_reload }, { "ports", do_ports } };
+		{ "master", do_master }, { "reload", do_reload }, { "ports", do_ports },
+		{ "buffers", do_buffers } };
 	struct process_world *w = a->script->w;
 	int r = -1;
 	size_t i = 0;

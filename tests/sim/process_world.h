@@ -137,6 +137,7 @@ struct process_server_plan {
 	int is_quiet;       /* what it sees is not noted */
 	int is_agent;       /* it is an agent of SPOE: each question is answered */
 	int is_mute;        /* but it answers the hello only */
+	uint64_t reads;     /* ns from what comes to its next read; 0: it reads at once */
 };
 /* Opens it, or changes its plan. Strings stay the caller's. */
 void process_server_plays(struct process_ends *e, const struct process_server_plan *plan);
@@ -183,7 +184,8 @@ size_t process_tls_ocsp(struct process_tls *t, uint64_t valid_s, char *out, size
  *          had; h2: HTTP/2, the texts are of HTTP/1 (sim/h2_wire.h)
  *     NAME sends "TEXT" | NAME shuts | NAME closes | NAME resets
  *     server PORT [greets "TEXT"] [answers "TEXT"] [after TIME] [hangs-up] [stays]
- *          [h2] [quiet] [ocsp TIME]          a responder, whose answers are valid for so long
+ *          [h2] [quiet] [reads TIME]         it reads so long after bytes have come
+ *          [ocsp TIME]                       a responder, whose answers are valid for so long
  *     server PORT leaves | server PORT dies    its connections stay, or not
  *     path PORT near | far TIME | blackhole | refused
  *     names PORT "ADDRESS,..." ttl N | names PORT silent
@@ -192,6 +194,7 @@ size_t process_tls_ocsp(struct process_tls *t, uint64_t valid_s, char *out, size
  *     tls                               site.pem and ca.pem are there (process_tls.c)
  *     logs PATH                         a unix socket that logs may be sent to
  *     fds N                             limit of descriptors
+ *     buffers N                         bytes in each direction, of sockets from now on
  *     ports N                           clients connect from this port on
  *     manager [watchdog TIME]           a service manager is notified
  *     master                            the process has a master, and can be replaced:

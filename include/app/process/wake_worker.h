@@ -12,8 +12,9 @@
 #include "base/compiler.h"
 #include "event/timer.h"
 
-/* Time for the servers of rings when the process ends. */
+/* Time for servers of rings and mailers at the end of a process: without progress, and in all. */
 #define RINGS_DRAIN_MS 2000
+#define RINGS_DRAIN_MAX_MS 10000
 
 struct log_ring;
 

@@ -6,6 +6,8 @@
 #ifndef TACIT_PROXY_CHECK_MAILER_H
 #define TACIT_PROXY_CHECK_MAILER_H
 
+#include <stdint.h>
+
 #include "base/compiler.h"
 #include "proxy/model/engine.h"
 
@@ -24,6 +26,8 @@ int mailers_start(struct engine *e, struct proxies *ps, const char *node) must_c
 void mailers_begin(struct engine *e, const struct proxies *ps);
 /* True while a mailer sends: not during the pause after a failure. */
 int mailers_are_busy(const struct proxies *ps);
+/* Bytes of replies since the start, of all mailers. */
+uint64_t mailers_received(const struct proxies *ps);
 /* Closes their connections. Reports alerts that were not sent. */
 void mailers_stop(struct engine *e, struct proxies *ps);
 /* Descriptors that they need. */

@@ -596,21 +596,44 @@ is_sending(const struct process *p)
 	return servers_are_busy(p) || mailers_are_busy(&p->cfg->proxies);
 }
 
+/* Bytes that servers of rings took and that mailers received: more of them mean progress. */
+static uint64_t
+bytes_moved(const struct process *p)
+{
+	uint64_t n = mailers_received(&p->cfg->proxies);
+
+	list_each(it, rings_of(p))
+		list_each(st, &list_entry(it, struct ring_conf, link)->servers)
+			n += list_entry(st, struct ring_server, link)->client.taken;
+	return n;
+}
+
 /* Servers that are connected, or will be, get time to take what the rings have, and mailers to
- * send their alerts. A second SIGTERM ends it. */
+ * send their alerts: RINGS_DRAIN_MS after each progress, RINGS_DRAIN_MAX_MS in all. A second
+ * SIGTERM ends it. */
 static void
 drain_rings(struct process *p)
 {
 	struct loop *l = process_loop(p);
 	uint64_t until = l ? loop_now_ms(l) + RINGS_DRAIN_MS : 0;
+	uint64_t end = l ? loop_now_ms(l) + RINGS_DRAIN_MAX_MS : 0;
+	uint64_t moved = bytes_moved(p);
 
 	if (!is_sending(p))
 		return;
 	/* The workers have ended and do not answer. */
 	watchdog_stop(p);
-	while (is_sending(p) && p->state != PROCESS_GONE && loop_now_ms(l) < until)
+	/* PROCESS_KILL_MS is for sessions, which are closed. */
+	if (p->state == PROCESS_KILLING)
+		timer_stop(loop_timers(l), &p->stop_timer);
+	while (is_sending(p) && p->state != PROCESS_GONE && loop_now_ms(l) < until) {
 		if (loop_turn(l, (int)(until - loop_now_ms(l))) < 0)
 			return;
+		if (bytes_moved(p) == moved)
+			continue;
+		moved = bytes_moved(p);
+		until = MIN(loop_now_ms(l) + RINGS_DRAIN_MS, end);
+	}
 }
 
 static void

@@ -56,6 +56,7 @@ struct mailer_run {
 	struct wall wall;
 	int has_failed;          /* which was reported; since then nothing was sent */
 	unsigned int dropped;    /* since it was last reported */
+	uint64_t got;            /* bytes of replies, of all connections */
 };
 
 static void open_mailer(struct mailer_run *m);
@@ -259,6 +260,7 @@ read_replies(struct mailer_run *m)
 		return 0;
 	switch (conn_recv(&m->conn, in, sizeof(in), &got)) {
 	case IO_OK:
+		m->got += got;
 		return apply_reply(m, smtp_take(&m->smtp, in, got)) ? 1 : -1;
 	case IO_AGAIN:
 		return 0;
@@ -491,6 +493,20 @@ mailers_are_busy(const struct proxies *ps)
 			if (mailer_is_busy(list_entry(mt, struct mailer_conf, link)->run))
 				return 1;
 	return 0;
+}
+
+uint64_t
+mailers_received(const struct proxies *ps)
+{
+	uint64_t n = 0;
+
+	list_each(it, (struct list *)(uintptr_t)&ps->mailers)
+		list_each(mt, &list_entry(it, struct mailers_conf, link)->mailers) {
+			const struct mailer_run *m = list_entry(mt, struct mailer_conf, link)->run;
+
+			n += m ? m->got : 0;
+		}
+	return n;
 }
 
 static void

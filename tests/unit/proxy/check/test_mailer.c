@@ -96,6 +96,7 @@ struct mail_conn {
 	int has_trick, is_closed;
 	int is_for_other;        /* not for the recipient of `busy_for` */
 	int was_taken;           /* the whole email came and got a good reply, or none */
+	uint64_t n_replied;      /* bytes of replies */
 	size_t n;
 	char got[TALK_MAX];
 };
@@ -134,8 +135,10 @@ fault(const char *what, unsigned int n)
 static void
 send_text(struct mail_conn *c, const char *text, size_t n)
 {
-	if (!c->is_closed)
-		(void)fake_peer_send(c->s, text, n);
+	if (c->is_closed)
+		return;
+	(void)fake_peer_send(c->s, text, n);
+	c->n_replied += n;
 }
 
 static void
@@ -402,6 +405,7 @@ static void
 judge(const struct broken *b)
 {
 	unsigned int taken = 0;
+	uint64_t received = 0;
 
 	for (unsigned int i = 0; i < ALERTS; i++) {
 		/* One that is refused at its end has come, and comes again if that was busy. */
@@ -412,11 +416,16 @@ judge(const struct broken *b)
 	}
 	for (unsigned int i = 0; i < w.n_conns; i++)
 		taken += (unsigned int)w.conn[i].was_taken;
+	/* Not the greeting of a connection that was closed before it came. */
+	for (unsigned int i = 0; i < w.n_conns; i++)
+		received += w.conn[i].step > SMTP_QUIT ? w.conn[i].n_replied : 0;
 	/* The email that a server without a reply has got counts as one that is dropped. */
 	if (w.sc->trick >= CLOSES && w.sc->step == SMTP_BODY)
 		taken -= MIN(taken, w.sc->conns);
 	if (!b->call && !b->alloc && taken != w.sc->arrive + 1)
 		fault("mails that were taken", taken);
+	if (!b->call && !b->alloc && w.sc->trick == GOOD && mailers_received(&w.ps) != received)
+		fault("bytes of replies", (unsigned int)mailers_received(&w.ps));
 	if (w.arrived[ALERTS] != 1)
 		fault("the alert after the failures has arrived so often", w.arrived[ALERTS]);
 	if (!b->call && fake_abuse(w.k, FAKE_BUSY))
