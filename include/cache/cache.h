@@ -78,7 +78,7 @@ struct cache_entry {
 	uint32_t key_len, texts_len, head_len;
 	uint64_t body_len;
 	uint64_t expires_ms;
-	uint64_t born_ms;        /* its age is the time since then */
+	uint64_t born_ms;        /* age_between() this and now is its age */
 };
 
 /* An empty cache, with copies of the arguments; it needs a place (cache_file_place()) before it is

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/age.h"
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/mem.h"
@@ -131,7 +132,8 @@ is_valid(const struct cache *c, const struct cache_caller *by, const struct cach
 	if ((o->by && !c->conf.variants_max) || o->by >> (1 + CACHE_TEXTS))
 		return 0;
 	return o->key_len + o->texts_len + o->body_len + o->head_len <= c->conf.max_object &&
-		o->expires_ms > by->now_ms && o->born_ms <= by->now_ms + CACHE_CLOCK_SKEW_MS;
+		o->expires_ms > by->now_ms &&
+		age_between(by->now_ms, o->born_ms) <= CACHE_CLOCK_SKEW_MS;
 }
 
 /* Splits texts, each with a line feed. 0, or -1: they are damaged. */

@@ -273,6 +273,7 @@
 #define FRESH "Cache-Control: max-age=60\r\n"
 #define FRESH_OK "HTTP/1.1 200 OK\r\n" FRESH "Content-Length: 5\r\n\r\nhello"
 #define STORED_OK "HTTP/1.1 200 OK\r\n" FRESH "Content-Length: 5\r\nAge: 0\r\n\r\nhello"
+#define OLD_OK "HTTP/1.1 200 OK\r\nCache-Control: max-age=9000000\r\nContent-Length: 5\r\nAge: 5000000\r\n\r\nhello"
 #define FRESH_LONG "HTTP/1.1 200 OK\r\n" FRESH "Content-Length: 2200\r\n\r\n" LONG_BODY
 #define STORED_LONG "HTTP/1.1 200 OK\r\n" FRESH "Content-Length: 2200\r\nAge: 0\r\n\r\n" LONG_BODY
 #define FRESH_CHUNKS "HTTP/1.1 200 OK\r\n" FRESH "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"
@@ -289,6 +290,11 @@
 	  .origin = { AWAIT_HEAD, SAY(FRESH_OK), { STEP_WAIT_EOF, 0 } },
 	  .terms = "-- LR LR LR", .to_server = LEN(GET "\r\n"),
 	  .to_client = LEN(FRESH_OK STORED_OK STORED_OK NOT_MODIFIED) - LEN("hello") },
+	/* older than the machine's uptime */
+	{ .name = "cache_old", CACHES(EDGE), .golden = 1,
+	  .client = { SAY(GET "\r\n"), AWAIT("hello"), SAY(GET "\r\n"), AWAIT("Age: 5000000"), AWAIT("hello"), END },
+	  .origin = { AWAIT_HEAD, SAY(OLD_OK), { STEP_WAIT_EOF, 0 } },
+	  .terms = "-- LR", .to_server = LEN(GET "\r\n"), .to_client = LEN(OLD_OK OLD_OK) },
 	/* chunks are stored without them; requests behind each other */
 	{ .name = "cache_chunks", CACHES(MERGED), .golden = 1,
 	  .client = { SAY(GET "\r\n"), AWAIT(LAST), SAY(GET "\r\n" GET "\r\n"), AWAIT("Age: 0"),

@@ -441,6 +441,17 @@ def test_a_state_file_has_priority(checked, tmp_path):
     assert rows(d)["b", "plain"]["weight"] == "4"
 
 
+def test_a_state_that_is_older_than_the_uptime_of_the_machine(daemon, tmp_path):
+    file = tmp_path / "states"
+    file.write_text("1\n# be_id\n1 b 1 s - 2 0 1 1 2000000000 1 0 0 0 0 0 0 - 0 - 0 0 - - 0\n")
+    load = "    load-server-state-from-file global\n"
+    d = daemon("backend b\n    server s 127.0.0.1:1\n" + load, mode=MASTER, extra=f"server-state-file {file}")
+    assert int(rows(d)["b", "s"]["lastchg"]) >= 2000000000
+    change(d, load, "")
+    assert reload(d)
+    assert int(rows(d)["b", "s"]["lastchg"]) >= 2000000000
+
+
 def test_servers_added_at_run_time_are_added_again(checked):
     d = checked()
     d.admin(f"add server b/x 127.0.0.1:{d.up} weight 7 check inter 1h")

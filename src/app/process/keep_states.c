@@ -7,6 +7,7 @@
 #include "app/process/keep.h"
 #include "app/process/process.h"
 #include "app/process/process_servers.h"
+#include "base/age.h"
 #include "base/counter.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -350,12 +351,12 @@ static void
 restore_kept_times(struct server *s, const struct server_kept *k, uint64_t now)
 {
 	s->downs = k->downs;
-	s->down_ms = MIN(k->down_ms, now);
+	s->down_ms = k->down_ms;
 	if (s->admin != k->admin || (server_is_running(s) != 0) != (k->oper != SERVER_STOPPED &&
 		!(k->admin & SERVER_MAINT)))
 		return;
-	s->last_change_ms = MIN(k->last_change_ms, now);
-	s->down_since_ms = MIN(k->down_since_ms, now);
+	s->last_change_ms = now - age_between(k->last_change_ms, now);
+	s->down_since_ms = now - age_between(k->down_since_ms, now);
 }
 
 static void
@@ -392,11 +393,11 @@ restore_backend(struct process *p, struct proxy *be)
 	if (!keep_find_proxy(&p->keep, be, PROXY_BE, &k))
 		return;
 	be->downs = k.downs;
-	be->down_ms = MIN(k.down_ms, now);
+	be->down_ms = k.down_ms;
 	if (k.is_up != (proxy_usable_servers(be) != 0))
 		return;
-	be->last_change_ms = MIN(k.last_change_ms, now);
-	be->down_since_ms = MIN(k.down_since_ms, now);
+	be->last_change_ms = now - age_between(k.last_change_ms, now);
+	be->down_since_ms = now - age_between(k.down_since_ms, now);
 }
 
 /* --- servers that were added at run time --- */

@@ -403,9 +403,8 @@ restore_weight(struct engine *e, struct server *s, const struct state_row *r)
 static void
 restore_times(struct server *s, uint64_t now_ms, uint64_t since_s)
 {
-	uint64_t since_ms = MIN(since_s * 1000, now_ms);
-
-	s->last_change_ms = now_ms - since_ms;
+	/* The machine may have started later. */
+	s->last_change_ms = now_ms - since_s * 1000;
 	if (!server_is_running(s))
 		s->down_since_ms = s->last_change_ms;
 }

@@ -481,7 +481,7 @@ begin_fill(struct stream *s, const struct cache_rule *x, struct cache_use *use,
 	f->entry = cache_begin(f->cache, &by, f->key, &v, use->mark);
 	if (!f->entry)
 		return -1;
-	f->entry->born_ms = by.now_ms - MIN(by.now_ms, fresh->age_s * 1000);
+	f->entry->born_ms = by.now_ms - fresh->age_s * 1000;
 	f->entry->expires_ms = by.now_ms + fresh->lifetime_s * 1000;
 	use->is_filled = 1;
 	if (store_head(f, h) == 0)

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/age.h"
 #include "base/counter.h"
 #include "base/err.h"
 #include "http/caching.h"
@@ -44,9 +45,7 @@ init_own_head(struct stream *s, struct http_head *h)
 static uint64_t
 age_ms_of(const struct stream *s)
 {
-	uint64_t now = stream_now_ms(s), born = s->extras->hit.entry->born_ms;
-
-	return now > born ? now - born : 0;
+	return age_between(s->extras->hit.entry->born_ms, stream_now_ms(s));
 }
 
 static int

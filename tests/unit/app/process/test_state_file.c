@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/age.h"
 #include "proxy/model/check.h"
 #include "unit/app/app_rig.h"
 #include "unit/test.h"
@@ -80,6 +81,19 @@ rows_find_their_servers_by_name(void **state)
 	stop();
 }
 
+/* Its time is that of another machine, or of this one before it started again. */
+static void
+a_time_before_the_start_of_the_machine_is_kept(void **state)
+{
+	(void)state;
+	start(HEAD "2 l 2 t - 0 0 3 9 2000000000 8 2 0 6 0 0 0 - 0 - 0 0 - - 0\n");
+	assert_int_equal(age_between(server_named("t")->last_change_ms, proc.started_ms) / 1000,
+		2000000000);
+	assert_int_equal(age_between(server_named("t")->down_since_ms, proc.started_ms) / 1000,
+		2000000000);
+	stop();
+}
+
 static void
 rows_are_applied(void **state)
 {
@@ -140,10 +154,13 @@ bad_files_are_warnings(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(rows_are_applied),
-					    cmocka_unit_test(rows_find_their_servers_by_name),
-					    cmocka_unit_test(invalid_fields_are_named),
-					    cmocka_unit_test(bad_files_are_warnings) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_are_applied),
+		cmocka_unit_test(a_time_before_the_start_of_the_machine_is_kept),
+		cmocka_unit_test(rows_find_their_servers_by_name),
+		cmocka_unit_test(invalid_fields_are_named),
+		cmocka_unit_test(bad_files_are_warnings),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
