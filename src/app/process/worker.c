@@ -52,23 +52,35 @@ worker_init(struct worker *w, struct process *p, unsigned int index)
 	trace_init(&w->trace);
 }
 
+/* Returns the process's report, whose calls are made and counted by this worker. */
+static struct report
+report_by(const struct worker *w)
+{
+	struct report r = *w->process->report;
+
+	if (r.sys)
+		r.sys = w->sys;
+	return r;
+}
+
 static void
 on_notice(struct engine *e, int is_alert, const char *text)
 {
-	const struct worker *w = e->owner;
+	const struct report r = report_by(e->owner);
 
-	report_msg(w->process->report, is_alert ? REPORT_ALERT : REPORT_WARNING, "%s", text);
+	report_msg(&r, is_alert ? REPORT_ALERT : REPORT_WARNING, "%s", text);
 }
 
 /* Reported once, for the first target that fails; DroppedLogs continues to count. */
 static void
 on_log_failure(void *arg, const struct log_dest *dest, int err)
 {
-	struct process *p = arg;
+	const struct worker *w = arg;
+	const struct report r = report_by(w);
 	char name[ADDR_TEXT];
 	struct addr a = { .len = dest->len };
 
-	if (atomic_swap(&p->log_failed, 1))
+	if (atomic_swap(&w->process->log_failed, 1))
 		return;
 	if (dest->kind == LOG_DEST_FD) {
 		(void)snprintf(name, sizeof(name), "fd@%d", dest->fd);
@@ -76,7 +88,7 @@ on_log_failure(void *arg, const struct log_dest *dest, int err)
 		memcpy(&a.u, &dest->u, dest->len);
 		(void)addr_text(&a, name);
 	}
-	report_msg(p->report, REPORT_ALERT,
+	report_msg(&r, REPORT_ALERT,
 		"log target '%s' failed: %s (errno=%d); messages are dropped. DroppedLogs in 'show "
 		"info' counts them.",
 		name, strerror(err), err);
@@ -92,7 +104,7 @@ worker_open_log(struct worker *w, const char *progname)
 	log_sink_init(&w->log, w->sys, &id);
 	w->log.lines = &p->cfg->proxies.log.lines;
 	w->log.on_failure = on_log_failure;
-	w->log.failure_arg = w->process;
+	w->log.failure_arg = w;
 	w->log.on_ring = rings_on_log;
 	w->log.ring_arg = w;
 	w->log_open = 1;
@@ -404,6 +416,7 @@ static void
 thread_main(void *arg)
 {
 	struct worker *w = arg;
+	struct report report;
 	int r = 0;
 
 	worker_bind_cpus(w);
@@ -411,8 +424,9 @@ thread_main(void *arg)
 		r = worker_turn(w);
 	if (!r)
 		return;
-	report_msg(w->process->report, REPORT_ALERT, "worker %u cannot wait for events: %s",
-		   w->index + 1, err_text(r));
+	report = report_by(w);
+	report_msg(&report, REPORT_ALERT, "worker %u cannot wait for events: %s", w->index + 1,
+		err_text(r));
 	wait_for_the_end(w);
 }
 
@@ -456,15 +470,15 @@ void
 worker_bind_cpus(struct worker *w)
 {
 	const cpu_set_t *cpus = global_cpus(&w->process->cfg->global, w->index);
+	const struct report report = report_by(w);
 	long r;
 
 	if (!cpus)
 		return;
 	r = sys_sched_setaffinity(w->sys, sizeof(*cpus), cpus);
 	if (r < 0)
-		report_msg(w->process->report, REPORT_WARNING,
-			   "worker %u cannot be bound to its CPUs: %s", w->index + 1,
-			   err_text((int)r));
+		report_msg(&report, REPORT_WARNING, "worker %u cannot be bound to its CPUs: %s",
+			w->index + 1, err_text((int)r));
 }
 
 void

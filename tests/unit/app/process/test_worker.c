@@ -78,6 +78,26 @@ flushes_its_log(void **state)
 	bench_close();
 }
 
+/* A ledger has one writer. */
+static void
+a_message_is_written_by_the_worker_that_reports_it(void **state)
+{
+	struct log_dest to = { .kind = LOG_DEST_FD, .fd = 9 };
+	struct log_sink *k;
+	uint64_t before;
+
+	(void)state;
+	assert_int_equal(bench_open("nbthread 2\nlog fd@9 local0", ""), 0);
+	report.sys = &sys;
+	k = &proc.workers[1].log;
+	before = ledger_sum(&sys.ledger, SYS_CALL_write);
+	k->on_failure(k->failure_arg, &to, EPIPE);
+	assert_int_equal(ledger_sum(&proc.workers[1].sys->ledger, SYS_CALL_write), 1);
+	assert_int_equal(ledger_sum(&sys.ledger, SYS_CALL_write), before);
+	report.sys = NULL;
+	bench_close();
+}
+
 static struct listener *
 first_of(struct list *binds)
 {
@@ -120,7 +140,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(opens_and_closes), cmocka_unit_test(splices_as_configured),
 		cmocka_unit_test(knows_its_place), cmocka_unit_test(flushes_its_log),
-		cmocka_unit_test(memory_holds_its_listeners) };
+		cmocka_unit_test(memory_holds_its_listeners),
+		cmocka_unit_test(a_message_is_written_by_the_worker_that_reports_it) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
