@@ -312,8 +312,9 @@ static const struct cfg_kw kws[] = {
 		       "with 5xx after HELO is dropped, and so is one whose reply is missing when "
 		       "the whole mail was sent: it may have arrived. 1000 alerts wait for a "
 		       "mailer; further ones are dropped. A process that ends, also the previous "
-		       "one after a reload, sends what waits for up to 2 s, unless the last "
-		       "attempt has failed, and drops the rest. "
+		       "one after a reload, sends what waits for up to 2 s after the last "
+		       "reply, 10 s in all, unless the last attempt has failed, and drops the "
+		       "rest. "
 		       "The log of the section global has the first failure, how many were dropped "
 		       "when a mail is taken again, and how many a process drops at its end." },
 	{ .name = "timeout mail",

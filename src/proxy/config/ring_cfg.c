@@ -331,8 +331,9 @@ static const struct cfg_kw kws[] = {
 		       "that fails. A server that is connected and does not read makes new "
 		       "messages be dropped. While it is not connected the oldest messages are "
 		       "overwritten. DroppedLogs counts both. What the kernel had taken when a "
-		       "connection broke may be lost. When the process ends servers have 2 s for "
-		       "the rest; what they do not take is reported." },
+		       "connection broke may be lost. When the process ends a server has 2 s for "
+		       "the rest, more while it takes some of it, 10 s in all; what it does not "
+		       "take is reported." },
 	KW("size", 1, parse_ring_size, 0, "<size>",
 		"Bytes of memory for messages, and of the file, at least 16384.",
 		.dflt = "16384"),
