@@ -52,7 +52,7 @@ FAKE_LIB := $(B)/libfake.a
 BIN := $(if $(MAIN),$(B)/tacit)
 TESTS := $(patsubst %.c,$(B)/%,$(UNIT_SRC) $(SIM_TEST_SRC))
 REPLAY := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(FUZZ_SRC))
-TOOLS := $(patsubst tests/system/tools/%.c,$(B)/tools/%,$(sort $(wildcard tests/system/tools/*.c)))
+TOOLS := $(patsubst tests/system/tools/%.c,$(B)/tools/%,$(sort $(wildcard tests/system/tools/*.c))) $(B)/moved_clock.so
 # What a process has counted is written when it ends without exit(3), too.
 COV_EXIT := $(if $(filter cov,$(FLAVOUR)),$(O)/tests/cov/exit.o)
 BENCHES := $(patsubst tests/bench/%.c,$(B)/bench/%,$(sort $(wildcard tests/bench/*.c)))
@@ -184,13 +184,17 @@ $(B)/origin: $(O)/demo/origin.o
 	$(call say,LD)$(CC) $(ALL_CFLAGS) -o $@ $< $(ALL_LDFLAGS)
 
 $(B)/tools/peers: $(O)/tests/system/tools/peers/wire.o
-$(TOOLS): $(B)/tools/%: $(O)/tests/system/tools/%.o
+$(filter $(B)/tools/%,$(TOOLS)): $(B)/tools/%: $(O)/tests/system/tools/%.o
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) $(ALL_CFLAGS) -o $@ $^ $(ALL_LDFLAGS) -lm $(TOOL_LIBS)
 $(B)/tools/peers: TOOL_LIBS = -lssl -lcrypto
 # The coder of tacit itself.
 $(B)/tools/hpack: $(LIB)
 $(B)/tools/hpack: TOOL_LIBS = $(SYSLIBS)
+
+# Preloaded into a program under test: tests let time pass for it.
+$(B)/moved_clock.so: tests/system/moved_clock.c $(B)/config.mk
+	$(call say,LD)$(CC) -std=gnu11 -O2 $(WARN) -shared -fPIC -o $@ $<
 
 # Preloaded into the flavour path: hears of each function that is entered.
 $(B)/path.so: tests/system/path/hook.c $(B)/config.mk

@@ -25,6 +25,7 @@ import time
 from pathlib import Path
 
 import facts
+import moved_clock
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -52,9 +53,9 @@ global
     {extra}
 defaults
     mode tcp
-    timeout connect 1m
-    timeout client 1m
-    timeout server 1m
+    timeout connect {longest}
+    timeout client {longest}
+    timeout server {longest}
 """
 
 
@@ -351,6 +352,10 @@ class Daemon:
         """So many milliseconds of the program's own clock pass: what its timers had to do by then is done."""
         assert self.admin(f"wait {ms}", timeout=ms / 1000 + facts.LIMIT) == "\n"
 
+    def expire(self):
+        """Timeouts of moved_clock.BRIEF expire: of a daemon with clock=True."""
+        moved_clock.expire(self.dir / "clock")
+
     def info(self):
         return info(self.admin("show info"))
 
@@ -407,14 +412,17 @@ def daemon(tmp_path):
     """Factory: daemon(config, *args, extra="", raw=False, ...) -> a Daemon that is ready.
 
     The configuration is put after GLOBAL (stats socket, mode tcp, timeouts; `extra` lines go to its global section)
-    unless raw. checked=False: it may have exited or leak at the end of the test."""
+    unless raw. checked=False: it may have exited or leak at the end of the test. clock=True: the test moves its clocks."""
     running = []
 
     def start(cfg="", *args, extra="", raw=False, env=None, program=TACIT, pass_fds=(), limits=(), ready=True,
-              checked=True, mode=("-db",)):
+              checked=True, mode=("-db",), clock=False):
         directory = tmp_path / f"d{len(running)}"
         directory.mkdir()
-        text = cfg if raw else GLOBAL.format(sock=directory / "stats.sock", extra=extra, workers=WORKERS) + cfg
+        text = cfg if raw else GLOBAL.format(sock=directory / "stats.sock", extra=extra, workers=WORKERS,
+                                             longest="1h" if clock else "1m") + cfg
+        if clock:
+            env = {**(env or {}), **moved_clock.environment(BUILD, directory / "clock")}
         d = Daemon(directory, text, args, env, program, pass_fds, limits, ready, mode)
         running.append((d, checked))
         return d

@@ -26,8 +26,9 @@ import time
 from pathlib import Path
 
 import facts
+import moved_clock
 import pytest
-from conftest import ROOT, TACIT, WAIT, admin, wait_for
+from conftest import BUILD, ROOT, TACIT, WAIT, admin, wait_for
 
 RECORDS = os.environ.get("ORACLE") == "record"
 HAPROXY = shutil.which("haproxy")
@@ -274,7 +275,8 @@ def _read(name, digest):
 # --- a program with a configuration ---
 
 class Subject:
-    """One of them with a configuration; its stats socket is not compared."""
+    """One of them with a configuration; its stats socket is not compared. The word BRIEF in it is a timeout that is to expire: half
+    a second of HAProxy; of tacit expire() moves the clocks, and others have to be hours."""
 
     def __init__(self, program, directory, cfg, **popen):
         self.dir = directory
@@ -282,6 +284,10 @@ class Subject:
         # Answers, and their bytes.
         self.asked = self.answered = 0
         given(cfg)
+        self.moves = program != HAPROXY and "BRIEF" in cfg
+        if self.moves:
+            popen["env"] = {**os.environ, **popen.get("env", {}), **moved_clock.environment(BUILD, directory / "clock")}
+        cfg = cfg.replace("BRIEF", moved_clock.BRIEF if self.moves else "500ms")
         (directory / "t.cfg").write_text(f"global\n stats socket {self.sock} level admin\n nbthread 1\n maxconn 200\n" + cfg)
         with open(directory / "err", "wb") as err:
             self.proc = subprocess.Popen([program, "-db", "-f", str(directory / "t.cfg")], stdin=subprocess.DEVNULL,
@@ -316,6 +322,12 @@ class Subject:
         facts.flush_loopback()
         for _ in range(2):
             self.admin("show version")
+
+    def expire(self):
+        """Timeouts of BRIEF expire, once what has reached the program has been dealt with."""
+        if self.moves:
+            self.settle()
+            moved_clock.expire(self.dir / "clock")
 
     @contextlib.contextmanager
     def stopped(self):

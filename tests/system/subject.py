@@ -8,6 +8,7 @@ import subprocess
 import threading
 from pathlib import Path
 
+import moved_clock
 import pytest
 from conftest import ROOT, TACIT, answers, fds, free_port
 from facts import LIMIT, Seen, becomes, flush_loopback
@@ -18,6 +19,9 @@ BUILD = Path(os.environ.get("TACIT_BUILD") or ROOT / "build")
 # cov, too, is not confined, and measures its own calls and memory.
 IS_SANITIZED = BUILD.name in ("dev", "tsan", "cov")
 SLOW = os.environ.get("TACIT_SLOW") == "1"
+
+# A timeout that is to expire, and for that moves the clocks of tacit: proxy(..., clock=IS_TACIT), and Proxy.expire().
+BRIEF = moved_clock.BRIEF if IS_TACIT else "1s"
 
 # strace makes a call fail by replacing its number by -1, which no filter allows.
 INJECTABLE = "insecure-syscalls-wanted" if IS_TACIT else ""
@@ -56,6 +60,13 @@ class Proxy:
             self.d.until(*conditions)
         elif "sessions eq" in conditions[0]:
             becomes(lambda: self.sessions, int(conditions[0].split()[-1]), conditions[0])
+
+    def expire(self):
+        """Timeouts of BRIEF expire, once what was sent has been handled."""
+        if IS_TACIT:
+            flush_loopback()
+            self.d.until("idle")
+            self.d.expire()
 
     def no_sessions(self):
         """All sessions have ended, are counted and logged, and their descriptors are closed."""

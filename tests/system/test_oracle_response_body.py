@@ -39,9 +39,9 @@ CFG = """defaults
  option http-server-close
  log 127.0.0.1:{log} local0
  log-format "%[var(txn.p)] %ST %ts %rc"
- timeout connect 1m
- timeout client 1m
- timeout server 1m
+ timeout connect 1h
+ timeout client 1h
+ timeout server 1h
  retries 1
  retry-on 503
 frontend f
@@ -49,15 +49,15 @@ frontend f
  http-request set-var(txn.p) path
  http-request wait-for-body time 0 if {{ path /post }}
  http-request set-header X-Q %[req.body_len]
- http-response wait-for-body time 1m at-least 6 if {{ var(txn.p) -m sub least }}
+ http-response wait-for-body time 1h at-least 6 if {{ var(txn.p) -m sub least }}
  http-after-response set-header X-After %[res.body_len]/%[res.body_size]
  default_backend b
 backend b
  # Its server goes silent, after the part that the client gets.
- http-request set-timeout server 2s if {{ path /least }}
+ http-request set-timeout server BRIEF if {{ path /least }}
  http-response wait-for-body time 0 if {{ var(txn.p) -m str /unlimited }}
- http-response wait-for-body time 500ms if {{ var(txn.p) -m str /late }}
- http-response wait-for-body time 1m unless {{ var(txn.p) -m sub late least unlimited }}
+ http-response wait-for-body time BRIEF if {{ var(txn.p) -m str /late }}
+ http-response wait-for-body time 1h unless {{ var(txn.p) -m sub late least unlimited }}
  http-response set-header X-L %[res.body_len]/%[res.body_size]/%[res.body,hex]
  http-response deny if {{ res.body -m sub bad }}
  server s 127.0.0.1:{server}
@@ -65,6 +65,10 @@ backend b
 
 
 class Server(test_oracle_observe.Server):
+    def __init__(self):
+        self.silent = threading.Semaphore(0)
+        super().__init__()
+
     def serve(self, connection):
         with connection, contextlib.suppress(OSError):
             head = b""
@@ -74,6 +78,7 @@ class Server(test_oracle_observe.Server):
                 if part is RESET:
                     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 elif part is SILENCE:
+                    self.silent.release()
                     connection.recv(4096)  # until the proxy gives up, or the client has left
                 else:
                     connection.sendall(part)
@@ -90,7 +95,7 @@ def got(data):
     return head.split(b"\r\n")[0].decode(), fields.get("x-l"), fields.get("x-after"), body
 
 
-def ask(port, path):
+def ask(subject, server, port, path):
     with socket.create_connection(("127.0.0.1", port), WAIT) as c:
         if path == "post":
             c.sendall(b"POST /post HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 6\r\n\r\nabc")
@@ -99,6 +104,10 @@ def ask(port, path):
         else:
             method = "HEAD" if path == "head" else "GET"
             c.sendall(f"{method} /{path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".encode())
+        if SILENCE in ANSWERS[path]:
+            server.silent.acquire()
+        if path in ("late", "least"):
+            subject.expire()
         data = b""
         with contextlib.suppress(ConnectionResetError):
             while part := c.recv(65536):
@@ -114,7 +123,7 @@ def script(program, directory):
     server, log, front = Server(), LogServer(), free_port()
     subject = Subject(program, directory, CFG.format(log=log.port, front=front, server=server.port))
     try:
-        found = {path: ask(front, path) for path in ANSWERS}
+        found = {path: ask(subject, server, front, path) for path in ANSWERS}
         rows = subject.stat()[1]
         lines = log.lines.until(lambda lines: sum(": /" in line for line in lines) >= len(ANSWERS), "lines of all requests")
         ends = sorted(line.split(": ", 1)[1] for line in lines if ": /" in line)

@@ -9,6 +9,7 @@ import types
 import pytest
 import spop_agent as spop
 from conftest import WAIT, Origin, connect, free_port, recv_all, run
+from moved_clock import BRIEF_S
 from spop_agent import ACK, TXN, Agent, frame, set_var
 from test_conf_played import read_head
 
@@ -43,11 +44,11 @@ backend agents
 
 
 class Front:
-    def __init__(self, daemon, tmp_path, agent, options="", ms=int(WAIT * 1000), hello="1m", servers="", extra=""):
+    def __init__(self, daemon, tmp_path, agent, options="", ms=int(WAIT * 1000), hello="1m", servers="", extra="", clock=False):
         file = tmp_path / "spoe.cfg"
         file.write_text(SPOE.format(options=options, ms=ms).replace("hello 1m", f"hello {hello}"))
         self.port = free_port()
-        self.daemon = daemon(CFG.format(port=self.port, file=file, agent=agent.port, options=servers), extra=extra)
+        self.daemon = daemon(CFG.format(port=self.port, file=file, agent=agent.port, options=servers), extra=extra, clock=clock)
 
     def open(self):
         return connect(self.port, timeout=WAIT)
@@ -152,9 +153,12 @@ def test_a_late_answer_is_used_for_no_other_request(daemon, tmp_path, agents):
             first.append(f)
             return b""
         return frame(ACK, set_var(TXN, "v", "late"), first[0].stream, first[0].number) + says_path(agent, conn, f)
-    front = Front(daemon, tmp_path, agents(late), ms=2000)
+    agent = agents(late)
+    front = Front(daemon, tmp_path, agent, ms=BRIEF_S * 1000, clock=True)
     with front.open() as c:
         front.send(c, "one")
+        agent.wait(lambda a: a.notifies)
+        front.daemon.expire()
         assert front.value(c) == "/1"
         front.send(c, "two")
         assert front.value(c) == "two/"
@@ -199,7 +203,7 @@ def test_a_response_of_a_cache_waits_for_no_agent(daemon, tmp_path, agents, orig
     """The rules behind send-spoe-group run on it."""
     file, port = tmp_path / "spoe.cfg", free_port()
     agent = agents(lambda agent, conn, f: frame(ACK, b"", f.stream, f.number))
-    file.write_text(SPOE.format(options="groups g", ms=2000).replace("path=path", "x=int(1)").replace("messages m\n", "", 1).replace("    event on-frontend-http-request\n", "")
+    file.write_text(SPOE.format(options="groups g", ms=int(WAIT * 1000)).replace("path=path", "x=int(1)").replace("messages m\n", "", 1).replace("    event on-frontend-http-request\n", "")
                     + "spoe-group g\n    messages m\n")
 
     def serve(conn):
@@ -239,8 +243,13 @@ def test_an_agent_that_stalls_is_left_when_its_window_is_full(daemon, tmp_path, 
         stalled[:] = stalled or [conn]
         return b"" if conn is stalled[0] else says_path(agent, conn, f)
     agent = agents(stalls)
-    front = Front(daemon, tmp_path, agent, options="max-waiting-frames 1", ms=2000)
-    assert [front.ask(f"c{i}") for i in range(3)] == ["/1", "c1/", "c2/"]
+    front = Front(daemon, tmp_path, agent, options="max-waiting-frames 1", ms=BRIEF_S * 1000, clock=True)
+    with front.open() as c:
+        front.send(c, "c0")
+        agent.wait(lambda a: a.notifies)
+        front.daemon.expire()
+        assert front.value(c) == "/1"
+    assert [front.ask(f"c{i}") for i in (1, 2)] == ["c1/", "c2/"]
     agent.wait(lambda a: a.disconnects)
     assert agent.disconnects[0].items()["status-code"] == 2
 

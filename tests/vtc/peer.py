@@ -12,12 +12,13 @@ With -a the proxy's stats socket is there. A peer that listens reports it, for `
 Steps: send:TEXT  sendn:N  drip:TEXT (byte by byte, idle after each)  recv:TEXT  recvn:N  until:TEXT (reads up to it, in whatever
 case)  all (reads up to the end)  nothing (there is nothing to read now)  eof (the other side closed cleanly)  reset (it reset us)
 end (either)  shut (half-close)  rst (close with a reset)  close  idle (the proxy has handled what was sent: idle.py)
-wait:FILE (until it exists)  make:FILE  rcvbuf:N (before connecting)
+wait:FILE (until it exists)  make:FILE  run:COMMAND  rcvbuf:N (before connecting)
 """
 import os
 import select
 import socket
 import struct
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "system"))
@@ -73,6 +74,8 @@ def step(s, what, proxy):
         got = b""
         while not got.lower().endswith(want):
             got += read_exactly(s, 1)
+    elif word == "run":
+        subprocess.run(arg, shell=True, check=True)
     elif word == "recvn":
         read_exactly(s, int(arg))
     elif word == "all":
