@@ -9,6 +9,7 @@ import types
 import pytest
 import spop_agent as spop
 from conftest import WAIT, Origin, connect, free_port, recv_all, run
+from facts import flush_loopback
 from moved_clock import BRIEF_S
 from spop_agent import ACK, TXN, Agent, frame, set_var
 from test_conf_played import read_head
@@ -322,10 +323,10 @@ backend agents
 """
 
 
-def serve_tcp(daemon, tmp_path, agent, origin, event, ms):
+def serve_tcp(daemon, tmp_path, agent, origin, event, ms, clock=False):
     file = tmp_path / "spoe.cfg"
     file.write_text(SERVER_SPOE.format(options="", ms=ms, event=event))
-    d = daemon(SERVER_CFG.format(port=free_port(), file=file, agent=agent.port, origin=origin.port))
+    d = daemon(SERVER_CFG.format(port=free_port(), file=file, agent=agent.port, origin=origin.port), clock=clock)
     d.port = int(re.search(r"bind 127.0.0.1:(\d+)", d.cfg.read_text())[1])
     return d
 
@@ -345,13 +346,18 @@ def test_a_server_that_ends_while_an_agent_is_asked(daemon, tmp_path, agents, or
         conn.close()
         ended.set()
     agent = agents(answer)
-    d = serve_tcp(daemon, tmp_path, agent, origins(bye), event, 50 if end == "stalls" else int(WAIT * 1000))
-    for _ in range(n):
+    d = serve_tcp(daemon, tmp_path, agent, origins(bye), event, BRIEF_S * 1000, clock=True)
+    for i in range(n):
         ended.clear()
         with connect(d.port) as c:
             c.settimeout(WAIT)
+            if end == "stalls":
+                agent.wait(lambda a, i=i: len(a.notifies) > i)
+                assert ended.wait(WAIT)
+                flush_loopback()
+                d.until("idle")
+                d.expire()
             assert recv_all(c) == b"bye" * 1000
-    # The time may have passed before the agent has read.
     agent.wait(lambda a: len(a.notifies) == n)
 
 

@@ -5,6 +5,7 @@ import contextlib
 import pytest
 from browser import CHROMIUM, Browser
 from conftest import connect, free_ports, recv_all
+from moved_clock import BRIEF
 from subject import only_tacit
 
 pytestmark = [only_tacit, pytest.mark.skipif(not CHROMIUM, reason="chromium is not installed (make deps-ci)")]
@@ -30,19 +31,20 @@ def shown(daemon, origins, browser):
     name = "server-with-a-long-name.of-a-cluster.example.org"
     page = ("    mode http\n    stats uri /haproxy?stats\n    stats admin if TRUE\n    stats show-legends\n    stats show-node edge-1\n"
             # The browser outlives the daemon, and keeps no connection to it.
-            "    option httpclose\n    timeout http-request 1s\n")
+            f"    option httpclose\n    timeout http-request {BRIEF}\n")
     d = daemon(f"frontend statistics\n    bind 127.0.0.1:{port}\n{page}"
                f"listen web\n    mode http\n    bind 127.0.0.1:{front}\n    description what people see\n"
                f"    server up 127.0.0.1:{o.port} check inter 100ms\n    server down 127.0.0.1:1 check inter 100ms\n"
                f"    server {name} 127.0.0.1:{o.port} backup\n    server b2 127.0.0.1:1 disabled\n"
                f"    use-server b10 if {{ path /sick }}\n    server b10 127.0.0.1:{sick.port}\n"
-               f"frontend live\n    bind 127.0.0.1:{live}\n    stats refresh 1s\n{page}", extra="nbthread 4")
+               f"frontend live\n    bind 127.0.0.1:{live}\n    stats refresh 1s\n{page}", extra="nbthread 4", clock=True)
     d.url, d.live, d.front = (*(f"http://127.0.0.1:{p}/haproxy?stats" for p in (port, live)), front)
     d.until("server web/down state eq DOWN")
     ask(front, 11)
     yield d
     # Otherwise the browser may ask while the daemon stops.
     browser.open("about:blank", 1400)
+    d.expire()
 
 
 def ask(front, times):

@@ -8,6 +8,7 @@ import pytest
 from browser import CHROMIUM, Browser
 from certs import Authority
 from conftest import free_port, free_ports, wait_for
+from moved_clock import BRIEF
 from subject import only_tacit
 from test_h2 import HTTP
 from test_h2_websocket import accept_of, head_from, raw
@@ -45,13 +46,14 @@ def site(daemon, ca, tmp_path):
     listed.write_text("".join(f"{ca.make(f'{n}.pem', f'{n}.test', [f'{n}.test'])}\n" for n in "ab"))
     (port,) = free_ports(1)
     # The browser opens connections that it may need: they are not waited for.
-    d = daemon(f"frontend f\n mode http\n option httpclose\n timeout client 2s\n timeout http-request 2s\n"
+    d = daemon(f"frontend f\n mode http\n option httpclose\n timeout client {BRIEF}\n timeout http-request {BRIEF}\n"
                f" bind 127.0.0.1:{port} ssl crt-list {listed} alpn http/1.1 verify optional ca-file {ca.pem}\n"
                " http-after-response set-header Strict-Transport-Security max-age=3600 if { ssl_fc_sni a.test }\n"
                " stats uri /stats\n"
-               f" http-request return content-type text/html lf-string '<title>{SHOWN}</title>' unless {{ path /stats }}\n")
+               f" http-request return content-type text/html lf-string '<title>{SHOWN}</title>' unless {{ path /stats }}\n", clock=True)
     d.port = port
-    return d
+    yield d
+    d.expire()
 
 
 def at(d, host, path="/", scheme="https"):
@@ -192,10 +194,10 @@ def test_websocket(browser, daemon, origins, ca, alpn):
     messages, port = Messages(), free_port()
     server = origins(messages)
     d = daemon(f"{HTTP}frontend f\n bind 127.0.0.1:{port} ssl crt {ca.make('ws.pem', 'a.test', ['a.test'])} alpn {alpn}\n"
-               " timeout client 2s\n timeout http-request 2s\n timeout http-keep-alive 1s\n"
+               f" timeout client {BRIEF}\n timeout http-request {BRIEF}\n timeout http-keep-alive {BRIEF}\n"
                " http-request return content-type text/html string '<title>page</title>' unless { path /chat }\n"
                " http-request set-header X-Version %[req.ver]\n default_backend b\n"
-               f"backend b\n timeout tunnel 1m\n server s 127.0.0.1:{server.port}\n")
+               f"backend b\n timeout tunnel 1h\n server s 127.0.0.1:{server.port}\n", clock=True)
     browser.open(f"https://a.test:{port}/", 1200)
     browser.js(TALK % port)
     browser.until("window.ended")
@@ -206,5 +208,6 @@ def test_websocket(browser, daemon, origins, ca, alpn):
     assert line == b"GET /chat?x=1 HTTP/1.1" and fields[b"upgrade"].lower() == b"websocket"
     assert fields[b"x-version"] == (b"2.0" if alpn.startswith("h2") else b"1.1") and fields[b"origin"] == b"https://a.test:%d" % port
     # The browser may have opened connections in advance.
+    d.expire()
     d.until("sessions eq 0", "idle")
     assert messages.ends == [(102, 4321)]
