@@ -6,7 +6,8 @@ import threading
 import h2_raw as raw
 import pytest
 from conftest import free_port, rss_kib
-from facts import LIMIT
+from facts import LIMIT, flush_loopback
+from moved_clock import BRIEF
 from subject import IS_SANITIZED, only_tacit
 from test_h2 import Client, ok, site  # noqa: F401
 
@@ -128,12 +129,16 @@ def test_windows_that_stay_closed(daemon, origins, ends):
 
     server = origins(large)
     port = free_port()
-    p = daemon(f"defaults\n mode http\n timeout client 1s\n timeout server 1m\n timeout connect 1m\n"
-               f"listen l\n bind 127.0.0.1:{port}\n server s 127.0.0.1:{server.port}\n")
+    p = daemon(f"defaults\n mode http\n timeout client {BRIEF}\n timeout server 1h\n timeout connect 1h\n"
+               f"listen l\n bind 127.0.0.1:{port}\n server s 127.0.0.1:{server.port}\n", clock=True)
     with raw.Client(port, (raw.SETTINGS, 0)) as c:
         c.send(*(raw.request(n) for n in streams(1, 50)))
-        assert c.until(raw.HEADERS)
+        for _ in range(50):
+            assert c.until(raw.HEADERS)
         if ends == "stream":
+            flush_loopback()
+            p.until("idle")
+            p.expire()
             gone = set()
             while len(gone) < 50:
                 f = c.read()
