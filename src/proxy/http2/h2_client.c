@@ -15,8 +15,9 @@
 #include "proxy/model/termination.h"
 #include "proxy/relay/direction.h"
 
-/* A client that has not answered a PING after so long gets the final GOAWAY. */
-#define GOAWAY_WAIT_MS 1000u
+/* A client that has not answered a PING after so long gets the final GOAWAY: requests that it has
+ * sent since the first one would be refused. */
+#define GOAWAY_WAIT_MS 5000u
 /* After the last response the client has so long to send its FIN, longer while it still reads. */
 #define PARTING_STEP_MS 1000u
 #define PARTING_MAX_MS 30000u
