@@ -15,6 +15,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "system")]
 
 import facts  # noqa: E402
 from lib import subjects  # noqa: E402
+from ports import free_port  # noqa: E402
 
 BUILD = os.environ.get("TACIT_BUILD", os.path.join(os.path.dirname(__file__), "..", "..", "build"))
 BARE = os.path.join(BUILD, "bench", "bare")
@@ -31,9 +32,7 @@ class Forwarded:
         self.deferred = "--defer" in words
         self.origin = socket.create_server(("127.0.0.1", 0))
         self.origin.settimeout(facts.LIMIT)
-        with socket.socket() as s:
-            s.bind(("127.0.0.1", 0))
-            self.at = s.getsockname()
+        self.at = "127.0.0.1", free_port()
         self.process = subprocess.Popen([BARE, *words, "127.0.0.1:%d" % self.at[1],
                                          "127.0.0.1:%d" % self.origin.getsockname()[1]])
         facts.becomes(lambda: subjects.listens(self.process.pid, self.at[1]), True, "bare to listen")

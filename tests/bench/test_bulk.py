@@ -16,7 +16,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "system")]
 
 import facts  # noqa: E402
 from lib import bulk, parse, report, subjects, targets  # noqa: E402
-from lib.world import free_port  # noqa: E402
+from ports import free_port  # noqa: E402
 
 BUILD = os.environ.get("TACIT_BUILD", os.path.join(os.path.dirname(__file__), "..", "..", "build"))
 TOOL = os.path.join(BUILD, "bench", "bulk")

@@ -18,6 +18,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "system")]
 import facts  # noqa: E402
 from lib import baseline, parse, probe, report, slow, subjects, targets  # noqa: E402
 from lib.world import Failed  # noqa: E402
+from ports import free_port  # noqa: E402
 
 BUILD = os.environ.get("TACIT_BUILD", os.path.join(os.path.dirname(__file__), "..", "..", "build"))
 TOOL = os.path.join(BUILD, "bench", "slow")
@@ -174,9 +175,7 @@ def test_they_leave_nothing_behind_in_the_kernel(tool):
 
 @needs_tool
 def test_a_holder_takes_everything_says_nothing_and_lets_go():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        port = s.getsockname()[1]
+    port = free_port()
     holder = subprocess.Popen([os.path.join(BUILD, "bench", "echo"), "hold", "127.0.0.1:%d" % port])
     try:
         slow.wait_for(lambda: subjects.listens(holder.pid, port), "the holder to listen")
