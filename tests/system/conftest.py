@@ -52,9 +52,9 @@ global
     {extra}
 defaults
     mode tcp
-    timeout connect {longest}
-    timeout client {longest}
-    timeout server {longest}
+    timeout connect 1m
+    timeout client 1m
+    timeout server 1m
 """
 
 
@@ -367,8 +367,8 @@ def daemon(tmp_path):
               checked=True, mode=("-db",), clock=False):
         directory = tmp_path / f"d{len(running)}"
         directory.mkdir()
-        text = cfg if raw else GLOBAL.format(sock=directory / "stats.sock", extra=extra, workers=WORKERS,
-                                             longest="1h" if clock else "1m") + cfg
+        head = GLOBAL.format(sock=directory / "stats.sock", extra=extra, workers=WORKERS)
+        text = cfg if raw else (head.replace(" 1m\n", " 1h\n") if clock else head) + cfg
         if clock:
             env = {**(env or {}), **moved_clock.environment(BUILD, directory / "clock")}
         d = Daemon(directory, text, args, env, program, pass_fds, limits, ready, mode)
