@@ -54,7 +54,7 @@ def test_the_master_keeps_its_priority(daemon, tmp_path):
 @only_root
 def test_a_priority_that_is_not_permitted_is_a_warning(tmp_path):
     cfg = tmp_path / "a.cfg"
-    cfg.write_text(f"global\n tune.renice.startup -5\nfrontend f\n bind 127.0.0.1:{free_port()}\n timeout client 5s\n")
+    cfg.write_text(f"global\n tune.renice.startup -20\nfrontend f\n bind 127.0.0.1:{free_port()}\n timeout client 5s\n")
     done = run("--bounding-set=-sys_nice", TACIT, "-c", "-f", cfg, program="setpriv")
     printed = done.stdout + done.stderr
     assert done.returncode == 0
