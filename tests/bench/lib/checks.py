@@ -31,12 +31,30 @@ LEAST_CHECKS = 0.9              # of those that are due while it is observed
 SO_ATTACH_FILTER = 26
 SO_RCVBUFFORCE = 33
 SO_TIMESTAMPNS = 35
+SO_TIMESTAMPING = 37
+RX_SOFTWARE = 1 << 3 | 1 << 4    # SOF_TIMESTAMPING_RX_SOFTWARE, and SOFTWARE, which shows it
 ETH_P_IP = 0x0800
 PACKET_HOST = 0
 BUFFER = 1 << 23
 # (code, jump if true, jump if false, k): the SYNs, without ACK, to NETWORK; from the IP header on.
 FILTER = ((0x20, 0, 0, 16), (0x54, 0, 0, 0xffff0000), (0x15, 0, 6, NETWORK), (0x30, 0, 0, 9), (0x15, 0, 4, 6),
           (0x30, 0, 0, 33), (0x54, 0, 0, 0x12), (0x15, 0, 1, 0x02), (0x06, 0, 0, 64), (0x06, 0, 0, 0))
+
+
+def is_stamped(s):
+    """True if a packet that this socket sends to itself has the time at which it came: only then SO_TIMESTAMPING gives one."""
+    s.sendto(b"", s.getsockname())
+    return any(kind == SO_TIMESTAMPING and any(value[:16]) for _, kind, value in s.recvmsg(1, 128)[1])
+
+
+def await_stamps():
+    """The kernel begins to note when packets come a while after the first socket asks for it; until then SO_TIMESTAMPNS is the
+    time at which they are read."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        s.bind(("127.0.0.1", 0))
+        s.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPING, RX_SOFTWARE)
+        while not is_stamped(s):
+            pass
 
 
 class Sniffer:
@@ -49,6 +67,7 @@ class Sniffer:
         self.sock.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, struct.pack("HP", len(FILTER), ctypes.addressof(code)))
         self.sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFER)
         self.sock.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+        await_stamps()
         self.sock.bind(("lo", ETH_P_IP))
         self.sock.settimeout(0.2)
         self.seen, self.ends = [], False
