@@ -87,7 +87,7 @@ only_warn = xargs -P $(or $(shell getconf _NPROCESSORS_ONLN 2>/dev/null),2) -n 4
 syntax: $(B)/gen/app/stats/page_files.h $(COMMON).gch
 	$(call say,SYNTAX)printf '%s\n' $(COMMON_SRC) $(COMMON_UNIT_SRC) | $(only_warn) -include $(COMMON)
 	@printf '%s\n' $(MAIN) $(OTHER_SRC) $(FAKE_SRC) $(FUZZ_SRC) \
-		$(sort $(wildcard tests/system/tools/*.c tests/bench/*.c demo/*.c)) | $(only_warn)
+		$(sort $(wildcard tests/system/*.c tests/system/tools/*.c tests/bench/*.c demo/*.c)) | $(only_warn)
 
 # V=1 shows the commands, otherwise one short line each.
 say = $(if $(V),,@echo "  $(1) $@" &&)

@@ -301,7 +301,9 @@ class Daemon:
         assert self.admin(f"wait {ms}", timeout=ms / 1000 + facts.LIMIT) == "\n"
 
     def expire(self):
-        """Timeouts of moved_clock.BRIEF expire: of a daemon with clock=True."""
+        """Timeouts of moved_clock.BRIEF expire, once what was sent has been handled: of a daemon with clock=True."""
+        facts.flush_loopback()
+        self.until("idle")
         moved_clock.expire(self.dir / "clock")
 
     def info(self):

@@ -1,5 +1,5 @@
-"""The clocks of a program that runs with moved_clock.so: they are ahead by what a file says. A test whose timeout is to expire gives
-it BRIEF, others hours, and calls expire() when all that is to be in time has been. As a program: moved_clock.py FILE SECONDS."""
+"""The clocks of a program that runs with moved_clock.so are ahead by what a file says. A test gives BRIEF to the timeout that is to
+expire, and hours to others. It calls expire() when everything that has to come before has come; `moved_clock.py FILE` does so, too."""
 import ctypes
 import mmap
 import os
@@ -9,18 +9,14 @@ BRIEF_S = 50
 BRIEF = f"{BRIEF_S}s"
 
 
-def let_pass(path, seconds):
+def expire(path):
+    """Lets the timeouts pass that are BRIEF."""
     with open(path, "r+b") as f, mmap.mmap(f.fileno(), 8) as m:
         ns = ctypes.c_int64.from_buffer(m)
         # One store: the program never sees half of it.
-        ns.value += round(seconds * 1e9)
+        ns.value += BRIEF_S * 10**9
         # A file that something refers to is not unmapped.
         del ns
-
-
-def expire(path):
-    """Lets the timeouts pass that are BRIEF."""
-    let_pass(path, BRIEF_S)
 
 
 def environment(build, path):
@@ -35,4 +31,4 @@ def environment(build, path):
 
 
 if __name__ == "__main__":
-    let_pass(sys.argv[1], float(sys.argv[2]))
+    expire(sys.argv[1])

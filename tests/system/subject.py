@@ -62,10 +62,8 @@ class Proxy:
             becomes(lambda: self.sessions, int(conditions[0].split()[-1]), conditions[0])
 
     def expire(self):
-        """Timeouts of BRIEF expire, once what was sent has been handled."""
+        """Timeouts of BRIEF expire, as Daemon.expire(). HAProxy's expire by themselves."""
         if IS_TACIT:
-            flush_loopback()
-            self.d.until("idle")
             self.d.expire()
 
     def no_sessions(self):

@@ -6,7 +6,7 @@ import threading
 import h2_raw as raw
 import pytest
 from conftest import free_port, rss_kib
-from facts import LIMIT, flush_loopback
+from facts import LIMIT
 from moved_clock import BRIEF
 from subject import IS_SANITIZED, only_tacit
 from test_h2 import Client, ok, site  # noqa: F401
@@ -136,8 +136,6 @@ def test_windows_that_stay_closed(daemon, origins, ends):
         for _ in range(50):
             assert c.until(raw.HEADERS)
         if ends == "stream":
-            flush_loopback()
-            p.until("idle")
             p.expire()
             gone = set()
             while len(gone) < 50:
