@@ -18,23 +18,50 @@
 
 #define GATE_WORKERS_MAX 64
 
+/* A place is taken before an accept, which may find nobody: until then it is also a tried one. */
+#define GATE_TAKEN UINT64_C(1)
+#define GATE_TRIED (UINT64_C(1) << 32)
+
 struct gate {
-	unsigned int n;  /* current count */
-	uint64_t held;   /* workers that stopped because it was full, one bit each */
+	uint64_t n;    /* low 32 bits: places taken; high 32 bits: those of them that are tried */
+	uint64_t held; /* workers that stopped because it was full, one bit each */
 };
 
-/* Increments the count unless it is max: returns 1 if it did. max 0: no limit. */
+/* The places taken, tried ones among them. */
+static inline unsigned int
+gate_taken(const struct gate *g)
+{
+	return (unsigned int)(atomic_read(&g->n) & (GATE_TRIED - 1));
+}
+
+/* The places kept: what users see. */
+static inline unsigned int
+gate_count(const struct gate *g)
+{
+	uint64_t n = atomic_read(&g->n);
+
+	return (unsigned int)(n & (GATE_TRIED - 1)) - (unsigned int)(n / GATE_TRIED);
+}
+
+/* Takes a place, as a tried one, unless max are taken: returns 1 if it did. max 0: no limit. */
 int gate_enter(struct gate *g, unsigned int max) must_check;
 /* True if gate_enter() would fail now. Saves the attempt. */
 static inline int
 gate_is_full(const struct gate *g, unsigned int max)
 {
-	return max && atomic_read(&g->n) >= max;
+	return max && gate_taken(g) >= max;
 }
 
-/* Decrements the count. Returns the workers that have to continue now, one bit each; a worker may
- * find the gate full again. */
-uint64_t gate_leave(struct gate *g, unsigned int max) must_check;
+/* Keeps a tried place. */
+static inline void
+gate_keep(struct gate *g)
+{
+	(void)atomic_sub(&g->n, GATE_TRIED);
+}
+
+/* Gives back a place. place: GATE_TAKEN, for a kept one, or GATE_TAKEN + GATE_TRIED. Returns the
+ * workers that have to continue now, one bit each; a worker may find the gate full again. */
+uint64_t gate_leave(struct gate *g, uint64_t place, unsigned int max) must_check;
 /* Registers `worker` as stopped: 1 when it will be woken, 0 when it has to continue at once. */
 int gate_hold(struct gate *g, unsigned int max, unsigned int worker) must_check;
 

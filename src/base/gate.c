@@ -6,26 +6,32 @@
 #define GATE_STEP() ((void)0)
 #endif
 
+static unsigned int
+taken_of(uint64_t n)
+{
+	return (unsigned int)(n & (GATE_TRIED - 1));
+}
+
 int
 gate_enter(struct gate *g, unsigned int max)
 {
-	unsigned int n = atomic_read(&g->n);
+	uint64_t n = atomic_read(&g->n);
 
 	if (!max) {
-		(void)atomic_add(&g->n, 1u);
+		(void)atomic_add(&g->n, GATE_TAKEN + GATE_TRIED);
 		return 1;
 	}
 	do {
-		if (n >= max)
+		if (taken_of(n) >= max)
 			return 0;
-	} while (!atomic_replace(&g->n, &n, n + 1));
+	} while (!atomic_replace(&g->n, &n, n + GATE_TAKEN + GATE_TRIED));
 	return 1;
 }
 
 uint64_t
-gate_leave(struct gate *g, unsigned int max)
+gate_leave(struct gate *g, uint64_t place, unsigned int max)
 {
-	unsigned int n = atomic_sub(&g->n, 1u);
+	unsigned int n = taken_of(atomic_sub(&g->n, place));
 
 	assert(n != ~0u);
 	GATE_STEP();
@@ -44,7 +50,7 @@ gate_hold(struct gate *g, unsigned int max, unsigned int worker)
 	GATE_STEP();
 	(void)atomic_or(&g->held, bit);
 	GATE_STEP();
-	if (atomic_look(&g->n) >= max)
+	if (taken_of(atomic_look(&g->n)) >= max)
 		return 1;
 	GATE_STEP();
 	(void)atomic_and(&g->held, ~bit);

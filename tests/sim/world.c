@@ -550,8 +550,9 @@ check_sessions(struct world *w)
 			    (unsigned long long)w->engine.zerocopy.max);
 	if (w->engine.stat.fsm_bugs)
 		world_error(w, "an event came that the table does not know");
-	if (w->cfg.maxconn && w->px->fe_gate.n > (unsigned int)w->cfg.maxconn)
-		world_error(w, "%u sessions, maxconn is %d", w->px->fe_gate.n, w->cfg.maxconn);
+	if (w->cfg.maxconn && gate_taken(&w->px->fe_gate) > (unsigned int)w->cfg.maxconn)
+		world_error(w, "%u sessions, maxconn is %d", gate_taken(&w->px->fe_gate),
+			    w->cfg.maxconn);
 	for (unsigned int i = 0; i < w->px->n_servers; i++)
 		if (w->cfg.server[i].maxconn &&
 		    w->srv[i]->cur > (unsigned int)w->cfg.server[i].maxconn)
@@ -731,6 +732,7 @@ check_table(struct world *w, struct table *t)
 static void
 check_baseline(struct world *w)
 {
+	const struct gate *fe = &w->px->fe_gate, *process = &w->engine.shared->gate;
 	unsigned int cur = 0;
 
 	if (frontend_of(w)->table)
@@ -742,18 +744,15 @@ check_baseline(struct world *w)
 		w->engine.pools.txn.live ||
 		w->engine.pools.buf.live * w->engine.pools.buf.size != w->engine.zerocopy.pinned)
 		world_error(w, "pools: %u sessions, %u buffers are out",
-		    w->engine.pools.session.live,
-			    w->engine.pools.buf.live);
+			    w->engine.pools.session.live, w->engine.pools.buf.live);
 	for (unsigned int i = 0; i < WORLD_SERVERS && w->srv[i]; i++)
 		cur += w->srv[i]->cur + w->srv[i]->queued;
-	if (cur || w->px->fe_gate.n || w->px->be_cur || w->px->queued || w->ln->conns)
+	if (cur || fe->n || w->px->be_cur || w->px->queued || w->ln->conns)
 		world_error(w, "counts: %u slots, %u frontend, %u backend, %u queued, %u listener",
-			    cur, w->px->fe_gate.n, w->px->be_cur, w->px->queued, w->ln->conns);
-	if (w->engine.shared->gate.n || w->engine.shared->gate.held || w->px->fe_gate.held)
-		world_error(w, "gates: %u in the process, held %llx, %llx",
-			    w->engine.shared->gate.n,
-			    (unsigned long long)w->engine.shared->gate.held,
-			    (unsigned long long)w->px->fe_gate.held);
+			    cur, gate_taken(fe), w->px->be_cur, w->px->queued, w->ln->conns);
+	if (process->n || process->held || fe->held)
+		world_error(w, "gates: %u in the process, held %llx, %llx", gate_taken(process),
+			    (unsigned long long)process->held, (unsigned long long)fe->held);
 	if (w->tls.io && counter_read(&tls_io_counts(w->tls.io)->live))
 		world_error(w, "TLS is left of connections");
 	if (loop_fds(w->loop) != 1)

@@ -178,11 +178,12 @@ int process_join(struct process *p) must_check;
 /* Closes whatever is still open. */
 void process_fini(struct process *p);
 
-/* The sessions of all workers, including connections being handed over. */
+/* The sessions of all workers, including connections being handed over, and places of accepts that
+ * have not ended. */
 static inline unsigned int
 process_sessions(const struct process *p)
 {
-	return atomic_read(&p->shared.gate.n);
+	return gate_taken(&p->shared.gate);
 }
 
 /* Copies listeners for the workers that accept on them, according to `thread` and `shards`. 0 or

@@ -393,7 +393,7 @@ health_state(const struct process *p)
 static int
 judge_health(const struct process *p, struct health *h)
 {
-	unsigned int left = process_sessions(p);
+	unsigned int left = gate_count(&p->shared.gate);
 
 	list_each(it, &p->cfg->proxies.all) {
 		const struct proxy *px = list_entry(it, const struct proxy, link);
@@ -420,7 +420,7 @@ health_put(struct sbuf *out, const struct process *p, const struct health *h, in
 	sbuf_addf(out, "%s: %s\nstate: %s\nfrontends: %u of %u\nlisteners: %u of %u\n"
 		"workers: %u of %u\nsessions: %u\n", is_healthy ? "healthy" : "unhealthy",
 		h->why, health_state(p), h->frontends, h->n_frontends, h->listeners,
-		h->n_listeners, h->workers, p->n_workers, process_sessions(p));
+		h->n_listeners, h->workers, p->n_workers, gate_count(&p->shared.gate));
 }
 
 static void
@@ -432,7 +432,7 @@ health_put_json(struct sbuf *out, const struct process *p, const struct health *
 		"\"workers\":{\"answering\":%u,\"all\":%u},\"sessions\":%u}\n",
 		is_healthy ? "true" : "false", h->why, health_state(p), h->frontends,
 		h->n_frontends, h->listeners, h->n_listeners, h->workers, p->n_workers,
-		process_sessions(p));
+		gate_count(&p->shared.gate));
 }
 
 static int

@@ -359,7 +359,7 @@ stat_frontend_row(const struct process *process, const struct proxy *p, struct s
 	proxy_stat_sum(p, PROXY_FE, st);
 	memset(r, 0, sizeof(*r));
 	put_common(r, p, "FRONTEND", TYPE_FRONTEND);
-	put_stat(r, STAT_scur, atomic_read(&p->fe_gate.n));
+	put_stat(r, STAT_scur, gate_count(&p->fe_gate));
 	put_stat(r, STAT_smax, st->cur_max);
 	put_stat(r, STAT_slim, frontend_limit(p, process));
 	put_stat(r, STAT_stot, st->cum_sess);
@@ -391,7 +391,7 @@ stat_frontend_row(const struct process *process, const struct proxy *p, struct s
 	put_zeros(r, STAT_ssl_failed_handshake + 1, (enum stat_col)(STAT_COLS - 1));
 	if (p->mode == PROXY_HTTP)
 		put_h1(r, st,
-			subtract_part(atomic_read(&p->fe_gate.n), st->h2.open_connections),
+			subtract_part(gate_count(&p->fe_gate), st->h2.open_connections),
 			st->h1.streams - st->h1.streams_over,
 			subtract_part(st->cum_sess, st->h2.total_connections), st->h1.streams);
 	put_h2(r, &st->h2);

@@ -250,7 +250,7 @@ log_proxies(struct process *p)
 		if (px->caps & PROXY_FE)
 			log_msg(process_log(p), LOG_LEVEL_NOTICE,
 				"Proxy %s: %u act(FE), %u act(BE), %llu tot(FE).", px->name,
-				atomic_read(&px->fe_gate.n), atomic_read(&px->be_cur),
+				gate_count(&px->fe_gate), atomic_read(&px->be_cur),
 				(unsigned long long)fe.cum_sess);
 	}
 }

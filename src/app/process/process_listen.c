@@ -643,7 +643,7 @@ frontend_stop(struct process *p, struct proxy *fe, struct sbuf *lines)
 void
 frontend_note_hard_stop(struct process *p, struct proxy *fe)
 {
-	unsigned int n = atomic_read(&fe->fe_gate.n);
+	unsigned int n = gate_count(&fe->fe_gate);
 
 	if (n)
 		log_frontend(p, fe, "Proxy %s hard-stopped (%u remaining conns will be closed).",

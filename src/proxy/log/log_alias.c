@@ -351,13 +351,13 @@ put_ts(struct log_render *r)
 static void
 put_ac(struct log_render *r)
 {
-	sbuf_addu(r->out, atomic_read(&r->s->engine->shared->gate.n));
+	sbuf_addu(r->out, gate_count(&r->s->engine->shared->gate));
 }
 
 static void
 put_fc(struct log_render *r)
 {
-	sbuf_addu(r->out, atomic_read(&r->s->sess->fe->fe_gate.n));
+	sbuf_addu(r->out, gate_count(&r->s->sess->fe->fe_gate));
 }
 
 /* Writes the sessions of the backend. In the line at the end the session itself has left

@@ -208,7 +208,7 @@ fetch_fe_conn(const struct rule_args *a, struct sample_ctx *cx, struct sample *s
 
 	if (!fe)
 		return 0;
-	sample_set_int(s, atomic_read(&fe->fe_gate.n));
+	sample_set_int(s, gate_count(&fe->fe_gate));
 	return 1;
 }
 

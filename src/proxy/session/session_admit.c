@@ -236,6 +236,9 @@ leave_rates(struct listener *ln)
 
 /* --- places --- */
 
+/* The place of an accept that has not found a client. */
+#define PLACE_TRIED (GATE_TAKEN + GATE_TRIED)
+
 /* Wakes other workers; fe NULL: for the process. */
 static void
 wake_waiting(struct engine *e, uint64_t who, struct proxy *fe)
@@ -244,10 +247,11 @@ wake_waiting(struct engine *e, uint64_t who, struct proxy *fe)
 		e->hooks.wake_resume(e, (unsigned int)__builtin_ctzll(who), fe);
 }
 
-void
-conn_limits_left_frontend(struct engine *e, struct proxy *fe)
+/* place: as for gate_leave(). */
+static void
+leave_frontend(struct engine *e, struct proxy *fe, uint64_t place)
 {
-	uint64_t who = gate_leave(&fe->fe_gate, (unsigned int)fe->maxconn);
+	uint64_t who = gate_leave(&fe->fe_gate, place, (unsigned int)fe->maxconn);
 
 	if (likely(!who))
 		return;
@@ -256,10 +260,16 @@ conn_limits_left_frontend(struct engine *e, struct proxy *fe)
 	wake_waiting(e, who, fe);
 }
 
-static void
-leave_process(struct engine *e, int was_session)
+void
+conn_limits_left_frontend(struct engine *e, struct proxy *fe)
 {
-	uint64_t who = gate_leave(&e->shared->gate, e->shared->max_sessions);
+	leave_frontend(e, fe, GATE_TAKEN);
+}
+
+static void
+leave_process(struct engine *e, uint64_t place, int was_session)
+{
+	uint64_t who = gate_leave(&e->shared->gate, place, e->shared->max_sessions);
 	int resumes = (who & own_bit(e)) != 0;
 
 	if (resumes)
@@ -273,7 +283,7 @@ leave_process(struct engine *e, int was_session)
 void
 conn_limits_left_process(struct engine *e)
 {
-	leave_process(e, 1);
+	leave_process(e, GATE_TAKEN, 1);
 }
 
 /* Takes a place of fe and of the process for a session of e: holds listeners when the limit is
@@ -329,13 +339,12 @@ enter_gates(struct listener *ln)
 	if (!is_shut(fe) && gate_enter(&fe->fe_gate, (unsigned int)fe->maxconn))
 		return 1;
 	leave_rates(ln);
-	leave_process(e, 0);
+	leave_process(e, PLACE_TRIED, 0);
 	hold_frontend(e, fe);
 	return 0;
 }
 
-/* Called when an accept has found a client: the places in the rates that enter_gates() took stay
- * taken. */
+/* Called when an accept has found a client: the places that enter_gates() took stay taken. */
 static void
 did_accept(struct listener *ln)
 {
@@ -347,6 +356,8 @@ did_accept(struct listener *ln)
 	if (unlikely(ln->xprt))
 		rate_limit_keep(&e->shared->tls_limit, e->sys);
 	rate_limit_keep(&e->shared->conn_limit, e->sys);
+	gate_keep(&fe->fe_gate);
+	gate_keep(&e->shared->gate);
 }
 
 /* Called when the accept found no connection. */
@@ -354,14 +365,15 @@ static void
 not_accepted(struct listener *ln)
 {
 	leave_rates(ln);
-	conn_limits_give_back(ln);
+	leave_frontend(ln->worker, ln->owner, PLACE_TRIED);
+	leave_process(ln->worker, PLACE_TRIED, 0);
 }
 
 void
 conn_limits_give_back(struct listener *ln)
 {
 	conn_limits_left_frontend(ln->worker, ln->owner);
-	leave_process(ln->worker, 0);
+	leave_process(ln->worker, GATE_TAKEN, 0);
 }
 
 void
@@ -405,7 +417,7 @@ count_connection(const struct stream *s)
 	counter_add(&st->cum_conn, 1);
 	n.of_frontend = count_rate(&st->conn_rate, &s->sess->fe->fe_second, s->sess->accept_ms);
 	/* Its place was taken already, whatever the rules decide. */
-	counter_max(&st->cur_max, atomic_read(&s->sess->fe->fe_gate.n));
+	counter_max(&st->cur_max, gate_count(&s->sess->fe->fe_gate));
 	counter_add(&s->sess->listener->stat.cum_conn, 1);
 	return n;
 }

@@ -205,7 +205,7 @@ a_place_without_a_connection_is_given_back(void **st)
 	assert_int_equal(ln[0]->may_accept(ln[0]), 1);
 	assert_int_equal(ln[1]->may_accept(ln[1]), 0);
 	assert_int_equal(ln[1]->state, LISTENER_FULL);
-	assert_int_equal(shared.gate.n, 1);
+	assert_int_equal(gate_taken(&shared.gate), 1);
 	ln[0]->not_accepted(ln[0]);
 	assert_int_equal(told[1], 1);
 	assert_int_equal(w.px->fe_gate.n + shared.gate.n, 0);
@@ -215,11 +215,36 @@ a_place_without_a_connection_is_given_back(void **st)
 	open_two(0, 1);
 	assert_int_equal(ln[0]->may_accept(ln[0]), 1);
 	assert_int_equal(ln[1]->may_accept(ln[1]), 0);
-	assert_int_equal(w.px->fe_gate.n, 1);
+	assert_int_equal(gate_taken(&w.px->fe_gate), 1);
 	ln[0]->not_accepted(ln[0]);
 	assert_int_equal(told_of_process[1], 1);
 	conn_limits_resume(e[1], NULL);
 	assert_int_equal(ln[1]->state, LISTENER_READY);
+	close_two();
+}
+
+/* Workers are woken for the same connection: log lines and statistics do not count those that find
+ * nobody. */
+static void
+an_accept_without_a_client_is_not_counted(void **st)
+{
+	(void)st;
+	open_two(0, 100);
+	client(0);
+	assert_int_equal(ln[1]->may_accept(ln[1]), 1);
+	assert_int_equal(gate_count(&w.px->fe_gate), 1);
+	assert_int_equal(gate_count(&shared.gate), 1);
+	ln[1]->not_accepted(ln[1]);
+	assert_int_equal(gate_count(&w.px->fe_gate), 1);
+	assert_int_equal(gate_taken(&shared.gate), 1);
+	assert_int_equal(ln[1]->may_accept(ln[1]), 1);
+	ln[1]->did_accept(ln[1]);
+	assert_int_equal(gate_count(&w.px->fe_gate), 2);
+	assert_int_equal(gate_count(&shared.gate), 2);
+	conn_limits_give_back(ln[1]);
+	assert_int_equal(gate_count(&w.px->fe_gate), 1);
+	world_run(&w, RIG_LIMIT);
+	assert_int_equal(w.px->fe_gate.n + shared.gate.n, 0);
 	close_two();
 }
 
@@ -228,7 +253,7 @@ static void
 make_room(struct engine *x)
 {
 	on_full(x);
-	assert_int_equal(gate_leave(&shared.gate, shared.max_sessions), 0);
+	assert_int_equal(gate_leave(&shared.gate, GATE_TAKEN + GATE_TRIED, shared.max_sessions), 0);
 }
 
 static void
@@ -414,6 +439,7 @@ main(void)
 		cmocka_unit_test(maxconn_of_a_frontend_counts_all_workers),
 		cmocka_unit_test(maxconn_of_the_process_counts_all_workers),
 		cmocka_unit_test(a_place_without_a_connection_is_given_back),
+		cmocka_unit_test(an_accept_without_a_client_is_not_counted),
 		cmocka_unit_test(a_place_freed_meanwhile_is_noticed),
 		cmocka_unit_test(sessions_have_ids_of_their_own),
 		cmocka_unit_test(the_highest_rate_is_that_of_all),
