@@ -11,7 +11,7 @@ import pytest
 
 from clients import Load, get, site
 from conftest import admin, connect, free_port, free_ports, info, is_open, recv_all, run
-from facts import becomes, contains, exists, gone, listens
+from facts import becomes, contains, gone, listens
 
 only_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to change the user")
 
@@ -170,18 +170,26 @@ def test_a_stats_socket_that_does_not_pass_sockets(replace, bind, why):
     d.stop()
 
 
+def start_haproxy(replace, port):
+    """Starts HAProxy until it answers: it listens before it handles signals, and SIGTTOU would stop it like a job."""
+    d = replace(site(port), program=oracle.HAPROXY, ready=False)
+    listens(port)
+    assert get(port) == "one"
+    return d
+
+
 @oracle.live("it takes over from HAProxy")
 def test_a_socket_of_another_program(replace):
-    cfg = site(free_port())
-    d = replace(cfg, program=oracle.HAPROXY, ready=False)
-    exists(replace.sock)
+    port = free_port()
+    cfg = site(port)
+    d = start_haproxy(replace, port)
     new = replace(cfg, d, ready=False)
     assert new.wait() == 1
     assert "cannot get the listening sockets" in new.stderr
     # without -x it stops listening when it is asked to
     new = replace(cfg, d, fetch=False)
     assert d.wait() == 0
-    assert get(int(cfg.split("127.0.0.1:")[1].split()[0])) == "one"
+    assert get(port) == "one"
     new.stop()
 
 
@@ -189,8 +197,7 @@ def test_a_socket_of_another_program(replace):
 def test_a_program_that_listens_again(replace):
     """The new process cannot use another address: HAProxy goes on."""
     port, other = free_ports(2)
-    d = replace(site(port), program=oracle.HAPROXY, ready=False)
-    listens(port)
+    d = start_haproxy(replace, port)
     # With SO_REUSEADDR: connections of an earlier test may be in TIME_WAIT there.
     with socket.create_server(("127.0.0.1", other)):
         new = replace(site(port) + f"    bind 127.0.0.1:{other}\n", d, fetch=False, ready=False)
