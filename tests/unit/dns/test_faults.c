@@ -1,5 +1,6 @@
 /* A lookup over UDP and then TCP with each of its system calls failing once: it is tried again, and
  * in the end there is an answer, and no descriptor is left open. */
+#include "unit/hand_clock.h"
 #include "unit/dns/dns_rig.h"
 
 #define NAME "app.example"
@@ -7,7 +8,6 @@
 #define CALLS_MAX 60
 #define TURNS_MAX 400 /* of a millisecond of the test's clock */
 
-static uint64_t clock_ms;
 static unsigned int calls_left; /* calls before the one that fails; 0: none fails */
 static int fault;
 static int has_failed;
@@ -42,15 +42,6 @@ FAILING(sendto, (, int fd, const void *buf, size_t len, int flags), (, fd, buf, 
 FAILING(recvfrom, (, int fd, void *buf, size_t len, int flags), (, fd, buf, len, flags))
 FAILING(getrandom, (, void *buf, size_t len, unsigned int flags), (, buf, len, flags))
 
-/* Time passes between turns only: what is waited for is not late on a busy machine. */
-static long
-read_clock(void *ctx, clockid_t id, struct timespec *ts)
-{
-	(void)ctx, (void)id;
-	*ts = (struct timespec){ (time_t)(clock_ms / 1000), (long)(clock_ms % 1000) * 1000000 };
-	return 0;
-}
-
 static const struct sys_ops *
 failing_ops(void)
 {
@@ -62,6 +53,7 @@ failing_ops(void)
 	ops.sendto = failing_sendto;
 	ops.recvfrom = failing_recvfrom;
 	ops.getrandom = failing_getrandom;
+	/* Time passes between turns only: what is waited for is not late on a busy machine. */
 	ops.clock_gettime = read_clock;
 	return &ops;
 }

@@ -1,4 +1,5 @@
 /* A ring's client and a syslog server on loopback: frames, pauses, servers that go and come. */
+#include "unit/hand_clock.h"
 #include "unit/net/net_rig.h"
 
 #include <stdio.h>
@@ -16,16 +17,6 @@ static unsigned int failures;
 static char failed_with[80];
 
 static struct sys_ops calls;
-static time_t clock_s;
-
-/* Pauses do not end by themselves: a test calls the timer's function. */
-static long
-read_clock(void *ctx, clockid_t id, struct timespec *ts)
-{
-	(void)ctx, (void)id;
-	*ts = (struct timespec){ .tv_sec = clock_s };
-	return 0;
-}
 
 static void
 on_failure(void *arg, const char *why)
@@ -55,8 +46,9 @@ setup(void **st)
 	(void)st;
 	rig_open(INTEREST_EDGE);
 	calls = sys_linux;
+	/* Pauses do not end by themselves: a test calls the timer's function. */
 	calls.clock_gettime = read_clock;
-	clock_s = (time_t)(loop_now_ms(rig_loop) / 1000 + 1);
+	clock_ms = loop_now_ms(rig_loop) + 1000;
 	rig_sys.ops = &calls;
 	rig_turn(0);
 	log_sink_init(&sink, &rig_sys, &id);
@@ -265,10 +257,10 @@ a_server_that_does_not_read_loses_its_connection(void **st)
 		put(text, sizeof(text));
 	assert_int_equal(failures, 0);
 	assert_int_equal(client.reader.holds, 1);
-	clock_s += 4;
+	clock_ms += 4000;
 	rig_turn(0);
 	assert_int_equal(failures, 0);
-	clock_s++;
+	clock_ms += 1000;
 	rig_turn(0);
 	assert_int_equal(failures, 1);
 	assert_string_equal(failed_with, "Connection timed out");

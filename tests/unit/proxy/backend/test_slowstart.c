@@ -7,20 +7,12 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "proxy/backend/server_state.h"
+#include "unit/hand_clock.h"
 #include "unit/proxy/proxies_rig.h"
 
 static struct state_rig rig;
 static struct sys_ops ops;
-static uint64_t clock_ms;
 static struct server *s, *t;
-
-static long
-read_clock(void *ctx, clockid_t id, struct timespec *ts)
-{
-	(void)ctx, (void)id;
-	*ts = (struct timespec){ (time_t)(clock_ms / 1000), (long)(clock_ms % 1000) * 1000000 };
-	return 0;
-}
 
 /* Advances the clock to this many ms after the beginning of the test. */
 static void

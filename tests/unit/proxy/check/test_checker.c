@@ -2,6 +2,7 @@
  * makes for that. The servers are sockets of the test, served between two turns of the loop. The
  * clock is the test's: no time passes while the kernel and the servers work, so that a check that
  * is answered takes none, and one that is not takes its timeout. */
+#include "unit/hand_clock.h"
 #include "unit/proxy/proxies_rig.h"
 
 #include <arpa/inet.h>
@@ -29,7 +30,6 @@ static struct world w;
 static struct engine e;
 static struct sys_ops ops;
 static struct sys sys;
-static uint64_t clock_ms;
 static struct log_sink sink;
 static struct checker *checker;
 static int listening[2];
@@ -81,14 +81,6 @@ refuse(void)
 {
 	close(listening[0]);
 	listening[0] = -1;
-}
-
-static long
-read_clock(void *ctx, clockid_t id, struct timespec *ts)
-{
-	(void)ctx, (void)id;
-	*ts = (struct timespec){ (time_t)(clock_ms / 1000), (long)(clock_ms % 1000) * 1000000 };
-	return 0;
 }
 
 static uint64_t

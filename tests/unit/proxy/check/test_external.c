@@ -2,6 +2,7 @@
  * the requests and answers, between two turns of the loop. */
 #define WORLD_BEGINS() (w->proxies.external_checks = 1)
 #define WORLD_ENDS() ((void)0)
+#include "unit/hand_clock.h"
 #include "unit/proxy/proxies_rig.h"
 
 #include <errno.h>
@@ -28,7 +29,6 @@ static struct sys sys;
 static struct log_sink sink;
 static struct checker *checker;
 static struct external_helper helper;
-static uint64_t clock_ms;
 static int far_end;        /* the helper's side of the socket */
 static char alert[600];    /* the last one */
 static unsigned int n_alerts;
@@ -50,14 +50,6 @@ static long
 maybe_sendto(void *ctx, int fd, const void *buf, size_t len, int flags)
 {
 	return send_error ? -send_error : sys_linux.sendto(ctx, fd, buf, len, flags);
-}
-
-static long
-read_clock(void *ctx, clockid_t id, struct timespec *ts)
-{
-	(void)ctx, (void)id;
-	*ts = (struct timespec){ (time_t)(clock_ms / 1000), (long)(clock_ms % 1000) * 1000000 };
-	return 0;
 }
 
 /* Advances the clock, and does what is due. */
