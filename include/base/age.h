@@ -8,6 +8,10 @@
 
 #include <stdint.h>
 
+/* Workers, and processes that follow each other, read the clock at different times: a time that is
+ * ahead by less than this one is of now. */
+#define CLOCK_SKEW_MS 65536u
+
 /* Returns the time from `then` to `now`, 0 if `then` is the later one. */
 static inline uint64_t
 age_between(uint64_t then, uint64_t now)

@@ -119,9 +119,6 @@ former_block(const struct former_cache *f, uint32_t block)
 		(size_t)(block & ((1u << CACHE_CHUNK_BITS) - 1)) * CACHE_BLOCK;
 }
 
-/* The previous process may store an object a little after this one has read its clock. */
-#define CACHE_CLOCK_SKEW_MS 65536
-
 /* The lengths are those of an object that this cache may have, and it is not too old. */
 static int
 is_valid(const struct cache *c, const struct cache_caller *by, const struct cache_object *o)
@@ -133,7 +130,7 @@ is_valid(const struct cache *c, const struct cache_caller *by, const struct cach
 		return 0;
 	return o->key_len + o->texts_len + o->body_len + o->head_len <= c->conf.max_object &&
 		o->expires_ms > by->now_ms &&
-		age_between(by->now_ms, o->born_ms) <= CACHE_CLOCK_SKEW_MS;
+		age_between(by->now_ms, o->born_ms) <= CLOCK_SKEW_MS;
 }
 
 /* Splits texts, each with a line feed. 0, or -1: they are damaged. */

@@ -701,8 +701,8 @@ time_left(const struct table_follow *f, const char *slot, uint32_t now)
 	uint32_t left = slot_expire(slot) - now;
 
 	if (!f->saved.expire_ms)
-		return left < TABLE_CLOCK_SKEW_MS ? UINT32_MAX : left;
-	if (left <= f->saved.expire_ms + TABLE_CLOCK_SKEW_MS)
+		return left < CLOCK_SKEW_MS ? UINT32_MAX : left;
+	if (left <= f->saved.expire_ms + CLOCK_SKEW_MS)
 		return left;
 	return slot_refs(slot) & ENTRY_REFS ? (int64_t)f->saved.expire_ms : -1;
 }

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/age.h"
 #include "base/keyhash.h"
 #include "base/lock.h"
 #include "table/table.h"
@@ -45,9 +46,6 @@ struct table_rate {
 	_Atomic uint32_t tick;    /* when the current period began; 0: none has */
 	_Atomic uint32_t curr, prev;
 };
-
-/* Workers read the clock at different times: a period may begin a little after a worker's now. */
-#define TABLE_CLOCK_SKEW_MS 65536u
 
 /* The dictionary's places: TABLE_NAMES_FIRST of them, as many again, then twice as many, ... */
 #define TABLE_NAMES_FIRST 64u
@@ -226,7 +224,7 @@ table_time_left(const struct table *t, const struct table_entry *e, uint32_t now
 {
 	uint32_t left = atomic_load_explicit(&e->expire, memory_order_relaxed) - now;
 
-	return left <= t->conf.expire_ms + TABLE_CLOCK_SKEW_MS ? left : 0;
+	return left <= t->conf.expire_ms + CLOCK_SKEW_MS ? left : 0;
 }
 
 /* True if no time is left to it. */

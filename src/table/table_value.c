@@ -64,7 +64,7 @@ find_value(const struct table *t, const struct table_entry *e, enum table_data t
 static int
 period_is_current(uint32_t tick, uint32_t period, uint32_t now)
 {
-	return now - tick < period || (tick && tick - now < TABLE_CLOCK_SKEW_MS);
+	return now - tick < period || (tick && tick - now < CLOCK_SKEW_MS);
 }
 
 /* Begins a period with n events, unless another worker has: it then counts them there. */
@@ -109,7 +109,7 @@ rate_count(struct table *t, const struct table_entry *e, struct table_rate *r, u
 static uint64_t
 rate_in_window(uint32_t tick, uint32_t curr, uint32_t prev, uint32_t period, uint32_t now)
 {
-	uint32_t age = tick - now < TABLE_CLOCK_SKEW_MS ? 0 : now - tick;
+	uint32_t age = tick - now < CLOCK_SKEW_MS ? 0 : now - tick;
 	uint64_t past = prev, left = period;
 
 	if (age >= period) {

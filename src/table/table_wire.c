@@ -202,7 +202,7 @@ put_rate(struct table *t, const struct table_entry *e, const void *at,
 	uint32_t ahead = r.tick - (uint32_t)by->now_ms;
 
 	/* A worker's clock may be a little ahead. */
-	wire_put_number(w, (int32_t)ahead > 0 && ahead < TABLE_CLOCK_SKEW_MS ? 0 : 0 - ahead);
+	wire_put_number(w, (int32_t)ahead > 0 && ahead < CLOCK_SKEW_MS ? 0 : 0 - ahead);
 	wire_put_number(w, r.curr);
 	wire_put_number(w, r.prev);
 }
