@@ -56,7 +56,9 @@ def test_a_stalled_worker_stops_the_watchdog_messages(daemon, mode):
 @pytest.mark.parametrize("how,mode", [("loop", ("-db",)), ("delay", MASTER)])
 def test_a_worker_that_is_slow_feeds_the_watchdog_and_one_that_stalls_does_not(daemon, how, mode):
     """By commands that are made for it. WatchdogSec is 400 ms."""
-    d = daemon(site(free_port()), extra="nbthread 3", mode=mode, env={"WATCHDOG_USEC": "400000"})
+    d = daemon(site(free_port()), extra="nbthread 3\n    master-worker exit-on-failure", mode=mode,
+               env={"WATCHDOG_USEC": "400000"}, checked=False)
+    serving = worker_of(d) if mode == MASTER else d.pid
     d.notify.seen.clear()
 
     def fed():
@@ -65,14 +67,15 @@ def test_a_worker_that_is_slow_feeds_the_watchdog_and_one_that_stalls_does_not(d
         return sum("WATCHDOG=1" in m for m in d.notify.seen) >= 3
 
     assert wait_for(fed, 5 * WAIT)
-    assert d.admin(f"expert-mode on; debug dev {how} 6000 3") == "\n\n"
+    assert d.admin(f"expert-mode on; debug dev {how} 3600000 3") == "\n\n"
     # Questions to the worker are behind the command in its mailbox: one that was answered before may still send its message.
     d.notify.drain()
     d.notify.seen.clear()
     d.passes(1500)
     d.notify.drain()
     assert sum("WATCHDOG=1" in m for m in d.notify.seen) <= 1
-    assert is_fed(d)
+    os.kill(serving, signal.SIGKILL)
+    assert d.wait() == (137 if mode == MASTER else -signal.SIGKILL)
 
 
 def test_debug_commands(daemon, tmp_path):
