@@ -1,6 +1,8 @@
 """oracle.py: what is recorded is read again, and what is missing or was made from something else is named."""
 
 import ast
+import re
+from pathlib import Path
 
 import oracle
 import pytest
@@ -105,3 +107,17 @@ def test_an_answer_that_comes_later_is_waited_for(folder, monkeypatch):
         return last[who]
     monkeypatch.setattr(oracle, "RECORDS", True)
     assert oracle.both(read, {"haproxy": "h", "tacit": "t"}, until_equal=True, script="x") == (2, 2)
+
+
+MONTHS = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
+# Years of this time, or digits that are not compared.
+DATE = re.compile(rf"[\dN][ /-](?:{MONTHS})[ /-](?:20[2-8]\d|\d\d:|N)|>(?:{MONTHS}) ")
+
+
+def test_recordings_hold_no_date_of_the_day_they_were_made():
+    """They are the same in the next month."""
+    for line in ("[N/Nov/N:N:N:N.N]", "30/Nov/2026:22", "Mon, 30 Nov 2026 08:49:37 GMT", "<129>Nov 30 22:00:00 x"):
+        assert DATE.search(line)
+    found = [(path.name, line) for path in Path(oracle.__file__).parent.parent.joinpath("oracle").glob("*.txt")
+             for line in path.read_text().split("\n") if DATE.search(line)]
+    assert found == []
