@@ -18,20 +18,21 @@
 
 #define GATE_WORKERS_MAX 64
 
-/* A place is taken before an accept, which may find nobody: until then it is also a tried one. */
-#define GATE_TAKEN UINT64_C(1)
-#define GATE_TRIED (UINT64_C(1) << 32)
+/* A place is taken before an accept, which may find nobody: it is a tried one until then, and kept
+ * afterwards. */
+#define GATE_KEPT  UINT64_C(1)
+#define GATE_TRIED (UINT64_C(1) << 32 | GATE_KEPT)
 
 struct gate {
 	uint64_t n;    /* low 32 bits: places taken; high 32 bits: those of them that are tried */
 	uint64_t held; /* workers that stopped because it was full, one bit each */
 };
 
-/* The places taken, tried ones among them. */
+/* The places taken, kept and tried. */
 static inline unsigned int
 gate_taken(const struct gate *g)
 {
-	return (unsigned int)(atomic_read(&g->n) & (GATE_TRIED - 1));
+	return (uint32_t)atomic_read(&g->n);
 }
 
 /* The places kept: what users see. */
@@ -40,10 +41,10 @@ gate_count(const struct gate *g)
 {
 	uint64_t n = atomic_read(&g->n);
 
-	return (unsigned int)(n & (GATE_TRIED - 1)) - (unsigned int)(n / GATE_TRIED);
+	return (uint32_t)n - (uint32_t)(n >> 32);
 }
 
-/* Takes a place, as a tried one, unless max are taken: returns 1 if it did. max 0: no limit. */
+/* Takes a place, which is tried, unless max are taken: returns 1 if it did. max 0: no limit. */
 int gate_enter(struct gate *g, unsigned int max) must_check;
 /* True if gate_enter() would fail now. Saves the attempt. */
 static inline int
@@ -56,11 +57,11 @@ gate_is_full(const struct gate *g, unsigned int max)
 static inline void
 gate_keep(struct gate *g)
 {
-	(void)atomic_sub(&g->n, GATE_TRIED);
+	(void)atomic_sub(&g->n, GATE_TRIED - GATE_KEPT);
 }
 
-/* Gives back a place. place: GATE_TAKEN, for a kept one, or GATE_TAKEN + GATE_TRIED. Returns the
- * workers that have to continue now, one bit each; a worker may find the gate full again. */
+/* Gives back a place: GATE_KEPT or GATE_TRIED. Returns the workers that have to continue now, one
+ * bit each; a worker may find the gate full again. */
 uint64_t gate_leave(struct gate *g, uint64_t place, unsigned int max) must_check;
 /* Registers `worker` as stopped: 1 when it will be woken, 0 when it has to continue at once. */
 int gate_hold(struct gate *g, unsigned int max, unsigned int worker) must_check;

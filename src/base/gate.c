@@ -6,34 +6,28 @@
 #define GATE_STEP() ((void)0)
 #endif
 
-static unsigned int
-taken_of(uint64_t n)
-{
-	return (unsigned int)(n & (GATE_TRIED - 1));
-}
-
 int
 gate_enter(struct gate *g, unsigned int max)
 {
 	uint64_t n = atomic_read(&g->n);
 
 	if (!max) {
-		(void)atomic_add(&g->n, GATE_TAKEN + GATE_TRIED);
+		(void)atomic_add(&g->n, GATE_TRIED);
 		return 1;
 	}
 	do {
-		if (taken_of(n) >= max)
+		if ((uint32_t)n >= max)
 			return 0;
-	} while (!atomic_replace(&g->n, &n, n + GATE_TAKEN + GATE_TRIED));
+	} while (!atomic_replace(&g->n, &n, n + GATE_TRIED));
 	return 1;
 }
 
 uint64_t
 gate_leave(struct gate *g, uint64_t place, unsigned int max)
 {
-	unsigned int n = taken_of(atomic_sub(&g->n, place));
+	uint32_t n = (uint32_t)atomic_sub(&g->n, place);
 
-	assert(n != ~0u);
+	assert(n != UINT32_MAX);
 	GATE_STEP();
 	if (n >= max || !atomic_look(&g->held))
 		return 0;
@@ -50,7 +44,7 @@ gate_hold(struct gate *g, unsigned int max, unsigned int worker)
 	GATE_STEP();
 	(void)atomic_or(&g->held, bit);
 	GATE_STEP();
-	if (taken_of(atomic_look(&g->n)) >= max)
+	if ((uint32_t)atomic_look(&g->n) >= max)
 		return 1;
 	GATE_STEP();
 	(void)atomic_and(&g->held, ~bit);

@@ -236,9 +236,6 @@ leave_rates(struct listener *ln)
 
 /* --- places --- */
 
-/* The place of an accept that has not found a client. */
-#define PLACE_TRIED (GATE_TAKEN + GATE_TRIED)
-
 /* Wakes other workers; fe NULL: for the process. */
 static void
 wake_waiting(struct engine *e, uint64_t who, struct proxy *fe)
@@ -247,7 +244,7 @@ wake_waiting(struct engine *e, uint64_t who, struct proxy *fe)
 		e->hooks.wake_resume(e, (unsigned int)__builtin_ctzll(who), fe);
 }
 
-/* place: as for gate_leave(). */
+/* place: GATE_KEPT or GATE_TRIED. */
 static void
 leave_frontend(struct engine *e, struct proxy *fe, uint64_t place)
 {
@@ -263,7 +260,7 @@ leave_frontend(struct engine *e, struct proxy *fe, uint64_t place)
 void
 conn_limits_left_frontend(struct engine *e, struct proxy *fe)
 {
-	leave_frontend(e, fe, GATE_TAKEN);
+	leave_frontend(e, fe, GATE_KEPT);
 }
 
 static void
@@ -283,7 +280,7 @@ leave_process(struct engine *e, uint64_t place, int was_session)
 void
 conn_limits_left_process(struct engine *e)
 {
-	leave_process(e, GATE_TAKEN, 1);
+	leave_process(e, GATE_KEPT, 1);
 }
 
 /* Takes a place of fe and of the process for a session of e: holds listeners when the limit is
@@ -339,7 +336,7 @@ enter_gates(struct listener *ln)
 	if (!is_shut(fe) && gate_enter(&fe->fe_gate, (unsigned int)fe->maxconn))
 		return 1;
 	leave_rates(ln);
-	leave_process(e, PLACE_TRIED, 0);
+	leave_process(e, GATE_TRIED, 0);
 	hold_frontend(e, fe);
 	return 0;
 }
@@ -365,15 +362,15 @@ static void
 not_accepted(struct listener *ln)
 {
 	leave_rates(ln);
-	leave_frontend(ln->worker, ln->owner, PLACE_TRIED);
-	leave_process(ln->worker, PLACE_TRIED, 0);
+	leave_frontend(ln->worker, ln->owner, GATE_TRIED);
+	leave_process(ln->worker, GATE_TRIED, 0);
 }
 
 void
 conn_limits_give_back(struct listener *ln)
 {
 	conn_limits_left_frontend(ln->worker, ln->owner);
-	leave_process(ln->worker, GATE_TAKEN, 0);
+	leave_process(ln->worker, GATE_KEPT, 0);
 }
 
 void

@@ -34,10 +34,10 @@ the_limit_holds(void **st)
 	assert_true(gate_is_full(&g, 2));
 	assert_int_equal(gate_enter(&g, 2), 0);
 	assert_int_equal(gate_taken(&g), 2);
-	assert_int_equal(gate_leave(&g, GATE_TAKEN + GATE_TRIED, 2), 0);
+	assert_int_equal(gate_leave(&g, GATE_TRIED, 2), 0);
 	assert_int_equal(gate_enter(&g, 2), 1);
 	/* The places that were taken before the limit was reduced stay taken. */
-	assert_int_equal(gate_leave(&g, GATE_TAKEN + GATE_TRIED, 1), 0);
+	assert_int_equal(gate_leave(&g, GATE_TRIED, 1), 0);
 	assert_true(gate_is_full(&g, 1));
 }
 
@@ -52,7 +52,7 @@ without_a_limit_it_counts(void **st)
 	assert_int_equal(gate_taken(&g), 1000);
 	assert_false(gate_is_full(&g, 0));
 	for (int i = 0; i < 1000; i++)
-		assert_int_equal(gate_leave(&g, GATE_TAKEN + GATE_TRIED, 0), 0);
+		assert_int_equal(gate_leave(&g, GATE_TRIED, 0), 0);
 	assert_int_equal(g.n, 0);
 }
 
@@ -66,7 +66,7 @@ a_freed_place_wakes_all_that_stopped(void **st)
 	assert_int_equal(gate_hold(&g, 1, 3), 1);
 	assert_int_equal(gate_hold(&g, 1, 63), 1);
 	assert_int_equal(gate_hold(&g, 1, 3), 1);
-	assert_true(gate_leave(&g, GATE_TAKEN + GATE_TRIED, 1) == (UINT64_C(1) << 63 | 1u << 3));
+	assert_true(gate_leave(&g, GATE_TRIED, 1) == (UINT64_C(1) << 63 | 1u << 3));
 	assert_int_equal(g.held, 0);
 	/* A place was freed before it registered: it would not be woken. */
 	assert_int_equal(gate_hold(&g, 1, 5), 0);
@@ -87,10 +87,10 @@ a_tried_place_is_shown_when_it_is_kept(void **st)
 	gate_keep(&g);
 	assert_int_equal(gate_taken(&g), 2);
 	assert_int_equal(gate_count(&g), 1);
-	assert_int_equal(gate_leave(&g, GATE_TAKEN + GATE_TRIED, 2), 0);
+	assert_int_equal(gate_leave(&g, GATE_TRIED, 2), 0);
 	assert_int_equal(gate_taken(&g), 1);
 	assert_int_equal(gate_count(&g), 1);
-	assert_int_equal(gate_leave(&g, GATE_TAKEN, 2), 0);
+	assert_int_equal(gate_leave(&g, GATE_KEPT, 2), 0);
 	assert_int_equal(g.n, 0);
 }
 
@@ -98,13 +98,13 @@ a_tried_place_is_shown_when_it_is_kept(void **st)
 static void
 above_the_limit_nobody_is_woken(void **st)
 {
-	struct gate g = { .n = 3 * (GATE_TAKEN + GATE_TRIED) };
+	struct gate g = { .n = 3 * GATE_TRIED };
 
 	(void)st;
 	assert_int_equal(gate_hold(&g, 1, 0), 1);
-	assert_int_equal(gate_leave(&g, GATE_TAKEN + GATE_TRIED, 1), 0);
-	assert_int_equal(gate_leave(&g, GATE_TAKEN + GATE_TRIED, 1), 0);
-	assert_int_equal(gate_leave(&g, GATE_TAKEN + GATE_TRIED, 1), 1);
+	assert_int_equal(gate_leave(&g, GATE_TRIED, 1), 0);
+	assert_int_equal(gate_leave(&g, GATE_TRIED, 1), 0);
+	assert_int_equal(gate_leave(&g, GATE_TRIED, 1), 1);
 }
 
 #define THREADS 4
@@ -161,7 +161,7 @@ worker(void *arg)
 		if (i++ % 8 == 0)
 			(void)sched_yield();
 		(void)atomic_sub(&storm.inside, 1u);
-		tell(gate_leave(&storm.gate, GATE_TAKEN + GATE_TRIED, BOUND));
+		tell(gate_leave(&storm.gate, GATE_TRIED, BOUND));
 	}
 	return NULL;
 }
@@ -181,7 +181,7 @@ no_wake_up_is_lost_between_threads(void **st)
 	while (!atomic_look(&storm.stops))
 		(void)sched_yield();
 	for (unsigned int i = 0; i < BOUND; i++)
-		tell(gate_leave(&storm.gate, GATE_TAKEN + GATE_TRIED, BOUND));
+		tell(gate_leave(&storm.gate, GATE_TRIED, BOUND));
 	for (unsigned int i = 0; i < THREADS; i++)
 		assert_int_equal(pthread_join(id[i], NULL), 0);
 	assert_int_equal(storm.too_many, 0);
@@ -208,7 +208,7 @@ goes_once(void *arg)
 		if (!gate_enter(&storm.gate, 1))
 			(void)atomic_add(&storm.too_many, 1u);
 		meet(0);
-		tell(gate_leave(&storm.gate, GATE_TAKEN + GATE_TRIED, 1));
+		tell(gate_leave(&storm.gate, GATE_TRIED, 1));
 		meet(0);
 	}
 	return NULL;
@@ -222,7 +222,7 @@ comes_meanwhile(void *arg)
 		meet(1);
 		while (!gate_enter(&storm.gate, 1))
 			stop(1, 1);
-		tell(gate_leave(&storm.gate, GATE_TAKEN + GATE_TRIED, 1));
+		tell(gate_leave(&storm.gate, GATE_TRIED, 1));
 		meet(1);
 	}
 	return NULL;
