@@ -67,6 +67,9 @@ def test_a_worker_that_is_slow_feeds_the_watchdog_and_one_that_stalls_does_not(d
         return sum("WATCHDOG=1" in m for m in d.notify.seen) >= 3
 
     assert wait_for(fed, 5 * WAIT)
+    # One that is over.
+    assert d.admin(f"expert-mode on; debug dev {how} 1000 3") == "\n\n"
+    assert is_fed(d)
     assert d.admin(f"expert-mode on; debug dev {how} 3600000 3") == "\n\n"
     # Questions to the worker are behind the command in its mailbox: one that was answered before may still send its message.
     d.notify.drain()
