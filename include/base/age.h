@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-/* Workers, and processes that follow each other, read the clock at different times: a time that is
- * ahead by less than this one is of now. */
+/* Workers, and processes that follow each other, read the clock at different times. A
+ * time that is ahead by less than this counts as now. */
 #define CLOCK_SKEW_MS 65536u
 
 /* Returns the time from `then` to `now`, 0 if `then` is the later one. */

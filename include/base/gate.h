@@ -18,8 +18,8 @@
 
 #define GATE_WORKERS_MAX 64
 
-/* A place is taken before an accept, which may find nobody: it is a tried one until then, and kept
- * afterwards. */
+/* A worker takes a place before it calls accept. The place is tried until the accept has found a
+ * client, and kept afterwards. */
 #define GATE_KEPT  UINT64_C(1)
 #define GATE_TRIED (UINT64_C(1) << 32 | GATE_KEPT)
 

@@ -223,8 +223,8 @@ a_place_without_a_connection_is_given_back(void **st)
 	close_two();
 }
 
-/* Workers are woken for the same connection: log lines and statistics do not count those that find
- * nobody. */
+/* Several workers wake up for one connection. Log lines and statistics count the one that accepts
+ * it. */
 static void
 an_accept_without_a_client_is_not_counted(void **st)
 {
