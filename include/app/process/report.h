@@ -21,11 +21,11 @@ struct report {
 	struct sbuf *kept; /* messages are appended to it until is_started is set; NULL: none */
 	int is_started;
 	unsigned int patience_ms; /* until then: how long a message waits for room in a full pipe */
-	int has_priorities; /* it is read by the journal: each line begins with <N> */
+	/* The stream of the journal: each line for it begins with <N>. Inode 0: there is none. */
+	unsigned long long journal_device, journal_inode;
 };
 
 struct cfg_diag;
-struct sys;
 
 void report_msg(const struct report *r, enum report_level level, const char *fmt, ...)
 	fmt_printf(3, 4);
@@ -36,8 +36,9 @@ void report_add(const struct report *r, struct sbuf *to, enum report_level level
 void report_text(const struct report *r, const char *text);
 /* The messages about a configuration; with `quiet` only those that reject it. */
 void report_diag(const struct report *r, const struct cfg_diag *d, int quiet);
-/* Is standard error the stream of the journal that $JOURNAL_STREAM names ("device:inode"; NULL:
- * none)? To be called again when it has changed. */
-void report_find_journal(struct report *r, struct sys *sys, const char *stream);
+/* Takes the journal's stream from $JOURNAL_STREAM ("device:inode", systemd.exec(5); NULL: none).
+ * Each message compares it with the file that it goes to: a worker process writes to a pipe until
+ * it is ready. */
+void report_set_journal(struct report *r, const char *stream);
 
 #endif

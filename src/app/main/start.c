@@ -141,7 +141,6 @@ static int
 run_first_worker(struct start *st)
 {
 	daemon_leave(&st->daemon);
-	st->report.has_priorities = 0;
 	st->report.pid = (int)sys_getpid(&st->sys);
 	st->cfg.diag.pid = st->report.pid;
 	report_diag(&st->report, &st->cfg.diag, st->cfg.global.quiet);
@@ -549,7 +548,7 @@ start_main(int argc, char *const *argv, const char *const *environment)
 	st.report.quiet = (st.opts.flags & OPTIONS_QUIET) != 0;
 	st.report.verbose = (st.opts.flags & OPTIONS_VERBOSE) || st.opts.place == OPTIONS_DEBUG;
 	r = config_init(&st.cfg, environment);
-	report_find_journal(&st.report, &st.sys, cfg_env_get(&st.cfg.env, "JOURNAL_STREAM"));
+	report_set_journal(&st.report, cfg_env_get(&st.cfg.env, "JOURNAL_STREAM"));
 	st.cfg.diag.pid = st.report.pid;
 	if (!r)
 		r = inherit_link(&st);

@@ -253,8 +253,6 @@ report_ready(struct start *st)
 			MASTER_STATE_VERSION, st->asks_master);
 		fflush(stderr);
 		master_link_restore_stderr(&st->link);
-		report_find_journal(&st->report, &st->sys,
-			cfg_env_get(&st->cfg.env, "JOURNAL_STREAM"));
 		daemon_detach(&st->daemon);
 	}
 	notify_send(&st->notify, "READY=1\nSTATUS=Serving, at most %u connections",

@@ -88,15 +88,24 @@ write_report(const struct report *r, const char *text, size_t len)
 	}
 }
 
+static int
+writes_to_journal(const struct report *r)
+{
+	struct stat st;
+
+	return r->sys && r->journal_inode && sys_fstat(r->sys, fileno(r->to), &st) >= 0 &&
+	       r->journal_device == st.st_dev && r->journal_inode == st.st_ino;
+}
+
 void
 report_text(const struct report *r, const char *text)
 {
 	struct sbuf out;
 
 	sbuf_init(&out, 0);
-	if (r->has_priorities)
+	if (writes_to_journal(r))
 		add_priorities(&out, text);
-	if (r->has_priorities && out.len && !out.failed)
+	if (out.len && !out.failed)
 		text = out.p;
 	write_report(r, text, strlen(text));
 	sbuf_fini(&out);
@@ -115,20 +124,22 @@ report_diag(const struct report *r, const struct cfg_diag *d, int quiet)
 }
 
 void
-report_find_journal(struct report *r, struct sys *sys, const char *stream)
+report_set_journal(struct report *r, const char *stream)
 {
 	unsigned long long device, inode;
-	struct stat st;
 	char *end;
 
-	r->has_priorities = 0;
-	if (!stream || sys_fstat(sys, 2, &st) < 0)
+	r->journal_inode = 0;
+	if (!stream)
 		return;
 	device = strtoull(stream, &end, 10);
 	if (*end != ':')
 		return;
 	inode = strtoull(end + 1, &end, 10);
-	r->has_priorities = !*end && device == st.st_dev && inode == st.st_ino;
+	if (*end)
+		return;
+	r->journal_device = device;
+	r->journal_inode = inode;
 }
 
 static void

@@ -28,21 +28,43 @@ say(int quiet, int verbose)
 	fclose(r.to);
 }
 
-/* A line that continues another one has its priority. */
+static void
+name_journal(struct report *r, FILE *journal)
+{
+	struct stat st;
+	char name[80];
+
+	assert_int_equal(fstat(fileno(journal), &st), 0);
+	snprintf(name, sizeof(name), "%llu:%llu", (unsigned long long)st.st_dev,
+		(unsigned long long)st.st_ino);
+	report_set_journal(r, name);
+}
+
+/* A line that continues another one has its priority. Descriptor 2 of a worker process is a pipe at
+ * first, and the journal's stream afterwards. */
 static void
 priorities_for_the_journal(void **state)
 {
-	struct report r = { .pid = 42, .has_priorities = 1 };
+	struct sys sys;
+	struct report r = { .sys = &sys, .pid = 42, .to = tmpfile() };
+	FILE *journal = tmpfile();
+	char got[120] = "";
 
 	(void)state;
-	r.to = open_memstream(&text, &len);
+	sys_init(&sys, &sys_linux, NULL);
+	assert_true(r.to && journal);
+	name_journal(&r, journal);
+	report_text(&r, "early\n");
+	assert_true(pread(fileno(r.to), got, sizeof(got) - 1, 0) > 0);
+	assert_string_equal(got, "early\n");
+	assert_true(dup2(fileno(journal), fileno(r.to)) >= 0);
 	report_text(&r, "hm\n[ALERT]    (1) : x\n  y\n[NOTICE]   (1) : z");
 	report_msg(&r, REPORT_WARNING, "b");
+	assert_true(pread(fileno(journal), got, sizeof(got) - 1, 0) > 0);
+	assert_string_equal(got, "<6>hm\n<1>[ALERT]    (1) : x\n<1>  y\n<5>[NOTICE]   (1) : z"
+				 "<4>[WARNING]  (42) : b\n");
+	fclose(journal);
 	fclose(r.to);
-	assert_string_equal(text, "<6>hm\n<1>[ALERT]    (1) : x\n<1>  y\n<5>[NOTICE]   (1) : z"
-		"<4>[WARNING]  (42) : b\n");
-	free(text);
-	text = NULL;
 }
 
 static void *
@@ -101,25 +123,18 @@ messages_wait_for_room(void **state)
 }
 
 static void
-the_journal_is_known_by_its_stream(void **state)
+a_stream_must_name_device_and_inode(void **state)
 {
-	static const char *const others[] = { NULL, "", ":", "1:1", "x" };
-	struct report r = { .pid = 42 };
-	struct sys sys;
-	struct stat st;
-	char name[80];
+	static const char *const others[] = { NULL, "", ":", "1:", "x", "1:1x", "0:0" };
+	struct report r = { .to = stderr };
 
 	(void)state;
-	sys_init(&sys, &sys_linux, NULL);
 	for (size_t i = 0; i < ARRAY_LEN(others); i++) {
-		report_find_journal(&r, &sys, others[i]);
-		assert_int_equal(r.has_priorities, 0);
+		name_journal(&r, stderr);
+		assert_true(r.journal_inode);
+		report_set_journal(&r, others[i]);
+		assert_true(r.journal_inode == 0);
 	}
-	assert_int_equal(fstat(2, &st), 0);
-	snprintf(name, sizeof(name), "%llu:%llu", (unsigned long long)st.st_dev,
-		(unsigned long long)st.st_ino);
-	report_find_journal(&r, &sys, name);
-	assert_int_equal(r.has_priorities, 1);
 }
 
 static void
@@ -146,7 +161,7 @@ main(void)
 		cmocka_unit_test(levels),
 		cmocka_unit_test(priorities_for_the_journal),
 		cmocka_unit_test(messages_wait_for_room),
-		cmocka_unit_test(the_journal_is_known_by_its_stream),
+		cmocka_unit_test(a_stream_must_name_device_and_inode),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
