@@ -1,5 +1,4 @@
-""" Names that are resolved at run time: the effects of a name server's answers, and that messages and columns are the
-same as HAProxy's."""
+"""Names that are resolved at run time: the effects of a name server's answers; messages and columns are those of HAProxy."""
 
 import contextlib
 import http.client
@@ -529,7 +528,8 @@ def test_a_rule_asks_for_a_name(subject, ns, program):
     ns.zone["six.x"] = {"aaaa": ["::7"]}
     ns.zone["alias.x"] = {"cname": "app.x"}
     port = free_port()
-    s = subject(asking(ns, port), program)
+    # HAProxy 2.6 asks for addresses of the other family with the next retry.
+    s = subject(asking(ns, port) if program == TACIT else hasty(asking(ns, port)), program)
     assert ask(port, "app.x") == (200, "127.0.0.7")
     assert ask(port, "APP.x:80") == (200, "127.0.0.7")
     assert ask(port, "alias.x") == (200, "127.0.0.7")
