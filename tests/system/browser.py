@@ -74,6 +74,20 @@ class Browser:
         self.events.clear()
         self.call("Page.navigate", url=url)
         self.wait_load()
+        self.has_script = has_script
+        self.draw()
+
+    def draw(self):
+        """Waits for a frame: until then, rows with `content-visibility: auto` have an estimated height."""
+        if self.has_script:
+            self.promise("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
+        else:
+            self.call("Page.captureScreenshot")
+
+    def promise(self, text):
+        """Returns when this promise of the page has become 1."""
+        result = self.call("Runtime.evaluate", expression=text, awaitPromise=True, returnByValue=True)
+        assert result["result"].get("value") == 1, result
 
     def js(self, text):
         result = self.call("Runtime.evaluate", expression=text, returnByValue=True)
@@ -82,14 +96,13 @@ class Browser:
 
     def until(self, condition):
         """Returns when this expression of the page is true."""
-        text = f"new Promise((done) => {{ const i = setInterval(() => {{ if ({condition}) {{ clearInterval(i); done(1); }} }}, 20); }})"
-        result = self.call("Runtime.evaluate", expression=text, awaitPromise=True, returnByValue=True)
-        assert result["result"].get("value") == 1, result
+        self.promise(f"new Promise((done) => {{ const i = setInterval(() => {{ if ({condition}) {{ clearInterval(i); done(1); }} }}, 20); }})")
 
     def click(self, selector):
         """A real one, which needs no script of the page."""
         node = self.call("DOM.querySelector", nodeId=self.call("DOM.getDocument")["root"]["nodeId"], selector=selector)
         self.call("DOM.scrollIntoViewIfNeeded", nodeId=node["nodeId"])
+        self.draw()
         x, y, _, _, x2, y2 = self.call("DOM.getBoxModel", nodeId=node["nodeId"])["model"]["content"][:6]
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=(x + x2) / 2, y=(y + y2) / 2, button="left", clickCount=1)
