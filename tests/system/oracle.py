@@ -275,8 +275,8 @@ def _read(name, digest):
 # --- a program with a configuration ---
 
 class Subject:
-    """One of them with a configuration; its stats socket is not compared. The word BRIEF in it is a timeout that is to expire: half
-    a second of HAProxy; of tacit expire() moves the clocks, and others have to be hours."""
+    """One of them with a configuration; its stats socket is not compared. The word BRIEF in it is a timeout that is to expire: two
+    seconds of HAProxy; of tacit expire() moves the clocks, and others have to be hours."""
 
     def __init__(self, program, directory, cfg, **popen):
         self.dir = directory
@@ -287,7 +287,7 @@ class Subject:
         self.moves = program != HAPROXY and "BRIEF" in cfg
         if self.moves:
             popen["env"] = {**os.environ, **popen.get("env", {}), **moved_clock.environment(BUILD, directory / "clock")}
-        cfg = cfg.replace("BRIEF", moved_clock.BRIEF if self.moves else "500ms")
+        cfg = cfg.replace("BRIEF", moved_clock.BRIEF if self.moves else "2s")
         (directory / "t.cfg").write_text(f"global\n stats socket {self.sock} level admin\n nbthread 1\n maxconn 200\n" + cfg)
         with open(directory / "err", "wb") as err:
             self.proc = subprocess.Popen([program, "-db", "-f", str(directory / "t.cfg")], stdin=subprocess.DEVNULL,
