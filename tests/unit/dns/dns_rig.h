@@ -13,6 +13,7 @@
 #include "dns/message.h"
 #include "dns/nameserver.h"
 #include "dns/resolvers.h"
+#include "unit/hand_clock.h"
 #include "unit/net/net_rig.h"
 #include "unit/test.h"
 
@@ -242,13 +243,19 @@ add_server(struct server_rig *s, const char *name)
 	rig_res->n_nameservers++;
 }
 
-/* Timers are stopped, so that a test can change settings; n servers: ns1, ns2, ... */
+/* Timers are stopped, so that a test can change settings; n servers: ns1, ns2, ... Time passes only
+ * in pass_time(): what is waited for is not late on a busy machine. */
 static inline void
 lookup_rig_open(unsigned int n)
 {
 	static const char *const names[SERVERS_MAX] = { "ns1", "ns2", "ns3" };
+	static struct sys_ops ops;
 
 	rig_open(INTEREST_EDGE);
+	clock_ms = loop_now_ms(rig_loop);
+	ops = sys_linux;
+	ops.clock_gettime = read_clock;
+	rig_sys.ops = &ops;
 	rig_res = resolvers_new("res");
 	assert_non_null(rig_res);
 	/* Nothing happens by itself except what a test waits for. */
@@ -274,6 +281,14 @@ lookup_rig_close(void)
 			close(rig_ns[i].conn);
 	}
 	rig_close();
+}
+
+/* Timers that end by then run. */
+unused static void
+pass_time(unsigned int ms)
+{
+	clock_ms += ms;
+	rig_turn(0);
 }
 
 static inline int
