@@ -164,8 +164,6 @@ write_srv(struct dns_text *m, const char *owner, unsigned int weight, unsigned i
 /* --- name servers of the test, and a watch --- */
 
 #define SERVERS_MAX 3
-/* The limit of a wait that ends as soon as the event happens. */
-#define PATIENCE_MS 60000
 
 struct server_rig {
 	struct dns_nameserver *ns;

@@ -25,6 +25,8 @@
 /* --- a loop, and sockets on loopback --- */
 
 #define MAX_FD 512
+/* The limit of a wait that ends as soon as the event happens. */
+#define PATIENCE_MS 60000
 
 static struct sys rig_sys;
 static struct loop *rig_loop;

@@ -53,8 +53,8 @@ await(uint32_t bits)
 {
 	loop_want(rig_loop, c.fd, EV_R);
 	loop_again(rig_loop, c.fd, DIR_R);
-	for (int i = 0; i < 100 && (seen & bits) != bits; i++)
-		rig_turn(50);
+	for (int i = 0; i < 9 && (seen & bits) != bits; i++)
+		rig_turn(PATIENCE_MS);
 	assert_int_equal(seen & bits, bits);
 }
 
@@ -351,7 +351,7 @@ bytes_below_the_low_water_mark_do_not_wake(void **st)
 	rig_turn(50);
 	assert_false(loop_is_ready(rig_loop, c.fd, DIR_R));
 	conn_low_water(&c, 2);
-	rig_turn(50);
+	rig_turn(PATIENCE_MS);
 	assert_true(loop_is_ready(rig_loop, c.fd, DIR_R));
 	conn_low_water(&c, 1);
 	assert_int_equal(rig_calls(SYS_CALL_setsockopt), 3);
@@ -369,7 +369,7 @@ an_end_below_the_low_water_mark_wakes(void **st)
 	rig_turn(50);
 	assert_false(loop_is_ready(rig_loop, c.fd, DIR_R));
 	assert_int_equal(shutdown(peer, SHUT_WR), 0);
-	rig_turn(50);
+	rig_turn(PATIENCE_MS);
 	assert_true(loop_is_ready(rig_loop, c.fd, DIR_R));
 }
 
@@ -608,8 +608,8 @@ descriptors_do_not_hide_what_follows(void **st)
 	assert_int_equal(shutdown(unix_peer, SHUT_WR), 0);
 	loop_want(rig_loop, u.fd, EV_R);
 	loop_again(rig_loop, u.fd, DIR_R);
-	for (int i = 0; i < 100 && !(seen & EV_RDHUP); i++)
-		rig_turn(50);
+	for (int i = 0; i < 9 && !(seen & EV_RDHUP); i++)
+		rig_turn(PATIENCE_MS);
 	assert_int_equal(conn_recv(&u, buf, sizeof(buf), &got), IO_OK);
 	assert_int_equal(got, 2);
 	assert_true(loop_is_ready(rig_loop, u.fd, DIR_R));

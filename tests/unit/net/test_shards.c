@@ -221,7 +221,7 @@ a_shared_socket_is_registered_for_one(void **st)
 	memset(got, 0, sizeof(got));
 	for (unsigned int i = 1; i <= 3; i++) {
 		c = rig_connect(&ln[0]->addr);
-		rig_turn(100);
+		rig_turn(PATIENCE_MS);
 		assert_int_equal(got[0], i);
 		close(c);
 		listener_hold(ln[0], LISTENER_HOLD_PROCESS);
@@ -300,7 +300,7 @@ a_routed_connection_belongs_to_its_taker(void **st)
 	assert_int_equal(listener_start(ln[0], rig_loop), 0);
 	rig_turn(0);
 	c = rig_connect(&ln[0]->addr);
-	rig_turn(100);
+	rig_turn(PATIENCE_MS);
 	assert_int_equal(got[2], 1);
 	assert_int_equal(ln[0]->accepted, 1);
 	assert_int_equal(ln[0]->handed, 1);

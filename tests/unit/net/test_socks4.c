@@ -69,7 +69,7 @@ proxy_says(const char *bytes, size_t n)
 {
 	assert_int_equal(send(peer, bytes, n, 0), (ssize_t)n);
 	loop_want(rig_loop, c.fd, EV_R);
-	rig_turn(100);
+	rig_turn(PATIENCE_MS);
 }
 
 static void
@@ -141,7 +141,7 @@ a_proxy_that_closes_has_failed(void **st)
 	proxy_says("\0\x5a-", 3);
 	assert_int_equal(socks4_proceed(&c, &got), SOCKS4_READS);
 	assert_int_equal(shutdown(peer, SHUT_WR), 0);
-	rig_turn(100);
+	rig_turn(PATIENCE_MS);
 	assert_int_equal(socks4_proceed(&c, &got), SOCKS4_CLOSED);
 	assert_int_equal(c.err, ECONNRESET);
 }
@@ -157,7 +157,7 @@ a_proxy_that_resets_has_failed(void **st)
 	close(peer);
 	peer = -1;
 	loop_want(rig_loop, c.fd, EV_R);
-	rig_turn(100);
+	rig_turn(PATIENCE_MS);
 	assert_int_equal(socks4_proceed(&c, &got), SOCKS4_FAILED);
 	assert_int_equal(c.err, ECONNRESET);
 }

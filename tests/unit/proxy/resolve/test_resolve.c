@@ -12,7 +12,6 @@
 #include "proxy/resolve/resolve.h"
 
 #define SERVICE "_http._tcp.x"
-#define PATIENCE_MS 60000
 
 static struct world w;
 static struct engine e;
