@@ -206,7 +206,7 @@ serve_stream(struct server_rig *s, const char *ip, size_t first)
 	assert_int_equal(wait_for_query(s->tcp), 1);
 	s->conn = accept(s->tcp, NULL, NULL);
 	/* When the connection is established the query is sent. */
-	for (int i = 0; i < 9 && recv(s->conn, q, 1, MSG_DONTWAIT | MSG_PEEK) < 0; i++)
+	while (recv(s->conn, q, 1, MSG_DONTWAIT | MSG_PEEK) < 0)
 		rig_turn(PATIENCE_MS);
 	n = recv(s->conn, q, sizeof(q), MSG_DONTWAIT);
 	assert_int_equal(n, 2 + ((int)q[0] << 8 | q[1]));

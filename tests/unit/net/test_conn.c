@@ -53,9 +53,8 @@ await(uint32_t bits)
 {
 	loop_want(rig_loop, c.fd, EV_R);
 	loop_again(rig_loop, c.fd, DIR_R);
-	for (int i = 0; i < 9 && (seen & bits) != bits; i++)
+	while ((seen & bits) != bits)
 		rig_turn(PATIENCE_MS);
-	assert_int_equal(seen & bits, bits);
 }
 
 static void
@@ -608,7 +607,7 @@ descriptors_do_not_hide_what_follows(void **st)
 	assert_int_equal(shutdown(unix_peer, SHUT_WR), 0);
 	loop_want(rig_loop, u.fd, EV_R);
 	loop_again(rig_loop, u.fd, DIR_R);
-	for (int i = 0; i < 9 && !(seen & EV_RDHUP); i++)
+	while (!(seen & EV_RDHUP))
 		rig_turn(PATIENCE_MS);
 	assert_int_equal(conn_recv(&u, buf, sizeof(buf), &got), IO_OK);
 	assert_int_equal(got, 2);

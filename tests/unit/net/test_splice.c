@@ -74,9 +74,8 @@ await(uint32_t bits)
 {
 	loop_want(rig_loop, src.fd, EV_R);
 	loop_again(rig_loop, src.fd, DIR_R);
-	for (int i = 0; i < 9 && (seen & bits) != bits; i++)
+	while ((seen & bits) != bits)
 		rig_turn(PATIENCE_MS);
-	assert_int_equal(seen & bits, bits);
 }
 
 static void
