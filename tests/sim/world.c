@@ -737,14 +737,12 @@ check_baseline(struct world *w)
 
 	if (frontend_of(w)->table)
 		check_table(w, frontend_of(w)->table);
-	if (w->engine.pools.extras.live || w->engine.pools.tracked.live)
-		world_error(w, "extras are left");
 	/* Buffers pinned now could not be given up, for good. */
-	if (w->engine.pools.session.live || w->engine.zerocopy.states.live ||
-		w->engine.pools.txn.live ||
-		w->engine.pools.buf.live * w->engine.pools.buf.size != w->engine.zerocopy.pinned)
-		world_error(w, "pools: %u sessions, %u buffers are out",
-			    w->engine.pools.session.live, w->engine.pools.buf.live);
+	if (memory_live(&w->engine) != w->engine.zerocopy.pinned || w->engine.zerocopy.states.live)
+		world_error(w, "memory: %llu bytes are out, %llu of them pinned; %u sessions",
+			    (unsigned long long)memory_live(&w->engine),
+			    (unsigned long long)w->engine.zerocopy.pinned,
+			    w->engine.pools.session.live);
 	for (unsigned int i = 0; i < WORLD_SERVERS && w->srv[i]; i++)
 		cur += w->srv[i]->cur + w->srv[i]->queued;
 	if (cur || fe->n || w->px->be_cur || w->px->queued || w->ln->conns)
@@ -753,12 +751,10 @@ check_baseline(struct world *w)
 	if (process->n || process->held || fe->held)
 		world_error(w, "gates: %u in the process, held %llx, %llx", gate_taken(process),
 			    (unsigned long long)process->held, (unsigned long long)fe->held);
-	if (w->tls.io && counter_read(&tls_io_counts(w->tls.io)->live))
-		world_error(w, "TLS is left of connections");
 	if (loop_fds(w->loop) != 1)
 		world_error(w, "%u fds are left in the loop", loop_fds(w->loop));
-	if (w->engine.bulk.bufs.live || !list_is_empty(&w->engine.bulk.waiting))
-		world_error(w, "%u big buffers are out", w->engine.bulk.bufs.live);
+	if (!list_is_empty(&w->engine.bulk.waiting))
+		world_error(w, "a session waits for a big buffer");
 	if (w->engine.pipes.used)
 		world_error(w, "%u pipes are in use", w->engine.pipes.used);
 	if (fake_fds(w->k) != 2 + 2 * w->engine.pipes.n_idle)
