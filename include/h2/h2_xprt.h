@@ -29,6 +29,7 @@ struct h2_xprt {
 	struct h2_carrier *carrier;
 	struct list chain;         /* carrier->streams */
 	struct http_head *given;   /* a response that has arrived before that text; NULL: none */
+	size_t given_size;
 	/* Its user reads the text of heads, then lines and bytes of the body, then the text
 	 * of trailers. */
 	struct sbuf text;
@@ -50,6 +51,7 @@ struct h2_xprt {
 	enum http_method method;   /* of the request */
 	struct h1_body out;        /* the body after that head */
 	struct sbuf trailers;      /* their text, while it is written */
+	size_t counted;            /* bytes of it, of text and of given: in h2_shared.bytes */
 };
 
 /*

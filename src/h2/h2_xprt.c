@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/counter.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "http/h1_framing.h"
@@ -21,6 +22,16 @@ static struct h2_xprt *
 xprt_of(const struct conn *c)
 {
 	return container_of(c->xprt, struct h2_xprt, link.x);
+}
+
+/* Counts the memory of what waits of heads and trailers: after each change of it. */
+static void
+count_heads(struct h2_xprt *x)
+{
+	size_t n = x->given_size + x->text.cap + x->trailers.cap;
+
+	counter_add(&x->carrier->worker->shared.bytes, n - x->counted);
+	x->counted = n;
 }
 
 /* --- reading --- */
@@ -85,6 +96,16 @@ give_payload(struct h2_xprt *x, char *to, size_t room)
 	return n;
 }
 
+/* Frees the head that was kept as data. */
+static void
+drop_given(struct h2_xprt *x)
+{
+	mem_free(x->given);
+	x->given = NULL;
+	x->given_size = 0;
+	count_heads(x);
+}
+
 /* Adds a head to the text. */
 static void
 write_text_of(struct h2_xprt *x, const struct http_head *h)
@@ -111,8 +132,7 @@ write_given(struct h2_xprt *x)
 	if (trailers.len)
 		sbuf_add(&x->text, trailers.p, trailers.len);
 	sbuf_fini(&trailers);
-	mem_free(x->given);
-	x->given = NULL;
+	drop_given(x);
 }
 
 int
@@ -127,8 +147,7 @@ h2_xprt_take_head(struct conn *c, struct http_head *h, char *to, size_t room, si
 	if (r < 0)
 		return r;
 	*n = http_pack(h, to, to);
-	mem_free(x->given);
-	x->given = NULL;
+	drop_given(x);
 	conn_stream_progress(&x->link);
 	return 0;
 }
@@ -389,6 +408,7 @@ send_framing(struct h2_xprt *x, const char *p, size_t n)
 		x->out = b;
 		at++;
 	}
+	count_heads(x);
 	return x->out.bad == HTTP_BAD_NONE ? (long)at : -1;
 }
 
@@ -506,9 +526,9 @@ xprt_close(struct conn *c)
 
 	if (x->is_begun)
 		h2_stream_release(&x->st);
-	mem_free(x->given);
 	sbuf_fini(&x->text);
 	sbuf_fini(&x->trailers);
+	drop_given(x);
 	list_remove(&x->chain);
 	k->n_streams--;
 	k->n_waiting -= x->awaits_room;
@@ -579,7 +599,8 @@ static must_check int
 keep_head(struct h2_xprt *x, const struct http_head *h)
 {
 	size_t fields = h->n * sizeof(*h->field);
-	struct http_head *copy = mem_alloc(sizeof(*copy) + fields + http_texts_size(h));
+	size_t size = sizeof(struct http_head) + fields + http_texts_size(h);
+	struct http_head *copy = mem_alloc(size);
 	char *texts;
 
 	if (!copy)
@@ -590,6 +611,7 @@ keep_head(struct h2_xprt *x, const struct http_head *h)
 	texts = (char *)(copy->field + h->n);
 	(void)http_pack(copy, texts, texts);
 	x->given = copy;
+	x->given_size = size;
 	return 0;
 }
 
@@ -626,6 +648,7 @@ h2_xprt_on_head(struct h2_xprt *x, struct http_head *h, int end)
 		r = add_response(x, h);
 	else if (x->framing == HTTP_BODY_CHUNKED)
 		add_trailers(x, h);
+	count_heads(x);
 	/* A tunnel's end may come with the head. */
 	conn_stream_report(&x->link, end ? EV_R | EV_RDHUP : EV_R);
 	return x->text.failed ? -ERR_NOMEM : r;

@@ -1,8 +1,11 @@
 /* Connections to servers of HTTP/2, in a world whose clients speak HTTP/1. */
+#include <stdio.h>
 #include <string.h>
 
+#include "base/counter.h"
 #include "proxy/http2/h2_engine.h"
 #include "proxy/http2/h2_server.h"
+#include "proxy/session/session.h"
 #include "sim/agent.h"
 #include "sim/world.h"
 #include "unit/test.h"
@@ -127,6 +130,29 @@ a_stream_that_joins_does_not_wait_for_a_reply(void **st)
 	close_world("-- RC");
 }
 
+/* Heads that wait for a client that does not read are memory of sessions. */
+static void
+interim_responses_count_as_memory(void **st)
+{
+	static char response[64000], *p = response;
+	static const struct step stalls[] = { { STEP_STALL, 0 }, SAY(GET "\r\n"),
+		{ STEP_PAUSE, 20000 }, { STEP_CLOSE, 0 } };
+	struct step answers[] = { AWAIT("\r\n\r\n"), SAY(response), { STEP_WAIT_EOF, 0 },
+		{ STEP_CLOSE, 0 } };
+
+	(void)st;
+	for (int i = 0; i < 60; i++)
+		p += sprintf(p, "HTTP/1.1 103 Early Hints\r\nLink: %0900d\r\n\r\n", i);
+	open_world(30000, 2000, 0);
+	w.origin_steps = answers;
+	world_client(&w, stalls, 0);
+	world_run(&w, FAKE_SEC);
+	assert_in_range(counter_read(w.engine.h2_bytes), 30000, 140000);
+	engine_kill_all(&w.engine);
+	world_run(&w, LIMIT);
+	close_world("KD");
+}
+
 /* Another worker wants a place, and has not been notified since. */
 static void
 want_elsewhere(struct world *of)
@@ -175,6 +201,7 @@ main(void)
 		cmocka_unit_test(a_server_that_hangs_keeps_no_connection),
 		cmocka_unit_test(used_up_ids_are_those_of_a_connection),
 		cmocka_unit_test(a_stream_that_joins_does_not_wait_for_a_reply),
+		cmocka_unit_test(interim_responses_count_as_memory),
 		cmocka_unit_test(an_idle_connection_gives_a_wanted_place_back),
 	};
 
