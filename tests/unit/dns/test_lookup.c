@@ -151,21 +151,20 @@ forged_answers_are_dropped(void **st)
 	write_a(&rig_msg, 0, NULL, "10.6.6.6");
 	send_response(s);
 	assert_int_equal(s->ns->stat.invalid, 1);
-	/* Sent from another port: the kernel does not deliver it, and there is no event. */
+	/* Sent from another port: the kernel does not deliver it. */
 	write_head(&rig_msg, id, 0x8180, NAME, DNS_A);
 	write_a(&rig_msg, 0, NULL, "10.6.6.6");
 	fd = socket(AF_INET, SOCK_DGRAM, 0);
 	assert_int_equal(bind(fd, (struct sockaddr *)&other, sizeof(other)), 0);
 	assert_true(sendto(fd, rig_msg.p, rig_msg.n, 0, (struct sockaddr *)&s->from,
 			    sizeof(s->from)) > 0);
-	rig_turn(20);
 	close(fd);
-	assert_int_equal(rig_watch.answers + rig_watch.failures, 0);
-	/* The right one still counts. */
+	/* Only the right one counts. */
 	write_head(&rig_msg, id, 0x8180, NAME, DNS_A);
 	write_a(&rig_msg, 0, NULL, "10.0.0.1");
 	send_response(s);
 	assert_int_equal(rig_watch.answers, 1);
+	assert_int_equal(rig_watch.failures, 0);
 	expect_address("10.0.0.1");
 	assert_int_equal(s->ns->stat.valid, 1);
 	lookup_rig_close();
