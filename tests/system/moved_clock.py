@@ -7,6 +7,8 @@ import sys
 
 BRIEF_S = 50
 BRIEF = f"{BRIEF_S}s"
+# The same of HAProxy, whose clocks are not moved: what has to come before takes less, also on a busy machine.
+HAPROXY_BRIEF = "2s"
 
 
 def expire(path):

@@ -287,7 +287,7 @@ class Subject:
         self.moves = program != HAPROXY and "BRIEF" in cfg
         if self.moves:
             popen["env"] = {**os.environ, **popen.get("env", {}), **moved_clock.environment(BUILD, directory / "clock")}
-        cfg = cfg.replace("BRIEF", moved_clock.BRIEF if self.moves else "2s")
+        cfg = cfg.replace("BRIEF", moved_clock.BRIEF if self.moves else moved_clock.HAPROXY_BRIEF)
         (directory / "t.cfg").write_text(f"global\n stats socket {self.sock} level admin\n nbthread 1\n maxconn 200\n" + cfg)
         with open(directory / "err", "wb") as err:
             self.proc = subprocess.Popen([program, "-db", "-f", str(directory / "t.cfg")], stdin=subprocess.DEVNULL,

@@ -21,7 +21,7 @@ IS_SANITIZED = BUILD.name in ("dev", "tsan", "cov")
 SLOW = os.environ.get("TACIT_SLOW") == "1"
 
 # A timeout that is to expire, and for that moves the clocks of tacit: proxy(..., clock=IS_TACIT), and Proxy.expire().
-BRIEF = moved_clock.BRIEF if IS_TACIT else "1s"
+BRIEF = moved_clock.BRIEF if IS_TACIT else moved_clock.HAPROXY_BRIEF
 
 # strace makes a call fail by replacing its number by -1, which no filter allows.
 INJECTABLE = "insecure-syscalls-wanted" if IS_TACIT else ""
