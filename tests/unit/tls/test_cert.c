@@ -201,8 +201,9 @@ test_wrong_passphrase(void **state)
 	rig_pem_key(text, leaf.key, "secret");
 	write_secret("Secret\n");
 	assert_int_equal(add_text(), -ERR_INVAL);
+	/* OpenSSL's reason is not always "bad decrypt": one wrong key of 256 has a padding. */
 	assert_non_null(strstr(why, "'/bin/cat' wrote a passphrase that does not decrypt the "
-				    "private key: bad decrypt"));
+				    "private key: "));
 	assert_int_equal(secrets.n_known, 0);
 	assert_null(cert->leaf);
 	assert_int_equal(ERR_peek_error(), 0);
