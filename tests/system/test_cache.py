@@ -21,6 +21,8 @@ from test_conf_played import read_head
 from test_master import MASTER, reload, worker_of
 
 FRESH = "Cache-Control: max-age=20\r\n"
+# Across a reload, which may take that long.
+LASTING = "Cache-Control: max-age=2000\r\n"
 VALID = 'ETag: "a"\r\nLast-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n' + FRESH
 CHUNKED = "Transfer-Encoding: chunked\r\n"
 
@@ -222,7 +224,7 @@ def test_variants(daemon, tmp_path):
     """A response that names only Referer or Origin; a POST removes all; they survive a reload; off, they are gone."""
     pages, port = Pages(), free_port()
     origin = Origin(pages)
-    d = daemon(VARIES.format(port=port, origin=origin.port), mode=MASTER)
+    d = daemon(VARIES.format(port=port, origin=origin.port).replace("max-age 30", "max-age 3000"), mode=MASTER)
 
     def asked(path, name, value):
         before = pages.requests
@@ -230,7 +232,7 @@ def test_variants(daemon, tmp_path):
         return pages.requests > before
 
     for name in ("Origin", "Referer"):
-        pages.answer = response(f"Vary: {name}\r\n{FRESH}")
+        pages.answer = response(f"Vary: {name}\r\n{LASTING}")
         assert [asked("/" + name, name, v) for v in ("a", "b", "a", "b", None, None)] == [True, True, False, False, True, False]
     assert len(re.findall("vary:0x00000000(?!00000000)", d.admin("show cache"))) == 6
     assert d.admin("clear cache small http://x/Origin").strip() == "3 objects removed."
@@ -342,7 +344,7 @@ def test_sizes(daemon, framing, more):
             data += conn.recv(65536)
         key = int(data.split()[1][1:])
         version, size = sizes[key]
-        conn.sendall(response(FRESH.replace("20", "2000"), entity(key, version, size), framing=CHUNKED if framing == "chunked" else None))
+        conn.sendall(response(LASTING, entity(key, version, size), framing=CHUNKED if framing == "chunked" else None))
 
     origin = Origin(serve)
     daemon(CFG.format(port=port, origin=origin.port).replace("total-max-size 1", "total-max-size 64\n    max-object-size 16000000")
