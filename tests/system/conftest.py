@@ -306,6 +306,18 @@ class Daemon:
         self.until("idle")
         moved_clock.expire(self.dir / "clock")
 
+    def settle(self):
+        """Returns when a daemon with one worker has handled what was sent, also where `wait` does not look again since the clock stands:
+        its second answer takes a turn of its loop that began after the first one."""
+        facts.flush_loopback()
+        for _ in range(2):
+            self.admin("show version")
+
+    def advance(self, seconds):
+        """Lets time pass, then: of a daemon with one worker and clock="stands"."""
+        self.settle()
+        moved_clock.advance(self.dir / "clock", seconds)
+
     def info(self):
         return info(self.admin("show info"))
 
@@ -362,7 +374,8 @@ def daemon(tmp_path):
     """Factory: daemon(config, *args, extra="", raw=False, ...) -> a Daemon that is ready.
 
     The configuration is put after GLOBAL (stats socket, mode tcp, timeouts; `extra` lines go to its global section)
-    unless raw. checked=False: it may have exited or leak at the end of the test. clock=True: the test moves its clocks."""
+    unless raw. checked=False: it may have exited or leak at the end of the test. clock=True: the test moves its clocks;
+    clock="stands": they stand still meanwhile."""
     running = []
 
     def start(cfg="", *args, extra="", raw=False, env=None, program=TACIT, pass_fds=(), limits=(), ready=True,
@@ -372,7 +385,7 @@ def daemon(tmp_path):
         head = GLOBAL.format(sock=directory / "stats.sock", extra=extra, workers=WORKERS)
         text = cfg if raw else (head.replace(" 1m\n", " 1h\n") if clock else head) + cfg
         if clock:
-            env = {**(env or {}), **moved_clock.environment(BUILD, directory / "clock")}
+            env = {**(env or {}), **moved_clock.environment(BUILD, directory / "clock", clock == "stands")}
         d = Daemon(directory, text, args, env, program, pass_fds, limits, ready, mode)
         running.append((d, checked))
         return d

@@ -1,8 +1,9 @@
 /*
  * A library that moves the clocks of a program under test (ld.so(8), LD_PRELOAD). The file
- * $TEST_CLOCK has eight bytes in the machine's order: the nanoseconds by which they are ahead. A
- * test that adds to them (moved_clock.py) lets time pass: timers that are due by then run at once.
- * Time also passes by itself.
+ * $TEST_CLOCK has two numbers of eight bytes in the machine's order. `ahead`: nanoseconds by which
+ * they are ahead. A test that adds to them (moved_clock.py) lets time pass: timers that are due by
+ * then run at once. `stands`: the time of CLOCK_MONOTONIC at which all clocks stand otherwise; 0:
+ * time also passes by itself.
  *
  * Moved are clock_gettime, but for the CPU time of processes and threads, time, and gettimeofday.
  * An epoll_wait with a timeout compares with the moved clock each WAIT_MS. Any thread.
@@ -23,10 +24,26 @@
 #define NS_PER_MS INT64_C(1000000)
 #define NS_PER_S INT64_C(1000000000)
 
-static const _Atomic int64_t *ahead; /* NULL: there is no file */
+struct test_clock {
+	_Atomic int64_t ahead;
+	int64_t stands; /* set before the program starts */
+};
+
+static const struct test_clock *clocks; /* NULL: there is no file */
+/* Nanoseconds that each clock is ahead of CLOCK_MONOTONIC. */
+static int64_t base[CLOCK_BOOTTIME + 1];
 static int (*wait_fn)(int ep, struct epoll_event *ev, int n, int ms);
 /* The value that this thread's last reading of a clock has in it. */
 static __thread int64_t seen;
+
+static int64_t
+real_ns(clockid_t id)
+{
+	struct timespec ts;
+
+	(void)syscall(SYS_clock_gettime, id, &ts);
+	return ts.tv_sec * NS_PER_S + ts.tv_nsec;
+}
 
 __attribute__((constructor)) static void
 open_clock(void)
@@ -38,10 +55,12 @@ open_clock(void)
 	*(void **)&wait_fn = dlsym(RTLD_NEXT, "epoll_wait");
 	if (fd < 0)
 		return;
-	at = mmap(NULL, sizeof(*ahead), PROT_READ, MAP_SHARED, fd, 0);
+	at = mmap(NULL, sizeof(*clocks), PROT_READ, MAP_SHARED, fd, 0);
 	if (at != MAP_FAILED)
-		ahead = at;
+		clocks = at;
 	close(fd);
+	for (clockid_t id = 0; id <= CLOCK_BOOTTIME; id++)
+		base[id] = real_ns(id) - real_ns(CLOCK_MONOTONIC);
 }
 
 static int
@@ -54,15 +73,13 @@ is_moved(clockid_t id)
 int
 clock_gettime(clockid_t id, struct timespec *ts)
 {
-	long r = syscall(SYS_clock_gettime, id, ts);
 	int64_t ns;
 
-	if (r < 0 || !ahead || !is_moved(id))
-		return (int)r;
-	seen = atomic_load(ahead);
-	ns = ts->tv_nsec + seen % NS_PER_S;
-	ts->tv_sec += seen / NS_PER_S + ns / NS_PER_S;
-	ts->tv_nsec = ns % NS_PER_S;
+	if (!clocks || !is_moved(id))
+		return (int)syscall(SYS_clock_gettime, id, ts);
+	seen = atomic_load(&clocks->ahead);
+	ns = seen + (clocks->stands ? clocks->stands + base[id] : real_ns(id));
+	*ts = (struct timespec){ ns / NS_PER_S, ns % NS_PER_S };
 	return 0;
 }
 
@@ -89,26 +106,25 @@ gettimeofday(struct timeval *tv, void *zone)
 	return 0;
 }
 
+/* CLOCK_MONOTONIC, but for `ahead`. */
 static int64_t
-real_ns(void)
+monotonic_ns(void)
 {
-	struct timespec ts;
-
-	(void)syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * NS_PER_S + ts.tv_nsec;
+	return clocks->stands ? clocks->stands : real_ns(CLOCK_MONOTONIC);
 }
 
 /* The timeout begins at the time that the caller has read. */
 int
 epoll_wait(int ep, struct epoll_event *ev, int n, int ms)
 {
-	int64_t until = real_ns() + seen + ms * NS_PER_MS, left;
+	int64_t until, left;
 	int r;
 
-	if (ms <= 0 || !ahead)
+	if (ms <= 0 || !clocks)
 		return wait_fn(ep, ev, n, ms);
+	until = monotonic_ns() + seen + ms * NS_PER_MS;
 	do {
-		left = until - real_ns() - atomic_load(ahead);
+		left = until - monotonic_ns() - atomic_load(&clocks->ahead);
 		left = left <= 0 ? 0 : (left + NS_PER_MS - 1) / NS_PER_MS;
 		r = wait_fn(ep, ev, n, left < WAIT_MS ? (int)left : WAIT_MS);
 	} while (r == 0 && left);

@@ -127,7 +127,8 @@ class LateServer(MailServer):
 @pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGUSR1])
 def test_a_process_that_ends_sends_what_waits(daemon, sig):
     server = LateServer(free_port())
-    d = start(daemon, server.sock.getsockname()[1])
+    # The time in which the server may answer stands still.
+    d = start(daemon, server.sock.getsockname()[1], clock="stands")
     change(d)
     server.until(1, "talks")
     d.send(sig)

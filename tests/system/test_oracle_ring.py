@@ -1,14 +1,16 @@
 """Rings: HAProxy and tacit send the same bytes to a syslog server over TCP, and show the same events."""
 
 import contextlib
+import os
 import re
 import socket
 import subprocess
 import threading
 
+import moved_clock
 import oracle
 import pytest
-from conftest import TACIT, WAIT, admin, connect, free_ports, info, is_open, recv_all, wait_for
+from conftest import BUILD, TACIT, WAIT, admin, connect, free_ports, info, is_open, recv_all, wait_for
 from test_oracle_log_forms import same_words
 
 FORMS = ["local", "rfc3164", "rfc5424", "short", "priority", "timed", "iso", "raw"]
@@ -309,14 +311,14 @@ def slow_server():
     return s
 
 
-def log_much(tmp_path, server):
+def log_much(tmp_path, server, **popen):
     """tacit with about 6 MB in its ring: (process, connection of the server)."""
     port, cfg = free_ports(1)[0], tmp_path / "cfg"
     cfg.write_text(CFG.format(sock=tmp_path / "sock", logs=" nbthread 1\n log ring@r len 9000 local0\n", port=port,
                               rings="ring r\n size 8m\n maxlen 9000\n format raw\n"
                                     f" server s 127.0.0.1:{server.getsockname()[1]} log-proto octet-count\n"))
     cfg.write_text(cfg.read_text().replace("%HU", "%HU%HU%HU"))
-    proc = subprocess.Popen([TACIT, "-db", "-f", cfg], stderr=subprocess.PIPE, text=True)
+    proc = subprocess.Popen([TACIT, "-db", "-f", cfg], stderr=subprocess.PIPE, text=True, **popen)
     assert wait_for(lambda: is_open(port))
     conn = server.accept()[0]
     for i in range(1000):
@@ -325,9 +327,10 @@ def log_much(tmp_path, server):
 
 
 def test_servers_have_time_at_the_stop(tmp_path):
-    """More than the sockets hold: it is there when the process has ended."""
+    """More than the sockets hold: it is there when the process has ended. The time in which servers have to take it stands still."""
+    env = {**os.environ, **moved_clock.environment(BUILD, tmp_path / "clock", stands=True)}
     with slow_server() as server:
-        proc, conn = log_much(tmp_path, server)
+        proc, conn = log_much(tmp_path, server, env=env)
         with proc, conn:
             proc.terminate()
             got = recv_all(conn).decode()
