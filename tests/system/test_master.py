@@ -10,6 +10,7 @@ import subprocess
 import threading
 from pathlib import Path
 
+import moved_clock
 import pytest
 
 from clients import REQUEST, Load, get, site
@@ -248,7 +249,7 @@ def test_a_failed_reload_is_seen_by_everybody(daemon, tmp_path):
 
 def test_the_stats_socket_answers_during_a_reload(daemon):
     """The answer of the previous worker process, if that has the connection. One that is open with a prompt does not hold it."""
-    d = daemon(site(free_port()), mode=MASTER)
+    d = daemon(site(free_port()), mode=MASTER, clock="stands")
     first = worker_of(d)
     with socket.socket(socket.AF_UNIX) as late, socket.socket(socket.AF_UNIX) as idle, socket.socket(socket.AF_UNIX) as kept:
         for s, text in ((kept, b"prompt\n"), (late, b"show "), (idle, b"")):
@@ -262,6 +263,7 @@ def test_the_stats_socket_answers_during_a_reload(daemon):
         answer = recv_all(late).decode()
         assert info(answer)["Pid"] == str(first) and answer.endswith("\n\n") and "# pxname" in answer
         # The process waits for the command of the other, but not for long.
+        moved_clock.advance(d.dir / "clock", 2)
         only_child(d.pid, besides=[first])
         assert idle.recv(64) == kept.recv(64) == b""
 
@@ -361,8 +363,8 @@ def test_attempts_to_replace_a_worker_get_rarer(daemon):
     d = daemon(site(port), mode=MASTER)
     change(d, "mode http", "mode htpt")
     os.kill(worker_of(d), signal.SIGKILL)
-    pauses = re.findall(r"will start in (\d+) ms", contains(d.stderr_path, "will start in 800 ms"))
-    assert pauses[:4] == ["100", "200", "400", "800"] and d.stderr.count("a worker cannot start") in (4, 5)
+    reported = contains(d.stderr_path, "will start in 800 ms").partition("will start in 800 ms")[0]
+    assert re.findall(r"will start in (\d+) ms", reported) == ["100", "200", "400"] and reported.count("a worker cannot start") in (3, 4)
     # clients wait; a reload is tried at once
     with connect(port) as c:
         c.sendall(REQUEST)
@@ -409,7 +411,6 @@ def test_a_stalled_worker_ends_with_its_master(daemon):
     with stopped_thread(stalled):
         d.send(signal.SIGKILL)
         d.wait()
-        assert is_running(stalled)
         gone(stalled)
 
 

@@ -587,7 +587,7 @@ def test_names_outlive_their_name_server(daemon, origins, init):
     port = free_port()
     try:
         ns.zone["s1.x"] = ns.zone["t1.x"] = {"a": ["127.0.0.1"]}
-        text = NAMED.format(ns=ns.port, port=port, server=origins(serve).port, init="init-addr last,none", hold="30s")
+        text = NAMED.format(ns=ns.port, port=port, server=origins(serve).port, init="init-addr last,none", hold="1h")
         d = daemon(text, mode=MASTER)
         d.until("server l/s state ne MAINT", "server l/t state ne MAINT")
         assert get(port) == "ok"
@@ -636,6 +636,7 @@ def test_a_name_of_a_command_outlives_its_name_server(daemon, origins, init):
 MAPPED = """\
 listen l
     mode http
+    option idle-close-on-response
     bind 127.0.0.1:{port}
     acl known hdr(x) -f {acl}
     http-request set-map({live}) %[hdr(key)] %[hdr(value)] if {{ hdr(key) -m found }}
