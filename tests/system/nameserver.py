@@ -40,6 +40,7 @@ class Nameserver:
         self.wrong_id = False        # a forged answer before the right one
         self.ttl = 0
         self.queries = Seen()        # (name, type, 'udp' or 'tcp')
+        self.lock = threading.Lock()
         while True:
             self.udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
             self.udp.bind((address, 0))
@@ -67,6 +68,12 @@ class Nameserver:
     def _times(queries, name, kind=None):
         return sum(1 for n, k, _ in queries if n == name and kind in (None, k))
 
+    def fall_silent(self, name):
+        """From now on nothing is answered: returns how often the name had been queried before."""
+        with self.lock:
+            self.silent = True
+            return self.asked(name)
+
     def heard(self, name, times=1, more=False):
         """ Waits until the name was queried so many times, or so many times more."""
         times += self.asked(name) if more else 0
@@ -76,8 +83,10 @@ class Nameserver:
 
     def answer(self, query, over):
         name, kind, question = read_question(query)
-        self.queries.append((name, kind, over))
-        if self.silent:
+        with self.lock:
+            self.queries.append((name, kind, over))
+            is_silent = self.silent
+        if is_silent:
             return None
         known = self.zone.get(name)
         rcode = self.rcode or (NXDOMAIN if known is None else NOERROR)

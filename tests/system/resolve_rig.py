@@ -1,13 +1,15 @@
 """Fixtures of tests of names that are resolved at run time: configurations, a program with a name server, origins."""
 
 import http.client
+import os
 import re
 import subprocess
 import threading
 
 import facts
+import moved_clock
 import pytest
-from conftest import TACIT, WAIT, admin, answers, free_port, info
+from conftest import BUILD, TACIT, WAIT, admin, answers, free_port, info
 from facts import becomes
 from nameserver import Nameserver
 from subject import LogServer
@@ -16,9 +18,9 @@ DEFAULTS = """
 defaults
     mode http
     log global
-    timeout client 1m
-    timeout server 1m
-    timeout connect 1m
+    timeout client 1h
+    timeout server 1h
+    timeout connect 1h
 """
 
 
@@ -76,16 +78,19 @@ class Web:
 
 
 class Subject:
-    def __init__(self, program, directory, cfg, workers=1):
+    def __init__(self, program, directory, cfg, workers=1, clock=False):
         self.sock = directory / "s.sock"
         self.is_tacit = program == TACIT
+        self.clock = directory / "clock" if clock else None
+        env = {**os.environ, **moved_clock.environment(BUILD, self.clock)} if clock else None
         self.log = LogServer()
         self.is_over = False
         (directory / "t.cfg").write_text(f"global\n    stats socket {self.sock} level admin\n    nbthread {workers}\n"
                                          f"    log 127.0.0.1:{self.log.port} local0\n{DEFAULTS}{cfg}")
         self.errors = directory / "err"
         with open(self.errors, "wb") as err:
-            self.proc = subprocess.Popen([program, "-db", "-f", str(directory / "t.cfg")], stdin=subprocess.DEVNULL, stdout=err, stderr=err)
+            self.proc = subprocess.Popen([program, "-db", "-f", str(directory / "t.cfg")], stdin=subprocess.DEVNULL, stdout=err, stderr=err,
+                                         env=env)
         try:
             becomes(lambda: answers(self.sock) or self.proc.poll() is not None, True, "an answer")
             assert self.proc.poll() is None, self.errors.read_text()
@@ -109,6 +114,15 @@ class Subject:
 
     def until(self, *conditions):
         facts.until(self.sock, *conditions)
+
+    def give_up(self, server, name, before):
+        """With a clock, each of three tries of a silent name server ends when it has heard that question, besides so many before:
+        `timeout retry` is moved_clock.BRIEF."""
+        for n in range(1, 4):
+            if self.clock:
+                server.heard(name, before + n)
+                self.until("idle")
+                moved_clock.expire(self.clock)
 
     def no_sessions(self):
         if self.is_tacit:
@@ -143,10 +157,10 @@ class Subject:
 def subject(tmp_path):
     made = []
 
-    def start(cfg, program=TACIT, workers=1):
+    def start(cfg, program=TACIT, workers=1, clock=False):
         directory = tmp_path / f"s{len(made)}"
         directory.mkdir()
-        made.append(Subject(program, directory, cfg, workers))
+        made.append(Subject(program, directory, cfg, workers, clock))
         return made[-1]
 
     yield start

@@ -5,20 +5,23 @@ import re
 import subprocess
 import threading
 
+import facts
+import moved_clock
 import oracle
 import pytest
 from conftest import TACIT, WAIT, free_port
 from facts import becomes
-from nameserver import A, AAAA, REFUSED, SERVFAIL, Nameserver
-from resolve_rig import DEFAULTS, Web, get, hasty, ns, section, subject  # noqa: F401
+from nameserver import A, REFUSED, SERVFAIL, Nameserver
+from resolve_rig import DEFAULTS, Web, get, ns, section, subject  # noqa: F401
 
 SERVICE = "_http._tcp.x"
 
 # --- both programs say the same ---
 
-def patient(ns):
-    """A section where a silent name server is given up, and where others are in time on a busy machine, too."""
-    return section(ns).replace("timeout retry 1m", "timeout retry 1s")
+def patient(ns, program):
+    """A section where a silent name server is given up, and where others are in time on a busy machine, too. HAProxy 2.6 asks for
+    addresses of the other family with the next retry."""
+    return section(ns).replace("timeout retry 1m", f"timeout retry {moved_clock.BRIEF if program == TACIT else '1s'}")
 
 
 def play_addresses(s, ns):
@@ -41,7 +44,7 @@ def play_addresses(s, ns):
     s.wait_until("s1", "MAINT (resolution)")
     ns.rcode = 0
     s.wait_until("s1", "no check")
-    ns.silent = True
+    s.give_up(ns, "app.x", ns.fall_silent("app.x"))
     s.wait_until("s1", "MAINT (resolution)")
     ns.silent = False
     s.wait_until("s1", "no check")
@@ -105,7 +108,7 @@ def test_haproxy_prints_and_shows_the_same(subject, cfg, play):
         ns.zone["_other._tcp.x"] = {"srv": [(1000, 8001, "n2.x")]}
         ns.zone["n2.x"] = {"a": ["127.0.0.12"]}
         try:
-            return [sorted(x) if isinstance(x, list) else x for x in play(subject(patient(ns) + cfg, program), ns)]
+            return [sorted(x) if isinstance(x, list) else x for x in play(subject(patient(ns, program) + cfg, program, clock=program == TACIT), ns)]
         finally:
             ns.close()
 
@@ -131,7 +134,7 @@ def reports_with_checks(subject, program):
     try:
         ns.zone["app.x"] = {"a": ["127.0.0.2"]}
         ns.zone[SERVICE] = {"srv": [(1, 8001, "n1.x", "127.0.0.11")]}
-        s = subject(patient(ns) + CHECKED.replace("PORT", str(web.port)), program)
+        s = subject(patient(ns, program) + CHECKED.replace("PORT", str(web.port)), program)
         s.wait_until("s1", "UP", "127.0.0.2:80")
         s.wait_until("t1", "UP", "127.0.0.11:8001", backend="c")
         del ns.zone["app.x"]
@@ -253,11 +256,11 @@ def test_the_other_name_server_answers(subject, ns):
     silent.silent = True
     ns.zone["app.x"] = {"a": ["127.0.0.5"]}
     two = section(ns, f"nameserver ns2 127.0.0.1:{silent.port}")
-    s = subject(hasty(two) + "backend b\n server s app.x:80 resolvers res init-addr none\n")
+    s = subject(two + "backend b\n server s app.x:80 resolvers res init-addr none resolve-prefer ipv4\n")
     s.wait_until("s", "no check", "127.0.0.5:80")
     silent.heard("app.x", 6, more=True)
     assert s.servers()["s"][0] == "no check"
-    assert silent.asked("app.x", AAAA) and "by res/ns1." in "".join(s.reports())
+    assert "by res/ns1." in "".join(s.reports())
     silent.close()
 
 
@@ -292,7 +295,7 @@ backend b
     server s app.x:{origins[0].port} resolvers res init-addr none resolve-prefer ipv4
 """, workers=workers)
     s.wait_until("s", "no check")
-    stop, bad, done = threading.Event(), [], []
+    stop, bad, done = threading.Event(), [], facts.Seen()
 
     def client():
         while not stop.is_set():
@@ -308,13 +311,14 @@ backend b
     for c in clients:
         c.start()
     for turn in range(30):
-        where = f"127.0.0.{10 + turn % 3}"
+        where, before = f"127.0.0.{10 + turn % 3}", len(done)
         if turn % 2:
             ns.zone["app.x"] = {"a": [where]}
         else:
             s.admin(f"set server b/s addr {where}")
         if turn % 2:
             s.wait_until("s", "no check", f"{where}:{origins[0].port}")
+        done.until(lambda seen, n=before, body=f"o{turn % 3}": (200, body) in seen[n:], f"an answer from {where}")
     ns.zone["app.x"] = {"a": ["127.0.0.12"]}
     # An answer from before may be on its way.
     ns.heard("app.x", 3, more=True)
@@ -324,7 +328,6 @@ backend b
     for c in clients:
         c.join()
     assert not bad, bad[:5]
-    assert len(done) > 100 and {body for _, body in done} == {"o0", "o1", "o2"}
     assert after == [(200, "o2")] * 20
     for o in origins:
         o.close()
