@@ -146,15 +146,15 @@ defaults
  mode http
  log 127.0.0.1:{log} local0
  log-format "%ts %ST"
- timeout client 1m
- timeout server 1m
- timeout connect 1m
+ timeout client 1h
+ timeout server 1h
+ timeout connect 1h
 listen f
  bind 127.0.0.1:{f}
  server s 127.0.0.1:{o}
 listen late
  bind 127.0.0.1:{late}
- timeout client 1s
+ timeout client BRIEF
  server s 127.0.0.1:{o}
 """
 
@@ -178,8 +178,10 @@ def early(conn, subject):
 
 
 def hold(place, data, logged):
-    """Sends that, and closes when the program has logged the exchange."""
-    with late_client(place, data):
+    """Sends that, is late behind the response, and closes when the program has logged the exchange."""
+    with late_client(place, data) as s:
+        assert wait_for(lambda: b"HTTP/1." in s.recv(65536, socket.MSG_PEEK))
+        place.subject.expire()
         logged()
 
 
