@@ -69,7 +69,7 @@ class Nameserver:
         return sum(1 for n, k, _ in queries if n == name and kind in (None, k))
 
     def fall_silent(self, name):
-        """From now on nothing is answered: returns how often the name had been queried before."""
+        """Answers nothing more: returns how often the name had been queried before."""
         with self.lock:
             self.silent = True
             return self.asked(name)
