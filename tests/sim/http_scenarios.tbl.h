@@ -169,7 +169,12 @@
 		  { STEP_SHUT, 0 }, EOF_CLOSE },
 	  .origin = { AWAIT_HEAD, SAY(SWITCHES), AWAIT("ping"), SAY("pong"), { STEP_WAIT_EOF, 0 } },
 	  .terms = "--", .to_server = LEN(UPGRADES "ping"), .to_client = LEN(SWITCHES "pong") },
-	/* a response before the request is complete: the rest of it is discarded */
+	/* a response before the request is complete: the server gets the rest of it, and both connections are kept */
+	{ .name = "http_early_goes_on", WEB(MERGED), .golden = 1,
+	  .client = { SAY(POST "abc"), AWAIT("hello"), { STEP_PAUSE, 10 }, SAY("def"), { STEP_PAUSE, 10 }, SAY(GET "\r\n"), AWAIT("hello"), END },
+	  .origin = { AWAIT("abc"), SAY(OK), AWAIT("def"), AWAIT_HEAD, SAY(OK), { STEP_WAIT_EOF, 0 } },
+	  .terms = "-- --", .to_server = LEN(POST "abcdef" GET "\r\n"), .to_client = LEN(OK OK) },
+	/* its server has closed: the rest is discarded */
 	{ .name = "http_early", WEB(EDGE),
 	  .client = { SAY(POST "abc"), AWAIT("hello"), { STEP_PAUSE, 10 }, SAY("def"),
 		  EOF_CLOSE },

@@ -369,6 +369,19 @@ relay_io(struct stream *s, int side, uint32_t ev)
 	return next;
 }
 
+/* True if a server that has answered before the end of the request gets the rest of it: one that
+ * keeps its connection may store what it has accepted. */
+static int
+server_takes_rest(const struct stream *s)
+{
+	const struct conn *c = s->conn[SERVER];
+	unsigned int state = s->dir[CLIENT].state;
+
+	return (state == DIRECTION_OPEN || state == DIRECTION_TAIL) &&
+		s->dir[SERVER].state == DIRECTION_DONE && http_keeps(s->txn, SERVER) &&
+		!c->eof && !c->err;
+}
+
 enum stream_event
 relay_outcome(const struct stream *s)
 {
@@ -388,6 +401,8 @@ relay_outcome(const struct stream *s)
 		return STREAM_EV_NONE;
 	if (res->state == DIRECTION_CLOSED && res->broken)
 		return STREAM_EV_RESET;
+	if (unlikely(server_takes_rest(s)))
+		return STREAM_EV_NONE;
 	return exchange_has_request(s->txn) ? STREAM_EV_EXCHANGED : STREAM_EV_DRAIN_REQUEST;
 }
 

@@ -142,7 +142,7 @@ a_drained_request_has_its_times(void **st)
 		SAY("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nsome"),
 		AWAIT("ok"), { STEP_PAUSE, 400 }, SAY("more"), { STEP_CLOSE, 0 } };
 	static const struct step origin[] = { AWAIT("some"), { STEP_PAUSE, 50 },
-		SAY(OK2 "\r\nok"), EOF_CLOSE };
+		SAY(OK2 "Connection: close\r\n\r\nok"), EOF_CLOSE };
 	struct latency l;
 
 	(void)st;
