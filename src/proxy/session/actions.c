@@ -348,17 +348,27 @@ stream_do_linger(struct stream *s)
 	return STREAM_EV_NONE;
 }
 
+/* Resets a connection over which both sides have sent everything: with option nolinger. What waits
+ * for more to be sent with it would be lost. */
+static void
+leave_by_reset(struct conn *c)
+{
+	if (!conn_is_open(c) || c->err)
+		return;
+	conn_shut(c);
+	conn_reset_on_close(c);
+}
+
 enum stream_event
 stream_do_close_tcp(struct stream *s)
 {
 	if (s->dir[CLIENT].broken || s->dir[SERVER].broken) {
 		stream_reset_sides(s);
 	} else {
-		if ((s->sess->fe->options & OPT_NOLINGER) && !s->conn[CLIENT]->err)
-			conn_reset_on_close(s->conn[CLIENT]);
-		if ((s->be->options & OPT_NOLINGER) && conn_is_open(s->conn[SERVER]) &&
-		    !s->conn[SERVER]->err)
-			conn_reset_on_close(s->conn[SERVER]);
+		if (s->sess->fe->options & OPT_NOLINGER)
+			leave_by_reset(s->conn[CLIENT]);
+		if (s->be->options & OPT_NOLINGER)
+			leave_by_reset(s->conn[SERVER]);
 	}
 	return stream_do_close(s);
 }

@@ -367,8 +367,15 @@ stream_do_next_request(struct stream *s)
 enum stream_event
 stream_do_close_http(struct stream *s)
 {
-	if ((s->sess->fe->options & OPT_NOLINGER) && !s->conn[CLIENT]->err)
-		conn_reset_on_close(s->conn[CLIENT]);
+	struct conn *c = s->conn[CLIENT];
+
+	if ((s->sess->fe->options & OPT_NOLINGER) && !c->err) {
+		/* The last piece may wait for more. A reply that the client did not take must not
+		 * look complete. */
+		if (s->term[0] != 'c' && s->term[0] != 'C')
+			conn_shut(c);
+		conn_reset_on_close(c);
+	}
 	hurry_server(s);
 	return stream_do_close(s);
 }

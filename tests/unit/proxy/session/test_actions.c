@@ -357,6 +357,7 @@ nolinger_resets(void **st)
 		(void)world_client(&w, asks, 0);
 		world_run(&w, RIG_LIMIT);
 		assert_int_equal(strstr(fake_trace(w.k), "SO_LINGER") != NULL, n);
+		assert_int_equal(w.client[0].got, 200);
 		assert_string_equal(rig_terms(), "--");
 		rig_close();
 	}

@@ -411,6 +411,7 @@ nolinger_is_for_servers_too(void **st)
 			strstr(fake_trace(w.k), "setsockopt(5, SO_LINGER)") != NULL, n > 0);
 		assert_int_equal(
 			strstr(fake_trace(w.k), "setsockopt(6, SO_LINGER)") != NULL, n == 1);
+		assert_non_null(strstr(w.client[0].text, "\r\n\r\nok"));
 		assert_string_equal(rig_terms(), "--");
 		rig_close();
 	}
