@@ -363,7 +363,7 @@ config_load(struct config *c, struct sys *sys, const struct options *o)
 	bad |= tls_finish(c, sys);
 	bad |= enter_dir(c, sys, NULL);
 	/* All other failures have a message. */
-	if (bad && !c->diag.count[CFG_ALERT])
+	if (bad && !cfg_diag_is_fatal(&c->diag))
 		cfg_diag_add(&c->diag, CFG_ALERT, NULL, "%s", err_text(-ERR_NOMEM));
 	return bad || cfg_diag_is_fatal(&c->diag) ? -ERR_INVAL : 0;
 }
