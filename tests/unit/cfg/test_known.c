@@ -63,6 +63,9 @@ lookups(void **state)
 	assert_string_equal(cfg_known_kw("clitimeout")->fix, "use 'timeout client'");
 	assert_null(cfg_known_kw("option"));
 	assert_null(cfg_known_kw("maxcon"));
+	/* First words of keywords that are implemented: the message has the nearest name. */
+	assert_null(cfg_known_kw("tcp-request"));
+	assert_null(cfg_known_kw("tcp-response"));
 	assert_int_equal(cfg_known_opt(CFG_OPT_BIND, "alpn")->args, 1);
 	assert_int_equal(cfg_known_opt(CFG_OPT_BIND, "ssl")->args, 0);
 	assert_int_equal(cfg_known_opt(CFG_OPT_SERVER, "source")->args, -1);
