@@ -376,7 +376,7 @@ put_sc(struct log_render *r)
 	const struct stream *s = r->s;
 
 	if (!s->srv || s->srv->is_dispatch)
-		put_string(r, "0");
+		sbuf_addu(r->out, 0);
 	else
 		sbuf_addu(r->out, s->has_left ? s->left_srv_cur : atomic_read(&s->srv->cur));
 }

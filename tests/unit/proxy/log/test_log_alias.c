@@ -69,6 +69,8 @@ test_points_not_reached(void **state)
 	w.s.srv = NULL;
 	assert_string_equal(log_world_line(&w, "%b/%s %Tw/%Tc/%Tt %sc %si:%sp %{+Q}s"),
 			    "bck/<NOSRV> -1/-1/5007 0 -:- \"<NOSRV>\"");
+	/* A number has no quotes. */
+	assert_string_equal(log_world_line(&w, "%{+Q}o %sc %s"), "0 \"<NOSRV>\"");
 	/* The session ended in the queue. */
 	w.s.term[0] = 's';
 	w.s.term[1] = 'Q';
