@@ -1,10 +1,11 @@
 /* Converters of addresses, and of the hosts that Host fields name (manual 7.3.1). */
 #include "rule/sample/conv.h"
 
+/* Masks an address. One that is mapped becomes IPv4, as clients of a socket for both families. */
 static int
-conv_ipmask(const struct rule_args *a, struct sample_ctx *cx unused, struct sample *s)
+conv_ipmask(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
-	if (s->type == SAMPLE_IPV4) {
+	if (sample_cast(s, SAMPLE_IPV4, cx->arena) == 0) {
 		s->u.ipv4.s_addr &= a->arg[0].u.ipv4.s_addr;
 		return 1;
 	}
@@ -79,8 +80,8 @@ const struct rule_conv rule_ip_convs[] = {
 		.out = SAMPLE_ADDR,
 		.conv = conv_ipmask,
 		.syntax = "<mask4>[,<mask6>]",
-		.doc = "Applies a network mask. Without a mask for IPv6, IPv6 addresses have no "
-			"result." },
+		.doc = "Applies a network mask. An IPv4-mapped address becomes IPv4. Without a "
+			"mask for IPv6, other IPv6 addresses have no result." },
 	{ .name = "port_only",
 		.example = "str(x:81),port_only gives 81",
 		.in = SAMPLE_STR,
