@@ -80,6 +80,7 @@ struct rule_fetch {
 	enum sample_type out;
 	unsigned int needs;      /* SAMPLE_AT_x: an error at load where a rule runs without it */
 	unsigned int either;     /* or at least one of these (0: none) */
+	unsigned int instead;    /* replaces `needs` where one of these is available (0: none) */
 	/* 1 found, 0 not (then s->may_change shows whether it may still arrive). */
 	int (*fetch)(const struct rule_args *a, struct sample_ctx *cx, struct sample *s);
 	/*

@@ -93,6 +93,7 @@ struct sample_ctx {
 	unsigned int at;           /* SAMPLE_AT_x that are available */
 	struct http_head *req, *res; /* NULL: none */
 	struct str method;         /* of the request as it came; empty: not known, see req */
+	unsigned int status;       /* in logs: of the response that a server sent; 0: none */
 	struct sample_body req_body, res_body;
 	/* Finds the response's body where it is asked for, in the arena if it came in chunks. NULL:
 	 * it is res_body. */

@@ -50,6 +50,7 @@ look_at(struct eval *l, struct stream *s, const struct log_context *cx)
 	}
 	eval_init(l, s, SCOPE | txn);
 	l->log = *cx;
+	l->cx.req_ended = 1;
 	return &l->cx;
 }
 

@@ -32,6 +32,8 @@ look_at_transaction(struct sample_ctx *cx, struct http_txn *t, unsigned int at)
 		cx->req = &t->req;
 	if ((at & SAMPLE_AT_RES) && t->res.status && !http_has_answer(t))
 		cx->res = &t->res;
+	else if ((at & SAMPLE_AT_END) && http_has_answer(t) && !t->local)
+		cx->status = t->status;
 }
 
 /* In mode tcp a session is its own transaction, request and response: one set of variables holds

@@ -290,10 +290,19 @@ scope_text(unsigned int missing)
 	return "something";
 }
 
+/* Returns what the fetch needs among the SAMPLE_AT_x that are available. */
+static unsigned int
+needs_at(const struct rule_fetch *f, unsigned int at)
+{
+	unsigned int other = f->instead & at;
+
+	return (f->needs & ~at) && other ? other : f->needs;
+}
+
 static int
 check_scope(const struct rule_fetch *f, unsigned int at, struct rule_err *why)
 {
-	unsigned int missing = f->needs & ~at;
+	unsigned int missing = needs_at(f, at) & ~at;
 
 	if (f->either && !(f->either & at))
 		missing |= f->either;
@@ -367,8 +376,6 @@ parse_fetch(struct rule_expr *e, const struct rule_vocab *v, const struct rule_f
 	if (r)
 		return r;
 	e->fetch = f;
-	e->needs = f->needs;
-	e->uses = f->needs | f->either;
 	e->type = f->out;
 	if (f->init && f->init(&e->args, v, &reason))
 		return fail_arg(why, text, e->at, &e->args, f->name, reason);
@@ -495,6 +502,8 @@ parse_expr(const struct rule_vocab *v, const struct rule_fetch *f, struct str te
 	e = mem_zalloc(offsetof(struct rule_expr, args) + rule_args_size(f->arg));
 	if (!e)
 		return rule_fail(why, 0, -ERR_NOMEM, "%s", err_text(-ERR_NOMEM));
+	e->needs = needs_at(f, at);
+	e->uses = e->needs | f->either;
 	*used = name.len;
 	r = parse_all(e, v, f, text, used, open, why);
 	if (!r)

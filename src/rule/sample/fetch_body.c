@@ -280,7 +280,7 @@ const struct rule_fetch rule_body_fetches[] = {
 	PAYLOAD("res.payload", RES),
 	PAYLOAD_LV("res.payload_lv", RES),
 	{ .name = "wait_end",
-		.either = SAMPLE_AT_REQ | SAMPLE_AT_RES,
+		.either = SAMPLE_AT_REQ | SAMPLE_AT_RES | SAMPLE_AT_END,
 		.out = SAMPLE_BOOL,
 		.fetch = fetch_wait_end,
 		.doc = "True if no more data is waited for." },

@@ -49,11 +49,11 @@ fetch_head_version(const struct rule_args *a, struct sample_ctx *cx, struct samp
 static int
 fetch_status(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
 {
-	const struct http_head *h = fetch_head_of(cx, FETCH_RES, s);
+	const struct http_head *h = cx->status ? NULL : fetch_head_of(cx, FETCH_RES, s);
 
-	if (!h)
+	if (!h && !cx->status)
 		return 0;
-	sample_set_int(s, h->status);
+	sample_set_int(s, h ? h->status : cx->status);
 	return 1;
 }
 
@@ -435,9 +435,10 @@ const struct rule_fetch rule_head_fetches[] = {
 	INT("shdr_val", RES),
 	{ .name = "status",
 		SIDE_RES,
+		.instead = SAMPLE_AT_END,
 		.out = SAMPLE_SINT,
 		.fetch = fetch_status,
-		.doc = "The response's status." },
+		.doc = "The response's status; in log lines only that of a server's response." },
 	{ .name = NULL },
 };
 

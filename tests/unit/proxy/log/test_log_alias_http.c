@@ -130,6 +130,27 @@ test_points_not_reached(void **state)
 		"\"<BADREQ>\" -1 -1/-1/-1/0/5007");
 }
 
+/* Fetches of a response that are known at the end of a session. */
+static void
+test_fetches(void **state)
+{
+	struct http_txn *t = transaction("GET / HTTP/1.1");
+
+	(void)state;
+	assert_string_equal(written("%[status]/%ST %[wait_end]"), "200/200 1");
+	/* Only a server's. */
+	t->local = 1;
+	assert_string_equal(written("%[status]/%ST"), "-/200");
+	t->local = 0;
+	/* An informational one has come. */
+	t->res_ms = 0;
+	assert_string_equal(written("%[status]"), "-");
+	w.s.txn = NULL;
+	assert_string_equal(written("%[status]"), "-");
+	w.s.is_http = 0;
+	assert_string_equal(log_world_format(&w, "%[status] %[wait_end]", 0), "- 1");
+}
+
 static void
 test_httplog(void **state)
 {
@@ -152,6 +173,7 @@ main(void)
 		cmocka_unit_test(test_targets),
 		cmocka_unit_test(test_quotes),
 		cmocka_unit_test(test_points_not_reached),
+		cmocka_unit_test(test_fetches),
 		cmocka_unit_test(test_httplog),
 	};
 

@@ -87,8 +87,12 @@ start_lines(void **state)
 	IS("method", "POST");
 	IS("req.ver", "1.1");
 	IS("req.proto_http", "1");
+	h.r.cx.status = 203;
+	IS("status", "203");
+	h.r.cx.at &= ~(unsigned int)SAMPLE_AT_END;
 	IS("status",
 		"0: 'status' cannot be used here: it needs a response, which is not available");
+	h.r.cx.status = 0;
 	rig_response(&h, "HTTP/1.0 302 Found\r\nX: a\r\nX: b\r\n\r\n");
 	IS("status", "302");
 	IS("res.ver", "1.0");
