@@ -14,6 +14,8 @@ struct log_render {
 	struct sbuf *out;
 	struct arena *arena;  /* memory for temporary texts */
 	unsigned int flags;   /* enum rule_fmt_flag */
+	/* The head that rules of a response see; NULL: another place. */
+	const struct http_head *res;
 };
 
 /* "+" if the value is not final. */

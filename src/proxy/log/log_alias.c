@@ -574,7 +574,7 @@ put_sslv(struct log_render *r)
 #define ALIAS_ROW(name, fn, needs, doc)                                                   \
 	static void write_##fn(const struct sample_ctx *cx, unsigned int flags, struct sbuf *out) \
 	{                                                                                 \
-		struct log_render r = { cx->stream, cx->log, out, cx->arena, flags };    \
+		struct log_render r = { cx->stream, cx->log, out, cx->arena, flags, cx->res }; \
 		put_##fn(&r);                                                             \
 	}
 #include "proxy/log/log_alias.tbl.h"

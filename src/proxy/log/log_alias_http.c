@@ -95,17 +95,16 @@ put_HV(struct log_render *r)
 
 /* --- the response --------------------------------------------------------------------------- */
 
-/* Rules of a response run before its status is that of the transaction. */
+/* Writes the status. Rules of a response run before it is that of the transaction, and change
+ * it. */
 void
 put_ST(struct log_render *r)
 {
 	/* As in HAProxy, for a request of HTTP/2 that is refused by a reset. */
 	const char *none = !r->s->txn && r->s->is_carried ? "0" : "-1";
 	const struct http_txn *t = r->s->txn;
-	unsigned int status = t ? t->status : 0;
+	unsigned int status = r->res ? r->res->status : t ? t->status : 0;
 
-	if (!status && t && r->cx->rule)
-		status = t->res.status;
 	if (status)
 		sbuf_addu(r->out, status);
 	else
@@ -140,16 +139,30 @@ put_TR(struct log_render *r)
 	log_put_timer(r, is_timed(t), t ? t->began_ms : 0, t ? t->head_ms : 0);
 }
 
+/* Returns when the response's head was complete, or 0. Rules of a response run before this time is
+ * noted. */
+static uint64_t
+response_ms(const struct log_render *r)
+{
+	const struct http_txn *t = r->s->txn;
+
+	if (!t || t->local)
+		return 0;
+	if (t->res_ms || !r->res)
+		return t->res_ms;
+	return t->held_ms ? t->held_ms : r->cx->now_ms;
+}
+
 void
 put_Tr(struct log_render *r)
 {
-	const struct http_txn *t = r->s->txn;
-	int reached = t && t->res_ms && !t->local && r->s->connected_ms;
+	const struct stream *s = r->s;
+	uint64_t came_ms = response_ms(r);
 
-	if (log_is_served(r->s))
-		sbuf_adds(r->out, t->is_served ? "0" : "-1");
+	if (log_is_served(s))
+		sbuf_adds(r->out, s->txn->is_served ? "0" : "-1");
 	else
-		log_put_timer(r, reached, r->s->connected_ms, t ? t->res_ms : 0);
+		log_put_timer(r, came_ms && s->connected_ms, s->connected_ms, came_ms);
 }
 
 void

@@ -1,6 +1,7 @@
 #include "unit/proxy/log_rig.h"
 
 #include "proxy/model/http_txn.h"
+#include "rule/action/place.h"
 
 #define LINE                                                                                       \
 	"%r|%HM|%HU|%HP|%HPO|%HQ|%HV|%ST|%CC|%CS|%tsc|%TR|%Tw|%Tc|%Tr|%Ta|%Ti|%Tq|%Td|%Tt|%Tu|%ID"
@@ -151,6 +152,54 @@ test_fetches(void **state)
 	assert_string_equal(log_world_format(&w, "%[status] %[wait_end]", 0), "- 1");
 }
 
+/* Writes a format of rules, before the response is placed. */
+static const char *
+written_by_rule(unsigned int at, const char *format)
+{
+	struct rule_vocab vocab;
+	struct rule_fmt *f;
+	struct rule_err why;
+	struct sbuf b;
+	struct eval l;
+
+	proxy_vocab_init(&vocab);
+	assert_int_equal(rule_fmt_compile(&vocab, format, 0, at, &f, &why), 0);
+	eval_init(&l, &w.s, at);
+	l.cx.now_ms = l.log.now_ms = 1153;
+	sbuf_init_fixed(&b, w.line, sizeof(w.line));
+	rule_fmt_write(f, &l.cx, &b);
+	rule_fmt_free(&f);
+	return w.line;
+}
+
+static void
+test_rules_of_responses(void **state)
+{
+	struct http_txn *t = transaction("GET / HTTP/1.1");
+	const unsigned int at = rule_place_scope(RULE_HTTP_RESPONSE);
+
+	(void)state;
+	t->res_ms = t->status = 0;
+	t->res.status = 201;
+	assert_string_equal(written_by_rule(at, "%Tr %ST"), "120 201");
+	/* A rule has waited for the body. */
+	t->held_ms = 1103;
+	assert_string_equal(written_by_rule(at, "%Tr %ST"), "70 201");
+	/* No server was asked. */
+	w.s.connected_ms = 0;
+	assert_string_equal(written_by_rule(at, "%Tr"), "-1");
+	/* The page of an error: rules may have changed its status. */
+	w.s.connected_ms = 1033;
+	t->local = 1;
+	t->status = 504;
+	t->res.status = 503;
+	assert_string_equal(written_by_rule(at, "%Tr %ST"), "-1 503");
+	/* Not yet, for rules of a request. */
+	t->local = 0;
+	t->status = 0;
+	assert_string_equal(written_by_rule(SAMPLE_AT_CONN | SAMPLE_AT_TXN, "%Tr %ST"), "-1 -1");
+}
+
 static void
 test_httplog(void **state)
 {
@@ -174,6 +223,7 @@ main(void)
 		cmocka_unit_test(test_quotes),
 		cmocka_unit_test(test_points_not_reached),
 		cmocka_unit_test(test_fetches),
+		cmocka_unit_test(test_rules_of_responses),
 		cmocka_unit_test(test_httplog),
 	};
 
