@@ -82,20 +82,24 @@ fetched_session(const struct sample_ctx *cx)
 /* The client's addresses with changes by rules, and those of its connection. */
 enum end { CLIENT_PEER, CLIENT_OWN, FRONT_PEER, FRONT_OWN, SERVER_PEER, SERVER_OWN };
 
+/* Finds an address of the connection to the server: 0, or -1. The server's is known also when there
+ * is no connection any more. */
 static int
 fetch_server_addr(const struct stream *s, enum end end, struct addr *out)
 {
 	const struct conn *c = s->conn[SERVER];
+	int is_open = conn_is_open(c);
 	uint32_t gen;
 
-	if (!conn_is_open(c))
-		return -1;
-	/* The socket's peer is the proxy. */
-	if (end == SERVER_PEER && s->srv && s->srv->conf.socks4.len) {
-		addr_override_target(s, &gen, out);
+	if (end == SERVER_OWN)
+		return is_open ? conn_local_addr(c, out) : -1;
+	/* The peer of a socket may be a proxy. */
+	if (is_open && !(s->srv && s->srv->conf.socks4.len) && conn_peer_addr(c, out) == 0)
 		return 0;
-	}
-	return end == SERVER_PEER ? conn_peer_addr(c, out) : conn_local_addr(c, out);
+	if (!s->srv || !s->queued_ms)
+		return -1;
+	addr_override_target(s, &gen, out);
+	return 0;
 }
 
 static int

@@ -20,7 +20,13 @@ addresses_of_all_connections_are_found(void **state)
 	(void)state;
 	IS("%[src]:%[src_port] %[fc_src]:%[fc_src_port]", "10.0.1.2:33313 10.0.1.2:33313");
 	IS("%[dst]:%[dst_port] %[fc_dst]:%[fc_dst_port]", "10.0.3.31:8012 10.0.3.31:8012");
-	/* no connection is open */
+	/* the connection is closed, or could not be opened */
+	IS("%[bc_src] %[bc_src_port] %[bc_dst] %[bc_dst_port]", "- - 127.0.0.1 8000");
+	w.srv.spec.has_offset = 1;
+	w.srv.spec.port_offset = -10;
+	IS("%[bc_dst] %[bc_dst_port]", "127.0.0.1 8002");
+	/* none was tried */
+	w.s.queued_ms = 0;
 	IS("%[bc_src] %[bc_src_port] %[bc_dst] %[bc_dst_port]", "- - - -");
 	log_world_addr(&w.s.sess->peer, "1::2", 5);
 	IS("%[src] %[src_port]", "1::2 5");
