@@ -20,6 +20,7 @@ backend b
  use-server two if {{ req.payload(0,1) -m str 2 }}
  use-server three if {{ path /three }}
  use-server %[req.payload(0,4)] if {{ req.payload(0,1) -m str f }}
+ use-server two if {{ req.payload(0,1) -m str f }}
  server one 127.0.0.1:{one}
  server two 127.0.0.1:{two} weight 0
  server three 127.0.0.1:{three} weight 0

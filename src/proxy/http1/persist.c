@@ -158,6 +158,8 @@ made_server(const struct stream *s, const struct rule_fmt *fmt, struct sample_ct
 	return b.failed ? NULL : proxy_find_server(s->be, (struct str){ name, b.len });
 }
 
+/* Binds to the server of the first rule that applies and whose server is up. As in HAProxy, a name
+ * that no server has ends the list. */
 static void
 ask_uses(struct stream *s, struct sample_ctx *cx)
 {
@@ -169,7 +171,9 @@ ask_uses(struct stream *s, struct sample_ctx *cx)
 		if (rule_cond_eval(r->cond, cx) != RULE_YES)
 			continue;
 		srv = r->fmt ? made_server(s, r->fmt, cx) : r->srv;
-		if (srv && may_bind(s, srv)) {
+		if (!srv)
+			return;
+		if (may_bind(s, srv)) {
 			s->bound = srv;
 			return;
 		}

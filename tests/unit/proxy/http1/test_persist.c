@@ -139,8 +139,10 @@ the_cookie_chooses_the_server(void **state)
 		{ "use-server s3 if TRUE\n option persist", "", "s3 --" },
 		{ "use-server s3 if TRUE\n force-persist if TRUE", "", "s3 --" },
 		{ "use-server %[hdr(x)] if TRUE\n use-server s1 if TRUE", "X: s4\r\n", "s4 --" },
-		{ "use-server %[hdr(x)] if TRUE\n use-server s1 if TRUE", "X: s7\r\n", "s1 --" },
-		{ "use-server %[hdr(x)] if TRUE\n use-server s1 if TRUE", "", "s1 --" },
+		/* no server: the rule ends the list; one that is down does not */
+		{ "use-server %[hdr(x)] if TRUE\n use-server s1 if TRUE", "X: s7\r\n", "- --" },
+		{ "use-server %[hdr(x)] if TRUE\n use-server s1 if TRUE", "", "- --" },
+		{ "use-server %[hdr(x)] if TRUE\n use-server s1 if TRUE", "X: s3\r\n", "s1 --" },
 	};
 
 	(void)state;
