@@ -47,7 +47,8 @@ struct http_txn {
 	 * be used (req.n is 0), nor the response after its head was sent.
 	 */
 	struct http_head req, res;
-	struct vars vars, req_vars, res_vars; /* scopes txn, req and res */
+	struct vars vars;        /* scope txn */
+	struct vars message_vars; /* scope req, then res: http_end_req_vars() */
 	/* Data of the original request, kept to the end: */
 	uint64_t id;             /* unique in the process, as sessions' are: engine_next_id() */
 	enum http_method method; /* as the server gets it; before: as it came, too */
@@ -110,6 +111,7 @@ struct http_txn {
 	uint8_t is_served : 1;   /* it is a service's own, chunked if is_chunked; or a cache's */
 	uint8_t is_chunked : 1;
 	uint8_t non_strict : 1;  /* strict-mode off, for the current rules */
+	uint8_t has_res_vars : 1; /* message_vars are those of the response */
 	struct service_job *job; /* a local service generates the response; NULL: none, or it has
 				  * ended */
 	const char *served_by;   /* the name of that service, or "<CACHE>"; NULL: none */
@@ -196,6 +198,17 @@ http_note_answer_time(struct stream *s)
 {
 	s->txn->res_ms = stream_now_ms(s);
 	s->txn->res_us = (uint16_t)stream_now_us(s);
+}
+
+/* Ends the variables of scope req, and begins those of scope res (manual 2.8), if that has not been
+ * done. */
+static inline void
+http_end_req_vars(struct http_txn *t)
+{
+	if (t->has_res_vars)
+		return;
+	vars_fini(&t->message_vars);
+	t->has_res_vars = 1;
 }
 
 /* True if the next data from that side is a head, not a body. For a session in RELAY. */

@@ -137,6 +137,7 @@ run_reply_rules(struct stream *s, const struct proxy *px, struct http_head *h)
 		return STREAM_EV_NONE;
 	v.head = rule_outcome_head(s);
 	v.most = 0;
+	http_end_req_vars(s->txn);
 	eval_init(&eval, s, rule_place_scope(RULE_HTTP_RESPONSE));
 	eval.cx.req = NULL;
 	eval.cx.res = h;

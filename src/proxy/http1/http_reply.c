@@ -250,6 +250,7 @@ send_made(struct stream *s)
 	http_note_answer_time(s);
 	if (t->reply == HTTP_REPLY_UNMADE)
 		r = local_reply_make_page(s);
+	http_end_req_vars(t);
 	http_count_response(s);
 	if (r < 0 || t->reply != HTTP_REPLY_MADE)
 		direction_event(s, SERVER, DIRECTION_EV_ABORT);

@@ -148,6 +148,7 @@ local_reply_make(struct stream *s, struct http_head *head, struct str body)
 	int r = 0;
 
 	check_request_end(s);
+	http_end_req_vars(s->txn);
 	if (s->txn->asked == HTTP_HEAD) {
 		head->framing = HTTP_BODY_NONE;
 		body = (struct str){ NULL, 0 };
@@ -274,6 +275,9 @@ local_reply_make_page(struct stream *s)
 	int made = -1;
 	long n;
 
+	/* A backend without an answer: the request's rules are over. */
+	if (s->be)
+		http_end_req_vars(s->txn);
 	/* The page for error 500 may have formats too, which are not tried. */
 	for (int i = 0; i < HTTP_AFTER_FAILS_MAX && made < 0; i++, p = NULL) {
 		made = make_parts(s, p);

@@ -507,6 +507,7 @@ pass_final(struct stream *s, size_t used)
 	if (h1_framing_to_fields(&t->res, t->version) < 0)
 		return io_event(bad_response(s));
 	decide_keep_alive(s);
+	http_end_req_vars(t);
 	if (stick_stores(s))
 		store_stick(s);
 	d->head = d->tail = d->tail + (uint32_t)used;

@@ -56,8 +56,7 @@ http_txn_get(struct stream *s)
 	t->req.takes_old_content = e->takes_old_content;
 	http_head_init(&t->res, HTTP_RESPONSE, t->field + fields_of(e), e->limits.maxhdr);
 	vars_init(&t->vars);
-	vars_init(&t->req_vars);
-	vars_init(&t->res_vars);
+	vars_init(&t->message_vars);
 	t->began_ms = loop_now_ms(e->loop);
 	t->began_wall_ns = loop_wall_ns(e->loop);
 	t->idle_ms = t->began_ms - s->state_ms;
@@ -100,8 +99,7 @@ http_txn_put(struct stream *s)
 	http_txn_drop_job(s->txn);
 	mem_free(s->txn->sni);
 	vars_fini(&s->txn->vars);
-	vars_fini(&s->txn->req_vars);
-	vars_fini(&s->txn->res_vars);
+	vars_fini(&s->txn->message_vars);
 	pool_put(&e->pools.txn, s->txn);
 	s->txn = NULL;
 	memory_watch(e);

@@ -22,8 +22,7 @@ static void
 look_at_transaction(struct sample_ctx *cx, struct http_txn *t, unsigned int at)
 {
 	cx->txn = &t->vars;
-	cx->reqv = &t->req_vars;
-	cx->resv = &t->res_vars;
+	*(t->has_res_vars ? &cx->resv : &cx->reqv) = &t->message_vars;
 	/* A blank follows it: it was not truncated. */
 	if (t->line_len > t->line_method)
 		cx->method = http_line_method(t);
@@ -37,7 +36,8 @@ look_at_transaction(struct sample_ctx *cx, struct http_txn *t, unsigned int at)
 }
 
 /* In mode tcp a session is its own transaction, request and response: one set of variables holds
- * all of them, since ids include the scope. */
+ * all of them, since ids include the scope. As in HAProxy those of scope res begin, and those of
+ * scope req end, with the connection to the server. */
 void
 eval_init(struct eval *l, struct stream *s, unsigned int at)
 {
@@ -57,7 +57,7 @@ eval_init(struct eval *l, struct stream *s, unsigned int at)
 	if (s->txn)
 		look_at_transaction(&l->cx, s->txn, at);
 	else if (s->sess->fe && !s->is_http)
-		l->cx.txn = l->cx.reqv = l->cx.resv = &s->sess->vars;
+		l->cx.txn = *(s->connected_ms ? &l->cx.resv : &l->cx.reqv) = &s->sess->vars;
 	l->cx.arena = &e->eval.arena;
 	l->cx.regex = e->eval.regex;
 	l->cx.shortfalls = &e->eval.shortfalls;

@@ -91,8 +91,8 @@ rules_see_variables_and_complete_heads(void **st)
 	t = http_txn_get(&s);
 	eval_init(&l, &s, SAMPLE_AT_REQ | SAMPLE_AT_RES);
 	assert_ptr_equal(l.cx.txn, &t->vars);
-	assert_ptr_equal(l.cx.reqv, &t->req_vars);
-	assert_ptr_equal(l.cx.resv, &t->res_vars);
+	assert_ptr_equal(l.cx.reqv, &t->message_vars);
+	assert_null(l.cx.resv);
 	/* The heads are incomplete. */
 	assert_null(l.cx.req);
 	assert_null(l.cx.res);
@@ -109,6 +109,19 @@ rules_see_variables_and_complete_heads(void **st)
 	eval_init(&l, &s, SAMPLE_AT_REQ | SAMPLE_AT_RES);
 	assert_null(l.cx.req);
 	assert_null(l.cx.res);
+	/* Variables of the request end where the response begins, once. */
+	assert_int_equal(var_store(&l.cx, (struct var_name){ .scope = VAR_REQ, .id = 1 }, &value),
+		0);
+	http_end_req_vars(t);
+	eval_init(&l, &s, SAMPLE_AT_RES);
+	assert_null(l.cx.reqv);
+	assert_int_equal(var_find(&l.cx, (struct var_name){ .scope = VAR_RES, .id = 1 }, &value),
+		0);
+	assert_int_equal(var_store(&l.cx, (struct var_name){ .scope = VAR_RES, .id = 1 }, &value),
+		0);
+	http_end_req_vars(t);
+	assert_int_equal(var_find(&l.cx, (struct var_name){ .scope = VAR_RES, .id = 1 }, &value),
+		1);
 	/* Variables of the transaction end with it. */
 	assert_int_equal(var_store(&l.cx, (struct var_name){ .scope = VAR_TXN, .id = 1 }, &value),
 		0);
