@@ -16,7 +16,7 @@
 struct proxy;
 struct stream;
 
-/* <address>[/mask]; an IPv4 network also matches IPv4-mapped addresses. */
+/* <address>[/mask]. As in HAProxy an IPv4-mapped address is in networks of IPv6 only. */
 struct forward_net {
 	int family;           /* 0: none */
 	unsigned int bits;

@@ -74,9 +74,6 @@ forward_net_has(const struct forward_net *n, const struct addr *a)
 		p = (const unsigned char *)&a->u.in.sin_addr;
 	else if (addr_family(a) == AF_INET6 && n->family == AF_INET6)
 		p = a->u.in6.sin6_addr.s6_addr;
-	else if (addr_family(a) == AF_INET6 && n->family == AF_INET &&
-		IN6_IS_ADDR_V4MAPPED(&a->u.in6.sin6_addr))
-		p = a->u.in6.sin6_addr.s6_addr + 12;
 	if (!p || memcmp(p, n->addr, whole) != 0)
 		return 0;
 	return !rest || (p[whole] ^ n->addr[whole]) >> (8 - rest) == 0;
