@@ -108,7 +108,7 @@ expect_words(const struct check_verdict *v)
 static enum check_step
 evaluate(const struct check_rule *r, const struct check_input *in, struct check_verdict *v)
 {
-	struct sample_ctx cx = { .at = SAMPLE_AT_CHECK | SAMPLE_AT_RES, .arena = &world.arena,
+	struct sample_ctx cx = { .at = CHECK_SCOPE, .arena = &world.arena,
 		.regex = world.regex };
 	enum check_step step;
 

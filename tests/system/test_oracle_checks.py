@@ -189,3 +189,100 @@ def of_a_full_backlog(program, directory):
 def test_a_full_backlog_is_no_failure_of_layer_4(tmp_path):
     line, = oracle.same(lambda program: of_a_full_backlog(program, oracle.at(tmp_path, program)))
     assert "reason: Socket error, " in line
+
+
+# --- samples ---
+
+# The answer to http-check, and the beginning of a server of tcp-check; rules of backends that show what their checks can see.
+RESPONSE = b"HTTP/1.1 200 OK\r\nX-Token: s3cret\r\nContent-Length: 5\r\n\r\nhello"
+GREETING = b"220 abcd ready\r\n"
+HTTPCHK = "option httpchk\n http-check "
+TCPCHK = "option tcp-check\n tcp-check "
+NAMES = "%[srv_name],%[srv_id],%[be_name],%[be_id],%[be_server_timeout],%[be_tunnel_timeout],%b/%s,%[wait_end]"
+SAMPLES = {
+    "names of send": HTTPCHK + f'send uri-lf "/{NAMES}" hdr Host "%[srv_name].example" hdr X-B "{NAMES}"',
+    "names of body-lf": HTTPCHK + f'send meth POST body-lf "{NAMES}"',
+    "names of send-lf": TCPCHK + f'send-lf "{NAMES}"\n tcp-check expect string 220 on-success "{NAMES}"',
+    "names of set-var": HTTPCHK + "set-var(check.a) srv_name\n http-check set-var-fmt(check.b) %[be_name]/%[srv_id]\n"
+                        " http-check send hdr V %[var(check.a)]/%[var(check.b)]",
+    "names of on-success": HTTPCHK + f'expect status 200 on-success "{NAMES}"',
+    "names of on-error": HTTPCHK + f'expect status 201 on-error "{NAMES}"',
+    "the response in formats": HTTPCHK + 'expect status 200 on-success "%[hdr(x-token)] %[res.hdr(x-token)] %[status]"',
+    "bytes in formats": TCPCHK + 'expect string 220 on-success "%[payload(0,3)] %[res.payload(4,4)] %[res.len]"',
+}
+# Sections that they name.
+OTHERS = """backend b0
+frontend f0
+ bind unix@{}
+"""
+
+
+class Asked(threading.Thread):
+    """A server of checks, which keeps what it is sent on each connection."""
+
+    def __init__(self, path, greets):
+        super().__init__(daemon=True)
+        self.greets = greets
+        self.heard = []
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.bind(path)
+        self.socket.listen(64)
+        self.start()
+
+    def run(self):
+        while True:
+            try:
+                conn = self.socket.accept()[0]
+            except OSError:
+                return
+            with conn:
+                try:
+                    if self.greets:
+                        conn.sendall(GREETING)
+                    asked = conn.recv(4096)
+                    if asked:
+                        self.heard.append(asked)
+                    if not self.greets:
+                        conn.sendall(RESPONSE)
+                        conn.recv(4096)
+                except OSError:
+                    pass
+
+    def stop(self):
+        self.socket.shutdown(socket.SHUT_RDWR)
+        self.socket.close()
+        self.join(WAIT)
+
+
+def first_checks(program, directory):
+    """{name of the sample: (what the first check has sent, by connection; the line about it)}"""
+    directory.mkdir()
+    log = LogServer()
+    cfg = (f" log 127.0.0.1:{log.port} local0\ndefaults\n mode http\n log global\n timeout connect 1m\n timeout client 1m\n"
+           f" timeout server 1m\n timeout tunnel 2m\n timeout check {CHECK_MS}ms\n option log-health-checks\n")
+    cfg += OTHERS.format(directory / "f0.sock")
+    servers = []
+    try:
+        for i, lines in enumerate(SAMPLES.values()):
+            path = str(directory / f"{i}.sock")
+            servers.append(Asked(path, "tcp-check" in lines))
+            cfg += f"backend s{i}\n {lines}\n server node1 unix@{path} check inter {INTER_MS} rise 1 fall 1\n"
+        subject = Subject(program, directory, cfg)
+        try:
+            log.lines.until(lambda all_of: len({line.split("/node1 ")[0] for line in all_of if "Health check for" in line})
+                            == len(SAMPLES), "each server has been checked")
+        finally:
+            subject.stop()
+        found = {}
+        for i, (name, server) in enumerate(zip(SAMPLES, servers)):
+            about = [words(line) for line in log.lines if f" s{i}/node1 " in line and "Health check for" in line]
+            found[name] = (server.heard[:max(1, SAMPLES[name].count("check connect"))], about[0])
+        return found
+    finally:
+        for server in servers:
+            server.stop()
+        log.close()
+
+
+def test_samples_of_checks(tmp_path):
+    oracle.same(lambda program: first_checks(program, oracle.at(tmp_path, program)))

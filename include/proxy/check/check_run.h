@@ -13,6 +13,7 @@
 #include "proxy/check/external.h"
 #include "proxy/model/check.h"
 #include "proxy/model/engine.h"
+#include "proxy/sample/eval.h"
 #include "rule/sample/var.h"
 
 /* Runs after which a server that was far is tried as a near one again. */
@@ -31,6 +32,7 @@ struct check_shared {
 	unsigned int spread;         /* spread-checks, per cent */
 	int never_local;             /* pp2-never-send-local */
 	const char *node;
+	struct log_context log;      /* for %H and %pid */
 	struct external *external;   /* NULL: there is no external check */
 	struct h2_worker *h2;        /* NULL before the first check over HTTP/2 */
 };

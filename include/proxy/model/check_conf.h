@@ -19,6 +19,10 @@
 #include "rule/sample/var_cond.h"
 #include "tls/cert.h"
 
+/* Parts of the traffic that formats and expressions of rules may use: the server, and the last
+ * response. */
+#define CHECK_SCOPE (SAMPLE_AT_CHECK | SAMPLE_AT_RES)
+
 /* Maximum length of the texts of external-check. */
 #define CHECK_EXTERNAL_TEXT_MAX 4096
 

@@ -11,6 +11,11 @@ check_context_init(struct check_run *r, struct sample_ctx *cx)
 	struct engine *e = r->shared->engine;
 
 	memset(cx, 0, sizeof(*cx));
+	r->shared->log.id = e->log ? &e->log->id : NULL;
+	cx->at = CHECK_SCOPE;
+	cx->log = &r->shared->log;
+	/* The rules of a check wait for no sample. */
+	cx->req_ended = 1;
 	cx->proc = &e->shared->vars;
 	cx->check = &r->vars;
 	cx->server = r->check->srv;

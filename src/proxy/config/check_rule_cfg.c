@@ -14,9 +14,6 @@
 #include "proxy/model/proxies.h"
 #include "tls/settings.h"
 
-/* Formats and expressions may use the server, and the last response. */
-#define CHECK_SCOPE (SAMPLE_AT_CHECK | SAMPLE_AT_RES)
-
 /* --- words --- */
 
 /* An empty argument counts as missing. */

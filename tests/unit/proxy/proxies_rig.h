@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -19,6 +20,7 @@
 #include "cfg/env.h"
 #include "cfg/reader.h"
 #include "net/bind_cfg.h"
+#include "proxy/check/check_context.h"
 #include "proxy/check/check_expect.h"
 #include "proxy/config/capture_cfg.h"
 #include "proxy/config/check_cfg.h"
@@ -360,13 +362,48 @@ struct check_rig {
 	struct world w;
 	struct check_conf *conf;
 	struct server *srv;
-	struct sample_ctx cx;
-	struct arena arena;
-	struct vars check_vars;
-	struct log_ident ident;
-	struct log_context log;
-	char memory[16384];
+	struct sys_ops ops;
+	struct sys sys;
+	struct log_sink sink;
+	struct engine engine;
+	struct check check;
+	struct check_shared shared;
+	struct check_run run;
+	struct sample_ctx cx;    /* that of the run */
 };
+
+/* Answers that it is 2026-11-23 14:54:53.036. */
+static inline long
+check_rig_clock(void *ctx unused, clockid_t id unused, struct timespec *ts)
+{
+	*ts = (struct timespec){ 1795445693, 36000000 };
+	return 0;
+}
+
+static inline void
+check_rig_open_run(struct check_rig *r)
+{
+	static const struct log_ident id = { .tag = "t", .pid = 77, .node = "vm" };
+	struct loop_config lc = { .poller = poller_find("epoll"), .max_fd = 64, .max_events = 8,
+		.lazy = 1 };
+	struct loop *loop;
+	int why;
+
+	r->ops = sys_linux;
+	r->ops.clock_gettime = check_rig_clock;
+	sys_init(&r->sys, &r->ops, NULL);
+	log_sink_init(&r->sink, &r->sys, &id);
+	loop = loop_new(&r->sys, &lc, &why);
+	assert_non_null(loop);
+	assert_int_equal(engine_init(&r->engine, &r->sys, loop, 16384, 1), 0);
+	r->engine.log = &r->sink;
+	r->check.srv = r->srv;
+	r->shared.engine = &r->engine;
+	r->run.check = &r->check;
+	r->run.shared = &r->shared;
+	vars_init(&r->run.vars);
+	check_context_init(&r->run, &r->cx);
+}
 
 /* lines: of the backend b; "mode http" may be among them. */
 static inline void
@@ -382,27 +419,19 @@ check_rig_load(struct check_rig *r, const char *lines)
 		fail_msg("%s\n%s", text, r->w.printed);
 	r->conf = &world_proxy(&r->w, "b")->check;
 	r->srv = world_server(world_proxy(&r->w, "b"), 0);
-	r->arena = (struct arena){ .p = r->memory, .cap = sizeof(r->memory) };
-	vars_init(&r->check_vars);
-	r->ident = (struct log_ident){ .tag = "t", .pid = 77, .node = "vm" };
-	r->log.id = &r->ident;
-	r->cx = (struct sample_ctx){
-		.at = SAMPLE_AT_CHECK | SAMPLE_AT_RES,
-		.server = r->srv,
-		.log = &r->log,
-		.check = &r->check_vars,
-		.arena = &r->arena,
-		.regex = regex_work_new(),
-		.wall_ns = UINT64_C(1795445693036000000),
-	};
+	check_rig_open_run(r);
 }
 
 static inline void
 check_rig_fini(struct check_rig *r)
 {
-	assert_int_equal(r->arena.used, 0);
-	regex_work_free(&r->cx.regex);
-	vars_fini(&r->check_vars);
+	struct loop *loop = r->engine.loop;
+
+	assert_int_equal(r->cx.arena->used, 0);
+	vars_fini(&r->run.vars);
+	engine_fini(&r->engine);
+	loop_free(&loop);
+	log_sink_fini(&r->sink);
 	world_fini(&r->w);
 }
 

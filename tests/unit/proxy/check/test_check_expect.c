@@ -51,6 +51,8 @@ static const struct check_case cases[] = {
 	{ E "string +OK ok-status L6OK\n", OK, 1, CHECK_STEP_NEXT, CHECK_L6OK, -1, "(tcp-check)" },
 	{ E "string +OK status-code int(7)\n", OK, 1, CHECK_STEP_NEXT, CHECK_L7OK, 7,
 		"(tcp-check)" },
+	{ E "string +OK on-success \"%[payload(0,2)] %[be_name]/%[srv_name]\"\n", OK, 0,
+		CHECK_STEP_NEXT, CHECK_L7OK, 0, "+O b/s1" },
 	{ E "string x status-code res.payload(0,1)\n", S("12x"), 0, CHECK_STEP_NEXT, CHECK_L7OK, 1,
 		"(tcp-check)" },
 	/* An answer without a byte. */
@@ -159,7 +161,7 @@ test_no_memory(void **state)
 
 	(void)state;
 	check_rig_load(&r, E "rbinary 4F\n tcp-check expect binary-lf 4%[str(f)]\n");
-	r.arena.cap = 2;
+	r.cx.arena->cap = 2;
 	rule = check_rig_rule(&r, CHECK_RULE_EXPECT, 0);
 	assert_int_equal(check_rig_eval(&r, rule, (struct str)S("OK"), 1, &v), CHECK_STEP_NEXT);
 	assert_int_equal(check_rig_eval(&r, rule, (struct str)S("KO"), 1, &v), CHECK_STEP_FAIL);

@@ -48,6 +48,8 @@ static const struct check_case statuses[] = {
 	{ E "status 200 comment e\n", S("x\r\n"), 0, RSP(" comment: e") },
 	{ E "status 200 on-success \"%[res.hdr(content-length)] %[status]\"\n", OK, 0,
 		CHECK_STEP_NEXT, CHECK_L7OK, 200, "2 200" },
+	{ E "status 200 on-success \"%[hdr(content-length)] %[srv_name]\"\n", OK, 0,
+		CHECK_STEP_NEXT, CHECK_L7OK, 200, "2 s1" },
 	{ E "status 200 status-code res.hdr_cnt(content-length)\n", OK, 0, CHECK_STEP_NEXT,
 		CHECK_L7OK, 1, "" },
 	{ E "status 200 min-recv 100\n", OK, 0, PASS },

@@ -110,6 +110,8 @@ http_check_send_adds_fields(void **state)
 		"OPTIONS / HTTP/1.0\r\na: [vm-b-s1-77-10.0.0.1-80]\r\n\r\n");
 	sends(H SEND "hdr a [%T|%Ts|%ms]\n",
 		"OPTIONS / HTTP/1.0\r\na: [23/Nov/2026:14:54:53 +0000|1795445693|036]\r\n\r\n");
+	sends(H SEND "hdr a %[be_id],%[be_server_timeout],%[be_tunnel_timeout],%[wait_end]\n",
+		"OPTIONS / HTTP/1.0\r\na: 1,3000,0,1\r\n\r\n");
 	/* An empty value is not sent. */
 	sends(H SEND "hdr X %[var(check.none)] hdr Y z\n", "OPTIONS / HTTP/1.0\r\ny: z\r\n\r\n");
 	/* A value cannot begin a line. */
@@ -255,7 +257,7 @@ test_no_arena(void **state)
 		struct sbuf out;
 
 		check_rig_load(&r, lines[i]);
-		r.arena.cap = 1;
+		r.cx.arena->cap = 1;
 		sbuf_init(&out, 0);
 		assert_int_equal(check_send_build(&check_rig_rule(&r, CHECK_RULE_SEND, 0)->u.send,
 					 &r.cx, STR(""), 0, &out),
