@@ -197,6 +197,7 @@ def test_a_full_backlog_is_no_failure_of_layer_4(tmp_path):
 RESPONSE = b"HTTP/1.1 200 OK\r\nX-Token: s3cret\r\nContent-Length: 5\r\n\r\nhello"
 GREETING = b"220 abcd ready\r\n"
 HTTPCHK = "option httpchk\n http-check "
+LOGIN = HTTPCHK + "connect\n http-check send meth POST uri /login\n http-check expect status 200\n http-check "
 TCPCHK = "option tcp-check\n tcp-check "
 NAMES = "%[srv_name],%[srv_id],%[be_name],%[be_id],%[be_server_timeout],%[be_tunnel_timeout],%b/%s,%[wait_end]"
 SAMPLES = {
@@ -209,6 +210,17 @@ SAMPLES = {
     "names of on-error": HTTPCHK + f'expect status 201 on-error "{NAMES}"',
     "the response in formats": HTTPCHK + 'expect status 200 on-success "%[hdr(x-token)] %[res.hdr(x-token)] %[status]"',
     "bytes in formats": TCPCHK + 'expect string 220 on-success "%[payload(0,3)] %[res.payload(4,4)] %[res.len]"',
+    "the response in set-var": LOGIN + "set-var(check.tok) res.hdr(X-Token)\n http-check connect\n"
+                               " http-check send uri /data hdr Token %[var(check.tok)] hdr Late %[status]\n http-check expect status 200",
+    "the response in set-var-fmt": LOGIN + 'set-var-fmt(check.tok) "%[res.hdr(X-Token)] %[hdr(x-token)] %[status] %[res.ver] %[res.body]'
+                                   ' %[res.body_len] <%[res.payload(0,4)]>"\n http-check connect\n'
+                                   ' http-check send uri /data hdr Token "%[var(check.tok)]"\n http-check expect status 200',
+    "the response behind a variable": LOGIN + "set-var(check.s) status\n http-check expect string-lf %[var(check.s)]",
+    "an answer to HEAD in set-var": LOGIN.replace("POST", "HEAD") + "set-var-fmt(check.tok) <%[res.body]>%[status]\n http-check connect\n"
+                                    " http-check send uri /data hdr Token %[var(check.tok)]",
+    "bytes in set-var": TCPCHK + "connect\n tcp-check expect rstring ready\n tcp-check set-var(check.tok) res.payload(4,4)\n"
+                        ' tcp-check set-var-fmt(check.len) "%[res.len] %[payload(0,3)]"\n'
+                        ' tcp-check send-lf "%[var(check.tok)] %[var(check.len)] <%[res.payload(0,3)]>"',
 }
 # Sections that they name.
 OTHERS = """backend b0

@@ -41,9 +41,10 @@ struct check_input {
 };
 
 /*
- * Evaluates an expect rule. It uses cx's arena, which it releases, the regex work, and what
- * formats use; it sets res, res_len and res_bytes while it runs. *out is not set after
- * CHECK_STEP_WAIT.
+ * Evaluates an expect rule, or runs one that sets or unsets a variable: it sees the bytes of the
+ * expect rule before it. It uses cx's arena, which it releases, the regex work, and what formats
+ * use; it sets res, res_len and, for rules of tcp-check, res_bytes while it runs. *out is not set
+ * after CHECK_STEP_WAIT, nor by a rule on variables.
  */
 enum check_step check_expect_eval(const struct check_rule *r, const struct check_input *in,
 	struct sample_ctx *cx, struct check_verdict *out) must_check;

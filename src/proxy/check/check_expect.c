@@ -1,5 +1,5 @@
-/* Evaluates expect rules of tcp-check, and what all kinds of expect share. Pure: on the checker's
- * thread, with its arena. */
+/* Evaluates expect rules of tcp-check, and what all kinds of expect share; and the rules that keep
+ * parts of the answer in variables. Pure: on the checker's thread, with its arena. */
 #include "proxy/check/check_expect.h"
 
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include "proxy/check/check_text.h"
 #include "proxy/check/protocol.h"
 #include "rule/sample/fmt.h"
+#include "rule/sample/var_cond.h"
 
 /* Arguments of the pattern's search. */
 struct check_search {
@@ -392,6 +393,16 @@ evaluate_body(const struct check_rule *r, struct sample_ctx *cx, const struct re
 		r, cx, check_error_status(e, CHECK_L7RSP), (int)res->head.status, why, out);
 }
 
+/* Lets fetches see the response, while it lives. */
+static void
+show_response(struct response *res, const struct check_input *in, struct sample_ctx *cx)
+{
+	cx->res = &res->head;
+	cx->res_len = in->received.len;
+	cx->res_body = (struct sample_body){ .content = res->body,
+		.is_whole = (uint8_t)res->is_complete, .is_full = in->full };
+}
+
 /* As check_expect_eval(), whose part it is; the caller releases the arena. */
 static enum check_step
 check_http_eval(const struct check_rule *r, const struct check_input *in, struct sample_ctx *cx,
@@ -411,10 +422,7 @@ check_http_eval(const struct check_rule *r, const struct check_input *in, struct
 	}
 	if (in->accepts_404 && res.head.status == 404)
 		return check_fail(out, CHECK_L7OKC, 404, "%s", "");
-	cx->res = &res.head;
-	cx->res_len = in->received.len;
-	cx->res_body = (struct sample_body){ .content = res.body,
-		.is_whole = (uint8_t)res.is_complete, .is_full = (uint8_t)in->full };
+	show_response(&res, in, cx);
 	if (r->u.expect.match == CHECK_MATCH_STRING || r->u.expect.match == CHECK_MATCH_RSTRING)
 		step = evaluate_body(r, cx, &res, in->full, out);
 	else
@@ -490,6 +498,74 @@ empty_response(const struct check_rule *r, struct check_verdict *out)
 		r->comment ? "'" : "");
 }
 
+static enum check_step
+eval_expect(const struct check_rule *r, const struct check_input *in, struct sample_ctx *cx,
+	struct check_verdict *out)
+{
+	if (r->u.expect.is_http && (in->received.len || !in->is_h2))
+		return check_http_eval(r, in, cx, out);
+	if (in->received.len == 0)
+		return in->ended ? empty_response(r, out) : CHECK_STEP_WAIT;
+	cx->res_bytes = in->received;
+	if (r->u.expect.match == CHECK_MATCH_PROTOCOL)
+		return check_protocol_eval(r, in->received, in->ended || in->full, out);
+	return tcp_eval(r, in, cx, out);
+}
+
+/* --- variables --- */
+
+/* The value, of the expression or of the format. */
+static int
+eval_var(const struct check_set_var *v, struct sample_ctx *cx, struct sample *s)
+{
+	struct str text;
+
+	if (v->expr)
+		return rule_expr_eval(v->expr, cx, s);
+	if (rule_fmt_text(v->fmt, cx, &text) < 0)
+		return 0;
+	sample_set_str(s, text);
+	return 1;
+}
+
+/* Without a value the variable is unchanged; without memory, too. */
+static void
+run_var(const struct check_rule *r, struct sample_ctx *cx)
+{
+	const struct check_set_var *v = &r->u.var;
+	struct sample s;
+
+	if (r->kind == CHECK_RULE_UNSET_VAR)
+		var_forget(cx, v->name);
+	else if (eval_var(v, cx, &s) && var_cond_hold(v->conds, cx, v->name, &s))
+		(void)!var_store(cx, v->name, &s);
+}
+
+/* The expect rule before this one that has received the bytes. */
+static const struct check_expect *
+last_expect(const struct check_rule *r)
+{
+	while (r->kind != CHECK_RULE_EXPECT)
+		r = list_entry(r->link.prev, const struct check_rule, link);
+	return &r->u.expect;
+}
+
+static enum check_step
+eval_var_rule(const struct check_rule *r, const struct check_input *in, struct sample_ctx *cx)
+{
+	const struct check_expect *e = in->received.len ? last_expect(r) : NULL;
+	struct http_head *before = cx->res;
+	struct response res;
+
+	if (e && !e->is_http)
+		cx->res_bytes = in->received;
+	else if (e && parse_response(&res, in, e, cx->arena) == PARSED)
+		show_response(&res, in, cx);
+	run_var(r, cx);
+	cx->res = before;
+	return CHECK_STEP_NEXT;
+}
+
 enum check_step
 check_expect_eval(const struct check_rule *r, const struct check_input *in, struct sample_ctx *cx,
 	struct check_verdict *out)
@@ -498,16 +574,10 @@ check_expect_eval(const struct check_rule *r, const struct check_input *in, stru
 	struct str bytes = cx->res_bytes;
 	enum check_step step;
 
-	assert(r->kind == CHECK_RULE_EXPECT);
-	cx->res_bytes = in->received;
-	if (r->u.expect.is_http && (in->received.len || !in->is_h2))
-		step = check_http_eval(r, in, cx, out);
-	else if (in->received.len == 0)
-		step = in->ended ? empty_response(r, out) : CHECK_STEP_WAIT;
-	else if (r->u.expect.match == CHECK_MATCH_PROTOCOL)
-		step = check_protocol_eval(r, in->received, in->ended || in->full, out);
+	if (r->kind == CHECK_RULE_EXPECT)
+		step = eval_expect(r, in, cx, out);
 	else
-		step = tcp_eval(r, in, cx, out);
+		step = eval_var_rule(r, in, cx);
 	cx->res_bytes = bytes;
 	arena_release(cx->arena, mark);
 	return step;

@@ -26,7 +26,6 @@
 #include "proxy/model/engine.h"
 #include "proxy/model/proxy.h"
 #include "proxy/model/server.h"
-#include "rule/sample/var_cond.h"
 
 #define SLOT_MS 10
 
@@ -364,7 +363,7 @@ check_agent_look(struct engine *e, const struct check *c, const struct check_inp
 	return CHECK_STEP_FAIL;
 }
 
-/* --- expect --- */
+/* --- expect, set-var --- */
 
 static enum check_step
 look_at_answer(struct check_run *r, struct check_verdict *v)
@@ -423,48 +422,11 @@ check_expect_begin(struct check_run *r, struct check_verdict *v)
 	return step == CHECK_STEP_WAIT ? check_expect_proceed(r, v) : step;
 }
 
-/* --- variables --- */
-
-/* The value, of the expression or of the format. */
-static int
-eval_var(const struct check_set_var *v, struct sample_ctx *cx, struct sample *s)
-{
-	struct str text;
-
-	if (v->expr)
-		return rule_expr_eval(v->expr, cx, s);
-	if (rule_fmt_text(v->fmt, cx, &text) < 0)
-		return 0;
-	sample_set_str(s, text);
-	return 1;
-}
-
-/* Without a value the variable is unchanged; without memory, too. */
-static void
-run_var(const struct check_rule *r, struct sample_ctx *cx)
-{
-	const struct check_set_var *v = &r->u.var;
-	struct sample s;
-
-	if (r->kind == CHECK_RULE_UNSET_VAR)
-		var_forget(cx, v->name);
-	else if (eval_var(v, cx, &s) && var_cond_hold(v->conds, cx, v->name, &s))
-		(void)!var_store(cx, v->name, &s);
-}
-
+/* Rules on variables see the same bytes, too. */
 static enum check_step
 check_var_begin(struct check_run *r, struct check_verdict *v)
 {
-	struct sample_ctx cx;
-	size_t mark;
-
-	(void)v;
-	check_context_init(r, &cx);
-	cx.where = r->rule ? &r->rule->where : NULL;
-	mark = arena_mark(cx.arena);
-	run_var(r->rule, &cx);
-	arena_release(cx.arena, mark);
-	return CHECK_STEP_NEXT;
+	return look_at_answer(r, v);
 }
 
 /* --- the run --------------------------------------------------------------------------------- */

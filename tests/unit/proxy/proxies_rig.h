@@ -468,6 +468,25 @@ check_rig_eval(struct check_rig *r, const struct check_rule *rule, struct str by
 	return step;
 }
 
+/* The first rule that sets a variable, check.a, gives it this value when these bytes have come. */
+static inline void
+check_rig_sets(const char *lines, struct str bytes, const char *expected)
+{
+	struct check_verdict v;
+	struct check_rule *rule;
+	struct check_rig r;
+	struct sample s;
+
+	check_rig_load(&r, lines);
+	rule = check_rig_rule(&r, CHECK_RULE_SET_VAR, 0);
+	assert_int_equal(check_rig_eval(&r, rule, bytes, 0, &v), CHECK_STEP_NEXT);
+	assert_int_equal(var_find(&r.cx, rule->u.var.name, &s), 1);
+	if (!str_is(s.u.str, str_of(expected)))
+		fail_msg("%s <- %.*s: '%.*s', expected '%s'", lines, (int)bytes.len, bytes.p,
+			(int)s.u.str.len, s.u.str.p, expected);
+	check_rig_fini(&r);
+}
+
 /* A server's bytes, and the resulting message. */
 struct check_case {
 	const char *lines;

@@ -151,6 +151,18 @@ test_long_text(void **state)
 	check_rig_fini(&r);
 }
 
+/* Rules on variables see the bytes that the expect rule before them has read. */
+static void
+set_var_sees_the_bytes(void **state)
+{
+	static const char lines[] = E "string +OK\n"
+		" tcp-check set-var-fmt(check.a) \"%[res.payload(0,3)] %[res.len] %[status]\"\n";
+
+	(void)state;
+	check_rig_sets(lines, (struct str)S("+OK x"), "+OK 5 ");
+	check_rig_sets(lines, (struct str)S(""), " 0 ");
+}
+
 /* A pattern, or hexadecimal digits of all bytes, for which there is no memory. */
 static void
 test_no_memory(void **state)
@@ -178,6 +190,7 @@ main(void)
 		cmocka_unit_test(test_min_recv),
 		cmocka_unit_test(test_full),
 		cmocka_unit_test(test_long_text),
+		cmocka_unit_test(set_var_sees_the_bytes),
 		cmocka_unit_test(test_no_memory),
 	};
 

@@ -162,6 +162,30 @@ test_headers(void **state)
 	run_cases(headers, ARRAY_LEN(headers));
 }
 
+/* Rules on variables see the response that the expect rule before them has read. */
+static void
+set_var_sees_the_response(void **state)
+{
+	static const char lines[] = E "status 200\n"
+		" http-check set-var-fmt(check.a) \"%[status] %[res.hdr(content-length)] "
+		"%[res.body] %[res.len] %[res.payload(0,4)]\"\n";
+	static const struct {
+		struct str bytes;
+		const char *value;
+	} all[] = {
+		{ OK, "200 2 ok 40 " },
+		{ S(CHUNKED "1\r\no\r\n1\r\nk\r\n0\r\n\r\n"), "200  ok 64 " },
+		{ S("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"), "200 2  38 " },
+		{ S("HTTP/1.1 200 O"), "   0 " },
+		{ S("garbage\r\n\r\n"), "   0 " },
+		{ S(""), "   0 " },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		check_rig_sets(lines, all[i].bytes, all[i].value);
+}
+
 /* disable-on-404 has precedence over the rule, whatever it expects. */
 static void
 test_404(void **state)
@@ -224,6 +248,7 @@ main(void)
 		cmocka_unit_test(test_statuses),
 		cmocka_unit_test(test_bodies),
 		cmocka_unit_test(test_headers),
+		cmocka_unit_test(set_var_sees_the_response),
 		cmocka_unit_test(test_404),
 		cmocka_unit_test(test_limits),
 	};
