@@ -218,6 +218,11 @@ SAMPLES = {
     "the response behind a variable": LOGIN + "set-var(check.s) status\n http-check expect string-lf %[var(check.s)]",
     "an answer to HEAD in set-var": LOGIN.replace("POST", "HEAD") + "set-var-fmt(check.tok) <%[res.body]>%[status]\n http-check connect\n"
                                     " http-check send uri /data hdr Token %[var(check.tok)]",
+    "variables of sess": HTTPCHK + "set-var(sess.q) str(w)\n http-check set-var(check.q) str(c)\n http-check connect\n"
+                         " http-check send uri /a hdr V %[var(sess.q)]%[var(check.q)]\n http-check expect status 200\n"
+                         " http-check connect\n http-check send uri /b hdr V %[var(sess.q)]\n http-check unset-var(sess.q)\n"
+                         ' http-check expect status 200 on-success "[%[var(sess.q)]%[var(check.q)]]"',
+    "variables of sess in tcp-check": TCPCHK + 'set-var(sess.q) str(w)\n tcp-check send-lf "%[var(sess.q)]"\n tcp-check expect string 220',
     "bytes in set-var": TCPCHK + "connect\n tcp-check expect rstring ready\n tcp-check set-var(check.tok) res.payload(4,4)\n"
                         ' tcp-check set-var-fmt(check.len) "%[res.len] %[payload(0,3)]"\n'
                         ' tcp-check send-lf "%[var(check.tok)] %[var(check.len)] <%[res.payload(0,3)]>"',

@@ -62,7 +62,7 @@ struct check_run {
 	struct check_h2 *h2;         /* what carries it; NULL: it is no stream of HTTP/2 */
 	int spare;                   /* a socket that is not connected, or -1 */
 	int spare_family;
-	struct vars vars;            /* of scope check */
+	struct vars vars;            /* of the scopes check and sess */
 	struct external_job job;     /* of CHECK_EXTERNAL */
 	char *buf;                   /* from shared->bufs, or NULL */
 	uint32_t len;                /* bytes to send, or received since the last send */

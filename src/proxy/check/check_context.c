@@ -17,7 +17,7 @@ check_context_init(struct check_run *r, struct sample_ctx *cx)
 	/* The rules of a check wait for no sample. */
 	cx->req_ended = 1;
 	cx->proc = &e->shared->vars;
-	cx->check = &r->vars;
+	cx->check = cx->sess = &r->vars;
 	cx->server = r->check->srv;
 	cx->sink = e->log;
 	cx->arena = &e->eval.arena;

@@ -163,6 +163,28 @@ set_var_sees_the_bytes(void **state)
 	check_rig_sets(lines, (struct str)S(""), " 0 ");
 }
 
+static void
+variables_of_scope_sess_live_as_long_as_a_check(void **state)
+{
+	struct check_verdict v;
+	struct check_rule *rule = NULL;
+	struct check_rig r;
+	struct sample s;
+
+	(void)state;
+	check_rig_load(&r, E "string +OK\n tcp-check set-var(sess.q) str(a)\n"
+		" tcp-check set-var(check.q) str(b)\n"
+		" tcp-check set-var-fmt(check.a) \"%[var(sess.q)]%[var(check.q)]\"\n");
+	for (int i = 0; i < 3; i++) {
+		rule = check_rig_rule(&r, CHECK_RULE_SET_VAR, i);
+		assert_int_equal(check_rig_eval(&r, rule, (struct str)S(""), 0, &v),
+			CHECK_STEP_NEXT);
+	}
+	assert_int_equal(var_find(&r.cx, rule->u.var.name, &s), 1);
+	assert_true(str_is(s.u.str, STR("ab")));
+	check_rig_fini(&r);
+}
+
 /* A pattern, or hexadecimal digits of all bytes, for which there is no memory. */
 static void
 test_no_memory(void **state)
@@ -191,6 +213,7 @@ main(void)
 		cmocka_unit_test(test_full),
 		cmocka_unit_test(test_long_text),
 		cmocka_unit_test(set_var_sees_the_bytes),
+		cmocka_unit_test(variables_of_scope_sess_live_as_long_as_a_check),
 		cmocka_unit_test(test_no_memory),
 	};
 
