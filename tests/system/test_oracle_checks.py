@@ -200,6 +200,13 @@ HTTPCHK = "option httpchk\n http-check "
 LOGIN = HTTPCHK + "connect\n http-check send meth POST uri /login\n http-check expect status 200\n http-check "
 TCPCHK = "option tcp-check\n tcp-check "
 NAMES = "%[srv_name],%[srv_id],%[be_name],%[be_id],%[be_server_timeout],%[be_tunnel_timeout],%b/%s,%[wait_end]"
+LOAD = ("%[avg_queue(b0)],%[be_conn(b0)],%[be_conn_free(b0)],%[be_sess_rate(b0)],%[connslots(b0)],%[nbsrv(b0)],%[queue(b0)],"
+        "%[str(b0),nbsrv],%[stopping]")
+FRONTEND_LOAD = "%[fe_conn(f0)],%[fe_req_rate(f0)],%[fe_sess_rate(f0)],%[table_cnt(f0)],%[table_avl(f0)],%[table_avl(b0)]"
+SERVER_LOAD = ("%[srv_conn(b0/s)],%[srv_conn_free(b0/s)],%[srv_is_up(b0/s)],%[srv_is_up(b0/d)],%[srv_iweight(b0/s)],%[srv_queue(b0/s)],"
+               "%[srv_sess_rate(b0/s)],%[srv_uweight(b0/s)],%[srv_weight(b0/s)],%[str(b0/s),srv_queue]")
+OWN_LOAD = ("%[avg_queue],%[be_conn],%[be_conn_free],%[be_sess_rate],%[connslots],%[nbsrv],%[queue],%[srv_is_up(node1)],"
+            "%[srv_weight(node1)],%[str(node1),srv_queue]")
 SAMPLES = {
     "names of send": HTTPCHK + f'send uri-lf "/{NAMES}" hdr Host "%[srv_name].example" hdr X-B "{NAMES}"',
     "names of body-lf": HTTPCHK + f'send meth POST body-lf "{NAMES}"',
@@ -223,14 +230,23 @@ SAMPLES = {
                          " http-check connect\n http-check send uri /b hdr V %[var(sess.q)]\n http-check unset-var(sess.q)\n"
                          ' http-check expect status 200 on-success "[%[var(sess.q)]%[var(check.q)]]"',
     "variables of sess in tcp-check": TCPCHK + 'set-var(sess.q) str(w)\n tcp-check send-lf "%[var(sess.q)]"\n tcp-check expect string 220',
+    "load": HTTPCHK + f'send uri /a hdr A "{LOAD}" hdr B "{FRONTEND_LOAD}" hdr C "{SERVER_LOAD}" hdr D "{OWN_LOAD}"',
+    "load in set-var": HTTPCHK + "set-var(check.a) nbsrv(b0),add(1)\n http-check set-var(check.b) srv_weight(b0/s)\n"
+                       " http-check set-var(check.c) table_avl(f0)\n http-check send uri /a hdr V %[var(check.a)],%[var(check.b)],%[var(check.c)]",
+    "load in on-success": HTTPCHK + f'expect status 200 on-success "{LOAD}"',
+    "load in tcp-check": TCPCHK + f'send-lf "{LOAD} {SERVER_LOAD}"\n tcp-check expect string 220 status-code table_avl(f0)',
     "bytes in set-var": TCPCHK + "connect\n tcp-check expect rstring ready\n tcp-check set-var(check.tok) res.payload(4,4)\n"
                         ' tcp-check set-var-fmt(check.len) "%[res.len] %[payload(0,3)]"\n'
                         ' tcp-check send-lf "%[var(check.tok)] %[var(check.len)] <%[res.payload(0,3)]>"',
 }
 # Sections that they name.
 OTHERS = """backend b0
+ stick-table type string size 10 store conn_cnt
+ server s 127.0.0.1:9 weight 9 maxconn 5 maxqueue 3
+ server d 127.0.0.1:9 weight 9 maxconn 5 disabled
 frontend f0
  bind unix@{}
+ stick-table type ip size 100
 """
 
 

@@ -361,9 +361,14 @@ static int
 fetch_stopping(const struct rule_args *a unused, struct sample_ctx *cx, struct sample *s)
 {
 	const struct stream *x = fetched_session(cx);
+	const struct engine_shared *shared = NULL;
 
-	sample_set_bool(s, x && atomic_read(&x->engine->shared->is_stopping));
-	return x != NULL;
+	if (x)
+		shared = x->engine->shared;
+	else if ((cx->at & SAMPLE_AT_CHECK) && cx->proc)
+		shared = container_of(cx->proc, struct engine_shared, vars);
+	sample_set_bool(s, shared && atomic_read(&shared->is_stopping));
+	return shared != NULL;
 }
 
 /* The stream of a client whose request has led to this one, which may be a subrequest. NULL: it has
@@ -464,7 +469,7 @@ const struct rule_fetch session_fetches[] = {
 	NUMBER("srv_id", SRV_OF, SRV_ID, "The number of the server."),
 	NAME("srv_name", SRV_OF, SRV_NAME, "The name of the server."),
 	{ .name = "stopping",
-		CONN,
+		.either = SAMPLE_AT_CONN | SAMPLE_AT_CHECK,
 		.out = SAMPLE_BOOL,
 		.fetch = fetch_stopping,
 		.doc = "True if the process stops, from the beginning of grace on." },

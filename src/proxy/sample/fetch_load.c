@@ -8,11 +8,13 @@
 
 /* --- the proxy and server meant --- */
 
-/* The frontend of a session without a backend. */
+/* The backend of the session, which is its frontend if it has none, or of the checked server. */
 static struct proxy *
-own_backend(const struct stream *s)
+own_backend(const struct sample_ctx *cx)
 {
-	struct proxy *be = s ? stream_backend(s) : NULL;
+	const struct stream *s = cx->stream;
+	const struct server *checked = cx->server;
+	struct proxy *be = s ? stream_backend(s) : checked ? checked->be : NULL;
 
 	return be || !s ? be : s->sess->fe;
 }
@@ -20,7 +22,7 @@ own_backend(const struct stream *s)
 static struct proxy *
 backend_of(const struct rule_args *a, const struct sample_ctx *cx)
 {
-	return a->arg[0].ref ? a->arg[0].ref : own_backend(cx->stream);
+	return a->arg[0].ref ? a->arg[0].ref : own_backend(cx);
 }
 
 static struct proxy *
@@ -51,7 +53,7 @@ check_backend(struct rule_args *a, void *root, const char **why)
 	return a->arg[0].ref ? 0 : -1;
 }
 
-/* "backend/server" is resolved at load; "server" refers to the session's backend. */
+/* "backend/server" is resolved at load; "server" refers to the backend of the session or check. */
 static int
 check_server(struct rule_args *a, void *root, const char **why)
 {
@@ -84,13 +86,12 @@ check_server(struct rule_args *a, void *root, const char **why)
 static struct server *
 server_of(const struct rule_args *a, const struct sample_ctx *cx)
 {
-	const struct stream *s = cx->stream;
+	const struct proxy *be;
 
 	if (a->arg[0].ref)
 		return a->arg[0].ref;
-	if (!s)
-		return NULL;
-	return proxy_find_server(own_backend(s), a->arg[0].text);
+	be = own_backend(cx);
+	return be ? proxy_find_server(be, a->arg[0].text) : NULL;
 }
 
 /* --- backends --- */
@@ -289,17 +290,18 @@ fetch_server(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 
 /* --- the table --- */
 
+#define SESSION_OR_CHECK .either = SAMPLE_AT_CONN | SAMPLE_AT_CHECK
 #define BACKEND(n, k, text)                                                              \
 	{ .name = n, .arg = { ARG_BACKEND }, .syntax = "[<backend>]",                     \
-		.needs = SAMPLE_AT_CONN, .out = SAMPLE_SINT, .fetch = fetch_backend,      \
+		SESSION_OR_CHECK, .out = SAMPLE_SINT, .fetch = fetch_backend,      \
 		.check = check_backend, .kind = k, .doc = text }
 #define FRONTEND(n, f, k, text)                                                            \
 	{ .name = n, .arg = { ARG_FRONTEND }, .syntax = "[<frontend>]",                   \
-		.needs = SAMPLE_AT_CONN, .out = SAMPLE_SINT, .fetch = f,                  \
+		SESSION_OR_CHECK, .out = SAMPLE_SINT, .fetch = f,                  \
 		.check = check_frontend_arg, .kind = k, .doc = text }
 #define SERVER_IS(n, type, k, text)                                                      \
 	{ .name = n, .arg = { ARG_SERVER }, .min = 1, .syntax = "[<backend>/]<server>",   \
-		.needs = SAMPLE_AT_CONN, .out = type, .fetch = fetch_server,              \
+		SESSION_OR_CHECK, .out = type, .fetch = fetch_server,              \
 		.check = check_server, .kind = k, .doc = text }
 
 const struct rule_fetch load_fetches[] = {
@@ -375,14 +377,14 @@ conv_nbsrv(const struct rule_args *a, struct sample_ctx *cx unused, struct sampl
 	return 1;
 }
 
-/* "backend/server", or a server of the session's backend. */
+/* "backend/server", or a server of the backend of the session or check. */
 static int
 conv_srv_queue(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 {
 	const struct stream *x = cx->stream;
 	struct str name = s->u.str;
 	const char *slash = name.len ? memchr(name.p, '/', name.len) : NULL;
-	const struct proxy *be = x ? x->be : NULL;
+	const struct proxy *be = x ? x->be : own_backend(cx);
 	const struct server *srv;
 
 	if (slash) {

@@ -397,6 +397,18 @@ check_var_scope(const struct rule_args *a, struct str text, size_t open, unsigne
 	return 0;
 }
 
+/* The frontend that is not named is that of the connection. */
+static int
+check_own_frontend(const struct rule_expr *e, unsigned int at, struct rule_err *why)
+{
+	if (e->fetch->arg[0] != ARG_FRONTEND || e->args.arg[0].type != ARG_END ||
+		(at & SAMPLE_AT_CONN))
+		return 0;
+	return rule_fail(why, 0, -ERR_INVAL,
+		"'%s' cannot be used here without a name: it needs %s, which is not available",
+		e->fetch->name, scope_text(SAMPLE_AT_CONN));
+}
+
 /* The variables of all arguments of a parsed expression. */
 static int
 check_var_scopes(const struct rule_expr *e, struct str text, unsigned int at, struct rule_err *why)
@@ -506,6 +518,8 @@ parse_expr(const struct rule_vocab *v, const struct rule_fetch *f, struct str te
 	e->uses = e->needs | f->either;
 	*used = name.len;
 	r = parse_all(e, v, f, text, used, open, why);
+	if (!r)
+		r = check_own_frontend(e, at, why);
 	if (!r)
 		r = check_var_scopes(e, text, at, why);
 	if (r)

@@ -112,6 +112,10 @@ http_check_send_adds_fields(void **state)
 		"OPTIONS / HTTP/1.0\r\na: [23/Nov/2026:14:54:53 +0000|1795445693|036]\r\n\r\n");
 	sends(H SEND "hdr a %[be_id],%[be_server_timeout],%[be_tunnel_timeout],%[wait_end]\n",
 		"OPTIONS / HTTP/1.0\r\na: 1,3000,0,1\r\n\r\n");
+	sends(H "\n stick-table type ip size 10" SEND
+		"hdr a %[nbsrv],%[nbsrv(b)],%[srv_weight(s1)],%[srv_is_up(b/s1)],"
+		"%[queue],%[table_avl],%[table_cnt(b)],%[stopping],%[str(s1),srv_queue]\n",
+		"OPTIONS / HTTP/1.0\r\na: 1,1,1,1,0,10,0,0,0\r\n\r\n");
 	/* An empty value is not sent. */
 	sends(H SEND "hdr X %[var(check.none)] hdr Y z\n", "OPTIONS / HTTP/1.0\r\ny: z\r\n\r\n");
 	/* A value cannot begin a line. */

@@ -128,6 +128,8 @@ static const struct world_line http_rules[] = {
 	{ "expect tout-status L6TOUT string a", NULL },
 	{ "expect tout-status L4CON string a", "'L4CON' is not one of" },
 	{ "expect on-success \"a %[status]\" on-error %[res.hdr(a)] status 200", NULL },
+	{ "expect on-error %[fe_conn] status 200",
+		"'fe_conn' cannot be used here without a name: it needs a connection" },
 	{ "expect on-error %[src] status 200", "'src' cannot be used here: it needs a connection" },
 	{ "expect on-error %ci status 200", "no variable is called '%ci'" },
 	{ "expect status-code res.hdr_cnt(a) status 200 comment x", NULL },
