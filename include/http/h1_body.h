@@ -20,10 +20,10 @@ struct h1_body {
 	char name[HTTP_FORBIDDEN_TRAILER_MAX]; /* start of the current trailer's name */
 };
 
-/* Maximum bytes of a chunk line, including extensions, and of a trailer section. */
+/* Maximum bytes of a chunk line, including extensions. */
 #define H1_CHUNK_LINE_MAX 4096
 /* Maximum bytes of framing in excess of the allowance: 16 bytes per chunk and one per byte of
- * payload. */
+ * payload. Trailers have no other bound. */
 #define H1_CHUNK_EXCESS_MAX 16384
 
 /* A run of bytes of one kind. */

@@ -366,31 +366,32 @@ parse_trailers(struct str text, struct http_head *h)
 	return r;
 }
 
-/* The body is over: sends the trailers, or just the end. 0, or -ERR_FULL: later. */
+/* The body is over: sends the trailers, or just the end. 0, -ERR_FULL: later, or another reason:
+ * the trailers cannot be sent, and without them the message would be taken for a complete one. */
 static int
 send_trailers(struct h2_xprt *x)
 {
 	struct http_head h;
-	int r;
+	int r = x->trailers.failed ? -ERR_NOMEM : 0;
 
 	http_head_init(
 		&h, HTTP_TRAILERS, x->carrier->worker->field, x->carrier->worker->max_fields);
-	if (!x->trailers.len || x->trailers.failed ||
-		parse_trailers((struct str){ x->trailers.p, x->trailers.len }, &h) < 0 || !h.n) {
+	if (r == 0)
+		r = parse_trailers((struct str){ x->trailers.p, x->trailers.len }, &h);
+	if (r == 0 && h.n)
+		return h2_stream_send_head(&x->st, &h, 1);
+	if (r == 0)
 		h2_stream_end(&x->st);
-		return 0;
-	}
-	r = h2_stream_send_head(&x->st, &h, 1);
-	if (r < 0 && r != -ERR_FULL)
-		h2_stream_end(&x->st);
-	return r == -ERR_FULL ? r : 0;
+	return r;
 }
 
-/* Removes framing: the number of its bytes, with the last one only if the end could be sent. */
+/* Removes framing: the number of its bytes, with the last one only if the end could be sent; -1: it
+ * is none, or the end can never be sent. */
 static long
 send_framing(struct h2_xprt *x, const char *p, size_t n)
 {
 	size_t at = 0, len;
+	int r = 0;
 
 	while (at < n) {
 		struct h1_body b = x->out;
@@ -399,7 +400,8 @@ send_framing(struct h2_xprt *x, const char *p, size_t n)
 		if (h1_body_next(&b, p + at, 1, &len) != H1_PIECE_FRAME)
 			break;
 		if (h1_body_is_over(&b)) {
-			if (send_trailers(x) < 0)
+			r = send_trailers(x);
+			if (r < 0)
 				break;
 			x->end_sent = 1;
 		} else if (was_trailer) {
@@ -409,7 +411,7 @@ send_framing(struct h2_xprt *x, const char *p, size_t n)
 		at++;
 	}
 	count_heads(x);
-	return x->out.bad == HTTP_BAD_NONE ? (long)at : -1;
+	return x->out.bad == HTTP_BAD_NONE && (r == 0 || r == -ERR_FULL) ? (long)at : -1;
 }
 
 /* Sends as much of a run of payload as flow control allows: the number of bytes. */
@@ -556,7 +558,7 @@ h2_xprt_open(struct h2_carrier *k, struct conn *c, loop_fd_fn *fn, void *owner,
 	memset(x, 0, sizeof(*x));
 	x->carrier = k;
 	sbuf_init(&x->text, 0);
-	sbuf_init(&x->trailers, H1_CHUNK_LINE_MAX);
+	sbuf_init(&x->trailers, H1_CHUNK_EXCESS_MAX);
 	list_append(&k->streams, &x->chain);
 	k->n_streams++;
 	x->link.x.ops = &h2_xprt_ops;

@@ -259,6 +259,8 @@ body_framing(struct h1_body *b, const char *p, size_t n, size_t *len)
 	size_t i = 0;
 
 	while (i < n && b->state != DATA && b->state != OVER) {
+		int is_chunk_line = b->state < DATA;
+
 		if (framing_byte(b, p[i])) {
 			*len = i;
 			return H1_PIECE_BAD;
@@ -266,7 +268,8 @@ body_framing(struct h1_body *b, const char *p, size_t n, size_t *len)
 		i++;
 		b->line++;
 		b->overhead++;
-		if (b->line > H1_CHUNK_LINE_MAX || b->overhead > H1_CHUNK_EXCESS_MAX) {
+		if ((is_chunk_line && b->line > H1_CHUNK_LINE_MAX) ||
+			b->overhead > H1_CHUNK_EXCESS_MAX) {
 			b->bad = HTTP_BAD_OVERHEAD;
 			*len = i;
 			return H1_PIECE_BAD;
