@@ -20,7 +20,7 @@
 #include "http/websocket.h"
 #include "net/conn_stream.h"
 
-/* Room for the end of a chunk and the line of the next one. */
+/* Room for the line of a chunk, or its end. */
 #define H2_XPRT_LINE 24
 
 struct h2_xprt {
@@ -38,7 +38,6 @@ struct h2_xprt {
 	enum http_framing framing; /* of that body */
 	char line[H2_XPRT_LINE];
 	uint8_t line_at, line_n;
-	uint8_t has_chunks;        /* a chunk was given */
 	uint8_t is_read;           /* the end of the message was given */
 	/* Its user writes: */
 	uint8_t is_begun;          /* st is a stream of the connection */

@@ -36,11 +36,21 @@ count_heads(struct h2_xprt *x)
 
 /* --- reading --- */
 
+/* The line of a chunk of n bytes. */
 static void
-set_line(struct h2_xprt *x, const char *format, size_t n)
+set_chunk_line(struct h2_xprt *x, size_t n)
 {
 	x->line_at = 0;
-	x->line_n = (uint8_t)snprintf(x->line, sizeof(x->line), format, n);
+	x->line_n = (uint8_t)snprintf(x->line, sizeof(x->line), "%zx\r\n", n);
+}
+
+/* The end of a chunk. */
+static void
+set_chunk_end(struct h2_xprt *x)
+{
+	x->line_at = 0;
+	x->line_n = 2;
+	memcpy(x->line, "\r\n", 2);
 }
 
 /* Prepares what is given next: 0, there is nothing yet. */
@@ -53,11 +63,8 @@ begin_piece(struct h2_xprt *x)
 	if (x->is_read || (!n && !h2_stream_has_ended(&x->st)))
 		return 0;
 	x->left = n;
-	if (chunked && n)
-		set_line(x, x->has_chunks ? "\r\n%zx\r\n" : "%zx\r\n", n);
-	else if (chunked)
-		set_line(x, x->has_chunks ? "\r\n%zx\r\n" : "%zx\r\n", 0);
-	x->has_chunks = 1;
+	if (chunked)
+		set_chunk_line(x, n);
 	x->is_read = !n;
 	if (chunked && !n)
 		sbuf_adds(&x->text, "\r\n");
@@ -76,7 +83,7 @@ give_head_text(struct h2_xprt *x, char *to, size_t room)
 }
 
 static size_t
-give_chunk_line(struct h2_xprt *x, char *to, size_t room)
+give_line(struct h2_xprt *x, char *to, size_t room)
 {
 	size_t n = MIN(room, (size_t)(x->line_n - x->line_at));
 
@@ -93,6 +100,9 @@ give_payload(struct h2_xprt *x, char *to, size_t room)
 	if (n)
 		n = h2_stream_take(&x->st, to, n);
 	x->left -= n;
+	/* At once: its reader may wait for it, and another chunk need not follow. */
+	if (n && !x->left && x->framing == HTTP_BODY_CHUNKED)
+		set_chunk_end(x);
 	return n;
 }
 
@@ -161,8 +171,9 @@ give_message(struct h2_xprt *x, char *to, size_t room)
 	do {
 		if (x->text_at < x->heads_n)
 			n += give_head_text(x, to + n, room - n);
-		n += give_chunk_line(x, to + n, room - n);
+		n += give_line(x, to + n, room - n);
 		n += give_payload(x, to + n, room - n);
+		n += give_line(x, to + n, room - n);
 		if (x->is_read && x->line_at == x->line_n)
 			n += give_head_text(x, to + n, room - n);
 	} while (n < room && begin_piece(x));

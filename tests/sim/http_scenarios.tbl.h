@@ -552,6 +552,10 @@
 	  .client = { SAY(POST_LINE "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"), { STEP_PAUSE, 10 },
 		  SAY("3\r\ndef\r\n0\r\n\r\n"), H2_HELLO, END },
 	  .origin = { AWAIT("abc"), AWAIT("def"), AWAIT("0\r\n\r\n"), SAY(OK), H2S_END }, .terms = "--", .to_server = 55, .to_client = 38 },
+	/* a chunk is given with its end, before there is another one */
+	{ .name = "h2_server_sends_an_event", H2S(),
+	  .client = { SAY(GET "\r\n"), AWAIT("5\r\nhello\r\n"), AWAIT(LAST), END },
+	  .origin = { AWAIT_HEAD, SAY(CHUNKED), { STEP_PAUSE, 10 }, SAY(LAST), H2S_END }, .terms = "--", .to_server = 33, .to_client = 60, .golden = 1 },
 	{ .name = "h2_server_long_bodies", H2S(.sndbuf = 8192, .rcvbuf = 8192),
 	  .client = { SAY(LONG_POST LONG_BODY), AWAIT(LONG_BODY), END },
 	  .origin = { AWAIT(LONG_BODY), SAY(LONG_OK LONG_BODY), H2S_END }, .terms = "--", .to_server = 2256, .to_client = 2239 },
