@@ -540,9 +540,9 @@ decide_framing(struct reading *r)
 	h->framing = ended ? HTTP_BODY_NONE : HTTP_BODY_CHUNKED;
 	if (at >= 0 && http_length_of(h->field[at].value, &h->length) == 0)
 		h->framing = HTTP_BODY_LENGTH;
-	/* The server's half of a tunnel may end with the head that opens it. */
+	/* Either half of a tunnel may end with the head that opens it (RFC 9113, 8.5). */
 	if (tunnel &&
-		(!ended || (h->kind == HTTP_RESPONSE && !(r->flags & H2_HEAD_EXTENDED))))
+		(!ended || h->kind == HTTP_REQUEST || !(r->flags & H2_HEAD_EXTENDED)))
 		h->framing = HTTP_BODY_TUNNEL;
 	else if (response_has_no_body(h))
 		h->framing = HTTP_BODY_NONE;

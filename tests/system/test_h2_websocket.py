@@ -108,12 +108,30 @@ def test_to_http1(tunnel):
         assert rest_of(c) == b"bye"
 
 
+@pytest.mark.parametrize("head", [WEBSOCKET, ((":method", "CONNECT"), (":authority", "a.test:80"))], ids=["websocket", "connect"])
+def test_ended_at_once(tunnel, head):
+    """END_STREAM of the head is the client's end of the tunnel (RFC 9113, 8.5): the server sees it, and may still send."""
+    def handle(conn):
+        request = raw.head_of(head_from(conn)[0])
+        key = dict(request[1]).get(b"sec-websocket-key", b"")
+        conn.sendall(b"HTTP/1.1 101 Go\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: " + accept_of(key) +
+                     b"\r\n\r\n" if key else b"HTTP/1.1 200 OK\r\n\r\n")
+        conn.sendall(b"ended" if conn.recv(1) == b"" else b"not ended")
+
+    p = tunnel(handle)
+    with raw.Client(p.port) as c:
+        c.send(frame(HEADERS, END_HEADERS | END_STREAM, 1, block(*head)))
+        assert dict(c.fields(c.until(HEADERS, 1)))[":status"] == "200"
+        assert rest_of(c) == b"ended"
+
+
 def test_refused(tunnel):
     """A server that does not agree."""
     p = tunnel(Echo(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n"))
     with raw.Client(p.port) as c:
-        c.send(frame(HEADERS, END_HEADERS, 1, block(*WEBSOCKET)))
+        c.send(frame(HEADERS, END_HEADERS, 1, block(*WEBSOCKET)), frame(HEADERS, END_HEADERS | END_STREAM, 3, block(*WEBSOCKET)))
         assert dict(c.fields(c.until(HEADERS, 1)))[":status"] == "403"
+        assert dict(c.fields(c.until(HEADERS, 3)))[":status"] == "403"
 
 
 @pytest.mark.parametrize("answer", [b"Sec-WebSocket-Accept: aGVsbG8gaGVsbG8gaGVsbG8gaGU=\r\n", b""], ids=["wrong", "none"])

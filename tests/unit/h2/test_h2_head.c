@@ -167,6 +167,8 @@ requests_are_accepted(void **st)
 			H2_HEAD_ENDED, HTTP_BODY_NONE },
 		{ ":authority|ex.com:443\n:method|CONNECT\na|b",
 			"CONNECT ex.com:443\nhost|ex.com:443\na|b\n", 0, HTTP_BODY_TUNNEL },
+		{ ":authority|ex.com:443\n:method|CONNECT",
+			"CONNECT ex.com:443\nhost|ex.com:443\n", H2_HEAD_ENDED, HTTP_BODY_TUNNEL },
 		{ ":protocol|w\n:method|CONNECT\n:scheme|https\n:path|/\n:authority|e\na|\n"
 			"cookie|c",
 			"GET https://e/\nhost|e\na|\nupgrade|w\nconnection|upgrade\ncookie|c\n",
