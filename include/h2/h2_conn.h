@@ -93,6 +93,9 @@ struct h2_user {
 #define H2_BUCKETS 16
 /* Ids of streams that were reset by us and released: frames of them may still arrive. */
 #define H2_RESETS_KEPT 32
+/* Streams to a server that may await their END_STREAM without their users; the oldest of more is
+ * reset. */
+#define H2_ENDS_AWAITED 64
 
 struct h2_conn {
 	const struct h2_config *cfg;
@@ -149,6 +152,10 @@ struct h2_conn {
 	uint32_t reset_ids[H2_RESETS_KEPT];
 	uint8_t reset_at;
 	uint32_t forgotten_id;     /* the highest one that has left reset_ids */
+	/* Streams that were released with a complete response, the oldest first: the server counts
+	 * them as open until it has sent END_STREAM. */
+	uint32_t ending_ids[H2_ENDS_AWAITED];
+	uint8_t n_ending;
 
 	/* Flow control; windows may be negative (6.9.2). */
 	int64_t send_window, recv_window;

@@ -27,6 +27,13 @@ enum h2_phase {
 #define H2_OUT_BODIES (60u * 1024)
 #define H2_OUT_MAX (64u * 1024)
 
+/* Bytes of bodies and heads for which the output has room. */
+static inline size_t
+h2_conn_room(const struct h2_conn *h)
+{
+	return h->out.len < H2_OUT_BODIES ? H2_OUT_BODIES - h->out.len : 0;
+}
+
 /* Ends the connection with GOAWAY. Its streams and its user are notified at the end of the
  * input. */
 void h2_conn_fail(struct h2_conn *h, enum h2_code code);

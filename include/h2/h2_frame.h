@@ -75,6 +75,15 @@ struct h2_frame {
 	uint8_t flags;
 };
 
+/* True if its sender sends no more in its stream. */
+static inline int
+h2_frame_ends_stream(const struct h2_frame *f)
+{
+	int has_flag = f->type == H2_DATA || f->type == H2_HEADERS;
+
+	return f->type == H2_RST_STREAM || (has_flag && (f->flags & H2_END_STREAM));
+}
+
 /* States of a stream as the rules see it: what the peer may still send in it (5.1). */
 enum h2_state {
 	H2_IDLE,     /* never opened */

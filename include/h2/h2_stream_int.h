@@ -10,6 +10,13 @@ struct h2_guard {
 	struct h2_guard *up;
 };
 
+/* True if neither side sends any more (5.1). */
+static inline int
+h2_stream_is_closed(const struct h2_stream *st)
+{
+	return (st->rx_end && st->tx_end) || st->reset_in || st->reset_out;
+}
+
 /* NULL: it is idle, or released. */
 struct h2_stream *h2_stream_find(const struct h2_conn *h, uint32_t id);
 /* Adds a stream to its connection. */
@@ -31,12 +38,14 @@ int h2_stream_end_rx(struct h2_stream *st) must_check;
 int h2_stream_report_head(struct h2_stream *st, struct http_head *h, int end) must_check;
 /* Takes n bytes of a body as they are in the input; end: they are the last ones. */
 void h2_stream_receive(struct h2_stream *st, const uint8_t *p, size_t n, int end);
-/* Adds this to the window of a stream: 0, or -1: it is beyond 2^31-1. */
-int h2_stream_open_window(struct h2_stream *st, int64_t by) must_check;
-/* The same for all streams of a connection, and what the peer may send in them. */
+/* The peer's WINDOW_UPDATE: it may send if it waits, or fails: its window is beyond 2^31-1. */
+void h2_stream_on_window(struct h2_stream *st, uint32_t by);
+/* Changes the windows of all streams of a connection, and what the peer may send in them: 0, or
+ * -1: one is beyond 2^31-1. */
 int h2_stream_open_all(struct h2_conn *h, int64_t send_by, int64_t recv_by) must_check;
-/* Lets a stream send if it waits and can; all that wait for the connection. */
-void h2_stream_wake(struct h2_stream *st);
+/* Notes that the frame that begins ends a stream which was released before its end. */
+void h2_stream_note_end(struct h2_conn *h);
+/* Lets all streams send that wait for the connection. */
 void h2_stream_wake_blocked(struct h2_conn *h);
 /* The peer's RST_STREAM. */
 void h2_stream_on_rst(struct h2_stream *st, uint32_t code);

@@ -16,6 +16,9 @@
 
 /* True if a head asks for a websocket, or agrees to one. */
 int websocket_is_named(const struct http_head *h);
+/* True if a request asks for a websocket: no other protocol is asked of a server. One with a body
+ * is a request like others (RFC 6455, 4.1). */
+int websocket_is_wanted(const struct http_head *req);
 /* Writes the value of Sec-WebSocket-Key for these random bytes. */
 void websocket_key(const uint8_t nonce[WEBSOCKET_NONCE_LEN], char to[WEBSOCKET_KEY_LEN]);
 /* Writes the value of Sec-WebSocket-Accept for a key. */

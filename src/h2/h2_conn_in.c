@@ -419,10 +419,8 @@ on_window_update(struct h2_conn *h, uint32_t by)
 	struct h2_stream *st = h2_stream_find(h, h->frame.stream);
 
 	if (h->frame.stream) {
-		if (st && h2_stream_open_window(st, by) < 0)
-			h2_stream_fail(st, H2_FLOW_CONTROL_ERROR);
-		else if (st)
-			h2_stream_wake(st);
+		if (st)
+			h2_stream_on_window(st, by);
 		return;
 	}
 	h->send_window += by;
@@ -547,6 +545,7 @@ begin_frame(struct h2_conn *h)
 	obey_verdict(h, h2_check_frame(f, &w));
 	if (h->has_failed)
 		return;
+	h2_stream_note_end(h);
 	if (f->type == H2_DATA) {
 		begin_data(h);
 		if (!h->has_failed && h->verdict.code == H2_FLOW_CONTROL_ERROR)

@@ -1,5 +1,4 @@
-/* Streams of a connection: bodies in both directions, windows, resets. A callback may release any
- * stream: guards note it. */
+/* Streams of a connection: bodies, windows, resets. Guards note what a callback releases. */
 #include "h2/h2_stream.h"
 
 #include <string.h>
@@ -7,6 +6,7 @@
 #include "base/err.h"
 #include "h2/h2_conn_int.h"
 #include "h2/h2_stream_int.h"
+#include "http/websocket.h"
 
 #define BODY_UNKNOWN UINT64_MAX
 #define NO_FRAME UINT64_MAX
@@ -53,38 +53,42 @@ h2_stream_attach(struct h2_stream *st, struct h2_conn *h, uint32_t id)
 	counter_add(&h->stat->total_streams, 1);
 }
 
-static int
-both_have_ended(const struct h2_stream *st)
-{
-	return (st->rx_end && st->tx_end) || st->reset_in || st->reset_out;
-}
-
 /* Updates the counters of the connection: bodies that arrive, and open streams. */
 static void
 settle_stream(struct h2_stream *st)
 {
 	struct h2_conn *h = st->conn;
 
-	if (st->has_body && (st->rx_end || both_have_ended(st))) {
+	if (st->has_body && (st->rx_end || h2_stream_is_closed(st))) {
 		st->has_body = 0;
 		h->n_bodies--;
 	}
-	if (st->is_open && both_have_ended(st)) {
+	if (st->is_open && h2_stream_is_closed(st)) {
 		st->is_open = 0;
 		h->n_open--;
 		counter_sub(&h->stat->open_streams, 1);
 	}
 }
 
-/* True if it was reset by us, or may have been: of those up to forgotten_id that is not known any
- * more. */
+/* The place of an id among those that await their end; n_ending: it is not there. */
+static unsigned int
+find_ending(const struct h2_conn *h, uint32_t id)
+{
+	unsigned int i = 0;
+
+	while (i < h->n_ending && h->ending_ids[i] != id)
+		i++;
+	return i;
+}
+
+/* True if it was reset by us, or may have been; also while its end is awaited. */
 static int
 was_reset(const struct h2_conn *h, uint32_t id)
 {
 	for (unsigned int i = 0; i < H2_RESETS_KEPT; i++)
 		if (h->reset_ids[i] == id)
 			return 1;
-	return id <= h->forgotten_id;
+	return id <= h->forgotten_id || find_ending(h, id) < h->n_ending;
 }
 
 enum h2_state
@@ -204,6 +208,46 @@ note_reset(struct h2_conn *h, uint32_t id)
 	*at = id;
 }
 
+static void
+drop_ending(struct h2_conn *h, unsigned int i)
+{
+	h->n_ending--;
+	memmove(h->ending_ids + i, h->ending_ids + i + 1,
+		(h->n_ending - i) * sizeof(*h->ending_ids));
+}
+
+/* Resets the stream that has awaited its end for the longest time. */
+static void
+reset_ending(struct h2_conn *h)
+{
+	uint32_t id = h->ending_ids[0];
+
+	drop_ending(h, 0);
+	note_reset(h, id);
+	put_rst(h, id, H2_CANCEL);
+}
+
+/* Leaves a stream to end by itself. */
+static void
+leave_to_end(struct h2_stream *st)
+{
+	struct h2_conn *h = st->conn;
+
+	if (h->n_ending == H2_ENDS_AWAITED)
+		reset_ending(h);
+	h->ending_ids[h->n_ending++] = st->id;
+	st->rx_end = 1;
+}
+
+void
+h2_stream_note_end(struct h2_conn *h)
+{
+	unsigned int i = find_ending(h, h->frame.stream);
+
+	if (i < h->n_ending && h2_frame_ends_stream(&h->frame))
+		drop_ending(h, i);
+}
+
 /* Drops what its user has not taken: its window is given back. */
 static void
 drop_body(struct h2_stream *st)
@@ -254,26 +298,6 @@ h2_stream_refuse(struct h2_conn *h, uint32_t id, enum h2_code code)
 	}
 	note_reset(h, id);
 	put_rst(h, id, code);
-}
-
-/* NO_ERROR behind a complete response is no failure: the server does not need the rest of the
- * request (8.1). */
-void
-h2_stream_on_rst(struct h2_stream *st, uint32_t code)
-{
-	st->has_rst = 1;
-	st->rst_code = code;
-	if (st->conn->is_client && code == H2_NO_ERROR && st->rx_end) {
-		st->tx_dropped = 1;
-		st->reset_in = 1;
-		settle_stream(st);
-		h2_stream_wake(st);
-		return;
-	}
-	st->reset_in = 1;
-	list_remove(&st->wait);
-	settle_stream(st);
-	report_reset(st, code, code == H2_REFUSED_STREAM);
 }
 
 /* --- receiving --- */
@@ -377,8 +401,8 @@ return_window(struct h2_stream *st)
 	int64_t target = window_target(st);
 	int64_t due = target - st->recv_window - (int64_t)h2_stream_readable(st);
 
-	if (st->rx_end || both_have_ended(st) || due < MIN(target / 2, WINDOW_STEP) || due <= 0 ||
-		st->conn->has_failed)
+	if (st->rx_end || h2_stream_is_closed(st) || due < MIN(target / 2, WINDOW_STEP) ||
+		due <= 0 || st->conn->has_failed)
 		return;
 	st->recv_window += due;
 	(void)h2_put_window(frame, st->id, (uint32_t)due);
@@ -408,16 +432,10 @@ h2_stream_take(struct h2_stream *st, void *buf, size_t len)
 
 /* --- sending --- */
 
-static size_t
-output_room(const struct h2_conn *h)
-{
-	return h->out.len < H2_OUT_BODIES ? H2_OUT_BODIES - h->out.len : 0;
-}
-
 static int
 can_send_nothing(const struct h2_stream *st)
 {
-	return st->tx_end || both_have_ended(st) || st->conn->has_failed;
+	return st->tx_end || h2_stream_is_closed(st) || st->conn->has_failed;
 }
 
 /* The place in the output behind which a stream has sent nothing; NO_FRAME is 0. */
@@ -449,12 +467,12 @@ has_room(const struct h2_stream *st)
 
 	if (st->tx_dropped)
 		return 1;
-	return output_room(h) > H2_HEADER_LEN &&
+	return h2_conn_room(h) > H2_HEADER_LEN &&
 		(st->waits_head || (h->send_window > 0 && st->send_window > 0));
 }
 
-void
-h2_stream_wake(struct h2_stream *st)
+static void
+wake_stream(struct h2_stream *st)
 {
 	if (list_is_empty(&st->wait) || !has_room(st))
 		return;
@@ -474,17 +492,47 @@ h2_stream_wake_blocked(struct h2_conn *h)
 		struct h2_stream *st = list_first(&todo, struct h2_stream, wait);
 
 		if (has_room(st))
-			h2_stream_wake(st);
+			wake_stream(st);
 		else
 			block_stream(st);
 	}
 }
 
-int
-h2_stream_open_window(struct h2_stream *st, int64_t by)
+/* Adds this to the window of a stream: 0, or -1: it is beyond 2^31-1. */
+static must_check int
+open_window(struct h2_stream *st, int64_t by)
 {
 	st->send_window += by;
 	return st->send_window > (int64_t)H2_MAX31 ? -1 : 0;
+}
+
+void
+h2_stream_on_window(struct h2_stream *st, uint32_t by)
+{
+	if (open_window(st, by) < 0)
+		h2_stream_fail(st, H2_FLOW_CONTROL_ERROR);
+	else
+		wake_stream(st);
+}
+
+/* NO_ERROR behind a complete response is no failure: the server does not need the rest of the
+ * request (8.1). */
+void
+h2_stream_on_rst(struct h2_stream *st, uint32_t code)
+{
+	st->has_rst = 1;
+	st->rst_code = code;
+	if (st->conn->is_client && code == H2_NO_ERROR && st->rx_end) {
+		st->tx_dropped = 1;
+		st->reset_in = 1;
+		settle_stream(st);
+		wake_stream(st);
+		return;
+	}
+	st->reset_in = 1;
+	list_remove(&st->wait);
+	settle_stream(st);
+	report_reset(st, code, code == H2_REFUSED_STREAM);
 }
 
 int
@@ -497,7 +545,7 @@ h2_stream_open_all(struct h2_conn *h, int64_t send_by, int64_t recv_by)
 			if (recv_by < 0)
 				return_window(st);
 			/* Nothing is sent any more in one that we have ended. */
-			if (h2_stream_open_window(st, send_by) < 0 && !st->tx_end)
+			if (open_window(st, send_by) < 0 && !st->tx_end)
 				return -1;
 		}
 	return 0;
@@ -507,7 +555,7 @@ size_t
 h2_stream_may_send(struct h2_stream *st)
 {
 	struct h2_conn *h = st->conn;
-	size_t room = output_room(h);
+	size_t room = h2_conn_room(h);
 	int64_t n = MIN(h->send_window, st->send_window);
 
 	if (st->tx_dropped && !st->tx_end)
@@ -654,7 +702,7 @@ h2_stream_send_head(struct h2_stream *st, const struct http_head *head, int end)
 		return 0;
 	if (can_send_nothing(st))
 		return -ERR_CLOSED;
-	if (h->out.len && output_room(h) < head_bound(head)) {
+	if (h->out.len && h2_conn_room(h) < head_bound(head)) {
 		st->waits_head = 1;
 		block_stream(st);
 		return -ERR_FULL;
@@ -672,22 +720,10 @@ h2_stream_send_head(struct h2_stream *st, const struct http_head *head, int end)
 
 /* --- the beginning and the end --- */
 
-/* True if a request asks for a websocket: no other protocol is asked of a server. One with a body
- * is a request like others (RFC 6455, 4.1). */
-static int
-wants_websocket(const struct http_head *req)
-{
-	int at = http_find_id(req, HTTP_F_UPGRADE, 0);
-
-	return at >= 0 && req->method == HTTP_GET && req->framing == HTTP_BODY_NONE &&
-		str_is_nocase(req->field[at].value, STR("websocket")) &&
-		http_lists(req, HTTP_F_CONNECTION, STR("upgrade"));
-}
-
 int
 h2_conn_open(struct h2_conn *h, struct h2_stream *st, const struct http_head *req, int end)
 {
-	int extended = wants_websocket(req), r;
+	int extended = websocket_is_wanted(req), r;
 	uint64_t place = h->out_sent + h->out.len;
 
 	if (h2_conn_is_used_up(h))
@@ -696,6 +732,8 @@ h2_conn_open(struct h2_conn *h, struct h2_stream *st, const struct http_head *re
 		return -ERR_FULL;
 	if (extended && !h->may_extend)
 		return -ERR_UNSUPPORTED;
+	while (h->n_ending && h->n_open + h->n_ending >= h->peer_max_streams)
+		reset_ending(h);
 	/* The tunnel follows. */
 	if (extended || req->method == HTTP_CONNECT)
 		end = 0;
@@ -722,6 +760,15 @@ code_of_leaving(const struct h2_stream *st)
 	return !st->conn->is_client && st->tx_end ? H2_NO_ERROR : H2_CANCEL;
 }
 
+/* True if a server has sent all of a response but END_STREAM: a frame that is on its way has it,
+ * and a reset would call the request cancelled. */
+static int
+lacks_only_end(const struct h2_stream *st)
+{
+	return st->conn->is_client && st->rx_head && !st->body_left && st->tx_end &&
+		!h2_stream_is_closed(st);
+}
+
 void
 h2_stream_release(struct h2_stream *st)
 {
@@ -732,7 +779,9 @@ h2_stream_release(struct h2_stream *st)
 		if (g->st == st)
 			g->st = NULL;
 	st->is_reported = 1;
-	if (!both_have_ended(st))
+	if (lacks_only_end(st))
+		leave_to_end(st);
+	else if (!h2_stream_is_closed(st))
 		send_reset(st, code_of_leaving(st));
 	if (st->reset_out)
 		note_reset(h, st->id);

@@ -72,6 +72,16 @@ websocket_is_named(const struct http_head *h)
 	return http_lists(h, HTTP_F_UPGRADE, STR("websocket"));
 }
 
+int
+websocket_is_wanted(const struct http_head *req)
+{
+	int at = http_find_id(req, HTTP_F_UPGRADE, 0);
+
+	return at >= 0 && req->method == HTTP_GET && req->framing == HTTP_BODY_NONE &&
+		str_is_nocase(req->field[at].value, STR("websocket")) &&
+		http_lists(req, HTTP_F_CONNECTION, STR("upgrade"));
+}
+
 void
 websocket_key(const uint8_t nonce[WEBSOCKET_NONCE_LEN], char to[WEBSOCKET_KEY_LEN])
 {

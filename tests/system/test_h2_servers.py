@@ -303,3 +303,23 @@ def test_length_against_data(behind, length, sent):
         return
     # With length 0 the first response is complete, and the second one follows.
     assert len(body) < int(length) or (length == "0" and (not body or body.startswith(b"HTTP/1.1 200")))
+
+
+def test_late_end(behind):
+    """A response that is complete by its length is not cancelled: END_STREAM may follow in another frame."""
+    seen = []
+
+    def handle(s):
+        while f := s.read():
+            seen.append(f[0])
+            if f[0] == HEADERS:
+                if f[2] > 1:
+                    s.send(frame(raw.DATA, END_STREAM, f[2] - 2))
+                s.respond(f[2], ("content-length", "2"), body=b"ok", end=False)
+
+    p = behind(handle, http=SHARED)
+    for _ in range(3):
+        assert ask(p, "GET").endswith(b"\r\n\r\nok")
+    assert p.stop() == 0
+    assert seen.count(HEADERS) == 3 and raw.RST_STREAM not in seen
+    assert len(p.turn) == 1
