@@ -32,6 +32,7 @@ struct conn_stream {
 	uint8_t news;      /* EV_x reported and not delivered */
 	uint8_t seen;      /* EV_RDHUP | EV_HUP | EV_ERR since it was opened */
 	uint8_t is_unprocessed; /* it was reset, and the peer has done nothing for it */
+	uint8_t is_malformed;   /* it was reset, since what the peer has sent is invalid */
 	uint8_t ends_below;     /* enum conn_stream_end */
 	uint16_t idle_tries; /* consecutive deliveries without progress: see EV_SPIN */
 	int err;           /* errno that conn_take_error() returns after EV_ERR */
@@ -73,6 +74,13 @@ static inline int
 conn_is_unprocessed(const struct conn *c)
 {
 	return conn_is_stream(c) && conn_stream_of(c)->is_unprocessed;
+}
+
+/* True if it is one that was reset for what the peer has sent: an invalid head, or frame. */
+static inline int
+conn_is_malformed(const struct conn *c)
+{
+	return conn_is_stream(c) && conn_stream_of(c)->is_malformed;
 }
 
 /* --- for net/conn.c and net/conn_xprt.c --- */

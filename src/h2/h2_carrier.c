@@ -85,8 +85,12 @@ carrier_on_room(struct h2_stream *st)
 static void
 carrier_on_reset(struct h2_stream *st, uint32_t code, int unprocessed)
 {
-	(void)code;
-	h2_xprt_on_reset(h2_xprt_of(st), unprocessed);
+	struct h2_xprt *x = h2_xprt_of(st);
+
+	/* A reset of ours that its user has not asked for; INTERNAL_ERROR is no fault of the
+	 * peer. */
+	x->link.is_malformed = st->reset_out && code != H2_INTERNAL_ERROR;
+	h2_xprt_on_reset(x, unprocessed);
 }
 
 static void

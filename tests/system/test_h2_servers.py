@@ -7,7 +7,7 @@ import h2_raw as raw
 import pytest
 from conftest import connect, free_port, recv_all, rss_kib
 from h2_raw import END_HEADERS, END_STREAM, HEADERS, block, frame
-from subject import BUILD, only_tacit
+from subject import BUILD, LogServer, only_tacit
 from test_h2 import HTTP
 
 pytestmark = only_tacit
@@ -323,3 +323,25 @@ def test_late_end(behind):
     assert p.stop() == 0
     assert seen.count(HEADERS) == 3 and raw.RST_STREAM not in seen
     assert len(p.turn) == 1
+
+
+@pytest.mark.parametrize("end", [True, False])
+@pytest.mark.parametrize("fields", [
+    ((":status", "200"), ("X", "y")), ((":status", "200"), ("connection", "close")), (("x", "y"),), ((":status", "101"),),
+    ((":status", "200"), ("content-length", "1"), ("content-length", "2")), ((":status", "200"), ("x", "y" * 16200))],
+    ids=["upper case", "connection", "no status", "101", "lengths", "long"])
+def test_malformed_head_is_logged(behind, fields, end):
+    """A response whose head is invalid is one that is refused, as in HAProxy: 502 with PH."""
+    log = LogServer()
+
+    def handle(s):
+        n, _ = s.request()
+        s.send(frame(HEADERS, END_HEADERS | (END_STREAM if end else 0), n, block(*fields)))
+        while s.read():
+            pass
+
+    p = behind(handle, http=f'{HTTP} log 127.0.0.1:{log.port} local0\n log-format "%ci/ [-] %ts %ST"\n')
+    assert ask(p, "GET").startswith(b"HTTP/1.1 502 ")
+    assert log.wait() == ["127.0.0.1/ [-] PH 502"]
+    assert p.stop() == 0
+    log.close()

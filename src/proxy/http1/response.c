@@ -60,12 +60,29 @@ l7_retry_without_answer(struct stream *s)
 							: HTTP_RETRY_EMPTY_RESPONSE);
 }
 
+static enum stream_event
+bad_response(struct stream *s)
+{
+	enum stream_event ev;
+
+	http_count_bad_response(s);
+	server_observe(s->engine, s->srv, SERVER_BAD_HEAD);
+	ev = l7_retry_for(s, HTTP_RETRY_JUNK_RESPONSE);
+	if (ev != STREAM_EV_NONE)
+		return ev;
+	stream_count_server_failure(s);
+	return exchange_fail(s, 502, 'P', 'H');
+}
+
 /* The server closed or failed before that; a reused connection may be closed at any time. */
 static enum stream_event
 no_answer(struct stream *s)
 {
-	enum stream_event ev = l7_retry_without_answer(s);
+	enum stream_event ev;
 
+	if (unlikely(conn_is_malformed(s->conn[SERVER])))
+		return bad_response(s);
+	ev = l7_retry_without_answer(s);
 	if (!s->txn->reused)
 		server_observe(s->engine, s->srv,
 			s->conn[SERVER]->err ? SERVER_READ_ERROR : SERVER_CLOSED_EARLY);
@@ -100,20 +117,6 @@ response_late(struct stream *s, int side)
 	http_count_bad_response(s);
 	stream_count_server_failure(s);
 	return exchange_fail(s, 504, 's', 'H');
-}
-
-static enum stream_event
-bad_response(struct stream *s)
-{
-	enum stream_event ev;
-
-	http_count_bad_response(s);
-	server_observe(s->engine, s->srv, SERVER_BAD_HEAD);
-	ev = l7_retry_for(s, HTTP_RETRY_JUNK_RESPONSE);
-	if (ev != STREAM_EV_NONE)
-		return ev;
-	stream_count_server_failure(s);
-	return exchange_fail(s, 502, 'P', 'H');
 }
 
 void
