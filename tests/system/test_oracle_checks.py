@@ -235,6 +235,9 @@ SAMPLES = {
                        " http-check set-var(check.c) table_avl(f0)\n http-check send uri /a hdr V %[var(check.a)],%[var(check.b)],%[var(check.c)]",
     "load in on-success": HTTPCHK + f'expect status 200 on-success "{LOAD}"',
     "load in tcp-check": TCPCHK + f'send-lf "{LOAD} {SERVER_LOAD}"\n tcp-check expect string 220 status-code table_avl(f0)',
+    "a variable at the end": HTTPCHK + "expect status 200 on-success ok\n http-check set-var(check.q) status\n http-check unset-var(check.q)",
+    "a variable behind a connect": TCPCHK + "connect\n tcp-check set-var(check.q) str(c)",
+    "a variable behind bytes": TCPCHK + "expect string 220 on-success ok\n tcp-check set-var(check.q) str(c)",
     "bytes in set-var": TCPCHK + "connect\n tcp-check expect rstring ready\n tcp-check set-var(check.tok) res.payload(4,4)\n"
                         ' tcp-check set-var-fmt(check.len) "%[res.len] %[payload(0,3)]"\n'
                         ' tcp-check send-lf "%[var(check.tok)] %[var(check.len)] <%[res.payload(0,3)]>"',

@@ -467,6 +467,20 @@ set_read_deadline(struct check_run *r)
 		move_deadline(r, MAX(r->deadline.deadline, check_run_now(r) + ms));
 }
 
+/* The result of a check whose last rule has passed: that of the last rule not on variables. */
+static void
+put_passed(const struct check_run *r, struct check_verdict *v)
+{
+	const struct check_rule *last = r->rule;
+
+	while (last->kind == CHECK_RULE_SET_VAR || last->kind == CHECK_RULE_UNSET_VAR)
+		last = list_entry(last->link.prev, const struct check_rule, link);
+	if (last->kind != CHECK_RULE_EXPECT)
+		check_passed(r->conf->method, last, r->conn.xprt != NULL, v);
+	else if (last != r->rule)
+		v->code = 0; /* as in HAProxy */
+}
+
 /* Runs rules until one has to wait. step: the result of the current one. */
 static void
 advance_run(struct check_run *r, enum check_step step, struct check_verdict *v)
@@ -475,8 +489,7 @@ advance_run(struct check_run *r, enum check_step step, struct check_verdict *v)
 		const struct check_rule *next = next_rule(r);
 
 		if (!next) {
-			if (r->rule->kind != CHECK_RULE_EXPECT)
-				check_passed(r->conf->method, r->rule, r->conn.xprt != NULL, v);
+			put_passed(r, v);
 			finish_run(r, v);
 			return;
 		}
