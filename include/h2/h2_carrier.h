@@ -24,10 +24,11 @@ struct h2_worker {
 };
 
 struct h2_carrier_user {
-	/* A client's request: opens the stream's connection (h2_xprt_open()). 0, or the code with
-	 * which the stream is reset. NULL: the peer is a server. */
+	/* A client's request: opens the stream's connection (h2_xprt_open()). 0, the code with
+	 * which the stream is reset, or -ERR_RANGE: its head is too long. NULL: the peer is a
+	 * server. */
 	int (*on_request)(struct h2_carrier *k, const struct http_head *req, struct h2_xprt **out);
-	/* A client's request that was refused, since its head is invalid. */
+	/* A client's request that was refused, since its head is invalid or too long. */
 	void (*on_bad_request)(struct h2_carrier *k);
 	/* A stream was closed by its user. */
 	void (*on_close)(struct h2_carrier *k, enum conn_stream_end end);

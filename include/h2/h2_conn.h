@@ -63,9 +63,10 @@ void h2_config_default(struct h2_config *cfg);
 
 struct h2_user {
 	/* Server role: a request's head; its texts are valid during the call. Sets *out to a stream
-	 * of the user's, or returns the code to reset it with. */
+	 * of the user's, or returns the code to reset it with, or -ERR_RANGE: its head is too long.
+	 */
 	int (*on_request)(void *arg, const struct http_head *req, int end, struct h2_stream **out);
-	/* Server role, may be NULL: a request whose head is invalid was refused. */
+	/* Server role, may be NULL: a request whose head is invalid or too long was refused. */
 	void (*on_bad_request)(void *arg);
 	/* A head: trailers, and in the client role a response, also 1xx. 0, or a negative reason:
 	 * the stream is reset. Its texts are valid during the call. */

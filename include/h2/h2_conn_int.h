@@ -34,6 +34,21 @@ h2_conn_room(const struct h2_conn *h)
 	return h->out.len < H2_OUT_BODIES ? H2_OUT_BODIES - h->out.len : 0;
 }
 
+/* The place for the texts of a head in a callback. */
+static inline struct h2_texts
+h2_shared_texts(const struct h2_shared *s)
+{
+	return (struct h2_texts){ .p = s->text, .cap = s->text_size };
+}
+
+/* Reports a client's request that was refused for its head. */
+static inline void
+h2_conn_report_bad_request(const struct h2_conn *h)
+{
+	if (h->user->on_bad_request)
+		h->user->on_bad_request(h->arg);
+}
+
 /* Ends the connection with GOAWAY. Its streams and its user are notified at the end of the
  * input. */
 void h2_conn_fail(struct h2_conn *h, enum h2_code code);

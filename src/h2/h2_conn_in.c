@@ -49,6 +49,7 @@ answer_too_long(struct h2_conn *h, uint32_t id, int ends)
 	counter_add(&h->stat->stream_errors, 1);
 	if (h2_stream_put_head(h, id, &res, 0, 1) == 0 && !ends)
 		h2_stream_refuse(h, id, H2_NO_ERROR);
+	h2_conn_report_bad_request(h);
 }
 
 static void
@@ -62,8 +63,8 @@ on_bad_head(struct h2_conn *h, uint32_t id, int result, int ends, int is_request
 		counter_add(&h->stat->stream_errors, 1);
 		h2_stream_refuse(h, id, H2_PROTOCOL_ERROR);
 		h2_conn_glitch(h);
-		if (is_request && h->user->on_bad_request)
-			h->user->on_bad_request(h->arg);
+		if (is_request)
+			h2_conn_report_bad_request(h);
 		break;
 	case ERR_RANGE:
 		if (is_request)
@@ -77,29 +78,24 @@ on_bad_head(struct h2_conn *h, uint32_t id, int result, int ends, int is_request
 	}
 }
 
-static struct h2_texts
-shared_texts(const struct h2_conn *h)
-{
-	return (struct h2_texts){ .p = h->shared->text, .cap = h->shared->text_size };
-}
-
 static void
 on_request_block(struct h2_conn *h, uint32_t id, const uint8_t *p, size_t n, int ends)
 {
 	unsigned int flags = (ends ? H2_HEAD_ENDED : 0u) |
 		(h->cfg->no_extended ? 0u : H2_HEAD_EXTENDED);
-	struct h2_texts texts = shared_texts(h);
+	struct h2_texts texts = h2_shared_texts(h->shared);
 	struct h2_stream *st = NULL;
 	struct http_head req;
 	int r;
 
 	http_head_init(&req, HTTP_REQUEST, h->shared->field, h->shared->max_fields);
 	r = h2_head_decode(&h->hpack, p, n, flags, &req, &texts);
+	if (r == 0)
+		r = h->user->on_request(h->arg, &req, ends, &st);
 	if (r < 0) {
 		on_bad_head(h, id, r, ends, 1);
 		return;
 	}
-	r = h->user->on_request(h->arg, &req, ends, &st);
 	if (r || !st) {
 		h2_stream_refuse(h, id, r ? (enum h2_code)r : H2_REFUSED_STREAM);
 		return;
@@ -121,7 +117,7 @@ on_stream_block(struct h2_stream *st, const uint8_t *p, size_t n, int ends)
 	enum http_kind kind = h->is_client && !st->rx_head ? HTTP_RESPONSE : HTTP_TRAILERS;
 	unsigned int flags = (ends ? H2_HEAD_ENDED : 0u) |
 		(st->is_extended ? H2_HEAD_EXTENDED : 0u);
-	struct h2_texts texts = shared_texts(h);
+	struct h2_texts texts = h2_shared_texts(h->shared);
 	struct http_head head;
 	int r;
 
@@ -221,6 +217,8 @@ keep_block(struct h2_conn *h, const uint8_t *p, size_t n)
 	}
 	if (h2_piece_room(pool) - b->to < n) {
 		h2_conn_fail(h, H2_ENHANCE_YOUR_CALM);
+		if (h->block_opens && !h->block_dropped)
+			h2_conn_report_bad_request(h);
 		return;
 	}
 	memcpy(b->p + b->to, p, n);

@@ -1,9 +1,10 @@
 """Headers that rules make long, with and without bodies that come with the header. A header may become as long as
 tune.bufsize, whatever stands behind it. HAProxy does the same, but for bodies that fill the buffer: there it fails."""
 
+import h2_raw as raw
 import pytest
 from conftest import connect, free_port
-from subject import LogServer
+from subject import LogServer, only_tacit
 
 # A buffer has 16384 bytes, and maxrewrite is 1024: the last of these does not fit.
 SIZES = (900, 1000, 1100, 4000, 8000, 15000, 15900, 16500)
@@ -168,3 +169,21 @@ def test_larger_buffers_take_longer_headers(daemon, origins, direction):
         assert status == 200 and sum(lengths(p.got.pop()[0] if direction == "request" else head)) == size
     assert p.ask(66000, "length", "length")[0] == 500 and p.failed() == 1
     p.log.close()
+
+
+@only_tacit
+@pytest.mark.parametrize("fields", [[(f"x{i}", "y") for i in range(120)], [(f"x{i}", "y") for i in range(200)], [("x", "y" * 15900)]],
+                         ids=["120 fields", "200 fields", "16000 bytes"])
+def test_over_h2_is_answered_and_logged(daemon, fields):
+    """A head of HTTP/2 that is too long gets 431 and a log line, whichever part of the program finds it."""
+    log, port = LogServer(), free_port()
+    p = daemon(f'defaults\n mode http\n timeout client 1m\n log 127.0.0.1:{log.port} local0\n log-format "%ci/ [-] %ts %{{+Q}}r"\n'
+               f"frontend f\n bind 127.0.0.1:{port}\n http-request return status 200\n")
+    with raw.Client(port) as c:
+        c.send(raw.request(1, *fields))
+        assert c.outcome() == ("response", 431)
+        c.send(raw.request(3))
+        assert c.response(3)[0] == 200
+    assert log.wait(2) == ['127.0.0.1/ [-] PR "<BADREQ>"', '127.0.0.1/ [-] LR "GET http://a.test/ HTTP/2.0"']
+    assert p.stop() == 0
+    log.close()

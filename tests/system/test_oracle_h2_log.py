@@ -88,6 +88,14 @@ def wrong(*fields):
     return go
 
 
+def in_pieces(c):
+    """A field block of 40 KB."""
+    first, *others = (raw.block(*raw.GET), *[raw.block((f"x{i}", "y" * 9900)) for i in range(4)])
+    c.send(raw.frame(raw.HEADERS, raw.END_STREAM, 1, first),
+           *(raw.frame(raw.CONTINUATION, raw.END_HEADERS if i == 3 else 0, 1, b) for i, b in enumerate(others)))
+    c.answers_ping()
+
+
 WAYS = {
     "a request": asks("/"),
     "two": asks("/", "/x?y=z"),
@@ -112,6 +120,7 @@ WAYS = {
     "nothing": lambda c: c.answers_ping(),
     "no method": wrong(*raw.GET[1:]),
     "upper case": wrong(*raw.GET, ("X", "y")),
+    "many bytes of fields": in_pieces,
 }
 
 

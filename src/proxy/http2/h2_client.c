@@ -42,7 +42,7 @@ open_request(struct h2_client *cl, struct stream *s, const struct http_head *req
 	int r = http_read_given(s, req);
 	struct h2_xprt *x = NULL;
 
-	*code = r == -ERR_RANGE ? H2_ENHANCE_YOUR_CALM : H2_REFUSED_STREAM;
+	*code = r == -ERR_RANGE ? r : H2_REFUSED_STREAM;
 	if (r < 0 ||
 		h2_xprt_open(&cl->carrier, s->conn[CLIENT], e->hooks.on_client_io, s, req, &x) < 0)
 		return NULL;
