@@ -77,7 +77,8 @@ def test_what_it_has_not_is_an_error(tmp_path):
     """The row of the table, and nothing else: each of them is one that `tacit -c` lists."""
     named = re.search(r"\| Has not \| (.*?): ", TEXT)[1].split(", ")
     cfg = tmp_path / "a.cfg"
-    cfg.write_text("global\n\tlua-load x\n\t51degrees-data-file x\nacme a\nfcgi-app f\nfrontend f\n\tbind quic4@:1\n\tfilter opentracing\n")
+    cfg.write_text("global\n\tlua-load x\n\t51degrees-data-file x\nacme a\nfcgi-app f\nfrontend f\n\tbind quic4@:1\n\tfilter opentracing\n"
+                   "\tbind :2 ssl crt a.pem generate-certificates\nbackend b\n\tserver s 127.0.0.1:1 namespace n\nlog-forward l\nprogram p\n")
     found = subprocess.run([run("--help").args[0], "-c", cfg], capture_output=True, text=True, timeout=60, check=False).stderr
     missing = re.search(r"not supported here: (.*)", found)[1]
     for word in named:
