@@ -40,7 +40,7 @@ struct h2_shared {
 	uint8_t *block;           /* a field block while it is encoded */
 	size_t block_size;
 	void *allocator;          /* of HPACK's tables */
-	_Atomic size_t bytes;     /* beside the pools: of HPACK's tables, of heads that wait */
+	_Atomic size_t bytes;     /* of HPACK's tables and of kept heads: in no pool */
 	struct h2_stat none;      /* of connections whose stat was not set */
 };
 

@@ -383,17 +383,19 @@ static int
 send_trailers(struct h2_xprt *x)
 {
 	struct http_head h;
-	int r = x->trailers.failed ? -ERR_NOMEM : 0;
+	int r;
 
+	if (x->trailers.failed)
+		return -ERR_NOMEM;
 	http_head_init(
 		&h, HTTP_TRAILERS, x->carrier->worker->field, x->carrier->worker->max_fields);
-	if (r == 0)
-		r = parse_trailers((struct str){ x->trailers.p, x->trailers.len }, &h);
-	if (r == 0 && h.n)
+	r = parse_trailers((struct str){ x->trailers.p, x->trailers.len }, &h);
+	if (r < 0)
+		return r;
+	if (h.n)
 		return h2_stream_send_head(&x->st, &h, 1);
-	if (r == 0)
-		h2_stream_end(&x->st);
-	return r;
+	h2_stream_end(&x->st);
+	return 0;
 }
 
 /* Removes framing: the number of its bytes, with the last one only if the end could be sent; -1: it

@@ -118,11 +118,10 @@ class Subject:
     def give_up(self, server, name, before):
         """With a clock, each of three tries of a silent name server ends when it has heard that question, besides so many before:
         `timeout retry` is moved_clock.BRIEF."""
-        for n in range(1, 4):
-            if self.clock:
-                server.heard(name, before + n)
-                self.until("idle")
-                moved_clock.expire(self.clock)
+        for n in range(1, 4) if self.clock else ():
+            server.heard(name, before + n)
+            self.until("idle")
+            moved_clock.expire(self.clock)
 
     def no_sessions(self):
         if self.is_tacit:

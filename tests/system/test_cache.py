@@ -21,7 +21,7 @@ from test_conf_played import read_head
 from test_master import MASTER, reload, worker_of
 
 FRESH = "Cache-Control: max-age=20\r\n"
-# Across a reload, which may take that long.
+# A response that is still fresh after a reload of 20 s.
 LASTING = "Cache-Control: max-age=2000\r\n"
 VALID = 'ETag: "a"\r\nLast-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n' + FRESH
 CHUNKED = "Transfer-Encoding: chunked\r\n"

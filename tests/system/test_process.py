@@ -134,8 +134,9 @@ def test_warnings(cfg_file):
     assert run("-c", "-dW", "-f", path).returncode == 1
     zero = cfg_file("global\n    zero-warning\n" + path.read_text(), "zero.cfg")
     assert run("-c", "-f", zero).returncode == 1
-    # of a line, which is found before the end of the file
-    r = run("-c", "-dW", "-f", cfg_file(GOOD + "    option accept-invalid-http-request\n", "line.cfg"))
+    # of a line of defaults, which is found before the end of the file
+    line = GOOD.replace("mode tcp", "mode http\n    option accept-invalid-http-request")
+    r = run("-c", "-dW", "-f", cfg_file(line, "line.cfg"))
     assert r.returncode == 1 and "Some warnings were found and they are not allowed." in r.stderr and "memory" not in r.stderr
 
 

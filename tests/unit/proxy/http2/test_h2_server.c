@@ -130,7 +130,7 @@ a_stream_that_joins_does_not_wait_for_a_reply(void **st)
 	close_world("-- RC");
 }
 
-/* Heads that wait for a client that does not read are memory of sessions. */
+/* tune.memory counts interim responses that wait because the client does not read. */
 static void
 interim_responses_count_as_memory(void **st)
 {
