@@ -21,13 +21,14 @@
  * After FULL s->srv must not be read without the lock.
  */
 enum stream_event queue_enter(struct stream *s, int *moved);
-/* The same in two steps: counting, and selecting a server later. */
-void queue_join(struct stream *s);
+/* The same in two steps: counting it in be, which s->be or its transaction names from now on, and
+ * selecting a server later. */
+void queue_join(struct stream *s, struct proxy *be);
 enum stream_event queue_choose(struct stream *s, int *moved);
 /* Selects another server than s->srv, whose slot is released. moved: it has another server now, or
  * none. */
 enum stream_event queue_change(struct stream *s, int *moved);
-/* Leaves the queue, the slot and the backend, in any state; a freed slot goes to a waiting
+/* Leaves the queue, the slot and the backend, in any state, once; a freed slot goes to a waiting
  * session. */
 void queue_leave(struct stream *s);
 

@@ -147,6 +147,7 @@ struct stream {
 	uint32_t redispatched : 1;
 	uint32_t forced : 1;    /* force-persist: only that server may be used */
 	uint32_t has_key : 1;
+	uint32_t has_joined : 1; /* its backend has counted it */
 	uint32_t has_left : 1;  /* it left the backend */
 	uint32_t counts_be : 1, counts_srv : 1; /* all bytes of the request so far are counted:
 					         * byte_count.c */

@@ -453,12 +453,12 @@ offer_raised_locked(struct engine *e, struct proxy *be, struct list *ours)
 }
 
 static uint64_t
-join_backend_locked(struct stream *s, struct list *ours)
+join_backend_locked(struct stream *s, struct proxy *be, struct list *ours)
 {
-	struct proxy *be = s->be;
-	struct proxy_stat *st = be_stat(s);
+	struct proxy_stat *st = &be->shard[s->engine->index].be;
 
-	lock_assert_held(&s->be->lock);
+	lock_assert_held(&be->lock);
+	s->has_joined = 1;
 	atomic_write(&be->be_cur, be->be_cur + 1);
 	counter_max(&st->cur_max, be->be_cur);
 	freq_add(&be->be_rate, stream_now_ms(s), 1);
@@ -494,7 +494,7 @@ queue_enter(struct stream *s, int *moved)
 
 	list_init(&ours);
 	lock_take(&be->lock, e->sys);
-	who = join_backend_locked(s, &ours);
+	who = join_backend_locked(s, be, &ours);
 	ev = choose_or_wait_locked(s, moved);
 	lock_drop(&be->lock);
 	deliver_granted(&ours);
@@ -503,16 +503,15 @@ queue_enter(struct stream *s, int *moved)
 }
 
 void
-queue_join(struct stream *s)
+queue_join(struct stream *s, struct proxy *be)
 {
 	struct engine *e = s->engine;
-	struct proxy *be = s->be;
 	struct list ours;
 	uint64_t who;
 
 	list_init(&ours);
 	lock_take(&be->lock, e->sys);
-	who = join_backend_locked(s, &ours);
+	who = join_backend_locked(s, be, &ours);
 	lock_drop(&be->lock);
 	deliver_granted(&ours);
 	wake_workers(e, be, who);
@@ -557,11 +556,11 @@ void
 queue_leave(struct stream *s)
 {
 	struct engine *e = s->engine;
-	struct proxy *be = s->be;
+	struct proxy *be = stream_backend(s);
 	struct list ours;
 	uint64_t who = 0;
 
-	if (!be)
+	if (!s->has_joined || s->has_left)
 		return;
 	list_init(&ours);
 	lock_take(&be->lock, e->sys);

@@ -11,6 +11,7 @@
 #include "net/conn_stream.h"
 #include "net/silent_drop.h"
 #include "proxy/backend/balance.h"
+#include "proxy/backend/queue.h"
 #include "proxy/http1/cache_reply.h"
 #include "proxy/http1/case_adjust.h"
 #include "proxy/http1/http_out.h"
@@ -513,6 +514,38 @@ run_rules(struct stream *s, const struct proxy *px, unsigned int list)
 	return io_more(1);
 }
 
+/* True if the request may stop at its backend before a server is chosen: for rules that answer it,
+ * or for its body. */
+static int
+may_stop_at_backend(const struct stream *s)
+{
+	const struct proxy *be = s->txn->be;
+
+	if (buffers_request(be) || wants_key(s->txn))
+		return 1;
+	return be != s->sess->fe &&
+		(be->stats || proxy_has_rules(&be->rules, RULE_TCP_REQ_CONTENT) ||
+			proxy_has_rules(&be->rules, RULE_HTTP_REQUEST) ||
+			proxy_has_rules(&be->rules, RULES_REDIRECT));
+}
+
+/* Chooses the backend, if there is one, and counts the request there before its rules run. One that
+ * cannot stop there is counted with the choice of its server, under the same lock. */
+static void
+enter_backend(struct stream *s)
+{
+	struct http_txn *t = s->txn;
+
+	t->be = stream_upgraded_to(s);
+	if (!t->be)
+		t->be = route_backend(s);
+	if (!t->be)
+		return;
+	count_backend(http_be_stat(s));
+	if (may_stop_at_backend(s))
+		queue_join(s, t->be);
+}
+
 /* more: continue with the next stage. */
 static inline struct io_step
 apply_rules(struct stream *s, const struct proxy *px, unsigned int list)
@@ -686,11 +719,7 @@ run_stage(struct stream *s)
 	case STAGE_FE_REDIRECT:
 		return apply_rules(s, s->sess->fe, RULES_REDIRECT);
 	case STAGE_ROUTE:
-		t->be = stream_upgraded_to(s);
-		if (!t->be)
-			t->be = route_backend(s);
-		if (t->be)
-			count_backend(http_be_stat(s));
+		enter_backend(s);
 		return io_more(1);
 	case STAGE_BE_CONTENT:
 		return be ? apply_rules(s, be, RULE_TCP_REQ_CONTENT) : io_more(1);

@@ -225,20 +225,20 @@ assign_backend(struct stream *s)
 enum stream_event
 stream_do_assign(struct stream *s)
 {
-	int looked = !s->txn && s->be, moved;
+	int joined = s->has_joined, moved;
 	enum stream_event ev;
 
-	if (!looked && assign_backend(s) < 0)
+	if (!s->be && assign_backend(s) < 0)
 		return STREAM_EV_NO_SERVER;
 	if (!s->txn && s->be->mode == PROXY_HTTP)
 		return http_upgrade(s);
-	if (!looked && !s->txn && tcp_content_rules_of_backend(s)) {
-		queue_join(s);
+	if (!joined && !s->txn && tcp_content_rules_of_backend(s)) {
+		queue_join(s, s->be);
 		return STREAM_EV_INSPECT;
 	}
 	balance_take_key(s);
 	persist_choose(s);
-	ev = looked ? queue_choose(s, &moved) : queue_enter(s, &moved);
+	ev = joined ? queue_choose(s, &moved) : queue_enter(s, &moved);
 	if (moved)
 		count_redispatch(s, s->bound);
 	return count_choice(s, ev);

@@ -140,8 +140,7 @@ leave_server(struct stream *s)
 {
 	s->posted = STREAM_EV_NONE;
 	close_server(s);
-	if (s->be && !s->has_left)
-		queue_leave(s);
+	queue_leave(s);
 }
 
 enum stream_event

@@ -367,9 +367,9 @@ with_minconn_a_session_makes_room_for_those_before_it(void **st)
 	assert_true(got_slot(&s[3]));
 	/* In two steps, and for another worker. */
 	s[1].be = s[4].be = px;
-	queue_join(&s[1]);
+	queue_join(&s[1], px);
 	assert_true(s[6].waits);
-	queue_join(&s[4]);
+	queue_join(&s[4], px);
 	assert_int_equal(server_limit(a), 3);
 	assert_true(is_granted(&s[6]));
 	assert_int_equal(messages_sent[0], 1);

@@ -206,6 +206,7 @@ sums_of_times_are_over_the_last_sessions(void **st)
 		t->cum_sess++;
 		w.px->shard->be.cum_sess++;
 		w.px->be_cur++;
+		s->has_joined = 1;
 		(void)stream_do_close_tcp(s);
 		w.n_ends = 0; /* no session had connected */
 		if (i == 1023)
