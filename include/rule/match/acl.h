@@ -34,6 +34,7 @@ struct acl_test {
 	struct list link;
 	const struct rule_expr *expr; /* the criterion's */
 	struct acl_criterion *criterion;
+	struct cfg_where where;  /* of the criterion in its first line */
 	enum pattern_method method;
 	uint8_t is_method;       /* method without -m: pattern_match_http_method() */
 	const struct pattern_set *own;   /* patterns of the line; NULL: none yet */

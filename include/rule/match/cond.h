@@ -20,8 +20,10 @@ void rule_cond_free(struct rule_cond **c);
 unsigned int rule_cond_needs(const struct rule_cond *c);
 /* SAMPLE_AT_x that it can use in addition. */
 unsigned int rule_cond_uses(const struct rule_cond *c);
-/* Resolves names in its tests when the configuration is complete. */
+/* Resolves names in its anonymous tests when the configuration, root, is complete. 0 or -1. */
 int rule_cond_check(struct rule_cond *c, void *root, struct rule_err *why) must_check;
+/* The same for named ACLs, whether a condition uses them or not. 0, or -1 after errors in d. */
+int rule_acls_check(const struct rule_acls *acls, void *root, struct cfg_diag *d) must_check;
 
 enum rule_truth { RULE_NO, RULE_YES, RULE_WAIT };
 /*

@@ -609,6 +609,8 @@ check_message(const struct proxy *p, struct spoe_message *m, struct proxies *ps,
 			spoe_event_name(m->event));
 		return -1;
 	}
+	if (rule_acls_check(&m->acls, ps, d) < 0)
+		return -1;
 	if (m->cond && rule_cond_check(m->cond, ps, &why) < 0) {
 		cfg_diag_add(d, CFG_ALERT, &m->where, "'event' : %s.", why.text);
 		return -1;

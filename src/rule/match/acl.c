@@ -191,10 +191,6 @@ rule_acl_parse(struct rule_acls *acls, const struct rule_vocab *v, struct cfg_ct
 	return rule_acl_add(acls, a, v, &words);
 }
 
-/* --- the complete configuration --- */
-
-/* --- evaluation --- */
-
 /* --- parsing --------------------------------------------------------------------------------- */
 
 /* A test of an ACL: criterion, flags, operators, values (manual 7.1). */
@@ -634,6 +630,7 @@ rule_acl_add(struct rule_acls *acls, struct rule_acl *a, const struct rule_vocab
 	ps.test = mem_zalloc(sizeof(*ps.test));
 	if (!ps.test)
 		return cfg_nomem(words->ctx);
+	ps.test->where = cfg_arg_where(words->ctx, words->first);
 	rc = parse_criterion(&ps);
 	if (rc == 0)
 		rc = take_flags(&ps);

@@ -223,30 +223,54 @@ check_patterns(const struct acl_test *t, const struct pattern_set *set, struct r
 	return 0;
 }
 
-/* SAMPLE_AT_x that it can use in addition. */
 static int
-rule_acl_check(const struct rule_acl *a, void *root, struct rule_err *why)
+acl_test_check(const struct acl_test *t, void *root, struct rule_err *why)
 {
-	list_each(it, &a->tests) {
-		const struct acl_test *t = list_entry(it, const struct acl_test, link);
-
-		if (rule_expr_check(t->criterion->expr, root, why) < 0 ||
-			check_patterns(t, t->own, why) < 0)
+	if (rule_expr_check(t->criterion->expr, root, why) < 0 ||
+		check_patterns(t, t->own, why) < 0)
+		return -1;
+	for (unsigned int i = 0; i < t->n_files; i++)
+		if (check_patterns(t, t->file[i], why) < 0)
 			return -1;
-		for (unsigned int i = 0; i < t->n_files; i++)
-			if (check_patterns(t, t->file[i], why) < 0)
-				return -1;
-	}
 	return 0;
 }
 
 int
 rule_cond_check(struct rule_cond *c, void *root, struct rule_err *why)
 {
-	for (unsigned int i = 0; i < c->n; i++)
-		if (rule_acl_check(c->atom[i].acl, root, why) < 0)
-			return -1;
+	for (unsigned int i = 0; i < c->n; i++) {
+		const struct rule_acl *own = c->atom[i].own;
+
+		if (!own)
+			continue;
+		list_each(it, &own->tests) {
+			if (acl_test_check(list_entry(it, const struct acl_test, link), root, why) <
+				0)
+				return -1;
+		}
+	}
 	return 0;
+}
+
+int
+rule_acls_check(const struct rule_acls *acls, void *root, struct cfg_diag *d)
+{
+	struct rule_err why;
+	int result = 0;
+
+	list_each(it, &acls->all) {
+		const struct rule_acl *a = list_entry(it, const struct rule_acl, link);
+
+		list_each(at, &a->tests) {
+			const struct acl_test *t = list_entry(at, const struct acl_test, link);
+
+			if (acl_test_check(t, root, &why) == 0)
+				continue;
+			cfg_diag_add(d, CFG_ALERT, &t->where, "acl '%s' : %s.", a->name, why.text);
+			result = -1;
+		}
+	}
+	return result;
 }
 
 /* SAMPLE_AT_x that any of its tests needs. */

@@ -323,6 +323,22 @@ fail_arg(struct rule_err *why, struct str text, size_t open, const struct rule_a
 	return rule_fail(why, at, -ERR_INVAL, "'%s': %s", name, reason);
 }
 
+/* Reports an error of check, with its argument: the caller may know the line only. Returns -1. */
+static int
+fail_check(struct rule_err *why, struct str text, size_t open, const struct rule_args *a,
+	const char *name, const char *reason)
+{
+	struct str bad = a->n > a->bad ? a->arg[a->bad].text : (struct str){ NULL, 0 };
+	size_t n;
+
+	(void)fail_arg(why, text, open, a, name, reason);
+	n = strlen(why->text);
+	if (bad.len)
+		(void)snprintf(why->text + n, sizeof(why->text) - n, ": '%.*s'",
+			(int)MIN(bad.len, (size_t)64), bad.p);
+	return -1;
+}
+
 /* The declaration of the arguments of a fetch or converter. */
 struct declared {
 	const char *name;
@@ -558,12 +574,12 @@ rule_expr_check(struct rule_expr *e, void *root, struct rule_err *why)
 	const char *reason = "it does not work";
 
 	if (e->fetch->check && e->fetch->check(&e->args, root, &reason))
-		return fail_arg(why, text, e->at, &e->args, e->fetch->name, reason), -1;
+		return fail_check(why, text, e->at, &e->args, e->fetch->name, reason);
 	for (unsigned int i = 0; i < e->n; i++) {
 		struct step *s = &e->step[i];
 
 		if (s->conv->check && s->conv->check(s->args, root, &reason))
-			return fail_arg(why, text, s->at, s->args, s->conv->name, reason), -1;
+			return fail_check(why, text, s->at, s->args, s->conv->name, reason);
 	}
 	return 0;
 }

@@ -185,9 +185,26 @@ names_in_a_log_format_must_exist(void **state)
 #define LOGS WORLD_DEFAULTS "frontend f\n bind :1\n log 127.0.0.1 local0\n log-format "
 	(void)state;
 	world_reports(LOGS "%[nbsrv(none)]\n", -1,
-		"[t.cfg:8:13] : 'log-format' : 'nbsrv': there is no such backend.");
+		"[t.cfg:8:13] : 'log-format' : 'nbsrv': there is no such backend: 'none'.");
 	world_reports(LOGS "%[nbsrv(b)]\nbackend b\n", 0, "");
 #undef LOGS
+}
+
+/* The place is that of the ACL, used or not, also in a defaults section. */
+static void
+names_in_acls_must_exist(void **state)
+{
+#define FRONTEND WORLD_DEFAULTS "frontend f\n bind :1\n"
+	(void)state;
+	world_reports(FRONTEND " acl a nbsrv(none) gt 0\n", -1,
+		"[t.cfg:7:8] : acl 'a' : 'nbsrv': there is no such backend: 'none'.");
+	world_reports(FRONTEND " acl a always_true\n acl a http_auth(none)\n"
+			       " tcp-request connection reject if a\n",
+		-1, "[t.cfg:8:8] : acl 'a' : 'http_auth': there is no such userlist: 'none'.");
+	world_reports("defaults named\n acl a table_cnt(none) gt 0\n", -1,
+		"[t.cfg:2:8] : acl 'a' : 'table_cnt': there is no such stick-table: 'none'.");
+	world_reports(FRONTEND " acl a nbsrv(b) gt 0\nbackend b\n", 0, "");
+#undef FRONTEND
 }
 
 int
@@ -203,6 +220,7 @@ main(void)
 		cmocka_unit_test(port_offsets_stay_in_range),
 		cmocka_unit_test(sources_are_completed),
 		cmocka_unit_test(names_in_a_log_format_must_exist),
+		cmocka_unit_test(names_in_acls_must_exist),
 		cmocka_unit_test(test_balance_is_ready),
 	};
 

@@ -191,10 +191,10 @@ static void
 unknown_names_are_refused(void **state)
 {
 	static const char *const bad[][2] = {
-		{ "be_conn(nope)", "'be_conn': there is no such backend" },
-		{ "fe_conn(bare)", "'fe_conn': there is no such frontend" },
-		{ "srv_conn(nope/a)", "'srv_conn': there is no such backend" },
-		{ "srv_conn(l/nope)", "'srv_conn': the backend has no such server" },
+		{ "be_conn(nope)", "'be_conn': there is no such backend: 'nope'" },
+		{ "fe_conn(bare)", "'fe_conn': there is no such frontend: 'bare'" },
+		{ "srv_conn(nope/a)", "'srv_conn': there is no such backend: 'nope/a'" },
+		{ "srv_conn(l/nope)", "'srv_conn': the backend has no such server: 'l/nope'" },
 	};
 	struct rule_expr *e;
 	struct rule_err why;

@@ -89,17 +89,23 @@ predefined_acls_can_be_replaced(void **state)
 	cond_rig_fini(&rig);
 }
 
+/* The condition uses neither of the named ACLs. */
 static void
-an_acl_in_use_is_checked(void **state)
+all_acls_are_checked(void **state)
 {
 	struct rule_err why;
 
 	(void)state;
 	check_calls = 0;
 	cond_rig_init(&rig);
-	assert_null(cond_rig_read(&rig, "acl a t.path x\nacl a t.check y\nwhen if TRUE or !a"));
+	assert_null(cond_rig_read(&rig,
+		"acl a t.path x\nacl a t.check y\nacl b t.check z\nwhen if !{ t.check u }"));
+	assert_int_equal(rule_acls_check(&rig.acls, NULL, &rig.diag), 0);
+	assert_int_equal(check_calls, 2);
 	assert_int_equal(rule_cond_check(rig.cond[0], NULL, &why), 0);
-	assert_int_equal(check_calls, 1);
+	assert_int_equal(check_calls, 3);
+	assert_int_equal(rule_acls_check(&rig.acls, &rig, &rig.diag), -1);
+	assert_int_equal(rig.diag.count[CFG_ALERT], 2);
 	assert_int_equal(rule_cond_check(rig.cond[0], &rig, &why), -1);
 	assert_non_null(strstr(why.text, "there is no such thing"));
 	cond_rig_fini(&rig);
@@ -113,7 +119,7 @@ main(void)
 		cmocka_unit_test(an_acl_matches_if_one_value_does),
 		cmocka_unit_test(fetches_that_are_not_available),
 		cmocka_unit_test(predefined_acls_can_be_replaced),
-		cmocka_unit_test(an_acl_in_use_is_checked),
+		cmocka_unit_test(all_acls_are_checked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -275,7 +275,7 @@ names_are_checked_at_the_end(void **state)
 	assert_int_equal(checked, 2);
 	assert_int_equal(rule_expr_check(e, one, &rig.why), -1);
 	assert_int_equal(rig.why.at, 7);
-	assert_string_equal(rig.why.text, "'held': there is no such thing");
+	assert_string_equal(rig.why.text, "'held': there is no such thing: 'one'");
 	assert_int_equal(rule_expr_check(e, two, &rig.why), -1);
 	assert_int_equal(rig.why.at, 19);
 	rule_expr_free(&e);
