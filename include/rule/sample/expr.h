@@ -116,7 +116,7 @@ struct rule_conv {
 	const char *name;
 	enum rule_arg_type arg[RULE_ARGS_MAX];
 	unsigned int min;
-	enum sample_type in, out;
+	enum sample_type in, out; /* both ANY: the type stays as it is */
 	/*
 	 * *s has type in; 1 converted, 0 no result: the whole expression is not found.
 	 */

@@ -486,7 +486,8 @@ parse_conv(struct rule_expr *e, const struct rule_vocab *v, struct str text, siz
 	s->conv = c;
 	s->in = c->in;
 	e->n++;
-	if (c->out != SAMPLE_ANY)
+	/* One that takes any type and returns any does not change it. */
+	if (c->out != SAMPLE_ANY || c->in != SAMPLE_ANY)
 		e->type = c->out;
 	if (c->init && c->init(s->args, v, &reason))
 		return fail_arg(why, text, open, s->args, c->name, reason);

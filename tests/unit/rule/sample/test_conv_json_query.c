@@ -33,6 +33,17 @@ differs_from_haproxy(void **state)
 	IS("str(eyJhIjoxfQ.eyJiIjoyfQ),jwt_payload_query()", "7B2262223A327D");
 }
 
+/* The value has a type of its own, whatever the text came as. */
+static void
+values_of_bytes_can_be_converted(void **state)
+{
+	(void)state;
+	IS("bin(7b2261223a317d),json_query($.a,int),add(1)", "2");
+	IS("bin(7b2261223a317d),json_query($.a),add(1)", "2");
+	IS("bin(7b2261223a2231302e302e302e31227d),json_query($.a),ipmask(8)", "10.0.0.0");
+	IS("bin(080a),protobuf(1,int32),add(1)", "11");
+}
+
 static void
 bad_paths(void **state)
 {
@@ -63,6 +74,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_haproxy),
 		CASE(differs_from_haproxy),
+		CASE(values_of_bytes_can_be_converted),
 		CASE(bad_paths),
 	};
 
