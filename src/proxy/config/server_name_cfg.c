@@ -177,7 +177,7 @@ opt_init_addr(struct cfg_ctx *ctx, void *obj)
 static const struct cfg_opt opts[] = {
 	{ .name = "init-addr", .min = 0, .max = 1, .parse = opt_init_addr, .only_at_start = 1,
 		.syntax = "<method>[,<method>]...",
-		.dflt = "last,libc with resolvers, and libc,last without",
+		.dflt = "last,libc,none with resolvers, and libc,last without",
 		.values = init_methods,
 		.doc = "Methods that find the address of a name at start, in order; an address "
 		       "among them is used as it is. If none of them finds one, tacit does not "
@@ -344,10 +344,11 @@ server_cfg_init_addr(struct cfg_ctx *ctx, int i, struct server *s, const struct 
 		done = try_init_addr(ctx, s, c->init[k]);
 		asked |= c->init[k] == INIT_ADDR_LIBC;
 	}
-	/* A name that is looked up at run time need not be waited for. A reload finds the new
-	 * address of any other. */
+	/* A name that is looked up at run time need not be waited for, nor be known at the start. A
+	 * reload finds the new address of any other. */
 	if (!c->n_init && c->section)
-		done = ask_last(ctx, s) || ask_libc(ctx, s);
+		done = ask_last(ctx, s) || ask_libc(ctx, s) ||
+			try_init_addr(ctx, s, INIT_ADDR_NONE);
 	else if (!c->n_init)
 		done = ask_libc(ctx, s) || ask_last(ctx, s);
 	if (!done && ps->keep_unresolved) {
