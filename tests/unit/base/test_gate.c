@@ -1,22 +1,51 @@
-/* The gate: its limit, and that each worker that stopped is woken, with real threads. */
+/* The gate: its limit, and that each worker that stopped is woken: in each order of the steps of
+ * two threads, and with real threads. */
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <string.h>
 
 #include "unit/test.h"
 
-static void delay(void);
+static void step(void);
 
-#define GATE_STEP() delay()
+#define GATE_STEP() step()
 #include "base/gate.c"
 
-/* Every other time, lets other threads run. */
+enum { LEAVER, COMER, ACTORS };
+
+/* Two threads of which one runs at a time: from one step to the next. */
+static struct {
+	struct gate gate;
+	sem_t may_run[ACTORS], has_stopped;
+	int has_ended[ACTORS];
+	int enters; /* of the comer: it found a place at first */
+	int stays;  /* it waits to be woken */
+	uint64_t woken;
+} duet;
+
+static __thread const int *actor; /* NULL: not one of the two */
+
 static void
-delay(void)
+wait_for(sem_t *s)
+{
+	while (sem_wait(s) < 0 && errno == EINTR)
+		;
+}
+
+/* One of the two waits for its turn; other threads, every other time, let others run. */
+static void
+step(void)
 {
 	static __thread unsigned int n = 1;
 
+	if (actor) {
+		(void)sem_post(&duet.has_stopped);
+		wait_for(&duet.may_run[*actor]);
+		return;
+	}
 	n = n * 1103515245u + 12345u;
 	if (n >> 16 & 1)
 		(void)sched_yield();
@@ -108,14 +137,13 @@ above_the_limit_nobody_is_woken(void **st)
 }
 
 #define THREADS 4
-#define ROUNDS 20000
+#define ROUNDS 2000
 #define BOUND 2
 
 static struct {
 	struct gate gate;
 	unsigned int go[THREADS]; /* wake-ups received */
 	unsigned int inside, too_many, stops, lost;
-	unsigned int round[2]; /* rounds of two threads that run in step */
 } storm;
 
 static void
@@ -190,64 +218,82 @@ no_wake_up_is_lost_between_threads(void **st)
 	assert_int_equal(storm.gate.held, 0);
 }
 
-/* Waits until the other thread is in the same round. */
-static void
-meet(unsigned int self)
-{
-	unsigned int now = atomic_add(&storm.round[self], 1u);
-
-	while (atomic_look(&storm.round[!self]) < now)
-		(void)sched_yield();
-}
-
 static void *
-goes_once(void *arg)
+act(void *arg)
 {
-	(void)arg;
-	for (unsigned int i = 0; i < ROUNDS && !atomic_look(&storm.lost); i++) {
-		if (!gate_enter(&storm.gate, 1))
-			(void)atomic_add(&storm.too_many, 1u);
-		meet(0);
-		tell(gate_leave(&storm.gate, GATE_TRIED, 1));
-		meet(0);
+	actor = arg;
+	wait_for(&duet.may_run[*actor]);
+	if (*actor == LEAVER) {
+		duet.woken = gate_leave(&duet.gate, GATE_TRIED, 1);
+	} else {
+		duet.enters = gate_enter(&duet.gate, 1);
+		GATE_STEP();
+		duet.stays = !duet.enters && gate_hold(&duet.gate, 1, COMER);
 	}
+	duet.has_ended[*actor] = 1;
+	(void)sem_post(&duet.has_stopped);
 	return NULL;
 }
 
-static void *
-comes_meanwhile(void *arg)
+/* Lets that one run up to its next step. 0: it has ended before. */
+static int
+run_actor(int which)
 {
-	(void)arg;
-	for (unsigned int i = 0; i < ROUNDS && !atomic_look(&storm.lost); i++) {
-		meet(1);
-		while (!gate_enter(&storm.gate, 1))
-			stop(1, 1);
-		tell(gate_leave(&storm.gate, GATE_TRIED, 1));
-		meet(1);
-	}
-	return NULL;
+	if (duet.has_ended[which])
+		return 0;
+	assert_int_equal(sem_post(&duet.may_run[which]), 0);
+	wait_for(&duet.has_stopped);
+	return 1;
 }
 
-/* Only one thread leaves: no later one can notice the missed bit. */
+/* Bit n of order: which of them runs in the n-th place. 0: it is the same as another order, which
+ * has no bits for a thread that has ended. */
+static int
+play_duet(unsigned int order, unsigned int places)
+{
+	static const int actors[ACTORS] = { LEAVER, COMER };
+	pthread_t id[ACTORS];
+	int differs = 1;
+
+	memset(&duet, 0, sizeof(duet));
+	assert_true(gate_enter(&duet.gate, 1));
+	assert_int_equal(sem_init(&duet.has_stopped, 0, 0), 0);
+	for (int i = 0; i < ACTORS; i++) {
+		assert_int_equal(sem_init(&duet.may_run[i], 0, 0), 0);
+		assert_int_equal(pthread_create(&id[i], NULL, act,
+					 (void *)(uintptr_t)&actors[i]), 0);
+	}
+	for (unsigned int i = 0; i < places; i++)
+		differs &= run_actor(order >> i & 1);
+	for (int i = 0; i < ACTORS; i++) {
+		while (run_actor(i))
+			differs = 0;
+		assert_int_equal(pthread_join(id[i], NULL), 0);
+		(void)sem_destroy(&duet.may_run[i]);
+	}
+	(void)sem_destroy(&duet.has_stopped);
+	return differs;
+}
+
+/* Only one thread leaves: no later one can notice the missed bit. It has 3 pieces of work, and the
+ * other one 5, less what an early return leaves out. */
 static void
 the_last_to_leave_wakes_the_only_one_that_stopped(void **st)
 {
-	pthread_t id[2];
+	unsigned int stays = 0;
 
 	(void)st;
-	memset(&storm, 0, sizeof(storm));
-	/* On a busy machine the two may miss each other for a while. */
-	for (int tries = 0; tries < 50 && !storm.stops; tries++) {
-		memset(&storm, 0, sizeof(storm));
-		assert_int_equal(pthread_create(&id[0], NULL, goes_once, NULL), 0);
-		assert_int_equal(pthread_create(&id[1], NULL, comes_meanwhile, NULL), 0);
-		for (int i = 0; i < 2; i++)
-			assert_int_equal(pthread_join(id[i], NULL), 0);
-		assert_int_equal(storm.lost, 0);
-		assert_int_equal(storm.too_many, 0);
-		assert_int_equal(storm.gate.n, 0);
+	for (unsigned int order = 0; order < 1u << 8; order++) {
+		for (unsigned int places = 4; places <= 8; places++) {
+			if (order >> places || !play_duet(order, places))
+				continue;
+			stays += duet.stays != 0;
+			assert_int_equal(duet.gate.n, duet.enters ? GATE_TRIED : 0);
+			if (duet.stays && !(duet.woken >> COMER & 1))
+				fail_msg("order %#x of %u pieces: nobody wakes it", order, places);
+		}
 	}
-	assert_true(storm.stops > 0);
+	assert_true(stays > 0);
 }
 
 int
