@@ -45,6 +45,9 @@ fk_socket(void *ctx, int domain, int type, int proto)
 	long r = fake_enter(k, SYS_CALL_socket, -1);
 
 	(void)proto;
+	/* Questions about sockets have no answer. */
+	if (r == 0 && domain == AF_NETLINK)
+		r = -EAFNOSUPPORT;
 	if (r == 0 && (type & 0xf) != SOCK_STREAM && (type & 0xf) != SOCK_DGRAM) {
 		fake_blame(k, FAKE_UNKNOWN);
 		r = -ENOSYS;
@@ -60,7 +63,8 @@ fk_socket(void *ctx, int domain, int type, int proto)
 		s->file->sock = s;
 	}
 	return fake_leave(k, r, "socket(%s%s)",
-	    domain == AF_INET ? "INET" : domain == AF_INET6 ? "INET6" : "UNIX",
+	    domain == AF_INET ? "INET" : domain == AF_INET6 ? "INET6" :
+	    domain == AF_NETLINK ? "NETLINK" : "UNIX",
 	    (type & 0xf) == SOCK_DGRAM ? ", DGRAM" : "");
 }
 

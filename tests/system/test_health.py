@@ -61,7 +61,7 @@ def test_grace_is_the_time_to_leave(daemon):
     assert (health(d.sock)[0], status_of(port, "/up"), status_of(port, "/")) == (0, 200, 200)
     d.send(signal.SIGUSR1)
     d.until("counter Stopping eq 1")
-    assert health(d.sock) == (1, "unhealthy: it stops, and accepts for the time of 'grace'")
+    assert health(d.sock) == (1, "unhealthy: it stops, and still accepts")
     assert (status_of(port, "/up"), status_of(port, "/")) == (503, 200)
     d.send(signal.SIGUSR1)
     assert d.wait() == 0

@@ -1,13 +1,17 @@
 """The process from outside: command line, exit codes, signals, files, sockets."""
 
 import contextlib
+import ctypes
+import errno
 import os
 import re
 import resource
+import select
 import selectors
 import signal
 import socket
 import stat
+import struct
 import subprocess
 import threading
 from pathlib import Path
@@ -18,6 +22,10 @@ from conftest import (BUILD, GLOBAL, TACIT, Notify, connect, fds, free_port, fre
                       needs_descriptors, recv_all, run)
 from facts import LIMIT, Seen, becomes, contains, gone, is_calm, refuses
 from subject import rest
+
+
+SO_ATTACH_FILTER = 26
+SO_DETACH_FILTER = 27
 
 
 def listen_on(port, origin):
@@ -354,6 +362,60 @@ def test_soft_stop_serves_the_queue(daemon, threads):
     assert answers == [b"HTTP/1.1 503 "] * len(clients)
     assert d.wait() == 0
     assert not is_open(port)
+
+
+def tells_handshakes():
+    """True if the kernel answers the question for TCP handshakes in progress (sock_diag(7))."""
+    SOCK_DIAG, BY_FAMILY, REQUEST_DUMP, DONE, SYN_RECV = 4, 20, 0x301, 3, 3
+    ask = struct.pack("=BBBxI48x", socket.AF_INET, socket.IPPROTO_TCP, 0, 1 << SYN_RECV)
+    try:
+        with socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, SOCK_DIAG) as s:
+            s.send(struct.pack("=IHHII", 16 + len(ask), BY_FAMILY, REQUEST_DUMP, 0, 0) + ask)
+            return struct.unpack_from("=IH", s.recv(8192))[1] in (DONE, BY_FAMILY)
+    except OSError:
+        return False
+
+
+@contextlib.contextmanager
+def half_connected(port):
+    """A client whose handshake does not end before let_end(): a filter drops what the kernel sends it. The kernel sends it again."""
+    drop_all = ctypes.create_string_buffer(struct.pack("HBBI", 0x06, 0, 0, 0))
+    with socket.socket() as c:
+        try:
+            c.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, struct.pack("HP", 1, ctypes.addressof(drop_all)))
+        except PermissionError:
+            pytest.skip("this process may not attach a filter to a socket")
+        c.setblocking(False)
+        assert c.connect_ex(("127.0.0.1", port)) == errno.EINPROGRESS
+        yield c
+
+
+def let_end(c):
+    c.setsockopt(socket.SOL_SOCKET, SO_DETACH_FILTER, 0)
+    assert select.select([], [c], [], LIMIT)[1]
+    c.settimeout(LIMIT)
+
+
+@pytest.mark.skipif(not tells_handshakes(), reason="this kernel does not say which handshakes are in progress")
+@pytest.mark.parametrize("ends", [True, False])
+def test_soft_stop_waits_for_a_handshake(daemon, ends):
+    """The close of the listener would reset its client. A client that does not go on is waited for a second."""
+    port = free_port()
+    d = daemon(f"listen l\n    mode http\n    bind 127.0.0.1:{port}\n", extra="nbthread 1", checked=False, clock="stands")
+    with half_connected(port) as c:
+        d.send(signal.SIGUSR1)
+        d.settle()
+        assert "state: grace" in d.admin("show health")
+        d.advance(0.9)
+        d.settle()
+        assert "state: grace" in d.admin("show health")
+        if ends:
+            let_end(c)
+            c.sendall(KEPT)
+            assert c.recv(4096).startswith(b"HTTP/1.1 503 ")
+        d.advance(0.1)
+        assert d.notify.wait("STOPPING=1")
+    assert d.wait() == 0
 
 
 def ask_until_refused(port, outcomes):

@@ -58,7 +58,8 @@ enum process_state {
 	PROCESS_NEW,
 	PROCESS_BOUND,    /* all sockets listen, no connection is accepted yet */
 	PROCESS_RUNNING,
-	PROCESS_GRACE,    /* a soft stop was requested, still accepting (global `grace`) */
+	PROCESS_GRACE,    /* a soft stop was requested, still accepting (global `grace`), or
+			   * handshakes are in progress */
 	PROCESS_STOPPING, /* listeners are closed, sessions may finish */
 	PROCESS_KILLING,  /* sessions are being closed */
 	PROCESS_GONE      /* time is up: exit with sessions open */
@@ -136,6 +137,7 @@ struct process {
 	struct timer tickets_timer; /* changes the keys of TLS tickets */
 	struct ocsp_updates ocsp;  /* since the start */
 	struct timer stop_timer;   /* end of grace, then hard-stop-after */
+	uint64_t refusing_ms;      /* when the soft stop began to refuse clients; 0: not yet */
 	const char *node;          /* global `node`, or hostname */
 	char hostname[65];
 	uint64_t started_ms;       /* loop clock */
@@ -189,9 +191,9 @@ process_sessions(const struct process *p)
 /* Copies listeners for the workers that accept on them, according to `thread` and `shards`. 0 or
  * -ERR_NOMEM. */
 int process_make_listeners(struct process *p) must_check;
-/* New connections to the frontends are ignored; returns when handshakes in progress have had time
- * to end. */
-void process_refuse_new(struct process *p);
+/* New connections to the frontends are ignored from now on. 1: handshakes are in progress, which a
+ * close of the listeners would reset; 0: there are none, or they have had time to end. */
+int process_refuse_new(struct process *p) must_check;
 /* Accepts the connections in the backlogs of the frontends' listeners before those are closed. All
  * workers are paused. */
 void process_drain_listeners(struct process *p);

@@ -402,7 +402,7 @@ judge_health(const struct process *p, struct health *h)
 			count_accepting(h, px);
 	}
 	if (p->state == PROCESS_GRACE)
-		snprintf(h->why, sizeof(h->why), "it stops, and accepts for the time of 'grace'");
+		snprintf(h->why, sizeof(h->why), "it stops, and still accepts");
 	else if (p->state > PROCESS_GRACE)
 		snprintf(h->why, sizeof(h->why), "it stops, %u session%s left", left,
 			left == 1 ? " is" : "s are");

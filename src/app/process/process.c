@@ -115,8 +115,6 @@ stop_listening(struct process *p, int drains)
 	if (p->state >= PROCESS_STOPPING)
 		return;
 	learn_keepers(p);
-	if (drains)
-		process_refuse_new(p);
 	sbuf_init(&lines, 0);
 	rendezvous_begin(p);
 	p->state = PROCESS_STOPPING;
@@ -142,6 +140,31 @@ stop_listening(struct process *p, int drains)
 	timer_stop(loop_timers(process_loop(p)), &p->stop_timer);
 	if (p->cfg->global.hard_stop_after_ms)
 		set_stop_timer(p, p->cfg->global.hard_stop_after_ms);
+}
+
+/* Limit of the wait for handshakes, and time between two counts. A client that sends nothing more
+ * holds its own for a minute. */
+#define REFUSE_MAX_MS 1000u
+#define REFUSE_STEP_MS 10u
+
+/* Closes the listeners as soon as no handshake is in progress: its client would be reset. Until
+ * then, for REFUSE_MAX_MS at most, clients are accepted as before. */
+static void
+stop_accepting(struct process *p)
+{
+	uint64_t now = loop_now_ms(process_loop(p));
+
+	if (p->state >= PROCESS_STOPPING)
+		return;
+	learn_keepers(p);
+	if (!p->refusing_ms)
+		p->refusing_ms = now;
+	if (!process_refuse_new(p) || now - p->refusing_ms >= REFUSE_MAX_MS) {
+		stop_listening(p, 1);
+		return;
+	}
+	p->state = PROCESS_GRACE;
+	set_stop_timer(p, REFUSE_STEP_MS);
 }
 
 static void
@@ -173,7 +196,7 @@ soft_stop(struct process *p)
 		set_stop_timer(p, p->cfg->global.grace_ms);
 		return;
 	}
-	stop_listening(p, 1);
+	stop_accepting(p);
 }
 
 /* Stops accepting and closes every session. */
@@ -216,7 +239,7 @@ process_on_stop_timer(struct timer *t)
 	struct process *p = container_of(t, struct process, stop_timer);
 
 	if (p->state == PROCESS_GRACE) {
-		stop_listening(p, 1);
+		stop_accepting(p);
 	} else if (p->state == PROCESS_STOPPING) {
 		note_hard_stop(p);
 		hard_stop(p);

@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/futex.h"
 #include "net/addr.h"
+#include "net/handshakes.h"
 #include "net/listener.h"
 #include "net/listener_key.h"
 #include "net/overlap.h"
@@ -19,8 +20,8 @@
 #include "proxy/session/session.h"
 #include "tls/bind.h"
 
-/* Time that handshakes in progress get before the listeners are closed: several slices of the
- * scheduler. */
+/* Time that handshakes in progress get before the listeners are closed, if the kernel does not say
+ * whether there are any: several slices of the scheduler. */
 #define HANDSHAKE_MS 30
 #define PEERS_BACKLOG 128
 
@@ -161,6 +162,8 @@ remove_path(struct listener *ln, void *process)
 struct refusal {
 	struct process *process;
 	int is_any;
+	int is_elsewhere;        /* a listener is in another network namespace */
+	struct handshake_ports ports;
 };
 
 static void
@@ -168,7 +171,11 @@ refuse_new(struct listener *ln, void *refusal)
 {
 	struct refusal *r = refusal;
 
-	r->is_any |= listener_refuse_new(ln, r->process->sys);
+	if (!listener_refuse_new(ln, r->process->sys))
+		return;
+	r->is_any = 1;
+	r->is_elsewhere |= ln->bind->netns != NULL;
+	handshake_ports_add(&r->ports, addr_port(&ln->addr));
 }
 
 static void
@@ -177,16 +184,20 @@ drain_backlog(struct listener *ln, void *arg unused)
 	listener_drain(ln);
 }
 
-/* A handshake that another CPU is at work on is not in the backlog yet: it gets time to end. Other
- * workers accept meanwhile. */
-void
+/* A handshake in progress is not in the backlog yet. */
+int
 process_refuse_new(struct process *p)
 {
 	struct refusal r = { .process = p };
+	int n;
 
 	each_of_frontends(p, refuse_new, &r);
-	if (r.is_any)
+	if (!r.is_any)
+		return 0;
+	n = r.is_elsewhere ? -EINVAL : handshakes_pending(p->sys, &r.ports);
+	if (n < 0)
 		futex_pause(p->sys, HANDSHAKE_MS);
+	return n > 0;
 }
 
 void

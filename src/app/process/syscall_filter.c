@@ -9,6 +9,7 @@
 #ifdef TACIT_CALL_RULES
 
 #include <fcntl.h>
+#include <linux/netlink.h>
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -31,6 +32,8 @@ static const struct call_rule limits[] = {
 	SOCKET(AF_INET6, SOCK_DGRAM),
 	SOCKET(AF_UNIX, SOCK_STREAM),
 	SOCKET(AF_UNIX, SOCK_DGRAM),
+	/* A soft stop asks for handshakes in progress (net/handshakes.c). */
+	SOCKET_OF(AF_NETLINK, SOCK_DGRAM, NETLINK_SOCK_DIAG),
 	/* Files are read only. */
 	{ "openat", { ARG_BITS(2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY) }, 1 },
 	{ "fcntl", { ARG_IS(1, F_GETFD) }, 1 },

@@ -161,7 +161,7 @@ health_ends_with_the_signal_that_stops(void **st)
 	cfg.global.grace_ms = 3600000;
 	process_on_signal(&proc, SIGUSR1, 0);
 	assert_string_equal(rig_command("show health"),
-		HEALTH("unhealthy: it stops, and accepts for the time of 'grace'", "grace",
+		HEALTH("unhealthy: it stops, and still accepts", "grace",
 			"1 of 1"));
 	process_on_signal(&proc, SIGUSR1, 0);
 	assert_string_equal(rig_command("show health"),
