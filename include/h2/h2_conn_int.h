@@ -56,6 +56,10 @@ void h2_conn_fail(struct h2_conn *h, enum h2_code code);
 void h2_conn_glitch(struct h2_conn *h);
 /* Puts a frame of up to 64 bytes into the output. Without memory the connection fails. */
 void h2_conn_put(struct h2_conn *h, const uint8_t *p, size_t n);
+/* Puts a head into the output in spite of its bounds: 0, -ERR_INVAL, -ERR_RANGE,
+ * -ERR_NOMEM: the connection has failed. */
+int h2_conn_put_head(struct h2_conn *h, uint32_t id, const struct http_head *head,
+	unsigned int flags, int end) must_check;
 /* Reports output that was empty before. */
 void h2_conn_report_output(struct h2_conn *h, size_t before);
 /* Gives bytes back that were received and are not held any more. */

@@ -49,8 +49,5 @@ void h2_stream_note_end(struct h2_conn *h);
 void h2_stream_wake_blocked(struct h2_conn *h);
 /* The peer's RST_STREAM. */
 void h2_stream_on_rst(struct h2_stream *st, uint32_t code);
-/* Puts a head into the output in spite of its bounds: as h2_stream_send_head(). */
-int h2_stream_put_head(struct h2_conn *h, uint32_t id, const struct http_head *head,
-	unsigned int flags, int end) must_check;
 
 #endif

@@ -80,6 +80,39 @@ h2_conn_put(struct h2_conn *h, const uint8_t *p, size_t n)
 	h2_conn_report_output(h, before);
 }
 
+int
+h2_conn_put_head(
+	struct h2_conn *h, uint32_t id, const struct http_head *head, unsigned int flags, int end)
+{
+	long n = h2_head_encode(&h->hpack, head, flags, h->shared->block, h->shared->block_size);
+	uint8_t header[H2_HEADER_LEN];
+	size_t before = h->out.len;
+	const uint8_t *p = h->shared->block;
+	enum h2_type type = H2_HEADERS;
+
+	if (n == -ERR_NOMEM)
+		h2_conn_fail(h, H2_INTERNAL_ERROR);
+	if (n < 0)
+		return (int)n;
+	do {
+		uint32_t len = MIN((uint32_t)n, H2_FRAME_MIN_MAX);
+
+		n -= len;
+		(void)h2_put_header(header, len, type,
+			(type == H2_HEADERS && end ? H2_END_STREAM : 0) | (n ? 0 : H2_END_HEADERS),
+			id);
+		if (h2_bytes_add(&h->out, &h->shared->out, header, sizeof(header)) < 0 ||
+			h2_bytes_add(&h->out, &h->shared->out, p, len) < 0) {
+			h2_conn_fail(h, H2_INTERNAL_ERROR);
+			return -ERR_NOMEM;
+		}
+		p += len;
+		type = H2_CONTINUATION;
+	} while (n);
+	h2_conn_report_output(h, before);
+	return 0;
+}
+
 struct str
 h2_conn_output(struct h2_conn *h)
 {

@@ -47,7 +47,7 @@ answer_too_long(struct h2_conn *h, uint32_t id, int ends)
 	http_head_init(&res, HTTP_RESPONSE, NULL, 0);
 	res.status = 431;
 	counter_add(&h->stat->stream_errors, 1);
-	if (h2_stream_put_head(h, id, &res, 0, 1) == 0 && !ends)
+	if (h2_conn_put_head(h, id, &res, 0, 1) == 0 && !ends)
 		h2_stream_refuse(h, id, H2_NO_ERROR);
 	h2_conn_report_bad_request(h);
 }

@@ -659,39 +659,6 @@ head_bound(const struct http_head *head)
 }
 
 int
-h2_stream_put_head(
-	struct h2_conn *h, uint32_t id, const struct http_head *head, unsigned int flags, int end)
-{
-	long n = h2_head_encode(&h->hpack, head, flags, h->shared->block, h->shared->block_size);
-	uint8_t header[H2_HEADER_LEN];
-	size_t before = h->out.len;
-	const uint8_t *p = h->shared->block;
-	enum h2_type type = H2_HEADERS;
-
-	if (n == -ERR_NOMEM)
-		h2_conn_fail(h, H2_INTERNAL_ERROR);
-	if (n < 0)
-		return (int)n;
-	do {
-		uint32_t len = MIN((uint32_t)n, H2_FRAME_MIN_MAX);
-
-		n -= len;
-		(void)h2_put_header(header, len, type,
-			(type == H2_HEADERS && end ? H2_END_STREAM : 0) | (n ? 0 : H2_END_HEADERS),
-			id);
-		if (h2_bytes_add(&h->out, &h->shared->out, header, sizeof(header)) < 0 ||
-			h2_bytes_add(&h->out, &h->shared->out, p, len) < 0) {
-			h2_conn_fail(h, H2_INTERNAL_ERROR);
-			return -ERR_NOMEM;
-		}
-		p += len;
-		type = H2_CONTINUATION;
-	} while (n);
-	h2_conn_report_output(h, before);
-	return 0;
-}
-
-int
 h2_stream_send_head(struct h2_stream *st, const struct http_head *head, int end)
 {
 	struct h2_conn *h = st->conn;
@@ -707,7 +674,7 @@ h2_stream_send_head(struct h2_stream *st, const struct http_head *head, int end)
 		block_stream(st);
 		return -ERR_FULL;
 	}
-	r = h2_stream_put_head(h, st->id, head, st->is_extended ? H2_HEAD_EXTENDED : 0u, end);
+	r = h2_conn_put_head(h, st->id, head, st->is_extended ? H2_HEAD_EXTENDED : 0u, end);
 	if (r < 0)
 		return r;
 	st->last_frame = place;
@@ -737,7 +704,7 @@ h2_conn_open(struct h2_conn *h, struct h2_stream *st, const struct http_head *re
 	/* The tunnel follows. */
 	if (extended || req->method == HTTP_CONNECT)
 		end = 0;
-	r = h2_stream_put_head(h, h->next_id, req,
+	r = h2_conn_put_head(h, h->next_id, req,
 		(extended ? H2_HEAD_EXTENDED : 0u) | (h->is_tls ? H2_HEAD_TLS : 0u), end);
 	if (r < 0)
 		return r;
