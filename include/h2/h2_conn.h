@@ -52,7 +52,8 @@ struct h2_config {
 	uint32_t window;          /* of a stream: SETTINGS_INITIAL_WINDOW_SIZE */
 	uint32_t max_streams;     /* that a client may open, or that are opened to a server: > 0 */
 	uint32_t header_table;    /* SETTINGS_HEADER_TABLE_SIZE */
-	uint32_t rxbuf;           /* bytes of bodies that may wait, where it is above the windows */
+	uint32_t rxbuf;           /* bytes of bodies that may wait, beside the window of each stream
+	                           * but one */
 	uint32_t max_frames;      /* in one input, 0: no bound */
 	uint32_t max_resets;      /* RST_STREAM in one input, 0: no bound */
 	uint32_t max_glitches;    /* then the connection is ended, 0: no bound */
@@ -164,6 +165,7 @@ struct h2_conn {
 	uint32_t peer_window, peer_max_streams;
 	int64_t window_by;         /* the change of peer_window in the SETTINGS that arrive */
 	uint32_t local_window;     /* of our streams, as the peer knows it */
+	int64_t extra;             /* of rxbuf: what all streams have above that window */
 
 	struct h2_hpack hpack;
 	struct h2_bytes out;

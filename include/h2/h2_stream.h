@@ -22,6 +22,7 @@ struct h2_stream {
 	uint64_t body_left;        /* by Content-Length; UINT64_MAX: unknown */
 	uint64_t last_frame;       /* the place in the output of its last HEADERS or DATA */
 	int64_t send_window, recv_window;
+	int64_t extra;             /* its part of conn->extra */
 	uint32_t id;
 	uint32_t rst_code;         /* of the peer's RST_STREAM: has_rst */
 	uint8_t method;            /* enum http_method of the request */

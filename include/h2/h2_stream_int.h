@@ -17,6 +17,20 @@ h2_stream_is_closed(const struct h2_stream *st)
 	return (st->rx_end && st->tx_end) || st->reset_in || st->reset_out;
 }
 
+/* The bytes that a stream holds or may still receive, with the rest of a frame that arrives. */
+static inline int64_t
+h2_stream_room(const struct h2_stream *st)
+{
+	const struct h2_conn *h = st->conn;
+	int64_t n = (int64_t)h2_stream_readable(st);
+
+	if (st->rx_end || h2_stream_is_closed(st))
+		return n;
+	if (h->frame.type == H2_DATA && h->frame.stream == st->id)
+		n += h->left - h->padding;
+	return n + st->recv_window;
+}
+
 /* NULL: it is idle, or released. */
 struct h2_stream *h2_stream_find(const struct h2_conn *h, uint32_t id);
 /* Adds a stream to its connection. */

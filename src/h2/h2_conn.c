@@ -130,14 +130,16 @@ h2_conn_has_output(const struct h2_conn *h)
 
 /* --- its own window --- */
 
-/* Returns the window of the connection. It is never smaller than the windows of all streams
- * together, so that a stream whose user does not read its body does not block the other streams. */
+/* Returns the window of the connection: room for all that its streams may send and hold together,
+ * also while the peer does not know of an eighth of it, so that a stream whose user does not read
+ * its body does not block the other streams. */
 static uint32_t
 conn_window(const struct h2_config *cfg)
 {
 	uint64_t all = (uint64_t)cfg->window * cfg->max_streams;
 
-	return (uint32_t)MIN(MAX(all, cfg->rxbuf), H2_MAX31);
+	all += cfg->rxbuf > cfg->window ? cfg->rxbuf - cfg->window : 0;
+	return (uint32_t)MIN(all + all / 7, H2_MAX31);
 }
 
 /* Enlarges the peer's window in steps of an eighth, so that a peer that uses all of it does not

@@ -242,7 +242,7 @@ use_kept_block(struct h2_conn *h)
 static void
 on_block_bytes(struct h2_conn *h, const uint8_t *p, size_t n)
 {
-	int is_last = (h->frame.flags & H2_END_HEADERS) && n == h->left - h->padding;
+	int is_last = (h->frame.flags & H2_END_HEADERS) && h->left == h->padding;
 
 	if (is_last && !h->block) {
 		use_block(h, p, n);
@@ -288,11 +288,11 @@ begin_data(struct h2_conn *h)
 		h->verdict = (struct h2_verdict){ 0, H2_ACT_STREAM, H2_FLOW_CONTROL_ERROR };
 }
 
-/* True if the last byte of a body is among these n. */
+/* True if nothing of a body is left in the frame that ends it, nor padding behind it. */
 static int
-is_end_of_body(const struct h2_conn *h, size_t n)
+is_end_of_body(const struct h2_conn *h)
 {
-	return (h->frame.flags & H2_END_STREAM) && n == h->left && !h->padding;
+	return (h->frame.flags & H2_END_STREAM) && !h->left;
 }
 
 static void
@@ -301,7 +301,7 @@ on_data_bytes(struct h2_conn *h, const uint8_t *p, size_t n)
 	struct h2_stream *st = h2_stream_find(h, h->frame.stream);
 
 	if (h->verdict.action == H2_ACCEPT && st && !st->reset_out)
-		h2_stream_receive(st, p, n, is_end_of_body(h, n));
+		h2_stream_receive(st, p, n, is_end_of_body(h));
 	else
 		h2_conn_consumed(h, n);
 }
@@ -592,6 +592,7 @@ end_prefix(struct h2_conn *h)
 static void
 on_payload(struct h2_conn *h, const uint8_t *p, size_t n)
 {
+	h->left -= (uint32_t)n;
 	switch (h->frame.type) {
 	case H2_DATA:
 		on_data_bytes(h, p, n);
@@ -606,7 +607,6 @@ on_payload(struct h2_conn *h, const uint8_t *p, size_t n)
 	default:
 		break;
 	}
-	h->left -= (uint32_t)n;
 }
 
 static void

@@ -53,12 +53,38 @@ h2_stream_attach(struct h2_stream *st, struct h2_conn *h, uint32_t id)
 	counter_add(&h->stat->total_streams, 1);
 }
 
-/* Updates the counters of the connection: bodies that arrive, and open streams. */
+/* The bytes of a stream that are still in the input. */
+static size_t
+direct_bytes(const struct h2_stream *st)
+{
+	return st->conn->reader == st ? st->conn->n_direct : 0;
+}
+
+size_t
+h2_stream_readable(const struct h2_stream *st)
+{
+	return st->rx.len + direct_bytes(st);
+}
+
+/* Updates what a stream has of rxbuf: its room above the window that each stream has. */
+static void
+count_extra(struct h2_stream *st)
+{
+	struct h2_conn *h = st->conn;
+	int64_t extra = h2_stream_room(st) - h->local_window;
+
+	extra = MAX(extra, 0);
+	h->extra += extra - st->extra;
+	st->extra = extra;
+}
+
+/* Updates the counters of the connection: bodies that arrive, open streams, and rxbuf. */
 static void
 settle_stream(struct h2_stream *st)
 {
 	struct h2_conn *h = st->conn;
 
+	count_extra(st);
 	if (st->has_body && (st->rx_end || h2_stream_is_closed(st))) {
 		st->has_body = 0;
 		h->n_bodies--;
@@ -268,8 +294,8 @@ send_reset(struct h2_stream *st, enum h2_code code)
 		return;
 	st->reset_out = 1;
 	list_remove(&st->wait);
-	settle_stream(st);
 	drop_body(st);
+	settle_stream(st);
 	put_rst(st->conn, st->id, code);
 }
 
@@ -322,13 +348,6 @@ h2_stream_end_rx(struct h2_stream *st)
 	return 0;
 }
 
-/* The bytes of a stream that are still in the input. */
-static size_t
-direct_bytes(const struct h2_stream *st)
-{
-	return st->conn->reader == st ? st->conn->n_direct : 0;
-}
-
 /* Calls on_data with bytes that are in the input; those that are not taken are copied. */
 static void
 report_data(struct h2_stream *st, const uint8_t *p, size_t n)
@@ -349,8 +368,10 @@ report_data(struct h2_stream *st, const uint8_t *p, size_t n)
 	if (!n)
 		return;
 	if (st && !st->reset_out && !st->reset_in) {
-		if (h2_bytes_add(&st->rx, &h->shared->in, p, n) == 0)
+		if (h2_bytes_add(&st->rx, &h->shared->in, p, n) == 0) {
+			count_extra(st);
 			return;
+		}
 		h2_stream_fail(st, H2_INTERNAL_ERROR);
 	}
 	h2_conn_consumed(h, n);
@@ -377,20 +398,17 @@ h2_stream_receive(struct h2_stream *st, const uint8_t *p, size_t n, int end)
 	report_data(st, p, n);
 }
 
-size_t
-h2_stream_readable(const struct h2_stream *st)
-{
-	return st->rx.len + direct_bytes(st);
-}
-
-/* The window of a stream: a single body may have all that the connection holds. */
+/* The window of a stream: a single body may have all of rxbuf, others what is left of it, up to an
+ * equal share. */
 static int64_t
 window_target(const struct h2_stream *st)
 {
 	const struct h2_conn *h = st->conn;
-	uint32_t share = h->cfg->rxbuf / (h->n_bodies ? h->n_bodies : 1);
+	int64_t left = (int64_t)h->cfg->rxbuf - (h->extra - st->extra);
 
-	return h->has_ack && h->n_bodies ? MAX(share, h->local_window) : h->local_window;
+	if (!h->has_ack || !h->n_bodies)
+		return h->local_window;
+	return MAX(MIN(h->cfg->rxbuf / h->n_bodies, left), h->local_window);
 }
 
 /* Gives back what was taken, once that is a step. */
@@ -398,13 +416,16 @@ static void
 return_window(struct h2_stream *st)
 {
 	uint8_t frame[H2_HEADER_LEN + H2_WINDOW_LEN];
-	int64_t target = window_target(st);
-	int64_t due = target - st->recv_window - (int64_t)h2_stream_readable(st);
+	int64_t target, due;
 
+	count_extra(st);
+	target = window_target(st);
+	due = target - h2_stream_room(st);
 	if (st->rx_end || h2_stream_is_closed(st) || due < MIN(target / 2, WINDOW_STEP) ||
 		due <= 0 || st->conn->has_failed)
 		return;
 	st->recv_window += due;
+	count_extra(st);
 	(void)h2_put_window(frame, st->id, (uint32_t)due);
 	h2_conn_put(st->conn, frame, sizeof(frame));
 }
@@ -745,6 +766,8 @@ h2_stream_release(struct h2_stream *st)
 	for (struct h2_guard *g = h->guards; g; g = g->up)
 		if (g->st == st)
 			g->st = NULL;
+	if (h->reader == st)
+		h->reader = NULL;
 	st->is_reported = 1;
 	if (lacks_only_end(st))
 		leave_to_end(st);
@@ -758,8 +781,6 @@ h2_stream_release(struct h2_stream *st)
 	while (*at != st)
 		at = &(*at)->next;
 	*at = st->next;
-	if (h->reader == st)
-		h->reader = NULL;
 	st->conn = NULL;
 	h->n_attached--;
 	h2_conn_resume(h, H2_WAIT_STREAMS);

@@ -108,8 +108,8 @@ parse_h2_workaround(struct cfg_ctx *ctx)
 		.arg = PLACE(side, what), .syntax = syn, .doc = text, __VA_ARGS__ }
 #define WINDOW "Bytes of a body that the peer may send in each stream before they are taken"
 #define STREAMS "Maximum number of streams that are open at once in a connection"
-#define RXBUF "Bytes of bodies that may wait in a connection. A body that is received alone gets " \
-	      "as large a window"
+#define RXBUF "Bytes of bodies that may wait in a connection, beside the initial window of each " \
+	      "further stream. A body that is received alone gets as large a window"
 #define FRAMES "Frames that are processed of one connection before others get their turn; 0 sets " \
 	       "no limit."
 #define GLITCHES "Number of unusual events (empty frames, resets without use, frames for streams " \

@@ -15,7 +15,9 @@
 #include "h2/h2_conn.h"
 #include "unit/h2/block.h"
 
+#ifndef RIG_STREAMS
 #define RIG_STREAMS 16
+#endif
 #define RIG_TEXT 16384
 #define RIG_HEAD 16384
 #define RIG_FIELDS 64

@@ -9,7 +9,7 @@ static struct rig rig;
 static struct wire in;
 static struct h2_hpack peer_table;
 
-#define FIRST "S, W 0 6488065"
+#define FIRST "S, W 0 9221852"
 
 static inline int
 setup(void **st)

@@ -363,8 +363,10 @@ windows_return_when_bytes_are_taken(void **st)
 	char buf[100000];
 
 	(void)st;
-	rig.cfg.rxbuf = 0;
-	begin_server();
+	rig.cfg.rxbuf = rig.cfg.window;
+	assert_int_equal(rig_begin(&rig, 0), 0);
+	feed("PRI, S, A");
+	assert_sent("S, W 0 7424293, A");
 	rig.holds_data = 1;
 	feed("H 1 h POST, Z 1 - 16384, Z 1 - 16384, Z 1 - 16384, Z 1 - 16384, H 3 h POST, Z 3 - 9");
 	a = rig_find(&rig, 1);
@@ -408,15 +410,15 @@ window_of_the_connection_returns(void **st)
 	rig.cfg.max_streams = 2;
 	assert_int_equal(rig_begin(&rig, 0), 0);
 	feed("PRI, S, A");
-	assert_sent("S, W 0 1, A");
+	assert_sent("S, W 0 28087, A");
 	rig.holds_data = 1;
-	feed("H 1 h POST, Z 1 - 8000, R 1 8");
+	feed("H 1 h POST, Z 1 - 11509, R 1 8");
 	assert_sent("");
 	/* Padding counts: 1 + 192 bytes. The stream is closed: its bytes are dropped. */
 	feed("X 0000c2000800000001 c0");
 	for (int i = 0; i < 193; i++)
 		feed("X 00");
-	assert_sent("R 1 STREAM_CLOSED, W 0 8193");
+	assert_sent("R 1 STREAM_CLOSED, W 0 11702");
 }
 
 /* All streams together may not send more than the connection allows, before its SETTINGS are
@@ -435,7 +437,7 @@ window_of_the_connection_is_enforced(void **st)
 	assert_sent("G 3 FLOW_CONTROL_ERROR");
 }
 
-/* A single upload gets all that the connection may hold; two share it. */
+/* A single upload gets all of rxbuf; two share it, once the first has returned its part. */
 static void
 single_uploads_get_more(void **st)
 {
@@ -444,7 +446,12 @@ single_uploads_get_more(void **st)
 	feed("H 1 h POST, Z 1 - 16384");
 	assert_sent("W 1 1589248");
 	feed("H 3 h POST, Z 3 - 16384, Z 1 - 16384");
-	assert_sent("W 3 770048");
+	assert_sent("W 3 16384");
+	for (int i = 0; i < 48; i++)
+		feed("Z 1 - 16384");
+	assert_sent("");
+	feed("Z 3 - 16384, Z 1 - 16384, Z 1 - 16384");
+	assert_sent("W 3 770048, W 1 16384");
 	assert_log("POST http://a/\nPOST http://a/\n");
 }
 

@@ -355,6 +355,13 @@ carry(struct side *from)
 	free(exact);
 }
 
+/* All streams together have no more of rxbuf than there is. */
+static void
+check_extra(const struct h2_conn *h)
+{
+	hold(h->extra >= 0 && h->extra <= MAX((int64_t)h->cfg->rxbuf - h->local_window, 0));
+}
+
 static int
 all_done(uint32_t begun)
 {
@@ -398,6 +405,8 @@ play(void)
 		step_exchange(&server.x[below(STREAMS)], may_reset);
 		carry(&client);
 		carry(&server);
+		check_extra(&client.h);
+		check_extra(&server.h);
 		if (!below(500))
 			h2_conn_trim(below(2) ? &client.h : &server.h);
 	}
@@ -408,7 +417,7 @@ play(void)
 		hold(c->was_reset || s->was_reset || seed % 2 || (c->ended && s->ended));
 	}
 	hold(!client.h.n_attached && !server.h.n_attached && !client.h.n_open && !server.h.n_open);
-	hold(!client.h.n_bodies && !server.h.n_bodies);
+	hold(!client.h.n_bodies && !server.h.n_bodies && !client.h.extra && !server.h.extra);
 	hold(!client.h.has_failed && !server.h.has_failed);
 	h2_conn_fini(&client.h);
 	h2_conn_fini(&server.h);
