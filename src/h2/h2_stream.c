@@ -12,6 +12,7 @@
 #define NO_FRAME UINT64_MAX
 /* Windows are given back in steps of so many bytes, or of half a window that is smaller. */
 #define WINDOW_STEP 16384
+#define PADDING_MAX 256 /* of a frame, with the byte that has its length */
 
 /* --- the streams of a connection --- */
 
@@ -398,8 +399,7 @@ h2_stream_receive(struct h2_stream *st, const uint8_t *p, size_t n, int end)
 	report_data(st, p, n);
 }
 
-/* The window of a stream: a single body may have all of rxbuf, others what is left of it, up to an
- * equal share. */
+/* The window of a stream: its share of rxbuf, as far as others have left that. */
 static int64_t
 window_target(const struct h2_stream *st)
 {
@@ -411,22 +411,35 @@ window_target(const struct h2_stream *st)
 	return MAX(MIN(h->cfg->rxbuf / h->n_bodies, left), h->local_window);
 }
 
-/* Gives back what was taken, once that is a step. */
+/* True if a stream needs no larger window: its last frame arrives, or what is left of its body fits
+ * into the window, with padding. */
+static int
+has_enough(const struct h2_stream *st)
+{
+	const struct h2_conn *h = st->conn;
+	int64_t window = h2_stream_room(st) - (int64_t)h2_stream_readable(st) - PADDING_MAX;
+
+	if (st->rx_end || h2_stream_is_closed(st) || h->has_failed ||
+		(h->frame.stream == st->id && h2_frame_ends_stream(&h->frame)))
+		return 1;
+	return window >= 0 && (uint64_t)window >= st->body_left;
+}
+
+/* Gives back what was taken, once that is a step; until then no stream gets more than its own
+ * window, so that a short body costs no frame. */
 static void
 return_window(struct h2_stream *st)
 {
 	uint8_t frame[H2_HEADER_LEN + H2_WINDOW_LEN];
-	int64_t target, due;
+	int64_t target = window_target(st), room = h2_stream_room(st), known;
 
 	count_extra(st);
-	target = window_target(st);
-	due = target - h2_stream_room(st);
-	if (st->rx_end || h2_stream_is_closed(st) || due < MIN(target / 2, WINDOW_STEP) ||
-		due <= 0 || st->conn->has_failed)
+	known = st->extra ? target : st->conn->local_window;
+	if (known <= room || known - room < MIN(known / 2, WINDOW_STEP) || has_enough(st))
 		return;
-	st->recv_window += due;
+	(void)h2_put_window(frame, st->id, (uint32_t)(target - room));
+	st->recv_window += target - room;
 	count_extra(st);
-	(void)h2_put_window(frame, st->id, (uint32_t)due);
 	h2_conn_put(st->conn, frame, sizeof(frame));
 }
 

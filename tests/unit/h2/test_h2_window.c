@@ -5,6 +5,8 @@
 #include "unit/h2/h2_script.h"
 
 #define BODY (4u << 20)
+/* The bytes that are given back at once. */
+#define STEP 16384
 
 /* The two ends; bodies go from one to the other. */
 static struct rig client, server, *from, *to;
@@ -82,7 +84,7 @@ open_body(void)
 static size_t
 send_body(uint32_t id, size_t len, int reads, size_t most)
 {
-	static char bytes[16384];
+	static char bytes[STEP];
 	struct h2_stream *out = rig_find(from, id), *reader = rig_find(to, id);
 	size_t at = 0, n;
 
@@ -134,7 +136,7 @@ test_others_arrive(void **state)
 		for (int takes = 0; takes < 2; takes++)
 			for (int has_rxbuf = 0; has_rxbuf < 2; has_rxbuf++) {
 				begin(to_client, has_rxbuf ? 1600 * 1024 : 0);
-				stall_all(BODY, takes ? 16384 : 0, 0);
+				stall_all(BODY, takes ? STEP : 0, 0);
 				assert_int_equal(send_body(open_body(), BODY, 1, 0), BODY);
 				end();
 			}
@@ -154,7 +156,7 @@ test_memory_is_bounded(void **state)
 	for (int to_client = 0; to_client < 2; to_client++)
 		for (int ends = 0; ends < 2; ends++) {
 			begin(to_client, 1600 * 1024);
-			stall_all(ends ? 1500 * 1024 : BODY, 16384, ends);
+			stall_all(ends ? 1500 * 1024 : BODY, STEP, ends);
 			assert_in_range(held(), to->cfg.rxbuf, bound_of(&to->cfg));
 			end();
 		}
@@ -191,11 +193,12 @@ test_rxbuf_is_given_back(void **state)
 			begin(to_client, 1600 * 1024);
 			id = open_body();
 			other = open_body();
-			assert_int_equal(send_body(id, BODY, 0, 1), to->cfg.rxbuf + 1);
-			assert_int_equal(send_body(other, BODY, 0, 1), to->cfg.window);
+			assert_int_equal(send_body(id, BODY, 0, STEP), to->cfg.rxbuf + STEP);
+			assert_int_equal(send_body(other, BODY, 0, STEP), to->cfg.window + STEP);
 			end_stall(id, way);
 			end_stall(other, RELEASED);
-			assert_int_equal(send_body(open_body(), BODY, 0, 1), to->cfg.rxbuf + 1);
+			assert_int_equal(
+				send_body(open_body(), BODY, 0, STEP), to->cfg.rxbuf + STEP);
 			end();
 		}
 }
@@ -226,6 +229,32 @@ test_half_a_frame_returns_nothing(void **state)
 	assert_sent("W 1 16384");
 }
 
+/* Nothing is returned for a body whose last frame arrives in parts, nor for a short one. */
+static void
+test_a_last_frame_returns_nothing(void **state)
+{
+	(void)state;
+	begin_server();
+	in.n = 0;
+	wire_words(&in, "H 1 h POST, Z 1 - 9000, Z 1 e 9000, H 3 h POST, D 3 - hello, H 3 eh x|y");
+	rig_feed(&rig, in.p, in.n, 1000);
+	assert_sent("");
+}
+
+/* Nor for one that fits into what is left of the window, with padding behind it. */
+static void
+test_a_body_that_fits_returns_nothing(void **state)
+{
+	(void)state;
+	begin_server();
+	feed("H 1 h :method|POST;:scheme|http;:path|/;:authority|a;content-length|65280");
+	feed("Z 1 - 16384, Z 1 - 16384, Z 1 - 16384, Z 1 - 16128");
+	assert_sent("");
+	feed("D 1 e, H 3 h :method|POST;:scheme|http;:path|/;:authority|a;content-length|65281");
+	feed("Z 3 - 16384");
+	assert_sent("W 3 1589248");
+}
+
 int
 main(void)
 {
@@ -234,6 +263,10 @@ main(void)
 		cmocka_unit_test(test_memory_is_bounded),
 		cmocka_unit_test(test_rxbuf_is_given_back),
 		cmocka_unit_test_setup_teardown(test_half_a_frame_returns_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_a_last_frame_returns_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_a_body_that_fits_returns_nothing, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
