@@ -12,7 +12,7 @@ import threading
 import pytest
 from certs import Authority
 from conftest import WAIT, Origin, free_port, recv_all
-from subject import SLOW, only_tacit
+from subject import BRIEF, SLOW, only_tacit
 from test_conf_played import read_head
 from test_h2 import Client
 
@@ -406,7 +406,8 @@ BAD = [response(401), response(403, b"no"), response(302, b"", "Location: /in"),
 
 
 class Crowd:
-    """Clients, a server and an authority in one loop. Requests have a number each."""
+    """Clients, a server and an authority in one loop. Requests have a number each. Time passes when an answer is held: all that
+    wait then are too late."""
 
     def __init__(self, seed):
         self.dice = random.Random(seed)
@@ -437,6 +438,7 @@ class Crowd:
                 writer.transport.abort()
             elif luck < 0.65:
                 # The answer comes when no request waits any more.
+                self.daemon.expire()
                 await reader.read()
                 writer.write(response())
             break
@@ -467,7 +469,7 @@ class Crowd:
     async def run(self, start, n):
         app = await asyncio.start_server(self.app, "127.0.0.1", 0)
         authority = await asyncio.start_server(self.authority, "127.0.0.1", 0)
-        port = start(*(s.sockets[0].getsockname()[1] for s in (app, authority)))
+        self.daemon, port = start(*(s.sockets[0].getsockname()[1] for s in (app, authority)))
         await asyncio.gather(*(self.client(port, range(i, n, 32)) for i in range(32)))
         app.close()
         authority.close()
@@ -477,10 +479,11 @@ def test_a_misbehaving_authority_permits_nothing(daemon):
     crowd, port = Crowd(1), free_port()
 
     def start(app, authority):
-        daemon(f"{DEFAULTS}frontend f\n bind 127.0.0.1:{port}\n http-request auth-request auth /check\n default_backend app\n"
-               f"backend app\n server s 127.0.0.1:{app}\n"
-               f"backend auth\n timeout server 100ms\n timeout queue 50ms\n retries 1\n server a 127.0.0.1:{authority} maxconn 24\n")
-        return port
+        d = daemon(f"{DEFAULTS}frontend f\n bind 127.0.0.1:{port}\n http-request auth-request auth /check\n default_backend app\n"
+                   f"backend app\n server s 127.0.0.1:{app}\n"
+                   f"backend auth\n timeout server {BRIEF}\n timeout queue {BRIEF}\n retries 1\n server a 127.0.0.1:{authority} maxconn 24\n"
+                   .replace(" 1m\n", " 1h\n"), clock=True)
+        return d, port
 
     asyncio.run(crowd.run(start, REQUESTS))
     assert crowd.passed <= crowd.permitted
