@@ -126,12 +126,12 @@ def ok(path, head, body):
 def site(daemon, origins):
     """A frontend without TLS in front of an HTTP/1 server."""
 
-    def make(answers=ok, rules="", extra=""):
+    def make(answers=ok, rules="", extra="", clock=False):
         handle = serve(answers)
         server = origins(handle)
         port = free_port()
         p = daemon(f"{HTTP}frontend f\n bind 127.0.0.1:{port}\n{rules} default_backend b\nbackend b\n server s 127.0.0.1:{server.port}\n",
-                   extra=extra)
+                   extra=extra, clock=clock)
         p.port, p.handle, p.origin = port, handle, server
         return p
 

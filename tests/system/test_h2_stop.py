@@ -5,6 +5,7 @@ import struct
 import threading
 
 import h2_raw as raw
+import moved_clock
 from conftest import WAIT
 from h2_raw import GOAWAY, PING
 from subject import only_tacit
@@ -17,13 +18,20 @@ def last_id(payload):
     return struct.unpack("!II", payload[:8])
 
 
+def stop(p):
+    """Its clients get a GOAWAY within a second."""
+    p.send(signal.SIGUSR1)
+    assert p.notify.wait("STOPPING=1")
+    moved_clock.advance(p.dir / "clock", 1)
+
+
 def test_without_streams(site):  # noqa: F811
     """A first GOAWAY takes no stream away; a request that was on its way is answered; the last one closes."""
-    p = site()
+    p = site(extra="nbthread 1", clock="stands")
     with raw.Client(p.port) as c:
         c.send(raw.request(1))
         assert c.response(1) == (200, b"/ 0")
-        p.send(signal.SIGUSR1)
+        stop(p)
         assert last_id(c.until(GOAWAY)) == (0x7fffffff, raw.NO_ERROR)
         ping = c.until(PING)
         c.send(raw.request(3, path="/late"))
@@ -44,11 +52,11 @@ def test_with_streams(site):  # noqa: F811
             hold.wait(WAIT)
         return ok(path, head, body)
 
-    p = site(answers)
+    p = site(answers, extra="nbthread 1", clock="stands")
     with raw.Client(p.port) as c:
         c.send(raw.request(1, path="/slow"))
         assert begun.wait(WAIT)
-        p.send(signal.SIGUSR1)
+        stop(p)
         assert last_id(c.until(GOAWAY)) == (0x7fffffff, raw.NO_ERROR)
         c.send(raw.ping(c.until(PING), raw.ACK))
         assert last_id(c.until(GOAWAY)) == (1, raw.NO_ERROR)
@@ -61,13 +69,15 @@ def test_with_streams(site):  # noqa: F811
 
 
 def test_without_an_answer(site):  # noqa: F811
-    """A client that does not answer the PING is told the last id nevertheless."""
-    p = site()
+    """A client that does not answer the PING is told the last id nevertheless, 5 seconds later."""
+    p = site(extra="nbthread 1", clock="stands")
     with raw.Client(p.port) as c:
         c.send(raw.request(1))
         assert c.response(1) == (200, b"/ 0")
-        p.send(signal.SIGUSR1)
+        stop(p)
         assert last_id(c.until(GOAWAY)) == (0x7fffffff, raw.NO_ERROR)
+        c.until(PING)
+        moved_clock.advance(p.dir / "clock", 5)
         assert last_id(c.until(GOAWAY)) == (1, raw.NO_ERROR)
         assert c.read() is None
     assert p.wait() == 0
