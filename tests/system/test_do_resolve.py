@@ -50,19 +50,22 @@ def test_a_rule_asks_for_a_name(subject, ns, program):
     ns.zone["six.x"] = {"aaaa": ["::7"]}
     ns.zone["alias.x"] = {"cname": "app.x"}
     port = free_port()
-    # HAProxy 2.6 asks for addresses of the other family with the next retry.
-    s = subject(asking(ns, port) if program == TACIT else hasty(asking(ns, port)), program)
+    s = subject(asking(ns, port), program)
     assert ask(port, "app.x") == (200, "127.0.0.7")
     assert ask(port, "APP.x:80") == (200, "127.0.0.7")
     assert ask(port, "alias.x") == (200, "127.0.0.7")
     assert ask(port, "six.x") == (200, "::7")
-    assert ask(port, "no.x") == (200, "")
     before = ns.asked("app.x")
     for _ in range(3):
         assert ask(port, "app.x") == (200, "127.0.0.7")
     # The answer is used again for `hold valid`. HAProxy 2.6 asks each time.
     if program == TACIT:
         assert ns.asked("app.x") == before
+    # HAProxy 2.6 tries again until the last retry is over, as if there was no answer.
+    if program != TACIT:
+        port = free_port()
+        s = subject(hasty(asking(ns, port)), program)
+    assert ask(port, "no.x") == (200, "")
     ns.rcode = SERVFAIL
     assert ask(port, "other.x") == (200, "")
     assert s.proc.poll() is None
