@@ -33,12 +33,11 @@ def test_percentiles_are_of_what_there_is():
 @needs_root
 def test_only_connections_to_the_checked_servers_are_seen():
     times = {}
-    with socket.socket() as listener:
-        listener.bind(("0.0.0.0", 0))
-        listener.listen(9)
+    with socket.create_server(("0.0.0.0", 0)) as listener, socket.create_server(("0.0.0.0", 0)) as other:
         port = listener.getsockname()[1]
-        sniffer = checks.Sniffer()
+        sniffer = checks.Sniffer(port)
         try:
+            socket.create_connection(("127.9.0.2", other.getsockname()[1])).close()
             for host in ("127.9.0.1", "127.0.0.1", "127.8.9.1", "127.9.3.250"):
                 began = time.time()
                 with socket.create_connection((host, port)) as s:
@@ -63,8 +62,11 @@ def test_a_packet_sent_while_the_sniffer_opens_is_filtered():
     sender = threading.Thread(target=send)
     sender.start()
     try:
-        for _ in range(5):
-            assert checks.Sniffer().stop() == []
+        # No other program connects to this port while it is bound.
+        with socket.socket() as s:
+            s.bind(("0.0.0.0", 0))
+            for _ in range(5):
+                assert checks.Sniffer(s.getsockname()[1]).stop() == []
     finally:
         ends.set()
         sender.join()

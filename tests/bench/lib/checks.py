@@ -36,9 +36,12 @@ RX_SOFTWARE = 1 << 3 | 1 << 4    # SOF_TIMESTAMPING_RX_SOFTWARE, and SOFTWARE, w
 ETH_P_IP = 0x0800
 PACKET_HOST = 0
 BUFFER = 1 << 23
-# (code, jump if true, jump if false, k): the SYNs, without ACK, to NETWORK; from the IP header on.
-FILTER = ((0x20, 0, 0, 16), (0x54, 0, 0, 0xffff0000), (0x15, 0, 6, NETWORK), (0x30, 0, 0, 9), (0x15, 0, 4, 6),
-          (0x30, 0, 0, 33), (0x54, 0, 0, 0x12), (0x15, 0, 1, 0x02), (0x06, 0, 0, 64), (0x06, 0, 0, 0))
+
+
+def filter_of(port):
+    """Lines (code, jump if true, jump if false, k): the SYNs, without ACK, to this port in NETWORK; from the IP header on."""
+    return ((0x20, 0, 0, 16), (0x54, 0, 0, 0xffff0000), (0x15, 0, 8, NETWORK), (0x30, 0, 0, 9), (0x15, 0, 6, 6), (0x28, 0, 0, 22),
+            (0x15, 0, 4, port), (0x30, 0, 0, 33), (0x54, 0, 0, 0x12), (0x15, 0, 1, 0x02), (0x06, 0, 0, 64), (0x06, 0, 0, 0))
 
 
 def is_stamped(s):
@@ -58,13 +61,14 @@ def await_stamps():
 
 
 class Sniffer:
-    """Collects (address, seconds) of each check that begins, in a thread."""
+    """Collects (address, seconds) of each check of this port that begins, in a thread."""
 
-    def __init__(self):
-        code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in FILTER))
+    def __init__(self, port=S.CHECKED_PORT):
+        lines = filter_of(port)
+        code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in lines))
         # No protocol until bind(): no packet is received before the filter is attached.
         self.sock = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, 0)
-        self.sock.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, struct.pack("HP", len(FILTER), ctypes.addressof(code)))
+        self.sock.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, struct.pack("HP", len(lines), ctypes.addressof(code)))
         self.sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFER)
         self.sock.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
         await_stamps()
