@@ -1,8 +1,8 @@
 """The Debian packages that `make deb` has built: what they contain, and that it works from there."""
 import os
 import re
+import socket
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -90,12 +90,13 @@ def test_the_program_is_called_haproxy_when_it_is_started_as_haproxy(root, tmp_p
     cfg.write_text("global\n log stdout format rfc3164 local0\n"
                    "frontend f\n mode tcp\n log global\n timeout client 1m\n option tcplog\n"
                    f" bind unix@{tmp_path}/front\n tcp-request connection reject\n")
-    with open(log, "wb") as out, subprocess.Popen([link, "-db", "-f", cfg], stdout=out) as proc:
+    manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    manager.bind(str(tmp_path / "notify"))
+    manager.settimeout(60)
+    env = os.environ | {"NOTIFY_SOCKET": str(tmp_path / "notify")}
+    with manager, open(log, "wb") as out, subprocess.Popen([link, "-db", "-f", cfg], stdout=out, env=env) as proc:
         try:
-            end = time.monotonic() + 10
-            while not (tmp_path / "front").exists():
-                assert time.monotonic() < end and proc.poll() is None
-                time.sleep(0.05)
+            assert b"READY=1" in manager.recv(4096).split(b"\n")
             assert Path(f"/proc/{proc.pid}/comm").read_text().strip() == "haproxy"
         finally:
             proc.terminate()
