@@ -32,7 +32,7 @@ serves, between = True, 1 / float(sys.argv[1]) if sys.argv[1:] else 0
 threading.Thread(target=lambda: (sys.stdin.read(), end.set()), daemon=True).start()
 while True:
     try:
-        with socket.create_connection(("127.0.0.1", 80), timeout=10) as s:
+        with socket.create_connection(("127.0.0.1", 80), timeout=60) as s:
             s.sendall(b"GET / HTTP/1.1\\r\\nHost: a\\r\\nConnection: close\\r\\n\\r\\n")
             got = b""
             while part := s.recv(4096):

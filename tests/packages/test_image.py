@@ -47,7 +47,7 @@ def serve():
 def ask():
     got = b"no connection"
     try:
-        with socket.create_connection(("127.0.0.1", 8080), timeout=30) as s:
+        with socket.create_connection(("127.0.0.1", 8080), timeout=60) as s:
             s.sendall(b"GET / HTTP/1.0\\r\\n\\r\\n")
             got = b""
             while part := s.recv(4096):

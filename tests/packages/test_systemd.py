@@ -1,7 +1,6 @@
 """The package tacit on a machine of its own, under systemd: what an operator does with systemctl and dpkg, and what happens then."""
 import contextlib
 import re
-import time
 
 import pytest
 from machine import Machine, need_machine
@@ -104,13 +103,16 @@ def test_a_worker_and_a_master_that_die_are_replaced(tacit, machine):
 
 
 def test_the_watchdog_ends_a_service_that_stalls_and_not_one_that_is_slow(tacit):
-    with tacit.drop_in("[Service]\nWatchdogSec=2\n"):
+    with tacit.drop_in("[Service]\nWatchdogSec=60\n"):
         tacit.ctl("restart")
-        for _ in range(6):
-            tacit.admin("expert-mode on; debug dev loop 500")
+        # systemd has heard of it again while it was slow.
+        for _ in range(2):
+            before = tacit.show("WatchdogTimestampMonotonic")
+            while tacit.show("WatchdogTimestampMonotonic") == before:
+                tacit.admin("expert-mode on; debug dev loop 500")
         assert tacit.show("NRestarts") == "0"
-        tacit.admin("expert-mode on; debug dev loop 8000 1")
-        tacit.wait_for(lambda: tacit.show("NRestarts") == "1" and tacit.answer() == "one")
+        tacit.admin("expert-mode on; debug dev loop 90000 1")
+        tacit.wait_for(lambda: tacit.show("NRestarts") == "1" and tacit.answer() == "one", limit=180)
         # The journal has what systemd says of the unit, too.
         tacit.wait_for(lambda: "Watchdog timeout" in tacit.journal())
 
@@ -119,9 +121,8 @@ def test_a_stop_is_quick_and_leaves_nothing(tacit, machine):
     everything = tacit.workers() + [tacit.main_pid()]
     with machine.start("python3", "-c", "import socket; s = socket.create_connection(('127.0.0.1', 80)); print(1, flush=True); s.recv(1)") as c:
         assert c.stdout.readline() == "1\n"
-        begin = time.monotonic()
+        # Otherwise systemd kills it: a failure.
         tacit.ctl("stop")
-        assert time.monotonic() - begin < 20
         c.stdin.close()
     assert tacit.show("Result") == "success" and tacit.ctl("is-active", check=False).stdout.strip() == "inactive"
     for pid in everything:
