@@ -19,9 +19,9 @@ pytestmark = only_tacit
 
 CFG = """defaults
  mode http
- timeout connect 5s
- timeout client 30s
- timeout server 30s
+ timeout connect 1m
+ timeout client 1m
+ timeout server 1m
  retries 20
 frontend f
  bind 127.0.0.1:{port} proto h2
@@ -159,11 +159,12 @@ def test_given_up(rpc, how):
     """The server learns that the client does not wait any more; other calls of both are not disturbed."""
     _, calls, service, _ = rpc
     call = calls.waits.future(b"x", timeout=WAIT if how == "cancel" else 0.5)
-    assert service.waiting.wait(WAIT)
     if how == "cancel":
+        assert service.waiting.wait(WAIT)
         call.cancel()
-    assert service.cancelled.wait(WAIT)
     assert call.code() == (grpc.StatusCode.CANCELLED if how == "cancel" else grpc.StatusCode.DEADLINE_EXCEEDED)
+    # A deadline may have passed before the server had the call.
+    assert not service.waiting.is_set() or service.cancelled.wait(WAIT)
     assert calls.echo(b"next", timeout=WAIT) == b"next"
 
 
