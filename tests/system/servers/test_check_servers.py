@@ -71,9 +71,9 @@ http {{
 HAPROXY_CFG = """\
 defaults
     mode http
-    timeout connect 1s
-    timeout client 5s
-    timeout server 5s
+    timeout connect 1m
+    timeout client 1m
+    timeout server 1m
 frontend f
     bind 127.0.0.1:{port}{ssl}
     monitor-uri /alive
@@ -240,10 +240,10 @@ CONFIG = """\
  log 127.0.0.1:{log} local0
 defaults
  log global
- timeout connect 2s
- timeout client 5s
- timeout server 5s
- timeout check 5s
+ timeout connect 1m
+ timeout client 1m
+ timeout server 1m
+ timeout check 1m
 frontend f
  {mode}
  bind 127.0.0.1:{own}
