@@ -65,8 +65,10 @@ class Browser:
             self.events.append(answer)
 
     def wait_load(self):
+        """Waits for a page, and a frame of it."""
         while not any(e.get("method") == "Page.loadEventFired" for e in self.events):
             self.events.append(self.read())
+        self.draw()
 
     def open(self, url, width, has_script=True):
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600)
@@ -74,15 +76,10 @@ class Browser:
         self.events.clear()
         self.call("Page.navigate", url=url)
         self.wait_load()
-        self.has_script = has_script
-        self.draw()
 
     def draw(self):
-        """Waits for a frame: until then, rows with `content-visibility: auto` have an estimated height."""
-        if self.has_script:
-            self.promise("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
-        else:
-            self.call("Page.captureScreenshot")
+        """Waits for a frame: until then, rows with `content-visibility: auto` have an estimated height, and no text."""
+        self.call("Page.captureScreenshot")
 
     def promise(self, text):
         """Returns when this promise of the page has become 1."""
