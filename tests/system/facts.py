@@ -256,6 +256,15 @@ def refuses(port, host="127.0.0.1", limit=LIMIT):
 # --- threads of the test ---------------------------------------------------------------------------------
 
 
+def close(sock, thread):
+    """Ends a thread that waits for a socket, and closes that. A call that still waited would begin again after a stop of this
+    process, and take what comes for another socket with the same number."""
+    with contextlib.suppress(OSError):
+        sock.shutdown(socket.SHUT_RDWR)
+    thread.join(LIMIT)
+    sock.close()
+
+
 class Seen(list):
     """A list that threads append to, and others wait for."""
 

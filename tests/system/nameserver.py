@@ -5,7 +5,7 @@ import socketserver
 import struct
 import threading
 
-from facts import Seen
+from facts import Seen, close
 
 A, CNAME, AAAA, SRV = 1, 5, 28, 33
 NOERROR, SERVFAIL, NXDOMAIN, REFUSED = 0, 2, 3, 5
@@ -52,14 +52,15 @@ class Nameserver:
                 self.udp.close()
         self.tcp.daemon_threads = True
         self.stopped = False
-        threading.Thread(target=self._serve_udp, daemon=True).start()
+        self.thread = threading.Thread(target=self._serve_udp, daemon=True)
+        self.thread.start()
         threading.Thread(target=self.tcp.serve_forever, kwargs={'poll_interval': 0.05}, daemon=True).start()
 
     def close(self):
         self.stopped = True
         self.tcp.shutdown()
         self.tcp.server_close()
-        self.udp.close()
+        close(self.udp, self.thread)
 
     def asked(self, name, kind=None):
         return self._times(list(self.queries), name, kind)
@@ -119,6 +120,8 @@ class Nameserver:
         while not self.stopped:
             try:
                 query, peer = self.udp.recvfrom(4096)
+                if not query:
+                    return
                 reply = self.answer(query, 'udp')
                 if reply and self.wrong_id:
                     self.udp.sendto(bytes([reply[0] ^ 0xff]) + reply[1:], peer)

@@ -11,7 +11,7 @@ from pathlib import Path
 import moved_clock
 import pytest
 from conftest import ROOT, TACIT, answers, fds, free_port
-from facts import LIMIT, Seen, becomes, flush_loopback
+from facts import LIMIT, Seen, becomes, close, flush_loopback
 
 SUBJECT = os.path.abspath(os.environ.get("SUBJECT") or TACIT)
 IS_TACIT = "haproxy" not in os.path.basename(SUBJECT)
@@ -96,7 +96,8 @@ class LogServer:
         self.sock.bind(("127.0.0.1", 0))
         self.port = self.sock.getsockname()[1]
         self.lines = Seen()
-        threading.Thread(target=self._run, daemon=True).start()
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
 
     def _run(self):
         while True:
@@ -130,7 +131,7 @@ class LogServer:
         return list(self.lines)
 
     def close(self):
-        self.sock.close()
+        close(self.sock, self.thread)
 
 
 def fields(line):

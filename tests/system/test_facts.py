@@ -8,6 +8,8 @@ import threading
 import facts
 import pytest
 from conftest import free_port
+from nameserver import Nameserver
+from subject import LogServer
 
 SOON = 0.05
 
@@ -91,3 +93,11 @@ def test_what_threads_have_seen():
     assert seen.wait(3) == [0, 1, 2]
     fails("4 items; seen: [0, 1, 2]", seen.wait, 4)
     fails("a five; seen: [0, 1, 2]", seen.until, lambda items: 5 in items, "a five")
+
+
+@pytest.mark.parametrize("server", [LogServer, Nameserver])
+def test_a_closed_server_waits_for_nothing(server):
+    """Its thread would take what comes for the next socket with the same number."""
+    s = server()
+    s.close()
+    assert not s.thread.is_alive()

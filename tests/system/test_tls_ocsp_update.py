@@ -9,7 +9,7 @@ import threading
 import pytest
 from certs import Authority
 from conftest import WAIT, free_ports, run
-from facts import Seen, becomes
+from facts import Seen, becomes, close
 from nameserver import Nameserver
 from subject import LogServer
 from test_oracle_tls_ocsp import stapled
@@ -38,7 +38,8 @@ class Responder:
         self.sock = socket.create_server(("127.0.0.1", 0))
         self.port = self.sock.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}/ocsp?x=1"
-        threading.Thread(target=self._run, daemon=True).start()
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
 
     def _run(self):
         with contextlib.suppress(OSError):
@@ -70,7 +71,7 @@ class Responder:
                 conn.sendall(piece)
 
     def close(self):
-        self.sock.close()
+        close(self.sock, self.thread)
 
 
 def signed(ca, pem, minutes=60, key=None):
