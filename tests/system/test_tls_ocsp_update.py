@@ -127,7 +127,7 @@ def test_openssl_is_asked(daemon, ca, tmp_path):
         try:
             # The responder answers one after another, and a connection without a request holds it.
             assert any("waiting for OCSP client connections" in line for line in iter(proc.stderr.readline, ""))
-            d = daemon(frontend(p, f"crt {pem} ocsp-update on"), extra=f"log 127.0.0.1:{log.port} local0\n nbthread 2")
+            d = daemon(frontend(p, f"crt {pem} ocsp-update on"), extra=f"log 127.0.0.1:{log.port} local0\n nbthread 2", clock="stands")
             updated(d, "o.pem")
         finally:
             proc.kill()
@@ -159,7 +159,7 @@ def test_forms_of_responses(daemon, ca, responder):
     crt_list = ca.dir / "forms.list"
     crt_list.write_text("\n".join(lines) + "\n")
     (p,) = free_ports(1)
-    d = daemon(frontend(p, f"crt-list {crt_list}"), extra="nbthread 4")
+    d = daemon(frontend(p, f"crt-list {crt_list}"), extra="nbthread 4", clock="stands")
     for file in rows(d):
         updated(d, file)
     assert {name: stapled(p, name) for name in forms} == dict.fromkeys(forms, "good")
@@ -180,7 +180,7 @@ def test_a_line_that_is_added_at_run_time(daemon, ca, responder):
     for word, reason in (("on", None), ("off", "no certificate of the configuration is updated")):
         crt_list.write_text(f"{first} [ocsp-update {word}]\n")
         (p,) = free_ports(1)
-        d = daemon(frontend(p, f"crt-list {crt_list}"), extra="nbthread 3")
+        d = daemon(frontend(p, f"crt-list {crt_list}"), extra="nbthread 3", clock="stands")
         d.admin(f"new ssl cert {second}")
         d.admin(f"set ssl cert {second} <<\n{second.read_text()}\n")
         d.admin(f"commit ssl cert {second}")
@@ -247,7 +247,7 @@ def test_places_that_contradict(daemon, ca, responder, tmp_path):
     (p,) = free_ports(1)
     other = certificate(ca, "beside", r.url)
     lists["on"].write_text(f"{other}\n{pem} [ocsp-update on]\n")
-    d = daemon(frontend(p, f"crt-list {lists['on']}"))
+    d = daemon(frontend(p, f"crt-list {lists['on']}"), clock="stands")
     updated(d, "both.pem")
     assert "'off' of this line contradicts 'on' of another line" in d.admin(f"add ssl crt-list {lists['on']} <<\n{pem} [ocsp-update off]\n\n")
     assert set(rows(d)) == {"both.pem"}
@@ -312,7 +312,8 @@ def test_the_file_of_hosts(daemon, ca, responder):
     pem = certificate(ca, "hosts", f"http://localhost:{r.port}/")
     r.answer = lambda body: http(signed(ca, pem)(body))
     (p,) = free_ports(1)
-    d = daemon(frontend(p, f"crt {pem} ocsp-update on") + f"resolvers default\n nameserver a 127.0.0.1:{free_ports(1)[0]}\n")
+    d = daemon(frontend(p, f"crt {pem} ocsp-update on") + f"resolvers default\n nameserver a 127.0.0.1:{free_ports(1)[0]}\n",
+               clock="stands")
     updated(d, "hosts.pem")
     assert f"\r\nHost: localhost:{r.port}\r\n" in r.requests[0]
 
@@ -330,7 +331,8 @@ def test_a_proxy(daemon, ca, responder):
     crts = " ".join(f"crt {pem}" for pem in pems.values())
     # One after another: an answer looks at the last request.
     for pem in pems.values():
-        d = daemon(frontend(p, f"crt {pem} ocsp-update on"), extra=f"ocsp-update.httpproxy ipv4@localhost:{r.port}\n nbthread 2")
+        d = daemon(frontend(p, f"crt {pem} ocsp-update on"), extra=f"ocsp-update.httpproxy ipv4@localhost:{r.port}\n nbthread 2",
+                   clock="stands")
         becomes(lambda d=d: [row[4] for row in rows(d).values()], ["1"])
         assert stapled(p, pem.stem) == "good"
         assert not d.leaked()
@@ -353,7 +355,7 @@ def test_a_few_at_once(daemon, ca, responder):
         return http(b"no")
     r.answer = answer
     (p,) = free_ports(1)
-    d = daemon(frontend(p, " ".join(f"crt {x}" for x in pems) + " ocsp-update on"))
+    d = daemon(frontend(p, " ".join(f"crt {x}" for x in pems) + " ocsp-update on"), clock="stands")
     r.requests.wait(4)
     assert {x[5] for x in rows(d).values()} == {"0"}
     gate.set()
