@@ -82,9 +82,9 @@ slot_get_locked(struct stream *s)
 static void
 slot_put_locked(struct stream *s)
 {
-	lock_assert_held(&s->be->lock);
 	if (!s->has_slot)
 		return;
+	lock_assert_held(&s->be->lock);
 	s->has_slot = 0;
 	server_put_slot(s->srv);
 }
