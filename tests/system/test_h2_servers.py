@@ -19,7 +19,7 @@ SHARED = HTTP.replace(" option http-server-close\n", " http-reuse always\n")
 @pytest.fixture
 def behind(daemon, origins):
     """A daemon in front of a server of HTTP/2, whose connections are handled by the functions in turn; the last one stays."""
-    def make(*handles, extra="", http=HTTP):
+    def make(*handles, extra="", http=HTTP, process=""):
         turn = []
 
         def handle(conn):
@@ -31,7 +31,7 @@ def behind(daemon, origins):
         server = origins(handle)
         port = free_port()
         p = daemon(f"{http}frontend f\n bind 127.0.0.1:{port}\n default_backend b\n"
-                   f"backend b\n{extra} server s 127.0.0.1:{server.port} proto h2 pool-purge-delay 100ms\n")
+                   f"backend b\n{extra} server s 127.0.0.1:{server.port} proto h2 pool-purge-delay 100ms\n", extra=process)
         p.port, p.handle, p.turn = port, handle, turn
         return p
 
@@ -317,7 +317,8 @@ def test_late_end(behind):
                     s.send(frame(raw.DATA, END_STREAM, f[2] - 2))
                 s.respond(f[2], ("content-length", "2"), body=b"ok", end=False)
 
-    p = behind(handle, http=SHARED)
+    # Each worker has a connection of its own.
+    p = behind(handle, http=SHARED, process="nbthread 1")
     for _ in range(3):
         assert ask(p, "GET").endswith(b"\r\n\r\nok")
     assert p.stop() == 0
