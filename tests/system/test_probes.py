@@ -62,6 +62,16 @@ def _bpftrace():
         proc.wait(WAIT)
 
 
+def load_pages(pid, program):
+    """Brings all pages of a program into the memory of its process: a probe finds an empty text on one that is not there yet."""
+    with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
+        for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
+            place, flags, *_, path = line.split()
+            if path == str(program) and flags[0] == "r":
+                begin, end = (int(at, 16) for at in place.split("-"))
+                assert len(os.pread(memory.fileno(), end - begin, begin)) == end - begin
+
+
 def test_the_examples_of_the_manual_trace_a_request(bpftrace, daemon, tmp_path):
     # Probes are those of a file: other tests run processes of TACIT.
     own = tmp_path / "tacit"
@@ -71,7 +81,8 @@ def test_the_examples_of_the_manual_trace_a_request(bpftrace, daemon, tmp_path):
     # bpftrace 0.17 was seen to go on after a SIGINT.
     counts = bpftrace(f'{counts} usdt:{own}:tacit:stream /str(arg1) == "{LAST}"/ {{ exit(); }}')
     (port,) = free_ports(1)
-    daemon(f"listen web\n    mode http\n    bind 127.0.0.1:{port}\n    http-request return status 204\n", program=own)
+    d = daemon(f"listen web\n    mode http\n    bind 127.0.0.1:{port}\n    http-request return status 204\n", program=own)
+    load_pages(d.pid, own)
     with connect(port) as c:
         c.sendall(b"GET / HTTP/1.0\r\n\r\n")
         assert b" 204 " in recv_all(c)
