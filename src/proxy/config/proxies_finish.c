@@ -733,15 +733,18 @@ finish_filters(struct proxy *p, struct proxies *ps, struct cfg_diag *d)
 	return r | cache_filters_finish(p, ps, d) | spoe_finish(p, ps, d);
 }
 
-/* Resolves the names in the ACLs of these proxies, or defaults sections: 1 after an error. */
+/* Resolves the names in ACLs: 1 after an error. Those of disabled proxies may be unknown, as in
+ * HAProxy; a section may be enabled that uses those of disabled defaults. */
 static int
-check_acls(const struct list *proxies, struct proxies *ps, struct cfg_diag *d)
+check_acls(struct proxies *ps, struct cfg_diag *d)
 {
 	int failed = 0;
 
-	list_each(it, proxies) {
+	list_each(it, &ps->defaults)
 		failed |= rule_acls_check(&proxy_of(it)->acls, ps, d) < 0;
-	}
+	list_each(it, &ps->all)
+		if (!proxy_of(it)->disabled)
+			failed |= rule_acls_check(&proxy_of(it)->acls, ps, d) < 0;
 	return failed;
 }
 
@@ -754,7 +757,7 @@ proxies_finish(struct proxies *ps, struct cfg_diag *d)
 	proxies_unpublish_disabled(ps);
 	if (proxies_check_distinct(ps, d) < 0)
 		cfg_diag_add(d, CFG_ALERT, NULL, "%s", err_text(-ERR_NOMEM));
-	failed = check_acls(&ps->defaults, ps, d) | check_acls(&ps->all, ps, d);
+	failed = check_acls(ps, d);
 	list_each(it, &ps->all) {
 		struct proxy *p = proxy_of(it);
 

@@ -113,8 +113,8 @@ held(void)
 	return n;
 }
 
-/* Opens streams in all places but one, with bodies of this length, of which nobody reads more than
- * so many bytes at first. */
+/* Opens all streams that are allowed but one. Their bodies have this length; each reader takes the
+ * given number of bytes and no more. */
 static void
 stall_all(size_t len, size_t most, int ends)
 {
@@ -148,7 +148,7 @@ bound_of(const struct h2_config *cfg)
 	return cfg->rxbuf + (size_t)cfg->window * (cfg->max_streams - 1);
 }
 
-/* Bodies that are complete count as others: nobody reads them. */
+/* A complete body that is not read counts like one that still arrives. */
 static void
 test_memory_is_bounded(void **state)
 {

@@ -201,9 +201,10 @@ names_in_acls_must_exist(void **state)
 	world_reports(FRONTEND " acl a always_true\n acl a http_auth(none)\n"
 			       " tcp-request connection reject if a\n",
 		-1, "[t.cfg:8:8] : acl 'a' : 'http_auth': there is no such userlist: 'none'.");
-	world_reports("defaults named\n acl a table_cnt(none) gt 0\n", -1,
-		"[t.cfg:2:8] : acl 'a' : 'table_cnt': there is no such stick-table: 'none'.");
+	world_reports("defaults named\n disabled\n acl a table_cnt(none) gt 0\n", -1,
+		"[t.cfg:3:8] : acl 'a' : 'table_cnt': there is no such stick-table: 'none'.");
 	world_reports(FRONTEND " acl a nbsrv(b) gt 0\nbackend b\n", 0, "");
+	world_reports(FRONTEND " disabled\n acl a nbsrv(none) gt 0\n", 0, "");
 #undef FRONTEND
 }
 
