@@ -1,6 +1,7 @@
 /*
  * The variables of a log-format (configuration manual, 8.2.6): ALIAS_ROW(name, fn, needs, doc): fn
- * is put_<fn> in log_alias.c, needs is the SAMPLE_AT_x from which on it is known.
+ * is put_<fn> in log_alias.c, needs is the SAMPLE_AT_x from which on it is known. LIST_ROW: lists,
+ * which write nothing when they are empty.
  */
 #ifdef ALIAS_ROW
 ALIAS_ROW("B", B, END, "Bytes sent to the client.")
@@ -44,10 +45,10 @@ ALIAS_ROW("fc", fc, END, "Connections of the frontend.")
 ALIAS_ROW("fi", fi, CONN, "The address the client connected to.")
 ALIAS_ROW("fp", fp, CONN, "The port the client connected to.")
 ALIAS_ROW("ft", ft, CONN, "The frontend's name, with ~ behind it for TLS.")
-ALIAS_ROW("hr", hr, END, "The captured request headers, in the form of the HTTP log.")
-ALIAS_ROW("hrl", hrl, END, "The captured request headers, each as a field of the CLF log.")
-ALIAS_ROW("hs", hs, END, "The captured response headers, in the form of the HTTP log.")
-ALIAS_ROW("hsl", hsl, END, "The captured response headers, each as a field of the CLF log.")
+LIST_ROW("hr", hr, END, "The captured request headers, in the form of the HTTP log.")
+LIST_ROW("hrl", hrl, END, "The captured request headers, each as a field of the CLF log.")
+LIST_ROW("hs", hs, END, "The captured response headers, in the form of the HTTP log.")
+LIST_ROW("hsl", hsl, END, "The captured response headers, each as a field of the CLF log.")
 ALIAS_ROW("lc", lc, CONN, "Number of log lines so far.")
 ALIAS_ROW("ms", millis, CONN, "When the connection was accepted: the milliseconds.")
 ALIAS_ROW("pid", pid, CONN, "The process's id.")

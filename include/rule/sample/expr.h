@@ -142,6 +142,7 @@ struct rule_alias {
 	/* flags: enum rule_fmt_flag. NULL: not supported. */
 	void (*write)(const struct sample_ctx *cx, unsigned int flags, struct sbuf *out);
 	const char *doc;
+	unsigned int list; /* of captures: without any, logs keep one of the two blanks around it */
 };
 
 struct rule_action;      /* rule/action/action.h */

@@ -92,12 +92,12 @@ write_start_seconds(const struct sample_ctx *cx, unsigned int flags, struct sbuf
 }
 
 static const struct rule_alias aliases[] = {
-	{ "H", 0, write_start_host, NULL },
-	{ "T", 0, write_start_utc_date, NULL },
-	{ "Tl", 0, write_start_local_date, NULL },
-	{ "Ts", 0, write_start_seconds, NULL },
-	{ "pid", 0, write_start_pid, NULL },
-	{ "t", 0, write_start_date, NULL },
+	{ "H", 0, write_start_host, NULL, 0 },
+	{ "T", 0, write_start_utc_date, NULL, 0 },
+	{ "Tl", 0, write_start_local_date, NULL, 0 },
+	{ "Ts", 0, write_start_seconds, NULL, 0 },
+	{ "pid", 0, write_start_pid, NULL, 0 },
+	{ "t", 0, write_start_date, NULL, 0 },
 	{ 0 },
 };
 

@@ -577,12 +577,16 @@ put_sslv(struct log_render *r)
 		struct log_render r = { cx->stream, cx->log, out, cx->arena, flags, cx->res }; \
 		put_##fn(&r);                                                             \
 	}
+#define LIST_ROW ALIAS_ROW
 #include "proxy/log/log_alias.tbl.h"
+#undef LIST_ROW
 #undef ALIAS_ROW
 
 const struct rule_alias log_aliases[] = {
-#define ALIAS_ROW(name, fn, needs, doc) { name, SAMPLE_AT_##needs, write_##fn, doc },
+#define ALIAS_ROW(name, fn, needs, doc) { name, SAMPLE_AT_##needs, write_##fn, doc, 0 },
+#define LIST_ROW(name, fn, needs, doc) { name, SAMPLE_AT_##needs, write_##fn, doc, 1 },
 #include "proxy/log/log_alias.tbl.h"
+#undef LIST_ROW
 #undef ALIAS_ROW
 	{ 0 },
 };

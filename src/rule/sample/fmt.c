@@ -384,31 +384,29 @@ put_expr(const struct part *part, unsigned int style, struct sample_ctx *cx, str
 }
 
 /*
- * In logs blanks separate words: none at the start, and not two around %o, which writes nothing.
+ * In logs blanks separate words: there is none at the start, and one, not two, around what writes
+ * nothing at all: %o, and lists without captures. blank: the last separator is still unused.
  */
-static void
-put_literal(const struct part *part, unsigned int style, size_t start, struct sbuf *out)
-{
-	size_t skip = (style & MERGES) && part->len > 0 && part->text[0] == ' ' &&
-		      (out->len == start || out->p[out->len - 1] == ' ');
-
-	sbuf_add(out, part->text + skip, part->len - skip);
-}
-
 void
 rule_fmt_write(const struct rule_fmt *f, struct sample_ctx *cx, struct sbuf *out)
 {
-	size_t start = out->len;
+	int merges = (f->style & MERGES) != 0, blank = merges;
 
 	for (unsigned int i = 0; i < f->n; i++) {
 		const struct part *part = &f->part[i];
+		size_t before = out->len, skip;
 
-		if (part->text)
-			put_literal(part, f->style, start, out);
-		else if (part->alias)
+		if (part->text) {
+			skip = blank && part->len > 0 && part->text[0] == ' ';
+			sbuf_add(out, part->text + skip, part->len - skip);
+			blank = merges && part->len > 0 && part->text[part->len - 1] == ' ';
+		} else if (part->alias) {
 			part->alias->write(cx, part->flags, out);
-		else
+			blank = blank && part->alias->list && out->len == before;
+		} else {
 			put_expr(part, f->style, cx, out);
+			blank = 0;
+		}
 	}
 }
 

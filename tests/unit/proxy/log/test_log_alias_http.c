@@ -54,6 +54,18 @@ test_every_variable(void **state)
 	assert_string_equal(written("%Ta %Tt %B"), "+5002 +5007 +212");
 }
 
+/* Only what can write nothing at all, captures and %o, takes one of the blanks around it along. */
+static void
+test_blanks_around_nothing(void **state)
+{
+	(void)state;
+	(void)transaction("GET /p HTTP/1.1");
+	assert_string_equal(written(" a %HQ b %hr c %hs d %hrl e %hsl f %o g"),
+		"a  b c d e f g");
+	assert_string_equal(written("a %HQ%hr b %hr%HQ c %HQ %HQ d %hr %hs e"), "a  b  c   d e");
+	assert_string_equal(written("%hr a %hs"), "a ");
+}
+
 /* The times of a connection's first request include waiting for its PROXY header. */
 static void
 test_handshake(void **state)
@@ -218,6 +230,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_variable),
+		cmocka_unit_test(test_blanks_around_nothing),
 		cmocka_unit_test(test_handshake),
 		cmocka_unit_test(test_targets),
 		cmocka_unit_test(test_quotes),
