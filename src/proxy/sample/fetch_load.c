@@ -53,34 +53,62 @@ check_backend(struct rule_args *a, void *root, const char **why)
 	return a->arg[0].ref ? 0 : -1;
 }
 
-/* "backend/server" is resolved at load; "server" refers to the backend of the session or check. */
+/* Its ref is the name of the section that is read, until the server is found. */
 static int
-check_server(struct rule_args *a, void *root, const char **why)
+init_server_arg(struct rule_args *a, const struct rule_vocab *v, const char **why unused)
 {
-	struct str text = a->arg[0].text;
-	const char *slash = memchr(text.p, '/', text.len);
-	const struct proxies *ps = root;
-	struct server *srv;
-	size_t n;
+	a->arg[0].ref = (void *)(uintptr_t)v->section;
+	return 0;
+}
 
-	if (!slash)
-		return 0;
-	n = (size_t)(slash - text.p);
+static struct server *
+server_by_name(const struct proxies *ps, struct str backend, struct str name, const char **why)
+{
+	struct server *srv = NULL;
+
 	*why = "there is no such backend";
 	list_each (it, &ps->all) {
 		struct proxy *p = list_entry(it, struct proxy, link);
 
-		if (!(p->caps & PROXY_BE) || !str_is(str_of(p->name), (struct str){ text.p, n }))
+		if (!(p->caps & PROXY_BE) || (backend.p && !str_is(str_of(p->name), backend)))
 			continue;
 		*why = "the backend has no such server";
-		srv = proxy_find_server(p, (struct str){ slash + 1, text.len - n - 1 });
-		if (!srv)
-			return -1;
+		srv = proxy_find_server(p, name);
+		if (srv)
+			break;
+	}
+	return srv;
+}
+
+/*
+ * "backend/server", and "server" in the section of its backend, are resolved at load. Elsewhere
+ * "server" refers to the backend of the session or check, and is a name that some backend has.
+ */
+static int
+check_server(struct rule_args *a, void *root, const char **why)
+{
+	struct str text = a->arg[0].text, backend = { NULL, 0 };
+	const char *slash = memchr(text.p, '/', text.len), *section = a->arg[0].ref;
+	struct server *srv;
+
+	a->arg[0].ref = NULL;
+	if (slash) {
+		backend = (struct str){ text.p, (size_t)(slash - text.p) };
+		text = (struct str){ slash + 1, text.len - backend.len - 1 };
+	} else if (section && proxies_find(root, section, PROXY_BE)) {
+		backend = str_of(section);
+	}
+	srv = server_by_name(root, backend, text, why);
+	if (!srv) {
+		if (!backend.p)
+			*why = "no backend has such a server";
+		return -1;
+	}
+	if (backend.p) {
 		srv->is_referenced = 1;
 		a->arg[0].ref = srv;
-		return 0;
 	}
-	return -1;
+	return 0;
 }
 
 static struct server *
@@ -302,7 +330,7 @@ fetch_server(const struct rule_args *a, struct sample_ctx *cx, struct sample *s)
 #define SERVER_IS(n, type, k, text)                                                      \
 	{ .name = n, .arg = { ARG_SERVER }, .min = 1, .syntax = "[<backend>/]<server>",   \
 		SESSION_OR_CHECK, .out = type, .fetch = fetch_server,              \
-		.check = check_server, .kind = k, .doc = text }
+		.init = init_server_arg, .check = check_server, .kind = k, .doc = text }
 
 const struct rule_fetch load_fetches[] = {
 	BACKEND("avg_queue", AVG_QUEUE, "Number of queued sessions for each usable server."),

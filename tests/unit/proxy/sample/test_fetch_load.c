@@ -173,7 +173,6 @@ load_of_servers_is_found(void **state)
 	assert_int_equal(value("srv_queue(a)"), 1);
 	assert_int_equal(value("srv_is_up(a)"), 1);
 	assert_int_equal(value("srv_weight(b)"), 7);
-	assert_int_equal(value("srv_conn(nope)"), NONE);
 	b->uweight = 3;
 	assert_int_equal(value("srv_iweight(b)"), 7);
 	assert_int_equal(value("srv_uweight(b)"), 3);
@@ -195,6 +194,7 @@ unknown_names_are_refused(void **state)
 		{ "fe_conn(bare)", "'fe_conn': there is no such frontend: 'bare'" },
 		{ "srv_conn(nope/a)", "'srv_conn': there is no such backend: 'nope/a'" },
 		{ "srv_conn(l/nope)", "'srv_conn': the backend has no such server: 'l/nope'" },
+		{ "srv_conn(nope)", "'srv_conn': no backend has such a server: 'nope'" },
 	};
 	struct rule_expr *e;
 	struct rule_err why;
@@ -211,6 +211,29 @@ unknown_names_are_refused(void **state)
 	}
 }
 
+/* In a section that has servers, a name alone is the name of one of them, as in HAProxy. */
+static void
+own_servers_of_a_section_are_found(void **state)
+{
+	static const char text[] = "srv_conn(a)";
+	struct rule_expr *e;
+	struct rule_err why;
+	size_t used;
+
+	(void)state;
+	a->cur = 2;
+	s.be = bare;
+	w.proxies.vocab.section = "l";
+	assert_int_equal(value(text), 2);
+	w.proxies.vocab.section = "bare";
+	assert_int_equal(rule_expr_parse(&w.proxies.vocab, text, strlen(text), SAMPLE_AT_CONN, 0,
+				 &e, &used, &why), 0);
+	assert_int_equal(rule_expr_check(e, &w.proxies, &why), -1);
+	assert_string_equal(why.text, "'srv_conn': the backend has no such server: 'a'");
+	rule_expr_free(&e);
+	w.proxies.vocab.section = NULL;
+}
+
 int
 main(void)
 {
@@ -220,6 +243,7 @@ main(void)
 		CASE(rates_of_all_shards_are_added),
 		CASE(load_of_servers_is_found),
 		CASE(unknown_names_are_refused),
+		CASE(own_servers_of_a_section_are_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
