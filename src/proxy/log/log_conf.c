@@ -170,6 +170,27 @@ compile_log_format(struct proxy *p, const char *keyword, const char *text,
 	return -1;
 }
 
+/* A format that no line is written in has errors all the same. */
+static int
+check_unused(struct proxy *p, struct proxies *root, struct cfg_diag *d)
+{
+	struct rule_fmt *f = NULL;
+	int r = 0;
+
+	if (p->log.format_text)
+		r = compile_log_format(p, "log-format", p->log.format_text, &p->log.format_where,
+			&f, root, d);
+	else
+		(void)preset_text(p, d);
+	rule_fmt_free(&f);
+	if (!r)
+		cfg_diag_add(d, CFG_WARNING, &p->log.format_where,
+			"log format ignored for frontend " CFG_DIAG_NAME "'%s'" CFG_DIAG_NAME
+			" since it has no log address.",
+			p->name);
+	return r;
+}
+
 static int
 compile_line(struct proxy *p, struct proxies *root, struct cfg_diag *d)
 {
@@ -179,15 +200,8 @@ compile_line(struct proxy *p, struct proxies *root, struct cfg_diag *d)
 		return 0;
 	if (list_is_empty(&p->logs) && d->count[CFG_ALERT])
 		return 0; /* the `log` line may have had an error */
-	if (list_is_empty(&p->logs)) {
-		if (!text)
-			(void)preset_text(p, d);
-		cfg_diag_add(d, CFG_WARNING, &p->log.format_where,
-			"log format ignored for frontend " CFG_DIAG_NAME "'%s'" CFG_DIAG_NAME
-			" since it has no log address.",
-			p->name);
-		return 0;
-	}
+	if (list_is_empty(&p->logs))
+		return check_unused(p, root, d);
 	if (!text && p->log.preset == LOG_PRESET_JSON && p->mode == PROXY_HTTP) {
 		p->log.json = 1;
 		return 0;

@@ -138,6 +138,22 @@ test_format_without_a_target(void **state)
 	assert_int_equal(w.diag.entry[0].places.at[0].line, 2);
 	assert_int_equal(w.diag.entry[0].places.at[1].line, 5);
 	assert_null(cfg_world_proxy_at(&w, 0)->log.format);
+	assert_null(cfg_world_proxy_at(&w, 1)->log.format);
+	cfg_world_fini(&w);
+}
+
+static void
+test_errors_of_a_format_without_a_target(void **state)
+{
+	struct cfg_world w;
+
+	(void)state;
+	cfg_world_read(&w, "frontend a\n log-format %[be_conn(nope)]\n");
+	assert_int_equal(finish(&w), -1);
+	assert_int_equal(w.diag.nentry, 1);
+	assert_string_equal(w.diag.entry[0].text,
+		"failed to parse log-format : 'be_conn': there is no such backend: 'nope', at byte "
+		"9 of '%[be_conn(nope)]'");
 	cfg_world_fini(&w);
 }
 
@@ -195,6 +211,7 @@ main(void)
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_hostname_decides_what_no_format_means),
 		cmocka_unit_test(test_format_without_a_target),
+		cmocka_unit_test(test_errors_of_a_format_without_a_target),
 		cmocka_unit_test(test_backends_have_no_format),
 		cmocka_unit_test(test_hostname_and_tag),
 	};
