@@ -108,8 +108,8 @@ fetch_id(const struct rule_args *a unused, struct sample_ctx *cx, struct sample 
 	}
 #define KEPT(n, fn, k, text)                                                              \
 	{                                                                                 \
-		.name = n, .either = SAMPLE_AT_REQ | SAMPLE_AT_TXN, .out = SAMPLE_STR,    \
-		.fetch = fn, .kind = k, .doc = text                                       \
+		.name = n, .either = SAMPLE_AT_REQ | SAMPLE_AT_TXN | SAMPLE_AT_END,       \
+		.out = SAMPLE_STR, .fetch = fn, .kind = k, .doc = text                    \
 	}
 
 const struct rule_fetch capture_fetches[] = {

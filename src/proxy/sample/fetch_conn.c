@@ -728,7 +728,7 @@ const struct rule_fetch conn_fetches[] = {
 	LOCAL("fc_src_is_local", FRONT, "the client's address"),
 	FIGURE("fc_unacked", UNACKED, "unacknowledged segments."),
 	{ .name = "http_first_req",
-		.either = SAMPLE_AT_REQ | SAMPLE_AT_RES | SAMPLE_AT_TXN,
+		.either = SAMPLE_AT_REQ | SAMPLE_AT_RES | SAMPLE_AT_TXN | SAMPLE_AT_END,
 		.out = SAMPLE_BOOL,
 		.fetch = fetch_first,
 		.doc = "True for the first request of a connection." },

@@ -400,7 +400,7 @@ const struct rule_fetch rule_head_fetches[] = {
 	ADDR("hdr_ip", EITHER),
 	INT("hdr_val", EITHER),
 	{ .name = "method",
-		.either = SAMPLE_AT_REQ | SAMPLE_AT_RES | SAMPLE_AT_TXN,
+		.either = SAMPLE_AT_REQ | SAMPLE_AT_RES | SAMPLE_AT_TXN | SAMPLE_AT_END,
 		.out = SAMPLE_STR,
 		.fetch = fetch_head_method,
 		.match = "str",

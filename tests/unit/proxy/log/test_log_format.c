@@ -39,6 +39,20 @@ test_tcplog_is_haproxys(void **state)
 		"1/1/0/0/0 0/0");
 }
 
+/* Fetches of requests have no value in mode tcp, and are no error, as in HAProxy. */
+static void
+test_requests_in_mode_tcp(void **state)
+{
+	static struct log_world w;
+
+	(void)state;
+	log_world_init(&w);
+	assert_string_equal(log_world_line(&w, "%[method]|%[capture.req.method]|%[capture.req.uri]|"
+					       "%[capture.req.ver]|%[capture.res.ver]|"
+					       "%[http_first_req]"),
+		"-|-|-|-|-|1");
+}
+
 static void
 test_default_line(void **state)
 {
@@ -196,6 +210,7 @@ main(void)
 		cmocka_unit_test(test_text_and_flags),	   cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_stages),
 		cmocka_unit_test(test_small_buffer),
+		cmocka_unit_test(test_requests_in_mode_tcp),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
