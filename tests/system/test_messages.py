@@ -176,6 +176,14 @@ def test_the_caret_is_under_what_is_wrong(text, place, what, tmp_path):
     assert re.search(rf"parsing \[a\.cfg:{place}\] : .*{what}", printed), printed
 
 
+def test_tables_have_names_in_profiles(tmp_path):
+    """Frontends share a profile: it means the table of none of them."""
+    code, printed = check_text(tmp_path, "log-profile p\n on close format %[src_conn_cnt]\n" + TIMEOUTS +
+                               "frontend f\n bind 127.0.0.1:80\n stick-table type ip size 10 store conn_cnt\n log stdout profile p user\n")
+    assert code == 1
+    assert "'on close format' does not fit frontend 'f' : 'src_conn_cnt': this section has no stick-table: name one" in printed
+
+
 def test_diagnostics_name_proxies_without_servers(tmp_path):
     text = TIMEOUTS + "frontend f\n bind 127.0.0.1:80\nbackend b\nbackend full\n server s 127.0.0.1:80\n"
     assert "DIAG" not in check_text(tmp_path, text)[1]

@@ -614,16 +614,6 @@ finish_proxy(struct proxy *p, const struct proxies *ps, struct cfg_diag *d)
 
 /* --- all proxies --- */
 
-/* The names in its expressions are resolved now. */
-static void
-check_log_format(const struct proxy *p, struct proxies *ps, struct cfg_diag *d)
-{
-	struct rule_err why;
-
-	if (p->log.format && rule_fmt_check(p->log.format, ps, &why) < 0)
-		cfg_diag_add(d, CFG_ALERT, &p->log.format_where, "'log-format' : %s.", why.text);
-}
-
 /* Resolves names in the `monitor fail` lines of fe when all proxies are known. Errors are reported
  * to d. */
 static void
@@ -768,9 +758,12 @@ proxies_finish(struct proxies *ps, struct cfg_diag *d)
 	}
 	if (log_global_finish(&ps->log, d) < 0 || proxies_check_default_rules(ps, d) < 0)
 		failed = 1;
+	/* Texts that are compiled now mean the table and servers of their section. */
 	list_each(it, &ps->all) {
+		ps->vocab.section = proxy_of(it)->name;
 		failed |= unique_id_conf_finish(proxy_of(it), ps, d) < 0;
 	}
+	ps->vocab.section = NULL;
 	capture_cfg_finish(ps, d);
 	if (table_cfg_finish(ps, d) < 0 || cache_sections_finish(ps, d) < 0)
 		failed = 1;
@@ -780,6 +773,7 @@ proxies_finish(struct proxies *ps, struct cfg_diag *d)
 	if (check_track_resolve(ps, d) < 0 || mailers_cfg_finish(ps, d) < 0)
 		failed = 1;
 	list_each(it, &ps->all) {
+		ps->vocab.section = proxy_of(it)->name;
 		finish_proxy(proxy_of(it), ps, d);
 		balance_check(proxy_of(it), ps, d);
 		failed |= persist_conf_finish(proxy_of(it), ps, d) < 0;
@@ -789,8 +783,8 @@ proxies_finish(struct proxies *ps, struct cfg_diag *d)
 		failed |= proxy_rules_check(proxy_of(it), ps, d) < 0;
 		failed |= stats_cfg_finish(proxy_of(it), ps, d) < 0;
 		failed |= proxy_log_finish(proxy_of(it), &ps->log, ps, d) < 0;
-		check_log_format(proxy_of(it), ps, d);
 	}
+	ps->vocab.section = NULL;
 	list_each(it, &ps->all) {
 		failed |= proxy_log_finish_inner(proxy_of(it), ps, d) < 0;
 	}

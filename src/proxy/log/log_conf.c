@@ -282,11 +282,13 @@ compile_fmt(const struct compiling *c, enum log_step step, const char *what,
 	struct log_profile_fmt *f, int i)
 {
 	unsigned int at = log_steps[step].at | (i == LOG_FMT_HTTP ? SAMPLE_AT_TXN : 0);
+	struct rule_vocab vocab = c->root->vocab;
 	struct rule_err why = { 0 };
 
 	if (!f->text || f->fmt[i])
 		return 0;
-	if (log_format_compile_at(&c->root->vocab, f->text, at, &f->fmt[i], &why) == 0 &&
+	vocab.section = NULL; /* other frontends use it, too */
+	if (log_format_compile_at(&vocab, f->text, at, &f->fmt[i], &why) == 0 &&
 		rule_fmt_check(f->fmt[i], c->root, &why) == 0)
 		return 0;
 	rule_fmt_free(&f->fmt[i]);

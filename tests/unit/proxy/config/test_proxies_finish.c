@@ -185,9 +185,37 @@ names_in_a_log_format_must_exist(void **state)
 #define LOGS WORLD_DEFAULTS "frontend f\n bind :1\n log 127.0.0.1 local0\n log-format "
 	(void)state;
 	world_reports(LOGS "%[nbsrv(none)]\n", -1,
-		"[t.cfg:8:13] : 'log-format' : 'nbsrv': there is no such backend: 'none'.");
+		"[t.cfg:8:13] : failed to parse log-format : 'nbsrv': there is no such backend: "
+		"'none', at byte 7 of '%[nbsrv(none)]'");
 	world_reports(LOGS "%[nbsrv(b)]\nbackend b\n", 0, "");
 #undef LOGS
+}
+
+/* Texts that are compiled when all sections are known mean the table and servers of theirs. */
+static void
+names_of_own_tables_and_servers_are_left_out(void **state)
+{
+#define LISTEN                                                                                    \
+	WORLD_DEFAULTS "listen l\n bind :1\n log stdout user\n"                                   \
+		       " stick-table type ip size 10 store conn_cnt\n server s :1\n"
+	static const char *const good[] = {
+		"log-format %[src_conn_cnt]%[srv_conn(s)]",
+		"log-format %[src,table_conn_cnt]",
+		"error-log-format %[src_conn_cnt]%[srv_conn(s)]",
+		"log-format-sd %[src_conn_cnt]",
+		"unique-id-format %[src_conn_cnt]%[srv_conn(s)]",
+		"server t :1 ssl verify none sni src_conn_cnt",
+	};
+	char text[512];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+		(void)snprintf(text, sizeof(text), LISTEN " %s\n", good[i]);
+		world_reports(text, 0, "");
+	}
+	world_reports(LISTEN " log-format %[srv_conn(t)]\nbackend b\n server t :1\n", -1,
+		"'srv_conn': the backend has no such server: 't'");
+#undef LISTEN
 }
 
 /* The place is that of the ACL, used or not, also in a defaults section. */
@@ -221,6 +249,7 @@ main(void)
 		cmocka_unit_test(port_offsets_stay_in_range),
 		cmocka_unit_test(sources_are_completed),
 		cmocka_unit_test(names_in_a_log_format_must_exist),
+		cmocka_unit_test(names_of_own_tables_and_servers_are_left_out),
 		cmocka_unit_test(names_in_acls_must_exist),
 		cmocka_unit_test(test_balance_is_ready),
 	};
