@@ -170,7 +170,7 @@ compile_log_format(struct proxy *p, const char *keyword, const char *text,
 	return -1;
 }
 
-/* A format that no line is written in has errors all the same. */
+/* Reports the errors of a format that no line is written in. 0, or -1 after an error. */
 static int
 check_unused(struct proxy *p, struct proxies *root, struct cfg_diag *d)
 {
