@@ -761,7 +761,8 @@ proxies_finish(struct proxies *ps, struct cfg_diag *d)
 	/* Texts that are compiled now mean the table and servers of their section. */
 	list_each(it, &ps->all) {
 		ps->vocab.section = proxy_of(it)->name;
-		failed |= unique_id_conf_finish(proxy_of(it), ps, d) < 0;
+		if (!proxy_of(it)->disabled)
+			failed |= unique_id_conf_finish(proxy_of(it), ps, d) < 0;
 	}
 	ps->vocab.section = NULL;
 	capture_cfg_finish(ps, d);
@@ -775,6 +776,8 @@ proxies_finish(struct proxies *ps, struct cfg_diag *d)
 	list_each(it, &ps->all) {
 		ps->vocab.section = proxy_of(it)->name;
 		finish_proxy(proxy_of(it), ps, d);
+		if (proxy_of(it)->disabled)
+			continue; /* names in it may be unknown, as in HAProxy */
 		balance_check(proxy_of(it), ps, d);
 		failed |= persist_conf_finish(proxy_of(it), ps, d) < 0;
 		failed |= check_conf_finish(proxy_of(it), ps, d) < 0;

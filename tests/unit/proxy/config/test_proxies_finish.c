@@ -218,6 +218,31 @@ names_of_own_tables_and_servers_are_left_out(void **state)
 #undef LISTEN
 }
 
+static void
+names_in_disabled_sections_may_be_unknown(void **state)
+{
+	static const char *const lines[] = {
+		"tcp-request connection reject if { nbsrv(none) gt 0 }",
+		"unique-id-format %[nbsrv(none)]",
+		"stick on src table none",
+		"use-server none if TRUE",
+		"balance hash nbsrv(none)",
+		"log stdout user\n log-format %[nbsrv(none)]",
+	};
+	char text[512];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+		(void)snprintf(text, sizeof(text),
+			WORLD_DEFAULTS "listen l\n bind :1\n server s :1\n %s\n", lines[i]);
+		world_reports(text, -1, "none");
+		(void)snprintf(text, sizeof(text),
+			WORLD_DEFAULTS "listen l\n disabled\n bind :1\n server s :1\n %s\n",
+			lines[i]);
+		world_reports(text, 0, "");
+	}
+}
+
 /* The place is that of the ACL, used or not, also in a defaults section. */
 static void
 names_in_acls_must_exist(void **state)
@@ -251,6 +276,7 @@ main(void)
 		cmocka_unit_test(names_in_a_log_format_must_exist),
 		cmocka_unit_test(names_of_own_tables_and_servers_are_left_out),
 		cmocka_unit_test(names_in_acls_must_exist),
+		cmocka_unit_test(names_in_disabled_sections_may_be_unknown),
 		cmocka_unit_test(test_balance_is_ready),
 	};
 
