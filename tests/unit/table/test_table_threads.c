@@ -181,7 +181,7 @@ struct reader {
 	struct sys sys;
 	struct table *t;
 	_Atomic int ends;
-	_Atomic int learns;     /* a peer sends values, which replace changes */
+	int learns;             /* a peer sends values, which replace changes */
 	uint32_t turn;
 	uint64_t next;
 	uint64_t seen[LOGGED];
@@ -241,9 +241,21 @@ read_all_changes(void *arg)
 
 	while (!atomic_load(&r->ends)) {
 		read_changes(r);
-		for (int i = 0; i < LOGGED / 4 && atomic_load(&r->learns); i++)
+		for (int i = 0; r->learns && i < LOGGED / 4; i++)
 			learn_one(r);
 	}
+}
+
+/* Reads changes while `adds` are made. What a peer sends replaces none that is made later. */
+static void
+run_with_reader(struct reader *r, unsigned int adds, int learns)
+{
+	r->learns = learns;
+	atomic_store(&r->ends, 0);
+	assert_int_equal(thread_start(&r->thread, read_all_changes, r, NULL), 0);
+	run_workers(r->t, LOGGED, adds, 0);
+	atomic_store(&r->ends, 1);
+	assert_int_equal(thread_join(&r->thread), 0);
 }
 
 /* No change is lost: the reader has seen the last value of each entry. learns: a peer has replaced
@@ -261,14 +273,9 @@ log_changes(int learns)
 	assert_int_equal(table_share(t, &news), 0);
 	r.t = t;
 	r.next = 1;
-	r.learns = learns;
-	assert_int_equal(thread_start(&r.thread, read_all_changes, &r, NULL), 0);
-	run_workers(t, LOGGED, all_adds(), 0);
-	atomic_store(&r.learns, 0);
+	run_with_reader(&r, all_adds(), learns);
 	if (learns)
-		run_workers(t, LOGGED, all_adds() / 4, 0);
-	atomic_store(&r.ends, 1);
-	assert_int_equal(thread_join(&r.thread), 0);
+		run_with_reader(&r, all_adds() / 4, 0);
 	read_changes(&r);
 	for (uint32_t i = 0; i < LOGGED; i++) {
 		struct table_key k;
