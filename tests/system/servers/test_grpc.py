@@ -226,12 +226,13 @@ class Load:
         wanted = [self.done.count(i) + 2 for i in range(len(self.clients))]
         self.done.until(lambda done: all(done.count(i) >= n for i, n in enumerate(wanted)), "two more calls of each")
 
-    def end(self, allowed=None):
-        """No call has failed, but with the status that a server may give."""
+    def end(self, allowed=None, details=None):
+        """No call has failed, but with the status that a server, or with these details the library, may give."""
         self.over.set()
         for c in self.clients:
             c.join()
-        failed = [f for f in self.failed if not (isinstance(f, grpc.RpcError) and f.code() == allowed)]
+        failed = [f for f in self.failed
+                  if not (isinstance(f, grpc.RpcError) and f.code() == allowed and details in (None, f.details()))]
         assert not failed, (len(failed), len(self.done), failed[0])
 
 
@@ -249,7 +250,7 @@ def test_reload_under_load(rpc):
             assert reload(p, settle=False)
     finally:
         said.put(None)
-        load.end(grpc.StatusCode.UNAVAILABLE)
+        load.end(grpc.StatusCode.UNAVAILABLE, "GOAWAY received")
     assert not list(talk)
     only_child(p.pid)
     head, *rows = admin(p.sock, "show stat f 1 -1").strip().split("\n")
